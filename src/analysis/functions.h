@@ -1,0 +1,24 @@
+#ifndef SONDE_ANALYSIS_FUNCTIONS_H
+#define SONDE_ANALYSIS_FUNCTIONS_H
+
+/*
+ * Exclusive and inclusive weight of every entity (semantics.md section 1): exclusive counts the
+ * stacks whose leaf it is, inclusive each stack that holds it, once.
+ */
+
+#include "analysis/entity_tree.h"
+
+struct function_row {
+	uint32_t entity;
+	int64_t exclusive, inclusive;
+};
+
+struct functions {
+	const struct entity_tree *tree;
+	const struct function_row *rows; /* by exclusive, then inclusive, descending, then name, module */
+	size_t count;			 /* rows whose figures are both zero are left out */
+};
+
+struct functions *functions_analyse(const struct entity_tree *tree, struct arena *arena);
+
+#endif

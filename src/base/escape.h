@@ -1,0 +1,35 @@
+#ifndef SONDE_BASE_ESCAPE_H
+#define SONDE_BASE_ESCAPE_H
+
+/*
+ * Makes foreign bytes (symbol names, paths, thread names) fit for where they are shown.  Everything
+ * that a program under profile can choose passes through here, once, where it is put out.
+ */
+
+#include "base/str.h"
+
+/*
+ * For people: UTF-8 as it is; bytes that are not UTF-8 become U+FFFD; control characters (C0, DEL,
+ * C1) become \xNN, bidirectional and invisible format characters (U+061C, U+200B-200F, U+2028-202E,
+ * U+2060-2069, U+FEFF) become \u{NNNN}.
+ */
+void escape_text(struct strbuf *out, struct str s);
+/* The inside of a JSON string (RFC 8259 section 7), without the quotes; valid UTF-8 always. */
+void escape_json(struct strbuf *out, struct str s);
+/*
+ * One CSV field (RFC 4180), quoted where needed, passed through escape_text; a field that begins
+ * with = + - @ and is not a number gets a leading apostrophe so that no spreadsheet runs it.
+ */
+void escape_csv(struct strbuf *out, struct str s);
+/* One frame of folded text: line ends, control characters and ';' are replaced. */
+void escape_folded(struct strbuf *out, struct str s);
+
+/*
+ * Decodes one UTF-8 character at s (s.size > 0): its length in bytes, and the code point; length 1
+ * and code point -1 where the bytes are not UTF-8 (overlong forms and surrogates are not).
+ */
+size_t utf8_decode(struct str s, int32_t *code_point);
+/* Columns that escape_text's result takes on a terminal. */
+size_t utf8_width(struct str s);
+
+#endif

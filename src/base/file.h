@@ -1,0 +1,27 @@
+#ifndef SONDE_BASE_FILE_H
+#define SONDE_BASE_FILE_H
+
+/*
+ * Whole files: reading input that may be anything, writing output that is whole or not there.
+ */
+
+#include "base/error.h"
+#include "base/str.h"
+
+struct file_bytes {
+	const uint8_t *data;
+	size_t size;
+};
+
+/*
+ * The bytes of a regular file, or of standard input for "-".  Directories, devices and fifos are
+ * refused by name.  The bytes are a private copy; release with file_bytes_deinit.
+ * A file above limit bytes is an error (0: no limit).
+ */
+must_use struct error *file_read(const char *path, uint64_t limit, struct file_bytes *bytes);
+void file_bytes_deinit(struct file_bytes *bytes);
+
+/* Writes all of data to fd; EINTR and short writes are seen to.  name is for the message. */
+must_use struct error *file_write_all(int fd, const void *data, size_t size, const char *name);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * Byte strings, borrowed and growing.  See str.h.
+ */
+#include "base/str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+int str_compare(struct str a, struct str b)
+{
+	size_t n = a.size < b.size ? a.size : b.size;
+	int order = n ? memcmp(a.data, b.data, n) : 0;
+
+	if (order != 0)
+		return order;
+	return a.size < b.size ? -1 : a.size > b.size;
+}
+
+bool str_starts_with(struct str s, struct str prefix)
+{
+	return s.size >= prefix.size && memcmp(s.data, prefix.data, prefix.size) == 0;
+}
+
+bool str_ends_with(struct str s, struct str suffix)
+{
+	return s.size >= suffix.size &&
+	       memcmp(s.data + s.size - suffix.size, suffix.data, suffix.size) == 0;
+}
+
+struct str str_base_name(struct str path)
+{
+	const char *slash = path.size ? memrchr(path.data, '/', path.size) : NULL;
+
+	if (slash == NULL)
+		return path;
+	size_t skip = (size_t)(slash - path.data) + 1;
+	return (struct str){path.data + skip, path.size - skip};
+}
+
+void strbuf_deinit(struct strbuf *b)
+{
+	free(b->data);
+	*b = (struct strbuf){0};
+}
+
+void strbuf_clear(struct strbuf *b)
+{
+	b->size = 0;
+	if (b->data)
+		b->data[0] = '\0';
+}
+
+void strbuf_reserve(struct strbuf *b, size_t more)
+{
+	size_t need = b->size + more + 1;
+
+	if (need <= b->capacity)
+		return;
+	size_t capacity = b->capacity ? b->capacity * 2 : 64;
+	if (capacity < need)
+		capacity = need;
+	b->data = xrealloc_array(b->data, capacity, 1);
+	b->capacity = capacity;
+}
+
+void strbuf_add(struct strbuf *b, struct str s)
+{
+	strbuf_reserve(b, s.size);
+	if (s.size)
+		memcpy(b->data + b->size, s.data, s.size);
+	b->size += s.size;
+	b->data[b->size] = '\0';
+}
+
+void strbuf_add_char(struct strbuf *b, char c)
+{
+	strbuf_add(b, (struct str){&c, 1});
+}
+
+void strbuf_printf(struct strbuf *b, const char *format, ...)
+{
+	va_list args, again;
+
+	va_start(args, format);
+	va_copy(again, args);
+	int size = vsnprintf(NULL, 0, format, args);
+	if (size > 0) {
+		strbuf_reserve(b, (size_t)size);
+		vsnprintf(b->data + b->size, (size_t)size + 1, format, again);
+		b->size += (size_t)size;
+	}
+	va_end(again);
+	va_end(args);
+}

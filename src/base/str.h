@@ -1,0 +1,61 @@
+#ifndef SONDE_BASE_STR_H
+#define SONDE_BASE_STR_H
+
+/*
+ * Strings: `struct str`, a borrowed run of bytes (not NUL-terminated unless its source says so),
+ * and `struct strbuf`, a growing one.  Names out of profiled programs are bytes, not text: they may
+ * hold anything, NUL included.  base/escape.h makes them fit to show.
+ */
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/compiler.h"
+
+struct str {
+	const char *data;
+	size_t size; /* bytes */
+};
+
+#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+/* For printf's "%.*s". */
+#define STR_ARG(s) (int)(s).size, (s).data
+
+static inline struct str str_from(const char *s)
+{
+	return (struct str){s, s ? strlen(s) : 0};
+}
+
+static inline bool str_equal(struct str a, struct str b)
+{
+	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+/* Order by bytes, the shorter first where one begins the other. */
+int str_compare(struct str a, struct str b);
+bool str_starts_with(struct str s, struct str prefix);
+bool str_ends_with(struct str s, struct str suffix);
+/* The part behind the last '/', the whole where there is none. */
+struct str str_base_name(struct str path);
+
+struct strbuf {
+	char *data; /* NUL-terminated once anything was added, else NULL */
+	size_t size, capacity;
+};
+
+void strbuf_deinit(struct strbuf *b);
+/* Empties b, keeps its memory. */
+void strbuf_clear(struct strbuf *b);
+void strbuf_reserve(struct strbuf *b, size_t more);
+void strbuf_add(struct strbuf *b, struct str s);
+void strbuf_add_char(struct strbuf *b, char c);
+void strbuf_printf(struct strbuf *b, const char *format, ...) printf_like(2, 3);
+static inline struct str strbuf_str(const struct strbuf *b)
+{
+	return (struct str){b->data ? b->data : "", b->size};
+}
+
+#endif

@@ -1,0 +1,50 @@
+#ifndef SONDE_BASE_VEC_H
+#define SONDE_BASE_VEC_H
+
+/*
+ * Growing arrays.  `VEC(type)` declares one as an anonymous struct member or variable:
+ *
+ *	struct x { VEC(struct frame) frames; };
+ *	vec_push(&x->frames, frame);
+ *	x->frames.data[i], x->frames.count
+ *	vec_deinit(&x->frames);
+ *
+ * A zeroed one is empty.  Memory past count is not zeroed.
+ */
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#define VEC(type)                                                                                  \
+	struct {                                                                                   \
+		type *data;                                                                        \
+		size_t count, capacity;                                                            \
+	}
+
+#define vec_reserve(v, total)                                                                      \
+	do {                                                                                       \
+		size_t vec_total_ = (total);                                                       \
+		if (vec_total_ > (v)->capacity) {                                                  \
+			size_t vec_cap_ = (v)->capacity ? (v)->capacity * 2 : 16;                  \
+			if (vec_cap_ < vec_total_)                                                 \
+				vec_cap_ = vec_total_;                                             \
+			(v)->data = xrealloc_array((v)->data, vec_cap_, sizeof(*(v)->data));       \
+			(v)->capacity = vec_cap_;                                                  \
+		}                                                                                  \
+	} while (0)
+
+#define vec_push(v, ...)                                                                           \
+	do {                                                                                       \
+		vec_reserve((v), (v)->count + 1);                                                  \
+		(v)->data[(v)->count++] = (__VA_ARGS__);                                           \
+	} while (0)
+
+#define vec_deinit(v)                                                                              \
+	do {                                                                                       \
+		free((v)->data);                                                                   \
+		(v)->data = NULL;                                                                  \
+		(v)->count = (v)->capacity = 0;                                                    \
+	} while (0)
+
+#endif

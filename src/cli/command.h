@@ -1,0 +1,56 @@
+#ifndef SONDE_CLI_COMMAND_H
+#define SONDE_CLI_COMMAND_H
+
+/*
+ * A command owns its name, its help, its options and its code: one file cmd_NAME.c that ends in one
+ * `const struct command`, and one row in commands.c.
+ *
+ * To add one: copy the smallest (cmd_formats.c), give it its option rows, add it to commands.c and
+ * to src/cli/meson.build; help, usage errors, nearest matches, shell completions and the option part
+ * of the man page follow from the rows.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* What completes an option's value, for help and shell completion. */
+enum option_value {
+	VALUE_NONE,   /* a flag */
+	VALUE_TEXT,
+	VALUE_NUMBER,
+	VALUE_FILE,
+	VALUE_CHOICE, /* one of `choices` */
+};
+
+struct option_row {
+	int id;		      /* what the command's set function is told; unique in its table */
+	char short_name;      /* 0: none */
+	const char *long_name;
+	enum option_value value;
+	const char *value_name;	     /* "FILE", "HZ"; NULL for flags */
+	const char *const *choices;  /* VALUE_CHOICE: NULL-terminated */
+	const char *help;	     /* one line, ≤ 70 columns */
+};
+
+/* A list of tables, so that commands share rows (view options, filters): NULL-terminated. */
+struct option_group {
+	const char *heading; /* in --help: "View options" */
+	const struct option_row *rows; /* ends with a row without names */
+};
+
+struct command {
+	const char *name;
+	const char *summary;   /* one line for `sonde help` */
+	const char *usage;     /* "[FILE] [OPTIONS]" */
+	const char *details;   /* paragraphs for `sonde help NAME`, may be NULL */
+	const struct option_group *groups; /* ends with a group without rows */
+	bool stops_at_operand; /* options end at the first operand: record, run */
+	/* argv[0] is the command's name. Returns the exit status. */
+	int (*run)(const struct command *self, int argc, char **argv);
+};
+
+extern const struct command *const commands[]; /* NULL-terminated, in the order of help */
+
+#endif

@@ -1,0 +1,61 @@
+#ifndef SONDE_FORMAT_CAPTURE_H
+#define SONDE_FORMAT_CAPTURE_H
+
+/*
+ * The capture file's vocabulary, shared by its writer (record/) and its reader (readers/).
+ * man/sonde-capture.5 documents the bytes.  Numbers of enums are the file's: never reuse one.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum capture_object_kind {
+	CAPTURE_OBJECT_USER = 0,
+	CAPTURE_OBJECT_KERNEL = 1,
+	CAPTURE_OBJECT_JIT = 2,
+	CAPTURE_OBJECT_UNKNOWN = 3,
+	CAPTURE_OBJECT_TRUNCATED = 4, /* the one node kind that is no code: "[truncated]" */
+};
+
+/* Facts about a recording; strings below 64, numbers from 64. */
+enum capture_key {
+	CAPTURE_COMMAND = 1, /* arguments, each followed by NUL */
+	CAPTURE_HOST = 2,
+	CAPTURE_KERNEL = 3,  /* uname -r */
+	CAPTURE_ENGINE = 4,  /* "snapshot" */
+	CAPTURE_CLOCK = 5,   /* "virtual", "real", "both" */
+	CAPTURE_VERSION = 6, /* of the recorder */
+	CAPTURE_START_UNIX_NS = 64,
+	CAPTURE_START_MONOTONIC_NS = 65,
+	CAPTURE_INTERVAL_NS = 66, /* between samples, as asked */
+	CAPTURE_DURATION_NS = 67,
+	CAPTURE_CPU_NS = 68, /* used by the target and its children, from wait4's rusage */
+	CAPTURE_EXIT_STATUS = 69, /* as from wait */
+	CAPTURE_CPU_COUNT = 70,
+};
+
+/* Counters of what went wrong; totals so far, the last value holds. */
+enum capture_counter {
+	CAPTURE_LOST_RING = 0,	     /* samples lost: the ring buffer was full */
+	CAPTURE_LOST_THROTTLED = 1,  /* times that the kernel throttled sampling */
+	CAPTURE_TRUNCATED_MEMORY = 2, /* stacks cut: memory could not be read */
+	CAPTURE_TRUNCATED_RACE = 3,  /* stacks cut: the stack changed while being read */
+	CAPTURE_TRUNCATED_RULE = 4,  /* stacks cut: no unwind rule */
+	CAPTURE_TRUNCATED_CORRUPT = 5,
+	CAPTURE_TRUNCATED_DEPTH = 6,
+	CAPTURE_NO_USER_STACK = 7,   /* samples without user registers, kernel frames only */
+	CAPTURE_REUSE_CHECKED = 8,
+	CAPTURE_REUSE_WRONG = 9,
+	CAPTURE_LOST_SIDEBAND = 10,  /* map, fork, exec or exit events lost */
+	CAPTURE_COUNTER_COUNT
+};
+
+struct capture_symbol_frame {
+	struct str function, file, function_file;
+	uint32_t line, function_line;
+	bool is_inline;
+};
+
+#endif

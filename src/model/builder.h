@@ -1,0 +1,66 @@
+#ifndef SONDE_MODEL_BUILDER_H
+#define SONDE_MODEL_BUILDER_H
+
+/*
+ * Builds a profile.  Legal order of calls: builder_create; first all metrics; then anything in any
+ * order, each id used after the call that gave it; at last builder_finish (or builder_destroy).
+ *
+ * Every add-function of a table interns: the same contents give the same id.
+ */
+
+#include "model/profile.h"
+
+struct builder;
+
+must_use returns_owned struct builder *builder_create(void);
+/* Abandons what was built; NULL is fine. */
+void builder_destroy(struct builder *b);
+
+metric_id builder_metric(struct builder *b, struct str name, struct str unit);
+string_id builder_string(struct builder *b, struct str s);
+/* The bytes of a string already there. */
+struct str builder_string_bytes(const struct builder *b, string_id id);
+object_id builder_object(
+	struct builder *b, struct str path, struct str build_id, enum object_kind kind);
+/* object.i may be NO_ID. */
+function_id builder_function(
+	struct builder *b, string_id name, object_id object, string_id file, uint32_t line);
+frame_id builder_frame(struct builder *b, function_id function, string_id file, uint32_t line,
+	bool is_inline, uint64_t obj_addr);
+/* The stack `frame` called from `parent`; parent 0 is the empty stack. */
+stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame);
+/* Not interned: the caller keeps (pid, start) apart. */
+process_id builder_process(struct builder *b, int64_t pid, uint64_t start_ns, struct str name);
+thread_id builder_thread(
+	struct builder *b, int64_t tid, process_id process, uint64_t start_ns, struct str name);
+
+/*
+ * Adds weight[metric_count] to a stack without keeping a sample, for sources that have totals only.
+ * samples: how many samples that stands for.  A profile uses either this or builder_sample.
+ */
+void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples);
+/* A sample. thread.i may be NO_ID in all samples or in none; time_ns UINT64_MAX likewise. */
+void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
+	const int64_t *weight);
+
+/* Adds to the note of that kind and text, or makes it. */
+void builder_note(struct builder *b, enum note_kind kind, uint64_t count, const char *format, ...)
+	printf_like(4, 5);
+
+/* Fields without a table, to be set directly; strings by builder_string. */
+struct builder_header {
+	struct profile_stats stats; /* all unknown at first; counted is set by builder_finish */
+	string_id source, format, command, host;
+	uint64_t start_unix_ns;
+	metric_id default_metric; /* metric 0 at first */
+};
+struct builder_header *builder_header(struct builder *b);
+
+/*
+ * Ends the building: sums weights onto stacks, runs profile_check, hands over the profile (the
+ * caller's, freed with profile_destroy) and frees the builder, also on failure.  Fails with
+ * ERROR_INPUT where sums pass 63 bits or no metric was added.
+ */
+must_use struct error *builder_finish(struct builder *b, struct profile **profile);
+
+#endif

@@ -1,0 +1,175 @@
+#ifndef SONDE_MODEL_PROFILE_H
+#define SONDE_MODEL_PROFILE_H
+
+/*
+ * A profile: what every reader builds and every analysis reads.  It is a multiset of (stack,
+ * weights), kept as one prefix tree of frames with weights, and beside it the samples with time and
+ * thread where the source has them.
+ *
+ * A profile is built through model/builder.h, checked and then frozen: nothing writes to it after.
+ * Everything in it lives in its arena.  Index 0 of strings is the empty string; stack 0 is the empty
+ * stack.  The other tables begin with their first real row.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "model/ids.h"
+
+enum object_kind {
+	OBJECT_USER,	/* an ELF file or the vdso */
+	OBJECT_KERNEL,	/* the kernel or one of its modules */
+	OBJECT_JIT,	/* code that a program made at run time */
+	OBJECT_UNKNOWN, /* executable memory that belongs to no file, or nothing at all */
+};
+
+/* A load object. */
+struct object {
+	string_id path; /* as the program saw it; the base name is what is shown as "module" */
+	string_id build_id; /* lower-case hex, empty if not known */
+	enum object_kind kind;
+};
+
+struct function {
+	string_id name;	  /* whole, demangled */
+	object_id object; /* NO_ID: not known */
+	string_id file;	  /* where it is defined; empty: not known */
+	uint32_t line;	  /* of its definition; 0: not known */
+};
+
+/* A stack frame: a place in a function.  An inlined call is a frame of its own. */
+struct frame {
+	function_id function;
+	string_id file;	   /* of the place; empty: not known */
+	uint32_t line;	   /* of the place; 0: not known */
+	bool is_inline;	   /* its code is part of the next outer frame's code */
+	uint64_t obj_addr; /* address in the load object's own numbering; 0: not known */
+};
+
+/* A node of the stack tree; parent < own index. */
+struct stack {
+	stack_id parent;
+	frame_id frame; /* of stack 0: NO_ID */
+};
+
+struct metric {
+	string_id name; /* "cpu-time", "samples", "cycles" */
+	string_id unit; /* "ns", "count", "bytes" */
+};
+
+struct process {
+	int64_t pid;
+	uint64_t start_ns;
+	string_id name;
+};
+
+struct thread {
+	int64_t tid;
+	process_id process;
+	string_id name;
+	uint64_t start_ns;
+};
+
+/* Columns of equal length.  Empty if the source has totals only, no samples. */
+struct samples {
+	size_t count;
+	stack_id *stack;
+	thread_id *thread; /* NULL: not known */
+	uint64_t *time_ns; /* since the profile's start; NULL: not known */
+	int64_t **weight;  /* [metric][sample] */
+};
+
+enum note_kind {
+	NOTE_LOST,	   /* samples that were taken and not kept */
+	NOTE_TRUNCATED,	   /* stacks not walked to their root */
+	NOTE_NO_SYMBOLS,   /* load objects without symbols */
+	NOTE_BAD_RECORD,   /* parts of the input that could not be read and were passed over */
+	NOTE_INCOMPLETE,   /* the recording was cut off */
+	NOTE_GUESSED,	   /* figures that are estimates */
+	NOTE_INFO,
+};
+
+/* What is lost, truncated or guessed; every view shows them. */
+struct note {
+	enum note_kind kind;
+	uint64_t count;
+	string_id text; /* a whole sentence without full stop */
+};
+
+/* UINT64_MAX: not known. */
+struct profile_stats {
+	uint64_t counted;     /* samples in the profile */
+	uint64_t expected;    /* by the clock */
+	uint64_t lost;
+	uint64_t foreign;     /* samples whose leaf belongs to no known function */
+	uint64_t critical;    /* samples whose stack could not be walked whole */
+	uint64_t excluded;    /* by WHEN */
+	uint64_t duration_ns;
+	uint64_t cpu_ns;      /* that the target used */
+	uint64_t interval_ns; /* between samples, as achieved */
+};
+
+struct profile {
+	struct arena *arena;
+
+	const struct str *strings; /* NUL-terminated */
+	size_t string_count;
+	const struct object *objects;
+	size_t object_count;
+	const struct function *functions;
+	size_t function_count;
+	const struct frame *frames;
+	size_t frame_count;
+	const struct stack *stacks;
+	size_t stack_count; /* at least 1 */
+	/* Deepest stack, in frames. */
+	uint32_t depth_max;
+	const struct metric *metrics;
+	size_t metric_count; /* at least 1 */
+	metric_id default_metric;
+	const struct process *processes;
+	size_t process_count;
+	const struct thread *threads;
+	size_t thread_count;
+	struct samples samples;
+	/* [metric][stack]: the weight of the stacks that end here; the sum over samples if any. */
+	const int64_t *const *stack_weight;
+	/* [stack]: how many samples ended here; NULL: not known. */
+	const uint64_t *stack_samples;
+	/* [metric] */
+	const int64_t *total;
+	const struct note *notes;
+	size_t note_count;
+	struct profile_stats stats;
+
+	string_id source;  /* the file it was read from */
+	string_id format;  /* of that file: "sonde", "folded", … */
+	string_id command; /* that was profiled */
+	string_id host;
+	uint64_t start_unix_ns; /* 0: not known */
+};
+
+/* Frees the profile and all in it; NULL is fine. */
+void profile_destroy(struct profile *p);
+
+static inline struct str profile_string(const struct profile *p, string_id id)
+{
+	return p->strings[id.i];
+}
+/* Base name of a load object's path; empty for NO_ID. */
+struct str profile_module(const struct profile *p, object_id id);
+/* The metric of that name; false if there is none. */
+bool profile_find_metric(const struct profile *p, struct str name, metric_id *id);
+
+/*
+ * Whether every invariant holds: ids in range, parent < child, no frame twice under one parent, one weight per metric and
+ * sample, sum of exclusive = sum of weights = total, no sum of absolute weights beyond 63 bits.
+ * NULL if so, else an ERROR_INPUT that names the first broken one.  Runs after every read and in
+ * every fuzz run.
+ */
+must_use struct error *profile_check(const struct profile *p);
+
+#endif

@@ -1,0 +1,66 @@
+#ifndef SONDE_OBJ_OBJFILE_H
+#define SONDE_OBJ_OBJFILE_H
+
+/*
+ * One ELF file: its segments, sections, build-id.  The container is libelf's business; this is the
+ * only place that opens it.  Addresses are the file's own ("obj_addr": what p_vaddr counts in).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+struct objfile;
+
+/*
+ * Opens an ELF file for reading.  path may be a /proc/PID/… path.  ERROR_SYSTEM if it can't be
+ * opened, ERROR_INPUT if it is no ELF file (or one of another class or byte order than
+ * little-endian 64 bit: ERROR_UNSUPPORTED).
+ */
+must_use struct error *objfile_open(const char *path, struct objfile **file);
+/* The same on bytes in memory, which must outlive it (the vdso, tests). name: for messages. */
+must_use struct error *objfile_open_memory(
+	const void *bytes, size_t size, const char *name, struct objfile **file);
+void objfile_close(struct objfile *file);
+
+const char *objfile_name(const struct objfile *file);
+/* Lower-case hex, empty if it has none; the objfile's. */
+struct str objfile_build_id(const struct objfile *file);
+/* EM_X86_64, EM_AARCH64, … */
+unsigned int objfile_machine(const struct objfile *file);
+
+struct objfile_segment { /* PT_LOAD */
+	uint64_t file_off, file_size, obj_addr, memory_size;
+	bool executable;
+};
+size_t objfile_segment_count(const struct objfile *file);
+struct objfile_segment objfile_segment(const struct objfile *file, size_t i);
+/*
+ * The slide of a mapping of this file: va - obj_addr, for [va, …) mapped from file_off.  False if no
+ * segment holds file_off.
+ */
+bool objfile_slide(const struct objfile *file, uint64_t va, uint64_t file_off, uint64_t *slide);
+
+struct objfile_section {
+	uint64_t obj_addr;
+	const uint8_t *bytes; /* decompressed; the objfile's; NULL for SHT_NOBITS */
+	size_t size;
+	uint32_t type, index, link;
+	uint64_t entry_size, flags;
+};
+/* The first section of that name; false if there is none or it cannot be read. */
+bool objfile_section(struct objfile *file, const char *name, struct objfile_section *section);
+/* The first section of that SHT_ type. */
+bool objfile_section_of_type(struct objfile *file, uint32_t type, struct objfile_section *section);
+/* By number, for a section's link. */
+bool objfile_section_at(struct objfile *file, uint32_t index, struct objfile_section *section);
+
+/* Unwind rules: from .eh_frame, else .debug_frame; *table NULL if it has neither. */
+struct cfi_table;
+must_use struct error *objfile_compile_cfi(
+	struct objfile *file, struct cfi_table **table, size_t *bad_entries);
+
+#endif

@@ -1,0 +1,68 @@
+#ifndef SONDE_RECORD_CAPTURE_WRITER_H
+#define SONDE_RECORD_CAPTURE_WRITER_H
+
+/*
+ * Writes a capture file (man/sonde-capture.5): append-only chunks, each whole in itself, written at
+ * least every 100 ms while there is anything to write, so that a kill -9 loses little.
+ *
+ * Ids are dense and given by the caller in ascending order, from 0 (nodes from 1: node 0 is the
+ * empty stack).  What refers to an id comes after the call that defines it; within a chunk the
+ * writer puts definitions first.
+ *
+ * The first failed write (disk full, file size limit) is remembered: after it the writer accepts and
+ * drops everything, and capture_writer_finish tells.  The file up to there stays good.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "format/capture.h"
+
+struct capture_writer;
+
+/*
+ * A new capture file at path ("-": standard output).  An existing regular file is kept as
+ * "PATH.old"; the new one is made with O_EXCL and O_NOFOLLOW, mode 0600.
+ */
+must_use struct error *capture_writer_create(const char *path, struct capture_writer **writer);
+
+/* Small facts about the recording: see enum capture_key. */
+void capture_writer_string(struct capture_writer *w, enum capture_key key, struct str value);
+void capture_writer_number(struct capture_writer *w, enum capture_key key, uint64_t value);
+
+void capture_writer_object(struct capture_writer *w, uint32_t object, struct str path,
+	struct str build_id, enum capture_object_kind kind);
+/* A process, known by (pid, start); also again, to give it a new name after an exec. */
+void capture_writer_process(struct capture_writer *w, uint32_t process, int64_t pid,
+	uint32_t parent_process, uint64_t start_ns, struct str name);
+void capture_writer_thread(struct capture_writer *w, uint32_t thread, uint32_t process, int64_t tid,
+	uint64_t start_ns, struct str name);
+void capture_writer_mapping(struct capture_writer *w, uint32_t process, uint64_t time_ns,
+	uint64_t low_va, uint64_t high_va, uint64_t slide, uint32_t object);
+/* A stack tree node: a frame (an address in an object) called from parent. */
+void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t parent, uint32_t object,
+	uint64_t obj_addr);
+/* time_ns since the recording's start; weights: see capture_writer_metric. */
+void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t thread,
+	uint32_t node, const int64_t *weight);
+void capture_writer_metric(struct capture_writer *w, uint32_t metric, struct str name, struct str unit);
+/* A loss or truncation counter's value so far; see enum capture_counter. */
+void capture_writer_counter(struct capture_writer *w, enum capture_counter counter, uint64_t value);
+/* The frames at an address of an object, innermost first, count >= 1; count 0 is not written. */
+void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t obj_addr,
+	const struct capture_symbol_frame *frames, uint32_t count);
+
+/*
+ * Writes a chunk if one is due at now_ns (CLOCK_MONOTONIC) or much is waiting.  To be called at
+ * least every 100 ms.
+ */
+void capture_writer_flush(struct capture_writer *w, uint64_t now_ns);
+/* Whether a write has failed: sampling is of no use any more. */
+bool capture_writer_failed(const struct capture_writer *w);
+uint64_t capture_writer_size_bytes(const struct capture_writer *w);
+/* Writes the rest and the end mark, closes, frees.  Returns the first failure of any write. */
+must_use struct error *capture_writer_finish(struct capture_writer *w);
+
+#endif

@@ -1,0 +1,71 @@
+#ifndef SONDE_SYMBOLIZE_SYMBOLIZE_H
+#define SONDE_SYMBOLIZE_SYMBOLIZE_H
+
+/*
+ * Address → function, file, line, with the chain of inlined calls.  A chain of resolvers (one file
+ * each, one row in symbolize.c's array): the first that knows an address gives the answer.
+ *
+ * Addresses come in batches, one load object at a time, sorted: an object is opened once, and a
+ * compilation unit's debug information is read once, if it holds a wanted address at all.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "model/profile.h"
+
+struct symbolizer;
+
+struct symbolize_options {
+	bool no_inline;	     /* one frame an address, named after the outermost function */
+	const char *cache_directory; /* NULL: $XDG_CACHE_HOME/sonde/sym, "" : no cache */
+	const char *debug_directory; /* NULL: /usr/lib/debug */
+};
+
+must_use returns_owned struct symbolizer *symbolizer_create(const struct symbolize_options *options);
+void symbolizer_destroy(struct symbolizer *s);
+
+struct symbolize_object {
+	struct str path;     /* as the program saw it */
+	struct str open_path; /* where to open it now, if elsewhere (/proc/PID/root/…); else empty */
+	struct str build_id; /* lower-case hex; if known, a file with another one is not used */
+	enum object_kind kind;
+	int64_t pid;	     /* OBJECT_JIT: whose perf map; 0: not known */
+};
+
+/* One frame; strings live in the arena, empty where not known. */
+struct symbol_frame {
+	struct str function; /* demangled */
+	struct str file;     /* of the place */
+	uint32_t line;	     /* of the place, 0: not known */
+	struct str function_file;
+	uint32_t function_line;
+	bool is_inline; /* inlined into the next one of the list */
+};
+
+/* The frames at one address, innermost first; count 0: nothing is known. */
+struct symbol_place {
+	const struct symbol_frame *frames;
+	uint32_t count;
+};
+
+struct symbolize_status {
+	bool found_file;    /* the object (or kallsyms, a perf map) could be read and fits the build-id */
+	bool has_names;	    /* it, or its debug file, has a symbol table */
+	bool has_lines;	    /* it, or its debug file, has line information */
+	const char *problem; /* in the arena: one sentence if found_file is false or data was bad, else NULL */
+};
+
+/*
+ * Fills places[count] for obj_addrs[count] (ascending, distinct).  Nothing in an object's bytes
+ * makes it fail: what cannot be read is unknown and told in *status.
+ */
+void symbolize_addresses(struct symbolizer *s, const struct symbolize_object *object,
+	const uint64_t *obj_addrs, size_t count, struct arena *arena, struct symbol_place *places,
+	struct symbolize_status *status);
+
+#endif

@@ -1,0 +1,99 @@
+#ifndef SONDE_UNWIND_WALK_H
+#define SONDE_UNWIND_WALK_H
+
+/*
+ * From registers and a way to read memory to the frames of a stack.  No process, no symbols, no I/O
+ * here: memory comes through struct unwind_memory.
+ *
+ * A walker belongs to one thread of ours; it holds the pc cache and the frame buffer.  A
+ * struct unwind_history belongs to one thread of the target; it holds that thread's last stack, so
+ * that the part of it that has not changed is not walked again (suffix reuse):
+ *
+ *	unwind_walk(walker, space, history, &regs, &memory, &stack);
+ *	... intern stack.frames[count-1 .. 0] below stack.reused_node, giving each its .node ...
+ *	unwind_history_keep(history, &stack);
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "unwind/space.h"
+
+/* x86-64 DWARF register numbers: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15. */
+enum { UNWIND_REG_BP = 6, UNWIND_REG_SP = 7, UNWIND_REG_PC = 16, UNWIND_REG_COUNT = 17 };
+
+struct unwind_regs {
+	uint64_t value[UNWIND_REG_COUNT];
+	uint32_t known; /* bit n: value[n] is known; BP, SP and PC must be */
+};
+
+/* Target memory: a window that is there, and a call for what lies outside it. */
+struct unwind_memory {
+	const uint8_t *bytes; /* of [low_va, high_va) */
+	uint64_t low_va, high_va;
+	/*
+	 * Asked for the 8 bytes at va, outside the window. True with *value set, or false: they are
+	 * not to be had. May be NULL. It may also replace the window.
+	 */
+	bool (*read)(struct unwind_memory *memory, uint64_t va, uint64_t *value);
+	void *context; /* for read */
+};
+
+/* How a walk ended. */
+enum unwind_end {
+	UNWIND_ROOT,	    /* at the outermost frame: all there */
+	UNWIND_REUSED,	    /* at a frame of the thread's last stack, which was whole: all there */
+	UNWIND_NO_MEMORY,   /* stack memory could not be read */
+	UNWIND_NO_RULE,	    /* no unwind rule, and no heuristic held */
+	UNWIND_NO_PROGRESS, /* the next frame would not be further out: corrupt */
+	UNWIND_TOO_DEEP,    /* UNWIND_DEPTH_MAX frames */
+};
+
+#define UNWIND_DEPTH_MAX ((size_t)1 << 20)
+
+struct unwind_frame {
+	uint64_t va;	   /* of the instruction: for callers, one before the return address */
+	uint64_t obj_addr; /* the same in the load object's numbering */
+	uint32_t object;   /* the mapping's, or UINT32_MAX where va is in no mapping */
+	uint32_t node;	   /* for the caller: the stack tree node of the stack up to here */
+	uint64_t pc, sp, bp, print; /* the walk's own, to recognise the frame */
+};
+
+struct unwind_stack {
+	struct unwind_frame *frames; /* [count], leaf first; the walker's, until its next walk */
+	size_t count;
+	enum unwind_end end;
+	size_t reused;	      /* UNWIND_REUSED: how many outer frames were taken from the history */
+	uint32_t reused_node; /* UNWIND_REUSED: the node of the innermost of these; else 0 */
+};
+
+struct unwind_walker;
+must_use returns_owned struct unwind_walker *unwind_walker_create(void);
+void unwind_walker_destroy(struct unwind_walker *walker);
+
+struct unwind_history;
+must_use returns_owned struct unwind_history *unwind_history_create(void);
+void unwind_history_destroy(struct unwind_history *history);
+/* Forgets the last stack. */
+void unwind_history_clear(struct unwind_history *history);
+/* Remembers a stack whose frames have their nodes, if its walk ended at the root or by reuse. */
+void unwind_history_keep(struct unwind_history *history, const struct unwind_stack *stack);
+
+/* Walks one stack. history may be NULL: no reuse. Never fails: stack->end says how far it got. */
+void unwind_walk(struct unwind_walker *walker, const struct unwind_space *space,
+	struct unwind_history *history, const struct unwind_regs *regs,
+	struct unwind_memory *memory, struct unwind_stack *stack);
+
+struct unwind_counts {
+	uint64_t walks, frames;		/* frames walked, not reused */
+	uint64_t reuses, reused_frames;
+	uint64_t reuse_checks, reuse_mismatches; /* reuses walked in full to verify them */
+	uint64_t cache_hits, cache_misses;
+	uint64_t heuristic_steps; /* without a rule: leaf return or frame pointer chain */
+	uint64_t slow_steps;
+};
+struct unwind_counts unwind_walker_counts(const struct unwind_walker *walker);
+
+#endif
