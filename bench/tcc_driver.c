@@ -21,6 +21,8 @@ int main(int argc, char **argv)
 		snprintf(include, sizeof(include), "%s/include", argv[2]);
 		tcc_set_lib_path(tcc, argv[2]);
 		tcc_add_sysinclude_path(tcc, include);
+		tcc_add_sysinclude_path(tcc, "/usr/include/x86_64-linux-gnu");
+		tcc_add_sysinclude_path(tcc, "/usr/include");
 		tcc_define_symbol(tcc, "SQLITE_THREADSAFE", "0");
 		tcc_set_output_type(tcc, TCC_OUTPUT_OBJ);
 		if (tcc_add_file(tcc, argv[3]) != 0)
