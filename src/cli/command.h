@@ -6,8 +6,8 @@
  * `const struct command`, and one row in commands.c.
  *
  * To add one: copy the smallest (cmd_formats.c), give it its option rows, add it to commands.c and
- * to src/cli/meson.build; help, usage errors, nearest matches, shell completions and the option part
- * of the man page follow from the rows.
+ * to src/cli/meson.build; help, usage errors, nearest matches, shell completions and the option
+ * part of the man page follow from the rows.
  */
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 
 /* What completes an option's value, for help and shell completion. */
 enum option_value {
-	VALUE_NONE,   /* a flag */
+	VALUE_NONE, /* a flag */
 	VALUE_TEXT,
 	VALUE_NUMBER,
 	VALUE_FILE,
@@ -25,27 +25,36 @@ enum option_value {
 };
 
 struct option_row {
-	int id;		      /* what the command's set function is told; unique in its table */
-	char short_name;      /* 0: none */
+	int id;		 /* what the command's set function is told; unique in its table */
+	char short_name; /* 0: none */
 	const char *long_name;
 	enum option_value value;
-	const char *value_name;	     /* "FILE", "HZ"; NULL for flags */
-	const char *const *choices;  /* VALUE_CHOICE: NULL-terminated */
-	const char *help;	     /* one line, ≤ 70 columns */
+	const char *value_name;	    /* "FILE", "HZ"; NULL for flags */
+	const char *const *choices; /* VALUE_CHOICE: NULL-terminated */
+	const char *help;	    /* one line, ≤ 70 columns */
 };
 
 /* A list of tables, so that commands share rows (view options, filters): NULL-terminated. */
 struct option_group {
-	const char *heading; /* in --help: "View options" */
+	const char *heading;	       /* in --help: "View options" */
 	const struct option_row *rows; /* ends with a row without names */
+};
+
+/* What a command's operands are, for shell completion. */
+enum operand_value {
+	OPERAND_FILE, /* with stops_at_operand: a program, then its own arguments */
+	OPERAND_NONE,
+	OPERAND_COMMAND, /* of sonde */
+	OPERAND_SHELL,
 };
 
 struct command {
 	const char *name;
-	const char *summary;   /* one line for `sonde help` */
-	const char *usage;     /* "[FILE] [OPTIONS]" */
-	const char *details;   /* paragraphs for `sonde help NAME`, may be NULL */
+	const char *summary;		   /* one line for `sonde help` */
+	const char *usage;		   /* "[FILE] [OPTIONS]" */
+	const char *details;		   /* paragraphs for `sonde help NAME`, may be NULL */
 	const struct option_group *groups; /* ends with a group without rows */
+	enum operand_value operand;
 	bool stops_at_operand; /* options end at the first operand: record, run */
 	/* argv[0] is the command's name. Returns the exit status. */
 	int (*run)(const struct command *self, int argc, char **argv);

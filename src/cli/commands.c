@@ -1,0 +1,57 @@
+/*
+ * The table of commands.
+ */
+
+#include "cli/commands.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "cli/message.h"
+#include "cli/nearest.h"
+
+extern const struct command cmd_help;
+
+const struct command *const commands[] = {
+	&cmd_help,
+	NULL,
+};
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *const *c = commands; *c; c++) {
+		if (strcmp((*c)->name, name) == 0)
+			return *c;
+	}
+	return NULL;
+}
+
+/* `sonde ./prog` and `sonde ./prog.prof`: the command in front was forgotten. */
+static const char *command_for_file(const char *path)
+{
+	struct stat info;
+
+	if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+		return NULL;
+	return access(path, X_OK) == 0 ? "run" : "report";
+}
+
+int command_unknown(const char *name)
+{
+	const char *for_file = command_for_file(name);
+	struct nearest n;
+
+	nearest_init(&n, str_from(name));
+	for (const struct command *const *c = commands; *c; c++)
+		nearest_offer(&n, str_from((*c)->name));
+	if (n.best.size)
+		message_print("unknown command '%s'; did you mean '%.*s'?", name, STR_ARG(n.best));
+	else if (for_file)
+		message_print(
+			"unknown command '%s'; did you mean 'sonde %s %s'?", name, for_file, name);
+	else
+		message_print("unknown command '%s'; 'sonde help' lists them", name);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,91 @@
+/*
+ * Help: one layout for every command, made from its option rows, so that no option can exist
+ * without its line here.  Written for 80 columns: a column of names, a column of wrapped texts.
+ */
+
+#include "cli/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/options.h"
+
+#define LINE_WIDTH 80
+/* A name wider than this has its text on the next line. */
+#define NAMES_WIDTH 26
+
+/* Appends text in words to the line so far, whose column is at; further lines begin at indent. */
+static size_t put_words(struct str text, size_t at, size_t indent)
+{
+	while (text.size) {
+		const char *space = memchr(text.data, ' ', text.size);
+		size_t size = space ? (size_t)(space - text.data) : text.size;
+
+		if (at + 1 + size > LINE_WIDTH && at > indent) {
+			printf("\n%*s", (int)indent, "");
+			at = indent;
+		}
+		if (at > indent)
+			at += (size_t)printf(" ");
+		at += (size_t)printf("%.*s", (int)size, text.data);
+		size += space != NULL;
+		text = (struct str){text.data + size, text.size - size};
+	}
+	return at;
+}
+
+static void put_option(const struct option_row *row)
+{
+	size_t indent = NAMES_WIDTH + 2;
+	int width = printf("  ");
+
+	if (row->short_name)
+		width += printf("-%c%s", row->short_name, row->long_name ? ", " : "");
+	else
+		width += printf("    ");
+	if (row->long_name)
+		width += printf("--%s", row->long_name);
+	if (row->value_name)
+		width += printf(" %s", row->value_name);
+	if (width > NAMES_WIDTH)
+		printf("\n%*s", (int)indent, "");
+	else
+		printf("%*s", (int)indent - width, "");
+	indent = put_words(str_from(row->help), NAMES_WIDTH + 2, NAMES_WIDTH + 2);
+	for (size_t i = 0; row->choices && row->choices[i]; i++) {
+		char word[64];
+
+		snprintf(word, sizeof(word), "%s%s%s", i == 0 ? "(" : "", row->choices[i],
+			row->choices[i + 1] ? "," : ")");
+		indent = put_words(str_from(word), indent, NAMES_WIDTH + 2);
+	}
+	printf("\n");
+}
+
+void help_command(const struct command *command)
+{
+	const struct option_group *group;
+
+	printf("usage: sonde %s %s\n\n%s\n", command->name, command->usage, command->summary);
+	if (command->details)
+		printf("\n%s\n", command->details);
+	for (size_t i = 0; (group = options_group(command, i)) != NULL; i++) {
+		printf("\n%s:\n", group->heading);
+		for (const struct option_row *row = group->rows; option_row_exists(row); row++)
+			put_option(row);
+	}
+}
+
+void help_overview(void)
+{
+	printf("usage: sonde COMMAND [ARG...]\n\n"
+	       "A profiler for native programs: records a program as it is, unchanged, and\n"
+	       "reports where it spends its time, recursion and all.\n\n");
+	for (const struct command *const *c = commands; *c; c++)
+		printf("  %-12s%s\n", (*c)->name, (*c)->summary);
+	printf("\n"
+	       "  sonde help COMMAND     what a command does, and its options\n"
+	       "  sonde --version        the version of this program\n\n"
+	       "To begin: sonde run ./your-program\n");
+}

@@ -1,0 +1,13 @@
+#ifndef SONDE_CLI_HELP_H
+#define SONDE_CLI_HELP_H
+
+/* Help texts, made from the commands' tables, on standard output. */
+
+#include "cli/command.h"
+
+/* What `sonde` alone says: the commands, a line each. */
+void help_overview(void);
+/* What `sonde help NAME` says: usage, details, every option. */
+void help_command(const struct command *command);
+
+#endif

@@ -1,0 +1,28 @@
+#ifndef SONDE_CLI_MESSAGE_H
+#define SONDE_CLI_MESSAGE_H
+
+/*
+ * Everything sonde says to its user goes to standard error, one line at a time, begun with
+ * "sonde: ".  What a message holds of foreign bytes (paths, symbol names) is escaped here, so
+ * callers pass it raw.
+ */
+
+#include "base/error.h"
+
+/*
+ * Exit statuses beside EXIT_SUCCESS and EXIT_FAILURE.  A command that starts a program exits with
+ * the program's status; its own failures are the three above 124, as in nohup(1) and timeout(1).
+ */
+enum {
+	EXIT_USAGE = 2,
+	EXIT_OWN_FAILURE = 125,
+	EXIT_NOT_EXECUTABLE = 126,
+	EXIT_NOT_FOUND = 127,
+};
+
+/* "sonde: MESSAGE". */
+void message_print(const char *format, ...) printf_like(1, 2);
+/* "sonde: " and the message of err, which is destroyed; err must not be NULL. */
+void message_error(struct error *err);
+
+#endif

@@ -1,0 +1,33 @@
+#ifndef SONDE_CLI_NEAREST_H
+#define SONDE_CLI_NEAREST_H
+
+/*
+ * "Did you mean …?": the candidate nearest to what was typed.
+ *
+ *	struct nearest n;
+ *	nearest_init(&n, str_from("reprot"));
+ *	nearest_offer(&n, STR("record"));
+ *	nearest_offer(&n, STR("report"));
+ *	n.best is "report"
+ */
+
+#include "base/str.h"
+
+struct nearest {
+	struct str wanted;
+	struct str best; /* borrowed from the candidates; size 0: none is near enough */
+	size_t best_distance;
+};
+
+/* wanted is borrowed until the last offer. */
+void nearest_init(struct nearest *n, struct str wanted);
+/* Keeps the candidate if it is nearer than all before; of equals the first stays. */
+void nearest_offer(struct nearest *n, struct str candidate);
+
+/*
+ * Edits that turn a into b: a byte put in, left out or changed, or two neighbours transposed, each
+ * counting 1, no byte touched twice.  Costs a.size × b.size.
+ */
+size_t nearest_distance(struct str a, struct str b);
+
+#endif

@@ -1,0 +1,257 @@
+/*
+ * Options parser over the commands' tables.
+ *
+ * One pass over argv.  Operands are moved to its front as they are met, which is safe in place: the
+ * place written never lies behind the place read.  getopt_long is not used, since its tables know
+ * no help texts and no values, its messages no nearest name, and its abbreviations would turn every
+ * option added later into a change of meaning for somebody's script.
+ */
+
+#include "cli/options.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "cli/nearest.h"
+
+/* Of options_common; the commands' own ids are never told to anyone but their set function. */
+enum { OPTION_HELP };
+
+static const struct option_row common_rows[] = {
+	{OPTION_HELP, 'h', "help", VALUE_NONE, NULL, NULL, "show this help"},
+	{0},
+};
+
+static const struct option_group common_group = {"Help", common_rows};
+
+struct parser {
+	const struct command *command;
+	int argc, at, kept; /* argv[at] is next; argv[1..kept] are operands */
+	char **argv;
+	struct error *(*set)(void *context, int id, const char *value);
+	void *context;
+	bool wants_help;
+};
+
+const struct option_group *options_group(const struct command *self, size_t i)
+{
+	for (const struct option_group *g = self->groups; g && g->rows; g++) {
+		if (i-- == 0)
+			return g;
+	}
+	return i == 0 ? &common_group : NULL;
+}
+
+static const struct option_row *row_find(
+	const struct command *self, char short_name, struct str long_name)
+{
+	const struct option_group *g;
+
+	for (size_t i = 0; (g = options_group(self, i)) != NULL; i++) {
+		for (const struct option_row *row = g->rows; option_row_exists(row); row++) {
+			if (short_name && row->short_name == short_name)
+				return row;
+			if (long_name.size && str_equal(str_from(row->long_name), long_name))
+				return row;
+		}
+	}
+	return NULL;
+}
+
+static struct error *unknown_long(const struct command *self, struct str name)
+{
+	const struct option_group *g;
+	struct nearest n;
+
+	nearest_init(&n, name);
+	for (size_t i = 0; (g = options_group(self, i)) != NULL; i++) {
+		for (const struct option_row *row = g->rows; option_row_exists(row); row++)
+			nearest_offer(&n, str_from(row->long_name));
+	}
+	if (n.best.size)
+		return error_new(ERROR_USAGE, "unknown option '--%.*s'; did you mean '--%.*s'?",
+			STR_ARG(name), STR_ARG(n.best));
+	return error_new(ERROR_USAGE, "unknown option '--%.*s'; see 'sonde help %s'", STR_ARG(name),
+		self->name);
+}
+
+static char *choices_text(const char *const *choices)
+{
+	struct strbuf text = {0};
+
+	for (size_t i = 0; choices[i]; i++)
+		strbuf_printf(&text, "%s%s", i ? ", " : "", choices[i]);
+	return text.data;
+}
+
+static struct error *check_choice(const struct option_row *row, const char *value)
+{
+	struct error *err;
+	struct nearest n;
+	char *all;
+
+	nearest_init(&n, str_from(value));
+	for (size_t i = 0; row->choices[i]; i++) {
+		if (strcmp(row->choices[i], value) == 0)
+			return NULL;
+		nearest_offer(&n, str_from(row->choices[i]));
+	}
+	all = choices_text(row->choices);
+	if (n.best.size)
+		err = error_new(ERROR_USAGE, "'%s' is none of %s; did you mean '%.*s'?", value, all,
+			STR_ARG(n.best));
+	else
+		err = error_new(ERROR_USAGE, "'%s' is none of %s", value, all);
+	free(all);
+	return err;
+}
+
+/* value is NULL for flags; name is how the option was spelled, for messages. */
+static struct error *apply(
+	struct parser *p, const struct option_row *row, const char *name, const char *value)
+{
+	struct error *err = NULL;
+
+	if (row == &common_rows[OPTION_HELP]) {
+		p->wants_help = true;
+		return NULL;
+	}
+	if (row->value == VALUE_CHOICE)
+		err = check_choice(row, value);
+	if (!err)
+		err = p->set(p->context, row->id, value);
+	return err ? error_prefix(err, "%s", name) : NULL;
+}
+
+/* For an option without a value in its own argument: the next argument is it. */
+static struct error *next_value(
+	struct parser *p, const struct option_row *row, const char *name, const char **value)
+{
+	if (p->at == p->argc)
+		return error_new(ERROR_USAGE, "%s needs a value: %s", name, row->value_name);
+	*value = p->argv[p->at++];
+	return NULL;
+}
+
+static struct error *parse_long(struct parser *p, const char *argument)
+{
+	const char *equals = strchr(argument, '=');
+	size_t size = equals ? (size_t)(equals - argument) : strlen(argument);
+	struct str name = {argument + 2, size - 2};
+	const struct option_row *row = row_find(p->command, 0, name);
+	const char *value = equals ? equals + 1 : NULL;
+	struct error *err = NULL;
+	char *spelled;
+
+	if (!row)
+		return unknown_long(p->command, name);
+	spelled = xstrndup(argument, size);
+	if (row->value == VALUE_NONE && value)
+		err = error_new(ERROR_USAGE, "%s takes no value", spelled);
+	else if (row->value != VALUE_NONE && !value)
+		err = next_value(p, row, spelled, &value);
+	if (!err)
+		err = apply(p, row, spelled, value);
+	free(spelled);
+	return err;
+}
+
+/* -abc VALUE, -abcVALUE: flags until one that takes a value, which takes the rest. */
+static struct error *parse_short(struct parser *p, const char *argument)
+{
+	for (const char *letter = argument + 1; *letter && !p->wants_help; letter++) {
+		const struct option_row *row = row_find(p->command, *letter, (struct str){0});
+		const char spelled[] = {'-', *letter, 0};
+		const char *value = NULL;
+		struct error *err = NULL;
+
+		if (!row)
+			return error_new(ERROR_USAGE,
+				"unknown option '-%c' in '%s'; see 'sonde help %s'", *letter,
+				argument, p->command->name);
+		if (row->value != VALUE_NONE && letter[1])
+			value = letter + 1;
+		else if (row->value != VALUE_NONE)
+			err = next_value(p, row, spelled, &value);
+		if (!err)
+			err = apply(p, row, spelled, value);
+		if (err || value)
+			return err;
+	}
+	return NULL;
+}
+
+static void keep_operand(struct parser *p, char *argument)
+{
+	p->argv[++p->kept] = argument;
+}
+
+static struct error *parse_all(struct parser *p)
+{
+	bool only_operands = false;
+
+	while (p->at < p->argc && !p->wants_help) {
+		char *argument = p->argv[p->at++];
+		struct error *err = NULL;
+
+		if (only_operands || argument[0] != '-' || argument[1] == 0) {
+			keep_operand(p, argument);
+			only_operands |= p->command->stops_at_operand;
+		} else if (strcmp(argument, "--") == 0) {
+			only_operands = true;
+		} else if (argument[1] == '-') {
+			err = parse_long(p, argument);
+		} else {
+			err = parse_short(p, argument);
+		}
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+bool options_parse(const struct command *self, int argc, char **argv,
+	struct error *(*set)(void *context, int id, const char *value), void *context,
+	struct operands *operands, int *status)
+{
+	struct parser p = {self, argc, 1, 0, argv, set, context, false};
+	struct error *err = parse_all(&p);
+
+	if (err) {
+		message_error(error_prefix(err, "%s", self->name));
+		*status = options_usage_status(self);
+		return false;
+	}
+	if (p.wants_help) {
+		help_command(self);
+		*status = EXIT_SUCCESS;
+		return false;
+	}
+	argv[p.kept + 1] = NULL;
+	*operands = (struct operands){p.kept, argv + 1};
+	return true;
+}
+
+int options_usage_status(const struct command *self)
+{
+	/* The commands that stop at an operand are those that go on to run it. */
+	return self->stops_at_operand ? EXIT_OWN_FAILURE : EXIT_USAGE;
+}
+
+int options_usage_error(const struct command *self, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = xvasprintf(format, args);
+	va_end(args);
+	message_print("%s: %s; see 'sonde help %s'", self->name, text, self->name);
+	free(text);
+	return options_usage_status(self);
+}

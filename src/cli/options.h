@@ -1,0 +1,65 @@
+#ifndef SONDE_CLI_OPTIONS_H
+#define SONDE_CLI_OPTIONS_H
+
+/*
+ * The command line, read by a command's option rows (cli/command.h): `--name VALUE`,
+ *`--name=VALUE`,
+ * `-n VALUE`, `-nVALUE`, flags bundled as `-abn VALUE`, `--` before operands.  Options and operands
+ * may stand in any order, unless the command stops at its first operand.  `-` is an operand.
+ *
+ *	static struct error *report_set(void *context, int id, const char *value) …
+ *
+ *	static int report_run(const struct command *self, int argc, char **argv)
+ *	{
+ *		struct report_options options = {…};
+ *		struct operands operands;
+ *		int status;
+ *
+ *		if (!options_parse(self, argc, argv, report_set, &options, &operands, &status))
+ *			return status;
+ */
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "cli/command.h"
+
+/* What is left of the arguments: points into argv, NULL-terminated. */
+struct operands {
+	int count;
+	char **items;
+};
+
+/*
+ * Reads argv[1..argc-1]; argv[0] is the command's name.  argv is rearranged: operands move to its
+ * front.  True: go on, with *operands.  False: the command is over with *status, since help was
+ * asked for (and printed) or the arguments were wrong (and one line said so).
+ *
+ * set is called once for each option, in the order given: value is NULL for flags, one of the row's
+ * choices for VALUE_CHOICE, and otherwise what was typed, which set checks (cli/values.h).  The
+ * option's name is put in front of an error's message.
+ */
+bool options_parse(const struct command *self, int argc, char **argv,
+	struct error *(*set)(void *context, int id, const char *value), void *context,
+	struct operands *operands, int *status);
+
+/* For commands that find more wrong with their arguments: prints "sonde NAME: …" and where the help
+ * is; returns the status to exit with. */
+int options_usage_error(const struct command *self, const char *format, ...) printf_like(2, 3);
+
+/* The status of a wrong command line: 2, or 125 where the command starts a program, whose own
+ * statuses must stay tellable. */
+int options_usage_status(const struct command *self);
+
+/*
+ * The i-th option group of a command, or NULL past the last.  After the command's own comes one
+ * that all commands have: --help.
+ */
+const struct option_group *options_group(const struct command *self, size_t i);
+/* Whether a row is one, or the end of its table. */
+static inline bool option_row_exists(const struct option_row *row)
+{
+	return row->long_name || row->short_name;
+}
+
+#endif

@@ -1,0 +1,25 @@
+#ifndef SONDE_CLI_VALUES_H
+#define SONDE_CLI_VALUES_H
+
+/*
+ * Option values with units.  Each function reads the whole text or fails with an ERROR_USAGE that
+ * says what was expected; results are untouched on failure.
+ */
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* A decimal integer, least ≤ *count ≤ most. */
+must_use struct error *value_count(
+	const char *text, uint64_t least, uint64_t most, uint64_t *count);
+/* A time with its unit, ns us µs ms s min h: "10000us", "1.5ms".  Rounded to whole nanoseconds. */
+must_use struct error *value_time(const char *text, uint64_t *time_ns);
+/* A frequency, in Hz unless it says k or kHz: "99", "2.5k", "4000Hz"; *period_ns is 1 / frequency,
+ * rounded, at least 1. */
+must_use struct error *value_frequency(const char *text, uint64_t *period_ns);
+/* The place of text in choices, which is NULL-terminated; text must be one of them, as
+ * options_parse sees to for VALUE_CHOICE. */
+int value_choice(const char *text, const char *const *choices);
+
+#endif
