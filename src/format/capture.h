@@ -52,6 +52,12 @@ enum capture_counter {
 	CAPTURE_COUNTER_COUNT
 };
 
+/* Weights a sample can have. */
+#define CAPTURE_METRIC_MAX 8
+/* "Not known" among ids of 32 bits. */
+#define CAPTURE_NO_ID UINT32_MAX
+
+/* One frame of those at an address; strings empty and lines 0 where not known. */
 struct capture_symbol_frame {
 	struct str function, file, function_file;
 	uint32_t line, function_line;

@@ -34,7 +34,10 @@ void capture_writer_number(struct capture_writer *w, enum capture_key key, uint6
 
 void capture_writer_object(struct capture_writer *w, uint32_t object, struct str path,
 	struct str build_id, enum capture_object_kind kind);
-/* A process, known by (pid, start); also again, to give it a new name after an exec. */
+/*
+ * A process, known by (pid, start); also again, to give it a new name after an exec.
+ * parent_process: UINT32_MAX where not known.
+ */
 void capture_writer_process(struct capture_writer *w, uint32_t process, int64_t pid,
 	uint32_t parent_process, uint64_t start_ns, struct str name);
 void capture_writer_thread(struct capture_writer *w, uint32_t thread, uint32_t process, int64_t tid,
@@ -44,10 +47,18 @@ void capture_writer_mapping(struct capture_writer *w, uint32_t process, uint64_t
 /* A stack tree node: a frame (an address in an object) called from parent. */
 void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t parent, uint32_t object,
 	uint64_t obj_addr);
-/* time_ns since the recording's start; weights: see capture_writer_metric. */
+/*
+ * time_ns since the recording's start, kept to the microsecond; weight[] has one value for each
+ * capture_writer_metric there was.
+ */
 void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t thread,
 	uint32_t node, const int64_t *weight);
-void capture_writer_metric(struct capture_writer *w, uint32_t metric, struct str name, struct str unit);
+/*
+ * What samples weigh, numbered from 0; all before the first sample, at most CAPTURE_METRIC_MAX.  Readers
+ * add "samples" (1 each) by themselves; the recorder has "cpu-time" in "ns".
+ */
+void capture_writer_metric(
+	struct capture_writer *w, uint32_t metric, struct str name, struct str unit);
 /* A loss or truncation counter's value so far; see enum capture_counter. */
 void capture_writer_counter(struct capture_writer *w, enum capture_counter counter, uint64_t value);
 /* The frames at an address of an object, innermost first, count >= 1; count 0 is not written. */
@@ -62,7 +73,16 @@ void capture_writer_flush(struct capture_writer *w, uint64_t now_ns);
 /* Whether a write has failed: sampling is of no use any more. */
 bool capture_writer_failed(const struct capture_writer *w);
 uint64_t capture_writer_size_bytes(const struct capture_writer *w);
-/* Writes the rest and the end mark, closes, frees.  Returns the first failure of any write. */
-must_use struct error *capture_writer_finish(struct capture_writer *w);
+/*
+ * Writes the rest and the end mark, closes, frees.  A regular file is rewritten more tightly on the
+ * way (see record/capture_compact.h).  *size_bytes, which may be NULL: the file's size in the end,
+ * also on failure.  Returns the first failure of any write, with the number of samples dropped.
+ */
+must_use struct error *capture_writer_finish(struct capture_writer *w, uint64_t *size_bytes);
+/*
+ * Removes the file, puts an older one back that was kept as "PATH.old", frees: for a recording that
+ * never began.  NULL is fine.
+ */
+void capture_writer_abandon(struct capture_writer *w);
 
 #endif
