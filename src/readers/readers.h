@@ -1,0 +1,63 @@
+#ifndef SONDE_READERS_READERS_H
+#define SONDE_READERS_READERS_H
+
+/*
+ * The formats that sonde reads, in one table.  A reader only builds: it is given the bytes of one
+ * file, uncompressed, and a builder, and puts into it what it finds.
+ *
+ * To add one:
+ *  1. Write readers/NAME.c around one `const struct reader reader_NAME`; open it with what the
+ *     format is and where it is specified.
+ *  2. Declare it below, give it a row in readers.c, its file a line in readers/meson.build.
+ *  3. Bid by content, never by file name.  A magic number bids 100; formats without one bid less,
+ *     the less the more files of other kinds would pass.
+ *  4. Bad input: a record that cannot be read becomes a counted note (NOTE_BAD_RECORD) and reading
+ *     goes on; a file that is nothing of the kind is an ERROR_INPUT that names file and place.
+ *     Never allocate by a size that the input merely states.
+ *  5. Add a page to docs/formats/, a golden dump to tests/golden/, a fuzz harness to tests/fuzz/.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/builder.h"
+
+struct reader_input {
+	const char *name;    /* of the file, for messages; "standard input" for "-" */
+	const uint8_t *data; /* borrowed; not NUL-terminated */
+	size_t size;
+};
+
+struct reader {
+	const char *name;    /* for --from and `sonde formats` */
+	const char *summary; /* one line */
+	/* How sure it is that these bytes are its format: 0 (not) to 100 (a magic number). */
+	int (*bid)(const uint8_t *data, size_t size);
+	/*
+	 * Builds the profile, metrics first.  The builder's header has source and format already;
+	 * the caller finishes the builder, or destroys it after an error.
+	 */
+	struct error *(*read)(const struct reader_input *input, struct builder *builder);
+};
+
+extern const struct reader reader_dump;
+extern const struct reader reader_folded;
+
+extern const struct reader *const readers[]; /* NULL-terminated */
+
+/* NULL if there is none of that name. */
+const struct reader *reader_find(const char *name);
+
+/*
+ * Reads the profile in a file ("-": standard input), gzip and zstd undone first.  from names the
+ * reader; NULL: the content decides.  The profile has passed profile_check; it is the caller's, to be
+ * freed with profile_destroy.
+ */
+must_use struct error *profile_read(const char *path, const char *from, struct profile **profile);
+
+/* The same for bytes in memory; name is the source. */
+must_use struct error *profile_read_bytes(
+	const struct reader_input *input, const char *from, struct profile **profile);
+
+#endif
