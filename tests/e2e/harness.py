@@ -1,0 +1,120 @@
+"""What every end-to-end test shares: running sonde, building programs, TAP.
+
+A test file is a Python program: functions named test_*, then `harness.main()`. Each function is one
+test case: it passes by returning, fails by an exception (`assert`, mostly), and is left out by
+`raise harness.Skip("why")`. A function that takes an argument is given a fresh, empty folder
+(pathlib.Path) that is gone afterwards.
+
+	import harness
+
+	def test_says_its_version():
+		assert harness.sonde("--version").out.startswith("sonde ")
+
+	harness.main()
+
+The environment says what to test: SONDE (the program), BUILD_ROOT, SOURCE_ROOT; without it, the
+build in build/ is tested. SANITIZED is set where the build has sanitizers, which are slow.
+"""
+
+import inspect
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import traceback
+
+SOURCE_ROOT = pathlib.Path(os.environ.get("SOURCE_ROOT", pathlib.Path(__file__).parents[2])).resolve()
+BUILD_ROOT = pathlib.Path(os.environ.get("BUILD_ROOT", SOURCE_ROOT / "build")).resolve()
+SONDE = os.environ.get("SONDE", str(BUILD_ROOT / "sonde"))
+SANITIZED = bool(os.environ.get("SANITIZED"))
+
+
+class Skip(Exception):
+	"""The machine lacks what this case needs; the text says what."""
+
+
+class Result:
+	"""A program that has ended: status (negative: a signal), out and err as text, and as bytes."""
+
+	def __init__(self, done):
+		self.status = done.returncode
+		self.out_bytes = done.stdout or b""
+		self.err_bytes = done.stderr or b""
+		self.out = self.out_bytes.decode("utf-8", "replace")
+		self.err = self.err_bytes.decode("utf-8", "replace")
+
+	def __repr__(self):
+		return f"status {self.status}\n--- out\n{self.out[:4000]}\n--- err\n{self.err[:4000]}\n---"
+
+
+def run(*command, input=b"", timeout=60, cwd=None, env=None, stdout=subprocess.PIPE,
+	stderr=subprocess.PIPE, **more):
+	"""Runs any program to its end. env adds to the environment; None removes a variable."""
+	variables = dict(os.environ)
+	for name, value in (env or {}).items():
+		if value is None:
+			variables.pop(name, None)
+		else:
+			variables[name] = value
+	if isinstance(input, str):
+		input = input.encode()
+	if "stdin" not in more:
+		more["input"] = input
+	return Result(subprocess.run([os.fspath(c) for c in command], stdout=stdout, stderr=stderr,
+		timeout=timeout, cwd=cwd, env=variables, **more))
+
+
+def sonde(*args, **more):
+	"""Runs sonde with these arguments, as run()."""
+	return run(SONDE, *args, **more)
+
+
+def check(result, status=0):
+	"""The result, whose exit status must be this."""
+	assert result.status == status, f"expected status {status}, got {result!r}"
+	return result
+
+
+def compile_c(folder, source, *flags, name="program", compiler=None):
+	"""Compiles C (or, with compiler="c++", C++) text or a source file; the program's path."""
+	folder = pathlib.Path(folder)
+	program = folder / name
+	if isinstance(source, pathlib.Path):
+		path = source
+	else:
+		path = folder / (name + (".cpp" if compiler in ("c++", "g++", "clang++") else ".c"))
+		path.write_text(source)
+	check(run(compiler or os.environ.get("CC", "cc"), *(flags or ("-O2", "-g")), path, "-o", program))
+	return program
+
+
+def _call(function):
+	if not inspect.signature(function).parameters:
+		return function()
+	with tempfile.TemporaryDirectory(prefix="sonde-test-") as folder:
+		return function(pathlib.Path(folder))
+
+
+def main():
+	"""Runs the test_* functions of the program that calls it, all or those named by arguments."""
+	functions = [f for name, f in sys.modules["__main__"].__dict__.items()
+		if name.startswith("test_") and callable(f)]
+	if len(sys.argv) > 1:
+		functions = [f for f in functions if f.__name__ in sys.argv[1:]]
+	print(f"1..{len(functions)}")
+	failed = False
+	for number, function in enumerate(functions, 1):
+		name = function.__name__[len("test_"):].replace("_", " ")
+		try:
+			_call(function)
+			print(f"ok {number} - {name}")
+		except Skip as skip:
+			print(f"ok {number} - {name} # SKIP {skip}")
+		except Exception:
+			failed = True
+			print(f"not ok {number} - {name}")
+			for line in traceback.format_exc().splitlines():
+				print(f"# {line}")
+		sys.stdout.flush()
+	sys.exit(1 if failed else 0)

@@ -1,0 +1,146 @@
+"""House rules that a machine can check, over every C file; prints TAP.
+
+See HACKING.md for the rules and their reasons.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(os.environ.get("SOURCE_ROOT", pathlib.Path(__file__).parents[2]))
+LINES_MAX = 700
+COLUMNS_MAX = 100
+FUNCTION_LINES_MAX = 100
+FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+UNSAFE = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|alloca|atoi|atol|system|popen)\s*\(")
+DECLARATION = re.compile(r"^(?!typedef|static|struct \w+ \{|enum|#|extern const)[a-z].*\)\s*(;|$|printf_like)")
+
+PAIRED = re.compile(r"_(init|deinit|create|destroy)\(")
+
+
+def c_files(*folders):
+	return [p for f in folders for p in sorted((ROOT / f).rglob("*.[ch]"))]
+
+
+def lines_of(path):
+	return path.read_text().splitlines()
+
+
+def opens_with_comment(path):
+	text = path.read_text()
+	if path.suffix == ".c" and not text.startswith("/*"):
+		yield "does not open with a comment that says what it is"
+
+
+def size_is_readable(path):
+	count = len(lines_of(path))
+	if count > LINES_MAX:
+		yield f"{count} lines; a file holds one noun, in at most {LINES_MAX}"
+
+
+def functions_are_short(path):
+	start = None
+	for number, line in enumerate(lines_of(path), 1):
+		if line == "{":
+			start = number
+		elif line == "}" and start:
+			if number - start > FUNCTION_LINES_MAX:
+				yield f"{start}: a function of {number - start} lines"
+			start = None
+
+
+def lines_are_short(path):
+	for number, line in enumerate(lines_of(path), 1):
+		if len(line.expandtabs(8)) > COLUMNS_MAX:
+			yield f"{number}: wider than {COLUMNS_MAX} columns"
+
+
+def nothing_is_left_undone(path):
+	for number, line in enumerate(lines_of(path), 1):
+		if FORBIDDEN.search(line):
+			yield f"{number}: {line.strip()}"
+
+
+def nothing_unsafe_is_called(path):
+	for number, line in enumerate(lines_of(path), 1):
+		if UNSAFE.search(line) and not line.lstrip().startswith(("*", "/*")):
+			yield f"{number}: {line.strip()}"
+
+
+def own_header_comes_first(path):
+	header = path.with_suffix(".h")
+	if path.suffix != ".c" or not header.exists():
+		return
+	includes = re.findall(r'^#include ["<](.*)[">]', path.read_text(), re.MULTILINE)
+	own = str(header.relative_to(ROOT / "src"))
+	if includes and includes[0] != own:
+		yield f"includes {includes[0]} before {own}"
+
+
+def headers_have_guards(path):
+	if path.suffix == ".h":
+		guard = "SONDE_" + re.sub(r"\W", "_", str(path.relative_to(ROOT / "src"))).upper()
+		if not path.read_text().startswith(f"#ifndef {guard}\n#define {guard}\n"):
+			yield f"no guard {guard}"
+
+
+def public_functions_are_documented(path):
+	"""
+	A declaration follows a comment, or another declaration that one comment covers. Makers and
+	enders speak for themselves where the header's opening comment says what the thing is.
+	"""
+	if path.suffix != ".h":
+		return
+	covered = False
+	for number, line in enumerate(lines_of(path), 1):
+		if line.strip().endswith("*/"):
+			covered = True
+		elif not line.strip():
+			covered = False
+		elif DECLARATION.match(line) and not covered and not PAIRED.search(line):
+			yield f"{number}: {line.strip()}: no comment"
+
+
+def is_formatted(path):
+	done = subprocess.run(["clang-format", "--dry-run", "-Werror", path], capture_output=True, text=True)
+	if done.returncode != 0:
+		yield "clang-format would change it: " + done.stderr.splitlines()[0].partition(": ")[2]
+
+
+SOURCES = ["src", "tests", "examples", "include"]
+# (what, check, folders, the program it needs)
+RULES = [
+	("files open with a comment", opens_with_comment, SOURCES, None),
+	("files are short", size_is_readable, SOURCES, None),
+	("functions are short", functions_are_short, SOURCES, None),
+	("lines are short", lines_are_short, SOURCES, None),
+	("nothing is left undone", nothing_is_left_undone, SOURCES, None),
+	("no unsafe function is called", nothing_unsafe_is_called, ["src"], None),
+	("a file's own header comes first", own_header_comes_first, ["src"], None),
+	("headers have guards", headers_have_guards, ["src"], None),
+	("public functions are documented", public_functions_are_documented, ["src"], None),
+	("the layout is clang-format's", is_formatted, SOURCES, "clang-format"),
+]
+
+
+def main():
+	failed = False
+	print(f"1..{len(RULES)}")
+	for number, (what, check, folders, program) in enumerate(RULES, 1):
+		if program and not shutil.which(program):
+			print(f"ok {number} - {what} # SKIP no {program}")
+			continue
+		problems = [f"{path.relative_to(ROOT)}: {problem}"
+			for path in c_files(*folders) for problem in check(path)]
+		print(f"{'not ok' if problems else 'ok'} {number} - {what}")
+		for problem in problems:
+			print(f"# {problem}")
+		failed |= bool(problems)
+	return 1 if failed else 0
+
+
+if __name__ == "__main__":
+	sys.exit(main())
