@@ -19,9 +19,15 @@ struct block {
 	_Alignas(16) unsigned char data[];
 };
 
+struct adopted {
+	struct adopted *next;
+	void *memory;
+};
+
 struct arena {
 	struct block *blocks; /* the first is the one being filled */
 	size_t used;	      /* of the first block */
+	struct adopted *adopted;
 	size_t total;
 };
 
@@ -34,6 +40,8 @@ void arena_destroy(struct arena *arena)
 {
 	if (arena == NULL)
 		return;
+	for (struct adopted *a = arena->adopted; a != NULL; a = a->next)
+		free(a->memory);
 	struct block *b = arena->blocks;
 	while (b != NULL) {
 		struct block *next = b->next;
@@ -65,23 +73,28 @@ static void *alloc_alone(struct arena *arena, size_t size)
 	return b->data;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+/* size bytes at a multiple of align, which is a power of two up to ALIGN_BYTES. */
+static void *alloc_aligned(struct arena *arena, size_t size, size_t align)
 {
 	if (size > SIZE_MAX / 2)
 		return xcalloc(SIZE_MAX, 2); /* does not return */
-	size = (size + ALIGN_BYTES - 1) & ~(ALIGN_BYTES - 1);
 	arena->total += size;
 	if (size > BLOCK_BYTES / 4)
 		return alloc_alone(arena, size);
-	if (arena->blocks == NULL || arena->used + size > arena->blocks->size) {
+	size_t at = (arena->used + align - 1) & ~(align - 1);
+	if (arena->blocks == NULL || at + size > arena->blocks->size) {
 		struct block *b = block_create(BLOCK_BYTES);
 		b->next = arena->blocks;
 		arena->blocks = b;
-		arena->used = 0;
+		at = 0;
 	}
-	void *p = arena->blocks->data + arena->used;
-	arena->used += size;
-	return p;
+	arena->used = at + size;
+	return arena->blocks->data + at;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	return alloc_aligned(arena, size, ALIGN_BYTES);
 }
 
 void *arena_calloc(struct arena *arena, size_t count, size_t size)
@@ -95,7 +108,7 @@ void *arena_calloc(struct arena *arena, size_t count, size_t size)
 
 struct str arena_str(struct arena *arena, struct str s)
 {
-	char *copy = arena_alloc(arena, s.size + 1);
+	char *copy = alloc_aligned(arena, s.size + 1, 1);
 
 	if (s.size)
 		memcpy(copy, s.data, s.size);
@@ -112,6 +125,16 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 	struct str copy = arena_str(arena, str_from(s));
 	free(s);
 	return (char *)(uintptr_t)copy.data;
+}
+
+void arena_adopt(struct arena *arena, void *memory, size_t size)
+{
+	if (memory == NULL)
+		return;
+	struct adopted *a = ARENA_NEW(arena, struct adopted);
+	*a = (struct adopted){.next = arena->adopted, .memory = memory};
+	arena->adopted = a;
+	arena->total += size;
 }
 
 size_t arena_size_bytes(const struct arena *arena)

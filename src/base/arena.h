@@ -26,7 +26,9 @@ must_use returns_owned void *arena_calloc(struct arena *arena, size_t count, siz
 must_use struct str arena_str(struct arena *arena, struct str s);
 must_use returns_owned char *arena_printf(struct arena *arena, const char *format, ...)
 	printf_like(2, 3);
-/* Bytes handed out so far. */
+/* Makes the arena the owner of malloc'ed memory of size bytes; NULL is fine. */
+void arena_adopt(struct arena *arena, void *memory, size_t size);
+/* Bytes handed out and adopted so far. */
 size_t arena_size_bytes(const struct arena *arena);
 
 #define ARENA_NEW(arena, type)	      ((type *)arena_alloc((arena), sizeof(type)))

@@ -36,7 +36,8 @@ thread_id builder_thread(
 
 /*
  * Adds weight[metric_count] to a stack without keeping a sample, for sources that have totals only.
- * samples: how many samples that stands for.  A profile uses either this or builder_sample.
+ * samples: how many samples that stands for; UINT64_MAX: not known, and then not known in the whole
+ * profile.  A profile uses either this or builder_sample.
  */
 void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples);
 /* A sample. thread.i may be NO_ID in all samples or in none; time_ns UINT64_MAX likewise. */
@@ -49,7 +50,8 @@ void builder_note(struct builder *b, enum note_kind kind, uint64_t count, const 
 
 /* Fields without a table, to be set directly; strings by builder_string. */
 struct builder_header {
-	struct profile_stats stats; /* all unknown at first; counted is set by builder_finish */
+	/* All unknown at first; builder_finish sets counted where samples are known. */
+	struct profile_stats stats;
 	string_id source, format, command, host;
 	uint64_t start_unix_ns;
 	metric_id default_metric; /* metric 0 at first */
@@ -59,7 +61,8 @@ struct builder_header *builder_header(struct builder *b);
 /*
  * Ends the building: sums weights onto stacks, runs profile_check, hands over the profile (the
  * caller's, freed with profile_destroy) and frees the builder, also on failure.  Fails with
- * ERROR_INPUT where sums pass 63 bits or no metric was added.
+ * ERROR_INPUT where the absolute values of a metric's weights sum up to more than 63 bits hold
+ * ("exceeds 64 bits") or no metric was added.
  */
 must_use struct error *builder_finish(struct builder *b, struct profile **profile);
 

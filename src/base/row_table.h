@@ -1,0 +1,67 @@
+#ifndef SONDE_BASE_ROW_TABLE_H
+#define SONDE_BASE_ROW_TABLE_H
+
+/*
+ * A growing array of rows of one type, in which equal rows are kept once ("interned"): what the
+ * tables of a profile are built in.  The lookup is a table of row numbers by open addressing, at
+ * most half full, so it costs 8 to 16 bytes a row beside the row itself; keys are not stored twice.
+ *
+ * row_table_intern is inline so that, called with a constant kind, hash and comparison become part
+ * of the probe loop.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+struct row_kind {
+	size_t size; /* of a row in bytes */
+	uint64_t (*hash)(const void *row);
+	bool (*same)(const void *a, const void *b);
+};
+
+struct row_table {
+	void *rows;
+	size_t count, capacity;
+	uint32_t *slots;   /* row number + 1; 0 is free */
+	size_t slot_count; /* 0 or a power of two */
+};
+
+void row_table_deinit(struct row_table *t);
+/* Appends a copy of row without looking for an equal one; its number. */
+uint32_t row_table_push(struct row_table *t, const struct row_kind *kind, const void *row);
+/* Doubles the lookup and enters all rows again. */
+void row_table_grow(struct row_table *t, const struct row_kind *kind);
+/*
+ * Hands over the rows, shrunk to their count, to be freed with free(); NULL if there are none.  The
+ * table is empty after.
+ */
+must_use void *row_table_take(struct row_table *t, const struct row_kind *kind);
+
+static inline const void *row_table_row(
+	const struct row_table *t, const struct row_kind *kind, uint32_t row)
+{
+	return (const char *)t->rows + (size_t)row * kind->size;
+}
+
+/* The number of the row that is the same as this one, appended if there is none. */
+static inline uint32_t row_table_intern(
+	struct row_table *t, const struct row_kind *kind, const void *row)
+{
+	if (unlikely((t->count + 1) * 2 > t->slot_count))
+		row_table_grow(t, kind);
+	size_t mask = t->slot_count - 1;
+	size_t i = kind->hash(row) & mask;
+	for (; t->slots[i]; i = (i + 1) & mask) {
+		uint32_t held = t->slots[i] - 1;
+		if (kind->same(row_table_row(t, kind, held), row))
+			return held;
+	}
+	uint32_t added = row_table_push(t, kind, row);
+	t->slots[i] = added + 1;
+	return added;
+}
+
+#endif

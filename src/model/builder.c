@@ -1,0 +1,547 @@
+/*
+ * Builds a profile: interns rows into tables, sums weights onto stacks, and at the end hands the
+ * tables' memory to the profile's arena as it is, without a copy.
+ *
+ * Whether a sum fits is decided on absolute values, so it does not depend on the order of calls and
+ * no partial sum can overflow either.
+ */
+#include "model/builder.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/row_table.h"
+#include "base/vec.h"
+
+/* One metric's weights as they come in. */
+struct column {
+	VEC(int64_t) of_stack; /* as long as the last stack that has one needs */
+	VEC(int64_t) of_sample;
+	uint64_t absolute_sum; /* of all that was added; stays at UINT64_MAX */
+};
+
+struct builder {
+	struct arena *arena;
+	struct str_table strings;
+	struct row_table objects, functions, frames, stacks, metrics, processes, threads, notes;
+	struct column *columns;		/* [metric], made with the first weight */
+	VEC(uint64_t) samples_of_stack; /* as long as the last stack that has one needs */
+	bool samples_unknown, has_weights;
+	uint64_t samples_sum; /* stays at UINT64_MAX */
+	VEC(stack_id) sample_stack;
+	VEC(thread_id) sample_thread;
+	VEC(uint64_t) sample_time;
+	struct builder_header header;
+};
+
+static uint64_t pack(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+static uint64_t object_hash(const void *row)
+{
+	const struct object *o = row;
+
+	return hash_pair(pack(o->path.i, o->build_id.i), o->kind);
+}
+
+static bool object_same(const void *a, const void *b)
+{
+	const struct object *x = a, *y = b;
+
+	return x->path.i == y->path.i && x->build_id.i == y->build_id.i && x->kind == y->kind;
+}
+
+static uint64_t function_hash(const void *row)
+{
+	const struct function *f = row;
+
+	return hash_pair(pack(f->name.i, f->object.i), pack(f->file.i, f->line));
+}
+
+static bool function_same(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	return x->name.i == y->name.i && x->object.i == y->object.i && x->file.i == y->file.i &&
+	       x->line == y->line;
+}
+
+static uint64_t frame_hash(const void *row)
+{
+	const struct frame *f = row;
+	uint64_t place = hash_pair(pack(f->function.i, f->file.i), pack(f->line, f->is_inline));
+
+	return hash_pair(place, f->obj_addr);
+}
+
+static bool frame_same(const void *a, const void *b)
+{
+	const struct frame *x = a, *y = b;
+
+	return x->function.i == y->function.i && x->file.i == y->file.i && x->line == y->line &&
+	       x->is_inline == y->is_inline && x->obj_addr == y->obj_addr;
+}
+
+static uint64_t stack_hash(const void *row)
+{
+	const struct stack *s = row;
+
+	return hash_u64(pack(s->parent.i, s->frame.i) + 0x9e3779b97f4a7c15u);
+}
+
+static bool stack_same(const void *a, const void *b)
+{
+	const struct stack *x = a, *y = b;
+
+	return x->parent.i == y->parent.i && x->frame.i == y->frame.i;
+}
+
+static uint64_t metric_hash(const void *row)
+{
+	const struct metric *m = row;
+
+	return hash_u64(pack(m->name.i, m->unit.i));
+}
+
+static bool metric_same(const void *a, const void *b)
+{
+	const struct metric *x = a, *y = b;
+
+	return x->name.i == y->name.i && x->unit.i == y->unit.i;
+}
+
+/* A note's count is not part of what it is. */
+static uint64_t note_hash(const void *row)
+{
+	const struct note *n = row;
+
+	return hash_u64(pack((uint32_t)n->kind, n->text.i));
+}
+
+static bool note_same(const void *a, const void *b)
+{
+	const struct note *x = a, *y = b;
+
+	return x->kind == y->kind && x->text.i == y->text.i;
+}
+
+static const struct row_kind object_rows = {sizeof(struct object), object_hash, object_same};
+static const struct row_kind function_rows = {
+	sizeof(struct function), function_hash, function_same};
+static const struct row_kind frame_rows = {sizeof(struct frame), frame_hash, frame_same};
+static const struct row_kind stack_rows = {sizeof(struct stack), stack_hash, stack_same};
+static const struct row_kind metric_rows = {sizeof(struct metric), metric_hash, metric_same};
+static const struct row_kind note_rows = {sizeof(struct note), note_hash, note_same};
+/* Not interned. */
+static const struct row_kind process_rows = {sizeof(struct process), NULL, NULL};
+static const struct row_kind thread_rows = {sizeof(struct thread), NULL, NULL};
+
+static const struct profile_stats stats_unknown = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+
+struct builder *builder_create(void)
+{
+	struct builder *b = xalloc(sizeof(*b));
+
+	b->arena = arena_create();
+	str_table_init(&b->strings, b->arena);
+	(void)str_table_intern(&b->strings, STR(""));
+	struct stack empty = {.parent = {0}, .frame = {NO_ID}};
+	(void)row_table_push(&b->stacks, &stack_rows, &empty);
+	b->header.stats = stats_unknown;
+	return b;
+}
+
+static void columns_destroy(struct builder *b)
+{
+	for (size_t m = 0; b->columns && m < b->metrics.count; m++) {
+		vec_deinit(&b->columns[m].of_stack);
+		vec_deinit(&b->columns[m].of_sample);
+	}
+	free(b->columns);
+	b->columns = NULL;
+}
+
+void builder_destroy(struct builder *b)
+{
+	if (b == NULL)
+		return;
+	columns_destroy(b);
+	struct row_table *tables[] = {&b->objects, &b->functions, &b->frames, &b->stacks,
+		&b->metrics, &b->processes, &b->threads, &b->notes};
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		row_table_deinit(tables[i]);
+	vec_deinit(&b->samples_of_stack);
+	vec_deinit(&b->sample_stack);
+	vec_deinit(&b->sample_thread);
+	vec_deinit(&b->sample_time);
+	str_table_deinit(&b->strings);
+	arena_destroy(b->arena);
+	free(b);
+}
+
+metric_id builder_metric(struct builder *b, struct str name, struct str unit)
+{
+	struct metric m = {.name = builder_string(b, name), .unit = builder_string(b, unit)};
+	size_t before = b->metrics.count;
+	metric_id id = {row_table_intern(&b->metrics, &metric_rows, &m)};
+
+	assert(b->columns == NULL || b->metrics.count == before);
+	return id;
+}
+
+string_id builder_string(struct builder *b, struct str s)
+{
+	if (s.size == 0)
+		return (string_id){0};
+	return (string_id){str_table_intern(&b->strings, s)};
+}
+
+struct str builder_string_bytes(const struct builder *b, string_id id)
+{
+	assert(id.i < b->strings.count);
+	return b->strings.strings[id.i];
+}
+
+object_id builder_object(
+	struct builder *b, struct str path, struct str build_id, enum object_kind kind)
+{
+	struct object o = {.path = builder_string(b, path),
+		.build_id = builder_string(b, build_id),
+		.kind = kind};
+
+	return (object_id){row_table_intern(&b->objects, &object_rows, &o)};
+}
+
+function_id builder_function(
+	struct builder *b, string_id name, object_id object, string_id file, uint32_t line)
+{
+	struct function f = {.name = name, .object = object, .file = file, .line = line};
+
+	return (function_id){row_table_intern(&b->functions, &function_rows, &f)};
+}
+
+frame_id builder_frame(struct builder *b, function_id function, string_id file, uint32_t line,
+	bool is_inline, uint64_t obj_addr)
+{
+	struct frame f = {.function = function,
+		.file = file,
+		.line = line,
+		.is_inline = is_inline,
+		.obj_addr = obj_addr};
+
+	return (frame_id){row_table_intern(&b->frames, &frame_rows, &f)};
+}
+
+stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame)
+{
+	struct stack s = {.parent = parent, .frame = frame};
+
+	assert(parent.i < b->stacks.count && frame.i < b->frames.count);
+	return (stack_id){row_table_intern(&b->stacks, &stack_rows, &s)};
+}
+
+process_id builder_process(struct builder *b, int64_t pid, uint64_t start_ns, struct str name)
+{
+	struct process p = {.pid = pid, .start_ns = start_ns, .name = builder_string(b, name)};
+
+	return (process_id){row_table_push(&b->processes, &process_rows, &p)};
+}
+
+thread_id builder_thread(
+	struct builder *b, int64_t tid, process_id process, uint64_t start_ns, struct str name)
+{
+	struct thread t = {.tid = tid,
+		.process = process,
+		.name = builder_string(b, name),
+		.start_ns = start_ns};
+
+	return (thread_id){row_table_push(&b->threads, &thread_rows, &t)};
+}
+
+static void add_saturating(uint64_t *sum, uint64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = UINT64_MAX;
+}
+
+/* Wraps where the absolute sum is past 63 bits; builder_finish refuses that profile. */
+static void add_wrapping(int64_t *sum, int64_t more)
+{
+	*sum = (int64_t)((uint64_t)*sum + (uint64_t)more);
+}
+
+static uint64_t magnitude(int64_t weight)
+{
+	return weight < 0 ? 0 - (uint64_t)weight : (uint64_t)weight;
+}
+
+static void columns_ensure(struct builder *b)
+{
+	if (b->columns == NULL)
+		b->columns = xcalloc(b->metrics.count, sizeof(*b->columns));
+}
+
+/* Makes v at least count long, the new part zero. */
+#define vec_extend(v, total)                                                                       \
+	do {                                                                                       \
+		size_t extend_to_ = (total);                                                       \
+		vec_reserve((v), extend_to_);                                                      \
+		while ((v)->count < extend_to_)                                                    \
+			(v)->data[(v)->count++] = 0;                                               \
+	} while (0)
+
+static void stack_weight_add(struct builder *b, stack_id stack, size_t metric, int64_t weight)
+{
+	struct column *c = &b->columns[metric];
+
+	vec_extend(&c->of_stack, (size_t)stack.i + 1);
+	add_wrapping(&c->of_stack.data[stack.i], weight);
+}
+
+static void stack_samples_add(struct builder *b, stack_id stack, uint64_t samples)
+{
+	vec_extend(&b->samples_of_stack, (size_t)stack.i + 1);
+	add_saturating(&b->samples_of_stack.data[stack.i], samples);
+	add_saturating(&b->samples_sum, samples);
+}
+
+void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples)
+{
+	assert(stack.i < b->stacks.count && b->sample_stack.count == 0);
+	columns_ensure(b);
+	b->has_weights = true;
+	for (size_t m = 0; m < b->metrics.count; m++) {
+		add_saturating(&b->columns[m].absolute_sum, magnitude(weight[m]));
+		stack_weight_add(b, stack, m, weight[m]);
+	}
+	if (samples == UINT64_MAX)
+		b->samples_unknown = true;
+	else if (!b->samples_unknown)
+		stack_samples_add(b, stack, samples);
+}
+
+void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
+	const int64_t *weight)
+{
+	assert(stack.i < b->stacks.count && !b->has_weights);
+	columns_ensure(b);
+	for (size_t m = 0; m < b->metrics.count; m++) {
+		add_saturating(&b->columns[m].absolute_sum, magnitude(weight[m]));
+		vec_push(&b->columns[m].of_sample, weight[m]);
+	}
+	/* A column that begins late would belong to the wrong samples. */
+	if (thread.i != NO_ID) {
+		assert(b->sample_thread.count == b->sample_stack.count);
+		vec_push(&b->sample_thread, thread);
+	}
+	if (time_ns != UINT64_MAX) {
+		assert(b->sample_time.count == b->sample_stack.count);
+		vec_push(&b->sample_time, time_ns);
+	}
+	vec_push(&b->sample_stack, stack);
+}
+
+void builder_note(struct builder *b, enum note_kind kind, uint64_t count, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	char *text = xvasprintf(format, args);
+	va_end(args);
+	struct note n = {.kind = kind, .text = builder_string(b, str_from(text))};
+	free(text);
+	uint32_t row = row_table_intern(&b->notes, &note_rows, &n);
+	add_saturating(&((struct note *)b->notes.rows)[row].count, count);
+}
+
+struct builder_header *builder_header(struct builder *b)
+{
+	return &b->header;
+}
+
+static struct error *check_sums(const struct builder *b)
+{
+	if (b->metrics.count == 0)
+		return error_new(ERROR_INPUT, "no metric is measured");
+	for (size_t m = 0; b->columns && m < b->metrics.count; m++) {
+		if (b->columns[m].absolute_sum <= INT64_MAX)
+			continue;
+		const struct metric *metric = row_table_row(&b->metrics, &metric_rows, (uint32_t)m);
+		return error_new(ERROR_INPUT, "the sum of '%s' exceeds 64 bits",
+			b->strings.strings[metric->name.i].data);
+	}
+	if (!b->samples_unknown && b->samples_sum > INT64_MAX)
+		return error_new(ERROR_INPUT, "the number of samples exceeds 64 bits");
+	return NULL;
+}
+
+/* Puts the samples' weights onto the stacks they end in. */
+static void sum_samples(struct builder *b)
+{
+	const stack_id *stack = b->sample_stack.data;
+
+	for (size_t m = 0; m < b->metrics.count; m++) {
+		const int64_t *weight = b->columns[m].of_sample.data;
+		for (size_t i = 0; i < b->sample_stack.count; i++)
+			stack_weight_add(b, stack[i], m, weight[i]);
+	}
+	for (size_t i = 0; i < b->sample_stack.count; i++)
+		stack_samples_add(b, stack[i], 1);
+}
+
+/* Shrinks a growing array to its count and makes the arena its owner; NULL if it is empty. */
+static void *adopt(struct arena *arena, void *data, size_t count, size_t size)
+{
+	if (count == 0) {
+		free(data);
+		return NULL;
+	}
+	data = xrealloc_array(data, count, size);
+	arena_adopt(arena, data, count * size);
+	return data;
+}
+
+#define adopt_vec(arena, v) adopt((arena), (v)->data, (v)->count, sizeof(*(v)->data))
+/* Forgets memory that the arena owns now. */
+#define vec_forget(v) ((v)->data = NULL, (v)->count = (v)->capacity = 0)
+
+static const void *adopt_table(
+	struct profile *p, struct row_table *t, const struct row_kind *kind, size_t *count)
+{
+	*count = t->count;
+	void *rows = row_table_take(t, kind);
+	arena_adopt(p->arena, rows, *count * kind->size);
+	return rows;
+}
+
+static void freeze_strings(struct builder *b, struct profile *p)
+{
+	p->string_count = b->strings.count;
+	p->strings = adopt(p->arena, b->strings.strings, p->string_count, sizeof(*p->strings));
+	b->strings.strings = NULL;
+	b->strings.count = 0;
+}
+
+static void freeze_samples(struct builder *b, struct profile *p)
+{
+	struct samples *s = &p->samples;
+	size_t metrics = p->metric_count;
+
+	s->count = b->sample_stack.count;
+	assert(b->sample_thread.count == 0 || b->sample_thread.count == s->count);
+	assert(b->sample_time.count == 0 || b->sample_time.count == s->count);
+	s->stack = adopt_vec(p->arena, &b->sample_stack);
+	s->thread = adopt_vec(p->arena, &b->sample_thread);
+	s->time_ns = adopt_vec(p->arena, &b->sample_time);
+	vec_forget(&b->sample_stack);
+	vec_forget(&b->sample_thread);
+	vec_forget(&b->sample_time);
+	if (s->count == 0)
+		return;
+	s->weight = ARENA_ARRAY(p->arena, int64_t *, metrics);
+	for (size_t m = 0; m < metrics; m++) {
+		s->weight[m] = adopt_vec(p->arena, &b->columns[m].of_sample);
+		vec_forget(&b->columns[m].of_sample);
+	}
+}
+
+static void freeze_weights(struct builder *b, struct profile *p)
+{
+	const int64_t **weight = ARENA_ARRAY(p->arena, const int64_t *, p->metric_count);
+	int64_t *total = ARENA_ARRAY(p->arena, int64_t, p->metric_count);
+
+	columns_ensure(b);
+	for (size_t m = 0; m < p->metric_count; m++) {
+		struct column *c = &b->columns[m];
+		vec_extend(&c->of_stack, p->stack_count);
+		for (size_t i = 0; i < p->stack_count; i++)
+			total[m] += c->of_stack.data[i];
+		weight[m] = adopt_vec(p->arena, &c->of_stack);
+		vec_forget(&c->of_stack);
+	}
+	p->stack_weight = weight;
+	p->total = total;
+	if (b->samples_unknown)
+		return;
+	vec_extend(&b->samples_of_stack, p->stack_count);
+	p->stack_samples = adopt_vec(p->arena, &b->samples_of_stack);
+	vec_forget(&b->samples_of_stack);
+	b->header.stats.counted = b->samples_sum;
+}
+
+static uint32_t depth_max(const struct stack *stacks, size_t count)
+{
+	uint32_t *depth = xcalloc(count, sizeof(*depth));
+	uint32_t most = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		depth[i] = depth[stacks[i].parent.i] + 1;
+		if (depth[i] > most)
+			most = depth[i];
+	}
+	free(depth);
+	return most;
+}
+
+/* Columns of builder_destroy's loop go by the metric table, so that one is taken last. */
+static void freeze_tables(struct builder *b, struct profile *p)
+{
+	p->objects = adopt_table(p, &b->objects, &object_rows, &p->object_count);
+	p->functions = adopt_table(p, &b->functions, &function_rows, &p->function_count);
+	p->frames = adopt_table(p, &b->frames, &frame_rows, &p->frame_count);
+	p->stacks = adopt_table(p, &b->stacks, &stack_rows, &p->stack_count);
+	p->processes = adopt_table(p, &b->processes, &process_rows, &p->process_count);
+	p->threads = adopt_table(p, &b->threads, &thread_rows, &p->thread_count);
+	p->notes = adopt_table(p, &b->notes, &note_rows, &p->note_count);
+	p->depth_max = depth_max(p->stacks, p->stack_count);
+	p->metric_count = b->metrics.count;
+	freeze_samples(b, p);
+	freeze_weights(b, p);
+	columns_destroy(b);
+	p->metrics = adopt_table(p, &b->metrics, &metric_rows, &p->metric_count);
+	freeze_strings(b, p);
+}
+
+static struct profile *freeze(struct builder *b)
+{
+	struct profile *p = ARENA_NEW(b->arena, struct profile);
+
+	p->arena = b->arena;
+	b->arena = NULL;
+	if (b->sample_stack.count)
+		sum_samples(b);
+	freeze_tables(b, p);
+	p->default_metric = b->header.default_metric;
+	p->stats = b->header.stats;
+	p->source = b->header.source;
+	p->format = b->header.format;
+	p->command = b->header.command;
+	p->host = b->header.host;
+	p->start_unix_ns = b->header.start_unix_ns;
+	return p;
+}
+
+struct error *builder_finish(struct builder *b, struct profile **profile)
+{
+	struct error *err = check_sums(b);
+
+	if (err) {
+		builder_destroy(b);
+		return err;
+	}
+	struct profile *p = freeze(b);
+	builder_destroy(b);
+	err = profile_check(p);
+	if (err) {
+		profile_destroy(p);
+		return err;
+	}
+	*profile = p;
+	return NULL;
+}

@@ -1,0 +1,294 @@
+/*
+ * Whether a profile is what profile.h says.  Linear in its size: children of one parent are looked
+ * at together (a counting sort by parent), with one mark per frame to see a frame that comes twice.
+ *
+ * A failure here means that a reader is wrong or that its input got past it; so the message names
+ * table and row, in the words of profile.h.
+ */
+#include "model/profile.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#define BROKEN(...) error_new(ERROR_INPUT, "broken profile: " __VA_ARGS__)
+
+static bool has_string(const struct profile *p, string_id id)
+{
+	return id.i < p->string_count;
+}
+
+static struct error *check_strings(const struct profile *p)
+{
+	if (p->string_count == 0 || p->strings[0].size != 0)
+		return BROKEN("string 0 is not the empty string");
+	for (size_t i = 0; i < p->string_count; i++)
+		if (p->strings[i].data == NULL || p->strings[i].data[p->strings[i].size] != '\0')
+			return BROKEN("string %zu does not end in NUL", i);
+	const string_id header[] = {p->source, p->format, p->command, p->host};
+	for (size_t i = 0; i < ARRAY_SIZE(header); i++)
+		if (!has_string(p, header[i]))
+			return BROKEN("header string %zu is out of range", i);
+	return NULL;
+}
+
+static struct error *check_objects(const struct profile *p)
+{
+	for (size_t i = 0; i < p->object_count; i++) {
+		const struct object *o = &p->objects[i];
+		if (!has_string(p, o->path) || !has_string(p, o->build_id))
+			return BROKEN("object %zu has a string out of range", i);
+		if ((unsigned int)o->kind > OBJECT_UNKNOWN)
+			return BROKEN("object %zu is of no known kind", i);
+	}
+	return NULL;
+}
+
+static struct error *check_functions(const struct profile *p)
+{
+	for (size_t i = 0; i < p->function_count; i++) {
+		const struct function *f = &p->functions[i];
+		if (!has_string(p, f->name) || !has_string(p, f->file))
+			return BROKEN("function %zu has a string out of range", i);
+		if (f->object.i != NO_ID && f->object.i >= p->object_count)
+			return BROKEN("function %zu has an object out of range", i);
+	}
+	return NULL;
+}
+
+static struct error *check_frames(const struct profile *p)
+{
+	for (size_t i = 0; i < p->frame_count; i++) {
+		const struct frame *f = &p->frames[i];
+		if (f->function.i >= p->function_count)
+			return BROKEN("frame %zu has a function out of range", i);
+		if (!has_string(p, f->file))
+			return BROKEN("frame %zu has a string out of range", i);
+	}
+	return NULL;
+}
+
+static struct error *check_tree(const struct profile *p)
+{
+	if (p->stack_count == 0 || p->stacks[0].parent.i != 0 || p->stacks[0].frame.i != NO_ID)
+		return BROKEN("stack 0 is not the empty stack");
+	for (size_t i = 1; i < p->stack_count; i++) {
+		if (p->stacks[i].parent.i >= i)
+			return BROKEN("stack %zu does not come after its parent", i);
+		if (p->stacks[i].frame.i >= p->frame_count)
+			return BROKEN("stack %zu has a frame out of range", i);
+	}
+	return NULL;
+}
+
+static struct error *check_depth(const struct profile *p)
+{
+	uint32_t *depth = xcalloc(p->stack_count, sizeof(*depth));
+	uint32_t most = 0;
+
+	for (size_t i = 1; i < p->stack_count; i++) {
+		depth[i] = depth[p->stacks[i].parent.i] + 1;
+		if (depth[i] > most)
+			most = depth[i];
+	}
+	free(depth);
+	if (most != p->depth_max)
+		return BROKEN(
+			"depth_max is %u, the deepest stack has %u frames", p->depth_max, most);
+	return NULL;
+}
+
+/* The stacks but the empty one, ordered by their parents (a counting sort); freed by the caller. */
+static uint32_t *stacks_by_parent(const struct profile *p)
+{
+	/* At first, end[s + 1] is where the children of s end; filled backwards, where they begin.
+	 */
+	uint32_t *end = xcalloc(p->stack_count + 1, sizeof(*end));
+	uint32_t *order = xcalloc(p->stack_count, sizeof(*order));
+
+	for (size_t i = 1; i < p->stack_count; i++)
+		end[p->stacks[i].parent.i + 1]++;
+	for (size_t s = 0; s < p->stack_count; s++)
+		end[s + 1] += end[s];
+	for (size_t i = p->stack_count - 1; i > 0; i--)
+		order[--end[p->stacks[i].parent.i + 1]] = (uint32_t)i;
+	free(end);
+	return order;
+}
+
+/* Needs check_tree's ranges. */
+static struct error *check_siblings(const struct profile *p)
+{
+	uint32_t *order = stacks_by_parent(p);
+	uint32_t *seen_under = xcalloc(p->frame_count, sizeof(*seen_under)); /* parent + 1 */
+	struct error *err = NULL;
+
+	for (size_t k = 0; k + 1 < p->stack_count && err == NULL; k++) {
+		const struct stack *s = &p->stacks[order[k]];
+		if (seen_under[s->frame.i] == s->parent.i + 1)
+			err = BROKEN("stack %u repeats a frame under its parent", order[k]);
+		seen_under[s->frame.i] = s->parent.i + 1;
+	}
+	free(order);
+	free(seen_under);
+	return err;
+}
+
+static struct error *check_metrics(const struct profile *p)
+{
+	if (p->metric_count == 0)
+		return BROKEN("it has no metric");
+	for (size_t m = 0; m < p->metric_count; m++)
+		if (!has_string(p, p->metrics[m].name) || !has_string(p, p->metrics[m].unit))
+			return BROKEN("metric %zu has a string out of range", m);
+	if (p->default_metric.i >= p->metric_count)
+		return BROKEN("the default metric is out of range");
+	return NULL;
+}
+
+static struct error *check_tasks(const struct profile *p)
+{
+	for (size_t i = 0; i < p->process_count; i++)
+		if (!has_string(p, p->processes[i].name))
+			return BROKEN("process %zu has a string out of range", i);
+	for (size_t i = 0; i < p->thread_count; i++) {
+		if (p->threads[i].process.i >= p->process_count)
+			return BROKEN("thread %zu has a process out of range", i);
+		if (!has_string(p, p->threads[i].name))
+			return BROKEN("thread %zu has a string out of range", i);
+	}
+	return NULL;
+}
+
+static struct error *check_notes(const struct profile *p)
+{
+	for (size_t i = 0; i < p->note_count; i++) {
+		if ((unsigned int)p->notes[i].kind > NOTE_INFO)
+			return BROKEN("note %zu is of no known kind", i);
+		if (!has_string(p, p->notes[i].text))
+			return BROKEN("note %zu has a string out of range", i);
+	}
+	return NULL;
+}
+
+static struct error *check_samples(const struct profile *p)
+{
+	const struct samples *s = &p->samples;
+
+	if (s->count == 0)
+		return NULL;
+	if (s->stack == NULL || s->weight == NULL)
+		return BROKEN("samples without stacks or weights");
+	for (size_t m = 0; m < p->metric_count; m++)
+		if (s->weight[m] == NULL)
+			return BROKEN("samples without weights of metric %zu", m);
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->stack[i].i >= p->stack_count)
+			return BROKEN("sample %zu has a stack out of range", i);
+		if (s->thread && s->thread[i].i >= p->thread_count)
+			return BROKEN("sample %zu has a thread out of range", i);
+	}
+	return NULL;
+}
+
+/* Adds |weight| for each of count weights; false where it passes 63 bits. */
+static bool absolute_sum_fits(const int64_t *weight, size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t w = weight[i] < 0 ? 0 - (uint64_t)weight[i] : (uint64_t)weight[i];
+		if (__builtin_add_overflow(sum, w, &sum) || sum > INT64_MAX)
+			return false;
+	}
+	return true;
+}
+
+static struct error *check_sum(const struct profile *p, size_t metric)
+{
+	const int64_t *weight = p->stack_weight[metric];
+	int64_t total = 0;
+
+	if (weight == NULL)
+		return BROKEN("stacks without weights of metric %zu", metric);
+	if (!absolute_sum_fits(weight, p->stack_count))
+		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
+	for (size_t i = 0; i < p->stack_count; i++)
+		total += weight[i];
+	if (total != p->total[metric])
+		return BROKEN("total of metric %zu is not the sum over stacks", metric);
+	return NULL;
+}
+
+/* Needs check_samples' ranges. */
+static struct error *check_sample_sum(const struct profile *p, size_t metric)
+{
+	const int64_t *of_sample = p->samples.weight[metric];
+
+	if (!absolute_sum_fits(of_sample, p->samples.count))
+		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
+	int64_t *of_stack = xcalloc(p->stack_count, sizeof(*of_stack));
+	for (size_t i = 0; i < p->samples.count; i++)
+		of_stack[p->samples.stack[i].i] += of_sample[i];
+	struct error *err = NULL;
+	for (size_t i = 0; i < p->stack_count && err == NULL; i++)
+		if (of_stack[i] != p->stack_weight[metric][i])
+			err = BROKEN(
+				"stack %zu: metric %zu is not the sum of its samples", i, metric);
+	free(of_stack);
+	return err;
+}
+
+static struct error *check_weights(const struct profile *p)
+{
+	struct error *err = NULL;
+
+	if (p->stack_weight == NULL || p->total == NULL)
+		return BROKEN("it has no weights");
+	for (size_t m = 0; m < p->metric_count && err == NULL; m++) {
+		err = check_sum(p, m);
+		if (err == NULL && p->samples.count)
+			err = check_sample_sum(p, m);
+	}
+	return err;
+}
+
+static struct error *check_sample_counts(const struct profile *p)
+{
+	uint64_t sum = 0;
+
+	if (p->stack_samples == NULL)
+		return p->samples.count ? BROKEN("samples, but no counts of them by stack") : NULL;
+	for (size_t i = 0; i < p->stack_count; i++)
+		if (__builtin_add_overflow(sum, p->stack_samples[i], &sum))
+			return BROKEN("the number of samples exceeds 64 bits");
+	if (p->stats.counted != sum)
+		return BROKEN("stats.counted is not the sum over stacks");
+	if (p->samples.count == 0)
+		return NULL;
+	uint64_t *count = xcalloc(p->stack_count, sizeof(*count));
+	for (size_t i = 0; i < p->samples.count; i++)
+		count[p->samples.stack[i].i]++;
+	struct error *err = NULL;
+	for (size_t i = 0; i < p->stack_count && err == NULL; i++)
+		if (count[i] != p->stack_samples[i])
+			err = BROKEN("stack %zu does not count its samples", i);
+	free(count);
+	return err;
+}
+
+struct error *profile_check(const struct profile *p)
+{
+	/* In the order in which one needs the ranges that another has checked. */
+	static struct error *(*const checks[])(const struct profile *) = {check_strings,
+		check_objects, check_functions, check_frames, check_tree, check_depth,
+		check_siblings, check_metrics, check_tasks, check_notes, check_samples,
+		check_weights, check_sample_counts};
+
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
+		struct error *err = checks[i](p);
+		if (err)
+			return err;
+	}
+	return NULL;
+}

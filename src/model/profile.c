@@ -1,0 +1,28 @@
+/*
+ * The frozen profile: look-ups, and its end.
+ */
+#include "model/profile.h"
+
+void profile_destroy(struct profile *p)
+{
+	if (p)
+		arena_destroy(p->arena);
+}
+
+struct str profile_module(const struct profile *p, object_id id)
+{
+	if (id.i == NO_ID)
+		return STR("");
+	return str_base_name(profile_string(p, p->objects[id.i].path));
+}
+
+bool profile_find_metric(const struct profile *p, struct str name, metric_id *id)
+{
+	for (uint32_t m = 0; m < p->metric_count; m++) {
+		if (str_equal(profile_string(p, p->metrics[m].name), name)) {
+			*id = (metric_id){m};
+			return true;
+		}
+	}
+	return false;
+}
