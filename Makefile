@@ -1,0 +1,59 @@
+# The front door. Meson does the work; these are the commands to remember.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+
+.PHONY: all deps demo check golden bench fuzz asan install clean
+.NOTPARALLEL:
+
+all: $(BUILD)/build.ninja ## build the program: build/sonde
+	@ninja -C $(BUILD) --quiet
+
+deps: ## install what building and testing need (Debian)
+	@.ci/deps
+
+demo: deps all ## record a recursive program and look at it
+	@examples/demo $(BUILD)
+
+# The suite on the build that is shipped, asserts on, and once more under ASan and UBSan. The latter,
+# and clang's build, which is only compiled, have warnings as errors.
+check: deps all asan ## every test, twice
+	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory build-clang; fi
+	@tests/run $(BUILD) build-asan:unit,golden,fuzz,e2e
+
+golden: all ## rewrite the golden files with what is printed now
+	@SONDE=$(abspath $(BUILD))/sonde python3 tests/golden/golden.py --update
+	@git --no-pager diff --stat -- tests/golden
+
+bench: deps all ## measure against the marks and the peers
+	@bench/run
+
+fuzz: all ## search for crashes, FUZZ_SECONDS for each harness; FUZZ=NAME for one
+	@.ci/deps fuzz
+	@test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz -Dlibfuzzer=true \
+		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@ninja -C build-fuzz --quiet
+	@tests/fuzz/search $(BUILD) build-fuzz $(FUZZ_SECONDS) $(FUZZ)
+
+asan: build-asan/build.ninja ## build with ASan and UBSan: build-asan/sonde
+	@ninja -C build-asan --quiet
+
+.PHONY: build-clang
+build-clang: build-clang/build.ninja
+	@ninja -C build-clang --quiet
+
+install: all ## install below PREFIX (and DESTDIR)
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --quiet
+
+clean: ## remove all builds
+	rm -rf build build-asan build-clang build-fuzz
+
+build-asan/build.ninja: SETUP = -Db_sanitize=address,undefined -Dwerror=true
+build-clang/build.ninja: SETUP = -Dwerror=true
+build-clang/build.ninja: export CC = clang
+%/build.ninja:
+	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps'" >&2; exit 1; }
+	@meson setup $(@D) $(SETUP) >/dev/null || { cat $(@D)/meson-logs/meson-log.txt | tail -20; exit 1; }
