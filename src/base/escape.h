@@ -11,7 +11,7 @@
 /*
  * For people: UTF-8 as it is; bytes that are not UTF-8 become U+FFFD; control characters (C0, DEL,
  * C1) become \xNN, bidirectional and invisible format characters (U+061C, U+200B-200F, U+2028-202E,
- * U+2060-2069, U+FEFF) become \u{NNNN}.
+ * U+2060-206F, U+FEFF, U+FFF9-FFFB, U+E0000-E007F) become \u{NNNN}.  What is escaped already stays.
  */
 void escape_text(struct strbuf *out, struct str s);
 /* The inside of a JSON string (RFC 8259 section 7), without the quotes; valid UTF-8 always. */
@@ -21,7 +21,7 @@ void escape_json(struct strbuf *out, struct str s);
  * with = + - @ and is not a number gets a leading apostrophe so that no spreadsheet runs it.
  */
 void escape_csv(struct strbuf *out, struct str s);
-/* One frame of folded text: line ends, control characters and ';' are replaced. */
+/* One frame of folded text: as escape_text, and ';' becomes \x3b. */
 void escape_folded(struct strbuf *out, struct str s);
 
 /*

@@ -1,0 +1,163 @@
+/*
+ * gzip and zstd, each as a stream into one growing buffer.  The size that a file claims to unpack
+ * to is never believed: memory grows with what has really come out, and the ratio of that to what
+ * went in is watched all along, so that a bomb is refused before it has cost much.
+ */
+#define ZLIB_CONST
+#include "base/decompress.h"
+
+#include <stdlib.h>
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/alloc.h"
+
+#define FREE_BYTES  ((uint64_t)64 << 20) /* any file may unpack to this much */
+#define RATIO_MAX   256
+#define LIMIT_BYTES ((uint64_t)16 << 30)
+#define STEP_BYTES  ((size_t)1 << 20)
+
+struct unpacked {
+	const char *name;
+	uint64_t limit;
+	uint8_t *data;
+	size_t size, capacity;
+};
+
+/* Room for at least one more step of output. */
+static void unpacked_reserve(struct unpacked *u)
+{
+	if (u->capacity - u->size >= STEP_BYTES)
+		return;
+	u->capacity += u->capacity / 2 + STEP_BYTES;
+	u->data = xrealloc_array(u->data, u->capacity, 1);
+}
+
+static struct error *unpacked_check(const struct unpacked *u, uint64_t consumed_bytes)
+{
+	if (u->size > u->limit)
+		return error_new(ERROR_INPUT, "%s: unpacks to more than %llu bytes", u->name,
+			(unsigned long long)u->limit);
+	if (u->size > FREE_BYTES + RATIO_MAX * consumed_bytes)
+		return error_new(ERROR_INPUT,
+			"%s: unpacks to over %d times its size; unpack it first if you trust it",
+			u->name, RATIO_MAX);
+	return NULL;
+}
+
+static struct error *cut_off(const struct unpacked *u, const char *kind)
+{
+	return error_new(ERROR_INPUT, "%s: the %s data are cut off", u->name, kind);
+}
+
+/* One more step of inflate into u; *result is zlib's. */
+static void gzip_step(z_stream *z, struct file_bytes *in, struct unpacked *u, int *result)
+{
+	unpacked_reserve(u);
+	uInt offered = in->size > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)in->size;
+	size_t room = u->capacity - u->size;
+	uInt space = room > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)room;
+	z->next_in = in->data;
+	z->avail_in = offered;
+	z->next_out = u->data + u->size;
+	z->avail_out = space;
+	*result = inflate(z, Z_NO_FLUSH);
+	in->data += offered - z->avail_in;
+	in->size -= offered - z->avail_in;
+	u->size += space - z->avail_out;
+}
+
+static bool is_gzip(const struct file_bytes *in)
+{
+	return in->size >= 3 && in->data[0] == 0x1f && in->data[1] == 0x8b && in->data[2] == 8;
+}
+
+/* gzip members until the data end, or until something else follows the last, which is ignored. */
+static struct error *gzip_unpack(const struct file_bytes *packed, struct unpacked *u)
+{
+	struct file_bytes in = *packed;
+	struct error *err = NULL;
+	z_stream z = {0};
+
+	if (inflateInit2(&z, 15 + 16) != Z_OK)
+		return error_new(ERROR_SYSTEM, "%s: cannot start zlib", u->name);
+	while (err == NULL) {
+		int result;
+		gzip_step(&z, &in, u, &result);
+		err = unpacked_check(u, packed->size - in.size);
+		if (err)
+			break;
+		if (result == Z_STREAM_END) {
+			if (!is_gzip(&in))
+				break;
+			inflateReset(&z);
+		} else if (result != Z_OK && result != Z_BUF_ERROR) {
+			err = error_input(u->name, packed->size - in.size, "damaged gzip data");
+		} else if (in.size == 0 && z.avail_out) {
+			err = cut_off(u, "gzip");
+		}
+	}
+	inflateEnd(&z);
+	return err;
+}
+
+static bool is_zstd(const struct file_bytes *in)
+{
+	if (in->size < 4)
+		return false;
+	uint32_t magic = in->data[0] | (uint32_t)in->data[1] << 8 | (uint32_t)in->data[2] << 16 |
+			 (uint32_t)in->data[3] << 24;
+	return magic == ZSTD_MAGICNUMBER ||
+	       (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
+}
+
+/* zstd frames until the data end, or until something else follows the last, which is ignored. */
+static struct error *zstd_unpack(const struct file_bytes *packed, struct unpacked *u)
+{
+	ZSTD_inBuffer in = {.src = packed->data, .size = packed->size};
+	ZSTD_DCtx *context = ZSTD_createDCtx();
+	struct error *err = NULL;
+
+	/* A larger window is for those who ask for it (zstd --long=31). */
+	ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, 27);
+	while (err == NULL) {
+		unpacked_reserve(u);
+		ZSTD_outBuffer out = {.dst = u->data + u->size, .size = u->capacity - u->size};
+		size_t left = ZSTD_decompressStream(context, &out, &in);
+		u->size += out.pos;
+		if (ZSTD_isError(left)) {
+			err = error_input(
+				u->name, in.pos, "damaged zstd data: %s", ZSTD_getErrorName(left));
+			break;
+		}
+		err = unpacked_check(u, in.pos);
+		struct file_bytes rest = {packed->data + in.pos, packed->size - in.pos};
+		if (err == NULL && left == 0 && !is_zstd(&rest))
+			break;
+		if (err == NULL && left && in.pos == in.size && out.pos < out.size)
+			err = cut_off(u, "zstd");
+	}
+	ZSTD_freeDCtx(context);
+	return err;
+}
+
+struct error *decompress(const char *name, uint64_t limit, struct file_bytes *bytes)
+{
+	struct unpacked u = {.name = name, .limit = limit ? limit : LIMIT_BYTES};
+	struct error *err;
+
+	if (is_gzip(bytes))
+		err = gzip_unpack(bytes, &u);
+	else if (is_zstd(bytes))
+		err = zstd_unpack(bytes, &u);
+	else
+		return NULL;
+	if (err) {
+		free(u.data);
+		return err;
+	}
+	file_bytes_deinit(bytes);
+	*bytes = (struct file_bytes){.data = u.data, .size = u.size};
+	return NULL;
+}

@@ -1,0 +1,286 @@
+/*
+ * Escaping of foreign bytes: one walk over UTF-8 that copies what is plain in runs and hands every
+ * other character to the rule of the place where it is to be shown.
+ *
+ * Everything escaped is written in ASCII, so that what comes out is valid UTF-8 without control,
+ * bidirectional or invisible characters, whatever went in.
+ */
+#include "base/escape.h"
+
+struct range {
+	int32_t first, last;
+};
+
+static bool in_ranges(int32_t c, const struct range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
+static bool is_control(int32_t c)
+{
+	return (c >= 0 && c < 0x20) || (c >= 0x7f && c < 0xa0);
+}
+
+/* Characters that show nothing, or change the order in which others are shown. */
+static bool is_format(int32_t c)
+{
+	static const struct range ranges[] = {{0x61c, 0x61c}, {0x200b, 0x200f}, {0x2028, 0x202e},
+		{0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+
+	return in_ranges(c, ranges, ARRAY_SIZE(ranges));
+}
+
+/* Marks that are shown over the character before them. */
+static bool is_combining(int32_t c)
+{
+	static const struct range ranges[] = {{0x300, 0x36f}, {0x483, 0x489}, {0x591, 0x5bd},
+		{0x610, 0x61a}, {0x64b, 0x65f}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},
+		{0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef}};
+
+	return in_ranges(c, ranges, ARRAY_SIZE(ranges));
+}
+
+/* East Asian wide characters and emoji, by blocks. */
+static bool is_wide(int32_t c)
+{
+	static const struct range ranges[] = {{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0x33ff},
+		{0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xa000, 0xa4cf}, {0xa960, 0xa97f},
+		{0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f}, {0xff00, 0xff60},
+		{0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff},
+		{0x20000, 0x3fffd}};
+
+	return in_ranges(c, ranges, ARRAY_SIZE(ranges));
+}
+
+/* How long the character is that begins with this byte, and the least code point of that length. */
+static size_t sequence_length(unsigned char lead, int32_t *least)
+{
+	if (lead >= 0xc2 && lead <= 0xdf) {
+		*least = 0x80;
+		return 2;
+	}
+	if (lead >= 0xe0 && lead <= 0xef) {
+		*least = 0x800;
+		return 3;
+	}
+	if (lead >= 0xf0 && lead <= 0xf4) {
+		*least = 0x10000;
+		return 4;
+	}
+	*least = 0;
+	return lead < 0x80 ? 1 : 0;
+}
+
+size_t utf8_decode(struct str s, int32_t *code_point)
+{
+	const unsigned char *p = (const unsigned char *)s.data;
+	int32_t least;
+	size_t length = sequence_length(p[0], &least);
+
+	*code_point = -1;
+	if (length == 0 || length > s.size)
+		return 1;
+	if (length == 1) {
+		*code_point = p[0];
+		return 1;
+	}
+	int32_t c = p[0] & (0x7f >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 1;
+		c = c << 6 | (p[i] & 0x3f);
+	}
+	if (c < least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 1;
+	*code_point = c;
+	return length;
+}
+
+/* Length of the run at the start of s that is printable ASCII and none of the bytes in special. */
+static size_t plain_run(struct str s, const char *special)
+{
+	size_t i = 0;
+
+	for (; i < s.size; i++) {
+		unsigned char c = (unsigned char)s.data[i];
+		if (c < 0x20 || c >= 0x7f || c == (unsigned char)special[0] ||
+			c == (unsigned char)special[1])
+			break;
+	}
+	return i;
+}
+
+/* Puts out one character that is no plain ASCII; bytes are the ones it was decoded from. */
+typedef void escape_rule(struct strbuf *out, int32_t c, struct str bytes);
+
+/* special: two bytes (twice the same, or twice NUL) that the rule is to see too. */
+static void escape(struct strbuf *out, struct str s, const char special[2], escape_rule *rule)
+{
+	while (s.size) {
+		size_t run = plain_run(s, special);
+		strbuf_add(out, (struct str){s.data, run});
+		s.data += run;
+		s.size -= run;
+		if (s.size == 0)
+			break;
+		int32_t c;
+		size_t length = utf8_decode(s, &c);
+		rule(out, c, (struct str){s.data, length});
+		s.data += length;
+		s.size -= length;
+	}
+}
+
+static void rule_text(struct strbuf *out, int32_t c, struct str bytes)
+{
+	if (c < 0)
+		strbuf_add(out, STR("\xef\xbf\xbd"));
+	else if (is_control(c))
+		strbuf_printf(out, "\\x%02x", (unsigned int)c);
+	else if (is_format(c))
+		strbuf_printf(out, "\\u{%04x}", (unsigned int)c);
+	else
+		strbuf_add(out, bytes);
+}
+
+void escape_text(struct strbuf *out, struct str s)
+{
+	escape(out, s, "\0", rule_text);
+}
+
+static void rule_folded(struct strbuf *out, int32_t c, struct str bytes)
+{
+	if (c == ';')
+		strbuf_add(out, STR("\\x3b"));
+	else
+		rule_text(out, c, bytes);
+}
+
+void escape_folded(struct strbuf *out, struct str s)
+{
+	escape(out, s, ";;", rule_folded);
+}
+
+/* \uNNNN, as two surrogates beyond the basic plane. */
+static void json_unicode(struct strbuf *out, int32_t c)
+{
+	unsigned int u = (unsigned int)c;
+
+	if (u < 0x10000)
+		strbuf_printf(out, "\\u%04x", u);
+	else
+		strbuf_printf(out, "\\u%04x\\u%04x", 0xd800 + ((u - 0x10000) >> 10),
+			0xdc00 + ((u - 0x10000) & 0x3ff));
+}
+
+static void rule_json(struct strbuf *out, int32_t c, struct str bytes)
+{
+	static const char letters[0x20] = {
+		['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
+
+	if (c == '"' || c == '\\')
+		strbuf_printf(out, "\\%c", (char)c);
+	else if (c >= 0 && c < 0x20 && letters[c])
+		strbuf_printf(out, "\\%c", letters[c]);
+	else if (c >= 0 && (is_control(c) || is_format(c)))
+		json_unicode(out, c);
+	else
+		rule_text(out, c, bytes);
+}
+
+void escape_json(struct strbuf *out, struct str s)
+{
+	escape(out, s, "\"\\", rule_json);
+}
+
+static size_t skip_digits(struct str s, size_t i)
+{
+	while (i < s.size && s.data[i] >= '0' && s.data[i] <= '9')
+		i++;
+	return i;
+}
+
+/* [+-] digits [. digits], at least one digit. */
+static bool is_number(struct str s)
+{
+	size_t start = s.size && (s.data[0] == '+' || s.data[0] == '-') ? 1 : 0;
+	size_t i = skip_digits(s, start);
+	size_t digits = i - start;
+
+	if (i < s.size && s.data[i] == '.') {
+		size_t end = skip_digits(s, i + 1);
+		digits += end - i - 1;
+		i = end;
+	}
+	return digits && i == s.size;
+}
+
+static bool csv_needs_quotes(struct str s)
+{
+	if (s.size == 0)
+		return false;
+	if (s.data[0] == ' ' || s.data[s.size - 1] == ' ')
+		return true;
+	return memchr(s.data, ',', s.size) || memchr(s.data, '"', s.size);
+}
+
+static void csv_quoted(struct strbuf *out, struct str s)
+{
+	strbuf_add_char(out, '"');
+	for (size_t i = 0; i < s.size; i++) {
+		if (s.data[i] == '"')
+			strbuf_add_char(out, '"');
+		strbuf_add_char(out, s.data[i]);
+	}
+	strbuf_add_char(out, '"');
+}
+
+void escape_csv(struct strbuf *out, struct str s)
+{
+	struct strbuf field = {0};
+
+	if (s.size && strchr("=+-@", s.data[0]) && s.data[0] && !is_number(s))
+		strbuf_add_char(&field, '\'');
+	escape_text(&field, s);
+	if (csv_needs_quotes(strbuf_str(&field)))
+		csv_quoted(out, strbuf_str(&field));
+	else
+		strbuf_add(out, strbuf_str(&field));
+	strbuf_deinit(&field);
+}
+
+static size_t character_width(int32_t c)
+{
+	if (c < 0)
+		return 1; /* U+FFFD */
+	if (is_control(c))
+		return 4; /* \xNN */
+	if (is_format(c))
+		return c < 0x10000 ? 8 : 9; /* \u{NNNN} */
+	if (is_combining(c))
+		return 0;
+	return is_wide(c) ? 2 : 1;
+}
+
+size_t utf8_width(struct str s)
+{
+	size_t width = 0;
+
+	while (s.size) {
+		size_t run = plain_run(s, "\0");
+		width += run;
+		s.data += run;
+		s.size -= run;
+		if (s.size == 0)
+			break;
+		int32_t c;
+		size_t length = utf8_decode(s, &c);
+		width += character_width(c);
+		s.data += length;
+		s.size -= length;
+	}
+	return width;
+}
