@@ -20,7 +20,7 @@ enum collapse {
 extern const char *const collapse_names[COLLAPSE_COUNT + 1]; /* NULL at the end */
 
 enum calltree_order {
-	CALLTREE_BY_WEIGHT, /* direct + indirect descending, ties by name; stubs last */
+	CALLTREE_BY_WEIGHT, /* direct + indirect descending, ties by name; stubs last, by name */
 	CALLTREE_FIRST_SEEN, /* every row, stubs too, where it was first seen */
 };
 
@@ -29,22 +29,33 @@ struct calltree_row {
 	uint32_t parent; /* row, or NO_ID at level 1 */
 	uint32_t entity;
 	bool is_stub;
-	uint32_t target; /* a stub's: the row it points at; else NO_ID */
-	/* Zero for stubs. */
-	int64_t direct;   /* stacks that came here before any jump */
+	uint32_t target; /* a stub's: the row it points at, its parent or one above; else NO_ID */
+
+	/* A node's; zero for stubs. */
+	int64_t direct;	  /* stacks that came here before any jump */
 	int64_t indirect; /* stacks that came here first after a jump */
 	int64_t in_only;  /* stacks that end here */
+
+	/* A stub's, shown on request only; zero for nodes. */
+	int64_t stub_weight; /* stacks that jumped here, once each */
+	uint32_t jumps_max;  /* most jumps here in one stack: the depth of the recursion */
+	double jumps_mean;   /* over stub_weight; 0 where that is 0 */
 };
 
 struct calltree {
 	const struct entity_tree *tree;
 	enum collapse collapse;
-	const struct calltree_row *rows; /* pre-order */
-	size_t count; /* nodes of weight zero are left out unless a row below stays */
+	/*
+	 * Pre-order.  Nodes and stubs whose figures are all zero are left out unless a row below stays.
+	 * Sum of in_only = tree->total - tree->nodes[0].weight, the weight of empty stacks.
+	 */
+	const struct calltree_row *rows;
+	size_t count;
 	uint32_t level_max;
 };
 
-struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse collapse,
+/* Near-linear in tree->node_count, whatever the depth.  Lives in the arena. */
+must_use struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse collapse,
 	enum calltree_order order, struct arena *arena);
 
 #endif

@@ -8,50 +8,70 @@
  *
  * An entity is one "f" of semantics.md: a function, a load object, …  At levels coarser than the
  * function, neighbours that are the same entity are one node.
+ *
+ * Nodes stand in pre-order, so a subtree is the run of nodes [i, end), the children of i are found by
+ * `for (c = i + 1; c < nodes[i].end; c = nodes[c].end)`, and node i lies below node a exactly while
+ * a < i < nodes[a].end.  One loop over the array is thus a walk of the tree, at any depth, without
+ * recursion and without a stack of its own.
  */
 
 #include "base/arena.h"
 #include "model/profile.h"
 
 enum level {
-	LEVEL_FUNCTION,
-	LEVEL_MODULE,
+	LEVEL_FUNCTION, /* one that has the same name, module, file and line is the same */
+	LEVEL_MODULE,	/* load objects, told apart by base name */
 	LEVEL_COUNT
 };
 /* "function", "module". */
 extern const char *const level_names[LEVEL_COUNT + 1]; /* NULL at the end */
 
 struct entity {
-	struct str name;   /* whole; at LEVEL_MODULE the load object's base name */
+	struct str name;   /* never empty; of a module: the load object's base name or "[unknown]" */
 	struct str module; /* base name; data NULL: not known */
 	struct str file;   /* of its definition; data NULL: not known */
-	uint32_t line;	   /* 0: not known */
+	uint32_t line;	   /* of its definition; 0: not known */
+	/* 1, but k for what spread made of the k-th occurrence: shown as name'k by entity_label. */
+	uint32_t occurrence;
 };
 
+/* The name to show, occurrence included.  Lives in scratch or in the entity, whichever ends first. */
+struct str entity_label(const struct entity *e, struct strbuf *scratch);
+/* Orders by name, module, file, line, occurrence; 0 only for the same entity. */
+int entity_compare(const struct entity *a, const struct entity *b);
+
 struct entity_node {
-	uint32_t parent; /* < own index; node 0 is the root, which has no entity */
-	uint32_t entity; /* NO_ID for the root */
-	int64_t weight;  /* of the stacks that end here */
-	uint64_t samples; /* likewise, 0 where not known */
+	uint32_t parent;     /* < own index; NO_ID for node 0, the root */
+	uint32_t entity;     /* NO_ID for the root */
+	uint32_t end;	     /* one past the last node of its subtree */
+	uint32_t first_seen; /* ascends in the order in which the profile's stacks first got here */
+	int64_t weight;	     /* of the stacks that end here */
+	int64_t weight_below; /* of the stacks that end here or in the subtree */
+	uint64_t samples;    /* that ended here, 0 where not known */
 };
 
 struct entity_tree {
 	const struct entity *entities;
-	size_t entity_count;
+	size_t entity_count; /* some may have no node */
+	/* Siblings in order of first sight; subtrees in which no stack has weight are left out. */
 	const struct entity_node *nodes;
-	size_t node_count; /* at least 1 */
+	size_t node_count; /* at least 1; the root holds the weight of empty stacks */
 	int64_t total;
-	uint32_t depth_max;
+	uint32_t depth_max; /* the root's children are 1 */
 };
 
-/* Lives in the arena; strings are the profile's. */
-struct entity_tree *entity_tree_create(
+/*
+ * Lives in the arena; strings are the profile's.  First sight is the order of the profile's stack
+ * ids, which for recorded samples is the order in time.
+ */
+must_use struct entity_tree *entity_tree_create(
 	const struct profile *profile, enum level level, metric_id metric, struct arena *arena);
 
 /*
  * Spread (semantics.md section 2): the k-th occurrence (k ≥ 2) of an entity in a stack becomes an
- * entity of its own, named f'k.
+ * entity of its own, named f'k.  Entities before spreading keep their index.
  */
-struct entity_tree *entity_tree_spread(const struct entity_tree *tree, struct arena *arena);
+must_use struct entity_tree *entity_tree_spread(
+	const struct entity_tree *tree, struct arena *arena);
 
 #endif

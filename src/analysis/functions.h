@@ -15,10 +15,12 @@ struct function_row {
 
 struct functions {
 	const struct entity_tree *tree;
-	const struct function_row *rows; /* by exclusive, then inclusive, descending, then name, module */
-	size_t count;			 /* rows whose figures are both zero are left out */
+	/* By exclusive, then inclusive, both descending, then as entity_compare. */
+	const struct function_row *rows;
+	size_t count; /* rows whose figures are both zero are left out */
 };
 
-struct functions *functions_analyse(const struct entity_tree *tree, struct arena *arena);
+/* Linear in tree->node_count.  Lives in the arena. */
+must_use struct functions *functions_analyse(const struct entity_tree *tree, struct arena *arena);
 
 #endif

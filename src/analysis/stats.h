@@ -1,0 +1,29 @@
+#ifndef SONDE_ANALYSIS_STATS_H
+#define SONDE_ANALYSIS_STATS_H
+
+/*
+ * The statistics summary (semantics.md section 4): what was counted and what was not, and the size
+ * of what the other views are made of.
+ */
+
+#include "analysis/entity_tree.h"
+
+struct stats {
+	/*
+	 * As the source says, unknown ones UINT64_MAX.  Where the source is silent, the duration is
+	 * taken from the samples' times and the interval from the CPU time and the count.
+	 */
+	struct profile_stats sampling;
+
+	int64_t total;	       /* of the metric */
+	int64_t recursive;     /* weight of stacks in which an entity stands more than once */
+	uint64_t stack_count;  /* distinct ones that have weight */
+	uint64_t entity_count; /* that have weight */
+	uint32_t depth_max;    /* frames */
+	double depth_mean;     /* frames, over the total; 0 where the total is 0 */
+};
+
+/* tree: of that profile, at the level at which recursion, stacks and entities are to be counted. */
+struct stats stats_analyse(const struct profile *profile, const struct entity_tree *tree);
+
+#endif
