@@ -3,6 +3,16 @@
  */
 #include "model/profile.h"
 
+const char *const note_kind_names[NOTE_KIND_COUNT + 1] = {
+	[NOTE_LOST] = "lost",
+	[NOTE_TRUNCATED] = "truncated",
+	[NOTE_NO_SYMBOLS] = "no-symbols",
+	[NOTE_BAD_RECORD] = "bad-record",
+	[NOTE_INCOMPLETE] = "incomplete",
+	[NOTE_GUESSED] = "guessed",
+	[NOTE_INFO] = "info",
+};
+
 void profile_destroy(struct profile *p)
 {
 	if (p)

@@ -90,7 +90,10 @@ enum note_kind {
 	NOTE_INCOMPLETE,   /* the recording was cut off */
 	NOTE_GUESSED,	   /* figures that are estimates */
 	NOTE_INFO,
+	NOTE_KIND_COUNT
 };
+/* "lost", "truncated", "no-symbols", "bad-record", "incomplete", "guessed", "info". */
+extern const char *const note_kind_names[NOTE_KIND_COUNT + 1]; /* NULL at the end */
 
 /* What is lost, truncated or guessed; every view shows them. */
 struct note {
