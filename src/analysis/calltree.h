@@ -2,9 +2,9 @@
 #define SONDE_ANALYSIS_CALLTREE_H
 
 /*
- * Puma's call tree with recursion collapsed (semantics.md section 2): stacks are played into a tree;
- * a frame that recurs becomes a stub that points at the node where it stood before, and the play
- * goes on from there.
+ * Puma's call tree with recursion collapsed (semantics.md section 2): stacks are played into a
+ * tree; a frame that recurs becomes a stub that points at the node where it stood before, and the
+ * play goes on from there.
  */
 
 #include "analysis/entity_tree.h"
@@ -20,7 +20,7 @@ enum collapse {
 extern const char *const collapse_names[COLLAPSE_COUNT + 1]; /* NULL at the end */
 
 enum calltree_order {
-	CALLTREE_BY_WEIGHT, /* direct + indirect descending, ties by name; stubs last, by name */
+	CALLTREE_BY_WEIGHT,  /* direct + indirect descending, ties by name; stubs last, by name */
 	CALLTREE_FIRST_SEEN, /* every row, stubs too, where it was first seen */
 };
 
@@ -46,8 +46,8 @@ struct calltree {
 	const struct entity_tree *tree;
 	enum collapse collapse;
 	/*
-	 * Pre-order.  Nodes and stubs whose figures are all zero are left out unless a row below stays.
-	 * Sum of in_only = tree->total - tree->nodes[0].weight, the weight of empty stacks.
+	 * Pre-order.  Nodes and stubs whose figures are all zero are left out unless a row below
+	 * stays. Sum of in_only = tree->total - tree->nodes[0].weight, the weight of empty stacks.
 	 */
 	const struct calltree_row *rows;
 	size_t count;

@@ -3,16 +3,16 @@
 
 /*
  * The profile's stack tree at one level of aggregation, with one metric's weights: the input of
- * every analysis.  What changes stacks before a view (spread now, filters later) takes an entity tree
- * and gives another, so that they stack in any order.
+ * every analysis.  What changes stacks before a view (spread now, filters later) takes an entity
+ * tree and gives another, so that they stack in any order.
  *
  * An entity is one "f" of semantics.md: a function, a load object, …  At levels coarser than the
  * function, neighbours that are the same entity are one node.
  *
- * Nodes stand in pre-order, so a subtree is the run of nodes [i, end), the children of i are found by
- * `for (c = i + 1; c < nodes[i].end; c = nodes[c].end)`, and node i lies below node a exactly while
- * a < i < nodes[a].end.  One loop over the array is thus a walk of the tree, at any depth, without
- * recursion and without a stack of its own.
+ * Nodes stand in pre-order, so a subtree is the run of nodes [i, end), the children of i are found
+ * by `for (c = i + 1; c < nodes[i].end; c = nodes[c].end)`, and node i lies below node a exactly
+ * while a < i < nodes[a].end.  One loop over the array is thus a walk of the tree, at any depth,
+ * without recursion and without a stack of its own.
  */
 
 #include "base/arena.h"
@@ -27,7 +27,7 @@ enum level {
 extern const char *const level_names[LEVEL_COUNT + 1]; /* NULL at the end */
 
 struct entity {
-	struct str name;   /* never empty; of a module: the load object's base name or "[unknown]" */
+	struct str name; /* never empty; of a module: the load object's base name or "[unknown]" */
 	struct str module; /* base name; data NULL: not known */
 	struct str file;   /* of its definition; data NULL: not known */
 	uint32_t line;	   /* of its definition; 0: not known */
@@ -35,7 +35,8 @@ struct entity {
 	uint32_t occurrence;
 };
 
-/* The name to show, occurrence included.  Lives in scratch or in the entity, whichever ends first. */
+/* The name to show, occurrence included.  Lives in scratch or in the entity, whichever ends first.
+ */
 struct str entity_label(const struct entity *e, struct strbuf *scratch);
 /* Orders by name, module, file, line, occurrence; 0 only for the same entity. */
 int entity_compare(const struct entity *a, const struct entity *b);
@@ -47,7 +48,7 @@ struct entity_node {
 	uint32_t first_seen; /* ascends in the order in which the profile's stacks first got here */
 	int64_t weight;	     /* of the stacks that end here */
 	int64_t weight_below; /* of the stacks that end here or in the subtree */
-	uint64_t samples;    /* that ended here, 0 where not known */
+	uint64_t samples;     /* that ended here, 0 where not known */
 };
 
 struct entity_tree {

@@ -1,0 +1,88 @@
+/*
+ * Spread: the k-th occurrence of an entity in a stack as an entity of its own.
+ *
+ * Children of one node stay different when renamed, so the tree keeps its shape and only entities
+ * change.  Per entity the nodes that hold it on the current path form a chain, innermost first;
+ * nodes whose subtree has ended are dropped from it when they are next met, so each is dropped
+ * once.
+ */
+#include "analysis/entity_tree.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+
+struct spread {
+	VEC(struct entity) entities;
+	VEC(uint32_t) next;	   /* [entity]: the next occurrence's; NO_ID: not met yet */
+	uint32_t *innermost;	   /* [entity before]: the last node met that holds it, or NO_ID */
+	uint32_t *outer;	   /* [node]: the next node up the path that holds the same one */
+	struct entity_node *nodes; /* with the entities after */
+};
+
+static void spread_init(struct spread *s, const struct entity_tree *tree, struct arena *arena)
+{
+	*s = (struct spread){0};
+	s->innermost = xcalloc(tree->entity_count, sizeof(*s->innermost));
+	s->outer = xcalloc(tree->node_count, sizeof(*s->outer));
+	s->nodes = ARENA_ARRAY(arena, struct entity_node, tree->node_count);
+	memcpy(s->nodes, tree->nodes, tree->node_count * sizeof(*s->nodes));
+	for (size_t i = 0; i < tree->entity_count; i++) {
+		vec_push(&s->entities, tree->entities[i]);
+		vec_push(&s->next, NO_ID);
+		s->innermost[i] = NO_ID;
+	}
+}
+
+static void spread_deinit(struct spread *s)
+{
+	free(s->innermost);
+	free(s->outer);
+	vec_deinit(&s->next);
+	vec_deinit(&s->entities);
+}
+
+static uint32_t spread_next_entity(struct spread *s, uint32_t entity)
+{
+	if (s->next.data[entity] == NO_ID) {
+		struct entity e = s->entities.data[entity];
+		e.occurrence++;
+		s->next.data[entity] = (uint32_t)s->entities.count;
+		vec_push(&s->entities, e);
+		vec_push(&s->next, NO_ID);
+	}
+	return s->next.data[entity];
+}
+
+static void spread_node(struct spread *s, uint32_t i)
+{
+	uint32_t entity = s->nodes[i].entity;
+	uint32_t outer = s->innermost[entity];
+
+	while (outer != NO_ID && s->nodes[outer].end <= i)
+		outer = s->outer[outer];
+	if (outer != NO_ID)
+		s->nodes[i].entity = spread_next_entity(s, s->nodes[outer].entity);
+	s->outer[i] = outer;
+	s->innermost[entity] = i;
+}
+
+struct entity_tree *entity_tree_spread(const struct entity_tree *tree, struct arena *arena)
+{
+	struct entity_tree *out = ARENA_NEW(arena, struct entity_tree);
+	struct spread s;
+
+	spread_init(&s, tree, arena);
+	for (uint32_t i = 1; i < tree->node_count; i++)
+		spread_node(&s, i);
+	struct entity *entities = ARENA_ARRAY(arena, struct entity, s.entities.count);
+	if (s.entities.count)
+		memcpy(entities, s.entities.data, s.entities.count * sizeof(*entities));
+	*out = *tree;
+	out->entities = entities;
+	out->entity_count = s.entities.count;
+	out->nodes = s.nodes;
+	spread_deinit(&s);
+	return out;
+}

@@ -1,0 +1,79 @@
+/*
+ * The statistics summary: the source's own figures, completed by what the profile itself shows.
+ */
+#include "analysis/stats.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+#define UNKNOWN UINT64_MAX
+
+/* From the first sample to the last. */
+static uint64_t samples_duration_ns(const struct samples *s)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	if (s->time_ns == NULL || s->count == 0)
+		return UNKNOWN;
+	for (size_t i = 0; i < s->count; i++) {
+		first = s->time_ns[i] < first ? s->time_ns[i] : first;
+		last = s->time_ns[i] > last ? s->time_ns[i] : last;
+	}
+	return last - first;
+}
+
+static void sampling_complete(struct profile_stats *s, const struct profile *profile)
+{
+	if (s->duration_ns == UNKNOWN)
+		s->duration_ns = samples_duration_ns(&profile->samples);
+	if (s->interval_ns == UNKNOWN && s->cpu_ns != UNKNOWN && s->counted != UNKNOWN &&
+		s->counted > 0)
+		s->interval_ns = s->cpu_ns / s->counted;
+}
+
+/* Outermost occurrences as in functions.c: a node inside one recurs, and so do all stacks below. */
+static void stats_count_tree(struct stats *s, const struct entity_tree *tree)
+{
+	uint32_t *outermost_end = xcalloc(tree->entity_count, sizeof(*outermost_end));
+	uint32_t recursion_end = 0;
+
+	s->stack_count = tree->nodes[0].weight != 0;
+	for (uint32_t i = 1; i < tree->node_count; i++) {
+		const struct entity_node *n = &tree->nodes[i];
+		uint32_t *end = &outermost_end[n->entity];
+		s->stack_count += n->weight != 0;
+		s->entity_count += *end == 0;
+		if (i >= *end) {
+			*end = n->end;
+		} else if (i >= recursion_end) {
+			recursion_end = n->end;
+			s->recursive += n->weight_below;
+		}
+	}
+	free(outermost_end);
+}
+
+/* Each frame of a stack lies on one node: the sum of weights below all nodes is weight × depth. */
+static double tree_depth_mean(const struct entity_tree *tree)
+{
+	__int128 frames = 0;
+
+	for (size_t i = 1; i < tree->node_count; i++)
+		frames += tree->nodes[i].weight_below;
+	return tree->total ? (double)frames / (double)tree->total : 0;
+}
+
+struct stats stats_analyse(const struct profile *profile, const struct entity_tree *tree)
+{
+	struct stats s = {
+		.sampling = profile->stats,
+		.total = tree->total,
+		.depth_max = tree->depth_max,
+		.depth_mean = tree_depth_mean(tree),
+	};
+
+	sampling_complete(&s.sampling, profile);
+	stats_count_tree(&s, tree);
+	return s;
+}
