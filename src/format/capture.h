@@ -31,24 +31,24 @@ enum capture_key {
 	CAPTURE_START_MONOTONIC_NS = 65,
 	CAPTURE_INTERVAL_NS = 66, /* between samples, as asked */
 	CAPTURE_DURATION_NS = 67,
-	CAPTURE_CPU_NS = 68, /* used by the target and its children, from wait4's rusage */
+	CAPTURE_CPU_NS = 68,	  /* used by the target and its children, from wait4's rusage */
 	CAPTURE_EXIT_STATUS = 69, /* as from wait */
 	CAPTURE_CPU_COUNT = 70,
 };
 
 /* Counters of what went wrong; totals so far, the last value holds. */
 enum capture_counter {
-	CAPTURE_LOST_RING = 0,	     /* samples lost: the ring buffer was full */
-	CAPTURE_LOST_THROTTLED = 1,  /* times that the kernel throttled sampling */
+	CAPTURE_LOST_RING = 0,	      /* samples lost: the ring buffer was full */
+	CAPTURE_LOST_THROTTLED = 1,   /* times that the kernel throttled sampling */
 	CAPTURE_TRUNCATED_MEMORY = 2, /* stacks cut: memory could not be read */
-	CAPTURE_TRUNCATED_RACE = 3,  /* stacks cut: the stack changed while being read */
-	CAPTURE_TRUNCATED_RULE = 4,  /* stacks cut: no unwind rule */
+	CAPTURE_TRUNCATED_RACE = 3,   /* stacks cut: the stack changed while being read */
+	CAPTURE_TRUNCATED_RULE = 4,   /* stacks cut: no unwind rule */
 	CAPTURE_TRUNCATED_CORRUPT = 5,
 	CAPTURE_TRUNCATED_DEPTH = 6,
-	CAPTURE_NO_USER_STACK = 7,   /* samples without user registers, kernel frames only */
+	CAPTURE_NO_USER_STACK = 7, /* samples without user registers, kernel frames only */
 	CAPTURE_REUSE_CHECKED = 8,
 	CAPTURE_REUSE_WRONG = 9,
-	CAPTURE_LOST_SIDEBAND = 10,  /* map, fork, exec or exit events lost */
+	CAPTURE_LOST_SIDEBAND = 10, /* map, fork, exec or exit events lost */
 	CAPTURE_COUNTER_COUNT
 };
 

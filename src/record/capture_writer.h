@@ -9,8 +9,8 @@
  * empty stack).  What refers to an id comes after the call that defines it; within a chunk the
  * writer puts definitions first.
  *
- * The first failed write (disk full, file size limit) is remembered: after it the writer accepts and
- * drops everything, and capture_writer_finish tells.  The file up to there stays good.
+ * The first failed write (disk full, file size limit) is remembered: after it the writer accepts
+ * and drops everything, and capture_writer_finish tells.  The file up to there stays good.
  */
 
 #include <stdbool.h>
@@ -54,8 +54,8 @@ void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t paren
 void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t thread,
 	uint32_t node, const int64_t *weight);
 /*
- * What samples weigh, numbered from 0; all before the first sample, at most CAPTURE_METRIC_MAX.  Readers
- * add "samples" (1 each) by themselves; the recorder has "cpu-time" in "ns".
+ * What samples weigh, numbered from 0; all before the first sample, at most CAPTURE_METRIC_MAX.
+ * Readers add "samples" (1 each) by themselves; the recorder has "cpu-time" in "ns".
  */
 void capture_writer_metric(
 	struct capture_writer *w, uint32_t metric, struct str name, struct str unit);

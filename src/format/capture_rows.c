@@ -1,0 +1,206 @@
+/*
+ * Rows of a capture file's small tables, each encoder next to its decoder.  See capture_rows.h.
+ */
+#include "format/capture_rows.h"
+
+#include "format/wire.h"
+
+static void row_end(struct strbuf *out, struct strbuf *row)
+{
+	wire_put_str(out, strbuf_str(row));
+	strbuf_deinit(row);
+}
+
+/* The next row's fields; false at the end. */
+static bool row_begin(struct cursor *c, struct cursor *row)
+{
+	if (!cursor_ok(c) || cursor_at_end(c))
+		return false;
+	*row = wire_column(c);
+	return cursor_ok(c);
+}
+
+/* Hands a field that could not be read on to the chunk's cursor. */
+static bool row_good(struct cursor *c, const struct cursor *row)
+{
+	if (!cursor_ok(row))
+		cursor_fail(c, row->problem);
+	return cursor_ok(c);
+}
+
+static uint32_t get_id(struct cursor *row)
+{
+	return (uint32_t)cursor_uleb_to(row, CAPTURE_NO_ID);
+}
+
+void capture_put_fact(struct strbuf *out, const struct capture_fact *fact)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, fact->key);
+	if (capture_fact_is_number(fact->key))
+		wire_put_uleb(&row, fact->number);
+	else
+		wire_put_str(&row, fact->string);
+	row_end(out, &row);
+}
+
+bool capture_get_fact(struct cursor *c, struct capture_fact *fact)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	*fact = (struct capture_fact){.key = get_id(&row)};
+	if (capture_fact_is_number(fact->key))
+		fact->number = wire_uleb(&row);
+	else
+		fact->string = wire_str(&row);
+	return row_good(c, &row);
+}
+
+void capture_put_metric(struct strbuf *out, const struct capture_metric *metric)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, metric->metric);
+	wire_put_str(&row, metric->name);
+	wire_put_str(&row, metric->unit);
+	row_end(out, &row);
+}
+
+bool capture_get_metric(struct cursor *c, struct capture_metric *metric)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	metric->metric = get_id(&row);
+	metric->name = wire_str(&row);
+	metric->unit = wire_str(&row);
+	return row_good(c, &row);
+}
+
+void capture_put_object(struct strbuf *out, const struct capture_object *object)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, object->object);
+	wire_put_uleb(&row, object->kind);
+	wire_put_str(&row, object->path);
+	wire_put_str(&row, object->build_id);
+	row_end(out, &row);
+}
+
+bool capture_get_object(struct cursor *c, struct capture_object *object)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	object->object = get_id(&row);
+	object->kind = get_id(&row);
+	object->path = wire_str(&row);
+	object->build_id = wire_str(&row);
+	return row_good(c, &row);
+}
+
+void capture_put_process(struct strbuf *out, const struct capture_process *process)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, process->process);
+	wire_put_uleb(&row, process->parent);
+	wire_put_sleb(&row, process->pid);
+	wire_put_uleb(&row, process->start_ns);
+	wire_put_str(&row, process->name);
+	row_end(out, &row);
+}
+
+bool capture_get_process(struct cursor *c, struct capture_process *process)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	process->process = get_id(&row);
+	process->parent = get_id(&row);
+	process->pid = wire_sleb(&row);
+	process->start_ns = wire_uleb(&row);
+	process->name = wire_str(&row);
+	return row_good(c, &row);
+}
+
+void capture_put_thread(struct strbuf *out, const struct capture_thread *thread)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, thread->thread);
+	wire_put_uleb(&row, thread->process);
+	wire_put_sleb(&row, thread->tid);
+	wire_put_uleb(&row, thread->start_ns);
+	wire_put_str(&row, thread->name);
+	row_end(out, &row);
+}
+
+bool capture_get_thread(struct cursor *c, struct capture_thread *thread)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	thread->thread = get_id(&row);
+	thread->process = get_id(&row);
+	thread->tid = wire_sleb(&row);
+	thread->start_ns = wire_uleb(&row);
+	thread->name = wire_str(&row);
+	return row_good(c, &row);
+}
+
+void capture_put_mapping(struct strbuf *out, const struct capture_mapping *mapping)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, mapping->process);
+	wire_put_uleb(&row, mapping->object);
+	wire_put_uleb(&row, mapping->time_ns);
+	wire_put_uleb(&row, mapping->low_va);
+	wire_put_uleb(&row, mapping->high_va - mapping->low_va);
+	wire_put_uleb(&row, mapping->slide);
+	row_end(out, &row);
+}
+
+bool capture_get_mapping(struct cursor *c, struct capture_mapping *mapping)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	mapping->process = get_id(&row);
+	mapping->object = get_id(&row);
+	mapping->time_ns = wire_uleb(&row);
+	mapping->low_va = wire_uleb(&row);
+	mapping->high_va = mapping->low_va + wire_uleb(&row);
+	mapping->slide = wire_uleb(&row);
+	return row_good(c, &row);
+}
+
+void capture_put_count(struct strbuf *out, const struct capture_count *count)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, count->counter);
+	wire_put_uleb(&row, count->value);
+	row_end(out, &row);
+}
+
+bool capture_get_count(struct cursor *c, struct capture_count *count)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	count->counter = get_id(&row);
+	count->value = wire_uleb(&row);
+	return row_good(c, &row);
+}

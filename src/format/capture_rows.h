@@ -1,0 +1,78 @@
+#ifndef SONDE_FORMAT_CAPTURE_ROWS_H
+#define SONDE_FORMAT_CAPTURE_ROWS_H
+
+/*
+ * The small tables of a capture file, row by row: facts, metrics, load objects, processes, threads,
+ * mappings, counters.  A chunk of such a type is rows one behind the other, so the payloads of two
+ * chunks of one type may be put together into one.  Each row has its size in front: a reader skips
+ * the fields that a later version has added at a row's end.
+ *
+ * A capture_put_x adds one row.  A capture_get_x reads the next one: false at the end, and at a bad
+ * row (cursor_error tells which); strings are borrowed from the payload.
+ */
+
+#include "base/cursor.h"
+#include "base/str.h"
+#include "format/capture.h"
+
+struct capture_fact {
+	uint32_t key; /* enum capture_key, or one from the future */
+	struct str string;
+	uint64_t number; /* where capture_fact_is_number(key) */
+};
+static inline bool capture_fact_is_number(uint32_t key)
+{
+	return key >= CAPTURE_START_UNIX_NS;
+}
+void capture_put_fact(struct strbuf *out, const struct capture_fact *fact);
+bool capture_get_fact(struct cursor *c, struct capture_fact *fact);
+
+struct capture_metric {
+	uint32_t metric;
+	struct str name, unit;
+};
+void capture_put_metric(struct strbuf *out, const struct capture_metric *metric);
+bool capture_get_metric(struct cursor *c, struct capture_metric *metric);
+
+struct capture_object {
+	uint32_t object;
+	uint32_t kind; /* enum capture_object_kind, or one from the future */
+	struct str path, build_id;
+};
+void capture_put_object(struct strbuf *out, const struct capture_object *object);
+bool capture_get_object(struct cursor *c, struct capture_object *object);
+
+struct capture_process {
+	uint32_t process;
+	uint32_t parent; /* process, or CAPTURE_NO_ID */
+	int64_t pid;
+	uint64_t start_ns;
+	struct str name;
+};
+void capture_put_process(struct strbuf *out, const struct capture_process *process);
+bool capture_get_process(struct cursor *c, struct capture_process *process);
+
+struct capture_thread {
+	uint32_t thread, process;
+	int64_t tid;
+	uint64_t start_ns;
+	struct str name;
+};
+void capture_put_thread(struct strbuf *out, const struct capture_thread *thread);
+bool capture_get_thread(struct cursor *c, struct capture_thread *thread);
+
+struct capture_mapping {
+	uint32_t process, object;
+	uint64_t time_ns, low_va, high_va, slide;
+};
+void capture_put_mapping(struct strbuf *out, const struct capture_mapping *mapping);
+bool capture_get_mapping(struct cursor *c, struct capture_mapping *mapping);
+
+struct capture_count {
+	uint32_t counter; /* enum capture_counter, or one from the future */
+	uint64_t value;
+};
+void capture_put_count(struct strbuf *out, const struct capture_count *count);
+bool capture_get_count(struct cursor *c, struct capture_count *count);
+
+#endif

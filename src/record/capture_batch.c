@@ -1,0 +1,105 @@
+/*
+ * What waits to become chunks.  See capture_batch.h.
+ */
+#include "record/capture_batch.h"
+
+/*
+ * At most so many of each wait: what they can take at worst (28 bytes a node, 114 a sample) stays
+ * below CAPTURE_RAW_MAX.
+ */
+enum {
+	NODES_MAX = 1 << 18,
+	SAMPLES_MAX = 1 << 16,
+	ROW_BYTES_MAX = 1 << 20,
+	SYMBOL_BYTES_MAX = 1 << 20,
+};
+
+void capture_batch_init(struct capture_batch *b, int zstd_level)
+{
+	*b = (struct capture_batch){
+		.stacks = capture_stacks_encoder_create(),
+		.samples = capture_samples_encoder_create(),
+		.symbols = capture_symbols_encoder_create(),
+		.packer = capture_packer_create(zstd_level),
+	};
+}
+
+void capture_batch_deinit(struct capture_batch *b)
+{
+	for (int type = CAPTURE_CHUNK_FACTS; type <= CAPTURE_ROW_TYPE_LAST; type++)
+		strbuf_deinit(&b->rows[type]);
+	capture_stacks_encoder_destroy(b->stacks);
+	capture_samples_encoder_destroy(b->samples);
+	capture_symbols_encoder_destroy(b->symbols);
+	capture_packer_destroy(b->packer);
+	strbuf_deinit(&b->raw);
+	strbuf_deinit(&b->chunk);
+}
+
+static size_t largest_rows(const struct capture_batch *b)
+{
+	size_t size = 0;
+
+	for (int type = CAPTURE_CHUNK_FACTS; type <= CAPTURE_ROW_TYPE_LAST; type++)
+		if (b->rows[type].size > size)
+			size = b->rows[type].size;
+	return size;
+}
+
+bool capture_batch_is_empty(const struct capture_batch *b)
+{
+	return capture_stacks_waiting(b->stacks) == 0 && capture_samples_waiting(b->samples) == 0 &&
+	       capture_symbols_waiting(b->symbols) == 0 && largest_rows(b) == 0;
+}
+
+bool capture_batch_is_full(const struct capture_batch *b)
+{
+	return capture_stacks_waiting(b->stacks) >= NODES_MAX ||
+	       capture_samples_waiting(b->samples) >= SAMPLES_MAX ||
+	       capture_symbols_waiting(b->symbols) >= SYMBOL_BYTES_MAX ||
+	       largest_rows(b) >= ROW_BYTES_MAX;
+}
+
+void capture_batch_write_file_header(struct capture_batch *b, struct capture_output *o)
+{
+	strbuf_clear(&b->chunk);
+	capture_pack_file_header(b->packer, &b->chunk);
+	(void)capture_output_write(o, strbuf_str(&b->chunk));
+}
+
+bool capture_batch_write_chunk(struct capture_batch *b, struct capture_output *o,
+	enum capture_chunk_type type, struct str raw)
+{
+	strbuf_clear(&b->chunk);
+	capture_pack_chunk(b->packer, type, raw, &b->chunk);
+	return capture_output_write(o, strbuf_str(&b->chunk));
+}
+
+bool capture_batch_write(struct capture_batch *b, struct capture_output *o)
+{
+	bool ok = true;
+
+	for (int type = CAPTURE_CHUNK_FACTS; type <= CAPTURE_ROW_TYPE_LAST; type++) {
+		if (b->rows[type].size == 0)
+			continue;
+		ok = capture_batch_write_chunk(
+			b, o, (enum capture_chunk_type)type, strbuf_str(&b->rows[type]));
+		strbuf_clear(&b->rows[type]);
+	}
+	strbuf_clear(&b->raw);
+	if (capture_stacks_waiting(b->stacks)) {
+		capture_stacks_encode(b->stacks, &b->raw);
+		ok = capture_batch_write_chunk(b, o, CAPTURE_CHUNK_STACKS, strbuf_str(&b->raw));
+	}
+	strbuf_clear(&b->raw);
+	if (capture_samples_waiting(b->samples)) {
+		capture_samples_encode(b->samples, &b->raw);
+		ok = capture_batch_write_chunk(b, o, CAPTURE_CHUNK_SAMPLES, strbuf_str(&b->raw));
+	}
+	strbuf_clear(&b->raw);
+	if (capture_symbols_waiting(b->symbols)) {
+		capture_symbols_encode(b->symbols, &b->raw);
+		ok = capture_batch_write_chunk(b, o, CAPTURE_CHUNK_SYMBOLS, strbuf_str(&b->raw));
+	}
+	return ok && o->failure == 0;
+}

@@ -1,0 +1,212 @@
+/*
+ * Rewriting a finished capture file.  It is read piece by piece and written to a new file in the
+ * same folder, which then takes its name; memory does not grow with the file but for the table of
+ * distinct addresses.  Whatever goes wrong, the file stays as it was.
+ */
+#include "record/capture_compact.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "record/capture_batch.h"
+
+enum {
+	COMPACT_LEVEL = 9,
+	/* Below this there is little to gain, above it takes too long for the end of a recording.
+	 */
+	COMPACT_SIZE_MIN = 8 << 10,
+	COMPACT_SIZE_MAX = 64 << 20,
+	PIECE_SIZE = 1 << 20,
+};
+
+struct compactor {
+	struct capture_output *in, out;
+	struct capture_batch batch;
+	struct capture_unpacker *unpacker;
+	struct capture_scan scan;
+	struct capture_stacks stacks;
+	VEC(struct capture_frame) frames; /* by their ids in the file that is read */
+	uint8_t *piece;
+	size_t piece_capacity;
+	struct strbuf end; /* the end mark's payload */
+	bool ended;
+};
+
+static bool compact_stacks(struct compactor *c, struct cursor *payload)
+{
+	struct error *err = capture_stacks_decode(payload, &c->stacks);
+
+	if (err || c->stacks.first_frame != c->frames.count) {
+		error_destroy(err);
+		return false;
+	}
+	for (size_t i = 0; i < c->stacks.frames.count; i++)
+		vec_push(&c->frames, c->stacks.frames.data[i]);
+	for (uint32_t i = 0; i < c->stacks.nodes.count; i++) {
+		struct capture_node n = c->stacks.nodes.data[i];
+		if (n.frame >= c->frames.count)
+			return false;
+		capture_stacks_add(c->batch.stacks, c->stacks.first_node + i, n.parent,
+			c->frames.data[n.frame]);
+	}
+	return true;
+}
+
+static bool compact_samples(struct compactor *c, struct cursor *payload)
+{
+	struct capture_samples_decoder d;
+	struct capture_sample sample;
+	struct error *err = capture_samples_begin(&d, payload);
+
+	if (err == NULL) {
+		while (capture_samples_next(&d, &sample))
+			capture_samples_add(c->batch.samples, &sample, d.metric_count);
+		err = capture_samples_error(&d);
+	}
+	error_destroy(err);
+	return err == NULL;
+}
+
+static struct str rest(const struct cursor *payload)
+{
+	return (struct str){(const char *)payload->at, cursor_left(payload)};
+}
+
+static bool compact_payload(struct compactor *c, uint8_t type, struct cursor *payload)
+{
+	if (type >= CAPTURE_CHUNK_FACTS && type <= CAPTURE_ROW_TYPE_LAST) {
+		strbuf_add(&c->batch.rows[type], rest(payload));
+		return true;
+	}
+	if (type == CAPTURE_CHUNK_STACKS)
+		return compact_stacks(c, payload);
+	if (type == CAPTURE_CHUNK_SAMPLES)
+		return compact_samples(c, payload);
+	if (type == CAPTURE_CHUNK_SYMBOLS)
+		return capture_batch_write(&c->batch, &c->out) &&
+		       capture_batch_write_chunk(
+			       &c->batch, &c->out, CAPTURE_CHUNK_SYMBOLS, rest(payload));
+	if (type != CAPTURE_CHUNK_END)
+		return false;
+	strbuf_add(&c->end, rest(payload));
+	c->ended = true;
+	return true;
+}
+
+static bool compact_chunk(struct compactor *c, const struct capture_chunk *chunk)
+{
+	struct cursor payload;
+	struct error *err = capture_unpack(c->unpacker, &c->scan, chunk, c->in->path, &payload);
+
+	error_destroy(err);
+	if (err || !compact_payload(c, chunk->type, &payload))
+		return false;
+	return !capture_batch_is_full(&c->batch) || capture_batch_write(&c->batch, &c->out);
+}
+
+/* Keeps what of the piece is not scanned yet and reads on behind it. */
+static bool piece_refill(struct compactor *c)
+{
+	struct capture_scan *s = &c->scan;
+	size_t kept = s->size - s->at;
+
+	if (kept == c->piece_capacity) {
+		c->piece_capacity *= 2;
+		c->piece = xrealloc_array(c->piece, c->piece_capacity, 1);
+	}
+	memmove(c->piece, c->piece + s->at, kept);
+	s->base += s->at;
+	s->at = 0;
+	ssize_t got = pread(
+		c->in->fd, c->piece + kept, c->piece_capacity - kept, (off_t)(s->base + kept));
+	s->data = c->piece;
+	s->size = kept + (got > 0 ? (size_t)got : 0);
+	return got > 0;
+}
+
+/* All chunks that are whole in the present piece. */
+static bool compact_piece(struct compactor *c)
+{
+	struct capture_chunk chunk;
+	struct capture_scan before = c->scan;
+
+	while (capture_scan_next(&c->scan, &chunk)) {
+		if (!compact_chunk(c, &chunk))
+			return false;
+		before = c->scan;
+	}
+	if (c->scan.damaged_places || c->scan.missing_chunks)
+		return false;
+	c->scan = before; /* a chunk that is not all here is looked at again after the refill */
+	return true;
+}
+
+static bool compact_contents(struct compactor *c)
+{
+	capture_batch_write_file_header(&c->batch, &c->out);
+	c->scan.base = CAPTURE_FILE_HEADER_SIZE;
+	while (piece_refill(c))
+		if (!compact_piece(c))
+			return false;
+	if (c->scan.at != c->scan.size || !c->ended)
+		return false;
+	return capture_batch_write(&c->batch, &c->out) &&
+	       capture_batch_write_chunk(
+		       &c->batch, &c->out, CAPTURE_CHUNK_END, strbuf_str(&c->end));
+}
+
+static bool is_worth_it(const struct capture_output *o)
+{
+	struct statvfs fs;
+
+	if (!capture_output_is_in_place(o) || o->size < COMPACT_SIZE_MIN ||
+		o->size > COMPACT_SIZE_MAX)
+		return false;
+	return fstatvfs(o->fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize > 2 * o->size;
+}
+
+/* The new file gets the old one's name once its bytes are on the disk. */
+static bool replace(struct capture_output *in, struct capture_output *out)
+{
+	if (out->size >= in->size || fdatasync(out->fd) < 0 || !capture_output_is_in_place(in))
+		return false;
+	return rename(out->path, in->path) == 0;
+}
+
+static void compactor_deinit(struct compactor *c)
+{
+	capture_batch_deinit(&c->batch);
+	capture_unpacker_destroy(c->unpacker);
+	capture_stacks_deinit(&c->stacks);
+	vec_deinit(&c->frames);
+	strbuf_deinit(&c->end);
+	free(c->piece);
+}
+
+void capture_compact(struct capture_output *o)
+{
+	if (!is_worth_it(o))
+		return;
+	struct compactor c = {.in = o};
+	char *path = xasprintf("%s.XXXXXX", o->path);
+	c.out = (struct capture_output){
+		.fd = mkostemp(path, O_CLOEXEC), .path = path, .is_regular = true};
+	if (c.out.fd >= 0) {
+		capture_batch_init(&c.batch, COMPACT_LEVEL);
+		c.unpacker = capture_unpacker_create();
+		c.piece_capacity = PIECE_SIZE;
+		c.piece = xrealloc_array(NULL, PIECE_SIZE, 1);
+		if (compact_contents(&c) && replace(o, &c.out))
+			o->size = c.out.size;
+		else
+			(void)unlink(path);
+		compactor_deinit(&c);
+	}
+	capture_output_deinit(&c.out);
+}

@@ -1,0 +1,252 @@
+/*
+ * Writing a capture file: a batch that takes what the recorder has, an output that takes chunks,
+ * and the rule when the one goes to the other.
+ */
+#include "record/capture_writer.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "format/wire.h"
+#include "record/capture_batch.h"
+#include "record/capture_compact.h"
+#include "record/capture_output.h"
+#include "record/capture_sync.h"
+
+enum {
+	STREAM_LEVEL = 3,
+	/* Of a string among the small tables. */
+	STRING_MAX = 1 << 20,
+};
+
+/*
+ * Callers look in every 100 ms, more or less: with a little less here, each visit writes, and what
+ * a kill -9 takes is never older than two visits.
+ */
+static const uint64_t write_interval_ns = 80000000;
+
+struct capture_writer {
+	struct capture_output output;
+	struct capture_batch batch;
+	struct capture_sync *sync;
+	uint32_t metric_count;
+	uint64_t last_write_ns;
+	uint64_t samples, dropped;
+};
+
+struct error *capture_writer_create(const char *path, struct capture_writer **writer)
+{
+	struct capture_output output;
+	struct error *err = capture_output_open(&output, path);
+
+	if (err)
+		return err;
+	struct capture_writer *w = xalloc(sizeof(*w));
+	w->output = output;
+	w->sync = capture_sync_create(output.fd);
+	capture_batch_init(&w->batch, STREAM_LEVEL);
+	capture_batch_write_file_header(&w->batch, &w->output);
+	*writer = w;
+	return NULL;
+}
+
+static void writer_destroy(struct capture_writer *w)
+{
+	capture_sync_destroy(w->sync);
+	capture_batch_deinit(&w->batch);
+	capture_output_deinit(&w->output);
+	free(w);
+}
+
+static void writer_write(struct capture_writer *w)
+{
+	size_t samples = capture_samples_waiting(w->batch.samples);
+
+	if (capture_batch_write(&w->batch, &w->output))
+		w->samples += samples;
+	else
+		w->dropped += samples;
+}
+
+/* Whether to take anything in; makes room where there is none. */
+static bool writer_accepts(struct capture_writer *w)
+{
+	if (capture_writer_failed(w))
+		return false;
+	if (capture_batch_is_full(&w->batch))
+		writer_write(w);
+	return !capture_writer_failed(w);
+}
+
+static struct str cut(struct str s)
+{
+	if (s.size > STRING_MAX)
+		s.size = STRING_MAX;
+	return s;
+}
+
+void capture_writer_string(struct capture_writer *w, enum capture_key key, struct str value)
+{
+	if (writer_accepts(w))
+		capture_put_fact(&w->batch.rows[CAPTURE_CHUNK_FACTS],
+			&(struct capture_fact){.key = key, .string = cut(value)});
+}
+
+void capture_writer_number(struct capture_writer *w, enum capture_key key, uint64_t value)
+{
+	if (writer_accepts(w))
+		capture_put_fact(&w->batch.rows[CAPTURE_CHUNK_FACTS],
+			&(struct capture_fact){.key = key, .number = value});
+}
+
+void capture_writer_metric(
+	struct capture_writer *w, uint32_t metric, struct str name, struct str unit)
+{
+	assert(metric < CAPTURE_METRIC_MAX);
+	if (metric >= w->metric_count)
+		w->metric_count = metric + 1;
+	if (writer_accepts(w))
+		capture_put_metric(&w->batch.rows[CAPTURE_CHUNK_METRICS],
+			&(struct capture_metric){metric, cut(name), cut(unit)});
+}
+
+void capture_writer_object(struct capture_writer *w, uint32_t object, struct str path,
+	struct str build_id, enum capture_object_kind kind)
+{
+	if (writer_accepts(w))
+		capture_put_object(&w->batch.rows[CAPTURE_CHUNK_OBJECTS],
+			&(struct capture_object){object, kind, cut(path), cut(build_id)});
+}
+
+void capture_writer_process(struct capture_writer *w, uint32_t process, int64_t pid,
+	uint32_t parent_process, uint64_t start_ns, struct str name)
+{
+	if (writer_accepts(w))
+		capture_put_process(&w->batch.rows[CAPTURE_CHUNK_PROCESSES],
+			&(struct capture_process){
+				process, parent_process, pid, start_ns, cut(name)});
+}
+
+void capture_writer_thread(struct capture_writer *w, uint32_t thread, uint32_t process, int64_t tid,
+	uint64_t start_ns, struct str name)
+{
+	if (writer_accepts(w))
+		capture_put_thread(&w->batch.rows[CAPTURE_CHUNK_THREADS],
+			&(struct capture_thread){thread, process, tid, start_ns, cut(name)});
+}
+
+void capture_writer_mapping(struct capture_writer *w, uint32_t process, uint64_t time_ns,
+	uint64_t low_va, uint64_t high_va, uint64_t slide, uint32_t object)
+{
+	if (writer_accepts(w))
+		capture_put_mapping(&w->batch.rows[CAPTURE_CHUNK_MAPPINGS],
+			&(struct capture_mapping){
+				process, object, time_ns, low_va, high_va, slide});
+}
+
+void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t parent, uint32_t object,
+	uint64_t obj_addr)
+{
+	if (writer_accepts(w))
+		capture_stacks_add(
+			w->batch.stacks, node, parent, (struct capture_frame){object, obj_addr});
+}
+
+void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t thread,
+	uint32_t node, const int64_t *weight)
+{
+	struct capture_sample sample = {.time_ns = time_ns, .thread = thread, .node = node};
+
+	if (!writer_accepts(w)) {
+		w->dropped++;
+		return;
+	}
+	for (uint32_t i = 0; i < w->metric_count; i++)
+		sample.weight[i] = weight[i];
+	capture_samples_add(w->batch.samples, &sample, w->metric_count);
+}
+
+void capture_writer_counter(struct capture_writer *w, enum capture_counter counter, uint64_t value)
+{
+	if (writer_accepts(w))
+		capture_put_count(&w->batch.rows[CAPTURE_CHUNK_COUNTERS],
+			&(struct capture_count){counter, value});
+}
+
+void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t obj_addr,
+	const struct capture_symbol_frame *frames, uint32_t count)
+{
+	if (count && writer_accepts(w))
+		capture_symbols_add(w->batch.symbols, object, obj_addr, frames, count);
+}
+
+void capture_writer_flush(struct capture_writer *w, uint64_t now_ns)
+{
+	if (capture_writer_failed(w) || now_ns - w->last_write_ns < write_interval_ns)
+		return;
+	w->last_write_ns = now_ns;
+	if (capture_batch_is_empty(&w->batch))
+		return;
+	writer_write(w);
+	if (w->output.is_regular)
+		capture_sync_request(w->sync, now_ns);
+}
+
+bool capture_writer_failed(const struct capture_writer *w)
+{
+	return w->output.failure != 0;
+}
+
+uint64_t capture_writer_size_bytes(const struct capture_writer *w)
+{
+	return w->output.size;
+}
+
+/* Also after a failure: it tells readers how many samples were dropped. */
+static void write_end(struct capture_writer *w)
+{
+	struct strbuf end = {0}, chunk = {0};
+
+	wire_put_uleb(&end, w->samples);
+	wire_put_uleb(&end, w->dropped);
+	capture_pack_chunk(w->batch.packer, CAPTURE_CHUNK_END, strbuf_str(&end), &chunk);
+	(void)capture_output_write_anyway(&w->output, strbuf_str(&chunk));
+	strbuf_deinit(&end);
+	strbuf_deinit(&chunk);
+}
+
+static struct error *failure_error(const struct capture_writer *w)
+{
+	if (w->output.failure == 0)
+		return NULL;
+	struct error *err = error_system(w->output.failure, "cannot write %s", w->output.path);
+	return w->dropped ? error_prefix(err, "%llu samples are not in the recording",
+				    (unsigned long long)w->dropped)
+			  : err;
+}
+
+struct error *capture_writer_finish(struct capture_writer *w, uint64_t *size_bytes)
+{
+	if (!capture_writer_failed(w))
+		writer_write(w);
+	write_end(w);
+	if (!capture_writer_failed(w))
+		capture_compact(&w->output);
+	capture_sync_destroy(w->sync);
+	w->sync = NULL;
+	capture_output_close(&w->output);
+	struct error *err = failure_error(w);
+	if (size_bytes)
+		*size_bytes = w->output.size;
+	writer_destroy(w);
+	return err;
+}
+
+void capture_writer_abandon(struct capture_writer *w)
+{
+	if (w == NULL)
+		return;
+	capture_output_remove(&w->output);
+	writer_destroy(w);
+}
