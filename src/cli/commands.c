@@ -12,10 +12,14 @@
 #include "cli/message.h"
 #include "cli/nearest.h"
 
-extern const struct command cmd_help;
+extern const struct command cmd_completion, cmd_help;
+
+extern const struct command cmd_report;
 
 const struct command *const commands[] = {
+	&cmd_report,
 	&cmd_help,
+	&cmd_completion,
 	NULL,
 };
 

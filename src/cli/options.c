@@ -27,7 +27,7 @@ static const struct option_row common_rows[] = {
 	{0},
 };
 
-static const struct option_group common_group = {"Help", common_rows};
+static const struct option_group common_group = {"Other", common_rows};
 
 struct parser {
 	const struct command *command;

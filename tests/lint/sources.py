@@ -89,19 +89,19 @@ def headers_have_guards(path):
 
 def public_functions_are_documented(path):
 	"""
-	A declaration follows a comment, or another declaration that one comment covers. Makers and
-	enders speak for themselves where the header's opening comment says what the thing is.
+	A declaration has a comment in its own paragraph or in the one before. Makers and enders speak
+	for themselves where the header's opening comment says what the thing is.
 	"""
 	if path.suffix != ".h":
 		return
-	covered = False
-	for number, line in enumerate(lines_of(path), 1):
-		if line.strip().endswith("*/"):
-			covered = True
-		elif not line.strip():
-			covered = False
-		elif DECLARATION.match(line) and not covered and not PAIRED.search(line):
-			yield f"{number}: {line.strip()}: no comment"
+	before, here, number = "", "", 0
+	for paragraph in path.read_text().split("\n\n"):
+		before, here = here, paragraph
+		for line in paragraph.splitlines():
+			number += 1
+			if DECLARATION.match(line) and "/*" not in before + here and not PAIRED.search(line):
+				yield f"{number}: {line.strip()}: no comment"
+		number += 1
 
 
 def is_formatted(path):
