@@ -1,0 +1,131 @@
+/*
+ * sonde report [FILE]: what a profile says.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/report_options.h"
+#include "cli/report_print.h"
+#include "readers/readers.h"
+#include "view/views.h"
+
+#define DEFAULT_FILE "sonde.prof"
+
+static struct error *read_profile(
+	const struct report_options *options, const char *path, struct profile **profile)
+{
+	struct error *err = profile_read(path ? path : DEFAULT_FILE, options->from, profile);
+
+	if (err && path == NULL && access(DEFAULT_FILE, F_OK) != 0) {
+		error_destroy(err);
+		return error_new(ERROR_INPUT,
+			"no %s here; name a file, or record one: sonde record COMMAND",
+			DEFAULT_FILE);
+	}
+	return err;
+}
+
+static int fail(const struct command *self, struct error *err)
+{
+	int status = EXIT_FAILURE;
+
+	if (err->kind == ERROR_USAGE)
+		status = options_usage_error(self, "%s", err->message);
+	else
+		message_print("%s", err->message);
+	error_destroy(err);
+	return status;
+}
+
+/* A first report shows the functions; its last line says what else there is. */
+static char *make_hint(const struct report_options *options, const char *path)
+{
+	if (formats[options->format].draw != text_draw)
+		return NULL;
+	if (path && (path[0] == '-' || strpbrk(path, " \t\n\"'\\$`*?[]{}()<>|&;#~!")))
+		path = "FILE";
+	return xasprintf("next: sonde report %s%s--view tree   (or modules, stats)",
+		path ? path : "", path ? " " : "");
+}
+
+static struct error *report_file(const struct report_options *options, const char *path,
+	struct report_query *queries, size_t count, const char *hint)
+{
+	struct profile *profile;
+	metric_id metric;
+	struct error *err = read_profile(options, path, &profile);
+
+	if (err)
+		return err;
+	err = report_options_metric(options, profile, &metric);
+	for (size_t i = 0; i < count; i++)
+		queries[i].metric = metric;
+	if (err == NULL)
+		err = report_print(options, queries, count, profile, hint);
+	profile_destroy(profile);
+	return err;
+}
+
+static int report_run(const struct command *self, int argc, char **argv)
+{
+	struct report_options options = report_options_default();
+	struct report_query queries[REPORT_VIEWS_MAX];
+	struct operands operands;
+	struct error *err;
+	size_t count = 0;
+	const char *path;
+	char *hint = NULL;
+	bool is_first;
+	int status;
+
+	if (!options_parse(self, argc, argv, report_options_set, &options, &operands, &status))
+		return status;
+	if (operands.count > 1)
+		return options_usage_error(
+			self, "one file at a time; '%s' is one too many", operands.items[1]);
+	path = operands.count ? operands.items[0] : NULL;
+	is_first = options.view_count == 0;
+	err = report_options_queries(&options, queries, &count);
+	if (err == NULL && is_first && queries[0].view == &view_functions)
+		hint = make_hint(&options, path);
+	if (err == NULL)
+		err = report_file(&options, path, queries, count, hint);
+	free(hint);
+	return err ? fail(self, err) : EXIT_SUCCESS;
+}
+
+static const struct option_group groups[] = {
+	{"View options", report_view_rows},
+	{"Output options", report_output_rows},
+	{0},
+};
+
+const struct command cmd_report = {
+	.name = "report",
+	.summary = "show where the time of a recording went",
+	.usage = "[FILE] [OPTIONS]",
+	.details =
+		"FILE is sonde.prof where none is named, and - is standard input; `sonde formats` "
+		"lists\nwhat can be read.\n\n"
+		"Views: functions lists each function with what was spent in it itself (exclusive) "
+		"and in\nit and all that it called (inclusive); modules does the same for program "
+		"files and\nlibraries; tree shows who called whom; stats says how the recording "
+		"went.\n\n"
+		"In the tree, a recursive call does not open a new branch: a stub `f...` stands "
+		"for "
+		"the\nrow f above it, and f's figures include it. Figures read direct (indirect), "
+		"the part in\nparentheses having come by way of such a stub. --collapse none shows "
+		"every call as it\nwas; direct collapses only functions that call themselves; "
+		"conservative collapses\nwherever no name is lost. A [module] stands behind the "
+		"rows "
+		"that enter it.",
+	.groups = groups,
+	.operand = OPERAND_FILE,
+	.run = report_run,
+};

@@ -1,0 +1,29 @@
+#ifndef SONDE_CLI_OUTPUT_H
+#define SONDE_CLI_OUTPUT_H
+
+/*
+ * Where a command's result goes: standard output, or a file that appears whole or not at all.
+ *
+ *	output_open(&output, path)     path NULL or "-": standard output
+ *	… write to output.fd …
+ *	output_commit(&output)  or  output_abandon(&output)
+ */
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct output {
+	int fd;
+	const char *name; /* for messages */
+	char *path;	  /* the file to put in place at the end, NULL: none */
+	char *temporary;  /* what it is called until then */
+};
+
+must_use struct error *output_open(struct output *output, const char *path);
+/* Closes the file and puts it in its place, with all that this frees. */
+must_use struct error *output_commit(struct output *output);
+/* Removes what was written of it. */
+void output_abandon(struct output *output);
+
+#endif

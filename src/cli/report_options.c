@@ -1,0 +1,340 @@
+/*
+ * View and output options: their rows, and how they combine.  Whatever makes no sense together is
+ * refused rather than ignored, before any file is read.
+ */
+#include "cli/report_options.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "cli/nearest.h"
+#include "cli/values.h"
+#include "view/views.h"
+
+enum {
+	OPTION_VIEW = 1000, /* above the ids of the commands' own rows */
+	OPTION_LEVEL,
+	OPTION_COLLAPSE,
+	OPTION_ORDER,
+	OPTION_SPREAD,
+	OPTION_METRIC,
+	OPTION_SORT,
+	OPTION_COLUMNS,
+	OPTION_LIMIT,
+	OPTION_PERCENT,
+	OPTION_FORMAT,
+	OPTION_OUTPUT,
+	OPTION_FROM,
+	OPTION_MODULES,
+	OPTION_COLOR,
+	OPTION_WIDTH,
+	OPTION_NO_PAGER,
+};
+
+/* The names in views[], which must be constants here. */
+static const char *const view_names[] = {"functions", "tree", "modules", "stats", NULL};
+static const char *const order_names[] = {"weight", "first", NULL};
+static const char *const color_names[] = {"auto", "always", "never", NULL};
+
+const struct option_row report_view_rows[] = {
+	{OPTION_VIEW, 'v', "view", VALUE_CHOICE, "VIEW", view_names,
+		"what to look at; text takes several"},
+	{OPTION_LEVEL, 0, "level", VALUE_CHOICE, "LEVEL", level_names, "what a row stands for"},
+	{OPTION_COLLAPSE, 0, "collapse", VALUE_CHOICE, "DEGREE", collapse_names,
+		"which recursive calls the tree folds; default full"},
+	{OPTION_ORDER, 0, "order", VALUE_CHOICE, "ORDER", order_names,
+		"of the tree's rows; default weight"},
+	{OPTION_SPREAD, 0, "spread", VALUE_NONE, NULL, NULL,
+		"make the k-th f in a stack a function of its own, f'k"},
+	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "NAME", NULL,
+		"the figure to show, where the file has several"},
+	{OPTION_SORT, 's', "sort", VALUE_TEXT, "COLUMN", NULL,
+		"exclusive (default), inclusive, name, module, file or line"},
+	{OPTION_COLUMNS, 0, "columns", VALUE_TEXT, "LIST", NULL,
+		"columns to show, by name, with commas: exclusive,file,line"},
+	{OPTION_LIMIT, 'n', "limit", VALUE_NUMBER, "N", NULL,
+		"rows at most, 0 for all (default: text 50, others all)"},
+	{OPTION_PERCENT, 0, "percent", VALUE_CHOICE, "OF", percent_names,
+		"what 100 % is; raw for figures alone; default total"},
+	{0},
+};
+
+const struct option_row report_output_rows[] = {
+	{OPTION_FORMAT, 'f', "format", VALUE_CHOICE, "FORMAT", format_names, "default text"},
+	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
+	{OPTION_FROM, 0, "from", VALUE_TEXT, "FORMAT", NULL,
+		"what the input is, where its contents do not tell"},
+	{OPTION_MODULES, 0, "modules", VALUE_NONE, NULL, NULL,
+		"folded: write frames as module`function"},
+	{OPTION_COLOR, 0, "color", VALUE_CHOICE, "WHEN", color_names,
+		"default auto: on a terminal"},
+	{OPTION_WIDTH, 0, "width", VALUE_NUMBER, "COLUMNS", NULL,
+		"cut names to fit, 0 for never (default: the terminal's width)"},
+	{OPTION_NO_PAGER, 0, "no-pager", VALUE_NONE, NULL, NULL,
+		"print at once, also more than the terminal holds"},
+	{0},
+};
+
+struct report_options report_options_default(void)
+{
+	return (struct report_options){
+		.level = -1, .collapse = -1, .order = -1, .percent = -1, .limit = -1, .width = -1};
+}
+
+static struct error *set_view(struct report_options *o, const char *value)
+{
+	const struct view *view = view_find(str_from(value));
+
+	for (size_t i = 0; i < o->view_count; i++)
+		if (o->views[i] == view)
+			return NULL;
+	if (o->view_count < REPORT_VIEWS_MAX)
+		o->views[o->view_count++] = view;
+	return NULL;
+}
+
+static struct error *set_count(int64_t *field, const char *value)
+{
+	uint64_t count;
+	struct error *err = value_count(value, 0, INT32_MAX, &count);
+
+	if (err == NULL)
+		*field = (int64_t)count;
+	return err;
+}
+
+struct error *report_options_set(void *context, int id, const char *value)
+{
+	struct report_options *o = context;
+
+	switch (id) {
+	case OPTION_VIEW:
+		return set_view(o, value);
+	case OPTION_LEVEL:
+		o->level = value_choice(value, level_names);
+		break;
+	case OPTION_COLLAPSE:
+		o->collapse = value_choice(value, collapse_names);
+		break;
+	case OPTION_ORDER:
+		o->order = value_choice(value, order_names);
+		break;
+	case OPTION_SPREAD:
+		o->spread = true;
+		break;
+	case OPTION_METRIC:
+		o->metric = value;
+		break;
+	case OPTION_SORT:
+		o->sort = value;
+		break;
+	case OPTION_COLUMNS:
+		o->columns = value;
+		break;
+	case OPTION_LIMIT:
+		return set_count(&o->limit, value);
+	case OPTION_PERCENT:
+		o->percent = value_choice(value, percent_names);
+		break;
+	case OPTION_FORMAT:
+		o->format = value_choice(value, format_names);
+		break;
+	case OPTION_OUTPUT:
+		o->output = value;
+		break;
+	case OPTION_FROM:
+		o->from = value;
+		break;
+	case OPTION_MODULES:
+		o->with_modules = true;
+		break;
+	case OPTION_COLOR:
+		o->color = (enum color)value_choice(value, color_names);
+		break;
+	case OPTION_WIDTH:
+		return set_count(&o->width, value);
+	case OPTION_NO_PAGER:
+		o->no_pager = true;
+		break;
+	}
+	return NULL;
+}
+
+/* Where no view is named, an option that only the tree has names it. */
+static void choose_view(struct report_options *o)
+{
+	bool is_tree = o->collapse >= 0 || o->order >= 0 || o->percent == PERCENT_PARENT;
+
+	if (o->view_count == 0)
+		o->views[o->view_count++] = is_tree ? &view_tree : formats[o->format].view;
+}
+
+static bool some_view(const struct report_options *o, bool (*is)(const struct view *view))
+{
+	for (size_t i = 0; i < o->view_count; i++)
+		if (is(o->views[i]))
+			return true;
+	return false;
+}
+
+static bool view_is_tree(const struct view *view)
+{
+	return view->is_tree;
+}
+
+static bool view_sorts(const struct view *view)
+{
+	return view->sorts;
+}
+
+static bool view_is_no_tree(const struct view *view)
+{
+	return !view->is_tree;
+}
+
+/* Options that no view asked for can honour. */
+static struct error *check_views(const struct report_options *o)
+{
+	const struct format *format = &formats[o->format];
+	bool tree = some_view(o, view_is_tree);
+
+	if (o->view_count > 1 && !format->several)
+		return error_new(ERROR_USAGE, "--format %s holds one view, not %zu", format->name,
+			o->view_count);
+	if (format->only_trees && some_view(o, view_is_no_tree))
+		return error_new(ERROR_USAGE, "--format %s has no view but tree", format->name);
+	if (o->collapse >= 0 && !tree)
+		return error_new(ERROR_USAGE, "--collapse is for --view tree");
+	if (o->order >= 0 && !tree)
+		return error_new(ERROR_USAGE, "--order is for --view tree");
+	if (o->percent == PERCENT_PARENT && !tree)
+		return error_new(ERROR_USAGE, "--percent parent is for --view tree");
+	if (o->sort && !some_view(o, view_sorts))
+		return error_new(ERROR_USAGE, "--sort is not for --view %s%s", o->views[0]->name,
+			tree ? "; see --order" : "");
+	if (o->with_modules && !format->only_trees)
+		return error_new(ERROR_USAGE, "--modules is for --format folded");
+	if (o->columns && (o->view_count > 1 || !format->takes_columns))
+		return error_new(ERROR_USAGE, "--columns is for one view, in text or CSV");
+	return NULL;
+}
+
+static struct error *find_column(
+	const struct view *view, struct str name, const char *option, enum column_id *id)
+{
+	struct nearest n;
+
+	nearest_init(&n, name);
+	for (enum column_id c = 0; c < COLUMN_COUNT; c++) {
+		if (!view_has_column(view, c))
+			continue;
+		if (str_equal(str_from(columns[c].key), name)) {
+			*id = c;
+			return NULL;
+		}
+		nearest_offer(&n, str_from(columns[c].key));
+	}
+	if (n.best.size)
+		return error_new(ERROR_USAGE,
+			"%s: view %s has no column '%.*s'; did you mean '%.*s'?", option,
+			view->name, STR_ARG(name), STR_ARG(n.best));
+	return error_new(
+		ERROR_USAGE, "%s: view %s has no column '%.*s'", option, view->name, STR_ARG(name));
+}
+
+static bool has_id(const struct report_query *query, enum column_id id)
+{
+	for (size_t i = 0; i < query->column_count; i++)
+		if (query->columns[i] == id)
+			return true;
+	return false;
+}
+
+static struct error *set_columns(const char *list, struct report_query *query)
+{
+	while (*list) {
+		size_t size = strcspn(list, ",");
+		enum column_id id;
+		struct error *err =
+			find_column(query->view, (struct str){list, size}, "--columns", &id);
+
+		if (err)
+			return err;
+		if (!has_id(query, id))
+			query->columns[query->column_count++] = id;
+		list += size + (list[size] == ',');
+	}
+	/* The lists of views end like this, and so may this one. */
+	query->columns[query->column_count] = COLUMN_END;
+	return NULL;
+}
+
+static struct error *set_level(const struct report_options *o, struct report_query *query)
+{
+	const struct view *view = query->view;
+
+	query->level = view->level;
+	if (o->level < 0 || o->level == (int)view->level)
+		return NULL;
+	if (!view->has_levels)
+		return error_new(ERROR_USAGE, "--view %s is always at the level %s", view->name,
+			level_names[view->level]);
+	query->level = (enum level)o->level;
+	return NULL;
+}
+
+static struct error *make_query(const struct report_options *o, struct report_query *query)
+{
+	const struct format *format = &formats[o->format];
+	struct error *err = set_level(o, query);
+	enum column_id id;
+
+	query->spread = o->spread;
+	query->with_modules = o->with_modules;
+	query->collapse = o->collapse < 0 ? format->collapse : (enum collapse)o->collapse;
+	query->order = o->order < 0 ? CALLTREE_BY_WEIGHT : (enum calltree_order)o->order;
+	query->percent = o->percent < 0 ? PERCENT_TOTAL : (enum percent)o->percent;
+	query->limit = o->limit < 0 ? format->default_limit : (size_t)o->limit;
+	if (err == NULL && o->sort && query->view->sorts) {
+		err = find_column(query->view, str_from(o->sort), "--sort", &id);
+		if (err == NULL)
+			query->sort = &columns[id];
+	}
+	if (err == NULL && o->columns)
+		err = set_columns(o->columns, query);
+	return err;
+}
+
+struct error *report_options_queries(
+	struct report_options *options, struct report_query *queries, size_t *count)
+{
+	struct error *err;
+
+	choose_view(options);
+	err = check_views(options);
+	for (size_t i = 0; err == NULL && i < options->view_count; i++) {
+		queries[i] = (struct report_query){.view = options->views[i]};
+		err = make_query(options, &queries[i]);
+	}
+	if (err == NULL)
+		*count = options->view_count;
+	return err;
+}
+
+struct error *report_options_metric(
+	const struct report_options *options, const struct profile *profile, metric_id *metric)
+{
+	struct nearest n;
+
+	*metric = profile->default_metric;
+	if (options->metric == NULL ||
+		profile_find_metric(profile, str_from(options->metric), metric))
+		return NULL;
+	nearest_init(&n, str_from(options->metric));
+	for (size_t m = 0; m < profile->metric_count; m++)
+		nearest_offer(&n, profile_string(profile, profile->metrics[m].name));
+	if (n.best.size == 0)
+		n.best = profile_string(profile, profile->metrics[profile->default_metric.i].name);
+	return error_new(ERROR_USAGE, "--metric: the file has no '%s'; did you mean '%.*s'?",
+		options->metric, STR_ARG(n.best));
+}

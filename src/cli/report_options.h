@@ -1,0 +1,58 @@
+#ifndef SONDE_CLI_REPORT_OPTIONS_H
+#define SONDE_CLI_REPORT_OPTIONS_H
+
+/*
+ * The options with which a report is asked for, shared by the commands that print one, and what
+ * they amount to: queries.
+ *
+ * To add a view option: an id and a row in report_options.c, a case in report_options_set, a field
+ * here, and what it does to a query in report_options_queries.
+ */
+
+#include "cli/command.h"
+#include "model/profile.h"
+#include "view/formats.h"
+#include "view/report.h"
+
+#define REPORT_VIEWS_MAX 8
+
+enum color {
+	COLOR_AUTO,
+	COLOR_ALWAYS,
+	COLOR_NEVER,
+};
+
+/* As given; -1 and NULL: not given. */
+struct report_options {
+	const struct view *views[REPORT_VIEWS_MAX];
+	size_t view_count;
+	int level, collapse, order, percent;
+	bool spread, with_modules;
+	const char *metric, *sort, *columns;
+	int64_t limit;
+
+	int format;	    /* of formats[] */
+	const char *from;   /* format of the input */
+	const char *output; /* file */
+	enum color color;
+	int64_t width;
+	bool no_pager;
+};
+
+extern const struct option_row report_view_rows[], report_output_rows[];
+
+struct report_options report_options_default(void);
+/* An option_set's work for the ids of the rows above; context is the struct report_options. */
+must_use struct error *report_options_set(void *context, int id, const char *value);
+
+/*
+ * The queries, one for each view, *count ≤ REPORT_VIEWS_MAX, all but their metric.  Fails with
+ * ERROR_USAGE where options contradict each other.  May fill in the options' views.
+ */
+must_use struct error *report_options_queries(
+	struct report_options *options, struct report_query *queries, size_t *count);
+/* The metric asked for, or the profile's own; ERROR_USAGE where it has none of that name. */
+must_use struct error *report_options_metric(
+	const struct report_options *options, const struct profile *profile, metric_id *metric);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * From a profile to its report: makes the reports of all queries in one arena, opens the way out,
+ * and has the format draw.
+ */
+#include "cli/report_print.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "cli/pager.h"
+#include "cli/values.h"
+
+#define WIDTH_DEFAULT 80u
+
+/* COLUMNS, where the shell exports it, is what the user wants; else the terminal knows. */
+static size_t terminal_width(void)
+{
+	const char *columns_text = getenv("COLUMNS");
+	struct winsize size;
+	uint64_t width;
+
+	if (columns_text) {
+		struct error *err = value_count(columns_text, 1, INT32_MAX, &width);
+
+		if (err == NULL)
+			return (size_t)width;
+		error_destroy(err);
+	}
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		return size.ws_col;
+	return WIDTH_DEFAULT;
+}
+
+static bool wants_color(enum color color, bool terminal)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (color != COLOR_AUTO)
+		return color == COLOR_ALWAYS;
+	if (no_color && *no_color)
+		return false;
+	return terminal && term && strcmp(term, "dumb") != 0;
+}
+
+/* By the environment rather than setlocale, which knows only locales that are installed. */
+static bool locale_is_utf8(void)
+{
+	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && *value)
+			return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+	}
+	return false;
+}
+
+static struct text_style make_style(
+	const struct report_options *options, const struct output *output, const char *hint)
+{
+	bool terminal = output->fd == STDOUT_FILENO && isatty(STDOUT_FILENO);
+	struct text_style style = {
+		.color = wants_color(options->color, terminal),
+		.utf8 = locale_is_utf8(),
+		.hint = hint,
+	};
+
+	if (options->width >= 0)
+		style.width = (size_t)options->width;
+	else if (terminal)
+		style.width = terminal_width();
+	return style;
+}
+
+/* Queries of the same level share the tree of entities. */
+static const struct report **make_reports(const struct profile *profile,
+	const struct report_query *queries, size_t count, struct arena *arena)
+{
+	const struct report **reports = ARENA_ARRAY(arena, const struct report *, count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct entity_tree *tree = NULL;
+
+		for (size_t k = 0; k < i && tree == NULL; k++)
+			if (queries[k].level == queries[i].level)
+				tree = reports[k]->tree;
+		if (tree == NULL)
+			tree = report_tree(profile, &queries[i], arena);
+		reports[i] = report_create(profile, tree, &queries[i], arena);
+	}
+	return reports;
+}
+
+static struct error *draw(const struct format *format, const struct text_style *style, int fd,
+	const char *name, const struct report *const *reports, size_t count)
+{
+	struct sink sink;
+	struct error *err;
+
+	sink_init(&sink, fd, name);
+	format->draw(&sink, style, reports, count);
+	err = sink_finish(&sink);
+	if (err && err->kind == ERROR_SYSTEM && err->code == EPIPE) {
+		error_destroy(err);
+		err = NULL;
+	}
+	return err;
+}
+
+static struct error *print_to(struct output *output, const struct report_options *options,
+	const struct report *const *reports, size_t count, const char *hint)
+{
+	const struct format *format = &formats[options->format];
+	struct text_style style = make_style(options, output, hint);
+	bool terminal = output->fd == STDOUT_FILENO && isatty(STDOUT_FILENO);
+	struct pager pager;
+	struct error *err;
+
+	if (!terminal || options->no_pager || !pager_start(&pager))
+		return draw(format, &style, output->fd, output->name, reports, count);
+	err = draw(format, &style, pager.fd, "the pager", reports, count);
+	pager_finish(&pager);
+	return err;
+}
+
+struct error *report_print(const struct report_options *options, const struct report_query *queries,
+	size_t count, const struct profile *profile, const char *hint)
+{
+	struct arena *arena = arena_create();
+	const struct report **reports = make_reports(profile, queries, count, arena);
+	struct output output;
+	struct error *err;
+
+	/* A broken pipe is for draw() to see, not an end by signal that leaves files behind. */
+	signal(SIGPIPE, SIG_IGN);
+	err = output_open(&output, options->output);
+	if (err == NULL) {
+		err = print_to(&output, options, reports, count, hint);
+		if (err)
+			output_abandon(&output);
+		else
+			err = output_commit(&output);
+	}
+	arena_destroy(arena);
+	return err;
+}

@@ -1,0 +1,92 @@
+#ifndef SONDE_VIEW_COLUMNS_H
+#define SONDE_VIEW_COLUMNS_H
+
+/*
+ * The one registry of columns.  A row of it is a column of a text table, a sort key, a CSV header
+ * and a JSON key at once, so that all of them have the same names and the same figures.
+ *
+ * To add one:
+ * 1. give it an id in enum column_id;
+ * 2. give it a row in columns.c: its key, its heading, its kind and the function that reads it out
+ *    of a report's row;
+ * 3. name the id in the column lists of the views that have it (src/view/view_*.c).
+ * Sorting, --columns, text, CSV and JSON follow from the row.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct entity;
+struct report;
+
+enum column_id {
+	COLUMN_NAME,
+	COLUMN_MODULE,
+	COLUMN_FILE,
+	COLUMN_LINE,
+	COLUMN_EXCLUSIVE,
+	COLUMN_EXCLUSIVE_PERCENT,
+	COLUMN_INCLUSIVE,
+	COLUMN_INCLUSIVE_PERCENT,
+	COLUMN_LEVEL,
+	COLUMN_KIND,
+	COLUMN_DIRECT,
+	COLUMN_INDIRECT,
+	COLUMN_IN_OR_UNDER,
+	COLUMN_IN_OR_UNDER_PERCENT,
+	COLUMN_IN_ONLY,
+	COLUMN_IN_ONLY_PERCENT,
+	COLUMN_TARGET,
+	COLUMN_COUNTED,
+	COLUMN_EXPECTED,
+	COLUMN_LOST,
+	COLUMN_FOREIGN,
+	COLUMN_CRITICAL,
+	COLUMN_EXCLUDED,
+	COLUMN_DURATION,
+	COLUMN_CPU,
+	COLUMN_INTERVAL,
+	COLUMN_COUNT
+};
+
+enum column_kind {
+	COLUMN_KIND_TEXT,
+	COLUMN_KIND_NUMBER,  /* a plain count or index */
+	COLUMN_KIND_TIME,    /* nanoseconds */
+	COLUMN_KIND_WEIGHT,  /* in the metric's unit */
+	COLUMN_KIND_PERCENT, /* a weight as part of a base */
+};
+
+/* What stands in one row of one column. */
+struct cell {
+	bool is_null;		     /* nothing to show: not known, or a stub's */
+	struct str text;	     /* COLUMN_KIND_TEXT, unless it is an entity's name */
+	const struct entity *entity; /* whose name is meant; else NULL */
+	uint64_t number;	     /* COLUMN_KIND_NUMBER, COLUMN_KIND_TIME */
+	int64_t weight;		     /* COLUMN_KIND_WEIGHT, COLUMN_KIND_PERCENT */
+	int64_t indirect;	     /* of a pair: the part in parentheses */
+	int64_t base;		     /* COLUMN_KIND_PERCENT: what 100 % is */
+};
+
+struct column {
+	const char *key;     /* JSON key, CSV header, name for --sort and --columns */
+	const char *heading; /* of a text table */
+	const char *help;    /* what it means, a few words */
+	enum column_kind kind;
+	bool is_pair; /* shown as `weight (indirect)` */
+	/* row: of the analysis result, not of the shown selection. */
+	struct cell (*get)(const struct report *report, size_t row);
+};
+
+/* Indexed by enum column_id. */
+extern const struct column columns[COLUMN_COUNT];
+
+/* A text cell's text, whole and unescaped; lives in scratch or as long as the cell's sources. */
+struct str cell_text(const struct cell *cell, struct strbuf *scratch);
+/* Order for sorting: weights and times descending, texts and numbers ascending, null last. */
+int cell_compare(enum column_kind kind, const struct cell *a, const struct cell *b);
+
+#endif

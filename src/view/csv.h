@@ -1,0 +1,13 @@
+#ifndef SONDE_VIEW_CSV_H
+#define SONDE_VIEW_CSV_H
+
+#include "view/report.h"
+#include "view/sink.h"
+
+/*
+ * A report's rows as CSV (RFC 4180: a header, lines that end in CR LF), figures exact in the
+ * metric's unit, percentages plain numbers; no field begins a formula.  Notes have no place in it.
+ */
+void csv_draw(struct sink *sink, const struct report *report);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * The table of output formats.
+ */
+#include "view/formats.h"
+
+#include "view/csv.h"
+#include "view/folded.h"
+#include "view/json.h"
+#include "view/views.h"
+
+/* A screenful or two; files are for programs, which want everything. */
+#define TEXT_LIMIT 50u
+
+static void draw_json(struct sink *sink, const struct text_style *style,
+	const struct report *const *reports, size_t count)
+{
+	(void)style;
+	for (size_t i = 0; i < count; i++)
+		json_draw(sink, reports[i]);
+}
+
+static void draw_csv(struct sink *sink, const struct text_style *style,
+	const struct report *const *reports, size_t count)
+{
+	(void)style;
+	for (size_t i = 0; i < count; i++)
+		csv_draw(sink, reports[i]);
+}
+
+static void draw_folded(struct sink *sink, const struct text_style *style,
+	const struct report *const *reports, size_t count)
+{
+	(void)style;
+	for (size_t i = 0; i < count; i++)
+		folded_draw(sink, reports[i]);
+}
+
+const char *const format_names[] = {"text", "json", "csv", "folded", NULL};
+
+const struct format formats[] = {
+	{.name = "text",
+		.default_limit = TEXT_LIMIT,
+		.several = true,
+		.takes_columns = true,
+		.collapse = COLLAPSE_FULL,
+		.view = &view_functions,
+		.draw = text_draw},
+	{.name = "json", .collapse = COLLAPSE_FULL, .view = &view_functions, .draw = draw_json},
+	{.name = "csv",
+		.takes_columns = true,
+		.collapse = COLLAPSE_FULL,
+		.view = &view_functions,
+		.draw = draw_csv},
+	/* Its readers draw stacks themselves: they want them as they were, unless told otherwise.
+	 */
+	{.name = "folded",
+		.only_trees = true,
+		.collapse = COLLAPSE_NONE,
+		.view = &view_tree,
+		.draw = draw_folded},
+};

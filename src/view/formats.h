@@ -1,0 +1,33 @@
+#ifndef SONDE_VIEW_FORMATS_H
+#define SONDE_VIEW_FORMATS_H
+
+/*
+ * The formats in which a report leaves.
+ *
+ * To add one: a function that draws reports into a sink, in a file of its own, and a row in
+ * formats.c.  --format and its help follow.
+ */
+
+#include "view/report.h"
+#include "view/sink.h"
+#include "view/text/text.h"
+
+struct format {
+	const char *name;
+	size_t default_limit;	 /* rows, where --limit does not say; 0: all */
+	bool several;		 /* whether it can hold more than one report */
+	bool takes_columns;	 /* whether --columns makes sense */
+	bool only_trees;	 /* draws stacks, which only the tree view has */
+	enum collapse collapse;	 /* of a tree, where --collapse does not say */
+	const struct view *view; /* where --view does not say */
+	/* reports: of one profile, count ≥ 1. style: means nothing to formats but text. */
+	void (*draw)(struct sink *sink, const struct text_style *style,
+		const struct report *const *reports, size_t count);
+};
+
+/* "text", "json", "csv", "folded": the names of formats[], NULL-terminated. */
+extern const char *const format_names[];
+/* In the same order. */
+extern const struct format formats[];
+
+#endif

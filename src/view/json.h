@@ -1,0 +1,13 @@
+#ifndef SONDE_VIEW_JSON_H
+#define SONDE_VIEW_JSON_H
+
+#include "view/report.h"
+#include "view/sink.h"
+
+/*
+ * A report as one JSON object: sonde, view, level, metric, total, filters, notes, rows.  Figures
+ * are exact integers in the metric's unit, names whole, what is not known is null.
+ */
+void json_draw(struct sink *sink, const struct report *report);
+
+#endif

@@ -1,0 +1,79 @@
+#ifndef SONDE_VIEW_REPORT_H
+#define SONDE_VIEW_REPORT_H
+
+/*
+ * One view of one profile, analysed and ready to be drawn: the query, the analysis result, and
+ * which of its rows are shown in which order.  Every output format draws the same report.
+ */
+
+#include "analysis/calltree.h"
+#include "analysis/functions.h"
+#include "analysis/stats.h"
+#include "base/arena.h"
+#include "model/profile.h"
+#include "view/columns.h"
+
+struct view;
+
+enum percent {
+	PERCENT_RAW,	/* weights in their unit, no percentages */
+	PERCENT_TOTAL,	/* percent of the total */
+	PERCENT_PARENT, /* percent of the row above in the tree */
+	PERCENT_COUNT
+};
+/* "raw", "total", "parent". */
+extern const char *const percent_names[PERCENT_COUNT + 1]; /* NULL at the end */
+
+/* What was asked for; the tree's fields mean nothing to the other views. */
+struct report_query {
+	const struct view *view;
+	metric_id metric;
+	enum level level;
+	bool spread;
+	enum collapse collapse;
+	enum calltree_order order;
+	enum percent percent;
+	const struct column *sort; /* NULL: the view's own order */
+	size_t limit;		   /* rows at most; 0: all */
+	bool with_modules;	   /* folded: frames name their load object */
+	/* What to show instead of the view's own columns; count 0: those. */
+	enum column_id columns[COLUMN_COUNT + 1]; /* with a COLUMN_COUNT at the end */
+	size_t column_count;
+};
+
+struct report {
+	const struct profile *profile;
+	struct report_query query;
+	const struct entity_tree *tree;
+	const struct functions *functions; /* views functions and modules, else NULL */
+	const struct calltree *calltree;   /* view tree, else NULL */
+	const struct stats *stats;	   /* view stats, else NULL */
+	size_t row_count;		   /* rows of the analysis result */
+	const uint32_t *rows; /* [count] the rows to show, in order; NULL: the first count */
+	size_t count;
+};
+
+/*
+ * The report of a query.  tree: the profile's at the query's level and metric, spread if the query
+ * says so (report_tree makes it; several reports may share one).  Lives in the arena; profile and
+ * tree must live as long.
+ */
+struct report *report_create(const struct profile *profile, const struct entity_tree *tree,
+	const struct report_query *query, struct arena *arena);
+const struct entity_tree *report_tree(
+	const struct profile *profile, const struct report_query *query, struct arena *arena);
+
+/* The analysis result's row that stands in place `place` (< count) of the shown ones. */
+static inline size_t report_row(const struct report *report, size_t place)
+{
+	return report->rows ? report->rows[place] : place;
+}
+/*
+ * The place in which a row of the tree view is shown, which must be one of those shown.  For it
+ * rows are always ascending.
+ */
+size_t report_place(const struct report *report, size_t row);
+
+struct metric report_metric(const struct report *report);
+
+#endif

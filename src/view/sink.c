@@ -1,0 +1,42 @@
+/*
+ * A buffered way out with one sticky error, so that code that draws rows need not look at every
+ * write.  stdio would do the same but for one thing: it forgets which errno failed first.
+ */
+#include "view/sink.h"
+
+#include "base/file.h"
+
+/* Large enough to make the cost of write(2) vanish, small enough to stay in the cache. */
+#define SINK_SETTLE_BYTES 65536u
+
+void sink_init(struct sink *sink, int fd, const char *name)
+{
+	*sink = (struct sink){.fd = fd, .name = name};
+}
+
+static void sink_write(struct sink *sink)
+{
+	struct str text = strbuf_str(&sink->text);
+
+	if (sink->error == NULL)
+		sink->error = file_write_all(sink->fd, text.data, text.size, sink->name);
+	strbuf_clear(&sink->text);
+}
+
+bool sink_settle(struct sink *sink)
+{
+	if (sink->text.size >= SINK_SETTLE_BYTES)
+		sink_write(sink);
+	return sink->error == NULL;
+}
+
+struct error *sink_finish(struct sink *sink)
+{
+	struct error *err;
+
+	sink_write(sink);
+	err = sink->error;
+	sink->error = NULL;
+	strbuf_deinit(&sink->text);
+	return err;
+}

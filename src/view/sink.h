@@ -1,0 +1,31 @@
+#ifndef SONDE_VIEW_SINK_H
+#define SONDE_VIEW_SINK_H
+
+/*
+ * Where a report goes: text gathers in a buffer and leaves for a file descriptor in large writes.
+ * The first failed write is remembered, what comes after it is dropped, and sink_finish tells.
+ *
+ *	sink_init(&sink, fd, "standard output");
+ *	strbuf_add(&sink.text, …); sink_settle(&sink);        once a row
+ *	err = sink_finish(&sink);
+ */
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+struct sink {
+	struct strbuf text; /* not written yet; anyone may add to it */
+	int fd;		    /* borrowed */
+	const char *name;   /* borrowed; for messages */
+	struct error *error;
+};
+
+void sink_init(struct sink *sink, int fd, const char *name);
+/* Writes out what has gathered if that is much.  False: writing has failed, more is of no use. */
+bool sink_settle(struct sink *sink);
+/* Writes out the rest and frees the buffer.  Returns the first failure of any write. */
+must_use struct error *sink_finish(struct sink *sink);
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * Fits names into columns.  A C++ name is mostly arguments, of the function and of its templates;
+ * they are the first to go, outermost last, as they say the least about which function it is.
+ */
+#include "view/text/fit.h"
+
+#include <stdlib.h>
+
+#include "base/escape.h"
+
+/* Bytes of the longest beginning of text that takes at most `width` columns. */
+static size_t prefix_bytes(struct str text, size_t width)
+{
+	size_t bytes = 0, used = 0;
+
+	while (bytes < text.size) {
+		struct str rest = {text.data + bytes, text.size - bytes};
+		int32_t code_point;
+		size_t size = utf8_decode(rest, &code_point);
+		size_t columns = utf8_width((struct str){rest.data, size});
+
+		if (used + columns > width)
+			break;
+		used += columns;
+		bytes += size;
+	}
+	return bytes;
+}
+
+/* Where the shortest ending of text begins that leaves at most `width` columns behind it. */
+static size_t suffix_start(struct str text, size_t width)
+{
+	size_t total = utf8_width(text), start = 0;
+
+	while (total > width && start < text.size) {
+		struct str rest = {text.data + start, text.size - start};
+		int32_t code_point;
+		size_t size = utf8_decode(rest, &code_point);
+
+		total -= utf8_width((struct str){rest.data, size});
+		start += size;
+	}
+	return start;
+}
+
+static struct str dots(bool utf8)
+{
+	return utf8 ? STR("…") : STR("..");
+}
+
+static void cut_middle(struct strbuf *out, struct str text, size_t width, bool utf8)
+{
+	size_t dot_width = utf8 ? 1 : 2;
+	size_t room = width > dot_width ? width - dot_width : 0;
+	/* The end tells a little more than the beginning: namespaces stand in front. */
+	size_t head = prefix_bytes(text, room / 2);
+	size_t head_width = utf8_width((struct str){text.data, head});
+	size_t tail = suffix_start(text, room - head_width);
+
+	strbuf_add(out, (struct str){text.data, head});
+	strbuf_add(out, dots(utf8));
+	strbuf_add(out, (struct str){text.data + tail, text.size - tail});
+}
+
+/* Whether the bracket at i is one of a pair and not part of an operator's name or of "->". */
+static bool is_bracket(struct str text, size_t i)
+{
+	static const struct str operator= STR("operator");
+
+	if (i >= 1 && text.data[i] == '>' && text.data[i - 1] == '-')
+		return false;
+	for (size_t back = 0; back < 3 && back <= i; back++) {
+		struct str head = {text.data, i - back};
+
+		if (str_ends_with(head, operator))
+			return false;
+		if (back < i && strchr("<>=-(", text.data[i - back - 1]) == NULL)
+			break;
+	}
+	return true;
+}
+
+/*
+ * Copies text with everything between open and close, at nesting depth 1, replaced by a dot; what
+ * stands between brackets already empty stays.  False if brackets do not match.
+ */
+static bool drop_between(struct strbuf *out, struct str text, char open, char close, bool utf8)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < text.size; i++) {
+		char c = text.data[i];
+		bool opens = c == open && is_bracket(text, i);
+		bool closes = c == close && is_bracket(text, i);
+
+		if (closes && depth == 0)
+			return false;
+		depth -= closes;
+		if (depth == 0)
+			strbuf_add_char(out, c);
+		if (opens && ++depth == 1 && i + 1 < text.size && text.data[i + 1] != close)
+			strbuf_add(out, dots(utf8));
+	}
+	return depth == 0;
+}
+
+/* Takes out the arguments between one kind of brackets, if that works; text is replaced. */
+static void shorten(struct strbuf *text, char open, char close, bool utf8)
+{
+	struct strbuf shorter = {0};
+
+	if (drop_between(&shorter, strbuf_str(text), open, close, utf8)) {
+		strbuf_clear(text);
+		strbuf_add(text, strbuf_str(&shorter));
+	}
+	strbuf_deinit(&shorter);
+}
+
+void fit_text(struct strbuf *out, struct str text, size_t width, bool utf8)
+{
+	struct strbuf shorter = {0};
+
+	if (utf8_width(text) <= width) {
+		strbuf_add(out, text);
+		return;
+	}
+	strbuf_add(&shorter, text);
+	shorten(&shorter, '(', ')', utf8);
+	if (utf8_width(strbuf_str(&shorter)) > width)
+		shorten(&shorter, '<', '>', utf8);
+	if (utf8_width(strbuf_str(&shorter)) > width)
+		cut_middle(out, strbuf_str(&shorter), width, utf8);
+	else
+		strbuf_add(out, strbuf_str(&shorter));
+	strbuf_deinit(&shorter);
+}

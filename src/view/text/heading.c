@@ -1,0 +1,117 @@
+/*
+ * The head of a report.  Only what is known is said: a folded file has no host and no clock.
+ *
+ *	sonde.prof: ./lua fib.lua 32
+ *	cpu-time 4.873 s in 4,873 samples, one every 1.000 ms; 7 lost
+ *	ran 4.952 s on box, 2026-11-21 10:12:33
+ */
+#include "view/text/heading.h"
+
+#include <time.h>
+
+#include "base/escape.h"
+#include "view/text/units.h"
+
+static void draw_program(struct text *text, const struct profile *profile)
+{
+	struct strbuf *out = &text->sink->text;
+	struct str command = profile_string(profile, profile->command);
+
+	text_ink(text, INK_TITLE);
+	escape_text(out, profile_string(profile, profile->source));
+	if (command.size) {
+		strbuf_add(out, STR(": "));
+		escape_text(out, command);
+	}
+	text_ink(text, INK_PLAIN);
+	strbuf_add_char(out, '\n');
+}
+
+static void draw_total(struct text *text, const struct report *report)
+{
+	struct strbuf *out = &text->sink->text;
+	struct metric metric = report_metric(report);
+	struct str unit = profile_string(report->profile, metric.unit);
+	int64_t total = report->tree->total;
+
+	escape_text(out, profile_string(report->profile, metric.name));
+	strbuf_add_char(out, ' ');
+	scale_put(out, scale_for(unit, total < 0 ? -(uint64_t)total : (uint64_t)total), total);
+}
+
+/* Where the metric is the number of samples, the total has said it already. */
+static void draw_samples(struct text *text, const struct report *report)
+{
+	struct strbuf *out = &text->sink->text;
+	const struct profile_stats *stats = &report->profile->stats;
+	struct str name = profile_string(report->profile, report_metric(report).name);
+
+	if (stats->counted != UINT64_MAX && !str_equal(name, STR("samples"))) {
+		strbuf_add(out, STR(" in "));
+		number_put(out, stats->counted);
+		strbuf_add(out, stats->counted == 1 ? STR(" sample") : STR(" samples"));
+	}
+	if (stats->interval_ns != UINT64_MAX) {
+		strbuf_add(out, STR(", one every "));
+		time_put(out, stats->interval_ns);
+	}
+	if (stats->lost != UINT64_MAX && stats->lost != 0) {
+		strbuf_add(out, STR("; "));
+		text_ink(text, INK_NOTE);
+		number_put(out, stats->lost);
+		strbuf_add(out, STR(" lost"));
+		text_ink(text, INK_PLAIN);
+	}
+	strbuf_add_char(out, '\n');
+}
+
+static void add_date(struct strbuf *out, uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / 1000000000);
+	struct tm tm;
+	char date[64];
+
+	if (localtime_r(&seconds, &tm) == NULL ||
+		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		return;
+	strbuf_add(out, out->size ? STR(", ") : STR(""));
+	strbuf_add(out, str_from(date));
+}
+
+static void draw_run(struct text *text, const struct profile *profile)
+{
+	struct strbuf run = {0};
+
+	if (profile->stats.duration_ns != UINT64_MAX) {
+		strbuf_add(&run, STR("ran "));
+		time_put(&run, profile->stats.duration_ns);
+	}
+	if (profile_string(profile, profile->host).size) {
+		strbuf_add(&run, run.size ? STR(" on ") : STR("on "));
+		escape_text(&run, profile_string(profile, profile->host));
+	}
+	if (profile->start_unix_ns)
+		add_date(&run, profile->start_unix_ns);
+	if (run.size) {
+		strbuf_add(&text->sink->text, strbuf_str(&run));
+		strbuf_add_char(&text->sink->text, '\n');
+	}
+	strbuf_deinit(&run);
+}
+
+/* What makes these figures other than those of the bare profile. */
+static void draw_changes(struct text *text, const struct report *report)
+{
+	if (report->query.spread)
+		strbuf_add(&text->sink->text,
+			STR("spread: the k-th occurrence of f in a stack is f'k\n"));
+}
+
+void heading_draw(struct text *text, const struct report *report)
+{
+	draw_program(text, report->profile);
+	draw_total(text, report);
+	draw_samples(text, report);
+	draw_run(text, report->profile);
+	draw_changes(text, report);
+}

@@ -1,0 +1,356 @@
+/*
+ * Tables in two passes over the rows: the first finds the widths, the second draws.  Cells are made
+ * twice rather than kept, as a table can have a million rows.
+ */
+#include "view/text/table.h"
+
+#include "base/escape.h"
+#include "view/text/fit.h"
+
+#define GAP STR("  ")
+/* Text columns before the name get a sixth of the width, but at least this. */
+#define TEXT_COLUMN_MIN 12u
+/* A name gets this much even where lines get longer than the terminal for it. */
+#define NAME_WIDTH_MIN 16u
+
+void table_init(struct table *table, struct text *text, const struct report *report)
+{
+	int64_t total = report->tree->total;
+	struct str unit = report->profile->strings[report_metric(report).unit.i];
+
+	*table = (struct table){.text = text, .report = report};
+	table->scale = scale_for(unit, total < 0 ? -(uint64_t)total : (uint64_t)total);
+}
+
+void table_add(struct table *table, enum column_id id)
+{
+	table->items[table->count++] = (struct table_column){.column = &columns[id]};
+}
+
+void table_add_asked(struct table *table)
+{
+	const struct report_query *query = &table->report->query;
+
+	for (size_t i = 0; i < query->column_count; i++)
+		if (query->columns[i] != COLUMN_NAME)
+			table_add(table, query->columns[i]);
+	table_add(table, COLUMN_NAME);
+	table->keep_empty = true;
+}
+
+static void figure_put(const struct table *table, const struct column *column, int64_t value,
+	int64_t base, struct strbuf *out)
+{
+	if (column->kind == COLUMN_KIND_PERCENT)
+		percent_put(out, value, base);
+	else
+		scale_put(out, table->scale, value);
+}
+
+static void text_put(const struct cell *cell, struct strbuf *out)
+{
+	struct strbuf scratch = {0};
+
+	escape_text(out, cell_text(cell, &scratch));
+	strbuf_deinit(&scratch);
+}
+
+/* The cell's text, without the part in parentheses. */
+static void cell_put(const struct table *table, const struct column *column,
+	const struct cell *cell, struct strbuf *out)
+{
+	if (cell->is_null)
+		return;
+	switch (column->kind) {
+	case COLUMN_KIND_TEXT:
+		text_put(cell, out);
+		break;
+	case COLUMN_KIND_NUMBER:
+		strbuf_printf(out, "%llu", (unsigned long long)cell->number);
+		break;
+	case COLUMN_KIND_TIME:
+		time_put(out, cell->number);
+		break;
+	case COLUMN_KIND_WEIGHT:
+	case COLUMN_KIND_PERCENT:
+		figure_put(table, column, cell->weight, cell->base, out);
+		break;
+	}
+}
+
+static void indirect_put(const struct table *table, const struct column *column,
+	const struct cell *cell, struct strbuf *out)
+{
+	if (!column->is_pair || cell->is_null || cell->indirect == 0)
+		return;
+	strbuf_add(out, STR(" ("));
+	figure_put(table, column, cell->indirect, cell->base, out);
+	strbuf_add_char(out, ')');
+}
+
+static void grow(size_t *width, size_t least)
+{
+	if (*width < least)
+		*width = least;
+}
+
+static void measure_cell(
+	struct table *table, struct table_column *item, size_t row, struct strbuf *scratch)
+{
+	struct cell cell = item->column->get(table->report, row);
+
+	strbuf_clear(scratch);
+	cell_put(table, item->column, &cell, scratch);
+	grow(&item->width, utf8_width(strbuf_str(scratch)));
+	if (!item->column->is_pair)
+		return;
+	strbuf_clear(scratch);
+	indirect_put(table, item->column, &cell, scratch);
+	grow(&item->indirect_width, scratch->size);
+}
+
+static size_t text_column_most(const struct text_style *style)
+{
+	size_t most = style->width / 6;
+
+	if (style->width == 0)
+		return SIZE_MAX;
+	return most > TEXT_COLUMN_MIN ? most : TEXT_COLUMN_MIN;
+}
+
+static void measure_column(struct table *table, struct table_column *item, struct strbuf *scratch)
+{
+	size_t heading = strlen(item->column->heading);
+	size_t most = text_column_most(table->text->style);
+
+	for (size_t place = 0; place < table->report->count; place++)
+		measure_cell(table, item, report_row(table->report, place), scratch);
+	if (item->column->kind == COLUMN_KIND_TEXT && item->width > most)
+		item->width = most;
+	item->is_empty = item->width == 0 && item->column->kind == COLUMN_KIND_TEXT;
+	/* A heading may reach over a pair's second part. */
+	if (heading > item->indirect_width)
+		grow(&item->width, heading - item->indirect_width);
+}
+
+static void measure(struct table *table)
+{
+	struct strbuf scratch = {0};
+	size_t kept = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		struct table_column *item = &table->items[i];
+		bool is_name = i + 1 == table->count;
+
+		if (!is_name)
+			measure_column(table, item, &scratch);
+		if (is_name || !item->is_empty || table->keep_empty)
+			table->items[kept++] = *item;
+	}
+	table->count = kept;
+	strbuf_deinit(&scratch);
+}
+
+static void pad(struct strbuf *out, size_t from, size_t to)
+{
+	for (; from < to; from++)
+		strbuf_add_char(out, ' ');
+}
+
+static void draw_headings(struct table *table)
+{
+	struct strbuf *out = &table->text->sink->text;
+
+	text_ink(table->text, INK_DIM);
+	for (size_t i = 0; i < table->count; i++) {
+		struct table_column *item = &table->items[i];
+		struct str heading = str_from(item->column->heading);
+		size_t width = item->width + item->indirect_width;
+
+		if (i + 1 == table->count) {
+			strbuf_add(out, heading);
+		} else if (item->column->kind == COLUMN_KIND_TEXT) {
+			strbuf_add(out, heading);
+			pad(out, heading.size, width);
+			strbuf_add(out, GAP);
+		} else {
+			pad(out, heading.size, width);
+			strbuf_add(out, heading);
+			strbuf_add(out, GAP);
+		}
+	}
+	text_ink(table->text, INK_PLAIN);
+	strbuf_add_char(out, '\n');
+}
+
+static enum ink cell_ink(const struct column *column, const struct cell *cell)
+{
+	int64_t value = cell->weight + cell->indirect;
+	double part;
+
+	if (column->kind == COLUMN_KIND_TEXT || column->kind == COLUMN_KIND_NUMBER)
+		return INK_DIM;
+	if (value == 0)
+		return INK_DIM;
+	if (column->kind != COLUMN_KIND_PERCENT || cell->base == 0)
+		return INK_PLAIN;
+	part = (double)value / (double)cell->base;
+	if (part >= 0.1)
+		return INK_HOT;
+	return part >= 0.01 ? INK_WARM : INK_PLAIN;
+}
+
+static void draw_cell(
+	struct table *table, const struct table_column *item, size_t row, struct strbuf *scratch)
+{
+	struct strbuf *out = &table->text->sink->text;
+	const struct column *column = item->column;
+	struct cell cell = column->get(table->report, row);
+	size_t width;
+
+	strbuf_clear(scratch);
+	cell_put(table, column, &cell, scratch);
+	width = utf8_width(strbuf_str(scratch));
+	text_ink(table->text, cell_ink(column, &cell));
+	if (column->kind == COLUMN_KIND_TEXT) {
+		fit_text(out, strbuf_str(scratch), item->width, table->text->style->utf8);
+		pad(out, width, item->width);
+	} else {
+		pad(out, width, item->width);
+		strbuf_add(out, strbuf_str(scratch));
+	}
+	if (item->indirect_width) {
+		strbuf_clear(scratch);
+		indirect_put(table, column, &cell, scratch);
+		strbuf_add(out, strbuf_str(scratch));
+		pad(out, scratch->size, item->indirect_width);
+	}
+	text_ink(table->text, INK_PLAIN);
+	strbuf_add(out, GAP);
+}
+
+/* Columns in front of the names. */
+static size_t figures_width(const struct table *table)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i + 1 < table->count; i++)
+		width += table->items[i].width + table->items[i].indirect_width + GAP.size;
+	return width;
+}
+
+static void draw_module(struct table *table, struct str module)
+{
+	struct strbuf *out = &table->text->sink->text;
+
+	if (module.size == 0)
+		return;
+	text_ink(table->text, INK_DIM);
+	strbuf_add(out, STR("  ["));
+	escape_text(out, module);
+	strbuf_add_char(out, ']');
+	text_ink(table->text, INK_PLAIN);
+}
+
+/* Columns that are left for the name proper. */
+static size_t name_room(const struct table *table, const struct table_label *label, size_t used)
+{
+	size_t width = table->text->style->width;
+
+	if (width == 0)
+		return SIZE_MAX;
+	used += utf8_width(strbuf_str(&label->before)) + (label->is_stub ? 3 : 0);
+	if (label->module.size)
+		used += utf8_width(label->module) + 4;
+	return width >= used + NAME_WIDTH_MIN ? width - used : NAME_WIDTH_MIN;
+}
+
+static void draw_name(struct table *table, const struct table_label *label, size_t row, size_t used,
+	struct strbuf *scratch)
+{
+	struct strbuf *out = &table->text->sink->text;
+	struct cell cell = columns[COLUMN_NAME].get(table->report, row);
+
+	text_ink(table->text, INK_DIM);
+	strbuf_add(out, strbuf_str(&label->before));
+	text_ink(table->text, label->is_stub ? INK_STUB : INK_PLAIN);
+	strbuf_clear(scratch);
+	text_put(&cell, scratch);
+	fit_text(out, strbuf_str(scratch), name_room(table, label, used), table->text->style->utf8);
+	if (label->is_stub) {
+		strbuf_add(out, STR("..."));
+		text_ink(table->text, INK_PLAIN);
+	}
+	draw_module(table, label->module);
+	strbuf_add_char(out, '\n');
+}
+
+void table_draw(struct table *table, table_label_fn *label_fn, void *context)
+{
+	struct table_label label = {0};
+	struct strbuf scratch = {0};
+	size_t used;
+
+	measure(table);
+	used = figures_width(table);
+	draw_headings(table);
+	for (size_t place = 0; place < table->report->count; place++) {
+		size_t row = report_row(table->report, place);
+
+		for (size_t i = 0; i + 1 < table->count; i++)
+			draw_cell(table, &table->items[i], row, &scratch);
+		strbuf_clear(&label.before);
+		label.is_stub = false;
+		label.module = (struct str){0};
+		if (label_fn)
+			label_fn(context, place, &label);
+		draw_name(table, &label, row, used, &scratch);
+		if (!sink_settle(table->text->sink))
+			break;
+	}
+	strbuf_deinit(&label.before);
+	strbuf_deinit(&scratch);
+}
+
+static void fact_put(struct strbuf *out, const struct column *column, const struct cell *cell)
+{
+	if (cell->is_null)
+		strbuf_add(out, STR("not known"));
+	else if (column->kind == COLUMN_KIND_TIME)
+		time_put(out, cell->number);
+	else
+		number_put(out, cell->number);
+}
+
+void table_draw_facts(struct text *text, const struct report *report, const enum column_id *ids)
+{
+	struct strbuf *out = &text->sink->text, scratch = {0};
+	size_t heading_width = 0, width = 0;
+
+	for (const enum column_id *id = ids; *id != COLUMN_COUNT; id++) {
+		struct cell cell = columns[*id].get(report, 0);
+
+		strbuf_clear(&scratch);
+		fact_put(&scratch, &columns[*id], &cell);
+		grow(&width, scratch.size);
+		grow(&heading_width, strlen(columns[*id].heading));
+	}
+	for (const enum column_id *id = ids; *id != COLUMN_COUNT; id++) {
+		const struct column *column = &columns[*id];
+		struct cell cell = column->get(report, 0);
+
+		strbuf_clear(&scratch);
+		fact_put(&scratch, column, &cell);
+		strbuf_add(out, str_from(column->heading));
+		pad(out, strlen(column->heading), heading_width);
+		strbuf_add(out, GAP);
+		pad(out, scratch.size, width);
+		strbuf_add(out, strbuf_str(&scratch));
+		text_ink(text, INK_DIM);
+		strbuf_add(out, GAP);
+		strbuf_add(out, str_from(column->help));
+		text_ink(text, INK_PLAIN);
+		strbuf_add_char(out, '\n');
+	}
+	strbuf_deinit(&scratch);
+}

@@ -1,0 +1,48 @@
+#ifndef SONDE_VIEW_TEXT_TABLE_H
+#define SONDE_VIEW_TEXT_TABLE_H
+
+/*
+ * Lays out a report's rows in aligned columns.  The name is always the last column, so that only it
+ * has to give way where the terminal is narrow.
+ */
+
+#include "view/columns.h"
+#include "view/report.h"
+#include "view/text/text.h"
+#include "view/text/units.h"
+
+struct table_column {
+	const struct column *column;
+	size_t width;	       /* of the figure, or of the text */
+	size_t indirect_width; /* of a pair's " (indirect)" */
+	bool is_empty;	       /* no row has a text here */
+};
+
+struct table {
+	struct text *text;
+	const struct report *report;
+	const struct scale *scale; /* of the metric */
+	struct table_column items[COLUMN_COUNT];
+	size_t count;
+	bool keep_empty; /* show text columns in which nothing stands, too */
+};
+
+/* What surrounds a row's name. */
+struct table_label {
+	struct strbuf before; /* guides, emptied for each row */
+	bool is_stub;	      /* "..." behind the name */
+	struct str module;    /* size 0: none */
+};
+typedef void table_label_fn(void *context, size_t place, struct table_label *label);
+
+void table_init(struct table *table, struct text *text, const struct report *report);
+void table_add(struct table *table, enum column_id id);
+/* The columns that the query asks for, the name last. */
+void table_add_asked(struct table *table);
+/* Headings and rows.  label is called for each row in order; NULL: nothing around names. */
+void table_draw(struct table *table, table_label_fn *label, void *context);
+
+/* The columns of the report's first row below each other, one a line. */
+void table_draw_facts(struct text *text, const struct report *report, const enum column_id *ids);
+
+#endif

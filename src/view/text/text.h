@@ -1,0 +1,49 @@
+#ifndef SONDE_VIEW_TEXT_TEXT_H
+#define SONDE_VIEW_TEXT_TEXT_H
+
+/*
+ * Reports for people to read, in a terminal or a file: a heading that says what was measured, one
+ * or more views, and at the end every note of the profile.  Whatever a profiled program could have
+ * chosen passes through escape_text on its way here.
+ */
+
+#include "view/report.h"
+#include "view/sink.h"
+
+struct text_style {
+	size_t width; /* columns to keep to, by cutting names; 0: as wide as it comes */
+	bool color;   /* ECMA-48 colours */
+	bool utf8;    /* lines and dots outside ASCII */
+	/* Said at the very end, may be NULL. */
+	const char *hint;
+};
+
+struct text {
+	struct sink *sink;
+	const struct text_style *style;
+};
+
+enum ink {
+	INK_PLAIN,
+	INK_TITLE,
+	INK_DIM,
+	INK_HOT,  /* ten percent and more */
+	INK_WARM, /* one percent and more */
+	INK_STUB,
+	INK_NOTE,
+};
+
+/* Draws reports of one profile below each other, count ≥ 1. */
+void text_draw(struct sink *sink, const struct text_style *style,
+	const struct report *const *reports, size_t count);
+
+/* For views (struct view's draw). */
+
+/* Switches colour from here on; views switch back to INK_PLAIN. */
+void text_ink(struct text *text, enum ink ink);
+/* A blank line and the view's title. */
+void text_title(struct text *text, const char *format, ...) printf_like(2, 3);
+/* Says how many rows --limit left out, if any. */
+void text_more_rows(struct text *text, const struct report *report);
+
+#endif

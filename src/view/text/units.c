@@ -1,0 +1,141 @@
+/*
+ * Numbers for people, in integer arithmetic throughout: rounding never depends on how a double came
+ * about.
+ */
+#include "view/text/units.h"
+
+#include "base/compiler.h"
+
+static const struct scale scale_count = {"", 1, 0, NULL};
+
+static const struct scale scales_ns[] = {
+	{" ns", 1, 0, NULL},
+	{" us", 1000, 3, &scales_ns[0]},
+	{" ms", 1000000, 3, &scales_ns[1]},
+	{" s", 1000000000, 3, &scales_ns[2]},
+};
+
+static const struct scale scales_bytes[] = {
+	{" B", 1, 0, NULL},
+	{" KiB", UINT64_C(1) << 10, 2, &scales_bytes[0]},
+	{" MiB", UINT64_C(1) << 20, 2, &scales_bytes[1]},
+	{" GiB", UINT64_C(1) << 30, 2, &scales_bytes[2]},
+	{" TiB", UINT64_C(1) << 40, 2, &scales_bytes[3]},
+};
+
+static const struct scale *scale_pick(const struct scale *scales, size_t count, uint64_t largest)
+{
+	size_t i = count - 1;
+
+	while (i > 0 && largest < scales[i].divisor)
+		i--;
+	return &scales[i];
+}
+
+const struct scale *scale_for(struct str unit, uint64_t largest)
+{
+	if (str_equal(unit, STR("ns")))
+		return scale_pick(scales_ns, ARRAY_SIZE(scales_ns), largest);
+	if (str_equal(unit, STR("bytes")))
+		return scale_pick(scales_bytes, ARRAY_SIZE(scales_bytes), largest);
+	return &scale_count;
+}
+
+void number_put(struct strbuf *out, uint64_t value)
+{
+	char digits[32];
+	size_t at = sizeof(digits), n = 0;
+
+	do {
+		if (n && n % 3 == 0)
+			digits[--at] = ',';
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+		n++;
+	} while (value);
+	strbuf_add(out, (struct str){digits + at, sizeof(digits) - at});
+}
+
+static void fraction_put(struct strbuf *out, uint64_t fraction, unsigned decimals)
+{
+	char digits[16];
+
+	for (unsigned i = decimals; i > 0; i--) {
+		digits[i] = (char)('0' + fraction % 10);
+		fraction /= 10;
+	}
+	digits[0] = '.';
+	strbuf_add(out, (struct str){digits, decimals + 1});
+}
+
+/* value / divisor with decimals, rounded to nearest; the sign is the caller's. */
+static unsigned __int128 scaled(uint64_t value, uint64_t divisor, uint64_t power)
+{
+	return ((unsigned __int128)value * power + divisor / 2) / divisor;
+}
+
+static uint64_t power_of_ten(unsigned decimals)
+{
+	uint64_t power = 1;
+
+	while (decimals--)
+		power *= 10;
+	return power;
+}
+
+static uint64_t magnitude(int64_t value)
+{
+	return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+static void size_put(struct strbuf *out, const struct scale *scale, uint64_t size)
+{
+	uint64_t power = power_of_ten(scale->decimals);
+	unsigned __int128 figure = scaled(size, scale->divisor, power);
+
+	/* The finest scale has divisor 1 and shows everything. */
+	if (figure == 0 && scale->finer) {
+		size_put(out, scale->finer, size);
+		return;
+	}
+	number_put(out, (uint64_t)(figure / power));
+	if (scale->decimals)
+		fraction_put(out, (uint64_t)(figure % power), scale->decimals);
+	strbuf_add(out, str_from(scale->suffix));
+}
+
+void scale_put(struct strbuf *out, const struct scale *scale, int64_t value)
+{
+	if (value == 0) {
+		strbuf_add_char(out, '0');
+		return;
+	}
+	if (value < 0)
+		strbuf_add_char(out, '-');
+	size_put(out, scale, magnitude(value));
+}
+
+void time_put(struct strbuf *out, uint64_t time_ns)
+{
+	size_put(out, scale_for(STR("ns"), time_ns), time_ns);
+}
+
+void percent_put(struct strbuf *out, int64_t value, int64_t base)
+{
+	unsigned __int128 tenths;
+
+	if (value == 0 || base == 0) {
+		strbuf_add_char(out, base == 0 ? '-' : '0');
+		return;
+	}
+	if ((value < 0) != (base < 0))
+		strbuf_add_char(out, '-');
+	tenths = scaled(magnitude(value), magnitude(base), 1000);
+	if (tenths == 0) {
+		strbuf_add(out, STR("<0.1%"));
+		return;
+	}
+	number_put(out, (uint64_t)(tenths / 10));
+	fraction_put(out, (uint64_t)(tenths % 10), 1);
+	strbuf_add_char(out, '%');
+}

@@ -1,0 +1,36 @@
+#ifndef SONDE_VIEW_TEXT_UNITS_H
+#define SONDE_VIEW_TEXT_UNITS_H
+
+/*
+ * Figures for people: "1.234 s", "12.34 MiB", "1,234,567", "25.3%".
+ *
+ * A table shows all weights of a metric on one scale, chosen by its total, so that figures compare
+ * by eye; only one too small for that scale goes down to a finer one rather than to zero.
+ */
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct scale {
+	const char *suffix; /* " s"; empty for counts */
+	uint64_t divisor;   /* of the metric's unit */
+	unsigned decimals;
+	const struct scale *finer; /* NULL: none */
+};
+
+/* The scale on which `largest` of a unit ("ns", "bytes", anything) reads well. */
+const struct scale *scale_for(struct str unit, uint64_t largest);
+/* Zero is a plain "0". */
+void scale_put(struct strbuf *out, const struct scale *scale, int64_t value);
+/* A time on a scale of its own. */
+void time_put(struct strbuf *out, uint64_t time_ns);
+/* 1234567 as "1,234,567". */
+void number_put(struct strbuf *out, uint64_t value);
+/*
+ * value as percent of base, to a tenth, "<0.1%" for what rounds to nothing; exact zero is "0", and
+ * "-" where base is zero.
+ */
+void percent_put(struct strbuf *out, int64_t value, int64_t base);
+
+#endif

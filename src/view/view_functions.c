@@ -1,0 +1,103 @@
+/*
+ * The flat views: every function, or every load object, with its exclusive and inclusive weight.
+ * modules is functions at the module level and nothing else.
+ */
+#include "analysis/functions.h"
+
+#include "view/text/table.h"
+#include "view/text/text.h"
+#include "view/views.h"
+
+static void functions_view_analyse(struct report *report, struct arena *arena)
+{
+	report->functions = functions_analyse(report->tree, arena);
+	report->row_count = report->functions->count;
+}
+
+static const struct entity *functions_view_entity(const struct report *report, size_t row)
+{
+	return &report->tree->entities[report->functions->rows[row].entity];
+}
+
+static void functions_view_columns(const struct report *report, struct table *table)
+{
+	bool percent = report->query.percent != PERCENT_RAW;
+
+	table_add(table, COLUMN_EXCLUSIVE);
+	if (percent)
+		table_add(table, COLUMN_EXCLUSIVE_PERCENT);
+	table_add(table, COLUMN_INCLUSIVE);
+	if (percent)
+		table_add(table, COLUMN_INCLUSIVE_PERCENT);
+	if (report->query.level != LEVEL_MODULE)
+		table_add(table, COLUMN_MODULE);
+	table_add(table, COLUMN_NAME);
+}
+
+static void functions_view_title(struct text *text, const struct report *report)
+{
+	const char *what = report->query.level == LEVEL_MODULE ? "Modules" : "Functions";
+	const struct column *sort = report->query.sort;
+	struct str metric = profile_string(report->profile, report_metric(report).name);
+
+	if (sort == NULL)
+		sort = &columns[COLUMN_EXCLUSIVE];
+	if (sort->kind == COLUMN_KIND_WEIGHT)
+		text_title(text, "%s by %s %.*s", what, sort->heading, STR_ARG(metric));
+	else
+		text_title(text, "%s by %s", what, sort->key);
+}
+
+static void functions_view_draw(struct text *text, const struct report *report)
+{
+	struct table table;
+
+	functions_view_title(text, report);
+	table_init(&table, text, report);
+	if (report->query.column_count)
+		table_add_asked(&table);
+	else
+		functions_view_columns(report, &table);
+	table_draw(&table, NULL, NULL);
+	text_more_rows(text, report);
+}
+
+static const enum column_id data_columns[] = {
+	COLUMN_NAME,
+	COLUMN_MODULE,
+	COLUMN_FILE,
+	COLUMN_LINE,
+	COLUMN_EXCLUSIVE,
+	COLUMN_INCLUSIVE,
+	COLUMN_END,
+};
+
+static const enum column_id more_columns[] = {
+	COLUMN_EXCLUSIVE_PERCENT,
+	COLUMN_INCLUSIVE_PERCENT,
+	COLUMN_END,
+};
+
+const struct view view_functions = {
+	.name = "functions",
+	.summary = "each function's own time and that of what it calls",
+	.data_columns = data_columns,
+	.more_columns = more_columns,
+	.has_levels = true,
+	.sorts = true,
+	.analyse = functions_view_analyse,
+	.entity = functions_view_entity,
+	.draw = functions_view_draw,
+};
+
+const struct view view_modules = {
+	.name = "modules",
+	.summary = "the same for each program file and library",
+	.data_columns = data_columns,
+	.more_columns = more_columns,
+	.sorts = true,
+	.level = LEVEL_MODULE,
+	.analyse = functions_view_analyse,
+	.entity = functions_view_entity,
+	.draw = functions_view_draw,
+};

@@ -1,0 +1,33 @@
+/*
+ * The table of views, in the order in which help lists them.
+ */
+#include "view/views.h"
+
+const struct view *const views[] = {
+	&view_functions,
+	&view_tree,
+	&view_modules,
+	&view_stats,
+	NULL,
+};
+
+const struct view *view_find(struct str name)
+{
+	for (const struct view *const *view = views; *view; view++)
+		if (str_equal(str_from((*view)->name), name))
+			return *view;
+	return NULL;
+}
+
+static bool list_has(const enum column_id *list, enum column_id id)
+{
+	while (*list != COLUMN_END)
+		if (*list++ == id)
+			return true;
+	return false;
+}
+
+bool view_has_column(const struct view *view, enum column_id id)
+{
+	return list_has(view->data_columns, id) || list_has(view->more_columns, id);
+}

@@ -1,0 +1,52 @@
+#ifndef SONDE_VIEW_VIEWS_H
+#define SONDE_VIEW_VIEWS_H
+
+/*
+ * The views: what of a profile can be looked at.
+ *
+ * To add one: write view_NAME.c, which ends in one `const struct view`; its analyse function runs
+ * an analysis of analysis/ (a view computes no figure of its own); name its columns
+ * (view/columns.h); draw its text (view/text/).  Then add it to the array in views.c.  The command
+ * line, JSON, CSV and help follow.
+ */
+
+#include "analysis/entity_tree.h"
+#include "base/arena.h"
+#include "view/columns.h"
+#include "view/report.h"
+
+struct text;
+
+/* Ends lists of column ids. */
+#define COLUMN_END COLUMN_COUNT
+
+struct view {
+	const char *name;
+	const char *summary; /* a few words for help */
+	/* The columns of JSON and CSV in order; ends with COLUMN_END. */
+	const enum column_id *data_columns;
+	/* Further columns, for text, --columns and --sort; ends with COLUMN_END. */
+	const enum column_id *more_columns;
+	/* Whether --level, --sort and the tree's options apply. */
+	bool has_levels, sorts, is_tree;
+	enum level level; /* the only one where !has_levels */
+	/* Runs the analysis: sets the report's result and row_count. */
+	void (*analyse)(struct report *report, struct arena *arena);
+	/* The entity of a row; NULL function for views without. */
+	const struct entity *(*entity)(const struct report *report, size_t row);
+	/* Chooses query.limit rows of row_count; NULL: the first ones. */
+	void (*select)(struct report *report, struct arena *arena);
+	/* Draws the text, without heading and notes. */
+	void (*draw)(struct text *text, const struct report *report);
+};
+
+/* NULL-terminated. */
+extern const struct view *const views[];
+extern const struct view view_functions, view_modules, view_tree, view_stats;
+
+/* The view of that name, or NULL. */
+const struct view *view_find(struct str name);
+/* Whether the view has that column. */
+bool view_has_column(const struct view *view, enum column_id id);
+
+#endif
