@@ -33,20 +33,28 @@ enum {
 	CLIMB_MAX = 127,
 };
 
-enum column { COLUMN_CODE, COLUMN_NEAR, COLUMN_WHOLE, COLUMN_CLIMB, COLUMN_PARENT, COLUMN_COUNT };
+enum column {
+	COLUMN_CODE,
+	COLUMN_NEAR,
+	COLUMN_WHOLE_LOW, /* a byte each, which is noise; what is above has a pattern */
+	COLUMN_WHOLE_HIGH,
+	COLUMN_CLIMB,
+	COLUMN_PARENT,
+	COLUMN_COUNT
+};
 
 struct new_frame {
 	struct capture_frame frame;
-	uint32_t number; /* before sorting */
+	uint32_t handle;
 };
 
 struct capture_stacks_encoder {
-	struct map frame_ids; /* (object, obj_addr) → id; of new frames: first_frame + number */
+	struct map handles; /* (object, obj_addr) → handle, a number in the order of first sight */
+	VEC(uint32_t) ids;  /* [handle]; not yet good for new frames */
 	uint32_t first_frame; /* of those that wait */
 	uint32_t first_node;
 	VEC(struct new_frame) frames;
-	VEC(struct capture_node) nodes; /* frames by their ids before sorting */
-	VEC(uint32_t) final_ids;	/* of the new frames, by number */
+	VEC(struct capture_node) nodes; /* frames by their handles until they are encoded */
 	struct predictor predictor;
 	struct strbuf columns[COLUMN_COUNT];
 };
@@ -63,28 +71,35 @@ void capture_stacks_encoder_destroy(struct capture_stacks_encoder *e)
 {
 	if (e == NULL)
 		return;
-	map_deinit(&e->frame_ids);
+	map_deinit(&e->handles);
 	vec_deinit(&e->frames);
 	vec_deinit(&e->nodes);
-	vec_deinit(&e->final_ids);
+	vec_deinit(&e->ids);
 	predictor_deinit(&e->predictor);
 	for (int i = 0; i < COLUMN_COUNT; i++)
 		strbuf_deinit(&e->columns[i]);
 	free(e);
 }
 
-void capture_stacks_add(struct capture_stacks_encoder *e, uint32_t node, uint32_t parent,
-	struct capture_frame frame)
+uint32_t capture_stacks_frame(struct capture_stacks_encoder *e, struct capture_frame frame)
 {
 	bool added;
-	uint32_t number = (uint32_t)e->frames.count;
+	uint32_t handle =
+		*map_at(&e->handles, frame.object, frame.obj_addr, (uint32_t)e->ids.count, &added);
 
+	if (added) {
+		vec_push(&e->frames, (struct new_frame){frame, handle});
+		vec_push(&e->ids, UINT32_MAX);
+	}
+	return handle;
+}
+
+void capture_stacks_node(
+	struct capture_stacks_encoder *e, uint32_t node, uint32_t parent, uint32_t frame)
+{
 	assert(node == e->first_node + e->nodes.count && parent < node);
-	uint32_t id = *map_at(
-		&e->frame_ids, frame.object, frame.obj_addr, e->first_frame + number, &added);
-	if (added)
-		vec_push(&e->frames, (struct new_frame){frame, number});
-	vec_push(&e->nodes, (struct capture_node){parent, id});
+	assert(frame < e->ids.count);
+	vec_push(&e->nodes, (struct capture_node){parent, frame});
 }
 
 size_t capture_stacks_waiting(const struct capture_stacks_encoder *e)
@@ -108,12 +123,8 @@ static void frames_sort(struct capture_stacks_encoder *e)
 	if (e->frames.count == 0)
 		return;
 	qsort(e->frames.data, e->frames.count, sizeof(*e->frames.data), new_frame_compare);
-	vec_reserve(&e->final_ids, e->frames.count);
-	for (uint32_t i = 0; i < e->frames.count; i++) {
-		const struct new_frame *f = &e->frames.data[i];
-		e->final_ids.data[f->number] = e->first_frame + i;
-		map_put(&e->frame_ids, f->frame.object, f->frame.obj_addr, e->first_frame + i);
-	}
+	for (uint32_t i = 0; i < e->frames.count; i++)
+		e->ids.data[e->frames.data[i].handle] = e->first_frame + i;
 }
 
 /* Runs of one object: the object, how many, the first address, then distances. */
@@ -160,11 +171,17 @@ static void parent_encode(struct capture_stacks_encoder *e, uint32_t node, uint3
 		wire_put_uleb(&e->columns[COLUMN_PARENT], parent);
 }
 
+static void whole_encode(struct capture_stacks_encoder *e, uint32_t frame)
+{
+	strbuf_add_char(&e->columns[COLUMN_WHOLE_LOW], (char)frame);
+	wire_put_uleb(&e->columns[COLUMN_WHOLE_HIGH], frame >> 8);
+}
+
 /* The code of `frame` below the node `parent`, whatever else it needs put into its column. */
 static uint32_t frame_encode(struct capture_stacks_encoder *e, uint32_t parent, uint32_t frame)
 {
 	if (parent < e->first_node) {
-		wire_put_uleb(&e->columns[COLUMN_WHOLE], frame);
+		whole_encode(e, frame);
 		return CODE_WHOLE;
 	}
 	uint32_t caller = e->nodes.data[parent - e->first_node].frame;
@@ -175,7 +192,7 @@ static uint32_t frame_encode(struct capture_stacks_encoder *e, uint32_t parent, 
 			&e->columns[COLUMN_NEAR], (int64_t)frame - (int64_t)context->child[0]);
 		code = CODE_NEAR;
 	} else if (code == PREDICTOR_WAYS) {
-		wire_put_uleb(&e->columns[COLUMN_WHOLE], frame);
+		whole_encode(e, frame);
 		code = CODE_WHOLE;
 	}
 	predictor_learn(context, code < PREDICTOR_WAYS ? code : PREDICTOR_WAYS, frame);
@@ -187,8 +204,7 @@ static void node_encode(struct capture_stacks_encoder *e, uint32_t i)
 	uint32_t node = e->first_node + i;
 	struct capture_node *n = &e->nodes.data[i];
 
-	if (n->frame >= e->first_frame)
-		n->frame = e->final_ids.data[n->frame - e->first_frame];
+	n->frame = e->ids.data[n->frame];
 	uint32_t code = frame_encode(e, n->parent, n->frame);
 	/* The first node of a chunk always says its parent. */
 	if (i == 0 || n->parent != node - 1) {
@@ -266,7 +282,14 @@ static uint32_t parent_decode(struct stacks_decoder *d, uint32_t node)
 
 static uint32_t whole_decode(struct stacks_decoder *d)
 {
-	return (uint32_t)cursor_uleb_to(&d->columns[COLUMN_WHOLE], UINT32_MAX - 1);
+	struct cursor *high = &d->columns[COLUMN_WHOLE_HIGH];
+	uint32_t low = cursor_u8(&d->columns[COLUMN_WHOLE_LOW]);
+	uint64_t frame = wire_uleb(high) << 8 | low;
+
+	if (frame < UINT32_MAX)
+		return (uint32_t)frame;
+	cursor_fail(high, "a frame's number is out of range");
+	return 0;
 }
 
 static uint32_t near_decode(struct stacks_decoder *d, const struct predictor_context *context)

@@ -26,9 +26,11 @@ struct capture_node {
 struct capture_stacks_encoder;
 must_use returns_owned struct capture_stacks_encoder *capture_stacks_encoder_create(void);
 void capture_stacks_encoder_destroy(struct capture_stacks_encoder *e);
-/* node is one more than that of the call before; parent < node. */
-void capture_stacks_add(struct capture_stacks_encoder *e, uint32_t node, uint32_t parent,
-	struct capture_frame frame);
+/* The encoder's handle for a frame; the same frame gives the same. */
+uint32_t capture_stacks_frame(struct capture_stacks_encoder *e, struct capture_frame frame);
+/* node is one more than that of the call before; parent < node; frame is a handle. */
+void capture_stacks_node(
+	struct capture_stacks_encoder *e, uint32_t node, uint32_t parent, uint32_t frame);
 /* Nodes that wait to be encoded. */
 size_t capture_stacks_waiting(const struct capture_stacks_encoder *e);
 /* A chunk's payload of what waits, which is then no more. */

@@ -17,7 +17,7 @@
 #include "record/capture_batch.h"
 
 enum {
-	COMPACT_LEVEL = 9,
+	COMPACT_LEVEL = 5,
 	/* Below this there is little to gain, above it takes too long for the end of a recording.
 	 */
 	COMPACT_SIZE_MIN = 8 << 10,
@@ -31,7 +31,7 @@ struct compactor {
 	struct capture_unpacker *unpacker;
 	struct capture_scan scan;
 	struct capture_stacks stacks;
-	VEC(struct capture_frame) frames; /* by their ids in the file that is read */
+	VEC(uint32_t) frames; /* the encoder's handles, by the ids in the file that is read */
 	uint8_t *piece;
 	size_t piece_capacity;
 	struct strbuf end; /* the end mark's payload */
@@ -47,12 +47,13 @@ static bool compact_stacks(struct compactor *c, struct cursor *payload)
 		return false;
 	}
 	for (size_t i = 0; i < c->stacks.frames.count; i++)
-		vec_push(&c->frames, c->stacks.frames.data[i]);
+		vec_push(&c->frames,
+			capture_stacks_frame(c->batch.stacks, c->stacks.frames.data[i]));
 	for (uint32_t i = 0; i < c->stacks.nodes.count; i++) {
 		struct capture_node n = c->stacks.nodes.data[i];
 		if (n.frame >= c->frames.count)
 			return false;
-		capture_stacks_add(c->batch.stacks, c->stacks.first_node + i, n.parent,
+		capture_stacks_node(c->batch.stacks, c->stacks.first_node + i, n.parent,
 			c->frames.data[n.frame]);
 	}
 	return true;

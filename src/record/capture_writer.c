@@ -148,9 +148,11 @@ void capture_writer_mapping(struct capture_writer *w, uint32_t process, uint64_t
 void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t parent, uint32_t object,
 	uint64_t obj_addr)
 {
+	struct capture_stacks_encoder *stacks = w->batch.stacks;
+
 	if (writer_accepts(w))
-		capture_stacks_add(
-			w->batch.stacks, node, parent, (struct capture_frame){object, obj_addr});
+		capture_stacks_node(stacks, node, parent,
+			capture_stacks_frame(stacks, (struct capture_frame){object, obj_addr}));
 }
 
 void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t thread,
