@@ -9,14 +9,13 @@
  *
  *	recorder_create(&options, &recorder)        opens the file, nothing runs yet
  *	recorder_run(recorder, &result)             runs the target to its end, or to a detach
- *	recorder_objects / recorder_addresses       what to symbolize, capture_writer_symbol the answers
- *	recorder_finish(recorder)                   closes the file
+ *	recorder_objects / recorder_addresses       what to symbolize, capture_writer_symbol the
+ *answers recorder_finish(recorder)                   closes the file
  */
 
-#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <sys/resource.h>
 
 #include "base/error.h"
 #include "format/capture.h"
@@ -38,32 +37,39 @@ struct recorder_options {
 };
 
 struct recorder_result {
-	const char *engine;	 /* "snapshot" */
-	int wait_status;	 /* of the target, as from wait4; meaningless if detached */
-	bool detached;		 /* a second Ctrl-C or a SIGTERM let the target go on alone */
-	int detach_signal;	 /* which signal, 0: none */
+	const char *engine; /* "snapshot" */
+	int wait_status;    /* of the target, as from wait4; meaningless if detached */
+	bool detached;	    /* a second Ctrl-C or a SIGTERM let the target go on alone */
+	int detach_signal;  /* which signal, 0: none */
 	uint64_t duration_ns, cpu_ns;
 	uint64_t interval_ns;
 	uint64_t samples;
-	uint64_t expected;	 /* cpu_ns / interval_ns */
+	uint64_t expected; /* of the CPU time that could be sampled, by interval_ns */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
-	uint64_t truncated;	 /* stacks not walked whole */
+	uint64_t truncated;	/* stacks not walked whole */
+	size_t children_left;	/* processes that the target started and that went on after it */
+	bool sampling_ended;	/* the kernel ended it before the target's end: a set-uid exec */
+	uint64_t kernel_cpu_ns; /* the part of cpu_ns that could not be sampled: kernel code */
 	uint64_t own_cpu_ns, own_peak_bytes;
-	bool kernel_frames;	 /* whether kernel frames could be recorded */
+	bool kernel_frames; /* whether kernel frames could be recorded */
 };
 
-/*
- * What the exec of the command failed with (ENOENT and the like) comes as ERROR_SYSTEM whose code is
- * execve's errno from recorder_run; the capture file is removed then.
- */
 must_use struct error *recorder_create(
 	const struct recorder_options *options, struct recorder **recorder);
+/*
+ * If it fails, nothing was recorded: call recorder_abandon.  ERROR_SYSTEM is a failed exec of the
+ * command, its code execve's errno (ENOENT and the like); ERROR_UNSUPPORTED a machine that does not
+ * allow sampling, with what would allow it.
+ */
 must_use struct error *recorder_run(struct recorder *r, struct recorder_result *result);
+/* Removes the capture file and frees the recorder. */
+void recorder_abandon(struct recorder *r);
 
 struct recorder_object {
-	struct str path, open_path, build_id; /* open_path: /proc/PID/root/… or fd path, may be empty */
+	struct str path, open_path,
+		build_id; /* open_path: /proc/PID/root/… or fd path, may be empty */
 	enum capture_object_kind kind;
-	int64_t pid;	       /* of a process that mapped it */
+	int64_t pid;		   /* of the process that mapped it first; 0: not known */
 	const uint64_t *addresses; /* sampled obj_addrs, ascending, distinct; the recorder's */
 	size_t address_count;
 };
@@ -72,25 +78,25 @@ size_t recorder_object_count(const struct recorder *r);
 void recorder_object(struct recorder *r, uint32_t object, struct recorder_object *out);
 struct capture_writer *recorder_writer(struct recorder *r);
 
-/* Finishes the capture file and frees the recorder. *size_bytes: of the file. */
+/* Finishes the capture file and frees the recorder. *size_bytes: of the file, also on failure. */
 must_use struct error *recorder_finish(struct recorder *r, uint64_t *size_bytes);
 
 /* What this machine allows, for `sonde doctor` and for messages. */
 struct recorder_ability {
-	bool perf_open;	       /* perf_event_open for our own processes works */
-	int perf_errno;	       /* if not */
-	bool kernel;	       /* kernel frames too */
-	bool system_wide;      /* other users' processes and whole CPUs */
-	int paranoid;	       /* kernel.perf_event_paranoid, INT_MIN: unknown */
-	int mlock_kb;	       /* kernel.perf_event_mlock_kb */
+	bool perf_open;	  /* perf_event_open for our own processes works */
+	int perf_errno;	  /* if not */
+	bool kernel;	  /* kernel frames too */
+	bool system_wide; /* other users' processes and whole CPUs */
+	int paranoid;	  /* kernel.perf_event_paranoid, INT_MIN: unknown */
+	int mlock_kb;	  /* kernel.perf_event_mlock_kb */
 	uint64_t memlock_bytes;
-	bool hardware;	       /* a PMU with cycles */
-	bool seccomp;	       /* a seccomp filter is on us */
-	uint64_t ring_bytes;   /* the largest ring buffer a CPU that mmap gave */
-	int max_stack;	       /* kernel.perf_event_max_stack */
+	bool hardware;	     /* a PMU with cycles */
+	bool seccomp;	     /* a seccomp filter is on us */
+	uint64_t ring_bytes; /* the largest ring buffer a CPU that mmap gave */
+	int max_stack;	     /* kernel.perf_event_max_stack */
 	int max_sample_rate;
-	bool kallsyms;	       /* kernel addresses readable */
-	bool remote_reads;     /* process_vm_readv of a child works */
+	bool kallsyms;	   /* kernel addresses readable */
+	bool remote_reads; /* process_vm_readv of a child works */
 };
 void recorder_probe(struct recorder_ability *ability);
 

@@ -1,0 +1,129 @@
+/*
+ * Finds out what this machine allows, by trying it on ourselves and a child.
+ */
+#include "record/ability.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/perf_event.h"
+#include "record/recorder.h"
+
+static bool under_seccomp(void)
+{
+	char *line = NULL;
+	size_t capacity = 0;
+	int mode = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	if (!f)
+		return false;
+	while (mode == 0 && getline(&line, &capacity, f) > 0)
+		if (sscanf(line, "Seccomp: %d", &mode) != 1)
+			continue;
+	free(line);
+	fclose(f);
+	return mode != 0;
+}
+
+struct error *ability_refusal(const struct error *cause)
+{
+	int paranoid = perf_event_paranoid();
+
+	if (cause->code == ENOSYS && !under_seccomp())
+		return error_new(
+			ERROR_UNSUPPORTED, "this kernel has no perf events (%s)", cause->message);
+	if (cause->code != EACCES && cause->code != EPERM && cause->code != ENOSYS)
+		return error_new(
+			ERROR_UNSUPPORTED, "sampling could not be set up: %s", cause->message);
+	if (paranoid > 2)
+		return error_new(ERROR_UNSUPPORTED,
+			"sampling is not allowed, as kernel.perf_event_paranoid is %d: allow it "
+			"with `sudo sysctl kernel.perf_event_paranoid=2`",
+			paranoid);
+	if (under_seccomp())
+		return error_new(ERROR_UNSUPPORTED,
+			"sampling is not allowed, as a seccomp filter refuses perf_event_open "
+			"(%s): "
+			"start the container with --security-opt seccomp=unconfined",
+			cause->message);
+	return error_new(ERROR_UNSUPPORTED, "sampling is not allowed: %s", cause->message);
+}
+
+static bool kernel_symbols_readable(void)
+{
+	unsigned long long address = 0;
+	FILE *f = fopen("/proc/kallsyms", "re");
+
+	if (!f)
+		return false;
+	if (fscanf(f, "%llx", &address) != 1)
+		address = 0;
+	fclose(f);
+	return address != 0;
+}
+
+/* Whether a child's memory can be read, as it must be for stacks deeper than their dumps. */
+static bool child_readable(void)
+{
+	uint64_t here = 0x736f6e6465, there = 0;
+	struct iovec local = {&there, sizeof(there)}, remote = {&here, sizeof(here)};
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return false;
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return got == (ssize_t)sizeof(there) && there == here;
+}
+
+static void probe_sampling(struct recorder_ability *ability)
+{
+	struct perf_event_set set;
+	struct error *err = perf_event_set_open(&set, 0, 1000001);
+
+	if (err) {
+		ability->perf_errno = err->code;
+		error_destroy(err);
+		return;
+	}
+	ability->perf_open = true;
+	ability->kernel = set.grant.kernel;
+	ability->ring_bytes = set.grant.ring_bytes;
+	perf_event_set_close(&set);
+}
+
+void recorder_probe(struct recorder_ability *ability)
+{
+	struct rlimit limit = {0};
+
+	*ability = (struct recorder_ability){0};
+	probe_sampling(ability);
+	ability->system_wide =
+		perf_event_try(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, true) == 0;
+	ability->hardware =
+		perf_event_try(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false) == 0;
+	ability->paranoid = perf_event_paranoid();
+	ability->mlock_kb = perf_event_sysctl("perf_event_mlock_kb", 0);
+	ability->max_stack = perf_event_sysctl("perf_event_max_stack", 0);
+	ability->max_sample_rate = perf_event_sysctl("perf_event_max_sample_rate", 0);
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
+		ability->memlock_bytes = limit.rlim_cur;
+	ability->seccomp = under_seccomp();
+	ability->kallsyms = kernel_symbols_readable();
+	ability->remote_reads = child_readable();
+}

@@ -1,0 +1,31 @@
+#ifndef SONDE_RECORD_CONTROL_H
+#define SONDE_RECORD_CONTROL_H
+
+/*
+ * The signals that steer a recording, taken from a file descriptor rather than by handlers.
+ *
+ * Ctrl-C goes to the target too, from the terminal: the first is the target's alone, a second one
+ * detaches from it.  SIGTERM, SIGHUP and SIGQUIT detach at once.  Signals that we were started with
+ * ignored (nohup) stay ignored.
+ */
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct control {
+	int fd; /* readable when a signal is there, SIGCHLD too */
+	sigset_t blocked;
+	int interrupts;	   /* SIGINTs so far */
+	int detach_signal; /* 0: go on */
+};
+
+/* Blocks the signals and opens the descriptor. */
+must_use struct error *control_init(struct control *c);
+/* Closes the descriptor; the signals stay blocked until the caller restores its mask. */
+void control_deinit(struct control *c);
+/* Takes all signals that are there. */
+void control_read(struct control *c);
+
+#endif

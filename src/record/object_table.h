@@ -1,0 +1,61 @@
+#ifndef SONDE_RECORD_OBJECT_TABLE_H
+#define SONDE_RECORD_OBJECT_TABLE_H
+
+/*
+ * The load objects of a recording: files that processes mapped as code, the vdso, code made at run
+ * time, the kernel and its modules.  Each has a number, which is its id in the capture file, and
+ * stands once, in however many processes it is mapped.
+ *
+ * A file is opened as soon as it is seen mapped, so that it can be read even if it is deleted, or
+ * its mount namespace is gone, by the time that it is needed.  It is looked into, and its unwind
+ * rules compiled, only when a stack first goes through it: most are never asked for.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "format/capture.h"
+#include "record/capture_writer.h"
+
+struct cfi_table;
+struct object_table;
+
+/* A mapping as the kernel reported it. */
+struct object_origin {
+	int64_t pid;
+	struct str path;
+	const char *build_id; /* hex; "" if not known */
+	uint64_t low_va, high_va;
+	uint64_t inode; /* 0: not known */
+};
+
+must_use returns_owned struct object_table *object_table_create(struct capture_writer *writer);
+void object_table_destroy(struct object_table *t);
+
+/* The object that is mapped there; a new one is written to the file. */
+uint32_t object_table_mapped(struct object_table *t, const struct object_origin *origin);
+/* Objects that are no file. name: "[kernel]", "[truncated]", a module's name. */
+uint32_t object_table_named(struct object_table *t, enum capture_object_kind kind, struct str name);
+
+/* Opens the object and compiles its unwind rules if that has not been tried. False: can't be. */
+bool object_table_open(struct object_table *t, uint32_t object);
+/* Its unwind rules; NULL: none, or not opened. */
+const struct cfi_table *object_table_cfi(const struct object_table *t, uint32_t object);
+/*
+ * The slide (va - obj_addr) of a mapping of an opened object at va from file_off.  Objects that are
+ * no file, or can't be opened, count their addresses from file_off.
+ */
+uint64_t object_table_slide(
+	const struct object_table *t, uint32_t object, uint64_t va, uint64_t file_off);
+
+size_t object_table_count(const struct object_table *t);
+struct object_info {
+	struct str path, open_path, build_id; /* open_path: where to open it now; empty: at path */
+	enum capture_object_kind kind;
+	int64_t pid; /* that mapped it first; 0: none */
+};
+struct object_info object_table_info(const struct object_table *t, uint32_t object);
+
+#endif

@@ -1,0 +1,206 @@
+/*
+ * Decodes the records of perf events: perf_event_open(2), "MMAP layout".  The order of a sample's
+ * fields is the kernel's; the register numbers are translated from perf's to DWARF's.
+ */
+#include "record/perf_record.h"
+
+#include <string.h>
+#include <asm/perf_regs.h>
+
+#include "base/cursor.h"
+
+static struct cursor record_body(const struct perf_event_header *header)
+{
+	struct cursor c;
+
+	cursor_init(&c, header + 1, header->size - sizeof(*header), "perf record", 0);
+	return c;
+}
+
+static uint64_t word_at(const struct perf_event_header *header, size_t offset)
+{
+	uint64_t value = 0;
+
+	if (offset + sizeof(value) <= header->size)
+		memcpy(&value, (const uint8_t *)header + offset, sizeof(value));
+	return value;
+}
+
+uint64_t perf_record_time_ns(const struct perf_event_header *header)
+{
+	/* A sample: header, ip, pid and tid, time.  All others: a trailer of pid and tid, time. */
+	if (header->type == PERF_RECORD_SAMPLE)
+		return word_at(header, 24);
+	return word_at(header, header->size - sizeof(uint64_t));
+}
+
+/* perf's number of each register that PERF_RECORD_USER_REGS asks for, in the order of the dump. */
+static const struct {
+	uint8_t dwarf;
+	bool kept_by_calls; /* a system call's entry need not have saved it */
+} dumped_regs[] = {
+	{0, false},		/* ax */
+	{3, true},		/* bx */
+	{2, false},		/* cx */
+	{1, false},		/* dx */
+	{4, false},		/* si */
+	{5, false},		/* di */
+	{UNWIND_REG_BP, false}, /* bp */
+	{UNWIND_REG_SP, false}, /* sp */
+	{UNWIND_REG_PC, false}, /* ip */
+	{8, false},		/* r8 */
+	{9, false},		/* r9 */
+	{10, false},		/* r10 */
+	{11, false},		/* r11 */
+	{12, true},		/* r12 */
+	{13, true},		/* r13 */
+	{14, true},		/* r14 */
+	{15, true},		/* r15 */
+};
+
+/*
+ * In the kernel, registers that it had no need to save are given as -1: that is not their value.
+ */
+static void read_regs(struct cursor *c, bool in_kernel, struct unwind_regs *regs)
+{
+	*regs = (struct unwind_regs){0};
+	for (size_t i = 0; i < ARRAY_SIZE(dumped_regs); i++) {
+		uint64_t value = cursor_u64(c);
+
+		if (in_kernel && dumped_regs[i].kept_by_calls && value == UINT64_MAX)
+			continue;
+		regs->value[dumped_regs[i].dwarf] = value;
+		regs->known |= 1u << dumped_regs[i].dwarf;
+	}
+}
+
+/* The chain without its markers, which are numbers just below 2^64. */
+static void read_chain(struct cursor *c, struct perf_sample *sample)
+{
+	uint64_t count = cursor_u64(c);
+	const uint8_t *bytes =
+		count <= UINT16_MAX ? cursor_bytes(c, count * sizeof(uint64_t)) : NULL;
+
+	if (!bytes)
+		return;
+	sample->kernel_chain = (const uint64_t *)(const void *)bytes;
+	sample->kernel_count = count;
+	while (sample->kernel_count > 0 && sample->kernel_chain[0] >= PERF_CONTEXT_MAX) {
+		sample->kernel_chain++;
+		sample->kernel_count--;
+	}
+}
+
+static void read_stack(struct cursor *c, struct perf_sample *sample)
+{
+	uint64_t room = cursor_u64(c);
+
+	sample->stack = NULL;
+	sample->stack_size = 0;
+	if (room == 0)
+		return;
+	const uint8_t *bytes = cursor_bytes(c, room);
+	uint64_t filled = cursor_u64(c);
+
+	if (!bytes || filled > room)
+		return;
+	sample->stack = bytes;
+	sample->stack_size = filled;
+}
+
+bool perf_record_sample(
+	const struct perf_event_header *header, bool has_chain, struct perf_sample *sample)
+{
+	struct cursor c = record_body(header);
+
+	*sample = (struct perf_sample){0};
+	sample->in_kernel =
+		(header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	sample->ip = cursor_u64(&c);
+	sample->pid = (int32_t)cursor_u32(&c);
+	sample->tid = (int32_t)cursor_u32(&c);
+	sample->time_ns = cursor_u64(&c);
+	sample->period = cursor_u64(&c);
+	if (has_chain)
+		read_chain(&c, sample);
+	/* 32-bit code has other registers and another unwinding: its frames are not known. */
+	uint64_t abi = cursor_u64(&c);
+
+	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
+		read_regs(&c, sample->in_kernel, &sample->regs);
+	sample->has_user = abi == PERF_SAMPLE_REGS_ABI_64;
+	read_stack(&c, sample);
+	return cursor_ok(&c);
+}
+
+static void put_hex(char *out, const uint8_t *bytes, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < size; i++) {
+		*out++ = digits[bytes[i] >> 4];
+		*out++ = digits[bytes[i] & 15];
+	}
+	*out = '\0';
+}
+
+bool perf_record_mmap(const struct perf_event_header *header, struct perf_mmap *mmap)
+{
+	struct cursor c = record_body(header);
+
+	*mmap = (struct perf_mmap){.time_ns = perf_record_time_ns(header)};
+	mmap->pid = (int32_t)cursor_u32(&c);
+	cursor_skip(&c, 4); /* tid */
+	mmap->low_va = cursor_u64(&c);
+	mmap->high_va = mmap->low_va + cursor_u64(&c);
+	mmap->file_off = cursor_u64(&c);
+	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		uint8_t size = cursor_u8(&c);
+
+		cursor_skip(&c, 3);
+		const uint8_t *bytes = cursor_bytes(&c, 20);
+		if (bytes && size <= 20)
+			put_hex(mmap->build_id, bytes, size);
+	} else {
+		mmap->device_major = cursor_u32(&c);
+		mmap->device_minor = cursor_u32(&c);
+		mmap->inode = cursor_u64(&c);
+		mmap->inode_generation = cursor_u64(&c);
+	}
+	mmap->executable = cursor_u32(&c) & 4; /* PROT_EXEC */
+	cursor_skip(&c, 4);		       /* flags */
+	mmap->path = cursor_string(&c);
+	return cursor_ok(&c) && mmap->high_va > mmap->low_va;
+}
+
+bool perf_record_comm(const struct perf_event_header *header, struct perf_comm *comm)
+{
+	struct cursor c = record_body(header);
+
+	*comm = (struct perf_comm){.time_ns = perf_record_time_ns(header)};
+	comm->exec = header->misc & PERF_RECORD_MISC_COMM_EXEC;
+	comm->pid = (int32_t)cursor_u32(&c);
+	comm->tid = (int32_t)cursor_u32(&c);
+	comm->name = cursor_string(&c);
+	return cursor_ok(&c);
+}
+
+bool perf_record_task(const struct perf_event_header *header, struct perf_task *task)
+{
+	struct cursor c = record_body(header);
+
+	*task = (struct perf_task){.time_ns = perf_record_time_ns(header)};
+	task->pid = (int32_t)cursor_u32(&c);
+	task->parent_pid = (int32_t)cursor_u32(&c);
+	task->tid = (int32_t)cursor_u32(&c);
+	return cursor_ok(&c);
+}
+
+uint64_t perf_record_lost(const struct perf_event_header *header)
+{
+	struct cursor c = record_body(header);
+
+	if (header->type == PERF_RECORD_LOST)
+		cursor_skip(&c, 8); /* the event's id */
+	return cursor_u64(&c);
+}

@@ -1,0 +1,72 @@
+#ifndef SONDE_RECORD_PERF_RECORD_H
+#define SONDE_RECORD_PERF_RECORD_H
+
+/*
+ * The records in a ring buffer, decoded.  What is in them follows from the attributes that
+ * perf_event.c opens its events with; this is the other half of that agreement.
+ */
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "unwind/walk.h"
+
+/* sample_type of the events that only track: it is also the trailer of all records but samples. */
+#define PERF_RECORD_TRACK_FIELDS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+/* sample_type of the events that sample; PERF_SAMPLE_CALLCHAIN is added for kernel frames. */
+#define PERF_RECORD_SAMPLE_FIELDS                                                                  \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |                \
+		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+/* sample_regs_user: the 16 general registers and the pc. */
+#define PERF_RECORD_USER_REGS UINT64_C(0xff01ff)
+
+uint64_t perf_record_time_ns(const struct perf_event_header *header);
+
+struct perf_sample {
+	uint64_t ip, time_ns, period;
+	int64_t pid, tid;
+	bool in_kernel;
+	const uint64_t *kernel_chain; /* addresses, innermost first; in the record */
+	size_t kernel_count;
+	bool has_user; /* whether regs and stack are there */
+	struct unwind_regs regs;
+	const uint8_t *stack; /* the bytes from the stack pointer on; in the record */
+	size_t stack_size;
+};
+
+/* has_chain: whether the event was opened with PERF_SAMPLE_CALLCHAIN.  False: malformed. */
+bool perf_record_sample(
+	const struct perf_event_header *header, bool has_chain, struct perf_sample *sample);
+
+struct perf_mmap {
+	int64_t pid;
+	uint64_t time_ns, low_va, high_va, file_off, inode, inode_generation;
+	uint32_t device_major, device_minor;
+	bool executable;
+	char build_id[41]; /* hex; empty: not given, then device and inode are */
+	struct str path;   /* in the record */
+};
+bool perf_record_mmap(const struct perf_event_header *header, struct perf_mmap *mmap);
+
+struct perf_comm {
+	int64_t pid, tid;
+	uint64_t time_ns;
+	bool exec;
+	struct str name; /* in the record */
+};
+bool perf_record_comm(const struct perf_event_header *header, struct perf_comm *comm);
+
+/* FORK and EXIT. */
+struct perf_task {
+	int64_t pid, parent_pid, tid;
+	uint64_t time_ns;
+};
+bool perf_record_task(const struct perf_event_header *header, struct perf_task *task);
+
+/* LOST and LOST_SAMPLES: how many. */
+uint64_t perf_record_lost(const struct perf_event_header *header);
+
+#endif

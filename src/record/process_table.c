@@ -1,0 +1,341 @@
+/*
+ * Processes and threads.  The kernel reports every fork before the child runs and every exit after
+ * the last sample, and the rings are merged by time, so the table is at each sample what the system
+ * was; what is missing because events were lost is made up for by making the unknown on demand and
+ * by reading /proc/PID/maps.
+ */
+#include "record/process_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "record/maps.h"
+
+#define MAPS_PAUSE_NS UINT64_C(100000000)
+
+struct process_table {
+	struct capture_writer *writer;
+	struct object_table *objects;
+	uint64_t start_ns;
+	struct map pids, tids;		 /* to places in the vectors */
+	VEC(struct process *) processes; /* the place of a dead one is NULL */
+	VEC(struct thread *) threads;
+	uint32_t process_numbers, thread_numbers; /* given so far */
+};
+
+struct process_table *process_table_create(
+	struct capture_writer *writer, struct object_table *objects, uint64_t start_ns)
+{
+	struct process_table *t = xalloc(sizeof(*t));
+
+	t->writer = writer;
+	t->objects = objects;
+	t->start_ns = start_ns;
+	return t;
+}
+
+static void process_destroy(struct process *p)
+{
+	if (!p)
+		return;
+	unwind_space_deinit(&p->space);
+	free(p);
+}
+
+static void thread_destroy(struct thread *thread)
+{
+	if (!thread)
+		return;
+	unwind_history_destroy(thread->history);
+	free(thread);
+}
+
+void process_table_destroy(struct process_table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->processes.count; i++)
+		process_destroy(t->processes.data[i]);
+	for (size_t i = 0; i < t->threads.count; i++)
+		thread_destroy(t->threads.data[i]);
+	vec_deinit(&t->processes);
+	vec_deinit(&t->threads);
+	map_deinit(&t->pids);
+	map_deinit(&t->tids);
+	free(t);
+}
+
+/* Time in the file: since the recording's start. */
+static uint64_t file_time(const struct process_table *t, uint64_t time_ns)
+{
+	return time_ns > t->start_ns ? time_ns - t->start_ns : 0;
+}
+
+/* ---- processes ---- */
+
+static struct process **process_place(struct process_table *t, int64_t pid)
+{
+	uint32_t place;
+
+	return map_get(&t->pids, (uint64_t)pid, 0, &place) ? &t->processes.data[place] : NULL;
+}
+
+struct process *process_table_find(struct process_table *t, int64_t pid)
+{
+	struct process **place = process_place(t, pid);
+
+	return place ? *place : NULL;
+}
+
+static void process_write(const struct process_table *t, const struct process *p)
+{
+	capture_writer_process(t->writer, p->number, p->pid, p->parent, file_time(t, p->start_ns),
+		str_from(p->name));
+}
+
+/* A new process in the place of a dead one of that pid, if any. */
+static struct process *process_add(
+	struct process_table *t, int64_t pid, const struct process *parent, uint64_t time_ns)
+{
+	struct process **place = process_place(t, pid);
+	struct process *p = xalloc(sizeof(*p));
+
+	p->pid = pid;
+	p->number = t->process_numbers++;
+	p->parent = parent ? parent->number : UINT32_MAX;
+	p->start_ns = time_ns;
+	if (parent) {
+		memcpy(p->name, parent->name, sizeof(p->name));
+		unwind_space_copy(&p->space, &parent->space);
+	} else {
+		unwind_space_init(&p->space);
+	}
+	process_write(t, p);
+	if (place) {
+		process_destroy(*place);
+		*place = p;
+		return p;
+	}
+	map_put(&t->pids, (uint64_t)pid, 0, (uint32_t)t->processes.count);
+	vec_push(&t->processes, p);
+	return p;
+}
+
+struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t time_ns)
+{
+	struct process *p = process_table_find(t, pid);
+
+	return p ? p : process_add(t, pid, NULL, time_ns);
+}
+
+size_t process_table_living(const struct process_table *t)
+{
+	size_t living = 0;
+
+	for (size_t i = 0; i < t->processes.count; i++)
+		living += t->processes.data[i] != NULL;
+	return living;
+}
+
+/* ---- threads ---- */
+
+static struct thread **thread_place(struct process_table *t, int64_t tid)
+{
+	uint32_t place;
+
+	return map_get(&t->tids, (uint64_t)tid, 0, &place) ? &t->threads.data[place] : NULL;
+}
+
+static struct thread *thread_add(
+	struct process_table *t, struct process *p, int64_t tid, uint64_t time_ns)
+{
+	struct thread **place = thread_place(t, tid);
+	struct thread *thread = xalloc(sizeof(*thread));
+
+	thread->tid = tid;
+	thread->number = UINT32_MAX;
+	thread->process = p->number;
+	thread->start_ns = time_ns;
+	memcpy(thread->name, p->name, sizeof(thread->name));
+	p->threads++;
+	if (place) {
+		thread_destroy(*place);
+		*place = thread;
+		return thread;
+	}
+	map_put(&t->tids, (uint64_t)tid, 0, (uint32_t)t->threads.count);
+	vec_push(&t->threads, thread);
+	return thread;
+}
+
+/* The thread if it is known as one of p's. */
+static struct thread *thread_find(struct process_table *t, const struct process *p, int64_t tid)
+{
+	struct thread **place = thread_place(t, tid);
+
+	return place && *place && (*place)->process == p->number ? *place : NULL;
+}
+
+static void thread_write(const struct process_table *t, const struct thread *thread)
+{
+	capture_writer_thread(t->writer, thread->number, thread->process, thread->tid,
+		file_time(t, thread->start_ns), str_from(thread->name));
+}
+
+struct thread *process_table_thread(
+	struct process_table *t, struct process *p, int64_t tid, uint64_t time_ns)
+{
+	struct thread *thread = thread_find(t, p, tid);
+
+	if (!thread)
+		thread = thread_add(t, p, tid, time_ns);
+	if (thread->number == UINT32_MAX) {
+		thread->number = t->thread_numbers++;
+		thread_write(t, thread);
+	}
+	if (!thread->history)
+		thread->history = unwind_history_create();
+	return thread;
+}
+
+/* ---- events ---- */
+
+void process_table_fork(
+	struct process_table *t, int64_t pid, int64_t parent_pid, int64_t tid, uint64_t time_ns)
+{
+	struct process *p;
+
+	if (pid == parent_pid)
+		p = process_table_get(t, pid, time_ns);
+	else
+		p = process_add(t, pid, process_table_get(t, parent_pid, time_ns), time_ns);
+	thread_add(t, p, tid, time_ns);
+}
+
+void process_table_exit(struct process_table *t, int64_t pid, int64_t tid)
+{
+	struct process **place = process_place(t, pid);
+	struct thread **thread = thread_place(t, tid);
+
+	if (!place || !*place || !thread || !*thread || (*thread)->process != (*place)->number)
+		return;
+	thread_destroy(*thread);
+	*thread = NULL;
+	if (--(*place)->threads == 0) {
+		process_destroy(*place);
+		*place = NULL;
+	}
+}
+
+static void name_set(char (*name)[16], struct str s)
+{
+	size_t size = s.size < sizeof(*name) - 1 ? s.size : sizeof(*name) - 1;
+
+	memcpy(*name, s.data, size);
+	(*name)[size] = '\0';
+}
+
+void process_table_comm(struct process_table *t, int64_t pid, int64_t tid, bool exec,
+	struct str name, uint64_t time_ns)
+{
+	struct process *p = process_table_get(t, pid, time_ns);
+	struct thread *thread = thread_find(t, p, tid);
+
+	if (!thread)
+		thread = thread_add(t, p, tid, time_ns);
+	if (exec) {
+		unwind_space_clear(&p->space);
+		if (thread->history)
+			unwind_history_clear(thread->history);
+	}
+	name_set(&thread->name, name);
+	if (thread->number != UINT32_MAX)
+		thread_write(t, thread);
+	if (pid == tid) {
+		name_set(&p->name, name);
+		process_write(t, p);
+	}
+}
+
+/* ---- mappings ---- */
+
+/* The same again, as after mprotect: nothing changes, and what is cached of the space stays good.
+ */
+static bool mapping_is_known(const struct process *p, const struct unwind_mapping *mapping)
+{
+	const struct unwind_mapping *known = unwind_space_find(&p->space, mapping->low_va);
+
+	return known && known->low_va == mapping->low_va && known->high_va == mapping->high_va &&
+	       (known->object & ~PROCESS_PENDING) == (mapping->object & ~PROCESS_PENDING);
+}
+
+void process_table_map(struct process_table *t, struct process *p,
+	const struct object_origin *origin, uint64_t file_off)
+{
+	uint32_t object = object_table_mapped(t->objects, origin);
+	struct unwind_mapping mapping = {
+		.low_va = origin->low_va,
+		.high_va = origin->high_va,
+		.slide = origin->low_va - file_off,
+		.object = object | PROCESS_PENDING,
+	};
+
+	if (!mapping_is_known(p, &mapping))
+		unwind_space_add(&p->space, mapping);
+}
+
+bool process_table_resolve(
+	struct process_table *t, struct process *p, uint64_t va, uint64_t time_ns)
+{
+	const struct unwind_mapping *pending = unwind_space_find(&p->space, va);
+
+	if (!pending || !(pending->object & PROCESS_PENDING))
+		return false;
+	struct unwind_mapping m = *pending;
+
+	m.object &= ~PROCESS_PENDING;
+	object_table_open(t->objects, m.object);
+	m.slide = object_table_slide(t->objects, m.object, m.low_va, m.low_va - m.slide);
+	m.table = object_table_cfi(t->objects, m.object);
+	unwind_space_add(&p->space, m);
+	capture_writer_mapping(t->writer, p->number, file_time(t, time_ns), m.low_va, m.high_va,
+		m.slide, m.object);
+	return true;
+}
+
+struct maps_target {
+	struct process_table *table;
+	struct process *process;
+};
+
+static void add_unreported(void *context, const struct maps_line *line)
+{
+	struct maps_target *target = context;
+	struct object_origin origin = {
+		.pid = target->process->pid,
+		.path = line->path,
+		.build_id = "",
+		.low_va = line->low_va,
+		.high_va = line->high_va,
+		.inode = line->inode,
+	};
+
+	if (!line->executable || unwind_space_find(&target->process->space, line->low_va))
+		return;
+	process_table_map(target->table, target->process, &origin, line->file_off);
+}
+
+bool process_table_read_maps(struct process_table *t, struct process *p, uint64_t now_ns)
+{
+	struct maps_target target = {t, p};
+
+	if (p->maps_read_ns != 0 && now_ns < p->maps_read_ns + MAPS_PAUSE_NS)
+		return false;
+	p->maps_read_ns = now_ns;
+	maps_read(p->pid, add_unreported, &target);
+	return true;
+}

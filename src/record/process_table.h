@@ -1,0 +1,85 @@
+#ifndef SONDE_RECORD_PROCESS_TABLE_H
+#define SONDE_RECORD_PROCESS_TABLE_H
+
+/*
+ * The processes and threads of a recording, living ones, by pid and tid.  A pid that is used again
+ * is another process.  Each process has its address space, copied at a fork and cleared at an exec;
+ * each thread has its last stack.
+ *
+ * Opening a load object is put off until a stack goes through it, so a mapping is added with
+ * PROCESS_PENDING set in its object number and with a slide that counts file offsets.
+ * process_resolve gives it its unwind rules and its slide.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "record/capture_writer.h"
+#include "record/object_table.h"
+#include "unwind/space.h"
+#include "unwind/walk.h"
+
+#define PROCESS_PENDING ((uint32_t)1 << 31)
+
+struct process {
+	int64_t pid;
+	uint32_t number; /* its id in the file */
+	uint32_t parent; /* likewise; UINT32_MAX: not known */
+	uint64_t start_ns;
+	uint32_t threads; /* that live, as far as we know them */
+	char name[16];
+	struct unwind_space space;
+	uint64_t maps_read_ns; /* when /proc/PID/maps was last asked; 0: never */
+};
+
+struct thread {
+	int64_t tid;
+	uint32_t number;  /* its id in the file; UINT32_MAX: not written yet */
+	uint32_t process; /* likewise, of its process */
+	uint64_t start_ns;
+	char name[16];
+	struct unwind_history *history; /* NULL before its first sample */
+};
+
+struct process_table;
+
+/* start_ns: CLOCK_MONOTONIC at the recording's start, from which the file's times count. */
+must_use returns_owned struct process_table *process_table_create(
+	struct capture_writer *writer, struct object_table *objects, uint64_t start_ns);
+void process_table_destroy(struct process_table *t);
+
+/* The process, or NULL. */
+struct process *process_table_find(struct process_table *t, int64_t pid);
+/* The process, made (with no mappings) if it is not known. */
+struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t time_ns);
+/* The thread of p, made if it is not known; written to the file by the first call. */
+struct thread *process_table_thread(
+	struct process_table *t, struct process *p, int64_t tid, uint64_t time_ns);
+
+void process_table_fork(
+	struct process_table *t, int64_t pid, int64_t parent_pid, int64_t tid, uint64_t time_ns);
+void process_table_exit(struct process_table *t, int64_t pid, int64_t tid);
+/* A thread's new name; exec: the process has become another program. */
+void process_table_comm(struct process_table *t, int64_t pid, int64_t tid, bool exec,
+	struct str name, uint64_t time_ns);
+/* A new mapping of code. */
+void process_table_map(struct process_table *t, struct process *p,
+	const struct object_origin *origin, uint64_t file_off);
+/*
+ * Reads /proc/PID/maps for what was not reported, if that was not done in the last tenth of a
+ * second.  True if it was read.
+ */
+bool process_table_read_maps(struct process_table *t, struct process *p, uint64_t now_ns);
+/*
+ * Opens the object of the mapping at va if that is pending, and writes the mapping to the file.
+ * True if it was pending.
+ */
+bool process_table_resolve(
+	struct process_table *t, struct process *p, uint64_t va, uint64_t time_ns);
+
+/* Living processes. */
+size_t process_table_living(const struct process_table *t);
+
+#endif

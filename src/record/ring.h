@@ -1,0 +1,61 @@
+#ifndef SONDE_RECORD_RING_H
+#define SONDE_RECORD_RING_H
+
+/*
+ * The ring buffer that the kernel shares with us, one for each event and CPU: records of varying
+ * length, put in at the head by the kernel, taken out at the tail by us.  A record is read where it
+ * lies; only one that wraps round the end is copied together.
+ *
+ * struct ring_merge takes records out of many rings in the order of their times.
+ */
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct ring {
+	struct perf_event_mmap_page *page; /* NULL: not mapped */
+	const uint8_t *data;
+	size_t size_bytes;   /* of data; a power of two */
+	uint64_t head, tail; /* positions, counted from the start of time */
+	uint8_t *joined;     /* where a record that wraps is put together; NULL until the first */
+};
+
+/* Maps the ring of an event. 0, or the errno of mmap. */
+int ring_map(struct ring *r, int fd, size_t size_bytes);
+/* Uses memory that somebody else filled: page's data_head and data_tail count. For tests. */
+void ring_attach(struct ring *r, struct perf_event_mmap_page *page, const void *data, size_t size);
+/* Unmaps what ring_map mapped, frees the rest; a zeroed ring is fine. */
+void ring_unmap(struct ring *r);
+/* Looks up how far the kernel has written. */
+void ring_look(struct ring *r);
+/* The record at the tail; NULL: none as far as ring_look saw.  Valid until ring_release. */
+const struct perf_event_header *ring_record(struct ring *r);
+/* Gives the room of the record at the tail back to the kernel. */
+void ring_release(struct ring *r);
+
+struct ring_lane {
+	struct ring *ring;
+	const struct perf_event_header *record; /* at the ring's tail; NULL: none */
+	uint64_t time_ns;			/* of the record */
+};
+
+struct ring_merge {
+	VEC(struct ring_lane) lanes;
+	struct ring_lane *current; /* the lane of the record handed out last */
+};
+
+void ring_merge_add(struct ring_merge *merge, struct ring *ring);
+void ring_merge_deinit(struct ring_merge *merge);
+/* Begins a round: looks up how far the kernel has written to each ring. */
+void ring_merge_look(struct ring_merge *merge);
+/*
+ * The oldest record of all rings that is not younger than horizon_ns, or NULL.  It is valid until
+ * the next call, which gives its room back.
+ */
+const struct perf_event_header *ring_merge_next(struct ring_merge *merge, uint64_t horizon_ns);
+
+#endif

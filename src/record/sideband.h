@@ -1,0 +1,16 @@
+#ifndef SONDE_RECORD_SIDEBAND_H
+#define SONDE_RECORD_SIDEBAND_H
+
+/*
+ * Applies what the kernel reports beside samples, maps, names, forks and exits, to the table of
+ * processes.
+ */
+
+#include <linux/perf_event.h>
+
+#include "record/process_table.h"
+
+/* Records of other types, and malformed ones, are passed over. */
+void sideband_apply(struct process_table *processes, const struct perf_event_header *header);
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * One sample: walk the user stack, chain the kernel's frames leafward of it, write the node.
+ *
+ * A walk goes through load objects that nobody has opened yet.  Then these are opened and it is
+ * walked again; that happens once for each object in a process, so it costs nothing in the end, and
+ * a program that is never sampled has none of its objects read.
+ */
+#include "record/snapshot.h"
+
+#include <linux/perf_event.h>
+
+void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct object_table *objects,
+	struct process_table *processes, uint64_t start_ns)
+{
+	*s = (struct snapshot){
+		.writer = writer,
+		.objects = objects,
+		.processes = processes,
+		.start_ns = start_ns,
+		.walker = unwind_walker_create(),
+	};
+	kernel_map_init(&s->kernel, objects);
+	stack_tree_init(&s->tree, writer);
+	stack_memory_init(&s->memory);
+}
+
+void snapshot_deinit(struct snapshot *s)
+{
+	unwind_walker_destroy(s->walker);
+	stack_memory_deinit(&s->memory);
+	stack_tree_deinit(&s->tree);
+	kernel_map_deinit(&s->kernel);
+}
+
+uint64_t snapshot_truncated(const struct snapshot *s)
+{
+	return s->counters[CAPTURE_TRUNCATED_MEMORY] + s->counters[CAPTURE_TRUNCATED_RACE] +
+	       s->counters[CAPTURE_TRUNCATED_RULE] + s->counters[CAPTURE_TRUNCATED_CORRUPT] +
+	       s->counters[CAPTURE_TRUNCATED_DEPTH];
+}
+
+/*
+ * Opens what the walk met unopened, asks for the mappings that it found missing. True: something
+ * has changed, the stack must be walked again.
+ */
+static bool learn_from_walk(struct snapshot *s, struct process *p, const struct perf_sample *sample,
+	const struct unwind_stack *stack)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < stack->count; i++) {
+		const struct unwind_frame *frame = &stack->frames[i];
+
+		if (frame->object == UINT32_MAX)
+			changed |= process_table_read_maps(s->processes, p, sample->time_ns) &&
+				   unwind_space_find(&p->space, frame->va) != NULL;
+		else if (frame->object & PROCESS_PENDING)
+			changed |=
+				process_table_resolve(s->processes, p, frame->va, sample->time_ns);
+	}
+	return changed;
+}
+
+static enum capture_counter truncation_cause(const struct snapshot *s, enum unwind_end end)
+{
+	switch (end) {
+	case UNWIND_NO_MEMORY:
+		return s->memory.raced ? CAPTURE_TRUNCATED_RACE : CAPTURE_TRUNCATED_MEMORY;
+	case UNWIND_NO_RULE:
+		return CAPTURE_TRUNCATED_RULE;
+	case UNWIND_TOO_DEEP:
+		return CAPTURE_TRUNCATED_DEPTH;
+	case UNWIND_NO_PROGRESS:
+	case UNWIND_ROOT:
+	case UNWIND_REUSED:
+		break;
+	}
+	return CAPTURE_TRUNCATED_CORRUPT;
+}
+
+static uint32_t truncated_root(struct snapshot *s, enum capture_counter cause)
+{
+	uint32_t object =
+		object_table_named(s->objects, CAPTURE_OBJECT_TRUNCATED, STR("[truncated]"));
+
+	s->counters[cause]++;
+	return stack_tree_intern(&s->tree, 0, object, 0);
+}
+
+/* The node of the walked stack; gives each frame its own. */
+static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack)
+{
+	bool whole = stack->end == UNWIND_ROOT || stack->end == UNWIND_REUSED;
+	uint32_t node =
+		whole ? stack->reused_node : truncated_root(s, truncation_cause(s, stack->end));
+
+	for (size_t i = stack->count; i-- > 0;) {
+		struct unwind_frame *frame = &stack->frames[i];
+		uint32_t object = frame->object;
+		uint64_t obj_addr = frame->obj_addr;
+
+		if (object == UINT32_MAX) {
+			object = object_table_named(
+				s->objects, CAPTURE_OBJECT_UNKNOWN, STR("[unknown]"));
+			obj_addr = frame->va;
+		}
+		node = stack_tree_intern(&s->tree, node, object, obj_addr);
+		frame->node = node;
+	}
+	return node;
+}
+
+static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread *thread,
+	const struct perf_sample *sample)
+{
+	struct unwind_stack stack;
+
+	do {
+		stack_memory_begin(&s->memory, sample);
+		unwind_walk(s->walker, &p->space, thread->history, &sample->regs, &s->memory.memory,
+			&stack);
+	} while (learn_from_walk(s, p, sample, &stack));
+	uint32_t node = intern_user(s, &stack);
+
+	unwind_history_keep(thread->history, &stack);
+	return node;
+}
+
+/* A return address is looked up one before it: the call may be the last thing in its function. */
+static uint64_t kernel_frame_address(const struct perf_sample *sample, size_t i)
+{
+	return sample->kernel_chain[i] - (i > 0);
+}
+
+static uint32_t kernel_stack(struct snapshot *s, const struct perf_sample *sample, uint32_t node)
+{
+	for (size_t i = sample->kernel_count; i-- > 0;) {
+		uint64_t va = kernel_frame_address(sample, i);
+
+		if (sample->kernel_chain[i] >= PERF_CONTEXT_MAX)
+			continue;
+		node = stack_tree_intern(&s->tree, node, kernel_map_object(&s->kernel, va), va);
+	}
+	return node;
+}
+
+/*
+ * Whether the sample has a user stack worth a walk.  Amid an exec, in the kernel, the registers are
+ * still those of the program that is no more: their pc is in no mapping.
+ */
+static bool has_user_stack(struct snapshot *s, struct process *p, const struct perf_sample *sample)
+{
+	uint64_t pc = sample->regs.value[UNWIND_REG_PC];
+
+	if (!sample->has_user)
+		return false;
+	if (!sample->in_kernel || unwind_space_find(&p->space, pc))
+		return true;
+	return process_table_read_maps(s->processes, p, sample->time_ns) &&
+	       unwind_space_find(&p->space, pc);
+}
+
+void snapshot_take(struct snapshot *s, const struct perf_sample *sample)
+{
+	struct process *p = process_table_get(s->processes, sample->pid, sample->time_ns);
+	struct thread *thread = process_table_thread(s->processes, p, sample->tid, sample->time_ns);
+	int64_t weight = (int64_t)sample->period;
+	uint32_t node = 0;
+
+	if (has_user_stack(s, p, sample))
+		node = user_stack(s, p, thread, sample);
+	else if (sample->in_kernel)
+		s->counters[CAPTURE_NO_USER_STACK]++;
+	else /* a 32-bit program: only where it is can be told */
+		node = truncated_root(s, CAPTURE_TRUNCATED_RULE);
+	node = kernel_stack(s, sample, node);
+	s->samples++;
+	capture_writer_sample(s->writer,
+		sample->time_ns > s->start_ns ? sample->time_ns - s->start_ns : 0, thread->number,
+		node, &weight);
+}

@@ -1,0 +1,117 @@
+/*
+ * Stack memory of a sample.  Two windows are kept, the dump and one piece of the live process; the
+ * walker is given one at a time, and asks here when it leaves it.
+ *
+ * Pieces grow from 64 KB to 1 MB: most stacks that leave the dump do so by little, and a recursion
+ * 65,536 deep has megabytes.
+ */
+#include "record/stack_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/alloc.h"
+
+#define PIECE_FIRST ((size_t)64 << 10)
+#define PIECE_MOST  ((size_t)1 << 20)
+/* How much of the dump's end must be unchanged. */
+#define CHECK_BYTES ((size_t)2048)
+
+static bool memory_read(struct unwind_memory *memory, uint64_t va, uint64_t *value);
+
+void stack_memory_init(struct stack_memory *m)
+{
+	*m = (struct stack_memory){.remote = xalloc(PIECE_MOST)};
+}
+
+void stack_memory_deinit(struct stack_memory *m)
+{
+	free(m->remote);
+	m->remote = NULL;
+}
+
+static void show_dump(struct stack_memory *m)
+{
+	m->memory.bytes = m->dump;
+	m->memory.low_va = m->dump_low_va;
+	m->memory.high_va = m->dump_high_va;
+}
+
+static void show_remote(struct stack_memory *m)
+{
+	m->memory.bytes = m->remote;
+	m->memory.low_va = m->remote_low_va;
+	m->memory.high_va = m->remote_high_va;
+}
+
+void stack_memory_begin(struct stack_memory *m, const struct perf_sample *sample)
+{
+	m->tid = sample->tid;
+	m->dump = sample->stack;
+	m->dump_low_va = sample->regs.value[UNWIND_REG_SP];
+	m->dump_high_va = m->dump_low_va + sample->stack_size;
+	if (m->dump_high_va < m->dump_low_va)
+		m->dump_high_va = m->dump_low_va;
+	m->remote_low_va = m->remote_high_va = 0;
+	m->remote_size = PIECE_FIRST;
+	m->raced = false;
+	m->memory.read = memory_read;
+	m->memory.context = m;
+	show_dump(m);
+}
+
+/* Reads a piece of the live process at va and the end of the dump again. False: not to be had. */
+static bool fetch_piece(struct stack_memory *m, uint64_t va)
+{
+	uint8_t again[CHECK_BYTES];
+	size_t dumped = m->dump_high_va - m->dump_low_va;
+	size_t check = dumped < CHECK_BYTES ? dumped : CHECK_BYTES;
+	struct iovec local[2] = {{again, check}, {m->remote, m->remote_size}};
+	struct iovec remote[2] = {
+		{(void *)(uintptr_t)(m->dump_high_va - check), check},
+		{(void *)(uintptr_t)va, m->remote_size},
+	};
+
+	if (check == 0)
+		return false;
+	m->read_count++;
+	m->remote_low_va = m->remote_high_va = 0;
+	ssize_t got = process_vm_readv((pid_t)m->tid, local, 2, remote, 2, 0);
+
+	if (got < (ssize_t)(check + sizeof(uint64_t)))
+		return false;
+	if (memcmp(again, m->dump + dumped - check, check) != 0) {
+		m->raced = true;
+		return false;
+	}
+	m->remote_low_va = va;
+	m->remote_high_va = va + (uint64_t)got - check;
+	if (m->remote_size < PIECE_MOST)
+		m->remote_size *= 4;
+	return true;
+}
+
+static bool window_has(const struct unwind_memory *memory, uint64_t va)
+{
+	return va >= memory->low_va && va < memory->high_va && memory->high_va - va >= 8;
+}
+
+static bool memory_read(struct unwind_memory *memory, uint64_t va, uint64_t *value)
+{
+	struct stack_memory *m = memory->context;
+
+	show_dump(m);
+	if (!window_has(memory, va)) {
+		show_remote(m);
+		if (!window_has(memory, va)) {
+			if (m->raced || !fetch_piece(m, va)) {
+				show_dump(m);
+				return false;
+			}
+			show_remote(m);
+		}
+	}
+	memcpy(value, memory->bytes + (va - memory->low_va), sizeof(*value));
+	return true;
+}
