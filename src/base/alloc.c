@@ -3,9 +3,11 @@
  */
 #include "base/alloc.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void *check(void *p)
 {
@@ -16,14 +18,34 @@ static void *check(void *p)
 	return p;
 }
 
+#define HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
+
+/*
+ * Asks for huge pages where a large allocation has room for them: a page fault for every 4 KiB of a
+ * large table or input costs as much as filling it.
+ */
+static void *advise(void *p, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+	uintptr_t start = ((uintptr_t)p + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);
+	uintptr_t end = ((uintptr_t)p + size) & ~(HUGE_PAGE_BYTES - 1);
+
+	if (size >= 2 * HUGE_PAGE_BYTES && start < end)
+		(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+#endif
+	return p;
+}
+
 void *xalloc(size_t size)
 {
-	return check(calloc(1, size ? size : 1));
+	return xcalloc(1, size);
 }
 
 void *xcalloc(size_t count, size_t size)
 {
-	return check(calloc(count ? count : 1, size ? size : 1));
+	void *p = check(calloc(count ? count : 1, size ? size : 1));
+
+	return advise(p, count * size);
 }
 
 void *xrealloc_array(void *old, size_t count, size_t size)
@@ -32,7 +54,7 @@ void *xrealloc_array(void *old, size_t count, size_t size)
 
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return check(NULL);
-	return check(realloc(old, bytes ? bytes : 1));
+	return advise(check(realloc(old, bytes ? bytes : 1)), bytes);
 }
 
 char *xstrdup(const char *s)

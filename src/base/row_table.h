@@ -46,6 +46,21 @@ static inline const void *row_table_row(
 	return (const char *)t->rows + (size_t)row * kind->size;
 }
 
+/* True and *number set if a row that is the same is there. */
+static inline bool row_table_find(
+	const struct row_table *t, const struct row_kind *kind, const void *row, uint32_t *number)
+{
+	if (t->slot_count == 0)
+		return false;
+	size_t mask = t->slot_count - 1;
+	for (size_t i = kind->hash(row) & mask; t->slots[i]; i = (i + 1) & mask) {
+		*number = t->slots[i] - 1;
+		if (kind->same(row_table_row(t, kind, *number), row))
+			return true;
+	}
+	return false;
+}
+
 /* The number of the row that is the same as this one, appended if there is none. */
 static inline uint32_t row_table_intern(
 	struct row_table *t, const struct row_kind *kind, const void *row)
@@ -55,9 +70,9 @@ static inline uint32_t row_table_intern(
 	size_t mask = t->slot_count - 1;
 	size_t i = kind->hash(row) & mask;
 	for (; t->slots[i]; i = (i + 1) & mask) {
-		uint32_t held = t->slots[i] - 1;
-		if (kind->same(row_table_row(t, kind, held), row))
-			return held;
+		uint32_t number = t->slots[i] - 1;
+		if (kind->same(row_table_row(t, kind, number), row))
+			return number;
 	}
 	uint32_t added = row_table_push(t, kind, row);
 	t->slots[i] = added + 1;

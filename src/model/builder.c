@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/row_table.h"
 #include "base/vec.h"
+#include "model/stack_table.h"
 
 /* One metric's weights as they come in. */
 struct column {
@@ -26,7 +27,8 @@ struct column {
 struct builder {
 	struct arena *arena;
 	struct str_table strings;
-	struct row_table objects, functions, frames, stacks, metrics, processes, threads, notes;
+	struct row_table objects, functions, frames, metrics, processes, threads, notes;
+	struct stack_table stacks;
 	struct column *columns;		/* [metric], made with the first weight */
 	VEC(uint64_t) samples_of_stack; /* as long as the last stack that has one needs */
 	bool samples_unknown, has_weights;
@@ -87,20 +89,6 @@ static bool frame_same(const void *a, const void *b)
 	       x->is_inline == y->is_inline && x->obj_addr == y->obj_addr;
 }
 
-static uint64_t stack_hash(const void *row)
-{
-	const struct stack *s = row;
-
-	return hash_u64(pack(s->parent.i, s->frame.i) + 0x9e3779b97f4a7c15u);
-}
-
-static bool stack_same(const void *a, const void *b)
-{
-	const struct stack *x = a, *y = b;
-
-	return x->parent.i == y->parent.i && x->frame.i == y->frame.i;
-}
-
 static uint64_t metric_hash(const void *row)
 {
 	const struct metric *m = row;
@@ -134,7 +122,6 @@ static const struct row_kind object_rows = {sizeof(struct object), object_hash, 
 static const struct row_kind function_rows = {
 	sizeof(struct function), function_hash, function_same};
 static const struct row_kind frame_rows = {sizeof(struct frame), frame_hash, frame_same};
-static const struct row_kind stack_rows = {sizeof(struct stack), stack_hash, stack_same};
 static const struct row_kind metric_rows = {sizeof(struct metric), metric_hash, metric_same};
 static const struct row_kind note_rows = {sizeof(struct note), note_hash, note_same};
 /* Not interned. */
@@ -151,8 +138,7 @@ struct builder *builder_create(void)
 	b->arena = arena_create();
 	str_table_init(&b->strings, b->arena);
 	(void)str_table_intern(&b->strings, STR(""));
-	struct stack empty = {.parent = {0}, .frame = {NO_ID}};
-	(void)row_table_push(&b->stacks, &stack_rows, &empty);
+	stack_table_init(&b->stacks);
 	b->header.stats = stats_unknown;
 	return b;
 }
@@ -172,10 +158,11 @@ void builder_destroy(struct builder *b)
 	if (b == NULL)
 		return;
 	columns_destroy(b);
-	struct row_table *tables[] = {&b->objects, &b->functions, &b->frames, &b->stacks,
-		&b->metrics, &b->processes, &b->threads, &b->notes};
+	struct row_table *tables[] = {&b->objects, &b->functions, &b->frames, &b->metrics,
+		&b->processes, &b->threads, &b->notes};
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		row_table_deinit(tables[i]);
+	stack_table_deinit(&b->stacks);
 	vec_deinit(&b->samples_of_stack);
 	vec_deinit(&b->sample_stack);
 	vec_deinit(&b->sample_thread);
@@ -240,10 +227,8 @@ frame_id builder_frame(struct builder *b, function_id function, string_id file, 
 
 stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame)
 {
-	struct stack s = {.parent = parent, .frame = frame};
-
 	assert(parent.i < b->stacks.count && frame.i < b->frames.count);
-	return (stack_id){row_table_intern(&b->stacks, &stack_rows, &s)};
+	return stack_table_intern(&b->stacks, parent, frame);
 }
 
 process_id builder_process(struct builder *b, int64_t pid, uint64_t start_ns, struct str name)
@@ -291,9 +276,11 @@ static void columns_ensure(struct builder *b)
 #define vec_extend(v, total)                                                                       \
 	do {                                                                                       \
 		size_t extend_to_ = (total);                                                       \
+		if (extend_to_ <= (v)->count)                                                      \
+			break;                                                                     \
 		vec_reserve((v), extend_to_);                                                      \
-		while ((v)->count < extend_to_)                                                    \
-			(v)->data[(v)->count++] = 0;                                               \
+		memset((v)->data + (v)->count, 0, (extend_to_ - (v)->count) * sizeof(*(v)->data)); \
+		(v)->count = extend_to_;                                                           \
 	} while (0)
 
 static void stack_weight_add(struct builder *b, stack_id stack, size_t metric, int64_t weight)
@@ -495,7 +482,10 @@ static void freeze_tables(struct builder *b, struct profile *p)
 	p->objects = adopt_table(p, &b->objects, &object_rows, &p->object_count);
 	p->functions = adopt_table(p, &b->functions, &function_rows, &p->function_count);
 	p->frames = adopt_table(p, &b->frames, &frame_rows, &p->frame_count);
-	p->stacks = adopt_table(p, &b->stacks, &stack_rows, &p->stack_count);
+	p->stack_count = b->stacks.count;
+	struct stack *stacks = stack_table_take(&b->stacks);
+	arena_adopt(p->arena, stacks, p->stack_count * sizeof(*stacks));
+	p->stacks = stacks;
 	p->processes = adopt_table(p, &b->processes, &process_rows, &p->process_count);
 	p->threads = adopt_table(p, &b->threads, &thread_rows, &p->thread_count);
 	p->notes = adopt_table(p, &b->notes, &note_rows, &p->note_count);

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Writes folded stacks to measure readers with: the same bytes for the same arguments.
+
+  make_folded.py wide FILE [LINES [DISTINCT]]   500,000 lines of 100,000 distinct stacks, 239 MB
+  make_folded.py deep FILE [SAMPLES [DEPTH]]    a recursion: 1,000,000 samples, up to 2,000 deep
+  make_folded.py unique FILE [LINES]            every stack once, in random order
+"""
+import random
+import sys
+
+
+def names(rng, count):
+    words = ["parse", "eval", "node", "list", "hash", "emit", "visit", "resolve", "string", "buffer",
+             "scope", "type", "match", "insert", "lower", "fold"]
+    out = []
+    for i in range(count):
+        parts = rng.sample(words, rng.randint(2, 4))
+        out.append("%s::%s_%d" % (parts[0], "_".join(parts[1:]), i))
+    return out
+
+
+def random_stacks(rng, count, depth_low, depth_high, name_count=5000):
+    """Each keeps a random prefix of the one before, so that they make a tree as real ones do."""
+    table = names(rng, name_count)
+    stack, seen = [], set()
+    while len(seen) < count:
+        keep = rng.randint(0, len(stack))
+        depth = rng.randint(depth_low, depth_high)
+        stack = stack[:min(keep, depth)]
+        while len(stack) < depth:
+            stack.append(table[int(rng.random() ** 3 * name_count)])
+        text = ";".join(stack)
+        if text not in seen:
+            seen.add(text)
+            yield text
+
+
+def write_wide(out, lines=500_000, distinct=100_000):
+    rng = random.Random(1)
+    stacks = list(random_stacks(rng, distinct, 9, 34))
+    for i in range(lines):
+        text = stacks[i] if i < distinct else stacks[rng.randrange(distinct)]
+        out.write("%s %d\n" % (text, rng.randint(1, 100)))
+
+
+def write_deep(out, samples=1_000_000, depth=2_000):
+    rng = random.Random(2)
+    counts = [0] * depth
+    for _ in range(samples):
+        counts[rng.randrange(depth)] += 1
+    for i, count in enumerate(counts):
+        out.write("main;%s %d\n" % (";".join((["eval", "apply"] * depth)[: i + 1]), count))
+
+
+def write_unique(out, lines=100_000):
+    rng = random.Random(3)
+    stacks = list(random_stacks(rng, lines, 9, 32))
+    rng.shuffle(stacks)
+    for text in stacks:
+        out.write("%s 1\n" % text)
+
+
+KINDS = {"wide": write_wide, "deep": write_deep, "unique": write_unique}
+
+
+def main(args):
+    if len(args) < 2 or args[0] not in KINDS:
+        sys.exit(__doc__)
+    with open(args[1], "w", encoding="ascii") as out:
+        KINDS[args[0]](out, *map(int, args[2:]))
+
+
+main(sys.argv[1:])

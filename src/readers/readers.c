@@ -1,0 +1,94 @@
+/*
+ * The table of readers, and what is common to reading any of them: bytes, compression, the choice
+ * of the reader, finishing what it built.
+ */
+#include "readers/readers.h"
+
+#include "base/decompress.h"
+#include "base/file.h"
+
+const struct reader *const readers[] = {
+	&reader_dump,
+	&reader_folded,
+	NULL,
+};
+
+const struct reader *reader_find(const char *name)
+{
+	for (size_t i = 0; readers[i]; i++)
+		if (strcmp(readers[i]->name, name) == 0)
+			return readers[i];
+	return NULL;
+}
+
+/* The reader that is surest of the bytes; the first of several. */
+static const struct reader *highest_bid(const struct reader_input *input)
+{
+	const struct reader *best = NULL;
+	int best_bid = 0;
+
+	for (size_t i = 0; readers[i]; i++) {
+		int bid = readers[i]->bid(input->data, input->size);
+		if (bid > best_bid) {
+			best_bid = bid;
+			best = readers[i];
+		}
+	}
+	return best;
+}
+
+static struct error *no_reader(const struct reader_input *input, const char *from)
+{
+	struct strbuf names = {0};
+	struct error *err;
+
+	for (size_t i = 0; readers[i]; i++)
+		strbuf_printf(&names, "%s%s", i ? ", " : "", readers[i]->name);
+	if (from)
+		err = error_new(ERROR_USAGE, "there is no format '%s' to read; there are: %s", from,
+			names.data);
+	else
+		err = error_new(ERROR_INPUT,
+			"%s: in no format that sonde reads (%s); --from NAME insists on one",
+			input->name, names.data);
+	strbuf_deinit(&names);
+	return err;
+}
+
+struct error *profile_read_bytes(
+	const struct reader_input *input, const char *from, struct profile **profile)
+{
+	if (input->size == 0)
+		return error_new(ERROR_INPUT, "%s: the file is empty", input->name);
+	const struct reader *reader = from ? reader_find(from) : highest_bid(input);
+	if (reader == NULL)
+		return no_reader(input, from);
+	struct builder *b = builder_create();
+	builder_header(b)->source = builder_string(b, str_from(input->name));
+	builder_header(b)->format = builder_string(b, str_from(reader->name));
+	struct error *err = reader->read(input, b);
+	if (err) {
+		builder_destroy(b);
+		return err;
+	}
+	/* The builder checks the profile. */
+	err = builder_finish(b, profile);
+	return err ? error_prefix(err, "%s", input->name) : NULL;
+}
+
+struct error *profile_read(const char *path, const char *from, struct profile **profile)
+{
+	struct file_bytes bytes;
+	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+	struct error *err = file_read(path, 0, &bytes);
+
+	if (err)
+		return err;
+	err = decompress(name, 0, &bytes);
+	if (err == NULL) {
+		struct reader_input input = {.name = name, .data = bytes.data, .size = bytes.size};
+		err = profile_read_bytes(&input, from, profile);
+	}
+	file_bytes_deinit(&bytes);
+	return err;
+}
