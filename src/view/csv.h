@@ -2,7 +2,7 @@
 #define SONDE_VIEW_CSV_H
 
 #include "view/report.h"
-#include "view/sink.h"
+#include "base/sink.h"
 
 /*
  * A report's rows as CSV (RFC 4180: a header, lines that end in CR LF), figures exact in the

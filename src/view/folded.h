@@ -2,7 +2,7 @@
 #define SONDE_VIEW_FOLDED_H
 
 #include "view/report.h"
-#include "view/sink.h"
+#include "base/sink.h"
 
 /*
  * A tree report as folded stacks: each path of the tree, collapsed or not, in which time was spent,

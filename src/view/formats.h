@@ -9,7 +9,7 @@
  */
 
 #include "view/report.h"
-#include "view/sink.h"
+#include "base/sink.h"
 #include "view/text/text.h"
 
 struct format {

@@ -2,7 +2,7 @@
 #define SONDE_VIEW_JSON_H
 
 #include "view/report.h"
-#include "view/sink.h"
+#include "base/sink.h"
 
 /*
  * A report as one JSON object: sonde, view, level, metric, total, filters, notes, rows.  Figures

@@ -8,7 +8,7 @@
  */
 
 #include "view/report.h"
-#include "view/sink.h"
+#include "base/sink.h"
 
 struct text_style {
 	size_t width; /* columns to keep to, by cutting names; 0: as wide as it comes */

@@ -1,8 +1,8 @@
-#ifndef SONDE_VIEW_SINK_H
-#define SONDE_VIEW_SINK_H
+#ifndef SONDE_BASE_SINK_H
+#define SONDE_BASE_SINK_H
 
 /*
- * Where a report goes: text gathers in a buffer and leaves for a file descriptor in large writes.
+ * Where output goes: text gathers in a buffer and leaves for a file descriptor in large writes.
  * The first failed write is remembered, what comes after it is dropped, and sink_finish tells.
  *
  *	sink_init(&sink, fd, "standard output");

@@ -2,7 +2,7 @@
  * A buffered way out with one sticky error, so that code that draws rows need not look at every
  * write.  stdio would do the same but for one thing: it forgets which errno failed first.
  */
-#include "view/sink.h"
+#include "base/sink.h"
 
 #include "base/file.h"
 
