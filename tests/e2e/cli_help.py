@@ -1,13 +1,57 @@
-"""Help, version, and what is said about a wrong command line."""
+"""Help and version: whole, on standard output, the same however asked for."""
+
+import re
 
 import harness
 from harness import check, sonde
 
 
+def commands():
+	"""The names of all commands, from the overview."""
+	return re.findall(r"^  ([a-z]+)  +\S", check(sonde("help")).out, re.MULTILINE)
+
+
 def test_alone_it_lists_the_commands():
-	out = check(sonde()).out
-	assert "\n  help " in out and "sonde run" in out
-	assert sonde("--help").out == out and sonde("help").out == out
+	result = check(sonde())
+	assert {"record", "report", "run", "help"} <= set(commands())
+	assert "To begin: sonde run" in result.out and result.err == ""
+	for spelling in ["--help", "-h", "help"]:
+		assert check(sonde(spelling)).out == result.out
+
+
+def test_it_says_its_version():
+	version = re.search(r"version: '(.*)'", (harness.SOURCE_ROOT / "meson.build").read_text())
+	for spelling in ["--version", "-V"]:
+		assert check(sonde(spelling)).out == f"sonde {version.group(1)}\n"
+
+
+def test_every_command_has_help():
+	for name in commands():
+		result = check(sonde(name, "--help"))
+		assert result.out.startswith(f"usage: sonde {name} "), result
+		assert "--help" in result.out and result.err == ""
+		assert check(sonde(name, "-h")).out == result.out
+		assert check(sonde("help", name)).out == result.out
+
+
+def test_help_fits_80_columns():
+	for name in [""] + commands():
+		for line in check(sonde("help", *name.split())).out.splitlines():
+			assert len(line) <= 80, line
+
+
+def test_help_is_one_line_a_command_at_the_beginning():
+	for line in check(sonde()).out.splitlines():
+		if re.match(r"  [a-z]+  +", line):
+			assert not line.endswith("."), line
+
+
+def test_options_are_not_told_twice():
+	for name in commands():
+		options = re.findall(r"^  (?:-.,|   ) (--[a-z-]+)", check(sonde("help", name)).out, re.MULTILINE)
+		letters = re.findall(r"^  (-.)\b", check(sonde("help", name)).out, re.MULTILINE)
+		assert len(options) == len(set(options)), (name, options)
+		assert len(letters) == len(set(letters)), (name, letters)
 
 
 harness.main()

@@ -1,0 +1,87 @@
+"""What is wrong with a command line is said in one line, with the nearest word and the right status."""
+
+import re
+
+import harness
+from harness import check, sonde
+
+
+def one_line(result, status):
+	check(result, status)
+	assert result.out == "", result
+	assert re.fullmatch(r"sonde: [^\n]+\n", result.err), result
+	return result.err
+
+
+def test_unknown_command():
+	assert "'reprot'; did you mean 'report'?" in one_line(sonde("reprot"), 2)
+	assert "'recrod'; did you mean 'record'?" in one_line(sonde("recrod", "true"), 2)
+	assert "did you mean" not in one_line(sonde("zzzzzz"), 2)
+	assert "did you mean" not in one_line(sonde(""), 2)
+	assert "did you mean 'report'" in one_line(sonde("help", "reprot"), 2)
+
+
+def test_a_file_in_place_of_the_command(folder):
+	program = folder / "program"
+	program.write_text("#!/bin/sh\n")
+	assert f"did you mean 'sonde report {program}'?" in one_line(sonde(program), 2)
+	program.chmod(0o755)
+	assert f"did you mean 'sonde run {program}'?" in one_line(sonde(program), 2)
+
+
+def test_unknown_option():
+	assert "--colapse'; did you mean '--collapse'?" in one_line(sonde("report", "--colapse", "full"), 2)
+	assert "did you mean '--view'?" in one_line(sonde("report", "--veiw=tree"), 2)
+	assert "see 'sonde help report'" in one_line(sonde("report", "--zzzzzzz"), 2)
+	assert "'-Z'" in one_line(sonde("report", "-Z"), 2)
+	one_line(sonde("--nonsense"), 2)
+
+
+def test_unknown_choice():
+	err = one_line(sonde("report", "--collapse", "ful"), 2)
+	assert "'ful'" in err and "none, direct, conservative, full" in err and "mean 'full'?" in err
+	assert "did you mean" not in one_line(sonde("report", "--collapse=zzz"), 2)
+
+
+def test_values():
+	assert "--view needs a value" in one_line(sonde("report", "--view"), 2)
+	assert "takes no value" in one_line(sonde("report", "--help=yes"), 2)
+	assert "-1" in one_line(sonde("report", "--limit=-1"), 2)
+
+
+def test_commands_that_start_a_program_exit_with_125():
+	for command in ["record", "run"]:
+		one_line(sonde(command), 125)
+		assert "did you mean '--" in one_line(sonde(command, "--intervall", "1ms", "true"), 125)
+		one_line(sonde(command, "--interval", "1", "true"), 125)
+		one_line(sonde(command, "-F", "0", "true"), 125)
+
+
+def test_too_many_operands():
+	one_line(sonde("report", "one.prof", "two.prof"), 2)
+	one_line(sonde("help", "report", "record"), 2)
+	one_line(sonde("completion"), 2)
+	one_line(sonde("completion", "tcsh"), 2)
+
+
+def test_names_are_never_shown_raw():
+	hostile = "\x1b]0;owned\x07\u202e\x9b31m\rx"
+	for args in [(hostile,), ("report", "--" + hostile), ("report", "--collapse", hostile),
+			("report", hostile), ("help", hostile), ("completion", hostile), ("record", hostile),
+			("report", "--limit", hostile), ("record", "--interval", hostile, "true")]:
+		result = sonde(*args)
+		assert result.status != 0
+		shown = result.err_bytes.decode("utf-8")
+		assert shown.startswith("sonde: ") and shown.endswith("\n")
+		for c in "\x1b\x07\u202e\x9b\r":
+			assert c not in shown, (args, shown)
+		assert "\\x1b" in shown, (args, shown)
+
+
+def test_bytes_that_are_not_text():
+	result = sonde(b"\xff\xfe\x80")
+	check(result, 2)
+	result.err_bytes.decode("utf-8")
+
+
+harness.main()

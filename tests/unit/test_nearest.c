@@ -1,0 +1,95 @@
+/*
+ * Distances by hand, and which candidate is suggested.
+ */
+
+#include "cli/nearest.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/compiler.h"
+
+static void distances_count_edits(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		size_t distance;
+	} rows[] = {
+		{"", "", 0},
+		{"", "abc", 3},
+		{"abc", "abc", 0},
+		{"abc", "abd", 1},	  /* changed */
+		{"abc", "abcd", 1},	  /* put in */
+		{"abc", "ac", 1},	  /* left out */
+		{"abcd", "acbd", 1},	  /* transposed */
+		{"ab", "ba", 1},	  /* at both ends */
+		{"ca", "abc", 3},	  /* no byte is touched twice */
+		{"kitten", "sitting", 3}, /* Levenshtein's own */
+		{"colapse", "collapse", 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct str a = str_from(rows[i].a), b = str_from(rows[i].b);
+
+		assert_int_equal(nearest_distance(a, b), rows[i].distance);
+		assert_int_equal(nearest_distance(b, a), rows[i].distance);
+	}
+}
+
+static const char *suggest(const char *wanted)
+{
+	static const char *const names[] = {
+		"record", "report", "run", "convert", "doctor", "--view"};
+	struct nearest n;
+
+	nearest_init(&n, str_from(wanted));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		nearest_offer(&n, str_from(names[i]));
+	return n.best.size ? n.best.data : NULL;
+}
+
+static void slips_are_seen(void **state)
+{
+	(void)state;
+	assert_string_equal(suggest("reprot"), "report");
+	assert_string_equal(suggest("recrod"), "record");
+	assert_string_equal(suggest("rnu"), "run");
+	assert_string_equal(suggest("docter"), "doctor");
+	assert_string_equal(suggest("conv"), "convert"); /* not typed to its end */
+	assert_string_equal(suggest("--veiw"), "--view");
+}
+
+static void other_words_are_not(void **state)
+{
+	(void)state;
+	assert_null(suggest("banana"));
+	assert_null(suggest(""));
+	assert_null(suggest("x"));
+	assert_null(suggest("git"));
+}
+
+static void long_names_cost_nothing(void **state)
+{
+	static char name[1 << 20];
+
+	(void)state;
+	for (size_t i = 0; i + 1 < sizeof(name); i++)
+		name[i] = 'r';
+	assert_null(suggest(name));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(distances_count_edits),
+		cmocka_unit_test(slips_are_seen),
+		cmocka_unit_test(other_words_are_not),
+		cmocka_unit_test(long_names_cost_nothing),
+	};
+
+	return cmocka_run_group_tests_name("nearest", tests, NULL, NULL);
+}
