@@ -123,6 +123,24 @@ static uint32_t play_target(const struct play *p, uint32_t cur, uint32_t entity)
 	return is_stub ? a : NO_ID;
 }
 
+static struct play_node play_new_node(const struct play *p, uint32_t cur, uint32_t entity)
+{
+	const struct play_node *parent = &p->nodes.data[cur];
+	bool is_fresh = p->nearest[entity] == NO_ID;
+
+	return (struct play_node){
+		.parent = cur,
+		.entity = entity,
+		.depth = parent->depth + 1,
+		.target = play_target(p, cur, entity),
+		.first_seen = UINT32_MAX,
+		.fresh_depth = is_fresh ? parent->depth + 1 : parent->fresh_depth,
+		.inbox = NO_ID,
+		.busy_child = NO_ID,
+		.last_jump = NO_ID,
+	};
+}
+
 /* The child or stub of cur for the entity, made at first sight. */
 static uint32_t play_step(struct play *p, uint32_t cur, uint32_t entity)
 {
@@ -130,20 +148,8 @@ static uint32_t play_step(struct play *p, uint32_t cur, uint32_t entity)
 	uint32_t id = child_table_at(&p->children, cur, entity, &added);
 
 	if (added) {
-		const struct play_node *parent = &p->nodes.data[cur];
-		uint32_t depth = parent->depth + 1;
-		bool is_fresh = p->nearest[entity] == NO_ID;
-		vec_push(&p->nodes, (struct play_node){
-					    .parent = cur,
-					    .entity = entity,
-					    .depth = depth,
-					    .target = play_target(p, cur, entity),
-					    .first_seen = UINT32_MAX,
-					    .fresh_depth = is_fresh ? depth : parent->fresh_depth,
-					    .inbox = NO_ID,
-					    .busy_child = NO_ID,
-					    .last_jump = NO_ID,
-				    });
+		struct play_node node = play_new_node(p, cur, entity);
+		vec_push(&p->nodes, node);
 	}
 	return id;
 }

@@ -35,8 +35,7 @@ struct entity {
 	uint32_t occurrence;
 };
 
-/* The name to show, occurrence included.  Lives in scratch or in the entity, whichever ends first.
- */
+/* The name to show, occurrence included: the entity's own, or made in scratch. */
 struct str entity_label(const struct entity *e, struct strbuf *scratch);
 /* Orders by name, module, file, line, occurrence; 0 only for the same entity. */
 int entity_compare(const struct entity *a, const struct entity *b);
@@ -54,7 +53,7 @@ struct entity_node {
 struct entity_tree {
 	const struct entity *entities;
 	size_t entity_count; /* some may have no node */
-	/* Siblings in order of first sight; subtrees in which no stack has weight are left out. */
+	/* Siblings in order of first sight; stacks of weight 0 make no nodes. */
 	const struct entity_node *nodes;
 	size_t node_count; /* at least 1; the root holds the weight of empty stacks */
 	int64_t total;

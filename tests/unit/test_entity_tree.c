@@ -1,0 +1,237 @@
+/*
+ * The entity tree: what is one entity, which stacks meet in one node, pre-order, spread.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../slow/text_profile.h"
+#include "analysis/entity_tree.h"
+#include "base/alloc.h"
+#include "model/builder.h"
+
+/* Nodes as "name weight/weight_below", a '-' for each level above the first, " | " between. */
+static const char *text_tree(const struct entity_tree *t, struct strbuf *out)
+{
+	uint32_t *level = xcalloc(t->node_count, sizeof(*level));
+	struct strbuf scratch = {0};
+
+	strbuf_clear(out);
+	strbuf_add(out, STR(""));
+	for (size_t i = 1; i < t->node_count; i++) {
+		const struct entity_node *n = &t->nodes[i];
+		level[i] = level[n->parent] + 1;
+		strbuf_add(out, i > 1 ? STR(" | ") : STR(""));
+		for (uint32_t k = 1; k < level[i]; k++)
+			strbuf_add_char(out, '-');
+		strbuf_add(out, entity_label(&t->entities[n->entity], &scratch));
+		strbuf_printf(out, " %" PRId64 "/%" PRId64, n->weight, n->weight_below);
+	}
+	free(level);
+	strbuf_deinit(&scratch);
+	return out->data;
+}
+
+static void expect_tree(const struct entity_tree *t, const char *expected)
+{
+	struct strbuf text = {0};
+
+	assert_string_equal(text_tree(t, &text), expected);
+	strbuf_deinit(&text);
+}
+
+static void expect(const char *lines, enum level level, const char *expected)
+{
+	struct arena *arena = arena_create();
+	struct profile *p = text_profile(lines);
+
+	expect_tree(entity_tree_create(p, level, p->default_metric, arena), expected);
+	profile_destroy(p);
+	arena_destroy(arena);
+}
+
+static void test_pre_order(void **state)
+{
+	(void)state;
+	expect("m b 1\nm a 2\nm b c 4\nn 8\nm 16\n", LEVEL_FUNCTION,
+		"m 16/23 | -b 1/5 | --c 4/4 | -a 2/2 | n 8/8");
+}
+
+/* First seen is the order of the stacks that have weight, not of those that have none. */
+static void test_weightless_stacks(void **state)
+{
+	(void)state;
+	expect("m a x 0\nm b 1\nm a y 2\nm c 0\n", LEVEL_FUNCTION,
+		"m 0/3 | -b 1/1 | -a 0/2 | --y 2/2");
+	expect("m a 0\n", LEVEL_FUNCTION, "");
+	expect("", LEVEL_MODULE, "");
+}
+
+static void test_neighbours_merge_at_module_level(void **state)
+{
+	(void)state;
+	expect("a:x a:y b:z a:x 1\na:y a:y 2\na:x b:z b:w 4\n", LEVEL_MODULE,
+		"a 2/7 | -b 4/5 | --a 1/1");
+}
+
+static void test_modules_by_base_name(void **state)
+{
+	(void)state;
+	expect("/usr/lib/x.so:f 1\n/lib/x.so:g 2\nlone 4\nother lone 8\n", LEVEL_MODULE,
+		"x.so 3/3 | [unknown] 12/12");
+}
+
+static struct profile *finish(struct builder *b)
+{
+	struct profile *p = NULL;
+	struct error *err = builder_finish(b, &p);
+
+	if (err)
+		fail_msg("%s", err->message);
+	return p;
+}
+
+struct place {
+	const char *name, *object, *file;
+	uint32_t line, frame_line;
+};
+
+/* A stack of one frame for each place, weight 1. */
+static struct profile *profile_of_places(const struct place *places, size_t count)
+{
+	struct builder *b = builder_create();
+	const int64_t one = 1;
+
+	(void)builder_metric(b, STR("samples"), STR("count"));
+	for (size_t i = 0; i < count; i++) {
+		const struct place *at = &places[i];
+		object_id object = {NO_ID};
+		if (at->object)
+			object = builder_object(b, str_from(at->object), STR(""), OBJECT_USER);
+		string_id file = builder_string(b, str_from(at->file));
+		string_id name = builder_string(b, str_from(at->name));
+		function_id f = builder_function(b, name, object, file, at->line);
+		frame_id frame = builder_frame(b, f, file, at->frame_line, false, i);
+		builder_weight(b, builder_stack(b, (stack_id){0}, frame), &one, 1);
+	}
+	return finish(b);
+}
+
+static void test_identity_of_functions(void **state)
+{
+	static const struct place places[] = {
+		{"f", "/lib/a.so", "f.c", 10, 11},
+		{"f", "/lib/a.so", "f.c", 10, 12}, /* another line of it */
+		{"f", "/opt/a.so", "f.c", 10, 11}, /* another copy of the load object */
+		{"f", "/lib/b.so", "f.c", 10, 11},
+		{"f", "/lib/a.so", "g.c", 10, 11},
+		{"f", "/lib/a.so", "f.c", 20, 21},
+		{"f", NULL, "f.c", 10, 11},
+		{"", NULL, "", 0, 0},
+		{"[unknown]", NULL, "", 0, 0},
+	};
+	struct profile *p = profile_of_places(places, ARRAY_SIZE(places));
+	struct arena *arena = arena_create();
+	struct entity_tree *t = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+
+	(void)state;
+	expect_tree(t, "f 3/3 | f 1/1 | f 1/1 | f 1/1 | f 1/1 | [unknown] 2/2");
+	for (size_t i = 1; i < t->node_count; i++)
+		for (size_t k = 1; k < i; k++)
+			assert_int_not_equal(0, entity_compare(&t->entities[t->nodes[i].entity],
+							&t->entities[t->nodes[k].entity]));
+	const struct entity *first = &t->entities[t->nodes[1].entity];
+	assert_true(str_equal(first->module, STR("a.so")));
+	assert_true(str_equal(first->file, STR("f.c")));
+	assert_int_equal(first->line, 10);
+	assert_int_equal(t->nodes[1].samples, 3);
+	assert_null(t->entities[t->nodes[5].entity].module.data);
+	assert_null(t->entities[t->nodes[6].entity].file.data);
+	profile_destroy(p);
+	arena_destroy(arena);
+}
+
+static void test_metric_is_chosen(void **state)
+{
+	struct builder *b = builder_create();
+	struct arena *arena = arena_create();
+
+	(void)state;
+	(void)builder_metric(b, STR("samples"), STR("count"));
+	metric_id bytes = builder_metric(b, STR("bytes"), STR("bytes"));
+	string_id none = builder_string(b, STR(""));
+	for (int64_t i = 1; i <= 2; i++) {
+		string_id name = builder_string(b, i == 1 ? STR("one") : STR("two"));
+		function_id f = builder_function(b, name, (object_id){NO_ID}, none, 0);
+		frame_id frame = builder_frame(b, f, none, 0, false, 0);
+		const int64_t weights[] = {1, 100 * (i - 1)};
+		builder_weight(b, builder_stack(b, (stack_id){0}, frame), weights, 1);
+	}
+	struct profile *p = finish(b);
+	expect_tree(entity_tree_create(p, LEVEL_FUNCTION, bytes, arena), "two 100/100");
+	expect_tree(
+		entity_tree_create(p, LEVEL_FUNCTION, (metric_id){0}, arena), "one 1/1 | two 1/1");
+	profile_destroy(p);
+	arena_destroy(arena);
+}
+
+static void test_spread(void **state)
+{
+	struct profile *p = text_profile("m f f g f 1\nm f 2\nm g f f 4\nf m 8\n");
+	struct arena *arena = arena_create();
+	struct entity_tree *t = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *spread = entity_tree_spread(t, arena);
+	static const char expected[] = "m 0/7 | -f 2/3 | --f'2 0/1 | ---g 0/1 | ----f'3 1/1 | "
+				       "-g 0/4 | --f 0/4 | ---f'2 4/4 | f 0/8 | -m 8/8";
+
+	(void)state;
+	expect_tree(spread, expected);
+	assert_int_equal(spread->entity_count, t->entity_count + 2);
+	/* Nothing recurs any more, so spreading again changes nothing. */
+	expect_tree(entity_tree_spread(spread, arena), expected);
+	profile_destroy(p);
+	arena_destroy(arena);
+}
+
+static void test_spread_million_deep(void **state)
+{
+	enum { DEEP = 1000000 };
+	static const char *const names[] = {"f"};
+	uint32_t *chain = xcalloc(DEEP, sizeof(*chain));
+	struct profile *p = chain_profile(names, chain, DEEP, 1);
+	struct arena *arena = arena_create();
+	struct entity_tree *t = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *spread = entity_tree_spread(t, arena);
+	struct strbuf scratch = {0};
+
+	(void)state;
+	assert_int_equal(spread->entity_count, DEEP);
+	struct str last = entity_label(&spread->entities[spread->nodes[DEEP].entity], &scratch);
+	assert_true(str_equal(last, STR("f'1000000")));
+	strbuf_deinit(&scratch);
+	profile_destroy(p);
+	arena_destroy(arena);
+	free(chain);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pre_order),
+		cmocka_unit_test(test_weightless_stacks),
+		cmocka_unit_test(test_neighbours_merge_at_module_level),
+		cmocka_unit_test(test_modules_by_base_name),
+		cmocka_unit_test(test_identity_of_functions),
+		cmocka_unit_test(test_metric_is_chosen),
+		cmocka_unit_test(test_spread),
+		cmocka_unit_test(test_spread_million_deep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,501 @@
+/*
+ * What must hold on every profile: sums and bounds of semantics.md sections 1 and 2, agreement with
+ * the plain slow implementations, independence of the order of samples, linearity in the weights.
+ *
+ * Each test runs over many random profiles.  A failure names the profile's number; SEED=number in
+ * the environment runs that one alone.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../random_profile.h"
+#include "../slow/slow_analysis.h"
+#include "analysis/calltree.h"
+#include "analysis/functions.h"
+#include "analysis/stats.h"
+#include "base/alloc.h"
+
+#define ROUNDS 2000
+
+static uint64_t current_seed;
+
+#define check(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			fail_msg("SEED=%" PRIu64 ": line %d: %s", current_seed, __LINE__,          \
+				#condition);                                                       \
+	} while (0)
+
+/* One random profile, looked at in one way. */
+struct subject {
+	uint64_t seed;
+	struct random random;
+	struct random_shape shape;
+	struct profile *profile;
+	enum level level;
+	metric_id metric;
+	bool spread;
+	struct arena *arena;
+	struct entity_tree *tree;
+	struct slow_stacks *slow;
+};
+
+/* Mostly few functions and much recursion; now and then anything at all. */
+static struct random_shape subject_shape(struct random *r)
+{
+	if (random_below(r, 16) == 0)
+		return random_shape_any(r);
+	struct random_shape s = random_shape_small;
+	s.functions = 1 + random_below(r, 7);
+	s.objects = random_below(r, 4);
+	s.stacks = random_below(r, 30);
+	s.depth_max = 1 + random_below(r, 20);
+	s.metrics = 1 + random_below(r, 2);
+	s.weight_max = 1u << random_below(r, 10);
+	s.negative = random_below(r, 3) == 0;
+	s.places = random_below(r, 2);
+	s.hostile = random_below(r, 4) == 0;
+	return s;
+}
+
+static struct entity_tree *subject_tree(const struct subject *s, const struct profile *p)
+{
+	struct entity_tree *tree = entity_tree_create(p, s->level, s->metric, s->arena);
+
+	return s->spread ? entity_tree_spread(tree, s->arena) : tree;
+}
+
+static void subject_init(struct subject *s, uint64_t seed)
+{
+	struct random r = random_from(seed);
+
+	current_seed = seed;
+	*s = (struct subject){.seed = seed};
+	s->shape = subject_shape(&r);
+	s->profile = random_profile(seed, &s->shape);
+	s->level = random_below(&r, 4) ? LEVEL_FUNCTION : LEVEL_MODULE;
+	s->metric.i = random_below(&r, s->shape.metrics);
+	s->spread = random_below(&r, 6) == 0;
+	s->random = r;
+	s->arena = arena_create();
+	s->tree = subject_tree(s, s->profile);
+	s->slow = slow_stacks_create(s->profile, s->level, s->metric);
+	if (s->spread)
+		slow_stacks_spread(s->slow);
+}
+
+static void subject_deinit(struct subject *s)
+{
+	slow_stacks_destroy(s->slow);
+	arena_destroy(s->arena);
+	profile_destroy(s->profile);
+}
+
+static void for_each_subject(void (*test)(struct subject *))
+{
+	const char *chosen = getenv("SEED");
+	uint64_t first = chosen ? strtoull(chosen, NULL, 10) : 1;
+	uint64_t last = chosen ? first : ROUNDS;
+
+	for (uint64_t seed = first; seed <= last; seed++) {
+		struct subject s;
+		subject_init(&s, seed);
+		test(&s);
+		subject_deinit(&s);
+	}
+}
+
+/* All degrees in both orders: i from 0 to TREES - 1. */
+#define TREES (2 * COLLAPSE_COUNT)
+
+static struct calltree *subject_calltree(const struct subject *s, int i)
+{
+	return calltree_analyse(s->tree, (enum collapse)(i / 2),
+		i % 2 ? CALLTREE_FIRST_SEEN : CALLTREE_BY_WEIGHT, s->arena);
+}
+
+/* ---- the entity tree ---- */
+
+static void check_node(const struct entity_tree *t, uint32_t i)
+{
+	const struct entity_node *n = &t->nodes[i];
+	int64_t below = n->weight;
+	uint32_t last_seen = n->first_seen;
+
+	check(i == 0 ? n->parent == NO_ID : n->parent < i);
+	check(n->end > i && n->end <= t->node_count);
+	check(i == 0 ? n->entity == NO_ID : n->entity < t->entity_count);
+	for (uint32_t c = i + 1; c < n->end; c = t->nodes[c].end) {
+		check(t->nodes[c].parent == i);
+		check(t->nodes[c].first_seen > last_seen);
+		last_seen = t->nodes[c].first_seen;
+		below += t->nodes[c].weight_below;
+		for (uint32_t d = t->nodes[c].end; d < n->end; d = t->nodes[d].end)
+			check(t->nodes[d].entity != t->nodes[c].entity);
+	}
+	check(n->weight_below == below);
+}
+
+static void test_entity_tree(struct subject *s)
+{
+	const struct entity_tree *t = s->tree;
+	uint32_t depth_max = 0;
+
+	check(t->node_count >= 1 && t->nodes[0].end == t->node_count);
+	for (uint32_t i = 0; i < t->node_count; i++)
+		check_node(t, i);
+	for (size_t i = 0; i < s->slow->stacks.count; i++)
+		if (s->slow->stacks.data[i].depth > depth_max)
+			depth_max = s->slow->stacks.data[i].depth;
+	check(t->depth_max == depth_max);
+	check(t->total == slow_total(s->slow));
+	check(t->total == t->nodes[0].weight_below);
+}
+
+static void test_stats(struct subject *s)
+{
+	struct stats stats = stats_analyse(s->profile, s->tree);
+
+	check(stats.total == slow_total(s->slow));
+	check(stats.recursive == slow_recursive(s->slow));
+	check(stats.stack_count <= s->slow->stacks.count);
+	check(stats.entity_count <= s->slow->names.count);
+	check(!s->spread || stats.recursive == 0);
+}
+
+/* ---- functions ---- */
+
+static void check_function_row(
+	const struct subject *s, const struct functions *f, const struct function_row *r)
+{
+	uint32_t name = slow_stacks_find(s->slow, &f->tree->entities[r->entity]);
+
+	check(name != NO_ID);
+	check(r->exclusive == slow_exclusive(s->slow, name));
+	check(r->inclusive == slow_inclusive(s->slow, name));
+	if (!s->shape.negative)
+		check(r->exclusive <= r->inclusive && r->inclusive <= f->tree->total);
+}
+
+static void test_functions(struct subject *s)
+{
+	struct functions *f = functions_analyse(s->tree, s->arena);
+	int64_t sum = s->tree->nodes[0].weight;
+	size_t expected = 0;
+
+	for (size_t i = 0; i < f->count; i++) {
+		check_function_row(s, f, &f->rows[i]);
+		sum += f->rows[i].exclusive;
+		if (i == 0)
+			continue;
+		const struct function_row *before = &f->rows[i - 1], *r = &f->rows[i];
+		check(before->exclusive >= r->exclusive);
+		if (before->exclusive == r->exclusive)
+			check(before->inclusive >= r->inclusive);
+	}
+	check(sum == s->tree->total);
+	for (uint32_t i = 0; i < s->slow->names.count; i++)
+		expected += slow_exclusive(s->slow, i) != 0 || slow_inclusive(s->slow, i) != 0;
+	check(f->count == expected);
+}
+
+/* ---- the call tree ---- */
+
+static void check_same_row(
+	const struct subject *s, const struct calltree_row *fast, const struct calltree_row *slow)
+{
+	check(slow_stacks_find(s->slow, &s->tree->entities[fast->entity]) == slow->entity);
+	check(fast->level == slow->level);
+	check(fast->parent == slow->parent);
+	check(fast->is_stub == slow->is_stub);
+	check(fast->target == slow->target);
+	check(fast->direct == slow->direct);
+	check(fast->indirect == slow->indirect);
+	check(fast->in_only == slow->in_only);
+	check(fast->stub_weight == slow->stub_weight);
+	check(fast->jumps_max == slow->jumps_max);
+	check(fabs(fast->jumps_mean - slow->jumps_mean) <= 1e-9 * (1 + fabs(slow->jumps_mean)));
+}
+
+static void test_agrees_with_slow(struct subject *s)
+{
+	for (int i = 0; i < TREES; i++) {
+		struct calltree *fast = subject_calltree(s, i);
+		struct slow_calltree *slow = slow_calltree_create(
+			s->slow, fast->collapse, i % 2 ? CALLTREE_FIRST_SEEN : CALLTREE_BY_WEIGHT);
+		check(fast->count == slow->rows.count);
+		for (size_t k = 0; k < fast->count; k++)
+			check_same_row(s, &fast->rows[k], &slow->rows.data[k]);
+		slow_calltree_destroy(slow);
+	}
+}
+
+/* In-only partitions the total, and per function it is the flat exclusive in every degree. */
+static void test_in_only_sums(struct subject *s)
+{
+	struct functions *f = functions_analyse(s->tree, s->arena);
+	int64_t *exclusive = xcalloc(s->tree->entity_count, sizeof(*exclusive));
+
+	for (int i = 0; i < TREES; i++) {
+		struct calltree *t = subject_calltree(s, i);
+		int64_t sum = s->tree->nodes[0].weight;
+		for (size_t k = 0; k < t->count; k++) {
+			exclusive[t->rows[k].entity] += t->rows[k].in_only;
+			sum += t->rows[k].in_only;
+		}
+		check(sum == s->tree->total);
+		for (size_t k = 0; k < f->count; k++) {
+			check(exclusive[f->rows[k].entity] == f->rows[k].exclusive);
+			exclusive[f->rows[k].entity] = 0;
+		}
+		for (size_t k = 0; k < s->tree->entity_count; k++)
+			check(exclusive[k] == 0);
+	}
+	free(exclusive);
+}
+
+static bool is_ancestor_or_self(const struct calltree *t, uint32_t a, uint32_t row)
+{
+	while (row != NO_ID && row != a)
+		row = t->rows[row].parent;
+	return row == a;
+}
+
+static void check_row_shape(const struct calltree *t, uint32_t i)
+{
+	const struct calltree_row *r = &t->rows[i];
+
+	check(r->parent == NO_ID ? r->level == 1 : r->level == t->rows[r->parent].level + 1);
+	check(r->parent == NO_ID || r->parent < i);
+	check(r->parent == NO_ID || !t->rows[r->parent].is_stub);
+	check(i == 0 ? r->level == 1 : r->level <= t->rows[i - 1].level + 1);
+	if (r->is_stub) {
+		check(is_ancestor_or_self(t, r->target, r->parent));
+		check(t->rows[r->target].entity == r->entity);
+		check(r->direct == 0 && r->indirect == 0 && r->in_only == 0);
+		check(r->jumps_max >= 1);
+	} else {
+		check(r->target == NO_ID && r->stub_weight == 0 && r->jumps_max == 0);
+	}
+}
+
+/* Among siblings an entity stands once, as a node or as a stub. */
+static void check_siblings(const struct calltree *t, uint32_t i)
+{
+	for (uint32_t k = i; k-- > 0 && t->rows[k].level >= t->rows[i].level;)
+		check(t->rows[k].parent != t->rows[i].parent ||
+			t->rows[k].entity != t->rows[i].entity);
+}
+
+static void check_weights_fall(const struct calltree *t, uint32_t i)
+{
+	const struct calltree_row *r = &t->rows[i];
+	int64_t above = r->parent == NO_ID
+				? t->tree->total
+				: t->rows[r->parent].direct + t->rows[r->parent].indirect;
+
+	check(r->direct >= 0 && r->indirect >= 0 && r->in_only >= 0);
+	check(r->direct + r->indirect <= above);
+	check(r->in_only <= r->direct + r->indirect || r->is_stub);
+	check(r->stub_weight <= above);
+}
+
+static void test_tree_shape(struct subject *s)
+{
+	for (int i = 0; i < TREES; i++) {
+		struct calltree *t = subject_calltree(s, i);
+		uint32_t level_max = 0;
+		for (uint32_t k = 0; k < t->count; k++) {
+			check_row_shape(t, k);
+			check_siblings(t, k);
+			if (!s->shape.negative)
+				check_weights_fall(t, k);
+			if (t->rows[k].level > level_max)
+				level_max = t->rows[k].level;
+		}
+		check(t->level_max == level_max);
+	}
+}
+
+/* Nodes are at most k deep (full) or k(k+1)/2 (conservative); a stub stands one level below. */
+static void test_depth_bounds(struct subject *s)
+{
+	size_t k = s->tree->entity_count;
+	struct calltree *full = subject_calltree(s, 2 * COLLAPSE_FULL);
+	struct calltree *conservative = subject_calltree(s, 2 * COLLAPSE_CONSERVATIVE);
+	struct calltree *none = subject_calltree(s, 2 * COLLAPSE_NONE);
+
+	for (size_t i = 0; i < full->count; i++)
+		check(full->rows[i].is_stub || full->rows[i].level <= k);
+	for (size_t i = 0; i < conservative->count; i++)
+		check(conservative->rows[i].is_stub ||
+			conservative->rows[i].level <= k * (k + 1) / 2);
+	for (size_t i = 0; i < none->count; i++)
+		check(!none->rows[i].is_stub);
+}
+
+/* ---- order and weights ---- */
+
+static bool same_entity(
+	const struct entity_tree *x, uint32_t a, const struct entity_tree *y, uint32_t b)
+{
+	return entity_compare(&x->entities[a], &y->entities[b]) == 0;
+}
+
+static void check_same_functions(const struct functions *x, const struct functions *y)
+{
+	check(x->count == y->count);
+	for (size_t i = 0; i < x->count; i++) {
+		check(same_entity(x->tree, x->rows[i].entity, y->tree, y->rows[i].entity));
+		check(x->rows[i].exclusive == y->rows[i].exclusive);
+		check(x->rows[i].inclusive == y->rows[i].inclusive);
+	}
+}
+
+static void check_same_calltree(const struct calltree *x, const struct calltree *y)
+{
+	check(x->count == y->count);
+	for (size_t i = 0; i < x->count; i++) {
+		const struct calltree_row *a = &x->rows[i], *b = &y->rows[i];
+		check(same_entity(x->tree, a->entity, y->tree, b->entity));
+		check(a->level == b->level && a->target == b->target);
+		check(a->direct == b->direct && a->indirect == b->indirect);
+		check(a->in_only == b->in_only && a->stub_weight == b->stub_weight);
+		check(a->jumps_max == b->jumps_max);
+		check(fabs(a->jumps_mean - b->jumps_mean) < 1e-9 * (1 + fabs(a->jumps_mean)));
+	}
+}
+
+static void test_order_of_samples(struct subject *s)
+{
+	struct profile *other =
+		random_profile_shuffled(s->seed, random_next(&s->random), &s->shape);
+	struct entity_tree *tree = subject_tree(s, other);
+
+	check_same_functions(
+		functions_analyse(s->tree, s->arena), functions_analyse(tree, s->arena));
+	for (enum collapse c = 0; c < COLLAPSE_COUNT; c++)
+		check_same_calltree(calltree_analyse(s->tree, c, CALLTREE_BY_WEIGHT, s->arena),
+			calltree_analyse(tree, c, CALLTREE_BY_WEIGHT, s->arena));
+	profile_destroy(other);
+}
+
+/* The subject's stacks with other weights. */
+struct reweighted {
+	struct profile profile;
+	int64_t *weight; /* [stack] */
+	const int64_t *weights[1];
+	int64_t total;
+};
+
+static struct entity_tree *reweighted_tree(struct reweighted *w, const struct subject *s)
+{
+	w->profile = *s->profile;
+	w->weights[0] = w->weight;
+	w->total = 0;
+	for (size_t i = 0; i < s->profile->stack_count; i++)
+		w->total += w->weight[i];
+	w->profile.stack_weight = w->weights;
+	w->profile.total = &w->total;
+	w->profile.metric_count = 1;
+	return entity_tree_create(&w->profile, s->level, (metric_id){0}, s->arena);
+}
+
+/*
+ * Rows of the difference, in first-seen order, are among those of the minuend; what is missing is
+ * equal in both.
+ */
+static void check_difference(
+	const struct calltree *x, const struct calltree *y, const struct calltree *diff)
+{
+	size_t d = 0;
+
+	check(x->count == y->count);
+	for (size_t i = 0; i < x->count; i++) {
+		const struct calltree_row *a = &x->rows[i], *b = &y->rows[i];
+		const struct calltree_row *r = d < diff->count ? &diff->rows[d] : NULL;
+		check(a->level == b->level && a->entity == b->entity);
+		if (r && r->level == a->level && r->entity == a->entity) {
+			check(r->direct == a->direct - b->direct);
+			check(r->indirect == a->indirect - b->indirect);
+			check(r->in_only == a->in_only - b->in_only);
+			check(r->stub_weight == a->stub_weight - b->stub_weight);
+			d++;
+		} else {
+			check(a->direct == b->direct && a->indirect == b->indirect);
+			check(a->in_only == b->in_only && a->stub_weight == b->stub_weight);
+		}
+	}
+	check(d == diff->count);
+}
+
+static void test_linear_in_weights(struct subject *s)
+{
+	enum { X, Y, DIFF, COUNT };
+	size_t stacks = s->profile->stack_count;
+	struct reweighted w[COUNT];
+	struct entity_tree *trees[COUNT];
+
+	for (int k = 0; k < COUNT; k++)
+		w[k].weight = xcalloc(stacks, sizeof(*w[k].weight));
+	for (size_t i = 0; i < stacks; i++) {
+		/* Different, so that the same stacks are seen in all three. */
+		w[X].weight[i] = 1 + random_below(&s->random, 5);
+		w[Y].weight[i] = w[X].weight[i] + 1 + random_below(&s->random, 5);
+		if (random_below(&s->random, 2) && w[X].weight[i] > 1)
+			w[Y].weight[i] = 1;
+		w[DIFF].weight[i] = w[X].weight[i] - w[Y].weight[i];
+	}
+	for (int k = 0; k < COUNT; k++)
+		trees[k] = reweighted_tree(&w[k], s);
+	for (enum collapse c = 0; c < COLLAPSE_COUNT; c++) {
+		struct calltree *t[COUNT];
+		for (int k = 0; k < COUNT; k++)
+			t[k] = calltree_analyse(trees[k], c, CALLTREE_FIRST_SEEN, s->arena);
+		check_difference(t[X], t[Y], t[DIFF]);
+	}
+	for (int k = 0; k < COUNT; k++)
+		free(w[k].weight);
+}
+
+#define PROPERTY(name)                                                                             \
+	static void run_##name(void **state)                                                       \
+	{                                                                                          \
+		(void)state;                                                                       \
+		for_each_subject(test_##name);                                                     \
+	}
+
+PROPERTY(entity_tree)
+PROPERTY(stats)
+PROPERTY(functions)
+PROPERTY(agrees_with_slow)
+PROPERTY(in_only_sums)
+PROPERTY(tree_shape)
+PROPERTY(depth_bounds)
+PROPERTY(order_of_samples)
+PROPERTY(linear_in_weights)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(run_entity_tree),
+		cmocka_unit_test(run_stats),
+		cmocka_unit_test(run_functions),
+		cmocka_unit_test(run_agrees_with_slow),
+		cmocka_unit_test(run_in_only_sums),
+		cmocka_unit_test(run_tree_shape),
+		cmocka_unit_test(run_depth_bounds),
+		cmocka_unit_test(run_order_of_samples),
+		cmocka_unit_test(run_linear_in_weights),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

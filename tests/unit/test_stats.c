@@ -1,0 +1,136 @@
+/*
+ * The statistics summary: what the source says is kept, what it leaves open is worked out.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../slow/text_profile.h"
+#include "analysis/stats.h"
+#include "model/builder.h"
+
+static struct stats analyse(const struct profile *p)
+{
+	struct arena *arena = arena_create();
+	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct stats s = stats_analyse(p, tree);
+
+	arena_destroy(arena);
+	return s;
+}
+
+static void test_tree_figures(void **state)
+{
+	struct profile *p = text_profile("m r r r 4\nm r s r 2\nm s 1\nm 3\nm z 0\n");
+	struct stats s = analyse(p);
+
+	(void)state;
+	assert_int_equal(s.total, 10);
+	assert_int_equal(s.recursive, 6);
+	assert_int_equal(s.stack_count, 4);
+	assert_int_equal(s.entity_count, 3);
+	assert_int_equal(s.depth_max, 4);
+	assert_true(s.depth_mean == (4 * 4 + 2 * 4 + 1 * 2 + 3 * 1) / 10.0);
+	assert_int_equal(s.sampling.counted, 5);
+	assert_true(s.sampling.duration_ns == UINT64_MAX);
+	assert_true(s.sampling.interval_ns == UINT64_MAX);
+	assert_true(s.sampling.foreign == UINT64_MAX);
+	profile_destroy(p);
+}
+
+static void test_nothing(void **state)
+{
+	struct profile *p = text_profile("");
+	struct stats s = analyse(p);
+
+	(void)state;
+	assert_int_equal(s.total, 0);
+	assert_int_equal(s.recursive, 0);
+	assert_int_equal(s.stack_count, 0);
+	assert_int_equal(s.entity_count, 0);
+	assert_true(s.depth_mean == 0);
+	profile_destroy(p);
+}
+
+/* Weights of opposite sign cancel in the total, which the mean is taken over. */
+static void test_total_of_nothing(void **state)
+{
+	struct profile *p = text_profile("a b 2\na c -2\n");
+	struct stats s = analyse(p);
+
+	(void)state;
+	assert_int_equal(s.total, 0);
+	assert_int_equal(s.stack_count, 2);
+	assert_true(s.depth_mean == 0);
+	profile_destroy(p);
+}
+
+/* Three samples at 5, 9 and 7 ms. */
+static struct profile *timed_profile(const struct profile_stats *given)
+{
+	static const uint64_t times_ns[] = {5000000, 9000000, 7000000};
+	struct builder *b = builder_create();
+	struct profile *p = NULL;
+	const int64_t one = 1;
+
+	(void)builder_metric(b, STR("samples"), STR("count"));
+	process_id process = builder_process(b, 1, 0, STR("p"));
+	thread_id thread = builder_thread(b, 1, process, 0, STR("t"));
+	for (size_t i = 0; i < ARRAY_SIZE(times_ns); i++)
+		builder_sample(b, (stack_id){0}, thread, times_ns[i], &one);
+	builder_header(b)->stats = *given;
+	assert_null(builder_finish(b, &p));
+	return p;
+}
+
+static const struct profile_stats all_unknown = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+
+static void test_completed(void **state)
+{
+	struct profile_stats given = all_unknown;
+
+	(void)state;
+	given.cpu_ns = 6000;
+	given.lost = 2;
+	struct profile *p = timed_profile(&given);
+	struct stats s = analyse(p);
+	assert_int_equal(s.sampling.counted, 3);
+	assert_int_equal(s.sampling.lost, 2);
+	assert_int_equal(s.sampling.duration_ns, 4000000);
+	assert_int_equal(s.sampling.interval_ns, 2000);
+	assert_int_equal(s.stack_count, 1);
+	assert_int_equal(s.depth_max, 0);
+	profile_destroy(p);
+}
+
+static void test_source_is_believed(void **state)
+{
+	struct profile_stats given = all_unknown;
+
+	(void)state;
+	given.duration_ns = 11;
+	given.interval_ns = 12;
+	given.cpu_ns = 13;
+	struct profile *p = timed_profile(&given);
+	struct stats s = analyse(p);
+	assert_int_equal(s.sampling.duration_ns, 11);
+	assert_int_equal(s.sampling.interval_ns, 12);
+	profile_destroy(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tree_figures),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_total_of_nothing),
+		cmocka_unit_test(test_completed),
+		cmocka_unit_test(test_source_is_believed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
