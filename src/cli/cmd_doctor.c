@@ -1,0 +1,175 @@
+/*
+ * sonde doctor: what this machine allows, and the exact command that would allow more.
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "record/recorder.h"
+
+enum verdict {
+	VERDICT_OK,
+	VERDICT_LIMITED,
+	VERDICT_NO,
+};
+
+struct check {
+	const char *name;
+	/* Says in text what is so, and in *remedy what would allow more (NULL: nothing). */
+	enum verdict (*look)(
+		const struct recorder_ability *a, char *text, size_t size, const char **remedy);
+};
+
+static enum verdict look_sampling(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	if (a->perf_open) {
+		snprintf(text, size, "perf events work on our own programs (paranoid level %d)",
+			a->paranoid);
+		return VERDICT_OK;
+	}
+	snprintf(text, size, "perf_event_open: %s", strerror(a->perf_errno));
+	if (a->paranoid > 2)
+		*remedy = "sudo sysctl kernel.perf_event_paranoid=2";
+	else if (a->seccomp)
+		*remedy = "start the container with --security-opt seccomp=unconfined";
+	return VERDICT_NO;
+}
+
+static enum verdict look_kernel(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	if (a->kernel) {
+		snprintf(text, size, "kernel code is sampled too");
+		return VERDICT_OK;
+	}
+	snprintf(text, size, "only user code is sampled");
+	if (a->perf_open)
+		*remedy = "sudo sysctl kernel.perf_event_paranoid=1";
+	return a->perf_open ? VERDICT_LIMITED : VERDICT_NO;
+}
+
+static enum verdict look_kernel_names(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	if (a->kallsyms) {
+		snprintf(text, size, "/proc/kallsyms shows addresses");
+		return VERDICT_OK;
+	}
+	snprintf(text, size, "/proc/kallsyms hides addresses: kernel frames stay unnamed");
+	*remedy = "sudo sysctl kernel.kptr_restrict=0";
+	return VERDICT_LIMITED;
+}
+
+static enum verdict look_rings(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	if (!a->perf_open) {
+		snprintf(text, size, "none without perf events");
+		return VERDICT_NO;
+	}
+	snprintf(text, size, "%" PRIu64 " KB for each CPU", a->ring_bytes >> 10);
+	if (a->ring_bytes >= (uint64_t)1 << 20)
+		return VERDICT_OK;
+	*remedy = "sudo sysctl kernel.perf_event_mlock_kb=4612";
+	return VERDICT_LIMITED;
+}
+
+static enum verdict look_memory(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	if (a->remote_reads) {
+		snprintf(text, size, "a child's memory can be read: stacks of any depth are whole");
+		return VERDICT_OK;
+	}
+	snprintf(text, size, "a child's memory can't be read: deep stacks may be cut");
+	*remedy = "sudo sysctl kernel.yama.ptrace_scope=1";
+	return VERDICT_LIMITED;
+}
+
+static enum verdict look_rate(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	snprintf(text, size, "up to %d samples a second (kernel.perf_event_max_sample_rate)",
+		a->max_sample_rate);
+	if (a->max_sample_rate >= 10000)
+		return VERDICT_OK;
+	*remedy = "sudo sysctl kernel.perf_event_max_sample_rate=100000";
+	return VERDICT_LIMITED;
+}
+
+static enum verdict look_machine(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	if (a->system_wide) {
+		snprintf(text, size, "other users' programs can be sampled too");
+		return VERDICT_OK;
+	}
+	snprintf(text, size, "only our own programs can be sampled");
+	*remedy = "sudo sysctl kernel.perf_event_paranoid=0";
+	return VERDICT_LIMITED;
+}
+
+static enum verdict look_hardware(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	(void)remedy;
+	snprintf(text, size,
+		a->hardware ? "there are hardware counters"
+			    : "no hardware counters (a virtual machine?): not needed for time");
+	return a->hardware ? VERDICT_OK : VERDICT_LIMITED;
+}
+
+static const struct check checks[] = {
+	{"sampling", look_sampling},
+	{"kernel code", look_kernel},
+	{"kernel names", look_kernel_names},
+	{"ring buffers", look_rings},
+	{"deep stacks", look_memory},
+	{"sample rate", look_rate},
+	{"whole machine", look_machine},
+	{"hardware", look_hardware},
+	{0},
+};
+
+static void print_check(const struct check *check, const struct recorder_ability *ability)
+{
+	static const char *const verdicts[] = {"ok", "limited", "no"};
+	const char *remedy = NULL;
+	char text[160];
+	enum verdict verdict = check->look(ability, text, sizeof(text), &remedy);
+
+	printf("%-14s %-8s %s\n", check->name, verdicts[verdict], text);
+	if (remedy)
+		printf("%-14s %-8s more with: %s\n", "", "", remedy);
+}
+
+static int doctor_run(const struct command *self, int argc, char **argv)
+{
+	struct recorder_ability ability;
+	struct operands operands;
+	int status;
+
+	if (!options_parse(self, argc, argv, NULL, NULL, &operands, &status))
+		return status;
+	if (operands.count > 0)
+		return options_usage_error(self, "no operands");
+	recorder_probe(&ability);
+	for (const struct check *check = checks; check->name; check++)
+		print_check(check, &ability);
+	printf("%s\n",
+		ability.perf_open ? "sonde record works here." : "sonde record can't sample here.");
+	return EXIT_SUCCESS;
+}
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.summary = "say what this machine allows, and what would allow more",
+	.usage = "",
+	.operand = OPERAND_NONE,
+	.run = doctor_run,
+};

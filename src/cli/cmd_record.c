@@ -1,0 +1,49 @@
+/*
+ * sonde record COMMAND: runs a program and records where its time goes.
+ */
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/record_options.h"
+#include "cli/record_session.h"
+
+static int record_run(const struct command *self, int argc, char **argv)
+{
+	struct record_request request = record_request_default();
+	struct record_outcome outcome;
+	struct operands operands;
+	int status;
+
+	if (!options_parse(self, argc, argv, record_options_set, &request, &operands, &status))
+		return status;
+	if (operands.count == 0)
+		return options_usage_error(self, "no command to record");
+	request.command = operands.items;
+	record_session_run(&request, &outcome);
+	return record_session_exit(&outcome);
+}
+
+static const struct option_group groups[] = {
+	{"Recording options", record_option_rows},
+	{0},
+};
+
+const struct command cmd_record = {
+	.name = "record",
+	.summary = "run a program and record where its time goes",
+	.usage = "[OPTIONS] [--] COMMAND [ARG...]",
+	.details =
+		"Runs COMMAND and samples the stacks of all its threads and child processes, each "
+		"time\nthat one of them has used so much CPU time. Nothing needs to be compiled "
+		"anew, and no\nprivileges are needed; with them, kernel code is seen too.\n\n"
+		"The recording goes to sonde.prof, an older one is kept as sonde.prof.old. It is "
+		"good at\nany time: after Ctrl-C, which goes to COMMAND (a second one leaves "
+		"COMMAND running and\nends the recording), after a crash, on a full disk.\n\n"
+		"The exit status is COMMAND's; 125 is a failure of sonde's own, 126 a COMMAND that "
+		"can't\nbe run, 127 one that is not there.",
+	.groups = groups,
+	.operand = OPERAND_FILE,
+	.stops_at_operand = true,
+	.run = record_run,
+};

@@ -1,0 +1,16 @@
+#ifndef SONDE_CLI_RECORD_OPTIONS_H
+#define SONDE_CLI_RECORD_OPTIONS_H
+
+/* The options of a recording, shared by the commands that make one. */
+
+#include "cli/command.h"
+#include "cli/record_session.h"
+
+extern const struct option_row record_option_rows[];
+
+/* What holds without any option; command is to be set. */
+struct record_request record_request_default(void);
+/* For options_parse; context is a struct record_request. */
+must_use struct error *record_options_set(void *context, int id, const char *value);
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * A recording session.  The recorder knows addresses, the symbolizer names: here they meet, one
+ * load object at a time.
+ */
+#include "cli/record_session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "cli/command_path.h"
+#include "cli/message.h"
+#include "cli/record_summary.h"
+#include "record/recorder.h"
+#include "symbolize/symbolize.h"
+#include "view/text/units.h"
+
+/* ---- symbols ---- */
+
+static enum object_kind symbolize_kind(enum capture_object_kind kind)
+{
+	switch (kind) {
+	case CAPTURE_OBJECT_USER:
+		return OBJECT_USER;
+	case CAPTURE_OBJECT_KERNEL:
+		return OBJECT_KERNEL;
+	case CAPTURE_OBJECT_JIT:
+		return OBJECT_JIT;
+	case CAPTURE_OBJECT_UNKNOWN:
+	case CAPTURE_OBJECT_TRUNCATED:
+		break;
+	}
+	return OBJECT_UNKNOWN;
+}
+
+static void write_place(struct capture_writer *writer, uint32_t object, uint64_t obj_addr,
+	const struct symbol_place *place, struct arena *arena)
+{
+	struct capture_symbol_frame *frames =
+		ARENA_ARRAY(arena, struct capture_symbol_frame, place->count);
+
+	for (uint32_t i = 0; i < place->count; i++) {
+		const struct symbol_frame *f = &place->frames[i];
+
+		frames[i] = (struct capture_symbol_frame){
+			.function = f->function,
+			.file = f->file,
+			.function_file = f->function_file,
+			.line = f->line,
+			.function_line = f->function_line,
+			.is_inline = f->is_inline,
+		};
+	}
+	capture_writer_symbol(writer, object, obj_addr, frames, place->count);
+}
+
+static void symbolize_object(struct symbolizer *symbolizer, struct capture_writer *writer,
+	uint32_t number, const struct recorder_object *object, struct record_summary *summary)
+{
+	struct arena *arena = arena_create();
+	struct symbol_place *places =
+		ARENA_ARRAY(arena, struct symbol_place, object->address_count);
+	struct symbolize_status status;
+	struct symbolize_object what = {
+		.path = object->path,
+		.open_path = object->open_path,
+		.build_id = object->build_id,
+		.kind = symbolize_kind(object->kind),
+		.pid = object->pid,
+	};
+
+	symbolize_addresses(symbolizer, &what, object->addresses, object->address_count, arena,
+		places, &status);
+	for (size_t i = 0; i < object->address_count; i++)
+		if (places[i].count > 0)
+			write_place(writer, number, object->addresses[i], &places[i], arena);
+	if (!status.has_names)
+		record_summary_nameless(summary, object->path);
+	arena_destroy(arena);
+}
+
+static bool has_code(const struct recorder_object *object)
+{
+	return object->address_count > 0 && symbolize_kind(object->kind) != OBJECT_UNKNOWN;
+}
+
+static void symbolize_all(struct recorder *recorder, struct record_summary *summary)
+{
+	struct symbolize_options options = {0};
+	struct symbolizer *symbolizer = symbolizer_create(&options);
+	size_t count = recorder_object_count(recorder);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct recorder_object object;
+
+		recorder_object(recorder, i, &object);
+		if (has_code(&object))
+			symbolize_object(
+				symbolizer, recorder_writer(recorder), i, &object, summary);
+	}
+	symbolizer_destroy(symbolizer);
+}
+
+/* ---- progress ---- */
+
+/* The cursor goes back to the line's start, so that the target's own output comes over it. */
+static void show_progress(void *context, const struct recorder_progress *progress)
+{
+	struct strbuf line = {0};
+
+	(void)context;
+	strbuf_add(&line, STR("\033[Ksonde: "));
+	number_put(&line, progress->samples);
+	strbuf_add(&line, STR(" samples, "));
+	number_put(&line, progress->lost);
+	strbuf_add(&line, STR(" lost, "));
+	strbuf_printf(&line, "%.1f s\r", (double)progress->elapsed_ns / 1e9);
+	if (write(STDERR_FILENO, line.data, line.size) < 0)
+		errno = 0; /* nobody is there to see it */
+	strbuf_deinit(&line);
+}
+
+static bool progress_is_wanted(const struct record_request *request)
+{
+	const char *terminal = getenv("TERM");
+
+	return !request->quiet && isatty(STDERR_FILENO) && terminal &&
+	       strcmp(terminal, "dumb") != 0;
+}
+
+static void clear_progress(void)
+{
+	if (write(STDERR_FILENO, "\033[K", 3) < 0)
+		errno = 0;
+}
+
+/* ---- the session ---- */
+
+static int exec_failure_status(int code)
+{
+	return code == ENOENT || code == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static void fail(struct record_outcome *outcome, int status, struct error *err)
+{
+	*outcome = (struct record_outcome){.status = status};
+	message_error(err);
+}
+
+static void set_outcome(struct record_outcome *outcome, const struct recorder_result *result)
+{
+	*outcome = (struct record_outcome){.recorded = true};
+	if (result->detached)
+		outcome->raise_signal = result->detach_signal;
+	else if (WIFSIGNALED(result->wait_status))
+		outcome->raise_signal = WTERMSIG(result->wait_status);
+	else
+		outcome->status = WEXITSTATUS(result->wait_status);
+}
+
+static void finish(const struct record_request *request, struct recorder *recorder,
+	const struct recorder_result *result, struct record_outcome *outcome)
+{
+	struct record_summary summary = {.result = result, .output = request->output};
+	struct error *err;
+
+	if (!capture_writer_failed(recorder_writer(recorder)))
+		symbolize_all(recorder, &summary);
+	err = recorder_finish(recorder, &summary.size_bytes);
+	if (err) {
+		outcome->recorded = false;
+		message_error(err);
+	}
+	record_summary_print(&summary, request->quiet, request->hint && !err);
+	record_summary_deinit(&summary);
+}
+
+void record_session_run(const struct record_request *request, struct record_outcome *outcome)
+{
+	bool progress = progress_is_wanted(request);
+	struct recorder_options options = {
+		.command = request->command,
+		.output = request->output,
+		.interval_ns = request->interval_ns,
+		.progress = progress ? show_progress : NULL,
+	};
+	struct recorder_result result;
+	struct recorder *recorder;
+	struct error *err = command_path_check(request->command[0]);
+
+	if (err) {
+		fail(outcome, exec_failure_status(err->code), err);
+		return;
+	}
+	err = recorder_create(&options, &recorder);
+	if (err) {
+		fail(outcome, EXIT_OWN_FAILURE, err);
+		return;
+	}
+	err = recorder_run(recorder, &result);
+	if (err) {
+		recorder_abandon(recorder);
+		fail(outcome,
+			err->kind == ERROR_SYSTEM ? exec_failure_status(err->code)
+						  : EXIT_OWN_FAILURE,
+			err);
+		return;
+	}
+	if (progress)
+		clear_progress();
+	set_outcome(outcome, &result);
+	finish(request, recorder, &result, outcome);
+}
+
+int record_session_exit(const struct record_outcome *outcome)
+{
+	struct rlimit no_core = {0};
+	struct sigaction usual = {.sa_handler = SIG_DFL};
+	sigset_t one;
+
+	if (outcome->raise_signal == 0)
+		return outcome->status;
+	fflush(NULL);
+	setrlimit(RLIMIT_CORE, &no_core);
+	sigaction(outcome->raise_signal, &usual, NULL);
+	sigemptyset(&one);
+	sigaddset(&one, outcome->raise_signal);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	raise(outcome->raise_signal);
+	return 128 + outcome->raise_signal;
+}

@@ -1,0 +1,40 @@
+#ifndef SONDE_CLI_RECORD_SESSION_H
+#define SONDE_CLI_RECORD_SESSION_H
+
+/*
+ * One recording from start to end, as `sonde record` and `sonde run` make it: runs the target,
+ *names what was sampled, finishes the file, says how it went.
+ *
+ *	record_session_run(&request, &outcome);
+ *	if (outcome.recorded) … show the file …
+ *	return record_session_exit(&outcome);
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RECORD_OUTPUT_DEFAULT "sonde.prof"
+/* 1,003 samples a second of CPU time: odd, so as not to fall in step with what happens each ms. */
+#define RECORD_INTERVAL_DEFAULT UINT64_C(997001)
+/* The kernel's clocks go no faster. */
+#define RECORD_INTERVAL_LEAST UINT64_C(10000)
+
+struct record_request {
+	char *const *command; /* NULL-terminated, at least one */
+	const char *output;
+	uint64_t interval_ns; /* RECORD_INTERVAL_LEAST at least */
+	bool quiet; /* no progress and no last lines; what went wrong is said all the same */
+	bool hint;  /* end with the next command to type */
+};
+
+struct record_outcome {
+	bool recorded;	  /* the file is there and whole */
+	int status;	  /* to exit with */
+	int raise_signal; /* 0, or the signal that ended the target, or ended the recording */
+};
+
+void record_session_run(const struct record_request *request, struct record_outcome *outcome);
+/* Ends us by the same signal as the target, if by one; else returns the exit status. */
+int record_session_exit(const struct record_outcome *outcome);
+
+#endif

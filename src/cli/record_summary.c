@@ -1,0 +1,160 @@
+/*
+ * How a recording went, in a few lines.
+ */
+#include "cli/record_summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/message.h"
+#include "cli/record_session.h"
+#include "view/text/units.h"
+
+/* So many modules without symbols are named, the rest counted. */
+#define NAMELESS_SHOWN 4
+
+void record_summary_nameless(struct record_summary *summary, struct str path)
+{
+	if (summary->nameless_count++ >= NAMELESS_SHOWN)
+		return;
+	if (summary->nameless.size > 0)
+		strbuf_add(&summary->nameless, STR(", "));
+	strbuf_add(&summary->nameless, str_base_name(path));
+}
+
+void record_summary_deinit(struct record_summary *summary)
+{
+	strbuf_deinit(&summary->nameless);
+}
+
+static void say(struct strbuf *line)
+{
+	message_print("%.*s", STR_ARG(strbuf_str(line)));
+	strbuf_clear(line);
+}
+
+static uint64_t lost(const struct recorder_result *r)
+{
+	return r->counters[CAPTURE_LOST_RING];
+}
+
+static void say_samples(const struct recorder_result *r, struct strbuf *line)
+{
+	number_put(line, r->samples);
+	strbuf_add(line, STR(" samples, one every "));
+	time_put(line, r->interval_ns);
+	strbuf_add(line, STR(" of "));
+	time_put(line, r->cpu_ns);
+	strbuf_add(line, STR(" CPU time; "));
+	number_put(line, r->expected);
+	strbuf_add(line, STR(" expected, "));
+	number_put(line, lost(r));
+	strbuf_add(line, STR(" lost"));
+	say(line);
+}
+
+static void say_kernel(const struct recorder_result *r, struct strbuf *line)
+{
+	if (r->kernel_frames)
+		return;
+	strbuf_add(line, STR("kernel code could not be sampled ("));
+	time_put(line, r->kernel_cpu_ns);
+	strbuf_add(line, STR("); allow it with `sudo sysctl kernel.perf_event_paranoid=1`"));
+	say(line);
+}
+
+static const struct {
+	enum capture_counter counter;
+	const char *cause;
+} truncation_causes[] = {
+	{CAPTURE_TRUNCATED_MEMORY, "memory could not be read"},
+	{CAPTURE_TRUNCATED_RACE, "the stack changed while it was read"},
+	{CAPTURE_TRUNCATED_RULE, "no unwind rule"},
+	{CAPTURE_TRUNCATED_CORRUPT, "corrupt"},
+	{CAPTURE_TRUNCATED_DEPTH, "too deep"},
+};
+
+static void say_truncated(const struct recorder_result *r, struct strbuf *line)
+{
+	const char *separator = ": ";
+
+	number_put(line, r->truncated);
+	strbuf_add(line, STR(" stacks not walked whole"));
+	for (size_t i = 0; i < ARRAY_SIZE(truncation_causes); i++) {
+		uint64_t count = r->counters[truncation_causes[i].counter];
+
+		if (count == 0)
+			continue;
+		strbuf_add(line, str_from(separator));
+		number_put(line, count);
+		strbuf_printf(line, " %s", truncation_causes[i].cause);
+		separator = ", ";
+	}
+	say(line);
+}
+
+static void say_nameless(const struct record_summary *summary, struct strbuf *line)
+{
+	number_put(line, summary->nameless_count);
+	strbuf_add(line, STR(" modules without symbols"));
+	if (summary->nameless_count > 0) {
+		strbuf_add(line, STR(": "));
+		strbuf_add(line, strbuf_str(&summary->nameless));
+		if (summary->nameless_count > NAMELESS_SHOWN)
+			strbuf_add(line, STR(", ..."));
+	}
+	say(line);
+}
+
+/* A name that a shell takes apart is not repeated. */
+static const char *shell_name(const char *path)
+{
+	return path[0] == '-' || strpbrk(path, " \t\n\"'\\$`*?[]{}()<>|&;#~!") ? "FILE" : path;
+}
+
+static void say_file(const struct record_summary *summary, bool hint, struct strbuf *line)
+{
+	bool usual = strcmp(summary->output, RECORD_OUTPUT_DEFAULT) == 0;
+
+	strbuf_printf(line, "wrote %s, ", summary->output);
+	scale_put(line, scale_for(STR("bytes"), summary->size_bytes), (int64_t)summary->size_bytes);
+	if (hint)
+		strbuf_printf(line, "; next: sonde report%s%s", usual ? "" : " ",
+			usual ? "" : shell_name(summary->output));
+	say(line);
+}
+
+/* What the user must know even with -q. */
+static void say_trouble(const struct recorder_result *r, struct strbuf *line)
+{
+	if (r->sampling_ended)
+		message_print("the kernel ended the sampling early: the target has run a set-uid "
+			      "or set-gid program");
+	if (r->detached)
+		message_print("detached; the target goes on without us");
+	if (r->children_left > 0)
+		message_print("%zu child process%s went on unrecorded", r->children_left,
+			r->children_left == 1 ? "" : "es");
+	if (lost(r) * 100 > r->samples + lost(r)) {
+		number_put(line, lost(r));
+		strbuf_add(line, STR(" samples were lost, "));
+		percent_put(line, (int64_t)lost(r), (int64_t)(lost(r) + r->samples));
+		strbuf_add(line, STR(": sample less often, with -F or --interval"));
+		say(line);
+	}
+}
+
+void record_summary_print(const struct record_summary *summary, bool quiet, bool hint)
+{
+	struct strbuf line = {0};
+
+	say_trouble(summary->result, &line);
+	if (!quiet) {
+		say_samples(summary->result, &line);
+		say_kernel(summary->result, &line);
+		say_truncated(summary->result, &line);
+		say_nameless(summary, &line);
+		say_file(summary, hint, &line);
+	}
+	strbuf_deinit(&line);
+}

@@ -1,0 +1,29 @@
+#ifndef SONDE_CLI_RECORD_SUMMARY_H
+#define SONDE_CLI_RECORD_SUMMARY_H
+
+/*
+ * The last lines of a recording: what was counted, what was lost, what is not known, where the file
+ * is, what to type next.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "record/recorder.h"
+
+struct record_summary {
+	const struct recorder_result *result;
+	const char *output;
+	uint64_t size_bytes;	 /* of the file */
+	struct strbuf nameless;	 /* the first few modules without symbols, by name */
+	uint64_t nameless_count; /* of all */
+};
+
+/* Takes down a load object that has no symbols. */
+void record_summary_nameless(struct record_summary *summary, struct str path);
+void record_summary_deinit(struct record_summary *summary);
+/* quiet: only what went wrong. hint: end with the next command. */
+void record_summary_print(const struct record_summary *summary, bool quiet, bool hint);
+
+#endif
