@@ -213,6 +213,18 @@ static void scan_count_missing(struct capture_scan *scan, uint32_t sequence)
 		scan->next_sequence = sequence + 1;
 }
 
+/* Whether the chunk may expand to what its header says. */
+static bool scan_raw_fits(struct capture_scan *scan, const struct capture_chunk *chunk)
+{
+	uint64_t end = chunk->offset + CAPTURE_CHUNK_HEADER_SIZE + chunk->stored.size;
+
+	if (chunk->raw_size > CAPTURE_RAW_MAX ||
+		scan->raw_total + chunk->raw_size > capture_raw_limit(end))
+		return false;
+	scan->raw_total += chunk->raw_size;
+	return true;
+}
+
 bool capture_scan_next(struct capture_scan *scan, struct capture_chunk *chunk)
 {
 	while (scan->at < scan->size) {
@@ -228,7 +240,8 @@ bool capture_scan_next(struct capture_scan *scan, struct capture_chunk *chunk)
 			break;
 		}
 		size_t size = CAPTURE_CHUNK_HEADER_SIZE + chunk->stored.size;
-		if (!checksum_fits(checksum, chunk->stored.data, chunk->stored.size)) {
+		if (!checksum_fits(checksum, chunk->stored.data, chunk->stored.size) ||
+			!scan_raw_fits(scan, chunk)) {
 			scan_damage(scan, size);
 			continue;
 		}
@@ -264,15 +277,8 @@ void capture_unpacker_destroy(struct capture_unpacker *u)
 	free(u);
 }
 
-static const char *unpack_problem(
-	struct capture_unpacker *u, struct capture_scan *scan, const struct capture_chunk *chunk)
+static const char *unpack_problem(struct capture_unpacker *u, const struct capture_chunk *chunk)
 {
-	uint64_t end = chunk->offset + CAPTURE_CHUNK_HEADER_SIZE + chunk->stored.size;
-
-	if (chunk->raw_size > CAPTURE_RAW_MAX)
-		return "a chunk is larger than a chunk may be";
-	if (scan->raw_total + chunk->raw_size > capture_raw_limit(end))
-		return "a chunk expands to more than a file of this size may hold";
 	if (chunk->coding == CODING_STORED)
 		return chunk->raw_size == chunk->stored.size ? NULL
 							     : "a chunk's sizes do not agree";
@@ -287,14 +293,13 @@ static const char *unpack_problem(
 	return NULL;
 }
 
-struct error *capture_unpack(struct capture_unpacker *u, struct capture_scan *scan,
-	const struct capture_chunk *chunk, const char *name, struct cursor *payload)
+struct error *capture_unpack(struct capture_unpacker *u, const struct capture_chunk *chunk,
+	const char *name, struct cursor *payload)
 {
-	const char *problem = unpack_problem(u, scan, chunk);
+	const char *problem = unpack_problem(u, chunk);
 
 	if (problem)
 		return error_input(name, chunk->offset, "%s", problem);
-	scan->raw_total += chunk->raw_size;
 	const void *raw = chunk->coding == CODING_STORED ? chunk->stored.data : u->raw.data;
 	cursor_init(payload, raw, chunk->raw_size, name, 0);
 	return NULL;

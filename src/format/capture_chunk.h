@@ -96,7 +96,7 @@ void capture_unpacker_destroy(struct capture_unpacker *u);
  * A cursor over the chunk's payload, decompressed into the unpacker's buffer: good until its next
  * use.  Offsets in messages are those of the decompressed payload.  Fails with ERROR_INPUT.
  */
-must_use struct error *capture_unpack(struct capture_unpacker *u, struct capture_scan *scan,
-	const struct capture_chunk *chunk, const char *name, struct cursor *payload);
+must_use struct error *capture_unpack(struct capture_unpacker *u, const struct capture_chunk *chunk,
+	const char *name, struct cursor *payload);
 
 #endif

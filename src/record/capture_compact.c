@@ -103,7 +103,7 @@ static bool compact_payload(struct compactor *c, uint8_t type, struct cursor *pa
 static bool compact_chunk(struct compactor *c, const struct capture_chunk *chunk)
 {
 	struct cursor payload;
-	struct error *err = capture_unpack(c->unpacker, &c->scan, chunk, c->in->path, &payload);
+	struct error *err = capture_unpack(c->unpacker, chunk, c->in->path, &payload);
 
 	error_destroy(err);
 	if (err || !compact_payload(c, chunk->type, &payload))

@@ -1,0 +1,521 @@
+/*
+ * sonde's own recordings (man/sonde-capture.5).
+ *
+ * The file is scanned once for good chunks, whatever is between them.  Then they are read by type,
+ * not in the order of the file: what things are before what refers to them, samples last.  So a
+ * chunk that is missing costs what was in it, and nothing else.
+ */
+#include "readers/readers.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "format/capture_chunk.h"
+#include "format/capture_rows.h"
+#include "format/capture_samples.h"
+#include "readers/capture_tree.h"
+
+/* A process or a thread, as the last row about it says. */
+struct task {
+	uint32_t id, process;
+	int64_t number; /* pid or tid */
+	uint64_t start_ns;
+	struct str name; /* in the arena */
+};
+
+struct tasks {
+	struct map place_of_id;
+	VEC(struct task) rows;
+};
+
+struct capture {
+	const struct reader_input *input;
+	struct builder *builder;
+	struct arena *arena;
+	struct capture_scan scan;
+	VEC(struct capture_chunk) chunks;
+	struct capture_unpacker *unpacker;
+	struct capture_names names;
+	struct capture_tree tree;
+	struct tasks processes, threads;
+	VEC(struct str) metric_names; /* of the file's metrics; in the arena, as the units */
+	VEC(struct str) metric_units;
+	metric_id metric_ids[CAPTURE_METRIC_MAX];
+	metric_id samples_metric; /* NO_ID: the file has it itself */
+	uint32_t metric_count;	  /* of the builder */
+	thread_id *thread_ids;	  /* [place of thread] */
+	thread_id unknown_thread; /* NO_ID until needed */
+	uint64_t facts[128];	  /* by key; UINT64_MAX: not there */
+	uint64_t counters[CAPTURE_COUNTER_COUNT];
+	bool has_symbols, has_end;
+	uint64_t end_samples, end_dropped;
+	/* Of the samples. */
+	uint64_t samples, truncated, foreign, orphans, last_ns;
+	uint64_t bad_chunks, first_bad_offset;
+};
+
+static int capture_bid(const uint8_t *data, size_t size)
+{
+	return capture_recognise(data, size) ? 100 : 0;
+}
+
+/* Each argument ends with NUL: shown with a space between them. */
+static string_id command_line(struct capture *c, struct str arguments)
+{
+	struct strbuf line = {0};
+
+	while (arguments.size && arguments.data[arguments.size - 1] == '\0')
+		arguments.size--;
+	for (size_t i = 0; i < arguments.size; i++)
+		strbuf_add_char(&line, arguments.data[i] ? arguments.data[i] : ' ');
+	string_id id = builder_string(c->builder, strbuf_str(&line));
+	strbuf_deinit(&line);
+	return id;
+}
+
+static void read_string_fact(struct capture *c, const struct capture_fact *fact)
+{
+	struct builder_header *header = builder_header(c->builder);
+
+	if (fact->key == CAPTURE_COMMAND) {
+		header->command = command_line(c, fact->string);
+	} else if (fact->key == CAPTURE_HOST) {
+		header->host = builder_string(c->builder, fact->string);
+		c->names.host = arena_str(c->arena, fact->string);
+	} else if (fact->key == CAPTURE_KERNEL) {
+		c->names.kernel = arena_str(c->arena, fact->string);
+	}
+}
+
+static void read_facts(struct capture *c, struct cursor *payload)
+{
+	struct capture_fact fact;
+
+	while (capture_get_fact(payload, &fact))
+		if (!capture_fact_is_number(fact.key))
+			read_string_fact(c, &fact);
+		else if (fact.key < ARRAY_SIZE(c->facts))
+			c->facts[fact.key] = fact.number;
+}
+
+static void read_metrics(struct capture *c, struct cursor *payload)
+{
+	struct capture_metric row;
+
+	while (capture_get_metric(payload, &row)) {
+		if (row.metric < c->metric_names.count)
+			continue;
+		if (row.metric > c->metric_names.count || row.metric >= CAPTURE_METRIC_MAX) {
+			cursor_fail(payload, "a metric has an impossible number");
+			break;
+		}
+		vec_push(&c->metric_names, arena_str(c->arena, row.name));
+		vec_push(&c->metric_units, arena_str(c->arena, row.unit));
+	}
+}
+
+static void read_counters(struct capture *c, struct cursor *payload)
+{
+	struct capture_count row;
+
+	while (capture_get_count(payload, &row))
+		if (row.counter < CAPTURE_COUNTER_COUNT)
+			c->counters[row.counter] = row.value;
+}
+
+static void put_task(struct capture *c, struct tasks *tasks, struct task task)
+{
+	bool added;
+	uint32_t place =
+		*map_at(&tasks->place_of_id, task.id, 0, (uint32_t)tasks->rows.count, &added);
+
+	task.name = arena_str(c->arena, task.name);
+	if (added)
+		vec_push(&tasks->rows, task);
+	else
+		tasks->rows.data[place] = task;
+}
+
+static void read_processes(struct capture *c, struct cursor *payload)
+{
+	struct capture_process row;
+
+	while (capture_get_process(payload, &row))
+		put_task(c, &c->processes,
+			(struct task){row.process, 0, row.pid, row.start_ns, row.name});
+}
+
+static void read_threads(struct capture *c, struct cursor *payload)
+{
+	struct capture_thread row;
+
+	while (capture_get_thread(payload, &row))
+		put_task(c, &c->threads,
+			(struct task){row.thread, row.process, row.tid, row.start_ns, row.name});
+}
+
+static struct error *read_end(struct capture *c, struct cursor *payload)
+{
+	uint64_t samples = cursor_uleb(payload), dropped = cursor_uleb(payload);
+	struct error *err = cursor_error(payload);
+
+	if (err == NULL) {
+		c->has_end = true;
+		c->end_samples = samples;
+		c->end_dropped = dropped;
+	}
+	return err;
+}
+
+static thread_id thread_of(struct capture *c, uint32_t thread)
+{
+	uint32_t place;
+
+	if (map_get(&c->threads.place_of_id, thread, 0, &place))
+		return c->thread_ids[place];
+	/* Its row was in a chunk that is missing. */
+	if (c->unknown_thread.i == NO_ID) {
+		process_id process = builder_process(c->builder, -1, 0, STR("[unknown]"));
+		c->unknown_thread = builder_thread(c->builder, -1, process, 0, STR("[unknown]"));
+	}
+	return c->unknown_thread;
+}
+
+static void add_sample(struct capture *c, const struct capture_sample *sample, thread_id thread,
+	uint32_t metric_count)
+{
+	int64_t weight[CAPTURE_METRIC_MAX + 1] = {0};
+	uint8_t flags;
+	stack_id stack = capture_tree_stack(&c->tree, sample->node, &flags);
+
+	/* Metrics of the same name and unit are one. */
+	for (uint32_t i = 0; i < metric_count; i++)
+		weight[c->metric_ids[i].i] = sample->weight[i];
+	if (c->samples_metric.i != NO_ID)
+		weight[c->samples_metric.i] = 1;
+	builder_sample(c->builder, stack, thread, sample->time_ns, weight);
+	c->samples++;
+	c->truncated += (flags & CAPTURE_STACK_TRUNCATED) != 0;
+	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
+	c->foreign += (flags & CAPTURE_STACK_FOREIGN) != 0;
+	if (sample->time_ns > c->last_ns)
+		c->last_ns = sample->time_ns;
+}
+
+static struct error *read_samples(struct capture *c, struct cursor *payload)
+{
+	struct capture_samples_decoder d;
+	struct capture_sample sample;
+	struct error *err = capture_samples_begin(&d, payload);
+
+	if (err)
+		return err;
+	uint32_t metric_count = d.metric_count < c->metric_names.count
+					? d.metric_count
+					: (uint32_t)c->metric_names.count;
+	uint32_t before = 0;
+	thread_id thread = {NO_ID};
+	while (capture_samples_next(&d, &sample)) {
+		if (thread.i == NO_ID || sample.thread != before)
+			thread = thread_of(c, sample.thread);
+		before = sample.thread;
+		add_sample(c, &sample, thread, metric_count);
+	}
+	return capture_samples_error(&d);
+}
+
+static struct error *read_payload(struct capture *c, uint8_t type, struct cursor *payload)
+{
+	switch (type) {
+	case CAPTURE_CHUNK_FACTS:
+		read_facts(c, payload);
+		break;
+	case CAPTURE_CHUNK_METRICS:
+		read_metrics(c, payload);
+		break;
+	case CAPTURE_CHUNK_OBJECTS:
+		return capture_names_read_objects(&c->names, payload);
+	case CAPTURE_CHUNK_PROCESSES:
+		read_processes(c, payload);
+		break;
+	case CAPTURE_CHUNK_THREADS:
+		read_threads(c, payload);
+		break;
+	case CAPTURE_CHUNK_COUNTERS:
+		read_counters(c, payload);
+		break;
+	case CAPTURE_CHUNK_SYMBOLS:
+		c->has_symbols = true;
+		return capture_names_read_symbols(&c->names, payload);
+	case CAPTURE_CHUNK_STACKS:
+		return capture_tree_read_stacks(&c->tree, payload);
+	case CAPTURE_CHUNK_SAMPLES:
+		return read_samples(c, payload);
+	case CAPTURE_CHUNK_END:
+		return read_end(c, payload);
+	default: /* of a later version, or of no use here */
+		break;
+	}
+	return cursor_error(payload);
+}
+
+/* All chunks of a type, in the order of the file.  What is bad in one is noted. */
+static void read_chunks(struct capture *c, enum capture_chunk_type type)
+{
+	for (size_t i = 0; i < c->chunks.count; i++) {
+		const struct capture_chunk *chunk = &c->chunks.data[i];
+		struct cursor payload;
+		if (chunk->type != type)
+			continue;
+		struct error *err = capture_unpack(c->unpacker, chunk, c->input->name, &payload);
+		if (err == NULL)
+			err = read_payload(c, chunk->type, &payload);
+		if (err && c->bad_chunks++ == 0)
+			c->first_bad_offset = chunk->offset;
+		error_destroy(err);
+	}
+}
+
+static void add_metrics(struct capture *c)
+{
+	struct builder *b = c->builder;
+	struct builder_header *header = builder_header(b);
+
+	c->samples_metric = builder_metric(b, STR("samples"), STR("count"));
+	header->default_metric = c->samples_metric;
+	for (size_t i = 0; i < c->metric_names.count; i++) {
+		struct str name = c->metric_names.data[i];
+		c->metric_ids[i] = builder_metric(b, name, c->metric_units.data[i]);
+		if (i == 0 || str_equal(name, STR("cpu-time")))
+			header->default_metric = c->metric_ids[i];
+	}
+	for (size_t i = 0; i < c->metric_names.count; i++)
+		if (c->metric_ids[i].i == c->samples_metric.i) {
+			c->samples_metric.i = NO_ID;
+			break;
+		}
+}
+
+static void add_tasks(struct capture *c)
+{
+	struct builder *b = c->builder;
+	process_id *processes = xcalloc(c->processes.rows.count + 1, sizeof(*processes));
+	process_id unknown = {NO_ID};
+
+	for (size_t i = 0; i < c->processes.rows.count; i++) {
+		const struct task *p = &c->processes.rows.data[i];
+		processes[i] = builder_process(b, p->number, p->start_ns, p->name);
+	}
+	c->thread_ids = xcalloc(c->threads.rows.count + 1, sizeof(*c->thread_ids));
+	for (size_t i = 0; i < c->threads.rows.count; i++) {
+		const struct task *t = &c->threads.rows.data[i];
+		uint32_t place;
+		process_id process = unknown;
+		if (map_get(&c->processes.place_of_id, t->process, 0, &place))
+			process = processes[place];
+		else if (unknown.i == NO_ID)
+			process = unknown = builder_process(b, -1, 0, STR("[unknown]"));
+		c->thread_ids[i] = builder_thread(b, t->number, process, t->start_ns, t->name);
+	}
+	free(processes);
+}
+
+static void read_all(struct capture *c)
+{
+	read_chunks(c, CAPTURE_CHUNK_METRICS);
+	add_metrics(c);
+	read_chunks(c, CAPTURE_CHUNK_FACTS);
+	read_chunks(c, CAPTURE_CHUNK_COUNTERS);
+	read_chunks(c, CAPTURE_CHUNK_END);
+	read_chunks(c, CAPTURE_CHUNK_PROCESSES);
+	read_chunks(c, CAPTURE_CHUNK_THREADS);
+	add_tasks(c);
+	read_chunks(c, CAPTURE_CHUNK_OBJECTS);
+	read_chunks(c, CAPTURE_CHUNK_SYMBOLS);
+	read_chunks(c, CAPTURE_CHUNK_STACKS);
+	/* A finished file has all the names that its recorder could find. */
+	bool ask_local = !c->has_end || !c->has_symbols;
+	c->tree.stacks_left = 4000000 + 16 * (uint64_t)c->input->size;
+	capture_tree_build(&c->tree, &c->names, ask_local);
+	read_chunks(c, CAPTURE_CHUNK_SAMPLES);
+}
+
+static const struct {
+	enum note_kind kind;
+	const char *text;
+} counter_notes[CAPTURE_COUNTER_COUNT] = {
+	[CAPTURE_LOST_RING] = {NOTE_LOST, "samples were lost: the ring buffer was full"},
+	[CAPTURE_LOST_THROTTLED] = {NOTE_LOST, "the kernel throttled sampling for a while"},
+	[CAPTURE_TRUNCATED_MEMORY] = {NOTE_TRUNCATED,
+		"stacks were cut short: their memory could not be read"},
+	[CAPTURE_TRUNCATED_RACE] = {NOTE_TRUNCATED,
+		"stacks were cut short: they changed while they were read"},
+	[CAPTURE_TRUNCATED_RULE] = {NOTE_TRUNCATED,
+		"stacks were cut short: code without unwind information"},
+	[CAPTURE_TRUNCATED_CORRUPT] = {NOTE_TRUNCATED,
+		"stacks were cut short: they do not lead outwards"},
+	[CAPTURE_TRUNCATED_DEPTH] = {NOTE_TRUNCATED,
+		"stacks were cut short: deeper than can be recorded"},
+	[CAPTURE_NO_USER_STACK] = {NOTE_TRUNCATED, "samples have kernel frames only"},
+	[CAPTURE_REUSE_WRONG] = {NOTE_GUESSED,
+		"stacks failed the check of reused frames; a few others may be wrong"},
+	[CAPTURE_LOST_SIDEBAND] = {NOTE_GUESSED,
+		"map, fork, exec or exit events were lost: some code may have a wrong name"},
+};
+
+static void note_counters(struct capture *c)
+{
+	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
+		if (c->counters[i] && counter_notes[i].text)
+			builder_note(c->builder, counter_notes[i].kind, c->counters[i], "%s",
+				counter_notes[i].text);
+}
+
+static void note_damage(struct capture *c)
+{
+	struct builder *b = c->builder;
+	uint64_t places = c->scan.damaged_places + c->bad_chunks;
+	uint64_t first = c->scan.damaged_places ? c->scan.damaged_first : c->first_bad_offset;
+
+	if (c->bad_chunks && c->first_bad_offset < first)
+		first = c->first_bad_offset;
+	if (!c->has_end)
+		builder_note(b, NOTE_INCOMPLETE, 1,
+			"the recording was cut off: the file has no end mark; a recorder that was "
+			"killed leaves out at most 250 ms");
+	if (places)
+		builder_note(b, NOTE_BAD_RECORD, places,
+			"damaged places in the file were passed over, the first at offset 0x%llx",
+			(unsigned long long)first);
+	if (c->scan.missing_chunks)
+		builder_note(b, NOTE_BAD_RECORD, c->scan.missing_chunks,
+			"parts of the file are missing");
+	if (c->orphans)
+		builder_note(b, NOTE_TRUNCATED, c->orphans,
+			"stacks lead into a part of the file that is missing");
+	if (c->tree.left_out)
+		builder_note(b, NOTE_TRUNCATED, c->tree.left_out,
+			"inlined frames were left out: there are too many for a file of this size");
+	if (c->has_end && c->end_samples > c->samples)
+		builder_note(b, NOTE_LOST, c->end_samples - c->samples,
+			"samples were lost with damaged parts of the file");
+	if (c->end_dropped)
+		builder_note(b, NOTE_LOST, c->end_dropped,
+			"samples could not be written to the file: the disk was full, or a limit "
+			"reached");
+}
+
+/* Load objects in which no address has a name. */
+static void note_nameless(struct capture *c)
+{
+	struct strbuf list = {0};
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < c->names.objects.count; i++) {
+		const struct capture_names_object *o = &c->names.objects.data[i];
+		struct str name = str_base_name(o->path);
+		if (o->named || o->nameless == 0 ||
+			(o->kind != CAPTURE_OBJECT_USER && o->kind != CAPTURE_OBJECT_KERNEL))
+			continue;
+		if (count < 8)
+			strbuf_printf(&list, "%s%.*s", count ? ", " : "", STR_ARG(name));
+		count++;
+	}
+	if (count)
+		builder_note(c->builder, NOTE_NO_SYMBOLS, count,
+			"no symbols for %s%s; their frames are shown as [unknown]", list.data,
+			count > 8 ? ", …" : "");
+	strbuf_deinit(&list);
+}
+
+static void set_stats(struct capture *c)
+{
+	struct profile_stats *stats = &builder_header(c->builder)->stats;
+	uint64_t asked_ns = c->facts[CAPTURE_INTERVAL_NS];
+	uint64_t cpu_ns = c->facts[CAPTURE_CPU_NS];
+
+	stats->lost = c->counters[CAPTURE_LOST_RING] + c->end_dropped;
+	stats->foreign = c->foreign;
+	stats->critical = c->truncated;
+	stats->cpu_ns = cpu_ns;
+	stats->duration_ns = c->facts[CAPTURE_DURATION_NS];
+	if (stats->duration_ns == UINT64_MAX)
+		stats->duration_ns = c->last_ns;
+	if (cpu_ns != UINT64_MAX && asked_ns != UINT64_MAX && asked_ns)
+		stats->expected = cpu_ns / asked_ns;
+	stats->interval_ns = asked_ns;
+	if (cpu_ns != UINT64_MAX && c->samples)
+		stats->interval_ns = cpu_ns / c->samples;
+	if (c->facts[CAPTURE_START_UNIX_NS] != UINT64_MAX)
+		builder_header(c->builder)->start_unix_ns = c->facts[CAPTURE_START_UNIX_NS];
+}
+
+static void scan_chunks(struct capture *c)
+{
+	struct capture_chunk chunk;
+
+	capture_scan_init(&c->scan, c->input->data, c->input->size);
+	while (capture_scan_next(&c->scan, &chunk))
+		vec_push(&c->chunks, chunk);
+}
+
+static void capture_init(
+	struct capture *c, const struct reader_input *input, struct builder *builder)
+{
+	*c = (struct capture){.input = input, .builder = builder, .unknown_thread = {NO_ID}};
+	memset(c->facts, 0xff, sizeof(c->facts));
+	c->arena = arena_create();
+	c->unpacker = capture_unpacker_create();
+	capture_names_init(&c->names, builder, c->arena);
+	capture_tree_init(&c->tree, builder);
+}
+
+static void tasks_deinit(struct tasks *tasks)
+{
+	map_deinit(&tasks->place_of_id);
+	vec_deinit(&tasks->rows);
+}
+
+static void capture_deinit(struct capture *c)
+{
+	vec_deinit(&c->chunks);
+	vec_deinit(&c->metric_names);
+	vec_deinit(&c->metric_units);
+	tasks_deinit(&c->processes);
+	tasks_deinit(&c->threads);
+	free(c->thread_ids);
+	capture_names_deinit(&c->names);
+	capture_tree_deinit(&c->tree);
+	capture_unpacker_destroy(c->unpacker);
+	arena_destroy(c->arena);
+}
+
+static struct error *capture_read(const struct reader_input *input, struct builder *builder)
+{
+	struct capture c;
+	struct error *err = capture_check_file_header(input->data, input->size, input->name);
+
+	if (err)
+		return err;
+	capture_init(&c, input, builder);
+	scan_chunks(&c);
+	if (c.chunks.count) {
+		read_all(&c);
+		note_counters(&c);
+		note_damage(&c);
+		note_nameless(&c);
+		set_stats(&c);
+	} else {
+		err = error_input(input->name, CAPTURE_FILE_HEADER_SIZE,
+			"the recording has nothing in it that can be read");
+	}
+	capture_deinit(&c);
+	return err;
+}
+
+const struct reader reader_capture = {
+	.name = "sonde",
+	.summary = "sonde's own recordings",
+	.bid = capture_bid,
+	.read = capture_read,
+};

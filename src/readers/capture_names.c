@@ -1,0 +1,162 @@
+/*
+ * What the frames of a capture file are called.  See capture_names.h.
+ */
+#include "readers/capture_names.h"
+
+#include "format/capture_rows.h"
+#include "format/capture_symbols.h"
+#include "readers/capture_local.h"
+
+/* A chain of one frame that stands for no code that is known. */
+static struct capture_chain add_special(
+	struct capture_names *n, struct str name, object_id object, uint64_t obj_addr)
+{
+	struct builder *b = n->builder;
+	string_id none = builder_string(b, STR(""));
+	function_id function = builder_function(b, builder_string(b, name), object, none, 0);
+	struct capture_chain chain = {.first = (uint32_t)n->frame_ids.count, .count = 1};
+
+	vec_push(&n->frame_ids, builder_frame(b, function, none, 0, false, obj_addr));
+	return chain;
+}
+
+void capture_names_init(struct capture_names *n, struct builder *b, struct arena *arena)
+{
+	*n = (struct capture_names){.builder = b, .arena = arena};
+}
+
+void capture_names_deinit(struct capture_names *n)
+{
+	map_deinit(&n->object_of_id);
+	map_deinit(&n->symbols);
+	vec_deinit(&n->objects);
+	vec_deinit(&n->chains);
+	vec_deinit(&n->frame_ids);
+}
+
+static enum object_kind object_kind_of(uint32_t kind)
+{
+	switch (kind) {
+	case CAPTURE_OBJECT_USER:
+		return OBJECT_USER;
+	case CAPTURE_OBJECT_KERNEL:
+		return OBJECT_KERNEL;
+	case CAPTURE_OBJECT_JIT:
+		return OBJECT_JIT;
+	default:
+		return OBJECT_UNKNOWN;
+	}
+}
+
+static void add_object(struct capture_names *n, const struct capture_object *row)
+{
+	bool added;
+	object_id id = {NO_ID};
+
+	map_at(&n->object_of_id, row->object, 0, (uint32_t)n->objects.count, &added);
+	if (!added)
+		return;
+	if (row->kind != CAPTURE_OBJECT_TRUNCATED)
+		id = builder_object(
+			n->builder, row->path, row->build_id, object_kind_of(row->kind));
+	vec_push(&n->objects, (struct capture_names_object){.id = id,
+				      .kind = row->kind,
+				      .path = arena_str(n->arena, row->path),
+				      .build_id = arena_str(n->arena, row->build_id)});
+}
+
+struct error *capture_names_read_objects(struct capture_names *n, struct cursor *payload)
+{
+	struct capture_object row;
+
+	while (capture_get_object(payload, &row))
+		add_object(n, &row);
+	return cursor_error(payload);
+}
+
+struct capture_names_object *capture_names_object(struct capture_names *n, uint32_t object)
+{
+	uint32_t index;
+
+	return map_get(&n->object_of_id, object, 0, &index) ? &n->objects.data[index] : NULL;
+}
+
+static frame_id add_frame(struct capture_names *n, object_id object, uint64_t obj_addr,
+	const struct capture_symbol_frame *f)
+{
+	struct builder *b = n->builder;
+	struct str name = f->function.size ? f->function : STR("[unknown]");
+	function_id function = builder_function(b, builder_string(b, name), object,
+		builder_string(b, f->function_file), f->function_line);
+
+	return builder_frame(
+		b, function, builder_string(b, f->file), f->line, f->is_inline, obj_addr);
+}
+
+void capture_names_add(struct capture_names *n, uint32_t object, uint64_t obj_addr,
+	const struct capture_symbol_frame *frames, uint32_t count)
+{
+	bool added;
+	const struct capture_names_object *o = capture_names_object(n, object);
+	struct capture_chain chain = {
+		.first = (uint32_t)n->frame_ids.count, .count = count, .is_known = true};
+
+	if (o == NULL)
+		return;
+	map_at(&n->symbols, object, obj_addr, (uint32_t)n->chains.count, &added);
+	if (!added)
+		return;
+	for (uint32_t i = count; i-- > 0;)
+		vec_push(&n->frame_ids, add_frame(n, o->id, obj_addr, &frames[i]));
+	vec_push(&n->chains, chain);
+}
+
+struct error *capture_names_read_symbols(struct capture_names *n, struct cursor *payload)
+{
+	struct capture_symbol_frame frames[CAPTURE_CHAIN_MAX];
+	struct capture_symbols_decoder d;
+	struct capture_symbol symbol;
+	struct arena *arena = arena_create(); /* the chunk's table of strings */
+	struct error *err = capture_symbols_begin(&d, payload, arena);
+
+	while (err == NULL && capture_symbols_next(&d, &symbol)) {
+		for (uint32_t i = 0; i < symbol.count; i++)
+			capture_symbols_frame(&d, &frames[i]);
+		if (cursor_ok(&d.rows))
+			capture_names_add(n, symbol.object, symbol.obj_addr, frames, symbol.count);
+	}
+	if (err == NULL)
+		err = cursor_error(&d.rows);
+	arena_destroy(arena);
+	return err;
+}
+
+/* An address without a name is a function "[unknown]" of its load object. */
+static struct capture_chain resolve(struct capture_names *n, const struct capture_frame *frame)
+{
+	uint32_t index;
+	struct capture_names_object *o = capture_names_object(n, frame->object);
+
+	if (o == NULL)
+		return n->unknown;
+	if (o->kind == CAPTURE_OBJECT_TRUNCATED)
+		return n->truncated;
+	if (map_get(&n->symbols, frame->object, frame->obj_addr, &index)) {
+		o->named++;
+		return n->chains.data[index];
+	}
+	o->nameless++;
+	return add_special(n, STR("[unknown]"), o->id, frame->obj_addr);
+}
+
+void capture_names_resolve(struct capture_names *n, const struct capture_frame *frames,
+	size_t count, bool ask_local, struct capture_chain *chains)
+{
+	n->truncated = add_special(n, STR("[truncated]"), (object_id){NO_ID}, 0);
+	n->truncated.is_truncated = true;
+	n->unknown = add_special(n, STR("[unknown]"), (object_id){NO_ID}, 0);
+	if (ask_local)
+		capture_local_names(n, frames, count);
+	for (size_t i = 0; i < count; i++)
+		chains[i] = resolve(n, &frames[i]);
+}

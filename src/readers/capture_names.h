@@ -1,0 +1,61 @@
+#ifndef SONDE_READERS_CAPTURE_NAMES_H
+#define SONDE_READERS_CAPTURE_NAMES_H
+
+/*
+ * What the frames of a capture file are called: each address in a load object becomes a chain of
+ * the builder's frames.  First the names in the file count; for addresses that have none there,
+ * where asked for, the load objects on this machine.
+ */
+
+#include "base/cursor.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "format/capture_stacks.h"
+#include "model/builder.h"
+
+/* A load object as the file has it. */
+struct capture_names_object {
+	object_id id;		   /* the builder's; NO_ID for "[truncated]" */
+	uint32_t kind;		   /* enum capture_object_kind */
+	struct str path, build_id; /* in the arena */
+	uint64_t named, nameless;  /* addresses of frames, once resolved */
+};
+
+/* The builder's frames of one address. */
+struct capture_chain {
+	uint32_t first, count; /* in frame_ids; the outermost first */
+	bool is_known;	       /* has a name */
+	bool is_truncated;     /* is the "[truncated]" root */
+};
+
+struct capture_names {
+	struct builder *builder;
+	struct arena *arena;
+	struct str host, kernel; /* of the recording, to be set if known; in the arena */
+	struct map object_of_id; /* the file's id → objects */
+	VEC(struct capture_names_object) objects;
+	struct map symbols; /* (object, obj_addr) → chains */
+	VEC(struct capture_chain) chains;
+	VEC(frame_id) frame_ids;
+	struct capture_chain truncated, unknown; /* unknown: of no known object */
+};
+
+void capture_names_init(struct capture_names *n, struct builder *b, struct arena *arena);
+void capture_names_deinit(struct capture_names *n);
+/* The OBJECTS rows of a chunk; a row that repeats an id is passed over. */
+must_use struct error *capture_names_read_objects(struct capture_names *n, struct cursor *payload);
+/* A SYMBOLS chunk. */
+must_use struct error *capture_names_read_symbols(struct capture_names *n, struct cursor *payload);
+/*
+ * chains[i] for frames[i].  ask_local: look on this machine for names that the file does not have.
+ */
+void capture_names_resolve(struct capture_names *n, const struct capture_frame *frames,
+	size_t count, bool ask_local, struct capture_chain *chains);
+
+/* Adds the names of one address, innermost frame first. */
+void capture_names_add(struct capture_names *n, uint32_t object, uint64_t obj_addr,
+	const struct capture_symbol_frame *frames, uint32_t count);
+/* NULL if the file defines no such object. */
+struct capture_names_object *capture_names_object(struct capture_names *n, uint32_t object);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * The stack tree of a capture file on its way into a builder.  See capture_tree.h.
+ */
+#include "readers/capture_tree.h"
+
+#include <stdlib.h>
+
+/* False where the ids were given before. */
+static bool id_runs_add(struct capture_id_runs *r, uint32_t first, size_t count, size_t place)
+{
+	if (count == 0)
+		return true;
+	if (r->runs.count) {
+		struct capture_id_run *last = &r->runs.data[r->runs.count - 1];
+		if (first < last->first + last->count)
+			return false;
+		if (first == last->first + last->count) {
+			last->count += (uint32_t)count;
+			return true;
+		}
+	}
+	vec_push(&r->runs, (struct capture_id_run){first, (uint32_t)count, place});
+	return true;
+}
+
+/* The id's place, or SIZE_MAX. */
+static size_t id_runs_find(const struct capture_id_runs *r, uint32_t id)
+{
+	size_t low = 0, high = r->runs.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct capture_id_run *run = &r->runs.data[middle];
+		if (id < run->first)
+			high = middle;
+		else if (id - run->first >= run->count)
+			low = middle + 1;
+		else
+			return run->place + (id - run->first);
+	}
+	return SIZE_MAX;
+}
+
+void capture_tree_init(struct capture_tree *t, struct builder *b)
+{
+	*t = (struct capture_tree){.builder = b};
+}
+
+void capture_tree_deinit(struct capture_tree *t)
+{
+	capture_stacks_deinit(&t->chunk);
+	vec_deinit(&t->frames);
+	vec_deinit(&t->nodes);
+	vec_deinit(&t->frame_runs.runs);
+	vec_deinit(&t->node_runs.runs);
+	free(t->stacks);
+	free(t->flags);
+}
+
+struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *payload)
+{
+	struct capture_stacks *s = &t->chunk;
+	struct error *err = capture_stacks_decode(payload, s);
+
+	if (err)
+		return err;
+	if (!id_runs_add(&t->frame_runs, s->first_frame, s->frames.count, t->frames.count) ||
+		!id_runs_add(&t->node_runs, s->first_node, s->nodes.count, t->nodes.count)) {
+		cursor_fail(payload, "stacks have numbers that were given before");
+		return cursor_error(payload);
+	}
+	for (size_t i = 0; i < s->frames.count; i++)
+		vec_push(&t->frames, s->frames.data[i]);
+	for (size_t i = 0; i < s->nodes.count; i++)
+		vec_push(&t->nodes, s->nodes.data[i]);
+	return NULL;
+}
+
+static void build_node(struct capture_tree *t, struct capture_names *names,
+	const struct capture_chain *chains, size_t place)
+{
+	const struct capture_node *node = &t->nodes.data[place];
+	size_t frame = id_runs_find(&t->frame_runs, node->frame);
+	const struct capture_chain *chain = frame == SIZE_MAX ? &names->unknown : &chains[frame];
+	uint8_t flags;
+	stack_id stack = capture_tree_stack(t, node->parent, &flags);
+
+	/* Where there is no room for all, the innermost are left out: the outermost is the
+	 * function. */
+	uint32_t count = chain->count <= t->stacks_left ? chain->count : 1;
+	t->left_out += chain->count - count;
+	t->stacks_left -= count < t->stacks_left ? count : t->stacks_left;
+	for (uint32_t i = 0; i < count; i++)
+		stack = builder_stack(t->builder, stack, names->frame_ids.data[chain->first + i]);
+	flags &= (uint8_t)~CAPTURE_STACK_FOREIGN;
+	if (!chain->is_known)
+		flags |= CAPTURE_STACK_FOREIGN;
+	if (chain->is_truncated)
+		flags |= CAPTURE_STACK_TRUNCATED;
+	t->stacks[place] = stack;
+	t->flags[place] = flags;
+}
+
+void capture_tree_build(struct capture_tree *t, struct capture_names *names, bool ask_local)
+{
+	struct capture_chain *chains = xcalloc(t->frames.count + 1, sizeof(*chains));
+
+	capture_names_resolve(names, t->frames.data, t->frames.count, ask_local, chains);
+	t->truncated = names->frame_ids.data[names->truncated.first];
+	t->stacks = xcalloc(t->nodes.count + 1, sizeof(*t->stacks));
+	t->flags = xcalloc(t->nodes.count + 1, sizeof(*t->flags));
+	/* Ascending, and a parent is less than its node: so it is there already. */
+	for (size_t place = 0; place < t->nodes.count; place++)
+		build_node(t, names, chains, place);
+	free(chains);
+}
+
+stack_id capture_tree_stack(struct capture_tree *t, uint32_t node, uint8_t *flags)
+{
+	*flags = 0;
+	if (node == 0)
+		return (stack_id){0};
+	size_t place = id_runs_find(&t->node_runs, node);
+	if (place != SIZE_MAX) {
+		*flags = t->flags[place];
+		return t->stacks[place];
+	}
+	*flags = CAPTURE_STACK_TRUNCATED | CAPTURE_STACK_ORPHAN | CAPTURE_STACK_FOREIGN;
+	return builder_stack(t->builder, (stack_id){0}, t->truncated);
+}
