@@ -326,10 +326,10 @@ const struct command cmd_completion = {
 	.name = "completion",
 	.summary = "print what makes a shell complete sonde's options",
 	.usage = "bash|zsh|fish",
-	.details = "For bash:  sonde completion bash > "
+	.details = "  bash: sonde completion bash > "
 		   "~/.local/share/bash-completion/completions/sonde\n"
-		   "For zsh:   sonde completion zsh > DIRECTORY/_sonde, a DIRECTORY of $fpath\n"
-		   "For fish:  sonde completion fish > ~/.config/fish/completions/sonde.fish",
+		   "  zsh:  sonde completion zsh > DIRECTORY/_sonde, a DIRECTORY of $fpath\n"
+		   "  fish: sonde completion fish > ~/.config/fish/completions/sonde.fish",
 	.operand = OPERAND_SHELL,
 	.run = completion_run,
 };

@@ -50,9 +50,11 @@ enum operand_value {
 
 struct command {
 	const char *name;
-	const char *summary;		   /* one line for `sonde help` */
-	const char *usage;		   /* "[FILE] [OPTIONS]" */
-	const char *details;		   /* paragraphs for `sonde help NAME`, may be NULL */
+	const char *summary; /* one line for `sonde help` */
+	const char *usage;   /* "[FILE] [OPTIONS]" */
+	/* For `sonde help NAME`: paragraphs, which are refilled; a line that begins with a blank
+	 * stays as it is. NULL: none. */
+	const char *details;
 	const struct option_group *groups; /* ends with a group without rows */
 	enum operand_value operand;
 	bool stops_at_operand; /* options end at the first operand: record, run */

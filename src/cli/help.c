@@ -35,6 +35,26 @@ static size_t put_words(struct str text, size_t at, size_t indent)
 	return at;
 }
 
+/* Paragraphs, refilled; a line that begins with a blank stays as it is. */
+static void put_details(const char *text)
+{
+	size_t at = 0;
+
+	while (*text) {
+		struct str line = {text, strcspn(text, "\n")};
+		bool is_verbatim = line.size == 0 || line.data[0] == ' ';
+
+		if (is_verbatim && at)
+			printf("\n");
+		if (is_verbatim)
+			printf("%.*s\n", STR_ARG(line));
+		at = is_verbatim ? 0 : put_words(line, at, 0);
+		text += line.size + (text[line.size] == '\n');
+	}
+	if (at)
+		printf("\n");
+}
+
 static void put_option(const struct option_row *row)
 {
 	size_t indent = NAMES_WIDTH + 2;
@@ -68,8 +88,10 @@ void help_command(const struct command *command)
 	const struct option_group *group;
 
 	printf("usage: sonde %s %s\n\n%s\n", command->name, command->usage, command->summary);
-	if (command->details)
-		printf("\n%s\n", command->details);
+	if (command->details) {
+		printf("\n");
+		put_details(command->details);
+	}
 	for (size_t i = 0; (group = options_group(command, i)) != NULL; i++) {
 		printf("\n%s:\n", group->heading);
 		for (const struct option_row *row = group->rows; option_row_exists(row); row++)
