@@ -12,9 +12,8 @@
 #include "cli/message.h"
 #include "cli/nearest.h"
 
-extern const struct command cmd_completion, cmd_help;
-
 extern const struct command cmd_report;
+extern const struct command cmd_help, cmd_completion;
 
 const struct command *const commands[] = {
 	&cmd_report,
