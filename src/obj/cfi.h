@@ -2,23 +2,25 @@
 #define SONDE_OBJ_CFI_H
 
 /*
- * Call frame information of one load object, compiled whole from .eh_frame (or .debug_frame) into
+ * Call frame information of one load object, compiled whole from .eh_frame and .debug_frame into
  * rows that are fast to look up: (obj_addr, rule number), the rules a small dictionary.
  *
  * Sources: DWARF 5 section 6.4, the LSB's chapter on .eh_frame, the x86-64 psABI.
  */
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/str.h"
 
 enum cfi_kind {
-	CFI_NONE,   /* no rule covers this address */
-	CFI_SP,	    /* CFA = sp + cfa_offset */
-	CFI_BP,	    /* CFA = bp + cfa_offset */
-	CFI_PLT,    /* the expression that linkers give to .plt: CFA = sp + 8 + ((pc & 15) >= 11) * 8 */
+	CFI_NONE, /* no rule covers this address */
+	CFI_SP,	  /* CFA = sp + cfa_offset */
+	CFI_BP,	  /* CFA = bp + cfa_offset */
+	CFI_PLT,  /* the expression that linkers give to .plt: CFA = sp + 8 + ((pc & 15) >= 11) * 8
+		   */
 	CFI_SIGNAL, /* a signal frame: the ucontext at sp holds all registers */
 	CFI_END,    /* the return address is undefined: the outermost frame */
 	CFI_SLOW,   /* anything else: see cfi_table_slow */
@@ -32,21 +34,68 @@ struct cfi_rule {
 	uint32_t slow;	   /* CFI_SLOW: index for cfi_table_slow */
 };
 
+/* x86-64 numbering; 16 is the return address. */
+enum { CFI_REGISTER_BP = 6, CFI_REGISTER_SP = 7, CFI_REGISTER_RA = 16, CFI_REGISTER_COUNT = 17 };
+
+/* How the caller's value of a register is found; `value` of struct cfi_slow_rule says where. */
+enum cfi_how {
+	CFI_DEFAULT,	   /* nothing said: callee-saved ones are unchanged, sp is the CFA */
+	CFI_SAME,	   /* unchanged */
+	CFI_UNDEFINED,	   /* lost */
+	CFI_AT_CFA,	   /* in memory at CFA + value */
+	CFI_CFA_PLUS,	   /* is CFA + value */
+	CFI_REGISTER,	   /* in register number value */
+	CFI_AT_EXPRESSION, /* in memory where expression number value says (the CFA on its stack) */
+	CFI_EXPRESSION,	   /* what expression number value says (the CFA on its stack) */
+};
+
+/* One row in full. */
+struct cfi_slow_rule {
+	int32_t cfa_value; /* offset from the register, or number of an expression */
+	int32_t value[CFI_REGISTER_COUNT]; /* see enum cfi_how */
+	uint8_t how[CFI_REGISTER_COUNT];   /* enum cfi_how */
+	uint8_t cfa_is_expression;
+	uint8_t cfa_register;
+	uint8_t is_signal; /* a signal frame: the caller was interrupted, it did not call */
+};
+
+enum cfi_section_kind {
+	CFI_DEBUG_FRAME,
+	CFI_EH_FRAME,
+	CFI_EH_FRAME_UNSIZED, /* ends at its first terminator; what follows is something else */
+};
+
+struct cfi_section {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t va; /* of the section in the object's numbering */
+	enum cfi_section_kind kind;
+};
+
+/* Bases for addresses relative to .text and .got; 0 if there are none. */
+struct cfi_bases {
+	uint64_t text_va, data_va;
+};
+
 struct cfi_table;
 
 /*
- * Compiles a section. eh_frame: whether the bytes are .eh_frame (else .debug_frame). section_va is
- * its address in the object's numbering; text_va, data_va are the bases for encodings relative to
- * .text and .got (0 if there are none). name is for messages. Bad entries are passed over and
- * counted in *bad_entries; fails only where nothing can be read at all.
+ * Compiles sections; the table keeps nothing of their bytes.  Where two cover an address, .eh_frame
+ * wins.  name is for messages.  Bad entries are passed over and counted in *bad_entries; fails
+ * only where there are entries and all are bad.
  */
-must_use struct error *cfi_table_compile(const uint8_t *bytes, size_t size, uint64_t section_va,
-	uint64_t text_va, uint64_t data_va, int eh_frame, const char *name, struct cfi_table **table,
+must_use struct error *cfi_table_compile(const struct cfi_section *sections, size_t count,
+	const struct cfi_bases *bases, const char *name, struct cfi_table **table,
 	size_t *bad_entries);
 void cfi_table_destroy(struct cfi_table *table);
 
 /* The rule for an address in the object's numbering; never NULL (a CFI_NONE rule instead). */
 const struct cfi_rule *cfi_table_find(const struct cfi_table *table, uint64_t obj_addr);
+/* The row behind a CFI_SLOW rule, and an expression's bytes; index must come from the table. */
+const struct cfi_slow_rule *cfi_table_slow(const struct cfi_table *table, uint32_t index);
+struct str cfi_table_expression(const struct cfi_table *table, int32_t index);
+/* Whether no address of [low, high] has a rule. */
+bool cfi_table_is_gap(const struct cfi_table *table, uint64_t low, uint64_t high);
 
 size_t cfi_table_row_count(const struct cfi_table *table);
 size_t cfi_table_rule_count(const struct cfi_table *table);

@@ -31,6 +31,8 @@ const char *objfile_name(const struct objfile *file);
 struct str objfile_build_id(const struct objfile *file);
 /* EM_X86_64, EM_AARCH64, … */
 unsigned int objfile_machine(const struct objfile *file);
+/* The obj_addr where execution begins, 0: none (most libraries). */
+uint64_t objfile_entry(const struct objfile *file);
 
 struct objfile_segment { /* PT_LOAD */
 	uint64_t file_off, file_size, obj_addr, memory_size;
@@ -39,8 +41,8 @@ struct objfile_segment { /* PT_LOAD */
 size_t objfile_segment_count(const struct objfile *file);
 struct objfile_segment objfile_segment(const struct objfile *file, size_t i);
 /*
- * The slide of a mapping of this file: va - obj_addr, for [va, …) mapped from file_off.  False if no
- * segment holds file_off.
+ * The slide of a mapping of this file: va - obj_addr, for [va, …) mapped from file_off.  False if
+ * no segment holds file_off.
  */
 bool objfile_slide(const struct objfile *file, uint64_t va, uint64_t file_off, uint64_t *slide);
 
@@ -58,7 +60,7 @@ bool objfile_section_of_type(struct objfile *file, uint32_t type, struct objfile
 /* By number, for a section's link. */
 bool objfile_section_at(struct objfile *file, uint32_t index, struct objfile_section *section);
 
-/* Unwind rules: from .eh_frame, else .debug_frame; *table NULL if it has neither. */
+/* Unwind rules from .eh_frame and .debug_frame; *table NULL if it has neither. See obj/cfi.h. */
 struct cfi_table;
 must_use struct error *objfile_compile_cfi(
 	struct objfile *file, struct cfi_table **table, size_t *bad_entries);

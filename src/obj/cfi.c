@@ -1,0 +1,185 @@
+/*
+ * Call frame information, from sections to a table, and the table's look-ups.
+ *
+ * cfi_parse.c finds the functions' entries and sorts them, cfi_program.c runs their programs in
+ * that order, cfi_rows.c makes rows and rules of what comes out.  All of it is eager: the 95,000
+ * functions of libLLVM take some 25 ms once, which no lazy scheme repays.
+ *
+ * Entries that overlap are faulty, or doubles from two sections: the one that begins later wins,
+ * and of those that begin at the same address the last one.
+ */
+#include "obj/cfi.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "obj/cfi_parse.h"
+#include "obj/cfi_program.h"
+#include "obj/cfi_rows.h"
+
+/* ---- compiling ---- */
+
+/* .debug_frame's entries come first, so that .eh_frame's win where both begin at one address. */
+static void collect(struct cfi_entries *e, size_t section_count)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < section_count; i++) {
+			if ((e->sections[i].kind == CFI_DEBUG_FRAME) == (pass == 0))
+				cfi_entries_add(e, (uint32_t)i);
+		}
+	}
+	cfi_entries_sort(e);
+}
+
+static void compile_fde(
+	struct cfi_entries *e, const struct cfi_fde *fde, uint64_t high, struct cfi_rows *rows)
+{
+	struct cfi_cie *cie = &e->cies.data[fde->cie];
+
+	rows->section = &e->sections[fde->section];
+	if (!cie->ready)
+		cfi_program_run_cie(cie, rows->section);
+	if (cie->bad || !cfi_program_run_fde(fde, cie, high, e->bases, rows)) {
+		e->bad++;
+		if (cie->bad)
+			cfi_rows_add_gap(rows, fde->low);
+	}
+}
+
+static void compile_rows(struct cfi_entries *e, struct cfi_rows *rows)
+{
+	const struct cfi_fde *fdes = e->fdes.data;
+	uint64_t limit = rows->table->base_addr + CFI_SPAN_MAX;
+
+	for (size_t i = 0; i < e->fdes.count; i++) {
+		uint64_t next = i + 1 < e->fdes.count ? fdes[i + 1].low : limit;
+		uint64_t high = fdes[i].high < next ? fdes[i].high : next;
+		if (high == fdes[i].low)
+			continue;
+		compile_fde(e, &fdes[i], high, rows);
+		if (high < next)
+			cfi_rows_add_gap(rows, high);
+	}
+}
+
+static struct cfi_table *build(struct cfi_entries *e)
+{
+	struct cfi_table *table = xalloc(sizeof(*table));
+	struct cfi_rows *rows = xalloc(sizeof(*rows));
+
+	cfi_rows_begin(rows, table, e->fdes.count ? e->fdes.data[0].low : 0);
+	compile_rows(e, rows);
+	if (rows->too_many)
+		e->bad++;
+	cfi_rows_finish(rows);
+	free(rows);
+	return table;
+}
+
+struct error *cfi_table_compile(const struct cfi_section *sections, size_t count,
+	const struct cfi_bases *bases, const char *name, struct cfi_table **table,
+	size_t *bad_entries)
+{
+	struct cfi_entries entries = {.sections = sections, .bases = bases, .name = name};
+
+	collect(&entries, count);
+	*bad_entries = entries.bad;
+	if (entries.seen && entries.bad >= entries.seen) {
+		cfi_entries_deinit(&entries);
+		return error_new(ERROR_INPUT, "%s: no readable call frame information", name);
+	}
+	*table = build(&entries);
+	*bad_entries = entries.bad;
+	cfi_entries_deinit(&entries);
+	return NULL;
+}
+
+void cfi_table_destroy(struct cfi_table *table)
+{
+	if (table == NULL)
+		return;
+	vec_deinit(&table->page_first);
+	vec_deinit(&table->rows);
+	vec_deinit(&table->rules);
+	vec_deinit(&table->slow_rules);
+	str_table_deinit(&table->expressions);
+	arena_destroy(table->arena);
+	free(table);
+}
+
+/* ---- look-ups ---- */
+
+/* The row that holds at obj_addr; SIZE_MAX outside all pages. */
+static size_t row_at(const struct cfi_table *t, uint64_t obj_addr)
+{
+	uint64_t offset = obj_addr - t->base_addr, page = offset >> CFI_PAGE_BITS;
+
+	if (page + 1 >= t->page_first.count)
+		return SIZE_MAX;
+	const uint32_t *row = t->rows.data + t->page_first.data[page];
+	size_t count = t->page_first.data[page + 1] - t->page_first.data[page];
+	uint32_t last = (uint32_t)offset << CFI_PAGE_BITS | 0xffff;
+	/* The page's first row is never behind obj_addr. */
+	while (count > 1) {
+		size_t half = count / 2;
+		row = row[half] <= last ? row + half : row;
+		count -= half;
+	}
+	return (size_t)(row - t->rows.data);
+}
+
+const struct cfi_rule *cfi_table_find(const struct cfi_table *table, uint64_t obj_addr)
+{
+	static const struct cfi_rule none = {.kind = CFI_NONE};
+	size_t row = row_at(table, obj_addr);
+
+	return row == SIZE_MAX ? &none : &table->rules.data[table->rows.data[row] & 0xffff];
+}
+
+const struct cfi_slow_rule *cfi_table_slow(const struct cfi_table *table, uint32_t index)
+{
+	return &table->slow_rules.data[index];
+}
+
+struct str cfi_table_expression(const struct cfi_table *table, int32_t index)
+{
+	return table->expressions.strings[index];
+}
+
+bool cfi_table_is_gap(const struct cfi_table *table, uint64_t low, uint64_t high)
+{
+	uint64_t end =
+		table->base_addr + ((uint64_t)(table->page_first.count - 1) << CFI_PAGE_BITS);
+
+	if (low < table->base_addr)
+		low = table->base_addr;
+	if (high >= end)
+		high = end - 1;
+	if (high < low || end == table->base_addr)
+		return true;
+	size_t last = row_at(table, high);
+	for (size_t row = row_at(table, low); row <= last; row++) {
+		if (table->rows.data[row] & 0xffff)
+			return false;
+	}
+	return true;
+}
+
+size_t cfi_table_row_count(const struct cfi_table *table)
+{
+	return table->rows.count;
+}
+
+size_t cfi_table_rule_count(const struct cfi_table *table)
+{
+	return table->rules.count;
+}
+
+size_t cfi_table_size_bytes(const struct cfi_table *table)
+{
+	return sizeof(*table) + table->page_first.capacity * sizeof(uint32_t) +
+	       table->rows.capacity * sizeof(uint32_t) +
+	       table->rules.capacity * sizeof(struct cfi_rule) +
+	       table->slow_rules.capacity * sizeof(struct cfi_slow_rule) +
+	       arena_size_bytes(table->arena);
+}

@@ -1,0 +1,385 @@
+/*
+ * CIEs and FDEs.
+ *
+ * Two passes over a section, each linear: the first takes the CIEs and notes where the FDEs are,
+ * the second reads the FDEs' addresses.  A CIE is looked up by its offset through a hash; only
+ * offsets where an entry really begins count, so that FDEs cannot make one byte be parsed over and
+ * over.
+ *
+ * Sources: DWARF 5 section 6.4.1; LSB Core 5.0 section 10.6 (.eh_frame); the "eh" augmentation of
+ * gcc 2 is not supported.
+ */
+#include "obj/cfi_parse.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obj/cfi_read.h"
+
+/* Not in every dwarf.h; LSB Core 5.0, table 10-2. */
+enum { ENCODING_FORMAT = 0x0f, ENCODING_BASE = 0x70 };
+
+/* Linkers merge equal CIEs, so that large libraries have hundreds. */
+enum { CIE_COUNT_MAX = 1 << 17 };
+
+struct section_walk {
+	struct cfi_entries *entries;
+	const struct cfi_section *section;
+	uint32_t section_index;
+	struct map cie_at; /* offset of the entry → index of the CIE */
+	VEC(uint64_t) fde_at;
+};
+
+struct entry_header {
+	uint64_t offset;    /* of the entry */
+	uint64_t id_offset; /* of the CIE pointer */
+	uint64_t id;	    /* CIE id or CIE pointer */
+	bool is_cie;
+	struct cursor body; /* what follows */
+};
+
+void cfi_entries_deinit(struct cfi_entries *e)
+{
+	vec_deinit(&e->cies);
+	vec_deinit(&e->fdes);
+}
+
+/* ---- encoded addresses ---- */
+
+static uint64_t read_format(struct cursor *c, uint8_t format)
+{
+	switch (format) {
+	case DW_EH_PE_absptr:
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
+		return cursor_u64(c);
+	case DW_EH_PE_uleb128:
+		return cursor_uleb(c);
+	case DW_EH_PE_sleb128:
+		return (uint64_t)cursor_sleb(c);
+	case DW_EH_PE_udata2:
+		return cursor_u16(c);
+	case DW_EH_PE_sdata2:
+		return (uint64_t)(int16_t)cursor_u16(c);
+	case DW_EH_PE_udata4:
+		return cursor_u32(c);
+	case DW_EH_PE_sdata4:
+		return (uint64_t)(int32_t)cursor_u32(c);
+	default:
+		cursor_fail(c, "an unknown address encoding");
+		return 0;
+	}
+}
+
+uint64_t cfi_read_address(
+	struct cursor *c, uint8_t encoding, uint64_t section_va, const struct cfi_bases *bases)
+{
+	uint64_t here = section_va + cursor_offset(c);
+	uint64_t value = read_format(c, encoding & ENCODING_FORMAT);
+
+	if (encoding & DW_EH_PE_indirect) {
+		cursor_fail(c, "an address by way of memory");
+		return 0;
+	}
+	switch (encoding & ENCODING_BASE) {
+	case DW_EH_PE_absptr:
+		return value;
+	case DW_EH_PE_pcrel:
+		return value + here;
+	case DW_EH_PE_textrel:
+		return value + bases->text_va;
+	case DW_EH_PE_datarel:
+		return value + bases->data_va;
+	default: /* relative to the function, aligned */
+		cursor_fail(c, "an address encoding that makes no sense here");
+		return 0;
+	}
+}
+
+/* ---- entry headers ---- */
+
+static bool is_eh(const struct cfi_section *section)
+{
+	return section->kind != CFI_DEBUG_FRAME;
+}
+
+/*
+ * Reads one entry's header; c is then behind the entry.  False at a terminator, or, with c bad,
+ * where the entry does not fit.
+ */
+static bool read_header(struct cursor *c, const struct cfi_section *section, struct entry_header *h)
+{
+	bool wide = false;
+
+	h->offset = cursor_offset(c);
+	uint64_t size = cursor_u32(c);
+	if (size == 0xffffffff) {
+		size = cursor_u64(c);
+		wide = true;
+	}
+	if (size == 0)
+		return false;
+	h->body = cursor_sub(c, size);
+	h->id_offset = cursor_offset(&h->body);
+	if (is_eh(section)) {
+		h->id = cursor_u32(&h->body);
+		h->is_cie = h->id == 0;
+	} else {
+		h->id = wide ? cursor_u64(&h->body) : cursor_u32(&h->body);
+		h->is_cie = h->id == (wide ? UINT64_MAX : UINT32_MAX);
+	}
+	return cursor_ok(c);
+}
+
+/* ---- CIEs ---- */
+
+/* The personality's address is of no interest, but its size is. */
+static void skip_personality(struct cursor *c, uint64_t section_va)
+{
+	uint8_t encoding = cursor_u8(c);
+
+	if (encoding == DW_EH_PE_omit)
+		return;
+	if (encoding == DW_EH_PE_aligned) {
+		cursor_skip(c, -(section_va + cursor_offset(c)) & 7);
+		encoding = DW_EH_PE_absptr;
+	}
+	(void)read_format(c, encoding & ENCODING_FORMAT);
+}
+
+static void read_augmentation(
+	struct cursor *c, struct str letters, uint64_t section_va, struct cfi_cie *cie)
+{
+	cie->has_augmentation = true;
+	uint64_t size = cursor_uleb(c);
+	struct cursor data = cursor_sub(c, size);
+	for (size_t i = 1; i < letters.size; i++) {
+		switch (letters.data[i]) {
+		case 'R':
+			cie->pointer_encoding = cursor_u8(&data);
+			break;
+		case 'L':
+			(void)cursor_u8(&data);
+			break;
+		case 'P':
+			skip_personality(&data, section_va);
+			break;
+		case 'S':
+			cie->is_signal = true;
+			break;
+		case 'B': /* aarch64: signed by the B key */
+		case 'G': /* aarch64: tagged stack frames */
+			break;
+		default:
+			/* The data is sized, but 'R' or 'S' may follow: it can't be trusted. */
+			cursor_fail(c, "an unknown augmentation");
+		}
+	}
+	if (!cursor_ok(&data))
+		cursor_fail(c, "augmentation data too short");
+}
+
+static bool read_cie(struct cursor *c, const struct cfi_section *section, struct cfi_cie *cie)
+{
+	uint8_t version = cursor_u8(c);
+	struct str letters = cursor_string(c);
+
+	*cie = (struct cfi_cie){.pointer_encoding = DW_EH_PE_absptr};
+	if (version != 1 && version != 3 && version != 4)
+		cursor_fail(c, "an unknown CIE version");
+	if (version == 4 && (cursor_u8(c) != 8 || cursor_u8(c) != 0))
+		cursor_fail(c, "an address size other than 8, or segments");
+	cie->code_factor = cursor_uleb(c);
+	cie->data_factor = cursor_sleb(c);
+	uint64_t return_register = version == 1 ? cursor_u8(c) : cursor_uleb(c);
+	if (return_register != CFI_REGISTER_RA)
+		cursor_fail(c, "the return address in a register of another machine");
+	if (letters.size && letters.data[0] == 'z')
+		read_augmentation(c, letters, section->va, cie);
+	else if (letters.size)
+		cursor_fail(c, "an unknown augmentation");
+	cie->program = c->at;
+	cie->program_size = cursor_left(c);
+	return cursor_ok(c);
+}
+
+static void take_cie(struct section_walk *w, struct entry_header *h)
+{
+	struct cfi_cie cie;
+
+	if (w->entries->cies.count == CIE_COUNT_MAX || !read_cie(&h->body, w->section, &cie)) {
+		w->entries->bad++;
+		return;
+	}
+	map_put(&w->cie_at, h->offset, 0, (uint32_t)w->entries->cies.count);
+	vec_push(&w->entries->cies, cie);
+}
+
+/* ---- FDEs ---- */
+
+static bool find_cie(struct section_walk *w, const struct entry_header *h, uint32_t *cie)
+{
+	uint64_t offset = is_eh(w->section) ? h->id_offset - h->id : h->id;
+
+	return map_get(&w->cie_at, offset, 0, cie);
+}
+
+static bool read_fde(struct section_walk *w, struct entry_header *h, struct cfi_fde *fde)
+{
+	struct cursor *c = &h->body;
+
+	if (!find_cie(w, h, &fde->cie))
+		return false;
+	const struct cfi_cie *cie = &w->entries->cies.data[fde->cie];
+	fde->low = cfi_read_address(c, cie->pointer_encoding, w->section->va, w->entries->bases);
+	uint64_t size = read_format(c, cie->pointer_encoding & ENCODING_FORMAT);
+	if (__builtin_add_overflow(fde->low, size, &fde->high))
+		return false;
+	if (cie->has_augmentation)
+		cursor_skip(c, cfi_read_uleb(c));
+	fde->section = w->section_index;
+	fde->program = c->at;
+	fde->program_size = cursor_left(c);
+	return cursor_ok(c);
+}
+
+static void take_fde(struct section_walk *w, uint64_t offset)
+{
+	struct cursor c;
+	struct entry_header h;
+	struct cfi_fde fde;
+
+	cursor_init(&c, w->section->bytes, w->section->size, w->entries->name, 0);
+	cursor_seek(&c, offset);
+	if (!read_header(&c, w->section, &h) || !read_fde(w, &h, &fde)) {
+		w->entries->bad++;
+		return;
+	}
+	/* Linkers leave entries of functions that they dropped behind, at address 0. */
+	if (fde.low != 0 && fde.high > fde.low)
+		vec_push(&w->entries->fdes, fde);
+}
+
+/* ---- sections ---- */
+
+static void walk_section(struct section_walk *w)
+{
+	struct cursor c;
+
+	cursor_init(&c, w->section->bytes, w->section->size, w->entries->name, 0);
+	while (cursor_left(&c) >= 4) {
+		struct entry_header h;
+		if (read_header(&c, w->section, &h)) {
+			w->entries->seen++;
+			if (h.is_cie)
+				take_cie(w, &h);
+			else
+				vec_push(&w->fde_at, h.offset);
+		} else if (!cursor_ok(&c)) {
+			w->entries->seen++;
+			w->entries->bad++;
+		} else if (w->section->kind == CFI_EH_FRAME_UNSIZED) {
+			return;
+		}
+	}
+}
+
+void cfi_entries_add(struct cfi_entries *e, uint32_t section)
+{
+	struct section_walk w = {
+		.entries = e, .section = &e->sections[section], .section_index = section};
+
+	walk_section(&w);
+	vec_reserve(&e->fdes, e->fdes.count + w.fde_at.count);
+	for (size_t i = 0; i < w.fde_at.count; i++)
+		take_fde(&w, w.fde_at.data[i]);
+	vec_deinit(&w.fde_at);
+	map_deinit(&w.cie_at);
+}
+
+/* ---- order ---- */
+
+struct sort_key {
+	uint64_t low;
+	uint32_t index;
+};
+
+static bool is_sorted(const struct cfi_fde *fdes, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		if (fdes[i - 1].low > fdes[i].low)
+			return false;
+	}
+	return true;
+}
+
+/* One pass of a radix sort, by 11 bits of the key from bit `shift`; stable. */
+static void radix_pass(const struct sort_key *from, struct sort_key *to, size_t count,
+	uint64_t lowest, unsigned int shift)
+{
+	size_t place[1 << 11] = {0}, sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		place[(from[i].low - lowest) >> shift & 0x7ff]++;
+	for (size_t i = 0; i < ARRAY_SIZE(place); i++) {
+		size_t n = place[i];
+		place[i] = sum;
+		sum += n;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[place[(from[i].low - lowest) >> shift & 0x7ff]++] = from[i];
+}
+
+/* Keys are indices and addresses, so that each FDE moves only once. */
+static void sort_fdes(struct cfi_fde *fdes, size_t count)
+{
+	struct sort_key *keys = xcalloc(count, sizeof(*keys)),
+			*spare = xcalloc(count, sizeof(*keys));
+	uint64_t lowest = UINT64_MAX, highest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		keys[i] = (struct sort_key){fdes[i].low, (uint32_t)i};
+		lowest = fdes[i].low < lowest ? fdes[i].low : lowest;
+		highest = fdes[i].low > highest ? fdes[i].low : highest;
+	}
+	for (unsigned int shift = 0; shift < 64 && (highest - lowest) >> shift; shift += 11) {
+		radix_pass(keys, spare, count, lowest, shift);
+		struct sort_key *swap = keys;
+		keys = spare;
+		spare = swap;
+	}
+	struct cfi_fde *sorted = xcalloc(count, sizeof(*sorted));
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = fdes[keys[i].index];
+	memcpy(fdes, sorted, count * sizeof(*sorted));
+	free(sorted);
+	free(keys);
+	free(spare);
+}
+
+/* Keeps those within half the span of the middle one: a stray address must not cost the others. */
+static void drop_strays(struct cfi_entries *e)
+{
+	struct cfi_fde *fdes = e->fdes.data;
+	size_t kept = 0;
+
+	if (e->fdes.count == 0)
+		return;
+	uint64_t middle = fdes[e->fdes.count / 2].low;
+	for (size_t i = 0; i < e->fdes.count; i++) {
+		uint64_t far = fdes[i].low < middle ? middle - fdes[i].low : fdes[i].high - middle;
+		if (far < CFI_SPAN_MAX / 2)
+			fdes[kept++] = fdes[i];
+		else
+			e->bad++;
+	}
+	e->fdes.count = kept;
+}
+
+void cfi_entries_sort(struct cfi_entries *e)
+{
+	if (!is_sorted(e->fdes.data, e->fdes.count))
+		sort_fdes(e->fdes.data, e->fdes.count);
+	drop_strays(e);
+}

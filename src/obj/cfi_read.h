@@ -1,0 +1,21 @@
+#ifndef SONDE_OBJ_CFI_READ_H
+#define SONDE_OBJ_CFI_READ_H
+
+/*
+ * The two reads that a CFI program does all the time, inline; the rest is base/cursor.h's.
+ */
+
+#include "base/compiler.h"
+#include "base/cursor.h"
+
+static inline uint8_t cfi_read_u8(struct cursor *c)
+{
+	return likely(c->at < c->end) ? *c->at++ : cursor_u8(c);
+}
+
+static inline uint64_t cfi_read_uleb(struct cursor *c)
+{
+	return likely(c->at < c->end && *c->at < 0x80) ? *c->at++ : cursor_uleb(c);
+}
+
+#endif

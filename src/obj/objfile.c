@@ -1,0 +1,532 @@
+/*
+ * ELF files through libelf.
+ *
+ * Everything is read with pread on demand, nothing is mapped: a file that is cut short while it is
+ * open makes a read fail instead of raising SIGBUS, and opening a library of 100 MB costs no more
+ * than opening a small one.  Sizes that the file states are bounded before anything is allocated;
+ * sections are decompressed here rather than by libelf, so that the bound is ours and zstd works.
+ *
+ * Sources: the System V gABI (chapters 4 and 5, "Section Compression"), the LSB on notes.
+ */
+#include "obj/objfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+#include "base/vec.h"
+#include "obj/cfi.h"
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
+/* Bounds on what a file may make us allocate. */
+#define SECTION_SIZE_MAX  ((uint64_t)4 << 30)
+#define NOTES_SIZE_MAX	  ((uint64_t)1 << 20)
+#define SEGMENT_COUNT_MAX 65536
+#define BUILD_ID_SIZE_MAX 64
+/* Deflate cannot do better than this; zstd can, on runs that no debug section has. */
+#define RATIO_MAX 1032
+
+struct unpacked { /* a decompressed section */
+	size_t index;
+	uint8_t *bytes;
+	size_t size;
+};
+
+struct objfile {
+	Elf *elf;
+	int fd; /* -1: in memory */
+	char *name;
+	GElf_Ehdr header;
+	size_t section_names; /* index of the section that holds the names, 0: none */
+	char build_id[2 * BUILD_ID_SIZE_MAX + 1];
+	size_t build_id_size;
+	VEC(struct objfile_segment) segments;
+	uint64_t eh_frame_hdr_off, eh_frame_hdr_va, eh_frame_hdr_size; /* PT_GNU_EH_FRAME; size 0 */
+	VEC(struct unpacked) unpacked;
+};
+
+/* ---- opening ---- */
+
+/* size bytes of the file at offset, owned by libelf until close; NULL if they are not all there. */
+static const uint8_t *file_chunk(struct objfile *file, uint64_t offset, uint64_t size)
+{
+	if (size == 0 || size > SECTION_SIZE_MAX || offset > INT64_MAX)
+		return NULL;
+	Elf_Data *data = elf_getdata_rawchunk(file->elf, (int64_t)offset, size, ELF_T_BYTE);
+	return data && data->d_size == size ? data->d_buf : NULL;
+}
+
+static void set_build_id(struct objfile *file, const uint8_t *id, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < size; i++) {
+		file->build_id[2 * i] = digits[id[i] >> 4];
+		file->build_id[2 * i + 1] = digits[id[i] & 15];
+	}
+	file->build_id_size = 2 * size;
+}
+
+static void find_build_id_in_notes(
+	struct objfile *file, const uint8_t *bytes, size_t size, uint64_t alignment)
+{
+	uint64_t pad = alignment == 8 ? 7 : 3;
+	struct cursor c;
+
+	cursor_init(&c, bytes, size, file->name, 0);
+	while (cursor_ok(&c) && cursor_left(&c) >= 12) {
+		uint32_t name_size = cursor_u32(&c), id_size = cursor_u32(&c);
+		uint32_t type = cursor_u32(&c);
+		const uint8_t *name = cursor_bytes(&c, name_size);
+		cursor_skip(&c, -cursor_offset(&c) & pad);
+		const uint8_t *id = cursor_bytes(&c, id_size);
+		if (id && name && type == NT_GNU_BUILD_ID && name_size == 4 &&
+			memcmp(name, "GNU", 4) == 0 && id_size && id_size <= BUILD_ID_SIZE_MAX) {
+			set_build_id(file, id, id_size);
+			return;
+		}
+		/* The last note need not be padded. */
+		uint64_t padding = -cursor_offset(&c) & pad;
+		cursor_skip(&c, padding < cursor_left(&c) ? padding : cursor_left(&c));
+	}
+}
+
+static void take_notes(struct objfile *file, const GElf_Phdr *ph)
+{
+	if (file->build_id_size || ph->p_filesz > NOTES_SIZE_MAX)
+		return;
+	const uint8_t *notes = file_chunk(file, ph->p_offset, ph->p_filesz);
+	if (notes)
+		find_build_id_in_notes(file, notes, ph->p_filesz, ph->p_align);
+}
+
+static void take_segments(struct objfile *file)
+{
+	size_t count = 0;
+
+	if (elf_getphdrnum(file->elf, &count) != 0)
+		return;
+	for (size_t i = 0; i < count && i < SEGMENT_COUNT_MAX; i++) {
+		GElf_Phdr ph;
+		if (gelf_getphdr(file->elf, (int)i, &ph) == NULL)
+			break;
+		if (ph.p_type == PT_LOAD) {
+			vec_push(&file->segments,
+				(struct objfile_segment){ph.p_offset, ph.p_filesz, ph.p_vaddr,
+					ph.p_memsz, (ph.p_flags & PF_X) != 0});
+		} else if (ph.p_type == PT_NOTE) {
+			take_notes(file, &ph);
+		} else if (ph.p_type == PT_GNU_EH_FRAME) {
+			file->eh_frame_hdr_off = ph.p_offset;
+			file->eh_frame_hdr_va = ph.p_vaddr;
+			file->eh_frame_hdr_size = ph.p_filesz;
+		}
+	}
+}
+
+/* Relocatable files (kernel modules) and separate debug files may have notes in sections only. */
+static void take_note_sections(struct objfile *file)
+{
+	Elf_Scn *scn = NULL;
+
+	while (file->build_id_size == 0 && (scn = elf_nextscn(file->elf, scn)) != NULL) {
+		GElf_Shdr sh;
+		if (gelf_getshdr(scn, &sh) == NULL || sh.sh_type != SHT_NOTE ||
+			sh.sh_size > NOTES_SIZE_MAX)
+			continue;
+		const uint8_t *notes = file_chunk(file, sh.sh_offset, sh.sh_size);
+		if (notes)
+			find_build_id_in_notes(file, notes, sh.sh_size, sh.sh_addralign);
+	}
+}
+
+static struct error *take_headers(struct objfile *file)
+{
+	if (elf_kind(file->elf) != ELF_K_ELF || gelf_getehdr(file->elf, &file->header) == NULL)
+		return error_new(ERROR_INPUT, "%s: not an ELF file", file->name);
+	if (file->header.e_ident[EI_CLASS] != ELFCLASS64 ||
+		file->header.e_ident[EI_DATA] != ELFDATA2LSB)
+		return error_new(ERROR_UNSUPPORTED,
+			"%s: an ELF file, but not a little-endian 64-bit one", file->name);
+	if (elf_getshdrstrndx(file->elf, &file->section_names) != 0)
+		file->section_names = 0;
+	take_segments(file);
+	take_note_sections(file);
+	return NULL;
+}
+
+/* Takes over fd. */
+static struct error *create(Elf *elf, int fd, const char *name, struct objfile **result)
+{
+	struct objfile *file = xalloc(sizeof(*file));
+
+	file->elf = elf;
+	file->fd = fd;
+	file->name = xstrdup(name);
+	struct error *err =
+		elf ? take_headers(file) : error_new(ERROR_INPUT, "%s: not an ELF file", name);
+	if (err)
+		objfile_close(file);
+	else
+		*result = file;
+	return err;
+}
+
+struct error *objfile_open(const char *path, struct objfile **file)
+{
+	/* O_NONBLOCK: a fifo must not make us wait; it changes nothing for regular files. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return error_system(errno, "%s", path);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return error_new(ERROR_INPUT, "%s: not a regular file", path);
+	}
+	elf_version(EV_CURRENT);
+	return create(elf_begin(fd, ELF_C_READ, NULL), fd, path, file);
+}
+
+struct error *objfile_open_memory(
+	const void *bytes, size_t size, const char *name, struct objfile **file)
+{
+	elf_version(EV_CURRENT);
+	/* libelf wants it writable, but only writes where elf_update or a conversion is asked for.
+	 */
+	return create(elf_memory((char *)(uintptr_t)bytes, size), -1, name, file);
+}
+
+void objfile_close(struct objfile *file)
+{
+	if (file == NULL)
+		return;
+	for (size_t i = 0; i < file->unpacked.count; i++)
+		free(file->unpacked.data[i].bytes);
+	vec_deinit(&file->unpacked);
+	vec_deinit(&file->segments);
+	elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->name);
+	free(file);
+}
+
+/* ---- facts ---- */
+
+const char *objfile_name(const struct objfile *file)
+{
+	return file->name;
+}
+
+struct str objfile_build_id(const struct objfile *file)
+{
+	return (struct str){file->build_id, file->build_id_size};
+}
+
+unsigned int objfile_machine(const struct objfile *file)
+{
+	return file->header.e_machine;
+}
+
+uint64_t objfile_entry(const struct objfile *file)
+{
+	return file->header.e_entry;
+}
+
+size_t objfile_segment_count(const struct objfile *file)
+{
+	return file->segments.count;
+}
+
+struct objfile_segment objfile_segment(const struct objfile *file, size_t i)
+{
+	return file->segments.data[i];
+}
+
+bool objfile_slide(const struct objfile *file, uint64_t va, uint64_t file_off, uint64_t *slide)
+{
+	static const uint64_t page_mask = 4095;
+
+	/* The loader maps whole pages, so a mapping begins up to a page before its segment. */
+	for (size_t i = 0; i < file->segments.count; i++) {
+		const struct objfile_segment *s = &file->segments.data[i];
+		uint64_t page_off = s->file_off & ~page_mask;
+		if (file_off < page_off ||
+			file_off - page_off >= s->file_size + (s->file_off & page_mask))
+			continue;
+		*slide = va - (s->obj_addr - s->file_off + file_off);
+		return true;
+	}
+	return false;
+}
+
+/* ---- sections ---- */
+
+static bool inflate_into(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)
+{
+	z_stream z = {.next_in = (uint8_t *)(uintptr_t)in, .next_out = out};
+	int state = Z_OK;
+
+	if (inflateInit(&z) != Z_OK)
+		return false;
+	/* zlib counts in 32 bits. */
+	while (state == Z_OK && (in_size || out_size)) {
+		uInt give = in_size > 1u << 30 ? 1u << 30 : (uInt)in_size;
+		uInt room = out_size > 1u << 30 ? 1u << 30 : (uInt)out_size;
+		z.avail_in = give;
+		z.avail_out = room;
+		state = inflate(&z, Z_NO_FLUSH);
+		in_size -= give - z.avail_in;
+		out_size -= room - z.avail_out;
+		if (give == z.avail_in && room == z.avail_out)
+			break;
+	}
+	inflateEnd(&z);
+	return out_size == 0;
+}
+
+/* Unpacks bytes of the given ELFCOMPRESS_ type; NULL if they are not sound. */
+static uint8_t *unpack(uint32_t type, const uint8_t *in, size_t in_size, uint64_t out_size)
+{
+	if (out_size == 0 || out_size > SECTION_SIZE_MAX || out_size / RATIO_MAX > in_size)
+		return NULL;
+	uint8_t *out = xalloc(out_size);
+	bool good = false;
+	if (type == ELFCOMPRESS_ZLIB)
+		good = inflate_into(in, in_size, out, out_size);
+	else if (type == ELFCOMPRESS_ZSTD)
+		good = ZSTD_decompress(out, out_size, in, in_size) == out_size;
+	if (good)
+		return out;
+	free(out);
+	return NULL;
+}
+
+static void big_endian_size(const uint8_t *p, uint64_t *size)
+{
+	*size = 0;
+	for (int i = 0; i < 8; i++)
+		*size = *size << 8 | p[i];
+}
+
+/* Unpacks section data in the gABI's form (a header of its own) or GNU's old one (.zdebug_). */
+static uint8_t *unpack_section(
+	const uint8_t *bytes, size_t size, bool gnu_style, uint64_t *unpacked_size)
+{
+	Elf64_Chdr header;
+
+	if (gnu_style) {
+		if (size < 12 || memcmp(bytes, "ZLIB", 4) != 0)
+			return NULL;
+		big_endian_size(bytes + 4, unpacked_size);
+		return unpack(ELFCOMPRESS_ZLIB, bytes + 12, size - 12, *unpacked_size);
+	}
+	if (size < sizeof(header))
+		return NULL;
+	memcpy(&header, bytes, sizeof(header));
+	*unpacked_size = header.ch_size;
+	return unpack(
+		header.ch_type, bytes + sizeof(header), size - sizeof(header), header.ch_size);
+}
+
+static bool section_unpacked(struct objfile *file, struct objfile_section *section, bool gnu_style)
+{
+	for (size_t i = 0; i < file->unpacked.count; i++) {
+		if (file->unpacked.data[i].index == section->index) {
+			section->bytes = file->unpacked.data[i].bytes;
+			section->size = file->unpacked.data[i].size;
+			return true;
+		}
+	}
+	uint64_t size = 0;
+	uint8_t *bytes = unpack_section(section->bytes, section->size, gnu_style, &size);
+	if (bytes == NULL)
+		return false;
+	vec_push(&file->unpacked, (struct unpacked){section->index, bytes, size});
+	section->bytes = bytes;
+	section->size = size;
+	return true;
+}
+
+/* Reads a section; gnu_style: it is one of the .zdebug_ kind. */
+static bool section_read(struct objfile *file, Elf_Scn *scn, const GElf_Shdr *sh, bool gnu_style,
+	struct objfile_section *section)
+{
+	struct objfile_section s = {
+		.obj_addr = sh->sh_addr,
+		.size = sh->sh_size,
+		.type = sh->sh_type,
+		.index = (uint32_t)elf_ndxscn(scn),
+		.link = sh->sh_link,
+		.entry_size = sh->sh_entsize,
+		.flags = sh->sh_flags,
+	};
+
+	if (sh->sh_type != SHT_NOBITS) {
+		if (sh->sh_size > SECTION_SIZE_MAX)
+			return false;
+		Elf_Data *data = elf_rawdata(scn, NULL);
+		if (data == NULL || (data->d_buf == NULL && sh->sh_size != 0))
+			return false;
+		s.bytes = data->d_buf ? data->d_buf : (const uint8_t *)"";
+		s.size = data->d_size;
+		if (((sh->sh_flags & SHF_COMPRESSED) || gnu_style) &&
+			!section_unpacked(file, &s, gnu_style))
+			return false;
+	}
+	*section = s;
+	return true;
+}
+
+static const char *section_name(struct objfile *file, const GElf_Shdr *sh)
+{
+	const char *name = elf_strptr(file->elf, file->section_names, sh->sh_name);
+
+	return name ? name : "";
+}
+
+static bool section_by_name(
+	struct objfile *file, const char *name, bool gnu_style, struct objfile_section *section)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while (file->section_names && (scn = elf_nextscn(file->elf, scn)) != NULL) {
+		if (gelf_getshdr(scn, &sh) && strcmp(section_name(file, &sh), name) == 0)
+			return section_read(file, scn, &sh, gnu_style, section);
+	}
+	return false;
+}
+
+bool objfile_section(struct objfile *file, const char *name, struct objfile_section *section)
+{
+	static const char prefix[] = ".debug_";
+
+	if (section_by_name(file, name, false, section))
+		return true;
+	if (strncmp(name, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	char *packed = xasprintf(".z%s", name + 1);
+	bool found = section_by_name(file, packed, true, section);
+	free(packed);
+	return found;
+}
+
+bool objfile_section_of_type(struct objfile *file, uint32_t type, struct objfile_section *section)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(file->elf, scn)) != NULL) {
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == type)
+			return section_read(file, scn, &sh, false, section);
+	}
+	return false;
+}
+
+bool objfile_section_at(struct objfile *file, uint32_t index, struct objfile_section *section)
+{
+	Elf_Scn *scn = elf_getscn(file->elf, index);
+	GElf_Shdr sh;
+
+	return index && scn && gelf_getshdr(scn, &sh) &&
+	       section_read(file, scn, &sh, false, section);
+}
+
+/* ---- unwind rules ---- */
+
+/* Where an address of the object stands in the file, and how many bytes of its segment follow. */
+static bool file_place(
+	const struct objfile *file, uint64_t obj_addr, uint64_t *file_off, uint64_t *left)
+{
+	for (size_t i = 0; i < file->segments.count; i++) {
+		const struct objfile_segment *s = &file->segments.data[i];
+		if (obj_addr < s->obj_addr || obj_addr - s->obj_addr >= s->file_size)
+			continue;
+		*file_off = s->file_off + (obj_addr - s->obj_addr);
+		*left = s->file_size - (obj_addr - s->obj_addr);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Without section headers (images taken from memory, files stripped of them), .eh_frame is found
+ * through its index: .eh_frame_hdr begins with version, three encodings and its address, which all
+ * linkers give as four signed bytes relative to themselves.
+ */
+static bool eh_frame_by_index(struct objfile *file, struct cfi_section *section)
+{
+	if (file->eh_frame_hdr_size < 8)
+		return false;
+	const uint8_t *header = file_chunk(file, file->eh_frame_hdr_off, 8);
+	if (header == NULL || header[0] != 1 || header[1] != 0x1b)
+		return false;
+	int32_t distance;
+	memcpy(&distance, header + 4, sizeof(distance));
+	uint64_t va = file->eh_frame_hdr_va + 4 + (uint64_t)(int64_t)distance, file_off, left;
+	if (!file_place(file, va, &file_off, &left))
+		return false;
+	const uint8_t *bytes = file_chunk(file, file_off, left);
+	if (bytes == NULL)
+		return false;
+	*section = (struct cfi_section){
+		.bytes = bytes, .size = left, .va = va, .kind = CFI_EH_FRAME_UNSIZED};
+	return true;
+}
+
+static bool cfi_section_named(
+	struct objfile *file, const char *name, enum cfi_section_kind kind, struct cfi_section *out)
+{
+	struct objfile_section s;
+
+	if (!objfile_section(file, name, &s) || s.bytes == NULL || s.size == 0)
+		return false;
+	*out = (struct cfi_section){
+		.bytes = s.bytes, .size = s.size, .va = s.obj_addr, .kind = kind};
+	return true;
+}
+
+static uint64_t section_va(struct objfile *file, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while (file->section_names && (scn = elf_nextscn(file->elf, scn)) != NULL) {
+		if (gelf_getshdr(scn, &sh) && strcmp(section_name(file, &sh), name) == 0)
+			return sh.sh_addr;
+	}
+	return 0;
+}
+
+struct error *objfile_compile_cfi(
+	struct objfile *file, struct cfi_table **table, size_t *bad_entries)
+{
+	struct cfi_section sections[2];
+	size_t count = 0;
+
+	if (cfi_section_named(file, ".eh_frame", CFI_EH_FRAME, &sections[count]) ||
+		eh_frame_by_index(file, &sections[count]))
+		count++;
+	if (cfi_section_named(file, ".debug_frame", CFI_DEBUG_FRAME, &sections[count]))
+		count++;
+	*bad_entries = 0;
+	if (count == 0) {
+		*table = NULL;
+		return NULL;
+	}
+	struct cfi_bases bases = {section_va(file, ".text"), section_va(file, ".got")};
+	return cfi_table_compile(sections, count, &bases, file->name, table, bad_entries);
+}
