@@ -12,7 +12,7 @@
 #include "view/views.h"
 
 enum {
-	OPTION_VIEW = 1000, /* above the ids of the commands' own rows */
+	OPTION_VIEW = REPORT_OPTION_FIRST,
 	OPTION_LEVEL,
 	OPTION_COLLAPSE,
 	OPTION_ORDER,
@@ -59,13 +59,17 @@ const struct option_row report_view_rows[] = {
 	{0},
 };
 
-const struct option_row report_output_rows[] = {
+const struct option_row report_file_rows[] = {
 	{OPTION_FORMAT, 'f', "format", VALUE_CHOICE, "FORMAT", format_names, "default text"},
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
 	{OPTION_FROM, 0, "from", VALUE_TEXT, "FORMAT", NULL,
 		"what the input is, where its contents do not tell"},
 	{OPTION_MODULES, 0, "modules", VALUE_NONE, NULL, NULL,
 		"folded: write frames as module`function"},
+	{0},
+};
+
+const struct option_row report_look_rows[] = {
 	{OPTION_COLOR, 0, "color", VALUE_CHOICE, "WHEN", color_names,
 		"default auto: on a terminal"},
 	{OPTION_WIDTH, 0, "width", VALUE_NUMBER, "COLUMNS", NULL,
@@ -277,7 +281,7 @@ static struct error *set_level(const struct report_options *o, struct report_que
 	if (o->level < 0 || o->level == (int)view->level)
 		return NULL;
 	if (!view->has_levels)
-		return error_new(ERROR_USAGE, "--view %s is always at the level %s", view->name,
+		return error_new(ERROR_USAGE, "--level: view %s is always at level %s", view->name,
 			level_names[view->level]);
 	query->level = (enum level)o->level;
 	return NULL;

@@ -39,7 +39,11 @@ struct report_options {
 	bool no_pager;
 };
 
-extern const struct option_row report_view_rows[], report_output_rows[];
+/* Ids of the rows below; smaller ones are free for a command's own rows. */
+#define REPORT_OPTION_FIRST 1000
+
+/* What to show; where from and where to; how it looks. */
+extern const struct option_row report_view_rows[], report_file_rows[], report_look_rows[];
 
 struct report_options report_options_default(void);
 /* An option_set's work for the ids of the rows above; context is the struct report_options. */

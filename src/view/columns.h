@@ -76,9 +76,10 @@ struct column {
 	const char *heading; /* of a text table */
 	const char *help;    /* what it means, a few words */
 	enum column_kind kind;
-	bool is_pair; /* shown as `weight (indirect)` */
 	/* row: of the analysis result, not of the shown selection. */
 	struct cell (*get)(const struct report *report, size_t row);
+	bool is_pair; /* shown as `weight (indirect)` */
+	bool is_own;  /* what was spent in the row itself: much of it deserves a colour */
 };
 
 /* Indexed by enum column_id. */

@@ -22,9 +22,25 @@ void table_init(struct table *table, struct text *text, const struct report *rep
 	table->scale = scale_for(unit, total < 0 ? -(uint64_t)total : (uint64_t)total);
 }
 
+/* The heading in this table, in which the column before is the one last added. */
+static const char *heading_for(const struct table *table, enum column_id id)
+{
+	const struct column *before = table->count ? table->items[table->count - 1].column : NULL;
+
+	if (id == COLUMN_NAME && table->report->query.level == LEVEL_MODULE)
+		return "module";
+	/* A percentage behind its own figure needs no name. */
+	if (columns[id].kind == COLUMN_KIND_PERCENT && before && before->get == columns[id].get)
+		return "%";
+	return columns[id].heading;
+}
+
 void table_add(struct table *table, enum column_id id)
 {
-	table->items[table->count++] = (struct table_column){.column = &columns[id]};
+	struct table_column item = {.column = &columns[id], .heading = heading_for(table, id)};
+
+	table->has_module |= id == COLUMN_MODULE;
+	table->items[table->count++] = item;
 }
 
 void table_add_asked(struct table *table)
@@ -120,7 +136,7 @@ static size_t text_column_most(const struct text_style *style)
 
 static void measure_column(struct table *table, struct table_column *item, struct strbuf *scratch)
 {
-	size_t heading = strlen(item->column->heading);
+	size_t heading = strlen(item->heading);
 	size_t most = text_column_most(table->text->style);
 
 	for (size_t place = 0; place < table->report->count; place++)
@@ -164,7 +180,7 @@ static void draw_headings(struct table *table)
 	text_ink(table->text, INK_DIM);
 	for (size_t i = 0; i < table->count; i++) {
 		struct table_column *item = &table->items[i];
-		struct str heading = str_from(item->column->heading);
+		struct str heading = str_from(item->heading);
 		size_t width = item->width + item->indirect_width;
 
 		if (i + 1 == table->count) {
@@ -192,7 +208,7 @@ static enum ink cell_ink(const struct column *column, const struct cell *cell)
 		return INK_DIM;
 	if (value == 0)
 		return INK_DIM;
-	if (column->kind != COLUMN_KIND_PERCENT || cell->base == 0)
+	if (!column->is_own || cell->base == 0)
 		return INK_PLAIN;
 	part = (double)value / (double)cell->base;
 	if (part >= 0.1)
@@ -246,9 +262,14 @@ static void draw_module(struct table *table, struct str module)
 	if (module.size == 0)
 		return;
 	text_ink(table->text, INK_DIM);
-	strbuf_add(out, STR("  ["));
-	escape_text(out, module);
-	strbuf_add_char(out, ']');
+	strbuf_add(out, GAP);
+	if (module.data[0] == '[') {
+		escape_text(out, module);
+	} else {
+		strbuf_add_char(out, '[');
+		escape_text(out, module);
+		strbuf_add_char(out, ']');
+	}
 	text_ink(table->text, INK_PLAIN);
 }
 
@@ -271,8 +292,10 @@ static void draw_name(struct table *table, const struct table_label *label, size
 	struct strbuf *out = &table->text->sink->text;
 	struct cell cell = columns[COLUMN_NAME].get(table->report, row);
 
-	text_ink(table->text, INK_DIM);
-	strbuf_add(out, strbuf_str(&label->before));
+	if (label->before.size) {
+		text_ink(table->text, INK_DIM);
+		strbuf_add(out, strbuf_str(&label->before));
+	}
 	text_ink(table->text, label->is_stub ? INK_STUB : INK_PLAIN);
 	strbuf_clear(scratch);
 	text_put(&cell, scratch);
@@ -291,6 +314,10 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 	struct strbuf scratch = {0};
 	size_t used;
 
+	if (table->report->count == 0) {
+		strbuf_add(&table->text->sink->text, STR("no rows: no stack has any weight\n"));
+		return;
+	}
 	measure(table);
 	used = figures_width(table);
 	draw_headings(table);
@@ -304,6 +331,8 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 		label.module = (struct str){0};
 		if (label_fn)
 			label_fn(context, place, &label);
+		if (table->has_module)
+			label.module = (struct str){0};
 		draw_name(table, &label, row, used, &scratch);
 		if (!sink_settle(table->text->sink))
 			break;

@@ -13,6 +13,7 @@
 
 struct table_column {
 	const struct column *column;
+	const char *heading;
 	size_t width;	       /* of the figure, or of the text */
 	size_t indirect_width; /* of a pair's " (indirect)" */
 	bool is_empty;	       /* no row has a text here */
@@ -24,6 +25,7 @@ struct table {
 	const struct scale *scale; /* of the metric */
 	struct table_column items[COLUMN_COUNT];
 	size_t count;
+	bool has_module; /* as a column, so that names need not say it */
 	bool keep_empty; /* show text columns in which nothing stands, too */
 };
 

@@ -23,8 +23,12 @@ void text_ink(struct text *text, enum ink ink)
 		[INK_NOTE] = "\033[1;33m",
 	};
 
-	if (text->style->color)
-		strbuf_add(&text->sink->text, str_from(sequences[ink]));
+	if (!text->style->color || ink == text->ink)
+		return;
+	if (text->ink != INK_PLAIN && ink != INK_PLAIN)
+		strbuf_add(&text->sink->text, str_from(sequences[INK_PLAIN]));
+	strbuf_add(&text->sink->text, str_from(sequences[ink]));
+	text->ink = ink;
 }
 
 void text_title(struct text *text, const char *format, ...)
@@ -60,25 +64,34 @@ void text_more_rows(struct text *text, const struct report *report)
 	strbuf_add_char(out, '\n');
 }
 
-static void draw_notes(struct text *text, const struct profile *profile)
+/* Kinds whose count is one of samples, stacks or places, and not only of what the text lists. */
+static bool note_counts(const struct note *note)
+{
+	return note->kind != NOTE_NO_SYMBOLS && note->kind != NOTE_INCOMPLETE &&
+	       note->kind != NOTE_INFO && note->count > 1;
+}
+
+static void draw_note(struct text *text, const struct profile *profile, const struct note *note)
 {
 	struct strbuf *out = &text->sink->text;
 
-	if (profile->note_count)
-		strbuf_add_char(out, '\n');
-	for (size_t i = 0; i < profile->note_count; i++) {
-		const struct note *note = &profile->notes[i];
-
-		text_ink(text, INK_NOTE);
-		strbuf_add(out, STR("note: "));
-		text_ink(text, INK_PLAIN);
-		escape_text(out, profile_string(profile, note->text));
-		if (note->count > 1) {
-			strbuf_add(out, STR(": "));
-			number_put(out, note->count);
-		}
-		strbuf_add_char(out, '\n');
+	text_ink(text, INK_NOTE);
+	strbuf_add(out, STR("note: "));
+	text_ink(text, INK_PLAIN);
+	if (note_counts(note)) {
+		number_put(out, note->count);
+		strbuf_add(out, text->style->utf8 ? STR(" × ") : STR(" x "));
 	}
+	escape_text(out, profile_string(profile, note->text));
+	strbuf_add_char(out, '\n');
+}
+
+static void draw_notes(struct text *text, const struct profile *profile)
+{
+	if (profile->note_count)
+		strbuf_add_char(&text->sink->text, '\n');
+	for (size_t i = 0; i < profile->note_count; i++)
+		draw_note(text, profile, &profile->notes[i]);
 }
 
 static void draw_hint(struct text *text)
@@ -97,7 +110,7 @@ static void draw_hint(struct text *text)
 void text_draw(struct sink *sink, const struct text_style *style,
 	const struct report *const *reports, size_t count)
 {
-	struct text text = {sink, style};
+	struct text text = {sink, style, INK_PLAIN};
 
 	heading_draw(&text, reports[0]);
 	for (size_t i = 0; i < count; i++)

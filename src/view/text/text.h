@@ -18,11 +18,6 @@ struct text_style {
 	const char *hint;
 };
 
-struct text {
-	struct sink *sink;
-	const struct text_style *style;
-};
-
 enum ink {
 	INK_PLAIN,
 	INK_TITLE,
@@ -31,6 +26,12 @@ enum ink {
 	INK_WARM, /* one percent and more */
 	INK_STUB,
 	INK_NOTE,
+};
+
+struct text {
+	struct sink *sink;
+	const struct text_style *style;
+	enum ink ink; /* in force */
 };
 
 /* Draws reports of one profile below each other, count ≥ 1. */

@@ -1,0 +1,135 @@
+/*
+ * sonde run COMMAND: record and report in one step.
+ */
+
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/record_options.h"
+#include "cli/record_session.h"
+#include "cli/report_options.h"
+#include "cli/report_print.h"
+#include "readers/readers.h"
+#include "view/views.h"
+
+/* Together they fit on a page or two. */
+#define FUNCTIONS_LIMIT 20u
+#define TREE_LIMIT	40u
+
+struct run_options {
+	struct record_request record;
+	struct report_options report;
+};
+
+static struct error *run_set(void *context, int id, const char *value)
+{
+	struct run_options *options = context;
+
+	if (id >= REPORT_OPTION_FIRST)
+		return report_options_set(&options->report, id, value);
+	return record_options_set(&options->record, id, value);
+}
+
+/* Where no view is named: the functions, then the tree, both short. */
+static void shorten(const struct run_options *options, struct report_query *queries, size_t count)
+{
+	if (options->report.limit >= 0)
+		return;
+	for (size_t i = 0; i < count; i++)
+		queries[i].limit = queries[i].view->is_tree ? TREE_LIMIT : FUNCTIONS_LIMIT;
+}
+
+static struct error *report(
+	const struct run_options *options, struct report_query *queries, size_t count)
+{
+	struct profile *profile;
+	metric_id metric;
+	struct error *err = profile_read(options->record.output, NULL, &profile);
+
+	if (err)
+		return err;
+	err = report_options_metric(&options->report, profile, &metric);
+	for (size_t i = 0; i < count; i++)
+		queries[i].metric = metric;
+	if (err == NULL)
+		err = report_print(&options->report, queries, count, profile, NULL);
+	profile_destroy(profile);
+	return err;
+}
+
+static int record_and_report(
+	const struct run_options *options, struct report_query *queries, size_t count)
+{
+	struct record_outcome outcome;
+
+	record_session_run(&options->record, &outcome);
+	if (outcome.recorded) {
+		struct error *err = report(options, queries, count);
+
+		if (err) {
+			message_error(err);
+			if (outcome.status == 0)
+				outcome.status = EXIT_OWN_FAILURE;
+		}
+	}
+	return record_session_exit(&outcome);
+}
+
+static int run_run(const struct command *self, int argc, char **argv)
+{
+	struct run_options options = {record_request_default(), report_options_default()};
+	struct report_query queries[REPORT_VIEWS_MAX];
+	struct operands operands;
+	struct error *err;
+	size_t count;
+	bool is_short;
+	int status;
+
+	if (!options_parse(self, argc, argv, run_set, &options, &operands, &status))
+		return status;
+	if (operands.count == 0)
+		return options_usage_error(self, "no command to run");
+	if (strcmp(options.record.output, "-") == 0)
+		return options_usage_error(self, "the recording must go to a file");
+	options.record.command = operands.items;
+	options.record.hint = false;
+	is_short = options.report.view_count == 0;
+	if (is_short) {
+		options.report.views[options.report.view_count++] = &view_functions;
+		options.report.views[options.report.view_count++] = &view_tree;
+	}
+	err = report_options_queries(&options.report, queries, &count);
+	if (err) {
+		status = options_usage_error(self, "%s", err->message);
+		error_destroy(err);
+		return status;
+	}
+	if (is_short)
+		shorten(&options, queries, count);
+	return record_and_report(&options, queries, count);
+}
+
+static const struct option_group groups[] = {
+	{"Recording options", record_option_rows},
+	{"View options", report_view_rows},
+	{"Appearance", report_look_rows},
+	{0},
+};
+
+const struct command cmd_run = {
+	.name = "run",
+	.summary = "record a program, then show where its time went",
+	.usage = "[OPTIONS] [--] COMMAND [ARG...]",
+	.details =
+		"Records COMMAND as `sonde record` does and then shows the functions and the call "
+		"tree, as\n`sonde report` does. The recording stays in sonde.prof, to be looked at "
+		"again.\n\n"
+		"The exit status is COMMAND's; 125 is a failure of sonde's own, 126 a COMMAND that "
+		"can't\nbe run, 127 one that is not there.",
+	.groups = groups,
+	.operand = OPERAND_FILE,
+	.stops_at_operand = true,
+	.run = run_run,
+};

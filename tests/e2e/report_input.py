@@ -1,0 +1,94 @@
+"""sonde report on what is no profile, or no longer a whole one: one clear line, status 1, no hang."""
+
+import os
+import random
+
+import harness
+from harness import check, sonde
+
+FOLDED = "main;eval;apply 30\nmain;eval 12\nmain;read;fgets 3\n"
+
+
+def complains(result, *words, status=1):
+	"""Exactly one line on standard error, begun with "sonde: ", that has these words."""
+	check(result, status)
+	assert result.err.startswith("sonde: ") and result.err.count("\n") == 1, result
+	for word in words:
+		assert word in result.err, (word, result)
+	assert result.out == "", result
+
+
+def test_missing_file(folder):
+	complains(sonde("report", folder / "none.prof"), "none.prof", "No such file")
+
+
+def test_missing_default_file_says_how_to_make_one(folder):
+	complains(sonde("report", cwd=folder), "sonde.prof", "sonde record")
+
+
+def test_directory(folder):
+	complains(sonde("report", folder), "directory")
+
+
+def test_empty_file(folder):
+	path = folder / "empty.prof"
+	path.touch()
+	complains(sonde("report", path), "empty.prof")
+
+
+def test_devices():
+	complains(sonde("report", "/dev/zero", timeout=10), "device")
+	complains(sonde("report", "/dev/null", timeout=10), "device")
+
+
+def test_fifo(folder):
+	os.mkfifo(folder / "fifo")
+	complains(sonde("report", folder / "fifo", timeout=10), "pipe")
+
+
+def test_unreadable_bytes(folder):
+	path = folder / "noise.prof"
+	path.write_bytes(bytes(random.Random(1).randbytes(5000)))
+	complains(sonde("report", path), "noise.prof")
+
+
+def test_unknown_input_format_is_a_usage_error(folder):
+	path = folder / "a.folded"
+	path.write_text(FOLDED)
+	complains(sonde("report", "--from", "nonsense", path), "nonsense", "folded", status=2)
+
+
+def test_hostile_file_name_is_escaped(folder):
+	complains(sonde("report", folder / "a\x1b[31mb\nc"), "\\x1b[31mb\\x0ac")
+
+
+def test_standard_input():
+	out = check(sonde("report", "-", input=FOLDED)).out
+	assert "standard input" in out and "apply" in out
+
+
+def test_truncated_folded_files(folder):
+	path = folder / "a.folded"
+	for size in range(len(FOLDED)):
+		path.write_text(FOLDED[:size])
+		result = sonde("report", "--view", "tree", path)
+		assert result.status in (0, 1), (size, result)
+		if result.status == 1:
+			complains(result, "a.folded")
+
+
+def test_mutated_folded_files(folder):
+	rng = random.Random(7)
+	path = folder / "a.folded"
+	for _ in range(60):
+		data = bytearray(FOLDED.encode())
+		for _ in range(rng.randint(1, 6)):
+			data[rng.randrange(len(data))] = rng.randrange(256)
+		path.write_bytes(data)
+		result = sonde("report", "--format", "json", path)
+		assert result.status in (0, 1), (bytes(data), result)
+		if result.status == 1:
+			complains(result)
+
+
+harness.main()
