@@ -88,7 +88,8 @@ static uint32_t trie_child(struct trie *t, uint32_t parent, uint32_t entity)
 {
 	bool added;
 
-	if (t->map->level != LEVEL_FUNCTION && child_table_entity(&t->children, parent) == entity)
+	if (t->map->level != LEVEL_FUNCTION &&
+		child_table_key(&t->children, parent).entity == entity)
 		return parent;
 	uint32_t node = child_table_at(&t->children, parent, entity, &added);
 	if (added)
@@ -132,7 +133,7 @@ static void trie_add_profile(struct trie *t, metric_id metric)
 
 static struct trie_node *trie_parent(const struct trie *t, size_t node)
 {
-	return &t->nodes.data[child_table_parent(&t->children, (uint32_t)node)];
+	return &t->nodes.data[child_table_key(&t->children, (uint32_t)node).parent];
 }
 
 static void trie_sum(struct trie *t)
@@ -169,7 +170,7 @@ static const struct entity_node *trie_copy(const struct trie *t, struct arena *a
 		const struct trie_node *n = &t->nodes.data[i];
 		out[n->place] = (struct entity_node){
 			.parent = i ? trie_parent(t, i)->place : NO_ID,
-			.entity = child_table_entity(&t->children, i),
+			.entity = child_table_key(&t->children, i).entity,
 			.end = n->place + n->size,
 			.first_seen = i,
 			.weight = n->weight,
