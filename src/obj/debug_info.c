@@ -1,0 +1,322 @@
+/*
+ * Debug information: from wanted addresses to units, from each unit's scopes and rows to frames.
+ */
+#include "obj/debug_info.h"
+
+#include <stdlib.h>
+
+#include "obj/debugfile.h"
+#include "obj/demangle.h"
+#include "obj/dwarf_file.h"
+#include "obj/dwarf_function.h"
+#include "obj/dwarf_index.h"
+#include "obj/dwarf_line.h"
+#include "obj/dwarf_scope.h"
+#include "obj/dwarf_split.h"
+#include "obj/dwarf_unit.h"
+#include "obj/objfile.h"
+
+/* Steps of the budget: some for any file, and enough to go over all sections several times. */
+#define STEPS_MIN      ((uint64_t)16 << 20)
+#define STEPS_PER_BYTE 16
+
+/* A function as frames show it. */
+struct function {
+	struct str name, file;
+	uint32_t line;
+};
+
+struct debug_info {
+	struct arena *arena;
+	struct dwarf_context context;
+	struct dwarf_file file, alternate;
+	struct objfile *alternate_object;
+	struct dwarf_splits splits;
+	struct map functions; /* (file, offset of the entry) → index into function_list */
+	VEC(struct function) function_list;
+	char *problem; /* about the dwz file */
+	const char *problem_shown;
+};
+
+static struct debug_info *debug_info_create(void)
+{
+	struct debug_info *info = xalloc(sizeof(*info));
+
+	info->arena = arena_create();
+	dwarf_context_init(&info->context, info->arena, STEPS_MIN);
+	info->splits.context = &info->context;
+	return info;
+}
+
+void debug_info_close(struct debug_info *info)
+{
+	if (info == NULL)
+		return;
+	dwarf_splits_deinit(&info->splits);
+	dwarf_file_deinit(&info->file);
+	if (info->alternate_object) {
+		dwarf_file_deinit(&info->alternate);
+		objfile_close(info->alternate_object);
+	}
+	map_deinit(&info->functions);
+	vec_deinit(&info->function_list);
+	dwarf_context_deinit(&info->context);
+	free(info->problem);
+	arena_destroy(info->arena);
+	free(info);
+}
+
+static void add_budget(struct debug_info *info, struct dwarf_file *file)
+{
+	uint64_t size = dwarf_file_section(file, DWARF_INFO).size +
+			dwarf_file_section(file, DWARF_LINE).size +
+			dwarf_file_section(file, DWARF_ABBREV).size;
+
+	info->context.steps_left += STEPS_PER_BYTE * size;
+}
+
+static void open_alternate(
+	struct debug_info *info, struct objfile *object, const struct debugfile_places *places)
+{
+	info->alternate_object = debugfile_open_alternate(object, places, &info->problem);
+	if (info->alternate_object == NULL)
+		return;
+	dwarf_file_init(&info->alternate, info->alternate_object,
+		objfile_name(info->alternate_object), false, &info->context);
+	info->file.alternate = &info->alternate;
+}
+
+static bool has_debug_info(struct objfile *object)
+{
+	struct objfile_section section;
+
+	return objfile_section(object, ".debug_info", &section) && section.bytes;
+}
+
+struct debug_info *debug_info_open(struct objfile *object, struct objfile *debug,
+	const struct debugfile_places *places, struct str debug_path)
+{
+	struct objfile *source = object;
+	struct debugfile_places source_places = *places;
+
+	if (!has_debug_info(object)) {
+		if (debug == NULL || !has_debug_info(debug))
+			return NULL;
+		source = debug;
+		source_places.object_path = debug_path;
+	}
+	struct debug_info *info = debug_info_create();
+	for (size_t i = 0; i < objfile_segment_count(object); i++) {
+		struct objfile_segment segment = objfile_segment(object, i);
+		uint64_t high;
+		if (segment.executable &&
+			!__builtin_add_overflow(segment.obj_addr, segment.memory_size, &high))
+			vec_push(&info->context.text, (struct pc_range){segment.obj_addr, high});
+	}
+	dwarf_file_init(&info->file, source, objfile_name(source), false, &info->context);
+	add_budget(info, &info->file);
+	open_alternate(info, source, &source_places);
+	info->splits.object_path = places->object_path;
+	info->splits.debug_path = debug_path;
+	return info;
+}
+
+struct debug_info *debug_info_open_sections(
+	const struct dwarf_section *sections, struct pc_range text)
+{
+	struct debug_info *info = debug_info_create();
+
+	vec_push(&info->context.text, text);
+	dwarf_file_init(&info->file, NULL, "sections", false, &info->context);
+	for (size_t i = 0; i < DWARF_SECTION_COUNT; i++) {
+		info->file.sections[i] = sections[i];
+		info->file.sections[i].is_loaded = true;
+	}
+	add_budget(info, &info->file);
+	return info;
+}
+
+/*
+ * GCC makes clones of functions and says so behind the name.  The code is that function's: the
+ * clones of one are one function to people.
+ */
+static struct str name_without_clone(struct str name)
+{
+	static const char *const suffixes[] = {
+		".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."};
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		const char *at = memmem(name.data, name.size, suffixes[i], strlen(suffixes[i]));
+		if (at && at > name.data)
+			name.size = (size_t)(at - name.data);
+	}
+	return name;
+}
+
+/*
+ * The linkage name says more (namespace, class, parameters) where it is mangled; elsewhere, as with
+ * C functions renamed for the linker, the name in the source is what people know.
+ */
+static struct str function_name(const struct function_facts *facts)
+{
+	if (demangle_is_mangled(facts->linkage_name) || facts->name.size == 0)
+		return name_without_clone(facts->linkage_name);
+	return facts->name;
+}
+
+/* The function of an entry, read once. */
+static const struct function *function_of(
+	struct debug_info *info, struct dwarf_unit *unit, uint64_t entry)
+{
+	struct function_facts facts;
+	uint32_t next = (uint32_t)info->function_list.count;
+	bool added;
+
+	uint32_t i = *map_at(&info->functions, (uintptr_t)unit->file, entry, next, &added);
+	if (added) {
+		function_facts_read(unit, entry, &facts);
+		vec_push(&info->function_list,
+			(struct function){.name = arena_str(info->arena, function_name(&facts)),
+				.file = facts.file,
+				.line = facts.line});
+	}
+	return &info->function_list.data[i];
+}
+
+/* What one unit's reading gave. */
+struct unit_result {
+	struct dwarf_unit *unit; /* with the contents: the split one if there is one */
+	struct scope_table scopes;
+	uint32_t *innermost;
+	struct line_row *rows;
+};
+
+static uint32_t chain_length(const struct scope_table *scopes, uint32_t scope)
+{
+	uint32_t length = 1; /* no scope: a frame for the line alone */
+
+	for (; scope != NO_SCOPE && scopes->data[scope].parent != NO_SCOPE; length++)
+		scope = scopes->data[scope].parent;
+	return length;
+}
+
+static struct debug_place make_place(struct debug_info *info, struct unit_result *r, size_t i)
+{
+	uint32_t scope = r->innermost[i];
+	struct line_row row = r->rows[i];
+
+	if (scope == NO_SCOPE && !row.is_known)
+		return (struct debug_place){0};
+	uint32_t count = chain_length(&r->scopes, scope);
+	if (!dwarf_spend(r->unit->file, count))
+		return (struct debug_place){0};
+	struct debug_frame *frames = ARENA_ARRAY(info->arena, struct debug_frame, count);
+	struct str file = row.is_known ? line_file_path(r->unit, row.file) : STR("");
+	uint32_t line = row.line;
+	for (uint32_t k = 0; k < count; k++) {
+		frames[k] = (struct debug_frame){.file = file, .line = line};
+		if (scope == NO_SCOPE)
+			break;
+		const struct scope *s = &r->scopes.data[scope];
+		const struct function *function = function_of(info, r->unit, s->entry);
+		frames[k].function = function->name;
+		frames[k].function_file = function->file;
+		frames[k].function_line = function->line;
+		frames[k].is_inline = s->parent != NO_SCOPE;
+		file = frames[k].is_inline ? line_file_path(r->unit, s->call_file) : STR("");
+		line = s->call_line;
+		scope = s->parent;
+	}
+	return (struct debug_place){.frames = frames, .count = count};
+}
+
+/* The places of one unit: addrs[count] are wanted as places[which[i]]. */
+static void find_in_unit(struct debug_info *info, struct dwarf_unit *unit, const uint64_t *addrs,
+	size_t count, const uint32_t *which, struct debug_place *places)
+{
+	struct unit_result r = {.unit = unit};
+
+	dwarf_unit_read_root(unit);
+	if (unit->dwo_id) {
+		struct dwarf_unit *split = dwarf_split_open(&info->splits, unit);
+		if (split) {
+			r.unit = split;
+			add_budget(info, split->file);
+		}
+	}
+	r.innermost = xcalloc(count, sizeof(*r.innermost));
+	r.rows = xcalloc(count, sizeof(*r.rows));
+	scope_table_read(&r.scopes, r.unit, addrs, count, r.innermost);
+	line_rows_find(unit, addrs, count, r.rows);
+	for (size_t i = 0; i < count; i++)
+		places[which[i]] = make_place(info, &r, i);
+	scope_table_deinit(&r.scopes);
+	free(r.innermost);
+	free(r.rows);
+}
+
+/* An address and its unit, to bring each unit's addresses together. */
+struct wanted {
+	uint32_t unit, index;
+};
+
+static int wanted_compare(const void *pa, const void *pb)
+{
+	const struct wanted *a = pa, *b = pb;
+
+	if (a->unit != b->unit)
+		return a->unit < b->unit ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* The wanted ones in order of units, then of addresses; *count: how many have a unit. */
+static struct wanted *wanted_by_unit(struct dwarf_file *file, const uint64_t *addrs, size_t *count)
+{
+	uint32_t *unit_of = xcalloc(*count, sizeof(*unit_of));
+	struct wanted *wanted = xcalloc(*count, sizeof(*wanted));
+	size_t known = 0;
+
+	dwarf_index_find(file, addrs, *count, unit_of);
+	for (size_t i = 0; i < *count; i++)
+		if (unit_of[i] != DWARF_NO_UNIT)
+			wanted[known++] = (struct wanted){unit_of[i], (uint32_t)i};
+	qsort(wanted, known, sizeof(*wanted), wanted_compare);
+	free(unit_of);
+	*count = known;
+	return wanted;
+}
+
+void debug_info_find(
+	struct debug_info *info, const uint64_t *addrs, size_t count, struct debug_place *places)
+{
+	uint64_t *unit_addrs = xcalloc(count, sizeof(*unit_addrs));
+	uint32_t *which = xcalloc(count, sizeof(*which));
+	size_t known = count, end;
+
+	for (size_t i = 0; i < count; i++)
+		places[i] = (struct debug_place){0};
+	struct wanted *wanted = wanted_by_unit(&info->file, addrs, &known);
+	for (size_t i = 0; i < known; i = end) {
+		for (end = i; end < known && wanted[end].unit == wanted[i].unit; end++) {
+			unit_addrs[end - i] = addrs[wanted[end].index];
+			which[end - i] = wanted[end].index;
+		}
+		find_in_unit(info, info->file.units.data[wanted[i].unit], unit_addrs, end - i,
+			which, places);
+	}
+	free(wanted);
+	free(which);
+	free(unit_addrs);
+}
+
+const char *debug_info_problem(struct debug_info *info)
+{
+	if (info->context.steps_left == 0)
+		return "its debug information is not sensible and was not read whole";
+	if (info->splits.missing)
+		info->problem_shown = arena_printf(info->arena,
+			"%zu of its units have their debug information in a .dwo file that is not "
+			"there",
+			info->splits.missing);
+	return info->problem_shown ? info->problem_shown : info->problem;
+}

@@ -1,0 +1,150 @@
+/*
+ * Demangling with libiberty, bounded.
+ *
+ * libiberty hands its output to a callback piece by piece; when that has had enough it leaves by
+ * longjmp, which libiberty's printers allow: they keep no state, and no memory but (for Rust names
+ * in other scripts) one identifier's.  The D demangler has no callback, so there names with many
+ * back references, the only way for it to grow fast, are left alone.
+ */
+#include "obj/demangle.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+
+#include <libiberty/demangle.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+
+#define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
+/* Each back reference may double the output. */
+#define D_BACK_REFERENCES_MAX 12
+
+/*
+ * What libiberty's D demangler allocates with.  Its own definitions come with others that have the
+ * names of ours (base/alloc.h).
+ */
+void *xmalloc(size_t size);
+void *xrealloc(void *old, size_t size);
+
+void *xmalloc(size_t size)
+{
+	return xrealloc_array(NULL, size, 1);
+}
+
+void *xrealloc(void *old, size_t size)
+{
+	return xrealloc_array(old, size, 1);
+}
+
+struct demangler {
+	struct arena *arena;
+	struct str_table names; /* mangled; index → results */
+	struct str *results;
+	size_t capacity;
+};
+
+struct demangler *demangler_create(void)
+{
+	struct demangler *d = xalloc(sizeof(*d));
+
+	d->arena = arena_create();
+	str_table_init(&d->names, d->arena);
+	return d;
+}
+
+void demangler_destroy(struct demangler *d)
+{
+	if (d == NULL)
+		return;
+	str_table_deinit(&d->names);
+	free(d->results);
+	arena_destroy(d->arena);
+	free(d);
+}
+
+bool demangle_is_mangled(struct str name)
+{
+	return name.size > 2 && name.data[0] == '_' &&
+	       (name.data[1] == 'Z' || name.data[1] == 'R' || name.data[1] == 'D');
+}
+
+/* What one run of libiberty has printed so far. */
+struct output {
+	struct strbuf text;
+	jmp_buf enough;
+};
+
+static void output_add(const char *piece, size_t size, void *opaque)
+{
+	struct output *out = opaque;
+
+	if (size > DEMANGLE_OUTPUT_MAX - out->text.size) {
+		strbuf_add(&out->text, (struct str){piece, DEMANGLE_OUTPUT_MAX - out->text.size});
+		strbuf_add(&out->text, STR("…"));
+		longjmp(out->enough, 1);
+	}
+	strbuf_add(&out->text, (struct str){piece, size});
+}
+
+/* Prints a name of C++ or Rust; false if it is not well-formed. */
+static bool print_bounded(const char *mangled, struct output *out)
+{
+	if (setjmp(out->enough))
+		return true;
+	if (rust_demangle_callback(mangled, OPTIONS, output_add, out))
+		return true;
+	strbuf_clear(&out->text);
+	return cplus_demangle_v3_callback(mangled, OPTIONS, output_add, out) != 0;
+}
+
+static bool print_d(const char *mangled, struct output *out)
+{
+	unsigned int back_references = 0;
+
+	for (const char *p = mangled; *p; p++)
+		back_references += *p == 'Q';
+	if (back_references > D_BACK_REFERENCES_MAX)
+		return false;
+	char *text = dlang_demangle(mangled, OPTIONS);
+	if (text == NULL)
+		return false;
+	struct str s = str_from(text);
+	if (s.size > DEMANGLE_OUTPUT_MAX)
+		s.size = DEMANGLE_OUTPUT_MAX;
+	strbuf_add(&out->text, s);
+	free(text);
+	return true;
+}
+
+static struct str demangle_new(struct demangler *d, struct str name)
+{
+	struct output *out = xalloc(sizeof(*out));
+	struct str result = name;
+
+	bool known = name.data[1] == 'D' ? print_d(name.data, out) : print_bounded(name.data, out);
+	if (known && out->text.size)
+		result = arena_str(d->arena, strbuf_str(&out->text));
+	strbuf_deinit(&out->text);
+	free(out);
+	return result;
+}
+
+struct str demangle(struct demangler *d, struct str name)
+{
+	if (name.size > DEMANGLE_INPUT_MAX)
+		name.size = DEMANGLE_INPUT_MAX;
+	size_t known = d->names.count;
+	uint32_t i = str_table_intern(&d->names, name);
+	if (i < known)
+		return d->results[i];
+	if (d->capacity < d->names.capacity) {
+		d->capacity = d->names.capacity;
+		d->results = xrealloc_array(d->results, d->capacity, sizeof(*d->results));
+	}
+	struct str copy = d->names.strings[i];
+	d->results[i] = demangle_is_mangled(copy) && memchr(copy.data, 0, copy.size) == NULL
+				? demangle_new(d, copy)
+				: copy;
+	return d->results[i];
+}

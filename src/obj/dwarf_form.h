@@ -1,0 +1,45 @@
+#ifndef SONDE_OBJ_DWARF_FORM_H
+#define SONDE_OBJ_DWARF_FORM_H
+
+/*
+ * Attribute values (DWARF 5 section 7.5.6).  Reading one takes its bytes off a cursor; what they
+ * mean, which may be found in another section, is asked for only where it is wanted.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct attr_spec;
+struct cursor;
+struct dwarf_file;
+struct dwarf_unit;
+
+struct form_value {
+	uint16_t form;	  /* DW_FORM_…, 0: the attribute is not there */
+	uint64_t number;  /* the constant, offset, index or address as it stands there */
+	struct str bytes; /* DW_FORM_string */
+};
+
+#define FORM_SIZE_VARIES UINT32_MAX
+
+/* The bytes that a form takes in this unit, or FORM_SIZE_VARIES. */
+uint32_t form_fixed_size(unsigned int form, const struct dwarf_unit *unit);
+/* Reads one value; an unknown form makes the cursor bad. */
+void form_read(struct cursor *c, const struct dwarf_unit *unit, const struct attr_spec *attr,
+	struct form_value *value);
+
+/* A string; empty if the value is none. */
+struct str form_string(struct dwarf_unit *unit, const struct form_value *value);
+/* A constant or section offset; false if the value is none. */
+bool form_number(const struct form_value *value, uint64_t *number);
+/* An address, direct or by index. */
+bool form_address(struct dwarf_unit *unit, const struct form_value *value, uint64_t *obj_addr);
+/* The address of that index in .debug_addr. */
+bool form_indexed_address(struct dwarf_unit *unit, uint64_t index, uint64_t *obj_addr);
+/* The entry that is referred to: the file, and the offset in its .debug_info. */
+bool form_reference(struct dwarf_unit *unit, const struct form_value *value,
+	struct dwarf_file **file, uint64_t *offset);
+
+#endif

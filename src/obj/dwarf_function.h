@@ -1,0 +1,26 @@
+#ifndef SONDE_OBJ_DWARF_FUNCTION_H
+#define SONDE_OBJ_DWARF_FUNCTION_H
+
+/*
+ * What a function is called and where it is defined.  An entry that stands for code mostly says
+ * only "see there": from the inlined call to the abstract function, from a definition to its
+ * declaration in a class, possibly in another unit or file.
+ */
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct dwarf_unit;
+
+struct function_facts {
+	struct str name;	 /* as in the source */
+	struct str linkage_name; /* mangled; empty: none told */
+	struct str file;	 /* whole path */
+	uint32_t line;		 /* 0: not told */
+};
+
+/* Facts of the entry at an offset of unit's .debug_info; strings live as the sections do. */
+void function_facts_read(struct dwarf_unit *unit, uint64_t entry, struct function_facts *facts);
+
+#endif

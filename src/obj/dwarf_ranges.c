@@ -1,0 +1,154 @@
+/*
+ * Range lists.
+ */
+#include "obj/dwarf_ranges.h"
+
+#include <dwarf.h>
+
+#include "obj/dwarf_unit.h"
+
+struct list_reader {
+	struct dwarf_unit *unit; /* that the list belongs to */
+	struct cursor cursor;
+	uint64_t base; /* that offsets in the list count from */
+	struct pc_ranges *out;
+};
+
+static uint64_t read_address(struct list_reader *r)
+{
+	return r->unit->address_size == 8 ? cursor_u64(&r->cursor) : cursor_u32(&r->cursor);
+}
+
+static uint64_t read_indexed_address(struct list_reader *r)
+{
+	uint64_t addr = 0;
+
+	if (!form_indexed_address(r->unit, cursor_uleb(&r->cursor), &addr))
+		cursor_fail(&r->cursor, "an address outside of .debug_addr");
+	return addr;
+}
+
+static void add_range(struct list_reader *r, uint64_t low, uint64_t high)
+{
+	if (cursor_ok(&r->cursor) && low < high && dwarf_is_text(r->unit->file->context, low))
+		vec_push(r->out, (struct pc_range){low, high});
+}
+
+/* .debug_ranges: pairs of offsets from the base; a pair of zeros ends it, -1 sets the base. */
+static void read_old_list(struct list_reader *r)
+{
+	uint64_t highest = r->unit->address_size == 8 ? UINT64_MAX : UINT32_MAX;
+
+	while (cursor_ok(&r->cursor) && dwarf_spend(r->unit->file, 1)) {
+		uint64_t low = read_address(r), high = read_address(r);
+		if (low == 0 && high == 0)
+			break;
+		if (low == highest)
+			r->base = high;
+		else
+			add_range(r, r->base + low, r->base + high);
+	}
+}
+
+/* One entry of .debug_rnglists; false at the end. */
+static bool read_list_entry(struct list_reader *r)
+{
+	uint64_t low, high;
+
+	switch (cursor_u8(&r->cursor)) {
+	case DW_RLE_base_addressx:
+		r->base = read_indexed_address(r);
+		return true;
+	case DW_RLE_base_address:
+		r->base = read_address(r);
+		return true;
+	case DW_RLE_startx_endx:
+		low = read_indexed_address(r);
+		high = read_indexed_address(r);
+		break;
+	case DW_RLE_startx_length:
+		low = read_indexed_address(r);
+		high = low + cursor_uleb(&r->cursor);
+		break;
+	case DW_RLE_offset_pair:
+		low = r->base + cursor_uleb(&r->cursor);
+		high = r->base + cursor_uleb(&r->cursor);
+		break;
+	case DW_RLE_start_end:
+		low = read_address(r);
+		high = read_address(r);
+		break;
+	case DW_RLE_start_length:
+		low = read_address(r);
+		high = low + cursor_uleb(&r->cursor);
+		break;
+	default: /* DW_RLE_end_of_list, or one that we do not know */
+		return false;
+	}
+	add_range(r, low, high);
+	return true;
+}
+
+static void read_new_list(struct list_reader *r)
+{
+	while (cursor_ok(&r->cursor) && dwarf_spend(r->unit->file, 1))
+		if (!read_list_entry(r))
+			break;
+}
+
+/* Where the list of a DW_FORM_rnglistx begins: by a table of offsets at the unit's base. */
+static uint64_t indexed_list(struct dwarf_unit *unit, uint64_t index)
+{
+	uint64_t at;
+
+	if (__builtin_mul_overflow(index, (uint64_t)unit->offset_size, &at) ||
+		__builtin_add_overflow(at, unit->rnglists_base, &at))
+		return UINT64_MAX;
+	struct cursor c = dwarf_file_cursor(unit->file, DWARF_RNGLISTS, at);
+	uint64_t offset = unit->offset_size == 8 ? cursor_u64(&c) : cursor_u32(&c);
+	if (!cursor_ok(&c) || __builtin_add_overflow(offset, unit->rnglists_base, &at))
+		return UINT64_MAX;
+	return at;
+}
+
+static void read_list(
+	struct dwarf_unit *unit, const struct form_value *ranges, struct pc_ranges *out)
+{
+	struct dwarf_unit *home = unit->skeleton ? unit->skeleton : unit;
+	struct list_reader r = {.unit = unit, .base = home->base_addr, .out = out};
+
+	if (unit->version >= 5) {
+		uint64_t offset = ranges->form == DW_FORM_rnglistx
+					  ? indexed_list(unit, ranges->number)
+					  : ranges->number;
+		r.cursor = dwarf_file_cursor(unit->file, DWARF_RNGLISTS, offset);
+		read_new_list(&r);
+		return;
+	}
+	/* GNU's split units of DWARF 4 have their lists in the linked file, from a base on. */
+	uint64_t offset = ranges->number;
+	if (unit->skeleton && __builtin_add_overflow(offset, home->ranges_base, &offset))
+		return;
+	r.cursor = dwarf_file_cursor(home->file, DWARF_RANGES, offset);
+	read_old_list(&r);
+}
+
+void pc_ranges_read(struct dwarf_unit *unit, const struct form_value *low_pc,
+	const struct form_value *high_pc, const struct form_value *ranges, struct pc_ranges *out)
+{
+	uint64_t low, high;
+
+	out->count = 0;
+	if (ranges->form) {
+		read_list(unit, ranges, out);
+		return;
+	}
+	if (!form_address(unit, low_pc, &low))
+		return;
+	if (!form_address(unit, high_pc, &high)) {
+		if (!form_number(high_pc, &high) || __builtin_add_overflow(low, high, &high))
+			return;
+	}
+	if (low < high && dwarf_is_text(unit->file->context, low))
+		vec_push(out, (struct pc_range){low, high});
+}

@@ -1,0 +1,19 @@
+#ifndef SONDE_OBJ_MINIDEBUG_H
+#define SONDE_OBJ_MINIDEBUG_H
+
+/*
+ * "MiniDebugInfo": an xz-compressed ELF file in the section .gnu_debugdata whose .symtab names the
+ * functions that .dynsym does not.  Fedora's packages carry it.
+ */
+
+struct objfile;
+struct minidebug;
+
+/* NULL if the object has none, it is bad, or this build has no liblzma. */
+struct minidebug *minidebug_open(struct objfile *object);
+/* NULL is fine. */
+void minidebug_close(struct minidebug *m);
+/* The file within; closed by minidebug_close. */
+struct objfile *minidebug_objfile(const struct minidebug *m);
+
+#endif

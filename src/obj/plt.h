@@ -1,0 +1,22 @@
+#ifndef SONDE_OBJ_PLT_H
+#define SONDE_OBJ_PLT_H
+
+/*
+ * The stubs of the procedure linkage table: a few instructions that jump to a function of another
+ * object through a slot of the global offset table.  No symbol names them; the relocation of the
+ * slot does.
+ */
+
+#include <stdint.h>
+
+struct objfile;
+
+/*
+ * Calls found() for each stub with its address, its size in bytes and the name of the function it
+ * jumps to (with a version where the table has one; lives as the objfile does).  x86-64 only.
+ */
+void plt_each(struct objfile *file,
+	void (*found)(void *context, uint64_t obj_addr, uint64_t size, const char *name),
+	void *context);
+
+#endif

@@ -1,0 +1,32 @@
+#ifndef SONDE_OBJ_RANGE_TABLE_H
+#define SONDE_OBJ_RANGE_TABLE_H
+
+/*
+ * Address ranges with a value each, for names by address.  Ranges are added in any order and may
+ * overlap; flattening leaves sorted, disjoint ones, where of several that cover an address the one
+ * of the highest rank has it.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct range {
+	uint64_t low, high; /* [low, high) */
+	uint32_t value;
+	uint32_t rank; /* of equal ranks either wins */
+};
+
+struct range_table {
+	struct range *data;
+	size_t count, capacity;
+};
+
+void range_table_deinit(struct range_table *t);
+/* Empty ranges are ignored. */
+void range_table_add(struct range_table *t, struct range range);
+/* Sorts and makes disjoint; at most twice as many ranges come out as went in. */
+void range_table_flatten(struct range_table *t);
+/* The range that holds addr in a flattened table, or NULL. */
+const struct range *range_table_find(const struct range_table *t, uint64_t addr);
+
+#endif

@@ -1,0 +1,278 @@
+/*
+ * Symbol tables to a flat table of names by address.
+ *
+ * Which symbols count: functions (STT_FUNC, STT_GNU_IFUNC), and untyped ones in executable sections
+ * (hand-written assembly).  Of several at one address the best name is kept, by symbol_better.  A
+ * symbol of size 0 reaches to the next one, but is dropped inside a sized one: there it is a label.
+ *
+ * Sources: the System V gABI, chapter 4 "Symbol Table"; the x86-64 psABI for PLT relocations.
+ */
+#include "obj/symtab.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "obj/minidebug.h"
+#include "obj/objfile.h"
+#include "obj/plt.h"
+#include "obj/range_table.h"
+
+enum symbol_type { SYMBOL_UNTYPED, SYMBOL_FUNCTION };
+
+struct candidate {
+	uint64_t addr, size;
+	uint64_t limit; /* the end of its section */
+	const char *name;
+	enum symbol_type type;
+	bool is_global, is_plt;
+};
+
+struct symtab {
+	VEC(struct candidate) candidates;
+	struct range_table ranges; /* value: index of the candidate */
+	struct minidebug *minidebug;
+	bool is_full;
+};
+
+/* What the reader of one symbol table needs to know about a section. */
+struct section_facts {
+	bool known, executable;
+	uint64_t low, high;
+};
+
+struct table_reader {
+	struct symtab *table;
+	struct objfile *file;
+	const char *strings; /* up to and including its last NUL */
+	size_t string_size;
+	VEC(struct section_facts) sections; /* by number, filled on demand */
+};
+
+/* Section numbers of symbols go to SHN_LORESERVE; files have some dozens. */
+static const struct section_facts *reader_section(struct table_reader *r, uint32_t index)
+{
+	while (r->sections.count <= index)
+		vec_push(&r->sections, (struct section_facts){0});
+	struct section_facts *facts = &r->sections.data[index];
+	if (facts->known)
+		return facts;
+	facts->known = true;
+	struct objfile_section section;
+	if (!objfile_section_at(r->file, index, &section))
+		return facts;
+	facts->executable = (section.flags & SHF_EXECINSTR) != 0;
+	facts->low = section.obj_addr;
+	if (__builtin_add_overflow(section.obj_addr, section.size, &facts->high))
+		facts->high = UINT64_MAX;
+	return facts;
+}
+
+/* Labels that assemblers make for themselves, and the marks between code and data ($x, $d). */
+static bool name_is_label(const char *name)
+{
+	return name[0] == '\0' || name[0] == '$' || (name[0] == '.' && name[1] == 'L');
+}
+
+static void reader_add(struct table_reader *r, const Elf64_Sym *sym)
+{
+	unsigned int type = ELF64_ST_TYPE(sym->st_info);
+	bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
+
+	if (!is_function && type != STT_NOTYPE)
+		return;
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE)
+		return;
+	if (sym->st_name >= r->string_size || name_is_label(r->strings + sym->st_name))
+		return;
+	const struct section_facts *section = reader_section(r, sym->st_shndx);
+	if (!section->executable || sym->st_value < section->low || sym->st_value >= section->high)
+		return;
+	vec_push(&r->table->candidates,
+		(struct candidate){
+			.addr = sym->st_value,
+			.size = sym->st_size,
+			.limit = section->high,
+			.name = r->strings + sym->st_name,
+			.type = is_function ? SYMBOL_FUNCTION : SYMBOL_UNTYPED,
+			.is_global = ELF64_ST_BIND(sym->st_info) != STB_LOCAL,
+		});
+}
+
+/* Reads the first table of that type; false if there is none. */
+static bool symtab_read(struct symtab *t, struct objfile *file, uint32_t section_type)
+{
+	struct objfile_section symbols, strings;
+	struct table_reader reader = {.table = t, .file = file};
+
+	if (!objfile_section_of_type(file, section_type, &symbols) || symbols.bytes == NULL)
+		return false;
+	if (!objfile_section_at(file, symbols.link, &strings) || strings.bytes == NULL)
+		return false;
+	const char *last_nul = memrchr(strings.bytes, '\0', strings.size);
+	if (last_nul == NULL)
+		return false;
+	reader.strings = (const char *)strings.bytes;
+	reader.string_size = (size_t)(last_nul - reader.strings) + 1;
+	for (size_t off = 0; off + sizeof(Elf64_Sym) <= symbols.size; off += sizeof(Elf64_Sym)) {
+		Elf64_Sym sym;
+		memcpy(&sym, symbols.bytes + off, sizeof(sym));
+		reader_add(&reader, &sym);
+	}
+	vec_deinit(&reader.sections);
+	return true;
+}
+
+static void symtab_add_plt(void *context, uint64_t obj_addr, uint64_t size, const char *name)
+{
+	struct symtab *t = context;
+
+	vec_push(&t->candidates, (struct candidate){.addr = obj_addr,
+					 .size = size,
+					 .limit = UINT64_MAX,
+					 .name = name,
+					 .type = SYMBOL_FUNCTION,
+					 .is_plt = true});
+}
+
+/* How a name looks to people: reserved aliases such as __libc_malloc or _IO_puts come second. */
+static int name_compare(const char *a, const char *b)
+{
+	size_t underscores_a = strspn(a, "_"), underscores_b = strspn(b, "_");
+
+	if (underscores_a != underscores_b)
+		return underscores_a < underscores_b ? -1 : 1;
+	size_t size_a = strlen(a), size_b = strlen(b);
+	if (size_a != size_b)
+		return size_a < size_b ? -1 : 1;
+	return strcmp(a, b);
+}
+
+/* Order of aliases, the best first: typed, sized, global, then the plainest name. */
+static int alias_compare(const struct candidate *a, const struct candidate *b)
+{
+	if (a->is_plt != b->is_plt)
+		return a->is_plt ? 1 : -1;
+	if (a->type != b->type)
+		return a->type > b->type ? -1 : 1;
+	if ((a->size == 0) != (b->size == 0))
+		return a->size ? -1 : 1;
+	if (a->is_global != b->is_global)
+		return a->is_global ? -1 : 1;
+	return name_compare(a->name, b->name);
+}
+
+static int candidate_compare(const void *pa, const void *pb)
+{
+	const struct candidate *a = pa, *b = pb;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return alias_compare(a, b);
+}
+
+/* The end of candidate i, which is the best at its address; 0 if it is but a label. */
+static uint64_t candidate_end(const struct symtab *t, size_t i, size_t next, uint64_t sized_until)
+{
+	const struct candidate *c = &t->candidates.data[i];
+	uint64_t end;
+
+	if (c->size) {
+		if (__builtin_add_overflow(c->addr, c->size, &end) || end > c->limit)
+			end = c->limit;
+		return end;
+	}
+	if (c->addr < sized_until)
+		return 0;
+	end = next < t->candidates.count ? t->candidates.data[next].addr : c->limit;
+	return end < c->limit ? end : c->limit;
+}
+
+static void symtab_flatten(struct symtab *t)
+{
+	uint64_t sized_until = 0;
+	size_t i = 0, next;
+
+	if (t->candidates.count)
+		qsort(t->candidates.data, t->candidates.count, sizeof(*t->candidates.data),
+			candidate_compare);
+	for (; i < t->candidates.count; i = next) {
+		const struct candidate *c = &t->candidates.data[i];
+		next = i + 1;
+		while (next < t->candidates.count && t->candidates.data[next].addr == c->addr)
+			next++;
+		uint64_t end = candidate_end(t, i, next, sized_until);
+		if (c->size && end > sized_until)
+			sized_until = end;
+		/* Of nested ranges the inner one begins later: it has the higher rank. */
+		range_table_add(&t->ranges, (struct range){c->addr, end, (uint32_t)i, (uint32_t)i});
+	}
+	range_table_flatten(&t->ranges);
+}
+
+struct symtab *symtab_create(struct objfile *object, struct objfile *debug)
+{
+	struct symtab *t = xalloc(sizeof(*t));
+
+	t->is_full =
+		symtab_read(t, object, SHT_SYMTAB) || (debug && symtab_read(t, debug, SHT_SYMTAB));
+	if (!t->is_full) {
+		t->minidebug = minidebug_open(object);
+		t->is_full =
+			t->minidebug && symtab_read(t, minidebug_objfile(t->minidebug), SHT_SYMTAB);
+		symtab_read(t, object, SHT_DYNSYM);
+	}
+	plt_each(object, symtab_add_plt, t);
+	symtab_flatten(t);
+	return t;
+}
+
+void symtab_destroy(struct symtab *t)
+{
+	if (t == NULL)
+		return;
+	vec_deinit(&t->candidates);
+	range_table_deinit(&t->ranges);
+	minidebug_close(t->minidebug);
+	free(t);
+}
+
+bool symtab_is_full(const struct symtab *t)
+{
+	return t->is_full;
+}
+
+size_t symtab_count(const struct symtab *t)
+{
+	return t->ranges.count;
+}
+
+/* "write@@GLIBC_2.2.5" is write; a name may begin with '@'. */
+static struct str name_without_version(const char *name)
+{
+	const char *at = strchr(name + 1, '@');
+
+	return (struct str){name, at ? (size_t)(at - name) : strlen(name)};
+}
+
+struct symbol symtab_at(const struct symtab *t, size_t i)
+{
+	const struct range *range = &t->ranges.data[i];
+	const struct candidate *c = &t->candidates.data[range->value];
+
+	return (struct symbol){.low = range->low,
+		.high = range->high,
+		.name = name_without_version(c->name),
+		.is_plt = c->is_plt};
+}
+
+bool symtab_find(const struct symtab *t, uint64_t obj_addr, struct symbol *symbol)
+{
+	const struct range *range = range_table_find(&t->ranges, obj_addr);
+
+	if (range == NULL)
+		return false;
+	*symbol = symtab_at(t, (size_t)(range - t->ranges.data));
+	return true;
+}

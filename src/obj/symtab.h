@@ -1,0 +1,40 @@
+#ifndef SONDE_OBJ_SYMTAB_H
+#define SONDE_OBJ_SYMTAB_H
+
+/*
+ * The names of an object's functions by address, out of its symbol tables: .symtab, or where it was
+ * stripped .dynsym and the table in .gnu_debugdata; and PLT stubs, named after what they jump to.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct objfile;
+struct symtab;
+
+struct symbol {
+	uint64_t low, high; /* obj_addr, [low, high); where ranges nest, the innermost counts */
+	struct str name; /* as the linker saw it, without its version; lives as the objfiles do */
+	bool is_plt;	 /* a PLT stub for that function */
+};
+
+/*
+ * Reads the tables of object and of its separate debug file (NULL: none); both must outlive the
+ * symtab.  Never fails: what is not there or bad gives no names.
+ */
+struct symtab *symtab_create(struct objfile *object, struct objfile *debug);
+void symtab_destroy(struct symtab *t);
+
+/* Whether it knows all functions' names (not just the exported ones). */
+bool symtab_is_full(const struct symtab *t);
+/* Ranges with a name. */
+size_t symtab_count(const struct symtab *t);
+/* The i-th range in order of addresses. */
+struct symbol symtab_at(const struct symtab *t, size_t i);
+/* True and *symbol set if a function is known to stand at obj_addr. */
+bool symtab_find(const struct symtab *t, uint64_t obj_addr, struct symbol *symbol);
+
+#endif

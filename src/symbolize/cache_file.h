@@ -1,0 +1,42 @@
+#ifndef SONDE_SYMBOLIZE_CACHE_FILE_H
+#define SONDE_SYMBOLIZE_CACHE_FILE_H
+
+/*
+ * What the symbol cache keeps of one object: answers for the addresses that were asked so far.
+ *
+ * The file, "BUILD-ID.sym", all numbers little-endian:
+ *
+ *	header	 8 bytes "SONDESYM" · u32 version · u32 flags (1: names known, 2: lines known) ·
+ *		 u64 size of the body · u32 CRC-32C of the body · u32 zero
+ *	body	 u32 number of strings · for each u32 its size · the strings' bytes one after the
+ *other u32 number of frames · for each u32 × 6: function, file, line, function's file, function's
+ *line, flags (1: inlined); strings by their number u32 number of places · for each u64 obj_addr
+ *(ascending) · u32 first frame · u32 number of frames, innermost first, 0: nothing is known there
+ *
+ * A file that differs from this in any way is as good as none.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "symbolize/symbolize.h"
+
+/* To be raised when the layout, or what resolvers answer, changes. */
+#define CACHE_FILE_VERSION 1
+
+struct cache_contents {
+	const uint64_t *obj_addrs; /* [count], ascending */
+	const struct symbol_place *places;
+	size_t count;
+	bool has_names, has_lines;
+};
+
+/* Reads a whole file into the arena (strings stay in bytes); false if it is not sound. */
+bool cache_file_decode(struct str bytes, struct arena *arena, struct cache_contents *contents);
+/* Appends the whole file to out. */
+void cache_file_encode(const struct cache_contents *contents, struct strbuf *out);
+
+#endif

@@ -1,0 +1,209 @@
+/*
+ * Resolver for ELF files: functions, lines and inlined calls from debug information, and where that
+ * is missing names from the symbol table.
+ */
+#include "symbolize/resolver.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "obj/debug_info.h"
+#include "obj/debugfile.h"
+#include "obj/demangle.h"
+#include "obj/objfile.h"
+#include "obj/symtab.h"
+#include "obj/vdso.h"
+
+/* Answers that took longer are worth a file in the cache. */
+#define COSTLY_NS 5000000
+
+/* The files of one object, and what was made of them. */
+struct elf_source {
+	struct objfile *object, *debug;
+	struct debugfile_places places;
+	struct debug_info *info; /* NULL: there is none */
+	struct symtab *symtab;	 /* NULL: not read yet */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool elf_fits(enum object_kind kind)
+{
+	return kind == OBJECT_USER;
+}
+
+static struct str object_open_path(const struct symbolize_object *object)
+{
+	return object->open_path.size ? object->open_path : object->path;
+}
+
+static struct error *open_object(const struct symbolize_object *object, struct objfile **file)
+{
+	struct str bytes;
+
+	if (str_equal(object->path, STR("[vdso]")) && vdso_bytes(&bytes))
+		return objfile_open_memory(bytes.data, bytes.size, "[vdso]", file);
+	char *path = xstrndup(object_open_path(object).data, object_open_path(object).size);
+	struct error *err = objfile_open(path, file);
+	free(path);
+	return err;
+}
+
+/* Opens the object if it is the one that ran; else says why not. */
+static struct objfile *open_right_object(struct resolve_job *job)
+{
+	struct str wanted = job->object->build_id;
+	struct objfile *file;
+	struct error *err = open_object(job->object, &file);
+
+	if (err) {
+		resolve_problem(job, "%s", err->message);
+		error_destroy(err);
+		return NULL;
+	}
+	if (wanted.size == 0 || str_equal(wanted, objfile_build_id(file)))
+		return file;
+	resolve_problem(job, "%.*s is not used: it is another build than the one that ran",
+		STR_ARG(job->object->path));
+	objfile_close(file);
+	return NULL;
+}
+
+static bool source_open(struct elf_source *source, struct resolve_job *job)
+{
+	char *problem = NULL;
+
+	*source = (struct elf_source){.object = open_right_object(job)};
+	if (source->object == NULL)
+		return false;
+	source->places = (struct debugfile_places){.object_path = object_open_path(job->object),
+		.debug_directory = job->symbolizer->debug_directory};
+	source->debug = debugfile_open(source->object, &source->places, &problem);
+	if (problem && source->debug == NULL)
+		resolve_problem(job, "%s", problem);
+	free(problem);
+	source->info = debug_info_open(source->object, source->debug, &source->places,
+		source->debug ? str_from(objfile_name(source->debug)) : STR(""));
+	return true;
+}
+
+static void source_close(struct elf_source *source)
+{
+	debug_info_close(source->info);
+	symtab_destroy(source->symtab);
+	objfile_close(source->debug);
+	objfile_close(source->object);
+}
+
+/* The name in the symbol table, for people; empty if there is none. */
+static struct str symbol_name(struct elf_source *source, struct resolve_job *job, uint64_t obj_addr)
+{
+	struct symbol symbol;
+
+	if (source->symtab == NULL)
+		source->symtab = symtab_create(source->object, source->debug);
+	if (!symtab_find(source->symtab, obj_addr, &symbol))
+		return STR("");
+	struct str name = demangle(job->symbolizer->demangler, symbol.name);
+	if (!symbol.is_plt)
+		return name;
+	struct strbuf with_plt = {0};
+	strbuf_add(&with_plt, name);
+	strbuf_add(&with_plt, STR("@plt"));
+	name = resolve_string(job, strbuf_str(&with_plt));
+	strbuf_deinit(&with_plt);
+	return name;
+}
+
+/* Answers place i from debug information; the outermost function's name may have to be found. */
+static void answer_from_debug_info(struct elf_source *source, struct resolve_job *job, size_t i,
+	const struct debug_place *place)
+{
+	struct symbol_frame *frames = ARENA_ARRAY(job->arena, struct symbol_frame, place->count);
+
+	for (uint32_t k = 0; k < place->count; k++) {
+		const struct debug_frame *from = &place->frames[k];
+		struct str function = demangle(job->symbolizer->demangler, from->function);
+		if (function.size == 0 && k + 1 == place->count)
+			function = symbol_name(source, job, job->obj_addrs[i]);
+		frames[k] = (struct symbol_frame){
+			.function = resolve_string(job, function),
+			.file = resolve_string(job, from->file),
+			.line = from->line,
+			.function_file = resolve_string(job, from->function_file),
+			.function_line = from->function_line,
+			.is_inline = from->is_inline,
+		};
+	}
+	job->places[i] = (struct symbol_place){.frames = frames, .count = place->count};
+	job->is_known[i] = true;
+}
+
+/* Answers place i from the symbol table; whether there was a name. */
+static bool answer_from_symtab(struct elf_source *source, struct resolve_job *job, size_t i)
+{
+	struct str name = symbol_name(source, job, job->obj_addrs[i]);
+
+	if (name.size)
+		resolve_with_name(job, i, name);
+	job->is_known[i] = true;
+	return name.size != 0;
+}
+
+static void source_answer(struct elf_source *source, struct resolve_job *job)
+{
+	uint64_t *addrs = xcalloc(job->count, sizeof(*addrs));
+	size_t *which = xcalloc(job->count, sizeof(*which));
+	struct debug_place *found = xcalloc(job->count, sizeof(*found));
+	size_t count = 0, nameless = 0;
+
+	for (size_t i = 0; i < job->count; i++) {
+		if (!job->is_known[i]) {
+			addrs[count] = job->obj_addrs[i];
+			which[count++] = i;
+		}
+	}
+	if (source->info)
+		debug_info_find(source->info, addrs, count, found);
+	for (size_t k = 0; k < count; k++) {
+		if (found[k].count)
+			answer_from_debug_info(source, job, which[k], &found[k]);
+		else if (!answer_from_symtab(source, job, which[k]))
+			nameless++;
+	}
+	job->status->has_lines = source->info != NULL;
+	job->status->has_names =
+		source->info || nameless == 0 || (source->symtab && symtab_is_full(source->symtab));
+	free(found);
+	free(which);
+	free(addrs);
+}
+
+static void elf_resolve(struct resolve_job *job)
+{
+	struct elf_source source;
+	uint64_t start_ns = now_ns();
+
+	if (!source_open(&source, job))
+		return;
+	job->status->found_file = true;
+	source_answer(&source, job);
+	if (source.info && debug_info_problem(source.info))
+		resolve_problem(job, "%.*s: %s", STR_ARG(job->object->path),
+			debug_info_problem(source.info));
+	source_close(&source);
+	job->is_costly = now_ns() - start_ns > COSTLY_NS;
+}
+
+const struct resolver resolver_elf = {
+	.name = "elf",
+	.fits = elf_fits,
+	.resolve = elf_resolve,
+};

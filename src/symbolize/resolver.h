@@ -1,0 +1,66 @@
+#ifndef SONDE_SYMBOLIZE_RESOLVER_H
+#define SONDE_SYMBOLIZE_RESOLVER_H
+
+/*
+ * A resolver answers for addresses from one kind of source.
+ *
+ * To add one:
+ *  1. write resolve_NAME.c, which ends in one `const struct resolver resolver_NAME`;
+ *  2. declare it below, and give it its row in symbolize.c's array: the order there is the order in
+ *     which they are asked;
+ *  3. add the file to this folder's meson.build, and a test.
+ */
+
+#include "base/map.h"
+#include "symbolize/symbolize.h"
+
+struct demangler;
+struct kallsyms;
+
+/* What lasts from one batch to the next. */
+struct symbolizer {
+	struct symbolize_options options;
+	char *cache_directory; /* NULL: no cache */
+	char *debug_directory;
+	struct demangler *demangler;
+	struct kallsyms *kallsyms; /* NULL: not read yet, or could not be */
+	char *kernel_problem;
+};
+
+/* One batch. */
+struct resolve_job {
+	struct symbolizer *symbolizer;
+	const struct symbolize_object *object;
+	const uint64_t *obj_addrs;
+	size_t count;
+	bool *is_known; /* [count]: places[i] is answered, if only with "nothing" */
+	struct symbol_place *places;
+	struct symbolize_status *status;
+	struct arena *arena;	  /* of the places */
+	struct str_table strings; /* in arena, each once */
+	bool is_costly; /* answering took long enough for the answers to be worth keeping */
+};
+
+struct resolver {
+	const char *name;
+	/* Whether it knows anything of objects of that kind. */
+	bool (*fits)(enum object_kind kind);
+	/* Answers what it can of the places that are not known, and marks them so. */
+	void (*resolve)(struct resolve_job *job);
+	/* Told at the end, if not NULL, when all have answered. */
+	void (*finish)(struct resolve_job *job);
+};
+
+extern const struct resolver resolver_cache;
+extern const struct resolver resolver_elf;
+extern const struct resolver resolver_kernel;
+extern const struct resolver resolver_perfmap;
+
+/* The string, once in the job's arena. */
+struct str resolve_string(struct resolve_job *job, struct str s);
+/* Answers place i with a name alone. */
+void resolve_with_name(struct resolve_job *job, size_t i, struct str function);
+/* Sets the status' problem, if there is none yet, to a copy of that sentence. */
+void resolve_problem(struct resolve_job *job, const char *format, ...) printf_like(2, 3);
+
+#endif

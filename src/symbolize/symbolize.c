@@ -1,0 +1,123 @@
+/*
+ * The chain of resolvers.  See symbolize.h for what it gives, resolver.h for how to add one.
+ */
+#include "symbolize/symbolize.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "obj/demangle.h"
+#include "obj/kallsyms.h"
+#include "symbolize/cache_directory.h"
+#include "symbolize/resolver.h"
+
+static const struct resolver *const resolvers[] = {
+	&resolver_cache,
+	&resolver_elf,
+	&resolver_kernel,
+	&resolver_perfmap,
+};
+
+struct symbolizer *symbolizer_create(const struct symbolize_options *options)
+{
+	struct symbolizer *s = xalloc(sizeof(*s));
+
+	s->options = *options;
+	s->cache_directory = cache_directory_path(options->cache_directory);
+	s->debug_directory =
+		xstrdup(options->debug_directory ? options->debug_directory : "/usr/lib/debug");
+	s->demangler = demangler_create();
+	return s;
+}
+
+void symbolizer_destroy(struct symbolizer *s)
+{
+	if (s == NULL)
+		return;
+	demangler_destroy(s->demangler);
+	kallsyms_close(s->kallsyms);
+	free(s->kernel_problem);
+	free(s->cache_directory);
+	free(s->debug_directory);
+	free(s);
+}
+
+struct str resolve_string(struct resolve_job *job, struct str s)
+{
+	uint32_t i = str_table_intern(&job->strings, s);
+
+	return job->strings.strings[i];
+}
+
+void resolve_with_name(struct resolve_job *job, size_t i, struct str function)
+{
+	struct symbol_frame *frame = ARENA_NEW(job->arena, struct symbol_frame);
+
+	frame->function = resolve_string(job, function);
+	job->places[i] = (struct symbol_place){.frames = frame, .count = 1};
+	job->is_known[i] = true;
+}
+
+void resolve_problem(struct resolve_job *job, const char *format, ...)
+{
+	va_list args;
+
+	if (job->status->problem)
+		return;
+	va_start(args, format);
+	char *sentence = xvasprintf(format, args);
+	va_end(args);
+	job->status->problem = arena_str(job->arena, str_from(sentence)).data;
+	free(sentence);
+}
+
+static bool job_is_done(const struct resolve_job *job)
+{
+	for (size_t i = 0; i < job->count; i++)
+		if (!job->is_known[i])
+			return false;
+	return true;
+}
+
+/* Leaves of each place only the function that the code belongs to. */
+static void drop_inlined(struct resolve_job *job)
+{
+	for (size_t i = 0; i < job->count; i++) {
+		struct symbol_place *place = &job->places[i];
+		if (place->count > 1) {
+			place->frames += place->count - 1;
+			place->count = 1;
+		}
+	}
+}
+
+void symbolize_addresses(struct symbolizer *s, const struct symbolize_object *object,
+	const uint64_t *obj_addrs, size_t count, struct arena *arena, struct symbol_place *places,
+	struct symbolize_status *status)
+{
+	struct resolve_job job = {.symbolizer = s,
+		.object = object,
+		.obj_addrs = obj_addrs,
+		.count = count,
+		.is_known = xcalloc(count, sizeof(*job.is_known)),
+		.places = places,
+		.status = status,
+		.arena = arena};
+
+	*status = (struct symbolize_status){0};
+	for (size_t i = 0; i < count; i++)
+		places[i] = (struct symbol_place){0};
+	str_table_init(&job.strings, arena);
+	for (size_t i = 0; i < ARRAY_SIZE(resolvers) && !job_is_done(&job); i++)
+		if (resolvers[i]->fits(object->kind))
+			resolvers[i]->resolve(&job);
+	for (size_t i = 0; i < ARRAY_SIZE(resolvers); i++)
+		if (resolvers[i]->finish && resolvers[i]->fits(object->kind))
+			resolvers[i]->finish(&job);
+	if (s->options.no_inline)
+		drop_inlined(&job);
+	if (!status->found_file)
+		resolve_problem(&job, "%.*s: nothing is known of this code", STR_ARG(object->path));
+	str_table_deinit(&job.strings);
+	free(job.is_known);
+}
