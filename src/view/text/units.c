@@ -41,19 +41,25 @@ const struct scale *scale_for(struct str unit, uint64_t largest)
 	return &scale_count;
 }
 
-void number_put(struct strbuf *out, uint64_t value)
+/* A percentage of a small base can have more digits than 64 bits. */
+static void grouped_put(struct strbuf *out, unsigned __int128 value)
 {
-	char digits[32];
+	char digits[64];
 	size_t at = sizeof(digits), n = 0;
 
 	do {
 		if (n && n % 3 == 0)
 			digits[--at] = ',';
-		digits[--at] = (char)('0' + value % 10);
+		digits[--at] = (char)('0' + (int)(value % 10));
 		value /= 10;
 		n++;
 	} while (value);
 	strbuf_add(out, (struct str){digits + at, sizeof(digits) - at});
+}
+
+void number_put(struct strbuf *out, uint64_t value)
+{
+	grouped_put(out, value);
 }
 
 static void fraction_put(struct strbuf *out, uint64_t fraction, unsigned decimals)
@@ -98,7 +104,7 @@ static void size_put(struct strbuf *out, const struct scale *scale, uint64_t siz
 		size_put(out, scale->finer, size);
 		return;
 	}
-	number_put(out, (uint64_t)(figure / power));
+	grouped_put(out, figure / power);
 	if (scale->decimals)
 		fraction_put(out, (uint64_t)(figure % power), scale->decimals);
 	strbuf_add(out, str_from(scale->suffix));
@@ -135,7 +141,7 @@ void percent_put(struct strbuf *out, int64_t value, int64_t base)
 		strbuf_add(out, STR("<0.1%"));
 		return;
 	}
-	number_put(out, (uint64_t)(tenths / 10));
+	grouped_put(out, tenths / 10);
 	fraction_put(out, (uint64_t)(tenths % 10), 1);
 	strbuf_add_char(out, '%');
 }
