@@ -196,6 +196,22 @@ void escape_json(struct strbuf *out, struct str s)
 	escape(out, s, "\"\\", rule_json);
 }
 
+static void rule_bytes(struct strbuf *out, int32_t c, struct str bytes)
+{
+	if (c == '"' || c == '\\')
+		strbuf_printf(out, "\\%c", (char)c);
+	else if (c >= 0 && !is_control(c) && !is_format(c))
+		strbuf_add(out, bytes);
+	else
+		for (size_t i = 0; i < bytes.size; i++)
+			strbuf_printf(out, "\\x%02x", (unsigned char)bytes.data[i]);
+}
+
+void escape_bytes(struct strbuf *out, struct str s)
+{
+	escape(out, s, "\"\\", rule_bytes);
+}
+
 static size_t skip_digits(struct str s, size_t i)
 {
 	while (i < s.size && s.data[i] >= '0' && s.data[i] <= '9')

@@ -23,6 +23,11 @@ void escape_json(struct strbuf *out, struct str s);
 void escape_csv(struct strbuf *out, struct str s);
 /* One frame of folded text: as escape_text, and ';' becomes \x3b. */
 void escape_folded(struct strbuf *out, struct str s);
+/*
+ * The inside of a quoted string from which every byte can be had back: \" and \\, and \xNN for each
+ * byte of what is not UTF-8 or what escape_text would escape.
+ */
+void escape_bytes(struct strbuf *out, struct str s);
 
 /*
  * Decodes one UTF-8 character at s (s.size > 0): its length in bytes, and the code point; length 1

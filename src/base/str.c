@@ -39,6 +39,17 @@ struct str str_base_name(struct str path)
 	return (struct str){path.data + skip, path.size - skip};
 }
 
+struct str str_take_line(struct str *rest)
+{
+	const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;
+	struct str line = {rest->data, end ? (size_t)(end - rest->data) : rest->size};
+	size_t taken = line.size + (end != NULL);
+
+	rest->data += taken;
+	rest->size -= taken;
+	return line;
+}
+
 void strbuf_deinit(struct strbuf *b)
 {
 	free(b->data);

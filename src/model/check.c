@@ -38,7 +38,7 @@ static struct error *check_objects(const struct profile *p)
 		const struct object *o = &p->objects[i];
 		if (!has_string(p, o->path) || !has_string(p, o->build_id))
 			return BROKEN("object %zu has a string out of range", i);
-		if ((unsigned int)o->kind > OBJECT_UNKNOWN)
+		if ((unsigned int)o->kind >= OBJECT_KIND_COUNT)
 			return BROKEN("object %zu is of no known kind", i);
 	}
 	return NULL;
@@ -163,7 +163,7 @@ static struct error *check_tasks(const struct profile *p)
 static struct error *check_notes(const struct profile *p)
 {
 	for (size_t i = 0; i < p->note_count; i++) {
-		if ((unsigned int)p->notes[i].kind > NOTE_INFO)
+		if ((unsigned int)p->notes[i].kind >= NOTE_KIND_COUNT)
 			return BROKEN("note %zu is of no known kind", i);
 		if (!has_string(p, p->notes[i].text))
 			return BROKEN("note %zu has a string out of range", i);

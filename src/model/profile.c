@@ -3,6 +3,28 @@
  */
 #include "model/profile.h"
 
+const char *const object_kind_names[OBJECT_KIND_COUNT + 1] = {
+	[OBJECT_USER] = "user",
+	[OBJECT_KERNEL] = "kernel",
+	[OBJECT_JIT] = "jit",
+	[OBJECT_UNKNOWN] = "unknown",
+};
+
+#define STAT(name) {#name, offsetof(struct profile_stats, name)}
+
+const struct stat_field stat_fields[] = {
+	STAT(counted),
+	STAT(expected),
+	STAT(lost),
+	STAT(foreign),
+	STAT(critical),
+	STAT(excluded),
+	STAT(duration_ns),
+	STAT(cpu_ns),
+	STAT(interval_ns),
+	{NULL, 0},
+};
+
 const char *const note_kind_names[NOTE_KIND_COUNT + 1] = {
 	[NOTE_LOST] = "lost",
 	[NOTE_TRUNCATED] = "truncated",

@@ -24,7 +24,10 @@ enum object_kind {
 	OBJECT_KERNEL,	/* the kernel or one of its modules */
 	OBJECT_JIT,	/* code that a program made at run time */
 	OBJECT_UNKNOWN, /* executable memory that belongs to no file, or nothing at all */
+	OBJECT_KIND_COUNT
 };
+/* "user", "kernel", "jit", "unknown". */
+extern const char *const object_kind_names[OBJECT_KIND_COUNT + 1]; /* NULL at the end */
 
 /* A load object. */
 struct object {
@@ -114,6 +117,13 @@ struct profile_stats {
 	uint64_t cpu_ns;      /* that the target used */
 	uint64_t interval_ns; /* between samples, as achieved */
 };
+
+/* The figures of struct profile_stats by name, for whoever treats all alike. */
+struct stat_field {
+	const char *name; /* as in JSON; NULL at the end */
+	size_t offset;	  /* of an uint64_t in struct profile_stats */
+};
+extern const struct stat_field stat_fields[];
 
 struct profile {
 	struct arena *arena;

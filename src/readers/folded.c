@@ -3,9 +3,10 @@
  * first, frames parted by ';', the last space before the weight.  docs/formats/folded.md says what
  * exactly is read.
  *
- * Most lines of a large file repeat a stack that was seen, or share most of it with the line before.
- * So a line is looked up whole first; if it is new, the frames that it shares with the last new line
- * keep their stacks, and only the rest is taken apart.  Both tables hold pointers into the input.
+ * Most lines of a large file repeat a stack that was seen, or share most of it with the line
+ * before. So a line is looked up whole first; if it is new, the frames that it shares with the last
+ * new line keep their stacks, and only the rest is taken apart.  Both tables hold pointers into the
+ * input.
  */
 #include "readers/readers.h"
 
@@ -148,18 +149,6 @@ static bool parse_line(struct str line, struct str *stack, int64_t *weight, bool
 		return false;
 	struct str rest = {space + 1, line.size - stack->size - 1};
 	return parse_weight(rest, weight, is_rounded);
-}
-
-/* Takes the next line, without its end, off s. */
-static struct str take_line(struct str *s)
-{
-	const char *end = memchr(s->data, '\n', s->size);
-	struct str line = {s->data, end ? (size_t)(end - s->data) : s->size};
-	size_t skip = line.size + (end != NULL);
-
-	s->data += skip;
-	s->size -= skip;
-	return line;
 }
 
 /* Comments, and lines with nothing on them. */
@@ -372,7 +361,7 @@ static struct error *read_lines(struct folded *f, const char *name, struct str t
 {
 	(void)builder_metric(f->builder, STR("samples"), STR("count"));
 	while (text.size)
-		read_line(f, take_line(&text));
+		read_line(f, str_take_line(&text));
 	if (f->good == 0 && f->malformed)
 		return error_new(ERROR_INPUT,
 			"%s: no line is a folded stack (line %llu is the first that is not one)",
@@ -383,7 +372,8 @@ static struct error *read_lines(struct folded *f, const char *name, struct str t
 	return NULL;
 }
 
-/* The text of the bytes: without a byte order mark, and as UTF-8 (in buffer) if they were UTF-16. */
+/* The text of the bytes: without a byte order mark, and as UTF-8 (in buffer) if they were UTF-16.
+ */
 static struct str text_of(const uint8_t *data, size_t size, struct strbuf *buffer)
 {
 	struct str text = {(const char *)data, size};
@@ -416,7 +406,7 @@ static int bid_by_lines(struct str text)
 	unsigned int good = 0, bad = 0;
 
 	while (text.size && (good == 0 || good + bad < 100)) {
-		struct str line = take_line(&text), stack;
+		struct str line = str_take_line(&text), stack;
 		int64_t weight;
 		bool is_rounded;
 		if (is_passed_over(line))

@@ -8,6 +8,7 @@
 #include "base/file.h"
 
 const struct reader *const readers[] = {
+	&reader_capture,
 	&reader_dump,
 	&reader_folded,
 	NULL,

@@ -1,0 +1,47 @@
+#ifndef SONDE_WRITERS_WRITERS_H
+#define SONDE_WRITERS_WRITERS_H
+
+/*
+ * The formats that sonde writes profiles in, in one table.
+ *
+ * To add one:
+ *  1. Write writers/NAME.c around one `const struct writer writer_NAME`.
+ *  2. Declare it below, give it a row in writers.c, its file a line in writers/meson.build.
+ *  3. Names out of the profile pass through base/escape.h on their way out, each once.
+ *  4. The same profile gives the same bytes.  What the format cannot hold and somebody would miss,
+ *     the page in docs/formats/ says; what it can hold not at all is an ERROR_UNSUPPORTED.
+ *  5. If there is a reader of that format, test write → read on tests/random_profile.h.
+ */
+
+#include "base/error.h"
+#include "base/sink.h"
+#include "model/profile.h"
+
+struct writer_options {
+	metric_id metric;  /* for formats that hold one */
+	bool with_modules; /* frames name their load object, where the format leaves the choice */
+};
+
+struct writer {
+	const char *name;      /* for --to and `sonde formats` */
+	const char *extension; /* of file names, with the dot */
+	const char *summary;   /* one line */
+	/*
+	 * Puts the profile into the sink.  Errors are those of the profile; the sink's own are
+	 * left in it.
+	 */
+	struct error *(*write)(struct sink *sink, const struct profile *profile,
+		const struct writer_options *options);
+};
+
+extern const struct writer writer_dump;
+extern const struct writer writer_folded;
+
+extern const struct writer *const writers[]; /* NULL-terminated */
+
+/* NULL if there is none of that name. */
+const struct writer *writer_find(const char *name);
+/* The one whose extension the file's name ends in; NULL if there is none. */
+const struct writer *writer_for_file(const char *path);
+
+#endif
