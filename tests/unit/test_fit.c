@@ -43,7 +43,7 @@ static void operators_are_not_brackets(void **state)
 	expect("operator<< <int>(std::ostream&)", 18, "operator<< <…>(…)");
 	expect("x::operator()(int, int) const", 26, "x::operator()(…) const");
 	expect("x::operator->(int, int) const", 26, "x::operator->(…) const");
-	expect("operator<=> <int>(int, int)", 20, "operator<=> <…>(…)");
+	expect("operator<=> <int>(int, int)", 19, "operator<=> <…>(…)");
 }
 
 static void unbalanced_brackets_are_text(void **state)

@@ -62,21 +62,24 @@ static void cut_middle(struct strbuf *out, struct str text, size_t width, bool u
 	strbuf_add(out, (struct str){text.data + tail, text.size - tail});
 }
 
-/* Whether the bracket at i is one of a pair and not part of an operator's name or of "->". */
+static bool follows(struct str text, size_t i, struct str what)
+{
+	return str_ends_with((struct str){text.data, i}, what);
+}
+
+/* Whether the bracket at i is one of a pair, and not part of an operator's name. */
 static bool is_bracket(struct str text, size_t i)
 {
-	static const struct str operator= STR("operator");
+	const struct str operators[] = {
+		STR("operator"), STR("operator<"), STR("operator>"), STR("operator<="), STR("-")};
 
-	if (i >= 1 && text.data[i] == '>' && text.data[i - 1] == '-')
-		return false;
-	for (size_t back = 0; back < 3 && back <= i; back++) {
-		struct str head = {text.data, i - back};
-
-		if (str_ends_with(head, operator))
+	if (text.data[i] == '(')
+		return !follows(text, i, STR("operator"));
+	if (text.data[i] == ')')
+		return !follows(text, i, STR("operator("));
+	for (size_t k = 0; k < ARRAY_SIZE(operators); k++)
+		if (follows(text, i, operators[k]))
 			return false;
-		if (back < i && strchr("<>=-(", text.data[i - back - 1]) == NULL)
-			break;
-	}
 	return true;
 }
 
