@@ -19,6 +19,25 @@ static void skip_blanks(const char **text)
 	}
 }
 
+static size_t atom_size(const char *text)
+{
+	return strcspn(text, " \t\r\n()';\"");
+}
+
+/* What follows the dot of (a b . c), with the closing parenthesis. */
+static struct cell *read_end(const char **text)
+{
+	struct cell *end;
+
+	++*text;
+	end = read_expression(text);
+	skip_blanks(text);
+	if (!end || **text != ')')
+		fail("a list goes on behind its end", NULL);
+	++*text;
+	return end;
+}
+
 static struct cell *read_list(const char **text)
 {
 	struct cell *head;
@@ -28,6 +47,8 @@ static struct cell *read_list(const char **text)
 		++*text;
 		return nil;
 	}
+	if (**text == '.' && atom_size(*text) == 1)
+		return read_end(text);
 	head = read_expression(text);
 	if (!head)
 		fail("a list has no end", NULL);
@@ -47,7 +68,7 @@ static struct cell *read_string(const char **text)
 static struct cell *read_atom(const char **text)
 {
 	const char *start = *text;
-	size_t size = strcspn(start, " \t\r\n()';\"");
+	size_t size = atom_size(start);
 	char *end;
 	int64_t number;
 
