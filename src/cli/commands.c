@@ -13,10 +13,13 @@
 #include "cli/nearest.h"
 
 extern const struct command cmd_report;
+extern const struct command cmd_convert, cmd_formats;
 extern const struct command cmd_help, cmd_completion;
 
 const struct command *const commands[] = {
 	&cmd_report,
+	&cmd_convert,
+	&cmd_formats,
 	&cmd_help,
 	&cmd_completion,
 	NULL,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "cli/metric.h"
 #include "cli/nearest.h"
 #include "cli/values.h"
 #include "view/views.h"
@@ -328,17 +329,5 @@ struct error *report_options_queries(
 struct error *report_options_metric(
 	const struct report_options *options, const struct profile *profile, metric_id *metric)
 {
-	struct nearest n;
-
-	*metric = profile->default_metric;
-	if (options->metric == NULL ||
-		profile_find_metric(profile, str_from(options->metric), metric))
-		return NULL;
-	nearest_init(&n, str_from(options->metric));
-	for (size_t m = 0; m < profile->metric_count; m++)
-		nearest_offer(&n, profile_string(profile, profile->metrics[m].name));
-	if (n.best.size == 0)
-		n.best = profile_string(profile, profile->metrics[profile->default_metric.i].name);
-	return error_new(ERROR_USAGE, "--metric: the file has no '%s'; did you mean '%.*s'?",
-		options->metric, STR_ARG(n.best));
+	return metric_choose(profile, options->metric, metric);
 }

@@ -472,5 +472,6 @@ const struct writer writer_dump = {
 	.name = "dump",
 	.extension = ".dump",
 	.summary = "everything in a profile as text, in canonical order",
+	.holds_all = true,
 	.write = dump_write,
 };

@@ -26,6 +26,7 @@ struct writer {
 	const char *name;      /* for --to and `sonde formats` */
 	const char *extension; /* of file names, with the dot */
 	const char *summary;   /* one line */
+	bool holds_all;	       /* the format keeps everything in a profile, notes too */
 	/*
 	 * Puts the profile into the sink.  Errors are those of the profile; the sink's own are
 	 * left in it.

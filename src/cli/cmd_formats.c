@@ -1,0 +1,52 @@
+/*
+ * sonde formats: what sonde reads and writes, out of the two tables.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "readers/readers.h"
+#include "writers/writers.h"
+
+static void print_row(const char *name, bool reads, const struct writer *writer, const char *what)
+{
+	printf("%-10s %-5s %-6s %-8s  %s\n", name, reads ? "yes" : "", writer ? "yes" : "",
+		writer ? writer->extension : "", what);
+}
+
+static void print_table(void)
+{
+	printf("%-10s %-5s %-6s %-8s  %s\n", "format", "read", "write", "name", "what it is");
+	for (size_t i = 0; readers[i]; i++)
+		print_row(
+			readers[i]->name, true, writer_find(readers[i]->name), readers[i]->summary);
+	for (size_t i = 0; writers[i]; i++)
+		if (reader_find(writers[i]->name) == NULL)
+			print_row(writers[i]->name, false, writers[i], writers[i]->summary);
+	printf("\nThe contents of a file tell its format, not its name. Files may be packed by "
+	       "gzip or\nzstd. sonde convert IN -o OUT turns one into another.\n");
+}
+
+static int formats_run(const struct command *self, int argc, char **argv)
+{
+	struct operands operands;
+	int status;
+
+	if (!options_parse(self, argc, argv, NULL, NULL, &operands, &status))
+		return status;
+	if (operands.count)
+		return options_usage_error(self, "it takes no operands");
+	print_table();
+	return EXIT_SUCCESS;
+}
+
+const struct command cmd_formats = {
+	.name = "formats",
+	.summary = "list the formats that sonde reads and writes",
+	.usage = "",
+	.operand = OPERAND_NONE,
+	.run = formats_run,
+};
