@@ -87,7 +87,8 @@ void help_command(const struct command *command)
 {
 	const struct option_group *group;
 
-	printf("usage: sonde %s %s\n\n%s\n", command->name, command->usage, command->summary);
+	printf("usage: sonde %s%s%s\n\n%s\n", command->name, command->usage[0] ? " " : "",
+		command->usage, command->summary);
 	if (command->details) {
 		printf("\n");
 		put_details(command->details);
