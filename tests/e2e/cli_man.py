@@ -17,7 +17,7 @@ def commands():
 
 def page(name):
 	path = SOURCE_ROOT / "man" / ("sonde.1" if name in IN_MAIN_PAGE else f"sonde-{name}.1")
-	return path.read_text().replace("\\-", "-")
+	return re.sub(r"\\f.", "", path.read_text()).replace("\\-", "-")
 
 
 def options_in_help(name):
@@ -27,10 +27,10 @@ def options_in_help(name):
 
 
 def options_in_page(name):
-	"""Those that head a paragraph: .TP, then a line of \\fB-o\\fR, \\fB--output\\fR ..."""
+	"""Those that head a paragraph: .TP, then a line of -o, --output ..."""
 	found = set()
 	for heading in re.findall(r"^\.TP\n(.*)", page(name), re.MULTILINE):
-		found |= set(re.findall(r"(?<![\w-])(--[a-z-]+|-[A-Za-z])(?![a-z])", re.sub(r"\\f.", "", heading)))
+		found |= set(re.findall(r"(?<![\w-])(--[a-z-]+|-[A-Za-z])(?![a-z])", heading))
 	return found
 
 
