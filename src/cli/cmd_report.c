@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/metric.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
@@ -63,7 +64,7 @@ static struct error *report_file(const struct report_options *options, const cha
 
 	if (err)
 		return err;
-	err = report_options_metric(options, profile, &metric);
+	err = metric_choose(profile, options->metric, &metric);
 	for (size_t i = 0; i < count; i++)
 		queries[i].metric = metric;
 	if (err == NULL)

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/message.h"
+#include "cli/metric.h"
 #include "cli/options.h"
 #include "cli/record_options.h"
 #include "cli/record_session.h"
@@ -50,7 +51,7 @@ static struct error *report(
 
 	if (err)
 		return err;
-	err = report_options_metric(&options->report, profile, &metric);
+	err = metric_choose(profile, options->report.metric, &metric);
 	for (size_t i = 0; i < count; i++)
 		queries[i].metric = metric;
 	if (err == NULL)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "cli/metric.h"
 #include "cli/nearest.h"
 #include "cli/values.h"
 #include "view/views.h"
@@ -324,10 +323,4 @@ struct error *report_options_queries(
 	if (err == NULL)
 		*count = options->view_count;
 	return err;
-}
-
-struct error *report_options_metric(
-	const struct report_options *options, const struct profile *profile, metric_id *metric)
-{
-	return metric_choose(profile, options->metric, metric);
 }

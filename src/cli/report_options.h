@@ -55,8 +55,5 @@ must_use struct error *report_options_set(void *context, int id, const char *val
  */
 must_use struct error *report_options_queries(
 	struct report_options *options, struct report_query *queries, size_t *count);
-/* The metric asked for, or the profile's own; ERROR_USAGE where it has none of that name. */
-must_use struct error *report_options_metric(
-	const struct report_options *options, const struct profile *profile, metric_id *metric);
 
 #endif

@@ -67,28 +67,40 @@ def test_standard_input():
 	assert "standard input" in out and "apply" in out
 
 
-def test_truncated_folded_files(folder):
-	path = folder / "a.folded"
-	for size in range(len(FOLDED)):
-		path.write_text(FOLDED[:size])
-		result = sonde("report", "--view", "tree", path)
-		assert result.status in (0, 1), (size, result)
-		if result.status == 1:
-			complains(result, "a.folded")
+def reads_or_complains(path, data, *args):
+	path.write_bytes(data)
+	result = sonde("report", *args, path)
+	assert result.status in (0, 1), (data, result)
+	if result.status == 1:
+		complains(result)
 
 
-def test_mutated_folded_files(folder):
+def mutants(data, count):
+	"""The same ones every time: bytes changed, put in, left out."""
 	rng = random.Random(7)
-	path = folder / "a.folded"
-	for _ in range(60):
-		data = bytearray(FOLDED.encode())
+	for _ in range(count):
+		mutant = bytearray(data)
 		for _ in range(rng.randint(1, 6)):
-			data[rng.randrange(len(data))] = rng.randrange(256)
-		path.write_bytes(data)
-		result = sonde("report", "--format", "json", path)
-		assert result.status in (0, 1), (bytes(data), result)
-		if result.status == 1:
-			complains(result)
+			at = rng.randrange(len(mutant))
+			mutant[at:at + rng.randint(0, 2)] = rng.randbytes(rng.randint(0, 2))
+		yield bytes(mutant)
+
+
+def test_truncated_and_mutated_folded_files(folder):
+	data = FOLDED.encode()
+	for size in range(len(data)):
+		reads_or_complains(folder / "a.folded", data[:size], "--view", "tree")
+	for mutant in mutants(data, 60):
+		reads_or_complains(folder / "a.folded", mutant, "--format", "json")
+
+
+def test_truncated_and_mutated_dumps(folder):
+	(folder / "a.folded").write_text(FOLDED)
+	data = check(sonde("convert", folder / "a.folded", "--to", "dump")).out_bytes
+	for size in range(0, len(data), 7):
+		reads_or_complains(folder / "a.dump", data[:size], "--view", "tree")
+	for mutant in mutants(data, 100):
+		reads_or_complains(folder / "a.dump", mutant, "--format", "json")
 
 
 harness.main()
