@@ -1,7 +1,7 @@
 /*
  * Recordings made up at random.  See random_capture.h.
  */
-#include "tests/random_capture.h"
+#include "random_capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +51,7 @@ void random_capture_init(struct random_capture *r, const struct random_capture_o
 	*r = (struct random_capture){.options = *options, .state = options->seed};
 	r->functions = xcalloc(options->functions, sizeof(*r->functions));
 	r->threads = xcalloc(options->threads, sizeof(*r->threads));
+	vec_push(&r->nodes, (struct random_node){0});
 	uint64_t *end = xcalloc(options->objects, sizeof(*end));
 	for (uint32_t i = 0; i < options->objects; i++)
 		end[i] = 0x1000;
@@ -65,7 +66,9 @@ void random_capture_deinit(struct random_capture *r)
 		vec_deinit(&r->threads[i].stack);
 	free(r->threads);
 	free(r->functions);
-	map_deinit(&r->nodes);
+	map_deinit(&r->node_of);
+	vec_deinit(&r->nodes);
+	vec_deinit(&r->samples);
 }
 
 void random_capture_begin(struct random_capture *r, struct capture_writer *w)
@@ -87,14 +90,15 @@ void random_capture_begin(struct random_capture *r, struct capture_writer *w)
 }
 
 static uint32_t find_node(struct random_capture *r, struct capture_writer *w, uint32_t parent,
-	uint32_t object, uint64_t obj_addr)
+	uint32_t function, uint64_t obj_addr)
 {
 	bool added;
-	uint32_t node = *map_at(&r->nodes, parent, hash_pair(object, obj_addr), r->node_count + 1,
-		&added);
+	uint32_t object = r->functions[function].object;
+	uint32_t node = *map_at(
+		&r->node_of, parent, hash_pair(object, obj_addr), (uint32_t)r->nodes.count, &added);
 
 	if (added) {
-		r->node_count++;
+		vec_push(&r->nodes, (struct random_node){parent, function, obj_addr});
 		capture_writer_node(w, node, parent, object, obj_addr);
 	}
 	return node;
@@ -119,8 +123,7 @@ static void walk(struct random_capture *r, struct random_thread *t)
 		if (t->stack.count) {
 			struct random_level *top = &t->stack.data[t->stack.count - 1];
 			const struct random_function *f = &r->functions[top->function];
-			const struct random_call *call =
-				&f->calls[skewed_below(r, f->call_count)];
+			const struct random_call *call = &f->calls[skewed_below(r, f->call_count)];
 			top->obj_addr = f->obj_addr + call->site;
 			function = call->callee;
 		}
@@ -139,8 +142,7 @@ static uint32_t intern(struct random_capture *r, struct capture_writer *w, struc
 	}
 	for (size_t i = 0; i < t->stack.count; i++) {
 		struct random_level *level = &t->stack.data[i];
-		node = find_node(
-			r, w, node, r->functions[level->function].object, level->obj_addr);
+		node = find_node(r, w, node, level->function, level->obj_addr);
 		level->node = node;
 	}
 	return node;
@@ -149,33 +151,46 @@ static uint32_t intern(struct random_capture *r, struct capture_writer *w, struc
 void random_capture_run(struct random_capture *r, struct capture_writer *w, uint64_t samples)
 {
 	const struct random_capture_options *o = &r->options;
-	int64_t weight = o->interval_ns;
 
 	for (; samples; samples--) {
-		struct random_thread *t = &r->threads[r->samples % o->threads];
-		uint32_t thread = (uint32_t)(t - r->threads);
+		uint64_t number = r->samples.count;
+		struct random_sample s = {.thread = (uint32_t)(number % o->threads)};
+		struct random_thread *t = &r->threads[s.thread];
 		walk(r, t);
-		uint32_t node = intern(r, w, t);
-		uint64_t time_ns = (r->samples++ + 1) * o->interval_ns / o->threads +
-				   random_capture_below(r, o->jitter_ns + 1);
-		capture_writer_sample(w, time_ns, thread, node, &weight);
-		capture_writer_flush(w, time_ns + 1000000000);
-		r->weight_ns += (uint64_t)weight;
+		s.node = intern(r, w, t);
+		s.weight = o->interval_ns;
+		s.time_ns = (number + 1) * o->interval_ns / o->threads +
+			    random_capture_below(r, o->jitter_ns + 1);
+		capture_writer_sample(w, s.time_ns, s.thread, s.node, &s.weight);
+		capture_writer_flush(w, s.time_ns + 1000000000);
+		vec_push(&r->samples, s);
 	}
+}
+
+uint32_t random_capture_line(const struct random_capture *r, uint32_t function, uint64_t obj_addr)
+{
+	return function + (uint32_t)(obj_addr - r->functions[function].obj_addr) / 16;
 }
 
 void random_capture_symbols(struct random_capture *r, struct capture_writer *w)
 {
+	struct map seen = {0};
 	char name[32];
 
-	for (uint32_t i = 0; i < r->options.functions; i++) {
-		const struct random_function *f = &r->functions[i];
-		snprintf(name, sizeof(name), "f%u", i);
+	for (size_t i = 1; i < r->nodes.count; i++) {
+		bool added;
+		const struct random_node *n = &r->nodes.data[i];
+		uint32_t object = r->functions[n->function].object;
+		map_at(&seen, object, n->obj_addr, 0, &added);
+		if (!added)
+			continue;
+		snprintf(name, sizeof(name), "f%u", n->function);
 		struct capture_symbol_frame frame = {.function = str_from(name),
-			.file = STR("f.c"), .function_file = STR("f.c"), .function_line = i + 1};
-		for (uint32_t k = 0; k < f->size; k++) {
-			frame.line = i + 1 + k / 16;
-			capture_writer_symbol(w, f->object, f->obj_addr + k, &frame, 1);
-		}
+			.file = STR("f.c"),
+			.function_file = STR("f.c"),
+			.line = random_capture_line(r, n->function, n->obj_addr),
+			.function_line = n->function};
+		capture_writer_symbol(w, object, n->obj_addr, &frame, 1);
 	}
+	map_deinit(&seen);
 }

@@ -42,9 +42,19 @@ struct random_level {
 	uint32_t node;
 };
 
+/* What was written, for comparison. */
+struct random_node {
+	uint32_t parent, function;
+	uint64_t obj_addr;
+};
+struct random_sample {
+	uint64_t time_ns;
+	uint32_t thread, node;
+	int64_t weight;
+};
+
 struct random_thread {
 	VEC(struct random_level) stack;
-	uint64_t time_ns;
 };
 
 struct random_capture {
@@ -52,9 +62,9 @@ struct random_capture {
 	uint64_t state;
 	struct random_function *functions;
 	struct random_thread *threads;
-	struct map nodes; /* (parent, frame's hash) → node */
-	uint32_t node_count;
-	uint64_t samples, weight_ns;
+	struct map node_of;	       /* (parent, frame's hash) → node */
+	VEC(struct random_node) nodes; /* [node]; the first is the empty stack */
+	VEC(struct random_sample) samples;
 };
 
 void random_capture_init(struct random_capture *r, const struct random_capture_options *options);
@@ -63,8 +73,13 @@ void random_capture_deinit(struct random_capture *r);
 void random_capture_begin(struct random_capture *r, struct capture_writer *w);
 /* The next samples, and the nodes they need; flushes as a recorder does. */
 void random_capture_run(struct random_capture *r, struct capture_writer *w, uint64_t samples);
-/* A name for each address: functions are called "f<number>" and are in the file "f.c". */
+/*
+ * A name for each address that occurs: functions are called "f<number>", are in the file "f.c" and
+ * begin at the line <number>; the line of an address is 16 bytes long.
+ */
 void random_capture_symbols(struct random_capture *r, struct capture_writer *w);
+/* The line of an address in a function. */
+uint32_t random_capture_line(const struct random_capture *r, uint32_t function, uint64_t obj_addr);
 /* The next random number below `limit`. */
 uint64_t random_capture_below(struct random_capture *r, uint64_t limit);
 

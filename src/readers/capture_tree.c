@@ -5,22 +5,25 @@
 
 #include <stdlib.h>
 
-/* False where the ids were given before. */
-static bool id_runs_add(struct capture_id_runs *r, uint32_t first, size_t count, size_t place)
+/* Whether none of the ids from first on was given before. */
+static bool id_runs_accept(const struct capture_id_runs *r, uint32_t first, size_t count)
 {
-	if (count == 0)
+	if (count == 0 || r->runs.count == 0)
 		return true;
-	if (r->runs.count) {
-		struct capture_id_run *last = &r->runs.data[r->runs.count - 1];
-		if (first < last->first + last->count)
-			return false;
-		if (first == last->first + last->count) {
-			last->count += (uint32_t)count;
-			return true;
-		}
-	}
-	vec_push(&r->runs, (struct capture_id_run){first, (uint32_t)count, place});
-	return true;
+	const struct capture_id_run *last = &r->runs.data[r->runs.count - 1];
+	return first >= last->first + last->count;
+}
+
+static void id_runs_add(struct capture_id_runs *r, uint32_t first, size_t count, size_t place)
+{
+	struct capture_id_run *last = r->runs.count ? &r->runs.data[r->runs.count - 1] : NULL;
+
+	if (count == 0)
+		return;
+	if (last && first == last->first + last->count)
+		last->count += (uint32_t)count;
+	else
+		vec_push(&r->runs, (struct capture_id_run){first, (uint32_t)count, place});
 }
 
 /* The id's place, or SIZE_MAX. */
@@ -64,11 +67,13 @@ struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *pa
 
 	if (err)
 		return err;
-	if (!id_runs_add(&t->frame_runs, s->first_frame, s->frames.count, t->frames.count) ||
-		!id_runs_add(&t->node_runs, s->first_node, s->nodes.count, t->nodes.count)) {
+	if (!id_runs_accept(&t->frame_runs, s->first_frame, s->frames.count) ||
+		!id_runs_accept(&t->node_runs, s->first_node, s->nodes.count)) {
 		cursor_fail(payload, "stacks have numbers that were given before");
 		return cursor_error(payload);
 	}
+	id_runs_add(&t->frame_runs, s->first_frame, s->frames.count, t->frames.count);
+	id_runs_add(&t->node_runs, s->first_node, s->nodes.count, t->nodes.count);
 	for (size_t i = 0; i < s->frames.count; i++)
 		vec_push(&t->frames, s->frames.data[i]);
 	for (size_t i = 0; i < s->nodes.count; i++)

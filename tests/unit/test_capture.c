@@ -1,0 +1,247 @@
+/*
+ * Capture files: what was recorded is what is read.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../capture_files.h"
+
+static const struct random_capture_options small = {
+	.seed = 1,
+	.functions = 50,
+	.depth = 12,
+	.turnover = 4,
+	.threads = 3,
+	.objects = 2,
+	.interval_ns = 997000,
+	.jitter_ns = 20000,
+};
+
+static void round_trip(const struct random_capture_options *options, size_t samples, bool symbols)
+{
+	struct random_capture r;
+
+	random_capture_init(&r, options);
+	char *path = capture_make_file(&r, "trip.prof", samples, symbols);
+	struct profile *p = capture_read_file(path);
+	capture_expect_equal(&r, p, samples, symbols);
+	assert_int_equal(capture_note_count(p, NOTE_INCOMPLETE), 0);
+	assert_int_equal(capture_note_count(p, NOTE_BAD_RECORD), 0);
+	assert_int_equal(capture_note_count(p, NOTE_LOST), 0);
+	assert_int_equal(capture_note_count(p, NOTE_NO_SYMBOLS) > 0, !symbols && samples > 0);
+	profile_destroy(p);
+	free(path);
+	random_capture_deinit(&r);
+}
+
+static void test_round_trip(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct random_capture_options o = small;
+		o.seed = seed;
+		o.functions = (uint32_t)(1 + seed * seed);
+		o.threads = (uint32_t)(1 + seed % 5);
+		o.depth = (uint32_t)(1 + seed * 2);
+		o.turnover = (uint32_t)(seed % 12);
+		round_trip(&o, seed * 37 % 1000, seed % 2);
+	}
+}
+
+/* Large enough to be rewritten in several chunks of samples. */
+static void test_round_trip_rewritten(void **state)
+{
+	struct random_capture_options o = small;
+
+	(void)state;
+	o.functions = 2000;
+	o.depth = 30;
+	round_trip(&o, 150000, true);
+}
+
+/* A recorder that finds time to flush only once in a while. */
+static void test_round_trip_deep(void **state)
+{
+	struct random_capture_options o = small;
+
+	(void)state;
+	o.functions = 3;
+	o.depth = 70000;
+	o.turnover = 100;
+	o.threads = 1;
+	round_trip(&o, 50, true);
+}
+
+static void add_chain(struct capture_writer *w, uint32_t object, uint64_t obj_addr)
+{
+	const struct capture_symbol_frame frames[] = {
+		{.function = STR("inner"), .file = STR("a.h"), .line = 3, .is_inline = true},
+		{.function = STR("middle"), .file = STR("b.h"), .line = 5, .is_inline = true},
+		{.function = STR("outer"),
+			.file = STR("c.c"),
+			.line = 7,
+			.function_file = STR("c.c"),
+			.function_line = 6},
+	};
+
+	capture_writer_symbol(w, object, obj_addr, frames, 3);
+}
+
+static const char *leaf_name(const struct profile *p, stack_id stack)
+{
+	const struct frame *f = &p->frames[p->stacks[stack.i].frame.i];
+
+	return p->strings[p->functions[f->function.i].name.i].data;
+}
+
+/* Inline chains, the kernel, unknown code, a stack that was cut. */
+static void write_mixture(struct capture_writer *w)
+{
+	const int64_t weight = 1000000;
+
+	capture_writer_metric(w, 0, STR("cpu-time"), STR("ns"));
+	capture_writer_object(w, 0, STR("/bin/prog"), STR("ab12"), CAPTURE_OBJECT_USER);
+	capture_writer_object(w, 1, STR("[kernel]"), STR(""), CAPTURE_OBJECT_KERNEL);
+	capture_writer_object(w, 2, STR("[truncated]"), STR(""), CAPTURE_OBJECT_TRUNCATED);
+	capture_writer_object(w, 3, STR(""), STR(""), CAPTURE_OBJECT_UNKNOWN);
+	capture_writer_process(w, 0, 77, CAPTURE_NO_ID, 5, STR("sh"));
+	capture_writer_thread(w, 0, 0, 78, 6, STR("worker"));
+	capture_writer_node(w, 1, 0, 0, 0x1000);
+	capture_writer_node(w, 2, 1, 1, 0xffffffff81000010);
+	capture_writer_node(w, 3, 0, 2, 0);
+	capture_writer_node(w, 4, 3, 0, 0x1000);
+	capture_writer_node(w, 5, 1, 3, 0x99);
+	for (uint32_t node = 1; node <= 5; node++)
+		capture_writer_sample(w, node * 1000000, 0, node, &weight);
+	capture_writer_process(w, 0, 77, CAPTURE_NO_ID, 5, STR("prog"));
+	add_chain(w, 0, 0x1000);
+}
+
+static void test_mixture(void **state)
+{
+	char *path = capture_file_path("mixture.prof");
+	struct capture_writer *w;
+
+	(void)state;
+	assert_null(capture_writer_create(path, &w));
+	write_mixture(w);
+	assert_null(capture_writer_finish(w, NULL));
+	struct profile *p = capture_read_file(path);
+	const stack_id *stack = p->samples.stack;
+	assert_int_equal(p->samples.count, 5);
+	assert_string_equal(leaf_name(p, stack[0]), "inner");
+	const struct stack *s = &p->stacks[stack[0].i];
+	assert_true(p->frames[s->frame.i].is_inline);
+	assert_string_equal(leaf_name(p, s->parent), "middle");
+	assert_string_equal(leaf_name(p, p->stacks[s->parent.i].parent), "outer");
+	assert_string_equal(leaf_name(p, stack[1]), "[unknown]");
+	assert_int_equal(p->stacks[stack[1].i].parent.i, stack[0].i);
+	assert_string_equal(leaf_name(p, stack[2]), "[truncated]");
+	assert_int_equal(
+		p->functions[p->frames[p->stacks[stack[2].i].frame.i].function.i].object.i, NO_ID);
+	assert_string_equal(leaf_name(p, stack[3]), "inner");
+	assert_string_equal(leaf_name(p, stack[4]), "[unknown]");
+	assert_int_equal(p->stats.critical, 2);
+	assert_int_equal(p->stats.foreign, 3);
+	assert_int_equal(p->objects[0].kind, OBJECT_USER);
+	assert_int_equal(p->objects[1].kind, OBJECT_KERNEL);
+	assert_int_equal(p->process_count, 1);
+	assert_string_equal(p->strings[p->processes[0].name.i].data, "prog");
+	assert_int_equal(p->processes[0].pid, 77);
+	assert_int_equal(p->processes[0].start_ns, 5);
+	assert_int_equal(p->threads[0].tid, 78);
+	assert_int_equal(capture_note_count(p, NOTE_NO_SYMBOLS), 1);
+	profile_destroy(p);
+	free(path);
+}
+
+static void test_stats_and_notes(void **state)
+{
+	char *path = capture_file_path("stats.prof");
+	struct capture_writer *w;
+
+	(void)state;
+	assert_null(capture_writer_create(path, &w));
+	write_mixture(w);
+	capture_writer_string(w, CAPTURE_COMMAND, (struct str){"./prog\0a b\0", 11});
+	capture_writer_string(w, CAPTURE_HOST, STR("host"));
+	capture_writer_number(w, CAPTURE_INTERVAL_NS, 1000000);
+	capture_writer_number(w, CAPTURE_CPU_NS, 6000000);
+	capture_writer_number(w, CAPTURE_DURATION_NS, 9000000);
+	capture_writer_number(w, CAPTURE_START_UNIX_NS, 1234567890);
+	capture_writer_counter(w, CAPTURE_LOST_RING, 1);
+	capture_writer_counter(w, CAPTURE_LOST_RING, 4);
+	capture_writer_counter(w, CAPTURE_TRUNCATED_RULE, 2);
+	assert_null(capture_writer_finish(w, NULL));
+	struct profile *p = capture_read_file(path);
+	assert_int_equal(p->stats.counted, 5);
+	assert_int_equal(p->stats.expected, 6);
+	assert_int_equal(p->stats.lost, 4);
+	assert_int_equal(p->stats.duration_ns, 9000000);
+	assert_int_equal(p->stats.cpu_ns, 6000000);
+	assert_int_equal(p->stats.interval_ns, 1200000);
+	assert_int_equal(p->start_unix_ns, 1234567890);
+	assert_string_equal(p->strings[p->command.i].data, "./prog a b");
+	assert_string_equal(p->strings[p->host.i].data, "host");
+	assert_int_equal(capture_note_count(p, NOTE_LOST), 4);
+	assert_int_equal(capture_note_count(p, NOTE_TRUNCATED), 2);
+	profile_destroy(p);
+	free(path);
+}
+
+/* A recording without a sample is a profile without one. */
+static void test_empty(void **state)
+{
+	(void)state;
+	round_trip(&small, 0, false);
+}
+
+static void test_long_names(void **state)
+{
+	char *path = capture_file_path("long.prof");
+	struct capture_writer *w;
+	char *name = malloc(100000);
+	struct capture_symbol_frame frames[1000];
+	const int64_t weight = 1;
+
+	(void)state;
+	memset(name, 'x', 100000);
+	for (size_t i = 0; i < 1000; i++)
+		frames[i] = (struct capture_symbol_frame){
+			.function = {name, 99000 + i}, .is_inline = i < 999};
+	frames[999].function = STR("outermost");
+	assert_null(capture_writer_create(path, &w));
+	write_mixture(w);
+	capture_writer_node(w, 6, 0, 0, 0x2000);
+	capture_writer_sample(w, 7000000, 0, 6, &weight);
+	capture_writer_symbol(w, 0, 0x2000, frames, 1000);
+	assert_null(capture_writer_finish(w, NULL));
+	struct profile *p = capture_read_file(path);
+	stack_id stack = p->samples.stack[5];
+	assert_int_equal(strlen(leaf_name(p, stack)), 16384);
+	while (p->stacks[stack.i].parent.i)
+		stack = p->stacks[stack.i].parent;
+	assert_string_equal(leaf_name(p, stack), "outermost");
+	profile_destroy(p);
+	free(name);
+	free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_round_trip_rewritten),
+		cmocka_unit_test(test_round_trip_deep),
+		cmocka_unit_test(test_mixture),
+		cmocka_unit_test(test_stats_and_notes),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_long_names),
+	};
+
+	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
+}
