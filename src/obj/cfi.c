@@ -17,6 +17,9 @@
 #include "obj/cfi_program.h"
 #include "obj/cfi_rows.h"
 
+/* How much code without rules at an object's entry is taken for start-up code. */
+#define ENTRY_SIZE_MAX ((uint64_t)256)
+
 /* ---- compiling ---- */
 
 /* .debug_frame's entries come first, so that .eh_frame's win where both begin at one address. */
@@ -39,27 +42,57 @@ static void compile_fde(
 	rows->section = &e->sections[fde->section];
 	if (!cie->ready)
 		cfi_program_run_cie(cie, rows->section);
-	if (cie->bad || !cfi_program_run_fde(fde, cie, high, e->bases, rows)) {
+	if (cie->bad || !cfi_program_run_fde(fde, cie, high, e->places, rows)) {
 		e->bad++;
 		if (cie->bad)
 			cfi_rows_add_gap(rows, fde->low);
 	}
 }
 
+/* No rules in [low, high), except that code at the entry is the outermost frame. */
+static void add_gap(const struct cfi_entries *e, uint64_t low, uint64_t high, struct cfi_rows *rows)
+{
+	static const struct cfi_slow_rule outermost = {.how[CFI_REGISTER_RA] = CFI_UNDEFINED};
+	uint64_t entry = e->places->entry_addr;
+
+	if (low >= high)
+		return;
+	cfi_rows_add_gap(rows, low);
+	if (entry < low || entry >= high)
+		return;
+	cfi_rows_add(rows, entry, &outermost);
+	if (high - entry > ENTRY_SIZE_MAX)
+		cfi_rows_add_gap(rows, entry + ENTRY_SIZE_MAX);
+}
+
 static void compile_rows(struct cfi_entries *e, struct cfi_rows *rows)
 {
 	const struct cfi_fde *fdes = e->fdes.data;
-	uint64_t limit = rows->table->base_addr + CFI_SPAN_MAX;
+	uint64_t end = rows->table->base_addr, limit;
 
+	if (__builtin_add_overflow(end, CFI_SPAN_MAX, &limit))
+		limit = UINT64_MAX;
 	for (size_t i = 0; i < e->fdes.count; i++) {
 		uint64_t next = i + 1 < e->fdes.count ? fdes[i + 1].low : limit;
 		uint64_t high = fdes[i].high < next ? fdes[i].high : next;
 		if (high == fdes[i].low)
 			continue;
+		add_gap(e, end, fdes[i].low, rows);
 		compile_fde(e, &fdes[i], high, rows);
-		if (high < next)
-			cfi_rows_add_gap(rows, high);
+		end = high;
 	}
+	add_gap(e, end, limit, rows);
+}
+
+/* The lowest address that needs a row. */
+static uint64_t lowest_addr(const struct cfi_entries *e)
+{
+	uint64_t entry = e->places->entry_addr;
+
+	if (e->fdes.count == 0)
+		return entry;
+	uint64_t low = e->fdes.data[0].low;
+	return entry && entry < low && low - entry < CFI_SPAN_MAX / 2 ? entry : low;
 }
 
 static struct cfi_table *build(struct cfi_entries *e)
@@ -67,7 +100,7 @@ static struct cfi_table *build(struct cfi_entries *e)
 	struct cfi_table *table = xalloc(sizeof(*table));
 	struct cfi_rows *rows = xalloc(sizeof(*rows));
 
-	cfi_rows_begin(rows, table, e->fdes.count ? e->fdes.data[0].low : 0);
+	cfi_rows_begin(rows, table, lowest_addr(e));
 	compile_rows(e, rows);
 	if (rows->too_many)
 		e->bad++;
@@ -77,10 +110,10 @@ static struct cfi_table *build(struct cfi_entries *e)
 }
 
 struct error *cfi_table_compile(const struct cfi_section *sections, size_t count,
-	const struct cfi_bases *bases, const char *name, struct cfi_table **table,
+	const struct cfi_places *places, const char *name, struct cfi_table **table,
 	size_t *bad_entries)
 {
-	struct cfi_entries entries = {.sections = sections, .bases = bases, .name = name};
+	struct cfi_entries entries = {.sections = sections, .places = places, .name = name};
 
 	collect(&entries, count);
 	*bad_entries = entries.bad;
@@ -109,13 +142,13 @@ void cfi_table_destroy(struct cfi_table *table)
 
 /* ---- look-ups ---- */
 
-/* The row that holds at obj_addr; SIZE_MAX outside all pages. */
-static size_t row_at(const struct cfi_table *t, uint64_t obj_addr)
+/* The number of the rule that holds at obj_addr. */
+static uint32_t rule_at(const struct cfi_table *t, uint64_t obj_addr)
 {
 	uint64_t offset = obj_addr - t->base_addr, page = offset >> CFI_PAGE_BITS;
 
 	if (page + 1 >= t->page_first.count)
-		return SIZE_MAX;
+		return 0;
 	const uint32_t *row = t->rows.data + t->page_first.data[page];
 	size_t count = t->page_first.data[page + 1] - t->page_first.data[page];
 	uint32_t last = (uint32_t)offset << CFI_PAGE_BITS | 0xffff;
@@ -125,15 +158,12 @@ static size_t row_at(const struct cfi_table *t, uint64_t obj_addr)
 		row = row[half] <= last ? row + half : row;
 		count -= half;
 	}
-	return (size_t)(row - t->rows.data);
+	return *row & 0xffff;
 }
 
 const struct cfi_rule *cfi_table_find(const struct cfi_table *table, uint64_t obj_addr)
 {
-	static const struct cfi_rule none = {.kind = CFI_NONE};
-	size_t row = row_at(table, obj_addr);
-
-	return row == SIZE_MAX ? &none : &table->rules.data[table->rows.data[row] & 0xffff];
+	return &table->rules.data[rule_at(table, obj_addr)];
 }
 
 const struct cfi_slow_rule *cfi_table_slow(const struct cfi_table *table, uint32_t index)
@@ -144,25 +174,6 @@ const struct cfi_slow_rule *cfi_table_slow(const struct cfi_table *table, uint32
 struct str cfi_table_expression(const struct cfi_table *table, int32_t index)
 {
 	return table->expressions.strings[index];
-}
-
-bool cfi_table_is_gap(const struct cfi_table *table, uint64_t low, uint64_t high)
-{
-	uint64_t end =
-		table->base_addr + ((uint64_t)(table->page_first.count - 1) << CFI_PAGE_BITS);
-
-	if (low < table->base_addr)
-		low = table->base_addr;
-	if (high >= end)
-		high = end - 1;
-	if (high < low || end == table->base_addr)
-		return true;
-	size_t last = row_at(table, high);
-	for (size_t row = row_at(table, low); row <= last; row++) {
-		if (table->rows.data[row] & 0xffff)
-			return false;
-	}
-	return true;
 }
 
 size_t cfi_table_row_count(const struct cfi_table *table)

@@ -68,13 +68,18 @@ enum cfi_section_kind {
 struct cfi_section {
 	const uint8_t *bytes;
 	size_t size;
-	uint64_t va; /* of the section in the object's numbering */
+	uint64_t obj_addr;
 	enum cfi_section_kind kind;
 };
 
-/* Bases for addresses relative to .text and .got; 0 if there are none. */
-struct cfi_bases {
-	uint64_t text_va, data_va;
+/* Addresses of the object that its rules may be relative to; 0 if there are none. */
+struct cfi_places {
+	uint64_t text_addr, data_addr; /* of .text and .got */
+	/*
+	 * Where execution begins.  If that code has no rules, as with the dynamic loader and C
+	 * libraries whose start-up code is bare assembly, its first 256 bytes get CFI_END.
+	 */
+	uint64_t entry_addr;
 };
 
 struct cfi_table;
@@ -85,7 +90,7 @@ struct cfi_table;
  * only where there are entries and all are bad.
  */
 must_use struct error *cfi_table_compile(const struct cfi_section *sections, size_t count,
-	const struct cfi_bases *bases, const char *name, struct cfi_table **table,
+	const struct cfi_places *places, const char *name, struct cfi_table **table,
 	size_t *bad_entries);
 void cfi_table_destroy(struct cfi_table *table);
 
@@ -94,8 +99,6 @@ const struct cfi_rule *cfi_table_find(const struct cfi_table *table, uint64_t ob
 /* The row behind a CFI_SLOW rule, and an expression's bytes; index must come from the table. */
 const struct cfi_slow_rule *cfi_table_slow(const struct cfi_table *table, uint32_t index);
 struct str cfi_table_expression(const struct cfi_table *table, int32_t index);
-/* Whether no address of [low, high] has a rule. */
-bool cfi_table_is_gap(const struct cfi_table *table, uint64_t low, uint64_t high);
 
 size_t cfi_table_row_count(const struct cfi_table *table);
 size_t cfi_table_rule_count(const struct cfi_table *table);

@@ -73,9 +73,9 @@ static uint64_t read_format(struct cursor *c, uint8_t format)
 }
 
 uint64_t cfi_read_address(
-	struct cursor *c, uint8_t encoding, uint64_t section_va, const struct cfi_bases *bases)
+	struct cursor *c, uint8_t encoding, uint64_t section_addr, const struct cfi_places *places)
 {
-	uint64_t here = section_va + cursor_offset(c);
+	uint64_t here = section_addr + cursor_offset(c);
 	uint64_t value = read_format(c, encoding & ENCODING_FORMAT);
 
 	if (encoding & DW_EH_PE_indirect) {
@@ -88,9 +88,9 @@ uint64_t cfi_read_address(
 	case DW_EH_PE_pcrel:
 		return value + here;
 	case DW_EH_PE_textrel:
-		return value + bases->text_va;
+		return value + places->text_addr;
 	case DW_EH_PE_datarel:
-		return value + bases->data_va;
+		return value + places->data_addr;
 	default: /* relative to the function, aligned */
 		cursor_fail(c, "an address encoding that makes no sense here");
 		return 0;
@@ -135,21 +135,21 @@ static bool read_header(struct cursor *c, const struct cfi_section *section, str
 /* ---- CIEs ---- */
 
 /* The personality's address is of no interest, but its size is. */
-static void skip_personality(struct cursor *c, uint64_t section_va)
+static void skip_personality(struct cursor *c, uint64_t section_addr)
 {
 	uint8_t encoding = cursor_u8(c);
 
 	if (encoding == DW_EH_PE_omit)
 		return;
 	if (encoding == DW_EH_PE_aligned) {
-		cursor_skip(c, -(section_va + cursor_offset(c)) & 7);
+		cursor_skip(c, -(section_addr + cursor_offset(c)) & 7);
 		encoding = DW_EH_PE_absptr;
 	}
 	(void)read_format(c, encoding & ENCODING_FORMAT);
 }
 
 static void read_augmentation(
-	struct cursor *c, struct str letters, uint64_t section_va, struct cfi_cie *cie)
+	struct cursor *c, struct str letters, uint64_t section_addr, struct cfi_cie *cie)
 {
 	cie->has_augmentation = true;
 	uint64_t size = cursor_uleb(c);
@@ -163,7 +163,7 @@ static void read_augmentation(
 			(void)cursor_u8(&data);
 			break;
 		case 'P':
-			skip_personality(&data, section_va);
+			skip_personality(&data, section_addr);
 			break;
 		case 'S':
 			cie->is_signal = true;
@@ -196,7 +196,7 @@ static bool read_cie(struct cursor *c, const struct cfi_section *section, struct
 	if (return_register != CFI_REGISTER_RA)
 		cursor_fail(c, "the return address in a register of another machine");
 	if (letters.size && letters.data[0] == 'z')
-		read_augmentation(c, letters, section->va, cie);
+		read_augmentation(c, letters, section->obj_addr, cie);
 	else if (letters.size)
 		cursor_fail(c, "an unknown augmentation");
 	cie->program = c->at;
@@ -232,7 +232,8 @@ static bool read_fde(struct section_walk *w, struct entry_header *h, struct cfi_
 	if (!find_cie(w, h, &fde->cie))
 		return false;
 	const struct cfi_cie *cie = &w->entries->cies.data[fde->cie];
-	fde->low = cfi_read_address(c, cie->pointer_encoding, w->section->va, w->entries->bases);
+	fde->low = cfi_read_address(
+		c, cie->pointer_encoding, w->section->obj_addr, w->entries->places);
 	uint64_t size = read_format(c, cie->pointer_encoding & ENCODING_FORMAT);
 	if (__builtin_add_overflow(fde->low, size, &fde->high))
 		return false;

@@ -34,7 +34,7 @@ struct cfi_fde {
 
 struct cfi_entries {
 	const struct cfi_section *sections;
-	const struct cfi_bases *bases;
+	const struct cfi_places *places;
 	const char *name;
 	VEC(struct cfi_cie) cies;
 	VEC(struct cfi_fde) fdes; /* in the order of the sections, then sorted */
@@ -55,9 +55,9 @@ void cfi_entries_sort(struct cfi_entries *e);
 
 /*
  * Reads an address encoded as DW_EH_PE_ says; c's offsets count from the start of the section,
- * which is at section_va. Fails the cursor for encodings that make no sense in a file.
+ * which is at section_addr. Fails the cursor for encodings that make no sense in a file.
  */
 uint64_t cfi_read_address(
-	struct cursor *c, uint8_t encoding, uint64_t section_va, const struct cfi_bases *bases);
+	struct cursor *c, uint8_t encoding, uint64_t section_addr, const struct cfi_places *places);
 
 #endif

@@ -52,7 +52,8 @@ struct objfile {
 	char build_id[2 * BUILD_ID_SIZE_MAX + 1];
 	size_t build_id_size;
 	VEC(struct objfile_segment) segments;
-	uint64_t eh_frame_hdr_off, eh_frame_hdr_va, eh_frame_hdr_size; /* PT_GNU_EH_FRAME; size 0 */
+	uint64_t eh_frame_hdr_off, eh_frame_hdr_addr,
+		eh_frame_hdr_size; /* PT_GNU_EH_FRAME; size 0 */
 	VEC(struct unpacked) unpacked;
 };
 
@@ -129,7 +130,7 @@ static void take_segments(struct objfile *file)
 			take_notes(file, &ph);
 		} else if (ph.p_type == PT_GNU_EH_FRAME) {
 			file->eh_frame_hdr_off = ph.p_offset;
-			file->eh_frame_hdr_va = ph.p_vaddr;
+			file->eh_frame_hdr_addr = ph.p_vaddr;
 			file->eh_frame_hdr_size = ph.p_filesz;
 		}
 	}
@@ -476,14 +477,15 @@ static bool eh_frame_by_index(struct objfile *file, struct cfi_section *section)
 		return false;
 	int32_t distance;
 	memcpy(&distance, header + 4, sizeof(distance));
-	uint64_t va = file->eh_frame_hdr_va + 4 + (uint64_t)(int64_t)distance, file_off, left;
-	if (!file_place(file, va, &file_off, &left))
+	uint64_t obj_addr = file->eh_frame_hdr_addr + 4 + (uint64_t)(int64_t)distance, file_off,
+		 left;
+	if (!file_place(file, obj_addr, &file_off, &left))
 		return false;
 	const uint8_t *bytes = file_chunk(file, file_off, left);
 	if (bytes == NULL)
 		return false;
 	*section = (struct cfi_section){
-		.bytes = bytes, .size = left, .va = va, .kind = CFI_EH_FRAME_UNSIZED};
+		.bytes = bytes, .size = left, .obj_addr = obj_addr, .kind = CFI_EH_FRAME_UNSIZED};
 	return true;
 }
 
@@ -495,11 +497,11 @@ static bool cfi_section_named(
 	if (!objfile_section(file, name, &s) || s.bytes == NULL || s.size == 0)
 		return false;
 	*out = (struct cfi_section){
-		.bytes = s.bytes, .size = s.size, .va = s.obj_addr, .kind = kind};
+		.bytes = s.bytes, .size = s.size, .obj_addr = s.obj_addr, .kind = kind};
 	return true;
 }
 
-static uint64_t section_va(struct objfile *file, const char *name)
+static uint64_t section_addr(struct objfile *file, const char *name)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr sh;
@@ -523,10 +525,12 @@ struct error *objfile_compile_cfi(
 	if (cfi_section_named(file, ".debug_frame", CFI_DEBUG_FRAME, &sections[count]))
 		count++;
 	*bad_entries = 0;
-	if (count == 0) {
+	if (count == 0 && file->header.e_entry == 0) {
 		*table = NULL;
 		return NULL;
 	}
-	struct cfi_bases bases = {section_va(file, ".text"), section_va(file, ".got")};
-	return cfi_table_compile(sections, count, &bases, file->name, table, bad_entries);
+	struct cfi_places places = {.text_addr = section_addr(file, ".text"),
+		.data_addr = section_addr(file, ".got"),
+		.entry_addr = file->header.e_entry};
+	return cfi_table_compile(sections, count, &places, file->name, table, bad_entries);
 }

@@ -60,7 +60,10 @@ bool objfile_section_of_type(struct objfile *file, uint32_t type, struct objfile
 /* By number, for a section's link. */
 bool objfile_section_at(struct objfile *file, uint32_t index, struct objfile_section *section);
 
-/* Unwind rules from .eh_frame and .debug_frame; *table NULL if it has neither. See obj/cfi.h. */
+/*
+ * Unwind rules from .eh_frame and .debug_frame, and for the entry (see obj/cfi.h); *table NULL if
+ * it has none of these.
+ */
 struct cfi_table;
 must_use struct error *objfile_compile_cfi(
 	struct objfile *file, struct cfi_table **table, size_t *bad_entries);

@@ -38,7 +38,14 @@ struct unwind_memory {
 	 * not to be had. May be NULL. It may also replace the window.
 	 */
 	bool (*read)(struct unwind_memory *memory, uint64_t va, uint64_t *value);
-	void *context; /* for read */
+	/*
+	 * Copies size (at most 16) bytes of code at va, all or none; asked seldom, and the answers
+	 * are remembered. It tells call instructions and signal trampolines where there are no
+	 * unwind rules. May be NULL: then any address in an executable mapping is taken for a
+	 * return address.
+	 */
+	bool (*read_code)(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size);
+	void *context; /* for the calls */
 };
 
 /* How a walk ended. */
@@ -59,6 +66,7 @@ struct unwind_frame {
 	uint32_t object;   /* the mapping's, or UINT32_MAX where va is in no mapping */
 	uint32_t node;	   /* for the caller: the stack tree node of the stack up to here */
 	uint64_t pc, sp, bp, print; /* the walk's own, to recognise the frame */
+	uint32_t flags;		    /* the walk's own */
 };
 
 struct unwind_stack {
@@ -81,13 +89,17 @@ void unwind_history_clear(struct unwind_history *history);
 /* Remembers a stack whose frames have their nodes, if its walk ended at the root or by reuse. */
 void unwind_history_keep(struct unwind_history *history, const struct unwind_stack *stack);
 
-/* Walks one stack. history may be NULL: no reuse. Never fails: stack->end says how far it got. */
+/*
+ * Walks one stack. history may be NULL: no reuse. Never fails: stack->end says how far it got.
+ * Where it is UNWIND_REUSED, stack->frames holds only the frames inside of the reused ones, perhaps
+ * none.
+ */
 void unwind_walk(struct unwind_walker *walker, const struct unwind_space *space,
 	struct unwind_history *history, const struct unwind_regs *regs,
 	struct unwind_memory *memory, struct unwind_stack *stack);
 
 struct unwind_counts {
-	uint64_t walks, frames;		/* frames walked, not reused */
+	uint64_t walks, frames; /* frames walked, not reused */
 	uint64_t reuses, reused_frames;
 	uint64_t reuse_checks, reuse_mismatches; /* reuses walked in full to verify them */
 	uint64_t cache_hits, cache_misses;

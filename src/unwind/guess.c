@@ -1,0 +1,147 @@
+/*
+ * Code without unwind rules: hand-written assembly, code made at run time, objects that could not
+ * be read.  Three layouts are tried, each only taken if it gives an address that follows a call
+ * instruction in an executable mapping:
+ *
+ * 1. A function that has not touched the stack yet, or never does: the return address is at sp.
+ * 2. One that has just saved bp: bp is at sp, the return address above it.
+ * 3. One with a frame pointer: both are at bp.
+ *
+ * A frame that made a call can only be of the third kind.  The psABI's convention that bp is 0 in
+ * the outermost frame (section 3.4.1) ends the stack there, and nowhere else.
+ */
+#include "unwind/guess.h"
+
+#include "base/hash.h"
+
+/* ---- return addresses ---- */
+
+/* How many bytes ModRM, SIB and displacement of an "FF /2" (call through memory) take. */
+static unsigned int call_operand_size(const uint8_t *modrm)
+{
+	unsigned int mod = modrm[0] >> 6, rm = modrm[0] & 7, size = 1;
+
+	if (mod == 3)
+		return size;
+	if (rm == 4) {
+		size++;
+		if (mod == 0 && (modrm[1] & 7) == 5)
+			size += 4;
+	}
+	if (mod == 0 && rm == 5)
+		size += 4;
+	return size + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+}
+
+bool guess_is_call(const uint8_t bytes[8])
+{
+	if (bytes[3] == 0xe8)
+		return true;
+	/* FF, ModRM with 2 in its middle, operand: 2 to 7 bytes; a prefix in front does not matter.
+	 */
+	for (unsigned int size = 2; size <= 7; size++) {
+		const uint8_t *op = bytes + 8 - size;
+		if (op[0] == 0xff && (op[1] >> 3 & 7) == 2 && 1 + call_operand_size(op + 1) == size)
+			return true;
+	}
+	return false;
+}
+
+static bool read_is_after_call(struct unwind_memory *memory, uint64_t va)
+{
+	uint8_t bytes[8];
+
+	return memory->read_code == NULL ||
+	       (memory->read_code(memory, va - sizeof(bytes), bytes, sizeof(bytes)) &&
+		       guess_is_call(bytes));
+}
+
+static bool is_return_address(struct guess_cache *cache, const struct unwind_space *space,
+	struct unwind_memory *memory, uint64_t va)
+{
+	size_t slot = hash_pair(va, space->generation) % GUESS_CACHE_SIZE;
+
+	if (unwind_space_find(space, va - 1) == NULL)
+		return false;
+	if (cache->slots[slot].va != va || cache->slots[slot].generation != space->generation) {
+		cache->slots[slot].va = va;
+		cache->slots[slot].generation = space->generation;
+		cache->slots[slot].after_call = read_is_after_call(memory, va);
+	}
+	return cache->slots[slot].after_call;
+}
+
+/* ---- layouts ---- */
+
+struct guess {
+	struct guess_cache *cache;
+	const struct unwind_space *space;
+	struct unwind_regs *regs;
+	struct unwind_memory *memory;
+};
+
+static bool read_return_address(struct guess *g, uint64_t va, uint64_t *return_va)
+{
+	return unwind_memory_read(g->memory, va, return_va) &&
+	       is_return_address(g->cache, g->space, g->memory, *return_va);
+}
+
+static void step_out(struct guess *g, uint64_t return_va, uint64_t sp, uint64_t bp)
+{
+	g->regs->value[UNWIND_REG_PC] = return_va;
+	g->regs->value[UNWIND_REG_SP] = sp;
+	g->regs->value[UNWIND_REG_BP] = bp;
+	g->regs->known &= UNWIND_BIT_BP | UNWIND_BIT_SP | UNWIND_BIT_PC;
+}
+
+static bool step_by_sp(struct guess *g)
+{
+	uint64_t sp = g->regs->value[UNWIND_REG_SP], bp = g->regs->value[UNWIND_REG_BP];
+	uint64_t return_va, saved_bp;
+
+	if (read_return_address(g, sp, &return_va)) {
+		step_out(g, return_va, sp + 8, bp);
+		return true;
+	}
+	if (unwind_memory_read(g->memory, sp, &saved_bp) && saved_bp == bp &&
+		read_return_address(g, sp + 8, &return_va)) {
+		step_out(g, return_va, sp + 16, bp);
+		return true;
+	}
+	return false;
+}
+
+static bool step_by_bp(struct guess *g)
+{
+	uint64_t bp = g->regs->value[UNWIND_REG_BP], saved_bp, return_va;
+
+	if (!unwind_regs_know(g->regs, UNWIND_REG_BP) || bp < g->regs->value[UNWIND_REG_SP] ||
+		(bp & 7) || !unwind_memory_read(g->memory, bp, &saved_bp) ||
+		!read_return_address(g, bp + 8, &return_va))
+		return false;
+	step_out(g, return_va, bp + 16, saved_bp);
+	return true;
+}
+
+enum step guess_step(struct guess_cache *cache, const struct unwind_space *space, bool interrupted,
+	struct unwind_regs *regs, struct unwind_memory *memory)
+{
+	struct guess g = {cache, space, regs, memory};
+
+	if ((interrupted && step_by_sp(&g)) || step_by_bp(&g))
+		return STEP_CALLER;
+	if (!interrupted && unwind_regs_know(regs, UNWIND_REG_BP) &&
+		regs->value[UNWIND_REG_BP] == 0)
+		return STEP_ROOT;
+	return STEP_NO_RULE;
+}
+
+bool guess_is_signal_return(struct unwind_memory *memory, uint64_t va)
+{
+	/* mov $15, %rax; syscall */
+	static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	uint8_t bytes[sizeof(code)];
+
+	return memory->read_code && memory->read_code(memory, va, bytes, sizeof(bytes)) &&
+	       memcmp(bytes, code, sizeof(code)) == 0;
+}

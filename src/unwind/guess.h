@@ -1,0 +1,33 @@
+#ifndef SONDE_UNWIND_GUESS_H
+#define SONDE_UNWIND_GUESS_H
+
+/*
+ * Ways out of code that has no unwind rules.  Private to the walker.
+ */
+
+#include "unwind/step.h"
+
+enum { GUESS_CACHE_SIZE = 1024 };
+
+/* Verdicts on return addresses, by address and space. */
+struct guess_cache {
+	struct {
+		uint64_t va, generation;
+		bool after_call;
+	} slots[GUESS_CACHE_SIZE];
+};
+
+/*
+ * Steps out of a frame without rules.  interrupted: its pc is where it was stopped, not a return
+ * address, so that it may be at any point of a function.
+ */
+enum step guess_step(struct guess_cache *cache, const struct unwind_space *space, bool interrupted,
+	struct unwind_regs *regs, struct unwind_memory *memory);
+
+/* Whether the code at va is what signal handlers return to: it calls rt_sigreturn. */
+bool guess_is_signal_return(struct unwind_memory *memory, uint64_t va);
+
+/* Whether a call instruction ends at the end of the 8 bytes. */
+bool guess_is_call(const uint8_t bytes[8]);
+
+#endif

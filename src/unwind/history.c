@@ -1,0 +1,144 @@
+/*
+ * Suffix reuse: between two samples of a thread the outer part of its stack hardly ever changes,
+ * and what has not changed need not be walked, looked up or interned again.  It makes the cost of a
+ * sample independent of the depth of the stack.
+ *
+ * A frame is recognised by its pc, sp, bp and a hash of three words of its memory.  When
+ * RUN_NEEDED frames in a row are recognised, the frames outside of them are taken to be as they
+ * were.  That is an inference: outer frames can only change while the inner ones are gone, and the
+ * same inner frames with the same data come back at the same place only in programs that do the
+ * same thing over and over, in which the outer frames are most likely the same too.  So one reuse
+ * in CHECK_EVERY is verified against the return addresses in memory, and a thread in which that
+ * fails once is walked in full from then on.
+ *
+ * Frames are kept outermost first, so that keeping a stack rewrites only what is new.
+ */
+#include "unwind/history.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "unwind/step.h"
+
+enum { RUN_NEEDED = 24, CHECK_EVERY = 16 };
+
+struct kept_frame {
+	uint64_t pc, sp, bp, print;
+	uint32_t node, flags;
+};
+
+struct unwind_history {
+	VEC(struct kept_frame) frames; /* outermost first */
+	uint64_t generation;	       /* of the space in which they were walked */
+	uint64_t walk_generation;      /* of the space of the walk at hand */
+	size_t next;		       /* of frames, this many may still be met */
+	size_t run;		       /* of frames met in a row */
+	uint64_t reuses;
+	bool distrusted;
+};
+
+struct unwind_history *unwind_history_create(void)
+{
+	return xalloc(sizeof(struct unwind_history));
+}
+
+void unwind_history_destroy(struct unwind_history *history)
+{
+	if (history == NULL)
+		return;
+	vec_deinit(&history->frames);
+	free(history);
+}
+
+void unwind_history_clear(struct unwind_history *history)
+{
+	history->frames.count = 0;
+	history->next = history->run = 0;
+	history->distrusted = false;
+}
+
+void history_begin(struct unwind_history *history, uint64_t generation)
+{
+	bool usable = !history->distrusted && history->generation == generation;
+
+	history->walk_generation = generation;
+	history->next = usable ? history->frames.count : 0;
+	history->run = 0;
+}
+
+static bool is_same(const struct kept_frame *kept, const struct unwind_frame *frame)
+{
+	return kept->sp == frame->sp && kept->pc == frame->pc && kept->bp == frame->bp &&
+	       kept->print == frame->print && kept->flags == frame->flags;
+}
+
+bool history_meets(struct unwind_history *history, const struct unwind_frame *frame)
+{
+	const struct kept_frame *frames = history->frames.data;
+	size_t next = history->next;
+
+	while (next && frames[next - 1].sp < frame->sp) {
+		next--;
+		history->run = 0;
+	}
+	if (next && is_same(&frames[next - 1], frame)) {
+		next--;
+		history->run++;
+	} else {
+		history->run = 0;
+	}
+	history->next = next;
+	return history->run == RUN_NEEDED && next;
+}
+
+struct history_match history_reuse(struct unwind_history *history)
+{
+	size_t reused = history->next + history->run;
+
+	assert(history->run && reused <= history->frames.count);
+	return (struct history_match){
+		.run = history->run,
+		.reused = reused,
+		.node = history->frames.data[reused - 1].node,
+		.check_due = history->reuses++ % CHECK_EVERY == 0,
+	};
+}
+
+enum history_verdict history_verify(
+	const struct unwind_history *history, struct unwind_memory *memory)
+{
+	const struct kept_frame *frames = history->frames.data;
+
+	for (size_t i = history->next; i-- > 0;) {
+		uint64_t return_va;
+		if (frames[i].flags)
+			continue;
+		if (!unwind_memory_read(memory, frames[i].sp - 8, &return_va))
+			return HISTORY_UNREADABLE;
+		if (return_va != frames[i].pc)
+			return HISTORY_CHANGED;
+	}
+	return HISTORY_SAME;
+}
+
+void history_distrust(struct unwind_history *history)
+{
+	history->distrusted = true;
+	history->next = history->run = 0;
+}
+
+void unwind_history_keep(struct unwind_history *history, const struct unwind_stack *stack)
+{
+	if (stack->end != UNWIND_ROOT && stack->end != UNWIND_REUSED)
+		return;
+	history->frames.count = stack->end == UNWIND_REUSED ? stack->reused : 0;
+	history->generation = history->walk_generation;
+	vec_reserve(&history->frames, history->frames.count + stack->count);
+	for (size_t i = stack->count; i-- > 0;) {
+		const struct unwind_frame *f = &stack->frames[i];
+		history->frames.data[history->frames.count++] =
+			(struct kept_frame){f->pc, f->sp, f->bp, f->print, f->node, f->flags};
+	}
+}

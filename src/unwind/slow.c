@@ -1,0 +1,139 @@
+/*
+ * Rows in full, and signal frames.
+ *
+ * Registers that the sampler did not give, and those that a simple step did not follow, are
+ * unknown; a rule that needs one gives up rather than guess.
+ *
+ * Sources: DWARF 5 section 6.4.1; the kernel's asm/sigcontext.h and asm/ucontext.h.
+ */
+#include "unwind/slow.h"
+
+#include "unwind/expression.h"
+
+struct slow {
+	const struct cfi_table *table;
+	const struct cfi_slow_rule *rule;
+	const struct unwind_regs *regs;
+	struct unwind_memory *memory;
+	uint64_t cfa;
+};
+
+/* rbx, rbp, r12 to r15 (psABI, figure 3.4). */
+static bool is_callee_saved(unsigned int reg)
+{
+	return reg == 3 || reg == UNWIND_REG_BP || (reg >= 12 && reg <= 15);
+}
+
+static enum expression_result find_cfa(struct slow *s)
+{
+	if (s->rule->cfa_is_expression)
+		return expression_evaluate(cfi_table_expression(s->table, s->rule->cfa_value),
+			s->regs, s->memory, NULL, &s->cfa);
+	if (!unwind_regs_know(s->regs, s->rule->cfa_register))
+		return EXPRESSION_BAD;
+	s->cfa = s->regs->value[s->rule->cfa_register] + (uint64_t)(int64_t)s->rule->cfa_value;
+	return EXPRESSION_GOOD;
+}
+
+static enum expression_result keep(
+	const struct slow *s, unsigned int reg, bool known_kept, uint64_t *value)
+{
+	if (!known_kept || !unwind_regs_know(s->regs, reg))
+		return EXPRESSION_BAD;
+	*value = s->regs->value[reg];
+	return EXPRESSION_GOOD;
+}
+
+static enum expression_result read(const struct slow *s, uint64_t va, uint64_t *value)
+{
+	return unwind_memory_read(s->memory, va, value) ? EXPRESSION_GOOD : EXPRESSION_NO_MEMORY;
+}
+
+static enum expression_result evaluate(const struct slow *s, int32_t expression, uint64_t *value)
+{
+	return expression_evaluate(
+		cfi_table_expression(s->table, expression), s->regs, s->memory, &s->cfa, value);
+}
+
+/* The caller's value of a register; anything but EXPRESSION_GOOD: it is not known. */
+static enum expression_result find_register(const struct slow *s, unsigned int reg, uint64_t *value)
+{
+	int32_t operand = s->rule->value[reg];
+	enum expression_result result;
+	uint64_t va;
+
+	switch ((enum cfi_how)s->rule->how[reg]) {
+	case CFI_DEFAULT:
+		if (reg == UNWIND_REG_SP) {
+			*value = s->cfa;
+			return EXPRESSION_GOOD;
+		}
+		return keep(s, reg, is_callee_saved(reg), value);
+	case CFI_SAME:
+		return keep(s, reg, true, value);
+	case CFI_AT_CFA:
+		return read(s, s->cfa + (uint64_t)(int64_t)operand, value);
+	case CFI_CFA_PLUS:
+		*value = s->cfa + (uint64_t)(int64_t)operand;
+		return EXPRESSION_GOOD;
+	case CFI_REGISTER:
+		return keep(s, (unsigned int)operand, true, value);
+	case CFI_AT_EXPRESSION:
+		result = evaluate(s, operand, &va);
+		return result == EXPRESSION_GOOD ? read(s, va, value) : result;
+	case CFI_EXPRESSION:
+		return evaluate(s, operand, value);
+	case CFI_UNDEFINED:
+		break;
+	}
+	return EXPRESSION_BAD;
+}
+
+static enum step failed(enum expression_result result)
+{
+	return result == EXPRESSION_NO_MEMORY ? STEP_NO_MEMORY : STEP_NO_RULE;
+}
+
+enum step slow_step(const struct cfi_table *table, const struct cfi_slow_rule *rule,
+	struct unwind_regs *regs, struct unwind_memory *memory)
+{
+	struct slow s = {.table = table, .rule = rule, .regs = regs, .memory = memory};
+	struct unwind_regs caller = {.known = 0};
+	enum expression_result result = find_cfa(&s);
+
+	_Static_assert((int)CFI_REGISTER_COUNT == (int)UNWIND_REG_COUNT, "one numbering");
+	if (rule->how[CFI_REGISTER_RA] == CFI_UNDEFINED)
+		return STEP_ROOT;
+	if (result != EXPRESSION_GOOD)
+		return failed(result);
+	for (unsigned int reg = 0; reg < UNWIND_REG_COUNT; reg++) {
+		uint64_t value;
+		result = find_register(&s, reg, &value);
+		if (result == EXPRESSION_GOOD)
+			unwind_regs_set(&caller, reg, value);
+		else if (reg == UNWIND_REG_SP || reg == UNWIND_REG_PC)
+			return failed(result);
+	}
+	*regs = caller;
+	return rule->is_signal ? STEP_INTERRUPTED : STEP_CALLER;
+}
+
+/* Offsets in the ucontext of each register, in DWARF's order. */
+static const uint8_t ucontext_offset[UNWIND_REG_COUNT] = {
+	144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96, 168};
+
+enum step signal_step(struct unwind_regs *regs, struct unwind_memory *memory)
+{
+	struct unwind_regs interrupted = {.known = 0};
+	uint64_t ucontext = regs->value[UNWIND_REG_SP], value;
+
+	for (unsigned int reg = 0; reg < UNWIND_REG_COUNT; reg++) {
+		if (unwind_memory_read(memory, ucontext + ucontext_offset[reg], &value))
+			unwind_regs_set(&interrupted, reg, value);
+	}
+	if (!unwind_regs_know(&interrupted, UNWIND_REG_SP) ||
+		!unwind_regs_know(&interrupted, UNWIND_REG_PC))
+		return STEP_NO_MEMORY;
+	*regs = interrupted;
+	return STEP_INTERRUPTED;
+}

@@ -1,0 +1,18 @@
+#ifndef SONDE_UNWIND_SLOW_H
+#define SONDE_UNWIND_SLOW_H
+
+/*
+ * Steps that the walker's loop does not do itself: rows in full, and signal frames.
+ */
+
+#include "obj/cfi.h"
+#include "unwind/step.h"
+
+/* Steps out of a frame by one of the table's slow rules. */
+enum step slow_step(const struct cfi_table *table, const struct cfi_slow_rule *rule,
+	struct unwind_regs *regs, struct unwind_memory *memory);
+
+/* Steps out of the frame that returns from a signal handler: the kernel's ucontext is at sp. */
+enum step signal_step(struct unwind_regs *regs, struct unwind_memory *memory);
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * A process's executable mappings: a sorted array.  Processes have tens of them, seldom hundreds,
+ * and change them seldom; look-ups are rare too, as the walker caches what it finds.
+ */
+#include "unwind/space.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static void touch(struct unwind_space *space)
+{
+	static _Atomic uint64_t last;
+
+	space->generation = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+void unwind_space_init(struct unwind_space *space)
+{
+	*space = (struct unwind_space){0};
+	touch(space);
+}
+
+void unwind_space_deinit(struct unwind_space *space)
+{
+	free(space->mappings);
+	*space = (struct unwind_space){0};
+}
+
+void unwind_space_copy(struct unwind_space *copy, const struct unwind_space *space)
+{
+	*copy = *space;
+	copy->capacity = space->count;
+	copy->mappings = xcalloc(space->count, sizeof(*space->mappings));
+	if (space->count)
+		memcpy(copy->mappings, space->mappings, space->count * sizeof(*space->mappings));
+}
+
+/* Index of the first mapping that ends above va. */
+static size_t first_above(const struct unwind_space *space, uint64_t va)
+{
+	size_t low = 0, high = space->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (space->mappings[middle].high_va > va)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static void insert(struct unwind_space *space, size_t at, const struct unwind_mapping *mapping)
+{
+	if (space->count == space->capacity) {
+		space->capacity = space->capacity ? space->capacity * 2 : 16;
+		space->mappings =
+			xrealloc_array(space->mappings, space->capacity, sizeof(*space->mappings));
+	}
+	memmove(space->mappings + at + 1, space->mappings + at,
+		(space->count - at) * sizeof(*space->mappings));
+	space->mappings[at] = *mapping;
+	space->count++;
+}
+
+/* Removes [low, high); returns the index where a mapping of it belongs. */
+static size_t cut(struct unwind_space *space, uint64_t low_va, uint64_t high_va)
+{
+	size_t first = first_above(space, low_va), last = first;
+
+	if (first < space->count && space->mappings[first].low_va < low_va) {
+		struct unwind_mapping upper = space->mappings[first];
+		space->mappings[first++].high_va = low_va;
+		last = first;
+		if (upper.high_va > high_va) {
+			upper.low_va = high_va;
+			insert(space, first, &upper);
+			return first;
+		}
+	}
+	while (last < space->count && space->mappings[last].high_va <= high_va)
+		last++;
+	if (last < space->count && space->mappings[last].low_va < high_va)
+		space->mappings[last].low_va = high_va;
+	memmove(space->mappings + first, space->mappings + last,
+		(space->count - last) * sizeof(*space->mappings));
+	space->count -= last - first;
+	return first;
+}
+
+void unwind_space_add(struct unwind_space *space, struct unwind_mapping mapping)
+{
+	if (mapping.low_va >= mapping.high_va)
+		return;
+	insert(space, cut(space, mapping.low_va, mapping.high_va), &mapping);
+	touch(space);
+}
+
+void unwind_space_remove(struct unwind_space *space, uint64_t low_va, uint64_t high_va)
+{
+	if (low_va >= high_va || space->count == 0)
+		return;
+	cut(space, low_va, high_va);
+	touch(space);
+}
+
+void unwind_space_clear(struct unwind_space *space)
+{
+	space->count = 0;
+	touch(space);
+}
+
+const struct unwind_mapping *unwind_space_find(const struct unwind_space *space, uint64_t va)
+{
+	size_t i = first_above(space, va);
+
+	return i < space->count && space->mappings[i].low_va <= va ? &space->mappings[i] : NULL;
+}

@@ -1,0 +1,401 @@
+/*
+ * The walk: look up the rule for a frame's pc, step out of it by the rule, until the outermost
+ * frame.
+ *
+ * What a pc's rule is comes from a direct-mapped cache first: programs sample in few places, and
+ * callers repeat even more.  A miss costs a search of the mappings and of the object's table.
+ *
+ * A step must lead outwards: sp grows, except from a signal frame, which may leave an alternate
+ * signal stack.  So a corrupt or hostile stack ends the walk rather than keep it going.
+ */
+#include "unwind/walk.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "obj/cfi.h"
+#include "unwind/guess.h"
+#include "unwind/history.h"
+#include "unwind/slow.h"
+#include "unwind/step.h"
+
+/* CACHE_BITS: above 16 K entries nothing was gained on clang, the largest program tried. */
+enum { CACHE_BITS = 14, CACHE_SIZE = 1 << CACHE_BITS };
+
+/* Of the times that a signal frame may lead inwards, to another stack. */
+enum { STACK_SWITCHES_MAX = 64 };
+
+/* What is known of a pc in a space. */
+struct place {
+	uint64_t pc;
+	uint64_t slide;
+	const struct cfi_rule *rule;
+	uint32_t state;	 /* of the space, and whether pc is a return address; see place_state */
+	uint32_t object; /* UINT32_MAX: in no mapping */
+};
+
+struct unwind_walker {
+	VEC(struct unwind_frame) frames;
+	struct unwind_counts counts;
+	uint64_t epoch; /* upper bits of the generations in the cache */
+	struct place cache[CACHE_SIZE];
+	struct guess_cache guesses;
+};
+
+struct walk {
+	struct unwind_walker *walker;
+	const struct unwind_space *space;
+	struct unwind_history *history;
+	struct unwind_memory *memory;
+	struct unwind_regs regs; /* of the frame at hand */
+	uint32_t flags;		 /* of the frame at hand */
+	unsigned int stack_switches;
+	struct unwind_stack *stack;
+};
+
+static const struct cfi_rule no_rule = {.kind = CFI_NONE};
+static const struct cfi_rule signal_rule = {.kind = CFI_SIGNAL};
+
+struct unwind_walker *unwind_walker_create(void)
+{
+	struct unwind_walker *walker = xalloc(sizeof(*walker));
+
+	walker->epoch = UINT64_MAX;
+	return walker;
+}
+
+void unwind_walker_destroy(struct unwind_walker *walker)
+{
+	if (walker == NULL)
+		return;
+	vec_deinit(&walker->frames);
+	free(walker);
+}
+
+struct unwind_counts unwind_walker_counts(const struct unwind_walker *walker)
+{
+	return walker->counts;
+}
+
+/* ---- places ---- */
+
+/* A return address may belong to the next function already; the call before it does not. */
+static uint64_t call_va(uint64_t return_va)
+{
+	return return_va - 1;
+}
+
+/* The cache holds 31 bits of the generation; when the others change, it starts afresh. */
+static void check_epoch(struct unwind_walker *walker, const struct unwind_space *space)
+{
+	uint64_t epoch = space->generation >> 31;
+
+	if (walker->epoch == epoch)
+		return;
+	walker->epoch = epoch;
+	for (size_t i = 0; i < CACHE_SIZE; i++)
+		walker->cache[i] = (struct place){.state = UINT32_MAX, .rule = &no_rule};
+}
+
+static uint32_t place_state(const struct unwind_space *space, uint32_t flags)
+{
+	return (uint32_t)space->generation << 1 | (flags & FRAME_INTERRUPTED);
+}
+
+/*
+ * The rule for a pc in a mapping.  A pc where another function begins, or none, may be what a
+ * signal handler returns to without ever having been called from the code before it.
+ */
+static const struct cfi_rule *find_rule(
+	const struct walk *w, const struct unwind_mapping *mapping, uint64_t pc, uint64_t va)
+{
+	const struct cfi_rule *rule = &no_rule, *at_pc = &no_rule;
+
+	if (mapping->table) {
+		rule = cfi_table_find(mapping->table, va - mapping->slide);
+		at_pc = cfi_table_find(mapping->table, pc - mapping->slide);
+	}
+	if (at_pc->kind == CFI_NONE && guess_is_signal_return(w->memory, pc))
+		return &signal_rule;
+	return rule;
+}
+
+static void fill_place(const struct walk *w, struct place *place, uint64_t pc)
+{
+	uint64_t va = w->flags & FRAME_INTERRUPTED ? pc : call_va(pc);
+	const struct unwind_mapping *mapping = unwind_space_find(w->space, va);
+
+	*place = (struct place){.pc = pc,
+		.state = place_state(w->space, w->flags),
+		.rule = &no_rule,
+		.object = UINT32_MAX};
+	if (mapping == NULL)
+		return;
+	place->slide = mapping->slide;
+	place->object = mapping->object;
+	place->rule = find_rule(w, mapping, pc, va);
+}
+
+static const struct place *find_place(const struct walk *w)
+{
+	uint64_t pc = w->regs.value[UNWIND_REG_PC];
+	uint64_t key = pc + w->space->generation * 0xd6e8feb86659fd93u;
+	struct place *place = &w->walker->cache[key * 0x9e3779b97f4a7c15u >> (64 - CACHE_BITS)];
+
+	if (likely(place->pc == pc && place->state == place_state(w->space, w->flags))) {
+		w->walker->counts.cache_hits++;
+		return place;
+	}
+	w->walker->counts.cache_misses++;
+	fill_place(w, place, pc);
+	return place;
+}
+
+/* ---- frames ---- */
+
+/* A hash of three words at sp; words that can't be read count as 0. */
+static uint64_t fingerprint(struct unwind_memory *memory, uint64_t sp)
+{
+	uint64_t word[3] = {0};
+
+	if (likely(unwind_memory_has(memory, sp, sizeof(word)))) {
+		memcpy(word, memory->bytes + (sp - memory->low_va), sizeof(word));
+	} else {
+		for (unsigned int i = 0; i < ARRAY_SIZE(word); i++) {
+			if (!unwind_memory_read(memory, sp + 8 * i, &word[i]))
+				break;
+		}
+	}
+	uint64_t print = word[0] * 0x9e3779b97f4a7c15u + word[1];
+	return (print ^ print >> 32) * 0x9e3779b97f4a7c15u + word[2];
+}
+
+/*
+ * The address that stands for the frame.  Signal handlers return to the very start of their
+ * trampoline, without having been called from before it.
+ */
+static uint64_t frame_va(const struct walk *w, const struct place *place)
+{
+	bool exact = (w->flags & FRAME_INTERRUPTED) || place->rule->kind == CFI_SIGNAL;
+
+	return exact ? place->pc : call_va(place->pc);
+}
+
+static struct unwind_frame *add_frame(struct walk *w, const struct place *place)
+{
+	struct unwind_walker *walker = w->walker;
+	uint64_t va = frame_va(w, place), sp = w->regs.value[UNWIND_REG_SP];
+
+	vec_reserve(&walker->frames, walker->frames.count + 1);
+	struct unwind_frame *frame = &walker->frames.data[walker->frames.count++];
+	*frame = (struct unwind_frame){
+		.va = va,
+		.obj_addr = va - place->slide,
+		.object = place->object,
+		.pc = place->pc,
+		.sp = sp,
+		.bp = w->regs.value[UNWIND_REG_BP],
+		.flags = w->flags,
+	};
+	return frame;
+}
+
+/* ---- steps ---- */
+
+static inline enum step simple_step(struct walk *w, const struct cfi_rule *rule, uint64_t base)
+{
+	struct unwind_regs *regs = &w->regs;
+	uint64_t cfa = base + (uint64_t)(int64_t)rule->cfa_offset, return_va;
+
+	if (unlikely(cfa <= regs->value[UNWIND_REG_SP] || (cfa & 7)))
+		return STEP_NO_PROGRESS;
+	if (unlikely(!unwind_memory_read(w->memory, cfa - 8, &return_va)))
+		return STEP_NO_MEMORY;
+	regs->known &= UNWIND_BIT_BP | UNWIND_BIT_SP | UNWIND_BIT_PC;
+	if (rule->bp_offset &&
+		!unwind_memory_read(w->memory, cfa + (uint64_t)(int64_t)rule->bp_offset,
+			&regs->value[UNWIND_REG_BP]))
+		regs->known &= ~(uint32_t)UNWIND_BIT_BP;
+	regs->value[UNWIND_REG_SP] = cfa;
+	regs->value[UNWIND_REG_PC] = return_va;
+	w->flags = 0;
+	return STEP_CALLER;
+}
+
+static enum step step_by_table(struct walk *w, const struct cfi_rule *rule)
+{
+	const struct unwind_mapping *mapping = unwind_space_find(
+		w->space, w->flags & FRAME_INTERRUPTED ? w->regs.value[UNWIND_REG_PC]
+						       : call_va(w->regs.value[UNWIND_REG_PC]));
+
+	w->walker->counts.slow_steps++;
+	return slow_step(
+		mapping->table, cfi_table_slow(mapping->table, rule->slow), &w->regs, w->memory);
+}
+
+static enum step step_by_guess(struct walk *w, const struct place *place)
+{
+	bool interrupted = w->flags & FRAME_INTERRUPTED;
+
+	/* A return address outside of all code is none. */
+	if (place->object == UINT32_MAX && !interrupted)
+		return STEP_NO_RULE;
+	w->walker->counts.heuristic_steps++;
+	return guess_step(&w->walker->guesses, w->space, interrupted, &w->regs, w->memory);
+}
+
+/*
+ * Checks what a step other than the simple ones gave, and notes what the frame now is. odd:
+ * FRAME_ODD if the return address was perhaps not right below the caller's sp.
+ */
+static enum step finish_step(struct walk *w, enum step step, uint64_t sp_before, uint32_t odd)
+{
+	uint64_t sp = w->regs.value[UNWIND_REG_SP];
+
+	if (step != STEP_CALLER && step != STEP_INTERRUPTED)
+		return step;
+	w->flags = odd | (step == STEP_INTERRUPTED ? FRAME_INTERRUPTED : 0);
+	if (sp > sp_before)
+		return step;
+	if (step == STEP_CALLER || ++w->stack_switches > STACK_SWITCHES_MAX)
+		return STEP_NO_PROGRESS;
+	return step;
+}
+
+static enum step other_step(struct walk *w, const struct place *place)
+{
+	uint64_t sp = w->regs.value[UNWIND_REG_SP];
+
+	switch (place->rule->kind) {
+	case CFI_END:
+		return STEP_ROOT;
+	case CFI_SIGNAL:
+		return finish_step(w, signal_step(&w->regs, w->memory), sp, FRAME_ODD);
+	case CFI_SLOW:
+		return finish_step(w, step_by_table(w, place->rule), sp, FRAME_ODD);
+	case CFI_NONE:
+	case CFI_SP:
+	case CFI_BP:
+	case CFI_PLT:
+		break;
+	}
+	return finish_step(w, step_by_guess(w, place), sp, 0);
+}
+
+static inline enum step step_out(struct walk *w, const struct place *place)
+{
+	const struct cfi_rule *rule = place->rule;
+	uint64_t sp = w->regs.value[UNWIND_REG_SP];
+
+	switch (rule->kind) {
+	case CFI_SP:
+		return simple_step(w, rule, sp);
+	case CFI_BP:
+		if (likely(unwind_regs_know(&w->regs, UNWIND_REG_BP)))
+			return simple_step(w, rule, w->regs.value[UNWIND_REG_BP]);
+		return STEP_NO_MEMORY;
+	case CFI_PLT:
+		return simple_step(w, rule, sp + 8 + ((place->pc & 15) >= 11 ? 8 : 0));
+	case CFI_NONE:
+	case CFI_SIGNAL:
+	case CFI_END:
+	case CFI_SLOW:
+		break;
+	}
+	return other_step(w, place);
+}
+
+static enum unwind_end end_of(enum step step)
+{
+	switch (step) {
+	case STEP_ROOT:
+		return UNWIND_ROOT;
+	case STEP_NO_MEMORY:
+		return UNWIND_NO_MEMORY;
+	case STEP_NO_PROGRESS:
+		return UNWIND_NO_PROGRESS;
+	case STEP_NO_RULE:
+	case STEP_CALLER:
+	case STEP_INTERRUPTED:
+		break;
+	}
+	return UNWIND_NO_RULE;
+}
+
+/* ---- reuse ---- */
+
+/* Takes the rest of the stack from the history, if that stands up to a check when one is due. */
+static bool reuse_rest(struct walk *w)
+{
+	struct unwind_counts *counts = &w->walker->counts;
+	struct history_match match = history_reuse(w->history);
+
+	if (match.check_due) {
+		enum history_verdict verdict = history_verify(w->history, w->memory);
+		counts->reuse_checks += verdict != HISTORY_UNREADABLE;
+		if (verdict == HISTORY_CHANGED) {
+			counts->reuse_mismatches++;
+			history_distrust(w->history);
+			return false;
+		}
+	}
+	w->walker->frames.count -= match.run;
+	w->stack->reused = match.reused;
+	w->stack->reused_node = match.node;
+	counts->reuses++;
+	counts->reused_frames += match.reused;
+	return true;
+}
+
+static bool meets_history(struct walk *w, struct unwind_frame *frame)
+{
+	frame->print = fingerprint(w->memory, frame->sp);
+	return history_meets(w->history, frame) && reuse_rest(w);
+}
+
+/* ---- the walk ---- */
+
+static enum unwind_end walk(struct walk *w)
+{
+	struct unwind_walker *walker = w->walker;
+
+	while (walker->frames.count < UNWIND_DEPTH_MAX) {
+		const struct place *place = find_place(w);
+		struct unwind_frame *frame = add_frame(w, place);
+		if (w->history && meets_history(w, frame))
+			return UNWIND_REUSED;
+		enum step step = step_out(w, place);
+		if (unlikely(step > STEP_INTERRUPTED))
+			return end_of(step);
+		if (unlikely(w->regs.value[UNWIND_REG_PC] == 0 && step == STEP_CALLER))
+			return UNWIND_ROOT;
+	}
+	return UNWIND_TOO_DEEP;
+}
+
+void unwind_walk(struct unwind_walker *walker, const struct unwind_space *space,
+	struct unwind_history *history, const struct unwind_regs *regs,
+	struct unwind_memory *memory, struct unwind_stack *stack)
+{
+	struct walk w = {
+		.walker = walker,
+		.space = space,
+		.history = history,
+		.memory = memory,
+		.regs = *regs,
+		.flags = FRAME_INTERRUPTED,
+		.stack = stack,
+	};
+
+	*stack = (struct unwind_stack){0};
+	check_epoch(walker, space);
+	if (history)
+		history_begin(history, space->generation);
+	walker->frames.count = 0;
+	stack->end = walk(&w);
+	stack->frames = walker->frames.data;
+	stack->count = walker->frames.count;
+	walker->counts.walks++;
+	walker->counts.frames += stack->count;
+}
