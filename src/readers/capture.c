@@ -345,7 +345,7 @@ static const struct {
 	const char *text;
 } counter_notes[CAPTURE_COUNTER_COUNT] = {
 	[CAPTURE_LOST_RING] = {NOTE_LOST, "samples were lost: the ring buffer was full"},
-	[CAPTURE_LOST_THROTTLED] = {NOTE_LOST, "the kernel throttled sampling for a while"},
+	[CAPTURE_LOST_THROTTLED] = {NOTE_LOST, "times the kernel throttled sampling"},
 	[CAPTURE_TRUNCATED_MEMORY] = {NOTE_TRUNCATED,
 		"stacks were cut short: their memory could not be read"},
 	[CAPTURE_TRUNCATED_RACE] = {NOTE_TRUNCATED,
