@@ -64,7 +64,10 @@ void text_more_rows(struct text *text, const struct report *report)
 	strbuf_add_char(out, '\n');
 }
 
-/* Kinds whose count is one of samples, stacks or places, and not only of what the text lists. */
+/*
+ * Notes whose text begins with what is counted: "8 samples were lost …".  The others' count is that
+ * of what the text lists, or one.
+ */
 static bool note_counts(const struct note *note)
 {
 	return note->kind != NOTE_NO_SYMBOLS && note->kind != NOTE_INCOMPLETE &&
@@ -80,7 +83,7 @@ static void draw_note(struct text *text, const struct profile *profile, const st
 	text_ink(text, INK_PLAIN);
 	if (note_counts(note)) {
 		number_put(out, note->count);
-		strbuf_add(out, text->style->utf8 ? STR(" × ") : STR(" x "));
+		strbuf_add_char(out, ' ');
 	}
 	escape_text(out, profile_string(profile, note->text));
 	strbuf_add_char(out, '\n');
