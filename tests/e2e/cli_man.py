@@ -29,7 +29,7 @@ def options_in_help(name):
 def options_in_page(name):
 	"""Those that head a paragraph: .TP, then a line of -o, --output ..."""
 	found = set()
-	for heading in re.findall(r"^\.TP\n(.*)", page(name), re.MULTILINE):
+	for heading in re.findall(r"^\.TP\n(-.*)", page(name), re.MULTILINE):
 		found |= set(re.findall(r"(?<![\w-])(--[a-z-]+|-[A-Za-z])(?![a-z])", heading))
 	return found
 
