@@ -1,0 +1,410 @@
+/*
+ * The foundation: memory, strings, tables, cursor, hashes, files.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/row_table.h"
+#include "base/str.h"
+#include "base/utf16.h"
+#include "base/vec.h"
+
+static void arena_aligns_and_zeroes(void **state)
+{
+	struct arena *arena = arena_create();
+
+	(void)state;
+	for (size_t i = 1; i < 3000; i += 7) {
+		unsigned char *p = arena_alloc(arena, i);
+		assert_int_equal(arena_str(arena, STR("odd")).size, 3);
+		assert_int_equal((uintptr_t)p % 16, 0);
+		for (size_t k = 0; k < i; k++) {
+			assert_int_equal(p[k], 0);
+			p[k] = 0xff;
+		}
+	}
+	arena_destroy(arena);
+}
+
+static void arena_keeps_strings_and_large_blocks(void **state)
+{
+	struct arena *arena = arena_create();
+	struct str kept[500];
+	char text[40];
+
+	(void)state;
+	for (int i = 0; i < 500; i++) {
+		int size = snprintf(text, sizeof(text), "string %d", i);
+		kept[i] = arena_str(arena, (struct str){text, (size_t)size});
+		if (i % 50 == 0)
+			memset(arena_alloc(arena, 100000), i, 100000);
+	}
+	for (int i = 0; i < 500; i++) {
+		snprintf(text, sizeof(text), "string %d", i);
+		assert_string_equal(kept[i].data, text);
+	}
+	size_t before = arena_size_bytes(arena);
+	arena_adopt(arena, xalloc(1000), 1000);
+	arena_adopt(arena, NULL, 0);
+	assert_true(arena_size_bytes(arena) >= before + 1000);
+	arena_destroy(arena);
+	arena_destroy(NULL);
+}
+
+static void str_functions(void **state)
+{
+	struct str text = STR("one\n\ntwo");
+
+	(void)state;
+	assert_true(str_equal(str_take_line(&text), STR("one")));
+	assert_true(str_equal(str_take_line(&text), STR("")));
+	assert_int_equal(text.size, 3);
+	assert_true(str_equal(str_take_line(&text), STR("two")));
+	assert_int_equal(text.size, 0);
+	assert_true(str_equal(str_take_line(&text), STR("")));
+	assert_true(str_equal(str_base_name(STR("/usr/lib/a.so")), STR("a.so")));
+	assert_true(str_equal(str_base_name(STR("a.so")), STR("a.so")));
+	assert_true(str_equal(str_base_name(STR("dir/")), STR("")));
+	assert_true(str_equal(str_base_name((struct str){NULL, 0}), STR("")));
+	assert_true(str_compare(STR("a"), STR("ab")) < 0);
+	assert_true(str_compare(STR("b"), STR("ab")) > 0);
+	assert_true(str_compare(STR("\xff"), STR("a")) > 0);
+	assert_int_equal(str_compare(STR("x"), STR("x")), 0);
+	assert_true(str_starts_with(STR("abc"), STR("ab")));
+	assert_false(str_starts_with(STR("a"), STR("ab")));
+	assert_true(str_ends_with(STR("abc"), STR("bc")));
+	assert_false(str_ends_with(STR("c"), STR("bc")));
+}
+
+static void strbuf_grows(void **state)
+{
+	struct strbuf b = {0};
+
+	(void)state;
+	assert_int_equal(strbuf_str(&b).size, 0);
+	for (int i = 0; i < 1000; i++)
+		strbuf_printf(&b, "%d,", i);
+	strbuf_add(&b, (struct str){NULL, 0});
+	strbuf_add_char(&b, '\0');
+	assert_int_equal(b.size, 10 * 2 + 90 * 3 + 900 * 4 + 1);
+	strbuf_clear(&b);
+	assert_string_equal(b.data, "");
+	strbuf_deinit(&b);
+}
+
+static void str_table_interns(void **state)
+{
+	struct arena *arena = arena_create();
+	struct str_table t;
+	char text[20];
+	uint32_t index;
+
+	(void)state;
+	str_table_init(&t, arena);
+	assert_false(str_table_find(&t, STR("x"), &index));
+	for (uint32_t round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < 5000; i++) {
+			int size = snprintf(text, sizeof(text), "%u", i);
+			assert_int_equal(str_table_intern(&t, (struct str){text, (size_t)size}), i);
+		}
+	}
+	assert_int_equal(t.count, 5000);
+	assert_true(str_table_find(&t, STR("4711"), &index));
+	assert_int_equal(index, 4711);
+	assert_int_equal(str_table_intern(&t, (struct str){"a\0b", 3}), 5000);
+	assert_int_equal(str_table_intern(&t, (struct str){"a\0c", 3}), 5001);
+	assert_int_equal(str_table_intern(&t, STR("")), 5002);
+	str_table_deinit(&t);
+	arena_destroy(arena);
+}
+
+static void map_holds_pairs(void **state)
+{
+	struct map m = {0};
+	uint32_t value;
+	bool added;
+
+	(void)state;
+	assert_false(map_get(&m, 1, 2, &value));
+	for (uint32_t i = 0; i < 10000; i++)
+		map_put(&m, i % 100, i / 100, i);
+	assert_int_equal(m.count, 10000);
+	for (uint32_t i = 0; i < 10000; i++) {
+		assert_true(map_get(&m, i % 100, i / 100, &value));
+		assert_int_equal(value, i);
+	}
+	assert_int_equal(*map_at(&m, 0, 0, 77, &added), 0);
+	assert_false(added);
+	assert_int_equal(*map_at(&m, UINT64_MAX, 0, 77, &added), 77);
+	assert_true(added);
+	map_deinit(&m);
+}
+
+static uint64_t pair_hash(const void *row)
+{
+	return ((const uint32_t *)row)[0] % 7; /* many collisions */
+}
+
+static bool pair_same(const void *a, const void *b)
+{
+	return memcmp(a, b, 8) == 0;
+}
+
+static void row_table_interns(void **state)
+{
+	static const struct row_kind kind = {8, pair_hash, pair_same};
+	struct row_table t = {0};
+	uint32_t number;
+
+	(void)state;
+	uint32_t absent[2] = {5, 5};
+	assert_false(row_table_find(&t, &kind, absent, &number));
+	for (uint32_t i = 0; i < 600; i++) {
+		uint32_t row[2] = {i % 30, i % 20};
+		assert_int_equal(row_table_intern(&t, &kind, row), i % 60);
+	}
+	assert_int_equal(t.count, 60);
+	uint32_t wanted[2] = {29, 9};
+	assert_true(row_table_find(&t, &kind, wanted, &number));
+	assert_int_equal(number, 29);
+	uint32_t *rows = row_table_take(&t, &kind);
+	assert_int_equal(rows[2 * 29], 29);
+	assert_int_equal(t.count, 0);
+	free(rows);
+	assert_null(row_table_take(&t, &kind));
+	row_table_deinit(&t);
+}
+
+static void hashes(void **state)
+{
+	unsigned char bytes[64] = {0};
+
+	(void)state;
+	/* RFC 3720, B.4, and the check value of the CRC catalogues. */
+	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
+	assert_int_equal(crc32c(0, bytes, 32), 0x8a9136aa);
+	assert_int_equal(crc32c(crc32c(0, "1234", 4), "56789", 5), 0xe3069283);
+	assert_int_equal(crc32c(0, NULL, 0), 0);
+	/* Zeros of every length hash differently. */
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		for (size_t k = 0; k < i; k++)
+			assert_true(hash_bytes(bytes, i) != hash_bytes(bytes, k));
+}
+
+static void cursor_reads_numbers(void **state)
+{
+	static const uint8_t data[] = {1, 2, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0x80, 0xe5, 0x8e,
+		0x26, 0x9b, 0xf1, 0x59, 'h', 'i', 0};
+	struct cursor c;
+
+	(void)state;
+	cursor_init(&c, data, sizeof(data), "test", 100);
+	assert_int_equal(cursor_u8(&c), 1);
+	assert_int_equal(cursor_u16(&c), 2);
+	assert_int_equal(cursor_u32(&c), 3);
+	assert_true(cursor_u64(&c) == 0x8000000000000004u);
+	assert_int_equal(cursor_uleb(&c), 624485);
+	assert_int_equal(cursor_sleb(&c), -624485);
+	assert_true(str_equal(cursor_string(&c), STR("hi")));
+	assert_true(cursor_at_end(&c) && cursor_ok(&c));
+	assert_int_equal(cursor_offset(&c), 100 + sizeof(data));
+	assert_null(cursor_error(&c));
+}
+
+static void cursor_remembers_the_first_failure(void **state)
+{
+	static const uint8_t data[] = {1, 2, 3};
+	struct cursor c;
+
+	(void)state;
+	cursor_init(&c, data, sizeof(data), "test", 0x10);
+	(void)cursor_u8(&c);
+	assert_int_equal(cursor_u32(&c), 0);
+	assert_int_equal(cursor_u8(&c), 0);
+	cursor_fail(&c, "later");
+	struct error *err = cursor_error(&c);
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_INPUT);
+	assert_string_equal(err->message, "test: at offset 0x11: the data ends here, too early");
+	error_destroy(err);
+	cursor_seek(&c, 0);
+	assert_int_equal(cursor_u8(&c), 0);
+}
+
+static void cursor_refuses_bad_numbers(void **state)
+{
+	static const uint8_t most[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
+	static const uint8_t over[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
+	uint8_t endless[100];
+	struct cursor c;
+
+	(void)state;
+	cursor_init(&c, most, sizeof(most), "", 0);
+	assert_true(cursor_uleb(&c) == UINT64_MAX && cursor_ok(&c));
+	cursor_init(&c, over, sizeof(over), "", 0);
+	assert_true(cursor_uleb(&c) == 0 && !cursor_ok(&c));
+	memset(endless, 0x80, sizeof(endless));
+	cursor_init(&c, endless, sizeof(endless), "", 0);
+	assert_true(cursor_uleb(&c) == 0 && !cursor_ok(&c));
+	cursor_init(&c, endless, sizeof(endless), "", 0);
+	assert_true(cursor_sleb(&c) == 0 && !cursor_ok(&c));
+	cursor_init(&c, most, sizeof(most), "", 0);
+	assert_true(cursor_uleb_to(&c, 100) == 0 && c.bad == c.start);
+	cursor_init(&c, "abc", 3, "", 0);
+	assert_int_equal(cursor_string(&c).size, 0);
+	assert_false(cursor_ok(&c));
+}
+
+static void cursor_sub_stays_inside(void **state)
+{
+	struct cursor c, sub;
+
+	(void)state;
+	cursor_init(&c, "abcdef", 6, "test", 50);
+	cursor_skip(&c, 1);
+	sub = cursor_sub(&c, 3);
+	assert_int_equal(cursor_left(&sub), 3);
+	assert_int_equal(cursor_offset(&sub), 51);
+	assert_int_equal(cursor_u8(&c), 'e');
+	sub = cursor_sub(&c, UINT64_MAX);
+	assert_false(cursor_ok(&sub) || cursor_ok(&c));
+	cursor_init(&c, NULL, 0, "", 0);
+	assert_int_equal(cursor_u8(&c), 0);
+}
+
+static void errors_carry_context(void **state)
+{
+	struct error *err = error_system(2, "cannot open %s", "x");
+
+	(void)state;
+	err = error_prefix(err, "step %d", 1);
+	assert_string_equal(err->message, "step 1: cannot open x: No such file or directory");
+	assert_int_equal(err->code, 2);
+	error_destroy(err);
+	error_destroy(NULL);
+}
+
+static void vec_grows(void **state)
+{
+	VEC(int) v = {0};
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		vec_push(&v, i);
+	assert_int_equal(v.count, 1000);
+	assert_int_equal(v.data[999], 999);
+	vec_deinit(&v);
+	assert_null(v.data);
+}
+
+static void expect_read_error(const char *path, uint64_t limit, const char *part)
+{
+	struct file_bytes bytes;
+	struct error *err = file_read(path, limit, &bytes);
+
+	assert_non_null(err);
+	assert_non_null(strstr(err->message, path));
+	assert_non_null(strstr(err->message, part));
+	error_destroy(err);
+}
+
+static void file_refuses_what_is_none(void **state)
+{
+	(void)state;
+	expect_read_error("/", 0, "is a directory");
+	expect_read_error("/dev/zero", 0, "is a device");
+	expect_read_error("/nonexistent/x", 0, "No such file");
+	expect_read_error("/proc/self/status", 5, "larger than 5 bytes");
+}
+
+static void file_reads_all(void **state)
+{
+	char path[] = "/tmp/sonde-test-XXXXXX";
+	char *text = xalloc(5000000);
+	int fd = mkstemp(path);
+	struct file_bytes bytes;
+
+	(void)state;
+	assert_true(fd >= 0);
+	memset(text, 'x', 5000000);
+	assert_null(file_write_all(fd, text, 5000000, path));
+	close(fd);
+	assert_null(file_read(path, 0, &bytes));
+	assert_int_equal(bytes.size, 5000000);
+	assert_memory_equal(bytes.data, text, 5000000);
+	file_bytes_deinit(&bytes);
+	/* A file that says it is empty, and is not. */
+	assert_null(file_read("/proc/self/maps", 0, &bytes));
+	assert_true(bytes.size > 100);
+	file_bytes_deinit(&bytes);
+	unlink(path);
+	free(text);
+}
+
+static void expect_utf16(struct str bytes, const char *text)
+{
+	struct strbuf out = {0};
+
+	assert_true(utf16_has_mark(bytes));
+	utf16_decode(&out, bytes);
+	assert_true(str_equal(strbuf_str(&out), str_from(text)));
+	strbuf_deinit(&out);
+}
+
+static void utf16_decodes(void **state)
+{
+	(void)state;
+	expect_utf16(STR("\xff\xfe"
+			 "a\0\xe9\0\xac\x20\x3d\xd8\x00\xde"),
+		"aé€😀");
+	expect_utf16(STR("\xfe\xff"
+			 "\0a\0\xe9\x20\xac\xd8\x3d\xde\x00"),
+		"aé€😀");
+	/* Halves of pairs, and half of a unit. */
+	expect_utf16(STR("\xff\xfe"
+			 "\x3d\xd8"
+			 "a\0"
+			 "\x00\xde"
+			 "b"),
+		"\xef\xbf\xbd"
+		"a\xef\xbf\xbd\xef\xbf\xbd");
+	expect_utf16(STR("\xff\xfe"), "");
+	assert_false(utf16_has_mark(STR("a")));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arena_aligns_and_zeroes),
+		cmocka_unit_test(arena_keeps_strings_and_large_blocks),
+		cmocka_unit_test(str_functions),
+		cmocka_unit_test(strbuf_grows),
+		cmocka_unit_test(str_table_interns),
+		cmocka_unit_test(map_holds_pairs),
+		cmocka_unit_test(row_table_interns),
+		cmocka_unit_test(hashes),
+		cmocka_unit_test(cursor_reads_numbers),
+		cmocka_unit_test(cursor_remembers_the_first_failure),
+		cmocka_unit_test(cursor_refuses_bad_numbers),
+		cmocka_unit_test(cursor_sub_stays_inside),
+		cmocka_unit_test(errors_carry_context),
+		cmocka_unit_test(vec_grows),
+		cmocka_unit_test(file_refuses_what_is_none),
+		cmocka_unit_test(file_reads_all),
+		cmocka_unit_test(utf16_decodes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
