@@ -58,4 +58,4 @@ build-clang/build.ninja: SETUP = -Dwerror=true
 build-clang/build.ninja: export CC = clang
 %/build.ninja:
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps'" >&2; exit 1; }
-	@meson setup $(@D) $(SETUP) >/dev/null || { cat $(@D)/meson-logs/meson-log.txt | tail -20; exit 1; }
+	@meson setup $(@D) $(SETUP) >/dev/null || { tail -3 $(@D)/meson-logs/meson-log.txt; exit 1; }

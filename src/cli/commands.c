@@ -12,14 +12,17 @@
 #include "cli/message.h"
 #include "cli/nearest.h"
 
-extern const struct command cmd_report;
-extern const struct command cmd_convert, cmd_formats;
-extern const struct command cmd_help, cmd_completion;
+/* Each has a file of its own, cmd_NAME.c. */
+extern const struct command cmd_run, cmd_record, cmd_report, cmd_convert, cmd_formats, cmd_doctor,
+	cmd_help, cmd_completion;
 
 const struct command *const commands[] = {
+	&cmd_run,
+	&cmd_record,
 	&cmd_report,
 	&cmd_convert,
 	&cmd_formats,
+	&cmd_doctor,
 	&cmd_help,
 	&cmd_completion,
 	NULL,
