@@ -17,6 +17,14 @@
 #include "base/map.h"
 
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
+/*
+ * libiberty's own limit on recursion refuses names of more than 1,024 bytes, and templates have
+ * longer ones.  Without it the stack needed is some 200 bytes for each of the name's.
+ */
+#define CPP_LIMITED_MAX	  1024
+#define CPP_UNLIMITED_MAX 8192
+/* It has none for D; 110 bytes of stack for each of the name's. */
+#define D_INPUT_MAX 4096
 /* Each back reference may double the output. */
 #define D_BACK_REFERENCES_MAX 12
 
@@ -87,7 +95,7 @@ static void output_add(const char *piece, size_t size, void *opaque)
 	strbuf_add(&out->text, (struct str){piece, size});
 }
 
-/* Prints a name of C++ or Rust; false if it is not well-formed. */
+/* Prints a name of C++ or Rust; false if it is not well-formed, or too long. */
 static bool print_bounded(const char *mangled, struct output *out)
 {
 	if (setjmp(out->enough))
@@ -95,7 +103,11 @@ static bool print_bounded(const char *mangled, struct output *out)
 	if (rust_demangle_callback(mangled, OPTIONS, output_add, out))
 		return true;
 	strbuf_clear(&out->text);
-	return cplus_demangle_v3_callback(mangled, OPTIONS, output_add, out) != 0;
+	size_t size = strlen(mangled);
+	if (size > CPP_UNLIMITED_MAX)
+		return false;
+	int limit = size > CPP_LIMITED_MAX ? DMGL_NO_RECURSE_LIMIT : 0;
+	return cplus_demangle_v3_callback(mangled, OPTIONS | limit, output_add, out) != 0;
 }
 
 static bool print_d(const char *mangled, struct output *out)
@@ -104,7 +116,7 @@ static bool print_d(const char *mangled, struct output *out)
 
 	for (const char *p = mangled; *p; p++)
 		back_references += *p == 'Q';
-	if (back_references > D_BACK_REFERENCES_MAX)
+	if (back_references > D_BACK_REFERENCES_MAX || strlen(mangled) > D_INPUT_MAX)
 		return false;
 	char *text = dlang_demangle(mangled, OPTIONS);
 	if (text == NULL)

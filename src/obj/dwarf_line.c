@@ -205,21 +205,32 @@ static struct line_files *line_files_of_unit(struct dwarf_unit *unit)
 	return home->files;
 }
 
+/*
+ * Before version 5 files and directories count from 1, and directory 0 is the compilation's. From
+ * version 5 on they count from 0, and directory 0 is the compilation's, told once more.
+ */
+static struct str make_path(struct dwarf_unit *unit, struct line_files *t, struct line_file *file)
+{
+	uint64_t first = t->version >= 5 ? 0 : 1;
+	struct str base = t->compilation_directory, directory = STR("");
+
+	if (file->directory >= first && file->directory - first < t->directory_count)
+		directory = t->directories[file->directory - first];
+	if (t->version >= 5 && file->directory == 0 && directory.size)
+		base = STR("");
+	return source_path_join(unit->file->context->arena, base, directory, file->name);
+}
+
 struct str line_file_path(struct dwarf_unit *unit, uint64_t number)
 {
 	struct line_files *t = line_files_of_unit(unit);
-	/* Before version 5 files and directories count from 1; directory 0 is the compilation's. */
 	uint64_t first = t->version >= 5 ? 0 : 1;
-	struct str directory = STR("");
 
 	if (number < first || number - first >= t->file_count)
 		return STR("");
 	struct line_file *file = &t->files[number - first];
 	if (file->path.data == NULL && file->name.size) {
-		if (file->directory >= first && file->directory - first < t->directory_count)
-			directory = t->directories[file->directory - first];
-		file->path = source_path_join(unit->file->context->arena, t->compilation_directory,
-			directory, file->name);
+		file->path = make_path(unit, t, file);
 		dwarf_spend(unit->file, file->path.size);
 	}
 	return file->path;

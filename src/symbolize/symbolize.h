@@ -21,20 +21,22 @@
 struct symbolizer;
 
 struct symbolize_options {
-	bool no_inline;	     /* one frame an address, named after the outermost function */
+	bool no_inline;		     /* one frame an address, named after the outermost function */
 	const char *cache_directory; /* NULL: $XDG_CACHE_HOME/sonde/sym, "" : no cache */
 	const char *debug_directory; /* NULL: /usr/lib/debug */
 };
 
-must_use returns_owned struct symbolizer *symbolizer_create(const struct symbolize_options *options);
+must_use returns_owned struct symbolizer *symbolizer_create(
+	const struct symbolize_options *options);
 void symbolizer_destroy(struct symbolizer *s);
 
 struct symbolize_object {
-	struct str path;     /* as the program saw it */
-	struct str open_path; /* where to open it now, if elsewhere (/proc/PID/root/…); else empty */
+	struct str path; /* as the program saw it */
+	struct str
+		open_path; /* where to open it now, if elsewhere (/proc/PID/root/…); else empty */
 	struct str build_id; /* lower-case hex; if known, a file with another one is not used */
 	enum object_kind kind;
-	int64_t pid;	     /* OBJECT_JIT: whose perf map; 0: not known */
+	int64_t pid; /* OBJECT_JIT: whose perf map; 0: not known */
 };
 
 /* One frame; strings live in the arena, empty where not known. */
@@ -54,10 +56,12 @@ struct symbol_place {
 };
 
 struct symbolize_status {
-	bool found_file;    /* the object (or kallsyms, a perf map) could be read and fits the build-id */
-	bool has_names;	    /* it, or its debug file, has a symbol table */
-	bool has_lines;	    /* it, or its debug file, has line information */
-	const char *problem; /* in the arena: one sentence if found_file is false or data was bad, else NULL */
+	bool found_file; /* the object (or kallsyms, a perf map) could be read and fits the build-id
+			  */
+	bool has_names;	 /* it, or its debug file, has a symbol table */
+	bool has_lines;	 /* it, or its debug file, has line information */
+	const char *problem; /* in the arena: one sentence if found_file is false or data was bad,
+				else NULL */
 };
 
 /*
