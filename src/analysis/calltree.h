@@ -30,16 +30,18 @@ struct calltree_row {
 	uint32_t entity;
 	bool is_stub;
 	uint32_t target; /* a stub's: the row it points at, its parent or one above; else NO_ID */
-
-	/* A node's; zero for stubs. */
+	uint32_t stub;	 /* a stub's index in calltree.stubs; else NO_ID */
+	/* Zero for stubs. */
 	int64_t direct;	  /* stacks that came here before any jump */
 	int64_t indirect; /* stacks that came here first after a jump */
 	int64_t in_only;  /* stacks that end here */
+};
 
-	/* A stub's, shown on request only; zero for nodes. */
-	int64_t stub_weight; /* stacks that jumped here, once each */
-	uint32_t jumps_max;  /* most jumps here in one stack: the depth of the recursion */
-	double jumps_mean;   /* over stub_weight; 0 where that is 0 */
+/* What is shown of a stub on request. */
+struct calltree_stub {
+	int64_t weight;	    /* stacks that jumped here, once each */
+	uint32_t jumps_max; /* most jumps here in one stack: the depth of the recursion */
+	double jumps_mean;  /* over the weight; 0 where that is 0 */
 };
 
 struct calltree {
@@ -52,6 +54,8 @@ struct calltree {
 	const struct calltree_row *rows;
 	size_t count;
 	uint32_t level_max;
+	const struct calltree_stub *stubs;
+	size_t stub_count;
 };
 
 /* Near-linear in tree->node_count, whatever the depth.  Lives in the arena. */

@@ -47,21 +47,20 @@ int entity_compare(const struct entity *a, const struct entity *b)
 	return order;
 }
 
-/* The tree in the making: nodes in order of first sight. */
-struct trie_node {
-	int64_t weight, weight_below;
-	uint64_t samples;
-	uint32_t size;	/* nodes of its subtree, itself included */
-	uint32_t place; /* in pre-order */
-	uint32_t next_child_place;
+/* Where a node of the trie goes in pre-order. */
+struct trie_place {
+	uint32_t size; /* nodes of its subtree, itself included */
+	uint32_t at;
+	uint32_t next_child; /* where its next child's subtree goes */
 };
 
+/* The tree in the making: nodes in order of first sight. */
 struct trie {
 	const struct entity_map *map;
 	struct child_table children;
-	VEC(struct trie_node) nodes;
-	uint32_t *of_stack;  /* [stack]: its node; NO_ID: not added yet */
-	VEC(uint32_t) chain; /* stacks on the way up, in trie_add_stack */
+	uint32_t *of_stack;	   /* [stack]: its node; NO_ID: not added */
+	VEC(uint32_t) chain;	   /* stacks on the way up, in trie_add_stack */
+	struct trie_place *places; /* [node] */
 };
 
 static void trie_init(struct trie *t, const struct entity_map *map)
@@ -69,8 +68,7 @@ static void trie_init(struct trie *t, const struct entity_map *map)
 	size_t stack_count = map->profile->stack_count;
 
 	*t = (struct trie){.map = map};
-	child_table_init(&t->children);
-	vec_push(&t->nodes, (struct trie_node){0});
+	child_table_init(&t->children, stack_count);
 	t->of_stack = xcalloc(stack_count, sizeof(*t->of_stack));
 	for (size_t i = 1; i < stack_count; i++)
 		t->of_stack[i] = NO_ID;
@@ -79,30 +77,25 @@ static void trie_init(struct trie *t, const struct entity_map *map)
 static void trie_deinit(struct trie *t)
 {
 	child_table_deinit(&t->children);
-	vec_deinit(&t->nodes);
 	vec_deinit(&t->chain);
 	free(t->of_stack);
+	free(t->places);
 }
 
 static uint32_t trie_child(struct trie *t, uint32_t parent, uint32_t entity)
 {
 	bool added;
 
-	if (t->map->level != LEVEL_FUNCTION &&
-		child_table_key(&t->children, parent).entity == entity)
+	if (t->map->level != LEVEL_FUNCTION && t->children.nodes.data[parent].entity == entity)
 		return parent;
-	uint32_t node = child_table_at(&t->children, parent, entity, &added);
-	if (added)
-		vec_push(&t->nodes, (struct trie_node){0});
-	return node;
+	return child_table_at(&t->children, parent, entity, &added);
 }
 
-/* The node of a stack, made with all above it at first sight. */
-static uint32_t trie_add_stack(struct trie *t, uint32_t stack)
+/* Makes the node of a stack and, at first sight, all above it. */
+static void trie_add_stack(struct trie *t, uint32_t stack)
 {
 	const struct profile *p = t->map->profile;
 
-	t->chain.count = 0;
 	while (t->of_stack[stack] == NO_ID) {
 		vec_push(&t->chain, stack);
 		stack = p->stacks[stack].parent.i;
@@ -114,71 +107,63 @@ static uint32_t trie_add_stack(struct trie *t, uint32_t stack)
 		node = trie_child(t, node, t->map->of_function[function.i]);
 		t->of_stack[stack] = node;
 	}
-	return node;
 }
 
-static void trie_add_profile(struct trie *t, metric_id metric)
+static struct trie_place *trie_parent(const struct trie *t, size_t node)
 {
-	const struct profile *p = t->map->profile;
-	const int64_t *weight = p->stack_weight[metric.i];
-
-	for (uint32_t i = 0; i < p->stack_count; i++) {
-		if (weight[i] == 0)
-			continue;
-		uint32_t node = trie_add_stack(t, i);
-		t->nodes.data[node].weight += weight[i];
-		t->nodes.data[node].samples += p->stack_samples ? p->stack_samples[i] : 0;
-	}
-}
-
-static struct trie_node *trie_parent(const struct trie *t, size_t node)
-{
-	return &t->nodes.data[child_table_key(&t->children, (uint32_t)node).parent];
-}
-
-static void trie_sum(struct trie *t)
-{
-	for (size_t i = t->nodes.count; i-- > 0;) {
-		struct trie_node *n = &t->nodes.data[i];
-		n->weight_below += n->weight;
-		n->size++;
-		if (i == 0)
-			continue;
-		struct trie_node *parent = trie_parent(t, i);
-		parent->weight_below += n->weight_below;
-		parent->size += n->size;
-	}
+	return &t->places[t->children.nodes.data[node].parent];
 }
 
 static void trie_place(struct trie *t)
 {
-	t->nodes.data[0].next_child_place = 1;
-	for (size_t i = 1; i < t->nodes.count; i++) {
-		struct trie_node *n = &t->nodes.data[i];
-		struct trie_node *parent = trie_parent(t, i);
-		n->place = parent->next_child_place;
-		n->next_child_place = n->place + 1;
-		parent->next_child_place += n->size;
+	size_t count = t->children.nodes.count;
+
+	t->places = xcalloc(count, sizeof(*t->places));
+	for (size_t i = count - 1; i > 0; i--)
+		trie_parent(t, i)->size += ++t->places[i].size;
+	t->places[0] = (struct trie_place){.size = (uint32_t)count, .next_child = 1};
+	for (size_t i = 1; i < count; i++) {
+		struct trie_place *place = &t->places[i], *parent = trie_parent(t, i);
+		place->at = parent->next_child;
+		place->next_child = place->at + 1;
+		parent->next_child += place->size;
 	}
 }
 
-static const struct entity_node *trie_copy(const struct trie *t, struct arena *arena)
+static void trie_copy(const struct trie *t, struct entity_node *out)
 {
-	struct entity_node *out = ARENA_ARRAY(arena, struct entity_node, t->nodes.count);
-
-	for (uint32_t i = 0; i < t->nodes.count; i++) {
-		const struct trie_node *n = &t->nodes.data[i];
-		out[n->place] = (struct entity_node){
-			.parent = i ? trie_parent(t, i)->place : NO_ID,
-			.entity = child_table_key(&t->children, i).entity,
-			.end = n->place + n->size,
+	for (uint32_t i = 0; i < t->children.nodes.count; i++) {
+		const struct trie_place *place = &t->places[i];
+		out[place->at] = (struct entity_node){
+			.parent = i ? trie_parent(t, i)->at : NO_ID,
+			.entity = t->children.nodes.data[i].entity,
+			.end = place->at + place->size,
 			.first_seen = i,
-			.weight = n->weight,
-			.weight_below = n->weight_below,
-			.samples = n->samples,
 		};
 	}
-	return out;
+}
+
+static void trie_copy_weights(const struct trie *t, metric_id metric, struct entity_node *out)
+{
+	const struct profile *p = t->map->profile;
+
+	for (size_t i = 0; i < p->stack_count; i++) {
+		int64_t weight = p->stack_weight[metric.i][i];
+		if (weight == 0)
+			continue;
+		struct entity_node *n = &out[t->places[t->of_stack[i]].at];
+		n->weight += weight;
+		n->samples += p->stack_samples ? p->stack_samples[i] : 0;
+	}
+}
+
+static void nodes_sum(struct entity_node *nodes, size_t count)
+{
+	for (size_t i = count; i-- > 0;) {
+		nodes[i].weight_below += nodes[i].weight;
+		if (i > 0)
+			nodes[nodes[i].parent].weight_below += nodes[i].weight_below;
+	}
 }
 
 static uint32_t nodes_depth_max(const struct entity_node *nodes, size_t count)
@@ -195,22 +180,27 @@ static uint32_t nodes_depth_max(const struct entity_node *nodes, size_t count)
 	return max;
 }
 
-static struct entity_tree *tree_from_trie(struct trie *t, struct arena *arena)
+static struct entity_tree *trie_tree(struct trie *t, metric_id metric, struct arena *arena)
 {
 	struct entity_tree *tree = ARENA_NEW(arena, struct entity_tree);
-	size_t entity_count = t->map->entities.count;
+	size_t count = t->children.nodes.count, entity_count = t->map->entities.count;
+	struct entity_node *nodes = ARENA_ARRAY(arena, struct entity_node, count);
 	struct entity *entities = ARENA_ARRAY(arena, struct entity, entity_count);
 
-	trie_sum(t);
 	trie_place(t);
+	trie_copy(t, nodes);
+	trie_copy_weights(t, metric, nodes);
+	nodes_sum(nodes, count);
 	if (entity_count)
 		memcpy(entities, t->map->entities.data, entity_count * sizeof(*entities));
-	tree->entities = entities;
-	tree->entity_count = entity_count;
-	tree->nodes = trie_copy(t, arena);
-	tree->node_count = t->nodes.count;
-	tree->total = t->nodes.data[0].weight_below;
-	tree->depth_max = nodes_depth_max(tree->nodes, tree->node_count);
+	*tree = (struct entity_tree){
+		.entities = entities,
+		.entity_count = entity_count,
+		.nodes = nodes,
+		.node_count = count,
+		.total = nodes[0].weight_below,
+		.depth_max = nodes_depth_max(nodes, count),
+	};
 	return tree;
 }
 
@@ -224,8 +214,10 @@ struct entity_tree *entity_tree_create(
 	assert(level < LEVEL_COUNT && metric.i < profile->metric_count);
 	entity_map_init(&map, profile, level, scratch);
 	trie_init(&trie, &map);
-	trie_add_profile(&trie, metric);
-	struct entity_tree *tree = tree_from_trie(&trie, arena);
+	for (uint32_t i = 0; i < profile->stack_count; i++)
+		if (profile->stack_weight[metric.i][i] != 0)
+			trie_add_stack(&trie, i);
+	struct entity_tree *tree = trie_tree(&trie, metric, arena);
 	assert(tree->total == profile->total[metric.i]);
 	trie_deinit(&trie);
 	entity_map_deinit(&map);

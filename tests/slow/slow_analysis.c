@@ -303,6 +303,21 @@ static bool has_figures(const struct slow_node *n)
 	return false;
 }
 
+static void emit_stub(struct slow_node *n, struct slow_calltree *out)
+{
+	struct calltree_row *row = &out->rows.data[n->row];
+
+	row->is_stub = true;
+	row->target = n->target->row;
+	row->stub = (uint32_t)out->stubs.count;
+	vec_push(&out->stubs,
+		(struct calltree_stub){
+			.weight = n->stub_weight,
+			.jumps_max = n->jumps_max,
+			.jumps_mean = n->stub_weight ? n->jumps / (double)n->stub_weight : 0,
+		});
+}
+
 static void emit(const struct slow_stacks *s, struct slow_node *n, enum calltree_order order,
 	struct slow_calltree *out)
 {
@@ -313,21 +328,18 @@ static void emit(const struct slow_stacks *s, struct slow_node *n, enum calltree
 		if (!has_figures(c))
 			continue;
 		c->row = (uint32_t)out->rows.count;
-		vec_push(&out->rows,
-			(struct calltree_row){
-				.level = c->level,
-				.parent = n->parent ? n->row : NO_ID,
-				.entity = c->name,
-				.is_stub = c->target != NULL,
-				.target = c->target ? c->target->row : NO_ID,
-				.direct = c->direct,
-				.indirect = c->indirect,
-				.in_only = c->in_only,
-				.stub_weight = c->stub_weight,
-				.jumps_max = c->jumps_max,
-				.jumps_mean =
-					c->stub_weight ? c->jumps / (double)c->stub_weight : 0,
-			});
+		vec_push(&out->rows, (struct calltree_row){
+					     .level = c->level,
+					     .parent = n->parent ? n->row : NO_ID,
+					     .entity = c->name,
+					     .target = NO_ID,
+					     .stub = NO_ID,
+					     .direct = c->direct,
+					     .indirect = c->indirect,
+					     .in_only = c->in_only,
+				     });
+		if (c->target)
+			emit_stub(c, out);
 		emit(s, c, order, out);
 	}
 }
@@ -357,5 +369,6 @@ struct slow_calltree *slow_calltree_create(
 void slow_calltree_destroy(struct slow_calltree *t)
 {
 	vec_deinit(&t->rows);
+	vec_deinit(&t->stubs);
 	free(t);
 }

@@ -39,6 +39,7 @@ int64_t slow_recursive(const struct slow_stacks *s);
 /* Rows as struct calltree has them, but with a name in place of the entity. */
 struct slow_calltree {
 	VEC(struct calltree_row) rows;
+	VEC(struct calltree_stub) stubs;
 };
 
 struct slow_calltree *slow_calltree_create(

@@ -165,14 +165,14 @@ static void test_stub_figures(void **state)
 	/* m | r | r... | s | r...: the stub below s is another one than that below r. */
 	assert_int_equal(t->count, 5);
 	assert_true(t->rows[2].is_stub);
-	assert_int_equal(t->rows[2].stub_weight, 2 + 3 + 5);
-	assert_int_equal(t->rows[2].jumps_max, 3);
-	assert_true(t->rows[2].jumps_mean == (2 * 1 + 3 * 3 + 5 * 2) / 10.0);
+	assert_int_equal(t->stubs[t->rows[2].stub].weight, 2 + 3 + 5);
+	assert_int_equal(t->stubs[t->rows[2].stub].jumps_max, 3);
+	assert_true(t->stubs[t->rows[2].stub].jumps_mean == (2 * 1 + 3 * 3 + 5 * 2) / 10.0);
 	assert_true(t->rows[4].is_stub);
 	assert_int_equal(t->rows[4].parent, 3);
 	assert_int_equal(t->rows[4].target, 1);
-	assert_int_equal(t->rows[4].stub_weight, 5);
-	assert_int_equal(t->rows[4].jumps_max, 1);
+	assert_int_equal(t->stubs[t->rows[4].stub].weight, 5);
+	assert_int_equal(t->stubs[t->rows[4].stub].jumps_max, 1);
 	assert_int_equal(t->level_max, 4);
 	arena_destroy(arena);
 	profile_destroy(p);
@@ -213,7 +213,7 @@ static void test_million_deep_recursion(void **state)
 		assert_int_equal(t->level_max, rows[c]);
 		assert_int_equal(t->rows[c == COLLAPSE_NONE ? DEEP - 1 : 0].in_only, 1);
 		if (c != COLLAPSE_NONE)
-			assert_int_equal(t->rows[1].jumps_max, DEEP - 1);
+			assert_int_equal(t->stubs[t->rows[1].stub].jumps_max, DEEP - 1);
 		arena_destroy(arena);
 	}
 	free(chain);

@@ -1,0 +1,232 @@
+/*
+ * Playing all stacks into the call tree.
+ *
+ * Whether a frame becomes a stub depends only on the node reached so far and on the frame's entity,
+ * so each (node, entity) is decided once, and all stacks are played together: every node of the
+ * entity tree moves on from where its parent arrived.  Two passes, each linear:
+ *
+ * 1. Play.  A depth-first walk of the tree being made.  Entity nodes wait in the inbox of the node
+ *    where they arrived.  The walk enters a child when its inbox has something, hands on what waits
+ *    there, and leaves when nothing waits in it or below; a stub hands back to a node that is still
+ *    on the walk's path.  So the innermost node of every entity on the path is at hand in an array,
+ *    kept up to date by entering and leaving, and a step into a child is paid for by the entity
+ * node that waited there.
+ * 2. Weigh.  In the entity tree's pre-order, where the stacks that pass a node are one subtree and
+ *    what has already been reached on the way is told by where that subtree ends.
+ *
+ * The conservative degree asks whether every name below A on the path also stands at or above A.
+ * The deepest node whose name stands nowhere above it answers that: no name is lost if it is not
+ * below A.
+ */
+#include "analysis/calltree_play.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* The node that a frame of `entity` jumps to from cur, which ends the walk's path, or NO_ID. */
+static uint32_t play_target(const struct play *p, uint32_t cur, uint32_t entity)
+{
+	uint32_t a = p->nearest[entity];
+	bool is_stub = false;
+
+	if (a == NO_ID)
+		return NO_ID;
+	switch (p->collapse) {
+	case COLLAPSE_DIRECT:
+		is_stub = a == cur;
+		break;
+	case COLLAPSE_CONSERVATIVE:
+		is_stub = p->nodes.data[a].depth >= p->nodes.data[cur].fresh_depth;
+		break;
+	case COLLAPSE_FULL:
+		is_stub = true;
+		break;
+	case COLLAPSE_NONE:
+	case COLLAPSE_COUNT:
+		break;
+	}
+	return is_stub ? a : NO_ID;
+}
+
+static void play_add_node(struct play *p, uint32_t cur, uint32_t entity)
+{
+	const struct play_node *parent = &p->nodes.data[cur];
+	uint32_t target = play_target(p, cur, entity);
+	bool is_fresh = p->nearest[entity] == NO_ID;
+	struct play_node node = {
+		.depth = parent->depth + 1,
+		.stub = NO_ID,
+		.first_seen = UINT32_MAX,
+		.fresh_depth = is_fresh ? parent->depth + 1 : parent->fresh_depth,
+		.inbox = NO_ID,
+		.busy_child = NO_ID,
+	};
+
+	if (target != NO_ID) {
+		node.stub = (uint32_t)p->stubs.count;
+		vec_push(&p->stubs, (struct play_stub){.target = target, .last_jump = NO_ID});
+	}
+	vec_push(&p->nodes, node);
+}
+
+static void play_wait(struct play *p, uint32_t at, uint32_t entity_node)
+{
+	p->next[entity_node] = p->nodes.data[at].inbox;
+	p->nodes.data[at].inbox = entity_node;
+}
+
+/* One frame further: from cur, the end of the walk's path. */
+static void play_frame(struct play *p, uint32_t cur, uint32_t entity_node)
+{
+	const struct entity_node *e = &p->tree->nodes[entity_node];
+	bool added;
+	uint32_t id = child_table_at(&p->children, cur, e->entity, &added);
+
+	if (added)
+		play_add_node(p, cur, e->entity);
+	struct play_node *node = &p->nodes.data[id];
+	p->arrival[entity_node] = id;
+	if (e->first_seen < node->first_seen)
+		node->first_seen = e->first_seen;
+	if (e->end == entity_node + 1)
+		return; /* no stack goes on from here */
+	if (node->stub != NO_ID) {
+		play_wait(p, p->stubs.data[node->stub].target, entity_node);
+		return;
+	}
+	if (node->inbox == NO_ID) {
+		node->link = p->nodes.data[cur].busy_child;
+		p->nodes.data[cur].busy_child = id;
+	}
+	play_wait(p, id, entity_node);
+}
+
+static void play_hand_on(struct play *p, uint32_t cur)
+{
+	uint32_t from = p->nodes.data[cur].inbox;
+	const struct entity_node *nodes = p->tree->nodes;
+
+	p->nodes.data[cur].inbox = p->next[from];
+	for (uint32_t i = from + 1; i < nodes[from].end; i = nodes[i].end)
+		play_frame(p, cur, i);
+}
+
+static uint32_t play_enter(struct play *p, uint32_t cur)
+{
+	uint32_t child = p->nodes.data[cur].busy_child;
+	struct play_node *c = &p->nodes.data[child];
+	uint32_t *nearest = &p->nearest[play_entity(p, child)];
+
+	p->nodes.data[cur].busy_child = c->link;
+	c->link = *nearest;
+	*nearest = child;
+	return child;
+}
+
+static uint32_t play_leave(struct play *p, uint32_t cur)
+{
+	p->nearest[play_entity(p, cur)] = p->nodes.data[cur].link;
+	return play_parent(p, cur);
+}
+
+static void play_all(struct play *p)
+{
+	uint32_t cur = 0;
+
+	play_wait(p, 0, 0);
+	for (;;) {
+		if (p->nodes.data[cur].inbox != NO_ID)
+			play_hand_on(p, cur);
+		else if (p->nodes.data[cur].busy_child != NO_ID)
+			cur = play_enter(p, cur);
+		else if (cur != 0)
+			cur = play_leave(p, cur);
+		else
+			return;
+	}
+}
+
+/* A jump on the way of all stacks through entity node i. */
+static void weigh_jump(struct play *p, struct play_stub *stub, uint32_t i)
+{
+	const struct entity_node *nodes = p->tree->nodes;
+	uint32_t before = stub->last_jump;
+
+	while (before != NO_ID && nodes[before].end <= i)
+		before = p->next[before];
+	p->next[i] = before;
+	stub->last_jump = i;
+	p->jumps[i] = before == NO_ID ? 1 : p->jumps[before] + 1;
+	if (p->jumps[i] > stub->jumps_max)
+		stub->jumps_max = p->jumps[i];
+	stub->jumps += nodes[i].weight_below;
+	if (before == NO_ID)
+		stub->weight += nodes[i].weight_below;
+}
+
+/* The first arrival in a stack decides; the later ones lie in the subtree of the first. */
+static void weigh_node(struct play *p, struct play_node *node, uint32_t i)
+{
+	const struct entity_node *e = &p->tree->nodes[i];
+
+	if (i < node->reached_end)
+		return;
+	node->reached_end = e->end;
+	if (p->jumped[i])
+		node->indirect += e->weight_below;
+	else
+		node->direct += e->weight_below;
+}
+
+static void weigh_all(struct play *p)
+{
+	for (uint32_t i = 1; i < p->tree->node_count; i++) {
+		const struct entity_node *e = &p->tree->nodes[i];
+		struct play_node *at = &p->nodes.data[p->arrival[i]];
+		bool is_stub = at->stub != NO_ID;
+		/* Most never jump; what is not written stays zero and takes no memory. */
+		if (is_stub || p->jumped[e->parent])
+			p->jumped[i] = true;
+		if (is_stub) {
+			struct play_stub *stub = &p->stubs.data[at->stub];
+			weigh_jump(p, stub, i);
+			at = &p->nodes.data[stub->target];
+			/* What stands above a node was reached before it. */
+			assert(i < at->reached_end);
+		} else {
+			weigh_node(p, at, i);
+		}
+		at->in_only += e->weight;
+	}
+}
+
+void play_init(struct play *p, const struct entity_tree *tree, enum collapse collapse)
+{
+	*p = (struct play){.tree = tree, .collapse = collapse};
+	child_table_init(&p->children, tree->node_count);
+	vec_reserve(&p->nodes, tree->node_count);
+	vec_push(&p->nodes, (struct play_node){.stub = NO_ID, .inbox = NO_ID, .busy_child = NO_ID});
+	p->nearest = xcalloc(tree->entity_count, sizeof(*p->nearest));
+	for (size_t i = 0; i < tree->entity_count; i++)
+		p->nearest[i] = NO_ID;
+	p->arrival = xcalloc(tree->node_count, sizeof(*p->arrival));
+	p->next = xcalloc(tree->node_count, sizeof(*p->next));
+	p->jumps = xcalloc(tree->node_count, sizeof(*p->jumps));
+	p->jumped = xcalloc(tree->node_count, sizeof(*p->jumped));
+	play_all(p);
+	weigh_all(p);
+}
+
+void play_deinit(struct play *p)
+{
+	child_table_deinit(&p->children);
+	vec_deinit(&p->nodes);
+	vec_deinit(&p->stubs);
+	free(p->nearest);
+	free(p->arrival);
+	free(p->next);
+	free(p->jumps);
+	free(p->jumped);
+}
