@@ -31,11 +31,20 @@ struct cfi_rule {
 	enum cfi_kind kind;
 	int32_t cfa_offset;
 	int32_t bp_offset; /* bp is saved at CFA + bp_offset; 0: bp is unchanged */
-	uint32_t slow;	   /* CFI_SLOW: index for cfi_table_slow */
+	union {
+		int32_t bx_offset; /* the same of rbx, which some frames further out may hang on */
+		uint32_t slow;	   /* CFI_SLOW: index for cfi_table_slow */
+	};
 };
 
 /* x86-64 numbering; 16 is the return address. */
-enum { CFI_REGISTER_BP = 6, CFI_REGISTER_SP = 7, CFI_REGISTER_RA = 16, CFI_REGISTER_COUNT = 17 };
+enum {
+	CFI_REGISTER_BX = 3,
+	CFI_REGISTER_BP = 6,
+	CFI_REGISTER_SP = 7,
+	CFI_REGISTER_RA = 16,
+	CFI_REGISTER_COUNT = 17
+};
 
 /* How the caller's value of a register is found; `value` of struct cfi_slow_rule says where. */
 enum cfi_how {

@@ -87,10 +87,19 @@ static bool is_plain_signal(const struct cfi_rows *rows, const struct cfi_slow_r
 
 /* ---- rules ---- */
 
+/* Unchanged, or saved in the frame. */
+static bool is_plain(const struct cfi_slow_rule *row, int reg)
+{
+	return row->how[reg] <= CFI_SAME || (row->how[reg] == CFI_AT_CFA && row->value[reg]);
+}
+
+static int32_t saved_offset(const struct cfi_slow_rule *row, int reg)
+{
+	return row->how[reg] == CFI_AT_CFA ? row->value[reg] : 0;
+}
+
 static enum cfi_kind kind_of(const struct cfi_rows *rows, const struct cfi_slow_rule *row)
 {
-	bool bp_plain = row->how[CFI_REGISTER_BP] <= CFI_SAME ||
-			(row->how[CFI_REGISTER_BP] == CFI_AT_CFA && row->value[CFI_REGISTER_BP]);
 	bool ra_plain =
 		row->how[CFI_REGISTER_RA] == CFI_AT_CFA && row->value[CFI_REGISTER_RA] == -8;
 	bool sp_plain = row->how[CFI_REGISTER_SP] == CFI_DEFAULT;
@@ -99,30 +108,24 @@ static enum cfi_kind kind_of(const struct cfi_rows *rows, const struct cfi_slow_
 		return is_plain_signal(rows, row) ? CFI_SIGNAL : CFI_SLOW;
 	if (row->how[CFI_REGISTER_RA] == CFI_UNDEFINED)
 		return CFI_END;
-	if (!bp_plain || !ra_plain || !sp_plain)
+	if (!ra_plain || !sp_plain || !is_plain(row, CFI_REGISTER_BP) ||
+		!is_plain(row, CFI_REGISTER_BX))
 		return CFI_SLOW;
 	if (row->cfa_is_expression)
-		return row->how[CFI_REGISTER_BP] <= CFI_SAME && is_plt(rows, row) ? CFI_PLT
-										  : CFI_SLOW;
+		return is_plt(rows, row) ? CFI_PLT : CFI_SLOW;
 	if (row->cfa_register == CFI_REGISTER_SP)
 		return CFI_SP;
 	return row->cfa_register == CFI_REGISTER_BP ? CFI_BP : CFI_SLOW;
-}
-
-/* Offsets of the simple kinds fit into 30 bits. */
-static bool fits(int32_t offset)
-{
-	return offset >= -(1 << 29) && offset < 1 << 29;
 }
 
 static struct cfi_rule simple_rule(enum cfi_kind kind, const struct cfi_slow_rule *row)
 {
 	struct cfi_rule rule = {.kind = kind};
 
-	if (kind == CFI_SP || kind == CFI_BP) {
-		rule.cfa_offset = row->cfa_value;
-		if (row->how[CFI_REGISTER_BP] == CFI_AT_CFA)
-			rule.bp_offset = row->value[CFI_REGISTER_BP];
+	if (kind == CFI_SP || kind == CFI_BP || kind == CFI_PLT) {
+		rule.cfa_offset = kind == CFI_PLT ? 0 : row->cfa_value;
+		rule.bp_offset = saved_offset(row, CFI_REGISTER_BP);
+		rule.bx_offset = saved_offset(row, CFI_REGISTER_BX);
 	}
 	return rule;
 }
@@ -139,20 +142,19 @@ static uint16_t add_rule(struct cfi_rows *rows, struct cfi_rule rule)
 
 static uint16_t simple_number(struct cfi_rows *rows, struct cfi_rule rule)
 {
-	const uint32_t mask = (1u << 30) - 1;
-	uint64_t key = (uint64_t)rule.kind << 60 |
-		       (uint64_t)((uint32_t)rule.cfa_offset & mask) << 30 |
-		       ((uint32_t)rule.bp_offset & mask);
-	size_t slot = (key * 0x9e3779b97f4a7c15u) >> 54;
+	uint64_t a = (uint64_t)rule.kind << 32 | (uint32_t)rule.cfa_offset;
+	uint64_t b = (uint64_t)(uint32_t)rule.bp_offset << 32 | (uint32_t)rule.bx_offset;
+	size_t slot = ((a ^ (b << 7 | b >> 57)) * 0x9e3779b97f4a7c15u) >> 54;
 	bool added;
 
 	_Static_assert(CFI_MEMO_SIZE == 1 << (64 - 54), "the slot is the product's upper bits");
-	if (likely(rows->memo[slot].key == key))
+	if (likely(rows->memo[slot].a == a && rows->memo[slot].b == b))
 		return rows->memo[slot].number;
-	uint32_t *number = map_at(&rows->rule_numbers, key, 0, 0, &added);
+	uint32_t *number = map_at(&rows->rule_numbers, a, b, 0, &added);
 	if (added)
 		*number = add_rule(rows, rule);
-	rows->memo[slot].key = key;
+	rows->memo[slot].a = a;
+	rows->memo[slot].b = b;
 	rows->memo[slot].number = (uint16_t)*number;
 	return (uint16_t)*number;
 }
@@ -189,11 +191,8 @@ static uint16_t rule_number(struct cfi_rows *rows, const struct cfi_slow_rule *r
 {
 	enum cfi_kind kind = kind_of(rows, row);
 
-	if (kind != CFI_SLOW) {
-		struct cfi_rule rule = simple_rule(kind, row);
-		if (likely(fits(rule.cfa_offset) && fits(rule.bp_offset)))
-			return simple_number(rows, rule);
-	}
+	if (likely(kind != CFI_SLOW))
+		return simple_number(rows, simple_rule(kind, row));
 	return rows->too_many ? 0 : slow_number(rows, row);
 }
 

@@ -36,7 +36,7 @@ struct cfi_rows {
 	struct str_table slow_keys; /* bytes of a struct cfi_slow_rule → its index */
 	VEC(uint16_t) slow_numbers; /* index of a slow rule → its rule number */
 	struct {
-		uint64_t key;
+		uint64_t a, b;
 		uint16_t number;
 	} memo[CFI_MEMO_SIZE]; /* the latest of rule_numbers */
 	bool too_many;	       /* rules: some rows say "no rule" instead */

@@ -91,6 +91,7 @@ static void step_out(struct guess *g, uint64_t return_va, uint64_t sp, uint64_t 
 	g->regs->value[UNWIND_REG_PC] = return_va;
 	g->regs->value[UNWIND_REG_SP] = sp;
 	g->regs->value[UNWIND_REG_BP] = bp;
+	/* Code without rules may have used rbx. */
 	g->regs->known &= UNWIND_BIT_BP | UNWIND_BIT_SP | UNWIND_BIT_PC;
 }
 

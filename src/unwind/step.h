@@ -20,10 +20,12 @@ enum step {
 };
 
 enum {
+	UNWIND_BIT_BX = 1u << UNWIND_REG_BX,
 	UNWIND_BIT_BP = 1u << UNWIND_REG_BP,
 	UNWIND_BIT_SP = 1u << UNWIND_REG_SP,
 	UNWIND_BIT_PC = 1u << UNWIND_REG_PC,
-	UNWIND_BITS_ALL = (1u << UNWIND_REG_COUNT) - 1,
+	/* Those that every step follows. */
+	UNWIND_BITS_FOLLOWED = UNWIND_BIT_BX | UNWIND_BIT_BP | UNWIND_BIT_SP | UNWIND_BIT_PC,
 };
 
 static inline bool unwind_memory_has(const struct unwind_memory *m, uint64_t va, uint64_t size)

@@ -203,6 +203,16 @@ static struct unwind_frame *add_frame(struct walk *w, const struct place *place)
 
 /* ---- steps ---- */
 
+/* Follows a register that the frame at hand has saved at CFA + offset; 0: it has not. */
+static inline void restore_register(struct walk *w, unsigned int reg, uint64_t cfa, int32_t offset)
+{
+	if (offset == 0)
+		return;
+	w->regs.known |= 1u << reg;
+	if (!unwind_memory_read(w->memory, cfa + (uint64_t)(int64_t)offset, &w->regs.value[reg]))
+		w->regs.known &= ~(1u << reg);
+}
+
 static inline enum step simple_step(struct walk *w, const struct cfi_rule *rule, uint64_t base)
 {
 	struct unwind_regs *regs = &w->regs;
@@ -212,11 +222,9 @@ static inline enum step simple_step(struct walk *w, const struct cfi_rule *rule,
 		return STEP_NO_PROGRESS;
 	if (unlikely(!unwind_memory_read(w->memory, cfa - 8, &return_va)))
 		return STEP_NO_MEMORY;
-	regs->known &= UNWIND_BIT_BP | UNWIND_BIT_SP | UNWIND_BIT_PC;
-	if (rule->bp_offset &&
-		!unwind_memory_read(w->memory, cfa + (uint64_t)(int64_t)rule->bp_offset,
-			&regs->value[UNWIND_REG_BP]))
-		regs->known &= ~(uint32_t)UNWIND_BIT_BP;
+	regs->known &= UNWIND_BITS_FOLLOWED;
+	restore_register(w, UNWIND_REG_BP, cfa, rule->bp_offset);
+	restore_register(w, UNWIND_REG_BX, cfa, rule->bx_offset);
 	regs->value[UNWIND_REG_SP] = cfa;
 	regs->value[UNWIND_REG_PC] = return_va;
 	w->flags = 0;

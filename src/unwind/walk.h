@@ -22,11 +22,21 @@
 #include "unwind/space.h"
 
 /* x86-64 DWARF register numbers: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15. */
-enum { UNWIND_REG_BP = 6, UNWIND_REG_SP = 7, UNWIND_REG_PC = 16, UNWIND_REG_COUNT = 17 };
+enum {
+	UNWIND_REG_BX = 3,
+	UNWIND_REG_BP = 6,
+	UNWIND_REG_SP = 7,
+	UNWIND_REG_PC = 16,
+	UNWIND_REG_COUNT = 17
+};
 
 struct unwind_regs {
 	uint64_t value[UNWIND_REG_COUNT];
-	uint32_t known; /* bit n: value[n] is known; BP, SP and PC must be */
+	/*
+	 * Bit n: value[n] is known; BP, SP and PC must be. BX is worth having: lazy binding in the
+	 * dynamic loader keeps its CFA there. The others help in prologues that realign the stack.
+	 */
+	uint32_t known;
 };
 
 /* Target memory: a window that is there, and a call for what lies outside it. */
