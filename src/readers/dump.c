@@ -467,6 +467,16 @@ static void read_line(struct dump *d)
 	line_scan_fail(&d->line, "an unknown kind of line");
 }
 
+/* The next line; a CR at its end belongs to the line's end. */
+static struct str take_line(struct str *text)
+{
+	struct str line = str_take_line(text);
+
+	if (line.size && line.data[line.size - 1] == '\r')
+		line.size--;
+	return line;
+}
+
 static struct error *read_version(struct dump *d, struct str first_line)
 {
 	if (str_equal(first_line, STR("sonde-dump 1")))
@@ -479,12 +489,12 @@ static struct error *read_version(struct dump *d, struct str first_line)
 
 static struct error *read_lines(struct dump *d, struct str text)
 {
-	struct error *err = read_version(d, str_take_line(&text));
+	struct error *err = read_version(d, take_line(&text));
 
 	if (err)
 		return err;
 	for (d->line_number = 2; text.size; d->line_number++) {
-		struct str line = str_take_line(&text);
+		struct str line = take_line(&text);
 		if (line.size == 0 || line.data[0] == '#')
 			continue; /* for who writes dumps by hand */
 		d->line = line_scan_from(line);
