@@ -31,8 +31,6 @@ enum {
 	OPTION_NO_PAGER,
 };
 
-/* The names in views[], which must be constants here. */
-static const char *const view_names[] = {"functions", "tree", "modules", "stats", NULL};
 static const char *const order_names[] = {"weight", "first", NULL};
 static const char *const color_names[] = {"auto", "always", "never", NULL};
 
@@ -87,7 +85,7 @@ struct report_options report_options_default(void)
 
 static struct error *set_view(struct report_options *o, const char *value)
 {
-	const struct view *view = view_find(str_from(value));
+	const struct view *view = views[value_choice(value, view_names)];
 
 	for (size_t i = 0; i < o->view_count; i++)
 		if (o->views[i] == view)

@@ -1,5 +1,5 @@
 /*
- * The table of views, in the order in which help lists them.
+ * The tables of views, in the order in which help lists them.
  */
 #include "view/views.h"
 
@@ -11,13 +11,7 @@ const struct view *const views[] = {
 	NULL,
 };
 
-const struct view *view_find(struct str name)
-{
-	for (const struct view *const *view = views; *view; view++)
-		if (str_equal(str_from((*view)->name), name))
-			return *view;
-	return NULL;
-}
+const char *const view_names[] = {"functions", "tree", "modules", "stats", NULL};
 
 static bool list_has(const enum column_id *list, enum column_id id)
 {

@@ -6,7 +6,7 @@
  *
  * To add one: write view_NAME.c, which ends in one `const struct view`; its analyse function runs
  * an analysis of analysis/ (a view computes no figure of its own); name its columns
- * (view/columns.h); draw its text (view/text/).  Then add it to the array in views.c.  The command
+ * (view/columns.h); draw its text (view/text/).  Then add it to the arrays in views.c.  The command
  * line, JSON, CSV and help follow.
  */
 
@@ -42,10 +42,10 @@ struct view {
 
 /* NULL-terminated. */
 extern const struct view *const views[];
+/* Their names in the same order, NULL-terminated, as option tables need them. */
+extern const char *const view_names[];
 extern const struct view view_functions, view_modules, view_tree, view_stats;
 
-/* The view of that name, or NULL. */
-const struct view *view_find(struct str name);
 /* Whether the view has that column. */
 bool view_has_column(const struct view *view, enum column_id id);
 

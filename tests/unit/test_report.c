@@ -186,11 +186,15 @@ static void every_format_draws_every_view(void **state)
 	}
 }
 
-static void format_tables_agree(void **state)
+static void tables_agree(void **state)
 {
 	size_t count = 0;
 
 	(void)state;
+	for (; views[count]; count++)
+		assert_string_equal(view_names[count], views[count]->name);
+	assert_null(view_names[count]);
+	count = 0;
 	for (; format_names[count]; count++)
 		assert_string_equal(format_names[count], formats[count].name);
 	for (enum column_id a = 0; a < COLUMN_COUNT; a++)
@@ -204,7 +208,7 @@ int main(void)
 		cmocka_unit_test(limit_keeps_a_whole_tree),
 		cmocka_unit_test(sort_by_every_column),
 		cmocka_unit_test(every_format_draws_every_view),
-		cmocka_unit_test(format_tables_agree),
+		cmocka_unit_test(tables_agree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
