@@ -361,11 +361,9 @@ static bool section_unpacked(struct objfile *file, struct objfile_section *secti
 	return true;
 }
 
-/* Reads a section; gnu_style: it is one of the .zdebug_ kind. */
-static bool section_read(struct objfile *file, Elf_Scn *scn, const GElf_Shdr *sh, bool gnu_style,
-	struct objfile_section *section)
+static struct objfile_section section_header(Elf_Scn *scn, const GElf_Shdr *sh)
 {
-	struct objfile_section s = {
+	return (struct objfile_section){
 		.obj_addr = sh->sh_addr,
 		.size = sh->sh_size,
 		.type = sh->sh_type,
@@ -374,6 +372,13 @@ static bool section_read(struct objfile *file, Elf_Scn *scn, const GElf_Shdr *sh
 		.entry_size = sh->sh_entsize,
 		.flags = sh->sh_flags,
 	};
+}
+
+/* Reads a section; gnu_style: it is one of the .zdebug_ kind. */
+static bool section_read(struct objfile *file, Elf_Scn *scn, const GElf_Shdr *sh, bool gnu_style,
+	struct objfile_section *section)
+{
+	struct objfile_section s = section_header(scn, sh);
 
 	if (sh->sh_type != SHT_NOBITS) {
 		if (sh->sh_size > SECTION_SIZE_MAX)
@@ -444,6 +449,17 @@ bool objfile_section_at(struct objfile *file, uint32_t index, struct objfile_sec
 
 	return index && scn && gelf_getshdr(scn, &sh) &&
 	       section_read(file, scn, &sh, false, section);
+}
+
+bool objfile_section_header(struct objfile *file, uint32_t index, struct objfile_section *section)
+{
+	Elf_Scn *scn = elf_getscn(file->elf, index);
+	GElf_Shdr sh;
+
+	if (index == 0 || scn == NULL || gelf_getshdr(scn, &sh) == NULL)
+		return false;
+	*section = section_header(scn, &sh);
+	return true;
 }
 
 /* ---- unwind rules ---- */

@@ -59,6 +59,9 @@ bool objfile_section(struct objfile *file, const char *name, struct objfile_sect
 bool objfile_section_of_type(struct objfile *file, uint32_t type, struct objfile_section *section);
 /* By number, for a section's link. */
 bool objfile_section_at(struct objfile *file, uint32_t index, struct objfile_section *section);
+/* What its header says, without reading it: bytes is NULL, size as in the file. */
+bool objfile_section_header(
+	struct objfile *file, uint32_t index, struct objfile_section *section);
 
 /*
  * Unwind rules from .eh_frame and .debug_frame, and for the entry (see obj/cfi.h); *table NULL if

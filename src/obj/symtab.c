@@ -60,7 +60,7 @@ static const struct section_facts *reader_section(struct table_reader *r, uint32
 		return facts;
 	facts->known = true;
 	struct objfile_section section;
-	if (!objfile_section_at(r->file, index, &section))
+	if (!objfile_section_header(r->file, index, &section))
 		return facts;
 	facts->executable = (section.flags & SHF_EXECINSTR) != 0;
 	facts->low = section.obj_addr;
