@@ -65,7 +65,9 @@ struct capture_mapping {
 	uint32_t process, object;
 	uint64_t time_ns, low_va, high_va, slide;
 };
+/* Where code was, for those who want to know: frames do without. */
 void capture_put_mapping(struct strbuf *out, const struct capture_mapping *mapping);
+/* The size is not checked: high_va may have wrapped. */
 bool capture_get_mapping(struct cursor *c, struct capture_mapping *mapping);
 
 struct capture_count {

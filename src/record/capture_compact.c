@@ -21,7 +21,7 @@ enum {
 	/* Below this there is little to gain, above it takes too long for the end of a recording.
 	 */
 	COMPACT_SIZE_MIN = 8 << 10,
-	COMPACT_SIZE_MAX = 128 << 20,
+	COMPACT_SIZE_MAX = 64 << 20,
 	PIECE_SIZE = 1 << 20,
 };
 

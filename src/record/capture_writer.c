@@ -33,6 +33,7 @@ struct capture_writer {
 	uint32_t metric_count;
 	uint64_t last_write_ns;
 	uint64_t samples, dropped;
+	uint64_t counters[CAPTURE_COUNTER_COUNT]; /* as they are in the file, or 0 */
 };
 
 struct error *capture_writer_create(const char *path, struct capture_writer **writer)
@@ -171,9 +172,11 @@ void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t 
 
 void capture_writer_counter(struct capture_writer *w, enum capture_counter counter, uint64_t value)
 {
-	if (writer_accepts(w))
-		capture_put_count(&w->batch.rows[CAPTURE_CHUNK_COUNTERS],
-			&(struct capture_count){counter, value});
+	if (w->counters[counter] == value || !writer_accepts(w))
+		return;
+	w->counters[counter] = value;
+	capture_put_count(
+		&w->batch.rows[CAPTURE_CHUNK_COUNTERS], &(struct capture_count){counter, value});
 }
 
 void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t obj_addr,

@@ -59,7 +59,10 @@ void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t 
  */
 void capture_writer_metric(
 	struct capture_writer *w, uint32_t metric, struct str name, struct str unit);
-/* A loss or truncation counter's value so far; see enum capture_counter. */
+/*
+ * A loss or truncation counter's value so far, from 0; see enum capture_counter.  The same value
+ * again costs nothing.
+ */
 void capture_writer_counter(struct capture_writer *w, enum capture_counter counter, uint64_t value);
 /* The frames at an address of an object, innermost first, count >= 1; count 0 is not written. */
 void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t obj_addr,
