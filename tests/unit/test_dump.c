@@ -7,17 +7,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../writer_text.h"
 #include "base/alloc.h"
 #include "base/escape.h"
 #include "readers/line_scan.h"
 #include "readers/readers.h"
-#include "writers/writers.h"
 
 static struct error *try_read(struct str text, struct profile **p)
 {
@@ -44,21 +42,7 @@ static struct profile *read_dump(struct str text)
 /* Freed by the caller. */
 static struct strbuf write_dump(const struct profile *p)
 {
-	struct writer_options options = {0};
-	FILE *file = tmpfile();
-	struct strbuf text = {0};
-	struct sink sink;
-	char part[4096];
-	size_t got;
-
-	sink_init(&sink, fileno(file), "test");
-	assert_null(writer_dump.write(&sink, p, &options));
-	assert_null(sink_finish(&sink));
-	rewind(file);
-	while ((got = fread(part, 1, sizeof(part), file)) > 0)
-		strbuf_add(&text, (struct str){part, got});
-	fclose(file);
-	return text;
+	return writer_text(&writer_dump, p, &(struct writer_options){.with_modules = false});
 }
 
 static void assert_same_dump(const struct profile *p, const struct profile *q)

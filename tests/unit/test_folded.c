@@ -5,16 +5,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../writer_text.h"
 #include "base/alloc.h"
 #include "base/escape.h"
 #include "readers/readers.h"
-#include "writers/writers.h"
 
 static struct error *try_read(struct str text, const char *from, struct profile **p)
 {
@@ -55,20 +53,8 @@ static void expect_error(struct str text, const char *from, const char *part)
 static char *write_text(const struct profile *p, bool with_modules)
 {
 	struct writer_options options = {.metric = p->default_metric, .with_modules = with_modules};
-	FILE *file = tmpfile();
-	struct sink sink;
 
-	sink_init(&sink, fileno(file), "test");
-	assert_null(writer_folded.write(&sink, p, &options));
-	assert_null(sink_finish(&sink));
-	long size = ftell(file);
-	assert_int_equal(fseek(file, 0, SEEK_END), 0);
-	size = ftell(file);
-	rewind(file);
-	char *text = xalloc((size_t)size + 1);
-	assert_int_equal(fread(text, 1, (size_t)size, file), size);
-	fclose(file);
-	return text;
+	return writer_text(&writer_folded, p, &options).data;
 }
 
 /* Reading text and writing it with modules gives wanted. */

@@ -1,0 +1,12 @@
+#ifndef SONDE_TESTS_WRITER_TEXT_H
+#define SONDE_TESTS_WRITER_TEXT_H
+
+/* What a writer makes of a profile, in memory. */
+
+#include "writers/writers.h"
+
+/* The caller's; NUL-terminated even if it is empty.  Aborts if the writer fails. */
+struct strbuf writer_text(const struct writer *writer, const struct profile *profile,
+	const struct writer_options *options);
+
+#endif
