@@ -203,10 +203,14 @@ static struct unwind_frame *add_frame(struct walk *w, const struct place *place)
 
 /* ---- steps ---- */
 
-/* Follows a register that the frame at hand has saved at CFA + offset; 0: it has not. */
+/*
+ * Follows a register that the frame at hand has saved at CFA + offset; 0: it has not.  In an
+ * epilogue the rows still name slots that have been popped, below sp: then the register holds its
+ * old value again, and the memory there is anybody's.
+ */
 static inline void restore_register(struct walk *w, unsigned int reg, uint64_t cfa, int32_t offset)
 {
-	if (offset == 0)
+	if (offset == 0 || cfa + (uint64_t)(int64_t)offset < w->regs.value[UNWIND_REG_SP])
 		return;
 	w->regs.known |= 1u << reg;
 	if (!unwind_memory_read(w->memory, cfa + (uint64_t)(int64_t)offset, &w->regs.value[reg]))
