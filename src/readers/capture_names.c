@@ -111,22 +111,28 @@ void capture_names_add(struct capture_names *n, uint32_t object, uint64_t obj_ad
 	vec_push(&n->chains, chain);
 }
 
+static bool read_chain(
+	struct capture_symbols_decoder *d, uint32_t count, struct capture_symbol_frame *frames)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!capture_symbols_frame(d, &frames[i]))
+			return false;
+	return true;
+}
+
 struct error *capture_names_read_symbols(struct capture_names *n, struct cursor *payload)
 {
 	struct capture_symbol_frame frames[CAPTURE_CHAIN_MAX];
 	struct capture_symbols_decoder d;
 	struct capture_symbol symbol;
-	struct arena *arena = arena_create(); /* the chunk's table of strings */
+	struct arena *arena = arena_create(); /* the chunk's tables */
 	struct error *err = capture_symbols_begin(&d, payload, arena);
 
-	while (err == NULL && capture_symbols_next(&d, &symbol)) {
-		for (uint32_t i = 0; i < symbol.count; i++)
-			capture_symbols_frame(&d, &frames[i]);
-		if (cursor_ok(&d.rows))
+	if (err == NULL) {
+		while (capture_symbols_next(&d, &symbol) && read_chain(&d, symbol.count, frames))
 			capture_names_add(n, symbol.object, symbol.obj_addr, frames, symbol.count);
+		err = capture_symbols_error(&d);
 	}
-	if (err == NULL)
-		err = cursor_error(&d.rows);
 	arena_destroy(arena);
 	return err;
 }
