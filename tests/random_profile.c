@@ -52,11 +52,8 @@ struct random_shape random_shape_any(struct random *r)
 /* What a program under profile may be called, or call its functions. */
 static const char *const hostile_names[] = {"\033[31mred", "a;b", "line\nbreak", "\"quoted\\\"",
 	"tab\there", "\xff\xfe not UTF-8", "\xe2\x80\xaegnp.exe", "# not a comment", "  ",
-	"back`tick",
-	"\xc2\x9b"
-	"0m",
-	"=cmd()", "caf\xc3\xa9", "\xed\xa0\x80", "cr\r", "[unknown]", "'",
-	"operator new(unsigned long)", "\x7f"};
+	"back`tick", "\302\2330m", "=cmd()", "caf\xc3\xa9", "\xed\xa0\x80", "cr\r", "[unknown]",
+	"'", "operator new(unsigned long)", "\x7f"};
 
 struct random_path {
 	uint32_t depth;

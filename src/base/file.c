@@ -23,8 +23,8 @@ static const char *file_kind(mode_t mode)
 	return "is a device";
 }
 
-static struct error *read_fd(int fd, const char *name, uint64_t limit, size_t hint,
-	struct file_bytes *bytes)
+static struct error *read_fd(
+	int fd, const char *name, uint64_t limit, size_t hint, struct file_bytes *bytes)
 {
 	size_t capacity = hint + 1, size = 0;
 	uint8_t *data = xrealloc_array(NULL, capacity, 1);
@@ -73,8 +73,8 @@ struct error *file_read(const char *path, uint64_t limit, struct file_bytes *byt
 	if (!S_ISREG(st.st_mode))
 		err = error_new(ERROR_INPUT, "%s: %s, not a file", path, file_kind(st.st_mode));
 	else if (limit && (uint64_t)st.st_size > limit)
-		err = error_new(ERROR_INPUT, "%s: larger than %llu bytes", path,
-			(unsigned long long)limit);
+		err = error_new(
+			ERROR_INPUT, "%s: larger than %llu bytes", path, (unsigned long long)limit);
 	else
 		err = read_fd(fd, path, limit, (size_t)st.st_size, bytes);
 	close(fd);

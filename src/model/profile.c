@@ -10,7 +10,10 @@ const char *const object_kind_names[OBJECT_KIND_COUNT + 1] = {
 	[OBJECT_UNKNOWN] = "unknown",
 };
 
-#define STAT(name) {#name, offsetof(struct profile_stats, name)}
+#define STAT(name)                                                                                 \
+	{                                                                                          \
+#name, offsetof(struct profile_stats, name)                                        \
+	}
 
 const struct stat_field stat_fields[] = {
 	STAT(counted),
