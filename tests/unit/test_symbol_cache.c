@@ -1,0 +1,219 @@
+/* The symbol cache's files and folder: what goes in comes out, what is not sound is not read. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "symbolize/cache_directory.h"
+#include "symbolize/cache_file.h"
+
+static const struct symbol_frame frames[] = {
+	{STR("inner"), STR("/src/a.h"), 3, STR("/src/a.h"), 1, true},
+	{STR("outer"), STR("/src/a.c"), 30, STR("/src/a.c"), 20, false},
+	{STR("main"), STR(""), 0, STR(""), 0, false},
+};
+static const uint64_t addrs[] = {0x1000, 0x1004, 0x2000};
+static const struct symbol_place places[] = {{frames, 2}, {NULL, 0}, {frames + 2, 1}};
+static const struct cache_contents sample = {
+	.obj_addrs = addrs, .places = places, .count = 3, .has_names = true, .has_lines = true};
+
+static void check_frame(const struct symbol_frame *a, const struct symbol_frame *b)
+{
+	assert_true(str_equal(a->function, b->function));
+	assert_true(str_equal(a->file, b->file));
+	assert_true(str_equal(a->function_file, b->function_file));
+	assert_int_equal(a->line, b->line);
+	assert_int_equal(a->function_line, b->function_line);
+	assert_int_equal(a->is_inline, b->is_inline);
+}
+
+static void what_goes_in_comes_out(void **state)
+{
+	struct arena *arena = arena_create();
+	struct cache_contents got;
+	struct strbuf file = {0};
+
+	(void)state;
+	cache_file_encode(&sample, &file);
+	assert_true(cache_file_decode(strbuf_str(&file), arena, &got));
+	assert_int_equal(got.count, sample.count);
+	assert_true(got.has_names && got.has_lines);
+	for (size_t i = 0; i < got.count; i++) {
+		assert_int_equal(got.obj_addrs[i], addrs[i]);
+		assert_int_equal(got.places[i].count, places[i].count);
+		for (uint32_t k = 0; k < places[i].count; k++)
+			check_frame(&got.places[i].frames[k], &places[i].frames[k]);
+	}
+	strbuf_deinit(&file);
+	arena_destroy(arena);
+}
+
+static void any_damage_makes_it_void(void **state)
+{
+	struct arena *arena = arena_create();
+	struct cache_contents got;
+	struct strbuf file = {0};
+
+	(void)state;
+	cache_file_encode(&sample, &file);
+	for (size_t size = 0; size < file.size; size++)
+		assert_false(cache_file_decode((struct str){file.data, size}, arena, &got));
+	for (size_t i = 0; i < file.size; i++) {
+		file.data[i] ^= 0x10;
+		assert_false(cache_file_decode(strbuf_str(&file), arena, &got));
+		file.data[i] ^= 0x10;
+	}
+	strbuf_add_char(&file, 0);
+	assert_false(cache_file_decode(strbuf_str(&file), arena, &got));
+	strbuf_deinit(&file);
+	arena_destroy(arena);
+}
+
+/* A folder of our own; the caller's. */
+static char *make_folder(void)
+{
+	const char *base = getenv("TMPDIR");
+	char *folder = xasprintf("%s/sonde-cache-XXXXXX", base ? base : "/tmp");
+
+	assert_non_null(mkdtemp(folder));
+	return folder;
+}
+
+static size_t count_files(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	size_t count = 0;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL)
+		count += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+	closedir(dir);
+	return count;
+}
+
+static void remove_folder(char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	while ((entry = readdir(dir)) != NULL)
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
+	assert_int_equal(rmdir(folder), 0);
+	free(folder);
+}
+
+static void files_are_whole_and_private(void **state)
+{
+	char *folder = make_folder(), *path = xasprintf("%s/x.sym", folder);
+	struct file_bytes bytes;
+	struct stat st;
+
+	(void)state;
+	cache_directory_write(folder, "x.sym", STR("first"), 1000);
+	cache_directory_write(folder, "x.sym", STR("second"), 1000);
+	assert_true(cache_directory_read(folder, "x.sym", 1000, &bytes));
+	assert_int_equal(bytes.size, 6);
+	assert_memory_equal(bytes.data, "second", 6);
+	file_bytes_deinit(&bytes);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_false(cache_directory_read(folder, "x.sym", 5, &bytes));
+	assert_false(cache_directory_read(folder, "y.sym", 1000, &bytes));
+	free(path);
+	remove_folder(folder);
+}
+
+static void links_are_not_followed(void **state)
+{
+	char *folder = make_folder(), *path = xasprintf("%s/x.sym", folder);
+	struct file_bytes bytes;
+
+	(void)state;
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	assert_false(cache_directory_read(folder, "x.sym", 1 << 20, &bytes));
+	free(path);
+	remove_folder(folder);
+}
+
+static void the_oldest_go_first(void **state)
+{
+	char *folder = make_folder();
+	struct file_bytes bytes;
+	char name[32];
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "%d.sym", i);
+		cache_directory_write(folder, name, STR("0123456789"), 35);
+		usleep(20000);
+		if (i == 1) { /* used again: it is no longer the oldest */
+			assert_true(cache_directory_read(folder, "0.sym", 100, &bytes));
+			file_bytes_deinit(&bytes);
+			usleep(20000);
+		}
+	}
+	assert_int_equal(count_files(folder), 3);
+	assert_false(cache_directory_read(folder, "1.sym", 100, &bytes));
+	assert_true(cache_directory_read(folder, "4.sym", 100, &bytes));
+	file_bytes_deinit(&bytes);
+	remove_folder(folder);
+}
+
+static void folders_are_made(void **state)
+{
+	char *folder = make_folder(), *inner = xasprintf("%s/sonde", folder);
+	char *inmost = xasprintf("%s/sym", inner);
+	struct file_bytes bytes;
+
+	(void)state;
+	cache_directory_write(inmost, "x.sym", STR("a"), 1000);
+	assert_true(cache_directory_read(inmost, "x.sym", 100, &bytes));
+	file_bytes_deinit(&bytes);
+	remove_folder(inmost);
+	rmdir(inner);
+	free(inner);
+	remove_folder(folder);
+}
+
+static void the_environment_says_where(void **state)
+{
+	(void)state;
+	setenv("XDG_CACHE_HOME", "/x", 1);
+	setenv("HOME", "/h", 1);
+	char *path = cache_directory_path(NULL);
+	assert_string_equal(path, "/x/sonde/sym");
+	free(path);
+	setenv("XDG_CACHE_HOME", "relative", 1);
+	path = cache_directory_path(NULL);
+	assert_string_equal(path, "/h/.cache/sonde/sym");
+	free(path);
+	unsetenv("HOME");
+	assert_null(cache_directory_path(NULL));
+	assert_null(cache_directory_path(""));
+	path = cache_directory_path("/mine");
+	assert_string_equal(path, "/mine");
+	free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_goes_in_comes_out),
+		cmocka_unit_test(any_damage_makes_it_void),
+		cmocka_unit_test(files_are_whole_and_private),
+		cmocka_unit_test(links_are_not_followed),
+		cmocka_unit_test(the_oldest_go_first),
+		cmocka_unit_test(folders_are_made),
+		cmocka_unit_test(the_environment_says_where),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

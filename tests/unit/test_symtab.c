@@ -1,0 +1,300 @@
+/* Names out of symbol tables: which of several, how far they reach, PLT stubs. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <elf.h>
+
+#include "../elf_image.h"
+#include "obj/objfile.h"
+#include "obj/symtab.h"
+
+#define TEXT 0x1000
+#define DATA 0x9000
+
+enum { TEXT_SECTION = 1, DATA_SECTION, STRINGS_SECTION };
+
+struct row {
+	const char *name;
+	uint64_t value, size;
+	unsigned int type, bind;
+	uint16_t section;
+};
+
+/* A file with these symbols and what reads it. */
+struct fixture {
+	struct strbuf strings, symbols, file;
+	struct objfile *object;
+	struct symtab *table;
+};
+
+static void fixture_open(
+	struct fixture *f, const struct row *rows, size_t count, uint32_t table_type)
+{
+	static const char code[0x1000], data[0x100];
+	struct elf_image image = {0};
+	Elf64_Sym none = {0};
+
+	*f = (struct fixture){0};
+	strbuf_add_char(&f->strings, '\0');
+	strbuf_add(&f->symbols, (struct str){(const char *)&none, sizeof(none)});
+	for (size_t i = 0; i < count; i++) {
+		Elf64_Sym sym = {.st_name = (uint32_t)f->strings.size,
+			.st_info = (unsigned char)ELF64_ST_INFO(rows[i].bind, rows[i].type),
+			.st_shndx = rows[i].section,
+			.st_value = rows[i].value,
+			.st_size = rows[i].size};
+		strbuf_add(&f->symbols, (struct str){(const char *)&sym, sizeof(sym)});
+		strbuf_add(&f->strings, (struct str){rows[i].name, strlen(rows[i].name) + 1});
+	}
+	elf_image_add(&image, (struct elf_image_section){.name = ".text",
+				      .type = SHT_PROGBITS,
+				      .flags = SHF_ALLOC | SHF_EXECINSTR,
+				      .obj_addr = TEXT,
+				      .bytes = {code, sizeof(code)}});
+	elf_image_add(&image, (struct elf_image_section){.name = ".data",
+				      .type = SHT_PROGBITS,
+				      .flags = SHF_ALLOC | SHF_WRITE,
+				      .obj_addr = DATA,
+				      .bytes = {data, sizeof(data)}});
+	elf_image_add(&image,
+		(struct elf_image_section){
+			.name = ".strtab", .type = SHT_STRTAB, .bytes = strbuf_str(&f->strings)});
+	elf_image_add(&image, (struct elf_image_section){.name = ".symtab",
+				      .type = table_type,
+				      .link = STRINGS_SECTION,
+				      .entry_size = sizeof(Elf64_Sym),
+				      .bytes = strbuf_str(&f->symbols)});
+	elf_image_write(&image, &f->file);
+	elf_image_deinit(&image);
+	assert_null(objfile_open_memory(f->file.data, f->file.size, "test", &f->object));
+	f->table = symtab_create(f->object, NULL);
+}
+
+static void fixture_close(struct fixture *f)
+{
+	symtab_destroy(f->table);
+	objfile_close(f->object);
+	strbuf_deinit(&f->strings);
+	strbuf_deinit(&f->symbols);
+	strbuf_deinit(&f->file);
+}
+
+static void check(const struct fixture *f, uint64_t addr, const char *expected)
+{
+	struct symbol symbol;
+	bool found = symtab_find(f->table, addr, &symbol);
+
+	assert_int_equal(found, expected != NULL);
+	if (found)
+		assert_true(str_equal(symbol.name, str_from(expected)));
+}
+
+static void sizes_are_respected(void **state)
+{
+	static const struct row rows[] = {
+		{"a", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+		{"b", 0x1020, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"past_the_end", 0x1ff0, 0x1000, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+	};
+	struct fixture f;
+
+	(void)state;
+	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
+	assert_true(symtab_is_full(f.table));
+	check(&f, 0xfff, NULL);
+	check(&f, 0x1000, "a");
+	check(&f, 0x100f, "a");
+	check(&f, 0x1010, NULL);
+	check(&f, 0x1020, "b");
+	check(&f, 0x1fff, "past_the_end");
+	check(&f, 0x2000, NULL);
+	fixture_close(&f);
+}
+
+static void symbols_without_size_reach_to_the_next(void **state)
+{
+	static const struct row rows[] = {
+		{"start", 0x1000, 0, STT_NOTYPE, STB_GLOBAL, TEXT_SECTION},
+		{"next", 0x1020, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"label", 0x1024, 0, STT_NOTYPE, STB_LOCAL, TEXT_SECTION},
+		{"last", 0x1040, 0, STT_NOTYPE, STB_LOCAL, TEXT_SECTION},
+	};
+	struct fixture f;
+
+	(void)state;
+	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
+	check(&f, 0x101f, "start");
+	check(&f, 0x1028, "next");
+	check(&f, 0x1030, NULL);
+	check(&f, 0x1fff, "last");
+	fixture_close(&f);
+}
+
+static void inner_functions_have_their_part(void **state)
+{
+	static const struct row rows[] = {
+		{"outer", 0x1000, 0x100, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+		{"inner", 0x1040, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+	};
+	struct fixture f;
+
+	(void)state;
+	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
+	check(&f, 0x103f, "outer");
+	check(&f, 0x1040, "inner");
+	check(&f, 0x1050, "outer");
+	fixture_close(&f);
+}
+
+static void the_best_of_several_names_is_taken(void **state)
+{
+	static const struct row rows[] = {
+		{"untyped", 0x1000, 0x10, STT_NOTYPE, STB_GLOBAL, TEXT_SECTION},
+		{"local", 0x1000, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+		{"__write", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+		{"write", 0x1000, 0x10, STT_FUNC, STB_WEAK, TEXT_SECTION},
+		{"write_long", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+		{"resolver", 0x1020, 0x10, STT_GNU_IFUNC, STB_GLOBAL, TEXT_SECTION},
+		{"sizeless", 0x1040, 0, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+		{"sized", 0x1040, 8, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+	};
+	struct fixture f;
+
+	(void)state;
+	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
+	check(&f, 0x1008, "write");
+	check(&f, 0x1020, "resolver");
+	check(&f, 0x1047, "sized");
+	check(&f, 0x1048, NULL);
+	fixture_close(&f);
+}
+
+static void only_functions_count(void **state)
+{
+	static const struct row rows[] = {
+		{"object", 0x1000, 0x10, STT_OBJECT, STB_GLOBAL, TEXT_SECTION},
+		{"data", DATA, 0x10, STT_NOTYPE, STB_GLOBAL, DATA_SECTION},
+		{"undefined", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, SHN_UNDEF},
+		{"absolute", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, SHN_ABS},
+		{"elsewhere", 0x5000, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+		{"no_section", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, 77},
+		{".L5", 0x1000, 0, STT_NOTYPE, STB_LOCAL, TEXT_SECTION},
+		{"$x", 0x1000, 0, STT_NOTYPE, STB_LOCAL, TEXT_SECTION},
+		{"", 0x1000, 0x10, STT_FUNC, STB_LOCAL, TEXT_SECTION},
+	};
+	struct fixture f;
+
+	(void)state;
+	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
+	assert_int_equal(symtab_count(f.table), 0);
+	fixture_close(&f);
+}
+
+static void versions_are_left_out(void **state)
+{
+	static const struct row rows[] = {
+		{"write@@GLIBC_2.2.5", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+		{"old@V1", 0x1010, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+		{"@odd", 0x1020, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+	};
+	struct fixture f;
+
+	(void)state;
+	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
+	check(&f, 0x1000, "write");
+	check(&f, 0x1010, "old");
+	check(&f, 0x1020, "@odd");
+	fixture_close(&f);
+}
+
+static void exported_names_alone_are_not_all(void **state)
+{
+	static const struct row rows[] = {
+		{"exported", 0x1000, 0x10, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+	};
+	struct fixture f;
+
+	(void)state;
+	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_DYNSYM);
+	assert_false(symtab_is_full(f.table));
+	check(&f, 0x1000, "exported");
+	fixture_close(&f);
+}
+
+static void many_names_for_one_address_are_quick(void **state)
+{
+	enum { COUNT = 200000 };
+	struct row *rows = xcalloc(COUNT, sizeof(*rows));
+	struct fixture f;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++)
+		rows[i] = (struct row){
+			"alias", TEXT + (i & 1), COUNT - i, STT_FUNC, STB_GLOBAL, TEXT_SECTION};
+	fixture_open(&f, rows, COUNT, SHT_SYMTAB);
+	check(&f, 0x1000, "alias");
+	fixture_close(&f);
+	free(rows);
+}
+
+/* jmp *slot(%rip) behind an endbr64, as in .plt.sec; the slot's relocation names the function. */
+static void plt_stubs_are_named(void **state)
+{
+	static const unsigned char stub[16] = {
+		0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0xf6, 0x0f, 0, 0};
+	const char names[] = "\0puts@GLIBC_2.2.5";
+	const Elf64_Sym symbols[2] = {
+		{0}, {.st_name = 1, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)}};
+	const Elf64_Rela rela = {.r_offset = 0x2000, .r_info = ELF64_R_INFO(1, R_X86_64_JUMP_SLOT)};
+	struct elf_image image = {0};
+	struct strbuf file = {0};
+	struct objfile *object;
+	struct symbol symbol;
+
+	(void)state;
+	elf_image_add(&image, (struct elf_image_section){.name = ".plt.sec",
+				      .type = SHT_PROGBITS,
+				      .flags = SHF_ALLOC | SHF_EXECINSTR,
+				      .obj_addr = TEXT,
+				      .bytes = {(const char *)stub, sizeof(stub)}});
+	elf_image_add(&image,
+		(struct elf_image_section){
+			.name = ".dynstr", .type = SHT_STRTAB, .bytes = {names, sizeof(names)}});
+	elf_image_add(&image, (struct elf_image_section){.name = ".dynsym",
+				      .type = SHT_DYNSYM,
+				      .link = 2,
+				      .bytes = {(const char *)symbols, sizeof(symbols)}});
+	elf_image_add(&image, (struct elf_image_section){.name = ".rela.plt",
+				      .type = SHT_RELA,
+				      .link = 3,
+				      .bytes = {(const char *)&rela, sizeof(rela)}});
+	elf_image_write(&image, &file);
+	assert_null(objfile_open_memory(file.data, file.size, "test", &object));
+	struct symtab *table = symtab_create(object, NULL);
+	assert_true(symtab_find(table, TEXT + 4, &symbol));
+	assert_true(symbol.is_plt);
+	assert_true(str_equal(symbol.name, STR("puts")));
+	assert_false(symtab_find(table, TEXT + 16, &symbol));
+	symtab_destroy(table);
+	objfile_close(object);
+	elf_image_deinit(&image);
+	strbuf_deinit(&file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_are_respected),
+		cmocka_unit_test(symbols_without_size_reach_to_the_next),
+		cmocka_unit_test(inner_functions_have_their_part),
+		cmocka_unit_test(the_best_of_several_names_is_taken),
+		cmocka_unit_test(only_functions_count),
+		cmocka_unit_test(versions_are_left_out),
+		cmocka_unit_test(exported_names_alone_are_not_all),
+		cmocka_unit_test(many_names_for_one_address_are_quick),
+		cmocka_unit_test(plt_stubs_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
