@@ -12,7 +12,8 @@
 
 void kernel_map_init(struct kernel_map *map, struct object_table *objects)
 {
-	*map = (struct kernel_map){.objects = objects};
+	*map = (struct kernel_map){
+		.objects = objects, .arena = arena_create(), .kernel = UINT32_MAX};
 }
 
 void kernel_map_deinit(struct kernel_map *map)
@@ -31,8 +32,6 @@ bool kernel_map_add_line(struct kernel_map *map, const char *line)
 		return false;
 	if (low_va == 0 || size == 0)
 		return false;
-	if (!map->arena)
-		map->arena = arena_create();
 	vec_push(&map->modules, (struct kernel_module){.low_va = low_va,
 					.high_va = low_va + size,
 					.object = UINT32_MAX,
@@ -53,7 +52,6 @@ static void read_modules(struct kernel_map *map)
 	size_t capacity = 0;
 	FILE *f = fopen("/proc/modules", "re");
 
-	map->arena = arena_create();
 	map->kernel = object_table_named(map->objects, CAPTURE_OBJECT_KERNEL, STR("[kernel]"));
 	if (!f)
 		return;
@@ -86,7 +84,7 @@ static struct kernel_module *find_module(struct kernel_map *map, uint64_t va)
 
 uint32_t kernel_map_object(struct kernel_map *map, uint64_t va)
 {
-	if (!map->arena)
+	if (map->kernel == UINT32_MAX)
 		read_modules(map);
 	struct kernel_module *module = find_module(map, va);
 

@@ -21,8 +21,8 @@ struct kernel_module {
 struct kernel_map {
 	struct object_table *objects;
 	VEC(struct kernel_module) modules; /* ascending */
-	struct arena *arena;		   /* of the names; NULL: /proc/modules was not read yet */
-	uint32_t kernel;		   /* the object "[kernel]" */
+	struct arena *arena;		   /* of the names */
+	uint32_t kernel;		   /* the object "[kernel]"; UINT32_MAX: nothing read yet */
 };
 
 void kernel_map_init(struct kernel_map *map, struct object_table *objects);

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +21,7 @@
 #include "base/vec.h"
 #include "obj/cfi.h"
 #include "obj/objfile.h"
-#include "record/maps.h"
+#include "obj/vdso.h"
 
 enum object_state {
 	OBJECT_UNTRIED,
@@ -278,29 +277,14 @@ uint32_t object_table_named(struct object_table *t, enum capture_object_kind kin
 
 /* ---- looking into it ---- */
 
-struct vdso_range {
-	const void *start;
-	size_t size;
-};
-
-static void find_vdso(void *context, const struct maps_line *line)
-{
-	struct vdso_range *vdso = context;
-
-	if (line->low_va == (uint64_t)(uintptr_t)vdso->start)
-		vdso->size = line->high_va - line->low_va;
-}
-
 /* All processes have the same vdso as we, so long as they are 64-bit programs. */
 static struct objfile *open_vdso(void)
 {
-	struct vdso_range vdso = {.start = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR)};
 	struct objfile *file = NULL;
+	struct str bytes;
 
-	if (vdso.start)
-		maps_read(getpid(), find_vdso, &vdso);
-	if (vdso.size > 0)
-		error_destroy(objfile_open_memory(vdso.start, vdso.size, "[vdso]", &file));
+	if (vdso_bytes(&bytes))
+		error_destroy(objfile_open_memory(bytes.data, bytes.size, "[vdso]", &file));
 	return file;
 }
 

@@ -318,15 +318,14 @@ static void record_to_the_end(struct recorder *r)
 
 /* ---- start and end ---- */
 
-/* A descriptor for each load object, two for each CPU: more than the usual 1,024 may be needed. */
-static void raise_descriptor_limit(void)
+static void raise_limit(__rlimit_resource_t resource)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+	if (getrlimit(resource, &limit) != 0)
 		return;
 	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
+	setrlimit(resource, &limit);
 }
 
 /* Forks the child and sets up everything on it; on failure the child is gone. */
@@ -336,7 +335,9 @@ static struct error *prepare(struct recorder *r)
 
 	if (err)
 		return err;
-	raise_descriptor_limit();
+	/* A descriptor for each load object, two for each CPU; and the rings are locked memory. */
+	raise_limit(RLIMIT_NOFILE);
+	raise_limit(RLIMIT_MEMLOCK);
 	/* Where it is allowed, be quick to empty the rings on a busy machine. */
 	(void)setpriority(PRIO_PROCESS, 0, -5);
 	err = perf_event_set_open(&r->events, r->launch.pid, r->options.interval_ns);
@@ -365,14 +366,33 @@ static struct error *start(struct recorder *r)
 	return err;
 }
 
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_usec * 1000;
+}
+
 /*
- * The CPU time that went by in the kernel where that could not be sampled.  The events count all of
- * it; how it divides only rusage tells.
+ * The CPU time of the target and all its children.  The system's own account leaves out what a
+ * hypervisor took for others, in which no timer could fire; but it has only children that were
+ * waited for.  The events counted everybody.
+ */
+static uint64_t cpu_time_ns(const struct recorder *r)
+{
+	uint64_t counted_ns = perf_event_set_cpu_ns(&r->events);
+	uint64_t account_ns = timeval_ns(r->usage.ru_utime) + timeval_ns(r->usage.ru_stime);
+	bool is_all = account_ns >= counted_ns - counted_ns / 20;
+
+	return is_all && account_ns < counted_ns ? account_ns : counted_ns;
+}
+
+/*
+ * The part of it that went by in the kernel where that could not be sampled.  How it divides only
+ * the system's account tells.
  */
 static uint64_t unsampled_kernel_ns(const struct recorder *r, uint64_t cpu_ns)
 {
-	double user = (double)r->usage.ru_utime.tv_sec + (double)r->usage.ru_utime.tv_usec / 1e6;
-	double system = (double)r->usage.ru_stime.tv_sec + (double)r->usage.ru_stime.tv_usec / 1e6;
+	double user = (double)timeval_ns(r->usage.ru_utime);
+	double system = (double)timeval_ns(r->usage.ru_stime);
 
 	if (r->events.grant.kernel || user + system <= 0)
 		return 0;
@@ -384,15 +404,14 @@ static void fill_own_usage(struct recorder_result *result)
 	struct rusage own;
 
 	getrusage(RUSAGE_SELF, &own);
-	result->own_cpu_ns = (uint64_t)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) * SECOND_NS +
-			     (uint64_t)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1000;
+	result->own_cpu_ns = timeval_ns(own.ru_utime) + timeval_ns(own.ru_stime);
 	result->own_peak_bytes = (uint64_t)own.ru_maxrss * 1024;
 }
 
 static void fill_result(struct recorder *r, struct recorder_result *result)
 {
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t cpu_ns = perf_event_set_cpu_ns(&r->events);
+	uint64_t cpu_ns = cpu_time_ns(r);
 
 	*result = (struct recorder_result){
 		.engine = "snapshot",

@@ -110,16 +110,51 @@ static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack
 	return node;
 }
 
+static void walk(struct snapshot *s, struct process *p, struct thread *thread,
+	const struct perf_sample *sample, struct unwind_stack *stack)
+{
+	do {
+		stack_memory_restart(&s->memory);
+		unwind_walk(s->walker, &p->space, thread->history, &sample->regs, &s->memory.memory,
+			stack);
+	} while (learn_from_walk(s, p, sample, stack));
+}
+
+/*
+ * A signal handler on a stack of its own, found in the dump; the interrupted stack is only in the
+ * live process.  It is believed if the handler's signal frame is still there, or, as handlers tend
+ * to be over by now, if the interrupted function's callers are now what they were in the thread's
+ * last stack: then they were so in between.
+ */
+static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct thread *thread,
+	const struct perf_sample *sample, size_t inner, struct unwind_stack *stack)
+{
+	stack_memory_check_frame(&s->memory, stack->frames[inner - 1].sp);
+	walk(s, p, thread, sample, stack);
+	if (!s->memory.raced)
+		return;
+	stack_memory_check_nothing(&s->memory);
+	walk(s, p, thread, sample, stack);
+	if (stack->end == UNWIND_REUSED ||
+		(stack->end == UNWIND_ROOT &&
+			unwind_history_ends_like(thread->history, stack, inner + 1)))
+		return;
+	s->memory.raced = true;
+	stack->end = UNWIND_NO_MEMORY;
+	stack->count = inner;
+}
+
 static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread *thread,
 	const struct perf_sample *sample)
 {
 	struct unwind_stack stack;
+	size_t inner;
 
-	do {
-		stack_memory_begin(&s->memory, sample);
-		unwind_walk(s->walker, &p->space, thread->history, &sample->regs, &s->memory.memory,
-			&stack);
-	} while (learn_from_walk(s, p, sample, &stack));
+	stack_memory_begin(&s->memory, sample);
+	walk(s, p, thread, sample, &stack);
+	inner = stack_memory_other_stack(&s->memory, &stack);
+	if (inner > 0)
+		walk_interrupted_stack(s, p, thread, sample, inner, &stack);
 	uint32_t node = intern_user(s, &stack);
 
 	unwind_history_keep(thread->history, &stack);

@@ -15,10 +15,14 @@
 
 #define PIECE_FIRST ((size_t)64 << 10)
 #define PIECE_MOST  ((size_t)1 << 20)
-/* How much of the dump's end must be unchanged. */
+/* How much of the dump must be unchanged. */
 #define CHECK_BYTES ((size_t)2048)
+/* The caller's frame is further away than any frame is large: it is on another stack. */
+#define OTHER_STACK_BYTES ((uint64_t)1 << 20)
 
 static bool memory_read(struct unwind_memory *memory, uint64_t va, uint64_t *value);
+static bool memory_read_code(
+	struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size);
 
 void stack_memory_init(struct stack_memory *m)
 {
@@ -53,35 +57,76 @@ void stack_memory_begin(struct stack_memory *m, const struct perf_sample *sample
 	m->dump_high_va = m->dump_low_va + sample->stack_size;
 	if (m->dump_high_va < m->dump_low_va)
 		m->dump_high_va = m->dump_low_va;
+	m->check_high_va = m->dump_high_va;
+	m->unchecked = false;
+	m->memory.read = memory_read;
+	m->memory.read_code = memory_read_code;
+	m->memory.context = m;
+	stack_memory_restart(m);
+}
+
+void stack_memory_restart(struct stack_memory *m)
+{
 	m->remote_low_va = m->remote_high_va = 0;
 	m->remote_size = PIECE_FIRST;
-	m->raced = false;
-	m->memory.read = memory_read;
-	m->memory.context = m;
+	m->asked = m->raced = false;
 	show_dump(m);
 }
 
-/* Reads a piece of the live process at va and the end of the dump again. False: not to be had. */
+static bool in_dump(const struct stack_memory *m, uint64_t va)
+{
+	return va >= m->dump_low_va && va < m->dump_high_va;
+}
+
+size_t stack_memory_other_stack(const struct stack_memory *m, const struct unwind_stack *stack)
+{
+	size_t inner = 0;
+
+	if (!m->asked)
+		return 0;
+	while (inner < stack->count && in_dump(m, stack->frames[inner].sp))
+		inner++;
+	if (inner == stack->count)
+		return 0;
+	uint64_t next = stack->frames[inner].sp;
+	bool is_near = next >= m->dump_high_va && next - m->dump_high_va < OTHER_STACK_BYTES;
+
+	return is_near ? 0 : inner;
+}
+
+void stack_memory_check_frame(struct stack_memory *m, uint64_t frame_sp)
+{
+	if (m->dump_high_va - frame_sp > CHECK_BYTES)
+		m->check_high_va = frame_sp + CHECK_BYTES;
+}
+
+void stack_memory_check_nothing(struct stack_memory *m)
+{
+	m->unchecked = true;
+}
+
+/* Reads a piece of the live process at va, and the dump's piece to check. False: not to be had. */
 static bool fetch_piece(struct stack_memory *m, uint64_t va)
 {
 	uint8_t again[CHECK_BYTES];
-	size_t dumped = m->dump_high_va - m->dump_low_va;
+	size_t dumped = m->check_high_va - m->dump_low_va;
 	size_t check = dumped < CHECK_BYTES ? dumped : CHECK_BYTES;
 	struct iovec local[2] = {{again, check}, {m->remote, m->remote_size}};
 	struct iovec remote[2] = {
-		{(void *)(uintptr_t)(m->dump_high_va - check), check},
+		{(void *)(uintptr_t)(m->check_high_va - check), check},
 		{(void *)(uintptr_t)va, m->remote_size},
 	};
 
-	if (check == 0)
-		return false;
+	m->asked = true;
 	m->read_count++;
 	m->remote_low_va = m->remote_high_va = 0;
+	if (check == 0)
+		return false;
 	ssize_t got = process_vm_readv((pid_t)m->tid, local, 2, remote, 2, 0);
 
 	if (got < (ssize_t)(check + sizeof(uint64_t)))
 		return false;
-	if (memcmp(again, m->dump + dumped - check, check) != 0) {
+	if (!m->unchecked && memcmp(again, m->dump + dumped - check, check) != 0) {
 		m->raced = true;
 		return false;
 	}
@@ -114,4 +159,13 @@ static bool memory_read(struct unwind_memory *memory, uint64_t va, uint64_t *val
 	}
 	memcpy(value, memory->bytes + (va - memory->low_va), sizeof(*value));
 	return true;
+}
+
+/* Code does not change, so it may be read at any time. */
+static bool memory_read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size)
+{
+	const struct stack_memory *m = memory->context;
+	struct iovec local = {bytes, size}, remote = {(void *)(uintptr_t)va, size};
+
+	return process_vm_readv((pid_t)m->tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }

@@ -142,3 +142,15 @@ void unwind_history_keep(struct unwind_history *history, const struct unwind_sta
 			(struct kept_frame){f->pc, f->sp, f->bp, f->print, f->node, f->flags};
 	}
 }
+
+bool unwind_history_ends_like(
+	const struct unwind_history *history, const struct unwind_stack *stack, size_t inner)
+{
+	if (history->generation != history->walk_generation || inner >= stack->count ||
+		stack->count - inner > history->frames.count)
+		return false;
+	for (size_t i = inner; i < stack->count; i++)
+		if (!is_same(&history->frames.data[stack->count - 1 - i], &stack->frames[i]))
+			return false;
+	return true;
+}

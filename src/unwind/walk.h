@@ -98,6 +98,12 @@ void unwind_history_destroy(struct unwind_history *history);
 void unwind_history_clear(struct unwind_history *history);
 /* Remembers a stack whose frames have their nodes, if its walk ended at the root or by reuse. */
 void unwind_history_keep(struct unwind_history *history, const struct unwind_stack *stack);
+/*
+ * Whether the frames of a whole stack from frames[inner] outwards are, with their data, the
+ * outermost frames of the thread's last stack: then they have not changed since that was taken.
+ */
+bool unwind_history_ends_like(
+	const struct unwind_history *history, const struct unwind_stack *stack, size_t inner);
 
 /*
  * Walks one stack. history may be NULL: no reuse. Never fails: stack->end says how far it got.

@@ -1,0 +1,88 @@
+"""Recording without privileges, and programs that have more of them than we."""
+
+import os
+import pathlib
+import shutil
+
+import harness
+import recording
+
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+	"--inh-caps=-all"]
+PARANOID = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
+
+
+def as_nobody(folder, *command, before=""):
+	"""Records as a user without privileges; the folder becomes theirs."""
+	recording.needs_root()
+	recording.needs_sampling()
+	if not shutil.which("setpriv"):
+		raise harness.Skip("there is no setpriv")
+	if int(PARANOID.read_text()) > 2:
+		raise harness.Skip(f"{PARANOID} is above 2")
+	copy = folder / "sonde"
+	shutil.copy(harness.SONDE, copy)
+	for path in (folder, *folder.iterdir()):
+		os.chmod(path, path.stat().st_mode | 0o055)
+	os.chown(folder, 65534, 65534)
+	path = folder / "test.prof"
+	line = f"{before} exec {copy} record -o {path} -- {' '.join(map(str, command))}"
+	done = harness.run(*NOBODY, "sh", "-c", line, cwd=folder)
+	return recording.Recording(path, done)
+
+
+def test_without_privileges(folder):
+	program = recording.program(folder, "shares")
+	r = as_nobody(folder, program, 4000)
+	harness.check(r.done)
+	r.check_truth(r.done.out)
+	r.check_whole()
+	r.check_captured()
+
+
+def test_without_lockable_memory(folder):
+	program = recording.program(folder, "deep")
+	r = as_nobody(folder, program, 5000, 60, before="ulimit -l 0;")
+	harness.check(r.done)
+	r.check_whole()
+	r.check_captured()
+
+
+def test_kernel_time_that_cannot_be_sampled_is_told(folder):
+	if int(PARANOID.read_text()) < 2:
+		raise harness.Skip(f"{PARANOID} lets everybody sample the kernel")
+	r = as_nobody(folder, "dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000")
+	harness.check(r.done)
+	assert "kernel code could not be sampled" in r.done.err, r.done
+
+
+def test_a_set_uid_program_goes_on_to_its_end(folder):
+	program = recording.program(folder, "fate")
+	powerful = folder / "powerful"
+	program.rename(powerful)
+	powerful.chmod(0o4755)
+	mark = folder / "mark"
+	r = as_nobody(folder, powerful, 400, "file", mark)
+	harness.check(r.done)
+	assert mark.exists()
+	if mark.stat().st_uid != 0:
+		raise harness.Skip("the folder is on a file system without set-uid programs")
+	assert "set-uid" in r.done.err, r.done
+	assert r.stats["counted"] < 50
+
+
+def test_a_child_that_is_set_uid_spoils_nothing(folder):
+	program = recording.program(folder, "fate")
+	powerful = folder / "powerful"
+	shutil.copy(program, powerful)
+	powerful.chmod(0o4755)
+	mark = folder / "mark"
+	r = as_nobody(folder, "sh", "-c",
+		f"'{powerful} 200 file {mark}; {program} 200 exit 6'")
+	harness.check(r.done, 6)
+	assert mark.exists()
+	assert r.share("work_for") > 0.5
+	assert r.stats["counted"] > 150
+
+
+harness.main()

@@ -1,0 +1,119 @@
+"""Recordings of programs that know where their time goes."""
+
+import harness
+import recording
+
+
+def test_shares_are_what_was_programmed(folder):
+	program = recording.program(folder, "shares")
+	r = recording.record(folder, program, 6000)
+	r.check_truth(r.done.out)
+	r.check_whole()
+	r.check_captured()
+
+
+def test_shares_hold_without_debug_information(folder):
+	program = recording.program(folder, "shares", "-g0")
+	r = recording.record(folder, program, 3000)
+	r.check_truth(r.done.out)
+	r.check_whole()
+
+
+def test_shares_hold_at_ten_kilohertz(folder):
+	program = recording.program(folder, "shares")
+	r = recording.record(folder, program, 3000, options=["-F", "10k"])
+	r.check_truth(r.done.out)
+	r.check_whole()
+	r.check_captured()
+
+
+def test_recursion_is_walked_to_its_root(folder):
+	program = recording.program(folder, "deep")
+	r = recording.record(folder, program, 1000, 400)
+	r.check_truth(r.done.out)
+	r.check_whole()
+	for frames, _ in r.stacks:
+		if frames[-1] == "bottom":
+			assert frames.count("level") == 1000, frames.count("level")
+			assert "main" in frames
+
+
+def test_recursion_of_65536_levels_is_walked_whole(folder):
+	program = recording.program(folder, "deep")
+	r = recording.record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 8")
+	r.check_whole()
+	rows = r.json("--view", "tree", "--collapse", "none", "--limit", "0")["rows"]
+	deepest = max((row for row in rows if row["name"] == "bottom"), key=lambda row: row["level"])
+	assert sum(1 for row in rows if row["name"] == "level") >= 65536
+	assert deepest["level"] > 65536
+
+
+def test_mutual_recursion(folder):
+	program = recording.program(folder, "mutual")
+	r = recording.record(folder, program, 8000)
+	r.check_truth(r.done.out)
+	r.check_whole()
+
+
+def test_threads_have_their_shares_and_names(folder):
+	program = recording.program(folder, "threads")
+	r = recording.record(folder, program, 8, 1000)
+	r.check_truth(r.done.out)
+	r.check_whole()
+	r.check_captured()
+
+
+def test_children_by_fork_exec_and_vfork(folder):
+	program = recording.program(folder, "processes")
+	r = recording.record(folder, program, 1500)
+	r.check_truth(r.done.out)
+	r.check_whole()
+	r.check_captured(0.96)
+
+
+def test_libraries_that_come_and_go(folder):
+	one = recording.program(folder, "one.so", "-shared", "-fPIC", "-DCALLED_NAME=called_one",
+		source="plugin")
+	two = recording.program(folder, "two.so", "-shared", "-fPIC", "-DCALLED_NAME=called_two",
+		source="plugin")
+	program = recording.program(folder, "plugins", "-ldl")
+	r = recording.record(folder, program, 40, one, two)
+	r.check_truth(r.done.out + "called_one 0.5 0.5\ncalled_two 0.5 0.5\n")
+	r.check_whole()
+
+
+def test_handlers_on_a_stack_of_their_own(folder):
+	program = recording.program(folder, "signal_stack")
+	r = recording.record(folder, program, 40000)
+	r.check_truth(r.done.out)
+	r.check_whole()
+	handled = [frames for frames, _ in r.stacks
+		if "handler_level" in frames and "[truncated]" not in frames]
+	assert handled
+	for frames in handled:
+		assert frames.index("repeat") < frames.index("handler_level"), frames
+		assert frames.count("handler_level") == 50, frames
+
+
+def test_a_program_that_deletes_itself(folder):
+	program = recording.program(folder, "shares")
+	r = recording.record(folder, "sh", "-c", f"{program} 2000 & sleep 0.2; rm {program}; wait")
+	r.check_whole()
+	assert r.share("shared", exclusive=True) > 0.4
+
+
+def test_programs_in_other_mount_namespaces(folder):
+	recording.needs_root()
+	recording.needs_sampling()
+	if harness.run("unshare", "-m", "true").status != 0:
+		raise harness.Skip("mount namespaces are not allowed here")
+	program = recording.program(folder, "shares")
+	hidden = folder / "hidden"
+	hidden.mkdir()
+	r = recording.record(folder, "unshare", "-m", "sh", "-c",
+		f"mount -t tmpfs none {hidden} && cp {program} {hidden}/inside && {hidden}/inside 2000")
+	r.check_whole()
+	assert r.share("shared", exclusive=True) > 0.4
+
+
+harness.main()

@@ -1,0 +1,143 @@
+"""What the tests of recordings share: test programs, recordings, and what is in them.
+
+The programs are tests/programs/*.c; each says in its first lines what it does and prints its truth.
+They are compiled here, at -O2 and without frame pointers, whatever sonde itself is built with.
+"""
+
+import functools
+import json
+import math
+import os
+import pathlib
+import subprocess
+
+import harness
+
+PROGRAMS = harness.SOURCE_ROOT / "tests" / "programs"
+FLAGS = ("-O2", "-g", "-fomit-frame-pointer", "-pthread", "-D_GNU_SOURCE")
+# Between samples of CPU time where none is asked for.
+INTERVAL_NS = 997001
+
+
+@functools.lru_cache
+def refusal():
+	"""Why this machine allows no sampling, or an empty text."""
+	done = harness.run(harness.SONDE, "record", "-q", "-o", os.devnull, "true")
+	return done.err.strip() if done.status == 125 else ""
+
+
+def needs_sampling():
+	if refusal():
+		raise harness.Skip(refusal())
+
+
+def needs_root():
+	if os.geteuid() != 0:
+		raise harness.Skip("only root can set this up")
+
+
+def program(folder, name, *flags, source=None):
+	"""Compiles a test program; its path."""
+	return harness.compile_c(folder, PROGRAMS / f"{source or name}.c", *FLAGS, *flags, name=name)
+
+
+class Recording:
+	"""A recording that is on disk. done: how the recording ended, if it was waited for."""
+
+	def __init__(self, path, done=None):
+		self.path = path
+		self.done = done
+
+	def report(self, *options):
+		return harness.check(harness.sonde("report", self.path, *options)).out
+
+	def json(self, *options):
+		return json.loads(self.report("--format", "json", *options))
+
+	@functools.cached_property
+	def stats(self):
+		return self.json("--view", "stats")["rows"][0]
+
+	@functools.cached_property
+	def notes(self):
+		return self.json("--view", "stats")["notes"]
+
+	@functools.cached_property
+	def stacks(self):
+		"""[(frames root first, samples)], without the kernel's and those of the inlined spin()."""
+		stacks = []
+		folded = self.report("--format", "folded", "--modules", "--metric", "samples")
+		for line in folded.splitlines():
+			path, _, samples = line.rpartition(" ")
+			frames = [frame.rpartition("`")[::2] for frame in path.split(";")]
+			stacks.append(([name for module, name in frames
+				if name != "spin" and (module[:1] != "[" or module == "[vdso]")], int(samples)))
+		return stacks
+
+	@property
+	def total(self):
+		return sum(samples for _, samples in self.stacks)
+
+	def share(self, name, exclusive=False):
+		return sum(samples for frames, samples in self.stacks
+			if (frames and frames[-1] == name if exclusive else name in frames)) / self.total
+
+	def check_share(self, name, truth, exclusive=False):
+		"""Within four standard deviations of the truth, and what start-up may take."""
+		share = self.share(name, exclusive)
+		slack = 4 * math.sqrt(truth * (1 - truth) / self.total) + 0.01
+		kind = "exclusive" if exclusive else "inclusive"
+		assert abs(share - truth) <= slack, f"{name}: {kind} {share:.4f}, truth {truth}±{slack:.4f}"
+
+	def check_truth(self, text):
+		"""text: lines of `name exclusive inclusive`, as the programs print them."""
+		rows = [line.split() for line in text.splitlines()]
+		assert rows
+		for name, exclusive, inclusive in rows:
+			self.check_share(name, float(exclusive), exclusive=True)
+			self.check_share(name, float(inclusive))
+
+	def check_whole(self, least=0.995):
+		"""Hardly a stack that was not walked to its root."""
+		cut = self.stats["critical"]
+		assert cut <= (1 - least) * self.stats["counted"], f"{cut} of {self.stats['counted']} cut"
+
+	def check_captured(self, least=0.97):
+		"""Samples by CPU time. A thread has half a sample less on average, so short runs fall short."""
+		counted, expected = self.stats["counted"], self.stats["expected"]
+		assert least * expected - 3 <= counted <= 1.03 * expected + 3, f"{counted} of {expected}"
+		assert self.stats["lost"] == 0, self.stats
+
+
+def record(folder, *command, options=(), name="test.prof", status=0, **more):
+	"""Records a command to its end."""
+	needs_sampling()
+	path = pathlib.Path(folder) / name
+	done = harness.sonde("record", *options, "-o", path, "--", *map(str, command), **more)
+	return Recording(path, harness.check(done, status))
+
+
+class Running:
+	"""A recording that goes on. Files, not pipes, take its output: the target may outlive sonde."""
+
+	def __init__(self, folder, command, options, name, **more):
+		needs_sampling()
+		self.recording = Recording(pathlib.Path(folder) / name)
+		self.err_path = pathlib.Path(folder) / (name + ".err")
+		arguments = [harness.SONDE, "record", *options, "-o", self.recording.path, "--", *command]
+		with open(self.err_path, "wb") as err:
+			self.process = subprocess.Popen([str(a) for a in arguments], stdin=subprocess.DEVNULL,
+				stdout=subprocess.DEVNULL, stderr=err, **more)
+
+	def end(self, signal=None):
+		"""Waits for sonde, after this signal to it: its status. Its words are in err then."""
+		if signal:
+			self.process.send_signal(signal)
+		status = self.process.wait(timeout=20)
+		self.err = self.err_path.read_text(errors="replace")
+		return status
+
+
+def start(folder, *command, options=(), name="test.prof", **more):
+	"""Begins to record a command."""
+	return Running(folder, command, options, name, **more)

@@ -1,0 +1,38 @@
+/*
+ * deep DEPTH ROUNDS: a recursion DEPTH levels deep, which works on the way down, at the bottom and
+ * on the way up, a third of the time each.  A stack taken at the bottom has main, DEPTH times
+ * `level`, and `bottom`.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "spin.h"
+
+#define LEVEL_ROUNDS 400
+
+KEEP uint64_t bottom(uint64_t rounds, uint64_t x)
+{
+	return spin(rounds, x) + 1;
+}
+
+KEEP uint64_t level(uint64_t left, uint64_t depth, uint64_t x)
+{
+	x = spin(LEVEL_ROUNDS, x ^ left);
+	x = left > 1 ? level(left - 1, depth, x) : bottom(depth * LEVEL_ROUNDS, x);
+	NO_TAIL_CALL(x);
+	return spin(LEVEL_ROUNDS, x) + left;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t x = 88172645463325252u;
+
+	if (argc < 3)
+		return 2;
+	uint64_t depth = strtoull(argv[1], NULL, 10);
+
+	for (int rounds = atoi(argv[2]); rounds > 0; rounds--)
+		x = level(depth, depth, x);
+	puts("bottom 0.333 0.333\nlevel 0.667 1\nmain 0 1");
+	return x == 0;
+}

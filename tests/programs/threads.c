@@ -1,0 +1,55 @@
+/*
+ * threads COUNT ROUNDS: COUNT threads (an even number) at once; each second one, named "heavy",
+ * does three times the work of the others, named "light".  All work is in `work`.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "spin.h"
+
+static int rounds;
+
+KEEP uint64_t work(uint64_t x)
+{
+	return spin(50000, x) + 1;
+}
+
+KEEP uint64_t light(uint64_t x)
+{
+	return work(x) + 1;
+}
+
+KEEP uint64_t heavy(uint64_t x)
+{
+	x = work(work(work(x)));
+	return x + 1;
+}
+
+static void *thread_main(void *context)
+{
+	uint64_t number = (uint64_t)(uintptr_t)context, x = number + 12345;
+
+	pthread_setname_np(pthread_self(), number % 2 ? "heavy" : "light");
+	for (int i = 0; i < rounds; i++)
+		x = number % 2 ? heavy(x) : light(x);
+	return (void *)(uintptr_t)x;
+}
+
+int main(int argc, char **argv)
+{
+	static pthread_t threads[256];
+
+	if (argc < 3)
+		return 2;
+	int count = atoi(argv[1]) & 255;
+
+	rounds = atoi(argv[2]);
+	for (int i = 0; i < count; i++)
+		if (pthread_create(&threads[i], NULL, thread_main, (void *)(uintptr_t)i) != 0)
+			return 1;
+	for (int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	puts("light 0 0.25\nheavy 0 0.75\nwork 1 1");
+	return 0;
+}

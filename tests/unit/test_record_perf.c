@@ -1,0 +1,268 @@
+/*
+ * Records of perf events, laid out by hand as perf_event_open(2) says, and cut off everywhere.
+ */
+#include "record/perf_record.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* A record under construction. */
+struct record {
+	_Alignas(8) uint8_t bytes[1024];
+	size_t size;
+};
+
+static void put(struct record *r, const void *data, size_t size)
+{
+	memcpy(r->bytes + r->size, data, size);
+	r->size += size;
+}
+
+static void put_u32(struct record *r, uint32_t value)
+{
+	put(r, &value, sizeof(value));
+}
+
+static void put_u64(struct record *r, uint64_t value)
+{
+	put(r, &value, sizeof(value));
+}
+
+static void begin(struct record *r, uint32_t type, uint16_t misc)
+{
+	struct perf_event_header header = {.type = type, .misc = misc};
+
+	*r = (struct record){0};
+	put(r, &header, sizeof(header));
+}
+
+static const struct perf_event_header *end(struct record *r)
+{
+	struct perf_event_header *header = (void *)r->bytes;
+
+	header->size = (uint16_t)r->size;
+	return header;
+}
+
+/* The trailer of all records but samples. */
+static const struct perf_event_header *end_with_time(struct record *r, uint64_t time_ns)
+{
+	put_u32(r, 1);
+	put_u32(r, 2);
+	put_u64(r, time_ns);
+	return end(r);
+}
+
+/* A sample with a kernel chain of two, the registers 100 and up, and three words of stack. */
+static void put_sample(struct record *r, uint16_t misc, uint64_t bx)
+{
+	begin(r, PERF_RECORD_SAMPLE, misc);
+	put_u64(r, 0x1234);
+	put_u32(r, 11);
+	put_u32(r, 12);
+	put_u64(r, 5000);
+	put_u64(r, 997);
+	put_u64(r, 3);
+	put_u64(r, PERF_CONTEXT_KERNEL);
+	put_u64(r, 0xffffffff81000001);
+	put_u64(r, 0xffffffff81000002);
+	put_u64(r, PERF_SAMPLE_REGS_ABI_64);
+	for (uint64_t i = 0; i < 17; i++)
+		put_u64(r, i == 1 ? bx : 100 + i);
+	put_u64(r, 32);
+	for (uint64_t i = 0; i < 4; i++)
+		put_u64(r, 7 + i);
+	put_u64(r, 24);
+}
+
+static void test_sample(void **state)
+{
+	struct perf_sample s;
+	struct record r;
+
+	(void)state;
+	put_sample(&r, PERF_RECORD_MISC_USER, 101);
+	assert_true(perf_record_sample(end(&r), true, &s));
+	assert_int_equal(perf_record_time_ns((void *)r.bytes), 5000);
+	assert_int_equal(s.ip, 0x1234);
+	assert_int_equal(s.pid, 11);
+	assert_int_equal(s.tid, 12);
+	assert_int_equal(s.time_ns, 5000);
+	assert_int_equal(s.period, 997);
+	assert_false(s.in_kernel);
+	assert_int_equal(s.kernel_count, 2);
+	assert_true(s.kernel_chain[0] == 0xffffffff81000001);
+	assert_true(s.has_user);
+	assert_int_equal(s.regs.known, (1u << UNWIND_REG_COUNT) - 1);
+	assert_int_equal(s.regs.value[0], 100);		    /* ax */
+	assert_int_equal(s.regs.value[3], 101);		    /* bx */
+	assert_int_equal(s.regs.value[UNWIND_REG_BP], 106); /* bp */
+	assert_int_equal(s.regs.value[UNWIND_REG_SP], 107);
+	assert_int_equal(s.regs.value[UNWIND_REG_PC], 108);
+	assert_int_equal(s.regs.value[15], 116);
+	assert_int_equal(s.stack_size, 24);
+	assert_int_equal(s.stack[0], 7);
+}
+
+/* The kernel gives -1 for registers that a system call did not save. */
+static void test_unsaved_registers(void **state)
+{
+	struct perf_sample s;
+	struct record r;
+
+	(void)state;
+	put_sample(&r, PERF_RECORD_MISC_KERNEL, UINT64_MAX);
+	assert_true(perf_record_sample(end(&r), true, &s));
+	assert_true(s.in_kernel);
+	assert_int_equal(s.regs.known & 1u << 3, 0);
+	put_sample(&r, PERF_RECORD_MISC_USER, UINT64_MAX);
+	assert_true(perf_record_sample(end(&r), true, &s));
+	assert_int_not_equal(s.regs.known & 1u << 3, 0);
+}
+
+static void test_sample_without_user(void **state)
+{
+	struct perf_sample s;
+	struct record r;
+
+	(void)state;
+	begin(&r, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	for (int i = 0; i < 4; i++)
+		put_u64(&r, 1);
+	put_u64(&r, PERF_SAMPLE_REGS_ABI_NONE);
+	put_u64(&r, 0);
+	put_u64(&r, 0);
+	assert_true(perf_record_sample(end(&r), false, &s));
+	assert_false(s.has_user);
+	assert_int_equal(s.stack_size, 0);
+}
+
+/* Cut off anywhere, a record is refused or read within its bytes (the sanitizers see to that). */
+static void test_cut_off(void **state)
+{
+	struct record r;
+
+	(void)state;
+	put_sample(&r, 0, 1);
+	for (size_t size = sizeof(struct perf_event_header); size < r.size; size++) {
+		struct perf_sample s;
+		struct perf_event_header *copy = malloc(size);
+
+		assert_non_null(copy);
+		memcpy(copy, r.bytes, size);
+		copy->size = (uint16_t)size;
+		assert_false(perf_record_sample(copy, true, &s));
+		perf_record_time_ns(copy);
+		free(copy);
+	}
+}
+
+static void put_mmap(struct record *r, uint16_t misc, const char *path)
+{
+	begin(r, PERF_RECORD_MMAP2, misc);
+	put_u32(r, 21);
+	put_u32(r, 22);
+	put_u64(r, 0x400000);
+	put_u64(r, 0x2000);
+	put_u64(r, 0x1000);
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		put_u32(r, 4);
+		for (uint32_t i = 0; i < 5; i++)
+			put_u32(r, 0x0403 + i);
+	} else {
+		put_u32(r, 8);
+		put_u32(r, 1);
+		put_u64(r, 4711);
+		put_u64(r, 9);
+	}
+	put_u32(r, 5); /* PROT_READ | PROT_EXEC */
+	put_u32(r, 2);
+	char padded[16] = {0};
+
+	memcpy(padded, path, strlen(path));
+	put(r, padded, sizeof(padded));
+}
+
+static void test_mmap(void **state)
+{
+	struct perf_mmap m;
+	struct record r;
+
+	(void)state;
+	put_mmap(&r, 0, "/lib/x.so");
+	assert_true(perf_record_mmap(end_with_time(&r, 77), &m));
+	assert_int_equal(m.pid, 21);
+	assert_int_equal(m.time_ns, 77);
+	assert_int_equal(m.low_va, 0x400000);
+	assert_int_equal(m.high_va, 0x402000);
+	assert_int_equal(m.file_off, 0x1000);
+	assert_int_equal(m.inode, 4711);
+	assert_true(m.executable);
+	assert_string_equal(m.build_id, "");
+	assert_true(str_equal(m.path, STR("/lib/x.so")));
+
+	put_mmap(&r, PERF_RECORD_MISC_MMAP_BUILD_ID, "/lib/y.so");
+	assert_true(perf_record_mmap(end_with_time(&r, 78), &m));
+	assert_string_equal(m.build_id, "03040000");
+	assert_int_equal(m.inode, 0);
+	assert_true(str_equal(m.path, STR("/lib/y.so")));
+}
+
+static void test_tasks_and_names(void **state)
+{
+	struct perf_task task;
+	struct perf_comm comm;
+	struct record r;
+
+	(void)state;
+	begin(&r, PERF_RECORD_FORK, 0);
+	for (uint32_t i = 1; i <= 4; i++)
+		put_u32(&r, i);
+	put_u64(&r, 5);
+	assert_true(perf_record_task(end_with_time(&r, 6), &task));
+	assert_int_equal(task.pid, 1);
+	assert_int_equal(task.parent_pid, 2);
+	assert_int_equal(task.tid, 3);
+	assert_int_equal(task.time_ns, 6);
+
+	begin(&r, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+	put_u32(&r, 1);
+	put_u32(&r, 2);
+	put(&r, "name\0\0\0", 8);
+	assert_true(perf_record_comm(end_with_time(&r, 8), &comm));
+	assert_true(comm.exec);
+	assert_int_equal(comm.tid, 2);
+	assert_true(str_equal(comm.name, STR("name")));
+}
+
+static void test_lost(void **state)
+{
+	struct record r;
+
+	(void)state;
+	begin(&r, PERF_RECORD_LOST, 0);
+	put_u64(&r, 1);
+	put_u64(&r, 33);
+	assert_int_equal(perf_record_lost(end_with_time(&r, 1)), 33);
+	begin(&r, PERF_RECORD_LOST_SAMPLES, 0);
+	put_u64(&r, 44);
+	assert_int_equal(perf_record_lost(end_with_time(&r, 1)), 44);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_unsaved_registers),
+		cmocka_unit_test(test_sample_without_user),
+		cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_mmap),
+		cmocka_unit_test(test_tasks_and_names),
+		cmocka_unit_test(test_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/*
+ * Rings filled by hand as the kernel fills them: order, wrap-around, merge by time.
+ */
+#include "record/ring.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "record/perf_record.h"
+
+#define RING_BYTES 256u
+
+/* A ring in plain memory; the page stands apart from the data, as ring_attach allows. */
+struct fake {
+	struct perf_event_mmap_page page;
+	_Alignas(8) uint8_t data[RING_BYTES];
+	struct ring ring;
+};
+
+static void fake_init(struct fake *f, uint64_t position)
+{
+	*f = (struct fake){0};
+	f->page.data_head = f->page.data_tail = position;
+	ring_attach(&f->ring, &f->page, f->data, RING_BYTES);
+}
+
+static void put_word(struct fake *f, uint64_t word)
+{
+	memcpy(f->data + f->page.data_head % RING_BYTES, &word, sizeof(word));
+	f->page.data_head += sizeof(word);
+}
+
+/* A side-band record: a header, words - 2 times the tag, a trailer of ids and time. */
+static void put_record(struct fake *f, uint64_t tag, uint64_t time_ns, size_t words)
+{
+	struct perf_event_header header = {
+		.type = PERF_RECORD_COMM, .size = (uint16_t)((words + 1) * 8)};
+	uint64_t word;
+
+	memcpy(&word, &header, sizeof(word));
+	put_word(f, word);
+	for (size_t i = 0; i + 1 < words; i++)
+		put_word(f, tag);
+	put_word(f, time_ns);
+}
+
+static uint64_t tag_of(const struct perf_event_header *header)
+{
+	uint64_t tag;
+
+	memcpy(&tag, header + 1, sizeof(tag));
+	return tag;
+}
+
+static void test_order(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	fake_init(&f, 0);
+	ring_look(&f.ring);
+	assert_null(ring_record(&f.ring));
+	put_record(&f, 1, 10, 2);
+	assert_null(ring_record(&f.ring)); /* not looked yet */
+	put_record(&f, 2, 20, 3);
+	ring_look(&f.ring);
+	assert_int_equal(tag_of(ring_record(&f.ring)), 1);
+	assert_int_equal(perf_record_time_ns(ring_record(&f.ring)), 10);
+	ring_release(&f.ring);
+	assert_int_equal(f.page.data_tail, 24);
+	assert_int_equal(tag_of(ring_record(&f.ring)), 2);
+	ring_release(&f.ring);
+	assert_null(ring_record(&f.ring));
+	ring_unmap(&f.ring);
+}
+
+static void test_wrap(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	for (uint64_t start = 0; start < RING_BYTES; start += 8) {
+		const struct perf_event_header *header;
+
+		fake_init(&f, UINT64_C(1000) * RING_BYTES + start);
+		put_record(&f, 7, 99, 20);
+		ring_look(&f.ring);
+		header = ring_record(&f.ring);
+		assert_non_null(header);
+		assert_int_equal(tag_of(header), 7);
+		assert_int_equal(perf_record_time_ns(header), 99);
+		ring_release(&f.ring);
+		assert_int_equal(f.page.data_tail, f.page.data_head);
+		ring_unmap(&f.ring);
+	}
+}
+
+/* What no kernel writes must not lead out of the ring. */
+static void test_bad_size(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	fake_init(&f, 0);
+	put_word(&f, 0); /* a header of size 0 */
+	ring_look(&f.ring);
+	assert_null(ring_record(&f.ring));
+	ring_unmap(&f.ring);
+	fake_init(&f, 0);
+	put_record(&f, 1, 1, 2);
+	f.page.data_head -= 8; /* not all there */
+	ring_look(&f.ring);
+	assert_null(ring_record(&f.ring));
+	ring_unmap(&f.ring);
+}
+
+static void test_merge(void **state)
+{
+	static const uint64_t times[3][3] = {{10, 40, 70}, {20, 50, 60}, {30, 31, 80}};
+	struct ring_merge merge = {0};
+	struct fake fakes[3];
+	uint64_t last = 0;
+	size_t count = 0;
+	const struct perf_event_header *header;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		fake_init(&fakes[i], 0);
+		ring_merge_add(&merge, &fakes[i].ring);
+		for (size_t j = 0; j < 3; j++)
+			put_record(&fakes[i], i, times[i][j], 2);
+	}
+	ring_merge_look(&merge);
+	while ((header = ring_merge_next(&merge, 60))) {
+		assert_true(perf_record_time_ns(header) > last);
+		last = perf_record_time_ns(header);
+		count++;
+	}
+	assert_int_equal(count, 7);
+	assert_int_equal(last, 60);
+	/* What is younger than the horizon stays for the next round. */
+	ring_merge_look(&merge);
+	assert_int_equal(perf_record_time_ns(ring_merge_next(&merge, 100)), 70);
+	assert_int_equal(perf_record_time_ns(ring_merge_next(&merge, 100)), 80);
+	assert_null(ring_merge_next(&merge, 100));
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(fakes[i].page.data_tail, fakes[i].page.data_head);
+		ring_unmap(&fakes[i].ring);
+	}
+	ring_merge_deinit(&merge);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_bad_size),
+		cmocka_unit_test(test_merge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

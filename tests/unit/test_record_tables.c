@@ -1,0 +1,386 @@
+/*
+ * The recorder's tables: stack tree, processes with their address spaces, kernel modules, the lines
+ * of /proc/PID/maps, and stack memory read out of a live process (ourselves).
+ */
+#include "record/process_table.h"
+
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "record/kernel_map.h"
+#include "record/maps.h"
+#include "record/stack_memory.h"
+#include "record/stack_tree.h"
+
+/* What all tables write to: a capture file that nobody reads. */
+struct fixture {
+	char path[64];
+	struct capture_writer *writer;
+	struct object_table *objects;
+	struct process_table *processes;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	snprintf(f->path, sizeof(f->path), "test_record_tables.%d.prof", (int)getpid());
+	assert_null(capture_writer_create(f->path, &f->writer));
+	f->objects = object_table_create(f->writer);
+	f->processes = process_table_create(f->writer, f->objects, 1000);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	process_table_destroy(f->processes);
+	object_table_destroy(f->objects);
+	capture_writer_abandon(f->writer);
+	free(f);
+	return 0;
+}
+
+/* ---- stack tree ---- */
+
+static void test_tree_interns(void **state)
+{
+	struct fixture *f = *state;
+	struct stack_tree t;
+
+	stack_tree_init(&t, f->writer);
+	object_table_named(f->objects, CAPTURE_OBJECT_UNKNOWN, STR("[a]"));
+	object_table_named(f->objects, CAPTURE_OBJECT_UNKNOWN, STR("[b]"));
+	uint32_t root = stack_tree_intern(&t, 0, 0, 10);
+	uint32_t child = stack_tree_intern(&t, root, 0, 10);
+
+	assert_int_equal(root, 1);
+	assert_int_equal(child, 2);
+	assert_int_equal(stack_tree_intern(&t, 0, 0, 10), root);
+	assert_int_equal(stack_tree_intern(&t, root, 0, 10), child);
+	assert_int_equal(stack_tree_intern(&t, root, 1, 10), 3);
+	/* Growing changes no number. */
+	for (uint32_t i = 0; i < 20000; i++)
+		assert_int_equal(stack_tree_intern(&t, child, 0, 100 + i), 4 + i);
+	for (uint32_t i = 0; i < 20000; i++)
+		assert_int_equal(stack_tree_intern(&t, child, 0, 100 + i), 4 + i);
+	stack_tree_deinit(&t);
+}
+
+static void test_tree_addresses(void **state)
+{
+	struct fixture *f = *state;
+	struct stack_addresses a;
+	struct stack_tree t;
+
+	stack_tree_init(&t, f->writer);
+	for (int i = 0; i < 3; i++)
+		object_table_named(f->objects, CAPTURE_OBJECT_UNKNOWN,
+			i == 0	 ? STR("[a]")
+			: i == 1 ? STR("[b]")
+				 : STR("[c]"));
+	stack_tree_intern(&t, stack_tree_intern(&t, 0, 2, 9), 2, 5);
+	stack_tree_intern(&t, stack_tree_intern(&t, 0, 0, 7), 2, 5);
+	stack_tree_addresses(&t, 3, &a);
+	assert_int_equal(a.start[0], 0);
+	assert_int_equal(a.start[1], 1);
+	assert_int_equal(a.start[2], 1);
+	assert_int_equal(a.start[3], 3);
+	assert_int_equal(a.addresses[0], 7);
+	assert_int_equal(a.addresses[1], 5);
+	assert_int_equal(a.addresses[2], 9);
+	stack_addresses_deinit(&a);
+	stack_tree_deinit(&t);
+}
+
+/* ---- processes ---- */
+
+static void map_anonymous(struct fixture *f, struct process *p, uint64_t low_va)
+{
+	struct object_origin origin = {
+		.pid = p->pid,
+		.path = STR("//anon"),
+		.build_id = "",
+		.low_va = low_va,
+		.high_va = low_va + 0x1000,
+	};
+
+	process_table_map(f->processes, p, &origin, low_va);
+}
+
+static void test_fork_copies_and_exec_clears(void **state)
+{
+	struct fixture *f = *state;
+	struct process *parent = process_table_get(f->processes, 100, 2000);
+	struct process *child;
+
+	map_anonymous(f, parent, 0x1000);
+	process_table_fork(f->processes, 101, 100, 101, 3000);
+	child = process_table_find(f->processes, 101);
+	assert_non_null(child);
+	assert_int_equal(child->parent, parent->number);
+	assert_non_null(unwind_space_find(&child->space, 0x1800));
+	map_anonymous(f, child, 0x5000);
+	assert_null(unwind_space_find(&parent->space, 0x5000));
+	process_table_comm(f->processes, 101, 101, true, STR("a very long program name"), 4000);
+	assert_string_equal(child->name, "a very long pro");
+	assert_null(unwind_space_find(&child->space, 0x1800));
+	assert_non_null(unwind_space_find(&parent->space, 0x1800));
+}
+
+static void test_pid_is_used_again(void **state)
+{
+	struct fixture *f = *state;
+
+	process_table_fork(f->processes, 100, 1, 100, 2000);
+	uint32_t first = process_table_find(f->processes, 100)->number;
+
+	process_table_exit(f->processes, 100, 100);
+	assert_null(process_table_find(f->processes, 100));
+	process_table_fork(f->processes, 100, 1, 100, 3000);
+	assert_int_not_equal(process_table_find(f->processes, 100)->number, first);
+	/* Even if its exit was never told. */
+	process_table_fork(f->processes, 100, 1, 100, 4000);
+	assert_int_equal(process_table_find(f->processes, 100)->start_ns, 4000);
+}
+
+static void test_process_outlives_its_first_thread(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p;
+
+	process_table_fork(f->processes, 100, 1, 100, 2000);
+	process_table_fork(f->processes, 100, 100, 105, 2500);
+	process_table_exit(f->processes, 100, 100);
+	p = process_table_find(f->processes, 100);
+	assert_non_null(p);
+	assert_non_null(process_table_thread(f->processes, p, 105, 2600));
+	process_table_exit(f->processes, 100, 105);
+	assert_null(process_table_find(f->processes, 100));
+	process_table_exit(f->processes, 100, 105); /* told twice: nothing happens */
+}
+
+static void test_threads_are_numbered_when_sampled(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p = process_table_get(f->processes, 100, 2000);
+	struct thread *late = process_table_thread(f->processes, p, 107, 2000);
+
+	process_table_fork(f->processes, 100, 100, 108, 2000);
+	assert_int_equal(late->number, 0);
+	assert_int_equal(process_table_thread(f->processes, p, 109, 2000)->number, 1);
+	assert_int_equal(process_table_thread(f->processes, p, 107, 2000)->number, 0);
+}
+
+static int first_slide(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)size;
+	*(uint64_t *)context = info->dlpi_addr;
+	return 1;
+}
+
+/* Our own maps: the mapping of this function gets the slide that the loader gave the program. */
+static void test_maps_are_read_and_resolved(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p = process_table_get(f->processes, getpid(), 2000);
+	uint64_t here = (uint64_t)(uintptr_t)test_maps_are_read_and_resolved, slide;
+	const struct unwind_mapping *m;
+
+	assert_true(process_table_read_maps(f->processes, p, 1));
+	assert_false(process_table_read_maps(f->processes, p, 2)); /* not again at once */
+	m = unwind_space_find(&p->space, here);
+	assert_non_null(m);
+	assert_true(m->object & PROCESS_PENDING);
+	assert_true(process_table_resolve(f->processes, p, here, 2000));
+	assert_false(process_table_resolve(f->processes, p, here, 2000));
+	m = unwind_space_find(&p->space, here);
+	dl_iterate_phdr(first_slide, &slide);
+	assert_int_equal(m->slide, slide);
+	assert_false(m->object & PROCESS_PENDING);
+	assert_non_null(m->table);
+	assert_int_equal(object_table_info(f->objects, m->object).kind, CAPTURE_OBJECT_USER);
+}
+
+/* ---- maps, modules ---- */
+
+static void test_maps_lines(void **state)
+{
+	struct maps_line m;
+
+	(void)state;
+	assert_true(
+		maps_line_parse(STR("7f00-7f80 r-xp 00001000 fe:01 4711     /usr/lib/a b.so"), &m));
+	assert_int_equal(m.low_va, 0x7f00);
+	assert_int_equal(m.high_va, 0x7f80);
+	assert_int_equal(m.file_off, 0x1000);
+	assert_int_equal(m.inode, 4711);
+	assert_true(m.executable);
+	assert_true(str_equal(m.path, STR("/usr/lib/a b.so")));
+	assert_true(maps_line_parse(STR("1000-2000 rw-p 00000000 00:00 0"), &m));
+	assert_false(m.executable);
+	assert_int_equal(m.path.size, 0);
+	assert_false(maps_line_parse(STR(""), &m));
+	assert_false(maps_line_parse(STR("2000-1000 rw-p 00000000 00:00 0"), &m));
+	assert_false(maps_line_parse(STR("nonsense"), &m));
+}
+
+static void test_kernel_modules(void **state)
+{
+	struct fixture *f = *state;
+	struct kernel_map map;
+
+	kernel_map_init(&map, f->objects);
+	map.kernel = object_table_named(f->objects, CAPTURE_OBJECT_KERNEL, STR("[kernel]"));
+	assert_false(kernel_map_add_line(&map, "hidden 4096 0 - Live 0x0000000000000000\n"));
+	assert_false(kernel_map_add_line(&map, "nonsense\n"));
+	assert_true(kernel_map_add_line(&map, "ext4 8192 1 - Live 0xffffffffc0100000 (E)\n"));
+	struct object_info info =
+		object_table_info(f->objects, kernel_map_object(&map, 0xffffffffc0101fff));
+	assert_true(str_equal(info.path, STR("[ext4]")));
+	assert_int_equal(info.kind, CAPTURE_OBJECT_KERNEL);
+	info = object_table_info(f->objects, kernel_map_object(&map, 0xffffffffc0102000));
+	assert_true(str_equal(info.path, STR("[kernel]")));
+	kernel_map_deinit(&map);
+}
+
+/* ---- stack memory ---- */
+
+#define WORDS	   40000
+#define DUMP_WORDS 1000
+
+/* A sample whose dump is the beginning of words; the rest is only in the process. */
+static struct perf_sample sample_of(const uint64_t *words, const uint64_t *dump)
+{
+	struct perf_sample s = {.tid = gettid(), .has_user = true};
+
+	s.regs.value[UNWIND_REG_SP] = (uint64_t)(uintptr_t)words;
+	s.stack = (const uint8_t *)dump;
+	s.stack_size = DUMP_WORDS * sizeof(*dump);
+	return s;
+}
+
+static bool read_word(struct stack_memory *m, const uint64_t *at, uint64_t *value)
+{
+	return m->memory.read(&m->memory, (uint64_t)(uintptr_t)at, value);
+}
+
+static void test_memory_beyond_the_dump(void **state)
+{
+	static uint64_t words[WORDS], dump[DUMP_WORDS];
+	struct stack_memory m;
+	uint64_t value;
+
+	(void)state;
+	for (size_t i = 0; i < WORDS; i++)
+		words[i] = i * 3;
+	memcpy(dump, words, sizeof(dump));
+	struct perf_sample s = sample_of(words, dump);
+
+	stack_memory_init(&m);
+	stack_memory_begin(&m, &s);
+	for (size_t i = 0; i < WORDS; i++) {
+		assert_true(read_word(&m, &words[i], &value));
+		assert_int_equal(value, i * 3);
+	}
+	assert_int_not_equal(m.read_count, 0);
+	assert_true(m.read_count < 4);		       /* by large pieces */
+	assert_true(read_word(&m, &words[5], &value)); /* and back into the dump */
+	assert_false(read_word(&m, (uint64_t *)16, &value));
+	assert_false(m.raced);
+	stack_memory_deinit(&m);
+}
+
+/* The stack has changed since its dump: what lies beyond is not believed. */
+static void test_memory_that_changed(void **state)
+{
+	static uint64_t words[WORDS], dump[DUMP_WORDS];
+	struct stack_memory m;
+	uint64_t value;
+
+	(void)state;
+	memcpy(dump, words, sizeof(dump));
+	words[DUMP_WORDS - 100] = 1;
+	struct perf_sample s = sample_of(words, dump);
+
+	stack_memory_init(&m);
+	stack_memory_begin(&m, &s);
+	assert_true(read_word(&m, &words[DUMP_WORDS - 1], &value));
+	assert_false(read_word(&m, &words[DUMP_WORDS + 1], &value));
+	assert_true(m.raced);
+	/* Nor later in the same stack, but in the next sample's. */
+	words[DUMP_WORDS - 100] = 0;
+	assert_false(read_word(&m, &words[DUMP_WORDS + 1], &value));
+	stack_memory_restart(&m);
+	assert_true(read_word(&m, &words[DUMP_WORDS + 1], &value));
+	stack_memory_deinit(&m);
+}
+
+/*
+ * The walk left the dump for another stack: then the frame that it left from must be unchanged, and
+ * the dump's end does not matter.
+ */
+static void test_memory_of_another_stack(void **state)
+{
+	static uint64_t words[WORDS], dump[DUMP_WORDS], other[16] = {4711};
+	uint64_t sp = (uint64_t)(uintptr_t)&words[300], value;
+	struct unwind_frame frames[] = {
+		{.sp = sp}, {.sp = (uint64_t)(uintptr_t)words + ((uint64_t)1 << 30)}};
+	struct unwind_stack stack = {.frames = frames, .count = 2};
+	struct stack_memory m;
+
+	(void)state;
+	memcpy(dump, words, sizeof(dump));
+	words[DUMP_WORDS - 1] = 1;
+	struct perf_sample s = sample_of(words, dump);
+
+	stack_memory_init(&m);
+	stack_memory_begin(&m, &s);
+	assert_int_equal(stack_memory_other_stack(&m, &stack), 0); /* nothing was read yet */
+	assert_false(read_word(&m, other, &value));
+	assert_int_equal(stack_memory_other_stack(&m, &stack), 1);
+	stack_memory_check_frame(&m, sp);
+	stack_memory_restart(&m);
+	assert_true(read_word(&m, other, &value));
+	assert_int_equal(value, 4711);
+	words[310] = 1;
+	stack_memory_restart(&m);
+	assert_false(read_word(&m, other, &value));
+	assert_true(m.raced);
+	stack_memory_check_nothing(&m);
+	stack_memory_restart(&m);
+	assert_true(read_word(&m, other, &value));
+	stack_memory_deinit(&m);
+}
+
+#define WITH_TABLES(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_TABLES(test_tree_interns),
+		WITH_TABLES(test_tree_addresses),
+		WITH_TABLES(test_fork_copies_and_exec_clears),
+		WITH_TABLES(test_pid_is_used_again),
+		WITH_TABLES(test_process_outlives_its_first_thread),
+		WITH_TABLES(test_threads_are_numbered_when_sampled),
+		WITH_TABLES(test_maps_are_read_and_resolved),
+		WITH_TABLES(test_kernel_modules),
+		cmocka_unit_test(test_maps_lines),
+		cmocka_unit_test(test_memory_beyond_the_dump),
+		cmocka_unit_test(test_memory_that_changed),
+		cmocka_unit_test(test_memory_of_another_stack),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
