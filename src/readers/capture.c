@@ -340,73 +340,112 @@ static void read_all(struct capture *c)
 	read_chunks(c, CAPTURE_CHUNK_SAMPLES);
 }
 
-static const struct {
+/* What went wrong: of one, and of several, where the count is put in front. */
+struct trouble {
 	enum note_kind kind;
-	const char *text;
-} counter_notes[CAPTURE_COUNTER_COUNT] = {
-	[CAPTURE_LOST_RING] = {NOTE_LOST, "samples were lost: the ring buffer was full"},
-	[CAPTURE_LOST_THROTTLED] = {NOTE_LOST, "times the kernel throttled sampling"},
+	const char *one, *several;
+};
+
+static const struct trouble counter_troubles[CAPTURE_COUNTER_COUNT] = {
+	[CAPTURE_LOST_RING] = {NOTE_LOST, "a sample was lost: the ring buffer was full",
+		"samples were lost: the ring buffer was full"},
+	[CAPTURE_LOST_THROTTLED] = {NOTE_LOST, "the kernel throttled sampling once",
+		"times the kernel throttled sampling"},
 	[CAPTURE_TRUNCATED_MEMORY] = {NOTE_TRUNCATED,
+		"a stack was cut short: its memory could not be read",
 		"stacks were cut short: their memory could not be read"},
 	[CAPTURE_TRUNCATED_RACE] = {NOTE_TRUNCATED,
+		"a stack was cut short: it changed while it was read",
 		"stacks were cut short: they changed while they were read"},
 	[CAPTURE_TRUNCATED_RULE] = {NOTE_TRUNCATED,
+		"a stack was cut short: code without unwind information",
 		"stacks were cut short: code without unwind information"},
 	[CAPTURE_TRUNCATED_CORRUPT] = {NOTE_TRUNCATED,
+		"a stack was cut short: it does not lead outwards",
 		"stacks were cut short: they do not lead outwards"},
 	[CAPTURE_TRUNCATED_DEPTH] = {NOTE_TRUNCATED,
+		"a stack was cut short: deeper than can be recorded",
 		"stacks were cut short: deeper than can be recorded"},
-	[CAPTURE_NO_USER_STACK] = {NOTE_TRUNCATED, "samples have kernel frames only"},
+	[CAPTURE_NO_USER_STACK] = {NOTE_TRUNCATED, "a sample has kernel frames only",
+		"samples have kernel frames only"},
 	[CAPTURE_REUSE_WRONG] = {NOTE_GUESSED,
+		"a stack failed the check of reused frames; a few others may be wrong",
 		"stacks failed the check of reused frames; a few others may be wrong"},
 	[CAPTURE_LOST_SIDEBAND] = {NOTE_GUESSED,
+		"a map, fork, exec or exit event was lost: some code may have a wrong name",
 		"map, fork, exec or exit events were lost: some code may have a wrong name"},
 };
 
-static void note_counters(struct capture *c)
+static const struct trouble missing_parts = {
+	NOTE_BAD_RECORD, "a part of the file is missing", "parts of the file are missing"};
+static const struct trouble orphans = {NOTE_TRUNCATED,
+	"a stack leads into a part of the file that is missing",
+	"stacks lead into a part of the file that is missing"};
+static const struct trouble left_out_frames = {NOTE_TRUNCATED,
+	"an inlined frame was left out: there are too many for a file of this size",
+	"inlined frames were left out: there are too many for a file of this size"};
+static const struct trouble missing_samples = {NOTE_LOST,
+	"a sample was lost with a damaged part of the file",
+	"samples were lost with damaged parts of the file"};
+static const struct trouble dropped_samples = {NOTE_LOST,
+	"a sample could not be written to the file: the disk was full, or a limit reached",
+	"samples could not be written to the file: the disk was full, or a limit reached"};
+
+/* Nothing if there was none. */
+static void note(struct capture *c, const struct trouble *trouble, uint64_t count)
 {
-	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
-		if (c->counters[i] && counter_notes[i].text)
-			builder_note(c->builder, counter_notes[i].kind, c->counters[i], "%s",
-				counter_notes[i].text);
+	if (count && trouble->one)
+		builder_note(c->builder, trouble->kind, count, "%s",
+			count == 1 ? trouble->one : trouble->several);
 }
 
-static void note_damage(struct capture *c)
+static void note_damaged_places(struct capture *c)
 {
-	struct builder *b = c->builder;
 	uint64_t places = c->scan.damaged_places + c->bad_chunks;
-	uint64_t first = c->scan.damaged_places ? c->scan.damaged_first : c->first_bad_offset;
+	uint64_t first = c->scan.damaged_places ? c->scan.damaged_first : UINT64_MAX;
 
 	if (c->bad_chunks && c->first_bad_offset < first)
 		first = c->first_bad_offset;
-	if (!c->has_end)
-		builder_note(b, NOTE_INCOMPLETE, 1,
-			"the recording was cut off: the file has no end mark; a recorder that was "
-			"killed leaves out at most 250 ms");
 	if (places)
-		builder_note(b, NOTE_BAD_RECORD, places,
-			"damaged places in the file were passed over, the first at offset 0x%llx",
+		builder_note(c->builder, NOTE_BAD_RECORD, places,
+			places == 1
+				? "a damaged place in the file was passed over, at offset 0x%llx"
+				: "damaged places in the file were passed over, the first at "
+				  "offset 0x%llx",
 			(unsigned long long)first);
-	if (c->scan.missing_chunks)
-		builder_note(b, NOTE_BAD_RECORD, c->scan.missing_chunks,
-			"parts of the file are missing");
-	if (c->orphans)
-		builder_note(b, NOTE_TRUNCATED, c->orphans,
-			"stacks lead into a part of the file that is missing");
-	if (c->tree.left_out)
-		builder_note(b, NOTE_TRUNCATED, c->tree.left_out,
-			"inlined frames were left out: there are too many for a file of this size");
-	if (c->has_end && c->end_samples > c->samples)
-		builder_note(b, NOTE_LOST, c->end_samples - c->samples,
-			"samples were lost with damaged parts of the file");
-	if (c->end_dropped)
-		builder_note(b, NOTE_LOST, c->end_dropped,
-			"samples could not be written to the file: the disk was full, or a limit "
-			"reached");
 }
 
-/* Load objects in which no address has a name. */
-static void note_nameless(struct capture *c)
+static void note_loss(struct capture *c)
+{
+	if (!c->has_end)
+		builder_note(c->builder, NOTE_INCOMPLETE, 1,
+			"the recording was cut off: the file has no end mark; a recorder that was "
+			"killed leaves out at most 250 ms");
+	note_damaged_places(c);
+	note(c, &missing_parts, c->scan.missing_chunks);
+	note(c, &orphans, c->orphans);
+	note(c, &left_out_frames, c->tree.left_out);
+	if (c->has_end && c->end_samples > c->samples)
+		note(c, &missing_samples, c->end_samples - c->samples);
+	note(c, &dropped_samples, c->end_dropped);
+	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
+		note(c, &counter_troubles[i], c->counters[i]);
+}
+
+/* How much of an object's code has names. */
+enum naming { NAMED_NOWHERE, NAMED_IN_PART, NAMED };
+
+static enum naming naming_of(const struct capture_names_object *o)
+{
+	if (o->kind != CAPTURE_OBJECT_USER && o->kind != CAPTURE_OBJECT_KERNEL)
+		return NAMED;
+	if (o->nameless && o->named == 0)
+		return NAMED_NOWHERE;
+	/* A few addresses without a name are in every object: padding, stubs. */
+	return o->nameless > o->named / 10 ? NAMED_IN_PART : NAMED;
+}
+
+static void note_naming(struct capture *c, enum naming naming, const char *what)
 {
 	struct strbuf list = {0};
 	uint64_t count = 0;
@@ -414,8 +453,7 @@ static void note_nameless(struct capture *c)
 	for (size_t i = 0; i < c->names.objects.count; i++) {
 		const struct capture_names_object *o = &c->names.objects.data[i];
 		struct str name = str_base_name(o->path);
-		if (o->named || o->nameless == 0 ||
-			(o->kind != CAPTURE_OBJECT_USER && o->kind != CAPTURE_OBJECT_KERNEL))
+		if (naming_of(o) != naming)
 			continue;
 		if (count < 8)
 			strbuf_printf(&list, "%s%.*s", count ? ", " : "", STR_ARG(name));
@@ -423,9 +461,15 @@ static void note_nameless(struct capture *c)
 	}
 	if (count)
 		builder_note(c->builder, NOTE_NO_SYMBOLS, count,
-			"no symbols for %s%s; their frames are shown as [unknown]", list.data,
+			"%s %s%s; frames without a name are shown as [unknown]", what, list.data,
 			count > 8 ? ", …" : "");
 	strbuf_deinit(&list);
+}
+
+static void note_nameless(struct capture *c)
+{
+	note_naming(c, NAMED_NOWHERE, "no symbols for");
+	note_naming(c, NAMED_IN_PART, "symbols for a part only of");
 }
 
 static void set_stats(struct capture *c)
@@ -501,8 +545,7 @@ static struct error *capture_read(const struct reader_input *input, struct build
 	scan_chunks(&c);
 	if (c.chunks.count) {
 		read_all(&c);
-		note_counters(&c);
-		note_damage(&c);
+		note_loss(&c);
 		note_nameless(&c);
 		set_stats(&c);
 	} else {

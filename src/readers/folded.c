@@ -400,12 +400,15 @@ static struct error *folded_read(const struct reader_input *input, struct builde
 	return err;
 }
 
-/* Looks at 100 lines, and on until one is good. */
+/*
+ * By the first 100 lines.  Any text may have a line that ends in a number, so it takes some of them
+ * among many others; a short file, or one that --from folded insists on, may be as bad as it likes.
+ */
 static int bid_by_lines(struct str text)
 {
 	unsigned int good = 0, bad = 0;
 
-	while (text.size && (good == 0 || good + bad < 100)) {
+	while (text.size && good + bad < 100) {
 		struct str line = str_take_line(&text), stack;
 		int64_t weight;
 		bool is_rounded;
@@ -416,7 +419,7 @@ static int bid_by_lines(struct str text)
 		else
 			bad++;
 	}
-	if (good == 0)
+	if (good == 0 || bad > 32 + 8 * good)
 		return 0;
 	return good >= bad ? 50 : 5;
 }

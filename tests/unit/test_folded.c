@@ -271,6 +271,11 @@ static void content_decides(void **state)
 	assert_string_equal(profile_string(p, p->format).data, "folded");
 	profile_destroy(p);
 	expect_error(STR("a 1\n"), "dump", "does not begin with");
+	struct strbuf prose = {0};
+	for (int i = 0; i < 60; i++)
+		strbuf_add(&prose, i == 30 ? STR("See chapter 5\n") : STR("A line of prose.\n"));
+	expect_error(strbuf_str(&prose), NULL, "in no format that sonde reads");
+	strbuf_deinit(&prose);
 	struct error *err = try_read(STR("a 1\n"), "nosuch", &p);
 	assert_int_equal(err->kind, ERROR_USAGE);
 	assert_non_null(strstr(err->message, "folded"));
