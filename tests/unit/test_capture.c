@@ -1,10 +1,12 @@
 /*
  * Capture files: what was recorded is what is read.
  */
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -231,6 +233,52 @@ static void test_long_names(void **state)
 	free(path);
 }
 
+/* Where this program is loaded: the first object there is. */
+static int take_slide(struct dl_phdr_info *info, size_t size, void *slide)
+{
+	(void)size;
+	*(uintptr_t *)slide = info->dlpi_addr;
+	return 1;
+}
+
+int main(void);
+
+/* A recorder that was killed wrote no names down: those of this machine's files are used. */
+static void test_names_from_this_machine(void **state)
+{
+	char *path = capture_file_path("local.prof"), *cache = capture_file_path("cache");
+	char program[4096];
+	struct capture_writer *w;
+	uintptr_t slide = 0;
+	const int64_t weight = 1;
+
+	(void)state;
+	assert_int_equal(setenv("XDG_CACHE_HOME", cache, 1), 0);
+	ssize_t size = readlink("/proc/self/exe", program, sizeof(program));
+	assert_true(size > 0);
+	dl_iterate_phdr(take_slide, &slide);
+	assert_null(capture_writer_create(path, &w));
+	capture_writer_metric(w, 0, STR("cpu-time"), STR("ns"));
+	capture_writer_object(
+		w, 0, (struct str){program, (size_t)size}, STR(""), CAPTURE_OBJECT_USER);
+	capture_writer_object(w, 1, (struct str){program, (size_t)size},
+		STR("0123456789abcdef0123456789abcdef01234567"), CAPTURE_OBJECT_USER);
+	capture_writer_process(w, 0, 1, CAPTURE_NO_ID, 0, STR("x"));
+	capture_writer_thread(w, 0, 0, 1, 0, STR("x"));
+	capture_writer_node(w, 1, 0, 0, (uintptr_t)main - slide);
+	capture_writer_node(w, 2, 0, 1, (uintptr_t)main - slide);
+	capture_writer_sample(w, 0, 0, 1, &weight);
+	capture_writer_sample(w, 0, 0, 2, &weight);
+	assert_null(capture_writer_finish(w, NULL));
+	struct profile *p = capture_read_file(path);
+	assert_string_equal(leaf_name(p, p->samples.stack[0]), "main");
+	/* Another build of it does not count. */
+	assert_string_equal(leaf_name(p, p->samples.stack[1]), "[unknown]");
+	profile_destroy(p);
+	free(cache);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_stats_and_notes),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_names_from_this_machine),
 	};
 
 	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
