@@ -31,7 +31,7 @@ void arena_adopt(struct arena *arena, void *memory, size_t size);
 /* Bytes handed out and adopted so far. */
 size_t arena_size_bytes(const struct arena *arena);
 
-#define ARENA_NEW(arena, type)	      ((type *)arena_alloc((arena), sizeof(type)))
+#define ARENA_NEW(arena, type)		((type *)arena_alloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, type, count) ((type *)arena_calloc((arena), (count), sizeof(type)))
 
 #endif

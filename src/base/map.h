@@ -4,8 +4,8 @@
 /*
  * Hash tables by open addressing with linear probing, at most half full.
  *
- * `struct map` takes a pair of 64-bit keys to a 32-bit value; `struct str_table` gives each distinct
- * byte string a dense index from 0, in the order of first sight.
+ * `struct map` takes a pair of 64-bit keys to a 32-bit value; `struct str_table` gives each
+ * distinct byte string a dense index from 0, in the order of first sight.
  */
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 #ifndef SONDE_BASE_UTF16_H
 #define SONDE_BASE_UTF16_H
 
-/* Text that Windows tools have written: UTF-16 of either byte order, told by its byte order mark. */
+/* Text that Windows tools have written: UTF-16 of either byte order, told by its byte order mark.
+ */
 
 #include "base/str.h"
 

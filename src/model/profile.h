@@ -7,8 +7,8 @@
  * thread where the source has them.
  *
  * A profile is built through model/builder.h, checked and then frozen: nothing writes to it after.
- * Everything in it lives in its arena.  Index 0 of strings is the empty string; stack 0 is the empty
- * stack.  The other tables begin with their first real row.
+ * Everything in it lives in its arena.  Index 0 of strings is the empty string; stack 0 is the
+ * empty stack.  The other tables begin with their first real row.
  */
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ extern const char *const object_kind_names[OBJECT_KIND_COUNT + 1]; /* NULL at th
 
 /* A load object. */
 struct object {
-	string_id path; /* as the program saw it; the base name is what is shown as "module" */
+	string_id path;	    /* as the program saw it; the base name is what is shown as "module" */
 	string_id build_id; /* lower-case hex, empty if not known */
 	enum object_kind kind;
 };
@@ -86,12 +86,12 @@ struct samples {
 };
 
 enum note_kind {
-	NOTE_LOST,	   /* samples that were taken and not kept */
-	NOTE_TRUNCATED,	   /* stacks not walked to their root */
-	NOTE_NO_SYMBOLS,   /* load objects without symbols */
-	NOTE_BAD_RECORD,   /* parts of the input that could not be read and were passed over */
-	NOTE_INCOMPLETE,   /* the recording was cut off */
-	NOTE_GUESSED,	   /* figures that are estimates */
+	NOTE_LOST,	 /* samples that were taken and not kept */
+	NOTE_TRUNCATED,	 /* stacks not walked to their root */
+	NOTE_NO_SYMBOLS, /* load objects without symbols */
+	NOTE_BAD_RECORD, /* parts of the input that could not be read and were passed over */
+	NOTE_INCOMPLETE, /* the recording was cut off */
+	NOTE_GUESSED,	 /* figures that are estimates */
 	NOTE_INFO,
 	NOTE_KIND_COUNT
 };
@@ -107,12 +107,12 @@ struct note {
 
 /* UINT64_MAX: not known. */
 struct profile_stats {
-	uint64_t counted;     /* samples in the profile */
-	uint64_t expected;    /* by the clock */
+	uint64_t counted;  /* samples in the profile */
+	uint64_t expected; /* by the clock */
 	uint64_t lost;
-	uint64_t foreign;     /* samples whose leaf belongs to no known function */
-	uint64_t critical;    /* samples whose stack could not be walked whole */
-	uint64_t excluded;    /* by WHEN */
+	uint64_t foreign;  /* samples whose leaf belongs to no known function */
+	uint64_t critical; /* samples whose stack could not be walked whole */
+	uint64_t excluded; /* by WHEN */
 	uint64_t duration_ns;
 	uint64_t cpu_ns;      /* that the target used */
 	uint64_t interval_ns; /* between samples, as achieved */
@@ -178,10 +178,10 @@ struct str profile_module(const struct profile *p, object_id id);
 bool profile_find_metric(const struct profile *p, struct str name, metric_id *id);
 
 /*
- * Whether every invariant holds: ids in range, parent < child, no frame twice under one parent, one weight per metric and
- * sample, sum of exclusive = sum of weights = total, no sum of absolute weights beyond 63 bits.
- * NULL if so, else an ERROR_INPUT that names the first broken one.  Runs after every read and in
- * every fuzz run.
+ * Whether every invariant holds: ids in range, parent < child, no frame twice under one parent, one
+ * weight per metric and sample, sum of exclusive = sum of weights = total, no sum of absolute
+ * weights beyond 63 bits. NULL if so, else an ERROR_INPUT that names the first broken one.  Runs
+ * after every read and in every fuzz run.
  */
 must_use struct error *profile_check(const struct profile *p);
 

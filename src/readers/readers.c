@@ -60,7 +60,8 @@ struct error *profile_read_bytes(
 	const struct reader_input *input, const char *from, struct profile **profile)
 {
 	if (input->size == 0)
-		return error_new(ERROR_INPUT, "%s: is empty, there is no profile in it", input->name);
+		return error_new(
+			ERROR_INPUT, "%s: is empty, there is no profile in it", input->name);
 	const struct reader *reader = from ? reader_find(from) : highest_bid(input);
 	if (reader == NULL)
 		return no_reader(input, from);

@@ -52,8 +52,8 @@ const struct reader *reader_find(const char *name);
 
 /*
  * Reads the profile in a file ("-": standard input), gzip and zstd undone first.  from names the
- * reader; NULL: the content decides.  The profile has passed profile_check; it is the caller's, to be
- * freed with profile_destroy.
+ * reader; NULL: the content decides.  The profile has passed profile_check; it is the caller's, to
+ * be freed with profile_destroy.
  */
 must_use struct error *profile_read(const char *path, const char *from, struct profile **profile);
 
