@@ -45,7 +45,7 @@ const struct abbrev *abbrev_table_find(const struct abbrev_table *t, uint64_t co
 static inline const struct attr_spec *abbrev_attrs(
 	const struct abbrev_table *t, const struct abbrev *a)
 {
-	return &t->attrs.data[a->first_attr];
+	return a->attr_count ? &t->attrs.data[a->first_attr] : NULL;
 }
 
 /* The table of a unit, read at first use and kept by its file; empty where the bytes are bad. */

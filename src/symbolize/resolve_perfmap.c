@@ -26,9 +26,10 @@ static void perfmap_resolve(struct resolve_job *job)
 	}
 	job->status->found_file = true;
 	job->status->has_names = perfmap_count(map) != 0;
-	if (perfmap_bad_lines(map))
-		resolve_problem(job, "perf map of process %lld: %zu lines could not be read",
-			(long long)job->object->pid, perfmap_bad_lines(map));
+	size_t bad = perfmap_bad_lines(map);
+	if (bad)
+		resolve_problem(job, "perf map of process %lld: %zu line%s could not be read",
+			(long long)job->object->pid, bad, bad == 1 ? "" : "s");
 	for (size_t i = 0; i < job->count; i++)
 		if (!job->is_known[i] && perfmap_find(map, job->obj_addrs[i], &name))
 			resolve_with_name(job, i, demangle(job->symbolizer->demangler, name));

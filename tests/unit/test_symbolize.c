@@ -1,0 +1,413 @@
+/*
+ * The symbolizer from outside: what it says of objects that are there, gone, changed, the kernel's,
+ * the program's own; and what its cache keeps.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../scratch.h"
+#include "base/alloc.h"
+#include "obj/kallsyms.h"
+#include "obj/objfile.h"
+#include "obj/symtab.h"
+#include "obj/vdso.h"
+#include "symbolize/cache_directory.h"
+#include "symbolize/symbolize.h"
+
+#define C_SOURCES "$SRC/inlines.c $SRC/inlines_other.c"
+
+/* One question and its answer. */
+struct answer {
+	struct arena *arena;
+	struct symbol_place *places;
+	struct symbolize_status status;
+};
+
+static struct answer ask(const struct symbolize_options *options, struct symbolize_object object,
+	const uint64_t *addrs, size_t count)
+{
+	struct symbolizer *s = symbolizer_create(options);
+	struct answer a = {.arena = arena_create()};
+
+	a.places = ARENA_ARRAY(a.arena, struct symbol_place, count);
+	symbolize_addresses(s, &object, addrs, count, a.arena, a.places, &a.status);
+	symbolizer_destroy(s);
+	return a;
+}
+
+static void check_function(const struct symbol_place *place, uint32_t i, const char *expected)
+{
+	assert_true(i < place->count);
+	assert_true(str_equal(place->frames[i].function, str_from(expected)));
+}
+
+static int make_folder(void **state)
+{
+	*state = scratch_create();
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	scratch_destroy(*state);
+	return 0;
+}
+
+static uint64_t function_address(const char *path, const char *name)
+{
+	struct objfile *object;
+	uint64_t addr = 0;
+
+	assert_null(objfile_open(path, &object));
+	struct symtab *table = symtab_create(object, NULL);
+	for (size_t i = 0; i < symtab_count(table); i++) {
+		struct symbol symbol = symtab_at(table, i);
+		if (str_equal(symbol.name, str_from(name)) && !symbol.is_plt)
+			addr = symbol.low;
+	}
+	symtab_destroy(table);
+	objfile_close(object);
+	assert_true(addr != 0);
+	return addr;
+}
+
+/* Builds a program; skips the test if it cannot be. The path is the caller's. */
+static char *build(const char *folder, const char *options)
+{
+	if (!scratch_run(folder, "cc -O2 %s -o program " C_SOURCES, options))
+		skip();
+	return xasprintf("%s/program", folder);
+}
+
+static void names_lines_and_inlined_calls(void **state)
+{
+	char *path = build(*state, "-g");
+	uint64_t work = function_address(path, "work");
+	const struct symbolize_object object = {.path = str_from(path)};
+	const struct symbolize_options all = {.cache_directory = ""};
+	const struct symbolize_options outermost = {.cache_directory = "", .no_inline = true};
+	uint64_t addrs[40];
+	bool any_inline = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(addrs); i++)
+		addrs[i] = work + i;
+	struct answer a = ask(&all, object, addrs, ARRAY_SIZE(addrs));
+	struct answer b = ask(&outermost, object, addrs, ARRAY_SIZE(addrs));
+	assert_true(a.status.found_file && a.status.has_names && a.status.has_lines);
+	assert_null(a.status.problem);
+	for (size_t i = 0; i < ARRAY_SIZE(addrs); i++) {
+		check_function(&a.places[i], a.places[i].count - 1, "work");
+		assert_int_equal(b.places[i].count, 1);
+		check_function(&b.places[i], 0, "work");
+		any_inline |= a.places[i].count > 1;
+	}
+	assert_true(any_inline);
+	assert_true(str_ends_with(a.places[0].frames[0].file, STR("/tests/programs/inlines.c")));
+	assert_true(a.places[0].frames[0].line > 0);
+	arena_destroy(a.arena);
+	arena_destroy(b.arena);
+	free(path);
+}
+
+/* The same function inlined by two files has one identity. */
+static void a_header_has_one_path(void **state)
+{
+	if (!scratch_run(*state,
+		    "mkdir -p a/b && cp $SRC/inlines* a && cp $SRC/inlines* a/b && cd a/b "
+		    "&& cc -O2 -g -I.. -c ../inlines.c && cd .. && cc -O2 -g -c "
+		    "$PWD/inlines_other.c && cc -o ../program b/inlines.o "
+		    "inlines_other.o"))
+		skip();
+	char *path = xasprintf("%s/program", (char *)*state);
+	const struct symbolize_object object = {.path = str_from(path)};
+	const struct symbolize_options options = {.cache_directory = ""};
+	uint64_t starts[2] = {function_address(path, "work"), function_address(path, "other_twin")};
+	struct str seen = STR("");
+
+	for (int i = 0; i < 2; i++) {
+		for (uint64_t addr = starts[i] - 64; addr < starts[i] + 64; addr++) {
+			struct answer a = ask(&options, object, &addr, 1);
+			for (uint32_t k = 0; k < a.places[0].count; k++) {
+				const struct symbol_frame *f = &a.places[0].frames[k];
+				if (!str_equal(f->function, STR("step")))
+					continue;
+				if (seen.size == 0)
+					seen = str_from(xstrndup(
+						f->function_file.data, f->function_file.size));
+				assert_true(str_equal(seen, f->function_file));
+				assert_int_equal(f->function_line, 2);
+			}
+			arena_destroy(a.arena);
+		}
+	}
+	assert_true(str_ends_with(seen, STR("/a/inlines.h")));
+	free((char *)(uintptr_t)seen.data);
+	free(path);
+}
+
+static void without_debug_information_there_are_names(void **state)
+{
+	char *path = build(*state, "-g0");
+	uint64_t addr = function_address(path, "recurse") + 1;
+	const struct symbolize_options options = {.cache_directory = ""};
+	struct answer a =
+		ask(&options, (struct symbolize_object){.path = str_from(path)}, &addr, 1);
+
+	assert_true(a.status.has_names && !a.status.has_lines);
+	check_function(&a.places[0], 0, "recurse");
+	assert_int_equal(a.places[0].frames[0].line, 0);
+	arena_destroy(a.arena);
+	free(path);
+}
+
+static void a_stripped_program_has_no_names(void **state)
+{
+	char *path = build(*state, "-g0");
+	uint64_t addr = function_address(path, "recurse") + 1;
+	const struct symbolize_options options = {.cache_directory = ""};
+
+	if (!scratch_run(*state, "strip program"))
+		skip();
+	struct answer a =
+		ask(&options, (struct symbolize_object){.path = str_from(path)}, &addr, 1);
+	assert_true(a.status.found_file && !a.status.has_names);
+	assert_int_equal(a.places[0].count, 0);
+	arena_destroy(a.arena);
+	free(path);
+}
+
+static void mini_debug_information_has_names(void **state)
+{
+	char *path = build(*state, "-g0");
+	uint64_t addr = function_address(path, "recurse") + 1;
+	const struct symbolize_options options = {.cache_directory = ""};
+
+	if (!scratch_run(*state,
+		    "objcopy --only-keep-debug program mini && xz mini && strip program &&"
+		    "objcopy --add-section .gnu_debugdata=mini.xz program"))
+		skip();
+	struct answer a =
+		ask(&options, (struct symbolize_object){.path = str_from(path)}, &addr, 1);
+	check_function(&a.places[0], 0, "recurse");
+	arena_destroy(a.arena);
+	free(path);
+}
+
+static void a_missing_object_is_told(void **state)
+{
+	const struct symbolize_options options = {.cache_directory = ""};
+	const uint64_t addrs[] = {0x1000, 0x2000};
+	struct answer a = ask(
+		&options, (struct symbolize_object){.path = STR("/nonexistent/program")}, addrs, 2);
+
+	(void)state;
+	assert_false(a.status.found_file || a.status.has_names || a.status.has_lines);
+	assert_non_null(strstr(a.status.problem, "/nonexistent/program"));
+	assert_int_equal(a.places[0].count, 0);
+	assert_int_equal(a.places[1].count, 0);
+	arena_destroy(a.arena);
+}
+
+static void another_build_is_not_used(void **state)
+{
+	char *path = build(*state, "-g -Wl,--build-id=0x0123456789abcdef");
+	uint64_t addr = function_address(path, "work");
+	const struct symbolize_options options = {.cache_directory = ""};
+	struct symbolize_object object = {
+		.path = str_from(path), .build_id = STR("fedcba9876543210")};
+
+	struct answer a = ask(&options, object, &addr, 1);
+	assert_false(a.status.found_file);
+	assert_non_null(strstr(a.status.problem, "another build"));
+	assert_int_equal(a.places[0].count, 0);
+	arena_destroy(a.arena);
+	object.build_id = STR("0123456789abcdef");
+	a = ask(&options, object, &addr, 1);
+	check_function(&a.places[0], a.places[0].count - 1, "work");
+	arena_destroy(a.arena);
+	free(path);
+}
+
+static void what_is_no_object_is_told(void **state)
+{
+	const char *const paths[] = {"/", "/dev/null", "/etc/passwd", ""};
+	const struct symbolize_options options = {.cache_directory = ""};
+	uint64_t addr = 0x1000;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct answer a = ask(
+			&options, (struct symbolize_object){.path = str_from(paths[i])}, &addr, 1);
+		assert_false(a.status.found_file);
+		assert_non_null(a.status.problem);
+		arena_destroy(a.arena);
+	}
+}
+
+/* As if the answer had been kept from an earlier run: the object itself is not needed. */
+static void the_cache_answers_for_an_object_that_is_gone(void **state)
+{
+	char *path = build(*state, "-g -Wl,--build-id=0x0123456789abcdef");
+	char *cache = xasprintf("%s/cache", (char *)*state);
+	char *file = xasprintf("%s/0123456789abcdef.sym", cache);
+	uint64_t addr = function_address(path, "work");
+	const struct symbolize_options options = {.cache_directory = cache};
+	struct symbolize_object object = {
+		.path = str_from(path), .build_id = STR("0123456789abcdef")};
+
+	assert_true(scratch_run(*state, "mkdir cache"));
+	/* Quick answers are not kept; make this one slow by much to read. */
+	uint64_t *addrs = xcalloc(400000, sizeof(*addrs));
+	for (size_t i = 0; i < 400000; i++)
+		addrs[i] = addr + i;
+	struct answer a = ask(&options, object, addrs, 400000);
+	arena_destroy(a.arena);
+	free(addrs);
+	assert_int_equal(access(file, R_OK), 0);
+	assert_int_equal(unlink(path), 0);
+	a = ask(&options, object, &addr, 1);
+	assert_true(a.status.found_file && a.status.has_names && a.status.has_lines);
+	check_function(&a.places[0], a.places[0].count - 1, "work");
+	arena_destroy(a.arena);
+	assert_int_equal(truncate(file, 100), 0);
+	a = ask(&options, object, &addr, 1);
+	assert_false(a.status.found_file);
+	arena_destroy(a.arena);
+	free(file);
+	free(cache);
+	free(path);
+}
+
+static void build_ids_are_no_paths(void **state)
+{
+	char *path = build(*state, "-g");
+	char *cache = xasprintf("%s/cache", (char *)*state);
+	const struct symbolize_options options = {.cache_directory = cache};
+	uint64_t addr = function_address(path, "work");
+
+	struct answer a = ask(&options,
+		(struct symbolize_object){
+			.path = str_from(path), .build_id = STR("../../../../etc/passwd")},
+		&addr, 1);
+	assert_false(a.status.found_file);
+	assert_int_not_equal(access(cache, F_OK), 0);
+	arena_destroy(a.arena);
+	free(cache);
+	free(path);
+}
+
+static void the_vdso_is_our_own(void **state)
+{
+	const struct symbolize_options options = {.cache_directory = ""};
+	struct objfile *object;
+	struct str bytes;
+
+	(void)state;
+	if (!vdso_bytes(&bytes))
+		skip();
+	assert_null(objfile_open_memory(bytes.data, bytes.size, "[vdso]", &object));
+	struct symtab *table = symtab_create(object, NULL);
+	assert_true(symtab_count(table) > 0);
+	struct symbol first = symtab_at(table, 0);
+	struct answer a =
+		ask(&options, (struct symbolize_object){.path = STR("[vdso]")}, &first.low, 1);
+	assert_true(str_equal(a.places[0].frames[0].function, first.name));
+	arena_destroy(a.arena);
+	symtab_destroy(table);
+	objfile_close(object);
+}
+
+static void kernel_functions(void **state)
+{
+	const struct symbolize_options options = {.cache_directory = ""};
+	const struct symbolize_object kernel = {.path = STR("[kernel]"), .kind = OBJECT_KERNEL};
+	const uint64_t addrs[] = {0x1000, 0xffffffff81000000};
+	struct answer a = ask(&options, kernel, addrs, 2);
+
+	(void)state;
+	/* Either the kernel shows its addresses, or a sentence says that it does not. */
+	assert_true(a.status.has_names != (a.status.problem != NULL));
+	assert_int_equal(a.places[0].count, 0);
+	arena_destroy(a.arena);
+}
+
+static void perf_maps(void **state)
+{
+	char *path = xasprintf("/tmp/perf-%d.map", (int)getpid());
+	const struct symbolize_options options = {.cache_directory = ""};
+	const struct symbolize_object object = {.kind = OBJECT_JIT, .pid = getpid()};
+	const uint64_t addrs[] = {0xfff, 0x1008, 0x1020};
+	FILE *file = fopen(path, "w");
+
+	(void)state;
+	if (file == NULL)
+		skip();
+	fputs("1000 10 fib\nnonsense\n", file);
+	fclose(file);
+	struct answer a = ask(&options, object, addrs, ARRAY_SIZE(addrs));
+	unlink(path);
+	assert_true(a.status.found_file && a.status.has_names);
+	assert_non_null(strstr(a.status.problem, "1 line"));
+	assert_int_equal(a.places[0].count, 0);
+	check_function(&a.places[1], 0, "fib");
+	assert_int_equal(a.places[2].count, 0);
+	arena_destroy(a.arena);
+	a = ask(&options, object, addrs, ARRAY_SIZE(addrs));
+	assert_false(a.status.found_file);
+	assert_non_null(a.status.problem);
+	arena_destroy(a.arena);
+	free(path);
+}
+
+static void unknown_memory_is_unknown(void **state)
+{
+	const struct symbolize_options options = {.cache_directory = ""};
+	uint64_t addr = 0x1000;
+	struct answer a = ask(&options,
+		(struct symbolize_object){.path = STR("[heap]"), .kind = OBJECT_UNKNOWN}, &addr, 1);
+
+	(void)state;
+	assert_false(a.status.found_file);
+	assert_non_null(a.status.problem);
+	assert_int_equal(a.places[0].count, 0);
+	arena_destroy(a.arena);
+}
+
+static void no_addresses_are_no_work(void **state)
+{
+	const struct symbolize_options options = {.cache_directory = ""};
+	struct answer a = ask(&options, (struct symbolize_object){.path = STR("/bin/sh")}, NULL, 0);
+
+	(void)state;
+	arena_destroy(a.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+		IN_FOLDER(names_lines_and_inlined_calls),
+		IN_FOLDER(a_header_has_one_path),
+		IN_FOLDER(without_debug_information_there_are_names),
+		IN_FOLDER(a_stripped_program_has_no_names),
+		IN_FOLDER(mini_debug_information_has_names),
+		cmocka_unit_test(a_missing_object_is_told),
+		IN_FOLDER(another_build_is_not_used),
+		cmocka_unit_test(what_is_no_object_is_told),
+		IN_FOLDER(the_cache_answers_for_an_object_that_is_gone),
+		IN_FOLDER(build_ids_are_no_paths),
+		cmocka_unit_test(the_vdso_is_our_own),
+		cmocka_unit_test(kernel_functions),
+		cmocka_unit_test(perf_maps),
+		cmocka_unit_test(unknown_memory_is_unknown),
+		cmocka_unit_test(no_addresses_are_no_work),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
