@@ -24,9 +24,10 @@
 
 #define RING_BYTES_MOST	 ((size_t)4 << 20)
 #define RING_BYTES_LEAST ((size_t)64 << 10)
-/* The tracker's ring beside it: a map is about 130 bytes, a thread's life 150. */
-#define TRACK_BYTES_MOST  ((size_t)256 << 10)
+/* The tracker's ring is a sixteenth of it: a map is about 130 bytes, a thread's life 150. */
 #define TRACK_BYTES_LEAST ((size_t)16 << 10)
+/* About what a new program reports: its files are best opened while it lives. */
+#define TRACK_WAKE_BYTES 1024u
 /* A record is at most 65,535 bytes, its other fields included; the kernel cuts the stack to fit. */
 #define STACK_BYTES_MOST  65528u
 #define STACK_BYTES_LEAST 1024u
@@ -65,7 +66,7 @@ static void attr_init_sample(
 	attr->exclude_callchain_user = 1;
 	attr->sample_regs_user = PERF_RECORD_USER_REGS;
 	attr->sample_stack_user = grant->stack_bytes;
-	attr->wakeup_watermark = (uint32_t)(grant->ring_bytes / 4);
+	attr->wakeup_watermark = (uint32_t)(grant->ring_bytes / 2);
 }
 
 static size_t track_bytes(const struct perf_event_grant *grant)
@@ -86,7 +87,7 @@ static void attr_init_track(struct perf_event_attr *attr, const struct perf_even
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
-	attr->wakeup_watermark = (uint32_t)(track_bytes(grant) / 8);
+	attr->wakeup_watermark = TRACK_WAKE_BYTES;
 }
 
 /*

@@ -36,10 +36,11 @@
 
 #define SECOND_NS   UINT64_C(1000000000)
 #define PROGRESS_NS (SECOND_NS / 10)
-/* Between looks at the rings; a full quarter of a ring wakes us before. */
-#define POLL_MS 10
+/* Between looks at the rings; a ring half full wakes us before. */
+#define POLL_MS 20
 /* While stacks are deeper than their dumps: their rest is to be read before it changes. */
 #define POLL_DEEP_MS 2
+#define DEEP_NS	     (SECOND_NS / 2)
 /* An event's hang-up this long before the target's end is not part of that end. */
 #define HANG_UP_NS (SECOND_NS / 10)
 
@@ -56,7 +57,8 @@ struct recorder {
 	VEC(struct pollfd) polled; /* the signals, then each event still up */
 	struct snapshot snapshot;
 	uint64_t start_ns, progress_ns;
-	uint64_t hung_up_ns; /* when the last event hung up; 0: some are up */
+	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
+	uint64_t hung_up_ns;	/* when the last event hung up; 0: some are up */
 	uint64_t lost_records, lost_sideband, throttled;
 	bool stopped; /* the file can't be written: no more samples */
 	bool ended;
@@ -268,15 +270,24 @@ static void drop_hung_up(struct recorder *r)
 		r->hung_up_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
+static int poll_timeout_ms(struct recorder *r, bool deep)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (deep)
+		r->deep_until_ns = now_ns + DEEP_NS;
+	return now_ns < r->deep_until_ns ? POLL_DEEP_MS : POLL_MS;
+}
+
 static void wait_for_work(struct recorder *r)
 {
 	uint64_t reads = r->snapshot.memory.read_count;
 	size_t count = r->stopped ? 1 : r->polled.count;
-	bool deep;
 
 	drain_and_flush(r);
-	deep = r->snapshot.memory.read_count != reads;
-	if (poll(r->polled.data, count, deep ? POLL_DEEP_MS : POLL_MS) > 0)
+	int timeout_ms = poll_timeout_ms(r, r->snapshot.memory.read_count != reads);
+
+	if (poll(r->polled.data, count, timeout_ms) > 0)
 		drop_hung_up(r);
 }
 

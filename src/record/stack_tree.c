@@ -3,6 +3,7 @@
  */
 #include "record/stack_tree.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,17 +30,18 @@ static uint64_t node_hash(const struct stack_node *n)
 	return hash_pair(n->obj_addr, (uint64_t)n->parent << 32 | n->object);
 }
 
+static bool node_equals(const struct stack_node *a, const struct stack_node *b)
+{
+	return a->obj_addr == b->obj_addr && a->parent == b->parent && a->object == b->object;
+}
+
 /* The slot that holds an equal node, or the free one where it would go. */
 static uint32_t *tree_slot(const struct stack_tree *t, const struct stack_node *wanted)
 {
 	size_t mask = t->slot_count - 1;
 
 	for (size_t i = node_hash(wanted) & mask;; i = (i + 1) & mask) {
-		const struct stack_node *n = &t->nodes.data[t->slots[i]];
-
-		if (t->slots[i] == 0 ||
-			(n->obj_addr == wanted->obj_addr && n->parent == wanted->parent &&
-				n->object == wanted->object))
+		if (t->slots[i] == 0 || node_equals(&t->nodes.data[t->slots[i]], wanted))
 			return &t->slots[i];
 	}
 }
@@ -57,6 +59,12 @@ uint32_t stack_tree_intern(
 	struct stack_tree *t, uint32_t parent, uint32_t object, uint64_t obj_addr)
 {
 	struct stack_node wanted = {.obj_addr = obj_addr, .parent = parent, .object = object};
+	size_t first_child = (size_t)parent + 1;
+
+	/* A stack's nodes are made one after the other, so a node's first child often follows it.
+	 */
+	if (first_child < t->nodes.count && node_equals(&t->nodes.data[first_child], &wanted))
+		return (uint32_t)first_child;
 	uint32_t *slot = tree_slot(t, &wanted);
 
 	if (*slot != 0)
