@@ -46,7 +46,7 @@ struct place {	       /* shared with the child: what it is running */
 static struct seed seeds[SEEDS_MAX];
 static size_t seed_count;
 
-static void fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
 	printf("Bail out! %s: %s\n", what, strerror(errno));
 	exit(1);
@@ -249,7 +249,7 @@ static double now_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void run_child(size_t seed, size_t mutants, double end_s, struct place *place)
+static _Noreturn void run_child(size_t seed, size_t mutants, double end_s, struct place *place)
 {
 	static struct mutant m;
 
