@@ -26,7 +26,8 @@ check: deps all asan ## every test, twice
 
 golden: all ## rewrite the golden files with what is printed now
 	@SONDE=$(abspath $(BUILD))/sonde python3 tests/golden/golden.py --update
-	@git --no-pager diff --stat -- tests/golden
+	@SONDE=$(abspath $(BUILD))/sonde python3 tests/golden/pages.py --update
+	@git --no-pager diff --stat -- tests/golden docs/views
 
 bench: deps all ## measure against the marks and the peers
 	@bench/run
