@@ -17,9 +17,6 @@
 #include "obj/cfi_program.h"
 #include "obj/cfi_rows.h"
 
-/* How much code without rules at an object's entry is taken for start-up code. */
-#define ENTRY_SIZE_MAX ((uint64_t)256)
-
 /* ---- compiling ---- */
 
 /* .debug_frame's entries come first, so that .eh_frame's win where both begin at one address. */
@@ -42,27 +39,40 @@ static void compile_fde(
 	rows->section = &e->sections[fde->section];
 	if (!cie->ready)
 		cfi_program_run_cie(cie, rows->section);
-	if (cie->bad || !cfi_program_run_fde(fde, cie, high, e->places, rows)) {
+	if (cie->bad || !cfi_program_run_fde(fde, cie, high, e->object, rows)) {
 		e->bad++;
 		if (cie->bad)
 			cfi_rows_add_gap(rows, fde->low);
 	}
 }
 
-/* No rules in [low, high), except that code at the entry is the outermost frame. */
+static void add_bare(const struct cfi_bare *bare, uint64_t obj_addr, struct cfi_rows *rows)
+{
+	struct cfi_slow_rule row = {
+		.cfa_register = CFI_REGISTER_SP,
+		.cfa_value = bare->cfa_offset,
+		.how[CFI_REGISTER_RA] = bare->is_outermost ? CFI_UNDEFINED : CFI_AT_CFA,
+		.value[CFI_REGISTER_RA] = bare->is_outermost ? 0 : -8,
+	};
+
+	cfi_rows_add(rows, obj_addr, &row);
+}
+
+/* No rules in [low, high), but for bare code; if that begins with rules, it is not bare. */
 static void add_gap(const struct cfi_entries *e, uint64_t low, uint64_t high, struct cfi_rows *rows)
 {
-	static const struct cfi_slow_rule outermost = {.how[CFI_REGISTER_RA] = CFI_UNDEFINED};
-	uint64_t entry = e->places->entry_addr;
-
 	if (low >= high)
 		return;
 	cfi_rows_add_gap(rows, low);
-	if (entry < low || entry >= high)
-		return;
-	cfi_rows_add(rows, entry, &outermost);
-	if (high - entry > ENTRY_SIZE_MAX)
-		cfi_rows_add_gap(rows, entry + ENTRY_SIZE_MAX);
+	for (size_t i = 0; i < e->object->bare_count; i++) {
+		const struct cfi_bare *bare = &e->object->bare[i];
+		uint64_t to = bare->high_addr < high ? bare->high_addr : high;
+		if (bare->low_addr < low || bare->low_addr >= to)
+			continue;
+		add_bare(bare, bare->low_addr, rows);
+		if (to < high)
+			cfi_rows_add_gap(rows, to);
+	}
 }
 
 static void compile_rows(struct cfi_entries *e, struct cfi_rows *rows)
@@ -87,12 +97,12 @@ static void compile_rows(struct cfi_entries *e, struct cfi_rows *rows)
 /* The lowest address that needs a row. */
 static uint64_t lowest_addr(const struct cfi_entries *e)
 {
-	uint64_t entry = e->places->entry_addr;
+	uint64_t bare = e->object->bare_count ? e->object->bare[0].low_addr : 0;
 
 	if (e->fdes.count == 0)
-		return entry;
+		return bare;
 	uint64_t low = e->fdes.data[0].low;
-	return entry && entry < low && low - entry < CFI_SPAN_MAX / 2 ? entry : low;
+	return bare && bare < low && low - bare < CFI_SPAN_MAX / 2 ? bare : low;
 }
 
 static struct cfi_table *build(struct cfi_entries *e)
@@ -110,16 +120,16 @@ static struct cfi_table *build(struct cfi_entries *e)
 }
 
 struct error *cfi_table_compile(const struct cfi_section *sections, size_t count,
-	const struct cfi_places *places, const char *name, struct cfi_table **table,
-	size_t *bad_entries)
+	const struct cfi_object *object, struct cfi_table **table, size_t *bad_entries)
 {
-	struct cfi_entries entries = {.sections = sections, .places = places, .name = name};
+	struct cfi_entries entries = {.sections = sections, .object = object};
 
 	collect(&entries, count);
 	*bad_entries = entries.bad;
 	if (entries.seen && entries.bad >= entries.seen) {
 		cfi_entries_deinit(&entries);
-		return error_new(ERROR_INPUT, "%s: no readable call frame information", name);
+		return error_new(
+			ERROR_INPUT, "%s: no readable call frame information", object->name);
 	}
 	*table = build(&entries);
 	*bad_entries = entries.bad;

@@ -81,26 +81,31 @@ struct cfi_section {
 	enum cfi_section_kind kind;
 };
 
-/* Addresses of the object that its rules may be relative to; 0 if there are none. */
-struct cfi_places {
-	uint64_t text_addr, data_addr; /* of .text and .got */
-	/*
-	 * Where execution begins.  If that code has no rules, as with the dynamic loader and C
-	 * libraries whose start-up code is bare assembly, its first 256 bytes get CFI_END.
-	 */
-	uint64_t entry_addr;
+/* Code that has no rules of its own, but whose frame is known all the same. */
+struct cfi_bare {
+	uint64_t low_addr, high_addr; /* obj_addrs, [low, high) */
+	bool is_outermost;
+	int32_t cfa_offset; /* if it is not: CFA = sp + cfa_offset, nothing is saved */
+};
+
+/* What is to be known of the object besides. */
+struct cfi_object {
+	const char *name; /* for messages */
+	uint64_t text_addr,
+		data_addr; /* of .text and .got, that addresses may be relative to; or 0 */
+	const struct cfi_bare *bare; /* ascending, disjoint */
+	size_t bare_count;
 };
 
 struct cfi_table;
 
 /*
  * Compiles sections; the table keeps nothing of their bytes.  Where two cover an address, .eh_frame
- * wins.  name is for messages.  Bad entries are passed over and counted in *bad_entries; fails
- * only where there are entries and all are bad.
+ * wins, then .debug_frame, then what is known of bare code.  Bad entries are passed over and
+ * counted in *bad_entries; fails only where there are entries and all are bad.
  */
 must_use struct error *cfi_table_compile(const struct cfi_section *sections, size_t count,
-	const struct cfi_places *places, const char *name, struct cfi_table **table,
-	size_t *bad_entries);
+	const struct cfi_object *object, struct cfi_table **table, size_t *bad_entries);
 void cfi_table_destroy(struct cfi_table *table);
 
 /* The rule for an address in the object's numbering; never NULL (a CFI_NONE rule instead). */

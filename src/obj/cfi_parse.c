@@ -73,7 +73,7 @@ static uint64_t read_format(struct cursor *c, uint8_t format)
 }
 
 uint64_t cfi_read_address(
-	struct cursor *c, uint8_t encoding, uint64_t section_addr, const struct cfi_places *places)
+	struct cursor *c, uint8_t encoding, uint64_t section_addr, const struct cfi_object *object)
 {
 	uint64_t here = section_addr + cursor_offset(c);
 	uint64_t value = read_format(c, encoding & ENCODING_FORMAT);
@@ -88,9 +88,9 @@ uint64_t cfi_read_address(
 	case DW_EH_PE_pcrel:
 		return value + here;
 	case DW_EH_PE_textrel:
-		return value + places->text_addr;
+		return value + object->text_addr;
 	case DW_EH_PE_datarel:
-		return value + places->data_addr;
+		return value + object->data_addr;
 	default: /* relative to the function, aligned */
 		cursor_fail(c, "an address encoding that makes no sense here");
 		return 0;
@@ -233,7 +233,7 @@ static bool read_fde(struct section_walk *w, struct entry_header *h, struct cfi_
 		return false;
 	const struct cfi_cie *cie = &w->entries->cies.data[fde->cie];
 	fde->low = cfi_read_address(
-		c, cie->pointer_encoding, w->section->obj_addr, w->entries->places);
+		c, cie->pointer_encoding, w->section->obj_addr, w->entries->object);
 	uint64_t size = read_format(c, cie->pointer_encoding & ENCODING_FORMAT);
 	if (__builtin_add_overflow(fde->low, size, &fde->high))
 		return false;
@@ -251,7 +251,7 @@ static void take_fde(struct section_walk *w, uint64_t offset)
 	struct entry_header h;
 	struct cfi_fde fde;
 
-	cursor_init(&c, w->section->bytes, w->section->size, w->entries->name, 0);
+	cursor_init(&c, w->section->bytes, w->section->size, w->entries->object->name, 0);
 	cursor_seek(&c, offset);
 	if (!read_header(&c, w->section, &h) || !read_fde(w, &h, &fde)) {
 		w->entries->bad++;
@@ -268,7 +268,7 @@ static void walk_section(struct section_walk *w)
 {
 	struct cursor c;
 
-	cursor_init(&c, w->section->bytes, w->section->size, w->entries->name, 0);
+	cursor_init(&c, w->section->bytes, w->section->size, w->entries->object->name, 0);
 	while (cursor_left(&c) >= 4) {
 		struct entry_header h;
 		if (read_header(&c, w->section, &h)) {

@@ -34,8 +34,7 @@ struct cfi_fde {
 
 struct cfi_entries {
 	const struct cfi_section *sections;
-	const struct cfi_places *places;
-	const char *name;
+	const struct cfi_object *object;
 	VEC(struct cfi_cie) cies;
 	VEC(struct cfi_fde) fdes; /* in the order of the sections, then sorted */
 	size_t bad, seen;
@@ -58,6 +57,6 @@ void cfi_entries_sort(struct cfi_entries *e);
  * which is at section_addr. Fails the cursor for encodings that make no sense in a file.
  */
 uint64_t cfi_read_address(
-	struct cursor *c, uint8_t encoding, uint64_t section_addr, const struct cfi_places *places);
+	struct cursor *c, uint8_t encoding, uint64_t section_addr, const struct cfi_object *object);
 
 #endif

@@ -24,7 +24,7 @@ struct run {
 	struct cursor c; /* offsets count from the start of the section */
 	const struct cfi_cie *cie;
 	const struct cfi_section *section;
-	const struct cfi_places *places;
+	const struct cfi_object *object;
 	struct cfi_rows *rows; /* NULL in a CIE: the location cannot move there */
 	uint64_t obj_addr, high;
 	struct cfi_slow_rule now;
@@ -247,7 +247,7 @@ static void run_location_op(struct run *r, uint8_t op)
 	switch (op) {
 	case DW_CFA_set_loc:
 		move_to(r, cfi_read_address(&r->c, r->cie->pointer_encoding, r->section->obj_addr,
-				   r->places));
+				   r->object));
 		break;
 	case DW_CFA_advance_loc1:
 		advance(r, cfi_read_u8(&r->c));
@@ -328,7 +328,7 @@ void cfi_program_run_cie(struct cfi_cie *cie, const struct cfi_section *section)
 	r.rows = NULL;
 	r.obj_addr = 0;
 	r.high = 1;
-	r.places = &(struct cfi_places){0};
+	r.object = &(struct cfi_object){0};
 	memset(&r.now, 0, sizeof(r.now));
 	r.now.is_signal = cie->is_signal;
 	run(&r);
@@ -338,7 +338,7 @@ void cfi_program_run_cie(struct cfi_cie *cie, const struct cfi_section *section)
 }
 
 bool cfi_program_run_fde(const struct cfi_fde *fde, const struct cfi_cie *cie, uint64_t high,
-	const struct cfi_places *places, struct cfi_rows *rows)
+	const struct cfi_object *object, struct cfi_rows *rows)
 {
 	struct run r;
 
@@ -346,7 +346,7 @@ bool cfi_program_run_fde(const struct cfi_fde *fde, const struct cfi_cie *cie, u
 	r.rows = rows;
 	r.obj_addr = fde->low;
 	r.high = high;
-	r.places = places;
+	r.object = object;
 	r.now = cie->initial;
 	run(&r);
 	if (r.obj_addr < high) {

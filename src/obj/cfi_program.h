@@ -15,6 +15,6 @@ void cfi_program_run_cie(struct cfi_cie *cie, const struct cfi_section *section)
  * the rows end where it is.
  */
 bool cfi_program_run_fde(const struct cfi_fde *fde, const struct cfi_cie *cie, uint64_t high,
-	const struct cfi_places *places, struct cfi_rows *rows);
+	const struct cfi_object *object, struct cfi_rows *rows);
 
 #endif

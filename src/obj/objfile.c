@@ -23,6 +23,7 @@
 #include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/vec.h"
+#include "obj/bare_code.h"
 #include "obj/cfi.h"
 
 #ifndef ELFCOMPRESS_ZSTD
@@ -533,6 +534,7 @@ struct error *objfile_compile_cfi(
 	struct objfile *file, struct cfi_table **table, size_t *bad_entries)
 {
 	struct cfi_section sections[2];
+	struct cfi_bare bare[BARE_CODE_MAX];
 	size_t count = 0;
 
 	if (cfi_section_named(file, ".eh_frame", CFI_EH_FRAME, &sections[count]) ||
@@ -540,13 +542,17 @@ struct error *objfile_compile_cfi(
 		count++;
 	if (cfi_section_named(file, ".debug_frame", CFI_DEBUG_FRAME, &sections[count]))
 		count++;
+	struct cfi_object object = {
+		.name = file->name,
+		.text_addr = section_addr(file, ".text"),
+		.data_addr = section_addr(file, ".got"),
+		.bare = bare,
+		.bare_count = bare_code_find(file, bare),
+	};
 	*bad_entries = 0;
-	if (count == 0 && file->header.e_entry == 0) {
+	if (count == 0 && object.bare_count == 0) {
 		*table = NULL;
 		return NULL;
 	}
-	struct cfi_places places = {.text_addr = section_addr(file, ".text"),
-		.data_addr = section_addr(file, ".got"),
-		.entry_addr = file->header.e_entry};
-	return cfi_table_compile(sections, count, &places, file->name, table, bad_entries);
+	return cfi_table_compile(sections, count, &object, table, bad_entries);
 }

@@ -60,12 +60,11 @@ bool objfile_section_of_type(struct objfile *file, uint32_t type, struct objfile
 /* By number, for a section's link. */
 bool objfile_section_at(struct objfile *file, uint32_t index, struct objfile_section *section);
 /* What its header says, without reading it: bytes is NULL, size as in the file. */
-bool objfile_section_header(
-	struct objfile *file, uint32_t index, struct objfile_section *section);
+bool objfile_section_header(struct objfile *file, uint32_t index, struct objfile_section *section);
 
 /*
- * Unwind rules from .eh_frame and .debug_frame, and for the entry (see obj/cfi.h); *table NULL if
- * it has none of these.
+ * Unwind rules from .eh_frame and .debug_frame, and for start-up code that has none there (see
+ * obj/cfi.h); *table NULL if it has none of these.
  */
 struct cfi_table;
 must_use struct error *objfile_compile_cfi(

@@ -264,11 +264,13 @@ static enum step step_by_guess(struct walk *w, const struct place *place)
 static enum step finish_step(struct walk *w, enum step step, uint64_t sp_before, uint32_t odd)
 {
 	uint64_t sp = w->regs.value[UNWIND_REG_SP];
+	/* longjmp has moved sp before it jumps. */
+	bool progress = sp > sp_before || (sp == sp_before && (w->flags & FRAME_INTERRUPTED));
 
 	if (step != STEP_CALLER && step != STEP_INTERRUPTED)
 		return step;
 	w->flags = odd | (step == STEP_INTERRUPTED ? FRAME_INTERRUPTED : 0);
-	if (sp > sp_before)
+	if (progress)
 		return step;
 	if (step == STEP_CALLER || ++w->stack_switches > STACK_SWITCHES_MAX)
 		return STEP_NO_PROGRESS;
