@@ -85,6 +85,8 @@ static size_t cut(struct unwind_space *space, uint64_t low_va, uint64_t high_va)
 		last++;
 	if (last < space->count && space->mappings[last].low_va < high_va)
 		space->mappings[last].low_va = high_va;
+	if (first == last)
+		return first;
 	memmove(space->mappings + first, space->mappings + last,
 		(space->count - last) * sizeof(*space->mappings));
 	space->count -= last - first;
