@@ -17,7 +17,7 @@
 
 struct str path_directory(struct str path)
 {
-	const char *slash = path.size ? memrchr(path.data, '/', path.size) : NULL;
+	const char *slash = path.data ? memrchr(path.data, '/', path.size) : NULL;
 
 	if (slash == NULL)
 		return STR(".");
@@ -118,6 +118,8 @@ static struct objfile *search_by_link(
 	if (file == NULL)
 		file = search_try(
 			s, xasprintf("%.*s/.debug/%.*s", STR_ARG(directory), STR_ARG(name)));
+	if (places->known_path.size)
+		directory = path_directory(places->known_path);
 	if (file == NULL && directory.data[0] == '/')
 		file = search_try(s, xasprintf("%s%.*s/%.*s", places->debug_directory,
 					     STR_ARG(directory), STR_ARG(name)));

@@ -12,7 +12,9 @@
 struct objfile;
 
 struct debugfile_places {
-	struct str object_path;	     /* where the object was opened */
+	struct str object_path; /* where the object is; what belongs to it may be beside it */
+	struct str
+		known_path; /* as the program knows it (in a container: its own); empty: the same */
 	const char *debug_directory; /* "/usr/lib/debug" */
 };
 

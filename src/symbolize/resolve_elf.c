@@ -56,6 +56,17 @@ static struct error *open_object(const struct symbolize_object *object, struct o
 	return err;
 }
 
+/*
+ * Where its companions may be beside it: where it is opened if that is its path below another root;
+ * else (/proc/PID/map_files/…, a copy) where the program saw it.
+ */
+static struct str object_home_path(const struct symbolize_object *object)
+{
+	struct str open_path = object_open_path(object);
+
+	return str_ends_with(open_path, object->path) ? open_path : object->path;
+}
+
 /* Opens the object if it is the one that ran; else says why not. */
 static struct objfile *open_right_object(struct resolve_job *job)
 {
@@ -83,7 +94,8 @@ static bool source_open(struct elf_source *source, struct resolve_job *job)
 	*source = (struct elf_source){.object = open_right_object(job)};
 	if (source->object == NULL)
 		return false;
-	source->places = (struct debugfile_places){.object_path = object_open_path(job->object),
+	source->places = (struct debugfile_places){.object_path = object_home_path(job->object),
+		.known_path = job->object->path,
 		.debug_directory = job->symbolizer->debug_directory};
 	source->debug = debugfile_open(source->object, &source->places, &problem);
 	if (problem && source->debug == NULL)

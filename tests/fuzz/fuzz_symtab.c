@@ -30,7 +30,8 @@ static void check_table(const struct symtab *table)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct debugfile_places places = {STR("/nonexistent/file"), "/nonexistent"};
+	struct debugfile_places places = {
+		.object_path = STR("/nonexistent/file"), .debug_directory = "/nonexistent"};
 	struct objfile *object;
 	char *problem = NULL;
 

@@ -36,7 +36,8 @@ static bool reading_open(struct reading *r, const char *folder, const char *name
 	*r = (struct reading){.path = xasprintf("%s/%s", folder, name),
 		.debug_directory = xasprintf("%s/debug", folder)};
 	assert_null(objfile_open(r->path, &r->object));
-	struct debugfile_places places = {str_from(r->path), r->debug_directory};
+	struct debugfile_places places = {
+		.object_path = str_from(r->path), .debug_directory = r->debug_directory};
 	r->debug = debugfile_open(r->object, &places, &r->problem);
 	r->info = debug_info_open(
 		r->object, r->debug, &places, str_from(r->debug ? objfile_name(r->debug) : ""));
@@ -256,6 +257,14 @@ static void debug_file_in_folder(void **state)
 		"objcopy --add-gnu-debuglink=.debug/program.debug program");
 }
 
+static void debug_file_in_the_global_folder(void **state)
+{
+	transform_and_check(state, GCC " -g -Wl,--build-id=none " C_SOURCES,
+		"mkdir -p debug$PWD && objcopy --only-keep-debug plain debug$PWD/program.debug &&"
+		"strip -o program plain &&"
+		"objcopy --add-gnu-debuglink=debug$PWD/program.debug program");
+}
+
 static void debug_file_by_build_id(void **state)
 {
 	transform_and_check(state, GCC " -g -Wl,--build-id=0xabcdef0123456789 " C_SOURCES,
@@ -372,6 +381,7 @@ int main(void)
 		IN_FOLDER(compressed_with_zstd),
 		IN_FOLDER(debug_file_beside),
 		IN_FOLDER(debug_file_in_folder),
+		IN_FOLDER(debug_file_in_the_global_folder),
 		IN_FOLDER(debug_file_by_build_id),
 		IN_FOLDER(debug_file_of_another_build),
 		IN_FOLDER(debug_file_with_a_wrong_checksum),
