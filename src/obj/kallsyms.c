@@ -116,7 +116,8 @@ struct kallsyms *kallsyms_parse(struct str bytes)
 		k->symbols.count = 0;
 		return k;
 	}
-	qsort(k->symbols.data, k->symbols.count, sizeof(*k->symbols.data), kallsym_compare);
+	if (k->symbols.count)
+		qsort(k->symbols.data, k->symbols.count, sizeof(*k->symbols.data), kallsym_compare);
 	kallsyms_thin(k);
 	return k;
 }

@@ -75,6 +75,17 @@ static void nothing_is_not_hidden(void **state)
 	kallsyms_close(k);
 }
 
+static void data_alone_is_nothing(void **state)
+{
+	struct kallsyms *k = kallsyms_parse(STR("ffffffff81000180 d some_data\n"));
+	struct kernel_symbol s;
+
+	(void)state;
+	assert_false(kallsyms_are_hidden(k));
+	assert_false(kallsyms_find(k, 0xffffffff81000180, &s));
+	kallsyms_close(k);
+}
+
 static void every_cut_is_read(void **state)
 {
 	struct kernel_symbol s;
@@ -119,6 +130,7 @@ int main(void)
 		cmocka_unit_test(what_is_far_behind_is_unknown),
 		cmocka_unit_test(zero_addresses_are_hidden_ones),
 		cmocka_unit_test(nothing_is_not_hidden),
+		cmocka_unit_test(data_alone_is_nothing),
 		cmocka_unit_test(every_cut_is_read),
 		cmocka_unit_test(this_kernel_is_read),
 		cmocka_unit_test(a_missing_file_is_an_error),
