@@ -178,8 +178,8 @@ static void test_stub_figures(void **state)
 	profile_destroy(p);
 }
 
-static struct calltree *analyse_chain(uint32_t names, const uint32_t *chain, size_t depth,
-	enum collapse collapse, struct arena *arena)
+/* A stack of functions named f0, f1 …, by their numbers. */
+static struct profile *numbered_profile(uint32_t names, const uint32_t *chain, size_t depth)
 {
 	char(*bytes)[12] = xcalloc(names, sizeof(*bytes));
 	const char **pointers = xcalloc(names, sizeof(*pointers));
@@ -189,13 +189,17 @@ static struct calltree *analyse_chain(uint32_t names, const uint32_t *chain, siz
 		pointers[i] = bytes[i];
 	}
 	struct profile *p = chain_profile(pointers, chain, depth, 1);
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
-	struct calltree *t = calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, arena);
-	/* Rows do not need the profile; names do. */
-	profile_destroy(p);
 	free(pointers);
 	free(bytes);
-	return t;
+	return p;
+}
+
+static const struct calltree *analyse(
+	const struct profile *p, enum collapse collapse, struct arena *arena)
+{
+	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+
+	return calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, arena);
 }
 
 #define DEEP 1000000
@@ -204,11 +208,12 @@ static void test_million_deep_recursion(void **state)
 {
 	static const size_t rows[] = {DEEP, 2, 2, 2};
 	uint32_t *chain = xcalloc(DEEP, sizeof(*chain));
+	struct profile *p = numbered_profile(1, chain, DEEP);
 
 	(void)state;
 	for (enum collapse c = COLLAPSE_NONE; c < COLLAPSE_COUNT; c++) {
 		struct arena *arena = arena_create();
-		struct calltree *t = analyse_chain(1, chain, DEEP, c, arena);
+		const struct calltree *t = analyse(p, c, arena);
 		assert_int_equal(t->count, rows[c]);
 		assert_int_equal(t->level_max, rows[c]);
 		assert_int_equal(t->rows[c == COLLAPSE_NONE ? DEEP - 1 : 0].in_only, 1);
@@ -216,6 +221,7 @@ static void test_million_deep_recursion(void **state)
 			assert_int_equal(t->stubs[t->rows[1].stub].jumps_max, DEEP - 1);
 		arena_destroy(arena);
 	}
+	profile_destroy(p);
 	free(chain);
 }
 
@@ -227,13 +233,14 @@ static void test_million_deep_names(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < DEEP; i++)
 		chain[i] = i % (DEEP / 2);
+	struct profile *p = numbered_profile(DEEP / 2, chain, DEEP);
 	for (enum collapse c = COLLAPSE_DIRECT; c < COLLAPSE_COUNT; c++) {
 		struct arena *arena = arena_create();
-		struct calltree *t = analyse_chain(DEEP / 2, chain, DEEP, c, arena);
 		uint32_t full = DEEP / 2 + 1;
-		assert_int_equal(t->count, c == COLLAPSE_FULL ? full : DEEP);
+		assert_int_equal(analyse(p, c, arena)->count, c == COLLAPSE_FULL ? full : DEEP);
 		arena_destroy(arena);
 	}
+	profile_destroy(p);
 	free(chain);
 }
 
@@ -251,12 +258,14 @@ static void test_conservative_depth_bound(void **state)
 		for (uint32_t i = 0; i < k; i++)
 			chain[depth++] = i;
 	}
-	struct calltree *t = analyse_chain(NAMES, chain, depth, COLLAPSE_CONSERVATIVE, arena);
-	assert_int_equal(t->level_max, DEPTH);
 	/* One frame more, whichever, and it jumps. */
-	t = analyse_chain(NAMES, chain, depth + 1, COLLAPSE_CONSERVATIVE, arena);
+	struct profile *p = numbered_profile(NAMES, chain, depth + 1);
+	const struct calltree *t = analyse(p, COLLAPSE_CONSERVATIVE, arena);
+	assert_int_equal(t->count, DEPTH + 1);
 	assert_int_equal(t->level_max, DEPTH + 1);
-	assert_true(t->rows[t->count - 1].is_stub);
+	assert_false(t->rows[DEPTH - 1].is_stub);
+	assert_true(t->rows[DEPTH].is_stub);
+	profile_destroy(p);
 	arena_destroy(arena);
 	free(chain);
 }
