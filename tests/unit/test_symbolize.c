@@ -284,6 +284,37 @@ static void the_cache_answers_for_an_object_that_is_gone(void **state)
 	free(path);
 }
 
+/* Two runs ask for different addresses; the third has the answers of both. */
+static void the_cache_keeps_what_was_asked_before(void **state)
+{
+	enum { COUNT = 300000 };
+	char *path = build(*state, "-g -Wl,--build-id=0x0123456789abcdef");
+	const struct symbolize_options options = {.cache_directory = *state};
+	const struct symbolize_object object = {
+		.path = str_from(path), .build_id = STR("0123456789abcdef")};
+	uint64_t work = function_address(path, "work"), *addrs = xcalloc(COUNT, sizeof(*addrs));
+	size_t known = 0;
+
+	for (uint64_t run = 0; run < 2; run++) {
+		for (size_t i = 0; i < COUNT; i++)
+			addrs[i] = work + 2 * i + run;
+		struct answer a = ask(&options, object, addrs, COUNT);
+		arena_destroy(a.arena);
+	}
+	assert_int_equal(unlink(path), 0);
+	for (size_t i = 0; i < COUNT; i++)
+		addrs[i] = work + i;
+	struct answer a = ask(&options, object, addrs, COUNT);
+	assert_true(a.status.found_file);
+	for (size_t i = 0; i < 32; i++)
+		known += a.places[i].count != 0;
+	assert_int_equal(known, 32);
+	assert_null(a.status.problem);
+	arena_destroy(a.arena);
+	free(addrs);
+	free(path);
+}
+
 static void build_ids_are_no_paths(void **state)
 {
 	char *path = build(*state, "-g");
@@ -401,6 +432,7 @@ int main(void)
 		IN_FOLDER(another_build_is_not_used),
 		cmocka_unit_test(what_is_no_object_is_told),
 		IN_FOLDER(the_cache_answers_for_an_object_that_is_gone),
+		IN_FOLDER(the_cache_keeps_what_was_asked_before),
 		IN_FOLDER(build_ids_are_no_paths),
 		cmocka_unit_test(the_vdso_is_our_own),
 		cmocka_unit_test(kernel_functions),
