@@ -18,7 +18,7 @@ demo: deps all ## record a recursive program and look at it
 	@examples/demo $(BUILD)
 
 # The suite on the build that is shipped, asserts on, and once more under ASan and UBSan. Clang's build
-# is only compiled. Warnings are errors in it, and in CI (.ci/run) in the first one too; not under
+# of the program is only compiled. Warnings are errors in it, and in CI (.ci/run) in the first one too; not under
 # sanitizers, whose checks make gcc see things.
 check: deps all asan ## every test, twice
 	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory build-clang; fi
@@ -44,7 +44,7 @@ asan: build-asan/build.ninja ## build with ASan and UBSan: build-asan/sonde
 
 .PHONY: build-clang
 build-clang: build-clang/build.ninja
-	@ninja -C build-clang --quiet
+	@ninja -C build-clang --quiet sonde
 
 install: all ## install below PREFIX (and DESTDIR)
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
