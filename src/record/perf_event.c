@@ -22,7 +22,10 @@
 
 #include "record/perf_record.h"
 
-#define RING_BYTES_MOST	 ((size_t)4 << 20)
+/* All rings together, where that much may be locked; a ring beyond RING_BYTES_MOST gains nothing.
+ */
+#define RINGS_BYTES	 ((size_t)64 << 20)
+#define RING_BYTES_MOST	 ((size_t)8 << 20)
 #define RING_BYTES_LEAST ((size_t)64 << 10)
 /* The tracker's ring is a sixteenth of it: a map is about 130 bytes, a thread's life 150. */
 #define TRACK_BYTES_LEAST ((size_t)16 << 10)
@@ -32,7 +35,7 @@
 #define STACK_BYTES_MOST  65528u
 #define STACK_BYTES_LEAST 1024u
 /* A ring holds the samples of this time, so that a late wake-up loses none. */
-#define RING_TIME_NS UINT64_C(40000000)
+#define RING_TIME_NS UINT64_C(80000000)
 
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
@@ -206,14 +209,23 @@ static uint32_t stack_bytes_for(size_t ring_bytes, uint64_t interval_ns)
 	return (uint32_t)bytes & ~7u;
 }
 
+static size_t first_ring_bytes(void)
+{
+	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN), size = RING_BYTES_MOST;
+
+	while (size > RING_BYTES_LEAST && size * cpus > RINGS_BYTES)
+		size /= 2;
+	return size;
+}
+
 struct error *perf_event_set_open(struct perf_event_set *set, pid_t pid, uint64_t interval_ns)
 {
 	int code;
 
 	*set = (struct perf_event_set){
 		.grant = {.kernel = true, .build_id = true, .lost_counts = true}};
-	set->grant.ring_bytes = RING_BYTES_MOST;
-	set->grant.stack_bytes = stack_bytes_for(RING_BYTES_MOST, interval_ns);
+	set->grant.ring_bytes = first_ring_bytes();
+	set->grant.stack_bytes = stack_bytes_for(set->grant.ring_bytes, interval_ns);
 	code = grant_attributes(&set->grant, pid, interval_ns);
 	if (code)
 		return error_system(code, "perf_event_open");

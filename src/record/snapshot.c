@@ -21,7 +21,7 @@ void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct obj
 	};
 	kernel_map_init(&s->kernel, objects);
 	stack_tree_init(&s->tree, writer);
-	stack_memory_init(&s->memory);
+	stack_memory_init(&s->memory, objects);
 }
 
 void snapshot_deinit(struct snapshot *s)
@@ -150,7 +150,7 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	struct unwind_stack stack;
 	size_t inner;
 
-	stack_memory_begin(&s->memory, sample);
+	stack_memory_begin(&s->memory, &p->space, sample);
 	walk(s, p, thread, sample, &stack);
 	inner = stack_memory_other_stack(&s->memory, &stack);
 	if (inner > 0)
@@ -181,13 +181,13 @@ static uint32_t kernel_stack(struct snapshot *s, const struct perf_sample *sampl
 
 /*
  * Whether the sample has a user stack worth a walk.  Amid an exec, in the kernel, the registers are
- * still those of the program that is no more: their pc is in no mapping.
+ * still those of the program that is no more: their stack is gone, or their pc is in no mapping.
  */
 static bool has_user_stack(struct snapshot *s, struct process *p, const struct perf_sample *sample)
 {
 	uint64_t pc = sample->regs.value[UNWIND_REG_PC];
 
-	if (!sample->has_user)
+	if (!sample->has_user || (sample->in_kernel && sample->stack_size == 0))
 		return false;
 	if (!sample->in_kernel || unwind_space_find(&p->space, pc))
 		return true;

@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 
 #include "base/alloc.h"
+#include "record/process_table.h"
 
 #define PIECE_FIRST ((size_t)64 << 10)
 #define PIECE_MOST  ((size_t)1 << 20)
@@ -24,9 +25,9 @@ static bool memory_read(struct unwind_memory *memory, uint64_t va, uint64_t *val
 static bool memory_read_code(
 	struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size);
 
-void stack_memory_init(struct stack_memory *m)
+void stack_memory_init(struct stack_memory *m, const struct object_table *objects)
 {
-	*m = (struct stack_memory){.remote = xalloc(PIECE_MOST)};
+	*m = (struct stack_memory){.objects = objects, .remote = xalloc(PIECE_MOST)};
 }
 
 void stack_memory_deinit(struct stack_memory *m)
@@ -49,8 +50,10 @@ static void show_remote(struct stack_memory *m)
 	m->memory.high_va = m->remote_high_va;
 }
 
-void stack_memory_begin(struct stack_memory *m, const struct perf_sample *sample)
+void stack_memory_begin(
+	struct stack_memory *m, const struct unwind_space *space, const struct perf_sample *sample)
 {
+	m->space = space;
 	m->tid = sample->tid;
 	m->dump = sample->stack;
 	m->dump_low_va = sample->regs.value[UNWIND_REG_SP];
@@ -161,11 +164,15 @@ static bool memory_read(struct unwind_memory *memory, uint64_t va, uint64_t *val
 	return true;
 }
 
-/* Code does not change, so it may be read at any time. */
+/* From the file, as the process may be gone by now; code that is in no file from the process. */
 static bool memory_read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size)
 {
 	const struct stack_memory *m = memory->context;
+	const struct unwind_mapping *mapping = unwind_space_find(m->space, va);
 	struct iovec local = {bytes, size}, remote = {(void *)(uintptr_t)va, size};
 
+	if (mapping && !(mapping->object & PROCESS_PENDING) &&
+		object_table_read(m->objects, mapping->object, va - mapping->slide, bytes, size))
+		return true;
 	return process_vm_readv((pid_t)m->tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }

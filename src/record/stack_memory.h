@@ -15,11 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/object_table.h"
 #include "record/perf_record.h"
 #include "unwind/walk.h"
 
 struct stack_memory {
 	struct unwind_memory memory; /* for the walker; its context is this struct */
+	const struct object_table *objects;
+	const struct unwind_space *space; /* of the process */
 	int64_t tid;
 	const uint8_t *dump; /* of [dump_low_va, dump_high_va) */
 	uint64_t dump_low_va, dump_high_va;
@@ -33,10 +36,11 @@ struct stack_memory {
 	uint64_t read_count;	/* of the live process, in all samples */
 };
 
-void stack_memory_init(struct stack_memory *m);
+void stack_memory_init(struct stack_memory *m, const struct object_table *objects);
 void stack_memory_deinit(struct stack_memory *m);
 /* Makes it the memory of one sample, whose record must stay. */
-void stack_memory_begin(struct stack_memory *m, const struct perf_sample *sample);
+void stack_memory_begin(
+	struct stack_memory *m, const struct unwind_space *space, const struct perf_sample *sample);
 /* Forgets what was read of the live process: to be called before each walk. */
 void stack_memory_restart(struct stack_memory *m);
 /*

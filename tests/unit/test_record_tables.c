@@ -287,8 +287,8 @@ static void test_memory_beyond_the_dump(void **state)
 	memcpy(dump, words, sizeof(dump));
 	struct perf_sample s = sample_of(words, dump);
 
-	stack_memory_init(&m);
-	stack_memory_begin(&m, &s);
+	stack_memory_init(&m, NULL);
+	stack_memory_begin(&m, NULL, &s);
 	for (size_t i = 0; i < WORDS; i++) {
 		assert_true(read_word(&m, &words[i], &value));
 		assert_int_equal(value, i * 3);
@@ -313,8 +313,8 @@ static void test_memory_that_changed(void **state)
 	words[DUMP_WORDS - 100] = 1;
 	struct perf_sample s = sample_of(words, dump);
 
-	stack_memory_init(&m);
-	stack_memory_begin(&m, &s);
+	stack_memory_init(&m, NULL);
+	stack_memory_begin(&m, NULL, &s);
 	assert_true(read_word(&m, &words[DUMP_WORDS - 1], &value));
 	assert_false(read_word(&m, &words[DUMP_WORDS + 1], &value));
 	assert_true(m.raced);
@@ -344,8 +344,8 @@ static void test_memory_of_another_stack(void **state)
 	words[DUMP_WORDS - 1] = 1;
 	struct perf_sample s = sample_of(words, dump);
 
-	stack_memory_init(&m);
-	stack_memory_begin(&m, &s);
+	stack_memory_init(&m, NULL);
+	stack_memory_begin(&m, NULL, &s);
 	assert_int_equal(stack_memory_other_stack(&m, &stack), 0); /* nothing was read yet */
 	assert_false(read_word(&m, other, &value));
 	assert_int_equal(stack_memory_other_stack(&m, &stack), 1);
