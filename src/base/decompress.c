@@ -142,6 +142,11 @@ static struct error *zstd_unpack(const struct file_bytes *packed, struct unpacke
 	return err;
 }
 
+bool is_compressed(const struct file_bytes *bytes)
+{
+	return is_gzip(bytes) || is_zstd(bytes);
+}
+
 struct error *decompress(const char *name, uint64_t limit, struct file_bytes *bytes)
 {
 	struct unpacked u = {.name = name, .limit = limit ? limit : LIMIT_BYTES};

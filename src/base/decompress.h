@@ -7,6 +7,9 @@
 
 #include "base/file.h"
 
+/* Whether bytes begin with gzip's or zstd's magic number. */
+bool is_compressed(const struct file_bytes *bytes);
+
 /*
  * Where bytes begin with gzip's or zstd's magic number, puts what they unpack to in their place and
  * frees the packed ones; all other bytes stay as they are.  On failure bytes are untouched.

@@ -23,8 +23,26 @@ static const char *file_kind(mode_t mode)
 	return "is a device";
 }
 
-static struct error *read_fd(
-	int fd, const char *name, uint64_t limit, size_t hint, struct file_bytes *bytes)
+struct file_terms {
+	uint64_t limit;	 /* 0: none */
+	file_look *look; /* NULL: none */
+	const void *context;
+};
+
+/* What stands against an input of size bytes so far, `before` of them known already; or NULL. */
+static struct error *objection(const struct file_terms *terms, const char *name,
+	const uint8_t *data, size_t before, size_t size)
+{
+	if (terms->limit && size > terms->limit)
+		return error_new(ERROR_INPUT, "%s: larger than %llu bytes", name,
+			(unsigned long long)terms->limit);
+	if (terms->look && before < FILE_LOOK_BYTES && size >= FILE_LOOK_BYTES)
+		return terms->look(terms->context, data, size);
+	return NULL;
+}
+
+static struct error *read_fd(int fd, const char *name, const struct file_terms *terms, size_t hint,
+	struct file_bytes *bytes)
 {
 	size_t capacity = hint + 1, size = 0;
 	uint8_t *data = xrealloc_array(NULL, capacity, 1);
@@ -45,22 +63,23 @@ static struct error *read_fd(
 		if (got == 0)
 			break;
 		size += (size_t)got;
-		if (limit && size > limit) {
+		struct error *err = objection(terms, name, data, size - (size_t)got, size);
+		if (err) {
 			free(data);
-			return error_new(ERROR_INPUT, "%s: larger than %llu bytes", name,
-				(unsigned long long)limit);
+			return err;
 		}
 	}
 	*bytes = (struct file_bytes){.data = data, .size = size};
 	return NULL;
 }
 
-struct error *file_read(const char *path, uint64_t limit, struct file_bytes *bytes)
+static struct error *read_path(
+	const char *path, const struct file_terms *terms, struct file_bytes *bytes)
 {
 	struct stat st;
 
 	if (strcmp(path, "-") == 0)
-		return read_fd(STDIN_FILENO, "standard input", limit, 65536, bytes);
+		return read_fd(STDIN_FILENO, "standard input", terms, 65536, bytes);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return error_system(errno, "cannot open %s", path);
@@ -72,13 +91,23 @@ struct error *file_read(const char *path, uint64_t limit, struct file_bytes *byt
 	struct error *err;
 	if (!S_ISREG(st.st_mode))
 		err = error_new(ERROR_INPUT, "%s: %s, not a file", path, file_kind(st.st_mode));
-	else if (limit && (uint64_t)st.st_size > limit)
-		err = error_new(
-			ERROR_INPUT, "%s: larger than %llu bytes", path, (unsigned long long)limit);
+	else if (terms->limit && (uint64_t)st.st_size > terms->limit)
+		err = objection(terms, path, NULL, 0, (size_t)st.st_size);
 	else
-		err = read_fd(fd, path, limit, (size_t)st.st_size, bytes);
+		err = read_fd(fd, path, terms, (size_t)st.st_size, bytes);
 	close(fd);
 	return err;
+}
+
+struct error *file_read(const char *path, uint64_t limit, struct file_bytes *bytes)
+{
+	return read_path(path, &(struct file_terms){.limit = limit}, bytes);
+}
+
+struct error *file_read_looking(
+	const char *path, file_look *look, const void *context, struct file_bytes *bytes)
+{
+	return read_path(path, &(struct file_terms){.look = look, .context = context}, bytes);
 }
 
 void file_bytes_deinit(struct file_bytes *bytes)

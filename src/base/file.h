@@ -21,6 +21,16 @@ struct file_bytes {
 must_use struct error *file_read(const char *path, uint64_t limit, struct file_bytes *bytes);
 void file_bytes_deinit(struct file_bytes *bytes);
 
+/* Looks at how an input begins; a failure ends its reading. */
+typedef struct error *file_look(const void *context, const uint8_t *data, size_t size);
+#define FILE_LOOK_BYTES ((size_t)1 << 20)
+/*
+ * file_read that shows the first FILE_LOOK_BYTES of a longer input to look, so that a stream which
+ * is not what it should be is refused before all of it, if it ever ends, is in memory.
+ */
+must_use struct error *file_read_looking(
+	const char *path, file_look *look, const void *context, struct file_bytes *bytes);
+
 /* Writes all of data to fd; EINTR and short writes are seen to.  name is for the message. */
 must_use struct error *file_write_all(int fd, const void *data, size_t size, const char *name);
 

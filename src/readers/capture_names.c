@@ -56,7 +56,8 @@ static void add_object(struct capture_names *n, const struct capture_object *row
 	map_at(&n->object_of_id, row->object, 0, (uint32_t)n->objects.count, &added);
 	if (!added)
 		return;
-	if (row->kind != CAPTURE_OBJECT_TRUNCATED)
+	/* Code in no mapping belongs to no load object, as a stack cut short does. */
+	if (row->kind != CAPTURE_OBJECT_TRUNCATED && !str_equal(row->path, STR("[unknown]")))
 		id = builder_object(
 			n->builder, row->path, row->build_id, object_kind_of(row->kind));
 	vec_push(&n->objects, (struct capture_names_object){.id = id,

@@ -78,11 +78,21 @@ struct error *profile_read_bytes(
 	return err ? error_prefix(err, "%s", input->name) : NULL;
 }
 
+/* Whether the beginning of a long input promises a profile. */
+static struct error *look_at_beginning(const void *context, const uint8_t *data, size_t size)
+{
+	const struct reader_input input = {.name = context, .data = data, .size = size};
+
+	if (is_compressed(&(struct file_bytes){data, size}) || highest_bid(&input))
+		return NULL;
+	return no_reader(&input, NULL);
+}
+
 struct error *profile_read(const char *path, const char *from, struct profile **profile)
 {
 	struct file_bytes bytes;
 	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-	struct error *err = file_read(path, 0, &bytes);
+	struct error *err = file_read_looking(path, from ? NULL : look_at_beginning, name, &bytes);
 
 	if (err)
 		return err;
