@@ -59,9 +59,10 @@ static const char *plt_symbol_name(const struct plt_reader *r, uint32_t index)
 	if (index == 0 || off + sizeof(sym) > r->symbols.size)
 		return NULL;
 	memcpy(&sym, r->symbols.bytes + off, sizeof(sym));
-	if (sym.st_name == 0 || sym.st_name >= r->string_size)
+	if (sym.st_name >= r->string_size)
 		return NULL;
-	return (const char *)r->strings.bytes + sym.st_name;
+	const char *name = (const char *)r->strings.bytes + sym.st_name;
+	return name[0] ? name : NULL;
 }
 
 /* The address of the slot that a stub jumps through; false if there is no such jump. */

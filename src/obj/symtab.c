@@ -9,6 +9,7 @@
  */
 #include "obj/symtab.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <stdlib.h>
 
@@ -251,8 +252,8 @@ size_t symtab_count(const struct symtab *t)
 /* "write@@GLIBC_2.2.5" is write; a name may begin with '@'. */
 static struct str name_without_version(const char *name)
 {
+	assert(name[0]); /* no reader of tables lets an empty one in */
 	const char *at = strchr(name + 1, '@');
-
 	return (struct str){name, at ? (size_t)(at - name) : strlen(name)};
 }
 
