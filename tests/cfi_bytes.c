@@ -1,0 +1,94 @@
+/*
+ * Call frame information by hand.  See cfi_bytes.h.
+ */
+#include "cfi_bytes.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+void cfi_bytes_put(struct cfi_bytes *b, uint64_t value, unsigned int size)
+{
+	for (unsigned int i = 0; i < size; i++)
+		vec_push(&b->out, (uint8_t)(value >> (8 * i)));
+}
+
+void cfi_bytes_uleb(struct cfi_bytes *b, uint64_t value)
+{
+	while (value >= 0x80) {
+		cfi_bytes_put(b, value | 0x80, 1);
+		value >>= 7;
+	}
+	cfi_bytes_put(b, value, 1);
+}
+
+void cfi_bytes_program(struct cfi_bytes *b, const uint8_t *program, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		vec_push(&b->out, program[i]);
+}
+
+static void begin(struct cfi_bytes *b, uint32_t id)
+{
+	b->entry = b->out.count;
+	cfi_bytes_put(b, 0, 4);
+	cfi_bytes_put(b, id, 4);
+}
+
+void cfi_bytes_end(struct cfi_bytes *b)
+{
+	while ((b->out.count - b->entry) % 8)
+		cfi_bytes_put(b, DW_CFA_nop, 1);
+	uint32_t size = (uint32_t)(b->out.count - b->entry - 4);
+	memcpy(b->out.data + b->entry, &size, sizeof(size));
+}
+
+void cfi_bytes_cie(struct cfi_bytes *b, bool signal)
+{
+	static const uint8_t after_call[] = {DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1};
+	const char *letters = signal ? "zRS" : "zR";
+
+	begin(b, b->eh ? 0 : UINT32_MAX);
+	b->cie = b->entry;
+	cfi_bytes_put(b, 1, 1);
+	cfi_bytes_program(b, (const uint8_t *)letters, strlen(letters) + 1);
+	cfi_bytes_uleb(b, 1);
+	cfi_bytes_put(b, 0x78, 1);
+	cfi_bytes_put(b, 16, 1);
+	cfi_bytes_uleb(b, 1);
+	cfi_bytes_put(b, DW_EH_PE_udata8, 1);
+	cfi_bytes_program(b, after_call, sizeof(after_call));
+	cfi_bytes_end(b);
+}
+
+void cfi_bytes_begin_fde(struct cfi_bytes *b, uint64_t low, uint64_t size)
+{
+	begin(b, (uint32_t)(b->eh ? b->out.count + 4 - b->cie : b->cie));
+	cfi_bytes_put(b, low, 8);
+	cfi_bytes_put(b, size, 8);
+	cfi_bytes_uleb(b, 0);
+}
+
+void cfi_bytes_fde(
+	struct cfi_bytes *b, uint64_t low, uint64_t size, const uint8_t *program, size_t count)
+{
+	cfi_bytes_begin_fde(b, low, size);
+	cfi_bytes_program(b, program, count);
+	cfi_bytes_end(b);
+}
+
+struct cfi_table *cfi_bytes_compile(struct cfi_bytes *b, size_t *bad)
+{
+	struct cfi_section section = {
+		.bytes = b->out.data,
+		.size = b->out.count,
+		.obj_addr = 0x100000,
+		.kind = b->eh ? CFI_EH_FRAME : CFI_DEBUG_FRAME,
+	};
+	struct cfi_object object = {.name = "test"};
+	struct cfi_table *table = NULL;
+	struct error *err = cfi_table_compile(&section, 1, &object, &table, bad);
+
+	error_destroy(err);
+	vec_deinit(&b->out);
+	return table;
+}
