@@ -124,6 +124,20 @@ static void say_file(const struct record_summary *summary, bool hint, struct str
 	say(line);
 }
 
+/* Threads shorter than the interval are seen by no clock that starts with them. */
+static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
+{
+	uint64_t found = r->samples + lost(r);
+
+	if (found + 20 > r->expected || found > r->expected / 50 * 49)
+		return;
+	percent_put(line, (int64_t)(r->expected - found), (int64_t)r->expected);
+	strbuf_add(
+		line, STR(" of the CPU time was not sampled: it went by in threads and processes "
+			  "shorter than the interval; sample more often with -F, or as root"));
+	say(line);
+}
+
 /* What the user must know even with -q. */
 static void say_trouble(const struct recorder_result *r, struct strbuf *line)
 {
@@ -135,6 +149,7 @@ static void say_trouble(const struct recorder_result *r, struct strbuf *line)
 	if (r->children_left > 0)
 		message_print("%zu child process%s went on unrecorded", r->children_left,
 			r->children_left == 1 ? "" : "es");
+	say_unsampled(r, line);
 	if (lost(r) * 100 > r->samples + lost(r)) {
 		number_put(line, lost(r));
 		strbuf_add(line, STR(" samples were lost, "));

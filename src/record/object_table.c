@@ -336,20 +336,27 @@ uint64_t object_table_slide(
 	return va - file_off;
 }
 
-bool object_table_read(const struct object_table *t, uint32_t object, uint64_t obj_addr,
+bool object_table_read(const struct object_table *t, uint32_t object, uint64_t file_off,
+	uint8_t *bytes, size_t size)
+{
+	int fd = t->objects.data[object].fd;
+
+	return fd >= 0 && pread(fd, bytes, size, (off_t)file_off) == (ssize_t)size;
+}
+
+bool object_table_read_code(const struct object_table *t, uint32_t object, uint64_t obj_addr,
 	uint8_t *bytes, size_t size)
 {
 	const struct load_object *o = &t->objects.data[object];
 
-	if (o->state != OBJECT_OPEN || o->fd < 0)
+	if (o->state != OBJECT_OPEN)
 		return false;
 	for (size_t i = 0; i < objfile_segment_count(o->file); i++) {
 		struct objfile_segment segment = objfile_segment(o->file, i);
 		uint64_t off = obj_addr - segment.obj_addr;
 
 		if (off < segment.file_size && segment.file_size - off >= size)
-			return pread(o->fd, bytes, size, (off_t)(segment.file_off + off)) ==
-			       (ssize_t)size;
+			return object_table_read(t, object, segment.file_off + off, bytes, size);
 	}
 	return false;
 }

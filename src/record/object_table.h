@@ -50,8 +50,11 @@ const struct cfi_table *object_table_cfi(const struct object_table *t, uint32_t 
 uint64_t object_table_slide(
 	const struct object_table *t, uint32_t object, uint64_t va, uint64_t file_off);
 
-/* Copies code at obj_addr out of an opened object's file. False: it is not all there. */
-bool object_table_read(const struct object_table *t, uint32_t object, uint64_t obj_addr,
+/* Copies bytes out of an object's file, at a file offset. False: they are not all there. */
+bool object_table_read(const struct object_table *t, uint32_t object, uint64_t file_off,
+	uint8_t *bytes, size_t size);
+/* The same at an obj_addr of an opened object. */
+bool object_table_read_code(const struct object_table *t, uint32_t object, uint64_t obj_addr,
 	uint8_t *bytes, size_t size);
 
 size_t object_table_count(const struct object_table *t);

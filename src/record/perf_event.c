@@ -155,7 +155,7 @@ static int cpu_open(struct perf_event_cpu *cpu, const struct perf_event_grant *g
 	struct perf_event_attr attr;
 	int code = 0;
 
-	*cpu = (struct perf_event_cpu){.sample_fd = -1, .track_fd = -1};
+	*cpu = (struct perf_event_cpu){.sample_fd = -1, .track_fd = -1, .number = number};
 	attr_init_sample(&attr, grant, interval_ns);
 	cpu->sample_fd = open_event(&attr, pid, number);
 	if (cpu->sample_fd < 0)
@@ -248,6 +248,62 @@ void perf_event_set_close(struct perf_event_set *set)
 	vec_deinit(&set->cpus);
 }
 
+/* The CPU's own clock, stopped, with its ring. 0, or an errno. */
+static int wide_clock_open(
+	struct perf_event_cpu *cpu, const struct perf_event_grant *grant, uint64_t interval_ns)
+{
+	struct perf_event_attr attr;
+	int code;
+
+	*cpu = (struct perf_event_cpu){.track_fd = -1, .number = cpu->number};
+	attr_init_sample(&attr, grant, interval_ns);
+	attr.inherit = 0;
+	attr.enable_on_exec = 0;
+	attr.exclude_idle = 1;
+	cpu->sample_fd = open_event(&attr, -1, cpu->number);
+	if (cpu->sample_fd < 0)
+		return errno;
+	code = ring_map(&cpu->samples, cpu->sample_fd, grant->ring_bytes);
+	if (code)
+		close(cpu->sample_fd);
+	return code;
+}
+
+/* The new clock takes the place of the old one, whose ring is put into *wide. */
+static void swap_clocks(struct perf_event_cpu *cpu, struct perf_event_cpu *wide)
+{
+	struct ring ring = cpu->samples;
+	int fd = cpu->sample_fd;
+
+	cpu->samples = wide->samples;
+	cpu->sample_fd = wide->sample_fd;
+	wide->samples = ring;
+	wide->sample_fd = fd;
+}
+
+bool perf_event_set_widen(struct perf_event_set *set, uint64_t interval_ns)
+{
+	VEC(struct perf_event_cpu) clocks = {0};
+	bool is_allowed = true;
+
+	for (size_t i = 0; i < set->cpus.count && is_allowed; i++) {
+		struct perf_event_cpu clock = {.number = set->cpus.data[i].number};
+
+		is_allowed = wide_clock_open(&clock, &set->grant, interval_ns) == 0;
+		if (is_allowed)
+			vec_push(&clocks, clock);
+	}
+	for (size_t i = 0; i < set->cpus.count && is_allowed; i++)
+		swap_clocks(&set->cpus.data[i], &clocks.data[i]);
+	if (is_allowed)
+		perf_event_set_go_on(set);
+	set->is_wide = is_allowed;
+	for (size_t i = 0; i < clocks.count; i++)
+		cpu_close(&clocks.data[i]);
+	vec_deinit(&clocks);
+	return is_allowed;
+}
+
 /* What read(2) of an event gives with our read_format. */
 struct event_count {
 	uint64_t value, lost;
@@ -285,6 +341,12 @@ void perf_event_set_stop(const struct perf_event_set *set)
 {
 	for (size_t i = 0; i < set->cpus.count; i++)
 		ioctl(set->cpus.data[i].sample_fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void perf_event_set_go_on(const struct perf_event_set *set)
+{
+	for (size_t i = 0; i < set->cpus.count; i++)
+		ioctl(set->cpus.data[i].sample_fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 int perf_event_try(uint32_t type, uint64_t config, bool kernel, bool any_process)

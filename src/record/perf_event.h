@@ -16,6 +16,7 @@
 #include "record/ring.h"
 
 struct perf_event_cpu {
+	int number;
 	int sample_fd, track_fd;
 	struct ring samples, track;
 };
@@ -32,6 +33,7 @@ struct perf_event_grant {
 struct perf_event_set {
 	VEC(struct perf_event_cpu) cpus; /* the CPUs that are online */
 	struct perf_event_grant grant;
+	bool is_wide; /* the clocks are the CPUs', not the tasks': all processes are sampled */
 };
 
 /*
@@ -43,12 +45,21 @@ must_use struct error *perf_event_set_open(
 /* A zeroed set is fine. */
 void perf_event_set_close(struct perf_event_set *set);
 
-/* CPU time that the events have counted, in all processes, those still alive too. */
+/*
+ * Makes the clocks go by CPU time of each CPU, whoever runs: a new thread has no clock of its own
+ * then, which would first have to run for a whole interval.  It takes privileges; others' samples
+ * must be passed over by the caller.  The rings must have been emptied; samples between that and
+ * this are lost, so it is to be done at once.  False: not allowed, nothing has changed.
+ */
+bool perf_event_set_widen(struct perf_event_set *set, uint64_t interval_ns);
+
+/* CPU time that the events have counted, in all processes, those still alive too; not if wide. */
 uint64_t perf_event_set_cpu_ns(const struct perf_event_set *set);
 /* Records that found no room in the sample rings; 0 where the kernel does not tell. */
 uint64_t perf_event_set_lost(const struct perf_event_set *set);
-/* Stops the sampling. */
+/* Stops the sampling, or lets it go on. */
 void perf_event_set_stop(const struct perf_event_set *set);
+void perf_event_set_go_on(const struct perf_event_set *set);
 
 /* One event on ourselves, to try what is allowed: 0, or the errno. */
 int perf_event_try(uint32_t type, uint64_t config, bool kernel, bool any_process);

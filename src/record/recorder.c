@@ -41,6 +41,9 @@
 /* While stacks are deeper than their dumps: their rest is to be read before it changes. */
 #define POLL_DEEP_MS 2
 #define DEEP_NS	     (SECOND_NS / 2)
+/* So many samples missing, and such a part of all, make the CPUs' clocks worth their price. */
+#define SHORT_LIVES_LEAST 12
+#define SHORT_LIVES_PART  50
 /* An event's hang-up this long before the target's end is not part of that end. */
 #define HANG_UP_NS (SECOND_NS / 10)
 
@@ -60,6 +63,7 @@ struct recorder {
 	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
 	uint64_t hung_up_ns;	/* when the last event hung up; 0: some are up */
 	uint64_t lost_records, lost_sideband, throttled;
+	bool widen_refused;
 	bool stopped; /* the file can't be written: no more samples */
 	bool ended;
 	int wait_status;
@@ -193,13 +197,20 @@ static void take_loss(struct recorder *r, const struct perf_event_header *header
 		r->lost_records += count;
 }
 
+/* Wide events sample everybody. */
+static bool is_ours(const struct recorder *r, const struct perf_sample *sample)
+{
+	return !r->events.is_wide || process_table_find(r->processes, sample->pid);
+}
+
 static void take_record(struct recorder *r, const struct perf_event_header *header)
 {
 	struct perf_sample sample;
 
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
-		if (perf_record_sample(header, r->events.grant.kernel, &sample))
+		if (perf_record_sample(header, r->events.grant.kernel, &sample) &&
+			is_ours(r, &sample))
 			snapshot_take(&r->snapshot, &sample);
 		break;
 	case PERF_RECORD_LOST:
@@ -246,6 +257,7 @@ static void drain_and_flush(struct recorder *r)
 
 static void poll_set(struct recorder *r)
 {
+	r->polled.count = r->merge.lanes.count = 0;
 	vec_push(&r->polled, (struct pollfd){.fd = r->control.fd, .events = POLLIN});
 	for (size_t i = 0; i < r->events.cpus.count; i++) {
 		struct perf_event_cpu *cpu = &r->events.cpus.data[i];
@@ -291,6 +303,29 @@ static void wait_for_work(struct recorder *r)
 		drop_hung_up(r);
 }
 
+/*
+ * A task's clock starts with a whole interval, so of threads shorter than that it sees nothing, and
+ * half a sample too little of all others.  Where many samples are missing for that, and it is
+ * allowed, the CPUs' clocks take over.
+ */
+static void watch_short_lives(struct recorder *r)
+{
+	if (r->stopped || r->events.is_wide || r->widen_refused || r->control.interrupts > 1)
+		return;
+	uint64_t due = perf_event_set_cpu_ns(&r->events) / r->options.interval_ns;
+	uint64_t missing = due - (r->snapshot.samples + lost_samples(r));
+
+	if (missing > due || missing < SHORT_LIVES_LEAST || missing < due / SHORT_LIVES_PART)
+		return;
+	perf_event_set_stop(&r->events);
+	drain(r);
+	r->widen_refused = !perf_event_set_widen(&r->events, r->options.interval_ns);
+	if (r->widen_refused)
+		perf_event_set_go_on(&r->events);
+	else
+		poll_set(r);
+}
+
 static void look_for_end(struct recorder *r)
 {
 	if (wait4(r->launch.pid, &r->wait_status, WNOHANG, &r->usage) == r->launch.pid)
@@ -322,6 +357,7 @@ static void record_to_the_end(struct recorder *r)
 		wait_for_work(r);
 		control_read(&r->control);
 		look_for_end(r);
+		watch_short_lives(r);
 		tell_progress(r);
 	}
 	drain_and_flush(r);
@@ -391,6 +427,9 @@ static uint64_t cpu_time_ns(const struct recorder *r)
 {
 	uint64_t counted_ns = perf_event_set_cpu_ns(&r->events);
 	uint64_t account_ns = timeval_ns(r->usage.ru_utime) + timeval_ns(r->usage.ru_stime);
+
+	if (r->events.is_wide)
+		return account_ns;
 	bool is_all = account_ns >= counted_ns - counted_ns / 20;
 
 	return is_all && account_ns < counted_ns ? account_ns : counted_ns;

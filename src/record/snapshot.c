@@ -8,6 +8,10 @@
 #include "record/snapshot.h"
 
 #include <linux/perf_event.h>
+#include <string.h>
+
+/* DWARF's number of rax, in which system calls return. */
+enum { RETURN_REG = 0 };
 
 void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct object_table *objects,
 	struct process_table *processes, uint64_t start_ns)
@@ -144,6 +148,23 @@ static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct
 	stack->count = inner;
 }
 
+/*
+ * A thread that has just been made comes out of clone's system call with 0, at a place that has no
+ * unwind rules because they would be wrong for one side or the other.  Nothing called it: its stack
+ * is whole.
+ */
+static bool is_new_thread(struct snapshot *s, const struct perf_sample *sample)
+{
+	static const uint8_t syscall_code[] = {0x0f, 0x05};
+	uint64_t pc = sample->regs.value[UNWIND_REG_PC];
+	uint8_t before[16];
+
+	return sample->regs.value[RETURN_REG] == 0 &&
+	       s->memory.memory.read_code(
+		       &s->memory.memory, pc - sizeof(before), before, sizeof(before)) &&
+	       memmem(before, sizeof(before), syscall_code, sizeof(syscall_code));
+}
+
 static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread *thread,
 	const struct perf_sample *sample)
 {
@@ -155,6 +176,8 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	inner = stack_memory_other_stack(&s->memory, &stack);
 	if (inner > 0)
 		walk_interrupted_stack(s, p, thread, sample, inner, &stack);
+	if (stack.end == UNWIND_NO_RULE && stack.count == 1 && is_new_thread(s, sample))
+		stack.end = UNWIND_ROOT;
 	uint32_t node = intern_user(s, &stack);
 
 	unwind_history_keep(thread->history, &stack);

@@ -164,15 +164,26 @@ static bool memory_read(struct unwind_memory *memory, uint64_t va, uint64_t *val
 	return true;
 }
 
+static bool read_file(const struct stack_memory *m, uint64_t va, uint8_t *bytes, size_t size)
+{
+	const struct unwind_mapping *mapping = unwind_space_find(m->space, va);
+
+	if (!mapping)
+		return false;
+	/* A pending mapping's slide counts file offsets. */
+	if (mapping->object & PROCESS_PENDING)
+		return object_table_read(m->objects, mapping->object & ~PROCESS_PENDING,
+			va - mapping->slide, bytes, size);
+	return object_table_read_code(
+		m->objects, mapping->object, va - mapping->slide, bytes, size);
+}
+
 /* From the file, as the process may be gone by now; code that is in no file from the process. */
 static bool memory_read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size)
 {
 	const struct stack_memory *m = memory->context;
-	const struct unwind_mapping *mapping = unwind_space_find(m->space, va);
 	struct iovec local = {bytes, size}, remote = {(void *)(uintptr_t)va, size};
 
-	if (mapping && !(mapping->object & PROCESS_PENDING) &&
-		object_table_read(m->objects, mapping->object, va - mapping->slide, bytes, size))
-		return true;
-	return process_vm_readv((pid_t)m->tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+	return read_file(m, va, bytes, size) ||
+	       process_vm_readv((pid_t)m->tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
 }

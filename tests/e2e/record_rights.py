@@ -48,6 +48,15 @@ def test_without_lockable_memory(folder):
 	r.check_captured()
 
 
+def test_threads_too_short_to_be_sampled_are_told(folder):
+	if int(PARANOID.read_text()) < 1:
+		raise harness.Skip(f"{PARANOID} lets everybody sample the whole machine")
+	program = recording.program(folder, "churn")
+	r = as_nobody(folder, program, 800)
+	harness.check(r.done)
+	assert "shorter than the interval" in r.done.err, r.done
+
+
 def test_kernel_time_that_cannot_be_sampled_is_told(folder):
 	if int(PARANOID.read_text()) < 2:
 		raise harness.Skip(f"{PARANOID} lets everybody sample the kernel")

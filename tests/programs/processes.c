@@ -1,6 +1,7 @@
 /*
- * processes ROUNDS: the same work four times: in itself, in a forked child, in a child made by fork
- * and exec, and in one made by vfork and exec; each under a function of its own name.
+ * processes ROUNDS: the same work in four places, in many short turns: in itself, in a forked
+ * child, in a child made by fork and exec, and in one made by vfork and exec; each under a function
+ * of its own name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include "spin.h"
+
+#define TURNS 20
 
 static const char *program, *rounds;
 
@@ -63,8 +66,11 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		return (strcmp(argv[2], "exec") == 0 ? in_exec(1) : in_vfork(1)) == 0;
 	puts("in_parent 0.25 0.25\nin_fork 0.25 0.25\nin_exec 0.25 0.25\nin_vfork 0.25 0.25");
-	uint64_t x = in_parent(1);
+	uint64_t x = 1;
 
-	run_children();
+	for (int turn = 0; turn < TURNS; turn++) {
+		x = in_parent(x);
+		run_children();
+	}
 	return x == 0;
 }
