@@ -1,5 +1,6 @@
 """Recording without privileges, and programs that have more of them than we."""
 
+import errno
 import os
 import pathlib
 import shutil
@@ -92,6 +93,20 @@ def test_a_child_that_is_set_uid_spoils_nothing(folder):
 	assert mark.exists()
 	assert r.share("work_for") > 0.5
 	assert r.stats["counted"] > 150
+
+
+def test_where_perf_events_are_forbidden(folder):
+	deny = recording.program(folder, "deny_perf")
+	output = folder / "never.prof"
+	for code in (errno.EPERM, errno.EACCES, errno.ENOSYS):
+		done = harness.run(deny, str(code), harness.SONDE, "record", "-o", output, "true")
+		if done.status == 77:
+			raise harness.Skip("seccomp is not to be had here")
+		harness.check(done, 125)
+		assert len(done.err.splitlines()) == 1 and "seccomp" in done.err, done
+		assert not output.exists()
+		done = harness.check(harness.run(deny, str(code), harness.SONDE, "doctor"))
+		assert "can't sample here" in done.out and "seccomp=unconfined" in done.out, done
 
 
 harness.main()
