@@ -8,28 +8,33 @@
 
 #include "cfi_bytes.h"
 
+void fake_stack_rules(struct cfi_bytes *b)
+{
+	cfi_bytes_cie(b, false);
+	FDE(b, FN_SP16, FN_SIZE, DW_CFA_def_cfa_offset, 16);
+	FDE(b, FN_BP, FN_SIZE, DW_CFA_def_cfa, 6, 16, DW_CFA_offset | 6, 2);
+	FDE(b, FN_PLT, FN_SIZE, DW_CFA_def_cfa_expression, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b,
+		0x2a, 0x33, 0x24, 0x22);
+	FDE(b, FN_END, FN_SIZE, DW_CFA_undefined, 16);
+	FDE(b, FN_RBX, FN_SIZE, DW_CFA_def_cfa, 3, 16);
+	FDE(b, FN_SAVES_RBX, FN_SIZE, DW_CFA_def_cfa_offset, 24, DW_CFA_offset | 3, 2);
+	FDE(b, FN_REALIGNED, FN_SIZE, DW_CFA_def_cfa_expression, 3, 0x76, 0x78, 0x06,
+		DW_CFA_expression, 6, 2, 0x76, 0);
+	FDE(b, FN_R10, FN_SIZE, DW_CFA_def_cfa, 10, 0);
+	FDE(b, FN_BAD_EXPRESSION, FN_SIZE, DW_CFA_def_cfa_expression, 1, DW_OP_plus);
+	FDE(b, FN_ENDLESS, FN_SIZE, DW_CFA_def_cfa_expression, 3, DW_OP_skip, 0xfd, 0xff);
+	cfi_bytes_cie(b, true);
+	FDE(b, FN_SIGNAL, FN_SIZE, DW_CFA_def_cfa_expression, 4, 0x77, 0xa0, 0x01, 0x06,
+		DW_CFA_expression, 6, 3, 0x77, 0xf8, 0x00, DW_CFA_expression, 16, 3, 0x77, 0xa8,
+		0x01);
+}
+
 static struct cfi_table *make_table(void)
 {
 	struct cfi_bytes b = {.eh = true};
 	size_t bad;
 
-	cfi_bytes_cie(&b, false);
-	FDE(&b, FN_SP16, FN_SIZE, DW_CFA_def_cfa_offset, 16);
-	FDE(&b, FN_BP, FN_SIZE, DW_CFA_def_cfa, 6, 16, DW_CFA_offset | 6, 2);
-	FDE(&b, FN_PLT, FN_SIZE, DW_CFA_def_cfa_expression, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b,
-		0x2a, 0x33, 0x24, 0x22);
-	FDE(&b, FN_END, FN_SIZE, DW_CFA_undefined, 16);
-	FDE(&b, FN_RBX, FN_SIZE, DW_CFA_def_cfa, 3, 16);
-	FDE(&b, FN_SAVES_RBX, FN_SIZE, DW_CFA_def_cfa_offset, 24, DW_CFA_offset | 3, 2);
-	FDE(&b, FN_REALIGNED, FN_SIZE, DW_CFA_def_cfa_expression, 3, 0x76, 0x78, 0x06,
-		DW_CFA_expression, 6, 2, 0x76, 0);
-	FDE(&b, FN_R10, FN_SIZE, DW_CFA_def_cfa, 10, 0);
-	FDE(&b, FN_BAD_EXPRESSION, FN_SIZE, DW_CFA_def_cfa_expression, 1, DW_OP_plus);
-	FDE(&b, FN_ENDLESS, FN_SIZE, DW_CFA_def_cfa_expression, 3, DW_OP_skip, 0xfd, 0xff);
-	cfi_bytes_cie(&b, true);
-	FDE(&b, FN_SIGNAL, FN_SIZE, DW_CFA_def_cfa_expression, 4, 0x77, 0xa0, 0x01, 0x06,
-		DW_CFA_expression, 6, 3, 0x77, 0xf8, 0x00, DW_CFA_expression, 16, 3, 0x77, 0xa8,
-		0x01);
+	fake_stack_rules(&b);
 	return cfi_bytes_compile(&b, &bad);
 }
 

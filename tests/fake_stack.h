@@ -6,6 +6,7 @@
  * and memory at STACK_VA.
  */
 
+#include "cfi_bytes.h"
 #include "obj/cfi.h"
 #include "unwind/walk.h"
 
@@ -43,6 +44,8 @@ struct fake_stack {
 	struct unwind_stack stack; /* of the last walk */
 };
 
+/* Writes the functions' rules. */
+void fake_stack_rules(struct cfi_bytes *b);
 void fake_stack_init(struct fake_stack *s, size_t word_count);
 void fake_stack_deinit(struct fake_stack *s);
 /* The va of the word with that index, and of a place in the object. */

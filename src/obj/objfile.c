@@ -257,21 +257,34 @@ struct objfile_segment objfile_segment(const struct objfile *file, size_t i)
 	return file->segments.data[i];
 }
 
-bool objfile_slide(const struct objfile *file, uint64_t va, uint64_t file_off, uint64_t *slide)
+/*
+ * How well a segment explains a mapping that begins at file_off; 0: not at all.  The loader maps
+ * whole pages, so that a page may belong to two segments; a mapping begins with its segment, if it
+ * was not split later.
+ */
+static unsigned int segment_fit(const struct objfile_segment *s, uint64_t file_off)
 {
 	static const uint64_t page_mask = 4095;
+	uint64_t page_off = s->file_off & ~page_mask;
 
-	/* The loader maps whole pages, so a mapping begins up to a page before its segment. */
+	if (file_off < page_off || file_off - page_off >= s->file_size + (s->file_off & page_mask))
+		return 0;
+	return 1u + (file_off == page_off ? 2u : 0u) + (s->executable ? 1u : 0u);
+}
+
+bool objfile_slide(const struct objfile *file, uint64_t va, uint64_t file_off, uint64_t *slide)
+{
+	unsigned int best = 0;
+
 	for (size_t i = 0; i < file->segments.count; i++) {
 		const struct objfile_segment *s = &file->segments.data[i];
-		uint64_t page_off = s->file_off & ~page_mask;
-		if (file_off < page_off ||
-			file_off - page_off >= s->file_size + (s->file_off & page_mask))
+		unsigned int fit = segment_fit(s, file_off);
+		if (fit <= best)
 			continue;
+		best = fit;
 		*slide = va - (s->obj_addr - s->file_off + file_off);
-		return true;
 	}
-	return false;
+	return best != 0;
 }
 
 /* ---- sections ---- */
@@ -296,7 +309,7 @@ static bool inflate_into(const uint8_t *in, size_t in_size, uint8_t *out, size_t
 			break;
 	}
 	inflateEnd(&z);
-	return out_size == 0;
+	return out_size == 0 && state == Z_STREAM_END;
 }
 
 /* Unpacks bytes of the given ELFCOMPRESS_ type; NULL if they are not sound. */

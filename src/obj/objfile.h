@@ -42,7 +42,8 @@ size_t objfile_segment_count(const struct objfile *file);
 struct objfile_segment objfile_segment(const struct objfile *file, size_t i);
 /*
  * The slide of a mapping of this file: va - obj_addr, for [va, …) mapped from file_off.  False if
- * no segment holds file_off.
+ * no segment holds file_off.  Where two segments share a page of the file, the one that begins
+ * there is meant, and rather an executable one.
  */
 bool objfile_slide(const struct objfile *file, uint64_t va, uint64_t file_off, uint64_t *slide);
 

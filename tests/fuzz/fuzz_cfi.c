@@ -1,0 +1,160 @@
+/*
+ * Call frame information and the walks that it leads.  An input is one byte, the kind of section;
+ * two bytes, the size of the stack memory; that memory; the section.  Walks begin at many
+ * addresses, with and without a history, which must agree.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../cfi_bytes.h"
+#include "../fake_stack.h"
+#include "base/error.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity);
+
+enum { HEADER_SIZE = 3, STARTS = 24, FINDS = 4096 };
+
+struct input {
+	struct cfi_section section;
+	const uint8_t *stack;
+	size_t stack_size;
+};
+
+static bool split(const uint8_t *data, size_t size, struct input *in)
+{
+	if (size < HEADER_SIZE)
+		return false;
+	size_t wanted = (size_t)data[1] | (size_t)data[2] << 8, left = size - HEADER_SIZE;
+	in->stack = data + HEADER_SIZE;
+	in->stack_size = wanted < left ? wanted : left;
+	in->section = (struct cfi_section){
+		.bytes = in->stack + in->stack_size,
+		.size = left - in->stack_size,
+		.obj_addr = 0x100000,
+		.kind = (enum cfi_section_kind)(data[0] % 3),
+	};
+	return true;
+}
+
+static void check_rule(const struct cfi_table *table, uint64_t obj_addr)
+{
+	const struct cfi_rule *rule = cfi_table_find(table, obj_addr);
+
+	assert(rule->kind <= CFI_SLOW);
+	if (rule->kind != CFI_SLOW)
+		return;
+	const struct cfi_slow_rule *slow = cfi_table_slow(table, rule->slow);
+	assert(slow->cfa_register < CFI_REGISTER_COUNT);
+	if (slow->cfa_is_expression)
+		(void)cfi_table_expression(table, slow->cfa_value);
+	for (int i = 0; i < CFI_REGISTER_COUNT; i++) {
+		if (slow->how[i] == CFI_EXPRESSION || slow->how[i] == CFI_AT_EXPRESSION)
+			(void)cfi_table_expression(table, slow->value[i]);
+	}
+}
+
+static void check_stack(const struct unwind_stack *stack)
+{
+	assert(stack->count >= 1 && stack->end <= UNWIND_TOO_DEEP);
+	assert(stack->reused == 0 || stack->end == UNWIND_REUSED);
+}
+
+static void walk_from(struct unwind_walker *walker, const struct unwind_space *space,
+	const struct input *in, uint64_t pc)
+{
+	struct unwind_history *history = unwind_history_create();
+	struct unwind_memory memory = {
+		.bytes = in->stack, .low_va = STACK_VA, .high_va = STACK_VA + in->stack_size};
+	struct unwind_regs regs = {.known = (1u << UNWIND_REG_COUNT) - 1};
+	struct unwind_stack stack;
+
+	for (unsigned int i = 0; i < UNWIND_REG_COUNT; i++)
+		regs.value[i] = STACK_VA + 64;
+	regs.value[UNWIND_REG_PC] = pc;
+	regs.value[UNWIND_REG_SP] = STACK_VA;
+	unwind_walk(walker, space, history, &regs, &memory, &stack);
+	check_stack(&stack);
+	size_t whole = stack.count;
+	unwind_history_keep(history, &stack);
+	unwind_walk(walker, space, history, &regs, &memory, &stack);
+	assert(stack.count + stack.reused == whole);
+	unwind_history_destroy(history);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct unwind_walker *walker;
+	struct cfi_object object = {.name = "fuzz", .text_addr = 0x1000, .data_addr = 0x2000};
+	struct unwind_space space;
+	struct cfi_table *table;
+	struct input in;
+	size_t bad;
+
+	if (walker == NULL)
+		walker = unwind_walker_create();
+	if (!split(data, size, &in))
+		return 0;
+	struct error *err = cfi_table_compile(&in.section, 1, &object, &table, &bad);
+	if (err) {
+		error_destroy(err);
+		return 0;
+	}
+	for (uint64_t i = 0; i < FINDS; i++)
+		check_rule(table, i * 16);
+	unwind_space_init(&space);
+	unwind_space_add(&space, (struct unwind_mapping){.low_va = OBJECT_VA,
+					 .high_va = OBJECT_VA + ((uint64_t)1 << 36),
+					 .slide = OBJECT_VA,
+					 .table = table});
+	for (uint64_t i = 0; i < STARTS; i++)
+		walk_from(walker, &space, &in, code_va(0x1000 * i + 1));
+	unwind_space_deinit(&space);
+	cfi_table_destroy(table);
+	return 0;
+}
+
+/* ---- seeds ---- */
+
+/* A stack on which the functions of fake_stack.h call each other. */
+static void fill_stack(uint64_t *words, size_t count)
+{
+	static const uint64_t functions[] = {FN_SP16, FN_BP, FN_SAVES_RBX, FN_RBX, FN_REALIGNED,
+		FN_SIGNAL, FN_PLT, FN_R10, FN_END};
+
+	for (size_t i = 0; i < count; i++) {
+		if (i % 2)
+			words[i] = code_va(functions[i / 2 % ARRAY_SIZE(functions)] + 1);
+		else
+			words[i] = word_va(i + 10);
+	}
+}
+
+static size_t make_seed(
+	uint8_t *data, size_t capacity, uint8_t kind, const uint8_t *section, size_t section_size)
+{
+	uint64_t words[64];
+	size_t size = HEADER_SIZE + sizeof(words) + section_size;
+
+	assert(size <= capacity);
+	fill_stack(words, ARRAY_SIZE(words));
+	data[0] = kind;
+	data[1] = (uint8_t)(sizeof(words) & 0xff);
+	data[2] = (uint8_t)(sizeof(words) >> 8);
+	memcpy(data + HEADER_SIZE, words, sizeof(words));
+	memcpy(data + HEADER_SIZE + sizeof(words), section, section_size);
+	return size;
+}
+
+size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity)
+{
+	struct cfi_bytes b = {.eh = n != 0};
+
+	if (n > CFI_EH_FRAME_UNSIZED)
+		return 0;
+	fake_stack_rules(&b);
+	size_t size = make_seed(data, capacity, (uint8_t)n, b.out.data, b.out.count);
+	vec_deinit(&b.out);
+	return size;
+}
