@@ -47,8 +47,8 @@ build-clang: build-clang/build.ninja
 	@ninja -C build-clang --quiet sonde
 
 install: all ## install below PREFIX (and DESTDIR)
-	@meson configure $(BUILD) -Dprefix=$(PREFIX)
-	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --quiet
+	@meson configure $(BUILD) -Dprefix=$(PREFIX) && ninja -C $(BUILD) --quiet >/dev/null
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
 
 clean: ## remove all builds
 	rm -rf build build-asan build-clang build-fuzz
