@@ -25,6 +25,7 @@ struct process_table {
 	VEC(struct process *) processes; /* the place of a dead one is NULL */
 	VEC(struct thread *) threads;
 	uint32_t process_numbers, thread_numbers; /* given so far */
+	uint64_t thread_total;
 };
 
 struct process_table *process_table_create(
@@ -162,6 +163,7 @@ static struct thread *thread_add(
 	thread->start_ns = time_ns;
 	memcpy(thread->name, p->name, sizeof(thread->name));
 	p->threads++;
+	t->thread_total++;
 	if (place) {
 		thread_destroy(*place);
 		*place = thread;
@@ -200,6 +202,11 @@ struct thread *process_table_thread(
 	if (!thread->history)
 		thread->history = unwind_history_create();
 	return thread;
+}
+
+uint64_t process_table_thread_total(const struct process_table *t)
+{
+	return t->thread_total;
 }
 
 /* ---- events ---- */

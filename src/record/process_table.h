@@ -81,5 +81,7 @@ bool process_table_resolve(
 
 /* Living processes. */
 size_t process_table_living(const struct process_table *t);
+/* Threads there have been. */
+uint64_t process_table_thread_total(const struct process_table *t);
 
 #endif

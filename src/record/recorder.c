@@ -305,17 +305,22 @@ static void wait_for_work(struct recorder *r)
 
 /*
  * A task's clock starts with a whole interval, so of threads shorter than that it sees nothing, and
- * half a sample too little of all others.  Where many samples are missing for that, and it is
- * allowed, the CPUs' clocks take over.
+ * half a sample too little of all others.  Whether that is why many samples are missing.
  */
+static bool lives_are_short(const struct recorder *r)
+{
+	uint64_t due = perf_event_set_cpu_ns(&r->events) / r->options.interval_ns;
+	uint64_t found = r->snapshot.samples + lost_samples(r);
+
+	if (found + SHORT_LIVES_LEAST > due || found > due - due / SHORT_LIVES_PART)
+		return false;
+	return due - found <= 2 * process_table_thread_total(r->processes);
+}
+
+/* Then, if it is allowed, the CPUs' clocks take over. */
 static void watch_short_lives(struct recorder *r)
 {
-	if (r->stopped || r->events.is_wide || r->widen_refused || r->control.interrupts > 1)
-		return;
-	uint64_t due = perf_event_set_cpu_ns(&r->events) / r->options.interval_ns;
-	uint64_t missing = due - (r->snapshot.samples + lost_samples(r));
-
-	if (missing > due || missing < SHORT_LIVES_LEAST || missing < due / SHORT_LIVES_PART)
+	if (r->stopped || r->events.is_wide || r->widen_refused || !lives_are_short(r))
 		return;
 	perf_event_set_stop(&r->events);
 	drain(r);
