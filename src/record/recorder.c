@@ -309,12 +309,17 @@ static void wait_for_work(struct recorder *r)
  */
 static bool lives_are_short(const struct recorder *r)
 {
+	uint64_t explained = 2 * process_table_thread_total(r->processes);
+
+	/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
+	if (explained < SHORT_LIVES_LEAST)
+		return false;
 	uint64_t due = perf_event_set_cpu_ns(&r->events) / r->options.interval_ns;
 	uint64_t found = r->snapshot.samples + lost_samples(r);
 
 	if (found + SHORT_LIVES_LEAST > due || found > due - due / SHORT_LIVES_PART)
 		return false;
-	return due - found <= 2 * process_table_thread_total(r->processes);
+	return due - found <= explained;
 }
 
 /* Then, if it is allowed, the CPUs' clocks take over. */

@@ -7,10 +7,10 @@
  * The recorder knows nothing of symbols or terminals: the caller gives a callback for progress and,
  * when the target has ended, asks for the sampled addresses, names them, and finishes the file:
  *
- *	recorder_create(&options, &recorder)        opens the file, nothing runs yet
- *	recorder_run(recorder, &result)             runs the target to its end, or to a detach
- *	recorder_objects / recorder_addresses       what to symbolize, capture_writer_symbol the
- *answers recorder_finish(recorder)                   closes the file
+ *	recorder_create(&options, &recorder)   opens the file, nothing runs yet
+ *	recorder_run(recorder, &result)        runs the target to its end, or to a detach
+ *	recorder_object(recorder, …)           what to name; capture_writer_symbol takes the names
+ *	recorder_finish(recorder, …)           closes the file
  */
 
 #include <stdbool.h>
