@@ -8,8 +8,9 @@
  * were.  That is an inference: outer frames can only change while the inner ones are gone, and the
  * same inner frames with the same data come back at the same place only in programs that do the
  * same thing over and over, in which the outer frames are most likely the same too.  So one reuse
- * in CHECK_EVERY is verified against the return addresses in memory, and a thread in which that
- * fails once is walked in full from then on.
+ * in CHECK_EVERY is verified against the return addresses in memory (of very deep stacks fewer, so
+ * that checking costs at most CHECK_FRAMES frames a sample), and a thread in which that fails once
+ * is walked in full from then on.
  *
  * Frames are kept outermost first, so that keeping a stack rewrites only what is new.
  */
@@ -22,7 +23,7 @@
 #include "base/vec.h"
 #include "unwind/step.h"
 
-enum { RUN_NEEDED = 24, CHECK_EVERY = 16 };
+enum { RUN_NEEDED = 24, CHECK_EVERY = 16, CHECK_FRAMES = 1024 };
 
 struct kept_frame {
 	uint64_t pc, sp, bp, print;
@@ -35,7 +36,8 @@ struct unwind_history {
 	uint64_t walk_generation;      /* of the space of the walk at hand */
 	size_t next;		       /* of frames, this many may still be met */
 	size_t run;		       /* of frames met in a row */
-	uint64_t reuses;
+	size_t unchecked;	       /* reuses since the last one that was checked */
+	bool checked;		       /* one was */
 	bool distrusted;
 };
 
@@ -93,6 +95,18 @@ bool history_meets(struct unwind_history *history, const struct unwind_frame *fr
 	return history->run == RUN_NEEDED && next;
 }
 
+/* The first reuse is checked, and then one in CHECK_EVERY, or fewer of very deep stacks. */
+static bool is_check_due(struct unwind_history *history, size_t reused)
+{
+	size_t every = reused / CHECK_FRAMES > CHECK_EVERY ? reused / CHECK_FRAMES : CHECK_EVERY;
+
+	if (history->checked && ++history->unchecked < every)
+		return false;
+	history->checked = true;
+	history->unchecked = 0;
+	return true;
+}
+
 struct history_match history_reuse(struct unwind_history *history)
 {
 	size_t reused = history->next + history->run;
@@ -102,7 +116,7 @@ struct history_match history_reuse(struct unwind_history *history)
 		.run = history->run,
 		.reused = reused,
 		.node = history->frames.data[reused - 1].node,
-		.check_due = history->reuses++ % CHECK_EVERY == 0,
+		.check_due = is_check_due(history, reused),
 	};
 }
 

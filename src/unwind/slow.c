@@ -94,8 +94,22 @@ static enum step failed(enum expression_result result)
 	return result == EXPRESSION_NO_MEMORY ? STEP_NO_MEMORY : STEP_NO_RULE;
 }
 
+/*
+ * Whether there is stack at the CFA.  Rules that find everything without reading the stack could
+ * lead outwards for ever.
+ */
+static bool has_stack(const struct slow *s)
+{
+	uint64_t word;
+
+	/* longjmp: the CFA is its buffer. */
+	if (s->rule->how[CFI_REGISTER_RA] == CFI_REGISTER)
+		return true;
+	return unwind_memory_read(s->memory, s->rule->is_signal ? s->cfa : s->cfa - 8, &word);
+}
+
 enum step slow_step(const struct cfi_table *table, const struct cfi_slow_rule *rule,
-	struct unwind_regs *regs, struct unwind_memory *memory)
+	bool interrupted, struct unwind_regs *regs, struct unwind_memory *memory)
 {
 	struct slow s = {.table = table, .rule = rule, .regs = regs, .memory = memory};
 	struct unwind_regs caller = {.known = 0};
@@ -106,6 +120,11 @@ enum step slow_step(const struct cfi_table *table, const struct cfi_slow_rule *r
 		return STEP_ROOT;
 	if (result != EXPRESSION_GOOD)
 		return failed(result);
+	/* Who made a call has its return address on the stack. */
+	if (rule->how[CFI_REGISTER_RA] == CFI_REGISTER && !interrupted)
+		return STEP_NO_RULE;
+	if (!has_stack(&s))
+		return STEP_NO_MEMORY;
 	for (unsigned int reg = 0; reg < UNWIND_REG_COUNT; reg++) {
 		uint64_t value;
 		result = find_register(&s, reg, &value);

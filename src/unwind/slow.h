@@ -8,9 +8,12 @@
 #include "obj/cfi.h"
 #include "unwind/step.h"
 
-/* Steps out of a frame by one of the table's slow rules. */
+/*
+ * Steps out of a frame by one of the table's slow rules.  interrupted: the frame was, it did not
+ * make a call.
+ */
 enum step slow_step(const struct cfi_table *table, const struct cfi_slow_rule *rule,
-	struct unwind_regs *regs, struct unwind_memory *memory);
+	bool interrupted, struct unwind_regs *regs, struct unwind_memory *memory);
 
 /* Steps out of the frame that returns from a signal handler: the kernel's ucontext is at sp. */
 enum step signal_step(struct unwind_regs *regs, struct unwind_memory *memory);

@@ -235,15 +235,15 @@ static inline enum step simple_step(struct walk *w, const struct cfi_rule *rule,
 	return STEP_CALLER;
 }
 
-static enum step step_by_table(struct walk *w, const struct cfi_rule *rule)
+static enum step step_by_table(struct walk *w, const struct place *place)
 {
-	const struct unwind_mapping *mapping = unwind_space_find(
-		w->space, w->flags & FRAME_INTERRUPTED ? w->regs.value[UNWIND_REG_PC]
-						       : call_va(w->regs.value[UNWIND_REG_PC]));
+	bool interrupted = w->flags & FRAME_INTERRUPTED;
+	const struct unwind_mapping *mapping =
+		unwind_space_find(w->space, interrupted ? place->pc : call_va(place->pc));
 
 	w->walker->counts.slow_steps++;
-	return slow_step(
-		mapping->table, cfi_table_slow(mapping->table, rule->slow), &w->regs, w->memory);
+	return slow_step(mapping->table, cfi_table_slow(mapping->table, place->rule->slow),
+		interrupted, &w->regs, w->memory);
 }
 
 static enum step step_by_guess(struct walk *w, const struct place *place)
@@ -265,11 +265,14 @@ static enum step finish_step(struct walk *w, enum step step, uint64_t sp_before,
 {
 	uint64_t sp = w->regs.value[UNWIND_REG_SP];
 	/* longjmp has moved sp before it jumps. */
-	bool progress = sp > sp_before || (sp == sp_before && (w->flags & FRAME_INTERRUPTED));
+	bool may_stay = step == STEP_CALLER && (w->flags & FRAME_INTERRUPTED);
+	bool progress = sp > sp_before || (sp == sp_before && may_stay);
 
 	if (step != STEP_CALLER && step != STEP_INTERRUPTED)
 		return step;
 	w->flags = odd | (step == STEP_INTERRUPTED ? FRAME_INTERRUPTED : 0);
+	if (step == STEP_CALLER && (sp & 7))
+		return STEP_NO_PROGRESS;
 	if (progress)
 		return step;
 	if (step == STEP_CALLER || ++w->stack_switches > STACK_SWITCHES_MAX)
@@ -287,7 +290,7 @@ static enum step other_step(struct walk *w, const struct place *place)
 	case CFI_SIGNAL:
 		return finish_step(w, signal_step(&w->regs, w->memory), sp, FRAME_ODD);
 	case CFI_SLOW:
-		return finish_step(w, step_by_table(w, place->rule), sp, FRAME_ODD);
+		return finish_step(w, step_by_table(w, place), sp, FRAME_ODD);
 	case CFI_NONE:
 	case CFI_SP:
 	case CFI_BP:

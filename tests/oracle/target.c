@@ -207,7 +207,7 @@ static _Noreturn void run_child(const char *path)
 
 bool target_launch(struct target *t, const char *path)
 {
-	int status;
+	int status = 0;
 
 	memset(t, 0, sizeof(*t));
 	unwind_space_init(&t->space);
@@ -247,7 +247,7 @@ static uint64_t entry_va(const struct target *t)
 void target_run_to_entry(struct target *t)
 {
 	uint64_t va = entry_va(t);
-	int status;
+	int status = 0;
 
 	errno = 0;
 	long code = ptrace(PTRACE_PEEKTEXT, t->pid, va, NULL);
@@ -267,7 +267,7 @@ void target_run_to_entry(struct target *t)
 
 enum target_event target_step(struct target *t, int signal, int *next_signal)
 {
-	int status;
+	int status = 0;
 
 	*next_signal = 0;
 	if (ptrace(PTRACE_SINGLESTEP, t->pid, NULL, (void *)(intptr_t)signal) != 0 ||

@@ -107,6 +107,11 @@ static void test_signal_cycle(void **state)
 	fake_stack_walk(&s, NULL);
 	assert_int_equal(s.stack.end, UNWIND_NO_PROGRESS);
 	assert_true(s.stack.count < 200);
+	/* One that leads to itself. */
+	put_ucontext(&s, 100, code_va(FN_SIGNAL + 1), word_va(100), 0);
+	fake_stack_walk(&s, NULL);
+	assert_int_equal(s.stack.end, UNWIND_NO_PROGRESS);
+	assert_true(s.stack.count < 200);
 	fake_stack_deinit(&s);
 }
 
