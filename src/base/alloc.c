@@ -72,15 +72,11 @@ char *xstrndup(const char *s, size_t size)
 
 char *xvasprintf(const char *format, va_list args)
 {
-	va_list again;
+	char *s = NULL;
 
-	va_copy(again, args);
-	int size = vsnprintf(NULL, 0, format, args);
-	char *s = xalloc((size_t)(size < 0 ? 0 : size) + 1);
-	if (size >= 0)
-		vsnprintf(s, (size_t)size + 1, format, again);
-	va_end(again);
-	return s;
+	if (vasprintf(&s, format, args) < 0)
+		s = NULL;
+	return check(s);
 }
 
 char *xasprintf(const char *format, ...)
