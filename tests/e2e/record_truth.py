@@ -101,10 +101,9 @@ def test_handlers_on_a_stack_of_their_own(folder):
 	r.check_whole()
 	handled = [frames for frames, _ in r.stacks
 		if "handler_level" in frames and "[truncated]" not in frames]
-	assert handled
+	assert max(frames.count("handler_level") for frames in handled) == 50
 	for frames in handled:
 		assert frames.index("repeat") < frames.index("handler_level"), frames
-		assert frames.count("handler_level") == 50, frames
 
 
 def test_a_program_that_deletes_itself(folder):
