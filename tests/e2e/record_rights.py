@@ -38,7 +38,8 @@ def test_without_privileges(folder):
 	harness.check(r.done)
 	r.check_truth(r.done.out)
 	r.check_whole()
-	r.check_captured()
+	# How CPU time divides into the kernel's, which is not sampled, and ours is the system's guess.
+	r.check_captured(0.9)
 
 
 def test_without_lockable_memory(folder):
@@ -46,7 +47,8 @@ def test_without_lockable_memory(folder):
 	r = as_nobody(folder, program, 5000, 60, before="ulimit -l 0;")
 	harness.check(r.done)
 	r.check_whole()
-	r.check_captured()
+	# How CPU time divides into the kernel's, which is not sampled, and ours is the system's guess.
+	r.check_captured(0.9)
 
 
 def test_threads_too_short_to_be_sampled_are_told(folder):
