@@ -23,6 +23,9 @@ enum { ENCODING_FORMAT = 0x0f, ENCODING_BASE = 0x70 };
 /* Linkers merge equal CIEs, so that large libraries have hundreds. */
 enum { CIE_COUNT_MAX = 1 << 17 };
 
+/* A CIE that is read again for each FDE must be short; they have some 24 bytes. */
+enum { LONE_CIE_SIZE_MAX = 4096 };
+
 struct section_walk {
 	struct cfi_entries *entries;
 	const struct cfi_section *section;
@@ -218,28 +221,26 @@ static void take_cie(struct section_walk *w, struct entry_header *h)
 
 /* ---- FDEs ---- */
 
-static bool find_cie(struct section_walk *w, const struct entry_header *h, uint32_t *cie)
+static uint64_t cie_offset(const struct cfi_section *section, const struct entry_header *h)
 {
-	uint64_t offset = is_eh(w->section) ? h->id_offset - h->id : h->id;
-
-	return map_get(&w->cie_at, offset, 0, cie);
+	return is_eh(section) ? h->id_offset - h->id : h->id;
 }
 
-static bool read_fde(struct section_walk *w, struct entry_header *h, struct cfi_fde *fde)
+static bool find_cie(struct section_walk *w, const struct entry_header *h, uint32_t *cie)
 {
-	struct cursor *c = &h->body;
+	return map_get(&w->cie_at, cie_offset(w->section, h), 0, cie);
+}
 
-	if (!find_cie(w, h, &fde->cie))
-		return false;
-	const struct cfi_cie *cie = &w->entries->cies.data[fde->cie];
-	fde->low = cfi_read_address(
-		c, cie->pointer_encoding, w->section->obj_addr, w->entries->object);
+/* Reads what follows an FDE's header; its section's index is the caller's to set. */
+static bool read_fde(struct cursor *c, const struct cfi_cie *cie, const struct cfi_section *section,
+	const struct cfi_object *object, struct cfi_fde *fde)
+{
+	fde->low = cfi_read_address(c, cie->pointer_encoding, section->obj_addr, object);
 	uint64_t size = read_format(c, cie->pointer_encoding & ENCODING_FORMAT);
 	if (__builtin_add_overflow(fde->low, size, &fde->high))
 		return false;
 	if (cie->has_augmentation)
 		cursor_skip(c, cfi_read_uleb(c));
-	fde->section = w->section_index;
 	fde->program = c->at;
 	fde->program_size = cursor_left(c);
 	return cursor_ok(c);
@@ -253,13 +254,45 @@ static void take_fde(struct section_walk *w, uint64_t offset)
 
 	cursor_init(&c, w->section->bytes, w->section->size, w->entries->object->name, 0);
 	cursor_seek(&c, offset);
-	if (!read_header(&c, w->section, &h) || !read_fde(w, &h, &fde)) {
+	fde.section = w->section_index;
+	if (!read_header(&c, w->section, &h) || !find_cie(w, &h, &fde.cie) ||
+		!read_fde(&h.body, &w->entries->cies.data[fde.cie], w->section, w->entries->object,
+			&fde)) {
 		w->entries->bad++;
 		return;
 	}
 	/* Linkers leave entries of functions that they dropped behind, at address 0. */
 	if (fde.low != 0 && fde.high > fde.low)
 		vec_push(&w->entries->fdes, fde);
+}
+
+static bool read_header_at(
+	const struct cfi_section *section, uint64_t offset, struct entry_header *h)
+{
+	struct cursor c;
+
+	cursor_init(&c, section->bytes, section->size, "call frame information", 0);
+	cursor_seek(&c, offset);
+	return read_header(&c, section, h);
+}
+
+bool cfi_fde_read(const struct cfi_section *section, const struct cfi_object *object,
+	uint64_t offset, uint64_t *low, uint64_t *high)
+{
+	struct entry_header h, cie_header;
+	struct cfi_cie cie;
+	struct cfi_fde fde;
+
+	if (!read_header_at(section, offset, &h) || h.is_cie)
+		return false;
+	if (!read_header_at(section, cie_offset(section, &h), &cie_header) || !cie_header.is_cie ||
+		cursor_left(&cie_header.body) > LONE_CIE_SIZE_MAX ||
+		!read_cie(&cie_header.body, section, &cie) ||
+		!read_fde(&h.body, &cie, section, object, &fde))
+		return false;
+	*low = fde.low;
+	*high = fde.high;
+	return true;
 }
 
 /* ---- sections ---- */

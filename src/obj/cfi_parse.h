@@ -59,4 +59,11 @@ void cfi_entries_sort(struct cfi_entries *e);
 uint64_t cfi_read_address(
 	struct cursor *c, uint8_t encoding, uint64_t section_addr, const struct cfi_object *object);
 
+/*
+ * The addresses that the FDE at an offset of the section is for, [*low, *high), which may be
+ * empty; in bounded time.  False if no sound one is there.
+ */
+bool cfi_fde_read(const struct cfi_section *section, const struct cfi_object *object,
+	uint64_t offset, uint64_t *low, uint64_t *high);
+
 #endif

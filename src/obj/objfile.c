@@ -17,26 +17,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/vec.h"
 #include "obj/bare_code.h"
 #include "obj/cfi.h"
-
-#ifndef ELFCOMPRESS_ZSTD
-#define ELFCOMPRESS_ZSTD 2
-#endif
+#include "obj/section_unpack.h"
 
 /* Bounds on what a file may make us allocate. */
-#define SECTION_SIZE_MAX  ((uint64_t)4 << 30)
+#define SECTION_SIZE_MAX  SECTION_UNPACK_MAX
 #define NOTES_SIZE_MAX	  ((uint64_t)1 << 20)
 #define SEGMENT_COUNT_MAX 65536
 #define BUILD_ID_SIZE_MAX 64
-/* Deflate cannot do better than this; zstd can, on runs that no debug section has. */
-#define RATIO_MAX 1032
 
 struct unpacked { /* a decompressed section */
 	size_t index;
@@ -289,73 +282,6 @@ bool objfile_slide(const struct objfile *file, uint64_t va, uint64_t file_off, u
 
 /* ---- sections ---- */
 
-static bool inflate_into(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)
-{
-	z_stream z = {.next_in = (uint8_t *)(uintptr_t)in, .next_out = out};
-	int state = Z_OK;
-
-	if (inflateInit(&z) != Z_OK)
-		return false;
-	/* zlib counts in 32 bits. */
-	while (state == Z_OK && (in_size || out_size)) {
-		uInt give = in_size > 1u << 30 ? 1u << 30 : (uInt)in_size;
-		uInt room = out_size > 1u << 30 ? 1u << 30 : (uInt)out_size;
-		z.avail_in = give;
-		z.avail_out = room;
-		state = inflate(&z, Z_NO_FLUSH);
-		in_size -= give - z.avail_in;
-		out_size -= room - z.avail_out;
-		if (give == z.avail_in && room == z.avail_out)
-			break;
-	}
-	inflateEnd(&z);
-	return out_size == 0 && state == Z_STREAM_END;
-}
-
-/* Unpacks bytes of the given ELFCOMPRESS_ type; NULL if they are not sound. */
-static uint8_t *unpack(uint32_t type, const uint8_t *in, size_t in_size, uint64_t out_size)
-{
-	if (out_size == 0 || out_size > SECTION_SIZE_MAX || out_size / RATIO_MAX > in_size)
-		return NULL;
-	uint8_t *out = xalloc(out_size);
-	bool good = false;
-	if (type == ELFCOMPRESS_ZLIB)
-		good = inflate_into(in, in_size, out, out_size);
-	else if (type == ELFCOMPRESS_ZSTD)
-		good = ZSTD_decompress(out, out_size, in, in_size) == out_size;
-	if (good)
-		return out;
-	free(out);
-	return NULL;
-}
-
-static void big_endian_size(const uint8_t *p, uint64_t *size)
-{
-	*size = 0;
-	for (int i = 0; i < 8; i++)
-		*size = *size << 8 | p[i];
-}
-
-/* Unpacks section data in the gABI's form (a header of its own) or GNU's old one (.zdebug_). */
-static uint8_t *unpack_section(
-	const uint8_t *bytes, size_t size, bool gnu_style, uint64_t *unpacked_size)
-{
-	Elf64_Chdr header;
-
-	if (gnu_style) {
-		if (size < 12 || memcmp(bytes, "ZLIB", 4) != 0)
-			return NULL;
-		big_endian_size(bytes + 4, unpacked_size);
-		return unpack(ELFCOMPRESS_ZLIB, bytes + 12, size - 12, *unpacked_size);
-	}
-	if (size < sizeof(header))
-		return NULL;
-	memcpy(&header, bytes, sizeof(header));
-	*unpacked_size = header.ch_size;
-	return unpack(
-		header.ch_type, bytes + sizeof(header), size - sizeof(header), header.ch_size);
-}
-
 static bool section_unpacked(struct objfile *file, struct objfile_section *section, bool gnu_style)
 {
 	for (size_t i = 0; i < file->unpacked.count; i++) {
@@ -366,7 +292,7 @@ static bool section_unpacked(struct objfile *file, struct objfile_section *secti
 		}
 	}
 	uint64_t size = 0;
-	uint8_t *bytes = unpack_section(section->bytes, section->size, gnu_style, &size);
+	uint8_t *bytes = section_unpack(section->bytes, section->size, gnu_style, &size);
 	if (bytes == NULL)
 		return false;
 	vec_push(&file->unpacked, (struct unpacked){section->index, bytes, size});
@@ -543,11 +469,23 @@ static uint64_t section_addr(struct objfile *file, const char *name)
 	return 0;
 }
 
-struct error *objfile_compile_cfi(
-	struct objfile *file, struct cfi_table **table, size_t *bad_entries)
+bool objfile_eh_frame_hdr(struct objfile *file, struct objfile_section *section)
 {
-	struct cfi_section sections[2];
-	struct cfi_bare bare[BARE_CODE_MAX];
+	if (objfile_section(file, ".eh_frame_hdr", section) && section->bytes)
+		return true;
+	const uint8_t *bytes = file_chunk(file, file->eh_frame_hdr_off, file->eh_frame_hdr_size);
+	if (bytes == NULL)
+		return false;
+	*section = (struct objfile_section){.obj_addr = file->eh_frame_hdr_addr,
+		.bytes = bytes,
+		.size = file->eh_frame_hdr_size,
+		.type = SHT_PROGBITS};
+	return true;
+}
+
+size_t objfile_cfi_sections(
+	struct objfile *file, struct cfi_section *sections, struct cfi_object *object)
+{
 	size_t count = 0;
 
 	if (cfi_section_named(file, ".eh_frame", CFI_EH_FRAME, &sections[count]) ||
@@ -555,13 +493,24 @@ struct error *objfile_compile_cfi(
 		count++;
 	if (cfi_section_named(file, ".debug_frame", CFI_DEBUG_FRAME, &sections[count]))
 		count++;
-	struct cfi_object object = {
+	*object = (struct cfi_object){
 		.name = file->name,
 		.text_addr = section_addr(file, ".text"),
 		.data_addr = section_addr(file, ".got"),
-		.bare = bare,
-		.bare_count = bare_code_find(file, bare),
 	};
+	return count;
+}
+
+struct error *objfile_compile_cfi(
+	struct objfile *file, struct cfi_table **table, size_t *bad_entries)
+{
+	struct cfi_section sections[2];
+	struct cfi_bare bare[BARE_CODE_MAX];
+	struct cfi_object object;
+	size_t count = objfile_cfi_sections(file, sections, &object);
+
+	object.bare = bare;
+	object.bare_count = bare_code_find(file, bare);
 	*bad_entries = 0;
 	if (count == 0 && object.bare_count == 0) {
 		*table = NULL;

@@ -64,6 +64,18 @@ bool objfile_section_at(struct objfile *file, uint32_t index, struct objfile_sec
 bool objfile_section_header(struct objfile *file, uint32_t index, struct objfile_section *section);
 
 /*
+ * Where unwind rules are: .eh_frame, which is found without section headers too, and .debug_frame.
+ * Fills sections[2], returns how many there are.  *object: what their entries' addresses may be
+ * relative to.
+ */
+struct cfi_section;
+struct cfi_object;
+size_t objfile_cfi_sections(
+	struct objfile *file, struct cfi_section *sections, struct cfi_object *object);
+/* .eh_frame_hdr, the index of .eh_frame, by section or by program header; false: there is none. */
+bool objfile_eh_frame_hdr(struct objfile *file, struct objfile_section *section);
+
+/*
  * Unwind rules from .eh_frame and .debug_frame, and for start-up code that has none there (see
  * obj/cfi.h); *table NULL if it has none of these.
  */

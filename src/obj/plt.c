@@ -15,6 +15,8 @@
 
 #define STUB_BYTES 16 /* .plt.got without IBT has stubs of 8 */
 
+static const char *const section_names[PLT_SECTION_MAX] = {".plt", ".plt.sec", ".plt.got"};
+
 struct plt_reader {
 	struct objfile *file;
 	struct map slots; /* of the GOT: obj_addr → index of the symbol in .dynsym */
@@ -92,11 +94,23 @@ static size_t stub_size(const struct objfile_section *section, const char *name)
 	return STUB_BYTES / 2;
 }
 
+size_t plt_sections(struct objfile *file, struct plt_section *sections)
+{
+	struct objfile_section section;
+	size_t count = 0;
+
+	for (size_t i = 0; i < PLT_SECTION_MAX; i++) {
+		if (objfile_section(file, section_names[i], &section))
+			sections[count++] = (struct plt_section){
+				section.obj_addr, section.obj_addr + section.size};
+	}
+	return count;
+}
+
 void plt_each(struct objfile *file,
 	void (*found)(void *context, uint64_t obj_addr, uint64_t size, const char *name),
 	void *context)
 {
-	static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};
 	struct plt_reader reader;
 	struct objfile_section section;
 
@@ -104,10 +118,10 @@ void plt_each(struct objfile *file,
 		return;
 	plt_read_slots(&reader, ".rela.plt");
 	plt_read_slots(&reader, ".rela.dyn");
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!objfile_section(file, names[i], &section) || section.bytes == NULL)
+	for (size_t i = 0; i < PLT_SECTION_MAX; i++) {
+		if (!objfile_section(file, section_names[i], &section) || section.bytes == NULL)
 			continue;
-		size_t step = stub_size(&section, names[i]);
+		size_t step = stub_size(&section, section_names[i]);
 		for (size_t off = 0; off + step <= section.size; off += step) {
 			uint64_t slot, addr = section.obj_addr + off;
 			uint32_t index;

@@ -7,9 +7,19 @@
  * slot does.
  */
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct objfile;
+
+enum { PLT_SECTION_MAX = 3 };
+
+struct plt_section {
+	uint64_t low, high; /* obj_addr, [low, high) */
+};
+
+/* Where the stubs are: sections[PLT_SECTION_MAX] is filled, how many there are is returned. */
+size_t plt_sections(struct objfile *file, struct plt_section *sections);
 
 /*
  * Calls found() for each stub with its address, its size in bytes and the name of the function it

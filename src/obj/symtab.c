@@ -4,6 +4,8 @@
  * Which symbols count: functions (STT_FUNC, STT_GNU_IFUNC), and untyped ones in executable sections
  * (hand-written assembly).  Of several at one address the best name is kept, by symbol_better.  A
  * symbol of size 0 reaches to the next one, but is dropped inside a sized one: there it is a label.
+ * Where only some functions have symbols, it ends before the next function that unwind rules know:
+ * the nameless ones behind it are not its own.
  *
  * Sources: the System V gABI, chapter 4 "Symbol Table"; the x86-64 psABI for PLT relocations.
  */
@@ -15,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/vec.h"
+#include "obj/function_starts.h"
 #include "obj/minidebug.h"
 #include "obj/objfile.h"
 #include "obj/plt.h"
@@ -34,6 +37,7 @@ struct symtab {
 	VEC(struct candidate) candidates;
 	struct range_table ranges; /* value: index of the candidate */
 	struct minidebug *minidebug;
+	struct function_starts *starts; /* NULL: all functions have symbols, or not needed yet */
 	bool is_full;
 };
 
@@ -173,8 +177,19 @@ static int candidate_compare(const void *pa, const void *pb)
 	return alias_compare(a, b);
 }
 
+/* Where the next function begins, as far as there are some without a symbol. */
+static uint64_t next_start(struct symtab *t, struct objfile *object, uint64_t addr)
+{
+	if (t->is_full)
+		return UINT64_MAX;
+	if (t->starts == NULL)
+		t->starts = function_starts_create(object);
+	return function_starts_after(t->starts, addr);
+}
+
 /* The end of candidate i, which is the best at its address; 0 if it is but a label. */
-static uint64_t candidate_end(const struct symtab *t, size_t i, size_t next, uint64_t sized_until)
+static uint64_t candidate_end(
+	struct symtab *t, struct objfile *object, size_t i, size_t next, uint64_t sized_until)
 {
 	const struct candidate *c = &t->candidates.data[i];
 	uint64_t end;
@@ -186,11 +201,13 @@ static uint64_t candidate_end(const struct symtab *t, size_t i, size_t next, uin
 	}
 	if (c->addr < sized_until)
 		return 0;
+	uint64_t start = next_start(t, object, c->addr);
 	end = next < t->candidates.count ? t->candidates.data[next].addr : c->limit;
+	end = end < start ? end : start;
 	return end < c->limit ? end : c->limit;
 }
 
-static void symtab_flatten(struct symtab *t)
+static void symtab_flatten(struct symtab *t, struct objfile *object)
 {
 	uint64_t sized_until = 0;
 	size_t i = 0, next;
@@ -203,7 +220,7 @@ static void symtab_flatten(struct symtab *t)
 		next = i + 1;
 		while (next < t->candidates.count && t->candidates.data[next].addr == c->addr)
 			next++;
-		uint64_t end = candidate_end(t, i, next, sized_until);
+		uint64_t end = candidate_end(t, object, i, next, sized_until);
 		if (c->size && end > sized_until)
 			sized_until = end;
 		/* Of nested ranges the inner one begins later: it has the higher rank. */
@@ -225,7 +242,7 @@ struct symtab *symtab_create(struct objfile *object, struct objfile *debug)
 		symtab_read(t, object, SHT_DYNSYM);
 	}
 	plt_each(object, symtab_add_plt, t);
-	symtab_flatten(t);
+	symtab_flatten(t, object);
 	return t;
 }
 
@@ -235,6 +252,7 @@ void symtab_destroy(struct symtab *t)
 		return;
 	vec_deinit(&t->candidates);
 	range_table_deinit(&t->ranges);
+	function_starts_destroy(t->starts);
 	minidebug_close(t->minidebug);
 	free(t);
 }

@@ -14,7 +14,7 @@
 #define PLACE_BYTES  16
 
 enum { FLAG_NAMES = 1, FLAG_LINES = 2 };
-enum { FRAME_INLINE = 1 };
+enum { FRAME_INLINE = 1, FRAME_NAMELESS = 2 };
 
 /* What numbers in the file refer to. */
 struct decoder {
@@ -68,7 +68,9 @@ static void decode_frames(struct decoder *d)
 		frame->line = cursor_u32(&d->c);
 		frame->function_file = take_string(d);
 		frame->function_line = cursor_u32(&d->c);
-		frame->is_inline = (cursor_u32(&d->c) & FRAME_INLINE) != 0;
+		uint32_t flags = cursor_u32(&d->c);
+		frame->is_inline = (flags & FRAME_INLINE) != 0;
+		frame->is_nameless = (flags & FRAME_NAMELESS) != 0;
 	}
 }
 
@@ -146,7 +148,8 @@ static void encode_frames(
 			add_u32(out, frame->line);
 			add_u32(out, str_table_intern(strings, frame->function_file));
 			add_u32(out, frame->function_line);
-			add_u32(out, frame->is_inline ? FRAME_INLINE : 0);
+			add_u32(out, (frame->is_inline ? FRAME_INLINE : 0) |
+					     (frame->is_nameless ? FRAME_NAMELESS : 0));
 		}
 	}
 }

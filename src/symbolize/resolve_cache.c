@@ -128,7 +128,8 @@ static void cache_finish(struct resolve_job *job)
 	struct file_bytes bytes = {0};
 	struct strbuf out = {0};
 
-	if (!job->is_costly || job->status->problem)
+	/* A debug file that is installed later may know what has no name now. */
+	if (!job->is_costly || job->status->problem || !job->status->has_names)
 		return;
 	char *name = cache_name(job);
 	if (name == NULL)

@@ -13,7 +13,6 @@
 #include "obj/demangle.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
-#include "obj/vdso.h"
 
 /* Answers that took longer are worth a file in the cache. */
 #define COSTLY_NS 5000000
@@ -39,59 +38,22 @@ static bool elf_fits(enum object_kind kind)
 	return kind == OBJECT_USER;
 }
 
-static struct str object_open_path(const struct symbolize_object *object)
-{
-	return object->open_path.size ? object->open_path : object->path;
-}
-
-static struct error *open_object(const struct symbolize_object *object, struct objfile **file)
-{
-	struct str bytes;
-
-	if (str_equal(object->path, STR("[vdso]")) && vdso_bytes(&bytes))
-		return objfile_open_memory(bytes.data, bytes.size, "[vdso]", file);
-	char *path = xstrndup(object_open_path(object).data, object_open_path(object).size);
-	struct error *err = objfile_open(path, file);
-	free(path);
-	return err;
-}
-
 /*
  * Where its companions may be beside it: where it is opened if that is its path below another root;
  * else (/proc/PID/map_files/…, a copy) where the program saw it.
  */
 static struct str object_home_path(const struct symbolize_object *object)
 {
-	struct str open_path = object_open_path(object);
+	struct str open_path = resolve_open_path(object);
 
 	return str_ends_with(open_path, object->path) ? open_path : object->path;
-}
-
-/* Opens the object if it is the one that ran; else says why not. */
-static struct objfile *open_right_object(struct resolve_job *job)
-{
-	struct str wanted = job->object->build_id;
-	struct objfile *file;
-	struct error *err = open_object(job->object, &file);
-
-	if (err) {
-		resolve_problem(job, "%s", err->message);
-		error_destroy(err);
-		return NULL;
-	}
-	if (wanted.size == 0 || str_equal(wanted, objfile_build_id(file)))
-		return file;
-	resolve_problem(job, "%.*s is not used: it is another build than the one that ran",
-		STR_ARG(job->object->path));
-	objfile_close(file);
-	return NULL;
 }
 
 static bool source_open(struct elf_source *source, struct resolve_job *job)
 {
 	char *problem = NULL;
 
-	*source = (struct elf_source){.object = open_right_object(job)};
+	*source = (struct elf_source){.object = resolve_open_object(job)};
 	if (source->object == NULL)
 		return false;
 	source->places = (struct debugfile_places){.object_path = object_home_path(job->object),
@@ -165,7 +127,6 @@ static bool answer_from_symtab(struct elf_source *source, struct resolve_job *jo
 
 	if (name.size)
 		resolve_with_name(job, i, name);
-	job->is_known[i] = true;
 	return name.size != 0;
 }
 

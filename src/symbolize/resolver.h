@@ -16,6 +16,7 @@
 
 struct demangler;
 struct kallsyms;
+struct objfile;
 
 /* What lasts from one batch to the next. */
 struct symbolizer {
@@ -33,7 +34,7 @@ struct resolve_job {
 	const struct symbolize_object *object;
 	const uint64_t *obj_addrs;
 	size_t count;
-	bool *is_known; /* [count]: places[i] is answered, if only with "nothing" */
+	bool *is_known; /* [count]: places[i] is answered, if only with "nothing", for good */
 	struct symbol_place *places;
 	struct symbolize_status *status;
 	struct arena *arena;	  /* of the places */
@@ -55,11 +56,16 @@ extern const struct resolver resolver_cache;
 extern const struct resolver resolver_elf;
 extern const struct resolver resolver_kernel;
 extern const struct resolver resolver_perfmap;
+extern const struct resolver resolver_starts;
 
 /* The string, once in the job's arena. */
 struct str resolve_string(struct resolve_job *job, struct str s);
 /* Answers place i with a name alone. */
 void resolve_with_name(struct resolve_job *job, size_t i, struct str function);
+/* Where the object is to be opened now. */
+struct str resolve_open_path(const struct symbolize_object *object);
+/* Opens the object if it is the one that ran; else NULL, and the status says why. */
+struct objfile *resolve_open_object(struct resolve_job *job);
 /* Sets the status' problem, if there is none yet, to a copy of that sentence. */
 void resolve_problem(struct resolve_job *job, const char *format, ...) printf_like(2, 3);
 

@@ -11,11 +11,13 @@
 #include "symbolize/cache_directory.h"
 #include "symbolize/resolver.h"
 
+/* Starts are for want of a name: they come last. */
 static const struct resolver *const resolvers[] = {
 	&resolver_cache,
 	&resolver_elf,
 	&resolver_kernel,
 	&resolver_perfmap,
+	&resolver_starts,
 };
 
 struct symbolizer *symbolizer_create(const struct symbolize_options *options)

@@ -3,7 +3,8 @@
 
 /*
  * Address → function, file, line, with the chain of inlined calls.  A chain of resolvers (one file
- * each, one row in symbolize.c's array): the first that knows an address gives the answer.
+ * each, one row in symbolize.c's array): the first that knows an address gives the answer.  Where
+ * none knows a name, but where the function begins, that stands for it.
  *
  * Addresses come in batches, one load object at a time, sorted: an object is opened once, and a
  * compilation unit's debug information is read once, if it holds a wanted address at all.
@@ -46,7 +47,8 @@ struct symbol_frame {
 	uint32_t line;	     /* of the place, 0: not known */
 	struct str function_file;
 	uint32_t function_line;
-	bool is_inline; /* inlined into the next one of the list */
+	bool is_inline;	  /* inlined into the next one of the list */
+	bool is_nameless; /* function stands for a name that nobody knows: "[MODULE+0xSTART]" */
 };
 
 /* The frames at one address, innermost first; count 0: nothing is known. */

@@ -14,9 +14,9 @@
 #include "symbolize/cache_file.h"
 
 static const struct symbol_frame frames[] = {
-	{STR("inner"), STR("/src/a.h"), 3, STR("/src/a.h"), 1, true},
-	{STR("outer"), STR("/src/a.c"), 30, STR("/src/a.c"), 20, false},
-	{STR("main"), STR(""), 0, STR(""), 0, false},
+	{STR("inner"), STR("/src/a.h"), 3, STR("/src/a.h"), 1, true, false},
+	{STR("outer"), STR("/src/a.c"), 30, STR("/src/a.c"), 20, false, false},
+	{STR("[a+0x1]"), STR(""), 0, STR(""), 0, false, true},
 };
 static const uint64_t addrs[] = {0x1000, 0x1004, 0x2000};
 static const struct symbol_place places[] = {{frames, 2}, {NULL, 0}, {frames + 2, 1}};
@@ -31,6 +31,7 @@ static void check_frame(const struct symbol_frame *a, const struct symbol_frame 
 	assert_int_equal(a->line, b->line);
 	assert_int_equal(a->function_line, b->function_line);
 	assert_int_equal(a->is_inline, b->is_inline);
+	assert_int_equal(a->is_nameless, b->is_nameless);
 }
 
 static void what_goes_in_comes_out(void **state)

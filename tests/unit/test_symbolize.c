@@ -166,19 +166,50 @@ static void without_debug_information_there_are_names(void **state)
 	free(path);
 }
 
-static void a_stripped_program_has_no_names(void **state)
+static void functions_of_a_stripped_program_are_told_by_their_start(void **state)
 {
 	char *path = build(*state, "-g0");
-	uint64_t addr = function_address(path, "recurse") + 1;
+	uint64_t start = function_address(path, "recurse");
+	/* No section is that far out. */
+	const uint64_t addrs[] = {start, start + 1, (uint64_t)1 << 40};
+	char *name = xasprintf("[program+0x%llx]", (unsigned long long)start);
 	const struct symbolize_options options = {.cache_directory = ""};
 
 	if (!scratch_run(*state, "strip program"))
 		skip();
 	struct answer a =
-		ask(&options, (struct symbolize_object){.path = str_from(path)}, &addr, 1);
-	assert_true(a.status.found_file && !a.status.has_names);
-	assert_int_equal(a.places[0].count, 0);
+		ask(&options, (struct symbolize_object){.path = str_from(path)}, addrs, 3);
+	assert_true(a.status.found_file && !a.status.has_names && !a.status.has_lines);
+	for (size_t i = 0; i < 2; i++) {
+		check_function(&a.places[i], 0, name);
+		assert_true(a.places[i].count == 1 && a.places[i].frames[0].is_nameless);
+		assert_int_equal(a.places[i].frames[0].function_file.size, 0);
+	}
+	assert_int_equal(a.places[2].count, 0);
 	arena_destroy(a.arena);
+	free(name);
+	free(path);
+}
+
+/* The head of the PLT, which no symbol names; behind it names are what they were. */
+static void the_plt_is_one_function(void **state)
+{
+	const struct symbolize_options options = {.cache_directory = ""};
+	char *path = build(*state, "-g0 -Wl,-z,lazy");
+	struct objfile *file;
+	struct objfile_section plt;
+
+	if (!scratch_run(*state, "strip program"))
+		skip();
+	assert_null(objfile_open(path, &file));
+	assert_true(objfile_section(file, ".plt", &plt));
+	const uint64_t addrs[] = {plt.obj_addr, plt.obj_addr + 8};
+	struct answer a =
+		ask(&options, (struct symbolize_object){.path = str_from(path)}, addrs, 2);
+	check_function(&a.places[0], 0, "[program+plt]");
+	check_function(&a.places[1], 0, "[program+plt]");
+	arena_destroy(a.arena);
+	objfile_close(file);
 	free(path);
 }
 
@@ -315,6 +346,34 @@ static void the_cache_keeps_what_was_asked_before(void **state)
 	free(path);
 }
 
+/* What has no name is asked again: a debug file may have come. */
+static void the_cache_keeps_no_starts(void **state)
+{
+	enum { COUNT = 300000 };
+	char *path = build(*state, "-g -Wl,--build-id=0x0123456789abcdef");
+	const struct symbolize_options options = {
+		.cache_directory = *state, .debug_directory = *state};
+	const struct symbolize_object object = {
+		.path = str_from(path), .build_id = STR("0123456789abcdef")};
+	uint64_t work = function_address(path, "work"), *addrs = xcalloc(COUNT, sizeof(*addrs));
+
+	if (!scratch_run(*state, "objcopy --only-keep-debug program debug && strip program"))
+		skip();
+	for (size_t i = 0; i < COUNT; i++)
+		addrs[i] = work + i;
+	struct answer a = ask(&options, object, addrs, COUNT);
+	assert_true(a.places[0].count == 1 && a.places[0].frames[0].is_nameless);
+	arena_destroy(a.arena);
+	assert_true(scratch_run(
+		*state, "mkdir -p .build-id/01 && mv debug .build-id/01/23456789abcdef.debug"));
+	a = ask(&options, object, addrs, COUNT);
+	check_function(&a.places[0], a.places[0].count - 1, "work");
+	assert_true(a.status.has_names && !a.places[0].frames[0].is_nameless);
+	arena_destroy(a.arena);
+	free(addrs);
+	free(path);
+}
+
 static void build_ids_are_no_paths(void **state)
 {
 	char *path = build(*state, "-g");
@@ -426,13 +485,15 @@ int main(void)
 		IN_FOLDER(names_lines_and_inlined_calls),
 		IN_FOLDER(a_header_has_one_path),
 		IN_FOLDER(without_debug_information_there_are_names),
-		IN_FOLDER(a_stripped_program_has_no_names),
+		IN_FOLDER(functions_of_a_stripped_program_are_told_by_their_start),
+		IN_FOLDER(the_plt_is_one_function),
 		IN_FOLDER(mini_debug_information_has_names),
 		cmocka_unit_test(a_missing_object_is_told),
 		IN_FOLDER(another_build_is_not_used),
 		cmocka_unit_test(what_is_no_object_is_told),
 		IN_FOLDER(the_cache_answers_for_an_object_that_is_gone),
 		IN_FOLDER(the_cache_keeps_what_was_asked_before),
+		IN_FOLDER(the_cache_keeps_no_starts),
 		IN_FOLDER(build_ids_are_no_paths),
 		cmocka_unit_test(the_vdso_is_our_own),
 		cmocka_unit_test(kernel_functions),

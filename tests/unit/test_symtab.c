@@ -5,6 +5,7 @@
 #include <cmocka.h>
 #include <elf.h>
 
+#include "../cfi_bytes.h"
 #include "../elf_image.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
@@ -238,6 +239,63 @@ static void many_names_for_one_address_are_quick(void **state)
 	free(rows);
 }
 
+/* A .dynsym alone, and unwind rules for two functions that it does not have. */
+static void symbols_without_size_end_before_nameless_functions(void **state)
+{
+	static const char names[] = "\0start\0sized\0last", code[0x1000];
+	const Elf64_Sym symbols[] = {{0},
+		{.st_name = 1, .st_info = STT_FUNC, .st_shndx = 1, .st_value = 0x1000},
+		{.st_name = 7,
+			.st_info = STT_FUNC,
+			.st_shndx = 1,
+			.st_value = 0x1040,
+			.st_size = 0x30},
+		{.st_name = 13, .st_info = STT_NOTYPE, .st_shndx = 1, .st_value = 0x1080}};
+	static const uint64_t starts[] = {0x1000, 0x1020, 0x1040, 0x1060, 0x10a0};
+	struct cfi_bytes rules = {.eh = true};
+	struct elf_image image = {0};
+	struct fixture f = {0};
+
+	(void)state;
+	cfi_bytes_cie(&rules, false);
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		cfi_bytes_begin_fde(&rules, starts[i], 0x10);
+		cfi_bytes_end(&rules);
+	}
+	const struct elf_image_section sections[] = {
+		{.name = ".text",
+			.type = SHT_PROGBITS,
+			.flags = SHF_ALLOC | SHF_EXECINSTR,
+			.obj_addr = TEXT,
+			.bytes = {code, sizeof(code)}},
+		{.name = ".dynstr", .type = SHT_STRTAB, .bytes = {names, sizeof(names)}},
+		{.name = ".dynsym",
+			.type = SHT_DYNSYM,
+			.link = 2,
+			.bytes = {(const char *)symbols, sizeof(symbols)}},
+		{.name = ".eh_frame",
+			.type = SHT_PROGBITS,
+			.flags = SHF_ALLOC,
+			.obj_addr = 0x100000,
+			.bytes = {(const char *)rules.out.data, rules.out.count}},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+		elf_image_add(&image, sections[i]);
+	elf_image_write(&image, &f.file);
+	elf_image_deinit(&image);
+	vec_deinit(&rules.out);
+	assert_null(objfile_open_memory(f.file.data, f.file.size, "test", &f.object));
+	f.table = symtab_create(f.object, NULL);
+	check(&f, 0x101f, "start");
+	check(&f, 0x1020, NULL);
+	check(&f, 0x103f, NULL);
+	check(&f, 0x1060, "sized"); /* a size is believed */
+	check(&f, 0x1070, NULL);
+	check(&f, 0x109f, "last");
+	check(&f, 0x10a0, NULL);
+	fixture_close(&f);
+}
+
 /* jmp *slot(%rip) behind an endbr64, as in .plt.sec; the slot's relocation is of symbol 1. */
 static bool find_stub(const char *names, size_t names_size, struct strbuf *name)
 {
@@ -299,6 +357,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_are_respected),
 		cmocka_unit_test(symbols_without_size_reach_to_the_next),
+		cmocka_unit_test(symbols_without_size_end_before_nameless_functions),
 		cmocka_unit_test(inner_functions_have_their_part),
 		cmocka_unit_test(the_best_of_several_names_is_taken),
 		cmocka_unit_test(only_functions_count),

@@ -1,0 +1,165 @@
+/*
+ * Function boundaries from unwind entries.
+ *
+ * .eh_frame_hdr holds a table of (start, entry) that is sorted, so that a function is found by
+ * bisection and one entry read for where it ends.  A table is believed only if it is sorted as a
+ * whole and fits its section; without one, all entries are read and sorted.  Of what the table says
+ * of a function, only what the entry itself confirms counts.
+ *
+ * Sources: LSB Core 5.0 section 10.6.2 (.eh_frame_hdr); the encoding of the table is the one that
+ * all linkers write, the only one that can be bisected.
+ */
+#include "obj/function_starts.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "obj/cfi_parse.h"
+#include "obj/objfile.h"
+
+#define ENTRY_BYTES 8
+
+struct function_starts {
+	struct cfi_section sections[2];
+	size_t section_count;
+	struct cfi_object object;
+	/* The table, count entries of it; if it is not usable, all functions by start. */
+	const uint8_t *table; /* NULL: not usable */
+	uint64_t table_addr;  /* what its numbers are relative to */
+	VEC(struct function_extent) extents;
+	size_t count;
+};
+
+/* Number `column` of table entry i. */
+static uint64_t table_addr_at(const struct function_starts *s, size_t i, size_t column)
+{
+	int32_t distance;
+
+	memcpy(&distance, s->table + i * ENTRY_BYTES + column * sizeof(distance), sizeof(distance));
+	return s->table_addr + (uint64_t)(int64_t)distance;
+}
+
+/* Where function i begins. */
+static uint64_t start_at(const struct function_starts *s, size_t i)
+{
+	return s->table ? table_addr_at(s, i, 0) : s->extents.data[i].low;
+}
+
+static bool table_is_sorted(const struct function_starts *s)
+{
+	for (size_t i = 1; i < s->count; i++)
+		if (start_at(s, i - 1) > start_at(s, i))
+			return false;
+	return true;
+}
+
+/* Takes the table of a header, if it is of use. */
+static bool take_table(struct function_starts *s, const struct objfile_section *header)
+{
+	const struct cfi_object base = {.data_addr = header->obj_addr};
+	struct cursor c;
+
+	cursor_init(&c, header->bytes, header->size, ".eh_frame_hdr", 0);
+	uint8_t version = cursor_u8(&c), frame_encoding = cursor_u8(&c);
+	uint8_t count_encoding = cursor_u8(&c), table_encoding = cursor_u8(&c);
+	if (version != 1 || table_encoding != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
+		return false;
+	(void)cfi_read_address(&c, frame_encoding, header->obj_addr, &base);
+	uint64_t count = cfi_read_address(&c, count_encoding, header->obj_addr, &base);
+	if (!cursor_ok(&c) || count == 0 || count > cursor_left(&c) / ENTRY_BYTES)
+		return false;
+	s->table = c.at;
+	s->table_addr = header->obj_addr;
+	s->count = count;
+	if (table_is_sorted(s))
+		return true;
+	s->table = NULL;
+	s->count = 0;
+	return false;
+}
+
+/* Reads all entries. */
+static void walk(struct function_starts *s)
+{
+	struct cfi_entries entries = {.sections = s->sections, .object = &s->object};
+
+	for (size_t i = 0; i < s->section_count; i++)
+		cfi_entries_add(&entries, (uint32_t)i);
+	cfi_entries_sort(&entries);
+	for (size_t i = 0; i < entries.fdes.count; i++)
+		vec_push(&s->extents, (struct function_extent){
+					      entries.fdes.data[i].low, entries.fdes.data[i].high});
+	s->count = s->extents.count;
+	cfi_entries_deinit(&entries);
+}
+
+struct function_starts *function_starts_create(struct objfile *object)
+{
+	struct function_starts *s = xalloc(sizeof(*s));
+	struct objfile_section header;
+
+	s->section_count = objfile_cfi_sections(object, s->sections, &s->object);
+	bool has_eh_frame = s->section_count && s->sections[0].kind != CFI_DEBUG_FRAME;
+	if (!has_eh_frame || !objfile_eh_frame_hdr(object, &header) || !take_table(s, &header))
+		walk(s);
+	return s;
+}
+
+void function_starts_destroy(struct function_starts *s)
+{
+	if (s == NULL)
+		return;
+	vec_deinit(&s->extents);
+	free(s);
+}
+
+/* How many functions begin at obj_addr or before. */
+static size_t count_until(const struct function_starts *s, uint64_t obj_addr)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (start_at(s, middle) <= obj_addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool extent_at(const struct function_starts *s, size_t i, struct function_extent *extent)
+{
+	if (s->table == NULL) {
+		*extent = s->extents.data[i];
+		return true;
+	}
+	uint64_t offset = table_addr_at(s, i, 1) - s->sections[0].obj_addr;
+	return offset < s->sections[0].size &&
+	       cfi_fde_read(&s->sections[0], &s->object, offset, &extent->low, &extent->high) &&
+	       extent->low == table_addr_at(s, i, 0);
+}
+
+bool function_starts_find(
+	const struct function_starts *s, uint64_t obj_addr, struct function_extent *extent)
+{
+	size_t until = count_until(s, obj_addr);
+	struct function_extent found;
+
+	if (until == 0 || !extent_at(s, until - 1, &found) || obj_addr >= found.high)
+		return false;
+	/* Linkers leave entries of functions that they dropped behind, at address 0. */
+	if (found.low == 0)
+		return false;
+	*extent = found;
+	return true;
+}
+
+uint64_t function_starts_after(const struct function_starts *s, uint64_t obj_addr)
+{
+	size_t until = count_until(s, obj_addr);
+
+	return until < s->count ? start_at(s, until) : UINT64_MAX;
+}

@@ -1,0 +1,88 @@
+/*
+ * Resolver for functions that nobody knows the name of: a function of a stripped object is told by
+ * where it begins, "[MODULE+0xSTART]", so that it is one function in every view and recursion is
+ * seen only where there is some.
+ *
+ * What the status says of the object stays as it was: these are no names.
+ */
+#include "symbolize/resolver.h"
+
+#include "obj/function_starts.h"
+#include "obj/objfile.h"
+#include "obj/plt.h"
+
+struct starts_source {
+	struct objfile *object;
+	struct function_starts *starts;
+	struct plt_section plt[PLT_SECTION_MAX];
+	size_t plt_count;
+};
+
+static bool starts_fits(enum object_kind kind)
+{
+	return kind == OBJECT_USER;
+}
+
+static bool is_in_plt(const struct starts_source *source, uint64_t obj_addr)
+{
+	for (size_t i = 0; i < source->plt_count; i++)
+		if (obj_addr >= source->plt[i].low && obj_addr < source->plt[i].high)
+			return true;
+	return false;
+}
+
+/* What stands behind the '+'; false if nothing is known of the address. */
+static bool add_place(const struct starts_source *source, uint64_t obj_addr, struct strbuf *name)
+{
+	struct function_extent function;
+
+	/* Unwind rules take all stubs of a section for one function. */
+	if (is_in_plt(source, obj_addr)) {
+		strbuf_add(name, STR("plt"));
+		return true;
+	}
+	if (!function_starts_find(source->starts, obj_addr, &function))
+		return false;
+	strbuf_printf(name, "0x%llx", (unsigned long long)function.low);
+	return true;
+}
+
+static void answer(const struct starts_source *source, struct resolve_job *job, size_t i)
+{
+	struct str module = str_base_name(job->object->path);
+	struct strbuf name = {0};
+
+	strbuf_add_char(&name, '[');
+	strbuf_add(&name, module);
+	strbuf_add_char(&name, '+');
+	if (add_place(source, job->obj_addrs[i], &name)) {
+		strbuf_add_char(&name, ']');
+		struct symbol_frame *frame = ARENA_NEW(job->arena, struct symbol_frame);
+		frame->function = resolve_string(job, strbuf_str(&name));
+		frame->is_nameless = true;
+		job->places[i] = (struct symbol_place){.frames = frame, .count = 1};
+		job->is_known[i] = true;
+	}
+	strbuf_deinit(&name);
+}
+
+static void starts_resolve(struct resolve_job *job)
+{
+	struct starts_source source = {.object = resolve_open_object(job)};
+
+	if (source.object == NULL)
+		return;
+	source.starts = function_starts_create(source.object);
+	source.plt_count = plt_sections(source.object, source.plt);
+	for (size_t i = 0; i < job->count; i++)
+		if (!job->is_known[i])
+			answer(&source, job, i);
+	function_starts_destroy(source.starts);
+	objfile_close(source.object);
+}
+
+const struct resolver resolver_starts = {
+	.name = "starts",
+	.fits = starts_fits,
+	.resolve = starts_resolve,
+};
