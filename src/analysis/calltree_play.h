@@ -7,7 +7,7 @@
  */
 
 #include "analysis/calltree.h"
-#include "analysis/child_table.h"
+#include "base/child_table.h"
 
 /* A node of the call tree, or a stub.  Its parent and entity are those of children.nodes[number].
  */
@@ -60,7 +60,7 @@ static inline uint32_t play_parent(const struct play *p, size_t node)
 
 static inline uint32_t play_entity(const struct play *p, size_t node)
 {
-	return p->children.nodes.data[node].entity;
+	return p->children.nodes.data[node].key;
 }
 
 #endif

@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "analysis/child_table.h"
+#include "base/child_table.h"
 #include "analysis/entity_map.h"
 #include "base/alloc.h"
 #include "base/vec.h"
@@ -52,6 +52,7 @@ struct trie_place {
 	uint32_t size; /* nodes of its subtree, itself included */
 	uint32_t at;
 	uint32_t next_child; /* where its next child's subtree goes */
+	uint32_t depth;
 };
 
 /* The tree in the making: nodes in order of first sight. */
@@ -86,7 +87,7 @@ static uint32_t trie_child(struct trie *t, uint32_t parent, uint32_t entity)
 {
 	bool added;
 
-	if (t->map->level != LEVEL_FUNCTION && t->children.nodes.data[parent].entity == entity)
+	if (t->map->level != LEVEL_FUNCTION && t->children.nodes.data[parent].key == entity)
 		return parent;
 	return child_table_at(&t->children, parent, entity, &added);
 }
@@ -114,9 +115,11 @@ static struct trie_place *trie_parent(const struct trie *t, size_t node)
 	return &t->places[t->children.nodes.data[node].parent];
 }
 
-static void trie_place(struct trie *t)
+/* Gives every node its place; the greatest depth. */
+static uint32_t trie_place(struct trie *t)
 {
 	size_t count = t->children.nodes.count;
+	uint32_t depth_max = 0;
 
 	t->places = xcalloc(count, sizeof(*t->places));
 	for (size_t i = count - 1; i > 0; i--)
@@ -127,7 +130,11 @@ static void trie_place(struct trie *t)
 		place->at = parent->next_child;
 		place->next_child = place->at + 1;
 		parent->next_child += place->size;
+		place->depth = parent->depth + 1;
+		if (place->depth > depth_max)
+			depth_max = place->depth;
 	}
+	return depth_max;
 }
 
 static void trie_copy(const struct trie *t, struct entity_node *out)
@@ -136,7 +143,7 @@ static void trie_copy(const struct trie *t, struct entity_node *out)
 		const struct trie_place *place = &t->places[i];
 		out[place->at] = (struct entity_node){
 			.parent = i ? trie_parent(t, i)->at : NO_ID,
-			.entity = t->children.nodes.data[i].entity,
+			.entity = t->children.nodes.data[i].key,
 			.end = place->at + place->size,
 			.first_seen = i,
 		};
@@ -149,11 +156,8 @@ static void trie_copy_weights(const struct trie *t, metric_id metric, struct ent
 
 	for (size_t i = 0; i < p->stack_count; i++) {
 		int64_t weight = p->stack_weight[metric.i][i];
-		if (weight == 0)
-			continue;
-		struct entity_node *n = &out[t->places[t->of_stack[i]].at];
-		n->weight += weight;
-		n->samples += p->stack_samples ? p->stack_samples[i] : 0;
+		if (weight != 0)
+			out[t->places[t->of_stack[i]].at].weight += weight;
 	}
 }
 
@@ -166,28 +170,14 @@ static void nodes_sum(struct entity_node *nodes, size_t count)
 	}
 }
 
-static uint32_t nodes_depth_max(const struct entity_node *nodes, size_t count)
-{
-	uint32_t *depth = xcalloc(count, sizeof(*depth));
-	uint32_t max = 0;
-
-	for (size_t i = 1; i < count; i++) {
-		depth[i] = depth[nodes[i].parent] + 1;
-		if (depth[i] > max)
-			max = depth[i];
-	}
-	free(depth);
-	return max;
-}
-
 static struct entity_tree *trie_tree(struct trie *t, metric_id metric, struct arena *arena)
 {
 	struct entity_tree *tree = ARENA_NEW(arena, struct entity_tree);
 	size_t count = t->children.nodes.count, entity_count = t->map->entities.count;
 	struct entity_node *nodes = ARENA_ARRAY(arena, struct entity_node, count);
 	struct entity *entities = ARENA_ARRAY(arena, struct entity, entity_count);
+	uint32_t depth_max = trie_place(t);
 
-	trie_place(t);
 	trie_copy(t, nodes);
 	trie_copy_weights(t, metric, nodes);
 	nodes_sum(nodes, count);
@@ -199,7 +189,7 @@ static struct entity_tree *trie_tree(struct trie *t, metric_id metric, struct ar
 		.nodes = nodes,
 		.node_count = count,
 		.total = nodes[0].weight_below,
-		.depth_max = nodes_depth_max(nodes, count),
+		.depth_max = depth_max,
 	};
 	return tree;
 }

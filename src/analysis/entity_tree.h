@@ -47,7 +47,6 @@ struct entity_node {
 	uint32_t first_seen; /* ascends in the order in which the profile's stacks first got here */
 	int64_t weight;	     /* of the stacks that end here */
 	int64_t weight_below; /* of the stacks that end here or in the subtree */
-	uint64_t samples;     /* that ended here, 0 where not known */
 };
 
 struct entity_tree {

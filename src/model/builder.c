@@ -227,7 +227,7 @@ frame_id builder_frame(struct builder *b, function_id function, string_id file, 
 
 stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame)
 {
-	assert(parent.i < b->stacks.count && frame.i < b->frames.count);
+	assert(parent.i < stack_table_count(&b->stacks) && frame.i < b->frames.count);
 	return stack_table_intern(&b->stacks, parent, frame);
 }
 
@@ -300,7 +300,7 @@ static void stack_samples_add(struct builder *b, stack_id stack, uint64_t sample
 
 void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples)
 {
-	assert(stack.i < b->stacks.count && b->sample_stack.count == 0);
+	assert(stack.i < stack_table_count(&b->stacks) && b->sample_stack.count == 0);
 	columns_ensure(b);
 	b->has_weights = true;
 	for (size_t m = 0; m < b->metrics.count; m++) {
@@ -316,7 +316,7 @@ void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, ui
 void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
 	const int64_t *weight)
 {
-	assert(stack.i < b->stacks.count && !b->has_weights);
+	assert(stack.i < stack_table_count(&b->stacks) && !b->has_weights);
 	columns_ensure(b);
 	for (size_t m = 0; m < b->metrics.count; m++) {
 		add_saturating(&b->columns[m].absolute_sum, magnitude(weight[m]));
@@ -482,7 +482,7 @@ static void freeze_tables(struct builder *b, struct profile *p)
 	p->objects = adopt_table(p, &b->objects, &object_rows, &p->object_count);
 	p->functions = adopt_table(p, &b->functions, &function_rows, &p->function_count);
 	p->frames = adopt_table(p, &b->frames, &frame_rows, &p->frame_count);
-	p->stack_count = b->stacks.count;
+	p->stack_count = stack_table_count(&b->stacks);
 	struct stack *stacks = stack_table_take(&b->stacks);
 	arena_adopt(p->arena, stacks, p->stack_count * sizeof(*stacks));
 	p->stacks = stacks;

@@ -108,8 +108,11 @@ static void write_path(struct folded_writer *w, uint32_t stack)
 	struct strbuf *out = &w->sink->text;
 
 	w->path.count = 0;
-	for (; stack; stack = w->stacks.nodes[stack].stack.parent.i)
-		vec_push(&w->path, w->stacks.nodes[stack].stack.frame.i);
+	while (stack) {
+		struct stack s = stack_table_stack(&w->stacks, (stack_id){stack});
+		vec_push(&w->path, s.frame.i);
+		stack = s.parent.i;
+	}
 	for (size_t i = w->path.count; i-- > 0;) {
 		struct str text = w->texts.strings[w->path.data[i]];
 		bool is_first = i + 1 == w->path.count;

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/child_table.h"
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -160,6 +161,33 @@ static uint64_t pair_hash(const void *row)
 static bool pair_same(const void *a, const void *b)
 {
 	return memcmp(a, b, 8) == 0;
+}
+
+/* Every pair gets one number, the next free one at first sight, across growths. */
+static void child_table_numbers_pairs(void **state)
+{
+	struct child_table t;
+	struct map numbers = {0};
+	uint64_t seed = 1;
+
+	(void)state;
+	child_table_init(&t, 10);
+	assert_int_equal(t.nodes.count, 1);
+	for (uint32_t i = 0; i < 20000; i++) {
+		seed = hash_u64(seed + i);
+		uint32_t parent = (uint32_t)(seed % t.nodes.count % 3000);
+		uint32_t key = (uint32_t)(seed >> 40) % 7;
+		uint32_t next = (uint32_t)t.nodes.count, held = next;
+		bool known = map_get(&numbers, parent, key, &held), added;
+		assert_int_equal(child_table_at(&t, parent, key, &added), held);
+		assert_int_equal(added, !known);
+		map_put(&numbers, parent, key, held);
+		assert_int_equal(t.nodes.count, next + added);
+		assert_int_equal(t.nodes.data[held].parent, parent);
+		assert_int_equal(t.nodes.data[held].key, key);
+	}
+	map_deinit(&numbers);
+	child_table_deinit(&t);
 }
 
 static void row_table_interns(void **state)
@@ -393,6 +421,7 @@ int main(void)
 		cmocka_unit_test(strbuf_grows),
 		cmocka_unit_test(str_table_interns),
 		cmocka_unit_test(map_holds_pairs),
+		cmocka_unit_test(child_table_numbers_pairs),
 		cmocka_unit_test(row_table_interns),
 		cmocka_unit_test(hashes),
 		cmocka_unit_test(cursor_reads_numbers),

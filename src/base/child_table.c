@@ -1,0 +1,106 @@
+/*
+ * Children by (parent, key): the first in its parent, the others by open addressing with linear
+ * probing, at most half full.
+ */
+#include "base/child_table.h"
+
+#include <assert.h>
+
+#include "base/compiler.h"
+#include "base/hash.h"
+
+void child_table_init(struct child_table *t, size_t nodes_expected)
+{
+	*t = (struct child_table){0};
+	/* Pages that are never written cost nothing; growing would copy them. */
+	vec_reserve(&t->nodes, nodes_expected);
+	vec_push(&t->nodes, (struct child){.key = UINT32_MAX});
+}
+
+void child_table_deinit(struct child_table *t)
+{
+	vec_deinit(&t->nodes);
+	free(t->slots);
+	*t = (struct child_table){0};
+}
+
+static uint32_t child_hash(uint32_t parent, uint32_t key)
+{
+	return (uint32_t)hash_u64(((uint64_t)parent << 32 | key) + 0x9e3779b97f4a7c15u);
+}
+
+static void child_table_grow(struct child_table *t)
+{
+	struct child_slot *old = t->slots;
+	size_t old_count = t->slot_count;
+
+	t->slot_count = old_count ? old_count * 2 : 64;
+	t->slots = xcalloc(t->slot_count, sizeof(*t->slots));
+	size_t mask = t->slot_count - 1;
+	for (size_t i = 0; i < old_count; i++) {
+		if (old[i].node == 0)
+			continue;
+		size_t to = old[i].hash & mask;
+		while (t->slots[to].node)
+			to = (to + 1) & mask;
+		t->slots[to] = old[i];
+	}
+	free(old);
+}
+
+static uint32_t child_table_add(struct child_table *t, uint32_t parent, uint32_t key)
+{
+	uint32_t node = (uint32_t)t->nodes.count;
+
+	assert(t->nodes.count < UINT32_MAX);
+	vec_push(&t->nodes, (struct child){.parent = parent, .key = key});
+	return node;
+}
+
+/* The slot that holds the child, or the free one where it belongs. */
+static struct child_slot *child_slot(
+	const struct child_table *t, uint32_t parent, uint32_t key, uint32_t hash)
+{
+	size_t mask = t->slot_count - 1;
+	size_t i = hash & mask;
+
+	for (; t->slots[i].node; i = (i + 1) & mask) {
+		if (t->slots[i].hash != hash)
+			continue;
+		const struct child *c = &t->nodes.data[t->slots[i].node];
+		if (c->parent == parent && c->key == key)
+			break;
+	}
+	return &t->slots[i];
+}
+
+static uint32_t child_table_further(
+	struct child_table *t, uint32_t parent, uint32_t key, bool *added)
+{
+	if (unlikely((t->slots_used + 1) * 2 > t->slot_count))
+		child_table_grow(t);
+	uint32_t hash = child_hash(parent, key);
+	struct child_slot *slot = child_slot(t, parent, key, hash);
+	*added = slot->node == 0;
+	if (*added) {
+		*slot = (struct child_slot){.node = child_table_add(t, parent, key), .hash = hash};
+		t->slots_used++;
+	}
+	return slot->node;
+}
+
+uint32_t child_table_at(struct child_table *t, uint32_t parent, uint32_t key, bool *added)
+{
+	assert(parent < t->nodes.count);
+	uint32_t first = t->nodes.data[parent].first;
+	if (first == 0) {
+		first = child_table_add(t, parent, key);
+		t->nodes.data[parent].first = first;
+		*added = true;
+		return first;
+	}
+	if (t->nodes.data[first].key != key)
+		return child_table_further(t, parent, key, added);
+	*added = false;
+	return first;
+}
