@@ -159,9 +159,45 @@ static void rule_folded(struct strbuf *out, int32_t c, struct str bytes)
 		rule_text(out, c, bytes);
 }
 
-void escape_folded(struct strbuf *out, struct str s)
+static bool is_blank(struct str s)
 {
-	escape(out, s, ";;", rule_folded);
+	for (size_t i = 0; i < s.size; i++)
+		if (s.data[i] != ' ')
+			return false;
+	return true;
+}
+
+static void rule_folded_tick(struct strbuf *out, int32_t c, struct str bytes)
+{
+	if (c == '`')
+		strbuf_add(out, STR("\\x60"));
+	else
+		rule_folded(out, c, bytes);
+}
+
+void escape_folded(struct strbuf *out, struct str name, struct str module, bool with_module)
+{
+	bool has_module = with_module && !is_blank(module);
+
+	if (has_module) {
+		escape(out, module, ";`", rule_folded_tick);
+		strbuf_add_char(out, '`');
+	}
+	if (is_blank(name))
+		strbuf_add(out, STR("[unknown]"));
+	else if (with_module && !has_module)
+		escape(out, name, ";`", rule_folded_tick);
+	else
+		escape(out, name, ";;", rule_folded);
+}
+
+void escape_folded_first(struct strbuf *out, struct str frame)
+{
+	bool is_comment = frame.size && frame.data[0] == '#';
+
+	if (is_comment)
+		strbuf_add(out, STR("\\x23"));
+	strbuf_add(out, (struct str){frame.data + is_comment, frame.size - is_comment});
 }
 
 /* \uNNNN, as two surrogates beyond the basic plane. */

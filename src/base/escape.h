@@ -21,8 +21,14 @@ void escape_json(struct strbuf *out, struct str s);
  * with = + - @ and is not a number gets a leading apostrophe so that no spreadsheet runs it.
  */
 void escape_csv(struct strbuf *out, struct str s);
-/* One frame of folded text: as escape_text, and ';' becomes \x3b. */
-void escape_folded(struct strbuf *out, struct str s);
+/*
+ * One frame of folded text: the name as escape_text has it, with ';' as \x3b, "[unknown]" if it is
+ * blank.  with_module: "module`name" if the module is not blank, and every other '`' up to there,
+ * at which a reader would part the two, as \x60.
+ */
+void escape_folded(struct strbuf *out, struct str name, struct str module, bool with_module);
+/* A frame so escaped at the start of its line, where a '#' would make a comment: as \x23. */
+void escape_folded_first(struct strbuf *out, struct str frame);
 /*
  * The inside of a quoted string from which every byte can be had back: \" and \\, and \xNN for each
  * byte of what is not UTF-8 or what escape_text would escape.

@@ -1,6 +1,7 @@
 /*
  * Folded stacks out of the call tree.  The rows are in pre-order, so the path of a row is that of
- * the row before it, cut at the parent's end, and one name more.
+ * the row before it, cut at the parent's end, and one name more.  The words are those of
+ * writers/folded.c; docs/formats/folded.md describes both.
  */
 #include "view/folded.h"
 
@@ -13,14 +14,25 @@
 
 static void add_frame(const struct report *report, const struct entity *entity, struct strbuf *path)
 {
-	struct strbuf scratch = {0};
+	/* A load object's own name needs none before it. */
+	bool with_module = report->query.with_modules && report->query.level != LEVEL_MODULE;
+	struct strbuf label = {0}, frame = {0};
 
-	if (report->query.with_modules && entity->module.data) {
-		escape_folded(path, entity->module);
-		strbuf_add_char(path, '`');
-	}
-	escape_folded(path, entity_label(entity, &scratch));
-	strbuf_deinit(&scratch);
+	escape_folded(&frame, entity_label(entity, &label), entity->module, with_module);
+	if (path->size == 0)
+		escape_folded_first(path, strbuf_str(&frame));
+	else
+		strbuf_add(path, strbuf_str(&frame));
+	strbuf_deinit(&frame);
+	strbuf_deinit(&label);
+}
+
+static void add_line(struct strbuf *out, struct str path, int64_t weight)
+{
+	if (weight == 0)
+		return;
+	strbuf_add(out, path);
+	strbuf_printf(out, " %" PRId64 "\n", weight);
 }
 
 static void path_cut(struct strbuf *path, size_t size)
@@ -37,6 +49,8 @@ void folded_draw(struct sink *sink, const struct report *report)
 	size_t *ends = xcalloc(level_count, sizeof(*ends)); /* [level] bytes of the path */
 	struct strbuf path = {0};
 
+	/* Samples without any frame have no row in the tree. */
+	add_line(&sink->text, STR("[unknown]"), report->tree->nodes[0].weight);
 	for (size_t place = 0; place < report->count && sink_settle(sink); place++) {
 		const struct calltree_row *row = &report->calltree->rows[report_row(report, place)];
 
@@ -47,10 +61,7 @@ void folded_draw(struct sink *sink, const struct report *report)
 			strbuf_add_char(&path, ';');
 		add_frame(report, &report->tree->entities[row->entity], &path);
 		ends[row->level] = path.size;
-		if (row->in_only == 0)
-			continue;
-		strbuf_add(&sink->text, strbuf_str(&path));
-		strbuf_printf(&sink->text, " %" PRId64 "\n", row->in_only);
+		add_line(&sink->text, strbuf_str(&path), row->in_only);
 	}
 	strbuf_deinit(&path);
 	free(ends);

@@ -26,49 +26,6 @@ struct folded_writer {
 	VEC(uint32_t) path;	   /* the texts of one stack, leaf first */
 };
 
-static bool is_blank(struct str s)
-{
-	for (size_t i = 0; i < s.size; i++)
-		if (s.data[i] != ' ')
-			return false;
-	return true;
-}
-
-/* Appends s, escaped for folded text, each '`' in it as \x60. */
-static void add_without_tick(struct strbuf *out, struct str s)
-{
-	struct strbuf escaped = {0};
-
-	escape_folded(&escaped, s);
-	for (size_t i = 0; i < escaped.size; i++) {
-		if (escaped.data[i] == '`')
-			strbuf_add(out, STR("\\x60"));
-		else
-			strbuf_add_char(out, escaped.data[i]);
-	}
-	strbuf_deinit(&escaped);
-}
-
-static void add_function(
-	const struct folded_writer *w, struct strbuf *out, const struct function *f)
-{
-	struct str name = profile_string(w->profile, f->name);
-	struct str module = profile_module(w->profile, f->object);
-
-	if (is_blank(name))
-		name = STR("[unknown]");
-	if (!w->with_modules) {
-		escape_folded(out, name);
-	} else if (is_blank(module)) {
-		/* A '`' in this name would make what is before it a load object. */
-		add_without_tick(out, name);
-	} else {
-		add_without_tick(out, module);
-		strbuf_add_char(out, '`');
-		escape_folded(out, name);
-	}
-}
-
 /* [function]: the number of its text; freed by the caller. */
 static uint32_t *intern_texts(struct folded_writer *w)
 {
@@ -76,8 +33,10 @@ static uint32_t *intern_texts(struct folded_writer *w)
 	struct strbuf text = {0};
 
 	for (size_t i = 0; i < w->profile->function_count; i++) {
+		const struct function *f = &w->profile->functions[i];
 		strbuf_clear(&text);
-		add_function(w, &text, &w->profile->functions[i]);
+		escape_folded(&text, profile_string(w->profile, f->name),
+			profile_module(w->profile, f->object), w->with_modules);
 		text_of[i] = str_table_intern(&w->texts, strbuf_str(&text));
 	}
 	strbuf_deinit(&text);
@@ -113,20 +72,15 @@ static void write_path(struct folded_writer *w, uint32_t stack)
 		vec_push(&w->path, s.frame.i);
 		stack = s.parent.i;
 	}
-	for (size_t i = w->path.count; i-- > 0;) {
-		struct str text = w->texts.strings[w->path.data[i]];
-		bool is_first = i + 1 == w->path.count;
-		if (!is_first)
-			strbuf_add_char(out, ';');
-		/* A '#' would make the line a comment. */
-		if (is_first && text.data[0] == '#') {
-			strbuf_add(out, STR("\\x23"));
-			text = (struct str){text.data + 1, text.size - 1};
-		}
-		strbuf_add(out, text);
-	}
-	if (w->path.count == 0)
+	if (w->path.count == 0) {
 		strbuf_add(out, STR("[unknown]"));
+		return;
+	}
+	escape_folded_first(out, w->texts.strings[w->path.data[w->path.count - 1]]);
+	for (size_t i = w->path.count - 1; i-- > 0;) {
+		strbuf_add_char(out, ';');
+		strbuf_add(out, w->texts.strings[w->path.data[i]]);
+	}
 }
 
 static void write_lines(struct folded_writer *w)

@@ -80,12 +80,35 @@ static void csv(void **state)
 	expect(escape_csv, (struct str){"\0x", 2}, "\\x00x");
 }
 
+static void folded_name(struct strbuf *out, struct str name)
+{
+	escape_folded(out, name, STR("m"), false);
+}
+
+/* The name without module, where frames are to name theirs. */
+static void folded_alone(struct strbuf *out, struct str name)
+{
+	escape_folded(out, name, STR(" "), true);
+}
+
+static void folded_both(struct strbuf *out, struct str name)
+{
+	escape_folded(out, name, STR("a`b"), true);
+}
+
 static void folded(void **state)
 {
 	(void)state;
-	expect(escape_folded, STR("a;b"), "a\\x3bb");
-	expect(escape_folded, STR("a\r\nb"), "a\\x0d\\x0ab");
-	expect(escape_folded, STR("operator new(unsigned long)"), "operator new(unsigned long)");
+	expect(folded_name, STR("a;b"), "a\\x3bb");
+	expect(folded_name, STR("a\r\nb"), "a\\x0d\\x0ab");
+	expect(folded_name, STR("operator new(unsigned long)"), "operator new(unsigned long)");
+	expect(folded_name, STR("a`b"), "a`b");
+	expect(folded_name, STR("  "), "[unknown]");
+	expect(folded_alone, STR("a`;"), "a\\x60\\x3b");
+	expect(folded_both, STR("a`;"), "a\\x60b`a`\\x3b");
+	expect(folded_both, STR(""), "a\\x60b`[unknown]");
+	expect(escape_folded_first, STR("#1"), "\\x231");
+	expect(escape_folded_first, STR("a#"), "a#");
 }
 
 static void bytes(void **state)
@@ -148,7 +171,7 @@ static size_t random_bytes(struct random *r, char *out, size_t most)
 static void all_output_is_harmless(void **state)
 {
 	escape_function *const functions[] = {
-		escape_text, escape_json, escape_csv, escape_folded, escape_bytes};
+		escape_text, escape_json, escape_csv, folded_name, escape_bytes};
 	struct random r = random_from(1);
 	struct strbuf out = {0}, again = {0};
 	char in[64];
@@ -168,7 +191,7 @@ static void all_output_is_harmless(void **state)
 		assert_true(str_equal(strbuf_str(&out), strbuf_str(&again)));
 		assert_int_equal(utf8_width(s), utf8_width(strbuf_str(&out)));
 		strbuf_clear(&out);
-		escape_folded(&out, s);
+		folded_both(&out, s);
 		assert_null(memchr(strbuf_str(&out).data, ';', out.size));
 	}
 	strbuf_deinit(&out);
