@@ -23,6 +23,12 @@ static const char *file_kind(mode_t mode)
 	return "is a device";
 }
 
+/*
+ * The size that a file states is believed to this much, so that most are read into memory that
+ * never moves; a sparse one may state more than there is memory.
+ */
+#define HINT_MAX ((uint64_t)1 << 30)
+
 struct file_terms {
 	uint64_t limit;	 /* 0: none */
 	file_look *look; /* NULL: none */
@@ -41,10 +47,10 @@ static struct error *objection(const struct file_terms *terms, const char *name,
 	return NULL;
 }
 
-static struct error *read_fd(int fd, const char *name, const struct file_terms *terms, size_t hint,
-	struct file_bytes *bytes)
+static struct error *read_fd(int fd, const char *name, const struct file_terms *terms,
+	uint64_t hint, struct file_bytes *bytes)
 {
-	size_t capacity = hint + 1, size = 0;
+	size_t capacity = (size_t)(hint < HINT_MAX ? hint : HINT_MAX) + 1, size = 0;
 	uint8_t *data = xrealloc_array(NULL, capacity, 1);
 
 	for (;;) {
@@ -52,7 +58,11 @@ static struct error *read_fd(int fd, const char *name, const struct file_terms *
 			capacity += capacity / 2 + 65536;
 			data = xrealloc_array(data, capacity, 1);
 		}
-		ssize_t got = read(fd, data + size, capacity - size);
+		size_t room = capacity - size;
+		/* No more than is to be looked at first. */
+		if (terms->look && size < FILE_LOOK_BYTES && room > FILE_LOOK_BYTES - size)
+			room = FILE_LOOK_BYTES - size;
+		ssize_t got = read(fd, data + size, room);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
@@ -94,7 +104,7 @@ static struct error *read_path(
 	else if (terms->limit && (uint64_t)st.st_size > terms->limit)
 		err = objection(terms, path, NULL, 0, (size_t)st.st_size);
 	else
-		err = read_fd(fd, path, terms, (size_t)st.st_size, bytes);
+		err = read_fd(fd, path, terms, (uint64_t)st.st_size, bytes);
 	close(fd);
 	return err;
 }

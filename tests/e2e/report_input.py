@@ -46,6 +46,13 @@ def test_fifo(folder):
 	complains(sonde("report", folder / "fifo", timeout=10), "pipe")
 
 
+def test_sparse_file_larger_than_memory(folder):
+	path = folder / "sparse.prof"
+	path.touch()
+	os.truncate(path, 1 << 42)
+	complains(sonde("report", path, timeout=10), "sparse.prof", "no format")
+
+
 def test_unreadable_bytes(folder):
 	path = folder / "noise.prof"
 	path.write_bytes(bytes(random.Random(1).randbytes(5000)))
