@@ -60,8 +60,11 @@ static size_t count_at_least(const uint64_t *rank, size_t count, uint64_t least)
 /* The highest rank that at least `wanted` rows reach (wanted ≤ count). */
 static uint64_t rank_threshold(const uint64_t *rank, size_t count, size_t wanted)
 {
-	uint64_t low = 0, high = UINT64_MAX;
+	uint64_t low = 0, high = 0;
 
+	for (size_t i = 0; i < count; i++)
+		if (rank[i] > high)
+			high = rank[i];
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2 + 1;
 
