@@ -161,13 +161,18 @@ static void trie_copy_weights(const struct trie *t, metric_id metric, struct ent
 	}
 }
 
-static void nodes_sum(struct entity_node *nodes, size_t count)
+/* Sums weights below; whether any weight is negative. */
+static bool nodes_sum(struct entity_node *nodes, size_t count)
 {
+	bool has_negative = false;
+
 	for (size_t i = count; i-- > 0;) {
+		has_negative |= nodes[i].weight < 0;
 		nodes[i].weight_below += nodes[i].weight;
 		if (i > 0)
 			nodes[nodes[i].parent].weight_below += nodes[i].weight_below;
 	}
+	return has_negative;
 }
 
 static struct entity_tree *trie_tree(struct trie *t, metric_id metric, struct arena *arena)
@@ -180,7 +185,7 @@ static struct entity_tree *trie_tree(struct trie *t, metric_id metric, struct ar
 
 	trie_copy(t, nodes);
 	trie_copy_weights(t, metric, nodes);
-	nodes_sum(nodes, count);
+	bool has_negative = nodes_sum(nodes, count);
 	if (entity_count)
 		memcpy(entities, t->map->entities.data, entity_count * sizeof(*entities));
 	*tree = (struct entity_tree){
@@ -189,6 +194,7 @@ static struct entity_tree *trie_tree(struct trie *t, metric_id metric, struct ar
 		.nodes = nodes,
 		.node_count = count,
 		.total = nodes[0].weight_below,
+		.has_negative = has_negative,
 		.depth_max = depth_max,
 	};
 	return tree;

@@ -56,6 +56,7 @@ struct entity_tree {
 	const struct entity_node *nodes;
 	size_t node_count; /* at least 1; the root holds the weight of empty stacks */
 	int64_t total;
+	bool has_negative;  /* some node's weight is: it is a difference, and has no means */
 	uint32_t depth_max; /* the root's children are 1 */
 };
 

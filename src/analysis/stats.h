@@ -20,7 +20,7 @@ struct stats {
 	uint64_t stack_count;  /* distinct ones that have weight */
 	uint64_t entity_count; /* that have weight */
 	uint32_t depth_max;    /* frames */
-	double depth_mean;     /* frames, over the total; 0 where the total is 0 */
+	double depth_mean;     /* frames, over the total; 0 where that is 0 */
 };
 
 /* tree: of that profile, at the level at which recursion, stacks and entities are to be counted. */

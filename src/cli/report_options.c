@@ -217,8 +217,23 @@ static struct error *check_views(const struct report_options *o)
 	if (o->with_modules && !format->only_trees)
 		return error_new(ERROR_USAGE, "--modules is for --format folded");
 	if (o->columns && (o->view_count > 1 || !format->takes_columns))
-		return error_new(ERROR_USAGE, "--columns is for one view, in text or CSV");
+		return error_new(
+			ERROR_USAGE, "--columns is for one view, and not for --format folded");
 	return NULL;
+}
+
+/* For a name that is like none of them: all there are. */
+static struct error *no_column(const struct view *view, struct str name, const char *option)
+{
+	struct strbuf all = {0};
+
+	for (enum column_id c = 0; c < COLUMN_COUNT; c++)
+		if (view_has_column(view, c))
+			strbuf_printf(&all, "%s%s", all.size ? ", " : "", columns[c].key);
+	struct error *err = error_new(ERROR_USAGE, "%s: view %s has no column '%.*s'; it has %s",
+		option, view->name, STR_ARG(name), all.data);
+	strbuf_deinit(&all);
+	return err;
 }
 
 static struct error *find_column(
@@ -240,8 +255,7 @@ static struct error *find_column(
 		return error_new(ERROR_USAGE,
 			"%s: view %s has no column '%.*s'; did you mean '%.*s'?", option,
 			view->name, STR_ARG(name), STR_ARG(n.best));
-	return error_new(
-		ERROR_USAGE, "%s: view %s has no column '%.*s'", option, view->name, STR_ARG(name));
+	return no_column(view, name, option);
 }
 
 static bool has_id(const struct report_query *query, enum column_id id)
@@ -254,7 +268,7 @@ static bool has_id(const struct report_query *query, enum column_id id)
 
 static struct error *set_columns(const char *list, struct report_query *query)
 {
-	while (*list) {
+	for (bool more = true; more;) {
 		size_t size = strcspn(list, ",");
 		enum column_id id;
 		struct error *err =
@@ -264,7 +278,8 @@ static struct error *set_columns(const char *list, struct report_query *query)
 			return err;
 		if (!has_id(query, id))
 			query->columns[query->column_count++] = id;
-		list += size + (list[size] == ',');
+		more = list[size] == ',';
+		list += size + more;
 	}
 	/* The lists of views end like this, and so may this one. */
 	query->columns[query->column_count] = COLUMN_END;

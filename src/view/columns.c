@@ -1,7 +1,8 @@
 /*
  * The column registry: how each column is named and what it reads from a report's row.  The readers
  * only look things up; the single sum, a tree node's direct and indirect visits, is the definition
- * of "in or under" (semantics: every stack counts once per node, on one of the two sides).
+ * of "in or under" (semantics: every stack counts once per node, on one of the two sides).  Formats
+ * that have one figure a field show that sum.
  */
 #include "view/columns.h"
 
@@ -100,6 +101,37 @@ static struct cell get_indirect(const struct report *report, size_t row)
 	return (struct cell){.is_null = r->is_stub, .weight = r->indirect};
 }
 
+/* The figures of a stub, or NULL for a node. */
+static const struct calltree_stub *tree_stub(const struct report *report, size_t row)
+{
+	const struct calltree_row *r = tree_row(report, row);
+
+	return r->is_stub ? &report->calltree->stubs[r->stub] : NULL;
+}
+
+static struct cell get_stub_weight(const struct report *report, size_t row)
+{
+	const struct calltree_stub *stub = tree_stub(report, row);
+
+	return stub ? (struct cell){.weight = stub->weight} : cell_null;
+}
+
+static struct cell get_depth_max(const struct report *report, size_t row)
+{
+	const struct calltree_stub *stub = tree_stub(report, row);
+
+	return stub ? (struct cell){.number = stub->jumps_max} : cell_null;
+}
+
+static struct cell get_depth_mean(const struct report *report, size_t row)
+{
+	const struct calltree_stub *stub = tree_stub(report, row);
+
+	if (stub == NULL || stub->weight == 0 || report->tree->has_negative)
+		return cell_null;
+	return (struct cell){.mean = stub->jumps_mean};
+}
+
 /* What 100 % is for a row. */
 static int64_t tree_base(const struct report *report, const struct calltree_row *r)
 {
@@ -181,6 +213,38 @@ static struct cell get_interval(const struct report *report, size_t row)
 {
 	(void)row;
 	return cell_known(report->stats->sampling.interval_ns);
+}
+
+static struct cell get_stacks(const struct report *report, size_t row)
+{
+	(void)row;
+	return (struct cell){.number = report->stats->stack_count};
+}
+
+static struct cell get_functions(const struct report *report, size_t row)
+{
+	(void)row;
+	return (struct cell){.number = report->stats->entity_count};
+}
+
+static struct cell get_stack_depth_max(const struct report *report, size_t row)
+{
+	(void)row;
+	return (struct cell){.number = report->stats->depth_max};
+}
+
+static struct cell get_stack_depth_mean(const struct report *report, size_t row)
+{
+	(void)row;
+	if (report->stats->total == 0 || report->tree->has_negative)
+		return cell_null;
+	return (struct cell){.mean = report->stats->depth_mean};
+}
+
+static struct cell get_recursive(const struct report *report, size_t row)
+{
+	(void)row;
+	return (struct cell){.weight = report->stats->recursive};
 }
 
 const struct column columns[COLUMN_COUNT] = {
@@ -273,6 +337,21 @@ const struct column columns[COLUMN_COUNT] = {
 		.help = "row that a stub stands for, from 0",
 		.kind = COLUMN_KIND_NUMBER,
 		.get = get_target},
+	[COLUMN_STUB_WEIGHT] = {.key = "stub_weight",
+		.heading = "stub weight",
+		.help = "of the stacks that recur here",
+		.kind = COLUMN_KIND_WEIGHT,
+		.get = get_stub_weight},
+	[COLUMN_DEPTH_MAX] = {.key = "depth_max",
+		.heading = "depth max",
+		.help = "most times that one stack recurs here",
+		.kind = COLUMN_KIND_NUMBER,
+		.get = get_depth_max},
+	[COLUMN_DEPTH_MEAN] = {.key = "depth_mean",
+		.heading = "depth mean",
+		.help = "times that a stack recurs here, over the stub weight",
+		.kind = COLUMN_KIND_MEAN,
+		.get = get_depth_mean},
 	[COLUMN_COUNTED] = {.key = "counted",
 		.heading = "samples counted",
 		.help = "in this profile",
@@ -318,11 +397,41 @@ const struct column columns[COLUMN_COUNT] = {
 		.help = "as achieved",
 		.kind = COLUMN_KIND_TIME,
 		.get = get_interval},
+	[COLUMN_STACKS] = {.key = "stacks",
+		.heading = "distinct stacks",
+		.help = "that have weight",
+		.kind = COLUMN_KIND_NUMBER,
+		.get = get_stacks},
+	[COLUMN_FUNCTIONS] = {.key = "functions",
+		.heading = "functions",
+		.help = "in these stacks",
+		.kind = COLUMN_KIND_NUMBER,
+		.get = get_functions},
+	[COLUMN_STACK_DEPTH_MAX] = {.key = "stack_depth_max",
+		.heading = "deepest stack",
+		.help = "in frames",
+		.kind = COLUMN_KIND_NUMBER,
+		.get = get_stack_depth_max},
+	[COLUMN_STACK_DEPTH_MEAN] = {.key = "stack_depth_mean",
+		.heading = "mean stack",
+		.help = "in frames, by weight",
+		.kind = COLUMN_KIND_MEAN,
+		.get = get_stack_depth_mean},
+	[COLUMN_RECURSIVE] = {.key = "recursive",
+		.heading = "in recursion",
+		.help = "in stacks that hold a function twice",
+		.kind = COLUMN_KIND_WEIGHT,
+		.get = get_recursive},
 };
 
 static int compare_weights(int64_t a, int64_t b)
 {
 	return (a < b) - (a > b);
+}
+
+double cell_percent(const struct cell *cell)
+{
+	return 100.0 * (double)(cell->weight + cell->indirect) / (double)cell->base;
 }
 
 struct str cell_text(const struct cell *cell, struct strbuf *scratch)
@@ -347,6 +456,8 @@ int cell_compare(enum column_kind kind, const struct cell *a, const struct cell 
 		return (a->number > b->number) - (a->number < b->number);
 	case COLUMN_KIND_TIME:
 		return (a->number < b->number) - (a->number > b->number);
+	case COLUMN_KIND_MEAN:
+		return (a->mean < b->mean) - (a->mean > b->mean);
 	case COLUMN_KIND_WEIGHT:
 	case COLUMN_KIND_PERCENT:
 		return compare_weights(a->weight, b->weight);

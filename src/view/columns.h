@@ -40,6 +40,9 @@ enum column_id {
 	COLUMN_IN_ONLY,
 	COLUMN_IN_ONLY_PERCENT,
 	COLUMN_TARGET,
+	COLUMN_STUB_WEIGHT,
+	COLUMN_DEPTH_MAX,
+	COLUMN_DEPTH_MEAN,
 	COLUMN_COUNTED,
 	COLUMN_EXPECTED,
 	COLUMN_LOST,
@@ -49,6 +52,11 @@ enum column_id {
 	COLUMN_DURATION,
 	COLUMN_CPU,
 	COLUMN_INTERVAL,
+	COLUMN_STACKS,
+	COLUMN_FUNCTIONS,
+	COLUMN_STACK_DEPTH_MAX,
+	COLUMN_STACK_DEPTH_MEAN,
+	COLUMN_RECURSIVE,
 	COLUMN_COUNT
 };
 
@@ -58,6 +66,7 @@ enum column_kind {
 	COLUMN_KIND_TIME,    /* nanoseconds */
 	COLUMN_KIND_WEIGHT,  /* in the metric's unit */
 	COLUMN_KIND_PERCENT, /* a weight as part of a base */
+	COLUMN_KIND_MEAN,    /* of counts, not negative */
 };
 
 /* What stands in one row of one column. */
@@ -66,6 +75,7 @@ struct cell {
 	struct str text;	     /* COLUMN_KIND_TEXT, unless it is an entity's name */
 	const struct entity *entity; /* whose name is meant; else NULL */
 	uint64_t number;	     /* COLUMN_KIND_NUMBER, COLUMN_KIND_TIME */
+	double mean;		     /* COLUMN_KIND_MEAN */
 	int64_t weight;		     /* COLUMN_KIND_WEIGHT, COLUMN_KIND_PERCENT */
 	int64_t indirect;	     /* of a pair: the part in parentheses */
 	int64_t base;		     /* COLUMN_KIND_PERCENT: what 100 % is */
@@ -85,9 +95,15 @@ struct column {
 /* Indexed by enum column_id. */
 extern const struct column columns[COLUMN_COUNT];
 
+/*
+ * Weight and indirect part as percentage of the base, which must not be 0; to be shown with up to
+ * four decimals, which 64-bit arithmetic on doubles has to spare.
+ */
+double cell_percent(const struct cell *cell);
 /* A text cell's text, whole and unescaped; lives in scratch or as long as the cell's sources. */
 struct str cell_text(const struct cell *cell, struct strbuf *scratch);
-/* Order for sorting: weights and times descending, texts and numbers ascending, null last. */
+/* Order for sorting: weights, times and means descending, texts and numbers ascending, null last.
+ */
 int cell_compare(enum column_kind kind, const struct cell *a, const struct cell *b);
 
 #endif

@@ -16,18 +16,8 @@ static void add_text(struct strbuf *out, const struct cell *cell)
 	strbuf_deinit(&scratch);
 }
 
-/* With four decimals, which 64-bit arithmetic on doubles has to spare. */
-static void add_percent(struct strbuf *out, int64_t weight, int64_t base)
-{
-	if (base != 0)
-		strbuf_printf(out, "%.4f", 100.0 * (double)weight / (double)base);
-}
-
 static void add_cell(struct strbuf *out, const struct column *column, const struct cell *cell)
 {
-	/* One figure a field: of a pair, the sum, which is what "in or under" means. */
-	int64_t weight = cell->weight + cell->indirect;
-
 	if (cell->is_null)
 		return;
 	switch (column->kind) {
@@ -39,10 +29,14 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 		strbuf_printf(out, "%" PRIu64, cell->number);
 		break;
 	case COLUMN_KIND_WEIGHT:
-		strbuf_printf(out, "%" PRId64, weight);
+		strbuf_printf(out, "%" PRId64, cell->weight + cell->indirect);
 		break;
 	case COLUMN_KIND_PERCENT:
-		add_percent(out, weight, cell->base);
+		if (cell->base != 0)
+			strbuf_printf(out, "%.4f", cell_percent(cell));
+		break;
+	case COLUMN_KIND_MEAN:
+		strbuf_printf(out, "%.4f", cell->mean);
 		break;
 	}
 }

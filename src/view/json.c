@@ -40,6 +40,15 @@ static void add_text(struct strbuf *out, const struct cell *cell)
 	strbuf_deinit(&scratch);
 }
 
+/* Percentages are null where there is nothing to take them of. */
+static void add_percent(struct strbuf *out, const struct cell *cell)
+{
+	if (cell->base == 0)
+		strbuf_add(out, STR("null"));
+	else
+		strbuf_printf(out, "%.4f", cell_percent(cell));
+}
+
 static void add_cell(struct strbuf *out, const struct column *column, const struct cell *cell)
 {
 	if (cell->is_null) {
@@ -55,26 +64,38 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 		add_unsigned(out, cell->number);
 		break;
 	case COLUMN_KIND_WEIGHT:
+		add_signed(out, cell->weight + cell->indirect);
+		break;
 	case COLUMN_KIND_PERCENT:
-		add_signed(out, cell->weight);
+		add_percent(out, cell);
+		break;
+	case COLUMN_KIND_MEAN:
+		strbuf_printf(out, "%.4f", cell->mean);
 		break;
 	}
 }
 
+static void add_member(
+	struct strbuf *out, const struct report *report, size_t row, enum column_id id)
+{
+	struct cell cell = columns[id].get(report, row);
+
+	strbuf_add(out, out->data[out->size - 1] == '{' ? STR("") : STR(", "));
+	add_key(out, columns[id].key);
+	add_cell(out, &columns[id], &cell);
+}
+
+/* A row has the view's keys always, and behind them what else was asked for. */
 static void add_row(struct strbuf *out, const struct report *report, size_t row)
 {
-	const enum column_id *ids = report->query.view->data_columns;
+	const struct report_query *query = &report->query;
 
 	strbuf_add_char(out, '{');
-	for (size_t i = 0; ids[i] != COLUMN_END; i++) {
-		const struct column *column = &columns[ids[i]];
-		struct cell cell = column->get(report, row);
-
-		if (i)
-			strbuf_add(out, STR(", "));
-		add_key(out, column->key);
-		add_cell(out, column, &cell);
-	}
+	for (const enum column_id *id = query->view->data_columns; *id != COLUMN_END; id++)
+		add_member(out, report, row, *id);
+	for (size_t i = 0; i < query->column_count; i++)
+		if (!column_list_has(query->view->data_columns, query->columns[i]))
+			add_member(out, report, row, query->columns[i]);
 	strbuf_add_char(out, '}');
 }
 

@@ -29,16 +29,28 @@ static const enum column_id data_columns[] = {
 	COLUMN_END,
 };
 
-static const enum column_id more_columns[] = {COLUMN_END};
+static const enum column_id more_columns[] = {
+	COLUMN_STACKS,
+	COLUMN_FUNCTIONS,
+	COLUMN_STACK_DEPTH_MAX,
+	COLUMN_STACK_DEPTH_MEAN,
+	COLUMN_RECURSIVE,
+	COLUMN_END,
+};
 
 static void stats_view_draw(struct text *text, const struct report *report)
 {
-	const enum column_id *ids = data_columns;
+	struct table table;
 
+	table_init(&table, text, report);
 	text_title(text, "Statistics");
-	if (report->query.column_count)
-		ids = report->query.columns;
-	table_draw_facts(text, report, ids);
+	if (report->query.column_count) {
+		table_draw_facts(&table, report->query.columns);
+		return;
+	}
+	table_draw_facts(&table, data_columns);
+	text_title(text, "Stacks");
+	table_draw_facts(&table, more_columns);
 }
 
 const struct view view_stats = {

@@ -121,23 +121,31 @@ static const char *const collapse_phrases[COLLAPSE_COUNT] = {
 };
 
 static const char *const percent_phrases[PERCENT_COUNT] = {
-	[PERCENT_RAW] = "",
+	[PERCENT_RAW] = ", % of total", /* where --columns asks for one all the same */
 	[PERCENT_TOTAL] = ", % of total",
 	[PERCENT_PARENT] = ", % of the row above it",
 };
+
+static bool has_percent(const struct table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (table->items[i].column->kind == COLUMN_KIND_PERCENT)
+			return true;
+	return false;
+}
 
 static void tree_view_draw(struct text *text, const struct report *report)
 {
 	struct table table;
 	struct guides *guides = guides_create(report, text->style);
 
-	text_title(text, "Call tree, %s%s", collapse_phrases[report->query.collapse],
-		percent_phrases[report->query.percent]);
 	table_init(&table, text, report);
 	if (report->query.column_count)
 		table_add_asked(&table);
 	else
 		tree_view_columns(report, &table);
+	text_title(text, "Call tree, %s%s", collapse_phrases[report->query.collapse],
+		has_percent(&table) ? percent_phrases[report->query.percent] : "");
 	table_draw(&table, guides_label, guides);
 	guides_destroy(guides);
 	text_more_rows(text, report);
@@ -159,6 +167,9 @@ static const enum column_id more_columns[] = {
 	COLUMN_IN_OR_UNDER,
 	COLUMN_IN_OR_UNDER_PERCENT,
 	COLUMN_IN_ONLY_PERCENT,
+	COLUMN_STUB_WEIGHT,
+	COLUMN_DEPTH_MAX,
+	COLUMN_DEPTH_MEAN,
 	COLUMN_FILE,
 	COLUMN_LINE,
 	COLUMN_END,

@@ -13,7 +13,7 @@ const struct view *const views[] = {
 
 const char *const view_names[] = {"functions", "tree", "modules", "stats", NULL};
 
-static bool list_has(const enum column_id *list, enum column_id id)
+bool column_list_has(const enum column_id *list, enum column_id id)
 {
 	while (*list != COLUMN_END)
 		if (*list++ == id)
@@ -23,5 +23,5 @@ static bool list_has(const enum column_id *list, enum column_id id)
 
 bool view_has_column(const struct view *view, enum column_id id)
 {
-	return list_has(view->data_columns, id) || list_has(view->more_columns, id);
+	return column_list_has(view->data_columns, id) || column_list_has(view->more_columns, id);
 }

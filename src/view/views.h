@@ -46,6 +46,8 @@ extern const struct view *const views[];
 extern const char *const view_names[];
 extern const struct view view_functions, view_modules, view_tree, view_stats;
 
+/* Whether a list that ends with COLUMN_END has the id. */
+bool column_list_has(const enum column_id *list, enum column_id id);
 /* Whether the view has that column. */
 bool view_has_column(const struct view *view, enum column_id id);
 

@@ -53,7 +53,7 @@ def test_options_that_contradict_each_other():
 	refuses(["--view", "stats", "--level", "module"], "--level")
 	refuses(["--view", "functions", "--format", "folded"], "folded", "tree")
 	refuses(["--view", "functions", "--view", "tree", "--format", "json"], "json")
-	refuses(["--format", "json", "--columns", "name"], "--columns")
+	refuses(["--format", "folded", "--columns", "name"], "--columns")
 	refuses(["--modules"], "--modules")
 
 

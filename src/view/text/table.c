@@ -87,6 +87,9 @@ static void cell_put(const struct table *table, const struct column *column,
 	case COLUMN_KIND_TIME:
 		time_put(out, cell->number);
 		break;
+	case COLUMN_KIND_MEAN:
+		strbuf_printf(out, "%.2f", cell->mean);
+		break;
 	case COLUMN_KIND_WEIGHT:
 	case COLUMN_KIND_PERCENT:
 		figure_put(table, column, cell->weight, cell->base, out);
@@ -341,35 +344,35 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 	strbuf_deinit(&scratch);
 }
 
-static void fact_put(struct strbuf *out, const struct column *column, const struct cell *cell)
+static void fact_put(const struct table *table, enum column_id id, struct strbuf *out)
 {
-	if (cell->is_null)
+	struct cell cell = columns[id].get(table->report, 0);
+
+	if (cell.is_null)
 		strbuf_add(out, STR("not known"));
-	else if (column->kind == COLUMN_KIND_TIME)
-		time_put(out, cell->number);
+	else if (columns[id].kind == COLUMN_KIND_NUMBER)
+		number_put(out, cell.number);
 	else
-		number_put(out, cell->number);
+		cell_put(table, &columns[id], &cell, out);
 }
 
-void table_draw_facts(struct text *text, const struct report *report, const enum column_id *ids)
+void table_draw_facts(struct table *table, const enum column_id *ids)
 {
+	struct text *text = table->text;
 	struct strbuf *out = &text->sink->text, scratch = {0};
 	size_t heading_width = 0, width = 0;
 
 	for (const enum column_id *id = ids; *id != COLUMN_COUNT; id++) {
-		struct cell cell = columns[*id].get(report, 0);
-
 		strbuf_clear(&scratch);
-		fact_put(&scratch, &columns[*id], &cell);
+		fact_put(table, *id, &scratch);
 		grow(&width, scratch.size);
 		grow(&heading_width, strlen(columns[*id].heading));
 	}
 	for (const enum column_id *id = ids; *id != COLUMN_COUNT; id++) {
 		const struct column *column = &columns[*id];
-		struct cell cell = column->get(report, 0);
 
 		strbuf_clear(&scratch);
-		fact_put(&scratch, column, &cell);
+		fact_put(table, *id, &scratch);
 		strbuf_add(out, str_from(column->heading));
 		pad(out, strlen(column->heading), heading_width);
 		strbuf_add(out, GAP);

@@ -44,7 +44,10 @@ void table_add_asked(struct table *table);
 /* Headings and rows.  label is called for each row in order; NULL: nothing around names. */
 void table_draw(struct table *table, table_label_fn *label, void *context);
 
-/* The columns of the report's first row below each other, one a line. */
-void table_draw_facts(struct text *text, const struct report *report, const enum column_id *ids);
+/*
+ * Some columns of the report's first row below each other, one a line.  ids ends with COLUMN_COUNT;
+ * columns added to the table mean nothing here.
+ */
+void table_draw_facts(struct table *table, const enum column_id *ids);
 
 #endif
