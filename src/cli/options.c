@@ -251,7 +251,11 @@ int options_usage_error(const struct command *self, const char *format, ...)
 	va_start(args, format);
 	text = xvasprintf(format, args);
 	va_end(args);
-	message_print("%s: %s; see 'sonde help %s'", self->name, text, self->name);
+	/* What asks back has said what to do. */
+	if (str_ends_with(str_from(text), STR("?")))
+		message_print("%s: %s", self->name, text);
+	else
+		message_print("%s: %s; see 'sonde help %s'", self->name, text, self->name);
 	free(text);
 	return options_usage_status(self);
 }
