@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -37,9 +38,9 @@
 #define SECOND_NS   UINT64_C(1000000000)
 #define PROGRESS_NS (SECOND_NS / 10)
 /* Between looks at the rings; a ring half full wakes us before. */
-#define POLL_MS 20
+#define POLL_NS (SECOND_NS / 50)
 /* While stacks are deeper than their dumps: their rest is to be read before it changes. */
-#define POLL_DEEP_MS 2
+#define POLL_DEEP_NS (SECOND_NS / 5000)
 #define DEEP_NS	     (SECOND_NS / 2)
 /* So many samples missing, and such a part of all, make the CPUs' clocks worth their price. */
 #define SHORT_LIVES_LEAST 12
@@ -282,13 +283,13 @@ static void drop_hung_up(struct recorder *r)
 		r->hung_up_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-static int poll_timeout_ms(struct recorder *r, bool deep)
+static uint64_t poll_time_ns(struct recorder *r, bool deep)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	if (deep)
 		r->deep_until_ns = now_ns + DEEP_NS;
-	return now_ns < r->deep_until_ns ? POLL_DEEP_MS : POLL_MS;
+	return now_ns < r->deep_until_ns ? POLL_DEEP_NS : POLL_NS;
 }
 
 static void wait_for_work(struct recorder *r)
@@ -297,9 +298,10 @@ static void wait_for_work(struct recorder *r)
 	size_t count = r->stopped ? 1 : r->polled.count;
 
 	drain_and_flush(r);
-	int timeout_ms = poll_timeout_ms(r, r->snapshot.memory.read_count != reads);
+	uint64_t time_ns = poll_time_ns(r, r->snapshot.memory.read_count != reads);
+	struct timespec timeout = {.tv_nsec = (long)time_ns};
 
-	if (poll(r->polled.data, count, timeout_ms) > 0)
+	if (ppoll(r->polled.data, count, &timeout, NULL) > 0)
 		drop_hung_up(r);
 }
 
@@ -397,6 +399,7 @@ static struct error *prepare(struct recorder *r)
 	raise_limit(RLIMIT_MEMLOCK);
 	/* Where it is allowed, be quick to empty the rings on a busy machine. */
 	(void)setpriority(PRIO_PROCESS, 0, -5);
+	prctl(PR_SET_TIMERSLACK, 1000);
 	err = perf_event_set_open(&r->events, r->launch.pid, r->options.interval_ns);
 	if (err)
 		launch_cancel(&r->launch);

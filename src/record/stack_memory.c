@@ -108,33 +108,49 @@ void stack_memory_check_nothing(struct stack_memory *m)
 	m->unchecked = true;
 }
 
-/* Reads a piece of the live process at va, and the dump's piece to check. False: not to be had. */
-static bool fetch_piece(struct stack_memory *m, uint64_t va)
+static size_t read_remote(const struct stack_memory *m, uint64_t va, void *bytes, size_t size)
+{
+	struct iovec local = {bytes, size}, remote = {(void *)(uintptr_t)va, size};
+	ssize_t got = process_vm_readv((pid_t)m->tid, &local, 1, &remote, 1, 0);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* Whether the live stack still is what the dump's checked piece says. */
+static bool stands_still(const struct stack_memory *m)
 {
 	uint8_t again[CHECK_BYTES];
 	size_t dumped = m->check_high_va - m->dump_low_va;
 	size_t check = dumped < CHECK_BYTES ? dumped : CHECK_BYTES;
-	struct iovec local[2] = {{again, check}, {m->remote, m->remote_size}};
-	struct iovec remote[2] = {
-		{(void *)(uintptr_t)(m->check_high_va - check), check},
-		{(void *)(uintptr_t)va, m->remote_size},
-	};
 
+	return check > 0 && read_remote(m, m->check_high_va - check, again, check) == check &&
+	       memcmp(again, m->dump + dumped - check, check) == 0;
+}
+
+/*
+ * Reads a piece of the live process at va. False: not to be had.  The check comes after the read: a
+ * stack that stands still at its end has done so since the sample.
+ */
+static bool fetch_piece(struct stack_memory *m, uint64_t va)
+{
+	size_t size = m->remote_size;
+
+	/* What the dump has is never taken from the process, which may be further on. */
+	if (va < m->dump_low_va && m->dump_low_va - va < size)
+		size = m->dump_low_va - va;
 	m->asked = true;
 	m->read_count++;
 	m->remote_low_va = m->remote_high_va = 0;
-	if (check == 0)
-		return false;
-	ssize_t got = process_vm_readv((pid_t)m->tid, local, 2, remote, 2, 0);
+	size_t got = read_remote(m, va, m->remote, size);
 
-	if (got < (ssize_t)(check + sizeof(uint64_t)))
+	if (got < sizeof(uint64_t))
 		return false;
-	if (!m->unchecked && memcmp(again, m->dump + dumped - check, check) != 0) {
+	if (!m->unchecked && !stands_still(m)) {
 		m->raced = true;
 		return false;
 	}
 	m->remote_low_va = va;
-	m->remote_high_va = va + (uint64_t)got - check;
+	m->remote_high_va = va + got;
 	if (m->remote_size < PIECE_MOST)
 		m->remote_size *= 4;
 	return true;
