@@ -124,7 +124,11 @@ static void say_file(const struct record_summary *summary, bool hint, struct str
 	say(line);
 }
 
-/* Threads shorter than the interval are seen by no clock that starts with them. */
+/*
+ * Threads shorter than the interval are seen by no clock that starts with them: at most an interval
+ * is missing at a thread's start and another at its end.  What is missing beyond that are ticks
+ * that came too late, as where a virtual machine is not given its CPU.
+ */
 static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 {
 	uint64_t found = r->samples + lost(r);
@@ -132,9 +136,11 @@ static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 	if (found + 20 > r->expected || found > r->expected / 50 * 49)
 		return;
 	percent_put(line, (int64_t)(r->expected - found), (int64_t)r->expected);
-	strbuf_add(
-		line, STR(" of the CPU time was not sampled: it went by in threads and processes "
-			  "shorter than the interval; sample more often with -F, or as root"));
+	strbuf_add(line, STR(" of the CPU time was not sampled: "));
+	strbuf_add(line, r->expected - found <= 2 * r->threads
+				 ? STR("it went by in threads and processes shorter than the "
+				       "interval; sample more often with -F, or as root")
+				 : STR("the machine was busy and the sampling clock late"));
 	say(line);
 }
 

@@ -488,6 +488,7 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 		.truncated = snapshot_truncated(&r->snapshot),
 		.kernel_frames = r->events.grant.kernel,
 		.kernel_cpu_ns = unsampled_kernel_ns(r, cpu_ns),
+		.threads = process_table_thread_total(r->processes),
 		.children_left = r->ended ? process_table_living(r->processes) : 0,
 		.sampling_ended = r->hung_up_ns != 0 && end_ns > r->hung_up_ns + HANG_UP_NS,
 	};

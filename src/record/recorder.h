@@ -47,6 +47,7 @@ struct recorder_result {
 	uint64_t expected; /* of the CPU time that could be sampled, by interval_ns */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 	uint64_t truncated;	/* stacks not walked whole */
+	uint64_t threads;	/* that ran, all told */
 	size_t children_left;	/* processes that the target started and that went on after it */
 	bool sampling_ended;	/* the kernel ended it before the target's end: a set-uid exec */
 	uint64_t kernel_cpu_ns; /* the part of cpu_ns that could not be sampled: kernel code */
