@@ -56,6 +56,7 @@ static void write_place(struct capture_writer *writer, uint32_t object, uint64_t
 			.line = f->line,
 			.function_line = f->function_line,
 			.is_inline = f->is_inline,
+			.is_nameless = f->is_nameless,
 		};
 	}
 	capture_writer_symbol(writer, object, obj_addr, frames, place->count);

@@ -62,6 +62,7 @@ struct capture_symbol_frame {
 	struct str function, file, function_file;
 	uint32_t line, function_line;
 	bool is_inline;
+	bool is_nameless; /* function is no name, but tells where the function begins */
 };
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "format/wire.h"
 
-enum { FRAME_IS_INLINE = 1 };
+enum { FRAME_IS_INLINE = 1, FRAME_IS_NAMELESS = 2 };
 
 enum column {
 	COLUMN_FUNCTION_NAME, /* of the table of functions: differences of string numbers */
@@ -121,7 +121,9 @@ static void put_frame(struct capture_symbols_encoder *e, const struct capture_sy
 	uint32_t number = function_number(e, frame);
 	struct function f = e->functions.data[number];
 
-	strbuf_add_char(&e->columns[COLUMN_FLAGS], frame->is_inline ? FRAME_IS_INLINE : 0);
+	int flags = (frame->is_inline ? FRAME_IS_INLINE : 0) |
+		    (frame->is_nameless ? FRAME_IS_NAMELESS : 0);
+	strbuf_add_char(&e->columns[COLUMN_FLAGS], (char)flags);
 	put_difference(e, COLUMN_FUNCTION, number, e->function_before);
 	put_difference(e, COLUMN_FILE, string_number(e, frame->file), f.file);
 	put_difference(e, COLUMN_LINE, frame->line, f.line);
@@ -312,7 +314,8 @@ bool capture_symbols_frame(struct capture_symbols_decoder *d, struct capture_sym
 		.function_line = f->line,
 		.file = d->strings[file],
 		.line = (uint32_t)line,
-		.is_inline = flags & FRAME_IS_INLINE};
+		.is_inline = flags & FRAME_IS_INLINE,
+		.is_nameless = flags & FRAME_IS_NAMELESS};
 	return true;
 }
 

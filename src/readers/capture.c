@@ -439,16 +439,27 @@ static enum naming naming_of(const struct capture_names_object *o)
 {
 	if (o->kind != CAPTURE_OBJECT_USER && o->kind != CAPTURE_OBJECT_KERNEL)
 		return NAMED;
-	if (o->nameless && o->named == 0)
+	uint64_t nameless = o->nameless + o->unknown;
+	if (nameless && o->named == 0)
 		return NAMED_NOWHERE;
 	/* A few addresses without a name are in every object: padding, stubs. */
-	return o->nameless > o->named / 10 ? NAMED_IN_PART : NAMED;
+	return nameless > o->named / 10 ? NAMED_IN_PART : NAMED;
+}
+
+/* What the views show for want of names. */
+static const char *stand_in(uint64_t nameless, uint64_t unknown)
+{
+	if (unknown == 0)
+		return "functions without a name are shown by their start";
+	if (nameless == 0)
+		return "frames without a name are shown as [unknown]";
+	return "functions without a name are shown by their start, or as [unknown]";
 }
 
 static void note_naming(struct capture *c, enum naming naming, const char *what)
 {
 	struct strbuf list = {0};
-	uint64_t count = 0;
+	uint64_t count = 0, nameless = 0, unknown = 0;
 
 	for (size_t i = 0; i < c->names.objects.count; i++) {
 		const struct capture_names_object *o = &c->names.objects.data[i];
@@ -458,11 +469,12 @@ static void note_naming(struct capture *c, enum naming naming, const char *what)
 		if (count < 8)
 			strbuf_printf(&list, "%s%.*s", count ? ", " : "", STR_ARG(name));
 		count++;
+		nameless += o->nameless;
+		unknown += o->unknown;
 	}
 	if (count)
-		builder_note(c->builder, NOTE_NO_SYMBOLS, count,
-			"%s %s%s; frames without a name are shown as [unknown]", what, list.data,
-			count > 8 ? ", …" : "");
+		builder_note(c->builder, NOTE_NO_SYMBOLS, count, "%s %s%s: %s", what, list.data,
+			count > 8 ? ", …" : "", stand_in(nameless, unknown));
 	strbuf_deinit(&list);
 }
 

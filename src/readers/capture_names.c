@@ -99,8 +99,10 @@ void capture_names_add(struct capture_names *n, uint32_t object, uint64_t obj_ad
 {
 	bool added;
 	const struct capture_names_object *o = capture_names_object(n, object);
-	struct capture_chain chain = {
-		.first = (uint32_t)n->frame_ids.count, .count = count, .is_known = true};
+	struct capture_chain chain = {.first = (uint32_t)n->frame_ids.count,
+		.count = count,
+		.is_known = true,
+		.is_nameless = count && frames[count - 1].is_nameless};
 
 	if (o == NULL)
 		return;
@@ -138,7 +140,7 @@ struct error *capture_names_read_symbols(struct capture_names *n, struct cursor 
 	return err;
 }
 
-/* An address without a name is a function "[unknown]" of its load object. */
+/* All addresses of a load object that belong to no known function are its function "[unknown]". */
 static struct capture_chain resolve(struct capture_names *n, const struct capture_frame *frame)
 {
 	uint32_t index;
@@ -149,10 +151,11 @@ static struct capture_chain resolve(struct capture_names *n, const struct captur
 	if (o->kind == CAPTURE_OBJECT_TRUNCATED)
 		return n->truncated;
 	if (map_get(&n->symbols, frame->object, frame->obj_addr, &index)) {
-		o->named++;
-		return n->chains.data[index];
+		struct capture_chain chain = n->chains.data[index];
+		*(chain.is_nameless ? &o->nameless : &o->named) += 1;
+		return chain;
 	}
-	o->nameless++;
+	o->unknown++;
 	return add_special(n, STR("[unknown]"), o->id, frame->obj_addr);
 }
 

@@ -18,13 +18,15 @@ struct capture_names_object {
 	object_id id;		   /* the builder's; NO_ID for "[truncated]" */
 	uint32_t kind;		   /* enum capture_object_kind */
 	struct str path, build_id; /* in the arena */
-	uint64_t named, nameless;  /* addresses of frames, once resolved */
+	/* Addresses of frames, once resolved: with a name; in a function without one; in none. */
+	uint64_t named, nameless, unknown;
 };
 
 /* The builder's frames of one address. */
 struct capture_chain {
 	uint32_t first, count; /* in frame_ids; the outermost first */
-	bool is_known;	       /* has a name */
+	bool is_known;	       /* the function is known */
+	bool is_nameless;      /* but by its start only */
 	bool is_truncated;     /* is the "[truncated]" root */
 };
 

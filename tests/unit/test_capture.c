@@ -195,6 +195,53 @@ static void test_stats_and_notes(void **state)
 	free(path);
 }
 
+static const char *first_note(const struct profile *p, enum note_kind kind)
+{
+	for (size_t i = 0; i < p->note_count; i++)
+		if (p->notes[i].kind == kind)
+			return p->strings[p->notes[i].text.i].data;
+	return "";
+}
+
+/* Functions told by their start are functions, not foreign code, but no names. */
+static void test_functions_without_names(void **state)
+{
+	const struct capture_symbol_frame start = {
+		.function = STR("[prog+0x2000]"), .is_nameless = true};
+	char *path = capture_file_path("nameless.prof");
+	struct capture_writer *w;
+	const int64_t weight = 1;
+
+	(void)state;
+	for (uint64_t all = 0; all < 2; all++) {
+		assert_null(capture_writer_create(path, &w));
+		capture_writer_metric(w, 0, STR("cpu-time"), STR("ns"));
+		capture_writer_object(w, 0, STR("/bin/prog"), STR("ab12"), CAPTURE_OBJECT_USER);
+		capture_writer_process(w, 0, 1, CAPTURE_NO_ID, 0, STR("x"));
+		capture_writer_thread(w, 0, 0, 1, 0, STR("x"));
+		capture_writer_node(w, 1, 0, 0, 0x2000);
+		capture_writer_node(w, 2, 1, 0, 0x2010);
+		capture_writer_sample(w, 0, 0, 1, &weight);
+		capture_writer_sample(w, 0, 0, 2, &weight);
+		capture_writer_symbol(w, 0, 0x2000, &start, 1);
+		if (all)
+			capture_writer_symbol(w, 0, 0x2010, &start, 1);
+		assert_null(capture_writer_finish(w, NULL));
+		struct profile *p = capture_read_file(path);
+		assert_string_equal(leaf_name(p, p->samples.stack[0]), "[prog+0x2000]");
+		assert_string_equal(
+			leaf_name(p, p->samples.stack[1]), all ? "[prog+0x2000]" : "[unknown]");
+		assert_int_equal(p->stats.foreign, 1 - all);
+		assert_string_equal(first_note(p, NOTE_NO_SYMBOLS),
+			all ? "no symbols for prog: functions without a name are shown by their "
+			      "start"
+			    : "no symbols for prog: functions without a name are shown by their "
+			      "start, or as [unknown]");
+		profile_destroy(p);
+	}
+	free(path);
+}
+
 /* A recording without a sample is a profile without one. */
 static void test_empty(void **state)
 {
@@ -287,6 +334,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip_deep),
 		cmocka_unit_test(test_mixture),
 		cmocka_unit_test(test_stats_and_notes),
+		cmocka_unit_test(test_functions_without_names),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_names_from_this_machine),

@@ -1,0 +1,88 @@
+"""Recordings of programs without symbols: their functions are known by where they begin."""
+
+import shutil
+
+import harness
+import recording
+
+
+def strip(program, *options):
+	"""Makes the program lose its symbols: {what was a function's name: what stands for it}."""
+	for tool in ("nm", "strip"):
+		if not shutil.which(tool):
+			raise harness.Skip(f"there is no {tool}")
+	symbols = harness.check(harness.run("nm", "--defined-only", program)).out
+	harness.check(harness.run("strip", *options, program))
+	rows = [line.split() for line in symbols.splitlines()]
+	return {name: f"[{program.name}+0x{int(start, 16):x}]"
+		for start, kind, name in rows if kind in "tT"}
+
+
+def rename(truth, starts):
+	"""What a program printed, with starts instead of names."""
+	rows = [line.split(None, 1) for line in truth.splitlines()]
+	return "".join(f"{starts[name]} {shares}\n" for name, shares in rows)
+
+
+def record_stripped(folder, name, *arguments, flags=()):
+	"""A recording of the stripped program, checked against the truth, and its functions' starts."""
+	program = recording.program(folder, name, *flags)
+	starts = strip(program)
+	r = recording.record(folder, program, *arguments)
+	r.check_truth(rename(r.done.out, starts))
+	r.check_whole()
+	return r, starts
+
+
+def check_told(r, module):
+	"""What has no names is said, though it has functions."""
+	assert f"1 modules without symbols: {module}" in r.done.err, r.done
+	assert any(note["kind"] == "no-symbols" and module in note["text"] and "by their start"
+		in note["text"] for note in r.notes), r.notes
+	assert r.stats["foreign"] <= 0.01 * r.stats["counted"], r.stats
+
+
+def test_functions_of_a_stripped_program(folder):
+	r, starts = record_stripped(folder, "shares", 4000)
+	check_told(r, "shares")
+	rows = r.json("--view", "functions", "--limit", "0")["rows"]
+	named = [row["name"] for row in rows if row["module"] == "shares"]
+	assert sorted(named) == sorted(set(named))
+	for name in ("own_a", "own_b", "own_c", "own_d", "shared", "via_a", "via_d", "own", "main"):
+		assert starts[name] in named, (name, named)
+	# All that it has: no function is taken for two, nor start-up code for many.
+	assert set(named) <= {*starts.values(), "[shares+plt]"} | {n for n in named if "@plt" in n}, named
+
+
+def test_a_program_of_fixed_address(folder):
+	record_stripped(folder, "shares", 2000, flags=("-no-pie",))
+
+
+def test_without_an_index_of_the_unwind_rules(folder):
+	r, _ = record_stripped(folder, "shares", 2000, flags=("-Wl,--no-eh-frame-hdr",))
+	check_told(r, "shares")
+
+
+def test_recursion_of_a_stripped_program(folder):
+	"""The collapsed tree has the cycle of three functions, and no other recursion."""
+	r, starts = record_stripped(folder, "mutual", 8000)
+	rows = r.json("--view", "tree", "--collapse", "full", "--limit", "0")["rows"]
+	stubs = {row["name"] for row in rows if row["kind"] == "stub"}
+	members = {starts[name] for name in ("first", "second", "third")}
+	assert stubs & set(starts.values()) <= members, stubs
+	assert stubs & members, rows
+
+
+def test_static_functions_of_a_library(folder):
+	"""An exported function keeps its name, and does not take in those that are not exported."""
+	library = recording.program(folder, "one.so", "-shared", "-fPIC", "-fvisibility=hidden",
+		"-DCALLED_NAME=called", source="plugin")
+	starts = strip(library)
+	program = recording.program(folder, "plugins", "-ldl")
+	r = recording.record(folder, program, 40, library, library)
+	assert r.share("plugin_entry") > 0.95, r.stacks
+	assert r.share("plugin_entry", exclusive=True) < 0.05, r.stacks
+	assert r.share(starts["called"], exclusive=True) > 0.95, r.stacks
+
+
+harness.main()
