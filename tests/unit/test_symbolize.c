@@ -85,6 +85,15 @@ static char *build(const char *folder, const char *options)
 	return xasprintf("%s/program", folder);
 }
 
+/* Runs commands beside the program at path; where they fail, path is freed and the test skipped. */
+static void run_or_skip(const char *folder, char *path, const char *commands)
+{
+	if (scratch_run(folder, "%s", commands))
+		return;
+	free(path);
+	skip();
+}
+
 static void names_lines_and_inlined_calls(void **state)
 {
 	char *path = build(*state, "-g");
@@ -172,11 +181,10 @@ static void functions_of_a_stripped_program_are_told_by_their_start(void **state
 	uint64_t start = function_address(path, "recurse");
 	/* No section is that far out. */
 	const uint64_t addrs[] = {start, start + 1, (uint64_t)1 << 40};
-	char *name = xasprintf("[program+0x%llx]", (unsigned long long)start);
 	const struct symbolize_options options = {.cache_directory = ""};
 
-	if (!scratch_run(*state, "strip program"))
-		skip();
+	run_or_skip(*state, path, "strip program");
+	char *name = xasprintf("[program+0x%llx]", (unsigned long long)start);
 	struct answer a =
 		ask(&options, (struct symbolize_object){.path = str_from(path)}, addrs, 3);
 	assert_true(a.status.found_file && !a.status.has_names && !a.status.has_lines);
@@ -199,8 +207,7 @@ static void the_plt_is_one_function(void **state)
 	struct objfile *file;
 	struct objfile_section plt;
 
-	if (!scratch_run(*state, "strip program"))
-		skip();
+	run_or_skip(*state, path, "strip program");
 	assert_null(objfile_open(path, &file));
 	assert_true(objfile_section(file, ".plt", &plt));
 	const uint64_t addrs[] = {plt.obj_addr, plt.obj_addr + 8};
@@ -219,10 +226,9 @@ static void mini_debug_information_has_names(void **state)
 	uint64_t addr = function_address(path, "recurse") + 1;
 	const struct symbolize_options options = {.cache_directory = ""};
 
-	if (!scratch_run(*state,
-		    "objcopy --only-keep-debug program mini && xz mini && strip program &&"
-		    "objcopy --add-section .gnu_debugdata=mini.xz program"))
-		skip();
+	run_or_skip(*state, path,
+		"objcopy --only-keep-debug program mini && xz mini && strip program &&"
+		"objcopy --add-section .gnu_debugdata=mini.xz program");
 	struct answer a =
 		ask(&options, (struct symbolize_object){.path = str_from(path)}, &addr, 1);
 	check_function(&a.places[0], 0, "recurse");
@@ -355,10 +361,10 @@ static void the_cache_keeps_no_starts(void **state)
 		.cache_directory = *state, .debug_directory = *state};
 	const struct symbolize_object object = {
 		.path = str_from(path), .build_id = STR("0123456789abcdef")};
-	uint64_t work = function_address(path, "work"), *addrs = xcalloc(COUNT, sizeof(*addrs));
+	uint64_t work = function_address(path, "work");
 
-	if (!scratch_run(*state, "objcopy --only-keep-debug program debug && strip program"))
-		skip();
+	run_or_skip(*state, path, "objcopy --only-keep-debug program debug && strip program");
+	uint64_t *addrs = xcalloc(COUNT, sizeof(*addrs));
 	for (size_t i = 0; i < COUNT; i++)
 		addrs[i] = work + i;
 	struct answer a = ask(&options, object, addrs, COUNT);
