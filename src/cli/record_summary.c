@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cli/message.h"
 #include "cli/record_session.h"
@@ -112,6 +113,23 @@ static const char *shell_name(const char *path)
 	return path[0] == '-' || strpbrk(path, " \t\n\"'\\$`*?[]{}()<>|&;#~!") ? "FILE" : path;
 }
 
+/* What it took, naming the addresses included. */
+static void say_own_cost(struct strbuf *line)
+{
+	struct rusage own;
+
+	getrusage(RUSAGE_SELF, &own);
+	uint64_t cpu_ns = (uint64_t)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) * 1000000000 +
+			  (uint64_t)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1000;
+	int64_t peak_bytes = (int64_t)own.ru_maxrss * 1024;
+
+	strbuf_add(line, STR("the recorder used "));
+	time_put(line, cpu_ns);
+	strbuf_add(line, STR(" of CPU time and at most "));
+	scale_put(line, scale_for(STR("bytes"), (uint64_t)peak_bytes), peak_bytes);
+	say(line);
+}
+
 static void say_file(const struct record_summary *summary, bool hint, struct strbuf *line)
 {
 	bool usual = strcmp(summary->output, RECORD_OUTPUT_DEFAULT) == 0;
@@ -175,6 +193,7 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 		say_kernel(summary->result, &line);
 		say_truncated(summary->result, &line);
 		say_nameless(summary, &line);
+		say_own_cost(&line);
 		say_file(summary, hint, &line);
 	}
 	strbuf_deinit(&line);

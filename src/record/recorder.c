@@ -462,15 +462,6 @@ static uint64_t unsampled_kernel_ns(const struct recorder *r, uint64_t cpu_ns)
 	return (uint64_t)((double)cpu_ns * system / (user + system));
 }
 
-static void fill_own_usage(struct recorder_result *result)
-{
-	struct rusage own;
-
-	getrusage(RUSAGE_SELF, &own);
-	result->own_cpu_ns = timeval_ns(own.ru_utime) + timeval_ns(own.ru_stime);
-	result->own_peak_bytes = (uint64_t)own.ru_maxrss * 1024;
-}
-
 static void fill_result(struct recorder *r, struct recorder_result *result)
 {
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC);
@@ -494,7 +485,6 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 	};
 	result->expected = (cpu_ns - result->kernel_cpu_ns) / r->options.interval_ns;
 	memcpy(result->counters, r->snapshot.counters, sizeof(result->counters));
-	fill_own_usage(result);
 }
 
 static void write_end(struct recorder *r, const struct recorder_result *result)
