@@ -78,12 +78,26 @@ struct error *profile_read_bytes(
 	return err ? error_prefix(err, "%s", input->name) : NULL;
 }
 
+/*
+ * Whether data end in a line of text that is most of them.  What it is shows at its end: the stack
+ * of a deep recursion is a folded line of megabytes.
+ */
+static bool ends_in_long_line(const uint8_t *data, size_t size)
+{
+	const uint8_t *newline = memrchr(data, '\n', size);
+	size_t before = newline ? (size_t)(newline - data) + 1 : 0;
+
+	return before < size / 2 && memchr(data + before, '\0', size - before) == NULL;
+}
+
 /* Whether the beginning of a long input promises a profile. */
 static struct error *look_at_beginning(const void *context, const uint8_t *data, size_t size)
 {
 	const struct reader_input input = {.name = context, .data = data, .size = size};
 
 	if (is_compressed(&(struct file_bytes){data, size}) || highest_bid(&input))
+		return NULL;
+	if (ends_in_long_line(data, size))
 		return NULL;
 	return no_reader(&input, NULL);
 }

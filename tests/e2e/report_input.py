@@ -53,6 +53,12 @@ def test_sparse_file_larger_than_memory(folder):
 	complains(sonde("report", path, timeout=10), "sparse.prof", "no format")
 
 
+def test_stack_of_a_million_frames_is_one_long_line(folder):
+	path = folder / "deep.folded"
+	path.write_text("main;" + ";".join(["f"] * 1_000_000) + " 3\n")
+	assert "\nf,,,,3,3\n" in check(sonde("report", path, "--format", "csv")).out.replace("\r", "")
+
+
 def test_unreadable_bytes(folder):
 	path = folder / "noise.prof"
 	path.write_bytes(bytes(random.Random(1).randbytes(5000)))
