@@ -90,18 +90,24 @@ void strbuf_add_char(struct strbuf *b, char c)
 	strbuf_add(b, (struct str){&c, 1});
 }
 
+/* What a number or two take. */
+#define PRINT_ROOM_BYTES 48u
+
 void strbuf_printf(struct strbuf *b, const char *format, ...)
 {
 	va_list args, again;
 
 	va_start(args, format);
 	va_copy(again, args);
-	int size = vsnprintf(NULL, 0, format, args);
-	if (size > 0) {
+	/* Most texts fit at once. */
+	strbuf_reserve(b, PRINT_ROOM_BYTES);
+	size_t room = b->capacity - b->size;
+	int size = vsnprintf(b->data + b->size, room, format, args);
+	if (size > 0 && (size_t)size >= room) {
 		strbuf_reserve(b, (size_t)size);
 		vsnprintf(b->data + b->size, (size_t)size + 1, format, again);
-		b->size += (size_t)size;
 	}
+	b->size += size > 0 ? (size_t)size : 0;
 	va_end(again);
 	va_end(args);
 }
