@@ -100,12 +100,6 @@ static struct error *find_writer(
 	return *writer ? NULL : no_writer(options);
 }
 
-/* Whether a note's text begins with what its count counts. */
-static bool is_counted(const struct note *note)
-{
-	return note->kind != NOTE_NO_SYMBOLS && note->kind != NOTE_INCOMPLETE && note->count > 1;
-}
-
 static void tell_notes(const struct profile *p)
 {
 	for (size_t i = 0; i < p->note_count; i++) {
@@ -113,7 +107,7 @@ static void tell_notes(const struct profile *p)
 		if (note->kind == NOTE_INFO)
 			continue;
 		const char *text = profile_string(p, note->text).data;
-		if (is_counted(note))
+		if (note_shows_count(note))
 			message_print("note: %llu %s", (unsigned long long)note->count, text);
 		else
 			message_print("note: %s", text);

@@ -38,6 +38,12 @@ const char *const note_kind_names[NOTE_KIND_COUNT + 1] = {
 	[NOTE_INFO] = "info",
 };
 
+bool note_shows_count(const struct note *note)
+{
+	return note->kind != NOTE_NO_SYMBOLS && note->kind != NOTE_INCOMPLETE &&
+	       note->kind != NOTE_INFO && note->count > 1;
+}
+
 void profile_destroy(struct profile *p)
 {
 	if (p)

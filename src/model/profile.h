@@ -104,6 +104,11 @@ struct note {
 	uint64_t count;
 	string_id text; /* a whole sentence without full stop */
 };
+/*
+ * Whether the count stands before the text, "8 samples were lost …".  The others' is that of what
+ * the text lists, or one.
+ */
+bool note_shows_count(const struct note *note);
 
 /* UINT64_MAX: not known. */
 struct profile_stats {

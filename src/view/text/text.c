@@ -64,16 +64,6 @@ void text_more_rows(struct text *text, const struct report *report)
 	strbuf_add_char(out, '\n');
 }
 
-/*
- * Notes whose text begins with what is counted: "8 samples were lost …".  The others' count is that
- * of what the text lists, or one.
- */
-static bool note_counts(const struct note *note)
-{
-	return note->kind != NOTE_NO_SYMBOLS && note->kind != NOTE_INCOMPLETE &&
-	       note->kind != NOTE_INFO && note->count > 1;
-}
-
 static void draw_note(struct text *text, const struct profile *profile, const struct note *note)
 {
 	struct strbuf *out = &text->sink->text;
@@ -81,7 +71,7 @@ static void draw_note(struct text *text, const struct profile *profile, const st
 	text_ink(text, INK_NOTE);
 	strbuf_add(out, STR("note: "));
 	text_ink(text, INK_PLAIN);
-	if (note_counts(note)) {
+	if (note_shows_count(note)) {
 		number_put(out, note->count);
 		strbuf_add_char(out, ' ');
 	}
