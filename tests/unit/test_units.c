@@ -49,6 +49,24 @@ static void bytes_and_counts(void **state)
 	expect_scale(STR("turnips"), 1, -1000, "-1,000");
 }
 
+static void expect_mean(double mean, const char *expected)
+{
+	struct strbuf out = {0};
+
+	mean_put(&out, mean);
+	assert_string_equal(out.data, expected);
+	strbuf_deinit(&out);
+}
+
+static void means(void **state)
+{
+	(void)state;
+	expect_mean(0, "0.00");
+	expect_mean(1.5, "1.50");
+	expect_mean(2.996, "3.00");
+	expect_mean(1000000, "1,000,000.00");
+}
+
 static void expect_percent(int64_t value, int64_t base, const char *expected)
 {
 	struct strbuf out = {0};
@@ -83,6 +101,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times),
 		cmocka_unit_test(bytes_and_counts),
+		cmocka_unit_test(means),
 		cmocka_unit_test(percentages),
 	};
 

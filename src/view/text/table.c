@@ -88,7 +88,7 @@ static void cell_put(const struct table *table, const struct column *column,
 		time_put(out, cell->number);
 		break;
 	case COLUMN_KIND_MEAN:
-		strbuf_printf(out, "%.2f", cell->mean);
+		mean_put(out, cell->mean);
 		break;
 	case COLUMN_KIND_WEIGHT:
 	case COLUMN_KIND_PERCENT:

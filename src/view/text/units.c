@@ -126,6 +126,14 @@ void time_put(struct strbuf *out, uint64_t time_ns)
 	size_put(out, scale_for(STR("ns"), time_ns), time_ns);
 }
 
+void mean_put(struct strbuf *out, double mean)
+{
+	uint64_t hundredths = (uint64_t)(mean * 100 + 0.5);
+
+	grouped_put(out, hundredths / 100);
+	fraction_put(out, hundredths % 100, 2);
+}
+
 void percent_put(struct strbuf *out, int64_t value, int64_t base)
 {
 	unsigned __int128 tenths;

@@ -27,6 +27,8 @@ void scale_put(struct strbuf *out, const struct scale *scale, int64_t value);
 void time_put(struct strbuf *out, uint64_t time_ns);
 /* 1234567 as "1,234,567". */
 void number_put(struct strbuf *out, uint64_t value);
+/* A mean, below 2^56 and not negative, to a hundredth: "1,234.50". */
+void mean_put(struct strbuf *out, double mean);
 /*
  * value as percent of base, to a tenth, "<0.1%" for what rounds to nothing; exact zero is "0", and
  * "-" where base is zero.
