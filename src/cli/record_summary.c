@@ -34,6 +34,12 @@ static void say(struct strbuf *line)
 	strbuf_clear(line);
 }
 
+static void count_put(struct strbuf *line, uint64_t count, const char *noun)
+{
+	number_put(line, count);
+	strbuf_printf(line, " %s%s", noun, count == 1 ? "" : "s");
+}
+
 static uint64_t lost(const struct recorder_result *r)
 {
 	return r->counters[CAPTURE_LOST_RING];
@@ -41,8 +47,8 @@ static uint64_t lost(const struct recorder_result *r)
 
 static void say_samples(const struct recorder_result *r, struct strbuf *line)
 {
-	number_put(line, r->samples);
-	strbuf_add(line, STR(" samples, one every "));
+	count_put(line, r->samples, "sample");
+	strbuf_add(line, STR(", one every "));
 	time_put(line, r->interval_ns);
 	strbuf_add(line, STR(" of "));
 	time_put(line, r->cpu_ns);
@@ -79,8 +85,8 @@ static void say_truncated(const struct recorder_result *r, struct strbuf *line)
 {
 	const char *separator = ": ";
 
-	number_put(line, r->truncated);
-	strbuf_add(line, STR(" stacks not walked whole"));
+	count_put(line, r->truncated, "stack");
+	strbuf_add(line, STR(" not walked whole"));
 	for (size_t i = 0; i < ARRAY_SIZE(truncation_causes); i++) {
 		uint64_t count = r->counters[truncation_causes[i].counter];
 
@@ -96,8 +102,8 @@ static void say_truncated(const struct recorder_result *r, struct strbuf *line)
 
 static void say_nameless(const struct record_summary *summary, struct strbuf *line)
 {
-	number_put(line, summary->nameless_count);
-	strbuf_add(line, STR(" modules without symbols"));
+	count_put(line, summary->nameless_count, "module");
+	strbuf_add(line, STR(" without symbols"));
 	if (summary->nameless_count > 0) {
 		strbuf_add(line, STR(": "));
 		strbuf_add(line, strbuf_str(&summary->nameless));

@@ -36,7 +36,7 @@ def record_stripped(folder, name, *arguments, flags=()):
 
 def check_told(r, module):
 	"""What has no names is said, though it has functions."""
-	assert f"1 modules without symbols: {module}" in r.done.err, r.done
+	assert f"1 module without symbols: {module}" in r.done.err, r.done
 	assert any(note["kind"] == "no-symbols" and module in note["text"] and "by their start"
 		in note["text"] for note in r.notes), r.notes
 	assert r.stats["foreign"] <= 0.01 * r.stats["counted"], r.stats
