@@ -213,7 +213,7 @@ static struct error *check_views(const struct report_options *o)
 		return error_new(ERROR_USAGE, "--percent parent is for --view tree");
 	if (o->sort && !some_view(o, view_sorts))
 		return error_new(ERROR_USAGE, "--sort is not for --view %s%s", o->views[0]->name,
-			tree ? "; see --order" : "");
+			tree ? ", which has --order" : "");
 	if (o->with_modules && !format->only_trees)
 		return error_new(ERROR_USAGE, "--modules is for --format folded");
 	if (o->columns && (o->view_count > 1 || !format->takes_columns))

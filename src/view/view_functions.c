@@ -19,17 +19,24 @@ static const struct entity *functions_view_entity(const struct report *report, s
 	return &report->tree->entities[report->functions->rows[row].entity];
 }
 
+/* Narrower terminals show percentages only, and then no modules, to leave room for names. */
+#define WEIGHTS_WIDTH_MIN 72u
+#define MODULE_WIDTH_MIN  56u
+
 static void functions_view_columns(const struct report *report, struct table *table)
 {
 	bool percent = report->query.percent != PERCENT_RAW;
+	bool weights = !percent || !text_is_narrower(table->text, WEIGHTS_WIDTH_MIN);
 
-	table_add(table, COLUMN_EXCLUSIVE);
+	if (weights)
+		table_add(table, COLUMN_EXCLUSIVE);
 	if (percent)
 		table_add(table, COLUMN_EXCLUSIVE_PERCENT);
-	table_add(table, COLUMN_INCLUSIVE);
+	if (weights)
+		table_add(table, COLUMN_INCLUSIVE);
 	if (percent)
 		table_add(table, COLUMN_INCLUSIVE_PERCENT);
-	if (report->query.level != LEVEL_MODULE)
+	if (report->query.level != LEVEL_MODULE && !text_is_narrower(table->text, MODULE_WIDTH_MIN))
 		table_add(table, COLUMN_MODULE);
 	table_add(table, COLUMN_NAME);
 }

@@ -103,13 +103,17 @@ static void tree_view_select(struct report *report, struct arena *arena)
 	report->count = count;
 }
 
+/* Narrower terminals show the levels by the guides alone. */
+#define LEVEL_WIDTH_MIN 60u
+
 static void tree_view_columns(const struct report *report, struct table *table)
 {
 	bool percent = report->query.percent != PERCENT_RAW;
 
 	table_add(table, percent ? COLUMN_IN_OR_UNDER_PERCENT : COLUMN_IN_OR_UNDER);
 	table_add(table, percent ? COLUMN_IN_ONLY_PERCENT : COLUMN_IN_ONLY);
-	table_add(table, COLUMN_LEVEL);
+	if (!text_is_narrower(table->text, LEVEL_WIDTH_MIN))
+		table_add(table, COLUMN_LEVEL);
 	table_add(table, COLUMN_NAME);
 }
 

@@ -11,7 +11,7 @@
 /* Text columns before the name get a sixth of the width, but at least this. */
 #define TEXT_COLUMN_MIN 12u
 /* A name gets this much even where lines get longer than the terminal for it. */
-#define NAME_WIDTH_MIN 16u
+#define NAME_WIDTH_MIN 12u
 
 void table_init(struct table *table, struct text *text, const struct report *report)
 {
@@ -258,34 +258,33 @@ static size_t figures_width(const struct table *table)
 	return width;
 }
 
-static void draw_module(struct table *table, struct str module)
+/* What stands behind a name for its module: empty, or "[module]", which may have brackets itself.
+ */
+static void module_put(const struct table *table, struct str module, struct strbuf *out)
 {
-	struct strbuf *out = &table->text->sink->text;
+	const struct text_style *style = table->text->style;
+	struct strbuf escaped = {0};
+	bool has_brackets = module.size && module.data[0] == '[';
 
 	if (module.size == 0)
 		return;
-	text_ink(table->text, INK_DIM);
-	strbuf_add(out, GAP);
-	if (module.data[0] == '[') {
-		escape_text(out, module);
-	} else {
-		strbuf_add_char(out, '[');
-		escape_text(out, module);
-		strbuf_add_char(out, ']');
-	}
-	text_ink(table->text, INK_PLAIN);
+	escape_text(&escaped, module);
+	strbuf_add(out, has_brackets ? STR("  ") : STR("  ["));
+	fit_text(out, strbuf_str(&escaped), text_column_most(style), style->utf8);
+	strbuf_add(out, has_brackets ? STR("") : STR("]"));
+	strbuf_deinit(&escaped);
 }
 
 /* Columns that are left for the name proper. */
-static size_t name_room(const struct table *table, const struct table_label *label, size_t used)
+static size_t name_room(
+	const struct table *table, const struct table_label *label, struct str module, size_t used)
 {
 	size_t width = table->text->style->width;
 
 	if (width == 0)
 		return SIZE_MAX;
 	used += utf8_width(strbuf_str(&label->before)) + (label->is_stub ? 3 : 0);
-	if (label->module.size)
-		used += utf8_width(label->module) + 4;
+	used += utf8_width(module);
 	return width >= used + NAME_WIDTH_MIN ? width - used : NAME_WIDTH_MIN;
 }
 
@@ -294,7 +293,11 @@ static void draw_name(struct table *table, const struct table_label *label, size
 {
 	struct strbuf *out = &table->text->sink->text;
 	struct cell cell = columns[COLUMN_NAME].get(table->report, row);
+	struct strbuf module = {0};
+	size_t room;
 
+	module_put(table, label->module, &module);
+	room = name_room(table, label, strbuf_str(&module), used);
 	if (label->before.size) {
 		text_ink(table->text, INK_DIM);
 		strbuf_add(out, strbuf_str(&label->before));
@@ -302,13 +305,18 @@ static void draw_name(struct table *table, const struct table_label *label, size
 	text_ink(table->text, label->is_stub ? INK_STUB : INK_PLAIN);
 	strbuf_clear(scratch);
 	text_put(&cell, scratch);
-	fit_text(out, strbuf_str(scratch), name_room(table, label, used), table->text->style->utf8);
+	fit_text(out, strbuf_str(scratch), room, table->text->style->utf8);
 	if (label->is_stub) {
 		strbuf_add(out, STR("..."));
 		text_ink(table->text, INK_PLAIN);
 	}
-	draw_module(table, label->module);
+	if (module.size) {
+		text_ink(table->text, INK_DIM);
+		strbuf_add(out, strbuf_str(&module));
+		text_ink(table->text, INK_PLAIN);
+	}
 	strbuf_add_char(out, '\n');
+	strbuf_deinit(&module);
 }
 
 void table_draw(struct table *table, table_label_fn *label_fn, void *context)

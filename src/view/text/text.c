@@ -31,6 +31,11 @@ void text_ink(struct text *text, enum ink ink)
 	text->ink = ink;
 }
 
+bool text_is_narrower(const struct text *text, size_t width)
+{
+	return text->style->width && text->style->width < width;
+}
+
 void text_title(struct text *text, const char *format, ...)
 {
 	struct strbuf *out = &text->sink->text;

@@ -42,6 +42,8 @@ void text_draw(struct sink *sink, const struct text_style *style,
 
 /* Switches colour from here on; views switch back to INK_PLAIN. */
 void text_ink(struct text *text, enum ink ink);
+/* Whether lines are to be shorter than that, so that a table must do with its main columns. */
+bool text_is_narrower(const struct text *text, size_t width);
 /* A blank line and the view's title. */
 void text_title(struct text *text, const char *format, ...) printf_like(2, 3);
 /* Says how many rows --limit left out, if any. */
