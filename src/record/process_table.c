@@ -142,6 +142,11 @@ size_t process_table_living(const struct process_table *t)
 	return living;
 }
 
+size_t process_table_process_total(const struct process_table *t)
+{
+	return t->process_numbers;
+}
+
 /* ---- threads ---- */
 
 static struct thread **thread_place(struct process_table *t, int64_t tid)

@@ -81,7 +81,8 @@ bool process_table_resolve(
 
 /* Living processes. */
 size_t process_table_living(const struct process_table *t);
-/* Threads there have been. */
+/* Processes, and threads, there have been. */
+size_t process_table_process_total(const struct process_table *t);
 uint64_t process_table_thread_total(const struct process_table *t);
 
 #endif

@@ -434,7 +434,7 @@ static uint64_t timeval_ns(struct timeval t)
 /*
  * The CPU time of the target and all its children.  The system's own account leaves out what a
  * hypervisor took for others, in which no timer could fire; but it has only children that were
- * waited for.  The events counted everybody.
+ * waited for, and nobody while the target lives.  The events counted everybody.
  */
 static uint64_t cpu_time_ns(const struct recorder *r)
 {
@@ -443,7 +443,8 @@ static uint64_t cpu_time_ns(const struct recorder *r)
 
 	if (r->events.is_wide)
 		return account_ns;
-	bool is_all = account_ns >= counted_ns - counted_ns / 20;
+	bool is_all = (r->ended && process_table_process_total(r->processes) == 1) ||
+		      account_ns >= counted_ns - counted_ns / 20;
 
 	return is_all && account_ns < counted_ns ? account_ns : counted_ns;
 }
