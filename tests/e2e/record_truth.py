@@ -103,12 +103,17 @@ def test_handlers_on_a_stack_of_their_own(folder):
 		if "handler_level" in frames and "[truncated]" not in frames]
 	assert max(frames.count("handler_level") for frames in handled) == 50
 	for frames in handled:
-		assert frames.index("repeat") < frames.index("handler_level"), frames
+		assert frames.index("main") < frames.index("handler_level"), frames
+	# One signal may come outside `repeat`, in the calls that start and stop the timer.
+	outside = sum(samples for frames, samples in r.stacks
+		if "handler_level" in frames and "[truncated]" not in frames and "repeat" not in frames)
+	assert outside <= 10, outside
 
 
 def test_a_program_that_deletes_itself(folder):
 	program = recording.program(folder, "shares")
-	r = recording.record(folder, "sh", "-c", f"{program} 2000 & sleep 0.2; rm {program}; wait")
+	r = recording.record(folder, "sh", "-c", f"{program} 2000 & "
+		f"until [ /proc/$!/exe -ef {program} ]; do sleep 0.05; done; sleep 0.2; rm {program}; wait")
 	r.check_whole()
 	assert r.share("shared", exclusive=True) > 0.4
 

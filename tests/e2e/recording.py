@@ -10,6 +10,7 @@ import math
 import os
 import pathlib
 import subprocess
+import time
 
 import harness
 
@@ -34,6 +35,36 @@ def needs_sampling():
 def needs_root():
 	if os.geteuid() != 0:
 		raise harness.Skip("only root can set this up")
+
+
+def children_seconds(pid):
+	"""CPU time that the living descendants of a process have used."""
+	parents, ticks = {}, {}
+	for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+		try:
+			# The name before the last ")" may hold anything.
+			fields = path.read_text(errors="replace").rpartition(")")[2].split()
+		except OSError:
+			continue
+		parents[int(path.parent.name)] = int(fields[1])
+		ticks[int(path.parent.name)] = int(fields[11]) + int(fields[12])
+
+	def descends(child):
+		while child in parents and child != pid:
+			child = parents[child]
+		return child == pid
+	used = sum(ticks[child] for child in ticks if child != pid and descends(child))
+	return used / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for_work(pid, seconds):
+	"""Waits until what sonde records has used that much CPU time; how much it was. On a busy machine
+	wall time says little of what has been recorded."""
+	end = time.monotonic() + 30
+	while (used := children_seconds(pid)) < seconds:
+		assert time.monotonic() < end, f"{used} of {seconds} s were used"
+		time.sleep(0.005)
+	return used
 
 
 def program(folder, name, *flags, source=None):
@@ -103,9 +134,11 @@ class Recording:
 		assert cut <= (1 - least) * self.stats["counted"], f"{cut} of {self.stats['counted']} cut"
 
 	def check_captured(self, least=0.97):
-		"""Samples by CPU time. A thread has half a sample less on average, so short runs fall short."""
+		"""Samples by CPU time. A thread has half a sample less on average, so short runs fall short.
+		The system's account, by which they are expected, leaves out interruptions in which the clock of
+		samples may go on: 61 ms of 1.4 s have been seen on a busy virtual machine."""
 		counted, expected = self.stats["counted"], self.stats["expected"]
-		assert least * expected - 3 <= counted <= 1.03 * expected + 3, f"{counted} of {expected}"
+		assert least * expected - 3 <= counted <= 1.1 * expected + 3, f"{counted} of {expected}"
 		assert self.stats["lost"] == 0, self.stats
 
 
