@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static void *check(void *p)
 {
@@ -34,6 +37,16 @@ static void *advise(void *p, size_t size)
 		(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
 #endif
 	return p;
+}
+
+void alloc_keep_freed(void)
+{
+#ifdef __GLIBC__
+	/* They only ask; where they are refused nothing is lost but time. */
+	(void)mallopt(M_MMAP_MAX, 0);
+	(void)mallopt(M_TRIM_THRESHOLD, -1);
+	(void)mallopt(M_TOP_PAD, 64 << 20);
+#endif
 }
 
 void *xalloc(size_t size)

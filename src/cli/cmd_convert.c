@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/metric.h"
@@ -158,6 +159,7 @@ static struct error *convert(const struct convert_options *options)
 
 	if (err)
 		return err;
+	alloc_keep_freed();
 	err = profile_read(options->input, options->from, &profile);
 	if (err)
 		return err;

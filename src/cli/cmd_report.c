@@ -60,8 +60,10 @@ static struct error *report_file(const struct report_options *options, const cha
 {
 	struct profile *profile;
 	metric_id metric;
-	struct error *err = read_profile(options, path, &profile);
+	struct error *err;
 
+	alloc_keep_freed();
+	err = read_profile(options, path, &profile);
 	if (err)
 		return err;
 	err = metric_choose(profile, options->metric, &metric);

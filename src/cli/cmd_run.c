@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/metric.h"
@@ -47,8 +48,10 @@ static struct error *report(
 {
 	struct profile *profile;
 	metric_id metric;
-	struct error *err = profile_read(options->record.output, NULL, &profile);
+	struct error *err;
 
+	alloc_keep_freed();
+	err = profile_read(options->record.output, NULL, &profile);
 	if (err)
 		return err;
 	err = metric_choose(profile, options->report.metric, &metric);
