@@ -51,7 +51,7 @@ struct recorder_result {
 	size_t children_left;	/* processes that the target started and that went on after it */
 	bool sampling_ended;	/* the kernel ended it before the target's end: a set-uid exec */
 	uint64_t kernel_cpu_ns; /* the part of cpu_ns that could not be sampled: kernel code */
-	bool kernel_frames; /* whether kernel frames could be recorded */
+	bool kernel_frames;	/* whether kernel frames could be recorded */
 };
 
 must_use struct error *recorder_create(
