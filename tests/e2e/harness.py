@@ -19,6 +19,7 @@ build in build/ is tested. SANITIZED is set where the build has sanitizers, whic
 import inspect
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,9 @@ def main():
 		if name.startswith("test_") and callable(f)]
 	if len(sys.argv) > 1:
 		functions = [f for f in functions if f.__name__ in sys.argv[1:]]
+	# In the background, or below nohup, these may be ignored, and would be by what is tested.
+	for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+		signal.signal(number, signal.SIG_DFL)
 	print(f"1..{len(functions)}")
 	failed = False
 	for number, function in enumerate(functions, 1):
