@@ -39,7 +39,7 @@ local function count(t) return t[1] and 1 + count(t[1]) + count(t[2]) or 1 end
 
 local sum = 0
 for _ = 1, units do
-	sum = sum + fib(21) + through_pcall(150) + #through_gsub(60) + through_sort(1)
+	sum = sum + fib(21) + through_pcall(100) + #through_gsub(60) + through_sort(1)
 	for k = 1, 30 do sum = sum + nested[k * 5] end
 	sum = sum + count(tree(12))
 end

@@ -39,8 +39,14 @@
 #define PROGRESS_NS (SECOND_NS / 10)
 /* Between looks at the rings; a ring half full wakes us before. */
 #define POLL_NS (SECOND_NS / 50)
-/* While stacks are deeper than their dumps: their rest is to be read before it changes. */
-#define POLL_DEEP_NS (SECOND_NS / 5000)
+/*
+ * While stacks are deeper than their dumps: their rest is to be read before it changes, so soon
+ * after the next sample is due, and no later than this, as there may be several threads.
+ */
+#define POLL_DEEP_NS (SECOND_NS / 2000)
+#define POLL_DUE_NS  (SECOND_NS / 60000)
+/* A sample this late is not coming: its thread sleeps. */
+#define POLL_LATE_NS (SECOND_NS / 8000)
 #define DEEP_NS	     (SECOND_NS / 2)
 /* So many samples missing, and such a part of all, make the CPUs' clocks worth their price. */
 #define SHORT_LIVES_LEAST 12
@@ -61,6 +67,7 @@ struct recorder {
 	VEC(struct pollfd) polled; /* the signals, then each event still up */
 	struct snapshot snapshot;
 	uint64_t start_ns, progress_ns;
+	uint64_t sampled_ns;	/* when the last sample was taken */
 	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
 	uint64_t hung_up_ns;	/* when the last event hung up; 0: some are up */
 	uint64_t lost_records, lost_sideband, throttled;
@@ -211,8 +218,10 @@ static void take_record(struct recorder *r, const struct perf_event_header *head
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
 		if (perf_record_sample(header, r->events.grant.kernel, &sample) &&
-			is_ours(r, &sample))
+			is_ours(r, &sample)) {
 			snapshot_take(&r->snapshot, &sample);
+			r->sampled_ns = sample.time_ns;
+		}
 		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
@@ -283,13 +292,24 @@ static void drop_hung_up(struct recorder *r)
 		r->hung_up_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
+/* How long to sleep while stacks are deep. */
+static uint64_t deep_time_ns(const struct recorder *r, uint64_t now_ns)
+{
+	uint64_t due_ns = r->sampled_ns + r->options.interval_ns + POLL_DUE_NS;
+	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : POLL_DUE_NS;
+
+	if (now_ns > due_ns + POLL_LATE_NS || wait_ns > POLL_DEEP_NS)
+		return POLL_DEEP_NS;
+	return wait_ns;
+}
+
 static uint64_t poll_time_ns(struct recorder *r, bool deep)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	if (deep)
 		r->deep_until_ns = now_ns + DEEP_NS;
-	return now_ns < r->deep_until_ns ? POLL_DEEP_NS : POLL_NS;
+	return now_ns < r->deep_until_ns ? deep_time_ns(r, now_ns) : POLL_NS;
 }
 
 static void wait_for_work(struct recorder *r)
