@@ -18,27 +18,12 @@
 #include "cli/command_path.h"
 #include "cli/message.h"
 #include "cli/record_summary.h"
+#include "readers/capture_names.h"
 #include "record/recorder.h"
 #include "symbolize/symbolize.h"
 #include "view/text/units.h"
 
 /* ---- symbols ---- */
-
-static enum object_kind symbolize_kind(enum capture_object_kind kind)
-{
-	switch (kind) {
-	case CAPTURE_OBJECT_USER:
-		return OBJECT_USER;
-	case CAPTURE_OBJECT_KERNEL:
-		return OBJECT_KERNEL;
-	case CAPTURE_OBJECT_JIT:
-		return OBJECT_JIT;
-	case CAPTURE_OBJECT_UNKNOWN:
-	case CAPTURE_OBJECT_TRUNCATED:
-		break;
-	}
-	return OBJECT_UNKNOWN;
-}
 
 static void write_place(struct capture_writer *writer, uint32_t object, uint64_t obj_addr,
 	const struct symbol_place *place, struct arena *arena)
@@ -73,7 +58,7 @@ static void symbolize_object(struct symbolizer *symbolizer, struct capture_write
 		.path = object->path,
 		.open_path = object->open_path,
 		.build_id = object->build_id,
-		.kind = symbolize_kind(object->kind),
+		.kind = capture_names_kind(object->kind),
 		.pid = object->pid,
 	};
 
@@ -89,7 +74,7 @@ static void symbolize_object(struct symbolizer *symbolizer, struct capture_write
 
 static bool has_code(const struct recorder_object *object)
 {
-	return object->address_count > 0 && symbolize_kind(object->kind) != OBJECT_UNKNOWN;
+	return object->address_count > 0 && capture_names_kind(object->kind) != OBJECT_UNKNOWN;
 }
 
 static void symbolize_all(struct recorder *recorder, struct record_summary *summary)

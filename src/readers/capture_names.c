@@ -34,7 +34,7 @@ void capture_names_deinit(struct capture_names *n)
 	vec_deinit(&n->frame_ids);
 }
 
-static enum object_kind object_kind_of(uint32_t kind)
+enum object_kind capture_names_kind(uint32_t kind)
 {
 	switch (kind) {
 	case CAPTURE_OBJECT_USER:
@@ -59,7 +59,7 @@ static void add_object(struct capture_names *n, const struct capture_object *row
 	/* Code in no mapping belongs to no load object, as a stack cut short does. */
 	if (row->kind != CAPTURE_OBJECT_TRUNCATED && !str_equal(row->path, STR("[unknown]")))
 		id = builder_object(
-			n->builder, row->path, row->build_id, object_kind_of(row->kind));
+			n->builder, row->path, row->build_id, capture_names_kind(row->kind));
 	vec_push(&n->objects, (struct capture_names_object){.id = id,
 				      .kind = row->kind,
 				      .path = arena_str(n->arena, row->path),

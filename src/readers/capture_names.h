@@ -42,6 +42,10 @@ struct capture_names {
 	struct capture_chain truncated, unknown; /* unknown: of no known object */
 };
 
+/* What kind of load object, in a profile, a recording's enum capture_object_kind is; unknown
+ * numbers are OBJECT_UNKNOWN. */
+enum object_kind capture_names_kind(uint32_t kind);
+
 void capture_names_init(struct capture_names *n, struct builder *b, struct arena *arena);
 void capture_names_deinit(struct capture_names *n);
 /* The OBJECTS rows of a chunk; a row that repeats an id is passed over. */
