@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/nearest.h"
 #include "cli/message.h"
-#include "cli/nearest.h"
 
 /* Each has a file of its own, cmd_NAME.c. */
 extern const struct command cmd_run, cmd_record, cmd_report, cmd_convert, cmd_formats, cmd_doctor,

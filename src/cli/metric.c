@@ -3,7 +3,7 @@
  */
 #include "cli/metric.h"
 
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 struct error *metric_choose(const struct profile *profile, const char *name, metric_id *metric)
 {

@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/nearest.h"
 #include "base/str.h"
 #include "cli/help.h"
 #include "cli/message.h"
-#include "cli/nearest.h"
 
 /* Of options_common; the commands' own ids are never told to anyone but their set function. */
 enum { OPTION_HELP };

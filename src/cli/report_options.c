@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "cli/nearest.h"
+#include "base/nearest.h"
 #include "cli/values.h"
 #include "view/views.h"
 

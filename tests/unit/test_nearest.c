@@ -2,7 +2,7 @@
  * Distances by hand, and which candidate is suggested.
  */
 
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-#ifndef SONDE_CLI_NEAREST_H
-#define SONDE_CLI_NEAREST_H
+#ifndef SONDE_BASE_NEAREST_H
+#define SONDE_BASE_NEAREST_H
 
 /*
  * "Did you mean …?": the candidate nearest to what was typed.

@@ -7,7 +7,7 @@
  * Only three rows of the usual table are kept, since a transposition looks two rows back.
  */
 
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 #include <stdlib.h>
 
