@@ -75,6 +75,12 @@ static void add_gap(const struct cfi_entries *e, uint64_t low, uint64_t high, st
 	}
 }
 
+static void add_start(struct cfi_table *table, uint64_t low)
+{
+	if (low - table->base_addr <= UINT32_MAX)
+		vec_push(&table->starts, (uint32_t)(low - table->base_addr));
+}
+
 static void compile_rows(struct cfi_entries *e, struct cfi_rows *rows)
 {
 	const struct cfi_fde *fdes = e->fdes.data;
@@ -88,6 +94,7 @@ static void compile_rows(struct cfi_entries *e, struct cfi_rows *rows)
 		if (high == fdes[i].low)
 			continue;
 		add_gap(e, end, fdes[i].low, rows);
+		add_start(rows->table, fdes[i].low);
 		compile_fde(e, &fdes[i], high, rows);
 		end = high;
 	}
@@ -143,6 +150,7 @@ void cfi_table_destroy(struct cfi_table *table)
 		return;
 	vec_deinit(&table->page_first);
 	vec_deinit(&table->rows);
+	vec_deinit(&table->starts);
 	vec_deinit(&table->rules);
 	vec_deinit(&table->slow_rules);
 	str_table_deinit(&table->expressions);
@@ -176,6 +184,28 @@ const struct cfi_rule *cfi_table_find(const struct cfi_table *table, uint64_t ob
 	return &table->rules.data[rule_at(table, obj_addr)];
 }
 
+bool cfi_table_function(const struct cfi_table *table, uint64_t obj_addr, uint64_t *start_addr)
+{
+	const uint32_t *starts = table->starts.data;
+	uint64_t offset = obj_addr - table->base_addr;
+	size_t low = 0, high = table->starts.count;
+
+	if (rule_at(table, obj_addr) == 0)
+		return false;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (starts[middle] <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return false;
+	*start_addr = table->base_addr + starts[low - 1];
+	return true;
+}
+
 const struct cfi_slow_rule *cfi_table_slow(const struct cfi_table *table, uint32_t index)
 {
 	return &table->slow_rules.data[index];
@@ -199,7 +229,7 @@ size_t cfi_table_rule_count(const struct cfi_table *table)
 size_t cfi_table_size_bytes(const struct cfi_table *table)
 {
 	return sizeof(*table) + table->page_first.capacity * sizeof(uint32_t) +
-	       table->rows.capacity * sizeof(uint32_t) +
+	       table->rows.capacity * sizeof(uint32_t) + table->starts.capacity * sizeof(uint32_t) +
 	       table->rules.capacity * sizeof(struct cfi_rule) +
 	       table->slow_rules.capacity * sizeof(struct cfi_slow_rule) +
 	       arena_size_bytes(table->arena);

@@ -110,6 +110,8 @@ void cfi_table_destroy(struct cfi_table *table);
 
 /* The rule for an address in the object's numbering; never NULL (a CFI_NONE rule instead). */
 const struct cfi_rule *cfi_table_find(const struct cfi_table *table, uint64_t obj_addr);
+/* Where the function begins that has rules for obj_addr.  False: none has, or it is not known. */
+bool cfi_table_function(const struct cfi_table *table, uint64_t obj_addr, uint64_t *start_addr);
 /* The row behind a CFI_SLOW rule, and an expression's bytes; index must come from the table. */
 const struct cfi_slow_rule *cfi_table_slow(const struct cfi_table *table, uint32_t index);
 struct str cfi_table_expression(const struct cfi_table *table, int32_t index);

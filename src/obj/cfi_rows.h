@@ -21,6 +21,7 @@ struct cfi_table {
 	uint64_t base_addr;	  /* of the first page */
 	VEC(uint32_t) page_first; /* page → its first row; one more than there are pages */
 	VEC(uint32_t) rows;
+	VEC(uint32_t) starts; /* of functions, less base_addr; ascending, below 4 GB */
 	VEC(struct cfi_rule) rules;
 	VEC(struct cfi_slow_rule) slow_rules;
 	struct arena *arena;

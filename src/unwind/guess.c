@@ -56,7 +56,7 @@ static bool read_is_after_call(struct unwind_memory *memory, uint64_t va)
 		       guess_is_call(bytes));
 }
 
-static bool is_return_address(struct guess_cache *cache, const struct unwind_space *space,
+bool guess_is_return_address(struct guess_cache *cache, const struct unwind_space *space,
 	struct unwind_memory *memory, uint64_t va)
 {
 	size_t slot = hash_pair(va, space->generation) % GUESS_CACHE_SIZE;
@@ -71,6 +71,20 @@ static bool is_return_address(struct guess_cache *cache, const struct unwind_spa
 	return cache->slots[slot].after_call;
 }
 
+bool guess_call_target(struct unwind_memory *memory, uint64_t return_va, uint64_t *target_va)
+{
+	uint8_t bytes[5];
+	int32_t distance;
+
+	if (!memory->read_code ||
+		!memory->read_code(memory, return_va - sizeof(bytes), bytes, sizeof(bytes)) ||
+		bytes[0] != 0xe8)
+		return false;
+	memcpy(&distance, bytes + 1, sizeof(distance));
+	*target_va = return_va + (uint64_t)(int64_t)distance;
+	return true;
+}
+
 /* ---- layouts ---- */
 
 struct guess {
@@ -83,7 +97,7 @@ struct guess {
 static bool read_return_address(struct guess *g, uint64_t va, uint64_t *return_va)
 {
 	return unwind_memory_read(g->memory, va, return_va) &&
-	       is_return_address(g->cache, g->space, g->memory, *return_va);
+	       guess_is_return_address(g->cache, g->space, g->memory, *return_va);
 }
 
 static void step_out(struct guess *g, uint64_t return_va, uint64_t sp, uint64_t bp)

@@ -145,7 +145,7 @@ void history_distrust(struct unwind_history *history)
 
 void unwind_history_keep(struct unwind_history *history, const struct unwind_stack *stack)
 {
-	if (stack->end != UNWIND_ROOT && stack->end != UNWIND_REUSED)
+	if ((stack->end != UNWIND_ROOT && stack->end != UNWIND_REUSED) || stack->guessed)
 		return;
 	history->frames.count = stack->end == UNWIND_REUSED ? stack->reused : 0;
 	history->generation = history->walk_generation;

@@ -17,6 +17,7 @@
 #include "obj/cfi.h"
 #include "unwind/guess.h"
 #include "unwind/history.h"
+#include "unwind/lost_bp.h"
 #include "unwind/slow.h"
 #include "unwind/step.h"
 
@@ -25,6 +26,9 @@ enum { CACHE_BITS = 14, CACHE_SIZE = 1 << CACHE_BITS };
 
 /* Of the times that a signal frame may lead inwards, to another stack. */
 enum { STACK_SWITCHES_MAX = 64 };
+
+/* From the frame pointer to the return address, where there is nothing between them. */
+#define FRAME_RETURN_OFFSET ((uint64_t)8)
 
 /* What is known of a pc in a space. */
 struct place {
@@ -235,15 +239,47 @@ static inline enum step simple_step(struct walk *w, const struct cfi_rule *rule,
 	return STEP_CALLER;
 }
 
+/*
+ * Looks for the frame pointer where it is not known, as of threads that were seen asleep.
+ * return_offset: from it to the return address.  False: it is known, and of no use, or not found.
+ */
+static bool regain_bp(struct walk *w, const struct place *place, uint64_t return_offset)
+{
+	struct lost_bp frame = {
+		.cache = &w->walker->guesses,
+		.space = w->space,
+		.memory = w->memory,
+		.va = w->flags & FRAME_INTERRUPTED ? place->pc : call_va(place->pc),
+		.sp = w->regs.value[UNWIND_REG_SP],
+		.return_offset = return_offset,
+	};
+	enum lost_bp_verdict verdict;
+	uint64_t bp;
+
+	if (unwind_regs_know(&w->regs, UNWIND_REG_BP))
+		return false;
+	verdict = lost_bp_find(&frame, &bp);
+	if (verdict == LOST_BP_NOT_FOUND)
+		return false;
+	unwind_regs_set(&w->regs, UNWIND_REG_BP, bp);
+	w->walker->counts.heuristic_steps++;
+	w->stack->guessed += verdict == LOST_BP_GUESSED;
+	return true;
+}
+
 static enum step step_by_table(struct walk *w, const struct place *place)
 {
 	bool interrupted = w->flags & FRAME_INTERRUPTED;
 	const struct unwind_mapping *mapping =
 		unwind_space_find(w->space, interrupted ? place->pc : call_va(place->pc));
 
+	const struct cfi_slow_rule *rule = cfi_table_slow(mapping->table, place->rule->slow);
+	enum step step = slow_step(mapping->table, rule, interrupted, &w->regs, w->memory);
+
 	w->walker->counts.slow_steps++;
-	return slow_step(mapping->table, cfi_table_slow(mapping->table, place->rule->slow),
-		interrupted, &w->regs, w->memory);
+	if (step == STEP_NO_RULE && regain_bp(w, place, FRAME_RETURN_OFFSET))
+		step = slow_step(mapping->table, rule, interrupted, &w->regs, w->memory);
+	return step;
 }
 
 static enum step step_by_guess(struct walk *w, const struct place *place)
@@ -254,7 +290,12 @@ static enum step step_by_guess(struct walk *w, const struct place *place)
 	if (place->object == UINT32_MAX && !interrupted)
 		return STEP_NO_RULE;
 	w->walker->counts.heuristic_steps++;
-	return guess_step(&w->walker->guesses, w->space, interrupted, &w->regs, w->memory);
+	enum step step =
+		guess_step(&w->walker->guesses, w->space, interrupted, &w->regs, w->memory);
+
+	if (step == STEP_NO_RULE && regain_bp(w, place, FRAME_RETURN_OFFSET))
+		step = guess_step(&w->walker->guesses, w->space, interrupted, &w->regs, w->memory);
+	return step;
 }
 
 /*
@@ -309,7 +350,8 @@ static inline enum step step_out(struct walk *w, const struct place *place)
 	case CFI_SP:
 		return simple_step(w, rule, sp);
 	case CFI_BP:
-		if (likely(unwind_regs_know(&w->regs, UNWIND_REG_BP)))
+		if (likely(unwind_regs_know(&w->regs, UNWIND_REG_BP)) ||
+			regain_bp(w, place, (uint64_t)(int64_t)rule->cfa_offset - 8))
 			return simple_step(w, rule, w->regs.value[UNWIND_REG_BP]);
 		return STEP_NO_MEMORY;
 	case CFI_PLT:

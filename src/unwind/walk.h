@@ -33,8 +33,10 @@ enum {
 struct unwind_regs {
 	uint64_t value[UNWIND_REG_COUNT];
 	/*
-	 * Bit n: value[n] is known; BP, SP and PC must be. BX is worth having: lazy binding in the
-	 * dynamic loader keeps its CFA there. The others help in prologues that realign the stack.
+	 * Bit n: value[n] is known; SP and PC must be. Without BP, which a sleeping thread does not
+	 * show, it is searched for where a frame hangs on it. BX is worth having: lazy binding in
+	 * the dynamic loader keeps its CFA there. The others help in prologues that realign the
+	 * stack.
 	 */
 	uint32_t known;
 };
@@ -83,6 +85,7 @@ struct unwind_stack {
 	struct unwind_frame *frames; /* [count], leaf first; the walker's, until its next walk */
 	size_t count;
 	enum unwind_end end;
+	size_t guessed;	      /* frames that were searched for, and may not be the right ones */
 	size_t reused;	      /* UNWIND_REUSED: how many outer frames were taken from the history */
 	uint32_t reused_node; /* UNWIND_REUSED: the node of the innermost of these; else 0 */
 };
@@ -96,7 +99,10 @@ must_use returns_owned struct unwind_history *unwind_history_create(void);
 void unwind_history_destroy(struct unwind_history *history);
 /* Forgets the last stack. */
 void unwind_history_clear(struct unwind_history *history);
-/* Remembers a stack whose frames have their nodes, if its walk ended at the root or by reuse. */
+/*
+ * Remembers a stack whose frames have their nodes, if its walk ended at the root or by reuse, and
+ * nothing in it is a guess.
+ */
 void unwind_history_keep(struct unwind_history *history, const struct unwind_stack *stack);
 /*
  * Whether the frames of a whole stack from frames[inner] outwards are, with their data, the

@@ -1,0 +1,30 @@
+#ifndef SONDE_UNWIND_LOST_BP_H
+#define SONDE_UNWIND_LOST_BP_H
+
+/*
+ * The frame pointer of a frame that has one, where the register's value is not known.  Private to
+ * the walker.
+ */
+
+#include "unwind/guess.h"
+#include "unwind/step.h"
+
+struct lost_bp {
+	struct guess_cache *cache;
+	const struct unwind_space *space;
+	struct unwind_memory *memory;
+	uint64_t va;		/* of an instruction in the frame's function */
+	uint64_t sp;		/* of the frame */
+	uint64_t return_offset; /* the return address is at bp + this, the caller's bp at bp + this
+				   - 8 */
+};
+
+enum lost_bp_verdict {
+	LOST_BP_NOT_FOUND,
+	LOST_BP_GUESSED, /* a frame that may have called this function, but another may have too */
+	LOST_BP_FOUND,	 /* the return address follows a call of this very function */
+};
+
+enum lost_bp_verdict lost_bp_find(const struct lost_bp *frame, uint64_t *bp);
+
+#endif

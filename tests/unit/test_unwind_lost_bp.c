@@ -1,0 +1,286 @@
+/*
+ * Frames with a frame pointer, walked without knowing it: as of threads seen asleep.
+ *
+ * FN_SP16 is a system call's wrapper, FN_BP the function that called it, which FN_END or FN_SP16
+ * called.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "../fake_stack.h"
+#include "base/compiler.h"
+
+/* Places behind calls, which the tests put there. */
+enum {
+	IN_BP = FN_BP + 0x40,	/* of FN_SP16 */
+	IN_END = FN_END + 0x40, /* of FN_BP, or of what a test says */
+	IN_END_TOO = FN_END + 0x80,
+	IN_SP16 = FN_SP16 + 0x40,
+	CALLER_WORDS = 2, /* the frame of FN_SP16 */
+};
+
+static uint8_t code[OBJECT_SIZE];
+
+static bool read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size)
+{
+	(void)memory;
+	if (va < OBJECT_VA || va - OBJECT_VA > sizeof(code) - size)
+		return false;
+	memcpy(bytes, code + (va - OBJECT_VA), size);
+	return true;
+}
+
+static void put_code(uint64_t place, const char *bytes, size_t size)
+{
+	memcpy(code + place, bytes, size);
+}
+
+static void put_call(uint64_t end, uint64_t target)
+{
+	int32_t distance = (int32_t)(target - end);
+
+	code[end - 5] = 0xe8;
+	memcpy(code + end - 4, &distance, sizeof(distance));
+}
+
+static void put_indirect_call(uint64_t end)
+{
+	put_code(end - 2, "\xff\xd0", 2);
+}
+
+/* Asleep in FN_SP16, which FN_BP called: its frame begins at the word CALLER_WORDS. */
+static void init(struct fake_stack *s)
+{
+	memset(code, 0x90, sizeof(code));
+	fake_stack_init(s, STACK_WORDS);
+	s->memory.read_code = read_code;
+	put_call(IN_BP, FN_SP16);
+	put_call(IN_END, FN_BP);
+	s->words[1] = code_va(IN_BP);
+	fake_stack_set(s, code_va(FN_SP16 + 1), word_va(0), 0);
+	s->regs.known &= ~(1u << UNWIND_REG_BP);
+}
+
+static void put_pair(struct fake_stack *s, size_t word, uint64_t bp, uint64_t return_addr)
+{
+	s->words[word] = bp;
+	s->words[word + 1] = code_va(return_addr);
+}
+
+/* The walk goes through FN_BP, whose frame pointer is at that word, to its caller. */
+static void expect_frame_at(struct fake_stack *s, size_t word, uint64_t return_addr, size_t guessed)
+{
+	fake_stack_walk(s, NULL);
+	assert_int_equal(s->stack.end, UNWIND_ROOT);
+	assert_true(s->stack.count >= 3);
+	assert_int_equal(s->stack.frames[1].pc, code_va(IN_BP));
+	assert_int_equal(s->stack.frames[2].pc, code_va(return_addr));
+	assert_int_equal(s->stack.frames[2].sp, word_va(word + 2));
+	assert_int_equal(s->stack.guessed, guessed);
+}
+
+/* A direct call of the function settles it, whatever bp its caller had. */
+static void test_direct_call(void **state)
+{
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	put_pair(&s, 30, 12345, IN_END);
+	expect_frame_at(&s, 30, IN_END, 0);
+	assert_int_equal(unwind_walker_counts(s.walker).heuristic_steps, 1);
+	fake_stack_deinit(&s);
+}
+
+/* What a prologue makes room for can hold old frames that look right. */
+static void test_prologue(void **state)
+{
+	static const char prologue[] =
+		"\xf3\x0f\x1e\xfa\x55\x48\x89\xe5\x41\x57\x53\x48\x81\xec\xf0\x00\x00\x00";
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	put_call(IN_END_TOO, FN_BP);
+	put_pair(&s, 10, word_va(40), IN_END_TOO);
+	put_pair(&s, CALLER_WORDS + 2 + 30, word_va(40), IN_END);
+	expect_frame_at(&s, 10, IN_END_TOO, 0);
+	put_code(FN_BP, prologue, sizeof(prologue) - 1);
+	expect_frame_at(&s, CALLER_WORDS + 2 + 30, IN_END, 0);
+	/* alloca: further out. */
+	put_pair(&s, CALLER_WORDS + 2 + 30, 0, 0);
+	put_pair(&s, 300, word_va(340), IN_END);
+	expect_frame_at(&s, 300, IN_END, 0);
+	fake_stack_deinit(&s);
+}
+
+/* Words that look like code but lead nowhere are passed over. */
+static void test_decoys(void **state)
+{
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	put_indirect_call(IN_SP16);
+	put_indirect_call(IN_END_TOO);
+	/* After no call; a caller without a return address of its own. */
+	put_pair(&s, 6, word_va(40), IN_END + 3);
+	put_pair(&s, 10, word_va(40), IN_SP16);
+	put_pair(&s, 30, word_va(40), IN_END);
+	expect_frame_at(&s, 30, IN_END, 0);
+	/* Another function was called from there, which may have jumped to this one: only if
+	 * there is nothing better. */
+	put_call(IN_END, FN_RBX);
+	expect_frame_at(&s, 30, IN_END, 1);
+	put_pair(&s, 50, word_va(60), IN_END_TOO);
+	expect_frame_at(&s, 50, IN_END_TOO, 1);
+	fake_stack_deinit(&s);
+}
+
+/* A call that may be of this function is not given up for a sure one far out: that is a
+ * recursion's. */
+static void test_indirect_call(void **state)
+{
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	put_indirect_call(IN_END_TOO);
+	put_pair(&s, 20, 1, IN_END_TOO);
+	put_pair(&s, 1000, 1, IN_END);
+	expect_frame_at(&s, 20, IN_END_TOO, 1);
+	put_pair(&s, 1000, 0, 0);
+	put_pair(&s, 100, 1, IN_END);
+	expect_frame_at(&s, 100, IN_END, 0);
+	fake_stack_deinit(&s);
+}
+
+/* A frame in between that saved bp gives it back. */
+static void test_saved_bp(void **state)
+{
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	put_call(IN_BP + 0x20, FN_BP);
+	put_pair(&s, 20, word_va(200), IN_BP + 0x20);
+	put_pair(&s, 60, word_va(100), IN_END); /* never looked at */
+	put_pair(&s, 200, word_va(300), IN_END);
+	fake_stack_walk(&s, NULL);
+	assert_int_equal(s.stack.end, UNWIND_ROOT);
+	assert_int_equal(s.stack.count, 4);
+	assert_int_equal(s.stack.frames[3].sp, word_va(202));
+	assert_int_equal(unwind_walker_counts(s.walker).heuristic_steps, 1);
+	fake_stack_deinit(&s);
+}
+
+/* A frame that realigned the stack keeps a copy of its return address above bp. */
+static void test_realigned(void **state)
+{
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	put_call(FN_REALIGNED + 0x40, FN_SP16);
+	put_call(IN_END, FN_REALIGNED);
+	s.words[1] = code_va(FN_REALIGNED + 0x40);
+	put_pair(&s, 24, word_va(90), IN_END);
+	s.words[23] = word_va(34); /* the CFA */
+	s.words[33] = code_va(IN_END);
+	fake_stack_walk(&s, NULL);
+	assert_int_equal(s.stack.end, UNWIND_ROOT);
+	assert_int_equal(s.stack.count, 3);
+	assert_int_equal(s.stack.frames[2].sp, word_va(34));
+	fake_stack_deinit(&s);
+}
+
+/* Code without rules, all along. */
+static void test_bare(void **state)
+{
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	put_indirect_call(FN_BARE + 0x40);
+	put_indirect_call(FN_BARE + 0x80);
+	s.words[1] = code_va(FN_BARE + 0x40);
+	put_pair(&s, 20, word_va(50), FN_BARE + 0x80);
+	put_pair(&s, 50, 0, IN_END);
+	fake_stack_walk(&s, NULL);
+	assert_int_equal(s.stack.end, UNWIND_ROOT);
+	assert_int_equal(s.stack.count, 4);
+	assert_int_equal(s.stack.guessed, 1);
+	fake_stack_deinit(&s);
+}
+
+static void test_nothing_there(void **state)
+{
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	fake_stack_walk(&s, NULL);
+	assert_int_equal(s.stack.end, UNWIND_NO_MEMORY);
+	assert_int_equal(s.stack.count, 2);
+	s.memory.read_code = NULL;
+	fake_stack_walk(&s, NULL);
+	assert_int_equal(s.stack.end, UNWIND_NO_MEMORY);
+	fake_stack_deinit(&s);
+}
+
+/* A guessed stack is not what later ones are compared with. */
+static void test_guesses_are_not_kept(void **state)
+{
+	struct unwind_history *history = unwind_history_create();
+	struct fake_stack s;
+	size_t word = CALLER_WORDS;
+
+	(void)state;
+	init(&s);
+	put_indirect_call(IN_END);
+	put_call(IN_SP16, FN_BP);
+	put_pair(&s, 2, 77, IN_SP16);
+	for (word = 4; word < 104; word += 2)
+		s.words[word + 1] = code_va(FN_SP16 + 0x60);
+	put_indirect_call(FN_SP16 + 0x60);
+	s.words[103] = code_va(IN_END);
+	for (int i = 0; i < 3; i++) {
+		fake_stack_walk(&s, history);
+		assert_int_equal(s.stack.end, i < 1 ? UNWIND_ROOT : UNWIND_REUSED);
+		unwind_history_keep(history, &s.stack);
+	}
+	unwind_history_clear(history);
+	put_indirect_call(IN_SP16);
+	code[IN_SP16 - 5] = 0x90;
+	for (int i = 0; i < 3; i++) {
+		fake_stack_walk(&s, history);
+		assert_int_equal(s.stack.end, UNWIND_ROOT);
+		assert_int_equal(s.stack.guessed, 1);
+		unwind_history_keep(history, &s.stack);
+	}
+	unwind_history_destroy(history);
+	fake_stack_deinit(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_direct_call),
+		cmocka_unit_test(test_prologue),
+		cmocka_unit_test(test_decoys),
+		cmocka_unit_test(test_indirect_call),
+		cmocka_unit_test(test_saved_bp),
+		cmocka_unit_test(test_realigned),
+		cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_nothing_there),
+		cmocka_unit_test(test_guesses_are_not_kept),
+	};
+
+	return cmocka_run_group_tests_name("unwind_lost_bp", tests, NULL, NULL);
+}
