@@ -93,8 +93,9 @@ static bool child_readable(void)
 
 static void probe_sampling(struct recorder_ability *ability)
 {
+	struct perf_event_spec spec = {.interval_ns = 1000001};
 	struct perf_event_set set;
-	struct error *err = perf_event_set_open(&set, 0, 1000001);
+	struct error *err = perf_event_set_open(&set, &spec, 0, false);
 
 	if (err) {
 		ability->perf_errno = err->code;
@@ -114,9 +115,9 @@ void recorder_probe(struct recorder_ability *ability)
 	*ability = (struct recorder_ability){0};
 	probe_sampling(ability);
 	ability->system_wide =
-		perf_event_try(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, true) == 0;
+		perf_attr_try(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true, true) == 0;
 	ability->hardware =
-		perf_event_try(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false) == 0;
+		perf_attr_try(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false, false) == 0;
 	ability->paranoid = perf_event_paranoid();
 	ability->mlock_kb = perf_event_sysctl("perf_event_mlock_kb", 0);
 	ability->max_stack = perf_event_sysctl("perf_event_max_stack", 0);

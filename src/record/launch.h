@@ -8,6 +8,7 @@
  */
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -22,6 +23,9 @@ struct launch {
 struct launch_state {
 	sigset_t mask;
 	struct sigaction pipe, file_size, child; /* SIGPIPE, SIGXFSZ, SIGCHLD */
+	struct rlimit files, locked_memory;
+	int niceness;
+	int timer_slack_ns;
 };
 /*
  * Remembers all of launch_state as it was.  From here on SIGPIPE and SIGXFSZ are ignored, as a
@@ -31,10 +35,17 @@ struct launch_state {
 void launch_state_save(struct launch_state *state);
 /* Sets back the signal mask and the dispositions. */
 void launch_state_restore(const struct launch_state *state);
+/*
+ * From here on we may have many files open and much memory locked, and are quick to empty the rings
+ * on a busy machine, all as far as it is allowed.
+ */
+void launch_raise_ourselves(void);
 
-/* Forks the child, which waits. */
-must_use struct error *launch_start(
-	struct launch *launch, char *const *command, const struct launch_state *state);
+/*
+ * Forks the child, which waits.  environment: NULL-terminated "NAME=value"s to set in it, or NULL.
+ */
+must_use struct error *launch_start(struct launch *launch, char *const *command,
+	char *const *environment, const struct launch_state *state);
 /*
  * Lets the child call exec.  ERROR_SYSTEM with execve's errno, "NAME: …", if that failed; the child
  * is gone then.

@@ -1,212 +1,112 @@
 /*
- * Opens perf events and their rings: perf_event_open(2).
- *
- * What can be had differs with the kernel's age and with who asks, so two things are found out by
- * trying.  Attributes: kernel samples, build-ids, lost counts, dropped one by one while the kernel
- * refuses.  Ring sizes: what may be locked in memory is budgeted per user, so sizes are halved
- * until all CPUs have a ring.
- *
- * The clock is cpu-clock with a fixed period: an hrtimer, so it needs no hardware counters, and its
- * count is the CPU time of the target to the nanosecond.
+ * Opens perf events and their rings.  What may be locked in memory is budgeted per user, so ring
+ * sizes are halved until all CPUs have theirs.
  */
 #include "record/perf_event.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <stdio.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "record/perf_record.h"
-
-/* All rings together, where that much may be locked; a ring beyond RING_BYTES_MOST gains nothing.
- */
+/* All rings together, where that much may be locked; beyond RING_BYTES_MOST nothing is gained. */
 #define RINGS_BYTES	 ((size_t)64 << 20)
 #define RING_BYTES_MOST	 ((size_t)8 << 20)
 #define RING_BYTES_LEAST ((size_t)64 << 10)
-/* The tracker's ring is a sixteenth of it: a map is about 130 bytes, a thread's life 150. */
-#define TRACK_BYTES_LEAST ((size_t)16 << 10)
+/* The other rings are a sixteenth of it: a map is about 130 bytes, a thread's life 150. */
+#define OTHER_BYTES_LEAST ((size_t)16 << 10)
 /* About what a new program reports: its files are best opened while it lives. */
 #define TRACK_WAKE_BYTES 1024u
 /* A record is at most 65,535 bytes, its other fields included; the kernel cuts the stack to fit. */
 #define STACK_BYTES_MOST  65528u
 #define STACK_BYTES_LEAST 1024u
+/* What most stacks of most programs fit into. */
+#define STACK_BYTES_SMALL 16384u
 /* A ring holds the samples of this time, so that a late wake-up loses none. */
 #define RING_TIME_NS UINT64_C(80000000)
 
-static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
+/* ---- rings ---- */
+
+static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream stream)
 {
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	size_t size = set->grant.ring_bytes;
+
+	if (stream == PERF_STREAM_SAMPLES)
+		return size;
+	return size / 16 > OTHER_BYTES_LEAST ? size / 16 : OTHER_BYTES_LEAST;
 }
 
-static void attr_init_common(struct perf_event_attr *attr, const struct perf_event_grant *grant)
+static uint32_t wake_bytes(const struct perf_event_set *set, enum perf_stream stream)
 {
-	*attr = (struct perf_event_attr){.size = sizeof(*attr), .type = PERF_TYPE_SOFTWARE};
-	attr->inherit = 1;
-	attr->sample_id_all = 1;
-	attr->exclude_hv = 1;
-	attr->exclude_kernel = !grant->kernel;
-	attr->use_clockid = 1;
-	attr->clockid = CLOCK_MONOTONIC;
-	attr->watermark = 1;
-	attr->read_format = grant->lost_counts ? PERF_FORMAT_LOST : 0;
+	if (stream == PERF_STREAM_TRACK)
+		return TRACK_WAKE_BYTES;
+	return (uint32_t)(stream_bytes(set, stream) / 2);
 }
 
-static void attr_init_sample(
-	struct perf_event_attr *attr, const struct perf_event_grant *grant, uint64_t interval_ns)
+static bool has_stream(const struct perf_event_set *set, enum perf_stream stream)
 {
-	attr_init_common(attr, grant);
-	attr->config = PERF_COUNT_SW_CPU_CLOCK;
-	attr->disabled = 1;
-	attr->enable_on_exec = 1;
-	attr->sample_period = interval_ns;
-	attr->sample_type = PERF_RECORD_SAMPLE_FIELDS;
-	if (grant->kernel)
-		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	attr->exclude_callchain_user = 1;
-	attr->sample_regs_user = PERF_RECORD_USER_REGS;
-	attr->sample_stack_user = grant->stack_bytes;
-	attr->wakeup_watermark = (uint32_t)(grant->ring_bytes / 2);
-}
-
-static size_t track_bytes(const struct perf_event_grant *grant)
-{
-	size_t size = grant->ring_bytes / 16;
-
-	return size > TRACK_BYTES_LEAST ? size : TRACK_BYTES_LEAST;
-}
-
-static void attr_init_track(struct perf_event_attr *attr, const struct perf_event_grant *grant)
-{
-	attr_init_common(attr, grant);
-	attr->config = PERF_COUNT_SW_DUMMY;
-	attr->sample_type = PERF_RECORD_TRACK_FIELDS;
-	attr->mmap = 1;
-	attr->mmap2 = 1;
-	attr->build_id = grant->build_id;
-	attr->comm = 1;
-	attr->comm_exec = 1;
-	attr->task = 1;
-	attr->wakeup_watermark = TRACK_WAKE_BYTES;
-}
-
-/*
- * Drops the newest or most privileged thing that the kernel may have refused with code.  False:
- * there is nothing left to drop.
- */
-static bool grant_reduce(struct perf_event_grant *grant, int code)
-{
-	if ((code == EACCES || code == EPERM) && grant->kernel) {
-		grant->kernel = false;
-		return true;
-	}
-	if (code != EINVAL && code != E2BIG)
-		return false;
-	if (grant->lost_counts)
-		grant->lost_counts = false;
-	else if (grant->build_id)
-		grant->build_id = false;
-	else
-		return false;
-	return true;
-}
-
-/* Finds out by trying what attributes the kernel grants. 0, or the errno of the last refusal. */
-static int grant_attributes(struct perf_event_grant *grant, pid_t pid, uint64_t interval_ns)
-{
-	for (;;) {
-		struct perf_event_attr sample, track;
-		int fd, code;
-
-		attr_init_sample(&sample, grant, interval_ns);
-		attr_init_track(&track, grant);
-		fd = open_event(&sample, pid, -1);
-		if (fd >= 0) {
-			close(fd);
-			fd = open_event(&track, pid, -1);
-		}
-		if (fd >= 0) {
-			close(fd);
-			return 0;
-		}
-		code = errno;
-		if (!grant_reduce(grant, code))
-			return code;
-	}
+	return stream != PERF_STREAM_SWITCHES || set->spec.switches;
 }
 
 static void cpu_close(struct perf_event_cpu *cpu)
 {
-	ring_unmap(&cpu->samples);
-	ring_unmap(&cpu->track);
-	if (cpu->sample_fd >= 0)
-		close(cpu->sample_fd);
-	if (cpu->track_fd >= 0)
-		close(cpu->track_fd);
+	for (int s = 0; s < PERF_STREAM_COUNT; s++) {
+		ring_unmap(&cpu->ring[s]);
+		if (cpu->anchor_fd[s] >= 0)
+			close(cpu->anchor_fd[s]);
+	}
 }
 
 /* 0, or an errno; ENODEV: the CPU is not there. */
-static int cpu_open(struct perf_event_cpu *cpu, const struct perf_event_grant *grant, pid_t pid,
-	int number, uint64_t interval_ns)
+static int cpu_open(const struct perf_event_set *set, struct perf_event_cpu *cpu, int number)
 {
-	struct perf_event_attr attr;
-	int code = 0;
+	*cpu = (struct perf_event_cpu){.number = number, .anchor_fd = {-1, -1, -1}};
+	for (enum perf_stream s = 0; s < PERF_STREAM_COUNT; s++) {
+		struct perf_event_attr attr;
+		int code = 0;
 
-	*cpu = (struct perf_event_cpu){.sample_fd = -1, .track_fd = -1, .number = number};
-	attr_init_sample(&attr, grant, interval_ns);
-	cpu->sample_fd = open_event(&attr, pid, number);
-	if (cpu->sample_fd < 0)
-		return errno;
-	attr_init_track(&attr, grant);
-	cpu->track_fd = open_event(&attr, pid, number);
-	if (cpu->track_fd < 0)
-		code = errno;
-	if (!code)
-		code = ring_map(&cpu->samples, cpu->sample_fd, grant->ring_bytes);
-	if (!code)
-		code = ring_map(&cpu->track, cpu->track_fd, track_bytes(grant));
-	if (code)
-		cpu_close(cpu);
-	return code;
+		if (!has_stream(set, s))
+			continue;
+		perf_attr_anchor(&attr, &set->grant, wake_bytes(set, s));
+		cpu->anchor_fd[s] = perf_attr_open(&attr, 0, number);
+		if (cpu->anchor_fd[s] < 0)
+			code = errno;
+		else
+			code = ring_map(&cpu->ring[s], cpu->anchor_fd[s], stream_bytes(set, s));
+		if (code) {
+			cpu_close(cpu);
+			return code;
+		}
+	}
+	return 0;
 }
 
-/* Opens all CPUs with rings of grant->ring_bytes. 0, or the first errno, with none left open. */
-static int set_open_cpus(struct perf_event_set *set, pid_t pid, uint64_t interval_ns)
+static void close_rings(struct perf_event_set *set)
+{
+	for (size_t i = 0; i < set->cpus.count; i++)
+		cpu_close(&set->cpus.data[i]);
+	vec_deinit(&set->cpus);
+}
+
+/* Opens the rings of all CPUs. 0, or the first errno, with none left open. */
+static int open_rings(struct perf_event_set *set)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
 
 	for (int number = 0; number < configured; number++) {
 		struct perf_event_cpu cpu;
-		int code = cpu_open(&cpu, &set->grant, pid, number, interval_ns);
+		int code = cpu_open(set, &cpu, number);
 
 		if (code == ENODEV)
 			continue;
 		if (code) {
-			perf_event_set_close(set);
+			close_rings(set);
 			return code;
 		}
 		vec_push(&set->cpus, cpu);
 	}
 	return set->cpus.count > 0 ? 0 : ENODEV;
-}
-
-/* The largest dump of which the ring holds RING_TIME_NS, and never fewer than 32. */
-static uint32_t stack_bytes_for(size_t ring_bytes, uint64_t interval_ns)
-{
-	uint64_t records = RING_TIME_NS / interval_ns;
-
-	if (records < 32)
-		records = 32;
-	uint64_t bytes = ring_bytes / records;
-
-	if (bytes > STACK_BYTES_MOST)
-		return STACK_BYTES_MOST;
-	if (bytes < STACK_BYTES_LEAST)
-		return STACK_BYTES_LEAST;
-	return (uint32_t)bytes & ~7u;
 }
 
 static size_t first_ring_bytes(void)
@@ -218,20 +118,12 @@ static size_t first_ring_bytes(void)
 	return size;
 }
 
-struct error *perf_event_set_open(struct perf_event_set *set, pid_t pid, uint64_t interval_ns)
+static struct error *open_largest_rings(struct perf_event_set *set)
 {
-	int code;
-
-	*set = (struct perf_event_set){
-		.grant = {.kernel = true, .build_id = true, .lost_counts = true}};
 	set->grant.ring_bytes = first_ring_bytes();
-	set->grant.stack_bytes = stack_bytes_for(set->grant.ring_bytes, interval_ns);
-	code = grant_attributes(&set->grant, pid, interval_ns);
-	if (code)
-		return error_system(code, "perf_event_open");
 	for (;;) {
-		set->grant.stack_bytes = stack_bytes_for(set->grant.ring_bytes, interval_ns);
-		code = set_open_cpus(set, pid, interval_ns);
+		int code = open_rings(set);
+
 		if (!code)
 			return NULL;
 		if ((code != EPERM && code != ENOMEM) || set->grant.ring_bytes <= RING_BYTES_LEAST)
@@ -241,67 +133,291 @@ struct error *perf_event_set_open(struct perf_event_set *set, pid_t pid, uint64_
 	}
 }
 
-void perf_event_set_close(struct perf_event_set *set)
+/* ---- clocks ---- */
+
+/* The largest copy of which the ring holds RING_TIME_NS, and never fewer than 32. */
+static uint32_t stack_bytes_for(const struct perf_event_set *set)
 {
-	for (size_t i = 0; i < set->cpus.count; i++)
-		cpu_close(&set->cpus.data[i]);
-	vec_deinit(&set->cpus);
+	uint64_t records = RING_TIME_NS / set->spec.interval_ns;
+	uint32_t most = set->spec.stack_bytes_most ? set->spec.stack_bytes_most : STACK_BYTES_MOST;
+
+	if (records < 32)
+		records = 32;
+	uint64_t bytes = set->grant.ring_bytes / records;
+
+	if (bytes > most)
+		return most;
+	if (bytes < STACK_BYTES_LEAST)
+		return STACK_BYTES_LEAST;
+	return (uint32_t)bytes & ~7u;
 }
 
-/* The CPU's own clock, stopped, with its ring. 0, or an errno. */
-static int wide_clock_open(
-	struct perf_event_cpu *cpu, const struct perf_event_grant *grant, uint64_t interval_ns)
+/* At each rate one with the large copy and, where that makes a difference, one with a small one. */
+static void plan_clocks(struct perf_event_set *set)
 {
-	struct perf_event_attr attr;
-	int code;
+	uint32_t large = stack_bytes_for(set);
 
-	*cpu = (struct perf_event_cpu){.track_fd = -1, .number = cpu->number};
-	attr_init_sample(&attr, grant, interval_ns);
-	attr.inherit = 0;
-	attr.enable_on_exec = 0;
-	attr.exclude_idle = 1;
-	cpu->sample_fd = open_event(&attr, -1, cpu->number);
-	if (cpu->sample_fd < 0)
+	set->grant.stack_bytes = large;
+	for (uint32_t i = 0; i <= set->spec.halvings; i++) {
+		uint64_t interval_ns = set->spec.interval_ns << i;
+
+		if (set->clock_count + 2 > PERF_CLOCK_MAX)
+			return;
+		set->clocks[set->clock_count++] = (struct perf_clock){interval_ns, large};
+		if (large >= 2 * STACK_BYTES_SMALL)
+			set->clocks[set->clock_count++] =
+				(struct perf_clock){interval_ns, STACK_BYTES_SMALL};
+	}
+}
+
+/* ---- events ---- */
+
+static enum perf_stream stream_of(enum perf_role role)
+{
+	switch (role) {
+	case PERF_ROLE_TRACK:
+		return PERF_STREAM_TRACK;
+	case PERF_ROLE_SWITCH:
+		return PERF_STREAM_SWITCHES;
+	case PERF_ROLE_CLOCK:
+	case PERF_ROLE_SWITCH_STACK:
+	case PERF_ROLE_COUNTER:
+		break;
+	}
+	return PERF_STREAM_SAMPLES;
+}
+
+static bool is_sampler(struct perf_source source)
+{
+	return stream_of(source.role) == PERF_STREAM_SAMPLES;
+}
+
+/* Whether it is one of those that run while sampling is on. */
+static bool runs(const struct perf_event_set *set, struct perf_source source)
+{
+	return source.role != PERF_ROLE_CLOCK || source.index == set->clock;
+}
+
+static void attr_for(
+	const struct perf_event_set *set, struct perf_source source, struct perf_event_attr *attr)
+{
+	const struct perf_grant *grant = &set->grant;
+
+	switch (source.role) {
+	case PERF_ROLE_CLOCK:
+		perf_attr_clock(attr, grant, &set->clocks[source.index]);
+		break;
+	case PERF_ROLE_TRACK:
+		perf_attr_track(attr, grant);
+		break;
+	case PERF_ROLE_SWITCH:
+		perf_attr_switch(attr, grant);
+		break;
+	case PERF_ROLE_SWITCH_STACK:
+		perf_attr_switch_stack(attr, grant, 1, grant->stack_bytes);
+		break;
+	case PERF_ROLE_COUNTER:
+		perf_attr_counter(
+			attr, grant, &set->spec.counters[source.index], grant->stack_bytes);
+		break;
+	}
+}
+
+/* Opens one event, with its output to the CPU's ring. 0, or an errno. */
+static int event_open(struct perf_event_set *set, const struct perf_event_cpu *cpu,
+	struct perf_source source, pid_t task, bool on_exec)
+{
+	struct perf_event event = {.source = source, .cpu_number = cpu->number, .task = task};
+	struct perf_event_attr attr;
+
+	attr_for(set, source, &attr);
+	attr.enable_on_exec = on_exec && is_sampler(source) && runs(set, source);
+	if (task < 0) {
+		attr.inherit = 0;
+		attr.exclude_idle = source.role == PERF_ROLE_CLOCK;
+	}
+	event.fd = perf_attr_open(&attr, task, cpu->number);
+	if (event.fd < 0)
 		return errno;
-	code = ring_map(&cpu->samples, cpu->sample_fd, grant->ring_bytes);
-	if (code)
-		close(cpu->sample_fd);
+	if (ioctl(event.fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->anchor_fd[stream_of(source.role)]) ||
+		ioctl(event.fd, PERF_EVENT_IOC_ID, &event.id)) {
+		int code = errno;
+
+		close(event.fd);
+		return code;
+	}
+	vec_push(&set->events, event);
+	return 0;
+}
+
+static void drop_events(struct perf_event_set *set, size_t from)
+{
+	while (set->events.count > from)
+		close(set->events.data[--set->events.count].fd);
+}
+
+static int events_open_on(struct perf_event_set *set, const struct perf_event_cpu *cpu, pid_t task,
+	bool on_exec, enum perf_role role, size_t count)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; i < count && !code; i++)
+		code = event_open(set, cpu, (struct perf_source){role, i}, task, on_exec);
 	return code;
 }
 
-/* The new clock takes the place of the old one, whose ring is put into *wide. */
-static void swap_clocks(struct perf_event_cpu *cpu, struct perf_event_cpu *wide)
+/* All events on a task. The tracker is first: what it reports must not be missed. */
+static int task_open(struct perf_event_set *set, pid_t task, bool on_exec)
 {
-	struct ring ring = cpu->samples;
-	int fd = cpu->sample_fd;
+	const struct {
+		enum perf_role role;
+		size_t count;
+	} wanted[] = {
+		{PERF_ROLE_TRACK, 1},
+		{PERF_ROLE_SWITCH, set->spec.switches},
+		{PERF_ROLE_SWITCH_STACK, set->spec.switch_stacks && set->grant.kernel},
+		{PERF_ROLE_COUNTER, set->spec.counter_count},
+		{PERF_ROLE_CLOCK, set->is_wide ? 0 : set->clock_count},
+	};
+	size_t before = set->events.count;
+	int code = 0;
 
-	cpu->samples = wide->samples;
-	cpu->sample_fd = wide->sample_fd;
-	wide->samples = ring;
-	wide->sample_fd = fd;
+	for (size_t i = 0; i < set->cpus.count; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(wanted) && !code; k++)
+			code = events_open_on(set, &set->cpus.data[i], task, on_exec,
+				wanted[k].role, wanted[k].count);
+	if (code)
+		drop_events(set, before);
+	return code;
 }
 
-bool perf_event_set_widen(struct perf_event_set *set, uint64_t interval_ns)
+static void switch_event(const struct perf_event *event, bool on)
 {
-	VEC(struct perf_event_cpu) clocks = {0};
-	bool is_allowed = true;
+	ioctl(event->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
 
-	for (size_t i = 0; i < set->cpus.count && is_allowed; i++) {
-		struct perf_event_cpu clock = {.number = set->cpus.data[i].number};
+/* Brings the samplers from `from` on into the state that they are to be in. */
+static void switch_samplers(struct perf_event_set *set, size_t from)
+{
+	for (size_t i = from; i < set->events.count; i++) {
+		struct perf_event *event = &set->events.data[i];
 
-		is_allowed = wide_clock_open(&clock, &set->grant, interval_ns) == 0;
-		if (is_allowed)
-			vec_push(&clocks, clock);
+		if (is_sampler(event->source))
+			switch_event(event, !set->is_stopped && runs(set, event->source));
 	}
-	for (size_t i = 0; i < set->cpus.count && is_allowed; i++)
-		swap_clocks(&set->cpus.data[i], &clocks.data[i]);
-	if (is_allowed)
-		perf_event_set_go_on(set);
-	set->is_wide = is_allowed;
-	for (size_t i = 0; i < clocks.count; i++)
-		cpu_close(&clocks.data[i]);
-	vec_deinit(&clocks);
-	return is_allowed;
+}
+
+int perf_event_set_add(struct perf_event_set *set, pid_t task)
+{
+	size_t before = set->events.count;
+	int code = task_open(set, task, false);
+
+	if (!code && !set->is_stopped)
+		switch_samplers(set, before);
+	return code;
+}
+
+struct error *perf_event_set_open(
+	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t first, bool on_exec)
+{
+	struct error *err;
+
+	*set = (struct perf_event_set){.spec = *spec, .is_wide = false, .is_stopped = !on_exec};
+	set->grant = (struct perf_grant){.kernel = true,
+		.build_id = true,
+		.lost_counts = true,
+		.stack_bytes = STACK_BYTES_LEAST};
+	int code = perf_grant_probe(&set->grant, first);
+
+	if (code)
+		return error_system(code, "perf_event_open");
+	err = open_largest_rings(set);
+	if (err)
+		return err;
+	plan_clocks(set);
+	code = task_open(set, first, on_exec);
+	if (!code)
+		return NULL;
+	perf_event_set_close(set);
+	return error_system(code, "perf_event_open");
+}
+
+void perf_event_set_close(struct perf_event_set *set)
+{
+	drop_events(set, 0);
+	vec_deinit(&set->events);
+	close_rings(set);
+}
+
+const struct perf_source *perf_event_set_find(const struct perf_event_set *set, uint64_t id)
+{
+	size_t low = 0, high = set->events.count;
+
+	/* The kernel counts its ids upwards, so the events are in their order. */
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (set->events.data[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < set->events.count && set->events.data[low].id == id)
+		return &set->events.data[low].source;
+	return NULL;
+}
+
+enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring)
+{
+	for (size_t i = 0; i < set->cpus.count; i++)
+		for (enum perf_stream s = 0; s < PERF_STREAM_COUNT; s++)
+			if (ring == &set->cpus.data[i].ring[s])
+				return s;
+	return PERF_STREAM_SAMPLES;
+}
+
+/* ---- while it runs ---- */
+
+/* Closes the tasks' own clocks. */
+static void drop_task_clocks(struct perf_event_set *set)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < set->events.count; i++) {
+		struct perf_event event = set->events.data[i];
+
+		if (event.source.role == PERF_ROLE_CLOCK && event.task >= 0)
+			close(event.fd);
+		else
+			set->events.data[kept++] = event;
+	}
+	set->events.count = kept;
+}
+
+bool perf_event_set_widen(struct perf_event_set *set)
+{
+	size_t before = set->events.count;
+	int code = 0;
+
+	for (size_t i = 0; i < set->cpus.count && !code; i++)
+		code = events_open_on(
+			set, &set->cpus.data[i], -1, false, PERF_ROLE_CLOCK, set->clock_count);
+	if (code) {
+		drop_events(set, before);
+		return false;
+	}
+	set->is_wide = true;
+	drop_task_clocks(set);
+	switch_samplers(set, 0);
+	return true;
+}
+
+void perf_event_set_choose(struct perf_event_set *set, uint32_t clock)
+{
+	if (clock == set->clock)
+		return;
+	set->clock = clock;
+	switch_samplers(set, 0);
 }
 
 /* What read(2) of an event gives with our read_format. */
@@ -323,8 +439,9 @@ uint64_t perf_event_set_cpu_ns(const struct perf_event_set *set)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < set->cpus.count; i++)
-		sum += read_count(set->cpus.data[i].sample_fd).value;
+	for (size_t i = 0; i < set->events.count; i++)
+		if (set->events.data[i].source.role == PERF_ROLE_CLOCK)
+			sum += read_count(set->events.data[i].fd).value;
 	return sum;
 }
 
@@ -332,55 +449,33 @@ uint64_t perf_event_set_lost(const struct perf_event_set *set)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < set->cpus.count; i++)
-		sum += read_count(set->cpus.data[i].sample_fd).lost;
+	for (size_t i = 0; i < set->events.count; i++)
+		if (is_sampler(set->events.data[i].source))
+			sum += read_count(set->events.data[i].fd).lost;
 	return sum;
 }
 
-void perf_event_set_stop(const struct perf_event_set *set)
+bool perf_event_set_hung_up(const struct perf_event_set *set)
 {
-	for (size_t i = 0; i < set->cpus.count; i++)
-		ioctl(set->cpus.data[i].sample_fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < set->events.count; i++) {
+		struct pollfd fd = {.fd = set->events.data[i].fd};
+
+		if (set->events.data[i].source.role != PERF_ROLE_CLOCK)
+			continue;
+		if (poll(&fd, 1, 0) <= 0 || !(fd.revents & (POLLHUP | POLLERR)))
+			return false;
+	}
+	return true;
 }
 
-void perf_event_set_go_on(const struct perf_event_set *set)
+void perf_event_set_stop(struct perf_event_set *set)
 {
-	for (size_t i = 0; i < set->cpus.count; i++)
-		ioctl(set->cpus.data[i].sample_fd, PERF_EVENT_IOC_ENABLE, 0);
+	set->is_stopped = true;
+	switch_samplers(set, 0);
 }
 
-int perf_event_try(uint32_t type, uint64_t config, bool kernel, bool any_process)
+void perf_event_set_go_on(struct perf_event_set *set)
 {
-	struct perf_event_attr attr = {.size = sizeof(attr), .type = type, .config = config};
-
-	attr.disabled = 1;
-	attr.exclude_hv = 1;
-	attr.exclude_kernel = !kernel;
-	int fd = open_event(&attr, any_process ? -1 : 0, any_process ? 0 : -1);
-
-	if (fd < 0)
-		return errno;
-	close(fd);
-	return 0;
-}
-
-int perf_event_sysctl(const char *name, int fallback)
-{
-	char path[128];
-	int value = fallback;
-
-	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
-	FILE *f = fopen(path, "re");
-
-	if (!f)
-		return fallback;
-	if (fscanf(f, "%d", &value) != 1)
-		value = fallback;
-	fclose(f);
-	return value;
-}
-
-int perf_event_paranoid(void)
-{
-	return perf_event_sysctl("perf_event_paranoid", INT32_MIN);
+	set->is_stopped = false;
+	switch_samplers(set, 0);
 }

@@ -2,9 +2,15 @@
 #define SONDE_RECORD_PERF_EVENT_H
 
 /*
- * The perf events of one recording.  Each CPU has two, inherited by every thread and process that
- * the target makes: a clock that samples, and a tracker that reports maps, names, forks and exits.
- * They have rings of their own, so that a flood of samples loses no map.
+ * The perf events of one recording and the rings that they write to.
+ *
+ * Each CPU has three rings: samples, tracks (maps, names, forks and exits) and switches, so that a
+ * flood of one loses nothing of another.  A ring belongs to an event of our own that does nothing
+ * else; the events on the recorded tasks, inherited by every thread and process that these make,
+ * write to the ring of their CPU.  So tasks come and go, and the rings stay.
+ *
+ * There are several clocks, of which one runs at a time: the larger the copy of the stack in a
+ * sample, the more it costs the target.
  */
 
 #include <stdbool.h>
@@ -13,60 +19,106 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "record/perf_attr.h"
 #include "record/ring.h"
+
+enum perf_stream {
+	PERF_STREAM_SAMPLES,
+	PERF_STREAM_TRACK,
+	PERF_STREAM_SWITCHES,
+	PERF_STREAM_COUNT
+};
+
+/* What an event is there for. */
+enum perf_role {
+	PERF_ROLE_CLOCK, /* index: which */
+	PERF_ROLE_TRACK,
+	PERF_ROLE_SWITCH,	/* reports when tasks leave their CPU and come back */
+	PERF_ROLE_SWITCH_STACK, /* samples them when they leave */
+	PERF_ROLE_COUNTER,	/* index: which of the spec's */
+};
+
+struct perf_source {
+	enum perf_role role;
+	uint32_t index;
+};
+
+struct perf_event {
+	struct perf_source source;
+	int cpu_number;
+	pid_t task; /* -1: everybody */
+	int fd;
+	uint64_t id; /* in the records; of all that have inherited it too */
+};
 
 struct perf_event_cpu {
 	int number;
-	int sample_fd, track_fd;
-	struct ring samples, track;
+	int anchor_fd[PERF_STREAM_COUNT]; /* -1: no such stream */
+	struct ring ring[PERF_STREAM_COUNT];
 };
 
-/* What the kernel granted. */
-struct perf_event_grant {
-	bool kernel;	      /* samples in the kernel, with its frames */
-	bool build_id;	      /* maps come with build-ids */
-	bool lost_counts;     /* PERF_FORMAT_LOST */
-	uint32_t stack_bytes; /* of user stack in each sample */
-	size_t ring_bytes;    /* of samples, each CPU */
+#define PERF_CLOCK_MAX 8
+
+/* What to open. */
+struct perf_event_spec {
+	uint64_t interval_ns;	   /* between samples of CPU time */
+	uint32_t halvings;	   /* clocks of half, a quarter … of that rate shall be there */
+	uint32_t stack_bytes_most; /* of the user stack in a sample; 0: as much as there can be */
+	bool switches;		   /* report context switches */
+	bool switch_stacks;	   /* and sample them, where that is granted */
+	const struct perf_counter *counters; /* [counter_count] */
+	size_t counter_count;
 };
 
 struct perf_event_set {
+	struct perf_event_spec spec;
+	struct perf_grant grant;
 	VEC(struct perf_event_cpu) cpus; /* the CPUs that are online */
-	struct perf_event_grant grant;
-	bool is_wide; /* the clocks are the CPUs', not the tasks': all processes are sampled */
+	VEC(struct perf_event) events;	 /* on the recorded tasks */
+	struct perf_clock clocks[PERF_CLOCK_MAX];
+	uint32_t clock_count;
+	uint32_t clock;	 /* the one that runs */
+	bool is_wide;	 /* the clocks are the CPUs', not the tasks': all processes are sampled */
+	bool is_stopped; /* no event samples */
 };
 
 /*
- * Opens the events for pid (a child that has not called exec yet, or 0: ourselves): sampling begins
- * with its exec, tracking at once.  A sample is due after each interval_ns of CPU time.
+ * Opens the rings, and all events on first: a child that has not called exec yet (on_exec: sampling
+ * begins with its exec, tracking at once), a task, 0 for ourselves, or -1 for everybody.  Without
+ * on_exec sampling begins with perf_event_set_go_on.
  */
 must_use struct error *perf_event_set_open(
-	struct perf_event_set *set, pid_t pid, uint64_t interval_ns);
+	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t first, bool on_exec);
 /* A zeroed set is fine. */
 void perf_event_set_close(struct perf_event_set *set);
+/*
+ * Opens the events on one more task, in the state that the others are in. 0, or an errno with none
+ * left open on it: ESRCH, it is gone; EMFILE, too many.
+ */
+int perf_event_set_add(struct perf_event_set *set, pid_t task);
+
+/* The event with that id in its records, or NULL. */
+const struct perf_source *perf_event_set_find(const struct perf_event_set *set, uint64_t id);
+/* Which stream a ring is. */
+enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring);
 
 /*
  * Makes the clocks go by CPU time of each CPU, whoever runs: a new thread has no clock of its own
  * then, which would first have to run for a whole interval.  It takes privileges; others' samples
- * must be passed over by the caller.  The rings must have been emptied; samples between that and
- * this are lost, so it is to be done at once.  False: not allowed, nothing has changed.
+ * must be passed over by the caller.  False: not allowed, nothing has changed.
  */
-bool perf_event_set_widen(struct perf_event_set *set, uint64_t interval_ns);
+bool perf_event_set_widen(struct perf_event_set *set);
+/* Lets another of the clocks run. */
+void perf_event_set_choose(struct perf_event_set *set, uint32_t clock);
 
-/* CPU time that the events have counted, in all processes, those still alive too; not if wide. */
+/* CPU time that the clocks have counted, in all processes, those still alive too; not if wide. */
 uint64_t perf_event_set_cpu_ns(const struct perf_event_set *set);
 /* Records that found no room in the sample rings; 0 where the kernel does not tell. */
 uint64_t perf_event_set_lost(const struct perf_event_set *set);
+/* Whether the kernel has taken all clocks off their tasks: these are gone, or more powerful now. */
+bool perf_event_set_hung_up(const struct perf_event_set *set);
 /* Stops the sampling, or lets it go on. */
-void perf_event_set_stop(const struct perf_event_set *set);
-void perf_event_set_go_on(const struct perf_event_set *set);
-
-/* One event on ourselves, to try what is allowed: 0, or the errno. */
-int perf_event_try(uint32_t type, uint64_t config, bool kernel, bool any_process);
-
-/* kernel.perf_event_paranoid, or INT32_MIN. */
-int perf_event_paranoid(void);
-/* A file in /proc/sys/kernel that holds a number; fallback where it can't be read. */
-int perf_event_sysctl(const char *name, int fallback);
+void perf_event_set_stop(struct perf_event_set *set);
+void perf_event_set_go_on(struct perf_event_set *set);
 
 #endif

@@ -28,10 +28,10 @@ static uint64_t word_at(const struct perf_event_header *header, size_t offset)
 
 uint64_t perf_record_time_ns(const struct perf_event_header *header)
 {
-	/* A sample: header, ip, pid and tid, time.  All others: a trailer of pid and tid, time. */
+	/* A sample: header, id, ip, pid and tid, time.  All others end in pid and tid, time, id. */
 	if (header->type == PERF_RECORD_SAMPLE)
-		return word_at(header, 24);
-	return word_at(header, header->size - sizeof(uint64_t));
+		return word_at(header, 32);
+	return word_at(header, header->size - 2 * sizeof(uint64_t));
 }
 
 /* perf's number of each register that PERF_RECORD_USER_REGS asks for, in the order of the dump. */
@@ -116,6 +116,7 @@ bool perf_record_sample(
 	*sample = (struct perf_sample){0};
 	sample->in_kernel =
 		(header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	sample->event_id = cursor_u64(&c);
 	sample->ip = cursor_u64(&c);
 	sample->pid = (int32_t)cursor_u32(&c);
 	sample->tid = (int32_t)cursor_u32(&c);
@@ -194,6 +195,27 @@ bool perf_record_task(const struct perf_event_header *header, struct perf_task *
 	task->parent_pid = (int32_t)cursor_u32(&c);
 	task->tid = (int32_t)cursor_u32(&c);
 	return cursor_ok(&c);
+}
+
+/* Of pid and tid in the trailer. */
+static int64_t trailer_id(const struct perf_event_header *header, size_t offset)
+{
+	int32_t value = 0;
+
+	if (header->size >= sizeof(*header) + 24)
+		memcpy(&value, (const uint8_t *)header + header->size - 24 + offset, sizeof(value));
+	return value;
+}
+
+void perf_record_switch(const struct perf_event_header *header, struct perf_switch *s)
+{
+	*s = (struct perf_switch){
+		.pid = trailer_id(header, 0),
+		.tid = trailer_id(header, sizeof(int32_t)),
+		.time_ns = perf_record_time_ns(header),
+		.out = header->misc & PERF_RECORD_MISC_SWITCH_OUT,
+		.preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+	};
 }
 
 uint64_t perf_record_lost(const struct perf_event_header *header)

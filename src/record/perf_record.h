@@ -14,18 +14,19 @@
 #include "base/str.h"
 #include "unwind/walk.h"
 
-/* sample_type of the events that only track: it is also the trailer of all records but samples. */
-#define PERF_RECORD_TRACK_FIELDS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+/* sample_type of the events that do not sample: it is the trailer of all records but samples. */
+#define PERF_RECORD_OTHER_FIELDS (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 /* sample_type of the events that sample; PERF_SAMPLE_CALLCHAIN is added for kernel frames. */
 #define PERF_RECORD_SAMPLE_FIELDS                                                                  \
-	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |                \
-		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+	(PERF_RECORD_OTHER_FIELDS | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER |  \
+		PERF_SAMPLE_STACK_USER)
 /* sample_regs_user: the 16 general registers and the pc. */
 #define PERF_RECORD_USER_REGS UINT64_C(0xff01ff)
 
 uint64_t perf_record_time_ns(const struct perf_event_header *header);
 
 struct perf_sample {
+	uint64_t event_id; /* of the event that it is of */
 	uint64_t ip, time_ns, period;
 	int64_t pid, tid;
 	bool in_kernel;
@@ -65,6 +66,15 @@ struct perf_task {
 	uint64_t time_ns;
 };
 bool perf_record_task(const struct perf_event_header *header, struct perf_task *task);
+
+/* SWITCH and SWITCH_CPU_WIDE. */
+struct perf_switch {
+	int64_t pid, tid;
+	uint64_t time_ns;
+	bool out;	/* left its CPU, rather than came back */
+	bool preempted; /* out, though it could have run on */
+};
+void perf_record_switch(const struct perf_event_header *header, struct perf_switch *s);
 
 /* LOST and LOST_SAMPLES: how many. */
 uint64_t perf_record_lost(const struct perf_event_header *header);

@@ -1,91 +1,41 @@
 /*
- * The recorder: launches the target with events on it, drains their rings until it ends, and keeps
- * the file flowing.
- *
- * The target's end is learned from wait4 alone.  Events hang up when their last task is gone, but
- * also when the kernel takes them off a task that a set-uid exec has made more powerful; the target
- * must go on undisturbed then, so a hang-up only stops the polling of that event.
+ * The recorder: has an engine take samples of the target until that ends, and keeps the file
+ * flowing.
  */
 #include "record/recorder.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/vec.h"
-#include "record/ability.h"
 #include "record/control.h"
-#include "record/launch.h"
-#include "record/object_table.h"
-#include "record/perf_event.h"
-#include "record/perf_record.h"
-#include "record/process_table.h"
-#include "record/ring.h"
-#include "record/sideband.h"
-#include "record/snapshot.h"
+#include "record/engine.h"
+#include "record/recording.h"
 #include "record/stack_tree.h"
+#include "record/target.h"
 
-#define SECOND_NS   UINT64_C(1000000000)
 #define PROGRESS_NS (SECOND_NS / 10)
-/* Between looks at the rings; a ring half full wakes us before. */
-#define POLL_NS (SECOND_NS / 50)
-/*
- * While stacks are deeper than their dumps: their rest is to be read before it changes, so soon
- * after the next sample is due, and no later than this, as there may be several threads.
- */
-#define POLL_DEEP_NS (SECOND_NS / 2000)
-#define POLL_DUE_NS  (SECOND_NS / 60000)
-/* A sample this late is not coming: its thread sleeps. */
-#define POLL_LATE_NS (SECOND_NS / 8000)
-#define DEEP_NS	     (SECOND_NS / 2)
-/* So many samples missing, and such a part of all, make the CPUs' clocks worth their price. */
-#define SHORT_LIVES_LEAST 12
-#define SHORT_LIVES_PART  50
-/* An event's hang-up this long before the target's end is not part of that end. */
-#define HANG_UP_NS (SECOND_NS / 10)
 
 struct recorder {
 	struct recorder_options options;
 	struct launch_state launch_state;
 	struct control control;
-	struct launch launch;
 	struct capture_writer *writer;
-	struct object_table *objects;
-	struct process_table *processes;
-	struct perf_event_set events;
-	struct ring_merge merge;
-	VEC(struct pollfd) polled; /* the signals, then each event still up */
-	struct snapshot snapshot;
-	uint64_t start_ns, progress_ns;
-	uint64_t sampled_ns;	/* when the last sample was taken */
-	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
-	uint64_t hung_up_ns;	/* when the last event hung up; 0: some are up */
-	uint64_t lost_records, lost_sideband, throttled;
-	bool widen_refused;
-	bool stopped; /* the file can't be written: no more samples */
-	bool ended;
-	int wait_status;
-	struct rusage usage;
+	struct target target;
+	struct recording recording;
+	struct engine *engine;
+	pollfd_vec polled; /* the signals, then the engine's */
+	uint64_t progress_ns;
+	bool stopped;			  /* the file can't be written: no more samples */
 	struct stack_addresses addresses; /* once asked for */
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
-}
 
 struct error *recorder_create(const struct recorder_options *options, struct recorder **recorder)
 {
@@ -94,6 +44,7 @@ struct error *recorder_create(const struct recorder_options *options, struct rec
 
 	r->options = *options;
 	launch_state_save(&r->launch_state);
+	r->target = (struct target){.command = options->command, .state = &r->launch_state};
 	err = control_init(&r->control);
 	if (!err)
 		err = capture_writer_create(options->output, &r->writer);
@@ -103,7 +54,6 @@ struct error *recorder_create(const struct recorder_options *options, struct rec
 		free(r);
 		return err;
 	}
-	r->objects = object_table_create(r->writer);
 	*recorder = r;
 	return NULL;
 }
@@ -111,13 +61,10 @@ struct error *recorder_create(const struct recorder_options *options, struct rec
 static void recorder_destroy(struct recorder *r)
 {
 	stack_addresses_deinit(&r->addresses);
-	if (r->processes)
-		snapshot_deinit(&r->snapshot);
-	process_table_destroy(r->processes);
-	object_table_destroy(r->objects);
-	ring_merge_deinit(&r->merge);
+	if (r->engine)
+		r->engine->ops->close(r->engine);
+	recording_end(&r->recording);
 	vec_deinit(&r->polled);
-	perf_event_set_close(&r->events);
 	control_deinit(&r->control);
 	launch_state_restore(&r->launch_state);
 	free(r);
@@ -153,133 +100,52 @@ static void write_facts(struct recorder *r)
 		capture_writer_string(w, CAPTURE_HOST, str_from(host.nodename));
 		capture_writer_string(w, CAPTURE_KERNEL, str_from(host.release));
 	}
-	capture_writer_string(w, CAPTURE_ENGINE, STR("snapshot"));
+	capture_writer_string(w, CAPTURE_ENGINE, str_from(r->engine->ops->name));
 	capture_writer_string(w, CAPTURE_CLOCK, STR("virtual"));
 	capture_writer_string(w, CAPTURE_VERSION, STR(SONDE_VERSION));
-	capture_writer_number(w, CAPTURE_START_UNIX_NS, clock_ns(CLOCK_REALTIME));
-	capture_writer_number(w, CAPTURE_START_MONOTONIC_NS, r->start_ns);
+	capture_writer_number(w, CAPTURE_START_UNIX_NS, clock_unix_ns());
+	capture_writer_number(w, CAPTURE_START_MONOTONIC_NS, r->recording.start_ns);
 	capture_writer_number(w, CAPTURE_INTERVAL_NS, r->options.interval_ns);
-	capture_writer_number(w, CAPTURE_CPU_COUNT, r->events.cpus.count);
-	capture_writer_metric(w, 0, STR("cpu-time"), STR("ns"));
-}
-
-/* Losses so far: the larger of what the rings told and what the events count. */
-static uint64_t lost_samples(const struct recorder *r)
-{
-	uint64_t counted = perf_event_set_lost(&r->events);
-
-	return counted > r->lost_records ? counted : r->lost_records;
+	capture_writer_number(w, CAPTURE_CPU_COUNT, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void write_counters(struct recorder *r)
 {
-	uint64_t *counters = r->snapshot.counters;
-	struct unwind_counts walks = unwind_walker_counts(r->snapshot.walker);
+	uint64_t *counters = r->recording.snapshot.counters;
+	struct unwind_counts walks = unwind_walker_counts(r->recording.snapshot.walker);
+	struct engine_counts counts;
 
-	counters[CAPTURE_LOST_RING] = lost_samples(r);
-	counters[CAPTURE_LOST_THROTTLED] = r->throttled;
-	counters[CAPTURE_LOST_SIDEBAND] = r->lost_sideband;
+	r->engine->ops->counts(r->engine, &counts);
+	counters[CAPTURE_LOST_RING] = counts.lost;
+	counters[CAPTURE_LOST_THROTTLED] = r->recording.throttled;
+	counters[CAPTURE_LOST_SIDEBAND] = r->recording.lost_sideband;
 	counters[CAPTURE_REUSE_CHECKED] = walks.reuse_checks;
 	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;
 	for (uint32_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
 		capture_writer_counter(r->writer, (enum capture_counter)i, counters[i]);
 }
 
-/* ---- draining ---- */
-
-static bool is_tracker(const struct recorder *r, const struct ring *ring)
-{
-	for (size_t i = 0; i < r->events.cpus.count; i++)
-		if (ring == &r->events.cpus.data[i].track)
-			return true;
-	return false;
-}
-
-static void take_loss(struct recorder *r, const struct perf_event_header *header)
-{
-	uint64_t count = perf_record_lost(header);
-
-	if (is_tracker(r, r->merge.current->ring))
-		r->lost_sideband += count;
-	else
-		r->lost_records += count;
-}
-
-/* Wide events sample everybody. */
-static bool is_ours(const struct recorder *r, const struct perf_sample *sample)
-{
-	return !r->events.is_wide || process_table_find(r->processes, sample->pid);
-}
-
-static void take_record(struct recorder *r, const struct perf_event_header *header)
-{
-	struct perf_sample sample;
-
-	switch (header->type) {
-	case PERF_RECORD_SAMPLE:
-		if (perf_record_sample(header, r->events.grant.kernel, &sample) &&
-			is_ours(r, &sample)) {
-			snapshot_take(&r->snapshot, &sample);
-			r->sampled_ns = sample.time_ns;
-		}
-		break;
-	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
-		take_loss(r, header);
-		break;
-	case PERF_RECORD_THROTTLE:
-		r->throttled++;
-		break;
-	default:
-		sideband_apply(r->processes, header);
-		break;
-	}
-}
-
-/* Takes all that the rings hold now. */
-static void drain(struct recorder *r)
-{
-	const struct perf_event_header *header;
-	uint64_t horizon_ns = clock_ns(CLOCK_MONOTONIC);
-
-	ring_merge_look(&r->merge);
-	while ((header = ring_merge_next(&r->merge, horizon_ns)))
-		take_record(r, header);
-}
-
-static void stop_sampling(struct recorder *r)
-{
-	perf_event_set_stop(&r->events);
-	r->stopped = true;
-}
+/* ---- the loop ---- */
 
 static void drain_and_flush(struct recorder *r)
 {
 	if (r->stopped)
 		return;
-	drain(r);
-	capture_writer_flush(r->writer, clock_ns(CLOCK_MONOTONIC));
-	if (capture_writer_failed(r->writer))
-		stop_sampling(r);
-}
-
-/* ---- waiting ---- */
-
-static void poll_set(struct recorder *r)
-{
-	r->polled.count = r->merge.lanes.count = 0;
-	vec_push(&r->polled, (struct pollfd){.fd = r->control.fd, .events = POLLIN});
-	for (size_t i = 0; i < r->events.cpus.count; i++) {
-		struct perf_event_cpu *cpu = &r->events.cpus.data[i];
-
-		vec_push(&r->polled, (struct pollfd){.fd = cpu->sample_fd, .events = POLLIN});
-		vec_push(&r->polled, (struct pollfd){.fd = cpu->track_fd, .events = POLLIN});
-		ring_merge_add(&r->merge, &cpu->track);
-		ring_merge_add(&r->merge, &cpu->samples);
+	r->engine->ops->drain(r->engine);
+	capture_writer_flush(r->writer, clock_monotonic_ns());
+	if (capture_writer_failed(r->writer)) {
+		r->engine->ops->stop(r->engine);
+		r->stopped = true;
 	}
 }
 
-/* Events that hung up are polled no more: they would wake us for ever. */
+static void poll_set(struct recorder *r)
+{
+	vec_push(&r->polled, (struct pollfd){.fd = r->control.fd, .events = POLLIN});
+	r->engine->ops->poll_fds(r->engine, &r->polled);
+}
+
+/* Descriptors that hung up are polled no more: they would wake us for ever. */
 static void drop_hung_up(struct recorder *r)
 {
 	size_t kept = 1;
@@ -288,159 +154,69 @@ static void drop_hung_up(struct recorder *r)
 		if (!(r->polled.data[i].revents & (POLLHUP | POLLERR)))
 			r->polled.data[kept++] = r->polled.data[i];
 	r->polled.count = kept;
-	if (kept == 1 && r->hung_up_ns == 0)
-		r->hung_up_ns = clock_ns(CLOCK_MONOTONIC);
-}
-
-/* How long to sleep while stacks are deep. */
-static uint64_t deep_time_ns(const struct recorder *r, uint64_t now_ns)
-{
-	uint64_t due_ns = r->sampled_ns + r->options.interval_ns + POLL_DUE_NS;
-	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : POLL_DUE_NS;
-
-	if (now_ns > due_ns + POLL_LATE_NS || wait_ns > POLL_DEEP_NS)
-		return POLL_DEEP_NS;
-	return wait_ns;
-}
-
-static uint64_t poll_time_ns(struct recorder *r, bool deep)
-{
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-
-	if (deep)
-		r->deep_until_ns = now_ns + DEEP_NS;
-	return now_ns < r->deep_until_ns ? deep_time_ns(r, now_ns) : POLL_NS;
 }
 
 static void wait_for_work(struct recorder *r)
 {
-	uint64_t reads = r->snapshot.memory.read_count;
-	size_t count = r->stopped ? 1 : r->polled.count;
-
 	drain_and_flush(r);
-	uint64_t time_ns = poll_time_ns(r, r->snapshot.memory.read_count != reads);
-	struct timespec timeout = {.tv_nsec = (long)time_ns};
+	uint64_t wait_ns = r->engine->ops->wait_ns(r->engine);
+	struct timespec timeout = {.tv_nsec = (long)wait_ns};
 
-	if (ppoll(r->polled.data, count, &timeout, NULL) > 0)
+	if (ppoll(r->polled.data, r->stopped ? 1 : r->polled.count, &timeout, NULL) > 0)
 		drop_hung_up(r);
 }
 
-/*
- * A task's clock starts with a whole interval, so of threads shorter than that it sees nothing, and
- * half a sample too little of all others.  Whether that is why many samples are missing.
- */
-static bool lives_are_short(const struct recorder *r)
+static void tell_progress(struct recorder *r, uint64_t now_ns)
 {
-	uint64_t explained = 2 * process_table_thread_total(r->processes);
+	struct recorder_progress progress = {
+		.samples = r->recording.samples,
+		.lost = r->recording.snapshot.counters[CAPTURE_LOST_RING],
+		.elapsed_ns = now_ns - r->recording.start_ns,
+	};
 
-	/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
-	if (explained < SHORT_LIVES_LEAST)
-		return false;
-	uint64_t due = perf_event_set_cpu_ns(&r->events) / r->options.interval_ns;
-	uint64_t found = r->snapshot.samples + lost_samples(r);
-
-	if (found + SHORT_LIVES_LEAST > due || found > due - due / SHORT_LIVES_PART)
-		return false;
-	return due - found <= explained;
+	if (r->options.progress)
+		r->options.progress(r->options.progress_context, &progress);
 }
 
-/* Then, if it is allowed, the CPUs' clocks take over. */
-static void watch_short_lives(struct recorder *r)
+/* What need not be done at every turn. */
+static void look_around(struct recorder *r)
 {
-	if (r->stopped || r->events.is_wide || r->widen_refused || !lives_are_short(r))
-		return;
-	perf_event_set_stop(&r->events);
-	drain(r);
-	r->widen_refused = !perf_event_set_widen(&r->events, r->options.interval_ns);
-	if (r->widen_refused)
-		perf_event_set_go_on(&r->events);
-	else
-		poll_set(r);
-}
-
-static void look_for_end(struct recorder *r)
-{
-	if (wait4(r->launch.pid, &r->wait_status, WNOHANG, &r->usage) == r->launch.pid)
-		r->ended = true;
-}
-
-static void tell_progress(struct recorder *r)
-{
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now_ns = clock_monotonic_ns();
 
 	if (now_ns < r->progress_ns)
 		return;
 	r->progress_ns = now_ns + PROGRESS_NS;
+	if (!r->stopped)
+		r->engine->ops->watch(r->engine);
 	write_counters(r);
-	if (!r->options.progress)
-		return;
-	struct recorder_progress progress = {
-		.samples = r->snapshot.samples,
-		.lost = r->snapshot.counters[CAPTURE_LOST_RING],
-		.elapsed_ns = now_ns - r->start_ns,
-	};
-
-	r->options.progress(r->options.progress_context, &progress);
+	tell_progress(r, now_ns);
 }
 
 static void record_to_the_end(struct recorder *r)
 {
-	while (!r->ended && r->control.detach_signal == 0) {
+	while (!r->target.ended && r->control.detach_signal == 0) {
 		wait_for_work(r);
 		control_read(&r->control);
-		look_for_end(r);
-		watch_short_lives(r);
-		tell_progress(r);
+		target_look(&r->target);
+		look_around(r);
 	}
 	drain_and_flush(r);
 }
 
 /* ---- start and end ---- */
 
-static void raise_limit(__rlimit_resource_t resource)
-{
-	struct rlimit limit;
-
-	if (getrlimit(resource, &limit) != 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(resource, &limit);
-}
-
-/* Forks the child and sets up everything on it; on failure the child is gone. */
-static struct error *prepare(struct recorder *r)
-{
-	struct error *err = launch_start(&r->launch, r->options.command, &r->launch_state);
-
-	if (err)
-		return err;
-	/* A descriptor for each load object, two for each CPU; and the rings are locked memory. */
-	raise_limit(RLIMIT_NOFILE);
-	raise_limit(RLIMIT_MEMLOCK);
-	/* Where it is allowed, be quick to empty the rings on a busy machine. */
-	(void)setpriority(PRIO_PROCESS, 0, -5);
-	prctl(PR_SET_TIMERSLACK, 1000);
-	err = perf_event_set_open(&r->events, r->launch.pid, r->options.interval_ns);
-	if (err)
-		launch_cancel(&r->launch);
-	return err;
-}
-
 static struct error *start(struct recorder *r)
 {
-	struct error *err = prepare(r);
+	struct engine_setup setup = {&r->options, &r->recording, &r->target};
+	struct error *err;
 
-	if (err) {
-		struct error *refusal = ability_refusal(err);
-
-		error_destroy(err);
-		return refusal;
-	}
-	r->start_ns = clock_ns(CLOCK_MONOTONIC);
-	r->processes = process_table_create(r->writer, r->objects, r->start_ns);
-	snapshot_init(&r->snapshot, r->writer, r->objects, r->processes, r->start_ns);
+	launch_raise_ourselves();
+	recording_begin(&r->recording, r->writer, false, NULL, 0);
+	err = engine_open(&setup, &r->engine);
+	if (err)
+		return err;
 	poll_set(r);
-	err = launch_release(&r->launch, r->options.command[0]);
+	err = target_release(&r->target);
 	if (!err)
 		write_facts(r);
 	return err;
@@ -454,16 +230,16 @@ static uint64_t timeval_ns(struct timeval t)
 /*
  * The CPU time of the target and all its children.  The system's own account leaves out what a
  * hypervisor took for others, in which no timer could fire; but it has only children that were
- * waited for, and nobody while the target lives.  The events counted everybody.
+ * waited for, and nobody while the target lives.  The engine's clocks counted everybody.
  */
-static uint64_t cpu_time_ns(const struct recorder *r)
+static uint64_t cpu_time_ns(const struct recorder *r, uint64_t counted_ns)
 {
-	uint64_t counted_ns = perf_event_set_cpu_ns(&r->events);
-	uint64_t account_ns = timeval_ns(r->usage.ru_utime) + timeval_ns(r->usage.ru_stime);
+	const struct target *t = &r->target;
+	uint64_t account_ns = timeval_ns(t->usage.ru_utime) + timeval_ns(t->usage.ru_stime);
 
-	if (r->events.is_wide)
+	if (counted_ns == UINT64_MAX)
 		return account_ns;
-	bool is_all = (r->ended && process_table_process_total(r->processes) == 1) ||
+	bool is_all = (t->ended && process_table_process_total(r->recording.processes) == 1) ||
 		      account_ns >= counted_ns - counted_ns / 20;
 
 	return is_all && account_ns < counted_ns ? account_ns : counted_ns;
@@ -473,39 +249,44 @@ static uint64_t cpu_time_ns(const struct recorder *r)
  * The part of it that went by in the kernel where that could not be sampled.  How it divides only
  * the system's account tells.
  */
-static uint64_t unsampled_kernel_ns(const struct recorder *r, uint64_t cpu_ns)
+static uint64_t unsampled_kernel_ns(
+	const struct recorder *r, const struct engine_counts *counts, uint64_t cpu_ns)
 {
-	double user = (double)timeval_ns(r->usage.ru_utime);
-	double system = (double)timeval_ns(r->usage.ru_stime);
+	double user = (double)timeval_ns(r->target.usage.ru_utime);
+	double system = (double)timeval_ns(r->target.usage.ru_stime);
 
-	if (r->events.grant.kernel || user + system <= 0)
+	if (counts->kernel || user + system <= 0)
 		return 0;
 	return (uint64_t)((double)cpu_ns * system / (user + system));
 }
 
 static void fill_result(struct recorder *r, struct recorder_result *result)
 {
-	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t cpu_ns = cpu_time_ns(r);
+	const struct recording *recording = &r->recording;
+	const struct target *t = &r->target;
+	struct engine_counts counts;
+
+	r->engine->ops->counts(r->engine, &counts);
+	uint64_t cpu_ns = cpu_time_ns(r, counts.cpu_ns);
 
 	*result = (struct recorder_result){
-		.engine = "snapshot",
-		.wait_status = r->wait_status,
-		.detached = !r->ended,
-		.detach_signal = r->ended ? 0 : r->control.detach_signal,
-		.duration_ns = end_ns - r->start_ns,
+		.engine = r->engine->ops->name,
+		.wait_status = t->wait_status,
+		.detached = !t->ended,
+		.detach_signal = t->ended ? 0 : r->control.detach_signal,
+		.duration_ns = clock_monotonic_ns() - recording->start_ns,
 		.cpu_ns = cpu_ns,
 		.interval_ns = r->options.interval_ns,
-		.samples = r->snapshot.samples,
-		.truncated = snapshot_truncated(&r->snapshot),
-		.kernel_frames = r->events.grant.kernel,
-		.kernel_cpu_ns = unsampled_kernel_ns(r, cpu_ns),
-		.threads = process_table_thread_total(r->processes),
-		.children_left = r->ended ? process_table_living(r->processes) : 0,
-		.sampling_ended = r->hung_up_ns != 0 && end_ns > r->hung_up_ns + HANG_UP_NS,
+		.samples = recording->samples,
+		.truncated = snapshot_truncated(&recording->snapshot),
+		.kernel_frames = counts.kernel,
+		.kernel_cpu_ns = unsampled_kernel_ns(r, &counts, cpu_ns),
+		.threads = process_table_thread_total(recording->processes),
+		.children_left = t->ended ? process_table_living(recording->processes) : 0,
+		.sampling_ended = r->engine->ops->has_ended(r->engine),
 	};
 	result->expected = (cpu_ns - result->kernel_cpu_ns) / r->options.interval_ns;
-	memcpy(result->counters, r->snapshot.counters, sizeof(result->counters));
+	memcpy(result->counters, recording->snapshot.counters, sizeof(result->counters));
 }
 
 static void write_end(struct recorder *r, const struct recorder_result *result)
@@ -527,7 +308,7 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 	write_counters(r);
 	fill_result(r, result);
 	write_end(r, result);
-	perf_event_set_stop(&r->events);
+	r->engine->ops->stop(r->engine);
 	return NULL;
 }
 
@@ -535,16 +316,16 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 
 size_t recorder_object_count(const struct recorder *r)
 {
-	return object_table_count(r->objects);
+	return object_table_count(r->recording.objects);
 }
 
 void recorder_object(struct recorder *r, uint32_t object, struct recorder_object *out)
 {
-	struct object_info info = object_table_info(r->objects, object);
+	struct object_info info = object_table_info(r->recording.objects, object);
 
 	if (!r->addresses.start)
-		stack_tree_addresses(
-			&r->snapshot.tree, object_table_count(r->objects), &r->addresses);
+		stack_tree_addresses(&r->recording.snapshot.tree,
+			object_table_count(r->recording.objects), &r->addresses);
 	size_t begin = r->addresses.start[object];
 
 	*out = (struct recorder_object){

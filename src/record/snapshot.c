@@ -1,5 +1,5 @@
 /*
- * One sample: walk the user stack, chain the kernel's frames leafward of it, write the node.
+ * One sample: walk the user stack, chain the kernel's frames leafward of it.
  *
  * A walk goes through load objects that nobody has opened yet.  Then these are opened and it is
  * walked again; that happens once for each object in a process, so it costs nothing in the end, and
@@ -14,13 +14,12 @@
 enum { RETURN_REG = 0 };
 
 void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct object_table *objects,
-	struct process_table *processes, uint64_t start_ns)
+	struct process_table *processes)
 {
 	*s = (struct snapshot){
 		.writer = writer,
 		.objects = objects,
 		.processes = processes,
-		.start_ns = start_ns,
 		.walker = unwind_walker_create(),
 	};
 	kernel_map_init(&s->kernel, objects);
@@ -218,11 +217,10 @@ static bool has_user_stack(struct snapshot *s, struct process *p, const struct p
 	       unwind_space_find(&p->space, pc);
 }
 
-void snapshot_take(struct snapshot *s, const struct perf_sample *sample)
+struct snapshot_place snapshot_walk(struct snapshot *s, const struct perf_sample *sample)
 {
 	struct process *p = process_table_get(s->processes, sample->pid, sample->time_ns);
 	struct thread *thread = process_table_thread(s->processes, p, sample->tid, sample->time_ns);
-	int64_t weight = (int64_t)sample->period;
 	uint32_t node = 0;
 
 	if (has_user_stack(s, p, sample))
@@ -231,9 +229,5 @@ void snapshot_take(struct snapshot *s, const struct perf_sample *sample)
 		s->counters[CAPTURE_NO_USER_STACK]++;
 	else /* a 32-bit program: only where it is can be told */
 		node = truncated_root(s, CAPTURE_TRUNCATED_RULE);
-	node = kernel_stack(s, sample, node);
-	s->samples++;
-	capture_writer_sample(s->writer,
-		sample->time_ns > s->start_ns ? sample->time_ns - s->start_ns : 0, thread->number,
-		node, &weight);
+	return (struct snapshot_place){thread, kernel_stack(s, sample, node)};
 }

@@ -2,8 +2,8 @@
 #define SONDE_RECORD_SNAPSHOT_H
 
 /*
- * The snapshot sampler: turns one sample of the kernel's, user registers with a piece of the stack
- * and the kernel's own frames, into one node of the stack tree and one sample of the capture file.
+ * The walk of one sample: turns user registers with a piece of the stack, and the kernel's own
+ * frames, into one node of the stack tree.
  */
 
 #include <stdint.h>
@@ -22,20 +22,23 @@ struct snapshot {
 	struct capture_writer *writer;
 	struct object_table *objects;
 	struct process_table *processes;
-	uint64_t start_ns; /* of the recording, CLOCK_MONOTONIC */
 	struct kernel_map kernel;
 	struct stack_tree tree;
 	struct stack_memory memory;
 	struct unwind_walker *walker;
-	uint64_t samples;
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 };
 
 void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct object_table *objects,
-	struct process_table *processes, uint64_t start_ns);
+	struct process_table *processes);
 void snapshot_deinit(struct snapshot *s);
-/* Walks and writes one sample. */
-void snapshot_take(struct snapshot *s, const struct perf_sample *sample);
+
+/* Where a sample belongs. */
+struct snapshot_place {
+	struct thread *thread; /* the process table's: until its thread ends */
+	uint32_t node;	       /* of its stack */
+};
+struct snapshot_place snapshot_walk(struct snapshot *s, const struct perf_sample *sample);
 /* Stacks that were not walked whole, whatever the cause. */
 uint64_t snapshot_truncated(const struct snapshot *s);
 

@@ -53,6 +53,7 @@ static const struct perf_event_header *end_with_time(struct record *r, uint64_t 
 	put_u32(r, 1);
 	put_u32(r, 2);
 	put_u64(r, time_ns);
+	put_u64(r, 77);
 	return end(r);
 }
 
@@ -60,6 +61,7 @@ static const struct perf_event_header *end_with_time(struct record *r, uint64_t 
 static void put_sample(struct record *r, uint16_t misc, uint64_t bx)
 {
 	begin(r, PERF_RECORD_SAMPLE, misc);
+	put_u64(r, 77);
 	put_u64(r, 0x1234);
 	put_u32(r, 11);
 	put_u32(r, 12);
@@ -87,6 +89,7 @@ static void test_sample(void **state)
 	put_sample(&r, PERF_RECORD_MISC_USER, 101);
 	assert_true(perf_record_sample(end(&r), true, &s));
 	assert_int_equal(perf_record_time_ns((void *)r.bytes), 5000);
+	assert_int_equal(s.event_id, 77);
 	assert_int_equal(s.ip, 0x1234);
 	assert_int_equal(s.pid, 11);
 	assert_int_equal(s.tid, 12);

@@ -32,7 +32,7 @@ static void put_word(struct fake *f, uint64_t word)
 	f->page.data_head += sizeof(word);
 }
 
-/* A side-band record: a header, words - 2 times the tag, a trailer of ids and time. */
+/* A side-band record: a header, words - 2 times the tag, and of its trailer the time and the id. */
 static void put_record(struct fake *f, uint64_t tag, uint64_t time_ns, size_t words)
 {
 	struct perf_event_header header = {
@@ -41,9 +41,10 @@ static void put_record(struct fake *f, uint64_t tag, uint64_t time_ns, size_t wo
 
 	memcpy(&word, &header, sizeof(word));
 	put_word(f, word);
-	for (size_t i = 0; i + 1 < words; i++)
+	for (size_t i = 0; i + 2 < words; i++)
 		put_word(f, tag);
 	put_word(f, time_ns);
+	put_word(f, 77);
 }
 
 static uint64_t tag_of(const struct perf_event_header *header)
@@ -62,14 +63,14 @@ static void test_order(void **state)
 	fake_init(&f, 0);
 	ring_look(&f.ring);
 	assert_null(ring_record(&f.ring));
-	put_record(&f, 1, 10, 2);
+	put_record(&f, 1, 10, 3);
 	assert_null(ring_record(&f.ring)); /* not looked yet */
 	put_record(&f, 2, 20, 3);
 	ring_look(&f.ring);
 	assert_int_equal(tag_of(ring_record(&f.ring)), 1);
 	assert_int_equal(perf_record_time_ns(ring_record(&f.ring)), 10);
 	ring_release(&f.ring);
-	assert_int_equal(f.page.data_tail, 24);
+	assert_int_equal(f.page.data_tail, 32);
 	assert_int_equal(tag_of(ring_record(&f.ring)), 2);
 	ring_release(&f.ring);
 	assert_null(ring_record(&f.ring));
@@ -109,7 +110,7 @@ static void test_bad_size(void **state)
 	assert_null(ring_record(&f.ring));
 	ring_unmap(&f.ring);
 	fake_init(&f, 0);
-	put_record(&f, 1, 1, 2);
+	put_record(&f, 1, 1, 3);
 	f.page.data_head -= 8; /* not all there */
 	ring_look(&f.ring);
 	assert_null(ring_record(&f.ring));
@@ -130,7 +131,7 @@ static void test_merge(void **state)
 		fake_init(&fakes[i], 0);
 		ring_merge_add(&merge, &fakes[i].ring);
 		for (size_t j = 0; j < 3; j++)
-			put_record(&fakes[i], i, times[i][j], 2);
+			put_record(&fakes[i], i, times[i][j], 3);
 	}
 	ring_merge_look(&merge);
 	while ((header = ring_merge_next(&merge, 60))) {

@@ -1,0 +1,13 @@
+#ifndef SONDE_BASE_CLOCK_H
+#define SONDE_BASE_CLOCK_H
+
+#include <stdint.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* CLOCK_MONOTONIC, by which samples and all records are stamped. */
+uint64_t clock_monotonic_ns(void);
+/* Since 1970, UTC. */
+uint64_t clock_unix_ns(void);
+
+#endif

@@ -1,0 +1,69 @@
+#ifndef SONDE_RECORD_ENGINE_H
+#define SONDE_RECORD_ENGINE_H
+
+/*
+ * An engine: where samples come from.  It finds the target's threads their time, takes their
+ * registers and a piece of their stacks, and feeds a struct recording; how stacks are walked, named
+ * and written is the same for all.
+ *
+ * An engine is one file that ends in its table of calls; engine_open chooses.
+ */
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "record/recorder.h"
+#include "record/recording.h"
+#include "record/target.h"
+
+typedef VEC(struct pollfd) pollfd_vec;
+
+struct engine_counts {
+	uint64_t cpu_ns; /* that the target used, by the engine's own clocks; UINT64_MAX: unknown */
+	uint64_t lost;	 /* samples */
+	bool kernel;	 /* whether code in the kernel is sampled */
+};
+
+struct engine;
+
+struct engine_ops {
+	const char *name; /* "snapshot" */
+	/* Adds the descriptors that become readable when there is work. */
+	void (*poll_fds)(struct engine *e, pollfd_vec *fds);
+	/* Takes all that there is now. */
+	void (*drain)(struct engine *e);
+	/* How long it may be until the next drain, if no descriptor tells. */
+	uint64_t (*wait_ns)(struct engine *e);
+	/* Called every tenth of a second: looks whether things are as they should be. */
+	void (*watch)(struct engine *e);
+	void (*stop)(struct engine *e);
+	/* While the target lives, and after its end. */
+	void (*counts)(struct engine *e, struct engine_counts *counts);
+	/* Whether the kernel has ended the sampling, though the target goes on. */
+	bool (*has_ended)(struct engine *e);
+	void (*close)(struct engine *e);
+};
+
+struct engine {
+	const struct engine_ops *ops;
+};
+
+struct engine_setup {
+	const struct recorder_options *options;
+	struct recording *recording;
+	struct target *target;
+};
+
+/*
+ * Starts the target, held before its first instruction if it is launched, and opens an engine on
+ * it. On failure the target is gone: ERROR_UNSUPPORTED with what would allow it.
+ */
+must_use struct error *engine_open(const struct engine_setup *setup, struct engine **engine);
+
+/* The engines.  The target has been started. */
+must_use struct error *engine_perf_open(const struct engine_setup *setup, struct engine **engine);
+
+#endif

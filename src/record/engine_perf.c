@@ -1,0 +1,277 @@
+/*
+ * The snapshot engine: perf events leave the registers and a copy of the top of the stack in ring
+ * buffers at each sample; these are walked straight from the ring.
+ *
+ * Events hang up when their last task is gone, but also when the kernel takes them off a task that
+ * a set-uid exec has made more powerful: the target must go on undisturbed then, so its end is
+ * never learned from an event.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "record/engine.h"
+#include "record/perf_event.h"
+#include "record/perf_record.h"
+#include "record/ring.h"
+#include "record/sideband.h"
+
+/* Between looks at the rings; a ring half full wakes us before. */
+#define POLL_NS (SECOND_NS / 50)
+/*
+ * While stacks are deeper than their dumps: their rest is to be read before it changes, so soon
+ * after the next sample is due, and no later than this, as there may be several threads.
+ */
+#define POLL_DEEP_NS (SECOND_NS / 2000)
+#define POLL_DUE_NS  (SECOND_NS / 60000)
+/* A sample this late is not coming: its thread sleeps. */
+#define POLL_LATE_NS (SECOND_NS / 8000)
+#define DEEP_NS	     (SECOND_NS / 2)
+/* So many samples missing, and such a part of all, make the CPUs' clocks worth their price. */
+#define SHORT_LIVES_LEAST 12
+#define SHORT_LIVES_PART  50
+/* Events that hung up this long ago did not do so with the target's end. */
+#define HANG_UP_NS (SECOND_NS / 10)
+
+struct engine_perf {
+	struct engine engine;
+	struct recording *recording;
+	const struct recorder_options *options;
+	struct perf_event_set events;
+	struct ring_merge merge;
+	uint64_t sampled_ns;	/* when the last sample was taken */
+	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
+	uint64_t reads;		/* of the live process, at the last look */
+	uint64_t hung_up_ns;	/* when the events were first seen hung up; 0: they are not */
+	uint64_t lost_records;
+	bool widen_refused;
+};
+
+static struct engine_perf *self(struct engine *e)
+{
+	return (struct engine_perf *)e;
+}
+
+/* Losses so far: the larger of what the rings told and what the events count. */
+static uint64_t lost_samples(const struct engine_perf *e)
+{
+	uint64_t counted = perf_event_set_lost(&e->events);
+
+	return counted > e->lost_records ? counted : e->lost_records;
+}
+
+/* ---- draining ---- */
+
+static void take_loss(struct engine_perf *e, const struct perf_event_header *header)
+{
+	uint64_t count = perf_record_lost(header);
+
+	if (perf_event_set_stream(&e->events, e->merge.current->ring) == PERF_STREAM_SAMPLES)
+		e->lost_records += count;
+	else
+		e->recording->lost_sideband += count;
+}
+
+/* Wide clocks sample everybody. */
+static bool is_ours(const struct engine_perf *e, const struct perf_sample *sample)
+{
+	return !e->events.is_wide || process_table_find(e->recording->processes, sample->pid);
+}
+
+static void take_sample(struct engine_perf *e, const struct perf_event_header *header)
+{
+	const struct perf_source *source;
+	struct perf_sample sample;
+
+	if (!perf_record_sample(header, e->events.grant.kernel, &sample) || !is_ours(e, &sample))
+		return;
+	source = perf_event_set_find(&e->events, sample.event_id);
+	if (source && source->role == PERF_ROLE_COUNTER) {
+		recording_take_counter(e->recording, &sample, source->index);
+	} else {
+		recording_take_clock(e->recording, &sample);
+		e->sampled_ns = sample.time_ns;
+	}
+}
+
+static void take_record(struct engine_perf *e, const struct perf_event_header *header)
+{
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		take_sample(e, header);
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		take_loss(e, header);
+		break;
+	case PERF_RECORD_THROTTLE:
+		e->recording->throttled++;
+		break;
+	default:
+		sideband_apply(e->recording->processes, header);
+		break;
+	}
+}
+
+static void drain(struct engine *engine)
+{
+	struct engine_perf *e = self(engine);
+	const struct perf_event_header *header;
+	uint64_t horizon_ns = clock_monotonic_ns();
+
+	ring_merge_look(&e->merge);
+	while ((header = ring_merge_next(&e->merge, horizon_ns)))
+		take_record(e, header);
+}
+
+/* ---- waiting ---- */
+
+static void poll_fds(struct engine *engine, pollfd_vec *fds)
+{
+	struct engine_perf *e = self(engine);
+
+	for (size_t i = 0; i < e->events.cpus.count; i++)
+		for (int s = 0; s < PERF_STREAM_COUNT; s++)
+			if (e->events.cpus.data[i].anchor_fd[s] >= 0)
+				vec_push(fds,
+					(struct pollfd){.fd = e->events.cpus.data[i].anchor_fd[s],
+						.events = POLLIN});
+}
+
+/* How long to sleep while stacks are deep. */
+static uint64_t deep_time_ns(const struct engine_perf *e, uint64_t now_ns)
+{
+	uint64_t due_ns = e->sampled_ns + e->options->interval_ns + POLL_DUE_NS;
+	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : POLL_DUE_NS;
+
+	if (now_ns > due_ns + POLL_LATE_NS || wait_ns > POLL_DEEP_NS)
+		return POLL_DEEP_NS;
+	return wait_ns;
+}
+
+static uint64_t wait_ns(struct engine *engine)
+{
+	struct engine_perf *e = self(engine);
+	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t reads = e->recording->snapshot.memory.read_count;
+
+	if (reads != e->reads)
+		e->deep_until_ns = now_ns + DEEP_NS;
+	e->reads = reads;
+	return now_ns < e->deep_until_ns ? deep_time_ns(e, now_ns) : POLL_NS;
+}
+
+/* ---- watching ---- */
+
+/*
+ * A task's clock starts with a whole interval, so of threads shorter than that it sees nothing, and
+ * half a sample too little of all others.  Whether that is why many samples are missing.
+ */
+static bool lives_are_short(const struct engine_perf *e)
+{
+	uint64_t explained = 2 * process_table_thread_total(e->recording->processes);
+
+	/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
+	if (explained < SHORT_LIVES_LEAST)
+		return false;
+	uint64_t due = perf_event_set_cpu_ns(&e->events) / e->options->interval_ns;
+	uint64_t found = e->recording->samples + lost_samples(e);
+
+	if (found + SHORT_LIVES_LEAST > due || found > due - due / SHORT_LIVES_PART)
+		return false;
+	return due - found <= explained;
+}
+
+/* Then, if it is allowed, the CPUs' clocks take over. */
+static void watch_short_lives(struct engine_perf *e)
+{
+	if (!e->events.is_wide && !e->widen_refused && lives_are_short(e))
+		e->widen_refused = !perf_event_set_widen(&e->events);
+}
+
+static void watch(struct engine *engine)
+{
+	struct engine_perf *e = self(engine);
+
+	watch_short_lives(e);
+	if (e->hung_up_ns == 0 && !e->events.is_wide && perf_event_set_hung_up(&e->events))
+		e->hung_up_ns = clock_monotonic_ns();
+}
+
+/* ---- start and end ---- */
+
+static void stop(struct engine *engine)
+{
+	perf_event_set_stop(&self(engine)->events);
+}
+
+static void counts(struct engine *engine, struct engine_counts *counts)
+{
+	struct engine_perf *e = self(engine);
+
+	*counts = (struct engine_counts){
+		.cpu_ns = e->events.is_wide ? UINT64_MAX : perf_event_set_cpu_ns(&e->events),
+		.lost = lost_samples(e),
+		.kernel = e->events.grant.kernel,
+	};
+}
+
+static bool has_ended(struct engine *engine)
+{
+	struct engine_perf *e = self(engine);
+
+	return e->hung_up_ns != 0 && clock_monotonic_ns() > e->hung_up_ns + HANG_UP_NS;
+}
+
+static void close_engine(struct engine *engine)
+{
+	struct engine_perf *e = self(engine);
+
+	ring_merge_deinit(&e->merge);
+	perf_event_set_close(&e->events);
+	free(e);
+}
+
+static const struct engine_ops ops = {
+	.name = "snapshot",
+	.poll_fds = poll_fds,
+	.drain = drain,
+	.wait_ns = wait_ns,
+	.watch = watch,
+	.stop = stop,
+	.counts = counts,
+	.has_ended = has_ended,
+	.close = close_engine,
+};
+
+static void merge_rings(struct engine_perf *e)
+{
+	for (size_t i = 0; i < e->events.cpus.count; i++) {
+		struct perf_event_cpu *cpu = &e->events.cpus.data[i];
+
+		/* Of records of one time the tracks go first: what they tell is then known. */
+		ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_TRACK]);
+		ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_SAMPLES]);
+		if (cpu->anchor_fd[PERF_STREAM_SWITCHES] >= 0)
+			ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_SWITCHES]);
+	}
+}
+
+struct error *engine_perf_open(const struct engine_setup *setup, struct engine **engine)
+{
+	struct engine_perf *e = xalloc(sizeof(*e));
+	struct perf_event_spec spec = {.interval_ns = setup->options->interval_ns};
+	struct error *err;
+
+	e->engine.ops = &ops;
+	e->recording = setup->recording;
+	e->options = setup->options;
+	err = perf_event_set_open(&e->events, &spec, setup->target->launch.pid, true);
+	if (err) {
+		free(e);
+		return err;
+	}
+	merge_rings(e);
+	*engine = &e->engine;
+	return NULL;
+}

@@ -1,0 +1,100 @@
+/*
+ * What a recording consists of while it is made.  A sample of the clock and a time off the CPU are
+ * both stretches of real time, so that cpu + blocked + preempted = real holds for each stack.
+ */
+#include "record/recording.h"
+
+#include "base/clock.h"
+
+static uint32_t add_metric(struct recording *r, struct str name, struct str unit)
+{
+	capture_writer_metric(r->writer, r->metrics.count, name, unit);
+	return r->metrics.count++;
+}
+
+static void add_metrics(
+	struct recording *r, bool real, const struct perf_counter *counters, size_t counter_count)
+{
+	struct recording_metrics *m = &r->metrics;
+
+	*m = (struct recording_metrics){.samples = CAPTURE_NO_ID,
+		.real_time = CAPTURE_NO_ID,
+		.blocked_time = CAPTURE_NO_ID,
+		.preempted_time = CAPTURE_NO_ID};
+	m->cpu_time = add_metric(r, STR("cpu-time"), STR("ns"));
+	/* Where every sample is one of the clock, readers count them by themselves. */
+	if (real || counter_count > 0)
+		m->samples = add_metric(r, STR("samples"), STR("count"));
+	if (real) {
+		m->real_time = add_metric(r, STR("real-time"), STR("ns"));
+		m->blocked_time = add_metric(r, STR("blocked-time"), STR("ns"));
+		m->preempted_time = add_metric(r, STR("preempted-time"), STR("ns"));
+	}
+	m->counters = m->count;
+	for (size_t i = 0; i < counter_count; i++)
+		add_metric(r, counters[i].name, counters[i].unit);
+}
+
+void recording_begin(struct recording *r, struct capture_writer *writer, bool real,
+	const struct perf_counter *counters, size_t counter_count)
+{
+	*r = (struct recording){.writer = writer, .start_ns = clock_monotonic_ns()};
+	r->objects = object_table_create(writer);
+	r->processes = process_table_create(writer, r->objects, r->start_ns);
+	snapshot_init(&r->snapshot, writer, r->objects, r->processes);
+	add_metrics(r, real, counters, counter_count);
+}
+
+void recording_end(struct recording *r)
+{
+	if (!r->processes)
+		return;
+	snapshot_deinit(&r->snapshot);
+	process_table_destroy(r->processes);
+	object_table_destroy(r->objects);
+}
+
+static void write_sample(struct recording *r, uint64_t time_ns, const struct thread *thread,
+	uint32_t node, const int64_t *weight)
+{
+	capture_writer_sample(r->writer, time_ns > r->start_ns ? time_ns - r->start_ns : 0,
+		thread->number, node, weight);
+}
+
+/* Adds to a weight that may not be recorded. */
+static void weigh(int64_t *weight, uint32_t metric, uint64_t value)
+{
+	if (metric != CAPTURE_NO_ID)
+		weight[metric] = (int64_t)value;
+}
+
+void recording_take_clock(struct recording *r, const struct perf_sample *sample)
+{
+	int64_t weight[CAPTURE_METRIC_MAX] = {0};
+	struct snapshot_place place = snapshot_walk(&r->snapshot, sample);
+
+	weigh(weight, r->metrics.cpu_time, sample->period);
+	weigh(weight, r->metrics.real_time, sample->period);
+	weigh(weight, r->metrics.samples, 1);
+	r->samples++;
+	write_sample(r, sample->time_ns, place.thread, place.node, weight);
+}
+
+void recording_take_counter(struct recording *r, const struct perf_sample *sample, uint32_t counter)
+{
+	int64_t weight[CAPTURE_METRIC_MAX] = {0};
+	struct snapshot_place place = snapshot_walk(&r->snapshot, sample);
+
+	weigh(weight, r->metrics.counters + counter, sample->period);
+	write_sample(r, sample->time_ns, place.thread, place.node, weight);
+}
+
+void recording_take_off_cpu(struct recording *r, uint64_t time_ns, const struct thread *thread,
+	uint32_t node, uint64_t length_ns, bool preempted)
+{
+	int64_t weight[CAPTURE_METRIC_MAX] = {0};
+
+	weigh(weight, r->metrics.real_time, length_ns);
+	weigh(weight, preempted ? r->metrics.preempted_time : r->metrics.blocked_time, length_ns);
+	write_sample(r, time_ns, thread, node, weight);
+}

@@ -1,0 +1,55 @@
+#ifndef SONDE_RECORD_RECORDING_H
+#define SONDE_RECORD_RECORDING_H
+
+/*
+ * What every engine feeds: the file being written, the processes and load objects seen so far, the
+ * unwinder, and what the samples weigh.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/capture_writer.h"
+#include "record/object_table.h"
+#include "record/perf_attr.h"
+#include "record/process_table.h"
+#include "record/snapshot.h"
+
+/* Numbers of the metrics in the file; CAPTURE_NO_ID: not recorded. */
+struct recording_metrics {
+	uint32_t count;
+	uint32_t cpu_time;	 /* ns */
+	uint32_t samples;	 /* 1 for a sample of the clock, 0 for all else */
+	uint32_t real_time;	 /* ns: CPU time and all time off the CPU */
+	uint32_t blocked_time;	 /* ns: waiting for something */
+	uint32_t preempted_time; /* ns: ready to run, but for a CPU */
+	uint32_t counters;	 /* the first of the events beside time, in their order */
+};
+
+struct recording {
+	struct capture_writer *writer; /* the caller's */
+	struct object_table *objects;
+	struct process_table *processes;
+	struct snapshot snapshot;
+	struct recording_metrics metrics;
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t samples;  /* of the clock */
+	uint64_t lost_sideband, throttled;
+};
+
+/* Begins now, and writes the metrics: time off the CPU if real, and those counters. */
+void recording_begin(struct recording *r, struct capture_writer *writer, bool real,
+	const struct perf_counter *counters, size_t counter_count);
+/* A recording that was not begun must be zeroed. */
+void recording_end(struct recording *r);
+
+/* Walks and writes a sample of the clock; it weighs its period. */
+void recording_take_clock(struct recording *r, const struct perf_sample *sample);
+/* The same of the event beside time of that number. */
+void recording_take_counter(
+	struct recording *r, const struct perf_sample *sample, uint32_t counter);
+/* Writes a time off the CPU that began at time_ns. */
+void recording_take_off_cpu(struct recording *r, uint64_t time_ns, const struct thread *thread,
+	uint32_t node, uint64_t length_ns, bool preempted);
+
+#endif
