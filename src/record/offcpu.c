@@ -1,0 +1,341 @@
+/*
+ * Off-CPU time, as a state machine of each thread.
+ *
+ * A program can be switched a hundred thousand times a second, so short blocks with one stack are
+ * put together, and no thread is ever searched for: those off the CPU are in two lists, each in the
+ * order in which its threads came in.  The young have just been switched out.  Those that stay are
+ * asked for their stacks and become old; the old ones' time is handed out each second.
+ *
+ * A block without a stack of its own is given another one of its thread: that of a block before if
+ * that is near, else what the thread was seen at last, else what it is seen at next.
+ */
+#include "record/offcpu.h"
+
+#include <stddef.h>
+
+#define MILLISECOND_NS UINT64_C(1000000)
+/* A shorter block is put together with its like, within SHORT_SPAN_NS. */
+#define SHORT_NS      MILLISECOND_NS
+#define SHORT_SPAN_NS (10 * MILLISECOND_NS)
+/* After so long off the CPU a stack is asked for. */
+#define YOUNG_NS MILLISECOND_NS
+/* A block is handed out in parts of this. */
+#define PART_NS (1000 * MILLISECOND_NS)
+/* So near, the stack of another block is nearer than what the clock saw. */
+#define NEAR_NS (10 * MILLISECOND_NS)
+
+/* ---- lists ---- */
+
+static void list_init(struct offcpu_link *list)
+{
+	list->before = list->after = list;
+}
+
+static void unlink_thread(struct offcpu_thread *t)
+{
+	if (!t->link.before)
+		return;
+	t->link.before->after = t->link.after;
+	t->link.after->before = t->link.before;
+	t->link.before = t->link.after = NULL;
+}
+
+static void link_thread(struct offcpu_link *list, struct offcpu_thread *t, uint64_t time_ns)
+{
+	unlink_thread(t);
+	t->listed_ns = time_ns;
+	t->link.before = list->before;
+	t->link.after = list;
+	list->before->after = &t->link;
+	list->before = &t->link;
+}
+
+/* The list's first thread if it has been there for age_ns. */
+static struct offcpu_thread *first_of_age(
+	const struct offcpu_link *list, uint64_t now_ns, uint64_t age_ns)
+{
+	if (list->after == list)
+		return NULL;
+	struct offcpu_thread *t =
+		(void *)((char *)list->after - offsetof(struct offcpu_thread, link));
+
+	return now_ns >= t->listed_ns && now_ns - t->listed_ns >= age_ns ? t : NULL;
+}
+
+/* ---- handing out ---- */
+
+void offcpu_init(struct offcpu *o, const struct offcpu_hooks *hooks)
+{
+	*o = (struct offcpu){.hooks = *hooks};
+	list_init(&o->young);
+	list_init(&o->old);
+}
+
+static void hand_out(
+	struct offcpu *o, struct offcpu_thread *t, const struct offcpu_interval *interval)
+{
+	struct offcpu_counts *counts = &o->counts;
+
+	counts->blocks += interval->blocks;
+	counts->blocked_ns += interval->blocked_ns;
+	counts->preempted_ns += interval->preempted_ns;
+	if (interval->estimated) {
+		counts->estimated += interval->blocks;
+		counts->estimated_ns += interval->blocked_ns + interval->preempted_ns;
+	}
+	o->hooks.interval(o->hooks.context, t, interval);
+}
+
+static void flush(struct offcpu *o, struct offcpu_thread *t)
+{
+	if (t->open.blocks == 0)
+		return;
+	hand_out(o, t, &t->open);
+	t->open.blocks = 0;
+}
+
+static bool is_like(const struct offcpu_interval *open, const struct offcpu_interval *next)
+{
+	return open->node == next->node && open->estimated == next->estimated &&
+	       next->end_ns - open->begin_ns <= SHORT_SPAN_NS;
+}
+
+static void put(struct offcpu *o, struct offcpu_thread *t, const struct offcpu_interval *next)
+{
+	struct offcpu_interval *open = &t->open;
+
+	if (open->blocks && !is_like(open, next))
+		flush(o, t);
+	if (next->blocks == 0 || next->end_ns - next->begin_ns >= SHORT_NS) {
+		flush(o, t);
+		hand_out(o, t, next);
+	} else if (open->blocks == 0) {
+		*open = *next;
+	} else {
+		open->end_ns = next->end_ns;
+		open->blocked_ns += next->blocked_ns;
+		open->preempted_ns += next->preempted_ns;
+		open->blocks++;
+	}
+}
+
+/* ---- stacks ---- */
+
+static const struct offcpu_known_stack *nearest_stack(const struct offcpu_thread *t)
+{
+	if (t->block.is_there && t->since_ns - t->block.time_ns < NEAR_NS)
+		return &t->block;
+	if (!t->clock.is_there || (t->block.is_there && t->block.time_ns > t->clock.time_ns))
+		return &t->block;
+	return &t->clock;
+}
+
+static void choose_stack(const struct offcpu_thread *t, struct offcpu_interval *interval)
+{
+	const struct offcpu_known_stack *stack = t->own.is_there ? &t->own : nearest_stack(t);
+
+	interval->estimated = !t->own.is_there;
+	interval->node = stack->is_there ? stack->node : OFFCPU_NO_NODE;
+}
+
+/* Blocks before the thread's first stack are given that. */
+static void learn(struct offcpu_thread *t, uint32_t node)
+{
+	if (t->open.blocks && t->open.node == OFFCPU_NO_NODE)
+		t->open.node = node;
+}
+
+static void forget_own_stack(struct offcpu_thread *t)
+{
+	t->own.is_there = false;
+	t->outside_ns = 0;
+}
+
+/* What was read while the thread had gone on already is not its stack. */
+static void check_outside_stack(struct offcpu_thread *t, uint64_t end_ns)
+{
+	if (t->outside_ns > end_ns)
+		forget_own_stack(t);
+}
+
+/* ---- states ---- */
+
+static bool is_off(const struct offcpu_thread *t)
+{
+	return t->state == OFFCPU_BLOCKED || t->state == OFFCPU_PREEMPTED;
+}
+
+/* Puts down the block at hand, or what is left of it, up to end_ns. */
+static void put_block(struct offcpu *o, struct offcpu_thread *t, uint64_t end_ns, uint64_t blocks)
+{
+	struct offcpu_interval interval = {
+		.begin_ns = t->since_ns,
+		.end_ns = end_ns,
+		.blocks = blocks,
+	};
+
+	if (t->state == OFFCPU_PREEMPTED)
+		interval.preempted_ns = end_ns - t->since_ns;
+	else
+		interval.blocked_ns = end_ns - t->since_ns;
+	choose_stack(t, &interval);
+	put(o, t, &interval);
+	t->since_ns = end_ns;
+}
+
+static void end_block(struct offcpu *o, struct offcpu_thread *t, uint64_t end_ns)
+{
+	check_outside_stack(t, end_ns);
+	put_block(o, t, end_ns, 1);
+	if (t->own.is_there) {
+		t->block = t->own;
+		t->block.time_ns = end_ns;
+	}
+	forget_own_stack(t);
+}
+
+/* Ends the state at hand, and begins the next. */
+static void change_state(
+	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state)
+{
+	uint64_t end_ns = time_ns;
+
+	if (end_ns < t->since_ns) {
+		o->counts.misplaced++;
+		end_ns = t->since_ns;
+	}
+	if (is_off(t))
+		end_block(o, t, end_ns);
+	else if (t->state == OFFCPU_RUNNING)
+		o->counts.running_ns += end_ns - t->since_ns;
+	t->since_ns = end_ns;
+	t->state = state;
+	if (state == OFFCPU_RUNNING)
+		unlink_thread(t);
+	else
+		link_thread(&o->young, t, end_ns);
+}
+
+/* What a thread did until its first record, by what that is. */
+static void settle(struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state)
+{
+	if (t->state == OFFCPU_UNSEEN)
+		t->since_ns = time_ns;
+	if (t->state == OFFCPU_UNSEEN || t->state == OFFCPU_EXISTED)
+		t->state = state;
+}
+
+/* It runs at that time.  If it was off the CPU, how it came in is missing. */
+static void prove_running(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
+{
+	settle(t, time_ns, OFFCPU_RUNNING);
+	if (t->state != OFFCPU_RUNNING) {
+		o->counts.missing++;
+		change_state(o, t, time_ns, OFFCPU_RUNNING);
+	} else {
+		unlink_thread(t);
+	}
+}
+
+void offcpu_begin(
+	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state)
+{
+	t->since_ns = time_ns;
+	t->state = state;
+	if (state != OFFCPU_RUNNING)
+		link_thread(&o->young, t, time_ns);
+}
+
+void offcpu_out(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, bool preempted)
+{
+	settle(t, time_ns, OFFCPU_RUNNING);
+	if (t->state != OFFCPU_RUNNING)
+		o->counts.missing++;
+	change_state(o, t, time_ns, preempted ? OFFCPU_PREEMPTED : OFFCPU_BLOCKED);
+}
+
+void offcpu_in(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
+{
+	settle(t, time_ns, OFFCPU_BLOCKED);
+	if (t->state == OFFCPU_RUNNING) {
+		o->counts.missing++;
+		/* Its stack was taken when it went off, so the time of that is known all the same.
+		 */
+		if (t->own.is_there)
+			change_state(o, t, t->own.time_ns, OFFCPU_BLOCKED);
+	}
+	change_state(o, t, time_ns, OFFCPU_RUNNING);
+}
+
+void offcpu_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node)
+{
+	prove_running(o, t, time_ns);
+	learn(t, node);
+	t->own = (struct offcpu_known_stack){time_ns, node, true};
+}
+
+void offcpu_outside_stack(
+	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node)
+{
+	(void)o;
+	settle(t, time_ns, OFFCPU_BLOCKED);
+	if (!is_off(t))
+		return;
+	learn(t, node);
+	t->own = (struct offcpu_known_stack){time_ns, node, true};
+	t->outside_ns = time_ns;
+}
+
+void offcpu_sample(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node)
+{
+	prove_running(o, t, time_ns);
+	/* It would have gone off by now. */
+	if (t->own.is_there) {
+		o->counts.missing++;
+		forget_own_stack(t);
+	}
+	learn(t, node);
+	t->clock = (struct offcpu_known_stack){time_ns, node, true};
+}
+
+void offcpu_run(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
+{
+	settle(t, time_ns, OFFCPU_RUNNING);
+	if (t->state != OFFCPU_RUNNING)
+		change_state(o, t, time_ns, OFFCPU_RUNNING);
+	unlink_thread(t);
+}
+
+void offcpu_end(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
+{
+	settle(t, time_ns, OFFCPU_BLOCKED);
+	change_state(o, t, time_ns, OFFCPU_RUNNING);
+	flush(o, t);
+	t->state = OFFCPU_UNSEEN;
+}
+
+/* ---- the tick ---- */
+
+/* False: the thread's stack is to be asked for later. */
+static bool come_of_age(struct offcpu *o, struct offcpu_thread *t, uint64_t now_ns)
+{
+	if (!t->own.is_there && o->hooks.read_stack && !o->hooks.read_stack(o->hooks.context, t))
+		return false;
+	flush(o, t);
+	link_thread(&o->old, t, now_ns);
+	return true;
+}
+
+void offcpu_tick(struct offcpu *o, uint64_t now_ns)
+{
+	struct offcpu_thread *t;
+
+	while ((t = first_of_age(&o->old, now_ns, PART_NS))) {
+		if (is_off(t) && now_ns > t->since_ns)
+			put_block(o, t, now_ns, 0);
+		link_thread(&o->old, t, now_ns);
+	}
+	while ((t = first_of_age(&o->young, now_ns, YOUNG_NS)))
+		if (!come_of_age(o, t, now_ns))
+			break;
+}

@@ -1,0 +1,125 @@
+#ifndef SONDE_RECORD_OFFCPU_H
+#define SONDE_RECORD_OFFCPU_H
+
+/*
+ * Time that threads spend off the CPU, out of the kernel's records of who was switched in and out:
+ * blocked (it waits for something) or preempted (it could run, and another one does).
+ *
+ * Each thread's life is cut into running, blocked and preempted without gaps or overlaps, whatever
+ * records are lost: where two that are known contradict each other, the span between them belongs
+ * to what the first one said, and the contradiction is counted.
+ *
+ *	offcpu_init(&o, &hooks);
+ *	offcpu_begin(&o, &thread->off, time_ns, OFFCPU_PREEMPTED);	a fork
+ *	offcpu_in(…), offcpu_stack(…), offcpu_out(…), offcpu_sample(…)	in the order of their times
+ *	offcpu_tick(&o, now_ns);	now and then; all records up to now_ns must have been given
+ *	offcpu_end(&o, &thread->off, time_ns);	its exit, or the recording's end
+ *
+ * No call allocates, and each is O(1) but the tick, which is O(1) for each thread that it handles.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define OFFCPU_NO_NODE UINT32_MAX
+
+enum offcpu_state {
+	OFFCPU_UNSEEN,	/* not begun */
+	OFFCPU_EXISTED, /* when the recording began; its first record will tell what it did */
+	OFFCPU_RUNNING,
+	OFFCPU_BLOCKED,
+	OFFCPU_PREEMPTED, /* or made, and not run yet */
+};
+
+/*
+ * What is to be written: one block, or several short ones of one stack that follow each other
+ * closely.
+ */
+struct offcpu_interval {
+	uint64_t begin_ns, end_ns; /* from the first block's beginning to the last one's end */
+	uint64_t blocked_ns, preempted_ns;
+	uint64_t blocks; /* 0: the next part of a block that goes on */
+	uint32_t node;	 /* of the stack tree; OFFCPU_NO_NODE: no stack of the thread is known */
+	bool estimated;	 /* the stack is another one of the thread's, near in time */
+};
+
+struct offcpu_link {
+	struct offcpu_link *before, *after; /* NULL: in no list */
+};
+
+struct offcpu_known_stack {
+	uint64_t time_ns;
+	uint32_t node;
+	bool is_there;
+};
+
+/* To be zero at first; begins with offcpu_begin, or with whatever is first told of the thread. */
+struct offcpu_thread {
+	struct offcpu_link link;
+	uint64_t listed_ns;
+	enum offcpu_state state;
+	uint64_t since_ns; /* in the state, as far as not handed out yet */
+	struct offcpu_known_stack
+		own;	     /* of the block at hand, or of the one that is about to begin */
+	uint64_t outside_ns; /* when it had been read, if from outside; else 0 */
+	struct offcpu_known_stack block; /* the last that is known of a block */
+	struct offcpu_known_stack clock; /* the last that the clock sampled */
+	struct offcpu_interval open;	 /* short blocks, put together; 0 blocks: none */
+};
+
+struct offcpu_hooks {
+	void (*interval)(void *context, struct offcpu_thread *thread,
+		const struct offcpu_interval *interval);
+	/*
+	 * The thread has been off the CPU for some time and its stack is not known: if it can be
+	 * read, call offcpu_outside_stack.  False: not now, ask again.  NULL: never.
+	 */
+	bool (*read_stack)(void *context, struct offcpu_thread *thread);
+	void *context;
+};
+
+struct offcpu_counts {
+	uint64_t running_ns, blocked_ns, preempted_ns;
+	uint64_t blocks;
+	uint64_t estimated, estimated_ns; /* blocks whose stack is another one */
+	uint64_t missing;		  /* records that must have been lost */
+	uint64_t misplaced; /* records that came with a time before that of the record before */
+};
+
+struct offcpu {
+	struct offcpu_hooks hooks;
+	struct offcpu_link young, old; /* threads off the CPU, by when they came in */
+	struct offcpu_counts counts;
+};
+
+void offcpu_init(struct offcpu *o, const struct offcpu_hooks *hooks);
+
+/* A thread's life begins, in that state; once. */
+void offcpu_begin(
+	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state);
+/* It is switched out; preempted: it could go on. */
+void offcpu_out(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, bool preempted);
+/* It is switched in. */
+void offcpu_in(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
+/* The stack with which it is about to be switched out. */
+void offcpu_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node);
+/*
+ * The stack of a thread off the CPU, read from outside up to time_ns: believed unless it turns out
+ * that the thread was switched in before.
+ */
+void offcpu_outside_stack(
+	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node);
+/* The clock found it running with that stack. */
+void offcpu_sample(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node);
+/* It is known to run, as it calls exec: it may stand for another thread from now on. */
+void offcpu_run(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
+/* Its life, or the recording, ends; it may be freed then. */
+void offcpu_end(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
+/*
+ * Asks for the stacks of threads that have been off the CPU for long, and hands out what has been
+ * put together, and the parts so far of blocks that go on and on, so that a recording that is cut
+ * off lacks little.
+ */
+void offcpu_tick(struct offcpu *o, uint64_t now_ns);
+
+#endif
