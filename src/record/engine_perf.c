@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "record/clock_choice.h"
 #include "record/engine.h"
 #include "record/perf_event.h"
 #include "record/perf_record.h"
@@ -39,6 +40,7 @@ struct engine_perf {
 	const struct recorder_options *options;
 	struct perf_event_set events;
 	struct ring_merge merge;
+	struct clock_choice choice;
 	uint64_t sampled_ns;	/* when the last sample was taken */
 	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
 	uint64_t reads;		/* of the live process, at the last look */
@@ -78,6 +80,17 @@ static bool is_ours(const struct engine_perf *e, const struct perf_sample *sampl
 	return !e->events.is_wide || process_table_find(e->recording->processes, sample->pid);
 }
 
+/* What the walk of a sample has told of how much of the stack is worth its copy. */
+static void learn_reach(struct engine_perf *e)
+{
+	uint32_t small_bytes = perf_event_set_small_bytes(&e->events);
+
+	if (small_bytes == 0)
+		return;
+	clock_choice_walked(&e->choice, e->recording->snapshot.reach_bytes > small_bytes);
+	perf_event_set_choose(&e->events, 0, e->choice.small);
+}
+
 static void take_sample(struct engine_perf *e, const struct perf_event_header *header)
 {
 	const struct perf_source *source;
@@ -90,6 +103,7 @@ static void take_sample(struct engine_perf *e, const struct perf_event_header *h
 		recording_take_counter(e->recording, &sample, source->index);
 	} else {
 		recording_take_clock(e->recording, &sample);
+		learn_reach(e);
 		e->sampled_ns = sample.time_ns;
 	}
 }
@@ -266,6 +280,7 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	e->engine.ops = &ops;
 	e->recording = setup->recording;
 	e->options = setup->options;
+	clock_choice_init(&e->choice);
 	err = perf_event_set_open(&e->events, &spec, setup->target->launch.pid, true);
 	if (err) {
 		free(e);

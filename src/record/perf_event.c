@@ -4,6 +4,7 @@
  */
 #include "record/perf_event.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -158,16 +159,12 @@ static void plan_clocks(struct perf_event_set *set)
 	uint32_t large = stack_bytes_for(set);
 
 	set->grant.stack_bytes = large;
-	for (uint32_t i = 0; i <= set->spec.halvings; i++) {
-		uint64_t interval_ns = set->spec.interval_ns << i;
-
-		if (set->clock_count + 2 > PERF_CLOCK_MAX)
-			return;
-		set->clocks[set->clock_count++] = (struct perf_clock){interval_ns, large};
-		if (large >= 2 * STACK_BYTES_SMALL)
-			set->clocks[set->clock_count++] =
-				(struct perf_clock){interval_ns, STACK_BYTES_SMALL};
-	}
+	set->size_count = large >= 2 * STACK_BYTES_SMALL ? 2 : 1;
+	assert((set->spec.halvings + 1) * set->size_count <= PERF_CLOCK_MAX);
+	for (uint32_t i = 0; i <= set->spec.halvings; i++)
+		for (uint32_t size = 0; size < set->size_count; size++)
+			set->clocks[set->clock_count++] = (struct perf_clock){
+				set->spec.interval_ns << i, size == 0 ? large : STACK_BYTES_SMALL};
 }
 
 /* ---- events ---- */
@@ -412,8 +409,16 @@ bool perf_event_set_widen(struct perf_event_set *set)
 	return true;
 }
 
-void perf_event_set_choose(struct perf_event_set *set, uint32_t clock)
+uint32_t perf_event_set_small_bytes(const struct perf_event_set *set)
 {
+	return set->size_count > 1 ? STACK_BYTES_SMALL : 0;
+}
+
+void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool small)
+{
+	uint32_t clock = halvings * set->size_count + (small && set->size_count > 1);
+
+	assert(clock < set->clock_count);
 	if (clock == set->clock)
 		return;
 	set->clock = clock;

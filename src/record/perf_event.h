@@ -73,11 +73,12 @@ struct perf_event_spec {
 struct perf_event_set {
 	struct perf_event_spec spec;
 	struct perf_grant grant;
-	VEC(struct perf_event_cpu) cpus; /* the CPUs that are online */
-	VEC(struct perf_event) events;	 /* on the recorded tasks */
-	struct perf_clock clocks[PERF_CLOCK_MAX];
+	VEC(struct perf_event_cpu) cpus;	  /* the CPUs that are online */
+	VEC(struct perf_event) events;		  /* on the recorded tasks */
+	struct perf_clock clocks[PERF_CLOCK_MAX]; /* at each rate one for each size of copy */
 	uint32_t clock_count;
-	uint32_t clock;	 /* the one that runs */
+	uint32_t size_count; /* of copies: the large one, perhaps a small one */
+	uint32_t clock;	     /* the one that runs */
 	bool is_wide;	 /* the clocks are the CPUs', not the tasks': all processes are sampled */
 	bool is_stopped; /* no event samples */
 };
@@ -108,8 +109,13 @@ enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const s
  * must be passed over by the caller.  False: not allowed, nothing has changed.
  */
 bool perf_event_set_widen(struct perf_event_set *set);
-/* Lets another of the clocks run. */
-void perf_event_set_choose(struct perf_event_set *set, uint32_t clock);
+/*
+ * Lets another of the clocks run: with the rate halved so many times, at most as the spec said, and
+ * with the small copy of the stack, of which perf_event_set_small_bytes tells the size; 0: there is
+ * no such clock, and the large copy is taken.
+ */
+void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool small);
+uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
 
 /* CPU time that the clocks have counted, in all processes, those still alive too; not if wide. */
 uint64_t perf_event_set_cpu_ns(const struct perf_event_set *set);

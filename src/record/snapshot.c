@@ -177,6 +177,7 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 		walk_interrupted_stack(s, p, thread, sample, inner, &stack);
 	if (stack.end == UNWIND_NO_RULE && stack.count == 1 && is_new_thread(s, sample))
 		stack.end = UNWIND_ROOT;
+	s->reach_bytes = stack.outer_sp - sample->regs.value[UNWIND_REG_SP];
 	uint32_t node = intern_user(s, &stack);
 
 	unwind_history_keep(thread->history, &stack);

@@ -26,6 +26,7 @@ struct snapshot {
 	struct stack_tree tree;
 	struct stack_memory memory;
 	struct unwind_walker *walker;
+	uint64_t reach_bytes; /* of the stack, from its pointer on, that the last walk took */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 };
 

@@ -453,6 +453,7 @@ void unwind_walk(struct unwind_walker *walker, const struct unwind_space *space,
 		history_begin(history, space->generation);
 	walker->frames.count = 0;
 	stack->end = walk(&w);
+	stack->outer_sp = w.regs.value[UNWIND_REG_SP];
 	stack->frames = walker->frames.data;
 	stack->count = walker->frames.count;
 	walker->counts.walks++;

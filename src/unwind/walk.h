@@ -86,6 +86,7 @@ struct unwind_stack {
 	size_t count;
 	enum unwind_end end;
 	size_t guessed;	      /* frames that were searched for, and may not be the right ones */
+	uint64_t outer_sp;    /* how far out the walk itself came */
 	size_t reused;	      /* UNWIND_REUSED: how many outer frames were taken from the history */
 	uint32_t reused_node; /* UNWIND_REUSED: the node of the innermost of these; else 0 */
 };

@@ -1,0 +1,52 @@
+/*
+ * The choice between two sizes of stack copies, by what walks have needed.
+ */
+#include "record/clock_choice.h"
+
+enum {
+	PATIENCE_FIRST = 128,
+	PATIENCE_MOST = 1 << 16,
+	/* Of so many walks, so many may need more than the small copy: one in 256. */
+	LOOK_AFTER = 512,
+	BEYOND_MOST = 2,
+};
+
+void clock_choice_init(struct clock_choice *c)
+{
+	*c = (struct clock_choice){.patience = PATIENCE_FIRST};
+}
+
+static void look_again(struct clock_choice *c)
+{
+	c->walks = c->beyond = 0;
+}
+
+static void choose(struct clock_choice *c, bool small)
+{
+	c->small = small;
+	look_again(c);
+}
+
+static void give_up_small(struct clock_choice *c)
+{
+	choose(c, false);
+	if (c->patience < PATIENCE_MOST)
+		c->patience *= 2;
+}
+
+void clock_choice_walked(struct clock_choice *c, bool beyond)
+{
+	c->walks++;
+	c->beyond += beyond;
+	if (c->small) {
+		if (c->beyond > BEYOND_MOST)
+			give_up_small(c);
+		else if (c->walks >= LOOK_AFTER)
+			look_again(c);
+	} else if (c->walks >= c->patience) {
+		if (c->beyond <= BEYOND_MOST * (c->walks / LOOK_AFTER))
+			choose(c, true);
+		else
+			look_again(c);
+	}
+}
