@@ -51,11 +51,18 @@ static void layout_deinit(struct layout *l)
 
 static bool layout_is_zero(const struct layout *l, size_t node)
 {
-	const struct play_node *n = &l->play->nodes.data[node];
+	const struct play *p = l->play;
+	uint32_t stub = p->nodes.data[node].stub;
 
-	if (n->stub != NO_ID)
-		return l->play->stubs.data[n->stub].weight == 0;
-	return n->direct == 0 && n->indirect == 0 && n->in_only == 0;
+	for (size_t k = 0; k < p->metric_count; k++) {
+		const struct play_figures *f = &p->weights[k].nodes[node];
+
+		if (stub != NO_ID && p->weights[k].stubs[stub].weight != 0)
+			return false;
+		if (f->direct != 0 || f->indirect != 0 || f->in_only != 0)
+			return false;
+	}
+	return true;
 }
 
 static void layout_measure(struct layout *l)
@@ -96,13 +103,18 @@ static int by_weight(const void *a, const void *b, void *layout)
 {
 	const struct play *p = ((const struct layout *)layout)->play;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	const struct play_node *x = &p->nodes.data[i], *y = &p->nodes.data[k];
-	int64_t x_weight = x->direct + x->indirect, y_weight = y->direct + y->indirect;
+	bool x_is_stub = p->nodes.data[i].stub != NO_ID, y_is_stub = p->nodes.data[k].stub != NO_ID;
 
-	if ((x->stub == NO_ID) != (y->stub == NO_ID))
-		return x->stub == NO_ID ? -1 : 1;
-	if (x_weight != y_weight)
-		return x_weight < y_weight ? 1 : -1;
+	if (x_is_stub != y_is_stub)
+		return y_is_stub ? -1 : 1;
+	for (size_t m = 0; m < p->metric_count; m++) {
+		const struct play_figures *x = &p->weights[m].nodes[i],
+					  *y = &p->weights[m].nodes[k];
+		int64_t x_weight = x->direct + x->indirect, y_weight = y->direct + y->indirect;
+
+		if (x_weight != y_weight)
+			return x_weight < y_weight ? 1 : -1;
+	}
 	return entity_compare(
 		&p->tree->entities[play_entity(p, i)], &p->tree->entities[play_entity(p, k)]);
 }
@@ -129,9 +141,10 @@ static void layout_place(struct layout *l)
 	}
 }
 
-static struct calltree_row layout_row(const struct layout *l, size_t node)
+static struct calltree_row layout_row(const struct layout *l, size_t node, size_t metric)
 {
 	const struct play_node *n = &l->play->nodes.data[node];
+	const struct play_figures *f = &l->play->weights[metric].nodes[node];
 	uint32_t parent = play_parent(l->play, node);
 
 	return (struct calltree_row){
@@ -140,13 +153,13 @@ static struct calltree_row layout_row(const struct layout *l, size_t node)
 		.entity = play_entity(l->play, node),
 		.target = NO_ID,
 		.stub = NO_ID,
-		.direct = n->direct,
-		.indirect = n->indirect,
-		.in_only = n->in_only,
+		.direct = f->direct,
+		.indirect = f->indirect,
+		.in_only = f->in_only,
 	};
 }
 
-static struct calltree_stub layout_stub(const struct play_stub *s)
+static struct calltree_stub layout_stub(const struct play_jumps *s)
 {
 	return (struct calltree_stub){
 		.weight = s->weight,
@@ -155,9 +168,11 @@ static struct calltree_stub layout_stub(const struct play_stub *s)
 	};
 }
 
-static void layout_emit(const struct layout *l, struct calltree *out, struct arena *arena)
+/* The rows with one metric's figures. */
+static struct calltree *layout_emit(const struct layout *l, size_t metric, struct arena *arena)
 {
 	const struct play *p = l->play;
+	struct calltree *out = ARENA_NEW(arena, struct calltree);
 	struct calltree_row *rows = ARENA_ARRAY(arena, struct calltree_row, l->size[0]);
 	struct calltree_stub *stubs = ARENA_ARRAY(arena, struct calltree_stub, p->stubs.count);
 
@@ -166,38 +181,44 @@ static void layout_emit(const struct layout *l, struct calltree *out, struct are
 		if (l->size[i] == 0)
 			continue;
 		struct calltree_row *row = &rows[l->row[i]];
-		*row = layout_row(l, i);
+		*row = layout_row(l, i, metric);
 		if (n->stub != NO_ID) {
 			row->is_stub = true;
 			row->target = l->row[p->stubs.data[n->stub].target];
 			row->stub = (uint32_t)out->stub_count++;
-			stubs[row->stub] = layout_stub(&p->stubs.data[n->stub]);
+			stubs[row->stub] = layout_stub(&p->weights[metric].stubs[n->stub]);
 		}
 		if (n->depth > out->level_max)
 			out->level_max = n->depth;
 	}
+	out->tree = p->weights[metric].tree;
+	out->collapse = p->collapse;
 	out->rows = rows;
 	out->count = l->size[0];
 	out->stubs = stubs;
+	return out;
 }
 
 struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse collapse,
 	enum calltree_order order, struct arena *arena)
 {
-	struct calltree *out = ARENA_NEW(arena, struct calltree);
+	const struct calltree **others =
+		ARENA_ARRAY(arena, const struct calltree *, tree->other_count);
 	struct play play;
 	struct layout layout;
+	struct calltree *out;
 
 	assert(collapse < COLLAPSE_COUNT);
-	out->tree = tree;
-	out->collapse = collapse;
 	play_init(&play, tree, collapse);
 	layout_init(&layout, &play, order);
 	layout_measure(&layout);
 	layout_group(&layout);
 	layout_sort(&layout);
 	layout_place(&layout);
-	layout_emit(&layout, out, arena);
+	out = layout_emit(&layout, 0, arena);
+	for (size_t k = 1; k < play.metric_count; k++)
+		others[k - 1] = layout_emit(&layout, k, arena);
+	out->others = others;
 	layout_deinit(&layout);
 	play_deinit(&play);
 	return out;

@@ -20,7 +20,11 @@ enum collapse {
 extern const char *const collapse_names[COLLAPSE_COUNT + 1]; /* NULL at the end */
 
 enum calltree_order {
-	CALLTREE_BY_WEIGHT,  /* direct + indirect descending, ties by name; stubs last, by name */
+	/*
+	 * direct + indirect descending, ties by that of the tree's others in turn, then by name;
+	 * stubs last, by name.
+	 */
+	CALLTREE_BY_WEIGHT,
 	CALLTREE_FIRST_SEEN, /* every row, stubs too, where it was first seen */
 };
 
@@ -48,14 +52,17 @@ struct calltree {
 	const struct entity_tree *tree;
 	enum collapse collapse;
 	/*
-	 * Pre-order.  Nodes and stubs whose figures are all zero are left out unless a row below
-	 * stays. Sum of in_only = tree->total - tree->nodes[0].weight, the weight of empty stacks.
+	 * Pre-order.  Nodes and stubs whose figures are all zero, in the tree's others too, are
+	 * left out unless a row below stays.  Sum of in_only = tree->total - tree->nodes[0].weight,
+	 * the weight of empty stacks.
 	 */
 	const struct calltree_row *rows;
 	size_t count;
 	uint32_t level_max;
 	const struct calltree_stub *stubs;
 	size_t stub_count;
+	/* [tree->other_count] The same rows with the others' figures; they have no others. */
+	const struct calltree *const *others;
 };
 
 /* Near-linear in tree->node_count, whatever the depth.  Lives in the arena. */

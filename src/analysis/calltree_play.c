@@ -11,8 +11,9 @@
  *    on the walk's path.  So the innermost node of every entity on the path is at hand in an array,
  *    kept up to date by entering and leaving, and a step into a child is paid for by the entity
  * node that waited there.
- * 2. Weigh.  In the entity tree's pre-order, where the stacks that pass a node are one subtree and
- *    what has already been reached on the way is told by where that subtree ends.
+ * 2. Weigh, once for each metric.  In the entity tree's pre-order, where the stacks that pass a
+ * node are one subtree and what has already been reached on the way is told by where that subtree
+ *    ends.
  *
  * The conservative degree asks whether every name below A on the path also stands at or above A.
  * The deepest node whose name stands nowhere above it answers that: no name is lost if it is not
@@ -66,7 +67,7 @@ static void play_add_node(struct play *p, uint32_t cur, uint32_t entity)
 
 	if (target != NO_ID) {
 		node.stub = (uint32_t)p->stubs.count;
-		vec_push(&p->stubs, (struct play_stub){.target = target, .last_jump = NO_ID});
+		vec_push(&p->stubs, (struct play_stub){.target = target});
 	}
 	vec_push(&p->nodes, node);
 }
@@ -149,28 +150,27 @@ static void play_all(struct play *p)
 }
 
 /* A jump on the way of all stacks through entity node i. */
-static void weigh_jump(struct play *p, struct play_stub *stub, uint32_t i)
+static void weigh_jump(
+	struct play *p, const struct entity_node *nodes, struct play_jumps *stub, uint32_t i)
 {
-	const struct entity_node *nodes = p->tree->nodes;
 	uint32_t before = stub->last_jump;
 
-	while (before != NO_ID && nodes[before].end <= i)
+	while (before != 0 && nodes[before].end <= i)
 		before = p->next[before];
 	p->next[i] = before;
 	stub->last_jump = i;
-	p->jumps[i] = before == NO_ID ? 1 : p->jumps[before] + 1;
+	p->jumps[i] = before == 0 ? 1 : p->jumps[before] + 1;
 	if (p->jumps[i] > stub->jumps_max)
 		stub->jumps_max = p->jumps[i];
 	stub->jumps += nodes[i].weight_below;
-	if (before == NO_ID)
+	if (before == 0)
 		stub->weight += nodes[i].weight_below;
 }
 
 /* The first arrival in a stack decides; the later ones lie in the subtree of the first. */
-static void weigh_node(struct play *p, struct play_node *node, uint32_t i)
+static void weigh_node(
+	const struct play *p, const struct entity_node *e, struct play_figures *node, uint32_t i)
 {
-	const struct entity_node *e = &p->tree->nodes[i];
-
 	if (i < node->reached_end)
 		return;
 	node->reached_end = e->end;
@@ -180,25 +180,40 @@ static void weigh_node(struct play *p, struct play_node *node, uint32_t i)
 		node->direct += e->weight_below;
 }
 
-static void weigh_all(struct play *p)
+static void weigh_all(struct play *p, const struct play_weights *w)
 {
-	for (uint32_t i = 1; i < p->tree->node_count; i++) {
-		const struct entity_node *e = &p->tree->nodes[i];
-		struct play_node *at = &p->nodes.data[p->arrival[i]];
-		bool is_stub = at->stub != NO_ID;
+	for (uint32_t i = 1; i < w->tree->node_count; i++) {
+		const struct entity_node *e = &w->tree->nodes[i];
+		uint32_t at = p->arrival[i], stub = p->nodes.data[at].stub;
+
+		if (w->tree->is_passed && !w->tree->is_passed[i])
+			continue;
 		/* Most never jump; what is not written stays zero and takes no memory. */
-		if (is_stub || p->jumped[e->parent])
+		if (stub != NO_ID || p->jumped[e->parent])
 			p->jumped[i] = true;
-		if (is_stub) {
-			struct play_stub *stub = &p->stubs.data[at->stub];
-			weigh_jump(p, stub, i);
-			at = &p->nodes.data[stub->target];
+		if (stub != NO_ID) {
+			weigh_jump(p, w->tree->nodes, &w->stubs[stub], i);
+			at = p->stubs.data[stub].target;
 			/* What stands above a node was reached before it. */
-			assert(i < at->reached_end);
+			assert(i < w->nodes[at].reached_end);
 		} else {
-			weigh_node(p, at, i);
+			weigh_node(p, e, &w->nodes[at], i);
 		}
-		at->in_only += e->weight;
+		w->nodes[at].in_only += e->weight;
+	}
+}
+
+static void weigh_metrics(struct play *p)
+{
+	p->metric_count = p->tree->other_count + 1;
+	p->weights = xcalloc(p->metric_count, sizeof(*p->weights));
+	for (size_t k = 0; k < p->metric_count; k++) {
+		struct play_weights *w = &p->weights[k];
+
+		w->tree = k == 0 ? p->tree : p->tree->others[k - 1];
+		w->nodes = xcalloc(p->nodes.count, sizeof(*w->nodes));
+		w->stubs = xcalloc(p->stubs.count, sizeof(*w->stubs));
+		weigh_all(p, w);
 	}
 }
 
@@ -216,7 +231,7 @@ void play_init(struct play *p, const struct entity_tree *tree, enum collapse col
 	p->jumps = xcalloc(tree->node_count, sizeof(*p->jumps));
 	p->jumped = xcalloc(tree->node_count, sizeof(*p->jumped));
 	play_all(p);
-	weigh_all(p);
+	weigh_metrics(p);
 }
 
 void play_deinit(struct play *p)
@@ -224,6 +239,11 @@ void play_deinit(struct play *p)
 	child_table_deinit(&p->children);
 	vec_deinit(&p->nodes);
 	vec_deinit(&p->stubs);
+	for (size_t k = 0; k < p->metric_count; k++) {
+		free(p->weights[k].nodes);
+		free(p->weights[k].stubs);
+	}
+	free(p->weights);
 	free(p->nearest);
 	free(p->arrival);
 	free(p->next);

@@ -22,18 +22,31 @@ struct play_node {
 	uint32_t inbox;	     /* first entity node that waits here; chained by play.next */
 	uint32_t busy_child; /* first child with something in its inbox */
 	uint32_t link; /* waiting: the next such sibling; entered: the outer node of its entity */
-
-	/* While stacks are weighed. */
-	uint32_t reached_end; /* end of the entity subtree that was last counted here */
-	int64_t direct, indirect, in_only;
 };
 
 struct play_stub {
-	uint32_t target;    /* node */
-	uint32_t last_jump; /* the entity node that last arrived */
+	uint32_t target; /* node */
+};
+
+/* What the stacks come to at a node. */
+struct play_figures {
+	int64_t direct, indirect, in_only;
+	uint32_t reached_end; /* end of the entity subtree that was last counted here */
+};
+
+/* What they come to at a stub. */
+struct play_jumps {
+	uint32_t last_jump; /* the entity node that last arrived; 0: none */
 	uint32_t jumps_max;
 	int64_t weight;
 	__int128 jumps; /* weight × jumps, may pass 64 bits */
+};
+
+/* The figures by one metric. */
+struct play_weights {
+	const struct entity_tree *tree;
+	struct play_figures *nodes;
+	struct play_jumps *stubs;
 };
 
 struct play {
@@ -42,6 +55,8 @@ struct play {
 	struct child_table children;
 	VEC(struct play_node) nodes; /* 0 is the nameless root */
 	VEC(struct play_stub) stubs;
+	struct play_weights *weights; /* [metric_count], the tree's own metric first */
+	size_t metric_count;
 	uint32_t *nearest; /* [entity]: innermost node of it on the path, or NO_ID */
 	uint32_t *arrival; /* [entity node]: the node or stub it arrived at */
 	uint32_t *next;	   /* [entity node]: in the same inbox; later the jump before this one */

@@ -161,6 +161,22 @@ static void trie_copy_weights(const struct trie *t, metric_id metric, struct ent
 	}
 }
 
+/* For struct entity_tree's is_passed. */
+static bool *trie_passed(const struct trie *t, metric_id metric, const struct entity_node *nodes,
+	struct arena *arena)
+{
+	const struct profile *p = t->map->profile;
+	bool *passed = ARENA_ARRAY(arena, bool, t->children.nodes.count);
+
+	for (size_t i = 0; i < p->stack_count; i++)
+		if (p->stack_weight[metric.i][i] != 0)
+			passed[t->places[t->of_stack[i]].at] = true;
+	for (size_t i = t->children.nodes.count; i-- > 1;)
+		if (passed[i])
+			passed[nodes[i].parent] = true;
+	return passed;
+}
+
 /* Sums weights below; whether any weight is negative. */
 static bool nodes_sum(struct entity_node *nodes, size_t count)
 {
@@ -175,46 +191,85 @@ static bool nodes_sum(struct entity_node *nodes, size_t count)
 	return has_negative;
 }
 
-static struct entity_tree *trie_tree(struct trie *t, metric_id metric, struct arena *arena)
+/* The placed trie, with one metric's weights. */
+static struct entity_tree *trie_tree(const struct trie *t, metric_id metric,
+	const struct entity *entities, uint32_t depth_max, struct arena *arena)
 {
 	struct entity_tree *tree = ARENA_NEW(arena, struct entity_tree);
-	size_t count = t->children.nodes.count, entity_count = t->map->entities.count;
+	size_t count = t->children.nodes.count;
 	struct entity_node *nodes = ARENA_ARRAY(arena, struct entity_node, count);
-	struct entity *entities = ARENA_ARRAY(arena, struct entity, entity_count);
-	uint32_t depth_max = trie_place(t);
 
 	trie_copy(t, nodes);
 	trie_copy_weights(t, metric, nodes);
 	bool has_negative = nodes_sum(nodes, count);
-	if (entity_count)
-		memcpy(entities, t->map->entities.data, entity_count * sizeof(*entities));
 	*tree = (struct entity_tree){
 		.entities = entities,
-		.entity_count = entity_count,
+		.entity_count = t->map->entities.count,
 		.nodes = nodes,
 		.node_count = count,
 		.total = nodes[0].weight_below,
 		.has_negative = has_negative,
 		.depth_max = depth_max,
 	};
+	assert(tree->total == t->map->profile->total[metric.i]);
 	return tree;
+}
+
+static struct entity_tree *trie_trees(
+	struct trie *t, const metric_id *metrics, size_t count, struct arena *arena)
+{
+	size_t entity_count = t->map->entities.count;
+	struct entity *entities = ARENA_ARRAY(arena, struct entity, entity_count);
+	const struct entity_tree **others = ARENA_ARRAY(arena, const struct entity_tree *, count);
+	uint32_t depth_max = trie_place(t);
+	struct entity_tree *tree = NULL;
+
+	if (entity_count)
+		memcpy(entities, t->map->entities.data, entity_count * sizeof(*entities));
+	for (size_t k = count; k-- > 0;) {
+		tree = trie_tree(t, metrics[k], entities, depth_max, arena);
+		if (count > 1)
+			tree->is_passed = trie_passed(t, metrics[k], tree->nodes, arena);
+		if (k > 0)
+			others[k - 1] = tree;
+	}
+	tree->others = others;
+	tree->other_count = count - 1;
+	return tree;
+}
+
+static bool has_weight(
+	const struct profile *p, const metric_id *metrics, size_t count, uint32_t stack)
+{
+	for (size_t k = 0; k < count; k++)
+		if (p->stack_weight[metrics[k].i][stack] != 0)
+			return true;
+	return false;
 }
 
 struct entity_tree *entity_tree_create(
 	const struct profile *profile, enum level level, metric_id metric, struct arena *arena)
 {
+	return entity_tree_create_for(profile, level, &metric, 1, arena);
+}
+
+struct entity_tree *entity_tree_create_for(const struct profile *profile, enum level level,
+	const metric_id *metrics, size_t count, struct arena *arena)
+{
 	struct arena *scratch = arena_create();
 	struct entity_map map;
 	struct trie trie;
 
-	assert(level < LEVEL_COUNT && metric.i < profile->metric_count);
+	assert(level < LEVEL_COUNT && count >= 1);
+	for (size_t k = 0; k < count; k++)
+		assert(metrics[k].i < profile->metric_count);
 	entity_map_init(&map, profile, level, scratch);
 	trie_init(&trie, &map);
 	for (uint32_t i = 0; i < profile->stack_count; i++)
-		if (profile->stack_weight[metric.i][i] != 0)
+		if (has_weight(profile, metrics, count, i))
 			trie_add_stack(&trie, i);
-	struct entity_tree *tree = trie_tree(&trie, metric, arena);
-	assert(tree->total == profile->total[metric.i]);
+	struct entity_tree *tree = trie_trees(&trie, metrics, count, arena);
+
 	trie_deinit(&trie);
 	entity_map_deinit(&map);
 	arena_destroy(scratch);

@@ -3,8 +3,10 @@
 
 /*
  * The profile's stack tree at one level of aggregation, with one metric's weights: the input of
- * every analysis.  What changes stacks before a view (spread now, filters later) takes an entity
- * tree and gives another, so that they stack in any order.
+ * every analysis.  Several metrics are several trees of the same nodes, so that an analysis gives
+ * rows for all of them at once; what it says of one is what it would say of that one alone, but for
+ * rows in which this one has no weight.  What changes stacks before a view (spread now, filters
+ * later) takes an entity tree and gives another, so that they stack in any order.
  *
  * An entity is one "f" of semantics.md: a function, a load object, …  At levels coarser than the
  * function, neighbours that are the same entity are one node.
@@ -52,12 +54,23 @@ struct entity_node {
 struct entity_tree {
 	const struct entity *entities;
 	size_t entity_count; /* some may have no node */
-	/* Siblings in order of first sight; stacks of weight 0 make no nodes. */
+	/*
+	 * Siblings in order of first sight; stacks of weight 0 make no nodes.  Where there are
+	 * others, stacks are there that have weight in any of the metrics.
+	 */
 	const struct entity_node *nodes;
 	size_t node_count; /* at least 1; the root holds the weight of empty stacks */
 	int64_t total;
 	bool has_negative;  /* some node's weight is: it is a difference, and has no means */
 	uint32_t depth_max; /* the root's children are 1 */
+	/* [other_count] The same nodes with the weights of further metrics; they have no others. */
+	const struct entity_tree *const *others;
+	size_t other_count;
+	/*
+	 * [node] Whether stacks with weight in this metric end here or below, which sums do not
+	 * tell, as weights may cancel; NULL: everywhere, as always where there are no others.
+	 */
+	const bool *is_passed;
 };
 
 /*
@@ -66,6 +79,9 @@ struct entity_tree {
  */
 must_use struct entity_tree *entity_tree_create(
 	const struct profile *profile, enum level level, metric_id metric, struct arena *arena);
+/* The same for metrics[count], count ≥ 1, all different: the first one's, with others. */
+must_use struct entity_tree *entity_tree_create_for(const struct profile *profile, enum level level,
+	const metric_id *metrics, size_t count, struct arena *arena);
 
 /*
  * Spread (semantics.md section 2): the k-th occurrence (k ≥ 2) of an entity in a stack becomes an

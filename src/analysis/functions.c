@@ -31,30 +31,92 @@ static struct function_row *functions_sum(const struct entity_tree *tree)
 	return rows;
 }
 
-static int rows_compare(const void *a, const void *b, void *entities)
-{
-	const struct function_row *x = a, *y = b;
-	const struct entity *e = entities;
+/* The figures of all metrics, before they are rows. */
+struct sums {
+	const struct entity_tree *tree;
+	struct function_row **of; /* [metric][entity], metric 0 the tree's own */
+	size_t metric_count;
+};
 
+static void sums_init(struct sums *s, const struct entity_tree *tree)
+{
+	*s = (struct sums){.tree = tree, .metric_count = tree->other_count + 1};
+	s->of = xcalloc(s->metric_count, sizeof(*s->of));
+	s->of[0] = functions_sum(tree);
+	for (size_t k = 1; k < s->metric_count; k++)
+		s->of[k] = functions_sum(tree->others[k - 1]);
+}
+
+static void sums_deinit(struct sums *s)
+{
+	for (size_t k = 0; k < s->metric_count; k++)
+		free(s->of[k]);
+	free(s->of);
+}
+
+static bool sums_any(const struct sums *s, uint32_t entity)
+{
+	for (size_t k = 0; k < s->metric_count; k++)
+		if (s->of[k][entity].exclusive != 0 || s->of[k][entity].inclusive != 0)
+			return true;
+	return false;
+}
+
+static int figures_compare(const struct function_row *x, const struct function_row *y)
+{
 	if (x->exclusive != y->exclusive)
 		return x->exclusive < y->exclusive ? 1 : -1;
 	if (x->inclusive != y->inclusive)
 		return x->inclusive < y->inclusive ? 1 : -1;
-	return entity_compare(&e[x->entity], &e[y->entity]);
+	return 0;
+}
+
+static int rows_compare(const void *a, const void *b, void *sums)
+{
+	const struct function_row *x = a, *y = b;
+	const struct sums *s = sums;
+	int order = figures_compare(x, y);
+
+	for (size_t k = 1; k < s->metric_count && order == 0; k++)
+		order = figures_compare(&s->of[k][x->entity], &s->of[k][y->entity]);
+	if (order != 0)
+		return order;
+	return entity_compare(&s->tree->entities[x->entity], &s->tree->entities[y->entity]);
+}
+
+/* The rows of another metric, in the same order. */
+static const struct functions *functions_other(
+	const struct functions *first, const struct sums *s, size_t k, struct arena *arena)
+{
+	struct functions *f = ARENA_NEW(arena, struct functions);
+	struct function_row *rows = ARENA_ARRAY(arena, struct function_row, first->count);
+
+	for (size_t i = 0; i < first->count; i++)
+		rows[i] = s->of[k][first->rows[i].entity];
+	f->tree = s->tree->others[k - 1];
+	f->rows = rows;
+	f->count = first->count;
+	return f;
 }
 
 struct functions *functions_analyse(const struct entity_tree *tree, struct arena *arena)
 {
 	struct functions *f = ARENA_NEW(arena, struct functions);
-	struct function_row *sums = functions_sum(tree);
 	struct function_row *rows = ARENA_ARRAY(arena, struct function_row, tree->entity_count);
+	const struct functions **others =
+		ARENA_ARRAY(arena, const struct functions *, tree->other_count);
+	struct sums sums;
 
-	for (size_t i = 0; i < tree->entity_count; i++)
-		if (sums[i].exclusive != 0 || sums[i].inclusive != 0)
-			rows[f->count++] = sums[i];
-	free(sums);
-	qsort_r(rows, f->count, sizeof(*rows), rows_compare, (void *)(uintptr_t)tree->entities);
+	sums_init(&sums, tree);
+	for (uint32_t i = 0; i < tree->entity_count; i++)
+		if (sums_any(&sums, i))
+			rows[f->count++] = sums.of[0][i];
+	qsort_r(rows, f->count, sizeof(*rows), rows_compare, &sums);
 	f->tree = tree;
 	f->rows = rows;
+	for (size_t k = 1; k < sums.metric_count; k++)
+		others[k - 1] = functions_other(f, &sums, k, arena);
+	f->others = others;
+	sums_deinit(&sums);
 	return f;
 }

@@ -15,12 +15,17 @@ struct function_row {
 
 struct functions {
 	const struct entity_tree *tree;
-	/* By exclusive, then inclusive, both descending, then as entity_compare. */
+	/*
+	 * By exclusive, then inclusive, both descending, then the same of the tree's others in
+	 * turn, then as entity_compare.
+	 */
 	const struct function_row *rows;
-	size_t count; /* rows whose figures are both zero are left out */
+	size_t count; /* rows whose figures are all zero are left out */
+	/* [tree->other_count] The same rows with the others' figures; they have no others. */
+	const struct functions *const *others;
 };
 
-/* Linear in tree->node_count.  Lives in the arena. */
+/* Linear in tree->node_count, but for the sorting.  Lives in the arena. */
 must_use struct functions *functions_analyse(const struct entity_tree *tree, struct arena *arena);
 
 #endif

@@ -68,6 +68,29 @@ static void spread_node(struct spread *s, uint32_t i)
 	s->innermost[entity] = i;
 }
 
+/* The other metrics' trees with the entities of this one. */
+static void spread_others(struct entity_tree *tree, struct arena *arena)
+{
+	const struct entity_tree **others =
+		ARENA_ARRAY(arena, const struct entity_tree *, tree->other_count);
+
+	for (size_t k = 0; k < tree->other_count; k++) {
+		struct entity_tree *other = ARENA_NEW(arena, struct entity_tree);
+		struct entity_node *nodes =
+			ARENA_ARRAY(arena, struct entity_node, tree->node_count);
+
+		*other = *tree->others[k];
+		memcpy(nodes, other->nodes, tree->node_count * sizeof(*nodes));
+		for (size_t i = 0; i < tree->node_count; i++)
+			nodes[i].entity = tree->nodes[i].entity;
+		other->nodes = nodes;
+		other->entities = tree->entities;
+		other->entity_count = tree->entity_count;
+		others[k] = other;
+	}
+	tree->others = others;
+}
+
 struct entity_tree *entity_tree_spread(const struct entity_tree *tree, struct arena *arena)
 {
 	struct entity_tree *out = ARENA_NEW(arena, struct entity_tree);
@@ -83,6 +106,7 @@ struct entity_tree *entity_tree_spread(const struct entity_tree *tree, struct ar
 	out->entities = entities;
 	out->entity_count = s.entities.count;
 	out->nodes = s.nodes;
+	spread_others(out, arena);
 	spread_deinit(&s);
 	return out;
 }
