@@ -149,10 +149,23 @@ static void say_file(const struct record_summary *summary, bool hint, struct str
 }
 
 /*
- * Threads shorter than the interval are seen by no clock that starts with them: at most an interval
- * is missing at a thread's start and another at its end.  What is missing beyond that are ticks
- * that came too late, as where a virtual machine is not given its CPU.
+ * Why samples are missing.  Threads shorter than the interval are seen by no clock that starts with
+ * them: at most an interval is missing at a thread's start and another at its end.  What is missing
+ * beyond that are ticks that came too late, as where a virtual machine is not given its CPU.
  */
+static const char *unsampled_cause(const struct recorder_result *r, uint64_t missing)
+{
+	if (r->stopped)
+		return "the recording could not be written any more";
+	if (r->counters[CAPTURE_LOST_THROTTLED] > 0)
+		return "the kernel throttled it, by kernel.perf_event_max_sample_rate; sample less "
+		       "often, with -F or --interval";
+	if (missing <= 2 * r->threads)
+		return "it went by in threads and processes shorter than the interval; sample more "
+		       "often with -F, or as root";
+	return "the machine was busy and the sampling clock late";
+}
+
 static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 {
 	uint64_t found = r->samples + lost(r);
@@ -161,10 +174,7 @@ static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 		return;
 	percent_put(line, (int64_t)(r->expected - found), (int64_t)r->expected);
 	strbuf_add(line, STR(" of the CPU time was not sampled: "));
-	strbuf_add(line, r->expected - found <= 2 * r->threads
-				 ? STR("it went by in threads and processes shorter than the "
-				       "interval; sample more often with -F, or as root")
-				 : STR("the machine was busy and the sampling clock late"));
+	strbuf_add(line, str_from(unsampled_cause(r, r->expected - found)));
 	say(line);
 }
 
@@ -172,8 +182,9 @@ static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 static void say_trouble(const struct recorder_result *r, struct strbuf *line)
 {
 	if (r->sampling_ended)
-		message_print("the kernel ended the sampling early: the target has run a set-uid "
-			      "or set-gid program");
+		message_print(
+			"the kernel ended the sampling early: the target has run a program that "
+			"is set-uid or set-gid, or that you may not read");
 	if (r->detached)
 		message_print("detached; the target goes on without us");
 	if (r->children_left > 0)
@@ -200,7 +211,8 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 		say_truncated(summary->result, &line);
 		say_nameless(summary, &line);
 		say_own_cost(&line);
-		say_file(summary, hint, &line);
+		if (summary->size_bytes > 0)
+			say_file(summary, hint, &line);
 	}
 	strbuf_deinit(&line);
 }

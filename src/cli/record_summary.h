@@ -15,7 +15,7 @@
 struct record_summary {
 	const struct recorder_result *result;
 	const char *output;
-	uint64_t size_bytes;	 /* of the file */
+	uint64_t size_bytes;	 /* of the file; 0: nothing was written, or not there */
 	struct strbuf nameless;	 /* the first few modules without symbols, by name */
 	uint64_t nameless_count; /* of all */
 };

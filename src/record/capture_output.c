@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -128,6 +129,51 @@ bool capture_output_is_in_place(const struct capture_output *o)
 
 	return o->is_regular && lstat(o->path, &st) == 0 && st.st_dev == o->device &&
 	       st.st_ino == o->inode;
+}
+
+/* 0, or an errno. */
+static int copy_bytes(int from, int to, uint64_t size)
+{
+	off_t at = 0;
+
+	while ((uint64_t)at < size) {
+		ssize_t put = sendfile(to, from, &at, size - (uint64_t)at);
+		if (put < 0 && errno != EINTR)
+			return errno;
+		if (put == 0)
+			return EIO;
+	}
+	return 0;
+}
+
+/* All bytes of a file without a name, in a new one at its old path. */
+static struct error *make_again(struct capture_output *o)
+{
+	struct capture_output again = {.fd = -1, .path = o->path};
+	struct error *err = make_new(&again);
+
+	if (err)
+		return error_prefix(err, "the recording was removed while it was made");
+	int failure = copy_bytes(o->fd, again.fd, o->size);
+	if (failure && o->failure == 0)
+		o->failure = failure;
+	(void)close(o->fd);
+	o->fd = again.fd;
+	o->device = again.device;
+	o->inode = again.inode;
+	return NULL;
+}
+
+struct error *capture_output_settle(struct capture_output *o)
+{
+	struct stat st;
+
+	if (!o->is_regular || capture_output_is_in_place(o))
+		return NULL;
+	if (fstat(o->fd, &st) == 0 && st.st_nlink == 0)
+		return make_again(o);
+	return error_new(ERROR_USAGE,
+		"%s was moved while it was recorded; it is whole, where it is now", o->path);
 }
 
 void capture_output_remove(struct capture_output *o)

@@ -45,5 +45,11 @@ bool capture_output_write(struct capture_output *o, struct str bytes);
 bool capture_output_write_anyway(struct capture_output *o, struct str bytes);
 /* Whether the path still leads to the file that was made. */
 bool capture_output_is_in_place(const struct capture_output *o);
+/*
+ * At the end: sees to it that the path leads to what was written.  A file that somebody removed is
+ * made anew; one that was moved stays where it is, which is an error, as the caller's path is
+ * wrong.
+ */
+must_use struct error *capture_output_settle(struct capture_output *o);
 
 #endif

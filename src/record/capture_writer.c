@@ -236,16 +236,20 @@ struct error *capture_writer_finish(struct capture_writer *w, uint64_t *size_byt
 	if (!capture_writer_failed(w))
 		writer_write(w);
 	write_end(w);
-	if (!capture_writer_failed(w))
-		capture_compact(&w->output);
 	capture_sync_destroy(w->sync);
 	w->sync = NULL;
+	struct error *astray = capture_output_settle(&w->output);
+	if (!astray && !capture_writer_failed(w))
+		capture_compact(&w->output);
 	capture_output_close(&w->output);
 	struct error *err = failure_error(w);
 	if (size_bytes)
-		*size_bytes = w->output.size;
+		*size_bytes = astray ? 0 : w->output.size;
 	writer_destroy(w);
-	return err;
+	if (!astray)
+		return err;
+	error_destroy(err);
+	return astray;
 }
 
 void capture_writer_abandon(struct capture_writer *w)

@@ -79,7 +79,8 @@ uint64_t capture_writer_size_bytes(const struct capture_writer *w);
 /*
  * Writes the rest and the end mark, closes, frees.  A regular file is rewritten more tightly on the
  * way (see record/capture_compact.h).  *size_bytes, which may be NULL: the file's size in the end,
- * also on failure.  Returns the first failure of any write, with the number of samples dropped.
+ * also on failure; 0 if it is no more where it was.  Returns the first failure of any write, with
+ * the number of samples dropped, or that the file was moved away.
  */
 must_use struct error *capture_writer_finish(struct capture_writer *w, uint64_t *size_bytes);
 /*

@@ -237,7 +237,8 @@ static uint64_t cpu_time_ns(const struct recorder *r, uint64_t counted_ns)
 	const struct target *t = &r->target;
 	uint64_t account_ns = timeval_ns(t->usage.ru_utime) + timeval_ns(t->usage.ru_stime);
 
-	if (counted_ns == UINT64_MAX)
+	/* A stopped clock counts no more. */
+	if (counted_ns == UINT64_MAX || (r->stopped && t->ended))
 		return account_ns;
 	bool is_all = (t->ended && process_table_process_total(r->recording.processes) == 1) ||
 		      account_ns >= counted_ns - counted_ns / 20;
@@ -282,7 +283,10 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 		.kernel_frames = counts.kernel,
 		.kernel_cpu_ns = unsampled_kernel_ns(r, &counts, cpu_ns),
 		.threads = process_table_thread_total(recording->processes),
-		.children_left = t->ended ? process_table_living(recording->processes) : 0,
+		.stopped = r->stopped,
+		/* Once stopped, we are not told of ends. */
+		.children_left =
+			t->ended && !r->stopped ? process_table_living(recording->processes) : 0,
 		.sampling_ended = r->engine->ops->has_ended(r->engine),
 	};
 	result->expected = (cpu_ns - result->kernel_cpu_ns) / r->options.interval_ns;

@@ -49,6 +49,7 @@ struct recorder_result {
 	uint64_t truncated;	/* stacks not walked whole */
 	uint64_t threads;	/* that ran, all told */
 	size_t children_left;	/* processes that the target started and that went on after it */
+	bool stopped;		/* sampling, as the file could not be written any more */
 	bool sampling_ended;	/* the kernel ended it before the target's end: a set-uid exec */
 	uint64_t kernel_cpu_ns; /* the part of cpu_ns that could not be sampled: kernel code */
 	bool kernel_frames;	/* whether kernel frames could be recorded */

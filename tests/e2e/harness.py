@@ -62,7 +62,7 @@ def run(*command, input=b"", timeout=60, cwd=None, env=None, stdout=subprocess.P
 		input = input.encode()
 	if "stdin" not in more:
 		more["input"] = input
-	return Result(subprocess.run([os.fspath(c) for c in command], stdout=stdout, stderr=stderr,
+	return Result(subprocess.run([c if isinstance(c, bytes) else str(c) for c in command], stdout=stdout, stderr=stderr,
 		timeout=timeout, cwd=cwd, env=variables, **more))
 
 

@@ -1,0 +1,116 @@
+/*
+ * own_stacks PLACE ROUNDS: two coroutines take turns with main at work, each a third of it, on
+ * stacks that the program made itself: "heap" by malloc, "map" by mmap, "huge" in the middle of a
+ * mapping of 1 GB, "grows" in a mapping that grows downwards.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "spin.h"
+
+#define STACK_BYTES ((size_t)1 << 18)
+#define HUGE_BYTES  ((size_t)1 << 30)
+#define PAGE_BYTES  ((size_t)4096)
+#define DEPTH	    50
+#define TURN_ROUNDS 100000
+
+static ucontext_t main_context, contexts[2];
+static uint64_t state = 1;
+static int rounds;
+
+KEEP uint64_t left_level(int depth, uint64_t x)
+{
+	x = depth > 1 ? left_level(depth - 1, x) : spin(TURN_ROUNDS, x);
+	NO_TAIL_CALL(x);
+	return x + 1;
+}
+
+KEEP uint64_t right_level(int depth, uint64_t x)
+{
+	x = depth > 1 ? right_level(depth - 1, x) : spin(TURN_ROUNDS, x);
+	NO_TAIL_CALL(x);
+	return x + 1;
+}
+
+KEEP uint64_t in_main(uint64_t x)
+{
+	return spin(TURN_ROUNDS, x) + 1;
+}
+
+static KEEP void left(void)
+{
+	for (;;) {
+		state = left_level(DEPTH, state);
+		swapcontext(&contexts[0], &contexts[1]);
+	}
+}
+
+static KEEP void right(void)
+{
+	for (;;) {
+		state = right_level(DEPTH, state);
+		swapcontext(&contexts[1], &main_context);
+	}
+}
+
+static void *map(size_t size, int flags)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* The lowest byte of a stack, whose size is put into *size. */
+static char *stack_make(const char *place, size_t *size)
+{
+	char *at;
+
+	*size = STACK_BYTES;
+	if (strcmp(place, "heap") == 0)
+		return malloc(STACK_BYTES);
+	if (strcmp(place, "map") == 0)
+		return map(STACK_BYTES, 0);
+	if (strcmp(place, "huge") == 0) {
+		at = map(HUGE_BYTES, 0);
+		return at ? at + HUGE_BYTES / 2 : NULL;
+	}
+	/* One page, below which the kernel adds more as they are touched. */
+	at = map(STACK_BYTES, 0);
+	if (!at || munmap(at, STACK_BYTES - PAGE_BYTES) != 0 ||
+		mmap(at + STACK_BYTES - PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN | MAP_FIXED, -1,
+			0) == MAP_FAILED)
+		return NULL;
+	return at;
+}
+
+static int coroutine_make(ucontext_t *context, const char *place, void (*body)(void))
+{
+	size_t size;
+
+	getcontext(context);
+	context->uc_stack.ss_sp = stack_make(place, &size);
+	context->uc_stack.ss_size = size;
+	if (!context->uc_stack.ss_sp)
+		return 0;
+	makecontext(context, body, 0);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3 || !coroutine_make(&contexts[0], argv[1], left) ||
+		!coroutine_make(&contexts[1], argv[1], right))
+		return 2;
+	rounds = atoi(argv[2]);
+	for (int i = 0; i < rounds; i++) {
+		state = in_main(state);
+		swapcontext(&main_context, &contexts[0]);
+	}
+	puts("left_level 0.333 0.333\nright_level 0.333 0.333\nin_main 0.333 0.333");
+	return state == 0;
+}
