@@ -26,6 +26,7 @@ struct process_table {
 	VEC(struct thread *) threads;
 	uint32_t process_numbers, thread_numbers; /* given so far */
 	uint64_t thread_total;
+	struct process_hooks hooks;
 };
 
 struct process_table *process_table_create(
@@ -37,6 +38,11 @@ struct process_table *process_table_create(
 	t->objects = objects;
 	t->start_ns = start_ns;
 	return t;
+}
+
+void process_table_hook(struct process_table *t, const struct process_hooks *hooks)
+{
+	t->hooks = *hooks;
 }
 
 static void process_destroy(struct process *p)
@@ -149,6 +155,14 @@ size_t process_table_process_total(const struct process_table *t)
 
 /* ---- threads ---- */
 
+/* Nobody knows the thread any more. */
+static void thread_end(struct process_table *t, struct thread *thread, uint64_t time_ns)
+{
+	if (thread && t->hooks.ended)
+		t->hooks.ended(t->hooks.context, thread, time_ns);
+	thread_destroy(thread);
+}
+
 static struct thread **thread_place(struct process_table *t, int64_t tid)
 {
 	uint32_t place;
@@ -163,6 +177,7 @@ static struct thread *thread_add(
 	struct thread *thread = xalloc(sizeof(*thread));
 
 	thread->tid = tid;
+	thread->pid = p->pid;
 	thread->number = UINT32_MAX;
 	thread->process = p->number;
 	thread->start_ns = time_ns;
@@ -170,7 +185,7 @@ static struct thread *thread_add(
 	p->threads++;
 	t->thread_total++;
 	if (place) {
-		thread_destroy(*place);
+		thread_end(t, *place, time_ns);
 		*place = thread;
 		return thread;
 	}
@@ -193,6 +208,15 @@ static void thread_write(const struct process_table *t, const struct thread *thr
 		file_time(t, thread->start_ns), str_from(thread->name));
 }
 
+uint32_t process_table_number(struct process_table *t, struct thread *thread)
+{
+	if (thread->number == UINT32_MAX) {
+		thread->number = t->thread_numbers++;
+		thread_write(t, thread);
+	}
+	return thread->number;
+}
+
 struct thread *process_table_thread(
 	struct process_table *t, struct process *p, int64_t tid, uint64_t time_ns)
 {
@@ -200,13 +224,27 @@ struct thread *process_table_thread(
 
 	if (!thread)
 		thread = thread_add(t, p, tid, time_ns);
-	if (thread->number == UINT32_MAX) {
-		thread->number = t->thread_numbers++;
-		thread_write(t, thread);
-	}
+	process_table_number(t, thread);
 	if (!thread->history)
 		thread->history = unwind_history_create();
 	return thread;
+}
+
+struct thread *process_table_meet(
+	struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)
+{
+	struct process *p = process_table_get(t, pid, time_ns);
+	struct thread *thread = thread_find(t, p, tid);
+
+	return thread ? thread : thread_add(t, p, tid, time_ns);
+}
+
+void process_table_each_thread(
+	struct process_table *t, void (*visit)(void *context, struct thread *thread), void *context)
+{
+	for (size_t i = 0; i < t->threads.count; i++)
+		if (t->threads.data[i])
+			visit(context, t->threads.data[i]);
 }
 
 uint64_t process_table_thread_total(const struct process_table *t)
@@ -225,17 +263,20 @@ void process_table_fork(
 		p = process_table_get(t, pid, time_ns);
 	else
 		p = process_add(t, pid, process_table_get(t, parent_pid, time_ns), time_ns);
-	thread_add(t, p, tid, time_ns);
+	struct thread *thread = thread_add(t, p, tid, time_ns);
+
+	if (t->hooks.forked)
+		t->hooks.forked(t->hooks.context, thread, time_ns);
 }
 
-void process_table_exit(struct process_table *t, int64_t pid, int64_t tid)
+void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)
 {
 	struct process **place = process_place(t, pid);
 	struct thread **thread = thread_place(t, tid);
 
 	if (!place || !*place || !thread || !*thread || (*thread)->process != (*place)->number)
 		return;
-	thread_destroy(*thread);
+	thread_end(t, *thread, time_ns);
 	*thread = NULL;
 	if (--(*place)->threads == 0) {
 		process_destroy(*place);
@@ -263,6 +304,8 @@ void process_table_comm(struct process_table *t, int64_t pid, int64_t tid, bool 
 		unwind_space_clear(&p->space);
 		if (thread->history)
 			unwind_history_clear(thread->history);
+		if (t->hooks.execed)
+			t->hooks.execed(t->hooks.context, thread, time_ns);
 	}
 	name_set(&thread->name, name);
 	if (thread->number != UINT32_MAX)

@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "record/capture_writer.h"
 #include "record/object_table.h"
+#include "record/offcpu.h"
 #include "unwind/space.h"
 #include "unwind/walk.h"
 
@@ -35,12 +36,22 @@ struct process {
 };
 
 struct thread {
-	int64_t tid;
+	int64_t tid, pid;
 	uint32_t number;  /* its id in the file; UINT32_MAX: not written yet */
 	uint32_t process; /* likewise, of its process */
 	uint64_t start_ns;
 	char name[16];
 	struct unwind_history *history; /* NULL before its first sample */
+	struct offcpu_thread off;
+};
+
+/* Told of threads' lives; each call may be NULL. */
+struct process_hooks {
+	void (*forked)(void *context, struct thread *thread, uint64_t time_ns);
+	void (*execed)(void *context, struct thread *thread, uint64_t time_ns);
+	/* It is freed next. */
+	void (*ended)(void *context, struct thread *thread, uint64_t time_ns);
+	void *context;
 };
 
 struct process_table;
@@ -49,6 +60,8 @@ struct process_table;
 must_use returns_owned struct process_table *process_table_create(
 	struct capture_writer *writer, struct object_table *objects, uint64_t start_ns);
 void process_table_destroy(struct process_table *t);
+/* From now on these are told. */
+void process_table_hook(struct process_table *t, const struct process_hooks *hooks);
 
 /* The process, or NULL. */
 struct process *process_table_find(struct process_table *t, int64_t pid);
@@ -58,9 +71,18 @@ struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t
 struct thread *process_table_thread(
 	struct process_table *t, struct process *p, int64_t tid, uint64_t time_ns);
 
+/* The thread of that process, made if it is not known, and not written yet. */
+struct thread *process_table_meet(
+	struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns);
+/* Its id in the file, to which it is written by the first call. */
+uint32_t process_table_number(struct process_table *t, struct thread *thread);
+/* Calls visit for each living thread. */
+void process_table_each_thread(struct process_table *t,
+	void (*visit)(void *context, struct thread *thread), void *context);
+
 void process_table_fork(
 	struct process_table *t, int64_t pid, int64_t parent_pid, int64_t tid, uint64_t time_ns);
-void process_table_exit(struct process_table *t, int64_t pid, int64_t tid);
+void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns);
 /* A thread's new name; exec: the process has become another program. */
 void process_table_comm(struct process_table *t, int64_t pid, int64_t tid, bool exec,
 	struct str name, uint64_t time_ns);

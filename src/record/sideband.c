@@ -42,7 +42,7 @@ static void apply_task(struct process_table *processes, const struct perf_event_
 	if (header->type == PERF_RECORD_FORK)
 		process_table_fork(processes, task.pid, task.parent_pid, task.tid, task.time_ns);
 	else
-		process_table_exit(processes, task.pid, task.tid);
+		process_table_exit(processes, task.pid, task.tid, task.time_ns);
 }
 
 void sideband_apply(struct process_table *processes, const struct perf_event_header *header)

@@ -145,7 +145,7 @@ static void test_pid_is_used_again(void **state)
 	process_table_fork(f->processes, 100, 1, 100, 2000);
 	uint32_t first = process_table_find(f->processes, 100)->number;
 
-	process_table_exit(f->processes, 100, 100);
+	process_table_exit(f->processes, 100, 100, 5000);
 	assert_null(process_table_find(f->processes, 100));
 	process_table_fork(f->processes, 100, 1, 100, 3000);
 	assert_int_not_equal(process_table_find(f->processes, 100)->number, first);
@@ -161,13 +161,13 @@ static void test_process_outlives_its_first_thread(void **state)
 
 	process_table_fork(f->processes, 100, 1, 100, 2000);
 	process_table_fork(f->processes, 100, 100, 105, 2500);
-	process_table_exit(f->processes, 100, 100);
+	process_table_exit(f->processes, 100, 100, 5000);
 	p = process_table_find(f->processes, 100);
 	assert_non_null(p);
 	assert_non_null(process_table_thread(f->processes, p, 105, 2600));
-	process_table_exit(f->processes, 100, 105);
+	process_table_exit(f->processes, 100, 105, 5000);
 	assert_null(process_table_find(f->processes, 100));
-	process_table_exit(f->processes, 100, 105); /* told twice: nothing happens */
+	process_table_exit(f->processes, 100, 105, 5000); /* told twice: nothing happens */
 }
 
 static void test_threads_are_numbered_when_sampled(void **state)
