@@ -10,6 +10,7 @@ enum {
 	OPTION_FREQUENCY,
 	OPTION_INTERVAL,
 	OPTION_CLOCK,
+	OPTION_MAX_OVERHEAD,
 	OPTION_QUIET,
 };
 
@@ -24,6 +25,8 @@ const struct option_row record_option_rows[] = {
 		"take a sample each TIME of CPU time, such as 500us or 10ms"},
 	{OPTION_CLOCK, 0, "clock", VALUE_CHOICE, "CLOCK", clock_choices,
 		"what is counted; virtual is CPU time"},
+	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", NULL,
+		"sample less often if recording costs more than PERCENT of the program's CPU time"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, NULL,
 		"no progress and no last lines; trouble is told all the same"},
 	{0},
@@ -67,6 +70,9 @@ struct error *record_options_set(void *context, int id, const char *value)
 		err = value_time(value, &interval_ns);
 		if (!err)
 			err = set_interval(request, interval_ns);
+		break;
+	case OPTION_MAX_OVERHEAD:
+		err = value_percent(value, &request->overhead_most);
 		break;
 	case OPTION_QUIET:
 		request->quiet = true;

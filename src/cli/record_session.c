@@ -154,7 +154,9 @@ static void set_outcome(struct record_outcome *outcome, const struct recorder_re
 static void finish(const struct record_request *request, struct recorder *recorder,
 	const struct recorder_result *result, struct record_outcome *outcome)
 {
-	struct record_summary summary = {.result = result, .output = request->output};
+	struct record_summary summary = {.result = result,
+		.output = request->output,
+		.overhead_most = request->overhead_most};
 	struct error *err;
 
 	if (!capture_writer_failed(recorder_writer(recorder)))
@@ -175,6 +177,7 @@ void record_session_run(const struct record_request *request, struct record_outc
 		.command = request->command,
 		.output = request->output,
 		.interval_ns = request->interval_ns,
+		.overhead_most = request->overhead_most,
 		.progress = progress ? show_progress : NULL,
 	};
 	struct recorder_result result;

@@ -23,6 +23,7 @@ struct record_request {
 	char *const *command; /* NULL-terminated, at least one */
 	const char *output;
 	uint64_t interval_ns; /* RECORD_INTERVAL_LEAST at least */
+	double overhead_most; /* share of the target's CPU time; 0: no limit */
 	bool quiet; /* no progress and no last lines; what went wrong is said all the same */
 	bool hint;  /* end with the next command to type */
 };

@@ -49,7 +49,8 @@ static void say_samples(const struct recorder_result *r, struct strbuf *line)
 {
 	count_put(line, r->samples, "sample");
 	strbuf_add(line, STR(", one every "));
-	time_put(line, r->interval_ns);
+	time_put(line,
+		r->rate_changes > 0 && r->samples > 0 ? r->cpu_ns / r->samples : r->interval_ns);
 	strbuf_add(line, STR(" of "));
 	time_put(line, r->cpu_ns);
 	strbuf_add(line, STR(" CPU time; "));
@@ -67,6 +68,23 @@ static void say_kernel(const struct recorder_result *r, struct strbuf *line)
 	strbuf_add(line, STR("kernel code could not be sampled ("));
 	time_put(line, r->kernel_cpu_ns);
 	strbuf_add(line, STR("); allow it with `sudo sysctl kernel.perf_event_paranoid=1`"));
+	say(line);
+}
+
+/* Where there was a limit. */
+static void say_overhead(const struct recorder_result *r, double most, struct strbuf *line)
+{
+	if (most <= 0)
+		return;
+	strbuf_printf(
+		line, "recording cost about %.2f%% of the target's CPU time", 100 * r->overhead);
+	if (r->rate_changes == 0)
+		strbuf_add(line, STR("; the rate never had to change"));
+	else
+		strbuf_printf(line,
+			"; the rate changed %" PRIu32 " times to stay within %g%%, at the end it "
+			"was 1/%u of what was asked for",
+			r->rate_changes, 100 * most, 1u << r->halvings);
 	say(line);
 }
 
@@ -211,6 +229,7 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 		say_truncated(summary->result, &line);
 		say_nameless(summary, &line);
 		say_own_cost(&line);
+		say_overhead(summary->result, summary->overhead_most, &line);
 		if (summary->size_bytes > 0)
 			say_file(summary, hint, &line);
 	}

@@ -15,6 +15,7 @@
 struct record_summary {
 	const struct recorder_result *result;
 	const char *output;
+	double overhead_most;	 /* that was allowed, of 1; 0: no limit */
 	uint64_t size_bytes;	 /* of the file; 0: nothing was written, or not there */
 	struct strbuf nameless;	 /* the first few modules without symbols, by name */
 	uint64_t nameless_count; /* of all */

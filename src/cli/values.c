@@ -129,6 +129,22 @@ struct error *value_frequency(const char *text, uint64_t *period_ns)
 	return NULL;
 }
 
+struct error *value_percent(const char *text, double *share)
+{
+	const char *rest;
+	struct decimal d;
+
+	if (decimal_read(text, &d, &rest) && (*rest == '\0' || strcmp(rest, "%") == 0)) {
+		double percent = (double)d.value / (double)power_of_ten(d.fraction_digits);
+
+		if (percent > 0 && percent <= 100) {
+			*share = percent / 100;
+			return NULL;
+		}
+	}
+	return error_new(ERROR_USAGE, "'%s' is not a share up to 100%%, like 1%% or 0.5%%", text);
+}
+
 int value_choice(const char *text, const char *const *choices)
 {
 	int i = 0;

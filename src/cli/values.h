@@ -18,6 +18,9 @@ must_use struct error *value_time(const char *text, uint64_t *time_ns);
 /* A frequency, in Hz unless it says k or kHz: "99", "2.5k", "4000Hz"; *period_ns is 1 / frequency,
  * rounded, at least 1. */
 must_use struct error *value_frequency(const char *text, uint64_t *period_ns);
+/* A share above 0 and up to 100 %, in per cent with or without the sign: "1%", "0.5"; *share of 1.
+ */
+must_use struct error *value_percent(const char *text, double *share);
 /* The place of text in choices, which is NULL-terminated; text must be one of them, as
  * options_parse sees to for VALUE_CHOICE. */
 int value_choice(const char *text, const char *const *choices);

@@ -34,6 +34,7 @@ enum capture_key {
 	CAPTURE_CPU_NS = 68,	  /* used by the target and its children, from wait4's rusage */
 	CAPTURE_EXIT_STATUS = 69, /* as from wait */
 	CAPTURE_CPU_COUNT = 70,
+	CAPTURE_EXPECTED = 71, /* samples, where the rate changed while recording */
 };
 
 /* Counters of what went wrong; totals so far, the last value holds. */

@@ -499,6 +499,8 @@ static void set_stats(struct capture *c)
 		stats->duration_ns = c->last_ns;
 	if (cpu_ns != UINT64_MAX && asked_ns != UINT64_MAX && asked_ns)
 		stats->expected = cpu_ns / asked_ns;
+	if (c->facts[CAPTURE_EXPECTED] != UINT64_MAX)
+		stats->expected = c->facts[CAPTURE_EXPECTED];
 	stats->interval_ns = asked_ns;
 	if (cpu_ns != UINT64_MAX && c->samples)
 		stats->interval_ns = cpu_ns / c->samples;

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "record/budget.h"
 #include "record/recorder.h"
 #include "record/recording.h"
 #include "record/target.h"
@@ -24,7 +25,8 @@ typedef VEC(struct pollfd) pollfd_vec;
 struct engine_counts {
 	uint64_t cpu_ns; /* that the target used, by the engine's own clocks; UINT64_MAX: unknown */
 	uint64_t lost;	 /* samples */
-	bool kernel;	 /* whether code in the kernel is sampled */
+	uint64_t stolen_ns; /* that sampling took from the target, by the setup's price */
+	bool kernel;	    /* whether code in the kernel is sampled */
 };
 
 struct engine;
@@ -39,6 +41,8 @@ struct engine_ops {
 	uint64_t (*wait_ns)(struct engine *e);
 	/* Called every tenth of a second: looks whether things are as they should be. */
 	void (*watch)(struct engine *e);
+	/* Takes samples at the rate that was asked for, halved so many times. */
+	void (*slow_down)(struct engine *e, uint32_t halvings);
 	void (*stop)(struct engine *e);
 	/* While the target lives, and after its end. */
 	void (*counts)(struct engine *e, struct engine_counts *counts);
@@ -51,10 +55,14 @@ struct engine {
 	const struct engine_ops *ops;
 };
 
+/* How often the rate can be halved, if there is a limit to the overhead. */
+#define ENGINE_HALVINGS 3
+
 struct engine_setup {
 	const struct recorder_options *options;
 	struct recording *recording;
 	struct target *target;
+	struct budget_price price; /* of a sample; zero: not known */
 };
 
 /*

@@ -41,6 +41,9 @@ struct engine_perf {
 	struct perf_event_set events;
 	struct ring_merge merge;
 	struct clock_choice choice;
+	struct budget_price price;
+	uint64_t stolen_ns;
+	uint32_t halvings;
 	uint64_t sampled_ns;	/* when the last sample was taken */
 	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
 	uint64_t reads;		/* of the live process, at the last look */
@@ -88,7 +91,7 @@ static void learn_reach(struct engine_perf *e)
 	if (small_bytes == 0)
 		return;
 	clock_choice_walked(&e->choice, e->recording->snapshot.reach_bytes > small_bytes);
-	perf_event_set_choose(&e->events, 0, e->choice.small);
+	perf_event_set_choose(&e->events, e->halvings, e->choice.small);
 }
 
 static void take_sample(struct engine_perf *e, const struct perf_event_header *header)
@@ -98,6 +101,7 @@ static void take_sample(struct engine_perf *e, const struct perf_event_header *h
 
 	if (!perf_record_sample(header, e->events.grant.kernel, &sample) || !is_ours(e, &sample))
 		return;
+	e->stolen_ns += e->price.sample_ns + e->price.kilobyte_ns * sample.stack_size / 1024;
 	source = perf_event_set_find(&e->events, sample.event_id);
 	if (source && source->role == PERF_ROLE_COUNTER) {
 		recording_take_counter(e->recording, &sample, source->index);
@@ -155,7 +159,7 @@ static void poll_fds(struct engine *engine, pollfd_vec *fds)
 /* How long to sleep while stacks are deep. */
 static uint64_t deep_time_ns(const struct engine_perf *e, uint64_t now_ns)
 {
-	uint64_t due_ns = e->sampled_ns + e->options->interval_ns + POLL_DUE_NS;
+	uint64_t due_ns = e->sampled_ns + (e->options->interval_ns << e->halvings) + POLL_DUE_NS;
 	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : POLL_DUE_NS;
 
 	if (now_ns > due_ns + POLL_LATE_NS || wait_ns > POLL_DEEP_NS)
@@ -186,7 +190,7 @@ static bool lives_are_short(const struct engine_perf *e)
 	uint64_t explained = 2 * process_table_thread_total(e->recording->processes);
 
 	/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
-	if (explained < SHORT_LIVES_LEAST)
+	if (explained < SHORT_LIVES_LEAST || e->halvings > 0)
 		return false;
 	uint64_t due = perf_event_set_cpu_ns(&e->events) / e->options->interval_ns;
 	uint64_t found = e->recording->samples + lost_samples(e);
@@ -214,6 +218,14 @@ static void watch(struct engine *engine)
 
 /* ---- start and end ---- */
 
+static void slow_down(struct engine *engine, uint32_t halvings)
+{
+	struct engine_perf *e = self(engine);
+
+	e->halvings = halvings;
+	perf_event_set_choose(&e->events, halvings, e->choice.small);
+}
+
 static void stop(struct engine *engine)
 {
 	perf_event_set_stop(&self(engine)->events);
@@ -226,6 +238,7 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 	*counts = (struct engine_counts){
 		.cpu_ns = e->events.is_wide ? UINT64_MAX : perf_event_set_cpu_ns(&e->events),
 		.lost = lost_samples(e),
+		.stolen_ns = e->stolen_ns,
 		.kernel = e->events.grant.kernel,
 	};
 }
@@ -252,6 +265,7 @@ static const struct engine_ops ops = {
 	.drain = drain,
 	.wait_ns = wait_ns,
 	.watch = watch,
+	.slow_down = slow_down,
 	.stop = stop,
 	.counts = counts,
 	.has_ended = has_ended,
@@ -274,12 +288,14 @@ static void merge_rings(struct engine_perf *e)
 struct error *engine_perf_open(const struct engine_setup *setup, struct engine **engine)
 {
 	struct engine_perf *e = xalloc(sizeof(*e));
-	struct perf_event_spec spec = {.interval_ns = setup->options->interval_ns};
+	struct perf_event_spec spec = {.interval_ns = setup->options->interval_ns,
+		.halvings = setup->options->overhead_most > 0 ? ENGINE_HALVINGS : 0};
 	struct error *err;
 
 	e->engine.ops = &ops;
 	e->recording = setup->recording;
 	e->options = setup->options;
+	e->price = setup->price;
 	clock_choice_init(&e->choice);
 	err = perf_event_set_open(&e->events, &spec, setup->target->launch.pid, true);
 	if (err) {

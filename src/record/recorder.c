@@ -33,6 +33,8 @@ struct recorder {
 	struct engine *engine;
 	pollfd_vec polled; /* the signals, then the engine's */
 	uint64_t progress_ns;
+	struct budget budget;
+	uint32_t rate_changes;
 	bool stopped;			  /* the file can't be written: no more samples */
 	struct stack_addresses addresses; /* once asked for */
 };
@@ -178,6 +180,38 @@ static void tell_progress(struct recorder *r, uint64_t now_ns)
 		r->options.progress(r->options.progress_context, &progress);
 }
 
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_usec * 1000;
+}
+
+static struct budget_use use_so_far(struct recorder *r)
+{
+	struct rusage own;
+	struct engine_counts counts;
+
+	getrusage(RUSAGE_SELF, &own);
+	r->engine->ops->counts(r->engine, &counts);
+	return (struct budget_use){
+		.time_ns = clock_monotonic_ns(),
+		.own_cpu_ns = timeval_ns(own.ru_utime) + timeval_ns(own.ru_stime),
+		.stolen_ns = counts.stolen_ns,
+		.target_cpu_ns = r->recording.sampled_ns,
+	};
+}
+
+static void watch_budget(struct recorder *r)
+{
+	if (r->options.overhead_most <= 0)
+		return;
+	struct budget_use use = use_so_far(r);
+
+	if (!budget_look(&r->budget, &use))
+		return;
+	r->rate_changes++;
+	r->engine->ops->slow_down(r->engine, r->budget.halvings);
+}
+
 /* What need not be done at every turn. */
 static void look_around(struct recorder *r)
 {
@@ -188,6 +222,7 @@ static void look_around(struct recorder *r)
 	r->progress_ns = now_ns + PROGRESS_NS;
 	if (!r->stopped)
 		r->engine->ops->watch(r->engine);
+	watch_budget(r);
 	write_counters(r);
 	tell_progress(r, now_ns);
 }
@@ -207,10 +242,13 @@ static void record_to_the_end(struct recorder *r)
 
 static struct error *start(struct recorder *r)
 {
-	struct engine_setup setup = {&r->options, &r->recording, &r->target};
+	struct engine_setup setup = {&r->options, &r->recording, &r->target, {0}};
 	struct error *err;
 
 	launch_raise_ourselves();
+	budget_init(&r->budget, r->options.overhead_most, ENGINE_HALVINGS);
+	if (r->options.overhead_most > 0)
+		(void)budget_measure_price(&setup.price);
 	recording_begin(&r->recording, r->writer, false, NULL, 0);
 	err = engine_open(&setup, &r->engine);
 	if (err)
@@ -220,11 +258,6 @@ static struct error *start(struct recorder *r)
 	if (!err)
 		write_facts(r);
 	return err;
-}
-
-static uint64_t timeval_ns(struct timeval t)
-{
-	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_usec * 1000;
 }
 
 /*
@@ -261,6 +294,15 @@ static uint64_t unsampled_kernel_ns(
 	return (uint64_t)((double)cpu_ns * system / (user + system));
 }
 
+/* Of that CPU time. Where the rate changed, samples of the mean weight that they had. */
+static uint64_t expected_samples(const struct recorder *r, uint64_t cpu_ns)
+{
+	if (r->rate_changes == 0 || r->recording.sampled_ns == 0)
+		return cpu_ns / r->options.interval_ns;
+	return (uint64_t)((double)cpu_ns * (double)r->recording.samples /
+			  (double)r->recording.sampled_ns);
+}
+
 static void fill_result(struct recorder *r, struct recorder_result *result)
 {
 	const struct recording *recording = &r->recording;
@@ -269,6 +311,7 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 
 	r->engine->ops->counts(r->engine, &counts);
 	uint64_t cpu_ns = cpu_time_ns(r, counts.cpu_ns);
+	struct budget_use use = use_so_far(r);
 
 	*result = (struct recorder_result){
 		.engine = r->engine->ops->name,
@@ -280,6 +323,10 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 		.interval_ns = r->options.interval_ns,
 		.samples = recording->samples,
 		.truncated = snapshot_truncated(&recording->snapshot),
+		.overhead =
+			cpu_ns > 0 ? (double)(use.own_cpu_ns + use.stolen_ns) / (double)cpu_ns : 0,
+		.halvings = r->budget.halvings,
+		.rate_changes = r->rate_changes,
 		.kernel_frames = counts.kernel,
 		.kernel_cpu_ns = unsampled_kernel_ns(r, &counts, cpu_ns),
 		.threads = process_table_thread_total(recording->processes),
@@ -289,7 +336,7 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 			t->ended && !r->stopped ? process_table_living(recording->processes) : 0,
 		.sampling_ended = r->engine->ops->has_ended(r->engine),
 	};
-	result->expected = (cpu_ns - result->kernel_cpu_ns) / r->options.interval_ns;
+	result->expected = expected_samples(r, cpu_ns - result->kernel_cpu_ns);
 	memcpy(result->counters, recording->snapshot.counters, sizeof(result->counters));
 }
 
@@ -297,6 +344,8 @@ static void write_end(struct recorder *r, const struct recorder_result *result)
 {
 	capture_writer_number(r->writer, CAPTURE_DURATION_NS, result->duration_ns);
 	capture_writer_number(r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);
+	if (result->rate_changes > 0)
+		capture_writer_number(r->writer, CAPTURE_EXPECTED, result->expected);
 	if (!result->detached)
 		capture_writer_number(
 			r->writer, CAPTURE_EXIT_STATUS, (uint32_t)result->wait_status);

@@ -31,6 +31,7 @@ struct recorder_options {
 	char *const *command; /* NULL-terminated argv */
 	const char *output;   /* path, "-" for standard output */
 	uint64_t interval_ns; /* between samples of CPU time */
+	double overhead_most; /* share of the target's CPU time that it may cost; 0: no matter */
 	/* Called at most 10 times a second while the target runs; may be NULL. */
 	void (*progress)(void *context, const struct recorder_progress *progress);
 	void *progress_context;
@@ -52,6 +53,9 @@ struct recorder_result {
 	bool stopped;		/* sampling, as the file could not be written any more */
 	bool sampling_ended;	/* the kernel ended it before the target's end: a set-uid exec */
 	uint64_t kernel_cpu_ns; /* the part of cpu_ns that could not be sampled: kernel code */
+	double overhead;	/* share of the target's CPU time that it cost in the end */
+	uint32_t halvings;	/* of the rate, at the end */
+	uint32_t rate_changes;	/* that it took to keep to overhead_most */
 	bool kernel_frames;	/* whether kernel frames could be recorded */
 };
 

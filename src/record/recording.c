@@ -77,6 +77,7 @@ void recording_take_clock(struct recording *r, const struct perf_sample *sample)
 	weigh(weight, r->metrics.real_time, sample->period);
 	weigh(weight, r->metrics.samples, 1);
 	r->samples++;
+	r->sampled_ns += sample->period;
 	write_sample(r, sample->time_ns, place.thread, place.node, weight);
 }
 

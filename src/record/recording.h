@@ -32,8 +32,9 @@ struct recording {
 	struct process_table *processes;
 	struct snapshot snapshot;
 	struct recording_metrics metrics;
-	uint64_t start_ns; /* CLOCK_MONOTONIC */
-	uint64_t samples;  /* of the clock */
+	uint64_t start_ns;   /* CLOCK_MONOTONIC */
+	uint64_t samples;    /* of the clock */
+	uint64_t sampled_ns; /* what they weigh */
 	uint64_t lost_sideband, throttled;
 };
 
