@@ -64,10 +64,33 @@ static double tree_depth_mean(const struct entity_tree *tree)
 	return tree->total ? (double)frames / (double)tree->total : 0;
 }
 
-struct stats stats_analyse(const struct profile *profile, const struct entity_tree *tree)
+static uint64_t samples_with(const struct profile *profile, size_t metric)
+{
+	uint64_t count = 0;
+
+	if (profile->samples.count == 0)
+		return UNKNOWN;
+	for (size_t i = 0; i < profile->samples.count; i++)
+		count += profile->samples.weight[metric][i] != 0;
+	return count;
+}
+
+static struct stats_metric *stats_metrics(const struct profile *profile, struct arena *arena)
+{
+	struct stats_metric *metrics =
+		ARENA_ARRAY(arena, struct stats_metric, profile->metric_count);
+
+	for (size_t m = 0; m < profile->metric_count; m++)
+		metrics[m] = (struct stats_metric){profile->total[m], samples_with(profile, m)};
+	return metrics;
+}
+
+struct stats stats_analyse(
+	const struct profile *profile, const struct entity_tree *tree, struct arena *arena)
 {
 	struct stats s = {
 		.sampling = profile->stats,
+		.metrics = stats_metrics(profile, arena),
 		.total = tree->total,
 		.depth_max = tree->depth_max,
 		.depth_mean = tree_depth_mean(tree),

@@ -8,12 +8,20 @@
 
 #include "analysis/entity_tree.h"
 
+/* One metric of the profile as a whole. */
+struct stats_metric {
+	int64_t total;
+	uint64_t samples; /* that have weight in it; UINT64_MAX: not known */
+};
+
 struct stats {
 	/*
 	 * As the source says, unknown ones UINT64_MAX.  Where the source is silent, the duration is
 	 * taken from the samples' times and the interval from the CPU time and the count.
 	 */
 	struct profile_stats sampling;
+
+	const struct stats_metric *metrics; /* [profile->metric_count] */
 
 	int64_t total;	       /* of the metric */
 	int64_t recursive;     /* weight of stacks in which an entity stands more than once */
@@ -23,7 +31,11 @@ struct stats {
 	double depth_mean;     /* frames, over the total; 0 where that is 0 */
 };
 
-/* tree: of that profile, at the level at which recursion, stacks and entities are to be counted. */
-struct stats stats_analyse(const struct profile *profile, const struct entity_tree *tree);
+/*
+ * tree: of that profile, at the level at which recursion, stacks and entities are to be counted,
+ * without others.  metrics live in the arena.
+ */
+struct stats stats_analyse(
+	const struct profile *profile, const struct entity_tree *tree, struct arena *arena);
 
 #endif

@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/metric.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
@@ -59,18 +58,17 @@ static struct error *report_file(const struct report_options *options, const cha
 	struct report_query *queries, size_t count, const char *hint)
 {
 	struct profile *profile;
-	metric_id metric;
+	struct metric_list metrics = {0};
 	struct error *err;
 
 	alloc_keep_freed();
 	err = read_profile(options, path, &profile);
 	if (err)
 		return err;
-	err = metric_choose(profile, options->metric, &metric);
-	for (size_t i = 0; i < count; i++)
-		queries[i].metric = metric;
+	err = report_options_metrics(options, profile, queries, count, &metrics);
 	if (err == NULL)
 		err = report_print(options, queries, count, profile, hint);
+	vec_deinit(&metrics.ids);
 	profile_destroy(profile);
 	return err;
 }

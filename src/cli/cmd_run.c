@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "cli/command.h"
 #include "cli/message.h"
-#include "cli/metric.h"
 #include "cli/options.h"
 #include "cli/record_options.h"
 #include "cli/record_session.h"
@@ -47,18 +46,17 @@ static struct error *report(
 	const struct run_options *options, struct report_query *queries, size_t count)
 {
 	struct profile *profile;
-	metric_id metric;
+	struct metric_list metrics = {0};
 	struct error *err;
 
 	alloc_keep_freed();
 	err = profile_read(options->record.output, NULL, &profile);
 	if (err)
 		return err;
-	err = metric_choose(profile, options->report.metric, &metric);
-	for (size_t i = 0; i < count; i++)
-		queries[i].metric = metric;
+	err = report_options_metrics(&options->report, profile, queries, count, &metrics);
 	if (err == NULL)
 		err = report_print(&options->report, queries, count, profile, NULL);
+	vec_deinit(&metrics.ids);
 	profile_destroy(profile);
 	return err;
 }

@@ -1,6 +1,7 @@
 #ifndef SONDE_CLI_METRIC_H
 #define SONDE_CLI_METRIC_H
 
+#include "base/vec.h"
 #include "model/profile.h"
 
 /*
@@ -9,5 +10,16 @@
  */
 must_use struct error *metric_choose(
 	const struct profile *profile, const char *name, metric_id *metric);
+
+struct metric_list {
+	VEC(metric_id) ids; /* none twice */
+};
+
+/*
+ * The same for a list with commas, or "all": the default one first, then the others as the file has
+ * them.  *list is to be freed with vec_deinit, also on failure.
+ */
+must_use struct error *metric_list_choose(
+	const struct profile *profile, const char *names, struct metric_list *list);
 
 #endif

@@ -44,8 +44,8 @@ const struct option_row report_view_rows[] = {
 		"of the tree's rows; default weight"},
 	{OPTION_SPREAD, 0, "spread", VALUE_NONE, NULL, NULL,
 		"make the k-th f in a stack a function of its own, f'k"},
-	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "NAME", NULL,
-		"the figure to show, where the file has several"},
+	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "LIST", NULL,
+		"the figures to show, by name, with commas, or all"},
 	{OPTION_SORT, 's', "sort", VALUE_TEXT, "COLUMN", NULL,
 		"exclusive (default), inclusive, name, module, file or line"},
 	{OPTION_COLUMNS, 0, "columns", VALUE_TEXT, "LIST", NULL,
@@ -336,4 +336,24 @@ struct error *report_options_queries(
 	if (err == NULL)
 		*count = options->view_count;
 	return err;
+}
+
+struct error *report_options_metrics(const struct report_options *options,
+	const struct profile *profile, struct report_query *queries, size_t count,
+	struct metric_list *metrics)
+{
+	const struct format *format = &formats[options->format];
+	struct error *err = metric_list_choose(profile, options->metric, metrics);
+
+	if (err)
+		return err;
+	if (metrics->ids.count > 1 && format->only_trees)
+		return error_new(ERROR_USAGE, "--format %s holds one metric, not %zu", format->name,
+			metrics->ids.count);
+	for (size_t i = 0; i < count; i++) {
+		queries[i].metric = metrics->ids.data[0];
+		queries[i].others = metrics->ids.data + 1;
+		queries[i].other_count = metrics->ids.count - 1;
+	}
+	return NULL;
 }

@@ -10,6 +10,7 @@
  */
 
 #include "cli/command.h"
+#include "cli/metric.h"
 #include "model/profile.h"
 #include "view/formats.h"
 #include "view/report.h"
@@ -55,5 +56,12 @@ must_use struct error *report_options_set(void *context, int id, const char *val
  */
 must_use struct error *report_options_queries(
 	struct report_options *options, struct report_query *queries, size_t *count);
+
+/*
+ * Sets the queries' metrics, which live in *metrics: to be freed with vec_deinit, also on failure.
+ */
+must_use struct error *report_options_metrics(const struct report_options *options,
+	const struct profile *profile, struct report_query *queries, size_t count,
+	struct metric_list *metrics);
 
 #endif

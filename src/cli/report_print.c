@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/pager.h"
 #include "cli/values.h"
+#include "view/views.h"
 
 #define WIDTH_DEFAULT 80u
 
@@ -78,7 +79,7 @@ static struct text_style make_style(
 	return style;
 }
 
-/* Queries of the same level share the tree of entities. */
+/* Queries of the same level share the tree of entities, if all metrics are in it, or one. */
 static const struct report **make_reports(const struct profile *profile,
 	const struct report_query *queries, size_t count, struct arena *arena)
 {
@@ -88,7 +89,8 @@ static const struct report **make_reports(const struct profile *profile,
 		const struct entity_tree *tree = NULL;
 
 		for (size_t k = 0; k < i && tree == NULL; k++)
-			if (queries[k].level == queries[i].level)
+			if (queries[k].level == queries[i].level &&
+				queries[k].view->joins_metrics == queries[i].view->joins_metrics)
 				tree = reports[k]->tree;
 		if (tree == NULL)
 			tree = report_tree(profile, &queries[i], arena);

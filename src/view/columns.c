@@ -247,6 +247,23 @@ static struct cell get_recursive(const struct report *report, size_t row)
 	return (struct cell){.weight = report->stats->recursive};
 }
 
+static const struct stats_metric *stats_metric(const struct report *report)
+{
+	return &report->stats->metrics[report->query.metric.i];
+}
+
+static struct cell get_metric_total(const struct report *report, size_t row)
+{
+	(void)row;
+	return (struct cell){.weight = stats_metric(report)->total};
+}
+
+static struct cell get_metric_samples(const struct report *report, size_t row)
+{
+	(void)row;
+	return cell_known(stats_metric(report)->samples);
+}
+
 const struct column columns[COLUMN_COUNT] = {
 	[COLUMN_NAME] = {.key = "name",
 		.heading = "function",
@@ -272,23 +289,27 @@ const struct column columns[COLUMN_COUNT] = {
 		.heading = "exclusive",
 		.help = "spent in it itself",
 		.kind = COLUMN_KIND_WEIGHT,
-		.get = get_exclusive},
+		.get = get_exclusive,
+		.is_per_metric = true},
 	[COLUMN_EXCLUSIVE_PERCENT] = {.key = "exclusive_percent",
 		.heading = "exclusive %",
 		.help = "exclusive, of the total",
 		.kind = COLUMN_KIND_PERCENT,
 		.get = get_exclusive,
-		.is_own = true},
+		.is_own = true,
+		.is_per_metric = true},
 	[COLUMN_INCLUSIVE] = {.key = "inclusive",
 		.heading = "inclusive",
 		.help = "spent in it and what it called",
 		.kind = COLUMN_KIND_WEIGHT,
-		.get = get_inclusive},
+		.get = get_inclusive,
+		.is_per_metric = true},
 	[COLUMN_INCLUSIVE_PERCENT] = {.key = "inclusive_percent",
 		.heading = "inclusive %",
 		.help = "inclusive, of the total",
 		.kind = COLUMN_KIND_PERCENT,
-		.get = get_inclusive},
+		.get = get_inclusive,
+		.is_per_metric = true},
 	[COLUMN_LEVEL] = {.key = "level",
 		.heading = "level",
 		.help = "depth in the tree, from 1",
@@ -303,35 +324,41 @@ const struct column columns[COLUMN_COUNT] = {
 		.heading = "direct",
 		.help = "in or under, reached before any recursion",
 		.kind = COLUMN_KIND_WEIGHT,
-		.get = get_direct},
+		.get = get_direct,
+		.is_per_metric = true},
 	[COLUMN_INDIRECT] = {.key = "indirect",
 		.heading = "(indirect)",
 		.help = "in or under, first reached in a recursion",
 		.kind = COLUMN_KIND_WEIGHT,
-		.get = get_indirect},
+		.get = get_indirect,
+		.is_per_metric = true},
 	[COLUMN_IN_OR_UNDER] = {.key = "in_or_under",
 		.heading = "in or under",
 		.help = "direct (indirect)",
 		.kind = COLUMN_KIND_WEIGHT,
 		.get = get_in_or_under,
-		.is_pair = true},
+		.is_pair = true,
+		.is_per_metric = true},
 	[COLUMN_IN_OR_UNDER_PERCENT] = {.key = "in_or_under_percent",
 		.heading = "in or under",
 		.help = "direct (indirect), in percent",
 		.kind = COLUMN_KIND_PERCENT,
 		.get = get_in_or_under,
-		.is_pair = true},
+		.is_pair = true,
+		.is_per_metric = true},
 	[COLUMN_IN_ONLY] = {.key = "in_only",
 		.heading = "in only",
 		.help = "spent in it itself",
 		.kind = COLUMN_KIND_WEIGHT,
-		.get = get_in_only},
+		.get = get_in_only,
+		.is_per_metric = true},
 	[COLUMN_IN_ONLY_PERCENT] = {.key = "in_only_percent",
 		.heading = "in only",
 		.help = "in only, in percent",
 		.kind = COLUMN_KIND_PERCENT,
 		.get = get_in_only,
-		.is_own = true},
+		.is_own = true,
+		.is_per_metric = true},
 	[COLUMN_TARGET] = {.key = "target",
 		.heading = "target",
 		.help = "row that a stub stands for, from 0",
@@ -341,17 +368,20 @@ const struct column columns[COLUMN_COUNT] = {
 		.heading = "stub weight",
 		.help = "of the stacks that recur here",
 		.kind = COLUMN_KIND_WEIGHT,
-		.get = get_stub_weight},
+		.get = get_stub_weight,
+		.is_per_metric = true},
 	[COLUMN_DEPTH_MAX] = {.key = "depth_max",
 		.heading = "depth max",
 		.help = "most times that one stack recurs here",
 		.kind = COLUMN_KIND_NUMBER,
-		.get = get_depth_max},
+		.get = get_depth_max,
+		.is_per_metric = true},
 	[COLUMN_DEPTH_MEAN] = {.key = "depth_mean",
 		.heading = "depth mean",
 		.help = "times that a stack recurs here, over the stub weight",
 		.kind = COLUMN_KIND_MEAN,
-		.get = get_depth_mean},
+		.get = get_depth_mean,
+		.is_per_metric = true},
 	[COLUMN_COUNTED] = {.key = "counted",
 		.heading = "samples counted",
 		.help = "in this profile",
@@ -422,6 +452,18 @@ const struct column columns[COLUMN_COUNT] = {
 		.help = "in stacks that hold a function twice",
 		.kind = COLUMN_KIND_WEIGHT,
 		.get = get_recursive},
+	[COLUMN_METRIC_TOTAL] = {.key = "total",
+		.heading = "total",
+		.help = "of the metric",
+		.kind = COLUMN_KIND_WEIGHT,
+		.get = get_metric_total,
+		.is_per_metric = true},
+	[COLUMN_METRIC_SAMPLES] = {.key = "samples",
+		.heading = "samples of it",
+		.help = "that have weight in the metric",
+		.kind = COLUMN_KIND_NUMBER,
+		.get = get_metric_samples,
+		.is_per_metric = true},
 };
 
 static int compare_weights(int64_t a, int64_t b)

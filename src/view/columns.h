@@ -57,6 +57,8 @@ enum column_id {
 	COLUMN_STACK_DEPTH_MAX,
 	COLUMN_STACK_DEPTH_MEAN,
 	COLUMN_RECURSIVE,
+	COLUMN_METRIC_TOTAL,
+	COLUMN_METRIC_SAMPLES,
 	COLUMN_COUNT
 };
 
@@ -88,8 +90,9 @@ struct column {
 	enum column_kind kind;
 	/* row: of the analysis result, not of the shown selection. */
 	struct cell (*get)(const struct report *report, size_t row);
-	bool is_pair; /* shown as `weight (indirect)` */
-	bool is_own;  /* what was spent in the row itself: much of it deserves a colour */
+	bool is_pair;	    /* shown as `weight (indirect)` */
+	bool is_own;	    /* what was spent in the row itself: much of it deserves a colour */
+	bool is_per_metric; /* differs with the report's metric: shown once for each of several */
 };
 
 /* Indexed by enum column_id. */

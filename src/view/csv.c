@@ -1,11 +1,12 @@
 /*
- * CSV.  The columns are those of JSON, or those asked for.
+ * CSV.  The columns are those of JSON, or those asked for; behind them those of further metrics.
  */
 #include "view/csv.h"
 
 #include <inttypes.h>
 
 #include "base/escape.h"
+#include "base/vec.h"
 #include "view/views.h"
 
 static void add_text(struct strbuf *out, const struct cell *cell)
@@ -41,34 +42,87 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 	}
 }
 
-static size_t list_count(const enum column_id *ids)
-{
-	size_t count = 0;
+/* One column of the file, of one metric. */
+struct csv_column {
+	const struct column *column;
+	const struct report *report;
+};
 
-	while (ids[count] != COLUMN_END)
-		count++;
-	return count;
+struct csv_columns {
+	VEC(struct csv_column) list;
+};
+
+static void add_columns(
+	struct csv_columns *c, const struct report *report, const enum column_id *ids)
+{
+	for (; *ids != COLUMN_END; ids++)
+		vec_push(&c->list, (struct csv_column){&columns[*ids], report});
+}
+
+/* What is asked for; of further metrics what differs between metrics. */
+static void add_asked(struct csv_columns *c, const struct report *report, bool is_first)
+{
+	const struct report_query *query = &report->query;
+
+	for (size_t i = 0; i < query->column_count; i++)
+		if (is_first || columns[query->columns[i]].is_per_metric)
+			vec_push(
+				&c->list, (struct csv_column){&columns[query->columns[i]], report});
+}
+
+static void choose_columns(struct csv_columns *c, const struct report *report)
+{
+	const struct view *view = report->query.view;
+
+	for (size_t m = 0; m <= report->query.other_count; m++) {
+		const struct report *of = report_of_metric(report, m);
+
+		if (report->query.column_count)
+			add_asked(c, of, m == 0);
+		else
+			add_columns(c, of, m ? view->metric_columns : view->data_columns);
+	}
+}
+
+/* A further metric's name stands before its columns': "page-faults.exclusive". */
+static void add_header(struct strbuf *out, const struct report *report, const struct csv_column *c)
+{
+	struct strbuf name = {0};
+
+	if (c->report != report) {
+		strbuf_add(&name, profile_string(report->profile, report_metric(c->report).name));
+		strbuf_add_char(&name, '.');
+	}
+	strbuf_add(&name, str_from(c->column->key));
+	escape_csv(out, strbuf_str(&name));
+	strbuf_deinit(&name);
+}
+
+static void add_row(struct strbuf *out, const struct csv_columns *c, size_t row)
+{
+	for (size_t i = 0; i < c->list.count; i++) {
+		const struct csv_column *item = &c->list.data[i];
+		struct cell cell = item->column->get(item->report, row);
+
+		if (i)
+			strbuf_add_char(out, ',');
+		add_cell(out, item->column, &cell);
+	}
+	strbuf_add(out, STR("\r\n"));
 }
 
 void csv_draw(struct sink *sink, const struct report *report)
 {
-	const struct report_query *query = &report->query;
-	const enum column_id *ids =
-		query->column_count ? query->columns : query->view->data_columns;
-	size_t count = query->column_count ? query->column_count : list_count(ids);
+	struct csv_columns c = {0};
 
-	for (size_t i = 0; i < count; i++)
-		strbuf_printf(&sink->text, "%s%s", i ? "," : "", columns[ids[i]].key);
-	strbuf_add(&sink->text, STR("\r\n"));
-	for (size_t place = 0; place < report->count && sink_settle(sink); place++) {
-		for (size_t i = 0; i < count; i++) {
-			const struct column *column = &columns[ids[i]];
-			struct cell cell = column->get(report, report_row(report, place));
-
-			if (i)
-				strbuf_add_char(&sink->text, ',');
-			add_cell(&sink->text, column, &cell);
-		}
-		strbuf_add(&sink->text, STR("\r\n"));
+	choose_columns(&c, report);
+	for (size_t i = 0; i < c.list.count; i++) {
+		if (i)
+			strbuf_add_char(&sink->text, ',');
+		add_header(&sink->text, report, &c.list.data[i]);
 	}
+	strbuf_add(&sink->text, STR("\r\n"));
+	for (size_t place = 0; place < report->count && sink_settle(sink); place++)
+		add_row(&sink->text, &c, report_row(report, place));
+	vec_deinit(&c.list);
 }

@@ -85,6 +85,29 @@ static void add_member(
 	add_cell(out, &columns[id], &cell);
 }
 
+/* Each metric's own figures, the first one's again. */
+static void add_row_metrics(struct strbuf *out, const struct report *report, size_t row)
+{
+	const struct report_query *query = &report->query;
+
+	strbuf_add(out, STR(", "));
+	add_key(out, "metrics");
+	for (size_t m = 0; m <= query->other_count; m++) {
+		const struct report *of = report_of_metric(report, m);
+
+		strbuf_add(out, m ? STR(", {") : STR("[{"));
+		for (const enum column_id *id = query->view->metric_columns; *id != COLUMN_END;
+			id++)
+			add_member(out, of, row, *id);
+		for (size_t i = 0; i < query->column_count; i++)
+			if (columns[query->columns[i]].is_per_metric &&
+				!column_list_has(query->view->metric_columns, query->columns[i]))
+				add_member(out, of, row, query->columns[i]);
+		strbuf_add_char(out, '}');
+	}
+	strbuf_add_char(out, ']');
+}
+
 /* A row has the view's keys always, and behind them what else was asked for. */
 static void add_row(struct strbuf *out, const struct report *report, size_t row)
 {
@@ -96,6 +119,8 @@ static void add_row(struct strbuf *out, const struct report *report, size_t row)
 	for (size_t i = 0; i < query->column_count; i++)
 		if (!column_list_has(query->view->data_columns, query->columns[i]))
 			add_member(out, report, row, query->columns[i]);
+	if (query->other_count > 0)
+		add_row_metrics(out, report, row);
 	strbuf_add_char(out, '}');
 }
 
@@ -124,17 +149,35 @@ static void add_notes(struct strbuf *out, const struct profile *profile)
 	strbuf_add_char(out, ']');
 }
 
+/* The members of a metric's object. */
 static void add_metric(struct strbuf *out, const struct report *report)
 {
 	struct metric metric = report_metric(report);
 
-	strbuf_add_char(out, '{');
 	add_key(out, "name");
 	add_string(out, profile_string(report->profile, metric.name));
 	strbuf_add(out, STR(", "));
 	add_key(out, "unit");
 	add_string(out, profile_string(report->profile, metric.unit));
-	strbuf_add_char(out, '}');
+}
+
+static void add_total(struct strbuf *out, const struct report *report)
+{
+	strbuf_add(out, STR(", "));
+	add_key(out, "total");
+	add_signed(out, report->profile->total[report->query.metric.i]);
+}
+
+static void add_metrics(struct strbuf *out, const struct report *report)
+{
+	add_key(out, "metrics");
+	for (size_t m = 0; m <= report->query.other_count; m++) {
+		strbuf_add(out, m ? STR(", {") : STR("[{"));
+		add_metric(out, report_of_metric(report, m));
+		add_total(out, report_of_metric(report, m));
+		strbuf_add_char(out, '}');
+	}
+	strbuf_add(out, STR("],\n"));
 }
 
 static void add_head(struct strbuf *out, const struct report *report)
@@ -147,13 +190,15 @@ static void add_head(struct strbuf *out, const struct report *report)
 	add_string(out, str_from(level_names[report->query.level]));
 	strbuf_add(out, STR(", "));
 	add_key(out, "metric");
+	strbuf_add_char(out, '{');
 	add_metric(out, report);
-	strbuf_add(out, STR(", "));
-	add_key(out, "total");
-	add_signed(out, report->tree->total);
+	strbuf_add_char(out, '}');
+	add_total(out, report);
 	strbuf_add(out, STR(", "));
 	add_key(out, "filters");
 	strbuf_add(out, STR("[],\n"));
+	if (report->query.other_count > 0)
+		add_metrics(out, report);
 	add_key(out, "notes");
 	add_notes(out, report->profile);
 	strbuf_add(out, STR(",\n"));

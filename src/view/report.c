@@ -19,8 +19,14 @@ struct metric report_metric(const struct report *report)
 const struct entity_tree *report_tree(
 	const struct profile *profile, const struct report_query *query, struct arena *arena)
 {
+	size_t count = 1 + (query->view->joins_metrics ? query->other_count : 0);
+	metric_id *metrics = ARENA_ARRAY(arena, metric_id, count);
+
+	metrics[0] = query->metric;
+	for (size_t i = 1; i < count; i++)
+		metrics[i] = query->others[i - 1];
 	const struct entity_tree *tree =
-		entity_tree_create(profile, query->level, query->metric, arena);
+		entity_tree_create_for(profile, query->level, metrics, count, arena);
 
 	return query->spread ? entity_tree_spread(tree, arena) : tree;
 }
@@ -58,23 +64,57 @@ static void report_sort(struct report *report, const struct column *column, stru
 	report->rows = rows;
 }
 
-struct report *report_create(const struct profile *profile, const struct entity_tree *tree,
-	const struct report_query *query, struct arena *arena)
+static const struct report *report_other(const struct report *first, size_t k, struct arena *arena)
 {
 	struct report *report = ARENA_NEW(arena, struct report);
-	const struct view *view = query->view;
 
-	*report = (struct report){.profile = profile, .query = *query, .tree = tree};
-	view->analyse(report, arena);
+	*report = *first;
+	report->query.metric = first->query.others[k];
+	report->query.other_count = 0;
+	if (first->query.view->joins_metrics)
+		report->tree = first->tree->others[k];
+	if (first->functions)
+		report->functions = first->functions->others[k];
+	if (first->calltree)
+		report->calltree = first->calltree->others[k];
+	return report;
+}
+
+/* Once the rows are chosen. */
+static void report_add_others(struct report *report, struct arena *arena)
+{
+	size_t count = report->query.other_count;
+	const struct report **others = ARENA_ARRAY(arena, const struct report *, count);
+
+	for (size_t k = 0; k < count; k++)
+		others[k] = report_other(report, k, arena);
+	report->others = others;
+}
+
+static void report_choose_rows(struct report *report, struct arena *arena)
+{
+	const struct report_query *query = &report->query;
+
 	report->count = report->row_count;
 	if (query->sort && report->row_count)
 		report_sort(report, query->sort, arena);
 	if (query->limit == 0 || query->limit >= report->row_count)
-		return report;
-	if (view->select)
-		view->select(report, arena);
+		return;
+	if (query->view->select)
+		query->view->select(report, arena);
 	else
 		report->count = query->limit;
+}
+
+struct report *report_create(const struct profile *profile, const struct entity_tree *tree,
+	const struct report_query *query, struct arena *arena)
+{
+	struct report *report = ARENA_NEW(arena, struct report);
+
+	*report = (struct report){.profile = profile, .query = *query, .tree = tree};
+	query->view->analyse(report, arena);
+	report_choose_rows(report, arena);
+	report_add_others(report, arena);
 	return report;
 }
 

@@ -28,6 +28,9 @@ extern const char *const percent_names[PERCENT_COUNT + 1]; /* NULL at the end */
 struct report_query {
 	const struct view *view;
 	metric_id metric;
+	/* Further metrics, shown beside that one; borrowed, none twice. */
+	const metric_id *others;
+	size_t other_count;
 	enum level level;
 	bool spread;
 	enum collapse collapse;
@@ -51,17 +54,28 @@ struct report {
 	size_t row_count;		   /* rows of the analysis result */
 	const uint32_t *rows; /* [count] the rows to show, in order; NULL: the first count */
 	size_t count;
+	/*
+	 * [query.other_count] The same rows with the figures of the other metrics, so that columns
+	 * read them as they read this report; they have no others themselves.
+	 */
+	const struct report *const *others;
 };
 
 /*
- * The report of a query.  tree: the profile's at the query's level and metric, spread if the query
- * says so (report_tree makes it; several reports may share one).  Lives in the arena; profile and
- * tree must live as long.
+ * The report of a query.  tree: the profile's at the query's level and metrics, spread if the query
+ * says so (report_tree makes it; reports of views that are alike in joins_metrics may share one).
+ * Lives in the arena; profile and tree must live as long.
  */
 struct report *report_create(const struct profile *profile, const struct entity_tree *tree,
 	const struct report_query *query, struct arena *arena);
 const struct entity_tree *report_tree(
 	const struct profile *profile, const struct report_query *query, struct arena *arena);
+
+/* The report with the figures of metric m ≤ query.other_count: 0 is the report itself. */
+static inline const struct report *report_of_metric(const struct report *report, size_t m)
+{
+	return m == 0 ? report : report->others[m - 1];
+}
 
 /* The analysis result's row that stands in place `place` (< count) of the shown ones. */
 static inline size_t report_row(const struct report *report, size_t place)

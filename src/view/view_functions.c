@@ -23,20 +23,29 @@ static const struct entity *functions_view_entity(const struct report *report, s
 #define WEIGHTS_WIDTH_MIN 72u
 #define MODULE_WIDTH_MIN  56u
 
+/* So much more for each further metric. */
+#define WEIGHTS_WIDTH_MORE 36u
+#define PERCENT_WIDTH_MORE 24u
+
 static void functions_view_columns(const struct report *report, struct table *table)
 {
 	bool percent = report->query.percent != PERCENT_RAW;
-	bool weights = !percent || !text_is_narrower(table->text, WEIGHTS_WIDTH_MIN);
+	size_t others = report->query.other_count;
+	bool weights = !percent || !text_is_narrower(table->text,
+					   WEIGHTS_WIDTH_MIN + WEIGHTS_WIDTH_MORE * others);
 
-	if (weights)
-		table_add(table, COLUMN_EXCLUSIVE);
-	if (percent)
-		table_add(table, COLUMN_EXCLUSIVE_PERCENT);
-	if (weights)
-		table_add(table, COLUMN_INCLUSIVE);
-	if (percent)
-		table_add(table, COLUMN_INCLUSIVE_PERCENT);
-	if (report->query.level != LEVEL_MODULE && !text_is_narrower(table->text, MODULE_WIDTH_MIN))
+	for (size_t m = 0; m <= others; m++) {
+		if (weights)
+			table_add_of(table, m, COLUMN_EXCLUSIVE);
+		if (percent)
+			table_add_of(table, m, COLUMN_EXCLUSIVE_PERCENT);
+		if (weights)
+			table_add_of(table, m, COLUMN_INCLUSIVE);
+		if (percent)
+			table_add_of(table, m, COLUMN_INCLUSIVE_PERCENT);
+	}
+	if (report->query.level != LEVEL_MODULE &&
+		!text_is_narrower(table->text, MODULE_WIDTH_MIN + PERCENT_WIDTH_MORE * others))
 		table_add(table, COLUMN_MODULE);
 	table_add(table, COLUMN_NAME);
 }
@@ -66,6 +75,7 @@ static void functions_view_draw(struct text *text, const struct report *report)
 	else
 		functions_view_columns(report, &table);
 	table_draw(&table, NULL, NULL);
+	table_deinit(&table);
 	text_more_rows(text, report);
 }
 
@@ -74,6 +84,12 @@ static const enum column_id data_columns[] = {
 	COLUMN_MODULE,
 	COLUMN_FILE,
 	COLUMN_LINE,
+	COLUMN_EXCLUSIVE,
+	COLUMN_INCLUSIVE,
+	COLUMN_END,
+};
+
+static const enum column_id metric_columns[] = {
 	COLUMN_EXCLUSIVE,
 	COLUMN_INCLUSIVE,
 	COLUMN_END,
@@ -90,6 +106,8 @@ const struct view view_functions = {
 	.summary = "each function's own time and that of what it calls",
 	.data_columns = data_columns,
 	.more_columns = more_columns,
+	.metric_columns = metric_columns,
+	.joins_metrics = true,
 	.has_levels = true,
 	.sorts = true,
 	.analyse = functions_view_analyse,
@@ -102,6 +120,8 @@ const struct view view_modules = {
 	.summary = "the same for each program file and library",
 	.data_columns = data_columns,
 	.more_columns = more_columns,
+	.metric_columns = metric_columns,
+	.joins_metrics = true,
 	.sorts = true,
 	.level = LEVEL_MODULE,
 	.analyse = functions_view_analyse,

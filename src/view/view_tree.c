@@ -110,8 +110,10 @@ static void tree_view_columns(const struct report *report, struct table *table)
 {
 	bool percent = report->query.percent != PERCENT_RAW;
 
-	table_add(table, percent ? COLUMN_IN_OR_UNDER_PERCENT : COLUMN_IN_OR_UNDER);
-	table_add(table, percent ? COLUMN_IN_ONLY_PERCENT : COLUMN_IN_ONLY);
+	for (size_t m = 0; m <= report->query.other_count; m++) {
+		table_add_of(table, m, percent ? COLUMN_IN_OR_UNDER_PERCENT : COLUMN_IN_OR_UNDER);
+		table_add_of(table, m, percent ? COLUMN_IN_ONLY_PERCENT : COLUMN_IN_ONLY);
+	}
 	if (!text_is_narrower(table->text, LEVEL_WIDTH_MIN))
 		table_add(table, COLUMN_LEVEL);
 	table_add(table, COLUMN_NAME);
@@ -132,8 +134,8 @@ static const char *const percent_phrases[PERCENT_COUNT] = {
 
 static bool has_percent(const struct table *table)
 {
-	for (size_t i = 0; i < table->count; i++)
-		if (table->items[i].column->kind == COLUMN_KIND_PERCENT)
+	for (size_t i = 0; i < table->items.count; i++)
+		if (table->items.data[i].column->kind == COLUMN_KIND_PERCENT)
 			return true;
 	return false;
 }
@@ -151,6 +153,7 @@ static void tree_view_draw(struct text *text, const struct report *report)
 	text_title(text, "Call tree, %s%s", collapse_phrases[report->query.collapse],
 		has_percent(&table) ? percent_phrases[report->query.percent] : "");
 	table_draw(&table, guides_label, guides);
+	table_deinit(&table);
 	guides_destroy(guides);
 	text_more_rows(text, report);
 }
@@ -164,6 +167,13 @@ static const enum column_id data_columns[] = {
 	COLUMN_INDIRECT,
 	COLUMN_IN_ONLY,
 	COLUMN_TARGET,
+	COLUMN_END,
+};
+
+static const enum column_id metric_columns[] = {
+	COLUMN_DIRECT,
+	COLUMN_INDIRECT,
+	COLUMN_IN_ONLY,
 	COLUMN_END,
 };
 
@@ -184,6 +194,8 @@ const struct view view_tree = {
 	.summary = "who called whom, recursion collapsed into stubs `f...`",
 	.data_columns = data_columns,
 	.more_columns = more_columns,
+	.metric_columns = metric_columns,
+	.joins_metrics = true,
 	.has_levels = true,
 	.is_tree = true,
 	.analyse = tree_view_analyse,

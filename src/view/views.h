@@ -27,6 +27,11 @@ struct view {
 	const enum column_id *data_columns;
 	/* Further columns, for text, --columns and --sort; ends with COLUMN_END. */
 	const enum column_id *more_columns;
+	/* Of these, what several metrics have side by side, in JSON and CSV; ends with COLUMN_END.
+	 */
+	const enum column_id *metric_columns;
+	/* Whether its rows are of all metrics asked for, not of the first alone. */
+	bool joins_metrics;
 	/* Whether --level, --sort and the tree's options apply. */
 	bool has_levels, sorts, is_tree;
 	enum level level; /* the only one where !has_levels */

@@ -167,7 +167,7 @@ static void test_entity_tree(struct subject *s)
 
 static void test_stats(struct subject *s)
 {
-	struct stats stats = stats_analyse(s->profile, s->tree);
+	struct stats stats = stats_analyse(s->profile, s->tree, s->arena);
 
 	check(stats.total == slow_total(s->slow));
 	check(stats.recursive == slow_recursive(s->slow));

@@ -16,7 +16,7 @@ static struct stats analyse(const struct profile *p)
 {
 	struct arena *arena = arena_create();
 	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
-	struct stats s = stats_analyse(p, tree);
+	struct stats s = stats_analyse(p, tree, arena);
 
 	arena_destroy(arena);
 	return s;
@@ -122,9 +122,39 @@ static void test_source_is_believed(void **state)
 	profile_destroy(p);
 }
 
+/* Two samples on one stack, of which one has no time, and one elsewhere that has nothing. */
+static void test_metrics(void **state)
+{
+	static const int64_t weights[][2] = {{10, 3}, {0, 4}, {0, 0}};
+	struct builder *b = builder_create();
+	struct arena *arena = arena_create();
+	struct profile *p;
+
+	(void)state;
+	(void)builder_metric(b, STR("cpu-time"), STR("ns"));
+	(void)builder_metric(b, STR("page-faults"), STR("count"));
+	function_id function = builder_function(
+		b, builder_string(b, STR("f")), (object_id){NO_ID}, (string_id){0}, 0);
+	frame_id frame = builder_frame(b, function, (string_id){0}, 0, false, 0);
+	stack_id stack = builder_stack(b, (stack_id){0}, frame);
+	for (size_t i = 0; i < 3; i++)
+		builder_sample(b, i < 2 ? stack : (stack_id){0}, (thread_id){NO_ID}, UINT64_MAX,
+			weights[i]);
+	assert_null(builder_finish(b, &p));
+	struct stats s = stats_analyse(
+		p, entity_tree_create(p, LEVEL_FUNCTION, (metric_id){0}, arena), arena);
+	assert_int_equal(s.metrics[0].total, 10);
+	assert_int_equal(s.metrics[0].samples, 1);
+	assert_int_equal(s.metrics[1].total, 7);
+	assert_int_equal(s.metrics[1].samples, 2);
+	arena_destroy(arena);
+	profile_destroy(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_metrics),
 		cmocka_unit_test(test_tree_figures),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_total_of_nothing),

@@ -32,26 +32,31 @@ static void draw_total(struct text *text, const struct report *report)
 	struct strbuf *out = &text->sink->text;
 	struct metric metric = report_metric(report);
 	struct str unit = profile_string(report->profile, metric.unit);
-	int64_t total = report->tree->total;
+	int64_t total = report->profile->total[report->query.metric.i];
 
 	escape_text(out, profile_string(report->profile, metric.name));
 	strbuf_add_char(out, ' ');
 	scale_put(out, scale_for(unit, total < 0 ? -(uint64_t)total : (uint64_t)total), total);
 }
 
-/* Where the metric is the number of samples, the total has said it already. */
+/*
+ * Of the clock, so for time only.  Where the metric is the number of samples, the total has said it
+ * already.
+ */
 static void draw_samples(struct text *text, const struct report *report)
 {
 	struct strbuf *out = &text->sink->text;
 	const struct profile_stats *stats = &report->profile->stats;
-	struct str name = profile_string(report->profile, report_metric(report).name);
+	struct metric metric = report_metric(report);
+	bool is_count = str_equal(profile_string(report->profile, metric.name), STR("samples"));
+	bool is_time = str_equal(profile_string(report->profile, metric.unit), STR("ns"));
 
-	if (stats->counted != UINT64_MAX && !str_equal(name, STR("samples"))) {
+	if (stats->counted != UINT64_MAX && is_time) {
 		strbuf_add(out, STR(" in "));
 		number_put(out, stats->counted);
 		strbuf_add(out, stats->counted == 1 ? STR(" sample") : STR(" samples"));
 	}
-	if (stats->interval_ns != UINT64_MAX) {
+	if (stats->interval_ns != UINT64_MAX && (is_time || is_count)) {
 		strbuf_add(out, STR(", one every "));
 		time_put(out, stats->interval_ns);
 	}
@@ -63,6 +68,47 @@ static void draw_samples(struct text *text, const struct report *report)
 		text_ink(text, INK_PLAIN);
 	}
 	strbuf_add_char(out, '\n');
+}
+
+/* The totals of the other metrics shown. */
+static void draw_others(struct text *text, const struct report *report)
+{
+	size_t count = report->query.other_count;
+
+	for (size_t k = 0; k < count; k++) {
+		draw_total(text, report->others[k]);
+		strbuf_add(&text->sink->text, k + 1 < count ? STR("; ") : STR("\n"));
+	}
+}
+
+/* The number of samples is in the heading anyway. */
+static bool is_told(const struct report *report, uint32_t metric)
+{
+	const struct profile *profile = report->profile;
+	struct str name = profile_string(profile, profile->metrics[metric].name);
+
+	for (size_t m = 0; m <= report->query.other_count; m++)
+		if (report_of_metric(report, m)->query.metric.i == metric)
+			return true;
+	return str_equal(name, STR("samples")) && profile->stats.counted != UINT64_MAX;
+}
+
+/* The metrics that are in the file and not in this report. */
+static void draw_more_metrics(struct text *text, const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	struct strbuf *out = &text->sink->text;
+	bool is_first = true;
+
+	for (uint32_t m = 0; m < profile->metric_count; m++) {
+		if (is_told(report, m))
+			continue;
+		strbuf_add(out, is_first ? STR("also recorded: ") : STR(", "));
+		escape_text(out, profile_string(profile, profile->metrics[m].name));
+		is_first = false;
+	}
+	if (!is_first)
+		strbuf_add(out, STR("; --metric NAME shows them\n"));
 }
 
 static void add_date(struct strbuf *out, uint64_t unix_ns)
@@ -112,6 +158,8 @@ void heading_draw(struct text *text, const struct report *report)
 	draw_program(text, report->profile);
 	draw_total(text, report);
 	draw_samples(text, report);
+	draw_others(text, report);
+	draw_more_metrics(text, report);
 	draw_run(text, report->profile);
 	draw_changes(text, report);
 }

@@ -15,52 +15,80 @@
 
 void table_init(struct table *table, struct text *text, const struct report *report)
 {
+	*table = (struct table){.text = text, .report = report};
+}
+
+void table_deinit(struct table *table)
+{
+	vec_deinit(&table->items);
+}
+
+static const struct scale *report_scale(const struct report *report)
+{
 	int64_t total = report->tree->total;
 	struct str unit = report->profile->strings[report_metric(report).unit.i];
 
-	*table = (struct table){.text = text, .report = report};
-	table->scale = scale_for(unit, total < 0 ? -(uint64_t)total : (uint64_t)total);
+	return scale_for(unit, total < 0 ? -(uint64_t)total : (uint64_t)total);
 }
 
 /* The heading in this table, in which the column before is the one last added. */
-static const char *heading_for(const struct table *table, enum column_id id)
+static const char *heading_for(
+	const struct table *table, const struct report *report, enum column_id id)
 {
-	const struct column *before = table->count ? table->items[table->count - 1].column : NULL;
+	size_t count = table->items.count;
+	const struct table_column *before = count ? &table->items.data[count - 1] : NULL;
 
-	if (id == COLUMN_NAME && table->report->query.level == LEVEL_MODULE)
+	if (id == COLUMN_NAME && report->query.level == LEVEL_MODULE)
 		return "module";
 	/* A percentage behind its own figure needs no name. */
-	if (columns[id].kind == COLUMN_KIND_PERCENT && before && before->get == columns[id].get)
+	if (columns[id].kind == COLUMN_KIND_PERCENT && before && before->report == report &&
+		before->column->get == columns[id].get)
 		return "%";
 	return columns[id].heading;
 }
 
-void table_add(struct table *table, enum column_id id)
+void table_add_of(struct table *table, size_t m, enum column_id id)
 {
-	struct table_column item = {.column = &columns[id], .heading = heading_for(table, id)};
+	const struct report *report = report_of_metric(table->report, m);
+	struct table_column item = {.column = &columns[id],
+		.report = report,
+		.scale = report_scale(report),
+		.heading = heading_for(table, report, id)};
 
 	table->has_module |= id == COLUMN_MODULE;
-	table->items[table->count++] = item;
+	vec_push(&table->items, item);
+}
+
+void table_add(struct table *table, enum column_id id)
+{
+	table_add_of(table, 0, id);
 }
 
 void table_add_asked(struct table *table)
 {
 	const struct report_query *query = &table->report->query;
+	bool several = query->other_count > 0;
 
-	for (size_t i = 0; i < query->column_count; i++)
-		if (query->columns[i] != COLUMN_NAME)
+	/* What is the same for all metrics stands behind their figures then. */
+	for (size_t m = 0; m <= query->other_count; m++)
+		for (size_t i = 0; i < query->column_count; i++)
+			if (query->columns[i] != COLUMN_NAME &&
+				(!several || columns[query->columns[i]].is_per_metric))
+				table_add_of(table, m, query->columns[i]);
+	for (size_t i = 0; several && i < query->column_count; i++)
+		if (query->columns[i] != COLUMN_NAME && !columns[query->columns[i]].is_per_metric)
 			table_add(table, query->columns[i]);
 	table_add(table, COLUMN_NAME);
 	table->keep_empty = true;
 }
 
-static void figure_put(const struct table *table, const struct column *column, int64_t value,
-	int64_t base, struct strbuf *out)
+static void figure_put(
+	const struct table_column *item, int64_t value, int64_t base, struct strbuf *out)
 {
-	if (column->kind == COLUMN_KIND_PERCENT)
+	if (item->column->kind == COLUMN_KIND_PERCENT)
 		percent_put(out, value, base);
 	else
-		scale_put(out, table->scale, value);
+		scale_put(out, item->scale, value);
 }
 
 static void text_put(const struct cell *cell, struct strbuf *out)
@@ -72,12 +100,11 @@ static void text_put(const struct cell *cell, struct strbuf *out)
 }
 
 /* The cell's text, without the part in parentheses. */
-static void cell_put(const struct table *table, const struct column *column,
-	const struct cell *cell, struct strbuf *out)
+static void cell_put(const struct table_column *item, const struct cell *cell, struct strbuf *out)
 {
 	if (cell->is_null)
 		return;
-	switch (column->kind) {
+	switch (item->column->kind) {
 	case COLUMN_KIND_TEXT:
 		text_put(cell, out);
 		break;
@@ -92,18 +119,18 @@ static void cell_put(const struct table *table, const struct column *column,
 		break;
 	case COLUMN_KIND_WEIGHT:
 	case COLUMN_KIND_PERCENT:
-		figure_put(table, column, cell->weight, cell->base, out);
+		figure_put(item, cell->weight, cell->base, out);
 		break;
 	}
 }
 
-static void indirect_put(const struct table *table, const struct column *column,
-	const struct cell *cell, struct strbuf *out)
+static void indirect_put(
+	const struct table_column *item, const struct cell *cell, struct strbuf *out)
 {
-	if (!column->is_pair || cell->is_null || cell->indirect == 0)
+	if (!item->column->is_pair || cell->is_null || cell->indirect == 0)
 		return;
 	strbuf_add(out, STR(" ("));
-	figure_put(table, column, cell->indirect, cell->base, out);
+	figure_put(item, cell->indirect, cell->base, out);
 	strbuf_add_char(out, ')');
 }
 
@@ -113,18 +140,17 @@ static void grow(size_t *width, size_t least)
 		*width = least;
 }
 
-static void measure_cell(
-	struct table *table, struct table_column *item, size_t row, struct strbuf *scratch)
+static void measure_cell(struct table_column *item, size_t row, struct strbuf *scratch)
 {
-	struct cell cell = item->column->get(table->report, row);
+	struct cell cell = item->column->get(item->report, row);
 
 	strbuf_clear(scratch);
-	cell_put(table, item->column, &cell, scratch);
+	cell_put(item, &cell, scratch);
 	grow(&item->width, utf8_width(strbuf_str(scratch)));
 	if (!item->column->is_pair)
 		return;
 	strbuf_clear(scratch);
-	indirect_put(table, item->column, &cell, scratch);
+	indirect_put(item, &cell, scratch);
 	grow(&item->indirect_width, scratch->size);
 }
 
@@ -143,7 +169,7 @@ static void measure_column(struct table *table, struct table_column *item, struc
 	size_t most = text_column_most(table->text->style);
 
 	for (size_t place = 0; place < table->report->count; place++)
-		measure_cell(table, item, report_row(table->report, place), scratch);
+		measure_cell(item, report_row(table->report, place), scratch);
 	if (item->column->kind == COLUMN_KIND_TEXT && item->width > most)
 		item->width = most;
 	item->is_empty = item->width == 0 && item->column->kind == COLUMN_KIND_TEXT;
@@ -157,16 +183,16 @@ static void measure(struct table *table)
 	struct strbuf scratch = {0};
 	size_t kept = 0;
 
-	for (size_t i = 0; i < table->count; i++) {
-		struct table_column *item = &table->items[i];
-		bool is_name = i + 1 == table->count;
+	for (size_t i = 0; i < table->items.count; i++) {
+		struct table_column *item = &table->items.data[i];
+		bool is_name = i + 1 == table->items.count;
 
 		if (!is_name)
 			measure_column(table, item, &scratch);
 		if (is_name || !item->is_empty || table->keep_empty)
-			table->items[kept++] = *item;
+			table->items.data[kept++] = *item;
 	}
-	table->count = kept;
+	table->items.count = kept;
 	strbuf_deinit(&scratch);
 }
 
@@ -176,17 +202,68 @@ static void pad(struct strbuf *out, size_t from, size_t to)
 		strbuf_add_char(out, ' ');
 }
 
+static size_t item_width(const struct table_column *item)
+{
+	return item->width + item->indirect_width;
+}
+
+/* Whether column i belongs to that metric's figures, which stand before all other columns. */
+static bool is_of_metric(const struct table *table, size_t i, const struct report *report)
+{
+	const struct table_column *item = &table->items.data[i];
+
+	return item->report == report && item->column->is_per_metric;
+}
+
+/* One metric's name above its columns, which are made wide enough; the columns from i on. */
+static size_t draw_metric_name(
+	struct table *table, const struct report *report, size_t i, struct strbuf *name)
+{
+	struct strbuf *out = &table->text->sink->text;
+	size_t first = i, width = 0, name_width;
+
+	strbuf_clear(name);
+	escape_text(name, profile_string(report->profile, report_metric(report).name));
+	name_width = utf8_width(strbuf_str(name));
+	for (; is_of_metric(table, i, report); i++)
+		width += (i > first ? GAP.size : 0) + item_width(&table->items.data[i]);
+	if (i > first && name_width > width) {
+		table->items.data[i - 1].width += name_width - width;
+		width = name_width;
+	}
+	if (i > first) {
+		strbuf_add(out, first > 0 ? GAP : STR(""));
+		pad(out, name_width, width);
+		strbuf_add(out, strbuf_str(name));
+	}
+	return i;
+}
+
+/* Where there are several metrics, a line that names them. */
+static void draw_metric_names(struct table *table)
+{
+	struct strbuf name = {0};
+	size_t i = 0;
+
+	text_ink(table->text, INK_DIM);
+	for (size_t m = 0; m <= table->report->query.other_count; m++)
+		i = draw_metric_name(table, report_of_metric(table->report, m), i, &name);
+	text_ink(table->text, INK_PLAIN);
+	strbuf_add_char(&table->text->sink->text, '\n');
+	strbuf_deinit(&name);
+}
+
 static void draw_headings(struct table *table)
 {
 	struct strbuf *out = &table->text->sink->text;
 
 	text_ink(table->text, INK_DIM);
-	for (size_t i = 0; i < table->count; i++) {
-		struct table_column *item = &table->items[i];
+	for (size_t i = 0; i < table->items.count; i++) {
+		struct table_column *item = &table->items.data[i];
 		struct str heading = str_from(item->heading);
-		size_t width = item->width + item->indirect_width;
+		size_t width = item_width(item);
 
-		if (i + 1 == table->count) {
+		if (i + 1 == table->items.count) {
 			strbuf_add(out, heading);
 		} else if (item->column->kind == COLUMN_KIND_TEXT) {
 			strbuf_add(out, heading);
@@ -224,11 +301,11 @@ static void draw_cell(
 {
 	struct strbuf *out = &table->text->sink->text;
 	const struct column *column = item->column;
-	struct cell cell = column->get(table->report, row);
+	struct cell cell = column->get(item->report, row);
 	size_t width;
 
 	strbuf_clear(scratch);
-	cell_put(table, column, &cell, scratch);
+	cell_put(item, &cell, scratch);
 	width = utf8_width(strbuf_str(scratch));
 	text_ink(table->text, cell_ink(column, &cell));
 	if (column->kind == COLUMN_KIND_TEXT) {
@@ -240,7 +317,7 @@ static void draw_cell(
 	}
 	if (item->indirect_width) {
 		strbuf_clear(scratch);
-		indirect_put(table, column, &cell, scratch);
+		indirect_put(item, &cell, scratch);
 		strbuf_add(out, strbuf_str(scratch));
 		pad(out, scratch->size, item->indirect_width);
 	}
@@ -253,8 +330,8 @@ static size_t figures_width(const struct table *table)
 {
 	size_t width = 0;
 
-	for (size_t i = 0; i + 1 < table->count; i++)
-		width += table->items[i].width + table->items[i].indirect_width + GAP.size;
+	for (size_t i = 0; i + 1 < table->items.count; i++)
+		width += item_width(&table->items.data[i]) + GAP.size;
 	return width;
 }
 
@@ -330,13 +407,15 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 		return;
 	}
 	measure(table);
+	if (table->report->query.other_count > 0)
+		draw_metric_names(table);
 	used = figures_width(table);
 	draw_headings(table);
 	for (size_t place = 0; place < table->report->count; place++) {
 		size_t row = report_row(table->report, place);
 
-		for (size_t i = 0; i + 1 < table->count; i++)
-			draw_cell(table, &table->items[i], row, &scratch);
+		for (size_t i = 0; i + 1 < table->items.count; i++)
+			draw_cell(table, &table->items.data[i], row, &scratch);
 		strbuf_clear(&label.before);
 		label.is_stub = false;
 		label.module = (struct str){0};
@@ -355,13 +434,16 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 static void fact_put(const struct table *table, enum column_id id, struct strbuf *out)
 {
 	struct cell cell = columns[id].get(table->report, 0);
+	struct table_column item = {.column = &columns[id],
+		.report = table->report,
+		.scale = report_scale(table->report)};
 
 	if (cell.is_null)
 		strbuf_add(out, STR("not known"));
 	else if (columns[id].kind == COLUMN_KIND_NUMBER)
 		number_put(out, cell.number);
 	else
-		cell_put(table, &columns[id], &cell, out);
+		cell_put(&item, &cell, out);
 }
 
 void table_draw_facts(struct table *table, const enum column_id *ids)

@@ -6,6 +6,7 @@
  * has to give way where the terminal is narrow.
  */
 
+#include "base/vec.h"
 #include "view/columns.h"
 #include "view/report.h"
 #include "view/text/text.h"
@@ -13,6 +14,8 @@
 
 struct table_column {
 	const struct column *column;
+	const struct report *report; /* whose figures: the table's, or one of its others */
+	const struct scale *scale;   /* of that one's metric */
 	const char *heading;
 	size_t width;	       /* of the figure, or of the text */
 	size_t indirect_width; /* of a pair's " (indirect)" */
@@ -22,9 +25,7 @@ struct table_column {
 struct table {
 	struct text *text;
 	const struct report *report;
-	const struct scale *scale; /* of the metric */
-	struct table_column items[COLUMN_COUNT];
-	size_t count;
+	VEC(struct table_column) items;
 	bool has_module; /* as a column, so that names need not say it */
 	bool keep_empty; /* show text columns in which nothing stands, too */
 };
@@ -38,8 +39,12 @@ struct table_label {
 typedef void table_label_fn(void *context, size_t place, struct table_label *label);
 
 void table_init(struct table *table, struct text *text, const struct report *report);
+void table_deinit(struct table *table);
 void table_add(struct table *table, enum column_id id);
-/* The columns that the query asks for, the name last. */
+/* A column with the figures of metric m ≤ query.other_count. */
+void table_add_of(struct table *table, size_t m, enum column_id id);
+/* The columns that the query asks for, in each metric's figures where they have any, the name last.
+ */
 void table_add_asked(struct table *table);
 /* Headings and rows.  label is called for each row in order; NULL: nothing around names. */
 void table_draw(struct table *table, table_label_fn *label, void *context);
