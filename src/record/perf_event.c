@@ -259,28 +259,54 @@ static int events_open_on(struct perf_event_set *set, const struct perf_event_cp
 	int code = 0;
 
 	for (uint32_t i = 0; i < count && !code; i++)
-		code = event_open(set, cpu, (struct perf_source){role, i}, task, on_exec);
+		code = event_open(
+			set, cpu, (struct perf_source){role, i, set->rank}, task, on_exec);
 	return code;
 }
 
-/* All events on a task. The tracker is first: what it reports must not be missed. */
+struct role_count {
+	enum perf_role role;
+	size_t count;
+};
+
+#define ROLE_COUNT 5
+
+/* What is opened on a task and CPU. The tracker is first: what it reports must not be missed. */
+static void plan_task(
+	const struct perf_event_set *set, pid_t task, struct role_count (*wanted)[ROLE_COUNT])
+{
+	const struct perf_event_spec *spec = &set->spec;
+	bool clocks = task < 0 || !set->is_wide;
+
+	(*wanted)[0] = (struct role_count){PERF_ROLE_TRACK, 1};
+	(*wanted)[1] = (struct role_count){PERF_ROLE_SWITCH, spec->switches};
+	(*wanted)[2] = (struct role_count){
+		PERF_ROLE_SWITCH_STACK, spec->switch_stacks && set->grant.kernel};
+	(*wanted)[3] = (struct role_count){PERF_ROLE_COUNTER, spec->counter_count};
+	(*wanted)[4] = (struct role_count){PERF_ROLE_CLOCK, clocks ? set->clock_count : 0};
+}
+
+size_t perf_event_set_task_fds(const struct perf_event_set *set)
+{
+	struct role_count wanted[ROLE_COUNT];
+	size_t count = 0;
+
+	plan_task(set, 0, &wanted);
+	for (size_t k = 0; k < ROLE_COUNT; k++)
+		count += wanted[k].count;
+	return count * set->cpus.count;
+}
+
 static int task_open(struct perf_event_set *set, pid_t task, bool on_exec)
 {
-	const struct {
-		enum perf_role role;
-		size_t count;
-	} wanted[] = {
-		{PERF_ROLE_TRACK, 1},
-		{PERF_ROLE_SWITCH, set->spec.switches},
-		{PERF_ROLE_SWITCH_STACK, set->spec.switch_stacks && set->grant.kernel},
-		{PERF_ROLE_COUNTER, set->spec.counter_count},
-		{PERF_ROLE_CLOCK, set->is_wide ? 0 : set->clock_count},
-	};
+	struct role_count wanted[ROLE_COUNT];
 	size_t before = set->events.count;
 	int code = 0;
 
+	plan_task(set, task, &wanted);
+	set->rank++;
 	for (size_t i = 0; i < set->cpus.count; i++)
-		for (size_t k = 0; k < ARRAY_SIZE(wanted) && !code; k++)
+		for (size_t k = 0; k < ROLE_COUNT && !code; k++)
 			code = events_open_on(set, &set->cpus.data[i], task, on_exec,
 				wanted[k].role, wanted[k].count);
 	if (code)
@@ -309,30 +335,53 @@ int perf_event_set_add(struct perf_event_set *set, pid_t task)
 	size_t before = set->events.count;
 	int code = task_open(set, task, false);
 
-	if (!code && !set->is_stopped)
+	if (code)
+		return code;
+	if (task < 0)
+		set->is_wide = set->tracks_all = true;
+	if (!set->is_stopped)
 		switch_samplers(set, before);
-	return code;
+	return 0;
+}
+
+struct error *perf_event_set_prepare(
+	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t tried_on)
+{
+	struct error *err;
+
+	*set = (struct perf_event_set){.spec = *spec, .is_wide = false, .is_stopped = true};
+	set->grant = (struct perf_grant){.kernel = true,
+		.build_id = true,
+		.lost_counts = true,
+		.stack_bytes = STACK_BYTES_LEAST};
+	int code = perf_grant_probe(&set->grant, tried_on);
+
+	if (code)
+		return error_system(code, "perf_event_open");
+	err = open_largest_rings(set);
+	if (!err)
+		plan_clocks(set);
+	return err;
+}
+
+void perf_event_set_slim(struct perf_event_set *set)
+{
+	for (uint32_t i = 0; i <= set->spec.halvings; i++)
+		set->clocks[i] = set->clocks[i * set->size_count];
+	set->clock_count = set->spec.halvings + 1;
+	set->size_count = 1;
 }
 
 struct error *perf_event_set_open(
 	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t first, bool on_exec)
 {
-	struct error *err;
+	struct error *err = perf_event_set_prepare(set, spec, first);
 
-	*set = (struct perf_event_set){.spec = *spec, .is_wide = false, .is_stopped = !on_exec};
-	set->grant = (struct perf_grant){.kernel = true,
-		.build_id = true,
-		.lost_counts = true,
-		.stack_bytes = STACK_BYTES_LEAST};
-	int code = perf_grant_probe(&set->grant, first);
-
-	if (code)
-		return error_system(code, "perf_event_open");
-	err = open_largest_rings(set);
 	if (err)
 		return err;
-	plan_clocks(set);
-	code = task_open(set, first, on_exec);
+	set->is_stopped = !on_exec;
+	int code = task_open(set, first, on_exec);
+
 	if (!code)
 		return NULL;
 	perf_event_set_close(set);

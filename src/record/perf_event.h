@@ -41,6 +41,7 @@ enum perf_role {
 struct perf_source {
 	enum perf_role role;
 	uint32_t index;
+	uint32_t rank; /* counts the calls that opened events on a task */
 };
 
 struct perf_event {
@@ -79,7 +80,9 @@ struct perf_event_set {
 	uint32_t clock_count;
 	uint32_t size_count; /* of copies: the large one, perhaps a small one */
 	uint32_t clock;	     /* the one that runs */
+	uint32_t rank;	     /* of the last task */
 	bool is_wide;	 /* the clocks are the CPUs', not the tasks': all processes are sampled */
+	bool tracks_all; /* and so are the trackers */
 	bool is_stopped; /* no event samples */
 };
 
@@ -90,13 +93,24 @@ struct perf_event_set {
  */
 must_use struct error *perf_event_set_open(
 	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t first, bool on_exec);
+/*
+ * Opens the rings alone, for a set that grows by perf_event_set_add; sampling begins with
+ * perf_event_set_go_on.  tried_on: whom the kernel is asked about, 0 for ourselves, -1 for
+ * everybody.
+ */
+must_use struct error *perf_event_set_prepare(
+	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t tried_on);
+/* Before the first event: only one size of copy, as there are many tasks. */
+void perf_event_set_slim(struct perf_event_set *set);
 /* A zeroed set is fine. */
 void perf_event_set_close(struct perf_event_set *set);
 /*
- * Opens the events on one more task, in the state that the others are in. 0, or an errno with none
- * left open on it: ESRCH, it is gone; EMFILE, too many.
+ * Opens the events on one more task, or with -1 on everybody on each CPU, in the state that the
+ * others are in. 0, or an errno with none left open on it: ESRCH, it is gone; EMFILE, too many.
  */
 int perf_event_set_add(struct perf_event_set *set, pid_t task);
+/* How many descriptors a task takes. */
+size_t perf_event_set_task_fds(const struct perf_event_set *set);
 
 /* The event with that id in its records, or NULL. */
 const struct perf_source *perf_event_set_find(const struct perf_event_set *set, uint64_t id);

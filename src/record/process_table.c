@@ -14,8 +14,11 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "record/maps.h"
+#include "record/proc_stat.h"
 
 #define MAPS_PAUSE_NS UINT64_C(100000000)
+/* /proc tells starts by ticks of 10 ms: two that are so near are one. */
+#define SAME_START_NS UINT64_C(20000000)
 
 struct process_table {
 	struct capture_writer *writer;
@@ -26,6 +29,7 @@ struct process_table {
 	VEC(struct thread *) threads;
 	uint32_t process_numbers, thread_numbers; /* given so far */
 	uint64_t thread_total;
+	bool expects_old;
 	struct process_hooks hooks;
 };
 
@@ -43,6 +47,11 @@ struct process_table *process_table_create(
 void process_table_hook(struct process_table *t, const struct process_hooks *hooks)
 {
 	t->hooks = *hooks;
+}
+
+void process_table_expect_old(struct process_table *t)
+{
+	t->expects_old = true;
 }
 
 static void process_destroy(struct process *p)
@@ -104,6 +113,28 @@ static void process_write(const struct process_table *t, const struct process *p
 		str_from(p->name));
 }
 
+/* Whether what /proc tells is of the one that was there at that time: its id may be used again. */
+static bool was_there(const struct proc_stat *stat, uint64_t time_ns)
+{
+	return stat->start_ns <= time_ns + SAME_START_NS;
+}
+
+/* What a process that was there before is. */
+static void process_look_up(struct process_table *t, struct process *p)
+{
+	const struct process *parent;
+	struct proc_stat stat;
+
+	p->is_old = true;
+	if (!proc_stat_read(p->pid, 0, &stat) || !was_there(&stat, p->start_ns))
+		return;
+	parent = process_table_find(t, stat.parent);
+	p->parent = parent ? parent->number : UINT32_MAX;
+	p->start_ns = stat.start_ns;
+	p->is_kernel = stat.is_kernel;
+	memcpy(p->name, stat.name, sizeof(p->name));
+}
+
 /* A new process in the place of a dead one of that pid, if any. */
 static struct process *process_add(
 	struct process_table *t, int64_t pid, const struct process *parent, uint64_t time_ns)
@@ -120,6 +151,8 @@ static struct process *process_add(
 		unwind_space_copy(&p->space, &parent->space);
 	} else {
 		unwind_space_init(&p->space);
+		if (t->expects_old)
+			process_look_up(t, p);
 	}
 	process_write(t, p);
 	if (place) {
@@ -136,7 +169,13 @@ struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t
 {
 	struct process *p = process_table_find(t, pid);
 
-	return p ? p : process_add(t, pid, NULL, time_ns);
+	if (p)
+		return p;
+	p = process_add(t, pid, NULL, time_ns);
+	/* Now, as its children are copies of it and may be gone before they can be asked. */
+	if (t->expects_old)
+		process_table_read_maps(t, p, time_ns);
+	return p;
 }
 
 size_t process_table_living(const struct process_table *t)
@@ -182,8 +221,9 @@ static struct thread *thread_add(
 	thread->process = p->number;
 	thread->start_ns = time_ns;
 	memcpy(thread->name, p->name, sizeof(thread->name));
-	p->threads++;
 	t->thread_total++;
+	/* One whose end was not told does not count twice. */
+	p->threads += !(place && *place && (*place)->process == p->number);
 	if (place) {
 		thread_end(t, *place, time_ns);
 		*place = thread;
@@ -200,6 +240,40 @@ static struct thread *thread_find(struct process_table *t, const struct process 
 	struct thread **place = thread_place(t, tid);
 
 	return place && *place && (*place)->process == p->number ? *place : NULL;
+}
+
+/* What a thread that was there before is. */
+static void thread_look_up(struct thread *thread)
+{
+	struct proc_stat stat;
+
+	if (!proc_stat_read(thread->pid, thread->tid, &stat) || !was_there(&stat, thread->start_ns))
+		return;
+	thread->start_ns = stat.start_ns;
+	memcpy(thread->name, stat.name, sizeof(thread->name));
+}
+
+/* The thread of p, made if it is not known. */
+static struct thread *thread_get(
+	struct process_table *t, struct process *p, int64_t tid, uint64_t time_ns)
+{
+	struct thread *thread = thread_find(t, p, tid);
+
+	if (thread)
+		return thread;
+	thread = thread_add(t, p, tid, time_ns);
+	if (p->is_old)
+		thread_look_up(thread);
+	return thread;
+}
+
+void process_table_adopt(struct process_table *t, int64_t pid, int64_t tid, uint64_t now_ns)
+{
+	struct process *p = process_table_find(t, pid);
+
+	if (!p)
+		p = process_add(t, pid, NULL, now_ns);
+	thread_get(t, p, tid, now_ns);
 }
 
 static void thread_write(const struct process_table *t, const struct thread *thread)
@@ -220,10 +294,8 @@ uint32_t process_table_number(struct process_table *t, struct thread *thread)
 struct thread *process_table_thread(
 	struct process_table *t, struct process *p, int64_t tid, uint64_t time_ns)
 {
-	struct thread *thread = thread_find(t, p, tid);
+	struct thread *thread = thread_get(t, p, tid, time_ns);
 
-	if (!thread)
-		thread = thread_add(t, p, tid, time_ns);
 	process_table_number(t, thread);
 	if (!thread->history)
 		thread->history = unwind_history_create();
@@ -233,10 +305,7 @@ struct thread *process_table_thread(
 struct thread *process_table_meet(
 	struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)
 {
-	struct process *p = process_table_get(t, pid, time_ns);
-	struct thread *thread = thread_find(t, p, tid);
-
-	return thread ? thread : thread_add(t, p, tid, time_ns);
+	return thread_get(t, process_table_get(t, pid, time_ns), tid, time_ns);
 }
 
 void process_table_each_thread(
@@ -254,11 +323,23 @@ uint64_t process_table_thread_total(const struct process_table *t)
 
 /* ---- events ---- */
 
+/* Whether the fork of a thread is told that was there before: it was found before it was told. */
+static bool is_known_fork(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)
+{
+	const struct process *p = process_table_find(t, pid);
+	const struct thread *thread = p && p->is_old ? thread_find(t, p, tid) : NULL;
+
+	return thread && thread->start_ns <= time_ns + SAME_START_NS &&
+	       time_ns <= thread->start_ns + SAME_START_NS;
+}
+
 void process_table_fork(
 	struct process_table *t, int64_t pid, int64_t parent_pid, int64_t tid, uint64_t time_ns)
 {
 	struct process *p;
 
+	if (is_known_fork(t, pid, tid, time_ns))
+		return;
 	if (pid == parent_pid)
 		p = process_table_get(t, pid, time_ns);
 	else
@@ -274,12 +355,19 @@ void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint6
 	struct process **place = process_place(t, pid);
 	struct thread **thread = thread_place(t, tid);
 
-	if (!place || !*place || !thread || !*thread || (*thread)->process != (*place)->number)
+	if (!place || !*place)
 		return;
-	thread_end(t, *thread, time_ns);
-	*thread = NULL;
-	if (--(*place)->threads == 0) {
-		process_destroy(*place);
+	struct process *p = *place;
+	bool is_known = thread && *thread && (*thread)->process == p->number;
+
+	if (is_known) {
+		thread_end(t, *thread, time_ns);
+		*thread = NULL;
+		p->threads--;
+	}
+	p->is_leaderless |= pid == tid;
+	if (p->threads == 0 && (p->is_old ? p->is_leaderless : is_known)) {
+		process_destroy(p);
 		*place = NULL;
 	}
 }
@@ -296,12 +384,11 @@ void process_table_comm(struct process_table *t, int64_t pid, int64_t tid, bool 
 	struct str name, uint64_t time_ns)
 {
 	struct process *p = process_table_get(t, pid, time_ns);
-	struct thread *thread = thread_find(t, p, tid);
+	struct thread *thread = thread_get(t, p, tid, time_ns);
 
-	if (!thread)
-		thread = thread_add(t, p, tid, time_ns);
 	if (exec) {
 		unwind_space_clear(&p->space);
+		p->is_old = false;
 		if (thread->history)
 			unwind_history_clear(thread->history);
 		if (t->hooks.execed)
@@ -367,11 +454,10 @@ struct maps_target {
 	struct process *process;
 };
 
-static void add_unreported(void *context, const struct maps_line *line)
+static void map_line(struct process_table *t, struct process *p, const struct maps_line *line)
 {
-	struct maps_target *target = context;
 	struct object_origin origin = {
-		.pid = target->process->pid,
+		.pid = p->pid,
 		.path = line->path,
 		.build_id = "",
 		.low_va = line->low_va,
@@ -379,18 +465,73 @@ static void add_unreported(void *context, const struct maps_line *line)
 		.inode = line->inode,
 	};
 
-	if (!line->executable || unwind_space_find(&target->process->space, line->low_va))
-		return;
-	process_table_map(target->table, target->process, &origin, line->file_off);
+	process_table_map(t, p, &origin, line->file_off);
+}
+
+static void add_unreported(void *context, const struct maps_line *line)
+{
+	struct maps_target *target = context;
+
+	if (line->executable && !unwind_space_find(&target->process->space, line->low_va))
+		map_line(target->table, target->process, line);
 }
 
 bool process_table_read_maps(struct process_table *t, struct process *p, uint64_t now_ns)
 {
 	struct maps_target target = {t, p};
 
-	if (p->maps_read_ns != 0 && now_ns < p->maps_read_ns + MAPS_PAUSE_NS)
+	if (p->is_kernel || (p->maps_read_ns != 0 && now_ns < p->maps_read_ns + MAPS_PAUSE_NS))
 		return false;
 	p->maps_read_ns = now_ns;
 	maps_read(p->pid, add_unreported, &target);
 	return true;
+}
+
+void process_table_read_all_maps(struct process_table *t, uint64_t now_ns)
+{
+	for (size_t i = 0; i < t->processes.count; i++)
+		if (t->processes.data[i] && t->processes.data[i]->maps_read_ns == 0)
+			process_table_read_maps(t, t->processes.data[i], now_ns);
+}
+
+/* The next line of the text that is one of code; false: there is none. */
+static bool next_code_line(struct str *text, struct maps_line *line)
+{
+	while (text->size > 0) {
+		const char *end = memchr(text->data, '\n', text->size);
+		size_t size = end ? (size_t)(end - text->data) : text->size;
+		struct str one = {text->data, size};
+
+		text->data += size + (end != NULL);
+		text->size -= size + (end != NULL);
+		if (maps_line_parse(one, line) && line->executable)
+			return true;
+	}
+	return false;
+}
+
+/* Mappings that no line of the ascending text touches are no more. */
+static void unmap_others(struct process *p, struct str text)
+{
+	struct maps_line line;
+	uint64_t low_va = 0;
+
+	while (next_code_line(&text, &line)) {
+		if (line.low_va > low_va)
+			unwind_space_remove(&p->space, low_va, line.low_va);
+		if (line.high_va > low_va)
+			low_va = line.high_va;
+	}
+	unwind_space_remove(&p->space, low_va, UINT64_MAX);
+}
+
+void process_table_take_maps(
+	struct process_table *t, struct process *p, struct str text, bool all)
+{
+	struct maps_line line;
+
+	if (all)
+		unmap_others(p, text);
+	while (next_code_line(&text, &line))
+		map_line(t, p, &line);
 }

@@ -29,7 +29,10 @@ struct process {
 	uint32_t number; /* its id in the file */
 	uint32_t parent; /* likewise; UINT32_MAX: not known */
 	uint64_t start_ns;
-	uint32_t threads; /* that live, as far as we know them */
+	uint32_t threads;   /* that live, as far as we know them */
+	bool is_old;	    /* was there before we looked: it may have threads that we don't know */
+	bool is_kernel;	    /* a thread of the kernel */
+	bool is_leaderless; /* its first thread has ended */
 	char name[16];
 	struct unwind_space space;
 	uint64_t maps_read_ns; /* when /proc/PID/maps was last asked; 0: never */
@@ -63,6 +66,16 @@ void process_table_destroy(struct process_table *t);
 /* From now on these are told. */
 void process_table_hook(struct process_table *t, const struct process_hooks *hooks);
 
+/*
+ * From now on a process that is not known was there before: what it is, and which code it has
+ * mapped, is asked of /proc.
+ */
+void process_table_expect_old(struct process_table *t);
+/* A thread that was there before, with its name, and its process. */
+void process_table_adopt(struct process_table *t, int64_t pid, int64_t tid, uint64_t now_ns);
+/* Reads the maps of all processes of which that has not been done. */
+void process_table_read_all_maps(struct process_table *t, uint64_t now_ns);
+
 /* The process, or NULL. */
 struct process *process_table_find(struct process_table *t, int64_t pid);
 /* The process, made (with no mappings) if it is not known. */
@@ -94,6 +107,12 @@ void process_table_map(struct process_table *t, struct process *p,
  * second.  True if it was read.
  */
 bool process_table_read_maps(struct process_table *t, struct process *p, uint64_t now_ns);
+/*
+ * Lines of /proc/PID/maps that somebody else has read, of code: these mappings there are, and, if
+ * all, no others.
+ */
+void process_table_take_maps(
+	struct process_table *t, struct process *p, struct str text, bool all);
 /*
  * Opens the object of the mapping at va if that is pending, and writes the mapping to the file.
  * True if it was pending.

@@ -1,0 +1,110 @@
+/*
+ * Reads /proc/PID/stat.  The name stands in parentheses and may hold any bytes, so what follows is
+ * found from the last ")".
+ */
+#include "record/proc_stat.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* PF_KTHREAD of the kernel's task flags. */
+#define FLAG_KERNEL_THREAD 0x00200000u
+
+static void parse_name(struct proc_stat *stat, const char *begin, const char *end)
+{
+	size_t size = (size_t)(end - begin);
+
+	if (size > sizeof(stat->name) - 1)
+		size = sizeof(stat->name) - 1;
+	memcpy(stat->name, begin, size);
+}
+
+static uint64_t ticks_ns(uint64_t ticks)
+{
+	static long per_second;
+
+	if (per_second == 0)
+		per_second = sysconf(_SC_CLK_TCK);
+	return ticks * (SECOND_NS / (uint64_t)per_second);
+}
+
+bool proc_stat_parse(struct str text, struct proc_stat *stat)
+{
+	char line[1024];
+	size_t size = text.size < sizeof(line) - 1 ? text.size : sizeof(line) - 1;
+	uint64_t user, system, start;
+	unsigned flags;
+
+	memcpy(line, text.data, size);
+	line[size] = '\0';
+	char *open = strchr(line, '('), *close = strrchr(line, ')');
+
+	*stat = (struct proc_stat){.pid = strtoll(line, NULL, 10)};
+	if (!open || !close || close < open)
+		return false;
+	parse_name(stat, open + 1, close);
+	/* After the name: state ppid pgrp session tty tpgid flags, four counts of faults … */
+	if (sscanf(close + 1,
+		    " %c %" SCNd64 " %*d %*d %*d %*d %u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+		    " %*d %*d %*d %*d %" SCNu32 " %*d %" SCNu64,
+		    &stat->state, &stat->parent, &flags, &user, &system, &stat->threads,
+		    &start) != 7)
+		return false;
+	stat->is_kernel = flags & FLAG_KERNEL_THREAD;
+	stat->user_ns = ticks_ns(user);
+	stat->system_ns = ticks_ns(system);
+	stat->start_ns = ticks_ns(start);
+	return true;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	if (clock_gettime(clock, &t) != 0)
+		return 0;
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+/* Starts are told by the clock that goes on while the machine sleeps. */
+static uint64_t monotonic_of_boot(uint64_t boot_ns)
+{
+	uint64_t slept_ns = clock_ns(CLOCK_BOOTTIME) - clock_monotonic_ns();
+
+	return boot_ns > slept_ns ? boot_ns - slept_ns : 0;
+}
+
+bool proc_stat_read(int64_t pid, int64_t tid, struct proc_stat *stat)
+{
+	char path[80], text[1024];
+
+	if (tid == 0)
+		snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", pid);
+	else
+		snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64 "/stat", pid, tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	ssize_t got = read(fd, text, sizeof(text));
+
+	close(fd);
+	if (got <= 0 || !proc_stat_parse((struct str){text, (size_t)got}, stat))
+		return false;
+	stat->start_ns = monotonic_of_boot(stat->start_ns);
+	return true;
+}
+
+uint64_t proc_cpu_ns(int64_t pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid((pid_t)pid, &clock) == 0 ? clock_ns(clock) : 0;
+}

@@ -1,0 +1,31 @@
+#ifndef SONDE_RECORD_PROC_STAT_H
+#define SONDE_RECORD_PROC_STAT_H
+
+/*
+ * /proc/PID/stat and /proc/PID/task/TID/stat: what a process or a thread is, proc(5).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct proc_stat {
+	int64_t pid, parent; /* a thread's pid is its tid */
+	char state;	     /* 'Z': it has ended and nobody has waited for it yet */
+	char name[16];
+	bool is_kernel; /* a thread of the kernel: no user code, no maps */
+	uint32_t threads;
+	uint64_t user_ns, system_ns; /* CPU time, in ticks of 10 ms */
+	uint64_t start_ns;	     /* CLOCK_MONOTONIC, to 10 ms; 0: before that clock began */
+};
+
+/* The contents of such a file.  start_ns is not made CLOCK_MONOTONIC's.  False: malformed. */
+bool proc_stat_parse(struct str text, struct proc_stat *stat);
+/* tid 0: of the process, all its threads together. False: it is gone. */
+bool proc_stat_read(int64_t pid, int64_t tid, struct proc_stat *stat);
+
+/* Which clock is a process's CPU time, to the nanosecond: 0 where there is no such process. */
+uint64_t proc_cpu_ns(int64_t pid);
+
+#endif

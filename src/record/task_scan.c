@@ -1,0 +1,131 @@
+/*
+ * Finds threads and descendants.  A process has children as a whole, whichever thread made them, so
+ * one pass over /proc tells all parents at once; /proc/PID/task/TID/children would have to be asked
+ * of each thread, and not every kernel has it.
+ */
+#include "record/task_scan.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "record/proc_stat.h"
+
+struct kin {
+	pid_t pid, parent;
+};
+typedef VEC(struct kin) kin_vec;
+
+/* The next entry of a directory that is a number; 0: no more. */
+static pid_t next_number(DIR *dir)
+{
+	struct dirent *entry;
+
+	while ((entry = readdir(dir))) {
+		long number = strtol(entry->d_name, NULL, 10);
+
+		if (number > 0)
+			return (pid_t)number;
+	}
+	return 0;
+}
+
+/* Everybody's parents, by parent. */
+static int compare_parents(const void *a, const void *b)
+{
+	const struct kin *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static void read_kin(kin_vec *all)
+{
+	DIR *dir = opendir("/proc");
+	pid_t pid;
+
+	if (!dir)
+		return;
+	while ((pid = next_number(dir))) {
+		struct proc_stat stat;
+
+		if (proc_stat_read(pid, 0, &stat) && !stat.is_kernel)
+			vec_push(all, (struct kin){pid, (pid_t)stat.parent});
+	}
+	closedir(dir);
+	if (all->count > 0)
+		qsort(all->data, all->count, sizeof(*all->data), compare_parents);
+}
+
+/* The first whose parent is not less. */
+static size_t first_child(const kin_vec *all, pid_t parent)
+{
+	size_t low = 0, high = all->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (all->data[middle].parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+typedef VEC(pid_t) pid_vec;
+
+static bool has_pid(const pid_vec *pids, pid_t pid)
+{
+	for (size_t i = 0; i < pids->count; i++)
+		if (pids->data[i] == pid)
+			return true;
+	return false;
+}
+
+/* A root may descend from another one. */
+static void find_family(const pid_t *roots, size_t count, const kin_vec *all, pid_vec *family)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!has_pid(family, roots[i]))
+			vec_push(family, roots[i]);
+	for (size_t next = 0; next < family->count; next++) {
+		pid_t parent = family->data[next];
+
+		for (size_t i = first_child(all, parent);
+			i < all->count && all->data[i].parent == parent; i++)
+			if (!has_pid(family, all->data[i].pid))
+				vec_push(family, all->data[i].pid);
+	}
+}
+
+static void add_threads(pid_t pid, task_vec *tasks)
+{
+	char path[64];
+	pid_t tid;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	DIR *dir = opendir(path);
+
+	if (!dir)
+		return;
+	while ((tid = next_number(dir)))
+		vec_push(tasks, (struct task){pid, tid});
+	closedir(dir);
+}
+
+void task_scan(const pid_t *roots, size_t count, task_vec *tasks)
+{
+	kin_vec all = {0};
+	pid_vec family = {0};
+
+	read_kin(&all);
+	find_family(roots, count, &all, &family);
+	for (size_t i = 0; i < family.count; i++)
+		if (family.data[i] != getpid())
+			add_threads(family.data[i], tasks);
+	vec_deinit(&all);
+	vec_deinit(&family);
+}

@@ -1,0 +1,24 @@
+#ifndef SONDE_RECORD_TASK_SCAN_H
+#define SONDE_RECORD_TASK_SCAN_H
+
+/*
+ * The threads that some processes and their descendants have now, out of /proc.  What is made or
+ * ends meanwhile may be missing or there: who needs all scans again until nothing is new.
+ */
+
+#include <sys/types.h>
+
+#include "base/vec.h"
+
+struct task {
+	pid_t pid, tid;
+};
+typedef VEC(struct task) task_vec;
+
+/*
+ * Adds the threads of roots[count] and of all their descendants to tasks, those of one process
+ * together, ancestors before descendants.  Without ourselves, but with our children.
+ */
+void task_scan(const pid_t *roots, size_t count, task_vec *tasks);
+
+#endif
