@@ -60,6 +60,8 @@ struct walk {
 
 static const struct cfi_rule no_rule = {.kind = CFI_NONE};
 static const struct cfi_rule signal_rule = {.kind = CFI_SIGNAL};
+/* The begin of a function that a coroutine is to return to at its end. */
+static const struct cfi_rule begin_rule = {.kind = CFI_END};
 
 struct unwind_walker *unwind_walker_create(void)
 {
@@ -109,7 +111,9 @@ static uint32_t place_state(const struct unwind_space *space, uint32_t flags)
 
 /*
  * The rule for a pc in a mapping.  A pc where another function begins, or none, may be what a
- * signal handler returns to without ever having been called from the code before it.
+ * signal handler returns to without ever having been called from the code before it.  Likewise the
+ * first function of a coroutine is given somewhere to return to by who makes it (makecontext(3)):
+ * nothing called it, so its stack is whole there.
  */
 static const struct cfi_rule *find_rule(
 	const struct walk *w, const struct unwind_mapping *mapping, uint64_t pc, uint64_t va)
@@ -122,6 +126,9 @@ static const struct cfi_rule *find_rule(
 	}
 	if (at_pc->kind == CFI_NONE && guess_is_signal_return(w->memory, pc))
 		return &signal_rule;
+	if (rule->kind == CFI_NONE && at_pc->kind != CFI_NONE &&
+		!guess_is_return_address(&w->walker->guesses, w->space, w->memory, pc))
+		return &begin_rule;
 	return rule;
 }
 
@@ -176,12 +183,13 @@ static uint64_t fingerprint(struct unwind_memory *memory, uint64_t sp)
 }
 
 /*
- * The address that stands for the frame.  Signal handlers return to the very start of their
- * trampoline, without having been called from before it.
+ * The address that stands for the frame.  Signal handlers and coroutines return to the very start
+ * of what was never called from before it.
  */
 static uint64_t frame_va(const struct walk *w, const struct place *place)
 {
-	bool exact = (w->flags & FRAME_INTERRUPTED) || place->rule->kind == CFI_SIGNAL;
+	bool exact = (w->flags & FRAME_INTERRUPTED) || place->rule->kind == CFI_SIGNAL ||
+		     place->rule == &begin_rule;
 
 	return exact ? place->pc : call_va(place->pc);
 }

@@ -62,6 +62,49 @@ static void test_return_address_at_function_start(void **state)
 	fake_stack_deinit(&s);
 }
 
+static bool read_nops(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size)
+{
+	(void)memory;
+	(void)va;
+	memset(bytes, 0x90, size);
+	return true;
+}
+
+static bool read_calls(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size)
+{
+	/* call *%rax, again and again */
+	(void)memory;
+	(void)va;
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (size - i) % 2 ? 0xd0 : 0xff;
+	return true;
+}
+
+/* Where a coroutine is to return to: nothing before it, and what is there is no call. */
+static void test_begin_of_a_coroutine(void **state)
+{
+	struct fake_stack s;
+
+	(void)state;
+	fake_stack_init(&s, STACK_WORDS);
+	s.words[1] = code_va(FN_BP);
+	s.words[2] = 0xbad;
+	fake_stack_set(&s, code_va(FN_SP16), word_va(0), word_va(20));
+	s.memory.read_code = read_nops;
+	fake_stack_walk(&s, NULL);
+	assert_int_equal(s.stack.end, UNWIND_ROOT);
+	assert_int_equal(s.stack.count, 2);
+	expect_frame(&s, 1, FN_BP);
+	/* After a call it is the caller, of which nothing is known. */
+	s.words[1] = code_va(FN_END);
+	s.memory.read_code = read_calls;
+	fake_stack_walk(&s, NULL);
+	assert_int_equal(s.stack.end, UNWIND_NO_RULE);
+	assert_int_equal(s.stack.count, 2);
+	expect_frame(&s, 1, FN_END - 1);
+	fake_stack_deinit(&s);
+}
+
 /* A ucontext at word `at`. */
 static void put_ucontext(struct fake_stack *s, size_t at, uint64_t pc, uint64_t sp, uint64_t bp)
 {
@@ -317,6 +360,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_simple_rules),
 		cmocka_unit_test(test_return_address_at_function_start),
+		cmocka_unit_test(test_begin_of_a_coroutine),
 		cmocka_unit_test(test_signal_on_another_stack),
 		cmocka_unit_test(test_signal_cycle),
 		cmocka_unit_test(test_rbx),
