@@ -454,10 +454,11 @@ struct maps_target {
 	struct process *process;
 };
 
-static void map_line(struct process_table *t, struct process *p, const struct maps_line *line)
+static void add_unreported(void *context, const struct maps_line *line)
 {
+	struct maps_target *target = context;
 	struct object_origin origin = {
-		.pid = p->pid,
+		.pid = target->process->pid,
 		.path = line->path,
 		.build_id = "",
 		.low_va = line->low_va,
@@ -465,15 +466,9 @@ static void map_line(struct process_table *t, struct process *p, const struct ma
 		.inode = line->inode,
 	};
 
-	process_table_map(t, p, &origin, line->file_off);
-}
-
-static void add_unreported(void *context, const struct maps_line *line)
-{
-	struct maps_target *target = context;
-
-	if (line->executable && !unwind_space_find(&target->process->space, line->low_va))
-		map_line(target->table, target->process, line);
+	if (!line->executable || unwind_space_find(&target->process->space, line->low_va))
+		return;
+	process_table_map(target->table, target->process, &origin, line->file_off);
 }
 
 bool process_table_read_maps(struct process_table *t, struct process *p, uint64_t now_ns)
@@ -492,46 +487,4 @@ void process_table_read_all_maps(struct process_table *t, uint64_t now_ns)
 	for (size_t i = 0; i < t->processes.count; i++)
 		if (t->processes.data[i] && t->processes.data[i]->maps_read_ns == 0)
 			process_table_read_maps(t, t->processes.data[i], now_ns);
-}
-
-/* The next line of the text that is one of code; false: there is none. */
-static bool next_code_line(struct str *text, struct maps_line *line)
-{
-	while (text->size > 0) {
-		const char *end = memchr(text->data, '\n', text->size);
-		size_t size = end ? (size_t)(end - text->data) : text->size;
-		struct str one = {text->data, size};
-
-		text->data += size + (end != NULL);
-		text->size -= size + (end != NULL);
-		if (maps_line_parse(one, line) && line->executable)
-			return true;
-	}
-	return false;
-}
-
-/* Mappings that no line of the ascending text touches are no more. */
-static void unmap_others(struct process *p, struct str text)
-{
-	struct maps_line line;
-	uint64_t low_va = 0;
-
-	while (next_code_line(&text, &line)) {
-		if (line.low_va > low_va)
-			unwind_space_remove(&p->space, low_va, line.low_va);
-		if (line.high_va > low_va)
-			low_va = line.high_va;
-	}
-	unwind_space_remove(&p->space, low_va, UINT64_MAX);
-}
-
-void process_table_take_maps(
-	struct process_table *t, struct process *p, struct str text, bool all)
-{
-	struct maps_line line;
-
-	if (all)
-		unmap_others(p, text);
-	while (next_code_line(&text, &line))
-		map_line(t, p, &line);
 }

@@ -108,12 +108,6 @@ void process_table_map(struct process_table *t, struct process *p,
  */
 bool process_table_read_maps(struct process_table *t, struct process *p, uint64_t now_ns);
 /*
- * Lines of /proc/PID/maps that somebody else has read, of code: these mappings there are, and, if
- * all, no others.
- */
-void process_table_take_maps(
-	struct process_table *t, struct process *p, struct str text, bool all);
-/*
  * Opens the object of the mapping at va if that is pending, and writes the mapping to the file.
  * True if it was pending.
  */
