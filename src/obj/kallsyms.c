@@ -4,6 +4,9 @@
  *
  * Source: the kernel's kernel/kallsyms.c and proc(5).  With kernel.kptr_restrict all addresses read
  * as 0 to those without CAP_SYSLOG.
+ *
+ * The table is one block of bytes, so that it can be kept in a file: a header, the addresses, where
+ * each line ends in the text, and the text, lines of "NAME[\t[MODULE]]".
  */
 #include "obj/kallsyms.h"
 
@@ -23,9 +26,23 @@ struct kallsym {
 	uint32_t name_size, module_size;
 };
 
+typedef VEC(struct kallsym) kallsym_vec;
+
+/* To be raised when the block's layout changes. */
+#define PACKED_VERSION 1
+
+struct packed_header {
+	char magic[8]; /* "SONDEKSY" */
+	uint32_t version, count;
+};
+
 struct kallsyms {
-	struct file_bytes bytes; /* if it came from a file */
-	VEC(struct kallsym) symbols;
+	uint8_t *block;
+	size_t block_size;
+	const uint64_t *va;  /* [count], ascending */
+	const uint32_t *end; /* [count] of each one's line in text */
+	const char *text;
+	size_t count;
 	bool are_hidden;
 };
 
@@ -53,7 +70,7 @@ static bool take_address(struct str *line, uint64_t *address)
 	return true;
 }
 
-static void parse_line(struct kallsyms *k, struct str line, bool *any_address)
+static void parse_line(kallsym_vec *symbols, struct str line, bool *any_address)
 {
 	struct kallsym s = {0};
 
@@ -70,7 +87,7 @@ static void parse_line(struct kallsyms *k, struct str line, bool *any_address)
 		return;
 	s.name_size = (uint32_t)name_size;
 	s.module_size = tab ? (uint32_t)(rest - name_size - 1) : 0;
-	vec_push(&k->symbols, s);
+	vec_push(symbols, s);
 }
 
 /* By address; of several the one without leading underscores, then the shorter, then by letters. */
@@ -87,38 +104,84 @@ static int kallsym_compare(const void *pa, const void *pb)
 	return memcmp(a->name, b->name, a->name_size);
 }
 
-/* One symbol an address. */
-static void kallsyms_thin(struct kallsyms *k)
+/* In order, one symbol an address.  The kernel's own are in order mostly. */
+static void sort_symbols(kallsym_vec *symbols)
 {
+	bool is_sorted = true;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < k->symbols.count; i++)
-		if (kept == 0 || k->symbols.data[i].va != k->symbols.data[kept - 1].va)
-			k->symbols.data[kept++] = k->symbols.data[i];
-	k->symbols.count = kept;
+	for (size_t i = 1; i < symbols->count && is_sorted; i++)
+		is_sorted = kallsym_compare(&symbols->data[i - 1], &symbols->data[i]) <= 0;
+	if (!is_sorted)
+		qsort(symbols->data, symbols->count, sizeof(*symbols->data), kallsym_compare);
+	for (size_t i = 0; i < symbols->count; i++)
+		if (kept == 0 || symbols->data[i].va != symbols->data[kept - 1].va)
+			symbols->data[kept++] = symbols->data[i];
+	symbols->count = kept;
+}
+
+/* Where its parts are in a block of that many symbols. */
+static void point_into_block(struct kallsyms *k)
+{
+	k->va = (const void *)(k->block + sizeof(struct packed_header));
+	k->end = (const void *)(k->va + k->count);
+	k->text = (const void *)(k->end + k->count);
+}
+
+static size_t line_size(const struct kallsym *s)
+{
+	return s->name_size + (s->module_size > 0 ? 1 + s->module_size : 0);
+}
+
+static void pack(struct kallsyms *k, const kallsym_vec *symbols)
+{
+	struct packed_header header = {
+		.magic = "SONDEKSY", .version = PACKED_VERSION, .count = (uint32_t)symbols->count};
+	size_t text_size = 0;
+
+	for (size_t i = 0; i < symbols->count; i++)
+		text_size += line_size(&symbols->data[i]);
+	k->count = symbols->count;
+	k->block_size = sizeof(header) + k->count * (sizeof(*k->va) + sizeof(*k->end)) + text_size;
+	k->block = xalloc(k->block_size);
+	memcpy(k->block, &header, sizeof(header));
+	point_into_block(k);
+	uint64_t *va = (uint64_t *)(uintptr_t)k->va;
+	uint32_t *end = (uint32_t *)(uintptr_t)k->end;
+	char *text = (char *)(uintptr_t)k->text;
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < k->count; i++) {
+		const struct kallsym *s = &symbols->data[i];
+
+		va[i] = s->va;
+		memcpy(text + at, s->name, line_size(s));
+		at += (uint32_t)line_size(s);
+		end[i] = at;
+	}
 }
 
 struct kallsyms *kallsyms_parse(struct str bytes)
 {
 	struct kallsyms *k = xalloc(sizeof(*k));
+	kallsym_vec symbols = {0};
 	bool any_address = false;
 
 	while (bytes.size) {
 		const char *end = memchr(bytes.data, '\n', bytes.size);
 		size_t size = end ? (size_t)(end - bytes.data) : bytes.size;
-		parse_line(k, (struct str){bytes.data, size}, &any_address);
+		parse_line(&symbols, (struct str){bytes.data, size}, &any_address);
 		size += end != NULL;
 		bytes.data += size;
 		bytes.size -= size;
 	}
 	if (!any_address) {
-		k->are_hidden = k->symbols.count != 0;
-		k->symbols.count = 0;
-		return k;
+		k->are_hidden = symbols.count != 0;
+		symbols.count = 0;
 	}
-	if (k->symbols.count)
-		qsort(k->symbols.data, k->symbols.count, sizeof(*k->symbols.data), kallsym_compare);
-	kallsyms_thin(k);
+	sort_symbols(&symbols);
+	pack(k, &symbols);
+	vec_deinit(&symbols);
 	return k;
 }
 
@@ -130,7 +193,7 @@ struct error *kallsyms_open(const char *path, struct kallsyms **kallsyms)
 	if (err)
 		return err;
 	*kallsyms = kallsyms_parse((struct str){(const char *)bytes.data, bytes.size});
-	(*kallsyms)->bytes = bytes;
+	file_bytes_deinit(&bytes);
 	return NULL;
 }
 
@@ -138,9 +201,47 @@ void kallsyms_close(struct kallsyms *k)
 {
 	if (k == NULL)
 		return;
-	vec_deinit(&k->symbols);
-	file_bytes_deinit(&k->bytes);
+	free(k->block);
 	free(k);
+}
+
+struct str kallsyms_packed(const struct kallsyms *k)
+{
+	return (struct str){(const char *)k->block, k->block_size};
+}
+
+/* Whether addresses ascend and lines lie one behind the other in the text. */
+static bool is_sound(const struct kallsyms *k, size_t text_size)
+{
+	for (size_t i = 1; i < k->count; i++)
+		if (k->va[i] <= k->va[i - 1] || k->end[i] <= k->end[i - 1])
+			return false;
+	return k->count == 0 ? text_size == 0 : k->end[0] > 0 && k->end[k->count - 1] == text_size;
+}
+
+struct kallsyms *kallsyms_unpack(struct str bytes)
+{
+	struct packed_header header;
+	size_t row = sizeof(uint64_t) + sizeof(uint32_t);
+
+	if (bytes.size < sizeof(header))
+		return NULL;
+	memcpy(&header, bytes.data, sizeof(header));
+	if (memcmp(header.magic, "SONDEKSY", sizeof(header.magic)) != 0 ||
+		header.version != PACKED_VERSION ||
+		header.count > (bytes.size - sizeof(header)) / row)
+		return NULL;
+	struct kallsyms *k = xalloc(sizeof(*k));
+
+	k->block = xalloc(bytes.size);
+	k->block_size = bytes.size;
+	k->count = header.count;
+	memcpy(k->block, bytes.data, bytes.size);
+	point_into_block(k);
+	if (is_sound(k, bytes.size - sizeof(header) - k->count * row))
+		return k;
+	kallsyms_close(k);
+	return NULL;
 }
 
 bool kallsyms_are_hidden(const struct kallsyms *k)
@@ -150,32 +251,46 @@ bool kallsyms_are_hidden(const struct kallsyms *k)
 
 size_t kallsyms_count(const struct kallsyms *k)
 {
-	return k->symbols.count;
+	return k->count;
+}
+
+/* Splits a symbol's line. */
+static struct str line_of(const struct kallsyms *k, size_t i, struct str *module)
+{
+	uint32_t begin = i > 0 ? k->end[i - 1] : 0;
+	struct str line = {k->text + begin, k->end[i] - begin};
+	const char *tab = memchr(line.data, '\t', line.size);
+
+	*module = STR("[kernel]");
+	if (tab) {
+		*module = (struct str){tab + 1, line.size - (size_t)(tab + 1 - line.data)};
+		line.size = (size_t)(tab - line.data);
+	}
+	return line;
 }
 
 bool kallsyms_find(const struct kallsyms *k, uint64_t va, struct kernel_symbol *symbol)
 {
-	size_t low = 0, high = k->symbols.count;
+	size_t low = 0, high = k->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (k->symbols.data[middle].va <= va)
+		if (k->va[middle] <= va)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == 0)
+	if (low == 0 || va - k->va[low - 1] >= FUNCTION_SIZE_MAX)
 		return false;
-	const struct kallsym *s = &k->symbols.data[low - 1];
-	if (va - s->va >= FUNCTION_SIZE_MAX)
-		return false;
-	*symbol = (struct kernel_symbol){.low_va = s->va,
-		.high_va = s->va + FUNCTION_SIZE_MAX,
-		.name = {s->name, s->name_size},
-		.module = STR("[kernel]")};
-	if (low < k->symbols.count && k->symbols.data[low].va < symbol->high_va)
-		symbol->high_va = k->symbols.data[low].va;
-	if (s->module_size)
-		symbol->module = (struct str){s->name + s->name_size + 1, s->module_size};
+	*symbol = (struct kernel_symbol){
+		.low_va = k->va[low - 1], .high_va = k->va[low - 1] + FUNCTION_SIZE_MAX};
+	symbol->name = line_of(k, low - 1, &symbol->module);
+	if (low < k->count && k->va[low] < symbol->high_va) {
+		struct str module;
+
+		line_of(k, low, &module);
+		symbol->high_va = k->va[low];
+		symbol->is_bounded = str_equal(module, symbol->module);
+	}
 	return true;
 }

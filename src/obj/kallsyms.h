@@ -19,13 +19,22 @@ struct kernel_symbol {
 	uint64_t low_va, high_va; /* [low, high): up to the next symbol */
 	struct str name;
 	struct str module; /* with its brackets, "[ext4]"; "[kernel]" for the kernel itself */
+	bool is_bounded;   /* high_va is where the next function of the same module begins */
 };
 
 /* Reads a file of that form; path NULL: /proc/kallsyms. */
 must_use struct error *kallsyms_open(const char *path, struct kallsyms **kallsyms);
-/* The same from bytes, which must outlive it. Lines of another form are passed over. */
+/* The same from bytes. Lines of another form are passed over. */
 must_use returns_owned struct kallsyms *kallsyms_parse(struct str bytes);
 void kallsyms_close(struct kallsyms *k);
+
+/*
+ * The table as bytes that kallsyms_unpack makes the same table of, hundreds of times faster than
+ * the kernel prints it; they live in k.
+ */
+struct str kallsyms_packed(const struct kallsyms *k);
+/* NULL if the bytes are not sound. They are copied. */
+must_use struct kallsyms *kallsyms_unpack(struct str bytes);
 
 /* Whether the kernel hides its addresses from us: it lists names, all at address 0. */
 bool kallsyms_are_hidden(const struct kallsyms *k);

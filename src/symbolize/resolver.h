@@ -15,7 +15,7 @@
 #include "symbolize/symbolize.h"
 
 struct demangler;
-struct kallsyms;
+struct kernel_names;
 struct objfile;
 
 /* What lasts from one batch to the next. */
@@ -24,8 +24,7 @@ struct symbolizer {
 	char *cache_directory; /* NULL: no cache */
 	char *debug_directory;
 	struct demangler *demangler;
-	struct kallsyms *kallsyms; /* NULL: not read yet, or could not be */
-	char *kernel_problem;
+	struct kernel_names *kernel_names;
 };
 
 /* One batch. */

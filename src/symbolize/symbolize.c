@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "obj/demangle.h"
-#include "obj/kallsyms.h"
 #include "symbolize/cache_directory.h"
+#include "symbolize/kernel_names.h"
 #include "symbolize/resolver.h"
 
 /* Starts are for want of a name: they come last. */
@@ -29,6 +29,7 @@ struct symbolizer *symbolizer_create(const struct symbolize_options *options)
 	s->debug_directory =
 		xstrdup(options->debug_directory ? options->debug_directory : "/usr/lib/debug");
 	s->demangler = demangler_create();
+	s->kernel_names = kernel_names_create(s->cache_directory);
 	return s;
 }
 
@@ -37,8 +38,7 @@ void symbolizer_destroy(struct symbolizer *s)
 	if (s == NULL)
 		return;
 	demangler_destroy(s->demangler);
-	kallsyms_close(s->kallsyms);
-	free(s->kernel_problem);
+	kernel_names_destroy(s->kernel_names);
 	free(s->cache_directory);
 	free(s->debug_directory);
 	free(s);

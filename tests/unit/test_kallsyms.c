@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "obj/kallsyms.h"
@@ -50,6 +51,66 @@ static void what_is_far_behind_is_unknown(void **state)
 	(void)state;
 	assert_false(kallsyms_find(k, 0xffffffff90000000, &s));
 	assert_false(kallsyms_find(k, UINT64_MAX, &s));
+	kallsyms_close(k);
+}
+
+/* What was packed answers as before, wherever it is asked. */
+static void packed_is_the_same(void **state)
+{
+	struct kallsyms *k = kallsyms_parse(sample), *again = kallsyms_unpack(kallsyms_packed(k));
+
+	(void)state;
+	assert_non_null(again);
+	assert_int_equal(kallsyms_count(again), kallsyms_count(k));
+	for (uint64_t i = 0; i < 0x1000; i++) {
+		uint64_t va = (i % 2 ? 0xffffffff80ffff00 : 0xffffffffc00fff00) + i / 2;
+		struct kernel_symbol a = {0}, b = {0};
+
+		assert_int_equal(kallsyms_find(k, va, &a), kallsyms_find(again, va, &b));
+		assert_true(str_equal(a.name, b.name) && str_equal(a.module, b.module));
+		assert_true(a.high_va == b.high_va && a.is_bounded == b.is_bounded);
+	}
+	kallsyms_close(k);
+	kallsyms_close(again);
+}
+
+static void only_the_next_of_the_same_module_bounds(void **state)
+{
+	struct kallsyms *k = kallsyms_parse(sample);
+	struct kernel_symbol s;
+
+	(void)state;
+	assert_true(kallsyms_find(k, 0xffffffff81000100, &s) && s.is_bounded);
+	assert_true(kallsyms_find(k, 0xffffffff81000200, &s) && !s.is_bounded);
+	assert_true(kallsyms_find(k, 0xffffffffc0100000, &s) && s.is_bounded);
+	assert_true(kallsyms_find(k, 0xffffffffc0100040, &s) && !s.is_bounded);
+	kallsyms_close(k);
+}
+
+/* Every cut and every changed byte is refused or harmless. */
+static void damaged_packs_do_no_harm(void **state)
+{
+	struct kallsyms *k = kallsyms_parse(sample);
+	struct str packed = kallsyms_packed(k);
+	char bytes[512];
+	struct kernel_symbol s;
+
+	(void)state;
+	assert_true(packed.size <= sizeof(bytes));
+	for (size_t size = 0; size < packed.size; size++) {
+		struct kallsyms *cut = kallsyms_unpack((struct str){packed.data, size});
+		assert_null(cut);
+	}
+	for (size_t i = 0; i < packed.size * 8; i++) {
+		memcpy(bytes, packed.data, packed.size);
+		bytes[i / 8] = (char)(bytes[i / 8] ^ 1 << i % 8);
+		struct kallsyms *other = kallsyms_unpack((struct str){bytes, packed.size});
+		if (!other)
+			continue;
+		for (uint64_t va = 0xffffffff81000000; va < 0xffffffff81000300; va += 16)
+			kallsyms_find(other, va, &s);
+		kallsyms_close(other);
+	}
 	kallsyms_close(k);
 }
 
@@ -128,6 +189,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_reach_to_the_next),
 		cmocka_unit_test(what_is_far_behind_is_unknown),
+		cmocka_unit_test(packed_is_the_same),
+		cmocka_unit_test(only_the_next_of_the_same_module_bounds),
+		cmocka_unit_test(damaged_packs_do_no_harm),
 		cmocka_unit_test(zero_addresses_are_hidden_ones),
 		cmocka_unit_test(nothing_is_not_hidden),
 		cmocka_unit_test(data_alone_is_nothing),

@@ -1,0 +1,25 @@
+#ifndef SONDE_SYMBOLIZE_KERNEL_NAMES_H
+#define SONDE_SYMBOLIZE_KERNEL_NAMES_H
+
+/*
+ * Names of the running kernel's functions, kept in the symbol cache's folder from one recording to
+ * the next: the kernel takes some 50 ms to print them.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct kernel_names;
+
+/* cache_directory NULL: none.  Nothing is read yet. */
+struct kernel_names *kernel_names_create(const char *cache_directory);
+void kernel_names_destroy(struct kernel_names *names);
+
+/* True and *name set if the function at va is known; the name lives in names. */
+bool kernel_names_find(struct kernel_names *names, uint64_t va, struct str *name);
+/* Why there are no names at all, a sentence; NULL: there are, or nothing was asked yet. */
+const char *kernel_names_problem(const struct kernel_names *names);
+
+#endif
