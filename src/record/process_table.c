@@ -178,12 +178,21 @@ struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t
 	return p;
 }
 
+/* Whether the system has it still: an end may have been lost, and samples can come after it. */
+static bool is_living(const struct process *p)
+{
+	struct proc_stat stat;
+
+	return p && proc_stat_read(p->pid, 0, &stat) && stat.state != 'Z' &&
+	       was_there(&stat, p->start_ns);
+}
+
 size_t process_table_living(const struct process_table *t)
 {
 	size_t living = 0;
 
 	for (size_t i = 0; i < t->processes.count; i++)
-		living += t->processes.data[i] != NULL;
+		living += is_living(t->processes.data[i]);
 	return living;
 }
 

@@ -1,12 +1,11 @@
 /*
  * storm WHAT COUNT: processes or threads in numbers.  "forks": COUNT children, 50 at a time, that
- * end at once; "tree": a tree of COUNT forks, in which all live at once; "execs": the program in
- * place of itself COUNT times; "vforks": COUNT children by vfork, which exec; "crowd": COUNT
- * threads that all live at once; "chain": COUNT threads, one after the other.  Each process and
- * thread works a little.  Says how many there were; fewer, and why, where the system allows no
- * more.
+ * end at once; "tree": COUNT forks, each of which forks half of those left to it and waits for
+ * them; "execs": the program in place of itself COUNT times; "vforks": COUNT children by vfork,
+ * which exec; "crowd": COUNT threads that all live at once; "chain": COUNT threads, one after the
+ * other.  Each process and thread works a little.  Says how many there were: fewer, where the
+ * system allows no more.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,25 +53,23 @@ static int forks(int count)
 	return good + reap(living);
 }
 
-/* A process forks count of its kind below it, half of them itself. How many there were. */
+/* Two children at once, each with half of the forks that are left. How many processes there were.
+ */
 static int tree(int count)
 {
-	int made = 0;
+	const int halves[2] = {count / 2, count - count / 2};
+	int made = 0, status;
+	pid_t pids[2];
 
-	while (count > 0) {
-		int half = (count - 1) / 2;
-		pid_t pid = fork();
-		int status;
-
-		if (pid < 0)
-			break;
-		if (pid == 0)
-			_exit(tree(half) != half);
-		little(1);
-		if (waitpid(pid, &status, 0) == pid && status == 0)
-			made += half + 1;
-		count -= half + 1;
+	for (int i = 0; i < 2; i++) {
+		pids[i] = halves[i] > 0 ? fork() : -1;
+		if (pids[i] == 0)
+			_exit(tree(halves[i] - 1) != halves[i] - 1);
 	}
+	little(1);
+	for (int i = 0; i < 2; i++)
+		if (pids[i] > 0 && waitpid(pids[i], &status, 0) == pids[i] && status == 0)
+			made += halves[i];
 	return made;
 }
 
