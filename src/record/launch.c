@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,19 +91,26 @@ static void child_run(int go_fd, int status_fd, char *const *command, char *cons
 	_exit(written == sizeof(code) ? 127 : 125);
 }
 
+/* What is missing is ours, not the command's: no ERROR_SYSTEM, which is its exec's. */
+static struct error *start_error(int code, const char *call)
+{
+	return error_new(ERROR_UNSUPPORTED, "no process could be started for the command: %s: %s",
+		call, strerror(code));
+}
+
 struct error *launch_start(struct launch *launch, char *const *command, char *const *environment,
 	const struct launch_state *state)
 {
 	int go[2], status[2];
 
 	if (pipe2(go, O_CLOEXEC) != 0)
-		return error_system(errno, "pipe");
+		return start_error(errno, "pipe");
 	if (pipe2(status, O_CLOEXEC) != 0) {
 		int code = errno;
 
 		close(go[0]);
 		close(go[1]);
-		return error_system(code, "pipe");
+		return start_error(code, "pipe");
 	}
 	pid_t pid = fork();
 
@@ -119,7 +127,7 @@ struct error *launch_start(struct launch *launch, char *const *command, char *co
 		return NULL;
 	close(go[1]);
 	close(status[0]);
-	return error_system(code, "fork");
+	return start_error(code, "fork");
 }
 
 struct error *launch_release(struct launch *launch, const char *name)
