@@ -31,6 +31,9 @@
 #define SEGMENT_COUNT_MAX 65536
 #define BUILD_ID_SIZE_MAX 64
 
+/* Packed sections smaller than this unpack in no time. */
+#define STORE_LEAST ((size_t)64 << 10)
+
 struct unpacked { /* a decompressed section */
 	size_t index;
 	uint8_t *bytes;
@@ -49,6 +52,7 @@ struct objfile {
 	uint64_t eh_frame_hdr_off, eh_frame_hdr_addr,
 		eh_frame_hdr_size; /* PT_GNU_EH_FRAME; size 0 */
 	VEC(struct unpacked) unpacked;
+	const struct objfile_store *store; /* NULL: none */
 };
 
 /* ---- opening ---- */
@@ -282,6 +286,37 @@ bool objfile_slide(const struct objfile *file, uint64_t va, uint64_t file_off, u
 
 /* ---- sections ---- */
 
+void objfile_set_store(struct objfile *file, const struct objfile_store *store)
+{
+	file->store = store;
+}
+
+/* The store's key for a packed section; NULL: it is not worth keeping, or the file has no name. */
+static char *store_key(const struct objfile *file, const struct objfile_section *section)
+{
+	if (file->store == NULL || file->build_id_size == 0 || section->size < STORE_LEAST)
+		return NULL;
+	return xasprintf("%s-%u-%zx", file->build_id, section->index, section->size);
+}
+
+/* Unpacks a section, or has it from the store; NULL: it is not sound. */
+static uint8_t *unpack_or_load(const struct objfile *file, const struct objfile_section *section,
+	bool gnu_style, uint64_t *size)
+{
+	char *key = store_key(file, section);
+	uint8_t *bytes = NULL;
+
+	if (key && section_unpacked_size(section->bytes, section->size, gnu_style, size))
+		bytes = file->store->load(file->store->context, key, *size);
+	if (bytes == NULL) {
+		bytes = section_unpack(section->bytes, section->size, gnu_style, size);
+		if (bytes && key)
+			file->store->keep(file->store->context, key, bytes, *size);
+	}
+	free(key);
+	return bytes;
+}
+
 static bool section_unpacked(struct objfile *file, struct objfile_section *section, bool gnu_style)
 {
 	for (size_t i = 0; i < file->unpacked.count; i++) {
@@ -292,7 +327,7 @@ static bool section_unpacked(struct objfile *file, struct objfile_section *secti
 		}
 	}
 	uint64_t size = 0;
-	uint8_t *bytes = section_unpack(section->bytes, section->size, gnu_style, &size);
+	uint8_t *bytes = unpack_or_load(file, section, gnu_style, &size);
 	if (bytes == NULL)
 		return false;
 	vec_push(&file->unpacked, (struct unpacked){section->index, bytes, size});

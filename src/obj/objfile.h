@@ -54,6 +54,19 @@ struct objfile_section {
 	uint32_t type, index, link;
 	uint64_t entry_size, flags;
 };
+/*
+ * Where sections that took long to unpack are kept from one opening of a file to the next.  key
+ * names the section's contents, and is safe as a part of a file's name.
+ */
+struct objfile_store {
+	/* The section of that many bytes, to be freed by the objfile; NULL: not kept. */
+	uint8_t *(*load)(void *context, const char *key, size_t size);
+	void (*keep)(void *context, const char *key, const uint8_t *bytes, size_t size);
+	void *context;
+};
+/* store must outlive the file. */
+void objfile_set_store(struct objfile *file, const struct objfile_store *store);
+
 /* The first section of that name; false if there is none or it cannot be read. */
 bool objfile_section(struct objfile *file, const char *name, struct objfile_section *section);
 /* The first section of that SHT_ type. */

@@ -68,20 +68,50 @@ static void big_endian_size(const uint8_t *p, uint64_t *size)
 		*size = *size << 8 | p[i];
 }
 
-uint8_t *section_unpack(const uint8_t *bytes, size_t size, bool gnu_style, uint64_t *unpacked_size)
+/* How a section is packed. */
+struct packing {
+	uint32_t type; /* ELFCOMPRESS_… */
+	size_t header_size;
+	uint64_t unpacked_size;
+};
+
+static bool read_packing(const uint8_t *bytes, size_t size, bool gnu_style, struct packing *packing)
 {
 	Elf64_Chdr header;
 
 	if (gnu_style) {
 		if (size < 12 || memcmp(bytes, "ZLIB", 4) != 0)
-			return NULL;
-		big_endian_size(bytes + 4, unpacked_size);
-		return unpack(ELFCOMPRESS_ZLIB, bytes + 12, size - 12, *unpacked_size);
+			return false;
+		*packing = (struct packing){.type = ELFCOMPRESS_ZLIB, .header_size = 12};
+		big_endian_size(bytes + 4, &packing->unpacked_size);
+		return true;
 	}
 	if (size < sizeof(header))
-		return NULL;
+		return false;
 	memcpy(&header, bytes, sizeof(header));
-	*unpacked_size = header.ch_size;
-	return unpack(
-		header.ch_type, bytes + sizeof(header), size - sizeof(header), header.ch_size);
+	*packing = (struct packing){header.ch_type, sizeof(header), header.ch_size};
+	return true;
+}
+
+uint8_t *section_unpack(const uint8_t *bytes, size_t size, bool gnu_style, uint64_t *unpacked_size)
+{
+	struct packing packing;
+
+	if (!read_packing(bytes, size, gnu_style, &packing))
+		return NULL;
+	*unpacked_size = packing.unpacked_size;
+	return unpack(packing.type, bytes + packing.header_size, size - packing.header_size,
+		packing.unpacked_size);
+}
+
+bool section_unpacked_size(
+	const uint8_t *bytes, size_t size, bool gnu_style, uint64_t *unpacked_size)
+{
+	struct packing packing;
+
+	if (!read_packing(bytes, size, gnu_style, &packing) ||
+		packing.unpacked_size > SECTION_UNPACK_MAX)
+		return false;
+	*unpacked_size = packing.unpacked_size;
+	return true;
 }

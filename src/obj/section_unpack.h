@@ -19,4 +19,8 @@
  */
 uint8_t *section_unpack(const uint8_t *bytes, size_t size, bool gnu_style, uint64_t *unpacked_size);
 
+/* Only its size, as the section states it; false if that is absurd or not there. */
+bool section_unpacked_size(
+	const uint8_t *bytes, size_t size, bool gnu_style, uint64_t *unpacked_size);
+
 #endif

@@ -5,9 +5,9 @@
 #include "symbolize/resolver.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "obj/debug_info.h"
 #include "obj/debugfile.h"
 #include "obj/demangle.h"
@@ -24,14 +24,6 @@ struct elf_source {
 	struct debug_info *info; /* NULL: there is none */
 	struct symtab *symtab;	 /* NULL: not read yet */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static bool elf_fits(enum object_kind kind)
 {
@@ -63,6 +55,9 @@ static bool source_open(struct elf_source *source, struct resolve_job *job)
 	if (problem && source->debug == NULL)
 		resolve_problem(job, "%s", problem);
 	free(problem);
+	objfile_set_store(source->object, &job->symbolizer->sections);
+	if (source->debug)
+		objfile_set_store(source->debug, &job->symbolizer->sections);
 	source->info = debug_info_open(source->object, source->debug, &source->places,
 		source->debug ? str_from(objfile_name(source->debug)) : STR(""));
 	return true;
@@ -162,7 +157,7 @@ static void source_answer(struct elf_source *source, struct resolve_job *job)
 static void elf_resolve(struct resolve_job *job)
 {
 	struct elf_source source;
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = clock_monotonic_ns();
 
 	if (!source_open(&source, job))
 		return;
@@ -172,7 +167,7 @@ static void elf_resolve(struct resolve_job *job)
 		resolve_problem(job, "%.*s: %s", STR_ARG(job->object->path),
 			debug_info_problem(source.info));
 	source_close(&source);
-	job->is_costly = now_ns() - start_ns > COSTLY_NS;
+	job->is_costly = clock_monotonic_ns() - start_ns > COSTLY_NS;
 }
 
 const struct resolver resolver_elf = {

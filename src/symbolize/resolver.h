@@ -12,11 +12,11 @@
  */
 
 #include "base/map.h"
+#include "obj/objfile.h"
 #include "symbolize/symbolize.h"
 
 struct demangler;
 struct kernel_names;
-struct objfile;
 
 /* What lasts from one batch to the next. */
 struct symbolizer {
@@ -25,6 +25,7 @@ struct symbolizer {
 	char *debug_directory;
 	struct demangler *demangler;
 	struct kernel_names *kernel_names;
+	struct objfile_store sections;
 };
 
 /* One batch. */

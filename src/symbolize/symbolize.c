@@ -9,6 +9,7 @@
 #include "obj/demangle.h"
 #include "symbolize/cache_directory.h"
 #include "symbolize/kernel_names.h"
+#include "symbolize/section_store.h"
 #include "symbolize/resolver.h"
 
 /* Starts are for want of a name: they come last. */
@@ -29,6 +30,7 @@ struct symbolizer *symbolizer_create(const struct symbolize_options *options)
 	s->debug_directory =
 		xstrdup(options->debug_directory ? options->debug_directory : "/usr/lib/debug");
 	s->demangler = demangler_create();
+	section_store_init(&s->sections, s->cache_directory);
 	s->kernel_names = kernel_names_create(s->cache_directory);
 	return s;
 }

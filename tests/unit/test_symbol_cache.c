@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "symbolize/cache_directory.h"
 #include "symbolize/cache_file.h"
+#include "symbolize/section_store.h"
 
 static const struct symbol_frame frames[] = {
 	{STR("inner"), STR("/src/a.h"), 3, STR("/src/a.h"), 1, true, false},
@@ -204,6 +205,28 @@ static void the_environment_says_where(void **state)
 	free(path);
 }
 
+static void sections_are_kept(void **state)
+{
+	char *folder = make_folder();
+	struct objfile_store store, none;
+
+	(void)state;
+	section_store_init(&store, folder);
+	section_store_init(&none, NULL);
+	assert_null(store.load(store.context, "ab-1-2", 5));
+	store.keep(store.context, "ab-1-2", (const uint8_t *)"bytes", 5);
+	none.keep(none.context, "ab-1-2", (const uint8_t *)"bytes", 5);
+	uint8_t *bytes = store.load(store.context, "ab-1-2", 5);
+
+	assert_non_null(bytes);
+	assert_memory_equal(bytes, "bytes", 5);
+	free(bytes);
+	assert_null(store.load(store.context, "ab-1-2", 4)); /* not the one that was meant */
+	assert_null(store.load(store.context, "ab-1-3", 5));
+	assert_null(none.load(none.context, "ab-1-2", 5));
+	remove_folder(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +234,7 @@ int main(void)
 		cmocka_unit_test(any_damage_makes_it_void),
 		cmocka_unit_test(files_are_whole_and_private),
 		cmocka_unit_test(links_are_not_followed),
+		cmocka_unit_test(sections_are_kept),
 		cmocka_unit_test(the_oldest_go_first),
 		cmocka_unit_test(folders_are_made),
 		cmocka_unit_test(the_environment_says_where),

@@ -1,0 +1,49 @@
+/*
+ * Unpacked sections as files of their own, "BUILD-ID-INDEX-SIZE.section": just the bytes.  A file
+ * is put in place whole or not at all, so its size tells whether it is the one.
+ */
+#include "symbolize/section_store.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "symbolize/cache_directory.h"
+
+/* Larger ones would crowd out all else. */
+#define SECTION_SIZE_MAX ((uint64_t)64 << 20)
+#define TOTAL_SIZE_MAX	 ((uint64_t)256 << 20)
+
+static uint8_t *load(void *context, const char *key, size_t size)
+{
+	struct file_bytes bytes = {0};
+	const char *directory = context;
+
+	if (directory == NULL || size > SECTION_SIZE_MAX)
+		return NULL;
+	char *name = xasprintf("%s.section", key);
+
+	if (cache_directory_read(directory, name, SECTION_SIZE_MAX, &bytes) && bytes.size != size) {
+		file_bytes_deinit(&bytes);
+		bytes.data = NULL;
+	}
+	free(name);
+	return (uint8_t *)(uintptr_t)bytes.data;
+}
+
+static void keep(void *context, const char *key, const uint8_t *bytes, size_t size)
+{
+	const char *directory = context;
+
+	if (directory == NULL || size > SECTION_SIZE_MAX)
+		return;
+	char *name = xasprintf("%s.section", key);
+
+	cache_directory_write(
+		directory, name, (struct str){(const char *)bytes, size}, TOTAL_SIZE_MAX);
+	free(name);
+}
+
+void section_store_init(struct objfile_store *store, const char *cache_directory)
+{
+	*store = (struct objfile_store){load, keep, (void *)(uintptr_t)cache_directory};
+}
