@@ -64,16 +64,24 @@ static bool learn_from_walk(struct snapshot *s, struct process *p, const struct 
 	return changed;
 }
 
-static enum capture_counter truncation_cause(const struct snapshot *s, enum unwind_end end)
+/*
+ * A walk that does not go on where it reads the live process most likely reads a stack that has
+ * been left since: popping it leaves the piece that is compared as it was.
+ */
+static enum capture_counter truncation_cause(
+	const struct snapshot *s, const struct unwind_stack *stack)
 {
-	switch (end) {
+	bool is_remote = s->memory.asked && stack->outer_sp >= s->memory.dump_high_va;
+
+	switch (stack->end) {
 	case UNWIND_NO_MEMORY:
 		return s->memory.raced ? CAPTURE_TRUNCATED_RACE : CAPTURE_TRUNCATED_MEMORY;
 	case UNWIND_NO_RULE:
-		return CAPTURE_TRUNCATED_RULE;
+		return is_remote ? CAPTURE_TRUNCATED_RACE : CAPTURE_TRUNCATED_RULE;
 	case UNWIND_TOO_DEEP:
 		return CAPTURE_TRUNCATED_DEPTH;
 	case UNWIND_NO_PROGRESS:
+		return is_remote ? CAPTURE_TRUNCATED_RACE : CAPTURE_TRUNCATED_CORRUPT;
 	case UNWIND_ROOT:
 	case UNWIND_REUSED:
 		break;
@@ -94,8 +102,7 @@ static uint32_t truncated_root(struct snapshot *s, enum capture_counter cause)
 static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack)
 {
 	bool whole = stack->end == UNWIND_ROOT || stack->end == UNWIND_REUSED;
-	uint32_t node =
-		whole ? stack->reused_node : truncated_root(s, truncation_cause(s, stack->end));
+	uint32_t node = whole ? stack->reused_node : truncated_root(s, truncation_cause(s, stack));
 
 	for (size_t i = stack->count; i-- > 0;) {
 		struct unwind_frame *frame = &stack->frames[i];
