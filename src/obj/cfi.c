@@ -16,8 +16,29 @@
 #include "obj/cfi_parse.h"
 #include "obj/cfi_program.h"
 #include "obj/cfi_rows.h"
+#include "obj/code_gaps.h"
 
 /* ---- compiling ---- */
+
+static bool is_distrusted(const struct cfi_object *object, uint64_t low)
+{
+	for (size_t i = 0; i < object->distrusted_count; i++)
+		if (object->distrusted[i] == low)
+			return true;
+	return false;
+}
+
+static void drop_distrusted(struct cfi_entries *e)
+{
+	size_t kept = 0;
+
+	if (e->object->distrusted_count == 0)
+		return;
+	for (size_t i = 0; i < e->fdes.count; i++)
+		if (!is_distrusted(e->object, e->fdes.data[i].low))
+			e->fdes.data[kept++] = e->fdes.data[i];
+	e->fdes.count = kept;
+}
 
 /* .debug_frame's entries come first, so that .eh_frame's win where both begin at one address. */
 static void collect(struct cfi_entries *e, size_t section_count)
@@ -29,6 +50,7 @@ static void collect(struct cfi_entries *e, size_t section_count)
 		}
 	}
 	cfi_entries_sort(e);
+	drop_distrusted(e);
 }
 
 static void compile_fde(
@@ -58,67 +80,113 @@ static void add_bare(const struct cfi_bare *bare, uint64_t obj_addr, struct cfi_
 	cfi_rows_add(rows, obj_addr, &row);
 }
 
-/* No rules in [low, high), but for bare code; if that begins with rules, it is not bare. */
-static void add_gap(const struct cfi_entries *e, uint64_t low, uint64_t high, struct cfi_rows *rows)
+/* Where bare code ends: start-up code at the latest where another function begins. */
+static uint64_t bare_end(const struct cfi_bare *bare, const struct code_gaps *gaps, uint64_t high)
+{
+	uint64_t next = code_starts_from(&gaps->starts, bare->low_addr + 1);
+	uint64_t end = bare->high_addr < high ? bare->high_addr : high;
+
+	return bare->is_outermost && next < end ? next : end;
+}
+
+/*
+ * Sections have no rules for [low, high): it is bare code, or code that speaks for itself.  If bare
+ * code begins with rules, it is not bare.
+ */
+static void add_gap(const struct cfi_entries *e, const struct code_gaps *gaps, uint64_t low,
+	uint64_t high, struct cfi_rows *rows)
 {
 	if (low >= high)
 		return;
 	cfi_rows_add_gap(rows, low);
 	for (size_t i = 0; i < e->object->bare_count; i++) {
 		const struct cfi_bare *bare = &e->object->bare[i];
-		uint64_t to = bare->high_addr < high ? bare->high_addr : high;
+		uint64_t to = bare_end(bare, gaps, high);
 		if (bare->low_addr < low || bare->low_addr >= to)
 			continue;
+		code_gaps_add_rows(gaps, low, bare->low_addr, rows);
 		add_bare(bare, bare->low_addr, rows);
 		if (to < high)
 			cfi_rows_add_gap(rows, to);
+		low = to;
 	}
+	code_gaps_add_rows(gaps, low, high, rows);
 }
 
-static void add_start(struct cfi_table *table, uint64_t low)
+static uint64_t span_end(uint64_t low)
 {
-	if (low - table->base_addr <= UINT32_MAX)
-		vec_push(&table->starts, (uint32_t)(low - table->base_addr));
+	uint64_t end;
+
+	return __builtin_add_overflow(low, CFI_SPAN_MAX, &end) ? UINT64_MAX : end;
 }
 
-static void compile_rows(struct cfi_entries *e, struct cfi_rows *rows)
+static void find_gaps(const struct cfi_entries *e, struct code_gaps *gaps)
 {
 	const struct cfi_fde *fdes = e->fdes.data;
-	uint64_t end = rows->table->base_addr, limit;
+	uint64_t end = 0;
 
-	if (__builtin_add_overflow(end, CFI_SPAN_MAX, &limit))
-		limit = UINT64_MAX;
+	code_gaps_init(gaps, e->object);
+	for (size_t i = 0; i < e->fdes.count; i++) {
+		if (end < fdes[i].low)
+			code_gaps_add(gaps, end, fdes[i].low);
+		end = fdes[i].high > end ? fdes[i].high : end;
+	}
+	code_gaps_add(gaps, end, e->fdes.count ? span_end(fdes[0].low) : UINT64_MAX);
+	code_gaps_finish(gaps);
+}
+
+static void compile_rows(struct cfi_entries *e, const struct code_gaps *gaps, struct cfi_rows *rows)
+{
+	const struct cfi_fde *fdes = e->fdes.data;
+	uint64_t end = rows->table->base_addr, limit = span_end(end);
+
 	for (size_t i = 0; i < e->fdes.count; i++) {
 		uint64_t next = i + 1 < e->fdes.count ? fdes[i + 1].low : limit;
 		uint64_t high = fdes[i].high < next ? fdes[i].high : next;
 		if (high == fdes[i].low)
 			continue;
-		add_gap(e, end, fdes[i].low, rows);
-		add_start(rows->table, fdes[i].low);
+		add_gap(e, gaps, end, fdes[i].low, rows);
+		cfi_rows_add_start(rows, fdes[i].low);
 		compile_fde(e, &fdes[i], high, rows);
 		end = high;
 	}
-	add_gap(e, end, limit, rows);
+	add_gap(e, gaps, end, limit, rows);
+}
+
+/* The lower of two addresses, if they are not absurdly far apart. */
+static uint64_t lower(uint64_t low, uint64_t other)
+{
+	return other < low && low - other < CFI_SPAN_MAX / 2 ? other : low;
 }
 
 /* The lowest address that needs a row. */
-static uint64_t lowest_addr(const struct cfi_entries *e)
+static uint64_t lowest_addr(const struct cfi_entries *e, const struct code_gaps *gaps)
 {
-	uint64_t bare = e->object->bare_count ? e->object->bare[0].low_addr : 0;
+	uint64_t low = UINT64_MAX;
 
-	if (e->fdes.count == 0)
-		return bare;
-	uint64_t low = e->fdes.data[0].low;
-	return bare && bare < low && low - bare < CFI_SPAN_MAX / 2 ? bare : low;
+	if (e->fdes.count)
+		low = e->fdes.data[0].low;
+	else if (e->object->bare_count)
+		low = e->object->bare[0].low_addr;
+	else if (gaps->pieces.count)
+		low = gaps->pieces.data[0].obj_addr;
+	if (e->object->bare_count)
+		low = lower(low, e->object->bare[0].low_addr);
+	if (gaps->pieces.count)
+		low = lower(low, gaps->pieces.data[0].obj_addr);
+	return low == UINT64_MAX ? 0 : low;
 }
 
 static struct cfi_table *build(struct cfi_entries *e)
 {
 	struct cfi_table *table = xalloc(sizeof(*table));
 	struct cfi_rows *rows = xalloc(sizeof(*rows));
+	struct code_gaps gaps;
 
-	cfi_rows_begin(rows, table, lowest_addr(e));
-	compile_rows(e, rows);
+	find_gaps(e, &gaps);
+	cfi_rows_begin(rows, table, lowest_addr(e, &gaps));
+	compile_rows(e, &gaps, rows);
+	code_gaps_deinit(&gaps);
 	if (rows->too_many)
 		e->bad++;
 	cfi_rows_finish(rows);

@@ -2,8 +2,9 @@
 #define SONDE_OBJ_CFI_H
 
 /*
- * Call frame information of one load object, compiled whole from .eh_frame and .debug_frame into
- * rows that are fast to look up: (obj_addr, rule number), the rules a small dictionary.
+ * Call frame information of one load object, compiled whole from .eh_frame and .debug_frame, and
+ * for code that neither covers from that code, into rows that are fast to look up: (obj_addr, rule
+ * number), the rules a small dictionary.
  *
  * Sources: DWARF 5 section 6.4, the LSB's chapter on .eh_frame, the x86-64 psABI.
  */
@@ -21,12 +22,15 @@ enum cfi_kind {
 	CFI_BP,	  /* CFA = bp + cfa_offset */
 	CFI_PLT,  /* the expression that linkers give to .plt: CFA = sp + 8 + ((pc & 15) >= 11) * 8
 		   */
-	CFI_SIGNAL, /* a signal frame: the ucontext at sp holds all registers */
-	CFI_END,    /* the return address is undefined: the outermost frame */
-	CFI_SLOW,   /* anything else: see cfi_table_slow */
+	CFI_SIGNAL,  /* a signal frame: the ucontext at sp holds all registers */
+	CFI_END,     /* the return address is undefined: the outermost frame */
+	CFI_CODE_SP, /* as CFI_SP, read off the code (obj/code_frames.h): to be checked */
+	CFI_CODE_BP, /* as CFI_BP, likewise */
+	CFI_SLOW,    /* anything else: see cfi_table_slow */
 };
 
-/* Offsets in bytes. The return address is at CFA - 8 in all kinds but the last three. */
+/* Offsets in bytes. The return address is at CFA - 8 in all kinds but CFI_SIGNAL,
+ * CFI_END and CFI_SLOW. */
 struct cfi_rule {
 	enum cfi_kind kind;
 	int32_t cfa_offset;
@@ -65,7 +69,8 @@ struct cfi_slow_rule {
 	uint8_t how[CFI_REGISTER_COUNT];   /* enum cfi_how */
 	uint8_t cfa_is_expression;
 	uint8_t cfa_register;
-	uint8_t is_signal; /* a signal frame: the caller was interrupted, it did not call */
+	uint8_t is_signal;    /* a signal frame: the caller was interrupted, it did not call */
+	uint8_t is_from_code; /* not from a section */
 };
 
 enum cfi_section_kind {
@@ -88,6 +93,21 @@ struct cfi_bare {
 	int32_t cfa_offset; /* if it is not: CFA = sp + cfa_offset, nothing is saved */
 };
 
+/* The object's code, for what has no rules. */
+struct code_starts;
+enum { CFI_CODE_RANGES_MAX = 32 };
+struct cfi_code {
+	struct {
+		uint64_t low, high;    /* obj_addrs, [low, high) */
+	} ranges[CFI_CODE_RANGES_MAX]; /* ascending, disjoint */
+	size_t count;
+	/* Copies code; false if it is not all there. */
+	bool (*read)(void *context, uint64_t obj_addr, uint8_t *bytes, size_t size);
+	/* Adds where functions begin, as far as symbols say. */
+	void (*add_starts)(void *context, struct code_starts *starts);
+	void *context;
+};
+
 /* What is to be known of the object besides. */
 struct cfi_object {
 	const char *name; /* for messages */
@@ -95,6 +115,9 @@ struct cfi_object {
 		data_addr; /* of .text and .got, that addresses may be relative to; or 0 */
 	const struct cfi_bare *bare; /* ascending, disjoint */
 	size_t bare_count;
+	const struct cfi_code *code; /* NULL: rules come from sections alone */
+	const uint64_t *distrusted;  /* [distrusted_count]: functions whose entries are wrong */
+	size_t distrusted_count;
 };
 
 struct cfi_table;

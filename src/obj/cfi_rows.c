@@ -113,6 +113,8 @@ static enum cfi_kind kind_of(const struct cfi_rows *rows, const struct cfi_slow_
 		return CFI_SLOW;
 	if (row->cfa_is_expression)
 		return is_plt(rows, row) ? CFI_PLT : CFI_SLOW;
+	if (row->is_from_code)
+		return row->cfa_register == CFI_REGISTER_SP ? CFI_CODE_SP : CFI_CODE_BP;
 	if (row->cfa_register == CFI_REGISTER_SP)
 		return CFI_SP;
 	return row->cfa_register == CFI_REGISTER_BP ? CFI_BP : CFI_SLOW;
@@ -122,7 +124,7 @@ static struct cfi_rule simple_rule(enum cfi_kind kind, const struct cfi_slow_rul
 {
 	struct cfi_rule rule = {.kind = kind};
 
-	if (kind == CFI_SP || kind == CFI_BP || kind == CFI_PLT) {
+	if (kind != CFI_SIGNAL && kind != CFI_END) {
 		rule.cfa_offset = kind == CFI_PLT ? 0 : row->cfa_value;
 		rule.bp_offset = saved_offset(row, CFI_REGISTER_BP);
 		rule.bx_offset = saved_offset(row, CFI_REGISTER_BX);
@@ -239,6 +241,14 @@ void cfi_rows_add(struct cfi_rows *rows, uint64_t obj_addr, const struct cfi_slo
 void cfi_rows_add_gap(struct cfi_rows *rows, uint64_t obj_addr)
 {
 	add_row(rows, obj_addr, 0);
+}
+
+void cfi_rows_add_start(struct cfi_rows *rows, uint64_t obj_addr)
+{
+	struct cfi_table *t = rows->table;
+
+	if (obj_addr - t->base_addr <= UINT32_MAX)
+		vec_push(&t->starts, (uint32_t)(obj_addr - t->base_addr));
 }
 
 void cfi_rows_finish(struct cfi_rows *rows)

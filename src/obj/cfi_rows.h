@@ -49,6 +49,8 @@ void cfi_rows_begin(struct cfi_rows *rows, struct cfi_table *table, uint64_t low
 void cfi_rows_add(struct cfi_rows *rows, uint64_t obj_addr, const struct cfi_slow_rule *row);
 /* From obj_addr on there is no rule. */
 void cfi_rows_add_gap(struct cfi_rows *rows, uint64_t obj_addr);
+/* A function begins at obj_addr, which must not be lower than the last one. */
+void cfi_rows_add_start(struct cfi_rows *rows, uint64_t obj_addr);
 /* Completes the table and frees what was needed to build it. */
 void cfi_rows_finish(struct cfi_rows *rows);
 

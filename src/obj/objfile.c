@@ -23,7 +23,10 @@
 #include "base/vec.h"
 #include "obj/bare_code.h"
 #include "obj/cfi.h"
+#include "obj/code_frames.h"
+#include "obj/go_functions.h"
 #include "obj/section_unpack.h"
+#include "obj/symtab.h"
 
 /* Bounds on what a file may make us allocate. */
 #define SECTION_SIZE_MAX  SECTION_UNPACK_MAX
@@ -536,18 +539,123 @@ size_t objfile_cfi_sections(
 	return count;
 }
 
+/* ---- code without unwind rules ---- */
+
+static bool read_code(void *context, uint64_t obj_addr, uint8_t *bytes, size_t size)
+{
+	struct objfile *file = context;
+	uint64_t file_off, left;
+
+	if (!file_place(file, obj_addr, &file_off, &left) || size > left)
+		return false;
+	/* Not by libelf, which would keep it until the end. */
+	if (file->fd >= 0)
+		return pread(file->fd, bytes, size, (off_t)file_off) == (ssize_t)size;
+	const uint8_t *chunk = file_chunk(file, file_off, size);
+	if (chunk)
+		memcpy(bytes, chunk, size);
+	return chunk != NULL;
+}
+
+/* Functions that data point to, in programs that may be loaded anywhere. */
+static void add_relocated(struct objfile *file, struct code_starts *starts)
+{
+	struct objfile_section relocations;
+	Elf64_Rela one;
+
+	if (!objfile_section(file, ".rela.dyn", &relocations) || relocations.bytes == NULL)
+		return;
+	for (size_t off = 0; off + sizeof(one) <= relocations.size; off += sizeof(one)) {
+		memcpy(&one, relocations.bytes + off, sizeof(one));
+		if (ELF64_R_TYPE(one.r_info) == R_X86_64_RELATIVE)
+			vec_push(&starts->addrs, (uint64_t)one.r_addend);
+	}
+}
+
+static void add_starts(void *context, struct code_starts *starts)
+{
+	struct symtab *symtab = symtab_create(context, NULL);
+
+	add_relocated(context, starts);
+	for (size_t i = 0; i < symtab_count(symtab); i++)
+		vec_push(&starts->addrs, symtab_at(symtab, i).low);
+	symtab_destroy(symtab);
+}
+
+/* Ranges come in the order of the file, which is that of their addresses; others are left out. */
+static void add_code(struct cfi_code *code, uint64_t low, uint64_t size)
+{
+	size_t count = code->count;
+
+	if (count == CFI_CODE_RANGES_MAX || low > UINT64_MAX - size || size == 0 ||
+		(count && code->ranges[count - 1].high > low))
+		return;
+	code->ranges[count].low = low;
+	code->ranges[count].high = low + size;
+	code->count++;
+}
+
+void objfile_code(struct objfile *file, struct cfi_code *code)
+{
+	const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	*code = (struct cfi_code){.read = read_code, .add_starts = add_starts, .context = file};
+	if (file->header.e_machine != EM_X86_64)
+		return;
+	while ((scn = elf_nextscn(file->elf, scn)) != NULL)
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS &&
+			(sh.sh_flags & wanted) == wanted)
+			add_code(code, sh.sh_addr, sh.sh_size);
+	for (size_t i = 0; elf_nextscn(file->elf, NULL) == NULL && i < file->segments.count; i++)
+		if (file->segments.data[i].executable)
+			add_code(code, file->segments.data[i].obj_addr,
+				file->segments.data[i].file_size);
+}
+
+enum { DISTRUSTED_MAX = 8 };
+
+struct distrusted {
+	uint64_t addrs[DISTRUSTED_MAX];
+	size_t count;
+};
+
+/*
+ * Go's linker describes them as if they stayed on their stack and had been called: they begin a
+ * goroutine or go over to the thread's own stack.
+ */
+static void distrust(void *context, uint64_t low, uint64_t high, const char *name)
+{
+	static const char *const names[] = {"runtime.asmcgocall", "runtime.goexit", "runtime.mcall",
+		"runtime.morestack", "runtime.systemstack"};
+	struct distrusted *d = context;
+
+	(void)high;
+	for (size_t i = 0; i < ARRAY_SIZE(names) && d->count < DISTRUSTED_MAX; i++)
+		if (strcmp(name, names[i]) == 0)
+			d->addrs[d->count++] = low;
+}
+
 struct error *objfile_compile_cfi(
 	struct objfile *file, struct cfi_table **table, size_t *bad_entries)
 {
 	struct cfi_section sections[2];
 	struct cfi_bare bare[BARE_CODE_MAX];
 	struct cfi_object object;
+	struct cfi_code code;
+	struct distrusted distrusted = {.count = 0};
 	size_t count = objfile_cfi_sections(file, sections, &object);
 
+	objfile_code(file, &code);
 	object.bare = bare;
 	object.bare_count = bare_code_find(file, bare);
+	object.code = &code;
+	go_functions_each(file, distrust, &distrusted);
+	object.distrusted = distrusted.addrs;
+	object.distrusted_count = distrusted.count;
 	*bad_entries = 0;
-	if (count == 0 && object.bare_count == 0) {
+	if (count == 0 && object.bare_count == 0 && code.count == 0) {
 		*table = NULL;
 		return NULL;
 	}

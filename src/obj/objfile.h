@@ -88,9 +88,13 @@ size_t objfile_cfi_sections(
 /* .eh_frame_hdr, the index of .eh_frame, by section or by program header; false: there is none. */
 bool objfile_eh_frame_hdr(struct objfile *file, struct objfile_section *section);
 
+/* The machine code, for rules that are read off it; no ranges for other machines than x86-64. */
+struct cfi_code;
+void objfile_code(struct objfile *file, struct cfi_code *code);
+
 /*
- * Unwind rules from .eh_frame and .debug_frame, and for start-up code that has none there (see
- * obj/cfi.h); *table NULL if it has none of these.
+ * Unwind rules from .eh_frame and .debug_frame, off code that these do not cover, and for start-up
+ * code that has none there (see obj/cfi.h); *table NULL if it has none of these.
  */
 struct cfi_table;
 must_use struct error *objfile_compile_cfi(

@@ -7,6 +7,8 @@
  * Where only some functions have symbols, it ends before the next function that unwind rules know:
  * the nameless ones behind it are not its own.
  *
+ * A Go program that was stripped still has the table of its runtime.
+ *
  * Sources: the System V gABI, chapter 4 "Symbol Table"; the x86-64 psABI for PLT relocations.
  */
 #include "obj/symtab.h"
@@ -18,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "obj/function_starts.h"
+#include "obj/go_functions.h"
 #include "obj/minidebug.h"
 #include "obj/objfile.h"
 #include "obj/plt.h"
@@ -141,6 +144,17 @@ static void symtab_add_plt(void *context, uint64_t obj_addr, uint64_t size, cons
 					 .is_plt = true});
 }
 
+static void symtab_add_go(void *context, uint64_t low, uint64_t high, const char *name)
+{
+	struct symtab *t = context;
+
+	vec_push(&t->candidates, (struct candidate){.addr = low,
+					 .size = high - low,
+					 .limit = UINT64_MAX,
+					 .name = name,
+					 .type = SYMBOL_FUNCTION});
+}
+
 /* How a name looks to people: reserved aliases such as __libc_malloc or _IO_puts come second. */
 static int name_compare(const char *a, const char *b)
 {
@@ -240,6 +254,7 @@ struct symtab *symtab_create(struct objfile *object, struct objfile *debug)
 		t->is_full =
 			t->minidebug && symtab_read(t, minidebug_objfile(t->minidebug), SHT_SYMTAB);
 		symtab_read(t, object, SHT_DYNSYM);
+		t->is_full |= go_functions_each(object, symtab_add_go, t);
 	}
 	plt_each(object, symtab_add_plt, t);
 	symtab_flatten(t, object);

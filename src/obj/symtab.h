@@ -3,7 +3,8 @@
 
 /*
  * The names of an object's functions by address, out of its symbol tables: .symtab, or where it was
- * stripped .dynsym and the table in .gnu_debugdata; and PLT stubs, named after what they jump to.
+ * stripped .dynsym and the table in .gnu_debugdata, or Go's own; and PLT stubs, named after what
+ * they jump to.
  */
 
 #include <stdbool.h>

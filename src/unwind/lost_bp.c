@@ -182,8 +182,10 @@ static bool leads_on(const struct search *s, const struct pair *pair)
 	case CFI_END:
 		return true;
 	case CFI_SP:
+	case CFI_CODE_SP:
 		return is_return_slot(s, sp + (uint64_t)(int64_t)rule->cfa_offset - 8);
 	case CFI_BP:
+	case CFI_CODE_BP:
 		return can_be_bp(s, pair->bp, sp) &&
 		       is_return_slot(s, pair->bp + (uint64_t)(int64_t)rule->cfa_offset - 8);
 	case CFI_NONE:

@@ -329,6 +329,45 @@ static enum step finish_step(struct walk *w, enum step step, uint64_t sp_before,
 	return step;
 }
 
+static uint64_t rule_base(const struct walk *w, const struct cfi_rule *rule)
+{
+	bool is_bp = rule->kind == CFI_CODE_BP || rule->kind == CFI_BP;
+
+	return w->regs.value[is_bp ? UNWIND_REG_BP : UNWIND_REG_SP];
+}
+
+/* Goroutines return to where nothing was called: past the first byte of their outermost function.
+ */
+static bool is_outermost_return(const struct walk *w, uint64_t return_va)
+{
+	const struct unwind_mapping *mapping = unwind_space_find(w->space, return_va - 1);
+	uint64_t obj_addr, start;
+
+	if (!mapping || !mapping->table)
+		return false;
+	obj_addr = return_va - 1 - mapping->slide;
+	return cfi_table_find(mapping->table, obj_addr)->kind == CFI_END &&
+	       cfi_table_function(mapping->table, obj_addr, &start) && start == obj_addr;
+}
+
+static bool is_return_address(struct walk *w, uint64_t va)
+{
+	return guess_is_return_address(&w->walker->guesses, w->space, w->memory, va) ||
+	       guess_is_signal_return(w->memory, va) || is_outermost_return(w, va);
+}
+
+/* Whether what a rule that was read off the code finds is a return address. */
+static bool code_rule_holds(struct walk *w, const struct cfi_rule *rule)
+{
+	uint64_t cfa = rule_base(w, rule) + (uint64_t)(int64_t)rule->cfa_offset, return_va;
+
+	if (rule->kind == CFI_CODE_BP && !unwind_regs_know(&w->regs, UNWIND_REG_BP))
+		return false;
+	return cfa > w->regs.value[UNWIND_REG_SP] && (cfa & 7) == 0 &&
+	       unwind_memory_read(w->memory, cfa - 8, &return_va) &&
+	       is_return_address(w, return_va);
+}
+
 static enum step other_step(struct walk *w, const struct place *place)
 {
 	uint64_t sp = w->regs.value[UNWIND_REG_SP];
@@ -340,6 +379,11 @@ static enum step other_step(struct walk *w, const struct place *place)
 		return finish_step(w, signal_step(&w->regs, w->memory), sp, FRAME_ODD);
 	case CFI_SLOW:
 		return finish_step(w, step_by_table(w, place), sp, FRAME_ODD);
+	case CFI_CODE_SP:
+	case CFI_CODE_BP:
+		if (code_rule_holds(w, place->rule))
+			return simple_step(w, place->rule, rule_base(w, place->rule));
+		break;
 	case CFI_NONE:
 	case CFI_SP:
 	case CFI_BP:
@@ -368,6 +412,8 @@ static inline enum step step_out(struct walk *w, const struct place *place)
 	case CFI_SIGNAL:
 	case CFI_END:
 	case CFI_SLOW:
+	case CFI_CODE_SP:
+	case CFI_CODE_BP:
 		break;
 	}
 	return other_step(w, place);

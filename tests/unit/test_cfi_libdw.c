@@ -94,8 +94,10 @@ static void compare_at(Dwarf_CFI *cfi, const struct cfi_table *table, uint64_t o
 	Dwarf_Frame *frame;
 
 	if (dwarf_cfi_addrframe(cfi, obj_addr, &frame) != 0) {
-		/* Bare code is known to us, not to libdw. */
+		/* Code that sections do not cover is known to us, not to libdw. */
 		assert_true(rule->kind == CFI_NONE || rule->kind == CFI_END ||
+			    rule->kind == CFI_CODE_SP || rule->kind == CFI_CODE_BP ||
+			    rule->kind == CFI_SLOW ||
 			    (rule->kind == CFI_SP && rule->cfa_offset <= 16));
 		return;
 	}
@@ -120,6 +122,8 @@ static void compare_at(Dwarf_CFI *cfi, const struct cfi_table *table, uint64_t o
 		compare_slow(frame, table, rule);
 		break;
 	case CFI_NONE:
+	case CFI_CODE_SP:
+	case CFI_CODE_BP:
 		fail_msg("no rule at %lx", (unsigned long)obj_addr);
 	}
 	free(frame);

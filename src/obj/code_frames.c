@@ -1,0 +1,552 @@
+/*
+ * Rules from code.
+ *
+ * From a function's first instruction, where the return address is at sp, each instruction's effect
+ * on sp and bp is followed along all direct jumps.  What that does not reach (the cases of a
+ * switch, landing pads) is in the function's body, behind its prologue and before any epilogue: it
+ * is given the state at the last jump by a table, or
+ * the one that most instructions so far had.  Code that the ABI's mark of the outermost
+ * frame, a bp of zero that was not saved before, leads to has no caller.
+ *
+ * It is wrong where a function does what compilers don't: so what these rules find is checked by
+ * the unwinder, a return address follows a call, and they are marked for that.
+ *
+ * The idea of reading frames off code is gprof's successors': HPCToolkit (Tallent, Mellor-Crummey,
+ * Fagan, "Binary analysis for measurement and attribution of program performance", PLDI 2009).
+ */
+#include "obj/code_frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "obj/cfi_rows.h"
+#include "obj/x86_code.h"
+
+/* Less than this is what fills the room between two functions. */
+#define PIECE_LEAST ((size_t)16)
+/* Longer ones are taken in parts. */
+#define PART_SIZE ((size_t)1 << 20)
+
+/* What holds before an instruction. */
+struct frame_state {
+	bool is_reached, is_outermost;
+	bool has_sp, has_bp; /* the CFA is sp + sp_offset, bp + bp_offset */
+	int32_t sp_offset, bp_offset;
+	int32_t saved_bp, saved_bx; /* at CFA + that; 0: not saved */
+	int32_t return_reg;  /* has the return address, which was popped; NO_REGISTER: it is on the
+				stack */
+	int32_t is_switched; /* sp is on another stack */
+};
+
+enum { NO_REGISTER = -1 };
+
+static const struct frame_state entry_state = {
+	.is_reached = true, .has_sp = true, .sp_offset = 8, .return_reg = NO_REGISTER};
+
+/* ---- starts ---- */
+
+void code_starts_deinit(struct code_starts *starts)
+{
+	vec_deinit(&starts->addrs);
+}
+
+static int compare_addrs(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void code_starts_sort(struct code_starts *starts)
+{
+	uint64_t *addrs = starts->addrs.data;
+	size_t kept = 0;
+
+	if (starts->addrs.count)
+		qsort(addrs, starts->addrs.count, sizeof(*addrs), compare_addrs);
+	for (size_t i = 0; i < starts->addrs.count; i++)
+		if (kept == 0 || addrs[kept - 1] != addrs[i])
+			addrs[kept++] = addrs[i];
+	starts->addrs.count = kept;
+}
+
+uint64_t code_starts_from(const struct code_starts *starts, uint64_t obj_addr)
+{
+	size_t low = 0, high = starts->addrs.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (starts->addrs.data[middle] < obj_addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < starts->addrs.count ? starts->addrs.data[low] : UINT64_MAX;
+}
+
+static struct x86_instruction decode_at(const struct code_piece *code, size_t at)
+{
+	return x86_decode(code->bytes + at, code->size - at, code->obj_addr + at);
+}
+
+static bool is_padding(const struct x86_instruction *i, uint8_t first_byte)
+{
+	return i->kind == X86_NOP || first_byte == 0xcc || first_byte == 0x00;
+}
+
+bool code_frames_wanted(const struct code_piece *code)
+{
+	size_t at = 0;
+
+	if (code->size < PIECE_LEAST)
+		return false;
+	while (at < code->size) {
+		struct x86_instruction i = decode_at(code, at);
+		if (!is_padding(&i, code->bytes[at]))
+			return code->size - at >= PIECE_LEAST;
+		at += i.size;
+	}
+	return false;
+}
+
+static bool is_callee_saved(uint8_t reg)
+{
+	return reg == X86_BX || reg == X86_BP || (reg >= 12 && reg <= 15);
+}
+
+/* What went before an address. */
+struct flow {
+	bool ended;	/* control went elsewhere, and but for fill nothing came since */
+	bool paused;	/* likewise, or there was a call, which perhaps does not return */
+	bool has_table; /* a jump by a table was met in the function */
+};
+
+/* How control comes to an address, as far as direct jumps say. */
+enum { BY_JUMP = 1, BY_BRANCH = 2 };
+
+static bool is_endbr(const struct code_piece *code, size_t at)
+{
+	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+
+	return code->size - at >= sizeof(endbr) &&
+	       memcmp(code->bytes + at, endbr, sizeof(endbr)) == 0;
+}
+
+/*
+ * Whether a function begins there rather than a loop or a case: by endbr64, a register saved, room
+ * made; or by nothing leading there, if there is no jump by a table before.  Jumps lead to
+ * functions too, instead of a last call, branches don't.
+ */
+static bool looks_like_start(
+	const struct code_piece *code, size_t at, unsigned int reached, const struct flow *before)
+{
+	struct x86_instruction i = decode_at(code, at);
+
+	if (((code->obj_addr + at) & 15) || (reached & BY_BRANCH))
+		return false;
+	if (is_endbr(code, at))
+		return true;
+	if (i.kind == X86_PUSH && is_callee_saved(i.reg))
+		return true;
+	return before->ended && !reached &&
+	       (!before->has_table || (i.kind == X86_MOVE_SP && i.value < 0));
+}
+
+/* A call of what follows only asks for its own address; addresses in code may be of tables. */
+static bool points_to_function(const struct x86_instruction *i, uint64_t obj_addr)
+{
+	if (i->kind == X86_CALL)
+		return i->has_target && i->target != obj_addr + i->size;
+	return i->kind == X86_ADDRESS && (i->target & 15) == 0;
+}
+
+/* For each 16 bytes how control comes to the first of them. */
+static uint8_t *find_jump_targets(const struct code_piece *code)
+{
+	uint8_t *marks = xcalloc(code->size / 16 + 1, 1);
+	struct x86_instruction i;
+
+	for (size_t at = 0; at < code->size; at += i.size) {
+		i = decode_at(code, at);
+		bool is_jump = i.has_target && (i.kind == X86_JUMP || i.kind == X86_BRANCH);
+		if (is_jump && (i.target & 15) == 0 && i.target - code->obj_addr < code->size)
+			marks[(i.target - code->obj_addr) / 16] |=
+				i.kind == X86_JUMP ? BY_JUMP : BY_BRANCH;
+	}
+	return marks;
+}
+
+static struct flow flow_after(struct flow before, const struct x86_instruction *i, bool is_fill)
+{
+	bool ends = i->kind == X86_RETURN || i->kind == X86_STOP || i->kind == X86_JUMP;
+
+	return (struct flow){
+		.ended = ends || (before.ended && is_fill),
+		.paused = ends || i->kind == X86_CALL || (before.paused && is_fill),
+		.has_table = before.has_table || (i->kind == X86_JUMP && !i->has_target),
+	};
+}
+
+void code_frames_find_starts(const struct code_piece *code, struct code_starts *starts)
+{
+	uint8_t *jump_targets = find_jump_targets(code);
+	struct flow before = {.ended = true, .paused = true};
+
+	for (size_t at = 0; at < code->size;) {
+		struct x86_instruction i = decode_at(code, at);
+		bool is_fill = is_padding(&i, code->bytes[at]) && !is_endbr(code, at);
+
+		if (points_to_function(&i, code->obj_addr + at) &&
+			i.target - code->obj_addr < code->size)
+			vec_push(&starts->addrs, i.target);
+		if (before.paused && !is_fill &&
+			looks_like_start(code, at, jump_targets[at / 16], &before)) {
+			vec_push(&starts->addrs, code->obj_addr + at);
+			before.has_table = false;
+		}
+		before = flow_after(before, &i, is_fill);
+		at += i.size;
+	}
+	free(jump_targets);
+}
+
+/* ---- one instruction ---- */
+
+static void push(struct frame_state *s, uint8_t reg)
+{
+	if (!s->has_sp)
+		return;
+	s->sp_offset += 8;
+	if (s->return_reg != NO_REGISTER) {
+		s->has_sp = s->return_reg == reg;
+		s->return_reg = NO_REGISTER;
+		return;
+	}
+	if (reg == X86_BP && !s->saved_bp && !s->has_bp)
+		s->saved_bp = -s->sp_offset;
+	else if (reg == X86_BX && !s->saved_bx)
+		s->saved_bx = -s->sp_offset;
+}
+
+static void restore(struct frame_state *s, uint8_t reg, int32_t slot)
+{
+	if (reg == X86_BP) {
+		s->has_bp = false;
+		s->saved_bp = s->has_sp && s->saved_bp == slot ? 0 : s->saved_bp;
+	} else if (reg == X86_BX) {
+		s->saved_bx = s->has_sp && s->saved_bx == slot ? 0 : s->saved_bx;
+	}
+}
+
+static void save(struct frame_state *s, uint8_t reg, int32_t slot)
+{
+	if (!s->has_sp || slot >= -8)
+		return;
+	if (reg == X86_BP && !s->saved_bp && !s->has_bp)
+		s->saved_bp = slot;
+	else if (reg == X86_BX && !s->saved_bx)
+		s->saved_bx = slot;
+}
+
+/* sp += bytes.  No function may drop its return address and go on. */
+static void move_sp(struct frame_state *s, int64_t bytes)
+{
+	int64_t offset = s->sp_offset - bytes;
+
+	if (offset < 8 || offset > INT32_MAX / 2)
+		s->has_sp = false;
+	else
+		s->sp_offset = (int32_t)offset;
+}
+
+/* vfork takes its return address off the stack, which the child will overwrite. */
+static void pop(struct frame_state *s, uint8_t reg)
+{
+	restore(s, reg, -s->sp_offset);
+	if (s->has_sp && s->sp_offset == 8 && s->return_reg == NO_REGISTER && reg != X86_NO_REG) {
+		s->return_reg = reg;
+		s->sp_offset = 0;
+	} else {
+		move_sp(s, 8);
+	}
+}
+
+static void set_sp_from_bp(struct frame_state *s, int64_t distance)
+{
+	s->has_sp = s->has_bp;
+	s->return_reg = NO_REGISTER;
+	s->sp_offset = s->bp_offset;
+	move_sp(s, distance);
+}
+
+static void set_bp_from_sp(struct frame_state *s, int64_t distance)
+{
+	int64_t offset = s->sp_offset - distance;
+
+	s->has_bp = s->has_sp && offset > 0 && offset < INT32_MAX / 2;
+	s->bp_offset = (int32_t)offset;
+}
+
+static void leave(struct frame_state *s)
+{
+	set_sp_from_bp(s, 8);
+	s->has_bp = false;
+	s->saved_bp = 0;
+}
+
+static struct frame_state after(struct frame_state s, const struct x86_instruction *i)
+{
+	switch (i->kind) {
+	case X86_PUSH:
+		push(&s, i->reg);
+		break;
+	case X86_POP:
+		pop(&s, i->reg);
+		break;
+	case X86_MOVE_SP:
+		move_sp(&s, i->value);
+		break;
+	case X86_SP_FROM_BP:
+		set_sp_from_bp(&s, i->value);
+		break;
+	case X86_ALIGN_SP:
+		s.has_sp = false;
+		break;
+	case X86_SWITCH_SP:
+		s.has_sp = false;
+		s.is_switched = !s.has_bp;
+		break;
+	case X86_BP_FROM_SP:
+		set_bp_from_sp(&s, i->value);
+		break;
+	case X86_ZERO_BP:
+		s.is_outermost |= !s.saved_bp && !s.has_bp;
+		s.has_bp = false;
+		break;
+	case X86_STORE:
+		save(&s, i->reg, i->value - s.sp_offset);
+		break;
+	case X86_LOAD:
+		restore(&s, i->reg, i->value - s.sp_offset);
+		break;
+	case X86_LEAVE:
+		leave(&s);
+		break;
+	case X86_BAD:
+	case X86_OTHER:
+	case X86_NOP:
+	case X86_CALL:
+	case X86_JUMP:
+	case X86_BRANCH:
+	case X86_RETURN:
+	case X86_STOP:
+	case X86_ADDRESS:
+		break;
+	}
+	return s;
+}
+
+/* ---- a function ---- */
+
+enum { TALLY_SIZE = 32 };
+
+struct function {
+	const struct code_piece *code;
+	struct frame_state *before;  /* [code->size], by offset; of instructions' first bytes */
+	VEC(uint32_t) open;	     /* offsets that are reached and not gone on from */
+	struct frame_state at_table; /* the state at the last jump by a table */
+	struct {
+		struct frame_state state;
+		size_t count; /* of instructions */
+	} tally[TALLY_SIZE];  /* of the first states that were met */
+};
+
+static bool is_same_rule(const struct frame_state *a, const struct frame_state *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static void count_state(struct function *f, const struct frame_state *state)
+{
+	size_t i = 0;
+
+	while (i < TALLY_SIZE && f->tally[i].count && !is_same_rule(&f->tally[i].state, state))
+		i++;
+	if (i == TALLY_SIZE)
+		return;
+	f->tally[i].state = *state;
+	f->tally[i].count++;
+}
+
+/* What holds where no direct jump leads: at a jump by a table, or usually, if rather at the end. */
+static struct frame_state body_state(const struct function *f)
+{
+	size_t best = 0;
+
+	if (f->at_table.is_reached)
+		return f->at_table;
+	for (size_t i = 1; i < TALLY_SIZE; i++)
+		if (f->tally[i].count && f->tally[i].count >= f->tally[best].count)
+			best = i;
+	return f->tally[best].state;
+}
+
+static void reach(struct function *f, uint64_t at, const struct frame_state *state)
+{
+	if (at >= f->code->size || f->before[at].is_reached)
+		return;
+	f->before[at] = *state;
+	vec_push(&f->open, (uint32_t)at);
+	count_state(f, state);
+}
+
+/* Follows one path until it ends or meets what was reached before. */
+static void follow(struct function *f, size_t at)
+{
+	while (at < f->code->size) {
+		struct x86_instruction i = decode_at(f->code, at);
+		struct frame_state next = after(f->before[at], &i);
+
+		/* A call that is the first thing on another stack is the outermost one there. */
+		if (i.kind == X86_CALL && next.is_switched)
+			f->before[at].is_outermost = true;
+		/* With nothing on the stack it is a call that comes last. */
+		if (i.kind == X86_JUMP && !i.has_target && (next.has_bp || next.sp_offset > 8))
+			f->at_table = next;
+		if (i.has_target && (i.kind == X86_JUMP || i.kind == X86_BRANCH))
+			reach(f, i.target - f->code->obj_addr, &next);
+		if (i.kind == X86_JUMP || i.kind == X86_RETURN || i.kind == X86_STOP ||
+			i.kind == X86_BAD)
+			return;
+		at += i.size;
+		if (at >= f->code->size || f->before[at].is_reached)
+			return;
+		reach(f, at, &next);
+		f->open.count--; /* that is where this path goes on */
+	}
+}
+
+static void follow_all(struct function *f)
+{
+	while (f->open.count)
+		follow(f, f->open.data[--f->open.count]);
+}
+
+/* What no jump leads to: fill, then the body again, or another function. */
+static size_t skip_padding(const struct function *f, size_t at)
+{
+	while (at < f->code->size && !f->before[at].is_reached) {
+		struct x86_instruction i = decode_at(f->code, at);
+		if (!is_padding(&i, f->code->bytes[at]))
+			break;
+		at += i.size;
+	}
+	return at;
+}
+
+/* nop; call; nop: where goroutines begin, or rather, to which their functions return. */
+static bool is_go_exit(const struct code_piece *code)
+{
+	return code->size >= 7 && code->bytes[0] == 0x90 && code->bytes[1] == 0xe8 &&
+	       code->bytes[6] == 0x90;
+}
+
+static void follow_function(struct function *f)
+{
+	struct frame_state first = entry_state;
+
+	first.is_outermost = is_go_exit(f->code);
+	reach(f, 0, &first);
+	follow_all(f);
+	for (size_t at = 0; at < f->code->size;) {
+		if (!f->before[at].is_reached) {
+			at = skip_padding(f, at);
+			if (at == f->code->size)
+				return;
+			struct frame_state body = body_state(f);
+			reach(f, at, &body);
+			follow_all(f);
+		}
+		at += decode_at(f->code, at).size;
+	}
+}
+
+/* ---- rows ---- */
+
+static void add_row(struct cfi_rows *rows, uint64_t obj_addr, const struct frame_state *s)
+{
+	struct cfi_slow_rule row = {
+		.is_from_code = true,
+		.cfa_register = s->has_sp ? CFI_REGISTER_SP : CFI_REGISTER_BP,
+		.cfa_value = s->has_sp ? s->sp_offset : s->bp_offset,
+		.how[CFI_REGISTER_RA] = CFI_AT_CFA,
+		.value[CFI_REGISTER_RA] = -8,
+		.how[CFI_REGISTER_BP] = s->saved_bp ? CFI_AT_CFA : CFI_DEFAULT,
+		.value[CFI_REGISTER_BP] = s->saved_bp,
+		.how[CFI_REGISTER_BX] = s->saved_bx ? CFI_AT_CFA : CFI_DEFAULT,
+		.value[CFI_REGISTER_BX] = s->saved_bx,
+	};
+
+	if (s->is_outermost) {
+		row.how[CFI_REGISTER_RA] = CFI_UNDEFINED;
+		row.value[CFI_REGISTER_RA] = 0;
+	} else if (s->return_reg != NO_REGISTER) {
+		row.how[CFI_REGISTER_RA] = CFI_REGISTER;
+		row.value[CFI_REGISTER_RA] = s->return_reg;
+	}
+	if (s->is_outermost || s->has_sp || s->has_bp)
+		cfi_rows_add(rows, obj_addr, &row);
+	else
+		cfi_rows_add_gap(rows, obj_addr);
+}
+
+/* mov $15, %rax; syscall: the unwinder knows what this is by its look, where no rule covers it. */
+static size_t signal_return_size(const struct code_piece *code, size_t at)
+{
+	static const uint8_t bytes[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+
+	if (code->size - at < sizeof(bytes) || memcmp(code->bytes + at, bytes, sizeof(bytes)) != 0)
+		return 0;
+	return sizeof(bytes);
+}
+
+static void add_rows(const struct function *f, struct cfi_rows *rows)
+{
+	struct frame_state last = {.is_reached = false};
+
+	cfi_rows_add_gap(rows, f->code->obj_addr);
+	for (size_t at = 0; at < f->code->size;) {
+		size_t signal_return = signal_return_size(f->code, at);
+		struct frame_state state = f->before[at];
+
+		if (signal_return || !state.is_reached)
+			state = (struct frame_state){.is_reached = false};
+		if (!is_same_rule(&last, &state))
+			add_row(rows, f->code->obj_addr + at, &state);
+		last = state;
+		at += signal_return ? signal_return : decode_at(f->code, at).size;
+	}
+}
+
+static void add_part(const struct code_piece *code, struct cfi_rows *rows)
+{
+	struct function f = {.code = code, .before = xcalloc(code->size, sizeof(*f.before))};
+
+	follow_function(&f);
+	add_rows(&f, rows);
+	vec_deinit(&f.open);
+	free(f.before);
+}
+
+void code_frames_add_rows(const struct code_piece *code, struct cfi_rows *rows)
+{
+	for (size_t at = 0; at < code->size; at += PART_SIZE) {
+		size_t left = code->size - at;
+		struct code_piece part = {.obj_addr = code->obj_addr + at,
+			.bytes = code->bytes + at,
+			.size = left < PART_SIZE ? left : PART_SIZE};
+
+		add_part(&part, rows);
+	}
+}

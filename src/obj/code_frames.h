@@ -1,0 +1,43 @@
+#ifndef SONDE_OBJ_CODE_FRAMES_H
+#define SONDE_OBJ_CODE_FRAMES_H
+
+/*
+ * Unwind rules for machine code that comes with none: hand-written assembly, the whole of musl, Go
+ * programs and others that were stripped of theirs.  They are read off the instructions: what each
+ * function has pushed, reserved and saved at each of them.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct cfi_rows;
+
+/* Executable code of an object. */
+struct code_piece {
+	uint64_t obj_addr;
+	const uint8_t *bytes;
+	size_t size;
+};
+
+struct code_starts {
+	VEC(uint64_t) addrs; /* of functions; after code_starts_sort ascending, distinct */
+};
+void code_starts_deinit(struct code_starts *starts);
+void code_starts_sort(struct code_starts *starts);
+/* Where the first function at obj_addr or behind it begins; UINT64_MAX if none does. */
+uint64_t code_starts_from(const struct code_starts *starts, uint64_t obj_addr);
+
+/* Whether a piece of code is worth a look: more than what fills the room between functions. */
+bool code_frames_wanted(const struct code_piece *code);
+/* Adds the functions that the code calls and points to, and those that look like functions. */
+void code_frames_find_starts(const struct code_piece *code, struct code_starts *starts);
+/*
+ * Adds rows for the code, which is one function or, where starts are not known, several; the first
+ * begins with it.
+ */
+void code_frames_add_rows(const struct code_piece *code, struct cfi_rows *rows);
+
+#endif

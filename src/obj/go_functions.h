@@ -1,0 +1,22 @@
+#ifndef SONDE_OBJ_GO_FUNCTIONS_H
+#define SONDE_OBJ_GO_FUNCTIONS_H
+
+/*
+ * The functions of a program written in Go, out of the table that its runtime uses for tracebacks:
+ * it stays when the program is stripped.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct objfile;
+
+/*
+ * Calls visit for each function, in the order of their addresses: [low, high) as obj_addrs; name is
+ * the object's.  False if the object is no Go program, or its table is of an unknown version or
+ * damaged.
+ */
+bool go_functions_each(struct objfile *object,
+	void (*visit)(void *context, uint64_t low, uint64_t high, const char *name), void *context);
+
+#endif
