@@ -17,9 +17,13 @@ static int record_run(const struct command *self, int argc, char **argv)
 
 	if (!options_parse(self, argc, argv, record_options_set, &request, &operands, &status))
 		return status;
-	if (operands.count == 0)
-		return options_usage_error(self, "no command to record");
-	request.command = operands.items;
+	struct error *err = record_request_target(&request, &operands);
+
+	if (err) {
+		status = options_usage_error(self, "%s", err->message);
+		error_destroy(err);
+		return status;
+	}
 	record_session_run(&request, &outcome);
 	return record_session_exit(&outcome);
 }
@@ -32,11 +36,16 @@ static const struct option_group groups[] = {
 const struct command cmd_record = {
 	.name = "record",
 	.summary = "run a program and record where its time goes",
-	.usage = "[OPTIONS] [--] COMMAND [ARG...]",
+	.usage = "[OPTIONS] [-p PID | -a] [--] [COMMAND [ARG...]]",
 	.details =
 		"Runs COMMAND and samples the stacks of all its threads and child processes, each "
 		"time\nthat one of them has used so much CPU time. Nothing needs to be compiled "
 		"anew, and no\nprivileges are needed; with them, kernel code is seen too.\n\n"
+		"-p attaches to processes that run already, with all their threads, their children "
+		"and\nthose that they still make, until they have ended, -a to all there are; with "
+		"COMMAND, as\nlong as that runs. Ctrl-C or --duration end it before; those that "
+		"are "
+		"recorded go on.\n\n"
 		"The recording goes to sonde.prof, an older one is kept as sonde.prof.old. It is "
 		"good at\nany time: after Ctrl-C, which goes to COMMAND (a second one leaves "
 		"COMMAND running and\nends the recording), after a crash, on a full disk.\n\n"

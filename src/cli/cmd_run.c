@@ -91,11 +91,14 @@ static int run_run(const struct command *self, int argc, char **argv)
 
 	if (!options_parse(self, argc, argv, run_set, &options, &operands, &status))
 		return status;
-	if (operands.count == 0)
-		return options_usage_error(self, "no command to run");
+	err = record_request_target(&options.record, &operands);
+	if (err) {
+		status = options_usage_error(self, "%s", err->message);
+		error_destroy(err);
+		return status;
+	}
 	if (strcmp(options.record.output, "-") == 0)
 		return options_usage_error(self, "the recording must go to a file");
-	options.record.command = operands.items;
 	options.record.hint = false;
 	is_short = options.report.view_count == 0;
 	if (is_short) {

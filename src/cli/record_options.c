@@ -3,6 +3,8 @@
  */
 #include "cli/record_options.h"
 
+#include <string.h>
+
 #include "cli/values.h"
 
 enum {
@@ -11,6 +13,9 @@ enum {
 	OPTION_INTERVAL,
 	OPTION_CLOCK,
 	OPTION_MAX_OVERHEAD,
+	OPTION_PID,
+	OPTION_ALL,
+	OPTION_DURATION,
 	OPTION_QUIET,
 };
 
@@ -27,6 +32,12 @@ const struct option_row record_option_rows[] = {
 		"what is counted; virtual is CPU time"},
 	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", NULL,
 		"sample less often if recording costs more than PERCENT of the program's CPU time"},
+	{OPTION_PID, 'p', "pid", VALUE_TEXT, "PID[,PID...]", NULL,
+		"attach to running processes, their children included"},
+	{OPTION_ALL, 'a', "all", VALUE_NONE, NULL, NULL,
+		"record all processes of the machine; takes rights"},
+	{OPTION_DURATION, 0, "duration", VALUE_TEXT, "TIME", NULL,
+		"end the recording after TIME, such as 10s; what is recorded goes on"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, NULL,
 		"no progress and no last lines; trouble is told all the same"},
 	{0},
@@ -48,6 +59,52 @@ static struct error *set_interval(struct record_request *request, uint64_t inter
 		return error_new(ERROR_USAGE,
 			"more often than the kernel can; 100 kHz, or 10 us, is the most");
 	request->interval_ns = interval_ns | 1;
+	return NULL;
+}
+
+struct error *record_request_target(struct record_request *request, const struct operands *operands)
+{
+	bool others = request->everybody || request->pid_count > 0;
+
+	if (request->everybody && request->pid_count > 0)
+		return error_new(ERROR_USAGE, "-p is for some processes, -a for all");
+	if (operands->count == 0 && !others)
+		return error_new(ERROR_USAGE, "nothing to record: neither a command nor -p nor -a");
+	request->command = operands->count > 0 ? operands->items : NULL;
+	return NULL;
+}
+
+static struct error *add_pid(struct record_request *request, const char *text, size_t size)
+{
+	char number[16];
+	uint64_t pid;
+
+	if (size == 0 || size >= sizeof(number))
+		return error_new(ERROR_USAGE, "'%.*s' is no process id", (int)size, text);
+	memcpy(number, text, size);
+	number[size] = '\0';
+	struct error *err = value_count(number, 1, INT32_MAX, &pid);
+
+	if (err)
+		return err;
+	if (request->pid_count == RECORD_PIDS_MAX)
+		return error_new(
+			ERROR_USAGE, "more than %d processes; -a takes all", RECORD_PIDS_MAX);
+	request->pids[request->pid_count++] = (pid_t)pid;
+	return NULL;
+}
+
+static struct error *add_pids(struct record_request *request, const char *list)
+{
+	for (bool more = true; more;) {
+		size_t size = strcspn(list, ",");
+		struct error *err = add_pid(request, list, size);
+
+		if (err)
+			return err;
+		more = list[size] == ',';
+		list += size + more;
+	}
 	return NULL;
 }
 
@@ -73,6 +130,15 @@ struct error *record_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_MAX_OVERHEAD:
 		err = value_percent(value, &request->overhead_most);
+		break;
+	case OPTION_PID:
+		err = add_pids(request, value);
+		break;
+	case OPTION_ALL:
+		request->everybody = true;
+		break;
+	case OPTION_DURATION:
+		err = value_time(value, &request->duration_ns);
 		break;
 	case OPTION_QUIET:
 		request->quiet = true;

@@ -174,7 +174,13 @@ void record_session_run(const struct record_request *request, struct record_outc
 {
 	bool progress = progress_is_wanted(request);
 	struct recorder_options options = {
+		.kind = request->everybody	 ? TARGET_MACHINE
+			: request->pid_count > 0 ? TARGET_PROCESSES
+						 : TARGET_COMMAND,
 		.command = request->command,
+		.pids = request->pids,
+		.pid_count = request->pid_count,
+		.duration_ns = request->duration_ns,
 		.output = request->output,
 		.interval_ns = request->interval_ns,
 		.overhead_most = request->overhead_most,
@@ -182,7 +188,7 @@ void record_session_run(const struct record_request *request, struct record_outc
 	};
 	struct recorder_result result;
 	struct recorder *recorder;
-	struct error *err = command_path_check(request->command[0]);
+	struct error *err = request->command ? command_path_check(request->command[0]) : NULL;
 
 	if (err) {
 		fail(outcome, exec_failure_status(err->code), err);

@@ -11,7 +11,9 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define RECORD_OUTPUT_DEFAULT "sonde.prof"
 /* 1,003 samples a second of CPU time: odd, so as not to fall in step with what happens each ms. */
@@ -19,8 +21,14 @@
 /* The kernel's clocks go no faster. */
 #define RECORD_INTERVAL_LEAST UINT64_C(10000)
 
+#define RECORD_PIDS_MAX 64
+
 struct record_request {
-	char *const *command; /* NULL-terminated, at least one */
+	char *const *command;	     /* NULL-terminated; NULL: only others are recorded */
+	pid_t pids[RECORD_PIDS_MAX]; /* to attach to */
+	size_t pid_count;
+	bool everybody;	      /* the whole machine */
+	uint64_t duration_ns; /* 0: to the target's end */
 	const char *output;
 	uint64_t interval_ns; /* RECORD_INTERVAL_LEAST at least */
 	double overhead_most; /* share of the target's CPU time; 0: no limit */

@@ -49,13 +49,19 @@ static void say_samples(const struct recorder_result *r, struct strbuf *line)
 {
 	count_put(line, r->samples, "sample");
 	strbuf_add(line, STR(", one every "));
-	time_put(line,
-		r->rate_changes > 0 && r->samples > 0 ? r->cpu_ns / r->samples : r->interval_ns);
+	time_put(line, r->rate_changes > 0 && r->samples > 0 && r->cpu_ns != UINT64_MAX
+			       ? r->cpu_ns / r->samples
+			       : r->interval_ns);
 	strbuf_add(line, STR(" of "));
-	time_put(line, r->cpu_ns);
-	strbuf_add(line, STR(" CPU time; "));
-	number_put(line, r->expected);
-	strbuf_add(line, STR(" expected, "));
+	if (r->cpu_ns != UINT64_MAX) {
+		time_put(line, r->cpu_ns);
+		strbuf_add_char(line, ' ');
+	}
+	strbuf_add(line, STR("CPU time; "));
+	if (r->expected != UINT64_MAX) {
+		number_put(line, r->expected);
+		strbuf_add(line, STR(" expected, "));
+	}
 	number_put(line, lost(r));
 	strbuf_add(line, STR(" lost"));
 	say(line);
@@ -188,7 +194,7 @@ static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 {
 	uint64_t found = r->samples + lost(r);
 
-	if (found + 20 > r->expected || found > r->expected / 50 * 49)
+	if (r->expected == UINT64_MAX || found + 20 > r->expected || found > r->expected / 50 * 49)
 		return;
 	percent_put(line, (int64_t)(r->expected - found), (int64_t)r->expected);
 	strbuf_add(line, STR(" of the CPU time was not sampled: "));
@@ -205,6 +211,11 @@ static void say_trouble(const struct recorder_result *r, struct strbuf *line)
 			"is set-uid or set-gid, or that you may not read");
 	if (r->detached)
 		message_print("detached; the target goes on without us");
+	if (r->left_out > 0)
+		message_print(
+			"%u thread%s not sampled: too few descriptors; more with `ulimit -n`, or "
+			"as root",
+			r->left_out, r->left_out == 1 ? " was" : "s were");
 	if (r->children_left > 0)
 		message_print("%zu child process%s went on unrecorded", r->children_left,
 			r->children_left == 1 ? "" : "es");

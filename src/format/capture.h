@@ -49,7 +49,8 @@ enum capture_counter {
 	CAPTURE_NO_USER_STACK = 7, /* samples without user registers, kernel frames only */
 	CAPTURE_REUSE_CHECKED = 8,
 	CAPTURE_REUSE_WRONG = 9,
-	CAPTURE_LOST_SIDEBAND = 10, /* map, fork, exec or exit events lost */
+	CAPTURE_LOST_SIDEBAND = 10,    /* map, fork, exec or exit events lost */
+	CAPTURE_LEFT_OUT_THREADS = 11, /* of attached processes, and not sampled */
 	CAPTURE_COUNTER_COUNT
 };
 

@@ -58,6 +58,16 @@ struct error *ability_refusal(const struct error *cause)
 	return error_new(ERROR_UNSUPPORTED, "sampling is not allowed: %s", cause->message);
 }
 
+struct error *ability_refusal_machine(const struct error *cause)
+{
+	if ((cause->code != EACCES && cause->code != EPERM) || geteuid() == 0)
+		return ability_refusal(cause);
+	return error_new(ERROR_UNSUPPORTED,
+		"the whole machine may be recorded by root, with `sudo sonde record -a`, or by "
+		"all after `sudo sysctl kernel.perf_event_paranoid=0`; it is %d",
+		perf_event_paranoid());
+}
+
 static bool kernel_symbols_readable(void)
 {
 	unsigned long long address = 0;

@@ -12,5 +12,7 @@
  * would allow it.  cause stays the caller's.
  */
 must_use struct error *ability_refusal(const struct error *cause);
+/* The same for the whole machine. */
+must_use struct error *ability_refusal_machine(const struct error *cause);
 
 #endif

@@ -47,7 +47,7 @@ void control_read(struct control *c)
 
 		if (number == SIGCHLD)
 			continue;
-		if (number == SIGINT && ++c->interrupts < 2)
+		if (number == SIGINT && ++c->interrupts < 2 && !c->is_alone)
 			continue;
 		if (c->detach_signal == 0)
 			c->detach_signal = number;

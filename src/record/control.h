@@ -4,9 +4,9 @@
 /*
  * The signals that steer a recording, taken from a file descriptor rather than by handlers.
  *
- * Ctrl-C goes to the target too, from the terminal: the first is the target's alone, a second one
- * detaches from it.  SIGTERM, SIGHUP and SIGQUIT detach at once.  Signals that we were started with
- * ignored (nohup) stay ignored.
+ * Ctrl-C goes to a launched target too, from the terminal: the first is the target's alone, a
+ * second one detaches from it.  Where nothing was launched it ends the recording.  SIGTERM, SIGHUP
+ * and SIGQUIT detach at once.  Signals that we were started with ignored (nohup) stay ignored.
  */
 
 #include <signal.h>
@@ -17,6 +17,7 @@
 struct control {
 	int fd; /* readable when a signal is there, SIGCHLD too */
 	sigset_t blocked;
+	bool is_alone;	   /* there is nobody whom the first Ctrl-C is for */
 	int interrupts;	   /* SIGINTs so far */
 	int detach_signal; /* 0: go on */
 };

@@ -27,6 +27,7 @@ struct engine_counts {
 	uint64_t lost;	 /* samples */
 	uint64_t stolen_ns; /* that sampling took from the target, by the setup's price */
 	bool kernel;	    /* whether code in the kernel is sampled */
+	uint32_t left_out;  /* threads of attached processes that are not sampled */
 };
 
 struct engine;

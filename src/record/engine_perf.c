@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "record/clock_choice.h"
 #include "record/engine.h"
+#include "record/perf_attach.h"
 #include "record/perf_event.h"
 #include "record/perf_record.h"
 #include "record/ring.h"
@@ -39,6 +40,8 @@ struct engine_perf {
 	struct recording *recording;
 	const struct recorder_options *options;
 	struct perf_event_set events;
+	struct perf_attach_result attached;
+	bool everybody; /* is the target */
 	struct ring_merge merge;
 	struct clock_choice choice;
 	struct budget_price price;
@@ -80,7 +83,23 @@ static void take_loss(struct engine_perf *e, const struct perf_event_header *hea
 /* Wide clocks sample everybody. */
 static bool is_ours(const struct engine_perf *e, const struct perf_sample *sample)
 {
-	return !e->events.is_wide || process_table_find(e->recording->processes, sample->pid);
+	return !e->events.is_wide || e->everybody ||
+	       process_table_find(e->recording->processes, sample->pid);
+}
+
+/* Whether the thread has events of a higher rank, which sample it as well: see perf_attach.h. */
+static bool is_double(const struct engine_perf *e, const struct perf_sample *sample,
+	const struct perf_source *source)
+{
+	if (!e->attached.doubles || !source)
+		return false;
+	struct thread *thread = process_table_meet(
+		e->recording->processes, sample->pid, sample->tid, sample->time_ns);
+
+	if (source->rank < thread->rank)
+		return true;
+	thread->rank = source->rank;
+	return false;
 }
 
 /* What the walk of a sample has told of how much of the stack is worth its copy. */
@@ -103,6 +122,8 @@ static void take_sample(struct engine_perf *e, const struct perf_event_header *h
 		return;
 	e->stolen_ns += e->price.sample_ns + e->price.kilobyte_ns * sample.stack_size / 1024;
 	source = perf_event_set_find(&e->events, sample.event_id);
+	if (is_double(e, &sample, source))
+		return;
 	if (source && source->role == PERF_ROLE_COUNTER) {
 		recording_take_counter(e->recording, &sample, source->index);
 	} else {
@@ -126,7 +147,9 @@ static void take_record(struct engine_perf *e, const struct perf_event_header *h
 		e->recording->throttled++;
 		break;
 	default:
-		sideband_apply(e->recording->processes, header);
+		if (!e->events.tracks_all || e->everybody ||
+			sideband_concerns(e->recording->processes, header))
+			sideband_apply(e->recording->processes, header);
 		break;
 	}
 }
@@ -236,7 +259,10 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 	struct engine_perf *e = self(engine);
 
 	*counts = (struct engine_counts){
-		.cpu_ns = e->events.is_wide ? UINT64_MAX : perf_event_set_cpu_ns(&e->events),
+		.cpu_ns = e->events.is_wide || e->attached.doubles
+				  ? UINT64_MAX
+				  : perf_event_set_cpu_ns(&e->events),
+		.left_out = e->attached.left_out,
 		.lost = lost_samples(e),
 		.stolen_ns = e->stolen_ns,
 		.kernel = e->events.grant.kernel,
@@ -285,6 +311,37 @@ static void merge_rings(struct engine_perf *e)
 	}
 }
 
+/* The events and their rings; those on attached processes follow. */
+static struct error *open_events(
+	struct engine_perf *e, const struct target *target, const struct perf_event_spec *spec)
+{
+	struct error *err;
+
+	if (target->kind == TARGET_COMMAND)
+		return perf_event_set_open(&e->events, spec, target->launch.pid, true);
+	err = perf_event_set_prepare(&e->events, spec, e->everybody ? -1 : 0);
+	if (err || !e->everybody)
+		return err;
+	process_table_expect_old(e->recording->processes);
+	int code = perf_event_set_add(&e->events, -1);
+
+	return code ? error_system(code, "perf_event_open") : NULL;
+}
+
+/* What a running target needs beyond them: sampling of a launched one begins with its exec. */
+static struct error *begin(struct engine_perf *e, const struct target *target)
+{
+	struct error *err = NULL;
+
+	if (target->kind == TARGET_COMMAND)
+		return NULL;
+	if (target->kind == TARGET_PROCESSES)
+		err = perf_attach(&e->events, &e->merge, e->recording, target, &e->attached);
+	if (!err)
+		perf_event_set_go_on(&e->events);
+	return err;
+}
+
 struct error *engine_perf_open(const struct engine_setup *setup, struct engine **engine)
 {
 	struct engine_perf *e = xalloc(sizeof(*e));
@@ -296,13 +353,17 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	e->recording = setup->recording;
 	e->options = setup->options;
 	e->price = setup->price;
+	e->everybody = setup->target->kind == TARGET_MACHINE;
 	clock_choice_init(&e->choice);
-	err = perf_event_set_open(&e->events, &spec, setup->target->launch.pid, true);
+	err = open_events(e, setup->target, &spec);
+	if (!err) {
+		merge_rings(e);
+		err = begin(e, setup->target);
+	}
 	if (err) {
-		free(e);
+		close_engine(&e->engine);
 		return err;
 	}
-	merge_rings(e);
 	*engine = &e->engine;
 	return NULL;
 }

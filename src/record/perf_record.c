@@ -194,6 +194,7 @@ bool perf_record_task(const struct perf_event_header *header, struct perf_task *
 	task->pid = (int32_t)cursor_u32(&c);
 	task->parent_pid = (int32_t)cursor_u32(&c);
 	task->tid = (int32_t)cursor_u32(&c);
+	task->parent_tid = (int32_t)cursor_u32(&c);
 	return cursor_ok(&c);
 }
 

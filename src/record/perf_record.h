@@ -62,7 +62,7 @@ bool perf_record_comm(const struct perf_event_header *header, struct perf_comm *
 
 /* FORK and EXIT. */
 struct perf_task {
-	int64_t pid, parent_pid, tid;
+	int64_t pid, parent_pid, tid, parent_tid;
 	uint64_t time_ns;
 };
 bool perf_record_task(const struct perf_event_header *header, struct perf_task *task);

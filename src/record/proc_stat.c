@@ -102,6 +102,26 @@ bool proc_stat_read(int64_t pid, int64_t tid, struct proc_stat *stat)
 	return true;
 }
 
+void proc_command_line(int64_t pid, struct strbuf *out)
+{
+	char path[64], text[4096];
+	struct proc_stat stat = {.name = "?"};
+
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/cmdline", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, text, sizeof(text)) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (got > 0) {
+		strbuf_add(out, (struct str){text, (size_t)got});
+		return;
+	}
+	(void)proc_stat_read(pid, 0, &stat);
+	strbuf_printf(out, "[%s]", stat.name);
+	strbuf_add_char(out, '\0');
+}
+
 uint64_t proc_cpu_ns(int64_t pid)
 {
 	clockid_t clock;

@@ -25,7 +25,10 @@ bool proc_stat_parse(struct str text, struct proc_stat *stat);
 /* tid 0: of the process, all its threads together. False: it is gone. */
 bool proc_stat_read(int64_t pid, int64_t tid, struct proc_stat *stat);
 
-/* Which clock is a process's CPU time, to the nanosecond: 0 where there is no such process. */
+/* Adds the command line of a process, each argument followed by NUL, or its name in brackets. */
+void proc_command_line(int64_t pid, struct strbuf *out);
+
+/* The CPU time of a process, all its threads together, to the nanosecond; 0: it is gone. */
 uint64_t proc_cpu_ns(int64_t pid);
 
 #endif

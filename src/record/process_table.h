@@ -44,6 +44,7 @@ struct thread {
 	uint32_t process; /* likewise, of its process */
 	uint64_t start_ns;
 	char name[16];
+	uint32_t rank; /* of the events that sample it, if it has several: see perf_attach.h */
 	struct unwind_history *history; /* NULL before its first sample */
 	struct offcpu_thread off;
 };

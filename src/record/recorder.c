@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "record/control.h"
 #include "record/engine.h"
+#include "record/proc_stat.h"
 #include "record/recording.h"
 #include "record/stack_tree.h"
 #include "record/target.h"
@@ -46,8 +47,13 @@ struct error *recorder_create(const struct recorder_options *options, struct rec
 
 	r->options = *options;
 	launch_state_save(&r->launch_state);
-	r->target = (struct target){.command = options->command, .state = &r->launch_state};
+	r->target = (struct target){.kind = options->kind,
+		.command = options->command,
+		.state = &r->launch_state,
+		.pids = options->pids,
+		.pid_count = options->pid_count};
 	err = control_init(&r->control);
+	r->control.is_alone = !options->command;
 	if (!err)
 		err = capture_writer_create(options->output, &r->writer);
 	if (err) {
@@ -66,6 +72,7 @@ static void recorder_destroy(struct recorder *r)
 	if (r->engine)
 		r->engine->ops->close(r->engine);
 	recording_end(&r->recording);
+	target_deinit(&r->target);
 	vec_deinit(&r->polled);
 	control_deinit(&r->control);
 	launch_state_restore(&r->launch_state);
@@ -80,13 +87,38 @@ void recorder_abandon(struct recorder *r)
 
 /* ---- the facts of the recording ---- */
 
+static void add_command(struct strbuf *out, char *const *command)
+{
+	for (size_t i = 0; command[i]; i++) {
+		strbuf_add(out, str_from(command[i]));
+		strbuf_add_char(out, '\0');
+	}
+}
+
+/* The command lines of the attached processes, with a "+" between them. */
+static void add_processes(struct strbuf *out, const struct target *t)
+{
+	for (size_t i = 0; i < t->pid_count; i++) {
+		if (i > 0)
+			strbuf_add(out, (struct str){"+", 2});
+		proc_command_line(t->pids[i], out);
+	}
+}
+
 static void write_command(struct recorder *r)
 {
 	struct strbuf command = {0};
 
-	for (size_t i = 0; r->options.command[i]; i++) {
-		strbuf_add(&command, str_from(r->options.command[i]));
-		strbuf_add_char(&command, '\0');
+	switch (r->options.kind) {
+	case TARGET_COMMAND:
+		add_command(&command, r->options.command);
+		break;
+	case TARGET_PROCESSES:
+		add_processes(&command, &r->target);
+		break;
+	case TARGET_MACHINE:
+		strbuf_add(&command, STR("[whole machine]"));
+		break;
 	}
 	capture_writer_string(r->writer, CAPTURE_COMMAND, strbuf_str(&command));
 	strbuf_deinit(&command);
@@ -121,6 +153,7 @@ static void write_counters(struct recorder *r)
 	counters[CAPTURE_LOST_RING] = counts.lost;
 	counters[CAPTURE_LOST_THROTTLED] = r->recording.throttled;
 	counters[CAPTURE_LOST_SIDEBAND] = r->recording.lost_sideband;
+	counters[CAPTURE_LEFT_OUT_THREADS] = counts.left_out;
 	counters[CAPTURE_REUSE_CHECKED] = walks.reuse_checks;
 	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;
 	for (uint32_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
@@ -227,9 +260,17 @@ static void look_around(struct recorder *r)
 	tell_progress(r, now_ns);
 }
 
+static bool is_over(const struct recorder *r)
+{
+	if (r->target.ended || r->control.detach_signal != 0)
+		return true;
+	return r->options.duration_ns > 0 &&
+	       clock_monotonic_ns() >= r->recording.start_ns + r->options.duration_ns;
+}
+
 static void record_to_the_end(struct recorder *r)
 {
-	while (!r->target.ended && r->control.detach_signal == 0) {
+	while (!is_over(r)) {
 		wait_for_work(r);
 		control_read(&r->control);
 		target_look(&r->target);
@@ -261,14 +302,13 @@ static struct error *start(struct recorder *r)
 }
 
 /*
- * The CPU time of the target and all its children.  The system's own account leaves out what a
+ * The CPU time of a command and all its children.  The system's own account leaves out what a
  * hypervisor took for others, in which no timer could fire; but it has only children that were
  * waited for, and nobody while the target lives.  The engine's clocks counted everybody.
  */
-static uint64_t cpu_time_ns(const struct recorder *r, uint64_t counted_ns)
+static uint64_t command_cpu_ns(const struct recorder *r, uint64_t account_ns, uint64_t counted_ns)
 {
 	const struct target *t = &r->target;
-	uint64_t account_ns = timeval_ns(t->usage.ru_utime) + timeval_ns(t->usage.ru_stime);
 
 	/* A stopped clock counts no more. */
 	if (counted_ns == UINT64_MAX || (r->stopped && t->ended))
@@ -279,17 +319,37 @@ static uint64_t cpu_time_ns(const struct recorder *r, uint64_t counted_ns)
 	return is_all && account_ns < counted_ns ? account_ns : counted_ns;
 }
 
+/* The CPU time of what was recorded; UINT64_MAX: not known. */
+static uint64_t cpu_time_ns(
+	const struct recorder *r, struct target_cpu account, uint64_t counted_ns)
+{
+	const struct target *t = &r->target;
+
+	switch (t->kind) {
+	case TARGET_PROCESSES:
+		/* Of descendants that have ended the system has no account. */
+		if (counted_ns == UINT64_MAX &&
+			process_table_process_total(r->recording.processes) <= t->processes.count)
+			return target_processes_cpu_ns(t);
+		return counted_ns;
+	case TARGET_MACHINE:
+		return account.user_ns + account.system_ns;
+	case TARGET_COMMAND:
+		break;
+	}
+	return command_cpu_ns(r, account.user_ns + account.system_ns, counted_ns);
+}
+
 /*
  * The part of it that went by in the kernel where that could not be sampled.  How it divides only
  * the system's account tells.
  */
 static uint64_t unsampled_kernel_ns(
-	const struct recorder *r, const struct engine_counts *counts, uint64_t cpu_ns)
+	const struct engine_counts *counts, struct target_cpu account, uint64_t cpu_ns)
 {
-	double user = (double)timeval_ns(r->target.usage.ru_utime);
-	double system = (double)timeval_ns(r->target.usage.ru_stime);
+	double user = (double)account.user_ns, system = (double)account.system_ns;
 
-	if (counts->kernel || user + system <= 0)
+	if (counts->kernel || user + system <= 0 || cpu_ns == UINT64_MAX)
 		return 0;
 	return (uint64_t)((double)cpu_ns * system / (user + system));
 }
@@ -297,10 +357,30 @@ static uint64_t unsampled_kernel_ns(
 /* Of that CPU time. Where the rate changed, samples of the mean weight that they had. */
 static uint64_t expected_samples(const struct recorder *r, uint64_t cpu_ns)
 {
+	if (cpu_ns == UINT64_MAX)
+		return UINT64_MAX;
 	if (r->rate_changes == 0 || r->recording.sampled_ns == 0)
 		return cpu_ns / r->options.interval_ns;
 	return (uint64_t)((double)cpu_ns * (double)r->recording.samples /
 			  (double)r->recording.sampled_ns);
+}
+
+static double overhead(const struct budget_use *use, uint64_t cpu_ns)
+{
+	if (cpu_ns == 0 || cpu_ns == UINT64_MAX)
+		return 0;
+	return (double)(use->own_cpu_ns + use->stolen_ns) / (double)cpu_ns;
+}
+
+/* Whether the kernel has ended the sampling of a target that goes on. */
+static bool sampling_has_ended(const struct recorder *r)
+{
+	const struct target *t = &r->target;
+	bool any_lives = t->kind != TARGET_PROCESSES;
+
+	for (size_t i = 0; i < t->processes.count; i++)
+		any_lives |= t->processes.data[i].fd >= 0;
+	return any_lives && r->engine->ops->has_ended(r->engine);
 }
 
 static void fill_result(struct recorder *r, struct recorder_result *result)
@@ -310,31 +390,33 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 	struct engine_counts counts;
 
 	r->engine->ops->counts(r->engine, &counts);
-	uint64_t cpu_ns = cpu_time_ns(r, counts.cpu_ns);
+	struct target_cpu account = target_cpu(t);
+	uint64_t cpu_ns = cpu_time_ns(r, account, counts.cpu_ns);
 	struct budget_use use = use_so_far(r);
 
 	*result = (struct recorder_result){
 		.engine = r->engine->ops->name,
 		.wait_status = t->wait_status,
-		.detached = !t->ended,
-		.detach_signal = t->ended ? 0 : r->control.detach_signal,
+		.detached = t->command && !t->ended,
+		.detach_signal = t->command && !t->ended ? r->control.detach_signal : 0,
 		.duration_ns = clock_monotonic_ns() - recording->start_ns,
 		.cpu_ns = cpu_ns,
 		.interval_ns = r->options.interval_ns,
 		.samples = recording->samples,
 		.truncated = snapshot_truncated(&recording->snapshot),
-		.overhead =
-			cpu_ns > 0 ? (double)(use.own_cpu_ns + use.stolen_ns) / (double)cpu_ns : 0,
+		.overhead = overhead(&use, cpu_ns),
 		.halvings = r->budget.halvings,
 		.rate_changes = r->rate_changes,
 		.kernel_frames = counts.kernel,
-		.kernel_cpu_ns = unsampled_kernel_ns(r, &counts, cpu_ns),
+		.left_out = counts.left_out,
+		.kernel_cpu_ns = unsampled_kernel_ns(&counts, account, cpu_ns),
 		.threads = process_table_thread_total(recording->processes),
 		.stopped = r->stopped,
 		/* Once stopped, we are not told of ends. */
-		.children_left =
-			t->ended && !r->stopped ? process_table_living(recording->processes) : 0,
-		.sampling_ended = r->engine->ops->has_ended(r->engine),
+		.children_left = t->ended && !r->stopped && t->kind != TARGET_MACHINE
+					 ? process_table_living(recording->processes)
+					 : 0,
+		.sampling_ended = sampling_has_ended(r),
 	};
 	result->expected = expected_samples(r, cpu_ns - result->kernel_cpu_ns);
 	memcpy(result->counters, recording->snapshot.counters, sizeof(result->counters));
@@ -343,10 +425,12 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 static void write_end(struct recorder *r, const struct recorder_result *result)
 {
 	capture_writer_number(r->writer, CAPTURE_DURATION_NS, result->duration_ns);
-	capture_writer_number(r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);
-	if (result->rate_changes > 0)
+	if (result->cpu_ns != UINT64_MAX)
+		capture_writer_number(
+			r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);
+	if (result->rate_changes > 0 && result->expected != UINT64_MAX)
 		capture_writer_number(r->writer, CAPTURE_EXPECTED, result->expected);
-	if (!result->detached)
+	if (!result->detached && r->options.kind == TARGET_COMMAND)
 		capture_writer_number(
 			r->writer, CAPTURE_EXIT_STATUS, (uint32_t)result->wait_status);
 }

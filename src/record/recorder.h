@@ -2,7 +2,7 @@
 #define SONDE_RECORD_RECORDER_H
 
 /*
- * Records a launched program into a capture file.
+ * Records a launched program, running ones or the whole machine into a capture file.
  *
  * The recorder knows nothing of symbols or terminals: the caller gives a callback for progress and,
  * when the target has ended, asks for the sampled addresses, names them, and finishes the file:
@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "format/capture.h"
 #include "record/capture_writer.h"
+#include "record/target.h"
 
 struct recorder;
 
@@ -28,7 +29,11 @@ struct recorder_progress {
 };
 
 struct recorder_options {
-	char *const *command; /* NULL-terminated argv */
+	enum target_kind kind; /* what is recorded: record/target.h */
+	char *const *command;  /* NULL-terminated argv; NULL where others than it are recorded */
+	const pid_t *pids;     /* [pid_count] to attach to */
+	size_t pid_count;
+	uint64_t duration_ns; /* the recording ends after it; 0: never */
 	const char *output;   /* path, "-" for standard output */
 	uint64_t interval_ns; /* between samples of CPU time */
 	double overhead_most; /* share of the target's CPU time that it may cost; 0: no matter */
@@ -39,10 +44,12 @@ struct recorder_options {
 
 struct recorder_result {
 	const char *engine; /* "snapshot" */
-	int wait_status;    /* of the target, as from wait4; meaningless if detached */
-	bool detached;	    /* a second Ctrl-C or a SIGTERM let the target go on alone */
+	int wait_status;    /* of the command, as from wait4; 0: none; meaningless if detached */
+	bool detached;	    /* a second Ctrl-C, a SIGTERM, or its time's end let it go on alone */
 	int detach_signal;  /* which signal, 0: none */
-	uint64_t duration_ns, cpu_ns;
+	uint64_t duration_ns;
+	uint64_t cpu_ns;   /* UINT64_MAX: not known, and the same of expected */
+	uint32_t left_out; /* threads of attached processes that could not be sampled */
 	uint64_t interval_ns;
 	uint64_t samples;
 	uint64_t expected; /* of the CPU time that could be sampled, by interval_ns */

@@ -62,3 +62,24 @@ void sideband_apply(struct process_table *processes, const struct perf_event_hea
 		break;
 	}
 }
+
+bool sideband_concerns(struct process_table *processes, const struct perf_event_header *header)
+{
+	struct perf_mmap m;
+	struct perf_comm comm;
+	struct perf_task task;
+
+	switch (header->type) {
+	case PERF_RECORD_MMAP2:
+		return perf_record_mmap(header, &m) && process_table_find(processes, m.pid);
+	case PERF_RECORD_COMM:
+		return perf_record_comm(header, &comm) && process_table_find(processes, comm.pid);
+	case PERF_RECORD_FORK:
+		return perf_record_task(header, &task) &&
+		       process_table_find(processes, task.parent_pid);
+	case PERF_RECORD_EXIT:
+		return perf_record_task(header, &task) && process_table_find(processes, task.pid);
+	default:
+		return true;
+	}
+}

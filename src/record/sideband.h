@@ -12,5 +12,7 @@
 
 /* Records of other types, and malformed ones, are passed over. */
 void sideband_apply(struct process_table *processes, const struct perf_event_header *header);
+/* Whether it is about a process of the table, or a child of one. */
+bool sideband_concerns(struct process_table *processes, const struct perf_event_header *header);
 
 #endif

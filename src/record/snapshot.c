@@ -234,7 +234,7 @@ struct snapshot_place snapshot_walk(struct snapshot *s, const struct perf_sample
 	if (has_user_stack(s, p, sample))
 		node = user_stack(s, p, thread, sample);
 	else if (sample->in_kernel)
-		s->counters[CAPTURE_NO_USER_STACK]++;
+		s->counters[CAPTURE_NO_USER_STACK] += !p->is_kernel;
 	else /* a 32-bit program: only where it is can be told */
 		node = truncated_root(s, CAPTURE_TRUNCATED_RULE);
 	return (struct snapshot_place){thread, kernel_stack(s, sample, node)};

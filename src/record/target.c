@@ -1,27 +1,275 @@
 /*
- * The target: a launched command.  Its end is learned from wait4 alone.
+ * The target.  The end of a command is learned from wait4 alone, that of an attached process from
+ * its pidfd alone, which means this process and no later one with its pid.
  */
 #include "record/target.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "record/proc_stat.h"
+
+/* ---- processes ---- */
+
+static void user_name(uid_t uid, char *name, size_t size)
+{
+	struct passwd entry, *found = NULL;
+	char text[2048];
+
+	if (getpwuid_r(uid, &entry, text, sizeof(text), &found) == 0 && found)
+		snprintf(name, size, "%s", found->pw_name);
+	else
+		snprintf(name, size, "%u", uid);
+}
+
+struct error *target_refusal(pid_t pid, int code)
+{
+	char path[32], owner[64];
+	struct proc_stat stat = {.name = "?"};
+	struct stat file;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	(void)proc_stat_read(pid, 0, &stat);
+	if ((code != EACCES && code != EPERM) || lstat(path, &file) != 0)
+		return error_new(ERROR_UNSUPPORTED, "process %d (%s) can't be attached to: %s", pid,
+			stat.name, strerror(code));
+	user_name(file.st_uid, owner, sizeof(owner));
+	/* What has more rights than its user belongs to root in /proc. */
+	if (file.st_uid != geteuid())
+		return error_new(ERROR_UNSUPPORTED,
+			"process %d (%s) is %s's, not ours: attach to it with `sudo sonde record "
+			"-p %d`",
+			pid, stat.name, owner, pid);
+	return error_new(ERROR_UNSUPPORTED,
+		"process %d (%s) does not let others look into it: attach to it with `sudo sonde "
+		"record -p %d`",
+		pid, stat.name, pid);
+}
+
+/* A thread has an entry in /proc as well. */
+static struct error *no_process(pid_t pid, int code)
+{
+	char path[64], *line = NULL;
+	size_t capacity = 0;
+	int process = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return error_new(ERROR_UNSUPPORTED, "there is no process %d", pid);
+	while (process == 0 && getline(&line, &capacity, f) > 0)
+		(void)sscanf(line, "Tgid: %d", &process);
+	free(line);
+	fclose(f);
+	if (process > 0 && process != pid)
+		return error_new(ERROR_UNSUPPORTED,
+			"%d is a thread of process %d: attach to that with -p %d", pid, process,
+			process);
+	return target_refusal(pid, code);
+}
+
+static struct error *check_process(pid_t pid)
+{
+	struct proc_stat stat;
+
+	if (!proc_stat_read(pid, 0, &stat))
+		return error_new(ERROR_UNSUPPORTED, "there is no process %d", pid);
+	if (stat.is_kernel)
+		return error_new(ERROR_UNSUPPORTED,
+			"process %d (%s) is a thread of the kernel: record the whole machine, with "
+			"`sudo sonde record -a`",
+			pid, stat.name);
+	if ((stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1)
+		return error_new(ERROR_UNSUPPORTED,
+			"process %d (%s) has ended; its parent has yet to notice", pid, stat.name);
+	if (pid == getpid())
+		return error_new(ERROR_UNSUPPORTED, "process %d is this very recorder", pid);
+	return NULL;
+}
+
+static void process_look(struct target_process *p)
+{
+	struct proc_stat stat;
+	uint64_t cpu_ns = proc_cpu_ns(p->pid);
+
+	/* Its pid may be another's already. */
+	if (!proc_stat_read(p->pid, 0, &stat) || stat.start_ns > p->attached_ns)
+		return;
+	if (cpu_ns > p->last_cpu_ns)
+		p->last_cpu_ns = cpu_ns;
+	p->last = (struct target_cpu){stat.user_ns, stat.system_ns};
+}
+
+static struct error *attach(struct target *t, pid_t pid)
+{
+	struct target_process p = {.pid = pid, .attached_ns = clock_monotonic_ns()};
+
+	p.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (p.fd < 0)
+		return no_process(pid, errno);
+	struct error *err = check_process(pid);
+
+	if (err) {
+		close(p.fd);
+		return err;
+	}
+	process_look(&p);
+	p.first_cpu_ns = p.last_cpu_ns;
+	p.first = p.last;
+	vec_push(&t->processes, p);
+	return NULL;
+}
+
+static bool fd_is_readable(int fd)
+{
+	struct pollfd polled = {.fd = fd, .events = POLLIN};
+
+	return poll(&polled, 1, 0) > 0 && polled.revents & POLLIN;
+}
+
+/* Whether all have ended. */
+static bool look_at_processes(struct target *t)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < t->processes.count; i++) {
+		struct target_process *p = &t->processes.data[i];
+
+		if (p->fd < 0)
+			continue;
+		bool ended = fd_is_readable(p->fd);
+
+		/* Before its parent has waited for it, it can still be asked. */
+		process_look(p);
+		all &= ended;
+		if (!ended)
+			continue;
+		close(p->fd);
+		p->fd = -1;
+	}
+	return all;
+}
+
+/* ---- the machine ---- */
+
+/* /proc/stat, proc(5): user nice system idle iowait irq softirq …, in ticks, of all CPUs. */
+static struct target_cpu machine_cpu(void)
+{
+	uint64_t user = 0, nice = 0, system = 0, irq = 0, softirq = 0;
+	uint64_t tick_ns = SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK);
+	FILE *f = fopen("/proc/stat", "re");
+
+	if (!f)
+		return (struct target_cpu){0};
+	if (fscanf(f, "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %*u %*u %" SCNu64 " %" SCNu64, &user,
+		    &nice, &system, &irq, &softirq) != 5)
+		user = nice = system = irq = softirq = 0;
+	fclose(f);
+	return (struct target_cpu){(user + nice) * tick_ns, (system + irq + softirq) * tick_ns};
+}
+
+/* ---- all ---- */
 
 struct error *target_start(struct target *t, char *const *environment)
 {
-	return launch_start(&t->launch, t->command, environment, t->state);
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < t->pid_count && !err; i++)
+		err = attach(t, t->pids[i]);
+	if (!err && t->command)
+		err = launch_start(&t->launch, t->command, environment, t->state);
+	t->machine_first = machine_cpu();
+	return err;
 }
 
 struct error *target_release(struct target *t)
 {
-	return launch_release(&t->launch, t->command[0]);
+	return t->command ? launch_release(&t->launch, t->command[0]) : NULL;
 }
 
 void target_cancel(struct target *t)
 {
-	launch_cancel(&t->launch);
+	if (t->command)
+		launch_cancel(&t->launch);
+}
+
+static bool command_has_ended(struct target *t)
+{
+	return wait4(t->launch.pid, &t->wait_status, WNOHANG, &t->usage) == t->launch.pid;
 }
 
 void target_look(struct target *t)
 {
-	if (!t->ended && wait4(t->launch.pid, &t->wait_status, WNOHANG, &t->usage) == t->launch.pid)
-		t->ended = true;
+	if (t->ended)
+		return;
+	bool processes_ended = look_at_processes(t);
+
+	if (t->command)
+		t->ended = command_has_ended(t);
+	else if (t->kind == TARGET_PROCESSES)
+		t->ended = processes_ended;
+}
+
+void target_deinit(struct target *t)
+{
+	for (size_t i = 0; i < t->processes.count; i++)
+		if (t->processes.data[i].fd >= 0)
+			close(t->processes.data[i].fd);
+	vec_deinit(&t->processes);
+}
+
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_usec * 1000;
+}
+
+static struct target_cpu cpu_between(struct target_cpu first, struct target_cpu last)
+{
+	return (struct target_cpu){last.user_ns - first.user_ns, last.system_ns - first.system_ns};
+}
+
+static struct target_cpu processes_cpu(const struct target *t)
+{
+	struct target_cpu sum = {0};
+
+	for (size_t i = 0; i < t->processes.count; i++) {
+		const struct target_process *p = &t->processes.data[i];
+		struct target_cpu used = cpu_between(p->first, p->last);
+
+		sum.user_ns += used.user_ns;
+		sum.system_ns += used.system_ns;
+	}
+	return sum;
+}
+
+struct target_cpu target_cpu(const struct target *t)
+{
+	switch (t->kind) {
+	case TARGET_PROCESSES:
+		return processes_cpu(t);
+	case TARGET_MACHINE:
+		return cpu_between(t->machine_first, machine_cpu());
+	case TARGET_COMMAND:
+		break;
+	}
+	return (struct target_cpu){timeval_ns(t->usage.ru_utime), timeval_ns(t->usage.ru_stime)};
+}
+
+uint64_t target_processes_cpu_ns(const struct target *t)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < t->processes.count; i++)
+		sum += t->processes.data[i].last_cpu_ns - t->processes.data[i].first_cpu_ns;
+	return sum;
 }

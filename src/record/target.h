@@ -2,35 +2,84 @@
 #define SONDE_RECORD_TARGET_H
 
 /*
- * What is recorded, and when that is over.
+ * What is recorded, and when that is over: a command, as long as it runs; running processes with
+ * their descendants, until they have all ended; or the whole machine.  The latter two may be given
+ * a command too, which is not recorded for itself, and whose end is the recording's.
+ *
+ * Processes that are attached to are looked at and never touched: no ptrace, no signal.
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "record/launch.h"
 
+enum target_kind {
+	TARGET_COMMAND,
+	TARGET_PROCESSES,
+	TARGET_MACHINE,
+};
+
+/* CPU time, divided by ticks as the system does. */
+struct target_cpu {
+	uint64_t user_ns, system_ns;
+};
+
+struct target_process {
+	pid_t pid;
+	int fd; /* pidfd_open(2)'s, readable once it has ended; -1: it has */
+	uint64_t attached_ns, first_cpu_ns, last_cpu_ns;
+	struct target_cpu first, last;
+};
+
 struct target {
-	char *const *command;		  /* NULL-terminated argv */
+	enum target_kind kind;
+	char *const *command;		  /* NULL-terminated argv; NULL: none */
 	const struct launch_state *state; /* that the command is to begin with */
-	struct launch launch;
+	const pid_t *pids;		  /* [pid_count] of TARGET_PROCESSES */
+	size_t pid_count;
+
+	struct launch launch; /* of the command */
+	VEC(struct target_process) processes;
+	struct target_cpu machine_first;
 	bool ended;
-	int wait_status;     /* if ended */
+	int wait_status;     /* if ended: of the command */
 	struct rusage usage; /* likewise: of the command and all its children waited for */
 };
 
 /*
  * Forks the command, which waits before its exec.  environment: NULL-terminated "NAME=value"s to
- * set in it, or NULL.
+ * set in it, or NULL.  Finds the processes: ERROR_UNSUPPORTED for one that can't be attached to.
  */
 must_use struct error *target_start(struct target *t, char *const *environment);
-/* Lets it run. ERROR_SYSTEM with execve's errno if that failed; the child is gone then. */
+/*
+ * Lets the command run. ERROR_SYSTEM with execve's errno if that failed; the child is gone then.
+ */
 must_use struct error *target_release(struct target *t);
 /* Ends a command that was not released. */
 void target_cancel(struct target *t);
 /* Looks whether it has ended. */
 void target_look(struct target *t);
+/* A zeroed one is fine. */
+void target_deinit(struct target *t);
+
+/*
+ * How much CPU time the target has used since the start, as the system accounts it: of a command
+ * that has ended, with all children waited for; of the attached processes, without their children;
+ * of the machine.
+ */
+struct target_cpu target_cpu(const struct target *t);
+/* Of the attached processes, without their children, to the nanosecond while they live. */
+uint64_t target_processes_cpu_ns(const struct target *t);
+
+/*
+ * Why a process that is there can't be attached to, in words: code is what perf_event_open said.
+ * ERROR_UNSUPPORTED, with what would allow it.
+ */
+must_use struct error *target_refusal(pid_t pid, int code);
 
 #endif
