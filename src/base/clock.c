@@ -1,9 +1,33 @@
 /*
  * The system's clocks as one number each.
+ *
+ * In a time namespace the monotonic clock is shifted, for those in it: time_namespaces(7).  Perf
+ * events know nothing of that, so the shift, which never changes for a process, is taken back.
  */
 #include "base/clock.h"
 
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
+
+static pthread_once_t shift_once = PTHREAD_ONCE_INIT;
+static uint64_t shift_ns;
+
+/* Lines of a clock's name, seconds and nanoseconds, either of which may be negative. */
+static void read_shift(void)
+{
+	FILE *f = fopen("/proc/self/timens_offsets", "re");
+	char name[16];
+	int64_t seconds, rest_ns;
+
+	while (f && fscanf(f, "%15s %" SCNd64 " %" SCNd64, name, &seconds, &rest_ns) == 3)
+		if (strcmp(name, "monotonic") == 0)
+			shift_ns = (uint64_t)seconds * SECOND_NS + (uint64_t)rest_ns;
+	if (f)
+		fclose(f);
+}
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -15,7 +39,8 @@ static uint64_t clock_ns(clockid_t clock)
 
 uint64_t clock_monotonic_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	pthread_once(&shift_once, read_shift);
+	return clock_ns(CLOCK_MONOTONIC) - shift_ns;
 }
 
 uint64_t clock_unix_ns(void)

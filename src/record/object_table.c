@@ -115,8 +115,11 @@ static int open_by_path(const struct object_origin *origin)
 		xasprintf("/proc/%" PRId64 "/root%.*s", origin->pid, STR_ARG(origin->path));
 	int fd = open_regular(through_root, origin->inode);
 
-	/* The process may be gone; then its root is most likely ours. */
-	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
+	/*
+	 * The process may be gone, or hide from us (prctl's PR_SET_DUMPABLE); then its root is most
+	 * likely ours, and the inode or the build-id tells if it is not.
+	 */
+	if (fd < 0 && (errno == ENOENT || errno == ESRCH || errno == EACCES))
 		fd = open_regular(
 			through_root + strlen(through_root) - origin->path.size, origin->inode);
 	free(through_root);
