@@ -4,9 +4,9 @@
  * sample independent of the depth of the stack.
  *
  * A frame is recognised by its pc, sp, bp and a hash of three words of its memory.  When
- * RUN_NEEDED frames in a row are recognised, the frames outside of them are taken to be as they
- * were.  That is an inference: outer frames can only change while the inner ones are gone, and the
- * same inner frames with the same data come back at the same place only in programs that do the
+ * UNWIND_REUSE_RUN frames in a row are recognised, the frames outside of them are taken to be as
+ * they were.  That is an inference: outer frames can only change while the inner ones are gone, and
+ * the same inner frames with the same data come back at the same place only in programs that do the
  * same thing over and over, in which the outer frames are most likely the same too.  So one reuse
  * in CHECK_EVERY is verified against the return addresses in memory (of very deep stacks fewer, so
  * that checking costs at most CHECK_FRAMES frames a sample), and a thread in which that fails once
@@ -23,7 +23,7 @@
 #include "base/vec.h"
 #include "unwind/step.h"
 
-enum { RUN_NEEDED = 24, CHECK_EVERY = 16, CHECK_FRAMES = 1024 };
+enum { CHECK_EVERY = 16, CHECK_FRAMES = 1024 };
 
 struct kept_frame {
 	uint64_t pc, sp, bp, print;
@@ -38,6 +38,7 @@ struct unwind_history {
 	size_t run;		       /* of frames met in a row */
 	size_t unchecked;	       /* reuses since the last one that was checked */
 	bool checked;		       /* one was */
+	bool put_off;		       /* one was due, and could not be made */
 	bool distrusted;
 };
 
@@ -59,6 +60,18 @@ void unwind_history_clear(struct unwind_history *history)
 	history->frames.count = 0;
 	history->next = history->run = 0;
 	history->distrusted = false;
+}
+
+size_t unwind_history_count(const struct unwind_history *history)
+{
+	return history->distrusted ? 0 : history->frames.count;
+}
+
+struct unwind_kept unwind_history_frame(const struct unwind_history *history, size_t i)
+{
+	const struct kept_frame *f = &history->frames.data[history->frames.count - 1 - i];
+
+	return (struct unwind_kept){f->pc, f->sp, f->print, f->flags == 0};
 }
 
 void history_begin(struct unwind_history *history, uint64_t generation)
@@ -92,19 +105,37 @@ bool history_meets(struct unwind_history *history, const struct unwind_frame *fr
 		history->run = 0;
 	}
 	history->next = next;
-	return history->run == RUN_NEEDED && next;
+	return history->run == UNWIND_REUSE_RUN && next;
 }
 
 /* The first reuse is checked, and then one in CHECK_EVERY, or fewer of very deep stacks. */
-static bool is_check_due(struct unwind_history *history, size_t reused)
+static bool is_check_due(const struct unwind_history *history, size_t reused)
 {
 	size_t every = reused / CHECK_FRAMES > CHECK_EVERY ? reused / CHECK_FRAMES : CHECK_EVERY;
 
-	if (history->checked && ++history->unchecked < every)
-		return false;
+	return !history->checked || history->put_off || history->unchecked + 1 >= every;
+}
+
+static bool take_check(struct unwind_history *history, size_t reused)
+{
+	bool is_due = is_check_due(history, reused);
+
+	history->unchecked = is_due ? 0 : history->unchecked + 1;
 	history->checked = true;
-	history->unchecked = 0;
-	return true;
+	history->put_off = false;
+	return is_due;
+}
+
+void history_put_off_check(struct unwind_history *history)
+{
+	history->put_off = true;
+}
+
+bool unwind_history_check_due(const struct unwind_history *history)
+{
+	size_t count = unwind_history_count(history);
+
+	return count > 0 && is_check_due(history, count);
 }
 
 struct history_match history_reuse(struct unwind_history *history)
@@ -116,7 +147,7 @@ struct history_match history_reuse(struct unwind_history *history)
 		.run = history->run,
 		.reused = reused,
 		.node = history->frames.data[reused - 1].node,
-		.check_due = is_check_due(history, reused),
+		.check_due = take_check(history, reused),
 	};
 }
 

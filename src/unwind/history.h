@@ -34,6 +34,8 @@ enum history_verdict { HISTORY_SAME, HISTORY_CHANGED, HISTORY_UNREADABLE };
 /* Compares the return addresses of all frames of the match with what memory holds. */
 enum history_verdict history_verify(
 	const struct unwind_history *history, struct unwind_memory *memory);
+/* The check that was due could not be made: it is due again at the next reuse. */
+void history_put_off_check(struct unwind_history *history);
 /* The match was wrong: never reuse this thread's stacks again. */
 void history_distrust(struct unwind_history *history);
 

@@ -17,6 +17,7 @@
 #include "obj/cfi.h"
 #include "unwind/guess.h"
 #include "unwind/history.h"
+#include "unwind/print.h"
 #include "unwind/lost_bp.h"
 #include "unwind/slow.h"
 #include "unwind/step.h"
@@ -178,8 +179,7 @@ static uint64_t fingerprint(struct unwind_memory *memory, uint64_t sp)
 				break;
 		}
 	}
-	uint64_t print = word[0] * 0x9e3779b97f4a7c15u + word[1];
-	return (print ^ print >> 32) * 0x9e3779b97f4a7c15u + word[2];
+	return unwind_print(word);
 }
 
 /*
@@ -438,6 +438,18 @@ static enum unwind_end end_of(enum step step)
 
 /* ---- reuse ---- */
 
+static enum history_verdict check_reuse(const struct walk *w)
+{
+	enum history_verdict verdict;
+
+	w->memory->is_check = true;
+	verdict = history_verify(w->history, w->memory);
+	w->memory->is_check = false;
+	if (verdict == HISTORY_UNREADABLE && w->memory->checks_wait)
+		history_put_off_check(w->history);
+	return verdict;
+}
+
 /* Takes the rest of the stack from the history, if that stands up to a check when one is due. */
 static bool reuse_rest(struct walk *w)
 {
@@ -445,7 +457,7 @@ static bool reuse_rest(struct walk *w)
 	struct history_match match = history_reuse(w->history);
 
 	if (match.check_due) {
-		enum history_verdict verdict = history_verify(w->history, w->memory);
+		enum history_verdict verdict = check_reuse(w);
 		counts->reuse_checks += verdict != HISTORY_UNREADABLE;
 		if (verdict == HISTORY_CHANGED) {
 			counts->reuse_mismatches++;

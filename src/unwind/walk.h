@@ -57,6 +57,12 @@ struct unwind_memory {
 	 * return address.
 	 */
 	bool (*read_code)(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size);
+	/*
+	 * Set by who gives the memory: a check of a reuse that goes beyond what is at hand is put
+	 * off to a later reuse rather than given up.
+	 */
+	bool checks_wait;
+	bool is_check; /* set by the walker: what is read now only checks a reuse */
 	void *context; /* for the calls */
 };
 
@@ -100,6 +106,24 @@ must_use returns_owned struct unwind_history *unwind_history_create(void);
 void unwind_history_destroy(struct unwind_history *history);
 /* Forgets the last stack. */
 void unwind_history_clear(struct unwind_history *history);
+/*
+ * Whether a check of a reuse is due: then all of the stack's memory is of use to the next walk.
+ * Never while nothing of the last stack could be reused.
+ */
+bool unwind_history_check_due(const struct unwind_history *history);
+
+/* So many frames in a row must be recognised for the rest of the stack to be reused. */
+enum { UNWIND_REUSE_RUN = 24 };
+
+/* A frame of the last stack. */
+struct unwind_kept {
+	uint64_t pc, sp, print;
+	bool is_plain; /* pc is a return address and stands right below sp */
+};
+/* How many frames the next walk could reuse. */
+size_t unwind_history_count(const struct unwind_history *history);
+/* One of them, 0 being the innermost. */
+struct unwind_kept unwind_history_frame(const struct unwind_history *history, size_t i);
 /*
  * Remembers a stack whose frames have their nodes, if its walk ended at the root or by reuse, and
  * nothing in it is a guess.

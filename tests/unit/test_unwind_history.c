@@ -187,6 +187,35 @@ static void test_reuse_beyond_memory(void **state)
 }
 
 /* Random descents and ascents, each stack against one walked without a history. */
+/* A check that waits is made as soon as there is memory for it. */
+static void test_check_put_off(void **state)
+{
+	struct deep d;
+
+	(void)state;
+	deep_init(&d, 10000);
+	deep_fill(&d, 0, 10000, 1);
+	d.s.memory.checks_wait = true;
+	assert_false(unwind_history_check_due(d.history));
+	deep_walk(&d, 9990);
+	assert_int_equal(unwind_history_count(d.history), 9992);
+	assert_true(unwind_history_check_due(d.history));
+	uint64_t high_va = d.s.memory.high_va;
+	d.s.memory.high_va = word_va(d.top - 2 * 9900);
+	for (size_t i = 0; i < 3; i++) {
+		deep_walk(&d, 10000);
+		assert_int_equal(d.s.stack.end, UNWIND_REUSED);
+		assert_true(unwind_history_check_due(d.history));
+	}
+	assert_int_equal(unwind_walker_counts(d.s.walker).reuse_checks, 0);
+	d.s.memory.high_va = high_va;
+	deep_walk(&d, 10000);
+	assert_int_equal(unwind_walker_counts(d.s.walker).reuse_checks, 1);
+	assert_false(unwind_history_check_due(d.history));
+	assert_false(d.s.memory.is_check);
+	deep_deinit(&d);
+}
+
 static void test_random(void **state)
 {
 	enum { DEPTH = 400, WALKS = 3000 };
@@ -232,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_mismatch),
 		cmocka_unit_test(test_truncated_is_not_kept),
 		cmocka_unit_test(test_reuse_beyond_memory),
+		cmocka_unit_test(test_check_put_off),
 		cmocka_unit_test(test_random),
 	};
 
