@@ -29,6 +29,7 @@ LIBRARIES = {
 	r"(zstd|zlib|lzma)\.h": {"base", "format", "obj", "record"},
 	r"jansson\.h": {"view", "readers"},
 	r"linux/perf_event\.h": {"record"},
+	r"(linux/bpf|bpf/.*)\.h": {"record"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -1,0 +1,405 @@
+/*
+ * The BPF program of the exact engine.  It runs at each sample, in the interrupted thread, before
+ * the kernel writes the sample: while it runs the stack can't change.  If the stack goes on beyond
+ * the piece that the sample will hold, it copies the rest into a ring of its own, so that the
+ * recorder can walk a stack of any depth without reading a process that has run on.  Unwinding
+ * stays in the recorder: there is one unwinder, and nothing of its tables is in the kernel.
+ *
+ * Where a stack ends: a main thread's where the kernel put it at exec (mm->start_stack); a thread's
+ * at its control block, which both glibc and musl lay at the end of its stack (the base of fs); an
+ * alternate signal stack where the thread said.  Only for others, and where memory is missing, the
+ * mapping is looked up, which is dearer.
+ *
+ * A recursion that stays deep would be copied again and again.  So the recorder leaves marks
+ * (exact_layout.h), and what lies outside of an intact mark is not copied.
+ *
+ * The licence string: the kernel lends the functions that read user memory (bpf_probe_read_user)
+ * only to programs under the GPL or a licence compatible with it. This file may be used under the
+ * MIT licence, as all of sonde, or under the GPL version 2.
+ *
+ * Sources: the kernel's Documentation/bpf/ringbuf.rst, bpf_helpers' own descriptions in
+ * linux/bpf.h; a sample's user registers are those that perf itself dumps (perf_get_regs_user).
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "record/exact_layout.h"
+#include "unwind/print.h"
+
+char _license[] SEC("license") = "Dual MIT/GPL";
+
+#define PF_KTHREAD 0x00200000u
+#define USER_CS	   0x33u /* of 64-bit code */
+/* A stack is not larger: what is further away is another one. */
+#define FAR_BYTES ((uint64_t)128 << 20)
+/* The walker looks at some words beyond the outermost frame. */
+#define SLACK_BYTES 64u
+/* So much is copied without asking whether it is needed. */
+#define CHEAP_BYTES ((uint64_t)32 << 10)
+/* And this beyond what a mark asks for, lest the walker miss some frames of it. */
+#define MARGIN_BYTES ((uint64_t)8 << 10)
+#define PIECES_MOST  16384u
+/* Where nothing tells the mapping's end, so much is tried. */
+#define BLIND_BYTES ((uint64_t)64 << 10)
+
+/* Of the kernel's types what is needed here; the loader finds the members in the kernel's own. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct pt_regs {
+	unsigned long sp, cs;
+};
+
+struct mm_struct {
+	unsigned long start_stack;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+};
+
+struct thread_struct {
+	unsigned long fsbase;
+};
+
+struct task_struct {
+	unsigned int flags;
+	struct mm_struct *mm;
+	unsigned long sas_ss_sp;
+	unsigned long sas_ss_size;
+	struct thread_struct thread;
+};
+
+struct perf_event_attr {
+	uint32_t sample_stack_user;
+};
+
+struct perf_event {
+	struct perf_event_attr attr;
+};
+
+struct perf_sample_data {
+	uint64_t time;
+	struct {
+		uint32_t pid, tid;
+	} tid_entry;
+};
+
+struct bpf_perf_event_data_kern {
+	struct perf_sample_data *data;
+	struct perf_event *event;
+};
+
+#pragma clang attribute pop
+
+/* From 6.2 on: the context with the sample's own fields, and the event's. */
+void *bpf_cast_to_kern_ctx(void *context) __ksym;
+
+const volatile struct exact_settings settings;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, EXACT_PAGE);
+} rests SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, EXACT_THREADS);
+	__type(key, uint32_t);
+	__type(value, struct exact_thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct exact_counts);
+} counts SEC(".maps");
+
+/* The sample at hand. */
+struct sample {
+	uint64_t time_ns, sp;
+	uint32_t tid, dump_bytes;
+	struct task_struct *task;
+};
+
+/* The copying of a rest. */
+struct copying {
+	struct exact_piece piece; /* its va: where it goes on */
+	uint64_t paged_va;	  /* up to here page by page */
+	struct task_struct *task;
+	struct exact_counts *count;
+	uint32_t is_looked_up, is_lost;
+};
+
+static struct exact_thread *find_thread(uint32_t tid)
+{
+	for (uint32_t i = 0; i < EXACT_PROBES; i++) {
+		uint32_t key = (exact_hash(tid) + i) % EXACT_THREADS;
+		struct exact_thread *thread = bpf_map_lookup_elem(&threads, &key);
+
+		if (thread && thread->tid == tid)
+			return thread;
+	}
+	return NULL;
+}
+
+/* ---- marks ---- */
+
+static int is_intact(const struct exact_mark *mark)
+{
+	for (int i = 0; i < EXACT_MARK_SLOTS; i++) {
+		uint64_t word[4];
+
+		if (bpf_probe_read_user(word, sizeof(word), (const void *)mark->slot_va[i]) ||
+			word[0] != mark->pc[i] || unwind_print(word + 1) != mark->print[i])
+			return 0;
+	}
+	return 1;
+}
+
+/*
+ * Takes note of a sample.  A mark inside of the sp of some sample after its own is gone: the frames
+ * were left, and what is there now is not what the walker will remember, even if it looks the same.
+ */
+static void note_sample(struct exact_thread *thread, const struct sample *s)
+{
+	uint64_t marks_ns = *(volatile uint64_t *)&thread->marks_ns;
+
+	if (marks_ns != thread->popped_ns) {
+		thread->popped_ns = marks_ns;
+		/* Marks that came too late, after another sample: nothing is known of that one. */
+		thread->popped_va = marks_ns == thread->last_ns ? 0 : UINT64_MAX;
+	}
+	if (thread->popped_va < s->sp)
+		thread->popped_va = s->sp;
+	thread->last_ns = s->time_ns;
+}
+
+/* Up to where memory is needed for the innermost mark that is intact; 0: there is none. */
+static uint64_t marked_va(struct exact_thread *thread)
+{
+	uint64_t version = *(volatile uint64_t *)&thread->version, need_va = 0;
+
+	if (version & 1)
+		return 0;
+	for (uint32_t i = 0; i < EXACT_MARKS && i < thread->mark_count; i++) {
+		const struct exact_mark *mark = &thread->marks[i];
+
+		if (mark->slot_va[0] >= thread->popped_va && is_intact(mark)) {
+			need_va = mark->need_va;
+			break;
+		}
+	}
+	return *(volatile uint64_t *)&thread->version == version ? need_va : 0;
+}
+
+/* ---- the end of the stack ---- */
+
+static long take_mapping(struct task_struct *task, struct vm_area_struct *vma, uint64_t *end_va)
+{
+	*end_va = vma->vm_end;
+	return 0;
+}
+
+/* The end of the mapping that sp is in; 0: not to be had. */
+static uint64_t mapping_end(struct task_struct *task, uint64_t sp, struct exact_counts *count)
+{
+	uint64_t end_va = 0;
+
+	count->looked_up++;
+	bpf_find_vma(task, sp, take_mapping, &end_va, 0);
+	return end_va;
+}
+
+static int is_between(uint64_t va, uint64_t low_va, uint64_t high_va)
+{
+	return va >= low_va && va < high_va;
+}
+
+/* Sets where the rest ends, and why. */
+static void find_end(const struct sample *s, const struct exact_thread *thread, struct copying *c)
+{
+	struct task_struct *task = s->task;
+	uint64_t sp = s->sp, limit = settings.main_bytes, end_va = task->mm->start_stack;
+	uint64_t control_va = task->thread.fsbase;
+	uint64_t signal_va = task->sas_ss_sp, signal_end_va = signal_va + task->sas_ss_size;
+
+	if (!is_between(sp, end_va - FAR_BYTES, end_va)) {
+		limit = thread ? thread->limit_bytes : settings.thread_bytes;
+		if (is_between(sp, signal_va, signal_end_va)) {
+			end_va = signal_end_va;
+		} else if (is_between(sp, control_va - FAR_BYTES, control_va)) {
+			end_va = control_va;
+		} else {
+			end_va = mapping_end(task, sp, c->count);
+			if (!end_va)
+				end_va = c->piece.low_va + BLIND_BYTES;
+			c->is_looked_up = 1;
+		}
+	}
+	end_va += SLACK_BYTES;
+	c->piece.high_va = end_va;
+	c->piece.end = EXACT_END_STACK;
+	if (end_va > c->piece.low_va && end_va - c->piece.low_va > limit) {
+		c->piece.high_va = c->piece.low_va + limit;
+		c->piece.end = EXACT_END_LIMIT;
+	}
+}
+
+/* ---- copying ---- */
+
+/* Memory is missing: from now on page by page, and no further than the mapping. */
+static void meet_gap(struct copying *c, uint32_t size)
+{
+	uint64_t va = c->piece.va, end_va;
+
+	c->paged_va = va + size;
+	if (c->is_looked_up)
+		return;
+	c->is_looked_up = 1;
+	end_va = mapping_end(c->task, c->piece.sp, c->count);
+	if (!end_va)
+		end_va = va + BLIND_BYTES;
+	if (end_va < c->piece.high_va)
+		c->piece.high_va = end_va;
+}
+
+static uint64_t wake_flag(const struct copying *c)
+{
+	if (c->piece.va + c->piece.size < c->piece.high_va ||
+		bpf_ringbuf_query(&rests, BPF_RB_AVAIL_DATA) < settings.wake_bytes)
+		return BPF_RB_NO_WAKEUP;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+/* Copies the next piece, which ends with a page, in a record with room for so much. 1: no room. */
+static __always_inline long copy_piece(struct copying *c, const uint64_t room)
+{
+	uint64_t va = c->piece.va, left = c->piece.high_va - va;
+	uint64_t size = room - va % EXACT_PAGE;
+	struct exact_piece *piece = bpf_ringbuf_reserve(&rests, sizeof(*piece) + room, 0);
+
+	if (!piece) {
+		c->is_lost = 1;
+		return 1;
+	}
+	if (left < size)
+		size = left;
+	if (size == 0 || size > room || bpf_probe_read_user(piece + 1, size, (const void *)va)) {
+		bpf_ringbuf_discard(piece, BPF_RB_NO_WAKEUP);
+		meet_gap(c, size);
+		if (room == EXACT_SHORT) {
+			c->piece.va += size;
+			c->count->absent++;
+		}
+		return 0;
+	}
+	c->piece.size = size;
+	*piece = c->piece;
+	bpf_ringbuf_submit(piece, wake_flag(c));
+	c->count->bytes += size;
+	c->piece.va += size;
+	return 0;
+}
+
+static long copy_next(uint32_t i, struct copying *c)
+{
+	uint64_t va = c->piece.va;
+
+	if (va >= c->piece.high_va)
+		return 1;
+	if (va < c->paged_va || c->piece.high_va - va <= 2 * EXACT_SHORT)
+		return copy_piece(c, EXACT_SHORT);
+	return copy_piece(c, EXACT_LONG);
+}
+
+static void copy_rest(struct copying *c)
+{
+	c->piece.va = c->piece.low_va;
+	bpf_loop(PIECES_MOST, copy_next, c, 0);
+	c->count->rests++;
+	c->count->limited += c->piece.end == EXACT_END_LIMIT;
+	c->count->lost += c->is_lost;
+}
+
+/* ---- samples ---- */
+
+static void take_sample(const struct sample *s)
+{
+	uint32_t zero = 0;
+	struct exact_thread *thread = find_thread(s->tid);
+	struct copying c = {
+		.piece = {.time_ns = s->time_ns, .sp = s->sp, .tid = s->tid},
+		.task = s->task,
+		.count = bpf_map_lookup_elem(&counts, &zero),
+	};
+	uint64_t need_va = 0;
+
+	if (!c.count)
+		return;
+	c.count->samples++;
+	if (thread)
+		note_sample(thread, s);
+	c.piece.low_va = s->sp + s->dump_bytes;
+	find_end(s, thread, &c);
+	if (c.piece.high_va <= c.piece.low_va)
+		return;
+	if (thread && thread->wanted != thread->given) {
+		thread->given = thread->wanted;
+		c.piece.is_wanted = 1;
+	} else if (thread && c.piece.high_va - c.piece.low_va > CHEAP_BYTES) {
+		need_va = marked_va(thread);
+	}
+	if (need_va) {
+		c.count->marked++;
+		need_va += MARGIN_BYTES;
+		if (need_va <= c.piece.low_va)
+			return;
+		if (need_va < c.piece.high_va) {
+			c.piece.high_va = need_va;
+			c.piece.end = EXACT_END_MARK;
+		}
+	}
+	copy_rest(&c);
+}
+
+/* Sets who was sampled and where its stack is. 0: it has none, or a 32-bit one. */
+static int find_stack(struct sample *s)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	s->task = task;
+	s->sp = regs->sp;
+	return !(task->flags & PF_KTHREAD) && task->mm && regs->cs == USER_CS;
+}
+
+/* The kernel fills in the sample's fields before it runs the program: these tell all. */
+SEC("perf_event") int on_sample_told(void *context)
+{
+	struct bpf_perf_event_data_kern *told = bpf_cast_to_kern_ctx(context);
+	struct sample s = {
+		.time_ns = told->data->time,
+		.tid = told->data->tid_entry.tid,
+		.dump_bytes = told->event->attr.sample_stack_user,
+	};
+
+	if (find_stack(&s))
+		take_sample(&s);
+	return 1;
+}
+
+/* It fills them in afterwards: the copy's time is a little before the sample's. */
+SEC("perf_event") int on_sample(void *context)
+{
+	struct sample s = {
+		.time_ns = bpf_ktime_get_ns(),
+		.tid = (uint32_t)bpf_get_current_pid_tgid(),
+		.dump_bytes = settings.dump_bytes,
+	};
+
+	if (find_stack(&s))
+		take_sample(&s);
+	return 1;
+}
