@@ -110,9 +110,10 @@ static int open_rings(struct perf_event_set *set)
 	return set->cpus.count > 0 ? 0 : ENODEV;
 }
 
-static size_t first_ring_bytes(void)
+static size_t first_ring_bytes(const struct perf_event_spec *spec)
 {
-	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN), size = RING_BYTES_MOST;
+	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+	size_t size = spec->ring_bytes_most ? spec->ring_bytes_most : RING_BYTES_MOST;
 
 	while (size > RING_BYTES_LEAST && size * cpus > RINGS_BYTES)
 		size /= 2;
@@ -121,7 +122,7 @@ static size_t first_ring_bytes(void)
 
 static struct error *open_largest_rings(struct perf_event_set *set)
 {
-	set->grant.ring_bytes = first_ring_bytes();
+	set->grant.ring_bytes = first_ring_bytes(&set->spec);
 	for (;;) {
 		int code = open_rings(set);
 
@@ -226,6 +227,7 @@ static int event_open(struct perf_event_set *set, const struct perf_event_cpu *c
 {
 	struct perf_event event = {.source = source, .cpu_number = cpu->number, .task = task};
 	struct perf_event_attr attr;
+	int code = 0;
 
 	attr_for(set, source, &attr);
 	attr.enable_on_exec = on_exec && is_sampler(source) && runs(set, source);
@@ -237,9 +239,11 @@ static int event_open(struct perf_event_set *set, const struct perf_event_cpu *c
 	if (event.fd < 0)
 		return errno;
 	if (ioctl(event.fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->anchor_fd[stream_of(source.role)]) ||
-		ioctl(event.fd, PERF_EVENT_IOC_ID, &event.id)) {
-		int code = errno;
-
+		ioctl(event.fd, PERF_EVENT_IOC_ID, &event.id))
+		code = errno;
+	if (!code && set->spec.exact && is_sampler(source))
+		code = exact_attach(set->spec.exact, event.fd);
+	if (code) {
 		close(event.fd);
 		return code;
 	}

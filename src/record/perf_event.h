@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "record/exact.h"
 #include "record/perf_attr.h"
 #include "record/ring.h"
 
@@ -64,11 +65,13 @@ struct perf_event_cpu {
 struct perf_event_spec {
 	uint64_t interval_ns;	   /* between samples of CPU time */
 	uint32_t halvings;	   /* clocks of half, a quarter … of that rate shall be there */
+	size_t ring_bytes_most;	   /* of samples, each CPU; 0: as many as are of use */
 	uint32_t stack_bytes_most; /* of the user stack in a sample; 0: as much as there can be */
 	bool switches;		   /* report context switches */
 	bool switch_stacks;	   /* and sample them, where that is granted */
 	const struct perf_counter *counters; /* [counter_count] */
 	size_t counter_count;
+	struct exact *exact; /* to be run at each sample; NULL: none is */
 };
 
 struct perf_event_set {

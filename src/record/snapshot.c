@@ -30,6 +30,7 @@ void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct obj
 void snapshot_deinit(struct snapshot *s)
 {
 	unwind_walker_destroy(s->walker);
+	vec_deinit(&s->rest.pieces);
 	stack_memory_deinit(&s->memory);
 	stack_tree_deinit(&s->tree);
 	kernel_map_deinit(&s->kernel);
@@ -178,6 +179,10 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	size_t inner;
 
 	stack_memory_begin(&s->memory, &p->space, sample);
+	if (s->exact) {
+		exact_rest(s->exact, sample, &s->rest);
+		stack_memory_add_rest(&s->memory, &s->rest);
+	}
 	walk(s, p, thread, sample, &stack);
 	inner = stack_memory_other_stack(&s->memory, &stack);
 	if (inner > 0)
@@ -188,6 +193,9 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	uint32_t node = intern_user(s, &stack);
 
 	unwind_history_keep(thread->history, &stack);
+	if (s->exact)
+		exact_learn(s->exact, sample, &s->rest, thread->history,
+			stack.end == UNWIND_NO_MEMORY || s->memory.asked);
 	return node;
 }
 

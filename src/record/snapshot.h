@@ -10,11 +10,13 @@
 
 #include "format/capture.h"
 #include "record/capture_writer.h"
+#include "record/exact.h"
 #include "record/kernel_map.h"
 #include "record/object_table.h"
 #include "record/perf_record.h"
 #include "record/process_table.h"
 #include "record/stack_memory.h"
+#include "record/stack_rest.h"
 #include "record/stack_tree.h"
 #include "unwind/walk.h"
 
@@ -26,7 +28,9 @@ struct snapshot {
 	struct stack_tree tree;
 	struct stack_memory memory;
 	struct unwind_walker *walker;
-	uint64_t reach_bytes; /* of the stack, from its pointer on, that the last walk took */
+	struct exact *exact;	/* what copies the rests of stacks; NULL: nothing does */
+	struct stack_rest rest; /* of the sample at hand */
+	uint64_t reach_bytes;	/* of the stack, from its pointer on, that the last walk took */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 };
 

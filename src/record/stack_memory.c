@@ -1,6 +1,6 @@
 /*
- * Stack memory of a sample.  Two windows are kept, the dump and one piece of the live process; the
- * walker is given one at a time, and asks here when it leaves it.
+ * Stack memory of a sample.  It is a row of windows: the dump, the pieces of the rest, and one
+ * piece of the live process.  The walker is given one at a time, and asks here when it leaves it.
  *
  * Pieces grow from 64 KB to 1 MB: most stacks that leave the dump do so by little, and a recursion
  * 65,536 deep has megabytes.
@@ -65,7 +65,15 @@ void stack_memory_begin(
 	m->memory.read = memory_read;
 	m->memory.read_code = memory_read_code;
 	m->memory.context = m;
+	m->memory.checks_wait = false;
+	m->rest = NULL;
 	stack_memory_restart(m);
+}
+
+void stack_memory_add_rest(struct stack_memory *m, const struct stack_rest *rest)
+{
+	m->rest = rest;
+	m->memory.checks_wait = true;
 }
 
 void stack_memory_restart(struct stack_memory *m)
@@ -161,20 +169,49 @@ static bool window_has(const struct unwind_memory *memory, uint64_t va)
 	return va >= memory->low_va && va < memory->high_va && memory->high_va - va >= 8;
 }
 
+/* Shows the piece of the rest that has va. False: none has. */
+static bool show_rest(struct stack_memory *m, uint64_t va)
+{
+	size_t low = 0, high = m->rest ? m->rest->pieces.count : 0;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct stack_piece *piece = &m->rest->pieces.data[middle];
+
+		if (va < piece->low_va) {
+			high = middle;
+		} else if (va - piece->low_va >= piece->size_bytes) {
+			low = middle + 1;
+		} else {
+			m->memory.bytes = piece->bytes;
+			m->memory.low_va = piece->low_va;
+			m->memory.high_va = piece->low_va + piece->size_bytes;
+			return window_has(&m->memory, va);
+		}
+	}
+	return false;
+}
+
+/* Shows a piece of the live process that has va. False: it is not to be had. */
+static bool show_live(struct stack_memory *m, uint64_t va)
+{
+	show_remote(m);
+	if (window_has(&m->memory, va))
+		return true;
+	if (m->raced || (m->rest && m->memory.is_check) || !fetch_piece(m, va))
+		return false;
+	show_remote(m);
+	return true;
+}
+
 static bool memory_read(struct unwind_memory *memory, uint64_t va, uint64_t *value)
 {
 	struct stack_memory *m = memory->context;
 
 	show_dump(m);
-	if (!window_has(memory, va)) {
-		show_remote(m);
-		if (!window_has(memory, va)) {
-			if (m->raced || !fetch_piece(m, va)) {
-				show_dump(m);
-				return false;
-			}
-			show_remote(m);
-		}
+	if (!window_has(memory, va) && !show_rest(m, va) && !show_live(m, va)) {
+		show_dump(m);
+		return false;
 	}
 	memcpy(value, memory->bytes + (va - memory->low_va), sizeof(*value));
 	return true;

@@ -2,9 +2,10 @@
 #define SONDE_RECORD_STACK_MEMORY_H
 
 /*
- * The memory that a stack is walked in: the dump that came with the sample, and, beyond it, the
- * live process, read at once.  The target has run on since the sample, so what is read is believed
- * only if the end of the dump, read again in the same call, is still what it was.
+ * The memory that a stack is walked in: the dump that came with the sample, the rest of the stack
+ * if somebody has copied that at the same moment, and, beyond these, the live process, read at
+ * once.  The target has run on since the sample, so what is read is believed only if the end of the
+ * dump, read again in the same call, is still what it was.
  *
  * A handler on a signal stack of its own is different: what lies behind the dump has nothing to do
  * with the interrupted stack.  There the piece that must be unchanged is the signal frame; the
@@ -17,6 +18,7 @@
 
 #include "record/object_table.h"
 #include "record/perf_record.h"
+#include "record/stack_rest.h"
 #include "unwind/walk.h"
 
 struct stack_memory {
@@ -26,7 +28,8 @@ struct stack_memory {
 	int64_t tid;
 	const uint8_t *dump; /* of [dump_low_va, dump_high_va) */
 	uint64_t dump_low_va, dump_high_va;
-	uint8_t *remote; /* of [remote_low_va, remote_high_va) */
+	const struct stack_rest *rest; /* NULL: nobody copies such */
+	uint8_t *remote;	       /* of [remote_low_va, remote_high_va) */
 	uint64_t remote_low_va, remote_high_va;
 	size_t remote_size;	/* that the next read asks for */
 	uint64_t check_high_va; /* the end of the piece of the dump that must be unchanged */
@@ -41,6 +44,11 @@ void stack_memory_deinit(struct stack_memory *m);
 /* Makes it the memory of one sample, whose record must stay. */
 void stack_memory_begin(
 	struct stack_memory *m, const struct unwind_space *space, const struct perf_sample *sample);
+/*
+ * Gives what was copied of the sample's stack besides its dump; it must stay.  Checks of reuse are
+ * then not worth a read of the live process: they wait for a rest that is whole.
+ */
+void stack_memory_add_rest(struct stack_memory *m, const struct stack_rest *rest);
 /* Forgets what was read of the live process: to be called before each walk. */
 void stack_memory_restart(struct stack_memory *m);
 /*
