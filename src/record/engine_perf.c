@@ -32,6 +32,8 @@
 /* So many samples missing, and such a part of all, make the CPUs' clocks worth their price. */
 #define SHORT_LIVES_LEAST 12
 #define SHORT_LIVES_PART  50
+/* Such a part of the time, at most, goes into asking the events what they count. */
+#define COUNTS_PART 200
 /* Events that hung up this long ago did not do so with the target's end. */
 #define HANG_UP_NS (SECOND_NS / 10)
 
@@ -40,6 +42,8 @@ struct engine_perf {
 	struct recording *recording;
 	const struct recorder_options *options;
 	struct perf_event_set events;
+	struct perf_event_counts counts; /* when last asked */
+	uint64_t counts_due_ns;		 /* not to be asked before */
 	struct perf_attach_result attached;
 	bool everybody; /* is the target */
 	struct ring_merge merge;
@@ -60,10 +64,27 @@ static struct engine_perf *self(struct engine *e)
 	return (struct engine_perf *)e;
 }
 
-/* Losses so far: the larger of what the rings told and what the events count. */
-static uint64_t lost_samples(const struct engine_perf *e)
+/*
+ * What the events count.  Where they are many it is asked less often than it is wanted, but is
+ * exact once sampling has stopped.
+ */
+static struct perf_event_counts event_counts(struct engine_perf *e)
 {
-	uint64_t counted = perf_event_set_lost(&e->events);
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (now_ns < e->counts_due_ns && !e->events.is_stopped)
+		return e->counts;
+	e->counts = perf_event_set_counts(&e->events);
+	uint64_t took_ns = clock_monotonic_ns() - now_ns;
+
+	e->counts_due_ns = now_ns + took_ns * COUNTS_PART;
+	return e->counts;
+}
+
+/* Losses so far: the larger of what the rings told and what the events count. */
+static uint64_t lost_samples(struct engine_perf *e)
+{
+	uint64_t counted = event_counts(e).lost;
 
 	return counted > e->lost_records ? counted : e->lost_records;
 }
@@ -208,14 +229,14 @@ static uint64_t wait_ns(struct engine *engine)
  * A task's clock starts with a whole interval, so of threads shorter than that it sees nothing, and
  * half a sample too little of all others.  Whether that is why many samples are missing.
  */
-static bool lives_are_short(const struct engine_perf *e)
+static bool lives_are_short(struct engine_perf *e)
 {
 	uint64_t explained = 2 * process_table_thread_total(e->recording->processes);
 
 	/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
 	if (explained < SHORT_LIVES_LEAST || e->halvings > 0)
 		return false;
-	uint64_t due = perf_event_set_cpu_ns(&e->events) / e->options->interval_ns;
+	uint64_t due = event_counts(e).cpu_ns / e->options->interval_ns;
 	uint64_t found = e->recording->samples + lost_samples(e);
 
 	if (found + SHORT_LIVES_LEAST > due || found > due - due / SHORT_LIVES_PART)
@@ -259,9 +280,8 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 	struct engine_perf *e = self(engine);
 
 	*counts = (struct engine_counts){
-		.cpu_ns = e->events.is_wide || e->attached.doubles
-				  ? UINT64_MAX
-				  : perf_event_set_cpu_ns(&e->events),
+		.cpu_ns = e->events.is_wide || e->attached.doubles ? UINT64_MAX
+								   : event_counts(e).cpu_ns,
 		.left_out = e->attached.left_out,
 		.lost = lost_samples(e),
 		.stolen_ns = e->stolen_ns,

@@ -21,8 +21,11 @@
 #include "record/sideband.h"
 #include "record/task_scan.h"
 
-/* From here on events on the CPUs cost the machine less than events on each thread. */
-#define WIDE_THREADS 256
+/*
+ * From so many on, events on the CPUs cost less than events on each thread: opening one takes some
+ * 10 us.
+ */
+#define WIDE_EVENTS 8192
 /* Descriptors that are left for load objects and files. */
 #define RESERVED_FDS 192
 /* Scans at most; each but the first finds only what was made in the one before. */
@@ -253,8 +256,9 @@ static bool has_room(struct attach *a, size_t count)
 static void choose_events(struct attach *a)
 {
 	size_t count = a->tasks.count;
+	bool many = count * perf_event_set_task_fds(a->set) >= WIDE_EVENTS;
 
-	if ((count >= WIDE_THREADS || !has_room(a, count)) && perf_event_set_add(a->set, -1) == 0)
+	if ((many || !has_room(a, count)) && perf_event_set_add(a->set, -1) == 0)
 		return;
 	if (has_room(a, count))
 		return;

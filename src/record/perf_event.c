@@ -493,23 +493,21 @@ static struct event_count read_count(int fd)
 	return count;
 }
 
-uint64_t perf_event_set_cpu_ns(const struct perf_event_set *set)
+struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set)
 {
-	uint64_t sum = 0;
+	struct perf_event_counts sum = {0};
 
-	for (size_t i = 0; i < set->events.count; i++)
-		if (set->events.data[i].source.role == PERF_ROLE_CLOCK)
-			sum += read_count(set->events.data[i].fd).value;
-	return sum;
-}
+	for (size_t i = 0; i < set->events.count; i++) {
+		const struct perf_event *event = &set->events.data[i];
 
-uint64_t perf_event_set_lost(const struct perf_event_set *set)
-{
-	uint64_t sum = 0;
+		if (!is_sampler(event->source))
+			continue;
+		struct event_count count = read_count(event->fd);
 
-	for (size_t i = 0; i < set->events.count; i++)
-		if (is_sampler(set->events.data[i].source))
-			sum += read_count(set->events.data[i].fd).lost;
+		sum.lost += count.lost;
+		if (event->source.role == PERF_ROLE_CLOCK)
+			sum.cpu_ns += count.value;
+	}
 	return sum;
 }
 

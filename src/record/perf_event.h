@@ -134,10 +134,12 @@ bool perf_event_set_widen(struct perf_event_set *set);
 void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool small);
 uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
 
-/* CPU time that the clocks have counted, in all processes, those still alive too; not if wide. */
-uint64_t perf_event_set_cpu_ns(const struct perf_event_set *set);
-/* Records that found no room in the sample rings; 0 where the kernel does not tell. */
-uint64_t perf_event_set_lost(const struct perf_event_set *set);
+struct perf_event_counts {
+	uint64_t cpu_ns; /* of all processes, those still alive too; means nothing if wide */
+	uint64_t lost;	 /* found no room in the sample rings; 0 where the kernel does not tell */
+};
+/* Asks each event, which interrupts the threads that run. */
+struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set);
 /* Whether the kernel has taken all clocks off their tasks: these are gone, or more powerful now. */
 bool perf_event_set_hung_up(const struct perf_event_set *set);
 /* Stops the sampling, or lets it go on. */

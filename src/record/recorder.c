@@ -276,6 +276,8 @@ static void record_to_the_end(struct recorder *r)
 		target_look(&r->target);
 		look_around(r);
 	}
+	/* First, so that what is counted then is what was taken. */
+	r->engine->ops->stop(r->engine);
 	drain_and_flush(r);
 }
 
@@ -445,7 +447,6 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 	write_counters(r);
 	fill_result(r, result);
 	write_end(r, result);
-	r->engine->ops->stop(r->engine);
 	return NULL;
 }
 

@@ -18,6 +18,9 @@
 #include "base/clock.h"
 #include "record/proc_stat.h"
 
+/* What a process has used is asked so often; the kernel adds up all its threads for that. */
+#define ASK_NS (SECOND_NS / 10)
+
 /* ---- processes ---- */
 
 static void user_name(uid_t uid, char *name, size_t size)
@@ -140,7 +143,11 @@ static bool fd_is_readable(int fd)
 /* Whether all have ended. */
 static bool look_at_processes(struct target *t)
 {
-	bool all = true;
+	uint64_t now_ns = clock_monotonic_ns();
+	bool all = true, ask = now_ns >= t->ask_ns;
+
+	if (ask)
+		t->ask_ns = now_ns + ASK_NS;
 
 	for (size_t i = 0; i < t->processes.count; i++) {
 		struct target_process *p = &t->processes.data[i];
@@ -150,7 +157,8 @@ static bool look_at_processes(struct target *t)
 		bool ended = fd_is_readable(p->fd);
 
 		/* Before its parent has waited for it, it can still be asked. */
-		process_look(p);
+		if (ask || ended)
+			process_look(p);
 		all &= ended;
 		if (!ended)
 			continue;

@@ -45,6 +45,7 @@ struct target {
 
 	struct launch launch; /* of the command */
 	VEC(struct target_process) processes;
+	uint64_t ask_ns; /* when to ask next what they have used */
 	struct target_cpu machine_first;
 	bool ended;
 	int wait_status;     /* if ended: of the command */
