@@ -1,5 +1,5 @@
 /*
- * Function boundaries from unwind entries.
+ * Function boundaries from unwind entries; of objects that hardly have any, from the code.
  *
  * .eh_frame_hdr holds a table of (start, entry) that is sorted, so that a function is found by
  * bisection and one entry read for where it ends.  A table is believed only if it is sorted as a
@@ -17,9 +17,13 @@
 
 #include "base/alloc.h"
 #include "obj/cfi_parse.h"
+#include "obj/code_frames.h"
 #include "obj/objfile.h"
 
 #define ENTRY_BYTES 8
+/* Start-up code alone has some entries; and code larger than this is not looked through. */
+#define ENTRIES_FEW 16
+#define CODE_MOST   ((uint64_t)64 << 20)
 
 struct function_starts {
 	struct cfi_section sections[2];
@@ -95,6 +99,56 @@ static void walk(struct function_starts *s)
 	cfi_entries_deinit(&entries);
 }
 
+static void add_code_starts(const struct cfi_code *code, size_t range, struct code_starts *starts)
+{
+	uint64_t low = code->ranges[range].low, size = code->ranges[range].high - low;
+
+	if (size > CODE_MOST)
+		return;
+	uint8_t *bytes = xalloc(size);
+	struct code_piece piece = {.obj_addr = low, .bytes = bytes, .size = size};
+
+	if (code->read(code->context, low, bytes, size))
+		code_frames_find_starts(&piece, starts);
+	free(bytes);
+}
+
+static void add_extents(
+	struct function_starts *s, const struct cfi_code *code, const struct code_starts *starts)
+{
+	for (size_t i = 0; i < code->count; i++) {
+		uint64_t low = code->ranges[i].low;
+		while (low < code->ranges[i].high) {
+			uint64_t next = code_starts_from(starts, low + 1);
+			uint64_t high = next < code->ranges[i].high ? next : code->ranges[i].high;
+			vec_push(&s->extents, (struct function_extent){low, high});
+			low = high;
+		}
+	}
+}
+
+/* Takes the place of what entries there are. */
+static void look_through_code(struct function_starts *s, struct objfile *object)
+{
+	struct code_starts starts = {0};
+	struct cfi_code code;
+
+	objfile_code(object, &code);
+	for (size_t i = 0; i < code.count; i++)
+		add_code_starts(&code, i, &starts);
+	if (starts.addrs.count == 0)
+		return;
+	objfile_add_relocated(object, &starts);
+	for (size_t i = 0; i < s->count; i++)
+		vec_push(&starts.addrs, start_at(s, i));
+	code_starts_sort(&starts);
+	s->extents.count = 0;
+	s->table = NULL;
+	add_extents(s, &code, &starts);
+	s->count = s->extents.count;
+	code_starts_deinit(&starts);
+}
+
 struct function_starts *function_starts_create(struct objfile *object)
 {
 	struct function_starts *s = xalloc(sizeof(*s));
@@ -104,6 +158,8 @@ struct function_starts *function_starts_create(struct objfile *object)
 	bool has_eh_frame = s->section_count && s->sections[0].kind != CFI_DEBUG_FRAME;
 	if (!has_eh_frame || !objfile_eh_frame_hdr(object, &header) || !take_table(s, &header))
 		walk(s);
+	if (s->count < ENTRIES_FEW)
+		look_through_code(s, object);
 	return s;
 }
 

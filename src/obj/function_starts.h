@@ -3,7 +3,8 @@
 
 /*
  * Where functions begin and end, for objects whose symbols do not say: unwind rules come in one
- * entry a function, and stripping leaves them, since exceptions need them.
+ * entry a function, and stripping leaves them, since exceptions need them.  Where there are hardly
+ * any, the code is looked through for what is called, pointed to, or begins like a function.
  *
  * What a compiler splits off a function (its cold part) has an entry of its own and so looks like a
  * function of its own.

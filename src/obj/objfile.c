@@ -557,8 +557,7 @@ static bool read_code(void *context, uint64_t obj_addr, uint8_t *bytes, size_t s
 	return chunk != NULL;
 }
 
-/* Functions that data point to, in programs that may be loaded anywhere. */
-static void add_relocated(struct objfile *file, struct code_starts *starts)
+void objfile_add_relocated(struct objfile *file, struct code_starts *starts)
 {
 	struct objfile_section relocations;
 	Elf64_Rela one;
@@ -576,7 +575,7 @@ static void add_starts(void *context, struct code_starts *starts)
 {
 	struct symtab *symtab = symtab_create(context, NULL);
 
-	add_relocated(context, starts);
+	objfile_add_relocated(context, starts);
 	for (size_t i = 0; i < symtab_count(symtab); i++)
 		vec_push(&starts->addrs, symtab_at(symtab, i).low);
 	symtab_destroy(symtab);

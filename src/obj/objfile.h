@@ -91,6 +91,9 @@ bool objfile_eh_frame_hdr(struct objfile *file, struct objfile_section *section)
 /* The machine code, for rules that are read off it; no ranges for other machines than x86-64. */
 struct cfi_code;
 void objfile_code(struct objfile *file, struct cfi_code *code);
+/* Adds what data point to, functions among it, in objects that may be loaded anywhere. */
+struct code_starts;
+void objfile_add_relocated(struct objfile *file, struct code_starts *starts);
 
 /*
  * Unwind rules from .eh_frame and .debug_frame, off code that these do not cover, and for start-up

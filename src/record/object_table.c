@@ -2,11 +2,12 @@
  * The registry of load objects.  Identity of a file: its path and its build-id; without a build-id,
  * path, inode and time of last change.  Files are opened through /proc/PID/root, so that the path
  * means what it means to the process, in its mount namespace; a deleted file through
- * /proc/PID/map_files or /proc/PID/exe.  What was opened must be what was mapped: the build-id is
- * compared, or the inode.
+ * /proc/PID/map_files, /proc/PID/exe or /proc/PID/fd.  What was opened must be what was mapped: the
+ * build-id is compared, or the inode.
  */
 #include "record/object_table.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -141,13 +142,35 @@ static int open_by_mapping(const struct object_origin *origin)
 	return open_regular(path, origin->inode);
 }
 
-static int origin_open(const struct object_origin *origin)
+/* A file without a name, which the process may still have open: this works without privileges. */
+static int open_by_descriptor(const struct object_origin *origin)
 {
+	char *folder = xasprintf("/proc/%" PRId64 "/fd", origin->pid);
+	DIR *dir = origin->inode ? opendir(folder) : NULL;
+	const struct dirent *entry;
 	int fd = -1;
 
-	if (!str_ends_with(origin->path, deleted_mark))
-		fd = open_by_path(origin);
-	return fd >= 0 ? fd : open_by_mapping(origin);
+	while (fd < 0 && dir && (entry = readdir(dir))) {
+		char *path = xasprintf("%s/%s", folder, entry->d_name);
+		struct stat st;
+		if (stat(path, &st) == 0 && st.st_ino == origin->inode)
+			fd = open_regular(path, origin->inode);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	free(folder);
+	return fd;
+}
+
+static int origin_open(const struct object_origin *origin)
+{
+	bool is_gone = str_ends_with(origin->path, deleted_mark);
+	int fd = is_gone ? -1 : open_by_path(origin);
+
+	if (fd < 0)
+		fd = open_by_mapping(origin);
+	return fd >= 0 || !is_gone ? fd : open_by_descriptor(origin);
 }
 
 /* ---- identity ---- */
@@ -192,6 +215,29 @@ static uint32_t mapped_with_build_id(struct object_table *t, const struct object
 	return number;
 }
 
+/* It may hold a library as well as made code. */
+static bool is_memfd(struct str path)
+{
+	return str_starts_with(path, STR("/memfd:"));
+}
+
+/* Code without a file: one object a process, as its addresses mean nothing elsewhere. */
+static uint32_t mapped_anonymous(struct object_table *t, const struct object_origin *origin)
+{
+	char key[48];
+	uint32_t number;
+
+	snprintf(key, sizeof(key), "[anon]\n%" PRId64, origin->pid);
+	if (str_table_find(&t->keys, str_from(key), &number))
+		return number;
+	return object_add(t, str_from(key),
+		(struct load_object){.kind = CAPTURE_OBJECT_JIT,
+			.state = OBJECT_CLOSED,
+			.pid = origin->pid,
+			.path = STR("[anon]"),
+			.fd = -1});
+}
+
 /* Without the kernel's word the file is opened to see whether it has a build-id. */
 static uint32_t mapped_without_build_id(struct object_table *t, const struct object_origin *origin)
 {
@@ -208,6 +254,12 @@ static uint32_t mapped_without_build_id(struct object_table *t, const struct obj
 	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fd);
 	struct objfile *file = fd >= 0 ? open_objfile(fd_path) : NULL;
 
+	if (!file && is_memfd(origin->path)) {
+		free(key);
+		if (fd >= 0)
+			close(fd);
+		return mapped_anonymous(t, origin);
+	}
 	number = object_add(t, str_from(key),
 		(struct load_object){.kind = CAPTURE_OBJECT_USER,
 			.pid = origin->pid,
@@ -232,35 +284,16 @@ static uint32_t mapped_vdso(struct object_table *t, const struct object_origin *
 			.fd = -1});
 }
 
-/* Code without a file: one object a process, as its addresses mean nothing elsewhere. */
-static uint32_t mapped_anonymous(struct object_table *t, const struct object_origin *origin)
-{
-	char key[48];
-	uint32_t number;
-
-	snprintf(key, sizeof(key), "[anon]\n%" PRId64, origin->pid);
-	if (str_table_find(&t->keys, str_from(key), &number))
-		return number;
-	return object_add(t, str_from(key),
-		(struct load_object){.kind = CAPTURE_OBJECT_JIT,
-			.state = OBJECT_CLOSED,
-			.pid = origin->pid,
-			.path = STR("[anon]"),
-			.fd = -1});
-}
-
 static bool path_is_file(struct str path)
 {
 	return path.size > 1 && path.data[0] == '/' && path.data[1] != '/' &&
-	       !str_starts_with(path, STR("/dev/zero")) && !str_starts_with(path, STR("/SYSV")) &&
-	       !str_starts_with(path, STR("/memfd:"));
+	       !str_starts_with(path, STR("/dev/zero")) && !str_starts_with(path, STR("/SYSV"));
 }
 
 uint32_t object_table_mapped(struct object_table *t, const struct object_origin *origin)
 {
 	if (str_equal(origin->path, STR("[vdso]")))
 		return mapped_vdso(t, origin);
-	/* A memfd may hold a library as well as made code; with a build-id it is the former. */
 	if (origin->build_id[0])
 		return mapped_with_build_id(t, origin);
 	if (path_is_file(origin->path))

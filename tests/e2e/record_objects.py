@@ -1,0 +1,268 @@
+"""Recordings of all kinds of programs: statically linked, musl, Go, Rust, C++; and of code that comes
+from odd places. Each must be walked to its roots, with the right names."""
+
+import shutil
+
+import harness
+import recording
+
+
+def needs(*tools):
+	for tool in tools:
+		if not shutil.which(tool):
+			raise harness.Skip(f"there is no {tool}")
+
+
+ROOTS = {"_start", "_dlstart", "clone", "__clone", "__clone3", "clone3", "[truncated]"}
+
+
+def check_roots(r):
+	"""All stacks begin where programs and threads begin. musl's clone has no name when stripped."""
+	wrong = {frames[0] for frames, _ in r.stacks if frames and frames[0] not in ROOTS
+		and not frames[0].startswith("[libc.so+")}
+	assert not wrong, wrong
+
+
+# ---- ways of linking ----
+
+def record_linked(folder, *flags, compiler=None):
+	"""The programs that print their truth, linked and compiled like that."""
+	def build(name):
+		return harness.compile_c(folder, recording.PROGRAMS / f"{name}.c", *recording.FLAGS, *flags,
+			name=name, compiler=compiler)
+	for name, arguments in (("shares", [2500]), ("deep", [1000, 120]), ("threads", [4, 400]),
+		("processes", [30]), ("signal_stack", [20000])):
+		r = recording.record(folder, build(name), *arguments, name=f"{name}.prof")
+		r.check_truth(r.done.out)
+		r.check_whole()
+		check_roots(r)
+
+
+def test_static(folder):
+	record_linked(folder, "-static")
+
+
+def test_static_pie(folder):
+	record_linked(folder, "-static-pie")
+
+
+def test_musl(folder):
+	needs("musl-gcc")
+	record_linked(folder, compiler="musl-gcc")
+
+
+def test_static_musl(folder):
+	needs("musl-gcc")
+	record_linked(folder, "-static", compiler="musl-gcc")
+
+
+# ---- languages ----
+
+def check_go(r):
+	r.check_whole()
+	for name in ("main.inMain", "main.inRoutine", "main.inDeep"):
+		assert r.share(name) > 0.1, (name, r.share(name))
+	assert abs(r.share("main.inRoutine") / r.share("main.inDeep") - 1) < 0.3, r.stacks
+	for frames, _ in r.stacks:
+		if "main.inMain" in frames and "[truncated]" not in frames:
+			assert frames[:3] == ["runtime.goexit", "runtime.main", "main.main"], frames
+		if frames[-2:] == ["main.inDeep", "main.spin"] and "[truncated]" not in frames:
+			assert frames.count("main.inDeep") == 101, frames
+
+
+def record_go(folder, *options):
+	needs("go")
+	program = folder / "code"
+	harness.check(harness.run("go", "build", *options, "-o", program, recording.PROGRAMS / "code.go",
+		env={"CGO_ENABLED": "0", "GOCACHE": str(folder / "cache"), "GO111MODULE": "off",
+			"GOFLAGS": "", "HOME": str(folder)}, timeout=300))
+	return recording.record(folder, program, 200)
+
+
+def test_go(folder):
+	check_go(record_go(folder))
+
+
+def test_stripped_go(folder):
+	check_go(record_go(folder, "-ldflags", "-s -w"))
+
+
+def record_rust(folder, *options):
+	needs("rustc")
+	program = folder / "code"
+	done = harness.run("rustc", "-O", *options, "-o", program, recording.PROGRAMS / "code.rs",
+		timeout=300)
+	if done.status:
+		raise harness.Skip("rustc does not work here")
+	r = recording.record(folder, program, 150)
+	r.check_whole()
+	return r
+
+
+def check_rust(r, method):
+	parts = {"code::in_main": 0.25, "code::in_thread": 0.25, method: 0.25}
+	for name, part in parts.items():
+		assert abs(r.share(name) - part) < 0.08, (name, r.share(name))
+	assert any(frames.count("code::throw") == 20 for frames, _ in r.stacks)
+
+
+def test_rust(folder):
+	check_rust(record_rust(folder), "<code::Square as code::Shape>::area")
+
+
+def test_rust_with_names_of_version_0(folder):
+	r = record_rust(folder, "-C", "symbol-mangling-version=v0")
+	check_rust(r, "<code::Square as code::Shape>::area::<u32>")
+
+
+def record_throws(folder, compiler):
+	needs(compiler)
+	program = folder / "throws"
+	harness.check(harness.run(compiler, *recording.FLAGS, recording.PROGRAMS / "throws.cpp", "-o",
+		program))
+	r = recording.record(folder, program, 250)
+	r.check_whole()
+	r.check_captured()
+	clean, area = "shapes::Guard::clean()", "shapes::Square::area(unsigned long)"
+	assert abs(r.share(clean) / r.share(area) - 1) < 0.25, (r.share(clean), r.share(area))
+	assert r.share(area) > 0.3
+	assert 0 < r.share("shapes::caught(std::exception const&)") < 0.1
+	assert any(frames.count("shapes::thrower(int)") == 20 for frames, _ in r.stacks)
+	for frames, _ in r.stacks:
+		if "_Unwind_RaiseException" in frames and "[truncated]" not in frames:
+			assert "main" in frames, frames
+
+
+def test_exceptions(folder):
+	record_throws(folder, "g++")
+
+
+def test_exceptions_by_clang(folder):
+	record_throws(folder, "clang++")
+
+
+# ---- files that go ----
+
+def record_changed(folder, change):
+	"""Records a program to whose file something is done while it runs."""
+	program = recording.program(folder, "shares")
+	r = recording.record(folder, "sh", "-c", f"{program} 3000 & "
+		f"until [ /proc/$!/exe -ef {program} ]; do sleep 0.02; done; sleep 0.1; {change}; wait")
+	r.check_whole()
+	assert r.share("shared", exclusive=True) > 0.4
+	return r
+
+
+def test_a_program_that_is_deleted(folder):
+	record_changed(folder, f"rm {folder}/shares")
+
+
+def test_a_program_that_is_replaced(folder):
+	other = recording.program(folder, "mutual")
+	record_changed(folder, f"mv {other} {folder}/shares")
+
+
+def test_a_program_that_is_replaced_before_it_is_sampled(folder):
+	"""The file at the path is another one before the first sample of its code is looked at."""
+	other = recording.program(folder, "mutual")
+	program = recording.program(folder, "shares", "-Wl,--build-id=none")
+	r = recording.record(folder, "sh", "-c",
+		f"{program} 2000 & mv {other} {program}; wait", name="late.prof")
+	names = {frame for frames, _ in r.stacks for frame in frames}
+	assert not names & {"first", "second", "third"}, names
+
+
+# ---- code from elsewhere ----
+
+def test_a_program_in_a_memfd(folder):
+	program = recording.program(folder, "shares")
+	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "exec", program, 2500)
+	r.check_truth(r.done.out)
+	r.check_whole()
+
+
+def test_a_program_in_a_memfd_without_build_id(folder):
+	program = recording.program(folder, "shares", "-Wl,--build-id=none")
+	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "exec", program, 2500)
+	r.check_truth(r.done.out)
+	r.check_whole()
+
+
+def record_library_in_memfd(folder, *flags):
+	library = recording.program(folder, "one.so", "-shared", "-fPIC", "-DCALLED_NAME=called_one",
+		*flags, source="plugin")
+	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "dlopen", library)
+	r.check_whole()
+	assert r.share("called_one", exclusive=True) > 0.95, r.stacks
+	assert r.share("use_library") > 0.95
+
+
+def test_a_library_in_a_memfd(folder):
+	record_library_in_memfd(folder)
+
+
+def test_a_library_in_a_memfd_without_build_id(folder):
+	record_library_in_memfd(folder, "-Wl,--build-id=none")
+
+
+# ---- namespaces ----
+
+def needs_namespaces(*options):
+	recording.needs_root()
+	recording.needs_sampling()
+	if not shutil.which("unshare") or harness.run("unshare", *options, "true").status != 0:
+		raise harness.Skip("such namespaces are not allowed here")
+
+
+def test_mount_and_pid_namespaces(folder):
+	needs_namespaces("-m", "-p", "-f")
+	program = recording.program(folder, "shares")
+	hidden = folder / "hidden"
+	hidden.mkdir()
+	r = recording.record(folder, "unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c",
+		f"mount -t tmpfs none {hidden} && cp {program} {hidden}/inside && {hidden}/inside 2500")
+	r.check_whole()
+	assert r.share("shared", exclusive=True) > 0.4
+
+
+def test_another_root(folder):
+	recording.needs_root()
+	needs("chroot")
+	root = folder / "root"
+	root.mkdir()
+	program = recording.program(root, "shares", "-static")
+	r = recording.record(folder, "chroot", root, f"/{program.name}", 2500)
+	r.check_truth(r.done.out)
+	r.check_whole()
+
+
+# ---- storms ----
+
+def record_storm(folder, kind, rounds=250):
+	program = recording.program(folder, "storms")
+	r = recording.record(folder, program, kind, rounds)
+	r.check_whole()
+	assert r.share("in_child") > 0.3, r.share("in_child")
+	assert r.stats["lost"] == 0, r.stats
+	for frames, _ in r.stacks:
+		if "in_child" in frames:
+			assert frames[-1] == "in_child" and "main" in frames, frames
+
+
+def test_a_storm_of_forks(folder):
+	record_storm(folder, "fork")
+
+
+def test_a_storm_of_vforks(folder):
+	record_storm(folder, "vfork")
+
+
+def test_a_storm_of_spawns(folder):
+	record_storm(folder, "spawn")
+
+
+def test_a_storm_of_execs(folder):
+	record_storm(folder, "exec")
+
+
+harness.main()
