@@ -354,6 +354,7 @@ enum { TALLY_SIZE = 32 };
 struct function {
 	const struct code_piece *code;
 	struct frame_state *before;  /* [code->size], by offset; of instructions' first bytes */
+	uint8_t *sizes;		     /* likewise; 0: not decoded yet */
 	VEC(uint32_t) open;	     /* offsets that are reached and not gone on from */
 	struct frame_state at_table; /* the state at the last jump by a table */
 	struct {
@@ -401,11 +402,24 @@ static void reach(struct function *f, uint64_t at, const struct frame_state *sta
 	count_state(f, state);
 }
 
+static struct x86_instruction decode(struct function *f, size_t at)
+{
+	struct x86_instruction i = decode_at(f->code, at);
+
+	f->sizes[at] = i.size;
+	return i;
+}
+
+static size_t size_at(struct function *f, size_t at)
+{
+	return f->sizes[at] ? f->sizes[at] : decode(f, at).size;
+}
+
 /* Follows one path until it ends or meets what was reached before. */
 static void follow(struct function *f, size_t at)
 {
 	while (at < f->code->size) {
-		struct x86_instruction i = decode_at(f->code, at);
+		struct x86_instruction i = decode(f, at);
 		struct frame_state next = after(f->before[at], &i);
 
 		/* A call that is the first thing on another stack is the outermost one there. */
@@ -434,10 +448,10 @@ static void follow_all(struct function *f)
 }
 
 /* What no jump leads to: fill, then the body again, or another function. */
-static size_t skip_padding(const struct function *f, size_t at)
+static size_t skip_padding(struct function *f, size_t at)
 {
 	while (at < f->code->size && !f->before[at].is_reached) {
-		struct x86_instruction i = decode_at(f->code, at);
+		struct x86_instruction i = decode(f, at);
 		if (!is_padding(&i, f->code->bytes[at]))
 			break;
 		at += i.size;
@@ -468,7 +482,7 @@ static void follow_function(struct function *f)
 			reach(f, at, &body);
 			follow_all(f);
 		}
-		at += decode_at(f->code, at).size;
+		at += size_at(f, at);
 	}
 }
 
@@ -511,7 +525,7 @@ static size_t signal_return_size(const struct code_piece *code, size_t at)
 	return sizeof(bytes);
 }
 
-static void add_rows(const struct function *f, struct cfi_rows *rows)
+static void add_rows(struct function *f, struct cfi_rows *rows)
 {
 	struct frame_state last = {.is_reached = false};
 
@@ -525,18 +539,21 @@ static void add_rows(const struct function *f, struct cfi_rows *rows)
 		if (!is_same_rule(&last, &state))
 			add_row(rows, f->code->obj_addr + at, &state);
 		last = state;
-		at += signal_return ? signal_return : decode_at(f->code, at).size;
+		at += signal_return ? signal_return : size_at(f, at);
 	}
 }
 
 static void add_part(const struct code_piece *code, struct cfi_rows *rows)
 {
-	struct function f = {.code = code, .before = xcalloc(code->size, sizeof(*f.before))};
+	struct function f = {.code = code,
+		.before = xcalloc(code->size, sizeof(*f.before)),
+		.sizes = xcalloc(code->size, sizeof(*f.sizes))};
 
 	follow_function(&f);
 	add_rows(&f, rows);
 	vec_deinit(&f.open);
 	free(f.before);
+	free(f.sizes);
 }
 
 void code_frames_add_rows(const struct code_piece *code, struct cfi_rows *rows)
