@@ -41,6 +41,10 @@ struct error *ability_refusal(const struct error *cause)
 	if (cause->code == ENOSYS && !under_seccomp())
 		return error_new(
 			ERROR_UNSUPPORTED, "this kernel has no perf events (%s)", cause->message);
+	if (cause->code == EMFILE)
+		return error_new(ERROR_UNSUPPORTED,
+			"sampling could not be set up: %s: allow more with `ulimit -n`",
+			cause->message);
 	if (cause->code != EACCES && cause->code != EPERM && cause->code != ENOSYS)
 		return error_new(
 			ERROR_UNSUPPORTED, "sampling could not be set up: %s", cause->message);

@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 /* All rings together, where that much may be locked; beyond RING_BYTES_MOST nothing is gained. */
-#define RINGS_BYTES	 ((size_t)64 << 20)
-#define RING_BYTES_MOST	 ((size_t)8 << 20)
-#define RING_BYTES_LEAST ((size_t)64 << 10)
+#define RINGS_BYTES	((size_t)64 << 20)
+#define RING_BYTES_MOST ((size_t)8 << 20)
+/* A dozen of the smallest samples: little, but one user's recordings share what they may lock. */
+#define RING_BYTES_LEAST ((size_t)16 << 10)
 /* The other rings are a sixteenth of it: a map is about 130 bytes, a thread's life 150. */
-#define OTHER_BYTES_LEAST ((size_t)16 << 10)
+#define OTHER_BYTES_LEAST ((size_t)8 << 10)
 /* About what a new program reports: its files are best opened while it lives. */
 #define TRACK_WAKE_BYTES 1024u
 /* A record is at most 65,535 bytes, its other fields included; the kernel cuts the stack to fit. */
@@ -120,6 +121,16 @@ static size_t first_ring_bytes(const struct perf_event_spec *spec)
 	return size;
 }
 
+static struct error *ring_error(const struct perf_event_set *set, int code)
+{
+	return error_system(code, "a ring buffer of %zu KB for each CPU%s",
+		set->grant.ring_bytes >> 10,
+		code == EPERM ? " (other recordings hold the memory that you may lock: wait for "
+				"them, or allow more with `ulimit -l` or `sudo sysctl "
+				"kernel.perf_event_mlock_kb=4096`)"
+			      : "");
+}
+
 static struct error *open_largest_rings(struct perf_event_set *set)
 {
 	set->grant.ring_bytes = first_ring_bytes(&set->spec);
@@ -129,8 +140,7 @@ static struct error *open_largest_rings(struct perf_event_set *set)
 		if (!code)
 			return NULL;
 		if ((code != EPERM && code != ENOMEM) || set->grant.ring_bytes <= RING_BYTES_LEAST)
-			return error_system(code, "a ring buffer of %zu KB for each CPU",
-				set->grant.ring_bytes >> 10);
+			return ring_error(set, code);
 		set->grant.ring_bytes /= 2;
 	}
 }
