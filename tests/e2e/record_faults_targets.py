@@ -1,0 +1,173 @@
+"""Faults: targets that close, leave, rename and signal what is around them, sonde among it."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+
+import faults
+import harness
+import recording
+
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069]")
+HOSTILE = "bad\033]0;title\007\n\033[31m\u202ename"
+
+
+def test_a_target_that_closes_all_files(folder):
+	program = recording.program(folder, "fate")
+	r = faults.as_if_alone(folder, "bash", "-c",
+		f"for ((i = 0; i < 256; i++)); do eval \"exec $i>&-\" || :; done; exec {program} 100 exit 9")
+	assert r.done.status == 9 and r.share("work_for") > 0.8
+
+
+def test_streams_that_are_closed_already(folder):
+	program = recording.program(folder, "fate")
+	recording.needs_sampling()
+	# What would be 0, 1 or 2 must not become the recording, or the target's.
+	for number, closed in enumerate(("2>&-", "0<&- 1>&-", "0<&- 1>&- 2>&-")):
+		path, seen = folder / f"{number}.prof", [folder / f"{number}.alone", folder / f"{number}"]
+		command = f"ls /proc/self/fd > $0; exec {program} 60 exit 3"
+		for file, before in zip(seen, ("exec", f"exec {harness.SONDE} record -o {path}")):
+			harness.check(harness.run("sh", "-c", f"{before} sh -c '{command}' {file} {closed}"), 3)
+		assert seen[0].read_text() == seen[1].read_text()
+		r = recording.Recording(path)
+		r.check_captured()
+		assert not any(note["kind"] in ("bad-record", "incomplete") for note in r.notes), r.notes
+
+
+def test_a_target_that_leaves_its_folder(folder):
+	program = recording.program(folder, "fate")
+	place = folder / "place"
+	place.mkdir()
+	path = "here.prof"
+	done = harness.run(harness.SONDE, "record", "-o", path, "sh", "-c",
+		f"cd / && {program} 100 exit 0 && rmdir {place}/none; exit 5", cwd=place)
+	harness.check(done, 5)
+	assert recording.Recording(place / path).share("work_for") > 0.5
+
+
+def test_a_target_in_another_root(folder):
+	recording.needs_root()
+	jail = folder / "jail"
+	jail.mkdir()
+	recording.program(jail, "fate", "-static")
+	r = faults.as_if_alone(folder, "chroot", jail, "/fate", 150, "exit", 4)
+	assert r.done.status == 4 and r.share("work_for") > 0.8, r.stacks
+	r.check_whole()
+
+
+def test_a_target_that_is_removed_while_it_runs(folder):
+	program = recording.program(folder, "fate")
+	r = recording.record(folder, "sh", "-c",
+		f"{program} 150 exit 8 & sleep 0.05; rm {program}; wait $!", status=8)
+	assert r.share("work_for") > 0.8, r.stacks
+	r.check_whole()
+
+
+def test_names_with_control_characters(folder):
+	program = recording.program(folder, "fate")
+	hostile = folder / HOSTILE
+	shutil.move(program, hostile)
+	r = recording.record(folder, hostile, 100, "exit", 2, "\033[2J\n\u202e", status=2)
+	assert not CONTROL.search(r.done.err), r.done
+	for view in ("functions", "modules", "tree", "stats"):
+		for kind in ("text", "json") + (("folded",) if view == "tree" else ()):
+			assert not CONTROL.search(r.report("--view", view, "--format", kind)), (view, kind)
+	assert r.share("work_for") > 0.8
+
+
+def test_threads_named_with_control_characters(folder):
+	program = harness.compile_c(folder, f"""
+		#include <pthread.h>
+		#include "{recording.PROGRAMS}/spin.h"
+		KEEP void *work(void *x) {{
+			pthread_setname_np(pthread_self(), "\\033[31m\\n\\r\\x9bnm");
+			return (void *)spin(100000000, (uint64_t)x + 1);
+		}}
+		int main(void) {{
+			pthread_t t;
+			pthread_create(&t, NULL, work, NULL);
+			return pthread_join(t, NULL);
+		}}""", *recording.FLAGS)
+	r = recording.record(folder, program)
+	assert not CONTROL.search(r.done.err + r.report("--view", "functions")), r.done
+	assert r.share("work") > 0.8
+
+
+def test_a_long_command_line(folder):
+	program = recording.program(folder, "fate")
+	r = faults.as_if_alone(folder, program, 60, "exit", 3, *["x" * 100000] * 10)
+	assert r.done.status == 3 and r.stats["counted"] > 40
+	assert len(r.done.err) < 2000
+
+
+def test_signals_to_the_whole_group(folder):
+	program = recording.program(folder, "fate")
+	# sonde is in it too: it detaches, and ends as the target does.
+	r = faults.as_if_alone(folder, "sh", "-c", f"{program} 100 exit 0; kill -TERM 0; sleep 5",
+		start_new_session=True)
+	assert r.done.status == -signal.SIGTERM and r.stats["counted"] > 80, r.done
+
+
+def test_a_group_that_is_suspended(folder):
+	program = recording.program(folder, "fate")
+	running = recording.start(folder, program, 400, "exit", 6, start_new_session=True)
+	recording.wait_for_work(running.process.pid, 0.1)
+	os.killpg(running.process.pid, signal.SIGSTOP)
+	faults.wait_until(lambda: "\nState:\tT" in
+		open(f"/proc/{running.process.pid}/status").read(), "a stopped sonde")
+	os.killpg(running.process.pid, signal.SIGCONT)
+	assert running.end() == 6, running.err
+	running.recording.check_captured(0.95)
+
+
+def inherit_oddities():
+	"""What a careless parent leaves behind."""
+	signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+	signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+	signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+	signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD, signal.SIGUSR2})
+	resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+	os.nice(3)
+	os.umask(0o27)
+
+
+def test_what_a_careless_parent_leaves_reaches_the_target(folder):
+	# Read by a program that changes none of it, as a shell would.
+	r = faults.as_if_alone(folder, "grep", "-E", "^(Sig(Blk|Ign|Cgt)|Umask|NoNewPrivs)",
+		"/proc/self/status", preexec_fn=inherit_oddities)
+	assert r.done.status == 0 and "Umask:\t0027" in r.done.out, r.done
+	r = faults.as_if_alone(folder, "nice", preexec_fn=inherit_oddities)
+	assert r.done.out == "3\n" or os.nice(0) != 0, r.done
+	r = faults.as_if_alone(folder, "env")
+	assert r.done.out
+
+
+def test_a_target_that_makes_many_mappings(folder):
+	"""Executable ones, the same address again and again."""
+	program = harness.compile_c(folder, f"""
+		#include <string.h>
+		#include <sys/mman.h>
+		#include "{recording.PROGRAMS}/spin.h"
+		KEEP uint64_t between(uint64_t x) {{ return spin(20000, x) + 1; }}
+		int main(void) {{
+			uint64_t x = 1;
+			for (int i = 0; i < 5000; i++) {{
+				unsigned char *p = mmap((void *)0x700000000000, 4096,
+					PROT_READ | PROT_WRITE | PROT_EXEC,
+					MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+				memcpy(p, "\\xc3", 1);
+				((void (*)(void))p)();
+				x = between(x);
+				munmap(p, 4096);
+			}}
+			return x == 0;
+		}}""", *recording.FLAGS)
+	r = faults.as_if_alone(folder, program)
+	assert r.share("between") > 0.5, r.stacks
+	found = r.stats["counted"] + r.stats["lost"]
+	assert found >= 0.95 * r.stats["expected"] - 20 or "was not sampled" in r.done.err, r.done
+
+
+harness.main()
