@@ -65,7 +65,9 @@ static struct error *report_file(const struct report_options *options, const cha
 	err = read_profile(options, path, &profile);
 	if (err)
 		return err;
-	err = report_options_metrics(options, profile, queries, count, &metrics);
+	err = report_options_roots(options, &profile);
+	if (err == NULL)
+		err = report_options_metrics(options, profile, queries, count, &metrics);
 	if (err == NULL)
 		err = report_print(options, queries, count, profile, hint);
 	vec_deinit(&metrics.ids);

@@ -53,7 +53,9 @@ static struct error *report(
 	err = profile_read(options->record.output, NULL, &profile);
 	if (err)
 		return err;
-	err = report_options_metrics(&options->report, profile, queries, count, &metrics);
+	err = report_options_roots(&options->report, &profile);
+	if (err == NULL)
+		err = report_options_metrics(&options->report, profile, queries, count, &metrics);
 	if (err == NULL)
 		err = report_print(&options->report, queries, count, profile, NULL);
 	vec_deinit(&metrics.ids);

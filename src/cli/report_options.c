@@ -17,6 +17,7 @@ enum {
 	OPTION_COLLAPSE,
 	OPTION_ORDER,
 	OPTION_SPREAD,
+	OPTION_ROOTS,
 	OPTION_METRIC,
 	OPTION_SORT,
 	OPTION_COLUMNS,
@@ -44,6 +45,8 @@ const struct option_row report_view_rows[] = {
 		"of the tree's rows; default weight"},
 	{OPTION_SPREAD, 0, "spread", VALUE_NONE, NULL, NULL,
 		"make the k-th f in a stack a function of its own, f'k"},
+	{OPTION_ROOTS, 0, "roots", VALUE_CHOICE, "OF", roots_names,
+		"begin each stack with its process, or process and thread; default none"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "LIST", NULL,
 		"the figures to show, by name, with commas, or all"},
 	{OPTION_SORT, 's', "sort", VALUE_TEXT, "COLUMN", NULL,
@@ -123,6 +126,9 @@ struct error *report_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_SPREAD:
 		o->spread = true;
+		break;
+	case OPTION_ROOTS:
+		o->roots = (enum profile_roots)value_choice(value, roots_names);
 		break;
 	case OPTION_METRIC:
 		o->metric = value;
@@ -290,13 +296,12 @@ static struct error *set_level(const struct report_options *o, struct report_que
 {
 	const struct view *view = query->view;
 
-	query->level = view->level;
-	if (o->level < 0 || o->level == (int)view->level)
-		return NULL;
-	if (!view->has_levels)
+	query->level = o->level < 0 ? view->level : (enum level)o->level;
+	if (query->level != view->level && !view->has_levels)
 		return error_new(ERROR_USAGE, "--level: view %s is always at level %s", view->name,
 			level_names[view->level]);
-	query->level = (enum level)o->level;
+	if (o->roots != ROOTS_NONE && query->level == LEVEL_MODULE)
+		return error_new(ERROR_USAGE, "--roots: processes and threads are of no module");
 	return NULL;
 }
 
@@ -320,6 +325,21 @@ static struct error *make_query(const struct report_options *o, struct report_qu
 	if (err == NULL && o->columns)
 		err = set_columns(o->columns, query);
 	return err;
+}
+
+struct error *report_options_roots(const struct report_options *options, struct profile **profile)
+{
+	struct profile *rooted;
+
+	if (options->roots == ROOTS_NONE)
+		return NULL;
+	struct error *err = profile_with_roots(*profile, options->roots, &rooted);
+
+	if (err)
+		return err;
+	profile_destroy(*profile);
+	*profile = rooted;
+	return NULL;
 }
 
 struct error *report_options_queries(

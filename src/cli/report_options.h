@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/metric.h"
 #include "model/profile.h"
+#include "model/roots.h"
 #include "view/formats.h"
 #include "view/report.h"
 
@@ -28,6 +29,7 @@ struct report_options {
 	const struct view *views[REPORT_VIEWS_MAX];
 	size_t view_count;
 	int level, collapse, order, percent;
+	enum profile_roots roots;
 	bool spread, with_modules;
 	const char *metric, *sort, *columns;
 	int64_t limit;
@@ -50,6 +52,9 @@ struct report_options report_options_default(void);
 /* An option_set's work for the ids of the rows above; context is the struct report_options. */
 must_use struct error *report_options_set(void *context, int id, const char *value);
 
+/* Puts another in the place of *profile, as --roots asks. */
+must_use struct error *report_options_roots(
+	const struct report_options *options, struct profile **profile);
 /*
  * The queries, one for each view, *count ≤ REPORT_VIEWS_MAX, all but their metric.  Fails with
  * ERROR_USAGE where options contradict each other.  May fill in the options' views.

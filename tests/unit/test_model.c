@@ -12,6 +12,7 @@
 #include "../random_profile.h"
 #include "base/alloc.h"
 #include "model/builder.h"
+#include "model/roots.h"
 
 static struct builder *new_builder(void)
 {
@@ -521,6 +522,76 @@ static void random_profiles_pass(void **state)
 	}
 }
 
+static struct str frame_name(const struct profile *p, stack_id stack)
+{
+	const struct frame *f = &p->frames[p->stacks[stack.i].frame.i];
+
+	return profile_string(p, p->functions[f->function.i].name);
+}
+
+/* One stack in two threads of one process and in another process. */
+static struct profile *threaded_profile(void)
+{
+	struct builder *b = new_builder();
+	stack_id stack = builder_stack(b, (stack_id){0}, frame(b, "main"));
+	process_id one = builder_process(b, 10, 0, STR("one"));
+	process_id two = builder_process(b, 20, 0, STR("two"));
+	thread_id threads[] = {builder_thread(b, 10, one, 0, STR("one")),
+		builder_thread(b, 11, one, 0, STR("pool")),
+		builder_thread(b, 20, two, 0, STR("two"))};
+
+	stack = builder_stack(b, stack, frame(b, "work"));
+	for (int64_t i = 0; i < 6; i++)
+		builder_sample(b, stack, threads[i % 3], (uint64_t)i, &(int64_t){1 + i});
+	builder_note(b, NOTE_LOST, 3, "samples were lost");
+	return finish(b);
+}
+
+static void roots_are_processes_and_threads(void **state)
+{
+	static const char *const threads[] = {
+		"one (thread 10)", "pool (thread 11)", "two (thread 20)"};
+	struct profile *p = threaded_profile(), *by_process = NULL, *by_thread = NULL;
+
+	(void)state;
+	assert_null(profile_with_roots(p, ROOTS_PROCESS, &by_process));
+	assert_null(profile_with_roots(p, ROOTS_THREAD, &by_thread));
+	assert_int_equal(by_process->total[0], p->total[0]);
+	assert_int_equal(by_process->samples.count, p->samples.count);
+	assert_int_equal(by_process->note_count, 1);
+	assert_int_equal(by_process->stack_count, 1 + 2 * 3);
+	assert_int_equal(by_thread->stack_count, 1 + 2 + 3 * 3);
+	for (size_t i = 0; i < p->samples.count; i++) {
+		stack_id work = by_thread->samples.stack[i];
+		stack_id thread = by_thread->stacks[by_thread->stacks[work.i].parent.i].parent;
+		stack_id process = by_thread->stacks[thread.i].parent;
+
+		assert_string_equal(frame_name(by_thread, thread).data, threads[i % 3]);
+		assert_string_equal(
+			frame_name(by_thread, process).data, i % 3 == 2 ? "two (20)" : "one (10)");
+		assert_int_equal(by_thread->samples.weight[0][i], p->samples.weight[0][i]);
+	}
+	profile_destroy(p);
+	profile_destroy(by_process);
+	profile_destroy(by_thread);
+}
+
+static void roots_take_threads(void **state)
+{
+	struct builder *b = new_builder();
+	struct profile *p, *rooted = NULL;
+
+	(void)state;
+	builder_weight(b, builder_stack(b, (stack_id){0}, frame(b, "main")), &(int64_t){1}, 1);
+	p = finish(b);
+	struct error *err = profile_with_roots(p, ROOTS_PROCESS, &rooted);
+
+	assert_non_null(err);
+	assert_null(rooted);
+	error_destroy(err);
+	profile_destroy(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,6 +605,8 @@ int main(void)
 		cmocka_unit_test(sums_beyond_63_bits_are_refused),
 		cmocka_unit_test(check_finds_each_break),
 		cmocka_unit_test(random_profiles_pass),
+		cmocka_unit_test(roots_are_processes_and_threads),
+		cmocka_unit_test(roots_take_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,23 @@
+#ifndef SONDE_MODEL_ROOTS_H
+#define SONDE_MODEL_ROOTS_H
+
+#include "model/profile.h"
+
+enum profile_roots {
+	ROOTS_NONE,
+	ROOTS_PROCESS,
+	ROOTS_THREAD, /* within its process */
+	ROOTS_COUNT
+};
+/* "none", "process", "thread". */
+extern const char *const roots_names[ROOTS_COUNT + 1]; /* NULL at the end */
+
+/*
+ * A profile like p in which each stack begins with a frame for the process that it was sampled in,
+ * "NAME (PID)", and one for the thread, "NAME (thread TID)"; these have no load object.  It is the
+ * caller's, as p stays.  ERROR_UNSUPPORTED if p does not tell which threads were sampled.
+ */
+must_use struct error *profile_with_roots(
+	const struct profile *p, enum profile_roots roots, struct profile **rooted);
+
+#endif
