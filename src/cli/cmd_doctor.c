@@ -40,6 +40,16 @@ static enum verdict look_sampling(
 	return VERDICT_NO;
 }
 
+static enum verdict look_preload(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	(void)remedy;
+	snprintf(text, size,
+		a->preload ? "commands can be sampled by a library, where perf events are refused"
+			   : "libsonde-agent.so is not installed");
+	return a->preload ? VERDICT_OK : VERDICT_NO;
+}
+
 static enum verdict look_kernel(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
@@ -126,6 +136,7 @@ static enum verdict look_hardware(
 
 static const struct check checks[] = {
 	{"sampling", look_sampling},
+	{"preloading", look_preload},
 	{"kernel code", look_kernel},
 	{"kernel names", look_kernel_names},
 	{"ring buffers", look_rings},
@@ -148,6 +159,14 @@ static void print_check(const struct check *check, const struct recorder_ability
 		printf("%-14s %-8s more with: %s\n", "", "", remedy);
 }
 
+static const char *conclusion(const struct recorder_ability *ability)
+{
+	if (ability->perf_open)
+		return "sonde record works here.";
+	return ability->preload ? "sonde record works here, by a preloaded library."
+				: "sonde record can't sample here.";
+}
+
 static int doctor_run(const struct command *self, int argc, char **argv)
 {
 	struct recorder_ability ability;
@@ -161,8 +180,7 @@ static int doctor_run(const struct command *self, int argc, char **argv)
 	recorder_probe(&ability);
 	for (const struct check *check = checks; check->name; check++)
 		print_check(check, &ability);
-	printf("%s\n",
-		ability.perf_open ? "sonde record works here." : "sonde record can't sample here.");
+	printf("%s\n", conclusion(&ability));
 	return EXIT_SUCCESS;
 }
 

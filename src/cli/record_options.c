@@ -12,6 +12,7 @@ enum {
 	OPTION_FREQUENCY,
 	OPTION_INTERVAL,
 	OPTION_CLOCK,
+	OPTION_ENGINE,
 	OPTION_MAX_OVERHEAD,
 	OPTION_PID,
 	OPTION_ALL,
@@ -20,6 +21,8 @@ enum {
 };
 
 static const char *const clock_choices[] = {"virtual", NULL};
+/* By their enum recorder_engine. */
+static const char *const engine_choices[] = {"auto", "snapshot", "agent", NULL};
 
 const struct option_row record_option_rows[] = {
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL,
@@ -30,6 +33,8 @@ const struct option_row record_option_rows[] = {
 		"take a sample each TIME of CPU time, such as 500us or 10ms"},
 	{OPTION_CLOCK, 0, "clock", VALUE_CHOICE, "CLOCK", clock_choices,
 		"what is counted; virtual is CPU time"},
+	{OPTION_ENGINE, 0, "engine", VALUE_CHOICE, "ENGINE", engine_choices,
+		"what takes the samples: perf events, or a preloaded library (auto)"},
 	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", NULL,
 		"sample less often if recording costs more than PERCENT of the program's CPU time"},
 	{OPTION_PID, 'p', "pid", VALUE_TEXT, "PID[,PID...]", NULL,
@@ -108,6 +113,15 @@ static struct error *add_pids(struct record_request *request, const char *list)
 	return NULL;
 }
 
+static enum recorder_engine engine_named(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(engine_choices[i], name) != 0)
+		i++;
+	return (enum recorder_engine)i;
+}
+
 struct error *record_options_set(void *context, int id, const char *value)
 {
 	struct record_request *request = context;
@@ -139,6 +153,9 @@ struct error *record_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_DURATION:
 		err = value_time(value, &request->duration_ns);
+		break;
+	case OPTION_ENGINE:
+		request->engine = engine_named(value);
 		break;
 	case OPTION_QUIET:
 		request->quiet = true;

@@ -170,6 +170,11 @@ static void finish(const struct record_request *request, struct recorder *record
 	record_summary_deinit(&summary);
 }
 
+static void say_line(const char *line)
+{
+	message_print("%s", line);
+}
+
 void record_session_run(const struct record_request *request, struct record_outcome *outcome)
 {
 	bool progress = progress_is_wanted(request);
@@ -185,6 +190,8 @@ void record_session_run(const struct record_request *request, struct record_outc
 		.interval_ns = request->interval_ns,
 		.overhead_most = request->overhead_most,
 		.progress = progress ? show_progress : NULL,
+		.engine = request->engine,
+		.say = say_line,
 	};
 	struct recorder_result result;
 	struct recorder *recorder;

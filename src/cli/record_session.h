@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "record/recorder.h"
+
 #define RECORD_OUTPUT_DEFAULT "sonde.prof"
 /* 1,003 samples a second of CPU time: odd, so as not to fall in step with what happens each ms. */
 #define RECORD_INTERVAL_DEFAULT UINT64_C(997001)
@@ -31,6 +33,7 @@ struct record_request {
 	uint64_t duration_ns; /* 0: to the target's end */
 	const char *output;
 	uint64_t interval_ns; /* RECORD_INTERVAL_LEAST at least */
+	enum recorder_engine engine;
 	double overhead_most; /* share of the target's CPU time; 0: no limit */
 	bool quiet; /* no progress and no last lines; what went wrong is said all the same */
 	bool hint;  /* end with the next command to type */

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/agent_preload.h"
 #include "record/perf_event.h"
 #include "record/recorder.h"
 
@@ -105,6 +106,15 @@ static bool child_readable(void)
 	return got == (ssize_t)sizeof(there) && there == here;
 }
 
+static bool can_preload(void)
+{
+	char *library = agent_preload_library();
+	bool found = library != NULL;
+
+	free(library);
+	return found;
+}
+
 static void probe_sampling(struct recorder_ability *ability)
 {
 	struct perf_event_spec spec = {.interval_ns = 1000001};
@@ -141,4 +151,5 @@ void recorder_probe(struct recorder_ability *ability)
 	ability->seccomp = under_seccomp();
 	ability->kallsyms = kernel_symbols_readable();
 	ability->remote_reads = child_readable();
+	ability->preload = can_preload();
 }

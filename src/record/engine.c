@@ -1,7 +1,11 @@
 /*
- * Which engine records.
+ * Which engine records: perf events, or a preloaded library where these are refused.
  */
 #include "record/engine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "record/ability.h"
 
@@ -17,15 +21,56 @@ static struct error *refusal_of(const struct target *target, struct error *cause
 	return refusal;
 }
 
-struct error *engine_open(const struct engine_setup *setup, struct engine **engine)
+/* As a policy refuses perf events: the kernel's, or a container's. */
+static bool is_refusal(const struct error *err)
+{
+	return err->kind == ERROR_SYSTEM &&
+	       (err->code == EACCES || err->code == EPERM || err->code == ENOSYS);
+}
+
+static struct error *open_perf(const struct engine_setup *setup, struct engine **engine)
 {
 	struct error *err = target_start(setup->target, NULL);
 
 	if (err)
 		return err;
 	err = engine_perf_open(setup, engine);
+	if (err)
+		target_cancel(setup->target);
+	return err;
+}
+
+/* Where the library can't be had either, what is said is how to allow perf events. */
+static struct error *open_agent_instead(
+	const struct engine_setup *setup, struct error *cause, struct engine **engine)
+{
+	struct error *err = engine_agent_open(setup, engine);
+	char line[160];
+
+	if (err) {
+		error_destroy(err);
+		return refusal_of(setup->target, cause);
+	}
+	snprintf(line, sizeof(line),
+		"perf_event_open is refused (%s): sampling by a preloaded library",
+		strerror(cause->code));
+	if (setup->options->say)
+		setup->options->say(line);
+	error_destroy(cause);
+	return NULL;
+}
+
+struct error *engine_open(const struct engine_setup *setup, struct engine **engine)
+{
+	struct error *err;
+
+	if (setup->options->engine == RECORDER_ENGINE_AGENT)
+		return engine_agent_open(setup, engine);
+	err = open_perf(setup, engine);
 	if (!err)
 		return NULL;
-	target_cancel(setup->target);
+	if (setup->options->engine == RECORDER_ENGINE_AUTO && is_refusal(err) &&
+		setup->target->kind == TARGET_COMMAND)
+		return open_agent_instead(setup, err, engine);
 	return refusal_of(setup->target, err);
 }

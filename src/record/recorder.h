@@ -28,7 +28,14 @@ struct recorder_progress {
 	uint64_t samples, lost, elapsed_ns;
 };
 
+enum recorder_engine {
+	RECORDER_ENGINE_AUTO, /* snapshot, or agent where that is refused */
+	RECORDER_ENGINE_SNAPSHOT,
+	RECORDER_ENGINE_AGENT,
+};
+
 struct recorder_options {
+	enum recorder_engine engine;
 	enum target_kind kind; /* what is recorded: record/target.h */
 	char *const *command;  /* NULL-terminated argv; NULL where others than it are recorded */
 	const pid_t *pids;     /* [pid_count] to attach to */
@@ -40,10 +47,12 @@ struct recorder_options {
 	/* Called at most 10 times a second while the target runs; may be NULL. */
 	void (*progress)(void *context, const struct recorder_progress *progress);
 	void *progress_context;
+	/* Called with a line that the user must know before the target runs; may be NULL. */
+	void (*say)(const char *line);
 };
 
 struct recorder_result {
-	const char *engine; /* "snapshot" */
+	const char *engine; /* "snapshot", "agent" */
 	int wait_status;    /* of the command, as from wait4; 0: none; meaningless if detached */
 	bool detached;	    /* a second Ctrl-C, a SIGTERM, or its time's end let it go on alone */
 	int detach_signal;  /* which signal, 0: none */
@@ -109,6 +118,7 @@ struct recorder_ability {
 	int max_sample_rate;
 	bool kallsyms;	   /* kernel addresses readable */
 	bool remote_reads; /* process_vm_readv of a child works */
+	bool preload;	   /* the library to preload where there are no perf events is there */
 };
 void recorder_probe(struct recorder_ability *ability);
 

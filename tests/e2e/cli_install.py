@@ -21,10 +21,14 @@ def test_install_into_destdir(folder):
 	manuals = {f"share/man/man{p.suffix[1:]}/{p.name}" for p in (SOURCE_ROOT / "man").glob("*.[15]")}
 	completions = {"share/bash-completion/completions/sonde.bash", "share/zsh/site-functions/_sonde",
 		"share/fish/vendor_completions.d/sonde.fish"}
-	wanted = {prefix + f for f in {"bin/sonde"} | manuals | completions}
+	libraries = {f for f in found if f.endswith("/sonde/libsonde-agent.so")}
+	assert len(libraries) == 1, found
+	wanted = {prefix + f for f in {"bin/sonde"} | manuals | completions} | libraries
 	assert found == wanted, f"missing {wanted - found}, too many {found - wanted}"
 	assert os.access(folder / prefix / "bin/sonde", os.X_OK)
 	check(run(folder / prefix / "bin/sonde", "--version"))
+	doctor = check(run(folder / prefix / "bin/sonde", "doctor"))
+	assert "commands can be sampled by a library" in doctor.out, doctor
 
 
 harness.main()

@@ -10,13 +10,14 @@ import re
 import sys
 
 ROOMS = {
+	"agent": "",
 	"base": "",
 	"format": "base",
 	"model": "base",
 	"obj": "base",
 	"unwind": "base obj",
 	"symbolize": "base obj model",
-	"record": "base format obj unwind",
+	"record": "agent base format obj unwind",
 	"readers": "base format model symbolize unwind",
 	"writers": "base format model",
 	"analysis": "base model",

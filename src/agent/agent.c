@@ -1,0 +1,179 @@
+/*
+ * The start: finds the recorder's memory by the environment, maps it, and registers the program's
+ * first thread.  Whatever fails on the way leaves the library idle and the program as it was.
+ *
+ * The memory is opened by its path in /proc rather than by an inherited descriptor: programs close
+ * descriptors that they don't know, and count on the numbers of those that they open.
+ */
+#include "agent/agent.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/raw.h"
+
+/* Of the program's limit on its address space, we take no more than this part. */
+#define ADDRESS_SPACE_PART 16
+#define STACK_MOST	   ((uint64_t)1 << 30)
+#define PAGE_BYTES	   UINT64_C(4096)
+
+struct agent_process agent_process;
+__thread struct agent_thread agent_self __attribute__((tls_model("initial-exec")));
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t agent_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t agent_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* How many slots may be mapped: all, but where address space is limited. */
+static uint32_t slots_affordable(void)
+{
+	struct rlimit limit;
+	uint64_t part;
+
+	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return AGENT_SLOTS;
+	part = limit.rlim_cur / ADDRESS_SPACE_PART;
+	if (part < AGENT_DATA_OFF + AGENT_DATA_BYTES)
+		return 0;
+	part = (part - AGENT_DATA_OFF) / AGENT_DATA_BYTES;
+	return part < AGENT_SLOTS ? (uint32_t)part : AGENT_SLOTS;
+}
+
+/* Whether the file is the recorder's: any process may have got its pid. */
+static bool is_ours(int fd)
+{
+	struct stat st;
+	uint64_t magic;
+
+	return fstat(fd, &st) == 0 && (uint64_t)st.st_size == AGENT_FILE_BYTES &&
+	       pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == AGENT_MAGIC;
+}
+
+static bool map_memory(const char *path)
+{
+	uint32_t slots = slots_affordable();
+	size_t size = AGENT_DATA_OFF + slots * AGENT_DATA_BYTES;
+	int fd = slots > 0 ? open(path, O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
+	void *memory = MAP_FAILED;
+
+	if (fd < 0)
+		return false;
+	if (is_ours(fd))
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (memory == MAP_FAILED)
+		return false;
+	/* A core dump would hold it all, holes too. */
+	madvise(memory, size, MADV_DONTDUMP);
+	agent_process.header = memory;
+	agent_process.slot_count = slots;
+	return true;
+}
+
+/* The program's name is the last thing on the first thread's stack. */
+static uint64_t first_stack_end(void)
+{
+	const char *name = (const char *)getauxval(AT_EXECFN); /* NOLINT */
+
+	if (!name)
+		return 0;
+	return ((uint64_t)(uintptr_t)name + strlen(name) + PAGE_BYTES) / PAGE_BYTES * PAGE_BYTES;
+}
+
+static void register_first_thread(void)
+{
+	uint64_t high_va = first_stack_end(), size = STACK_MOST;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < size)
+		size = limit.rlim_cur;
+	agent_thread_begin(
+		AGENT_START_EXEC, getppid(), high_va > size ? high_va - size : high_va, high_va);
+}
+
+/* ---- fork ---- */
+
+static __thread uint64_t mask_before_fork __attribute__((tls_model("initial-exec")));
+
+/* A pending signal has the kernel begin a fork anew: none during it. */
+static void before_fork(void)
+{
+	uint64_t ours = UINT64_C(1) << (SIGURG - 1);
+
+	raw4(SYS_rt_sigprocmask, SIG_BLOCK, &ours, &mask_before_fork, sizeof(ours));
+}
+
+static void after_fork(void)
+{
+	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask_before_fork, NULL, sizeof(mask_before_fork));
+}
+
+static void in_child(void)
+{
+	int32_t parent_pid = agent_process.global_pid;
+
+	agent_thread_forked(parent_pid);
+	after_fork();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *path = getenv(AGENT_VARIABLE);
+
+	if (!path || strncmp(path, "/proc/", 6) != 0 || !map_memory(path))
+		return;
+	if (pthread_atfork(before_fork, after_fork, in_child) != 0)
+		return;
+	agent_process.on = true;
+	agent_signals_begin();
+	register_first_thread();
+}
+
+/* ---- ends ---- */
+
+__attribute__((destructor)) static void end(void)
+{
+	struct agent_thread *t = agent_enter();
+
+	if (!t)
+		return;
+	agent_thread_account(t, AGENT_USED);
+	agent_leave(t);
+}
+
+agent_exported __attribute__((noreturn)) void _exit(int status);
+agent_exported __attribute__((noreturn)) void _Exit(int status);
+
+void _exit(int status)
+{
+	end();
+	for (;;)
+		raw1(SYS_exit_group, status);
+}
+
+void _Exit(int status)
+{
+	_exit(status);
+}

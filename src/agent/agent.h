@@ -1,0 +1,94 @@
+#ifndef SONDE_AGENT_AGENT_H
+#define SONDE_AGENT_AGENT_H
+
+/*
+ * The preloaded library: what its parts share.
+ *
+ * It samples the program that it is loaded into.  A signal, from a timer of each thread or from the
+ * recorder, has the thread write down its registers and a copy of its stack; everything else is the
+ * recorder's work.  The program must not notice, so nothing here takes memory or locks, and what is
+ * written is written between agent_enter and agent_leave, in which the signal does nothing.
+ */
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/lane.h"
+
+#define agent_exported __attribute__((visibility("default")))
+
+/* This process. */
+struct agent_process {
+	bool on;		     /* the recorder was found */
+	struct agent_header *header; /* the shared memory */
+	uint32_t slot_count;	     /* that it has room for, as far as it is mapped */
+	int32_t global_pid;	     /* as the recorder does */
+};
+extern struct agent_process agent_process;
+
+/* A thread; all zero until it is registered. */
+struct agent_thread {
+	bool active;	    /* has a lane */
+	volatile bool busy; /* a record is being made */
+	bool has_timer;
+	int timer; /* the kernel's id */
+	int tid;   /* as the process sees it */
+	struct agent_lane lane;
+	uint64_t stack_low_va, stack_high_va; /* may be copied as memory; 0, 0: not known */
+	uint64_t looked_ns, looked_cpu_ns;    /* time and CPU time at the last signal */
+	uint64_t checked_ns;		      /* when the recorder was last found to live */
+	char name[16];
+	unsigned samples;
+	uint64_t took_ns; /* by the last one */
+};
+extern __thread struct agent_thread agent_self __attribute__((tls_model("initial-exec")));
+
+uint64_t agent_now_ns(void);
+uint64_t agent_cpu_ns(void);
+
+/* ---- thread.c ---- */
+
+/* Registers the calling thread, if there is a slot. */
+void agent_thread_begin(uint32_t kind, int32_t parent_pid, uint64_t low_va, uint64_t high_va);
+/* The child of a fork has its parent's thread; it becomes one of its own. */
+void agent_thread_forked(int32_t parent_pid);
+/* Makes the thread's timer, or deletes it.  In handlers too. */
+void agent_thread_arm(struct agent_thread *t);
+void agent_thread_disarm(struct agent_thread *t);
+/* Puts a record that tells only the CPU time used until now. */
+void agent_thread_account(struct agent_thread *t, uint32_t type);
+
+/*
+ * The calling thread, to write records by hand: no signal disturbs until agent_leave.  NULL: it has
+ * no lane, or is writing one already.
+ */
+struct agent_thread *agent_enter(void);
+void agent_leave(struct agent_thread *t);
+/* A record of size bytes behind its head, which is filled in; NULL: no room. */
+void *agent_record_begin(struct agent_thread *t, uint32_t type, size_t size);
+void agent_record_end(struct agent_thread *t, size_t size);
+
+/* ---- sample.c ---- */
+
+/* Handles one of our signals in the thread that it interrupted. */
+void agent_sample(const siginfo_t *info, void *context);
+
+/* ---- maps.c ---- */
+
+/* Tells the recorder what code is mapped, as a record of that type. */
+void agent_maps_tell(struct agent_thread *t, uint32_t type);
+/* Whether the code at va has been told. */
+bool agent_maps_know(uint64_t va);
+
+/* ---- signals.c ---- */
+
+/* Begins to take our signal; the program keeps believing that it is its own. */
+void agent_signals_begin(void);
+/* Makes our signal arrive in the calling thread, though the program may have blocked it. */
+void agent_signals_thread(bool blocked_by_parent);
+/* Whether the program has blocked our signal in the calling thread. */
+bool agent_signals_blocked(void);
+
+#endif

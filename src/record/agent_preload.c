@@ -1,0 +1,85 @@
+/*
+ * Finds libsonde-agent.so by where our own program is: in a build beside it, installed in
+ * LIBDIR/sonde of the same prefix, wherever that has been moved to.
+ */
+#include "record/agent_preload.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/shared.h"
+#include "base/alloc.h"
+
+/* From the program's folder; the second is set by the build. */
+static const char *const places[] = {
+	"src/agent/libsonde-agent.so",
+	SONDE_AGENT_FROM_BIN "/libsonde-agent.so",
+	"libsonde-agent.so",
+};
+
+static char *format(const char *pattern, const char *a, const char *b)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, pattern, a, b) < 0)
+		abort();
+	return text;
+}
+
+char *agent_preload_library(void)
+{
+	char self[PATH_MAX];
+	ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (size <= 0)
+		return NULL;
+	self[size] = '\0';
+	char *slash = strrchr(self, '/');
+
+	if (!slash)
+		return NULL;
+	*slash = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		char *path = format("%s/%s", self, places[i]);
+		char *real = realpath(path, NULL);
+
+		free(path);
+		if (real)
+			return real;
+	}
+	return NULL;
+}
+
+struct error *agent_preload_init(struct agent_preload *p, int memory_fd)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *library = agent_preload_library();
+	char fd[64];
+
+	if (!library)
+		return error_new(ERROR_UNSUPPORTED, "libsonde-agent.so is not installed");
+	/* The list's separators can't be quoted. */
+	if (strpbrk(library, " :")) {
+		struct error *err = error_new(ERROR_UNSUPPORTED,
+			"%s can't be preloaded, as its path has a blank or a colon", library);
+
+		free(library);
+		return err;
+	}
+	snprintf(fd, sizeof(fd), "/proc/%d/fd/%d", (int)getpid(), memory_fd);
+	p->variables[0] = before && *before ? format("LD_PRELOAD=%s:%s", before, library)
+					    : format("LD_PRELOAD=%s%s", library, "");
+	p->variables[1] = format("%s=%s", AGENT_VARIABLE, fd);
+	free(library);
+	return NULL;
+}
+
+void agent_preload_deinit(struct agent_preload *p)
+{
+	free(p->variables[0]);
+	free(p->variables[1]);
+	*p = (struct agent_preload){0};
+}

@@ -1,0 +1,475 @@
+/*
+ * The agent engine: a library preloaded into the target writes down registers and stacks in a
+ * signal handler, where perf events are not to be had.  What it writes is taken out of shared
+ * memory in the order of time, and walked as any other sample.
+ *
+ * The library's timers stop at the kernel's ticks; a true rate comes from us, who at each interval
+ * send signals to the threads that run.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "record/agent_maps.h"
+#include "record/agent_memory.h"
+#include "record/agent_pace.h"
+#include "record/agent_preload.h"
+#include "record/agent_weight.h"
+#include "record/engine.h"
+
+/* Between looks at what the library has written. */
+#define TAKE_NS (SECOND_NS / 125)
+/* A signal's delivery and return, beside what the library's handler takes. */
+#define SIGNAL_NS 3000
+
+/* The thread that has a slot. */
+struct peer {
+	bool known; /* its start was told */
+	bool ended; /* its slot is to be freed */
+	pid_t pid, tid;
+	struct agent_account account;
+};
+
+/* A record that waits. */
+struct waiting {
+	uint64_t time_ns;
+	uint32_t slot, i;
+};
+
+struct engine_agent {
+	struct engine engine;
+	struct recording *recording;
+	struct target *target;
+	uint64_t interval_ns; /* between samples, as asked */
+	uint64_t stolen_ns;
+	struct agent_memory memory;
+	struct agent_pool pool;
+	struct agent_pacer *pacer;
+	struct peer peers[AGENT_SLOTS];
+	uint32_t waiting_count[AGENT_SLOTS]; /* of the records being taken */
+	VEC(uint32_t) fresh;
+	VEC(struct waiting) waiting;
+};
+
+static struct engine_agent *self(struct engine *e)
+{
+	return (struct engine_agent *)e;
+}
+
+/* ---- threads ---- */
+
+static void end_peer(struct engine_agent *e, uint32_t slot, uint64_t time_ns, bool exits)
+{
+	struct peer *peer = &e->peers[slot];
+
+	if (!peer->known || peer->ended)
+		return;
+	if (exits) {
+		agent_pool_end(&e->pool, &peer->account);
+		process_table_exit(e->recording->processes, peer->pid, peer->tid, time_ns);
+	}
+	atomic_store(&e->memory.slots[slot].pid, 0);
+	peer->ended = true;
+}
+
+/* An exec ends all threads but its first one, which goes on with what it has used. */
+static struct agent_account end_others(
+	struct engine_agent *e, const struct peer *now, uint64_t time_ns)
+{
+	uint32_t used = atomic_load(&e->memory.header->slots_used);
+	struct agent_account account = {0};
+
+	for (uint32_t slot = 0; slot < used && slot < AGENT_SLOTS; slot++) {
+		struct peer *peer = &e->peers[slot];
+
+		if (peer == now || !peer->known || peer->ended || peer->pid != now->pid)
+			continue;
+		if (peer->tid == now->tid)
+			account = peer->account;
+		end_peer(e, slot, time_ns, peer->tid != now->tid);
+	}
+	return account;
+}
+
+static void start_process(struct engine_agent *e, const struct agent_start *start, uint64_t time_ns)
+{
+	struct process_table *processes = e->recording->processes;
+
+	if (!process_table_find(processes, start->pid) || start->kind == AGENT_START_FORK) {
+		/* A parent that we know nothing of is not ours. */
+		bool has_parent = process_table_find(processes, start->parent_pid) != NULL;
+
+		process_table_fork(processes, start->pid,
+			has_parent ? start->parent_pid : start->pid, start->tid, time_ns);
+	}
+	if (start->kind == AGENT_START_EXEC)
+		process_table_comm(
+			processes, start->pid, start->tid, true, str_from(start->name), time_ns);
+}
+
+static void take_start(struct engine_agent *e, uint32_t slot, const struct agent_record *head,
+	const struct agent_start *start)
+{
+	struct peer *peer = &e->peers[slot];
+
+	if (peer->known || start->pid <= 0 || start->tid <= 0)
+		return;
+	*peer = (struct peer){.known = true, .pid = start->pid, .tid = start->tid};
+	if (start->kind == AGENT_START_EXEC)
+		peer->account = end_others(e, peer, head->time_ns);
+	if (start->kind == AGENT_START_THREAD)
+		process_table_fork(
+			e->recording->processes, start->pid, start->pid, start->tid, head->time_ns);
+	else
+		start_process(e, start, head->time_ns);
+	agent_pool_use(&e->pool, &peer->account, head->cpu_ns);
+}
+
+/* ---- records ---- */
+
+static void take_sample(struct engine_agent *e, struct peer *peer, const struct agent_record *head,
+	const uint8_t *body, size_t size)
+{
+	struct agent_sample regs;
+	struct perf_sample sample = {
+		.time_ns = head->time_ns,
+		.pid = peer->pid,
+		.tid = peer->tid,
+		.has_user = true,
+		.stack = body + sizeof(regs),
+		.stack_size = size - sizeof(regs),
+	};
+
+	memcpy(&regs, body, sizeof(regs));
+	_Static_assert(AGENT_REGS == UNWIND_REG_COUNT, "the registers have DWARF's numbers");
+	memcpy(sample.regs.value, regs.regs, sizeof(regs.regs));
+	sample.regs.known = (1u << AGENT_REGS) - 1;
+	sample.ip = sample.regs.value[UNWIND_REG_PC];
+	sample.period = agent_pool_sample(&e->pool, &peer->account, head->cpu_ns);
+	recording_take_clock(e->recording, &sample);
+	if (regs.took_ns < SECOND_NS)
+		e->stolen_ns += SIGNAL_NS + regs.took_ns;
+}
+
+static void take_maps(struct engine_agent *e, const struct peer *peer, struct str text, bool all,
+	uint64_t time_ns)
+{
+	struct process_table *processes = e->recording->processes;
+
+	agent_maps_take(processes, process_table_get(processes, peer->pid, time_ns), text, all);
+}
+
+static void take_name(struct engine_agent *e, const struct peer *peer,
+	const struct agent_record *head, struct str name)
+{
+	const char *end = memchr(name.data, '\0', name.size);
+
+	if (end)
+		name.size = (size_t)(end - name.data);
+	process_table_comm(
+		e->recording->processes, peer->pid, peer->tid, false, name, head->time_ns);
+}
+
+/* What a record must have behind its head. */
+static size_t body_least(uint32_t type)
+{
+	switch (type) {
+	case AGENT_START:
+		return sizeof(struct agent_start);
+	case AGENT_SAMPLE:
+		return sizeof(struct agent_sample);
+	case AGENT_NAME:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static void take_known(struct engine_agent *e, uint32_t slot, const struct agent_record *head,
+	const uint8_t *body, size_t size)
+{
+	struct peer *peer = &e->peers[slot];
+	struct str text = {(const char *)body, size};
+
+	switch (head->type) {
+	case AGENT_SAMPLE:
+		take_sample(e, peer, head, body, size);
+		break;
+	case AGENT_NAME:
+		take_name(e, peer, head, text);
+		break;
+	case AGENT_MAPS_ADDED:
+	case AGENT_MAPS_ALL:
+		take_maps(e, peer, text, head->type == AGENT_MAPS_ALL, head->time_ns);
+		break;
+	case AGENT_USED:
+	case AGENT_END:
+		agent_pool_use(&e->pool, &peer->account, head->cpu_ns);
+		if (head->type == AGENT_END)
+			end_peer(e, slot, head->time_ns, true);
+		break;
+	default:
+		break;
+	}
+}
+
+static void take_record(struct engine_agent *e, const struct waiting *waiting)
+{
+	const uint8_t *bytes = agent_memory_copy(&e->memory, waiting->slot, waiting->i);
+	struct agent_record head;
+
+	if (!bytes) {
+		e->memory.broken++;
+		return;
+	}
+	memcpy(&head, bytes, sizeof(head));
+	size_t size = head.size - sizeof(head);
+
+	if (size < body_least(head.type)) {
+		e->memory.broken++;
+	} else if (head.type == AGENT_START) {
+		struct agent_start start;
+
+		memcpy(&start, bytes + sizeof(head), sizeof(start));
+		start.name[sizeof(start.name) - 1] = '\0';
+		take_start(e, waiting->slot, &head, &start);
+	} else if (e->peers[waiting->slot].known && !e->peers[waiting->slot].ended) {
+		take_known(e, waiting->slot, &head, bytes + sizeof(head), size);
+	}
+}
+
+/* ---- all that waits, in the order of time ---- */
+
+/* Mappings that were added are told after the sample that went through them. */
+static void take_maps_early(struct engine_agent *e, uint32_t slot, uint32_t i)
+{
+	const struct peer *peer = &e->peers[slot];
+	const uint8_t *bytes =
+		peer->known && !peer->ended ? agent_memory_copy(&e->memory, slot, i) : NULL;
+	struct agent_record head;
+
+	if (!bytes)
+		return;
+	memcpy(&head, bytes, sizeof(head));
+	if (head.type == AGENT_MAPS_ADDED)
+		take_maps(e, peer,
+			(struct str){(const char *)bytes + sizeof(head), head.size - sizeof(head)},
+			false, head.time_ns);
+}
+
+static void collect_slot(struct engine_agent *e, uint32_t slot)
+{
+	uint32_t count = agent_memory_waiting(&e->memory, slot);
+	uint64_t time_ns = 0;
+
+	agent_memory_count_lost(&e->memory, slot);
+	if (count == 0)
+		return;
+	vec_push(&e->fresh, slot);
+	e->waiting_count[slot] = count;
+	for (uint32_t i = 0; i < count; i++) {
+		struct agent_record head;
+
+		if (!agent_memory_peek(&e->memory, slot, i, &head)) {
+			e->memory.broken++;
+			continue;
+		}
+		if (head.type == AGENT_MAPS_ADDED)
+			take_maps_early(e, slot, i);
+		/* A thread's own order holds. */
+		if (head.time_ns > time_ns)
+			time_ns = head.time_ns;
+		vec_push(&e->waiting, (struct waiting){time_ns, slot, i});
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct waiting *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x->slot != y->slot)
+		return x->slot < y->slot ? -1 : 1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+static void free_ended(struct engine_agent *e, uint32_t slot)
+{
+	if (!e->peers[slot].ended || agent_memory_waiting(&e->memory, slot) > 0)
+		return;
+	e->peers[slot] = (struct peer){0};
+	agent_memory_free(&e->memory, slot);
+}
+
+static void take_all(struct engine_agent *e)
+{
+	e->fresh.count = e->waiting.count = 0;
+	for (uint32_t word = 0; word < AGENT_SLOTS / 64; word++)
+		for (uint64_t bits = agent_memory_fresh(&e->memory, word); bits; bits &= bits - 1)
+			collect_slot(e, word * 64 + (uint32_t)__builtin_ctzll(bits));
+	if (e->waiting.count > 1)
+		qsort(e->waiting.data, e->waiting.count, sizeof(e->waiting.data[0]), by_time);
+	for (size_t i = 0; i < e->waiting.count; i++)
+		take_record(e, &e->waiting.data[i]);
+	for (size_t i = 0; i < e->fresh.count; i++)
+		agent_memory_release(
+			&e->memory, e->fresh.data[i], e->waiting_count[e->fresh.data[i]]);
+	for (size_t i = 0; i < e->fresh.count; i++)
+		free_ended(e, e->fresh.data[i]);
+}
+
+/* ---- threads that are no more, and said nothing ---- */
+
+static bool is_gone(const struct peer *peer)
+{
+	return syscall(SYS_tgkill, peer->pid, peer->tid, 0) != 0 && errno == ESRCH;
+}
+
+static void sweep(struct engine_agent *e)
+{
+	uint32_t used = atomic_load(&e->memory.header->slots_used);
+	uint64_t now_ns = clock_monotonic_ns();
+
+	for (uint32_t slot = 0; slot < used && slot < AGENT_SLOTS; slot++) {
+		struct peer *peer = &e->peers[slot];
+		uint32_t owner = agent_memory_owner(&e->memory, slot);
+
+		if (peer->known && !peer->ended && is_gone(peer)) {
+			take_all(e);
+			end_peer(e, slot, now_ns, true);
+		} else if (!peer->known && owner != 0 &&
+			   agent_memory_waiting(&e->memory, slot) == 0 &&
+			   kill((pid_t)owner, 0) != 0 && errno == ESRCH) {
+			agent_memory_free(&e->memory, slot);
+		}
+		free_ended(e, slot);
+	}
+}
+
+/* ---- the engine ---- */
+
+static void poll_fds(struct engine *engine, pollfd_vec *fds)
+{
+	(void)engine;
+	(void)fds;
+}
+
+static void drain(struct engine *engine)
+{
+	struct engine_agent *e = self(engine);
+
+	take_all(e);
+	if (e->target->ended)
+		sweep(e);
+}
+
+static uint64_t wait_ns(struct engine *engine)
+{
+	(void)engine;
+	return TAKE_NS;
+}
+
+static void watch(struct engine *engine)
+{
+	sweep(self(engine));
+}
+
+static void slow_down(struct engine *engine, uint32_t halvings)
+{
+	struct engine_agent *e = self(engine);
+
+	atomic_store(&e->memory.header->interval_ns, e->interval_ns << halvings);
+}
+
+static void stop(struct engine *engine)
+{
+	struct engine_agent *e = self(engine);
+
+	atomic_store(&e->memory.header->stop, 1);
+	agent_pacer_destroy(e->pacer);
+	e->pacer = NULL;
+}
+
+static void counts(struct engine *engine, struct engine_counts *counts)
+{
+	struct engine_agent *e = self(engine);
+
+	*counts = (struct engine_counts){
+		.cpu_ns = e->pool.total_ns,
+		.lost = e->memory.lost_total,
+		.stolen_ns = e->stolen_ns,
+		.kernel = true, /* its time; the library knows no frames of it */
+	};
+}
+
+static bool has_ended(struct engine *engine)
+{
+	(void)engine;
+	return false;
+}
+
+static void close_engine(struct engine *engine)
+{
+	struct engine_agent *e = self(engine);
+
+	if (e->memory.header)
+		atomic_store(&e->memory.header->stop, 1);
+	agent_pacer_destroy(e->pacer);
+	agent_memory_deinit(&e->memory);
+	vec_deinit(&e->fresh);
+	vec_deinit(&e->waiting);
+	free(e);
+}
+
+static const struct engine_ops ops = {
+	.name = "agent",
+	.poll_fds = poll_fds,
+	.drain = drain,
+	.wait_ns = wait_ns,
+	.watch = watch,
+	.slow_down = slow_down,
+	.stop = stop,
+	.counts = counts,
+	.has_ended = has_ended,
+	.close = close_engine,
+};
+
+struct error *engine_agent_open(const struct engine_setup *setup, struct engine **engine)
+{
+	struct agent_preload preload = {0};
+	struct error *err;
+
+	if (setup->target->kind != TARGET_COMMAND)
+		return error_new(ERROR_UNSUPPORTED,
+			"the agent engine records a command that it starts, and nothing else");
+	struct engine_agent *e = xalloc(sizeof(*e));
+
+	err = agent_memory_init(&e->memory, setup->options->interval_ns);
+
+	e->engine.ops = &ops;
+	e->recording = setup->recording;
+	e->target = setup->target;
+	e->interval_ns = e->pool.interval_ns = setup->options->interval_ns;
+	if (!err)
+		err = agent_preload_init(&preload, e->memory.fd);
+	if (!err)
+		err = target_start(setup->target, preload.variables);
+	agent_preload_deinit(&preload);
+	if (!err) {
+		err = agent_pacer_create(&e->memory, &e->pacer);
+		if (err)
+			target_cancel(setup->target);
+	}
+	if (err) {
+		close_engine(&e->engine);
+		return err;
+	}
+	*engine = &e->engine;
+	return NULL;
+}
