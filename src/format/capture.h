@@ -51,6 +51,9 @@ enum capture_counter {
 	CAPTURE_REUSE_WRONG = 9,
 	CAPTURE_LOST_SIDEBAND = 10,    /* map, fork, exec or exit events lost */
 	CAPTURE_LEFT_OUT_THREADS = 11, /* of attached processes, and not sampled */
+	CAPTURE_ESTIMATED_BLOCKS = 12, /* times off the CPU with another stack of their thread */
+	CAPTURE_ESTIMATED_NS = 13,     /* how long these were */
+	CAPTURE_LOST_SWITCHES = 14,    /* switches of threads that were lost or out of order */
 	CAPTURE_COUNTER_COUNT
 };
 

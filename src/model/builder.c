@@ -368,6 +368,19 @@ static struct error *check_sums(const struct builder *b)
 	return NULL;
 }
 
+/* The samples' weights in the metric that counts them, or NULL. */
+static const int64_t *sample_counts(const struct builder *b)
+{
+	for (size_t m = 0; m < b->metrics.count; m++) {
+		const struct metric *metric = row_table_row(&b->metrics, &metric_rows, (uint32_t)m);
+
+		if (metric_counts_samples(
+			    b->strings.strings[metric->name.i], b->strings.strings[metric->unit.i]))
+			return b->columns[m].of_sample.data;
+	}
+	return NULL;
+}
+
 /* Puts the samples' weights onto the stacks they end in. */
 static void sum_samples(struct builder *b)
 {
@@ -378,8 +391,10 @@ static void sum_samples(struct builder *b)
 		for (size_t i = 0; i < b->sample_stack.count; i++)
 			stack_weight_add(b, stack[i], m, weight[i]);
 	}
+	const int64_t *counts = sample_counts(b);
+
 	for (size_t i = 0; i < b->sample_stack.count; i++)
-		stack_samples_add(b, stack[i], 1);
+		stack_samples_add(b, stack[i], sample_count(counts ? &counts[i] : NULL));
 }
 
 /* Shrinks a growing array to its count and makes the arena its owner; NULL if it is empty. */

@@ -253,6 +253,16 @@ static struct error *check_weights(const struct profile *p)
 	return err;
 }
 
+/* The samples' weights in the metric that counts them, or NULL. */
+static const int64_t *sample_counts(const struct profile *p)
+{
+	for (size_t m = 0; m < p->metric_count; m++)
+		if (metric_counts_samples(profile_string(p, p->metrics[m].name),
+			    profile_string(p, p->metrics[m].unit)))
+			return p->samples.weight[m];
+	return NULL;
+}
+
 static struct error *check_sample_counts(const struct profile *p)
 {
 	uint64_t sum = 0;
@@ -267,8 +277,9 @@ static struct error *check_sample_counts(const struct profile *p)
 	if (p->samples.count == 0)
 		return NULL;
 	uint64_t *count = xcalloc(p->stack_count, sizeof(*count));
+	const int64_t *weight = sample_counts(p);
 	for (size_t i = 0; i < p->samples.count; i++)
-		count[p->samples.stack[i].i]++;
+		count[p->samples.stack[i].i] += sample_count(weight ? &weight[i] : NULL);
 	struct error *err = NULL;
 	for (size_t i = 0; i < p->stack_count && err == NULL; i++)
 		if (count[i] != p->stack_samples[i])

@@ -57,6 +57,18 @@ struct str profile_module(const struct profile *p, object_id id)
 	return str_base_name(profile_string(p, p->objects[id.i].path));
 }
 
+uint64_t sample_count(const int64_t *weight)
+{
+	if (weight == NULL)
+		return 1;
+	return *weight > 0 ? (uint64_t)*weight : 0;
+}
+
+bool metric_counts_samples(struct str name, struct str unit)
+{
+	return str_equal(name, STR("samples")) && str_equal(unit, STR("count"));
+}
+
 bool profile_find_metric(const struct profile *p, struct str name, metric_id *id)
 {
 	for (uint32_t m = 0; m < p->metric_count; m++) {

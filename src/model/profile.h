@@ -155,7 +155,10 @@ struct profile {
 	struct samples samples;
 	/* [metric][stack]: the weight of the stacks that end here; the sum over samples if any. */
 	const int64_t *const *stack_weight;
-	/* [stack]: how many samples ended here; NULL: not known. */
+	/*
+	 * [stack]: how many samples ended here; NULL: not known.  A sample counts as much as it
+	 * weighs in the metric "samples", of unit "count", or 1 where there is none.
+	 */
 	const uint64_t *stack_samples;
 	/* [metric] */
 	const int64_t *total;
@@ -172,6 +175,11 @@ struct profile {
 
 /* Frees the profile and all in it; NULL is fine. */
 void profile_destroy(struct profile *p);
+
+/* Whether it is the metric that says how many samples a sample counts as. */
+bool metric_counts_samples(struct str name, struct str unit);
+/* How many, by its weight in that metric; NULL: there is no such metric. */
+uint64_t sample_count(const int64_t *weight);
 
 static inline struct str profile_string(const struct profile *p, string_id id)
 {

@@ -41,16 +41,20 @@ struct capture {
 	VEC(struct str) metric_names; /* of the file's metrics; in the arena, as the units */
 	VEC(struct str) metric_units;
 	metric_id metric_ids[CAPTURE_METRIC_MAX];
-	metric_id samples_metric; /* NO_ID: the file has it itself */
+	metric_id samples_metric;
+	bool counts_samples;	  /* the file has it not itself */
+	metric_id off_cpu[2];	  /* blocked and preempted time, or NO_ID */
 	uint32_t metric_count;	  /* of the builder */
 	thread_id *thread_ids;	  /* [place of thread] */
 	thread_id unknown_thread; /* NO_ID until needed */
 	uint64_t facts[128];	  /* by key; UINT64_MAX: not there */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 	bool has_symbols, has_end;
+	bool is_real; /* real time was asked for */
 	uint64_t end_samples, end_dropped;
-	/* Of the samples. */
-	uint64_t samples, truncated, foreign, orphans, last_ns;
+	/* Of the samples: all, and those that the metric "samples" counts. */
+	uint64_t samples, counted, truncated, foreign, orphans, last_ns;
+	int64_t off_cpu_ns;
 	uint64_t bad_chunks, first_bad_offset;
 };
 
@@ -84,6 +88,8 @@ static void read_string_fact(struct capture *c, const struct capture_fact *fact)
 		c->names.host = arena_str(c->arena, fact->string);
 	} else if (fact->key == CAPTURE_KERNEL) {
 		c->names.kernel = arena_str(c->arena, fact->string);
+	} else if (fact->key == CAPTURE_CLOCK) {
+		c->is_real = str_equal(fact->string, STR("real"));
 	}
 }
 
@@ -181,6 +187,13 @@ static thread_id thread_of(struct capture *c, uint32_t thread)
 	return c->unknown_thread;
 }
 
+static int64_t saturating_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 static void add_sample(struct capture *c, const struct capture_sample *sample, thread_id thread,
 	uint32_t metric_count)
 {
@@ -191,13 +204,19 @@ static void add_sample(struct capture *c, const struct capture_sample *sample, t
 	/* Metrics of the same name and unit are one. */
 	for (uint32_t i = 0; i < metric_count; i++)
 		weight[c->metric_ids[i].i] = sample->weight[i];
-	if (c->samples_metric.i != NO_ID)
+	if (c->counts_samples)
 		weight[c->samples_metric.i] = 1;
 	builder_sample(c->builder, stack, thread, sample->time_ns, weight);
 	c->samples++;
-	c->truncated += (flags & CAPTURE_STACK_TRUNCATED) != 0;
 	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
-	c->foreign += (flags & CAPTURE_STACK_FOREIGN) != 0;
+	if (weight[c->samples_metric.i] > 0) {
+		c->counted++;
+		c->truncated += (flags & CAPTURE_STACK_TRUNCATED) != 0;
+		c->foreign += (flags & CAPTURE_STACK_FOREIGN) != 0;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(c->off_cpu); i++)
+		if (c->off_cpu[i].i != NO_ID)
+			c->off_cpu_ns = saturating_sum(c->off_cpu_ns, weight[c->off_cpu[i].i]);
 	if (sample->time_ns > c->last_ns)
 		c->last_ns = sample->time_ns;
 }
@@ -276,6 +295,15 @@ static void read_chunks(struct capture *c, enum capture_chunk_type type)
 	}
 }
 
+/* The file's metric of that name, or NO_ID. */
+static metric_id find_metric(const struct capture *c, struct str name)
+{
+	for (size_t i = 0; i < c->metric_names.count; i++)
+		if (str_equal(c->metric_names.data[i], name))
+			return c->metric_ids[i];
+	return (metric_id){NO_ID};
+}
+
 static void add_metrics(struct capture *c)
 {
 	struct builder *b = c->builder;
@@ -289,11 +317,20 @@ static void add_metrics(struct capture *c)
 		if (i == 0 || str_equal(name, STR("cpu-time")))
 			header->default_metric = c->metric_ids[i];
 	}
+	c->counts_samples = true;
 	for (size_t i = 0; i < c->metric_names.count; i++)
-		if (c->metric_ids[i].i == c->samples_metric.i) {
-			c->samples_metric.i = NO_ID;
-			break;
-		}
+		c->counts_samples &= c->metric_ids[i].i != c->samples_metric.i;
+	c->off_cpu[0] = find_metric(c, STR("blocked-time"));
+	c->off_cpu[1] = find_metric(c, STR("preempted-time"));
+}
+
+/* Of a recording that was asked for real time, that is what is shown first. */
+static void choose_metric(struct capture *c)
+{
+	metric_id real = find_metric(c, STR("real-time"));
+
+	if (c->is_real && real.i != NO_ID)
+		builder_header(c->builder)->default_metric = real;
 }
 
 static void add_tasks(struct capture *c)
@@ -325,6 +362,7 @@ static void read_all(struct capture *c)
 	read_chunks(c, CAPTURE_CHUNK_METRICS);
 	add_metrics(c);
 	read_chunks(c, CAPTURE_CHUNK_FACTS);
+	choose_metric(c);
 	read_chunks(c, CAPTURE_CHUNK_COUNTERS);
 	read_chunks(c, CAPTURE_CHUNK_END);
 	read_chunks(c, CAPTURE_CHUNK_PROCESSES);
@@ -377,6 +415,9 @@ static const struct trouble counter_troubles[CAPTURE_COUNTER_COUNT] = {
 	[CAPTURE_LOST_SIDEBAND] = {NOTE_GUESSED,
 		"a map, fork, exec or exit event was lost: some code may have a wrong name",
 		"map, fork, exec or exit events were lost: some code may have a wrong name"},
+	[CAPTURE_LOST_SWITCHES] = {NOTE_GUESSED,
+		"a record of a thread's switch was lost: its time may be divided wrongly",
+		"records of threads' switches were lost: their time may be divided wrongly"},
 };
 
 static const struct trouble missing_parts = {
@@ -418,6 +459,20 @@ static void note_damaged_places(struct capture *c)
 			(unsigned long long)first);
 }
 
+/* Of little time it is not worth saying. */
+static void note_estimates(struct capture *c)
+{
+	uint64_t count = c->counters[CAPTURE_ESTIMATED_BLOCKS];
+	double share = (double)c->counters[CAPTURE_ESTIMATED_NS] / (double)c->off_cpu_ns;
+
+	if (count > 0 && c->off_cpu_ns > 0 && share >= 0.01)
+		builder_note(c->builder, NOTE_GUESSED, count,
+			"times off the CPU, %.0f %% of all, are shown at the stack that their "
+			"thread had "
+			"next to them",
+			100 * (share < 1 ? share : 1));
+}
+
 static void note_loss(struct capture *c)
 {
 	if (!c->has_end)
@@ -433,6 +488,7 @@ static void note_loss(struct capture *c)
 	note(c, &dropped_samples, c->end_dropped);
 	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
 		note(c, &counter_troubles[i], c->counters[i]);
+	note_estimates(c);
 }
 
 /* How much of an object's code has names. */
@@ -505,8 +561,8 @@ static void set_stats(struct capture *c)
 	if (c->facts[CAPTURE_EXPECTED] != UINT64_MAX)
 		stats->expected = c->facts[CAPTURE_EXPECTED];
 	stats->interval_ns = asked_ns;
-	if (cpu_ns != UINT64_MAX && c->samples)
-		stats->interval_ns = cpu_ns / c->samples;
+	if (cpu_ns != UINT64_MAX && c->counted)
+		stats->interval_ns = cpu_ns / c->counted;
 	if (c->facts[CAPTURE_START_UNIX_NS] != UINT64_MAX)
 		builder_header(c->builder)->start_unix_ns = c->facts[CAPTURE_START_UNIX_NS];
 }

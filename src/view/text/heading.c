@@ -2,7 +2,8 @@
  * The head of a report.  Only what is known is said: a folded file has no host and no clock.
  *
  *	sonde.prof: ./lua fib.lua 32
- *	cpu-time 4.873 s in 4,873 samples, one every 1.000 ms; 7 lost
+ *	cpu-time 4.873 s in 4,873 samples, one every 1.000 ms; 7 lost	or
+ *	real-time 9.310 s by the real clock
  *	ran 4.952 s on box, 2026-11-21 10:12:33
  */
 #include "view/text/heading.h"
@@ -43,13 +44,23 @@ static void draw_total(struct text *text, const struct report *report)
  * Of the clock, so for time only.  Where the metric is the number of samples, the total has said it
  * already.
  */
+/*
+ * The other clock's time is not sampled: that a thread is off the CPU is known to the nanosecond.
+ */
+static bool is_off_cpu(struct str metric)
+{
+	return str_equal(metric, STR("real-time")) || str_equal(metric, STR("blocked-time")) ||
+	       str_equal(metric, STR("preempted-time"));
+}
+
 static void draw_samples(struct text *text, const struct report *report)
 {
 	struct strbuf *out = &text->sink->text;
 	const struct profile_stats *stats = &report->profile->stats;
 	struct metric metric = report_metric(report);
 	bool is_count = str_equal(profile_string(report->profile, metric.name), STR("samples"));
-	bool is_time = str_equal(profile_string(report->profile, metric.unit), STR("ns"));
+	bool is_time = str_equal(profile_string(report->profile, metric.unit), STR("ns")) &&
+		       !is_off_cpu(profile_string(report->profile, metric.name));
 
 	if (stats->counted != UINT64_MAX && is_time) {
 		strbuf_add(out, STR(" in "));
@@ -60,6 +71,8 @@ static void draw_samples(struct text *text, const struct report *report)
 		strbuf_add(out, STR(", one every "));
 		time_put(out, stats->interval_ns);
 	}
+	if (str_equal(profile_string(report->profile, metric.name), STR("real-time")))
+		strbuf_add(out, STR(" by the real clock"));
 	if (stats->lost != UINT64_MAX && stats->lost != 0) {
 		strbuf_add(out, STR("; "));
 		text_ink(text, INK_NOTE);
