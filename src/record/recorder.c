@@ -23,6 +23,7 @@
 #include "record/target.h"
 
 #define PROGRESS_NS (SECOND_NS / 10)
+#define LOOK_NS	    (SECOND_NS / 50)
 
 struct recorder {
 	struct recorder_options options;
@@ -32,8 +33,8 @@ struct recorder {
 	struct target target;
 	struct recording recording;
 	struct engine *engine;
-	pollfd_vec polled; /* the signals, then the engine's */
-	uint64_t progress_ns;
+	pollfd_vec polled;		 /* the signals, then the engine's */
+	uint64_t progress_ns, target_ns; /* when to do these next */
 	struct budget budget;
 	uint32_t rate_changes;
 	bool stopped;			  /* the file can't be written: no more samples */
@@ -191,14 +192,19 @@ static void drop_hung_up(struct recorder *r)
 	r->polled.count = kept;
 }
 
-static void wait_for_work(struct recorder *r)
+/* True: a signal has come. */
+static bool wait_for_work(struct recorder *r)
 {
 	drain_and_flush(r);
 	uint64_t wait_ns = r->engine->ops->wait_ns(r->engine);
 	struct timespec timeout = {.tv_nsec = (long)wait_ns};
 
-	if (ppoll(r->polled.data, r->stopped ? 1 : r->polled.count, &timeout, NULL) > 0)
-		drop_hung_up(r);
+	if (ppoll(r->polled.data, r->stopped ? 1 : r->polled.count, &timeout, NULL) <= 0)
+		return false;
+	bool is_signal = r->polled.data[0].revents != 0;
+
+	drop_hung_up(r);
+	return is_signal;
 }
 
 static void tell_progress(struct recorder *r, uint64_t now_ns)
@@ -268,12 +274,25 @@ static bool is_over(const struct recorder *r)
 	       clock_monotonic_ns() >= r->recording.start_ns + r->options.duration_ns;
 }
 
+/* A command's end comes with a signal; the others', and what may have been missed, by asking. */
+static void look_for_end(struct recorder *r, bool is_signal)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (!is_signal && now_ns < r->target_ns)
+		return;
+	r->target_ns = now_ns + LOOK_NS;
+	target_look(&r->target);
+}
+
 static void record_to_the_end(struct recorder *r)
 {
 	while (!is_over(r)) {
-		wait_for_work(r);
-		control_read(&r->control);
-		target_look(&r->target);
+		bool is_signal = wait_for_work(r);
+
+		if (is_signal)
+			control_read(&r->control);
+		look_for_end(r, is_signal);
 		look_around(r);
 	}
 	/* First, so that what is counted then is what was taken. */
