@@ -105,6 +105,7 @@ static int report_run(const struct command *self, int argc, char **argv)
 
 static const struct option_group groups[] = {
 	{"View options", report_view_rows},
+	{"Clock", report_clock_rows},
 	{"Input and output", report_file_rows},
 	{"Appearance", report_look_rows},
 	{0},

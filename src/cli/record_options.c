@@ -20,7 +20,7 @@ enum {
 	OPTION_QUIET,
 };
 
-static const char *const clock_choices[] = {"virtual", NULL};
+static const char *const clock_choices[] = {"virtual", "real", "both", NULL};
 /* By their enum recorder_engine. */
 static const char *const engine_choices[] = {"auto", "snapshot", "agent", NULL};
 
@@ -32,7 +32,7 @@ const struct option_row record_option_rows[] = {
 	{OPTION_INTERVAL, 0, "interval", VALUE_TEXT, "TIME", NULL,
 		"take a sample each TIME of CPU time, such as 500us or 10ms"},
 	{OPTION_CLOCK, 0, "clock", VALUE_CHOICE, "CLOCK", clock_choices,
-		"what is counted; virtual is CPU time"},
+		"what is counted: virtual (CPU time), real (blocked time too), or both"},
 	{OPTION_ENGINE, 0, "engine", VALUE_CHOICE, "ENGINE", engine_choices,
 		"what takes the samples: perf events, or a preloaded library (auto)"},
 	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", NULL,
@@ -122,6 +122,13 @@ static enum recorder_engine engine_named(const char *name)
 	return (enum recorder_engine)i;
 }
 
+static enum recorder_clock clock_of(const char *name)
+{
+	if (strcmp(name, "virtual") == 0)
+		return RECORDER_CLOCK_VIRTUAL;
+	return strcmp(name, "real") == 0 ? RECORDER_CLOCK_REAL : RECORDER_CLOCK_BOTH;
+}
+
 struct error *record_options_set(void *context, int id, const char *value)
 {
 	struct record_request *request = context;
@@ -160,7 +167,10 @@ struct error *record_options_set(void *context, int id, const char *value)
 	case OPTION_QUIET:
 		request->quiet = true;
 		break;
-	default: /* OPTION_CLOCK has one choice yet */
+	case OPTION_CLOCK:
+		request->clock = clock_of(value);
+		break;
+	default:
 		break;
 	}
 	return err;

@@ -189,6 +189,7 @@ void record_session_run(const struct record_request *request, struct record_outc
 		.output = request->output,
 		.interval_ns = request->interval_ns,
 		.overhead_most = request->overhead_most,
+		.clock = request->clock,
 		.progress = progress ? show_progress : NULL,
 		.engine = request->engine,
 		.say = say_line,

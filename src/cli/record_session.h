@@ -35,6 +35,7 @@ struct record_request {
 	uint64_t interval_ns; /* RECORD_INTERVAL_LEAST at least */
 	enum recorder_engine engine;
 	double overhead_most; /* share of the target's CPU time; 0: no limit */
+	enum recorder_clock clock;
 	bool quiet; /* no progress and no last lines; what went wrong is said all the same */
 	bool hint;  /* end with the next command to type */
 };

@@ -19,6 +19,7 @@ enum {
 	OPTION_SPREAD,
 	OPTION_ROOTS,
 	OPTION_METRIC,
+	OPTION_CLOCK,
 	OPTION_SORT,
 	OPTION_COLUMNS,
 	OPTION_LIMIT,
@@ -60,6 +61,15 @@ const struct option_row report_view_rows[] = {
 	{0},
 };
 
+static const char *const clock_names[] = {"virtual", "real", NULL};
+static const char *const clock_metrics[] = {"cpu-time", "real-time"};
+
+const struct option_row report_clock_rows[] = {
+	{OPTION_CLOCK, 0, "clock", VALUE_CHOICE, "CLOCK", clock_names,
+		"show CPU time (virtual), or blocked time too (real)"},
+	{0},
+};
+
 const struct option_row report_file_rows[] = {
 	{OPTION_FORMAT, 'f', "format", VALUE_CHOICE, "FORMAT", format_names, "default text"},
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
@@ -82,8 +92,13 @@ const struct option_row report_look_rows[] = {
 
 struct report_options report_options_default(void)
 {
-	return (struct report_options){
-		.level = -1, .collapse = -1, .order = -1, .percent = -1, .limit = -1, .width = -1};
+	return (struct report_options){.level = -1,
+		.collapse = -1,
+		.order = -1,
+		.percent = -1,
+		.clock = -1,
+		.limit = -1,
+		.width = -1};
 }
 
 static struct error *set_view(struct report_options *o, const char *value)
@@ -132,6 +147,9 @@ struct error *report_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_METRIC:
 		o->metric = value;
+		break;
+	case OPTION_CLOCK:
+		o->clock = value_choice(value, clock_names);
 		break;
 	case OPTION_SORT:
 		o->sort = value;
@@ -358,13 +376,31 @@ struct error *report_options_queries(
 	return err;
 }
 
+static struct error *check_clock(const struct report_options *o, const struct profile *profile)
+{
+	metric_id metric;
+
+	if (o->clock < 0)
+		return NULL;
+	if (o->metric)
+		return error_new(ERROR_USAGE, "--clock and --metric both choose a metric");
+	if (profile_find_metric(profile, str_from(clock_metrics[o->clock]), &metric))
+		return NULL;
+	return error_new(ERROR_USAGE, "--clock %s: the file has no %s", clock_names[o->clock],
+		clock_metrics[o->clock]);
+}
+
 struct error *report_options_metrics(const struct report_options *options,
 	const struct profile *profile, struct report_query *queries, size_t count,
 	struct metric_list *metrics)
 {
 	const struct format *format = &formats[options->format];
-	struct error *err = metric_list_choose(profile, options->metric, metrics);
+	struct error *err = check_clock(options, profile);
 
+	if (err)
+		return err;
+	err = metric_list_choose(profile,
+		options->clock >= 0 ? clock_metrics[options->clock] : options->metric, metrics);
 	if (err)
 		return err;
 	if (metrics->ids.count > 1 && format->only_trees)

@@ -28,7 +28,7 @@ enum color {
 struct report_options {
 	const struct view *views[REPORT_VIEWS_MAX];
 	size_t view_count;
-	int level, collapse, order, percent;
+	int level, collapse, order, percent, clock;
 	enum profile_roots roots;
 	bool spread, with_modules;
 	const char *metric, *sort, *columns;
@@ -47,6 +47,8 @@ struct report_options {
 
 /* What to show; where from and where to; how it looks. */
 extern const struct option_row report_view_rows[], report_file_rows[], report_look_rows[];
+/* Which clock, for commands that have no option of that name themselves. */
+extern const struct option_row report_clock_rows[];
 
 struct report_options report_options_default(void);
 /* An option_set's work for the ids of the rows above; context is the struct report_options. */

@@ -54,6 +54,7 @@ struct engine_ops {
 
 struct engine {
 	const struct engine_ops *ops;
+	bool has_real_clock; /* it tells of time off the CPU */
 };
 
 /* How often the rate can be halved, if there is a limit to the overhead. */

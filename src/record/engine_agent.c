@@ -448,6 +448,9 @@ struct error *engine_agent_open(const struct engine_setup *setup, struct engine 
 	if (setup->target->kind != TARGET_COMMAND)
 		return error_new(ERROR_UNSUPPORTED,
 			"the agent engine records a command that it starts, and nothing else");
+	if (setup->options->clock == RECORDER_CLOCK_REAL)
+		return error_new(
+			ERROR_UNSUPPORTED, "the agent engine has the virtual clock only: CPU time");
 	struct engine_agent *e = xalloc(sizeof(*e));
 
 	err = agent_memory_init(&e->memory, setup->options->interval_ns);

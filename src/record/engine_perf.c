@@ -17,6 +17,7 @@
 #include "record/perf_record.h"
 #include "record/ring.h"
 #include "record/sideband.h"
+#include "record/switches.h"
 
 /* Between looks at the rings; a ring half full wakes us before. */
 #define POLL_NS (SECOND_NS / 50)
@@ -34,6 +35,13 @@
 #define SHORT_LIVES_PART  50
 /* Such a part of the time, at most, goes into asking the events what they count. */
 #define COUNTS_PART 200
+/* What the record of a switch costs the target. */
+#define SWITCH_PRICE_NS 300
+/* So many stacks at switches, a second and CPU, are too many; so few switches are no matter. */
+#define STACKS_MANY_HZ	2500
+#define SWITCHES_FEW_HZ 1500
+/* While threads are off the CPU whose stacks are to be read from outside. */
+#define POLL_BLOCKED_NS (SECOND_NS / 200)
 /* Events that hung up this long ago did not do so with the target's end. */
 #define HANG_UP_NS (SECOND_NS / 10)
 
@@ -51,6 +59,7 @@ struct engine_perf {
 	struct budget_price price;
 	uint64_t stolen_ns;
 	uint32_t halvings;
+	struct switches switches;
 	uint64_t sampled_ns;	/* when the last sample was taken */
 	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
 	uint64_t reads;		/* of the live process, at the last look */
@@ -95,10 +104,18 @@ static void take_loss(struct engine_perf *e, const struct perf_event_header *hea
 {
 	uint64_t count = perf_record_lost(header);
 
-	if (perf_event_set_stream(&e->events, e->merge.current->ring) == PERF_STREAM_SAMPLES)
+	switch (perf_event_set_stream(&e->events, e->merge.current->ring)) {
+	case PERF_STREAM_SAMPLES:
 		e->lost_records += count;
-	else
+		break;
+	case PERF_STREAM_TRACK:
 		e->recording->lost_sideband += count;
+		break;
+	case PERF_STREAM_SWITCHES:	/* each is noticed by itself */
+	case PERF_STREAM_SWITCH_STACKS: /* blocks without one are estimated */
+	case PERF_STREAM_COUNT:
+		break;
+	}
 }
 
 /* Wide clocks sample everybody. */
@@ -108,14 +125,13 @@ static bool is_ours(const struct engine_perf *e, const struct perf_sample *sampl
 	       process_table_find(e->recording->processes, sample->pid);
 }
 
-/* Whether the thread has events of a higher rank, which sample it as well: see perf_attach.h. */
-static bool is_double(const struct engine_perf *e, const struct perf_sample *sample,
-	const struct perf_source *source)
+/* Whether the thread has events of a higher rank, which report the same: see perf_attach.h. */
+static bool is_double(const struct engine_perf *e, const struct perf_source *source, int64_t pid,
+	int64_t tid, uint64_t time_ns)
 {
 	if (!e->attached.doubles || !source)
 		return false;
-	struct thread *thread = process_table_meet(
-		e->recording->processes, sample->pid, sample->tid, sample->time_ns);
+	struct thread *thread = process_table_meet(e->recording->processes, pid, tid, time_ns);
 
 	if (source->rank < thread->rank)
 		return true;
@@ -134,6 +150,15 @@ static void learn_reach(struct engine_perf *e)
 	perf_event_set_choose(&e->events, e->halvings, e->choice.small);
 }
 
+static void take_clock(struct engine_perf *e, const struct perf_sample *sample)
+{
+	struct snapshot_place place = recording_take_clock(e->recording, sample);
+
+	learn_reach(e);
+	switches_take_clock(&e->switches, place, sample->time_ns);
+	e->sampled_ns = sample->time_ns;
+}
+
 static void take_sample(struct engine_perf *e, const struct perf_event_header *header)
 {
 	const struct perf_source *source;
@@ -143,15 +168,35 @@ static void take_sample(struct engine_perf *e, const struct perf_event_header *h
 		return;
 	e->stolen_ns += e->price.sample_ns + e->price.kilobyte_ns * sample.stack_size / 1024;
 	source = perf_event_set_find(&e->events, sample.event_id);
-	if (is_double(e, &sample, source))
+	if (is_double(e, source, sample.pid, sample.tid, sample.time_ns))
 		return;
-	if (source && source->role == PERF_ROLE_COUNTER) {
+	if (source && source->role == PERF_ROLE_COUNTER)
 		recording_take_counter(e->recording, &sample, source->index);
-	} else {
-		recording_take_clock(e->recording, &sample);
-		learn_reach(e);
-		e->sampled_ns = sample.time_ns;
-	}
+	else if (source && source->role == PERF_ROLE_SWITCH_STACK)
+		switches_take_stack(&e->switches, &sample);
+	else
+		take_clock(e, &sample);
+}
+
+static void take_switch(struct engine_perf *e, const struct perf_event_header *header)
+{
+	struct perf_switch record;
+
+	perf_record_switch(header, &record);
+	if (e->events.tracks_all && !e->everybody &&
+		!process_table_find(e->recording->processes, record.pid))
+		return;
+	e->stolen_ns += SWITCH_PRICE_NS;
+	if (is_double(e, perf_event_set_find(&e->events, record.event_id), record.pid, record.tid,
+		    record.time_ns))
+		return;
+	switches_take(&e->switches, &record);
+}
+
+static void take_throttling(struct engine_perf *e)
+{
+	if (perf_event_set_stream(&e->events, e->merge.current->ring) == PERF_STREAM_SAMPLES)
+		e->recording->throttled++;
 }
 
 static void take_record(struct engine_perf *e, const struct perf_event_header *header)
@@ -165,7 +210,11 @@ static void take_record(struct engine_perf *e, const struct perf_event_header *h
 		take_loss(e, header);
 		break;
 	case PERF_RECORD_THROTTLE:
-		e->recording->throttled++;
+		take_throttling(e);
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		take_switch(e, header);
 		break;
 	default:
 		if (!e->events.tracks_all || e->everybody ||
@@ -173,6 +222,19 @@ static void take_record(struct engine_perf *e, const struct perf_event_header *h
 			sideband_apply(e->recording->processes, header);
 		break;
 	}
+}
+
+/* Stacks at switches cost the target some microseconds each. */
+static void limit_stacks(struct engine_perf *e)
+{
+	double cpus = (double)e->events.cpus.count;
+
+	if (!perf_event_set_has_switch_stacks(&e->events))
+		return;
+	if (e->switches.stacks_hz > STACKS_MANY_HZ * cpus)
+		perf_event_set_sparse(&e->events, true);
+	else if (e->switches.switches_hz < SWITCHES_FEW_HZ * cpus)
+		perf_event_set_sparse(&e->events, false);
 }
 
 static void drain(struct engine *engine)
@@ -184,6 +246,8 @@ static void drain(struct engine *engine)
 	ring_merge_look(&e->merge);
 	while ((header = ring_merge_next(&e->merge, horizon_ns)))
 		take_record(e, header);
+	switches_tick(&e->switches, horizon_ns);
+	limit_stacks(e);
 }
 
 /* ---- waiting ---- */
@@ -220,7 +284,11 @@ static uint64_t wait_ns(struct engine *engine)
 	if (reads != e->reads)
 		e->deep_until_ns = now_ns + DEEP_NS;
 	e->reads = reads;
-	return now_ns < e->deep_until_ns ? deep_time_ns(e, now_ns) : POLL_NS;
+	if (now_ns < e->deep_until_ns)
+		return deep_time_ns(e, now_ns);
+	if (!perf_event_set_has_switch_stacks(&e->events) && switches_are_waiting(&e->switches))
+		return POLL_BLOCKED_NS;
+	return POLL_NS;
 }
 
 /* ---- watching ---- */
@@ -272,7 +340,10 @@ static void slow_down(struct engine *engine, uint32_t halvings)
 
 static void stop(struct engine *engine)
 {
-	perf_event_set_stop(&self(engine)->events);
+	struct engine_perf *e = self(engine);
+
+	perf_event_set_stop(&e->events);
+	switches_end(&e->switches, clock_monotonic_ns());
 }
 
 static void counts(struct engine *engine, struct engine_counts *counts)
@@ -301,6 +372,7 @@ static void close_engine(struct engine *engine)
 	struct engine_perf *e = self(engine);
 
 	ring_merge_deinit(&e->merge);
+	switches_deinit(&e->switches);
 	perf_event_set_close(&e->events);
 	free(e);
 }
@@ -326,6 +398,9 @@ static void merge_rings(struct engine_perf *e)
 		/* Of records of one time the tracks go first: what they tell is then known. */
 		ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_TRACK]);
 		ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_SAMPLES]);
+		/* A stack is that of the switch which comes next. */
+		if (cpu->anchor_fd[PERF_STREAM_SWITCH_STACKS] >= 0)
+			ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_SWITCH_STACKS]);
 		if (cpu->anchor_fd[PERF_STREAM_SWITCHES] >= 0)
 			ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_SWITCHES]);
 	}
@@ -353,11 +428,11 @@ static struct error *begin(struct engine_perf *e, const struct target *target)
 {
 	struct error *err = NULL;
 
-	if (target->kind == TARGET_COMMAND)
-		return NULL;
 	if (target->kind == TARGET_PROCESSES)
 		err = perf_attach(&e->events, &e->merge, e->recording, target, &e->attached);
-	if (!err)
+	if (!err && e->events.spec.switches)
+		switches_init(&e->switches, e->recording, target->kind != TARGET_COMMAND);
+	if (!err && target->kind != TARGET_COMMAND)
 		perf_event_set_go_on(&e->events);
 	return err;
 }
@@ -365,11 +440,16 @@ static struct error *begin(struct engine_perf *e, const struct target *target)
 struct error *engine_perf_open(const struct engine_setup *setup, struct engine **engine)
 {
 	struct engine_perf *e = xalloc(sizeof(*e));
-	struct perf_event_spec spec = {.interval_ns = setup->options->interval_ns,
-		.halvings = setup->options->overhead_most > 0 ? ENGINE_HALVINGS : 0};
+	bool real = setup->options->clock != RECORDER_CLOCK_VIRTUAL;
+	struct perf_event_spec spec = {
+		.interval_ns = setup->options->interval_ns,
+		.halvings = setup->options->overhead_most > 0 ? ENGINE_HALVINGS : 0,
+		.switches = real,
+		.switch_stacks = real,
+	};
 	struct error *err;
 
-	e->engine.ops = &ops;
+	e->engine = (struct engine){.ops = &ops, .has_real_clock = real};
 	e->recording = setup->recording;
 	e->options = setup->options;
 	e->price = setup->price;

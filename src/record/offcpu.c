@@ -6,8 +6,9 @@
  * order in which its threads came in.  The young have just been switched out.  Those that stay are
  * asked for their stacks and become old; the old ones' time is handed out each second.
  *
- * A block without a stack of its own is given another one of its thread: that of a block before if
- * that is near, else what the thread was seen at last, else what it is seen at next.
+ * A block without a stack of its own is given another one of its thread.  A preempted thread gets
+ * the last that was seen while it ran; one that waits the last of its waits if that is near, else
+ * what was seen last; and where nothing was seen yet, both get what is seen next.
  */
 #include "record/offcpu.h"
 
@@ -19,6 +20,8 @@
 #define SHORT_SPAN_NS (10 * MILLISECOND_NS)
 /* After so long off the CPU a stack is asked for. */
 #define YOUNG_NS MILLISECOND_NS
+/* So many that are younger are looked at too. */
+#define YOUNG_LOOKS 16
 /* A block is handed out in parts of this. */
 #define PART_NS (1000 * MILLISECOND_NS)
 /* So near, the stack of another block is nearer than what the clock saw. */
@@ -50,14 +53,18 @@ static void link_thread(struct offcpu_link *list, struct offcpu_thread *t, uint6
 	list->before = &t->link;
 }
 
+static struct offcpu_thread *thread_of(struct offcpu_link *link)
+{
+	return (void *)((char *)link - offsetof(struct offcpu_thread, link));
+}
+
 /* The list's first thread if it has been there for age_ns. */
 static struct offcpu_thread *first_of_age(
 	const struct offcpu_link *list, uint64_t now_ns, uint64_t age_ns)
 {
 	if (list->after == list)
 		return NULL;
-	struct offcpu_thread *t =
-		(void *)((char *)list->after - offsetof(struct offcpu_thread, link));
+	struct offcpu_thread *t = thread_of(list->after);
 
 	return now_ns >= t->listed_ns && now_ns - t->listed_ns >= age_ns ? t : NULL;
 }
@@ -86,12 +93,19 @@ static void hand_out(
 	o->hooks.interval(o->hooks.context, t, interval);
 }
 
-static void flush(struct offcpu *o, struct offcpu_thread *t)
+static void flush(struct offcpu *o, struct offcpu_thread *t, bool preempted)
 {
-	if (t->open.blocks == 0)
-		return;
-	hand_out(o, t, &t->open);
-	t->open.blocks = 0;
+	struct offcpu_interval *open = &t->open[preempted];
+
+	if (open->blocks > 0)
+		hand_out(o, t, open);
+	open->blocks = 0;
+}
+
+static void flush_both(struct offcpu *o, struct offcpu_thread *t)
+{
+	flush(o, t, false);
+	flush(o, t, true);
 }
 
 static bool is_like(const struct offcpu_interval *open, const struct offcpu_interval *next)
@@ -100,14 +114,15 @@ static bool is_like(const struct offcpu_interval *open, const struct offcpu_inte
 	       next->end_ns - open->begin_ns <= SHORT_SPAN_NS;
 }
 
-static void put(struct offcpu *o, struct offcpu_thread *t, const struct offcpu_interval *next)
+static void put(struct offcpu *o, struct offcpu_thread *t, bool preempted,
+	const struct offcpu_interval *next)
 {
-	struct offcpu_interval *open = &t->open;
+	struct offcpu_interval *open = &t->open[preempted];
+	bool is_short = next->blocks > 0 && next->end_ns - next->begin_ns < SHORT_NS;
 
-	if (open->blocks && !is_like(open, next))
-		flush(o, t);
-	if (next->blocks == 0 || next->end_ns - next->begin_ns >= SHORT_NS) {
-		flush(o, t);
+	if (open->blocks && (!is_short || !is_like(open, next)))
+		flush(o, t, preempted);
+	if (!is_short) {
 		hand_out(o, t, next);
 	} else if (open->blocks == 0) {
 		*open = *next;
@@ -123,11 +138,13 @@ static void put(struct offcpu *o, struct offcpu_thread *t, const struct offcpu_i
 
 static const struct offcpu_known_stack *nearest_stack(const struct offcpu_thread *t)
 {
-	if (t->block.is_there && t->since_ns - t->block.time_ns < NEAR_NS)
+	bool is_near = t->block.is_there && t->since_ns - t->block.time_ns < NEAR_NS;
+
+	if (!t->run.is_there)
 		return &t->block;
-	if (!t->clock.is_there || (t->block.is_there && t->block.time_ns > t->clock.time_ns))
-		return &t->block;
-	return &t->clock;
+	if (t->state == OFFCPU_PREEMPTED || !t->block.is_there)
+		return &t->run;
+	return is_near || t->block.time_ns > t->run.time_ns ? &t->block : &t->run;
 }
 
 static void choose_stack(const struct offcpu_thread *t, struct offcpu_interval *interval)
@@ -141,8 +158,9 @@ static void choose_stack(const struct offcpu_thread *t, struct offcpu_interval *
 /* Blocks before the thread's first stack are given that. */
 static void learn(struct offcpu_thread *t, uint32_t node)
 {
-	if (t->open.blocks && t->open.node == OFFCPU_NO_NODE)
-		t->open.node = node;
+	for (int i = 0; i < 2; i++)
+		if (t->open[i].node == OFFCPU_NO_NODE)
+			t->open[i].node = node;
 }
 
 static void forget_own_stack(struct offcpu_thread *t)
@@ -179,7 +197,7 @@ static void put_block(struct offcpu *o, struct offcpu_thread *t, uint64_t end_ns
 	else
 		interval.blocked_ns = end_ns - t->since_ns;
 	choose_stack(t, &interval);
-	put(o, t, &interval);
+	put(o, t, t->state == OFFCPU_PREEMPTED, &interval);
 	t->since_ns = end_ns;
 }
 
@@ -188,8 +206,8 @@ static void end_block(struct offcpu *o, struct offcpu_thread *t, uint64_t end_ns
 	check_outside_stack(t, end_ns);
 	put_block(o, t, end_ns, 1);
 	if (t->own.is_there) {
-		t->block = t->own;
-		t->block.time_ns = end_ns;
+		t->own.time_ns = end_ns;
+		*(t->state == OFFCPU_PREEMPTED ? &t->run : &t->block) = t->own;
 	}
 	forget_own_stack(t);
 }
@@ -295,7 +313,7 @@ void offcpu_sample(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, 
 		forget_own_stack(t);
 	}
 	learn(t, node);
-	t->clock = (struct offcpu_known_stack){time_ns, node, true};
+	t->run = (struct offcpu_known_stack){time_ns, node, true};
 }
 
 void offcpu_run(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
@@ -310,20 +328,35 @@ void offcpu_end(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
 {
 	settle(t, time_ns, OFFCPU_BLOCKED);
 	change_state(o, t, time_ns, OFFCPU_RUNNING);
-	flush(o, t);
+	flush_both(o, t);
 	t->state = OFFCPU_UNSEEN;
 }
 
 /* ---- the tick ---- */
 
-/* False: the thread's stack is to be asked for later. */
-static bool come_of_age(struct offcpu *o, struct offcpu_thread *t, uint64_t now_ns)
+/* False: not now. */
+static bool ask_for_stack(struct offcpu *o, struct offcpu_thread *t)
 {
-	if (!t->own.is_there && o->hooks.read_stack && !o->hooks.read_stack(o->hooks.context, t))
-		return false;
-	flush(o, t);
-	link_thread(&o->old, t, now_ns);
-	return true;
+	return t->own.is_there || !o->hooks.read_stack || o->hooks.read_stack(o->hooks.context, t);
+}
+
+/*
+ * Looks at those who have just gone off as well, as a thread's blocks may all be short: a few of
+ * them, the latest first, and each thread only now and then.
+ */
+static void look_at_young(struct offcpu *o, uint64_t now_ns)
+{
+	struct offcpu_link *link = o->young.before;
+
+	for (unsigned int i = 0; i < YOUNG_LOOKS && link != &o->young; i++) {
+		struct offcpu_thread *t = thread_of(link);
+
+		link = link->before;
+		if (t->block.is_there && now_ns < t->block.time_ns + NEAR_NS)
+			continue;
+		if (!ask_for_stack(o, t))
+			break;
+	}
 }
 
 void offcpu_tick(struct offcpu *o, uint64_t now_ns)
@@ -335,7 +368,14 @@ void offcpu_tick(struct offcpu *o, uint64_t now_ns)
 			put_block(o, t, now_ns, 0);
 		link_thread(&o->old, t, now_ns);
 	}
-	while ((t = first_of_age(&o->young, now_ns, YOUNG_NS)))
-		if (!come_of_age(o, t, now_ns))
-			break;
+	while ((t = first_of_age(&o->young, now_ns, YOUNG_NS)) && ask_for_stack(o, t)) {
+		flush_both(o, t);
+		link_thread(&o->old, t, now_ns);
+	}
+	look_at_young(o, now_ns);
+}
+
+bool offcpu_has_young(const struct offcpu *o)
+{
+	return o->young.after != &o->young;
 }

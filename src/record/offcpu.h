@@ -62,9 +62,11 @@ struct offcpu_thread {
 	struct offcpu_known_stack
 		own;	     /* of the block at hand, or of the one that is about to begin */
 	uint64_t outside_ns; /* when it had been read, if from outside; else 0 */
-	struct offcpu_known_stack block; /* the last that is known of a block */
-	struct offcpu_known_stack clock; /* the last that the clock sampled */
-	struct offcpu_interval open;	 /* short blocks, put together; 0 blocks: none */
+	struct offcpu_known_stack block; /* the last that is known of waiting */
+	struct offcpu_known_stack
+		run; /* the last that is known of running, or of being preempted */
+	struct offcpu_interval
+		open[2]; /* short blocks, put together; 0 blocks: none; [preempted] */
 };
 
 struct offcpu_hooks {
@@ -121,5 +123,8 @@ void offcpu_end(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
  * off lacks little.
  */
 void offcpu_tick(struct offcpu *o, uint64_t now_ns);
+
+/* Whether threads have been switched out of whose stacks nothing is known. */
+bool offcpu_has_young(const struct offcpu *o);
 
 #endif

@@ -10,6 +10,7 @@
 #include "record/perf_attr.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -84,11 +85,17 @@ void perf_attr_switch(struct perf_event_attr *attr, const struct perf_grant *gra
 }
 
 void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_grant *grant,
-	uint64_t period, uint32_t stack_bytes)
+	uint32_t stack_bytes, uint64_t frequency_hz)
 {
+	int most = perf_event_sysctl("perf_event_max_sample_rate", INT_MAX);
+
 	attr_init(attr, grant, PERF_COUNT_SW_CONTEXT_SWITCHES);
 	attr_sample(attr, grant, stack_bytes);
-	attr->sample_period = period;
+	/* With a fixed period and PERF_SAMPLE_PERIOD the kernel would sample each switch. */
+	attr->freq = 1;
+	attr->sample_freq = frequency_hz;
+	if (most > 0 && attr->sample_freq > (unsigned int)most)
+		attr->sample_freq = (unsigned int)most;
 }
 
 void perf_attr_counter(struct perf_event_attr *attr, const struct perf_grant *grant,

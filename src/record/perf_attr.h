@@ -48,9 +48,12 @@ void perf_attr_clock(struct perf_event_attr *attr, const struct perf_grant *gran
 void perf_attr_track(struct perf_event_attr *attr, const struct perf_grant *grant);
 /* When tasks leave their CPU and come back to it. */
 void perf_attr_switch(struct perf_event_attr *attr, const struct perf_grant *grant);
-/* A sample each `period` times that a task leaves its CPU; takes grant->kernel.  Stopped. */
+/*
+ * Samples of tasks that leave a CPU: each time, but of each task not much more often than
+ * frequency_hz; takes grant->kernel.  Stopped.
+ */
 void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_grant *grant,
-	uint64_t period, uint32_t stack_bytes);
+	uint32_t stack_bytes, uint64_t frequency_hz);
 /* Stopped. */
 void perf_attr_counter(struct perf_event_attr *attr, const struct perf_grant *grant,
 	const struct perf_counter *counter, uint32_t stack_bytes);

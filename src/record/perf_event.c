@@ -25,6 +25,9 @@
 #define STACK_BYTES_LEAST 1024u
 /* What most stacks of most programs fit into. */
 #define STACK_BYTES_SMALL 16384u
+/* Stacks at switches that are taken of one task on one CPU, a second. */
+#define DENSE_HZ  1000
+#define SPARSE_HZ 50
 /* A ring holds the samples of this time, so that a late wake-up loses none. */
 #define RING_TIME_NS UINT64_C(80000000)
 
@@ -34,8 +37,16 @@ static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream st
 {
 	size_t size = set->grant.ring_bytes;
 
-	if (stream == PERF_STREAM_SAMPLES)
+	switch (stream) {
+	case PERF_STREAM_SAMPLES:
 		return size;
+	case PERF_STREAM_SWITCHES:
+	case PERF_STREAM_SWITCH_STACKS:
+		return size / 8;
+	case PERF_STREAM_TRACK:
+	case PERF_STREAM_COUNT:
+		break;
+	}
 	return size / 16 > OTHER_BYTES_LEAST ? size / 16 : OTHER_BYTES_LEAST;
 }
 
@@ -48,6 +59,8 @@ static uint32_t wake_bytes(const struct perf_event_set *set, enum perf_stream st
 
 static bool has_stream(const struct perf_event_set *set, enum perf_stream stream)
 {
+	if (stream == PERF_STREAM_SWITCH_STACKS)
+		return perf_event_set_has_switch_stacks(set);
 	return stream != PERF_STREAM_SWITCHES || set->spec.switches;
 }
 
@@ -63,7 +76,7 @@ static void cpu_close(struct perf_event_cpu *cpu)
 /* 0, or an errno; ENODEV: the CPU is not there. */
 static int cpu_open(const struct perf_event_set *set, struct perf_event_cpu *cpu, int number)
 {
-	*cpu = (struct perf_event_cpu){.number = number, .anchor_fd = {-1, -1, -1}};
+	*cpu = (struct perf_event_cpu){.number = number, .anchor_fd = {-1, -1, -1, -1}};
 	for (enum perf_stream s = 0; s < PERF_STREAM_COUNT; s++) {
 		struct perf_event_attr attr;
 		int code = 0;
@@ -170,6 +183,7 @@ static void plan_clocks(struct perf_event_set *set)
 	uint32_t large = stack_bytes_for(set);
 
 	set->grant.stack_bytes = large;
+	set->stack_rates = 2;
 	set->size_count = large >= 2 * STACK_BYTES_SMALL ? 2 : 1;
 	assert((set->spec.halvings + 1) * set->size_count <= PERF_CLOCK_MAX);
 	for (uint32_t i = 0; i <= set->spec.halvings; i++)
@@ -187,8 +201,9 @@ static enum perf_stream stream_of(enum perf_role role)
 		return PERF_STREAM_TRACK;
 	case PERF_ROLE_SWITCH:
 		return PERF_STREAM_SWITCHES;
-	case PERF_ROLE_CLOCK:
 	case PERF_ROLE_SWITCH_STACK:
+		return PERF_STREAM_SWITCH_STACKS;
+	case PERF_ROLE_CLOCK:
 	case PERF_ROLE_COUNTER:
 		break;
 	}
@@ -197,12 +212,14 @@ static enum perf_stream stream_of(enum perf_role role)
 
 static bool is_sampler(struct perf_source source)
 {
-	return stream_of(source.role) == PERF_STREAM_SAMPLES;
+	return source.role != PERF_ROLE_TRACK && source.role != PERF_ROLE_SWITCH;
 }
 
 /* Whether it is one of those that run while sampling is on. */
 static bool runs(const struct perf_event_set *set, struct perf_source source)
 {
+	if (source.role == PERF_ROLE_SWITCH_STACK)
+		return (source.index > 0) == (set->sparse && set->stack_rates > 1);
 	return source.role != PERF_ROLE_CLOCK || source.index == set->clock;
 }
 
@@ -222,7 +239,10 @@ static void attr_for(
 		perf_attr_switch(attr, grant);
 		break;
 	case PERF_ROLE_SWITCH_STACK:
-		perf_attr_switch_stack(attr, grant, 1, grant->stack_bytes);
+		perf_attr_switch_stack(attr, grant,
+			grant->stack_bytes < STACK_BYTES_SMALL ? grant->stack_bytes
+							       : STACK_BYTES_SMALL,
+			source.index ? SPARSE_HZ : DENSE_HZ);
 		break;
 	case PERF_ROLE_COUNTER:
 		perf_attr_counter(
@@ -294,8 +314,8 @@ static void plan_task(
 
 	(*wanted)[0] = (struct role_count){PERF_ROLE_TRACK, 1};
 	(*wanted)[1] = (struct role_count){PERF_ROLE_SWITCH, spec->switches};
-	(*wanted)[2] = (struct role_count){
-		PERF_ROLE_SWITCH_STACK, spec->switch_stacks && set->grant.kernel};
+	(*wanted)[2] = (struct role_count){PERF_ROLE_SWITCH_STACK,
+		perf_event_set_has_switch_stacks(set) ? set->stack_rates : 0};
 	(*wanted)[3] = (struct role_count){PERF_ROLE_COUNTER, spec->counter_count};
 	(*wanted)[4] = (struct role_count){PERF_ROLE_CLOCK, clocks ? set->clock_count : 0};
 }
@@ -384,6 +404,7 @@ void perf_event_set_slim(struct perf_event_set *set)
 		set->clocks[i] = set->clocks[i * set->size_count];
 	set->clock_count = set->spec.halvings + 1;
 	set->size_count = 1;
+	set->stack_rates = 1;
 }
 
 struct error *perf_event_set_open(
@@ -488,6 +509,19 @@ void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool s
 	switch_samplers(set, 0);
 }
 
+bool perf_event_set_has_switch_stacks(const struct perf_event_set *set)
+{
+	return set->spec.switch_stacks && set->grant.kernel;
+}
+
+void perf_event_set_sparse(struct perf_event_set *set, bool sparse)
+{
+	if (sparse == set->sparse)
+		return;
+	set->sparse = sparse;
+	switch_samplers(set, 0);
+}
+
 /* What read(2) of an event gives with our read_format. */
 struct event_count {
 	uint64_t value, lost;
@@ -514,7 +548,8 @@ struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set)
 			continue;
 		struct event_count count = read_count(event->fd);
 
-		sum.lost += count.lost;
+		if (stream_of(event->source.role) == PERF_STREAM_SAMPLES)
+			sum.lost += count.lost;
 		if (event->source.role == PERF_ROLE_CLOCK)
 			sum.cpu_ns += count.value;
 	}

@@ -4,10 +4,11 @@
 /*
  * The perf events of one recording and the rings that they write to.
  *
- * Each CPU has three rings: samples, tracks (maps, names, forks and exits) and switches, so that a
- * flood of one loses nothing of another.  A ring belongs to an event of our own that does nothing
- * else; the events on the recorded tasks, inherited by every thread and process that these make,
- * write to the ring of their CPU.  So tasks come and go, and the rings stay.
+ * Each CPU has rings for samples, for tracks (maps, names, forks and exits), for switches and for
+ * the stacks at switches, so that a flood of one loses nothing of another.  A ring belongs to an
+ * event of our own that does nothing else; the events on the recorded tasks, inherited by every
+ * thread and process that these make, write to the ring of their CPU.  So tasks come and go, and
+ * the rings stay.
  *
  * There are several clocks, of which one runs at a time: the larger the copy of the stack in a
  * sample, the more it costs the target.
@@ -27,6 +28,7 @@ enum perf_stream {
 	PERF_STREAM_SAMPLES,
 	PERF_STREAM_TRACK,
 	PERF_STREAM_SWITCHES,
+	PERF_STREAM_SWITCH_STACKS,
 	PERF_STREAM_COUNT
 };
 
@@ -35,7 +37,7 @@ enum perf_role {
 	PERF_ROLE_CLOCK, /* index: which */
 	PERF_ROLE_TRACK,
 	PERF_ROLE_SWITCH,	/* reports when tasks leave their CPU and come back */
-	PERF_ROLE_SWITCH_STACK, /* samples them when they leave */
+	PERF_ROLE_SWITCH_STACK, /* samples them when they leave; index: often, or sparsely */
 	PERF_ROLE_COUNTER,	/* index: which of the spec's */
 };
 
@@ -81,9 +83,11 @@ struct perf_event_set {
 	VEC(struct perf_event) events;		  /* on the recorded tasks */
 	struct perf_clock clocks[PERF_CLOCK_MAX]; /* at each rate one for each size of copy */
 	uint32_t clock_count;
-	uint32_t size_count; /* of copies: the large one, perhaps a small one */
-	uint32_t clock;	     /* the one that runs */
-	uint32_t rank;	     /* of the last task */
+	uint32_t size_count;  /* of copies: the large one, perhaps a small one */
+	uint32_t clock;	      /* the one that runs */
+	uint32_t rank;	      /* of the last task */
+	uint32_t stack_rates; /* of stacks at switches: the usual one, perhaps a sparse one */
+	bool sparse;
 	bool is_wide;	 /* the clocks are the CPUs', not the tasks': all processes are sampled */
 	bool tracks_all; /* and so are the trackers */
 	bool is_stopped; /* no event samples */
@@ -134,9 +138,17 @@ bool perf_event_set_widen(struct perf_event_set *set);
 void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool small);
 uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
 
+/* Whether stacks at switches are sampled. */
+bool perf_event_set_has_switch_stacks(const struct perf_event_set *set);
+/*
+ * Lets them be taken at most 1,000 times a second of each task and CPU, or sparsely: 50 times, for
+ * when there are many tasks that switch often.
+ */
+void perf_event_set_sparse(struct perf_event_set *set, bool sparse);
+
 struct perf_event_counts {
 	uint64_t cpu_ns; /* of all processes, those still alive too; means nothing if wide */
-	uint64_t lost;	 /* found no room in the sample rings; 0 where the kernel does not tell */
+	uint64_t lost;	 /* samples, but for stacks at switches, that found no room; 0: not told */
 };
 /* Asks each event, which interrupts the threads that run. */
 struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set);

@@ -198,22 +198,24 @@ bool perf_record_task(const struct perf_event_header *header, struct perf_task *
 	return cursor_ok(&c);
 }
 
-/* Of pid and tid in the trailer. */
-static int64_t trailer_id(const struct perf_event_header *header, size_t offset)
-{
-	int32_t value = 0;
-
-	if (header->size >= sizeof(*header) + 24)
-		memcpy(&value, (const uint8_t *)header + header->size - 24 + offset, sizeof(value));
-	return value;
-}
+/* What PERF_RECORD_OTHER_FIELDS put at the end of all records but samples. */
+struct trailer {
+	int32_t pid, tid;
+	uint64_t time_ns, event_id;
+};
 
 void perf_record_switch(const struct perf_event_header *header, struct perf_switch *s)
 {
+	struct trailer trailer = {0};
+
+	if (header->size >= sizeof(*header) + sizeof(trailer))
+		memcpy(&trailer, (const uint8_t *)header + header->size - sizeof(trailer),
+			sizeof(trailer));
 	*s = (struct perf_switch){
-		.pid = trailer_id(header, 0),
-		.tid = trailer_id(header, sizeof(int32_t)),
-		.time_ns = perf_record_time_ns(header),
+		.event_id = trailer.event_id,
+		.pid = trailer.pid,
+		.tid = trailer.tid,
+		.time_ns = trailer.time_ns,
 		.out = header->misc & PERF_RECORD_MISC_SWITCH_OUT,
 		.preempted = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
 	};

@@ -69,6 +69,7 @@ bool perf_record_task(const struct perf_event_header *header, struct perf_task *
 
 /* SWITCH and SWITCH_CPU_WIDE. */
 struct perf_switch {
+	uint64_t event_id; /* of the event that reported it */
 	int64_t pid, tid;
 	uint64_t time_ns;
 	bool out;	/* left its CPU, rather than came back */

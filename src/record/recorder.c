@@ -47,6 +47,9 @@ struct error *recorder_create(const struct recorder_options *options, struct rec
 	struct error *err;
 
 	r->options = *options;
+	if (options->clock == RECORDER_CLOCK_DEFAULT)
+		r->options.clock = options->kind == TARGET_MACHINE ? RECORDER_CLOCK_VIRTUAL
+								   : RECORDER_CLOCK_BOTH;
 	launch_state_save(&r->launch_state);
 	r->target = (struct target){.kind = options->kind,
 		.command = options->command,
@@ -125,6 +128,12 @@ static void write_command(struct recorder *r)
 	strbuf_deinit(&command);
 }
 
+static const char *const clock_names[] = {
+	[RECORDER_CLOCK_BOTH] = "both",
+	[RECORDER_CLOCK_VIRTUAL] = "virtual",
+	[RECORDER_CLOCK_REAL] = "real",
+};
+
 static void write_facts(struct recorder *r)
 {
 	struct capture_writer *w = r->writer;
@@ -136,7 +145,8 @@ static void write_facts(struct recorder *r)
 		capture_writer_string(w, CAPTURE_KERNEL, str_from(host.release));
 	}
 	capture_writer_string(w, CAPTURE_ENGINE, str_from(r->engine->ops->name));
-	capture_writer_string(w, CAPTURE_CLOCK, STR("virtual"));
+	capture_writer_string(w, CAPTURE_CLOCK,
+		str_from(r->engine->has_real_clock ? clock_names[r->options.clock] : "virtual"));
 	capture_writer_string(w, CAPTURE_VERSION, STR(SONDE_VERSION));
 	capture_writer_number(w, CAPTURE_START_UNIX_NS, clock_unix_ns());
 	capture_writer_number(w, CAPTURE_START_MONOTONIC_NS, r->recording.start_ns);
@@ -311,10 +321,11 @@ static struct error *start(struct recorder *r)
 	budget_init(&r->budget, r->options.overhead_most, ENGINE_HALVINGS);
 	if (r->options.overhead_most > 0)
 		(void)budget_measure_price(&setup.price);
-	recording_begin(&r->recording, r->writer, false, NULL, 0);
+	recording_begin(&r->recording, r->writer);
 	err = engine_open(&setup, &r->engine);
 	if (err)
 		return err;
+	recording_measure(&r->recording, r->engine->has_real_clock, NULL, 0);
 	poll_set(r);
 	err = target_release(&r->target);
 	if (!err)
@@ -463,6 +474,7 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 	if (err)
 		return err;
 	record_to_the_end(r);
+	r->engine->ops->stop(r->engine);
 	write_counters(r);
 	fill_result(r, result);
 	write_end(r, result);

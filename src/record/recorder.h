@@ -34,6 +34,14 @@ enum recorder_engine {
 	RECORDER_ENGINE_AGENT,
 };
 
+/* Real time is CPU time, and all time off the CPU. */
+enum recorder_clock {
+	RECORDER_CLOCK_DEFAULT, /* both, but of the whole machine the virtual one */
+	RECORDER_CLOCK_BOTH,	/* the same as the real one, but CPU time is shown first */
+	RECORDER_CLOCK_VIRTUAL,
+	RECORDER_CLOCK_REAL,
+};
+
 struct recorder_options {
 	enum recorder_engine engine;
 	enum target_kind kind; /* what is recorded: record/target.h */
@@ -44,6 +52,7 @@ struct recorder_options {
 	const char *output;   /* path, "-" for standard output */
 	uint64_t interval_ns; /* between samples of CPU time */
 	double overhead_most; /* share of the target's CPU time that it may cost; 0: no matter */
+	enum recorder_clock clock;
 	/* Called at most 10 times a second while the target runs; may be NULL. */
 	void (*progress)(void *context, const struct recorder_progress *progress);
 	void *progress_context;

@@ -12,7 +12,7 @@ static uint32_t add_metric(struct recording *r, struct str name, struct str unit
 	return r->metrics.count++;
 }
 
-static void add_metrics(
+void recording_measure(
 	struct recording *r, bool real, const struct perf_counter *counters, size_t counter_count)
 {
 	struct recording_metrics *m = &r->metrics;
@@ -35,14 +35,12 @@ static void add_metrics(
 		add_metric(r, counters[i].name, counters[i].unit);
 }
 
-void recording_begin(struct recording *r, struct capture_writer *writer, bool real,
-	const struct perf_counter *counters, size_t counter_count)
+void recording_begin(struct recording *r, struct capture_writer *writer)
 {
 	*r = (struct recording){.writer = writer, .start_ns = clock_monotonic_ns()};
 	r->objects = object_table_create(writer);
 	r->processes = process_table_create(writer, r->objects, r->start_ns);
 	snapshot_init(&r->snapshot, writer, r->objects, r->processes);
-	add_metrics(r, real, counters, counter_count);
 }
 
 void recording_end(struct recording *r)
@@ -68,7 +66,7 @@ static void weigh(int64_t *weight, uint32_t metric, uint64_t value)
 		weight[metric] = (int64_t)value;
 }
 
-void recording_take_clock(struct recording *r, const struct perf_sample *sample)
+struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample)
 {
 	int64_t weight[CAPTURE_METRIC_MAX] = {0};
 	struct snapshot_place place = snapshot_walk(&r->snapshot, sample);
@@ -79,6 +77,7 @@ void recording_take_clock(struct recording *r, const struct perf_sample *sample)
 	r->samples++;
 	r->sampled_ns += sample->period;
 	write_sample(r, sample->time_ns, place.thread, place.node, weight);
+	return place;
 }
 
 void recording_take_counter(struct recording *r, const struct perf_sample *sample, uint32_t counter)
@@ -90,12 +89,19 @@ void recording_take_counter(struct recording *r, const struct perf_sample *sampl
 	write_sample(r, sample->time_ns, place.thread, place.node, weight);
 }
 
-void recording_take_off_cpu(struct recording *r, uint64_t time_ns, const struct thread *thread,
-	uint32_t node, uint64_t length_ns, bool preempted)
+void recording_take_off_cpu(
+	struct recording *r, struct thread *thread, const struct offcpu_interval *interval)
 {
 	int64_t weight[CAPTURE_METRIC_MAX] = {0};
+	uint32_t node = interval->node;
 
-	weigh(weight, r->metrics.real_time, length_ns);
-	weigh(weight, preempted ? r->metrics.preempted_time : r->metrics.blocked_time, length_ns);
-	write_sample(r, time_ns, thread, node, weight);
+	if (interval->blocked_ns + interval->preempted_ns == 0)
+		return;
+	if (node == OFFCPU_NO_NODE)
+		node = snapshot_no_stack(&r->snapshot);
+	weigh(weight, r->metrics.real_time, interval->blocked_ns + interval->preempted_ns);
+	weigh(weight, r->metrics.blocked_time, interval->blocked_ns);
+	weigh(weight, r->metrics.preempted_time, interval->preempted_ns);
+	process_table_number(r->processes, thread);
+	write_sample(r, interval->begin_ns, thread, node, weight);
 }

@@ -38,19 +38,24 @@ struct recording {
 	uint64_t lost_sideband, throttled;
 };
 
-/* Begins now, and writes the metrics: time off the CPU if real, and those counters. */
-void recording_begin(struct recording *r, struct capture_writer *writer, bool real,
-	const struct perf_counter *counters, size_t counter_count);
+/* Begins now. */
+void recording_begin(struct recording *r, struct capture_writer *writer);
+/*
+ * Writes what samples weigh, before the first of them: time off the CPU too if real, and those
+ * counters.
+ */
+void recording_measure(
+	struct recording *r, bool real, const struct perf_counter *counters, size_t counter_count);
 /* A recording that was not begun must be zeroed. */
 void recording_end(struct recording *r);
 
-/* Walks and writes a sample of the clock; it weighs its period. */
-void recording_take_clock(struct recording *r, const struct perf_sample *sample);
+/* Walks and writes a sample of the clock; it weighs its period.  Where it belongs. */
+struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample);
 /* The same of the event beside time of that number. */
 void recording_take_counter(
 	struct recording *r, const struct perf_sample *sample, uint32_t counter);
-/* Writes a time off the CPU that began at time_ns. */
-void recording_take_off_cpu(struct recording *r, uint64_t time_ns, const struct thread *thread,
-	uint32_t node, uint64_t length_ns, bool preempted);
+/* Writes a time off the CPU; without a stack it is rooted at "[truncated]". */
+void recording_take_off_cpu(
+	struct recording *r, struct thread *thread, const struct offcpu_interval *interval);
 
 #endif

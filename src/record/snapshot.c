@@ -90,13 +90,18 @@ static enum capture_counter truncation_cause(
 	return CAPTURE_TRUNCATED_CORRUPT;
 }
 
-static uint32_t truncated_root(struct snapshot *s, enum capture_counter cause)
+uint32_t snapshot_no_stack(struct snapshot *s)
 {
 	uint32_t object =
 		object_table_named(s->objects, CAPTURE_OBJECT_TRUNCATED, STR("[truncated]"));
 
-	s->counters[cause]++;
 	return stack_tree_intern(&s->tree, 0, object, 0);
+}
+
+static uint32_t truncated_root(struct snapshot *s, enum capture_counter cause)
+{
+	s->counters[cause]++;
+	return snapshot_no_stack(s);
 }
 
 /* The node of the walked stack; gives each frame its own. */
@@ -166,7 +171,7 @@ static bool is_new_thread(struct snapshot *s, const struct perf_sample *sample)
 	uint64_t pc = sample->regs.value[UNWIND_REG_PC];
 	uint8_t before[16];
 
-	return sample->regs.value[RETURN_REG] == 0 &&
+	return (sample->regs.known >> RETURN_REG & 1) && sample->regs.value[RETURN_REG] == 0 &&
 	       s->memory.memory.read_code(
 		       &s->memory.memory, pc - sizeof(before), before, sizeof(before)) &&
 	       memmem(before, sizeof(before), syscall_code, sizeof(syscall_code));

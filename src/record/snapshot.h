@@ -44,6 +44,8 @@ struct snapshot_place {
 	uint32_t node;	       /* of its stack */
 };
 struct snapshot_place snapshot_walk(struct snapshot *s, const struct perf_sample *sample);
+/* The node for where no stack is known at all: nothing but "[truncated]". */
+uint32_t snapshot_no_stack(struct snapshot *s);
 /* Stacks that were not walked whole, whatever the cause. */
 uint64_t snapshot_truncated(const struct snapshot *s);
 

@@ -18,7 +18,7 @@
 
 struct life {
 	struct offcpu_thread thread; /* first */
-	uint64_t end_ns;	     /* of the last interval */
+	uint64_t end_ns[2];	     /* of the last interval that was waited, and was preempted */
 	uint64_t blocked_ns, preempted_ns, blocks, estimated_ns, nodeless;
 };
 
@@ -36,11 +36,14 @@ static void take_interval(
 
 	assert_null(context);
 	assert_true(interval->begin_ns <= interval->end_ns);
-	assert_true(interval->begin_ns >= life->end_ns);
+	assert_true(interval->blocked_ns == 0 || interval->preempted_ns == 0);
+	if (off_ns > 0)
+		assert_true(interval->begin_ns >= life->end_ns[interval->preempted_ns > 0]);
 	assert_true(off_ns <= interval->end_ns - interval->begin_ns);
 	if (interval->blocks <= 1)
 		assert_int_equal(off_ns, interval->end_ns - interval->begin_ns);
-	life->end_ns = interval->end_ns;
+	if (off_ns > 0)
+		life->end_ns[interval->preempted_ns > 0] = interval->end_ns;
 	life->blocked_ns += interval->blocked_ns;
 	life->preempted_ns += interval->preempted_ns;
 	life->blocks += interval->blocks;
@@ -131,7 +134,7 @@ static void test_existed(void **state)
 	assert_int_equal(o.counts.missing, 0);
 }
 
-/* Short blocks with one stack become one; their sums are kept. */
+/* Short blocks with one stack become one, of each kind; their sums are kept. */
 static void test_short_blocks(void **state)
 {
 	struct life a = {0};
@@ -149,8 +152,9 @@ static void test_short_blocks(void **state)
 	}
 	assert_true(intervals.count == 0);
 	offcpu_end(&o, t, now);
-	assert_int_equal(intervals.count, 1);
-	expect(0, 100, now - 700, 9, true);
+	assert_int_equal(intervals.count, 2);
+	expect(0, 1100, now - 700, 9, true);
+	expect(1, 100, now - 3700, 9, true);
 	assert_int_equal(a.preempted_ns, 250 * 200);
 	assert_int_equal(a.blocked_ns, 750 * 200);
 	assert_int_equal(a.blocks, 1000);
@@ -190,16 +194,23 @@ static void test_stack_from_outside(void **state)
 	(void)state;
 	offcpu_begin(&o, t, 0, OFFCPU_RUNNING);
 	offcpu_out(&o, t, 10 * MS, false);
+	/* Nothing is known of it, so it is asked for at once. */
 	offcpu_tick(&o, 10 * MS + MS / 2);
-	assert_int_equal(asked, 0);
+	assert_int_equal(asked, 1);
 	answer = OFFCPU_NO_NODE;
 	offcpu_tick(&o, 12 * MS);
+	assert_int_equal(asked, 3);
 	answer = 4;
 	answer_ns = 13 * MS + 100;
 	offcpu_tick(&o, 13 * MS);
 	offcpu_tick(&o, 14 * MS);
-	assert_int_equal(asked, 2);
+	assert_int_equal(asked, 4);
 	offcpu_in(&o, t, 20 * MS);
+	/* The next one's stack may wait. */
+	offcpu_out(&o, t, 21 * MS, false);
+	offcpu_tick(&o, 21 * MS + 500);
+	assert_int_equal(asked, 4);
+	offcpu_in(&o, t, 21 * MS + 600);
 	/* It had gone on before the stack was read. */
 	offcpu_out(&o, t, 30 * MS, false);
 	answer_ns = 33 * MS;
@@ -207,7 +218,8 @@ static void test_stack_from_outside(void **state)
 	offcpu_in(&o, t, 32 * MS + 500);
 	offcpu_end(&o, t, 40 * MS);
 	expect(0, 10 * MS, 20 * MS, 4, false);
-	expect(1, 30 * MS, 32 * MS + 500, 4, true);
+	expect(1, 21 * MS, 21 * MS + 600, 4, true);
+	expect(2, 30 * MS, 32 * MS + 500, 4, true);
 	assert_null(t->link.before);
 }
 
