@@ -126,9 +126,6 @@ static struct error *attach(struct target *t, pid_t pid)
 		close(p.fd);
 		return err;
 	}
-	process_look(&p);
-	p.first_cpu_ns = p.last_cpu_ns;
-	p.first = p.last;
 	vec_push(&t->processes, p);
 	return NULL;
 }
@@ -196,12 +193,26 @@ struct error *target_start(struct target *t, char *const *environment)
 		err = attach(t, t->pids[i]);
 	if (!err && t->command)
 		err = launch_start(&t->launch, t->command, environment, t->state);
-	t->machine_first = machine_cpu();
 	return err;
+}
+
+/* From now on it is sampled. */
+static void start_accounts(struct target *t)
+{
+	for (size_t i = 0; i < t->processes.count; i++) {
+		struct target_process *p = &t->processes.data[i];
+
+		process_look(p);
+		p->first_cpu_ns = p->last_cpu_ns;
+		p->first = p->last;
+	}
+	if (t->kind == TARGET_MACHINE)
+		t->machine_first = machine_cpu();
 }
 
 struct error *target_release(struct target *t)
 {
+	start_accounts(t);
 	return t->command ? launch_release(&t->launch, t->command[0]) : NULL;
 }
 

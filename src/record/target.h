@@ -69,7 +69,7 @@ void target_look(struct target *t);
 void target_deinit(struct target *t);
 
 /*
- * How much CPU time the target has used since the start, as the system accounts it: of a command
+ * How much CPU time the target has used since its release, as the system accounts it: of a command
  * that has ended, with all children waited for; of the attached processes, without their children;
  * of the machine.
  */
