@@ -79,6 +79,12 @@ def cpu_seconds(pid):
 	return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def check_accounted(r, said, least=0.95):
+	"""Samples that are there or counted as lost are all that were due, or what is missing is said."""
+	found = r.stats["counted"] + r.stats["lost"]
+	assert found >= least * r.stats["expected"] - 20 or "was not sampled" in said, (r.stats, said)
+
+
 def sampled_seconds(r):
 	return r.stats["counted"] * recording.INTERVAL_NS / 1e9
 

@@ -18,7 +18,7 @@ def test_few_open_files(folder):
 		r = faults.as_if_alone(folder, program, 100, "exit", 3, name=f"{files}.prof",
 			preexec_fn=limited(resource.RLIMIT_NOFILE, files))
 		assert r.done.status == 3
-		r.check_captured()
+		faults.check_accounted(r, r.done.err)
 		r.check_whole()
 
 

@@ -7,14 +7,13 @@ import harness
 import recording
 
 
-def storm(folder, what, count, *more, least=0.9, **options):
-	"""A storm passes as if alone. least: so much of it is sampled, or what is not is told."""
+def storm(folder, what, count, *more, **options):
+	"""A storm passes as if alone, and is sampled, or what is not is told."""
 	program = recording.program(folder, "storm", "-Wno-clobbered")
 	r = faults.as_if_alone(folder, program, what, count, *more, **options)
 	assert r.done.status == 0 and r.done.out == f"{what} {count}\n", r.done
 	assert "went on unrecorded" not in r.done.err, r.done
-	found = r.stats["counted"] + r.stats["lost"]
-	assert found >= least * r.stats["expected"] - 20 or "was not sampled" in r.done.err, r.done
+	faults.check_accounted(r, r.done.err, 0.9)
 	return r
 
 

@@ -32,7 +32,7 @@ def test_streams_that_are_closed_already(folder):
 			harness.check(harness.run("sh", "-c", f"{before} sh -c '{command}' {file} {closed}"), 3)
 		assert seen[0].read_text() == seen[1].read_text()
 		r = recording.Recording(path)
-		r.check_captured()
+		assert r.stats["counted"] > 40, r.stats
 		assert not any(note["kind"] in ("bad-record", "incomplete") for note in r.notes), r.notes
 
 
@@ -99,7 +99,7 @@ def test_a_long_command_line(folder):
 	program = recording.program(folder, "fate")
 	r = faults.as_if_alone(folder, program, 60, "exit", 3, *["x" * 100000] * 10)
 	assert r.done.status == 3 and r.stats["counted"] > 40
-	assert len(r.done.err) < 2000
+	assert len(r.done.err) < 2000 and len(r.report("--view", "functions")) < 5000
 
 
 def test_signals_to_the_whole_group(folder):
@@ -119,7 +119,7 @@ def test_a_group_that_is_suspended(folder):
 		open(f"/proc/{running.process.pid}/status").read(), "a stopped sonde")
 	os.killpg(running.process.pid, signal.SIGCONT)
 	assert running.end() == 6, running.err
-	running.recording.check_captured(0.95)
+	faults.check_accounted(running.recording, running.err)
 
 
 def inherit_oddities():
@@ -166,8 +166,7 @@ def test_a_target_that_makes_many_mappings(folder):
 		}}""", *recording.FLAGS)
 	r = faults.as_if_alone(folder, program)
 	assert r.share("between") > 0.5, r.stacks
-	found = r.stats["counted"] + r.stats["lost"]
-	assert found >= 0.95 * r.stats["expected"] - 20 or "was not sampled" in r.done.err, r.done
+	faults.check_accounted(r, r.done.err)
 
 
 harness.main()

@@ -13,6 +13,24 @@
 #include "base/escape.h"
 #include "view/text/units.h"
 
+/* Of a command's bytes; some have more arguments than a person wants to read. */
+#define COMMAND_SHOWN 1000
+
+/* Cut where a character begins, as UTF-8 has it. */
+static void draw_command(struct strbuf *out, struct str command)
+{
+	size_t shown = COMMAND_SHOWN;
+
+	if (command.size <= shown) {
+		escape_text(out, command);
+		return;
+	}
+	while (shown > COMMAND_SHOWN - 4 && ((uint8_t)command.data[shown] & 0xc0) == 0x80)
+		shown--;
+	escape_text(out, (struct str){command.data, shown});
+	strbuf_add(out, STR(" ..."));
+}
+
 static void draw_program(struct text *text, const struct profile *profile)
 {
 	struct strbuf *out = &text->sink->text;
@@ -22,7 +40,7 @@ static void draw_program(struct text *text, const struct profile *profile)
 	escape_text(out, profile_string(profile, profile->source));
 	if (command.size) {
 		strbuf_add(out, STR(": "));
-		escape_text(out, command);
+		draw_command(out, command);
 	}
 	text_ink(text, INK_PLAIN);
 	strbuf_add_char(out, '\n');
