@@ -38,7 +38,8 @@ struct agent_thread {
 	struct agent_lane lane;
 	uint64_t stack_low_va, stack_high_va; /* may be copied as memory; 0, 0: not known */
 	uint64_t looked_ns, looked_cpu_ns;    /* time and CPU time at the last signal */
-	uint64_t checked_ns;		      /* when the recorder was last found to live */
+	uint64_t sampled_cpu_ns;
+	uint64_t checked_ns; /* when the recorder was last found to live */
 	char name[16];
 	unsigned samples;
 	uint64_t took_ns; /* by the last one */
@@ -74,6 +75,14 @@ void agent_record_end(struct agent_thread *t, size_t size);
 
 /* Handles one of our signals in the thread that it interrupted. */
 void agent_sample(const siginfo_t *info, void *context);
+
+/* ---- marks.c ---- */
+
+/*
+ * How much of the stack [sp, end) the recorder needs: up to the innermost mark that is as it was,
+ * or all of it.
+ */
+uint64_t agent_marks_needed(const struct agent_thread *t, uint64_t sp, uint64_t end_va);
 
 /* ---- maps.c ---- */
 

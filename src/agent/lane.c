@@ -66,7 +66,7 @@ static bool find_room(const struct agent_lane *lane, size_t least, uint64_t *beg
 
 	if (waiting >= AGENT_RECORDS)
 		return false;
-	*begin = 0;
+	*begin = AGENT_MARKS_BYTES;
 	*end = AGENT_DATA_BYTES;
 	if (waiting == 0)
 		return true;
@@ -77,7 +77,7 @@ static bool find_room(const struct agent_lane *lane, size_t least, uint64_t *beg
 	if (first->offset <= last->offset && after + least <= AGENT_DATA_BYTES) {
 		*begin = after;
 	} else {
-		*begin = first->offset <= last->offset ? 0 : after;
+		*begin = first->offset <= last->offset ? AGENT_MARKS_BYTES : after;
 		*end = first->offset;
 	}
 	return *begin + least <= *end;

@@ -6,7 +6,8 @@
  * back, at places where threads lose theirs.  The signal says when it was sent.  The thread ran
  * then if it is not late; or if the thread has used as much CPU time since it was last looked at as
  * has gone by until the signal was sent (the recorder itself took its CPU), or since (it was in a
- * system call).
+ * system call).  And whoever has used little since its last sample is not sampled again: it may
+ * have got its CPU just after the signal, which the recorder's own going off the CPU brings about.
  *
  * The stack is copied as memory where it is the thread's own and known to be there; any other by
  * the kernel, which fails where a copy would end the program.
@@ -22,7 +23,12 @@
 
 #include "agent/raw.h"
 
-#define STACK_MOST  ((size_t)64 << 10)
+/* Of the stack, so much is copied whatever the recorder knows of it. */
+#define STACK_USUAL ((size_t)16 << 10)
+/* The most that leaves room for other samples. */
+#define STACK_MOST (AGENT_DATA_BYTES / 2)
+/* Of a stack whose end is not known. */
+#define STACK_OTHER ((size_t)32 << 10)
 #define STACK_LEAST ((size_t)2 << 10)
 /* A signal that a running thread gets takes less. */
 #define LATE_NS UINT64_C(64000)
@@ -80,9 +86,14 @@ static size_t copy_stack(
 
 static size_t stack_wanted(const struct agent_thread *t, uint64_t sp)
 {
-	if (sp >= t->stack_low_va && sp < t->stack_high_va)
-		return least(STACK_MOST, t->stack_high_va - sp);
-	return STACK_MOST;
+	size_t whole = t->stack_high_va - sp, needed;
+
+	if (sp < t->stack_low_va || sp >= t->stack_high_va)
+		return STACK_OTHER;
+	if (whole <= STACK_USUAL)
+		return whole;
+	needed = agent_marks_needed(t, sp, t->stack_high_va);
+	return least(STACK_MOST, needed > STACK_USUAL ? needed : STACK_USUAL);
 }
 
 /* ---- records ---- */
@@ -150,6 +161,14 @@ static bool was_running(
 	       t->looked_ns + used_ns + LATE_NS >= sent_ns;
 }
 
+static bool is_early(const struct agent_thread *t, uint64_t cpu_ns)
+{
+	uint64_t interval_ns =
+		atomic_load_explicit(&agent_process.header->interval_ns, memory_order_relaxed);
+
+	return t->samples > 0 && cpu_ns - t->sampled_cpu_ns < interval_ns / 2;
+}
+
 static void handle(struct agent_thread *t, const siginfo_t *info, const ucontext_t *context)
 {
 	uint64_t now_ns = agent_now_ns();
@@ -165,13 +184,15 @@ static void handle(struct agent_thread *t, const siginfo_t *info, const ucontext
 
 	t->looked_cpu_ns = cpu_ns;
 	t->looked_ns = now_ns;
-	if (!ran || is_our_code((uint64_t)context->uc_mcontext.gregs[REG_RIP]))
+	if (!ran || is_early(t, cpu_ns) ||
+		is_our_code((uint64_t)context->uc_mcontext.gregs[REG_RIP]))
 		return;
 	agent_thread_arm(t);
 	if (!agent_maps_know((uint64_t)context->uc_mcontext.gregs[REG_RIP]))
 		agent_maps_tell(t, AGENT_MAPS_ADDED);
 	tell_name(t);
 	take(t, now_ns, cpu_ns, context);
+	t->sampled_cpu_ns = cpu_ns;
 	t->took_ns = agent_now_ns() - now_ns;
 }
 

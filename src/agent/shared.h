@@ -42,6 +42,28 @@ struct agent_header {
 	_Atomic uint64_t fresh[AGENT_SLOTS / 64];
 };
 
+/*
+ * A run of frames of the thread's last stack, by a few of them: where the return address stands,
+ * that address, and the print (unwind/print.h) of the three words above it.  While these are as
+ * they were, the recorder knows the stack outside of them; to see that for itself it needs memory
+ * up to need_va.
+ */
+#define AGENT_MARKS	 16
+#define AGENT_MARK_SLOTS 8
+struct agent_mark {
+	uint64_t need_va;
+	uint64_t slot_va[AGENT_MARK_SLOTS];
+	uint64_t pc[AGENT_MARK_SLOTS], print[AGENT_MARK_SLOTS];
+};
+
+/* What the recorder tells a thread, at the beginning of its slot's data. */
+struct agent_marks {
+	_Atomic uint32_t version;	      /* odd while the recorder writes */
+	uint32_t count;			      /* 0: the next sample is wanted whole */
+	struct agent_mark marks[AGENT_MARKS]; /* innermost first */
+};
+#define AGENT_MARKS_BYTES 4096u
+
 struct agent_place {
 	uint32_t offset, size; /* in the slot's data */
 };
@@ -94,6 +116,7 @@ struct agent_sample {
 };
 
 _Static_assert(sizeof(struct agent_header) <= AGENT_SLOTS_OFF, "the header has one page");
+_Static_assert(sizeof(struct agent_marks) <= AGENT_MARKS_BYTES, "marks have one page");
 _Static_assert(AGENT_DATA_OFF % 4096 == 0, "data begins on a page");
 
 #endif

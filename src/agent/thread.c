@@ -169,7 +169,7 @@ void agent_thread_begin(uint32_t kind, int32_t parent_pid, uint64_t low_va, uint
 	t->tid = (int)raw0(SYS_gettid);
 	t->stack_low_va = low_va;
 	t->stack_high_va = high_va;
-	t->looked_ns = t->looked_cpu_ns = 0;
+	t->looked_ns = t->looked_cpu_ns = t->sampled_cpu_ns = t->samples = 0;
 	prctl(PR_GET_NAME, t->name);
 	memcpy(start.name, t->name, sizeof(start.name));
 	tell_start(t, &start);

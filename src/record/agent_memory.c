@@ -33,7 +33,7 @@ static struct error *map(struct agent_memory *m)
 		return error_system(errno, "mapping memory for the preloaded library");
 	m->header = base;
 	m->slots = (struct agent_slot *)(void *)((uint8_t *)base + AGENT_SLOTS_OFF);
-	m->data = (const uint8_t *)base + AGENT_DATA_OFF;
+	m->data = (uint8_t *)base + AGENT_DATA_OFF;
 	return NULL;
 }
 
@@ -142,6 +142,21 @@ void agent_memory_release(struct agent_memory *m, uint32_t slot, uint32_t count)
 	atomic_store_explicit(&m->slots[slot].tail, m->tail[slot], memory_order_release);
 }
 
+void agent_memory_mark(
+	struct agent_memory *m, uint32_t slot, const struct agent_mark *marks, uint32_t count)
+{
+	struct agent_marks *shared =
+		(struct agent_marks *)(void *)(m->data + slot * AGENT_DATA_BYTES);
+	uint32_t version = atomic_load(&shared->version) | 1;
+
+	atomic_store(&shared->version, version);
+	atomic_thread_fence(memory_order_release);
+	shared->count = count;
+	if (count > 0)
+		memcpy(shared->marks, marks, count * sizeof(*marks));
+	atomic_store_explicit(&shared->version, version + 1, memory_order_release);
+}
+
 void agent_memory_count_lost(struct agent_memory *m, uint32_t slot)
 {
 	uint32_t lost = atomic_load_explicit(&m->slots[slot].lost, memory_order_relaxed);
@@ -163,6 +178,7 @@ void agent_memory_free(struct agent_memory *m, uint32_t slot)
 	off_t data = (off_t)(AGENT_DATA_OFF + slot * AGENT_DATA_BYTES);
 
 	agent_memory_count_lost(m, slot);
+	agent_memory_mark(m, slot, NULL, 0);
 	fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, data + KEPT_BYTES,
 		(off_t)AGENT_DATA_BYTES - KEPT_BYTES);
 	atomic_store(&m->slots[slot].pid, 0);

@@ -20,7 +20,7 @@ struct agent_memory {
 	int fd;
 	struct agent_header *header;
 	struct agent_slot *slots;
-	const uint8_t *data;
+	uint8_t *data;
 	uint32_t tail[AGENT_SLOTS]; /* the slots', but ours */
 	uint32_t lost[AGENT_SLOTS]; /* of the slots', counted so far */
 	uint64_t lost_total;
@@ -45,6 +45,10 @@ bool agent_memory_peek(
 const uint8_t *agent_memory_copy(struct agent_memory *m, uint32_t slot, uint32_t i);
 /* The oldest so many records have been taken. */
 void agent_memory_release(struct agent_memory *m, uint32_t slot, uint32_t count);
+/* Tells the slot's thread which parts of its stack are known; none: its next sample is wanted
+ * whole. */
+void agent_memory_mark(
+	struct agent_memory *m, uint32_t slot, const struct agent_mark *marks, uint32_t count);
 /* Adds what the slot has lost since it was last asked to m->lost_total. */
 void agent_memory_count_lost(struct agent_memory *m, uint32_t slot);
 /* The thread that has a slot; 0: none. */

@@ -21,6 +21,7 @@
 #include "record/agent_preload.h"
 #include "record/agent_weight.h"
 #include "record/engine.h"
+#include "record/exact_marks.h"
 
 /* Between looks at what the library has written. */
 #define TAKE_NS (SECOND_NS / 125)
@@ -132,9 +133,33 @@ static void take_start(struct engine_agent *e, uint32_t slot, const struct agent
 
 /* ---- records ---- */
 
-static void take_sample(struct engine_agent *e, struct peer *peer, const struct agent_record *head,
+/* Stacks no deeper than this are copied whole, whatever is known of them. */
+#define SHALLOW_BYTES ((size_t)16 << 10)
+
+/* Tells the thread what of its stack is known now, so that it need not be copied again. */
+static void mark(struct engine_agent *e, uint32_t slot, const struct perf_sample *sample)
+{
+	struct exact_mark marks[EXACT_MARKS];
+	struct process *p = process_table_find(e->recording->processes, sample->pid);
+	struct thread *thread;
+
+	_Static_assert(sizeof(struct exact_mark) == sizeof(struct agent_mark) &&
+			       EXACT_MARKS == AGENT_MARKS,
+		"marks are the same for all");
+	if (!p || sample->stack_size < SHALLOW_BYTES)
+		return;
+	thread = process_table_thread(e->recording->processes, p, sample->tid, sample->time_ns);
+	if (unwind_history_check_due(thread->history))
+		agent_memory_mark(&e->memory, slot, NULL, 0);
+	else
+		agent_memory_mark(&e->memory, slot, (const struct agent_mark *)(const void *)marks,
+			exact_marks_choose(thread->history, marks));
+}
+
+static void take_sample(struct engine_agent *e, uint32_t slot, const struct agent_record *head,
 	const uint8_t *body, size_t size)
 {
+	struct peer *peer = &e->peers[slot];
 	struct agent_sample regs;
 	struct perf_sample sample = {
 		.time_ns = head->time_ns,
@@ -152,6 +177,7 @@ static void take_sample(struct engine_agent *e, struct peer *peer, const struct 
 	sample.ip = sample.regs.value[UNWIND_REG_PC];
 	sample.period = agent_pool_sample(&e->pool, &peer->account, head->cpu_ns);
 	recording_take_clock(e->recording, &sample);
+	mark(e, slot, &sample);
 	if (regs.took_ns < SECOND_NS)
 		e->stolen_ns += SIGNAL_NS + regs.took_ns;
 }
@@ -198,7 +224,7 @@ static void take_known(struct engine_agent *e, uint32_t slot, const struct agent
 
 	switch (head->type) {
 	case AGENT_SAMPLE:
-		take_sample(e, peer, head, body, size);
+		take_sample(e, slot, head, body, size);
 		break;
 	case AGENT_NAME:
 		take_name(e, peer, head, text);
@@ -473,6 +499,7 @@ struct error *engine_agent_open(const struct engine_setup *setup, struct engine 
 		close_engine(&e->engine);
 		return err;
 	}
+	e->recording->snapshot.is_copied = true;
 	*engine = &e->engine;
 	return NULL;
 }

@@ -184,10 +184,10 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	size_t inner;
 
 	stack_memory_begin(&s->memory, &p->space, sample);
-	if (s->exact) {
+	if (s->exact)
 		exact_rest(s->exact, sample, &s->rest);
+	if (s->exact || s->is_copied)
 		stack_memory_add_rest(&s->memory, &s->rest);
-	}
 	walk(s, p, thread, sample, &stack);
 	inner = stack_memory_other_stack(&s->memory, &stack);
 	if (inner > 0)

@@ -30,7 +30,8 @@ struct snapshot {
 	struct unwind_walker *walker;
 	struct exact *exact;	/* what copies the rests of stacks; NULL: nothing does */
 	struct stack_rest rest; /* of the sample at hand */
-	uint64_t reach_bytes;	/* of the stack, from its pointer on, that the last walk took */
+	bool is_copied; /* dumps reach as far as what is known of the stack, so checks may wait */
+	uint64_t reach_bytes; /* of the stack, from its pointer on, that the last walk took */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 };
 

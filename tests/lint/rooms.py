@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOMS = {
-	"agent": "",
+	"agent": "unwind",
 	"base": "",
 	"format": "base",
 	"model": "base",
