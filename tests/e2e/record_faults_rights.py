@@ -9,7 +9,10 @@ import faults
 import harness
 import recording
 
-NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps=-all"]
+# Nobody else's: what a user may lock is counted for all of their processes together.
+USER = 60000 + os.getpid() % 5000
+NOBODY = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups",
+	"--inh-caps=-all"]
 
 
 def give_to_nobody(folder):
@@ -21,7 +24,7 @@ def give_to_nobody(folder):
 	shutil.copy(harness.SONDE, copy)
 	for path in (folder, *folder.iterdir()):
 		os.chmod(path, path.stat().st_mode | 0o055)
-	os.chown(folder, 65534, 65534)
+	os.chown(folder, USER, USER)
 	return copy
 
 
