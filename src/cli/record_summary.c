@@ -49,7 +49,7 @@ static void say_samples(const struct recorder_result *r, struct strbuf *line)
 {
 	count_put(line, r->samples, "sample");
 	strbuf_add(line, STR(", one every "));
-	time_put(line, r->rate_changes > 0 && r->samples > 0 && r->cpu_ns != UINT64_MAX
+	time_put(line, r->rate_changed && r->samples > 0 && r->cpu_ns != UINT64_MAX
 			       ? r->cpu_ns / r->samples
 			       : r->interval_ns);
 	strbuf_add(line, STR(" of "));

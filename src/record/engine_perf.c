@@ -42,6 +42,9 @@
 #define SWITCHES_FEW_HZ 1500
 /* While threads are off the CPU whose stacks are to be read from outside. */
 #define POLL_BLOCKED_NS (SECOND_NS / 200)
+/* So many threads from one look to the next are many; so many looks with fewer are calm. */
+#define QUICK_THREADS 4
+#define QUICK_CALM    10
 /* Events that hung up this long ago did not do so with the target's end. */
 #define HANG_UP_NS (SECOND_NS / 10)
 
@@ -66,6 +69,10 @@ struct engine_perf {
 	uint64_t hung_up_ns;	/* when the events were first seen hung up; 0: they are not */
 	uint64_t lost_records;
 	bool widen_refused;
+	bool rate_changed;
+	bool is_quick;	  /* the quick clock runs, in place of wide ones */
+	uint64_t threads; /* so far, at the last look */
+	uint32_t calm;	  /* looks since many threads began */
 };
 
 static struct engine_perf *self(struct engine *e)
@@ -305,18 +312,39 @@ static bool lives_are_short(struct engine_perf *e)
 	if (explained < SHORT_LIVES_LEAST || e->halvings > 0)
 		return false;
 	uint64_t due = event_counts(e).cpu_ns / e->options->interval_ns;
-	uint64_t found = e->recording->samples + lost_samples(e);
+	uint64_t found = e->recording->sampled_ns / e->options->interval_ns + lost_samples(e);
 
 	if (found + SHORT_LIVES_LEAST > due || found > due - due / SHORT_LIVES_PART)
 		return false;
 	return due - found <= explained;
 }
 
-/* Then, if it is allowed, the CPUs' clocks take over. */
+/*
+ * Then the CPUs' clocks take over, or, where these are not allowed, a quicker one, of which even
+ * short threads see some ticks.
+ */
 static void watch_short_lives(struct engine_perf *e)
 {
-	if (!e->events.is_wide && !e->widen_refused && lives_are_short(e))
+	if (e->events.is_wide || e->is_quick || !lives_are_short(e))
+		return;
+	if (!e->widen_refused)
 		e->widen_refused = !perf_event_set_widen(&e->events);
+	if (e->widen_refused)
+		e->is_quick = perf_event_set_quicken(&e->events, true);
+	e->rate_changed |= e->is_quick;
+}
+
+/* The quick clock goes when threads are few again. */
+static void watch_quick(struct engine_perf *e)
+{
+	uint64_t threads = process_table_thread_total(e->recording->processes);
+
+	e->calm = threads - e->threads > QUICK_THREADS ? 0 : e->calm + 1;
+	e->threads = threads;
+	if (!e->is_quick || e->calm < QUICK_CALM)
+		return;
+	perf_event_set_quicken(&e->events, false);
+	e->is_quick = false;
 }
 
 static void watch(struct engine *engine)
@@ -324,6 +352,7 @@ static void watch(struct engine *engine)
 	struct engine_perf *e = self(engine);
 
 	watch_short_lives(e);
+	watch_quick(e);
 	if (e->hung_up_ns == 0 && !e->events.is_wide && perf_event_set_hung_up(&e->events))
 		e->hung_up_ns = clock_monotonic_ns();
 }
@@ -335,6 +364,7 @@ static void slow_down(struct engine *engine, uint32_t halvings)
 	struct engine_perf *e = self(engine);
 
 	e->halvings = halvings;
+	e->rate_changed = true;
 	perf_event_set_choose(&e->events, halvings, e->choice.small);
 }
 
@@ -356,6 +386,7 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.left_out = e->attached.left_out,
 		.lost = lost_samples(e),
 		.stolen_ns = e->stolen_ns,
+		.rate_changed = e->rate_changed,
 		.kernel = e->events.grant.kernel,
 	};
 }
@@ -437,6 +468,13 @@ static struct error *begin(struct engine_perf *e, const struct target *target)
 	return err;
 }
 
+/* Whether a quick clock is the only help against short lives. */
+static bool may_hurry(const struct engine_setup *setup)
+{
+	return setup->target->kind == TARGET_COMMAND &&
+	       perf_attr_try(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false, true) != 0;
+}
+
 struct error *engine_perf_open(const struct engine_setup *setup, struct engine **engine)
 {
 	struct engine_perf *e = xalloc(sizeof(*e));
@@ -444,6 +482,7 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	struct perf_event_spec spec = {
 		.interval_ns = setup->options->interval_ns,
 		.halvings = setup->options->overhead_most > 0 ? ENGINE_HALVINGS : 0,
+		.quick = may_hurry(setup),
 		.switches = real,
 		.switch_stacks = real,
 	};

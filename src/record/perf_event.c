@@ -28,6 +28,14 @@
 /* Stacks at switches that are taken of one task on one CPU, a second. */
 #define DENSE_HZ  1000
 #define SPARSE_HZ 50
+/*
+ * A new thread inherits each event of each CPU, whether it runs or not.  Where there are many CPUs,
+ * clocks that may never run are not worth that.
+ */
+#define SPARE_CPUS_MOST 16
+/* How much quicker the quick clock is, and how quick at most. */
+#define QUICK	       8
+#define QUICK_LEAST_NS 50000u
 /* A ring holds the samples of this time, so that a late wake-up loses none. */
 #define RING_TIME_NS UINT64_C(80000000)
 
@@ -183,13 +191,20 @@ static void plan_clocks(struct perf_event_set *set)
 	uint32_t large = stack_bytes_for(set);
 
 	set->grant.stack_bytes = large;
-	set->stack_rates = 2;
-	set->size_count = large >= 2 * STACK_BYTES_SMALL ? 2 : 1;
-	assert((set->spec.halvings + 1) * set->size_count <= PERF_CLOCK_MAX);
+	set->stack_rates = set->cpus.count <= SPARE_CPUS_MOST ? 2 : 1;
+	set->size_count =
+		large >= 2 * STACK_BYTES_SMALL && set->cpus.count <= SPARE_CPUS_MOST ? 2 : 1;
+	assert((set->spec.halvings + 1) * set->size_count < PERF_CLOCK_MAX);
 	for (uint32_t i = 0; i <= set->spec.halvings; i++)
 		for (uint32_t size = 0; size < set->size_count; size++)
 			set->clocks[set->clock_count++] = (struct perf_clock){
 				set->spec.interval_ns << i, size == 0 ? large : STACK_BYTES_SMALL};
+	set->quick = PERF_NO_CLOCK;
+	if (!set->spec.quick || set->spec.interval_ns / QUICK < QUICK_LEAST_NS)
+		return;
+	set->quick = set->clock_count;
+	set->clocks[set->clock_count++] = (struct perf_clock){set->spec.interval_ns / QUICK,
+		large < STACK_BYTES_SMALL ? large : STACK_BYTES_SMALL};
 }
 
 /* ---- events ---- */
@@ -405,6 +420,7 @@ void perf_event_set_slim(struct perf_event_set *set)
 	set->clock_count = set->spec.halvings + 1;
 	set->size_count = 1;
 	set->stack_rates = 1;
+	set->quick = PERF_NO_CLOCK;
 }
 
 struct error *perf_event_set_open(
@@ -493,6 +509,14 @@ bool perf_event_set_widen(struct perf_event_set *set)
 	return true;
 }
 
+static void run_clock(struct perf_event_set *set, uint32_t clock)
+{
+	if (clock == set->clock)
+		return;
+	set->clock = clock;
+	switch_samplers(set, 0);
+}
+
 uint32_t perf_event_set_small_bytes(const struct perf_event_set *set)
 {
 	return set->size_count > 1 ? STACK_BYTES_SMALL : 0;
@@ -503,10 +527,17 @@ void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool s
 	uint32_t clock = halvings * set->size_count + (small && set->size_count > 1);
 
 	assert(clock < set->clock_count);
-	if (clock == set->clock)
-		return;
-	set->clock = clock;
-	switch_samplers(set, 0);
+	set->chosen = clock;
+	if (set->clock != set->quick)
+		run_clock(set, clock);
+}
+
+bool perf_event_set_quicken(struct perf_event_set *set, bool quick)
+{
+	if (set->quick == PERF_NO_CLOCK || set->is_wide)
+		return false;
+	run_clock(set, quick ? set->quick : set->chosen);
+	return true;
 }
 
 bool perf_event_set_has_switch_stacks(const struct perf_event_set *set)

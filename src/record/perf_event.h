@@ -61,13 +61,15 @@ struct perf_event_cpu {
 	struct ring ring[PERF_STREAM_COUNT];
 };
 
-#define PERF_CLOCK_MAX 8
+#define PERF_CLOCK_MAX 9
+#define PERF_NO_CLOCK  UINT32_MAX
 
 /* What to open. */
 struct perf_event_spec {
 	uint64_t interval_ns;	   /* between samples of CPU time */
 	uint32_t halvings;	   /* clocks of half, a quarter … of that rate shall be there */
 	size_t ring_bytes_most;	   /* of samples, each CPU; 0: as many as are of use */
+	bool quick;		   /* and one of eight times the rate, for short threads */
 	uint32_t stack_bytes_most; /* of the user stack in a sample; 0: as much as there can be */
 	bool switches;		   /* report context switches */
 	bool switch_stacks;	   /* and sample them, where that is granted */
@@ -84,6 +86,8 @@ struct perf_event_set {
 	struct perf_clock clocks[PERF_CLOCK_MAX]; /* at each rate one for each size of copy */
 	uint32_t clock_count;
 	uint32_t size_count;  /* of copies: the large one, perhaps a small one */
+	uint32_t quick;	      /* the quick one; PERF_NO_CLOCK: there is none */
+	uint32_t chosen;      /* by perf_event_set_choose */
 	uint32_t clock;	      /* the one that runs */
 	uint32_t rank;	      /* of the last task */
 	uint32_t stack_rates; /* of stacks at switches: the usual one, perhaps a sparse one */
@@ -136,6 +140,11 @@ bool perf_event_set_widen(struct perf_event_set *set);
  * no such clock, and the large copy is taken.
  */
 void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool small);
+/*
+ * Lets the quick clock run instead, or the chosen one again. False: there is none, or the clocks
+ * are wide.
+ */
+bool perf_event_set_quicken(struct perf_event_set *set, bool quick);
 uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
 
 /* Whether stacks at switches are sampled. */

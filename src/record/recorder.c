@@ -387,11 +387,11 @@ static uint64_t unsampled_kernel_ns(
 }
 
 /* Of that CPU time. Where the rate changed, samples of the mean weight that they had. */
-static uint64_t expected_samples(const struct recorder *r, uint64_t cpu_ns)
+static uint64_t expected_samples(const struct recorder *r, bool rate_changed, uint64_t cpu_ns)
 {
 	if (cpu_ns == UINT64_MAX)
 		return UINT64_MAX;
-	if (r->rate_changes == 0 || r->recording.sampled_ns == 0)
+	if (!rate_changed || r->recording.sampled_ns == 0)
 		return cpu_ns / r->options.interval_ns;
 	return (uint64_t)((double)cpu_ns * (double)r->recording.samples /
 			  (double)r->recording.sampled_ns);
@@ -439,6 +439,7 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 		.overhead = overhead(&use, cpu_ns),
 		.halvings = r->budget.halvings,
 		.rate_changes = r->rate_changes,
+		.rate_changed = counts.rate_changed,
 		.kernel_frames = counts.kernel,
 		.left_out = counts.left_out,
 		.kernel_cpu_ns = unsampled_kernel_ns(&counts, account, cpu_ns),
@@ -450,7 +451,7 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 					 : 0,
 		.sampling_ended = sampling_has_ended(r),
 	};
-	result->expected = expected_samples(r, cpu_ns - result->kernel_cpu_ns);
+	result->expected = expected_samples(r, counts.rate_changed, cpu_ns - result->kernel_cpu_ns);
 	memcpy(result->counters, recording->snapshot.counters, sizeof(result->counters));
 }
 
@@ -460,7 +461,7 @@ static void write_end(struct recorder *r, const struct recorder_result *result)
 	if (result->cpu_ns != UINT64_MAX)
 		capture_writer_number(
 			r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);
-	if (result->rate_changes > 0 && result->expected != UINT64_MAX)
+	if (result->rate_changed && result->expected != UINT64_MAX)
 		capture_writer_number(r->writer, CAPTURE_EXPECTED, result->expected);
 	if (!result->detached && r->options.kind == TARGET_COMMAND)
 		capture_writer_number(

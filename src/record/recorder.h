@@ -80,6 +80,7 @@ struct recorder_result {
 	uint64_t kernel_cpu_ns; /* the part of cpu_ns that could not be sampled: kernel code */
 	double overhead;	/* share of the target's CPU time that it cost in the end */
 	uint32_t halvings;	/* of the rate, at the end */
+	bool rate_changed;	/* for whatever reason: samples weigh their intervals */
 	uint32_t rate_changes;	/* that it took to keep to overhead_most */
 	bool kernel_frames;	/* whether kernel frames could be recorded */
 };

@@ -60,6 +60,19 @@ def test_threads_too_short_to_be_sampled_are_told(folder):
 	assert "shorter than the interval" in r.done.err, r.done
 
 
+def test_most_of_threads_too_short_is_sampled_all_the_same(folder):
+	"""By a quicker clock, once it is seen that lives are short; a sample weighs its interval."""
+	if int(PARANOID.read_text()) < 1:
+		raise harness.Skip(f"{PARANOID} lets everybody sample the whole machine")
+	program = recording.program(folder, "churn")
+	r = as_nobody(folder, program, 4000)
+	harness.check(r.done)
+	user_ns = r.stats["cpu_ns"]
+	sampled_ns = r.json("--metric", "cpu-time")["total"]
+	assert 0.8 * user_ns < sampled_ns < 1.05 * user_ns, (sampled_ns, user_ns)
+	assert r.stats["counted"] > 2 * user_ns / recording.INTERVAL_NS, r.stats
+
+
 def test_kernel_time_that_cannot_be_sampled_is_told(folder):
 	if int(PARANOID.read_text()) < 2:
 		raise harness.Skip(f"{PARANOID} lets everybody sample the kernel")
