@@ -60,6 +60,7 @@ static void symbolize_object(struct symbolizer *symbolizer, struct capture_write
 		.build_id = object->build_id,
 		.kind = capture_names_kind(object->kind),
 		.pid = object->pid,
+		.begin_ns = object->begin_ns,
 	};
 
 	symbolize_addresses(symbolizer, &what, object->addresses, object->address_count, arena,

@@ -38,6 +38,7 @@ struct load_object {
 	int64_t pid;
 	struct str path, build_id; /* in the arena */
 	char fd_path[32];	   /* /proc/self/fd/N; empty: fd is -1 */
+	uint64_t begin_ns;	   /* of a generation; fd_path is its jitdump's */
 	struct objfile *file;
 	struct cfi_table *cfi;
 };
@@ -46,6 +47,7 @@ struct object_table {
 	struct arena *arena;
 	struct str_table keys; /* an object's number is its key's */
 	VEC(struct load_object) objects;
+	struct map jitdumps; /* by pid: the file's object */
 	struct capture_writer *writer;
 };
 
@@ -77,6 +79,7 @@ void object_table_destroy(struct object_table *t)
 		object_deinit(&t->objects.data[i]);
 	vec_deinit(&t->objects);
 	str_table_deinit(&t->keys);
+	map_deinit(&t->jitdumps);
 	arena_destroy(t->arena);
 	free(t);
 }
@@ -290,12 +293,29 @@ static bool path_is_file(struct str path)
 	       !str_starts_with(path, STR("/dev/zero")) && !str_starts_with(path, STR("/SYSV"));
 }
 
+/* Its writer maps it for no other reason than that it be seen. */
+static bool is_jitdump(struct str path)
+{
+	return str_starts_with(str_base_name(path), STR("jit-")) &&
+	       str_ends_with(path, STR(".dump"));
+}
+
+static uint32_t mapped_jitdump(struct object_table *t, const struct object_origin *origin)
+{
+	uint32_t object = mapped_without_build_id(t, origin);
+
+	map_put(&t->jitdumps, (uint64_t)origin->pid, 0, object);
+	return object;
+}
+
 uint32_t object_table_mapped(struct object_table *t, const struct object_origin *origin)
 {
 	if (str_equal(origin->path, STR("[vdso]")))
 		return mapped_vdso(t, origin);
 	if (origin->build_id[0])
 		return mapped_with_build_id(t, origin);
+	if (is_jitdump(origin->path))
+		return mapped_jitdump(t, origin);
 	if (path_is_file(origin->path))
 		return mapped_without_build_id(t, origin);
 	return mapped_anonymous(t, origin);
@@ -309,6 +329,39 @@ uint32_t object_table_named(struct object_table *t, enum capture_object_kind kin
 		return number;
 	return object_add(t, name,
 		(struct load_object){.kind = kind, .state = OBJECT_CLOSED, .path = name, .fd = -1});
+}
+
+/* ---- code made at run time ---- */
+
+bool object_table_is_jit(const struct object_table *t, uint32_t object)
+{
+	return t->objects.data[object].kind == CAPTURE_OBJECT_JIT;
+}
+
+struct str object_table_jitdump(const struct object_table *t, uint32_t object)
+{
+	const struct load_object *o = &t->objects.data[object];
+	uint32_t dump;
+
+	if (o->kind != CAPTURE_OBJECT_JIT || !map_get(&t->jitdumps, (uint64_t)o->pid, 0, &dump))
+		return STR("");
+	return str_from(t->objects.data[dump].fd_path);
+}
+
+uint32_t object_table_generation(struct object_table *t, uint32_t object, uint64_t begin_ns)
+{
+	struct load_object o = t->objects.data[object];
+	struct str dump = object_table_jitdump(t, object);
+	char *key = xasprintf("[anon]\n%" PRId64 " %" PRIu64, o.pid, begin_ns);
+	uint32_t number;
+
+	if (!str_table_find(&t->keys, str_from(key), &number)) {
+		o.begin_ns = begin_ns;
+		snprintf(o.fd_path, sizeof(o.fd_path), "%.*s", STR_ARG(dump));
+		number = object_add(t, str_from(key), o);
+	}
+	free(key);
+	return number;
 }
 
 /* ---- looking into it ---- */
@@ -410,5 +463,6 @@ struct object_info object_table_info(const struct object_table *t, uint32_t obje
 		.open_path = str_from(o->fd_path),
 		.build_id = o->build_id,
 		.kind = o->kind,
-		.pid = o->pid};
+		.pid = o->pid,
+		.begin_ns = o->begin_ns};
 }

@@ -39,6 +39,16 @@ uint32_t object_table_mapped(struct object_table *t, const struct object_origin 
 /* Objects that are no file. name: "[kernel]", "[truncated]", a module's name. */
 uint32_t object_table_named(struct object_table *t, enum capture_object_kind kind, struct str name);
 
+/*
+ * Code made at run time changes at its address.  From an object of such code that the process says
+ * more of in a file (jitdump), the object that stands for the code from begin_ns on until there is
+ * other code.
+ */
+bool object_table_is_jit(const struct object_table *t, uint32_t object);
+/* Where the file can be opened that tells of an object's code; empty: there is none. */
+struct str object_table_jitdump(const struct object_table *t, uint32_t object);
+uint32_t object_table_generation(struct object_table *t, uint32_t object, uint64_t begin_ns);
+
 /* Opens the object and compiles its unwind rules if that has not been tried. False: can't be. */
 bool object_table_open(struct object_table *t, uint32_t object);
 /* Its unwind rules; NULL: none, or not opened. */
@@ -61,7 +71,8 @@ size_t object_table_count(const struct object_table *t);
 struct object_info {
 	struct str path, open_path, build_id; /* open_path: where to open it now; empty: at path */
 	enum capture_object_kind kind;
-	int64_t pid; /* that mapped it first; 0: none */
+	int64_t pid;	   /* that mapped it first; 0: none */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC: of a generation, whose open_path is its jitdump */
 };
 struct object_info object_table_info(const struct object_table *t, uint32_t object);
 

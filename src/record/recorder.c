@@ -504,6 +504,7 @@ void recorder_object(struct recorder *r, uint32_t object, struct recorder_object
 		.build_id = info.build_id,
 		.kind = info.kind,
 		.pid = info.pid,
+		.begin_ns = info.begin_ns,
 		.addresses = r->addresses.addresses + begin,
 		.address_count = r->addresses.start[object + 1] - begin,
 	};

@@ -101,6 +101,7 @@ struct recorder_object {
 		build_id; /* open_path: /proc/PID/root/… or fd path, may be empty */
 	enum capture_object_kind kind;
 	int64_t pid;		   /* of the process that mapped it first; 0: not known */
+	uint64_t begin_ns;	   /* of code made at run time: since when it stood there; else 0 */
 	const uint64_t *addresses; /* sampled obj_addrs, ascending, distinct; the recorder's */
 	size_t address_count;
 };

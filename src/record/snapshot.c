@@ -23,6 +23,7 @@ void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct obj
 		.walker = unwind_walker_create(),
 	};
 	kernel_map_init(&s->kernel, objects);
+	jit_table_init(&s->jit, objects);
 	stack_tree_init(&s->tree, writer);
 	stack_memory_init(&s->memory, objects);
 }
@@ -33,6 +34,7 @@ void snapshot_deinit(struct snapshot *s)
 	vec_deinit(&s->rest.pieces);
 	stack_memory_deinit(&s->memory);
 	stack_tree_deinit(&s->tree);
+	jit_table_deinit(&s->jit);
 	kernel_map_deinit(&s->kernel);
 }
 
@@ -105,7 +107,7 @@ static uint32_t truncated_root(struct snapshot *s, enum capture_counter cause)
 }
 
 /* The node of the walked stack; gives each frame its own. */
-static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack)
+static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack, uint64_t time_ns)
 {
 	bool whole = stack->end == UNWIND_ROOT || stack->end == UNWIND_REUSED;
 	uint32_t node = whole ? stack->reused_node : truncated_root(s, truncation_cause(s, stack));
@@ -119,6 +121,8 @@ static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack
 			object = object_table_named(
 				s->objects, CAPTURE_OBJECT_UNKNOWN, STR("[unknown]"));
 			obj_addr = frame->va;
+		} else if (object_table_is_jit(s->objects, object)) {
+			object = jit_table_object(&s->jit, object, time_ns);
 		}
 		node = stack_tree_intern(&s->tree, node, object, obj_addr);
 		frame->node = node;
@@ -195,7 +199,7 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	if (stack.end == UNWIND_NO_RULE && stack.count == 1 && is_new_thread(s, sample))
 		stack.end = UNWIND_ROOT;
 	s->reach_bytes = stack.outer_sp - sample->regs.value[UNWIND_REG_SP];
-	uint32_t node = intern_user(s, &stack);
+	uint32_t node = intern_user(s, &stack, sample->time_ns);
 
 	unwind_history_keep(thread->history, &stack);
 	if (s->exact)

@@ -11,6 +11,7 @@
 #include "format/capture.h"
 #include "record/capture_writer.h"
 #include "record/exact.h"
+#include "record/jit_table.h"
 #include "record/kernel_map.h"
 #include "record/object_table.h"
 #include "record/perf_record.h"
@@ -25,6 +26,7 @@ struct snapshot {
 	struct object_table *objects;
 	struct process_table *processes;
 	struct kernel_map kernel;
+	struct jit_table jit;
 	struct stack_tree tree;
 	struct stack_memory memory;
 	struct unwind_walker *walker;

@@ -16,6 +16,7 @@
 #include "symbolize/symbolize.h"
 
 struct demangler;
+struct jitdump;
 struct kernel_names;
 
 /* What lasts from one batch to the next. */
@@ -25,6 +26,8 @@ struct symbolizer {
 	char *debug_directory;
 	struct demangler *demangler;
 	struct kernel_names *kernel_names;
+	struct jitdump *jitdump; /* the last one read: its generations come one after the other */
+	char *jitdump_path;
 	struct objfile_store sections;
 };
 
@@ -54,6 +57,7 @@ struct resolver {
 
 extern const struct resolver resolver_cache;
 extern const struct resolver resolver_elf;
+extern const struct resolver resolver_jitdump;
 extern const struct resolver resolver_kernel;
 extern const struct resolver resolver_perfmap;
 extern const struct resolver resolver_starts;

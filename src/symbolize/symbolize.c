@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "obj/demangle.h"
+#include "obj/jitdump.h"
 #include "symbolize/cache_directory.h"
 #include "symbolize/kernel_names.h"
 #include "symbolize/section_store.h"
@@ -17,6 +18,7 @@ static const struct resolver *const resolvers[] = {
 	&resolver_cache,
 	&resolver_elf,
 	&resolver_kernel,
+	&resolver_jitdump,
 	&resolver_perfmap,
 	&resolver_starts,
 };
@@ -40,6 +42,8 @@ void symbolizer_destroy(struct symbolizer *s)
 	if (s == NULL)
 		return;
 	demangler_destroy(s->demangler);
+	jitdump_close(s->jitdump);
+	free(s->jitdump_path);
 	kernel_names_destroy(s->kernel_names);
 	free(s->cache_directory);
 	free(s->debug_directory);

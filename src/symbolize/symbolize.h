@@ -37,7 +37,9 @@ struct symbolize_object {
 		open_path; /* where to open it now, if elsewhere (/proc/PID/root/…); else empty */
 	struct str build_id; /* lower-case hex; if known, a file with another one is not used */
 	enum object_kind kind;
-	int64_t pid; /* OBJECT_JIT: whose perf map; 0: not known */
+	int64_t pid;	   /* OBJECT_JIT: whose perf map; 0: not known */
+	uint64_t begin_ns; /* OBJECT_JIT: if open_path is not empty, it is a jitdump, and what stood
+			      there then is asked for */
 };
 
 /* One frame; strings live in the arena, empty where not known. */

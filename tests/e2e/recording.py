@@ -104,7 +104,7 @@ class Recording:
 			path, _, samples = line.rpartition(" ")
 			frames = [frame.rpartition("`")[::2] for frame in path.split(";")]
 			stacks.append(([name for module, name in frames
-				if name != "spin" and (module[:1] != "[" or module == "[vdso]")], int(samples)))
+				if name != "spin" and (module[:1] != "[" or module in ("[vdso]", "[anon]"))], int(samples)))
 		return stacks
 
 	@property

@@ -15,8 +15,14 @@ namespace shapes
 static volatile uint64_t sum;
 
 struct Guard {
-	~Guard() { clean(); }
-	KEEP void clean() { sum = spin(20000, sum | 1) + 1; }
+	~Guard()
+	{
+		clean();
+	}
+	KEEP void clean()
+	{
+		sum = spin(20000, sum | 1) + 1;
+	}
 };
 
 KEEP int thrower(int level)
@@ -41,7 +47,10 @@ struct Shape {
 };
 
 struct Square final : Shape {
-	KEEP uint64_t area(uint64_t rounds) override { return spin(rounds, 3) + 1; }
+	KEEP uint64_t area(uint64_t rounds) override
+	{
+		return spin(rounds, 3) + 1;
+	}
 };
 
 } // namespace shapes

@@ -1,0 +1,69 @@
+#ifndef SONDE_OBJ_JITDUMP_H
+#define SONDE_OBJ_JITDUMP_H
+
+/*
+ * Jitdump files (jit-PID.dump), in which programs that make code at run time say which function
+ * they put where and when: later code may stand where other code stood.
+ *
+ * Source: the kernel's tools/perf/Documentation/jitdump-specification.txt.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/* ---- record by record, while the file is being written ---- */
+
+struct jitdump_reader {
+	/* Copies the bytes at that offset; false if they are not all there. */
+	bool (*read)(void *context, uint64_t offset, void *bytes, size_t size);
+	void *context;
+	uint64_t offset; /* of the next record; 0: the header was not read yet */
+	bool is_swapped; /* the file has the other byte order */
+	bool has_times;	 /* its times are CLOCK_MONOTONIC */
+	bool is_bad;	 /* it is no jitdump, or not one from here on */
+};
+
+enum jitdump_kind {
+	JITDUMP_LOAD = 0,  /* [low, low + size) holds a function now */
+	JITDUMP_MOVE = 1,  /* what was at old_low is at low now */
+	JITDUMP_LINES = 2, /* lines of the function that is loaded next at low; size: how many */
+	JITDUMP_OTHER = 3,
+};
+
+struct jitdump_record {
+	enum jitdump_kind kind;
+	uint64_t time_ns; /* 0 if the file has no times */
+	uint64_t low, old_low, size;
+	uint64_t body_off, body_size; /* LOAD: the name, ended by a NUL, and code; LINES: entries */
+};
+
+/* The next record, if it is there as a whole by now. */
+bool jitdump_next(struct jitdump_reader *reader, struct jitdump_record *record);
+
+/* ---- as a whole ---- */
+
+struct jitdump;
+must_use struct error *jitdump_open(const char *path, struct jitdump **dump);
+/* The same from bytes, which must outlive it. */
+must_use returns_owned struct jitdump *jitdump_parse(struct str bytes);
+void jitdump_close(struct jitdump *dump);
+
+/* Functions that were put somewhere. */
+size_t jitdump_count(const struct jitdump *dump);
+/* Whether the file ends amid a record, or is damaged from some place on. */
+bool jitdump_is_cut(const struct jitdump *dump);
+
+struct jitdump_place {
+	struct str function, file; /* in the arena; file is empty if not known */
+	uint32_t line;		   /* 0: not known */
+};
+/* What stood at va at that time, or, if nothing did, soonest after it. */
+bool jitdump_find(struct jitdump *dump, uint64_t va, uint64_t time_ns, struct arena *arena,
+	struct jitdump_place *place);
+
+#endif

@@ -1,0 +1,29 @@
+#ifndef SONDE_RECORD_JIT_TABLE_H
+#define SONDE_RECORD_JIT_TABLE_H
+
+/*
+ * Which generation of a process's run-time made code a sample was in: at one address there is now
+ * this, now that function, and names are given at the end, when the stacks' times are gone.
+ */
+
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "record/object_table.h"
+
+struct jit_table {
+	struct object_table *objects;
+	struct map by_object; /* place in code */
+	VEC(struct jit_code *) code;
+};
+
+void jit_table_init(struct jit_table *t, struct object_table *objects);
+void jit_table_deinit(struct jit_table *t);
+/*
+ * The object that stands for the code of a time in place of the given one, which is itself if its
+ * process tells nothing of its code's times.
+ */
+uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns);
+
+#endif
