@@ -68,6 +68,7 @@ struct engine_perf {
 	uint64_t reads;		/* of the live process, at the last look */
 	uint64_t hung_up_ns;	/* when the events were first seen hung up; 0: they are not */
 	uint64_t lost_records;
+	uint64_t passed_over; /* samples of others, by wide clocks */
 	bool widen_refused;
 	bool rate_changed;
 	bool is_quick;	  /* the quick clock runs, in place of wide ones */
@@ -97,12 +98,19 @@ static struct perf_event_counts event_counts(struct engine_perf *e)
 	return e->counts;
 }
 
-/* Losses so far: the larger of what the rings told and what the events count. */
+/*
+ * Losses so far: the larger of what the rings told and what the events count.  Of what wide clocks
+ * have lost, ours is taken to be the part that it is of all samples, rounded up.
+ */
 static uint64_t lost_samples(struct engine_perf *e)
 {
-	uint64_t counted = event_counts(e).lost;
+	uint64_t counted = event_counts(e).lost, samples = e->recording->samples;
 
-	return counted > e->lost_records ? counted : e->lost_records;
+	if (counted < e->lost_records)
+		counted = e->lost_records;
+	if (counted == 0 || e->passed_over == 0)
+		return counted;
+	return (counted * samples + samples + e->passed_over - 1) / (samples + e->passed_over);
 }
 
 /* ---- draining ---- */
@@ -171,8 +179,12 @@ static void take_sample(struct engine_perf *e, const struct perf_event_header *h
 	const struct perf_source *source;
 	struct perf_sample sample;
 
-	if (!perf_record_sample(header, e->events.grant.kernel, &sample) || !is_ours(e, &sample))
+	if (!perf_record_sample(header, e->events.grant.kernel, &sample))
 		return;
+	if (!is_ours(e, &sample)) {
+		e->passed_over++;
+		return;
+	}
 	e->stolen_ns += e->price.sample_ns + e->price.kilobyte_ns * sample.stack_size / 1024;
 	source = perf_event_set_find(&e->events, sample.event_id);
 	if (is_double(e, source, sample.pid, sample.tid, sample.time_ns))

@@ -307,6 +307,7 @@ static void record_to_the_end(struct recorder *r)
 	}
 	/* First, so that what is counted then is what was taken. */
 	r->engine->ops->stop(r->engine);
+	target_close_accounts(&r->target);
 	drain_and_flush(r);
 }
 

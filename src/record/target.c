@@ -239,6 +239,13 @@ void target_look(struct target *t)
 		t->ended = processes_ended;
 }
 
+void target_close_accounts(struct target *t)
+{
+	for (size_t i = 0; i < t->processes.count; i++)
+		if (t->processes.data[i].fd >= 0)
+			process_look(&t->processes.data[i]);
+}
+
 void target_deinit(struct target *t)
 {
 	for (size_t i = 0; i < t->processes.count; i++)

@@ -65,6 +65,8 @@ must_use struct error *target_release(struct target *t);
 void target_cancel(struct target *t);
 /* Looks whether it has ended. */
 void target_look(struct target *t);
+/* What has been used is to be known up to now: sampling has stopped. */
+void target_close_accounts(struct target *t);
 /* A zeroed one is fine. */
 void target_deinit(struct target *t);
 

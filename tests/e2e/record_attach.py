@@ -1,0 +1,393 @@
+"""Attaching to running processes: who is sampled, when it ends, that nothing is left behind."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+import recording
+from attaching import NOBODY, Target, attach, open_to_nobody, process_seconds, roots, wait_until
+
+
+def truth_of(program):
+	return harness.check(harness.run(program, 1)).out
+
+
+def refusal(pid, prefix=(), sonde=harness.SONDE):
+	"""What is said of a process that can't be attached to."""
+	recording.needs_sampling()
+	done = harness.check(harness.run(*prefix, sonde, "record", "-o", os.devnull, "-p", pid), 125)
+	assert len(done.err.splitlines()) == 1, done
+	return done.err
+
+
+def test_shares(folder):
+	program = recording.program(folder, "shares")
+	with Target(folder, program, 10**9) as target:
+		r = attach(folder, target.pid, seconds=1)
+	r.check_truth(truth_of(program))
+	r.check_whole()
+	r.check_captured()
+	assert r.json("--view", "stats")["rows"]
+
+
+def test_without_privileges(folder):
+	program = recording.program(folder, "shares")
+	sonde = open_to_nobody(folder)
+	with Target(folder, *NOBODY, program, 10**9) as target:
+		wait_until(lambda: process_seconds(target.pid) > 0.05)
+		r = attach(folder, target.pid, prefix=NOBODY, sonde=sonde)
+	r.check_truth(truth_of(program))
+	r.check_whole()
+	r.check_captured(0.9)
+
+
+def test_all_threads(folder):
+	program = recording.program(folder, "crowd")
+	with Target(folder, program, 40, 4, ready="ready") as target:
+		r = attach(folder, target.pid, seconds=1)
+	r.check_share("heavy", 0.75)
+	r.check_share("light", 0.25)
+	r.check_captured()
+	threads = roots(r, "thread")
+	assert len([name for name, share in threads.items() if share > 0.1]) == 4, threads
+
+
+def test_children_there_and_to_come(folder):
+	program = recording.program(folder, "processes")
+	loop = f"while :; do {program} 1 >/dev/null; done"
+	with Target(folder, "sh", "-c", f"({loop}) & ({loop}) & wait") as target:
+		wait_until(lambda: recording.children_seconds(target.pid) > 0.01)
+		path = folder / "test.prof"
+		done = harness.sonde("record", "-p", target.pid, "--duration", "2s", "-o", path)
+	r = recording.Recording(path, harness.check(done))
+	# Beside the work there are forks and execs, which are libc's and the kernel's.
+	shares = [r.share(name) for name in ("in_parent", "in_fork", "in_exec", "in_vfork")]
+	assert min(shares) > 0.75 * max(shares) > 0.05, shares
+
+
+def test_several_processes(folder):
+	program = recording.program(folder, "shares")
+	with Target(folder, program, 10**9) as one, Target(folder, program, 10**9) as two:
+		r = attach(folder, f"{one.pid},{two.pid}")
+		shares = roots(r)
+	for target in (one, two):
+		assert 0.25 < shares[f"shares ({target.pid})"] < 0.75, shares
+
+
+def test_short_lived_threads(folder):
+	recording.needs_root()
+	program = recording.program(folder, "churn")
+	with Target(folder, program, 10**8) as target:
+		r = attach(folder, target.pid, seconds=2)
+	# What is missing to the whole is the kernel's: making and ending them.
+	assert r.share("brief") > 0.85, r.share("brief")
+	r.check_captured(0.9)
+
+
+def test_it_ends_with_the_process(folder):
+	program = recording.program(folder, "fate")
+	with Target(folder, program, 600, "exit", 3) as target:
+		r = attach(folder, target.pid, seconds=60)
+		assert target.process.wait(timeout=20) == 3
+	assert r.share("work_for") > 0.9
+	assert "went on" not in r.err, r.err
+
+
+def test_it_ends_with_the_last_process(folder):
+	program = recording.program(folder, "fate")
+	with Target(folder, program, 200, "exit", 0) as one, \
+		Target(folder, program, 800, "exit", 0) as two:
+		r = attach(folder, f"{one.pid},{two.pid}", seconds=60, used_by=two.pid)
+	assert r.stats["counted"] > 700, r.stats
+
+
+def test_signals_and_durations_end_it_and_nothing_else(folder):
+	program = recording.program(folder, "crowd")
+	with Target(folder, program, 1, 1, ready="ready") as target:
+		for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+			r = attach(folder, target.pid, seconds=0.2, name=f"{number}.prof", end=number)
+			assert r.stats["counted"] > 100, r.stats
+			assert "detached" not in r.err, r.err
+		begin = time.monotonic()
+		path = folder / "duration.prof"
+		done = harness.sonde("record", "-p", target.pid, "--duration", "300ms", "-o", path)
+		harness.check(done)
+		assert 0.3 <= time.monotonic() - begin < 5
+		assert target.process.poll() is None
+
+
+def test_a_duration_of_a_command(folder):
+	program = recording.program(folder, "fate")
+	mark = folder / "mark"
+	running = recording.start(folder, program, 1500, "file", mark, options=("--duration", "300ms"))
+	assert running.end() == 0, running.err
+	assert "detached" in running.err and not mark.exists(), running.err
+	wait_until(mark.exists)
+
+
+def test_as_long_as_a_command(folder):
+	program = recording.program(folder, "shares")
+	other = recording.program(folder, "fate")
+	path = folder / "test.prof"
+	with Target(folder, program, 10**9) as target:
+		done = harness.sonde("record", "-p", target.pid, "-o", path, "--", other, 300, "exit", 7)
+		harness.check(done, 7)
+		assert target.process.poll() is None
+	r = recording.Recording(path, done)
+	assert r.share("own") > 0.3
+	assert r.share("work_for") == 0
+
+
+def test_processes_that_cannot_be(folder):
+	assert "there is no process 4194303" in refusal(4194303)
+	child = subprocess.Popen(["true"])
+	wait_until(lambda: ") Z " in pathlib.Path(f"/proc/{child.pid}/stat").read_text())
+	assert "has ended" in refusal(child.pid)
+	child.wait()
+	program = recording.program(folder, "crowd")
+	with Target(folder, program, 1, 1, ready="ready") as target:
+		threads = [int(t) for t in os.listdir(f"/proc/{target.pid}/task")]
+		thread = max(t for t in threads if t != target.pid)
+		assert f"a thread of process {target.pid}" in refusal(thread)
+	kernel = [p for p in pathlib.Path("/proc").glob("[0-9]*/comm")
+		if p.parent.name == "2" and p.read_text() == "kthreadd\n"]
+	if kernel:
+		assert "sonde record -a" in refusal(2)
+
+
+def test_processes_of_others(folder):
+	program = recording.program(folder, "crowd")
+	hidden = harness.compile_c(folder, "#include <stdio.h>\n#include <sys/prctl.h>\n"
+		"#include <unistd.h>\nint main(void) { prctl(PR_SET_DUMPABLE, 0);\n"
+		'puts("ready"); fflush(stdout); for (;;) pause(); }', name="hidden")
+	sonde = open_to_nobody(folder)
+	with Target(folder, program, 1, 1, ready="ready") as target:
+		said = refusal(target.pid, NOBODY, sonde)
+		assert f"sudo sonde record -p {target.pid}" in said and "crowd" in said, said
+	with Target(folder, *NOBODY, hidden, ready="ready") as target:
+		assert "sudo sonde record -p" in refusal(target.pid, NOBODY, sonde)
+
+
+def rounds(target, seconds=0.4):
+	"""Rounds of a crowd's work per second of CPU time."""
+	for _ in range(2):
+		before = len(target.out().splitlines())
+		os.kill(target.pid, signal.SIGUSR1)
+		wait_until(lambda: len(target.out().splitlines()) > before)
+		if _ == 0:
+			least = process_seconds(target.pid) + seconds
+			wait_until(lambda: process_seconds(target.pid) >= least)
+	done, used_ns = map(int, target.out().splitlines()[-1].split()[1:])
+	return done / used_ns
+
+
+def what_can_be_seen(pid):
+	process = pathlib.Path(f"/proc/{pid}")
+	status = (process / "status").read_text()
+	kept = re.findall(r"^(?:Threads|Sig\w+|Shd\w+|TracerPid|Cpus_allowed|Seccomp):.*", status, re.M)
+	fds = sorted((fd.name, os.readlink(fd)) for fd in (process / "fd").iterdir())
+	return kept, fds, (process / "limits").read_text(), (process / "maps").read_text()
+
+
+def test_nothing_is_left_behind(folder):
+	program = recording.program(folder, "crowd")
+	with Target(folder, program, 30, 1, ready="ready") as target:
+		speed = max(rounds(target) for _ in range(3))
+		before = what_can_be_seen(target.pid)
+		for end in (signal.SIGINT, signal.SIGKILL):
+			attach(folder, target.pid, seconds=0.3, name=f"{end}.prof", end=end,
+				status=-end if end == signal.SIGKILL else 0)
+			assert what_can_be_seen(target.pid) == before
+		after = max(rounds(target) for _ in range(3))
+	# Other guests of the machine change its speed by more than samples would.
+	assert after > 0.8 * speed, (speed, after)
+
+
+def test_a_killed_recorder_leaves_a_good_file(folder):
+	program = recording.program(folder, "shares")
+	with Target(folder, program, 10**9) as target:
+		r = attach(folder, target.pid, seconds=1, end=signal.SIGKILL, status=-signal.SIGKILL)
+		assert target.process.poll() is None
+	assert r.stats["counted"] > 600, r.stats
+
+
+def test_twice_at_once(folder):
+	program = recording.program(folder, "shares")
+	with Target(folder, program, 10**9) as target:
+		second = folder / "second.prof"
+		other = subprocess.Popen([harness.SONDE, "record", "-q", "-p", str(target.pid), "-o", second])
+		r = attach(folder, target.pid, seconds=1)
+		other.send_signal(signal.SIGINT)
+		assert other.wait(timeout=20) == 0
+	for one in (r, recording.Recording(second)):
+		one.check_truth(truth_of(program))
+		one.check_captured()
+
+
+def test_our_own_parent(folder):
+	recording.needs_sampling()
+	program = recording.program(folder, "fate")
+	path = folder / "test.prof"
+	# The shell works, and so does the command, which is a descendant of the shell by way of sonde.
+	done = harness.run("sh", "-c",
+		f"{program} 60000 exit 0 & {harness.SONDE} record -p $$ -o {path} -- {program} 300 exit 5;"
+		"s=$?; kill $!; exit $s")
+	harness.check(done, 5)
+	r = recording.Recording(path, done)
+	shares = roots(r)
+	assert len([n for n, s in shares.items() if n.startswith("fate") and s > 0.2]) == 2, shares
+	assert not [n for n in shares if n.startswith("sonde")], shares
+
+
+def test_targets_that_exit_at_once(folder):
+	recording.needs_sampling()
+	for i in range(200):
+		target = subprocess.Popen(["sleep", f"{(i % 20) / 1000}"])
+		done = harness.run(harness.SONDE, "record", "-q", "-o", folder / "test.prof", "-p", target.pid)
+		assert done.status in (0, 125), done
+		assert done.status == 0 or "process" in done.err, done
+		target.wait()
+
+
+def test_storms(folder):
+	program = recording.program(folder, "storm")
+	for what in ("forks", "tree", "vforks", "chain", "execs"):
+		left = "200 0" if what == "execs" else "300"
+		with Target(folder, "sh", "-c", f"while :; do {program} {what} {left}; done") as target:
+			wait_until(lambda: what in target.out())
+			path = folder / f"{what}.prof"
+			done = harness.sonde("record", "-p", target.pid, "--duration", "700ms", "-o", path)
+			harness.check(done)
+			r = recording.Recording(path, done)
+			assert r.stats["counted"] > 50, (what, r.stats)
+			r.check_whole(0.97)
+		words = [line for line in target.out().splitlines() if line.startswith(what)]
+		expected = "0" if what == "execs" else "300"
+		assert all(line.split()[1] == expected for line in words), words
+
+
+def test_threads_made_while_attaching_are_sampled_once(folder):
+	program = recording.program(folder, "chain_of_crowds", source="storm")
+	with Target(folder, "sh", "-c", f"while :; do {program} crowd 60; done") as target:
+		for i in range(10):
+			path = folder / f"{i}.prof"
+			options = ("--duration", "100ms", "-o", path)
+			harness.check(harness.sonde("record", "-p", target.pid, *options))
+			r = recording.Recording(path)
+			cpus = os.cpu_count()
+			assert r.stats["counted"] <= 1.1 * cpus * r.stats["duration_ns"] / recording.INTERVAL_NS
+
+
+FEW_DESCRIPTORS = ["prlimit", "--nofile=256:256"]
+
+
+def test_few_descriptors(folder):
+	program = recording.program(folder, "crowd")
+	sonde = open_to_nobody(folder)
+	with Target(folder, *NOBODY, program, 500, 2, ready="ready") as target:
+		wait_until(lambda: process_seconds(target.pid) > 0.3)
+		r = attach(folder, target.pid, prefix=[*NOBODY, *FEW_DESCRIPTORS], sonde=sonde)
+	assert "threads were not sampled" in r.err, r.err
+	assert [note for note in r.notes if "threads were not sampled" in note["text"]], r.notes
+	# Those that work are there all the same.
+	r.check_share("heavy", 0.75)
+	r.check_captured(0.9)
+
+
+def test_few_descriptors_as_root(folder):
+	recording.needs_root()
+	program = recording.program(folder, "crowd")
+	with Target(folder, program, 500, 2, ready="ready") as target:
+		r = attach(folder, target.pid, prefix=FEW_DESCRIPTORS)
+	assert "not sampled" not in r.err, r.err
+	r.check_share("heavy", 0.75)
+	r.check_captured(0.9)
+
+
+def test_thousands_of_threads(folder):
+	recording.needs_root()
+	program = recording.program(folder, "crowd")
+	with Target(folder, program, 3000, 2, ready="ready") as target:
+		r = attach(folder, target.pid)
+	r.check_share("heavy", 0.75)
+	r.check_captured()
+
+
+def unshared(folder, *options):
+	recording.needs_root()
+	if harness.run("unshare", *options, "true").status != 0:
+		raise harness.Skip("namespaces can't be made here")
+	return ["unshare", *options]
+
+
+def descendant(pid, name):
+	"""The process of that name below a process."""
+	def find():
+		todo = [pid]
+		while todo:
+			path = pathlib.Path(f"/proc/{todo.pop()}")
+			try:
+				if (path / "comm").read_text() == name + "\n":
+					return int(path.name)
+				for task in (path / "task").iterdir():
+					todo += map(int, (task / "children").read_text().split())
+			except OSError:
+				pass
+		return None
+	return wait_until(find)
+
+
+def test_another_pid_namespace(folder):
+	program = recording.program(folder, "shares")
+	prefix = unshared(folder, "-p", "-f", "--mount-proc", "--kill-child")
+	with Target(folder, *prefix, program, 10**9) as target:
+		pid = descendant(target.pid, "shares")
+		r = attach(folder, pid)
+	r.check_truth(truth_of(program))
+	assert list(roots(r)) == [f"shares ({pid})"]
+
+
+def test_another_mount_namespace(folder):
+	program = recording.program(folder, "shares")
+	(folder / "inside").mkdir()
+	prefix = unshared(folder, "-m")
+	line = f"mount -t tmpfs none {folder}/inside && cp {program} {folder}/inside/only && " \
+		f"exec {folder}/inside/only 1000000000"
+	with Target(folder, *prefix, "sh", "-c", line) as target:
+		pid = descendant(target.pid, "only")
+		assert not (folder / "inside" / "only").exists()
+		r = attach(folder, pid)
+	r.check_truth(truth_of(program))
+	r.check_whole()
+
+
+def test_a_deleted_program(folder):
+	program = recording.program(folder, "shares")
+	copy = folder / "copy"
+	shutil.copy(program, copy)
+	with Target(folder, copy, 10**9) as target:
+		wait_until(lambda: process_seconds(target.pid) > 0.02)
+		copy.unlink()
+		r = attach(folder, target.pid)
+	r.check_truth(truth_of(program))
+	r.check_whole()
+
+
+def test_a_replaced_program(folder):
+	program = recording.program(folder, "shares")
+	copy = folder / "copy"
+	shutil.copy(program, copy)
+	with Target(folder, copy, 10**9) as target:
+		wait_until(lambda: process_seconds(target.pid) > 0.02)
+		copy.unlink()
+		shutil.copy(recording.program(folder, "fate"), copy)
+		r = attach(folder, target.pid)
+	r.check_truth(truth_of(program))
+
+
+harness.main()
