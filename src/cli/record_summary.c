@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "cli/message.h"
 #include "cli/record_session.h"
@@ -185,8 +186,10 @@ static const char *unsampled_cause(const struct recorder_result *r, uint64_t mis
 		return "the kernel throttled it, by kernel.perf_event_max_sample_rate; sample less "
 		       "often, with -F or --interval";
 	if (missing <= 2 * r->threads)
-		return "it went by in threads and processes shorter than the interval; sample more "
-		       "often with -F, or as root";
+		return geteuid() == 0 ? "it went by in threads and processes shorter than the "
+					"interval; sample more often, with -F"
+				      : "it went by in threads and processes shorter than the "
+					"interval; sample more often, with -F, or as root";
 	return "the machine was busy and the sampling clock late";
 }
 
