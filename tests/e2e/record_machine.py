@@ -1,0 +1,160 @@
+"""The whole machine: all processes, told apart; idle CPUs, rights, ends."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import harness
+import recording
+from attaching import NOBODY, Target, open_to_nobody, process_seconds, roots, wait_until
+
+
+def refusal():
+	"""Why the whole machine can't be recorded by us, or an empty text."""
+	recording.needs_sampling()
+	done = harness.sonde("record", "-q", "-a", "--duration", "1ms", "-o", os.devnull)
+	return done.err.strip() if done.status else ""
+
+
+def record_machine(folder, *options, name="test.prof", status=0, command=(), timeout=60):
+	if refusal():
+		raise harness.Skip(refusal())
+	path = folder / name
+	done = harness.run(harness.SONDE, "record", "-a", *options, "-o", path, *command, timeout=timeout)
+	return recording.Recording(path, harness.check(done, status))
+
+
+def record_while(folder, targets, seconds=0.4):
+	"""Records the machine until each of these has used so much CPU time."""
+	if refusal():
+		raise harness.Skip(refusal())
+	path = folder / "test.prof"
+	process = subprocess.Popen([harness.SONDE, "record", "-q", "-a", "-o", path])
+	least = {pid: process_seconds(pid) + seconds for pid in targets}
+	wait_until(lambda: all(process_seconds(pid) >= least[pid] for pid in targets), 40)
+	process.send_signal(signal.SIGINT)
+	assert process.wait(timeout=20) == 0
+	return recording.Recording(path)
+
+
+def below(r, root):
+	"""{function: inclusive share of what is below that root}."""
+	total, shares = 0, {}
+	for line in r.report("--format", "folded", "--roots", "process", "--metric", "samples").splitlines():
+		path, _, samples = line.rpartition(" ")
+		frames = path.split(";")
+		if frames[0] != root:
+			continue
+		total += int(samples)
+		for name in set(frames[1:]):
+			shares[name] = shares.get(name, 0) + int(samples)
+	assert total, root
+	return {name: samples / total for name, samples in shares.items()}
+
+
+def test_processes_are_told_apart(folder):
+	shares, crowd = recording.program(folder, "shares"), recording.program(folder, "crowd")
+	with Target(folder, shares, 10**9) as one, Target(folder, crowd, 3, 2, ready="ready") as two:
+		r = record_while(folder, (one.pid, two.pid), 0.5)
+	found = roots(r)
+	assert found[f"shares ({one.pid})"] > 0.05 and found[f"crowd ({two.pid})"] > 0.05, found
+	assert abs(below(r, f"shares ({one.pid})")["own"] - 0.5) < 0.12
+	assert abs(below(r, f"crowd ({two.pid})")["heavy"] - 0.75) < 0.12
+	r.check_whole(0.95)
+
+
+def test_as_long_as_a_command(folder):
+	program = recording.program(folder, "fate")
+	r = record_machine(folder, command=("--", program, 500, "exit", 7), status=7)
+	fates = [share for name, share in roots(r).items() if name.startswith("fate (")]
+	assert fates and 350 < fates[0] * r.total < 900, (fates, r.total)
+
+
+def test_ctrl_c_and_duration(folder):
+	begin = time.monotonic()
+	record_machine(folder, "--duration", "300ms")
+	assert 0.3 <= time.monotonic() - begin < 5
+	process = subprocess.Popen([harness.SONDE, "record", "-q", "-a", "-o", folder / "two.prof"])
+	wait_until((folder / "two.prof").exists)
+	time.sleep(0.1)
+	process.send_signal(signal.SIGINT)
+	assert process.wait(timeout=20) == 0
+
+
+def test_idle_is_not_counted(folder):
+	r = record_machine(folder, "--duration", "1s")
+	stats = r.stats
+	# Accounts in ticks; what the host takes is in no account, but in the clocks.
+	assert stats["counted"] <= 1.2 * stats["expected"] + 100, stats
+	assert not [name for name in roots(r) if name.startswith("swapper")], roots(r)
+
+
+def test_short_lived_processes(folder):
+	program = recording.program(folder, "storm")
+	with Target(folder, "sh", "-c", f"while :; do {program} forks 200; done") as target:
+		wait_until(lambda: "forks" in target.out())
+		r = record_machine(folder, "--duration", "1s")
+	assert r.share("little") > 0.03, r.share("little")
+	r.check_whole(0.95)
+
+
+def test_another_pid_namespace_has_our_ids(folder):
+	recording.needs_root()
+	program = recording.program(folder, "shares")
+	prefix = ["unshare", "-p", "-m", "-f", "--mount-proc", "--kill-child"]
+	if harness.run(*prefix, "true").status != 0:
+		raise harness.Skip("namespaces can't be made here")
+	with Target(folder, *prefix, program, 10**9) as target:
+		def child():
+			text = pathlib.Path(f"/proc/{target.pid}/task/{target.pid}/children").read_text()
+			return int(text.split()[0]) if text.split() else None
+		pid = wait_until(child)
+		r = record_while(folder, (pid,))
+	assert f"shares ({pid})" in roots(r), roots(r)
+	assert "own_a" in below(r, f"shares ({pid})")
+
+
+def test_kernel_threads_have_names(folder):
+	r = record_machine(folder, "--duration", "1s", command=("--", "sh", "-c",
+		f"for i in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of={folder}/x bs=1M count=20 conv=fsync; done"))
+	known = {path.parent.name: path.read_text().strip()
+		for path in pathlib.Path("/proc").glob("[0-9]*/comm")
+		if pathlib.Path(path.parent, "cmdline").read_bytes() == b""}
+	kernel = [name for name in roots(r)
+		if name.rpartition(" (")[2][:-1] in known and "(" in name]
+	if not kernel:
+		raise harness.Skip("no thread of the kernel has run")
+	for name in kernel:
+		assert name.rpartition(" (")[0], kernel
+		assert "[truncated]" not in below(r, name), name
+
+
+def test_without_rights(folder):
+	recording.needs_sampling()
+	sonde = open_to_nobody(folder)
+	if int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text()) < 1:
+		raise harness.Skip("everybody may record the whole machine here")
+	done = harness.run(*NOBODY, sonde, "record", "-a", "-o", folder / "never.prof", "true")
+	harness.check(done, 125)
+	assert len(done.err.splitlines()) == 1, done
+	assert "sudo sonde record -a" in done.err and "perf_event_paranoid=0" in done.err, done
+	assert not (folder / "never.prof").exists()
+
+
+def test_many_processes_take_no_memory(folder):
+	"""A recorder that forgets the dead is as large after many processes as after some."""
+	recording.needs_root()
+	program = recording.program(folder, "storm")
+
+	def peak_mib(count):
+		path = folder / f"{count}.prof"
+		done = harness.check(harness.sonde("record", "-a", "-o", path, "--", program, "forks", count))
+		text = done.err[done.err.index("at most ") + len("at most "):]
+		return float(text.split()[0])
+	few, many = peak_mib(500), peak_mib(8000)
+	assert many < few + 16, (few, many)
+
+
+harness.main()
