@@ -49,7 +49,7 @@ struct agent_header {
  * up to need_va.
  */
 #define AGENT_MARKS	 16
-#define AGENT_MARK_SLOTS 8
+#define AGENT_MARK_SLOTS 16
 struct agent_mark {
 	uint64_t need_va;
 	uint64_t slot_va[AGENT_MARK_SLOTS];
@@ -62,7 +62,7 @@ struct agent_marks {
 	uint32_t count;			      /* 0: the next sample is wanted whole */
 	struct agent_mark marks[AGENT_MARKS]; /* innermost first */
 };
-#define AGENT_MARKS_BYTES 4096u
+#define AGENT_MARKS_BYTES 8192u
 
 struct agent_place {
 	uint32_t offset, size; /* in the slot's data */
@@ -116,7 +116,7 @@ struct agent_sample {
 };
 
 _Static_assert(sizeof(struct agent_header) <= AGENT_SLOTS_OFF, "the header has one page");
-_Static_assert(sizeof(struct agent_marks) <= AGENT_MARKS_BYTES, "marks have one page");
+_Static_assert(sizeof(struct agent_marks) <= AGENT_MARKS_BYTES, "marks have their room");
 _Static_assert(AGENT_DATA_OFF % 4096 == 0, "data begins on a page");
 
 #endif

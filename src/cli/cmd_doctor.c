@@ -101,6 +101,18 @@ static enum verdict look_memory(
 	return VERDICT_LIMITED;
 }
 
+static enum verdict look_exact(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	if (a->exact_refusal[0] == '\0') {
+		snprintf(text, size, "stacks can be copied in the kernel, with --engine exact");
+		return VERDICT_OK;
+	}
+	snprintf(text, size, "no --engine exact: %s", a->exact_refusal);
+	(void)remedy;
+	return VERDICT_LIMITED;
+}
+
 static enum verdict look_rate(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
@@ -141,6 +153,7 @@ static const struct check checks[] = {
 	{"kernel names", look_kernel_names},
 	{"ring buffers", look_rings},
 	{"deep stacks", look_memory},
+	{"exact stacks", look_exact},
 	{"sample rate", look_rate},
 	{"whole machine", look_machine},
 	{"hardware", look_hardware},
@@ -151,7 +164,7 @@ static void print_check(const struct check *check, const struct recorder_ability
 {
 	static const char *const verdicts[] = {"ok", "limited", "no"};
 	const char *remedy = NULL;
-	char text[160];
+	char text[320];
 	enum verdict verdict = check->look(ability, text, sizeof(text), &remedy);
 
 	printf("%-14s %-8s %s\n", check->name, verdicts[verdict], text);

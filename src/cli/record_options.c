@@ -22,7 +22,7 @@ enum {
 
 static const char *const clock_choices[] = {"virtual", "real", "both", NULL};
 /* By their enum recorder_engine. */
-static const char *const engine_choices[] = {"auto", "snapshot", "agent", NULL};
+static const char *const engine_choices[] = {"auto", "snapshot", "agent", "exact", NULL};
 
 const struct option_row record_option_rows[] = {
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL,
@@ -34,7 +34,7 @@ const struct option_row record_option_rows[] = {
 	{OPTION_CLOCK, 0, "clock", VALUE_CHOICE, "CLOCK", clock_choices,
 		"what is counted: virtual (CPU time), real (blocked time too), or both"},
 	{OPTION_ENGINE, 0, "engine", VALUE_CHOICE, "ENGINE", engine_choices,
-		"what takes the samples: perf events, or a preloaded library (auto)"},
+		"what takes the samples: perf events, a preloaded library, or BPF too (auto)"},
 	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", NULL,
 		"sample less often if recording costs more than PERCENT of the program's CPU time"},
 	{OPTION_PID, 'p', "pid", VALUE_TEXT, "PID[,PID...]", NULL,

@@ -54,6 +54,7 @@ enum capture_counter {
 	CAPTURE_ESTIMATED_BLOCKS = 12, /* times off the CPU with another stack of their thread */
 	CAPTURE_ESTIMATED_NS = 13,     /* how long these were */
 	CAPTURE_LOST_SWITCHES = 14,    /* switches of threads that were lost or out of order */
+	CAPTURE_LOST_RESTS = 15, /* rests of stacks that the exact engine had no room to copy */
 	CAPTURE_COUNTER_COUNT
 };
 

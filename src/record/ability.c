@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "record/agent_preload.h"
+#include "record/exact.h"
 #include "record/perf_event.h"
 #include "record/recorder.h"
 
@@ -132,6 +133,20 @@ static void probe_sampling(struct recorder_ability *ability)
 	perf_event_set_close(&set);
 }
 
+static void probe_exact(struct recorder_ability *ability)
+{
+	struct exact_options options = {.dump_bytes = 4096, .ring_bytes = (size_t)1 << 20};
+	struct exact *exact;
+	struct error *err = exact_open(&options, &exact);
+
+	if (!err) {
+		exact_close(exact);
+		return;
+	}
+	snprintf(ability->exact_refusal, sizeof(ability->exact_refusal), "%s", err->message);
+	error_destroy(err);
+}
+
 void recorder_probe(struct recorder_ability *ability)
 {
 	struct rlimit limit = {0};
@@ -152,4 +167,5 @@ void recorder_probe(struct recorder_ability *ability)
 	ability->kallsyms = kernel_symbols_readable();
 	ability->remote_reads = child_readable();
 	ability->preload = can_preload();
+	probe_exact(ability);
 }

@@ -25,10 +25,11 @@ typedef VEC(struct pollfd) pollfd_vec;
 struct engine_counts {
 	uint64_t cpu_ns; /* that the target used, by the engine's own clocks; UINT64_MAX: unknown */
 	uint64_t lost;	 /* samples */
-	uint64_t stolen_ns; /* that sampling took from the target, by the setup's price */
-	bool rate_changed;  /* at some time, for whatever reason */
-	bool kernel;	    /* whether code in the kernel is sampled */
-	uint32_t left_out;  /* threads of attached processes that are not sampled */
+	uint64_t lost_rests; /* of stacks, that could not be copied with their samples */
+	uint64_t stolen_ns;  /* that sampling took from the target, by the setup's price */
+	bool rate_changed;   /* at some time, for whatever reason */
+	bool kernel;	     /* whether code in the kernel is sampled */
+	uint32_t left_out;   /* threads of attached processes that are not sampled */
 };
 
 struct engine;

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -46,11 +47,16 @@
 #define SLACK_NS UINT64_C(250000)
 /* After so many samples a request for a whole stack is taken to be lost. */
 #define WANTED_SAMPLES 256
+/* So many samples without marks where they have misled us. */
+#define DISTRUST_LEAST 256u
+#define DISTRUST_MOST  (1u << 16)
 
 /* What the recorder alone knows of the thread in the same entry of the table. */
 struct request {
-	bool is_open;
-	uint32_t age; /* samples since it was made */
+	bool is_open; /* a whole stack was asked for */
+	uint32_t age; /* samples since then */
+	/* Samples yet to be taken without marks, and how many there were before. */
+	uint32_t distrust, distrusted;
 };
 
 struct exact {
@@ -58,6 +64,7 @@ struct exact {
 	struct exact_thread *threads; /* [EXACT_THREADS], shared with the program */
 	struct request requests[EXACT_THREADS];
 	int program_fd, ring_fd, counts_fd;
+	int wake_fd; /* an epoll */
 	size_t ring_bytes;
 	struct exact_ring ring;
 	void *consumer_map, *producer_map;
@@ -208,6 +215,20 @@ static struct error *map_shared(struct exact *x)
 	return NULL;
 }
 
+/*
+ * The ring itself is readable while there is anything in it, and would wake us for every sample;
+ * what must wake us is only that the program says so.
+ */
+static struct error *watch_ring(struct exact *x)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+
+	x->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (x->wake_fd < 0 || epoll_ctl(x->wake_fd, EPOLL_CTL_ADD, x->ring_fd, &event))
+		return refusal(errno, "waiting for its BPF program");
+	return NULL;
+}
+
 static void unmap(void *memory, size_t size)
 {
 	if (memory && memory != MAP_FAILED)
@@ -224,11 +245,14 @@ struct error *exact_open(const struct exact_options *options, struct exact **exa
 		return error_new(ERROR_UNSUPPORTED, "%s", lack);
 	struct exact *x = xalloc(sizeof(*x));
 
+	x->wake_fd = -1;
 	printer = libbpf_set_print(keep_words);
 	err = load_best(x, options);
 	libbpf_set_print(printer);
 	if (!err)
 		err = map_shared(x);
+	if (!err)
+		err = watch_ring(x);
 	if (err) {
 		exact_close(x);
 		return err;
@@ -245,6 +269,8 @@ void exact_close(struct exact *x)
 	unmap(x->consumer_map, page_bytes());
 	unmap(x->producer_map, page_bytes() + x->ring_bytes);
 	unmap(x->threads, EXACT_THREADS * sizeof(*x->threads));
+	if (x->wake_fd >= 0)
+		close(x->wake_fd);
 	bpf_object__close(x->object);
 	free(x);
 }
@@ -256,7 +282,7 @@ int exact_attach(struct exact *x, int perf_fd)
 
 int exact_fd(const struct exact *x)
 {
-	return x->ring_fd;
+	return x->wake_fd;
 }
 
 size_t exact_ring_bytes(const struct exact *x)
@@ -286,6 +312,9 @@ void exact_rest(struct exact *x, const struct perf_sample *sample, struct stack_
 
 void exact_release(struct exact *x, uint64_t horizon_ns)
 {
+	struct epoll_event event;
+
+	(void)epoll_wait(x->wake_fd, &event, 1, 0);
 	exact_ring_release(&x->ring, horizon_ns > LATE_NS ? horizon_ns - LATE_NS : 0);
 }
 
@@ -317,7 +346,8 @@ static void want_whole(struct exact_thread *thread, struct request *request,
 		request->is_open = false;
 	if (request->is_open || !unwind_history_check_due(history))
 		return;
-	*request = (struct request){.is_open = true};
+	request->is_open = true;
+	request->age = 0;
 	__atomic_store_n(&thread->wanted, thread->given + 1, __ATOMIC_RELEASE);
 }
 
@@ -337,6 +367,31 @@ static void mark_anew(const struct exact *x, struct exact_thread *thread,
 		exact_thread_mark(thread, marks, exact_marks_choose(history, marks), last_ns);
 }
 
+/*
+ * Return addresses of frames that are gone can stay in the holes of new frames, where they look as
+ * if nothing had changed.  A thread in which that has misled us does without marks for a while, and
+ * each time twice as long.
+ */
+static void distrust_marks(struct exact_thread *thread, struct request *request)
+{
+	uint32_t again = 2 * request->distrusted;
+
+	request->distrusted = again < DISTRUST_LEAST ? DISTRUST_LEAST : again;
+	if (request->distrusted > DISTRUST_MOST)
+		request->distrusted = DISTRUST_MOST;
+	request->distrust = request->distrusted;
+	exact_thread_mark(thread, NULL, 0, 0);
+}
+
+static bool is_misled(
+	const struct exact_thread *thread, const struct stack_rest *rest, bool is_short)
+{
+	bool is_marked =
+		rest->pieces.count > 0 ? rest->end == STACK_REST_MARKED : thread->mark_count > 0;
+
+	return is_short && is_marked;
+}
+
 /* The outermost frame of the last whole stack; 0: there is none. */
 static uint64_t outermost_sp(const struct unwind_history *history)
 {
@@ -353,6 +408,7 @@ void exact_learn(struct exact *x, const struct perf_sample *sample, const struct
 	uint64_t dump_end_va = sample->regs.value[UNWIND_REG_SP] + sample->stack_size;
 	bool is_copied = rest->pieces.count > 0;
 	struct exact_thread *thread = exact_threads_find(x->threads, tid);
+	struct request *request;
 
 	if (!thread && !is_copied && !is_short && root_va <= dump_end_va)
 		return;
@@ -360,10 +416,15 @@ void exact_learn(struct exact *x, const struct perf_sample *sample, const struct
 		thread = exact_threads_add(x->threads, tid, STACK_BYTES_MOST);
 		x->requests[thread - x->threads] = (struct request){0};
 	}
+	request = &x->requests[thread - x->threads];
 	adapt_limit(thread, rest, root_va, is_short);
-	if (is_copied || is_short || thread->mark_count == 0)
+	if (is_misled(thread, rest, is_short))
+		distrust_marks(thread, request);
+	else if (request->distrust > 0)
+		request->distrust--;
+	else if (is_copied || thread->mark_count == 0)
 		mark_anew(x, thread, history, sample->time_ns);
-	want_whole(thread, &x->requests[thread - x->threads], history, rest->is_wanted);
+	want_whole(thread, request, history, rest->is_wanted);
 }
 
 /* ---- counts ---- */

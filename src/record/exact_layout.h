@@ -43,7 +43,7 @@ struct exact_piece {
 	uint32_t is_wanted; /* the rest was wanted whole; see exact_thread */
 };
 
-enum { EXACT_MARKS = 16, EXACT_MARK_SLOTS = 8 };
+enum { EXACT_MARKS = 16, EXACT_MARK_SLOTS = 16 };
 
 /*
  * A run of frames of a thread's last stack, by a few of them: where the return address stands, that
@@ -73,7 +73,7 @@ struct exact_thread {
 };
 
 /* A thread is in one of EXACT_PROBES entries from exact_hash(tid) on, round the end. */
-enum { EXACT_THREAD_BITS = 11, EXACT_THREADS = 1 << EXACT_THREAD_BITS, EXACT_PROBES = 8 };
+enum { EXACT_THREAD_BITS = 9, EXACT_THREADS = 1 << EXACT_THREAD_BITS, EXACT_PROBES = 8 };
 
 static inline uint32_t exact_hash(uint32_t tid)
 {

@@ -13,7 +13,7 @@
 enum {
 	SPAN = UNWIND_REUSE_RUN + 8, /* frames of a mark */
 	STEP = SPAN / EXACT_MARK_SLOTS,
-	FIRST = 4,	  /* the second mark's frame; the first is the innermost */
+	FIRST = 8,	  /* the second mark's frame; the first is the innermost */
 	PRINT_BYTES = 24, /* of a frame, from its sp on, that the walker looks at to recognise it */
 };
 
@@ -105,7 +105,8 @@ void exact_thread_mark(struct exact_thread *thread, const struct exact_mark *mar
 	uint32_t mark_count, uint64_t marks_ns)
 {
 	begin_write(thread);
-	memcpy(thread->marks, marks, mark_count * sizeof(*marks));
+	if (mark_count > 0)
+		memcpy(thread->marks, marks, mark_count * sizeof(*marks));
 	thread->mark_count = mark_count;
 	thread->marks_ns = marks_ns;
 	end_write(thread);

@@ -162,6 +162,7 @@ static void write_counters(struct recorder *r)
 
 	r->engine->ops->counts(r->engine, &counts);
 	counters[CAPTURE_LOST_RING] = counts.lost;
+	counters[CAPTURE_LOST_RESTS] = counts.lost_rests;
 	counters[CAPTURE_LOST_THROTTLED] = r->recording.throttled;
 	counters[CAPTURE_LOST_SIDEBAND] = r->recording.lost_sideband;
 	counters[CAPTURE_LEFT_OUT_THREADS] = counts.left_out;

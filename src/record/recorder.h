@@ -32,6 +32,7 @@ enum recorder_engine {
 	RECORDER_ENGINE_AUTO, /* snapshot, or agent where that is refused */
 	RECORDER_ENGINE_SNAPSHOT,
 	RECORDER_ENGINE_AGENT,
+	RECORDER_ENGINE_EXACT, /* or snapshot, where it is not to be had */
 };
 
 /* Real time is CPU time, and all time off the CPU. */
@@ -61,7 +62,7 @@ struct recorder_options {
 };
 
 struct recorder_result {
-	const char *engine; /* "snapshot", "agent" */
+	const char *engine; /* "snapshot", "agent", "exact" */
 	int wait_status;    /* of the command, as from wait4; 0: none; meaningless if detached */
 	bool detached;	    /* a second Ctrl-C, a SIGTERM, or its time's end let it go on alone */
 	int detach_signal;  /* which signal, 0: none */
@@ -130,6 +131,8 @@ struct recorder_ability {
 	bool kallsyms;	   /* kernel addresses readable */
 	bool remote_reads; /* process_vm_readv of a child works */
 	bool preload;	   /* the library to preload where there are no perf events is there */
+	/* Why the exact engine can't be had, "": it can. */
+	char exact_refusal[256];
 };
 void recorder_probe(struct recorder_ability *ability);
 

@@ -1,40 +1,17 @@
 """Recording without privileges, and programs that have more of them than we."""
 
 import errno
-import os
-import pathlib
 import shutil
 
 import harness
 import recording
 
-NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
-	"--inh-caps=-all"]
-PARANOID = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
-
-
-def as_nobody(folder, *command, before=""):
-	"""Records as a user without privileges; the folder becomes theirs."""
-	recording.needs_root()
-	recording.needs_sampling()
-	if not shutil.which("setpriv"):
-		raise harness.Skip("there is no setpriv")
-	if int(PARANOID.read_text()) > 2:
-		raise harness.Skip(f"{PARANOID} is above 2")
-	copy = folder / "sonde"
-	shutil.copy(harness.SONDE, copy)
-	for path in (folder, *folder.iterdir()):
-		os.chmod(path, path.stat().st_mode | 0o055)
-	os.chown(folder, 65534, 65534)
-	path = folder / "test.prof"
-	line = f"{before} exec {copy} record -o {path} -- {' '.join(map(str, command))}"
-	done = harness.run(*NOBODY, "sh", "-c", line, cwd=folder)
-	return recording.Recording(path, done)
+PARANOID = recording.PARANOID
 
 
 def test_without_privileges(folder):
 	program = recording.program(folder, "shares")
-	r = as_nobody(folder, program, 4000)
+	r = recording.as_nobody(folder, program, 4000)
 	harness.check(r.done)
 	r.check_truth(r.done.out)
 	r.check_whole()
@@ -44,7 +21,7 @@ def test_without_privileges(folder):
 
 def test_without_lockable_memory(folder):
 	program = recording.program(folder, "deep")
-	r = as_nobody(folder, program, 5000, 60, before="ulimit -l 0;")
+	r = recording.as_nobody(folder, program, 5000, 60, before="ulimit -l 0;")
 	harness.check(r.done)
 	r.check_whole()
 	# How CPU time divides into the kernel's, which is not sampled, and ours is the system's guess.
@@ -55,7 +32,7 @@ def test_threads_too_short_to_be_sampled_are_told(folder):
 	if int(PARANOID.read_text()) < 1:
 		raise harness.Skip(f"{PARANOID} lets everybody sample the whole machine")
 	program = recording.program(folder, "churn")
-	r = as_nobody(folder, program, 800)
+	r = recording.as_nobody(folder, program, 800)
 	harness.check(r.done)
 	assert "shorter than the interval" in r.done.err, r.done
 
@@ -65,7 +42,7 @@ def test_most_of_threads_too_short_is_sampled_all_the_same(folder):
 	if int(PARANOID.read_text()) < 1:
 		raise harness.Skip(f"{PARANOID} lets everybody sample the whole machine")
 	program = recording.program(folder, "churn")
-	r = as_nobody(folder, program, 4000)
+	r = recording.as_nobody(folder, program, 4000)
 	harness.check(r.done)
 	user_ns = r.stats["cpu_ns"]
 	sampled_ns = r.json("--metric", "cpu-time")["total"]
@@ -76,7 +53,7 @@ def test_most_of_threads_too_short_is_sampled_all_the_same(folder):
 def test_kernel_time_that_cannot_be_sampled_is_told(folder):
 	if int(PARANOID.read_text()) < 2:
 		raise harness.Skip(f"{PARANOID} lets everybody sample the kernel")
-	r = as_nobody(folder, "dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000")
+	r = recording.as_nobody(folder, "dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000")
 	harness.check(r.done)
 	assert "kernel code could not be sampled" in r.done.err, r.done
 
@@ -87,7 +64,7 @@ def test_a_set_uid_program_goes_on_to_its_end(folder):
 	program.rename(powerful)
 	powerful.chmod(0o4755)
 	mark = folder / "mark"
-	r = as_nobody(folder, powerful, 400, "file", mark)
+	r = recording.as_nobody(folder, powerful, 400, "file", mark)
 	harness.check(r.done)
 	assert mark.exists()
 	if mark.stat().st_uid != 0:
@@ -102,7 +79,7 @@ def test_a_child_that_is_set_uid_spoils_nothing(folder):
 	shutil.copy(program, powerful)
 	powerful.chmod(0o4755)
 	mark = folder / "mark"
-	r = as_nobody(folder, "sh", "-c",
+	r = recording.as_nobody(folder, "sh", "-c",
 		f"'{powerful} 200 file {mark}; {program} 200 exit 6'")
 	harness.check(r.done, 6)
 	assert mark.exists()

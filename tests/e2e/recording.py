@@ -9,6 +9,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import subprocess
 import time
 
@@ -16,6 +17,9 @@ import harness
 
 PROGRAMS = harness.SOURCE_ROOT / "tests" / "programs"
 FLAGS = ("-O2", "-g", "-fomit-frame-pointer", "-pthread", "-D_GNU_SOURCE")
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+	"--inh-caps=-all"]
+PARANOID = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
 # Between samples of CPU time where none is asked for.
 INTERVAL_NS = 997001
 
@@ -187,3 +191,22 @@ class Running:
 def start(folder, *command, options=(), name="test.prof", **more):
 	"""Begins to record a command."""
 	return Running(folder, command, options, name, **more)
+
+
+def as_nobody(folder, *command, before="", options=()):
+	"""Records as a user without privileges; the folder becomes theirs."""
+	needs_root()
+	needs_sampling()
+	if not shutil.which("setpriv"):
+		raise harness.Skip("there is no setpriv")
+	if int(PARANOID.read_text()) > 2:
+		raise harness.Skip(f"{PARANOID} is above 2")
+	copy = folder / "sonde"
+	shutil.copy(harness.SONDE, copy)
+	for path in (folder, *folder.iterdir()):
+		os.chmod(path, path.stat().st_mode | 0o055)
+	os.chown(folder, 65534, 65534)
+	path = folder / "test.prof"
+	line = f"{before} exec {copy} record {' '.join(options)} -o {path} -- {' '.join(map(str, command))}"
+	done = harness.run(*NOBODY, "sh", "-c", line, cwd=folder)
+	return Recording(path, done)
