@@ -4,11 +4,12 @@
 #include "record/clock_choice.h"
 
 enum {
-	PATIENCE_FIRST = 128,
-	PATIENCE_MOST = 1 << 16,
-	/* Of so many walks, so many may need more than the small copy: one in 256. */
-	LOOK_AFTER = 512,
-	BEYOND_MOST = 2,
+	PATIENCE_FIRST = 1024,
+	PATIENCE_GROWTH = 4,
+	PATIENCE_MOST = 1 << 18,
+	/* Of so many walks, so many may need more than the small copy. */
+	LOOK_AFTER = 1024,
+	BEYOND_MOST = 1,
 };
 
 void clock_choice_init(struct clock_choice *c)
@@ -31,7 +32,7 @@ static void give_up_small(struct clock_choice *c)
 {
 	choose(c, false);
 	if (c->patience < PATIENCE_MOST)
-		c->patience *= 2;
+		c->patience *= PATIENCE_GROWTH;
 }
 
 void clock_choice_walked(struct clock_choice *c, bool beyond)
@@ -44,7 +45,7 @@ void clock_choice_walked(struct clock_choice *c, bool beyond)
 		else if (c->walks >= LOOK_AFTER)
 			look_again(c);
 	} else if (c->walks >= c->patience) {
-		if (c->beyond <= BEYOND_MOST * (c->walks / LOOK_AFTER))
+		if (c->beyond == 0)
 			choose(c, true);
 		else
 			look_again(c);
