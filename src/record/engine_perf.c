@@ -49,11 +49,8 @@
 #define COUNTS_PART 200
 /* What the record of a switch costs the target. */
 #define SWITCH_PRICE_NS 300
-/* So many stacks at switches, a second and CPU, are too many; so few switches are no matter. */
-#define STACKS_MANY_HZ	2500
-#define SWITCHES_FEW_HZ 1500
 /* While threads are off the CPU whose stacks are to be read from outside. */
-#define POLL_BLOCKED_NS (SECOND_NS / 200)
+#define POLL_BLOCKED_NS (SECOND_NS / 500)
 /* So many threads from one look to the next are many; so many looks with fewer are calm. */
 #define QUICK_THREADS 4
 #define QUICK_CALM    10
@@ -268,19 +265,6 @@ static void take_record(struct engine_perf *e, const struct perf_event_header *h
 	}
 }
 
-/* Stacks at switches cost the target some microseconds each. */
-static void limit_stacks(struct engine_perf *e)
-{
-	double cpus = (double)e->events.cpus.count;
-
-	if (!perf_event_set_has_switch_stacks(&e->events))
-		return;
-	if (e->switches.stacks_hz > STACKS_MANY_HZ * cpus)
-		perf_event_set_sparse(&e->events, true);
-	else if (e->switches.switches_hz < SWITCHES_FEW_HZ * cpus)
-		perf_event_set_sparse(&e->events, false);
-}
-
 static void drain(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
@@ -291,7 +275,8 @@ static void drain(struct engine *engine)
 	while ((header = ring_merge_next(&e->merge, horizon_ns)))
 		take_record(e, header);
 	switches_tick(&e->switches, horizon_ns);
-	limit_stacks(e);
+	if (e->switches.on)
+		perf_event_set_thin(&e->events, e->switches.stacks_hz, e->switches.switches_hz);
 	if (e->exact)
 		exact_release(e->exact, horizon_ns);
 }

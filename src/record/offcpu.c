@@ -24,6 +24,8 @@
 #define YOUNG_LOOKS 16
 /* A block is handed out in parts of this. */
 #define PART_NS (1000 * MILLISECOND_NS)
+/* The records of so short a time may not all be there yet. */
+#define MARGIN_NS MILLISECOND_NS
 /* So near, the stack of another block is nearer than what the clock saw. */
 #define NEAR_NS (10 * MILLISECOND_NS)
 
@@ -337,7 +339,9 @@ void offcpu_end(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
 /* False: not now. */
 static bool ask_for_stack(struct offcpu *o, struct offcpu_thread *t)
 {
-	return t->own.is_there || !o->hooks.read_stack || o->hooks.read_stack(o->hooks.context, t);
+	bool is_wanted = !t->own.is_there && t->state != OFFCPU_PREEMPTED;
+
+	return !is_wanted || !o->hooks.read_stack || o->hooks.read_stack(o->hooks.context, t);
 }
 
 /*
@@ -364,8 +368,8 @@ void offcpu_tick(struct offcpu *o, uint64_t now_ns)
 	struct offcpu_thread *t;
 
 	while ((t = first_of_age(&o->old, now_ns, PART_NS))) {
-		if (is_off(t) && now_ns > t->since_ns)
-			put_block(o, t, now_ns, 0);
+		if (is_off(t) && now_ns > t->since_ns + MARGIN_NS)
+			put_block(o, t, now_ns - MARGIN_NS, 0);
 		link_thread(&o->old, t, now_ns);
 	}
 	while ((t = first_of_age(&o->young, now_ns, YOUNG_NS)) && ask_for_stack(o, t)) {
@@ -373,9 +377,4 @@ void offcpu_tick(struct offcpu *o, uint64_t now_ns)
 		link_thread(&o->old, t, now_ns);
 	}
 	look_at_young(o, now_ns);
-}
-
-bool offcpu_has_young(const struct offcpu *o)
-{
-	return o->young.after != &o->young;
 }

@@ -12,8 +12,8 @@
  *	offcpu_init(&o, &hooks);
  *	offcpu_begin(&o, &thread->off, time_ns, OFFCPU_PREEMPTED);	a fork
  *	offcpu_in(…), offcpu_stack(…), offcpu_out(…), offcpu_sample(…)	in the order of their times
- *	offcpu_tick(&o, now_ns);	now and then; all records up to now_ns must have been given
- *	offcpu_end(&o, &thread->off, time_ns);	its exit, or the recording's end
+ *	offcpu_tick(&o, now_ns);	now and then; all records but the latest must have been
+ *given offcpu_end(&o, &thread->off, time_ns);	its exit, or the recording's end
  *
  * No call allocates, and each is O(1) but the tick, which is O(1) for each thread that it handles.
  */
@@ -73,7 +73,7 @@ struct offcpu_hooks {
 	void (*interval)(void *context, struct offcpu_thread *thread,
 		const struct offcpu_interval *interval);
 	/*
-	 * The thread has been off the CPU for some time and its stack is not known: if it can be
+	 * The thread waits, has done so for some time, and its stack is not known: if it can be
 	 * read, call offcpu_outside_stack.  False: not now, ask again.  NULL: never.
 	 */
 	bool (*read_stack)(void *context, struct offcpu_thread *thread);
@@ -123,8 +123,5 @@ void offcpu_end(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
  * off lacks little.
  */
 void offcpu_tick(struct offcpu *o, uint64_t now_ns);
-
-/* Whether threads have been switched out of whose stacks nothing is known. */
-bool offcpu_has_young(const struct offcpu *o);
 
 #endif

@@ -10,7 +10,6 @@
 #include "record/perf_attr.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -84,18 +83,18 @@ void perf_attr_switch(struct perf_event_attr *attr, const struct perf_grant *gra
 	attr->context_switch = 1;
 }
 
+/*
+ * With PERF_SAMPLE_PERIOD the kernel samples a software event each time, whatever its period is;
+ * and a frequency goes by timer ticks, of which threads that sleep see none.  So there is no period
+ * in these samples, but an address, of no meaning, in its place.
+ */
 void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_grant *grant,
-	uint32_t stack_bytes, uint64_t frequency_hz)
+	uint32_t stack_bytes, uint64_t period)
 {
-	int most = perf_event_sysctl("perf_event_max_sample_rate", INT_MAX);
-
 	attr_init(attr, grant, PERF_COUNT_SW_CONTEXT_SWITCHES);
 	attr_sample(attr, grant, stack_bytes);
-	/* With a fixed period and PERF_SAMPLE_PERIOD the kernel would sample each switch. */
-	attr->freq = 1;
-	attr->sample_freq = frequency_hz;
-	if (most > 0 && attr->sample_freq > (unsigned int)most)
-		attr->sample_freq = (unsigned int)most;
+	attr->sample_type ^= PERF_SAMPLE_PERIOD | PERF_SAMPLE_ADDR;
+	attr->sample_period = period;
 }
 
 void perf_attr_counter(struct perf_event_attr *attr, const struct perf_grant *grant,

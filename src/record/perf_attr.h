@@ -49,11 +49,11 @@ void perf_attr_track(struct perf_event_attr *attr, const struct perf_grant *gran
 /* When tasks leave their CPU and come back to it. */
 void perf_attr_switch(struct perf_event_attr *attr, const struct perf_grant *grant);
 /*
- * Samples of tasks that leave a CPU: each time, but of each task not much more often than
- * frequency_hz; takes grant->kernel.  Stopped.
+ * A sample each `period` times that a task leaves a CPU, without a period in it; takes
+ * grant->kernel.  Stopped.
  */
 void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_grant *grant,
-	uint32_t stack_bytes, uint64_t frequency_hz);
+	uint32_t stack_bytes, uint64_t period);
 /* Stopped. */
 void perf_attr_counter(struct perf_event_attr *attr, const struct perf_grant *grant,
 	const struct perf_counter *counter, uint32_t stack_bytes);

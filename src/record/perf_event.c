@@ -25,9 +25,13 @@
 #define STACK_BYTES_LEAST 1024u
 /* What most stacks of most programs fit into. */
 #define STACK_BYTES_SMALL 16384u
-/* Stacks at switches that are taken of one task on one CPU, a second. */
-#define DENSE_HZ  1000
-#define SPARSE_HZ 50
+/* One in so many switches' stacks is taken: primes, so as not to be in step with a program. */
+static const uint64_t stack_periods[] = {1, 31, 499};
+/* So many a second and CPU are too many; so few are fine. */
+#define STACKS_MANY_HZ 2500
+#define STACKS_FEW_HZ  1500
+/* Where there is one event for it only. */
+#define STACK_PERIOD_SLIM 31
 /*
  * A new thread inherits each event of each CPU, whether it runs or not.  Where there are many CPUs,
  * clocks that may never run are not worth that.
@@ -191,7 +195,7 @@ static void plan_clocks(struct perf_event_set *set)
 	uint32_t large = stack_bytes_for(set);
 
 	set->grant.stack_bytes = large;
-	set->stack_rates = set->cpus.count <= SPARE_CPUS_MOST ? 2 : 1;
+	set->stack_rates = set->cpus.count <= SPARE_CPUS_MOST ? ARRAY_SIZE(stack_periods) : 1;
 	set->size_count =
 		large >= 2 * STACK_BYTES_SMALL && set->cpus.count <= SPARE_CPUS_MOST ? 2 : 1;
 	assert((set->spec.halvings + 1) * set->size_count < PERF_CLOCK_MAX);
@@ -234,8 +238,13 @@ static bool is_sampler(struct perf_source source)
 static bool runs(const struct perf_event_set *set, struct perf_source source)
 {
 	if (source.role == PERF_ROLE_SWITCH_STACK)
-		return (source.index > 0) == (set->sparse && set->stack_rates > 1);
+		return source.index == set->thinning || set->stack_rates == 1;
 	return source.role != PERF_ROLE_CLOCK || source.index == set->clock;
+}
+
+static uint64_t stack_period(const struct perf_event_set *set, uint32_t index)
+{
+	return set->stack_rates == 1 ? STACK_PERIOD_SLIM : stack_periods[index];
 }
 
 static void attr_for(
@@ -257,7 +266,7 @@ static void attr_for(
 		perf_attr_switch_stack(attr, grant,
 			grant->stack_bytes < STACK_BYTES_SMALL ? grant->stack_bytes
 							       : STACK_BYTES_SMALL,
-			source.index ? SPARSE_HZ : DENSE_HZ);
+			stack_period(set, source.index));
 		break;
 	case PERF_ROLE_COUNTER:
 		perf_attr_counter(
@@ -545,11 +554,21 @@ bool perf_event_set_has_switch_stacks(const struct perf_event_set *set)
 	return set->spec.switch_stacks && set->grant.kernel;
 }
 
-void perf_event_set_sparse(struct perf_event_set *set, bool sparse)
+void perf_event_set_thin(struct perf_event_set *set, double stacks_hz, double switches_hz)
 {
-	if (sparse == set->sparse)
+	double cpus = (double)set->cpus.count;
+	uint32_t thinning = set->thinning;
+
+	if (!perf_event_set_has_switch_stacks(set) || set->stack_rates == 1)
 		return;
-	set->sparse = sparse;
+	if (stacks_hz > STACKS_MANY_HZ * cpus && thinning + 1 < set->stack_rates)
+		thinning++;
+	else if (thinning > 0 &&
+		 switches_hz < STACKS_FEW_HZ * cpus * (double)stack_period(set, thinning - 1))
+		thinning--;
+	if (thinning == set->thinning)
+		return;
+	set->thinning = thinning;
 	switch_samplers(set, 0);
 }
 

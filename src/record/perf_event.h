@@ -37,7 +37,7 @@ enum perf_role {
 	PERF_ROLE_CLOCK, /* index: which */
 	PERF_ROLE_TRACK,
 	PERF_ROLE_SWITCH,	/* reports when tasks leave their CPU and come back */
-	PERF_ROLE_SWITCH_STACK, /* samples them when they leave; index: often, or sparsely */
+	PERF_ROLE_SWITCH_STACK, /* samples them when they leave; index: how thinly */
 	PERF_ROLE_COUNTER,	/* index: which of the spec's */
 };
 
@@ -90,8 +90,8 @@ struct perf_event_set {
 	uint32_t chosen;      /* by perf_event_set_choose */
 	uint32_t clock;	      /* the one that runs */
 	uint32_t rank;	      /* of the last task */
-	uint32_t stack_rates; /* of stacks at switches: the usual one, perhaps a sparse one */
-	bool sparse;
+	uint32_t stack_rates; /* at how many rates stacks at switches can be taken */
+	uint32_t thinning;    /* the one of them that holds; 0: each */
 	bool is_wide;	 /* the clocks are the CPUs', not the tasks': all processes are sampled */
 	bool tracks_all; /* and so are the trackers */
 	bool is_stopped; /* no event samples */
@@ -150,10 +150,10 @@ uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
 /* Whether stacks at switches are sampled. */
 bool perf_event_set_has_switch_stacks(const struct perf_event_set *set);
 /*
- * Lets them be taken at most 1,000 times a second of each task and CPU, or sparsely: 50 times, for
- * when there are many tasks that switch often.
+ * Tells how many there are a second, and how many switches; of very many not each is sampled from
+ * then on.
  */
-void perf_event_set_sparse(struct perf_event_set *set, bool sparse);
+void perf_event_set_thin(struct perf_event_set *set, double stacks_hz, double switches_hz);
 
 struct perf_event_counts {
 	uint64_t cpu_ns; /* of all processes, those still alive too; means nothing if wide */

@@ -10,11 +10,9 @@
 
 #include "base/clock.h"
 
-/* The most recent records may not all be there yet. */
-#define MARGIN_NS (SECOND_NS / 1000)
 /* Stacks that may be read from outside: at once, and a second. */
 #define READS_MOST   1000u
-#define READS_PER_NS (500.0 / (double)SECOND_NS)
+#define READS_PER_NS (1000.0 / (double)SECOND_NS)
 /* Over which switches are counted. */
 #define WINDOW_NS (SECOND_NS / 20)
 
@@ -122,6 +120,7 @@ void switches_take(struct switches *s, const struct perf_switch *record)
 
 	if (record->out) {
 		s->outs++;
+		s->waits += !record->preempted;
 		offcpu_out(&s->offcpu, &thread->off, record->time_ns, record->preempted);
 	} else {
 		offcpu_in(&s->offcpu, &thread->off, record->time_ns);
@@ -154,7 +153,8 @@ static void count_rates(struct switches *s, uint64_t now_ns)
 		return;
 	s->switches_hz = (double)s->outs / seconds;
 	s->stacks_hz = (double)s->stacks / seconds;
-	s->outs = s->stacks = 0;
+	s->waited = s->waits > 0;
+	s->outs = s->stacks = s->waits = 0;
 	s->window_ns = now_ns;
 }
 
@@ -184,13 +184,13 @@ void switches_tick(struct switches *s, uint64_t now_ns)
 		return;
 	grant_reads(s, now_ns);
 	count_rates(s, now_ns);
-	offcpu_tick(&s->offcpu, now_ns - MARGIN_NS);
+	offcpu_tick(&s->offcpu, now_ns);
 	tell_counts(s);
 }
 
 bool switches_are_waiting(const struct switches *s)
 {
-	return s->on && offcpu_has_young(&s->offcpu);
+	return s->on && (s->waited || s->waits > 0);
 }
 
 struct ending {

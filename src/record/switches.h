@@ -24,7 +24,8 @@ struct switches {
 	uint64_t reads_left; /* from outside; more come with the time */
 	uint64_t tick_ns;
 	uint64_t window_ns;
-	uint64_t outs, stacks; /* in the window that goes on */
+	uint64_t outs, waits, stacks; /* in the window that goes on */
+	bool waited;		      /* in the last full window */
 	/* Of switches, and of stacks that came with them, in the last full window. */
 	double switches_hz, stacks_hz;
 };
@@ -46,7 +47,7 @@ void switches_take_stack(struct switches *s, const struct perf_sample *sample);
 void switches_take_clock(struct switches *s, struct snapshot_place place, uint64_t time_ns);
 /* To be called often, when all records up to now_ns have been taken. */
 void switches_tick(struct switches *s, uint64_t now_ns);
-/* Whether there are threads whose stacks should soon be looked at. */
+/* Whether threads have begun to wait of late, so that their stacks should soon be looked at. */
 bool switches_are_waiting(const struct switches *s);
 /* The recording ends: so do all blocks. */
 void switches_end(struct switches *s, uint64_t now_ns);
