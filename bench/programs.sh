@@ -1,40 +1,53 @@
 #!/bin/sh
-# Builds the real programs that are measured: Lua, SQLite and tcc from Debian's source packages, all
-# with -O2 -g and without frame pointers.  Nothing of them comes into this tree: they live in
-# $SONDE_BENCH (default ~/.cache/sonde/bench), the package lists for sources too, so that the
-# machine's own apt configuration stays as it is.
+# Builds the real programs that are measured: Lua, SQLite, tcc, QuickJS and Stockfish from Debian's
+# source packages, all with -O2 -g and without frame pointers.  Nothing of them comes into this tree:
+# they live in $SONDE_BENCH (default ~/.cache/sonde/bench), the package lists for sources too, so
+# that the machine's own apt configuration stays as it is.
 #
 #	bench/programs.sh           builds what is not there yet, prints the folder
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${SONDE_BENCH:-${XDG_CACHE_HOME:-$HOME/.cache}/sonde/bench}
 flags="-O2 -g -fomit-frame-pointer"
-mkdir -p "$dir/apt/lists/partial" "$dir/apt/parts"
+mkdir -p "$dir"
 cd "$dir"
 log=$dir/programs.log
 fail() { echo "bench/programs.sh: $1; see $log" >&2; exit 1; }
 
 # Debian's own archive, as this machine reaches it, asked for sources instead of binaries.
-apt_sources() {
+machine_sources() {
 	for f in /etc/apt/sources.list.d/debian.sources; do
-		[ -f "$f" ] && sed 's/^Types:.*/Types: deb-src/' "$f" >apt/parts/source.sources
+		[ -f "$f" ] && sed 's/^Types:.*/Types: deb-src/' "$f" >"$1/source.sources"
 	done
 	[ -f /etc/apt/sources.list ] &&
-		grep -E '^deb .*debian' /etc/apt/sources.list | sed 's/^deb /deb-src /' >apt/parts/source.list
+		grep -E '^deb .*debian' /etc/apt/sources.list | sed 's/^deb /deb-src /' >"$1/source.list"
 	:
 }
-apt_source() {
-	apt-get -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$dir/apt/parts" \
-		-o Dir::State::lists="$dir/apt/lists" -o APT::Sandbox::User=root "$@"
+# The release that has what older ones have not, or not in this form.
+trixie_sources() {
+	printf 'Types: deb-src\nURIs: http://deb.debian.org/debian\nSuites: trixie\nComponents: main\nSigned-By: %s\n' \
+		/usr/share/keyrings/debian-archive-keyring.gpg >"$1/trixie.sources"
 }
-fetch() { # package: its unpatched sources in ./src-PACKAGE
+# RELEASE ARGUMENTS...: apt-get with the lists of that release in ./apt-RELEASE
+apt_source() {
+	lists=$dir/apt-$1
+	if [ ! -d "$lists/parts" ]; then
+		mkdir -p "$lists/lists/partial" "$lists/parts"
+		"$1_sources" "$lists/parts"
+	fi
+	shift
+	apt-get -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$lists/parts" \
+		-o Dir::State::lists="$lists/lists" -o APT::Sandbox::User=root "$@"
+}
+fetch() { # package, release: its sources as their author released them in ./src-PACKAGE
 	[ -d "src-$1" ] && return 0
-	[ -f apt/parts/source.list ] || [ -f apt/parts/source.sources ] || apt_sources
-	[ -n "$(ls apt/lists/*Sources* 2>/dev/null)" ] || apt_source update -qq >>"$log" 2>&1 ||
-		fail "no source package lists"
-	command -v dpkg-source >/dev/null || fail "dpkg-source is missing (apt-get install dpkg-dev)"
-	apt_source source -qq --download-only "$1" >>"$log" 2>&1 || fail "cannot fetch the sources of $1"
-	dpkg-source --skip-patches -x "$1"_*.dsc "src-$1" >>"$log" 2>&1 || fail "cannot unpack $1"
+	release=${2:-machine}
+	[ -n "$(ls "apt-$release"/lists/*Sources* 2>/dev/null)" ] ||
+		apt_source "$release" update -qq >>"$log" 2>&1 || fail "no source package lists"
+	apt_source "$release" source -qq --tar-only "$1" >>"$log" 2>&1 || fail "cannot fetch the sources of $1"
+	mkdir "src-$1.new"
+	tar -xf "$(ls "$1"_*.orig.tar.* | head -n 1)" --strip-components=1 -C "src-$1.new" >>"$log" 2>&1 &&
+		mv "src-$1.new" "src-$1" || fail "cannot unpack $1"
 }
 
 build_lua() {
@@ -55,7 +68,19 @@ build_tcc() {
 	(cd src-tcc && ./configure && make libtcc1.a)
 	gcc $flags -w -DONE_SOURCE=1 -Isrc-tcc -o tcc "$here/tcc_driver.c" src-tcc/libtcc.c -lm -ldl -lpthread
 }
-for program in lua sqlite tcc; do
+build_quickjs() {
+	fetch quickjs trixie
+	gcc $flags -w -D_GNU_SOURCE -DCONFIG_VERSION='"0"' -Isrc-quickjs -o quickjs "$here/quickjs_driver.c" \
+		$(for f in quickjs dtoa libregexp libunicode cutils; do echo "src-quickjs/$f.c"; done) -lm -lpthread
+}
+# Its network's weights are read from the folder that it is started from, or the executable's.
+build_stockfish() {
+	fetch stockfish trixie
+	cp src-stockfish/src/nn-*.nnue .
+	g++ $flags -std=c++17 -w -DNDEBUG -DIS_64BIT -DUSE_PTHREADS -DUSE_SSE2 -DNNUE_EMBEDDING_OFF -msse2 \
+		-o stockfish $(find src-stockfish/src -name '*.cpp') -lpthread
+}
+for program in lua sqlite tcc quickjs stockfish; do
 	[ -x "$program" ] || "build_$program" >>"$log" 2>&1 || fail "cannot build $program"
 done
 [ -f sqlite3.i ] || gcc -E -P -I. sqlite3.c -o sqlite3.i
