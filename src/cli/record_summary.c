@@ -197,7 +197,7 @@ static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 {
 	uint64_t found = r->samples + lost(r);
 
-	if (r->expected == UINT64_MAX || found + 20 > r->expected || found > r->expected / 50 * 49)
+	if (r->expected == UINT64_MAX || found + 20 > r->expected || found * 50 > r->expected * 49)
 		return;
 	percent_put(line, (int64_t)(r->expected - found), (int64_t)r->expected);
 	strbuf_add(line, STR(" of the CPU time was not sampled: "));

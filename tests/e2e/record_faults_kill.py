@@ -95,7 +95,7 @@ def kill_at(folder, call, number, mark, *command):
 		"-e", f"inject={call}:signal=SIGKILL:when={number}", harness.SONDE, "record", "-q",
 		"-F", "50k", "-o", folder / "k.prof", "sh", "-c", f"{' '.join(map(str, command))}; echo > {mark}",
 		stdout=recording.subprocess.DEVNULL, stderr=recording.subprocess.DEVNULL,
-		start_new_session=True, env={"XDG_CACHE_HOME": str(folder)}).status
+		start_new_session=True, env={**faults.TRACED, "XDG_CACHE_HOME": str(folder)}).status
 
 
 def check_killed(folder, number):

@@ -15,7 +15,7 @@ def spoil(folder, call, error, when, *command, options=(), name="spoiled.prof", 
 	path, trace = folder / name, folder / "strace.out"
 	done = harness.run("strace", "-qq", "-o", trace, *of, "-e", f"trace={call}",
 		"-e", f"inject={call}:error={error}:when={when}", harness.SONDE, "record", *options,
-		"-o", path, *command, env={"XDG_CACHE_HOME": str(folder)})
+		"-o", path, *command, env={**faults.TRACED, "XDG_CACHE_HOME": str(folder)})
 	assert "INJECTED" in trace.read_text(), (call, when)
 	return recording.Recording(path, done)
 
@@ -148,7 +148,8 @@ def test_a_link_that_is_planted_while_we_open(folder):
 	plant.start()
 	# Between looking whether there is a file and making one there is time enough.
 	done = harness.run("strace", "-qq", "-o", os.devnull, "-P", path, "-e", "trace=openat",
-		"-e", "inject=openat:delay_enter=800000", harness.SONDE, "record", "-o", path, "touch", mark)
+		"-e", "inject=openat:delay_enter=800000", harness.SONDE, "record", "-o", path, "touch", mark,
+		env=faults.TRACED)
 	plant.join()
 	harness.check(done, 125)
 	assert victim.read_text() == "precious" and not mark.exists(), done

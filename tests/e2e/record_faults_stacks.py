@@ -65,7 +65,7 @@ def test_overwritten_return_addresses(folder):
 		r = faults.as_if_alone(folder, program, lie, 60, name=f"{lie}.prof")
 		assert r.done.status == 0
 		# The innermost frame is true, and what leads nowhere is told, not guessed.
-		r.check_share("victim", 1, exclusive=True)
+		assert r.share("victim", exclusive=True) > 0.9, r.stacks
 		for frames, count in r.stacks:
 			if frames[-1:] == ["victim"] and count > 20:
 				assert "main" not in frames, (lie, frames)
@@ -105,6 +105,8 @@ def test_an_unlimited_stack(folder):
 
 
 def test_core_dumps_are_as_alone(folder):
+	if harness.SANITIZED:
+		raise harness.Skip("sanitizers set the limit to none")
 	pattern = open("/proc/sys/kernel/core_pattern").read().strip()
 	if pattern.startswith("|") or "/" in pattern:
 		raise harness.Skip(f"core dumps go to {pattern}")

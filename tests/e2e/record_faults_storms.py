@@ -65,7 +65,7 @@ def test_forks_that_the_system_refuses(folder):
 		(group / "pids.max").write_text("1")
 		output = folder / "never.prof"
 		done = harness.run(harness.SONDE, "record", "-o", output, "true",
-			preexec_fn=faults.join(group))
+			preexec_fn=faults.join(group), env=faults.TRACED)
 		harness.check(done, 125)
 		assert "fork" in done.err and not output.exists(), done
 
