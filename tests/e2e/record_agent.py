@@ -1,0 +1,207 @@
+"""Recording by the preloaded library, where perf events are refused."""
+
+import errno
+import os
+import pathlib
+import shutil
+import signal
+import time
+
+import harness
+import recording
+from harness import check
+
+AGENT = ["--engine", "agent"]
+
+
+def record(folder, *command, **more):
+	return recording.record(folder, *command, options=[*AGENT, *more.pop("options", [])], **more)
+
+
+def check_weights(r, least=0.97):
+	"""Samples weigh the CPU time that was used, however many they are."""
+	weight, used = r.stats["cpu_time_ns"], r.stats["used_ns"]
+	assert least * used - 3e6 <= weight <= 1.01 * used + 1e6, (weight, used)
+
+
+def share(r, name):
+	"""A function's part of the CPU time, by weight."""
+	rows = r.json("--view", "functions", "--limit", "0")["rows"]
+	whole = max(row["inclusive"] for row in rows)
+	return sum(row["inclusive"] for row in rows if row["name"] == name) / whole
+
+
+def test_refusals_lead_to_the_library(folder):
+	deny = recording.program(folder, "deny_perf")
+	program = recording.program(folder, "shares")
+	for code in (errno.EPERM, errno.EACCES, errno.ENOSYS):
+		path = folder / "denied.prof"
+		done = harness.run(deny, str(code), harness.SONDE, "record", "-o", path, "--", program, "300")
+		if done.status == 77:
+			raise harness.Skip("seccomp is not to be had here")
+		check(done)
+		said = [line for line in done.err.splitlines() if "sampling by a preloaded library" in line]
+		assert len(said) == 1 and os.strerror(code) in said[0], done
+		r = recording.Recording(path)
+		assert r.share("main") > 0.9
+		assert "own_a" in {frames[-1] for frames, _ in r.stacks}
+
+
+def test_shares_are_what_was_programmed(folder):
+	program = recording.program(folder, "shares")
+	r = record(folder, program, 8000)
+	r.check_truth(r.done.out)
+	r.check_whole()
+	assert r.stats["counted"] >= 0.8 * r.stats["expected"], r.stats
+	assert r.stats["counted"] <= 1.1 * r.stats["expected"] + 10, r.stats
+
+
+def test_threads_have_their_shares_and_names(folder):
+	program = recording.program(folder, "threads")
+	r = record(folder, program, 8, 1000)
+	for line in r.done.out.splitlines():
+		name, _, truth = line.split()
+		assert abs(share(r, name) - float(truth)) < 0.08, (name, share(r, name))
+	r.check_whole()
+
+
+def test_recursion_of_65536_levels_is_walked_whole(folder):
+	program = recording.program(folder, "deep")
+	r = record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 8")
+	r.check_whole()
+	rows = r.json("--view", "tree", "--collapse", "none", "--limit", "0")["rows"]
+	assert sum(1 for row in rows if row["name"] == "level") >= 65536
+
+
+def test_children_by_fork_exec_and_vfork(folder):
+	program = recording.program(folder, "processes")
+	r = record(folder, program, 80)
+	for line in r.done.out.splitlines():
+		name, _, truth = line.split()
+		assert abs(share(r, name) - float(truth)) < 0.08, (name, share(r, name))
+	r.check_whole()
+
+
+def test_threads_shorter_than_the_interval(folder):
+	program = recording.program(folder, "churn")
+	r = record(folder, program, 2000)
+	assert share(r, "brief") > 0.8
+	r.check_whole()
+
+
+def test_libraries_that_come_and_go(folder):
+	one = recording.program(folder, "one.so", "-shared", "-fPIC", "-DCALLED_NAME=called_one",
+		source="plugin")
+	two = recording.program(folder, "two.so", "-shared", "-fPIC", "-DCALLED_NAME=called_two",
+		source="plugin")
+	program = recording.program(folder, "plugins", "-ldl")
+	r = record(folder, program, 40, one, two)
+	for name in ("called_one", "called_two"):
+		assert abs(share(r, name) - 0.5) < 0.1, (name, share(r, name))
+	r.check_whole()
+
+
+def test_handlers_on_a_stack_of_their_own(folder):
+	program = recording.program(folder, "signal_stack")
+	r = record(folder, program, 20000)
+	r.check_whole(0.98)
+	assert any("handler_level" in frames and "main" in frames for frames, _ in r.stacks)
+
+
+def test_signals_work_as_without_it(folder):
+	program = recording.program(folder, "agent_signals")
+	r = record(folder, program, 400)
+	assert r.done.out == "fine\n", r.done
+	# Half of the work is done with all signals blocked.
+	assert r.stats["counted"] > 250, r.stats
+
+
+def test_sleepers_are_left_alone(folder):
+	program = recording.program(folder, "agent_sleeps")
+	r = record(folder, program, 1000)
+	assert int(r.done.out) <= 30, r.done
+	assert r.share("work") > 0.5
+
+
+def test_bad_moments(folder):
+	program = recording.program(folder, "agent_busy")
+	for what, rounds, function in (("malloc", 2000, "allocate"), ("forks", 150, "forks"),
+		("fibers", 300, "fiber_work"), ("stack", 200, "given_stack_work"),
+		("close", 100, "closed_work")):
+		r = record(folder, program, what, rounds, name=f"{what}.prof")
+		assert r.done.out == "done\n", (what, r.done)
+		assert r.share(function) > 0.3, (what, r.stacks)
+		r.check_whole(0.99)
+
+
+def test_exec_storm(folder):
+	r = record(folder, "sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true || echo bad; i=$((i+1)); done")
+	assert r.done.out == "", r.done
+
+
+def timers_of(pid):
+	return pathlib.Path(f"/proc/{pid}/timers").read_text()
+
+
+def test_nothing_is_left_behind(folder):
+	program = recording.program(folder, "fate")
+	mark = folder / "mark"
+	running = recording.start(folder, program, 4000, "file", mark, options=AGENT)
+	recording.wait_for_work(running.process.pid, 0.3)
+	children = pathlib.Path(f"/proc/{running.process.pid}/task/{running.process.pid}/children")
+	pid = int(children.read_text().split()[0])
+	assert "ID:" in timers_of(pid)
+	running.process.kill()
+	running.process.wait()
+	end = time.monotonic() + 5
+	while time.monotonic() < end and timers_of(pid):
+		time.sleep(0.05)
+	assert not timers_of(pid)
+	while not mark.exists():
+		assert time.monotonic() < end + 30
+		time.sleep(0.05)
+	r = recording.Recording(folder / "test.prof")
+	assert r.stats["counted"] > 100
+
+
+def test_descriptors_stay_as_they_are(folder):
+	command = ("sh", "-c", "ls -l /proc/self/fd | wc -l")
+	plain = check(harness.run(*command)).out
+	r = record(folder, *command)
+	assert r.done.out == plain, (r.done.out, plain)
+
+
+def test_libraries_preloaded_already_stay(folder):
+	library = harness.compile_c(folder, "int answer(void); int answer(void) { return 42; }",
+		"-shared", "-fPIC", name="mine.so")
+	r = record(folder, "sh", "-c", "echo $LD_PRELOAD", env={"LD_PRELOAD": str(library)})
+	assert r.done.out.startswith(f"{library}:"), r.done
+
+
+def test_programs_that_load_no_library_are_told(folder):
+	program = recording.program(folder, "fate", "-static")
+	r = record(folder, program, 300, "exit", 3, status=3)
+	assert "not sampled" in r.done.err and "statically" in r.done.err, r.done
+
+
+def test_without_privileges(folder):
+	recording.needs_root()
+	if not shutil.which("setpriv"):
+		raise harness.Skip("there is no setpriv")
+	program = recording.program(folder, "shares")
+	for path in (folder, program):
+		path.chmod(0o755)
+	os.chown(folder, 65534, 65534)
+	library = next(pathlib.Path(harness.BUILD_ROOT).rglob("libsonde-agent.so"))
+	for path in (harness.SONDE, library):
+		shutil.copy(path, folder)
+	done = harness.run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+		"--inh-caps=-all", folder / "sonde", "record", *AGENT, "-o", folder / "test.prof", "--",
+		program, "3000", cwd=folder)
+	check(done)
+	r = recording.Recording(folder / "test.prof", done)
+	r.check_truth(done.out)
+	r.check_whole()
+
+
+harness.main()
