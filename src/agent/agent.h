@@ -41,6 +41,7 @@ struct agent_thread {
 	uint64_t sampled_cpu_ns;
 	uint64_t checked_ns; /* when the recorder was last found to live */
 	char name[16];
+	volatile unsigned cuts; /* system calls that our signal ended early, so far */
 	unsigned samples;
 	uint64_t took_ns; /* by the last one */
 };

@@ -196,9 +196,25 @@ static void handle(struct agent_thread *t, const siginfo_t *info, const ucontext
 	t->took_ns = agent_now_ns() - now_ns;
 }
 
+/*
+ * Whether the signal has ended a system call early.  If a signal of a lower number has, its handler
+ * comes after ours, and is what we interrupt.
+ */
+static bool has_cut(const ucontext_t *context)
+{
+	static const uint8_t syscall_code[] = {0x0f, 0x05};
+	uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+
+	return context->uc_mcontext.gregs[REG_RAX] == -EINTR &&
+	       memcmp((const void *)(uintptr_t)(pc - sizeof(syscall_code)), syscall_code,
+		       sizeof(syscall_code)) == 0;
+}
+
 void agent_sample(const siginfo_t *info, void *context)
 {
 	int code = errno;
+
+	agent_self.cuts += has_cut(context);
 	struct agent_thread *t = agent_enter();
 
 	if (t) {

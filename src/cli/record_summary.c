@@ -12,6 +12,8 @@
 #include "cli/record_session.h"
 #include "view/text/units.h"
 
+/* Less than the start of some programs takes. */
+#define UNREACHED_LEAST_NS UINT64_C(20000000)
 /* So many modules without symbols are named, the rest counted. */
 #define NAMELESS_SHOWN 4
 
@@ -193,10 +195,27 @@ static const char *unsampled_cause(const struct recorder_result *r, uint64_t mis
 	return "the machine was busy and the sampling clock late";
 }
 
+/* Where samples weigh what was used, only what no library was loaded into is missing. */
+static void say_unreached(const struct recorder_result *r, struct strbuf *line)
+{
+	if (r->unreached_cpu_ns < UNREACHED_LEAST_NS || r->unreached_cpu_ns < r->cpu_ns / 50)
+		return;
+	percent_put(line, (int64_t)r->unreached_cpu_ns, (int64_t)r->cpu_ns);
+	strbuf_add(
+		line, STR(" of the CPU time was not sampled: it went by in programs that load no "
+			  "library, as they are statically linked or set-uid or were started "
+			  "without LD_PRELOAD"));
+	say(line);
+}
+
 static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 {
 	uint64_t found = r->samples + lost(r);
 
+	if (r->by_use) {
+		say_unreached(r, line);
+		return;
+	}
 	if (r->expected == UINT64_MAX || found + 20 > r->expected || found * 50 > r->expected * 49)
 		return;
 	percent_put(line, (int64_t)(r->expected - found), (int64_t)r->expected);

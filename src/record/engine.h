@@ -29,7 +29,8 @@ struct engine_counts {
 	uint64_t stolen_ns;  /* that sampling took from the target, by the setup's price */
 	bool rate_changed;   /* at some time, for whatever reason */
 	bool kernel;	     /* whether code in the kernel is sampled */
-	uint32_t left_out;   /* threads of attached processes that are not sampled */
+	bool by_use; /* samples weigh the CPU time that was used, not the interval; cpu_ns in all */
+	uint32_t left_out; /* threads of attached processes that are not sampled */
 };
 
 struct engine;

@@ -430,6 +430,7 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.cpu_ns = e->pool.total_ns,
 		.lost = e->memory.lost_total,
 		.stolen_ns = e->stolen_ns,
+		.by_use = true,
 		.kernel = true, /* its time; the library knows no frames of it */
 	};
 }

@@ -426,6 +426,10 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 	r->engine->ops->counts(r->engine, &counts);
 	struct target_cpu account = target_cpu(t);
 	uint64_t cpu_ns = cpu_time_ns(r, account, counts.cpu_ns);
+
+	/* The account has programs too that the engine can't reach. */
+	if (counts.by_use && account.user_ns + account.system_ns > cpu_ns)
+		cpu_ns = account.user_ns + account.system_ns;
 	struct budget_use use = use_so_far(r);
 
 	*result = (struct recorder_result){
@@ -443,6 +447,9 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 		.rate_changes = r->rate_changes,
 		.rate_changed = counts.rate_changed,
 		.kernel_frames = counts.kernel,
+		.by_use = counts.by_use,
+		.unreached_cpu_ns =
+			counts.by_use && cpu_ns > counts.cpu_ns ? cpu_ns - counts.cpu_ns : 0,
 		.left_out = counts.left_out,
 		.kernel_cpu_ns = unsampled_kernel_ns(&counts, account, cpu_ns),
 		.threads = process_table_thread_total(recording->processes),

@@ -83,7 +83,10 @@ struct recorder_result {
 	uint32_t halvings;	/* of the rate, at the end */
 	bool rate_changed;	/* for whatever reason: samples weigh their intervals */
 	uint32_t rate_changes;	/* that it took to keep to overhead_most */
-	bool kernel_frames;	/* whether kernel frames could be recorded */
+	/* Of cpu_ns, used by programs that can't be sampled, or did not want to be. */
+	uint64_t unreached_cpu_ns;
+	bool by_use;	    /* samples weigh the CPU time that was used, not the interval */
+	bool kernel_frames; /* whether kernel frames could be recorded */
 };
 
 must_use struct error *recorder_create(
