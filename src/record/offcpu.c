@@ -15,7 +15,8 @@
 #include <stddef.h>
 
 #define MILLISECOND_NS UINT64_C(1000000)
-/* A shorter block is put together with its like, within SHORT_SPAN_NS. */
+/* A shorter block is put together with its like, within SHORT_SPAN_NS; so is one without a stack.
+ */
 #define SHORT_NS      MILLISECOND_NS
 #define SHORT_SPAN_NS (10 * MILLISECOND_NS)
 /* After so long off the CPU a stack is asked for. */
@@ -110,17 +111,26 @@ static void flush_both(struct offcpu *o, struct offcpu_thread *t)
 	flush(o, t, true);
 }
 
+/* What still has a chance of a stack is kept. */
+static void flush_known(struct offcpu *o, struct offcpu_thread *t)
+{
+	for (int i = 0; i < 2; i++)
+		if (t->open[i].node != OFFCPU_NO_NODE)
+			flush(o, t, i != 0);
+}
+
 static bool is_like(const struct offcpu_interval *open, const struct offcpu_interval *next)
 {
 	return open->node == next->node && open->estimated == next->estimated &&
-	       next->end_ns - open->begin_ns <= SHORT_SPAN_NS;
+	       (next->node == OFFCPU_NO_NODE || next->end_ns - open->begin_ns <= SHORT_SPAN_NS);
 }
 
 static void put(struct offcpu *o, struct offcpu_thread *t, bool preempted,
 	const struct offcpu_interval *next)
 {
 	struct offcpu_interval *open = &t->open[preempted];
-	bool is_short = next->blocks > 0 && next->end_ns - next->begin_ns < SHORT_NS;
+	bool is_short = next->blocks > 0 &&
+			(next->end_ns - next->begin_ns < SHORT_NS || next->node == OFFCPU_NO_NODE);
 
 	if (open->blocks && (!is_short || !is_like(open, next)))
 		flush(o, t, preempted);
@@ -373,7 +383,7 @@ void offcpu_tick(struct offcpu *o, uint64_t now_ns)
 		link_thread(&o->old, t, now_ns);
 	}
 	while ((t = first_of_age(&o->young, now_ns, YOUNG_NS)) && ask_for_stack(o, t)) {
-		flush_both(o, t);
+		flush_known(o, t);
 		link_thread(&o->old, t, now_ns);
 	}
 	look_at_young(o, now_ns);

@@ -100,9 +100,9 @@ static void test_one_block(void **state)
 	offcpu_in(&o, t, 34 * MS);
 	offcpu_end(&o, t, 35 * MS);
 	assert_int_equal(intervals.count, 2);
-	/* No stack was known yet, and a long block does not wait for one. */
-	expect(0, 10 * MS, 12 * MS, OFFCPU_NO_NODE, true);
-	expect(1, 14 * MS, 34 * MS, 6, false);
+	expect(0, 14 * MS, 34 * MS, 6, false);
+	/* No stack was known yet: it was given the first. */
+	expect(1, 10 * MS, 12 * MS, 5, true);
 	assert_int_equal(a.preempted_ns, 2 * MS);
 	assert_int_equal(a.blocked_ns, 20 * MS);
 	assert_int_equal(o.counts.running_ns, 3 * MS);
@@ -253,6 +253,7 @@ static void test_missing_records(void **state)
 
 	(void)state;
 	offcpu_begin(&o, t, 0, OFFCPU_RUNNING);
+	offcpu_sample(&o, t, 0, 2);
 	offcpu_out(&o, t, 10 * MS, false);
 	offcpu_out(&o, t, 30 * MS, true); /* in is missing: all of it was the block's */
 	assert_int_equal(a.blocked_ns, 20 * MS);

@@ -1,0 +1,191 @@
+"""Both clocks: time that threads spend off the CPU, blocked and preempted, and where."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import harness
+import recording
+
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+	"--inh-caps=-all"]
+PARANOID = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
+OFF = "blocked-time", "preempted-time"
+
+
+class Samples:
+	"""The samples of a recording one by one, as a dump tells them."""
+
+	def __init__(self, r, folder):
+		dump = folder / "dump"
+		harness.check(harness.sonde("convert", r.path, "--to", "dump", "-o", dump))
+		self.metrics, self.names, self.samples = [], [], []
+		for line in dump.read_text().splitlines():
+			words = line.split()
+			if line.startswith("metric "):
+				self.metrics.append(words[1].strip('"'))
+			elif line.startswith("thread "):
+				self.names.append(words[-1].strip('"'))
+			elif line.startswith("sample "):
+				weights = [int(w) for w in words[words.index("weight") + 1:]]
+				self.samples.append((int(words[words.index("thread") + 1]),
+					dict(zip(self.metrics, weights))))
+
+	def sum(self, metric, thread=None):
+		"""In seconds; of all threads of that name."""
+		return sum(weights[metric] for number, weights in self.samples
+			if thread in (None, self.names[number])) / 1e9
+
+
+def inclusive(r, metric):
+	"""{function: seconds}"""
+	rows = r.json("--view", "functions", "--metric", metric, "--limit", "0")["rows"]
+	return {row["name"]: row["inclusive"] / 1e9 for row in rows}
+
+
+def close(found, truth, part, slack=0.006):
+	return abs(found - truth) <= part * truth + slack
+
+
+def check_waits(r, folder, part):
+	"""What `waits` has printed: how long it was in each function, how long its threads lived."""
+	real = inclusive(r, "real-time")
+	samples = Samples(r, folder)
+	for line in r.done.out.splitlines():
+		kind, name, seconds = line.split()
+		seconds = float(seconds)
+		found = real.get(name, 0) if kind == "wall" else samples.sum("real-time", name)
+		assert close(found, seconds, part), f"{line}, found {found}\n{r.done.out}{real}"
+	for _, w in samples.samples:
+		assert w["real-time"] == w["cpu-time"] + w["blocked-time"] + w["preempted-time"], w
+		assert min(w.values()) >= 0 and w["samples"] == (w["cpu-time"] > 0), w
+	r.check_whole()
+	blocked = r.json("--view", "tree", "--collapse", "none", "--limit", "0", "--metric",
+		"blocked-time")["rows"]
+	levels = [row["level"] for row in blocked if row["name"] == "level"]
+	assert len(levels) >= 31 and max(levels) - min(levels) == 30, levels
+	cut = sum(row["in_only"] for row in blocked if row["name"] == "[truncated]")
+	assert cut <= 0.005 * samples.sum("blocked-time") * 1e9, cut
+
+
+def as_nobody(folder, program, *args):
+	recording.needs_root()
+	recording.needs_sampling()
+	if not shutil.which("setpriv"):
+		raise harness.Skip("there is no setpriv")
+	if int(PARANOID.read_text()) > 2:
+		raise harness.Skip(f"{PARANOID} is above 2")
+	copy = folder / "sonde"
+	if not copy.exists():
+		shutil.copy(harness.SONDE, copy)
+	for path in (folder, *folder.iterdir()):
+		os.chmod(path, path.stat().st_mode | 0o055)
+	os.chown(folder, 65534, 65534)
+	path = folder / "test.prof"
+	return recording.Recording(path, harness.check(harness.run(*NOBODY, copy, "record", "-o", path,
+		"--", program, *map(str, args), cwd=folder)))
+
+
+def part_unprivileged():
+	"""On a busy machine the recorder comes too late to look at some waits of a few milliseconds."""
+	return 0.15 if os.getloadavg()[0] > os.cpu_count() else 0.05
+
+
+def patiently(attempt):
+	"""On a busy machine a thread may wait for a CPU between its waits and what it says of them."""
+	for _ in range(4):
+		try:
+			return attempt()
+		except AssertionError as error:
+			failure = error
+	raise failure
+
+
+def test_waits_are_where_they_are(folder):
+	program = recording.program(folder, "waits")
+	patiently(lambda: check_waits(recording.record(folder, program, 30), folder, 0.02))
+
+
+def test_waits_without_privileges(folder):
+	program = recording.program(folder, "waits")
+	patiently(lambda: check_waits(as_nobody(folder, program, 30), folder, part_unprivileged()))
+
+
+def test_waits_in_functions_with_frame_pointers(folder):
+	program = recording.program(folder, "waits", "-O0", "-fno-omit-frame-pointer")
+	patiently(lambda: check_waits(as_nobody(folder, program, 20), folder, part_unprivileged()))
+
+
+def test_waits_of_a_running_process(folder):
+	recording.needs_sampling()
+	program = recording.program(folder, "waits")
+	out = folder / "out"
+	with open(out, "wb") as file:
+		target = subprocess.Popen([program, "40"], stdout=file)
+		time.sleep(0.3)
+		path = folder / "test.prof"
+		harness.check(harness.sonde("record", "-q", "-o", path, "-p", target.pid))
+		target.wait()
+	r = recording.Recording(path)
+	samples = Samples(r, folder)
+	# A thread that never ran is there all the same, for as long as the recording went on.
+	wait = inclusive(r, "blocked-time")["wait_for_end"]
+	assert close(wait, samples.sum("real-time", "asleep"), 0.001), wait
+	lives = [samples.sum("real-time", name) for name in ("holder", "taker", "asleep", "waits")]
+	assert min(lives) > 0.3 and max(lives) - min(lives) < 0.03 * max(lives) + 0.03, lives
+
+
+def check_hogs(r, folder):
+	samples = Samples(r, folder)
+	truth = float(r.done.out)
+	preempted = samples.sum("preempted-time")
+	assert close(preempted, truth, 0.03, 0.03), f"{preempted}, truth {truth}"
+	assert inclusive(r, "preempted-time")["work"] > 0.9 * truth
+
+
+def test_who_could_run_is_preempted(folder):
+	program = recording.program(folder, "hogs")
+	patiently(lambda: check_hogs(recording.record(folder, program, 1.5), folder))
+
+
+def check_flood(r, folder):
+	samples = Samples(r, folder)
+	life = float(r.done.out)
+	# Both processes live that long, the second a little less.
+	assert close(samples.sum("real-time"), 2 * life, 0.04, 0.03), (samples.sum("real-time"), life)
+	assert len(samples.samples) < 20000
+	off = sum(samples.sum(metric) for metric in OFF)
+	real = inclusive(r, "real-time")
+	assert off > 0.5 * life
+	assert close(real["ask"] + real["answer"], 2 * life, 0.06, 0.03), real
+	assert not any("switch" in note["text"] for note in r.notes), r.notes
+	assert r.stats["lost"] == 0, r.stats
+
+
+def test_a_flood_of_switches(folder):
+	program = recording.program(folder, "pingpong")
+	patiently(lambda: check_flood(recording.record(folder, program, 50000), folder))
+
+
+def test_the_clock_is_a_choice(folder):
+	program = recording.program(folder, "hogs")
+	r = recording.record(folder, program, 0.1, options=["--clock", "virtual"])
+	metrics = [row["name"] for row in r.json("--view", "stats")["metrics"]] \
+		if "metrics" in r.json("--view", "stats") else []
+	assert "real-time" not in metrics
+	assert harness.sonde("report", r.path, "--clock", "real").status == 2
+	assert r.report("--clock", "virtual") == r.report()
+	r = recording.record(folder, program, 0.1, options=["--clock", "real"])
+	assert r.json()["metric"]["name"] == "real-time"
+	assert "by the real clock" in r.report()
+	assert r.json("--clock", "virtual")["metric"]["name"] == "cpu-time"
+	r = recording.record(folder, program, 0.1)
+	assert r.json()["metric"]["name"] == "cpu-time"
+	assert r.json("--clock", "real")["metric"]["name"] == "real-time"
+	both = harness.sonde("report", r.path, "--clock", "real", "--metric", "samples")
+	assert both.status == 2 and "--clock and --metric" in both.err, both
+
+
+harness.main()
