@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -484,36 +485,47 @@ enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const s
 
 /* ---- while it runs ---- */
 
-/* Closes the tasks' own clocks. */
-static void drop_task_clocks(struct perf_event_set *set)
+/* What read(2) of an event gives with our read_format. */
+struct event_count {
+	uint64_t value, lost;
+};
+
+static struct event_count read_count(int fd)
 {
-	size_t kept = 0;
+	struct event_count count = {0};
 
-	for (size_t i = 0; i < set->events.count; i++) {
-		struct perf_event event = set->events.data[i];
+	/* Without PERF_FORMAT_LOST it is the first number alone. */
+	if (read(fd, &count, sizeof(count)) < (ssize_t)sizeof(count.value))
+		count = (struct event_count){0};
+	return count;
+}
 
-		if (event.source.role == PERF_ROLE_CLOCK && event.task >= 0)
-			close(event.fd);
-		else
-			set->events.data[kept++] = event;
+/* Closes the events before `end`, and remembers what they have lost. */
+static void drop_first_events(struct perf_event_set *set, size_t end)
+{
+	for (size_t i = 0; i < end; i++) {
+		if (is_sampler(set->events.data[i].source))
+			set->lost_before += read_count(set->events.data[i].fd).lost;
+		close(set->events.data[i].fd);
 	}
-	set->events.count = kept;
+	set->events.count -= end;
+	memmove(set->events.data, set->events.data + end,
+		set->events.count * sizeof(*set->events.data));
 }
 
 bool perf_event_set_widen(struct perf_event_set *set)
 {
 	size_t before = set->events.count;
-	int code = 0;
+	bool was_stopped = set->is_stopped;
 
-	for (size_t i = 0; i < set->cpus.count && !code; i++)
-		code = events_open_on(
-			set, &set->cpus.data[i], -1, false, PERF_ROLE_CLOCK, set->clock_count);
-	if (code) {
-		drop_events(set, before);
+	/* Nobody shall be sampled twice; to be tracked twice does no harm. */
+	set->is_stopped = true;
+	int code = perf_event_set_add(set, -1);
+
+	set->is_stopped = was_stopped;
+	if (code)
 		return false;
-	}
-	set->is_wide = true;
-	drop_task_clocks(set);
+	drop_first_events(set, before);
 	switch_samplers(set, 0);
 	return true;
 }
@@ -572,24 +584,9 @@ void perf_event_set_thin(struct perf_event_set *set, double stacks_hz, double sw
 	switch_samplers(set, 0);
 }
 
-/* What read(2) of an event gives with our read_format. */
-struct event_count {
-	uint64_t value, lost;
-};
-
-static struct event_count read_count(int fd)
-{
-	struct event_count count = {0};
-
-	/* Without PERF_FORMAT_LOST it is the first number alone. */
-	if (read(fd, &count, sizeof(count)) < (ssize_t)sizeof(count.value))
-		count = (struct event_count){0};
-	return count;
-}
-
 struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set)
 {
-	struct perf_event_counts sum = {0};
+	struct perf_event_counts sum = {.lost = set->lost_before};
 
 	for (size_t i = 0; i < set->events.count; i++) {
 		const struct perf_event *event = &set->events.data[i];

@@ -90,6 +90,7 @@ struct perf_event_set {
 	uint32_t chosen;      /* by perf_event_set_choose */
 	uint32_t clock;	      /* the one that runs */
 	uint32_t rank;	      /* of the last task */
+	uint64_t lost_before; /* by events that are closed */
 	uint32_t stack_rates; /* at how many rates stacks at switches can be taken */
 	uint32_t thinning;    /* the one of them that holds; 0: each */
 	bool is_wide;	 /* the clocks are the CPUs', not the tasks': all processes are sampled */
@@ -129,9 +130,10 @@ const struct perf_source *perf_event_set_find(const struct perf_event_set *set, 
 enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring);
 
 /*
- * Makes the clocks go by CPU time of each CPU, whoever runs: a new thread has no clock of its own
- * then, which would first have to run for a whole interval.  It takes privileges; others' samples
- * must be passed over by the caller.  False: not allowed, nothing has changed.
+ * Puts all events on the CPUs, whoever runs there, instead of on tasks: a new thread has no clock
+ * of its own then, which would first have to run for a whole interval, and a fork has no events to
+ * copy.  It takes privileges; what is of others must be passed over by the caller.  False: not
+ * allowed, nothing has changed.
  */
 bool perf_event_set_widen(struct perf_event_set *set);
 /*

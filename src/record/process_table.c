@@ -19,6 +19,8 @@
 #define MAPS_PAUSE_NS UINT64_C(100000000)
 /* /proc tells starts by ticks of 10 ms: two that are so near are one. */
 #define SAME_START_NS UINT64_C(20000000)
+/* Two trackers report a fork within this time. */
+#define SAME_FORK_NS UINT64_C(200000)
 
 struct process_table {
 	struct capture_writer *writer;
@@ -332,14 +334,20 @@ uint64_t process_table_thread_total(const struct process_table *t)
 
 /* ---- events ---- */
 
-/* Whether the fork of a thread is told that was there before: it was found before it was told. */
+/*
+ * Whether a fork is told of a thread that we know: of one that was there before and was found
+ * first, or by a second tracker.
+ */
 static bool is_known_fork(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)
 {
 	const struct process *p = process_table_find(t, pid);
-	const struct thread *thread = p && p->is_old ? thread_find(t, p, tid) : NULL;
+	const struct thread *thread = p ? thread_find(t, p, tid) : NULL;
 
-	return thread && thread->start_ns <= time_ns + SAME_START_NS &&
-	       time_ns <= thread->start_ns + SAME_START_NS;
+	if (!thread)
+		return false;
+	uint64_t slack_ns = p->is_old ? SAME_START_NS : SAME_FORK_NS;
+
+	return thread->start_ns <= time_ns + slack_ns && time_ns <= thread->start_ns + slack_ns;
 }
 
 void process_table_fork(

@@ -150,8 +150,8 @@ static void test_pid_is_used_again(void **state)
 	process_table_fork(f->processes, 100, 1, 100, 3000);
 	assert_int_not_equal(process_table_find(f->processes, 100)->number, first);
 	/* Even if its exit was never told. */
-	process_table_fork(f->processes, 100, 1, 100, 4000);
-	assert_int_equal(process_table_find(f->processes, 100)->start_ns, 4000);
+	process_table_fork(f->processes, 100, 1, 100, 4000000);
+	assert_int_equal(process_table_find(f->processes, 100)->start_ns, 4000000);
 }
 
 static void test_process_outlives_its_first_thread(void **state)
