@@ -23,8 +23,6 @@
 #include "obj/cfi_rows.h"
 #include "obj/x86_code.h"
 
-/* Less than this is what fills the room between two functions. */
-#define PIECE_LEAST ((size_t)16)
 /* Longer ones are taken in parts. */
 #define PART_SIZE ((size_t)1 << 20)
 
@@ -99,12 +97,10 @@ bool code_frames_wanted(const struct code_piece *code)
 {
 	size_t at = 0;
 
-	if (code->size < PIECE_LEAST)
-		return false;
 	while (at < code->size) {
 		struct x86_instruction i = decode_at(code, at);
 		if (!is_padding(&i, code->bytes[at]))
-			return code->size - at >= PIECE_LEAST;
+			return true;
 		at += i.size;
 	}
 	return false;

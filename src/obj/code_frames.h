@@ -30,7 +30,7 @@ void code_starts_sort(struct code_starts *starts);
 /* Where the first function at obj_addr or behind it begins; UINT64_MAX if none does. */
 uint64_t code_starts_from(const struct code_starts *starts, uint64_t obj_addr);
 
-/* Whether a piece of code is worth a look: more than what fills the room between functions. */
+/* Whether a piece of code is more than what fills the room between functions. */
 bool code_frames_wanted(const struct code_piece *code);
 /* Adds the functions that the code calls and points to, and those that look like functions. */
 void code_frames_find_starts(const struct code_piece *code, struct code_starts *starts);

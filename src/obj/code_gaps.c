@@ -10,7 +10,8 @@
 #include "base/alloc.h"
 #include "obj/cfi_rows.h"
 
-/* Smaller gaps are fill; what goes beyond the largest sum is left without rules. */
+/* Smaller gaps between functions are fill; what goes beyond the largest sum is left without rules.
+ */
 #define GAP_LEAST ((uint64_t)16)
 #define GAPS_MOST ((uint64_t)64 << 20)
 /* From here on it is worth to read the symbols for where functions begin. */
@@ -36,7 +37,7 @@ static void add_piece(struct code_gaps *gaps, uint64_t low, uint64_t high)
 	const struct cfi_code *code = gaps->code;
 	uint64_t size = high - low;
 
-	if (size < GAP_LEAST || size > GAPS_MOST - gaps->size)
+	if (size > GAPS_MOST - gaps->size)
 		return;
 	uint8_t *bytes = xalloc(size);
 	struct code_piece piece = {.obj_addr = low, .bytes = bytes, .size = size};
@@ -56,7 +57,9 @@ void code_gaps_add(struct code_gaps *gaps, uint64_t low, uint64_t high)
 
 		from = from > low ? from : low;
 		to = to < high ? to : high;
-		if (from < to)
+		bool is_all = from == gaps->code->ranges[i].low && to == gaps->code->ranges[i].high;
+
+		if (from < to && (is_all || to - from >= GAP_LEAST))
 			add_piece(gaps, from, to);
 	}
 }

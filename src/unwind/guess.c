@@ -160,3 +160,12 @@ bool guess_is_signal_return(struct unwind_memory *memory, uint64_t va)
 	return memory->read_code && memory->read_code(memory, va, bytes, sizeof(bytes)) &&
 	       memcmp(bytes, code, sizeof(code)) == 0;
 }
+
+bool guess_is_in_signal_return(struct unwind_memory *memory, uint64_t va)
+{
+	enum { MOVE_SIZE = 7, WHOLE_SIZE = 9 };
+
+	return guess_is_signal_return(memory, va) ||
+	       guess_is_signal_return(memory, va - MOVE_SIZE) ||
+	       guess_is_signal_return(memory, va - WHOLE_SIZE);
+}

@@ -27,6 +27,9 @@ enum step guess_step(struct guess_cache *cache, const struct unwind_space *space
 /* Whether the code at va is what signal handlers return to: it calls rt_sigreturn. */
 bool guess_is_signal_return(struct unwind_memory *memory, uint64_t va);
 
+/* Whether a thread that is stopped at va is in that code, or in the system call that it makes. */
+bool guess_is_in_signal_return(struct unwind_memory *memory, uint64_t va);
+
 /* Whether va is executable and follows a call instruction. */
 bool guess_is_return_address(struct guess_cache *cache, const struct unwind_space *space,
 	struct unwind_memory *memory, uint64_t va);

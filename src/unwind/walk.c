@@ -110,6 +110,13 @@ static uint32_t place_state(const struct unwind_space *space, uint32_t flags)
 	return (uint32_t)space->generation << 1 | (flags & FRAME_INTERRUPTED);
 }
 
+static bool is_signal_return(const struct walk *w, uint64_t pc)
+{
+	if (w->flags & FRAME_INTERRUPTED)
+		return guess_is_in_signal_return(w->memory, pc);
+	return guess_is_signal_return(w->memory, pc);
+}
+
 /*
  * The rule for a pc in a mapping.  A pc where another function begins, or none, may be what a
  * signal handler returns to without ever having been called from the code before it.  Likewise the
@@ -125,7 +132,7 @@ static const struct cfi_rule *find_rule(
 		rule = cfi_table_find(mapping->table, va - mapping->slide);
 		at_pc = cfi_table_find(mapping->table, pc - mapping->slide);
 	}
-	if (at_pc->kind == CFI_NONE && guess_is_signal_return(w->memory, pc))
+	if (at_pc->kind == CFI_NONE && is_signal_return(w, pc))
 		return &signal_rule;
 	if (rule->kind == CFI_NONE && at_pc->kind != CFI_NONE &&
 		!guess_is_return_address(&w->walker->guesses, w->space, w->memory, pc))

@@ -2,7 +2,7 @@
  * The single-step oracle: runs programs one instruction at a time, keeps the true call stack by
  * watching them, unwinds at every instruction and compares all frames.
  *
- *	oracle [--instructions N] [--entry] PROGRAM...
+ *	oracle [--instructions N] [--seconds N] [--entry] PROGRAM...
  *
  * Programs after --entry run freely up to their own entry point, so that the dynamic loader's start
  * is left out; N bounds the instructions of each.  It prints TAP; status 1 if a stack was wrong.
@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "calls.h"
 #include "obj/cfi.h"
@@ -32,6 +33,7 @@ struct oracle {
 	struct unwind_walker *walker;
 	uint64_t instructions, frames, wrong, in_unwinder, in_longjmp, signals;
 	size_t depth_max;
+	time_t begin;
 };
 
 enum verdict { RIGHT, WRONG, IN_UNWINDER, IN_LONGJMP };
@@ -72,12 +74,36 @@ static bool is_in_longjmp(const struct oracle *o, const struct unwind_frame *lea
 	       slow->how[CFI_REGISTER_SP] == CFI_REGISTER;
 }
 
+/*
+ * musl's have no rules: longjmp's last instruction, sigsetjmp between taking its return address off
+ * the stack and putting it back, the loader's jump to the program.  When sigsetjmp returns for the
+ * second time, that address was pushed, and no call was seen: there all that is further out is
+ * compared.
+ */
+static bool is_in_musl_jump(const struct oracle *o, const struct unwind_stack *stack)
+{
+	static const char *const names[] = {"longjmp", "sigsetjmp", "__sigsetjmp", "__dls3"};
+
+	if (stack->count > 1 && !target_has_sections(&o->target, &stack->frames[0]) &&
+		first_wrong(&o->calls, stack, 2, 0) == SIZE_MAX)
+		return true;
+	for (size_t frame = 0; frame < stack->count && frame < 2; frame++) {
+		struct str name = target_function(&o->target, &stack->frames[frame]);
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (str_equal(name, str_from(names[i])))
+				return !target_has_sections(&o->target, &stack->frames[frame]);
+	}
+	return false;
+}
+
 /* Whether all outside of the place that longjmp goes to is right. */
 static bool is_right_longjmp(const struct oracle *o, const struct unwind_stack *stack)
 {
 	const struct calls *c = &o->calls;
 	size_t inside = 0;
 
+	if (is_in_musl_jump(o, stack))
+		return true;
 	if (stack->count < 2 || !is_in_longjmp(o, &stack->frames[0]))
 		return false;
 	while (inside < c->stack.count &&
@@ -86,11 +112,19 @@ static bool is_right_longjmp(const struct oracle *o, const struct unwind_stack *
 	return first_wrong(c, stack, 2, inside) == SIZE_MAX;
 }
 
-/* Whether the frame from which the walk went wrong is libgcc's. */
+static bool is_of_unwinder(const struct oracle *o, const struct unwind_stack *stack, size_t frame)
+{
+	return str_starts_with(target_function(&o->target, &stack->frames[frame]), STR("_Unwind_"));
+}
+
+/*
+ * Whether the frame from which the walk went wrong is libgcc's, or that of its caller, whose frame
+ * pointer it has overwritten.
+ */
 static bool is_own_unwinder(const struct oracle *o, const struct unwind_stack *stack, size_t wrong)
 {
-	return wrong && str_starts_with(target_function(&o->target, &stack->frames[wrong - 1]),
-				STR("_Unwind_"));
+	return (wrong > 0 && is_of_unwinder(o, stack, wrong - 1)) ||
+	       (wrong > 1 && is_of_unwinder(o, stack, wrong - 2));
 }
 
 static void show_wrong(const struct oracle *o, const struct unwind_stack *stack, size_t wrong)
@@ -177,12 +211,23 @@ static void watch_signal(struct oracle *o, const struct user_regs_struct *before
 	o->signals++;
 }
 
-static void watch_program(struct oracle *o, uint64_t instructions)
+/* What a program may take. */
+struct budget {
+	uint64_t instructions;
+	time_t seconds;
+};
+
+static bool is_spent(const struct oracle *o, const struct budget *budget)
+{
+	return o->instructions >= budget->instructions || time(NULL) - o->begin > budget->seconds;
+}
+
+static void watch_program(struct oracle *o, const struct budget *budget)
 {
 	int signal = 0;
 
 	unwind_and_compare(o);
-	while (o->instructions < instructions) {
+	while (!is_spent(o, budget)) {
 		struct user_regs_struct before = o->target.regs;
 		const uint8_t *code = target_code(&o->target, before.rip);
 		int next_signal;
@@ -207,16 +252,16 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool ended_well(const struct oracle *o, uint64_t instructions)
+static bool ended_well(const struct oracle *o, const struct budget *budget)
 {
-	if (o->instructions >= instructions)
+	if (is_spent(o, budget))
 		return true;
 	return WIFEXITED(o->target.exit_status) && WEXITSTATUS(o->target.exit_status) == 0;
 }
 
 /* One program; false: a stack was wrong. */
 static bool check_program(
-	const char *path, bool from_entry, uint64_t instructions, unsigned int number)
+	const char *path, bool from_entry, const struct budget *budget, unsigned int number)
 {
 	struct oracle *o = xalloc(sizeof(*o));
 
@@ -228,8 +273,9 @@ static bool check_program(
 	o->walker = unwind_walker_create();
 	if (from_entry)
 		target_run_to_entry(&o->target);
-	watch_program(o, instructions);
-	bool good = o->wrong == 0 && ended_well(o, instructions);
+	o->begin = time(NULL);
+	watch_program(o, budget);
+	bool good = o->wrong == 0 && ended_well(o, budget);
 	printf("%sok %u - %s: %" PRIu64 " instructions, %" PRIu64 " frames, deepest %zu, %" PRIu64
 	       " signals; %" PRIu64 " wrong, %" PRIu64 " in the C++ runtime's unwinder, %" PRIu64
 	       " in longjmp\n",
@@ -244,17 +290,19 @@ static bool check_program(
 
 int main(int argc, char **argv)
 {
-	uint64_t instructions = UINT64_MAX;
+	struct budget budget = {.instructions = UINT64_MAX, .seconds = INT32_MAX};
 	bool from_entry = false, good = true;
 	unsigned int number = 0;
 
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--instructions") == 0 && i + 1 < argc)
-			instructions = strtoull(argv[++i], NULL, 10);
+			budget.instructions = strtoull(argv[++i], NULL, 10);
+		else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc)
+			budget.seconds = (time_t)strtoul(argv[++i], NULL, 10);
 		else if (strcmp(argv[i], "--entry") == 0)
 			from_entry = true;
 		else
-			good &= check_program(argv[i], from_entry, instructions, ++number);
+			good &= check_program(argv[i], from_entry, &budget, ++number);
 	}
 	printf("1..%u\n", number);
 	return good ? 0 : 1;

@@ -174,6 +174,15 @@ struct str target_function(const struct target *t, const struct unwind_frame *fr
 	return STR("?");
 }
 
+bool target_has_sections(const struct target *t, const struct unwind_frame *frame)
+{
+	if (frame->object >= t->objects.count)
+		return false;
+	const struct cfi_rule *rule =
+		cfi_table_find(t->objects.data[frame->object].table, frame->obj_addr);
+	return rule->kind != CFI_NONE && rule->kind != CFI_CODE_SP && rule->kind != CFI_CODE_BP;
+}
+
 const char *target_object_path(const struct target *t, const struct unwind_frame *frame)
 {
 	return frame->object < t->objects.count ? t->objects.data[frame->object].path : "?";

@@ -60,6 +60,8 @@ void target_reload(struct target *t);
 struct unwind_regs target_regs(const struct target *t);
 /* The function at a frame, and its object; "?" where not known. */
 struct str target_function(const struct target *t, const struct unwind_frame *frame);
+/* Whether the frame's object brings unwind rules for it. */
+bool target_has_sections(const struct target *t, const struct unwind_frame *frame);
 const char *target_object_path(const struct target *t, const struct unwind_frame *frame);
 
 #endif
