@@ -89,8 +89,8 @@ uint64_t agent_marks_needed(const struct agent_thread *t, uint64_t sp, uint64_t 
 
 /* Tells the recorder what code is mapped, as a record of that type. */
 void agent_maps_tell(struct agent_thread *t, uint32_t type);
-/* Whether the code at va has been told. */
-bool agent_maps_know(uint64_t va);
+/* Tells it if the code at va is not among what was told last. */
+void agent_maps_notice(struct agent_thread *t, uint64_t va);
 
 /* ---- signals.c ---- */
 

@@ -27,7 +27,7 @@ struct range {
 /* The mappings told last, ascending.  Odd sequence: being written. */
 static struct {
 	_Atomic uint32_t sequence;
-	_Atomic uint64_t told_ns;
+	_Atomic uint64_t missed_ns; /* when code was last found nowhere */
 	uint32_t count;
 	struct range ranges[RANGES];
 } known;
@@ -49,15 +49,28 @@ static bool ranges_hold(uint64_t va)
 	return low < RANGES && low < known.count && known.ranges[low].low_va <= va;
 }
 
-bool agent_maps_know(uint64_t va)
+static bool is_known(uint64_t va)
 {
 	uint32_t before = atomic_load_explicit(&known.sequence, memory_order_acquire);
 
 	if (before % 2 != 0 || ranges_hold(va) || known.count == RANGES)
 		return true;
 	atomic_thread_fence(memory_order_acquire);
-	return atomic_load_explicit(&known.sequence, memory_order_relaxed) != before ||
-	       agent_now_ns() < atomic_load(&known.told_ns) + PAUSE_NS;
+	return atomic_load_explicit(&known.sequence, memory_order_relaxed) != before;
+}
+
+void agent_maps_notice(struct agent_thread *t, uint64_t va)
+{
+	uint64_t now_ns;
+
+	if (is_known(va))
+		return;
+	now_ns = agent_now_ns();
+	if (now_ns < atomic_load(&known.missed_ns) + PAUSE_NS)
+		return;
+	agent_maps_tell(t, AGENT_MAPS_ADDED);
+	if (!is_known(va))
+		atomic_store(&known.missed_ns, now_ns);
 }
 
 /* ---- reading ---- */
@@ -158,7 +171,6 @@ void agent_maps_tell(struct agent_thread *t, uint32_t type)
 		record.type = AGENT_MAPS_ADDED;
 	if (text.ranges) {
 		known.count = text.count;
-		atomic_store(&known.told_ns, record.time_ns);
 		atomic_store(&known.sequence, sequence + 2);
 	}
 	record.size = (uint32_t)(head + text.size);

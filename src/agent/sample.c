@@ -188,8 +188,7 @@ static void handle(struct agent_thread *t, const siginfo_t *info, const ucontext
 		is_our_code((uint64_t)context->uc_mcontext.gregs[REG_RIP]))
 		return;
 	agent_thread_arm(t);
-	if (!agent_maps_know((uint64_t)context->uc_mcontext.gregs[REG_RIP]))
-		agent_maps_tell(t, AGENT_MAPS_ADDED);
+	agent_maps_notice(t, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
 	tell_name(t);
 	take(t, now_ns, cpu_ns, context);
 	t->sampled_cpu_ns = cpu_ns;
