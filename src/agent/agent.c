@@ -7,8 +7,8 @@
  */
 #include "agent/agent.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -138,13 +138,28 @@ static void in_child(void)
 	after_fork();
 }
 
+typedef void fork_fn(void);
+/* glibc has pthread_atfork in a static part only, and its program may be linked to musl. */
+extern int __register_atfork(fork_fn *before, fork_fn *after, fork_fn *child, void *object)
+	__attribute__((weak));
+
+static bool watch_forks(void)
+{
+	int (*atfork)(fork_fn *, fork_fn *, fork_fn *);
+
+	if (__register_atfork)
+		return __register_atfork(before_fork, after_fork, in_child, NULL) == 0;
+	atfork = (int (*)(fork_fn *, fork_fn *, fork_fn *))dlsym(RTLD_NEXT, "pthread_atfork");
+	return atfork && atfork(before_fork, after_fork, in_child) == 0;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv(AGENT_VARIABLE);
 
 	if (!path || strncmp(path, "/proc/", 6) != 0 || !map_memory(path))
 		return;
-	if (pthread_atfork(before_fork, after_fork, in_child) != 0)
+	if (!watch_forks())
 		return;
 	agent_process.on = true;
 	agent_signals_begin();

@@ -184,6 +184,21 @@ def test_programs_that_load_no_library_are_told(folder):
 	assert "not sampled" in r.done.err and "statically" in r.done.err, r.done
 
 
+def test_programs_linked_to_musl(folder):
+	if not shutil.which("musl-gcc"):
+		raise harness.Skip("there is no musl-gcc")
+
+	def compiled(name):
+		source = recording.PROGRAMS / f"{name}.c"
+		return harness.compile_c(folder, source, *recording.FLAGS, name=name, compiler="musl-gcc")
+	r = record(folder, compiled("shares"), 2000)
+	r.check_truth(r.done.out)
+	r = record(folder, compiled("threads"), 4, 300)
+	assert r.share("work") > 0.8, r.stacks
+	r = record(folder, compiled("processes"), 20)
+	assert r.share("in_fork") > 0.1 and r.share("in_exec") > 0.1, r.stacks
+
+
 def test_without_privileges(folder):
 	recording.needs_root()
 	if not shutil.which("setpriv"):
