@@ -147,7 +147,15 @@ static void take_loss(struct engine_perf *e, const struct perf_event_header *hea
 static bool is_ours(const struct engine_perf *e, const struct perf_sample *sample)
 {
 	return !e->events.is_wide || e->everybody ||
-	       process_table_find(e->recording->processes, sample->pid);
+	       process_table_find_late(e->recording->processes, sample->pid);
+}
+
+/* Whether it is about a process that has ended: how it leaves its CPU is no more of interest. */
+static bool is_over(const struct engine_perf *e, int64_t pid)
+{
+	const struct process *p = process_table_find_late(e->recording->processes, pid);
+
+	return p && p->is_over;
 }
 
 /* Whether the thread has events of a higher rank, which report the same: see perf_attach.h. */
@@ -180,8 +188,15 @@ static void take_clock(struct engine_perf *e, const struct perf_sample *sample)
 	struct snapshot_place place = recording_take_clock(e->recording, sample);
 
 	learn_reach(e);
-	switches_take_clock(&e->switches, place, sample->time_ns);
+	if (!place.thread->is_over)
+		switches_take_clock(&e->switches, place, sample->time_ns);
 	e->sampled_ns = sample->time_ns;
+}
+
+static void take_switch_stack(struct engine_perf *e, const struct perf_sample *sample)
+{
+	if (!is_over(e, sample->pid))
+		switches_take_stack(&e->switches, sample);
 }
 
 /* That were copied for the last sample besides what is in it. */
@@ -214,7 +229,7 @@ static void take_sample(struct engine_perf *e, const struct perf_event_header *h
 	if (source && source->role == PERF_ROLE_COUNTER)
 		recording_take_counter(e->recording, &sample, source->index);
 	else if (source && source->role == PERF_ROLE_SWITCH_STACK)
-		switches_take_stack(&e->switches, &sample);
+		take_switch_stack(e, &sample);
 	else
 		take_clock(e, &sample);
 }
@@ -224,8 +239,9 @@ static void take_switch(struct engine_perf *e, const struct perf_event_header *h
 	struct perf_switch record;
 
 	perf_record_switch(header, &record);
-	if (e->events.tracks_all && !e->everybody &&
-		!process_table_find(e->recording->processes, record.pid))
+	if (is_over(e, record.pid) ||
+		(e->events.tracks_all && !e->everybody &&
+			!process_table_find(e->recording->processes, record.pid)))
 		return;
 	e->stolen_ns += SWITCH_PRICE_NS;
 	if (is_double(e, perf_event_set_find(&e->events, record.event_id), record.pid, record.tid,

@@ -21,6 +21,15 @@
 #define SAME_START_NS UINT64_C(20000000)
 /* Two trackers report a fork within this time. */
 #define SAME_FORK_NS UINT64_C(200000)
+/* So long a process is kept after its end was told. */
+#define GRACE_NS UINT64_C(50000000)
+
+/* A process that is over, and is kept for what is still to come of it. */
+struct grave {
+	int64_t pid, tid;
+	uint32_t number;
+	uint64_t time_ns;
+};
 
 struct process_table {
 	struct capture_writer *writer;
@@ -29,6 +38,7 @@ struct process_table {
 	struct map pids, tids;		 /* to places in the vectors */
 	VEC(struct process *) processes; /* the place of a dead one is NULL */
 	VEC(struct thread *) threads;
+	VEC(struct grave) graves;		  /* by time */
 	uint32_t process_numbers, thread_numbers; /* given so far */
 	uint64_t thread_total;
 	bool expects_old;
@@ -82,6 +92,7 @@ void process_table_destroy(struct process_table *t)
 		thread_destroy(t->threads.data[i]);
 	vec_deinit(&t->processes);
 	vec_deinit(&t->threads);
+	vec_deinit(&t->graves);
 	map_deinit(&t->pids);
 	map_deinit(&t->tids);
 	free(t);
@@ -102,11 +113,18 @@ static struct process **process_place(struct process_table *t, int64_t pid)
 	return map_get(&t->pids, (uint64_t)pid, 0, &place) ? &t->processes.data[place] : NULL;
 }
 
-struct process *process_table_find(struct process_table *t, int64_t pid)
+struct process *process_table_find_late(struct process_table *t, int64_t pid)
 {
 	struct process **place = process_place(t, pid);
 
 	return place ? *place : NULL;
+}
+
+struct process *process_table_find(struct process_table *t, int64_t pid)
+{
+	struct process *p = process_table_find_late(t, pid);
+
+	return p && !p->is_over ? p : NULL;
 }
 
 static void process_write(const struct process_table *t, const struct process *p)
@@ -169,7 +187,7 @@ static struct process *process_add(
 
 struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t time_ns)
 {
-	struct process *p = process_table_find(t, pid);
+	struct process *p = process_table_find_late(t, pid);
 
 	if (p)
 		return p;
@@ -185,7 +203,7 @@ static bool is_living(const struct process *p)
 {
 	struct proc_stat stat;
 
-	return p && proc_stat_read(p->pid, 0, &stat) && stat.state != 'Z' &&
+	return p && !p->is_over && proc_stat_read(p->pid, 0, &stat) && stat.state != 'Z' &&
 	       was_there(&stat, p->start_ns);
 }
 
@@ -205,11 +223,16 @@ size_t process_table_process_total(const struct process_table *t)
 
 /* ---- threads ---- */
 
+static void thread_tell_end(struct process_table *t, struct thread *thread, uint64_t time_ns)
+{
+	if (thread && !thread->is_over && t->hooks.ended)
+		t->hooks.ended(t->hooks.context, thread, time_ns);
+}
+
 /* Nobody knows the thread any more. */
 static void thread_end(struct process_table *t, struct thread *thread, uint64_t time_ns)
 {
-	if (thread && t->hooks.ended)
-		t->hooks.ended(t->hooks.context, thread, time_ns);
+	thread_tell_end(t, thread, time_ns);
 	thread_destroy(thread);
 }
 
@@ -323,7 +346,7 @@ void process_table_each_thread(
 	struct process_table *t, void (*visit)(void *context, struct thread *thread), void *context)
 {
 	for (size_t i = 0; i < t->threads.count; i++)
-		if (t->threads.data[i])
+		if (t->threads.data[i] && !t->threads.data[i]->is_over)
 			visit(context, t->threads.data[i]);
 }
 
@@ -367,6 +390,34 @@ void process_table_fork(
 		t->hooks.forked(t->hooks.context, thread, time_ns);
 }
 
+/* Frees a process that has been over for a while, and its last thread. */
+static void bury_one(struct process_table *t, const struct grave *grave)
+{
+	struct process **place = process_place(t, grave->pid);
+	struct thread **thread = thread_place(t, grave->tid);
+
+	if (thread && *thread && (*thread)->process == grave->number) {
+		thread_destroy(*thread);
+		*thread = NULL;
+	}
+	if (place && *place && (*place)->number == grave->number) {
+		process_destroy(*place);
+		*place = NULL;
+	}
+}
+
+static void bury(struct process_table *t, uint64_t time_ns)
+{
+	size_t i = 0;
+
+	for (; i < t->graves.count && time_ns > t->graves.data[i].time_ns + GRACE_NS; i++)
+		bury_one(t, &t->graves.data[i]);
+	t->graves.count -= i;
+	if (i > 0)
+		memmove(t->graves.data, t->graves.data + i,
+			t->graves.count * sizeof(*t->graves.data));
+}
+
 void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)
 {
 	struct process **place = process_place(t, pid);
@@ -377,15 +428,20 @@ void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint6
 	struct process *p = *place;
 	bool is_known = thread && *thread && (*thread)->process == p->number;
 
-	if (is_known) {
+	bury(t, time_ns);
+	if (p->is_over)
+		return;
+	p->threads -= is_known;
+	p->is_leaderless |= pid == tid;
+	p->is_over = p->threads == 0 && (p->is_old ? p->is_leaderless : is_known);
+	if (p->is_over)
+		vec_push(&t->graves, (struct grave){pid, tid, p->number, time_ns});
+	if (is_known && p->is_over) {
+		thread_tell_end(t, *thread, time_ns);
+		(*thread)->is_over = true;
+	} else if (is_known) {
 		thread_end(t, *thread, time_ns);
 		*thread = NULL;
-		p->threads--;
-	}
-	p->is_leaderless |= pid == tid;
-	if (p->threads == 0 && (p->is_old ? p->is_leaderless : is_known)) {
-		process_destroy(p);
-		*place = NULL;
 	}
 }
 

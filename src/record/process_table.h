@@ -30,6 +30,7 @@ struct process {
 	uint32_t parent; /* likewise; UINT32_MAX: not known */
 	uint64_t start_ns;
 	uint32_t threads;   /* that live, as far as we know them */
+	bool is_over;	    /* its last thread has ended, but not all of that thread's work */
 	bool is_old;	    /* was there before we looked: it may have threads that we don't know */
 	bool is_kernel;	    /* a thread of the kernel */
 	bool is_leaderless; /* its first thread has ended */
@@ -45,6 +46,7 @@ struct thread {
 	uint64_t start_ns;
 	char name[16];
 	uint32_t rank; /* of the events that sample it, if it has several: see perf_attach.h */
+	bool is_over;  /* it has ended, as far as it is told */
 	struct unwind_history *history; /* NULL before its first sample */
 	struct offcpu_thread off;
 };
@@ -77,7 +79,12 @@ void process_table_adopt(struct process_table *t, int64_t pid, int64_t tid, uint
 /* Reads the maps of all processes of which that has not been done. */
 void process_table_read_all_maps(struct process_table *t, uint64_t now_ns);
 
-/* The process, or NULL. */
+/*
+ * The process of a sample, or NULL: one that has just ended counts, as the kernel tells of ends
+ * before it takes the process down, which is a good part of a short life.
+ */
+struct process *process_table_find_late(struct process_table *t, int64_t pid);
+/* The living process, or NULL. */
 struct process *process_table_find(struct process_table *t, int64_t pid);
 /* The process, made (with no mappings) if it is not known. */
 struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t time_ns);
