@@ -102,7 +102,7 @@ def test_recording_to_standard_output(folder):
 
 def test_wrong_options():
 	for arguments in (["--frequency", "0", "true"], ["-F", "x", "true"], ["-F", "1M", "true"],
-			["--interval", "1us", "true"], ["--interval", "7", "true"], ["--clock", "real", "true"],
+			["--interval", "1us", "true"], ["--interval", "7", "true"], ["--clock", "wall", "true"],
 			["--nonsense", "true"], []):
 		done = harness.check(harness.sonde("record", *arguments), 125)
 		assert done.err, arguments
