@@ -124,6 +124,30 @@ static enum verdict look_rate(
 	return VERDICT_LIMITED;
 }
 
+static enum verdict look_attaching(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	if (!a->perf_open) {
+		snprintf(text, size, "not without perf events");
+		return VERDICT_NO;
+	}
+	if (a->any_process) {
+		snprintf(text, size, "-p takes any process");
+		return VERDICT_OK;
+	}
+	if (a->ptrace_scope > 0) {
+		snprintf(text, size,
+			"-p takes our own processes, without the outer part of deep stacks "
+			"(kernel.yama.ptrace_scope is %d)",
+			a->ptrace_scope);
+		*remedy = "sudo sysctl kernel.yama.ptrace_scope=0";
+		return VERDICT_LIMITED;
+	}
+	snprintf(text, size, "-p takes our own processes");
+	*remedy = "sudo sonde record -p PID";
+	return VERDICT_LIMITED;
+}
+
 static enum verdict look_machine(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
@@ -155,6 +179,7 @@ static const struct check checks[] = {
 	{"deep stacks", look_memory},
 	{"exact stacks", look_exact},
 	{"sample rate", look_rate},
+	{"attaching", look_attaching},
 	{"whole machine", look_machine},
 	{"hardware", look_hardware},
 	{0},

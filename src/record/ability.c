@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdio.h>
@@ -147,6 +148,23 @@ static void probe_exact(struct recorder_ability *ability)
 	error_destroy(err);
 }
 
+static bool has_capability(int number)
+{
+	unsigned long long effective = 0;
+	char *line = NULL;
+	size_t capacity = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	if (!f)
+		return false;
+	while (getline(&line, &capacity, f) > 0)
+		if (sscanf(line, "CapEff: %llx", &effective) == 1)
+			break;
+	free(line);
+	fclose(f);
+	return effective >> number & 1;
+}
+
 void recorder_probe(struct recorder_ability *ability)
 {
 	struct rlimit limit = {0};
@@ -166,6 +184,8 @@ void recorder_probe(struct recorder_ability *ability)
 	ability->seccomp = under_seccomp();
 	ability->kallsyms = kernel_symbols_readable();
 	ability->remote_reads = child_readable();
+	ability->any_process = has_capability(CAP_SYS_PTRACE);
+	ability->ptrace_scope = perf_event_sysctl("yama/ptrace_scope", 0);
 	ability->preload = can_preload();
 	probe_exact(ability);
 }

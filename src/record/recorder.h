@@ -133,6 +133,8 @@ struct recorder_ability {
 	int max_sample_rate;
 	bool kallsyms;	   /* kernel addresses readable */
 	bool remote_reads; /* process_vm_readv of a child works */
+	bool any_process;  /* may look into all processes: CAP_SYS_PTRACE */
+	int ptrace_scope;  /* kernel.yama.ptrace_scope; 0 also where there is no Yama */
 	bool preload;	   /* the library to preload where there are no perf events is there */
 	/* Why the exact engine can't be had, "": it can. */
 	char exact_refusal[256];
