@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "record/event_ability.h"
 #include "record/recorder.h"
 
 enum verdict {
@@ -165,9 +166,26 @@ static enum verdict look_hardware(
 {
 	(void)remedy;
 	snprintf(text, size,
-		a->hardware ? "there are hardware counters"
-			    : "no hardware counters (a virtual machine?): not needed for time");
+		a->hardware ? "there are hardware counters: -e cycles and the like work"
+			    : "this machine has no hardware counters: time can be sampled, cycles "
+			      "can't be counted");
 	return a->hardware ? VERDICT_OK : VERDICT_LIMITED;
+}
+
+static enum verdict look_events(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	struct strbuf possible = {0};
+
+	event_put_possible(&possible);
+	snprintf(text, size, "%s%s can be counted, with -e", possible.size ? possible.data : "none",
+		a->hardware ? ", cycles ..." : "");
+	strbuf_deinit(&possible);
+	if (a->kernel)
+		return VERDICT_OK;
+	if (a->perf_open)
+		*remedy = "sudo sysctl kernel.perf_event_paranoid=1";
+	return a->perf_open ? VERDICT_LIMITED : VERDICT_NO;
 }
 
 static const struct check checks[] = {
@@ -182,6 +200,7 @@ static const struct check checks[] = {
 	{"attaching", look_attaching},
 	{"whole machine", look_machine},
 	{"hardware", look_hardware},
+	{"events", look_events},
 	{0},
 };
 

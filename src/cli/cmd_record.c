@@ -4,28 +4,42 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
+#include "cli/event_help.h"
 #include "cli/options.h"
 #include "cli/record_options.h"
 #include "cli/record_session.h"
 
-static int record_run(const struct command *self, int argc, char **argv)
+static int record(
+	const struct command *self, struct record_request *request, const struct operands *operands)
 {
-	struct record_request request = record_request_default();
 	struct record_outcome outcome;
-	struct operands operands;
-	int status;
 
-	if (!options_parse(self, argc, argv, record_options_set, &request, &operands, &status))
-		return status;
-	struct error *err = record_request_target(&request, &operands);
+	if (request->lists_events) {
+		event_help_print();
+		return EXIT_SUCCESS;
+	}
+	struct error *err = record_request_target(request, operands);
 
 	if (err) {
-		status = options_usage_error(self, "%s", err->message);
+		int status = options_usage_error(self, "%s", err->message);
+
 		error_destroy(err);
 		return status;
 	}
-	record_session_run(&request, &outcome);
+	record_session_run(request, &outcome);
 	return record_session_exit(&outcome);
+}
+
+static int record_run(const struct command *self, int argc, char **argv)
+{
+	struct record_request request = record_request_default();
+	struct operands operands;
+	int status;
+
+	if (options_parse(self, argc, argv, record_options_set, &request, &operands, &status))
+		status = record(self, &request, &operands);
+	record_request_deinit(&request);
+	return status;
 }
 
 static const struct option_group groups[] = {

@@ -2,10 +2,12 @@
  * sonde run COMMAND: record and report in one step.
  */
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "cli/command.h"
+#include "cli/event_help.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/record_options.h"
@@ -81,41 +83,61 @@ static int record_and_report(
 	return record_session_exit(&outcome);
 }
 
-static int run_run(const struct command *self, int argc, char **argv)
+/* With options and command as they should be. */
+static int run(const struct command *self, struct run_options *options)
 {
-	struct run_options options = {record_request_default(), report_options_default()};
 	struct report_query queries[REPORT_VIEWS_MAX];
-	struct operands operands;
+	bool is_short = options->report.view_count == 0;
 	struct error *err;
 	size_t count;
-	bool is_short;
-	int status;
 
-	if (!options_parse(self, argc, argv, run_set, &options, &operands, &status))
-		return status;
-	err = record_request_target(&options.record, &operands);
-	if (err) {
-		status = options_usage_error(self, "%s", err->message);
-		error_destroy(err);
-		return status;
-	}
-	if (strcmp(options.record.output, "-") == 0)
-		return options_usage_error(self, "the recording must go to a file");
-	options.record.hint = false;
-	is_short = options.report.view_count == 0;
 	if (is_short) {
-		options.report.views[options.report.view_count++] = &view_functions;
-		options.report.views[options.report.view_count++] = &view_tree;
+		options->report.views[options->report.view_count++] = &view_functions;
+		options->report.views[options->report.view_count++] = &view_tree;
 	}
-	err = report_options_queries(&options.report, queries, &count);
+	err = report_options_queries(&options->report, queries, &count);
 	if (err) {
-		status = options_usage_error(self, "%s", err->message);
+		int status = options_usage_error(self, "%s", err->message);
+
 		error_destroy(err);
 		return status;
 	}
 	if (is_short)
-		shorten(&options, queries, count);
-	return record_and_report(&options, queries, count);
+		shorten(options, queries, count);
+	return record_and_report(options, queries, count);
+}
+
+static int run_operands(
+	const struct command *self, struct run_options *options, const struct operands *operands)
+{
+	if (options->record.lists_events) {
+		event_help_print();
+		return EXIT_SUCCESS;
+	}
+	struct error *err = record_request_target(&options->record, operands);
+
+	if (err) {
+		int status = options_usage_error(self, "%s", err->message);
+
+		error_destroy(err);
+		return status;
+	}
+	if (strcmp(options->record.output, "-") == 0)
+		return options_usage_error(self, "the recording must go to a file");
+	options->record.hint = false;
+	return run(self, options);
+}
+
+static int run_run(const struct command *self, int argc, char **argv)
+{
+	struct run_options options = {record_request_default(), report_options_default()};
+	struct operands operands;
+	int status;
+
+	if (options_parse(self, argc, argv, run_set, &options, &operands, &status))
+		status = run_operands(self, &options, &operands);
+	record_request_deinit(&options.record);
+	return status;
 }
 
 static const struct option_group groups[] = {

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "cli/values.h"
+#include "record/event_ability.h"
+#include "record/recorder.h"
 
 enum {
 	OPTION_OUTPUT = 1,
@@ -17,6 +19,7 @@ enum {
 	OPTION_PID,
 	OPTION_ALL,
 	OPTION_DURATION,
+	OPTION_EVENT,
 	OPTION_QUIET,
 };
 
@@ -35,6 +38,8 @@ const struct option_row record_option_rows[] = {
 		"what is counted: virtual (CPU time), real (blocked time too), or both"},
 	{OPTION_ENGINE, 0, "engine", VALUE_CHOICE, "ENGINE", engine_choices,
 		"what takes the samples: perf events, a preloaded library, or BPF too (auto)"},
+	{OPTION_EVENT, 'e', "event", VALUE_TEXT, "LIST", NULL,
+		"count and sample these events too, such as page-faults,cycles; list shows them"},
 	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", NULL,
 		"sample less often if recording costs more than PERCENT of the program's CPU time"},
 	{OPTION_PID, 'p', "pid", VALUE_TEXT, "PID[,PID...]", NULL,
@@ -75,6 +80,9 @@ struct error *record_request_target(struct record_request *request, const struct
 		return error_new(ERROR_USAGE, "-p is for some processes, -a for all");
 	if (operands->count == 0 && !others)
 		return error_new(ERROR_USAGE, "nothing to record: neither a command nor -p nor -a");
+	if (request->events.specs.count > 0 && request->engine == RECORDER_ENGINE_AGENT)
+		return error_new(
+			ERROR_USAGE, "-e takes perf events, which --engine agent is without");
 	request->command = operands->count > 0 ? operands->items : NULL;
 	return NULL;
 }
@@ -129,6 +137,32 @@ static enum recorder_clock clock_of(const char *name)
 	return strcmp(name, "real") == 0 ? RECORDER_CLOCK_REAL : RECORDER_CLOCK_BOTH;
 }
 
+/* Each must be possible here, so that a recording never has a metric that counts nothing. */
+static struct error *check_events(const struct record_request *request, size_t first)
+{
+	struct error *err = NULL;
+
+	for (size_t i = first; i < request->events.specs.count && err == NULL; i++)
+		err = event_refusal(&request->events.specs.data[i]);
+	if (err == NULL && request->events.specs.count > RECORDER_COUNTERS_MAX)
+		err = error_new(ERROR_USAGE, "%zu events are too many; %d go into one recording",
+			request->events.specs.count, RECORDER_COUNTERS_MAX);
+	return err;
+}
+
+static struct error *add_events(struct record_request *request, const char *names)
+{
+	size_t before = request->events.specs.count;
+	struct error *err;
+
+	if (strcmp(names, "list") == 0 || strcmp(names, "help") == 0) {
+		request->lists_events = true;
+		return NULL;
+	}
+	err = event_list_add(&request->events, names);
+	return err ? err : check_events(request, before);
+}
+
 struct error *record_options_set(void *context, int id, const char *value)
 {
 	struct record_request *request = context;
@@ -164,6 +198,8 @@ struct error *record_options_set(void *context, int id, const char *value)
 	case OPTION_ENGINE:
 		request->engine = engine_named(value);
 		break;
+	case OPTION_EVENT:
+		return add_events(request, value);
 	case OPTION_QUIET:
 		request->quiet = true;
 		break;

@@ -176,6 +176,11 @@ static void say_line(const char *line)
 	message_print("%s", line);
 }
 
+void record_request_deinit(struct record_request *request)
+{
+	event_list_deinit(&request->events);
+}
+
 void record_session_run(const struct record_request *request, struct record_outcome *outcome)
 {
 	bool progress = progress_is_wanted(request);
@@ -191,6 +196,8 @@ void record_session_run(const struct record_request *request, struct record_outc
 		.interval_ns = request->interval_ns,
 		.overhead_most = request->overhead_most,
 		.clock = request->clock,
+		.counters = event_list_counters(&request->events),
+		.counter_count = request->events.specs.count,
 		.progress = progress ? show_progress : NULL,
 		.engine = request->engine,
 		.say = say_line,

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "record/event_list.h"
 #include "record/recorder.h"
 
 #define RECORD_OUTPUT_DEFAULT "sonde.prof"
@@ -36,9 +37,14 @@ struct record_request {
 	enum recorder_engine engine;
 	double overhead_most; /* share of the target's CPU time; 0: no limit */
 	enum recorder_clock clock;
+	struct event_list events; /* counted beside time */
+	bool lists_events;	  /* in place of a recording, print what events there are */
 	bool quiet; /* no progress and no last lines; what went wrong is said all the same */
 	bool hint;  /* end with the next command to type */
 };
+
+/* Frees what options have allocated. */
+void record_request_deinit(struct record_request *request);
 
 struct record_outcome {
 	bool recorded;	  /* the file is there and whole */

@@ -70,6 +70,28 @@ static void say_samples(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
+/* One line for each of the events beside time. */
+static void say_events(const struct recorder_result *r, struct strbuf *line)
+{
+	for (size_t i = 0; i < r->counted_count; i++) {
+		const struct recorder_counted *c = &r->counted[i];
+
+		strbuf_add(line, c->name);
+		strbuf_add(line, STR(": "));
+		if (c->events != UINT64_MAX) {
+			number_put(line, c->events);
+			strbuf_add(line, STR(" counted, "));
+		}
+		number_put(line, c->weight);
+		strbuf_add(line, STR(" in "));
+		count_put(line, c->samples, "sample");
+		strbuf_add(line, STR("; "));
+		number_put(line, c->lost);
+		strbuf_add(line, STR(" lost"));
+		say(line);
+	}
+}
+
 static void say_kernel(const struct recorder_result *r, struct strbuf *line)
 {
 	if (r->kernel_frames)
@@ -258,6 +280,7 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 	say_trouble(summary->result, &line);
 	if (!quiet) {
 		say_samples(summary->result, &line);
+		say_events(summary->result, &line);
 		say_kernel(summary->result, &line);
 		say_truncated(summary->result, &line);
 		say_nameless(summary, &line);

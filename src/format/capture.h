@@ -59,7 +59,13 @@ enum capture_counter {
 };
 
 /* Weights a sample can have. */
-#define CAPTURE_METRIC_MAX 8
+#define CAPTURE_METRIC_MAX 16
+/*
+ * Counters of metric n, whose weights are numbers of events: its samples that were lost, and the
+ * events that there were, to which its weights should come.
+ */
+#define CAPTURE_METRIC_LOST(n)	  (256 + (n))
+#define CAPTURE_METRIC_COUNTED(n) (512 + (n))
 /* "Not known" among ids of 32 bits. */
 #define CAPTURE_NO_ID UINT32_MAX
 

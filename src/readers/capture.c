@@ -7,6 +7,7 @@
  */
 #include "readers/readers.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -49,6 +50,9 @@ struct capture {
 	thread_id unknown_thread; /* NO_ID until needed */
 	uint64_t facts[128];	  /* by key; UINT64_MAX: not there */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
+	/* Of each of the file's metrics. */
+	uint64_t metric_lost[CAPTURE_METRIC_MAX], metric_counted[CAPTURE_METRIC_MAX];
+	uint64_t metric_sum[CAPTURE_METRIC_MAX];
 	bool has_symbols, has_end;
 	bool is_real; /* real time was asked for */
 	uint64_t end_samples, end_dropped;
@@ -120,6 +124,16 @@ static void read_metrics(struct capture *c, struct cursor *payload)
 	}
 }
 
+static void read_metric_counter(struct capture *c, const struct capture_count *row)
+{
+	for (uint32_t i = 0; i < CAPTURE_METRIC_MAX; i++) {
+		if (row->counter == CAPTURE_METRIC_LOST(i))
+			c->metric_lost[i] = row->value;
+		if (row->counter == CAPTURE_METRIC_COUNTED(i))
+			c->metric_counted[i] = row->value;
+	}
+}
+
 static void read_counters(struct capture *c, struct cursor *payload)
 {
 	struct capture_count row;
@@ -127,6 +141,8 @@ static void read_counters(struct capture *c, struct cursor *payload)
 	while (capture_get_count(payload, &row))
 		if (row.counter < CAPTURE_COUNTER_COUNT)
 			c->counters[row.counter] = row.value;
+		else
+			read_metric_counter(c, &row);
 }
 
 static void put_task(struct capture *c, struct tasks *tasks, struct task task)
@@ -202,8 +218,10 @@ static void add_sample(struct capture *c, const struct capture_sample *sample, t
 	stack_id stack = capture_tree_stack(&c->tree, sample->node, &flags);
 
 	/* Metrics of the same name and unit are one. */
-	for (uint32_t i = 0; i < metric_count; i++)
+	for (uint32_t i = 0; i < metric_count; i++) {
 		weight[c->metric_ids[i].i] = sample->weight[i];
+		c->metric_sum[i] += (uint64_t)sample->weight[i];
+	}
 	if (c->counts_samples)
 		weight[c->samples_metric.i] = 1;
 	builder_sample(c->builder, stack, thread, sample->time_ns, weight);
@@ -476,6 +494,28 @@ static void note_estimates(struct capture *c)
 			100 * (share < 1 ? share : 1));
 }
 
+/* A metric's samples stand for so many of a hundred events: within this it is as good as all. */
+#define COUNTED_PERCENT_LEAST 98
+#define COUNTED_PERCENT_MOST  102
+
+static void note_metric(struct capture *c, size_t i)
+{
+	struct str name = c->metric_names.data[i];
+	uint64_t sum = c->metric_sum[i], counted = c->metric_counted[i];
+	double percent = counted ? 100 * (double)sum / (double)counted : 100;
+
+	if (c->metric_lost[i])
+		builder_note(c->builder, NOTE_LOST, c->metric_lost[i],
+			c->metric_lost[i] == 1
+				? "a sample of %.*s was lost: the ring buffer was full"
+				: "samples of %.*s were lost: the ring buffer was full",
+			STR_ARG(name));
+	if (percent < COUNTED_PERCENT_LEAST || percent > COUNTED_PERCENT_MOST)
+		builder_note(c->builder, NOTE_GUESSED, counted,
+			"%.*s were counted, the samples stand for %" PRIu64 " of them",
+			STR_ARG(name), sum);
+}
+
 static void note_loss(struct capture *c)
 {
 	if (!c->has_end)
@@ -492,6 +532,8 @@ static void note_loss(struct capture *c)
 	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
 		note(c, &counter_troubles[i], c->counters[i]);
 	note_estimates(c);
+	for (size_t i = 0; i < c->metric_names.count; i++)
+		note_metric(c, i);
 }
 
 /* How much of an object's code has names. */

@@ -4,7 +4,7 @@
 #include "record/capture_batch.h"
 
 /*
- * At most so many of each wait: what they can take at worst (28 bytes a node, 114 a sample) stays
+ * At most so many of each wait: what they can take at worst (28 bytes a node, 194 a sample) stays
  * below CAPTURE_RAW_MAX.
  */
 enum {

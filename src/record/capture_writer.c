@@ -33,7 +33,9 @@ struct capture_writer {
 	uint32_t metric_count;
 	uint64_t last_write_ns;
 	uint64_t samples, dropped;
-	uint64_t counters[CAPTURE_COUNTER_COUNT]; /* as they are in the file, or 0 */
+	/* As they are in the file, or 0. */
+	uint64_t counters[CAPTURE_COUNTER_COUNT];
+	uint64_t metric_lost[CAPTURE_METRIC_MAX], metric_counted[CAPTURE_METRIC_MAX];
 };
 
 struct error *capture_writer_create(const char *path, struct capture_writer **writer)
@@ -170,13 +172,27 @@ void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t 
 	capture_samples_add(w->batch.samples, &sample, w->metric_count);
 }
 
-void capture_writer_counter(struct capture_writer *w, enum capture_counter counter, uint64_t value)
+static void put_count(struct capture_writer *w, uint64_t *written, uint32_t counter, uint64_t value)
 {
-	if (w->counters[counter] == value || !writer_accepts(w))
+	if (*written == value || !writer_accepts(w))
 		return;
-	w->counters[counter] = value;
+	*written = value;
 	capture_put_count(
 		&w->batch.rows[CAPTURE_CHUNK_COUNTERS], &(struct capture_count){counter, value});
+}
+
+void capture_writer_counter(struct capture_writer *w, enum capture_counter counter, uint64_t value)
+{
+	put_count(w, &w->counters[counter], counter, value);
+}
+
+void capture_writer_metric_counts(
+	struct capture_writer *w, uint32_t metric, uint64_t lost, uint64_t counted)
+{
+	assert(metric < CAPTURE_METRIC_MAX);
+	put_count(w, &w->metric_lost[metric], CAPTURE_METRIC_LOST(metric), lost);
+	if (counted != UINT64_MAX)
+		put_count(w, &w->metric_counted[metric], CAPTURE_METRIC_COUNTED(metric), counted);
 }
 
 void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t obj_addr,

@@ -64,6 +64,12 @@ void capture_writer_metric(
  * again costs nothing.
  */
 void capture_writer_counter(struct capture_writer *w, enum capture_counter counter, uint64_t value);
+/*
+ * The same of a metric whose weights are numbers of events: samples of it lost so far, and events
+ * that there were (UINT64_MAX: not known).
+ */
+void capture_writer_metric_counts(
+	struct capture_writer *w, uint32_t metric, uint64_t lost, uint64_t counted);
 /* The frames at an address of an object, innermost first, count >= 1; count 0 is not written. */
 void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t obj_addr,
 	const struct capture_symbol_frame *frames, uint32_t count);

@@ -69,8 +69,9 @@ struct error *engine_open(const struct engine_setup *setup, struct engine **engi
 	err = open_perf(setup, engine);
 	if (!err)
 		return NULL;
+	/* The library samples time only. */
 	if (setup->options->engine == RECORDER_ENGINE_AUTO && is_refusal(err) &&
-		setup->target->kind == TARGET_COMMAND)
+		setup->target->kind == TARGET_COMMAND && setup->options->counter_count == 0)
 		return open_agent_instead(setup, err, engine);
 	return refusal_of(setup->target, err);
 }

@@ -31,6 +31,11 @@ struct engine_counts {
 	bool kernel;	     /* whether code in the kernel is sampled */
 	bool by_use; /* samples weigh the CPU time that was used, not the interval; cpu_ns in all */
 	uint32_t left_out; /* threads of attached processes that are not sampled */
+	/* Of the events beside time. */
+	struct {
+		uint64_t events; /* that there were; UINT64_MAX: not known */
+		uint64_t lost;	 /* samples of them */
+	} counters[CAPTURE_METRIC_MAX];
 };
 
 struct engine;

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "record/clock_choice.h"
+#include "record/counter_pace.h"
 #include "record/engine.h"
 #include "record/exact.h"
 #include "record/perf_attach.h"
@@ -73,7 +74,8 @@ struct engine_perf {
 	uint64_t stolen_ns;
 	uint32_t halvings;
 	struct switches switches;
-	uint64_t sampled_ns;	/* when the last sample was taken */
+	struct counter_pace paces[CAPTURE_METRIC_MAX]; /* of the counters */
+	uint64_t sampled_ns;			       /* when the last sample was taken */
 	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
 	uint64_t reads;		/* of the live process, at the last look */
 	uint64_t hung_up_ns;	/* when the events were first seen hung up; 0: they are not */
@@ -138,6 +140,7 @@ static void take_loss(struct engine_perf *e, const struct perf_event_header *hea
 		break;
 	case PERF_STREAM_SWITCHES:	/* each is noticed by itself */
 	case PERF_STREAM_SWITCH_STACKS: /* blocks without one are estimated */
+	case PERF_STREAM_COUNTERS:	/* the events tell */
 	case PERF_STREAM_COUNT:
 		break;
 	}
@@ -210,25 +213,61 @@ static uint64_t rest_bytes(const struct engine_perf *e)
 	return bytes;
 }
 
-static void take_sample(struct engine_perf *e, const struct perf_event_header *header)
+static void take_price(struct engine_perf *e, const struct perf_sample *sample)
 {
-	const struct perf_source *source;
+	e->stolen_ns += e->price.sample_ns +
+			e->price.kilobyte_ns * (sample->stack_size + rest_bytes(e)) / 1024;
+}
+
+static void take_counter(struct engine_perf *e, const struct perf_event_header *header,
+	const struct perf_source *source)
+{
+	const struct perf_gear *gear = perf_event_set_gear(&e->events, source);
+	bool has_chain = e->events.grant.kernel;
 	struct perf_sample sample;
 
+	if (!gear)
+		return;
+	struct counter_pace *pace = &e->paces[gear->counter];
+
+	if (!(gear->period ? perf_record_sample_of_period(header, has_chain, gear->period, &sample)
+			   : perf_record_sample(header, has_chain, &sample)) ||
+		!is_ours(e, &sample))
+		return;
+	take_price(e, &sample);
+	if (is_double(e, source, sample.pid, sample.tid, sample.time_ns))
+		return;
+	uint64_t reads = e->recording->snapshot.memory.read_count;
+
+	recording_take_counter(e->recording, &sample, gear->counter);
+	/* Whether stacks are deep is for the clock to say: these come from odd places, too. */
+	e->reads += e->recording->snapshot.memory.read_count - reads;
+	/* Others are from before the last change. */
+	if (gear->period && gear->gear == pace->gear && counter_pace_sample(pace, sample.time_ns))
+		perf_event_set_shift(&e->events, gear->counter, pace->gear);
+}
+
+static void take_sample(struct engine_perf *e, const struct perf_event_header *header)
+{
+	const struct perf_source *source =
+		perf_event_set_find(&e->events, perf_record_event_id(header));
+	enum perf_stream stream = perf_event_set_stream(&e->events, e->merge.current->ring);
+	struct perf_sample sample;
+
+	if (stream == PERF_STREAM_COUNTERS) {
+		take_counter(e, header, source);
+		return;
+	}
 	if (!perf_record_sample(header, e->events.grant.kernel, &sample))
 		return;
 	if (!is_ours(e, &sample)) {
 		e->passed_over++;
 		return;
 	}
-	e->stolen_ns += e->price.sample_ns +
-			e->price.kilobyte_ns * (sample.stack_size + rest_bytes(e)) / 1024;
-	source = perf_event_set_find(&e->events, sample.event_id);
+	take_price(e, &sample);
 	if (is_double(e, source, sample.pid, sample.tid, sample.time_ns))
 		return;
-	if (source && source->role == PERF_ROLE_COUNTER)
-		recording_take_counter(e->recording, &sample, source->index);
-	else if (source && source->role == PERF_ROLE_SWITCH_STACK)
+	if (stream == PERF_STREAM_SWITCH_STACKS)
 		take_switch_stack(e, &sample);
 	else
 		take_clock(e, &sample);
@@ -389,12 +428,23 @@ static void watch_quick(struct engine_perf *e)
 	e->is_quick = false;
 }
 
+/* Counters with few samples get shorter periods. */
+static void watch_counters(struct engine_perf *e)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	for (uint32_t i = 0; i < e->events.spec.counter_count; i++)
+		if (counter_pace_look(&e->paces[i], now_ns))
+			perf_event_set_shift(&e->events, i, e->paces[i].gear);
+}
+
 static void watch(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
 
 	watch_short_lives(e);
 	watch_quick(e);
+	watch_counters(e);
 	if (e->hung_up_ns == 0 && !e->events.is_wide && perf_event_set_hung_up(&e->events))
 		e->hung_up_ns = clock_monotonic_ns();
 }
@@ -432,6 +482,16 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.rate_changed = e->rate_changed,
 		.kernel = e->events.grant.kernel,
 	};
+	for (uint32_t i = 0; i < e->events.spec.counter_count; i++) {
+		struct perf_counted counted = event_counts(e).counters[i];
+
+		counts->counters[i].lost = counted.lost;
+		/* Where a thread has the events twice, or others have them too, they say more. */
+		counts->counters[i].events =
+			e->attached.doubles || (e->events.is_wide && !e->everybody)
+				? UINT64_MAX
+				: counted.events;
+	}
 }
 
 static bool has_ended(struct engine *engine)
@@ -473,6 +533,8 @@ static void merge_rings(struct engine_perf *e)
 		/* A stack is that of the switch which comes next. */
 		if (cpu->anchor_fd[PERF_STREAM_SWITCH_STACKS] >= 0)
 			ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_SWITCH_STACKS]);
+		if (cpu->anchor_fd[PERF_STREAM_COUNTERS] >= 0)
+			ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_COUNTERS]);
 		if (cpu->anchor_fd[PERF_STREAM_SWITCHES] >= 0)
 			ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_SWITCHES]);
 	}
@@ -587,6 +649,11 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	e->options = setup->options;
 	e->price = setup->price;
 	e->everybody = setup->target->kind == TARGET_MACHINE;
+	spec.counters = setup->options->counters;
+	spec.counter_count = setup->options->counter_count;
+	for (size_t i = 0; i < spec.counter_count; i++)
+		if (perf_counter_gears(&spec.counters[i]) > 1)
+			e->paces[i].frequency_hz = spec.counters[i].frequency_hz;
 	clock_choice_init(&e->choice);
 	if (setup->options->engine == RECORDER_ENGINE_EXACT)
 		open_exact(e);

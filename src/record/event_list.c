@@ -23,6 +23,28 @@ void event_list_deinit(struct event_list *list)
 	*list = (struct event_list){0};
 }
 
+const struct perf_counter *event_list_counters(const struct event_list *list)
+{
+	struct perf_counter *counters;
+
+	if (list->specs.count == 0)
+		return NULL;
+	counters = ARENA_ARRAY(list->arena, struct perf_counter, list->specs.count);
+	for (size_t i = 0; i < list->specs.count; i++) {
+		const struct event_spec *spec = &list->specs.data[i];
+
+		counters[i] = (struct perf_counter){
+			.name = spec->name,
+			.unit = spec->unit,
+			.type = spec->type,
+			.config = spec->config,
+			.period = spec->period,
+			.frequency_hz = spec->frequency_hz,
+		};
+	}
+	return counters;
+}
+
 /* Takes what stands before the next `end` off the start of rest, and the `end` too. */
 static struct str take_until(struct str *rest, char end)
 {

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "record/event_names.h"
+#include "record/perf_attr.h"
 
 /* Samples a second of an event, where nothing else is asked for. */
 #define EVENT_FREQUENCY_DEFAULT 1000u
@@ -44,6 +45,9 @@ void event_list_deinit(struct event_list *list);
  * list then has the events before that one.
  */
 must_use struct error *event_list_add(struct event_list *list, const char *text);
+
+/* What to open for them, in their order; lives as the list does. */
+const struct perf_counter *event_list_counters(const struct event_list *list);
 
 /*
  * Where the kernel tells about tracepoints, "/sys/kernel/tracing/events" or where it is mounted

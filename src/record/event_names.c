@@ -15,10 +15,11 @@
 #include "base/compiler.h"
 #include "base/nearest.h"
 
-#define SOFTWARE(name_, alias_, config_, in_kernel_, help_)                                        \
+#define SOFTWARE(name_, alias_, config_, in_kernel_, is_rare_, help_)                              \
 	{                                                                                          \
 		.name = (name_), .alias = (alias_), .help = (help_), .kind = EVENT_SOFTWARE,       \
-		.type = PERF_TYPE_SOFTWARE, .config = (config_), .in_kernel = (in_kernel_)         \
+		.type = PERF_TYPE_SOFTWARE, .config = (config_), .in_kernel = (in_kernel_),        \
+		.is_rare = (is_rare_)                                                              \
 	}
 #define HARDWARE(name_, alias_, config_, help_)                                                    \
 	{                                                                                          \
@@ -27,19 +28,19 @@
 	}
 
 static const struct event_name plain[] = {
-	SOFTWARE("page-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS, false,
+	SOFTWARE("page-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS, false, false,
 		"memory touched that was not mapped yet"),
-	SOFTWARE("minor-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MIN, false,
+	SOFTWARE("minor-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MIN, false, false,
 		"page faults that needed no disk"),
-	SOFTWARE("major-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false,
+	SOFTWARE("major-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, false,
 		"page faults that waited for the disk"),
-	SOFTWARE("context-switches", "cs", PERF_COUNT_SW_CONTEXT_SWITCHES, true,
+	SOFTWARE("context-switches", "cs", PERF_COUNT_SW_CONTEXT_SWITCHES, true, false,
 		"times that a thread left its CPU"),
-	SOFTWARE("cpu-migrations", "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, true,
+	SOFTWARE("cpu-migrations", "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, true, false,
 		"times that a thread came to another CPU"),
-	SOFTWARE("alignment-faults", NULL, PERF_COUNT_SW_ALIGNMENT_FAULTS, false,
+	SOFTWARE("alignment-faults", NULL, PERF_COUNT_SW_ALIGNMENT_FAULTS, false, true,
 		"accesses that the kernel had to mend; never on x86"),
-	SOFTWARE("emulation-faults", NULL, PERF_COUNT_SW_EMULATION_FAULTS, false,
+	SOFTWARE("emulation-faults", NULL, PERF_COUNT_SW_EMULATION_FAULTS, false, true,
 		"instructions that the kernel had to mend; never on x86"),
 	HARDWARE("cycles", "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES,
 		"of the processor's clock, as it goes"),

@@ -31,6 +31,7 @@ struct event_name {
 	uint32_t type;	 /* PERF_TYPE_… */
 	uint64_t config; /* PERF_COUNT_… */
 	bool in_kernel;	 /* happens in kernel code only: takes the right to sample there */
+	bool is_rare;	 /* does not happen on most machines */
 };
 
 /* How many there are, the software events first. */

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/counter_pace.h"
 #include "record/perf_record.h"
 
 /* Between the samples of the event that is only tried. */
@@ -97,17 +98,40 @@ void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_gran
 	attr->sample_period = period;
 }
 
-void perf_attr_counter(struct perf_event_attr *attr, const struct perf_grant *grant,
-	const struct perf_counter *counter, uint32_t stack_bytes)
+bool perf_counter_is_software(const struct perf_counter *counter)
 {
+	return counter->type == PERF_TYPE_SOFTWARE || counter->type == PERF_TYPE_TRACEPOINT;
+}
+
+uint32_t perf_counter_gears(const struct perf_counter *counter)
+{
+	return perf_counter_is_software(counter) && counter->period == 0 ? COUNTER_GEARS : 1;
+}
+
+uint64_t perf_counter_period(const struct perf_counter *counter, uint32_t gear)
+{
+	if (counter->period > 0 || !perf_counter_is_software(counter))
+		return counter->period;
+	return counter_gear_period(gear);
+}
+
+void perf_attr_counter(struct perf_event_attr *attr, const struct perf_grant *grant,
+	const struct perf_counter *counter, uint32_t gear, uint32_t stack_bytes)
+{
+	uint64_t period = perf_counter_period(counter, gear);
+
 	attr_init(attr, grant, counter->config);
 	attr_sample(attr, grant, stack_bytes);
 	attr->type = counter->type;
 	attr->config1 = counter->config1;
 	attr->config2 = counter->config2;
-	attr->freq = counter->period == 0;
-	if (counter->period > 0)
-		attr->sample_period = counter->period;
+	/* More events than the processor has counters take turns: these tell for how long. */
+	attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	if (perf_counter_is_software(counter))
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+	attr->freq = period == 0;
+	if (period > 0)
+		attr->sample_period = period;
 	else
 		attr->sample_freq = counter->frequency_hz;
 }

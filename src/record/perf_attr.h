@@ -29,6 +29,17 @@ struct perf_counter {
 	uint64_t frequency_hz;
 };
 
+/*
+ * Whether the kernel counts the event itself.  It then has no say in its period: a frequency is
+ * kept by the choice among COUNTER_GEARS events of fixed periods (see record/counter_pace.h), and
+ * samples do not tell their period, as the kernel would then sample every single event.
+ */
+bool perf_counter_is_software(const struct perf_counter *counter);
+/* Of how many events, one running at a time, the counter is made. */
+uint32_t perf_counter_gears(const struct perf_counter *counter);
+/* The period in a gear; 0: the kernel chooses it. */
+uint64_t perf_counter_period(const struct perf_counter *counter, uint32_t gear);
+
 /* What the kernel granted. */
 struct perf_grant {
 	bool kernel;	      /* samples in the kernel, with its frames */
@@ -56,7 +67,7 @@ void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_gran
 	uint32_t stack_bytes, uint64_t period);
 /* Stopped. */
 void perf_attr_counter(struct perf_event_attr *attr, const struct perf_grant *grant,
-	const struct perf_counter *counter, uint32_t stack_bytes);
+	const struct perf_counter *counter, uint32_t gear, uint32_t stack_bytes);
 
 /* perf_event_open; cpu -1: any, pid 0: ourselves, -1: everybody. The fd, or -1 and errno. */
 int perf_attr_open(struct perf_event_attr *attr, pid_t pid, int cpu);

@@ -53,6 +53,8 @@ static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream st
 	switch (stream) {
 	case PERF_STREAM_SAMPLES:
 		return size;
+	case PERF_STREAM_COUNTERS:
+		return size / 4;
 	case PERF_STREAM_SWITCHES:
 	case PERF_STREAM_SWITCH_STACKS:
 		return size / 8;
@@ -74,6 +76,8 @@ static bool has_stream(const struct perf_event_set *set, enum perf_stream stream
 {
 	if (stream == PERF_STREAM_SWITCH_STACKS)
 		return perf_event_set_has_switch_stacks(set);
+	if (stream == PERF_STREAM_COUNTERS)
+		return set->spec.counter_count > 0;
 	return stream != PERF_STREAM_SWITCHES || set->spec.switches;
 }
 
@@ -89,7 +93,7 @@ static void cpu_close(struct perf_event_cpu *cpu)
 /* 0, or an errno; ENODEV: the CPU is not there. */
 static int cpu_open(const struct perf_event_set *set, struct perf_event_cpu *cpu, int number)
 {
-	*cpu = (struct perf_event_cpu){.number = number, .anchor_fd = {-1, -1, -1, -1}};
+	*cpu = (struct perf_event_cpu){.number = number, .anchor_fd = {-1, -1, -1, -1, -1}};
 	for (enum perf_stream s = 0; s < PERF_STREAM_COUNT; s++) {
 		struct perf_event_attr attr;
 		int code = 0;
@@ -212,6 +216,19 @@ static void plan_clocks(struct perf_event_set *set)
 		large < STACK_BYTES_SMALL ? large : STACK_BYTES_SMALL};
 }
 
+static void plan_gears(struct perf_event_set *set)
+{
+	for (uint32_t i = 0; i < set->spec.counter_count; i++) {
+		const struct perf_counter *counter = &set->spec.counters[i];
+
+		for (uint32_t g = 0; g < perf_counter_gears(counter); g++)
+			vec_push(&set->gears, (struct perf_gear){i, g,
+						      perf_counter_is_software(counter)
+							      ? perf_counter_period(counter, g)
+							      : 0});
+	}
+}
+
 /* ---- events ---- */
 
 static enum perf_stream stream_of(enum perf_role role)
@@ -223,8 +240,9 @@ static enum perf_stream stream_of(enum perf_role role)
 		return PERF_STREAM_SWITCHES;
 	case PERF_ROLE_SWITCH_STACK:
 		return PERF_STREAM_SWITCH_STACKS;
-	case PERF_ROLE_CLOCK:
 	case PERF_ROLE_COUNTER:
+		return PERF_STREAM_COUNTERS;
+	case PERF_ROLE_CLOCK:
 		break;
 	}
 	return PERF_STREAM_SAMPLES;
@@ -240,12 +258,31 @@ static bool runs(const struct perf_event_set *set, struct perf_source source)
 {
 	if (source.role == PERF_ROLE_SWITCH_STACK)
 		return source.index == set->thinning || set->stack_rates == 1;
+	if (source.role == PERF_ROLE_COUNTER) {
+		const struct perf_gear *gear = &set->gears.data[source.index];
+
+		return gear->gear == set->gear_of[gear->counter];
+	}
 	return source.role != PERF_ROLE_CLOCK || source.index == set->clock;
 }
 
 static uint64_t stack_period(const struct perf_event_set *set, uint32_t index)
 {
 	return set->stack_rates == 1 ? STACK_PERIOD_SLIM : stack_periods[index];
+}
+
+static uint32_t small_or_less(const struct perf_event_set *set)
+{
+	uint32_t most = set->grant.stack_bytes;
+
+	return most < STACK_BYTES_SMALL ? most : STACK_BYTES_SMALL;
+}
+
+static void attr_for_gear(const struct perf_event_set *set, const struct perf_gear *gear,
+	struct perf_event_attr *attr)
+{
+	perf_attr_counter(attr, &set->grant, &set->spec.counters[gear->counter], gear->gear,
+		small_or_less(set));
 }
 
 static void attr_for(
@@ -264,14 +301,11 @@ static void attr_for(
 		perf_attr_switch(attr, grant);
 		break;
 	case PERF_ROLE_SWITCH_STACK:
-		perf_attr_switch_stack(attr, grant,
-			grant->stack_bytes < STACK_BYTES_SMALL ? grant->stack_bytes
-							       : STACK_BYTES_SMALL,
-			stack_period(set, source.index));
+		perf_attr_switch_stack(
+			attr, grant, small_or_less(set), stack_period(set, source.index));
 		break;
 	case PERF_ROLE_COUNTER:
-		perf_attr_counter(
-			attr, grant, &set->spec.counters[source.index], grant->stack_bytes);
+		attr_for_gear(set, &set->gears.data[source.index], attr);
 		break;
 	}
 }
@@ -341,7 +375,7 @@ static void plan_task(
 	(*wanted)[1] = (struct role_count){PERF_ROLE_SWITCH, spec->switches};
 	(*wanted)[2] = (struct role_count){PERF_ROLE_SWITCH_STACK,
 		perf_event_set_has_switch_stacks(set) ? set->stack_rates : 0};
-	(*wanted)[3] = (struct role_count){PERF_ROLE_COUNTER, spec->counter_count};
+	(*wanted)[3] = (struct role_count){PERF_ROLE_COUNTER, set->gears.count};
 	(*wanted)[4] = (struct role_count){PERF_ROLE_CLOCK, clocks ? set->clock_count : 0};
 }
 
@@ -418,9 +452,11 @@ struct error *perf_event_set_prepare(
 	if (code)
 		return error_system(code, "perf_event_open");
 	err = open_largest_rings(set);
-	if (!err)
-		plan_clocks(set);
-	return err;
+	if (err)
+		return err;
+	plan_clocks(set);
+	plan_gears(set);
+	return NULL;
 }
 
 void perf_event_set_slim(struct perf_event_set *set)
@@ -453,6 +489,7 @@ void perf_event_set_close(struct perf_event_set *set)
 {
 	drop_events(set, 0);
 	vec_deinit(&set->events);
+	vec_deinit(&set->gears);
 	close_rings(set);
 }
 
@@ -485,29 +522,12 @@ enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const s
 
 /* ---- while it runs ---- */
 
-/* What read(2) of an event gives with our read_format. */
-struct event_count {
-	uint64_t value, lost;
-};
-
-static struct event_count read_count(int fd)
-{
-	struct event_count count = {0};
-
-	/* Without PERF_FORMAT_LOST it is the first number alone. */
-	if (read(fd, &count, sizeof(count)) < (ssize_t)sizeof(count.value))
-		count = (struct event_count){0};
-	return count;
-}
-
-/* Closes the events before `end`, and remembers what they have lost. */
+/* Closes the events before `end`, and remembers what they have counted. */
 static void drop_first_events(struct perf_event_set *set, size_t end)
 {
-	for (size_t i = 0; i < end; i++) {
-		if (is_sampler(set->events.data[i].source))
-			set->lost_before += read_count(set->events.data[i].fd).lost;
+	perf_event_set_remember(set, end);
+	for (size_t i = 0; i < end; i++)
 		close(set->events.data[i].fd);
-	}
 	set->events.count -= end;
 	memmove(set->events.data, set->events.data + end,
 		set->events.count * sizeof(*set->events.data));
@@ -584,23 +604,12 @@ void perf_event_set_thin(struct perf_event_set *set, double stacks_hz, double sw
 	switch_samplers(set, 0);
 }
 
-struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set)
+void perf_event_set_shift(struct perf_event_set *set, uint32_t counter, uint32_t gear)
 {
-	struct perf_event_counts sum = {.lost = set->lost_before};
-
-	for (size_t i = 0; i < set->events.count; i++) {
-		const struct perf_event *event = &set->events.data[i];
-
-		if (!is_sampler(event->source))
-			continue;
-		struct event_count count = read_count(event->fd);
-
-		if (stream_of(event->source.role) == PERF_STREAM_SAMPLES)
-			sum.lost += count.lost;
-		if (event->source.role == PERF_ROLE_CLOCK)
-			sum.cpu_ns += count.value;
-	}
-	return sum;
+	if (set->gear_of[counter] == gear)
+		return;
+	set->gear_of[counter] = gear;
+	switch_samplers(set, 0);
 }
 
 bool perf_event_set_hung_up(const struct perf_event_set *set)

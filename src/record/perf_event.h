@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "format/capture.h"
 #include "record/exact.h"
 #include "record/perf_attr.h"
 #include "record/ring.h"
@@ -29,6 +30,7 @@ enum perf_stream {
 	PERF_STREAM_TRACK,
 	PERF_STREAM_SWITCHES,
 	PERF_STREAM_SWITCH_STACKS,
+	PERF_STREAM_COUNTERS,
 	PERF_STREAM_COUNT
 };
 
@@ -38,7 +40,7 @@ enum perf_role {
 	PERF_ROLE_TRACK,
 	PERF_ROLE_SWITCH,	/* reports when tasks leave their CPU and come back */
 	PERF_ROLE_SWITCH_STACK, /* samples them when they leave; index: how thinly */
-	PERF_ROLE_COUNTER,	/* index: which of the spec's */
+	PERF_ROLE_COUNTER,	/* index: of the set's gears */
 };
 
 struct perf_source {
@@ -61,6 +63,13 @@ struct perf_event_cpu {
 	struct ring ring[PERF_STREAM_COUNT];
 };
 
+/* One of the events that a counter is made of. */
+struct perf_gear {
+	uint32_t counter; /* which of the spec's */
+	uint32_t gear;
+	uint64_t period; /* 0: samples tell theirs */
+};
+
 #define PERF_CLOCK_MAX 9
 #define PERF_NO_CLOCK  UINT32_MAX
 
@@ -78,6 +87,18 @@ struct perf_event_spec {
 	struct exact *exact; /* to be run at each sample; NULL: none is */
 };
 
+/* Of one of the counters. */
+struct perf_counted {
+	uint64_t events; /* that there were */
+	uint64_t lost;	 /* samples of them */
+};
+
+struct perf_event_counts {
+	uint64_t cpu_ns; /* of all processes, those still alive too; means nothing if wide */
+	uint64_t lost;	 /* samples, but for stacks at switches, that found no room; 0: not told */
+	struct perf_counted counters[CAPTURE_METRIC_MAX];
+};
+
 struct perf_event_set {
 	struct perf_event_spec spec;
 	struct perf_grant grant;
@@ -85,14 +106,16 @@ struct perf_event_set {
 	VEC(struct perf_event) events;		  /* on the recorded tasks */
 	struct perf_clock clocks[PERF_CLOCK_MAX]; /* at each rate one for each size of copy */
 	uint32_t clock_count;
-	uint32_t size_count;  /* of copies: the large one, perhaps a small one */
-	uint32_t quick;	      /* the quick one; PERF_NO_CLOCK: there is none */
-	uint32_t chosen;      /* by perf_event_set_choose */
-	uint32_t clock;	      /* the one that runs */
-	uint32_t rank;	      /* of the last task */
-	uint64_t lost_before; /* by events that are closed */
-	uint32_t stack_rates; /* at how many rates stacks at switches can be taken */
-	uint32_t thinning;    /* the one of them that holds; 0: each */
+	uint32_t size_count;		 /* of copies: the large one, perhaps a small one */
+	uint32_t quick;			 /* the quick one; PERF_NO_CLOCK: there is none */
+	uint32_t chosen;		 /* by perf_event_set_choose */
+	uint32_t clock;			 /* the one that runs */
+	uint32_t rank;			 /* of the last task */
+	struct perf_event_counts before; /* of events that are closed, but for the CPU time */
+	uint32_t stack_rates;		 /* at how many rates stacks at switches can be taken */
+	uint32_t thinning;		 /* the one of them that holds; 0: each */
+	VEC(struct perf_gear) gears;	 /* of all counters */
+	uint32_t gear_of[CAPTURE_METRIC_MAX]; /* [counter] the gear that runs */
 	bool is_wide;	 /* the clocks are the CPUs', not the tasks': all processes are sampled */
 	bool tracks_all; /* and so are the trackers */
 	bool is_stopped; /* no event samples */
@@ -157,12 +180,19 @@ bool perf_event_set_has_switch_stacks(const struct perf_event_set *set);
  */
 void perf_event_set_thin(struct perf_event_set *set, double stacks_hz, double switches_hz);
 
-struct perf_event_counts {
-	uint64_t cpu_ns; /* of all processes, those still alive too; means nothing if wide */
-	uint64_t lost;	 /* samples, but for stacks at switches, that found no room; 0: not told */
-};
 /* Asks each event, which interrupts the threads that run. */
 struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set);
+/* Keeps what the first `end` events have counted, as they are to be closed. */
+void perf_event_set_remember(struct perf_event_set *set, size_t end);
+/*
+ * The gear that a sample in a ring of counters is of, by the event that it names, or NULL.  Of two
+ * software events of one kind the kernel gives both samples the id of the first, so a counter of
+ * context switches may have that of the stacks at switches: it then is of the gear that runs.
+ */
+const struct perf_gear *perf_event_set_gear(
+	const struct perf_event_set *set, const struct perf_source *source);
+/* Lets another gear of the counter run. */
+void perf_event_set_shift(struct perf_event_set *set, uint32_t counter, uint32_t gear);
 /* Whether the kernel has taken all clocks off their tasks: these are gone, or more powerful now. */
 bool perf_event_set_hung_up(const struct perf_event_set *set);
 /* Stops the sampling, or lets it go on. */

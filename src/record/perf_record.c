@@ -108,8 +108,14 @@ static void read_stack(struct cursor *c, struct perf_sample *sample)
 	sample->stack_size = filled;
 }
 
-bool perf_record_sample(
-	const struct perf_event_header *header, bool has_chain, struct perf_sample *sample)
+uint64_t perf_record_event_id(const struct perf_event_header *header)
+{
+	return word_at(header, sizeof(*header));
+}
+
+/* period: NULL: it is in the record. */
+static bool read_sample(const struct perf_event_header *header, bool has_chain,
+	const uint64_t *period, struct perf_sample *sample)
 {
 	struct cursor c = record_body(header);
 
@@ -121,7 +127,7 @@ bool perf_record_sample(
 	sample->pid = (int32_t)cursor_u32(&c);
 	sample->tid = (int32_t)cursor_u32(&c);
 	sample->time_ns = cursor_u64(&c);
-	sample->period = cursor_u64(&c);
+	sample->period = period ? *period : cursor_u64(&c);
 	if (has_chain)
 		read_chain(&c, sample);
 	/* 32-bit code has other registers and another unwinding: its frames are not known. */
@@ -132,6 +138,18 @@ bool perf_record_sample(
 	sample->has_user = abi == PERF_SAMPLE_REGS_ABI_64;
 	read_stack(&c, sample);
 	return cursor_ok(&c);
+}
+
+bool perf_record_sample(
+	const struct perf_event_header *header, bool has_chain, struct perf_sample *sample)
+{
+	return read_sample(header, has_chain, NULL, sample);
+}
+
+bool perf_record_sample_of_period(const struct perf_event_header *header, bool has_chain,
+	uint64_t period, struct perf_sample *sample)
+{
+	return read_sample(header, has_chain, &period, sample);
 }
 
 static void put_hex(char *out, const uint8_t *bytes, size_t size)

@@ -41,6 +41,11 @@ struct perf_sample {
 /* has_chain: whether the event was opened with PERF_SAMPLE_CALLCHAIN.  False: malformed. */
 bool perf_record_sample(
 	const struct perf_event_header *header, bool has_chain, struct perf_sample *sample);
+/* The same of an event without PERF_SAMPLE_PERIOD; the sample's period is then that given. */
+bool perf_record_sample_of_period(const struct perf_event_header *header, bool has_chain,
+	uint64_t period, struct perf_sample *sample);
+/* The event that a sample is of. */
+uint64_t perf_record_event_id(const struct perf_event_header *header);
 
 struct perf_mmap {
 	int64_t pid;

@@ -170,6 +170,9 @@ static void write_counters(struct recorder *r)
 	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;
 	for (uint32_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
 		capture_writer_counter(r->writer, (enum capture_counter)i, counters[i]);
+	for (uint32_t i = 0; i < r->options.counter_count; i++)
+		capture_writer_metric_counts(r->writer, r->recording.metrics.counters + i,
+			counts.counters[i].lost, counts.counters[i].events);
 }
 
 /* ---- the loop ---- */
@@ -327,7 +330,8 @@ static struct error *start(struct recorder *r)
 	err = engine_open(&setup, &r->engine);
 	if (err)
 		return err;
-	recording_measure(&r->recording, r->engine->has_real_clock, NULL, 0);
+	recording_measure(&r->recording, r->engine->has_real_clock, r->options.counters,
+		r->options.counter_count);
 	poll_set(r);
 	err = target_release(&r->target);
 	if (!err)
@@ -417,6 +421,20 @@ static bool sampling_has_ended(const struct recorder *r)
 	return any_lives && r->engine->ops->has_ended(r->engine);
 }
 
+static void fill_counted(const struct recorder *r, const struct engine_counts *counts,
+	struct recorder_result *result)
+{
+	result->counted_count = r->options.counter_count;
+	for (size_t i = 0; i < r->options.counter_count; i++)
+		result->counted[i] = (struct recorder_counted){
+			.name = r->options.counters[i].name,
+			.events = counts->counters[i].events,
+			.weight = r->recording.counter_weight[i],
+			.samples = r->recording.counter_samples[i],
+			.lost = counts->counters[i].lost,
+		};
+}
+
 static void fill_result(struct recorder *r, struct recorder_result *result)
 {
 	const struct recording *recording = &r->recording;
@@ -462,6 +480,7 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 	};
 	result->expected = expected_samples(r, counts.rate_changed, cpu_ns - result->kernel_cpu_ns);
 	memcpy(result->counters, recording->snapshot.counters, sizeof(result->counters));
+	fill_counted(r, &counts, result);
 }
 
 static void write_end(struct recorder *r, const struct recorder_result *result)

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "format/capture.h"
 #include "record/capture_writer.h"
+#include "record/perf_attr.h"
 #include "record/target.h"
 
 struct recorder;
@@ -43,6 +44,18 @@ enum recorder_clock {
 	RECORDER_CLOCK_REAL,
 };
 
+/* Events beside time, so that with the clocks' there are CAPTURE_METRIC_MAX metrics. */
+#define RECORDER_COUNTERS_MAX (CAPTURE_METRIC_MAX - 5)
+
+/* How one of the events beside time went. */
+struct recorder_counted {
+	struct str name;
+	uint64_t events;  /* that there were; UINT64_MAX: not known */
+	uint64_t weight;  /* of them in samples */
+	uint64_t samples; /* kept */
+	uint64_t lost;	  /* samples */
+};
+
 struct recorder_options {
 	enum recorder_engine engine;
 	enum target_kind kind; /* what is recorded: record/target.h */
@@ -54,6 +67,8 @@ struct recorder_options {
 	uint64_t interval_ns; /* between samples of CPU time */
 	double overhead_most; /* share of the target's CPU time that it may cost; 0: no matter */
 	enum recorder_clock clock;
+	const struct perf_counter *counters; /* [counter_count] events beside time; borrowed */
+	size_t counter_count;		     /* at most RECORDER_COUNTERS_MAX */
 	/* Called at most 10 times a second while the target runs; may be NULL. */
 	void (*progress)(void *context, const struct recorder_progress *progress);
 	void *progress_context;
@@ -87,6 +102,8 @@ struct recorder_result {
 	uint64_t unreached_cpu_ns;
 	bool by_use;	    /* samples weigh the CPU time that was used, not the interval */
 	bool kernel_frames; /* whether kernel frames could be recorded */
+	struct recorder_counted counted[RECORDER_COUNTERS_MAX]; /* as many as asked for */
+	size_t counted_count;
 };
 
 must_use struct error *recorder_create(

@@ -86,6 +86,8 @@ void recording_take_counter(struct recording *r, const struct perf_sample *sampl
 	struct snapshot_place place = snapshot_walk(&r->snapshot, sample);
 
 	weigh(weight, r->metrics.counters + counter, sample->period);
+	r->counter_samples[counter]++;
+	r->counter_weight[counter] += sample->period;
 	write_sample(r, sample->time_ns, place.thread, place.node, weight);
 }
 

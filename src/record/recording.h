@@ -36,6 +36,8 @@ struct recording {
 	uint64_t samples;    /* of the clock */
 	uint64_t sampled_ns; /* what they weigh */
 	uint64_t lost_sideband, throttled;
+	/* Of the events beside time: samples, and what they weigh. */
+	uint64_t counter_samples[CAPTURE_METRIC_MAX], counter_weight[CAPTURE_METRIC_MAX];
 };
 
 /* Begins now. */
