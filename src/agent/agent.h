@@ -92,6 +92,11 @@ void agent_maps_tell(struct agent_thread *t, uint32_t type);
 /* Tells it if the code at va is not among what was told last. */
 void agent_maps_notice(struct agent_thread *t, uint64_t va);
 
+/* ---- lock.c ---- */
+
+/* A thread of this process has that slot, or has it no more. */
+void agent_lock_note(uint32_t slot, bool is_own);
+
 /* ---- signals.c ---- */
 
 /* Begins to take our signal; the program keeps believing that it is its own. */

@@ -166,6 +166,7 @@ void agent_thread_begin(uint32_t kind, int32_t parent_pid, uint64_t low_va, uint
 	if (!agent_lane_take(&t->lane, (uint8_t *)agent_process.header, agent_process.slot_count,
 		    (uint32_t)start.tid))
 		return;
+	agent_lock_note(t->lane.number, true);
 	t->tid = (int)raw0(SYS_gettid);
 	t->stack_low_va = low_va;
 	t->stack_high_va = high_va;
@@ -202,6 +203,7 @@ static void thread_end(void *self)
 	agent_thread_account(t, AGENT_END);
 	t->active = false;
 	atomic_store(&t->lane.slot->pid, 0);
+	agent_lock_note(t->lane.number, false);
 	agent_thread_disarm(t);
 	agent_leave(t);
 }

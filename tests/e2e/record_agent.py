@@ -134,6 +134,17 @@ def test_bad_moments(folder):
 		r.check_whole(0.99)
 
 
+def test_a_program_that_locks_its_memory(folder):
+	program = recording.program(folder, "agent_busy")
+	if harness.run(program, "lock", 1).status == 77:
+		raise harness.Skip("not so much memory may be locked here")
+	r = record(folder, "sh", "-c", f"{program} lock 200 & sleep 0.3; cat /proc/$!/status; wait")
+	assert "done\n" in r.done.out, r.done
+	locked = [int(line.split()[1]) for line in r.done.out.splitlines() if line.startswith("VmLck")]
+	assert 0 < locked[0] < 200000, locked
+	assert r.share("closed_work") > 0.3
+
+
 def test_exec_storm(folder):
 	r = record(folder, "sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true || echo bad; i=$((i+1)); done")
 	assert r.done.out == "", r.done

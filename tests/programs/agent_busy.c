@@ -2,8 +2,9 @@
  * agent_busy WHAT ROUNDS: programs in which a signal may come at any bad moment.  "malloc":
  * allocates and frees in two threads.  "forks": children that end at once, by _exit and by exec of
  * true.  "fibers": works on stacks of its own making, by swapcontext.  "stack": a thread on a
- * stack that the program gave it.  "close": closes all descriptors that it did not open.  Prints
- * "done".
+ * stack that the program gave it.  "close": closes all descriptors that it did not open.  "lock":
+ * locks all of its memory, as programs do that must not wait for any, then works in two threads.
+ * Prints "done".
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -127,6 +128,11 @@ int main(int argc, char **argv)
 		given_stack();
 	if (strcmp(argv[1], "close") == 0) {
 		closefrom(3);
+		in_two_threads(closed_work);
+	}
+	if (strcmp(argv[1], "lock") == 0) {
+		if (mlockall(MCL_CURRENT) != 0)
+			return 77;
 		in_two_threads(closed_work);
 	}
 	puts("done");
