@@ -23,7 +23,9 @@
 #include "record/target.h"
 
 #define PROGRESS_NS (SECOND_NS / 10)
-#define LOOK_NS	    (SECOND_NS / 50)
+/* At first we look sooner: a short run is over by then.  It doubles until it is that. */
+#define PROGRESS_FIRST_NS (PROGRESS_NS / 32)
+#define LOOK_NS		  (SECOND_NS / 50)
 
 struct recorder {
 	struct recorder_options options;
@@ -35,6 +37,7 @@ struct recorder {
 	struct engine *engine;
 	pollfd_vec polled;		 /* the signals, then the engine's */
 	uint64_t progress_ns, target_ns; /* when to do these next */
+	uint64_t progress_step_ns;
 	struct budget budget;
 	uint32_t rate_changes;
 	bool stopped;			  /* the file can't be written: no more samples */
@@ -47,6 +50,7 @@ struct error *recorder_create(const struct recorder_options *options, struct rec
 	struct error *err;
 
 	r->options = *options;
+	r->progress_step_ns = PROGRESS_FIRST_NS;
 	if (options->clock == RECORDER_CLOCK_DEFAULT)
 		r->options.clock = options->kind == TARGET_MACHINE ? RECORDER_CLOCK_VIRTUAL
 								   : RECORDER_CLOCK_BOTH;
@@ -272,12 +276,15 @@ static void look_around(struct recorder *r)
 
 	if (now_ns < r->progress_ns)
 		return;
-	r->progress_ns = now_ns + PROGRESS_NS;
+	r->progress_ns = now_ns + r->progress_step_ns;
 	if (!r->stopped)
 		r->engine->ops->watch(r->engine);
 	watch_budget(r);
 	write_counters(r);
-	tell_progress(r, now_ns);
+	if (r->progress_step_ns == PROGRESS_NS)
+		tell_progress(r, now_ns);
+	else
+		r->progress_step_ns *= 2;
 }
 
 static bool is_over(const struct recorder *r)
