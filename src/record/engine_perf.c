@@ -30,8 +30,8 @@
  * least.
  */
 #define EXACT_DUMP_BYTES  4096u
-#define EXACT_RING_BYTES  ((size_t)2 << 20)
-#define EXACT_RESTS_BYTES ((size_t)8 << 20)
+#define EXACT_RING_BYTES  ((size_t)4 << 20)
+#define EXACT_RESTS_BYTES ((size_t)16 << 20)
 /* Between looks at the rings; a ring half full wakes us before. */
 #define POLL_NS (SECOND_NS / 50)
 /*
@@ -149,8 +149,13 @@ static void take_loss(struct engine_perf *e, const struct perf_event_header *hea
 /* Wide clocks sample everybody. */
 static bool is_ours(const struct engine_perf *e, const struct perf_sample *sample)
 {
-	return !e->events.is_wide || e->everybody ||
-	       process_table_find_late(e->recording->processes, sample->pid);
+	if (e->everybody)
+		return true;
+	if (e->events.is_wide && !process_table_find_late(e->recording->processes, sample->pid))
+		return false;
+	if (e->exact)
+		exact_know(e->exact, sample->pid);
+	return true;
 }
 
 /* Whether it is about a process that has ended: how it leaves its CPU is no more of interest. */
@@ -410,6 +415,8 @@ static void watch_short_lives(struct engine_perf *e)
 		return;
 	if (!e->widen_refused)
 		e->widen_refused = !perf_event_set_widen(&e->events);
+	if (e->exact && e->events.is_wide)
+		exact_only_known(e->exact);
 	if (e->widen_refused)
 		e->is_quick = perf_event_set_quicken(&e->events, true);
 	e->rate_changed |= e->is_quick;

@@ -116,10 +116,18 @@ struct {
 	__type(value, struct exact_counts);
 } counts SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct exact_processes);
+} processes SEC(".maps");
+
 /* The sample at hand. */
 struct sample {
 	uint64_t time_ns, sp;
-	uint32_t tid, dump_bytes;
+	uint32_t pid, tid, dump_bytes;
 	struct task_struct *task;
 };
 
@@ -142,6 +150,14 @@ static struct exact_thread *find_thread(uint32_t tid)
 			return thread;
 	}
 	return NULL;
+}
+
+static int is_wanted_process(uint32_t pid)
+{
+	uint32_t zero = 0, bit = pid % EXACT_PROCESSES;
+	const struct exact_processes *known = bpf_map_lookup_elem(&processes, &zero);
+
+	return !known || !known->is_on || (known->bits[bit / 64] >> bit % 64 & 1);
 }
 
 /* ---- marks ---- */
@@ -364,7 +380,7 @@ static void take_sample(const struct sample *s)
 	copy_rest(&c);
 }
 
-/* Sets who was sampled and where its stack is. 0: it has none, or a 32-bit one. */
+/* Sets who was sampled and where its stack is. 0: none that is wanted, or a 32-bit one. */
 static int find_stack(struct sample *s)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -372,7 +388,8 @@ static int find_stack(struct sample *s)
 
 	s->task = task;
 	s->sp = regs->sp;
-	return !(task->flags & PF_KTHREAD) && task->mm && regs->cs == USER_CS;
+	return !(task->flags & PF_KTHREAD) && task->mm && regs->cs == USER_CS &&
+	       is_wanted_process(s->pid);
 }
 
 /* The kernel fills in the sample's fields before it runs the program: these tell all. */
@@ -381,6 +398,7 @@ SEC("perf_event") int on_sample_told(void *context)
 	struct bpf_perf_event_data_kern *told = bpf_cast_to_kern_ctx(context);
 	struct sample s = {
 		.time_ns = told->data->time,
+		.pid = told->data->tid_entry.pid,
 		.tid = told->data->tid_entry.tid,
 		.dump_bytes = told->event->attr.sample_stack_user,
 	};
@@ -395,6 +413,7 @@ SEC("perf_event") int on_sample(void *context)
 {
 	struct sample s = {
 		.time_ns = bpf_ktime_get_ns(),
+		.pid = (uint32_t)(bpf_get_current_pid_tgid() >> 32),
 		.tid = (uint32_t)bpf_get_current_pid_tgid(),
 		.dump_bytes = settings.dump_bytes,
 	};

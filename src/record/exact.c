@@ -61,7 +61,8 @@ struct request {
 
 struct exact {
 	struct bpf_object *object;
-	struct exact_thread *threads; /* [EXACT_THREADS], shared with the program */
+	struct exact_thread *threads;	   /* [EXACT_THREADS], shared with the program */
+	struct exact_processes *processes; /* likewise */
 	struct request requests[EXACT_THREADS];
 	int program_fd, ring_fd, counts_fd;
 	int wake_fd; /* an epoll */
@@ -207,8 +208,10 @@ static struct error *map_shared(struct exact *x)
 		mmap(NULL, page + x->ring_bytes, PROT_READ, MAP_SHARED, x->ring_fd, (off_t)page);
 	x->threads = mmap(NULL, EXACT_THREADS * sizeof(*x->threads), PROT_READ | PROT_WRITE,
 		MAP_SHARED, map_fd(x, "threads"), 0);
+	x->processes = mmap(NULL, sizeof(*x->processes), PROT_READ | PROT_WRITE, MAP_SHARED,
+		map_fd(x, "processes"), 0);
 	if (x->consumer_map == MAP_FAILED || x->producer_map == MAP_FAILED ||
-		x->threads == MAP_FAILED)
+		x->threads == MAP_FAILED || x->processes == MAP_FAILED)
 		return refusal(errno, "the memory that it shares with its BPF program");
 	exact_ring_init(&x->ring, x->consumer_map, x->producer_map,
 		(const uint8_t *)x->producer_map + page, x->ring_bytes);
@@ -269,6 +272,7 @@ void exact_close(struct exact *x)
 	unmap(x->consumer_map, page_bytes());
 	unmap(x->producer_map, page_bytes() + x->ring_bytes);
 	unmap(x->threads, EXACT_THREADS * sizeof(*x->threads));
+	unmap(x->processes, sizeof(*x->processes));
 	if (x->wake_fd >= 0)
 		close(x->wake_fd);
 	bpf_object__close(x->object);
@@ -425,6 +429,20 @@ void exact_learn(struct exact *x, const struct perf_sample *sample, const struct
 	else if (is_copied || thread->mark_count == 0)
 		mark_anew(x, thread, history, sample->time_ns);
 	want_whole(thread, request, history, rest->is_wanted);
+}
+
+/* ---- whose samples ---- */
+
+void exact_only_known(struct exact *x)
+{
+	__atomic_store_n(&x->processes->is_on, 1, __ATOMIC_RELEASE);
+}
+
+void exact_know(struct exact *x, int64_t pid)
+{
+	uint32_t bit = (uint32_t)pid % EXACT_PROCESSES;
+
+	x->processes->bits[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
 /* ---- counts ---- */

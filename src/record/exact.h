@@ -61,6 +61,10 @@ void exact_learn(struct exact *x, const struct perf_sample *sample, const struct
 /* Gives back the room of all rests that were asked for, and of those before horizon_ns. */
 void exact_release(struct exact *x, uint64_t horizon_ns);
 
+/* From now on the events sample others too: rests are only wanted of processes that are known. */
+void exact_only_known(struct exact *x);
+void exact_know(struct exact *x, int64_t pid);
+
 /* What the program has counted, on all CPUs. */
 struct exact_counts exact_counts(const struct exact *x);
 

@@ -80,6 +80,17 @@ static inline uint32_t exact_hash(uint32_t tid)
 	return tid * 2654435769u >> (32 - EXACT_THREAD_BITS);
 }
 
+/*
+ * The processes whose stacks are wanted, where the events sample others too: a bit for each, by the
+ * lower bits of its pid.  Several may share one, which costs a copy now and then.
+ */
+enum { EXACT_PROCESSES = 1 << 16 };
+
+struct exact_processes {
+	uint64_t is_on; /* 0: all are wanted */
+	uint64_t bits[EXACT_PROCESSES / 64];
+};
+
 /* Counted by the program, on each CPU. */
 struct exact_counts {
 	uint64_t samples;   /* that it was run for */
