@@ -245,7 +245,9 @@ static inline enum step simple_step(struct walk *w, const struct cfi_rule *rule,
 		return STEP_NO_PROGRESS;
 	if (unlikely(!unwind_memory_read(w->memory, cfa - 8, &return_va)))
 		return STEP_NO_MEMORY;
-	regs->known &= UNWIND_BITS_FOLLOWED;
+	/* Assembly may hang its frame on a register that its innermost callee leaves alone. */
+	if (!(w->flags & FRAME_INTERRUPTED))
+		regs->known &= UNWIND_BITS_FOLLOWED;
 	restore_register(w, UNWIND_REG_BP, cfa, rule->bp_offset);
 	restore_register(w, UNWIND_REG_BX, cfa, rule->bx_offset);
 	regs->value[UNWIND_REG_SP] = cfa;
@@ -282,6 +284,36 @@ static bool regain_bp(struct walk *w, const struct place *place, uint64_t return
 	return true;
 }
 
+/* Goroutines return to where nothing was called: past the first byte of their outermost function.
+ */
+static bool is_outermost_return(const struct walk *w, uint64_t return_va)
+{
+	const struct unwind_mapping *mapping = unwind_space_find(w->space, return_va - 1);
+	uint64_t obj_addr, start;
+
+	if (!mapping || !mapping->table)
+		return false;
+	obj_addr = return_va - 1 - mapping->slide;
+	return cfi_table_find(mapping->table, obj_addr)->kind == CFI_END &&
+	       cfi_table_function(mapping->table, obj_addr, &start) && start == obj_addr;
+}
+
+static bool is_return_address(struct walk *w, uint64_t va)
+{
+	return guess_is_return_address(&w->walker->guesses, w->space, w->memory, va) ||
+	       guess_is_signal_return(w->memory, va) || is_outermost_return(w, va);
+}
+
+/*
+ * Whether a rule hangs on a register that is not followed: the frame's callee, which was innermost,
+ * need not have saved it, and whether it changed it is not known.
+ */
+static bool is_loose(const struct cfi_slow_rule *rule, bool interrupted)
+{
+	return !interrupted && !rule->cfa_is_expression &&
+	       !(UNWIND_BITS_FOLLOWED >> rule->cfa_register & 1);
+}
+
 static enum step step_by_table(struct walk *w, const struct place *place)
 {
 	bool interrupted = w->flags & FRAME_INTERRUPTED;
@@ -292,6 +324,9 @@ static enum step step_by_table(struct walk *w, const struct place *place)
 	enum step step = slow_step(mapping->table, rule, interrupted, &w->regs, w->memory);
 
 	w->walker->counts.slow_steps++;
+	if (step == STEP_CALLER && is_loose(rule, interrupted) &&
+		!is_return_address(w, w->regs.value[UNWIND_REG_PC]))
+		return STEP_NO_RULE;
 	if (step == STEP_NO_RULE && regain_bp(w, place, FRAME_RETURN_OFFSET))
 		step = slow_step(mapping->table, rule, interrupted, &w->regs, w->memory);
 	return step;
@@ -341,26 +376,6 @@ static uint64_t rule_base(const struct walk *w, const struct cfi_rule *rule)
 	bool is_bp = rule->kind == CFI_CODE_BP || rule->kind == CFI_BP;
 
 	return w->regs.value[is_bp ? UNWIND_REG_BP : UNWIND_REG_SP];
-}
-
-/* Goroutines return to where nothing was called: past the first byte of their outermost function.
- */
-static bool is_outermost_return(const struct walk *w, uint64_t return_va)
-{
-	const struct unwind_mapping *mapping = unwind_space_find(w->space, return_va - 1);
-	uint64_t obj_addr, start;
-
-	if (!mapping || !mapping->table)
-		return false;
-	obj_addr = return_va - 1 - mapping->slide;
-	return cfi_table_find(mapping->table, obj_addr)->kind == CFI_END &&
-	       cfi_table_function(mapping->table, obj_addr, &start) && start == obj_addr;
-}
-
-static bool is_return_address(struct walk *w, uint64_t va)
-{
-	return guess_is_return_address(&w->walker->guesses, w->space, w->memory, va) ||
-	       guess_is_signal_return(w->memory, va) || is_outermost_return(w, va);
 }
 
 /* Whether what a rule that was read off the code finds is a return address. */

@@ -261,6 +261,7 @@ static noinline void signals(void)
 /* ---- code without unwind rules ---- */
 
 int leaf_without_rules(int value);
+int frame_by_rax(void);
 int frame_without_rules(int value, int (*call)(int value));
 
 __asm__(".text\n"
@@ -283,6 +284,40 @@ __asm__(".text\n"
 	"	leave\n"
 	"	ret\n"
 	".size frame_without_rules, . - frame_without_rules\n"
+	/* The frame of its caller hangs on rax, which it leaves alone. */
+	".type leaf_keeps_rax, @function\n"
+	"leaf_keeps_rax:\n"
+	"	.cfi_startproc\n"
+	"	push %rcx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	mov $3, %ecx\n"
+	"1:	dec %ecx\n"
+	"	jnz 1b\n"
+	"	pop %rcx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size leaf_keeps_rax, . - leaf_keeps_rax\n"
+	".globl frame_by_rax\n"
+	".type frame_by_rax, @function\n"
+	"frame_by_rax:\n"
+	"	.cfi_startproc\n"
+	"	mov %rsp, %rax\n"
+	"	.cfi_def_cfa_register %rax\n"
+	"	push %rbx\n"
+	"	.cfi_offset %rbx, -16\n"
+	"	and $-64, %rsp\n"
+	"	sub $64, %rsp\n"
+	"	xor %ebx, %ebx\n"
+	"	call leaf_keeps_rax\n"
+	"	mov -8(%rax), %rbx\n"
+	"	mov %rax, %rsp\n"
+	"	.cfi_def_cfa_register %rsp\n"
+	"	.cfi_restore %rbx\n"
+	"	mov $9, %eax\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size frame_by_rax, . - frame_by_rax\n"
 	".section .note.GNU-stack, \"\", @progbits\n"
 	".text\n");
 
@@ -312,5 +347,6 @@ int main(void)
 	jumps();
 	signals();
 	check(frame_without_rules(1, back_with_rules) == 6, "assembly");
+	check(frame_by_rax() == 9, "assembly whose frame hangs on rax");
 	return failures != 0;
 }
