@@ -76,9 +76,10 @@ static uint64_t clock_ns(clockid_t clock)
 /* Starts are told by the clock that goes on while the machine sleeps. */
 static uint64_t monotonic_of_boot(uint64_t boot_ns)
 {
-	uint64_t slept_ns = clock_ns(CLOCK_BOOTTIME) - clock_monotonic_ns();
+	uint64_t now_ns = clock_monotonic_ns(), boot_now_ns = clock_ns(CLOCK_BOOTTIME);
+	uint64_t age_ns = boot_now_ns > boot_ns ? boot_now_ns - boot_ns : 0;
 
-	return boot_ns > slept_ns ? boot_ns - slept_ns : 0;
+	return now_ns > age_ns ? now_ns - age_ns : 0;
 }
 
 bool proc_stat_read(int64_t pid, int64_t tid, struct proc_stat *stat)

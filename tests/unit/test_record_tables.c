@@ -5,19 +5,24 @@
 #include "record/process_table.h"
 
 #include <link.h>
+#include <signal.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "record/kernel_map.h"
 #include "record/maps.h"
+#include "record/proc_stat.h"
 #include "record/stack_memory.h"
 #include "record/stack_tree.h"
+#include "record/task_scan.h"
 
 /* What all tables write to: a capture file that nobody reads. */
 struct fixture {
@@ -180,6 +185,124 @@ static void test_threads_are_numbered_when_sampled(void **state)
 	assert_int_equal(late->number, 0);
 	assert_int_equal(process_table_thread(f->processes, p, 109, 2000)->number, 1);
 	assert_int_equal(process_table_thread(f->processes, p, 107, 2000)->number, 0);
+}
+
+/* An end is told before all work is done; what is sampled after it is of the same thread. */
+static void test_the_dead_are_kept_for_a_while(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p;
+	uint32_t number;
+
+	process_table_fork(f->processes, 100, 1, 100, 2000);
+	p = process_table_find(f->processes, 100);
+	number = process_table_number(
+		f->processes, process_table_thread(f->processes, p, 100, 3000));
+	process_table_exit(f->processes, 100, 100, 5000);
+	assert_null(process_table_find(f->processes, 100));
+	assert_ptr_equal(process_table_find_late(f->processes, 100), p);
+	assert_ptr_equal(process_table_get(f->processes, 100, 6000), p);
+	assert_int_equal(process_table_thread(f->processes, p, 100, 6000)->number, number);
+	/* Another's end, much later, lets them go. */
+	process_table_fork(f->processes, 101, 1, 101, 7000);
+	process_table_exit(f->processes, 101, 101, 900000000);
+	assert_null(process_table_find_late(f->processes, 100));
+	assert_non_null(process_table_find_late(f->processes, 101));
+}
+
+/* Two trackers report one fork. */
+static void test_a_fork_is_told_twice(void **state)
+{
+	struct fixture *f = *state;
+
+	process_table_fork(f->processes, 100, 1, 100, 2000);
+	uint32_t number = process_table_find(f->processes, 100)->number;
+
+	process_table_fork(f->processes, 100, 1, 100, 2300);
+	process_table_fork(f->processes, 100, 100, 105, 3000);
+	process_table_fork(f->processes, 100, 100, 105, 3200);
+	assert_int_equal(process_table_find(f->processes, 100)->number, number);
+	assert_int_equal(process_table_find(f->processes, 100)->threads, 2);
+}
+
+/* Ourselves, as somebody who was there before. */
+static void test_what_was_there_before_is_looked_up(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now_ns = clock_monotonic_ns();
+	struct process *p;
+
+	process_table_expect_old(f->processes);
+	process_table_adopt(f->processes, getppid(), getppid(), now_ns);
+	process_table_adopt(f->processes, getpid(), getpid(), now_ns);
+	p = process_table_find(f->processes, getpid());
+	assert_non_null(p);
+	assert_int_equal(p->parent, process_table_find(f->processes, getppid())->number);
+	assert_string_equal(p->name, "test_record_tab");
+	assert_true(p->start_ns <= now_ns && p->start_ns + SECOND_NS * 3600 > now_ns);
+	assert_null(unwind_space_find(
+		&p->space, (uint64_t)(uintptr_t)test_the_dead_are_kept_for_a_while));
+	process_table_read_all_maps(f->processes, now_ns);
+	assert_non_null(unwind_space_find(
+		&p->space, (uint64_t)(uintptr_t)test_the_dead_are_kept_for_a_while));
+	/* Its fork, told late, makes no other of it; it may have threads that we don't know. */
+	process_table_fork(f->processes, getpid(), getppid(), getpid(), p->start_ns + 1000);
+	assert_ptr_equal(process_table_find(f->processes, getpid()), p);
+	process_table_exit(f->processes, getpid(), getpid() + 1, now_ns);
+	assert_ptr_equal(process_table_find(f->processes, getpid()), p);
+	process_table_exit(f->processes, getpid(), getpid(), now_ns);
+	assert_null(process_table_find(f->processes, getpid()));
+}
+
+static void test_proc_stat(void **state)
+{
+	static const char text[] =
+		"4711 (a) b (c) S 12 4711 4711 0 -1 4194560 9 8 7 6 250 50 1 2 20 0 3 0 1234 1 2";
+	struct proc_stat stat;
+
+	(void)state;
+	assert_true(proc_stat_parse(str_from(text), &stat));
+	assert_int_equal(stat.pid, 4711);
+	assert_int_equal(stat.parent, 12);
+	assert_int_equal(stat.state, 'S');
+	assert_string_equal(stat.name, "a) b (c");
+	assert_false(stat.is_kernel);
+	assert_int_equal(stat.threads, 3);
+	assert_int_equal(stat.user_ns, 250 * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK)));
+	assert_int_equal(stat.system_ns, 50 * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK)));
+	assert_int_equal(stat.start_ns, 1234 * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK)));
+	assert_false(proc_stat_parse(STR("4711 (a b"), &stat));
+	assert_false(proc_stat_parse(STR("4711 (a) S 1 2"), &stat));
+	assert_false(proc_stat_parse(STR(""), &stat));
+	assert_true(proc_stat_read(getpid(), getpid(), &stat));
+	assert_int_equal(stat.parent, getppid());
+	assert_false(proc_stat_read(getpid(), 1, &stat));
+}
+
+/* We and our child are found below our parent; we are left out, the child is not. */
+static void test_tasks_of_a_family(void **state)
+{
+	pid_t root = getppid(), child = fork();
+	task_vec tasks = {0};
+	bool has_child = false, has_us = false, has_root = false;
+
+	(void)state;
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	task_scan(&root, 1, &tasks);
+	for (size_t i = 0; i < tasks.count; i++) {
+		has_child |= tasks.data[i].pid == child && tasks.data[i].tid == child;
+		has_us |= tasks.data[i].pid == getpid();
+		has_root |= tasks.data[i].tid == root;
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	vec_deinit(&tasks);
+	assert_true(has_child);
+	assert_false(has_us);
+	assert_true(has_root);
 }
 
 static int first_slide(struct dl_phdr_info *info, size_t size, void *context)
@@ -374,6 +497,11 @@ int main(void)
 		WITH_TABLES(test_pid_is_used_again),
 		WITH_TABLES(test_process_outlives_its_first_thread),
 		WITH_TABLES(test_threads_are_numbered_when_sampled),
+		WITH_TABLES(test_the_dead_are_kept_for_a_while),
+		WITH_TABLES(test_a_fork_is_told_twice),
+		WITH_TABLES(test_what_was_there_before_is_looked_up),
+		cmocka_unit_test(test_proc_stat),
+		cmocka_unit_test(test_tasks_of_a_family),
 		WITH_TABLES(test_maps_are_read_and_resolved),
 		WITH_TABLES(test_kernel_modules),
 		cmocka_unit_test(test_maps_lines),
