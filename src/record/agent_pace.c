@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "record/maps.h"
 
 /* Of a process with more threads, so many that did not run lately are asked at a tick. */
 #define ASKED_ALWAYS 16
@@ -50,6 +51,7 @@ struct paced_thread {
 };
 
 struct paced_process {
+	bool is_foreign;
 	uint64_t tick;			  /* at which it was last looked at */
 	uint64_t cpu_ns;		  /* that it had used then */
 	bool moved;			  /* and it was more than before */
@@ -173,6 +175,25 @@ static void forget_processes(struct agent_pacer *p)
 	p->processes.count = 0;
 }
 
+static void look_for_memory(void *found, const struct maps_line *line)
+{
+	if (str_starts_with(line->path, STR("/memfd:sonde-agent")))
+		*(bool *)found = true;
+}
+
+/*
+ * Whether the process has not mapped our memory: somebody wrote its pid there, to have us signal
+ * it.  Only root may signal whom they could not.
+ */
+static bool is_foreign(pid_t pid)
+{
+	bool found = false;
+
+	if (geteuid() == 0)
+		maps_read(pid, look_for_memory, &found);
+	return geteuid() == 0 && !found;
+}
+
 /* The thread's process, looked at in this tick; counts the thread. */
 static struct paced_process *process_of(struct agent_pacer *p, pid_t pid, uint64_t now_ns)
 {
@@ -180,7 +201,7 @@ static struct paced_process *process_of(struct agent_pacer *p, pid_t pid, uint64
 	uint32_t *place = map_at(&p->pids, (uint64_t)pid, 0, (uint32_t)p->processes.count, &added);
 
 	if (added)
-		vec_push(&p->processes, (struct paced_process){0});
+		vec_push(&p->processes, (struct paced_process){.is_foreign = is_foreign(pid)});
 	struct paced_process *process = &p->processes.data[*place];
 
 	if (process->tick != p->tick) {
@@ -208,7 +229,7 @@ static void pace_slot(struct agent_pacer *p, uint32_t slot, uint64_t now_ns)
 		return;
 	struct paced_process *process = process_of(p, thread->pid, now_ns);
 
-	if (!process->moved)
+	if (!process->moved || process->is_foreign)
 		return;
 	if (process->threads_before > ASKED_ALWAYS && thread->active_ns + LATELY_NS <= now_ns &&
 		process->asked++ >= ASKED_ALWAYS)
