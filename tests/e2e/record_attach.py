@@ -366,6 +366,50 @@ def test_another_mount_namespace(folder):
 	r.check_whole()
 
 
+USE_ONE_PID = """
+import os, sys
+pid = next(p for p in range(30000, 32000) if not os.path.exists(f"/proc/{p}"))
+def run(*command):
+	for _ in range(50):
+		open("/proc/sys/kernel/ns_last_pid", "w").write(str(pid - 1))
+		child = os.fork()
+		if child == 0:
+			if os.getpid() == pid:
+				os.execv(command[0], command)
+			os._exit(1)
+		os.waitpid(child, 0)
+		if child == pid:
+			return
+	sys.exit(77)
+sys.stdin.readline()
+run(sys.argv[1], "1000")
+run(sys.argv[2], "200", "exit", "0")
+run(sys.argv[1], "1000")
+"""
+
+
+def test_a_pid_that_is_used_again(folder):
+	recording.needs_root()
+	recording.needs_sampling()
+	if not pathlib.Path("/proc/sys/kernel/ns_last_pid").exists():
+		raise harness.Skip("pids can't be chosen here")
+	programs = [str(recording.program(folder, name)) for name in ("shares", "fate")]
+	path = folder / "test.prof"
+	with subprocess.Popen(["python3", "-c", USE_ONE_PID, *programs], stdin=subprocess.PIPE,
+		stdout=subprocess.DEVNULL) as target:
+		recorder = subprocess.Popen([harness.SONDE, "record", "-q", "-p", str(target.pid), "-o", path])
+		time.sleep(0.3)
+		target.stdin.write(b"\n")
+		target.stdin.close()
+		status = target.wait(timeout=30)
+		assert recorder.wait(timeout=20) == 0
+	if status == 77:
+		raise harness.Skip("others took the pid each time")
+	shares = roots(recording.Recording(path))
+	names = sorted(name for name in shares if name.startswith(("shares", "fate")))
+	assert len(names) == 2 and names[0].split()[1] == names[1].split()[1], shares
+
+
 def test_a_deleted_program(folder):
 	program = recording.program(folder, "shares")
 	copy = folder / "copy"
