@@ -7,20 +7,18 @@
 
 #include "base/clock.h"
 
-/* Each gear's period is so many times that of the one below. */
+/* Each gear's period is about so many times that of the one below. */
 #define GEAR_RATIO 8
 /* So many samples tell a rate. */
 #define WINDOW_SAMPLES 16
-/* So long tells that there are few. */
-#define WINDOW_NS (SECOND_NS / 10)
+/* So long tells that there are few, as after the burst that every program begins with. */
+#define WINDOW_NS (SECOND_NS / 25)
 
 uint64_t counter_gear_period(uint32_t gear)
 {
-	uint64_t period = 1;
+	static const uint16_t periods[COUNTER_GEARS] = {1, 7, 61, 509};
 
-	while (gear-- > 0)
-		period *= GEAR_RATIO;
-	return period;
+	return periods[gear];
 }
 
 static void change(struct counter_pace *p, uint32_t gear, uint64_t now_ns)

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of periods 1, 8, 64 and 512: enough for a million events a second. */
+/* Of periods 1, 7, 61 and 509: enough for a million events a second. */
 #define COUNTER_GEARS 4
 
 struct counter_pace {
@@ -24,6 +24,7 @@ struct counter_pace {
 	uint64_t samples;   /* in this gear since then */
 };
 
+/* gear < COUNTER_GEARS. */
 uint64_t counter_gear_period(uint32_t gear);
 
 /*

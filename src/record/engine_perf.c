@@ -325,6 +325,14 @@ static void take_record(struct engine_perf *e, const struct perf_event_header *h
 	}
 }
 
+/* Counters with few samples get shorter periods. */
+static void look_at_counters(struct engine_perf *e, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < e->events.spec.counter_count; i++)
+		if (counter_pace_look(&e->paces[i], now_ns))
+			perf_event_set_shift(&e->events, i, e->paces[i].gear);
+}
+
 static void drain(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
@@ -334,6 +342,7 @@ static void drain(struct engine *engine)
 	ring_merge_look(&e->merge);
 	while ((header = ring_merge_next(&e->merge, horizon_ns)))
 		take_record(e, header);
+	look_at_counters(e, horizon_ns);
 	switches_tick(&e->switches, horizon_ns);
 	if (e->switches.on)
 		perf_event_set_thin(&e->events, e->switches.stacks_hz, e->switches.switches_hz);
@@ -435,23 +444,12 @@ static void watch_quick(struct engine_perf *e)
 	e->is_quick = false;
 }
 
-/* Counters with few samples get shorter periods. */
-static void watch_counters(struct engine_perf *e)
-{
-	uint64_t now_ns = clock_monotonic_ns();
-
-	for (uint32_t i = 0; i < e->events.spec.counter_count; i++)
-		if (counter_pace_look(&e->paces[i], now_ns))
-			perf_event_set_shift(&e->events, i, e->paces[i].gear);
-}
-
 static void watch(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
 
 	watch_short_lives(e);
 	watch_quick(e);
-	watch_counters(e);
 	if (e->hung_up_ns == 0 && !e->events.is_wide && perf_event_set_hung_up(&e->events))
 		e->hung_up_ns = clock_monotonic_ns();
 }
