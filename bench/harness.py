@@ -178,7 +178,6 @@ class Bench:
 		return self.keep(shape, make)
 
 
-def sonde_rows(path, *options):
-	"""The rows of a report as JSON."""
-	report = capture([SONDE, "report", path, *options, "--format", "json", "--limit", "0"])
-	return json.loads(report)["rows"]
+def sonde_report(path, *options):
+	"""A report as JSON, all rows of it."""
+	return json.loads(capture([SONDE, "report", path, *options, "--format", "json", "--limit", "0"]))

@@ -68,7 +68,7 @@ def handler(bench, size):
 
 def slowdown(bench, name):
 	"""The target's CPU time under each tool over that of a run before and one after it, without; the median."""
-	target = bench.program(name, 4000) if name == "shares" else bench.program(name)
+	target = bench.program(name, 3000) if name == "shares" else bench.program(name)
 
 	def plain():
 		return bench.run(target).cpu
@@ -171,7 +171,7 @@ def attach(bench, threads):
 	"""
 	target = bench.program("sleepers", threads, 40)
 
-	def once(tool, command, count):
+	def once(command, sampled_s):
 		with subprocess.Popen(target, stdout=subprocess.PIPE) as process:
 			try:
 				process.stdout.readline()
@@ -183,20 +183,20 @@ def attach(bench, threads):
 					recorder.send_signal(signal.SIGINT)
 			finally:
 				process.kill()
-		return f"{1000 * (after - before) - count():.0f} ms"
+		return f"{1000 * (after - before - sampled_s()):.0f} ms"
 	found = {}
 	if bench.sonde_can("--pid"):
 		path = bench.path("attach.prof")
-		found["sonde"] = once(SNAPSHOT, [SONDE, "record", "-q", "--interval", "1ms", "-o", path, "-p"],
-			lambda: SNAPSHOT.stats_of(path)["counted"] * 1.0)
+		found["sonde"] = once([SONDE, "record", "-q", "--interval", "1ms", "-o", path, "-p"],
+			lambda: SNAPSHOT.time_of(path))
 	else:
 		found["sonde"] = "not there yet"
 	found["exact"] = found["agent"] = ""
 	def perf(tool):
 		tool.check(bench)
 		path = bench.path("attach.data")
-		return once(tool, ["perf", "record", "-q", "--no-bpf-event", "-e", "cpu-clock", "-c", "1000000", "-g", "-o", path, "-p"],
-			lambda: tool.count_of(path) * 1.0)
+		return once(["perf", "record", "-q", "--no-bpf-event", "-e", "cpu-clock", "-c", "1000000", "-g", "-o", path, "-p"],
+			lambda: tool.count_of(path) / 1000)
 	return found | each([PERF_FP], perf)
 
 

@@ -18,7 +18,7 @@ def first_report(bench, name):
 
 def million(bench, _):
 	"""A recording of a million samples: 8 threads at 50 kHz."""
-	target = bench.program("threads", 8, 18000)
+	target = bench.program("threads", 8, 8000)
 
 	def measure(tool):
 		if tool is not SNAPSHOT and bench.is_quick:

@@ -3,7 +3,7 @@ import math
 import os
 import struct
 
-from harness import NOBODY, Skip, sonde_rows
+from harness import NOBODY, Skip, sonde_report
 from tools import (AGENT, ENGINES, EXACT, GPERFTOOLS, GPROFNG, PERF_8, PERF_64, PERF_FP, SNAPSHOT, TOOLS, each)
 
 REAL = ("lua", "sqlite", "tcc", "quickjs", "stockfish", "cc1", "clang++")
@@ -84,7 +84,7 @@ def captured(bench, argument):
 
 	def once(tool):
 		recording = tool.record(bench, target, rate, user)
-		share = tool.sample_count(recording) / (recording.cpu_s * rate)
+		share = tool.time_s(recording, rate) / recording.cpu_s
 		recording.remove()
 		return share
 
@@ -96,7 +96,7 @@ def captured(bench, argument):
 
 def sonde_depth(path):
 	"""Levels of the deepest stack: the tree, not collapsed."""
-	return max(row["level"] for row in sonde_rows(path, "--view", "tree", "--collapse", "none"))
+	return max(row["level"] for row in sonde_report(path, "--view", "tree", "--collapse", "none")["rows"])
 
 
 def deepest(bench, levels):

@@ -8,7 +8,7 @@ import shutil
 import struct
 import subprocess
 
-from harness import SINK, SONDE, Skip, capture, lines, run, sonde_rows
+from harness import SINK, SONDE, Skip, capture, lines, run, sonde_report
 
 ROOT_FRAMES = {"_start", "clone", "clone3", "__clone3", "start_thread", "_dl_start_user", "__libc_start_main",
 	"__libc_start_main_impl", "__libc_start_main@@GLIBC_2.34"}
@@ -88,6 +88,10 @@ class Tool:
 	def sample_count(self, recording):
 		return recording.summarize().samples
 
+	def time_s(self, recording, rate):
+		"""Seconds that its samples stand for, taken at a rate."""
+		return self.sample_count(recording) / rate
+
 	def shares(self, recording, names):
 		"""Of each function: its exclusive and inclusive part of all samples. A frame that is not named is its caller's."""
 		counts = {name: [0, 0] for name in names}
@@ -131,11 +135,15 @@ class Sonde(Tool):
 			recording.cpu_s = total_s - recording.own_s
 		return recording
 
-	def stats_of(self, path):
-		return sonde_rows(path, "--view", "stats")[0]
+	def time_of(self, path):
+		"""Samples may weigh more or less than an interval: what they stand for all together."""
+		return sonde_report(path, "--view", "stats")["total"] / 1e9
+
+	def time_s(self, recording, rate):
+		return self.time_of(recording.path)
 
 	def summarize(self, recording):
-		stats = self.stats_of(recording.path)
+		stats = sonde_report(recording.path, "--view", "stats")["rows"][0]
 		return Summary(stats["counted"], stats["counted"] - stats["critical"], None)
 
 	def stacks(self, recording):
