@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "record/clock_choice.h"
-#include "record/counter_pace.h"
+#include "record/counters.h"
 #include "record/engine.h"
 #include "record/exact.h"
 #include "record/perf_attach.h"
@@ -74,8 +74,8 @@ struct engine_perf {
 	uint64_t stolen_ns;
 	uint32_t halvings;
 	struct switches switches;
-	struct counter_pace paces[CAPTURE_METRIC_MAX]; /* of the counters */
-	uint64_t sampled_ns;			       /* when the last sample was taken */
+	struct counters counters;
+	uint64_t sampled_ns;	/* when the last sample was taken */
 	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
 	uint64_t reads;		/* of the live process, at the last look */
 	uint64_t hung_up_ns;	/* when the events were first seen hung up; 0: they are not */
@@ -227,29 +227,19 @@ static void take_price(struct engine_perf *e, const struct perf_sample *sample)
 static void take_counter(struct engine_perf *e, const struct perf_event_header *header,
 	const struct perf_source *source)
 {
-	const struct perf_gear *gear = perf_event_set_gear(&e->events, source);
-	bool has_chain = e->events.grant.kernel;
-	struct perf_sample sample;
+	struct counted_sample counted;
+	const struct perf_sample *sample = &counted.sample;
 
-	if (!gear)
+	if (!counters_read(&e->counters, header, source, &counted) || !is_ours(e, sample))
 		return;
-	struct counter_pace *pace = &e->paces[gear->counter];
-
-	if (!(gear->period ? perf_record_sample_of_period(header, has_chain, gear->period, &sample)
-			   : perf_record_sample(header, has_chain, &sample)) ||
-		!is_ours(e, &sample))
-		return;
-	take_price(e, &sample);
-	if (is_double(e, source, sample.pid, sample.tid, sample.time_ns))
+	take_price(e, sample);
+	if (is_double(e, source, sample->pid, sample->tid, sample->time_ns))
 		return;
 	uint64_t reads = e->recording->snapshot.memory.read_count;
 
-	recording_take_counter(e->recording, &sample, gear->counter);
+	counters_take(&e->counters, &counted);
 	/* Whether stacks are deep is for the clock to say: these come from odd places, too. */
 	e->reads += e->recording->snapshot.memory.read_count - reads;
-	/* Others are from before the last change. */
-	if (gear->period && gear->gear == pace->gear && counter_pace_sample(pace, sample.time_ns))
-		perf_event_set_shift(&e->events, gear->counter, pace->gear);
 }
 
 static void take_sample(struct engine_perf *e, const struct perf_event_header *header)
@@ -325,14 +315,6 @@ static void take_record(struct engine_perf *e, const struct perf_event_header *h
 	}
 }
 
-/* Counters with few samples get shorter periods. */
-static void look_at_counters(struct engine_perf *e, uint64_t now_ns)
-{
-	for (uint32_t i = 0; i < e->events.spec.counter_count; i++)
-		if (counter_pace_look(&e->paces[i], now_ns))
-			perf_event_set_shift(&e->events, i, e->paces[i].gear);
-}
-
 static void drain(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
@@ -342,7 +324,7 @@ static void drain(struct engine *engine)
 	ring_merge_look(&e->merge);
 	while ((header = ring_merge_next(&e->merge, horizon_ns)))
 		take_record(e, header);
-	look_at_counters(e, horizon_ns);
+	counters_look(&e->counters, horizon_ns);
 	switches_tick(&e->switches, horizon_ns);
 	if (e->switches.on)
 		perf_event_set_thin(&e->events, e->switches.stacks_hz, e->switches.switches_hz);
@@ -463,6 +445,7 @@ static void slow_down(struct engine *engine, uint32_t halvings)
 	e->halvings = halvings;
 	e->rate_changed = true;
 	perf_event_set_choose(&e->events, halvings, e->choice.small);
+	counters_slow_down(&e->counters, halvings);
 }
 
 static void stop(struct engine *engine)
@@ -476,10 +459,10 @@ static void stop(struct engine *engine)
 static void counts(struct engine *engine, struct engine_counts *counts)
 {
 	struct engine_perf *e = self(engine);
+	struct perf_event_counts counted = event_counts(e);
 
 	*counts = (struct engine_counts){
-		.cpu_ns = e->events.is_wide || e->attached.doubles ? UINT64_MAX
-								   : event_counts(e).cpu_ns,
+		.cpu_ns = e->events.is_wide || e->attached.doubles ? UINT64_MAX : counted.cpu_ns,
 		.left_out = e->attached.left_out,
 		.lost = lost_samples(e),
 		.lost_rests = e->exact ? exact_counts(e->exact).lost : 0,
@@ -487,16 +470,10 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.rate_changed = e->rate_changed,
 		.kernel = e->events.grant.kernel,
 	};
-	for (uint32_t i = 0; i < e->events.spec.counter_count; i++) {
-		struct perf_counted counted = event_counts(e).counters[i];
+	/* Where a thread has the events twice, or others have them too, they count more. */
+	bool is_whole = !e->attached.doubles && (!e->events.is_wide || e->everybody);
 
-		counts->counters[i].lost = counted.lost;
-		/* Where a thread has the events twice, or others have them too, they say more. */
-		counts->counters[i].events =
-			e->attached.doubles || (e->events.is_wide && !e->everybody)
-				? UINT64_MAX
-				: counted.events;
-	}
+	counters_tell(&e->counters, &counted, is_whole, counts);
 }
 
 static bool has_ended(struct engine *engine)
@@ -656,15 +633,13 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	e->everybody = setup->target->kind == TARGET_MACHINE;
 	spec.counters = setup->options->counters;
 	spec.counter_count = setup->options->counter_count;
-	for (size_t i = 0; i < spec.counter_count; i++)
-		if (perf_counter_gears(&spec.counters[i]) > 1)
-			e->paces[i].frequency_hz = spec.counters[i].frequency_hz;
 	clock_choice_init(&e->choice);
 	if (setup->options->engine == RECORDER_ENGINE_EXACT)
 		open_exact(e);
 	err = open_events(e, setup->target, &spec);
 	if (!err) {
 		merge_rings(e);
+		counters_init(&e->counters, &e->events, e->recording);
 		err = begin(e, setup->target);
 	}
 	if (err) {
