@@ -17,8 +17,8 @@ GAP_MOST_NS = 1e6
 
 def gaps(bench, prefix, environment, levels):
 	"""Lengths of the gaps that a spinning thread saw, in ns; what follows at once belongs to the gap before."""
-	command = [*prefix, *(["env", *environment] if environment else []), *bench.realtime(),
-		bench.path("gap"), str(GAP_SECONDS), str(levels), "100"]
+	command = [*prefix, *bench.realtime(), *(["env", *environment] if environment else []), bench.path("gap"),
+		str(GAP_SECONDS), str(levels), "100"]
 	bench.note(command)
 	text = subprocess.run(command, stdin=SINK, stdout=subprocess.PIPE, stderr=SINK, text=True, check=False).stdout
 	found, end = [], -1e9
@@ -39,7 +39,9 @@ def stolen_by(bench, tool, levels):
 		tool.check(bench)
 		prefix = tool.command(path, 1000)
 		environment = [f"{k}={v}" for k, v in tool.environment(path, 1000).items()]
-	found = sorted(gaps(bench, prefix, environment, levels), reverse=True)[:int(GAP_SECONDS * 1000)]
+	found = sorted(gaps(bench, prefix, environment, levels), reverse=True)
+	due = int(GAP_SECONDS * 1000)
+	del found[tool.taken(path, due) if tool else due:]
 	if not found:
 		raise Skip("saw nothing")
 	return statistics.median(found) / 1000, found[len(found) // 100] / 1000

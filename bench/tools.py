@@ -77,6 +77,10 @@ class Tool:
 		"""Each stack: names from the outermost frame on, how many samples, whether it reaches the root."""
 		raise Skip("tells no stacks")
 
+	def taken(self, path, due):
+		"""How many samples a run has that was due so many."""
+		return due
+
 	def summarize(self, recording):
 		samples = whole = deepest = 0
 		for names, count, is_whole in self.stacks(recording):
@@ -209,11 +213,15 @@ class Gperftools(Tool):
 	def report_command(self, recording):
 		return ["google-pprof", "--text", recording.target, recording.path]
 
-	def raw_stacks(self, recording):
+	def taken(self, path, due):
+		"""Its timer stops at the rate of the system's ticks, whatever it is asked."""
+		return min(due, sum(count for _, count in self.raw_stacks(path)[0]))
+
+	def raw_stacks(self, path):
 		"""Addresses, outermost first, and counts; and the mappings of code."""
-		if not os.path.exists(recording.path):
+		if not os.path.exists(path):
 			raise Skip("wrote no profile")
-		with open(recording.path, "rb") as file:
+		with open(path, "rb") as file:
 			data = file.read()
 		at, found = 40, []
 		while at + 16 <= len(data):
@@ -229,7 +237,7 @@ class Gperftools(Tool):
 		return found, [(int(a, 16), int(b, 16), int(c, 16), d) for a, b, c, d in maps]
 
 	def stacks(self, recording):
-		found, maps = self.raw_stacks(recording)
+		found, maps = self.raw_stacks(recording.path)
 		names = name_addresses({address for stack, _ in found for address in stack}, maps)
 		for stack, count in found:
 			named = [names.get(address, "") for address in stack]
