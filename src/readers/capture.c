@@ -494,15 +494,18 @@ static void note_estimates(struct capture *c)
 			100 * (share < 1 ? share : 1));
 }
 
-/* A metric's samples stand for so many of a hundred events: within this it is as good as all. */
-#define COUNTED_PERCENT_LEAST 98
-#define COUNTED_PERCENT_MOST  102
+/*
+ * What a metric's samples stand for is as good as all events there were within so many of a
+ * hundred, or so many: of the last few there never is a sample.
+ */
+#define UNCOUNTED_PERCENT 2
+#define UNCOUNTED_FEW	  16
 
 static void note_metric(struct capture *c, size_t i)
 {
 	struct str name = c->metric_names.data[i];
 	uint64_t sum = c->metric_sum[i], counted = c->metric_counted[i];
-	double percent = counted ? 100 * (double)sum / (double)counted : 100;
+	uint64_t off = sum > counted ? sum - counted : counted - sum;
 
 	if (c->metric_lost[i])
 		builder_note(c->builder, NOTE_LOST, c->metric_lost[i],
@@ -510,7 +513,7 @@ static void note_metric(struct capture *c, size_t i)
 				? "a sample of %.*s was lost: the ring buffer was full"
 				: "samples of %.*s were lost: the ring buffer was full",
 			STR_ARG(name));
-	if (percent < COUNTED_PERCENT_LEAST || percent > COUNTED_PERCENT_MOST)
+	if (counted > 0 && off > UNCOUNTED_FEW && off > counted / 100 * UNCOUNTED_PERCENT)
 		builder_note(c->builder, NOTE_GUESSED, counted,
 			"%.*s were counted, the samples stand for %" PRIu64 " of them",
 			STR_ARG(name), sum);

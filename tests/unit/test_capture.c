@@ -288,6 +288,54 @@ static int take_slide(struct dl_phdr_info *info, size_t size, void *slide)
 	return 1;
 }
 
+/* A sample of 40 events; of the metric the recorder says that so many were lost and counted. */
+static struct profile *counted_events(uint64_t lost, uint64_t counted)
+{
+	const int64_t weight[] = {0, 0, 40};
+	char *path = capture_file_path("events.prof");
+	struct capture_writer *w;
+
+	assert_null(capture_writer_create(path, &w));
+	capture_writer_metric(w, 0, STR("cpu-time"), STR("ns"));
+	capture_writer_metric(w, 1, STR("samples"), STR("count"));
+	capture_writer_metric(w, 2, STR("page-faults"), STR("count"));
+	capture_writer_process(w, 0, 1, UINT32_MAX, 0, STR("p"));
+	capture_writer_thread(w, 0, 0, 1, 0, STR("p"));
+	capture_writer_sample(w, 1000, 0, 0, weight);
+	capture_writer_metric_counts(w, 2, 0, 7);
+	capture_writer_metric_counts(w, 2, lost, counted);
+	assert_null(capture_writer_finish(w, NULL));
+	struct profile *p = capture_read_file(path);
+
+	free(path);
+	return p;
+}
+
+/* What was lost of a metric, and what its samples do not stand for, are notes. */
+static void test_counts_of_metrics(void **state)
+{
+	static const struct {
+		uint64_t lost, counted, guessed;
+	} rows[] = {
+		{0, 40, 0}, {3, 50, 0}, /* a few are always missing */
+		{0, 100, 100},		/* more are not */
+		{0, 5, 5},		/* nor may there be more than there were */
+		{1, UINT64_MAX, 7},	/* not known any more: the last value holds */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct profile *p = counted_events(rows[i].lost, rows[i].counted);
+		metric_id faults;
+
+		assert_true(profile_find_metric(p, STR("page-faults"), &faults));
+		assert_int_equal(p->total[faults.i], 40);
+		assert_int_equal(capture_note_count(p, NOTE_LOST), rows[i].lost);
+		assert_int_equal(capture_note_count(p, NOTE_GUESSED), rows[i].guessed);
+		profile_destroy(p);
+	}
+}
+
 int main(void);
 
 /* A recorder that was killed wrote no names down: those of this machine's files are used. */
@@ -329,6 +377,7 @@ static void test_names_from_this_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts_of_metrics),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_round_trip_rewritten),
 		cmocka_unit_test(test_round_trip_deep),
