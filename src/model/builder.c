@@ -334,6 +334,18 @@ void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_
 	vec_push(&b->sample_stack, stack);
 }
 
+void builder_expect_samples(struct builder *b, size_t count)
+{
+	size_t total = b->sample_stack.count + count;
+
+	columns_ensure(b);
+	for (size_t m = 0; m < b->metrics.count; m++)
+		vec_reserve(&b->columns[m].of_sample, total);
+	vec_reserve(&b->sample_thread, total);
+	vec_reserve(&b->sample_time, total);
+	vec_reserve(&b->sample_stack, total);
+}
+
 void builder_note(struct builder *b, enum note_kind kind, uint64_t count, const char *format, ...)
 {
 	va_list args;

@@ -40,6 +40,8 @@ thread_id builder_thread(
  * profile.  A profile uses either this or builder_sample.
  */
 void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples);
+/* Makes room for so many more samples with thread and time; they need not come. */
+void builder_expect_samples(struct builder *b, size_t count);
 /* A sample. thread.i may be NO_ID in all samples or in none; time_ns UINT64_MAX likewise. */
 void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
 	const int64_t *weight);

@@ -252,6 +252,8 @@ static struct error *read_samples(struct capture *c, struct cursor *payload)
 					: (uint32_t)c->metric_names.count;
 	uint32_t before = 0;
 	thread_id thread = {NO_ID};
+
+	builder_expect_samples(c->builder, d.left);
 	while (capture_samples_next(&d, &sample)) {
 		if (thread.i == NO_ID || sample.thread != before)
 			thread = thread_of(c, sample.thread);
