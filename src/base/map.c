@@ -70,6 +70,34 @@ void map_put(struct map *m, uint64_t a, uint64_t b, uint32_t value)
 	*map_at(m, a, b, value, &added) = value;
 }
 
+/*
+ * Whoever was put off by the slot that becomes free moves up, so that no search ends too early
+ * (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
+ */
+void map_remove(struct map *m, uint64_t a, uint64_t b)
+{
+	size_t mask = m->capacity - 1;
+
+	if (m->count == 0)
+		return;
+	struct map_slot *hole = map_slot(m, a, b);
+
+	if (!hole->used)
+		return;
+	for (size_t i = (size_t)(hole - m->slots + 1) & mask; m->slots[i].used;
+		i = (i + 1) & mask) {
+		size_t home = hash_pair(m->slots[i].key[0], m->slots[i].key[1]) & mask;
+		size_t at = (size_t)(hole - m->slots);
+
+		if (((i - home) & mask) < ((i - at) & mask))
+			continue;
+		*hole = m->slots[i];
+		hole = &m->slots[i];
+	}
+	hole->used = 0;
+	m->count--;
+}
+
 void str_table_init(struct str_table *t, struct arena *arena)
 {
 	*t = (struct str_table){.arena = arena};

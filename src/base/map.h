@@ -36,6 +36,8 @@ void map_put(struct map *m, uint64_t a, uint64_t b, uint32_t value);
  * Valid until the next call that may add.
  */
 uint32_t *map_at(struct map *m, uint64_t a, uint64_t b, uint32_t fallback, bool *added);
+/* Takes the pair out, if it is there; the table does not shrink, but its place is free again. */
+void map_remove(struct map *m, uint64_t a, uint64_t b);
 
 struct str_table {
 	struct arena *arena; /* owns the bytes; not owned by the table */

@@ -1,8 +1,9 @@
 /*
- * Processes and threads.  The kernel reports every fork before the child runs and every exit after
- * the last sample, and the rings are merged by time, so the table is at each sample what the system
- * was; what is missing because events were lost is made up for by making the unknown on demand and
- * by reading /proc/PID/maps.
+ * Processes and threads, those that live: two vectors in no order, and maps that lead into them.
+ * The kernel reports every fork before the child runs and every exit after the last sample, and the
+ * rings are merged by time, so the table is at each sample what the system was; what is missing
+ * because events were lost is made up for by making the unknown on demand and by reading
+ * /proc/PID/maps.
  */
 #include "record/process_table.h"
 
@@ -35,8 +36,8 @@ struct process_table {
 	struct capture_writer *writer;
 	struct object_table *objects;
 	uint64_t start_ns;
-	struct map pids, tids;		 /* to places in the vectors */
-	VEC(struct process *) processes; /* the place of a dead one is NULL */
+	struct map pids, tids; /* to places in the vectors */
+	VEC(struct process *) processes;
 	VEC(struct thread *) threads;
 	VEC(struct grave) graves;		  /* by time */
 	uint32_t process_numbers, thread_numbers; /* given so far */
@@ -68,16 +69,12 @@ void process_table_expect_old(struct process_table *t)
 
 static void process_destroy(struct process *p)
 {
-	if (!p)
-		return;
 	unwind_space_deinit(&p->space);
 	free(p);
 }
 
 static void thread_destroy(struct thread *thread)
 {
-	if (!thread)
-		return;
 	unwind_history_destroy(thread->history);
 	free(thread);
 }
@@ -111,6 +108,17 @@ static struct process **process_place(struct process_table *t, int64_t pid)
 	uint32_t place;
 
 	return map_get(&t->pids, (uint64_t)pid, 0, &place) ? &t->processes.data[place] : NULL;
+}
+
+/* Frees a process; the last one takes its place, so that the table is as large as what lives. */
+static void process_remove(struct process_table *t, struct process **place)
+{
+	struct process *p = *place, *last = t->processes.data[--t->processes.count];
+
+	*place = last;
+	map_put(&t->pids, (uint64_t)last->pid, 0, (uint32_t)(place - t->processes.data));
+	map_remove(&t->pids, (uint64_t)p->pid, 0);
+	process_destroy(p);
 }
 
 struct process *process_table_find_late(struct process_table *t, int64_t pid)
@@ -203,7 +211,7 @@ static bool is_living(const struct process *p)
 {
 	struct proc_stat stat;
 
-	return p && !p->is_over && proc_stat_read(p->pid, 0, &stat) && stat.state != 'Z' &&
+	return !p->is_over && proc_stat_read(p->pid, 0, &stat) && stat.state != 'Z' &&
 	       was_there(&stat, p->start_ns);
 }
 
@@ -225,15 +233,8 @@ size_t process_table_process_total(const struct process_table *t)
 
 static void thread_tell_end(struct process_table *t, struct thread *thread, uint64_t time_ns)
 {
-	if (thread && !thread->is_over && t->hooks.ended)
+	if (!thread->is_over && t->hooks.ended)
 		t->hooks.ended(t->hooks.context, thread, time_ns);
-}
-
-/* Nobody knows the thread any more. */
-static void thread_end(struct process_table *t, struct thread *thread, uint64_t time_ns)
-{
-	thread_tell_end(t, thread, time_ns);
-	thread_destroy(thread);
 }
 
 static struct thread **thread_place(struct process_table *t, int64_t tid)
@@ -241,6 +242,17 @@ static struct thread **thread_place(struct process_table *t, int64_t tid)
 	uint32_t place;
 
 	return map_get(&t->tids, (uint64_t)tid, 0, &place) ? &t->threads.data[place] : NULL;
+}
+
+/* As process_remove. */
+static void thread_remove(struct process_table *t, struct thread **place)
+{
+	struct thread *thread = *place, *last = t->threads.data[--t->threads.count];
+
+	*place = last;
+	map_put(&t->tids, (uint64_t)last->tid, 0, (uint32_t)(place - t->threads.data));
+	map_remove(&t->tids, (uint64_t)thread->tid, 0);
+	thread_destroy(thread);
 }
 
 static struct thread *thread_add(
@@ -257,9 +269,10 @@ static struct thread *thread_add(
 	memcpy(thread->name, p->name, sizeof(thread->name));
 	t->thread_total++;
 	/* One whose end was not told does not count twice. */
-	p->threads += !(place && *place && (*place)->process == p->number);
+	p->threads += !(place && (*place)->process == p->number);
 	if (place) {
-		thread_end(t, *place, time_ns);
+		thread_tell_end(t, *place, time_ns);
+		thread_destroy(*place);
 		*place = thread;
 		return thread;
 	}
@@ -273,7 +286,7 @@ static struct thread *thread_find(struct process_table *t, const struct process 
 {
 	struct thread **place = thread_place(t, tid);
 
-	return place && *place && (*place)->process == p->number ? *place : NULL;
+	return place && (*place)->process == p->number ? *place : NULL;
 }
 
 /* What a thread that was there before is. */
@@ -346,7 +359,7 @@ void process_table_each_thread(
 	struct process_table *t, void (*visit)(void *context, struct thread *thread), void *context)
 {
 	for (size_t i = 0; i < t->threads.count; i++)
-		if (t->threads.data[i] && !t->threads.data[i]->is_over)
+		if (!t->threads.data[i]->is_over)
 			visit(context, t->threads.data[i]);
 }
 
@@ -396,14 +409,10 @@ static void bury_one(struct process_table *t, const struct grave *grave)
 	struct process **place = process_place(t, grave->pid);
 	struct thread **thread = thread_place(t, grave->tid);
 
-	if (thread && *thread && (*thread)->process == grave->number) {
-		thread_destroy(*thread);
-		*thread = NULL;
-	}
-	if (place && *place && (*place)->number == grave->number) {
-		process_destroy(*place);
-		*place = NULL;
-	}
+	if (thread && (*thread)->process == grave->number)
+		thread_remove(t, thread);
+	if (place && (*place)->number == grave->number)
+		process_remove(t, place);
 }
 
 static void bury(struct process_table *t, uint64_t time_ns)
@@ -420,17 +429,14 @@ static void bury(struct process_table *t, uint64_t time_ns)
 
 void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)
 {
-	struct process **place = process_place(t, pid);
+	bury(t, time_ns);
+	struct process *p = process_table_find(t, pid);
 	struct thread **thread = thread_place(t, tid);
 
-	if (!place || !*place)
+	if (!p)
 		return;
-	struct process *p = *place;
-	bool is_known = thread && *thread && (*thread)->process == p->number;
+	bool is_known = thread && (*thread)->process == p->number;
 
-	bury(t, time_ns);
-	if (p->is_over)
-		return;
 	p->threads -= is_known;
 	p->is_leaderless |= pid == tid;
 	p->is_over = p->threads == 0 && (p->is_old ? p->is_leaderless : is_known);
@@ -440,8 +446,8 @@ void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint6
 		thread_tell_end(t, *thread, time_ns);
 		(*thread)->is_over = true;
 	} else if (is_known) {
-		thread_end(t, *thread, time_ns);
-		*thread = NULL;
+		thread_tell_end(t, *thread, time_ns);
+		thread_remove(t, thread);
 	}
 }
 
@@ -558,6 +564,6 @@ bool process_table_read_maps(struct process_table *t, struct process *p, uint64_
 void process_table_read_all_maps(struct process_table *t, uint64_t now_ns)
 {
 	for (size_t i = 0; i < t->processes.count; i++)
-		if (t->processes.data[i] && t->processes.data[i]->maps_read_ns == 0)
+		if (t->processes.data[i]->maps_read_ns == 0)
 			process_table_read_maps(t, t->processes.data[i], now_ns);
 }

@@ -153,6 +153,36 @@ static void map_holds_pairs(void **state)
 	map_deinit(&m);
 }
 
+static void map_forgets_pairs(void **state)
+{
+	struct map m = {0};
+	uint32_t value;
+	size_t capacity;
+
+	(void)state;
+	map_remove(&m, 1, 2);
+	for (uint32_t i = 0; i < 10000; i++)
+		map_put(&m, i, 0, i);
+	capacity = m.capacity;
+	for (uint32_t i = 0; i < 10000; i++)
+		if (i % 3 != 0)
+			map_remove(&m, i, 0);
+	map_remove(&m, 1, 0);
+	assert_int_equal(m.count, 3334);
+	for (uint32_t i = 0; i < 10000; i++) {
+		assert_int_equal(map_get(&m, i, 0, &value), i % 3 == 0);
+		assert_true(i % 3 != 0 || value == i);
+	}
+	/* Who come and go need no more place than those that are there at a time. */
+	for (uint32_t i = 10000; i < 1000000; i++) {
+		map_put(&m, i, 0, i);
+		map_remove(&m, i, 0);
+	}
+	assert_int_equal(m.capacity, capacity);
+	assert_int_equal(m.count, 3334);
+	map_deinit(&m);
+}
+
 static uint64_t pair_hash(const void *row)
 {
 	return ((const uint32_t *)row)[0] % 7; /* many collisions */
@@ -421,6 +451,7 @@ int main(void)
 		cmocka_unit_test(strbuf_grows),
 		cmocka_unit_test(str_table_interns),
 		cmocka_unit_test(map_holds_pairs),
+		cmocka_unit_test(map_forgets_pairs),
 		cmocka_unit_test(child_table_numbers_pairs),
 		cmocka_unit_test(row_table_interns),
 		cmocka_unit_test(hashes),
