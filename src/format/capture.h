@@ -24,14 +24,14 @@ enum capture_key {
 	CAPTURE_COMMAND = 1, /* arguments, each followed by NUL */
 	CAPTURE_HOST = 2,
 	CAPTURE_KERNEL = 3,  /* uname -r */
-	CAPTURE_ENGINE = 4,  /* "snapshot" */
+	CAPTURE_ENGINE = 4,  /* "snapshot", "agent", "exact" */
 	CAPTURE_CLOCK = 5,   /* "virtual", "real", "both" */
 	CAPTURE_VERSION = 6, /* of the recorder */
 	CAPTURE_START_UNIX_NS = 64,
 	CAPTURE_START_MONOTONIC_NS = 65,
 	CAPTURE_INTERVAL_NS = 66, /* between samples, as asked */
 	CAPTURE_DURATION_NS = 67,
-	CAPTURE_CPU_NS = 68,	  /* used by the target and its children, from wait4's rusage */
+	CAPTURE_CPU_NS = 68,	  /* used by what was recorded, as far as it could be sampled */
 	CAPTURE_EXIT_STATUS = 69, /* as from wait */
 	CAPTURE_CPU_COUNT = 70,
 	CAPTURE_EXPECTED = 71, /* samples, where the rate changed while recording */
@@ -55,6 +55,8 @@ enum capture_counter {
 	CAPTURE_ESTIMATED_NS = 13,     /* how long these were */
 	CAPTURE_LOST_SWITCHES = 14,    /* switches of threads that were lost or out of order */
 	CAPTURE_LOST_RESTS = 15, /* rests of stacks that the exact engine had no room to copy */
+	CAPTURE_UNSAMPLED_KERNEL_NS = 16, /* CPU time in kernel code, where that is not sampled */
+	CAPTURE_UNREACHED_NS = 17,	  /* CPU time where the agent's library was not loaded */
 	CAPTURE_COUNTER_COUNT
 };
 

@@ -14,6 +14,7 @@
 #include "format/capture_chunk.h"
 #include "format/capture_rows.h"
 #include "format/capture_samples.h"
+#include "readers/capture_time.h"
 #include "readers/capture_tree.h"
 
 /* A process or a thread, as the last row about it says. */
@@ -58,7 +59,7 @@ struct capture {
 	uint64_t end_samples, end_dropped;
 	/* Of the samples: all, and those that the metric "samples" counts. */
 	uint64_t samples, counted, truncated, foreign, orphans, last_ns;
-	int64_t off_cpu_ns;
+	int64_t off_cpu_ns, cut_ns; /* cut: under [truncated] */
 	uint64_t bad_chunks, first_bad_offset;
 };
 
@@ -210,6 +211,13 @@ static int64_t saturating_sum(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+static void add_off_cpu(struct capture *c, int64_t time_ns, uint8_t flags)
+{
+	c->off_cpu_ns = saturating_sum(c->off_cpu_ns, time_ns);
+	if (flags & CAPTURE_STACK_TRUNCATED)
+		c->cut_ns = saturating_sum(c->cut_ns, time_ns);
+}
+
 static void add_sample(struct capture *c, const struct capture_sample *sample, thread_id thread,
 	uint32_t metric_count)
 {
@@ -234,7 +242,7 @@ static void add_sample(struct capture *c, const struct capture_sample *sample, t
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(c->off_cpu); i++)
 		if (c->off_cpu[i].i != NO_ID)
-			c->off_cpu_ns = saturating_sum(c->off_cpu_ns, weight[c->off_cpu[i].i]);
+			add_off_cpu(c, weight[c->off_cpu[i].i], flags);
 	if (sample->time_ns > c->last_ns)
 		c->last_ns = sample->time_ns;
 }
@@ -482,18 +490,26 @@ static void note_damaged_places(struct capture *c)
 			(unsigned long long)first);
 }
 
-/* Of little time it is not worth saying. */
-static void note_estimates(struct capture *c)
+static uint64_t sum_of(const struct capture *c, struct str name)
 {
-	uint64_t count = c->counters[CAPTURE_ESTIMATED_BLOCKS];
-	double share = (double)c->counters[CAPTURE_ESTIMATED_NS] / (double)c->off_cpu_ns;
+	for (size_t i = 0; i < c->metric_names.count; i++)
+		if (str_equal(c->metric_names.data[i], name))
+			return c->metric_sum[i];
+	return 0;
+}
 
-	if (count > 0 && c->off_cpu_ns > 0 && share >= 0.01)
-		builder_note(c->builder, NOTE_GUESSED, count,
-			"times off the CPU, %.0f %% of all, are shown at the stack that their "
-			"thread had "
-			"next to them",
-			100 * (share < 1 ? share : 1));
+static void note_time(struct capture *c)
+{
+	const struct capture_time time = {
+		.counters = c->counters,
+		.cpu_ns = c->has_end ? c->facts[CAPTURE_CPU_NS] : UINT64_MAX,
+		.interval_ns = c->facts[CAPTURE_INTERVAL_NS],
+		.sampled_ns = sum_of(c, STR("cpu-time")),
+		.off_cpu_ns = c->off_cpu_ns > 0 ? (uint64_t)c->off_cpu_ns : 0,
+		.cut_ns = c->cut_ns > 0 ? (uint64_t)c->cut_ns : 0,
+	};
+
+	capture_time_note(&time, c->builder);
 }
 
 /*
@@ -536,7 +552,7 @@ static void note_loss(struct capture *c)
 	note(c, &dropped_samples, c->end_dropped);
 	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
 		note(c, &counter_troubles[i], c->counters[i]);
-	note_estimates(c);
+	note_time(c);
 	for (size_t i = 0; i < c->metric_names.count; i++)
 		note_metric(c, i);
 }

@@ -89,7 +89,7 @@ static void hand_out(
 	counts->blocks += interval->blocks;
 	counts->blocked_ns += interval->blocked_ns;
 	counts->preempted_ns += interval->preempted_ns;
-	if (interval->estimated) {
+	if (interval->estimated && interval->node != OFFCPU_NO_NODE) {
 		counts->estimated += interval->blocks;
 		counts->estimated_ns += interval->blocked_ns + interval->preempted_ns;
 	}

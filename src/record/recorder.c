@@ -493,6 +493,8 @@ static void fill_result(struct recorder *r, struct recorder_result *result)
 static void write_end(struct recorder *r, const struct recorder_result *result)
 {
 	capture_writer_number(r->writer, CAPTURE_DURATION_NS, result->duration_ns);
+	capture_writer_counter(r->writer, CAPTURE_UNSAMPLED_KERNEL_NS, result->kernel_cpu_ns);
+	capture_writer_counter(r->writer, CAPTURE_UNREACHED_NS, result->unreached_cpu_ns);
 	if (result->cpu_ns != UINT64_MAX)
 		capture_writer_number(
 			r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);

@@ -193,6 +193,7 @@ def test_programs_that_load_no_library_are_told(folder):
 	program = recording.program(folder, "fate", "-static")
 	r = record(folder, program, 300, "exit", 3, status=3)
 	assert "not sampled" in r.done.err and "statically" in r.done.err, r.done
+	assert any("preloaded library" in note["text"] for note in r.notes), r.notes
 
 
 def test_programs_linked_to_musl(folder):

@@ -56,6 +56,7 @@ def test_kernel_time_that_cannot_be_sampled_is_told(folder):
 	r = recording.as_nobody(folder, "dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000")
 	harness.check(r.done)
 	assert "kernel code could not be sampled" in r.done.err, r.done
+	assert any("kernel code" in note["text"] for note in r.notes), r.notes
 
 
 def test_a_set_uid_program_goes_on_to_its_end(folder):

@@ -90,7 +90,7 @@ static void draw_samples(struct text *text, const struct report *report)
 		time_put(out, stats->interval_ns);
 	}
 	if (str_equal(profile_string(report->profile, metric.name), STR("real-time")))
-		strbuf_add(out, STR(" by the real clock"));
+		strbuf_add(out, STR(" by the real clock, over all threads"));
 	if (stats->lost != UINT64_MAX && stats->lost != 0) {
 		strbuf_add(out, STR("; "));
 		text_ink(text, INK_NOTE);

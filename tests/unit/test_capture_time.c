@@ -1,0 +1,179 @@
+/*
+ * The notes about a recording's time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "format/capture.h"
+#include "model/profile.h"
+#include "readers/capture_time.h"
+
+#define SECOND	 UINT64_C(1000000000)
+#define INTERVAL UINT64_C(1000000)
+
+static uint64_t counters[CAPTURE_COUNTER_COUNT];
+static struct capture_time whole; /* nothing is missing of it */
+static struct profile *profile;
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(counters, 0, sizeof(counters));
+	whole = (struct capture_time){.counters = counters,
+		.cpu_ns = SECOND,
+		.interval_ns = INTERVAL,
+		.sampled_ns = SECOND,
+		.off_cpu_ns = 10 * SECOND};
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	profile_destroy(profile);
+	profile = NULL;
+	return 0;
+}
+
+static void make_notes(const struct capture_time *time)
+{
+	struct builder *b = builder_create();
+
+	builder_metric(b, STR("cpu-time"), STR("ns"));
+	capture_time_note(time, b);
+	assert_null(builder_finish(b, &profile));
+}
+
+static void expect(enum note_kind kind, uint64_t count, const char *text)
+{
+	struct str is;
+
+	assert_int_equal(profile->note_count, 1);
+	assert_int_equal(profile->notes[0].kind, kind);
+	assert_int_equal(profile->notes[0].count, count);
+	is = profile_string(profile, profile->notes[0].text);
+	assert_int_equal(is.size, strlen(text));
+	assert_memory_equal(is.data, text, is.size);
+}
+
+static void nothing_is_said_of_what_is_whole(void **state)
+{
+	(void)state;
+	/* So little is missing of most. */
+	whole.sampled_ns = SECOND * 985 / 1000;
+	counters[CAPTURE_UNSAMPLED_KERNEL_NS] = SECOND / 200;
+	counters[CAPTURE_UNREACHED_NS] = SECOND / 200;
+	counters[CAPTURE_ESTIMATED_BLOCKS] = 5;
+	counters[CAPTURE_ESTIMATED_NS] = SECOND / 20;
+	whole.cut_ns = SECOND / 20;
+	make_notes(&whole);
+	assert_int_equal(profile->note_count, 0);
+}
+
+static void what_is_not_known_is_not_missing(void **state)
+{
+	(void)state;
+	whole = (struct capture_time){
+		.counters = counters, .cpu_ns = UINT64_MAX, .interval_ns = UINT64_MAX};
+	counters[CAPTURE_UNREACHED_NS] = SECOND;
+	counters[CAPTURE_UNSAMPLED_KERNEL_NS] = SECOND;
+	counters[CAPTURE_LOST_RING] = 5;
+	make_notes(&whole);
+	assert_int_equal(profile->note_count, 0);
+}
+
+static void kernel_time(void **state)
+{
+	(void)state;
+	counters[CAPTURE_UNSAMPLED_KERNEL_NS] = SECOND / 4;
+	make_notes(&whole);
+	expect(NOTE_LOST, 1,
+		"20 % of the CPU time, 0.250 s, is not here: it went by in kernel code, which "
+		"could not be sampled");
+}
+
+static void unreached_time_is_not_missing_too(void **state)
+{
+	(void)state;
+	whole.sampled_ns = SECOND / 2;
+	counters[CAPTURE_UNREACHED_NS] = SECOND / 2;
+	make_notes(&whole);
+	expect(NOTE_LOST, 1,
+		"50 % of the CPU time, 0.500 s, is not here: it went by where the preloaded "
+		"library was not");
+}
+
+static void lost_samples_are_not_missing_too(void **state)
+{
+	(void)state;
+	whole.sampled_ns = SECOND / 2;
+	counters[CAPTURE_LOST_RING] = 490;
+	make_notes(&whole);
+	assert_int_equal(profile->note_count, 0);
+}
+
+static void missing_time(void **state)
+{
+	(void)state;
+	whole.sampled_ns = SECOND * 9 / 10;
+	make_notes(&whole);
+	expect(NOTE_LOST, 1,
+		"10 % of the CPU time, 0.100 s, is in no sample: it went by in threads shorter "
+		"than the interval, or the clock was late");
+}
+
+static void one_estimate(void **state)
+{
+	(void)state;
+	counters[CAPTURE_ESTIMATED_BLOCKS] = 1;
+	counters[CAPTURE_ESTIMATED_NS] = SECOND;
+	make_notes(&whole);
+	expect(NOTE_GUESSED, 1,
+		"time off the CPU, 10 % of all, is shown at the stack that its thread had next to "
+		"it");
+}
+
+static void several_estimates(void **state)
+{
+	(void)state;
+	counters[CAPTURE_ESTIMATED_BLOCKS] = 7;
+	counters[CAPTURE_ESTIMATED_NS] = 20 * SECOND; /* more than all is all */
+	make_notes(&whole);
+	expect(NOTE_GUESSED, 7,
+		"times off the CPU, 100 % of all, are shown at the stack that their thread had "
+		"next to them");
+}
+
+static void time_without_a_stack(void **state)
+{
+	(void)state;
+	whole.cut_ns = 4 * SECOND;
+	make_notes(&whole);
+	expect(NOTE_TRUNCATED, 1,
+		"40 % of the time off the CPU, 4.000 s, is under [truncated]: its stack could not "
+		"be had, or not whole");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_is_said_of_what_is_whole),
+		TEST(what_is_not_known_is_not_missing),
+		TEST(kernel_time),
+		TEST(unreached_time_is_not_missing_too),
+		TEST(lost_samples_are_not_missing_too),
+		TEST(missing_time),
+		TEST(one_estimate),
+		TEST(several_estimates),
+		TEST(time_without_a_stack),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
