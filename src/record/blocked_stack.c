@@ -18,11 +18,12 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "record/proc_stat.h"
 
 /* What most sleeping stacks fit into; the rest is read where the walk needs it. */
 #define STACK_BYTES ((size_t)32 << 10)
 
-/* Room for the longest of the two files. */
+/* Room for the file. */
 enum { TEXT_BYTES = 256 };
 
 void blocked_stack_init(struct blocked_stack *b)
@@ -79,13 +80,9 @@ bool blocked_stack_parse(const char *text, uint64_t *sp, uint64_t *pc)
 /* How many times the thread was given the CPU; 0: not told, so that only its place is compared. */
 static uint64_t turns(int64_t tid)
 {
-	char text[TEXT_BYTES];
-	unsigned long long ran, waited, count;
+	struct proc_sched sched;
 
-	if (!read_text(tid, "schedstat", text) ||
-		sscanf(text, "%llu %llu %llu", &ran, &waited, &count) != 3)
-		return 0;
-	return count;
+	return proc_sched_read(tid, &sched) ? sched.turns : 0;
 }
 
 static void fill_sample(const struct blocked_stack *b, int64_t pid, int64_t tid, uint64_t sp,

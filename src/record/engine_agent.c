@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "record/agent_looks.h"
 #include "record/agent_maps.h"
 #include "record/agent_memory.h"
 #include "record/agent_pace.h"
@@ -25,6 +26,10 @@
 
 /* Between looks at what the library has written. */
 #define TAKE_NS (SECOND_NS / 125)
+/* And between looks at threads at least. */
+#define WAIT_LEAST_NS (SECOND_NS / 2000)
+/* The first thread to be looked at is another one each time. */
+#define LOOK_STEP 61
 /* A signal's delivery and return, beside what the library's handler takes. */
 #define SIGNAL_NS 3000
 
@@ -34,6 +39,8 @@ struct peer {
 	bool ended; /* its slot is to be freed */
 	pid_t pid, tid;
 	struct agent_account account;
+	uint64_t exit_ns; /* when its process began to exit; 0: it did not */
+	struct agent_life life;
 };
 
 /* A record that waits. */
@@ -51,6 +58,9 @@ struct engine_agent {
 	struct agent_memory memory;
 	struct agent_pool pool;
 	struct agent_pacer *pacer;
+	struct agent_looks looks;
+	uint64_t look_ns;    /* the next look at a thread */
+	uint32_t first_look; /* slot to look at first, so that all are in turn */
 	struct peer peers[AGENT_SLOTS];
 	uint32_t waiting_count[AGENT_SLOTS]; /* of the records being taken */
 	VEC(uint32_t) fresh;
@@ -64,12 +74,21 @@ static struct engine_agent *self(struct engine *e)
 
 /* ---- threads ---- */
 
+/* A record without a stack: only how much CPU time was used by then. */
+static void use(struct engine_agent *e, struct peer *peer, const struct agent_record *head)
+{
+	agent_pool_use(&e->pool, &peer->account, head->cpu_ns);
+	agent_looks_ran(&peer->life, head->time_ns, head->cpu_ns, OFFCPU_NO_NODE, e->interval_ns);
+}
+
 static void end_peer(struct engine_agent *e, uint32_t slot, uint64_t time_ns, bool exits)
 {
 	struct peer *peer = &e->peers[slot];
 
 	if (!peer->known || peer->ended)
 		return;
+	if (e->engine.has_real_clock)
+		agent_looks_end(&e->looks, &peer->life, peer->pid, peer->tid, time_ns);
 	if (exits) {
 		agent_pool_end(&e->pool, &peer->account);
 		process_table_exit(e->recording->processes, peer->pid, peer->tid, time_ns);
@@ -80,7 +99,7 @@ static void end_peer(struct engine_agent *e, uint32_t slot, uint64_t time_ns, bo
 
 /* An exec ends all threads but its first one, which goes on with what it has used. */
 static struct agent_account end_others(
-	struct engine_agent *e, const struct peer *now, uint64_t time_ns)
+	struct engine_agent *e, const struct peer *now, const struct agent_record *head)
 {
 	uint32_t used = atomic_load(&e->memory.header->slots_used);
 	struct agent_account account = {0};
@@ -90,9 +109,11 @@ static struct agent_account end_others(
 
 		if (peer == now || !peer->known || peer->ended || peer->pid != now->pid)
 			continue;
-		if (peer->tid == now->tid)
+		if (peer->tid == now->tid) {
+			use(e, peer, head);
 			account = peer->account;
-		end_peer(e, slot, time_ns, peer->tid != now->tid);
+		}
+		end_peer(e, slot, head->time_ns, peer->tid != now->tid);
 	}
 	return account;
 }
@@ -122,13 +143,26 @@ static void take_start(struct engine_agent *e, uint32_t slot, const struct agent
 		return;
 	*peer = (struct peer){.known = true, .pid = start->pid, .tid = start->tid};
 	if (start->kind == AGENT_START_EXEC)
-		peer->account = end_others(e, peer, head->time_ns);
+		peer->account = end_others(e, peer, head);
 	if (start->kind == AGENT_START_THREAD)
 		process_table_fork(
 			e->recording->processes, start->pid, start->pid, start->tid, head->time_ns);
 	else
 		start_process(e, start, head->time_ns);
 	agent_pool_use(&e->pool, &peer->account, head->cpu_ns);
+	if (e->engine.has_real_clock)
+		agent_looks_begin(
+			&e->looks, &peer->life, peer->pid, peer->tid, head->time_ns, head->cpu_ns);
+}
+
+/* An exit ends all threads of the process, and the others say nothing. */
+static void note_exit(struct engine_agent *e, const struct peer *exiting, uint64_t time_ns)
+{
+	uint32_t used = atomic_load(&e->memory.header->slots_used);
+
+	for (uint32_t slot = 0; slot < used && slot < AGENT_SLOTS; slot++)
+		if (e->peers[slot].known && e->peers[slot].pid == exiting->pid)
+			e->peers[slot].exit_ns = time_ns;
 }
 
 /* ---- records ---- */
@@ -136,8 +170,12 @@ static void take_start(struct engine_agent *e, uint32_t slot, const struct agent
 /* Stacks no deeper than this are copied whole, whatever is known of them. */
 #define SHALLOW_BYTES ((size_t)16 << 10)
 
-/* Tells the thread what of its stack is known now, so that it need not be copied again. */
-static void mark(struct engine_agent *e, uint32_t slot, const struct perf_sample *sample)
+/*
+ * Tells the thread what of its stack is known now, so that it need not be copied again.  always:
+ * what it was told before does not hold any more.
+ */
+static void mark(
+	struct engine_agent *e, uint32_t slot, const struct perf_sample *sample, bool always)
 {
 	struct exact_mark marks[EXACT_MARKS];
 	struct process *p = process_table_find(e->recording->processes, sample->pid);
@@ -146,10 +184,10 @@ static void mark(struct engine_agent *e, uint32_t slot, const struct perf_sample
 	_Static_assert(sizeof(struct exact_mark) == sizeof(struct agent_mark) &&
 			       EXACT_MARKS == AGENT_MARKS,
 		"marks are the same for all");
-	if (!p || sample->stack_size < SHALLOW_BYTES)
+	if (!p || (sample->stack_size < SHALLOW_BYTES && !always))
 		return;
 	thread = process_table_thread(e->recording->processes, p, sample->tid, sample->time_ns);
-	if (unwind_history_check_due(thread->history))
+	if (sample->stack_size < SHALLOW_BYTES || unwind_history_check_due(thread->history))
 		agent_memory_mark(&e->memory, slot, NULL, 0);
 	else
 		agent_memory_mark(&e->memory, slot, (const struct agent_mark *)(const void *)marks,
@@ -176,8 +214,10 @@ static void take_sample(struct engine_agent *e, uint32_t slot, const struct agen
 	sample.regs.known = (1u << AGENT_REGS) - 1;
 	sample.ip = sample.regs.value[UNWIND_REG_PC];
 	sample.period = agent_pool_sample(&e->pool, &peer->account, head->cpu_ns);
-	recording_take_clock(e->recording, &sample);
-	mark(e, slot, &sample);
+	struct snapshot_place place = recording_take_clock(e->recording, &sample);
+
+	agent_looks_ran(&peer->life, head->time_ns, head->cpu_ns, place.node, e->interval_ns);
+	mark(e, slot, &sample, false);
 	if (regs.took_ns < SECOND_NS)
 		e->stolen_ns += SIGNAL_NS + regs.took_ns;
 }
@@ -235,8 +275,10 @@ static void take_known(struct engine_agent *e, uint32_t slot, const struct agent
 		break;
 	case AGENT_USED:
 	case AGENT_END:
-		agent_pool_use(&e->pool, &peer->account, head->cpu_ns);
-		if (head->type == AGENT_END)
+		use(e, peer, head);
+		if (head->type == AGENT_USED)
+			note_exit(e, peer, head->time_ns);
+		else
 			end_peer(e, slot, head->time_ns, true);
 		break;
 	default:
@@ -368,13 +410,59 @@ static void sweep(struct engine_agent *e)
 
 		if (peer->known && !peer->ended && is_gone(peer)) {
 			take_all(e);
-			end_peer(e, slot, now_ns, true);
+			end_peer(e, slot, peer->exit_ns ? peer->exit_ns : now_ns, true);
 		} else if (!peer->known && owner != 0 &&
 			   agent_memory_waiting(&e->memory, slot) == 0 &&
 			   kill((pid_t)owner, 0) != 0 && errno == ESRCH) {
 			agent_memory_free(&e->memory, slot);
 		}
 		free_ended(e, slot);
+	}
+}
+
+/* ---- looks at threads that write nothing ---- */
+
+static void look_at(struct engine_agent *e, uint32_t slot, uint64_t now_ns)
+{
+	struct peer *peer = &e->peers[slot];
+	struct perf_sample sample;
+
+	if (!peer->known || peer->ended || !peer->life.is_on)
+		return;
+	if (peer->life.due_ns <= now_ns &&
+		agent_looks_look(&e->looks, &peer->life, peer->pid, peer->tid, clock_monotonic_ns(),
+			&sample) == AGENT_FOUND_STACK)
+		mark(e, slot, &sample, true);
+	if (peer->life.due_ns < e->look_ns)
+		e->look_ns = peer->life.due_ns;
+}
+
+static void look_at_all(struct engine_agent *e)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	uint32_t used = atomic_load(&e->memory.header->slots_used);
+
+	if (!e->engine.has_real_clock || now_ns < e->look_ns || used == 0)
+		return;
+	if (used > AGENT_SLOTS)
+		used = AGENT_SLOTS;
+	e->look_ns = now_ns + TAKE_NS;
+	for (uint32_t i = 0; i < used && agent_looks_grant(&e->looks, now_ns); i++)
+		look_at(e, (e->first_look + i) % used, now_ns);
+	e->first_look = (e->first_look + LOOK_STEP) % used;
+}
+
+/* The recording ends, and with it the lives of threads that go on. */
+static void end_lives(struct engine_agent *e)
+{
+	for (uint32_t slot = 0; slot < AGENT_SLOTS; slot++) {
+		struct peer *peer = &e->peers[slot];
+
+		if (!peer->known || peer->ended || !peer->life.is_on)
+			continue;
+		peer->life.due_ns = 0;
+		look_at(e, slot, UINT64_MAX);
+		agent_looks_end(&e->looks, &peer->life, peer->pid, peer->tid, clock_monotonic_ns());
 	}
 }
 
@@ -391,14 +479,21 @@ static void drain(struct engine *engine)
 	struct engine_agent *e = self(engine);
 
 	take_all(e);
+	look_at_all(e);
 	if (e->target->ended)
 		sweep(e);
 }
 
 static uint64_t wait_ns(struct engine *engine)
 {
-	(void)engine;
-	return TAKE_NS;
+	const struct engine_agent *e = self(engine);
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (!e->engine.has_real_clock)
+		return TAKE_NS;
+	if (e->look_ns < now_ns + WAIT_LEAST_NS)
+		return WAIT_LEAST_NS;
+	return e->look_ns < now_ns + TAKE_NS ? e->look_ns - now_ns : TAKE_NS;
 }
 
 static void watch(struct engine *engine)
@@ -420,6 +515,7 @@ static void stop(struct engine *engine)
 	atomic_store(&e->memory.header->stop, 1);
 	agent_pacer_destroy(e->pacer);
 	e->pacer = NULL;
+	end_lives(e);
 }
 
 static void counts(struct engine *engine, struct engine_counts *counts)
@@ -448,6 +544,7 @@ static void close_engine(struct engine *engine)
 	if (e->memory.header)
 		atomic_store(&e->memory.header->stop, 1);
 	agent_pacer_destroy(e->pacer);
+	agent_looks_deinit(&e->looks);
 	agent_memory_deinit(&e->memory);
 	vec_deinit(&e->fresh);
 	vec_deinit(&e->waiting);
@@ -475,14 +572,17 @@ struct error *engine_agent_open(const struct engine_setup *setup, struct engine 
 	if (setup->target->kind != TARGET_COMMAND)
 		return error_new(ERROR_UNSUPPORTED,
 			"the agent engine records a command that it starts, and nothing else");
-	if (setup->options->clock == RECORDER_CLOCK_REAL)
-		return error_new(
-			ERROR_UNSUPPORTED, "the agent engine has the virtual clock only: CPU time");
+	if (setup->options->clock == RECORDER_CLOCK_REAL && !agent_looks_are_possible())
+		return error_new(ERROR_UNSUPPORTED,
+			"the agent engine needs /proc/PID/schedstat for the real clock");
 	struct engine_agent *e = xalloc(sizeof(*e));
 
 	err = agent_memory_init(&e->memory, setup->options->interval_ns);
 
-	e->engine.ops = &ops;
+	e->engine = (struct engine){.ops = &ops,
+		.has_real_clock = setup->options->clock != RECORDER_CLOCK_VIRTUAL &&
+				  agent_looks_are_possible()};
+	agent_looks_init(&e->looks, setup->recording);
 	e->recording = setup->recording;
 	e->target = setup->target;
 	e->interval_ns = e->pool.interval_ns = setup->options->interval_ns;

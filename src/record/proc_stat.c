@@ -103,6 +103,26 @@ bool proc_stat_read(int64_t pid, int64_t tid, struct proc_stat *stat)
 	return true;
 }
 
+bool proc_sched_read(int64_t tid, struct proc_sched *sched)
+{
+	unsigned long long ran, waited, turns;
+	char path[64], text[128];
+
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/schedstat", tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	if (sscanf(text, "%llu %llu %llu", &ran, &waited, &turns) != 3)
+		return false;
+	*sched = (struct proc_sched){ran, waited, turns};
+	return true;
+}
+
 void proc_command_line(int64_t pid, struct strbuf *out)
 {
 	char path[64], text[4096];

@@ -2,7 +2,8 @@
 #define SONDE_RECORD_PROC_STAT_H
 
 /*
- * /proc/PID/stat and /proc/PID/task/TID/stat: what a process or a thread is, proc(5).
+ * /proc/PID/stat and /proc/PID/task/TID/stat: what a process or a thread is, proc(5);
+ * and /proc/TID/schedstat, sched-stats in the kernel's documentation.
  */
 
 #include <stdbool.h>
@@ -24,6 +25,15 @@ struct proc_stat {
 bool proc_stat_parse(struct str text, struct proc_stat *stat);
 /* tid 0: of the process, all its threads together. False: it is gone. */
 bool proc_stat_read(int64_t pid, int64_t tid, struct proc_stat *stat);
+
+/* How the system has given a thread CPUs: its CPU time, up to the last switch or tick while it
+ * runs. */
+struct proc_sched {
+	uint64_t ran_ns, waited_ns; /* waited: ready to run, for a CPU */
+	uint64_t turns;		    /* times that it was given one */
+};
+/* False: it is gone, or this system does not tell. */
+bool proc_sched_read(int64_t tid, struct proc_sched *sched);
 
 /* Adds the command line of a process, each argument followed by NUL, or its name in brackets. */
 void proc_command_line(int64_t pid, struct strbuf *out);

@@ -1,5 +1,6 @@
 """Both clocks: time that threads spend off the CPU, blocked and preempted, and where."""
 
+import errno
 import os
 import pathlib
 import shutil
@@ -113,6 +114,43 @@ def test_waits_without_privileges(folder):
 	patiently(lambda: check_waits(as_nobody(folder, program, 30), folder, part_unprivileged()))
 
 
+def denied(folder, program, *args):
+	"""Recorded where perf events are refused: by the preloaded library."""
+	deny = recording.program(folder, "deny_perf")
+	path = folder / "test.prof"
+	done = harness.run(deny, str(errno.EPERM), harness.SONDE, "record", "-o", path, "--",
+		program, *map(str, args))
+	if done.status == 77:
+		raise harness.Skip("seccomp is not to be had here")
+	r = recording.Recording(path, harness.check(done))
+	assert "preloaded library" in done.err, done
+	return r
+
+
+def test_waits_where_perf_events_are_refused(folder):
+	program = recording.program(folder, "waits")
+	patiently(lambda: check_waits(denied(folder, program, 30), folder, part_unprivileged()))
+
+
+def test_preemption_where_perf_events_are_refused(folder):
+	program = recording.program(folder, "hogs")
+	patiently(lambda: check_hogs(denied(folder, program, 1.5), folder, 0.06))
+
+
+def check_children(r, folder):
+	"""Programs that only sleep: one that ends by itself, and one that is killed in its sleep."""
+	samples = Samples(r, folder)
+	for name, life in ("sleep", 0.8), ("tail", 0.5):
+		found = samples.sum("real-time", name)
+		assert close(found, life, 0.02, 0.06), (name, found)
+		assert samples.sum("blocked-time", name) > 0.9 * life
+
+
+def test_sleepers_that_end_asleep(folder):
+	command = "tail -f /dev/null & sleep 0.5; kill $!; sleep 0.3"
+	patiently(lambda: check_children(denied(folder, "sh", "-c", command), folder))
+
+
 def test_waits_in_functions_with_frame_pointers(folder):
 	program = recording.program(folder, "waits", "-O0", "-fno-omit-frame-pointer")
 	patiently(lambda: check_waits(as_nobody(folder, program, 20), folder, part_unprivileged()))
@@ -137,11 +175,11 @@ def test_waits_of_a_running_process(folder):
 	assert min(lives) > 0.3 and max(lives) - min(lives) < 0.03 * max(lives) + 0.03, lives
 
 
-def check_hogs(r, folder):
+def check_hogs(r, folder, part=0.03):
 	samples = Samples(r, folder)
 	truth = float(r.done.out)
 	preempted = samples.sum("preempted-time")
-	assert close(preempted, truth, 0.03, 0.03), f"{preempted}, truth {truth}"
+	assert close(preempted, truth, part, 0.03), f"{preempted}, truth {truth}"
 	assert inclusive(r, "preempted-time")["work"] > 0.9 * truth
 
 
