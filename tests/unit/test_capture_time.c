@@ -4,10 +4,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "format/capture.h"
 #include "model/profile.h"
@@ -16,14 +18,14 @@
 #define SECOND	 UINT64_C(1000000000)
 #define INTERVAL UINT64_C(1000000)
 
-static uint64_t counters[CAPTURE_COUNTER_COUNT];
+static uint64_t *counters;	  /* [CAPTURE_COUNTER_COUNT] */
 static struct capture_time whole; /* nothing is missing of it */
 static struct profile *profile;
 
 static int begin(void **state)
 {
 	(void)state;
-	memset(counters, 0, sizeof(counters));
+	counters = xcalloc(CAPTURE_COUNTER_COUNT, sizeof(*counters));
 	whole = (struct capture_time){.counters = counters,
 		.cpu_ns = SECOND,
 		.interval_ns = INTERVAL,
@@ -37,6 +39,7 @@ static int end(void **state)
 	(void)state;
 	profile_destroy(profile);
 	profile = NULL;
+	free(counters);
 	return 0;
 }
 
