@@ -246,6 +246,22 @@ static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
+/* Of the preloaded library. */
+static void say_library_trouble(const struct recorder_result *r)
+{
+	uint64_t refused = r->counters[CAPTURE_REFUSED_THREADS];
+	uint64_t broken = r->counters[CAPTURE_BROKEN_RECORDS];
+
+	if (refused > 0)
+		message_print("%" PRIu64 " thread%s not sampled: the preloaded library had no "
+			      "room for %s",
+			refused, refused == 1 ? " was" : "s were", refused == 1 ? "it" : "them");
+	if (broken > 0)
+		message_print("%" PRIu64 " record%s of the preloaded library %s written over by "
+			      "the program",
+			broken, broken == 1 ? "" : "s", broken == 1 ? "was" : "were");
+}
+
 /* What the user must know even with -q. */
 static void say_trouble(const struct recorder_result *r, struct strbuf *line)
 {
@@ -260,6 +276,7 @@ static void say_trouble(const struct recorder_result *r, struct strbuf *line)
 			"%u thread%s not sampled: too few descriptors; more with `ulimit -n`, or "
 			"as root",
 			r->left_out, r->left_out == 1 ? " was" : "s were");
+	say_library_trouble(r);
 	if (r->children_left > 0)
 		message_print("%zu child process%s went on unrecorded", r->children_left,
 			r->children_left == 1 ? "" : "es");

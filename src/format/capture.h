@@ -57,6 +57,8 @@ enum capture_counter {
 	CAPTURE_LOST_RESTS = 15, /* rests of stacks that the exact engine had no room to copy */
 	CAPTURE_UNSAMPLED_KERNEL_NS = 16, /* CPU time in kernel code, where that is not sampled */
 	CAPTURE_UNREACHED_NS = 17,	  /* CPU time where the agent's library was not loaded */
+	CAPTURE_BROKEN_RECORDS = 18,	  /* of the preloaded library, that were none */
+	CAPTURE_REFUSED_THREADS = 19,	  /* that the preloaded library had no room for */
 	CAPTURE_COUNTER_COUNT
 };
 

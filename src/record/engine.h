@@ -30,7 +30,9 @@ struct engine_counts {
 	bool rate_changed;   /* at some time, for whatever reason */
 	bool kernel;	     /* whether code in the kernel is sampled */
 	bool by_use; /* samples weigh the CPU time that was used, not the interval; cpu_ns in all */
-	uint32_t left_out; /* threads of attached processes that are not sampled */
+	uint64_t broken_records;  /* of the preloaded library, that were none */
+	uint32_t refused_threads; /* that it had no room for */
+	uint32_t left_out;	  /* threads of attached processes that are not sampled */
 	/* Of the events beside time. */
 	struct {
 		uint64_t events; /* that there were; UINT64_MAX: not known */

@@ -527,6 +527,8 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.lost = e->memory.lost_total,
 		.stolen_ns = e->stolen_ns,
 		.by_use = true,
+		.broken_records = e->memory.broken,
+		.refused_threads = atomic_load(&e->memory.header->refused),
 		.kernel = true, /* its time; the library knows no frames of it */
 	};
 }

@@ -169,6 +169,8 @@ static void write_counters(struct recorder *r)
 	counters[CAPTURE_LOST_RESTS] = counts.lost_rests;
 	counters[CAPTURE_LOST_THROTTLED] = r->recording.throttled;
 	counters[CAPTURE_LOST_SIDEBAND] = r->recording.lost_sideband;
+	counters[CAPTURE_BROKEN_RECORDS] = counts.broken_records;
+	counters[CAPTURE_REFUSED_THREADS] = counts.refused_threads;
 	counters[CAPTURE_LEFT_OUT_THREADS] = counts.left_out;
 	counters[CAPTURE_REUSE_CHECKED] = walks.reuse_checks;
 	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;

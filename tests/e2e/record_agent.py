@@ -145,6 +145,29 @@ def test_a_program_that_locks_its_memory(folder):
 	assert r.share("closed_work") > 0.3
 
 
+def noted(r, text):
+	"""The count of the note of that text; 0: there is none."""
+	return sum(note["count"] for note in r.notes if text in note["text"])
+
+
+def test_threads_without_room_are_counted(folder):
+	program = recording.program(folder, "threads")
+	# A sixteenth of the address space is taken at most: that is a few threads' memory.
+	r = record(folder, "sh", "-c", f"ulimit -v 1000000; exec {program} 20 100")
+	told = int(next(line for line in r.done.err.splitlines() if "had no room" in line).split()[1])
+	assert told >= 10 and noted(r, "had no room") == told, (r.done, r.notes)
+	assert r.share("main") + r.share("work") > 0.5, r.stacks
+
+
+def test_a_program_that_writes_over_our_memory(folder):
+	program = recording.program(folder, "agent_scribbles")
+	r = record(folder, program, 500)
+	assert r.done.out == "done\n", r.done
+	assert "written over by the program" in r.done.err, r.done
+	assert noted(r, "written over by the program") > 10, r.notes
+	assert r.stats["counted"] > 10, r.stats
+
+
 def test_exec_storm(folder):
 	r = record(folder, "sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true || echo bad; i=$((i+1)); done")
 	assert r.done.out == "", r.done
