@@ -43,21 +43,37 @@ static int fail(const struct command *self, struct error *err)
 	return status;
 }
 
-/* A first report shows the functions; its last line says what else there is. */
-static char *make_hint(const struct report_options *options, const char *path)
+/* The metric that is shown has nothing, and the real clock has. */
+static bool only_waited(const struct profile *profile, const struct report_query *query)
 {
+	metric_id real;
+
+	return profile->total[query->metric.i] == 0 &&
+	       profile_find_metric(profile, STR("real-time"), &real) && profile->total[real.i] != 0;
+}
+
+/* A first report shows the functions; its last line says what else there is. */
+static char *make_hint(const struct report_options *options, const char *path,
+	const struct profile *profile, const struct report_query *query)
+{
+	bool is_waiting = only_waited(profile, query);
+
 	if (formats[options->format].draw != text_draw)
 		return NULL;
 	if (path && (path[0] == '-' || strpbrk(path, " \t\n\"'\\$`*?[]{}()<>|&;#~!")))
 		path = "FILE";
-	return xasprintf("next: sonde report %s%s--view tree   (or modules, stats)",
-		path ? path : "", path ? " " : "");
+	return xasprintf("next: sonde report %s%s%s%s", path ? path : "", path ? " " : "",
+		options->clock == REPORT_CLOCK_REAL ? "--clock real " : "",
+		is_waiting ? "--clock real   (what it waited for)"
+			   : "--view tree   (or modules, stats)");
 }
 
+/* hints: end with what to type next. */
 static struct error *report_file(const struct report_options *options, const char *path,
-	struct report_query *queries, size_t count, const char *hint)
+	struct report_query *queries, size_t count, bool hints)
 {
 	struct profile *profile;
+	char *hint = NULL;
 	struct metric_list metrics = {0};
 	struct error *err;
 
@@ -68,8 +84,11 @@ static struct error *report_file(const struct report_options *options, const cha
 	err = report_options_roots(options, &profile);
 	if (err == NULL)
 		err = report_options_metrics(options, profile, queries, count, &metrics);
+	if (err == NULL && hints)
+		hint = make_hint(options, path, profile, &queries[0]);
 	if (err == NULL)
 		err = report_print(options, queries, count, profile, hint);
+	free(hint);
 	vec_deinit(&metrics.ids);
 	profile_destroy(profile);
 	return err;
@@ -83,7 +102,6 @@ static int report_run(const struct command *self, int argc, char **argv)
 	struct error *err;
 	size_t count = 0;
 	const char *path;
-	char *hint = NULL;
 	bool is_first;
 	int status;
 
@@ -95,11 +113,9 @@ static int report_run(const struct command *self, int argc, char **argv)
 	path = operands.count ? operands.items[0] : NULL;
 	is_first = options.view_count == 0;
 	err = report_options_queries(&options, queries, &count);
-	if (err == NULL && is_first && queries[0].view == &view_functions)
-		hint = make_hint(&options, path);
 	if (err == NULL)
-		err = report_file(&options, path, queries, count, hint);
-	free(hint);
+		err = report_file(&options, path, queries, count,
+			is_first && queries[0].view == &view_functions);
 	return err ? fail(self, err) : EXIT_SUCCESS;
 }
 

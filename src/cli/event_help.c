@@ -28,11 +28,15 @@ static bool print_event(const struct event_name *event)
 {
 	enum event_verdict verdict = event_try_name(event);
 
-	printf("  %-*s %-8s", NAME_WIDTH, event->name, verdict_word(verdict));
+	if (!event->help && !event->alias) {
+		printf("  %-*s %s\n", NAME_WIDTH, event->name, verdict_word(verdict));
+		return verdict == EVENT_FORBIDDEN;
+	}
+	printf("  %-*s %-8s ", NAME_WIDTH, event->name, verdict_word(verdict));
 	if (event->help)
-		printf(" %s", event->help);
+		printf("%s", event->help);
 	if (event->alias)
-		printf("%salso called %s", event->help ? "; " : " ", event->alias);
+		printf("%salso called %s", event->help ? "; " : "", event->alias);
 	printf("\n");
 	return verdict == EVENT_FORBIDDEN;
 }
@@ -64,8 +68,11 @@ static void print_others(void)
 	printf("  %-*s %-8s a tracepoint of the kernel's", NAME_WIDTH, "GROUP:NAME",
 		directory ? "yes" : "no");
 	if (directory)
-		printf("; they stand in %s", directory);
-	printf("\n\n");
+		printf("; they stand in %s\n\n", directory);
+	else
+		printf(", for root, once tracefs is mounted:\n"
+		       "  %-*s %-8s sudo mount -t tracefs tracefs /sys/kernel/tracing\n\n",
+			NAME_WIDTH, "", "");
 }
 
 void event_help_print(void)

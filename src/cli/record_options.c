@@ -35,9 +35,11 @@ const struct option_row record_option_rows[] = {
 	{OPTION_INTERVAL, 0, "interval", VALUE_TEXT, "TIME", NULL,
 		"take a sample each TIME of CPU time, such as 500us or 10ms"},
 	{OPTION_CLOCK, 0, "clock", VALUE_CHOICE, "CLOCK", clock_choices,
-		"what is counted: virtual (CPU time), real (blocked time too), or both"},
+		"what is counted: CPU time, blocked time too, or both; default both, but "
+		"virtual with -a"},
 	{OPTION_ENGINE, 0, "engine", VALUE_CHOICE, "ENGINE", engine_choices,
-		"what takes the samples: perf events, a preloaded library, or BPF too (auto)"},
+		"what takes the samples: perf events, a preloaded library, or perf events "
+		"and BPF; default auto"},
 	{OPTION_EVENT, 'e', "event", VALUE_TEXT, "LIST", NULL,
 		"count and sample these events too, such as page-faults,cycles; list shows them"},
 	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", NULL,

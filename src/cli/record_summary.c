@@ -52,7 +52,7 @@ static void say_samples(const struct recorder_result *r, struct strbuf *line)
 {
 	count_put(line, r->samples, "sample");
 	strbuf_add(line, STR(", one every "));
-	time_put(line, r->rate_changed && r->samples > 0 && r->cpu_ns != UINT64_MAX
+	time_put(line, (r->rate_changed || r->by_use) && r->samples > 0 && r->cpu_ns != UINT64_MAX
 			       ? r->cpu_ns / r->samples
 			       : r->interval_ns);
 	strbuf_add(line, STR(" of "));
@@ -109,13 +109,18 @@ static void say_overhead(const struct recorder_result *r, double most, struct st
 		return;
 	strbuf_printf(
 		line, "recording cost about %.2f%% of the target's CPU time", 100 * r->overhead);
-	if (r->rate_changes == 0)
+	if (r->rate_changes == 0 && r->overhead > most)
+		strbuf_add(
+			line, STR("; the rate was not lowered, as that takes two seconds over the "
+				  "limit, and the start does not count"));
+	else if (r->rate_changes == 0)
 		strbuf_add(line, STR("; the rate never had to change"));
 	else
 		strbuf_printf(line,
-			"; the rate changed %" PRIu32 " times to stay within %g%%, at the end it "
+			"; the rate changed %" PRIu32 " time%s to stay within %g%%, at the end it "
 			"was 1/%u of what was asked for",
-			r->rate_changes, 100 * most, 1u << r->halvings);
+			r->rate_changes, r->rate_changes == 1 ? "" : "s", 100 * most,
+			1u << r->halvings);
 	say(line);
 }
 

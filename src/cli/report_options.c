@@ -61,6 +61,7 @@ const struct option_row report_view_rows[] = {
 	{0},
 };
 
+/* By their enum report_clock. */
 static const char *const clock_names[] = {"virtual", "real", NULL};
 static const char *const clock_metrics[] = {"cpu-time", "real-time"};
 
@@ -386,8 +387,10 @@ static struct error *check_clock(const struct report_options *o, const struct pr
 		return error_new(ERROR_USAGE, "--clock and --metric both choose a metric");
 	if (profile_find_metric(profile, str_from(clock_metrics[o->clock]), &metric))
 		return NULL;
-	return error_new(ERROR_USAGE, "--clock %s: the file has no %s", clock_names[o->clock],
-		clock_metrics[o->clock]);
+	return error_new(ERROR_USAGE, "--clock %s: the file has no %s%s", clock_names[o->clock],
+		clock_metrics[o->clock],
+		o->clock == REPORT_CLOCK_REAL ? ", which `sonde record --clock real` takes down"
+					      : "");
 }
 
 struct error *report_options_metrics(const struct report_options *options,

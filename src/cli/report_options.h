@@ -24,6 +24,9 @@ enum color {
 	COLOR_NEVER,
 };
 
+/* What --clock can be given. */
+enum report_clock { REPORT_CLOCK_VIRTUAL, REPORT_CLOCK_REAL };
+
 /* As given; -1 and NULL: not given. */
 struct report_options {
 	const struct view *views[REPORT_VIEWS_MAX];

@@ -563,6 +563,9 @@ static void note_loss(struct capture *c)
 		note_metric(c, i);
 }
 
+/* Objects that a note names; of more there is an ellipsis. */
+#define NAMES_SHOWN 8
+
 /* How much of an object's code has names. */
 enum naming { NAMED_NOWHERE, NAMED_IN_PART, NAMED };
 
@@ -587,9 +590,19 @@ static const char *stand_in(uint64_t nameless, uint64_t unknown)
 	return "functions without a name are shown by their start, or as [unknown]";
 }
 
+/* Of names that are shown: several builds of one library are one name. */
+static bool is_among(const struct str *shown, uint64_t count, struct str name)
+{
+	for (uint64_t i = 0; i < count && i < NAMES_SHOWN; i++)
+		if (str_equal(shown[i], name))
+			return true;
+	return false;
+}
+
 static void note_naming(struct capture *c, enum naming naming, const char *what)
 {
 	struct strbuf list = {0};
+	struct str shown[NAMES_SHOWN];
 	uint64_t count = 0, nameless = 0, unknown = 0;
 
 	for (size_t i = 0; i < c->names.objects.count; i++) {
@@ -597,15 +610,19 @@ static void note_naming(struct capture *c, enum naming naming, const char *what)
 		struct str name = str_base_name(o->path);
 		if (naming_of(o) != naming)
 			continue;
-		if (count < 8)
-			strbuf_printf(&list, "%s%.*s", count ? ", " : "", STR_ARG(name));
-		count++;
 		nameless += o->nameless;
 		unknown += o->unknown;
+		if (is_among(shown, count, name))
+			continue;
+		if (count < NAMES_SHOWN) {
+			strbuf_printf(&list, "%s%.*s", count ? ", " : "", STR_ARG(name));
+			shown[count] = name;
+		}
+		count++;
 	}
 	if (count)
 		builder_note(c->builder, NOTE_NO_SYMBOLS, count, "%s %s%s: %s", what, list.data,
-			count > 8 ? ", …" : "", stand_in(nameless, unknown));
+			count > NAMES_SHOWN ? ", …" : "", stand_in(nameless, unknown));
 	strbuf_deinit(&list);
 }
 

@@ -3,7 +3,7 @@
  *
  *	sonde.prof: ./lua fib.lua 32
  *	cpu-time 4.873 s in 4,873 samples, one every 1.000 ms; 7 lost	or
- *	real-time 9.310 s by the real clock
+ *	real-time 9.310 s by the real clock, over all threads
  *	ran 4.952 s on box, 2026-11-21 10:12:33
  */
 #include "view/text/heading.h"

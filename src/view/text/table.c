@@ -396,6 +396,19 @@ static void draw_name(struct table *table, const struct table_label *label, size
 	strbuf_deinit(&module);
 }
 
+static void draw_nothing(const struct table *table)
+{
+	const struct report *report = table->report;
+	struct strbuf *out = &table->text->sink->text;
+	struct str metric = STR("weight");
+
+	if (report->query.other_count == 0)
+		metric = profile_string(report->profile, report_metric(report).name);
+	strbuf_add(out, STR("no rows: no stack has any "));
+	escape_text(out, metric);
+	strbuf_add_char(out, '\n');
+}
+
 void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 {
 	struct table_label label = {0};
@@ -403,7 +416,7 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 	size_t used;
 
 	if (table->report->count == 0) {
-		strbuf_add(&table->text->sink->text, STR("no rows: no stack has any weight\n"));
+		draw_nothing(table);
 		return;
 	}
 	measure(table);
