@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agent/raw.h"
@@ -27,24 +26,6 @@
 
 struct agent_process agent_process;
 __thread struct agent_thread agent_self __attribute__((tls_model("initial-exec")));
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-uint64_t agent_now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
-
-uint64_t agent_cpu_ns(void)
-{
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
 
 /* How many slots may be mapped: all, but where address space is limited. */
 static uint32_t slots_affordable(void)
@@ -134,6 +115,9 @@ static void in_child(void)
 {
 	int32_t parent_pid = agent_process.global_pid;
 
+	/* It may be the first in another time namespace. */
+	if (agent_process.on)
+		agent_time_begin();
 	agent_thread_forked(parent_pid);
 	after_fork();
 }
@@ -161,6 +145,7 @@ __attribute__((constructor)) static void begin(void)
 		return;
 	if (!watch_forks())
 		return;
+	agent_time_begin();
 	agent_process.on = true;
 	agent_signals_begin();
 	register_first_thread();

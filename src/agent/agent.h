@@ -47,8 +47,14 @@ struct agent_thread {
 };
 extern __thread struct agent_thread agent_self __attribute__((tls_model("initial-exec")));
 
+/* CLOCK_MONOTONIC outside of all time namespaces, as the recorder has it. */
 uint64_t agent_now_ns(void);
 uint64_t agent_cpu_ns(void);
+
+/* ---- time.c ---- */
+
+/* Learns by how much this process's time namespace shifts its clock. */
+void agent_time_begin(void);
 
 /* ---- thread.c ---- */
 

@@ -35,6 +35,8 @@
 /* Reading the clock of a process adds up all its threads: not of those that have more. */
 #define CLOCK_MOST_THREADS 64
 #define FILES_MOST	   512
+/* Between looks whether a process has mapped our memory. */
+#define FOREIGN_NS (SECOND_NS / 100)
 /* Between ticks while nothing runs. */
 #define IDLE_NS	      (SECOND_NS / 250)
 #define IDLE_AFTER_NS (SECOND_NS / 10)
@@ -52,6 +54,7 @@ struct paced_thread {
 
 struct paced_process {
 	bool is_foreign;
+	uint64_t asked_ns;		  /* when that was looked at */
 	uint64_t tick;			  /* at which it was last looked at */
 	uint64_t cpu_ns;		  /* that it had used then */
 	bool moved;			  /* and it was more than before */
@@ -201,8 +204,14 @@ static struct paced_process *process_of(struct agent_pacer *p, pid_t pid, uint64
 	uint32_t *place = map_at(&p->pids, (uint64_t)pid, 0, (uint32_t)p->processes.count, &added);
 
 	if (added)
-		vec_push(&p->processes, (struct paced_process){.is_foreign = is_foreign(pid)});
+		vec_push(&p->processes, (struct paced_process){.is_foreign = true});
 	struct paced_process *process = &p->processes.data[*place];
+
+	/* Amid an exec it has nothing mapped. */
+	if (process->is_foreign && now_ns >= process->asked_ns + FOREIGN_NS) {
+		process->is_foreign = is_foreign(pid);
+		process->asked_ns = now_ns;
+	}
 
 	if (process->tick != p->tick) {
 		uint64_t before_ns = process->cpu_ns;
@@ -275,6 +284,14 @@ static uint64_t pause_ns(const struct agent_pacer *p, uint64_t now_ns)
 	return is_idle && interval_ns < IDLE_NS ? IDLE_NS : interval_ns;
 }
 
+/* Not until a time: a time namespace may shift the clock that the system knows. */
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec time = {(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
 static void *pace(void *context)
 {
 	struct agent_pacer *p = context;
@@ -292,9 +309,7 @@ static void *pace(void *context)
 		now_ns = clock_monotonic_ns();
 		if (due_ns < now_ns)
 			due_ns = now_ns + pause_ns(p, now_ns);
-		struct timespec due = {(time_t)(due_ns / SECOND_NS), (long)(due_ns % SECOND_NS)};
-
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+		sleep_ns(due_ns - now_ns);
 	}
 	return NULL;
 }

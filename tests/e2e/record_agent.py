@@ -168,6 +168,26 @@ def test_a_program_that_writes_over_our_memory(folder):
 	assert r.stats["counted"] > 10, r.stats
 
 
+def test_time_namespaces(folder):
+	recording.needs_root()
+	program = recording.program(folder, "waits")
+	for shift in ("--monotonic", "70000"), ("--monotonic", "-50"):
+		unshare = ["unshare", "-T", *shift, "--fork"]
+		if harness.run(*unshare, "true").status != 0:
+			raise harness.Skip("time namespaces are not to be had, or the clock is too young")
+		# The recorder and the target in one; and the target alone.
+		path = folder / "test.prof"
+		done = check(harness.run(*unshare, harness.SONDE, "record", *AGENT, "-o", path, "--",
+			program, "10"))
+		for r in recording.Recording(path, done), record(folder, *unshare, program, 10):
+			assert r.share("main") > 0.9 and r.stats["counted"] > 15, (shift, r.stacks)
+			assert r.stats["duration_ns"] < 20e9, r.stats
+			real = {row["name"]: row["inclusive"] / 1e9 for row in
+				r.json("--metric", "real-time", "--limit", "0")["rows"]}
+			truth = float(r.done.out.split("wall deep_nap ")[1].split()[0])
+			assert abs(real["deep_nap"] - truth) < 0.25 * truth, (real, r.done.out)
+
+
 def test_exec_storm(folder):
 	r = record(folder, "sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true || echo bad; i=$((i+1)); done")
 	assert r.done.out == "", r.done
