@@ -14,8 +14,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "agent/lane.h"
+
+/* The function of that name behind ours. */
+#define AGENT_REAL(name, type)                                                                     \
+	static type *real_##name(void)                                                             \
+	{                                                                                          \
+		static _Atomic(type *) found;                                                      \
+		type *f = found;                                                                   \
+                                                                                                   \
+		if (!f)                                                                            \
+			found = f = (type *)dlsym(RTLD_NEXT, #name);                               \
+		return f;                                                                          \
+	}
 
 #define agent_exported __attribute__((visibility("default")))
 
@@ -55,6 +68,24 @@ uint64_t agent_cpu_ns(void);
 
 /* Learns by how much this process's time namespace shifts its clock. */
 void agent_time_begin(void);
+
+/* ---- sleeps.c ---- */
+
+/* A wait that our signal may end early. */
+struct agent_wait {
+	uint64_t end_ns; /* UINT64_MAX: none */
+	unsigned cuts;	 /* of the thread, before it */
+};
+
+/* It begins; timeout_ns below 0: it waits for ever. */
+struct agent_wait agent_wait_begin(int64_t timeout_ns);
+/* Whether it has failed, with EINTR, because of our signal: it is to be made again. */
+bool agent_wait_again(struct agent_wait *wait, bool was_interrupted);
+/* What is left of it, also in milliseconds, rounded up. */
+struct timespec agent_wait_left(const struct agent_wait *wait);
+int agent_wait_left_ms(const struct agent_wait *wait);
+int64_t agent_ms_to_ns(int ms);
+int64_t agent_time_to_ns(const struct timespec *time); /* NULL: below 0 */
 
 /* ---- thread.c ---- */
 

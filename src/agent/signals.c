@@ -34,29 +34,18 @@ static __thread struct {
 	siginfo_t info;
 } believed __attribute__((tls_model("initial-exec")));
 
-#define REAL(name, type)                                                                           \
-	static type *real_##name(void)                                                             \
-	{                                                                                          \
-		static _Atomic(type *) found;                                                      \
-		type *f = found;                                                                   \
-                                                                                                   \
-		if (!f)                                                                            \
-			found = f = (type *)dlsym(RTLD_NEXT, #name);                               \
-		return f;                                                                          \
-	}
-
 typedef int sigaction_fn(int, const struct sigaction *, struct sigaction *);
 typedef int sigmask_fn(int, const sigset_t *, sigset_t *);
 typedef sighandler_t signal_fn(int, sighandler_t);
 typedef int siginterrupt_fn(int, int);
 typedef int sigtimedwait_fn(const sigset_t *, siginfo_t *, const struct timespec *);
-REAL(sigaction, sigaction_fn)
-REAL(sigprocmask, sigmask_fn)
-REAL(pthread_sigmask, sigmask_fn)
-REAL(signal, signal_fn)
-REAL(sysv_signal, signal_fn)
-REAL(siginterrupt, siginterrupt_fn)
-REAL(sigtimedwait, sigtimedwait_fn)
+AGENT_REAL(sigaction, sigaction_fn)
+AGENT_REAL(sigprocmask, sigmask_fn)
+AGENT_REAL(pthread_sigmask, sigmask_fn)
+AGENT_REAL(signal, signal_fn)
+AGENT_REAL(sysv_signal, signal_fn)
+AGENT_REAL(siginterrupt, siginterrupt_fn)
+AGENT_REAL(sigtimedwait, sigtimedwait_fn)
 
 /* ---- the handler ---- */
 
