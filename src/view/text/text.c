@@ -4,6 +4,7 @@
 #include "view/text/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/escape.h"
@@ -69,19 +70,55 @@ void text_more_rows(struct text *text, const struct report *report)
 	strbuf_add_char(out, '\n');
 }
 
+#define NOTE_HEAD "note: "
+/* On narrower terminals nothing is broken. */
+#define NOTE_WIDTH_MIN 40u
+
+/* Words on lines of the terminal's width, those behind the first under the first's text. */
+static void put_words(struct text *text, struct str words)
+{
+	const size_t indent = strlen(NOTE_HEAD);
+	struct strbuf *out = &text->sink->text;
+	size_t width = text->style->width;
+	bool breaks = width >= NOTE_WIDTH_MIN;
+	size_t used = indent;
+
+	while (words.size > 0) {
+		const char *space = memchr(words.data, ' ', words.size);
+		size_t size = space ? (size_t)(space - words.data) : words.size;
+		struct str word = {words.data, size};
+		size_t word_columns = utf8_width(word);
+
+		if (breaks && used > indent && used + 1 + word_columns > width) {
+			strbuf_printf(out, "\n%*s", (int)indent, "");
+			used = indent;
+		} else if (used > indent) {
+			strbuf_add_char(out, ' ');
+			used++;
+		}
+		strbuf_add(out, word);
+		used += word_columns;
+		size += space != NULL;
+		words = (struct str){words.data + size, words.size - size};
+	}
+}
+
 static void draw_note(struct text *text, const struct profile *profile, const struct note *note)
 {
 	struct strbuf *out = &text->sink->text;
+	struct strbuf line = {0};
 
 	text_ink(text, INK_NOTE);
-	strbuf_add(out, STR("note: "));
+	strbuf_add(out, STR(NOTE_HEAD));
 	text_ink(text, INK_PLAIN);
 	if (note_shows_count(note)) {
-		number_put(out, note->count);
-		strbuf_add_char(out, ' ');
+		number_put(&line, note->count);
+		strbuf_add_char(&line, ' ');
 	}
-	escape_text(out, profile_string(profile, note->text));
+	escape_text(&line, profile_string(profile, note->text));
+	put_words(text, strbuf_str(&line));
 	strbuf_add_char(out, '\n');
+	strbuf_deinit(&line);
 }
 
 static void draw_notes(struct text *text, const struct profile *profile)
