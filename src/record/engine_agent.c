@@ -54,6 +54,7 @@ struct engine_agent {
 	struct recording *recording;
 	struct target *target;
 	uint64_t interval_ns; /* between samples, as asked */
+	bool rate_changed;
 	uint64_t stolen_ns;
 	struct agent_memory memory;
 	struct agent_pool pool;
@@ -505,6 +506,7 @@ static void slow_down(struct engine *engine, uint32_t halvings)
 {
 	struct engine_agent *e = self(engine);
 
+	e->rate_changed = true;
 	atomic_store(&e->memory.header->interval_ns, e->interval_ns << halvings);
 }
 
@@ -527,6 +529,7 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.lost = e->memory.lost_total,
 		.stolen_ns = e->stolen_ns,
 		.by_use = true,
+		.rate_changed = e->rate_changed,
 		.broken_records = e->memory.broken,
 		.refused_threads = atomic_load(&e->memory.header->refused),
 		.kernel = true, /* its time; the library knows no frames of it */
