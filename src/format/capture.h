@@ -37,7 +37,14 @@ enum capture_key {
 	CAPTURE_EXPECTED = 71, /* samples, where the rate changed while recording */
 };
 
-/* Counters of what went wrong; totals so far, the last value holds. */
+/*
+ * Counters of what went wrong; totals so far, the last value holds.
+ *
+ * To add one: a number at the end; set it in record/recorder.c's write_counters, or at the end of
+ * the recording; give it its sentence in readers/capture.c's counter_troubles (of time:
+ * readers/capture_time.c), so that every report has a note of it, its row in sonde-capture(5), and
+ * its part of the recorder's last lines in cli/record_summary.c, if one should act on it.
+ */
 enum capture_counter {
 	CAPTURE_LOST_RING = 0,	      /* samples lost: the ring buffer was full */
 	CAPTURE_LOST_THROTTLED = 1,   /* times that the kernel throttled sampling */

@@ -7,6 +7,12 @@
  * and written is the same for all.
  *
  * An engine is one file that ends in its table of calls; engine_open chooses.
+ *
+ * To add one: write engine_NAME.c, which ends in its engine_ops and a function that opens it.  It
+ * hands samples to recording_take_clock and its like, what happens to processes and their code to
+ * the process table, and counts in `counts` whatever it can't keep.  Add it to enum recorder_engine
+ * (recorder.h), to engine_open with what is said where it is refused, to the choices of --engine
+ * (cli/record_options.c), and to sonde-record(1) and sonde-capture(5), where its name is a fact.
  */
 
 #include <poll.h>
