@@ -201,10 +201,34 @@ static void take_clock(struct engine_perf *e, const struct perf_sample *sample)
 	e->sampled_ns = sample->time_ns;
 }
 
+/* Whether a stack is of a preemption, as far as the record of that, which comes next, is there. */
+static bool is_preemption(const struct engine_perf *e, const struct perf_sample *sample)
+{
+	struct ring *stacks = e->merge.current->ring;
+	const struct perf_event_header *next =
+		ring_record(stacks - PERF_STREAM_SWITCH_STACKS + PERF_STREAM_SWITCHES);
+	struct perf_switch record;
+
+	if (!next ||
+		(next->type != PERF_RECORD_SWITCH && next->type != PERF_RECORD_SWITCH_CPU_WIDE))
+		return false;
+	perf_record_switch(next, &record);
+	return record.tid == sample->tid && record.out && record.preempted;
+}
+
 static void take_switch_stack(struct engine_perf *e, const struct perf_sample *sample)
 {
-	if (!is_over(e, sample->pid))
-		switches_take_stack(&e->switches, sample);
+	if (is_over(e, sample->pid))
+		return;
+	bool preempted = is_preemption(e, sample);
+	uint64_t reads = e->recording->snapshot.memory.read_count;
+
+	if (preempted && switches_take_preempted(&e->switches, sample))
+		return;
+	switches_take_stack(&e->switches, sample);
+	/* Its copy is smaller than the clock's. */
+	if (preempted)
+		e->reads += e->recording->snapshot.memory.read_count - reads;
 }
 
 /* That were copied for the last sample besides what is in it. */

@@ -9,6 +9,9 @@
  * A block without a stack of its own is given another one of its thread.  A preempted thread gets
  * the last that was seen while it ran; one that waits the last of its waits if that is near, else
  * what was seen last; and where nothing was seen yet, both get what is seen next.
+ *
+ * Preemptions come at moments that have nothing to do with what the thread runs, as the clock's
+ * ticks do.  So for most the clock's last stack may stand, and theirs need not be walked.
  */
 #include "record/offcpu.h"
 
@@ -177,7 +180,7 @@ static void learn(struct offcpu_thread *t, uint32_t node)
 
 static void forget_own_stack(struct offcpu_thread *t)
 {
-	t->own.is_there = false;
+	t->own.is_there = t->is_borrowed = false;
 	t->outside_ns = 0;
 }
 
@@ -217,9 +220,14 @@ static void end_block(struct offcpu *o, struct offcpu_thread *t, uint64_t end_ns
 {
 	check_outside_stack(t, end_ns);
 	put_block(o, t, end_ns, 1);
-	if (t->own.is_there) {
+	if (t->is_borrowed) {
+		/* It grows no older while nothing is run. */
+		if (end_ns > t->own.time_ns)
+			t->run.time_ns += end_ns - t->own.time_ns;
+	} else if (t->own.is_there) {
 		t->own.time_ns = end_ns;
 		*(t->state == OFFCPU_PREEMPTED ? &t->run : &t->block) = t->own;
+		t->is_sampled = false;
 	}
 	forget_own_stack(t);
 }
@@ -282,6 +290,7 @@ void offcpu_out(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, boo
 	if (t->state != OFFCPU_RUNNING)
 		o->counts.missing++;
 	change_state(o, t, time_ns, preempted ? OFFCPU_PREEMPTED : OFFCPU_BLOCKED);
+	t->is_sampled &= preempted;
 }
 
 void offcpu_in(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
@@ -302,6 +311,17 @@ void offcpu_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, u
 	prove_running(o, t, time_ns);
 	learn(t, node);
 	t->own = (struct offcpu_known_stack){time_ns, node, true};
+	t->is_borrowed = false;
+}
+
+bool offcpu_borrow_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
+{
+	if (!t->is_sampled || time_ns - t->run.time_ns >= NEAR_NS)
+		return false;
+	prove_running(o, t, time_ns);
+	t->own = (struct offcpu_known_stack){time_ns, t->run.node, true};
+	t->is_borrowed = true;
+	return true;
 }
 
 void offcpu_outside_stack(
@@ -313,6 +333,7 @@ void offcpu_outside_stack(
 		return;
 	learn(t, node);
 	t->own = (struct offcpu_known_stack){time_ns, node, true};
+	t->is_borrowed = false;
 	t->outside_ns = time_ns;
 }
 
@@ -326,6 +347,7 @@ void offcpu_sample(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, 
 	}
 	learn(t, node);
 	t->run = (struct offcpu_known_stack){time_ns, node, true};
+	t->is_sampled = true;
 }
 
 void offcpu_run(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)

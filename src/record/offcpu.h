@@ -64,7 +64,9 @@ struct offcpu_thread {
 	uint64_t outside_ns; /* when it had been read, if from outside; else 0 */
 	struct offcpu_known_stack block; /* the last that is known of waiting */
 	struct offcpu_known_stack
-		run; /* the last that is known of running, or of being preempted */
+		run;	  /* the last that is known of running, or of being preempted */
+	bool is_sampled;  /* run is what the clock saw, and it has not waited since */
+	bool is_borrowed; /* own is a copy of run */
 	struct offcpu_interval
 		open[2]; /* short blocks, put together; 0 blocks: none; [preempted] */
 };
@@ -105,6 +107,12 @@ void offcpu_out(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, boo
 void offcpu_in(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
 /* The stack with which it is about to be switched out. */
 void offcpu_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node);
+/*
+ * The same of a thread that will be preempted in code of its own, which happens anywhere as the
+ * clock's ticks do: the stack that the clock saw last will do.  False: it is too old, or the thread
+ * has waited since; offcpu_stack has to be called.
+ */
+bool offcpu_borrow_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
 /*
  * The stack of a thread off the CPU, read from outside up to time_ns: believed unless it turns out
  * that the thread was switched in before.

@@ -16,6 +16,9 @@
 /* Over which switches are counted. */
 #define WINDOW_NS (SECOND_NS / 20)
 
+/* DWARF's number of rcx. */
+enum { RCX_REG = 2 };
+
 /* ---- hooks ---- */
 
 static struct thread *thread_of(struct offcpu_thread *t)
@@ -135,6 +138,29 @@ void switches_take_stack(struct switches *s, const struct perf_sample *sample)
 
 	s->stacks++;
 	offcpu_stack(&s->offcpu, &place.thread->off, sample->time_ns, place.node);
+}
+
+/*
+ * In a system call a thread may be preempted by what it does itself: it yields, or wakes another.
+ * There the processor has put the user's pc into rcx.
+ */
+static bool is_in_system_call(const struct perf_sample *sample)
+{
+	return !(sample->regs.known >> RCX_REG & 1) ||
+	       sample->regs.value[RCX_REG] == sample->regs.value[UNWIND_REG_PC];
+}
+
+bool switches_take_preempted(struct switches *s, const struct perf_sample *sample)
+{
+	if (!s->on || !sample->has_user || is_in_system_call(sample))
+		return false;
+	struct thread *thread = process_table_meet(
+		s->recording->processes, sample->pid, sample->tid, sample->time_ns);
+
+	if (!offcpu_borrow_stack(&s->offcpu, &thread->off, sample->time_ns))
+		return false;
+	s->stacks++;
+	return true;
 }
 
 void switches_take_clock(struct switches *s, struct snapshot_place place, uint64_t time_ns)

@@ -43,6 +43,11 @@ void switches_deinit(struct switches *s);
 void switches_take(struct switches *s, const struct perf_switch *record);
 /* The sample of a thread that is about to be switched out. */
 void switches_take_stack(struct switches *s, const struct perf_sample *sample);
+/*
+ * The same where it is known that it will be preempted.  False: that stack is to be walked after
+ * all, the clock has seen none that may stand for it.
+ */
+bool switches_take_preempted(struct switches *s, const struct perf_sample *sample);
 /* Where the clock found a thread running. */
 void switches_take_clock(struct switches *s, struct snapshot_place place, uint64_t time_ns);
 /* To be called often, when all records up to now_ns have been taken. */

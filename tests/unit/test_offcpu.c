@@ -186,6 +186,40 @@ static void test_nearest_stack(void **state)
 	expect(2, 40 * MS, 42 * MS, 2, true);
 }
 
+static void test_borrowed_stack(void **state)
+{
+	struct life a = {0};
+	struct offcpu_thread *t = &a.thread;
+
+	(void)state;
+	offcpu_begin(&o, t, 0, OFFCPU_RUNNING);
+	/* The clock has seen nothing yet. */
+	assert_false(offcpu_borrow_stack(&o, t, 1 * MS));
+	offcpu_sample(&o, t, 2 * MS, 1);
+	assert_true(offcpu_borrow_stack(&o, t, 3 * MS));
+	offcpu_out(&o, t, 3 * MS, true);
+	offcpu_in(&o, t, 53 * MS);
+	/* It has run for 8 ms since, however long it did not. */
+	assert_true(offcpu_borrow_stack(&o, t, 60 * MS));
+	offcpu_out(&o, t, 60 * MS, true);
+	offcpu_in(&o, t, 70 * MS);
+	assert_false(offcpu_borrow_stack(&o, t, 72 * MS));
+	/* A stack of its own is not what the clock saw, and after a wait another one is likely. */
+	offcpu_stack(&o, t, 72 * MS, 2);
+	offcpu_out(&o, t, 72 * MS, true);
+	offcpu_in(&o, t, 74 * MS);
+	assert_false(offcpu_borrow_stack(&o, t, 75 * MS));
+	offcpu_sample(&o, t, 76 * MS, 3);
+	offcpu_out(&o, t, 77 * MS, false);
+	offcpu_in(&o, t, 79 * MS);
+	assert_false(offcpu_borrow_stack(&o, t, 80 * MS));
+	offcpu_end(&o, t, 81 * MS);
+	expect(0, 3 * MS, 53 * MS, 1, false);
+	expect(1, 60 * MS, 70 * MS, 1, false);
+	expect(2, 72 * MS, 74 * MS, 2, false);
+	expect(3, 77 * MS, 79 * MS, 3, true);
+}
+
 static void test_stack_from_outside(void **state)
 {
 	struct life a = {0};
@@ -316,7 +350,9 @@ static void step(struct life *life, struct truth *truth, uint64_t now, uint64_t 
 		return;
 	}
 	truth->preempted = random_below(2);
-	if (random_below(2) && random_below(100) >= loss)
+	if (truth->preempted && random_below(2))
+		(void)offcpu_borrow_stack(&o, t, time);
+	else if (random_below(2) && random_below(100) >= loss)
 		offcpu_stack(&o, t, time, 4 + (uint32_t)random_below(3));
 	if (!is_lost)
 		offcpu_out(&o, t, time, truth->preempted);
@@ -411,6 +447,7 @@ int main(void)
 		cmocka_unit_test_setup(test_existed, setup),
 		cmocka_unit_test_setup(test_short_blocks, setup),
 		cmocka_unit_test_setup(test_nearest_stack, setup),
+		cmocka_unit_test_setup(test_borrowed_stack, setup),
 		cmocka_unit_test_setup(test_stack_from_outside, setup),
 		cmocka_unit_test_setup(test_parts, setup),
 		cmocka_unit_test_setup(test_missing_records, setup),
