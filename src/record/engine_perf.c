@@ -36,12 +36,12 @@
 #define POLL_NS (SECOND_NS / 50)
 /*
  * While stacks are deeper than their dumps: their rest is to be read before it changes, so soon
- * after the next sample is due, and no later than this, as there may be several threads.
+ * after the next sample is due, and no later than this where there are several threads.
  */
 #define POLL_DEEP_NS (SECOND_NS / 2000)
 #define POLL_DUE_NS  (SECOND_NS / 60000)
-/* A sample this late is not coming: its thread sleeps. */
-#define POLL_LATE_NS (SECOND_NS / 8000)
+/* The later a sample is the longer its thread will be off the CPU, but it may come back. */
+#define POLL_LATE_NS (SECOND_NS / 500)
 #define DEEP_NS	     (SECOND_NS / 2)
 /* So many samples missing, and such a part of all, make the CPUs' clocks worth their price. */
 #define SHORT_LIVES_LEAST 12
@@ -76,6 +76,8 @@ struct engine_perf {
 	struct switches switches;
 	struct counters counters;
 	uint64_t sampled_ns;	/* when the last sample was taken */
+	int64_t sampled_tid;	/* of whom */
+	bool takes_turns;	/* the sample before was another thread's */
 	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
 	uint64_t reads;		/* of the live process, at the last look */
 	uint64_t hung_up_ns;	/* when the events were first seen hung up; 0: they are not */
@@ -199,6 +201,8 @@ static void take_clock(struct engine_perf *e, const struct perf_sample *sample)
 	if (!place.thread->is_over)
 		switches_take_clock(&e->switches, place, sample->time_ns);
 	e->sampled_ns = sample->time_ns;
+	e->takes_turns = e->sampled_tid != sample->tid;
+	e->sampled_tid = sample->tid;
 }
 
 /* Whether a stack is of a preemption, as far as the record of that, which comes next, is there. */
@@ -376,11 +380,13 @@ static void poll_fds(struct engine *engine, pollfd_vec *fds)
 static uint64_t deep_time_ns(const struct engine_perf *e, uint64_t now_ns)
 {
 	uint64_t due_ns = e->sampled_ns + (e->options->interval_ns << e->halvings) + POLL_DUE_NS;
-	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : POLL_DUE_NS;
+	uint64_t most_ns = e->takes_turns ? POLL_DEEP_NS : POLL_LATE_NS;
+	/* One that is late is waited for as long again: looks become fewer. */
+	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : now_ns - due_ns;
 
-	if (now_ns > due_ns + POLL_LATE_NS || wait_ns > POLL_DEEP_NS)
-		return POLL_DEEP_NS;
-	return wait_ns;
+	if (wait_ns < POLL_DUE_NS)
+		return POLL_DUE_NS;
+	return wait_ns < most_ns ? wait_ns : most_ns;
 }
 
 static uint64_t wait_ns(struct engine *engine)
