@@ -150,7 +150,7 @@ static const struct option_group groups[] = {
 const struct command cmd_run = {
 	.name = "run",
 	.summary = "record a program, then show where its time went",
-	.usage = "[OPTIONS] [--] COMMAND [ARG...]",
+	.usage = "[OPTIONS] [-p PID | -a] [--] [COMMAND [ARG...]]",
 	.details =
 		"Records COMMAND as `sonde record` does and then shows the functions and the call "
 		"tree, as\n`sonde report` does. The recording stays in sonde.prof, to be looked at "

@@ -53,6 +53,26 @@ def test_pages_name_the_choices_of_help():
 				assert re.search(rf"\b{choice}\b", page(name)), (name, choice)
 
 
+def numbers_of(enum):
+	"""Of an enum in format/: number by name."""
+	for header in (SOURCE_ROOT / "src" / "format").glob("*.h"):
+		body = re.search(rf"enum {enum} {{(.*?)}};", header.read_text(), re.DOTALL)
+		if body:
+			code = re.sub(r"/\*.*?\*/", "", body[1], flags=re.DOTALL)
+			return {name: int(number) for name, number in re.findall(r"(\w+) = (\d+)", code)}
+	raise AssertionError(f"no enum {enum}")
+
+
+def test_the_format_page_has_every_number():
+	parts = re.split(r"^\.S[SH] (.*)\n", (SOURCE_ROOT / "man/sonde-capture.5").read_text(), flags=re.MULTILINE)
+	sections = dict(zip(parts[1::2], parts[2::2]))
+	for enum, section in {"capture_key": "FACTS", "capture_counter": "COUNTERS",
+			"capture_object_kind": "OBJECTS", "capture_chunk_type": "Types"}.items():
+		listed = {int(n) for n in re.findall(r"^(\d+)\t", sections[section], re.MULTILINE)}
+		numbers = numbers_of(enum)
+		assert numbers and listed == set(numbers.values()), (section, listed ^ set(numbers.values()))
+
+
 def test_pages_are_laid_out_without_complaint():
 	if not shutil.which("groff"):
 		raise harness.Skip("no groff")
