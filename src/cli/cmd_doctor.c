@@ -23,6 +23,7 @@ struct check {
 	/* Says in text what is so, and in *remedy what would allow more (NULL: nothing). */
 	enum verdict (*look)(
 		const struct recorder_ability *a, char *text, size_t size, const char **remedy);
+	bool needs_perf; /* nothing of it is to be had where perf events are refused */
 };
 
 static enum verdict look_sampling(
@@ -72,17 +73,14 @@ static enum verdict look_kernel_names(
 		return VERDICT_OK;
 	}
 	snprintf(text, size, "/proc/kallsyms hides addresses: kernel frames stay unnamed");
-	*remedy = "sudo sysctl kernel.kptr_restrict=0";
+	/* The kernel asks for both (kallsyms_show_value). */
+	*remedy = "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1";
 	return VERDICT_LIMITED;
 }
 
 static enum verdict look_rings(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
-	if (!a->perf_open) {
-		snprintf(text, size, "none without perf events");
-		return VERDICT_NO;
-	}
 	snprintf(text, size, "%" PRIu64 " KB for each CPU", a->ring_bytes >> 10);
 	if (a->ring_bytes >= (uint64_t)1 << 20)
 		return VERDICT_OK;
@@ -128,10 +126,6 @@ static enum verdict look_rate(
 static enum verdict look_attaching(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
-	if (!a->perf_open) {
-		snprintf(text, size, "not without perf events");
-		return VERDICT_NO;
-	}
 	if (a->any_process) {
 		snprintf(text, size, "-p takes any process");
 		return VERDICT_OK;
@@ -183,24 +177,23 @@ static enum verdict look_events(
 	strbuf_deinit(&possible);
 	if (a->kernel)
 		return VERDICT_OK;
-	if (a->perf_open)
-		*remedy = "sudo sysctl kernel.perf_event_paranoid=1";
-	return a->perf_open ? VERDICT_LIMITED : VERDICT_NO;
+	*remedy = "sudo sysctl kernel.perf_event_paranoid=1";
+	return VERDICT_LIMITED;
 }
 
 static const struct check checks[] = {
-	{"sampling", look_sampling},
-	{"preloading", look_preload},
-	{"kernel code", look_kernel},
-	{"kernel names", look_kernel_names},
-	{"ring buffers", look_rings},
-	{"deep stacks", look_memory},
-	{"exact stacks", look_exact},
-	{"sample rate", look_rate},
-	{"attaching", look_attaching},
-	{"whole machine", look_machine},
-	{"hardware", look_hardware},
-	{"events", look_events},
+	{"sampling", look_sampling, false},
+	{"preloading", look_preload, false},
+	{"kernel code", look_kernel, false},
+	{"kernel names", look_kernel_names, false},
+	{"ring buffers", look_rings, true},
+	{"deep stacks", look_memory, false},
+	{"exact stacks", look_exact, true},
+	{"sample rate", look_rate, true},
+	{"attaching", look_attaching, true},
+	{"whole machine", look_machine, true},
+	{"hardware", look_hardware, true},
+	{"events", look_events, true},
 	{0},
 };
 
@@ -209,8 +202,12 @@ static void print_check(const struct check *check, const struct recorder_ability
 	static const char *const verdicts[] = {"ok", "limited", "no"};
 	const char *remedy = NULL;
 	char text[320];
-	enum verdict verdict = check->look(ability, text, sizeof(text), &remedy);
+	enum verdict verdict = VERDICT_NO;
 
+	if (check->needs_perf && !ability->perf_open)
+		snprintf(text, sizeof(text), "not without perf events");
+	else
+		verdict = check->look(ability, text, sizeof(text), &remedy);
 	printf("%-14s %-8s %s\n", check->name, verdicts[verdict], text);
 	if (remedy)
 		printf("%-14s %-8s more with: %s\n", "", "", remedy);

@@ -11,6 +11,10 @@
 /* A few ticks are missing of most recordings, as no thread ends with one. */
 #define MISSING_SHARE_LEAST   0.02
 #define MISSING_SAMPLES_LEAST 20
+/* The start of some programs takes as much. */
+#define UNREACHED_LEAST_NS UINT64_C(20000000)
+/* Less is 0.000 s. */
+#define KERNEL_LEAST_NS UINT64_C(1000000)
 
 static double seconds(uint64_t time_ns)
 {
@@ -55,7 +59,7 @@ static void note_kernel(const struct capture_time *t, struct builder *b)
 	uint64_t kernel_ns = t->counters[CAPTURE_UNSAMPLED_KERNEL_NS];
 	double part = t->cpu_ns == UINT64_MAX ? 0 : share(kernel_ns, t->cpu_ns + kernel_ns);
 
-	if (part >= SHARE_LEAST)
+	if (part >= SHARE_LEAST && kernel_ns >= KERNEL_LEAST_NS)
 		builder_note(b, NOTE_LOST, 1,
 			"%.0f %% of the CPU time, %.3f s, is not here: it went by in kernel code, "
 			"which could not be sampled",
@@ -67,7 +71,7 @@ static void note_unreached(const struct capture_time *t, struct builder *b)
 	uint64_t unreached_ns = t->counters[CAPTURE_UNREACHED_NS];
 	double part = t->cpu_ns == UINT64_MAX ? 0 : share(unreached_ns, t->cpu_ns);
 
-	if (part >= SHARE_LEAST)
+	if (part >= SHARE_LEAST && unreached_ns >= UNREACHED_LEAST_NS)
 		builder_note(b, NOTE_LOST, 1,
 			"%.0f %% of the CPU time, %.3f s, is not here: it went by where the "
 			"preloaded library was not",

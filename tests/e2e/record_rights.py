@@ -101,6 +101,10 @@ def test_where_perf_events_are_forbidden(folder):
 		assert not output.exists()
 		done = harness.check(harness.run(deny, str(code), harness.SONDE, "doctor"))
 		assert "by a preloaded library" in done.out and "seccomp=unconfined" in done.out, done
+		# What takes perf events is not promised, nor sysctls that would change nothing.
+		for what in ("exact stacks", "attaching", "whole machine", "events"):
+			assert f"\n{what:14} no       not without perf events\n" in done.out, (what, done)
+		assert "sysctl" not in done.out, done
 
 
 harness.main()

@@ -90,6 +90,17 @@ static void what_is_not_known_is_not_missing(void **state)
 	assert_int_equal(profile->note_count, 0);
 }
 
+/* A program so short that its start is all. */
+static void of_little_time_nothing_is_said(void **state)
+{
+	(void)state;
+	whole.cpu_ns = whole.sampled_ns = SECOND / 1000;
+	counters[CAPTURE_UNREACHED_NS] = SECOND / 2000;
+	counters[CAPTURE_UNSAMPLED_KERNEL_NS] = SECOND / 2000;
+	make_notes(&whole);
+	assert_int_equal(profile->note_count, 0);
+}
+
 static void kernel_time(void **state)
 {
 	(void)state;
@@ -169,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_is_said_of_what_is_whole),
 		TEST(what_is_not_known_is_not_missing),
+		TEST(of_little_time_nothing_is_said),
 		TEST(kernel_time),
 		TEST(unreached_time_is_not_missing_too),
 		TEST(lost_samples_are_not_missing_too),
