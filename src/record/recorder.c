@@ -7,42 +7,16 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/vec.h"
-#include "record/control.h"
-#include "record/engine.h"
-#include "record/proc_stat.h"
-#include "record/recording.h"
-#include "record/stack_tree.h"
-#include "record/target.h"
+#include "record/recorder_state.h"
 
 #define PROGRESS_NS (SECOND_NS / 10)
 /* At first we look sooner: a short run is over by then.  It doubles until it is that. */
 #define PROGRESS_FIRST_NS (PROGRESS_NS / 32)
 #define LOOK_NS		  (SECOND_NS / 50)
-
-struct recorder {
-	struct recorder_options options;
-	struct launch_state launch_state;
-	struct control control;
-	struct capture_writer *writer;
-	struct target target;
-	struct recording recording;
-	struct engine *engine;
-	pollfd_vec polled;		 /* the signals, then the engine's */
-	uint64_t progress_ns, target_ns; /* when to do these next */
-	uint64_t progress_step_ns;
-	struct budget budget;
-	uint32_t rate_changes;
-	bool stopped;			  /* the file can't be written: no more samples */
-	struct stack_addresses addresses; /* once asked for */
-};
 
 struct error *recorder_create(const struct recorder_options *options, struct recorder **recorder)
 {
@@ -91,94 +65,6 @@ void recorder_abandon(struct recorder *r)
 {
 	capture_writer_abandon(r->writer);
 	recorder_destroy(r);
-}
-
-/* ---- the facts of the recording ---- */
-
-static void add_command(struct strbuf *out, char *const *command)
-{
-	for (size_t i = 0; command[i]; i++) {
-		strbuf_add(out, str_from(command[i]));
-		strbuf_add_char(out, '\0');
-	}
-}
-
-/* The command lines of the attached processes, with a "+" between them. */
-static void add_processes(struct strbuf *out, const struct target *t)
-{
-	for (size_t i = 0; i < t->pid_count; i++) {
-		if (i > 0)
-			strbuf_add(out, (struct str){"+", 2});
-		proc_command_line(t->pids[i], out);
-	}
-}
-
-static void write_command(struct recorder *r)
-{
-	struct strbuf command = {0};
-
-	switch (r->options.kind) {
-	case TARGET_COMMAND:
-		add_command(&command, r->options.command);
-		break;
-	case TARGET_PROCESSES:
-		add_processes(&command, &r->target);
-		break;
-	case TARGET_MACHINE:
-		strbuf_add(&command, STR("[whole machine]"));
-		break;
-	}
-	capture_writer_string(r->writer, CAPTURE_COMMAND, strbuf_str(&command));
-	strbuf_deinit(&command);
-}
-
-static const char *const clock_names[] = {
-	[RECORDER_CLOCK_BOTH] = "both",
-	[RECORDER_CLOCK_VIRTUAL] = "virtual",
-	[RECORDER_CLOCK_REAL] = "real",
-};
-
-static void write_facts(struct recorder *r)
-{
-	struct capture_writer *w = r->writer;
-	struct utsname host;
-
-	write_command(r);
-	if (uname(&host) == 0) {
-		capture_writer_string(w, CAPTURE_HOST, str_from(host.nodename));
-		capture_writer_string(w, CAPTURE_KERNEL, str_from(host.release));
-	}
-	capture_writer_string(w, CAPTURE_ENGINE, str_from(r->engine->ops->name));
-	capture_writer_string(w, CAPTURE_CLOCK,
-		str_from(r->engine->has_real_clock ? clock_names[r->options.clock] : "virtual"));
-	capture_writer_string(w, CAPTURE_VERSION, STR(SONDE_VERSION));
-	capture_writer_number(w, CAPTURE_START_UNIX_NS, clock_unix_ns());
-	capture_writer_number(w, CAPTURE_START_MONOTONIC_NS, r->recording.start_ns);
-	capture_writer_number(w, CAPTURE_INTERVAL_NS, r->options.interval_ns);
-	capture_writer_number(w, CAPTURE_CPU_COUNT, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
-}
-
-static void write_counters(struct recorder *r)
-{
-	uint64_t *counters = r->recording.snapshot.counters;
-	struct unwind_counts walks = unwind_walker_counts(r->recording.snapshot.walker);
-	struct engine_counts counts;
-
-	r->engine->ops->counts(r->engine, &counts);
-	counters[CAPTURE_LOST_RING] = counts.lost;
-	counters[CAPTURE_LOST_RESTS] = counts.lost_rests;
-	counters[CAPTURE_LOST_THROTTLED] = r->recording.throttled;
-	counters[CAPTURE_LOST_SIDEBAND] = r->recording.lost_sideband;
-	counters[CAPTURE_BROKEN_RECORDS] = counts.broken_records;
-	counters[CAPTURE_REFUSED_THREADS] = counts.refused_threads;
-	counters[CAPTURE_LEFT_OUT_THREADS] = counts.left_out;
-	counters[CAPTURE_REUSE_CHECKED] = walks.reuse_checks;
-	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;
-	for (uint32_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
-		capture_writer_counter(r->writer, (enum capture_counter)i, counters[i]);
-	for (uint32_t i = 0; i < r->options.counter_count; i++)
-		capture_writer_metric_counts(r->writer, r->recording.metrics.counters + i,
-			counts.counters[i].lost, counts.counters[i].events);
 }
 
 /* ---- the loop ---- */
@@ -239,31 +125,11 @@ static void tell_progress(struct recorder *r, uint64_t now_ns)
 		r->options.progress(r->options.progress_context, &progress);
 }
 
-static uint64_t timeval_ns(struct timeval t)
-{
-	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_usec * 1000;
-}
-
-static struct budget_use use_so_far(struct recorder *r)
-{
-	struct rusage own;
-	struct engine_counts counts;
-
-	getrusage(RUSAGE_SELF, &own);
-	r->engine->ops->counts(r->engine, &counts);
-	return (struct budget_use){
-		.time_ns = clock_monotonic_ns(),
-		.own_cpu_ns = timeval_ns(own.ru_utime) + timeval_ns(own.ru_stime),
-		.stolen_ns = counts.stolen_ns,
-		.target_cpu_ns = r->recording.sampled_ns,
-	};
-}
-
 static void watch_budget(struct recorder *r)
 {
 	if (r->options.overhead_most <= 0)
 		return;
-	struct budget_use use = use_so_far(r);
+	struct budget_use use = recorder_use(r);
 
 	if (!budget_look(&r->budget, &use))
 		return;
@@ -282,7 +148,7 @@ static void look_around(struct recorder *r)
 	if (!r->stopped)
 		r->engine->ops->watch(r->engine);
 	watch_budget(r);
-	write_counters(r);
+	recorder_write_counters(r);
 	if (r->progress_step_ns == PROGRESS_NS)
 		tell_progress(r, now_ns);
 	else
@@ -344,167 +210,8 @@ static struct error *start(struct recorder *r)
 	poll_set(r);
 	err = target_release(&r->target);
 	if (!err)
-		write_facts(r);
+		recorder_write_facts(r);
 	return err;
-}
-
-/*
- * The CPU time of a command and all its children.  The system's own account leaves out what a
- * hypervisor took for others, in which no timer could fire; but it has only children that were
- * waited for, and nobody while the target lives.  The engine's clocks counted everybody.
- */
-static uint64_t command_cpu_ns(const struct recorder *r, uint64_t account_ns, uint64_t counted_ns)
-{
-	const struct target *t = &r->target;
-
-	/* A stopped clock counts no more. */
-	if (counted_ns == UINT64_MAX || (r->stopped && t->ended))
-		return account_ns;
-	bool is_all = (t->ended && process_table_process_total(r->recording.processes) == 1) ||
-		      account_ns >= counted_ns - counted_ns / 20;
-
-	return is_all && account_ns < counted_ns ? account_ns : counted_ns;
-}
-
-/* The CPU time of what was recorded; UINT64_MAX: not known. */
-static uint64_t cpu_time_ns(
-	const struct recorder *r, struct target_cpu account, uint64_t counted_ns)
-{
-	const struct target *t = &r->target;
-
-	switch (t->kind) {
-	case TARGET_PROCESSES:
-		/* Of descendants that have ended the system has no account. */
-		if (counted_ns == UINT64_MAX &&
-			process_table_process_total(r->recording.processes) <= t->processes.count)
-			return target_processes_cpu_ns(t);
-		return counted_ns;
-	case TARGET_MACHINE:
-		return account.user_ns + account.system_ns;
-	case TARGET_COMMAND:
-		break;
-	}
-	return command_cpu_ns(r, account.user_ns + account.system_ns, counted_ns);
-}
-
-/*
- * The part of it that went by in the kernel where that could not be sampled.  How it divides only
- * the system's account tells.
- */
-static uint64_t unsampled_kernel_ns(
-	const struct engine_counts *counts, struct target_cpu account, uint64_t cpu_ns)
-{
-	double user = (double)account.user_ns, system = (double)account.system_ns;
-
-	if (counts->kernel || user + system <= 0 || cpu_ns == UINT64_MAX)
-		return 0;
-	return (uint64_t)((double)cpu_ns * system / (user + system));
-}
-
-/* Of that CPU time. Where the rate changed, samples of the mean weight that they had. */
-static uint64_t expected_samples(const struct recorder *r, bool rate_changed, uint64_t cpu_ns)
-{
-	if (cpu_ns == UINT64_MAX)
-		return UINT64_MAX;
-	if (!rate_changed || r->recording.sampled_ns == 0)
-		return cpu_ns / r->options.interval_ns;
-	return (uint64_t)((double)cpu_ns * (double)r->recording.samples /
-			  (double)r->recording.sampled_ns);
-}
-
-static double overhead(const struct budget_use *use, uint64_t cpu_ns)
-{
-	if (cpu_ns == 0 || cpu_ns == UINT64_MAX)
-		return 0;
-	return (double)(use->own_cpu_ns + use->stolen_ns) / (double)cpu_ns;
-}
-
-/* Whether the kernel has ended the sampling of a target that goes on. */
-static bool sampling_has_ended(const struct recorder *r)
-{
-	const struct target *t = &r->target;
-	bool any_lives = t->kind != TARGET_PROCESSES;
-
-	for (size_t i = 0; i < t->processes.count; i++)
-		any_lives |= t->processes.data[i].fd >= 0;
-	return any_lives && r->engine->ops->has_ended(r->engine);
-}
-
-static void fill_counted(const struct recorder *r, const struct engine_counts *counts,
-	struct recorder_result *result)
-{
-	result->counted_count = r->options.counter_count;
-	for (size_t i = 0; i < r->options.counter_count; i++)
-		result->counted[i] = (struct recorder_counted){
-			.name = r->options.counters[i].name,
-			.events = counts->counters[i].events,
-			.weight = r->recording.counter_weight[i],
-			.samples = r->recording.counter_samples[i],
-			.lost = counts->counters[i].lost,
-		};
-}
-
-static void fill_result(struct recorder *r, struct recorder_result *result)
-{
-	const struct recording *recording = &r->recording;
-	const struct target *t = &r->target;
-	struct engine_counts counts;
-
-	r->engine->ops->counts(r->engine, &counts);
-	struct target_cpu account = target_cpu(t);
-	uint64_t cpu_ns = cpu_time_ns(r, account, counts.cpu_ns);
-
-	/* The account has programs too that the engine can't reach. */
-	if (counts.by_use && account.user_ns + account.system_ns > cpu_ns)
-		cpu_ns = account.user_ns + account.system_ns;
-	struct budget_use use = use_so_far(r);
-
-	*result = (struct recorder_result){
-		.engine = r->engine->ops->name,
-		.wait_status = t->wait_status,
-		.detached = t->command && !t->ended,
-		.detach_signal = t->command && !t->ended ? r->control.detach_signal : 0,
-		.duration_ns = clock_monotonic_ns() - recording->start_ns,
-		.cpu_ns = cpu_ns,
-		.interval_ns = r->options.interval_ns,
-		.samples = recording->samples,
-		.truncated = snapshot_truncated(&recording->snapshot),
-		.overhead = overhead(&use, cpu_ns),
-		.halvings = r->budget.halvings,
-		.rate_changes = r->rate_changes,
-		.rate_changed = counts.rate_changed,
-		.kernel_frames = counts.kernel,
-		.by_use = counts.by_use,
-		.unreached_cpu_ns =
-			counts.by_use && cpu_ns > counts.cpu_ns ? cpu_ns - counts.cpu_ns : 0,
-		.left_out = counts.left_out,
-		.kernel_cpu_ns = unsampled_kernel_ns(&counts, account, cpu_ns),
-		.threads = process_table_thread_total(recording->processes),
-		.stopped = r->stopped,
-		/* Once stopped, we are not told of ends. */
-		.children_left = t->ended && !r->stopped && t->kind != TARGET_MACHINE
-					 ? process_table_living(recording->processes)
-					 : 0,
-		.sampling_ended = sampling_has_ended(r),
-	};
-	result->expected = expected_samples(r, counts.rate_changed, cpu_ns - result->kernel_cpu_ns);
-	memcpy(result->counters, recording->snapshot.counters, sizeof(result->counters));
-	fill_counted(r, &counts, result);
-}
-
-static void write_end(struct recorder *r, const struct recorder_result *result)
-{
-	capture_writer_number(r->writer, CAPTURE_DURATION_NS, result->duration_ns);
-	capture_writer_counter(r->writer, CAPTURE_UNSAMPLED_KERNEL_NS, result->kernel_cpu_ns);
-	capture_writer_counter(r->writer, CAPTURE_UNREACHED_NS, result->unreached_cpu_ns);
-	if (result->cpu_ns != UINT64_MAX)
-		capture_writer_number(
-			r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);
-	if (result->rate_changed && result->expected != UINT64_MAX)
-		capture_writer_number(r->writer, CAPTURE_EXPECTED, result->expected);
-	if (!result->detached && r->options.kind == TARGET_COMMAND)
-		capture_writer_number(
-			r->writer, CAPTURE_EXIT_STATUS, (uint32_t)result->wait_status);
 }
 
 struct error *recorder_run(struct recorder *r, struct recorder_result *result)
@@ -514,10 +221,11 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 	if (err)
 		return err;
 	record_to_the_end(r);
+	/* Again: a short program's exec may have been in the last drain. */
 	r->engine->ops->stop(r->engine);
-	write_counters(r);
-	fill_result(r, result);
-	write_end(r, result);
+	recorder_write_counters(r);
+	recorder_sum_up(r, result);
+	recorder_write_end(r, result);
 	return NULL;
 }
 

@@ -1,0 +1,111 @@
+/*
+ * What a capture file says of its recording as a whole.  Counters are written again and again, so
+ * that a file whose recorder was killed has them too.
+ */
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "record/proc_stat.h"
+#include "record/recorder_state.h"
+
+static void add_command(struct strbuf *out, char *const *command)
+{
+	for (size_t i = 0; command[i]; i++) {
+		strbuf_add(out, str_from(command[i]));
+		strbuf_add_char(out, '\0');
+	}
+}
+
+/* The command lines of the attached processes, with a "+" between them. */
+static void add_processes(struct strbuf *out, const struct target *t)
+{
+	for (size_t i = 0; i < t->pid_count; i++) {
+		if (i > 0)
+			strbuf_add(out, (struct str){"+", 2});
+		proc_command_line(t->pids[i], out);
+	}
+}
+
+static void write_command(struct recorder *r)
+{
+	struct strbuf command = {0};
+
+	switch (r->options.kind) {
+	case TARGET_COMMAND:
+		add_command(&command, r->options.command);
+		break;
+	case TARGET_PROCESSES:
+		add_processes(&command, &r->target);
+		break;
+	case TARGET_MACHINE:
+		strbuf_add(&command, STR("[whole machine]"));
+		break;
+	}
+	capture_writer_string(r->writer, CAPTURE_COMMAND, strbuf_str(&command));
+	strbuf_deinit(&command);
+}
+
+static const char *const clock_names[] = {
+	[RECORDER_CLOCK_BOTH] = "both",
+	[RECORDER_CLOCK_VIRTUAL] = "virtual",
+	[RECORDER_CLOCK_REAL] = "real",
+};
+
+void recorder_write_facts(struct recorder *r)
+{
+	struct capture_writer *w = r->writer;
+	struct utsname host;
+
+	write_command(r);
+	if (uname(&host) == 0) {
+		capture_writer_string(w, CAPTURE_HOST, str_from(host.nodename));
+		capture_writer_string(w, CAPTURE_KERNEL, str_from(host.release));
+	}
+	capture_writer_string(w, CAPTURE_ENGINE, str_from(r->engine->ops->name));
+	capture_writer_string(w, CAPTURE_CLOCK,
+		str_from(r->engine->has_real_clock ? clock_names[r->options.clock] : "virtual"));
+	capture_writer_string(w, CAPTURE_VERSION, STR(SONDE_VERSION));
+	capture_writer_number(w, CAPTURE_START_UNIX_NS, clock_unix_ns());
+	capture_writer_number(w, CAPTURE_START_MONOTONIC_NS, r->recording.start_ns);
+	capture_writer_number(w, CAPTURE_INTERVAL_NS, r->options.interval_ns);
+	capture_writer_number(w, CAPTURE_CPU_COUNT, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+void recorder_write_counters(struct recorder *r)
+{
+	uint64_t *counters = r->recording.snapshot.counters;
+	struct unwind_counts walks = unwind_walker_counts(r->recording.snapshot.walker);
+	struct engine_counts counts;
+
+	r->engine->ops->counts(r->engine, &counts);
+	counters[CAPTURE_LOST_RING] = counts.lost;
+	counters[CAPTURE_LOST_RESTS] = counts.lost_rests;
+	counters[CAPTURE_LOST_THROTTLED] = r->recording.throttled;
+	counters[CAPTURE_LOST_SIDEBAND] = r->recording.lost_sideband;
+	counters[CAPTURE_BROKEN_RECORDS] = counts.broken_records;
+	counters[CAPTURE_REFUSED_THREADS] = counts.refused_threads;
+	counters[CAPTURE_LEFT_OUT_THREADS] = counts.left_out;
+	counters[CAPTURE_REUSE_CHECKED] = walks.reuse_checks;
+	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;
+	for (uint32_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
+		capture_writer_counter(r->writer, (enum capture_counter)i, counters[i]);
+	for (uint32_t i = 0; i < r->options.counter_count; i++)
+		capture_writer_metric_counts(r->writer, r->recording.metrics.counters + i,
+			counts.counters[i].lost, counts.counters[i].events);
+}
+
+void recorder_write_end(struct recorder *r, const struct recorder_result *result)
+{
+	capture_writer_number(r->writer, CAPTURE_DURATION_NS, result->duration_ns);
+	capture_writer_counter(r->writer, CAPTURE_UNSAMPLED_KERNEL_NS, result->kernel_cpu_ns);
+	capture_writer_counter(r->writer, CAPTURE_UNREACHED_NS, result->unreached_cpu_ns);
+	if (result->cpu_ns != UINT64_MAX)
+		capture_writer_number(
+			r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);
+	if (result->rate_changed && result->expected != UINT64_MAX)
+		capture_writer_number(r->writer, CAPTURE_EXPECTED, result->expected);
+	if (!result->detached && r->options.kind == TARGET_COMMAND)
+		capture_writer_number(
+			r->writer, CAPTURE_EXIT_STATUS, (uint32_t)result->wait_status);
+}

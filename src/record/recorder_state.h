@@ -1,0 +1,47 @@
+#ifndef SONDE_RECORD_RECORDER_STATE_H
+#define SONDE_RECORD_RECORDER_STATE_H
+
+/*
+ * The recorder within, for the files that it consists of: recorder.c runs it, recorder_facts.c
+ * writes what the file says of the recording as a whole, recorder_result.c sums it up.
+ */
+
+#include "record/budget.h"
+#include "record/control.h"
+#include "record/engine.h"
+#include "record/launch.h"
+#include "record/recorder.h"
+#include "record/recording.h"
+#include "record/stack_tree.h"
+#include "record/target.h"
+
+struct recorder {
+	struct recorder_options options;
+	struct launch_state launch_state;
+	struct control control;
+	struct capture_writer *writer;
+	struct target target;
+	struct recording recording;
+	struct engine *engine;
+	pollfd_vec polled;		 /* the signals, then the engine's */
+	uint64_t progress_ns, target_ns; /* when to do these next */
+	uint64_t progress_step_ns;
+	struct budget budget;
+	uint32_t rate_changes;
+	bool stopped;			  /* the file can't be written: no more samples */
+	struct stack_addresses addresses; /* once asked for */
+};
+
+/* Writes what is known once the target runs: what it is, where, when, and how it is sampled. */
+void recorder_write_facts(struct recorder *r);
+/* Writes what was lost, estimated and counted so far; the last ones hold. */
+void recorder_write_counters(struct recorder *r);
+/* Writes what is known once it is over. */
+void recorder_write_end(struct recorder *r, const struct recorder_result *result);
+
+/* Totals so far, for the budget. */
+struct budget_use recorder_use(const struct recorder *r);
+/* What has come of it; sampling has stopped. */
+void recorder_sum_up(const struct recorder *r, struct recorder_result *result);
+
+#endif
