@@ -8,7 +8,7 @@
  *
  * Opening a load object is put off until a stack goes through it, so a mapping is added with
  * PROCESS_PENDING set in its object number and with a slide that counts file offsets.
- * process_resolve gives it its unwind rules and its slide.
+ * process_table_resolve gives it its unwind rules and its slide.
  */
 
 #include <stdbool.h>
