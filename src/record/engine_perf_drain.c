@@ -1,0 +1,239 @@
+/*
+ * What becomes of the records in the rings: samples are walked straight from them, and what the
+ * trackers tell goes to the process table, so that it is at each sample what the system was.
+ */
+#include "base/clock.h"
+#include "record/engine_perf_state.h"
+#include "record/perf_record.h"
+#include "record/sideband.h"
+
+/* What the record of a switch costs the target. */
+#define SWITCH_PRICE_NS 300
+
+static void take_loss(struct engine_perf *e, const struct perf_event_header *header)
+{
+	uint64_t count = perf_record_lost(header);
+
+	switch (perf_event_set_stream(&e->events, e->merge.current->ring)) {
+	case PERF_STREAM_SAMPLES:
+		e->tally.lost_records += count;
+		break;
+	case PERF_STREAM_TRACK:
+		e->recording->lost_sideband += count;
+		break;
+	case PERF_STREAM_SWITCHES:	/* each is noticed by itself */
+	case PERF_STREAM_SWITCH_STACKS: /* blocks without one are estimated */
+	case PERF_STREAM_COUNTERS:	/* the events tell */
+	case PERF_STREAM_COUNT:
+		break;
+	}
+}
+
+/* Wide clocks sample everybody. */
+static bool is_ours(const struct engine_perf *e, const struct perf_sample *sample)
+{
+	if (e->everybody)
+		return true;
+	if (e->events.is_wide && !process_table_find_late(e->recording->processes, sample->pid))
+		return false;
+	if (e->exact)
+		exact_know(e->exact, sample->pid);
+	return true;
+}
+
+/* Whether it is about a process that has ended: how it leaves its CPU is no more of interest. */
+static bool is_over(const struct engine_perf *e, int64_t pid)
+{
+	const struct process *p = process_table_find_late(e->recording->processes, pid);
+
+	return p && p->is_over;
+}
+
+/* Whether the thread has events of a higher rank, which report the same: see perf_attach.h. */
+static bool is_double(const struct engine_perf *e, const struct perf_source *source, int64_t pid,
+	int64_t tid, uint64_t time_ns)
+{
+	if (!e->attached.doubles || !source)
+		return false;
+	struct thread *thread = process_table_meet(e->recording->processes, pid, tid, time_ns);
+
+	if (source->rank < thread->rank)
+		return true;
+	thread->rank = source->rank;
+	return false;
+}
+
+/* What the walk of a sample has told of how much of the stack is worth its copy. */
+static void learn_reach(struct engine_perf *e)
+{
+	uint32_t small_bytes = perf_event_set_small_bytes(&e->events);
+
+	if (small_bytes == 0)
+		return;
+	clock_choice_walked(&e->choice, e->recording->snapshot.reach_bytes > small_bytes);
+	perf_event_set_choose(&e->events, e->halvings, e->choice.small);
+}
+
+static void take_clock(struct engine_perf *e, const struct perf_sample *sample)
+{
+	struct snapshot_place place = recording_take_clock(e->recording, sample);
+
+	learn_reach(e);
+	if (!place.thread->is_over)
+		switches_take_clock(&e->switches, place, sample->time_ns);
+	drain_pace_sampled(&e->pace, sample->time_ns, sample->tid);
+}
+
+/* Whether a stack is of a preemption, as far as the record of that, which comes next, is there. */
+static bool is_preemption(const struct engine_perf *e, const struct perf_sample *sample)
+{
+	struct ring *stacks = e->merge.current->ring;
+	const struct perf_event_header *next =
+		ring_record(stacks - PERF_STREAM_SWITCH_STACKS + PERF_STREAM_SWITCHES);
+	struct perf_switch record;
+
+	if (!next ||
+		(next->type != PERF_RECORD_SWITCH && next->type != PERF_RECORD_SWITCH_CPU_WIDE))
+		return false;
+	perf_record_switch(next, &record);
+	return record.tid == sample->tid && record.out && record.preempted;
+}
+
+static void take_switch_stack(struct engine_perf *e, const struct perf_sample *sample)
+{
+	if (is_over(e, sample->pid))
+		return;
+	bool preempted = is_preemption(e, sample);
+	uint64_t reads = e->recording->snapshot.memory.read_count;
+
+	if (preempted && switches_take_preempted(&e->switches, sample))
+		return;
+	switches_take_stack(&e->switches, sample);
+	/* Its copy is smaller than the clock's. */
+	if (preempted)
+		e->pace.reads += e->recording->snapshot.memory.read_count - reads;
+}
+
+/* That were copied for the last sample besides what is in it. */
+static uint64_t rest_bytes(const struct engine_perf *e)
+{
+	const struct stack_rest *rest = &e->recording->snapshot.rest;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; e->exact && i < rest->pieces.count; i++)
+		bytes += rest->pieces.data[i].size_bytes;
+	return bytes;
+}
+
+static void take_price(struct engine_perf *e, const struct perf_sample *sample)
+{
+	e->stolen_ns += e->price.sample_ns +
+			e->price.kilobyte_ns * (sample->stack_size + rest_bytes(e)) / 1024;
+}
+
+static void take_counter(struct engine_perf *e, const struct perf_event_header *header,
+	const struct perf_source *source)
+{
+	struct counted_sample counted;
+	const struct perf_sample *sample = &counted.sample;
+
+	if (!counters_read(&e->counters, header, source, &counted) || !is_ours(e, sample))
+		return;
+	take_price(e, sample);
+	if (is_double(e, source, sample->pid, sample->tid, sample->time_ns))
+		return;
+	uint64_t reads = e->recording->snapshot.memory.read_count;
+
+	counters_take(&e->counters, &counted);
+	/* Whether stacks are deep is for the clock to say: these come from odd places, too. */
+	e->pace.reads += e->recording->snapshot.memory.read_count - reads;
+}
+
+static void take_sample(struct engine_perf *e, const struct perf_event_header *header)
+{
+	const struct perf_source *source =
+		perf_event_set_find(&e->events, perf_record_event_id(header));
+	enum perf_stream stream = perf_event_set_stream(&e->events, e->merge.current->ring);
+	struct perf_sample sample;
+
+	if (stream == PERF_STREAM_COUNTERS) {
+		take_counter(e, header, source);
+		return;
+	}
+	if (!perf_record_sample(header, e->events.grant.kernel, &sample))
+		return;
+	if (!is_ours(e, &sample)) {
+		e->tally.passed_over++;
+		return;
+	}
+	take_price(e, &sample);
+	if (is_double(e, source, sample.pid, sample.tid, sample.time_ns))
+		return;
+	if (stream == PERF_STREAM_SWITCH_STACKS)
+		take_switch_stack(e, &sample);
+	else
+		take_clock(e, &sample);
+}
+
+static void take_switch(struct engine_perf *e, const struct perf_event_header *header)
+{
+	struct perf_switch record;
+
+	perf_record_switch(header, &record);
+	if (is_over(e, record.pid) ||
+		(e->events.tracks_all && !e->everybody &&
+			!process_table_find(e->recording->processes, record.pid)))
+		return;
+	e->stolen_ns += SWITCH_PRICE_NS;
+	if (is_double(e, perf_event_set_find(&e->events, record.event_id), record.pid, record.tid,
+		    record.time_ns))
+		return;
+	switches_take(&e->switches, &record);
+}
+
+static void take_throttling(struct engine_perf *e)
+{
+	if (perf_event_set_stream(&e->events, e->merge.current->ring) == PERF_STREAM_SAMPLES)
+		e->recording->throttled++;
+}
+
+static void take_record(struct engine_perf *e, const struct perf_event_header *header)
+{
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		take_sample(e, header);
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		take_loss(e, header);
+		break;
+	case PERF_RECORD_THROTTLE:
+		take_throttling(e);
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		take_switch(e, header);
+		break;
+	default:
+		if (!e->events.tracks_all || e->everybody ||
+			sideband_concerns(e->recording->processes, header))
+			sideband_apply(e->recording->processes, header);
+		break;
+	}
+}
+
+void engine_perf_drain(struct engine_perf *e)
+{
+	const struct perf_event_header *header;
+	uint64_t horizon_ns = clock_monotonic_ns();
+
+	ring_merge_look(&e->merge);
+	while ((header = ring_merge_next(&e->merge, horizon_ns)))
+		take_record(e, header);
+	counters_look(&e->counters, horizon_ns);
+	switches_tick(&e->switches, horizon_ns);
+	if (e->switches.on)
+		perf_event_set_thin(&e->events, e->switches.stacks_hz, e->switches.switches_hz);
+	if (e->exact)
+		exact_release(e->exact, horizon_ns);
+}

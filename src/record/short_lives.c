@@ -1,0 +1,58 @@
+/*
+ * Many samples missing, and no more than the threads so far explain, is how short lives are told.
+ * The quick clock goes when threads are few again; what became wide stays so.
+ */
+#include "record/short_lives.h"
+
+/* So many samples missing, and such a part of all, make the CPUs' clocks worth their price. */
+#define MISSING_LEAST 12
+#define MISSING_PART  50
+/* So many threads from one look to the next are many; so many looks with fewer are calm. */
+#define QUICK_THREADS 4
+#define QUICK_CALM    10
+
+static uint64_t threads_so_far(const struct perf_tally *tally)
+{
+	return process_table_thread_total(tally->recording->processes);
+}
+
+static bool are_short(struct perf_tally *tally, uint64_t interval_ns)
+{
+	uint64_t explained = 2 * threads_so_far(tally);
+
+	/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
+	if (explained < MISSING_LEAST)
+		return false;
+	uint64_t due = perf_tally_counts(tally).cpu_ns / interval_ns;
+	uint64_t found = tally->recording->sampled_ns / interval_ns + perf_tally_lost(tally);
+
+	if (found + MISSING_LEAST > due || found > due - due / MISSING_PART)
+		return false;
+	return due - found <= explained;
+}
+
+static void help(struct short_lives *s, struct perf_event_set *events)
+{
+	if (!s->widen_refused)
+		s->widen_refused = !perf_event_set_widen(events);
+	if (s->widen_refused)
+		s->is_quick = perf_event_set_quicken(events, true);
+}
+
+static void end_when_calm(struct short_lives *s, struct perf_event_set *events, uint64_t threads)
+{
+	s->calm = threads - s->threads > QUICK_THREADS ? 0 : s->calm + 1;
+	s->threads = threads;
+	if (!s->is_quick || s->calm < QUICK_CALM)
+		return;
+	perf_event_set_quicken(events, false);
+	s->is_quick = false;
+}
+
+void short_lives_watch(struct short_lives *s, struct perf_event_set *events,
+	struct perf_tally *tally, uint64_t interval_ns, bool may_hurry)
+{
+	if (may_hurry && !events->is_wide && !s->is_quick && are_short(tally, interval_ns))
+		help(s, events);
+	end_when_calm(s, events, threads_so_far(tally));
+}

@@ -1,0 +1,32 @@
+#ifndef SONDE_RECORD_SHORT_LIVES_H
+#define SONDE_RECORD_SHORT_LIVES_H
+
+/*
+ * Threads too short for the clocks of tasks.  Such a clock starts with a whole interval, so of
+ * threads shorter than that it sees nothing, and half a sample too little of all others.  Where
+ * that makes a difference the CPUs' clocks take over, or, where these are not allowed, a quicker
+ * one, of which even short threads see some ticks.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/perf_event.h"
+#include "record/perf_tally.h"
+
+/* Zeroed at first. */
+struct short_lives {
+	bool widen_refused;
+	bool is_quick;	  /* the quick clock runs, in place of wide ones */
+	uint64_t threads; /* so far, at the last look */
+	uint32_t calm;	  /* looks since many threads began */
+};
+
+/*
+ * To be called every tenth of a second.  interval_ns: between samples, as it was asked for;
+ * may_hurry: false if samples are taken less often than that anyway.
+ */
+void short_lives_watch(struct short_lives *s, struct perf_event_set *events,
+	struct perf_tally *tally, uint64_t interval_ns, bool may_hurry);
+
+#endif
