@@ -1,0 +1,134 @@
+/*
+ * A copy is the dearer the longer it is, and one that is too short costs a truncated stack: so what
+ * was copied for nothing lowers the limit at once, and what was missed raises it by much.
+ */
+#include "record/exact_tuning.h"
+
+#include "record/exact_marks.h"
+
+/* So much copied for nothing makes the limit of the thread sink. */
+#define WASTE_BYTES ((uint64_t)64 << 10)
+#define LIMIT_LEAST ((uint64_t)8 << 10)
+/* After so many samples a request for a whole stack is taken to be lost. */
+#define WANTED_SAMPLES 256
+/* So many samples without marks where they have misled us. */
+#define DISTRUST_LEAST 256u
+#define DISTRUST_MOST  (1u << 16)
+
+/*
+ * The limit matters only for stacks whose end is not known: what was copied beyond the outermost
+ * frame was in vain, and what the limit cut off was missed.
+ */
+static void adapt_limit(
+	struct exact_thread *thread, const struct stack_rest *rest, uint64_t root_va, bool is_short)
+{
+	uint64_t limit = thread->limit_bytes;
+
+	if (is_short && (rest->pieces.count == 0 || rest->end == STACK_REST_LIMITED)) {
+		limit = limit < LIMIT_LEAST ? LIMIT_LEAST : 8 * limit;
+	} else if (!is_short && rest->pieces.count > 0 && rest->end != STACK_REST_MARKED &&
+		   root_va < rest->high_va && rest->high_va - root_va > WASTE_BYTES) {
+		uint64_t used = root_va > rest->low_va ? root_va - rest->low_va : 0;
+
+		limit = 2 * used > LIMIT_LEAST ? 2 * used : LIMIT_LEAST;
+	}
+	thread->limit_bytes = limit < EXACT_STACK_BYTES_MOST ? limit : EXACT_STACK_BYTES_MOST;
+}
+
+/* A whole stack is wanted for a check that is due, once. */
+static void want_whole(struct exact_thread *thread, struct exact_request *request,
+	const struct unwind_history *history, bool is_served)
+{
+	if (is_served || ++request->age >= WANTED_SAMPLES)
+		request->is_open = false;
+	if (request->is_open || !unwind_history_check_due(history))
+		return;
+	request->is_open = true;
+	request->age = 0;
+	__atomic_store_n(&thread->wanted, thread->given + 1, __ATOMIC_RELEASE);
+}
+
+/*
+ * Lays marks in the stack of the thread's last sample.  Those of an earlier one would come too
+ * late: there will be others when the last one has been walked.
+ */
+static void mark_anew(const struct exact_tuning *t, struct exact_thread *thread,
+	const struct unwind_history *history, uint64_t sample_ns)
+{
+	uint64_t last_ns = __atomic_load_n(&thread->last_ns, __ATOMIC_ACQUIRE);
+	struct exact_mark marks[EXACT_MARKS];
+	uint64_t distance_ns = last_ns < sample_ns ? sample_ns - last_ns : last_ns - sample_ns;
+
+	if (distance_ns <= t->slack_ns)
+		exact_thread_mark(thread, marks, exact_marks_choose(history, marks), last_ns);
+}
+
+/*
+ * Return addresses of frames that are gone can stay in the holes of new frames, where they look as
+ * if nothing had changed.  A thread in which that has misled us does without marks for a while, and
+ * each time twice as long.
+ */
+static void distrust_marks(struct exact_thread *thread, struct exact_request *request)
+{
+	uint32_t again = 2 * request->distrusted;
+
+	request->distrusted = again < DISTRUST_LEAST ? DISTRUST_LEAST : again;
+	if (request->distrusted > DISTRUST_MOST)
+		request->distrusted = DISTRUST_MOST;
+	request->distrust = request->distrusted;
+	exact_thread_mark(thread, NULL, 0, 0);
+}
+
+static bool is_misled(
+	const struct exact_thread *thread, const struct stack_rest *rest, bool is_short)
+{
+	bool is_marked =
+		rest->pieces.count > 0 ? rest->end == STACK_REST_MARKED : thread->mark_count > 0;
+
+	return is_short && is_marked;
+}
+
+/* The outermost frame of the last whole stack; 0: there is none. */
+static uint64_t outermost_sp(const struct unwind_history *history)
+{
+	size_t count = unwind_history_count(history);
+
+	return count > 0 ? unwind_history_frame(history, count - 1).sp : 0;
+}
+
+/*
+ * The thread's entry, NULL if it has none and needs none: its whole stack stands in the dump.
+ */
+static struct exact_thread *entry_of(struct exact_tuning *t, const struct perf_sample *sample,
+	const struct unwind_history *history, bool needs_one)
+{
+	uint64_t dump_end_va = sample->regs.value[UNWIND_REG_SP] + sample->stack_size;
+	uint32_t tid = (uint32_t)sample->tid;
+	struct exact_thread *thread = exact_threads_find(t->threads, tid);
+
+	if (thread || (!needs_one && outermost_sp(history) <= dump_end_va))
+		return thread;
+	thread = exact_threads_add(t->threads, tid, EXACT_STACK_BYTES_MOST);
+	t->requests[thread - t->threads] = (struct exact_request){0};
+	return thread;
+}
+
+void exact_tuning_learn(struct exact_tuning *t, const struct perf_sample *sample,
+	const struct stack_rest *rest, const struct unwind_history *history, bool is_short)
+{
+	bool is_copied = rest->pieces.count > 0;
+	struct exact_thread *thread = entry_of(t, sample, history, is_copied || is_short);
+
+	if (!thread)
+		return;
+	struct exact_request *request = &t->requests[thread - t->threads];
+
+	adapt_limit(thread, rest, outermost_sp(history), is_short);
+	if (is_misled(thread, rest, is_short))
+		distrust_marks(thread, request);
+	else if (request->distrust > 0)
+		request->distrust--;
+	else if (is_copied || thread->mark_count == 0)
+		mark_anew(t, thread, history, sample->time_ns);
+	want_whole(thread, request, history, rest->is_wanted);
+}
