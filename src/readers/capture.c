@@ -563,75 +563,6 @@ static void note_loss(struct capture *c)
 		note_metric(c, i);
 }
 
-/* Objects that a note names; of more there is an ellipsis. */
-#define NAMES_SHOWN 8
-
-/* How much of an object's code has names. */
-enum naming { NAMED_NOWHERE, NAMED_IN_PART, NAMED };
-
-static enum naming naming_of(const struct capture_names_object *o)
-{
-	if (o->kind != CAPTURE_OBJECT_USER && o->kind != CAPTURE_OBJECT_KERNEL)
-		return NAMED;
-	uint64_t nameless = o->nameless + o->unknown;
-	if (nameless && o->named == 0)
-		return NAMED_NOWHERE;
-	/* A few addresses without a name are in every object: padding, stubs. */
-	return nameless > o->named / 10 ? NAMED_IN_PART : NAMED;
-}
-
-/* What the views show for want of names. */
-static const char *stand_in(uint64_t nameless, uint64_t unknown)
-{
-	if (unknown == 0)
-		return "functions without a name are shown by their start";
-	if (nameless == 0)
-		return "frames without a name are shown as [unknown]";
-	return "functions without a name are shown by their start, or as [unknown]";
-}
-
-/* Of names that are shown: several builds of one library are one name. */
-static bool is_among(const struct str *shown, uint64_t count, struct str name)
-{
-	for (uint64_t i = 0; i < count && i < NAMES_SHOWN; i++)
-		if (str_equal(shown[i], name))
-			return true;
-	return false;
-}
-
-static void note_naming(struct capture *c, enum naming naming, const char *what)
-{
-	struct strbuf list = {0};
-	struct str shown[NAMES_SHOWN];
-	uint64_t count = 0, nameless = 0, unknown = 0;
-
-	for (size_t i = 0; i < c->names.objects.count; i++) {
-		const struct capture_names_object *o = &c->names.objects.data[i];
-		struct str name = str_base_name(o->path);
-		if (naming_of(o) != naming)
-			continue;
-		nameless += o->nameless;
-		unknown += o->unknown;
-		if (is_among(shown, count, name))
-			continue;
-		if (count < NAMES_SHOWN) {
-			strbuf_printf(&list, "%s%.*s", count ? ", " : "", STR_ARG(name));
-			shown[count] = name;
-		}
-		count++;
-	}
-	if (count)
-		builder_note(c->builder, NOTE_NO_SYMBOLS, count, "%s %s%s: %s", what, list.data,
-			count > NAMES_SHOWN ? ", …" : "", stand_in(nameless, unknown));
-	strbuf_deinit(&list);
-}
-
-static void note_nameless(struct capture *c)
-{
-	note_naming(c, NAMED_NOWHERE, "no symbols for");
-	note_naming(c, NAMED_IN_PART, "symbols for a part only of");
-}
-
 static void set_stats(struct capture *c)
 {
 	struct profile_stats *stats = &builder_header(c->builder)->stats;
@@ -708,7 +639,7 @@ static struct error *capture_read(const struct reader_input *input, struct build
 	if (c.chunks.count) {
 		read_all(&c);
 		note_loss(&c);
-		note_nameless(&c);
+		capture_names_note(&c.names);
 		set_stats(&c);
 	} else {
 		err = error_input(input->name, CAPTURE_FILE_HEADER_SIZE,

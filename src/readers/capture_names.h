@@ -63,5 +63,7 @@ void capture_names_add(struct capture_names *n, uint32_t object, uint64_t obj_ad
 	const struct capture_symbol_frame *frames, uint32_t count);
 /* NULL if the file defines no such object. */
 struct capture_names_object *capture_names_object(struct capture_names *n, uint32_t object);
+/* Makes notes of the objects whose code has no names, or a few, once all is resolved. */
+void capture_names_note(const struct capture_names *n);
 
 #endif
