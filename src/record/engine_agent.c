@@ -20,9 +20,9 @@
 #include "record/agent_memory.h"
 #include "record/agent_pace.h"
 #include "record/agent_preload.h"
+#include "record/agent_want.h"
 #include "record/agent_weight.h"
 #include "record/engine.h"
-#include "record/exact_marks.h"
 
 /* Between looks at what the library has written. */
 #define TAKE_NS (SECOND_NS / 125)
@@ -41,6 +41,7 @@ struct peer {
 	struct agent_account account;
 	uint64_t exit_ns; /* when its process began to exit; 0: it did not */
 	struct agent_life life;
+	struct agent_want want;
 };
 
 /* A record that waits. */
@@ -168,31 +169,24 @@ static void note_exit(struct engine_agent *e, const struct peer *exiting, uint64
 
 /* ---- records ---- */
 
-/* Stacks no deeper than this are copied whole, whatever is known of them. */
-#define SHALLOW_BYTES ((size_t)16 << 10)
-
 /*
- * Tells the thread what of its stack is known now, so that it need not be copied again.  always:
- * what it was told before does not hold any more.
+ * Tells the thread what of its stack is wanted next.  other: the stack that is known is none of its
+ * samples'.
  */
-static void mark(
-	struct engine_agent *e, uint32_t slot, const struct perf_sample *sample, bool always)
+static void tell_wants(
+	struct engine_agent *e, uint32_t slot, const struct perf_sample *sample, bool other)
 {
-	struct exact_mark marks[EXACT_MARKS];
 	struct process *p = process_table_find(e->recording->processes, sample->pid);
 	struct thread *thread;
 
-	_Static_assert(sizeof(struct exact_mark) == sizeof(struct agent_mark) &&
-			       EXACT_MARKS == AGENT_MARKS,
-		"marks are the same for all");
-	if (!p || (sample->stack_size < SHALLOW_BYTES && !always))
+	if (!p)
 		return;
 	thread = process_table_thread(e->recording->processes, p, sample->tid, sample->time_ns);
-	if (sample->stack_size < SHALLOW_BYTES || unwind_history_check_due(thread->history))
-		agent_memory_mark(&e->memory, slot, NULL, 0);
+	if (other)
+		agent_want_other(&e->memory, slot, thread->history, sample->stack_size);
 	else
-		agent_memory_mark(&e->memory, slot, (const struct agent_mark *)(const void *)marks,
-			exact_marks_choose(thread->history, marks));
+		agent_want_next(&e->peers[slot].want, &e->memory, slot, thread->history,
+			sample->stack_size);
 }
 
 static void take_sample(struct engine_agent *e, uint32_t slot, const struct agent_record *head,
@@ -218,7 +212,7 @@ static void take_sample(struct engine_agent *e, uint32_t slot, const struct agen
 	struct snapshot_place place = recording_take_clock(e->recording, &sample);
 
 	agent_looks_ran(&peer->life, head->time_ns, head->cpu_ns, place.node, e->interval_ns);
-	mark(e, slot, &sample, false);
+	tell_wants(e, slot, &sample, false);
 	if (regs.took_ns < SECOND_NS)
 		e->stolen_ns += SIGNAL_NS + regs.took_ns;
 }
@@ -433,7 +427,7 @@ static void look_at(struct engine_agent *e, uint32_t slot, uint64_t now_ns)
 	if (peer->life.due_ns <= now_ns &&
 		agent_looks_look(&e->looks, &peer->life, peer->pid, peer->tid, clock_monotonic_ns(),
 			&sample) == AGENT_FOUND_STACK)
-		mark(e, slot, &sample, true);
+		tell_wants(e, slot, &sample, true);
 	if (peer->life.due_ns < e->look_ns)
 		e->look_ns = peer->life.due_ns;
 }
