@@ -23,6 +23,7 @@
 #include "record/agent_want.h"
 #include "record/agent_weight.h"
 #include "record/engine.h"
+#include "record/proc_stat.h"
 
 /* Between looks at what the library has written. */
 #define TAKE_NS (SECOND_NS / 125)
@@ -41,6 +42,7 @@ struct peer {
 	struct agent_account account;
 	uint64_t exit_ns; /* when its process began to exit; 0: it did not */
 	struct agent_life life;
+	uint32_t looks; /* at it, so far */
 	struct agent_want want;
 };
 
@@ -417,6 +419,17 @@ static void sweep(struct engine_agent *e)
 
 /* ---- looks at threads that write nothing ---- */
 
+/* Threads tell their names with samples: of one that sleeps it is asked, at looks 1, 2, 4, ... */
+static void look_for_name(struct engine_agent *e, struct peer *peer, uint64_t now_ns)
+{
+	struct proc_stat stat;
+
+	peer->looks++;
+	if ((peer->looks & (peer->looks - 1)) == 0 && proc_stat_read(peer->pid, peer->tid, &stat))
+		process_table_comm(e->recording->processes, peer->pid, peer->tid, false,
+			str_from(stat.name), now_ns);
+}
+
 static void look_at(struct engine_agent *e, uint32_t slot, uint64_t now_ns)
 {
 	struct peer *peer = &e->peers[slot];
@@ -424,6 +437,8 @@ static void look_at(struct engine_agent *e, uint32_t slot, uint64_t now_ns)
 
 	if (!peer->known || peer->ended || !peer->life.is_on)
 		return;
+	if (peer->life.due_ns <= now_ns)
+		look_for_name(e, peer, clock_monotonic_ns());
 	if (peer->life.due_ns <= now_ns &&
 		agent_looks_look(&e->looks, &peer->life, peer->pid, peer->tid, clock_monotonic_ns(),
 			&sample) == AGENT_FOUND_STACK)
