@@ -9,7 +9,7 @@ import time
 import harness
 import recording
 
-NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps=-all"]
+NOBODY = recording.NOBODY
 
 
 def process_seconds(pid):
@@ -18,7 +18,7 @@ def process_seconds(pid):
 	return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def wait_until(what, seconds=20):
+def wait_until(what, seconds=60):
 	"""Waits until what() is true; what it was."""
 	end = time.monotonic() + seconds
 	while not (value := what()):
@@ -61,7 +61,7 @@ def open_to_nobody(folder):
 	for path in (folder, *folder.iterdir()):
 		os.chmod(path, path.stat().st_mode | 0o055)
 	copy.chmod(0o755)
-	os.chown(folder, 65534, 65534)
+	os.chown(folder, recording.USER, recording.USER)
 	return copy
 
 
@@ -78,10 +78,10 @@ def attach(folder, pid, options=(), seconds=0.5, name="test.prof", status=0, use
 	used_by = used_by or int(str(pid).split(",")[0])
 	least = process_seconds(used_by) + seconds
 	try:
-		wait_until(lambda: process.poll() is not None or process_seconds(used_by) >= least, 30)
+		wait_until(lambda: process.poll() is not None or process_seconds(used_by) >= least, 120)
 		if process.poll() is None:
 			process.send_signal(end)
-		found = process.wait(timeout=20)
+		found = process.wait(timeout=60)
 	finally:
 		process.kill()
 	text = (folder / f"{name}.err").read_text(errors="replace")

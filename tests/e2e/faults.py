@@ -33,21 +33,23 @@ def as_if_alone(folder, *command, options=(), name="test.prof", before=(), **mor
 	much longer. before: a command that runs either. The recording."""
 	recording.needs_sampling()
 	path = pathlib.Path(folder) / name
-	start = time.monotonic()
-	alone = harness.run(*before, *command, **more)
-	between = time.monotonic()
-	done = harness.run(*before, harness.SONDE, "record", *options, "-o", path, "--", *command,
-		**more)
-	taken = time.monotonic() - between
-	assert done.status == alone.status, (alone, done)
-	assert done.out == alone.out, (alone, done)
-	assert target_lines(done.err) == target_lines(alone.err), (alone, done)
-	if not harness.SANITIZED:
-		assert taken < SLOWER_TIMES * (between - start) + SLOWER_S, (between - start, taken)
-	return recording.Recording(path, done)
+	# Once more if it was slow: others may have had the CPUs just then.
+	for _ in range(3):
+		start = time.monotonic()
+		alone = harness.run(*before, *command, **more)
+		between = time.monotonic()
+		done = harness.run(*before, harness.SONDE, "record", *options, "-o", path, "--", *command,
+			**more)
+		taken, taken_alone = time.monotonic() - between, between - start
+		assert done.status == alone.status, (alone, done)
+		assert done.out == alone.out, (alone, done)
+		assert target_lines(done.err) == target_lines(alone.err), (alone, done)
+		if harness.SANITIZED or taken < SLOWER_TIMES * taken_alone + SLOWER_S:
+			return recording.Recording(path, done)
+	raise AssertionError(f"{taken_alone} s alone, {taken} s recorded")
 
 
-def wait_until(condition, what, seconds=20):
+def wait_until(condition, what, seconds=60):
 	"""The condition's first true value."""
 	end = time.monotonic() + seconds
 	while not (value := condition()):
@@ -64,13 +66,18 @@ def pid_from(path):
 	return wait_until(read, f"{path.name} with a process id")
 
 
-def is_alive(pid):
-	"""Whether a process has not ended; zombies have."""
+def state(pid):
+	"""The letter that proc(5) has for what a process does; X: it is no more."""
 	try:
 		text = pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace")
 	except OSError:
-		return False
-	return text.rpartition(")")[2].split()[0] not in "ZX"
+		return "X"
+	return text.rpartition(")")[2].split()[0]
+
+
+def is_alive(pid):
+	"""Whether a process has not ended; zombies have."""
+	return state(pid) not in "ZX"
 
 
 def cpu_seconds(pid):

@@ -13,22 +13,28 @@ test case: it passes by returning, fails by an exception (`assert`, mostly), and
 	harness.main()
 
 The environment says what to test: SONDE (the program), BUILD_ROOT, SOURCE_ROOT; without it, the
-build in build/ is tested. SANITIZED is set where the build has sanitizers, which are slow.
+build in build/ is tested. SANITIZED is set where the build has sanitizers, which are slow;
+SONDE_LONG asks for more rounds.
 """
 
+import hashlib
 import inspect
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 SOURCE_ROOT = pathlib.Path(os.environ.get("SOURCE_ROOT", pathlib.Path(__file__).parents[2])).resolve()
 BUILD_ROOT = pathlib.Path(os.environ.get("BUILD_ROOT", SOURCE_ROOT / "build")).resolve()
 SONDE = os.environ.get("SONDE", str(BUILD_ROOT / "sonde"))
 SANITIZED = bool(os.environ.get("SANITIZED"))
+# More rounds of what fails by chance, for whoever has the time.
+LONG = bool(os.environ.get("SONDE_LONG"))
 
 
 class Skip(Exception):
@@ -49,7 +55,7 @@ class Result:
 		return f"status {self.status}\n--- out\n{self.out[:4000]}\n--- err\n{self.err[:4000]}\n---"
 
 
-def run(*command, input=b"", timeout=60, cwd=None, env=None, stdout=subprocess.PIPE,
+def run(*command, input=b"", timeout=180, cwd=None, env=None, stdout=subprocess.PIPE,
 	stderr=subprocess.PIPE, **more):
 	"""Runs any program to its end. env adds to the environment; None removes a variable."""
 	variables = dict(os.environ)
@@ -77,17 +83,50 @@ def check(result, status=0):
 	return result
 
 
+COMPILED = BUILD_ROOT / "tests" / "compiled"
+
+
+def built_once(folder, name, inputs, build):
+	"""A program at folder/name, a copy that is the caller's to spoil. build(place) makes place/name,
+	once for the same inputs (strings) in a build tree."""
+	key = hashlib.sha256("\0".join(map(str, inputs)).encode()).hexdigest()[:32]
+	place = COMPILED / key
+	if not (place / name).exists():
+		COMPILED.mkdir(parents=True, exist_ok=True)
+		# Where it stays, so that sources are found where the debug information says.
+		place.mkdir(exist_ok=True)
+		with tempfile.TemporaryDirectory(dir=place) as fresh:
+			build(pathlib.Path(fresh))
+			os.replace(pathlib.Path(fresh) / name, place / name)
+	return pathlib.Path(shutil.copy(place / name, pathlib.Path(folder) / name))
+
+
+def compiler_identity(name):
+	"""Changes when another compiler is installed."""
+	path = shutil.which(name.split()[0])
+	return f"{path} {os.stat(path).st_mtime_ns}" if path else name
+
+
 def compile_c(folder, source, *flags, name="program", compiler=None):
 	"""Compiles C (or, with compiler="c++", C++) text or a source file; the program's path."""
-	folder = pathlib.Path(folder)
-	program = folder / name
+	compiler = compiler or os.environ.get("CC", "cc")
+	flags = flags or ("-O2", "-g")
+	headers = []
 	if isinstance(source, pathlib.Path):
-		path = source
+		text = source.read_text()
+		headers = [path.read_text() for path in sorted(source.parent.glob("*.h"))]
 	else:
-		path = folder / (name + (".cpp" if compiler in ("c++", "g++", "clang++") else ".c"))
-		path.write_text(source)
-	check(run(compiler or os.environ.get("CC", "cc"), *(flags or ("-O2", "-g")), path, "-o", program))
-	return program
+		text = source
+
+	def build(place):
+		path = source
+		if not isinstance(source, pathlib.Path):
+			is_cpp = compiler in ("c++", "g++", "clang++")
+			path = place.parent / (name + (".cpp" if is_cpp else ".c"))
+			path.write_text(source)
+		check(run(*compiler.split(), *flags, path, "-o", place / name))
+	return built_once(folder, name,
+		[compiler_identity(compiler), name, source if headers else "", text, *headers, *flags], build)
 
 
 def _call(function):
@@ -110,6 +149,7 @@ def main():
 	failed = False
 	for number, function in enumerate(functions, 1):
 		name = function.__name__[len("test_"):].replace("_", " ")
+		begin = time.monotonic()
 		try:
 			_call(function)
 			print(f"ok {number} - {name}")
@@ -120,5 +160,5 @@ def main():
 			print(f"not ok {number} - {name}")
 			for line in traceback.format_exc().splitlines():
 				print(f"# {line}")
-		sys.stdout.flush()
+		print(f"# {time.monotonic() - begin:.2f} s", flush=True)
 	sys.exit(1 if failed else 0)

@@ -49,7 +49,7 @@ def test_refusals_lead_to_the_library(folder):
 
 def test_shares_are_what_was_programmed(folder):
 	program = recording.program(folder, "shares")
-	r = record(folder, program, 8000)
+	r = record(folder, program, 5000)
 	r.check_truth(r.done.out)
 	r.check_whole()
 	assert r.stats["counted"] >= 0.8 * r.stats["expected"], r.stats
@@ -207,12 +207,12 @@ def test_nothing_is_left_behind(folder):
 	assert "ID:" in timers_of(pid)
 	running.process.kill()
 	running.process.wait()
-	end = time.monotonic() + 5
+	end = time.monotonic() + 60
 	while time.monotonic() < end and timers_of(pid):
 		time.sleep(0.05)
 	assert not timers_of(pid)
 	while not mark.exists():
-		assert time.monotonic() < end + 30
+		assert time.monotonic() < end + 60
 		time.sleep(0.05)
 	r = recording.Recording(folder / "test.prof")
 	assert r.stats["counted"] > 100
@@ -261,12 +261,11 @@ def test_without_privileges(folder):
 	program = recording.program(folder, "shares")
 	for path in (folder, program):
 		path.chmod(0o755)
-	os.chown(folder, 65534, 65534)
+	os.chown(folder, recording.USER, recording.USER)
 	library = next(pathlib.Path(harness.BUILD_ROOT).rglob("libsonde-agent.so"))
 	for path in (harness.SONDE, library):
 		shutil.copy(path, folder)
-	done = harness.run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
-		"--inh-caps=-all", folder / "sonde", "record", *AGENT, "-o", folder / "test.prof", "--",
+	done = harness.run(*recording.NOBODY, folder / "sonde", "record", *AGENT, "-o", folder / "test.prof", "--",
 		program, "3000", cwd=folder)
 	check(done)
 	r = recording.Recording(folder / "test.prof", done)

@@ -93,7 +93,7 @@ def test_it_ends_with_the_process(folder):
 	program = recording.program(folder, "fate")
 	with Target(folder, program, 600, "exit", 3) as target:
 		r = attach(folder, target.pid, seconds=60)
-		assert target.process.wait(timeout=20) == 3
+		assert target.process.wait(timeout=60) == 3
 	assert r.share("work_for") > 0.9
 	assert "went on" not in r.err, r.err
 
@@ -173,17 +173,25 @@ def test_processes_of_others(folder):
 		assert "sudo sonde record -p" in refusal(target.pid, NOBODY, sonde)
 
 
-def rounds(target, seconds=0.4):
-	"""Rounds of a crowd's work per second of CPU time."""
-	for _ in range(2):
-		before = len(target.out().splitlines())
-		os.kill(target.pid, signal.SIGUSR1)
-		wait_until(lambda: len(target.out().splitlines()) > before)
-		if _ == 0:
-			least = process_seconds(target.pid) + seconds
-			wait_until(lambda: process_seconds(target.pid) >= least)
+def ask(target):
+	"""A crowd's rounds of work per CPU time since it was asked before."""
+	before = len(target.out().splitlines())
+	os.kill(target.pid, signal.SIGUSR1)
+	wait_until(lambda: len(target.out().splitlines()) > before)
 	done, used_ns = map(int, target.out().splitlines()[-1].split()[1:])
 	return done / used_ns
+
+
+def is_as_fast_as(target, other, seconds=0.4):
+	"""Whether it does as much work per CPU time, with both at work: the host's other guests slow
+	either."""
+	for _ in range(6):
+		ask(target), ask(other)
+		least = process_seconds(target.pid) + seconds
+		wait_until(lambda: process_seconds(target.pid) >= least)
+		if ask(target) > 0.8 * ask(other):
+			return True
+	return False
 
 
 def what_can_be_seen(pid):
@@ -196,16 +204,14 @@ def what_can_be_seen(pid):
 
 def test_nothing_is_left_behind(folder):
 	program = recording.program(folder, "crowd")
-	with Target(folder, program, 30, 1, ready="ready") as target:
-		speed = max(rounds(target) for _ in range(3))
+	with Target(folder, program, 30, 1, ready="ready") as target, \
+		Target(folder, program, 30, 1, ready="ready") as other:
 		before = what_can_be_seen(target.pid)
 		for end in (signal.SIGINT, signal.SIGKILL):
 			attach(folder, target.pid, seconds=0.3, name=f"{end}.prof", end=end,
 				status=-end if end == signal.SIGKILL else 0)
 			assert what_can_be_seen(target.pid) == before
-		after = max(rounds(target) for _ in range(3))
-	# Other guests of the machine change its speed by more than samples would.
-	assert after > 0.8 * speed, (speed, after)
+		assert is_as_fast_as(target, other)
 
 
 def test_a_killed_recorder_leaves_a_good_file(folder):
@@ -223,7 +229,7 @@ def test_twice_at_once(folder):
 		other = subprocess.Popen([harness.SONDE, "record", "-q", "-p", str(target.pid), "-o", second])
 		r = attach(folder, target.pid, seconds=1)
 		other.send_signal(signal.SIGINT)
-		assert other.wait(timeout=20) == 0
+		assert other.wait(timeout=60) == 0
 	for one in (r, recording.Recording(second)):
 		one.check_truth(truth_of(program))
 		one.check_captured()
@@ -246,7 +252,7 @@ def test_our_own_parent(folder):
 
 def test_targets_that_exit_at_once(folder):
 	recording.needs_sampling()
-	for i in range(200):
+	for i in range(1000 if harness.LONG else 100):
 		target = subprocess.Popen(["sleep", f"{(i % 20) / 1000}"])
 		done = harness.run(harness.SONDE, "record", "-q", "-o", folder / "test.prof", "-p", target.pid)
 		assert done.status in (0, 125), done
@@ -401,8 +407,8 @@ def test_a_pid_that_is_used_again(folder):
 		time.sleep(0.3)
 		target.stdin.write(b"\n")
 		target.stdin.close()
-		status = target.wait(timeout=30)
-		assert recorder.wait(timeout=20) == 0
+		status = target.wait(timeout=60)
+		assert recorder.wait(timeout=60) == 0
 	if status == 77:
 		raise harness.Skip("others took the pid each time")
 	shares = roots(recording.Recording(path))

@@ -2,17 +2,12 @@
 
 import errno
 import os
-import pathlib
-import shutil
 import subprocess
 import time
 
 import harness
 import recording
 
-NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
-	"--inh-caps=-all"]
-PARANOID = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
 OFF = "blocked-time", "preempted-time"
 
 
@@ -72,21 +67,9 @@ def check_waits(r, folder, part):
 
 
 def as_nobody(folder, program, *args):
-	recording.needs_root()
-	recording.needs_sampling()
-	if not shutil.which("setpriv"):
-		raise harness.Skip("there is no setpriv")
-	if int(PARANOID.read_text()) > 2:
-		raise harness.Skip(f"{PARANOID} is above 2")
-	copy = folder / "sonde"
-	if not copy.exists():
-		shutil.copy(harness.SONDE, copy)
-	for path in (folder, *folder.iterdir()):
-		os.chmod(path, path.stat().st_mode | 0o055)
-	os.chown(folder, 65534, 65534)
-	path = folder / "test.prof"
-	return recording.Recording(path, harness.check(harness.run(*NOBODY, copy, "record", "-o", path,
-		"--", program, *map(str, args), cwd=folder)))
+	r = recording.as_nobody(folder, program, *args)
+	harness.check(r.done)
+	return r
 
 
 def part_unprivileged():

@@ -133,7 +133,7 @@ def test_a_reader_that_reads_not_holds_up_nobody_but_sonde(folder):
 	copy = folder / "copy.prof"
 	with open(read, "rb") as pipe:
 		copy.write_bytes(pipe.read())
-	assert recorder.wait(timeout=20) == 0
+	assert recorder.wait(timeout=60) == 0
 	stats = recording.Recording(copy).stats
 	assert stats["counted"] > 0, stats
 	assert stats["counted"] + stats["lost"] >= 0.9 * stats["expected"], stats

@@ -9,10 +9,7 @@ import faults
 import harness
 import recording
 
-# Nobody else's: what a user may lock is counted for all of their processes together.
-USER = 60000 + os.getpid() % 5000
-NOBODY = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups",
-	"--inh-caps=-all"]
+USER, NOBODY = recording.USER, recording.NOBODY
 
 
 def give_to_nobody(folder):

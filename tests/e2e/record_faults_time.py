@@ -90,10 +90,14 @@ def test_a_recorder_that_is_starved(folder):
 def test_a_recorder_that_sleeps_for_seconds(folder):
 	running, pid = start_fate(folder, 1500)
 	os.kill(running.process.pid, signal.SIGSTOP)
-	start, used = time.monotonic(), faults.cpu_seconds(pid)
-	faults.wait_until(lambda: not faults.is_alive(pid), "the target's end")
-	# It was not held up: it got the CPU, or the machine was busy with others.
-	assert harness.SANITIZED or time.monotonic() - start < 10 * (1.5 - used) + 1
+	states = []
+
+	def has_ended():
+		states.append(faults.state(pid))
+		return not faults.is_alive(pid)
+	faults.wait_until(has_ended, "the target's end")
+	# It was not held up: whenever we looked it ran, or could.
+	assert states.count("R") >= 0.9 * (len(states) - 2), states
 	os.kill(running.process.pid, signal.SIGCONT)
 	assert running.end() == 5, running.err
 	stats = running.recording.stats

@@ -9,7 +9,7 @@ import struct
 import harness
 import recording
 
-MUTANTS = 8 if harness.SANITIZED else 24
+MUTANTS = 200 if harness.LONG else 8 if harness.SANITIZED else 16
 MEMORY_MIB = 1024 if harness.SANITIZED else 200
 SECTION = struct.Struct("<IIQQQQIIQQ")
 NUMBERS = (0, 1, 2, 7, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff, 1 << 63, (1 << 64) - 1)

@@ -52,8 +52,14 @@ def test_functions_of_a_stripped_program(folder):
 	assert sorted(named) == sorted(set(named))
 	for name in ("own_a", "own_b", "own_c", "own_d", "shared", "via_a", "via_d", "own", "main"):
 		assert starts[name] in named, (name, named)
+	# Some of the start-up code has no unwind rules, and so no known start: its first writes to a page
+	# take the kernel long enough to be sampled now and then.
+	unknown_ns = sum(row["exclusive"] for row in rows
+		if row["module"] == "shares" and row["name"] == "[unknown]")
+	assert unknown_ns <= 5 * recording.INTERVAL_NS, unknown_ns
 	# All that it has: no function is taken for two, nor start-up code for many.
-	assert set(named) <= {*starts.values(), "[shares+plt]"} | {n for n in named if "@plt" in n}, named
+	assert set(named) <= {*starts.values(), "[shares+plt]", "[unknown]"} \
+		| {n for n in named if "@plt" in n}, named
 
 
 def test_a_program_of_fixed_address(folder):
