@@ -63,7 +63,9 @@ struct thread_struct {
 
 struct task_struct {
 	unsigned int flags;
+	int tgid;
 	struct mm_struct *mm;
+	struct task_struct *real_parent;
 	unsigned long sas_ss_sp;
 	unsigned long sas_ss_size;
 	struct thread_struct thread;
@@ -152,12 +154,25 @@ static struct exact_thread *find_thread(uint32_t tid)
 	return NULL;
 }
 
-static int is_wanted_process(uint32_t pid)
+static int is_known(const struct exact_processes *known, uint32_t pid)
 {
-	uint32_t zero = 0, bit = pid % EXACT_PROCESSES;
+	uint32_t bit = pid % EXACT_PROCESSES;
+
+	return known->bits[bit / 64] >> bit % 64 & 1;
+}
+
+/* A young process is not told of yet; but its parent is, or that one's. */
+static int is_wanted_process(uint32_t pid, const struct task_struct *task)
+{
+	uint32_t zero = 0;
 	const struct exact_processes *known = bpf_map_lookup_elem(&processes, &zero);
 
-	return !known || !known->is_on || (known->bits[bit / 64] >> bit % 64 & 1);
+	if (!known || !known->is_on || is_known(known, pid))
+		return 1;
+	const struct task_struct *parent = task->real_parent;
+
+	return is_known(known, (uint32_t)parent->tgid) ||
+	       is_known(known, (uint32_t)parent->real_parent->tgid);
 }
 
 /* ---- marks ---- */
@@ -389,7 +404,7 @@ static int find_stack(struct sample *s)
 	s->task = task;
 	s->sp = regs->sp;
 	return !(task->flags & PF_KTHREAD) && task->mm && regs->cs == USER_CS &&
-	       is_wanted_process(s->pid);
+	       is_wanted_process(s->pid, task);
 }
 
 /* The kernel fills in the sample's fields before it runs the program: these tell all. */
