@@ -58,6 +58,7 @@ def test_all_threads(folder):
 
 
 def test_children_there_and_to_come(folder):
+	recording.needs_sampling()
 	program = recording.program(folder, "processes")
 	loop = f"while :; do {program} 1 >/dev/null; done"
 	with Target(folder, "sh", "-c", f"({loop}) & ({loop}) & wait") as target:
@@ -131,6 +132,7 @@ def test_a_duration_of_a_command(folder):
 
 
 def test_as_long_as_a_command(folder):
+	recording.needs_sampling()
 	program = recording.program(folder, "shares")
 	other = recording.program(folder, "fate")
 	path = folder / "test.prof"
@@ -261,6 +263,7 @@ def test_targets_that_exit_at_once(folder):
 
 
 def test_storms(folder):
+	recording.needs_sampling()
 	program = recording.program(folder, "storm")
 	for what in ("forks", "tree", "vforks", "chain", "execs"):
 		left = "200 0" if what == "execs" else "300"
@@ -278,6 +281,7 @@ def test_storms(folder):
 
 
 def test_threads_made_while_attaching_are_sampled_once(folder):
+	recording.needs_sampling()
 	program = recording.program(folder, "chain_of_crowds", source="storm")
 	with Target(folder, "sh", "-c", f"while :; do {program} crowd 60; done") as target:
 		for i in range(10):

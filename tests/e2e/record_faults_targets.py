@@ -37,6 +37,7 @@ def test_streams_that_are_closed_already(folder):
 
 
 def test_a_target_that_leaves_its_folder(folder):
+	recording.needs_sampling()
 	program = recording.program(folder, "fate")
 	place = folder / "place"
 	place.mkdir()

@@ -145,7 +145,8 @@ def test_without_rights(folder):
 
 def test_many_processes_take_no_memory(folder):
 	"""A recorder that forgets the dead is as large after many processes as after some."""
-	recording.needs_root()
+	if refusal():
+		raise harness.Skip(refusal())
 	program = recording.program(folder, "storm")
 
 	def peak_mib(count):

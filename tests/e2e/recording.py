@@ -27,15 +27,20 @@ INTERVAL_NS = 997001
 
 
 @functools.lru_cache
-def refusal():
-	"""Why this machine allows no sampling, or an empty text."""
-	done = harness.run(harness.SONDE, "record", "-q", "-o", os.devnull, "true")
+def refusal(engine="snapshot"):
+	"""Why this machine allows no sampling by that engine, or an empty text."""
+	done = harness.run(harness.SONDE, "record", "-q", "--engine", engine, "-o", os.devnull, "true")
 	return done.err.strip() if done.status == 125 else ""
 
 
-def needs_sampling():
-	if refusal():
-		raise harness.Skip(refusal())
+def needs_sampling(engine="snapshot"):
+	if refusal(engine):
+		raise harness.Skip(refusal(engine))
+
+
+def engine_of(options):
+	"""That which options ask for; without it, exact is snapshot."""
+	return "agent" if "agent" in map(str, options) else "snapshot"
 
 
 def needs_root():
@@ -160,7 +165,7 @@ def taken_seconds():
 
 def record(folder, *command, options=(), name="test.prof", status=0, **more):
 	"""Records a command to its end."""
-	needs_sampling()
+	needs_sampling(engine_of(options))
 	path = pathlib.Path(folder) / name
 	before = taken_seconds()
 	done = harness.sonde("record", *options, "-o", path, "--", *map(str, command), **more)
@@ -173,7 +178,7 @@ class Running:
 	"""A recording that goes on. Files, not pipes, take its output: the target may outlive sonde."""
 
 	def __init__(self, folder, command, options, name, **more):
-		needs_sampling()
+		needs_sampling(engine_of(options))
 		self.recording = Recording(pathlib.Path(folder) / name)
 		self.err_path = pathlib.Path(folder) / (name + ".err")
 		arguments = [harness.SONDE, "record", *options, "-o", self.recording.path, "--", *command]
