@@ -58,7 +58,7 @@ def test_shares_are_what_was_programmed(folder):
 
 def test_threads_have_their_shares_and_names(folder):
 	program = recording.program(folder, "threads")
-	r = record(folder, program, 8, 1000)
+	r = record(folder, program, 8, 600)
 	for line in r.done.out.splitlines():
 		name, _, truth = line.split()
 		assert abs(share(r, name) - float(truth)) < 0.08, (name, share(r, name))
@@ -75,7 +75,7 @@ def test_recursion_of_65536_levels_is_walked_whole(folder):
 
 def test_children_by_fork_exec_and_vfork(folder):
 	program = recording.program(folder, "processes")
-	r = record(folder, program, 80)
+	r = record(folder, program, 50)
 	for line in r.done.out.splitlines():
 		name, _, truth = line.split()
 		assert abs(share(r, name) - float(truth)) < 0.08, (name, share(r, name))

@@ -30,8 +30,8 @@ def record_linked(folder, *flags, compiler=None):
 	def build(name):
 		return harness.compile_c(folder, recording.PROGRAMS / f"{name}.c", *recording.FLAGS, *flags,
 			name=name, compiler=compiler)
-	for name, arguments in (("shares", [2500]), ("deep", [1000, 120]), ("threads", [4, 400]),
-		("processes", [30]), ("signal_stack", [20000])):
+	for name, arguments in (("shares", [2000]), ("deep", [1000, 80]), ("threads", [4, 250]),
+		("processes", [25]), ("signal_stack", [15000])):
 		r = recording.record(folder, build(name), *arguments, name=f"{name}.prof")
 		r.check_truth(r.done.out)
 		r.check_whole()

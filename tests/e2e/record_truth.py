@@ -6,7 +6,7 @@ import recording
 
 def test_shares_are_what_was_programmed(folder):
 	program = recording.program(folder, "shares")
-	r = recording.record(folder, program, 6000)
+	r = recording.record(folder, program, 4000)
 	r.check_truth(r.done.out)
 	r.check_whole()
 	r.check_captured()
@@ -29,7 +29,7 @@ def test_shares_hold_at_ten_kilohertz(folder):
 
 def test_recursion_is_walked_to_its_root(folder):
 	program = recording.program(folder, "deep")
-	r = recording.record(folder, program, 1000, 400)
+	r = recording.record(folder, program, 1000, 250)
 	r.check_truth(r.done.out)
 	r.check_whole()
 	for frames, _ in r.stacks:
@@ -50,14 +50,14 @@ def test_recursion_of_65536_levels_is_walked_whole(folder):
 
 def test_mutual_recursion(folder):
 	program = recording.program(folder, "mutual")
-	r = recording.record(folder, program, 8000)
+	r = recording.record(folder, program, 5000)
 	r.check_truth(r.done.out)
 	r.check_whole()
 
 
 def test_threads_have_their_shares_and_names(folder):
 	program = recording.program(folder, "threads")
-	r = recording.record(folder, program, 8, 1000)
+	r = recording.record(folder, program, 8, 600)
 	r.check_truth(r.done.out)
 	r.check_whole()
 	r.check_captured()
@@ -77,7 +77,7 @@ def test_threads_shorter_than_the_interval(folder):
 
 def test_children_by_fork_exec_and_vfork(folder):
 	program = recording.program(folder, "processes")
-	r = recording.record(folder, program, 80)
+	r = recording.record(folder, program, 50)
 	r.check_truth(r.done.out)
 	r.check_whole()
 	r.check_captured(0.9)
@@ -96,7 +96,7 @@ def test_libraries_that_come_and_go(folder):
 
 def test_handlers_on_a_stack_of_their_own(folder):
 	program = recording.program(folder, "signal_stack")
-	r = recording.record(folder, program, 40000)
+	r = recording.record(folder, program, 25000)
 	r.check_truth(r.done.out)
 	r.check_whole()
 	handled = [frames for frames, _ in r.stacks
