@@ -1,6 +1,6 @@
 /*
- * Opens perf events and their rings.  What may be locked in memory is budgeted per user, so ring
- * sizes are halved until all CPUs have theirs.
+ * Opens perf events on tasks or CPUs, with their output to the CPU's rings, and switches them on
+ * and off.
  */
 #include "record/perf_event.h"
 
@@ -12,222 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* All rings together, where that much may be locked; beyond RING_BYTES_MOST nothing is gained. */
-#define RINGS_BYTES	((size_t)64 << 20)
-#define RING_BYTES_MOST ((size_t)8 << 20)
-/* A dozen of the smallest samples: little, but one user's recordings share what they may lock. */
-#define RING_BYTES_LEAST ((size_t)16 << 10)
-/* The other rings are a sixteenth of it: a map is about 130 bytes, a thread's life 150. */
-#define OTHER_BYTES_LEAST ((size_t)8 << 10)
-/* About what a new program reports: its files are best opened while it lives. */
-#define TRACK_WAKE_BYTES 1024u
-/* A record is at most 65,535 bytes, its other fields included; the kernel cuts the stack to fit. */
-#define STACK_BYTES_MOST  65528u
-#define STACK_BYTES_LEAST 1024u
-/* What most stacks of most programs fit into. */
-#define STACK_BYTES_SMALL 16384u
-/* One in so many switches' stacks is taken: primes, so as not to be in step with a program. */
-static const uint64_t stack_periods[] = {1, 31, 499};
-/* So many a second and CPU are too many; so few are fine. */
-#define STACKS_MANY_HZ 2500
-#define STACKS_FEW_HZ  1500
-/* Where there is one event for it only. */
-#define STACK_PERIOD_SLIM 31
-/*
- * A new thread inherits each event of each CPU, whether it runs or not.  Where there are many CPUs,
- * clocks that may never run are not worth that.
- */
-#define SPARE_CPUS_MOST 16
-/* How much quicker the quick clock is, and how quick at most. */
-#define QUICK	       8
-#define QUICK_LEAST_NS 50000u
-/* A ring holds the samples of this time, so that a late wake-up loses none. */
-#define RING_TIME_NS UINT64_C(80000000)
-
-/* ---- rings ---- */
-
-static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream stream)
-{
-	size_t size = set->grant.ring_bytes;
-
-	switch (stream) {
-	case PERF_STREAM_SAMPLES:
-		return size;
-	case PERF_STREAM_COUNTERS:
-		return size / 4;
-	case PERF_STREAM_SWITCHES:
-	case PERF_STREAM_SWITCH_STACKS:
-		return size / 8;
-	case PERF_STREAM_TRACK:
-	case PERF_STREAM_COUNT:
-		break;
-	}
-	return size / 16 > OTHER_BYTES_LEAST ? size / 16 : OTHER_BYTES_LEAST;
-}
-
-static uint32_t wake_bytes(const struct perf_event_set *set, enum perf_stream stream)
-{
-	if (stream == PERF_STREAM_TRACK)
-		return TRACK_WAKE_BYTES;
-	return (uint32_t)(stream_bytes(set, stream) / 2);
-}
-
-static bool has_stream(const struct perf_event_set *set, enum perf_stream stream)
-{
-	if (stream == PERF_STREAM_SWITCH_STACKS)
-		return perf_event_set_has_switch_stacks(set);
-	if (stream == PERF_STREAM_COUNTERS)
-		return set->spec.counter_count > 0;
-	return stream != PERF_STREAM_SWITCHES || set->spec.switches;
-}
-
-static void cpu_close(struct perf_event_cpu *cpu)
-{
-	for (int s = 0; s < PERF_STREAM_COUNT; s++) {
-		ring_unmap(&cpu->ring[s]);
-		if (cpu->anchor_fd[s] >= 0)
-			close(cpu->anchor_fd[s]);
-	}
-}
-
-/* 0, or an errno; ENODEV: the CPU is not there. */
-static int cpu_open(const struct perf_event_set *set, struct perf_event_cpu *cpu, int number)
-{
-	*cpu = (struct perf_event_cpu){.number = number, .anchor_fd = {-1, -1, -1, -1, -1}};
-	for (enum perf_stream s = 0; s < PERF_STREAM_COUNT; s++) {
-		struct perf_event_attr attr;
-		int code = 0;
-
-		if (!has_stream(set, s))
-			continue;
-		perf_attr_anchor(&attr, &set->grant, wake_bytes(set, s));
-		cpu->anchor_fd[s] = perf_attr_open(&attr, 0, number);
-		if (cpu->anchor_fd[s] < 0)
-			code = errno;
-		else
-			code = ring_map(&cpu->ring[s], cpu->anchor_fd[s], stream_bytes(set, s));
-		if (code) {
-			cpu_close(cpu);
-			return code;
-		}
-	}
-	return 0;
-}
-
-static void close_rings(struct perf_event_set *set)
-{
-	for (size_t i = 0; i < set->cpus.count; i++)
-		cpu_close(&set->cpus.data[i]);
-	vec_deinit(&set->cpus);
-}
-
-/* Opens the rings of all CPUs. 0, or the first errno, with none left open. */
-static int open_rings(struct perf_event_set *set)
-{
-	long configured = sysconf(_SC_NPROCESSORS_CONF);
-
-	for (int number = 0; number < configured; number++) {
-		struct perf_event_cpu cpu;
-		int code = cpu_open(set, &cpu, number);
-
-		if (code == ENODEV)
-			continue;
-		if (code) {
-			close_rings(set);
-			return code;
-		}
-		vec_push(&set->cpus, cpu);
-	}
-	return set->cpus.count > 0 ? 0 : ENODEV;
-}
-
-static size_t first_ring_bytes(const struct perf_event_spec *spec)
-{
-	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-	size_t size = spec->ring_bytes_most ? spec->ring_bytes_most : RING_BYTES_MOST;
-
-	while (size > RING_BYTES_LEAST && size * cpus > RINGS_BYTES)
-		size /= 2;
-	return size;
-}
-
-static struct error *ring_error(const struct perf_event_set *set, int code)
-{
-	return error_system(code, "a ring buffer of %zu KB for each CPU%s",
-		set->grant.ring_bytes >> 10,
-		code == EPERM ? " (other recordings hold the memory that you may lock: wait for "
-				"them, or allow more with `ulimit -l` or `sudo sysctl "
-				"kernel.perf_event_mlock_kb=4096`)"
-			      : "");
-}
-
-static struct error *open_largest_rings(struct perf_event_set *set)
-{
-	set->grant.ring_bytes = first_ring_bytes(&set->spec);
-	for (;;) {
-		int code = open_rings(set);
-
-		if (!code)
-			return NULL;
-		if ((code != EPERM && code != ENOMEM) || set->grant.ring_bytes <= RING_BYTES_LEAST)
-			return ring_error(set, code);
-		set->grant.ring_bytes /= 2;
-	}
-}
-
-/* ---- clocks ---- */
-
-/* The largest copy of which the ring holds RING_TIME_NS, and never fewer than 32. */
-static uint32_t stack_bytes_for(const struct perf_event_set *set)
-{
-	uint64_t records = RING_TIME_NS / set->spec.interval_ns;
-	uint32_t most = set->spec.stack_bytes_most ? set->spec.stack_bytes_most : STACK_BYTES_MOST;
-
-	if (records < 32)
-		records = 32;
-	uint64_t bytes = set->grant.ring_bytes / records;
-
-	if (bytes > most)
-		return most;
-	if (bytes < STACK_BYTES_LEAST)
-		return STACK_BYTES_LEAST;
-	return (uint32_t)bytes & ~7u;
-}
-
-/* At each rate one with the large copy and, where that makes a difference, one with a small one. */
-static void plan_clocks(struct perf_event_set *set)
-{
-	uint32_t large = stack_bytes_for(set);
-
-	set->grant.stack_bytes = large;
-	set->stack_rates = set->cpus.count <= SPARE_CPUS_MOST ? ARRAY_SIZE(stack_periods) : 1;
-	set->size_count =
-		large >= 2 * STACK_BYTES_SMALL && set->cpus.count <= SPARE_CPUS_MOST ? 2 : 1;
-	assert((set->spec.halvings + 1) * set->size_count < PERF_CLOCK_MAX);
-	for (uint32_t i = 0; i <= set->spec.halvings; i++)
-		for (uint32_t size = 0; size < set->size_count; size++)
-			set->clocks[set->clock_count++] = (struct perf_clock){
-				set->spec.interval_ns << i, size == 0 ? large : STACK_BYTES_SMALL};
-	set->quick = PERF_NO_CLOCK;
-	if (!set->spec.quick || set->spec.interval_ns / QUICK < QUICK_LEAST_NS)
-		return;
-	set->quick = set->clock_count;
-	set->clocks[set->clock_count++] = (struct perf_clock){set->spec.interval_ns / QUICK,
-		large < STACK_BYTES_SMALL ? large : STACK_BYTES_SMALL};
-}
-
-static void plan_gears(struct perf_event_set *set)
-{
-	for (uint32_t i = 0; i < set->spec.counter_count; i++) {
-		const struct perf_counter *counter = &set->spec.counters[i];
-
-		for (uint32_t g = 0; g < perf_counter_gears(counter); g++)
-			vec_push(&set->gears, (struct perf_gear){i, g,
-						      perf_counter_is_software(counter)
-							      ? perf_counter_period(counter, g)
-							      : 0});
-	}
-}
+#include "record/perf_plan.h"
 
 /* ---- events ---- */
 
@@ -253,63 +38,6 @@ static bool is_sampler(struct perf_source source)
 	return source.role != PERF_ROLE_TRACK && source.role != PERF_ROLE_SWITCH;
 }
 
-/* Whether it is one of those that run while sampling is on. */
-static bool runs(const struct perf_event_set *set, struct perf_source source)
-{
-	if (source.role == PERF_ROLE_SWITCH_STACK)
-		return source.index == set->thinning || set->stack_rates == 1;
-	if (source.role == PERF_ROLE_COUNTER) {
-		const struct perf_gear *gear = &set->gears.data[source.index];
-
-		return gear->gear == set->gear_of[gear->counter];
-	}
-	return source.role != PERF_ROLE_CLOCK || source.index == set->clock;
-}
-
-static uint64_t stack_period(const struct perf_event_set *set, uint32_t index)
-{
-	return set->stack_rates == 1 ? STACK_PERIOD_SLIM : stack_periods[index];
-}
-
-static uint32_t small_or_less(const struct perf_event_set *set)
-{
-	uint32_t most = set->grant.stack_bytes;
-
-	return most < STACK_BYTES_SMALL ? most : STACK_BYTES_SMALL;
-}
-
-static void attr_for_gear(const struct perf_event_set *set, const struct perf_gear *gear,
-	struct perf_event_attr *attr)
-{
-	perf_attr_counter(attr, &set->grant, &set->spec.counters[gear->counter], gear->gear,
-		small_or_less(set));
-}
-
-static void attr_for(
-	const struct perf_event_set *set, struct perf_source source, struct perf_event_attr *attr)
-{
-	const struct perf_grant *grant = &set->grant;
-
-	switch (source.role) {
-	case PERF_ROLE_CLOCK:
-		perf_attr_clock(attr, grant, &set->clocks[source.index]);
-		break;
-	case PERF_ROLE_TRACK:
-		perf_attr_track(attr, grant);
-		break;
-	case PERF_ROLE_SWITCH:
-		perf_attr_switch(attr, grant);
-		break;
-	case PERF_ROLE_SWITCH_STACK:
-		perf_attr_switch_stack(
-			attr, grant, small_or_less(set), stack_period(set, source.index));
-		break;
-	case PERF_ROLE_COUNTER:
-		attr_for_gear(set, &set->gears.data[source.index], attr);
-		break;
-	}
-}
-
 /* Opens one event, with its output to the CPU's ring. 0, or an errno. */
 static int event_open(struct perf_event_set *set, const struct perf_event_cpu *cpu,
 	struct perf_source source, pid_t task, bool on_exec)
@@ -318,8 +46,8 @@ static int event_open(struct perf_event_set *set, const struct perf_event_cpu *c
 	struct perf_event_attr attr;
 	int code = 0;
 
-	attr_for(set, source, &attr);
-	attr.enable_on_exec = on_exec && is_sampler(source) && runs(set, source);
+	perf_plan_attr(set, source, &attr);
+	attr.enable_on_exec = on_exec && is_sampler(source) && perf_plan_runs(set, source);
 	if (task < 0) {
 		attr.inherit = 0;
 		attr.exclude_idle = source.role == PERF_ROLE_CLOCK;
@@ -357,49 +85,16 @@ static int events_open_on(struct perf_event_set *set, const struct perf_event_cp
 	return code;
 }
 
-struct role_count {
-	enum perf_role role;
-	size_t count;
-};
-
-#define ROLE_COUNT 5
-
-/* What is opened on a task and CPU. The tracker is first: what it reports must not be missed. */
-static void plan_task(
-	const struct perf_event_set *set, pid_t task, struct role_count (*wanted)[ROLE_COUNT])
-{
-	const struct perf_event_spec *spec = &set->spec;
-	bool clocks = task < 0 || !set->is_wide;
-
-	(*wanted)[0] = (struct role_count){PERF_ROLE_TRACK, 1};
-	(*wanted)[1] = (struct role_count){PERF_ROLE_SWITCH, spec->switches};
-	(*wanted)[2] = (struct role_count){PERF_ROLE_SWITCH_STACK,
-		perf_event_set_has_switch_stacks(set) ? set->stack_rates : 0};
-	(*wanted)[3] = (struct role_count){PERF_ROLE_COUNTER, set->gears.count};
-	(*wanted)[4] = (struct role_count){PERF_ROLE_CLOCK, clocks ? set->clock_count : 0};
-}
-
-size_t perf_event_set_task_fds(const struct perf_event_set *set)
-{
-	struct role_count wanted[ROLE_COUNT];
-	size_t count = 0;
-
-	plan_task(set, 0, &wanted);
-	for (size_t k = 0; k < ROLE_COUNT; k++)
-		count += wanted[k].count;
-	return count * set->cpus.count;
-}
-
 static int task_open(struct perf_event_set *set, pid_t task, bool on_exec)
 {
-	struct role_count wanted[ROLE_COUNT];
+	struct perf_role_count wanted[PERF_ROLE_COUNT];
 	size_t before = set->events.count;
 	int code = 0;
 
-	plan_task(set, task, &wanted);
+	perf_plan_task(set, task, &wanted);
 	set->rank++;
 	for (size_t i = 0; i < set->cpus.count; i++)
-		for (size_t k = 0; k < ROLE_COUNT && !code; k++)
+		for (size_t k = 0; k < PERF_ROLE_COUNT && !code; k++)
 			code = events_open_on(set, &set->cpus.data[i], task, on_exec,
 				wanted[k].role, wanted[k].count);
 	if (code)
@@ -419,7 +114,7 @@ static void switch_samplers(struct perf_event_set *set, size_t from)
 		struct perf_event *event = &set->events.data[i];
 
 		if (is_sampler(event->source))
-			switch_event(event, !set->is_stopped && runs(set, event->source));
+			switch_event(event, !set->is_stopped && perf_plan_runs(set, event->source));
 	}
 }
 
@@ -446,27 +141,16 @@ struct error *perf_event_set_prepare(
 	set->grant = (struct perf_grant){.kernel = true,
 		.build_id = true,
 		.lost_counts = true,
-		.stack_bytes = STACK_BYTES_LEAST};
+		.stack_bytes = PERF_STACK_BYTES_LEAST};
 	int code = perf_grant_probe(&set->grant, tried_on);
 
 	if (code)
 		return error_system(code, "perf_event_open");
-	err = open_largest_rings(set);
+	err = perf_rings_open(set);
 	if (err)
 		return err;
-	plan_clocks(set);
-	plan_gears(set);
+	perf_plan(set);
 	return NULL;
-}
-
-void perf_event_set_slim(struct perf_event_set *set)
-{
-	for (uint32_t i = 0; i <= set->spec.halvings; i++)
-		set->clocks[i] = set->clocks[i * set->size_count];
-	set->clock_count = set->spec.halvings + 1;
-	set->size_count = 1;
-	set->stack_rates = 1;
-	set->quick = PERF_NO_CLOCK;
 }
 
 struct error *perf_event_set_open(
@@ -490,7 +174,7 @@ void perf_event_set_close(struct perf_event_set *set)
 	drop_events(set, 0);
 	vec_deinit(&set->events);
 	vec_deinit(&set->gears);
-	close_rings(set);
+	perf_rings_close(set);
 }
 
 const struct perf_source *perf_event_set_find(const struct perf_event_set *set, uint64_t id)
@@ -509,15 +193,6 @@ const struct perf_source *perf_event_set_find(const struct perf_event_set *set, 
 	if (low < set->events.count && set->events.data[low].id == id)
 		return &set->events.data[low].source;
 	return NULL;
-}
-
-enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring)
-{
-	for (size_t i = 0; i < set->cpus.count; i++)
-		for (enum perf_stream s = 0; s < PERF_STREAM_COUNT; s++)
-			if (ring == &set->cpus.data[i].ring[s])
-				return s;
-	return PERF_STREAM_SAMPLES;
 }
 
 /* ---- while it runs ---- */
@@ -558,11 +233,6 @@ static void run_clock(struct perf_event_set *set, uint32_t clock)
 	switch_samplers(set, 0);
 }
 
-uint32_t perf_event_set_small_bytes(const struct perf_event_set *set)
-{
-	return set->size_count > 1 ? STACK_BYTES_SMALL : 0;
-}
-
 void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool small)
 {
 	uint32_t clock = halvings * set->size_count + (small && set->size_count > 1);
@@ -581,23 +251,10 @@ bool perf_event_set_quicken(struct perf_event_set *set, bool quick)
 	return true;
 }
 
-bool perf_event_set_has_switch_stacks(const struct perf_event_set *set)
-{
-	return set->spec.switch_stacks && set->grant.kernel;
-}
-
 void perf_event_set_thin(struct perf_event_set *set, double stacks_hz, double switches_hz)
 {
-	double cpus = (double)set->cpus.count;
-	uint32_t thinning = set->thinning;
+	uint32_t thinning = perf_plan_thinning(set, stacks_hz, switches_hz);
 
-	if (!perf_event_set_has_switch_stacks(set) || set->stack_rates == 1)
-		return;
-	if (stacks_hz > STACKS_MANY_HZ * cpus && thinning + 1 < set->stack_rates)
-		thinning++;
-	else if (thinning > 0 &&
-		 switches_hz < STACKS_FEW_HZ * cpus * (double)stack_period(set, thinning - 1))
-		thinning--;
 	if (thinning == set->thinning)
 		return;
 	set->thinning = thinning;

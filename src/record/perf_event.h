@@ -4,12 +4,6 @@
 /*
  * The perf events of one recording and the rings that they write to.
  *
- * Each CPU has rings for samples, for tracks (maps, names, forks and exits), for switches and for
- * the stacks at switches, so that a flood of one loses nothing of another.  A ring belongs to an
- * event of our own that does nothing else; the events on the recorded tasks, inherited by every
- * thread and process that these make, write to the ring of their CPU.  So tasks come and go, and
- * the rings stay.
- *
  * There are several clocks, of which one runs at a time: the larger the copy of the stack in a
  * sample, the more it costs the target.
  */
@@ -23,16 +17,7 @@
 #include "format/capture.h"
 #include "record/exact.h"
 #include "record/perf_attr.h"
-#include "record/ring.h"
-
-enum perf_stream {
-	PERF_STREAM_SAMPLES,
-	PERF_STREAM_TRACK,
-	PERF_STREAM_SWITCHES,
-	PERF_STREAM_SWITCH_STACKS,
-	PERF_STREAM_COUNTERS,
-	PERF_STREAM_COUNT
-};
+#include "record/perf_rings.h"
 
 /* What an event is there for. */
 enum perf_role {
@@ -55,12 +40,6 @@ struct perf_event {
 	pid_t task; /* -1: everybody */
 	int fd;
 	uint64_t id; /* in the records; of all that have inherited it too */
-};
-
-struct perf_event_cpu {
-	int number;
-	int anchor_fd[PERF_STREAM_COUNT]; /* -1: no such stream */
-	struct ring ring[PERF_STREAM_COUNT];
 };
 
 /* One of the events that a counter is made of. */
@@ -149,8 +128,6 @@ size_t perf_event_set_task_fds(const struct perf_event_set *set);
 
 /* The event with that id in its records, or NULL. */
 const struct perf_source *perf_event_set_find(const struct perf_event_set *set, uint64_t id);
-/* Which stream a ring is. */
-enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring);
 
 /*
  * Puts all events on the CPUs, whoever runs there, instead of on tasks: a new thread has no clock

@@ -1,0 +1,43 @@
+#ifndef SONDE_RECORD_PERF_RINGS_H
+#define SONDE_RECORD_PERF_RINGS_H
+
+/*
+ * The rings that the perf events of a recording write to.
+ *
+ * Each CPU has rings for samples, for tracks (maps, names, forks and exits), for switches and for
+ * the stacks at switches, so that a flood of one loses nothing of another.  A ring belongs to an
+ * event of our own that does nothing else; the events on the recorded tasks, inherited by every
+ * thread and process that these make, write to the ring of their CPU.  So tasks come and go, and
+ * the rings stay.
+ */
+
+#include "base/error.h"
+#include "record/ring.h"
+
+struct perf_event_set;
+
+enum perf_stream {
+	PERF_STREAM_SAMPLES,
+	PERF_STREAM_TRACK,
+	PERF_STREAM_SWITCHES,
+	PERF_STREAM_SWITCH_STACKS,
+	PERF_STREAM_COUNTERS,
+	PERF_STREAM_COUNT
+};
+
+struct perf_event_cpu {
+	int number;
+	int anchor_fd[PERF_STREAM_COUNT]; /* -1: no such stream */
+	struct ring ring[PERF_STREAM_COUNT];
+};
+
+/*
+ * Opens the rings of all CPUs that are online, of the largest size that is granted, which goes into
+ * set->grant.ring_bytes.  On failure none is left open.
+ */
+must_use struct error *perf_rings_open(struct perf_event_set *set);
+void perf_rings_close(struct perf_event_set *set);
+/* Which stream a ring is. */
+enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring);
+
+#endif
