@@ -99,15 +99,26 @@ static bool is_preemption(const struct engine_perf *e, const struct perf_sample 
 	return record.tid == sample->tid && record.out && record.preempted;
 }
 
+/* A sample that is not walked: what was copied for it takes no room any more. */
+static void pass_over(struct engine_perf *e, const struct perf_sample *sample)
+{
+	if (e->exact)
+		exact_rest(e->exact, sample, &e->recording->snapshot.rest);
+}
+
 static void take_switch_stack(struct engine_perf *e, const struct perf_sample *sample)
 {
-	if (is_over(e, sample->pid))
+	if (is_over(e, sample->pid)) {
+		pass_over(e, sample);
 		return;
+	}
 	bool preempted = is_preemption(e, sample);
 	uint64_t reads = e->recording->snapshot.memory.read_count;
 
-	if (preempted && switches_take_preempted(&e->switches, sample))
+	if (preempted && switches_take_preempted(&e->switches, sample)) {
+		pass_over(e, sample);
 		return;
+	}
 	switches_take_stack(&e->switches, sample);
 	/* Its copy is smaller than the clock's. */
 	if (preempted)
@@ -164,12 +175,13 @@ static void take_sample(struct engine_perf *e, const struct perf_event_header *h
 		return;
 	if (!is_ours(e, &sample)) {
 		e->tally.passed_over++;
+		pass_over(e, &sample);
 		return;
 	}
 	take_price(e, &sample);
 	if (is_double(e, source, sample.pid, sample.tid, sample.time_ns))
-		return;
-	if (stream == PERF_STREAM_SWITCH_STACKS)
+		pass_over(e, &sample);
+	else if (stream == PERF_STREAM_SWITCH_STACKS)
 		take_switch_stack(e, &sample);
 	else
 		take_clock(e, &sample);
