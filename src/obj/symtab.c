@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "obj/function_starts.h"
 #include "obj/go_functions.h"
@@ -182,15 +183,6 @@ static int alias_compare(const struct candidate *a, const struct candidate *b)
 	return name_compare(a->name, b->name);
 }
 
-static int candidate_compare(const void *pa, const void *pb)
-{
-	const struct candidate *a = pa, *b = pb;
-
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return alias_compare(a, b);
-}
-
 /* Where the next function begins, as far as there are some without a symbol. */
 static uint64_t next_start(struct symtab *t, struct objfile *object, uint64_t addr)
 {
@@ -201,11 +193,13 @@ static uint64_t next_start(struct symtab *t, struct objfile *object, uint64_t ad
 	return function_starts_after(t->starts, addr);
 }
 
-/* The end of candidate i, which is the best at its address; 0 if it is but a label. */
-static uint64_t candidate_end(
-	struct symtab *t, struct objfile *object, size_t i, size_t next, uint64_t sized_until)
+/*
+ * The end of a candidate that is the best at its address; 0 if it is but a label.  next_addr: where
+ * the next ones are.
+ */
+static uint64_t candidate_end(struct symtab *t, struct objfile *object, const struct candidate *c,
+	uint64_t next_addr, uint64_t sized_until)
 {
-	const struct candidate *c = &t->candidates.data[i];
 	uint64_t end;
 
 	if (c->size) {
@@ -216,30 +210,56 @@ static uint64_t candidate_end(
 	if (c->addr < sized_until)
 		return 0;
 	uint64_t start = next_start(t, object, c->addr);
-	end = next < t->candidates.count ? t->candidates.data[next].addr : c->limit;
-	end = end < start ? end : start;
+
+	end = next_addr < start ? next_addr : start;
 	return end < c->limit ? end : c->limit;
+}
+
+/* The candidates by address; they stay where they are. */
+static struct sort_item *symtab_sort(const struct symtab *t)
+{
+	struct sort_item *items = xcalloc(t->candidates.count, sizeof(*items));
+
+	for (size_t i = 0; i < t->candidates.count; i++)
+		items[i] = (struct sort_item){t->candidates.data[i].addr, (uint32_t)i};
+	sort_items(items, t->candidates.count);
+	return items;
+}
+
+/* The best of those at the address of the first; *next: the first of the next address. */
+static uint32_t best_candidate(
+	const struct symtab *t, const struct sort_item *items, size_t first, size_t *next)
+{
+	const struct candidate *candidates = t->candidates.data;
+	uint32_t best = items[first].index;
+	size_t i = first + 1;
+
+	for (; i < t->candidates.count && items[i].key == items[first].key; i++)
+		if (alias_compare(&candidates[items[i].index], &candidates[best]) < 0)
+			best = items[i].index;
+	*next = i;
+	return best;
 }
 
 static void symtab_flatten(struct symtab *t, struct objfile *object)
 {
+	struct sort_item *items = symtab_sort(t);
 	uint64_t sized_until = 0;
-	size_t i = 0, next;
+	size_t next;
 
-	if (t->candidates.count)
-		qsort(t->candidates.data, t->candidates.count, sizeof(*t->candidates.data),
-			candidate_compare);
-	for (; i < t->candidates.count; i = next) {
-		const struct candidate *c = &t->candidates.data[i];
-		next = i + 1;
-		while (next < t->candidates.count && t->candidates.data[next].addr == c->addr)
-			next++;
-		uint64_t end = candidate_end(t, object, i, next, sized_until);
+	for (size_t i = 0; i < t->candidates.count; i = next) {
+		uint32_t best = best_candidate(t, items, i, &next);
+		const struct candidate *c = &t->candidates.data[best];
+		uint64_t next_addr = next < t->candidates.count ? items[next].key : UINT64_MAX;
+		uint64_t end = candidate_end(t, object, c, next_addr, sized_until);
+
 		if (c->size && end > sized_until)
 			sized_until = end;
 		/* Of nested ranges the inner one begins later: it has the higher rank. */
-		range_table_add(&t->ranges, (struct range){c->addr, end, (uint32_t)i, (uint32_t)i});
+		range_table_add(&t->ranges,
+			(struct range){c->addr, end, .rank = (uint32_t)i, .value = best});
 	}
+	free(items);
 	range_table_flatten(&t->ranges);
 }
 

@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/row_table.h"
+#include "base/sort.h"
 #include "base/str.h"
 #include "base/utf16.h"
 #include "base/vec.h"
@@ -442,6 +443,44 @@ static void utf16_decodes(void **state)
 	assert_false(utf16_has_mark(STR("a")));
 }
 
+/* Keys that differ in the bits of mask only. */
+static void expect_sorted(size_t count, uint64_t mask)
+{
+	struct sort_item *items = xcalloc(count + 1, sizeof(*items));
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t key = hash_u64(i % (count / 2 + 1)) & mask;
+
+		items[i] = (struct sort_item){key | (~mask & 0xff00000000000ff0u), (uint32_t)i};
+		sum += key ^ i;
+	}
+	sort_items(items, count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(
+			items[i].key & mask, hash_u64(items[i].index % (count / 2 + 1)) & mask);
+		sum -= (items[i].key & mask) ^ items[i].index;
+		if (i == 0)
+			continue;
+		assert_true(items[i - 1].key <= items[i].key);
+		if (items[i - 1].key == items[i].key)
+			assert_true(items[i - 1].index < items[i].index);
+	}
+	assert_int_equal(sum, 0);
+	free(items);
+}
+
+static void items_are_sorted(void **state)
+{
+	(void)state;
+	for (size_t count = 0; count < 40; count++)
+		for (unsigned int bits = 0; bits < 64; bits += 3)
+			expect_sorted(count, UINT64_C(7) << bits);
+	expect_sorted(5000, UINT64_MAX);
+	expect_sorted(5000, 0x0000000fffffff0u);
+	expect_sorted(5000, 0x8000000000000001u);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +503,7 @@ int main(void)
 		cmocka_unit_test(file_refuses_what_is_none),
 		cmocka_unit_test(file_reads_all),
 		cmocka_unit_test(utf16_decodes),
+		cmocka_unit_test(items_are_sorted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
