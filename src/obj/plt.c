@@ -8,9 +8,12 @@
 #include "obj/plt.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/map.h"
+#include "obj/cfi.h"
 #include "obj/objfile.h"
 
 #define STUB_BYTES 16 /* .plt.got without IBT has stubs of 8 */
@@ -38,19 +41,47 @@ static bool plt_reader_open(struct plt_reader *r, struct objfile *file)
 	return true;
 }
 
-static void plt_read_slots(struct plt_reader *r, const char *section_name)
+static void plt_add_slots(struct plt_reader *r, const Elf64_Rela *relocations, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t type = (uint32_t)ELF64_R_TYPE(relocations[i].r_info);
+
+		if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT)
+			map_put(&r->slots, relocations[i].r_offset, 0,
+				(uint32_t)ELF64_R_SYM(relocations[i].r_info));
+	}
+}
+
+/* Piece by piece: a large library has megabytes of them, nearly all of other types. */
+static void plt_read_relocations(struct plt_reader *r, const struct objfile_section *section)
+{
+	static const size_t most = 1024;
+	Elf64_Rela *relocations = xcalloc(most, sizeof(*relocations));
+	uint64_t left = section->size / sizeof(*relocations), addr = section->obj_addr;
+	struct cfi_code code;
+
+	objfile_code(r->file, &code);
+	while (left > 0) {
+		size_t count = left < most ? (size_t)left : most;
+		size_t size = count * sizeof(*relocations);
+
+		if (!code.read(code.context, addr, (uint8_t *)relocations, size))
+			break;
+		plt_add_slots(r, relocations, count);
+		addr += size;
+		left -= count;
+	}
+	free(relocations);
+}
+
+/* Of .rela.plt and .rela.dyn, the relocations that are applied when the object is loaded. */
+static void plt_read_slots(struct plt_reader *r)
 {
 	struct objfile_section section;
-	Elf64_Rela rela;
 
-	if (!objfile_section(r->file, section_name, &section) || section.bytes == NULL)
-		return;
-	for (size_t off = 0; off + sizeof(rela) <= section.size; off += sizeof(rela)) {
-		memcpy(&rela, section.bytes + off, sizeof(rela));
-		uint32_t type = (uint32_t)ELF64_R_TYPE(rela.r_info);
-		if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT)
-			map_put(&r->slots, rela.r_offset, 0, (uint32_t)ELF64_R_SYM(rela.r_info));
-	}
+	for (uint32_t i = 1; objfile_section_header(r->file, i, &section); i++)
+		if (section.type == SHT_RELA && (section.flags & SHF_ALLOC))
+			plt_read_relocations(r, &section);
 }
 
 static const char *plt_symbol_name(const struct plt_reader *r, uint32_t index)
@@ -116,8 +147,7 @@ void plt_each(struct objfile *file,
 
 	if (!plt_reader_open(&reader, file))
 		return;
-	plt_read_slots(&reader, ".rela.plt");
-	plt_read_slots(&reader, ".rela.dyn");
+	plt_read_slots(&reader);
 	for (size_t i = 0; i < PLT_SECTION_MAX; i++) {
 		if (!objfile_section(file, section_names[i], &section) || section.bytes == NULL)
 			continue;

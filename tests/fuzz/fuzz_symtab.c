@@ -85,6 +85,8 @@ size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity)
 				      .bytes = {(const char *)symbols, sizeof(symbols)}});
 	elf_image_add(&image, (struct elf_image_section){.name = ".rela.plt",
 				      .type = SHT_RELA,
+				      .flags = SHF_ALLOC,
+				      .obj_addr = 0x8000,
 				      .bytes = {(const char *)&rela, sizeof(rela)}});
 	elf_image_add(&image, (struct elf_image_section){.name = ".gnu_debuglink",
 				      .type = SHT_PROGBITS,

@@ -323,7 +323,9 @@ static bool find_stub(const char *names, size_t names_size, struct strbuf *name)
 				      .bytes = {(const char *)symbols, sizeof(symbols)}});
 	elf_image_add(&image, (struct elf_image_section){.name = ".rela.plt",
 				      .type = SHT_RELA,
+				      .flags = SHF_ALLOC,
 				      .link = 3,
+				      .obj_addr = 0x8000,
 				      .bytes = {(const char *)&rela, sizeof(rela)}});
 	elf_image_write(&image, &file);
 	assert_null(objfile_open_memory(file.data, file.size, "test", &object));
