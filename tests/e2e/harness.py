@@ -136,16 +136,8 @@ def _call(function):
 		return function(pathlib.Path(folder))
 
 
-def main():
-	"""Runs the test_* functions of the program that calls it, all or those named by arguments."""
-	functions = [f for name, f in sys.modules["__main__"].__dict__.items()
-		if name.startswith("test_") and callable(f)]
-	if len(sys.argv) > 1:
-		functions = [f for f in functions if f.__name__ in sys.argv[1:]]
-	# In the background, or below nohup, these may be ignored, and would be by what is tested.
-	for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
-		signal.signal(number, signal.SIG_DFL)
-	print(f"1..{len(functions)}")
+def _run_all(functions):
+	"""Whether one of them has failed."""
 	failed = False
 	for number, function in enumerate(functions, 1):
 		name = function.__name__[len("test_"):].replace("_", " ")
@@ -161,4 +153,21 @@ def main():
 			for line in traceback.format_exc().splitlines():
 				print(f"# {line}")
 		print(f"# {time.monotonic() - begin:.2f} s", flush=True)
+	return failed
+
+
+def main():
+	"""Runs the test_* functions of the program that calls it, all or those named by arguments."""
+	functions = [f for name, f in sys.modules["__main__"].__dict__.items()
+		if name.startswith("test_") and callable(f)]
+	if len(sys.argv) > 1:
+		functions = [f for f in functions if f.__name__ in sys.argv[1:]]
+	# In the background, or below nohup, these may be ignored, and would be by what is tested.
+	for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+		signal.signal(number, signal.SIG_DFL)
+	print(f"1..{len(functions)}", flush=True)
+	# Names that were kept of a program would be those of its stripped self, too.
+	with tempfile.TemporaryDirectory(prefix="sonde-test-cache-") as cache:
+		os.environ["XDG_CACHE_HOME"] = cache
+		failed = _run_all(functions)
 	sys.exit(1 if failed else 0)

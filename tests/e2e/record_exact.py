@@ -23,10 +23,13 @@ def record(folder, *command):
 	return r
 
 
+def not_exact(r):
+	"""Stacks for which there was no room, as the recorder got no CPU for long, and which it tells."""
+	return sum(note["count"] for note in r.notes if "found no room" in note["text"])
+
+
 def check_whole(r):
-	"""All stacks are; but a recorder that got no CPU may have had no room for some, and says so."""
-	room_missing = sum(note["count"] for note in r.notes if "found no room" in note["text"])
-	assert r.stats["critical"] <= room_missing, (r.stats, r.notes)
+	assert r.stats["critical"] <= not_exact(r), (r.stats, r.notes)
 
 
 def test_shares_are_what_was_programmed(folder):
@@ -57,15 +60,15 @@ def test_recursion_of_65536_levels_is_walked_whole(folder):
 def test_stacks_that_are_gone_a_moment_later(folder):
 	r = record(folder, recording.program(folder, "plunge"), 5000, 1500)
 	check_whole(r)
-	deepest = 0
-	for frames, _ in r.stacks:
+	deepest, mixed = 0, []
+	for frames, samples in r.stacks:
 		if "main" not in frames:
 			continue
 		below = frames[frames.index("main") + 1:]
-		ways = set(below) & {"odd", "even"}
-		assert len(ways) <= 1, f"{below[:3]}…{below[-3:]}"
+		if {"odd", "even"} <= set(below) or len(below) > 5001:
+			mixed += [f"{len(below)} frames: {below[:3]}…{below[-3:]}"] * samples
 		deepest = max(deepest, len(below))
-		assert len(below) <= 5001, len(below)
+	assert len(mixed) <= not_exact(r), (mixed, r.notes)
 	assert deepest > 4000
 
 

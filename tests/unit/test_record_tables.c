@@ -238,11 +238,10 @@ static void test_the_dead_take_no_memory(void **state)
 		if (pid == 11000)
 			some = held_bytes();
 	}
-	if (some == 0)
-		skip();
 	assert_int_equal(process_table_process_total(f->processes), 100001);
 	/* What is written is buffered. */
-	assert_in_range(held_bytes(), 0, some + (256 << 10));
+	if (some > 0)
+		assert_in_range(held_bytes(), 0, some + (256 << 10));
 }
 
 static void test_a_fork_is_told_twice(void **state)
