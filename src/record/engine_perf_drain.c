@@ -7,6 +7,8 @@
 #include "record/perf_record.h"
 #include "record/sideband.h"
 
+/* Longer than the kernel takes to switch from one task to the next. */
+#define SWITCH_NS 3000
 /* What the record of a switch costs the target. */
 #define SWITCH_PRICE_NS 300
 
@@ -187,11 +189,30 @@ static void take_sample(struct engine_perf *e, const struct perf_event_header *h
 		take_clock(e, &sample);
 }
 
+/*
+ * Between the records of a task that leaves a CPU and of the one that follows it there, the kernel
+ * switches.  It accounts that to the latter's CPU time, as clocks do; so the latter is back from
+ * when the former left, or the time would count twice.
+ */
+static void join_switches(struct engine_perf *e, struct perf_switch *record)
+{
+	struct perf_event_cpu *cpu = perf_event_set_cpu(&e->events, e->merge.current->ring);
+
+	if (record->out) {
+		cpu->left_tid = record->tid;
+		cpu->left_ns = record->time_ns;
+	} else if (record->tid != cpu->left_tid && record->time_ns >= cpu->left_ns &&
+		   record->time_ns - cpu->left_ns < SWITCH_NS) {
+		record->time_ns = cpu->left_ns;
+	}
+}
+
 static void take_switch(struct engine_perf *e, const struct perf_event_header *header)
 {
 	struct perf_switch record;
 
 	perf_record_switch(header, &record);
+	join_switches(e, &record);
 	if (is_over(e, record.pid) ||
 		(e->events.tracks_all && !e->everybody &&
 			!process_table_find(e->recording->processes, record.pid)))

@@ -148,6 +148,17 @@ struct error *perf_rings_open(struct perf_event_set *set)
 	}
 }
 
+struct perf_event_cpu *perf_event_set_cpu(struct perf_event_set *set, const struct ring *ring)
+{
+	size_t i = 0;
+
+	while (i + 1 < set->cpus.count &&
+		(ring < set->cpus.data[i].ring ||
+			ring >= set->cpus.data[i].ring + PERF_STREAM_COUNT))
+		i++;
+	return &set->cpus.data[i];
+}
+
 enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring)
 {
 	for (size_t i = 0; i < set->cpus.count; i++)

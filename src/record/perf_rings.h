@@ -29,6 +29,9 @@ struct perf_event_cpu {
 	int number;
 	int anchor_fd[PERF_STREAM_COUNT]; /* -1: no such stream */
 	struct ring ring[PERF_STREAM_COUNT];
+	/* For who takes switches: the task that left it last, and when. */
+	int64_t left_tid;
+	uint64_t left_ns;
 };
 
 /*
@@ -37,6 +40,8 @@ struct perf_event_cpu {
  */
 must_use struct error *perf_rings_open(struct perf_event_set *set);
 void perf_rings_close(struct perf_event_set *set);
+/* The CPU that a ring is of. */
+struct perf_event_cpu *perf_event_set_cpu(struct perf_event_set *set, const struct ring *ring);
 /* Which stream a ring is. */
 enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring);
 
