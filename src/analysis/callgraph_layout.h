@@ -1,0 +1,68 @@
+#ifndef SONDE_ANALYSIS_CALLGRAPH_LAYOUT_H
+#define SONDE_ANALYSIS_CALLGRAPH_LAYOUT_H
+
+/*
+ * From arcs with figures to the call graph's entries and lines: numbering, order and sums, which
+ * are the same whether the figures are exact (callgraph.c) or estimated.
+ *
+ * Whoever has arcs first finds the units, then works out what flows along each arc, then lays out:
+ *
+ *	call_units_init(&units, &arcs);
+ *	... arc_times from units ...
+ *	graph = callgraph_layout(&arcs, &units, figures, metric_count, arena);
+ *	call_units_deinit(&units);
+ *
+ * All else follows from an entity's self and the times of the arcs between units: an entity's
+ * children are the sum over the arcs that leave its unit from it, a cycle's figures the sums over
+ * its members.
+ */
+
+#include "analysis/callgraph.h"
+
+struct call_arc {
+	uint32_t caller; /* entity; NO_ID: <spontaneous> */
+	uint32_t callee; /* entity, the caller's too */
+	struct callgraph_calls calls;
+};
+
+struct call_arcs {
+	const struct entity *entities;
+	size_t entity_count;
+	const struct call_arc *arcs; /* in any order, each pair once */
+	size_t count;
+};
+
+/* Strongly connected components of the arcs.  An entity without arcs is one by itself. */
+struct call_units {
+	uint32_t *of;	/* [entity]: its unit */
+	uint32_t *size; /* [unit]: members; a cycle has more than one */
+	size_t count;	/* arcs between units go from a higher number to a lower one */
+};
+
+/* Tarjan's algorithm, with a stack of its own: chains of calls may be of any length. */
+void call_units_init(struct call_units *units, const struct call_arcs *arcs);
+void call_units_deinit(struct call_units *units);
+/* Whether the arc comes from outside the callee's unit. */
+bool call_units_crosses(const struct call_units *units, const struct call_arc *arc);
+
+/* What the callee's unit spent on behalf of the arc: in itself, and below it. */
+struct call_times {
+	int64_t self, children;
+};
+
+/* One metric's figures. */
+struct call_figures {
+	int64_t total;
+	const int64_t *self;		/* [entity]: exclusive */
+	const struct call_times *times; /* [arc]: zero for those within a unit */
+};
+
+/*
+ * figures[count], count ≥ 1: the first one's graph, with others.  The graph lives in the arena and
+ * keeps arcs->entities, nothing else of what is passed in.  is_estimated is left false.
+ */
+must_use struct callgraph *callgraph_layout(const struct call_arcs *arcs,
+	const struct call_units *units, const struct call_figures *figures, size_t count,
+	struct arena *arena);
+
+#endif
