@@ -46,6 +46,7 @@ struct random_shape random_shape_any(struct random *r)
 	s.places = random_below(r, 2);
 	s.hostile = random_below(r, 3) == 0;
 	s.notes = random_below(r, 2);
+	s.arcs = random_below(r, 4) == 0;
 	return s;
 }
 
@@ -135,7 +136,7 @@ static void make_path(struct maker *m, struct random_path *path, const struct ra
 	const struct random_shape *shape = m->shape;
 	uint32_t keep = before ? random_below(&m->random, before->depth + 1) : 0;
 
-	path->depth = random_below(&m->random, shape->depth_max + 1);
+	path->depth = random_below(&m->random, shape->no_stacks ? 2 : shape->depth_max + 1);
 	path->function = xcalloc(path->depth, sizeof(*path->function));
 	path->weight = xcalloc(shape->metrics, sizeof(*path->weight));
 	for (uint32_t d = 0; d < path->depth; d++)
@@ -216,6 +217,22 @@ static void make_notes(struct maker *m)
 	header->start_unix_ns = 1700000000000000000u;
 }
 
+/* Some from nowhere, some to oneself, some that were never used. */
+static void make_arcs(struct maker *m)
+{
+	uint32_t functions = m->shape->functions;
+
+	builder_header(m->builder)->has_stacks = !m->shape->no_stacks;
+	for (uint32_t i = 0; m->shape->arcs && i < 2 * functions; i++) {
+		uint32_t caller = random_below(&m->random, functions + 1);
+		uint32_t callee = random_below(&m->random, functions);
+
+		builder_arc(m->builder,
+			caller == functions ? (function_id){NO_ID} : m->functions[caller],
+			m->functions[callee], random_below(&m->random, 100));
+	}
+}
+
 static struct profile *make_profile(struct maker *m, uint64_t shuffle_seed)
 {
 	struct profile *profile;
@@ -226,6 +243,7 @@ static struct profile *make_profile(struct maker *m, uint64_t shuffle_seed)
 	make_threads(m);
 	make_paths(m);
 	make_notes(m);
+	make_arcs(m);
 	if (shuffle_seed)
 		shuffle_paths(m, shuffle_seed);
 	for (uint32_t i = 0; i < m->shape->stacks; i++)

@@ -30,6 +30,8 @@ struct random_shape {
 	bool places;	     /* frames have file, line, address and may be inline */
 	bool hostile;	     /* names hold control characters, quotes, ';', bad UTF-8 */
 	bool notes;
+	bool arcs;	/* calls between functions are counted */
+	bool no_stacks; /* stacks are leaves alone, depth_max notwithstanding */
 };
 
 /* Functions f0 … in load objects /lib/o0.so …; many stacks share prefixes. */

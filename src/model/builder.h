@@ -29,6 +29,8 @@ frame_id builder_frame(struct builder *b, function_id function, string_id file, 
 	bool is_inline, uint64_t obj_addr);
 /* The stack `frame` called from `parent`; parent 0 is the empty stack. */
 stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame);
+/* Adds calls to the arc of those two functions; caller.i may be NO_ID (struct arc). */
+void builder_arc(struct builder *b, function_id caller, function_id callee, uint64_t calls);
 /* Not interned: the caller keeps (pid, start) apart. */
 process_id builder_process(struct builder *b, int64_t pid, uint64_t start_ns, struct str name);
 thread_id builder_thread(
@@ -57,14 +59,15 @@ struct builder_header {
 	string_id source, format, command, host;
 	uint64_t start_unix_ns;
 	metric_id default_metric; /* metric 0 at first */
+	bool has_stacks;	  /* true at first */
 };
 struct builder_header *builder_header(struct builder *b);
 
 /*
  * Ends the building: sums weights onto stacks, runs profile_check, hands over the profile (the
  * caller's, freed with profile_destroy) and frees the builder, also on failure.  Fails with
- * ERROR_INPUT where the absolute values of a metric's weights sum up to more than 63 bits hold
- * ("exceeds 64 bits") or no metric was added.
+ * ERROR_INPUT where the absolute values of a metric's weights, or all calls, sum up to more than 63
+ * bits hold ("exceeds 64 bits") or no metric was added.
  */
 must_use struct error *builder_finish(struct builder *b, struct profile **profile);
 

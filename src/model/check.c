@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 
 #define BROKEN(...) error_new(ERROR_INPUT, "broken profile: " __VA_ARGS__)
 
@@ -96,6 +97,32 @@ static struct error *check_depth(const struct profile *p)
 		return BROKEN(
 			"depth_max is %u, the deepest stack has %u frames", p->depth_max, most);
 	return NULL;
+}
+
+static struct error *check_arcs(const struct profile *p)
+{
+	struct map pairs = {0};
+	uint64_t sum = 0;
+	bool is_new = true;
+	struct error *err = NULL;
+
+	if (!p->has_stacks && p->depth_max > 1)
+		return BROKEN("a stack has callers, though there are no stacks");
+	for (size_t i = 0; i < p->arc_count && err == NULL; i++) {
+		const struct arc *a = &p->arcs[i];
+		if (a->callee.i >= p->function_count ||
+			(a->caller.i != NO_ID && a->caller.i >= p->function_count)) {
+			err = BROKEN("arc %zu has a function out of range", i);
+			break;
+		}
+		(void)map_at(&pairs, a->caller.i, a->callee.i, 0, &is_new);
+		if (!is_new)
+			err = BROKEN("arc %zu repeats a pair of functions", i);
+		else if (__builtin_add_overflow(sum, a->calls, &sum) || sum > INT64_MAX)
+			err = BROKEN("the number of calls exceeds 64 bits");
+	}
+	map_deinit(&pairs);
+	return err;
 }
 
 /* The stacks but the empty one, ordered by their parents (a counting sort); freed by the caller. */
@@ -293,7 +320,7 @@ struct error *profile_check(const struct profile *p)
 	/* In the order in which one needs the ranges that another has checked. */
 	static struct error *(*const checks[])(const struct profile *) = {check_strings,
 		check_objects, check_functions, check_frames, check_tree, check_depth,
-		check_siblings, check_metrics, check_tasks, check_notes, check_samples,
+		check_siblings, check_arcs, check_metrics, check_tasks, check_notes, check_samples,
 		check_weights, check_sample_counts};
 
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {

@@ -57,6 +57,18 @@ struct str profile_module(const struct profile *p, object_id id)
 	return str_base_name(profile_string(p, p->objects[id.i].path));
 }
 
+struct error *profile_needs_stacks(const struct profile *p, const char *what)
+{
+	if (p->has_stacks)
+		return NULL;
+	struct str source = profile_string(p, p->source);
+
+	return error_new(ERROR_UNSUPPORTED,
+		"%s needs call stacks, and %.*s has none, only functions and the calls between "
+		"them; '--view functions' and '--view graph' show those",
+		what, STR_ARG(source.size ? source : STR("this profile")));
+}
+
 uint64_t sample_count(const int64_t *weight)
 {
 	if (weight == NULL)

@@ -58,6 +58,16 @@ struct stack {
 	frame_id frame; /* of stack 0: NO_ID */
 };
 
+/*
+ * How often one function called another, where the source counted it (gmon.out does).  Arcs may
+ * stand beside stacks or, where the source knows no stacks, in their place.
+ */
+struct arc {
+	function_id caller; /* NO_ID: not known, "spontaneous" */
+	function_id callee;
+	uint64_t calls;
+};
+
 struct metric {
 	string_id name; /* "cpu-time", "samples", "cycles" */
 	string_id unit; /* "ns", "count", "bytes" */
@@ -145,6 +155,14 @@ struct profile {
 	size_t stack_count; /* at least 1 */
 	/* Deepest stack, in frames. */
 	uint32_t depth_max;
+	/*
+	 * False: the source tells in which functions time was spent and not who had called them.
+	 * Then no stack has more than one frame, and that frame's callers are known from the arcs
+	 * alone.
+	 */
+	bool has_stacks;
+	const struct arc *arcs; /* one for each pair of functions, in the order of first sight */
+	size_t arc_count;
 	const struct metric *metrics;
 	size_t metric_count; /* at least 1 */
 	metric_id default_metric;
@@ -191,10 +209,17 @@ struct str profile_module(const struct profile *p, object_id id);
 bool profile_find_metric(const struct profile *p, struct str name, metric_id *id);
 
 /*
+ * NULL if the profile has stacks, else an ERROR_UNSUPPORTED that says that what the user asked for
+ * ("--view tree") needs them.
+ */
+must_use struct error *profile_needs_stacks(const struct profile *p, const char *what);
+
+/*
  * Whether every invariant holds: ids in range, parent < child, no frame twice under one parent, one
  * weight per metric and sample, sum of exclusive = sum of weights = total, no sum of absolute
- * weights beyond 63 bits. NULL if so, else an ERROR_INPUT that names the first broken one.  Runs
- * after every read and in every fuzz run.
+ * weights or of calls beyond 63 bits, one arc per pair, no deep stack where there are no stacks.
+ * NULL if so, else an ERROR_INPUT that names the first broken one.  Runs after every read and in
+ * every fuzz run.
  */
 must_use struct error *profile_check(const struct profile *p);
 

@@ -49,18 +49,34 @@ static object_id copy_object(struct rooting *r, object_id id)
 		profile_string(r->from, o->build_id), o->kind);
 }
 
+static function_id copy_function(struct rooting *r, function_id id)
+{
+	if (id.i == NO_ID)
+		return id;
+	const struct function *f = &r->from->functions[id.i];
+
+	return builder_function(r->to, copy_string(r, f->name), copy_object(r, f->object),
+		copy_string(r, f->file), f->line);
+}
+
+static void copy_arcs(struct rooting *r)
+{
+	for (size_t i = 0; i < r->from->arc_count; i++) {
+		const struct arc *a = &r->from->arcs[i];
+
+		builder_arc(
+			r->to, copy_function(r, a->caller), copy_function(r, a->callee), a->calls);
+	}
+}
+
 static void copy_frames(struct rooting *r)
 {
 	r->frames = ARENA_ARRAY(r->scratch, frame_id, r->from->frame_count);
 	for (size_t i = 0; i < r->from->frame_count; i++) {
 		const struct frame *f = &r->from->frames[i];
-		const struct function *function = &r->from->functions[f->function.i];
-		function_id id = builder_function(r->to, copy_string(r, function->name),
-			copy_object(r, function->object), copy_string(r, function->file),
-			function->line);
 
-		r->frames[i] = builder_frame(
-			r->to, id, copy_string(r, f->file), f->line, f->is_inline, f->obj_addr);
+		r->frames[i] = builder_frame(r->to, copy_function(r, f->function),
+			copy_string(r, f->file), f->line, f->is_inline, f->obj_addr);
 	}
 }
 
@@ -154,6 +170,7 @@ static void copy_rest(struct rooting *r)
 	header->host = copy_string(r, p->host);
 	header->start_unix_ns = p->start_unix_ns;
 	header->default_metric = p->default_metric;
+	header->has_stacks = p->has_stacks;
 }
 
 struct error *profile_with_roots(
@@ -171,6 +188,7 @@ struct error *profile_with_roots(
 	copy_frames(&r);
 	copy_threads(&r);
 	copy_samples(&r);
+	copy_arcs(&r);
 	copy_rest(&r);
 	vec_deinit(&r.path);
 	map_deinit(&r.stacks);

@@ -232,6 +232,32 @@ static frame_id scan_frame(struct dump *d)
 	return d->frames.data[frame];
 }
 
+/* "FUNCTION"#N. */
+static function_id scan_function(struct dump *d)
+{
+	uint32_t place = scan_reference(d, &d->function_places);
+
+	return d->line.problem ? (function_id){NO_ID} : d->functions.data[place].id;
+}
+
+static void read_arc(struct dump *d)
+{
+	bool is_spontaneous = line_scan_is(&d->line, "spontaneous");
+	function_id caller = is_spontaneous ? (function_id){NO_ID} : scan_function(d);
+	function_id callee = scan_function(d);
+
+	if (!line_scan_is(&d->line, "calls"))
+		line_scan_fail(&d->line, "the calls are missing");
+	uint64_t calls = line_scan_number(&d->line, UINT64_MAX);
+	if (d->line.problem == NULL)
+		builder_arc(d->builder, caller, callee, calls);
+}
+
+static void read_no_stacks(struct dump *d)
+{
+	builder_header(d->builder)->has_stacks = false;
+}
+
 static void read_process(struct dump *d)
 {
 	int64_t pid = line_scan_signed(&d->line);
@@ -443,6 +469,8 @@ static const struct {
 	{"command", read_command},
 	{"host", read_host},
 	{"start-unix-ns", read_start},
+	{"no-stacks", read_no_stacks},
+	{"arc", read_arc},
 	{"process", read_process},
 	{"thread", read_thread},
 	{"order", read_order},

@@ -18,7 +18,7 @@ struct dump_writer {
 	const struct profile *profile;
 	struct sink *sink;
 	/* [rank]: the rows of each table in their order in the dump. */
-	uint32_t *objects, *functions, *frames, *processes, *threads;
+	uint32_t *objects, *functions, *frames, *processes, *threads, *arcs;
 	/* [row]: the inverse. */
 	uint32_t *object_rank, *function_rank, *frame_rank, *process_rank, *thread_rank;
 	/* [row]: the how-manieth of its name (of its function, for frames), from 1. */
@@ -119,14 +119,38 @@ static int compare_threads(const void *a, const void *b, void *context)
 	return or_else(order, x < y ? -1 : x > y);
 }
 
+/* 0 for a caller that is not known. */
+static uint64_t caller_place(const struct dump_writer *w, const struct arc *a)
+{
+	return a->caller.i == NO_ID ? 0 : (uint64_t)w->function_rank[a->caller.i] + 1;
+}
+
+static int compare_arcs(const void *a, const void *b, void *context)
+{
+	const struct dump_writer *w = context;
+	const struct arc *x = &w->profile->arcs[*(const uint32_t *)a];
+	const struct arc *y = &w->profile->arcs[*(const uint32_t *)b];
+
+	return or_else(compare_numbers(caller_place(w, x), caller_place(w, y)),
+		compare_numbers(w->function_rank[x->callee.i], w->function_rank[y->callee.i]));
+}
+
+static uint32_t *sort_rows(
+	struct dump_writer *w, size_t count, int (*compare)(const void *, const void *, void *))
+{
+	uint32_t *rows = xcalloc(count, sizeof(*rows));
+
+	for (size_t i = 0; i < count; i++)
+		rows[i] = (uint32_t)i;
+	qsort_r(rows, count, sizeof(*rows), compare, w);
+	return rows;
+}
+
 static void sort_table(struct dump_writer *w, size_t count,
 	int (*compare)(const void *, const void *, void *), uint32_t **rows, uint32_t **rank)
 {
-	*rows = xcalloc(count, sizeof(**rows));
+	*rows = sort_rows(w, count, compare);
 	*rank = xcalloc(count, sizeof(**rank));
-	for (size_t i = 0; i < count; i++)
-		(*rows)[i] = (uint32_t)i;
-	qsort_r(*rows, count, sizeof(**rows), compare, w);
 	for (size_t i = 0; i < count; i++)
 		(*rank)[(*rows)[i]] = (uint32_t)i;
 }
@@ -167,6 +191,7 @@ static void dump_writer_init(struct dump_writer *w, struct sink *sink, const str
 	sort_table(w, p->frame_count, compare_frames, &w->frames, &w->frame_rank);
 	sort_table(w, p->process_count, compare_processes, &w->processes, &w->process_rank);
 	sort_table(w, p->thread_count, compare_threads, &w->threads, &w->thread_rank);
+	w->arcs = sort_rows(w, p->arc_count, compare_arcs);
 	w->object_nth = number_equals(w, w->objects, p->object_count, object_key);
 	w->function_nth = number_equals(w, w->functions, p->function_count, function_key);
 	w->frame_nth = number_equals(w, w->frames, p->frame_count, frame_key);
@@ -176,8 +201,8 @@ static void dump_writer_init(struct dump_writer *w, struct sink *sink, const str
 static void dump_writer_deinit(struct dump_writer *w)
 {
 	uint32_t *columns[] = {w->objects, w->functions, w->frames, w->processes, w->threads,
-		w->object_rank, w->function_rank, w->frame_rank, w->process_rank, w->thread_rank,
-		w->object_nth, w->function_nth, w->frame_nth};
+		w->arcs, w->object_rank, w->function_rank, w->frame_rank, w->process_rank,
+		w->thread_rank, w->object_nth, w->function_nth, w->frame_nth};
 
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		free(columns[i]);
@@ -233,6 +258,10 @@ static void write_header(struct dump_writer *w)
 	if (p->start_unix_ns) {
 		put_word(w, "start-unix-ns");
 		put_number(w, p->start_unix_ns);
+		end_line(w);
+	}
+	if (!p->has_stacks) {
+		put_word(w, "no-stacks");
 		end_line(w);
 	}
 	for (const struct stat_field *f = stat_fields; f->name; f++) {
@@ -338,6 +367,29 @@ static void write_functions(struct dump_writer *w)
 	}
 }
 
+/* A function by its name. */
+static void put_function(struct dump_writer *w, function_id function)
+{
+	put_reference(w, w->profile->functions[function.i].name, w->function_nth[function.i]);
+}
+
+static void write_arcs(struct dump_writer *w)
+{
+	for (size_t i = 0; i < w->profile->arc_count; i++) {
+		const struct arc *a = &w->profile->arcs[w->arcs[i]];
+
+		put_word(w, "arc");
+		if (a->caller.i == NO_ID)
+			put_word(w, " spontaneous");
+		else
+			put_function(w, a->caller);
+		put_function(w, a->callee);
+		put_word(w, " calls");
+		put_number(w, a->calls);
+		end_line(w);
+	}
+}
+
 static void write_tasks(struct dump_writer *w)
 {
 	for (size_t i = 0; i < w->profile->process_count; i++) {
@@ -383,9 +435,7 @@ static void write_stacks(struct dump_writer *w)
 		put_number(w, w->order.level[row]);
 		if (stack) {
 			frame_id frame = p->stacks[stack].frame;
-			function_id function = p->frames[frame.i].function;
-			put_reference(
-				w, p->functions[function.i].name, w->function_nth[function.i]);
+			put_function(w, p->frames[frame.i].function);
 			if (w->frame_nth[frame.i] > 1)
 				strbuf_printf(&w->sink->text, "@%u", w->frame_nth[frame.i]);
 		}
@@ -459,6 +509,7 @@ static struct error *dump_write(
 	write_notes(&w);
 	write_objects(&w);
 	write_functions(&w);
+	write_arcs(&w);
 	write_tasks(&w);
 	write_stacks(&w);
 	write_order(&w);

@@ -237,6 +237,33 @@ static void a_dump_by_hand(void **state)
 	profile_destroy(p);
 }
 
+static const char of_calls[] = "sonde-dump 1\n"
+			       "no-stacks\n"
+			       "stat counted 9\n"
+			       "metric \"samples\" \"count\" default\n"
+			       "function \"f\"\n"
+			       "frame\n"
+			       "function \"spontaneous\"\n"
+			       "arc spontaneous \"f\" calls 1\n"
+			       "arc \"f\" \"spontaneous\" calls 3\n"
+			       "arc \"spontaneous\" \"f\" calls 0\n"
+			       "stack 0 0 samples 0\n"
+			       "stack 1 \"f\" 9 samples 9\n"
+			       "end\n";
+
+static void calls_come_back(void **state)
+{
+	struct profile *p = read_dump(STR(of_calls));
+	struct strbuf text = write_dump(p);
+
+	(void)state;
+	assert_false(p->has_stacks);
+	assert_int_equal(p->arc_count, 3);
+	assert_string_equal(text.data, of_calls);
+	strbuf_deinit(&text);
+	profile_destroy(p);
+}
+
 static void expect_error(struct str text, const char *wanted)
 {
 	struct profile *p = NULL;
@@ -282,6 +309,12 @@ static void wrong_lines_are_errors(void **state)
 		{HEAD "object\n", "line 5: the line ends too early"},
 		{HEAD "function \"g\" object \"o\"\n", "line 5: a name that no line before"},
 		{HEAD "function \"g\" line 4294967296\n", "line 5: not a number"},
+		{HEAD "arc \"f\" \"g\" calls 1\n", "line 5: a name that no line before"},
+		{HEAD "arc spontaneous calls 1\n", "line 5: a quoted string is missing"},
+		{HEAD "arc \"f\" \"f\"\n", "line 5: the calls are missing"},
+		{HEAD "arc \"f\" \"f\" calls -1\n", "line 5: not a number"},
+		{HEAD "arc \"f\" \"f\" calls 9223372036854775808\nend\n", "exceeds 64 bits"},
+		{HEAD "no-stacks\nstack 1 \"f\"\nstack 2 \"f\"\nend\n", "a stack has callers"},
 		{HEAD "thread 1 process 0 \"t\"\n", "line 5: a process that no line before"},
 		{HEAD "stack 1 \"g\" 1\n", "line 5: a name that no line before"},
 		{HEAD "stack 1 \"f\"#2 1\n", "line 5: a name that no line before"},
@@ -351,6 +384,7 @@ int main(void)
 		cmocka_unit_test(text_is_harmless),
 		cmocka_unit_test(quoted_strings_come_back),
 		cmocka_unit_test(a_dump_by_hand),
+		cmocka_unit_test(calls_come_back),
 		cmocka_unit_test(wrong_lines_are_errors),
 		cmocka_unit_test(cut_dumps_are_errors),
 	};

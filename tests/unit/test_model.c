@@ -284,8 +284,16 @@ BREAK(sample_stack, stack_id, samples.stack, samples.count, 0, .i = 9999)
 BREAK(sample_thread, thread_id, samples.thread, samples.count, 0, .i = 9999)
 BREAK(sample_without_weight, int64_t *, samples.weight, metric_count, 1, = NULL)
 BREAK(total, int64_t, total, metric_count, 1, += 1)
+BREAK(arc_caller, struct arc, arcs, arc_count, 0, .caller.i = 9999)
+BREAK(arc_callee, struct arc, arcs, arc_count, 0, .callee.i = NO_ID)
+BREAK(arc_twice, struct arc, arcs, arc_count, 1, = rows[0])
+BREAK(arc_calls, struct arc, arcs, arc_count, 1, .calls = INT64_MAX)
 BREAK(stack_sample_count, uint64_t, stack_samples, stack_count, 1, += 1)
 
+static void deep_without_stacks(struct broken *x)
+{
+	x->p.has_stacks = false;
+}
 static void strings_none(struct broken *x)
 {
 	x->p.string_count = 0;
@@ -441,6 +449,11 @@ static const struct {
 	{stack_parent_later, "stack 3 does not come after its parent"},
 	{depth_wrong, "depth_max"},
 	{stack_twice, "repeats a frame under its parent"},
+	{deep_without_stacks, "a stack has callers"},
+	{arc_caller, "arc 0 has a function"},
+	{arc_callee, "arc 0 has a function"},
+	{arc_twice, "arc 1 repeats a pair"},
+	{arc_calls, "calls exceeds 64 bits"},
 	{metrics_none, "no metric"},
 	{metric_name, "metric 1 has a string"},
 	{metric_unit, "metric 1 has a string"},
@@ -478,7 +491,8 @@ static struct profile *full_profile(void)
 		.weight_max = 9,
 		.samples = true,
 		.places = true,
-		.notes = true};
+		.notes = true,
+		.arcs = true};
 
 	return random_profile(3, &shape);
 }
@@ -502,6 +516,52 @@ static void check_finds_each_break(void **state)
 			free(x.copies[--x.copy_count]);
 	}
 	profile_destroy(whole);
+}
+
+static void calls_of_a_pair_add_up(void **state)
+{
+	struct builder *b = builder_create();
+	struct profile *p;
+	function_id f, g, nobody = {NO_ID};
+
+	(void)state;
+	(void)builder_metric(b, STR("samples"), STR("count"));
+	f = builder_function(b, builder_string(b, STR("f")), (object_id){NO_ID}, (string_id){0}, 0);
+	g = builder_function(b, builder_string(b, STR("g")), (object_id){NO_ID}, (string_id){0}, 0);
+	builder_arc(b, f, g, 3);
+	builder_arc(b, g, f, 0);
+	builder_arc(b, f, g, 4);
+	builder_arc(b, nobody, f, 1);
+	builder_header(b)->has_stacks = false;
+	assert_null(builder_finish(b, &p));
+	assert_int_equal(p->arc_count, 3);
+	assert_int_equal(p->arcs[0].caller.i, f.i);
+	assert_int_equal(p->arcs[0].callee.i, g.i);
+	assert_int_equal(p->arcs[0].calls, 7);
+	assert_int_equal(p->arcs[1].calls, 0);
+	assert_int_equal(p->arcs[2].caller.i, NO_ID);
+	assert_false(p->has_stacks);
+	struct error *err = profile_needs_stacks(p, "--view tree");
+	assert_non_null(strstr(err->message, "--view tree needs call stacks"));
+	error_destroy(err);
+	profile_destroy(p);
+}
+
+static void too_many_calls_are_an_error(void **state)
+{
+	struct builder *b = builder_create();
+	struct profile *p = NULL;
+	function_id f;
+
+	(void)state;
+	(void)builder_metric(b, STR("samples"), STR("count"));
+	f = builder_function(b, builder_string(b, STR("f")), (object_id){NO_ID}, (string_id){0}, 0);
+	builder_arc(b, f, f, INT64_MAX);
+	builder_arc(b, (function_id){NO_ID}, f, UINT64_MAX);
+	struct error *err = builder_finish(b, &p);
+	assert_non_null(err);
+	assert_non_null(strstr(err->message, "the number of calls exceeds 64 bits"));
+	error_destroy(err);
 }
 
 static void random_profiles_pass(void **state)
@@ -603,6 +663,8 @@ int main(void)
 		cmocka_unit_test(notes_of_one_text_are_counted_together),
 		cmocka_unit_test(empty_profiles_are_fine),
 		cmocka_unit_test(sums_beyond_63_bits_are_refused),
+		cmocka_unit_test(calls_of_a_pair_add_up),
+		cmocka_unit_test(too_many_calls_are_an_error),
 		cmocka_unit_test(check_finds_each_break),
 		cmocka_unit_test(random_profiles_pass),
 		cmocka_unit_test(roots_are_processes_and_threads),
