@@ -16,6 +16,7 @@ static struct error *error_take(enum error_kind kind, int code, char *message)
 	err->kind = kind;
 	err->code = code;
 	err->message = message;
+	err->detail = NULL;
 	return err;
 }
 
@@ -68,10 +69,22 @@ struct error *error_prefix(struct error *err, const char *format, ...)
 	return err;
 }
 
+struct error *error_detail(struct error *err, const char *format, ...)
+{
+	va_list args;
+
+	free(err->detail);
+	va_start(args, format);
+	err->detail = xvasprintf(format, args);
+	va_end(args);
+	return err;
+}
+
 void error_destroy(struct error *err)
 {
 	if (err == NULL)
 		return;
+	free(err->detail);
 	free(err->message);
 	free(err);
 }

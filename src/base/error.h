@@ -25,6 +25,8 @@ struct error {
 	enum error_kind kind;
 	int code;      /* errno for ERROR_SYSTEM, else 0 */
 	char *message; /* one line, no newline at its end; may hold raw bytes of file names */
+	/* Lines to print below the message, such as the place of a mistake; NULL: none. */
+	char *detail;
 };
 
 /* A new error of the given kind.  Never NULL. */
@@ -39,6 +41,9 @@ must_use struct error *error_input(const char *name, uint64_t offset, const char
 
 /* Puts "PREFIX: " in front of the message of err and returns err.  err must not be NULL. */
 must_use struct error *error_prefix(struct error *err, const char *format, ...) printf_like(2, 3);
+
+/* Gives err lines to print below its message, parted by newlines, none at the end; returns err. */
+must_use struct error *error_detail(struct error *err, const char *format, ...) printf_like(2, 3);
 
 /* Frees err; NULL is fine. */
 void error_destroy(struct error *err);

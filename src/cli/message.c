@@ -1,5 +1,5 @@
 /*
- * Messages: one write(2) a line, so that lines of sonde and of the program it runs, which share a
+ * Messages: one write(2) each, so that lines of sonde and of the program it runs, which share a
  * terminal, do not mix within a line.  Nothing here can fail: where standard error is closed or
  * full there is no one left to tell.
  */
@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/str.h"
 
-static void message_put(struct str text)
+static void message_put(struct str text, struct str detail)
 {
 	struct strbuf line = {0};
 	int saved_errno = errno;
@@ -23,6 +23,11 @@ static void message_put(struct str text)
 	strbuf_add(&line, STR("sonde: "));
 	escape_text(&line, text);
 	strbuf_add_char(&line, '\n');
+	while (detail.size > 0) {
+		strbuf_add(&line, STR("    "));
+		escape_text(&line, str_take_line(&detail));
+		strbuf_add_char(&line, '\n');
+	}
 	error_destroy(file_write_all(STDERR_FILENO, line.data, line.size, "standard error"));
 	strbuf_deinit(&line);
 	errno = saved_errno;
@@ -36,12 +41,12 @@ void message_print(const char *format, ...)
 	va_start(args, format);
 	text = xvasprintf(format, args);
 	va_end(args);
-	message_put(str_from(text));
+	message_put(str_from(text), (struct str){0});
 	free(text);
 }
 
 void message_error(struct error *err)
 {
-	message_put(str_from(err->message));
+	message_put(str_from(err->message), str_from(err->detail));
 	error_destroy(err);
 }

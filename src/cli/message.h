@@ -22,7 +22,7 @@ enum {
 
 /* "sonde: MESSAGE". */
 void message_print(const char *format, ...) printf_like(1, 2);
-/* "sonde: " and the message of err, which is destroyed; err must not be NULL. */
+/* "sonde: " and the message of err, which is destroyed, and its detail; err must not be NULL. */
 void message_error(struct error *err);
 
 #endif

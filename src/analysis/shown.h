@@ -1,0 +1,21 @@
+#ifndef SONDE_ANALYSIS_SHOWN_H
+#define SONDE_ANALYSIS_SHOWN_H
+
+/*
+ * What filters make of a stack: the stack that its samples are shown at, its own or an ancestor of
+ * it, or one of these.
+ */
+
+#include "model/ids.h"
+
+/* Filtered out: its samples are in no view and not in the total. */
+#define SHOWN_DROPPED NO_ID
+/* Not matched by WHEN: in no view, but in the total. */
+#define SHOWN_UNMATCHED (NO_ID - 1)
+/* Charged by WHEN to the caller of the program's entry, which is nobody: "<spontaneous>". */
+#define SHOWN_SPONTANEOUS (NO_ID - 2)
+
+/* Whether it is one of a profile's stacks. */
+#define SHOWN_IS_STACK(shown) ((shown) < SHOWN_SPONTANEOUS)
+
+#endif

@@ -1,0 +1,59 @@
+#ifndef SONDE_ANALYSIS_WHEN_H
+#define SONDE_ANALYSIS_WHEN_H
+
+/*
+ * WHEN patterns (semantics.md section 4): which samples count, by how their stacks ended, and whom
+ * each is charged to.
+ *
+ *	pattern = thread { | thread }       thread = primary { -> primary }
+ *	primary = ( pattern ) | * | [:] module [ . procedure ] [:] | [:] . procedure [:]
+ *
+ * The grammar, and what the colons mean, is that of MAINPM's WHEN; what its manual leaves open is
+ * decided in semantics.md.
+ */
+
+#include "analysis/shown.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "model/profile.h"
+
+/* What a pattern's module names are compared with. */
+enum when_modules {
+	WHEN_OBJECTS, /* the base name of the function's load object */
+	WHEN_SOURCES, /* the base name of the source file that defines it */
+	WHEN_MODULES_COUNT
+};
+/* "object", "source". */
+extern const char *const when_modules_names[WHEN_MODULES_COUNT + 1]; /* NULL at the end */
+
+/* Names and parentheses that a pattern may have at most. */
+#define WHEN_NAMES_MAX	 1000
+#define WHEN_NESTING_MAX 100
+
+struct when;
+
+/*
+ * ERROR_USAGE for a bad pattern; the error's detail is the pattern, fit to show, and a caret below
+ * the place.  *out does not keep pattern.
+ */
+must_use struct error *when_compile(
+	struct str pattern, enum when_modules modules, struct when **out);
+/* NULL is fine. */
+void when_destroy(struct when *when);
+
+/*
+ * Decides for each stack s for which shown[s] is a stack or SHOWN_SPONTANEOUS, which is as good as
+ * the empty stack: shown[s] becomes the stack whose last frame is charged, itself or an ancestor,
+ * or SHOWN_SPONTANEOUS, or, if the pattern does not match, SHOWN_UNMATCHED.  The others stay.
+ *
+ * parent[profile->stack_count]: the stack without its last frame, or without more, if these are
+ * hidden; < own index, 0: the empty stack; parent[0] is not looked at.  shown[profile->stack_count]
+ * holds only such stacks as parent leads to.
+ *
+ * Takes time proportional to the stacks that parent has, times the pattern's length; never more
+ * than times the pattern's length squared.
+ */
+void when_apply(const struct when *when, const struct profile *profile, const uint32_t *parent,
+	uint32_t *shown);
+
+#endif
