@@ -1,0 +1,125 @@
+/*
+ * Taking over the tables of a profile into a builder.  The builder interns, so that rows which
+ * several profiles have in common become one; here are only the maps from old ids to new ones.
+ */
+#include "model/import.h"
+
+void import_init(
+	struct import *im, const struct profile *from, struct builder *to, struct arena *scratch)
+{
+	*im = (struct import){.from = from, .to = to, .scratch = scratch};
+}
+
+string_id import_string(struct import *im, string_id id)
+{
+	return builder_string(im->to, profile_string(im->from, id));
+}
+
+void import_metrics(struct import *im)
+{
+	const struct profile *p = im->from;
+
+	for (size_t i = 0; i < p->metric_count; i++)
+		(void)builder_metric(im->to, profile_string(p, p->metrics[i].name),
+			profile_string(p, p->metrics[i].unit));
+}
+
+static object_id *import_objects(struct import *im)
+{
+	const struct profile *p = im->from;
+	object_id *objects = ARENA_ARRAY(im->scratch, object_id, p->object_count);
+
+	for (size_t i = 0; i < p->object_count; i++)
+		objects[i] = builder_object(im->to, profile_string(p, p->objects[i].path),
+			profile_string(p, p->objects[i].build_id), p->objects[i].kind);
+	return objects;
+}
+
+static void import_functions(struct import *im)
+{
+	const struct profile *p = im->from;
+	const object_id *objects = import_objects(im);
+
+	im->functions = ARENA_ARRAY(im->scratch, function_id, p->function_count);
+	for (size_t i = 0; i < p->function_count; i++) {
+		const struct function *f = &p->functions[i];
+		object_id object = f->object.i == NO_ID ? f->object : objects[f->object.i];
+
+		im->functions[i] = builder_function(im->to, import_string(im, f->name), object,
+			import_string(im, f->file), f->line);
+	}
+}
+
+void import_frames(struct import *im)
+{
+	const struct profile *p = im->from;
+
+	import_functions(im);
+	im->frames = ARENA_ARRAY(im->scratch, frame_id, p->frame_count);
+	for (size_t i = 0; i < p->frame_count; i++) {
+		const struct frame *f = &p->frames[i];
+
+		im->frames[i] = builder_frame(im->to, im->functions[f->function.i],
+			import_string(im, f->file), f->line, f->is_inline, f->obj_addr);
+	}
+}
+
+void import_stacks(struct import *im)
+{
+	const struct profile *p = im->from;
+
+	im->stacks = ARENA_ARRAY(im->scratch, stack_id, p->stack_count);
+	for (size_t i = 1; i < p->stack_count; i++)
+		im->stacks[i] = builder_stack(im->to, im->stacks[p->stacks[i].parent.i],
+			im->frames[p->stacks[i].frame.i]);
+}
+
+void import_arcs(struct import *im)
+{
+	const struct profile *p = im->from;
+
+	for (size_t i = 0; i < p->arc_count; i++) {
+		const struct arc *a = &p->arcs[i];
+		function_id caller = a->caller.i == NO_ID ? a->caller : im->functions[a->caller.i];
+
+		builder_arc(im->to, caller, im->functions[a->callee.i], a->calls);
+	}
+}
+
+uint64_t import_time(const struct import *im, uint64_t time_ns)
+{
+	uint64_t sum;
+
+	if (__builtin_add_overflow(time_ns, im->shift_ns, &sum) || sum == UINT64_MAX)
+		return UINT64_MAX - 1;
+	return sum;
+}
+
+void import_threads(struct import *im)
+{
+	const struct profile *p = im->from;
+	process_id *processes = ARENA_ARRAY(im->scratch, process_id, p->process_count);
+
+	for (size_t i = 0; i < p->process_count; i++) {
+		const struct process *process = &p->processes[i];
+
+		processes[i] = builder_process(im->to, process->pid,
+			import_time(im, process->start_ns), profile_string(p, process->name));
+	}
+	im->threads = ARENA_ARRAY(im->scratch, thread_id, p->thread_count);
+	for (size_t i = 0; i < p->thread_count; i++) {
+		const struct thread *t = &p->threads[i];
+
+		im->threads[i] = builder_thread(im->to, t->tid, processes[t->process.i],
+			import_time(im, t->start_ns), profile_string(p, t->name));
+	}
+}
+
+void import_notes(struct import *im)
+{
+	const struct profile *p = im->from;
+
+	for (size_t i = 0; i < p->note_count; i++)
+		builder_note(im->to, p->notes[i].kind, p->notes[i].count, "%.*s",
+			STR_ARG(profile_string(p, p->notes[i].text)));
+}

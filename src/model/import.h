@@ -1,0 +1,51 @@
+#ifndef SONDE_MODEL_IMPORT_H
+#define SONDE_MODEL_IMPORT_H
+
+/*
+ * Taking over the tables of a profile into a builder, which may have tables of others already: what
+ * makes one profile out of another, or out of several.
+ *
+ *	struct import im;
+ *	import_init(&im, from, to, scratch);    the builder has its metrics
+ *	import_frames(&im);                     then im.frames[row of from] is the builder's id
+ *	import_stacks(&im), import_threads(&im)
+ */
+
+#include "base/arena.h"
+#include "model/builder.h"
+
+struct import {
+	const struct profile *from;
+	struct builder *to;
+	struct arena *scratch;
+	uint64_t shift_ns; /* added to times; 0 at first */
+	/* [row of from]: the builder's id; NULL before the call that fills it. */
+	function_id *functions;
+	frame_id *frames;
+	stack_id *stacks;
+	thread_id *threads;
+};
+
+/* All that is pointed to must live as long as the import, which lives in scratch. */
+void import_init(
+	struct import *im, const struct profile *from, struct builder *to, struct arena *scratch);
+
+string_id import_string(struct import *im, string_id id);
+/* All metrics, in their order; the builder's first. */
+void import_metrics(struct import *im);
+/* Load objects, functions and frames; what is the same as a row that is there becomes that row. */
+void import_frames(struct import *im);
+/* After import_frames. */
+void import_stacks(struct import *im);
+/* After import_frames: adds the calls. */
+void import_arcs(struct import *im);
+/*
+ * Processes and threads: always rows of their own, since nobody knows whether those of two profiles
+ * are the same.
+ */
+void import_threads(struct import *im);
+/* A time, shifted; at most UINT64_MAX - 1, as UINT64_MAX stands for "not known". */
+uint64_t import_time(const struct import *im, uint64_t time_ns);
+void import_notes(struct import *im);
+
+#endif

@@ -1,0 +1,177 @@
+/*
+ * Several profiles as one.  Each is imported into the same builder, whose interning makes one row
+ * of what is the same; then its weights are added, sample by sample or stack by stack.  So the cost
+ * is that of reading all inputs once.
+ *
+ * A difference is a merger in which every weight goes into two of three metrics: with its sign into
+ * M, as it is into M of the side that it is from.
+ */
+#include "model/merge.h"
+
+#include "model/merge_state.h"
+
+static bool is_empty(const struct profile *p)
+{
+	for (size_t i = 0; i < p->stack_count; i++) {
+		if (p->stack_samples && p->stack_samples[i])
+			return false;
+		for (size_t k = 0; k < p->metric_count; k++)
+			if (p->stack_weight[k][i])
+				return false;
+	}
+	return true;
+}
+
+/* What is in all inputs that have anything. */
+static void plan_samples(struct merge *m)
+{
+	m->with_samples = m->with_threads = m->with_times = true;
+	for (size_t k = 0; k < m->input_count; k++) {
+		const struct profile *p = m->inputs[k].profile;
+
+		if (p->samples.count == 0 && is_empty(p))
+			continue;
+		m->with_samples &= p->samples.count > 0;
+		m->with_threads &= p->samples.thread != NULL;
+		m->with_times &= p->samples.time_ns != NULL;
+	}
+}
+
+static void add_samples(struct merge *m, size_t input)
+{
+	struct import *im = &m->inputs[input].import;
+	const struct samples *s = &im->from->samples;
+	const int64_t *const *weight = (const int64_t *const *)s->weight;
+
+	for (size_t i = 0; i < s->count; i++)
+		builder_sample(m->to, im->stacks[s->stack[i].i],
+			m->with_threads ? im->threads[s->thread[i].i] : (thread_id){NO_ID},
+			m->with_times ? import_time(im, s->time_ns[i]) : UINT64_MAX,
+			merge_row(m, input, weight, i, 1));
+}
+
+/* Of a difference the samples are the new ones. */
+static uint64_t samples_to_count(const struct merge *m, size_t input, uint64_t samples)
+{
+	return m->is_difference && input == 0 && samples != UINT64_MAX ? 0 : samples;
+}
+
+static void add_totals(struct merge *m, size_t input)
+{
+	const struct import *im = &m->inputs[input].import;
+	const struct profile *p = im->from;
+
+	for (size_t i = 0; i < p->stack_count; i++) {
+		uint64_t samples = p->stack_samples ? p->stack_samples[i] : UINT64_MAX;
+
+		builder_weight(m->to, im->stacks[i],
+			merge_row(m, input, p->stack_weight, i, samples),
+			samples_to_count(m, input, samples));
+	}
+}
+
+static void add_input(struct merge *m, size_t input)
+{
+	struct import *im = &m->inputs[input].import;
+	uint64_t start_ns = merge_start_unix_ns(m);
+
+	import_init(im, im->from, m->to, m->scratch);
+	if (start_ns)
+		im->shift_ns = im->from->start_unix_ns - start_ns;
+	import_frames(im);
+	import_stacks(im);
+	if (!m->is_difference)
+		import_arcs(im);
+	if (m->with_threads)
+		import_threads(im);
+	if (m->with_samples)
+		add_samples(m, input);
+	else
+		add_totals(m, input);
+}
+
+static void merge_init(struct merge *m, const struct profile *const *profiles, size_t count)
+{
+	m->scratch = arena_create();
+	m->input_count = count;
+	m->inputs = ARENA_ARRAY(m->scratch, struct merge_input, count);
+	for (size_t k = 0; k < count; k++) {
+		m->inputs[k].profile = profiles[k];
+		m->inputs[k].import.from = profiles[k];
+	}
+	str_table_init(&m->words, m->scratch);
+	plan_samples(m);
+}
+
+static void merge_deinit(struct merge *m)
+{
+	vec_deinit(&m->columns);
+	map_deinit(&m->column_of);
+	str_table_deinit(&m->words);
+	arena_destroy(m->scratch);
+}
+
+/* Profiles with stacks and without: what is missing in the one would be wrong in the sum. */
+static struct error *check_stacks(const struct merge *m)
+{
+	const struct profile *first = m->inputs[0].profile;
+
+	for (size_t k = 1; k < m->input_count; k++) {
+		const struct profile *p = m->inputs[k].profile;
+		const struct profile *with = p->has_stacks ? p : first;
+		const struct profile *without = p->has_stacks ? first : p;
+
+		if (p->has_stacks != first->has_stacks)
+			return error_new(ERROR_UNSUPPORTED,
+				"%.*s has call stacks and %.*s has none: they cannot be put "
+				"together",
+				STR_ARG(profile_string(with, with->source)),
+				STR_ARG(profile_string(without, without->source)));
+	}
+	return NULL;
+}
+
+static struct error *merge_run(struct merge *m, struct profile **merged)
+{
+	struct error *err = check_stacks(m);
+
+	if (err == NULL)
+		err = merge_plan_metrics(m);
+	if (err)
+		return err;
+	m->to = builder_create();
+	err = merge_add_metrics(m);
+	if (err) {
+		builder_destroy(m->to);
+		return err;
+	}
+	for (size_t k = 0; k < m->input_count; k++)
+		add_input(m, k);
+	merge_add_header(m);
+	return builder_finish(m->to, merged);
+}
+
+struct error *profile_merge(
+	const struct profile *const *profiles, size_t count, struct profile **merged)
+{
+	struct merge m = {.is_difference = false};
+
+	merge_init(&m, profiles, count);
+	struct error *err = merge_run(&m, merged);
+
+	merge_deinit(&m);
+	return err;
+}
+
+struct error *profile_difference(const struct profile *old_profile,
+	const struct profile *new_profile, struct profile **difference)
+{
+	const struct profile *const profiles[] = {old_profile, new_profile};
+	struct merge m = {.is_difference = true};
+
+	merge_init(&m, profiles, 2);
+	struct error *err = merge_run(&m, difference);
+
+	merge_deinit(&m);
+	return err;
+}

@@ -1,0 +1,46 @@
+#ifndef SONDE_MODEL_MERGE_H
+#define SONDE_MODEL_MERGE_H
+
+/*
+ * Several profiles as one: their sum, or the difference of two.  Both are linear in the weights, so
+ * a view of the result is made by the same code as a view of any profile.
+ */
+
+#include "model/profile.h"
+
+/*
+ * The union of count ≥ 1 profiles, weights added up.  Rows that say the same are one; processes and
+ * threads stay apart.  Metrics are matched by name; what a profile has not counts as 0, which is
+ * noted, but for "samples", which are counted where they are known.  Single samples are kept if all
+ * have them, with threads and times if all have those; times are brought onto one line by the times
+ * at which the profiles began, where all know that.  Of statistics there is the sum, of the
+ * interval the mean, each where all know it.
+ *
+ * The result is the caller's.  ERROR_INPUT if a metric has another unit in another profile, or a
+ * sum exceeds 64 bits.
+ */
+must_use struct error *profile_merge(
+	const struct profile *const *profiles, size_t count, struct profile **merged);
+
+/*
+ * new less old: for each metric M of the union three metrics, M with new − old, "M (old)" and "M
+ * (new)", in this order; also "samples" if both know how many there were.  The default metric is
+ * new's.  stack_samples and the statistics are new's; there are no arcs; the rest is as in a merger
+ * of the two.
+ */
+must_use struct error *profile_difference(const struct profile *old_profile,
+	const struct profile *new_profile, struct profile **difference);
+
+enum { DIFFERENCE_METRICS = 3 };
+
+/* The metrics of a difference that go with its metric M. */
+static inline metric_id difference_old(metric_id metric)
+{
+	return (metric_id){metric.i / DIFFERENCE_METRICS * DIFFERENCE_METRICS + 1};
+}
+static inline metric_id difference_new(metric_id metric)
+{
+	return (metric_id){metric.i / DIFFERENCE_METRICS * DIFFERENCE_METRICS + 2};
+}
+
+#endif

@@ -1,0 +1,243 @@
+/*
+ * What is said of a merged profile as a whole: where it is from, how much was counted, and what was
+ * lost in any of its parts.
+ */
+#include "model/merge.h"
+#include "model/merge_state.h"
+
+#include "base/alloc.h"
+
+/* Of more values than these a header's string has an ellipsis. */
+enum { VALUES_SHOWN = 4 };
+
+uint64_t merge_start_unix_ns(const struct merge *m)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t k = 0; k < m->input_count; k++)
+		if (m->inputs[k].profile->start_unix_ns < first)
+			first = m->inputs[k].profile->start_unix_ns;
+	return first;
+}
+
+/* The distinct values of a header's string, with commas. */
+static string_id join_strings(struct merge *m, size_t offset)
+{
+	struct strbuf list = {0};
+	struct str shown[VALUES_SHOWN];
+	size_t count = 0;
+	bool more = false;
+
+	for (size_t k = 0; k < m->input_count; k++) {
+		const struct profile *p = m->inputs[k].profile;
+		string_id id;
+		size_t i = 0;
+
+		memcpy(&id, (const char *)p + offset, sizeof(id));
+		struct str s = profile_string(p, id);
+		while (i < count && !str_equal(shown[i], s))
+			i++;
+		if (s.size == 0 || i < count)
+			continue;
+		if (count == VALUES_SHOWN) {
+			more = true;
+			continue;
+		}
+		strbuf_add(&list, count ? STR(", ") : STR(""));
+		strbuf_add(&list, s);
+		shown[count++] = s;
+	}
+	if (more)
+		strbuf_add(&list, STR(", …"));
+	string_id joined = builder_string(m->to, strbuf_str(&list));
+	strbuf_deinit(&list);
+	return joined;
+}
+
+static uint64_t stat_of(const struct merge *m, size_t input, size_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)&m->inputs[input].profile->stats + offset, sizeof(value));
+	return value;
+}
+
+/* UINT64_MAX where one is not known. */
+static uint64_t sum_stat(const struct merge *m, size_t offset)
+{
+	uint64_t sum = 0;
+
+	for (size_t k = 0; k < m->input_count; k++) {
+		uint64_t value = stat_of(m, k, offset);
+
+		if (value == UINT64_MAX || __builtin_add_overflow(sum, value, &sum))
+			return UINT64_MAX;
+	}
+	return sum;
+}
+
+/* Between any two samples of all: the mean, each sample counting once. */
+static uint64_t mean_interval(const struct merge *m)
+{
+	const size_t at = offsetof(struct profile_stats, interval_ns);
+	unsigned __int128 sum = 0;
+	uint64_t count = 0;
+	bool equal = true;
+
+	for (size_t k = 0; k < m->input_count; k++) {
+		const struct profile_stats *s = &m->inputs[k].profile->stats;
+
+		equal &= s->interval_ns == stat_of(m, 0, at);
+		if (s->interval_ns == UINT64_MAX)
+			return UINT64_MAX;
+		if (s->counted == UINT64_MAX || __builtin_add_overflow(count, s->counted, &count))
+			count = UINT64_MAX;
+		sum += (unsigned __int128)s->interval_ns * s->counted;
+	}
+	if (equal)
+		return stat_of(m, 0, at);
+	return count == 0 || count == UINT64_MAX ? UINT64_MAX : (uint64_t)(sum / count);
+}
+
+static void set_stats(struct merge *m)
+{
+	struct profile_stats *stats = &builder_header(m->to)->stats;
+
+	if (m->is_difference) {
+		*stats = m->inputs[m->input_count - 1].profile->stats;
+		return;
+	}
+	for (const struct stat_field *f = stat_fields; f->name; f++) {
+		uint64_t sum = sum_stat(m, f->offset);
+
+		memcpy((char *)stats + f->offset, &sum, sizeof(sum));
+	}
+	stats->interval_ns = mean_interval(m);
+}
+
+/* The column of the default metric: of all inputs, if they agree, else of the last or the first. */
+static metric_id default_metric(const struct merge *m)
+{
+	const struct merge_input *in = &m->inputs[m->is_difference ? m->input_count - 1 : 0];
+	uint32_t column = in->column[in->profile->default_metric.i];
+
+	return (metric_id){m->is_difference ? DIFFERENCE_METRICS * column : column};
+}
+
+/* A note that several inputs may have. */
+struct common_note {
+	enum note_kind kind;
+	struct str text;
+	uint64_t sum, most;
+	size_t input_count;
+};
+
+struct common_notes {
+	struct map place_of; /* (text, kind) */
+	VEC(struct common_note) rows;
+};
+
+static void collect_note(
+	struct merge *m, struct common_notes *notes, const struct profile *p, size_t i)
+{
+	const struct note *note = &p->notes[i];
+	struct str text = profile_string(p, note->text);
+	bool added;
+	uint32_t place = *map_at(&notes->place_of, str_table_intern(&m->words, text), note->kind,
+		(uint32_t)notes->rows.count, &added);
+
+	if (added)
+		vec_push(&notes->rows, (struct common_note){.kind = note->kind, .text = text});
+	struct common_note *row = &notes->rows.data[place];
+
+	if (__builtin_add_overflow(row->sum, note->count, &row->sum))
+		row->sum = UINT64_MAX;
+	if (note->count > row->most)
+		row->most = note->count;
+	row->input_count++;
+}
+
+/*
+ * A count that is shown is the sum.  A text without one is that of a single thing, "a sample was
+ * lost", so that several of them cannot be counted in front; and where the count is only that of
+ * what the text lists, it stays.
+ */
+static void put_note(struct merge *m, const struct common_note *row)
+{
+	struct note one = {.kind = row->kind, .count = row->most};
+	struct note sum = {.kind = row->kind, .count = row->sum};
+
+	if (!note_shows_count(&sum))
+		builder_note(m->to, row->kind, row->most, "%.*s", STR_ARG(row->text));
+	else if (note_shows_count(&one))
+		builder_note(m->to, row->kind, row->sum, "%.*s", STR_ARG(row->text));
+	else
+		builder_note(m->to, row->kind, 1, "in %zu of the files: %.*s", row->input_count,
+			STR_ARG(row->text));
+}
+
+static void add_notes(struct merge *m)
+{
+	struct common_notes notes = {0};
+
+	for (size_t k = 0; k < m->input_count; k++)
+		for (size_t i = 0; i < m->inputs[k].profile->note_count; i++)
+			collect_note(m, &notes, m->inputs[k].profile, i);
+	for (size_t i = 0; i < notes.rows.count; i++)
+		put_note(m, &notes.rows.data[i]);
+	map_deinit(&notes.place_of);
+	vec_deinit(&notes.rows);
+}
+
+/* What of the samples could not be kept, as not all have it. */
+static void note_samples(struct merge *m)
+{
+	bool samples = false, threads = false, times = false;
+
+	for (size_t k = 0; k < m->input_count; k++) {
+		const struct samples *s = &m->inputs[k].profile->samples;
+
+		samples |= s->count > 0;
+		threads |= s->count > 0 && s->thread;
+		times |= s->count > 0 && s->time_ns;
+	}
+	if (samples && !m->with_samples)
+		builder_note(m->to, NOTE_INFO, 1,
+			"single samples are not in all files, so only sums over them were kept");
+	else if (threads && !m->with_threads)
+		builder_note(
+			m->to, NOTE_INFO, 1, "threads are not in all files, so they were left out");
+	if (times && m->with_samples && !m->with_times)
+		builder_note(m->to, NOTE_INFO, 1,
+			"times of samples are not in all files, so they were left out");
+	if (times && m->with_times && m->input_count > 1 && merge_start_unix_ns(m) == 0)
+		builder_note(m->to, NOTE_INFO, 1,
+			"not all files tell when they began, so times count from each one's start");
+}
+
+static void note_calls(struct merge *m)
+{
+	size_t arcs = 0;
+
+	for (size_t k = 0; k < m->input_count; k++)
+		arcs += m->inputs[k].profile->arc_count;
+	if (m->is_difference && arcs)
+		builder_note(m->to, NOTE_INFO, 1, "counts of calls are not compared");
+}
+
+void merge_add_header(struct merge *m)
+{
+	struct builder_header *header = builder_header(m->to);
+
+	header->source = join_strings(m, offsetof(struct profile, source));
+	header->format = join_strings(m, offsetof(struct profile, format));
+	header->command = join_strings(m, offsetof(struct profile, command));
+	header->host = join_strings(m, offsetof(struct profile, host));
+	header->start_unix_ns = merge_start_unix_ns(m);
+	header->default_metric = default_metric(m);
+	header->has_stacks = m->inputs[0].profile->has_stacks;
+	set_stats(m);
+	add_notes(m);
+	note_samples(m);
+	note_calls(m);
+}

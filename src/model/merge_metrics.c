@@ -1,0 +1,181 @@
+/*
+ * The metrics of a merger: those of all inputs, in the order in which they are first seen, matched
+ * by name.  A name that has two units in two files means two things, and then there is no sum.
+ */
+#include "model/merge_state.h"
+
+#include "model/merge.h"
+
+/* The column of a metric, made if it is new. */
+static uint32_t column_at(struct merge *m, size_t input, struct str name, struct str unit)
+{
+	bool added;
+	uint32_t column = *map_at(&m->column_of, str_table_intern(&m->words, name),
+		str_table_intern(&m->words, unit), (uint32_t)m->columns.count, &added);
+
+	if (added)
+		vec_push(&m->columns, (struct merge_column){name, unit, input, 0});
+	return column;
+}
+
+/* Whether another input than this one has given the name another unit. */
+static struct error *check_unit(
+	const struct merge *m, size_t input, struct str name, struct str unit)
+{
+	uint32_t word, known;
+
+	if (!str_table_find(&m->words, name, &word))
+		return NULL;
+	if (str_table_find(&m->words, unit, &known) && map_get(&m->column_of, word, known, &known))
+		return NULL;
+	for (size_t i = 0; i < m->columns.count; i++) {
+		const struct merge_column *c = &m->columns.data[i];
+		const struct profile *first = m->inputs[c->first_input].profile;
+
+		if (c->first_input != input && str_equal(c->name, name))
+			return error_new(ERROR_INPUT,
+				"%.*s is in '%.*s' in %.*s, and in '%.*s' in %.*s: there is no sum",
+				STR_ARG(name), STR_ARG(c->unit),
+				STR_ARG(profile_string(first, first->source)), STR_ARG(unit),
+				STR_ARG(profile_string(m->inputs[input].profile,
+					m->inputs[input].profile->source)));
+	}
+	return NULL;
+}
+
+static struct error *plan_input(struct merge *m, size_t input)
+{
+	const struct profile *p = m->inputs[input].profile;
+	uint32_t *column = ARENA_ARRAY(m->scratch, uint32_t, p->metric_count);
+
+	for (size_t i = 0; i < p->metric_count; i++) {
+		struct str name = profile_string(p, p->metrics[i].name);
+		struct str unit = profile_string(p, p->metrics[i].unit);
+		struct error *err = check_unit(m, input, name, unit);
+
+		if (err)
+			return err;
+		column[i] = column_at(m, input, name, unit);
+		m->columns.data[column[i]].input_count++;
+	}
+	m->inputs[input].column = column;
+	return NULL;
+}
+
+static bool all_know_samples(const struct merge *m)
+{
+	for (size_t k = 0; k < m->input_count; k++)
+		if (m->inputs[k].profile->stack_samples == NULL)
+			return false;
+	return true;
+}
+
+static uint32_t find_samples_column(const struct merge *m)
+{
+	for (uint32_t i = 0; i < m->columns.count; i++)
+		if (metric_counts_samples(m->columns.data[i].name, m->columns.data[i].unit))
+			return i;
+	return NO_ID;
+}
+
+static bool has_column(const struct merge_input *input, uint32_t column)
+{
+	for (size_t i = 0; i < input->profile->metric_count; i++)
+		if (input->column[i] == column)
+			return true;
+	return false;
+}
+
+static void plan_samples_column(struct merge *m)
+{
+	if (m->is_difference && all_know_samples(m))
+		(void)column_at(m, 0, STR("samples"), STR("count"));
+	m->samples_column = find_samples_column(m);
+	if (m->samples_column == NO_ID)
+		return;
+	for (size_t k = 0; k < m->input_count; k++) {
+		struct merge_input *input = &m->inputs[k];
+
+		input->fills_samples =
+			input->profile->stack_samples && !has_column(input, m->samples_column);
+		m->columns.data[m->samples_column].input_count += input->fills_samples;
+	}
+}
+
+struct error *merge_plan_metrics(struct merge *m)
+{
+	for (size_t k = 0; k < m->input_count; k++) {
+		struct error *err = plan_input(m, k);
+
+		if (err)
+			return err;
+	}
+	plan_samples_column(m);
+	m->sum = ARENA_ARRAY(m->scratch, int64_t, m->columns.count);
+	m->row = ARENA_ARRAY(m->scratch, int64_t, DIFFERENCE_METRICS * m->columns.count);
+	return NULL;
+}
+
+static void note_missing(struct merge *m, const struct merge_column *c)
+{
+	if (c->input_count < m->input_count)
+		builder_note(m->to, NOTE_INFO, 1,
+			"%.*s is in %zu of the %zu files only, and counts as 0 in the others",
+			STR_ARG(c->name), c->input_count, m->input_count);
+}
+
+static struct error *add_metric(struct merge *m, uint32_t column)
+{
+	static const char *const suffix[DIFFERENCE_METRICS] = {"", " (old)", " (new)"};
+	const struct merge_column *c = &m->columns.data[column];
+	uint32_t count = m->is_difference ? DIFFERENCE_METRICS : 1;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = arena_printf(m->scratch, "%.*s%s", STR_ARG(c->name), suffix[i]);
+
+		if (builder_metric(m->to, str_from(name), c->unit).i != count * column + i)
+			return error_new(ERROR_INPUT,
+				"a metric is called '%s', which means something else here", name);
+	}
+	note_missing(m, c);
+	return NULL;
+}
+
+struct error *merge_add_metrics(struct merge *m)
+{
+	for (uint32_t i = 0; i < m->columns.count; i++) {
+		struct error *err = add_metric(m, i);
+
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static void split_sum(struct merge *m, size_t input)
+{
+	for (size_t i = 0; i < m->columns.count; i++) {
+		int64_t *row = &m->row[DIFFERENCE_METRICS * i];
+
+		/* INT64_MIN is in no profile: no sum of absolute weights is beyond 63 bits. */
+		row[0] = input == 0 ? -m->sum[i] : m->sum[i];
+		row[1] = input == 0 ? m->sum[i] : 0;
+		row[2] = input == 0 ? 0 : m->sum[i];
+	}
+}
+
+const int64_t *merge_row(
+	struct merge *m, size_t input, const int64_t *const *of, size_t i, uint64_t samples)
+{
+	const struct merge_input *in = &m->inputs[input];
+
+	memset(m->sum, 0, m->columns.count * sizeof(*m->sum));
+	for (size_t k = 0; k < in->profile->metric_count; k++)
+		m->sum[in->column[k]] = of[k][i];
+	if (in->fills_samples)
+		m->sum[m->samples_column] = (int64_t)samples;
+	if (!m->is_difference)
+		return m->sum;
+	split_sum(m, input);
+	return m->row;
+}

@@ -1,0 +1,54 @@
+#ifndef SONDE_MODEL_MERGE_STATE_H
+#define SONDE_MODEL_MERGE_STATE_H
+
+/* What the files of model/merge share; nobody else includes this. */
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/builder.h"
+#include "model/import.h"
+
+struct merge_input {
+	const struct profile *profile;
+	struct import import;
+	uint32_t *column; /* [its metric]: the column of the union */
+	/* It knows how many samples there were, and no metric of it tells. */
+	bool fills_samples;
+};
+
+/* A metric of the union. */
+struct merge_column {
+	struct str name, unit; /* of the first input that has it */
+	size_t first_input;
+	size_t input_count; /* that have it */
+};
+
+struct merge {
+	struct merge_input *inputs;
+	size_t input_count;
+	bool is_difference; /* the second input less the first */
+	struct builder *to;
+	struct arena *scratch;
+	struct str_table words; /* names and units */
+	struct map column_of;	/* (name, unit) → column */
+	VEC(struct merge_column) columns;
+	uint32_t samples_column; /* NO_ID: there is none */
+	bool with_samples, with_threads, with_times;
+	int64_t *sum; /* [column]: of one row */
+	int64_t *row; /* [builder's metric] */
+};
+
+/* merge_metrics.c: which metrics there are, and what a row of an input weighs in them. */
+must_use struct error *merge_plan_metrics(struct merge *m);
+/* Once m->to is there. */
+must_use struct error *merge_add_metrics(struct merge *m);
+/* of[metric of input][i]; samples: how many the row counts as, UINT64_MAX: not known. */
+const int64_t *merge_row(
+	struct merge *m, size_t input, const int64_t *const *of, size_t i, uint64_t samples);
+
+/* merge_header.c: what is said of the whole. */
+void merge_add_header(struct merge *m);
+/* When the inputs' times begin in the merged profile, or 0 where that is not known. */
+uint64_t merge_start_unix_ns(const struct merge *m);
+
+#endif

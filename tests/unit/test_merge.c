@@ -1,0 +1,717 @@
+/*
+ * Mergers and differences: sums of stacks as a plain list gives them, whatever the profiles; views
+ * that do not depend on the order of the inputs; and what becomes of metrics, times, notes and
+ * statistics that the inputs do not have in common.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../random_profile.h"
+#include "../writer_text.h"
+#include "analysis/calltree.h"
+#include "analysis/functions.h"
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "model/merge.h"
+
+#define ROUNDS 300
+
+static uint64_t current_seed;
+
+#define check(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			fail_msg("SEED=%" PRIu64 ": line %d: %s", current_seed, __LINE__,          \
+				#condition);                                                       \
+	} while (0)
+
+/* ---- the slow way: a list of stacks, written out ---- */
+
+struct stack_line {
+	struct str path;
+	int64_t weight;
+};
+
+struct stack_list {
+	struct arena *arena;
+	VEC(struct stack_line) lines;
+};
+
+static void add_frame_text(struct strbuf *out, const struct profile *p, stack_id stack)
+{
+	const struct frame *f = &p->frames[p->stacks[stack.i].frame.i];
+	const struct function *fn = &p->functions[f->function.i];
+
+	strbuf_add(out, profile_string(p, fn->name));
+	if (fn->object.i != NO_ID)
+		strbuf_printf(out, "@%s+%s+%d",
+			profile_string(p, p->objects[fn->object.i].path).data,
+			profile_string(p, p->objects[fn->object.i].build_id).data,
+			(int)p->objects[fn->object.i].kind);
+	strbuf_printf(out, "(%s:%u %s:%u %d %" PRIx64 ");", profile_string(p, fn->file).data,
+		fn->line, profile_string(p, f->file).data, f->line, f->is_inline, f->obj_addr);
+}
+
+/* Leaf first: as good a name for a stack as any. */
+static struct str path_text(struct stack_list *list, const struct profile *p, stack_id stack)
+{
+	struct strbuf text = {0};
+
+	for (; stack.i; stack = p->stacks[stack.i].parent)
+		add_frame_text(&text, p, stack);
+	struct str path = arena_str(list->arena, strbuf_str(&text));
+	strbuf_deinit(&text);
+	return path;
+}
+
+static void list_add(
+	struct stack_list *list, const struct profile *p, struct str metric, int64_t sign)
+{
+	metric_id m;
+
+	if (!profile_find_metric(p, metric, &m))
+		return;
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		if (p->stack_weight[m.i][i])
+			vec_push(
+				&list->lines, (struct stack_line){path_text(list, p, (stack_id){i}),
+						      sign * p->stack_weight[m.i][i]});
+}
+
+static int line_compare(const void *a, const void *b)
+{
+	return str_compare(
+		((const struct stack_line *)a)->path, ((const struct stack_line *)b)->path);
+}
+
+/* One line a stack, in the order of the texts, none of weight 0. */
+static void list_sum(struct stack_list *list)
+{
+	size_t kept = 0;
+
+	qsort(list->lines.data, list->lines.count, sizeof(*list->lines.data), line_compare);
+	for (size_t i = 0; i < list->lines.count;) {
+		struct stack_line sum = list->lines.data[i++];
+
+		for (; i < list->lines.count && line_compare(&sum, &list->lines.data[i]) == 0; i++)
+			sum.weight += list->lines.data[i].weight;
+		if (sum.weight)
+			list->lines.data[kept++] = sum;
+	}
+	list->lines.count = kept;
+}
+
+/* Whether stacks of p weigh sign_a · a + sign_b · b, by metric of that name (in p: in_p). */
+static void check_sum(const struct profile *p, const char *in_p, const struct profile *a,
+	int64_t sign_a, const struct profile *b, int64_t sign_b, const char *metric)
+{
+	struct arena *arena = arena_create();
+	struct stack_list sum = {.arena = arena}, got = {.arena = arena};
+
+	list_add(&sum, a, str_from(metric), sign_a);
+	list_add(&sum, b, str_from(metric), sign_b);
+	list_add(&got, p, str_from(in_p), 1);
+	list_sum(&sum);
+	list_sum(&got);
+	check(sum.lines.count == got.lines.count);
+	for (size_t i = 0; i < sum.lines.count; i++) {
+		check(str_equal(sum.lines.data[i].path, got.lines.data[i].path));
+		check(sum.lines.data[i].weight == got.lines.data[i].weight);
+	}
+	vec_deinit(&sum.lines);
+	vec_deinit(&got.lines);
+	arena_destroy(arena);
+}
+
+/* ---- pairs of random profiles ---- */
+
+struct pair {
+	struct profile *a, *b;
+};
+
+static const char *const metric_names[] = {"samples", "cpu-time", "bytes"};
+
+/* Two profiles that share stacks: of one shape, but with weights of their own. */
+static struct pair pair_create(uint64_t seed)
+{
+	struct random r = random_from(seed);
+	struct random_shape shape = random_shape_any(&r);
+
+	current_seed = seed;
+	shape.functions = 1 + shape.functions % 9;
+	shape.negative = false;
+	struct pair pair = {.a = random_profile(seed, &shape)};
+	if (random_below(&r, 4) == 0)
+		shape.metrics = 1 + random_below(&r, 3);
+	if (random_below(&r, 4) == 0)
+		shape.samples = !shape.samples;
+	pair.b = random_profile(seed + 1000000, &shape);
+	return pair;
+}
+
+static void pair_destroy(struct pair *pair)
+{
+	profile_destroy(pair->a);
+	profile_destroy(pair->b);
+}
+
+static struct profile *merge2(const struct profile *a, const struct profile *b)
+{
+	const struct profile *const both[] = {a, b};
+	struct profile *merged = NULL;
+	struct error *err = profile_merge(both, 2, &merged);
+
+	if (err)
+		fail_msg("SEED=%" PRIu64 ": %s", current_seed, err->message);
+	return merged;
+}
+
+static struct profile *difference(const struct profile *a, const struct profile *b)
+{
+	struct profile *d = NULL;
+	struct error *err = profile_difference(a, b, &d);
+
+	if (err)
+		fail_msg("SEED=%" PRIu64 ": %s", current_seed, err->message);
+	return d;
+}
+
+static struct strbuf dump_of(const struct profile *p)
+{
+	return writer_text(&writer_dump, p, &(struct writer_options){.with_modules = false});
+}
+
+static void check_same_dump(const struct profile *p, const struct profile *q)
+{
+	struct strbuf a = dump_of(p), b = dump_of(q);
+
+	if (!str_equal(strbuf_str(&a), strbuf_str(&b)))
+		fail_msg("SEED=%" PRIu64 ": these differ:\n%s\n%s", current_seed, a.data, b.data);
+	strbuf_deinit(&a);
+	strbuf_deinit(&b);
+}
+
+static metric_id metric_of(const struct profile *p, const char *name)
+{
+	metric_id m = {NO_ID};
+
+	check(profile_find_metric(p, str_from(name), &m));
+	return m;
+}
+
+/* ---- views ---- */
+
+static void check_same_functions(const struct profile *p, metric_id in_p, const struct profile *q,
+	metric_id in_q, int64_t sign)
+{
+	struct arena *arena = arena_create();
+	const struct functions *f =
+		functions_analyse(entity_tree_create(p, LEVEL_FUNCTION, in_p, arena), arena);
+	const struct functions *g =
+		functions_analyse(entity_tree_create(q, LEVEL_FUNCTION, in_q, arena), arena);
+
+	check(f->count == g->count);
+	for (size_t i = 0; i < f->count; i++) {
+		const struct entity *e = &f->tree->entities[f->rows[i].entity];
+		size_t k = 0;
+
+		/* Rows of one sign come in the same order; of the other one they are looked for. */
+		while (k < g->count &&
+			entity_compare(e, &g->tree->entities[g->rows[k].entity]) != 0)
+			k++;
+		check(k < g->count && (sign < 0 || k == i));
+		check(f->rows[i].exclusive == sign * g->rows[k].exclusive);
+		check(f->rows[i].inclusive == sign * g->rows[k].inclusive);
+	}
+	arena_destroy(arena);
+}
+
+static struct calltree *calltree_of(
+	const struct profile *p, metric_id m, enum collapse collapse, struct arena *arena)
+{
+	return calltree_analyse(entity_tree_create(p, LEVEL_FUNCTION, m, arena), collapse,
+		CALLTREE_BY_WEIGHT, arena);
+}
+
+static void check_same_calltree(
+	const struct profile *p, metric_id in_p, const struct profile *q, metric_id in_q)
+{
+	struct arena *arena = arena_create();
+
+	for (int collapse = 0; collapse < COLLAPSE_COUNT; collapse++) {
+		const struct calltree *t = calltree_of(p, in_p, (enum collapse)collapse, arena);
+		const struct calltree *u = calltree_of(q, in_q, (enum collapse)collapse, arena);
+
+		check(t->count == u->count);
+		for (size_t i = 0; i < t->count; i++) {
+			check(t->rows[i].level == u->rows[i].level);
+			check(t->rows[i].direct == u->rows[i].direct);
+			check(t->rows[i].indirect == u->rows[i].indirect);
+			check(t->rows[i].in_only == u->rows[i].in_only);
+		}
+	}
+	arena_destroy(arena);
+}
+
+/* ---- properties ---- */
+
+static void one_profile_stays_itself(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+		struct random r = random_from(seed);
+		struct random_shape shape = random_shape_any(&r);
+		struct profile *p = random_profile(seed, &shape), *merged = NULL;
+		const struct profile *const one[] = {p};
+
+		current_seed = seed;
+		assert_null(profile_merge(one, 1, &merged));
+		check_same_dump(p, merged);
+		profile_destroy(merged);
+		profile_destroy(p);
+	}
+}
+
+static void a_merger_is_the_sum_of_its_stacks(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+		struct pair pair = pair_create(seed);
+		struct profile *sum = merge2(pair.a, pair.b);
+
+		for (size_t i = 0; i < ARRAY_SIZE(metric_names); i++)
+			check_sum(sum, metric_names[i], pair.a, 1, pair.b, 1, metric_names[i]);
+		check(sum->stats.counted == pair.a->stats.counted + pair.b->stats.counted);
+		check((sum->samples.count > 0) ==
+			((pair.a->samples.count && pair.b->samples.count) ||
+				(pair.a->samples.count && pair.b->stack_count == 1) ||
+				(pair.b->samples.count && pair.a->stack_count == 1)));
+		profile_destroy(sum);
+		pair_destroy(&pair);
+	}
+}
+
+static void the_order_of_files_does_not_matter(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+		struct pair pair = pair_create(seed);
+		struct profile *ab = merge2(pair.a, pair.b), *ba = merge2(pair.b, pair.a);
+
+		check(ab->metric_count == ba->metric_count);
+		for (uint32_t m = 0; m < ab->metric_count; m++) {
+			metric_id same =
+				metric_of(ba, profile_string(ab, ab->metrics[m].name).data);
+
+			check_same_functions(ab, (metric_id){m}, ba, same, 1);
+			check_same_calltree(ab, (metric_id){m}, ba, same);
+		}
+		profile_destroy(ab);
+		profile_destroy(ba);
+		pair_destroy(&pair);
+	}
+}
+
+static void three_files_are_merged_in_any_grouping(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+		struct pair pair = pair_create(seed), other = pair_create(seed + 5000);
+		const struct profile *const all[] = {pair.a, pair.b, other.a};
+		struct profile *at_once = NULL, *half = merge2(pair.a, pair.b);
+		struct profile *in_turn = merge2(half, other.a);
+
+		assert_null(profile_merge(all, 3, &at_once));
+		for (uint32_t m = 0; m < at_once->metric_count; m++)
+			check_same_functions(at_once, (metric_id){m}, in_turn,
+				metric_of(in_turn,
+					profile_string(at_once, at_once->metrics[m].name).data),
+				1);
+		profile_destroy(at_once);
+		profile_destroy(half);
+		profile_destroy(in_turn);
+		pair_destroy(&pair);
+		pair_destroy(&other);
+	}
+}
+
+static void a_difference_is_new_less_old(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+		struct pair pair = pair_create(seed);
+		struct profile *d = difference(pair.a, pair.b);
+
+		for (uint32_t m = 0; m < d->metric_count; m += DIFFERENCE_METRICS) {
+			const char *name = profile_string(d, d->metrics[m].name).data;
+			metric_id before = difference_old((metric_id){m});
+			metric_id after = difference_new((metric_id){m});
+
+			check(d->total[m] == d->total[after.i] - d->total[before.i]);
+			if (strcmp(name, "samples") == 0)
+				continue; /* also of files without that metric */
+			check_sum(d, name, pair.a, -1, pair.b, 1, name);
+			check_sum(d, profile_string(d, d->metrics[before.i].name).data, pair.a, 1,
+				pair.a, 0, name);
+			check_sum(d, profile_string(d, d->metrics[after.i].name).data, pair.b, 1,
+				pair.b, 0, name);
+		}
+		check(d->stats.counted == pair.b->stats.counted);
+		profile_destroy(d);
+		pair_destroy(&pair);
+	}
+}
+
+/* The metric of reverse that must hold what m of d holds: old is new there. */
+static metric_id counterpart(const struct profile *d, uint32_t m, const struct profile *reverse)
+{
+	const struct metric *first = &d->metrics[m - m % DIFFERENCE_METRICS];
+	metric_id same = metric_of(reverse, profile_string(d, first->name).data);
+
+	if (m % DIFFERENCE_METRICS == 0)
+		return same;
+	return difference_old((metric_id){m}).i == m ? difference_new(same) : difference_old(same);
+}
+
+static void differences_are_antisymmetric(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+		struct pair pair = pair_create(seed);
+		struct profile *d = difference(pair.a, pair.b);
+		struct profile *reverse = difference(pair.b, pair.a);
+		struct profile *none = difference(pair.a, pair.a);
+
+		for (uint32_t m = 0; m < d->metric_count; m++)
+			check_same_functions(d, (metric_id){m}, reverse, counterpart(d, m, reverse),
+				m % DIFFERENCE_METRICS ? 1 : -1);
+		for (uint32_t m = 0; m < none->metric_count; m += DIFFERENCE_METRICS)
+			for (size_t i = 0; i < none->stack_count; i++)
+				check(none->stack_weight[m][i] == 0);
+		profile_destroy(d);
+		profile_destroy(reverse);
+		profile_destroy(none);
+		pair_destroy(&pair);
+	}
+}
+
+/* ---- what inputs do not have in common ---- */
+
+struct maker {
+	struct builder *builder;
+	stack_id stack; /* main */
+};
+
+static struct maker maker_create(const char *source, const char *metric, const char *unit)
+{
+	struct maker m = {.builder = builder_create()};
+	struct builder *b = m.builder;
+	string_id none = {0};
+	function_id function =
+		builder_function(b, builder_string(b, STR("main")), (object_id){NO_ID}, none, 0);
+
+	builder_header(b)->source = builder_string(b, str_from(source));
+	(void)builder_metric(b, str_from(metric), str_from(unit));
+	m.stack = builder_stack(b, (stack_id){0}, builder_frame(b, function, none, 0, false, 0));
+	return m;
+}
+
+static struct profile *maker_finish(struct maker *m)
+{
+	struct profile *p = NULL;
+
+	assert_null(builder_finish(m->builder, &p));
+	return p;
+}
+
+/* One sample, at that time, of thread 7; start_unix_ns as the header has it. */
+static struct profile *timed_profile(const char *source, uint64_t start_ns, uint64_t time_ns)
+{
+	struct maker m = maker_create(source, "cpu-time", "ns");
+	struct builder *b = m.builder;
+	process_id process = builder_process(b, 7, 5, STR("prog"));
+	thread_id thread = builder_thread(b, 7, process, 6, STR("prog"));
+
+	builder_header(b)->start_unix_ns = start_ns;
+	builder_sample(b, m.stack, thread, time_ns, &(int64_t){1000});
+	return maker_finish(&m);
+}
+
+static struct profile *total_profile(const char *metric, const char *unit, int64_t weight)
+{
+	struct maker m = maker_create("totals", metric, unit);
+
+	builder_weight(m.builder, m.stack, &weight, 4);
+	return maker_finish(&m);
+}
+
+static bool has_note(const struct profile *p, const char *part)
+{
+	for (size_t i = 0; i < p->note_count; i++)
+		if (strstr(profile_string(p, p->notes[i].text).data, part))
+			return true;
+	return false;
+}
+
+static void times_come_onto_one_line(void **state)
+{
+	struct profile *a = timed_profile("a", 5000, 10), *b = timed_profile("b", 2000, 20);
+	struct profile *sum = merge2(a, b);
+
+	(void)state;
+	assert_int_equal(sum->start_unix_ns, 2000);
+	assert_int_equal(sum->samples.count, 2);
+	assert_int_equal(sum->samples.time_ns[0], 3010);
+	assert_int_equal(sum->samples.time_ns[1], 20);
+	assert_int_equal(sum->thread_count, 2);
+	assert_int_equal(sum->threads[0].start_ns, 3006);
+	assert_int_equal(sum->processes[1].start_ns, 5);
+	assert_int_equal(sum->note_count, 0);
+	assert_string_equal(profile_string(sum, sum->source).data, "a, b");
+	profile_destroy(a);
+	profile_destroy(b);
+	profile_destroy(sum);
+}
+
+static void times_without_a_start_stay(void **state)
+{
+	struct profile *a = timed_profile("a", 0, 10),
+		       *b = timed_profile("b", 2000, UINT64_MAX - 1);
+	struct profile *sum = merge2(a, b);
+
+	(void)state;
+	assert_int_equal(sum->start_unix_ns, 0);
+	assert_int_equal(sum->samples.time_ns[0], 10);
+	assert_true(has_note(sum, "times count from each one's start"));
+	profile_destroy(a);
+	profile_destroy(sum);
+	a = timed_profile("a", 1000, 10);
+	sum = merge2(a, b);
+	/* The latest time that there is, and not "not known". */
+	assert_true(sum->samples.time_ns[1] == UINT64_MAX - 1);
+	profile_destroy(a);
+	profile_destroy(b);
+	profile_destroy(sum);
+}
+
+static void samples_are_kept_if_all_have_them(void **state)
+{
+	struct profile *a = timed_profile("a", 1, 10), *b = total_profile("cpu-time", "ns", 3000);
+	struct profile *empty = maker_finish(
+		&(struct maker){.builder = maker_create("empty", "cpu-time", "ns").builder});
+	struct profile *sum = merge2(a, b), *alone = merge2(a, empty);
+
+	(void)state;
+	assert_int_equal(sum->samples.count, 0);
+	assert_int_equal(sum->total[0], 4000);
+	assert_int_equal(sum->stats.counted, 5);
+	assert_true(has_note(sum, "single samples are not in all files"));
+	assert_int_equal(alone->samples.count, 1);
+	assert_non_null(alone->samples.thread);
+	assert_false(has_note(alone, "single samples"));
+	profile_destroy(a);
+	profile_destroy(b);
+	profile_destroy(empty);
+	profile_destroy(sum);
+	profile_destroy(alone);
+}
+
+static void metrics_go_by_name_and_unit(void **state)
+{
+	struct profile *a = total_profile("cpu-time", "ns", 9),
+		       *b = total_profile("bytes", "bytes", 5);
+	struct profile *other = total_profile("bytes", "pages", 5), *sum = merge2(a, b),
+		       *none = NULL;
+	const struct profile *const clash[] = {a, b, other};
+
+	(void)state;
+	assert_int_equal(sum->metric_count, 2);
+	assert_int_equal(sum->total[0], 9);
+	assert_int_equal(sum->total[1], 5);
+	assert_true(has_note(sum, "cpu-time is in 1 of the 2 files only"));
+	assert_true(has_note(sum, "bytes is in 1 of the 2 files only"));
+	struct error *err = profile_merge(clash, 3, &none);
+
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_INPUT);
+	assert_non_null(strstr(err->message, "bytes is in 'bytes' in totals, and in 'pages'"));
+	assert_null(none);
+	error_destroy(err);
+	profile_destroy(a);
+	profile_destroy(b);
+	profile_destroy(other);
+	profile_destroy(sum);
+}
+
+/* Files that have no such metric know how many samples there were nevertheless. */
+static void samples_are_counted_where_known(void **state)
+{
+	struct profile *a = total_profile("samples", "count", 9),
+		       *b = total_profile("cpu-time", "ns", 5);
+	struct profile *sum = merge2(a, b);
+
+	(void)state;
+	assert_int_equal(sum->total[metric_of(sum, "samples").i], 13);
+	assert_false(has_note(sum, "samples is in"));
+	profile_destroy(a);
+	profile_destroy(b);
+	profile_destroy(sum);
+}
+
+static void sums_beyond_63_bits_are_refused(void **state)
+{
+	struct profile *a = total_profile("bytes", "bytes", INT64_MAX), *sum = NULL;
+	const struct profile *const twice[] = {a, a};
+	struct error *err = profile_merge(twice, 2, &sum);
+
+	(void)state;
+	assert_non_null(err);
+	assert_non_null(strstr(err->message, "exceeds 64 bits"));
+	error_destroy(err);
+	profile_destroy(a);
+}
+
+static void a_metric_cannot_play_a_difference(void **state)
+{
+	struct profile *a = total_profile("cpu-time", "ns", 1);
+	struct profile *b = total_profile("cpu-time (old)", "ns", 1), *d = NULL;
+	struct error *err = profile_difference(a, b, &d);
+
+	(void)state;
+	assert_non_null(err);
+	assert_null(d);
+	error_destroy(err);
+	profile_destroy(a);
+	profile_destroy(b);
+}
+
+/* main called f so many times, and spent 5 itself. */
+static struct profile *called_profile(uint64_t calls)
+{
+	struct maker m = maker_create("called", "cpu-time", "ns");
+	struct builder *b = m.builder;
+	function_id caller = {0}, callee = builder_function(b, builder_string(b, STR("f")),
+					  (object_id){NO_ID}, (string_id){0}, 0);
+
+	builder_header(b)->has_stacks = false;
+	builder_weight(b, m.stack, &(int64_t){5}, 1);
+	builder_arc(b, caller, callee, calls);
+	builder_arc(b, (function_id){NO_ID}, caller, 1);
+	return maker_finish(&m);
+}
+
+static void calls_add_up(void **state)
+{
+	struct profile *a = called_profile(3), *b = called_profile(4), *sum = merge2(b, a);
+	struct profile *d = difference(a, b), *stacks = total_profile("cpu-time", "ns", 1);
+	struct profile *none = NULL;
+	const struct profile *const mixed[] = {a, stacks};
+
+	(void)state;
+	assert_int_equal(sum->arc_count, 2);
+	assert_int_equal(sum->arcs[0].calls, 7);
+	assert_int_equal(sum->arcs[1].caller.i, NO_ID);
+	assert_int_equal(sum->arcs[1].calls, 2);
+	assert_false(sum->has_stacks);
+	assert_int_equal(d->arc_count, 0);
+	assert_true(has_note(d, "counts of calls are not compared"));
+	struct error *err = profile_merge(mixed, 2, &none);
+
+	assert_non_null(err);
+	assert_string_equal(err->message,
+		"totals has call stacks and called has none: they cannot be put together");
+	error_destroy(err);
+	profile_destroy(a);
+	profile_destroy(b);
+	profile_destroy(sum);
+	profile_destroy(d);
+	profile_destroy(stacks);
+}
+
+static struct profile *noted_profile(uint64_t lost, uint64_t interval_ns, uint64_t cpu_ns)
+{
+	struct maker m = maker_create("noted", "cpu-time", "ns");
+	struct builder_header *header = builder_header(m.builder);
+
+	builder_weight(m.builder, m.stack, &(int64_t){10}, lost);
+	builder_note(m.builder, NOTE_LOST, 1, "a sample was lost");
+	builder_note(m.builder, NOTE_LOST, lost, "samples were late");
+	builder_note(m.builder, NOTE_NO_SYMBOLS, 2, "no symbols for a, b");
+	header->stats.interval_ns = interval_ns;
+	header->stats.cpu_ns = cpu_ns;
+	header->stats.lost = lost;
+	return maker_finish(&m);
+}
+
+static const struct note *find_note(const struct profile *p, const char *text)
+{
+	for (size_t i = 0; i < p->note_count; i++)
+		if (str_equal(profile_string(p, p->notes[i].text), str_from(text)))
+			return &p->notes[i];
+	fail_msg("no note '%s'", text);
+	return NULL;
+}
+
+static void notes_and_statistics_add_up(void **state)
+{
+	struct profile *a = noted_profile(3, 1000, 7000), *b = noted_profile(9, 5000, UINT64_MAX);
+	struct profile *sum = merge2(a, b);
+
+	(void)state;
+	assert_int_equal(sum->stats.lost, 12);
+	assert_int_equal(sum->stats.counted, 12);
+	assert_true(sum->stats.cpu_ns == UINT64_MAX);
+	assert_true(sum->stats.duration_ns == UINT64_MAX);
+	assert_int_equal(sum->stats.interval_ns, (3 * 1000 + 9 * 5000) / 12);
+	assert_int_equal(find_note(sum, "samples were late")->count, 12);
+	assert_int_equal(find_note(sum, "in 2 of the files: a sample was lost")->count, 1);
+	assert_int_equal(find_note(sum, "no symbols for a, b")->count, 2);
+	profile_destroy(a);
+	profile_destroy(b);
+	profile_destroy(sum);
+}
+
+static void many_sources_are_not_all_named(void **state)
+{
+	static const char *const names[] = {"a", "b", "b", "c", "d", "e", "a"};
+	struct profile *files[ARRAY_SIZE(names)], *sum = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		files[i] = timed_profile(names[i], 1, 1);
+	assert_null(profile_merge((const struct profile *const *)files, ARRAY_SIZE(names), &sum));
+	assert_string_equal(profile_string(sum, sum->source).data, "a, b, c, d, …");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		profile_destroy(files[i]);
+	profile_destroy(sum);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_profile_stays_itself),
+		cmocka_unit_test(a_merger_is_the_sum_of_its_stacks),
+		cmocka_unit_test(the_order_of_files_does_not_matter),
+		cmocka_unit_test(three_files_are_merged_in_any_grouping),
+		cmocka_unit_test(a_difference_is_new_less_old),
+		cmocka_unit_test(differences_are_antisymmetric),
+		cmocka_unit_test(times_come_onto_one_line),
+		cmocka_unit_test(times_without_a_start_stay),
+		cmocka_unit_test(samples_are_kept_if_all_have_them),
+		cmocka_unit_test(metrics_go_by_name_and_unit),
+		cmocka_unit_test(samples_are_counted_where_known),
+		cmocka_unit_test(sums_beyond_63_bits_are_refused),
+		cmocka_unit_test(a_metric_cannot_play_a_difference),
+		cmocka_unit_test(calls_add_up),
+		cmocka_unit_test(notes_and_statistics_add_up),
+		cmocka_unit_test(many_sources_are_not_all_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
