@@ -57,26 +57,79 @@ size_t nearest_distance(struct str a, struct str b)
 	return distance;
 }
 
+/* A distance that is too far: one edit in three letters is a slip; more is another word. */
+static size_t too_far(struct str wanted)
+{
+	return (wanted.size + 2) / 3 + 1;
+}
+
+/* How far the candidate is; SIZE_MAX where it is none. */
+static size_t distance_of(struct str wanted, struct str candidate)
+{
+	size_t distance;
+
+	if (wanted.size == 0 || wanted.size > NAME_SIZE_MAX || candidate.size > NAME_SIZE_MAX)
+		return SIZE_MAX;
+	/* A word that was not typed to its end is as near as one slip. */
+	if (wanted.size > 1 && str_starts_with(candidate, wanted))
+		distance = 1;
+	else
+		distance = nearest_distance(wanted, candidate);
+	/* As many edits as letters is no likeness at all. */
+	return distance < candidate.size ? distance : SIZE_MAX;
+}
+
 void nearest_init(struct nearest *n, struct str wanted)
 {
-	/* One edit in three letters is a slip; more is another word. */
-	*n = (struct nearest){.wanted = wanted, .best_distance = (wanted.size + 2) / 3 + 1};
+	*n = (struct nearest){.wanted = wanted, .best_distance = too_far(wanted)};
 }
 
 void nearest_offer(struct nearest *n, struct str candidate)
 {
-	size_t distance;
+	size_t distance = distance_of(n->wanted, candidate);
 
-	if (n->wanted.size == 0 || n->wanted.size > NAME_SIZE_MAX || candidate.size > NAME_SIZE_MAX)
-		return;
-	/* A word that was not typed to its end is as near as one slip. */
-	if (n->wanted.size > 1 && str_starts_with(candidate, n->wanted))
-		distance = 1;
-	else
-		distance = nearest_distance(n->wanted, candidate);
-	/* As many edits as letters is no likeness at all. */
-	if (distance < n->best_distance && distance < candidate.size) {
+	if (distance < n->best_distance) {
 		n->best = candidate;
 		n->best_distance = distance;
 	}
+}
+
+void nearest_few_init(struct nearest_few *n, struct str wanted)
+{
+	*n = (struct nearest_few){.wanted = wanted};
+}
+
+void nearest_few_offer(struct nearest_few *n, struct str candidate)
+{
+	size_t distance = distance_of(n->wanted, candidate);
+	size_t at = n->count;
+
+	if (distance >= too_far(n->wanted))
+		return;
+	for (size_t i = 0; i < n->count; i++)
+		if (str_equal(n->names[i], candidate))
+			return;
+	if (n->count < NEAREST_FEW)
+		n->count++;
+	else if (distance >= n->distances[--at])
+		return;
+	for (; at > 0 && n->distances[at - 1] > distance; at--) {
+		n->names[at] = n->names[at - 1];
+		n->distances[at] = n->distances[at - 1];
+	}
+	n->names[at] = candidate;
+	n->distances[at] = distance;
+}
+
+void nearest_few_put(const struct nearest_few *n, struct strbuf *out)
+{
+	for (size_t i = 0; i < n->count; i++) {
+		if (i == 0)
+			strbuf_add(out, STR("; did you mean '"));
+		else
+			strbuf_add(out, i + 1 == n->count ? STR("' or '") : STR("', '"));
+		strbuf_add(out, n->names[i]);
+	}
+	if (n->count)
+		strbuf_add(out, STR("'?"));
 }

@@ -24,6 +24,22 @@ void nearest_init(struct nearest *n, struct str wanted);
 /* Keeps the candidate if it is nearer than all before; of equals the first stays. */
 void nearest_offer(struct nearest *n, struct str candidate);
 
+/* The same for several suggestions; candidates must live until the last offer. */
+#define NEAREST_FEW 3
+
+struct nearest_few {
+	struct str wanted;
+	struct str names[NEAREST_FEW]; /* [count] best first, of equals the first offered */
+	size_t distances[NEAREST_FEW];
+	size_t count;
+};
+
+void nearest_few_init(struct nearest_few *n, struct str wanted);
+/* A candidate that is offered again counts once. */
+void nearest_few_offer(struct nearest_few *n, struct str candidate);
+/* Adds "; did you mean 'a', 'b' or 'c'?", or nothing where none is near enough. */
+void nearest_few_put(const struct nearest_few *n, struct strbuf *out);
+
 /*
  * Edits that turn a into b: a byte put in, left out or changed, or two neighbours transposed, each
  * counting 1, no byte touched twice.  Costs a.size × b.size.

@@ -82,6 +82,33 @@ static void long_names_cost_nothing(void **state)
 	assert_null(suggest(name));
 }
 
+static void expect_few(const char *wanted, const char *expected)
+{
+	static const char *const names[] = {
+		"parse", "parser", "parse", "sparse", "parse_all", "pause", "print", "x"};
+	struct nearest_few n;
+	struct strbuf out = {0};
+
+	nearest_few_init(&n, str_from(wanted));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		nearest_few_offer(&n, str_from(names[i]));
+	strbuf_add(&out, STR(""));
+	nearest_few_put(&n, &out);
+	assert_string_equal(out.data, expected);
+	strbuf_deinit(&out);
+}
+
+static void suggests_several(void **state)
+{
+	(void)state;
+	expect_few("parze", "; did you mean 'parse', 'parser' or 'sparse'?");
+	expect_few("parse_al", "; did you mean 'parse_all', 'parse' or 'parser'?");
+	expect_few("printt", "; did you mean 'print'?");
+	expect_few("sparze", "; did you mean 'sparse' or 'parse'?");
+	expect_few("quite_another", "");
+	expect_few("", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +116,7 @@ int main(void)
 		cmocka_unit_test(slips_are_seen),
 		cmocka_unit_test(other_words_are_not),
 		cmocka_unit_test(long_names_cost_nothing),
+		cmocka_unit_test(suggests_several),
 	};
 
 	return cmocka_run_group_tests_name("nearest", tests, NULL, NULL);

@@ -1,0 +1,67 @@
+#ifndef SONDE_ANALYSIS_CALLERS_H
+#define SONDE_ANALYSIS_CALLERS_H
+
+/*
+ * Who calls an entity and whom it calls, and how much of its weight is on whose behalf: Sun's
+ * attributed metrics (semantics.md section 1).  A stack is attributed once for each centre that it
+ * holds, at the centre's innermost occurrence: to the frame before it and to the one after it. So
+ * the sum of the callers is the inclusive weight, and so is the exclusive weight with the sum of
+ * the callees; in integers, under any recursion.
+ */
+
+#include "analysis/centre.h"
+#include "analysis/entity_tree.h"
+
+/* A caller or a callee of a centre. */
+struct callers_line {
+	uint32_t entity; /* NO_ID: of a caller, <Total>: the centre stands at the root */
+	/*
+	 * Stacks go this way, but each of them comes to the centre again further in: the weight is
+	 * shown there, and is 0 here.
+	 */
+	bool is_recursive;
+	int64_t attributed;
+};
+
+struct callers_row {
+	uint32_t entity; /* the centre; NO_ID: the analysis' own centre */
+	int64_t exclusive, inclusive;
+	uint32_t first_line; /* in lines: its callers, and behind them its callees */
+	uint32_t caller_count, callee_count;
+};
+
+struct callers {
+	const struct entity_tree *tree;
+	const struct centre *centre; /* the only one; NULL: every entity is one */
+	/*
+	 * By exclusive, then inclusive weight, descending, ties by those of the tree's others in
+	 * turn, then by name.  Left out are rows that are zero in all figures of all metrics.
+	 */
+	const struct callers_row *rows;
+	size_t count;
+	/*
+	 * Of one row and side: by attributed weight, descending, ties by that of the others, then
+	 * by name; recursive ones last.  Lines that are zero in all metrics are left out, but for
+	 * recursive ones, which a stack of any metric makes and one of any metric takes away.
+	 */
+	const struct callers_line *lines;
+	size_t line_count;
+	/* [tree->other_count] The same rows and lines with the others' figures. */
+	const struct callers *const *others;
+};
+
+/*
+ * centre: NULL for each entity of the tree by itself.  Near-linear in tree->node_count, whatever
+ * the depth and however many centres there are.  Lives in the arena; tree and centre must live as
+ * long.
+ */
+must_use struct callers *callers_analyse(
+	const struct entity_tree *tree, const struct centre *centre, struct arena *arena);
+
+/* The sums over a row's lines. */
+int64_t callers_sum_callers(const struct callers *callers, const struct callers_row *row);
+int64_t callers_sum_callees(const struct callers *callers, const struct callers_row *row);
+/* Whether sum callers = inclusive = exclusive + sum callees, of each row and metric. */
+bool callers_check(const struct callers *callers);
+
+#endif

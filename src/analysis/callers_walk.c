@@ -1,0 +1,202 @@
+/*
+ * Attributed weights, for all centres in one walk over the tree.
+ *
+ * The stacks whose innermost occurrence of a centre is at node n are those that pass n, less those
+ * that pass one of the nearest occurrences below n.  So each occurrence adds its weight below to
+ * its own caller, and takes it from the caller of the nearest occurrence above it; and as that
+ * stack's callee is now further in, takes it from the callee through which the stack left the
+ * occurrence above.  It is the way in which gprofng's PathTree adds and subtracts along one
+ * stack, done for all stacks below a node at once.
+ *
+ * Which edges are there at all, whatever their weights add up to, is told by the same sums over the
+ * number of distinct stacks.  An edge on which none is left is gone by in recursion only.
+ *
+ * Sums in between may be beyond 64 bits, as a recursion counts a stack over and over; unsigned
+ * arithmetic makes that right in the end.
+ */
+#include "analysis/callers_walk.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* A node of the path from the root to where the walk is. */
+struct callers_step {
+	uint32_t node;
+	uint32_t centre;    /* whose occurrence ends here; NO_ID: none's */
+	uint32_t outer;	    /* depth of the same centre's next occurrence up the path; 0: none */
+	uint32_t as_caller; /* edge of the occurrence to its caller; NO_ID: there is none */
+	uint32_t as_callee; /* edge of the occurrence at the parent to this node; or NO_ID */
+	uint64_t matched;   /* of a centre's run, centre_step */
+};
+
+static bool has_weight(const struct callers_walk *w, uint32_t node)
+{
+	for (size_t m = 0; m < w->metric_count; m++)
+		if (callers_walk_tree(w, m)->nodes[node].weight != 0)
+			return true;
+	return false;
+}
+
+static uint32_t *count_stacks(const struct callers_walk *w)
+{
+	const struct entity_node *nodes = w->tree->nodes;
+	uint32_t *below = xcalloc(w->tree->node_count, sizeof(*below));
+
+	for (uint32_t i = (uint32_t)w->tree->node_count; i-- > 1;) {
+		below[i] += has_weight(w, i);
+		below[nodes[i].parent] += below[i];
+	}
+	return below;
+}
+
+void callers_walk_init(
+	struct callers_walk *w, const struct entity_tree *tree, const struct centre *centre)
+{
+	*w = (struct callers_walk){.tree = tree,
+		.centre = centre,
+		.metric_count = tree->other_count + 1,
+		.centre_count = centre ? 1 : tree->entity_count};
+	w->exclusive = xcalloc(w->centre_count * w->metric_count, sizeof(*w->exclusive));
+	w->inclusive = xcalloc(w->centre_count * w->metric_count, sizeof(*w->inclusive));
+	w->innermost = xcalloc(w->centre_count, sizeof(*w->innermost));
+	w->path = xcalloc((size_t)tree->depth_max + 1, sizeof(*w->path));
+	w->weights = xcalloc(w->metric_count + 1, sizeof(*w->weights));
+	w->stacks_below = count_stacks(w);
+}
+
+void callers_walk_deinit(struct callers_walk *w)
+{
+	vec_deinit(&w->edges);
+	vec_deinit(&w->attributed);
+	map_deinit(&w->by_ends);
+	free(w->exclusive);
+	free(w->inclusive);
+	free(w->innermost);
+	free(w->path);
+	free(w->weights);
+	free(w->stacks_below);
+}
+
+/* The edge's number, made at first sight. */
+static uint32_t edge_at(
+	struct callers_walk *w, uint32_t centre, enum callers_side side, uint32_t entity)
+{
+	bool added;
+	uint32_t edge = *map_at(&w->by_ends, (uint64_t)centre << 32 | entity, side,
+		(uint32_t)w->edges.count, &added);
+
+	if (added) {
+		vec_push(&w->edges, (struct callers_edge){centre, side, entity});
+		for (size_t m = 0; m <= w->metric_count; m++)
+			vec_push(&w->attributed, 0);
+	}
+	return edge;
+}
+
+static void edge_add(struct callers_walk *w, uint32_t edge)
+{
+	uint64_t *sums = &w->attributed.data[edge * (w->metric_count + 1)];
+
+	for (size_t m = 0; m <= w->metric_count; m++)
+		sums[m] += w->weights[m];
+}
+
+static void edge_subtract(struct callers_walk *w, uint32_t edge)
+{
+	uint64_t *sums = &w->attributed.data[edge * (w->metric_count + 1)];
+
+	for (size_t m = 0; m <= w->metric_count; m++)
+		sums[m] -= w->weights[m];
+}
+
+static void take_weights(struct callers_walk *w, uint32_t node)
+{
+	for (size_t m = 0; m < w->metric_count; m++)
+		w->weights[m] = (uint64_t)callers_walk_tree(w, m)->nodes[node].weight_below;
+	w->weights[w->metric_count] = w->stacks_below[node];
+}
+
+/* The centre that has an occurrence which ends at the step's node. */
+static uint32_t centre_at(const struct callers_walk *w, struct callers_step *step)
+{
+	uint32_t entity = w->tree->nodes[step->node].entity;
+
+	if (w->centre == NULL)
+		return entity;
+	step->matched = centre_step(w->centre, step[-1].matched, entity);
+	return centre_ends(w->centre, step->matched) ? 0 : NO_ID;
+}
+
+/* The entity before the occurrence that ends at that depth; the root's NO_ID is <Total>'s. */
+static uint32_t caller_of(const struct callers_walk *w, uint32_t depth)
+{
+	uint32_t length = w->centre ? w->centre->length : 1;
+
+	return w->tree->nodes[w->path[depth - length].node].entity;
+}
+
+/* An occurrence ends at that depth of the path. */
+static void add_occurrence(struct callers_walk *w, uint32_t depth)
+{
+	struct callers_step *step = &w->path[depth];
+	size_t first = step->centre * w->metric_count;
+
+	step->as_caller = edge_at(w, step->centre, SIDE_CALLERS, caller_of(w, depth));
+	edge_add(w, step->as_caller);
+	step->outer = w->innermost[step->centre];
+	w->innermost[step->centre] = depth;
+	if (step->outer) {
+		edge_subtract(w, w->path[step->outer].as_caller);
+		edge_subtract(w, w->path[step->outer + 1].as_callee);
+	}
+	for (size_t m = 0; m < w->metric_count; m++) {
+		const struct entity_node *n = &callers_walk_tree(w, m)->nodes[step->node];
+		w->exclusive[first + m] += (uint64_t)n->weight;
+		if (!step->outer)
+			w->inclusive[first + m] += w->weights[m];
+	}
+}
+
+static void enter(struct callers_walk *w, uint32_t node, uint32_t depth)
+{
+	struct callers_step *step = &w->path[depth];
+
+	*step = (struct callers_step){.node = node, .as_caller = NO_ID, .as_callee = NO_ID};
+	step->centre = centre_at(w, step);
+	take_weights(w, node);
+	if (step[-1].centre != NO_ID) {
+		uint32_t entity = w->tree->nodes[node].entity;
+		step->as_callee = edge_at(w, step[-1].centre, SIDE_CALLEES, entity);
+		edge_add(w, step->as_callee);
+	}
+	if (step->centre != NO_ID)
+		add_occurrence(w, depth);
+}
+
+static void leave(struct callers_walk *w, uint32_t depth)
+{
+	const struct callers_step *step = &w->path[depth];
+
+	if (step->centre != NO_ID)
+		w->innermost[step->centre] = step->outer;
+}
+
+void callers_walk_run(struct callers_walk *w)
+{
+	const struct entity_node *nodes = w->tree->nodes;
+	uint32_t depth = 0;
+
+	w->path[0] = (struct callers_step){.centre = NO_ID, .as_caller = NO_ID, .as_callee = NO_ID};
+	for (uint32_t i = 1; i < w->tree->node_count;) {
+		if (w->stacks_below[i] == 0) {
+			i = nodes[i].end;
+			continue;
+		}
+		for (; w->path[depth].node != nodes[i].parent; depth--)
+			leave(w, depth);
+		assert(depth < w->tree->depth_max);
+		enter(w, i++, ++depth);
+	}
+}

@@ -1,0 +1,55 @@
+#ifndef SONDE_ANALYSIS_CALLERS_WALK_H
+#define SONDE_ANALYSIS_CALLERS_WALK_H
+
+/* The sums of a callers analysis, before they are rows.  For callers.c alone. */
+
+#include "analysis/centre.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+enum callers_side { SIDE_CALLERS, SIDE_CALLEES, SIDE_COUNT };
+
+/* One caller or callee of one centre. */
+struct callers_edge {
+	uint32_t centre;
+	enum callers_side side;
+	uint32_t entity; /* at the other end; NO_ID: <Total> */
+};
+
+struct callers_step;
+
+/*
+ * Figures stand side by side for each metric, the tree's own first; behind them, in `attributed`,
+ * the number of distinct stacks that have weight.  They are sums modulo 2^64 on the way, and right
+ * in the end.
+ */
+struct callers_walk {
+	const struct entity_tree *tree;
+	const struct centre *centre; /* NULL: each entity is a centre, and has its number */
+	size_t metric_count;	     /* the others' included */
+	size_t centre_count;
+	VEC(struct callers_edge) edges;
+	VEC(uint64_t) attributed;	 /* [edge][metric_count + 1] */
+	uint64_t *exclusive, *inclusive; /* [centre][metric_count] */
+
+	/* On the way. */
+	struct map by_ends;	   /* an edge by its ends */
+	uint32_t *stacks_below;	   /* [node]: stacks with weight that end here or below */
+	uint32_t *innermost;	   /* [centre]: depth of its last occurrence on the path; 0: none */
+	struct callers_step *path; /* [depth] */
+	uint64_t *weights;	   /* [metric_count + 1] of the node that is looked at */
+};
+
+void callers_walk_init(
+	struct callers_walk *walk, const struct entity_tree *tree, const struct centre *centre);
+void callers_walk_deinit(struct callers_walk *walk);
+/* Goes over the whole tree. */
+void callers_walk_run(struct callers_walk *walk);
+
+static inline const struct entity_tree *callers_walk_tree(
+	const struct callers_walk *walk, size_t metric)
+{
+	return metric == 0 ? walk->tree : walk->tree->others[metric - 1];
+}
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * A centre by its name.  Each name of the run is looked for among the entities that stand in a
+ * stack; what a report shows of an entity is what it is asked for by.
+ */
+#include "analysis/centre.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/nearest.h"
+
+struct search {
+	const struct entity_tree *tree;
+	enum level level;
+	bool *is_there;	     /* [entity]: some stack has it */
+	uint64_t *places;    /* of the centre */
+	struct strbuf name;  /* of the centre, as far as it is known */
+	struct strbuf label; /* of the entity that is looked at */
+};
+
+static void search_init(
+	struct search *s, const struct entity_tree *tree, enum level level, struct arena *arena)
+{
+	*s = (struct search){.tree = tree, .level = level};
+	s->is_there = xcalloc(tree->entity_count, sizeof(*s->is_there));
+	s->places = ARENA_ARRAY(arena, uint64_t, tree->entity_count);
+	for (uint32_t i = 1; i < tree->node_count; i++)
+		s->is_there[tree->nodes[i].entity] = true;
+}
+
+static void search_deinit(struct search *s)
+{
+	free(s->is_there);
+	strbuf_deinit(&s->name);
+	strbuf_deinit(&s->label);
+}
+
+/* Marks entities of that name, and module where that has data; whether there are any. */
+static bool mark(struct search *s, struct str name, struct str module, uint32_t place)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < s->tree->entity_count; i++) {
+		const struct entity *e = &s->tree->entities[i];
+		if (!s->is_there[i] || (module.data && !str_equal(e->module, module)))
+			continue;
+		if (str_equal(entity_label(e, &s->label), name)) {
+			s->places[i] |= 1ull << place;
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* The same for a name as it is typed, maybe behind a module. */
+static bool mark_wanted(struct search *s, struct str wanted, uint32_t place)
+{
+	const char *tick = memchr(wanted.data, '`', wanted.size);
+	struct str name = wanted, module = {0};
+	bool found = mark(s, name, module, place);
+
+	if (!found && tick) {
+		module = (struct str){wanted.data, (size_t)(tick - wanted.data)};
+		name = (struct str){tick + 1, wanted.size - module.size - 1};
+		found = mark(s, name, module, place);
+	}
+	if (found && place > 0)
+		strbuf_add_char(&s->name, ';');
+	if (found)
+		strbuf_add(&s->name, name);
+	return found;
+}
+
+/* With a module before the backquote, candidates are written with theirs. */
+static struct error *not_there(struct search *s, struct str wanted)
+{
+	bool with_module = memchr(wanted.data, '`', wanted.size) != NULL;
+	struct arena *arena = arena_create();
+	struct strbuf near = {0};
+	struct nearest_few n;
+
+	nearest_few_init(&n, wanted);
+	for (uint32_t i = 0; i < s->tree->entity_count; i++) {
+		const struct entity *e = &s->tree->entities[i];
+		strbuf_clear(&near);
+		if (with_module) {
+			strbuf_add(&near, e->module);
+			strbuf_add_char(&near, '`');
+		}
+		strbuf_add(&near, entity_label(e, &s->label));
+		if (s->is_there[i])
+			nearest_few_offer(&n, arena_str(arena, strbuf_str(&near)));
+	}
+	strbuf_clear(&near);
+	nearest_few_put(&n, &near);
+	struct error *err = error_new(ERROR_INPUT, "no stack holds a %s '%.*s'%.*s",
+		level_names[s->level], STR_ARG(wanted), STR_ARG(strbuf_str(&near)));
+	strbuf_deinit(&near);
+	arena_destroy(arena);
+	return err;
+}
+
+/* Marks the whole of what is wanted, or its parts between ';'. */
+static struct error *mark_run(struct search *s, struct str wanted, uint32_t *length)
+{
+	struct str rest = wanted;
+
+	*length = 1;
+	if (mark_wanted(s, wanted, 0))
+		return NULL;
+	for (uint32_t place = 0;; place++) {
+		const char *end = memchr(rest.data, ';', rest.size);
+		struct str name = {rest.data, end ? (size_t)(end - rest.data) : rest.size};
+
+		if (name.size == 0)
+			return error_new(
+				ERROR_USAGE, "'%.*s' has a name that is empty", STR_ARG(wanted));
+		if (place == CENTRE_LENGTH_MAX)
+			return error_new(ERROR_USAGE, "more than %d names", CENTRE_LENGTH_MAX);
+		if (!mark_wanted(s, name, place))
+			return not_there(s, name);
+		*length = place + 1;
+		if (end == NULL)
+			return NULL;
+		rest = (struct str){end + 1, rest.size - name.size - 1};
+	}
+}
+
+/* Whether some path of the tree holds the run. */
+static bool occurs(const struct entity_tree *tree, const struct centre *centre)
+{
+	uint64_t *matched = xcalloc(tree->node_count, sizeof(*matched));
+	bool found = false;
+
+	for (uint32_t i = 1; i < tree->node_count && !found; i++) {
+		const struct entity_node *n = &tree->nodes[i];
+		matched[i] = centre_step(centre, matched[n->parent], n->entity);
+		found = centre_ends(centre, matched[i]);
+	}
+	free(matched);
+	return found;
+}
+
+/* The module that all entities of the centre share. */
+static struct str common_module(const struct entity_tree *tree, const uint64_t *places)
+{
+	struct str module = {0};
+	bool is_first = true;
+
+	for (uint32_t i = 0; i < tree->entity_count; i++) {
+		if (places[i] == 0)
+			continue;
+		if (!is_first && !str_equal(module, tree->entities[i].module))
+			return (struct str){0};
+		module = tree->entities[i].module;
+		is_first = false;
+	}
+	return module;
+}
+
+struct error *centre_find(const struct entity_tree *tree, enum level level, struct str wanted,
+	struct arena *arena, const struct centre **centre)
+{
+	struct centre *c = ARENA_NEW(arena, struct centre);
+	struct search s;
+
+	search_init(&s, tree, level, arena);
+	struct error *err = mark_run(&s, wanted, &c->length);
+	c->places = s.places;
+	c->name = arena_str(arena, strbuf_str(&s.name));
+	c->module = common_module(tree, s.places);
+	search_deinit(&s);
+	if (err == NULL && !occurs(tree, c))
+		err = error_new(
+			ERROR_INPUT, "no stack holds '%.*s' one after another", STR_ARG(wanted));
+	if (err == NULL)
+		*centre = c;
+	return err;
+}
