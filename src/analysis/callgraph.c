@@ -1,0 +1,141 @@
+/*
+ * The call graph, exact, from stacks.
+ *
+ * Arcs are the neighbours in the entity tree.  A node either begins a run of its unit, or goes on
+ * with the run that its parent is in; as a stack meets each unit in one run, the arc that leads to
+ * the run's first node is the only one by which stacks below it came to the unit.  That arc has all
+ * the weight below that node; of it, the weight of the run's own nodes is the unit's self, the rest
+ * its children.  So each node adds to one arc, and no stack is walked.
+ */
+#include "analysis/callgraph.h"
+
+#include <stdlib.h>
+
+#include "analysis/callgraph_layout.h"
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+struct builder {
+	const struct entity_tree *tree;
+	struct map numbers; /* of arcs, by caller and callee */
+	VEC(struct call_arc) arcs;
+	uint32_t *arc; /* [node]: the arc that leads to it, later to the first node of its run */
+};
+
+static uint32_t builder_arc(struct builder *b, uint32_t caller, uint32_t callee)
+{
+	bool added;
+	uint32_t *number = map_at(&b->numbers, caller, callee, (uint32_t)b->arcs.count, &added);
+
+	if (added)
+		vec_push(&b->arcs, (struct call_arc){.caller = caller, .callee = callee});
+	return *number;
+}
+
+/* A node whose parent is the root has the arc from <spontaneous>, which is NO_ID as the root's. */
+static void builder_add_tree(struct builder *b)
+{
+	const struct entity_node *nodes = b->tree->nodes;
+
+	b->arc = xcalloc(b->tree->node_count, sizeof(*b->arc));
+	for (size_t i = 1; i < b->tree->node_count; i++)
+		b->arc[i] = builder_arc(b, nodes[nodes[i].parent].entity, nodes[i].entity);
+}
+
+static void builder_add_counts(
+	struct builder *b, const struct callgraph_count *counted, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t arc = builder_arc(b, counted[i].caller, counted[i].callee);
+		struct callgraph_calls *calls = &b->arcs.data[arc].calls;
+
+		calls->is_known = true;
+		calls->count += counted[i].calls;
+	}
+}
+
+static void builder_deinit(struct builder *b)
+{
+	map_deinit(&b->numbers);
+	vec_deinit(&b->arcs);
+	free(b->arc);
+}
+
+/* Whether stacks enter the node's unit here. */
+static bool begins_run(
+	const struct entity_tree *tree, const struct call_units *units, const struct entity_node *n)
+{
+	uint32_t caller = tree->nodes[n->parent].entity;
+
+	return caller == NO_ID || units->of[caller] != units->of[n->entity];
+}
+
+/* From each node's own arc to that of its run. */
+static void builder_find_runs(struct builder *b, const struct call_units *units)
+{
+	const struct entity_node *nodes = b->tree->nodes;
+
+	for (size_t i = 1; i < b->tree->node_count; i++)
+		if (!begins_run(b->tree, units, &nodes[i]))
+			b->arc[i] = b->arc[nodes[i].parent];
+}
+
+/* The figures of one metric's tree; the caller's, in two arrays. */
+static struct call_figures builder_figures(
+	const struct builder *b, const struct call_units *units, const struct entity_tree *tree)
+{
+	struct call_times *times = xcalloc(b->arcs.count, sizeof(*times));
+	int64_t *self = xcalloc(tree->entity_count, sizeof(*self));
+
+	for (size_t i = 1; i < tree->node_count; i++) {
+		const struct entity_node *n = &tree->nodes[i];
+		struct call_times *run = &times[b->arc[i]];
+
+		if (begins_run(tree, units, n))
+			run->children += n->weight_below;
+		run->self += n->weight;
+		run->children -= n->weight;
+		self[n->entity] += n->weight;
+	}
+	return (struct call_figures){.total = tree->total, .self = self, .times = times};
+}
+
+static struct callgraph *builder_graph(struct builder *b, struct arena *arena)
+{
+	const struct entity_tree *tree = b->tree;
+	size_t metric_count = tree->other_count + 1;
+	struct call_figures *figures = xcalloc(metric_count, sizeof(*figures));
+	struct call_arcs arcs = {
+		.entities = tree->entities,
+		.entity_count = tree->entity_count,
+		.arcs = b->arcs.data,
+		.count = b->arcs.count,
+	};
+	struct call_units units;
+
+	call_units_init(&units, &arcs);
+	builder_find_runs(b, &units);
+	for (size_t k = 0; k < metric_count; k++)
+		figures[k] = builder_figures(b, &units, k ? tree->others[k - 1] : tree);
+	struct callgraph *graph = callgraph_layout(&arcs, &units, figures, metric_count, arena);
+	for (size_t k = 0; k < metric_count; k++) {
+		free((void *)figures[k].self);
+		free((void *)figures[k].times);
+	}
+	free(figures);
+	call_units_deinit(&units);
+	return graph;
+}
+
+struct callgraph *callgraph_analyse(const struct entity_tree *tree,
+	const struct callgraph_count *counted, size_t count, struct arena *arena)
+{
+	struct builder b = {.tree = tree};
+
+	builder_add_tree(&b);
+	builder_add_counts(&b, counted, count);
+	struct callgraph *graph = builder_graph(&b, arena);
+	builder_deinit(&b);
+	return graph;
+}

@@ -1,0 +1,256 @@
+/*
+ * The call graph's entries and lines, made from arcs with figures.
+ *
+ * Figures of entries are sums over arcs.  Lines are drafted of all arcs, merged and rid of zeros
+ * (callgraph_lines.c); those that are left say which entries stay; entries are ordered
+ * (callgraph_order.c), then lines within them, and both are copied out once a metric.
+ */
+#include "analysis/callgraph_layout.h"
+
+#include <stdlib.h>
+
+#include "analysis/callgraph_layout_state.h"
+#include "base/alloc.h"
+
+static void layout_add_cycles(struct layout *l)
+{
+	size_t entity_count = l->arcs->entity_count;
+
+	l->cycle_of_unit = xcalloc(l->units->count, sizeof(*l->cycle_of_unit));
+	l->entity = xcalloc(entity_count + l->units->count, sizeof(*l->entity));
+	l->slot_count = entity_count;
+	for (size_t i = 0; i < l->units->count; i++) {
+		l->cycle_of_unit[i] = NO_ID;
+		if (l->units->size[i] <= 1)
+			continue;
+		l->entity[l->slot_count] = NO_ID;
+		l->cycle_of_unit[i] = (uint32_t)l->slot_count++;
+	}
+	for (uint32_t i = 0; i < entity_count; i++) {
+		uint32_t cycle = layout_cycle_of(l, i);
+
+		l->entity[i] = i;
+		if (cycle == NO_ID)
+			continue;
+		uint32_t first = l->entity[cycle];
+		if (first == NO_ID ||
+			entity_compare(&l->arcs->entities[i], &l->arcs->entities[first]) < 0)
+			l->entity[cycle] = i;
+	}
+}
+
+static void layout_init(struct layout *l)
+{
+	layout_add_cycles(l);
+	l->times = xcalloc(l->slot_count * l->metric_count, sizeof(*l->times));
+	l->outside = xcalloc(l->slot_count, sizeof(*l->outside));
+	l->inside = xcalloc(l->slot_count, sizeof(*l->inside));
+	l->is_kept = xcalloc(l->slot_count, sizeof(*l->is_kept));
+}
+
+static void layout_deinit(struct layout *l)
+{
+	free(l->cycle_of_unit);
+	free(l->entity);
+	free(l->times);
+	free(l->outside);
+	free(l->inside);
+	vec_deinit(&l->drafts);
+	vec_deinit(&l->draft_times);
+	free(l->is_kept);
+	free(l->order);
+	free(l->entry);
+}
+
+static void layout_sum_times(struct layout *l, size_t k)
+{
+	const struct call_figures *f = &l->figures[k];
+
+	for (size_t i = 0; i < l->arcs->entity_count; i++)
+		l->times[i * l->metric_count + k].self = f->self[i];
+	for (size_t i = 0; i < l->arcs->count; i++) {
+		const struct call_arc *arc = &l->arcs->arcs[i];
+
+		if (arc->caller != NO_ID && call_units_crosses(l->units, arc))
+			l->times[arc->caller * l->metric_count + k].children +=
+				f->times[i].self + f->times[i].children;
+	}
+	for (uint32_t i = 0; i < l->arcs->entity_count; i++) {
+		uint32_t cycle = layout_cycle_of(l, i);
+
+		if (cycle != NO_ID)
+			times_add(&l->times[cycle * l->metric_count + k],
+				&l->times[i * l->metric_count + k]);
+	}
+}
+
+/* Both counts are known as soon as one arc's is. */
+static void layout_sum_calls(struct layout *l)
+{
+	for (size_t i = 0; i < l->arcs->count; i++) {
+		const struct call_arc *arc = &l->arcs->arcs[i];
+		uint32_t cycle = layout_cycle_of(l, arc->callee);
+		bool crosses = call_units_crosses(l->units, arc);
+
+		l->outside[arc->callee].is_known |= arc->calls.is_known;
+		if (crosses)
+			calls_add(&l->outside[arc->callee], arc->calls);
+		else if (arc->caller == arc->callee)
+			calls_add(&l->inside[arc->callee], arc->calls);
+		if (cycle == NO_ID)
+			continue;
+		l->outside[cycle].is_known |= arc->calls.is_known;
+		calls_add(crosses ? &l->outside[cycle] : &l->inside[cycle], arc->calls);
+	}
+	for (size_t i = 0; i < l->slot_count; i++)
+		l->inside[i].is_known = l->outside[i].is_known;
+}
+
+static void layout_keep(struct layout *l)
+{
+	for (uint32_t i = 0; i < l->slot_count; i++)
+		l->is_kept[i] = i >= l->arcs->entity_count || layout_cycle_of(l, i) != NO_ID ||
+				l->outside[i].count != 0 || l->inside[i].count != 0 ||
+				!times_are_zero(&l->times[i * l->metric_count], l->metric_count);
+	for (size_t i = 0; i < l->drafts.count; i++)
+		l->is_kept[l->drafts.data[i].slot] = true;
+}
+
+static int names_compare(const struct layout *l, uint32_t x, uint32_t y)
+{
+	if (x == NO_ID || y == NO_ID)
+		return (y == NO_ID) - (x == NO_ID); /* <spontaneous> first */
+	return entity_compare(&l->arcs->entities[x], &l->arcs->entities[y]);
+}
+
+static int drafts_compare(const void *a, const void *b, void *layout)
+{
+	const struct layout *l = layout;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct draft *x = &l->drafts.data[i], *y = &l->drafts.data[k];
+	uint32_t x_entry = l->entry[x->slot], y_entry = l->entry[y->slot];
+
+	if (x_entry != y_entry)
+		return x_entry < y_entry ? -1 : 1;
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	if (x->has_times != y->has_times)
+		return x->has_times ? -1 : 1;
+	int order = times_compare(draft_times(l, i), draft_times(l, k), l->metric_count);
+	if (order == 0)
+		order = (x->calls.count < y->calls.count) - (x->calls.count > y->calls.count);
+	return order != 0 ? order : names_compare(l, x->entity, y->entity);
+}
+
+static uint32_t *layout_sort_drafts(struct layout *l)
+{
+	uint32_t *order = xcalloc(l->drafts.count + 1, sizeof(*order));
+
+	for (uint32_t i = 0; i < l->drafts.count; i++)
+		order[i] = i;
+	qsort_r(order, l->drafts.count, sizeof(*order), drafts_compare, l);
+	return order;
+}
+
+static void layout_copy_lines(
+	const struct layout *l, const uint32_t *order, size_t k, struct callgraph_line *lines)
+{
+	for (size_t i = 0; i < l->drafts.count; i++) {
+		const struct draft *d = &l->drafts.data[order[i]];
+		const struct call_times *times = &draft_times(l, order[i])[k];
+
+		lines[i] = (struct callgraph_line){
+			.entity = d->entity,
+			.entry = d->entity == NO_ID ? NO_ID : l->entry[d->entity],
+			.has_times = d->has_times,
+			.self = times->self,
+			.children = times->children,
+			.calls = d->calls,
+			.of = d->of,
+		};
+	}
+}
+
+/* Numbers cycles as they come. */
+static void layout_copy_entries(
+	const struct layout *l, size_t k, struct callgraph *g, struct callgraph_entry *entries)
+{
+	for (uint32_t i = 0; i < l->entry_count; i++) {
+		uint32_t slot = l->order[i], cycle = layout_cycle_of(l, slot);
+		bool is_cycle = slot >= l->arcs->entity_count;
+		const struct call_times *times = &l->times[slot * l->metric_count + k];
+
+		entries[i] = (struct callgraph_entry){
+			.entity = is_cycle ? NO_ID : slot,
+			.cycle = is_cycle	  ? (uint32_t)++g->cycle_count
+				 : cycle == NO_ID ? 0
+						  : entries[l->entry[cycle]].cycle,
+			.self = times->self,
+			.children = times->children,
+			.outside = l->outside[slot],
+			.inside = l->inside[slot],
+		};
+		g->has_calls |= l->outside[slot].is_known;
+	}
+}
+
+static void layout_copy_ranges(
+	const struct layout *l, const uint32_t *order, struct callgraph_entry *entries)
+{
+	uint32_t line = 0;
+
+	for (uint32_t i = 0; i < l->entry_count; i++)
+		for (enum callgraph_part part = 0; part < CALLGRAPH_PART_COUNT; part++) {
+			entries[i].parts[part].first = line;
+			while (line < l->drafts.count &&
+				l->entry[l->drafts.data[order[line]].slot] == i &&
+				l->drafts.data[order[line]].part == part)
+				line++;
+			entries[i].parts[part].end = line;
+		}
+}
+
+static struct callgraph *layout_graph(
+	const struct layout *l, const uint32_t *order, size_t k, struct arena *arena)
+{
+	struct callgraph *g = ARENA_NEW(arena, struct callgraph);
+	struct callgraph_entry *entries =
+		ARENA_ARRAY(arena, struct callgraph_entry, l->entry_count);
+	struct callgraph_line *lines = ARENA_ARRAY(arena, struct callgraph_line, l->drafts.count);
+
+	g->entities = l->arcs->entities;
+	g->total = l->figures[k].total;
+	g->entries = entries;
+	g->entry_count = l->entry_count;
+	g->lines = lines;
+	g->line_count = l->drafts.count;
+	layout_copy_entries(l, k, g, entries);
+	layout_copy_ranges(l, order, entries);
+	layout_copy_lines(l, order, k, lines);
+	return g;
+}
+
+struct callgraph *callgraph_layout(const struct call_arcs *arcs, const struct call_units *units,
+	const struct call_figures *figures, size_t count, struct arena *arena)
+{
+	const struct callgraph **others = ARENA_ARRAY(arena, const struct callgraph *, count);
+	struct layout l = {.arcs = arcs, .units = units, .figures = figures, .metric_count = count};
+	struct callgraph *graph;
+
+	layout_init(&l);
+	for (size_t k = 0; k < count; k++)
+		layout_sum_times(&l, k);
+	layout_sum_calls(&l);
+	layout_draft(&l);
+	layout_keep(&l);
+	layout_order(&l);
+	uint32_t *order = layout_sort_drafts(&l);
+	graph = layout_graph(&l, order, 0, arena);
+	for (size_t k = 1; k < count; k++)
+		others[k - 1] = layout_graph(&l, order, k, arena);
+	graph->others = others;
+	graph->other_count = count - 1;
+	free(order);
+	layout_deinit(&l);
+	return graph;
+}
