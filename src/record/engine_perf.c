@@ -68,10 +68,14 @@ static uint64_t wait_ns(struct engine *engine)
 static void watch(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
+	uint64_t interval_ns = e->options->interval_ns, due = 0;
 	bool was_wide = e->events.is_wide;
 
-	short_lives_watch(
-		&e->lives, &e->events, &e->tally, e->options->interval_ns, e->halvings == 0);
+	if (e->halvings == 0)
+		due = short_lives_due(&e->lives, &e->events, &e->tally, interval_ns);
+	if (due > 0)
+		engine_perf_drain(e);
+	short_lives_watch(&e->lives, &e->events, &e->tally, interval_ns, due);
 	e->rate_changed |= e->lives.is_quick;
 	if (e->exact && e->events.is_wide && !was_wide)
 		exact_only_known(e->exact);

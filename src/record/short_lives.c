@@ -16,19 +16,19 @@ static uint64_t threads_so_far(const struct perf_tally *tally)
 	return process_table_thread_total(tally->recording->processes);
 }
 
-static bool are_short(struct perf_tally *tally, uint64_t interval_ns)
+/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
+static bool may_be_short(const struct perf_tally *tally)
 {
-	uint64_t explained = 2 * threads_so_far(tally);
+	return 2 * threads_so_far(tally) >= MISSING_LEAST;
+}
 
-	/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
-	if (explained < MISSING_LEAST)
-		return false;
-	uint64_t due = perf_tally_counts(tally).cpu_ns / interval_ns;
+static bool are_short(struct perf_tally *tally, uint64_t due, uint64_t interval_ns)
+{
 	uint64_t found = tally->recording->sampled_ns / interval_ns + perf_tally_lost(tally);
 
 	if (found + MISSING_LEAST > due || found > due - due / MISSING_PART)
 		return false;
-	return due - found <= explained;
+	return due - found <= 2 * threads_so_far(tally);
 }
 
 static void help(struct short_lives *s, struct perf_event_set *events)
@@ -49,10 +49,18 @@ static void end_when_calm(struct short_lives *s, struct perf_event_set *events, 
 	s->is_quick = false;
 }
 
-void short_lives_watch(struct short_lives *s, struct perf_event_set *events,
-	struct perf_tally *tally, uint64_t interval_ns, bool may_hurry)
+uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_set *events,
+	struct perf_tally *tally, uint64_t interval_ns)
 {
-	if (may_hurry && !events->is_wide && !s->is_quick && are_short(tally, interval_ns))
+	if (events->is_wide || s->is_quick || !may_be_short(tally))
+		return 0;
+	return perf_tally_counts(tally).cpu_ns / interval_ns;
+}
+
+void short_lives_watch(struct short_lives *s, struct perf_event_set *events,
+	struct perf_tally *tally, uint64_t interval_ns, uint64_t due)
+{
+	if (due > 0 && are_short(tally, due, interval_ns))
 		help(s, events);
 	end_when_calm(s, events, threads_so_far(tally));
 }

@@ -23,10 +23,16 @@ struct short_lives {
 };
 
 /*
- * To be called every tenth of a second.  interval_ns: between samples, as it was asked for;
- * may_hurry: false if samples are taken less often than that anyway.
+ * How many samples the tasks' clocks should have given so far; 0 where there is nothing to find
+ * out.  interval_ns: between samples, as it was asked for.
+ */
+uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_set *events,
+	struct perf_tally *tally, uint64_t interval_ns);
+/*
+ * To be called every tenth of a second.  due: as it was told before the rings were last drained, or
+ * what lies in them would be missing; 0 if nothing is to be changed.
  */
 void short_lives_watch(struct short_lives *s, struct perf_event_set *events,
-	struct perf_tally *tally, uint64_t interval_ns, bool may_hurry);
+	struct perf_tally *tally, uint64_t interval_ns, uint64_t due);
 
 #endif

@@ -57,6 +57,23 @@ def test_all_threads(folder):
 	assert len([name for name, share in threads.items() if share > 0.1]) == 4, threads
 
 
+def test_threads_that_last_keep_clocks_of_their_own(folder):
+	"""What lies in the rings yet is not taken for what went by in short lives: then the CPUs' clocks,
+	few descriptors, would take their place."""
+	recording.needs_root()
+	recording.needs_sampling()
+	program = recording.program(folder, "crowd")
+	with Target(folder, program, 40, 4, ready="ready") as target:
+		recorder = subprocess.Popen([harness.SONDE, "record", "-q", "-p", str(target.pid), "-o",
+			folder / "test.prof"])
+		least = process_seconds(target.pid) + 1
+		wait_until(lambda: process_seconds(target.pid) >= least)
+		descriptors = len(os.listdir(f"/proc/{recorder.pid}/fd"))
+		recorder.send_signal(signal.SIGINT)
+		assert recorder.wait(timeout=60) == 0
+	assert descriptors > 45 * os.cpu_count(), descriptors
+
+
 def test_children_there_and_to_come(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "processes")
