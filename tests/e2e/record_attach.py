@@ -104,7 +104,7 @@ def test_short_lived_threads(folder):
 		r = attach(folder, target.pid, seconds=2)
 	# What is missing to the whole is the kernel's: making and ending them.
 	assert r.share("brief") > 0.85, r.share("brief")
-	r.check_captured(0.9)
+	check_told(r)
 
 
 def test_it_ends_with_the_process(folder):
@@ -216,7 +216,8 @@ def is_as_fast_as(target, other, seconds=0.4):
 def what_can_be_seen(pid):
 	process = pathlib.Path(f"/proc/{pid}")
 	status = (process / "status").read_text()
-	kept = re.findall(r"^(?:Threads|Sig\w+|Shd\w+|TracerPid|Cpus_allowed|Seccomp):.*", status, re.M)
+	# Not SigQ: that is what all processes of its user have queued, and of the same user are others.
+	kept = re.findall(r"^(?:Threads|Sig(?!Q:)\w+|Shd\w+|TracerPid|Cpus_allowed|Seccomp):.*", status, re.M)
 	fds = sorted((fd.name, os.readlink(fd)) for fd in (process / "fd").iterdir())
 	return kept, fds, (process / "limits").read_text(), (process / "maps").read_text()
 
@@ -310,6 +311,26 @@ def test_threads_made_while_attaching_are_sampled_once(folder):
 			assert r.stats["counted"] <= 1.1 * cpus * r.stats["duration_ns"] / recording.INTERVAL_NS
 
 
+def check_both_busy(r):
+	"""Two threads worked, sampled by clocks on the CPUs. Which part of its time such a clock finds a
+	program at work is told truly only of a program that is alone: see record_machine.py."""
+	threads = roots(r, "thread")
+	assert len([name for name, share in threads.items() if share > 0.1]) == 2, threads
+	check_told(r)
+
+
+def check_told(r):
+	"""What was lost, and what is in no sample, is said where it is worth it. How much it is, is the
+	machine's: such a clock samples all that is at work, and a recorder that gets no CPU for longer than
+	the rings hold of that loses some (at a load of 13, with sanitizers, we have seen 2 %)."""
+	stats = r.stats
+	said = "samples were lost" in r.err
+	assert said == (100 * stats["lost"] > stats["counted"] + stats["lost"]), (stats, r.err)
+	missing = stats["expected"] - stats["counted"] - stats["lost"]
+	said = "of the CPU time was not sampled" in r.err
+	assert said == (missing >= 20 and 50 * missing >= stats["expected"]), (stats, r.err)
+
+
 FEW_DESCRIPTORS = ["prlimit", "--nofile=256:256"]
 
 
@@ -331,9 +352,9 @@ def test_few_descriptors_as_root(folder):
 	program = recording.program(folder, "crowd")
 	with Target(folder, program, 500, 2, ready="ready") as target:
 		r = attach(folder, target.pid, prefix=FEW_DESCRIPTORS)
-	assert "not sampled" not in r.err, r.err
+	assert "threads were not sampled" not in r.err, r.err
 	r.check_share("heavy", 0.75)
-	r.check_captured(0.9)
+	check_both_busy(r)
 
 
 def test_thousands_of_threads(folder):
@@ -342,7 +363,7 @@ def test_thousands_of_threads(folder):
 	with Target(folder, program, 3000, 2, ready="ready") as target:
 		r = attach(folder, target.pid)
 	r.check_share("heavy", 0.75)
-	r.check_captured()
+	check_both_busy(r)
 
 
 def unshared(folder, *options):
