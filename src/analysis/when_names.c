@@ -1,0 +1,72 @@
+/*
+ * Which names of a WHEN pattern a function has: asked once for each function, not for each frame.
+ */
+#include "analysis/when_pattern.h"
+
+#define UNKNOWN STR("[unknown]")
+
+static unsigned char lower(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static bool same_in_any_case(struct str a, struct str b)
+{
+	if (a.size != b.size)
+		return false;
+	for (size_t i = 0; i < a.size; i++)
+		if (lower(a.data[i]) != lower(b.data[i]))
+			return false;
+	return true;
+}
+
+/* What is not known has the name that reports show in its place. */
+static bool name_fits(const struct when_name *name, struct str s)
+{
+	if (name->text.data == NULL)
+		return true;
+	if (s.size == 0)
+		s = UNKNOWN;
+	return name->exact ? str_equal(name->text, s) : same_in_any_case(name->text, s);
+}
+
+static struct str module_of(
+	const struct when *when, const struct profile *p, const struct function *f)
+{
+	switch (when->modules) {
+	case WHEN_SOURCES:
+		return str_base_name(profile_string(p, f->file));
+	case WHEN_OBJECTS:
+	case WHEN_MODULES_COUNT:
+		break;
+	}
+	return profile_module(p, f->object);
+}
+
+static bool takes_frames(const struct when_step *step)
+{
+	return step->kind == WHEN_STAR || step->kind == WHEN_FRAME || step->kind == WHEN_RUN;
+}
+
+uint64_t *when_fits(const struct when *when, const struct profile *profile, size_t *word_count)
+{
+	size_t words = (when->position_count + 63) / 64;
+	uint64_t *fits = xcalloc(profile->function_count * words + 1, sizeof(*fits));
+
+	for (size_t i = 0; i < profile->function_count; i++) {
+		const struct function *f = &profile->functions[i];
+		struct str module = module_of(when, profile, f);
+		struct str name = profile_string(profile, f->name);
+
+		for (size_t k = 0; k < when->steps.count; k++) {
+			const struct when_step *step = &when->steps.data[k];
+
+			if (takes_frames(step) && name_fits(&step->module, module) &&
+				name_fits(&step->procedure, name))
+				fits[i * words + step->number / 64] |= UINT64_C(1)
+								       << step->number % 64;
+		}
+	}
+	*word_count = words;
+	return fits;
+}

@@ -1,0 +1,261 @@
+/*
+ * WHEN patterns, read: recursive descent, one function a rule of the grammar in when.h.  The depth
+ * is bounded, and what is wrong is said at the place where it is.
+ */
+#include "analysis/when_pattern.h"
+
+#include <ctype.h>
+
+#include "base/escape.h"
+
+#define QUOTING "names with other than letters, digits, '_' and '$' are quoted, as in 'libc.so.6'"
+
+const char *const when_modules_names[WHEN_MODULES_COUNT + 1] = {"object", "source", NULL};
+
+struct when_parser {
+	struct str text;
+	size_t at;
+	struct when *when;
+	uint32_t nesting;
+	struct error *err; /* the first one; then text ends where it is */
+};
+
+/* The pattern as it can be shown, and below it the caret. */
+static struct error *with_place(struct error *err, struct str text, size_t place)
+{
+	struct strbuf shown = {0}, before = {0};
+
+	escape_text(&shown, text);
+	escape_text(&before, (struct str){text.data, place});
+	err = error_detail(err, "%.*s\n%*s^", STR_ARG(strbuf_str(&shown)),
+		(int)utf8_width(strbuf_str(&before)), "");
+	strbuf_deinit(&shown);
+	strbuf_deinit(&before);
+	return err;
+}
+
+static void fail_at(struct when_parser *p, size_t place, const char *message)
+{
+	if (p->err)
+		return;
+	p->err = with_place(error_new(ERROR_USAGE, "%s", message), p->text, place);
+	p->at = p->text.size;
+}
+
+static void skip_blanks(struct when_parser *p)
+{
+	while (p->at < p->text.size && isspace((unsigned char)p->text.data[p->at]))
+		p->at++;
+}
+
+/* The next character that is no blank, 0: the end. */
+static char next(struct when_parser *p)
+{
+	skip_blanks(p);
+	return p->at < p->text.size ? p->text.data[p->at] : '\0';
+}
+
+static bool at_end(struct when_parser *p)
+{
+	skip_blanks(p);
+	return p->at == p->text.size;
+}
+
+/* Goes past c if it is next. */
+static bool take(struct when_parser *p, char c)
+{
+	if (at_end(p) || p->text.data[p->at] != c)
+		return false;
+	p->at++;
+	return true;
+}
+
+static bool take_arrow(struct when_parser *p)
+{
+	skip_blanks(p);
+	if (!str_starts_with((struct str){p->text.data + p->at, p->text.size - p->at}, STR("->")))
+		return false;
+	p->at += 2;
+	return true;
+}
+
+static void add_step(struct when_parser *p, struct when_step step)
+{
+	vec_push(&p->when->steps, step);
+}
+
+static void add_position(struct when_parser *p, struct when_step step, size_t place)
+{
+	if (p->when->position_count == WHEN_NAMES_MAX) {
+		fail_at(p, place, "the pattern has more than 1000 names");
+		return;
+	}
+	step.number = p->when->position_count++;
+	add_step(p, step);
+}
+
+static bool is_bare(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '$';
+}
+
+/* 'name', in which '' is a quote. */
+static struct when_name parse_quoted(struct when_parser *p)
+{
+	size_t begin = p->at++;
+	struct strbuf name = {0};
+	bool is_closed = false;
+
+	while (p->at < p->text.size && !is_closed) {
+		char c = p->text.data[p->at++];
+		bool is_doubled = p->at < p->text.size && p->text.data[p->at] == '\'';
+
+		is_closed = c == '\'' && !is_doubled;
+		p->at += c == '\'' && is_doubled;
+		if (!is_closed)
+			strbuf_add_char(&name, c);
+	}
+	struct when_name result = {arena_str(p->when->arena, strbuf_str(&name)), true};
+
+	strbuf_deinit(&name);
+	if (!is_closed)
+		fail_at(p, begin, "the quote has no end");
+	else if (result.text.size == 0)
+		fail_at(p, begin, "the name is empty");
+	return result;
+}
+
+/* missing: what to say where no name is. */
+static struct when_name parse_name(struct when_parser *p, const char *missing)
+{
+	char c = next(p);
+	size_t begin = p->at;
+
+	if (c == '\'')
+		return parse_quoted(p);
+	while (p->at < p->text.size && is_bare(p->text.data[p->at]))
+		p->at++;
+	if (p->at == begin)
+		fail_at(p, begin, missing);
+	return (struct when_name){
+		arena_str(p->when->arena, (struct str){p->text.data + begin, p->at - begin}),
+		false};
+}
+
+/* [:] module [. procedure] [:] | [:] . procedure [:] */
+static void parse_frames(struct when_parser *p)
+{
+	size_t place = p->at;
+	struct when_step step = {.kind = WHEN_FRAME, .charges_caller = take(p, ':')};
+
+	if (next(p) != '.')
+		step.module = parse_name(p, "a name is missing");
+	if (take(p, '.'))
+		step.procedure = parse_name(p, "the name of a procedure is missing");
+	else
+		step.kind = WHEN_RUN;
+	step.charges_own = take(p, ':');
+	add_position(p, step, place);
+}
+
+static void parse_pattern(struct when_parser *p);
+
+static void parse_group(struct when_parser *p)
+{
+	size_t place = p->at - 1;
+
+	if (p->nesting == WHEN_NESTING_MAX) {
+		fail_at(p, place, "parentheses are nested more than 100 deep");
+		return;
+	}
+	parse_pattern(p);
+	if (!p->err && at_end(p))
+		fail_at(p, place, "the '(' has no ')'");
+	take(p, ')');
+}
+
+static void parse_primary(struct when_parser *p)
+{
+	char c = next(p);
+
+	if (take(p, '('))
+		parse_group(p);
+	else if (take(p, '*'))
+		add_position(p, (struct when_step){.kind = WHEN_STAR}, p->at - 1);
+	else if (c == ':' || c == '.' || c == '\'' || is_bare(c))
+		parse_frames(p);
+	else if (at_end(p) || c == ')' || c == '|' || c == '-')
+		fail_at(p, p->at, "a name, '*' or '(' is missing");
+	else
+		fail_at(p, p->at, "no name begins so; " QUOTING);
+}
+
+/* What stands behind a primary and is none of what may. */
+static void fail_behind_primary(struct when_parser *p, char last)
+{
+	char c = next(p);
+
+	if (c == ':' && (last == ')' || last == '*'))
+		fail_at(p, p->at, "a ':' goes beside a name");
+	else if (c == ':' || c == '.')
+		fail_at(p, p->at, "one ':' or '.' too many; " QUOTING);
+	else if (c == '(' || c == '*' || c == '\'' || is_bare(c))
+		fail_at(p, p->at, "'->' or '|' is missing");
+	else
+		fail_at(p, p->at, "no part of a name; " QUOTING);
+}
+
+static void parse_thread(struct when_parser *p)
+{
+	char last;
+
+	do {
+		parse_primary(p);
+		last = p->at > 0 ? p->text.data[p->at - 1] : '\0';
+	} while (take_arrow(p));
+	if (!at_end(p) && next(p) != '|' && next(p) != ')')
+		fail_behind_primary(p, last);
+}
+
+static void parse_pattern(struct when_parser *p)
+{
+	uint32_t number = 0;
+
+	p->nesting++;
+	if (p->nesting > p->when->nesting_max)
+		p->when->nesting_max = p->nesting;
+	add_step(p, (struct when_step){.kind = WHEN_GROUP});
+	do {
+		add_step(p, (struct when_step){.kind = WHEN_ALTERNATIVE, .number = number++});
+		parse_thread(p);
+	} while (take(p, '|'));
+	add_step(p, (struct when_step){.kind = WHEN_GROUP_END});
+	p->nesting--;
+}
+
+struct error *when_compile(struct str pattern, enum when_modules modules, struct when **out)
+{
+	struct when *when = xalloc(sizeof(*when));
+	struct when_parser p = {.text = pattern, .when = when};
+
+	when->arena = arena_create();
+	when->modules = modules;
+	parse_pattern(&p);
+	if (!p.err && !at_end(&p))
+		fail_at(&p, p.at, "the ')' has no '('");
+	if (p.err)
+		when_destroy(when);
+	else
+		*out = when;
+	return p.err;
+}
+
+void when_destroy(struct when *when)
+{
+	if (when == NULL)
+		return;
+	vec_deinit(&when->steps);
+	arena_destroy(when->arena);
+	free(when);
+}
