@@ -13,24 +13,36 @@
 
 #include "analysis/callgraph_layout.h"
 #include "base/alloc.h"
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/hash.h"
+#include "base/row_table.h"
 
 struct builder {
 	const struct entity_tree *tree;
-	struct map numbers; /* of arcs, by caller and callee */
-	VEC(struct call_arc) arcs;
-	uint32_t *arc; /* [node]: the arc that leads to it, later to the first node of its run */
+	struct row_table arcs; /* of struct call_arc */
+	uint32_t *arc;	       /* [node]: the arc that leads to it, later to its run's first node */
 };
+
+static uint64_t arc_hash(const void *row)
+{
+	const struct call_arc *a = row;
+
+	return hash_u64((uint64_t)a->caller << 32 | a->callee);
+}
+
+static bool arc_same(const void *a, const void *b)
+{
+	const struct call_arc *x = a, *y = b;
+
+	return x->caller == y->caller && x->callee == y->callee;
+}
+
+static const struct row_kind arc_rows = {sizeof(struct call_arc), arc_hash, arc_same};
 
 static uint32_t builder_arc(struct builder *b, uint32_t caller, uint32_t callee)
 {
-	bool added;
-	uint32_t *number = map_at(&b->numbers, caller, callee, (uint32_t)b->arcs.count, &added);
+	struct call_arc arc = {.caller = caller, .callee = callee};
 
-	if (added)
-		vec_push(&b->arcs, (struct call_arc){.caller = caller, .callee = callee});
-	return *number;
+	return row_table_intern(&b->arcs, &arc_rows, &arc);
 }
 
 /* A node whose parent is the root has the arc from <spontaneous>, which is NO_ID as the root's. */
@@ -48,7 +60,7 @@ static void builder_add_counts(
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t arc = builder_arc(b, counted[i].caller, counted[i].callee);
-		struct callgraph_calls *calls = &b->arcs.data[arc].calls;
+		struct callgraph_calls *calls = &((struct call_arc *)b->arcs.rows)[arc].calls;
 
 		calls->is_known = true;
 		calls->count += counted[i].calls;
@@ -57,8 +69,7 @@ static void builder_add_counts(
 
 static void builder_deinit(struct builder *b)
 {
-	map_deinit(&b->numbers);
-	vec_deinit(&b->arcs);
+	row_table_deinit(&b->arcs);
 	free(b->arc);
 }
 
@@ -109,7 +120,7 @@ static struct callgraph *builder_graph(struct builder *b, struct arena *arena)
 	struct call_arcs arcs = {
 		.entities = tree->entities,
 		.entity_count = tree->entity_count,
-		.arcs = b->arcs.data,
+		.arcs = b->arcs.rows,
 		.count = b->arcs.count,
 	};
 	struct call_units units;
