@@ -1,0 +1,90 @@
+#ifndef SONDE_ANALYSIS_ANNOTATE_H
+#define SONDE_ANALYSIS_ANNOTATE_H
+
+/*
+ * One function's figures by source line and by instruction.
+ *
+ * A place is a line of the function, or of a function inlined there: those form a tree below the
+ * line of the call.  At every place, and at every instruction, exclusive counts the stacks whose
+ * leaf is there, inclusive the stacks that hold it, each once however often the function recurs in
+ * them (semantics.md section 1), so that no figure is above the total.
+ *
+ * An instruction belongs to the function whose code it is: its exclusive figure holds what the
+ * inlined functions spent there, too.  A line's does not; that stands at the inlined place.
+ *
+ * All takes time linear in the number of stacks.
+ */
+
+#include "analysis/stack_walk.h"
+#include "base/arena.h"
+#include "model/profile.h"
+
+struct annotate_figures {
+	int64_t exclusive, inclusive;
+};
+
+/* A place in source. */
+struct annotate_place {
+	uint32_t parent;      /* the place that it is inlined at; NO_ID: a line of the function */
+	function_id function; /* the function itself, or the inlined one */
+	string_id file;	      /* empty: not known */
+	uint32_t line;	      /* 0: not known */
+	uint32_t depth;	      /* 0: a line of the function; its inlined calls are 1 */
+};
+
+/* An instruction's bytes, [obj_addr, obj_addr + size). */
+struct annotate_code {
+	uint64_t obj_addr;
+	uint32_t size;
+};
+
+struct annotation {
+	function_id function;
+	/*
+	 * In reading order: lines by file (the function's own first) and line, each with what is
+	 * inlined there below it in pre-order.  Only places that stacks of some metric pass.
+	 */
+	const struct annotate_place *places;
+	size_t place_count;
+	/*
+	 * Ascending, distinct: where the instructions begin at which stacks were in the function's
+	 * own code; addresses that no instruction is known to hold stand for themselves, and
+	 * address 0, not known, for nothing.
+	 */
+	const uint64_t *addresses;
+	size_t address_count;
+
+	int64_t total;		     /* the base of percentages */
+	struct annotate_figures own; /* the function's, as the functions view has them */
+	/* Of its code, with what is inlined into it: the addresses' exclusive figures add up to
+	 * code.exclusive. */
+	struct annotate_figures code;
+	int64_t inlined_inclusive; /* of stacks in which it is itself inlined somewhere */
+	const struct annotate_figures *place_figures;	/* [place] */
+	const struct annotate_figures *address_figures; /* [address] */
+
+	/* [other_count] The same places and addresses with the figures of further metrics. */
+	const struct annotation *const *others;
+	size_t other_count;
+};
+
+/*
+ * Annotates a function.  stacks: with weights of one or more metrics, the first of which is the
+ * annotation's and the others its others'.  code[code_count]: the function's instructions,
+ * ascending, as far as known; NULL, 0: not at all.  Lives in the arena.
+ */
+must_use struct annotation *annotate(const struct profile *profile,
+	const struct stack_weights *stacks, function_id function, const struct annotate_code *code,
+	size_t code_count, struct arena *arena);
+
+/*
+ * The addresses in the function's own code that stacks with weight hold, ascending and distinct:
+ * where to look for its instructions.  *addresses lives in the arena; returns their number.
+ */
+size_t annotate_addresses(const struct profile *profile, const struct stack_weights *stacks,
+	function_id function, uint64_t **addresses, struct arena *arena);
+
+/* Which instruction holds obj_addr; code_count if none does. */
+size_t annotate_code_at(const struct annotate_code *code, size_t code_count, uint64_t obj_addr);
+
+#endif

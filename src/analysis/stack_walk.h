@@ -1,0 +1,63 @@
+#ifndef SONDE_ANALYSIS_STACK_WALK_H
+#define SONDE_ANALYSIS_STACK_WALK_H
+
+/*
+ * A walk over the profile's own stack tree, frame by frame, for what entity trees leave out: lines,
+ * addresses, inlined calls.
+ *
+ *	stack_walk_init(&walk, profile, &stacks);
+ *	while ((stack = stack_walk_next(&walk, leave, context)) != NO_ID)
+ *		… every stack after its parent, in pre-order …
+ *	stack_walk_deinit(&walk);
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "model/profile.h"
+
+/* The stacks to look at: the profile's, or what filters make of them. */
+struct stack_weights {
+	/* [stack] The next outer one that counts, below its own index; NULL: the profile's. */
+	const uint32_t *parent;
+	size_t metric_count;
+	const int64_t *const *weight; /* [metric][stack] of the stacks that end there */
+	const int64_t *total;	      /* [metric] the base of percentages */
+};
+
+/* The next outer stack. */
+static inline uint32_t stack_weights_parent(
+	const struct stack_weights *s, const struct profile *profile, uint32_t stack)
+{
+	return s->parent ? s->parent[stack] : profile->stacks[stack].parent.i;
+}
+
+struct stack_walk {
+	uint32_t *first_child, *sibling; /* [stack]; 0: none */
+	const struct profile *profile;
+	const struct stack_weights *stacks;
+	VEC(uint32_t) path; /* from the root to where the walk stands */
+	uint32_t next;	    /* 0: the walk is over */
+};
+
+void stack_walk_init(
+	struct stack_walk *w, const struct profile *profile, const struct stack_weights *stacks);
+void stack_walk_deinit(struct stack_walk *w);
+/*
+ * Goes on to the next stack, never the empty one, and returns it, or NO_ID at the end.  leave is
+ * called first for each stack that the walk has done with, innermost first.
+ */
+uint32_t stack_walk_next(
+	struct stack_walk *w, void (*leave)(void *context, uint32_t stack), void *context);
+
+/* [stack] The weights in that metric of all stacks that end there or further in; to be freed. */
+int64_t *stack_weights_below(
+	const struct profile *profile, const struct stack_weights *stacks, size_t metric);
+/*
+ * [stack] Whether stacks with weight in any metric end there or further in, which sums do not tell,
+ * as weights may cancel; to be freed.
+ */
+bool *stack_weights_passed(const struct profile *profile, const struct stack_weights *stacks);
+
+#endif

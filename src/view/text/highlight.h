@@ -1,0 +1,40 @@
+#ifndef SONDE_VIEW_TEXT_HIGHLIGHT_H
+#define SONDE_VIEW_TEXT_HIGHLIGHT_H
+
+/*
+ * Source text told apart into words, strings, comments, for colours.  Made for C and its kin (C++,
+ * Rust, Go, D, Java, JavaScript …), by their spelling alone: what it takes for something else has
+ * the wrong colour and nothing worse.
+ */
+
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+
+enum source_syntax {
+	SOURCE_PLAIN,
+	SOURCE_KEYWORD,
+	SOURCE_STRING,
+	SOURCE_NUMBER,
+	SOURCE_COMMENT,
+	SOURCE_DIRECTIVE, /* of the preprocessor */
+};
+
+struct syntax_span {
+	size_t size; /* bytes; spans follow each other without gaps */
+	enum source_syntax syntax;
+};
+
+/* Zeroed: at the start of a file.  Lines must come in order, all of them. */
+struct highlight {
+	bool in_comment;	       /* the line before left a block comment open */
+	bool in_directive;	       /* it ended in a backslash */
+	VEC(struct syntax_span) spans; /* of the last line; their sizes add up to the line's */
+};
+
+void highlight_deinit(struct highlight *h);
+/* Tells a line, without its end, apart into h->spans. */
+void highlight_line(struct highlight *h, struct str line);
+
+#endif
