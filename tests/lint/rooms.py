@@ -28,6 +28,7 @@ ROOMS = {
 LIBRARIES = {
 	r"(libelf|gelf|elf|dwarf|elfutils/.*|demangle|libiberty/.*)\.h": {"obj", "unwind"},
 	r"(zstd|zlib|lzma)\.h": {"base", "format", "obj", "record"},
+	r"capstone/.*\.h": {"obj"},
 	r"jansson\.h": {"view", "readers"},
 	r"linux/perf_event\.h": {"record"},
 	r"(linux/bpf|bpf/.*)\.h": {"record"},

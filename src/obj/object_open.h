@@ -1,0 +1,18 @@
+#ifndef SONDE_OBJ_OBJECT_OPEN_H
+#define SONDE_OBJ_OBJECT_OPEN_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+struct objfile;
+
+/*
+ * Opens the load object that ran: the file at open_path, or our own vdso where path is "[vdso]".
+ * path: as the program saw it, for messages.  build_id: lower-case hex; ERROR_INPUT if the file has
+ * another one, as then it is another build; empty: not known, nothing is compared.  Otherwise fails
+ * as objfile_open does.
+ */
+must_use struct error *object_open(
+	struct str path, struct str open_path, struct str build_id, struct objfile **file);
+
+#endif

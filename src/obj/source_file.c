@@ -1,0 +1,145 @@
+/*
+ * Finding and reading source files.  Nobody vouches for what is at those paths: it is read only if
+ * it is a regular file of sensible size, and shown only if it is text.
+ */
+#include "obj/source_file.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+
+/* A NUL so near the start means that it is no text. */
+#define BINARY_LOOK_BYTES ((size_t)8192)
+
+struct error *source_map_add(struct source_map *map, const char *rule)
+{
+	const char *equals = strchr(rule, '=');
+
+	if (equals == NULL || equals == rule)
+		return error_new(ERROR_USAGE, "'%s' is not OLD=NEW, two beginnings of paths", rule);
+	vec_push(&map->rules,
+		(struct source_rule){{rule, (size_t)(equals - rule)}, str_from(equals + 1)});
+	return NULL;
+}
+
+void source_map_deinit(struct source_map *map)
+{
+	vec_deinit(&map->rules);
+}
+
+static bool rule_fits(const struct source_rule *rule, struct str path)
+{
+	struct str old = rule->old_prefix;
+
+	if (!str_starts_with(path, old))
+		return false;
+	return path.size == old.size || path.data[old.size] == '/' || old.data[old.size - 1] == '/';
+}
+
+struct str source_map_apply(const struct source_map *map, struct str path, struct arena *arena)
+{
+	for (size_t i = 0; i < map->rules.count; i++) {
+		const struct source_rule *rule = &map->rules.data[i];
+		struct strbuf mapped = {0};
+
+		if (!rule_fits(rule, path))
+			continue;
+		struct str rest = {
+			path.data + rule->old_prefix.size, path.size - rule->old_prefix.size};
+		strbuf_add(&mapped, rule->new_prefix);
+		if (mapped.size && rest.size && rest.data[0] != '/' &&
+			mapped.data[mapped.size - 1] != '/')
+			strbuf_add_char(&mapped, '/');
+		strbuf_add(&mapped, rest);
+		path = arena_str(arena, strbuf_str(&mapped));
+		strbuf_deinit(&mapped);
+		break;
+	}
+	return path;
+}
+
+/* Whether it is there, and how old. */
+static bool look_at(const char *path, struct source_file *file)
+{
+	struct stat info;
+
+	if (stat(path, &info) != 0)
+		return false;
+	file->path = str_from(path);
+	file->changed_unix_ns =
+		(uint64_t)info.st_mtim.tv_sec * 1000000000 + (uint64_t)info.st_mtim.tv_nsec;
+	return true;
+}
+
+/* Under the current folder by the ends of its path, as long as a folder's name is among them. */
+static bool look_here(struct str path, struct source_file *file)
+{
+	const char *end = path.data + path.size;
+	const char *last = memrchr(path.data, '/', path.size);
+
+	for (const char *slash = memchr(path.data, '/', path.size); slash && slash < last;
+		slash = memchr(slash + 1, '/', (size_t)(end - slash - 1)))
+		if (look_at(slash + 1, file))
+			return true;
+	return false;
+}
+
+static void split(struct source_file *file, struct str text, struct arena *arena)
+{
+	VEC(struct str) lines = {0};
+
+	while (text.size) {
+		struct str line = str_take_line(&text);
+
+		if (line.size && line.data[line.size - 1] == '\r')
+			line.size--;
+		vec_push(&lines, line);
+	}
+	struct str *kept = ARENA_ARRAY(arena, struct str, lines.count);
+
+	for (size_t i = 0; i < lines.count; i++)
+		kept[i] = lines.data[i];
+	file->lines = kept;
+	file->line_count = lines.count;
+	vec_deinit(&lines);
+}
+
+static void read_lines(struct source_file *file, struct arena *arena)
+{
+	struct file_bytes bytes;
+	struct error *err = file_read(file->path.data, SOURCE_FILE_BYTES_MAX, &bytes);
+
+	if (err) {
+		file->problem = arena_printf(arena, "%s", err->message);
+		error_destroy(err);
+		return;
+	}
+	struct str text = arena_str(arena, (struct str){(const char *)bytes.data, bytes.size});
+	size_t look = text.size < BINARY_LOOK_BYTES ? text.size : BINARY_LOOK_BYTES;
+
+	file_bytes_deinit(&bytes);
+	if (memchr(text.data, '\0', look))
+		file->problem = arena_printf(arena, "%.*s: not a text file", STR_ARG(file->path));
+	else
+		split(file, text, arena);
+}
+
+struct source_file source_file_read(
+	struct str path, const struct source_map *map, struct arena *arena)
+{
+	struct str mapped = arena_str(arena, source_map_apply(map, path, arena));
+	struct source_file file = {0};
+
+	if (mapped.size == 0) {
+		file.problem = "the source file is not known";
+	} else if (look_at(mapped.data, &file) || look_here(mapped, &file)) {
+		file.path = arena_str(arena, file.path);
+		read_lines(&file, arena);
+	} else {
+		file.problem = arena_printf(arena,
+			"%.*s: not found; --source-map OLD=NEW tells where it is now",
+			STR_ARG(mapped));
+	}
+	return file;
+}

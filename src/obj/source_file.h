@@ -1,0 +1,50 @@
+#ifndef SONDE_OBJ_SOURCE_FILE_H
+#define SONDE_OBJ_SOURCE_FILE_H
+
+/*
+ * Source files as debug information names them, found on this machine and read as lines.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+/* Where sources are now: a path that begins with OLD is looked for with NEW in its place. */
+struct source_rule {
+	struct str old_prefix, new_prefix;
+};
+struct source_map {
+	VEC(struct source_rule) rules;
+};
+
+/* Adds "OLD=NEW", which is borrowed; ERROR_USAGE if it is not of that form. */
+must_use struct error *source_map_add(struct source_map *map, const char *rule);
+void source_map_deinit(struct source_map *map);
+/* The path that the first fitting rule makes of it, or itself.  OLD fits whole components. */
+struct str source_map_apply(const struct source_map *map, struct str path, struct arena *arena);
+
+struct source_file {
+	struct str path;	 /* where it was found; empty: nowhere */
+	const struct str *lines; /* [line_count], line 1 first, without their ends */
+	size_t line_count;
+	uint64_t changed_unix_ns; /* when it was last written */
+	const char *problem;	  /* why there are no lines, a sentence; NULL: there are */
+};
+
+/* Larger files are no source that anyone reads. */
+#define SOURCE_FILE_BYTES_MAX ((uint64_t)64 << 20)
+
+/*
+ * Finds and reads the file at that path: with the map's rules applied; if it is not there, in the
+ * current folder under its own path's ends, the longest first, that hold at least one folder
+ * (/build/app/src/eval.c as app/src/eval.c or src/eval.c).  All lives in the arena.
+ */
+struct source_file source_file_read(
+	struct str path, const struct source_map *map, struct arena *arena);
+
+#endif
