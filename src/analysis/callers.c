@@ -1,6 +1,6 @@
 /*
- * Callers and callees as rows: the sums of the walk, put in order.  Edges are sorted into their
- * rows by counting, then each row's side by weight.
+ * Callers and callees as rows: the sums of the walk, put in order.  All lines are sorted at once,
+ * by radix, so that a million of them cost no comparisons.
  */
 #include "analysis/callers.h"
 
@@ -9,109 +9,165 @@
 
 #include "analysis/callers_walk.h"
 #include "base/alloc.h"
+#include "base/sort.h"
 
 #define TOTAL_NAME STR("<Total>")
 
-static int64_t attributed(const struct callers_walk *w, uint32_t edge, size_t metric)
-{
-	return (int64_t)w->attributed.data[edge * (w->metric_count + 1) + metric];
-}
-
-static bool edge_is_recursive(const struct callers_walk *w, uint32_t edge)
-{
-	return attributed(w, edge, w->metric_count) == 0;
-}
-
-static bool edge_is_zero(const struct callers_walk *w, uint32_t edge)
-{
-	for (size_t m = 0; m < w->metric_count; m++)
-		if (attributed(w, edge, m) != 0)
-			return false;
-	return true;
-}
-
-/* What is wanted of a walk: which edges are lines, by row and side, in which order. */
+/*
+ * What is to be shown of a walk, in which order.  A line is one side of an edge: number
+ * edge * SIDE_COUNT + side.
+ */
 struct callers_order {
 	const struct callers_walk *walk;
-	uint32_t *lines;   /* edges, those of a centre and side together */
+	uint32_t *rank;		 /* [entity] by name; <Total>'s at the end */
+	struct sort_item *lines; /* those of a centre and side together, each by its number */
+	size_t line_count;
 	uint32_t *first;   /* [centre * SIDE_COUNT + side]: its first line; one more at the end */
 	uint32_t *centres; /* those that are rows */
 	size_t count;
 };
 
-static uint32_t slot_of(const struct callers_edge *e)
+static int64_t attributed(const struct callers_walk *w, uint32_t line, size_t metric)
 {
-	return e->centre * SIDE_COUNT + e->side;
+	return (int64_t)w->attributed.data[line * (w->metric_count + 1) + metric];
 }
 
-/* Counting sort of the edges that are shown. */
-static void order_collect(struct callers_order *o)
+static bool line_is_recursive(const struct callers_walk *w, uint32_t line)
 {
-	const struct callers_walk *w = o->walk;
-	size_t slots = w->centre_count * SIDE_COUNT;
-	uint32_t *next = xcalloc(slots, sizeof(*next));
+	return attributed(w, line, w->metric_count) == 0;
+}
 
-	for (int pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < w->edges.count; i++) {
-			uint32_t slot = slot_of(&w->edges.data[i]);
-			if (edge_is_zero(w, i) && !edge_is_recursive(w, i))
-				continue;
-			if (pass == 0)
-				o->first[slot + 1]++;
-			else
-				o->lines[next[slot]++] = i;
-		}
-		for (size_t s = 0; pass == 0 && s < slots; s++) {
-			next[s] = o->first[s];
-			o->first[s + 1] += o->first[s];
-		}
-	}
-	free(next);
+static bool line_is_zero(const struct callers_walk *w, uint32_t line)
+{
+	for (size_t m = 0; m < w->metric_count; m++)
+		if (attributed(w, line, m) != 0)
+			return false;
+	return true;
+}
+
+/* The entity at the line's own end of the edge, which must be a centre for it to be one. */
+static uint32_t line_centre(const struct callers_walk *w, uint32_t line)
+{
+	const struct callers_edge *e = &w->edges.data[line / SIDE_COUNT];
+
+	return line % SIDE_COUNT == SIDE_CALLERS ? e->to : e->from;
+}
+
+static uint32_t line_entity(const struct callers_walk *w, uint32_t line)
+{
+	const struct callers_edge *e = &w->edges.data[line / SIDE_COUNT];
+
+	return line % SIDE_COUNT == SIDE_CALLERS ? e->from : e->to;
+}
+
+static bool line_is_shown(const struct callers_walk *w, uint32_t line)
+{
+	uint32_t centre = line_centre(w, line);
+
+	if (w->centre ? centre != EDGE_CENTRE : centre == NO_ID)
+		return false;
+	return line_is_recursive(w, line) || !line_is_zero(w, line);
+}
+
+static uint32_t line_slot(const struct callers_walk *w, uint32_t line)
+{
+	uint32_t centre = w->centre ? 0 : line_centre(w, line);
+
+	return centre * SIDE_COUNT + line % SIDE_COUNT;
 }
 
 static struct str name_of(const struct entity_tree *tree, uint32_t entity)
 {
-	return entity == NO_ID ? TOTAL_NAME : tree->entities[entity].name;
+	return entity == tree->entity_count ? TOTAL_NAME : tree->entities[entity].name;
 }
 
-static int names_compare(const struct entity_tree *tree, uint32_t a, uint32_t b)
+static int names_compare(const void *a, const void *b, void *of)
 {
-	if (a == NO_ID || b == NO_ID)
-		return str_compare(name_of(tree, a), name_of(tree, b));
-	return entity_compare(&tree->entities[a], &tree->entities[b]);
-}
-
-static int descending(int64_t a, int64_t b)
-{
-	return (a < b) - (a > b);
-}
-
-static int lines_compare(const void *a, const void *b, void *order)
-{
-	const struct callers_walk *w = ((const struct callers_order *)order)->walk;
+	const struct entity_tree *tree = of;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int result = edge_is_recursive(w, x) - edge_is_recursive(w, y);
 
-	for (size_t m = 0; result == 0 && m < w->metric_count; m++)
-		result = descending(attributed(w, x, m), attributed(w, y, m));
-	if (result == 0)
-		result = names_compare(w->tree, w->edges.data[x].entity, w->edges.data[y].entity);
-	return result;
+	if (x == tree->entity_count || y == tree->entity_count)
+		return str_compare(name_of(tree, x), name_of(tree, y));
+	return entity_compare(&tree->entities[x], &tree->entities[y]);
+}
+
+static void order_rank(struct callers_order *o)
+{
+	const struct entity_tree *tree = o->walk->tree;
+	size_t count = tree->entity_count + 1;
+	uint32_t *sorted = xcalloc(count, sizeof(*sorted));
+
+	o->rank = xcalloc(count, sizeof(*o->rank));
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = i;
+	qsort_r(sorted, count, sizeof(*sorted), names_compare, (void *)(uintptr_t)tree);
+	for (uint32_t i = 0; i < count; i++)
+		o->rank[sorted[i]] = i;
+	free(sorted);
+}
+
+static void order_collect(struct callers_order *o)
+{
+	const struct callers_walk *w = o->walk;
+
+	o->lines = xcalloc(w->edges.count * SIDE_COUNT, sizeof(*o->lines));
+	for (uint32_t i = 0; i < w->edges.count * SIDE_COUNT; i++) {
+		if (!line_is_shown(w, i))
+			continue;
+		o->lines[o->line_count++].index = i;
+		o->first[line_slot(w, i) + 1]++;
+	}
+	for (size_t s = 0; s < w->centre_count * SIDE_COUNT; s++)
+		o->first[s + 1] += o->first[s];
+}
+
+/* So that descending figures have ascending keys. */
+static uint64_t descending_key(int64_t figure)
+{
+	return ~((uint64_t)figure ^ 1ull << 63);
+}
+
+/* From the least significant criterion to the most, as each sort keeps the order before it. */
+static void order_sort(struct callers_order *o)
+{
+	const struct callers_walk *w = o->walk;
+
+	for (size_t i = 0; i < o->line_count; i++) {
+		uint32_t entity = line_entity(w, o->lines[i].index);
+		o->lines[i].key = o->rank[entity == NO_ID ? w->tree->entity_count : entity];
+	}
+	sort_items(o->lines, o->line_count);
+	for (size_t m = w->metric_count; m-- > 0;) {
+		for (size_t i = 0; i < o->line_count; i++)
+			o->lines[i].key = descending_key(attributed(w, o->lines[i].index, m));
+		sort_items(o->lines, o->line_count);
+	}
+	for (size_t i = 0; i < o->line_count; i++) {
+		uint32_t line = o->lines[i].index;
+		o->lines[i].key = (uint64_t)line_slot(w, line) << 1 | line_is_recursive(w, line);
+	}
+	sort_items(o->lines, o->line_count);
+}
+
+static int descending(uint64_t a, uint64_t b)
+{
+	return ((int64_t)a < (int64_t)b) - ((int64_t)a > (int64_t)b);
 }
 
 static int centres_compare(const void *a, const void *b, void *order)
 {
-	const struct callers_walk *w = ((const struct callers_order *)order)->walk;
+	const struct callers_order *o = order;
+	const struct callers_walk *w = o->walk;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	int result = 0;
 
 	for (size_t m = 0; result == 0 && m < w->metric_count; m++) {
 		size_t i = x * w->metric_count + m, k = y * w->metric_count + m;
-		result = descending((int64_t)w->exclusive[i], (int64_t)w->exclusive[k]);
+		result = descending(w->exclusive[i], w->exclusive[k]);
 		if (result == 0)
-			result = descending((int64_t)w->inclusive[i], (int64_t)w->inclusive[k]);
+			result = descending(w->inclusive[i], w->inclusive[k]);
 	}
-	return result ? result : names_compare(w->tree, x, y);
+	return result ? result : (o->rank[x] > o->rank[y]) - (o->rank[x] < o->rank[y]);
 }
 
 static bool centre_is_zero(const struct callers_order *o, uint32_t centre)
@@ -123,7 +179,7 @@ static bool centre_is_zero(const struct callers_order *o, uint32_t centre)
 			return false;
 	for (uint32_t i = o->first[centre * SIDE_COUNT]; i < o->first[(centre + 1) * SIDE_COUNT];
 		i++)
-		if (!edge_is_zero(w, o->lines[i]))
+		if (!line_is_zero(w, o->lines[i].index))
 			return false;
 	return true;
 }
@@ -133,13 +189,11 @@ static void order_init(struct callers_order *o, const struct callers_walk *w)
 	size_t slots = w->centre_count * SIDE_COUNT;
 
 	*o = (struct callers_order){.walk = w};
-	o->lines = xcalloc(w->edges.count, sizeof(*o->lines));
 	o->first = xcalloc(slots + 1, sizeof(*o->first));
 	o->centres = xcalloc(w->centre_count, sizeof(*o->centres));
+	order_rank(o);
 	order_collect(o);
-	for (size_t s = 0; s < slots; s++)
-		qsort_r(o->lines + o->first[s], o->first[s + 1] - o->first[s], sizeof(*o->lines),
-			lines_compare, o);
+	order_sort(o);
 	for (uint32_t i = 0; i < w->centre_count; i++)
 		if (!centre_is_zero(o, i))
 			o->centres[o->count++] = i;
@@ -148,6 +202,7 @@ static void order_init(struct callers_order *o, const struct callers_walk *w)
 
 static void order_deinit(struct callers_order *o)
 {
+	free(o->rank);
 	free(o->lines);
 	free(o->first);
 	free(o->centres);
@@ -172,9 +227,9 @@ static void fill_row(const struct callers_order *o, uint32_t centre, size_t metr
 	row->callee_count = first[SIDE_COUNT] - first[SIDE_CALLEES];
 	for (uint32_t i = first[SIDE_CALLERS]; i < first[SIDE_COUNT]; i++)
 		*lines++ = (struct callers_line){
-			.entity = w->edges.data[o->lines[i]].entity,
-			.is_recursive = edge_is_recursive(w, o->lines[i]),
-			.attributed = attributed(w, o->lines[i], metric),
+			.entity = line_entity(w, o->lines[i].index),
+			.is_recursive = line_is_recursive(w, o->lines[i].index),
+			.attributed = attributed(w, o->lines[i].index, metric),
 		};
 }
 

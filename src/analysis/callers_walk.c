@@ -24,11 +24,11 @@
 /* A node of the path from the root to where the walk is. */
 struct callers_step {
 	uint32_t node;
-	uint32_t centre;    /* whose occurrence ends here; NO_ID: none's */
-	uint32_t outer;	    /* depth of the same centre's next occurrence up the path; 0: none */
-	uint32_t as_caller; /* edge of the occurrence to its caller; NO_ID: there is none */
-	uint32_t as_callee; /* edge of the occurrence at the parent to this node; or NO_ID */
-	uint64_t matched;   /* of a centre's run, centre_step */
+	uint32_t centre;      /* whose occurrence ends here; NO_ID: none's */
+	uint32_t outer;	      /* depth of the same centre's next occurrence up the path; 0: none */
+	uint32_t from_caller; /* edge to the occurrence that ends here; NO_ID: there is none */
+	uint32_t to_callee;   /* edge to this node from the occurrence that ends above it */
+	uint64_t matched;     /* of a centre's run, centre_step */
 };
 
 static bool has_weight(const struct callers_walk *w, uint32_t node)
@@ -80,32 +80,35 @@ void callers_walk_deinit(struct callers_walk *w)
 }
 
 /* The edge's number, made at first sight. */
-static uint32_t edge_at(
-	struct callers_walk *w, uint32_t centre, enum callers_side side, uint32_t entity)
+static uint32_t edge_at(struct callers_walk *w, uint32_t from, uint32_t to)
 {
 	bool added;
-	uint32_t edge = *map_at(&w->by_ends, (uint64_t)centre << 32 | entity, side,
-		(uint32_t)w->edges.count, &added);
+	uint32_t edge = *map_at(&w->by_ends, from, to, (uint32_t)w->edges.count, &added);
 
 	if (added) {
-		vec_push(&w->edges, (struct callers_edge){centre, side, entity});
-		for (size_t m = 0; m <= w->metric_count; m++)
+		vec_push(&w->edges, (struct callers_edge){from, to});
+		for (size_t i = 0; i < SIDE_COUNT * (w->metric_count + 1); i++)
 			vec_push(&w->attributed, 0);
 	}
 	return edge;
 }
 
-static void edge_add(struct callers_walk *w, uint32_t edge)
+static uint64_t *edge_sums(struct callers_walk *w, uint32_t edge, enum callers_side side)
 {
-	uint64_t *sums = &w->attributed.data[edge * (w->metric_count + 1)];
+	return &w->attributed.data[((size_t)edge * SIDE_COUNT + side) * (w->metric_count + 1)];
+}
+
+static void edge_add(struct callers_walk *w, uint32_t edge, enum callers_side side)
+{
+	uint64_t *sums = edge_sums(w, edge, side);
 
 	for (size_t m = 0; m <= w->metric_count; m++)
 		sums[m] += w->weights[m];
 }
 
-static void edge_subtract(struct callers_walk *w, uint32_t edge)
+static void edge_subtract(struct callers_walk *w, uint32_t edge, enum callers_side side)
 {
-	uint64_t *sums = &w->attributed.data[edge * (w->metric_count + 1)];
+	uint64_t *sums = edge_sums(w, edge, side);
 
 	for (size_t m = 0; m <= w->metric_count; m++)
 		sums[m] -= w->weights[m];
@@ -118,23 +121,35 @@ static void take_weights(struct callers_walk *w, uint32_t node)
 	w->weights[w->metric_count] = w->stacks_below[node];
 }
 
-/* The centre that has an occurrence which ends at the step's node. */
-static uint32_t centre_at(const struct callers_walk *w, struct callers_step *step)
+static uint32_t entity_at(const struct callers_walk *w, uint32_t depth)
 {
-	uint32_t entity = w->tree->nodes[step->node].entity;
-
-	if (w->centre == NULL)
-		return entity;
-	step->matched = centre_step(w->centre, step[-1].matched, entity);
-	return centre_ends(w->centre, step->matched) ? 0 : NO_ID;
+	return w->tree->nodes[w->path[depth].node].entity;
 }
 
-/* The entity before the occurrence that ends at that depth; the root's NO_ID is <Total>'s. */
-static uint32_t caller_of(const struct callers_walk *w, uint32_t depth)
+/* Each node is an occurrence, so one edge leads to it from the one above. */
+static void find_edge(struct callers_walk *w, uint32_t depth)
 {
-	uint32_t length = w->centre ? w->centre->length : 1;
+	struct callers_step *step = &w->path[depth];
+	uint32_t from = entity_at(w, depth - 1);
 
-	return w->tree->nodes[w->path[depth - length].node].entity;
+	step->centre = entity_at(w, depth);
+	step->from_caller = edge_at(w, from, step->centre);
+	step->to_callee = depth > 1 ? step->from_caller : NO_ID;
+}
+
+/* What is before the run, and what behind it. */
+static void find_edges_of_centre(struct callers_walk *w, uint32_t depth)
+{
+	struct callers_step *step = &w->path[depth];
+
+	step->matched = centre_step(w->centre, step[-1].matched, entity_at(w, depth));
+	if (step[-1].centre != NO_ID)
+		step->to_callee = edge_at(w, EDGE_CENTRE, entity_at(w, depth));
+	if (centre_ends(w->centre, step->matched)) {
+		step->centre = 0;
+		step->from_caller =
+			edge_at(w, entity_at(w, depth - w->centre->length), EDGE_CENTRE);
+	}
 }
 
 /* An occurrence ends at that depth of the path. */
@@ -143,13 +158,12 @@ static void add_occurrence(struct callers_walk *w, uint32_t depth)
 	struct callers_step *step = &w->path[depth];
 	size_t first = step->centre * w->metric_count;
 
-	step->as_caller = edge_at(w, step->centre, SIDE_CALLERS, caller_of(w, depth));
-	edge_add(w, step->as_caller);
+	edge_add(w, step->from_caller, SIDE_CALLERS);
 	step->outer = w->innermost[step->centre];
 	w->innermost[step->centre] = depth;
 	if (step->outer) {
-		edge_subtract(w, w->path[step->outer].as_caller);
-		edge_subtract(w, w->path[step->outer + 1].as_callee);
+		edge_subtract(w, w->path[step->outer].from_caller, SIDE_CALLERS);
+		edge_subtract(w, w->path[step->outer + 1].to_callee, SIDE_CALLEES);
 	}
 	for (size_t m = 0; m < w->metric_count; m++) {
 		const struct entity_node *n = &callers_walk_tree(w, m)->nodes[step->node];
@@ -163,14 +177,15 @@ static void enter(struct callers_walk *w, uint32_t node, uint32_t depth)
 {
 	struct callers_step *step = &w->path[depth];
 
-	*step = (struct callers_step){.node = node, .as_caller = NO_ID, .as_callee = NO_ID};
-	step->centre = centre_at(w, step);
+	*step = (struct callers_step){
+		.node = node, .centre = NO_ID, .from_caller = NO_ID, .to_callee = NO_ID};
+	if (w->centre)
+		find_edges_of_centre(w, depth);
+	else
+		find_edge(w, depth);
 	take_weights(w, node);
-	if (step[-1].centre != NO_ID) {
-		uint32_t entity = w->tree->nodes[node].entity;
-		step->as_callee = edge_at(w, step[-1].centre, SIDE_CALLEES, entity);
-		edge_add(w, step->as_callee);
-	}
+	if (step->to_callee != NO_ID)
+		edge_add(w, step->to_callee, SIDE_CALLEES);
 	if (step->centre != NO_ID)
 		add_occurrence(w, depth);
 }
@@ -188,7 +203,7 @@ void callers_walk_run(struct callers_walk *w)
 	const struct entity_node *nodes = w->tree->nodes;
 	uint32_t depth = 0;
 
-	w->path[0] = (struct callers_step){.centre = NO_ID, .as_caller = NO_ID, .as_callee = NO_ID};
+	w->path[0] = (struct callers_step){.centre = NO_ID};
 	for (uint32_t i = 1; i < w->tree->node_count;) {
 		if (w->stacks_below[i] == 0) {
 			i = nodes[i].end;

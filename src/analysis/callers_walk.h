@@ -7,13 +7,19 @@
 #include "base/map.h"
 #include "base/vec.h"
 
-enum callers_side { SIDE_CALLERS, SIDE_CALLEES, SIDE_COUNT };
+/* The two ends of an edge see different sums of it (semantics.md section 1). */
+enum callers_side {
+	SIDE_CALLERS, /* among the callers of the edge's end */
+	SIDE_CALLEES, /* among the callees of its beginning */
+	SIDE_COUNT
+};
 
-/* One caller or callee of one centre. */
+/* In place of an entity: the walk's own centre. */
+#define EDGE_CENTRE (NO_ID - 1)
+
+/* A call, from entity to entity; from NO_ID: <Total>. */
 struct callers_edge {
-	uint32_t centre;
-	enum callers_side side;
-	uint32_t entity; /* at the other end; NO_ID: <Total> */
+	uint32_t from, to;
 };
 
 struct callers_step;
@@ -29,7 +35,7 @@ struct callers_walk {
 	size_t metric_count;	     /* the others' included */
 	size_t centre_count;
 	VEC(struct callers_edge) edges;
-	VEC(uint64_t) attributed;	 /* [edge][metric_count + 1] */
+	VEC(uint64_t) attributed;	 /* [edge][side][metric_count + 1] */
 	uint64_t *exclusive, *inclusive; /* [centre][metric_count] */
 
 	/* On the way. */
