@@ -20,6 +20,7 @@
 enum {
 	OPTION_OUTPUT,
 	OPTION_FROM,
+	OPTION_EXE,
 	OPTION_TO,
 	OPTION_METRIC,
 	OPTION_MODULES,
@@ -29,6 +30,8 @@ static const struct option_row rows[] = {
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
 	{OPTION_FROM, 0, "from", VALUE_TEXT, "FORMAT", NULL,
 		"what the input is, where its contents do not tell"},
+	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", NULL,
+		"the program that the input is a profile of, for gmon.out"},
 	{OPTION_TO, 't', "to", VALUE_TEXT, "FORMAT", NULL,
 		"what to write, where FILE's name does not tell"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "NAME", NULL,
@@ -41,7 +44,7 @@ static const struct option_row rows[] = {
 static const struct option_group groups[] = {{"Options", rows}, {0}};
 
 struct convert_options {
-	const char *input, *output, *from, *to, *metric;
+	const char *input, *output, *from, *exe, *to, *metric;
 	bool with_modules;
 };
 
@@ -55,6 +58,9 @@ static struct error *convert_set(void *context, int id, const char *value)
 		break;
 	case OPTION_FROM:
 		options->from = value;
+		break;
+	case OPTION_EXE:
+		options->exe = value;
 		break;
 	case OPTION_TO:
 		options->to = value;
@@ -160,7 +166,8 @@ static struct error *convert(const struct convert_options *options)
 	if (err)
 		return err;
 	alloc_keep_freed();
-	err = profile_read(options->input, options->from, &profile);
+	err = profile_read_with(options->input,
+		&(struct read_options){.from = options->from, .exe = options->exe}, &profile);
 	if (err)
 		return err;
 	err = metric_choose(profile, options->metric, &how.metric);

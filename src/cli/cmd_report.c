@@ -20,7 +20,8 @@
 static struct error *read_profile(
 	const struct report_options *options, const char *path, struct profile **profile)
 {
-	struct error *err = profile_read(path ? path : DEFAULT_FILE, options->from, profile);
+	struct error *err = profile_read_with(path ? path : DEFAULT_FILE,
+		&(struct read_options){.from = options->from, .exe = options->exe}, profile);
 
 	if (err && path == NULL && access(DEFAULT_FILE, F_OK) != 0) {
 		error_destroy(err);

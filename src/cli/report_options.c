@@ -27,6 +27,7 @@ enum {
 	OPTION_FORMAT,
 	OPTION_OUTPUT,
 	OPTION_FROM,
+	OPTION_EXE,
 	OPTION_MODULES,
 	OPTION_COLOR,
 	OPTION_WIDTH,
@@ -76,6 +77,8 @@ const struct option_row report_file_rows[] = {
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
 	{OPTION_FROM, 0, "from", VALUE_TEXT, "FORMAT", NULL,
 		"what the input is, where its contents do not tell"},
+	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", NULL,
+		"the program that the input is a profile of, for gmon.out"},
 	{OPTION_MODULES, 0, "modules", VALUE_NONE, NULL, NULL,
 		"folded: write frames as module`function"},
 	{0},
@@ -171,6 +174,9 @@ struct error *report_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_FROM:
 		o->from = value;
+		break;
+	case OPTION_EXE:
+		o->exe = value;
 		break;
 	case OPTION_MODULES:
 		o->with_modules = true;

@@ -39,6 +39,7 @@ struct report_options {
 
 	int format;	    /* of formats[] */
 	const char *from;   /* format of the input */
+	const char *exe;    /* the program that the input is a profile of */
 	const char *output; /* file */
 	enum color color;
 	int64_t width;

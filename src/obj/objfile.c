@@ -153,12 +153,12 @@ static void take_note_sections(struct objfile *file)
 	}
 }
 
-static struct error *take_headers(struct objfile *file)
+/* any: other classes and byte orders are welcome, too. */
+static struct error *take_headers(struct objfile *file, bool any)
 {
 	if (elf_kind(file->elf) != ELF_K_ELF || gelf_getehdr(file->elf, &file->header) == NULL)
 		return error_new(ERROR_INPUT, "%s: not an ELF file", file->name);
-	if (file->header.e_ident[EI_CLASS] != ELFCLASS64 ||
-		file->header.e_ident[EI_DATA] != ELFDATA2LSB)
+	if (!any && (!objfile_is_64bit(file) || objfile_is_big_endian(file)))
 		return error_new(ERROR_UNSUPPORTED,
 			"%s: an ELF file, but not a little-endian 64-bit one", file->name);
 	if (elf_getshdrstrndx(file->elf, &file->section_names) != 0)
@@ -169,7 +169,7 @@ static struct error *take_headers(struct objfile *file)
 }
 
 /* Takes over fd. */
-static struct error *create(Elf *elf, int fd, const char *name, struct objfile **result)
+static struct error *create(Elf *elf, int fd, const char *name, bool any, struct objfile **result)
 {
 	struct objfile *file = xalloc(sizeof(*file));
 
@@ -177,7 +177,7 @@ static struct error *create(Elf *elf, int fd, const char *name, struct objfile *
 	file->fd = fd;
 	file->name = xstrdup(name);
 	struct error *err =
-		elf ? take_headers(file) : error_new(ERROR_INPUT, "%s: not an ELF file", name);
+		elf ? take_headers(file, any) : error_new(ERROR_INPUT, "%s: not an ELF file", name);
 	if (err)
 		objfile_close(file);
 	else
@@ -185,7 +185,7 @@ static struct error *create(Elf *elf, int fd, const char *name, struct objfile *
 	return err;
 }
 
-struct error *objfile_open(const char *path, struct objfile **file)
+static struct error *open_path(const char *path, bool any, struct objfile **file)
 {
 	/* O_NONBLOCK: a fifo must not make us wait; it changes nothing for regular files. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -198,16 +198,38 @@ struct error *objfile_open(const char *path, struct objfile **file)
 		return error_new(ERROR_INPUT, "%s: not a regular file", path);
 	}
 	elf_version(EV_CURRENT);
-	return create(elf_begin(fd, ELF_C_READ, NULL), fd, path, file);
+	return create(elf_begin(fd, ELF_C_READ, NULL), fd, path, any, file);
+}
+
+static struct error *open_memory(
+	const void *bytes, size_t size, const char *name, bool any, struct objfile **file)
+{
+	elf_version(EV_CURRENT);
+	/* libelf wants it writable, but only writes where elf_update or a conversion is asked for.
+	 */
+	return create(elf_memory((char *)(uintptr_t)bytes, size), -1, name, any, file);
+}
+
+struct error *objfile_open(const char *path, struct objfile **file)
+{
+	return open_path(path, false, file);
+}
+
+struct error *objfile_open_any(const char *path, struct objfile **file)
+{
+	return open_path(path, true, file);
 }
 
 struct error *objfile_open_memory(
 	const void *bytes, size_t size, const char *name, struct objfile **file)
 {
-	elf_version(EV_CURRENT);
-	/* libelf wants it writable, but only writes where elf_update or a conversion is asked for.
-	 */
-	return create(elf_memory((char *)(uintptr_t)bytes, size), -1, name, file);
+	return open_memory(bytes, size, name, false, file);
+}
+
+struct error *objfile_open_any_memory(
+	const void *bytes, size_t size, const char *name, struct objfile **file)
+{
+	return open_memory(bytes, size, name, true, file);
 }
 
 void objfile_close(struct objfile *file)
@@ -240,6 +262,16 @@ struct str objfile_build_id(const struct objfile *file)
 unsigned int objfile_machine(const struct objfile *file)
 {
 	return file->header.e_machine;
+}
+
+bool objfile_is_64bit(const struct objfile *file)
+{
+	return file->header.e_ident[EI_CLASS] == ELFCLASS64;
+}
+
+bool objfile_is_big_endian(const struct objfile *file)
+{
+	return file->header.e_ident[EI_DATA] == ELFDATA2MSB;
 }
 
 uint64_t objfile_entry(const struct objfile *file)

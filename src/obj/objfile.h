@@ -24,6 +24,13 @@ must_use struct error *objfile_open(const char *path, struct objfile **file);
 /* The same on bytes in memory, which must outlive it (the vdso, tests). name: for messages. */
 must_use struct error *objfile_open_memory(
 	const void *bytes, size_t size, const char *name, struct objfile **file);
+/*
+ * The same for ELF files of any class and byte order.  Of others than little-endian 64-bit ones
+ * only facts, segments and sections may be asked for; what is in sections is then in their order.
+ */
+must_use struct error *objfile_open_any(const char *path, struct objfile **file);
+must_use struct error *objfile_open_any_memory(
+	const void *bytes, size_t size, const char *name, struct objfile **file);
 void objfile_close(struct objfile *file);
 
 const char *objfile_name(const struct objfile *file);
@@ -31,6 +38,8 @@ const char *objfile_name(const struct objfile *file);
 struct str objfile_build_id(const struct objfile *file);
 /* EM_X86_64, EM_AARCH64, … */
 unsigned int objfile_machine(const struct objfile *file);
+bool objfile_is_64bit(const struct objfile *file);
+bool objfile_is_big_endian(const struct objfile *file);
 /* The obj_addr where execution begins, 0: none (most libraries). */
 uint64_t objfile_entry(const struct objfile *file);
 

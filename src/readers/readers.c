@@ -11,6 +11,7 @@ const struct reader *const readers[] = {
 	&reader_capture,
 	&reader_dump,
 	&reader_folded,
+	&reader_gmon,
 	NULL,
 };
 
@@ -65,6 +66,10 @@ struct error *profile_read_bytes(
 	const struct reader *reader = from ? reader_find(from) : highest_bid(input);
 	if (reader == NULL)
 		return no_reader(input, from);
+	if (input->exe && !reader->takes_exe)
+		return error_new(ERROR_USAGE,
+			"--exe is for gmon.out; %s is of format %s, which needs no program",
+			input->name, reader->name);
 	struct builder *b = builder_create();
 	builder_header(b)->source = builder_string(b, str_from(input->name));
 	builder_header(b)->format = builder_string(b, str_from(reader->name));
@@ -102,8 +107,10 @@ static struct error *look_at_beginning(const void *context, const uint8_t *data,
 	return no_reader(&input, NULL);
 }
 
-struct error *profile_read(const char *path, const char *from, struct profile **profile)
+struct error *profile_read_with(
+	const char *path, const struct read_options *options, struct profile **profile)
 {
+	const char *from = options->from;
 	struct file_bytes bytes;
 	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
 	struct error *err = file_read_looking(path, from ? NULL : look_at_beginning, name, &bytes);
@@ -112,9 +119,15 @@ struct error *profile_read(const char *path, const char *from, struct profile **
 		return err;
 	err = decompress(name, 0, &bytes);
 	if (err == NULL) {
-		struct reader_input input = {.name = name, .data = bytes.data, .size = bytes.size};
+		struct reader_input input = {
+			.name = name, .data = bytes.data, .size = bytes.size, .exe = options->exe};
 		err = profile_read_bytes(&input, from, profile);
 	}
 	file_bytes_deinit(&bytes);
 	return err;
+}
+
+struct error *profile_read(const char *path, const char *from, struct profile **profile)
+{
+	return profile_read_with(path, &(struct read_options){.from = from}, profile);
 }

@@ -27,11 +27,13 @@ struct reader_input {
 	const char *name;    /* of the file, for messages; "standard input" for "-" */
 	const uint8_t *data; /* borrowed; not NUL-terminated */
 	size_t size;
+	const char *exe; /* the program it is a profile of, for readers that take one; NULL: none */
 };
 
 struct reader {
 	const char *name;    /* for --from and `sonde formats` */
 	const char *summary; /* one line */
+	bool takes_exe;	     /* it needs the program that was profiled */
 	/* How sure it is that these bytes are its format: 0 (not) to 100 (a magic number). */
 	int (*bid)(const uint8_t *data, size_t size);
 	/*
@@ -44,6 +46,7 @@ struct reader {
 extern const struct reader reader_capture;
 extern const struct reader reader_dump;
 extern const struct reader reader_folded;
+extern const struct reader reader_gmon;
 
 extern const struct reader *const readers[]; /* NULL-terminated */
 
@@ -56,6 +59,15 @@ const struct reader *reader_find(const char *name);
  * be freed with profile_destroy.
  */
 must_use struct error *profile_read(const char *path, const char *from, struct profile **profile);
+
+/* What the user may say of an input. */
+struct read_options {
+	const char *from; /* as in profile_read */
+	const char *exe;  /* the program it is a profile of (gmon.out); NULL: not told */
+};
+/* profile_read with options; ERROR_USAGE where the input's format takes no program. */
+must_use struct error *profile_read_with(
+	const char *path, const struct read_options *options, struct profile **profile);
 
 /* The same for bytes in memory; name is the source. */
 must_use struct error *profile_read_bytes(

@@ -18,7 +18,7 @@ ROOMS = {
 	"unwind": "base obj",
 	"symbolize": "base obj model",
 	"record": "agent base format obj unwind",
-	"readers": "base format model symbolize unwind",
+	"readers": "base format model obj symbolize unwind",
 	"writers": "base format model",
 	"analysis": "base model",
 	"view": "base model analysis",

@@ -1,0 +1,138 @@
+/*
+ * The gmon.out reader on any bytes, beside a program that is sound; and, where the bytes begin as
+ * an ELF file does, on any program.  What it accepts is a whole profile.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../gmon_program.h"
+#include "obj/function_symbols.h"
+#include "obj/objfile.h"
+#include "readers/readers.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity);
+
+static char program[] = "/tmp/fuzz_gmon_XXXXXX";
+
+static void remove_program(void)
+{
+	unlink(program);
+}
+
+/* Once in a process. */
+static void make_program(void)
+{
+	struct strbuf elf = {0};
+	int fd = mkstemp(program);
+
+	if (fd < 0)
+		abort();
+	atexit(remove_program);
+	gmon_program_write(&elf);
+	if (write(fd, elf.data, elf.size) != (ssize_t)elf.size)
+		abort();
+	close(fd);
+	strbuf_deinit(&elf);
+	/* No cache of symbols: the harness's runs must be alike. */
+	setenv("XDG_CACHE_HOME", "/nonexistent", 1);
+}
+
+static void try_symbols(const uint8_t *data, size_t size)
+{
+	struct objfile *file;
+	struct function_symbols *symbols;
+	uint64_t before = 0;
+
+	struct error *err = objfile_open_any_memory(data, size, "input", &file);
+	if (err) {
+		error_destroy(err);
+		return;
+	}
+	err = function_symbols_create(file, NULL, &symbols);
+	for (size_t i = 0; err == NULL && i < function_symbols_count(symbols); i++) {
+		struct function_symbol s = function_symbols_at(symbols, i);
+		size_t found;
+		assert(s.low < s.high && s.low >= before && s.name.size > 0);
+		assert(function_symbols_find(symbols, s.high - 1, &found) && found == i);
+		before = s.high;
+	}
+	if (err == NULL)
+		function_symbols_destroy(symbols);
+	error_destroy(err);
+	objfile_close(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct reader_input input = {.name = "input", .data = data, .size = size, .exe = program};
+	struct profile *p = NULL;
+
+	if (program[sizeof(program) - 2] == 'X')
+		make_program();
+	if (size > 4 && memcmp(data, "\177ELF", 4) == 0) {
+		try_symbols(data, size);
+		return 0;
+	}
+	(void)reader_gmon.bid(data, size);
+	struct error *err = profile_read_bytes(&input, "gmon", &p);
+	if (err == NULL)
+		assert(!p->has_stacks && p->metric_count == 1);
+	error_destroy(err);
+	profile_destroy(p);
+	return 0;
+}
+
+static void add(struct strbuf *out, uint64_t number, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		strbuf_add_char(out, (char)(number >> 8 * i));
+}
+
+/* Two histograms, arcs and blocks. */
+static void write_file(struct strbuf *out)
+{
+	strbuf_add(out, STR("gmon"));
+	add(out, 1, 8);
+	add(out, 0, 8);
+	for (uint64_t low = GMON_MAIN; low < GMON_MANGLED; low += 0x30) {
+		add(out, 0, 1);
+		add(out, low, 8);
+		add(out, low + 0x30, 8);
+		add(out, 12, 4);
+		add(out, 100, 4);
+		strbuf_add(out, (struct str){"seconds\0\0\0\0\0\0\0\0s", 16});
+		for (unsigned int i = 0; i < 12; i++)
+			add(out, i % 5 * i, 2);
+	}
+	for (uint64_t to = GMON_F; to < GMON_LABEL; to += 0x10) {
+		add(out, 1, 1);
+		add(out, to - 0xc, 8);
+		add(out, to, 8);
+		add(out, to, 4);
+	}
+	add(out, 2, 1);
+	add(out, 1, 4);
+	add(out, 0, 16);
+}
+
+/* Seed 0 is a gmon.out, seed 1 a program. */
+size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity)
+{
+	struct strbuf file = {0};
+
+	if (n > 1)
+		return 0;
+	if (n == 0)
+		write_file(&file);
+	else
+		gmon_program_write(&file);
+	if (file.size > capacity)
+		abort();
+	memcpy(data, file.data, file.size);
+	size_t size = file.size;
+	strbuf_deinit(&file);
+	return size;
+}
