@@ -48,14 +48,14 @@ static bool line_is_zero(const struct callers_walk *w, uint32_t line)
 /* The entity at the line's own end of the edge, which must be a centre for it to be one. */
 static uint32_t line_centre(const struct callers_walk *w, uint32_t line)
 {
-	const struct callers_edge *e = &w->edges.data[line / SIDE_COUNT];
+	const struct callers_edge *e = callers_walk_edge(w, line / SIDE_COUNT);
 
 	return line % SIDE_COUNT == SIDE_CALLERS ? e->to : e->from;
 }
 
 static uint32_t line_entity(const struct callers_walk *w, uint32_t line)
 {
-	const struct callers_edge *e = &w->edges.data[line / SIDE_COUNT];
+	const struct callers_edge *e = callers_walk_edge(w, line / SIDE_COUNT);
 
 	return line % SIDE_COUNT == SIDE_CALLERS ? e->from : e->to;
 }

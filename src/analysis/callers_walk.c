@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 /* A node of the path from the root to where the walk is. */
 struct callers_step {
@@ -68,9 +69,8 @@ void callers_walk_init(
 
 void callers_walk_deinit(struct callers_walk *w)
 {
-	vec_deinit(&w->edges);
+	row_table_deinit(&w->edges);
 	vec_deinit(&w->attributed);
-	map_deinit(&w->by_ends);
 	free(w->exclusive);
 	free(w->inclusive);
 	free(w->innermost);
@@ -79,17 +79,30 @@ void callers_walk_deinit(struct callers_walk *w)
 	free(w->stacks_below);
 }
 
+static uint64_t edge_hash(const void *row)
+{
+	const struct callers_edge *e = row;
+
+	return hash_u64((uint64_t)e->from << 32 | e->to);
+}
+
+static bool edge_same(const void *a, const void *b)
+{
+	const struct callers_edge *x = a, *y = b;
+
+	return x->from == y->from && x->to == y->to;
+}
+
+static const struct row_kind edge_rows = {sizeof(struct callers_edge), edge_hash, edge_same};
+
 /* The edge's number, made at first sight. */
 static uint32_t edge_at(struct callers_walk *w, uint32_t from, uint32_t to)
 {
-	bool added;
-	uint32_t edge = *map_at(&w->by_ends, from, to, (uint32_t)w->edges.count, &added);
+	uint32_t edge = row_table_intern(&w->edges, &edge_rows, &(struct callers_edge){from, to});
+	size_t sums = SIDE_COUNT * (w->metric_count + 1);
 
-	if (added) {
-		vec_push(&w->edges, (struct callers_edge){from, to});
-		for (size_t i = 0; i < SIDE_COUNT * (w->metric_count + 1); i++)
-			vec_push(&w->attributed, 0);
-	}
+	while (w->attributed.count < w->edges.count * sums)
+		vec_push(&w->attributed, 0);
 	return edge;
 }
 

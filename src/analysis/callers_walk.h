@@ -4,7 +4,7 @@
 /* The sums of a callers analysis, before they are rows.  For callers.c alone. */
 
 #include "analysis/centre.h"
-#include "base/map.h"
+#include "base/row_table.h"
 #include "base/vec.h"
 
 /* The two ends of an edge see different sums of it (semantics.md section 1). */
@@ -34,12 +34,11 @@ struct callers_walk {
 	const struct centre *centre; /* NULL: each entity is a centre, and has its number */
 	size_t metric_count;	     /* the others' included */
 	size_t centre_count;
-	VEC(struct callers_edge) edges;
+	struct row_table edges;		 /* of struct callers_edge */
 	VEC(uint64_t) attributed;	 /* [edge][side][metric_count + 1] */
 	uint64_t *exclusive, *inclusive; /* [centre][metric_count] */
 
 	/* On the way. */
-	struct map by_ends;	   /* an edge by its ends */
 	uint32_t *stacks_below;	   /* [node]: stacks with weight that end here or below */
 	uint32_t *innermost;	   /* [centre]: depth of its last occurrence on the path; 0: none */
 	struct callers_step *path; /* [depth] */
@@ -51,6 +50,12 @@ void callers_walk_init(
 void callers_walk_deinit(struct callers_walk *walk);
 /* Goes over the whole tree. */
 void callers_walk_run(struct callers_walk *walk);
+
+static inline const struct callers_edge *callers_walk_edge(
+	const struct callers_walk *walk, uint32_t edge)
+{
+	return &((const struct callers_edge *)walk->edges.rows)[edge];
+}
 
 static inline const struct entity_tree *callers_walk_tree(
 	const struct callers_walk *walk, size_t metric)
