@@ -17,6 +17,7 @@ enum capture_object_kind {
 	CAPTURE_OBJECT_JIT = 2,
 	CAPTURE_OBJECT_UNKNOWN = 3,
 	CAPTURE_OBJECT_TRUNCATED = 4, /* the one node kind that is no code: "[truncated]" */
+	CAPTURE_OBJECT_NONE = 5,      /* no object: of functions whose object is not known */
 };
 
 /* Facts about a recording; strings below 64, numbers from 64. */
@@ -35,6 +36,22 @@ enum capture_key {
 	CAPTURE_EXIT_STATUS = 69, /* as from wait */
 	CAPTURE_CPU_COUNT = 70,
 	CAPTURE_EXPECTED = 71, /* samples, where the rate changed while recording */
+	/*
+	 * The file is no recording: a profile was written to it.  Its value is a sum of enum
+	 * capture_profile_flag; it stands before the other facts.
+	 */
+	CAPTURE_PROFILE = 72,
+	CAPTURE_DEFAULT_METRIC = 73,
+	/* And the eight numbers after it: the figures of a profile's statistics that are known. */
+	CAPTURE_STAT_FIRST = 80,
+};
+
+enum capture_profile_flag {
+	CAPTURE_PROFILE_SAMPLES = 1, /* else each row is the sum of a stack */
+	CAPTURE_PROFILE_COUNTS = 2,  /* the last weight of such a sum is its number of samples */
+	CAPTURE_PROFILE_THREADS = 4, /* samples have threads, */
+	CAPTURE_PROFILE_TIMES = 8,   /* and times */
+	CAPTURE_PROFILE_STACKS = 16, /* else who called whom is known from ARCS alone */
 };
 
 /*

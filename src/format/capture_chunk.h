@@ -32,8 +32,20 @@ enum capture_chunk_type {
 	CAPTURE_CHUNK_SAMPLES = 9,
 	CAPTURE_CHUNK_SYMBOLS = 10,
 	CAPTURE_CHUNK_END = 11,
+	/* Of files that a profile was written to (enum capture_profile_flag). */
+	CAPTURE_CHUNK_NOTES = 12,
+	CAPTURE_CHUNK_ADDRESSES = 13,
+	CAPTURE_CHUNK_FUNCTIONS = 14,
+	CAPTURE_CHUNK_ARCS = 15,
 	CAPTURE_CHUNK_TYPE_COUNT
 };
+
+/* Whether such chunks are rows (format/capture_rows.h). */
+static inline bool capture_chunk_has_rows(uint8_t type)
+{
+	return (type >= CAPTURE_CHUNK_FACTS && type <= CAPTURE_CHUNK_COUNTERS) ||
+	       (type >= CAPTURE_CHUNK_NOTES && type <= CAPTURE_CHUNK_ARCS);
+}
 
 struct capture_chunk {
 	uint8_t type; /* enum capture_chunk_type, or one from the future */

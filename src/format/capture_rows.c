@@ -28,6 +28,13 @@ static bool row_good(struct cursor *c, const struct cursor *row)
 	return cursor_ok(c);
 }
 
+static void put_string(struct strbuf *row, struct str s)
+{
+	if (s.size > CAPTURE_STRING_MAX)
+		s.size = CAPTURE_STRING_MAX;
+	wire_put_str(row, s);
+}
+
 static uint32_t get_id(struct cursor *row)
 {
 	return (uint32_t)cursor_uleb_to(row, CAPTURE_NO_ID);
@@ -41,7 +48,7 @@ void capture_put_fact(struct strbuf *out, const struct capture_fact *fact)
 	if (capture_fact_is_number(fact->key))
 		wire_put_uleb(&row, fact->number);
 	else
-		wire_put_str(&row, fact->string);
+		put_string(&row, fact->string);
 	row_end(out, &row);
 }
 
@@ -64,8 +71,8 @@ void capture_put_metric(struct strbuf *out, const struct capture_metric *metric)
 	struct strbuf row = {0};
 
 	wire_put_uleb(&row, metric->metric);
-	wire_put_str(&row, metric->name);
-	wire_put_str(&row, metric->unit);
+	put_string(&row, metric->name);
+	put_string(&row, metric->unit);
 	row_end(out, &row);
 }
 
@@ -87,8 +94,8 @@ void capture_put_object(struct strbuf *out, const struct capture_object *object)
 
 	wire_put_uleb(&row, object->object);
 	wire_put_uleb(&row, object->kind);
-	wire_put_str(&row, object->path);
-	wire_put_str(&row, object->build_id);
+	put_string(&row, object->path);
+	put_string(&row, object->build_id);
 	row_end(out, &row);
 }
 
@@ -113,7 +120,7 @@ void capture_put_process(struct strbuf *out, const struct capture_process *proce
 	wire_put_uleb(&row, process->parent);
 	wire_put_sleb(&row, process->pid);
 	wire_put_uleb(&row, process->start_ns);
-	wire_put_str(&row, process->name);
+	put_string(&row, process->name);
 	row_end(out, &row);
 }
 
@@ -139,7 +146,7 @@ void capture_put_thread(struct strbuf *out, const struct capture_thread *thread)
 	wire_put_uleb(&row, thread->process);
 	wire_put_sleb(&row, thread->tid);
 	wire_put_uleb(&row, thread->start_ns);
-	wire_put_str(&row, thread->name);
+	put_string(&row, thread->name);
 	row_end(out, &row);
 }
 
@@ -202,5 +209,112 @@ bool capture_get_count(struct cursor *c, struct capture_count *count)
 		return false;
 	count->counter = get_id(&row);
 	count->value = wire_uleb(&row);
+	return row_good(c, &row);
+}
+
+void capture_put_end(struct strbuf *out, uint64_t samples, uint64_t dropped)
+{
+	wire_put_uleb(out, samples);
+	wire_put_uleb(out, dropped);
+}
+
+bool capture_get_end(struct cursor *c, uint64_t *samples, uint64_t *dropped)
+{
+	*samples = wire_uleb(c);
+	*dropped = wire_uleb(c);
+	return cursor_ok(c);
+}
+
+void capture_put_note(struct strbuf *out, const struct capture_note *note)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, note->kind);
+	wire_put_uleb(&row, note->count);
+	put_string(&row, note->text);
+	row_end(out, &row);
+}
+
+bool capture_get_note(struct cursor *c, struct capture_note *note)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	note->kind = get_id(&row);
+	note->count = wire_uleb(&row);
+	note->text = wire_str(&row);
+	return row_good(c, &row);
+}
+
+void capture_put_address(struct strbuf *out, const struct capture_address *address)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, address->object);
+	wire_put_uleb(&row, address->first);
+	wire_put_uleb(&row, address->count);
+	wire_put_uleb(&row, address->obj_addr);
+	row_end(out, &row);
+}
+
+bool capture_get_address(struct cursor *c, struct capture_address *address)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	address->object = get_id(&row);
+	address->first = wire_uleb(&row);
+	address->count = wire_uleb(&row);
+	address->obj_addr = wire_uleb(&row);
+	return row_good(c, &row);
+}
+
+void capture_put_function(struct strbuf *out, const struct capture_function_row *function)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, function->function);
+	wire_put_uleb(&row, function->object);
+	wire_put_uleb(&row, function->line);
+	put_string(&row, function->name);
+	put_string(&row, function->file);
+	row_end(out, &row);
+}
+
+bool capture_get_function(struct cursor *c, struct capture_function_row *function)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	function->function = get_id(&row);
+	function->object = get_id(&row);
+	function->line = get_id(&row);
+	function->name = wire_str(&row);
+	function->file = wire_str(&row);
+	return row_good(c, &row);
+}
+
+void capture_put_arc(struct strbuf *out, const struct capture_arc *arc)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, arc->caller);
+	wire_put_uleb(&row, arc->callee);
+	wire_put_uleb(&row, arc->calls);
+	row_end(out, &row);
+}
+
+bool capture_get_arc(struct cursor *c, struct capture_arc *arc)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	arc->caller = get_id(&row);
+	arc->callee = get_id(&row);
+	arc->calls = wire_uleb(&row);
 	return row_good(c, &row);
 }

@@ -15,6 +15,9 @@
 #include "base/str.h"
 #include "format/capture.h"
 
+/* Longer strings in rows are cut. */
+#define CAPTURE_STRING_MAX ((size_t)1 << 20)
+
 struct capture_fact {
 	uint32_t key; /* enum capture_key, or one from the future */
 	struct str string;
@@ -76,5 +79,45 @@ struct capture_count {
 };
 void capture_put_count(struct strbuf *out, const struct capture_count *count);
 bool capture_get_count(struct cursor *c, struct capture_count *count);
+
+/* The last chunk's payload: samples in the file, and those that could not be written. */
+void capture_put_end(struct strbuf *out, uint64_t samples, uint64_t dropped);
+bool capture_get_end(struct cursor *c, uint64_t *samples, uint64_t *dropped);
+
+/* ---- of files that a profile was written to ---- */
+
+struct capture_note {
+	uint32_t kind; /* enum note_kind */
+	uint64_t count;
+	struct str text;
+};
+void capture_put_note(struct strbuf *out, const struct capture_note *note);
+bool capture_get_note(struct cursor *c, struct capture_note *note);
+
+/*
+ * The addresses first … first + count - 1 of an object, in STACKS and SYMBOLS, stand for several
+ * frames at one address, or at none: obj_addr.
+ */
+struct capture_address {
+	uint32_t object;
+	uint64_t first, count, obj_addr;
+};
+void capture_put_address(struct strbuf *out, const struct capture_address *address);
+bool capture_get_address(struct cursor *c, struct capture_address *address);
+
+/* A function that is in no stack, or whose calls were counted. */
+struct capture_function_row {
+	uint32_t function, object, line;
+	struct str name, file;
+};
+void capture_put_function(struct strbuf *out, const struct capture_function_row *function);
+bool capture_get_function(struct cursor *c, struct capture_function_row *function);
+
+struct capture_arc {
+	uint32_t caller, callee; /* of FUNCTIONS; caller: CAPTURE_NO_ID where not known */
+	uint64_t calls;
+};
+void capture_put_arc(struct strbuf *out, const struct capture_arc *arc);
+bool capture_get_arc(struct cursor *c, struct capture_arc *arc);
 
 #endif

@@ -28,6 +28,7 @@ struct runs_encoder {
 
 struct capture_samples_encoder {
 	VEC(uint64_t) times; /* in units; encoded at the end, when the usual distance is known */
+	uint64_t unit_ns;
 	size_t count;
 	uint32_t metric_count;
 	uint32_t first_high, high;
@@ -63,7 +64,10 @@ static void runs_encode(struct runs_encoder *r, struct strbuf *out)
 
 struct capture_samples_encoder *capture_samples_encoder_create(void)
 {
-	return xalloc(sizeof(struct capture_samples_encoder));
+	struct capture_samples_encoder *e = xalloc(sizeof(*e));
+
+	e->unit_ns = TIME_UNIT_NS;
+	return e;
 }
 
 void capture_samples_encoder_destroy(struct capture_samples_encoder *e)
@@ -80,13 +84,18 @@ void capture_samples_encoder_destroy(struct capture_samples_encoder *e)
 	free(e);
 }
 
+void capture_samples_set_unit(struct capture_samples_encoder *e, uint64_t unit_ns)
+{
+	e->unit_ns = unit_ns;
+}
+
 void capture_samples_add(struct capture_samples_encoder *e, const struct capture_sample *sample,
 	uint32_t metric_count)
 {
 	assert(metric_count <= CAPTURE_METRIC_MAX);
 	e->metric_count = metric_count;
 	e->count++;
-	vec_push(&e->times, sample->time_ns / TIME_UNIT_NS);
+	vec_push(&e->times, sample->time_ns / e->unit_ns);
 	if (sample->node > e->high) {
 		wire_put_uleb(&e->nodes, sample->node - e->high);
 		e->high = sample->node;
@@ -145,7 +154,7 @@ void capture_samples_encode(struct capture_samples_encoder *e, struct strbuf *ou
 	assert(e->count);
 	times_encode(e, usual);
 	wire_put_uleb(out, e->count);
-	wire_put_uleb(out, TIME_UNIT_NS);
+	wire_put_uleb(out, e->unit_ns);
 	wire_put_uleb(out, e->times.data[0]);
 	wire_put_uleb(out, usual);
 	wire_put_uleb(out, e->first_high);
@@ -228,7 +237,8 @@ bool capture_samples_next(struct capture_samples_decoder *d, struct capture_samp
 		return false;
 	d->left--;
 	d->time += d->usual + (uint64_t)wire_sleb(&d->times);
-	if (__builtin_mul_overflow(d->time, d->unit_ns, &sample->time_ns))
+	if (__builtin_mul_overflow(d->time, d->unit_ns, &sample->time_ns) ||
+		sample->time_ns == UINT64_MAX)
 		d->problem = "a sample's time is out of range";
 	sample->node = node_next(d);
 	int64_t thread = runs_next(&d->threads);

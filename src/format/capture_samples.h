@@ -10,7 +10,7 @@
 #include "format/capture.h"
 
 struct capture_sample {
-	uint64_t time_ns; /* since the recording's start; the file keeps microseconds */
+	uint64_t time_ns; /* since the recording's start; the file keeps units of that */
 	uint32_t thread, node;
 	int64_t weight[CAPTURE_METRIC_MAX];
 };
@@ -18,6 +18,8 @@ struct capture_sample {
 struct capture_samples_encoder;
 must_use returns_owned struct capture_samples_encoder *capture_samples_encoder_create(void);
 void capture_samples_encoder_destroy(struct capture_samples_encoder *e);
+/* The unit in which times are kept; 1000 at first.  To be set before any sample is added. */
+void capture_samples_set_unit(struct capture_samples_encoder *e, uint64_t unit_ns);
 /* weight[metric_count]; metric_count is the same in all samples of a file. */
 void capture_samples_add(struct capture_samples_encoder *e, const struct capture_sample *sample,
 	uint32_t metric_count);

@@ -14,21 +14,10 @@
 #include "format/capture_chunk.h"
 #include "format/capture_rows.h"
 #include "format/capture_samples.h"
+#include "readers/capture_profile.h"
+#include "readers/capture_tasks.h"
 #include "readers/capture_time.h"
 #include "readers/capture_tree.h"
-
-/* A process or a thread, as the last row about it says. */
-struct task {
-	uint32_t id, process;
-	int64_t number; /* pid or tid */
-	uint64_t start_ns;
-	struct str name; /* in the arena */
-};
-
-struct tasks {
-	struct map place_of_id;
-	VEC(struct task) rows;
-};
 
 struct capture {
 	const struct reader_input *input;
@@ -39,17 +28,17 @@ struct capture {
 	struct capture_unpacker *unpacker;
 	struct capture_names names;
 	struct capture_tree tree;
-	struct tasks processes, threads;
+	struct capture_profile profile;
+	bool is_profile; /* that was written, no recording */
+	struct capture_tasks tasks;
 	VEC(struct str) metric_names; /* of the file's metrics; in the arena, as the units */
 	VEC(struct str) metric_units;
 	metric_id metric_ids[CAPTURE_METRIC_MAX];
 	metric_id samples_metric;
-	bool counts_samples;	  /* the file has it not itself */
-	metric_id off_cpu[2];	  /* blocked and preempted time, or NO_ID */
-	uint32_t metric_count;	  /* of the builder */
-	thread_id *thread_ids;	  /* [place of thread] */
-	thread_id unknown_thread; /* NO_ID until needed */
-	uint64_t facts[128];	  /* by key; UINT64_MAX: not there */
+	bool counts_samples;   /* the file has it not itself */
+	metric_id off_cpu[2];  /* blocked and preempted time, or NO_ID */
+	uint32_t metric_count; /* of the builder */
+	uint64_t facts[128];   /* by key; UINT64_MAX: not there */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 	/* Of each of the file's metrics. */
 	uint64_t metric_lost[CAPTURE_METRIC_MAX], metric_counted[CAPTURE_METRIC_MAX];
@@ -87,7 +76,8 @@ static void read_string_fact(struct capture *c, const struct capture_fact *fact)
 	struct builder_header *header = builder_header(c->builder);
 
 	if (fact->key == CAPTURE_COMMAND) {
-		header->command = command_line(c, fact->string);
+		header->command = c->is_profile ? builder_string(c->builder, fact->string)
+						: command_line(c, fact->string);
 	} else if (fact->key == CAPTURE_HOST) {
 		header->host = builder_string(c->builder, fact->string);
 		c->names.host = arena_str(c->arena, fact->string);
@@ -98,15 +88,26 @@ static void read_string_fact(struct capture *c, const struct capture_fact *fact)
 	}
 }
 
+static void read_number_fact(struct capture *c, const struct capture_fact *fact)
+{
+	if (fact->key >= ARRAY_SIZE(c->facts))
+		return;
+	c->facts[fact->key] = fact->number;
+	if (fact->key == CAPTURE_PROFILE) {
+		c->is_profile = c->names.is_profile = true;
+		c->profile.flags = fact->number;
+	}
+}
+
 static void read_facts(struct capture *c, struct cursor *payload)
 {
 	struct capture_fact fact;
 
 	while (capture_get_fact(payload, &fact))
-		if (!capture_fact_is_number(fact.key))
+		if (capture_fact_is_number(fact.key))
+			read_number_fact(c, &fact);
+		else
 			read_string_fact(c, &fact);
-		else if (fact.key < ARRAY_SIZE(c->facts))
-			c->facts[fact.key] = fact.number;
 }
 
 static void read_metrics(struct capture *c, struct cursor *payload)
@@ -146,62 +147,16 @@ static void read_counters(struct capture *c, struct cursor *payload)
 			read_metric_counter(c, &row);
 }
 
-static void put_task(struct capture *c, struct tasks *tasks, struct task task)
-{
-	bool added;
-	uint32_t place =
-		*map_at(&tasks->place_of_id, task.id, 0, (uint32_t)tasks->rows.count, &added);
-
-	task.name = arena_str(c->arena, task.name);
-	if (added)
-		vec_push(&tasks->rows, task);
-	else
-		tasks->rows.data[place] = task;
-}
-
-static void read_processes(struct capture *c, struct cursor *payload)
-{
-	struct capture_process row;
-
-	while (capture_get_process(payload, &row))
-		put_task(c, &c->processes,
-			(struct task){row.process, 0, row.pid, row.start_ns, row.name});
-}
-
-static void read_threads(struct capture *c, struct cursor *payload)
-{
-	struct capture_thread row;
-
-	while (capture_get_thread(payload, &row))
-		put_task(c, &c->threads,
-			(struct task){row.thread, row.process, row.tid, row.start_ns, row.name});
-}
-
 static struct error *read_end(struct capture *c, struct cursor *payload)
 {
-	uint64_t samples = cursor_uleb(payload), dropped = cursor_uleb(payload);
-	struct error *err = cursor_error(payload);
+	uint64_t samples, dropped;
 
-	if (err == NULL) {
-		c->has_end = true;
-		c->end_samples = samples;
-		c->end_dropped = dropped;
-	}
-	return err;
-}
-
-static thread_id thread_of(struct capture *c, uint32_t thread)
-{
-	uint32_t place;
-
-	if (map_get(&c->threads.place_of_id, thread, 0, &place))
-		return c->thread_ids[place];
-	/* Its row was in a chunk that is missing. */
-	if (c->unknown_thread.i == NO_ID) {
-		process_id process = builder_process(c->builder, -1, 0, STR("[unknown]"));
-		c->unknown_thread = builder_thread(c->builder, -1, process, 0, STR("[unknown]"));
-	}
-	return c->unknown_thread;
+	if (!capture_get_end(payload, &samples, &dropped))
+		return cursor_error(payload);
+	c->has_end = true;
+	c->end_samples = samples;
+	c->end_dropped = dropped;
+	return NULL;
 }
 
 static int64_t saturating_sum(int64_t a, int64_t b)
@@ -247,10 +202,32 @@ static void add_sample(struct capture *c, const struct capture_sample *sample, t
 		c->last_ns = sample->time_ns;
 }
 
+static void add_row(struct capture *c, const struct capture_sample *sample, thread_id thread,
+	uint32_t metric_count)
+{
+	uint8_t flags;
+
+	if (!c->is_profile) {
+		add_sample(c, sample, thread, metric_count);
+		return;
+	}
+	stack_id stack = capture_tree_stack(&c->tree, sample->node, &flags);
+
+	capture_profile_add_row(&c->profile, sample, stack, thread, metric_count);
+	c->samples++;
+	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
+}
+
+/* Of a profile whose samples have no threads, nobody asks for them. */
+static bool has_threads(const struct capture *c)
+{
+	return !c->is_profile || (c->profile.flags & CAPTURE_PROFILE_THREADS);
+}
+
 static struct error *read_samples(struct capture *c, struct cursor *payload)
 {
 	struct capture_samples_decoder d;
-	struct capture_sample sample;
+	struct capture_sample sample = {0};
 	struct error *err = capture_samples_begin(&d, payload);
 
 	if (err)
@@ -263,10 +240,10 @@ static struct error *read_samples(struct capture *c, struct cursor *payload)
 
 	builder_expect_samples(c->builder, d.left);
 	while (capture_samples_next(&d, &sample)) {
-		if (thread.i == NO_ID || sample.thread != before)
-			thread = thread_of(c, sample.thread);
+		if (has_threads(c) && (thread.i == NO_ID || sample.thread != before))
+			thread = capture_tasks_thread(&c->tasks, sample.thread);
 		before = sample.thread;
-		add_sample(c, &sample, thread, metric_count);
+		add_row(c, &sample, thread, metric_count);
 	}
 	return capture_samples_error(&d);
 }
@@ -283,11 +260,9 @@ static struct error *read_payload(struct capture *c, uint8_t type, struct cursor
 	case CAPTURE_CHUNK_OBJECTS:
 		return capture_names_read_objects(&c->names, payload);
 	case CAPTURE_CHUNK_PROCESSES:
-		read_processes(c, payload);
-		break;
+		return capture_tasks_read_processes(&c->tasks, payload);
 	case CAPTURE_CHUNK_THREADS:
-		read_threads(c, payload);
-		break;
+		return capture_tasks_read_threads(&c->tasks, payload);
 	case CAPTURE_CHUNK_COUNTERS:
 		read_counters(c, payload);
 		break;
@@ -300,6 +275,14 @@ static struct error *read_payload(struct capture *c, uint8_t type, struct cursor
 		return read_samples(c, payload);
 	case CAPTURE_CHUNK_END:
 		return read_end(c, payload);
+	case CAPTURE_CHUNK_NOTES:
+		return capture_profile_read_notes(&c->profile, payload);
+	case CAPTURE_CHUNK_ADDRESSES:
+		return capture_names_read_addresses(&c->names, payload);
+	case CAPTURE_CHUNK_FUNCTIONS:
+		return capture_profile_read_functions(&c->profile, &c->names, payload);
+	case CAPTURE_CHUNK_ARCS:
+		return capture_profile_read_arcs(&c->profile, payload);
 	default: /* of a later version, or of no use here */
 		break;
 	}
@@ -332,6 +315,17 @@ static metric_id find_metric(const struct capture *c, struct str name)
 	return (metric_id){NO_ID};
 }
 
+/* Of a profile there are no others than in the file. */
+static void add_profile_metrics(struct capture *c)
+{
+	for (size_t i = 0; i < c->metric_names.count; i++)
+		c->metric_ids[i] = builder_metric(
+			c->builder, c->metric_names.data[i], c->metric_units.data[i]);
+	if (c->facts[CAPTURE_DEFAULT_METRIC] < c->metric_names.count)
+		builder_header(c->builder)->default_metric =
+			c->metric_ids[c->facts[CAPTURE_DEFAULT_METRIC]];
+}
+
 static void add_metrics(struct capture *c)
 {
 	struct builder *b = c->builder;
@@ -361,42 +355,28 @@ static void choose_metric(struct capture *c)
 		builder_header(c->builder)->default_metric = real;
 }
 
-static void add_tasks(struct capture *c)
-{
-	struct builder *b = c->builder;
-	process_id *processes = xcalloc(c->processes.rows.count + 1, sizeof(*processes));
-	process_id unknown = {NO_ID};
-
-	for (size_t i = 0; i < c->processes.rows.count; i++) {
-		const struct task *p = &c->processes.rows.data[i];
-		processes[i] = builder_process(b, p->number, p->start_ns, p->name);
-	}
-	c->thread_ids = xcalloc(c->threads.rows.count + 1, sizeof(*c->thread_ids));
-	for (size_t i = 0; i < c->threads.rows.count; i++) {
-		const struct task *t = &c->threads.rows.data[i];
-		uint32_t place;
-		process_id process = unknown;
-		if (map_get(&c->processes.place_of_id, t->process, 0, &place))
-			process = processes[place];
-		else if (unknown.i == NO_ID)
-			process = unknown = builder_process(b, -1, 0, STR("[unknown]"));
-		c->thread_ids[i] = builder_thread(b, t->number, process, t->start_ns, t->name);
-	}
-	free(processes);
-}
-
 static void read_all(struct capture *c)
 {
-	read_chunks(c, CAPTURE_CHUNK_METRICS);
-	add_metrics(c);
 	read_chunks(c, CAPTURE_CHUNK_FACTS);
-	choose_metric(c);
+	read_chunks(c, CAPTURE_CHUNK_METRICS);
+	if (c->is_profile) {
+		add_profile_metrics(c);
+	} else {
+		add_metrics(c);
+		choose_metric(c);
+	}
 	read_chunks(c, CAPTURE_CHUNK_COUNTERS);
 	read_chunks(c, CAPTURE_CHUNK_END);
 	read_chunks(c, CAPTURE_CHUNK_PROCESSES);
 	read_chunks(c, CAPTURE_CHUNK_THREADS);
-	add_tasks(c);
+	capture_tasks_build(&c->tasks);
 	read_chunks(c, CAPTURE_CHUNK_OBJECTS);
+	if (c->is_profile) {
+		read_chunks(c, CAPTURE_CHUNK_NOTES);
+		read_chunks(c, CAPTURE_CHUNK_ADDRESSES);
+		read_chunks(c, CAPTURE_CHUNK_FUNCTIONS);
+		read_chunks(c, CAPTURE_CHUNK_ARCS);
+	}
 	read_chunks(c, CAPTURE_CHUNK_SYMBOLS);
 	read_chunks(c, CAPTURE_CHUNK_STACKS);
 	/* A finished file has all the names that its recorder could find. */
@@ -543,7 +523,8 @@ static void note_metric(struct capture *c, size_t i)
 			STR_ARG(name), sum);
 }
 
-static void note_loss(struct capture *c)
+/* What is wrong with the file. */
+static void note_damage(struct capture *c)
 {
 	if (!c->has_end)
 		builder_note(c->builder, NOTE_INCOMPLETE, 1,
@@ -556,11 +537,17 @@ static void note_loss(struct capture *c)
 	if (c->has_end && c->end_samples > c->samples)
 		note(c, &missing_samples, c->end_samples - c->samples);
 	note(c, &dropped_samples, c->end_dropped);
+}
+
+/* What went wrong while recording. */
+static void note_loss(struct capture *c)
+{
 	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
 		note(c, &counter_troubles[i], c->counters[i]);
 	note_time(c);
 	for (size_t i = 0; i < c->metric_names.count; i++)
 		note_metric(c, i);
+	capture_names_note(&c->names);
 }
 
 static void set_stats(struct capture *c)
@@ -599,18 +586,14 @@ static void scan_chunks(struct capture *c)
 static void capture_init(
 	struct capture *c, const struct reader_input *input, struct builder *builder)
 {
-	*c = (struct capture){.input = input, .builder = builder, .unknown_thread = {NO_ID}};
+	*c = (struct capture){.input = input, .builder = builder};
 	memset(c->facts, 0xff, sizeof(c->facts));
 	c->arena = arena_create();
 	c->unpacker = capture_unpacker_create();
+	capture_tasks_init(&c->tasks, builder, c->arena);
 	capture_names_init(&c->names, builder, c->arena);
 	capture_tree_init(&c->tree, builder);
-}
-
-static void tasks_deinit(struct tasks *tasks)
-{
-	map_deinit(&tasks->place_of_id);
-	vec_deinit(&tasks->rows);
+	capture_profile_init(&c->profile, builder);
 }
 
 static void capture_deinit(struct capture *c)
@@ -618,11 +601,10 @@ static void capture_deinit(struct capture *c)
 	vec_deinit(&c->chunks);
 	vec_deinit(&c->metric_names);
 	vec_deinit(&c->metric_units);
-	tasks_deinit(&c->processes);
-	tasks_deinit(&c->threads);
-	free(c->thread_ids);
+	capture_tasks_deinit(&c->tasks);
 	capture_names_deinit(&c->names);
 	capture_tree_deinit(&c->tree);
+	capture_profile_deinit(&c->profile);
 	capture_unpacker_destroy(c->unpacker);
 	arena_destroy(c->arena);
 }
@@ -638,9 +620,13 @@ static struct error *capture_read(const struct reader_input *input, struct build
 	scan_chunks(&c);
 	if (c.chunks.count) {
 		read_all(&c);
-		note_loss(&c);
-		capture_names_note(&c.names);
-		set_stats(&c);
+		note_damage(&c);
+		if (c.is_profile) {
+			capture_profile_set_header(&c.profile, c.facts);
+		} else {
+			note_loss(&c);
+			set_stats(&c);
+		}
 	} else {
 		err = error_input(input->name, CAPTURE_FILE_HEADER_SIZE,
 			"the recording has nothing in it that can be read");

@@ -3,6 +3,8 @@
  */
 #include "readers/capture_names.h"
 
+#include <stdlib.h>
+
 #include "format/capture_rows.h"
 #include "format/capture_symbols.h"
 #include "readers/capture_local.h"
@@ -30,6 +32,7 @@ void capture_names_deinit(struct capture_names *n)
 	map_deinit(&n->object_of_id);
 	map_deinit(&n->symbols);
 	vec_deinit(&n->objects);
+	vec_deinit(&n->addresses);
 	vec_deinit(&n->chains);
 	vec_deinit(&n->frame_ids);
 }
@@ -57,7 +60,8 @@ static void add_object(struct capture_names *n, const struct capture_object *row
 	if (!added)
 		return;
 	/* Code in no mapping belongs to no load object, as a stack cut short does. */
-	if (row->kind != CAPTURE_OBJECT_TRUNCATED && !str_equal(row->path, STR("[unknown]")))
+	if (row->kind != CAPTURE_OBJECT_TRUNCATED && row->kind != CAPTURE_OBJECT_NONE &&
+		!str_equal(row->path, STR("[unknown]")))
 		id = builder_object(
 			n->builder, row->path, row->build_id, capture_names_kind(row->kind));
 	vec_push(&n->objects, (struct capture_names_object){.id = id,
@@ -82,11 +86,58 @@ struct capture_names_object *capture_names_object(struct capture_names *n, uint3
 	return map_get(&n->object_of_id, object, 0, &index) ? &n->objects.data[index] : NULL;
 }
 
+static int address_compare(const void *a, const void *b)
+{
+	const struct capture_names_address *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+struct error *capture_names_read_addresses(struct capture_names *n, struct cursor *payload)
+{
+	struct capture_address row;
+
+	while (capture_get_address(payload, &row))
+		vec_push(&n->addresses, (struct capture_names_address){.first = row.first,
+						.count = row.count,
+						.obj_addr = row.obj_addr,
+						.object = row.object});
+	n->addresses_sorted = false;
+	return cursor_error(payload);
+}
+
+/* The address that one of the file stands for. */
+static uint64_t real_address(struct capture_names *n, uint32_t object, uint64_t obj_addr)
+{
+	size_t low = 0, high = n->addresses.count;
+
+	if (!n->addresses_sorted && high)
+		qsort(n->addresses.data, high, sizeof(*n->addresses.data), address_compare);
+	n->addresses_sorted = true;
+	/* The last that is not behind it. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct capture_names_address *a = &n->addresses.data[middle];
+
+		if (a->object < object || (a->object == object && a->first <= obj_addr))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return obj_addr;
+	const struct capture_names_address *a = &n->addresses.data[low - 1];
+
+	return a->object == object && obj_addr - a->first < a->count ? a->obj_addr : obj_addr;
+}
+
 static frame_id add_frame(struct capture_names *n, object_id object, uint64_t obj_addr,
 	const struct capture_symbol_frame *f)
 {
 	struct builder *b = n->builder;
-	struct str name = f->function.size ? f->function : STR("[unknown]");
+	struct str name = f->function.size || n->is_profile ? f->function : STR("[unknown]");
 	function_id function = builder_function(b, builder_string(b, name), object,
 		builder_string(b, f->function_file), f->function_line);
 
@@ -109,6 +160,7 @@ void capture_names_add(struct capture_names *n, uint32_t object, uint64_t obj_ad
 	map_at(&n->symbols, object, obj_addr, (uint32_t)n->chains.count, &added);
 	if (!added)
 		return;
+	obj_addr = real_address(n, object, obj_addr);
 	for (uint32_t i = count; i-- > 0;)
 		vec_push(&n->frame_ids, add_frame(n, o->id, obj_addr, &frames[i]));
 	vec_push(&n->chains, chain);
@@ -140,6 +192,22 @@ struct error *capture_names_read_symbols(struct capture_names *n, struct cursor 
 	return err;
 }
 
+const struct capture_chain *capture_names_truncated(struct capture_names *n)
+{
+	if (n->truncated.count == 0) {
+		n->truncated = add_special(n, STR("[truncated]"), (object_id){NO_ID}, 0);
+		n->truncated.is_truncated = true;
+	}
+	return &n->truncated;
+}
+
+const struct capture_chain *capture_names_unknown(struct capture_names *n)
+{
+	if (n->unknown.count == 0)
+		n->unknown = add_special(n, STR("[unknown]"), (object_id){NO_ID}, 0);
+	return &n->unknown;
+}
+
 /* All addresses of a load object that belong to no known function are its function "[unknown]". */
 static struct capture_chain resolve(struct capture_names *n, const struct capture_frame *frame)
 {
@@ -147,9 +215,9 @@ static struct capture_chain resolve(struct capture_names *n, const struct captur
 	struct capture_names_object *o = capture_names_object(n, frame->object);
 
 	if (o == NULL)
-		return n->unknown;
+		return *capture_names_unknown(n);
 	if (o->kind == CAPTURE_OBJECT_TRUNCATED)
-		return n->truncated;
+		return *capture_names_truncated(n);
 	if (map_get(&n->symbols, frame->object, frame->obj_addr, &index)) {
 		struct capture_chain chain = n->chains.data[index];
 		*(chain.is_nameless ? &o->nameless : &o->named) += 1;
@@ -162,9 +230,10 @@ static struct capture_chain resolve(struct capture_names *n, const struct captur
 void capture_names_resolve(struct capture_names *n, const struct capture_frame *frames,
 	size_t count, bool ask_local, struct capture_chain *chains)
 {
-	n->truncated = add_special(n, STR("[truncated]"), (object_id){NO_ID}, 0);
-	n->truncated.is_truncated = true;
-	n->unknown = add_special(n, STR("[unknown]"), (object_id){NO_ID}, 0);
+	if (!n->is_profile) {
+		(void)capture_names_truncated(n);
+		(void)capture_names_unknown(n);
+	}
 	if (ask_local)
 		capture_local_names(n, frames, count);
 	for (size_t i = 0; i < count; i++)

@@ -22,6 +22,12 @@ struct capture_names_object {
 	uint64_t named, nameless, unknown;
 };
 
+/* Addresses that stand for another one: see struct capture_address. */
+struct capture_names_address {
+	uint64_t first, count, obj_addr;
+	uint32_t object;
+};
+
 /* The builder's frames of one address. */
 struct capture_chain {
 	uint32_t first, count; /* in frame_ids; the outermost first */
@@ -39,7 +45,11 @@ struct capture_names {
 	struct map symbols; /* (object, obj_addr) → chains */
 	VEC(struct capture_chain) chains;
 	VEC(frame_id) frame_ids;
-	struct capture_chain truncated, unknown; /* unknown: of no known object */
+	/* Made when first needed, in a profile that was written; unknown: of no known object. */
+	struct capture_chain truncated, unknown;
+	bool is_profile; /* the file holds a profile, no recording: to be set before it is read */
+	VEC(struct capture_names_address) addresses; /* sorted with the first SYMBOLS */
+	bool addresses_sorted;
 };
 
 /* What kind of load object, in a profile, a recording's enum capture_object_kind is; unknown
@@ -50,6 +60,9 @@ void capture_names_init(struct capture_names *n, struct builder *b, struct arena
 void capture_names_deinit(struct capture_names *n);
 /* The OBJECTS rows of a chunk; a row that repeats an id is passed over. */
 must_use struct error *capture_names_read_objects(struct capture_names *n, struct cursor *payload);
+/* An ADDRESSES chunk; all of them before the first SYMBOLS. */
+must_use struct error *capture_names_read_addresses(
+	struct capture_names *n, struct cursor *payload);
 /* A SYMBOLS chunk. */
 must_use struct error *capture_names_read_symbols(struct capture_names *n, struct cursor *payload);
 /*
@@ -57,6 +70,10 @@ must_use struct error *capture_names_read_symbols(struct capture_names *n, struc
  */
 void capture_names_resolve(struct capture_names *n, const struct capture_frame *frames,
 	size_t count, bool ask_local, struct capture_chain *chains);
+
+/* The chain of a stack's part that is not known. */
+const struct capture_chain *capture_names_truncated(struct capture_names *n);
+const struct capture_chain *capture_names_unknown(struct capture_names *n);
 
 /* Adds the names of one address, innermost frame first. */
 void capture_names_add(struct capture_names *n, uint32_t object, uint64_t obj_addr,

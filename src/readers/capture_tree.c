@@ -86,7 +86,8 @@ static void build_node(struct capture_tree *t, struct capture_names *names,
 {
 	const struct capture_node *node = &t->nodes.data[place];
 	size_t frame = id_runs_find(&t->frame_runs, node->frame);
-	const struct capture_chain *chain = frame == SIZE_MAX ? &names->unknown : &chains[frame];
+	const struct capture_chain *chain =
+		frame == SIZE_MAX ? capture_names_unknown(names) : &chains[frame];
 	uint8_t flags;
 	stack_id stack = capture_tree_stack(t, node->parent, &flags);
 
@@ -111,7 +112,7 @@ void capture_tree_build(struct capture_tree *t, struct capture_names *names, boo
 	struct capture_chain *chains = xcalloc(t->frames.count + 1, sizeof(*chains));
 
 	capture_names_resolve(names, t->frames.data, t->frames.count, ask_local, chains);
-	t->truncated = names->frame_ids.data[names->truncated.first];
+	t->names = names;
 	t->stacks = xcalloc(t->nodes.count + 1, sizeof(*t->stacks));
 	t->flags = xcalloc(t->nodes.count + 1, sizeof(*t->flags));
 	/* Ascending, and a parent is less than its node: so it is there already. */
@@ -131,5 +132,7 @@ stack_id capture_tree_stack(struct capture_tree *t, uint32_t node, uint8_t *flag
 		return t->stacks[place];
 	}
 	*flags = CAPTURE_STACK_TRUNCATED | CAPTURE_STACK_ORPHAN | CAPTURE_STACK_FOREIGN;
-	return builder_stack(t->builder, (stack_id){0}, t->truncated);
+	uint32_t frame = capture_names_truncated(t->names)->first;
+
+	return builder_stack(t->builder, (stack_id){0}, t->names->frame_ids.data[frame]);
 }

@@ -32,7 +32,7 @@ struct capture_tree {
 	struct capture_id_runs frame_runs, node_runs;
 	stack_id *stacks; /* [place of node], once built */
 	uint8_t *flags;
-	frame_id truncated;   /* "[truncated]" */
+	struct capture_names *names;
 	uint64_t stacks_left; /* how many the builder may get; a byte can stand for hundreds */
 	uint64_t left_out;    /* inlined frames, for want of that */
 };

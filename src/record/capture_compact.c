@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "record/capture_batch.h"
+#include "format/capture_batch.h"
 
 enum {
 	COMPACT_LEVEL = 5,
@@ -81,7 +81,7 @@ static struct str rest(const struct cursor *payload)
 
 static bool compact_payload(struct compactor *c, uint8_t type, struct cursor *payload)
 {
-	if (type >= CAPTURE_CHUNK_FACTS && type <= CAPTURE_ROW_TYPE_LAST) {
+	if (capture_chunk_has_rows(type)) {
 		strbuf_add(&c->batch.rows[type], rest(payload));
 		return true;
 	}
@@ -90,9 +90,8 @@ static bool compact_payload(struct compactor *c, uint8_t type, struct cursor *pa
 	if (type == CAPTURE_CHUNK_SAMPLES)
 		return compact_samples(c, payload);
 	if (type == CAPTURE_CHUNK_SYMBOLS)
-		return capture_batch_write(&c->batch, &c->out) &&
-		       capture_batch_write_chunk(
-			       &c->batch, &c->out, CAPTURE_CHUNK_SYMBOLS, rest(payload));
+		return capture_batch_write(&c->batch) &&
+		       capture_batch_write_chunk(&c->batch, CAPTURE_CHUNK_SYMBOLS, rest(payload));
 	if (type != CAPTURE_CHUNK_END)
 		return false;
 	strbuf_add(&c->end, rest(payload));
@@ -108,7 +107,7 @@ static bool compact_chunk(struct compactor *c, const struct capture_chunk *chunk
 	error_destroy(err);
 	if (err || !compact_payload(c, chunk->type, &payload))
 		return false;
-	return !capture_batch_is_full(&c->batch) || capture_batch_write(&c->batch, &c->out);
+	return !capture_batch_is_full(&c->batch) || capture_batch_write(&c->batch);
 }
 
 /* Keeps what of the piece is not scanned yet and reads on behind it. */
@@ -150,16 +149,15 @@ static bool compact_piece(struct compactor *c)
 
 static bool compact_contents(struct compactor *c)
 {
-	capture_batch_write_file_header(&c->batch, &c->out);
+	capture_batch_write_file_header(&c->batch);
 	c->scan.base = CAPTURE_FILE_HEADER_SIZE;
 	while (piece_refill(c))
 		if (!compact_piece(c))
 			return false;
 	if (c->scan.at != c->scan.size || !c->ended)
 		return false;
-	return capture_batch_write(&c->batch, &c->out) &&
-	       capture_batch_write_chunk(
-		       &c->batch, &c->out, CAPTURE_CHUNK_END, strbuf_str(&c->end));
+	return capture_batch_write(&c->batch) &&
+	       capture_batch_write_chunk(&c->batch, CAPTURE_CHUNK_END, strbuf_str(&c->end));
 }
 
 static bool is_worth_it(const struct capture_output *o)
@@ -199,7 +197,7 @@ void capture_compact(struct capture_output *o)
 	c.out = (struct capture_output){
 		.fd = mkostemp(path, O_CLOEXEC), .path = path, .is_regular = true};
 	if (c.out.fd >= 0) {
-		capture_batch_init(&c.batch, COMPACT_LEVEL);
+		capture_batch_init(&c.batch, COMPACT_LEVEL, capture_output_put, &c.out);
 		c.unpacker = capture_unpacker_create();
 		c.piece_capacity = PIECE_SIZE;
 		c.piece = xrealloc_array(NULL, PIECE_SIZE, 1);

@@ -40,6 +40,8 @@ void capture_output_remove(struct capture_output *o);
 
 /* False if it, or a write before it, failed. */
 bool capture_output_write(struct capture_output *o, struct str bytes);
+/* The same for struct capture_batch; context is the struct capture_output. */
+bool capture_output_put(void *context, struct str bytes);
 /* As capture_output_write, even after a failure: a small chunk may fit where a large one did not.
  */
 bool capture_output_write_anyway(struct capture_output *o, struct str bytes);

@@ -8,16 +8,13 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "format/wire.h"
-#include "record/capture_batch.h"
+#include "format/capture_batch.h"
 #include "record/capture_compact.h"
 #include "record/capture_output.h"
 #include "record/capture_sync.h"
 
 enum {
 	STREAM_LEVEL = 3,
-	/* Of a string among the small tables. */
-	STRING_MAX = 1 << 20,
 };
 
 /*
@@ -48,8 +45,8 @@ struct error *capture_writer_create(const char *path, struct capture_writer **wr
 	struct capture_writer *w = xalloc(sizeof(*w));
 	w->output = output;
 	w->sync = capture_sync_create(output.fd);
-	capture_batch_init(&w->batch, STREAM_LEVEL);
-	capture_batch_write_file_header(&w->batch, &w->output);
+	capture_batch_init(&w->batch, STREAM_LEVEL, capture_output_put, &w->output);
+	capture_batch_write_file_header(&w->batch);
 	*writer = w;
 	return NULL;
 }
@@ -66,7 +63,7 @@ static void writer_write(struct capture_writer *w)
 {
 	size_t samples = capture_samples_waiting(w->batch.samples);
 
-	if (capture_batch_write(&w->batch, &w->output))
+	if (capture_batch_write(&w->batch))
 		w->samples += samples;
 	else
 		w->dropped += samples;
@@ -82,18 +79,11 @@ static bool writer_accepts(struct capture_writer *w)
 	return !capture_writer_failed(w);
 }
 
-static struct str cut(struct str s)
-{
-	if (s.size > STRING_MAX)
-		s.size = STRING_MAX;
-	return s;
-}
-
 void capture_writer_string(struct capture_writer *w, enum capture_key key, struct str value)
 {
 	if (writer_accepts(w))
 		capture_put_fact(&w->batch.rows[CAPTURE_CHUNK_FACTS],
-			&(struct capture_fact){.key = key, .string = cut(value)});
+			&(struct capture_fact){.key = key, .string = value});
 }
 
 void capture_writer_number(struct capture_writer *w, enum capture_key key, uint64_t value)
@@ -111,7 +101,7 @@ void capture_writer_metric(
 		w->metric_count = metric + 1;
 	if (writer_accepts(w))
 		capture_put_metric(&w->batch.rows[CAPTURE_CHUNK_METRICS],
-			&(struct capture_metric){metric, cut(name), cut(unit)});
+			&(struct capture_metric){metric, name, unit});
 }
 
 void capture_writer_object(struct capture_writer *w, uint32_t object, struct str path,
@@ -119,7 +109,7 @@ void capture_writer_object(struct capture_writer *w, uint32_t object, struct str
 {
 	if (writer_accepts(w))
 		capture_put_object(&w->batch.rows[CAPTURE_CHUNK_OBJECTS],
-			&(struct capture_object){object, kind, cut(path), cut(build_id)});
+			&(struct capture_object){object, kind, path, build_id});
 }
 
 void capture_writer_process(struct capture_writer *w, uint32_t process, int64_t pid,
@@ -127,8 +117,7 @@ void capture_writer_process(struct capture_writer *w, uint32_t process, int64_t 
 {
 	if (writer_accepts(w))
 		capture_put_process(&w->batch.rows[CAPTURE_CHUNK_PROCESSES],
-			&(struct capture_process){
-				process, parent_process, pid, start_ns, cut(name)});
+			&(struct capture_process){process, parent_process, pid, start_ns, name});
 }
 
 void capture_writer_thread(struct capture_writer *w, uint32_t thread, uint32_t process, int64_t tid,
@@ -136,7 +125,7 @@ void capture_writer_thread(struct capture_writer *w, uint32_t thread, uint32_t p
 {
 	if (writer_accepts(w))
 		capture_put_thread(&w->batch.rows[CAPTURE_CHUNK_THREADS],
-			&(struct capture_thread){thread, process, tid, start_ns, cut(name)});
+			&(struct capture_thread){thread, process, tid, start_ns, name});
 }
 
 void capture_writer_mapping(struct capture_writer *w, uint32_t process, uint64_t time_ns,
@@ -229,8 +218,7 @@ static void write_end(struct capture_writer *w)
 {
 	struct strbuf end = {0}, chunk = {0};
 
-	wire_put_uleb(&end, w->samples);
-	wire_put_uleb(&end, w->dropped);
+	capture_put_end(&end, w->samples, w->dropped);
 	capture_pack_chunk(w->batch.packer, CAPTURE_CHUNK_END, strbuf_str(&end), &chunk);
 	(void)capture_output_write_anyway(&w->output, strbuf_str(&chunk));
 	strbuf_deinit(&end);

@@ -6,6 +6,7 @@
 const struct writer *const writers[] = {
 	&writer_dump,
 	&writer_folded,
+	&writer_sonde,
 	NULL,
 };
 

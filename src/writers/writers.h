@@ -37,6 +37,7 @@ struct writer {
 
 extern const struct writer writer_dump;
 extern const struct writer writer_folded;
+extern const struct writer writer_sonde;
 
 extern const struct writer *const writers[]; /* NULL-terminated */
 

@@ -1,7 +1,7 @@
 /*
  * What waits to become chunks.  See capture_batch.h.
  */
-#include "record/capture_batch.h"
+#include "format/capture_batch.h"
 
 /*
  * At most so many of each wait: what they can take at worst (28 bytes a node, 194 a sample) stays
@@ -14,9 +14,11 @@ enum {
 	SYMBOL_BYTES_MAX = 1 << 20,
 };
 
-void capture_batch_init(struct capture_batch *b, int zstd_level)
+void capture_batch_init(struct capture_batch *b, int zstd_level, capture_put_fn *put, void *context)
 {
 	*b = (struct capture_batch){
+		.put = put,
+		.context = context,
 		.stacks = capture_stacks_encoder_create(),
 		.samples = capture_samples_encoder_create(),
 		.symbols = capture_symbols_encoder_create(),
@@ -26,7 +28,7 @@ void capture_batch_init(struct capture_batch *b, int zstd_level)
 
 void capture_batch_deinit(struct capture_batch *b)
 {
-	for (int type = CAPTURE_CHUNK_FACTS; type <= CAPTURE_ROW_TYPE_LAST; type++)
+	for (int type = 0; type < CAPTURE_CHUNK_TYPE_COUNT; type++)
 		strbuf_deinit(&b->rows[type]);
 	capture_stacks_encoder_destroy(b->stacks);
 	capture_samples_encoder_destroy(b->samples);
@@ -40,7 +42,7 @@ static size_t largest_rows(const struct capture_batch *b)
 {
 	size_t size = 0;
 
-	for (int type = CAPTURE_CHUNK_FACTS; type <= CAPTURE_ROW_TYPE_LAST; type++)
+	for (int type = 0; type < CAPTURE_CHUNK_TYPE_COUNT; type++)
 		if (b->rows[type].size > size)
 			size = b->rows[type].size;
 	return size;
@@ -60,46 +62,46 @@ bool capture_batch_is_full(const struct capture_batch *b)
 	       largest_rows(b) >= ROW_BYTES_MAX;
 }
 
-void capture_batch_write_file_header(struct capture_batch *b, struct capture_output *o)
+void capture_batch_write_file_header(struct capture_batch *b)
 {
 	strbuf_clear(&b->chunk);
 	capture_pack_file_header(b->packer, &b->chunk);
-	(void)capture_output_write(o, strbuf_str(&b->chunk));
+	(void)b->put(b->context, strbuf_str(&b->chunk));
 }
 
-bool capture_batch_write_chunk(struct capture_batch *b, struct capture_output *o,
-	enum capture_chunk_type type, struct str raw)
+bool capture_batch_write_chunk(
+	struct capture_batch *b, enum capture_chunk_type type, struct str raw)
 {
 	strbuf_clear(&b->chunk);
 	capture_pack_chunk(b->packer, type, raw, &b->chunk);
-	return capture_output_write(o, strbuf_str(&b->chunk));
+	return b->put(b->context, strbuf_str(&b->chunk));
 }
 
-bool capture_batch_write(struct capture_batch *b, struct capture_output *o)
+bool capture_batch_write(struct capture_batch *b)
 {
 	bool ok = true;
 
-	for (int type = CAPTURE_CHUNK_FACTS; type <= CAPTURE_ROW_TYPE_LAST; type++) {
+	for (int type = 0; type < CAPTURE_CHUNK_TYPE_COUNT; type++) {
 		if (b->rows[type].size == 0)
 			continue;
-		ok = capture_batch_write_chunk(
-			b, o, (enum capture_chunk_type)type, strbuf_str(&b->rows[type]));
+		ok &= capture_batch_write_chunk(
+			b, (enum capture_chunk_type)type, strbuf_str(&b->rows[type]));
 		strbuf_clear(&b->rows[type]);
 	}
 	strbuf_clear(&b->raw);
 	if (capture_stacks_waiting(b->stacks)) {
 		capture_stacks_encode(b->stacks, &b->raw);
-		ok = capture_batch_write_chunk(b, o, CAPTURE_CHUNK_STACKS, strbuf_str(&b->raw));
+		ok &= capture_batch_write_chunk(b, CAPTURE_CHUNK_STACKS, strbuf_str(&b->raw));
 	}
 	strbuf_clear(&b->raw);
 	if (capture_samples_waiting(b->samples)) {
 		capture_samples_encode(b->samples, &b->raw);
-		ok = capture_batch_write_chunk(b, o, CAPTURE_CHUNK_SAMPLES, strbuf_str(&b->raw));
+		ok &= capture_batch_write_chunk(b, CAPTURE_CHUNK_SAMPLES, strbuf_str(&b->raw));
 	}
 	strbuf_clear(&b->raw);
 	if (capture_symbols_waiting(b->symbols)) {
 		capture_symbols_encode(b->symbols, &b->raw);
-		ok = capture_batch_write_chunk(b, o, CAPTURE_CHUNK_SYMBOLS, strbuf_str(&b->raw));
+		ok &= capture_batch_write_chunk(b, CAPTURE_CHUNK_SYMBOLS, strbuf_str(&b->raw));
 	}
-	return ok && o->failure == 0;
+	return ok;
 }
