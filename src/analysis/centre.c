@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/name_reading.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/nearest.h"
@@ -36,40 +37,70 @@ static void search_deinit(struct search *s)
 	strbuf_deinit(&s->label);
 }
 
-/* Marks entities of that name, and module where that has data; whether there are any. */
-static bool mark(struct search *s, struct str name, struct str module, uint32_t place)
+/* Of a module, or of a source file. */
+static bool is_in(const struct entity *e, struct str scope)
 {
-	bool found = false;
-
-	for (uint32_t i = 0; i < s->tree->entity_count; i++) {
-		const struct entity *e = &s->tree->entities[i];
-		if (!s->is_there[i] || (module.data && !str_equal(e->module, module)))
-			continue;
-		if (str_equal(entity_label(e, &s->label), name)) {
-			s->places[i] |= 1ull << place;
-			found = true;
-		}
-	}
-	return found;
+	return scope.size == 0 || str_equal(e->module, scope) ||
+	       str_equal(str_base_name(e->file), scope);
 }
 
-/* The same for a name as it is typed, maybe behind a module. */
-static bool mark_wanted(struct search *s, struct str wanted, uint32_t place)
+static struct error *ambiguous(struct str wanted, struct str one, struct str other)
+{
+	return error_new(ERROR_INPUT, "'%.*s' may be '%.*s' or '%.*s'; write the name out",
+		STR_ARG(wanted), STR_ARG(one), STR_ARG(other));
+}
+
+/* Marks what `name` means by that reading; found: its whole name, which all must share. */
+static struct error *mark_read(struct search *s, struct str name, struct str scope,
+	enum reading reading, uint32_t place, struct strbuf *found)
+{
+	for (uint32_t i = 0; i < s->tree->entity_count; i++) {
+		const struct entity *e = &s->tree->entities[i];
+		if (!s->is_there[i] || !is_in(e, scope))
+			continue;
+		struct str label = entity_label(e, &s->label);
+		if (name_reading(label, name) != reading)
+			continue;
+		if (found->size && !str_equal(strbuf_str(found), label))
+			return ambiguous(name, strbuf_str(found), label);
+		strbuf_clear(found);
+		strbuf_add(found, label);
+		s->places[i] |= 1ull << place;
+	}
+	return NULL;
+}
+
+static struct error *mark(
+	struct search *s, struct str name, struct str scope, uint32_t place, struct strbuf *found)
+{
+	struct error *err = NULL;
+
+	for (enum reading r = READING_WHOLE; r < READING_NONE; r++) {
+		if (err == NULL && found->size == 0)
+			err = mark_read(s, name, scope, r, place, found);
+	}
+	return err;
+}
+
+/* The same for a name as it is typed, maybe behind a module; *found: whether there is any. */
+static struct error *mark_wanted(
+	struct search *s, struct str wanted, uint32_t place, bool *is_found)
 {
 	const char *tick = memchr(wanted.data, '`', wanted.size);
-	struct str name = wanted, module = {0};
-	bool found = mark(s, name, module, place);
+	struct strbuf found = {0};
+	struct error *err = mark(s, wanted, (struct str){0}, place, &found);
 
-	if (!found && tick) {
-		module = (struct str){wanted.data, (size_t)(tick - wanted.data)};
-		name = (struct str){tick + 1, wanted.size - module.size - 1};
-		found = mark(s, name, module, place);
+	if (err == NULL && found.size == 0 && tick) {
+		struct str scope = {wanted.data, (size_t)(tick - wanted.data)};
+		struct str name = {tick + 1, wanted.size - scope.size - 1};
+		err = mark(s, name, scope, place, &found);
 	}
-	if (found && place > 0)
+	*is_found = found.size > 0;
+	if (*is_found && place > 0)
 		strbuf_add_char(&s->name, ';');
-	if (found)
-		strbuf_add(&s->name, name);
-	return found;
+	strbuf_add(&s->name, strbuf_str(&found));
+	strbuf_deinit(&found);
+	return err;
 }
 
 /* With a module before the backquote, candidates are written with theirs. */
@@ -88,7 +119,8 @@ static struct error *not_there(struct search *s, struct str wanted)
 			strbuf_add(&near, e->module);
 			strbuf_add_char(&near, '`');
 		}
-		strbuf_add(&near, entity_label(e, &s->label));
+		struct str label = entity_label(e, &s->label);
+		strbuf_add(&near, (struct str){label.data, name_arguments_at(label)});
 		if (s->is_there[i])
 			nearest_few_offer(&n, arena_str(arena, strbuf_str(&near)));
 	}
@@ -106,9 +138,12 @@ static struct error *mark_run(struct search *s, struct str wanted, uint32_t *len
 {
 	struct str rest = wanted;
 
+	bool is_found;
+	struct error *err = mark_wanted(s, wanted, 0, &is_found);
+
 	*length = 1;
-	if (mark_wanted(s, wanted, 0))
-		return NULL;
+	if (err || is_found)
+		return err;
 	for (uint32_t place = 0;; place++) {
 		const char *end = memchr(rest.data, ';', rest.size);
 		struct str name = {rest.data, end ? (size_t)(end - rest.data) : rest.size};
@@ -118,8 +153,9 @@ static struct error *mark_run(struct search *s, struct str wanted, uint32_t *len
 				ERROR_USAGE, "'%.*s' has a name that is empty", STR_ARG(wanted));
 		if (place == CENTRE_LENGTH_MAX)
 			return error_new(ERROR_USAGE, "more than %d names", CENTRE_LENGTH_MAX);
-		if (!mark_wanted(s, name, place))
-			return not_there(s, name);
+		err = mark_wanted(s, name, place, &is_found);
+		if (err || !is_found)
+			return err ? err : not_there(s, name);
 		*length = place + 1;
 		if (end == NULL)
 			return NULL;

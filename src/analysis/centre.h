@@ -21,12 +21,13 @@ struct centre {
 
 /*
  * The centre called `wanted`, of a tree at that level: entities by name, outermost first, ';'
- * between them.  NAME is every entity of that name, module`NAME that of the module; a name that
- * itself holds ';' or '`' is found as it stands.
+ * between them.  NAME is every entity of that name, module`NAME that of the module, or source file;
+ * a name that itself holds ';' or '`' is found as it stands.  Where none has the whole name, one
+ * without its arguments or its scope will do, if it is clear (analysis/name_reading.h).
  *
- * ERROR_INPUT, with names like it, where a name is that of no entity of a stack, or no stack holds
- * the run; ERROR_USAGE where wanted names nothing, or more than CENTRE_LENGTH_MAX.  *centre lives
- * in the arena.
+ * ERROR_INPUT, with names like it, where a name is that of no entity of a stack, or may be several,
+ * or no stack holds the run; ERROR_USAGE where wanted names nothing, or more than
+ * CENTRE_LENGTH_MAX.  *centre lives in the arena.
  */
 must_use struct error *centre_find(const struct entity_tree *tree, enum level level,
 	struct str wanted, struct arena *arena, const struct centre **centre);

@@ -1,65 +1,14 @@
 /*
- * Functions by what people type.  C++ names are long; nobody types their arguments, and few their
- * scopes, so the loosest reading that is needed is taken, and no looser one.
+ * Functions by what people type: by the strictest reading that finds any.
  */
 #include "analysis/function_find.h"
 
 #include <stdlib.h>
 
+#include "analysis/name_reading.h"
 #include "base/alloc.h"
 #include "base/nearest.h"
 #include "base/vec.h"
-
-/* How much of a function's name was typed, the best first. */
-enum reading { READING_WHOLE, READING_NO_ARGUMENTS, READING_NO_SCOPE, READING_NONE };
-
-/* Whether a name may end before its arguments, or template arguments, there. */
-static bool ends_at(struct str name, size_t at)
-{
-	return at == name.size || name.data[at] == '(' || name.data[at] == '<';
-}
-
-/* Whether the name proper begins there: behind a scope, or behind the type that it returns. */
-static bool begins_at(struct str name, size_t at)
-{
-	return name.data[at - 1] == ' ' ||
-	       (at >= 2 && name.data[at - 1] == ':' && name.data[at - 2] == ':');
-}
-
-/* Where arguments begin; "(anonymous namespace)" is a scope. */
-static size_t arguments_at(struct str name)
-{
-	static const struct str scope = STR("(anonymous namespace)");
-
-	for (size_t i = 0; i < name.size; i++) {
-		struct str rest = {name.data + i, name.size - i};
-
-		if (name.data[i] != '(')
-			continue;
-		if (!str_starts_with(rest, scope))
-			return i;
-		i += scope.size - 1;
-	}
-	return name.size;
-}
-
-static enum reading reading_of(struct str name, struct str wanted)
-{
-	size_t end;
-
-	if (str_equal(name, wanted))
-		return READING_WHOLE;
-	if (wanted.size == 0 || wanted.size > name.size)
-		return READING_NONE;
-	if (str_starts_with(name, wanted) && ends_at(name, wanted.size))
-		return READING_NO_ARGUMENTS;
-	end = arguments_at(name);
-	for (size_t at = 1; at + wanted.size <= end; at++)
-		if (memcmp(name.data + at, wanted.data, wanted.size) == 0 && begins_at(name, at) &&
-			ends_at(name, at + wanted.size))
-			return READING_NO_SCOPE;
-	return READING_NONE;
-}
 
 /* A name, and the module or file that is in front of it, empty if none. */
 struct wanted {
@@ -72,7 +21,7 @@ static enum reading function_reading(
 	if (w->scope.size && !str_equal(profile_module(p, f->object), w->scope) &&
 		!str_equal(str_base_name(profile_string(p, f->file)), w->scope))
 		return READING_NONE;
-	return reading_of(profile_string(p, f->name), w->name);
+	return name_reading(profile_string(p, f->name), w->name);
 }
 
 struct finder {
@@ -155,7 +104,7 @@ static struct str find_nearest(const struct profile *p, struct str name)
 	for (size_t i = 0; i < p->function_count; i++) {
 		struct str whole = profile_string(p, p->functions[i].name);
 
-		nearest_offer(&n, (struct str){whole.data, arguments_at(whole)});
+		nearest_offer(&n, (struct str){whole.data, name_arguments_at(whole)});
 	}
 	return n.best;
 }

@@ -217,6 +217,19 @@ static void test_not_there(void **state)
 	expect_error("m a 1\n", "m;", "'m;' has a name that is empty");
 }
 
+/* As for other commands: without arguments or scope, where that is clear. */
+static void test_names_in_short(void **state)
+{
+	(void)state;
+	expect("m x:json::parse(int) 1\n", "parse", "m 1 > json::parse(int) 1 1 > ");
+	expect("m f(int) 1\nm f(char) 2\nm f 4\n", "f", "m 4 > f 4 4 > ");
+	expect_error("m f(int) 1\nm f(char) 2\n", "f",
+		"'f' may be 'f(int)' or 'f(char)'; write the name out");
+	expect_error("m f(int) 1\n", "ff", "no stack holds a function 'ff'");
+	expect_error("m sort(int) 1\n", "srot",
+		"no stack holds a function 'srot'; did you mean 'sort'?");
+}
+
 /* Names with the very signs that part names. */
 static void test_names_as_they_stand(void **state)
 {
@@ -288,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_fragments),
 		cmocka_unit_test(test_united),
 		cmocka_unit_test(test_not_there),
+		cmocka_unit_test(test_names_in_short),
 		cmocka_unit_test(test_names_as_they_stand),
 		cmocka_unit_test(test_run_of_all_places),
 		cmocka_unit_test(test_million_deep),
