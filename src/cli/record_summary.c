@@ -203,6 +203,20 @@ static void say_file(const struct record_summary *summary, bool hint, struct str
 }
 
 /*
+ * Samples that are missing, by the interval that was asked for if that is fewer: a quicker clock,
+ * which came as short threads were seen, has many more samples, and what it did not see came
+ * before.
+ */
+static uint64_t missing_intervals(const struct recorder_result *r, uint64_t missing)
+{
+	double sampled_ns = (double)(r->cpu_ns - r->kernel_cpu_ns);
+	double missing_ns = sampled_ns * (double)missing / (double)r->expected;
+	uint64_t intervals = (uint64_t)(missing_ns / (double)r->interval_ns);
+
+	return intervals < missing ? intervals : missing;
+}
+
+/*
  * Why samples are missing.  Threads shorter than the interval are seen by no clock that starts with
  * them: at most an interval is missing at a thread's start and another at its end.  What is missing
  * beyond that are ticks that came too late, as where a virtual machine is not given its CPU.
@@ -214,7 +228,7 @@ static const char *unsampled_cause(const struct recorder_result *r, uint64_t mis
 	if (r->counters[CAPTURE_LOST_THROTTLED] > 0)
 		return "the kernel throttled it, by kernel.perf_event_max_sample_rate; sample less "
 		       "often, with -F or --interval";
-	if (missing <= 2 * r->threads)
+	if (missing_intervals(r, missing) <= 2 * r->threads)
 		return geteuid() == 0 ? "it went by in threads and processes shorter than the "
 					"interval; sample more often, with -F"
 				      : "it went by in threads and processes shorter than the "

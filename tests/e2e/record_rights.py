@@ -32,10 +32,13 @@ def test_threads_too_short_to_be_sampled_are_told(folder):
 	if int(PARANOID.read_text()) < 1:
 		raise harness.Skip(f"{PARANOID} lets everybody sample the whole machine")
 	program = recording.program(folder, "churn")
-	# Over before a quicker clock could make up for it.
+	# Over before a quicker clock could make up for it; but where the program waits for a CPU that may
+	# come in time, and then next to nothing is missing (254 of 259 samples there, at a load of 12).
 	r = recording.as_nobody(folder, program, 60)
 	harness.check(r.done)
-	assert "shorter than the interval" in r.done.err, r.done
+	missing = r.stats["expected"] - r.stats["counted"] - r.stats["lost"]
+	is_told = "shorter than the interval" in r.done.err
+	assert is_told == (missing >= 20 and 50 * missing >= r.stats["expected"]), (r.stats, r.done)
 
 
 def test_most_of_threads_too_short_is_sampled_all_the_same(folder):
