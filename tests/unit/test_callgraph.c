@@ -10,59 +10,10 @@
 
 #include <cmocka.h>
 
+#include "../slow/text_callgraph.h"
 #include "../slow/text_profile.h"
 #include "analysis/callgraph.h"
 #include "base/alloc.h"
-
-/* A graph as text: "name self/children", callers before ">", a cycle "<1>", callees behind. */
-static void text_name(
-	const struct callgraph *g, uint32_t entity, uint32_t cycle, struct strbuf *out)
-{
-	if (entity != NO_ID)
-		strbuf_add(out, g->entities[entity].name);
-	if (cycle != 0)
-		strbuf_printf(out, "<%" PRIu32 ">", cycle);
-}
-
-static void text_lines(
-	const struct callgraph *g, const struct callgraph_range *r, struct strbuf *out)
-{
-	for (uint32_t i = r->first; i < r->end; i++) {
-		const struct callgraph_line *l = &g->lines[i];
-
-		strbuf_add_char(out, ' ');
-		if (l->entity == NO_ID)
-			strbuf_add(out, STR("*"));
-		else
-			text_name(g, l->entity, g->entries[l->entry].cycle, out);
-		if (l->has_times)
-			strbuf_printf(out, ":%" PRId64 "/%" PRId64, l->self, l->children);
-		if (l->calls.is_known)
-			strbuf_printf(out, "(%" PRIu64, l->calls.count);
-		if (l->of.is_known)
-			strbuf_printf(out, "/%" PRIu64, l->of.count);
-		if (l->calls.is_known)
-			strbuf_add_char(out, ')');
-	}
-}
-
-static const char *text_entry(const struct callgraph *g, size_t i, struct strbuf *out)
-{
-	const struct callgraph_entry *e = &g->entries[i];
-
-	strbuf_clear(out);
-	text_name(g, e->entity, e->cycle, out);
-	strbuf_printf(out, ":%" PRId64 "/%" PRId64, e->self, e->children);
-	if (e->outside.is_known)
-		strbuf_printf(out, "(%" PRIu64 "+%" PRIu64 ")", e->outside.count, e->inside.count);
-	strbuf_add(out, STR(" <"));
-	text_lines(g, &e->parts[CALLGRAPH_CALLERS], out);
-	strbuf_add(out, STR(" |"));
-	text_lines(g, &e->parts[CALLGRAPH_MEMBERS], out);
-	strbuf_add(out, STR(" >"));
-	text_lines(g, &e->parts[CALLGRAPH_CALLEES], out);
-	return strbuf_str(out).data;
-}
 
 static uint32_t entity_of(const struct entity_tree *tree, const char *name)
 {
@@ -100,7 +51,7 @@ static void by_hand_deinit(struct by_hand *h)
 }
 
 #define check_text(h, i, expected)                                                                 \
-	assert_string_equal(text_entry((h)->graph, i, &(h)->text), expected)
+	assert_string_equal(text_callgraph_entry((h)->graph, i, &(h)->text), expected)
 
 /* gprof's manual, "The Call Graph" and "How mutually recursive functions are described". */
 static void test_worked_figure(void **state)
