@@ -6,175 +6,25 @@
  */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "cli/command.h"
-#include "cli/message.h"
-#include "cli/metric.h"
+#include "cli/convert_options.h"
 #include "cli/options.h"
-#include "cli/output.h"
-#include "readers/readers.h"
-#include "writers/writers.h"
 
-enum {
-	OPTION_OUTPUT,
-	OPTION_FROM,
-	OPTION_EXE,
-	OPTION_TO,
-	OPTION_METRIC,
-	OPTION_MODULES,
-};
-
-static const struct option_row rows[] = {
-	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
-	{OPTION_FROM, 0, "from", VALUE_TEXT, "FORMAT", NULL,
-		"what the input is, where its contents do not tell"},
-	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", NULL,
-		"the program that the input is a profile of, for gmon.out"},
-	{OPTION_TO, 't', "to", VALUE_TEXT, "FORMAT", NULL,
-		"what to write, where FILE's name does not tell"},
-	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "NAME", NULL,
-		"the figure to write, for formats that hold one"},
-	{OPTION_MODULES, 0, "modules", VALUE_NONE, NULL, NULL,
-		"folded: write frames as module`function"},
-	{0},
-};
-
-static const struct option_group groups[] = {{"Options", rows}, {0}};
-
-struct convert_options {
-	const char *input, *output, *from, *exe, *to, *metric;
-	bool with_modules;
-};
-
-static struct error *convert_set(void *context, int id, const char *value)
-{
-	struct convert_options *options = context;
-
-	switch (id) {
-	case OPTION_OUTPUT:
-		options->output = value;
-		break;
-	case OPTION_FROM:
-		options->from = value;
-		break;
-	case OPTION_EXE:
-		options->exe = value;
-		break;
-	case OPTION_TO:
-		options->to = value;
-		break;
-	case OPTION_METRIC:
-		options->metric = value;
-		break;
-	case OPTION_MODULES:
-		options->with_modules = true;
-		break;
-	default:
-		break;
-	}
-	return NULL;
-}
-
-static struct error *no_writer(const struct convert_options *options)
-{
-	struct strbuf names = {0};
-	struct error *err;
-
-	for (size_t i = 0; writers[i]; i++)
-		strbuf_printf(&names, "%s%s", i ? ", " : "", writers[i]->name);
-	if (options->to)
-		err = error_new(ERROR_USAGE, "there is no format '%s' to write; there are: %s",
-			options->to, names.data);
-	else if (options->output && strcmp(options->output, "-") != 0)
-		err = error_new(ERROR_USAGE,
-			"the name '%s' tells no format; choose one with --to: %s", options->output,
-			names.data);
-	else
-		err = error_new(ERROR_USAGE, "choose a format with --to: %s", names.data);
-	strbuf_deinit(&names);
-	return err;
-}
-
-static struct error *find_writer(
-	const struct convert_options *options, const struct writer **writer)
-{
-	if (options->to)
-		*writer = writer_find(options->to);
-	else
-		*writer = options->output ? writer_for_file(options->output) : NULL;
-	return *writer ? NULL : no_writer(options);
-}
-
-static void tell_notes(const struct profile *p)
-{
-	for (size_t i = 0; i < p->note_count; i++) {
-		const struct note *note = &p->notes[i];
-		if (note->kind == NOTE_INFO)
-			continue;
-		const char *text = profile_string(p, note->text).data;
-		if (note_shows_count(note))
-			message_print("note: %llu %s", (unsigned long long)note->count, text);
-		else
-			message_print("note: %s", text);
-	}
-}
-
-/* What the writer leaves out of the profile. */
-static void tell_loss(
-	const struct profile *p, const struct writer *writer, const struct convert_options *options)
-{
-	if (writer->holds_all)
-		return;
-	tell_notes(p);
-	if (p->metric_count > 1 && options->metric == NULL)
-		message_print("note: %s holds one of the %zu metrics, here '%s'; --metric chooses",
-			writer->name, p->metric_count,
-			profile_string(p, p->metrics[p->default_metric.i].name).data);
-}
-
-static struct error *write_profile(const struct profile *p, const struct writer *writer,
-	const struct writer_options *options, const char *path)
-{
-	struct output output;
-	struct sink sink;
-	struct error *err = output_open(&output, path);
-
-	if (err)
-		return err;
-	sink_init(&sink, output.fd, output.name);
-	err = writer->write(&sink, p, options);
-	struct error *sink_err = sink_finish(&sink);
-	if (err)
-		error_destroy(sink_err);
-	else
-		err = sink_err;
-	if (err == NULL)
-		return output_commit(&output);
-	output_abandon(&output);
-	return err;
-}
-
-static struct error *convert(const struct convert_options *options)
+static struct error *convert(const struct convert_options *options, const char *input)
 {
 	const struct writer *writer;
 	struct profile *profile;
-	struct writer_options how = {.with_modules = options->with_modules};
-	struct error *err = find_writer(options, &writer);
+	struct error *err = convert_options_writer(options, NULL, &writer);
 
 	if (err)
 		return err;
 	alloc_keep_freed();
-	err = profile_read_with(options->input,
-		&(struct read_options){.from = options->from, .exe = options->exe}, &profile);
+	err = convert_options_read(options, input, &profile);
 	if (err)
 		return err;
-	err = metric_choose(profile, options->metric, &how.metric);
-	if (err == NULL)
-		err = write_profile(profile, writer, &how, options->output);
-	if (err == NULL)
-		tell_loss(profile, writer, options);
+	err = convert_options_write(options, writer, profile);
 	profile_destroy(profile);
 	return err;
 }
@@ -185,22 +35,16 @@ static int convert_run(const struct command *self, int argc, char **argv)
 	struct operands operands;
 	int status;
 
-	if (!options_parse(self, argc, argv, convert_set, &options, &operands, &status))
+	if (!options_parse(self, argc, argv, convert_options_set, &options, &operands, &status))
 		return status;
 	if (operands.count != 1)
 		return options_usage_error(self, "name one file to convert");
-	options.input = operands.items[0];
-	struct error *err = convert(&options);
-	if (err == NULL)
-		return EXIT_SUCCESS;
-	status = EXIT_FAILURE;
-	if (err->kind == ERROR_USAGE)
-		status = options_usage_error(self, "%s", err->message);
-	else
-		message_print("%s", err->message);
-	error_destroy(err);
-	return status;
+	struct error *err = convert(&options, operands.items[0]);
+
+	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }
+
+static const struct option_group groups[] = {{"Options", convert_rows}, {0}};
 
 const struct command cmd_convert = {
 	.name = "convert",

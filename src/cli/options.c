@@ -243,6 +243,18 @@ int options_usage_status(const struct command *self)
 	return self->stops_at_operand ? EXIT_OWN_FAILURE : EXIT_USAGE;
 }
 
+int options_failure(const struct command *self, struct error *err)
+{
+	if (err->kind != ERROR_USAGE) {
+		message_error(err);
+		return EXIT_FAILURE;
+	}
+	int status = options_usage_error(self, "%s", err->message);
+
+	error_destroy(err);
+	return status;
+}
+
 int options_usage_error(const struct command *self, const char *format, ...)
 {
 	va_list args;

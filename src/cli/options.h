@@ -47,6 +47,10 @@ bool options_parse(const struct command *self, int argc, char **argv,
  * is; returns the status to exit with. */
 int options_usage_error(const struct command *self, const char *format, ...) printf_like(2, 3);
 
+/* Prints what went wrong, frees it, and returns the status to exit with: 1, or that of a wrong
+ * command line. */
+int options_failure(const struct command *self, struct error *err);
+
 /* The status of a wrong command line: 2, or 125 where the command starts a program, whose own
  * statuses must stay tellable. */
 int options_usage_status(const struct command *self);

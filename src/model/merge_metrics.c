@@ -18,6 +18,14 @@ static uint32_t column_at(struct merge *m, size_t input, struct str name, struct
 	return column;
 }
 
+static struct str source_of(const struct merge *m, size_t input)
+{
+	const struct profile *p = m->inputs[input].profile;
+	struct str source = profile_string(p, p->source);
+
+	return source.size ? source : STR("another file");
+}
+
 /* Whether another input than this one has given the name another unit. */
 static struct error *check_unit(
 	const struct merge *m, size_t input, struct str name, struct str unit)
@@ -30,15 +38,13 @@ static struct error *check_unit(
 		return NULL;
 	for (size_t i = 0; i < m->columns.count; i++) {
 		const struct merge_column *c = &m->columns.data[i];
-		const struct profile *first = m->inputs[c->first_input].profile;
 
 		if (c->first_input != input && str_equal(c->name, name))
 			return error_new(ERROR_INPUT,
 				"%.*s is in '%.*s' in %.*s, and in '%.*s' in %.*s: there is no sum",
 				STR_ARG(name), STR_ARG(c->unit),
-				STR_ARG(profile_string(first, first->source)), STR_ARG(unit),
-				STR_ARG(profile_string(m->inputs[input].profile,
-					m->inputs[input].profile->source)));
+				STR_ARG(source_of(m, c->first_input)), STR_ARG(unit),
+				STR_ARG(source_of(m, input)));
 	}
 	return NULL;
 }

@@ -4,9 +4,9 @@
 #include "writers/writers.h"
 
 const struct writer *const writers[] = {
+	&writer_sonde,
 	&writer_dump,
 	&writer_folded,
-	&writer_sonde,
 	NULL,
 };
 

@@ -1,0 +1,33 @@
+#ifndef SONDE_CLI_CONVERT_OPTIONS_H
+#define SONDE_CLI_CONVERT_OPTIONS_H
+
+/* The options of commands that read profiles and write one: convert and merge. */
+
+#include "cli/command.h"
+#include "model/profile.h"
+#include "writers/writers.h"
+
+struct convert_options {
+	const char *output; /* NULL: none named; "-": standard output */
+	const char *from, *exe, *to, *metric;
+	bool with_modules;
+};
+
+extern const struct option_row convert_rows[];
+/* For options_parse; context is a struct convert_options, zeroed at first. */
+struct error *convert_options_set(void *context, int id, const char *value);
+
+/*
+ * The writer that --to names, else the output's name, else `otherwise`.  ERROR_USAGE if that is
+ * none.
+ */
+must_use struct error *convert_options_writer(const struct convert_options *options,
+	const struct writer *otherwise, const struct writer **writer);
+/* The profile is the caller's. */
+must_use struct error *convert_options_read(
+	const struct convert_options *options, const char *path, struct profile **profile);
+/* Puts the output in its place; says on standard error what the format could not hold. */
+must_use struct error *convert_options_write(const struct convert_options *options,
+	const struct writer *writer, const struct profile *profile);
+
+#endif
