@@ -1,9 +1,11 @@
 /*
- * Functions to entities.  A function is known by what a reader of a report can see of it: name,
- * load object, file and line.  The profile's strings are interned, so their ids stand for their
- * contents; load objects are interned here by base name.
+ * Frames to entities.  A function is known by what a reader of a report can see of it: name, load
+ * object, file and line; so is a place in it.  The profile's strings are interned, so their ids
+ * stand for their contents; load objects are interned here by base name.
  */
 #include "analysis/entity_map.h"
+
+#include <inttypes.h>
 
 #define UNKNOWN STR("[unknown]")
 
@@ -17,16 +19,32 @@ static struct str str_or_unknown(struct str s)
 	return s.size ? s : UNKNOWN;
 }
 
-static struct entity entity_of_module(const struct profile *p, const struct function *f)
-{
-	struct str module = profile_module(p, f->object);
+/* What makes two frames the same, in two words; equal ones share an entity. */
+struct identity {
+	uint64_t a, b;
+};
 
-	return (struct entity){
-		.name = str_or_unknown(module), .module = str_or_null(module), .occurrence = 1};
+static uint32_t frame_module(const struct entity_map *m, const struct function *f)
+{
+	return f->object.i == NO_ID ? m->unknown_module : m->module_of_object[f->object.i];
 }
 
-static struct entity entity_of_function(const struct profile *p, const struct function *f)
+/* Of an entity that functions come to by themselves. */
+static struct identity identify_function(struct entity_map *m, const struct frame *frame)
 {
+	const struct function *f = &m->profile->functions[frame->function.i];
+	bool is_named = profile_string(m->profile, f->name).size > 0;
+	uint32_t name = is_named ? f->name.i : m->unknown_name;
+
+	return (struct identity){
+		(uint64_t)name << 32 | frame_module(m, f), (uint64_t)f->file.i << 32 | f->line};
+}
+
+static struct entity show_function(const struct entity_map *m, const struct frame *frame)
+{
+	const struct profile *p = m->profile;
+	const struct function *f = &p->functions[frame->function.i];
+
 	return (struct entity){
 		.name = str_or_unknown(profile_string(p, f->name)),
 		.module = str_or_null(profile_module(p, f->object)),
@@ -35,6 +53,103 @@ static struct entity entity_of_function(const struct profile *p, const struct fu
 		.occurrence = 1,
 	};
 }
+
+static struct identity identify_module(struct entity_map *m, const struct frame *frame)
+{
+	return (struct identity){frame_module(m, &m->profile->functions[frame->function.i]), 0};
+}
+
+static struct entity show_module(const struct entity_map *m, const struct frame *frame)
+{
+	const struct function *f = &m->profile->functions[frame->function.i];
+	struct str module = profile_module(m->profile, f->object);
+
+	return (struct entity){
+		.name = str_or_unknown(module), .module = str_or_null(module), .occurrence = 1};
+}
+
+static string_id frame_file(const struct entity_map *m, const struct frame *frame)
+{
+	return frame->file.i ? frame->file : m->profile->functions[frame->function.i].file;
+}
+
+/* Code of unknown files is told apart by load object, so that it can be told whose it is. */
+static struct identity identify_file(struct entity_map *m, const struct frame *frame)
+{
+	uint32_t file = frame_file(m, frame).i;
+
+	if (file)
+		return (struct identity){file, 1};
+	return identify_module(m, frame);
+}
+
+static struct entity show_file(const struct entity_map *m, const struct frame *frame)
+{
+	struct str file = profile_string(m->profile, frame_file(m, frame));
+	const struct function *f = &m->profile->functions[frame->function.i];
+
+	if (file.size)
+		return (struct entity){.name = file, .file = file, .occurrence = 1};
+	return (struct entity){.name = UNKNOWN,
+		.module = str_or_null(profile_module(m->profile, f->object)),
+		.occurrence = 1};
+}
+
+/* The number of the function among those that differ. */
+static uint32_t function_number(struct entity_map *m, const struct frame *frame)
+{
+	struct identity id = identify_function(m, frame);
+	bool added;
+
+	return *map_at(&m->functions, id.a, id.b, (uint32_t)m->functions.count, &added);
+}
+
+static struct identity identify_line(struct entity_map *m, const struct frame *frame)
+{
+	return (struct identity){
+		(uint64_t)function_number(m, frame) << 32 | frame->line, frame_file(m, frame).i};
+}
+
+static struct entity show_line(const struct entity_map *m, const struct frame *frame)
+{
+	struct entity e = show_function(m, frame);
+
+	e.file = str_or_null(profile_string(m->profile, frame_file(m, frame)));
+	e.line = frame->line;
+	return e;
+}
+
+/* An inlined call's frame is at the address of the function that it is a part of. */
+static struct identity identify_instruction(struct entity_map *m, const struct frame *frame)
+{
+	const struct function *f = &m->profile->functions[frame->function.i];
+
+	if (frame->obj_addr == 0)
+		return (struct identity){function_number(m, frame), (uint64_t)1 << 32};
+	return (struct identity){frame->obj_addr, frame_module(m, f)};
+}
+
+static struct entity show_instruction(const struct entity_map *m, const struct frame *frame)
+{
+	struct entity e = show_line(m, frame);
+
+	e.address = frame->obj_addr;
+	return e;
+}
+
+struct kind {
+	struct identity (*identify)(struct entity_map *m, const struct frame *frame);
+	struct entity (*show)(const struct entity_map *m, const struct frame *frame);
+};
+
+static const struct kind kinds[LEVEL_COUNT] = {
+	[LEVEL_FUNCTION] = {identify_function, show_function},
+	[LEVEL_MODULE] = {identify_module, show_module},
+	[LEVEL_FILE] = {identify_file, show_file},
+	[LEVEL_LINE] = {identify_line, show_line},
+	[LEVEL_INSTRUCTION] = {identify_instruction, show_instruction},
+	/* Those of samples have no frames. */
+};
 
 /* Load objects by base name, so that two copies of a library are one module. */
 static void entity_map_modules(struct entity_map *m, struct arena *scratch)
@@ -58,37 +173,114 @@ static uint32_t unknown_name(const struct profile *p)
 	return 0;
 }
 
-static uint32_t entity_map_add(struct entity_map *m, const struct function *f)
+/* An inlined call's frame gives way to that of the function whose instruction it is. */
+static uint32_t entity_map_add(struct entity_map *m, const struct frame *frame)
 {
-	bool at_module = m->level == LEVEL_MODULE;
-	uint32_t module =
-		f->object.i == NO_ID ? m->unknown_module : m->module_of_object[f->object.i];
-	bool is_named = profile_string(m->profile, f->name).size > 0;
-	uint32_t name = is_named ? f->name.i : m->unknown_name;
-	uint64_t a = at_module ? module : (uint64_t)name << 32 | module;
-	uint64_t b = at_module ? 0 : (uint64_t)f->file.i << 32 | f->line;
+	const struct kind *kind = &kinds[m->level];
+	struct identity id = kind->identify(m, frame);
 	bool added;
-	uint32_t index = *map_at(&m->by_identity, a, b, (uint32_t)m->entities.count, &added);
+	uint32_t index = *map_at(&m->by_identity, id.a, id.b, (uint32_t)m->entities.count, &added);
 
-	if (added)
-		vec_push(&m->entities, at_module ? entity_of_module(m->profile, f)
-						 : entity_of_function(m->profile, f));
+	if (added) {
+		vec_push(&m->entities, kind->show(m, frame));
+		vec_push(&m->is_inline, frame->is_inline);
+	} else if (m->level == LEVEL_INSTRUCTION && m->is_inline.data[index] && !frame->is_inline) {
+		m->entities.data[index] = kind->show(m, frame);
+		m->is_inline.data[index] = false;
+	}
 	return index;
 }
 
-void entity_map_init(
-	struct entity_map *m, const struct profile *p, enum level level, struct arena *scratch)
+/* [function]: the entity of the first rule that matches it; NO_ID: none does. */
+static uint32_t *entity_map_same(
+	struct entity_map *m, const struct entity_spec *spec, struct arena *scratch)
 {
-	*m = (struct entity_map){.profile = p, .level = level, .unknown_name = unknown_name(p)};
+	size_t count = m->profile->function_count;
+	uint32_t *of = ARENA_ARRAY(scratch, uint32_t, count);
+
+	for (size_t i = 0; i < count; i++)
+		of[i] = NO_ID;
+	for (size_t r = 0; r < spec->same_count; r++) {
+		const struct same_rule *rule = &spec->same[r];
+		bool *matches = name_pattern_matches(rule->pattern, m->profile, scratch);
+		uint32_t entity = (uint32_t)m->entities.count;
+
+		/* Two rules of one name are one rule. */
+		for (uint32_t e = 0; e < m->entities.count; e++)
+			if (str_equal(m->entities.data[e].name, rule->name))
+				entity = e;
+		if (entity == m->entities.count) {
+			vec_push(
+				&m->entities, (struct entity){.name = rule->name, .occurrence = 1});
+			vec_push(&m->is_inline, false);
+		}
+		for (size_t i = 0; i < count; i++)
+			if (matches[i] && of[i] == NO_ID)
+				of[i] = entity;
+	}
+	return of;
+}
+
+static void entity_map_frames(
+	struct entity_map *m, const struct entity_spec *spec, struct arena *scratch)
+{
+	const struct profile *p = m->profile;
+	const uint32_t *same = spec->same_count && m->level == LEVEL_FUNCTION
+				       ? entity_map_same(m, spec, scratch)
+				       : NULL;
+
+	m->of_frame = ARENA_ARRAY(scratch, uint32_t, p->frame_count);
+	for (size_t i = 0; i < p->frame_count; i++) {
+		const struct frame *frame = &p->frames[i];
+
+		if (same && same[frame->function.i] != NO_ID)
+			m->of_frame[i] = same[frame->function.i];
+		else
+			m->of_frame[i] = entity_map_add(m, frame);
+	}
+}
+
+/* Threads and processes are no functions; their names say what they are, as --roots says it. */
+static void entity_map_threads(struct entity_map *m, struct arena *scratch, struct arena *names)
+{
+	const struct profile *p = m->profile;
+	bool is_thread = m->level == LEVEL_THREAD;
+
+	m->of_thread = ARENA_ARRAY(scratch, uint32_t, p->thread_count);
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		const struct thread *t = &p->threads[i];
+		const struct process *process = &p->processes[t->process.i];
+		bool added;
+
+		m->of_thread[i] = *map_at(&m->by_identity, is_thread ? i : t->process.i, 0,
+			(uint32_t)m->entities.count, &added);
+		if (!added)
+			continue;
+		string_id name = is_thread ? t->name : process->name;
+		char *text = arena_printf(names, "%.*s (%s%" PRId64 ")",
+			STR_ARG(profile_string(p, name)), is_thread ? "thread " : "",
+			is_thread ? t->tid : process->pid);
+		vec_push(&m->entities, (struct entity){.name = str_from(text), .occurrence = 1});
+	}
+}
+
+void entity_map_init(struct entity_map *m, const struct profile *p, const struct entity_spec *spec,
+	struct arena *scratch, struct arena *names)
+{
+	*m = (struct entity_map){
+		.profile = p, .level = spec->level, .unknown_name = unknown_name(p)};
 	entity_map_modules(m, scratch);
-	m->of_function = ARENA_ARRAY(scratch, uint32_t, p->function_count);
-	for (size_t i = 0; i < p->function_count; i++)
-		m->of_function[i] = entity_map_add(m, &p->functions[i]);
+	if (level_is_of_samples(spec->level))
+		entity_map_threads(m, scratch, names);
+	else
+		entity_map_frames(m, spec, scratch);
 }
 
 void entity_map_deinit(struct entity_map *m)
 {
 	str_table_deinit(&m->modules);
 	map_deinit(&m->by_identity);
+	map_deinit(&m->functions);
 	vec_deinit(&m->entities);
+	vec_deinit(&m->is_inline);
 }

@@ -2,11 +2,11 @@
 #define SONDE_ANALYSIS_ENTITY_MAP_H
 
 /*
- * Which entity each function of a profile belongs to, at one level: the only place that knows what
- * makes two functions the same.
+ * Which entity each frame of a profile belongs to, at one level: the only place that knows what
+ * makes two frames the same.
  *
- * To add a level: a row in enum level and level_names (entity_tree.h), its identity in
- * entity_map_add and what is shown of it beside entity_of_function, both in entity_map.c.
+ * To add a level: a row in enum level and level_names (entity_tree.h), and in entity_map.c its row
+ * in `kinds`: its identity, and what is shown of it.
  */
 
 #include "analysis/entity_tree.h"
@@ -16,18 +16,22 @@
 struct entity_map {
 	const struct profile *profile;
 	enum level level;
-	uint32_t *of_function;	    /* [function] */
+	uint32_t *of_frame;	    /* [frame]; of levels that are of samples: none */
+	uint32_t *of_thread;	    /* [thread], at those levels; else none */
 	uint32_t *module_of_object; /* [object]: index into modules */
 	struct str_table modules;   /* base names; those not known are the empty one */
 	uint32_t unknown_module;    /* that of functions without load object */
 	uint32_t unknown_name;	    /* string that functions without name share; 0: the empty one */
+	struct map functions;	    /* identity → number */
 	struct map by_identity;
 	VEC(struct entity) entities;
+	VEC(bool) is_inline; /* [entity]: what is shown is an inlined call's */
 };
 
-/* What the map points to lives in scratch; strings are the profile's. */
-void entity_map_init(
-	struct entity_map *m, const struct profile *p, enum level level, struct arena *scratch);
+/* What the map points to lives in scratch, names that are made in names; other strings are the
+ * profile's and the spec's. */
+void entity_map_init(struct entity_map *m, const struct profile *p, const struct entity_spec *spec,
+	struct arena *scratch, struct arena *names);
 void entity_map_deinit(struct entity_map *m);
 
 #endif

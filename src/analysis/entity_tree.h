@@ -17,29 +17,46 @@
  * without recursion and without a stack of its own.
  */
 
+#include "analysis/selection.h"
 #include "base/arena.h"
 #include "model/profile.h"
 
 enum level {
-	LEVEL_FUNCTION, /* one that has the same name, module, file and line is the same */
-	LEVEL_MODULE,	/* load objects, told apart by base name */
+	LEVEL_FUNCTION,	   /* one that has the same name, module, file and line is the same */
+	LEVEL_MODULE,	   /* load objects, told apart by base name */
+	LEVEL_FILE,	   /* source files; where they are not known, load objects */
+	LEVEL_LINE,	   /* a source line within a function */
+	LEVEL_INSTRUCTION, /* an address within a load object */
+	LEVEL_THREAD,
+	LEVEL_PROCESS,
 	LEVEL_COUNT
 };
-/* "function", "module". */
+/* "function", "module", "file", "line", "instruction", "thread", "process". */
 extern const char *const level_names[LEVEL_COUNT + 1]; /* NULL at the end */
+/* Whether it tells samples apart by who was sampled; their stacks are then one entity long. */
+bool level_is_of_samples(enum level level);
+/* NULL if the profile knows what the level needs, else an ERROR_UNSUPPORTED. */
+must_use struct error *level_check(enum level level, const struct profile *profile);
 
 struct entity {
-	struct str name; /* never empty; of a module: the load object's base name or "[unknown]" */
+	/*
+	 * Never empty.  Of a module: the load object's base name or "[unknown]"; of a file: its
+	 * path or "[unknown]"; of a line or instruction: that of its function.
+	 */
+	struct str name;
 	struct str module; /* base name; data NULL: not known */
-	struct str file;   /* of its definition; data NULL: not known */
-	uint32_t line;	   /* of its definition; 0: not known */
+	/* Of the definition; at the levels line and instruction of the place.  data NULL: not known
+	 */
+	struct str file;
+	uint32_t line;	  /* the same; 0: not known */
+	uint64_t address; /* LEVEL_INSTRUCTION: in the load object; else 0, as where not known */
 	/* 1, but k for what spread made of the k-th occurrence: shown as name'k by entity_label. */
 	uint32_t occurrence;
 };
 
 /* The name to show, occurrence included: the entity's own, or made in scratch. */
 struct str entity_label(const struct entity *e, struct strbuf *scratch);
-/* Orders by name, module, file, line, occurrence; 0 only for the same entity. */
+/* Orders by name, module, file, line, address, occurrence; 0 only for the same entity. */
 int entity_compare(const struct entity *a, const struct entity *b);
 
 struct entity_node {
@@ -60,7 +77,10 @@ struct entity_tree {
 	 */
 	const struct entity_node *nodes;
 	size_t node_count; /* at least 1; the root holds the weight of empty stacks */
+	/* The base of percentages: the nodes' sum, what WHEN left out and spontaneous. */
 	int64_t total;
+	/* Of samples that WHEN charges to the caller of a root frame: in no node. */
+	int64_t spontaneous;
 	bool has_negative;  /* some node's weight is: it is a difference, and has no means */
 	uint32_t depth_max; /* the root's children are 1 */
 	/* [other_count] The same nodes with the weights of further metrics; they have no others. */
@@ -73,14 +93,33 @@ struct entity_tree {
 	const bool *is_passed;
 };
 
+/* Functions that are to be taken for one, `--same 'REGEX=NAME'`: virtual overrides, versions. */
+struct same_rule {
+	const char *text; /* as given, to be shown; borrowed */
+	const struct name_pattern *pattern;
+	struct str name; /* of the one entity that they are, of no load object, at LEVEL_FUNCTION */
+};
+
+/* What an entity tree is to be of. */
+struct entity_spec {
+	enum level level;
+	const metric_id *metrics;     /* all different; those behind the first make the others */
+	size_t metric_count;	      /* at least 1 */
+	const struct same_rule *same; /* the first that matches counts */
+	size_t same_count;
+};
+
 /*
- * Lives in the arena; strings are the profile's.  First sight is the order of the profile's stack
- * ids, which for recorded samples is the order in time.
+ * The tree of what a selection shows.  Lives in the arena; strings are the profile's and the
+ * rules'.  First sight is the order of the profile's stack ids, which for recorded samples is the
+ * order in time.  The profile must have passed level_check.
  */
 must_use struct entity_tree *entity_tree_create(
+	const struct selection *selection, const struct entity_spec *spec, struct arena *arena);
+/* That of a whole profile by one metric, or several. */
+must_use struct entity_tree *entity_tree_of(
 	const struct profile *profile, enum level level, metric_id metric, struct arena *arena);
-/* The same for metrics[count], count ≥ 1, all different: the first one's, with others. */
-must_use struct entity_tree *entity_tree_create_for(const struct profile *profile, enum level level,
+must_use struct entity_tree *entity_tree_of_metrics(const struct profile *profile, enum level level,
 	const metric_id *metrics, size_t count, struct arena *arena);
 
 /*
@@ -89,5 +128,23 @@ must_use struct entity_tree *entity_tree_create_for(const struct profile *profil
  */
 must_use struct entity_tree *entity_tree_spread(
 	const struct entity_tree *tree, struct arena *arena);
+
+/*
+ * The same stacks from their leaves to their roots: a node's children are its callers.  Takes a
+ * step for each frame of each distinct stack.
+ */
+must_use struct entity_tree *entity_tree_invert(
+	const struct entity_tree *tree, struct arena *arena);
+
+/*
+ * For whatever makes trees: given parents and weights, sets ends and weights below; whether any
+ * weight is negative.
+ */
+bool entity_nodes_finish(struct entity_node *nodes, size_t count);
+/*
+ * Sets first_seen from firsts[count], what each node was first seen with, which is overwritten.
+ * Nodes of the same one must lie on one path, on which the outer ones were first.
+ */
+void entity_nodes_rank(struct entity_node *nodes, size_t count, uint32_t *firsts);
 
 #endif

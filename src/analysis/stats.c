@@ -64,39 +64,58 @@ static double tree_depth_mean(const struct entity_tree *tree)
 	return tree->total ? (double)frames / (double)tree->total : 0;
 }
 
-static uint64_t samples_with(const struct profile *profile, size_t metric)
+static uint64_t samples_with(const struct selection *s, size_t metric)
 {
+	const struct samples *samples = &s->profile->samples;
 	uint64_t count = 0;
 
-	if (profile->samples.count == 0)
+	if (samples->count == 0)
 		return UNKNOWN;
-	for (size_t i = 0; i < profile->samples.count; i++)
-		count += profile->samples.weight[metric][i] != 0;
+	for (size_t i = 0; i < samples->count; i++)
+		count += samples->weight[metric][i] != 0 &&
+			 (s->sample_kept == NULL || s->sample_kept[i]) &&
+			 s->shown[samples->stack[i].i] < SHOWN_UNMATCHED;
 	return count;
 }
 
-static struct stats_metric *stats_metrics(const struct profile *profile, struct arena *arena)
+static struct stats_metric *stats_metrics(const struct selection *s, struct arena *arena)
 {
+	const struct profile *profile = s->profile;
 	struct stats_metric *metrics =
 		ARENA_ARRAY(arena, struct stats_metric, profile->metric_count);
 
 	for (size_t m = 0; m < profile->metric_count; m++)
-		metrics[m] = (struct stats_metric){profile->total[m], samples_with(profile, m)};
+		metrics[m] = (struct stats_metric){s->total[m], samples_with(s, m)};
 	return metrics;
 }
 
+/* What filters leave of the samples; what they leave of the other kinds is not known. */
+static void sampling_filter(struct profile_stats *s, const struct selection *selection)
+{
+	uint64_t unmatched = selection_unmatched_samples(selection);
+
+	s->counted = selection_shown_samples(selection);
+	if (unmatched == UNKNOWN)
+		s->excluded = UNKNOWN;
+	else
+		s->excluded = unmatched + (s->excluded == UNKNOWN ? 0 : s->excluded);
+	s->foreign = s->critical = UNKNOWN;
+}
+
 struct stats stats_analyse(
-	const struct profile *profile, const struct entity_tree *tree, struct arena *arena)
+	const struct selection *selection, const struct entity_tree *tree, struct arena *arena)
 {
 	struct stats s = {
-		.sampling = profile->stats,
-		.metrics = stats_metrics(profile, arena),
+		.sampling = selection->profile->stats,
+		.metrics = stats_metrics(selection, arena),
 		.total = tree->total,
 		.depth_max = tree->depth_max,
 		.depth_mean = tree_depth_mean(tree),
 	};
 
-	sampling_complete(&s.sampling, profile);
+	sampling_complete(&s.sampling, selection->profile);
+	if (selection->step_count > 0)
+		sampling_filter(&s.sampling, selection);
 	stats_count_tree(&s, tree);
 	return s;
 }

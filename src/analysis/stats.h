@@ -32,10 +32,10 @@ struct stats {
 };
 
 /*
- * tree: of that profile, at the level at which recursion, stacks and entities are to be counted,
+ * tree: of that selection, at the level at which recursion, stacks and entities are to be counted,
  * without others.  metrics live in the arena.
  */
 struct stats stats_analyse(
-	const struct profile *profile, const struct entity_tree *tree, struct arena *arena);
+	const struct selection *selection, const struct entity_tree *tree, struct arena *arena);
 
 #endif

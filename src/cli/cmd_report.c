@@ -117,11 +117,13 @@ static int report_run(const struct command *self, int argc, char **argv)
 	if (err == NULL)
 		err = report_file(&options, path, queries, count,
 			is_first && queries[0].view == &view_functions);
+	report_options_deinit(&options);
 	return err ? fail(self, err) : EXIT_SUCCESS;
 }
 
 static const struct option_group groups[] = {
 	{"View options", report_view_rows},
+	{"Filters, applied in the order given", filter_rows},
 	{"Clock", report_clock_rows},
 	{"Input and output", report_file_rows},
 	{"Appearance", report_look_rows},

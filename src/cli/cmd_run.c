@@ -137,6 +137,7 @@ static int run_run(const struct command *self, int argc, char **argv)
 	if (options_parse(self, argc, argv, run_set, &options, &operands, &status))
 		status = run_operands(self, &options, &operands);
 	record_request_deinit(&options.record);
+	report_options_deinit(&options.report);
 	return status;
 }
 

@@ -17,6 +17,7 @@ enum {
 	OPTION_COLLAPSE,
 	OPTION_ORDER,
 	OPTION_SPREAD,
+	OPTION_INVERT,
 	OPTION_ROOTS,
 	OPTION_METRIC,
 	OPTION_CLOCK,
@@ -47,6 +48,8 @@ const struct option_row report_view_rows[] = {
 		"of the tree's rows; default weight"},
 	{OPTION_SPREAD, 0, "spread", VALUE_NONE, NULL, NULL,
 		"make the k-th f in a stack a function of its own, f'k"},
+	{OPTION_INVERT, 0, "invert", VALUE_NONE, NULL, NULL,
+		"turn the tree round: who called, from the leaves outwards"},
 	{OPTION_ROOTS, 0, "roots", VALUE_CHOICE, "OF", roots_names,
 		"begin each stack with its process, or process and thread; default none"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "LIST", NULL,
@@ -94,6 +97,11 @@ const struct option_row report_look_rows[] = {
 	{0},
 };
 
+void report_options_deinit(struct report_options *options)
+{
+	filter_options_deinit(&options->filters);
+}
+
 struct report_options report_options_default(void)
 {
 	return (struct report_options){.level = -1,
@@ -131,6 +139,8 @@ struct error *report_options_set(void *context, int id, const char *value)
 {
 	struct report_options *o = context;
 
+	if (id >= FILTER_OPTION_FIRST)
+		return filter_options_set(&o->filters, id, value);
 	switch (id) {
 	case OPTION_VIEW:
 		return set_view(o, value);
@@ -145,6 +155,9 @@ struct error *report_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_SPREAD:
 		o->spread = true;
+		break;
+	case OPTION_INVERT:
+		o->invert = true;
 		break;
 	case OPTION_ROOTS:
 		o->roots = (enum profile_roots)value_choice(value, roots_names);
@@ -196,7 +209,8 @@ struct error *report_options_set(void *context, int id, const char *value)
 /* Where no view is named, an option that only the tree has names it. */
 static void choose_view(struct report_options *o)
 {
-	bool is_tree = o->collapse >= 0 || o->order >= 0 || o->percent == PERCENT_PARENT;
+	bool is_tree =
+		o->collapse >= 0 || o->order >= 0 || o->percent == PERCENT_PARENT || o->invert;
 
 	if (o->view_count == 0)
 		o->views[o->view_count++] = is_tree ? &view_tree : formats[o->format].view;
@@ -240,6 +254,8 @@ static struct error *check_views(const struct report_options *o)
 		return error_new(ERROR_USAGE, "--collapse is for --view tree");
 	if (o->order >= 0 && !tree)
 		return error_new(ERROR_USAGE, "--order is for --view tree");
+	if (o->invert && !tree)
+		return error_new(ERROR_USAGE, "--invert is for --view tree");
 	if (o->percent == PERCENT_PARENT && !tree)
 		return error_new(ERROR_USAGE, "--percent parent is for --view tree");
 	if (o->sort && !some_view(o, view_sorts))
@@ -325,8 +341,12 @@ static struct error *set_level(const struct report_options *o, struct report_que
 	if (query->level != view->level && !view->has_levels)
 		return error_new(ERROR_USAGE, "--level: view %s is always at level %s", view->name,
 			level_names[view->level]);
-	if (o->roots != ROOTS_NONE && query->level == LEVEL_MODULE)
-		return error_new(ERROR_USAGE, "--roots: processes and threads are of no module");
+	if (o->roots != ROOTS_NONE && query->level != LEVEL_FUNCTION)
+		return error_new(ERROR_USAGE,
+			"--roots: processes and threads are functions, of no %s",
+			level_names[query->level]);
+	if (o->filters.same_texts.count > 0 && query->level != LEVEL_FUNCTION)
+		return error_new(ERROR_USAGE, "--same is for --level function");
 	return NULL;
 }
 
@@ -337,6 +357,9 @@ static struct error *make_query(const struct report_options *o, struct report_qu
 	enum column_id id;
 
 	query->spread = o->spread;
+	query->invert = o->invert && query->view->is_tree;
+	query->same = o->filters.same.data;
+	query->same_count = o->filters.same.count;
 	query->with_modules = o->with_modules;
 	query->collapse = o->collapse < 0 ? format->collapse : (enum collapse)o->collapse;
 	query->order = o->order < 0 ? CALLTREE_BY_WEIGHT : (enum calltree_order)o->order;
@@ -374,6 +397,8 @@ struct error *report_options_queries(
 
 	choose_view(options);
 	err = check_views(options);
+	if (err == NULL)
+		err = filter_options_compile(&options->filters);
 	for (size_t i = 0; err == NULL && i < options->view_count; i++) {
 		queries[i] = (struct report_query){.view = options->views[i]};
 		err = make_query(options, &queries[i]);

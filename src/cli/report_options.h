@@ -10,6 +10,7 @@
  */
 
 #include "cli/command.h"
+#include "cli/filter_options.h"
 #include "cli/metric.h"
 #include "model/profile.h"
 #include "model/roots.h"
@@ -33,7 +34,7 @@ struct report_options {
 	size_t view_count;
 	int level, collapse, order, percent, clock;
 	enum profile_roots roots;
-	bool spread, with_modules;
+	bool spread, invert, with_modules;
 	const char *metric, *sort, *columns;
 	int64_t limit;
 
@@ -44,6 +45,8 @@ struct report_options {
 	enum color color;
 	int64_t width;
 	bool no_pager;
+
+	struct filter_options filters;
 };
 
 /* Ids of the rows below; smaller ones are free for a command's own rows. */
@@ -55,14 +58,17 @@ extern const struct option_row report_view_rows[], report_file_rows[], report_lo
 extern const struct option_row report_clock_rows[];
 
 struct report_options report_options_default(void);
-/* An option_set's work for the ids of the rows above; context is the struct report_options. */
+void report_options_deinit(struct report_options *options);
+/* An option_set's work for the ids of the rows above and of filter_rows; context is the struct
+ * report_options. */
 must_use struct error *report_options_set(void *context, int id, const char *value);
 
 /* Puts another in the place of *profile, as --roots asks. */
 must_use struct error *report_options_roots(
 	const struct report_options *options, struct profile **profile);
 /*
- * The queries, one for each view, *count ≤ REPORT_VIEWS_MAX, all but their metric.  Fails with
+ * The queries, one for each view, *count ≤ REPORT_VIEWS_MAX, all but their metric; compiles the
+ * filters, too.  Fails with
  * ERROR_USAGE where options contradict each other.  May fill in the options' views.
  */
 must_use struct error *report_options_queries(

@@ -79,8 +79,14 @@ static struct text_style make_style(
 	return style;
 }
 
-/* Queries of the same level share the tree of entities, if all metrics are in it, or one. */
-static const struct report **make_reports(const struct profile *profile,
+/* Whether both look at the same tree of entities. */
+static bool shares_tree(const struct report_query *a, const struct report_query *b)
+{
+	return a->level == b->level && a->invert == b->invert &&
+	       a->view->joins_metrics == b->view->joins_metrics;
+}
+
+static const struct report **make_reports(const struct selection *selection,
 	const struct report_query *queries, size_t count, struct arena *arena)
 {
 	const struct report **reports = ARENA_ARRAY(arena, const struct report *, count);
@@ -89,12 +95,11 @@ static const struct report **make_reports(const struct profile *profile,
 		const struct entity_tree *tree = NULL;
 
 		for (size_t k = 0; k < i && tree == NULL; k++)
-			if (queries[k].level == queries[i].level &&
-				queries[k].view->joins_metrics == queries[i].view->joins_metrics)
+			if (shares_tree(&queries[k], &queries[i]))
 				tree = reports[k]->tree;
 		if (tree == NULL)
-			tree = report_tree(profile, &queries[i], arena);
-		reports[i] = report_create(profile, tree, &queries[i], arena);
+			tree = report_tree(selection, &queries[i], arena);
+		reports[i] = report_create(selection, tree, &queries[i], arena);
 	}
 	return reports;
 }
@@ -131,24 +136,48 @@ static struct error *print_to(struct output *output, const struct report_options
 	return err;
 }
 
-struct error *report_print(const struct report_options *options, const struct report_query *queries,
-	size_t count, const struct profile *profile, const char *hint)
+static struct error *print_reports(const struct report_options *options,
+	const struct report *const *reports, size_t count, const char *hint)
 {
-	struct arena *arena = arena_create();
-	const struct report **reports = make_reports(profile, queries, count, arena);
 	struct output output;
 	struct error *err;
 
 	/* A broken pipe is for draw() to see, not an end by signal that leaves files behind. */
 	signal(SIGPIPE, SIG_IGN);
 	err = output_open(&output, options->output);
-	if (err == NULL) {
-		err = print_to(&output, options, reports, count, hint);
-		if (err)
-			output_abandon(&output);
-		else
-			err = output_commit(&output);
-	}
+	if (err)
+		return err;
+	err = print_to(&output, options, reports, count, hint);
+	if (err == NULL)
+		return output_commit(&output);
+	output_abandon(&output);
+	return err;
+}
+
+static struct error *check_levels(
+	const struct profile *profile, const struct report_query *queries, size_t count)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < count && err == NULL; i++)
+		err = level_check(queries[i].level, profile);
+	return err;
+}
+
+struct error *report_print(const struct report_options *options, const struct report_query *queries,
+	size_t count, const struct profile *profile, const char *hint)
+{
+	struct arena *arena = arena_create();
+	const struct filter_options *filters = &options->filters;
+	struct selection *selection;
+	struct error *err = check_levels(profile, queries, count);
+
+	if (err == NULL)
+		err = selection_create(
+			profile, filters->filters.data, filters->filters.count, arena, &selection);
+	if (err == NULL)
+		err = print_reports(
+			options, make_reports(selection, queries, count, arena), count, hint);
 	arena_destroy(arena);
 	return err;
 }

@@ -91,3 +91,12 @@ bool profile_find_metric(const struct profile *p, struct str name, metric_id *id
 	}
 	return false;
 }
+
+struct error *profile_needs_threads(const struct profile *p)
+{
+	if (p->samples.count > 0 ? p->samples.thread != NULL : p->stack_count <= 1)
+		return NULL;
+	return error_new(ERROR_UNSUPPORTED,
+		"%.*s does not tell which processes and threads were sampled",
+		STR_ARG(profile_string(p, p->source)));
+}

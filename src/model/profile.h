@@ -194,6 +194,9 @@ struct profile {
 /* Frees the profile and all in it; NULL is fine. */
 void profile_destroy(struct profile *p);
 
+/* NULL if the profile tells which threads its samples were taken in, else an ERROR_UNSUPPORTED. */
+must_use struct error *profile_needs_threads(const struct profile *p);
+
 /* Whether it is the metric that says how many samples a sample counts as. */
 bool metric_counts_samples(struct str name, struct str unit);
 /* How many, by its weight in that metric; NULL: there is no such metric. */

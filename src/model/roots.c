@@ -111,10 +111,10 @@ struct error *profile_with_roots(
 {
 	struct rooting r = {.roots = roots};
 
-	if (p->samples.count > 0 ? !p->samples.thread : p->stack_count > 1)
-		return error_new(ERROR_UNSUPPORTED,
-			"%.*s does not tell which processes and threads were sampled",
-			STR_ARG(profile_string(p, p->source)));
+	struct error *err = profile_needs_threads(p);
+
+	if (err)
+		return err;
 	struct arena *scratch = arena_create();
 	struct builder *to = builder_create();
 	import_init(&r.import, p, to, scratch);

@@ -69,18 +69,22 @@ enum column_kind {
 	COLUMN_KIND_WEIGHT,  /* in the metric's unit */
 	COLUMN_KIND_PERCENT, /* a weight as part of a base */
 	COLUMN_KIND_MEAN,    /* of counts, not negative */
+	COLUMN_KIND_FLAG,    /* true or false; text has the heading's word, or nothing */
+	COLUMN_KIND_CALLS,   /* from outside, and from within: "5+2" */
 };
 
 /* What stands in one row of one column. */
 struct cell {
 	bool is_null;		     /* nothing to show: not known, or a stub's */
+	bool flag;		     /* COLUMN_KIND_FLAG */
 	struct str text;	     /* COLUMN_KIND_TEXT, unless it is an entity's name */
 	const struct entity *entity; /* whose name is meant; else NULL */
-	uint64_t number;	     /* COLUMN_KIND_NUMBER, COLUMN_KIND_TIME */
-	double mean;		     /* COLUMN_KIND_MEAN */
-	int64_t weight;		     /* COLUMN_KIND_WEIGHT, COLUMN_KIND_PERCENT */
-	int64_t indirect;	     /* of a pair: the part in parentheses */
-	int64_t base;		     /* COLUMN_KIND_PERCENT: what 100 % is */
+	uint64_t number; /* COLUMN_KIND_NUMBER, COLUMN_KIND_TIME; COLUMN_KIND_CALLS: from outside */
+	uint64_t inside; /* COLUMN_KIND_CALLS */
+	double mean;	 /* COLUMN_KIND_MEAN */
+	int64_t weight;	 /* COLUMN_KIND_WEIGHT, COLUMN_KIND_PERCENT */
+	int64_t indirect; /* of a pair: the part in parentheses */
+	int64_t base;	  /* COLUMN_KIND_PERCENT: what 100 % is */
 };
 
 struct column {
@@ -105,8 +109,8 @@ extern const struct column columns[COLUMN_COUNT];
 double cell_percent(const struct cell *cell);
 /* A text cell's text, whole and unescaped; lives in scratch or as long as the cell's sources. */
 struct str cell_text(const struct cell *cell, struct strbuf *scratch);
-/* Order for sorting: weights, times and means descending, texts and numbers ascending, null last.
- */
+/* Order for sorting: weights, times, means and calls descending, texts and numbers ascending, flags
+ * that are set first, null last. */
 int cell_compare(enum column_kind kind, const struct cell *a, const struct cell *b);
 
 #endif

@@ -36,6 +36,12 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 		if (cell->base != 0)
 			strbuf_printf(out, "%.4f", cell_percent(cell));
 		break;
+	case COLUMN_KIND_FLAG:
+		strbuf_add(out, cell->flag ? STR("true") : STR("false"));
+		break;
+	case COLUMN_KIND_CALLS:
+		strbuf_printf(out, "%" PRIu64 "+%" PRIu64, cell->number, cell->inside);
+		break;
 	case COLUMN_KIND_MEAN:
 		strbuf_printf(out, "%.4f", cell->mean);
 		break;

@@ -69,10 +69,22 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 	case COLUMN_KIND_PERCENT:
 		add_percent(out, cell);
 		break;
+	case COLUMN_KIND_FLAG:
+		strbuf_add(out, cell->flag ? STR("true") : STR("false"));
+		break;
+	case COLUMN_KIND_CALLS:
+		strbuf_printf(out, "{\"outside\": %" PRIu64 ", \"inside\": %" PRIu64 "}",
+			cell->number, cell->inside);
+		break;
 	case COLUMN_KIND_MEAN:
 		strbuf_printf(out, "%.4f", cell->mean);
 		break;
 	}
+}
+
+static void add_separator(struct strbuf *out)
+{
+	strbuf_add(out, out->data[out->size - 1] == '{' ? STR("") : STR(", "));
 }
 
 static void add_member(
@@ -80,48 +92,95 @@ static void add_member(
 {
 	struct cell cell = columns[id].get(report, row);
 
-	strbuf_add(out, out->data[out->size - 1] == '{' ? STR("") : STR(", "));
+	add_separator(out);
 	add_key(out, columns[id].key);
 	add_cell(out, &columns[id], &cell);
 }
 
+/* Which columns a row has: the view's, or those of one of its parts. */
+struct row_columns {
+	const enum column_id *all, *of_metric;
+	bool asked; /* and what else was asked for */
+};
+
 /* Each metric's own figures, the first one's again. */
-static void add_row_metrics(struct strbuf *out, const struct report *report, size_t row)
+static void add_row_metrics(
+	struct strbuf *out, const struct report *report, size_t row, const struct row_columns *c)
 {
 	const struct report_query *query = &report->query;
 
-	strbuf_add(out, STR(", "));
+	add_separator(out);
 	add_key(out, "metrics");
 	for (size_t m = 0; m <= query->other_count; m++) {
 		const struct report *of = report_of_metric(report, m);
 
 		strbuf_add(out, m ? STR(", {") : STR("[{"));
-		for (const enum column_id *id = query->view->metric_columns; *id != COLUMN_END;
-			id++)
+		for (const enum column_id *id = c->of_metric; *id != COLUMN_END; id++)
 			add_member(out, of, row, *id);
-		for (size_t i = 0; i < query->column_count; i++)
+		for (size_t i = 0; c->asked && i < query->column_count; i++)
 			if (columns[query->columns[i]].is_per_metric &&
-				!column_list_has(query->view->metric_columns, query->columns[i]))
+				!column_list_has(c->of_metric, query->columns[i]))
 				add_member(out, of, row, query->columns[i]);
 		strbuf_add_char(out, '}');
 	}
 	strbuf_add_char(out, ']');
 }
 
-/* A row has the view's keys always, and behind them what else was asked for. */
-static void add_row(struct strbuf *out, const struct report *report, size_t row)
+/* The members of a row: its columns always, and behind them what else was asked for. */
+static void add_row_members(
+	struct strbuf *out, const struct report *report, size_t row, const struct row_columns *c)
 {
 	const struct report_query *query = &report->query;
 
-	strbuf_add_char(out, '{');
-	for (const enum column_id *id = query->view->data_columns; *id != COLUMN_END; id++)
+	for (const enum column_id *id = c->all; *id != COLUMN_END; id++)
 		add_member(out, report, row, *id);
-	for (size_t i = 0; i < query->column_count; i++)
-		if (!column_list_has(query->view->data_columns, query->columns[i]))
+	for (size_t i = 0; c->asked && i < query->column_count; i++)
+		if (!column_list_has(c->all, query->columns[i]))
 			add_member(out, report, row, query->columns[i]);
-	if (query->other_count > 0)
-		add_row_metrics(out, report, row);
+	if (query->other_count > 0 && *c->of_metric != COLUMN_END)
+		add_row_metrics(out, report, row, c);
+}
+
+/* The rows of one part of an entry, from a place on; the first place that is of another one. */
+static size_t add_part(struct strbuf *out, const struct report *report, size_t place, size_t part)
+{
+	const struct view *view = report->query.view;
+	const struct view_part *p = &view->parts[part];
+	const struct row_columns c = {p->columns, p->metric_columns, false};
+	bool is_first = true;
+
+	add_separator(out);
+	add_key(out, p->key);
+	strbuf_add_char(out, '[');
+	for (; place < report->count; place++) {
+		size_t row = report_row(report, place);
+
+		if (view->part(report, row) != part)
+			break;
+		strbuf_add(out, is_first ? STR("{") : STR(",\n  {"));
+		add_row_members(out, report, row, &c);
+		strbuf_add_char(out, '}');
+		is_first = false;
+	}
+	strbuf_add_char(out, ']');
+	return place;
+}
+
+/* The entry whose own row stands at a place; the place of the next one. */
+static size_t add_entry(struct strbuf *out, const struct report *report, size_t place)
+{
+	const struct view *view = report->query.view;
+	struct row_columns c = {view->data_columns, view->metric_columns, true};
+
+	if (view->parts)
+		c = (struct row_columns){
+			view->parts[0].columns, view->parts[0].metric_columns, true};
+	strbuf_add_char(out, '{');
+	add_row_members(out, report, report_row(report, place++), &c);
+	for (size_t part = 1; part < view->part_count; part++)
+		place = add_part(out, report, place, part);
 	strbuf_add_char(out, '}');
+	return place;
 }
 
 static void add_note(struct strbuf *out, const struct profile *profile, const struct note *note)
@@ -165,7 +224,7 @@ static void add_total(struct strbuf *out, const struct report *report)
 {
 	strbuf_add(out, STR(", "));
 	add_key(out, "total");
-	add_signed(out, report->profile->total[report->query.metric.i]);
+	add_signed(out, report->selection->total[report->query.metric.i]);
 }
 
 static void add_metrics(struct strbuf *out, const struct report *report)
@@ -175,6 +234,30 @@ static void add_metrics(struct strbuf *out, const struct report *report)
 		strbuf_add(out, m ? STR(", {") : STR("[{"));
 		add_metric(out, report_of_metric(report, m));
 		add_total(out, report_of_metric(report, m));
+		strbuf_add_char(out, '}');
+	}
+	strbuf_add(out, STR("],\n"));
+}
+
+/* What each filter is, and the weight that it and those before it keep. */
+static void add_filters(struct strbuf *out, const struct report *report)
+{
+	const struct selection *s = report->selection;
+
+	add_key(out, "filters");
+	strbuf_add_char(out, '[');
+	for (size_t i = 0; i < s->step_count; i++) {
+		const struct selection_step *step = &s->steps[i];
+
+		strbuf_add(out, i ? STR(", {") : STR("{"));
+		add_key(out, "filter");
+		add_string(out, str_from(filter_names[step->filter->kind]));
+		add_separator(out);
+		add_key(out, "value");
+		add_string(out, str_from(step->filter->text));
+		add_separator(out);
+		add_key(out, "kept");
+		add_signed(out, step->kept[report->query.metric.i]);
 		strbuf_add_char(out, '}');
 	}
 	strbuf_add(out, STR("],\n"));
@@ -195,8 +278,7 @@ static void add_head(struct strbuf *out, const struct report *report)
 	strbuf_add_char(out, '}');
 	add_total(out, report);
 	strbuf_add(out, STR(", "));
-	add_key(out, "filters");
-	strbuf_add(out, STR("[],\n"));
+	add_filters(out, report);
 	if (report->query.other_count > 0)
 		add_metrics(out, report);
 	add_key(out, "notes");
@@ -209,9 +291,9 @@ static void add_head(struct strbuf *out, const struct report *report)
 void json_draw(struct sink *sink, const struct report *report)
 {
 	add_head(&sink->text, report);
-	for (size_t place = 0; place < report->count && sink_settle(sink); place++) {
+	for (size_t place = 0; place < report->count && sink_settle(sink);) {
 		strbuf_add(&sink->text, place ? STR(",\n") : STR("\n"));
-		add_row(&sink->text, report, report_row(report, place));
+		place = add_entry(&sink->text, report, place);
 	}
 	strbuf_add(&sink->text, report->count ? STR("\n]}\n") : STR("]}\n"));
 }

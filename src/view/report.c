@@ -17,7 +17,7 @@ struct metric report_metric(const struct report *report)
 }
 
 const struct entity_tree *report_tree(
-	const struct profile *profile, const struct report_query *query, struct arena *arena)
+	const struct selection *selection, const struct report_query *query, struct arena *arena)
 {
 	size_t count = 1 + (query->view->joins_metrics ? query->other_count : 0);
 	metric_id *metrics = ARENA_ARRAY(arena, metric_id, count);
@@ -25,10 +25,16 @@ const struct entity_tree *report_tree(
 	metrics[0] = query->metric;
 	for (size_t i = 1; i < count; i++)
 		metrics[i] = query->others[i - 1];
-	const struct entity_tree *tree =
-		entity_tree_create_for(profile, query->level, metrics, count, arena);
+	struct entity_spec spec = {.level = query->level,
+		.metrics = metrics,
+		.metric_count = count,
+		.same = query->same,
+		.same_count = query->same_count};
+	const struct entity_tree *tree = entity_tree_create(selection, &spec, arena);
 
-	return query->spread ? entity_tree_spread(tree, arena) : tree;
+	if (query->spread)
+		tree = entity_tree_spread(tree, arena);
+	return query->invert ? entity_tree_invert(tree, arena) : tree;
 }
 
 /* Sorting reads each cell once and not at every comparison. */
@@ -49,19 +55,55 @@ static int sort_item_compare(const void *a, const void *b, void *context)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
+/* Whether a row is the first of an entry. */
+static bool begins_entry(const struct report *report, size_t row)
+{
+	const struct view *view = report->query.view;
+
+	return view->parts == NULL || view->part(report, row) == 0;
+}
+
+/* Sorts entries by their own rows; the others stay behind these. */
 static void report_sort(struct report *report, const struct column *column, struct arena *arena)
 {
-	struct sort_item *items = xcalloc(report->row_count, sizeof(*items));
+	struct sort_item *items = xcalloc(report->entry_count, sizeof(*items));
 	uint32_t *rows = ARENA_ARRAY(arena, uint32_t, report->row_count);
+	size_t count = 0;
 
 	for (size_t i = 0; i < report->row_count; i++)
-		items[i] = (struct sort_item){column->get(report, i), (uint32_t)i};
-	qsort_r(items, report->row_count, sizeof(*items), sort_item_compare,
-		(void *)(uintptr_t)column);
-	for (size_t i = 0; i < report->row_count; i++)
-		rows[i] = items[i].row;
+		if (begins_entry(report, i))
+			items[count++] = (struct sort_item){column->get(report, i), (uint32_t)i};
+	qsort_r(items, count, sizeof(*items), sort_item_compare, (void *)(uintptr_t)column);
+	count = 0;
+	for (size_t i = 0; i < report->entry_count; i++) {
+		uint32_t row = items[i].row;
+
+		do
+			rows[count++] = row++;
+		while (row < report->row_count && !begins_entry(report, row));
+	}
 	free(items);
 	report->rows = rows;
+}
+
+static size_t count_entries(const struct report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->row_count; i++)
+		count += begins_entry(report, i);
+	return count;
+}
+
+/* How many rows the first entries have. */
+static size_t rows_of_entries(const struct report *report, size_t entries)
+{
+	size_t place = 0;
+
+	for (; place < report->row_count; place++)
+		if (begins_entry(report, report_row(report, place)) && entries-- == 0)
+			break;
+	return place;
 }
 
 static const struct report *report_other(const struct report *first, size_t k, struct arena *arena)
@@ -96,22 +138,28 @@ static void report_choose_rows(struct report *report, struct arena *arena)
 	const struct report_query *query = &report->query;
 
 	report->count = report->row_count;
+	report->entry_count = count_entries(report);
+	report->entries_shown = report->entry_count;
 	if (query->sort && report->row_count)
 		report_sort(report, query->sort, arena);
-	if (query->limit == 0 || query->limit >= report->row_count)
+	if (query->limit == 0 || query->limit >= report->entry_count)
 		return;
 	if (query->view->select)
 		query->view->select(report, arena);
 	else
-		report->count = query->limit;
+		report->count = rows_of_entries(report, query->limit);
+	report->entries_shown = query->limit;
 }
 
-struct report *report_create(const struct profile *profile, const struct entity_tree *tree,
+struct report *report_create(const struct selection *selection, const struct entity_tree *tree,
 	const struct report_query *query, struct arena *arena)
 {
 	struct report *report = ARENA_NEW(arena, struct report);
 
-	*report = (struct report){.profile = profile, .query = *query, .tree = tree};
+	*report = (struct report){.profile = selection->profile,
+		.selection = selection,
+		.query = *query,
+		.tree = tree};
 	query->view->analyse(report, arena);
 	report_choose_rows(report, arena);
 	report_add_others(report, arena);

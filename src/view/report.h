@@ -8,6 +8,7 @@
 
 #include "analysis/calltree.h"
 #include "analysis/functions.h"
+#include "analysis/selection.h"
 #include "analysis/stats.h"
 #include "base/arena.h"
 #include "model/profile.h"
@@ -32,20 +33,29 @@ struct report_query {
 	const metric_id *others;
 	size_t other_count;
 	enum level level;
+	const struct same_rule *same; /* borrowed */
+	size_t same_count;
 	bool spread;
+	bool invert; /* stacks are shown from their leaves */
 	enum collapse collapse;
 	enum calltree_order order;
 	enum percent percent;
 	const struct column *sort; /* NULL: the view's own order */
-	size_t limit;		   /* rows at most; 0: all */
+	size_t limit;		   /* entries at most; 0: all */
 	bool with_modules;	   /* folded: frames name their load object */
 	/* What to show instead of the view's own columns; count 0: those. */
 	enum column_id columns[COLUMN_COUNT + 1]; /* with a COLUMN_COUNT at the end */
 	size_t column_count;
 };
 
+/*
+ * A row is what one line of text or CSV shows.  In most views each is an entry, a thing that the
+ * report is a list of; in some (struct view's parts) an entry has several rows, one behind the
+ * other: its own first.
+ */
 struct report {
 	const struct profile *profile;
+	const struct selection *selection; /* what of it is shown */
 	struct report_query query;
 	const struct entity_tree *tree;
 	const struct functions *functions; /* views functions and modules, else NULL */
@@ -54,6 +64,8 @@ struct report {
 	size_t row_count;		   /* rows of the analysis result */
 	const uint32_t *rows; /* [count] the rows to show, in order; NULL: the first count */
 	size_t count;
+	size_t entry_count;   /* entries of the analysis result */
+	size_t entries_shown; /* of those */
 	/*
 	 * [query.other_count] The same rows with the figures of the other metrics, so that columns
 	 * read them as they read this report; they have no others themselves.
@@ -62,14 +74,14 @@ struct report {
 };
 
 /*
- * The report of a query.  tree: the profile's at the query's level and metrics, spread if the query
- * says so (report_tree makes it; reports of views that are alike in joins_metrics may share one).
- * Lives in the arena; profile and tree must live as long.
+ * The report of a query.  tree: the selection's at the query's level and metrics, spread and
+ * inverted if the query says so (report_tree makes it; reports that are alike in all that and in
+ * joins_metrics may share one).  Lives in the arena; selection and tree must live as long.
  */
-struct report *report_create(const struct profile *profile, const struct entity_tree *tree,
+struct report *report_create(const struct selection *selection, const struct entity_tree *tree,
 	const struct report_query *query, struct arena *arena);
 const struct entity_tree *report_tree(
-	const struct profile *profile, const struct report_query *query, struct arena *arena);
+	const struct selection *selection, const struct report_query *query, struct arena *arena);
 
 /* The report with the figures of metric m ≤ query.other_count: 0 is the report itself. */
 static inline const struct report *report_of_metric(const struct report *report, size_t m)

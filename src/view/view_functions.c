@@ -1,6 +1,6 @@
 /*
- * The flat views: every function, or every load object, with its exclusive and inclusive weight.
- * modules is functions at the module level and nothing else.
+ * The flat views: every function, with its exclusive and inclusive weight.  modules, lines and
+ * threads are functions at another level and nothing else.
  */
 #include "analysis/functions.h"
 
@@ -27,6 +27,12 @@ static const struct entity *functions_view_entity(const struct report *report, s
 #define WEIGHTS_WIDTH_MORE 36u
 #define PERCENT_WIDTH_MORE 24u
 
+/* Whether rows of a level belong to load objects, and are none. */
+static bool has_modules(enum level level)
+{
+	return level != LEVEL_MODULE && !level_is_of_samples(level);
+}
+
 static void functions_view_columns(const struct report *report, struct table *table)
 {
 	bool percent = report->query.percent != PERCENT_RAW;
@@ -44,7 +50,7 @@ static void functions_view_columns(const struct report *report, struct table *ta
 		if (percent)
 			table_add_of(table, m, COLUMN_INCLUSIVE_PERCENT);
 	}
-	if (report->query.level != LEVEL_MODULE &&
+	if (has_modules(report->query.level) &&
 		!text_is_narrower(table->text, MODULE_WIDTH_MIN + PERCENT_WIDTH_MORE * others))
 		table_add(table, COLUMN_MODULE);
 	table_add(table, COLUMN_NAME);
@@ -52,7 +58,16 @@ static void functions_view_columns(const struct report *report, struct table *ta
 
 static void functions_view_title(struct text *text, const struct report *report)
 {
-	const char *what = report->query.level == LEVEL_MODULE ? "Modules" : "Functions";
+	static const char *const titles[LEVEL_COUNT] = {
+		[LEVEL_FUNCTION] = "Functions",
+		[LEVEL_MODULE] = "Modules",
+		[LEVEL_FILE] = "Source files",
+		[LEVEL_LINE] = "Source lines",
+		[LEVEL_INSTRUCTION] = "Instructions",
+		[LEVEL_THREAD] = "Threads",
+		[LEVEL_PROCESS] = "Processes",
+	};
+	const char *what = titles[report->query.level];
 	const struct column *sort = report->query.sort;
 	struct str metric = profile_string(report->profile, report_metric(report).name);
 
@@ -115,16 +130,17 @@ const struct view view_functions = {
 	.draw = functions_view_draw,
 };
 
-const struct view view_modules = {
-	.name = "modules",
-	.summary = "the same for each program file and library",
-	.data_columns = data_columns,
-	.more_columns = more_columns,
-	.metric_columns = metric_columns,
-	.joins_metrics = true,
-	.sorts = true,
-	.level = LEVEL_MODULE,
-	.analyse = functions_view_analyse,
-	.entity = functions_view_entity,
-	.draw = functions_view_draw,
-};
+/* Functions at a level of their own. */
+#define FLAT_VIEW(view_name, its_level, its_summary)                                               \
+	{                                                                                          \
+		.name = view_name, .summary = its_summary, .data_columns = data_columns,           \
+		.more_columns = more_columns, .metric_columns = metric_columns,                    \
+		.joins_metrics = true, .sorts = true, .level = its_level,                          \
+		.analyse = functions_view_analyse, .entity = functions_view_entity,                \
+		.draw = functions_view_draw,                                                       \
+	}
+
+const struct view view_modules =
+	FLAT_VIEW("modules", LEVEL_MODULE, "the same for each program file and library");
+const struct view view_lines = FLAT_VIEW("lines", LEVEL_LINE, "the same for each source line");
+const struct view view_threads = FLAT_VIEW("threads", LEVEL_THREAD, "how much each thread did");

@@ -13,7 +13,7 @@ static void stats_view_analyse(struct report *report, struct arena *arena)
 {
 	struct stats *stats = ARENA_NEW(arena, struct stats);
 
-	*stats = stats_analyse(report->profile, report->tree, arena);
+	*stats = stats_analyse(report->selection, report->tree, arena);
 	report->stats = stats;
 	report->row_count = 1;
 }

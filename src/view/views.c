@@ -7,11 +7,14 @@ const struct view *const views[] = {
 	&view_functions,
 	&view_tree,
 	&view_modules,
+	&view_lines,
+	&view_threads,
 	&view_stats,
 	NULL,
 };
 
-const char *const view_names[] = {"functions", "tree", "modules", "stats", NULL};
+const char *const view_names[] = {
+	"functions", "tree", "modules", "lines", "threads", "stats", NULL};
 
 bool column_list_has(const enum column_id *list, enum column_id id)
 {

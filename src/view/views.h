@@ -20,6 +20,14 @@ struct text;
 /* Ends lists of column ids. */
 #define COLUMN_END COLUMN_COUNT
 
+/* One kind of the rows that an entry has. */
+struct view_part {
+	const char *key; /* of their array in the entry's JSON object; NULL: the entry's own row */
+	/* What JSON has of such a row, and what of that differs between metrics; end with
+	 * COLUMN_END. */
+	const enum column_id *columns, *metric_columns;
+};
+
 struct view {
 	const char *name;
 	const char *summary; /* a few words for help */
@@ -30,6 +38,14 @@ struct view {
 	/* Of these, what several metrics have side by side, in JSON and CSV; ends with COLUMN_END.
 	 */
 	const enum column_id *metric_columns;
+	/*
+	 * Of views whose entries have several rows: the kinds of rows, [part_count], the own one
+	 * first, and which of them a row is.  An entry's rows stand together, by part; it has one
+	 * own row.  CSV has data_columns of every row.  NULL: each row is an entry.
+	 */
+	const struct view_part *parts;
+	size_t part_count;
+	size_t (*part)(const struct report *report, size_t row);
 	/* Whether its rows are of all metrics asked for, not of the first alone. */
 	bool joins_metrics;
 	/* Whether --level, --sort and the tree's options apply. */
@@ -49,7 +65,8 @@ struct view {
 extern const struct view *const views[];
 /* Their names in the same order, NULL-terminated, as option tables need them. */
 extern const char *const view_names[];
-extern const struct view view_functions, view_modules, view_tree, view_stats;
+extern const struct view view_functions, view_tree, view_modules, view_lines, view_threads,
+	view_stats;
 
 /* Whether a list that ends with COLUMN_END has the id. */
 bool column_list_has(const enum column_id *list, enum column_id id);

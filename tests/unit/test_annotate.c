@@ -116,7 +116,7 @@ static void check_order(const struct annotation *a)
 /* What the functions view says of it. */
 static void check_own(const struct profile *p, const struct annotation *a, struct arena *arena)
 {
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, (metric_id){0}, arena);
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, (metric_id){0}, arena);
 	struct functions *f = functions_analyse(tree, arena);
 	struct str name = profile_string(p, p->functions[a->function.i].name);
 	size_t named = 0;

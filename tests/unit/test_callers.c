@@ -57,7 +57,7 @@ static void expect_at(const char *lines, enum level level, const char *centre, c
 {
 	struct arena *arena = arena_create();
 	struct profile *p = text_profile(lines);
-	struct entity_tree *tree = entity_tree_create(p, level, p->default_metric, arena);
+	struct entity_tree *tree = entity_tree_of(p, level, p->default_metric, arena);
 	const struct centre *found = NULL;
 	struct strbuf text = {0};
 
@@ -189,7 +189,7 @@ static void expect_error(const char *lines, const char *centre, const char *expe
 {
 	struct arena *arena = arena_create();
 	struct profile *p = text_profile(lines);
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 	const struct centre *found = NULL;
 	struct error *err = centre_find(tree, LEVEL_FUNCTION, str_from(centre), arena, &found);
 
@@ -270,7 +270,7 @@ static void test_million_deep(void **state)
 	for (uint32_t i = 1; i < DEEP; i++)
 		chain[i] = 1 + i % 2;
 	struct profile *p = chain_profile(names, chain, DEEP, INT64_MAX / 2);
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 	struct callers *c = callers_analyse(tree, NULL, arena);
 	struct strbuf text = {0}, expected = {0};
 	put_rows(c, &text);

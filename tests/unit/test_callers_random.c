@@ -77,7 +77,7 @@ static void subject_init(struct subject *s, uint64_t seed)
 	for (uint32_t m = 0; m < s->metric_count; m++)
 		s->metrics[m].i = (first + m) % shape.metrics;
 	s->tree =
-		entity_tree_create_for(s->profile, s->level, s->metrics, s->metric_count, s->arena);
+		entity_tree_of_metrics(s->profile, s->level, s->metrics, s->metric_count, s->arena);
 	if (s->spread)
 		s->tree = entity_tree_spread(s->tree, s->arena);
 	for (size_t m = 0; m < s->metric_count; m++) {

@@ -35,7 +35,7 @@ struct by_hand {
 static void by_hand_init(struct by_hand *h, const char *lines)
 {
 	*h = (struct by_hand){.profile = text_profile(lines), .arena = arena_create()};
-	h->tree = entity_tree_create(h->profile, LEVEL_FUNCTION, (metric_id){0}, h->arena);
+	h->tree = entity_tree_of(h->profile, LEVEL_FUNCTION, (metric_id){0}, h->arena);
 }
 
 static void by_hand_analyse(struct by_hand *h, const struct callgraph_count *counted, size_t count)
@@ -133,7 +133,7 @@ static void test_deep(void **state)
 	for (uint32_t i = 0; i < DEPTH; i++)
 		chain[i] = i % 3;
 	struct profile *p = chain_profile(names, chain, DEPTH, 7);
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, (metric_id){0}, arena);
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, (metric_id){0}, arena);
 	struct callgraph *g = callgraph_analyse(tree, NULL, 0, arena);
 	assert_int_equal(g->entry_count, 4);
 	assert_int_equal(g->entries[0].self, 7);
@@ -157,7 +157,7 @@ static void test_long_chain(void **state)
 		chain[i] = i;
 	}
 	struct profile *p = chain_profile(list, chain, DEPTH, 7);
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, (metric_id){0}, arena);
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, (metric_id){0}, arena);
 	struct callgraph *g = callgraph_analyse(tree, NULL, 0, arena);
 	assert_int_equal(g->entry_count, DEPTH);
 	assert_int_equal(g->cycle_count, 0);

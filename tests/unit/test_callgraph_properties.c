@@ -69,7 +69,7 @@ static const struct entity_tree *subject_tree(const struct subject *s, const str
 {
 	size_t count = s->shape.metrics;
 	const struct entity_tree *tree =
-		entity_tree_create_for(p, s->level, s->metrics, count, s->arena);
+		entity_tree_of_metrics(p, s->level, s->metrics, count, s->arena);
 
 	return s->spread ? entity_tree_spread(tree, s->arena) : tree;
 }

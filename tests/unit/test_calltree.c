@@ -21,7 +21,7 @@ static void expect_tree(const struct profile *p, enum collapse collapse, enum ca
 {
 	struct arena *arena = arena_create();
 	struct strbuf text = {0};
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 	struct calltree *t = calltree_analyse(tree, collapse, order, arena);
 
 	assert_string_equal(text_calltree(t, &text), expected);
@@ -158,7 +158,7 @@ static void test_stub_figures(void **state)
 {
 	struct profile *p = text_profile("m r 4\nm r r 2\nm r r r r 3\nm r r s r r 5\n");
 	struct arena *arena = arena_create();
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 	struct calltree *t = calltree_analyse(tree, COLLAPSE_FULL, CALLTREE_FIRST_SEEN, arena);
 
 	(void)state;
@@ -197,7 +197,7 @@ static struct profile *numbered_profile(uint32_t names, const uint32_t *chain, s
 static const struct calltree *analyse(
 	const struct profile *p, enum collapse collapse, struct arena *arena)
 {
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 
 	return calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, arena);
 }

@@ -51,7 +51,7 @@ static void expect(const char *lines, enum level level, const char *expected)
 	struct arena *arena = arena_create();
 	struct profile *p = text_profile(lines);
 
-	expect_tree(entity_tree_create(p, level, p->default_metric, arena), expected);
+	expect_tree(entity_tree_of(p, level, p->default_metric, arena), expected);
 	profile_destroy(p);
 	arena_destroy(arena);
 }
@@ -138,7 +138,7 @@ static void test_identity_of_functions(void **state)
 	};
 	struct profile *p = profile_of_places(places, ARRAY_SIZE(places));
 	struct arena *arena = arena_create();
-	struct entity_tree *t = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *t = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 
 	(void)state;
 	expect_tree(t, "f 3/3 | f 1/1 | f 1/1 | f 1/1 | f 1/1 | [unknown] 2/2");
@@ -173,9 +173,8 @@ static void test_metric_is_chosen(void **state)
 		builder_weight(b, builder_stack(b, (stack_id){0}, frame), weights, 1);
 	}
 	struct profile *p = finish(b);
-	expect_tree(entity_tree_create(p, LEVEL_FUNCTION, bytes, arena), "two 100/100");
-	expect_tree(
-		entity_tree_create(p, LEVEL_FUNCTION, (metric_id){0}, arena), "one 1/1 | two 1/1");
+	expect_tree(entity_tree_of(p, LEVEL_FUNCTION, bytes, arena), "two 100/100");
+	expect_tree(entity_tree_of(p, LEVEL_FUNCTION, (metric_id){0}, arena), "one 1/1 | two 1/1");
 	profile_destroy(p);
 	arena_destroy(arena);
 }
@@ -184,7 +183,7 @@ static void test_spread(void **state)
 {
 	struct profile *p = text_profile("m f f g f 1\nm f 2\nm g f f 4\nf m 8\n");
 	struct arena *arena = arena_create();
-	struct entity_tree *t = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *t = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 	struct entity_tree *spread = entity_tree_spread(t, arena);
 	static const char expected[] = "m 0/7 | -f 2/3 | --f'2 0/1 | ---g 0/1 | ----f'3 1/1 | "
 				       "-g 0/4 | --f 0/4 | ---f'2 4/4 | f 0/8 | -m 8/8";
@@ -205,7 +204,7 @@ static void test_spread_million_deep(void **state)
 	uint32_t *chain = xcalloc(DEEP, sizeof(*chain));
 	struct profile *p = chain_profile(names, chain, DEEP, 1);
 	struct arena *arena = arena_create();
-	struct entity_tree *t = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *t = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 	struct entity_tree *spread = entity_tree_spread(t, arena);
 	struct strbuf scratch = {0};
 

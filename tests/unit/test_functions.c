@@ -19,7 +19,7 @@ static void expect(const char *lines, enum level level, const char *expected)
 {
 	struct arena *arena = arena_create();
 	struct profile *p = text_profile(lines);
-	struct entity_tree *tree = entity_tree_create(p, level, p->default_metric, arena);
+	struct entity_tree *tree = entity_tree_of(p, level, p->default_metric, arena);
 	struct functions *f = functions_analyse(tree, arena);
 	struct strbuf text = {0};
 
@@ -104,7 +104,7 @@ static void test_million_deep(void **state)
 	for (uint32_t i = 1; i < DEEP; i++)
 		chain[i] = 1 + i % 2;
 	struct profile *p = chain_profile(names, chain, DEEP, 7);
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 	struct functions *f = functions_analyse(tree, arena);
 	assert_int_equal(tree->depth_max, DEEP);
 	assert_int_equal(f->count, 3);

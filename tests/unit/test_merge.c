@@ -137,9 +137,9 @@ static void check_same_functions(const struct profile *p, metric_id in_p, const 
 {
 	struct arena *arena = arena_create();
 	const struct functions *f =
-		functions_analyse(entity_tree_create(p, LEVEL_FUNCTION, in_p, arena), arena);
+		functions_analyse(entity_tree_of(p, LEVEL_FUNCTION, in_p, arena), arena);
 	const struct functions *g =
-		functions_analyse(entity_tree_create(q, LEVEL_FUNCTION, in_q, arena), arena);
+		functions_analyse(entity_tree_of(q, LEVEL_FUNCTION, in_q, arena), arena);
 
 	check(f->count == g->count);
 	for (size_t i = 0; i < f->count; i++) {
@@ -160,8 +160,8 @@ static void check_same_functions(const struct profile *p, metric_id in_p, const 
 static struct calltree *calltree_of(
 	const struct profile *p, metric_id m, enum collapse collapse, struct arena *arena)
 {
-	return calltree_analyse(entity_tree_create(p, LEVEL_FUNCTION, m, arena), collapse,
-		CALLTREE_BY_WEIGHT, arena);
+	return calltree_analyse(
+		entity_tree_of(p, LEVEL_FUNCTION, m, arena), collapse, CALLTREE_BY_WEIGHT, arena);
 }
 
 static void check_same_calltree(

@@ -88,8 +88,9 @@ static void choose_metrics(struct subject *s, metric_id *metrics)
 
 static struct entity_tree *tree_of(const struct subject *s, const metric_id *metrics, size_t count)
 {
+	struct entity_spec spec = {.level = s->level, .metrics = metrics, .metric_count = count};
 	struct entity_tree *tree =
-		entity_tree_create_for(s->profile, s->level, metrics, count, s->arena);
+		entity_tree_create(selection_all(s->profile, s->arena), &spec, s->arena);
 
 	return s->spread ? entity_tree_spread(tree, s->arena) : tree;
 }

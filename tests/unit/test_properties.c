@@ -73,7 +73,7 @@ static struct random_shape subject_shape(struct random *r)
 
 static struct entity_tree *subject_tree(const struct subject *s, const struct profile *p)
 {
-	struct entity_tree *tree = entity_tree_create(p, s->level, s->metric, s->arena);
+	struct entity_tree *tree = entity_tree_of(p, s->level, s->metric, s->arena);
 
 	return s->spread ? entity_tree_spread(tree, s->arena) : tree;
 }
@@ -167,7 +167,7 @@ static void test_entity_tree(struct subject *s)
 
 static void test_stats(struct subject *s)
 {
-	struct stats stats = stats_analyse(s->profile, s->tree, s->arena);
+	struct stats stats = stats_analyse(selection_all(s->profile, s->arena), s->tree, s->arena);
 
 	check(stats.total == slow_total(s->slow));
 	check(stats.recursive == slow_recursive(s->slow));
@@ -420,7 +420,7 @@ static struct entity_tree *reweighted_tree(struct reweighted *w, const struct su
 	w->profile.stack_weight = w->weights;
 	w->profile.total = &w->total;
 	w->profile.metric_count = 1;
-	return entity_tree_create(&w->profile, s->level, (metric_id){0}, s->arena);
+	return entity_tree_of(&w->profile, s->level, (metric_id){0}, s->arena);
 }
 
 static int64_t stub_weight(const struct calltree *t, const struct calltree_row *r)

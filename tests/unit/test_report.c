@@ -87,8 +87,10 @@ static void limit_keeps_a_whole_tree(void **state)
 
 		query.metric = profile->default_metric;
 		query.limit = 1 + random_below(&r, 20);
-		const struct entity_tree *tree = report_tree(profile, &query, arena);
-		const struct report *report = report_create(profile, tree, &query, arena);
+		const struct entity_tree *tree =
+			report_tree(selection_all(profile, arena), &query, arena);
+		const struct report *report =
+			report_create(selection_all(profile, arena), tree, &query, arena);
 		assert_int_equal(report->count,
 			report->row_count < query.limit ? report->row_count : query.limit);
 		expect_whole_tree(report);
@@ -128,8 +130,10 @@ static void sort_by_every_column(void **state)
 			}
 			query.metric = profile->default_metric;
 			query.sort = &columns[id];
-			expect_sorted(report_create(profile, report_tree(profile, &query, arena),
-					      &query, arena),
+			expect_sorted(
+				report_create(selection_all(profile, arena),
+					report_tree(selection_all(profile, arena), &query, arena),
+					&query, arena),
 				query.sort);
 			arena_destroy(arena);
 		}
@@ -169,7 +173,8 @@ static void every_format_draws_every_view(void **state)
 					arena_destroy(arena);
 					continue;
 				}
-				report = report_create(profile, report_tree(profile, &query, arena),
+				report = report_create(selection_all(profile, arena),
+					report_tree(selection_all(profile, arena), &query, arena),
 					&query, arena);
 				sink_init(&sink, -1, "nowhere");
 				formats[f].draw(&sink, &style, &report, 1);

@@ -15,8 +15,8 @@
 static struct stats analyse(const struct profile *p)
 {
 	struct arena *arena = arena_create();
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
-	struct stats s = stats_analyse(p, tree, arena);
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct stats s = stats_analyse(selection_all(p, arena), tree, arena);
 
 	arena_destroy(arena);
 	return s;
@@ -141,8 +141,8 @@ static void test_metrics(void **state)
 		builder_sample(b, i < 2 ? stack : (stack_id){0}, (thread_id){NO_ID}, UINT64_MAX,
 			weights[i]);
 	assert_null(builder_finish(b, &p));
-	struct stats s = stats_analyse(
-		p, entity_tree_create(p, LEVEL_FUNCTION, (metric_id){0}, arena), arena);
+	struct stats s = stats_analyse(selection_all(p, arena),
+		entity_tree_of(p, LEVEL_FUNCTION, (metric_id){0}, arena), arena);
 	assert_int_equal(s.metrics[0].total, 10);
 	assert_int_equal(s.metrics[0].samples, 1);
 	assert_int_equal(s.metrics[1].total, 7);

@@ -114,6 +114,13 @@ static void cell_put(const struct table_column *item, const struct cell *cell, s
 	case COLUMN_KIND_TIME:
 		time_put(out, cell->number);
 		break;
+	case COLUMN_KIND_FLAG:
+		strbuf_add(out, cell->flag ? str_from(item->column->heading) : STR(""));
+		break;
+	case COLUMN_KIND_CALLS:
+		strbuf_printf(out, cell->inside ? "%llu+%llu" : "%llu",
+			(unsigned long long)cell->number, (unsigned long long)cell->inside);
+		break;
 	case COLUMN_KIND_MEAN:
 		mean_put(out, cell->mean);
 		break;

@@ -57,7 +57,7 @@ void text_title(struct text *text, const char *format, ...)
 void text_more_rows(struct text *text, const struct report *report)
 {
 	struct strbuf *out = &text->sink->text;
-	size_t more = report->row_count - report->count;
+	size_t more = report->entry_count - report->entries_shown;
 
 	if (more == 0)
 		return;

@@ -1,0 +1,124 @@
+/*
+ * Filters as they are asked for.  Regular expressions are the C library's; each function's name is
+ * matched once, however many frames it has.
+ */
+#include "analysis/filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "model/profile.h"
+
+const char *const filter_names[FILTER_COUNT + 1] = {
+	"when", "focus", "ignore", "hide", "thread", "pid", "time", NULL};
+
+struct error *name_pattern_create(const char *text, struct name_pattern **pattern)
+{
+	struct name_pattern *p = xalloc(sizeof(*p));
+	int code = regcomp(&p->regex, text, REG_EXTENDED | REG_NOSUB);
+
+	if (code != 0) {
+		char reason[128];
+
+		regerror(code, &p->regex, reason, sizeof(reason));
+		free(p);
+		return error_new(ERROR_USAGE, "'%s' is no regular expression: %s", text, reason);
+	}
+	p->with_module = strchr(text, '`') != NULL;
+	*pattern = p;
+	return NULL;
+}
+
+void name_pattern_destroy(struct name_pattern *pattern)
+{
+	if (pattern == NULL)
+		return;
+	regfree(&pattern->regex);
+	free(pattern);
+}
+
+/* What the expression is matched with, NUL-terminated. */
+static const char *function_text(const struct profile *profile, const struct function *function,
+	bool with_module, struct strbuf *scratch)
+{
+	strbuf_clear(scratch);
+	if (with_module) {
+		strbuf_add(scratch, profile_module(profile, function->object));
+		strbuf_add_char(scratch, '`');
+	}
+	strbuf_add(scratch, profile_string(profile, function->name));
+	strbuf_add_char(scratch, '\0');
+	return scratch->data;
+}
+
+bool *name_pattern_matches(
+	const struct name_pattern *pattern, const struct profile *profile, struct arena *arena)
+{
+	bool *matches = ARENA_ARRAY(arena, bool, profile->function_count);
+	struct strbuf scratch = {0};
+
+	for (size_t i = 0; i < profile->function_count; i++) {
+		const char *text = function_text(
+			profile, &profile->functions[i], pattern->with_module, &scratch);
+
+		matches[i] = regexec(&pattern->regex, text, 0, NULL, 0) == 0;
+	}
+	strbuf_deinit(&scratch);
+	return matches;
+}
+
+/* The items of a list with commas; false if one is empty. */
+static bool filter_split(struct filter *f)
+{
+	for (const char *at = f->text;; at++) {
+		size_t size = strcspn(at, ",");
+
+		if (size == 0)
+			return false;
+		vec_push(&f->ids, (struct str){at, size});
+		at += size;
+		if (*at == '\0')
+			return true;
+	}
+}
+
+struct error *filter_init(struct filter *f, enum filter_kind kind, const char *text)
+{
+	*f = (struct filter){.kind = kind, .text = text};
+	switch (kind) {
+	case FILTER_FOCUS:
+	case FILTER_IGNORE:
+	case FILTER_HIDE:
+		return name_pattern_create(text, &f->names);
+	case FILTER_THREAD:
+	case FILTER_PID:
+		if (filter_split(f))
+			return NULL;
+		vec_deinit(&f->ids);
+		return error_new(ERROR_USAGE, "'%s' is no list of numbers or names", text);
+	case FILTER_WHEN:
+	case FILTER_TIME:
+	case FILTER_COUNT:
+		break;
+	}
+	abort();
+}
+
+struct error *filter_init_when(struct filter *f, const char *text, enum when_modules by)
+{
+	*f = (struct filter){.kind = FILTER_WHEN, .text = text};
+	return when_compile(str_from(text), by, &f->when);
+}
+
+void filter_init_time(struct filter *f, const char *text, uint64_t from_ns, uint64_t to_ns)
+{
+	*f = (struct filter){.kind = FILTER_TIME, .text = text, .from_ns = from_ns, .to_ns = to_ns};
+}
+
+void filter_deinit(struct filter *f)
+{
+	name_pattern_destroy(f->names);
+	when_destroy(f->when);
+	vec_deinit(&f->ids);
+}

@@ -1,0 +1,73 @@
+#ifndef SONDE_ANALYSIS_FILTER_H
+#define SONDE_ANALYSIS_FILTER_H
+
+/*
+ * One filter: which samples are shown, and how much of their stacks.
+ *
+ * when	   what a WHEN pattern matches, charged as it says (semantics.md section 4)
+ * focus   stacks that hold a function that the regular expression matches
+ * ignore  stacks that hold none
+ * hide	   all stacks, without the frames that it matches: their weight goes to their callers
+ * thread, pid, time: samples by where and when they were taken
+ *
+ * To add one: a row in enum filter_kind and filter_names, what it keeps in selection.c, its option
+ * row in cli/filter_options.c.
+ */
+
+#include <regex.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "analysis/when.h"
+
+enum filter_kind {
+	FILTER_WHEN,
+	FILTER_FOCUS,
+	FILTER_IGNORE,
+	FILTER_HIDE,
+	FILTER_THREAD,
+	FILTER_PID,
+	FILTER_TIME,
+	FILTER_COUNT
+};
+/* "when", "focus", "ignore", "hide", "thread", "pid", "time". */
+extern const char *const filter_names[FILTER_COUNT + 1]; /* NULL at the end */
+
+/* Functions by name. */
+struct name_pattern {
+	regex_t regex;
+	bool with_module; /* to be matched with "module`name", as the expression has a ` itself */
+};
+
+struct filter {
+	enum filter_kind kind;
+	const char *text;	    /* as given, to be shown; borrowed */
+	struct when *when;	    /* FILTER_WHEN */
+	struct name_pattern *names; /* focus, ignore, hide */
+	VEC(struct str) ids;	    /* thread, pid: numbers or names; point into text */
+	/* FILTER_TIME: since the profile's start, from_ns ≤ t < to_ns. */
+	uint64_t from_ns, to_ns;
+};
+
+/*
+ * A regular expression (POSIX extended), to be found anywhere in a function's whole name; one that
+ * holds a backquote, in "module`name".  ERROR_USAGE if it is none.
+ */
+must_use struct error *name_pattern_create(const char *text, struct name_pattern **pattern);
+void name_pattern_destroy(struct name_pattern *pattern);
+/* [function]: whether it matches.  Lives in the arena. */
+must_use bool *name_pattern_matches(
+	const struct name_pattern *pattern, const struct profile *profile, struct arena *arena);
+
+/*
+ * text is borrowed.  For focus, ignore and hide it is a regular expression, for thread and pid
+ * numbers or names with commas.  ERROR_USAGE where it is not.
+ */
+must_use struct error *filter_init(struct filter *f, enum filter_kind kind, const char *text);
+must_use struct error *filter_init_when(struct filter *f, const char *text, enum when_modules by);
+/* The one whose text the caller has read. */
+void filter_init_time(struct filter *f, const char *text, uint64_t from_ns, uint64_t to_ns);
+void filter_deinit(struct filter *f);
+
+#endif

@@ -1,0 +1,308 @@
+/*
+ * What filters leave of a profile.
+ *
+ * Every table is an array by stack.  As a stack's parent has a smaller number, whether a stack
+ * holds a function, or which frame is the next one shown, follows from its parent in one forward
+ * loop.  Filters that look at samples only change which samples count; their weights are summed
+ * once, when the last such filter has been seen to.
+ */
+#include "analysis/selection.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* The selection in the making. */
+struct selecting {
+	const struct profile *profile;
+	struct arena *arena;
+	uint32_t *parent, *shown;
+	const int64_t *const *weight;
+	const uint64_t *samples;
+	bool *sample_kept; /* NULL: all */
+	VEC(struct selection_step) steps;
+};
+
+static void selecting_init(struct selecting *s, const struct profile *profile, struct arena *arena)
+{
+	*s = (struct selecting){.profile = profile,
+		.arena = arena,
+		.parent = ARENA_ARRAY(arena, uint32_t, profile->stack_count),
+		.shown = ARENA_ARRAY(arena, uint32_t, profile->stack_count),
+		.weight = profile->stack_weight,
+		.samples = profile->stack_samples};
+	for (uint32_t i = 1; i < profile->stack_count; i++) {
+		s->parent[i] = profile->stacks[i].parent.i;
+		s->shown[i] = i;
+	}
+}
+
+static function_id stack_function(const struct profile *p, uint32_t stack)
+{
+	return p->frames[p->stacks[stack].frame.i].function;
+}
+
+/* Drops the stacks that hold such a function, or those that do not. */
+static void keep_holding(struct selecting *s, const struct name_pattern *names, bool wanted)
+{
+	const struct profile *p = s->profile;
+	bool *matches = name_pattern_matches(names, p, s->arena);
+	bool *holds = xcalloc(p->stack_count, sizeof(*holds));
+
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		holds[i] = holds[s->parent[i]] || matches[stack_function(p, i).i];
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		uint32_t shown = s->shown[i];
+		bool held = SHOWN_IS_STACK(shown) && holds[shown];
+
+		/* What WHEN left out stays so: it is in the total, to which it belongs no less. */
+		if (shown != SHOWN_UNMATCHED && held != wanted)
+			s->shown[i] = SHOWN_DROPPED;
+	}
+	free(holds);
+}
+
+/* parent[i] becomes the next stack outwards that is not hidden, as that of its parent is known. */
+static void hide(struct selecting *s, const struct name_pattern *names)
+{
+	const struct profile *p = s->profile;
+	bool *matches = name_pattern_matches(names, p, s->arena);
+	/* [stack]: itself, or the next outwards that is not hidden. */
+	uint32_t *standing = xcalloc(p->stack_count, sizeof(*standing));
+
+	for (uint32_t i = 1; i < p->stack_count; i++) {
+		s->parent[i] = standing[s->parent[i]];
+		standing[i] = matches[stack_function(p, i).i] ? s->parent[i] : i;
+	}
+	for (uint32_t i = 0; i < p->stack_count; i++)
+		if (SHOWN_IS_STACK(s->shown[i]))
+			s->shown[i] = standing[s->shown[i]];
+	free(standing);
+}
+
+/* Whether an id of a filter means the thread or process of that number and name. */
+static bool id_means(struct str id, int64_t number, struct str name)
+{
+	char text[24];
+	int size = snprintf(text, sizeof(text), "%" PRId64, number);
+
+	return str_equal(id, (struct str){text, (size_t)size}) || str_equal(id, name);
+}
+
+static bool thread_is_meant(const struct profile *p, const struct filter *f, uint32_t i, size_t id)
+{
+	const struct thread *t = &p->threads[i];
+	const struct process *process = &p->processes[t->process.i];
+
+	if (f->kind == FILTER_THREAD)
+		return id_means(f->ids.data[id], t->tid, profile_string(p, t->name));
+	return id_means(f->ids.data[id], process->pid, profile_string(p, process->name));
+}
+
+/* [thread]: whether the filter keeps it. */
+static struct error *threads_kept(
+	const struct profile *p, const struct filter *f, bool *thread_kept)
+{
+	for (size_t id = 0; id < f->ids.count; id++) {
+		bool found = false;
+
+		for (uint32_t i = 0; i < p->thread_count; i++)
+			if (thread_is_meant(p, f, i, id))
+				found = thread_kept[i] = true;
+		if (!found)
+			return error_new(ERROR_INPUT, "%.*s has no %s '%.*s'",
+				STR_ARG(profile_string(p, p->source)),
+				f->kind == FILTER_THREAD ? "thread" : "process",
+				STR_ARG(f->ids.data[id]));
+	}
+	return NULL;
+}
+
+static void all_samples_kept(struct selecting *s)
+{
+	if (s->sample_kept)
+		return;
+	s->sample_kept = ARENA_ARRAY(s->arena, bool, s->profile->samples.count);
+	memset(s->sample_kept, true, s->profile->samples.count);
+}
+
+static struct error *keep_threads(struct selecting *s, const struct filter *f)
+{
+	const struct profile *p = s->profile;
+	struct error *err = profile_needs_threads(p);
+
+	if (err)
+		return err;
+	bool *kept = ARENA_ARRAY(s->arena, bool, p->thread_count);
+	err = threads_kept(p, f, kept);
+	if (err)
+		return err;
+	all_samples_kept(s);
+	for (size_t i = 0; i < p->samples.count; i++)
+		s->sample_kept[i] &= kept[p->samples.thread[i].i];
+	return NULL;
+}
+
+static struct error *keep_times(struct selecting *s, const struct filter *f)
+{
+	const struct samples *samples = &s->profile->samples;
+
+	if (samples->time_ns == NULL)
+		return error_new(ERROR_UNSUPPORTED, "%.*s does not tell when samples were taken",
+			STR_ARG(profile_string(s->profile, s->profile->source)));
+	all_samples_kept(s);
+	for (size_t i = 0; i < samples->count; i++)
+		s->sample_kept[i] &=
+			samples->time_ns[i] >= f->from_ns && samples->time_ns[i] < f->to_ns;
+	return NULL;
+}
+
+/* The weights of the samples that are kept. */
+static void sum_samples(struct selecting *s)
+{
+	const struct profile *p = s->profile;
+	int64_t **weight = ARENA_ARRAY(s->arena, int64_t *, p->metric_count);
+	uint64_t *samples = ARENA_ARRAY(s->arena, uint64_t, p->stack_count);
+	const int64_t *counting = NULL;
+
+	for (size_t m = 0; m < p->metric_count; m++) {
+		weight[m] = ARENA_ARRAY(s->arena, int64_t, p->stack_count);
+		if (metric_counts_samples(profile_string(p, p->metrics[m].name),
+			    profile_string(p, p->metrics[m].unit)))
+			counting = p->samples.weight[m];
+		for (size_t i = 0; i < p->samples.count; i++)
+			if (s->sample_kept[i])
+				weight[m][p->samples.stack[i].i] += p->samples.weight[m][i];
+	}
+	for (size_t i = 0; i < p->samples.count; i++)
+		if (s->sample_kept[i])
+			samples[p->samples.stack[i].i] +=
+				sample_count(counting ? &counting[i] : NULL);
+	s->weight = (const int64_t *const *)weight;
+	s->samples = samples;
+}
+
+/* [metric]: the weight that is shown, and with_unmatched that which WHEN leaves out, too. */
+static int64_t *kept_weight(const struct selecting *s, bool with_unmatched)
+{
+	const struct profile *p = s->profile;
+	int64_t *kept = ARENA_ARRAY(s->arena, int64_t, p->metric_count);
+
+	for (size_t m = 0; m < p->metric_count; m++)
+		for (size_t i = 0; i < p->stack_count; i++)
+			if (s->shown[i] != SHOWN_DROPPED &&
+				(with_unmatched || s->shown[i] != SHOWN_UNMATCHED))
+				kept[m] += s->weight[m][i];
+	return kept;
+}
+
+static struct error *apply(struct selecting *s, const struct filter *f)
+{
+	struct error *err = NULL;
+
+	switch (f->kind) {
+	case FILTER_WHEN:
+		err = profile_needs_stacks(s->profile, "--when");
+		if (err == NULL)
+			when_apply(f->when, s->profile, s->parent, s->shown);
+		break;
+	case FILTER_FOCUS:
+	case FILTER_IGNORE:
+		keep_holding(s, f->names, f->kind == FILTER_FOCUS);
+		break;
+	case FILTER_HIDE:
+		hide(s, f->names);
+		break;
+	case FILTER_THREAD:
+	case FILTER_PID:
+		err = keep_threads(s, f);
+		break;
+	case FILTER_TIME:
+		err = keep_times(s, f);
+		break;
+	case FILTER_COUNT:
+		abort();
+	}
+	if (err == NULL &&
+		(f->kind == FILTER_THREAD || f->kind == FILTER_PID || f->kind == FILTER_TIME))
+		sum_samples(s);
+	return err;
+}
+
+static struct selection *selecting_finish(struct selecting *s)
+{
+	struct selection *out = ARENA_NEW(s->arena, struct selection);
+	struct selection_step *steps = ARENA_ARRAY(s->arena, struct selection_step, s->steps.count);
+
+	if (s->steps.count)
+		memcpy(steps, s->steps.data, s->steps.count * sizeof(*steps));
+	*out = (struct selection){
+		.profile = s->profile,
+		.parent = s->parent,
+		.shown = s->shown,
+		.weight = s->weight,
+		.samples = s->samples,
+		.sample_kept = s->sample_kept,
+		.total = s->steps.count ? kept_weight(s, true) : s->profile->total,
+		.steps = steps,
+		.step_count = s->steps.count,
+	};
+	return out;
+}
+
+struct selection *selection_all(const struct profile *profile, struct arena *arena)
+{
+	struct selecting s;
+
+	selecting_init(&s, profile, arena);
+	return selecting_finish(&s);
+}
+
+struct error *selection_create(const struct profile *profile, const struct filter *filters,
+	size_t count, struct arena *arena, struct selection **selection)
+{
+	struct selecting s;
+	struct error *err = NULL;
+
+	selecting_init(&s, profile, arena);
+	for (size_t i = 0; i < count && err == NULL; i++) {
+		err = apply(&s, &filters[i]);
+		if (err == NULL)
+			vec_push(&s.steps,
+				(struct selection_step){&filters[i], kept_weight(&s, false)});
+	}
+	if (err == NULL)
+		*selection = selecting_finish(&s);
+	vec_deinit(&s.steps);
+	return err;
+}
+
+static uint64_t count_samples(const struct selection *s, bool unmatched)
+{
+	uint64_t count = 0;
+
+	if (s->samples == NULL)
+		return UINT64_MAX;
+	for (size_t i = 0; i < s->profile->stack_count; i++)
+		if (s->shown[i] != SHOWN_DROPPED && (s->shown[i] == SHOWN_UNMATCHED) == unmatched)
+			count += s->samples[i];
+	return count;
+}
+
+uint64_t selection_shown_samples(const struct selection *s)
+{
+	return count_samples(s, false);
+}
+
+uint64_t selection_unmatched_samples(const struct selection *s)
+{
+	return count_samples(s, true);
+}
+
+uint64_t selection_total_samples(const struct selection *s)
+{
+	return s->samples ? count_samples(s, false) + count_samples(s, true) : UINT64_MAX;
+}

@@ -1,0 +1,63 @@
+#ifndef SONDE_ANALYSIS_SELECTION_H
+#define SONDE_ANALYSIS_SELECTION_H
+
+/*
+ * A selection: what filters leave of a profile.  It speaks in the profile's own stacks, so filters
+ * stack in any number and order, and none makes a tree of its own: one that hides frames changes
+ * parents, one that drops or cuts stacks changes what they are shown as, one that looks at threads
+ * or times sums the samples' weights anew.  Entity trees are made of selections.
+ */
+
+#include "analysis/filter.h"
+#include "analysis/shown.h"
+#include "base/arena.h"
+#include "model/profile.h"
+
+/* What one filter did. */
+struct selection_step {
+	const struct filter *filter;
+	/* [metric] Weight that this filter and those before it kept. */
+	const int64_t *kept;
+};
+
+struct selection {
+	const struct profile *profile;
+	/* [stack]: the next stack outwards whose frame is not hidden; of stack 0: 0. */
+	const uint32_t *parent;
+	/* [stack]: what samples with this stack are shown as: see shown.h.  Never a hidden one. */
+	const uint32_t *shown;
+	/* [metric][stack]: of the samples that thread and time filters keep. */
+	const int64_t *const *weight;
+	/* [stack]: how many samples that is; NULL: not known. */
+	const uint64_t *samples;
+	/* [sample]: whether thread and time filters keep it; NULL: all. */
+	const bool *sample_kept;
+	/*
+	 * [metric]: the base of percentages: what is left by all filters but WHEN, which leaves
+	 * percentages those of all samples.
+	 */
+	const int64_t *total;
+	const struct selection_step *steps;
+	size_t step_count;
+};
+
+/* The whole profile.  Lives in the arena; the profile must live as long. */
+must_use struct selection *selection_all(const struct profile *profile, struct arena *arena);
+
+/*
+ * What filters[count] leave, applied in that order, each to what the one before left.  Lives in the
+ * arena; profile and filters must live as long.  Fails with ERROR_UNSUPPORTED where the profile
+ * does not know what a filter asks for (threads, times, whole stacks), with ERROR_INPUT where a
+ * thread or process that is named is not in it.
+ */
+must_use struct error *selection_create(const struct profile *profile, const struct filter *filters,
+	size_t count, struct arena *arena, struct selection **selection);
+
+/* How many samples are shown by views, or UINT64_MAX: not known. */
+uint64_t selection_shown_samples(const struct selection *s);
+/* How many WHEN left out, or UINT64_MAX. */
+uint64_t selection_unmatched_samples(const struct selection *s);
+/* Both: how many the total is of. */
+uint64_t selection_total_samples(const struct selection *s);
+
+#endif

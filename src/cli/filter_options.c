@@ -1,0 +1,154 @@
+/*
+ * Filters and --same on the command line.  They are compiled when all options are known, as
+ * --module-by says how WHEN patterns are to be read, but before any file is.
+ */
+#include "cli/filter_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/values.h"
+
+enum {
+	/* Those of filters are FILTER_OPTION_FIRST + enum filter_kind. */
+	OPTION_MODULE_BY = FILTER_OPTION_FIRST + FILTER_COUNT,
+	OPTION_SAME,
+};
+
+#define ID(kind) (FILTER_OPTION_FIRST + (int)(kind))
+
+const struct option_row filter_rows[] = {
+	{ID(FILTER_WHEN), 0, "when", VALUE_TEXT, "PATTERN", NULL,
+		"only stacks that end as it says (sonde help when)"},
+	{OPTION_MODULE_BY, 0, "module-by", VALUE_CHOICE, "WHAT", when_modules_names,
+		"what its modules are: load objects or source files"},
+	{ID(FILTER_FOCUS), 0, "focus", VALUE_TEXT, "REGEX", NULL,
+		"only stacks with a function that matches"},
+	{ID(FILTER_IGNORE), 0, "ignore", VALUE_TEXT, "REGEX", NULL, "no such stacks"},
+	{ID(FILTER_HIDE), 0, "hide", VALUE_TEXT, "REGEX", NULL,
+		"leave such functions out; their time is their callers'"},
+	{ID(FILTER_THREAD), 0, "thread", VALUE_TEXT, "LIST", NULL,
+		"only these threads, by number or name, with commas"},
+	{ID(FILTER_PID), 0, "pid", VALUE_TEXT, "LIST", NULL,
+		"only these processes, by number or name"},
+	{ID(FILTER_TIME), 0, "time", VALUE_TEXT, "FROM:TO", NULL,
+		"only this part of the run: 1.5s:2s, 30s:, :100ms"},
+	{OPTION_SAME, 0, "same", VALUE_TEXT, "REGEX=NAME", NULL,
+		"take functions that match for one, called NAME"},
+	{0},
+};
+
+struct error *filter_options_set(struct filter_options *o, int id, const char *value)
+{
+	if (id == OPTION_MODULE_BY)
+		o->when_modules = (enum when_modules)value_choice(value, when_modules_names);
+	else if (id == OPTION_SAME)
+		vec_push(&o->same_texts, value);
+	else
+		vec_push(
+			&o->requests, (struct filter_request){
+					      (enum filter_kind)(id - FILTER_OPTION_FIRST), value});
+	return NULL;
+}
+
+/* One end of FROM:TO; an empty one leaves *time_ns. */
+static struct error *read_end(struct str text, uint64_t *time_ns)
+{
+	if (text.size == 0)
+		return NULL;
+	char *copy = xstrndup(text.data, text.size);
+	struct error *err = value_time(copy, time_ns);
+
+	free(copy);
+	return err;
+}
+
+static struct error *compile_time(struct filter *f, const char *text)
+{
+	const char *colon = strchr(text, ':');
+	uint64_t from_ns = 0, to_ns = UINT64_MAX;
+
+	if (colon == NULL)
+		return error_new(ERROR_USAGE, "'%s' is no FROM:TO", text);
+	struct error *err = read_end((struct str){text, (size_t)(colon - text)}, &from_ns);
+
+	if (err == NULL)
+		err = read_end(str_from(colon + 1), &to_ns);
+	if (err == NULL && from_ns >= to_ns)
+		err = error_new(ERROR_USAGE, "'%s' is no time: it ends before it begins", text);
+	if (err == NULL)
+		filter_init_time(f, text, from_ns, to_ns);
+	return err;
+}
+
+static struct error *compile_filter(
+	const struct filter_options *o, const struct filter_request *request, struct filter *f)
+{
+	switch (request->kind) {
+	case FILTER_WHEN:
+		return filter_init_when(f, request->text, o->when_modules);
+	case FILTER_TIME:
+		return compile_time(f, request->text);
+	case FILTER_FOCUS:
+	case FILTER_IGNORE:
+	case FILTER_HIDE:
+	case FILTER_THREAD:
+	case FILTER_PID:
+	case FILTER_COUNT:
+		break;
+	}
+	return filter_init(f, request->kind, request->text);
+}
+
+/* The last = divides, as names have none but operators', which are written before it. */
+static struct error *compile_same(struct filter_options *o, const char *text)
+{
+	const char *equals = strrchr(text, '=');
+	struct name_pattern *pattern;
+
+	if (equals == NULL || equals == text || equals[1] == '\0')
+		return error_new(ERROR_USAGE, "'%s' is no REGEX=NAME", text);
+	char *regex = xstrndup(text, (size_t)(equals - text));
+	struct error *err = name_pattern_create(regex, &pattern);
+
+	free(regex);
+	if (err)
+		return err;
+	vec_push(&o->same,
+		(struct same_rule){.text = text, .pattern = pattern, .name = str_from(equals + 1)});
+	return NULL;
+}
+
+struct error *filter_options_compile(struct filter_options *o)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < o->requests.count && err == NULL; i++) {
+		struct filter f;
+
+		err = compile_filter(o, &o->requests.data[i], &f);
+		if (err == NULL)
+			vec_push(&o->filters, f);
+		else
+			err = error_prefix(err, "--%s", filter_names[o->requests.data[i].kind]);
+	}
+	for (size_t i = 0; i < o->same_texts.count && err == NULL; i++) {
+		err = compile_same(o, o->same_texts.data[i]);
+		if (err)
+			err = error_prefix(err, "--same");
+	}
+	return err;
+}
+
+void filter_options_deinit(struct filter_options *o)
+{
+	for (size_t i = 0; i < o->filters.count; i++)
+		filter_deinit(&o->filters.data[i]);
+	for (size_t i = 0; i < o->same.count; i++)
+		name_pattern_destroy((struct name_pattern *)(uintptr_t)o->same.data[i].pattern);
+	vec_deinit(&o->requests);
+	vec_deinit(&o->same_texts);
+	vec_deinit(&o->filters);
+	vec_deinit(&o->same);
+}

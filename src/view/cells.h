@@ -1,0 +1,67 @@
+#ifndef SONDE_VIEW_CELLS_H
+#define SONDE_VIEW_CELLS_H
+
+/*
+ * What stands in each column's cells, for the registry in columns.c: how a figure of an analysis
+ * result becomes a cell.  They look things up and compute nothing, but for a tree node's direct and
+ * indirect visits, whose sum is the definition of "in or under".
+ *
+ * row: of the report's analysis result, not of the shown selection.
+ */
+
+#include "view/columns.h"
+#include "view/report.h"
+
+/* Text, null where it is not known. */
+static inline struct cell cell_str(struct str text)
+{
+	return (struct cell){.is_null = text.data == NULL, .text = text};
+}
+
+/* A number, null where it is UINT64_MAX. */
+static inline struct cell cell_known(uint64_t number)
+{
+	return (struct cell){.is_null = number == UINT64_MAX, .number = number};
+}
+
+/* cells_entity.c: of every view whose rows are entities. */
+struct cell cells_name(const struct report *report, size_t row);
+struct cell cells_module(const struct report *report, size_t row);
+struct cell cells_file(const struct report *report, size_t row);
+struct cell cells_line(const struct report *report, size_t row);
+
+/* cells_functions.c */
+struct cell cells_exclusive(const struct report *report, size_t row);
+struct cell cells_inclusive(const struct report *report, size_t row);
+
+/* cells_tree.c */
+struct cell cells_level(const struct report *report, size_t row);
+struct cell cells_kind(const struct report *report, size_t row);
+struct cell cells_target(const struct report *report, size_t row);
+struct cell cells_direct(const struct report *report, size_t row);
+struct cell cells_indirect(const struct report *report, size_t row);
+struct cell cells_stub_weight(const struct report *report, size_t row);
+struct cell cells_depth_max(const struct report *report, size_t row);
+struct cell cells_depth_mean(const struct report *report, size_t row);
+struct cell cells_in_or_under(const struct report *report, size_t row);
+struct cell cells_in_only(const struct report *report, size_t row);
+
+/* cells_stats.c: its one row. */
+struct cell cells_counted(const struct report *report, size_t row);
+struct cell cells_expected(const struct report *report, size_t row);
+struct cell cells_lost(const struct report *report, size_t row);
+struct cell cells_foreign(const struct report *report, size_t row);
+struct cell cells_critical(const struct report *report, size_t row);
+struct cell cells_excluded(const struct report *report, size_t row);
+struct cell cells_duration(const struct report *report, size_t row);
+struct cell cells_cpu(const struct report *report, size_t row);
+struct cell cells_interval(const struct report *report, size_t row);
+struct cell cells_stacks(const struct report *report, size_t row);
+struct cell cells_functions(const struct report *report, size_t row);
+struct cell cells_stack_depth_max(const struct report *report, size_t row);
+struct cell cells_stack_depth_mean(const struct report *report, size_t row);
+struct cell cells_recursive(const struct report *report, size_t row);
+struct cell cells_metric_total(const struct report *report, size_t row);
+struct cell cells_metric_samples(const struct report *report, size_t row);
+
+#endif

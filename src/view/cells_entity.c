@@ -1,0 +1,28 @@
+/*
+ * Cells of what all rows of entities have: whose they are.
+ */
+#include "view/cells.h"
+
+#include "view/views.h"
+
+struct cell cells_name(const struct report *report, size_t row)
+{
+	return (struct cell){.entity = report->query.view->entity(report, row)};
+}
+
+struct cell cells_module(const struct report *report, size_t row)
+{
+	return cell_str(report->query.view->entity(report, row)->module);
+}
+
+struct cell cells_file(const struct report *report, size_t row)
+{
+	return cell_str(report->query.view->entity(report, row)->file);
+}
+
+struct cell cells_line(const struct report *report, size_t row)
+{
+	uint32_t line = report->query.view->entity(report, row)->line;
+
+	return (struct cell){.is_null = line == 0, .number = line};
+}
