@@ -244,6 +244,8 @@ static struct profile *make_profile(struct maker *m, uint64_t shuffle_seed)
 	make_paths(m);
 	make_notes(m);
 	make_arcs(m);
+	/* The same in all, so that they can be merged. */
+	builder_header(m->builder)->when = builder_string(m->builder, STR(".a->*\0*\0"));
 	if (shuffle_seed)
 		shuffle_paths(m, shuffle_seed);
 	for (uint32_t i = 0; i < m->shape->stacks; i++)

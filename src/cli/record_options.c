@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/when.h"
 #include "cli/values.h"
 #include "record/event_ability.h"
 #include "record/recorder.h"
@@ -21,6 +22,7 @@ enum {
 	OPTION_DURATION,
 	OPTION_EVENT,
 	OPTION_QUIET,
+	OPTION_WHEN,
 };
 
 static const char *const clock_choices[] = {"virtual", "real", "both", NULL};
@@ -52,6 +54,12 @@ const struct option_row record_option_rows[] = {
 		"end the recording after TIME, such as 10s; what is recorded goes on"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, NULL,
 		"no progress and no last lines; trouble is told all the same"},
+	{0},
+};
+
+const struct option_row record_when_rows[] = {
+	{OPTION_WHEN, 0, "when", VALUE_TEXT, "PATTERN", NULL,
+		"keep only the stacks that match, count the others; 'sonde help when' tells more"},
 	{0},
 };
 
@@ -165,6 +173,18 @@ static struct error *add_events(struct record_request *request, const char *name
 	return err ? err : check_events(request, before);
 }
 
+static struct error *add_when(struct record_request *request, const char *pattern)
+{
+	struct when *when;
+	struct error *err = when_compile(str_from(pattern), WHEN_OBJECTS, &when);
+
+	if (err)
+		return err;
+	when_destroy(when);
+	strbuf_add(&request->when, (struct str){pattern, strlen(pattern) + 1});
+	return NULL;
+}
+
 struct error *record_options_set(void *context, int id, const char *value)
 {
 	struct record_request *request = context;
@@ -202,6 +222,8 @@ struct error *record_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_EVENT:
 		return add_events(request, value);
+	case OPTION_WHEN:
+		return add_when(request, value);
 	case OPTION_QUIET:
 		request->quiet = true;
 		break;

@@ -18,6 +18,7 @@
 #include "cli/command_path.h"
 #include "cli/message.h"
 #include "cli/record_summary.h"
+#include "cli/record_when.h"
 #include "readers/capture_names.h"
 #include "record/recorder.h"
 #include "symbolize/symbolize.h"
@@ -166,7 +167,8 @@ static void finish(const struct record_request *request, struct recorder *record
 	if (err) {
 		outcome->recorded = false;
 		message_error(err);
-	}
+	} else if (request->when.size > 0)
+		record_when(request->output, strbuf_str(&request->when), &summary);
 	record_summary_print(&summary, request->quiet, request->hint && !err);
 	record_summary_deinit(&summary);
 }
@@ -179,6 +181,7 @@ static void say_line(const char *line)
 void record_request_deinit(struct record_request *request)
 {
 	event_list_deinit(&request->events);
+	strbuf_deinit(&request->when);
 }
 
 void record_session_run(const struct record_request *request, struct record_outcome *outcome)
@@ -192,6 +195,7 @@ void record_session_run(const struct record_request *request, struct record_outc
 		.pids = request->pids,
 		.pid_count = request->pid_count,
 		.duration_ns = request->duration_ns,
+		.when = strbuf_str(&request->when),
 		.output = request->output,
 		.interval_ns = request->interval_ns,
 		.overhead_most = request->overhead_most,

@@ -38,6 +38,7 @@ struct record_request {
 	double overhead_most; /* share of the target's CPU time; 0: no limit */
 	enum recorder_clock clock;
 	struct event_list events; /* counted beside time */
+	struct strbuf when;	  /* patterns, each ended by NUL */
 	bool lists_events;	  /* in place of a recording, print what events there are */
 	bool quiet; /* no progress and no last lines; what went wrong is said all the same */
 	bool hint;  /* end with the next command to type */

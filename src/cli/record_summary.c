@@ -70,6 +70,17 @@ static void say_samples(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
+static void say_excluded(const struct record_summary *summary, struct strbuf *line)
+{
+	if (!summary->has_when)
+		return;
+	count_put(line, summary->excluded, "sample");
+	strbuf_printf(line, " of these %s not match --when: counted, without %s",
+		summary->excluded == 1 ? "does" : "do",
+		summary->excluded == 1 ? "its stack" : "their stacks");
+	say(line);
+}
+
 /* One line for each of the events beside time. */
 static void say_events(const struct recorder_result *r, struct strbuf *line)
 {
@@ -316,6 +327,7 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 	say_trouble(summary->result, &line);
 	if (!quiet) {
 		say_samples(summary->result, &line);
+		say_excluded(summary, &line);
 		say_events(summary->result, &line);
 		say_kernel(summary->result, &line);
 		say_truncated(summary->result, &line);

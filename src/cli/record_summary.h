@@ -19,6 +19,8 @@ struct record_summary {
 	uint64_t size_bytes;	 /* of the file; 0: nothing was written, or not there */
 	struct strbuf nameless;	 /* the first few modules without symbols, by name */
 	uint64_t nameless_count; /* of all */
+	bool has_when;		 /* samples were selected by --when */
+	uint64_t excluded;	 /* samples whose stacks were not kept */
 };
 
 /* Takes down a load object that has no symbols. */

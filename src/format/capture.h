@@ -28,6 +28,7 @@ enum capture_key {
 	CAPTURE_ENGINE = 4,  /* "snapshot", "agent", "exact" */
 	CAPTURE_CLOCK = 5,   /* "virtual", "real", "both" */
 	CAPTURE_VERSION = 6, /* of the recorder */
+	CAPTURE_WHEN = 7,    /* WHEN patterns, each followed by NUL: reports apply them first */
 	CAPTURE_START_UNIX_NS = 64,
 	CAPTURE_START_MONOTONIC_NS = 65,
 	CAPTURE_INTERVAL_NS = 66, /* between samples, as asked */

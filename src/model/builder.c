@@ -572,6 +572,7 @@ static struct profile *freeze(struct builder *b)
 	p->format = b->header.format;
 	p->command = b->header.command;
 	p->host = b->header.host;
+	p->when = b->header.when;
 	p->start_unix_ns = b->header.start_unix_ns;
 	return p;
 }

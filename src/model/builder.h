@@ -56,7 +56,7 @@ void builder_note(struct builder *b, enum note_kind kind, uint64_t count, const 
 struct builder_header {
 	/* All unknown at first; builder_finish sets counted where samples are known. */
 	struct profile_stats stats;
-	string_id source, format, command, host;
+	string_id source, format, command, host, when;
 	uint64_t start_unix_ns;
 	metric_id default_metric; /* metric 0 at first */
 	bool has_stacks;	  /* true at first */

@@ -26,7 +26,7 @@ static struct error *check_strings(const struct profile *p)
 	for (size_t i = 0; i < p->string_count; i++)
 		if (p->strings[i].data == NULL || p->strings[i].data[p->strings[i].size] != '\0')
 			return BROKEN("string %zu does not end in NUL", i);
-	const string_id header[] = {p->source, p->format, p->command, p->host};
+	const string_id header[] = {p->source, p->format, p->command, p->host, p->when};
 	for (size_t i = 0; i < ARRAY_SIZE(header); i++)
 		if (!has_string(p, header[i]))
 			return BROKEN("header string %zu is out of range", i);

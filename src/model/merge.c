@@ -111,6 +111,24 @@ static void merge_deinit(struct merge *m)
 	arena_destroy(m->scratch);
 }
 
+/* Samples that the one leaves out are there in the other. */
+static struct error *check_when(const struct merge *m)
+{
+	const struct profile *first = m->inputs[0].profile;
+
+	for (size_t k = 1; k < m->input_count; k++) {
+		const struct profile *p = m->inputs[k].profile;
+
+		if (!str_equal(profile_string(p, p->when), profile_string(first, first->when)))
+			return error_new(ERROR_UNSUPPORTED,
+				"%.*s and %.*s were recorded with different --when: they cannot be "
+				"put together",
+				STR_ARG(profile_string(first, first->source)),
+				STR_ARG(profile_string(p, p->source)));
+	}
+	return NULL;
+}
+
 /* Profiles with stacks and without: what is missing in the one would be wrong in the sum. */
 static struct error *check_stacks(const struct merge *m)
 {
@@ -135,6 +153,8 @@ static struct error *merge_run(struct merge *m, struct profile **merged)
 {
 	struct error *err = check_stacks(m);
 
+	if (err == NULL)
+		err = check_when(m);
 	if (err == NULL)
 		err = merge_plan_metrics(m);
 	if (err)

@@ -233,6 +233,9 @@ void merge_add_header(struct merge *m)
 	header->format = join_strings(m, offsetof(struct profile, format));
 	header->command = join_strings(m, offsetof(struct profile, command));
 	header->host = join_strings(m, offsetof(struct profile, host));
+	/* The same in all. */
+	header->when = builder_string(
+		m->to, profile_string(m->inputs[0].profile, m->inputs[0].profile->when));
 	header->start_unix_ns = merge_start_unix_ns(m);
 	header->default_metric = default_metric(m);
 	header->has_stacks = m->inputs[0].profile->has_stacks;

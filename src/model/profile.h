@@ -188,8 +188,17 @@ struct profile {
 	string_id format;  /* of that file: "sonde", "folded", … */
 	string_id command; /* that was profiled */
 	string_id host;
+	/*
+	 * WHEN patterns that its recording was asked for, each ended by NUL; empty: none.  Samples
+	 * that they do not match may be at the empty stack.  Whoever shows the profile applies
+	 * them, before all else.
+	 */
+	string_id when;
 	uint64_t start_unix_ns; /* 0: not known */
 };
+
+/* Takes the next pattern off the start of `rest`, which began as the string p->when. */
+struct str profile_take_when(struct str *rest);
 
 /* Frees the profile and all in it; NULL is fine. */
 void profile_destroy(struct profile *p);

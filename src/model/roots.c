@@ -101,6 +101,7 @@ static void copy_header(struct import *im)
 	header->format = import_string(im, p->format);
 	header->command = import_string(im, p->command);
 	header->host = import_string(im, p->host);
+	header->when = import_string(im, p->when);
 	header->start_unix_ns = p->start_unix_ns;
 	header->default_metric = p->default_metric;
 	header->has_stacks = p->has_stacks;

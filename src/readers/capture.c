@@ -14,6 +14,7 @@
 #include "format/capture_chunk.h"
 #include "format/capture_rows.h"
 #include "format/capture_samples.h"
+#include "readers/capture_nodes.h"
 #include "readers/capture_profile.h"
 #include "readers/capture_tasks.h"
 #include "readers/capture_time.h"
@@ -83,6 +84,8 @@ static void read_string_fact(struct capture *c, const struct capture_fact *fact)
 		c->names.host = arena_str(c->arena, fact->string);
 	} else if (fact->key == CAPTURE_KERNEL) {
 		c->names.kernel = arena_str(c->arena, fact->string);
+	} else if (fact->key == CAPTURE_WHEN) {
+		header->when = builder_string(c->builder, fact->string);
 	} else if (fact->key == CAPTURE_CLOCK) {
 		c->is_real = str_equal(fact->string, STR("real"));
 	}
@@ -609,7 +612,9 @@ static void capture_deinit(struct capture *c)
 	arena_destroy(c->arena);
 }
 
-static struct error *capture_read(const struct reader_input *input, struct builder *builder)
+/* nodes: NULL, or where to put the stacks of the file's nodes. */
+static struct error *capture_read_into(
+	const struct reader_input *input, struct builder *builder, struct capture_nodes *nodes)
 {
 	struct capture c;
 	struct error *err = capture_check_file_header(input->data, input->size, input->name);
@@ -631,7 +636,32 @@ static struct error *capture_read(const struct reader_input *input, struct build
 		err = error_input(input->name, CAPTURE_FILE_HEADER_SIZE,
 			"the recording has nothing in it that can be read");
 	}
+	if (nodes && !err && !capture_tree_take(&c.tree, nodes))
+		err = error_new(ERROR_INPUT, "parts of the recording are missing");
 	capture_deinit(&c);
+	return err;
+}
+
+static struct error *capture_read(const struct reader_input *input, struct builder *builder)
+{
+	return capture_read_into(input, builder, NULL);
+}
+
+struct error *capture_read_nodes(
+	const struct reader_input *input, struct profile **profile, struct capture_nodes *nodes)
+{
+	struct capture_nodes found = {0};
+	struct builder *b = builder_create();
+	struct error *err = capture_read_into(input, b, &found);
+
+	if (err)
+		builder_destroy(b);
+	else
+		err = builder_finish(b, profile);
+	if (err)
+		free(found.stacks);
+	else
+		*nodes = found;
 	return err;
 }
 

@@ -136,3 +136,17 @@ stack_id capture_tree_stack(struct capture_tree *t, uint32_t node, uint8_t *flag
 
 	return builder_stack(t->builder, (stack_id){0}, t->names->frame_ids.data[frame]);
 }
+
+bool capture_tree_take(struct capture_tree *t, struct capture_nodes *nodes)
+{
+	const struct capture_id_run *run = t->node_runs.runs.data;
+	size_t count = t->nodes.count;
+
+	if (count > 0 && (t->node_runs.runs.count != 1 || run->first != 1))
+		return false;
+	nodes->stacks = xcalloc(count + 1, sizeof(*nodes->stacks));
+	nodes->count = count + 1;
+	if (count > 0)
+		memcpy(nodes->stacks + 1, t->stacks, count * sizeof(*nodes->stacks));
+	return true;
+}

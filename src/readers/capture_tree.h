@@ -8,6 +8,7 @@
  */
 
 #include "readers/capture_names.h"
+#include "readers/capture_nodes.h"
 
 /* Dense ids with holes where chunks are missing: id → place in an array without holes. */
 struct capture_id_run {
@@ -45,5 +46,7 @@ must_use struct error *capture_tree_read_stacks(struct capture_tree *t, struct c
 void capture_tree_build(struct capture_tree *t, struct capture_names *names, bool ask_local);
 /* The stack of a node. */
 stack_id capture_tree_stack(struct capture_tree *t, uint32_t node, uint8_t *flags);
+/* Hands over the stacks of all nodes, once built; false if some of these are missing. */
+bool capture_tree_take(struct capture_tree *t, struct capture_nodes *nodes);
 
 #endif

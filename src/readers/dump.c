@@ -99,6 +99,11 @@ static void read_host(struct dump *d)
 	builder_header(d->builder)->host = scan_string(d);
 }
 
+static void read_when(struct dump *d)
+{
+	builder_header(d->builder)->when = scan_string(d);
+}
+
 static void read_start(struct dump *d)
 {
 	builder_header(d->builder)->start_unix_ns = line_scan_number(&d->line, UINT64_MAX);
@@ -468,6 +473,7 @@ static const struct {
 	{"format", read_format},
 	{"command", read_command},
 	{"host", read_host},
+	{"when", read_when},
 	{"start-unix-ns", read_start},
 	{"no-stacks", read_no_stacks},
 	{"arc", read_arc},

@@ -31,31 +31,65 @@ struct compactor {
 	struct capture_unpacker *unpacker;
 	struct capture_scan scan;
 	struct capture_stacks stacks;
-	VEC(uint32_t) frames; /* the encoder's handles, by the ids in the file that is read */
+	/* By the ids in the file that is read; of frames the encoder's handle, once used. */
+	VEC(struct capture_frame) frames;
+	VEC(uint32_t) handles;
+	const uint8_t *fates; /* [fate_count] enum capture_fate, by node; NULL: all are kept */
+	size_t fate_count;
+	VEC(uint32_t) nodes; /* the new numbers, but of those left out */
+	uint32_t nodes_kept;
 	uint8_t *piece;
 	size_t piece_capacity;
 	struct strbuf end; /* the end mark's payload */
 	bool ended;
 };
 
+static uint32_t frame_handle(struct compactor *c, uint32_t frame)
+{
+	uint32_t *handle = &c->handles.data[frame];
+
+	if (*handle == UINT32_MAX)
+		*handle = capture_stacks_frame(c->batch.stacks, c->frames.data[frame]);
+	return *handle;
+}
+
+static enum capture_fate fate_of(const struct compactor *c, uint32_t node)
+{
+	if (c->fates == NULL)
+		return CAPTURE_KEEPS;
+	return node < c->fate_count ? (enum capture_fate)c->fates[node] : CAPTURE_DROPS;
+}
+
+static bool compact_node(struct compactor *c, struct capture_node n)
+{
+	uint32_t node = (uint32_t)c->nodes.count;
+	bool stays = fate_of(c, node) != CAPTURE_DROPS;
+
+	if (n.frame >= c->frames.count || n.parent >= node)
+		return false;
+	vec_push(&c->nodes, stays ? ++c->nodes_kept : 0);
+	if (stays)
+		capture_stacks_node(c->batch.stacks, c->nodes_kept, c->nodes.data[n.parent],
+			frame_handle(c, n.frame));
+	return true;
+}
+
 static bool compact_stacks(struct compactor *c, struct cursor *payload)
 {
 	struct error *err = capture_stacks_decode(payload, &c->stacks);
 
-	if (err || c->stacks.first_frame != c->frames.count) {
+	if (err || c->stacks.first_frame != c->frames.count ||
+		(c->stacks.nodes.count > 0 && c->stacks.first_node != c->nodes.count)) {
 		error_destroy(err);
 		return false;
 	}
-	for (size_t i = 0; i < c->stacks.frames.count; i++)
-		vec_push(&c->frames,
-			capture_stacks_frame(c->batch.stacks, c->stacks.frames.data[i]));
-	for (uint32_t i = 0; i < c->stacks.nodes.count; i++) {
-		struct capture_node n = c->stacks.nodes.data[i];
-		if (n.frame >= c->frames.count)
-			return false;
-		capture_stacks_node(c->batch.stacks, c->stacks.first_node + i, n.parent,
-			c->frames.data[n.frame]);
+	for (size_t i = 0; i < c->stacks.frames.count; i++) {
+		vec_push(&c->frames, c->stacks.frames.data[i]);
+		vec_push(&c->handles, UINT32_MAX);
 	}
+	for (uint32_t i = 0; i < c->stacks.nodes.count; i++)
+		if (!compact_node(c, c->stacks.nodes.data[i]))
+			return false;
 	return true;
 }
 
@@ -66,8 +100,12 @@ static bool compact_samples(struct compactor *c, struct cursor *payload)
 	struct error *err = capture_samples_begin(&d, payload);
 
 	if (err == NULL) {
-		while (capture_samples_next(&d, &sample))
+		while (capture_samples_next(&d, &sample)) {
+			bool is_kept = fate_of(c, sample.node) == CAPTURE_KEEPS &&
+				       sample.node < c->nodes.count;
+			sample.node = is_kept ? c->nodes.data[sample.node] : 0;
 			capture_samples_add(c->batch.samples, &sample, d.metric_count);
+		}
 		err = capture_samples_error(&d);
 	}
 	error_destroy(err);
@@ -173,7 +211,7 @@ static bool is_worth_it(const struct capture_output *o)
 /* The new file gets the old one's name once its bytes are on the disk. */
 static bool replace(struct capture_output *in, struct capture_output *out)
 {
-	if (out->size >= in->size || fdatasync(out->fd) < 0 || !capture_output_is_in_place(in))
+	if (fdatasync(out->fd) < 0 || !capture_output_is_in_place(in))
 		return false;
 	return rename(out->path, in->path) == 0;
 }
@@ -184,16 +222,19 @@ static void compactor_deinit(struct compactor *c)
 	capture_unpacker_destroy(c->unpacker);
 	capture_stacks_deinit(&c->stacks);
 	vec_deinit(&c->frames);
+	vec_deinit(&c->handles);
+	vec_deinit(&c->nodes);
 	strbuf_deinit(&c->end);
 	free(c->piece);
 }
 
-void capture_compact(struct capture_output *o)
+/* fates: of compactor.fates, or NULL, and then only to a smaller file. */
+static bool rewrite(struct capture_output *o, const uint8_t *fates, size_t fate_count)
 {
-	if (!is_worth_it(o))
-		return;
-	struct compactor c = {.in = o};
+	struct compactor c = {.in = o, .fates = fates, .fate_count = fate_count};
 	char *path = xasprintf("%s.XXXXXX", o->path);
+	bool done = false;
+
 	c.out = (struct capture_output){
 		.fd = mkostemp(path, O_CLOEXEC), .path = path, .is_regular = true};
 	if (c.out.fd >= 0) {
@@ -201,11 +242,45 @@ void capture_compact(struct capture_output *o)
 		c.unpacker = capture_unpacker_create();
 		c.piece_capacity = PIECE_SIZE;
 		c.piece = xrealloc_array(NULL, PIECE_SIZE, 1);
-		if (compact_contents(&c) && replace(o, &c.out))
+		vec_push(&c.nodes, 0);
+		done = compact_contents(&c) && (fates || c.out.size < o->size) &&
+		       replace(o, &c.out);
+		if (done)
 			o->size = c.out.size;
 		else
 			(void)unlink(path);
 		compactor_deinit(&c);
 	}
 	capture_output_deinit(&c.out);
+	return done;
+}
+
+void capture_compact(struct capture_output *o)
+{
+	if (is_worth_it(o))
+		(void)rewrite(o, NULL, 0);
+}
+
+struct error *capture_select(
+	const char *path, const uint8_t *fates, size_t count, uint64_t *size_bytes)
+{
+	struct capture_output o = {.fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
+	struct stat st;
+	struct error *err = NULL;
+
+	if (o.fd < 0 || fstat(o.fd, &st) < 0) {
+		err = error_system(errno, "%s", path);
+	} else {
+		o.path = xstrdup(path);
+		o.is_regular = S_ISREG(st.st_mode);
+		o.device = st.st_dev;
+		o.inode = st.st_ino;
+		o.size = (uint64_t)st.st_size;
+		if (!rewrite(&o, fates, count))
+			err = error_new(ERROR_INPUT, "%s could not be rewritten", path);
+		else
+			*size_bytes = o.size;
+	}
+	capture_output_deinit(&o);
+	return err;
 }

@@ -63,6 +63,7 @@ struct recorder_options {
 	const pid_t *pids;     /* [pid_count] to attach to */
 	size_t pid_count;
 	uint64_t duration_ns; /* the recording ends after it; 0: never */
+	struct str when;      /* patterns for whoever reads the file, each ended by NUL; borrowed */
 	const char *output;   /* path, "-" for standard output */
 	uint64_t interval_ns; /* between samples of CPU time */
 	double overhead_most; /* share of the target's CPU time that it may cost; 0: no matter */

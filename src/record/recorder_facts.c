@@ -66,6 +66,8 @@ void recorder_write_facts(struct recorder *r)
 	capture_writer_string(w, CAPTURE_CLOCK,
 		str_from(r->engine->has_real_clock ? clock_names[r->options.clock] : "virtual"));
 	capture_writer_string(w, CAPTURE_VERSION, STR(SONDE_VERSION));
+	if (r->options.when.size > 0)
+		capture_writer_string(w, CAPTURE_WHEN, r->options.when);
 	capture_writer_number(w, CAPTURE_START_UNIX_NS, clock_unix_ns());
 	capture_writer_number(w, CAPTURE_START_MONOTONIC_NS, r->recording.start_ns);
 	capture_writer_number(w, CAPTURE_INTERVAL_NS, r->options.interval_ns);

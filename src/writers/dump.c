@@ -255,6 +255,7 @@ static void write_header(struct dump_writer *w)
 	put_string_line(w, "format", p->format);
 	put_string_line(w, "command", p->command);
 	put_string_line(w, "host", p->host);
+	put_string_line(w, "when", p->when);
 	if (p->start_unix_ns) {
 		put_word(w, "start-unix-ns");
 		put_number(w, p->start_unix_ns);

@@ -92,6 +92,7 @@ static void put_facts(struct sonde_writer *w)
 	put_number(w, CAPTURE_DEFAULT_METRIC, p->default_metric.i);
 	put_text(w, CAPTURE_COMMAND, p->command);
 	put_text(w, CAPTURE_HOST, p->host);
+	put_text(w, CAPTURE_WHEN, p->when);
 	if (p->start_unix_ns)
 		put_number(w, CAPTURE_START_UNIX_NS, p->start_unix_ns);
 	for (const struct stat_field *f = stat_fields; f->name; f++, key++) {

@@ -559,6 +559,35 @@ static void calls_add_up(void **state)
 	profile_destroy(stacks);
 }
 
+static struct profile *selected_profile(struct str when)
+{
+	struct maker m = maker_create("selected", "cpu-time", "ns");
+
+	builder_weight(m.builder, m.stack, &(int64_t){10}, 1);
+	builder_header(m.builder)->when = builder_string(m.builder, when);
+	return maker_finish(&m);
+}
+
+static void different_selections_do_not_add_up(void **state)
+{
+	struct profile *a = selected_profile(STR("a\0*\0")), *b = selected_profile(STR("b\0"));
+	struct profile *sum = merge2(a, a), *none = NULL;
+	const struct profile *const mixed[] = {a, b};
+	struct error *err = profile_merge(mixed, 2, &none);
+	struct str rest = profile_string(sum, sum->when);
+
+	(void)state;
+	assert_true(str_equal(profile_take_when(&rest), STR("a")));
+	assert_true(str_equal(profile_take_when(&rest), STR("*")));
+	assert_int_equal(rest.size, 0);
+	assert_string_equal(err->message, "selected and selected were recorded with different "
+					  "--when: they cannot be put together");
+	error_destroy(err);
+	profile_destroy(a);
+	profile_destroy(b);
+	profile_destroy(sum);
+}
+
 static struct profile *noted_profile(uint64_t lost, uint64_t interval_ns, uint64_t cpu_ns)
 {
 	struct maker m = maker_create("noted", "cpu-time", "ns");
@@ -634,6 +663,7 @@ int main(void)
 		cmocka_unit_test(sums_beyond_63_bits_are_refused),
 		cmocka_unit_test(a_metric_cannot_play_a_difference),
 		cmocka_unit_test(calls_add_up),
+		cmocka_unit_test(different_selections_do_not_add_up),
 		cmocka_unit_test(notes_and_statistics_add_up),
 		cmocka_unit_test(many_sources_are_not_all_named),
 	};
