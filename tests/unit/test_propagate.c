@@ -44,7 +44,7 @@ static void by_hand_init(
 	struct by_hand *h, const char *lines, const struct count_by_hand *counts, size_t count)
 {
 	*h = (struct by_hand){.profile = text_profile(lines), .arena = arena_create()};
-	h->tree = entity_tree_create(h->profile, LEVEL_FUNCTION, (metric_id){0}, h->arena);
+	h->tree = entity_tree_of(h->profile, LEVEL_FUNCTION, (metric_id){0}, h->arena);
 	struct callgraph_count *counted = ARENA_ARRAY(h->arena, struct callgraph_count, count + 1);
 	for (size_t i = 0; i < count; i++)
 		counted[i] = (struct callgraph_count){entity_of(h->tree, counts[i].caller),
