@@ -1,0 +1,41 @@
+#ifndef SONDE_ANALYSIS_SIGNIFICANCE_H
+#define SONDE_ANALYSIS_SIGNIFICANCE_H
+
+/*
+ * Whether two counts of samples differ by more than chance.
+ *
+ * Samples at a fixed interval hit a stretch of code a number of times that varies about as
+ * Poisson's distribution does (by less, if anything, where the code recurs with the interval).  So
+ * two profiles are compared by the conditional test of two Poisson rates (J. Przyborowski and
+ * H. Wilenski, Homogeneity of results in testing samples from Poisson series, Biometrika 31, 1940):
+ * given both counts' sum n, the new count is binomial, (n, share), where share is the new profile's
+ * part of the samples that equal weights would give.  It is exact, for small counts too.
+ *
+ * Of hundreds of rows compared at once, some are far off by chance.  The procedure of Y. Benjamini
+ * and Y. Hochberg (Controlling the false discovery rate, J. R. Statist. Soc. B 57, 1995) keeps the
+ * expected part of those among the marked ones below a bound.
+ *
+ * What varies from run to run for other reasons than sampling (the machine's load, caches, random
+ * seeds) is not in this.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The part of wrong marks that is borne. */
+#define SIGNIFICANCE_RATE 0.05
+
+/*
+ * The probability that chance alone makes counts differ by as much or more, both ways; 1 if both
+ * are 0.  0 < new_share < 1: interval_old / (interval_old + interval_new).
+ */
+double significance_of_counts(uint64_t old_count, uint64_t new_count, double new_share);
+
+/*
+ * marked[i] for the count probabilities p[i] that are significant together; a NaN is of a row that
+ * was not tested.  In O(count log count).
+ */
+void significance_mark(const double *p, size_t count, double rate, bool *marked);
+
+#endif
