@@ -147,7 +147,7 @@ static void random_graph_init(struct random_graph *g, uint64_t seed)
 			random_below(&r, 3) ? random_below(&r, 1000000) : 0);
 	g->h.profile = text_profile(lines.data);
 	g->h.arena = arena_create();
-	g->h.tree = entity_tree_create(g->h.profile, LEVEL_FUNCTION, (metric_id){0}, g->h.arena);
+	g->h.tree = entity_tree_of(g->h.profile, LEVEL_FUNCTION, (metric_id){0}, g->h.arena);
 	g->count = random_below(&r, (uint32_t)g->functions * 3);
 	uint32_t n = (uint32_t)g->functions;
 	for (size_t i = 0; i < g->count; i++) {
