@@ -32,18 +32,6 @@ static struct error *read_profile(
 	return err;
 }
 
-static int fail(const struct command *self, struct error *err)
-{
-	int status = EXIT_FAILURE;
-
-	if (err->kind == ERROR_USAGE)
-		status = options_usage_error(self, "%s", err->message);
-	else
-		message_print("%s", err->message);
-	error_destroy(err);
-	return status;
-}
-
 /* The metric that is shown has nothing, and the real clock has. */
 static bool only_waited(const struct profile *profile, const struct report_query *query)
 {
@@ -118,7 +106,7 @@ static int report_run(const struct command *self, int argc, char **argv)
 		err = report_file(&options, path, queries, count,
 			is_first && queries[0].view == &view_functions);
 	report_options_deinit(&options);
-	return err ? fail(self, err) : EXIT_SUCCESS;
+	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }
 
 static const struct option_group groups[] = {

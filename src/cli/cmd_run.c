@@ -96,12 +96,8 @@ static int run(const struct command *self, struct run_options *options)
 		options->report.views[options->report.view_count++] = &view_tree;
 	}
 	err = report_options_queries(&options->report, queries, &count);
-	if (err) {
-		int status = options_usage_error(self, "%s", err->message);
-
-		error_destroy(err);
-		return status;
-	}
+	if (err)
+		return options_failure(self, err);
 	if (is_short)
 		shorten(options, queries, count);
 	return record_and_report(options, queries, count);
@@ -116,12 +112,8 @@ static int run_operands(
 	}
 	struct error *err = record_request_target(&options->record, operands);
 
-	if (err) {
-		int status = options_usage_error(self, "%s", err->message);
-
-		error_destroy(err);
-		return status;
-	}
+	if (err)
+		return options_failure(self, err);
 	if (strcmp(options->record.output, "-") == 0)
 		return options_usage_error(self, "the recording must go to a file");
 	options->record.hint = false;

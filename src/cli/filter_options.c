@@ -152,3 +152,43 @@ void filter_options_deinit(struct filter_options *o)
 	vec_deinit(&o->filters);
 	vec_deinit(&o->same);
 }
+
+static struct error *add_recorded(struct filter_list *list, const struct profile *profile)
+{
+	struct str rest = profile_string(profile, profile->when);
+	struct error *err = NULL;
+
+	while (rest.size > 0 && err == NULL) {
+		struct filter f;
+
+		err = filter_init_when(&f, profile_take_when(&rest).data, WHEN_OBJECTS);
+		if (err == NULL)
+			vec_push(&list->filters, f);
+	}
+	list->recorded = list->filters.count;
+	if (err)
+		err->kind = ERROR_INPUT;
+	return err ? error_prefix(err, "%.*s: recorded with --when",
+			     STR_ARG(profile_string(profile, profile->source)))
+		   : NULL;
+}
+
+struct error *filter_list_init(
+	struct filter_list *list, const struct filter_options *o, const struct profile *profile)
+{
+	*list = (struct filter_list){0};
+	struct error *err = add_recorded(list, profile);
+
+	for (size_t i = 0; i < o->filters.count && err == NULL; i++)
+		vec_push(&list->filters, o->filters.data[i]);
+	if (err)
+		filter_list_deinit(list);
+	return err;
+}
+
+void filter_list_deinit(struct filter_list *list)
+{
+	for (size_t i = 0; i < list->recorded; i++)
+		filter_deinit(&list->filters.data[i]);
+	vec_deinit(&list->filters);
+}

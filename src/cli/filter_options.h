@@ -36,4 +36,18 @@ must_use struct error *filter_options_set(struct filter_options *o, int id, cons
 must_use struct error *filter_options_compile(struct filter_options *o);
 void filter_options_deinit(struct filter_options *o);
 
+/* The filters of a profile: the patterns it was recorded with, then those of the options. */
+struct filter_list {
+	VEC(struct filter) filters;
+	size_t recorded; /* the first ones, which are the list's own */
+};
+
+/*
+ * After filter_options_compile; o and the profile must live as long.  ERROR_INPUT where a pattern
+ * in the profile is none.
+ */
+must_use struct error *filter_list_init(
+	struct filter_list *list, const struct filter_options *o, const struct profile *profile);
+void filter_list_deinit(struct filter_list *list);
+
 #endif

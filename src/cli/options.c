@@ -243,16 +243,26 @@ int options_usage_status(const struct command *self)
 	return self->stops_at_operand ? EXIT_OWN_FAILURE : EXIT_USAGE;
 }
 
+/* Says what is wrong and where there is more about it; what asks back has said what to do. */
+static int usage_error(const struct command *self, struct error *err)
+{
+	bool asks = str_ends_with(str_from(err->message), STR("?"));
+	struct error *said = error_new(ERROR_USAGE, "%s: %s%s%s%s", self->name, err->message,
+		asks ? "" : "; see 'sonde help ", asks ? "" : self->name, asks ? "" : "'");
+
+	if (err->detail)
+		said = error_detail(said, "%s", err->detail);
+	error_destroy(err);
+	message_error(said);
+	return options_usage_status(self);
+}
+
 int options_failure(const struct command *self, struct error *err)
 {
-	if (err->kind != ERROR_USAGE) {
-		message_error(err);
-		return EXIT_FAILURE;
-	}
-	int status = options_usage_error(self, "%s", err->message);
-
-	error_destroy(err);
-	return status;
+	if (err->kind == ERROR_USAGE)
+		return usage_error(self, err);
+	message_error(err);
+	return EXIT_FAILURE;
 }
 
 int options_usage_error(const struct command *self, const char *format, ...)
@@ -263,11 +273,8 @@ int options_usage_error(const struct command *self, const char *format, ...)
 	va_start(args, format);
 	text = xvasprintf(format, args);
 	va_end(args);
-	/* What asks back has said what to do. */
-	if (str_ends_with(str_from(text), STR("?")))
-		message_print("%s: %s", self->name, text);
-	else
-		message_print("%s: %s; see 'sonde help %s'", self->name, text, self->name);
+	struct error *err = error_new(ERROR_USAGE, "%s", text);
+
 	free(text);
-	return options_usage_status(self);
+	return usage_error(self, err);
 }

@@ -168,16 +168,19 @@ struct error *report_print(const struct report_options *options, const struct re
 	size_t count, const struct profile *profile, const char *hint)
 {
 	struct arena *arena = arena_create();
-	const struct filter_options *filters = &options->filters;
+	struct filter_list list = {0};
 	struct selection *selection;
 	struct error *err = check_levels(profile, queries, count);
 
 	if (err == NULL)
+		err = filter_list_init(&list, &options->filters, profile);
+	if (err == NULL)
 		err = selection_create(
-			profile, filters->filters.data, filters->filters.count, arena, &selection);
+			profile, list.filters.data, list.filters.count, arena, &selection);
 	if (err == NULL)
 		err = print_reports(
 			options, make_reports(selection, queries, count, arena), count, hint);
 	arena_destroy(arena);
+	filter_list_deinit(&list);
 	return err;
 }
