@@ -315,10 +315,10 @@ static int compare_ranks(const void *px, const void *py)
 {
 	const struct ranked_row *x = px, *y = py;
 
-	if (x->exclusive != y->exclusive)
-		return (x->exclusive < y->exclusive) - (x->exclusive > y->exclusive);
 	if (x->inclusive != y->inclusive)
 		return (x->inclusive < y->inclusive) - (x->inclusive > y->inclusive);
+	if (x->exclusive != y->exclusive)
+		return (x->exclusive < y->exclusive) - (x->exclusive > y->exclusive);
 	return (x->row > y->row) - (x->row < y->row);
 }
 

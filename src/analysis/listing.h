@@ -89,7 +89,7 @@ struct annotate_figures listing_figures(
 
 /*
  * The rows that deserve to be shown: of source and of instructions each about `limit`, the heaviest
- * by their exclusive figures, with their neighbours; all where there are no more.  rows[row_count]
+ * by their inclusive figures, with their neighbours; all where there are no more.  rows[row_count]
  * is filled, ascending; returns how many.
  */
 size_t listing_select(const struct listing *listing, size_t limit, uint32_t *rows);

@@ -8,6 +8,33 @@
 
 #include "base/alloc.h"
 
+static const int64_t *shown_weights(
+	const struct selection *s, metric_id metric, struct arena *arena)
+{
+	int64_t *weight = ARENA_ARRAY(arena, int64_t, s->profile->stack_count);
+
+	for (uint32_t i = 0; i < s->profile->stack_count; i++)
+		if (SHOWN_IS_STACK(s->shown[i]))
+			weight[s->shown[i]] += s->weight[metric.i][i];
+	return weight;
+}
+
+struct stack_weights stack_weights_of(const struct selection *selection, const metric_id *metrics,
+	size_t count, struct arena *arena)
+{
+	const int64_t **weight = ARENA_ARRAY(arena, const int64_t *, count);
+	int64_t *total = ARENA_ARRAY(arena, int64_t, count);
+
+	for (size_t m = 0; m < count; m++) {
+		weight[m] = shown_weights(selection, metrics[m], arena);
+		total[m] = selection->total[metrics[m].i];
+	}
+	return (struct stack_weights){.parent = selection->parent,
+		.metric_count = count,
+		.weight = weight,
+		.total = total};
+}
+
 void stack_walk_init(
 	struct stack_walk *w, const struct profile *profile, const struct stack_weights *stacks)
 {

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/selection.h"
+#include "base/arena.h"
 #include "base/vec.h"
 #include "model/profile.h"
 
@@ -25,6 +27,10 @@ struct stack_weights {
 	const int64_t *const *weight; /* [metric][stack] of the stacks that end there */
 	const int64_t *total;	      /* [metric] the base of percentages */
 };
+
+/* What is shown of a selection, with the weights of metrics[count].  Lives in the arena. */
+must_use struct stack_weights stack_weights_of(const struct selection *selection,
+	const metric_id *metrics, size_t count, struct arena *arena);
 
 /* The next outer stack. */
 static inline uint32_t stack_weights_parent(

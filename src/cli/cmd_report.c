@@ -4,33 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "cli/command.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
-#include "readers/readers.h"
 #include "view/views.h"
-
-#define DEFAULT_FILE "sonde.prof"
-
-static struct error *read_profile(
-	const struct report_options *options, const char *path, struct profile **profile)
-{
-	struct error *err = profile_read_with(path ? path : DEFAULT_FILE,
-		&(struct read_options){.from = options->from, .exe = options->exe}, profile);
-
-	if (err && path == NULL && access(DEFAULT_FILE, F_OK) != 0) {
-		error_destroy(err);
-		return error_new(ERROR_INPUT,
-			"no %s here; name a file, or record one: sonde record COMMAND",
-			DEFAULT_FILE);
-	}
-	return err;
-}
 
 /* The metric that is shown has nothing, and the real clock has. */
 static bool only_waited(const struct profile *profile, const struct report_query *query)
@@ -67,7 +47,7 @@ static struct error *report_file(const struct report_options *options, const cha
 	struct error *err;
 
 	alloc_keep_freed();
-	err = read_profile(options, path, &profile);
+	err = report_options_read(options, path, &profile);
 	if (err)
 		return err;
 	err = report_options_roots(options, &profile);

@@ -5,10 +5,12 @@
 #include "cli/report_options.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/nearest.h"
 #include "cli/values.h"
+#include "readers/readers.h"
 #include "view/views.h"
 
 enum {
@@ -65,6 +67,18 @@ const struct option_row report_view_rows[] = {
 	{0},
 };
 
+const struct option_row report_figure_rows[] = {
+	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "LIST", NULL,
+		"the figures to show, by name, with commas, or all"},
+	{OPTION_COLUMNS, 0, "columns", VALUE_TEXT, "LIST", NULL,
+		"columns of JSON and CSV, by name, with commas"},
+	{OPTION_LIMIT, 'n', "limit", VALUE_NUMBER, "N", NULL,
+		"the N heaviest, 0 for all (default: text 100, others all)"},
+	{OPTION_PERCENT, 0, "percent", VALUE_CHOICE, "OF", percent_names,
+		"raw for figures alone; default total"},
+	{0},
+};
+
 /* By their enum report_clock. */
 static const char *const clock_names[] = {"virtual", "real", NULL};
 static const char *const clock_metrics[] = {"cpu-time", "real-time"};
@@ -84,6 +98,17 @@ const struct option_row report_file_rows[] = {
 		"the program that the input is a profile of, for gmon.out"},
 	{OPTION_MODULES, 0, "modules", VALUE_NONE, NULL, NULL,
 		"folded: write frames as module`function"},
+	{0},
+};
+
+const struct option_row report_one_view_rows[] = {
+	{OPTION_FORMAT, 'f', "format", VALUE_CHOICE, "FORMAT", format_names,
+		"default text; folded has trees only"},
+	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
+	{OPTION_FROM, 0, "from", VALUE_TEXT, "FORMAT", NULL,
+		"what the input is, where its contents do not tell"},
+	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", NULL,
+		"the program that the input is a profile of, for gmon.out"},
 	{0},
 };
 
@@ -372,6 +397,23 @@ static struct error *make_query(const struct report_options *o, struct report_qu
 	}
 	if (err == NULL && o->columns)
 		err = set_columns(o->columns, query);
+	return err;
+}
+
+#define DEFAULT_FILE "sonde.prof"
+
+struct error *report_options_read(
+	const struct report_options *options, const char *path, struct profile **profile)
+{
+	struct error *err = profile_read_with(path ? path : DEFAULT_FILE,
+		&(struct read_options){.from = options->from, .exe = options->exe}, profile);
+
+	if (err && path == NULL && access(DEFAULT_FILE, F_OK) != 0) {
+		error_destroy(err);
+		return error_new(ERROR_INPUT,
+			"no %s here; name a file, or record one: sonde record COMMAND",
+			DEFAULT_FILE);
+	}
 	return err;
 }
 

@@ -54,6 +54,8 @@ struct report_options {
 
 /* What to show; where from and where to; how it looks. */
 extern const struct option_row report_view_rows[], report_file_rows[], report_look_rows[];
+/* Those of report_view_rows and report_file_rows that are for any view, for commands with one. */
+extern const struct option_row report_figure_rows[], report_one_view_rows[];
 /* Which clock, for commands that have no option of that name themselves. */
 extern const struct option_row report_clock_rows[];
 
@@ -63,6 +65,12 @@ void report_options_deinit(struct report_options *options);
  * report_options. */
 must_use struct error *report_options_set(void *context, int id, const char *value);
 
+/*
+ * Reads the profile that a command is about: path, or sonde.prof in the current folder where path
+ * is NULL.
+ */
+must_use struct error *report_options_read(
+	const struct report_options *options, const char *path, struct profile **profile);
 /* Puts another in the place of *profile, as --roots asks. */
 must_use struct error *report_options_roots(
 	const struct report_options *options, struct profile **profile);

@@ -64,4 +64,15 @@ struct cell cells_recursive(const struct report *report, size_t row);
 struct cell cells_metric_total(const struct report *report, size_t row);
 struct cell cells_metric_samples(const struct report *report, size_t row);
 
+/* cells_listing.c: of the annotate view. */
+struct cell cells_listing_kind(const struct report *report, size_t row);
+struct cell cells_listing_function(const struct report *report, size_t row);
+struct cell cells_listing_file(const struct report *report, size_t row);
+struct cell cells_listing_line(const struct report *report, size_t row);
+struct cell cells_listing_depth(const struct report *report, size_t row);
+struct cell cells_listing_address(const struct report *report, size_t row);
+struct cell cells_listing_text(const struct report *report, size_t row);
+struct cell cells_listing_exclusive(const struct report *report, size_t row);
+struct cell cells_listing_inclusive(const struct report *report, size_t row);
+
 #endif

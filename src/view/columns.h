@@ -59,6 +59,17 @@ enum column_id {
 	COLUMN_RECURSIVE,
 	COLUMN_METRIC_TOTAL,
 	COLUMN_METRIC_SAMPLES,
+	COLUMN_LISTING_KIND,
+	COLUMN_LISTING_FUNCTION,
+	COLUMN_LISTING_FILE,
+	COLUMN_LISTING_LINE,
+	COLUMN_LISTING_ADDRESS,
+	COLUMN_LISTING_DEPTH,
+	COLUMN_LISTING_TEXT,
+	COLUMN_LISTING_EXCLUSIVE,
+	COLUMN_LISTING_EXCLUSIVE_PERCENT,
+	COLUMN_LISTING_INCLUSIVE,
+	COLUMN_LISTING_INCLUSIVE_PERCENT,
 	COLUMN_COUNT
 };
 
@@ -77,6 +88,7 @@ enum column_kind {
 struct cell {
 	bool is_null;		     /* nothing to show: not known, or a stub's */
 	bool flag;		     /* COLUMN_KIND_FLAG */
+	bool is_blank;		     /* a zero that is not worth showing in text */
 	struct str text;	     /* COLUMN_KIND_TEXT, unless it is an entity's name */
 	const struct entity *entity; /* whose name is meant; else NULL */
 	uint64_t number; /* COLUMN_KIND_NUMBER, COLUMN_KIND_TIME; COLUMN_KIND_CALLS: from outside */

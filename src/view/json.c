@@ -197,13 +197,35 @@ static void add_note(struct strbuf *out, const struct profile *profile, const st
 	strbuf_add_char(out, '}');
 }
 
-static void add_notes(struct strbuf *out, const struct profile *profile)
+/* What could not be had for this report alone reads like a note of the profile. */
+static void add_remark(struct strbuf *out, const char *remark)
 {
+	strbuf_add_char(out, '{');
+	add_key(out, "kind");
+	add_string(out, str_from(note_kind_names[NOTE_INFO]));
+	strbuf_add(out, STR(", "));
+	add_key(out, "count");
+	add_unsigned(out, 1);
+	strbuf_add(out, STR(", "));
+	add_key(out, "text");
+	add_string(out, str_from(remark));
+	strbuf_add_char(out, '}');
+}
+
+static void add_notes(struct strbuf *out, const struct report *report)
+{
+	const struct profile *profile = report->profile;
+
 	strbuf_add_char(out, '[');
 	for (size_t i = 0; i < profile->note_count; i++) {
 		if (i)
 			strbuf_add(out, STR(", "));
 		add_note(out, profile, &profile->notes[i]);
+	}
+	for (size_t i = 0; i < report->query.remark_count; i++) {
+		if (i || profile->note_count)
+			strbuf_add(out, STR(", "));
+		add_remark(out, report->query.remarks[i]);
 	}
 	strbuf_add_char(out, ']');
 }
@@ -263,6 +285,39 @@ static void add_filters(struct strbuf *out, const struct report *report)
 	strbuf_add(out, STR("],\n"));
 }
 
+static void add_text_or_null(struct strbuf *out, struct str s)
+{
+	if (s.size)
+		add_string(out, s);
+	else
+		strbuf_add(out, STR("null"));
+}
+
+/* View annotate: the function whose code this is. */
+static void add_function(struct strbuf *out, const struct report *report)
+{
+	const struct profile *p = report->profile;
+	const struct annotation *a = report->annotation;
+	const struct function *f = &p->functions[a->function.i];
+
+	strbuf_add(out, STR("\"function\": {\"name\": "));
+	add_string(out, profile_string(p, f->name));
+	strbuf_add(out, STR(", \"module\": "));
+	add_text_or_null(out, profile_module(p, f->object));
+	strbuf_add(out, STR(", \"file\": "));
+	add_text_or_null(out, profile_string(p, f->file));
+	strbuf_add(out, STR(", \"line\": "));
+	if (f->line)
+		add_unsigned(out, f->line);
+	else
+		strbuf_add(out, STR("null"));
+	strbuf_add(out, STR(", \"exclusive\": "));
+	add_signed(out, a->own.exclusive);
+	strbuf_add(out, STR(", \"inclusive\": "));
+	add_signed(out, a->own.inclusive);
+	strbuf_add(out, STR("},\n"));
+}
+
 static void add_head(struct strbuf *out, const struct report *report)
 {
 	strbuf_add(out, STR("{\"sonde\": 1, "));
@@ -279,10 +334,12 @@ static void add_head(struct strbuf *out, const struct report *report)
 	add_total(out, report);
 	strbuf_add(out, STR(", "));
 	add_filters(out, report);
+	if (report->annotation)
+		add_function(out, report);
 	if (report->query.other_count > 0)
 		add_metrics(out, report);
 	add_key(out, "notes");
-	add_notes(out, report->profile);
+	add_notes(out, report);
 	strbuf_add(out, STR(",\n"));
 	add_key(out, "rows");
 	strbuf_add_char(out, '[');

@@ -119,6 +119,8 @@ static const struct report *report_other(const struct report *first, size_t k, s
 		report->functions = first->functions->others[k];
 	if (first->calltree)
 		report->calltree = first->calltree->others[k];
+	if (first->annotation)
+		report->annotation = first->annotation->others[k];
 	return report;
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/calltree.h"
 #include "analysis/functions.h"
+#include "analysis/listing.h"
 #include "analysis/selection.h"
 #include "analysis/stats.h"
 #include "base/arena.h"
@@ -40,9 +41,13 @@ struct report_query {
 	enum collapse collapse;
 	enum calltree_order order;
 	enum percent percent;
-	const struct column *sort; /* NULL: the view's own order */
-	size_t limit;		   /* entries at most; 0: all */
-	bool with_modules;	   /* folded: frames name their load object */
+	const struct column *sort;     /* NULL: the view's own order */
+	size_t limit;		       /* entries at most; 0: all */
+	bool with_modules;	       /* folded: frames name their load object */
+	const struct listing *listing; /* view annotate: the function's, borrowed; else NULL */
+	/* What could not be had for this report alone, sentences; borrowed. */
+	const char *const *remarks;
+	size_t remark_count;
 	/* What to show instead of the view's own columns; count 0: those. */
 	enum column_id columns[COLUMN_COUNT + 1]; /* with a COLUMN_COUNT at the end */
 	size_t column_count;
@@ -61,7 +66,10 @@ struct report {
 	const struct functions *functions; /* views functions and modules, else NULL */
 	const struct calltree *calltree;   /* view tree, else NULL */
 	const struct stats *stats;	   /* view stats, else NULL */
-	size_t row_count;		   /* rows of the analysis result */
+	/* View annotate, else NULL; the listing's, or of another metric. */
+	const struct listing *listing;
+	const struct annotation *annotation;
+	size_t row_count;     /* rows of the analysis result */
 	const uint32_t *rows; /* [count] the rows to show, in order; NULL: the first count */
 	size_t count;
 	size_t entry_count;   /* entries of the analysis result */

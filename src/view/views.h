@@ -67,6 +67,8 @@ extern const struct view *const views[];
 extern const char *const view_names[];
 extern const struct view view_functions, view_tree, view_modules, view_lines, view_threads,
 	view_stats;
+/* One function's code, which no --view names: its query needs a listing. */
+extern const struct view view_annotate;
 
 /* Whether a list that ends with COLUMN_END has the id. */
 bool column_list_has(const enum column_id *list, enum column_id id);

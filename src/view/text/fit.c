@@ -137,3 +137,17 @@ void fit_text(struct strbuf *out, struct str text, size_t width, bool utf8)
 		strbuf_add(out, strbuf_str(&shorter));
 	strbuf_deinit(&shorter);
 }
+
+void fit_start(struct strbuf *out, struct str text, size_t width, bool utf8)
+{
+	size_t dot_width = utf8 ? 1 : 2;
+
+	if (utf8_width(text) > width) {
+		text.size = prefix_bytes(text, width > dot_width ? width - dot_width : 0);
+		strbuf_add(out, text);
+		if (width >= dot_width)
+			strbuf_add(out, dots(utf8));
+		return;
+	}
+	strbuf_add(out, text);
+}

@@ -14,4 +14,10 @@
  */
 void fit_text(struct strbuf *out, struct str text, size_t width, bool utf8);
 
+/*
+ * Adds as much of the beginning of such text as takes at most `width` columns, with a dot for what
+ * is cut off: of source code the end says least.
+ */
+void fit_start(struct strbuf *out, struct str text, size_t width, bool utf8);
+
 #endif

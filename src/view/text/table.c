@@ -21,6 +21,7 @@ void table_init(struct table *table, struct text *text, const struct report *rep
 void table_deinit(struct table *table)
 {
 	vec_deinit(&table->items);
+	strbuf_deinit(&table->scratch);
 }
 
 static const struct scale *report_scale(const struct report *report)
@@ -102,7 +103,7 @@ static void text_put(const struct cell *cell, struct strbuf *out)
 /* The cell's text, without the part in parentheses. */
 static void cell_put(const struct table_column *item, const struct cell *cell, struct strbuf *out)
 {
-	if (cell->is_null)
+	if (cell->is_null || cell->is_blank)
 		return;
 	switch (item->column->kind) {
 	case COLUMN_KIND_TEXT:
@@ -185,24 +186,6 @@ static void measure_column(struct table *table, struct table_column *item, struc
 		grow(&item->width, heading - item->indirect_width);
 }
 
-static void measure(struct table *table)
-{
-	struct strbuf scratch = {0};
-	size_t kept = 0;
-
-	for (size_t i = 0; i < table->items.count; i++) {
-		struct table_column *item = &table->items.data[i];
-		bool is_name = i + 1 == table->items.count;
-
-		if (!is_name)
-			measure_column(table, item, &scratch);
-		if (is_name || !item->is_empty || table->keep_empty)
-			table->items.data[kept++] = *item;
-	}
-	table->items.count = kept;
-	strbuf_deinit(&scratch);
-}
-
 static void pad(struct strbuf *out, size_t from, size_t to)
 {
 	for (; from < to; from++)
@@ -222,28 +205,75 @@ static bool is_of_metric(const struct table *table, size_t i, const struct repor
 	return item->report == report && item->column->is_per_metric;
 }
 
-/* One metric's name above its columns, which are made wide enough; the columns from i on. */
+/* The columns of one metric from i on: how wide they are together; *end: the first behind them. */
+static size_t metric_width(
+	const struct table *table, const struct report *report, size_t i, size_t *end)
+{
+	size_t first = i, width = 0;
+
+	for (; i < table->items.count && is_of_metric(table, i, report); i++)
+		width += (i > first ? GAP.size : 0) + item_width(&table->items.data[i]);
+	*end = i;
+	return width;
+}
+
+static void metric_name_put(const struct report *report, struct strbuf *name)
+{
+	strbuf_clear(name);
+	escape_text(name, profile_string(report->profile, report_metric(report).name));
+}
+
+/* Makes each metric's columns wide enough for its name above them. */
+static void widen_for_names(struct table *table)
+{
+	struct strbuf name = {0};
+	size_t i = 0;
+
+	for (size_t m = 0; m <= table->report->query.other_count; m++) {
+		const struct report *report = report_of_metric(table->report, m);
+		size_t first = i, width = metric_width(table, report, first, &i);
+
+		metric_name_put(report, &name);
+		if (i > first && utf8_width(strbuf_str(&name)) > width)
+			table->items.data[i - 1].width += utf8_width(strbuf_str(&name)) - width;
+	}
+	strbuf_deinit(&name);
+}
+
+/* One metric's name above its columns; the columns from i on. */
 static size_t draw_metric_name(
 	struct table *table, const struct report *report, size_t i, struct strbuf *name)
 {
 	struct strbuf *out = &table->text->sink->text;
-	size_t first = i, width = 0, name_width;
+	size_t first = i, width = metric_width(table, report, first, &i);
 
-	strbuf_clear(name);
-	escape_text(name, profile_string(report->profile, report_metric(report).name));
-	name_width = utf8_width(strbuf_str(name));
-	for (; is_of_metric(table, i, report); i++)
-		width += (i > first ? GAP.size : 0) + item_width(&table->items.data[i]);
-	if (i > first && name_width > width) {
-		table->items.data[i - 1].width += name_width - width;
-		width = name_width;
-	}
+	metric_name_put(report, name);
 	if (i > first) {
 		strbuf_add(out, first > 0 ? GAP : STR(""));
-		pad(out, name_width, width);
+		pad(out, utf8_width(strbuf_str(name)), width);
 		strbuf_add(out, strbuf_str(name));
 	}
 	return i;
+}
+
+void table_measure(struct table *table)
+{
+	struct strbuf scratch = {0};
+	size_t kept = 0;
+
+	for (size_t i = 0; i < table->items.count; i++) {
+		struct table_column *item = &table->items.data[i];
+		bool is_name = i + 1 == table->items.count;
+
+		if (!is_name)
+			measure_column(table, item, &scratch);
+		if (is_name || !item->is_empty || table->keep_empty)
+			table->items.data[kept++] = *item;
+	}
+	table->items.count = kept;
+	strbuf_deinit(&scratch);
+	if (table->report->query.other_count > 0)
+		widen_for_names(table);
 }
 
 /* Where there are several metrics, a line that names them. */
@@ -260,10 +290,12 @@ static void draw_metric_names(struct table *table)
 	strbuf_deinit(&name);
 }
 
-static void draw_headings(struct table *table)
+void table_draw_headings(struct table *table)
 {
 	struct strbuf *out = &table->text->sink->text;
 
+	if (table->report->query.other_count > 0)
+		draw_metric_names(table);
 	text_ink(table->text, INK_DIM);
 	for (size_t i = 0; i < table->items.count; i++) {
 		struct table_column *item = &table->items.data[i];
@@ -332,8 +364,14 @@ static void draw_cell(
 	strbuf_add(out, GAP);
 }
 
+void table_draw_figures(struct table *table, size_t row)
+{
+	for (size_t i = 0; i + 1 < table->items.count; i++)
+		draw_cell(table, &table->items.data[i], row, &table->scratch);
+}
+
 /* Columns in front of the names. */
-static size_t figures_width(const struct table *table)
+size_t table_figures_width(const struct table *table)
 {
 	size_t width = 0;
 
@@ -426,16 +464,13 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 		draw_nothing(table);
 		return;
 	}
-	measure(table);
-	if (table->report->query.other_count > 0)
-		draw_metric_names(table);
-	used = figures_width(table);
-	draw_headings(table);
+	table_measure(table);
+	used = table_figures_width(table);
+	table_draw_headings(table);
 	for (size_t place = 0; place < table->report->count; place++) {
 		size_t row = report_row(table->report, place);
 
-		for (size_t i = 0; i + 1 < table->items.count; i++)
-			draw_cell(table, &table->items.data[i], row, &scratch);
+		table_draw_figures(table, row);
 		strbuf_clear(&label.before);
 		label.is_stub = false;
 		label.module = (struct str){0};

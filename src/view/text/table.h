@@ -28,6 +28,7 @@ struct table {
 	VEC(struct table_column) items;
 	bool has_module; /* as a column, so that names need not say it */
 	bool keep_empty; /* show text columns in which nothing stands, too */
+	struct strbuf scratch;
 };
 
 /* What surrounds a row's name. */
@@ -48,6 +49,15 @@ void table_add_of(struct table *table, size_t m, enum column_id id);
 void table_add_asked(struct table *table);
 /* Headings and rows.  label is called for each row in order; NULL: nothing around names. */
 void table_draw(struct table *table, table_label_fn *label, void *context);
+
+/*
+ * For views that draw the last column themselves: finds the widths of the columns before it; their
+ * headings; those columns of a row, with blanks behind them; the width of all that.
+ */
+void table_measure(struct table *table);
+void table_draw_headings(struct table *table);
+void table_draw_figures(struct table *table, size_t row);
+size_t table_figures_width(const struct table *table);
 
 /*
  * Some columns of the report's first row below each other, one a line.  ids ends with COLUMN_COUNT;

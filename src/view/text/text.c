@@ -22,6 +22,9 @@ void text_ink(struct text *text, enum ink ink)
 		[INK_WARM] = "\033[33m",
 		[INK_STUB] = "\033[36m",
 		[INK_NOTE] = "\033[1;33m",
+		[INK_KEYWORD] = "\033[1m",
+		[INK_STRING] = "\033[32m",
+		[INK_NUMBER] = "\033[35m",
 	};
 
 	if (!text->style->color || ink == text->ink)
@@ -103,30 +106,51 @@ static void put_words(struct text *text, struct str words)
 	}
 }
 
-static void draw_note(struct text *text, const struct profile *profile, const struct note *note)
+/* line: escaped. */
+static void draw_note_line(struct text *text, struct str line)
 {
 	struct strbuf *out = &text->sink->text;
-	struct strbuf line = {0};
 
 	text_ink(text, INK_NOTE);
 	strbuf_add(out, STR(NOTE_HEAD));
 	text_ink(text, INK_PLAIN);
+	put_words(text, line);
+	strbuf_add_char(out, '\n');
+}
+
+static void draw_note(struct text *text, const struct profile *profile, const struct note *note)
+{
+	struct strbuf line = {0};
+
 	if (note_shows_count(note)) {
 		number_put(&line, note->count);
 		strbuf_add_char(&line, ' ');
 	}
 	escape_text(&line, profile_string(profile, note->text));
-	put_words(text, strbuf_str(&line));
-	strbuf_add_char(out, '\n');
+	draw_note_line(text, strbuf_str(&line));
 	strbuf_deinit(&line);
 }
 
-static void draw_notes(struct text *text, const struct profile *profile)
+/* What could not be had for the report itself. */
+static void draw_remark(struct text *text, const char *remark)
 {
-	if (profile->note_count)
+	struct strbuf line = {0};
+
+	escape_text(&line, str_from(remark));
+	draw_note_line(text, strbuf_str(&line));
+	strbuf_deinit(&line);
+}
+
+static void draw_notes(struct text *text, const struct report *report)
+{
+	const struct profile *profile = report->profile;
+
+	if (profile->note_count || report->query.remark_count)
 		strbuf_add_char(&text->sink->text, '\n');
 	for (size_t i = 0; i < profile->note_count; i++)
 		draw_note(text, profile, &profile->notes[i]);
+	for (size_t i = 0; i < report->query.remark_count; i++)
+		draw_remark(text, report->query.remarks[i]);
 }
 
 static void draw_hint(struct text *text)
@@ -150,6 +174,6 @@ void text_draw(struct sink *sink, const struct text_style *style,
 	heading_draw(&text, reports[0]);
 	for (size_t i = 0; i < count; i++)
 		reports[i]->query.view->draw(&text, reports[i]);
-	draw_notes(&text, reports[0]->profile);
+	draw_notes(&text, reports[0]);
 	draw_hint(&text);
 }

@@ -26,6 +26,10 @@ enum ink {
 	INK_WARM, /* one percent and more */
 	INK_STUB,
 	INK_NOTE,
+	/* Of source text, beside INK_DIM and INK_STUB. */
+	INK_KEYWORD,
+	INK_STRING,
+	INK_NUMBER,
 };
 
 struct text {

@@ -1,0 +1,35 @@
+#ifndef SONDE_CLI_ANNOTATE_CODE_H
+#define SONDE_CLI_ANNOTATE_CODE_H
+
+/*
+ * What this machine has of one function: its instructions, out of the load object, and its source.
+ * What it does not have is a remark, and no error: figures are shown all the same.
+ */
+
+#include "analysis/listing.h"
+#include "base/vec.h"
+#include "obj/disassemble.h"
+#include "obj/source_file.h"
+
+struct annotate_wanted {
+	struct source_map map;
+	bool without_source, without_instructions;
+	enum disassemble_syntax syntax;
+};
+
+/* Sentences; they live in the arena that they are made in. */
+struct remarks {
+	VEC(const char *) items;
+};
+void remark(struct remarks *remarks, struct arena *arena, const char *format, ...)
+	printf_like(3, 4);
+
+/*
+ * The listing of a function with the figures of all metrics in stacks.  Lives in the arena, but for
+ * the list of remarks, which is the caller's.
+ */
+must_use struct listing *annotate_listing(const struct profile *profile,
+	const struct stack_weights *stacks, function_id function,
+	const struct annotate_wanted *wanted, struct arena *arena, struct remarks *remarks);
+
+#endif

@@ -1,0 +1,234 @@
+/*
+ * sonde annotate [FILE] FUNCTION: one function's source lines and instructions, each with its
+ * figures.
+ */
+#include <stdlib.h>
+
+#include "analysis/function_find.h"
+#include "base/alloc.h"
+#include "cli/annotate_code.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/report_options.h"
+#include "cli/report_print.h"
+#include "cli/values.h"
+#include "view/views.h"
+
+/* Lines, and as many instructions. */
+#define TEXT_LIMIT 100
+
+enum { OPTION_SOURCE_MAP, OPTION_SOURCE, OPTION_ASM, OPTION_SYNTAX };
+
+static const struct option_row annotate_rows[] = {
+	{OPTION_SOURCE, 0, "source", VALUE_NONE, NULL, NULL, "source lines only"},
+	{OPTION_ASM, 0, "asm", VALUE_NONE, NULL, NULL, "instructions only"},
+	{OPTION_SOURCE_MAP, 0, "source-map", VALUE_TEXT, "OLD=NEW", NULL,
+		"look for sources below OLD below NEW; may be repeated"},
+	{OPTION_SYNTAX, 0, "syntax", VALUE_CHOICE, "SYNTAX", disassemble_syntax_names,
+		"of x86 instructions; default att"},
+	{0},
+};
+
+struct annotate_options {
+	struct report_options report;
+	struct annotate_wanted wanted;
+	bool source, instructions; /* asked for by name */
+};
+
+static struct error *annotate_set(void *context, int id, const char *value)
+{
+	struct annotate_options *o = context;
+
+	switch (id) {
+	case OPTION_SOURCE_MAP:
+		return source_map_add(&o->wanted.map, value);
+	case OPTION_SOURCE:
+		o->source = true;
+		return NULL;
+	case OPTION_ASM:
+		o->instructions = true;
+		return NULL;
+	case OPTION_SYNTAX:
+		o->wanted.syntax =
+			(enum disassemble_syntax)value_choice(value, disassemble_syntax_names);
+		return NULL;
+	default:
+		return report_options_set(&o->report, id, value);
+	}
+}
+
+static struct error *no_function(struct str name, const struct function_matches *matches)
+{
+	if (matches->nearest.size)
+		return error_new(ERROR_INPUT,
+			"no function '%.*s' in this profile; did you mean '%.*s'?", STR_ARG(name),
+			STR_ARG(matches->nearest));
+	return error_new(ERROR_INPUT,
+		"no function '%.*s' in this profile; sonde report --view functions lists them",
+		STR_ARG(name));
+}
+
+#define OTHERS_NAMED 3
+
+/* A name may be several functions'; the heaviest is shown, and the others are named. */
+static void remark_others(const struct profile *p, const struct function_matches *matches,
+	struct arena *arena, struct remarks *remarks)
+{
+	struct strbuf list = {0};
+
+	for (size_t i = 1; i < matches->count && i <= OTHERS_NAMED; i++) {
+		const struct function *f = &p->functions[matches->items[i].function.i];
+		struct str module = profile_module(p, f->object);
+
+		strbuf_printf(&list, "%s'%.*s%s%.*s'", i > 1 ? ", " : "", STR_ARG(module),
+			module.size ? "`" : "", STR_ARG(profile_string(p, f->name)));
+		if (profile_string(p, f->file).size)
+			strbuf_printf(&list, " (%.*s:%u)",
+				STR_ARG(str_base_name(profile_string(p, f->file))), f->line);
+	}
+	if (list.size)
+		remark(remarks, arena,
+			"the name is that of %zu functions, of which this is the heaviest; also "
+			"%s%s: module`name or file`name tells them apart",
+			matches->count, list.data, matches->count > OTHERS_NAMED + 1 ? ", …" : "");
+	strbuf_deinit(&list);
+}
+
+static struct error *weigh(const struct annotate_options *options, const struct profile *profile,
+	const struct metric_list *metrics, struct arena *arena, struct stack_weights *stacks)
+{
+	const struct filter_options *filters = &options->report.filters;
+	struct selection *selection;
+	struct error *err = selection_create(
+		profile, filters->filters.data, filters->filters.count, arena, &selection);
+
+	if (err == NULL)
+		*stacks = stack_weights_of(selection, metrics->ids.data, metrics->ids.count, arena);
+	return err;
+}
+
+static struct error *annotate_function(const struct annotate_options *options,
+	const struct profile *profile, struct report_query *query,
+	const struct stack_weights *stacks, struct str name, struct arena *arena)
+{
+	struct function_matches matches = function_find(profile, stacks, name, arena);
+	struct remarks remarks = {0};
+	struct error *err;
+
+	if (matches.count == 0)
+		return no_function(name, &matches);
+	query->listing = annotate_listing(
+		profile, stacks, matches.items[0].function, &options->wanted, arena, &remarks);
+	remark_others(profile, &matches, arena, &remarks);
+	query->remarks = remarks.items.data;
+	query->remark_count = remarks.items.count;
+	err = report_print(&options->report, query, 1, profile, NULL);
+	vec_deinit(&remarks.items);
+	return err;
+}
+
+static struct error *annotate_file(struct annotate_options *options, const char *path,
+	const char *name, struct report_query *query)
+{
+	struct metric_list metrics = {0};
+	struct profile *profile;
+	struct error *err;
+
+	alloc_keep_freed();
+	err = report_options_read(&options->report, path, &profile);
+	if (err)
+		return err;
+	err = report_options_metrics(&options->report, profile, query, 1, &metrics);
+	if (err == NULL) {
+		struct arena *arena = arena_create();
+		struct stack_weights stacks;
+
+		err = weigh(options, profile, &metrics, arena, &stacks);
+		if (err == NULL)
+			err = annotate_function(
+				options, profile, query, &stacks, str_from(name), arena);
+		arena_destroy(arena);
+	}
+	vec_deinit(&metrics.ids);
+	profile_destroy(profile);
+	return err;
+}
+
+static struct error *annotate_query(struct annotate_options *options, struct report_query *query)
+{
+	struct report_options *report = &options->report;
+	size_t count;
+
+	report->views[0] = &view_annotate;
+	report->view_count = 1;
+	if (report->limit < 0 && formats[report->format].draw == text_draw)
+		report->limit = TEXT_LIMIT;
+	/* Both is what neither gives. */
+	options->wanted.without_source = options->instructions && !options->source;
+	options->wanted.without_instructions = options->source && !options->instructions;
+	return report_options_queries(report, query, &count);
+}
+
+static struct error *annotate_operands(
+	struct annotate_options *options, const struct operands *operands)
+{
+	struct report_query queries[REPORT_VIEWS_MAX];
+	struct error *err;
+
+	if (operands->count == 0)
+		return error_new(ERROR_USAGE, "which function?");
+	if (operands->count > 2)
+		return error_new(ERROR_USAGE, "one function at a time; '%s' is one too many",
+			operands->items[2]);
+	if (options->report.filters.same_texts.count)
+		return error_new(ERROR_USAGE, "--same is for reports: this is about one function");
+	err = annotate_query(options, &queries[0]);
+	if (err)
+		return err;
+	return annotate_file(options, operands->count == 2 ? operands->items[0] : NULL,
+		operands->items[operands->count - 1], &queries[0]);
+}
+
+static int annotate_run(const struct command *self, int argc, char **argv)
+{
+	struct annotate_options options = {.report = report_options_default()};
+	struct operands operands;
+	int status;
+
+	if (options_parse(self, argc, argv, annotate_set, &options, &operands, &status)) {
+		struct error *err = annotate_operands(&options, &operands);
+
+		status = err ? options_failure(self, err) : EXIT_SUCCESS;
+	}
+	source_map_deinit(&options.wanted.map);
+	report_options_deinit(&options.report);
+	return status;
+}
+
+static const struct option_group groups[] = {
+	{"Code", annotate_rows},
+	{"Figures", report_figure_rows},
+	{"Filters, applied in the order given", filter_rows},
+	{"Clock", report_clock_rows},
+	{"Input and output", report_one_view_rows},
+	{"Appearance", report_look_rows},
+	{0},
+};
+
+const struct command cmd_annotate = {
+	.name = "annotate",
+	.summary = "show one function's lines and instructions",
+	.usage = "[FILE] FUNCTION [OPTIONS]",
+	.details =
+		"FILE is sonde.prof where none is named. FUNCTION is a name as `sonde report` "
+		"shows "
+		"it,\nor its last part; module`name and file`name tell functions of one name "
+		"apart.\n\n"
+		"Each line, and each instruction, has what was spent there itself (exclusive) and "
+		"there\nand in what was called from there (inclusive). What the compiler inlined "
+		"stands below\nthe line of the call, with figures of its own; an instruction's "
+		"figures hold it.",
+	.groups = groups,
+	.operand = OPERAND_FILE,
+	.run = annotate_run,
+};
