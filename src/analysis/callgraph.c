@@ -55,8 +55,7 @@ static void builder_add_tree(struct builder *b)
 		b->arc[i] = builder_arc(b, nodes[nodes[i].parent].entity, nodes[i].entity);
 }
 
-static void builder_add_counts(
-	struct builder *b, const struct callgraph_count *counted, size_t count)
+static void builder_add_counts(struct builder *b, const struct entity_arc *counted, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t arc = builder_arc(b, counted[i].caller, counted[i].callee);
@@ -140,7 +139,7 @@ static struct callgraph *builder_graph(struct builder *b, struct arena *arena)
 }
 
 struct callgraph *callgraph_analyse(const struct entity_tree *tree,
-	const struct callgraph_count *counted, size_t count, struct arena *arena)
+	const struct entity_arc *counted, size_t count, struct arena *arena)
 {
 	struct builder b = {.tree = tree};
 

@@ -87,29 +87,23 @@ struct callgraph {
 	const struct callgraph_line *lines;
 	size_t line_count;
 	size_t cycle_count; /* numbered from 1 in the order of their entries */
-	int64_t total;	    /* 100 % */
-	bool is_estimated;  /* figures of arcs come from counts of calls, not from stacks */
-	bool has_calls;	    /* some count of calls is known */
+	/* [cycle_count] What stands for cycle N at N - 1, named "<cycle N as a whole>". */
+	const struct entity *cycles;
+	int64_t total;	   /* 100 % */
+	bool is_estimated; /* figures of arcs come from counts of calls, not from stacks */
+	bool has_calls;	   /* some count of calls is known */
 	/* [other_count] The same entries and lines with the others' figures; they have no others.
 	 */
 	const struct callgraph *const *others;
 	size_t other_count;
 };
 
-/* A counted arc between entities; either may be the same as the other. */
-struct callgraph_count {
-	uint32_t caller; /* NO_ID: not known who */
-	uint32_t callee;
-	uint64_t calls;
-};
-
 /*
  * Exact, from stacks: arcs are the neighbours in stacks that have weight, and the counted ones
- * (NULL where nothing was counted; the same pair may come several times).  Others follow the
- * tree's.  Near-linear in tree->node_count, whatever the depth.  Lives in the arena; entities are
- * the tree's.
+ * (the tree's, or NULL where nothing was counted).  Others follow the tree's.  Near-linear in
+ * tree->node_count, whatever the depth.  Lives in the arena; entities are the tree's.
  */
 must_use struct callgraph *callgraph_analyse(const struct entity_tree *tree,
-	const struct callgraph_count *counted, size_t count, struct arena *arena);
+	const struct entity_arc *counted, size_t count, struct arena *arena);
 
 #endif

@@ -210,6 +210,18 @@ static void layout_copy_ranges(
 		}
 }
 
+static const struct entity *layout_name_cycles(const struct layout *l, struct arena *arena)
+{
+	size_t count = l->slot_count - l->arcs->entity_count;
+	struct entity *cycles = ARENA_ARRAY(arena, struct entity, count);
+
+	for (size_t i = 0; i < count; i++)
+		cycles[i] = (struct entity){
+			.name = str_from(arena_printf(arena, "<cycle %zu as a whole>", i + 1)),
+			.occurrence = 1};
+	return cycles;
+}
+
 static struct callgraph *layout_graph(
 	const struct layout *l, const uint32_t *order, size_t k, struct arena *arena)
 {
@@ -246,8 +258,13 @@ struct callgraph *callgraph_layout(const struct call_arcs *arcs, const struct ca
 	layout_order(&l);
 	uint32_t *order = layout_sort_drafts(&l);
 	graph = layout_graph(&l, order, 0, arena);
-	for (size_t k = 1; k < count; k++)
-		others[k - 1] = layout_graph(&l, order, k, arena);
+	graph->cycles = layout_name_cycles(&l, arena);
+	for (size_t k = 1; k < count; k++) {
+		struct callgraph *other = layout_graph(&l, order, k, arena);
+
+		other->cycles = graph->cycles;
+		others[k - 1] = other;
+	}
 	graph->others = others;
 	graph->other_count = count - 1;
 	free(order);

@@ -221,6 +221,27 @@ static uint32_t *entity_map_same(
 	return of;
 }
 
+/* Of functions in arcs: one may have been called and never sampled, and have no frame. */
+static void entity_map_functions(struct entity_map *m, const uint32_t *same, struct arena *scratch)
+{
+	const struct profile *p = m->profile;
+
+	m->of_function = ARENA_ARRAY(scratch, uint32_t, p->function_count);
+	for (size_t i = 0; i < p->arc_count; i++) {
+		function_id ends[] = {p->arcs[i].caller, p->arcs[i].callee};
+
+		for (size_t k = 0; k < ARRAY_SIZE(ends); k++) {
+			struct frame frame = {.function = ends[k]};
+
+			if (ends[k].i == NO_ID)
+				continue;
+			m->of_function[ends[k].i] = same && same[ends[k].i] != NO_ID
+							    ? same[ends[k].i]
+							    : entity_map_add(m, &frame);
+		}
+	}
+}
+
 static void entity_map_frames(
 	struct entity_map *m, const struct entity_spec *spec, struct arena *scratch)
 {
@@ -238,6 +259,8 @@ static void entity_map_frames(
 		else
 			m->of_frame[i] = entity_map_add(m, frame);
 	}
+	if (p->arc_count > 0 && m->level != LEVEL_LINE && m->level != LEVEL_INSTRUCTION)
+		entity_map_functions(m, same, scratch);
 }
 
 /* Threads and processes are no functions; their names say what they are, as --roots says it. */

@@ -16,8 +16,10 @@
 struct entity_map {
 	const struct profile *profile;
 	enum level level;
-	uint32_t *of_frame;	    /* [frame]; of levels that are of samples: none */
-	uint32_t *of_thread;	    /* [thread], at those levels; else none */
+	uint32_t *of_frame;    /* [frame]; of levels that are of samples: none */
+	uint32_t *of_function; /* [function], for those in arcs, where arcs have a meaning; else
+				  NULL */
+	uint32_t *of_thread;   /* [thread], at those levels; else none */
 	uint32_t *module_of_object; /* [object]: index into modules */
 	struct str_table modules;   /* base names; those not known are the empty one */
 	uint32_t unknown_module;    /* that of functions without load object */

@@ -505,6 +505,26 @@ static struct entity_tree *growth_trees(struct growth *g, struct arena *arena)
 	return tree;
 }
 
+/* Filters leave stacks that are not those whose calls were counted. */
+static void tree_add_arcs(struct entity_tree *tree, const struct selection *selection,
+	const struct entity_map *map, struct arena *arena)
+{
+	const struct profile *p = selection->profile;
+
+	if (map->of_function == NULL || (selection->step_count > 0 && p->has_stacks))
+		return;
+	struct entity_arc *arcs = ARENA_ARRAY(arena, struct entity_arc, p->arc_count);
+	for (size_t i = 0; i < p->arc_count; i++) {
+		const struct arc *a = &p->arcs[i];
+
+		arcs[i].caller = a->caller.i == NO_ID ? NO_ID : map->of_function[a->caller.i];
+		arcs[i].callee = map->of_function[a->callee.i];
+		arcs[i].calls = a->calls;
+	}
+	tree->arcs = arcs;
+	tree->arc_count = p->arc_count;
+}
+
 struct entity_tree *entity_tree_create(
 	const struct selection *selection, const struct entity_spec *spec, struct arena *arena)
 {
@@ -524,6 +544,7 @@ struct entity_tree *entity_tree_create(
 		growth_run(&g);
 	}
 	struct entity_tree *tree = growth_trees(&g, arena);
+	tree_add_arcs(tree, selection, &map, arena);
 
 	growth_deinit(&g);
 	entity_map_deinit(&map);

@@ -68,6 +68,13 @@ struct entity_node {
 	int64_t weight_below; /* of the stacks that end here or in the subtree */
 };
 
+/* How often one entity called another, or itself; each pair may stand several times. */
+struct entity_arc {
+	uint32_t caller; /* NO_ID: not known who */
+	uint32_t callee;
+	uint64_t calls;
+};
+
 struct entity_tree {
 	const struct entity *entities;
 	size_t entity_count; /* some may have no node */
@@ -91,6 +98,12 @@ struct entity_tree {
 	 * tell, as weights may cancel; NULL: everywhere, as always where there are no others.
 	 */
 	const bool *is_passed;
+	/*
+	 * The profile's counted calls, at levels of whole functions and coarser ones; none where
+	 * filters or spread have made other stacks of those that the counts are of.
+	 */
+	const struct entity_arc *arcs;
+	size_t arc_count;
 };
 
 /* Functions that are to be taken for one, `--same 'REGEX=NAME'`: virtual overrides, versions. */

@@ -26,7 +26,7 @@ struct propagation {
 };
 
 /* The arcs that were counted, each pair once. */
-static void add_counted(struct propagation *p, const struct callgraph_count *counted, size_t count)
+static void add_counted(struct propagation *p, const struct entity_arc *counted, size_t count)
 {
 	struct map arcs = {0};
 	bool added;
@@ -176,7 +176,7 @@ static struct callgraph *lay_out(const struct propagation *p, struct arena *aren
 }
 
 struct callgraph *callgraph_propagate(const struct entity_tree *tree,
-	const struct callgraph_count *counted, size_t count, struct arena *arena)
+	const struct entity_arc *counted, size_t count, struct arena *arena)
 {
 	struct propagation p = {.tree = tree};
 

@@ -23,6 +23,6 @@
  * are the tree's.  Linear in entities and arcs, but for the layout.
  */
 must_use struct callgraph *callgraph_propagate(const struct entity_tree *tree,
-	const struct callgraph_count *counted, size_t count, struct arena *arena);
+	const struct entity_arc *counted, size_t count, struct arena *arena);
 
 #endif

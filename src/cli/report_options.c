@@ -20,6 +20,7 @@ enum {
 	OPTION_ORDER,
 	OPTION_SPREAD,
 	OPTION_INVERT,
+	OPTION_BRIEF,
 	OPTION_ROOTS,
 	OPTION_METRIC,
 	OPTION_CLOCK,
@@ -56,6 +57,8 @@ const struct option_row report_view_rows[] = {
 		"begin each stack with its process, or process and thread; default none"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "LIST", NULL,
 		"the figures to show, by name, with commas, or all"},
+	{OPTION_BRIEF, 'b', "brief", VALUE_NONE, NULL, NULL,
+		"leave out what the graph's columns mean"},
 	{OPTION_SORT, 's', "sort", VALUE_TEXT, "COLUMN", NULL,
 		"exclusive (default), inclusive, name, module, file or line"},
 	{OPTION_COLUMNS, 0, "columns", VALUE_TEXT, "LIST", NULL,
@@ -183,6 +186,9 @@ struct error *report_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_INVERT:
 		o->invert = true;
+		break;
+	case OPTION_BRIEF:
+		o->brief = true;
 		break;
 	case OPTION_ROOTS:
 		o->roots = (enum profile_roots)value_choice(value, roots_names);
@@ -383,6 +389,7 @@ static struct error *make_query(const struct report_options *o, struct report_qu
 
 	query->spread = o->spread;
 	query->invert = o->invert && query->view->is_tree;
+	query->brief = o->brief;
 	query->same = o->filters.same.data;
 	query->same_count = o->filters.same.count;
 	query->with_modules = o->with_modules;

@@ -34,7 +34,7 @@ struct report_options {
 	size_t view_count;
 	int level, collapse, order, percent, clock;
 	enum profile_roots roots;
-	bool spread, invert, with_modules;
+	bool spread, invert, brief, with_modules;
 	const char *metric, *sort, *columns;
 	int64_t limit;
 

@@ -29,6 +29,8 @@ struct cell cells_name(const struct report *report, size_t row);
 struct cell cells_module(const struct report *report, size_t row);
 struct cell cells_file(const struct report *report, size_t row);
 struct cell cells_line(const struct report *report, size_t row);
+/* Of views whose entries have several rows: the key of the row's part, or "own". */
+struct cell cells_part(const struct report *report, size_t row);
 
 /* cells_functions.c */
 struct cell cells_exclusive(const struct report *report, size_t row);
@@ -45,6 +47,19 @@ struct cell cells_depth_max(const struct report *report, size_t row);
 struct cell cells_depth_mean(const struct report *report, size_t row);
 struct cell cells_in_or_under(const struct report *report, size_t row);
 struct cell cells_in_only(const struct report *report, size_t row);
+
+/* cells_graph.c: of entries' own rows and of lines. */
+struct cell cells_entry(const struct report *report, size_t row);
+struct cell cells_entry_number(const struct report *report, size_t row);
+struct cell cells_index(const struct report *report, size_t row);
+struct cell cells_graph_kind(const struct report *report, size_t row);
+struct cell cells_cycle(const struct report *report, size_t row);
+struct cell cells_graph_percent(const struct report *report, size_t row);
+struct cell cells_self(const struct report *report, size_t row);
+struct cell cells_children(const struct report *report, size_t row);
+struct cell cells_called(const struct report *report, size_t row);
+struct cell cells_calls(const struct report *report, size_t row);
+struct cell cells_of(const struct report *report, size_t row);
 
 /* cells_stats.c: its one row. */
 struct cell cells_counted(const struct report *report, size_t row);

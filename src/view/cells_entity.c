@@ -26,3 +26,11 @@ struct cell cells_line(const struct report *report, size_t row)
 
 	return (struct cell){.is_null = line == 0, .number = line};
 }
+
+struct cell cells_part(const struct report *report, size_t row)
+{
+	const struct view *view = report->query.view;
+	const char *key = view->parts[view->part(report, row)].key;
+
+	return (struct cell){.text = key ? str_from(key) : STR("own")};
+}

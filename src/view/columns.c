@@ -4,6 +4,8 @@
  */
 #include "view/columns.h"
 
+#include <inttypes.h>
+
 #include "analysis/entity_tree.h"
 #include "view/cells.h"
 
@@ -267,6 +269,70 @@ const struct column columns[COLUMN_COUNT] = {
 		.kind = COLUMN_KIND_PERCENT,
 		.get = cells_listing_inclusive,
 		.is_per_metric = true},
+	[COLUMN_ENTRY] = {.key = "entry",
+		.heading = "entry",
+		.help = "number of the entry that the row stands in",
+		.kind = COLUMN_KIND_NUMBER,
+		.get = cells_entry},
+	[COLUMN_PART] = {.key = "part",
+		.heading = "part",
+		.help = "what of its entry the row is",
+		.kind = COLUMN_KIND_TEXT,
+		.get = cells_part},
+	[COLUMN_ENTRY_NUMBER] = {.key = "number",
+		.heading = "index",
+		.help = "number of the entry, at its own row alone",
+		.kind = COLUMN_KIND_NUMBER,
+		.get = cells_entry_number},
+	[COLUMN_INDEX] = {.key = "index",
+		.heading = "index",
+		.help = "number of the row's own entry",
+		.kind = COLUMN_KIND_NUMBER,
+		.get = cells_index},
+	[COLUMN_GRAPH_KIND] = {.key = "kind",
+		.heading = "kind",
+		.help = "function or cycle",
+		.kind = COLUMN_KIND_TEXT,
+		.get = cells_graph_kind},
+	[COLUMN_CYCLE] = {.key = "cycle",
+		.heading = "cycle",
+		.help = "which cycle it is or is in; 0: none",
+		.kind = COLUMN_KIND_NUMBER,
+		.get = cells_cycle},
+	[COLUMN_PERCENT] = {.key = "percent",
+		.heading = "%",
+		.help = "self and children, of the total",
+		.kind = COLUMN_KIND_PERCENT,
+		.get = cells_graph_percent,
+		.is_per_metric = true},
+	[COLUMN_SELF] = {.key = "self",
+		.heading = "self",
+		.help = "spent in it itself",
+		.kind = COLUMN_KIND_WEIGHT,
+		.get = cells_self,
+		.is_own = true,
+		.is_per_metric = true},
+	[COLUMN_CHILDREN] = {.key = "children",
+		.heading = "children",
+		.help = "spent in what it called",
+		.kind = COLUMN_KIND_WEIGHT,
+		.get = cells_children,
+		.is_per_metric = true},
+	[COLUMN_CALLED] = {.key = "called",
+		.heading = "called",
+		.help = "calls, where they were counted",
+		.kind = COLUMN_KIND_CALLS,
+		.get = cells_called},
+	[COLUMN_CALLS] = {.key = "calls",
+		.heading = "calls",
+		.help = "of a line: calls along it",
+		.kind = COLUMN_KIND_NUMBER,
+		.get = cells_calls},
+	[COLUMN_OF] = {.key = "of",
+		.heading = "of",
+		.help = "of a line: calls that these are some of",
+		.kind = COLUMN_KIND_NUMBER,
+		.get = cells_of},
 };
 
 static int compare_weights(int64_t a, int64_t b)
@@ -289,6 +355,15 @@ static int compare_texts(const struct cell *a, const struct cell *b)
 	return a->entity ? entity_compare(a->entity, b->entity) : str_compare(a->text, b->text);
 }
 
+void cell_calls_put(struct strbuf *out, const struct cell *cell)
+{
+	strbuf_printf(out, "%" PRIu64, cell->number);
+	if (cell->calls == CALLS_OF)
+		strbuf_printf(out, "/%" PRIu64, cell->more_calls);
+	else if (cell->calls == CALLS_INSIDE && cell->more_calls > 0)
+		strbuf_printf(out, "+%" PRIu64, cell->more_calls);
+}
+
 int cell_compare(enum column_kind kind, const struct cell *a, const struct cell *b)
 {
 	if (a->is_null || b->is_null)
@@ -306,8 +381,7 @@ int cell_compare(enum column_kind kind, const struct cell *a, const struct cell 
 	case COLUMN_KIND_FLAG:
 		return b->flag - a->flag;
 	case COLUMN_KIND_CALLS:
-		return (a->number + a->inside < b->number + b->inside) -
-		       (a->number + a->inside > b->number + b->inside);
+		return (a->number < b->number) - (a->number > b->number);
 	case COLUMN_KIND_WEIGHT:
 	case COLUMN_KIND_PERCENT:
 		return compare_weights(a->weight, b->weight);

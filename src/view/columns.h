@@ -70,6 +70,18 @@ enum column_id {
 	COLUMN_LISTING_EXCLUSIVE_PERCENT,
 	COLUMN_LISTING_INCLUSIVE,
 	COLUMN_LISTING_INCLUSIVE_PERCENT,
+	COLUMN_ENTRY,
+	COLUMN_PART,
+	COLUMN_ENTRY_NUMBER,
+	COLUMN_INDEX,
+	COLUMN_GRAPH_KIND,
+	COLUMN_CYCLE,
+	COLUMN_PERCENT,
+	COLUMN_SELF,
+	COLUMN_CHILDREN,
+	COLUMN_CALLED,
+	COLUMN_CALLS,
+	COLUMN_OF,
 	COLUMN_COUNT
 };
 
@@ -81,7 +93,14 @@ enum column_kind {
 	COLUMN_KIND_PERCENT, /* a weight as part of a base */
 	COLUMN_KIND_MEAN,    /* of counts, not negative */
 	COLUMN_KIND_FLAG,    /* true or false; text has the heading's word, or nothing */
-	COLUMN_KIND_CALLS,   /* from outside, and from within: "5+2" */
+	COLUMN_KIND_CALLS,   /* a number of calls, and another beside it */
+};
+
+/* What stands behind a number of calls. */
+enum cell_calls {
+	CALLS_ALONE,  /* nothing */
+	CALLS_INSIDE, /* beside these, from outside, there are so many from within: "5+2" */
+	CALLS_OF,     /* of so many these are some: "5/7" */
 };
 
 /* What stands in one row of one column. */
@@ -89,12 +108,14 @@ struct cell {
 	bool is_null;		     /* nothing to show: not known, or a stub's */
 	bool flag;		     /* COLUMN_KIND_FLAG */
 	bool is_blank;		     /* a zero that is not worth showing in text */
+	bool is_reference;	     /* COLUMN_KIND_NUMBER: text has brackets around it */
 	struct str text;	     /* COLUMN_KIND_TEXT, unless it is an entity's name */
 	const struct entity *entity; /* whose name is meant; else NULL */
-	uint64_t number; /* COLUMN_KIND_NUMBER, COLUMN_KIND_TIME; COLUMN_KIND_CALLS: from outside */
-	uint64_t inside; /* COLUMN_KIND_CALLS */
-	double mean;	 /* COLUMN_KIND_MEAN */
-	int64_t weight;	 /* COLUMN_KIND_WEIGHT, COLUMN_KIND_PERCENT */
+	uint64_t number;	     /* COLUMN_KIND_NUMBER, COLUMN_KIND_TIME, COLUMN_KIND_CALLS */
+	enum cell_calls calls;	     /* COLUMN_KIND_CALLS */
+	uint64_t more_calls;
+	double mean;	  /* COLUMN_KIND_MEAN */
+	int64_t weight;	  /* COLUMN_KIND_WEIGHT, COLUMN_KIND_PERCENT */
 	int64_t indirect; /* of a pair: the part in parentheses */
 	int64_t base;	  /* COLUMN_KIND_PERCENT: what 100 % is */
 };
@@ -121,6 +142,8 @@ extern const struct column columns[COLUMN_COUNT];
 double cell_percent(const struct cell *cell);
 /* A text cell's text, whole and unescaped; lives in scratch or as long as the cell's sources. */
 struct str cell_text(const struct cell *cell, struct strbuf *scratch);
+/* A COLUMN_KIND_CALLS cell's text, for text and CSV. */
+void cell_calls_put(struct strbuf *out, const struct cell *cell);
 /* Order for sorting: weights, times, means and calls descending, texts and numbers ascending, flags
  * that are set first, null last. */
 int cell_compare(enum column_kind kind, const struct cell *a, const struct cell *b);

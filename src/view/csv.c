@@ -40,7 +40,7 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 		strbuf_add(out, cell->flag ? STR("true") : STR("false"));
 		break;
 	case COLUMN_KIND_CALLS:
-		strbuf_printf(out, "%" PRIu64 "+%" PRIu64, cell->number, cell->inside);
+		cell_calls_put(out, cell);
 		break;
 	case COLUMN_KIND_MEAN:
 		strbuf_printf(out, "%.4f", cell->mean);

@@ -74,7 +74,7 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 		break;
 	case COLUMN_KIND_CALLS:
 		strbuf_printf(out, "{\"outside\": %" PRIu64 ", \"inside\": %" PRIu64 "}",
-			cell->number, cell->inside);
+			cell->number, cell->more_calls);
 		break;
 	case COLUMN_KIND_MEAN:
 		strbuf_printf(out, "%.4f", cell->mean);

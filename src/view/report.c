@@ -121,6 +121,8 @@ static const struct report *report_other(const struct report *first, size_t k, s
 		report->calltree = first->calltree->others[k];
 	if (first->annotation)
 		report->annotation = first->annotation->others[k];
+	if (first->callgraph)
+		report->callgraph = first->callgraph->others[k];
 	return report;
 }
 

@@ -6,6 +6,7 @@
  * which of its rows are shown in which order.  Every output format draws the same report.
  */
 
+#include "analysis/callgraph.h"
 #include "analysis/calltree.h"
 #include "analysis/functions.h"
 #include "analysis/listing.h"
@@ -42,6 +43,7 @@ struct report_query {
 	enum calltree_order order;
 	enum percent percent;
 	const struct column *sort;     /* NULL: the view's own order */
+	bool brief;		       /* of the graph: no explanation of its fields */
 	size_t limit;		       /* entries at most; 0: all */
 	bool with_modules;	       /* folded: frames name their load object */
 	const struct listing *listing; /* view annotate: the function's, borrowed; else NULL */
@@ -65,6 +67,7 @@ struct report {
 	const struct entity_tree *tree;
 	const struct functions *functions; /* views functions and modules, else NULL */
 	const struct calltree *calltree;   /* view tree, else NULL */
+	const struct callgraph *callgraph; /* view graph, else NULL */
 	const struct stats *stats;	   /* view stats, else NULL */
 	/* View annotate, else NULL; the listing's, or of another metric. */
 	const struct listing *listing;

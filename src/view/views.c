@@ -6,6 +6,7 @@
 const struct view *const views[] = {
 	&view_functions,
 	&view_tree,
+	&view_graph,
 	&view_modules,
 	&view_lines,
 	&view_threads,
@@ -14,7 +15,7 @@ const struct view *const views[] = {
 };
 
 const char *const view_names[] = {
-	"functions", "tree", "modules", "lines", "threads", "stats", NULL};
+	"functions", "tree", "graph", "modules", "lines", "threads", "stats", NULL};
 
 bool column_list_has(const enum column_id *list, enum column_id id)
 {

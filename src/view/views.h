@@ -66,7 +66,7 @@ extern const struct view *const views[];
 /* Their names in the same order, NULL-terminated, as option tables need them. */
 extern const char *const view_names[];
 extern const struct view view_functions, view_tree, view_modules, view_lines, view_threads,
-	view_stats;
+	view_graph, view_stats;
 /* One function's code, which no --view names: its query needs a listing. */
 extern const struct view view_annotate;
 

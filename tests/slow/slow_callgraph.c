@@ -36,10 +36,10 @@ static void share_names(struct slow_callgraph *g, struct slow_stacks *s)
 	}
 }
 
-static void add_count(struct slow_callgraph *g, struct callgraph_count c)
+static void add_count(struct slow_callgraph *g, struct entity_arc c)
 {
 	for (size_t i = 0; i < g->counted.count; i++) {
-		struct callgraph_count *old = &g->counted.data[i];
+		struct entity_arc *old = &g->counted.data[i];
 
 		if (old->caller == c.caller && old->callee == c.callee) {
 			old->calls += c.calls;
@@ -80,7 +80,7 @@ static void find_reached(struct slow_callgraph *g)
 }
 
 struct slow_callgraph *slow_callgraph_create(struct slow_stacks **stacks, size_t metric_count,
-	const struct entity *entities, const struct callgraph_count *counted, size_t count)
+	const struct entity *entities, const struct entity_arc *counted, size_t count)
 {
 	struct slow_callgraph *g = xalloc(sizeof(*g));
 
@@ -89,7 +89,7 @@ struct slow_callgraph *slow_callgraph_create(struct slow_stacks **stacks, size_t
 	for (size_t k = 0; k < metric_count; k++)
 		share_names(g, stacks[k]);
 	for (size_t i = 0; i < count; i++) {
-		struct callgraph_count c = counted[i];
+		struct entity_arc c = counted[i];
 
 		c.callee = name_index(g, &entities[c.callee]);
 		if (c.caller != NO_ID)

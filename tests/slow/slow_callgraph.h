@@ -13,14 +13,14 @@ struct slow_callgraph {
 	VEC(struct entity) names;
 	struct slow_stacks **stacks; /* [metric], their names those of here */
 	size_t metric_count;
-	VEC(struct callgraph_count) counted; /* of names, each pair once */
-	bool *arc;			     /* [caller * names.count + callee] */
-	bool *reaches;			     /* likewise, over any number of arcs but 0 */
+	VEC(struct entity_arc) counted; /* of names, each pair once */
+	bool *arc;			/* [caller * names.count + callee] */
+	bool *reaches;			/* likewise, over any number of arcs but 0 */
 };
 
 /* stacks: of metric_count metrics, taken over.  counted: of entities. */
 struct slow_callgraph *slow_callgraph_create(struct slow_stacks **stacks, size_t metric_count,
-	const struct entity *entities, const struct callgraph_count *counted, size_t count);
+	const struct entity *entities, const struct entity_arc *counted, size_t count);
 void slow_callgraph_destroy(struct slow_callgraph *g);
 
 /* The name that means the entity, or NO_ID. */

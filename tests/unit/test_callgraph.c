@@ -38,7 +38,7 @@ static void by_hand_init(struct by_hand *h, const char *lines)
 	h->tree = entity_tree_of(h->profile, LEVEL_FUNCTION, (metric_id){0}, h->arena);
 }
 
-static void by_hand_analyse(struct by_hand *h, const struct callgraph_count *counted, size_t count)
+static void by_hand_analyse(struct by_hand *h, const struct entity_arc *counted, size_t count)
 {
 	h->graph = callgraph_analyse(h->tree, counted, count, h->arena);
 }
@@ -60,14 +60,14 @@ static void test_worked_figure(void **state)
 	static const char *const arcs[][2] = {
 		{"start", "main"}, {"main", "a"}, {"a", "b"}, {"b", "a"}, {"a", "c"}, {"b", "c"}};
 	static const uint64_t calls[] = {1, 1, 3, 2, 3, 3};
-	struct callgraph_count counted[6];
+	struct entity_arc counted[6];
 
 	(void)state;
 	/* c takes no time and is known from calls alone; a stack of weight 0 names it. */
 	by_hand_init(&h, "start main 16\nstart main a 75\nstart main a b 60\n"
 			 "start main a b a b 42\nstart main a c 0\n");
 	for (size_t i = 0; i < 6; i++)
-		counted[i] = (struct callgraph_count){
+		counted[i] = (struct entity_arc){
 			entity_of(h.tree, arcs[i][0]), entity_of(h.tree, arcs[i][1]), calls[i]};
 	by_hand_analyse(&h, counted, 6);
 	assert_int_equal(h.graph->entry_count, 6);
@@ -89,7 +89,7 @@ static void test_direct_recursion(void **state)
 
 	(void)state;
 	by_hand_init(&h, "main r 1\nmain r r 2\nmain r r s 4\n");
-	struct callgraph_count counted[] = {
+	struct entity_arc counted[] = {
 		{entity_of(h.tree, "main"), entity_of(h.tree, "r"), 3},
 		{entity_of(h.tree, "r"), entity_of(h.tree, "r"), 5},
 	};

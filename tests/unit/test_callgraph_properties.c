@@ -43,7 +43,7 @@ struct subject {
 	metric_id metrics[METRICS_MAX];
 	struct arena *arena;
 	const struct entity_tree *tree;
-	struct callgraph_count *counted;
+	struct entity_arc *counted;
 	size_t count;
 	const struct callgraph *graph;
 	struct slow_callgraph *slow;
@@ -80,9 +80,9 @@ static void subject_count(struct subject *s)
 	uint32_t entities = (uint32_t)s->tree->entity_count;
 
 	s->count = entities == 0 || random_below(&s->random, 2) ? 0 : random_below(&s->random, 8);
-	s->counted = ARENA_ARRAY(s->arena, struct callgraph_count, s->count);
+	s->counted = ARENA_ARRAY(s->arena, struct entity_arc, s->count);
 	for (size_t i = 0; i < s->count; i++)
-		s->counted[i] = (struct callgraph_count){
+		s->counted[i] = (struct entity_arc){
 			.caller = random_below(&s->random, 6) ? random_below(&s->random, entities)
 							      : NO_ID,
 			.callee = random_below(&s->random, entities),
@@ -194,7 +194,7 @@ static struct callgraph_calls expected_called(
 	struct callgraph_calls sum = {0};
 
 	for (size_t i = 0; i < s->slow->counted.count; i++) {
-		const struct callgraph_count *c = &s->slow->counted.data[i];
+		const struct entity_arc *c = &s->slow->counted.data[i];
 		bool to = cycle ? slow_same_unit(s->slow, c->callee, name) : c->callee == name;
 		bool inner = c->caller != NO_ID && slow_same_unit(s->slow, c->caller, c->callee);
 
@@ -270,7 +270,7 @@ static void check_member_line(const struct subject *s, const struct callgraph_li
 	struct callgraph_calls sum = {0};
 
 	for (size_t i = 0; i < s->slow->counted.count; i++) {
-		const struct callgraph_count *c = &s->slow->counted.data[i];
+		const struct entity_arc *c = &s->slow->counted.data[i];
 
 		if (c->callee != name)
 			continue;
@@ -475,8 +475,14 @@ static void check_tie(const struct subject *s, uint32_t earlier, uint32_t later)
 	if (weights_compare(s, earlier, later) != 0 || (cycle && cycle == e->cycle))
 		return;
 	for (uint32_t i = e->parts[CALLGRAPH_CALLEES].first; i < e->parts[CALLGRAPH_CALLEES].end;
-		i++)
-		check(s->graph->lines[i].entry != earlier);
+		i++) {
+		uint32_t callee = s->graph->lines[i].entry;
+		uint32_t callee_cycle = s->graph->entries[callee].cycle;
+
+		check(callee != earlier);
+		if (is_cycle(&s->graph->entries[earlier]))
+			check(callee_cycle != cycle);
+	}
 }
 
 static void check_place(const struct subject *s, uint32_t i, uint32_t *cycles)

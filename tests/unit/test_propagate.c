@@ -45,9 +45,9 @@ static void by_hand_init(
 {
 	*h = (struct by_hand){.profile = text_profile(lines), .arena = arena_create()};
 	h->tree = entity_tree_of(h->profile, LEVEL_FUNCTION, (metric_id){0}, h->arena);
-	struct callgraph_count *counted = ARENA_ARRAY(h->arena, struct callgraph_count, count + 1);
+	struct entity_arc *counted = ARENA_ARRAY(h->arena, struct entity_arc, count + 1);
 	for (size_t i = 0; i < count; i++)
-		counted[i] = (struct callgraph_count){entity_of(h->tree, counts[i].caller),
+		counted[i] = (struct entity_arc){entity_of(h->tree, counts[i].caller),
 			entity_of(h->tree, counts[i].callee), counts[i].calls};
 	h->graph = callgraph_propagate(h->tree, counted, count, h->arena);
 	assert_true(h->graph->is_estimated);
@@ -132,7 +132,7 @@ static void a_cycle_at_the_root(void **state)
 
 struct random_graph {
 	struct by_hand h;
-	struct callgraph_count counted[80];
+	struct entity_arc counted[80];
 	size_t count, functions;
 };
 
@@ -151,7 +151,7 @@ static void random_graph_init(struct random_graph *g, uint64_t seed)
 	g->count = random_below(&r, (uint32_t)g->functions * 3);
 	uint32_t n = (uint32_t)g->functions;
 	for (size_t i = 0; i < g->count; i++) {
-		struct callgraph_count *c = &g->counted[i];
+		struct entity_arc *c = &g->counted[i];
 		c->callee = random_below(&r, n);
 		c->caller = random_below(&r, 20) ? random_below(&r, n) : NO_ID;
 		/* Mostly downwards, so that not all is one cycle. */

@@ -202,9 +202,12 @@ static void tables_agree(void **state)
 	count = 0;
 	for (; format_names[count]; count++)
 		assert_string_equal(format_names[count], formats[count].name);
-	for (enum column_id a = 0; a < COLUMN_COUNT; a++)
-		for (enum column_id b = 0; b < a; b++)
-			assert_string_not_equal(columns[a].key, columns[b].key);
+	/* A view's columns are told apart by their keys. */
+	for (size_t v = 0; views[v]; v++)
+		for (enum column_id a = 0; a < COLUMN_COUNT; a++)
+			for (enum column_id b = 0; b < a; b++)
+				if (view_has_column(views[v], a) && view_has_column(views[v], b))
+					assert_string_not_equal(columns[a].key, columns[b].key);
 }
 
 int main(void)

@@ -110,7 +110,8 @@ static void cell_put(const struct table_column *item, const struct cell *cell, s
 		text_put(cell, out);
 		break;
 	case COLUMN_KIND_NUMBER:
-		strbuf_printf(out, "%llu", (unsigned long long)cell->number);
+		strbuf_printf(out, cell->is_reference ? "[%llu]" : "%llu",
+			(unsigned long long)cell->number);
 		break;
 	case COLUMN_KIND_TIME:
 		time_put(out, cell->number);
@@ -119,8 +120,7 @@ static void cell_put(const struct table_column *item, const struct cell *cell, s
 		strbuf_add(out, cell->flag ? str_from(item->column->heading) : STR(""));
 		break;
 	case COLUMN_KIND_CALLS:
-		strbuf_printf(out, cell->inside ? "%llu+%llu" : "%llu",
-			(unsigned long long)cell->number, (unsigned long long)cell->inside);
+		cell_calls_put(out, cell);
 		break;
 	case COLUMN_KIND_MEAN:
 		mean_put(out, cell->mean);
@@ -406,8 +406,16 @@ static size_t name_room(
 	if (width == 0)
 		return SIZE_MAX;
 	used += utf8_width(strbuf_str(&label->before)) + (label->is_stub ? 3 : 0);
+	used += label->after.size;
 	used += utf8_width(module);
 	return width >= used + NAME_WIDTH_MIN ? width - used : NAME_WIDTH_MIN;
+}
+
+static enum ink label_ink(const struct table_label *label)
+{
+	if (label->is_stub)
+		return INK_STUB;
+	return label->is_main ? INK_TITLE : INK_PLAIN;
 }
 
 static void draw_name(struct table *table, const struct table_label *label, size_t row, size_t used,
@@ -424,12 +432,16 @@ static void draw_name(struct table *table, const struct table_label *label, size
 		text_ink(table->text, INK_DIM);
 		strbuf_add(out, strbuf_str(&label->before));
 	}
-	text_ink(table->text, label->is_stub ? INK_STUB : INK_PLAIN);
+	text_ink(table->text, label_ink(label));
 	strbuf_clear(scratch);
 	text_put(&cell, scratch);
 	fit_text(out, strbuf_str(scratch), room, table->text->style->utf8);
-	if (label->is_stub) {
+	if (label->is_stub)
 		strbuf_add(out, STR("..."));
+	text_ink(table->text, INK_PLAIN);
+	if (label->after.size) {
+		text_ink(table->text, INK_DIM);
+		strbuf_add(out, strbuf_str(&label->after));
 		text_ink(table->text, INK_PLAIN);
 	}
 	if (module.size) {
@@ -454,6 +466,19 @@ static void draw_nothing(const struct table *table)
 	strbuf_add_char(out, '\n');
 }
 
+/* Between entries of several rows. */
+static void draw_rule(const struct table *table, size_t used)
+{
+	struct strbuf *out = &table->text->sink->text;
+	size_t width = used + NAME_WIDTH_MIN;
+
+	text_ink(table->text, INK_DIM);
+	for (size_t i = 0; i < width; i++)
+		strbuf_add_char(out, '-');
+	text_ink(table->text, INK_PLAIN);
+	strbuf_add_char(out, '\n');
+}
+
 void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 {
 	struct table_label label = {0};
@@ -470,19 +495,23 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 	for (size_t place = 0; place < table->report->count; place++) {
 		size_t row = report_row(table->report, place);
 
-		table_draw_figures(table, row);
 		strbuf_clear(&label.before);
-		label.is_stub = false;
+		strbuf_clear(&label.after);
+		label.is_stub = label.is_main = label.begins = false;
 		label.module = (struct str){0};
 		if (label_fn)
 			label_fn(context, place, &label);
 		if (table->has_module)
 			label.module = (struct str){0};
+		if (label.begins)
+			draw_rule(table, used);
+		table_draw_figures(table, row);
 		draw_name(table, &label, row, used, &scratch);
 		if (!sink_settle(table->text->sink))
 			break;
 	}
 	strbuf_deinit(&label.before);
+	strbuf_deinit(&label.after);
 	strbuf_deinit(&scratch);
 }
 

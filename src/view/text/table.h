@@ -34,7 +34,10 @@ struct table {
 /* What surrounds a row's name. */
 struct table_label {
 	struct strbuf before; /* guides, emptied for each row */
+	struct strbuf after;  /* behind the name, emptied for each row */
 	bool is_stub;	      /* "..." behind the name */
+	bool is_main;	      /* the entry's own row among several */
+	bool begins;	      /* a rule goes before this row, as a new entry begins */
 	struct str module;    /* size 0: none */
 };
 typedef void table_label_fn(void *context, size_t place, struct table_label *label);

@@ -1,0 +1,263 @@
+/*
+ * The call graph as gprof lays it out: an entry for each function and each cycle, its own line
+ * with a number in front, above it who called it, below it what it called; then an index by name,
+ * and what the columns mean.
+ *
+ * The heaviest lines stand next to the entry's own, so callers are drawn from the last to the
+ * first.
+ */
+#include "analysis/callgraph.h"
+
+#include <stdlib.h>
+
+#include "analysis/propagate.h"
+#include "base/alloc.h"
+#include "view/graph_rows.h"
+#include "view/text/graph_index.h"
+#include "view/text/table.h"
+#include "view/text/text.h"
+#include "view/views.h"
+
+static void graph_view_analyse(struct report *report, struct arena *arena)
+{
+	const struct entity_tree *tree = report->tree;
+
+	report->callgraph = report->profile->has_stacks
+				    ? callgraph_analyse(tree, tree->arcs, tree->arc_count, arena)
+				    : callgraph_propagate(tree, tree->arcs, tree->arc_count, arena);
+	report->row_count = report->callgraph->entry_count + report->callgraph->line_count;
+}
+
+/* The part that a line is in is one after the entry's own. */
+static size_t graph_view_part(const struct report *report, size_t row)
+{
+	struct graph_row r = graph_row(report, row);
+
+	return r.line ? 1 + (size_t)r.part : 0;
+}
+
+static const struct entity *graph_view_entity(const struct report *report, size_t row)
+{
+	static const struct entity spontaneous = {
+		.name = {"<spontaneous>", sizeof("<spontaneous>") - 1}, .occurrence = 1};
+	struct graph_row r = graph_row(report, row);
+	uint32_t entity = r.line ? r.line->entity : r.entry->entity;
+
+	if (entity != NO_ID)
+		return &report->callgraph->entities[entity];
+	return r.line ? &spontaneous : &report->callgraph->cycles[r.entry->cycle - 1];
+}
+
+/* The first place behind those of the entry whose first row is shown at `place`. */
+static size_t entry_end(const struct report *report, size_t place)
+{
+	size_t index = graph_row(report, report_row(report, place)).index;
+
+	while (place < report->count && graph_row(report, report_row(report, place)).index == index)
+		place++;
+	return place;
+}
+
+/* The rows as drawn: callers turned round, then the entry's own row, then the rest. */
+static uint32_t *drawn_rows(const struct report *report)
+{
+	uint32_t *rows = xcalloc(report->count + 1, sizeof(*rows));
+	size_t end;
+
+	for (size_t place = 0; place < report->count; place = end) {
+		const struct graph_row r = graph_row(report, report_row(report, place));
+		const struct callgraph_range *callers = &r.entry->parts[CALLGRAPH_CALLERS];
+		size_t count = callers->end - callers->first;
+
+		end = entry_end(report, place);
+		for (size_t i = place; i < end; i++)
+			rows[i] = (uint32_t)report_row(report, i < place + count
+								       ? place + count - (i - place)
+							       : i == place + count ? place
+										    : i);
+	}
+	return rows;
+}
+
+/* Lines are indented under the entry's own; behind names stand their cycle and their number. */
+static void graph_view_label(void *context, size_t place, struct table_label *label)
+{
+	const struct report *report = context;
+	size_t row = report_row(report, place);
+	struct graph_row r = graph_row(report, row);
+	uint32_t cycle = graph_row_cycle(report, row);
+	bool is_cycle = r.line == NULL && r.entry->entity == NO_ID;
+	size_t index = r.line ? r.line->entry : r.index;
+
+	label->begins =
+		place > 0 && graph_row(report, report_row(report, place - 1)).index != r.index;
+	label->is_main = r.line == NULL;
+	if (r.line)
+		strbuf_add(&label->before, STR("    "));
+	if (cycle != 0 && !is_cycle)
+		strbuf_printf(&label->after, " <cycle %u>", cycle);
+	if (index != NO_ID)
+		strbuf_printf(&label->after, " [%zu]", index + 1);
+}
+
+/* Narrower terminals have no counts of calls. */
+#define CALLED_WIDTH_MIN 56u
+
+static void graph_view_columns(const struct report *report, struct table *table)
+{
+	size_t others = report->query.other_count;
+
+	for (size_t m = 0; m <= others; m++) {
+		if (report->query.percent != PERCENT_RAW)
+			table_add_of(table, m, COLUMN_PERCENT);
+		table_add_of(table, m, COLUMN_SELF);
+		table_add_of(table, m, COLUMN_CHILDREN);
+	}
+	if (report->callgraph->has_calls && !text_is_narrower(table->text, CALLED_WIDTH_MIN))
+		table_add(table, COLUMN_CALLED);
+	table_add(table, COLUMN_NAME);
+}
+
+static const char *const fields[] = {
+	"[n]       number of the entry. Names are followed by the number of theirs.",
+	"%         self and children of the entry, as part of the total.",
+	"self      spent in the function itself; of a cycle, in its members.",
+	"children  spent in what it called, and what that called, until it returned.",
+};
+
+static const char *const line_fields[] = {
+	"above it  who called it: how much of its self and children was for this caller. They",
+	"          add up to the entry's. <spontaneous> is nobody: there the stacks begin.",
+	"below it  what it called: the callee's own time, and time below the callee, for this",
+	"          entry. They add up to the entry's children.",
+};
+
+static const char *const cycle_fields[] = {
+	"<cycle n> functions that call each other, so that each is below the others. They are",
+	"          measured as one: a caller's line has the time of the whole cycle, a line",
+	"          between members none. The cycle's own entry lists its members first.",
+};
+
+static const char *const called_fields[] = {
+	"called    calls. In an entry n+m: n from outside, m of a function to itself or within a",
+	"          cycle. In a line n/m: n along it, of m from outside. Blank: not counted.",
+};
+
+static void put_fields(struct text *text, const char *const *lines, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		strbuf_printf(&text->sink->text, "%s\n", lines[i]);
+}
+
+static void draw_fields(struct text *text, const struct callgraph *graph)
+{
+	strbuf_add_char(&text->sink->text, '\n');
+	text_ink(text, INK_DIM);
+	put_fields(text, fields, ARRAY_SIZE(fields));
+	if (graph->has_calls)
+		put_fields(text, called_fields, ARRAY_SIZE(called_fields));
+	put_fields(text, line_fields, ARRAY_SIZE(line_fields));
+	if (graph->cycle_count)
+		put_fields(text, cycle_fields, ARRAY_SIZE(cycle_fields));
+	text_ink(text, INK_PLAIN);
+}
+
+static void graph_view_title(struct text *text, const struct callgraph *graph)
+{
+	const char *how = graph->is_estimated ? "estimated from counts of calls" : "exact";
+
+	if (graph->cycle_count == 0)
+		text_title(text, "Call graph, %s", how);
+	else
+		text_title(text, "Call graph, %s, %zu cycle%s", how, graph->cycle_count,
+			graph->cycle_count == 1 ? "" : "s");
+}
+
+static void graph_view_draw(struct text *text, const struct report *report)
+{
+	struct report drawn = *report;
+	uint32_t *rows = drawn_rows(report);
+	struct table table;
+
+	drawn.rows = rows;
+	graph_view_title(text, report->callgraph);
+	table_init(&table, text, &drawn);
+	if (report->query.column_count) {
+		table_add_asked(&table);
+	} else {
+		table_add(&table, COLUMN_ENTRY_NUMBER);
+		graph_view_columns(report, &table);
+	}
+	table_draw(&table, graph_view_label, &drawn);
+	table_deinit(&table);
+	free(rows);
+	text_more_rows(text, report);
+	if (report->count == 0)
+		return;
+	graph_index_draw(text, report);
+	if (!report->query.brief)
+		draw_fields(text, report->callgraph);
+}
+
+#define LINE_COLUMNS                                                                               \
+	COLUMN_NAME, COLUMN_MODULE, COLUMN_INDEX, COLUMN_SELF, COLUMN_CHILDREN, COLUMN_CALLS
+
+static const enum column_id data_columns[] = {
+	COLUMN_ENTRY,
+	COLUMN_PART,
+	COLUMN_INDEX,
+	COLUMN_NAME,
+	COLUMN_MODULE,
+	COLUMN_GRAPH_KIND,
+	COLUMN_CYCLE,
+	COLUMN_PERCENT,
+	COLUMN_SELF,
+	COLUMN_CHILDREN,
+	COLUMN_CALLED,
+	COLUMN_CALLS,
+	COLUMN_OF,
+	COLUMN_END,
+};
+
+static const enum column_id entry_columns[] = {
+	COLUMN_INDEX,
+	COLUMN_NAME,
+	COLUMN_MODULE,
+	COLUMN_GRAPH_KIND,
+	COLUMN_CYCLE,
+	COLUMN_PERCENT,
+	COLUMN_SELF,
+	COLUMN_CHILDREN,
+	COLUMN_CALLED,
+	COLUMN_END,
+};
+
+static const enum column_id line_columns[] = {LINE_COLUMNS, COLUMN_OF, COLUMN_END};
+static const enum column_id member_columns[] = {LINE_COLUMNS, COLUMN_END};
+static const enum column_id entry_metric_columns[] = {
+	COLUMN_PERCENT, COLUMN_SELF, COLUMN_CHILDREN, COLUMN_END};
+static const enum column_id line_metric_columns[] = {COLUMN_SELF, COLUMN_CHILDREN, COLUMN_END};
+static const enum column_id more_columns[] = {COLUMN_FILE, COLUMN_LINE, COLUMN_END};
+
+static const struct view_part parts[] = {
+	{NULL, entry_columns, entry_metric_columns},
+	{"callers", line_columns, line_metric_columns},
+	{"members", member_columns, line_metric_columns},
+	{"callees", line_columns, line_metric_columns},
+};
+
+const struct view view_graph = {
+	.name = "graph",
+	.summary = "callers and callees of each function, recursion measured as cycles",
+	.data_columns = data_columns,
+	.more_columns = more_columns,
+	.metric_columns = entry_metric_columns,
+	.parts = parts,
+	.part_count = ARRAY_SIZE(parts),
+	.part = graph_view_part,
+	.joins_metrics = true,
+	.has_levels = true,
+	.analyse = graph_view_analyse,
+	.entity = graph_view_entity,
+	.draw = graph_view_draw,
+};
