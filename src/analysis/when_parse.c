@@ -149,7 +149,9 @@ static void parse_frames(struct when_parser *p)
 	size_t place = p->at;
 	struct when_step step = {.kind = WHEN_FRAME, .charges_caller = take(p, ':')};
 
-	if (next(p) != '.')
+	if (next(p) == '(' || next(p) == '*')
+		fail_at(p, place, "a ':' goes beside a name");
+	else if (next(p) != '.')
 		step.module = parse_name(p, "a name is missing");
 	if (take(p, '.'))
 		step.procedure = parse_name(p, "the name of a procedure is missing");

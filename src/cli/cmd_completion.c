@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/help_topic.h"
 #include "cli/message.h"
 #include "cli/options.h"
 
@@ -27,6 +28,14 @@ static void print_command_names(void)
 {
 	for (const struct command *const *c = commands; *c; c++)
 		printf("%s%s", c == commands ? "" : " ", (*c)->name);
+}
+
+/* What `sonde help` explains. */
+static void print_explained_names(void)
+{
+	print_command_names();
+	for (const struct help_topic *const *t = help_topics; *t; t++)
+		printf(" %s", (*t)->name);
 }
 
 /* Text that stands inside single quotes; each of the characters in special gets a backslash. */
@@ -48,7 +57,7 @@ static void print_operand_words(
 		return;
 	printf("%s", before);
 	if (command->operand == OPERAND_COMMAND)
-		print_command_names();
+		print_explained_names();
 	else
 		print_words(shell_names);
 	printf("%s", after);

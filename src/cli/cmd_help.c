@@ -1,5 +1,5 @@
 /*
- * sonde help [COMMAND]: the same text as `sonde COMMAND --help`.
+ * sonde help [COMMAND]: the same text as `sonde COMMAND --help`; or a topic.
  */
 
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 static int help_run(const struct command *self, int argc, char **argv)
 {
 	const struct command *command;
+	const struct help_topic *topic;
 	struct operands operands;
 	int status;
 
@@ -22,6 +23,11 @@ static int help_run(const struct command *self, int argc, char **argv)
 		return options_usage_error(self, "one command at most");
 	if (operands.count == 0) {
 		help_overview();
+		return EXIT_SUCCESS;
+	}
+	topic = help_topic_find(operands.items[0]);
+	if (topic) {
+		help_topic_print(topic);
 		return EXIT_SUCCESS;
 	}
 	command = command_find(operands.items[0]);
@@ -34,7 +40,7 @@ static int help_run(const struct command *self, int argc, char **argv)
 const struct command cmd_help = {
 	.name = "help",
 	.summary = "say what a command does, and its options",
-	.usage = "[COMMAND]",
+	.usage = "[COMMAND|TOPIC]",
 	.operand = OPERAND_COMMAND,
 	.run = help_run,
 };

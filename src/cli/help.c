@@ -100,6 +100,11 @@ void help_command(const struct command *command)
 	}
 }
 
+void help_topic_print(const struct help_topic *topic)
+{
+	put_details(topic->text);
+}
+
 void help_overview(void)
 {
 	printf("usage: sonde COMMAND [ARG...]\n\n"
@@ -107,6 +112,9 @@ void help_overview(void)
 	       "reports where it spends its time, recursion and all.\n\n");
 	for (const struct command *const *c = commands; *c; c++)
 		printf("  %-12s%s\n", (*c)->name, (*c)->summary);
+	printf("\n");
+	for (const struct help_topic *const *t = help_topics; *t; t++)
+		printf("  help %-7s%s\n", (*t)->name, (*t)->summary);
 	printf("\n"
 	       "  sonde help COMMAND     what a command does, and its options\n"
 	       "  sonde --version        the version of this program\n\n"

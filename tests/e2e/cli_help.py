@@ -34,8 +34,28 @@ def test_every_command_has_help():
 		assert check(sonde("help", name)).out == result.out
 
 
+def topics():
+	"""What help explains beside commands."""
+	return re.findall(r"^  help ([a-z]+)  +\S", check(sonde("help")).out, re.MULTILINE)
+
+
+def test_topics_print_what_sonde_prints():
+	folder = harness.SOURCE_ROOT / "tests" / "golden" / "in"
+	assert topics() == ["when"]
+	for name in topics():
+		text = check(sonde("help", name)).out
+		# A command, which a backslash continues, and up to the next line that is not indented so.
+		examples = re.findall(r"^    \$ ((?:.*\\\n)*.*)\n((?:    .*\n)*)", text, re.MULTILINE)
+		assert examples
+		for command, expected in examples:
+			command = command.replace("\\\n", "").replace("sonde ", harness.SONDE + " ", 1)
+			done = harness.run("sh", "-c", command, cwd=folder)
+			expected = [line[4:].rstrip() for line in expected.splitlines()]
+			assert done.out.splitlines() == expected, (command, done.out, expected)
+
+
 def test_help_fits_80_columns():
-	for name in [""] + commands():
+	for name in [""] + commands() + topics():
 		for line in check(sonde("help", *name.split())).out.splitlines():
 			assert len(line) <= 80, line
 
