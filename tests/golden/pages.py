@@ -1,4 +1,4 @@
-"""The worked examples of docs/views, run.
+"""The worked examples of docs/ and docs/views/, run.
 
 Each fenced block whose first line begins with "$ " is a transcript as in golden.py, except that it is
 run in the folder in/, where its input lies: `$ cat NAME` in a page shows the reader what that is.
@@ -11,7 +11,7 @@ import sys
 
 import golden
 
-PAGES = golden.HERE.parents[1] / "docs" / "views"
+DOCS = golden.HERE.parents[1] / "docs"
 BLOCK = re.compile(rb"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -33,7 +33,7 @@ def update(path):
 
 
 def main():
-	pages = sorted(PAGES.glob("*.md"))
+	pages = sorted([*DOCS.glob("*.md"), *DOCS.glob("views/*.md")])
 	if "--update" in sys.argv:
 		for path in pages:
 			update(path)
