@@ -405,6 +405,7 @@ static void draw_section(struct listing_text *t, const struct listing_row *row)
 	object_id object = p->functions[t->listing->annotation->function.i].object;
 	struct strbuf *out = &t->text->sink->text;
 	struct str path = row->file_path;
+	size_t width = t->text->style->width;
 
 	if (row->kind == LISTING_INSTRUCTION)
 		path = object.i == NO_ID ? (struct str){NULL, 0}
@@ -413,8 +414,11 @@ static void draw_section(struct listing_text *t, const struct listing_row *row)
 		path = t->listing->code->files[row->file].found;
 	strbuf_add_char(out, '\n');
 	text_ink(t->text, INK_TITLE);
+	strbuf_clear(&t->scratch);
+	escape_text(&t->scratch, path);
 	if (path.size)
-		escape_text(out, path);
+		fit_text(out, strbuf_str(&t->scratch), width ? width : SIZE_MAX,
+			t->text->style->utf8);
 	else
 		strbuf_add(out, row->kind == LISTING_INSTRUCTION ? STR("instructions")
 								 : STR("no source file is known"));
