@@ -448,14 +448,17 @@ static void draw_gap(struct listing_text *t)
 	strbuf_add_char(out, '\n');
 }
 
-static bool is_gap(const struct listing *listing, size_t row, size_t before)
+/* line: the last row before that is not inlined. */
+static bool is_gap(
+	const struct listing *listing, size_t row, size_t before, const struct listing_row *line)
 {
-	const struct listing_row *a = &listing->rows[before], *b = &listing->rows[row];
+	const struct listing_row *r = &listing->rows[row];
 
-	if (row != before + 1)
-		return true;
-	return b->kind == LISTING_LINE && a->kind == LISTING_LINE && b->line > a->line + 1 &&
-	       a->text.data && b->text.data;
+	if (r->kind == LISTING_INSTRUCTION)
+		return row != before + 1;
+	if (r->kind == LISTING_INLINE)
+		return false;
+	return r->text.data && line->text.data ? r->line > line->line + 1 : row != before + 1;
 }
 
 static void draw_rows(struct listing_text *t)
@@ -472,7 +475,7 @@ static void draw_rows(struct listing_text *t)
 		if (begins_section(r, line)) {
 			draw_section(t, r);
 			table_draw_headings(&t->table);
-		} else if (is_gap(listing, row, before)) {
+		} else if (is_gap(listing, row, before, line)) {
 			draw_gap(t);
 			t->before = NULL;
 		}
