@@ -178,21 +178,26 @@ static bool occurs(const struct entity_tree *tree, const struct centre *centre)
 	return found;
 }
 
-/* The module that all entities of the centre share. */
-static struct str common_module(const struct entity_tree *tree, const uint64_t *places)
+/* The centre as one entity. */
+static struct entity entity_of(const struct search *s, uint32_t length, struct arena *arena)
 {
-	struct str module = {0};
-	bool is_first = true;
+	struct entity out = {.occurrence = 1};
+	size_t count = 0;
 
-	for (uint32_t i = 0; i < tree->entity_count; i++) {
-		if (places[i] == 0)
+	for (uint32_t i = 0; i < s->tree->entity_count; i++) {
+		const struct entity *e = &s->tree->entities[i];
+		if (s->places[i] == 0)
 			continue;
-		if (!is_first && !str_equal(module, tree->entities[i].module))
-			return (struct str){0};
-		module = tree->entities[i].module;
-		is_first = false;
+		if (count++ == 0)
+			out = *e;
+		else if (!str_equal(out.module, e->module))
+			out.module = (struct str){0};
 	}
-	return module;
+	if (count == 1 && length == 1)
+		return out;
+	return (struct entity){.name = arena_str(arena, strbuf_str(&s->name)),
+		.module = out.module,
+		.occurrence = 1};
 }
 
 struct error *centre_find(const struct entity_tree *tree, enum level level, struct str wanted,
@@ -204,8 +209,7 @@ struct error *centre_find(const struct entity_tree *tree, enum level level, stru
 	search_init(&s, tree, level, arena);
 	struct error *err = mark_run(&s, wanted, &c->length);
 	c->places = s.places;
-	c->name = arena_str(arena, strbuf_str(&s.name));
-	c->module = common_module(tree, s.places);
+	c->entity = entity_of(&s, c->length, arena);
 	search_deinit(&s);
 	if (err == NULL && !occurs(tree, c))
 		err = error_new(

@@ -12,9 +12,12 @@
 #define CENTRE_LENGTH_MAX 64
 
 struct centre {
-	struct str name;   /* as it is to be shown: "F", "F;G" */
-	struct str module; /* of all its entities; data NULL: not known, or not one */
-	uint32_t length;   /* of the run, at least 1 */
+	/*
+	 * As it is to be shown: the only entity that it is, or one made up, with the name "F" or
+	 * "F;G", and the module that all its entities have.
+	 */
+	struct entity entity;
+	uint32_t length; /* of the run, at least 1 */
 	/* [tree->entity_count] Bit i: the entity may stand at place i of the run. */
 	const uint64_t *places;
 };

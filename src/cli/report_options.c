@@ -21,6 +21,7 @@ enum {
 	OPTION_SPREAD,
 	OPTION_INVERT,
 	OPTION_BRIEF,
+	OPTION_CENTER,
 	OPTION_ROOTS,
 	OPTION_METRIC,
 	OPTION_CLOCK,
@@ -53,6 +54,8 @@ const struct option_row report_view_rows[] = {
 		"make the k-th f in a stack a function of its own, f'k"},
 	{OPTION_INVERT, 0, "invert", VALUE_NONE, NULL, NULL,
 		"turn the tree round: who called, from the leaves outwards"},
+	{OPTION_CENTER, 0, "center", VALUE_TEXT, "F[;G...]", NULL,
+		"callers: of this function, or of F calling G, alone"},
 	{OPTION_ROOTS, 0, "roots", VALUE_CHOICE, "OF", roots_names,
 		"begin each stack with its process, or process and thread; default none"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "LIST", NULL,
@@ -184,6 +187,9 @@ struct error *report_options_set(void *context, int id, const char *value)
 	case OPTION_SPREAD:
 		o->spread = true;
 		break;
+	case OPTION_CENTER:
+		o->center = value;
+		break;
 	case OPTION_INVERT:
 		o->invert = true;
 		break;
@@ -237,14 +243,16 @@ struct error *report_options_set(void *context, int id, const char *value)
 	return NULL;
 }
 
-/* Where no view is named, an option that only the tree has names it. */
+/* Where no view is named, an option that only one of them has names it. */
 static void choose_view(struct report_options *o)
 {
 	bool is_tree =
 		o->collapse >= 0 || o->order >= 0 || o->percent == PERCENT_PARENT || o->invert;
 
 	if (o->view_count == 0)
-		o->views[o->view_count++] = is_tree ? &view_tree : formats[o->format].view;
+		o->views[o->view_count++] = is_tree	? &view_tree
+					    : o->center ? &view_callers
+							: formats[o->format].view;
 }
 
 static bool some_view(const struct report_options *o, bool (*is)(const struct view *view))
@@ -263,6 +271,16 @@ static bool view_is_tree(const struct view *view)
 static bool view_sorts(const struct view *view)
 {
 	return view->sorts;
+}
+
+static bool view_has_parents(const struct view *view)
+{
+	return view->has_parents;
+}
+
+static bool view_is_callers(const struct view *view)
+{
+	return view == &view_callers;
 }
 
 static bool view_is_no_tree(const struct view *view)
@@ -287,8 +305,11 @@ static struct error *check_views(const struct report_options *o)
 		return error_new(ERROR_USAGE, "--order is for --view tree");
 	if (o->invert && !tree)
 		return error_new(ERROR_USAGE, "--invert is for --view tree");
-	if (o->percent == PERCENT_PARENT && !tree)
-		return error_new(ERROR_USAGE, "--percent parent is for --view tree");
+	if (o->percent == PERCENT_PARENT && !some_view(o, view_has_parents))
+		return error_new(
+			ERROR_USAGE, "--percent parent is for --view tree and --view callers");
+	if (o->center && !some_view(o, view_is_callers))
+		return error_new(ERROR_USAGE, "--center is for --view callers");
 	if (o->sort && !some_view(o, view_sorts))
 		return error_new(ERROR_USAGE, "--sort is not for --view %s%s", o->views[0]->name,
 			tree ? ", which has --order" : "");
@@ -388,6 +409,7 @@ static struct error *make_query(const struct report_options *o, struct report_qu
 	enum column_id id;
 
 	query->spread = o->spread;
+	query->center = query->view == &view_callers ? o->center : NULL;
 	query->invert = o->invert && query->view->is_tree;
 	query->brief = o->brief;
 	query->same = o->filters.same.data;

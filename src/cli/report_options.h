@@ -35,7 +35,7 @@ struct report_options {
 	int level, collapse, order, percent, clock;
 	enum profile_roots roots;
 	bool spread, invert, brief, with_modules;
-	const char *metric, *sort, *columns;
+	const char *metric, *sort, *columns, *center;
 	int64_t limit;
 
 	int format;	    /* of formats[] */

@@ -86,22 +86,42 @@ static bool shares_tree(const struct report_query *a, const struct report_query 
 	       a->view->joins_metrics == b->view->joins_metrics;
 }
 
-static const struct report **make_reports(const struct selection *selection,
-	const struct report_query *queries, size_t count, struct arena *arena)
+/* What --center asks for, in the tree of the query. */
+static struct error *find_centre(
+	struct report_query *query, const struct entity_tree *tree, struct arena *arena)
+{
+	struct error *err;
+
+	if (query->center == NULL)
+		return NULL;
+	err = centre_find(tree, query->level, str_from(query->center), arena, &query->centre);
+	return err ? error_prefix(err, "--center") : NULL;
+}
+
+/* *made: [count], in the arena. */
+static struct error *make_reports(const struct selection *selection,
+	const struct report_query *queries, size_t count, struct arena *arena,
+	const struct report ***made)
 {
 	const struct report **reports = ARENA_ARRAY(arena, const struct report *, count);
 
 	for (size_t i = 0; i < count; i++) {
+		struct report_query query = queries[i];
 		const struct entity_tree *tree = NULL;
+		struct error *err;
 
 		for (size_t k = 0; k < i && tree == NULL; k++)
 			if (shares_tree(&queries[k], &queries[i]))
 				tree = reports[k]->tree;
 		if (tree == NULL)
 			tree = report_tree(selection, &queries[i], arena);
-		reports[i] = report_create(selection, tree, &queries[i], arena);
+		err = find_centre(&query, tree, arena);
+		if (err)
+			return err;
+		reports[i] = report_create(selection, tree, &query, arena);
 	}
-	return reports;
+	*made = reports;
+	return NULL;
 }
 
 static struct error *draw(const struct format *format, const struct text_style *style, int fd,
@@ -154,13 +174,21 @@ static struct error *print_reports(const struct report_options *options,
 	return err;
 }
 
-static struct error *check_levels(
+/* Whether the profile has what the queries need. */
+static struct error *check_queries(
 	const struct profile *profile, const struct report_query *queries, size_t count)
 {
 	struct error *err = NULL;
 
-	for (size_t i = 0; i < count && err == NULL; i++)
-		err = level_check(queries[i].level, profile);
+	for (size_t i = 0; i < count && err == NULL; i++) {
+		if (queries[i].view->needs_stacks && !profile->has_stacks)
+			err = error_new(ERROR_UNSUPPORTED,
+				"--view %s: the file has no stacks, only which functions called "
+				"which",
+				queries[i].view->name);
+		else
+			err = level_check(queries[i].level, profile);
+	}
 	return err;
 }
 
@@ -169,8 +197,9 @@ struct error *report_print(const struct report_options *options, const struct re
 {
 	struct arena *arena = arena_create();
 	struct filter_list list = {0};
+	const struct report **reports;
 	struct selection *selection;
-	struct error *err = check_levels(profile, queries, count);
+	struct error *err = check_queries(profile, queries, count);
 
 	if (err == NULL)
 		err = filter_list_init(&list, &options->filters, profile);
@@ -178,8 +207,9 @@ struct error *report_print(const struct report_options *options, const struct re
 		err = selection_create(
 			profile, list.filters.data, list.filters.count, arena, &selection);
 	if (err == NULL)
-		err = print_reports(
-			options, make_reports(selection, queries, count, arena), count, hint);
+		err = make_reports(selection, queries, count, arena, &reports);
+	if (err == NULL)
+		err = print_reports(options, reports, count, hint);
 	arena_destroy(arena);
 	filter_list_deinit(&list);
 	return err;

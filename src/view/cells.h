@@ -32,7 +32,11 @@ struct cell cells_line(const struct report *report, size_t row);
 /* Of views whose entries have several rows: the key of the row's part, or "own". */
 struct cell cells_part(const struct report *report, size_t row);
 
-/* cells_functions.c */
+/* cells_callers.c */
+struct cell cells_attributed(const struct report *report, size_t row);
+struct cell cells_is_recursive(const struct report *report, size_t row);
+
+/* cells_functions.c: of the views callers and functions. */
 struct cell cells_exclusive(const struct report *report, size_t row);
 struct cell cells_inclusive(const struct report *report, size_t row);
 

@@ -117,6 +117,8 @@ static const struct report *report_other(const struct report *first, size_t k, s
 		report->tree = first->tree->others[k];
 	if (first->functions)
 		report->functions = first->functions->others[k];
+	if (first->callers)
+		report->callers = first->callers->others[k];
 	if (first->calltree)
 		report->calltree = first->calltree->others[k];
 	if (first->annotation)

@@ -6,6 +6,7 @@
  * which of its rows are shown in which order.  Every output format draws the same report.
  */
 
+#include "analysis/callers.h"
 #include "analysis/callgraph.h"
 #include "analysis/calltree.h"
 #include "analysis/functions.h"
@@ -16,12 +17,13 @@
 #include "model/profile.h"
 #include "view/columns.h"
 
+struct callers_rows;
 struct view;
 
 enum percent {
 	PERCENT_RAW,	/* weights in their unit, no percentages */
 	PERCENT_TOTAL,	/* percent of the total */
-	PERCENT_PARENT, /* percent of the row above in the tree */
+	PERCENT_PARENT, /* percent of the row above in the tree, or of the callers view's centre */
 	PERCENT_COUNT
 };
 /* "raw", "total", "parent". */
@@ -37,6 +39,8 @@ struct report_query {
 	enum level level;
 	const struct same_rule *same; /* borrowed */
 	size_t same_count;
+	const char *center;	     /* as asked for; NULL: each entity is one; borrowed */
+	const struct centre *centre; /* what that is in the tree (report_find_centre) */
 	bool spread;
 	bool invert; /* stacks are shown from their leaves */
 	enum collapse collapse;
@@ -65,10 +69,12 @@ struct report {
 	const struct selection *selection; /* what of it is shown */
 	struct report_query query;
 	const struct entity_tree *tree;
-	const struct functions *functions; /* views functions and modules, else NULL */
-	const struct calltree *calltree;   /* view tree, else NULL */
-	const struct callgraph *callgraph; /* view graph, else NULL */
-	const struct stats *stats;	   /* view stats, else NULL */
+	const struct functions *functions; /* views functions, modules … and callers, else NULL */
+	const struct callers *callers;	   /* view callers, else NULL */
+	const struct callers_rows *callers_rows; /* the same */
+	const struct calltree *calltree;	 /* view tree, else NULL */
+	const struct callgraph *callgraph;	 /* view graph, else NULL */
+	const struct stats *stats;		 /* view stats, else NULL */
 	/* View annotate, else NULL; the listing's, or of another metric. */
 	const struct listing *listing;
 	const struct annotation *annotation;

@@ -27,12 +27,6 @@ static const struct entity *functions_view_entity(const struct report *report, s
 #define WEIGHTS_WIDTH_MORE 36u
 #define PERCENT_WIDTH_MORE 24u
 
-/* Whether rows of a level belong to load objects, and are none. */
-static bool has_modules(enum level level)
-{
-	return level != LEVEL_MODULE && !level_is_of_samples(level);
-}
-
 static void functions_view_columns(const struct report *report, struct table *table)
 {
 	bool percent = report->query.percent != PERCENT_RAW;
@@ -50,7 +44,7 @@ static void functions_view_columns(const struct report *report, struct table *ta
 		if (percent)
 			table_add_of(table, m, COLUMN_INCLUSIVE_PERCENT);
 	}
-	if (has_modules(report->query.level) &&
+	if (level_has_modules(report->query.level) &&
 		!text_is_narrower(table->text, MODULE_WIDTH_MIN + PERCENT_WIDTH_MORE * others))
 		table_add(table, COLUMN_MODULE);
 	table_add(table, COLUMN_NAME);

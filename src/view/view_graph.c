@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "analysis/propagate.h"
-#include "base/alloc.h"
 #include "view/graph_rows.h"
+#include "view/text/entries.h"
 #include "view/text/graph_index.h"
 #include "view/text/table.h"
 #include "view/text/text.h"
@@ -46,37 +46,6 @@ static const struct entity *graph_view_entity(const struct report *report, size_
 	if (entity != NO_ID)
 		return &report->callgraph->entities[entity];
 	return r.line ? &spontaneous : &report->callgraph->cycles[r.entry->cycle - 1];
-}
-
-/* The first place behind those of the entry whose first row is shown at `place`. */
-static size_t entry_end(const struct report *report, size_t place)
-{
-	size_t index = graph_row(report, report_row(report, place)).index;
-
-	while (place < report->count && graph_row(report, report_row(report, place)).index == index)
-		place++;
-	return place;
-}
-
-/* The rows as drawn: callers turned round, then the entry's own row, then the rest. */
-static uint32_t *drawn_rows(const struct report *report)
-{
-	uint32_t *rows = xcalloc(report->count + 1, sizeof(*rows));
-	size_t end;
-
-	for (size_t place = 0; place < report->count; place = end) {
-		const struct graph_row r = graph_row(report, report_row(report, place));
-		const struct callgraph_range *callers = &r.entry->parts[CALLGRAPH_CALLERS];
-		size_t count = callers->end - callers->first;
-
-		end = entry_end(report, place);
-		for (size_t i = place; i < end; i++)
-			rows[i] = (uint32_t)report_row(report, i < place + count
-								       ? place + count - (i - place)
-							       : i == place + count ? place
-										    : i);
-	}
-	return rows;
 }
 
 /* Lines are indented under the entry's own; behind names stand their cycle and their number. */
@@ -176,7 +145,7 @@ static void graph_view_title(struct text *text, const struct callgraph *graph)
 static void graph_view_draw(struct text *text, const struct report *report)
 {
 	struct report drawn = *report;
-	uint32_t *rows = drawn_rows(report);
+	uint32_t *rows = entries_rows(report);
 	struct table table;
 
 	drawn.rows = rows;

@@ -5,6 +5,7 @@
 
 const struct view *const views[] = {
 	&view_functions,
+	&view_callers,
 	&view_tree,
 	&view_graph,
 	&view_modules,
@@ -15,7 +16,12 @@ const struct view *const views[] = {
 };
 
 const char *const view_names[] = {
-	"functions", "tree", "graph", "modules", "lines", "threads", "stats", NULL};
+	"functions", "callers", "tree", "graph", "modules", "lines", "threads", "stats", NULL};
+
+bool level_has_modules(enum level level)
+{
+	return level != LEVEL_MODULE && !level_is_of_samples(level);
+}
 
 bool column_list_has(const enum column_id *list, enum column_id id)
 {

@@ -48,6 +48,10 @@ struct view {
 	size_t (*part)(const struct report *report, size_t row);
 	/* Whether its rows are of all metrics asked for, not of the first alone. */
 	bool joins_metrics;
+	/* Whether it means something only where there are stacks, not calls alone. */
+	bool needs_stacks;
+	/* Whether rows are parts of others, for --percent parent. */
+	bool has_parents;
 	/* Whether --level, --sort and the tree's options apply. */
 	bool has_levels, sorts, is_tree;
 	enum level level; /* the only one where !has_levels */
@@ -65,11 +69,13 @@ struct view {
 extern const struct view *const views[];
 /* Their names in the same order, NULL-terminated, as option tables need them. */
 extern const char *const view_names[];
-extern const struct view view_functions, view_tree, view_modules, view_lines, view_threads,
-	view_graph, view_stats;
+extern const struct view view_functions, view_callers, view_tree, view_modules, view_lines,
+	view_threads, view_graph, view_stats;
 /* One function's code, which no --view names: its query needs a listing. */
 extern const struct view view_annotate;
 
+/* Whether rows of a level belong to load objects, and are none. */
+bool level_has_modules(enum level level);
 /* Whether a list that ends with COLUMN_END has the id. */
 bool column_list_has(const enum column_id *list, enum column_id id);
 /* Whether the view has that column. */

@@ -41,7 +41,7 @@ static void put_rows(const struct callers *c, struct strbuf *out)
 	for (size_t i = 0; i < c->count; i++) {
 		const struct callers_row *r = &c->rows[i];
 		struct str name = r->entity == NO_ID
-					  ? c->centre->name
+					  ? entity_label(&c->centre->entity, &scratch)
 					  : entity_label(&c->tree->entities[r->entity], &scratch);
 		strbuf_add(out, i ? STR(" | ") : STR(""));
 		put_lines(c, r->first_line, r->caller_count, out);

@@ -273,7 +273,7 @@ static void test_each_entity(struct subject *s)
 static struct centre random_centre(struct subject *s)
 {
 	uint64_t *places = ARENA_ARRAY(s->arena, uint64_t, s->tree->entity_count);
-	struct centre centre = {.name = STR("run"), .places = places};
+	struct centre centre = {.places = places};
 	uint32_t length = 1 + random_below(&s->random, 4);
 	uint32_t node = 1 + random_below(&s->random, (uint32_t)s->tree->node_count - 1);
 	uint32_t above = node;

@@ -106,15 +106,14 @@ static void put_words(struct text *text, struct str words)
 	}
 }
 
-/* line: escaped. */
-static void draw_note_line(struct text *text, struct str line)
+void text_note(struct text *text, struct str words)
 {
 	struct strbuf *out = &text->sink->text;
 
 	text_ink(text, INK_NOTE);
 	strbuf_add(out, STR(NOTE_HEAD));
 	text_ink(text, INK_PLAIN);
-	put_words(text, line);
+	put_words(text, words);
 	strbuf_add_char(out, '\n');
 }
 
@@ -127,7 +126,7 @@ static void draw_note(struct text *text, const struct profile *profile, const st
 		strbuf_add_char(&line, ' ');
 	}
 	escape_text(&line, profile_string(profile, note->text));
-	draw_note_line(text, strbuf_str(&line));
+	text_note(text, strbuf_str(&line));
 	strbuf_deinit(&line);
 }
 
@@ -137,7 +136,7 @@ static void draw_remark(struct text *text, const char *remark)
 	struct strbuf line = {0};
 
 	escape_text(&line, str_from(remark));
-	draw_note_line(text, strbuf_str(&line));
+	text_note(text, strbuf_str(&line));
 	strbuf_deinit(&line);
 }
 

@@ -50,6 +50,8 @@ void text_ink(struct text *text, enum ink ink);
 bool text_is_narrower(const struct text *text, size_t width);
 /* A blank line and the view's title. */
 void text_title(struct text *text, const char *format, ...) printf_like(2, 3);
+/* A line of its own, or several, for what one needs to know of what is above. */
+void text_note(struct text *text, struct str words);
 /* Says how many rows --limit left out, if any. */
 void text_more_rows(struct text *text, const struct report *report);
 

@@ -1,0 +1,33 @@
+#ifndef SONDE_VIEW_CALLERS_ROWS_H
+#define SONDE_VIEW_CALLERS_ROWS_H
+
+/*
+ * The rows of a callers report: of each centre its own, then its callers, then its callees, in the
+ * order of the analysis.
+ */
+
+#include "view/report.h"
+
+enum { CALLERS_OWN, CALLERS_CALLERS, CALLERS_CALLEES, CALLERS_PARTS };
+
+/* What finds a row's things at once, made with the report. */
+struct callers_rows {
+	uint32_t *entry;    /* [row] the centre's row in report->callers */
+	uint32_t *function; /* [entity] its row in report->functions; NO_ID: it has none */
+};
+
+/* For a report that has its callers and functions; lives in the arena. */
+const struct callers_rows *callers_rows_create(const struct report *report, struct arena *arena);
+
+/* One of CALLERS_OWN, …: a struct view's part. */
+size_t callers_rows_part(const struct report *report, size_t row);
+/* A struct view's entity. */
+const struct entity *callers_rows_entity(const struct report *report, size_t row);
+/* The centre that the row belongs to. */
+const struct callers_row *callers_rows_centre(const struct report *report, size_t row);
+/* The caller or callee that it is; NULL for the centre's own. */
+const struct callers_line *callers_rows_line(const struct report *report, size_t row);
+/* Exclusive and inclusive weight of the row's entity, whoever called it. */
+struct function_row callers_rows_figures(const struct report *report, size_t row);
+
+#endif

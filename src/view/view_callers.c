@@ -1,0 +1,235 @@
+/*
+ * Callers and callees in the manner of Sun's Performance Analyzer: each centre stands between who
+ * called it and what it called, with the part of its weight that each accounts for; below, the two
+ * equations that these figures satisfy.
+ */
+#include "analysis/callers.h"
+
+#include <stdlib.h>
+
+#include "base/escape.h"
+#include "view/callers_rows.h"
+#include "view/text/entries.h"
+#include "view/text/table.h"
+#include "view/text/text.h"
+#include "view/text/units.h"
+#include "view/views.h"
+
+static void callers_view_analyse(struct report *report, struct arena *arena)
+{
+	report->callers = callers_analyse(report->tree, report->query.centre, arena);
+	report->functions = functions_analyse(report->tree, arena);
+	report->callers_rows = callers_rows_create(report, arena);
+	report->row_count = report->callers->count + report->callers->line_count;
+}
+
+/* Narrower terminals show percentages only, and then no modules, to leave room for names. */
+#define WEIGHTS_WIDTH_MIN 88u
+#define MODULE_WIDTH_MIN  72u
+
+/* So much more for each further metric. */
+#define WEIGHTS_WIDTH_MORE 54u
+#define PERCENT_WIDTH_MORE 36u
+
+static void add_figures(struct table *table, size_t m, bool weights, bool percent)
+{
+	static const enum column_id pairs[][2] = {
+		{COLUMN_ATTRIBUTED, COLUMN_ATTRIBUTED_PERCENT},
+		{COLUMN_EXCLUSIVE, COLUMN_EXCLUSIVE_PERCENT},
+		{COLUMN_INCLUSIVE, COLUMN_INCLUSIVE_PERCENT},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		if (weights)
+			table_add_of(table, m, pairs[i][0]);
+		if (percent)
+			table_add_of(table, m, pairs[i][1]);
+	}
+}
+
+static void callers_view_columns(const struct report *report, struct table *table)
+{
+	bool percent = report->query.percent != PERCENT_RAW;
+	size_t others = report->query.other_count;
+	bool weights = !percent || !text_is_narrower(table->text,
+					   WEIGHTS_WIDTH_MIN + WEIGHTS_WIDTH_MORE * others);
+
+	for (size_t m = 0; m <= others; m++)
+		add_figures(table, m, weights, percent);
+	if (level_has_modules(report->query.level) &&
+		!text_is_narrower(table->text, MODULE_WIDTH_MIN + PERCENT_WIDTH_MORE * others))
+		table_add(table, COLUMN_MODULE);
+	table_add(table, COLUMN_NAME);
+}
+
+/* The centre stands out, and its callers and callees are indented. */
+static void callers_view_label(void *context, size_t place, struct table_label *label)
+{
+	const struct report *drawn = context;
+	size_t row = report_row(drawn, place);
+	const struct callers_line *line = callers_rows_line(drawn, row);
+
+	label->begins =
+		place > 0 && callers_rows_centre(drawn, row) !=
+				     callers_rows_centre(drawn, report_row(drawn, place - 1));
+	label->is_main = line == NULL;
+	strbuf_add(&label->before, line ? STR("    ") : STR("* "));
+	if (line && line->is_recursive)
+		strbuf_add(&label->after, STR("  recursive"));
+}
+
+static void callers_view_title(struct text *text, const struct report *report)
+{
+	const struct column *sort = report->query.sort;
+	struct strbuf scratch = {0};
+
+	if (report->query.centre)
+		text_title(text, "Callers and callees of %.*s",
+			STR_ARG(entity_label(&report->query.centre->entity, &scratch)));
+	else
+		text_title(text, "Callers and callees of all, by %s",
+			sort ? sort->key : columns[COLUMN_EXCLUSIVE].key);
+	strbuf_deinit(&scratch);
+}
+
+static void figure_put(struct strbuf *out, const char *what, int64_t figure)
+{
+	strbuf_printf(out, "%s %s", what, figure < 0 ? "-" : "");
+	number_put(out, figure < 0 ? -(uint64_t)figure : (uint64_t)figure);
+}
+
+/* "callers 25 = inclusive 25 = exclusive 5 + callees 20", exact, in the metric's unit. */
+static void draw_equations_of(
+	struct strbuf *out, const struct report *report, const struct callers_row *row)
+{
+	struct metric metric = report_metric(report);
+	struct str unit = profile_string(report->profile, metric.unit);
+
+	if (!str_equal(unit, STR("count"))) {
+		strbuf_add(out, STR("in "));
+		escape_text(out, unit);
+		strbuf_add(out, STR(": "));
+	}
+	figure_put(out, "callers", callers_sum_callers(report->callers, row));
+	figure_put(out, " = inclusive", row->inclusive);
+	figure_put(out, " = exclusive", row->exclusive);
+	figure_put(out, " + callees", callers_sum_callees(report->callers, row));
+	strbuf_add_char(out, '\n');
+}
+
+/* Of the only centre with its figures, of many that they hold. */
+static void draw_equations(struct text *text, const struct report *report)
+{
+	struct strbuf *out = &text->sink->text;
+	bool holds = callers_check(report->callers);
+
+	text_ink(text, INK_DIM);
+	if (report->callers->centre) {
+		for (size_t m = 0; m <= report->query.other_count; m++) {
+			const struct report *of = report_of_metric(report, m);
+			if (report->query.other_count > 0) {
+				escape_text(
+					out, profile_string(of->profile, report_metric(of).name));
+				strbuf_add_char(out, ' ');
+			}
+			draw_equations_of(out, of, &of->callers->rows[0]);
+		}
+	} else {
+		strbuf_printf(out,
+			"for each *: sum of callers = inclusive = exclusive + sum of callees%s\n",
+			holds ? ", exactly" : " DOES NOT HOLD");
+	}
+	text_ink(text, INK_PLAIN);
+}
+
+static bool shows_recursion(const struct report *report)
+{
+	for (size_t place = 0; place < report->count; place++) {
+		const struct callers_line *line =
+			callers_rows_line(report, report_row(report, place));
+		if (line && line->is_recursive)
+			return true;
+	}
+	return false;
+}
+
+static void callers_view_draw(struct text *text, const struct report *report)
+{
+	struct report drawn = *report;
+	uint32_t *rows = entries_rows(report);
+	struct table table;
+
+	drawn.rows = rows;
+	callers_view_title(text, report);
+	table_init(&table, text, &drawn);
+	if (report->query.column_count)
+		table_add_asked(&table);
+	else
+		callers_view_columns(report, &table);
+	table_draw(&table, callers_view_label, &drawn);
+	table_deinit(&table);
+	free(rows);
+	text_more_rows(text, report);
+	if (report->count == 0)
+		return;
+	strbuf_add_char(&text->sink->text, '\n');
+	draw_equations(text, report);
+	if (shows_recursion(report))
+		text_note(
+			text, STR("recursive calls lead to another call of * further in. A stack "
+				  "counts at its innermost * alone, so they have no weight here."));
+}
+
+static const enum column_id data_columns[] = {
+	COLUMN_NAME,
+	COLUMN_MODULE,
+	COLUMN_ATTRIBUTED,
+	COLUMN_IS_RECURSIVE,
+	COLUMN_EXCLUSIVE,
+	COLUMN_INCLUSIVE,
+	COLUMN_END,
+};
+
+static const enum column_id metric_columns[] = {
+	COLUMN_ATTRIBUTED, COLUMN_EXCLUSIVE, COLUMN_INCLUSIVE, COLUMN_END};
+
+static const enum column_id more_columns[] = {
+	COLUMN_ATTRIBUTED_PERCENT,
+	COLUMN_EXCLUSIVE_PERCENT,
+	COLUMN_INCLUSIVE_PERCENT,
+	COLUMN_FILE,
+	COLUMN_LINE,
+	COLUMN_END,
+};
+
+static const enum column_id own_columns[] = {
+	COLUMN_NAME, COLUMN_MODULE, COLUMN_EXCLUSIVE, COLUMN_INCLUSIVE, COLUMN_END};
+static const enum column_id own_metric_columns[] = {COLUMN_EXCLUSIVE, COLUMN_INCLUSIVE, COLUMN_END};
+static const enum column_id line_columns[] = {
+	COLUMN_NAME, COLUMN_MODULE, COLUMN_ATTRIBUTED, COLUMN_IS_RECURSIVE, COLUMN_END};
+static const enum column_id line_metric_columns[] = {COLUMN_ATTRIBUTED, COLUMN_END};
+
+static const struct view_part parts[CALLERS_PARTS] = {
+	[CALLERS_OWN] = {NULL, own_columns, own_metric_columns},
+	[CALLERS_CALLERS] = {"callers", line_columns, line_metric_columns},
+	[CALLERS_CALLEES] = {"callees", line_columns, line_metric_columns},
+};
+
+const struct view view_callers = {
+	.name = "callers",
+	.summary = "who called each function, what it called, and how much on whose behalf",
+	.data_columns = data_columns,
+	.more_columns = more_columns,
+	.metric_columns = metric_columns,
+	.parts = parts,
+	.part_count = CALLERS_PARTS,
+	.part = callers_rows_part,
+	.joins_metrics = true,
+	.needs_stacks = true,
+	.has_parents = true,
+	.has_levels = true,
+	.sorts = true,
+	.analyse = callers_view_analyse,
+	.entity = callers_rows_entity,
+	.draw = callers_view_draw,
+};
