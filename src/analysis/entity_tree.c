@@ -481,6 +481,7 @@ static struct entity_tree *growth_tree(
 		.has_negative = has_negative,
 		.depth_max = g->depth_max,
 		.is_passed = g->passed ? growth_passed(g, k, arena) : NULL,
+		.has_stacks = g->selection->profile->has_stacks,
 	};
 	return tree;
 }

@@ -104,6 +104,7 @@ struct entity_tree {
 	 */
 	const struct entity_arc *arcs;
 	size_t arc_count;
+	bool has_stacks; /* false: the profile has none, and nodes tell of no callers */
 };
 
 /* Functions that are to be taken for one, `--same 'REGEX=NAME'`: virtual overrides, versions. */

@@ -10,7 +10,22 @@
 
 #include <stdlib.h>
 
+#include "analysis/propagate.h"
 #include "base/alloc.h"
+
+/* Calls from others, of those that were counted. */
+static void functions_count(const struct entity_tree *tree, struct function_row *rows)
+{
+	for (size_t i = 0; i < tree->arc_count; i++) {
+		const struct entity_arc *c = &tree->arcs[i];
+
+		if (c->caller == c->callee)
+			continue;
+		if (rows[c->callee].calls == UINT64_MAX)
+			rows[c->callee].calls = 0;
+		rows[c->callee].calls += c->calls;
+	}
+}
 
 static struct function_row *functions_sum(const struct entity_tree *tree)
 {
@@ -18,7 +33,7 @@ static struct function_row *functions_sum(const struct entity_tree *tree)
 	uint32_t *outermost_end = xcalloc(tree->entity_count, sizeof(*outermost_end));
 
 	for (uint32_t i = 0; i < tree->entity_count; i++)
-		rows[i].entity = i;
+		rows[i] = (struct function_row){.entity = i, .calls = UINT64_MAX};
 	for (uint32_t i = 1; i < tree->node_count; i++) {
 		const struct entity_node *n = &tree->nodes[i];
 		rows[n->entity].exclusive += n->weight;
@@ -28,6 +43,7 @@ static struct function_row *functions_sum(const struct entity_tree *tree)
 		}
 	}
 	free(outermost_end);
+	functions_count(tree, rows);
 	return rows;
 }
 
@@ -38,6 +54,24 @@ struct sums {
 	size_t metric_count;
 };
 
+/* Inclusive as gprof estimates it. */
+static void sums_estimate(struct sums *s)
+{
+	struct arena *scratch = arena_create();
+	const struct callgraph *graph =
+		callgraph_propagate(s->tree, s->tree->arcs, s->tree->arc_count, scratch);
+
+	for (size_t k = 0; k < s->metric_count; k++) {
+		const struct callgraph *of = k ? graph->others[k - 1] : graph;
+
+		for (size_t i = 0; i < of->entry_count; i++)
+			if (of->entries[i].entity != NO_ID)
+				s->of[k][of->entries[i].entity].inclusive =
+					of->entries[i].self + of->entries[i].children;
+	}
+	arena_destroy(scratch);
+}
+
 static void sums_init(struct sums *s, const struct entity_tree *tree)
 {
 	*s = (struct sums){.tree = tree, .metric_count = tree->other_count + 1};
@@ -45,6 +79,8 @@ static void sums_init(struct sums *s, const struct entity_tree *tree)
 	s->of[0] = functions_sum(tree);
 	for (size_t k = 1; k < s->metric_count; k++)
 		s->of[k] = functions_sum(tree->others[k - 1]);
+	if (!tree->has_stacks && tree->arc_count)
+		sums_estimate(s);
 }
 
 static void sums_deinit(struct sums *s)
@@ -56,6 +92,10 @@ static void sums_deinit(struct sums *s)
 
 static bool sums_any(const struct sums *s, uint32_t entity)
 {
+	uint64_t calls = s->of[0][entity].calls;
+
+	if (calls != 0 && calls != UINT64_MAX)
+		return true;
 	for (size_t k = 0; k < s->metric_count; k++)
 		if (s->of[k][entity].exclusive != 0 || s->of[k][entity].inclusive != 0)
 			return true;
@@ -96,6 +136,9 @@ static const struct functions *functions_other(
 	f->tree = s->tree->others[k - 1];
 	f->rows = rows;
 	f->count = first->count;
+	f->knows_inclusive = first->knows_inclusive;
+	f->is_estimated = first->is_estimated;
+	f->has_calls = first->has_calls;
 	return f;
 }
 
@@ -114,6 +157,9 @@ struct functions *functions_analyse(const struct entity_tree *tree, struct arena
 	qsort_r(rows, f->count, sizeof(*rows), rows_compare, &sums);
 	f->tree = tree;
 	f->rows = rows;
+	f->has_calls = tree->arc_count > 0;
+	f->is_estimated = !tree->has_stacks && f->has_calls;
+	f->knows_inclusive = tree->has_stacks || f->has_calls;
 	for (size_t k = 1; k < sums.metric_count; k++)
 		others[k - 1] = functions_other(f, &sums, k, arena);
 	f->others = others;

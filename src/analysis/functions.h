@@ -3,7 +3,8 @@
 
 /*
  * Exclusive and inclusive weight of every entity (semantics.md section 1): exclusive counts the
- * stacks whose leaf it is, inclusive each stack that holds it, once.
+ * stacks whose leaf it is, inclusive each stack that holds it, once.  Without stacks inclusive is
+ * estimated from counts of calls (propagate.h), and not known where there are none.
  */
 
 #include "analysis/entity_tree.h"
@@ -11,6 +12,7 @@
 struct function_row {
 	uint32_t entity;
 	int64_t exclusive, inclusive;
+	uint64_t calls; /* from others than itself; UINT64_MAX: not counted */
 };
 
 struct functions {
@@ -20,7 +22,9 @@ struct functions {
 	 * turn, then as entity_compare.
 	 */
 	const struct function_row *rows;
-	size_t count; /* rows whose figures are all zero are left out */
+	size_t count;			    /* rows whose figures are all zero are left out */
+	bool knows_inclusive, is_estimated; /* inclusive */
+	bool has_calls;			    /* some row's are known */
 	/* [tree->other_count] The same rows with the others' figures; they have no others. */
 	const struct functions *const *others;
 };

@@ -157,6 +157,8 @@ static struct entity_tree *invert_tree(
 	tree->nodes = nodes;
 	tree->node_count = count;
 	tree->depth_max = v->depth_max;
+	tree->arcs = NULL;
+	tree->arc_count = 0;
 	if (of->is_passed)
 		tree->is_passed = invert_passed(v, of, arena);
 	return tree;

@@ -46,6 +46,29 @@ static void add_counted(struct propagation *p, const struct entity_arc *counted,
 	map_deinit(&arcs);
 }
 
+static int compare_entities(const struct entity *entities, uint32_t x, uint32_t y)
+{
+	if (x == NO_ID || y == NO_ID)
+		return (x != NO_ID) - (y != NO_ID);
+	return entity_compare(&entities[x], &entities[y]);
+}
+
+static int compare_arcs(const void *a, const void *b, void *entities)
+{
+	const struct call_arc *x = a, *y = b;
+	int order = compare_entities(entities, x->callee, y->callee);
+
+	return order ? order : compare_entities(entities, x->caller, y->caller);
+}
+
+/* Shares are rounded from arc to arc: in an order that equal profiles have in common. */
+static void sort_arcs(struct propagation *p)
+{
+	if (p->arcs.count)
+		qsort_r(p->arcs.data, p->arcs.count, sizeof(*p->arcs.data), compare_arcs,
+			(void *)(uintptr_t)p->tree->entities);
+}
+
 static void refresh_view(struct propagation *p)
 {
 	p->view = (struct call_arcs){.entities = p->tree->entities,
@@ -181,6 +204,7 @@ struct callgraph *callgraph_propagate(const struct entity_tree *tree,
 	struct propagation p = {.tree = tree};
 
 	add_counted(&p, counted, count);
+	sort_arcs(&p);
 	refresh_view(&p);
 	call_units_init(&p.units, &p.view);
 	count_calls(&p);

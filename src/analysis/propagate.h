@@ -14,13 +14,13 @@
  * before callers, and one walk over the units in that order does it.  A unit that nobody called, as
  * far as is known, has <spontaneous> for a caller.
  *
- * Shares are whole numbers: the calls to a unit are put in a row, and call k of n gets what
- * ⌊k·w/n⌋ has more than ⌊(k-1)·w/n⌋ of the weight w.  So nothing is lost or made up, callers sum to
- * self + children exactly, and no arc is off its share by one.
+ * Shares are whole numbers: the calls to a unit are put in a row, by callee and caller, and call k
+ * of n gets what ⌊k·w/n⌋ has more than ⌊(k-1)·w/n⌋ of the weight w.  So nothing is lost or made up,
+ * callers sum to self + children exactly, and no arc is off its share by one.
  *
  * tree gives each entity's own weight, in the others too; where it is called from is of no
  * account.  counted as in callgraph_analyse.  is_estimated is set.  Lives in the arena; entities
- * are the tree's.  Linear in entities and arcs, but for the layout.
+ * are the tree's.  Linear in entities and arcs, but for sorting.
  */
 must_use struct callgraph *callgraph_propagate(const struct entity_tree *tree,
 	const struct entity_arc *counted, size_t count, struct arena *arena);

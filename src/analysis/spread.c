@@ -106,6 +106,8 @@ struct entity_tree *entity_tree_spread(const struct entity_tree *tree, struct ar
 	out->entities = entities;
 	out->entity_count = s.entities.count;
 	out->nodes = s.nodes;
+	out->arcs = NULL; /* nobody counted which f' was called */
+	out->arc_count = 0;
 	spread_others(out, arena);
 	spread_deinit(&s);
 	return out;

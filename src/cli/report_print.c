@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "cli/output.h"
 #include "cli/pager.h"
 #include "cli/values.h"
@@ -174,20 +175,36 @@ static struct error *print_reports(const struct report_options *options,
 	return err;
 }
 
-/* Whether the profile has what the queries need. */
-static struct error *check_queries(
+/* Whether a profile without stacks has what is asked for. */
+static struct error *check_stacks(const struct report_options *options,
+	const struct profile *profile, const struct report_query *query)
+{
+	const struct filter_options *f = &options->filters;
+	struct error *err = NULL;
+
+	if (query->view->needs_stacks) {
+		char *what = xasprintf("--view %s", query->view->name);
+
+		err = profile_needs_stacks(profile, what);
+		free(what);
+	}
+	if (err == NULL && query->spread)
+		err = profile_needs_stacks(profile, "--spread");
+	for (size_t i = 0; err == NULL && i < f->filters.count; i++)
+		if (f->filters.data[i].kind == FILTER_WHEN)
+			err = profile_needs_stacks(profile, "--when");
+	return err;
+}
+
+static struct error *check_queries(const struct report_options *options,
 	const struct profile *profile, const struct report_query *queries, size_t count)
 {
 	struct error *err = NULL;
 
 	for (size_t i = 0; i < count && err == NULL; i++) {
-		if (queries[i].view->needs_stacks && !profile->has_stacks)
-			err = error_new(ERROR_UNSUPPORTED,
-				"--view %s: the file has no stacks, only which functions called "
-				"which",
-				queries[i].view->name);
-		else
-			err = level_check(queries[i].level, profile);
+		err = level_check(queries[i].level, profile);
+		if (err == NULL)
+			err = check_stacks(options, profile, &queries[i]);
 	}
 	return err;
 }
@@ -199,7 +216,7 @@ struct error *report_print(const struct report_options *options, const struct re
 	struct filter_list list = {0};
 	const struct report **reports;
 	struct selection *selection;
-	struct error *err = check_queries(profile, queries, count);
+	struct error *err = check_queries(options, profile, queries, count);
 
 	if (err == NULL)
 		err = filter_list_init(&list, &options->filters, profile);

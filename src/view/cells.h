@@ -39,6 +39,7 @@ struct cell cells_is_recursive(const struct report *report, size_t row);
 /* cells_functions.c: of the views callers and functions. */
 struct cell cells_exclusive(const struct report *report, size_t row);
 struct cell cells_inclusive(const struct report *report, size_t row);
+struct cell cells_function_calls(const struct report *report, size_t row);
 
 /* cells_tree.c */
 struct cell cells_level(const struct report *report, size_t row);

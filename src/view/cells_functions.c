@@ -16,5 +16,12 @@ struct cell cells_exclusive(const struct report *report, size_t row)
 
 struct cell cells_inclusive(const struct report *report, size_t row)
 {
-	return (struct cell){.weight = figures(report, row).inclusive, .base = report->tree->total};
+	return (struct cell){.is_null = report->functions && !report->functions->knows_inclusive,
+		.weight = figures(report, row).inclusive,
+		.base = report->tree->total};
+}
+
+struct cell cells_function_calls(const struct report *report, size_t row)
+{
+	return cell_known(report->functions->rows[row].calls);
 }

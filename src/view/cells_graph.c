@@ -95,6 +95,8 @@ struct cell cells_called(const struct report *report, size_t row)
 
 struct cell cells_calls(const struct report *report, size_t row)
 {
+	if (report->functions)
+		return cells_function_calls(report, row);
 	struct graph_row r = graph_row(report, row);
 
 	return r.line ? cell_calls(r.line->calls) : (struct cell){.is_null = true};

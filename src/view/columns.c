@@ -343,7 +343,7 @@ const struct column columns[COLUMN_COUNT] = {
 		.get = cells_called},
 	[COLUMN_CALLS] = {.key = "calls",
 		.heading = "calls",
-		.help = "of a line: calls along it",
+		.help = "calls along a line; of a function: from others",
 		.kind = COLUMN_KIND_NUMBER,
 		.get = cells_calls},
 	[COLUMN_OF] = {.key = "of",

@@ -62,7 +62,8 @@ static void add_columns(
 	struct csv_columns *c, const struct report *report, const enum column_id *ids)
 {
 	for (; *ids != COLUMN_END; ids++)
-		vec_push(&c->list, (struct csv_column){&columns[*ids], report});
+		if (view_shows_column(report, *ids))
+			vec_push(&c->list, (struct csv_column){&columns[*ids], report});
 }
 
 /* What is asked for; of further metrics what differs between metrics. */

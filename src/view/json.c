@@ -126,6 +126,14 @@ static void add_row_metrics(
 	strbuf_add_char(out, ']');
 }
 
+static bool has_asked(const struct report_query *query, enum column_id id)
+{
+	for (size_t i = 0; i < query->column_count; i++)
+		if (query->columns[i] == id)
+			return true;
+	return false;
+}
+
 /* The members of a row: its columns always, and behind them what else was asked for. */
 static void add_row_members(
 	struct strbuf *out, const struct report *report, size_t row, const struct row_columns *c)
@@ -133,7 +141,8 @@ static void add_row_members(
 	const struct report_query *query = &report->query;
 
 	for (const enum column_id *id = c->all; *id != COLUMN_END; id++)
-		add_member(out, report, row, *id);
+		if (view_shows_column(report, *id) || has_asked(query, *id))
+			add_member(out, report, row, *id);
 	for (size_t i = 0; c->asked && i < query->column_count; i++)
 		if (!column_list_has(c->all, query->columns[i]))
 			add_member(out, report, row, query->columns[i]);

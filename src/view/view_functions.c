@@ -14,6 +14,11 @@ static void functions_view_analyse(struct report *report, struct arena *arena)
 	report->row_count = report->functions->count;
 }
 
+static bool functions_view_has_column(const struct report *report, enum column_id id)
+{
+	return id != COLUMN_CALLS || report->functions->has_calls;
+}
+
 static const struct entity *functions_view_entity(const struct report *report, size_t row)
 {
 	return &report->tree->entities[report->functions->rows[row].entity];
@@ -44,6 +49,8 @@ static void functions_view_columns(const struct report *report, struct table *ta
 		if (percent)
 			table_add_of(table, m, COLUMN_INCLUSIVE_PERCENT);
 	}
+	if (report->functions->has_calls && weights)
+		table_add(table, COLUMN_CALLS);
 	if (level_has_modules(report->query.level) &&
 		!text_is_narrower(table->text, MODULE_WIDTH_MIN + PERCENT_WIDTH_MORE * others))
 		table_add(table, COLUMN_MODULE);
@@ -62,15 +69,16 @@ static void functions_view_title(struct text *text, const struct report *report)
 		[LEVEL_PROCESS] = "Processes",
 	};
 	const char *what = titles[report->query.level];
+	const char *how = report->functions->is_estimated ? ", inclusive estimated" : "";
 	const struct column *sort = report->query.sort;
 	struct str metric = profile_string(report->profile, report_metric(report).name);
 
 	if (sort == NULL)
 		sort = &columns[COLUMN_EXCLUSIVE];
 	if (sort->kind == COLUMN_KIND_WEIGHT)
-		text_title(text, "%s by %s %.*s", what, sort->heading, STR_ARG(metric));
+		text_title(text, "%s by %s %.*s%s", what, sort->heading, STR_ARG(metric), how);
 	else
-		text_title(text, "%s by %s", what, sort->key);
+		text_title(text, "%s by %s%s", what, sort->key, how);
 }
 
 static void functions_view_draw(struct text *text, const struct report *report)
@@ -95,6 +103,7 @@ static const enum column_id data_columns[] = {
 	COLUMN_LINE,
 	COLUMN_EXCLUSIVE,
 	COLUMN_INCLUSIVE,
+	COLUMN_CALLS,
 	COLUMN_END,
 };
 
@@ -117,6 +126,7 @@ const struct view view_functions = {
 	.more_columns = more_columns,
 	.metric_columns = metric_columns,
 	.joins_metrics = true,
+	.has_column = functions_view_has_column,
 	.has_levels = true,
 	.sorts = true,
 	.analyse = functions_view_analyse,
@@ -129,9 +139,9 @@ const struct view view_functions = {
 	{                                                                                          \
 		.name = view_name, .summary = its_summary, .data_columns = data_columns,           \
 		.more_columns = more_columns, .metric_columns = metric_columns,                    \
-		.joins_metrics = true, .sorts = true, .level = its_level,                          \
-		.analyse = functions_view_analyse, .entity = functions_view_entity,                \
-		.draw = functions_view_draw,                                                       \
+		.joins_metrics = true, .has_column = functions_view_has_column, .sorts = true,     \
+		.level = its_level, .analyse = functions_view_analyse,                             \
+		.entity = functions_view_entity, .draw = functions_view_draw,                      \
 	}
 
 const struct view view_modules =

@@ -31,6 +31,13 @@ bool column_list_has(const enum column_id *list, enum column_id id)
 	return false;
 }
 
+bool view_shows_column(const struct report *report, enum column_id id)
+{
+	const struct view *view = report->query.view;
+
+	return view->has_column == NULL || view->has_column(report, id);
+}
+
 bool view_has_column(const struct view *view, enum column_id id)
 {
 	return column_list_has(view->data_columns, id) || column_list_has(view->more_columns, id);

@@ -52,6 +52,11 @@ struct view {
 	bool needs_stacks;
 	/* Whether rows are parts of others, for --percent parent. */
 	bool has_parents;
+	/*
+	 * Whether a report has one of data_columns, of those that not every profile has; NULL: it
+	 * has all.  What is asked for by name is shown all the same.
+	 */
+	bool (*has_column)(const struct report *report, enum column_id id);
 	/* Whether --level, --sort and the tree's options apply. */
 	bool has_levels, sorts, is_tree;
 	enum level level; /* the only one where !has_levels */
@@ -78,6 +83,8 @@ extern const struct view view_annotate;
 bool level_has_modules(enum level level);
 /* Whether a list that ends with COLUMN_END has the id. */
 bool column_list_has(const enum column_id *list, enum column_id id);
+/* Whether JSON and CSV have one of the view's data_columns. */
+bool view_shows_column(const struct report *report, enum column_id id);
 /* Whether the view has that column. */
 bool view_has_column(const struct view *view, enum column_id id);
 

@@ -183,11 +183,38 @@ static void check_function_row(
 {
 	uint32_t name = slow_stacks_find(s->slow, &f->tree->entities[r->entity]);
 
-	check(name != NO_ID);
+	/* One that was called only, and never found at it. */
+	if (name == NO_ID) {
+		check(r->exclusive == 0 && r->inclusive == 0);
+		check(r->calls != 0 && r->calls != UINT64_MAX);
+		return;
+	}
 	check(r->exclusive == slow_exclusive(s->slow, name));
 	check(r->inclusive == slow_inclusive(s->slow, name));
 	if (!s->shape.negative)
 		check(r->exclusive <= r->inclusive && r->inclusive <= f->tree->total);
+}
+
+/* Calls are the profile's, entity for entity, and in no row but that of who was called. */
+static void check_calls(const struct subject *s, const struct functions *f)
+{
+	uint64_t sum = 0, expected = 0;
+
+	check(f->tree->arc_count == 0 || f->tree->arc_count == s->profile->arc_count);
+	for (size_t i = 0; i < f->tree->arc_count; i++) {
+		const struct entity_arc *c = &f->tree->arcs[i];
+		const struct arc *a = &s->profile->arcs[i];
+		struct str name =
+			profile_string(s->profile, s->profile->functions[a->callee.i].name);
+
+		check(c->calls == a->calls && (c->caller == NO_ID) == (a->caller.i == NO_ID));
+		if (s->level == LEVEL_FUNCTION)
+			check(str_equal(f->tree->entities[c->callee].name, name));
+		expected += c->caller != c->callee ? c->calls : 0;
+	}
+	for (size_t i = 0; i < f->count; i++)
+		sum += f->rows[i].calls != UINT64_MAX ? f->rows[i].calls : 0;
+	check(sum == expected);
 }
 
 static void test_functions(struct subject *s)
@@ -196,6 +223,7 @@ static void test_functions(struct subject *s)
 	int64_t sum = s->tree->nodes[0].weight;
 	size_t expected = 0;
 
+	check_calls(s, f);
 	for (size_t i = 0; i < f->count; i++) {
 		check_function_row(s, f, &f->rows[i]);
 		sum += f->rows[i].exclusive;
@@ -209,7 +237,10 @@ static void test_functions(struct subject *s)
 	check(sum == s->tree->total);
 	for (uint32_t i = 0; i < s->slow->names.count; i++)
 		expected += slow_exclusive(s->slow, i) != 0 || slow_inclusive(s->slow, i) != 0;
-	check(f->count == expected);
+	size_t with_weight = 0;
+	for (size_t i = 0; i < f->count; i++)
+		with_weight += f->rows[i].exclusive != 0 || f->rows[i].inclusive != 0;
+	check(with_weight == expected);
 }
 
 /* ---- the call tree ---- */
