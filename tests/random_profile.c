@@ -165,25 +165,32 @@ static void shuffle_paths(struct maker *m, uint64_t seed)
 	}
 }
 
-/* The frame depends on function and depth only, so that prefixes stay shared. */
-static frame_id frame_of(struct maker *m, uint32_t function, uint32_t depth)
+/*
+ * The frame depends on function, depth and, where it is an inlined call's, the address of the frame
+ * around it only, so that prefixes stay shared.
+ */
+static frame_id frame_of(struct maker *m, uint32_t function, uint32_t depth, uint64_t *obj_addr)
 {
 	uint32_t place = m->shape->places ? (function + depth) % 3 : 0;
 	string_id file = {0};
 
 	if (place)
 		file = builder_string(m->builder, place == 1 ? STR("src/a.c") : STR("src/b.h"));
-	return builder_frame(m->builder, m->functions[function], file, 100 * place, place == 2,
-		place ? 0x1000u * function + depth % 2 : 0);
+	if (place != 2 || depth == 0)
+		*obj_addr = place ? 0x1000u * function + depth % 2 : 0;
+	return builder_frame(
+		m->builder, m->functions[function], file, 100 * place, place == 2, *obj_addr);
 }
 
 static void play_path(struct maker *m, uint32_t number)
 {
 	const struct random_path *path = &m->paths[number];
 	stack_id stack = {0};
+	uint64_t obj_addr = 0;
 
 	for (uint32_t d = 0; d < path->depth; d++)
-		stack = builder_stack(m->builder, stack, frame_of(m, path->function[d], d));
+		stack = builder_stack(
+			m->builder, stack, frame_of(m, path->function[d], d, &obj_addr));
 	if (m->shape->samples)
 		builder_sample(m->builder, stack, m->threads[number % ARRAY_SIZE(m->threads)],
 			1000u * number, path->weight);

@@ -29,15 +29,20 @@ static uint32_t frame_module(const struct entity_map *m, const struct function *
 	return f->object.i == NO_ID ? m->unknown_module : m->module_of_object[f->object.i];
 }
 
-/* Of an entity that functions come to by themselves. */
-static struct identity identify_function(struct entity_map *m, const struct frame *frame)
+/* Name and load object. */
+static uint64_t function_identity(const struct entity_map *m, const struct function *f)
 {
-	const struct function *f = &m->profile->functions[frame->function.i];
 	bool is_named = profile_string(m->profile, f->name).size > 0;
 	uint32_t name = is_named ? f->name.i : m->unknown_name;
 
-	return (struct identity){
-		(uint64_t)name << 32 | frame_module(m, f), (uint64_t)f->file.i << 32 | f->line};
+	return (uint64_t)name << 32 | frame_module(m, f);
+}
+
+static struct identity identify_function(const struct entity_map *m, const struct frame *frame)
+{
+	const struct function *f = &m->profile->functions[frame->function.i];
+
+	return (struct identity){function_identity(m, f), (uint64_t)f->file.i << 32 | f->line};
 }
 
 static struct entity show_function(const struct entity_map *m, const struct frame *frame)
@@ -54,7 +59,7 @@ static struct entity show_function(const struct entity_map *m, const struct fram
 	};
 }
 
-static struct identity identify_module(struct entity_map *m, const struct frame *frame)
+static struct identity identify_module(const struct entity_map *m, const struct frame *frame)
 {
 	return (struct identity){frame_module(m, &m->profile->functions[frame->function.i]), 0};
 }
@@ -74,7 +79,7 @@ static string_id frame_file(const struct entity_map *m, const struct frame *fram
 }
 
 /* Code of unknown files is told apart by load object, so that it can be told whose it is. */
-static struct identity identify_file(struct entity_map *m, const struct frame *frame)
+static struct identity identify_file(const struct entity_map *m, const struct frame *frame)
 {
 	uint32_t file = frame_file(m, frame).i;
 
@@ -95,19 +100,12 @@ static struct entity show_file(const struct entity_map *m, const struct frame *f
 		.occurrence = 1};
 }
 
-/* The number of the function among those that differ. */
-static uint32_t function_number(struct entity_map *m, const struct frame *frame)
+static struct identity identify_line(const struct entity_map *m, const struct frame *frame)
 {
-	struct identity id = identify_function(m, frame);
-	bool added;
+	const struct function *f = &m->profile->functions[frame->function.i];
 
-	return *map_at(&m->functions, id.a, id.b, (uint32_t)m->functions.count, &added);
-}
-
-static struct identity identify_line(struct entity_map *m, const struct frame *frame)
-{
 	return (struct identity){
-		(uint64_t)function_number(m, frame) << 32 | frame->line, frame_file(m, frame).i};
+		function_identity(m, f), (uint64_t)frame_file(m, frame).i << 32 | frame->line};
 }
 
 static struct entity show_line(const struct entity_map *m, const struct frame *frame)
@@ -119,14 +117,20 @@ static struct entity show_line(const struct entity_map *m, const struct frame *f
 	return e;
 }
 
-/* An inlined call's frame is at the address of the function that it is a part of. */
-static struct identity identify_instruction(struct entity_map *m, const struct frame *frame)
+/* In the second word of an instruction's identity; there are not so many strings. */
+#define IS_ADDRESS (UINT64_C(1) << 63)
+
+/*
+ * An inlined call's frame is at the address of the function that it is a part of.  Where addresses
+ * are not known, lines are as near as it gets.
+ */
+static struct identity identify_instruction(const struct entity_map *m, const struct frame *frame)
 {
 	const struct function *f = &m->profile->functions[frame->function.i];
 
 	if (frame->obj_addr == 0)
-		return (struct identity){function_number(m, frame), (uint64_t)1 << 32};
-	return (struct identity){frame->obj_addr, frame_module(m, f)};
+		return identify_line(m, frame);
+	return (struct identity){frame->obj_addr, frame_module(m, f) | IS_ADDRESS};
 }
 
 static struct entity show_instruction(const struct entity_map *m, const struct frame *frame)
@@ -138,7 +142,7 @@ static struct entity show_instruction(const struct entity_map *m, const struct f
 }
 
 struct kind {
-	struct identity (*identify)(struct entity_map *m, const struct frame *frame);
+	struct identity (*identify)(const struct entity_map *m, const struct frame *frame);
 	struct entity (*show)(const struct entity_map *m, const struct frame *frame);
 };
 
@@ -164,11 +168,11 @@ static void entity_map_modules(struct entity_map *m, struct arena *scratch)
 			str_table_intern(&m->modules, profile_module(p, (object_id){i}));
 }
 
-/* A function without name is the same as one that its source calls "[unknown]". */
-static uint32_t unknown_name(const struct profile *p)
+/* The profile's string with that text; 0: none has it. */
+static uint32_t find_string(const struct profile *p, struct str text)
 {
-	for (uint32_t i = 0; i < p->string_count; i++)
-		if (str_equal(p->strings[i], UNKNOWN))
+	for (uint32_t i = 1; i < p->string_count; i++)
+		if (str_equal(p->strings[i], text))
 			return i;
 	return 0;
 }
@@ -191,6 +195,24 @@ static uint32_t entity_map_add(struct entity_map *m, const struct frame *frame)
 	return index;
 }
 
+/* The entity that a rule makes; a function of which no more than that name is known is it, too. */
+static uint32_t entity_map_rule(struct entity_map *m, struct str name)
+{
+	uint32_t string = find_string(m->profile, name), index = (uint32_t)m->entities.count;
+	bool added;
+
+	/* Two rules of one name are one rule. */
+	for (uint32_t e = 0; e < m->entities.count; e++)
+		if (str_equal(m->entities.data[e].name, name))
+			return e;
+	if (string)
+		*map_at(&m->by_identity, (uint64_t)string << 32 | m->unknown_module, 0, index,
+			&added) = index;
+	vec_push(&m->entities, (struct entity){.name = name, .occurrence = 1});
+	vec_push(&m->is_inline, false);
+	return index;
+}
+
 /* [function]: the entity of the first rule that matches it; NO_ID: none does. */
 static uint32_t *entity_map_same(
 	struct entity_map *m, const struct entity_spec *spec, struct arena *scratch)
@@ -203,17 +225,8 @@ static uint32_t *entity_map_same(
 	for (size_t r = 0; r < spec->same_count; r++) {
 		const struct same_rule *rule = &spec->same[r];
 		bool *matches = name_pattern_matches(rule->pattern, m->profile, scratch);
-		uint32_t entity = (uint32_t)m->entities.count;
+		uint32_t entity = entity_map_rule(m, rule->name);
 
-		/* Two rules of one name are one rule. */
-		for (uint32_t e = 0; e < m->entities.count; e++)
-			if (str_equal(m->entities.data[e].name, rule->name))
-				entity = e;
-		if (entity == m->entities.count) {
-			vec_push(
-				&m->entities, (struct entity){.name = rule->name, .occurrence = 1});
-			vec_push(&m->is_inline, false);
-		}
 		for (size_t i = 0; i < count; i++)
 			if (matches[i] && of[i] == NO_ID)
 				of[i] = entity;
@@ -291,7 +304,7 @@ void entity_map_init(struct entity_map *m, const struct profile *p, const struct
 	struct arena *scratch, struct arena *names)
 {
 	*m = (struct entity_map){
-		.profile = p, .level = spec->level, .unknown_name = unknown_name(p)};
+		.profile = p, .level = spec->level, .unknown_name = find_string(p, UNKNOWN)};
 	entity_map_modules(m, scratch);
 	if (level_is_of_samples(spec->level))
 		entity_map_threads(m, scratch, names);
@@ -303,7 +316,6 @@ void entity_map_deinit(struct entity_map *m)
 {
 	str_table_deinit(&m->modules);
 	map_deinit(&m->by_identity);
-	map_deinit(&m->functions);
 	vec_deinit(&m->entities);
 	vec_deinit(&m->is_inline);
 }

@@ -24,7 +24,6 @@ struct entity_map {
 	struct str_table modules;   /* base names; those not known are the empty one */
 	uint32_t unknown_module;    /* that of functions without load object */
 	uint32_t unknown_name;	    /* string that functions without name share; 0: the empty one */
-	struct map functions;	    /* identity → number */
 	struct map by_identity;
 	VEC(struct entity) entities;
 	VEC(bool) is_inline; /* [entity]: what is shown is an inlined call's */

@@ -225,7 +225,7 @@ static bool joins_parent(const struct entity_map *map, const struct frame *frame
 	case LEVEL_FILE:
 		return true;
 	case LEVEL_INSTRUCTION:
-		return frame->is_inline;
+		return frame->is_inline && frame->obj_addr != 0;
 	case LEVEL_FUNCTION:
 	case LEVEL_LINE:
 	case LEVEL_THREAD:

@@ -103,9 +103,19 @@ bool profile_find_metric(const struct profile *p, struct str name, metric_id *id
 	return false;
 }
 
+/* Without samples; such a profile has no threads, and needs none. */
+static bool has_no_weight(const struct profile *p)
+{
+	for (size_t m = 0; m < p->metric_count; m++)
+		for (size_t i = 0; i < p->stack_count; i++)
+			if (p->stack_weight[m][i] != 0)
+				return false;
+	return true;
+}
+
 struct error *profile_needs_threads(const struct profile *p)
 {
-	if (p->samples.count > 0 ? p->samples.thread != NULL : p->stack_count <= 1)
+	if (p->samples.count > 0 ? p->samples.thread != NULL : has_no_weight(p))
 		return NULL;
 	return error_new(ERROR_UNSUPPORTED,
 		"%.*s does not tell which processes and threads were sampled",

@@ -1,0 +1,658 @@
+/*
+ * Filters alone and in chains, every level, --same and --invert, against lists of stacks written
+ * out; and what must hold of totals.
+ *
+ * Each property runs over many random profiles.  A failure names the profile's number; SEED=number
+ * in the environment runs that one alone.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../random_profile.h"
+#include "../slow/slow_selection.h"
+#include "../slow/text_profile.h"
+#include "analysis/functions.h"
+#include "base/alloc.h"
+
+/* As in test_properties.c. */
+#define ROUNDS		 1500
+#define ROUNDS_SANITIZED 200
+#define FILTERS_MAX	 4
+
+static uint64_t current_seed;
+
+#define check(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			fail_msg("SEED=%" PRIu64 ": line %d: %s", current_seed, __LINE__,          \
+				#condition);                                                       \
+	} while (0)
+
+/* One random profile, and filters for it. */
+struct subject {
+	struct random random;
+	struct random_shape shape;
+	struct profile *profile;
+	struct arena *arena;
+	struct filter filters[FILTERS_MAX];
+	size_t filter_count;
+	struct slow_lines slow; /* filtered as far as `applied` */
+	size_t applied;
+	char *slow_when[FILTERS_MAX]; /* a pattern in letters */
+};
+
+static struct random_shape subject_shape(struct random *r)
+{
+	struct random_shape s = random_shape_small;
+
+	s.functions = 1 + random_below(r, 8);
+	s.objects = random_below(r, 4);
+	s.stacks = random_below(r, 30);
+	s.depth_max = 1 + random_below(r, 9);
+	s.metrics = 1 + random_below(r, 3);
+	s.weight_max = 1u << random_below(r, 10);
+	s.negative = random_below(r, 3) == 0;
+	s.places = random_below(r, 3) > 0;
+	s.samples = random_below(r, 3) > 0;
+	return s;
+}
+
+static void for_each_subject(void (*test)(struct subject *))
+{
+	const char *chosen = getenv("SEED");
+	uint64_t first = chosen ? strtoull(chosen, NULL, 10) : 1;
+	uint64_t last = chosen ? first : getenv("SANITIZED") ? ROUNDS_SANITIZED : ROUNDS;
+
+	for (uint64_t seed = first; seed <= last; seed++) {
+		struct random r = random_from(seed);
+		struct subject s = {.arena = arena_create()};
+		current_seed = seed;
+		s.shape = subject_shape(&r);
+		s.profile = random_profile(seed, &s.shape);
+		s.random = r;
+		slow_lines_init(&s.slow, s.profile, s.arena);
+		test(&s);
+		for (size_t i = 0; i < s.filter_count; i++) {
+			filter_deinit(&s.filters[i]);
+			free(s.slow_when[i]);
+		}
+		vec_deinit(&s.slow.lines);
+		profile_destroy(s.profile);
+		arena_destroy(s.arena);
+	}
+}
+
+/* ---- filters ---- */
+
+static const char *random_regex(struct subject *s)
+{
+	uint32_t f = random_below(&s->random, 8), o = random_below(&s->random, 3);
+
+	switch (random_below(&s->random, 7)) {
+	case 0:
+		return arena_printf(s->arena, "^f%u$", f);
+	case 1:
+		return arena_printf(s->arena, "o%u`", o);
+	case 2:
+		return arena_printf(s->arena, "^o%u`f%u$", o, f);
+	case 3:
+		return "^`"; /* of no known load object */
+	case 4:
+		return random_below(&s->random, 2) ? "no such" : "";
+	default:
+		return arena_printf(s->arena, "f%u", f);
+	}
+}
+
+static void add_frame_pattern(struct subject *s, struct strbuf *out)
+{
+	struct random *r = &s->random;
+
+	if (random_below(r, 3) == 0) {
+		strbuf_add_char(out, '*');
+		return;
+	}
+	if (random_below(r, 4) == 0)
+		strbuf_add_char(out, ':');
+	bool has_module = random_below(r, 3) == 0;
+	if (has_module)
+		strbuf_add_char(out, (char)('a' + random_below(r, 3)));
+	if (!has_module || random_below(r, 2)) {
+		strbuf_add_char(out, '.');
+		strbuf_add_char(out, (char)('a' + random_below(r, s->shape.functions)));
+	}
+	if (random_below(r, 4) == 0)
+		strbuf_add_char(out, ':');
+}
+
+/* In the letters of slow_when. */
+static char *random_when(struct subject *s)
+{
+	struct strbuf out = {0};
+
+	for (uint32_t threads = 1 + random_below(&s->random, 2); threads > 0; threads--) {
+		for (uint32_t n = 1 + random_below(&s->random, 3); n > 0; n--) {
+			add_frame_pattern(s, &out);
+			strbuf_add(&out, n > 1 ? STR("->") : STR(""));
+		}
+		strbuf_add(&out, threads > 1 ? STR("|") : STR(""));
+	}
+	char *pattern = xstrndup(out.data, out.size);
+	strbuf_deinit(&out);
+	return pattern;
+}
+
+/* With the names that functions have: ":a.b" is ":o0.f1". */
+static const char *spell_out(struct subject *s, const char *pattern)
+{
+	struct strbuf out = {0};
+
+	for (const char *c = pattern; *c; c++) {
+		if (*c >= 'a' && *c <= 'z')
+			strbuf_printf(
+				&out, "%c%d", c > pattern && c[-1] == '.' ? 'f' : 'o', *c - 'a');
+		else
+			strbuf_add_char(&out, *c);
+	}
+	const char *text = arena_str(s->arena, strbuf_str(&out)).data;
+	strbuf_deinit(&out);
+	return text;
+}
+
+static const char *random_ids(struct subject *s, const char *const *ids, uint32_t count)
+{
+	const char *id = ids[random_below(&s->random, count)];
+
+	if (random_below(&s->random, 2))
+		return id;
+	return arena_printf(s->arena, "%s,%s", id, ids[random_below(&s->random, count)]);
+}
+
+static void add_filter(struct subject *s, enum filter_kind kind)
+{
+	static const char *const threads[] = {"200", "202", "thread1", "thread2"};
+	static const char *const processes[] = {"100", "102", "thread0"};
+	struct filter *f = &s->filters[s->filter_count];
+	uint64_t from_ns = 1000 * random_below(&s->random, 20);
+
+	switch (kind) {
+	case FILTER_WHEN:
+		s->slow_when[s->filter_count] = random_when(s);
+		assert_null(filter_init_when(
+			f, spell_out(s, s->slow_when[s->filter_count]), WHEN_OBJECTS));
+		break;
+	case FILTER_FOCUS:
+	case FILTER_IGNORE:
+	case FILTER_HIDE:
+		assert_null(filter_init(f, kind, random_regex(s)));
+		break;
+	case FILTER_THREAD:
+		assert_null(filter_init(f, kind, random_ids(s, threads, ARRAY_SIZE(threads))));
+		break;
+	case FILTER_PID:
+		assert_null(filter_init(f, kind, random_ids(s, processes, ARRAY_SIZE(processes))));
+		break;
+	case FILTER_TIME:
+		filter_init_time(
+			f, "time", from_ns, from_ns + 1 + 1000 * random_below(&s->random, 20));
+		break;
+	case FILTER_COUNT:
+		abort();
+	}
+	s->filter_count++;
+}
+
+/* Those that the profile knows enough for. */
+static enum filter_kind random_kind(struct subject *s)
+{
+	bool knows_samples = s->profile->samples.count > 0;
+
+	return (enum filter_kind)random_below(
+		&s->random, knows_samples ? FILTER_COUNT : FILTER_THREAD);
+}
+
+static void apply_slow(struct subject *s)
+{
+	const struct filter *f = &s->filters[s->applied];
+
+	switch (f->kind) {
+	case FILTER_WHEN:
+		slow_lines_when(&s->slow, s->slow_when[s->applied]);
+		break;
+	case FILTER_FOCUS:
+	case FILTER_IGNORE:
+		slow_focus(&s->slow, f->text, f->kind == FILTER_FOCUS);
+		break;
+	case FILTER_HIDE:
+		slow_hide(&s->slow, f->text);
+		break;
+	case FILTER_THREAD:
+		slow_threads(&s->slow, f->text);
+		break;
+	case FILTER_PID:
+		slow_processes(&s->slow, f->text);
+		break;
+	case FILTER_TIME:
+		slow_times(&s->slow, f->from_ns, f->to_ns);
+		break;
+	case FILTER_COUNT:
+		abort();
+	}
+	s->applied++;
+}
+
+static struct selection *select_all(struct subject *s)
+{
+	struct selection *selection = NULL;
+	struct error *err =
+		selection_create(s->profile, s->filters, s->filter_count, s->arena, &selection);
+
+	if (err)
+		fail_msg("SEED=%" PRIu64 ": %s", current_seed, err->message);
+	return selection;
+}
+
+/* ---- trees ---- */
+
+struct comparison {
+	const struct subject *subject;
+	const struct entity_tree *fast;
+	const struct slow_tree *slow;
+	size_t metrics;
+	uint32_t *fast_of; /* [node of slow] */
+};
+
+static const struct entity_tree *tree_of_metric(const struct entity_tree *tree, size_t m)
+{
+	return m ? tree->others[m - 1] : tree;
+}
+
+static void compare_nodes(struct comparison *c, uint32_t fast, uint32_t slow)
+{
+	const struct slow_tree_node *node = &c->slow->nodes.data[slow];
+	uint32_t next = fast + 1, end = c->fast->nodes[fast].end;
+
+	c->fast_of[slow] = fast;
+	if (slow != 0)
+		check(slow_same_entity(&c->fast->entities[c->fast->nodes[fast].entity],
+			&c->slow->names.data[node->name]));
+	for (size_t m = 0; m < c->metrics; m++) {
+		const struct entity_tree *of = tree_of_metric(c->fast, m);
+		check(of->nodes[fast].weight == node->weight[m]);
+		if (of->is_passed)
+			check(of->is_passed[fast] == node->passed[m]);
+	}
+	for (uint32_t i = slow + 1; i < c->slow->nodes.count; i++) {
+		if (c->slow->nodes.data[i].parent != slow)
+			continue;
+		check(next < end);
+		compare_nodes(c, next, i);
+		next = c->fast->nodes[next].end;
+	}
+	check(next == end);
+}
+
+static void compare_trees(const struct subject *s, const struct entity_tree *fast,
+	const struct slow_tree *slow, size_t metrics)
+{
+	struct comparison c = {
+		s, fast, slow, metrics, xcalloc(slow->nodes.count, sizeof(*c.fast_of))};
+	uint32_t depth_max = 0;
+
+	check(fast->node_count == slow->nodes.count && fast->other_count == metrics - 1);
+	compare_nodes(&c, 0, 0);
+	for (size_t i = 0; i < slow->nodes.count; i++) {
+		if (slow->nodes.data[i].level > depth_max)
+			depth_max = slow->nodes.data[i].level;
+		/* In the order in which stacks got there. */
+		if (i > 0)
+			check(fast->nodes[c.fast_of[i]].first_seen >
+				fast->nodes[c.fast_of[i - 1]].first_seen);
+	}
+	check(fast->depth_max == depth_max);
+	free(c.fast_of);
+}
+
+/* What is left of a tree's total behind its nodes. */
+static void check_total(const struct subject *s, const struct entity_tree *tree, size_t m)
+{
+	int64_t shown = slow_weight_in(&s->slow, m, SLOW_SHOWN);
+
+	check(tree->nodes[0].weight_below == shown);
+	check(tree->spontaneous == slow_weight_in(&s->slow, m, SLOW_SPONTANEOUS));
+	check(tree->total ==
+		shown + tree->spontaneous + slow_weight_in(&s->slow, m, SLOW_UNMATCHED));
+}
+
+static uint32_t find_name(const struct slow_tree *t, const struct entity *e)
+{
+	for (uint32_t i = 0; i < t->names.count; i++)
+		if (slow_same_entity(&t->names.data[i], e))
+			return i;
+	return NO_ID;
+}
+
+static void check_functions(
+	const struct subject *s, const struct entity_tree *tree, const struct slow_tree *slow)
+{
+	struct functions *f = functions_analyse(tree, s->arena);
+
+	for (size_t m = 0; m <= tree->other_count; m++) {
+		const struct functions *of = m ? f->others[m - 1] : f;
+		const struct entity_tree *its = tree_of_metric(tree, m);
+		int64_t sum = its->nodes[0].weight;
+		for (size_t i = 0; i < of->count; i++) {
+			const struct function_row *row = &of->rows[i];
+			uint32_t name = find_name(slow, &tree->entities[row->entity]);
+			check(name != NO_ID);
+			check(row->exclusive == slow_tree_exclusive(slow, m, name));
+			check(row->inclusive == slow_tree_inclusive(slow, m, name));
+			if (!s->shape.negative)
+				check(row->exclusive >= 0 && row->exclusive <= row->inclusive &&
+					row->inclusive <= its->total);
+			sum += row->exclusive;
+		}
+		check(sum == its->nodes[0].weight_below);
+	}
+}
+
+/* A tree of all that a selection shows, at one level, upright and inverted. */
+static void check_level(struct subject *s, const struct selection *selection, enum level level)
+{
+	static const metric_id all[] = {{0}, {1}, {2}};
+	size_t metrics = 1 + random_below(&s->random, s->shape.metrics);
+	struct entity_spec spec = {.level = level, .metrics = all, .metric_count = metrics};
+	struct slow_tree slow, inverted;
+	struct entity_tree *tree = entity_tree_create(selection, &spec, s->arena);
+
+	slow_tree_init(&slow, &s->slow, level, metrics, NULL, 0);
+	slow_tree_invert(&inverted, &slow, metrics);
+	compare_trees(s, tree, &slow, metrics);
+	for (size_t m = 0; m < metrics; m++)
+		check_total(s, tree_of_metric(tree, m), m);
+	check_functions(s, tree, &slow);
+	tree = entity_tree_invert(tree, s->arena);
+	compare_trees(s, tree, &inverted, metrics);
+	for (size_t m = 0; m < metrics; m++)
+		check_total(s, tree_of_metric(tree, m), m);
+	slow_tree_deinit(&slow);
+	slow_tree_deinit(&inverted);
+}
+
+static bool has_level(const struct subject *s, enum level level)
+{
+	struct error *err = level_check(level, s->profile);
+	bool has = err == NULL;
+
+	if (err)
+		error_destroy(err);
+	return has;
+}
+
+static void check_levels(struct subject *s, const struct selection *selection)
+{
+	for (enum level level = 0; level < LEVEL_COUNT; level++)
+		if (has_level(s, level))
+			check_level(s, selection, level);
+}
+
+/* ---- properties ---- */
+
+/* Without filters. */
+static void test_levels(struct subject *s)
+{
+	check_levels(s, selection_all(s->profile, s->arena));
+}
+
+static void check_steps(struct subject *s, const struct selection *selection)
+{
+	check(selection->step_count == s->filter_count);
+	for (size_t i = 0; i < s->filter_count; i++) {
+		apply_slow(s);
+		for (size_t m = 0; m < s->profile->metric_count; m++)
+			check(selection->steps[i].kept[m] ==
+				slow_weight_in(&s->slow, m, SLOW_SHOWN) +
+					slow_weight_in(&s->slow, m, SLOW_SPONTANEOUS));
+	}
+}
+
+static void check_samples(const struct subject *s, const struct selection *selection)
+{
+	uint64_t shown =
+		slow_samples_in(&s->slow, SLOW_SHOWN) + slow_samples_in(&s->slow, SLOW_SPONTANEOUS);
+	uint64_t unmatched = slow_samples_in(&s->slow, SLOW_UNMATCHED);
+
+	if (s->profile->stack_samples == NULL)
+		return;
+	check(selection_shown_samples(selection) == shown);
+	check(selection_unmatched_samples(selection) == unmatched);
+	check(selection_total_samples(selection) == shown + unmatched);
+}
+
+static void check_chain(struct subject *s)
+{
+	struct selection *selection = select_all(s);
+
+	check_steps(s, selection);
+	check_samples(s, selection);
+	for (size_t m = 0; m < s->profile->metric_count; m++)
+		check(selection->total[m] == slow_weight_in(&s->slow, m, SLOW_SHOWN) +
+						     slow_weight_in(&s->slow, m, SLOW_SPONTANEOUS) +
+						     slow_weight_in(&s->slow, m, SLOW_UNMATCHED));
+	check_levels(s, selection);
+}
+
+static void test_one_filter(struct subject *s)
+{
+	add_filter(s, random_kind(s));
+	check_chain(s);
+}
+
+static void test_chains(struct subject *s)
+{
+	size_t count = 2 + random_below(&s->random, FILTERS_MAX - 1);
+
+	while (s->filter_count < count)
+		add_filter(s, random_kind(s));
+	check_chain(s);
+}
+
+/* One more WHEN, and every percentage is still of the same. */
+static void test_when_keeps_totals(struct subject *s)
+{
+	while (s->filter_count < FILTERS_MAX - 1)
+		add_filter(s, random_kind(s));
+	struct selection *before = select_all(s);
+	add_filter(s, FILTER_WHEN);
+	struct selection *after = select_all(s);
+	for (size_t m = 0; m < s->profile->metric_count; m++)
+		check(before->total[m] == after->total[m]);
+	check(selection_total_samples(before) == selection_total_samples(after));
+}
+
+/* Filters that keep everything are none. */
+static void test_everything(struct subject *s)
+{
+	assert_null(filter_init(&s->filters[0], FILTER_IGNORE, "no such"));
+	assert_null(filter_init(&s->filters[1], FILTER_HIDE, "no such"));
+	assert_null(filter_init_when(&s->filters[2], "*", WHEN_OBJECTS));
+	s->filter_count = 3;
+	if (s->profile->samples.count > 0) {
+		filter_init_time(&s->filters[3], ":", 0, UINT64_MAX);
+		s->filter_count = 4;
+	}
+	struct selection *all = selection_all(s->profile, s->arena), *kept = select_all(s);
+	size_t count = s->profile->stack_count;
+	assert_memory_equal(all->parent, kept->parent, count * sizeof(*kept->parent));
+	assert_memory_equal(all->shown, kept->shown, count * sizeof(*kept->shown));
+	for (size_t m = 0; m < s->profile->metric_count; m++) {
+		check(all->total[m] == kept->total[m]);
+		assert_memory_equal(
+			all->weight[m], kept->weight[m], count * sizeof(**kept->weight));
+	}
+}
+
+static void test_same(struct subject *s)
+{
+	static const metric_id metric = {0};
+	const struct slow_same slow_rules[] = {
+		{random_regex(s), "one"}, {random_regex(s), "f1"}, {random_regex(s), "one"}};
+	struct same_rule rules[ARRAY_SIZE(slow_rules)];
+	struct slow_tree slow;
+	size_t count = 1 + random_below(&s->random, ARRAY_SIZE(rules));
+
+	for (size_t i = 0; i < count; i++) {
+		struct name_pattern *pattern;
+		assert_null(name_pattern_create(slow_rules[i].regex, &pattern));
+		rules[i] = (struct same_rule){
+			slow_rules[i].regex, pattern, str_from(slow_rules[i].name)};
+	}
+	add_filter(s, random_kind(s));
+	struct selection *selection = select_all(s);
+	apply_slow(s);
+	struct entity_spec spec = {LEVEL_FUNCTION, &metric, 1, rules, count};
+	struct entity_tree *tree = entity_tree_create(selection, &spec, s->arena);
+	slow_tree_init(&slow, &s->slow, LEVEL_FUNCTION, 1, slow_rules, count);
+	compare_trees(s, tree, &slow, 1);
+	check_functions(s, tree, &slow);
+	slow_tree_deinit(&slow);
+	for (size_t i = 0; i < count; i++)
+		name_pattern_destroy((struct name_pattern *)(uintptr_t)rules[i].pattern);
+}
+
+/* What is shown of an instruction is the function whose code it is, not an inlined one. */
+static void test_instruction_shows_function(struct subject *s)
+{
+	const struct profile *p = s->profile;
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_INSTRUCTION, (metric_id){0}, s->arena);
+
+	for (size_t i = 0; i < tree->entity_count; i++) {
+		const struct entity *e = &tree->entities[i];
+		bool has_own = false, is_own = false;
+		for (size_t k = 0; k < p->frame_count; k++) {
+			const struct function *fn = &p->functions[p->frames[k].function.i];
+			if (p->frames[k].obj_addr != e->address || p->frames[k].is_inline ||
+				!str_equal(profile_module(p, fn->object), e->module))
+				continue;
+			has_own = true;
+			is_own |= str_equal(profile_string(p, fn->name), e->name);
+		}
+		check(e->address == 0 || !has_own || is_own);
+	}
+}
+
+/* ---- what is refused, and what order does ---- */
+
+static struct selection *chain_of(
+	const struct profile *p, const struct filter *filters, size_t count, struct arena *arena)
+{
+	struct selection *selection = NULL;
+
+	assert_null(selection_create(p, filters, count, arena, &selection));
+	return selection;
+}
+
+/* Cuts are seen by the filters behind them, and not by those before. */
+static void test_order_matters(void **state)
+{
+	struct profile *p = text_profile("main parse alloc 1\nmain eval alloc 2\n");
+	struct arena *arena = arena_create();
+	struct filter when, focus;
+
+	(void)state;
+	assert_null(filter_init_when(&when, ":.alloc", WHEN_OBJECTS));
+	assert_null(filter_init(&focus, FILTER_FOCUS, "alloc"));
+	const struct filter cut_first[] = {when, focus}, cut_last[] = {focus, when};
+	struct selection *first = chain_of(p, cut_first, 2, arena);
+	assert_int_equal(first->steps[0].kept[0], 3);
+	assert_int_equal(first->steps[1].kept[0], 0);
+	assert_int_equal(first->total[0], 0);
+	struct selection *last = chain_of(p, cut_last, 2, arena);
+	assert_int_equal(last->steps[1].kept[0], 3);
+	assert_int_equal(last->total[0], 3);
+	filter_deinit(&when);
+	filter_deinit(&focus);
+	profile_destroy(p);
+	arena_destroy(arena);
+}
+
+/* A profile of totals has no threads and no times. */
+static void test_refused(void **state)
+{
+	struct profile *p = text_profile("main 1\n");
+	struct arena *arena = arena_create();
+	struct selection *selection = NULL;
+	struct filter filters[3];
+
+	(void)state;
+	assert_null(filter_init(&filters[0], FILTER_THREAD, "1"));
+	assert_null(filter_init(&filters[1], FILTER_PID, "1"));
+	filter_init_time(&filters[2], ":", 0, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
+		struct error *err = selection_create(p, &filters[i], 1, arena, &selection);
+		assert_non_null(err);
+		assert_int_equal(err->kind, ERROR_UNSUPPORTED);
+		error_destroy(err);
+		filter_deinit(&filters[i]);
+	}
+	profile_destroy(p);
+	arena_destroy(arena);
+}
+
+static void test_bad_filters(void **state)
+{
+	static const char *const lists[] = {"", ",", "1,", ",1", "1,,2"};
+	struct filter f;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		struct error *err = filter_init(&f, FILTER_THREAD, lists[i]);
+		assert_non_null(err);
+		assert_int_equal(err->kind, ERROR_USAGE);
+		error_destroy(err);
+	}
+	struct error *err = filter_init(&f, FILTER_FOCUS, "a(");
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_USAGE);
+	error_destroy(err);
+}
+
+#define PROPERTY(name)                                                                             \
+	static void run_##name(void **state)                                                       \
+	{                                                                                          \
+		(void)state;                                                                       \
+		for_each_subject(test_##name);                                                     \
+	}
+
+PROPERTY(levels)
+PROPERTY(one_filter)
+PROPERTY(chains)
+PROPERTY(when_keeps_totals)
+PROPERTY(everything)
+PROPERTY(same)
+PROPERTY(instruction_shows_function)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(run_levels),
+		cmocka_unit_test(run_one_filter),
+		cmocka_unit_test(run_chains),
+		cmocka_unit_test(run_when_keeps_totals),
+		cmocka_unit_test(run_everything),
+		cmocka_unit_test(run_same),
+		cmocka_unit_test(run_instruction_shows_function),
+		cmocka_unit_test(test_order_matters),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_bad_filters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
