@@ -3,6 +3,7 @@
  */
 #include "view/cells.h"
 
+#include "view/callers_rows.h"
 #include "view/graph_rows.h"
 
 static struct cell cell_calls(struct callgraph_calls calls)
@@ -12,7 +13,10 @@ static struct cell cell_calls(struct callgraph_calls calls)
 
 struct cell cells_entry(const struct report *report, size_t row)
 {
-	return (struct cell){.number = graph_row(report, row).index + 1};
+	size_t index =
+		report->callers ? report->callers_rows->entry[row] : graph_row(report, row).index;
+
+	return (struct cell){.number = index + 1};
 }
 
 struct cell cells_entry_number(const struct report *report, size_t row)

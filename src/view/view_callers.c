@@ -181,6 +181,8 @@ static void callers_view_draw(struct text *text, const struct report *report)
 }
 
 static const enum column_id data_columns[] = {
+	COLUMN_ENTRY,
+	COLUMN_PART,
 	COLUMN_NAME,
 	COLUMN_MODULE,
 	COLUMN_ATTRIBUTED,
