@@ -31,6 +31,9 @@
  * through once, whatever stands above and below it.  A pass takes one comparison a step; comparing
  * two lists of choices takes at most as many steps as the pattern has groups, most often one.
  *
+ * Below a stack whose best way stands at a star with which its thread ends, and has gone through
+ * leftmost alternatives only, there is nothing to decide: no other way gets better.
+ *
  * The stack tree is walked with what is still to be visited, and its ways, on a stack of its own: a
  * chain, however deep, needs the room of one node.
  */
@@ -61,6 +64,8 @@ struct standing {
 struct visit {
 	uint32_t stack;
 	uint32_t count;
+	bool is_settled;
+	uint32_t charge; /* if so */
 };
 
 struct group {
@@ -77,6 +82,7 @@ struct match {
 	uint32_t *result;		    /* [stack] what becomes of it */
 	uint64_t *fits;			    /* of when_fits */
 	size_t word_count;
+	bool *ends_thread; /* [position] a star behind which there is nothing */
 	struct child_table choices;
 	VEC(struct standing) standing;
 	VEC(struct visit) visits;
@@ -244,7 +250,8 @@ static void enter(struct match *m, uint32_t stack, uint32_t count)
 						       charge_at(m, stack, m->next[p].charge)});
 		m->first_ranked[rank] = NO_WAY;
 	}
-	vec_push(&m->visits, (struct visit){stack, (uint32_t)(m->standing.count - before)});
+	vec_push(&m->visits,
+		(struct visit){.stack = stack, .count = (uint32_t)(m->standing.count - before)});
 }
 
 static uint32_t result_of(uint32_t stack, struct way way)
@@ -254,9 +261,29 @@ static uint32_t result_of(uint32_t stack, struct way way)
 	return way.charge == CHARGE_LEAF ? stack : way.charge;
 }
 
-static void visit_last(struct match *m)
+static bool is_leftmost(const struct child_table *t, uint32_t choices)
 {
-	struct visit v = m->visits.data[--m->visits.count];
+	while (choices > 0 && t->nodes.data[choices].key == 0)
+		choices = t->nodes.data[choices].parent;
+	return choices == 0;
+}
+
+/* Whether the stack's best way is that of all stacks below. */
+static bool settles(const struct match *m, const struct standing *best)
+{
+	return m->ends_thread[best->position] && is_leftmost(&m->choices, best->choices);
+}
+
+static void visit_settled(struct match *m, uint32_t stack, uint32_t charge)
+{
+	m->result[stack] = charge == CHARGE_LEAF ? stack : charge;
+	for (uint32_t c = m->first_child[stack]; c; c = m->next_child[c])
+		vec_push(&m->visits,
+			(struct visit){.stack = c, .is_settled = true, .charge = charge});
+}
+
+static void visit(struct match *m, struct visit v)
+{
 	size_t begin = m->standing.count - v.count;
 
 	for (uint32_t rank = 0; rank < v.count; rank++) {
@@ -269,6 +296,55 @@ static void visit_last(struct match *m)
 	m->standing.count = begin;
 	for (uint32_t c = m->first_child[v.stack]; c; c = m->next_child[c])
 		enter(m, c, v.count);
+}
+
+static void visit_last(struct match *m)
+{
+	struct visit v = m->visits.data[--m->visits.count];
+	const struct standing *best = m->standing.data + m->standing.count - v.count;
+
+	if (v.is_settled) {
+		visit_settled(m, v.stack, v.charge);
+	} else if (v.count > 0 && settles(m, best)) {
+		uint32_t charge = best->charge;
+
+		m->standing.count -= v.count;
+		visit_settled(m, v.stack, charge);
+	} else {
+		visit(m, v);
+	}
+}
+
+/* Goes through the steps from the end: what is behind a group is behind its alternatives, too. */
+static void find_ends(struct match *m)
+{
+	bool *group_ends = xcalloc(m->when->nesting_max + 1, sizeof(*group_ends));
+	uint32_t nesting = 0;
+	bool at_end = true;
+
+	for (size_t i = m->when->steps.count; i-- > 0;) {
+		const struct when_step *step = &m->when->steps.data[i];
+
+		switch (step->kind) {
+		case WHEN_GROUP_END:
+			group_ends[nesting++] = at_end;
+			break;
+		case WHEN_ALTERNATIVE:
+			at_end = group_ends[nesting - 1];
+			break;
+		case WHEN_GROUP:
+			nesting--;
+			at_end = false;
+			break;
+		case WHEN_STAR:
+		case WHEN_FRAME:
+		case WHEN_RUN:
+			m->ends_thread[step->number] = at_end && step->kind == WHEN_STAR;
+			at_end = false;
+			break;
+		}
+	}
+	free(group_ends);
 }
 
 /* The tree of the stacks that are shown, and of their parents. */
@@ -307,6 +383,8 @@ static void match_init(struct match *m, const struct when *when, const struct pr
 	m->next_set = xcalloc(m->word_count, sizeof(*m->next_set));
 	m->first_ranked = xcalloc(positions + 1, sizeof(*m->first_ranked));
 	m->next_ranked = xcalloc(positions, sizeof(*m->next_ranked));
+	m->ends_thread = xcalloc(positions, sizeof(*m->ends_thread));
+	find_ends(m);
 	for (size_t i = 0; i < positions; i++)
 		m->here[i] = no_way;
 	for (size_t i = 0; i <= positions; i++)
@@ -323,6 +401,7 @@ static void match_deinit(struct match *m)
 	child_table_deinit(&m->choices);
 	vec_deinit(&m->standing);
 	vec_deinit(&m->visits);
+	free(m->ends_thread);
 	free(m->groups);
 	free(m->here);
 	free(m->next);
@@ -337,7 +416,7 @@ void when_apply(const struct when *when, const struct profile *profile, const ui
 	struct match m;
 
 	match_init(&m, when, profile, parent, shown);
-	vec_push(&m.visits, (struct visit){0, 0});
+	vec_push(&m.visits, (struct visit){.stack = 0});
 	while (m.visits.count > 0)
 		visit_last(&m);
 	for (size_t i = 0; i < profile->stack_count; i++) {
