@@ -3,6 +3,7 @@
  * figures.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "analysis/function_find.h"
 #include "base/alloc.h"
@@ -159,6 +160,8 @@ static struct error *annotate_query(struct annotate_options *options, struct rep
 	struct report_options *report = &options->report;
 	size_t count;
 
+	if (report->columns && formats[report->format].draw == text_draw)
+		return error_new(ERROR_USAGE, "--columns is for --format json and csv");
 	report->views[0] = &view_annotate;
 	report->view_count = 1;
 	if (report->limit < 0 && formats[report->format].draw == text_draw)
@@ -185,8 +188,15 @@ static struct error *annotate_operands(
 	err = annotate_query(options, &queries[0]);
 	if (err)
 		return err;
-	return annotate_file(options, operands->count == 2 ? operands->items[0] : NULL,
+	err = annotate_file(options, operands->count == 2 ? operands->items[0] : NULL,
 		operands->items[operands->count - 1], &queries[0]);
+	/* Only then: a function may be called as a file is. */
+	if (err && err->kind == ERROR_INPUT && operands->count == 1 &&
+		access(operands->items[0], F_OK) == 0) {
+		error_destroy(err);
+		return error_new(ERROR_USAGE, "which function of %s?", operands->items[0]);
+	}
+	return err;
 }
 
 static int annotate_run(const struct command *self, int argc, char **argv)

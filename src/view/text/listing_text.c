@@ -509,6 +509,8 @@ void listing_text_draw(struct text *text, const struct report *report)
 
 	table_init(&t.table, text, report);
 	draw_title(&t);
+	if (report->row_count == 0)
+		strbuf_add(&text->sink->text, STR("no rows: no stack holds it\n"));
 	add_columns(&t);
 	table_measure(&t.table);
 	used = table_figures_width(&t.table);
