@@ -377,6 +377,9 @@ static void mark_heaviest(
 
 	for (size_t i = 0; i < count && shown < limit; i++)
 		shown += mark_around(listing, from, to, ranked[i].row, is_shown);
+	/* To say that one row is left out takes one, too. */
+	for (size_t i = from + 1; i + 1 < to; i++)
+		is_shown[i] |= is_shown[i - 1] && is_shown[i + 1];
 	free(ranked);
 }
 

@@ -323,6 +323,8 @@ static enum ink cell_ink(const struct column *column, const struct cell *cell)
 	int64_t value = cell->weight + cell->indirect;
 	double part;
 
+	if (cell->is_blank)
+		return INK_PLAIN;
 	if (column->kind == COLUMN_KIND_TEXT || column->kind == COLUMN_KIND_NUMBER)
 		return INK_DIM;
 	if (value == 0)
