@@ -122,6 +122,120 @@ def test_static(folder):
 		assert rows[name]["calls"] == theirs[name][1], name
 
 
+def entries(text):
+	"""The entries of a call graph: {name: (own, callers, callees)}; a line is (name, self, children,
+	calls, of or self calls), a cycle's members are its callees."""
+	found = {}
+	graph = text.split("index % time")[1].split("Index by function name")[0]
+	for block in graph.split("-----------------------------------------------\n"):
+		own, above, below = None, [], []
+		for line in block.splitlines():
+			row = re.match(r"(?:(\[\d+\])( +[\d.]+))? +(?:([\d.]+) +([\d.]+) +)?(?:(\d+)(?:[+/](\d+))? +)?"
+				r"([A-Za-z_<].*?)(?: <cycle (\d+)>)?(?: \[\d+\])?$", line)
+			if not row or line.startswith("index") or "self  children" in line:
+				continue
+			times = (float(row[3]), float(row[4])) if row[3] else (None, None)
+			item = (row[7], *times, *(int(n) if n else None for n in (row[5], row[6])))
+			if row[1]:
+				own = item
+			else:
+				(above if own is None else below).append(item)
+		if own:
+			found[own[0]] = (own, above, below)
+	return found
+
+
+def near(ours, theirs, where):
+	assert (ours is None) == (theirs is None), where
+	assert ours is None or abs(ours / 1e9 - theirs) <= HALF, where
+
+
+def same_lines(name, ours, theirs):
+	"""Lines of an entry; gprof has a line for a function's calls to itself, sonde none."""
+	theirs = {line[0]: line for line in theirs if line[0] != name}
+	assert {line["name"] for line in ours} == set(theirs), (name, ours, theirs)
+	for line in ours:
+		if line["name"] == "<spontaneous>":
+			continue  # gprof says how much nowhere
+		_, self_time, children, calls, of = theirs[line["name"]]
+		near(line["self"], self_time, (name, line))
+		near(line["children"], children, (name, line))
+		assert (line["calls"], line["of"]) == (calls, of), (name, line, theirs[line["name"]])
+
+
+def same_entry(row, theirs, inner):
+	"""inner: calls between members to this one, which gprof counts in the member's own line."""
+	own, callers, callees = theirs
+	near(row["self"], own[1], row)
+	near(row["children"], own[2], row)
+	called = row["called"]
+	if called:
+		assert called["outside"] + inner == (own[3] or 0), (row, own)
+		assert called["inside"] == (own[4] or 0), (row, own)
+	else:
+		assert own[3] is None, (row, own)
+	same_lines(row["name"], row["callers"], callers)
+	same_lines(row["name"], row["callees"], callees)
+
+
+def same_cycle(row, theirs, self_calls):
+	"""A cycle's own entry: what gprof has of it."""
+	own, _, members = theirs
+	near(row["self"], own[1], row)
+	near(row["children"], own[2], row)
+	assert row["called"]["outside"] == own[3], (row, own)
+	assert row["called"]["inside"] - sum(self_calls[m["name"]] for m in row["members"]) == own[4]
+	assert {m["name"] for m in row["members"]} == {m[0] for m in members}
+	for caller in row["callers"]:
+		assert caller["of"] == row["called"]["outside"], caller
+
+
+def same_graph(program, file):
+	rows = report(program, file, "graph")["rows"]
+	theirs = entries(gprof(program, file, "-q"))
+	self_calls = {row["name"]: (row["called"] or {"inside": 0})["inside"] for row in rows}
+	assert {row["name"] for row in rows} == set(theirs)
+	for row in rows:
+		if row["kind"] == "cycle":
+			continue
+		inner = sum(c["calls"] for c in row["callers"] if c["self"] is None)
+		same_entry(row, theirs[row["name"]], inner)
+	cycles = [row for row in rows if row["kind"] == "cycle"]
+	by_members = {frozenset(m[0] for m in entry[2]): entry for name, entry in theirs.items()
+		if name.startswith("<cycle")}
+	for row in cycles:
+		same_cycle(row, by_members[frozenset(m["name"] for m in row["members"])], self_calls)
+	return rows
+
+
+def test_graph_of_made_ticks(folder):
+	program, file = profiled(folder, "-no-pie", "-fno-pie")
+	made = with_ticks(program, file, folder, lambda addr: addr * 7919 // 4 % 23)
+	rows = same_graph(program, made)
+	assert sum(row["kind"] == "cycle" for row in rows) == 2
+	assert max(row["called"]["inside"] for row in rows if row["name"] == "recurse") > 10000
+
+
+def test_worked_figure(folder):
+	"""That of the gprof manual, which gprof itself prints in part."""
+	gmon.write(folder, {"start": 0, "main": 16, "a": 75, "b": 102, "c": 0}, {("start", "main"): 1,
+		("main", "a"): 1, ("a", "b"): 3, ("b", "a"): 2, ("a", "c"): 3, ("b", "c"): 3}, gmon.Words())
+	rows = same_graph(folder / "program", folder / "gmon.out")
+	cycle = next(row for row in rows if row["kind"] == "cycle")
+	assert cycle["percent"] == 91.7098 and cycle["called"] == {"outside": 1, "inside": 5}
+
+
+def test_any_machine(folder):
+	"""Words of either size and order say the same."""
+	seen = []
+	for bits in 32, 64:
+		for big_endian in False, True:
+			gmon.write(folder, {"main": 7, "f": 5, "g": 0}, {("main", "f"): 3, ("f", "g"): 9},
+				gmon.Words(bits, big_endian))
+			seen.append(report(folder / "program", folder / "gmon.out", "graph")["rows"])
+	assert seen[0] == seen[1] == seen[2] == seen[3] and len(seen[0]) == 3, seen
+
+
 def test_calls_are_exact(folder):
 	program, file = profiled(folder)
 	rows = {row["name"]: row for row in report(program, file, "functions")["rows"]}
