@@ -98,13 +98,16 @@ static void remark_others(const struct profile *p, const struct function_matches
 static struct error *weigh(const struct annotate_options *options, const struct profile *profile,
 	const struct metric_list *metrics, struct arena *arena, struct stack_weights *stacks)
 {
-	const struct filter_options *filters = &options->report.filters;
+	struct filter_list list;
 	struct selection *selection;
-	struct error *err = selection_create(
-		profile, filters->filters.data, filters->filters.count, arena, &selection);
+	struct error *err = filter_list_init(&list, &options->report.filters, profile);
 
+	if (err)
+		return err;
+	err = selection_create(profile, list.filters.data, list.filters.count, arena, &selection);
 	if (err == NULL)
 		*stacks = stack_weights_of(selection, metrics->ids.data, metrics->ids.count, arena);
+	filter_list_deinit(&list);
 	return err;
 }
 

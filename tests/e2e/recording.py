@@ -152,7 +152,7 @@ class Recording:
 		in which the clock of samples goes on: so many samples more there may be, and none beyond.
 		Where the recorder got no CPU for long the rings overflow, which is counted, and is little."""
 		lost, expected = self.stats["lost"], self.stats["expected"]
-		counted = self.stats["counted"] + lost
+		counted = self.stats["counted"] + (self.stats["excluded"] or 0) + lost
 		most = 1.03 * expected + 3 + self.taken_seconds * 1e9 / INTERVAL_NS
 		assert least * expected - 3 <= counted <= most, f"{counted} of {expected}, at most {most:.0f}"
 		assert lost <= 0.01 * expected, self.stats
