@@ -138,9 +138,9 @@ static size_t run_step(const struct profile *p, const struct entity_tree *tree, 
 {
 	switch (step) {
 	case STEP_TREE:
-		return entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena)->node_count;
+		return entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena)->node_count;
 	case STEP_MODULES:
-		return entity_tree_create(p, LEVEL_MODULE, p->default_metric, arena)->node_count;
+		return entity_tree_of(p, LEVEL_MODULE, p->default_metric, arena)->node_count;
 	case STEP_SPREAD:
 		return entity_tree_spread(tree, arena)->entity_count;
 	case STEP_FUNCTIONS:
@@ -180,7 +180,7 @@ static void run_case(const struct shape *shape)
 {
 	struct profile *p = make_profile(shape);
 	struct arena *arena = arena_create();
-	struct entity_tree *tree = entity_tree_create(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 
 	printf("%s: %s; %zu stack nodes\n", shape->name, shape->what, p->stack_count);
 	for (enum step step = 0; step < STEP_COUNT; step++)
