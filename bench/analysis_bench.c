@@ -13,8 +13,10 @@
 #include <time.h>
 
 #include "analysis/callers.h"
+#include "analysis/callgraph.h"
 #include "analysis/calltree.h"
 #include "analysis/functions.h"
+#include "analysis/selection.h"
 #include "analysis/stats.h"
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -124,13 +126,14 @@ enum step {
 	STEP_FUNCTIONS,
 	STEP_STATS,
 	STEP_CALLERS,
+	STEP_CALLGRAPH,
 	STEP_CALLTREE, /* the first of COLLAPSE_COUNT */
 	STEP_COUNT = STEP_CALLTREE + COLLAPSE_COUNT
 };
 
 static const char *const step_names[STEP_COUNT] = {"entity tree", "by module", "spread",
-	"functions", "stats", "callers", "tree: none", "tree: direct", "tree: conservative",
-	"tree: full"};
+	"functions", "stats", "callers", "graph", "tree: none", "tree: direct",
+	"tree: conservative", "tree: full"};
 
 /* Runs one step; the number of nodes or rows it gave. */
 static size_t run_step(const struct profile *p, const struct entity_tree *tree, enum step step,
@@ -146,9 +149,11 @@ static size_t run_step(const struct profile *p, const struct entity_tree *tree, 
 	case STEP_FUNCTIONS:
 		return functions_analyse(tree, arena)->count;
 	case STEP_STATS:
-		return stats_analyse(p, tree, arena).stack_count;
+		return stats_analyse(selection_all(p, arena), tree, arena).stack_count;
 	case STEP_CALLERS:
 		return callers_analyse(tree, NULL, arena)->line_count;
+	case STEP_CALLGRAPH:
+		return callgraph_analyse(tree, NULL, 0, arena)->line_count;
 	case STEP_CALLTREE:
 	case STEP_COUNT:
 	default:

@@ -69,20 +69,25 @@ static void graph_view_label(void *context, size_t place, struct table_label *la
 		strbuf_printf(&label->after, " [%zu]", index + 1);
 }
 
-/* Narrower terminals have no counts of calls. */
-#define CALLED_WIDTH_MIN 56u
+/* Narrower terminals have no counts of calls; still narrower ones no percentages. */
+#define CALLED_WIDTH_MIN  56u
+#define PERCENT_WIDTH_MIN 44u
+/* So much more for each further metric. */
+#define WIDTH_MORE 34u
 
 static void graph_view_columns(const struct report *report, struct table *table)
 {
 	size_t others = report->query.other_count;
 
 	for (size_t m = 0; m <= others; m++) {
-		if (report->query.percent != PERCENT_RAW)
+		if (report->query.percent != PERCENT_RAW &&
+			!text_is_narrower(table->text, PERCENT_WIDTH_MIN + WIDTH_MORE * others))
 			table_add_of(table, m, COLUMN_PERCENT);
 		table_add_of(table, m, COLUMN_SELF);
 		table_add_of(table, m, COLUMN_CHILDREN);
 	}
-	if (report->callgraph->has_calls && !text_is_narrower(table->text, CALLED_WIDTH_MIN))
+	if (report->callgraph->has_calls &&
+		!text_is_narrower(table->text, CALLED_WIDTH_MIN + WIDTH_MORE * others))
 		table_add(table, COLUMN_CALLED);
 	table_add(table, COLUMN_NAME);
 }

@@ -197,7 +197,7 @@ static size_t item_width(const struct table_column *item)
 	return item->width + item->indirect_width;
 }
 
-/* Whether column i belongs to that metric's figures, which stand before all other columns. */
+/* Whether column i belongs to that metric's figures, which stand side by side. */
 static bool is_of_metric(const struct table *table, size_t i, const struct report *report)
 {
 	const struct table_column *item = &table->items.data[i];
@@ -217,6 +217,16 @@ static size_t metric_width(
 	return width;
 }
 
+/* Where the figures of the first metric begin: an index may stand before them. */
+static size_t first_figure(const struct table *table)
+{
+	size_t i = 0;
+
+	while (i + 1 < table->items.count && !is_of_metric(table, i, table->report))
+		i++;
+	return i;
+}
+
 static void metric_name_put(const struct report *report, struct strbuf *name)
 {
 	strbuf_clear(name);
@@ -227,7 +237,7 @@ static void metric_name_put(const struct report *report, struct strbuf *name)
 static void widen_for_names(struct table *table)
 {
 	struct strbuf name = {0};
-	size_t i = 0;
+	size_t i = first_figure(table);
 
 	for (size_t m = 0; m <= table->report->query.other_count; m++) {
 		const struct report *report = report_of_metric(table->report, m);
@@ -279,14 +289,16 @@ void table_measure(struct table *table)
 /* Where there are several metrics, a line that names them. */
 static void draw_metric_names(struct table *table)
 {
-	struct strbuf name = {0};
-	size_t i = 0;
+	struct strbuf name = {0}, *out = &table->text->sink->text;
+	size_t i = first_figure(table);
 
 	text_ink(table->text, INK_DIM);
+	for (size_t k = 0; k < i; k++)
+		pad(out, 0, item_width(&table->items.data[k]) + (k > 0 ? GAP.size : 0));
 	for (size_t m = 0; m <= table->report->query.other_count; m++)
 		i = draw_metric_name(table, report_of_metric(table->report, m), i, &name);
 	text_ink(table->text, INK_PLAIN);
-	strbuf_add_char(&table->text->sink->text, '\n');
+	strbuf_add_char(out, '\n');
 	strbuf_deinit(&name);
 }
 
