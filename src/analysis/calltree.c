@@ -99,6 +99,14 @@ static int by_first_seen(const void *a, const void *b, void *layout)
 	return (x > y) - (x < y);
 }
 
+/* What counts of it in the order asked for. */
+static int64_t weight_of(const struct layout *l, const struct play_figures *f)
+{
+	int64_t weight = f->direct + f->indirect;
+
+	return l->order == CALLTREE_BY_CHANGE && weight < 0 ? -weight : weight;
+}
+
 static int by_weight(const void *a, const void *b, void *layout)
 {
 	const struct play *p = ((const struct layout *)layout)->play;
@@ -110,7 +118,7 @@ static int by_weight(const void *a, const void *b, void *layout)
 	for (size_t m = 0; m < p->metric_count; m++) {
 		const struct play_figures *x = &p->weights[m].nodes[i],
 					  *y = &p->weights[m].nodes[k];
-		int64_t x_weight = x->direct + x->indirect, y_weight = y->direct + y->indirect;
+		int64_t x_weight = weight_of(layout, x), y_weight = weight_of(layout, y);
 
 		if (x_weight != y_weight)
 			return x_weight < y_weight ? 1 : -1;
@@ -125,7 +133,7 @@ static void layout_sort(struct layout *l)
 		size_t count = l->begin[i + 1] - l->begin[i];
 		if (count > 1)
 			qsort_r(l->children + l->begin[i], count, sizeof(*l->children),
-				l->order == CALLTREE_BY_WEIGHT ? by_weight : by_first_seen, l);
+				l->order == CALLTREE_FIRST_SEEN ? by_first_seen : by_weight, l);
 	}
 }
 

@@ -26,6 +26,7 @@ enum calltree_order {
 	 */
 	CALLTREE_BY_WEIGHT,
 	CALLTREE_FIRST_SEEN, /* every row, stubs too, where it was first seen */
+	CALLTREE_BY_CHANGE,  /* as by weight, whatever the weights' signs: for differences */
 };
 
 struct calltree_row {

@@ -321,13 +321,20 @@ static struct error *check_views(const struct report_options *o)
 	return NULL;
 }
 
+static bool offers_column(
+	const struct report_options *o, const struct view *view, enum column_id id)
+{
+	return view_has_column(view, id) && (o->is_difference || !columns[id].of_difference);
+}
+
 /* For a name that is like none of them: all there are. */
-static struct error *no_column(const struct view *view, struct str name, const char *option)
+static struct error *no_column(const struct report_options *o, const struct view *view,
+	struct str name, const char *option)
 {
 	struct strbuf all = {0};
 
 	for (enum column_id c = 0; c < COLUMN_COUNT; c++)
-		if (view_has_column(view, c))
+		if (offers_column(o, view, c))
 			strbuf_printf(&all, "%s%s", all.size ? ", " : "", columns[c].key);
 	struct error *err = error_new(ERROR_USAGE, "%s: view %s has no column '%.*s'; it has %s",
 		option, view->name, STR_ARG(name), all.data);
@@ -335,14 +342,14 @@ static struct error *no_column(const struct view *view, struct str name, const c
 	return err;
 }
 
-static struct error *find_column(
-	const struct view *view, struct str name, const char *option, enum column_id *id)
+static struct error *find_column(const struct report_options *o, const struct view *view,
+	struct str name, const char *option, enum column_id *id)
 {
 	struct nearest n;
 
 	nearest_init(&n, name);
 	for (enum column_id c = 0; c < COLUMN_COUNT; c++) {
-		if (!view_has_column(view, c))
+		if (!offers_column(o, view, c))
 			continue;
 		if (str_equal(str_from(columns[c].key), name)) {
 			*id = c;
@@ -354,7 +361,7 @@ static struct error *find_column(
 		return error_new(ERROR_USAGE,
 			"%s: view %s has no column '%.*s'; did you mean '%.*s'?", option,
 			view->name, STR_ARG(name), STR_ARG(n.best));
-	return no_column(view, name, option);
+	return no_column(o, view, name, option);
 }
 
 static bool has_id(const struct report_query *query, enum column_id id)
@@ -365,13 +372,15 @@ static bool has_id(const struct report_query *query, enum column_id id)
 	return false;
 }
 
-static struct error *set_columns(const char *list, struct report_query *query)
+static struct error *set_columns(const struct report_options *o, struct report_query *query)
 {
+	const char *list = o->columns;
+
 	for (bool more = true; more;) {
 		size_t size = strcspn(list, ",");
 		enum column_id id;
 		struct error *err =
-			find_column(query->view, (struct str){list, size}, "--columns", &id);
+			find_column(o, query->view, (struct str){list, size}, "--columns", &id);
 
 		if (err)
 			return err;
@@ -420,12 +429,12 @@ static struct error *make_query(const struct report_options *o, struct report_qu
 	query->percent = o->percent < 0 ? PERCENT_TOTAL : (enum percent)o->percent;
 	query->limit = o->limit < 0 ? format->default_limit : (size_t)o->limit;
 	if (err == NULL && o->sort && query->view->sorts) {
-		err = find_column(query->view, str_from(o->sort), "--sort", &id);
+		err = find_column(o, query->view, str_from(o->sort), "--sort", &id);
 		if (err == NULL)
 			query->sort = &columns[id];
 	}
 	if (err == NULL && o->columns)
-		err = set_columns(o->columns, query);
+		err = set_columns(o, query);
 	return err;
 }
 

@@ -41,6 +41,13 @@ struct cell cells_exclusive(const struct report *report, size_t row);
 struct cell cells_inclusive(const struct report *report, size_t row);
 struct cell cells_function_calls(const struct report *report, size_t row);
 
+/* cells_difference.c */
+struct cell cells_exclusive_change(const struct report *report, size_t row);
+struct cell cells_inclusive_change(const struct report *report, size_t row);
+struct cell cells_in_or_under_change(const struct report *report, size_t row);
+struct cell cells_in_only_change(const struct report *report, size_t row);
+struct cell cells_significant(const struct report *report, size_t row);
+
 /* cells_tree.c */
 struct cell cells_level(const struct report *report, size_t row);
 struct cell cells_kind(const struct report *report, size_t row);

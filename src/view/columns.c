@@ -351,6 +351,36 @@ const struct column columns[COLUMN_COUNT] = {
 		.help = "of a line: calls that these are some of",
 		.kind = COLUMN_KIND_NUMBER,
 		.get = cells_of},
+	[COLUMN_EXCLUSIVE_CHANGE] = {.key = "exclusive_change",
+		.heading = "change",
+		.help = "change of exclusive, of what it was",
+		.kind = COLUMN_KIND_CHANGE,
+		.get = cells_exclusive_change,
+		.of_difference = true},
+	[COLUMN_INCLUSIVE_CHANGE] = {.key = "inclusive_change",
+		.heading = "change",
+		.help = "change of inclusive, of what it was",
+		.kind = COLUMN_KIND_CHANGE,
+		.get = cells_inclusive_change,
+		.of_difference = true},
+	[COLUMN_IN_OR_UNDER_CHANGE] = {.key = "in_or_under_change",
+		.heading = "change",
+		.help = "change of in_or_under, of what it was",
+		.kind = COLUMN_KIND_CHANGE,
+		.get = cells_in_or_under_change,
+		.of_difference = true},
+	[COLUMN_IN_ONLY_CHANGE] = {.key = "in_only_change",
+		.heading = "change",
+		.help = "change of in_only, of what it was",
+		.kind = COLUMN_KIND_CHANGE,
+		.get = cells_in_only_change,
+		.of_difference = true},
+	[COLUMN_SIGNIFICANT] = {.key = "significant",
+		.heading = "significant",
+		.help = "whether it is more than chance",
+		.kind = COLUMN_KIND_FLAG,
+		.get = cells_significant,
+		.of_difference = true},
 };
 
 static int compare_weights(int64_t a, int64_t b)
@@ -382,6 +412,18 @@ void cell_calls_put(struct strbuf *out, const struct cell *cell)
 		strbuf_printf(out, "+%" PRIu64, cell->more_calls);
 }
 
+/* What is new comes before what has grown, whatever the factor. */
+static int compare_changes(const struct cell *a, const struct cell *b)
+{
+	if ((a->base == 0) != (b->base == 0))
+		return a->base == 0 ? -1 : 1;
+	if (a->base == 0)
+		return compare_weights(a->weight, b->weight);
+	double x = cell_percent(a), y = cell_percent(b);
+
+	return (x < y) - (x > y);
+}
+
 int cell_compare(enum column_kind kind, const struct cell *a, const struct cell *b)
 {
 	if (a->is_null || b->is_null)
@@ -400,6 +442,8 @@ int cell_compare(enum column_kind kind, const struct cell *a, const struct cell 
 		return b->flag - a->flag;
 	case COLUMN_KIND_CALLS:
 		return (a->number < b->number) - (a->number > b->number);
+	case COLUMN_KIND_CHANGE:
+		return compare_changes(a, b);
 	case COLUMN_KIND_WEIGHT:
 	case COLUMN_KIND_PERCENT:
 		return compare_weights(a->weight, b->weight);

@@ -85,6 +85,11 @@ enum column_id {
 	COLUMN_CALLED,
 	COLUMN_CALLS,
 	COLUMN_OF,
+	COLUMN_EXCLUSIVE_CHANGE,
+	COLUMN_INCLUSIVE_CHANGE,
+	COLUMN_IN_OR_UNDER_CHANGE,
+	COLUMN_IN_ONLY_CHANGE,
+	COLUMN_SIGNIFICANT,
 	COLUMN_COUNT
 };
 
@@ -97,6 +102,7 @@ enum column_kind {
 	COLUMN_KIND_MEAN,    /* of counts, not negative */
 	COLUMN_KIND_FLAG,    /* true or false; text has the heading's word, or nothing */
 	COLUMN_KIND_CALLS,   /* a number of calls, and another beside it */
+	COLUMN_KIND_CHANGE,  /* a difference as part of what was there before, its base */
 };
 
 /* What stands behind a number of calls. */
@@ -109,7 +115,7 @@ enum cell_calls {
 /* What stands in one row of one column. */
 struct cell {
 	bool is_null;		     /* nothing to show: not known, or a stub's */
-	bool flag;		     /* COLUMN_KIND_FLAG */
+	bool flag;		     /* COLUMN_KIND_FLAG; COLUMN_KIND_CHANGE: more than chance */
 	bool is_blank;		     /* a zero that is not worth showing in text */
 	bool is_reference;	     /* COLUMN_KIND_NUMBER: text has brackets around it */
 	struct str text;	     /* COLUMN_KIND_TEXT, unless it is an entity's name */
@@ -118,7 +124,7 @@ struct cell {
 	enum cell_calls calls;	     /* COLUMN_KIND_CALLS */
 	uint64_t more_calls;
 	double mean;	  /* COLUMN_KIND_MEAN */
-	int64_t weight;	  /* COLUMN_KIND_WEIGHT, COLUMN_KIND_PERCENT */
+	int64_t weight;	  /* COLUMN_KIND_WEIGHT, COLUMN_KIND_PERCENT, COLUMN_KIND_CHANGE */
 	int64_t indirect; /* of a pair: the part in parentheses */
 	int64_t base;	  /* COLUMN_KIND_PERCENT: what 100 % is */
 };
@@ -133,6 +139,7 @@ struct column {
 	bool is_pair;	    /* shown as `weight (indirect)` */
 	bool is_own;	    /* what was spent in the row itself: much of it deserves a colour */
 	bool is_per_metric; /* differs with the report's metric: shown once for each of several */
+	bool of_difference; /* only reports of differences have it */
 };
 
 /* Indexed by enum column_id. */

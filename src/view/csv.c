@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "base/vec.h"
+#include "view/difference.h"
 #include "view/views.h"
 
 static void add_text(struct strbuf *out, const struct cell *cell)
@@ -33,6 +34,7 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 		strbuf_printf(out, "%" PRId64, cell->weight + cell->indirect);
 		break;
 	case COLUMN_KIND_PERCENT:
+	case COLUMN_KIND_CHANGE:
 		if (cell->base != 0)
 			strbuf_printf(out, "%.4f", cell_percent(cell));
 		break;
@@ -91,13 +93,20 @@ static void choose_columns(struct csv_columns *c, const struct report *report)
 	}
 }
 
-/* A further metric's name stands before its columns': "page-faults.exclusive". */
+/* What stands before the names of another metric's columns: "page-faults.", "old.". */
+static struct str prefix_of(const struct report *report, const struct report *of)
+{
+	if (report->query.difference)
+		return of == report->others[DIFFERENCE_OLD] ? STR("old") : STR("new");
+	return profile_string(report->profile, report_metric(of).name);
+}
+
 static void add_header(struct strbuf *out, const struct report *report, const struct csv_column *c)
 {
 	struct strbuf name = {0};
 
 	if (c->report != report) {
-		strbuf_add(&name, profile_string(report->profile, report_metric(c->report).name));
+		strbuf_add(&name, prefix_of(report, c->report));
 		strbuf_add_char(&name, '.');
 	}
 	strbuf_add(&name, str_from(c->column->key));

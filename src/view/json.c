@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
+#include "view/difference.h"
 #include "view/views.h"
 
 static void add_string(struct strbuf *out, struct str s)
@@ -67,6 +68,7 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 		add_signed(out, cell->weight + cell->indirect);
 		break;
 	case COLUMN_KIND_PERCENT:
+	case COLUMN_KIND_CHANGE:
 		add_percent(out, cell);
 		break;
 	case COLUMN_KIND_FLAG:
@@ -134,6 +136,23 @@ static bool has_asked(const struct report_query *query, enum column_id id)
 	return false;
 }
 
+/* The figures of old and new, and whether they differ by more than chance. */
+static void add_row_sides(
+	struct strbuf *out, const struct report *report, size_t row, const struct row_columns *c)
+{
+	static const char *const sides[] = {"old", "new"};
+
+	for (size_t k = 0; k < ARRAY_SIZE(sides); k++) {
+		add_separator(out);
+		add_key(out, sides[k]);
+		strbuf_add_char(out, '{');
+		for (const enum column_id *id = c->of_metric; *id != COLUMN_END; id++)
+			add_member(out, report->others[k], row, *id);
+		strbuf_add_char(out, '}');
+	}
+	add_member(out, report, row, COLUMN_SIGNIFICANT);
+}
+
 /* The members of a row: its columns always, and behind them what else was asked for. */
 static void add_row_members(
 	struct strbuf *out, const struct report *report, size_t row, const struct row_columns *c)
@@ -146,7 +165,9 @@ static void add_row_members(
 	for (size_t i = 0; c->asked && i < query->column_count; i++)
 		if (!column_list_has(c->all, query->columns[i]))
 			add_member(out, report, row, query->columns[i]);
-	if (query->other_count > 0 && *c->of_metric != COLUMN_END)
+	if (query->difference && *c->of_metric != COLUMN_END)
+		add_row_sides(out, report, row, c);
+	else if (query->other_count > 0 && *c->of_metric != COLUMN_END)
 		add_row_metrics(out, report, row, c);
 }
 
@@ -270,6 +291,26 @@ static void add_metrics(struct strbuf *out, const struct report *report)
 	strbuf_add(out, STR("],\n"));
 }
 
+/* Of which files it is the difference, and what their totals are. */
+static void add_side(struct strbuf *out, const char *key, const struct profile *profile,
+	const struct report *report)
+{
+	add_key(out, key);
+	strbuf_add_char(out, '{');
+	add_key(out, "source");
+	add_string(out, profile_string(profile, profile->source));
+	add_total(out, report);
+	strbuf_add(out, STR("}, "));
+}
+
+static void add_sides(struct strbuf *out, const struct report *report)
+{
+	const struct difference *d = report->query.difference;
+
+	add_side(out, "old", d->old_profile, report->others[DIFFERENCE_OLD]);
+	add_side(out, "new", d->new_profile, report->others[DIFFERENCE_NEW]);
+}
+
 /* What each filter is, and the weight that it and those before it keep. */
 static void add_filters(struct strbuf *out, const struct report *report)
 {
@@ -342,10 +383,12 @@ static void add_head(struct strbuf *out, const struct report *report)
 	strbuf_add_char(out, '}');
 	add_total(out, report);
 	strbuf_add(out, STR(", "));
+	if (report->query.difference)
+		add_sides(out, report);
 	add_filters(out, report);
 	if (report->annotation)
 		add_function(out, report);
-	if (report->query.other_count > 0)
+	if (report->query.other_count > 0 && report->query.difference == NULL)
 		add_metrics(out, report);
 	add_key(out, "notes");
 	add_notes(out, report);

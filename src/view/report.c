@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "view/difference.h"
 #include "view/views.h"
 
 const char *const percent_names[PERCENT_COUNT + 1] = {"raw", "total", "parent", NULL};
@@ -19,7 +20,8 @@ struct metric report_metric(const struct report *report)
 const struct entity_tree *report_tree(
 	const struct selection *selection, const struct report_query *query, struct arena *arena)
 {
-	size_t count = 1 + (query->view->joins_metrics ? query->other_count : 0);
+	size_t others = query->other_count + query->hidden_count;
+	size_t count = 1 + (query->view->joins_metrics ? others : 0);
 	metric_id *metrics = ARENA_ARRAY(arena, metric_id, count);
 
 	metrics[0] = query->metric;
@@ -63,6 +65,19 @@ static bool begins_entry(const struct report *report, size_t row)
 	return view->parts == NULL || view->part(report, row) == 0;
 }
 
+/* A difference is sorted by how much changed, whichever way. */
+static struct cell sort_cell(const struct report *report, const struct column *column, size_t row)
+{
+	struct cell cell = column->get(report, row);
+
+	if (report->query.difference) {
+		cell.weight = llabs(cell.weight + cell.indirect);
+		cell.indirect = 0;
+		cell.base = llabs(cell.base);
+	}
+	return cell;
+}
+
 /* Sorts entries by their own rows; the others stay behind these. */
 static void report_sort(struct report *report, const struct column *column, struct arena *arena)
 {
@@ -72,7 +87,8 @@ static void report_sort(struct report *report, const struct column *column, stru
 
 	for (size_t i = 0; i < report->row_count; i++)
 		if (begins_entry(report, i))
-			items[count++] = (struct sort_item){column->get(report, i), (uint32_t)i};
+			items[count++] =
+				(struct sort_item){sort_cell(report, column, i), (uint32_t)i};
 	qsort_r(items, count, sizeof(*items), sort_item_compare, (void *)(uintptr_t)column);
 	count = 0;
 	for (size_t i = 0; i < report->entry_count; i++) {
@@ -112,7 +128,7 @@ static const struct report *report_other(const struct report *first, size_t k, s
 
 	*report = *first;
 	report->query.metric = first->query.others[k];
-	report->query.other_count = 0;
+	report->query.other_count = report->query.hidden_count = 0;
 	if (first->query.view->joins_metrics)
 		report->tree = first->tree->others[k];
 	if (first->functions)
@@ -131,7 +147,7 @@ static const struct report *report_other(const struct report *first, size_t k, s
 /* Once the rows are chosen. */
 static void report_add_others(struct report *report, struct arena *arena)
 {
-	size_t count = report->query.other_count;
+	size_t count = report->query.other_count + report->query.hidden_count;
 	const struct report **others = ARENA_ARRAY(arena, const struct report *, count);
 
 	for (size_t k = 0; k < count; k++)
@@ -146,8 +162,13 @@ static void report_choose_rows(struct report *report, struct arena *arena)
 	report->count = report->row_count;
 	report->entry_count = count_entries(report);
 	report->entries_shown = report->entry_count;
-	if (query->sort && report->row_count)
-		report_sort(report, query->sort, arena);
+	const struct column *sort = query->sort;
+
+	if (sort == NULL && query->difference && query->view->sorts &&
+		query->view->main_column != COLUMN_NAME)
+		sort = &columns[query->view->main_column];
+	if (sort && report->row_count)
+		report_sort(report, sort, arena);
 	if (query->limit == 0 || query->limit >= report->entry_count)
 		return;
 	if (query->view->select)
@@ -169,6 +190,8 @@ struct report *report_create(const struct selection *selection, const struct ent
 	query->view->analyse(report, arena);
 	report_choose_rows(report, arena);
 	report_add_others(report, arena);
+	if (query->difference)
+		difference_mark(report, arena);
 	return report;
 }
 

@@ -19,6 +19,7 @@
 
 struct callers_rows;
 struct view;
+struct difference;
 
 enum percent {
 	PERCENT_RAW,	/* weights in their unit, no percentages */
@@ -36,6 +37,9 @@ struct report_query {
 	/* Further metrics, shown beside that one; borrowed, none twice. */
 	const metric_id *others;
 	size_t other_count;
+	/* Those are of the difference that the profile is, or NULL: see view/difference.h. */
+	const struct difference *difference;
+	size_t hidden_count; /* of others behind the other_count: not shown */
 	enum level level;
 	const struct same_rule *same; /* borrowed */
 	size_t same_count;
@@ -83,9 +87,12 @@ struct report {
 	size_t count;
 	size_t entry_count;   /* entries of the analysis result */
 	size_t entries_shown; /* of those */
+	/* [row]: whether it changed by more than chance; NULL: not known. */
+	const bool *marks;
 	/*
 	 * [query.other_count] The same rows with the figures of the other metrics, so that columns
-	 * read them as they read this report; they have no others themselves.
+	 * read them as they read this report; they have no others themselves.  Behind them, the
+	 * hidden ones.
 	 */
 	const struct report *const *others;
 };

@@ -32,6 +32,23 @@ static const struct entity *functions_view_entity(const struct report *report, s
 #define WEIGHTS_WIDTH_MORE 36u
 #define PERCENT_WIDTH_MORE 24u
 
+/* The change, of what, and from what to what; then the same of what was called, shorter. */
+static void functions_view_difference(const struct report *report, struct table *table)
+{
+	table_add(table, COLUMN_EXCLUSIVE);
+	table_add(table, COLUMN_EXCLUSIVE_CHANGE);
+	table_add_of(table, 1, COLUMN_EXCLUSIVE);
+	table_add_of(table, 2, COLUMN_EXCLUSIVE);
+	if (!text_is_narrower(table->text, WEIGHTS_WIDTH_MIN)) {
+		table_add(table, COLUMN_INCLUSIVE);
+		table_add(table, COLUMN_INCLUSIVE_CHANGE);
+	}
+	if (level_has_modules(report->query.level) &&
+		!text_is_narrower(table->text, WEIGHTS_WIDTH_MIN))
+		table_add(table, COLUMN_MODULE);
+	table_add(table, COLUMN_NAME);
+}
+
 static void functions_view_columns(const struct report *report, struct table *table)
 {
 	bool percent = report->query.percent != PERCENT_RAW;
@@ -76,7 +93,9 @@ static void functions_view_title(struct text *text, const struct report *report)
 	if (sort == NULL)
 		sort = &columns[COLUMN_EXCLUSIVE];
 	if (sort->kind == COLUMN_KIND_WEIGHT)
-		text_title(text, "%s by %s %.*s%s", what, sort->heading, STR_ARG(metric), how);
+		text_title(text, "%s by %s%s %.*s%s", what,
+			report->query.difference ? "change of " : "", sort->heading,
+			STR_ARG(metric), how);
 	else
 		text_title(text, "%s by %s%s", what, sort->key, how);
 }
@@ -89,6 +108,8 @@ static void functions_view_draw(struct text *text, const struct report *report)
 	table_init(&table, text, report);
 	if (report->query.column_count)
 		table_add_asked(&table);
+	else if (report->query.difference)
+		functions_view_difference(report, &table);
 	else
 		functions_view_columns(report, &table);
 	table_draw(&table, NULL, NULL);
@@ -116,6 +137,9 @@ static const enum column_id metric_columns[] = {
 static const enum column_id more_columns[] = {
 	COLUMN_EXCLUSIVE_PERCENT,
 	COLUMN_INCLUSIVE_PERCENT,
+	COLUMN_EXCLUSIVE_CHANGE,
+	COLUMN_INCLUSIVE_CHANGE,
+	COLUMN_SIGNIFICANT,
 	COLUMN_END,
 };
 
@@ -125,6 +149,7 @@ const struct view view_functions = {
 	.data_columns = data_columns,
 	.more_columns = more_columns,
 	.metric_columns = metric_columns,
+	.main_column = COLUMN_EXCLUSIVE,
 	.joins_metrics = true,
 	.has_column = functions_view_has_column,
 	.has_levels = true,
@@ -140,8 +165,9 @@ const struct view view_functions = {
 		.name = view_name, .summary = its_summary, .data_columns = data_columns,           \
 		.more_columns = more_columns, .metric_columns = metric_columns,                    \
 		.joins_metrics = true, .has_column = functions_view_has_column, .sorts = true,     \
-		.level = its_level, .analyse = functions_view_analyse,                             \
-		.entity = functions_view_entity, .draw = functions_view_draw,                      \
+		.main_column = COLUMN_EXCLUSIVE, .level = its_level,                               \
+		.analyse = functions_view_analyse, .entity = functions_view_entity,                \
+		.draw = functions_view_draw,                                                       \
 	}
 
 const struct view view_modules =

@@ -106,6 +106,17 @@ static void tree_view_select(struct report *report, struct arena *arena)
 /* Narrower terminals show the levels by the guides alone. */
 #define LEVEL_WIDTH_MIN 60u
 
+static void tree_view_difference(struct table *table)
+{
+	table_add(table, COLUMN_IN_OR_UNDER);
+	table_add(table, COLUMN_IN_OR_UNDER_CHANGE);
+	table_add_of(table, 1, COLUMN_IN_OR_UNDER);
+	table_add_of(table, 2, COLUMN_IN_OR_UNDER);
+	table_add(table, COLUMN_IN_ONLY);
+	table_add(table, COLUMN_IN_ONLY_CHANGE);
+	table_add(table, COLUMN_NAME);
+}
+
 static void tree_view_columns(const struct report *report, struct table *table)
 {
 	bool percent = report->query.percent != PERCENT_RAW;
@@ -148,6 +159,8 @@ static void tree_view_draw(struct text *text, const struct report *report)
 	table_init(&table, text, report);
 	if (report->query.column_count)
 		table_add_asked(&table);
+	else if (report->query.difference)
+		tree_view_difference(&table);
 	else
 		tree_view_columns(report, &table);
 	text_title(text, "Call tree, %s%s", collapse_phrases[report->query.collapse],
@@ -181,6 +194,9 @@ static const enum column_id more_columns[] = {
 	COLUMN_IN_OR_UNDER,
 	COLUMN_IN_OR_UNDER_PERCENT,
 	COLUMN_IN_ONLY_PERCENT,
+	COLUMN_IN_OR_UNDER_CHANGE,
+	COLUMN_IN_ONLY_CHANGE,
+	COLUMN_SIGNIFICANT,
 	COLUMN_STUB_WEIGHT,
 	COLUMN_DEPTH_MAX,
 	COLUMN_DEPTH_MEAN,
@@ -195,6 +211,7 @@ const struct view view_tree = {
 	.data_columns = data_columns,
 	.more_columns = more_columns,
 	.metric_columns = metric_columns,
+	.main_column = COLUMN_IN_OR_UNDER,
 	.joins_metrics = true,
 	.has_levels = true,
 	.is_tree = true,

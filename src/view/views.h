@@ -46,6 +46,8 @@ struct view {
 	const struct view_part *parts;
 	size_t part_count;
 	size_t (*part)(const struct report *report, size_t row);
+	/* The figure that it is about, in which differences are looked for; COLUMN_NAME: none. */
+	enum column_id main_column;
 	/* Whether its rows are of all metrics asked for, not of the first alone. */
 	bool joins_metrics;
 	/* Whether it means something only where there are stacks, not calls alone. */

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/escape.h"
+#include "view/difference.h"
 #include "view/text/units.h"
 
 /* Of a command's bytes; some have more arguments than a person wants to read. */
@@ -31,12 +32,13 @@ static void draw_command(struct strbuf *out, struct str command)
 	strbuf_add(out, STR(" ..."));
 }
 
-static void draw_program(struct text *text, const struct profile *profile)
+void heading_draw_program(struct text *text, const char *before, const struct profile *profile)
 {
 	struct strbuf *out = &text->sink->text;
 	struct str command = profile_string(profile, profile->command);
 
 	text_ink(text, INK_TITLE);
+	strbuf_add(out, str_from(before));
 	escape_text(out, profile_string(profile, profile->source));
 	if (command.size) {
 		strbuf_add(out, STR(": "));
@@ -180,23 +182,39 @@ static void draw_run(struct text *text, const struct profile *profile)
 	strbuf_deinit(&run);
 }
 
+static void draw_kept(struct text *text, const struct report *report,
+	const struct selection_step *step, uint32_t metric)
+{
+	struct strbuf *out = &text->sink->text;
+	int64_t total = report->profile->total[metric];
+	struct str unit = profile_string(report->profile, report_metric(report).unit);
+
+	scale_put(out, scale_for(unit, total < 0 ? -(uint64_t)total : (uint64_t)total),
+		step->kept[metric]);
+	strbuf_add(out, STR(" ("));
+	percent_put(out, step->kept[metric], total);
+	strbuf_add_char(out, ')');
+}
+
 /* "focus parse keeps 1.234 s (25.3%)", of the whole profile, one line each. */
 static void draw_filter(struct text *text, const struct report *report, size_t i)
 {
 	struct strbuf *out = &text->sink->text;
 	const struct selection_step *step = &report->selection->steps[i];
-	uint32_t metric = report->query.metric.i;
-	int64_t total = report->profile->total[metric];
-	struct str unit = profile_string(report->profile, report_metric(report).unit);
+	const struct difference *d = report->query.difference;
 
 	strbuf_printf(out, "%s ", filter_names[step->filter->kind]);
 	escape_text(out, str_from(step->filter->text));
 	strbuf_add(out, STR(" keeps "));
-	scale_put(out, scale_for(unit, total < 0 ? -(uint64_t)total : (uint64_t)total),
-		step->kept[metric]);
-	strbuf_add(out, STR(" ("));
-	percent_put(out, step->kept[metric], total);
-	strbuf_add(out, STR(")\n"));
+	if (d) {
+		draw_kept(text, report, step, d->others[DIFFERENCE_OLD].i);
+		strbuf_add(out, STR(" of old, "));
+		draw_kept(text, report, step, d->others[DIFFERENCE_NEW].i);
+		strbuf_add(out, STR(" of new\n"));
+	} else {
+		draw_kept(text, report, step, report->query.metric.i);
+		strbuf_add_char(out, '\n');
+	}
 }
 
 static void draw_same(struct text *text, const struct report *report)
@@ -221,7 +239,12 @@ static void draw_changes(struct text *text, const struct report *report)
 
 void heading_draw(struct text *text, const struct report *report)
 {
-	draw_program(text, report->profile);
+	if (report->query.difference) {
+		heading_draw_difference(text, report);
+		draw_changes(text, report);
+		return;
+	}
+	heading_draw_program(text, "", report->profile);
 	draw_total(text, report);
 	draw_samples(text, report);
 	draw_others(text, report);

@@ -4,7 +4,10 @@
  */
 #include "view/text/table.h"
 
+#include <stdlib.h>
+
 #include "base/escape.h"
+#include "view/difference.h"
 #include "view/text/fit.h"
 
 #define GAP STR("  ")
@@ -26,10 +29,10 @@ void table_deinit(struct table *table)
 
 static const struct scale *report_scale(const struct report *report)
 {
-	int64_t total = report->tree->total;
+	uint64_t total = difference_size(report);
 	struct str unit = report->profile->strings[report_metric(report).unit.i];
 
-	return scale_for(unit, total < 0 ? -(uint64_t)total : (uint64_t)total);
+	return scale_for(unit, total);
 }
 
 /* The heading in this table, in which the column before is the one last added. */
@@ -39,6 +42,8 @@ static const char *heading_for(
 	size_t count = table->items.count;
 	const struct table_column *before = count ? &table->items.data[count - 1] : NULL;
 
+	if (report->query.difference && report != table->report && columns[id].is_per_metric)
+		return report == table->report->others[DIFFERENCE_OLD] ? "old" : "new";
 	if (id == COLUMN_NAME && report->query.level == LEVEL_MODULE)
 		return "module";
 	/* A percentage behind its own figure needs no name. */
@@ -83,9 +88,33 @@ void table_add_asked(struct table *table)
 	table->keep_empty = true;
 }
 
+/* Whether figures of this column are differences. */
+static bool is_signed(const struct table_column *item)
+{
+	return item->report->query.difference && item->report->others;
+}
+
+/* "+12.3%", and a mark where that is more than chance. */
+static void change_put(struct strbuf *out, const struct cell *cell)
+{
+	if (cell->weight == 0)
+		return;
+	if (cell->base == 0) {
+		strbuf_add(out, STR("new"));
+	} else if (cell->weight == -cell->base) {
+		strbuf_add(out, STR("gone"));
+	} else {
+		strbuf_add(out, cell->weight > 0 ? STR("+") : STR(""));
+		percent_put(out, cell->weight, llabs(cell->base));
+	}
+	strbuf_add(out, cell->flag ? STR(" *") : STR("  "));
+}
+
 static void figure_put(
 	const struct table_column *item, int64_t value, int64_t base, struct strbuf *out)
 {
+	if (is_signed(item) && value > 0)
+		strbuf_add_char(out, '+');
 	if (item->column->kind == COLUMN_KIND_PERCENT)
 		percent_put(out, value, base);
 	else
@@ -124,6 +153,9 @@ static void cell_put(const struct table_column *item, const struct cell *cell, s
 		break;
 	case COLUMN_KIND_MEAN:
 		mean_put(out, cell->mean);
+		break;
+	case COLUMN_KIND_CHANGE:
+		change_put(out, cell);
 		break;
 	case COLUMN_KIND_WEIGHT:
 	case COLUMN_KIND_PERCENT:
@@ -306,7 +338,7 @@ void table_draw_headings(struct table *table)
 {
 	struct strbuf *out = &table->text->sink->text;
 
-	if (table->report->query.other_count > 0)
+	if (table->report->query.other_count > 0 && table->report->query.difference == NULL)
 		draw_metric_names(table);
 	text_ink(table->text, INK_DIM);
 	for (size_t i = 0; i < table->items.count; i++) {
@@ -339,6 +371,8 @@ static enum ink cell_ink(const struct column *column, const struct cell *cell)
 		return INK_PLAIN;
 	if (column->kind == COLUMN_KIND_TEXT || column->kind == COLUMN_KIND_NUMBER)
 		return INK_DIM;
+	if (column->kind == COLUMN_KIND_CHANGE)
+		return cell->flag ? INK_HOT : INK_DIM;
 	if (value == 0)
 		return INK_DIM;
 	if (!column->is_own || cell->base == 0)

@@ -1,0 +1,131 @@
+/*
+ * Reports of differences.  See difference.h, and analysis/significance.h for the test.
+ */
+#include "view/difference.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/significance.h"
+#include "base/alloc.h"
+#include "model/merge.h"
+#include "view/views.h"
+
+/*
+ * Whether a metric's weights are those of the samples that are counted: the CPU clock's, or all
+ * there are.  Time off the CPU is not sampled, events have samples of their own.
+ */
+static bool is_sampled(const struct profile *p, metric_id metric, metric_id samples)
+{
+	struct str name = profile_string(p, p->metrics[metric.i].name);
+
+	return metric.i == samples.i || str_equal(name, STR("cpu-time")) ||
+	       p->metric_count == 2 * DIFFERENCE_METRICS;
+}
+
+/* What a sample stands for, or 0. */
+static double weight_of_sample(const struct profile *p, metric_id metric, metric_id samples)
+{
+	int64_t weight = p->total[metric.i], count = p->total[samples.i];
+
+	return weight > 0 && count > 0 ? (double)weight / (double)count : 0;
+}
+
+static double share_of_new(const struct profile *p, metric_id metric, metric_id samples)
+{
+	double before = weight_of_sample(p, difference_old(metric), difference_old(samples));
+	double after = weight_of_sample(p, difference_new(metric), difference_new(samples));
+
+	/* Of a profile with nothing in it, the interval is taken to be the other's. */
+	return before > 0 && after > 0 ? before / (before + after) : 0.5;
+}
+
+void difference_init(struct difference *d, const struct profile *profile,
+	const struct profile *old_profile, const struct profile *new_profile, metric_id metric)
+{
+	metric_id samples;
+
+	*d = (struct difference){.old_profile = old_profile, .new_profile = new_profile};
+	d->others[DIFFERENCE_OLD] = difference_old(metric);
+	d->others[DIFFERENCE_NEW] = difference_new(metric);
+	if (!profile_find_metric(profile, STR("samples"), &samples) ||
+		!is_sampled(profile, metric, samples))
+		return;
+	d->others[DIFFERENCE_OLD_SAMPLES] = difference_old(samples);
+	d->others[DIFFERENCE_NEW_SAMPLES] = difference_new(samples);
+	d->hidden_count = DIFFERENCE_OTHERS - DIFFERENCE_SHOWN;
+	d->new_share = share_of_new(profile, metric, samples);
+}
+
+void difference_ask(const struct difference *d, metric_id metric, struct report_query *query)
+{
+	query->difference = d;
+	query->metric = metric;
+	query->others = d->others;
+	query->other_count = DIFFERENCE_SHOWN;
+	query->hidden_count = d->hidden_count;
+	if (query->order == CALLTREE_BY_WEIGHT)
+		query->order = CALLTREE_BY_CHANGE;
+}
+
+static uint64_t magnitude(int64_t weight)
+{
+	return weight < 0 ? 0 - (uint64_t)weight : (uint64_t)weight;
+}
+
+uint64_t difference_size(const struct report *report)
+{
+	const struct difference *d = report->query.difference;
+
+	if (d == NULL)
+		return magnitude(report->tree->total);
+	const int64_t *total = report->selection->total;
+	uint64_t before = magnitude(total[d->others[DIFFERENCE_OLD].i]);
+	uint64_t after = magnitude(total[d->others[DIFFERENCE_NEW].i]);
+
+	return before > after ? before : after;
+}
+
+enum column_id difference_column(const struct report *report)
+{
+	const struct report_query *query = &report->query;
+
+	if (query->sort && query->sort->kind == COLUMN_KIND_WEIGHT && query->sort->is_per_metric)
+		return (enum column_id)(query->sort - columns);
+	return query->view->main_column == COLUMN_NAME ? COLUMN_COUNT : query->view->main_column;
+}
+
+static uint64_t count_in(const struct report *of, size_t row, enum column_id column)
+{
+	struct cell cell = columns[column].get(of, row);
+	int64_t count = cell.weight + cell.indirect;
+
+	return cell.is_null || count < 0 ? 0 : (uint64_t)count;
+}
+
+/* NaN where there is nothing to test: rows without any sample, and stubs. */
+static double row_probability(const struct report *report, size_t row, enum column_id column)
+{
+	uint64_t before = count_in(report->others[DIFFERENCE_OLD_SAMPLES], row, column);
+	uint64_t after = count_in(report->others[DIFFERENCE_NEW_SAMPLES], row, column);
+
+	if (before == 0 && after == 0)
+		return NAN;
+	return significance_of_counts(before, after, report->query.difference->new_share);
+}
+
+void difference_mark(struct report *report, struct arena *arena)
+{
+	enum column_id column = difference_column(report);
+
+	if (report->query.hidden_count == 0 || column == COLUMN_COUNT)
+		return;
+	double *p = xcalloc(report->row_count, sizeof(*p));
+	bool *marks = ARENA_ARRAY(arena, bool, report->row_count);
+
+	for (size_t row = 0; row < report->row_count; row++)
+		p[row] = row_probability(report, row, column);
+	significance_mark(p, report->row_count, SIGNIFICANCE_RATE, marks);
+	report->marks = marks;
+	free(p);
+}

@@ -1,0 +1,54 @@
+#ifndef SONDE_VIEW_DIFFERENCE_H
+#define SONDE_VIEW_DIFFERENCE_H
+
+/*
+ * Reports of the difference of two profiles (model/merge.h).  They are reports as any, with two
+ * further metrics, old and new; what makes them different is here: which metrics are asked for, and
+ * which rows changed by more than chance.
+ */
+
+#include "view/report.h"
+
+/* Places among a report's others. */
+enum {
+	DIFFERENCE_OLD,
+	DIFFERENCE_NEW,
+	DIFFERENCE_SHOWN,
+	/* Behind those that are shown, where significance can be told. */
+	DIFFERENCE_OLD_SAMPLES = DIFFERENCE_SHOWN,
+	DIFFERENCE_NEW_SAMPLES,
+	DIFFERENCE_OTHERS
+};
+
+struct difference {
+	const struct profile *old_profile, *new_profile;
+	metric_id others[DIFFERENCE_OTHERS];
+	size_t hidden_count; /* others that are not shown: none or both */
+	/*
+	 * The part of samples that are the new profile's where nothing has changed, as both have
+	 * an interval of their own.
+	 */
+	double new_share;
+};
+
+/*
+ * Makes *d that of a profile's metric, which is one that old and new go with: the profile is
+ * profile_difference(old, new).
+ */
+void difference_init(struct difference *d, const struct profile *profile,
+	const struct profile *old_profile, const struct profile *new_profile, metric_id metric);
+/* Makes the query one for that difference; d must live as long. */
+void difference_ask(const struct difference *d, metric_id metric, struct report_query *query);
+
+/*
+ * Finds which rows have changed by more than chance, in the figure that the report is sorted by or
+ * else in the view's main one: sets report->marks, where samples were counted and there is such a
+ * figure.
+ */
+void difference_mark(struct report *report, struct arena *arena);
+/* The total that figures are to be read against: of a difference, the larger of old and new. */
+uint64_t difference_size(const struct report *report);
+/* The column that this is about, or COLUMN_COUNT. */
+enum column_id difference_column(const struct report *report);
+
+#endif

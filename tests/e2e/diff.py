@@ -1,0 +1,96 @@
+"""sonde diff and sonde merge on recordings: what changed is marked, what did not is not, and sums are sums."""
+
+import functools
+import json
+import pathlib
+import tempfile
+
+import harness
+import recording
+from harness import check, sonde
+
+FOLDER = tempfile.TemporaryDirectory(prefix="sonde-test-")
+
+
+def rows_of(*args):
+	data = json.loads(check(sonde(*args, "--format", "json")).out)
+	return data, {row["name"]: row for row in data["rows"]}
+
+
+@functools.lru_cache
+def recordings():
+	"""A program before and after one of its functions became slower: made once for all tests."""
+	recording.needs_sampling()
+	folder = pathlib.Path(FOLDER.name)
+	program = recording.program(folder, "slowed")
+	old, new = folder / "old.prof", folder / "new.prof"
+	check(sonde("record", "-q", "-o", old, program, "200"))
+	check(sonde("record", "-q", "-o", new, program, "400"))
+	return old, new
+
+
+def test_what_became_slower_is_marked():
+	old, new = recordings()
+	data, rows = rows_of("diff", old, new)
+	slowed, steady, calm = rows["slowed"], rows["steady"], rows["calm"]
+	assert slowed["significant"] is True, slowed
+	assert steady["significant"] is False and calm["significant"] is False, (steady, calm)
+	assert 130e6 < slowed["exclusive"] < 270e6, slowed
+	assert abs(steady["exclusive"]) < 60e6, steady
+	assert data["rows"][0]["name"] == "slowed"
+	for row in data["rows"]:
+		for key in ("exclusive", "inclusive"):
+			assert row[key] == row["new"][key] - row["old"][key], row
+	assert data["total"] == data["new"]["total"] - data["old"]["total"]
+	assert data["old"]["source"] == str(old) and data["new"]["source"] == str(new)
+
+
+def test_differences_are_those_of_the_reports():
+	old, new = recordings()
+	for view in ("functions", "modules", "lines", "threads"):
+		before, after = rows_of("report", old, "--view", view), rows_of("report", new, "--view", view)
+		data, rows = rows_of("diff", old, new, "--view", view)
+		assert data["old"]["total"] == before[0]["total"] and data["new"]["total"] == after[0]["total"]
+		for name, row in rows.items():
+			if view in ("functions", "modules") and name in before[1]:
+				assert row["old"]["exclusive"] == before[1][name]["exclusive"], (view, name)
+
+
+def test_nothing_differs_from_itself():
+	old, _ = recordings()
+	data, rows = rows_of("diff", old, old)
+	assert data["total"] == 0 and rows
+	assert all(row["exclusive"] == 0 and row["significant"] is False for row in rows.values())
+	out = check(sonde("diff", old, old, "--view", "tree")).out
+	assert "*" not in out.split("Call tree")[1], out
+
+
+def test_a_merger_is_the_sum(folder):
+	old, new = recordings()
+	merged = folder / "sum.prof"
+	check(sonde("merge", "-o", merged, old, new))
+	sides = [rows_of("report", path) for path in (old, new)]
+	data, rows = rows_of("report", merged)
+	assert data["total"] == sum(side[0]["total"] for side in sides)
+	for name, row in rows.items():
+		wanted = sum(side[1][name]["exclusive"] for side in sides if name in side[1])
+		assert row["exclusive"] == wanted, (name, row, wanted)
+	# As small as recordings, and as good as they.
+	assert merged.stat().st_size < 2 * (old.stat().st_size + new.stat().st_size)
+	threads = check(sonde("report", merged, "--view", "threads", "--format", "json"))
+	assert len(json.loads(threads.out)["rows"]) == 2
+	assert "note" not in check(sonde("report", merged)).err
+
+
+def test_a_merger_less_one_part_is_the_other(folder):
+	old, new = recordings()
+	merged = folder / "sum.prof"
+	check(sonde("merge", "-o", merged, old, new))
+	data, rows = rows_of("diff", old, merged)
+	after = rows_of("report", new)
+	assert data["total"] == after[0]["total"]
+	for name, row in after[1].items():
+		assert rows[name]["exclusive"] == row["exclusive"], (name, row)
+
+
+harness.main()
