@@ -134,6 +134,9 @@ static void tell_loss(
 		message_print("note: %s holds one of the %zu metrics, here '%s'; --metric chooses",
 			writer->name, p->metric_count,
 			profile_string(p, p->metrics[p->default_metric.i].name).data);
+	if (p->arc_count > 0)
+		message_print("note: %s has no place for counts of calls, which are left out",
+			writer->name);
 }
 
 static struct error *write_profile(const struct profile *p, const struct writer *writer,
