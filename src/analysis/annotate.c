@@ -433,13 +433,34 @@ struct annotation *annotate(const struct profile *profile, const struct stack_we
 	return results[0];
 }
 
+static int compare_u64(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+
+	return (a > b) - (a < b);
+}
+
 size_t annotate_addresses(const struct profile *profile, const struct stack_weights *stacks,
 	function_id function, uint64_t **addresses, struct arena *arena)
 {
-	const struct annotation *all = annotate(profile, stacks, function, NULL, 0, arena);
+	bool *passed = stack_weights_passed(profile, stacks);
+	VEC(uint64_t) found = {0};
+	size_t count = 0;
 
-	*addresses = ARENA_ARRAY(arena, uint64_t, all->address_count);
-	for (size_t i = 0; i < all->address_count; i++)
-		(*addresses)[i] = all->addresses[i];
-	return all->address_count;
+	for (uint32_t i = 1; i < profile->stack_count; i++) {
+		const struct frame *frame = &profile->frames[profile->stacks[i].frame.i];
+
+		if (passed[i] && frame->function.i == function.i && !frame->is_inline &&
+			frame->obj_addr != 0)
+			vec_push(&found, frame->obj_addr);
+	}
+	free(passed);
+	if (found.count)
+		qsort(found.data, found.count, sizeof(*found.data), compare_u64);
+	*addresses = ARENA_ARRAY(arena, uint64_t, found.count);
+	for (size_t i = 0; i < found.count; i++)
+		if (i == 0 || found.data[i] != found.data[i - 1])
+			(*addresses)[count++] = found.data[i];
+	vec_deinit(&found);
+	return count;
 }

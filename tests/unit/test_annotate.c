@@ -134,6 +134,19 @@ static void check_own(const struct profile *p, const struct annotation *a, struc
 	check(named == 0 || named > 1);
 }
 
+/* Where to look for instructions is where an annotation without any is. */
+static void check_addresses(const struct profile *p, const struct stack_weights *w,
+	function_id function, struct arena *arena)
+{
+	const struct annotation *a = annotate(p, w, function, NULL, 0, arena);
+	uint64_t *addresses;
+	size_t count = annotate_addresses(p, w, function, &addresses, arena);
+
+	check(count == a->address_count);
+	for (size_t i = 0; i < count; i++)
+		check(addresses[i] == a->addresses[i]);
+}
+
 static void test_random(uint64_t seed)
 {
 	struct random r = random_from(seed);
@@ -154,6 +167,7 @@ static void test_random(uint64_t seed)
 		const struct annotation *a = annotate(p, &w, (function_id){f}, code, count, arena);
 
 		check(a->other_count + 1 == p->metric_count);
+		check_addresses(p, &w, a->function, arena);
 		check_order(a);
 		check_own(p, a, arena);
 		check_metric(p, a, code, count, (metric_id){0});
