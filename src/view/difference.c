@@ -64,6 +64,8 @@ void difference_ask(const struct difference *d, metric_id metric, struct report_
 	query->others = d->others;
 	query->other_count = DIFFERENCE_SHOWN;
 	query->hidden_count = d->hidden_count;
+	/* A change in percent of all changes says nothing. */
+	query->percent = PERCENT_RAW;
 	if (query->order == CALLTREE_BY_WEIGHT)
 		query->order = CALLTREE_BY_CHANGE;
 }
