@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 static void add(struct strbuf *out, uint64_t number, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		strbuf_add_char(out, (char)(number >> 8 * i));
+		strbuf_add_char(out, (char)(i < 8 ? number >> 8 * i : 0));
 }
 
 /* Two histograms, arcs and blocks. */

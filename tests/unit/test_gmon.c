@@ -55,7 +55,7 @@ static int tear_down(void **state)
 static void add_number(struct strbuf *out, uint64_t number, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		strbuf_add_char(out, (char)(number >> 8 * i));
+		strbuf_add_char(out, (char)(i < 8 ? number >> 8 * i : 0));
 }
 
 static struct strbuf file_begin(void)
