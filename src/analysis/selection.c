@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/nearest.h"
 
 /* The selection in the making. */
 struct selecting {
@@ -102,6 +103,49 @@ static bool thread_is_meant(const struct profile *p, const struct filter *f, uin
 	return id_means(f->ids.data[id], process->pid, profile_string(p, process->name));
 }
 
+/* How many of a profile's threads or processes an error lists where none is like the one wanted. */
+#define LISTED_MAX 8
+
+/* "name (number)" of those that there are, each once. */
+static void list_meant(const struct profile *p, enum filter_kind kind, struct strbuf *out)
+{
+	size_t count = kind == FILTER_THREAD ? p->thread_count : p->process_count;
+
+	strbuf_add(out, STR("; it has "));
+	for (size_t i = 0; i < count && i < LISTED_MAX; i++) {
+		bool is_thread = kind == FILTER_THREAD;
+		string_id name = is_thread ? p->threads[i].name : p->processes[i].name;
+		int64_t number = is_thread ? p->threads[i].tid : p->processes[i].pid;
+
+		strbuf_add(out, i ? STR(", ") : STR(""));
+		strbuf_printf(out, "%.*s (%" PRId64 ")", STR_ARG(profile_string(p, name)), number);
+	}
+	if (count > LISTED_MAX)
+		strbuf_printf(out, " and %zu more", count - LISTED_MAX);
+}
+
+/* No such thread or process: the names that are like it, else what there is. */
+static struct error *nobody_meant(const struct profile *p, enum filter_kind kind, struct str id)
+{
+	size_t count = kind == FILTER_THREAD ? p->thread_count : p->process_count;
+	struct strbuf rest = {0};
+	struct nearest_few near;
+
+	nearest_few_init(&near, id);
+	for (size_t i = 0; i < count; i++)
+		nearest_few_offer(&near,
+			profile_string(p,
+				kind == FILTER_THREAD ? p->threads[i].name : p->processes[i].name));
+	nearest_few_put(&near, &rest);
+	if (rest.size == 0 && count > 0)
+		list_meant(p, kind, &rest);
+	struct error *err = error_new(ERROR_INPUT, "%.*s has no %s '%.*s'%.*s",
+		STR_ARG(profile_string(p, p->source)), kind == FILTER_THREAD ? "thread" : "process",
+		STR_ARG(id), STR_ARG(strbuf_str(&rest)));
+	strbuf_deinit(&rest);
+	return err;
+}
+
 /* [thread]: whether the filter keeps it. */
 static struct error *threads_kept(
 	const struct profile *p, const struct filter *f, bool *thread_kept)
@@ -113,10 +157,7 @@ static struct error *threads_kept(
 			if (thread_is_meant(p, f, i, id))
 				found = thread_kept[i] = true;
 		if (!found)
-			return error_new(ERROR_INPUT, "%.*s has no %s '%.*s'",
-				STR_ARG(profile_string(p, p->source)),
-				f->kind == FILTER_THREAD ? "thread" : "process",
-				STR_ARG(f->ids.data[id]));
+			return nobody_meant(p, f->kind, f->ids.data[id]);
 	}
 	return NULL;
 }

@@ -61,7 +61,9 @@ static double tree_depth_mean(const struct entity_tree *tree)
 
 	for (size_t i = 1; i < tree->node_count; i++)
 		frames += tree->nodes[i].weight_below;
-	return tree->total ? (double)frames / (double)tree->total : 0;
+	int64_t shown = tree->nodes[0].weight_below;
+
+	return shown ? (double)frames / (double)shown : 0;
 }
 
 static uint64_t samples_with(const struct selection *s, size_t metric)
@@ -89,17 +91,71 @@ static struct stats_metric *stats_metrics(const struct selection *s, struct aren
 	return metrics;
 }
 
-/* What filters leave of the samples; what they leave of the other kinds is not known. */
+/* What a sample's own stack tells of how it was taken, whatever filters make of it. */
+struct quality {
+	bool is_foreign;  /* its leaf is of no known function */
+	bool is_critical; /* it was not walked whole */
+};
+
+/* Readers call what they cannot name so. */
+static struct quality frame_quality(const struct profile *p, uint32_t stack)
+{
+	const struct frame *frame = &p->frames[p->stacks[stack].frame.i];
+	const struct function *f = &p->functions[frame->function.i];
+	struct str name = profile_string(p, f->name);
+	bool is_cut = f->object.i == NO_ID && str_equal(name, STR("[truncated]"));
+
+	return (struct quality){
+		is_cut || name.size == 0 || str_equal(name, STR("[unknown]")), is_cut};
+}
+
+/* Counts anew, among the samples that are shown, what the source has counted among all. */
+static void sampling_judge(struct profile_stats *s, const struct selection *selection)
+{
+	const struct profile *p = selection->profile;
+	struct quality *quality = xcalloc(p->stack_count, sizeof(*quality));
+	uint64_t foreign = 0, critical = 0;
+
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		uint64_t samples =
+			selection->shown[i] < SHOWN_UNMATCHED ? selection->samples[i] : 0;
+
+		if (i > 0) {
+			quality[i] = frame_quality(p, i);
+			quality[i].is_critical |= quality[p->stacks[i].parent.i].is_critical;
+		}
+		foreign += quality[i].is_foreign ? samples : 0;
+		critical += quality[i].is_critical ? samples : 0;
+	}
+	free(quality);
+	s->foreign = s->foreign == UNKNOWN ? UNKNOWN : foreign;
+	s->critical = s->critical == UNKNOWN ? UNKNOWN : critical;
+}
+
+/* How many samples there are without any filter; UNKNOWN: not known. */
+static uint64_t all_samples(const struct profile *p)
+{
+	uint64_t count = 0;
+
+	if (p->stack_samples == NULL)
+		return UNKNOWN;
+	for (size_t i = 0; i < p->stack_count; i++)
+		count += p->stack_samples[i];
+	return count;
+}
+
+/* What filters leave of the samples. */
 static void sampling_filter(struct profile_stats *s, const struct selection *selection)
 {
-	uint64_t unmatched = selection_unmatched_samples(selection);
+	uint64_t before = all_samples(selection->profile);
 
+	if (selection->samples == NULL || before == UNKNOWN) {
+		s->counted = s->excluded = s->foreign = s->critical = UNKNOWN;
+		return;
+	}
 	s->counted = selection_shown_samples(selection);
-	if (unmatched == UNKNOWN)
-		s->excluded = UNKNOWN;
-	else
-		s->excluded = unmatched + (s->excluded == UNKNOWN ? 0 : s->excluded);
-	s->foreign = s->critical = UNKNOWN;
+	s->excluded = before - s->counted + (s->excluded == UNKNOWN ? 0 : s->excluded);
+	sampling_judge(s, selection);
 }
 
 struct stats stats_analyse(

@@ -18,8 +18,10 @@ struct stats {
 	/*
 	 * As the source says, unknown ones UINT64_MAX.  Where the source is silent, the duration is
 	 * taken from the samples' times and the interval from the CPU time and the count.
+	 * Under filters: counted, foreign and critical are of the samples that are shown, excluded
+	 * are all others of the profile; expected, lost, duration and CPU time stay the
+	 * recording's.
 	 */
-	struct profile_stats sampling;
 
 	const struct stats_metric *metrics; /* [profile->metric_count] */
 
@@ -28,7 +30,7 @@ struct stats {
 	uint64_t stack_count;  /* distinct ones that have weight */
 	uint64_t entity_count; /* that have weight */
 	uint32_t depth_max;    /* frames */
-	double depth_mean;     /* frames, over the total; 0 where that is 0 */
+	double depth_mean;     /* frames, over the weight in the tree; 0 where that is 0 */
 };
 
 /*

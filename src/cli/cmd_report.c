@@ -81,7 +81,8 @@ static int report_run(const struct command *self, int argc, char **argv)
 		return options_usage_error(
 			self, "one file at a time; '%s' is one too many", operands.items[1]);
 	path = operands.count ? operands.items[0] : NULL;
-	is_first = options.view_count == 0;
+	is_first =
+		options.view_count == 0 && options.level < 0 && options.filters.requests.count == 0;
 	err = report_options_queries(&options, queries, &count);
 	if (err == NULL)
 		err = report_file(&options, path, queries, count,

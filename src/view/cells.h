@@ -29,6 +29,7 @@ struct cell cells_name(const struct report *report, size_t row);
 struct cell cells_module(const struct report *report, size_t row);
 struct cell cells_file(const struct report *report, size_t row);
 struct cell cells_line(const struct report *report, size_t row);
+struct cell cells_address(const struct report *report, size_t row);
 /* Of views whose entries have several rows: the key of the row's part, or "own". */
 struct cell cells_part(const struct report *report, size_t row);
 

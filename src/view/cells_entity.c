@@ -27,6 +27,13 @@ struct cell cells_line(const struct report *report, size_t row)
 	return (struct cell){.is_null = line == 0, .number = line};
 }
 
+struct cell cells_address(const struct report *report, size_t row)
+{
+	uint64_t address = report->query.view->entity(report, row)->address;
+
+	return (struct cell){.is_null = address == 0, .is_address = true, .number = address};
+}
+
 struct cell cells_part(const struct report *report, size_t row)
 {
 	const struct view *view = report->query.view;

@@ -27,6 +27,7 @@ enum column_id {
 	COLUMN_MODULE,
 	COLUMN_FILE,
 	COLUMN_LINE,
+	COLUMN_ADDRESS,
 	COLUMN_EXCLUSIVE,
 	COLUMN_EXCLUSIVE_PERCENT,
 	COLUMN_INCLUSIVE,
@@ -118,6 +119,7 @@ struct cell {
 	bool flag;		     /* COLUMN_KIND_FLAG; COLUMN_KIND_CHANGE: more than chance */
 	bool is_blank;		     /* a zero that is not worth showing in text */
 	bool is_reference;	     /* COLUMN_KIND_NUMBER: text has brackets around it */
+	bool is_address;	     /* the same: text has it in hexadecimal */
 	struct str text;	     /* COLUMN_KIND_TEXT, unless it is an entity's name */
 	const struct entity *entity; /* whose name is meant; else NULL */
 	uint64_t number;	     /* COLUMN_KIND_NUMBER, COLUMN_KIND_TIME, COLUMN_KIND_CALLS */

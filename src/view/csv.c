@@ -79,17 +79,27 @@ static void add_asked(struct csv_columns *c, const struct report *report, bool i
 				&c->list, (struct csv_column){&columns[query->columns[i]], report});
 }
 
+static void add_place_columns(struct csv_columns *c, const struct report *report)
+{
+	for (const enum column_id *id = level_columns(report->query.level); *id != COLUMN_END; id++)
+		if (!column_list_has(report->query.view->data_columns, *id))
+			vec_push(&c->list, (struct csv_column){&columns[*id], report});
+}
+
 static void choose_columns(struct csv_columns *c, const struct report *report)
 {
-	const struct view *view = report->query.view;
+	const struct report_query *query = &report->query;
+	const struct view *view = query->view;
 
-	for (size_t m = 0; m <= report->query.other_count; m++) {
+	for (size_t m = 0; m <= query->other_count; m++) {
 		const struct report *of = report_of_metric(report, m);
 
-		if (report->query.column_count)
+		if (query->column_count)
 			add_asked(c, of, m == 0);
 		else
 			add_columns(c, of, m ? view->metric_columns : view->data_columns);
+		if (m == 0 && query->column_count == 0)
+			add_place_columns(c, report);
 	}
 }
 

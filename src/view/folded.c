@@ -11,20 +11,24 @@
 #include "analysis/calltree.h"
 #include "base/alloc.h"
 #include "base/escape.h"
+#include "view/text/place.h"
 
 static void add_frame(const struct report *report, const struct entity *entity, struct strbuf *path)
 {
 	/* A load object's own name needs none before it. */
 	bool with_module = report->query.with_modules && report->query.level != LEVEL_MODULE;
-	struct strbuf label = {0}, frame = {0};
+	struct strbuf label = {0}, frame = {0}, name = {0};
 
-	escape_folded(&frame, entity_label(entity, &label), entity->module, with_module);
+	strbuf_add(&name, entity_label(entity, &label));
+	place_put(&name, report->query.level, entity);
+	escape_folded(&frame, strbuf_str(&name), entity->module, with_module);
 	if (path->size == 0)
 		escape_folded_first(path, strbuf_str(&frame));
 	else
 		strbuf_add(path, strbuf_str(&frame));
 	strbuf_deinit(&frame);
 	strbuf_deinit(&label);
+	strbuf_deinit(&name);
 }
 
 static void add_line(struct strbuf *out, struct str path, int64_t weight)

@@ -101,7 +101,7 @@ static void add_member(
 
 /* Which columns a row has: the view's, or those of one of its parts. */
 struct row_columns {
-	const enum column_id *all, *of_metric;
+	const enum column_id *all, *of_metric, *of_place;
 	bool asked; /* and what else was asked for */
 };
 
@@ -162,8 +162,12 @@ static void add_row_members(
 	for (const enum column_id *id = c->all; *id != COLUMN_END; id++)
 		if (view_shows_column(report, *id) || has_asked(query, *id))
 			add_member(out, report, row, *id);
+	for (const enum column_id *id = c->of_place; *id != COLUMN_END; id++)
+		if (!column_list_has(c->all, *id))
+			add_member(out, report, row, *id);
 	for (size_t i = 0; c->asked && i < query->column_count; i++)
-		if (!column_list_has(c->all, query->columns[i]))
+		if (!column_list_has(c->all, query->columns[i]) &&
+			!column_list_has(c->of_place, query->columns[i]))
 			add_member(out, report, row, query->columns[i]);
 	if (query->difference && *c->of_metric != COLUMN_END)
 		add_row_sides(out, report, row, c);
@@ -176,7 +180,8 @@ static size_t add_part(struct strbuf *out, const struct report *report, size_t p
 {
 	const struct view *view = report->query.view;
 	const struct view_part *p = &view->parts[part];
-	const struct row_columns c = {p->columns, p->metric_columns, false};
+	const struct row_columns c = {
+		p->columns, p->metric_columns, level_columns(report->query.level), false};
 	bool is_first = true;
 
 	add_separator(out);
@@ -200,11 +205,12 @@ static size_t add_part(struct strbuf *out, const struct report *report, size_t p
 static size_t add_entry(struct strbuf *out, const struct report *report, size_t place)
 {
 	const struct view *view = report->query.view;
-	struct row_columns c = {view->data_columns, view->metric_columns, true};
+	const enum column_id *place_columns = level_columns(report->query.level);
+	struct row_columns c = {view->data_columns, view->metric_columns, place_columns, true};
 
 	if (view->parts)
 		c = (struct row_columns){
-			view->parts[0].columns, view->parts[0].metric_columns, true};
+			view->parts[0].columns, view->parts[0].metric_columns, place_columns, true};
 	strbuf_add_char(out, '{');
 	add_row_members(out, report, report_row(report, place++), &c);
 	for (size_t part = 1; part < view->part_count; part++)

@@ -201,6 +201,7 @@ static const enum column_id more_columns[] = {
 	COLUMN_INCLUSIVE_PERCENT,
 	COLUMN_FILE,
 	COLUMN_LINE,
+	COLUMN_ADDRESS,
 	COLUMN_END,
 };
 

@@ -140,6 +140,7 @@ static const enum column_id more_columns[] = {
 	COLUMN_EXCLUSIVE_CHANGE,
 	COLUMN_INCLUSIVE_CHANGE,
 	COLUMN_SIGNIFICANT,
+	COLUMN_ADDRESS,
 	COLUMN_END,
 };
 

@@ -211,7 +211,7 @@ static const enum column_id member_columns[] = {LINE_COLUMNS, COLUMN_END};
 static const enum column_id entry_metric_columns[] = {
 	COLUMN_PERCENT, COLUMN_SELF, COLUMN_CHILDREN, COLUMN_END};
 static const enum column_id line_metric_columns[] = {COLUMN_SELF, COLUMN_CHILDREN, COLUMN_END};
-static const enum column_id more_columns[] = {COLUMN_FILE, COLUMN_LINE, COLUMN_END};
+static const enum column_id more_columns[] = {COLUMN_FILE, COLUMN_LINE, COLUMN_ADDRESS, COLUMN_END};
 
 static const struct view_part parts[] = {
 	{NULL, entry_columns, entry_metric_columns},

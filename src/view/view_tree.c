@@ -163,7 +163,9 @@ static void tree_view_draw(struct text *text, const struct report *report)
 		tree_view_difference(&table);
 	else
 		tree_view_columns(report, &table);
-	text_title(text, "Call tree, %s%s", collapse_phrases[report->query.collapse],
+	text_title(text, "Call tree%s, %s%s",
+		report->query.invert ? " inverted: callers below" : "",
+		collapse_phrases[report->query.collapse],
 		has_percent(&table) ? percent_phrases[report->query.percent] : "");
 	table_draw(&table, guides_label, guides);
 	table_deinit(&table);
@@ -202,6 +204,7 @@ static const enum column_id more_columns[] = {
 	COLUMN_DEPTH_MEAN,
 	COLUMN_FILE,
 	COLUMN_LINE,
+	COLUMN_ADDRESS,
 	COLUMN_END,
 };
 

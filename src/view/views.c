@@ -42,3 +42,15 @@ bool view_has_column(const struct view *view, enum column_id id)
 {
 	return column_list_has(view->data_columns, id) || column_list_has(view->more_columns, id);
 }
+
+const enum column_id *level_columns(enum level level)
+{
+	static const enum column_id none[] = {COLUMN_END};
+	static const enum column_id line[] = {COLUMN_FILE, COLUMN_LINE, COLUMN_END};
+	static const enum column_id instruction[] = {
+		COLUMN_FILE, COLUMN_LINE, COLUMN_ADDRESS, COLUMN_END};
+
+	if (level == LEVEL_INSTRUCTION)
+		return instruction;
+	return level == LEVEL_LINE ? line : none;
+}

@@ -87,6 +87,11 @@ bool level_has_modules(enum level level);
 bool column_list_has(const enum column_id *list, enum column_id id);
 /* Whether JSON and CSV have one of the view's data_columns. */
 bool view_shows_column(const struct report *report, enum column_id id);
+/*
+ * What JSON and CSV have of a row behind the columns of its view, so that rows of one function can
+ * be told apart: its place, at the levels of lines and instructions.  Ends with COLUMN_END.
+ */
+const enum column_id *level_columns(enum level level);
 /* Whether the view has that column. */
 bool view_has_column(const struct view *view, enum column_id id);
 

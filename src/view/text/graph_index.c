@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "view/graph_rows.h"
 #include "view/text/fit.h"
+#include "view/text/place.h"
 #include "view/views.h"
 
 #define GAP 2u
@@ -20,6 +21,7 @@
 
 struct item {
 	const struct entity *entity;
+	enum level level;
 	size_t number;	/* of the entry */
 	uint32_t cycle; /* that it is a member of; 0: none */
 };
@@ -48,6 +50,7 @@ static void index_init(struct index *index, const struct report *report)
 		if (r.line == NULL)
 			vec_push(&index->items,
 				(struct item){.entity = report->query.view->entity(report, row),
+					.level = report->query.level,
 					.number = r.index + 1,
 					.cycle = r.entry->entity == NO_ID ? 0 : r.entry->cycle});
 	}
@@ -61,6 +64,7 @@ static void item_put(const struct item *item, struct strbuf *out)
 
 	strbuf_clear(out);
 	escape_text(out, entity_label(item->entity, &scratch));
+	place_put(out, item->level, item->entity);
 	if (item->cycle)
 		strbuf_printf(out, " <cycle %u>", item->cycle);
 	strbuf_deinit(&scratch);

@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "view/difference.h"
 #include "view/text/fit.h"
+#include "view/text/place.h"
 
 #define GAP STR("  ")
 /* Text columns before the name get a sixth of the width, but at least this. */
@@ -35,6 +36,16 @@ static const struct scale *report_scale(const struct report *report)
 	return scale_for(unit, total);
 }
 
+/* What names are, where they are not those of functions. */
+static const char *const name_headings[LEVEL_COUNT] = {
+	[LEVEL_MODULE] = "module",
+	[LEVEL_FILE] = "source file",
+	[LEVEL_LINE] = "function, line",
+	[LEVEL_INSTRUCTION] = "function, instruction",
+	[LEVEL_THREAD] = "thread",
+	[LEVEL_PROCESS] = "process",
+};
+
 /* The heading in this table, in which the column before is the one last added. */
 static const char *heading_for(
 	const struct table *table, const struct report *report, enum column_id id)
@@ -44,8 +55,8 @@ static const char *heading_for(
 
 	if (report->query.difference && report != table->report && columns[id].is_per_metric)
 		return report == table->report->others[DIFFERENCE_OLD] ? "old" : "new";
-	if (id == COLUMN_NAME && report->query.level == LEVEL_MODULE)
-		return "module";
+	if (id == COLUMN_NAME && name_headings[report->query.level])
+		return name_headings[report->query.level];
 	/* A percentage behind its own figure needs no name. */
 	if (columns[id].kind == COLUMN_KIND_PERCENT && before && before->report == report &&
 		before->column->get == columns[id].get)
@@ -129,6 +140,13 @@ static void text_put(const struct cell *cell, struct strbuf *out)
 	strbuf_deinit(&scratch);
 }
 
+static void number_cell_put(const struct cell *cell, struct strbuf *out)
+{
+	const char *format = cell->is_address ? "0x%llx" : cell->is_reference ? "[%llu]" : "%llu";
+
+	strbuf_printf(out, format, (unsigned long long)cell->number);
+}
+
 /* The cell's text, without the part in parentheses. */
 static void cell_put(const struct table_column *item, const struct cell *cell, struct strbuf *out)
 {
@@ -139,8 +157,7 @@ static void cell_put(const struct table_column *item, const struct cell *cell, s
 		text_put(cell, out);
 		break;
 	case COLUMN_KIND_NUMBER:
-		strbuf_printf(out, cell->is_reference ? "[%llu]" : "%llu",
-			(unsigned long long)cell->number);
+		number_cell_put(cell, out);
 		break;
 	case COLUMN_KIND_TIME:
 		time_put(out, cell->number);
@@ -466,16 +483,26 @@ static enum ink label_ink(const struct table_label *label)
 	return label->is_main ? INK_TITLE : INK_PLAIN;
 }
 
+static void draw_dim(const struct table *table, const struct strbuf *words)
+{
+	if (words->size == 0)
+		return;
+	text_ink(table->text, INK_DIM);
+	strbuf_add(&table->text->sink->text, strbuf_str(words));
+	text_ink(table->text, INK_PLAIN);
+}
+
 static void draw_name(struct table *table, const struct table_label *label, size_t row, size_t used,
 	struct strbuf *scratch)
 {
 	struct strbuf *out = &table->text->sink->text;
 	struct cell cell = columns[COLUMN_NAME].get(table->report, row);
-	struct strbuf module = {0};
+	struct strbuf place = {0}, module = {0};
 	size_t room;
 
+	place_put(&place, table->report->query.level, cell.entity);
 	module_put(table, label->module, &module);
-	room = name_room(table, label, strbuf_str(&module), used);
+	room = name_room(table, label, strbuf_str(&module), used + utf8_width(strbuf_str(&place)));
 	if (label->before.size) {
 		text_ink(table->text, INK_DIM);
 		strbuf_add(out, strbuf_str(&label->before));
@@ -487,17 +514,11 @@ static void draw_name(struct table *table, const struct table_label *label, size
 	if (label->is_stub)
 		strbuf_add(out, STR("..."));
 	text_ink(table->text, INK_PLAIN);
-	if (label->after.size) {
-		text_ink(table->text, INK_DIM);
-		strbuf_add(out, strbuf_str(&label->after));
-		text_ink(table->text, INK_PLAIN);
-	}
-	if (module.size) {
-		text_ink(table->text, INK_DIM);
-		strbuf_add(out, strbuf_str(&module));
-		text_ink(table->text, INK_PLAIN);
-	}
+	draw_dim(table, &place);
+	draw_dim(table, &label->after);
+	draw_dim(table, &module);
 	strbuf_add_char(out, '\n');
+	strbuf_deinit(&place);
 	strbuf_deinit(&module);
 }
 

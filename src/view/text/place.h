@@ -1,0 +1,14 @@
+#ifndef SONDE_VIEW_TEXT_PLACE_H
+#define SONDE_VIEW_TEXT_PLACE_H
+
+/* Where in a function a row is. */
+
+#include "analysis/entity_tree.h"
+
+/*
+ * Adds " lvm.c:1130", and at the level of instructions " 0x1f3a0 lvm.c:1130", so far as that is
+ * known; nothing at other levels.  The file's whole path is for JSON and CSV.
+ */
+void place_put(struct strbuf *out, enum level level, const struct entity *entity);
+
+#endif
