@@ -22,6 +22,7 @@ struct stats {
 	 * are all others of the profile; expected, lost, duration and CPU time stay the
 	 * recording's.
 	 */
+	struct profile_stats sampling;
 
 	const struct stats_metric *metrics; /* [profile->metric_count] */
 

@@ -151,6 +151,73 @@ static void test_metrics(void **state)
 	profile_destroy(p);
 }
 
+/*
+ * Of four samples one is in code of no known function, one has a stack cut short and one both.
+ * What the source does not know, filters do not make up.
+ */
+static void expect_filtered(bool source_knows, enum filter_kind kind, const char *text,
+	uint64_t counted, uint64_t foreign, uint64_t critical)
+{
+	static const char lines[] = "main parse 1\nmain [unknown] 1\n[truncated] parse "
+				    "1\n[truncated] eval [unknown] 1\n";
+	struct arena *arena = arena_create();
+	struct profile *p = text_profile(lines);
+	struct selection *selection;
+	struct filter f;
+
+	if (source_knows)
+		p->stats.foreign = p->stats.critical = 2;
+	if (kind == FILTER_WHEN)
+		assert_null(filter_init_when(&f, text, WHEN_OBJECTS));
+	else
+		assert_null(filter_init(&f, kind, text));
+	assert_null(selection_create(p, &f, 1, arena, &selection));
+	struct entity_spec spec = {.metrics = &p->default_metric, .metric_count = 1};
+	struct stats s =
+		stats_analyse(selection, entity_tree_create(selection, &spec, arena), arena);
+	assert_int_equal(s.sampling.counted, counted);
+	assert_int_equal(s.sampling.excluded, 4 - counted);
+	assert_true(s.sampling.foreign == (source_knows ? foreign : UINT64_MAX));
+	assert_true(s.sampling.critical == (source_knows ? critical : UINT64_MAX));
+	filter_deinit(&f);
+	profile_destroy(p);
+	arena_destroy(arena);
+}
+
+static void test_filtered(void **state)
+{
+	(void)state;
+	expect_filtered(true, FILTER_WHEN, "*", 4, 2, 2);
+	expect_filtered(true, FILTER_WHEN, ".main->*", 2, 1, 0);
+	/* Charged to another, and taken there all the same. */
+	expect_filtered(true, FILTER_WHEN, ".eval:->*", 1, 1, 1);
+	expect_filtered(true, FILTER_FOCUS, "parse", 2, 0, 1);
+	expect_filtered(true, FILTER_IGNORE, "eval", 3, 1, 1);
+	expect_filtered(true, FILTER_HIDE, "unknown|truncated", 4, 2, 2);
+	expect_filtered(false, FILTER_FOCUS, "parse", 2, 0, 1);
+}
+
+/* The mean is of the stacks that are shown, not of those that WHEN leaves in the total. */
+static void test_mean_of_what_is_shown(void **state)
+{
+	struct arena *arena = arena_create();
+	struct profile *p = text_profile("a b c d 1\na 9\n");
+	struct selection *selection;
+	struct filter f;
+
+	(void)state;
+	assert_null(filter_init_when(&f, ".d", WHEN_OBJECTS));
+	assert_null(selection_create(p, &f, 1, arena, &selection));
+	struct entity_spec spec = {.metrics = &p->default_metric, .metric_count = 1};
+	struct stats s =
+		stats_analyse(selection, entity_tree_create(selection, &spec, arena), arena);
+	assert_int_equal(s.total, 10);
+	assert_true(s.depth_mean == 4);
+	filter_deinit(&f);
+	profile_destroy(p);
+	arena_destroy(arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +227,8 @@ int main(void)
 		cmocka_unit_test(test_total_of_nothing),
 		cmocka_unit_test(test_completed),
 		cmocka_unit_test(test_source_is_believed),
+		cmocka_unit_test(test_filtered),
+		cmocka_unit_test(test_mean_of_what_is_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
