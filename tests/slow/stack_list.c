@@ -57,7 +57,8 @@ void stack_list_sum(struct stack_list *list)
 {
 	size_t kept = 0;
 
-	qsort(list->lines.data, list->lines.count, sizeof(*list->lines.data), line_compare);
+	if (list->lines.count)
+		qsort(list->lines.data, list->lines.count, sizeof(*list->lines.data), line_compare);
 	for (size_t i = 0; i < list->lines.count;) {
 		struct stack_line sum = list->lines.data[i++];
 
