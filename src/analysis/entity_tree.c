@@ -40,6 +40,9 @@ struct error *level_check(enum level level, const struct profile *profile)
 	return level_is_of_samples(level) ? profile_needs_threads(profile) : NULL;
 }
 
+const struct entity entity_spontaneous = {
+	.name = {"<spontaneous>", sizeof("<spontaneous>") - 1}, .occurrence = 1};
+
 struct str entity_label(const struct entity *e, struct strbuf *scratch)
 {
 	if (e->occurrence <= 1)

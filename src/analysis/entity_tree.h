@@ -59,6 +59,9 @@ struct str entity_label(const struct entity *e, struct strbuf *scratch);
 /* Orders by name, module, file, line, address, occurrence; 0 only for the same entity. */
 int entity_compare(const struct entity *a, const struct entity *b);
 
+/* What WHEN charges with samples whose root frame's caller is meant: "<spontaneous>". */
+extern const struct entity entity_spontaneous;
+
 struct entity_node {
 	uint32_t parent;     /* < own index; NO_ID for node 0, the root */
 	uint32_t entity;     /* NO_ID for the root */
@@ -106,6 +109,13 @@ struct entity_tree {
 	size_t arc_count;
 	bool has_stacks; /* false: the profile has none, and nodes tell of no callers */
 };
+
+/* An entity by its index; that behind the last one is entity_spontaneous. */
+static inline const struct entity *entity_tree_entity(
+	const struct entity_tree *tree, uint32_t entity)
+{
+	return entity < tree->entity_count ? &tree->entities[entity] : &entity_spontaneous;
+}
 
 /* Functions that are to be taken for one, `--same 'REGEX=NAME'`: virtual overrides, versions. */
 struct same_rule {

@@ -29,11 +29,12 @@ static void functions_count(const struct entity_tree *tree, struct function_row 
 
 static struct function_row *functions_sum(const struct entity_tree *tree)
 {
-	struct function_row *rows = xcalloc(tree->entity_count, sizeof(*rows));
+	struct function_row *rows = xcalloc(tree->entity_count + 1, sizeof(*rows));
 	uint32_t *outermost_end = xcalloc(tree->entity_count, sizeof(*outermost_end));
 
-	for (uint32_t i = 0; i < tree->entity_count; i++)
+	for (uint32_t i = 0; i <= tree->entity_count; i++)
 		rows[i] = (struct function_row){.entity = i, .calls = UINT64_MAX};
+	rows[tree->entity_count].exclusive = tree->spontaneous;
 	for (uint32_t i = 1; i < tree->node_count; i++) {
 		const struct entity_node *n = &tree->nodes[i];
 		rows[n->entity].exclusive += n->weight;
@@ -121,7 +122,8 @@ static int rows_compare(const void *a, const void *b, void *sums)
 		order = figures_compare(&s->of[k][x->entity], &s->of[k][y->entity]);
 	if (order != 0)
 		return order;
-	return entity_compare(&s->tree->entities[x->entity], &s->tree->entities[y->entity]);
+	return entity_compare(
+		entity_tree_entity(s->tree, x->entity), entity_tree_entity(s->tree, y->entity));
 }
 
 /* The rows of another metric, in the same order. */
@@ -145,13 +147,13 @@ static const struct functions *functions_other(
 struct functions *functions_analyse(const struct entity_tree *tree, struct arena *arena)
 {
 	struct functions *f = ARENA_NEW(arena, struct functions);
-	struct function_row *rows = ARENA_ARRAY(arena, struct function_row, tree->entity_count);
+	struct function_row *rows = ARENA_ARRAY(arena, struct function_row, tree->entity_count + 1);
 	const struct functions **others =
 		ARENA_ARRAY(arena, const struct functions *, tree->other_count);
 	struct sums sums;
 
 	sums_init(&sums, tree);
-	for (uint32_t i = 0; i < tree->entity_count; i++)
+	for (uint32_t i = 0; i <= tree->entity_count; i++)
 		if (sums_any(&sums, i))
 			rows[f->count++] = sums.of[0][i];
 	qsort_r(rows, f->count, sizeof(*rows), rows_compare, &sums);

@@ -10,7 +10,9 @@
 #include "analysis/entity_tree.h"
 
 struct function_row {
-	uint32_t entity;
+	uint32_t entity; /* for entity_tree_entity: may be entity_spontaneous, which has exclusive
+			  * only
+			  */
 	int64_t exclusive, inclusive;
 	uint64_t calls; /* from others than itself; UINT64_MAX: not counted */
 };

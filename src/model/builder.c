@@ -145,7 +145,7 @@ static const struct row_kind process_rows = {sizeof(struct process), NULL, NULL}
 static const struct row_kind thread_rows = {sizeof(struct thread), NULL, NULL};
 
 static const struct profile_stats stats_unknown = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
-	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
 struct builder *builder_create(void)
 {

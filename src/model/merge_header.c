@@ -99,6 +99,15 @@ static uint64_t mean_interval(const struct merge *m)
 	return count == 0 || count == UINT64_MAX ? UINT64_MAX : (uint64_t)(sum / count);
 }
 
+/* Of all, if they agree. */
+static uint64_t common_stat(const struct merge *m, size_t offset)
+{
+	for (size_t k = 1; k < m->input_count; k++)
+		if (stat_of(m, k, offset) != stat_of(m, 0, offset))
+			return UINT64_MAX;
+	return stat_of(m, 0, offset);
+}
+
 static void set_stats(struct merge *m)
 {
 	struct profile_stats *stats = &builder_header(m->to)->stats;
@@ -113,6 +122,8 @@ static void set_stats(struct merge *m)
 		memcpy((char *)stats + f->offset, &sum, sizeof(sum));
 	}
 	stats->interval_ns = mean_interval(m);
+	stats->interval_asked_ns =
+		common_stat(m, offsetof(struct profile_stats, interval_asked_ns));
 }
 
 /* The column of the default metric: of all inputs, if they agree, else of the last or the first. */

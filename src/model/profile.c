@@ -25,6 +25,7 @@ const struct stat_field stat_fields[] = {
 	STAT(duration_ns),
 	STAT(cpu_ns),
 	STAT(interval_ns),
+	STAT(interval_asked_ns),
 	{NULL, 0},
 };
 

@@ -129,8 +129,9 @@ struct profile_stats {
 	uint64_t critical; /* samples whose stack could not be walked whole */
 	uint64_t excluded; /* by WHEN */
 	uint64_t duration_ns;
-	uint64_t cpu_ns;      /* that the target used */
-	uint64_t interval_ns; /* between samples, as achieved */
+	uint64_t cpu_ns;	    /* that the target used */
+	uint64_t interval_ns;	    /* between samples, as achieved */
+	uint64_t interval_asked_ns; /* the same as it was asked for */
 };
 
 /* The figures of struct profile_stats by name, for whoever treats all alike. */

@@ -570,7 +570,7 @@ static void set_stats(struct capture *c)
 		stats->expected = cpu_ns / asked_ns;
 	if (c->facts[CAPTURE_EXPECTED] != UINT64_MAX)
 		stats->expected = c->facts[CAPTURE_EXPECTED];
-	stats->interval_ns = asked_ns;
+	stats->interval_ns = stats->interval_asked_ns = asked_ns;
 	if (cpu_ns != UINT64_MAX && c->counted)
 		stats->interval_ns = cpu_ns / c->counted;
 	if (c->facts[CAPTURE_START_UNIX_NS] != UINT64_MAX)

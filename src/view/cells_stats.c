@@ -57,6 +57,12 @@ struct cell cells_interval(const struct report *report, size_t row)
 	return cell_known(report->stats->sampling.interval_ns);
 }
 
+struct cell cells_interval_asked(const struct report *report, size_t row)
+{
+	(void)row;
+	return cell_known(report->stats->sampling.interval_asked_ns);
+}
+
 struct cell cells_stacks(const struct report *report, size_t row)
 {
 	(void)row;

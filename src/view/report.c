@@ -17,6 +17,14 @@ struct metric report_metric(const struct report *report)
 	return report->profile->metrics[report->query.metric.i];
 }
 
+void report_add_stats(struct report *report, struct arena *arena)
+{
+	struct stats *stats = ARENA_NEW(arena, struct stats);
+
+	*stats = stats_analyse(report->selection, report->tree, arena);
+	report->stats = stats;
+}
+
 const struct entity_tree *report_tree(
 	const struct selection *selection, const struct report_query *query, struct arena *arena)
 {
@@ -155,18 +163,23 @@ static void report_add_others(struct report *report, struct arena *arena)
 	report->others = others;
 }
 
-static void report_choose_rows(struct report *report, struct arena *arena)
+/* What the rows are sorted by: differences by what changed most.  NULL: the analysis' own order. */
+static const struct column *report_sort_column(const struct report_query *query)
+{
+	if (query->sort == NULL && query->difference && query->view->sorts &&
+		query->view->main_column != COLUMN_NAME)
+		return &columns[query->view->main_column];
+	return query->sort;
+}
+
+static void report_choose_rows(
+	struct report *report, const struct column *sort, struct arena *arena)
 {
 	const struct report_query *query = &report->query;
 
 	report->count = report->row_count;
 	report->entry_count = count_entries(report);
 	report->entries_shown = report->entry_count;
-	const struct column *sort = query->sort;
-
-	if (sort == NULL && query->difference && query->view->sorts &&
-		query->view->main_column != COLUMN_NAME)
-		sort = &columns[query->view->main_column];
 	if (sort && report->row_count)
 		report_sort(report, sort, arena);
 	if (query->limit == 0 || query->limit >= report->entry_count)
@@ -176,6 +189,16 @@ static void report_choose_rows(struct report *report, struct arena *arena)
 	else
 		report->count = rows_of_entries(report, query->limit);
 	report->entries_shown = query->limit;
+}
+
+static const struct report *report_second(const struct report *first, struct arena *arena)
+{
+	struct report *report = ARENA_NEW(arena, struct report);
+
+	*report = *first;
+	report_choose_rows(report, &columns[*first->query.view->second_sort], arena);
+	report_add_others(report, arena);
+	return report;
 }
 
 struct report *report_create(const struct selection *selection, const struct entity_tree *tree,
@@ -188,10 +211,12 @@ struct report *report_create(const struct selection *selection, const struct ent
 		.query = *query,
 		.tree = tree};
 	query->view->analyse(report, arena);
-	report_choose_rows(report, arena);
+	report_choose_rows(report, report_sort_column(query), arena);
 	report_add_others(report, arena);
 	if (query->difference)
 		difference_mark(report, arena);
+	if (query->view->second_sort && query->sort == NULL)
+		report->second = report_second(report, arena);
 	return report;
 }
 

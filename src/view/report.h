@@ -78,15 +78,16 @@ struct report {
 	const struct callers_rows *callers_rows; /* the same */
 	const struct calltree *calltree;	 /* view tree, else NULL */
 	const struct callgraph *callgraph;	 /* view graph, else NULL */
-	const struct stats *stats;		 /* view stats, else NULL */
+	const struct stats *stats;		 /* views stats and deep, else NULL */
 	/* View annotate, else NULL; the listing's, or of another metric. */
 	const struct listing *listing;
 	const struct annotation *annotation;
 	size_t row_count;     /* rows of the analysis result */
 	const uint32_t *rows; /* [count] the rows to show, in order; NULL: the first count */
 	size_t count;
-	size_t entry_count;   /* entries of the analysis result */
-	size_t entries_shown; /* of those */
+	size_t entry_count;	     /* entries of the analysis result */
+	size_t entries_shown;	     /* of those */
+	const struct report *second; /* the same by the view's second_sort; else NULL */
 	/* [row]: whether it changed by more than chance; NULL: not known. */
 	const bool *marks;
 	/*
@@ -125,5 +126,7 @@ static inline size_t report_row(const struct report *report, size_t place)
 size_t report_place(const struct report *report, size_t row);
 
 struct metric report_metric(const struct report *report);
+/* For views that show statistics: sets report->stats. */
+void report_add_stats(struct report *report, struct arena *arena);
 
 #endif

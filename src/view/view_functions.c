@@ -21,7 +21,7 @@ static bool functions_view_has_column(const struct report *report, enum column_i
 
 static const struct entity *functions_view_entity(const struct report *report, size_t row)
 {
-	return &report->tree->entities[report->functions->rows[row].entity];
+	return entity_tree_entity(report->tree, report->functions->rows[row].entity);
 }
 
 /* Narrower terminals show percentages only, and then no modules, to leave room for names. */

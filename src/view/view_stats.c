@@ -11,10 +11,7 @@
 
 static void stats_view_analyse(struct report *report, struct arena *arena)
 {
-	struct stats *stats = ARENA_NEW(arena, struct stats);
-
-	*stats = stats_analyse(report->selection, report->tree, arena);
-	report->stats = stats;
+	report_add_stats(report, arena);
 	report->row_count = 1;
 }
 
@@ -32,6 +29,7 @@ static const enum column_id data_columns[] = {
 };
 
 static const enum column_id more_columns[] = {
+	COLUMN_INTERVAL_ASKED,
 	COLUMN_STACKS,
 	COLUMN_FUNCTIONS,
 	COLUMN_STACK_DEPTH_MAX,
@@ -39,6 +37,20 @@ static const enum column_id more_columns[] = {
 	COLUMN_RECURSIVE,
 	COLUMN_METRIC_TOTAL,
 	COLUMN_METRIC_SAMPLES,
+	COLUMN_END,
+};
+
+const enum column_id statistics_columns[] = {
+	COLUMN_COUNTED,
+	COLUMN_EXPECTED,
+	COLUMN_LOST,
+	COLUMN_FOREIGN,
+	COLUMN_CRITICAL,
+	COLUMN_EXCLUDED,
+	COLUMN_DURATION,
+	COLUMN_CPU,
+	COLUMN_INTERVAL,
+	COLUMN_INTERVAL_ASKED,
 	COLUMN_END,
 };
 
@@ -129,7 +141,7 @@ static void stats_view_draw(struct text *text, const struct report *report)
 	if (report->query.column_count) {
 		table_draw_facts(&table, report->query.columns);
 	} else {
-		table_draw_facts(&table, data_columns);
+		table_draw_facts(&table, statistics_columns);
 		text_title(text, "Stacks");
 		table_draw_facts(&table, stack_columns);
 		if (report->profile->metric_count > 1)

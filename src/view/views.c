@@ -8,6 +8,7 @@ const struct view *const views[] = {
 	&view_callers,
 	&view_tree,
 	&view_graph,
+	&view_deep,
 	&view_modules,
 	&view_lines,
 	&view_threads,
@@ -15,8 +16,8 @@ const struct view *const views[] = {
 	NULL,
 };
 
-const char *const view_names[] = {
-	"functions", "callers", "tree", "graph", "modules", "lines", "threads", "stats", NULL};
+const char *const view_names[] = {"functions", "callers", "tree", "graph", "deep", "modules",
+	"lines", "threads", "stats", NULL};
 
 bool level_has_modules(enum level level)
 {

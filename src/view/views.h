@@ -59,6 +59,8 @@ struct view {
 	 * has all.  What is asked for by name is shown all the same.
 	 */
 	bool (*has_column)(const struct report *report, enum column_id id);
+	/* What text lists the rows by once more, where --sort does not say; NULL: it does not. */
+	const enum column_id *second_sort;
 	/* Whether --level, --sort and the tree's options apply. */
 	bool has_levels, sorts, is_tree;
 	enum level level; /* the only one where !has_levels */
@@ -77,9 +79,12 @@ extern const struct view *const views[];
 /* Their names in the same order, NULL-terminated, as option tables need them. */
 extern const char *const view_names[];
 extern const struct view view_functions, view_callers, view_tree, view_modules, view_lines,
-	view_threads, view_graph, view_stats;
+	view_threads, view_graph, view_deep, view_stats;
 /* One function's code, which no --view names: its query needs a listing. */
 extern const struct view view_annotate;
+
+/* What the text of the statistics is made of, in stats and below deep; ends with COLUMN_END. */
+extern const enum column_id statistics_columns[];
 
 /* Whether rows of a level belong to load objects, and are none. */
 bool level_has_modules(enum level level);

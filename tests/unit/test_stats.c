@@ -87,7 +87,7 @@ static struct profile *timed_profile(const struct profile_stats *given)
 }
 
 static const struct profile_stats all_unknown = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
-	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
 static void test_completed(void **state)
 {

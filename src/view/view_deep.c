@@ -1,0 +1,124 @@
+/*
+ * Shallow and deep counts, as MAINPM's PC sampling lists them: each procedure twice, sorted by what
+ * was counted while it executed itself and by what was counted while it was active, and below them
+ * how the sampling went.  The figures are those of the functions view, under the names that go with
+ * WHEN, which changes whom they are counted for.
+ */
+#include "analysis/functions.h"
+
+#include "view/text/table.h"
+#include "view/text/text.h"
+#include "view/views.h"
+
+static void deep_view_analyse(struct report *report, struct arena *arena)
+{
+	report->functions = functions_analyse(report->tree, arena);
+	report->row_count = report->functions->count;
+	report_add_stats(report, arena);
+}
+
+static const struct entity *deep_view_entity(const struct report *report, size_t row)
+{
+	return entity_tree_entity(report->tree, report->functions->rows[row].entity);
+}
+
+/* Narrower terminals show percentages only, and then no modules, to leave room for names. */
+#define WEIGHTS_WIDTH_MIN 72u
+#define MODULE_WIDTH_MIN  56u
+/* So much more for each further metric. */
+#define WEIGHTS_WIDTH_MORE 36u
+
+static void deep_view_columns(const struct report *report, struct table *table)
+{
+	bool percent = report->query.percent != PERCENT_RAW;
+	size_t others = report->query.other_count;
+	bool weights = !percent || !text_is_narrower(table->text,
+					   WEIGHTS_WIDTH_MIN + WEIGHTS_WIDTH_MORE * others);
+
+	for (size_t m = 0; m <= others; m++) {
+		if (weights)
+			table_add_of(table, m, COLUMN_SHALLOW);
+		if (percent)
+			table_add_of(table, m, COLUMN_SHALLOW_PERCENT);
+		if (weights)
+			table_add_of(table, m, COLUMN_DEEP);
+		if (percent)
+			table_add_of(table, m, COLUMN_DEEP_PERCENT);
+	}
+	if (!text_is_narrower(table->text, MODULE_WIDTH_MIN))
+		table_add(table, COLUMN_MODULE);
+	table_add(table, COLUMN_NAME);
+}
+
+static void draw_listing(struct text *text, const struct report *report, const struct column *by)
+{
+	struct table table;
+
+	text_title(text, "Shallow and deep counts, by %s", by->key);
+	table_init(&table, text, report);
+	if (report->query.column_count)
+		table_add_asked(&table);
+	else
+		deep_view_columns(report, &table);
+	table_draw(&table, NULL, NULL);
+	table_deinit(&table);
+	text_more_rows(text, report);
+}
+
+static const enum column_id second_sort = COLUMN_DEEP;
+
+static void deep_view_draw(struct text *text, const struct report *report)
+{
+	struct table facts;
+
+	draw_listing(
+		text, report, report->query.sort ? report->query.sort : &columns[COLUMN_SHALLOW]);
+	if (report->second)
+		draw_listing(text, report->second, &columns[second_sort]);
+	table_init(&facts, text, report);
+	text_title(text, "Statistics");
+	table_draw_facts(&facts, statistics_columns);
+	table_deinit(&facts);
+}
+
+static const enum column_id data_columns[] = {
+	COLUMN_NAME,
+	COLUMN_MODULE,
+	COLUMN_FILE,
+	COLUMN_LINE,
+	COLUMN_EXCLUSIVE,
+	COLUMN_INCLUSIVE,
+	COLUMN_SHALLOW,
+	COLUMN_DEEP,
+	COLUMN_END,
+};
+
+static const enum column_id metric_columns[] = {
+	COLUMN_EXCLUSIVE,
+	COLUMN_INCLUSIVE,
+	COLUMN_SHALLOW,
+	COLUMN_DEEP,
+	COLUMN_END,
+};
+
+static const enum column_id more_columns[] = {
+	COLUMN_SHALLOW_PERCENT,
+	COLUMN_DEEP_PERCENT,
+	COLUMN_END,
+};
+
+const struct view view_deep = {
+	.name = "deep",
+	.summary = "shallow and deep counts, and how the sampling went",
+	.data_columns = data_columns,
+	.more_columns = more_columns,
+	.metric_columns = metric_columns,
+	.main_column = COLUMN_SHALLOW,
+	.second_sort = &second_sort,
+	.joins_metrics = true,
+	.has_levels = true,
+	.sorts = true,
+	.analyse = deep_view_analyse,
+	.entity = deep_view_entity,
+	.draw = deep_view_draw,
+};
