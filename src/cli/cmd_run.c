@@ -136,6 +136,7 @@ static int run_run(const struct command *self, int argc, char **argv)
 static const struct option_group groups[] = {
 	{"Recording options", record_option_rows},
 	{"View options", report_view_rows},
+	{"Filters of the report, applied in the order given", FILTER_ROWS_OF_REPORTS},
 	{"Appearance", report_look_rows},
 	{0},
 };

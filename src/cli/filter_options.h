@@ -29,6 +29,8 @@ struct filter_options {
 #define FILTER_OPTION_FIRST 2000
 
 extern const struct option_row filter_rows[];
+/* Those behind when, module-by and pid, which mean something else to commands that record. */
+#define FILTER_ROWS_OF_REPORTS (&filter_rows[3])
 
 /* An option_set's work for these ids. */
 must_use struct error *filter_options_set(struct filter_options *o, int id, const char *value);
