@@ -109,27 +109,42 @@ static struct quality frame_quality(const struct profile *p, uint32_t stack)
 		is_cut || name.size == 0 || str_equal(name, STR("[unknown]")), is_cut};
 }
 
+/* How many of the samples with a quality there are, and how many of these are shown. */
+struct judged {
+	uint64_t all, shown;
+};
+
+static void judged_add(struct judged *j, const struct selection *selection, uint32_t stack)
+{
+	j->all += selection->profile->stack_samples[stack];
+	if (selection->shown[stack] < SHOWN_UNMATCHED)
+		j->shown += selection->samples[stack];
+}
+
+/* Stacks tell it only where they tell of all samples what the source has counted. */
+static uint64_t judged_shown(const struct judged *j, uint64_t counted)
+{
+	return j->all == counted ? j->shown : UNKNOWN;
+}
+
 /* Counts anew, among the samples that are shown, what the source has counted among all. */
 static void sampling_judge(struct profile_stats *s, const struct selection *selection)
 {
 	const struct profile *p = selection->profile;
 	struct quality *quality = xcalloc(p->stack_count, sizeof(*quality));
-	uint64_t foreign = 0, critical = 0;
+	struct judged foreign = {0}, critical = {0};
 
-	for (uint32_t i = 0; i < p->stack_count; i++) {
-		uint64_t samples =
-			selection->shown[i] < SHOWN_UNMATCHED ? selection->samples[i] : 0;
-
-		if (i > 0) {
-			quality[i] = frame_quality(p, i);
-			quality[i].is_critical |= quality[p->stacks[i].parent.i].is_critical;
-		}
-		foreign += quality[i].is_foreign ? samples : 0;
-		critical += quality[i].is_critical ? samples : 0;
+	for (uint32_t i = 1; i < p->stack_count; i++) {
+		quality[i] = frame_quality(p, i);
+		quality[i].is_critical |= quality[p->stacks[i].parent.i].is_critical;
+		if (quality[i].is_foreign)
+			judged_add(&foreign, selection, i);
+		if (quality[i].is_critical)
+			judged_add(&critical, selection, i);
 	}
 	free(quality);
-	s->foreign = s->foreign == UNKNOWN ? UNKNOWN : foreign;
-	s->critical = s->critical == UNKNOWN ? UNKNOWN : critical;
+	s->foreign = judged_shown(&foreign, s->foreign);
+	s->critical = judged_shown(&critical, s->critical);
 }
 
 /* How many samples there are without any filter; UNKNOWN: not known. */
