@@ -45,6 +45,8 @@ struct cell cells_function_calls(const struct report *report, size_t row);
 /* cells_difference.c */
 struct cell cells_exclusive_change(const struct report *report, size_t row);
 struct cell cells_inclusive_change(const struct report *report, size_t row);
+struct cell cells_shallow_change(const struct report *report, size_t row);
+struct cell cells_deep_change(const struct report *report, size_t row);
 struct cell cells_in_or_under_change(const struct report *report, size_t row);
 struct cell cells_in_only_change(const struct report *report, size_t row);
 struct cell cells_significant(const struct report *report, size_t row);

@@ -29,6 +29,16 @@ struct cell cells_inclusive_change(const struct report *report, size_t row)
 	return change_of(report, row, COLUMN_INCLUSIVE);
 }
 
+struct cell cells_shallow_change(const struct report *report, size_t row)
+{
+	return change_of(report, row, COLUMN_SHALLOW);
+}
+
+struct cell cells_deep_change(const struct report *report, size_t row)
+{
+	return change_of(report, row, COLUMN_DEEP);
+}
+
 struct cell cells_in_or_under_change(const struct report *report, size_t row)
 {
 	return change_of(report, row, COLUMN_IN_OR_UNDER);

@@ -196,6 +196,7 @@ static const struct report *report_second(const struct report *first, struct are
 	struct report *report = ARENA_NEW(arena, struct report);
 
 	*report = *first;
+	report->others = NULL;
 	report_choose_rows(report, &columns[*first->query.view->second_sort], arena);
 	report_add_others(report, arena);
 	return report;

@@ -6,7 +6,7 @@
  */
 #include "analysis/functions.h"
 
-#include "view/text/table.h"
+#include "view/text/flat.h"
 #include "view/text/text.h"
 #include "view/views.h"
 
@@ -22,33 +22,14 @@ static const struct entity *deep_view_entity(const struct report *report, size_t
 	return entity_tree_entity(report->tree, report->functions->rows[row].entity);
 }
 
-/* Narrower terminals show percentages only, and then no modules, to leave room for names. */
-#define WEIGHTS_WIDTH_MIN 72u
-#define MODULE_WIDTH_MIN  56u
-/* So much more for each further metric. */
-#define WEIGHTS_WIDTH_MORE 36u
-
-static void deep_view_columns(const struct report *report, struct table *table)
-{
-	bool percent = report->query.percent != PERCENT_RAW;
-	size_t others = report->query.other_count;
-	bool weights = !percent || !text_is_narrower(table->text,
-					   WEIGHTS_WIDTH_MIN + WEIGHTS_WIDTH_MORE * others);
-
-	for (size_t m = 0; m <= others; m++) {
-		if (weights)
-			table_add_of(table, m, COLUMN_SHALLOW);
-		if (percent)
-			table_add_of(table, m, COLUMN_SHALLOW_PERCENT);
-		if (weights)
-			table_add_of(table, m, COLUMN_DEEP);
-		if (percent)
-			table_add_of(table, m, COLUMN_DEEP_PERCENT);
-	}
-	if (!text_is_narrower(table->text, MODULE_WIDTH_MIN))
-		table_add(table, COLUMN_MODULE);
-	table_add(table, COLUMN_NAME);
-}
+static const struct flat_columns flat_columns = {
+	.own = COLUMN_SHALLOW,
+	.own_percent = COLUMN_SHALLOW_PERCENT,
+	.own_change = COLUMN_SHALLOW_CHANGE,
+	.all = COLUMN_DEEP,
+	.all_percent = COLUMN_DEEP_PERCENT,
+	.all_change = COLUMN_DEEP_CHANGE,
+};
 
 static void draw_listing(struct text *text, const struct report *report, const struct column *by)
 {
@@ -59,7 +40,7 @@ static void draw_listing(struct text *text, const struct report *report, const s
 	if (report->query.column_count)
 		table_add_asked(&table);
 	else
-		deep_view_columns(report, &table);
+		flat_add_columns(report, &table, &flat_columns);
 	table_draw(&table, NULL, NULL);
 	table_deinit(&table);
 	text_more_rows(text, report);
@@ -104,6 +85,8 @@ static const enum column_id metric_columns[] = {
 static const enum column_id more_columns[] = {
 	COLUMN_SHALLOW_PERCENT,
 	COLUMN_DEEP_PERCENT,
+	COLUMN_SHALLOW_CHANGE,
+	COLUMN_DEEP_CHANGE,
 	COLUMN_END,
 };
 

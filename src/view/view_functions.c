@@ -4,7 +4,7 @@
  */
 #include "analysis/functions.h"
 
-#include "view/text/table.h"
+#include "view/text/flat.h"
 #include "view/text/text.h"
 #include "view/views.h"
 
@@ -24,55 +24,14 @@ static const struct entity *functions_view_entity(const struct report *report, s
 	return entity_tree_entity(report->tree, report->functions->rows[row].entity);
 }
 
-/* Narrower terminals show percentages only, and then no modules, to leave room for names. */
-#define WEIGHTS_WIDTH_MIN 72u
-#define MODULE_WIDTH_MIN  56u
-
-/* So much more for each further metric. */
-#define WEIGHTS_WIDTH_MORE 36u
-#define PERCENT_WIDTH_MORE 24u
-
-/* The change, of what, and from what to what; then the same of what was called, shorter. */
-static void functions_view_difference(const struct report *report, struct table *table)
-{
-	table_add(table, COLUMN_EXCLUSIVE);
-	table_add(table, COLUMN_EXCLUSIVE_CHANGE);
-	table_add_of(table, 1, COLUMN_EXCLUSIVE);
-	table_add_of(table, 2, COLUMN_EXCLUSIVE);
-	if (!text_is_narrower(table->text, WEIGHTS_WIDTH_MIN)) {
-		table_add(table, COLUMN_INCLUSIVE);
-		table_add(table, COLUMN_INCLUSIVE_CHANGE);
-	}
-	if (level_has_modules(report->query.level) &&
-		!text_is_narrower(table->text, WEIGHTS_WIDTH_MIN))
-		table_add(table, COLUMN_MODULE);
-	table_add(table, COLUMN_NAME);
-}
-
-static void functions_view_columns(const struct report *report, struct table *table)
-{
-	bool percent = report->query.percent != PERCENT_RAW;
-	size_t others = report->query.other_count;
-	bool weights = !percent || !text_is_narrower(table->text,
-					   WEIGHTS_WIDTH_MIN + WEIGHTS_WIDTH_MORE * others);
-
-	for (size_t m = 0; m <= others; m++) {
-		if (weights)
-			table_add_of(table, m, COLUMN_EXCLUSIVE);
-		if (percent)
-			table_add_of(table, m, COLUMN_EXCLUSIVE_PERCENT);
-		if (weights)
-			table_add_of(table, m, COLUMN_INCLUSIVE);
-		if (percent)
-			table_add_of(table, m, COLUMN_INCLUSIVE_PERCENT);
-	}
-	if (report->functions->has_calls && weights)
-		table_add(table, COLUMN_CALLS);
-	if (level_has_modules(report->query.level) &&
-		!text_is_narrower(table->text, MODULE_WIDTH_MIN + PERCENT_WIDTH_MORE * others))
-		table_add(table, COLUMN_MODULE);
-	table_add(table, COLUMN_NAME);
-}
+static const struct flat_columns flat_columns = {
+	.own = COLUMN_EXCLUSIVE,
+	.own_percent = COLUMN_EXCLUSIVE_PERCENT,
+	.own_change = COLUMN_EXCLUSIVE_CHANGE,
+	.all = COLUMN_INCLUSIVE,
+	.all_percent = COLUMN_INCLUSIVE_PERCENT,
+	.all_change = COLUMN_INCLUSIVE_CHANGE,
+};
 
 static void functions_view_title(struct text *text, const struct report *report)
 {
@@ -108,10 +67,8 @@ static void functions_view_draw(struct text *text, const struct report *report)
 	table_init(&table, text, report);
 	if (report->query.column_count)
 		table_add_asked(&table);
-	else if (report->query.difference)
-		functions_view_difference(report, &table);
 	else
-		functions_view_columns(report, &table);
+		flat_add_columns(report, &table, &flat_columns);
 	table_draw(&table, NULL, NULL);
 	table_deinit(&table);
 	text_more_rows(text, report);

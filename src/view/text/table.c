@@ -530,7 +530,8 @@ static void draw_nothing(const struct table *table)
 
 	if (report->query.other_count == 0)
 		metric = profile_string(report->profile, report_metric(report).name);
-	strbuf_add(out, STR("no rows: no stack has any "));
+	strbuf_add(out, report->selection->step_count ? STR("no rows: the filters leave no ")
+						      : STR("no rows: no stack has any "));
 	escape_text(out, metric);
 	strbuf_add_char(out, '\n');
 }
