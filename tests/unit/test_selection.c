@@ -201,7 +201,7 @@ static void add_filter(struct subject *s, enum filter_kind kind)
 		break;
 	case FILTER_TIME:
 		filter_init_time(
-			f, "time", from_ns, from_ns + 1 + 1000 * random_below(&s->random, 20));
+			f, "time", from_ns, from_ns + 1000 * (1 + random_below(&s->random, 20)));
 		break;
 	case FILTER_COUNT:
 		abort();
