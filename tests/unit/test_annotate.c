@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "../property.h"
 #include "../random_profile.h"
 #include "../slow/slow_annotate.h"
 #include "analysis/entity_tree.h"
@@ -22,15 +23,6 @@
 
 #define ROUNDS		 600
 #define ROUNDS_SANITIZED 150
-
-static uint64_t current_seed;
-
-#define check(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			fail_msg("SEED=%" PRIu64 ": line %d: %s", current_seed, __LINE__,          \
-				#condition);                                                       \
-	} while (0)
 
 static struct stack_weights weights_of(const struct profile *p)
 {
@@ -182,13 +174,9 @@ static void test_random(uint64_t seed)
 
 static void agrees_with_the_definition(void **state)
 {
-	const char *chosen = getenv("SEED");
-	uint64_t first = chosen ? strtoull(chosen, NULL, 10) : 1;
-	uint64_t last = chosen ? first : getenv("SANITIZED") ? ROUNDS_SANITIZED : ROUNDS;
-
 	(void)state;
-	for (current_seed = first; current_seed <= last; current_seed++)
-		test_random(current_seed);
+	for (struct property_seeds p = property_seeds(ROUNDS, ROUNDS_SANITIZED); property_next(&p);)
+		test_random(property_seed);
 }
 
 /* ---- by hand ---- */

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "../property.h"
 #include "../random_profile.h"
 #include "../slow/slow_callers.h"
 #include "analysis/callers.h"
@@ -22,15 +23,6 @@
 #define ROUNDS		 1000
 #define ROUNDS_SANITIZED 200
 #define METRICS_MAX	 3
-
-static uint64_t current_seed;
-
-#define check(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			fail_msg("SEED=%" PRIu64 ": line %d: %s", current_seed, __LINE__,          \
-				#condition);                                                       \
-	} while (0)
 
 /* One random profile, looked at in one way, with some of its metrics. */
 struct subject {
@@ -67,7 +59,6 @@ static void subject_init(struct subject *s, uint64_t seed)
 	struct random r = random_from(seed);
 	struct random_shape shape = subject_shape(&r);
 
-	current_seed = seed;
 	*s = (struct subject){.arena = arena_create()};
 	s->profile = random_profile(seed, &shape);
 	s->level = random_below(&r, 3) ? LEVEL_FUNCTION : LEVEL_MODULE;
@@ -99,13 +90,10 @@ static void subject_deinit(struct subject *s)
 
 static void for_each_subject(void (*test)(struct subject *))
 {
-	const char *chosen = getenv("SEED");
-	uint64_t first = chosen ? strtoull(chosen, NULL, 10) : 1;
-	uint64_t last = chosen ? first : getenv("SANITIZED") ? ROUNDS_SANITIZED : ROUNDS;
-
-	for (uint64_t seed = first; seed <= last; seed++) {
+	for (struct property_seeds p = property_seeds(ROUNDS, ROUNDS_SANITIZED);
+		property_next(&p);) {
 		struct subject s;
-		subject_init(&s, seed);
+		subject_init(&s, property_seed);
 		test(&s);
 		subject_deinit(&s);
 	}

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "../property.h"
 #include "../random_profile.h"
 #include "../slow/slow_callgraph.h"
 #include "analysis/callgraph.h"
@@ -22,15 +23,6 @@
 #define ROUNDS		 2000
 #define ROUNDS_SANITIZED 400
 #define METRICS_MAX	 3
-
-static uint64_t current_seed;
-
-#define check(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			fail_msg("SEED=%" PRIu64 ": line %d: %s", current_seed, __LINE__,          \
-				#condition);                                                       \
-	} while (0)
 
 /* One random profile, looked at in one way. */
 struct subject {
@@ -107,7 +99,6 @@ static void subject_init(struct subject *s, uint64_t seed)
 {
 	struct random r = random_from(seed);
 
-	current_seed = seed;
 	*s = (struct subject){.seed = seed, .shape = subject_shape(&r), .arena = arena_create()};
 	if (s->shape.metrics > METRICS_MAX)
 		s->shape.metrics = METRICS_MAX;
@@ -132,13 +123,10 @@ static void subject_deinit(struct subject *s)
 
 static void for_each_subject(void (*test)(struct subject *))
 {
-	const char *chosen = getenv("SEED");
-	uint64_t first = chosen ? strtoull(chosen, NULL, 10) : 1;
-	uint64_t last = chosen ? first : getenv("SANITIZED") ? ROUNDS_SANITIZED : ROUNDS;
-
-	for (uint64_t seed = first; seed <= last; seed++) {
+	for (struct property_seeds p = property_seeds(ROUNDS, ROUNDS_SANITIZED);
+		property_next(&p);) {
 		struct subject s;
-		subject_init(&s, seed);
+		subject_init(&s, property_seed);
 		test(&s);
 		subject_deinit(&s);
 	}

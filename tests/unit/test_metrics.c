@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "../property.h"
 #include "../random_profile.h"
 #include "analysis/calltree.h"
 #include "analysis/functions.h"
@@ -21,15 +22,6 @@
 #define ROUNDS		 2000
 #define ROUNDS_SANITIZED 400
 #define METRICS_MAX	 3
-
-static uint64_t current_seed;
-
-#define check(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			fail_msg("SEED=%" PRIu64 ": line %d: %s", current_seed, __LINE__,          \
-				#condition);                                                       \
-	} while (0)
 
 /* One random profile, looked at in one way. */
 struct subject {
@@ -54,7 +46,6 @@ static void subject_init(struct subject *s, uint64_t seed)
 		shape.weight_max = 1u << random_below(&r, 6);
 	}
 	shape.metrics = 1 + random_below(&r, METRICS_MAX);
-	current_seed = seed;
 	*s = (struct subject){
 		.profile = random_profile(seed, &shape),
 		.level = random_below(&r, 4) ? LEVEL_FUNCTION : LEVEL_MODULE,
@@ -209,15 +200,12 @@ static void test_several(struct subject *s)
 
 static void each_is_what_it_is_alone(void **state)
 {
-	const char *chosen = getenv("SEED");
-	uint64_t first = chosen ? strtoull(chosen, NULL, 10) : 1;
-	uint64_t last = chosen ? first : getenv("SANITIZED") ? ROUNDS_SANITIZED : ROUNDS;
-
 	(void)state;
-	for (uint64_t seed = first; seed <= last; seed++) {
+	for (struct property_seeds p = property_seeds(ROUNDS, ROUNDS_SANITIZED);
+		property_next(&p);) {
 		struct subject s;
 
-		subject_init(&s, seed);
+		subject_init(&s, property_seed);
 		test_several(&s);
 		subject_deinit(&s);
 	}

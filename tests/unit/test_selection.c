@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "../property.h"
 #include "../random_profile.h"
 #include "../slow/slow_selection.h"
 #include "../slow/text_profile.h"
@@ -25,15 +26,6 @@
 #define ROUNDS		 1500
 #define ROUNDS_SANITIZED 200
 #define FILTERS_MAX	 4
-
-static uint64_t current_seed;
-
-#define check(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			fail_msg("SEED=%" PRIu64 ": line %d: %s", current_seed, __LINE__,          \
-				#condition);                                                       \
-	} while (0)
 
 /* One random profile, and filters for it. */
 struct subject {
@@ -66,16 +58,12 @@ static struct random_shape subject_shape(struct random *r)
 
 static void for_each_subject(void (*test)(struct subject *))
 {
-	const char *chosen = getenv("SEED");
-	uint64_t first = chosen ? strtoull(chosen, NULL, 10) : 1;
-	uint64_t last = chosen ? first : getenv("SANITIZED") ? ROUNDS_SANITIZED : ROUNDS;
-
-	for (uint64_t seed = first; seed <= last; seed++) {
-		struct random r = random_from(seed);
+	for (struct property_seeds p = property_seeds(ROUNDS, ROUNDS_SANITIZED);
+		property_next(&p);) {
+		struct random r = random_from(property_seed);
 		struct subject s = {.arena = arena_create()};
-		current_seed = seed;
 		s.shape = subject_shape(&r);
-		s.profile = random_profile(seed, &s.shape);
+		s.profile = random_profile(property_seed, &s.shape);
 		s.random = r;
 		slow_lines_init(&s.slow, s.profile, s.arena);
 		test(&s);
@@ -255,7 +243,7 @@ static struct selection *select_all(struct subject *s)
 		selection_create(s->profile, s->filters, s->filter_count, s->arena, &selection);
 
 	if (err)
-		fail_msg("SEED=%" PRIu64 ": %s", current_seed, err->message);
+		fail_msg("SEED=%" PRIu64 ": %s", property_seed, err->message);
 	return selection;
 }
 
