@@ -5,11 +5,11 @@
  * The one registry of columns.  A row of it is a column of a text table, a sort key, a CSV header
  * and a JSON key at once, so that all of them have the same names and the same figures.
  *
- * To add one:
+ * To add one (docs/howto/add-a-column.md goes through it):
  * 1. give it an id in enum column_id;
- * 2. give it a row in columns.c: its key, its heading, its kind and the function that reads it out
- *    of a report's row;
- * 3. name the id in the column lists of the views that have it (src/view/view_*.c).
+ * 2. write the function that reads it out of a report's row (view/cells.h);
+ * 3. give it a row in columns.c: its key, its heading, its kind and that function;
+ * 4. name the id in the column lists of the views that have it (src/view/view_*.c).
  * Sorting, --columns, text, CSV and JSON follow from the row.
  */
 

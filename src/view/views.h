@@ -4,10 +4,13 @@
 /*
  * The views: what of a profile can be looked at.
  *
- * To add one: write view_NAME.c, which ends in one `const struct view`; its analyse function runs
- * an analysis of analysis/ (a view computes no figure of its own); name its columns
- * (view/columns.h); draw its text (view/text/).  Then add it to the arrays in views.c.  The command
- * line, JSON, CSV and help follow.
+ * To add one (docs/howto/add-a-view.md goes through it):
+ * 1. give the result of its analysis a field in struct report, and a line in report.c's
+ *    report_other; a view computes no figure of its own;
+ * 2. write view_NAME.c, which ends in one `const struct view`: it runs the analysis, names its
+ *    columns (view/columns.h) and draws its text (view/text/);
+ * 3. add it to the arrays in views.c.
+ * The command line, JSON, CSV and help follow.
  */
 
 #include "analysis/entity_tree.h"
@@ -66,7 +69,7 @@ struct view {
 	enum level level; /* the only one where !has_levels */
 	/* Runs the analysis: sets the report's result and row_count. */
 	void (*analyse)(struct report *report, struct arena *arena);
-	/* The entity of a row; NULL function for views without. */
+	/* The entity of a row; NULL function for views without, whose text can be no table. */
 	const struct entity *(*entity)(const struct report *report, size_t row);
 	/* Chooses query.limit rows of row_count; NULL: the first ones. */
 	void (*select)(struct report *report, struct arena *arena);

@@ -4,12 +4,14 @@
  */
 #include "view/text/table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/escape.h"
 #include "view/difference.h"
 #include "view/text/fit.h"
 #include "view/text/place.h"
+#include "view/views.h"
 
 #define GAP STR("  ")
 /* Text columns before the name get a sixth of the width, but at least this. */
@@ -559,6 +561,7 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 		draw_nothing(table);
 		return;
 	}
+	assert(table->report->query.view->entity);
 	table_measure(table);
 	used = table_figures_width(table);
 	table_draw_headings(table);

@@ -3,7 +3,7 @@
 
 /*
  * Lays out a report's rows in aligned columns.  The name is always the last column, so that only it
- * has to give way where the terminal is narrow.
+ * has to give way where the terminal is narrow; so the view must have an `entity`.
  */
 
 #include "base/vec.h"
