@@ -87,7 +87,7 @@ static struct error *compile_filter(
 {
 	switch (request->kind) {
 	case FILTER_WHEN:
-		return filter_init_when(f, request->text, o->when_modules);
+		return value_when_error(filter_init_when(f, request->text, o->when_modules));
 	case FILTER_TIME:
 		return compile_time(f, request->text);
 	case FILTER_FOCUS:

@@ -243,12 +243,13 @@ int options_usage_status(const struct command *self)
 	return self->stops_at_operand ? EXIT_OWN_FAILURE : EXIT_USAGE;
 }
 
-/* Says what is wrong and where there is more about it; what asks back has said what to do. */
+/* Says what is wrong and where there is more about it; what asks back or says where has done so. */
 static int usage_error(const struct command *self, struct error *err)
 {
-	bool asks = str_ends_with(str_from(err->message), STR("?"));
+	bool says = str_ends_with(str_from(err->message), STR("?")) ||
+		    strstr(err->message, "; see 'sonde help ");
 	struct error *said = error_new(ERROR_USAGE, "%s: %s%s%s%s", self->name, err->message,
-		asks ? "" : "; see 'sonde help ", asks ? "" : self->name, asks ? "" : "'");
+		says ? "" : "; see 'sonde help ", says ? "" : self->name, says ? "" : "'");
 
 	if (err->detail)
 		said = error_detail(said, "%s", err->detail);

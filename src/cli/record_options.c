@@ -176,7 +176,7 @@ static struct error *add_events(struct record_request *request, const char *name
 static struct error *add_when(struct record_request *request, const char *pattern)
 {
 	struct when *when;
-	struct error *err = when_compile(str_from(pattern), WHEN_OBJECTS, &when);
+	struct error *err = value_when_error(when_compile(str_from(pattern), WHEN_OBJECTS, &when));
 
 	if (err)
 		return err;

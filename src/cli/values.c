@@ -154,3 +154,15 @@ int value_choice(const char *text, const char *const *choices)
 	assert(choices[i]);
 	return i;
 }
+
+struct error *value_when_error(struct error *err)
+{
+	if (err == NULL || err->kind != ERROR_USAGE)
+		return err;
+	struct error *said = error_new(ERROR_USAGE, "%s; see 'sonde help when'", err->message);
+
+	if (err->detail)
+		said = error_detail(said, "%s", err->detail);
+	error_destroy(err);
+	return said;
+}

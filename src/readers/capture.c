@@ -521,9 +521,10 @@ static void note_metric(struct capture *c, size_t i)
 				: "samples of %.*s were lost: the ring buffer was full",
 			STR_ARG(name));
 	if (counted > 0 && off > UNCOUNTED_FEW && off > counted / 100 * UNCOUNTED_PERCENT)
-		builder_note(c->builder, NOTE_GUESSED, counted,
-			"%.*s were counted, the samples stand for %" PRIu64 " of them",
-			STR_ARG(name), sum);
+		builder_note(c->builder, NOTE_GUESSED, off,
+			sum < counted ? "%.*s were counted that no sample stands for"
+				      : "more %.*s are in samples than were counted",
+			STR_ARG(name));
 }
 
 /* What is wrong with the file. */

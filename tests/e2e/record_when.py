@@ -52,7 +52,7 @@ def test_a_bad_pattern_starts_nothing(folder):
 	mark = folder / "mark"
 	done = harness.sonde("record", "-o", folder / "x.prof", "--when", "a->->b", "touch", mark)
 	assert done.status == 125
-	assert done.err == ("sonde: record: --when: a name, '*' or '(' is missing\n"
+	assert done.err == ("sonde: record: --when: a name, '*' or '(' is missing; see 'sonde help when'\n"
 		"    a->->b\n"
 		"       ^\n"), done.err
 	assert not mark.exists()

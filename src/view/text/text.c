@@ -67,7 +67,10 @@ void text_more_rows(struct text *text, const struct report *report)
 	text_ink(text, INK_DIM);
 	strbuf_add(out, STR("and "));
 	number_put(out, more);
-	strbuf_add(out, more == 1 ? STR(" more row") : STR(" more rows"));
+	if (report->query.view->parts)
+		strbuf_add(out, more == 1 ? STR(" more entry") : STR(" more entries"));
+	else
+		strbuf_add(out, more == 1 ? STR(" more row") : STR(" more rows"));
 	strbuf_add(out, STR(" (--limit 0 shows all)"));
 	text_ink(text, INK_PLAIN);
 	strbuf_add_char(out, '\n');
