@@ -2,11 +2,11 @@
  * The stack tree at one level of aggregation.
  *
  * The profile's stacks are a prefix tree of frames already; what remains is to let nodes meet that
- * differ in frames only, or at coarse levels in repeated neighbours only.  The tree is made from
- * the root outwards, in pre-order: a node is a list of stacks, its children are their children,
- * told apart by entity.  A stamp for each entity finds the group that a child belongs to, so there
- * is no hashing, and memory is mostly passed over in order; that is what makes millions of stacks
- * cheap.
+ * differ in frames only, or at coarse levels in repeated neighbours only: groups of stacks.  They
+ * are found in the order of stack ids, where a parent comes before its children and most often
+ * right before; their places in pre-order follow from the sizes of subtrees.  Each step is a loop
+ * over arrays that goes on, mostly, where it was; no tree is walked.  That is what makes millions
+ * of stacks cheap.
  *
  * Siblings stand in order of first sight: by the least stack with weight that is shown in their
  * subtree.
@@ -18,7 +18,7 @@
 
 #include "analysis/entity_map.h"
 #include "base/alloc.h"
-#include "base/vec.h"
+#include "base/child_table.h"
 
 const char *const level_names[LEVEL_COUNT + 1] = {
 	[LEVEL_FUNCTION] = "function",
@@ -75,112 +75,21 @@ int entity_compare(const struct entity *a, const struct entity *b)
 	return order;
 }
 
-/* What stands behind stack ids of a list: there is no more. */
-#define NONE 0 /* the empty stack is nobody's child, nor a further member */
-
-/* A node whose children are not made yet. */
-struct group {
-	uint32_t entity;
-	uint32_t first;		/* least stack with weight that is shown in it or below */
-	uint32_t head, tail;	/* its stacks, chained by growth.next_member */
-	uint32_t parent, depth; /* in the tree */
-};
-
-/* The tree as it grows. */
+/* The tree as it grows.  A group is what becomes one node; group 0 is the root. */
 struct growth {
 	const struct selection *selection;
 	const struct entity_map *map;
 	const metric_id *metrics;
 	size_t metric_count;
-	/* [stack] */
-	uint32_t *first;       /* NO_ID: no weight is shown here or below */
-	uint32_t *first_child; /* of those with weight, ascending */
-	uint32_t *next_sibling;
-	uint32_t *next_member;
-	/* [metric][stack]: weight that is shown there, and whether there is any */
-	const int64_t **weight;
-	bool **passed; /* NULL with one metric */
-
-	/* [entity]: the group that it has among the children of node `stamp`. */
-	uint32_t *stamp, *group_of;
-	VEC(struct group) fresh;   /* the groups among the children of one node */
-	VEC(struct group) pending; /* groups that are to become nodes, the next one last */
-	VEC(struct entity_node) nodes;
-	VEC(uint32_t) firsts; /* [node] */
-	VEC(int64_t) weights; /* [node × metric_count + metric] */
-	VEC(bool) passes;     /* the same */
+	struct child_table groups; /* by entity */
+	/* [group]: the first stack or sample with weight in it or below, NO_ID: none; at last its
+	 * place among all of them */
+	uint32_t *first;
+	int64_t **weight; /* [metric][group] */
+	bool **passed;	  /* the same: whether there is any; NULL with one metric */
+	uint32_t *place;  /* [group]: its node */
 	uint32_t depth_max;
 };
-
-static bool has_weight(const struct growth *g, uint32_t stack)
-{
-	for (size_t k = 0; k < g->metric_count; k++)
-		if (g->selection->weight[g->metrics[k].i][stack] != 0)
-			return true;
-	return false;
-}
-
-/* Whether samples are shown as other stacks than their own. */
-static bool is_moved(const struct selection *s)
-{
-	for (uint32_t i = 0; i < s->profile->stack_count; i++)
-		if (s->shown[i] != i)
-			return true;
-	return false;
-}
-
-/* The weight by what it is shown as. */
-static void growth_weigh(struct growth *g)
-{
-	const struct selection *s = g->selection;
-	size_t count = s->profile->stack_count;
-	bool moved = is_moved(s);
-
-	g->weight = xcalloc(g->metric_count, sizeof(*g->weight));
-	g->passed = g->metric_count > 1 ? xcalloc(g->metric_count, sizeof(*g->passed)) : NULL;
-	for (size_t k = 0; k < g->metric_count; k++) {
-		const int64_t *from = s->weight[g->metrics[k].i];
-		int64_t *to = xcalloc(count, sizeof(*to));
-
-		if (g->passed)
-			g->passed[k] = xcalloc(count, sizeof(**g->passed));
-		for (size_t i = 0; i < count; i++) {
-			if (from[i] == 0 || (moved && !SHOWN_IS_STACK(s->shown[i])))
-				continue;
-			to[s->shown[i]] += from[i];
-			if (g->passed)
-				g->passed[k][s->shown[i]] = true;
-		}
-		g->weight[k] = to;
-	}
-}
-
-/* Which stacks are in the tree at all, since when, and whose children they are. */
-static void growth_chain(struct growth *g)
-{
-	const struct selection *s = g->selection;
-	uint32_t count = (uint32_t)s->profile->stack_count;
-
-	g->first = xcalloc(count, sizeof(*g->first));
-	g->first_child = xcalloc(count, sizeof(*g->first_child));
-	g->next_sibling = xcalloc(count, sizeof(*g->next_sibling));
-	g->next_member = xcalloc(count, sizeof(*g->next_member));
-	for (uint32_t i = 0; i < count; i++)
-		g->first[i] = NO_ID;
-	for (uint32_t i = 0; i < count; i++)
-		if (SHOWN_IS_STACK(s->shown[i]) && i < g->first[s->shown[i]] && has_weight(g, i))
-			g->first[s->shown[i]] = i;
-	for (uint32_t i = count; i-- > 1;) {
-		uint32_t parent = s->parent[i];
-
-		if (g->first[i] == NO_ID)
-			continue;
-		if (g->first[i] < g->first[parent])
-			g->first[parent] = g->first[i];
-		g->next_sibling[i] = g->first_child[parent];
-		g->first_child[parent] = i;
-	}
-}
 
 static void growth_init(struct growth *g, const struct selection *selection,
 	const struct entity_map *map, const struct entity_spec *spec)
@@ -188,36 +97,72 @@ static void growth_init(struct growth *g, const struct selection *selection,
 	*g = (struct growth){.selection = selection,
 		.map = map,
 		.metrics = spec->metrics,
-		.metric_count = spec->metric_count,
-		.stamp = xcalloc(map->entities.count, sizeof(*g->stamp)),
-		.group_of = xcalloc(map->entities.count, sizeof(*g->group_of))};
-	for (size_t i = 0; i < map->entities.count; i++)
-		g->stamp[i] = NO_ID;
-	growth_weigh(g);
-	growth_chain(g);
+		.metric_count = spec->metric_count};
+	child_table_init(
+		&g->groups, level_is_of_samples(map->level) ? 0 : selection->profile->stack_count);
 }
 
 static void growth_deinit(struct growth *g)
 {
 	for (size_t k = 0; k < g->metric_count; k++) {
-		free((void *)(uintptr_t)g->weight[k]);
+		free(g->weight[k]);
 		if (g->passed)
 			free(g->passed[k]);
 	}
 	free(g->weight);
 	free(g->passed);
 	free(g->first);
-	free(g->first_child);
-	free(g->next_sibling);
-	free(g->next_member);
-	free(g->stamp);
-	free(g->group_of);
-	vec_deinit(&g->fresh);
-	vec_deinit(&g->pending);
-	vec_deinit(&g->nodes);
-	vec_deinit(&g->firsts);
-	vec_deinit(&g->weights);
-	vec_deinit(&g->passes);
+	free(g->place);
+	child_table_deinit(&g->groups);
+}
+
+/* Room for what is known of groups, when all are there. */
+static void growth_ready(struct growth *g)
+{
+	size_t count = g->groups.nodes.count;
+
+	g->first = xcalloc(count, sizeof(*g->first));
+	for (size_t i = 0; i < count; i++)
+		g->first[i] = NO_ID;
+	g->weight = xcalloc(g->metric_count, sizeof(*g->weight));
+	g->passed = g->metric_count > 1 ? xcalloc(g->metric_count, sizeof(*g->passed)) : NULL;
+	for (size_t k = 0; k < g->metric_count; k++) {
+		g->weight[k] = xcalloc(count, sizeof(**g->weight));
+		if (g->passed)
+			g->passed[k] = xcalloc(count, sizeof(**g->passed));
+	}
+}
+
+/* The weight of stack or sample `index`, which is shown in that group. */
+static void growth_weigh(struct growth *g, size_t k, uint32_t group, uint32_t index, int64_t weight)
+{
+	if (weight == 0)
+		return;
+	g->weight[k][group] += weight;
+	if (index < g->first[group])
+		g->first[group] = index;
+	if (g->passed)
+		g->passed[k][group] = true;
+}
+
+/* [stack]: whether anything is shown there or below. */
+static bool *stacks_used(const struct growth *g)
+{
+	const struct selection *s = g->selection;
+	uint32_t count = (uint32_t)s->profile->stack_count;
+	bool *used = xcalloc(count, sizeof(*used));
+
+	for (size_t k = 0; k < g->metric_count; k++) {
+		const int64_t *weight = s->weight[g->metrics[k].i];
+
+		for (uint32_t i = 0; i < count; i++)
+			if (weight[i] != 0 && SHOWN_IS_STACK(s->shown[i]))
+				used[s->shown[i]] = true;
+	}
+	for (uint32_t i = count; i-- > 1;)
+		if (used[i])
+			used[s->parent[i]] = true;
+	return used;
 }
 
 /* Whether a frame is a part of what its caller's node stands for already. */
@@ -239,173 +184,89 @@ static bool joins_parent(const struct entity_map *map, const struct frame *frame
 	return false;
 }
 
-static void group_append(struct growth *g, struct group *group, uint32_t stack)
+/* [stack]: the group of each one that is used. */
+static uint32_t *growth_group(struct growth *g)
 {
-	g->next_member[stack] = NONE;
-	g->next_member[group->tail] = stack;
-	group->tail = stack;
-	if (g->first[stack] < group->first)
-		group->first = g->first[stack];
-}
+	const struct selection *s = g->selection;
+	const struct profile *p = s->profile;
+	bool *used = stacks_used(g), added;
+	uint32_t *group = xcalloc(p->stack_count, sizeof(*group));
 
-/* Puts a child of one of the node's stacks where it belongs: into the node, or a child's group. */
-static void growth_sort_child(struct growth *g, struct group *node, uint32_t index, uint32_t stack)
-{
-	frame_id id = g->selection->profile->stacks[stack].frame;
-	uint32_t entity = g->map->of_frame[id.i];
+	for (uint32_t i = 1; i < p->stack_count; i++) {
+		if (!used[i])
+			continue;
+		frame_id frame = p->stacks[i].frame;
+		uint32_t parent = group[s->parent[i]], entity = g->map->of_frame[frame.i];
 
-	if (entity == node->entity && joins_parent(g->map, &g->selection->profile->frames[id.i])) {
-		group_append(g, node, stack);
-		return;
+		if (entity == g->groups.nodes.data[parent].key &&
+			joins_parent(g->map, &p->frames[frame.i]))
+			group[i] = parent;
+		else
+			group[i] = child_table_at(&g->groups, parent, entity, &added);
 	}
-	if (g->stamp[entity] == index) {
-		group_append(g, &g->fresh.data[g->group_of[entity]], stack);
-		return;
-	}
-	g->stamp[entity] = index;
-	g->group_of[entity] = (uint32_t)g->fresh.count;
-	g->next_member[stack] = NONE;
-	vec_push(&g->fresh, (struct group){.entity = entity,
-				    .first = g->first[stack],
-				    .head = stack,
-				    .tail = stack,
-				    .parent = index,
-				    .depth = node->depth + 1});
-}
-
-/* Latest sight first, as the last pending one comes first. */
-static int groups_compare(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	return (x->first < y->first) - (x->first > y->first);
-}
-
-static void growth_add_children(struct growth *g)
-{
-	struct group *fresh = g->fresh.data;
-	size_t count = g->fresh.count;
-	bool ascending = true;
-
-	for (size_t i = 1; i < count; i++)
-		ascending &= fresh[i - 1].first < fresh[i].first;
-	if (!ascending)
-		qsort(fresh, count, sizeof(*fresh), groups_compare);
-	for (size_t i = 0; i < count; i++)
-		vec_push(&g->pending, fresh[ascending ? count - 1 - i : i]);
-	g->fresh.count = 0;
-}
-
-static void growth_add_stack(struct growth *g, uint32_t index, uint32_t stack)
-{
-	size_t row = (size_t)index * g->metric_count;
-
-	for (size_t k = 0; k < g->metric_count; k++) {
-		g->weights.data[row + k] += g->weight[k][stack];
-		if (g->passed)
-			g->passes.data[row + k] |= g->passed[k][stack];
-	}
-}
-
-/* Makes a node of a group, and groups of its children. */
-static void growth_add_node(struct growth *g, struct group *node)
-{
-	uint32_t index = (uint32_t)g->nodes.count;
-
-	vec_push(&g->nodes, (struct entity_node){.parent = node->parent, .entity = node->entity});
-	vec_push(&g->firsts, node->first);
-	for (size_t k = 0; k < g->metric_count; k++) {
-		vec_push(&g->weights, 0);
-		if (g->passed)
-			vec_push(&g->passes, false);
-	}
-	if (node->depth > g->depth_max)
-		g->depth_max = node->depth;
-	for (uint32_t s = node->head, more = true; more; s = g->next_member[s]) {
-		growth_add_stack(g, index, s);
-		for (uint32_t c = g->first_child[s]; c != NONE; c = g->next_sibling[c])
-			growth_sort_child(g, node, index, c);
-		more = g->next_member[s] != NONE;
-	}
-	growth_add_children(g);
+	free(used);
+	return group;
 }
 
 static void growth_run(struct growth *g)
 {
-	vec_push(&g->pending,
-		(struct group){.entity = NO_ID, .first = g->first[0], .parent = NO_ID});
-	while (g->pending.count > 0) {
-		struct group node = g->pending.data[--g->pending.count];
+	const struct selection *s = g->selection;
+	uint32_t *group = growth_group(g);
 
-		growth_add_node(g, &node);
+	growth_ready(g);
+	for (size_t k = 0; k < g->metric_count; k++) {
+		const int64_t *weight = s->weight[g->metrics[k].i];
+
+		for (uint32_t i = 0; i < s->profile->stack_count; i++)
+			if (SHOWN_IS_STACK(s->shown[i]))
+				growth_weigh(g, k, group[s->shown[i]], i, weight[i]);
 	}
+	free(group);
+}
+
+/* The thread of a sample that is shown, or NO_ID. */
+static uint32_t sample_entity(const struct growth *g, size_t sample)
+{
+	const struct selection *s = g->selection;
+	const struct samples *samples = &s->profile->samples;
+
+	if ((s->sample_kept && !s->sample_kept[sample]) ||
+		!SHOWN_IS_STACK(s->shown[samples->stack[sample].i]))
+		return NO_ID;
+	return g->map->of_thread[samples->thread[sample].i];
 }
 
 /* Samples by thread or process: one node each. */
 static void growth_run_samples(struct growth *g)
 {
-	const struct selection *s = g->selection;
-	const struct samples *samples = &s->profile->samples;
+	const struct samples *samples = &g->selection->profile->samples;
+	bool added;
 
-	vec_push(&g->nodes, (struct entity_node){.parent = NO_ID, .entity = NO_ID});
-	vec_push(&g->firsts, 0);
-	for (size_t i = 0; i < samples->count; i++) {
-		if ((s->sample_kept && !s->sample_kept[i]) ||
-			!SHOWN_IS_STACK(s->shown[samples->stack[i].i]))
-			continue;
-		uint32_t entity = g->map->of_thread[samples->thread[i].i];
+	for (uint32_t i = 0; i < samples->count; i++) {
+		uint32_t entity = sample_entity(g, i);
 		bool any = false;
 
 		for (size_t k = 0; k < g->metric_count; k++)
 			any |= samples->weight[g->metrics[k].i][i] != 0;
-		if (!any || g->stamp[entity] != NO_ID)
-			continue;
-		g->stamp[entity] = (uint32_t)g->nodes.count;
-		vec_push(&g->nodes, (struct entity_node){.parent = 0, .entity = entity});
-		vec_push(&g->firsts, (uint32_t)i);
-		g->depth_max = 1;
+		if (any && entity != NO_ID)
+			(void)child_table_at(&g->groups, 0, entity, &added);
 	}
-}
+	growth_ready(g);
+	for (uint32_t i = 0; i < samples->count; i++) {
+		uint32_t entity = sample_entity(g, i);
 
-static void growth_weigh_samples(struct growth *g)
-{
-	const struct selection *s = g->selection;
-	const struct samples *samples = &s->profile->samples;
-	size_t cells = g->nodes.count * g->metric_count;
-
-	vec_reserve(&g->weights, cells);
-	memset(g->weights.data, 0, cells * sizeof(*g->weights.data));
-	if (g->passed) {
-		vec_reserve(&g->passes, cells);
-		memset(g->passes.data, 0, cells * sizeof(*g->passes.data));
-	}
-	for (size_t i = 0; i < samples->count; i++) {
-		if ((s->sample_kept && !s->sample_kept[i]) ||
-			!SHOWN_IS_STACK(s->shown[samples->stack[i].i]))
-			continue;
-		uint32_t node = g->stamp[g->map->of_thread[samples->thread[i].i]];
-
-		for (size_t k = 0; k < g->metric_count && node != NO_ID; k++) {
+		for (size_t k = 0; k < g->metric_count && entity != NO_ID; k++) {
 			int64_t weight = samples->weight[g->metrics[k].i][i];
 
-			g->weights.data[node * g->metric_count + k] += weight;
-			if (g->passed)
-				g->passes.data[node * g->metric_count + k] |= weight != 0;
+			if (weight != 0)
+				growth_weigh(g, k, child_table_at(&g->groups, 0, entity, &added), i,
+					weight);
 		}
 	}
 }
 
-/* Where subtrees end. */
-static void nodes_end(struct entity_node *nodes, size_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		nodes[i].end = i + 1;
-	for (size_t i = count; i-- > 1;)
-		if (nodes[i].end > nodes[nodes[i].parent].end)
-			nodes[nodes[i].parent].end = nodes[i].end;
-}
-
-void entity_nodes_rank(struct entity_node *nodes, size_t count, uint32_t *firsts)
+/* Makes each of firsts[count] its rank among them; the same ones stand in order. */
+static void firsts_rank(uint32_t *firsts, size_t count)
 {
 	uint32_t most = 0;
 
@@ -420,35 +281,102 @@ void entity_nodes_rank(struct entity_node *nodes, size_t count, uint32_t *firsts
 	for (size_t i = 1; i <= most; i++)
 		at[i] += at[i - 1];
 	for (size_t i = 0; i < count; i++)
-		nodes[i].first_seen = at[firsts[i]]++;
+		firsts[i] = at[firsts[i]]++;
 	free(at);
+}
+
+void entity_nodes_rank(struct entity_node *nodes, size_t count, uint32_t *firsts)
+{
+	firsts_rank(firsts, count);
+	for (size_t i = 0; i < count; i++)
+		nodes[i].first_seen = firsts[i];
+}
+
+static void growth_rank(struct growth *g)
+{
+	const struct child *group = g->groups.nodes.data;
+	size_t count = g->groups.nodes.count;
+
+	for (size_t i = count; i-- > 1;)
+		if (g->first[i] < g->first[group[i].parent])
+			g->first[group[i].parent] = g->first[i];
+	firsts_rank(g->first, count);
+}
+
+/* The most steps from the root to a group. */
+static uint32_t groups_depth(const struct child *group, size_t count)
+{
+	uint32_t *depth = xcalloc(count, sizeof(*depth)), most = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		depth[i] = depth[group[i].parent] + 1;
+		most = depth[i] > most ? depth[i] : most;
+	}
+	free(depth);
+	return most;
+}
+
+/*
+ * Places in pre-order.  A subtree takes as many as it has nodes; as groups are passed in the order
+ * of first sight, and so after their parents, each gets the next one that its parent has left.
+ */
+static void growth_place(struct growth *g)
+{
+	const struct child *group = g->groups.nodes.data;
+	size_t count = g->groups.nodes.count;
+	uint32_t *order = xcalloc(count, sizeof(*order));
+	uint32_t *next = xcalloc(count, sizeof(*next)); /* the size, until its place is known */
+
+	for (uint32_t i = 0; i < count; i++)
+		order[g->first[i]] = i;
+	for (size_t i = count; i-- > 1;)
+		next[group[i].parent] += ++next[i];
+	g->place = xcalloc(count, sizeof(*g->place));
+	next[0] = 1;
+	for (size_t k = 1; k < count; k++) {
+		uint32_t i = order[k], size = next[i];
+
+		g->place[i] = next[group[i].parent];
+		next[group[i].parent] += size;
+		next[i] = g->place[i] + 1;
+	}
+	free(order);
+	free(next);
 }
 
 bool entity_nodes_finish(struct entity_node *nodes, size_t count)
 {
 	bool has_negative = false;
 
-	nodes_end(nodes, count);
 	for (size_t i = count; i-- > 0;) {
-		has_negative |= nodes[i].weight < 0;
-		nodes[i].weight_below += nodes[i].weight;
-		if (i > 0)
-			nodes[nodes[i].parent].weight_below += nodes[i].weight_below;
+		struct entity_node *n = &nodes[i], *parent = i > 0 ? &nodes[n->parent] : n;
+
+		has_negative |= n->weight < 0;
+		n->weight_below += n->weight;
+		/* The last child, which is passed first, ends where its parent does. */
+		if (n->end == 0)
+			n->end = (uint32_t)i + 1;
+		if (i == 0)
+			break;
+		if (parent->end == 0)
+			parent->end = n->end;
+		parent->weight_below += n->weight_below;
 	}
 	return has_negative;
 }
 
 /* For struct entity_tree's is_passed. */
-static bool *growth_passed(const struct growth *g, size_t k, struct arena *arena)
+static bool *growth_passed(
+	const struct growth *g, size_t k, const struct entity_node *nodes, struct arena *arena)
 {
-	size_t count = g->nodes.count;
+	size_t count = g->groups.nodes.count;
 	bool *passed = ARENA_ARRAY(arena, bool, count);
 
 	for (size_t i = 0; i < count; i++)
-		passed[i] = g->passes.data[i * g->metric_count + k];
+		passed[g->place[i]] = g->passed[k][i];
 	for (size_t i = count; i-- > 1;)
 		if (passed[i])
-			passed[g->nodes.data[i].parent] = true;
+			passed[nodes[i].parent] = true;
 	return passed;
 }
 
@@ -462,18 +390,32 @@ static int64_t spontaneous_weight(const struct selection *s, metric_id metric)
 	return weight;
 }
 
+static struct entity_node *growth_nodes(const struct growth *g, size_t k, struct arena *arena)
+{
+	size_t count = g->groups.nodes.count;
+	struct entity_node *nodes = ARENA_ARRAY(arena, struct entity_node, count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct child *group = &g->groups.nodes.data[i];
+		struct entity_node *n = &nodes[g->place[i]];
+
+		n->parent = i > 0 ? g->place[group->parent] : NO_ID;
+		n->entity = group->key;
+		n->first_seen = g->first[i];
+		n->weight = g->weight[k][i];
+	}
+	return nodes;
+}
+
 /* The tree with one metric's weights. */
 static struct entity_tree *growth_tree(
 	const struct growth *g, size_t k, const struct entity *entities, struct arena *arena)
 {
 	struct entity_tree *tree = ARENA_NEW(arena, struct entity_tree);
-	size_t count = g->nodes.count;
-	struct entity_node *nodes = ARENA_ARRAY(arena, struct entity_node, count);
-
-	memcpy(nodes, g->nodes.data, count * sizeof(*nodes));
-	for (size_t i = 0; i < count; i++)
-		nodes[i].weight = g->weights.data[i * g->metric_count + k];
+	size_t count = g->groups.nodes.count;
+	struct entity_node *nodes = growth_nodes(g, k, arena);
 	bool has_negative = entity_nodes_finish(nodes, count);
+
 	*tree = (struct entity_tree){
 		.entities = entities,
 		.entity_count = g->map->entities.count,
@@ -483,7 +425,7 @@ static struct entity_tree *growth_tree(
 		.spontaneous = spontaneous_weight(g->selection, g->metrics[k]),
 		.has_negative = has_negative,
 		.depth_max = g->depth_max,
-		.is_passed = g->passed ? growth_passed(g, k, arena) : NULL,
+		.is_passed = g->passed ? growth_passed(g, k, nodes, arena) : NULL,
 		.has_stacks = g->selection->profile->has_stacks,
 	};
 	return tree;
@@ -496,7 +438,9 @@ static struct entity_tree *growth_trees(struct growth *g, struct arena *arena)
 	const struct entity_tree **others = ARENA_ARRAY(arena, const struct entity_tree *, count);
 	struct entity_tree *tree = NULL;
 
-	entity_nodes_rank(g->nodes.data, g->nodes.count, g->firsts.data);
+	growth_rank(g);
+	growth_place(g);
+	g->depth_max = groups_depth(g->groups.nodes.data, g->groups.nodes.count);
 	if (entity_count)
 		memcpy(entities, g->map->entities.data, entity_count * sizeof(*entities));
 	for (size_t k = count; k-- > 0;) {
@@ -541,12 +485,10 @@ struct entity_tree *entity_tree_create(
 		assert(spec->metrics[k].i < selection->profile->metric_count);
 	entity_map_init(&map, selection->profile, spec, scratch, arena);
 	growth_init(&g, selection, &map, spec);
-	if (level_is_of_samples(spec->level)) {
+	if (level_is_of_samples(spec->level))
 		growth_run_samples(&g);
-		growth_weigh_samples(&g);
-	} else {
+	else
 		growth_run(&g);
-	}
 	struct entity_tree *tree = growth_trees(&g, arena);
 	tree_add_arcs(tree, selection, &map, arena);
 

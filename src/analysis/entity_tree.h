@@ -161,8 +161,8 @@ must_use struct entity_tree *entity_tree_invert(
 	const struct entity_tree *tree, struct arena *arena);
 
 /*
- * For whatever makes trees: given parents and weights, sets ends and weights below; whether any
- * weight is negative.
+ * For whatever makes trees: given parents and weights, and the other sums zero, sets ends and
+ * weights below; whether any weight is negative.
  */
 bool entity_nodes_finish(struct entity_node *nodes, size_t count);
 /*
