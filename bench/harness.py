@@ -16,7 +16,7 @@ SINK = subprocess.DEVNULL
 NOBODY = 65534
 # Without frame pointers and not stripped, as Debian builds; the programs of tests/programs say their own truth.
 FLAGS = ["-O2", "-g", "-fomit-frame-pointer", "-pthread", "-D_GNU_SOURCE"]
-OWN_PROGRAMS = ["bench/gap", "bench/pingpong", "bench/sleepers", "bench/copy"] + [
+OWN_PROGRAMS = ["bench/gap", "bench/pingpong", "bench/sleepers", "bench/copy", "bench/cost"] + [
 	f"tests/programs/{name}" for name in ("shares", "deep", "churn", "threads")]
 
 
@@ -170,12 +170,12 @@ class Bench:
 		text = self.keep("help", lambda: capture([SONDE, "record", "--help"]).decode())
 		return re.search(rf"(?<![\w-]){re.escape(option)}\b", text) is not None
 
-	def folded(self, shape):
+	def folded(self, shape, *numbers):
 		def make():
-			path = self.path(shape + ".folded")
-			run([sys.executable, os.path.join(HERE, "make_folded.py"), shape, path])
+			path = self.path("-".join([shape, *map(str, numbers)]) + ".folded")
+			run([sys.executable, os.path.join(HERE, "make_folded.py"), shape, path, *map(str, numbers)])
 			return path
-		return self.keep(shape, make)
+		return self.keep((shape, *numbers), make)
 
 
 def sonde_report(path, *options):

@@ -1,0 +1,297 @@
+"""
+What views cost beside the peers' reports of the same work: CPU seconds and peak memory of the command.
+
+A row is a list of jobs, (label, command), sonde's first; a job without a command says why in its label.
+All print every row that they have, to /dev/null.
+"""
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from harness import FLAGS, HERE, ROOT, SINK, SONDE, Skip, capture, run
+from tools import GPERFTOOLS, GPROFNG, PERF_FP, SNAPSHOT
+
+POINTERS = ["-fno-omit-frame-pointer" if flag == "-fomit-frame-pointer" else flag for flag in FLAGS]
+PPROF = ["-nodecount=1000000000", "-nodefraction=0", "-edgefraction=0"]
+# Short commands are measured this often, the least counts.
+SHORT_S, SHORT_ROUNDS = 0.5, 5
+
+
+class Measured:
+	"""seconds: of CPU; megabytes: the peak."""
+
+	def __init__(self, seconds, megabytes):
+		self.seconds, self.megabytes = seconds, megabytes
+
+	def __str__(self):
+		return f"{self.seconds:.3f} s, {self.megabytes:.0f} MB" if self.seconds < 1 else \
+			f"{self.seconds:.1f} s, {self.megabytes:.0f} MB"
+
+
+def once(bench, command):
+	path = bench.path("cost.told")
+	run([bench.path("cost"), path, *command])
+	with open(path) as told:
+		seconds, peak = told.read().split()
+	return Measured(float(seconds), int(peak) / 1e6)
+
+
+def cost(bench, command):
+	bench.note(command)
+	found = [once(bench, command)]
+	more = SHORT_ROUNDS if found[0].seconds < SHORT_S else bench.rounds
+	found += [once(bench, command) for _ in range(more - 1)]
+	return min(found, key=lambda one: one.seconds)
+
+
+def need(program, package):
+	if not shutil.which(program):
+		raise Skip(f"{package} is not installed")
+
+
+def views(path, *options):
+	return [SONDE, "report", path, *options, "--limit", "0"]
+
+
+def perf(recording, *options):
+	return ["perf", "report", "--stdio", "-f", "-i", recording.path, *options]
+
+
+def try_job(label, make):
+	"""A job, or why it cannot be had."""
+	try:
+		return label, make()
+	except (Skip, OSError, subprocess.SubprocessError) as why:
+		return f"{label} not here: {why}", None
+
+
+# --- a compiler's recording: tcc, with frame pointers so that perf need not unwind in its report ---
+
+def tcc(bench):
+	def make():
+		folder = os.path.dirname(bench.program("tcc")[0])
+		path = bench.path("tcc-fp")
+		run(["gcc", *POINTERS, "-w", "-DONE_SOURCE=1", f"-I{folder}/src-tcc", "-o", path, f"{HERE}/tcc_driver.c",
+			f"{folder}/src-tcc/libtcc.c", "-lm", "-ldl"])
+		return [path, "20", f"{folder}/src-tcc", f"{folder}/sqlite3.c"]
+	return bench.keep("tcc-fp", make)
+
+
+def recorded(bench, tool, program, rate):
+	return bench.keep(("views", tool.label, program.__name__), lambda: tool.record(bench, program(bench), rate))
+
+
+def samples_of(bench, tool, program, rate):
+	recording = recorded(bench, tool, program, rate)
+	return f"{bench.keep(recording.path, lambda: tool.sample_count(recording)):,} samples"
+
+
+def recordings(bench, program, rate, view, perf_options, gprofng=None, google=None):
+	def gprofng_job():
+		return ["gprofng", "display", "text", gprofng, recorded(bench, GPROFNG, program, rate).path]
+
+	def google_job():
+		recording = recorded(bench, GPERFTOOLS, program, rate)
+		return ["google-pprof", google, recording.target, recording.path]
+	jobs = [("sonde", views(recorded(bench, SNAPSHOT, program, rate).path, *view)),
+		try_job("perf", lambda: perf(recorded(bench, PERF_FP, program, rate), *perf_options))]
+	if gprofng:
+		jobs.append(try_job("gprofng", gprofng_job))
+	if google:
+		jobs.append(try_job("google-pprof", google_job))
+	counts = [f"sonde {samples_of(bench, SNAPSHOT, program, rate)}"] + [
+		f"{tool.label} {samples_of(bench, tool, program, rate)}" for tool, (_, command) in
+		zip([PERF_FP] + [GPROFNG] * bool(gprofng), jobs[1:]) if command]
+	return jobs, ", ".join(counts), recorded(bench, SNAPSHOT, program, rate).path
+
+
+def tcc_flat(bench):
+	return recordings(bench, tcc, 5000, ["-v", "functions"], ["--no-children", "-g", "none"], "-functions", "--text")
+
+
+def tcc_callers(bench):
+	return recordings(bench, tcc, 5000, ["-v", "callers"], ["--no-children", "-g", "graph,0,callee"], "-callers-callees")
+
+
+def tcc_graph(bench):
+	return recordings(bench, tcc, 5000, ["-v", "graph"], ["--children", "-g", "graph,0,caller"])
+
+
+def tcc_tree(bench):
+	return recordings(bench, tcc, 5000, ["-v", "tree", "--collapse", "none"], ["--children", "-g", "graph,0,caller"],
+		"-calltree")
+
+
+# --- a program of 5,000 functions in cycles: counts of calls for gprof, and stacks that are hardly ever the same ---
+
+def calls_program(bench, name, *flags):
+	def make():
+		source, path = bench.path("calls.c"), bench.path(name)
+		run([sys.executable, os.path.join(HERE, "make_calls.py"), source])
+		run(["gcc", *flags, "-fno-omit-frame-pointer", source, "-o", path])
+		return path
+	return bench.keep(name, make)
+
+
+def calls(bench):
+	return [calls_program(bench, "calls"), "200000"]
+
+
+def counted(bench):
+	"""The program and its gmon.out."""
+	def make():
+		path = calls_program(bench, "calls-pg", "-pg")
+		bench.note([path, "100000"])
+		subprocess.run([path, "100000"], cwd=bench.scratch, stdin=SINK, stdout=SINK, check=True)
+		return path, bench.path("gmon.out")
+	return bench.keep("gmon", make)
+
+
+def gprof(bench, options, view):
+	need("gprof", "binutils")
+	program, path = counted(bench)
+	return [("sonde", views(path, "--exe", program, *view)), ("gprof", ["gprof", "-b", *options, program, path])], \
+		gprof_counts(bench, program, path), path
+
+
+def gprof_counts(bench, program, path):
+	def make():
+		text = capture(["gprof", "-b", "-q", program, path]).decode()
+		cycles = len(re.findall(r"cycle \d+ as a whole>", text))
+		# An entry from its own line on: callees, and the line below them.
+		entries = re.findall(r"^\[\d+\].*?^-{20}", text, re.M | re.S)
+		arcs = sum(len(entry.splitlines()) - 2 for entry in entries)
+		return f"{len(entries):,} entries, {cycles} cycles, some {arcs:,} arcs"
+	return bench.keep("gprof counts", make)
+
+
+def gprof_flat(bench):
+	return gprof(bench, ["-p"], ["-v", "functions"])
+
+
+def gprof_graph(bench):
+	return gprof(bench, ["-q"], ["-v", "graph"])
+
+
+def distinct_flat(bench):
+	return recordings(bench, calls, 20000, ["-v", "functions"], ["--no-children", "-g", "none"])
+
+
+def distinct_tree(bench):
+	return recordings(bench, calls, 20000, ["-v", "tree", "--collapse", "none"], ["--no-children", "-g", "graph,0,caller"])
+
+
+# --- the same folded stacks for sonde and, as profile.proto, for pprof ---
+
+def pprof(bench, option, view):
+	folded = bench.folded("wide", 100000, 20000)
+	path, own = bench.path("wide.pb.gz"), bench.path("wide.prof")
+
+	def make():
+		run([sys.executable, os.path.join(HERE, "make_pprof.py"), folded, path])
+		run([SONDE, "merge", "-q", "-o", own, folded] if "--quiet" in capture([SONDE, "merge", "--help"]).decode()
+			else [SONDE, "merge", "-o", own, folded])
+		with gzip.open(path) as packed:
+			return len(packed.read())
+	plain = bench.keep("pprof", make)
+
+	def job():
+		need("go", "golang-go")
+		return ["go", "tool", "pprof", option, *PPROF, path]
+	return [("sonde", views(own, "-v", view)), try_job("go pprof", job),
+		("sonde, of the folded text", views(folded, "-v", view))], \
+		f"20,000 distinct stacks of 9 to 34; recording {os.path.getsize(own) / 1e6:.1f} MB, profile.proto " \
+		f"{plain / 1e6:.1f} MB, {os.path.getsize(path) / 1e6:.1f} MB packed, text {os.path.getsize(folded) / 1e6:.0f} MB", folded
+
+
+def pprof_top(bench):
+	return pprof(bench, "-top", "functions")
+
+
+def pprof_peek(bench):
+	return pprof(bench, "-peek=.", "callers")
+
+
+def pprof_tree(bench):
+	return pprof(bench, "-tree", "graph")
+
+
+# --- callgrind's counts of one compilation ---
+
+def callgrind(bench, options, view):
+	need("callgrind_annotate", "valgrind")
+	target = tcc(bench)
+	path = bench.path("callgrind.out")
+
+	def make():
+		command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={path}", target[0], "1", *target[2:3],
+			os.path.join(ROOT, "bench", "cost.c")]
+		bench.note(command)
+		run(command)
+		with open(path) as told:
+			text = told.read()
+		functions = set(re.findall(r"^fn=(\(\d+\))", text, re.M))
+		return f"{len(functions):,} functions, {len(re.findall('^calls=', text, re.M)):,} lines that call"
+	counts = bench.keep("callgrind", make)
+	return [("sonde", views(recorded(bench, SNAPSHOT, tcc, 5000).path, *view)),
+		("callgrind_annotate", ["callgrind_annotate", *options, "--threshold=100", path])], \
+		f"{counts}; sonde's {samples_of(bench, SNAPSHOT, tcc, 5000)} of the same program, not of the same run", path
+
+
+def callgrind_flat(bench):
+	return callgrind(bench, ["--inclusive=yes"], ["-v", "functions"])
+
+
+def callgrind_tree(bench):
+	return callgrind(bench, ["--inclusive=yes", "--tree=both"], ["-v", "callers"])
+
+
+ROWS = [
+	("views-tcc-flat", "flat, tcc", tcc_flat),
+	("views-tcc-callers", "callers and callees (perf: callers alone), tcc", tcc_callers),
+	("views-tcc-graph", "call graph (perf: trees under each function), tcc", tcc_graph),
+	("views-tcc-tree", "call tree, not collapsed (perf: trees under each function), tcc", tcc_tree),
+	("views-distinct-flat", "flat, stacks hardly ever the same", distinct_flat),
+	("views-distinct-tree", "call tree, stacks hardly ever the same", distinct_tree),
+	("views-gprof-flat", "gmon.out: flat", gprof_flat),
+	("views-gprof-graph", "gmon.out: call graph", gprof_graph),
+	("views-pprof-top", "pprof -top: functions", pprof_top),
+	("views-pprof-peek", "pprof -peek=.: callers", pprof_peek),
+	("views-pprof-tree", "pprof -tree: graph", pprof_tree),
+	("views-callgrind-flat", "callgrind_annotate: functions", callgrind_flat),
+	("views-callgrind-tree", "callgrind_annotate --tree=both: callers", callgrind_tree),
+]
+# Where its timer does not fire, what gprofng prints is next to nothing.
+NEVER_BEST = ("sonde", "gprofng")
+HEAD = ["| view | of | sonde | best peer | × | others | reading the input |", "|---|---|---|---|---|---|---|"]
+
+
+def cell(label, found):
+	return f"{label} {found}" if found else label
+
+
+def ratio(sonde, peer):
+	by = peer.seconds / max(sonde.seconds, 1e-6)
+	return f"{by:.1f}" if by < 10 else f"{by:.0f}"
+
+
+def measure(bench, row):
+	"""The row's cells."""
+	name, what, make = row
+	jobs, of, path = make(bench)
+	found = []
+	for label, command in jobs:
+		try:
+			found.append((label, cost(bench, command) if command else None))
+		except Skip as why:
+			found.append((f"{label} not here: {why}", None))
+	mine, peers = found[0][1], [one for one in found[1:] if one[1] and not one[0].startswith(NEVER_BEST)]
+	if not mine:
+		raise Skip(found[0][0])
+	best = min(peers, key=lambda one: one[1].seconds, default=("", None))
+	others = ", ".join(cell(*one) for one in found[1:] if one is not best)
+	return [what, of, str(mine), cell(*best), ratio(mine, best[1]) if best[1] else "", others,
+		str(once(bench, ["cat", path]))]
