@@ -26,8 +26,8 @@ must_use struct error *value_percent(const char *text, double *share);
 int value_choice(const char *text, const char *const *choices);
 
 /*
- * An error of a --when pattern, or NULL for NULL: says where the grammar is taught, as the help of the
- * command does not.
+ * An error of a --when pattern, or NULL for NULL: says where the grammar is taught, as the help of
+ * the command does not.
  */
 must_use struct error *value_when_error(struct error *err);
 
