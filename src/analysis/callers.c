@@ -121,6 +121,14 @@ static void order_collect(struct callers_order *o)
 		o->first[s + 1] += o->first[s];
 }
 
+/* Differences are ordered by how much they are, whichever way. */
+static int64_t order_figure(const struct callers_walk *w, uint64_t figure)
+{
+	int64_t value = (int64_t)figure;
+
+	return w->tree->is_difference && value < 0 ? -value : value;
+}
+
 /* So that descending figures have ascending keys. */
 static uint64_t descending_key(int64_t figure)
 {
@@ -139,7 +147,8 @@ static void order_sort(struct callers_order *o)
 	sort_items(o->lines, o->line_count);
 	for (size_t m = w->metric_count; m-- > 0;) {
 		for (size_t i = 0; i < o->line_count; i++)
-			o->lines[i].key = descending_key(attributed(w, o->lines[i].index, m));
+			o->lines[i].key = descending_key(
+				order_figure(w, (uint64_t)attributed(w, o->lines[i].index, m)));
 		sort_items(o->lines, o->line_count);
 	}
 	for (size_t i = 0; i < o->line_count; i++) {
@@ -149,9 +158,11 @@ static void order_sort(struct callers_order *o)
 	sort_items(o->lines, o->line_count);
 }
 
-static int descending(uint64_t a, uint64_t b)
+static int descending(const struct callers_walk *w, uint64_t a, uint64_t b)
 {
-	return ((int64_t)a < (int64_t)b) - ((int64_t)a > (int64_t)b);
+	int64_t x = order_figure(w, a), y = order_figure(w, b);
+
+	return (x < y) - (x > y);
 }
 
 static int centres_compare(const void *a, const void *b, void *order)
@@ -163,9 +174,9 @@ static int centres_compare(const void *a, const void *b, void *order)
 
 	for (size_t m = 0; result == 0 && m < w->metric_count; m++) {
 		size_t i = x * w->metric_count + m, k = y * w->metric_count + m;
-		result = descending(w->exclusive[i], w->exclusive[k]);
+		result = descending(w, w->exclusive[i], w->exclusive[k]);
 		if (result == 0)
-			result = descending(w->inclusive[i], w->inclusive[k]);
+			result = descending(w, w->inclusive[i], w->inclusive[k]);
 	}
 	return result ? result : (o->rank[x] > o->rank[y]) - (o->rank[x] < o->rank[y]);
 }

@@ -34,15 +34,17 @@ struct callers {
 	const struct entity_tree *tree;
 	const struct centre *centre; /* the only one; NULL: every entity is one */
 	/*
-	 * By exclusive, then inclusive weight, descending, ties by those of the tree's others in
-	 * turn, then by name.  Left out are rows that are zero in all figures of all metrics.
+	 * By exclusive, then inclusive weight, descending (of a difference, by how much they are,
+	 * whichever way), ties by those of the tree's others in turn, then by name.  Left out are
+	 * rows that are zero in all figures of all metrics.
 	 */
 	const struct callers_row *rows;
 	size_t count;
 	/*
-	 * Of one row and side: by attributed weight, descending, ties by that of the others, then
-	 * by name; recursive ones last.  Lines that are zero in all metrics are left out, but for
-	 * recursive ones, which a stack of any metric makes and one of any metric takes away.
+	 * Of one row and side: by attributed weight, descending, likewise, ties by that of the
+	 * others, then by name; recursive ones last.  Lines that are zero in all metrics are left
+	 * out, but for recursive ones, which a stack of any metric makes and one of any metric
+	 * takes away.
 	 */
 	const struct callers_line *lines;
 	size_t line_count;

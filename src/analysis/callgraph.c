@@ -121,6 +121,7 @@ static struct callgraph *builder_graph(struct builder *b, struct arena *arena)
 		.entity_count = tree->entity_count,
 		.arcs = b->arcs.rows,
 		.count = b->arcs.count,
+		.is_difference = tree->is_difference,
 	};
 	struct call_units units;
 

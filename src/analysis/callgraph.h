@@ -71,8 +71,9 @@ struct callgraph_entry {
 struct callgraph {
 	const struct entity *entities;
 	/*
-	 * By self + children descending, ties by that of the others in turn, then callers before
-	 * what they call, then by name; a cycle always before its members.  An entry all of whose
+	 * By self + children descending (of a difference, by how much that is, whichever way),
+	 * ties by that of the others in turn, then callers before what they call, then by name; a
+	 * cycle always before its members.  An entry all of whose
 	 * figures are zero, in the others too, is left out unless a line of it stays, or it is a
 	 * member of a cycle.
 	 */

@@ -136,7 +136,7 @@ static int drafts_compare(const void *a, const void *b, void *layout)
 		return x->part < y->part ? -1 : 1;
 	if (x->has_times != y->has_times)
 		return x->has_times ? -1 : 1;
-	int order = times_compare(draft_times(l, i), draft_times(l, k), l->metric_count);
+	int order = times_compare(l, draft_times(l, i), draft_times(l, k));
 	if (order == 0)
 		order = (x->calls.count < y->calls.count) - (x->calls.count > y->calls.count);
 	return order != 0 ? order : names_compare(l, x->entity, y->entity);

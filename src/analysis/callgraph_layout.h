@@ -30,6 +30,7 @@ struct call_arcs {
 	size_t entity_count;
 	const struct call_arc *arcs; /* in any order, each pair once */
 	size_t count;
+	bool is_difference; /* as the tree's: by how much they differ from 0, whichever way */
 };
 
 /* Strongly connected components of the arcs.  An entity without arcs is one by itself. */

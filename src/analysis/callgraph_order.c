@@ -20,10 +20,17 @@ uint32_t layout_cycle_of(const struct layout *l, uint32_t slot)
 	return slot < l->arcs->entity_count ? l->cycle_of_unit[l->units->of[slot]] : NO_ID;
 }
 
-int times_compare(const struct call_times *a, const struct call_times *b, size_t metric_count)
+static int64_t order_weight(const struct layout *l, const struct call_times *times)
 {
-	for (size_t k = 0; k < metric_count; k++) {
-		int64_t x = a[k].self + a[k].children, y = b[k].self + b[k].children;
+	int64_t weight = times->self + times->children;
+
+	return l->arcs->is_difference && weight < 0 ? -weight : weight;
+}
+
+int times_compare(const struct layout *l, const struct call_times *a, const struct call_times *b)
+{
+	for (size_t k = 0; k < l->metric_count; k++) {
+		int64_t x = order_weight(l, &a[k]), y = order_weight(l, &b[k]);
 
 		if (x != y)
 			return x < y ? 1 : -1;
@@ -42,7 +49,7 @@ static const struct call_times *sort_times(const struct layout *l, uint32_t slot
 	uint32_t cycle = layout_cycle_of(l, slot);
 	const struct call_times *own = slot_times(l, slot);
 
-	if (cycle == NO_ID || times_compare(own, slot_times(l, cycle), l->metric_count) > 0)
+	if (cycle == NO_ID || times_compare(l, own, slot_times(l, cycle)) > 0)
 		return own;
 	return slot_times(l, cycle);
 }
@@ -51,7 +58,7 @@ static int slots_compare(const void *a, const void *b, void *layout)
 {
 	const struct layout *l = layout;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int order = times_compare(sort_times(l, x), sort_times(l, y), l->metric_count);
+	int order = times_compare(l, sort_times(l, x), sort_times(l, y));
 
 	if (order == 0)
 		order = entity_compare(
@@ -85,9 +92,9 @@ static void ties_init(struct ties *t, struct layout *l)
 	for (uint32_t i = 0; i < l->entry_count; i++) {
 		t->first[i] = NO_ID;
 		if (i > 0)
-			t->run[i] = t->run[i - 1] +
-				    (times_compare(sort_times(l, l->order[i - 1]),
-					     sort_times(l, l->order[i]), l->metric_count) != 0);
+			t->run[i] =
+				t->run[i - 1] + (times_compare(l, sort_times(l, l->order[i - 1]),
+							 sort_times(l, l->order[i])) != 0);
 	}
 }
 

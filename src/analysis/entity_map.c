@@ -276,8 +276,19 @@ static void entity_map_frames(
 		entity_map_functions(m, same, scratch);
 }
 
-/* Threads and processes are no functions; their names say what they are, as --roots says it. */
-static void entity_map_threads(struct entity_map *m, struct arena *scratch, struct arena *names)
+/* Its name with its number, by which it is told from others of that name. */
+static struct str sampled_name(
+	struct str name, const char *what, int64_t number, struct arena *names)
+{
+	return str_from(arena_printf(names, "%.*s (%s%" PRId64 ")", STR_ARG(name), what, number));
+}
+
+/*
+ * Threads and processes are no functions; their names say what they are, as --roots says it.  Of a
+ * difference they are matched by name.
+ */
+static void entity_map_threads(struct entity_map *m, const struct entity_spec *spec,
+	struct arena *scratch, struct arena *names)
 {
 	const struct profile *p = m->profile;
 	bool is_thread = m->level == LEVEL_THREAD;
@@ -288,15 +299,19 @@ static void entity_map_threads(struct entity_map *m, struct arena *scratch, stru
 		const struct process *process = &p->processes[t->process.i];
 		bool added;
 
-		m->of_thread[i] = *map_at(&m->by_identity, is_thread ? i : t->process.i, 0,
+		string_id name = is_thread ? t->name : process->name;
+		uint32_t number = is_thread ? i : t->process.i;
+		m->of_thread[i] = *map_at(&m->by_identity, spec->is_difference ? name.i : number, 0,
 			(uint32_t)m->entities.count, &added);
 		if (!added)
 			continue;
-		string_id name = is_thread ? t->name : process->name;
-		char *text = arena_printf(names, "%.*s (%s%" PRId64 ")",
-			STR_ARG(profile_string(p, name)), is_thread ? "thread " : "",
-			is_thread ? t->tid : process->pid);
-		vec_push(&m->entities, (struct entity){.name = str_from(text), .occurrence = 1});
+		struct str text = profile_string(p, name);
+		if (spec->is_difference)
+			text = text.size ? text : UNKNOWN;
+		else
+			text = is_thread ? sampled_name(text, "thread ", t->tid, names)
+					 : sampled_name(text, "", process->pid, names);
+		vec_push(&m->entities, (struct entity){.name = text, .occurrence = 1});
 	}
 }
 
@@ -307,7 +322,7 @@ void entity_map_init(struct entity_map *m, const struct profile *p, const struct
 		.profile = p, .level = spec->level, .unknown_name = find_string(p, UNKNOWN)};
 	entity_map_modules(m, scratch);
 	if (level_is_of_samples(spec->level))
-		entity_map_threads(m, scratch, names);
+		entity_map_threads(m, spec, scratch, names);
 	else
 		entity_map_frames(m, spec, scratch);
 }

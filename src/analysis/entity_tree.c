@@ -490,6 +490,8 @@ struct entity_tree *entity_tree_create(
 	else
 		growth_run(&g);
 	struct entity_tree *tree = growth_trees(&g, arena);
+
+	tree->is_difference = spec->is_difference;
 	tree_add_arcs(tree, selection, &map, arena);
 
 	growth_deinit(&g);

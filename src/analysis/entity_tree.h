@@ -108,6 +108,8 @@ struct entity_tree {
 	const struct entity_arc *arcs;
 	size_t arc_count;
 	bool has_stacks; /* false: the profile has none, and nodes tell of no callers */
+	/* As asked for: rows are to be ordered by how much they differ from 0, whichever way. */
+	bool is_difference;
 };
 
 /* An entity by its index; that behind the last one is entity_spontaneous. */
@@ -131,6 +133,11 @@ struct entity_spec {
 	size_t metric_count;	      /* at least 1 */
 	const struct same_rule *same; /* the first that matches counts */
 	size_t same_count;
+	/*
+	 * Metrics are new less old, old and new of two recordings (model/merge.h): threads and
+	 * processes, whose numbers are others in each, are one where they have one name.
+	 */
+	bool is_difference;
 };
 
 /*

@@ -74,7 +74,8 @@ static void refresh_view(struct propagation *p)
 	p->view = (struct call_arcs){.entities = p->tree->entities,
 		.entity_count = p->tree->entity_count,
 		.arcs = p->arcs.data,
-		.count = p->arcs.count};
+		.count = p->arcs.count,
+		.is_difference = p->tree->is_difference};
 }
 
 static void count_calls(struct propagation *p)

@@ -49,6 +49,8 @@ struct cell cells_shallow_change(const struct report *report, size_t row);
 struct cell cells_deep_change(const struct report *report, size_t row);
 struct cell cells_in_or_under_change(const struct report *report, size_t row);
 struct cell cells_in_only_change(const struct report *report, size_t row);
+struct cell cells_attributed_change(const struct report *report, size_t row);
+struct cell cells_self_and_children_change(const struct report *report, size_t row);
 struct cell cells_significant(const struct report *report, size_t row);
 
 /* cells_tree.c */
@@ -72,6 +74,7 @@ struct cell cells_cycle(const struct report *report, size_t row);
 struct cell cells_graph_percent(const struct report *report, size_t row);
 struct cell cells_self(const struct report *report, size_t row);
 struct cell cells_children(const struct report *report, size_t row);
+struct cell cells_self_and_children(const struct report *report, size_t row);
 struct cell cells_called(const struct report *report, size_t row);
 struct cell cells_calls(const struct report *report, size_t row);
 struct cell cells_of(const struct report *report, size_t row);

@@ -55,7 +55,8 @@ struct cell cells_graph_percent(const struct report *report, size_t row)
 {
 	struct graph_row r = graph_row(report, row);
 
-	return (struct cell){.is_null = r.line != NULL,
+	/* Of a change, it is no part of anything. */
+	return (struct cell){.is_null = r.line || (report->query.difference && report->others),
 		.weight = r.entry->self + r.entry->children,
 		.base = report->callgraph->total};
 }
@@ -80,6 +81,14 @@ struct cell cells_children(const struct report *report, size_t row)
 	struct graph_row r = graph_row(report, row);
 
 	return cell_times(report, &r, r.line ? r.line->children : r.entry->children);
+}
+
+struct cell cells_self_and_children(const struct report *report, size_t row)
+{
+	struct graph_row r = graph_row(report, row);
+
+	return cell_times(report, &r,
+		r.line ? r.line->self + r.line->children : r.entry->self + r.entry->children);
 }
 
 struct cell cells_called(const struct report *report, size_t row)

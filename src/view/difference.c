@@ -88,13 +88,23 @@ uint64_t difference_size(const struct report *report)
 	return before > after ? before : after;
 }
 
-enum column_id difference_column(const struct report *report)
+static enum column_id main_column(const struct view *view, size_t part)
+{
+	enum column_id id = view->parts ? view->parts[part].main_column : view->main_column;
+
+	return id == COLUMN_NAME ? COLUMN_COUNT : id;
+}
+
+enum column_id difference_column(const struct report *report, size_t row)
 {
 	const struct report_query *query = &report->query;
+	size_t part = query->view->parts ? query->view->part(report, row) : 0;
 
-	if (query->sort && query->sort->kind == COLUMN_KIND_WEIGHT && query->sort->is_per_metric)
+	/* Sorted are entries, by their own rows. */
+	if (part == 0 && query->sort && query->sort->kind == COLUMN_KIND_WEIGHT &&
+		query->sort->is_per_metric)
 		return (enum column_id)(query->sort - columns);
-	return query->view->main_column == COLUMN_NAME ? COLUMN_COUNT : query->view->main_column;
+	return main_column(query->view, part);
 }
 
 static uint64_t count_in(const struct report *of, size_t row, enum column_id column)
@@ -106,8 +116,9 @@ static uint64_t count_in(const struct report *of, size_t row, enum column_id col
 }
 
 /* NaN where there is nothing to test: rows without any sample, and stubs. */
-static double row_probability(const struct report *report, size_t row, enum column_id column)
+static double row_probability(const struct report *report, size_t row)
 {
+	enum column_id column = difference_column(report, row);
 	uint64_t before = count_in(report->others[DIFFERENCE_OLD_SAMPLES], row, column);
 	uint64_t after = count_in(report->others[DIFFERENCE_NEW_SAMPLES], row, column);
 
@@ -118,15 +129,13 @@ static double row_probability(const struct report *report, size_t row, enum colu
 
 void difference_mark(struct report *report, struct arena *arena)
 {
-	enum column_id column = difference_column(report);
-
-	if (report->query.hidden_count == 0 || column == COLUMN_COUNT)
+	if (report->query.hidden_count == 0 || main_column(report->query.view, 0) == COLUMN_COUNT)
 		return;
 	double *p = xcalloc(report->row_count, sizeof(*p));
 	bool *marks = ARENA_ARRAY(arena, bool, report->row_count);
 
 	for (size_t row = 0; row < report->row_count; row++)
-		p[row] = row_probability(report, row, column);
+		p[row] = row_probability(report, row);
 	significance_mark(p, report->row_count, SIGNIFICANCE_RATE, marks);
 	report->marks = marks;
 	free(p);

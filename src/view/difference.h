@@ -41,14 +41,16 @@ void difference_init(struct difference *d, const struct profile *profile,
 void difference_ask(const struct difference *d, metric_id metric, struct report_query *query);
 
 /*
- * Finds which rows have changed by more than chance, in the figure that the report is sorted by or
- * else in the view's main one: sets report->marks, where samples were counted and there is such a
- * figure.
+ * Finds which rows have changed by more than chance, each in its own figure: sets report->marks,
+ * where samples were counted and there is such a figure.
  */
 void difference_mark(struct report *report, struct arena *arena);
 /* The total that figures are to be read against: of a difference, the larger of old and new. */
 uint64_t difference_size(const struct report *report);
-/* The column that this is about, or COLUMN_COUNT. */
-enum column_id difference_column(const struct report *report);
+/*
+ * The figure of a row that is tested: the one that entries are sorted by, or else the main one of
+ * the view or of the row's part; COLUMN_COUNT: none.
+ */
+enum column_id difference_column(const struct report *report, size_t row);
 
 #endif

@@ -39,7 +39,8 @@ const struct entity_tree *report_tree(
 		.metrics = metrics,
 		.metric_count = count,
 		.same = query->same,
-		.same_count = query->same_count};
+		.same_count = query->same_count,
+		.is_difference = query->difference != NULL};
 	const struct entity_tree *tree = entity_tree_create(selection, &spec, arena);
 
 	if (query->spread)
@@ -197,8 +198,12 @@ static const struct report *report_second(const struct report *first, struct are
 
 	*report = *first;
 	report->others = NULL;
-	report_choose_rows(report, &columns[*first->query.view->second_sort], arena);
+	report->marks = NULL;
+	report->query.sort = &columns[*first->query.view->second_sort];
+	report_choose_rows(report, report->query.sort, arena);
 	report_add_others(report, arena);
+	if (report->query.difference)
+		difference_mark(report, arena);
 	return report;
 }
 

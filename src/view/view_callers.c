@@ -47,6 +47,29 @@ static void add_figures(struct table *table, size_t m, bool weights, bool percen
 	}
 }
 
+/* So wide that there is room for the exclusive and inclusive figures beside the attributed one. */
+#define DIFFERENCE_WIDTH_MIN 96u
+
+/* What is attributed changed so much, from what to what; and how the functions changed that are
+ * named. */
+static void callers_view_difference(const struct report *report, struct table *table)
+{
+	bool is_wide = !text_is_narrower(table->text, DIFFERENCE_WIDTH_MIN);
+
+	table_add(table, COLUMN_ATTRIBUTED);
+	table_add(table, COLUMN_ATTRIBUTED_CHANGE);
+	table_add_of(table, 1, COLUMN_ATTRIBUTED);
+	table_add_of(table, 2, COLUMN_ATTRIBUTED);
+	if (is_wide) {
+		table_add(table, COLUMN_EXCLUSIVE);
+		table_add(table, COLUMN_INCLUSIVE);
+		table_add(table, COLUMN_INCLUSIVE_CHANGE);
+	}
+	if (is_wide && level_has_modules(report->query.level))
+		table_add(table, COLUMN_MODULE);
+	table_add(table, COLUMN_NAME);
+}
+
 static void callers_view_columns(const struct report *report, struct table *table)
 {
 	bool percent = report->query.percent != PERCENT_RAW;
@@ -87,7 +110,8 @@ static void callers_view_title(struct text *text, const struct report *report)
 		text_title(text, "Callers and callees of %.*s",
 			STR_ARG(entity_label(&report->query.centre->entity, &scratch)));
 	else
-		text_title(text, "Callers and callees of all, by %s",
+		text_title(text, "Callers and callees of all, by %s%s",
+			report->query.difference ? "change of " : "",
 			sort ? sort->key : columns[COLUMN_EXCLUSIVE].key);
 	strbuf_deinit(&scratch);
 }
@@ -164,6 +188,8 @@ static void callers_view_draw(struct text *text, const struct report *report)
 	table_init(&table, text, &drawn);
 	if (report->query.column_count)
 		table_add_asked(&table);
+	else if (report->query.difference)
+		callers_view_difference(report, &table);
 	else
 		callers_view_columns(report, &table);
 	table_draw(&table, callers_view_label, &drawn);
@@ -199,6 +225,10 @@ static const enum column_id more_columns[] = {
 	COLUMN_ATTRIBUTED_PERCENT,
 	COLUMN_EXCLUSIVE_PERCENT,
 	COLUMN_INCLUSIVE_PERCENT,
+	COLUMN_ATTRIBUTED_CHANGE,
+	COLUMN_EXCLUSIVE_CHANGE,
+	COLUMN_INCLUSIVE_CHANGE,
+	COLUMN_SIGNIFICANT,
 	COLUMN_FILE,
 	COLUMN_LINE,
 	COLUMN_ADDRESS,
@@ -213,9 +243,9 @@ static const enum column_id line_columns[] = {
 static const enum column_id line_metric_columns[] = {COLUMN_ATTRIBUTED, COLUMN_END};
 
 static const struct view_part parts[CALLERS_PARTS] = {
-	[CALLERS_OWN] = {NULL, own_columns, own_metric_columns},
-	[CALLERS_CALLERS] = {"callers", line_columns, line_metric_columns},
-	[CALLERS_CALLEES] = {"callees", line_columns, line_metric_columns},
+	[CALLERS_OWN] = {NULL, own_columns, own_metric_columns, COLUMN_EXCLUSIVE},
+	[CALLERS_CALLERS] = {"callers", line_columns, line_metric_columns, COLUMN_ATTRIBUTED},
+	[CALLERS_CALLEES] = {"callees", line_columns, line_metric_columns, COLUMN_ATTRIBUTED},
 };
 
 const struct view view_callers = {
@@ -227,6 +257,7 @@ const struct view view_callers = {
 	.parts = parts,
 	.part_count = CALLERS_PARTS,
 	.part = callers_rows_part,
+	.main_column = COLUMN_EXCLUSIVE,
 	.joins_metrics = true,
 	.needs_stacks = true,
 	.has_parents = true,

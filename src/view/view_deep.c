@@ -35,7 +35,8 @@ static void draw_listing(struct text *text, const struct report *report, const s
 {
 	struct table table;
 
-	text_title(text, "Shallow and deep counts, by %s", by->key);
+	text_title(text, "Shallow and deep counts, by %s%s",
+		report->query.difference ? "change of " : "", by->key);
 	table_init(&table, text, report);
 	if (report->query.column_count)
 		table_add_asked(&table);
@@ -87,6 +88,7 @@ static const enum column_id more_columns[] = {
 	COLUMN_DEEP_PERCENT,
 	COLUMN_SHALLOW_CHANGE,
 	COLUMN_DEEP_CHANGE,
+	COLUMN_SIGNIFICANT,
 	COLUMN_END,
 };
 

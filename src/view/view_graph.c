@@ -92,9 +92,36 @@ static void graph_view_columns(const struct report *report, struct table *table)
 	table_add(table, COLUMN_NAME);
 }
 
-static const char *const fields[] = {
+/* Narrower terminals have the change of both together alone. */
+#define DIFFERENCE_WIDTH_MIN 72u
+
+static void graph_view_difference(struct table *table)
+{
+	table_add(table, COLUMN_SELF_AND_CHILDREN);
+	table_add(table, COLUMN_SELF_AND_CHILDREN_CHANGE);
+	table_add_of(table, 1, COLUMN_SELF_AND_CHILDREN);
+	table_add_of(table, 2, COLUMN_SELF_AND_CHILDREN);
+	if (!text_is_narrower(table->text, DIFFERENCE_WIDTH_MIN)) {
+		table_add(table, COLUMN_SELF);
+		table_add(table, COLUMN_CHILDREN);
+	}
+	table_add(table, COLUMN_NAME);
+}
+
+static const char *const index_field[] = {
 	"[n]       number of the entry. Names are followed by the number of theirs.",
+};
+
+static const char *const percent_field[] = {
 	"%         self and children of the entry, as part of the total.",
+};
+
+static const char *const difference_fields[] = {
+	"self+children  the change of both together; what they were, and are. By it entries and",
+	"          lines are ordered, whichever way it is.",
+};
+
+static const char *const fields[] = {
 	"self      spent in the function itself; of a cycle, in its members.",
 	"children  spent in what it called, and what that called, until it returned.",
 };
@@ -123,10 +150,17 @@ static void put_fields(struct text *text, const char *const *lines, size_t count
 		strbuf_printf(&text->sink->text, "%s\n", lines[i]);
 }
 
-static void draw_fields(struct text *text, const struct callgraph *graph)
+static void draw_fields(struct text *text, const struct report *report)
 {
+	const struct callgraph *graph = report->callgraph;
+
 	strbuf_add_char(&text->sink->text, '\n');
 	text_ink(text, INK_DIM);
+	put_fields(text, index_field, ARRAY_SIZE(index_field));
+	if (report->query.difference)
+		put_fields(text, difference_fields, ARRAY_SIZE(difference_fields));
+	else
+		put_fields(text, percent_field, ARRAY_SIZE(percent_field));
 	put_fields(text, fields, ARRAY_SIZE(fields));
 	if (graph->has_calls)
 		put_fields(text, called_fields, ARRAY_SIZE(called_fields));
@@ -136,14 +170,16 @@ static void draw_fields(struct text *text, const struct callgraph *graph)
 	text_ink(text, INK_PLAIN);
 }
 
-static void graph_view_title(struct text *text, const struct callgraph *graph)
+static void graph_view_title(struct text *text, const struct report *report)
 {
+	const struct callgraph *graph = report->callgraph;
+	const char *what = report->query.difference ? "Change of the call graph" : "Call graph";
 	const char *how = graph->is_estimated ? "estimated from counts of calls" : "exact";
 
 	if (graph->cycle_count == 0)
-		text_title(text, "Call graph, %s", how);
+		text_title(text, "%s, %s", what, how);
 	else
-		text_title(text, "Call graph, %s, %zu cycle%s", how, graph->cycle_count,
+		text_title(text, "%s, %s, %zu cycle%s", what, how, graph->cycle_count,
 			graph->cycle_count == 1 ? "" : "s");
 }
 
@@ -154,13 +190,16 @@ static void graph_view_draw(struct text *text, const struct report *report)
 	struct table table;
 
 	drawn.rows = rows;
-	graph_view_title(text, report->callgraph);
+	graph_view_title(text, report);
 	table_init(&table, text, &drawn);
 	if (report->query.column_count) {
 		table_add_asked(&table);
 	} else {
 		table_add(&table, COLUMN_ENTRY_NUMBER);
-		graph_view_columns(report, &table);
+		if (report->query.difference)
+			graph_view_difference(&table);
+		else
+			graph_view_columns(report, &table);
 	}
 	table_draw(&table, graph_view_label, &drawn);
 	table_deinit(&table);
@@ -170,7 +209,7 @@ static void graph_view_draw(struct text *text, const struct report *report)
 		return;
 	graph_index_draw(text, report);
 	if (!report->query.brief)
-		draw_fields(text, report->callgraph);
+		draw_fields(text, report);
 }
 
 #define LINE_COLUMNS                                                                               \
@@ -211,13 +250,15 @@ static const enum column_id member_columns[] = {LINE_COLUMNS, COLUMN_END};
 static const enum column_id entry_metric_columns[] = {
 	COLUMN_PERCENT, COLUMN_SELF, COLUMN_CHILDREN, COLUMN_END};
 static const enum column_id line_metric_columns[] = {COLUMN_SELF, COLUMN_CHILDREN, COLUMN_END};
-static const enum column_id more_columns[] = {COLUMN_FILE, COLUMN_LINE, COLUMN_ADDRESS, COLUMN_END};
+static const enum column_id more_columns[] = {COLUMN_SELF_AND_CHILDREN,
+	COLUMN_SELF_AND_CHILDREN_CHANGE, COLUMN_SIGNIFICANT, COLUMN_FILE, COLUMN_LINE,
+	COLUMN_ADDRESS, COLUMN_END};
 
 static const struct view_part parts[] = {
-	{NULL, entry_columns, entry_metric_columns},
-	{"callers", line_columns, line_metric_columns},
-	{"members", member_columns, line_metric_columns},
-	{"callees", line_columns, line_metric_columns},
+	{NULL, entry_columns, entry_metric_columns, COLUMN_SELF_AND_CHILDREN},
+	{"callers", line_columns, line_metric_columns, COLUMN_SELF_AND_CHILDREN},
+	{"members", member_columns, line_metric_columns, COLUMN_SELF_AND_CHILDREN},
+	{"callees", line_columns, line_metric_columns, COLUMN_SELF_AND_CHILDREN},
 };
 
 const struct view view_graph = {
@@ -229,6 +270,7 @@ const struct view view_graph = {
 	.parts = parts,
 	.part_count = ARRAY_SIZE(parts),
 	.part = graph_view_part,
+	.main_column = COLUMN_SELF_AND_CHILDREN,
 	.joins_metrics = true,
 	.has_levels = true,
 	.analyse = graph_view_analyse,

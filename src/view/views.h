@@ -29,6 +29,8 @@ struct view_part {
 	/* What JSON has of such a row, and what of that differs between metrics; end with
 	 * COLUMN_END. */
 	const enum column_id *columns, *metric_columns;
+	/* What of it a difference is looked for in, as struct view's. */
+	enum column_id main_column;
 };
 
 struct view {
@@ -49,7 +51,10 @@ struct view {
 	const struct view_part *parts;
 	size_t part_count;
 	size_t (*part)(const struct report *report, size_t row);
-	/* The figure that it is about, in which differences are looked for; COLUMN_NAME: none. */
+	/*
+	 * The figure that it is about, by which differences are sorted and, where parts do not say
+	 * otherwise, tested; COLUMN_NAME: none.
+	 */
 	enum column_id main_column;
 	/* Whether its rows are of all metrics asked for, not of the first alone. */
 	bool joins_metrics;

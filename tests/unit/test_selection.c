@@ -509,7 +509,7 @@ static void test_same(struct subject *s)
 	add_filter(s, random_kind(s));
 	struct selection *selection = select_all(s);
 	apply_slow(s);
-	struct entity_spec spec = {LEVEL_FUNCTION, &metric, 1, rules, count};
+	struct entity_spec spec = {LEVEL_FUNCTION, &metric, 1, rules, count, false};
 	struct entity_tree *tree = entity_tree_create(selection, &spec, s->arena);
 	slow_tree_init(&slow, &s->slow, LEVEL_FUNCTION, 1, slow_rules, count);
 	compare_trees(s, tree, &slow, 1);
