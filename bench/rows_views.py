@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import FLAGS, HERE, ROOT, SINK, SONDE, Skip, capture, run
+from harness import FLAGS, HERE, ROOT, SINK, SONDE, Skip, capture, run, sonde_report
 from tools import GPERFTOOLS, GPROFNG, PERF_FP, SNAPSHOT
 
 POINTERS = ["-fno-omit-frame-pointer" if flag == "-fomit-frame-pointer" else flag for flag in FLAGS]
@@ -169,7 +169,18 @@ def gprof_counts(bench, program, path):
 
 
 def gprof_flat(bench):
-	return gprof(bench, ["-p"], ["-v", "functions"])
+	jobs, of, path = gprof(bench, ["-p"], ["-v", "functions"])
+	return jobs, f"{of}; {gprof_agreement(*counted(bench))}", path
+
+
+def gprof_agreement(program, path):
+	"""How many functions of gprof's flat profile have the same self time, as gprof rounds it, and the same calls."""
+	found = re.findall(r"^ *[\d.]+ +[\d.]+ +([\d.]+)(?: +(\d+) +[\d.]+ +[\d.]+)?  +(\S+)$",
+		capture(["gprof", "-b", "-p", program, path]).decode(), re.M)
+	ours = {row["name"]: row for row in sonde_report(path, "--exe", program)["rows"]}
+	same = sum(name in ours and abs(ours[name]["exclusive"] / 1e9 - float(seconds)) < 0.0051
+		and ours[name]["calls"] == (int(calls) if calls else None) for seconds, calls, name in found)
+	return f"{same:,} of {len(found):,} functions say the same"
 
 
 def gprof_graph(bench):

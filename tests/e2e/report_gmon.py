@@ -216,6 +216,18 @@ def test_graph_of_made_ticks(folder):
 	assert max(row["called"]["inside"] for row in rows if row["name"] == "recurse") > 10000
 
 
+def test_graph_of_many_cycles(folder):
+	"""400 functions, a third of them in cycles of four that are reached from everywhere."""
+	source = folder / "calls.c"
+	check(run(sys.executable, SOURCE_ROOT / "bench" / "make_calls.py", source, "400"))
+	program = compile_c(folder, source, "-O0", "-pg", "-no-pie", "-fno-pie", "-falign-functions=1")
+	check(run(program, "20000", cwd=folder))
+	made = with_ticks(program, folder / "gmon.out", folder, lambda addr: addr * 7919 // 4 % 23)
+	rows = same_graph(program, made)
+	cycles = sum(row["kind"] == "cycle" for row in rows)
+	assert cycles > 20, cycles  # those of 33 that are reached
+
+
 def test_worked_figure(folder):
 	"""That of the gprof manual, which gprof itself prints in part."""
 	gmon.write(folder, {"start": 0, "main": 16, "a": 75, "b": 102, "c": 0}, {("start", "main"): 1,
