@@ -147,29 +147,16 @@ static void sampling_judge(struct profile_stats *s, const struct selection *sele
 	s->critical = judged_shown(&critical, s->critical);
 }
 
-/* How many samples there are without any filter; UNKNOWN: not known. */
-static uint64_t all_samples(const struct profile *p)
-{
-	uint64_t count = 0;
-
-	if (p->stack_samples == NULL)
-		return UNKNOWN;
-	for (size_t i = 0; i < p->stack_count; i++)
-		count += p->stack_samples[i];
-	return count;
-}
-
 /* What filters leave of the samples. */
 static void sampling_filter(struct profile_stats *s, const struct selection *selection)
 {
-	uint64_t before = all_samples(selection->profile);
-
-	if (selection->samples == NULL || before == UNKNOWN) {
+	if (selection->samples == NULL) {
 		s->counted = s->excluded = s->foreign = s->critical = UNKNOWN;
 		return;
 	}
 	s->counted = selection_shown_samples(selection);
-	s->excluded = before - s->counted + (s->excluded == UNKNOWN ? 0 : s->excluded);
+	s->excluded =
+		selection_unmatched_samples(selection) + (s->excluded == UNKNOWN ? 0 : s->excluded);
 	sampling_judge(s, selection);
 }
 

@@ -19,7 +19,7 @@ struct stats {
 	 * As the source says, unknown ones UINT64_MAX.  Where the source is silent, the duration is
 	 * taken from the samples' times and the interval from the CPU time and the count.
 	 * Under filters: counted, foreign and critical are of the samples that are shown, excluded
-	 * are all others of the profile (foreign and critical are known if the profile's stacks
+	 * those that WHEN left out (foreign and critical are known if the profile's stacks
 	 * give the source's figures without filters); expected, lost, duration and CPU time stay
 	 * the recording's.
 	 */

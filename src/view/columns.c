@@ -202,7 +202,7 @@ const struct column columns[COLUMN_COUNT] = {
 		.get = cells_critical},
 	[COLUMN_EXCLUDED] = {.key = "excluded",
 		.heading = "excluded",
-		.help = "by filters",
+		.help = "by --when",
 		.kind = COLUMN_KIND_NUMBER,
 		.get = cells_excluded},
 	[COLUMN_DURATION] = {.key = "duration_ns",
