@@ -1,0 +1,114 @@
+"""The commands that README, the pages of docs/ and the man pages show: each is run, and works.
+
+Those of docs/ whose output stands below them are compared with it by tests/golden/pages.py; here are
+the others, which a reader types just so. They are given a profile that has what they name.
+"""
+
+import re
+import shutil
+
+import harness
+from harness import SOURCE_ROOT, check, run, sonde
+from recording import needs_sampling
+
+PROFILE = """sonde-dump 1
+metric "cpu-time" "ns" default
+metric "samples" "count"
+metric "blocked-time" "ns"
+metric "preempted-time" "ns"
+object user "/usr/bin/app" "ab12"
+object user "/usr/lib/libc.so.6"
+function "main" object "/usr/bin/app" file "/build/app/main.c" line 1
+frame file "/build/app/main.c" line 3 addr 0x1000
+function "eval" object "/usr/bin/app"
+frame addr 0x1100
+function "parse" object "/usr/bin/app"
+frame addr 0x1200
+function "make_pair" object "/usr/bin/app"
+frame addr 0x1300
+function "make" object "/usr/bin/app"
+frame addr 0x1400
+function "sweep" object "/usr/bin/app"
+frame addr 0x1500
+function "malloc" object "/usr/lib/libc.so.6"
+frame addr 0x2000
+process 10 start 0 "app"
+thread 10 process 0 start 0 "app"
+thread 11 process 0 start 0 "worker"
+stack 0
+stack 1 "main"
+stack 2 "parse"
+stack 3 "malloc"
+stack 2 "eval"
+stack 3 "make_pair"
+stack 4 "make"
+stack 5 "sweep"
+sample 4 thread 0 time 10000000 weight 1000000 1 0 0
+sample 7 thread 1 time 1500000000 weight 2000000 1 10 20
+sample 3 thread 1 time 1600000000 weight 1000000 1 0 0
+end
+"""
+
+# What is compared elsewhere, or takes a server (record_attach) or a gmon.out (report_gmon).
+ELSEWHERE = re.compile(r"sonde report gmon\.out|sonde record -p ")
+RECORDS = re.compile(r"sonde (record|run) ")
+
+
+def man_examples():
+	for path in sorted((SOURCE_ROOT / "man").glob("*.1")):
+		text = path.read_text().partition(".SH EXAMPLES")[2].partition("\n.SH")[0]
+		for command in re.findall(r"^\.B (sonde .*)$", text, re.MULTILINE):
+			yield path.name, command.replace("\\-", "-")
+
+
+def page_commands():
+	pages = [SOURCE_ROOT / "README.md", *sorted((SOURCE_ROOT / "docs").rglob("*.md"))]
+	for path in pages:
+		text = path.read_text()
+		for command in re.findall(r"^ {4}(?:\$ )?(?:build/)?(sonde .*?)(?:   .*)?$", text, re.MULTILINE):
+			yield path.name, command
+		for block in re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+			if not block.startswith("$ "):
+				for command in re.findall(r"^(?:build/)?(sonde .*)$", block, re.MULTILINE):
+					yield path.name, command
+
+
+def commands(records):
+	found = [(page, command.partition(" | ")[0]) for page, command in (*man_examples(), *page_commands())]
+	assert len(found) > 30, found
+	return [(page, c) for page, c in found
+		if not ELSEWHERE.match(c) and bool(RECORDS.match(c)) == records]
+
+
+def shell(folder, command):
+	if "tests/golden/in/" in command:
+		folder = SOURCE_ROOT
+	return run("sh", "-c", 'sonde() { "$SONDE" "$@"; }\n' + command, cwd=folder,
+		env={"SONDE": harness.SONDE})
+
+
+def test_commands_that_read(folder):
+	(folder / "app.dump").write_text(PROFILE)
+	for name in ("sonde", "app", "old", "before", "after", "slow", "fast", "run1", "run2", "run3", "all"):
+		check(sonde("convert", folder / "app.dump", "-o", folder / f"{name}.prof"))
+	for name in ("stacks", "host1", "host2"):
+		check(sonde("convert", folder / "app.dump", "-o", folder / f"{name}.folded"))
+		check(run("gzip", folder / f"{name}.folded"))
+	for page, command in commands(False):
+		result = shell(folder, command)
+		assert result.status == 0 and (result.out or " -o " in command), (page, command, result)
+
+
+def test_commands_that_record(folder):
+	needs_sampling()
+	(folder / "program").write_text("#!/bin/sh\ni=0\nwhile [ $i -lt 20000 ]; do i=$((i + 1)); done\n")
+	(folder / "program").chmod(0o755)
+	(folder / "Makefile").write_text("all:\n\t./program\n")
+	for page, command in commands(True):
+		if "make" in command and not shutil.which("make"):
+			continue
+		result = shell(folder, command)
+		assert result.status == 0, (page, command, result)
+
+
+harness.main()
