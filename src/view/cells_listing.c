@@ -68,7 +68,9 @@ struct cell cells_listing_inclusive(const struct report *report, size_t row)
 {
 	const struct listing_row *r = listing_row(report, row);
 
-	return (struct cell){.is_blank = is_blank(r),
+	/* Without stacks nobody knows what was called from here. */
+	return (struct cell){.is_null = !report->profile->has_stacks,
+		.is_blank = is_blank(r),
 		.weight = listing_figures(r, report->annotation).inclusive,
 		.base = report->annotation->total};
 }

@@ -370,7 +370,10 @@ static void add_function(struct strbuf *out, const struct report *report)
 	strbuf_add(out, STR(", \"exclusive\": "));
 	add_signed(out, a->own.exclusive);
 	strbuf_add(out, STR(", \"inclusive\": "));
-	add_signed(out, a->own.inclusive);
+	if (p->has_stacks)
+		add_signed(out, a->own.inclusive);
+	else
+		strbuf_add(out, STR("null"));
 	strbuf_add(out, STR("},\n"));
 }
 

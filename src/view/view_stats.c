@@ -142,8 +142,10 @@ static void stats_view_draw(struct text *text, const struct report *report)
 		table_draw_facts(&table, report->query.columns);
 	} else {
 		table_draw_facts(&table, statistics_columns);
-		text_title(text, "Stacks");
-		table_draw_facts(&table, stack_columns);
+		if (report->profile->has_stacks) {
+			text_title(text, "Stacks");
+			table_draw_facts(&table, stack_columns);
+		}
 		if (report->profile->metric_count > 1)
 			stats_view_metrics(text, report);
 	}

@@ -283,6 +283,19 @@ def test_what_needs_stacks(folder):
 		assert "needs call stacks" in result.err, result
 
 
+def test_annotated_with_exclusive_figures_alone(folder):
+	program, file = profiled(folder)
+	options = ("annotate", file, "odd", "--exe", program)
+	text = check(sonde(*options)).out
+	assert "exclusive" in text and "inclusive" not in text.split("note:")[0], text
+	document = json.loads(check(sonde(*options, "--format", "json")).out)
+	assert document["function"]["exclusive"] > 0 and document["function"]["inclusive"] is None
+	assert {row["inclusive"] for row in document["rows"]} == {None}
+	assert sum(row["exclusive"] for row in document["rows"] if row["kind"] == "instruction") == \
+		document["function"]["exclusive"]
+	assert "Stacks" not in check(sonde("report", file, "--exe", program, "--view", "stats")).out
+
+
 def test_program_is_for_gmon(folder):
 	(folder / "a.folded").write_text("a;b 1\n")
 	result = sonde("report", folder / "a.folded", "--exe", "/bin/sh")

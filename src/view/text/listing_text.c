@@ -336,10 +336,12 @@ static void put_figures(struct listing_text *t, const char *what, struct annotat
 	scale_put(out, scale, f.exclusive);
 	strbuf_add(out, STR(", "));
 	percent_put(out, f.exclusive, total);
-	strbuf_add(out, STR("; inclusive "));
-	scale_put(out, scale, f.inclusive);
-	strbuf_add(out, STR(", "));
-	percent_put(out, f.inclusive, total);
+	if (report->profile->has_stacks) {
+		strbuf_add(out, STR("; inclusive "));
+		scale_put(out, scale, f.inclusive);
+		strbuf_add(out, STR(", "));
+		percent_put(out, f.inclusive, total);
+	}
 	strbuf_add_char(out, '\n');
 }
 
@@ -363,6 +365,7 @@ static void add_columns(struct listing_text *t)
 {
 	const struct report_query *query = &t->report->query;
 	bool percent = query->percent != PERCENT_RAW;
+	bool inclusive = t->report->profile->has_stacks;
 	size_t others = query->other_count;
 	bool weights = !percent ||
 		       !text_is_narrower(t->text, WEIGHTS_WIDTH_MIN + WEIGHTS_WIDTH_MORE * others);
@@ -372,9 +375,9 @@ static void add_columns(struct listing_text *t)
 			table_add_of(&t->table, m, COLUMN_LISTING_EXCLUSIVE);
 		if (percent)
 			table_add_of(&t->table, m, COLUMN_LISTING_EXCLUSIVE_PERCENT);
-		if (weights)
+		if (weights && inclusive)
 			table_add_of(&t->table, m, COLUMN_LISTING_INCLUSIVE);
-		if (percent)
+		if (percent && inclusive)
 			table_add_of(&t->table, m, COLUMN_LISTING_INCLUSIVE_PERCENT);
 	}
 	table_add(&t->table, COLUMN_LISTING_TEXT);
