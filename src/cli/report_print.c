@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -99,6 +100,48 @@ static struct error *find_centre(
 	return err ? error_prefix(err, "--center") : NULL;
 }
 
+static void add_remark(struct report_query *query, const char *remark, struct arena *arena)
+{
+	const char **remarks = ARENA_ARRAY(arena, const char *, query->remark_count + 1);
+
+	if (query->remark_count)
+		memcpy(remarks, query->remarks, query->remark_count * sizeof(*remarks));
+	remarks[query->remark_count++] = remark;
+	query->remarks = remarks;
+}
+
+/* "19.0% of the total" or, where shares mean nothing, "some weight". */
+static const char *share_text(const struct entity_tree *tree, int64_t weight, struct arena *arena)
+{
+	if (tree->has_negative || weight < 0 || tree->total <= 0)
+		return "some weight";
+	return arena_printf(
+		arena, "%.1f%% of the total", 100.0 * (double)weight / (double)tree->total);
+}
+
+/* What is kept and is in no row all the same is said: nothing is lost in silence. */
+static void remark_rowless(
+	struct report_query *query, const struct entity_tree *tree, struct arena *arena)
+{
+	const struct view *view = query->view;
+	int64_t frameless = tree->nodes[0].weight;
+
+	if (view->entity == NULL || query->listing)
+		return;
+	if (frameless != 0)
+		add_remark(query,
+			arena_printf(arena, "%s is in no row: no frame of its stacks is shown",
+				share_text(tree, frameless, arena)),
+			arena);
+	if (tree->spontaneous != 0 && (view->is_tree || view->part_count > 0))
+		add_remark(query,
+			arena_printf(arena,
+				"%s is in no row: --when charges it to <spontaneous>, which "
+				"--view deep shows",
+				share_text(tree, tree->spontaneous, arena)),
+			arena);
+}
+
 /* *made: [count], in the arena. */
 static struct error *make_reports(const struct selection *selection,
 	const struct report_query *queries, size_t count, struct arena *arena,
@@ -119,6 +162,7 @@ static struct error *make_reports(const struct selection *selection,
 		err = find_centre(&query, tree, arena);
 		if (err)
 			return err;
+		remark_rowless(&query, tree, arena);
 		reports[i] = report_create(selection, tree, &query, arena);
 	}
 	*made = reports;

@@ -57,6 +57,17 @@ def check_head(case, data, selection):
 	if case.diff:
 		assert (data["old"]["total"], data["new"]["total"]) == total[1:]
 	assert [f["kept"] for f in data["filters"]] == selection.kept, (data["filters"], selection.kept)
+	check_remarks(data, selection)
+
+
+def check_remarks(data, selection):
+	"""Weight that is in no row is told of."""
+	texts = " ".join(note["text"] for note in data["notes"])
+	hidden = sum(w[0] for stack, w, matched in selection.left if matched and stack is None)
+	assert (hidden != 0) == ("no frame of its stacks" in texts), (hidden, texts)
+	if data["view"] in ("tree", "graph", "callers"):
+		nobody = sum(w[0] for w in selection.spontaneous())
+		assert (nobody != 0) == ("charges it to <spontaneous>" in texts), (nobody, texts)
 
 
 # ---- The views
