@@ -187,6 +187,40 @@ static void put_note(struct merge *m, const struct common_note *row)
 			STR_ARG(row->text));
 }
 
+static bool has_note(const struct profile *p, enum note_kind kind, uint64_t count, struct str text)
+{
+	for (size_t i = 0; i < p->note_count; i++)
+		if (p->notes[i].kind == kind && p->notes[i].count == count &&
+			str_equal(profile_string(p, p->notes[i].text), text))
+			return true;
+	return false;
+}
+
+/* Of a difference it matters which file a note is of. */
+static void add_notes_of_sides(struct merge *m)
+{
+	const struct profile *old_profile = m->inputs[0].profile;
+	const struct profile *new_profile = m->inputs[1].profile;
+
+	for (size_t k = 0; k < m->input_count; k++) {
+		const struct profile *p = m->inputs[k].profile;
+		const struct profile *other = k == 0 ? new_profile : old_profile;
+
+		for (size_t i = 0; i < p->note_count; i++) {
+			const struct note *note = &p->notes[i];
+			struct str text = profile_string(p, note->text);
+			bool in_both = has_note(other, note->kind, note->count, text);
+
+			if (k == 0 || !in_both)
+				builder_note(m->to, note->kind, note->count, "%.*s (%s)",
+					STR_ARG(text),
+					in_both	 ? "in old and new"
+					: k == 0 ? "in old"
+						 : "in new");
+		}
+	}
+}
+
 static void add_notes(struct merge *m)
 {
 	struct common_notes notes = {0};
@@ -251,7 +285,10 @@ void merge_add_header(struct merge *m)
 	header->default_metric = default_metric(m);
 	header->has_stacks = m->inputs[0].profile->has_stacks;
 	set_stats(m);
-	add_notes(m);
+	if (m->is_difference)
+		add_notes_of_sides(m);
+	else
+		add_notes(m);
 	note_samples(m);
 	note_calls(m);
 }

@@ -124,7 +124,13 @@ struct error *merge_plan_metrics(struct merge *m)
 
 static void note_missing(struct merge *m, const struct merge_column *c)
 {
-	if (c->input_count < m->input_count)
+	if (c->input_count == m->input_count)
+		return;
+	if (m->is_difference)
+		builder_note(m->to, NOTE_INFO, 1, "%.*s is in %s only, and counts as 0 in %s",
+			STR_ARG(c->name), c->first_input == 0 ? "old" : "new",
+			c->first_input == 0 ? "new" : "old");
+	else
 		builder_note(m->to, NOTE_INFO, 1,
 			"%.*s is in %zu of the %zu files only, and counts as 0 in the others",
 			STR_ARG(c->name), c->input_count, m->input_count);

@@ -57,6 +57,9 @@ static void deep_view_draw(struct text *text, const struct report *report)
 		text, report, report->query.sort ? report->query.sort : &columns[COLUMN_SHALLOW]);
 	if (report->second)
 		draw_listing(text, report->second, &columns[second_sort]);
+	/* Sampling is one file's: there are two here. */
+	if (report->query.difference)
+		return;
 	table_init(&facts, text, report);
 	text_title(text, "Statistics");
 	table_draw_facts(&facts, statistics_columns);
