@@ -65,6 +65,24 @@ def test_nothing_differs_from_itself():
 	assert "*" not in out.split("Call tree")[1], out
 
 
+def test_threads_of_one_name_are_one_row():
+	old, new = recordings()
+	for args in (("--view", "threads"), ("--level", "process")):
+		_, rows = rows_of("diff", old, new, *args)
+		assert list(rows) == ["slowed"], (args, rows)
+		row = rows["slowed"]
+		assert row["old"]["inclusive"] > 0 and row["new"]["inclusive"] > 0, row
+
+
+def test_callers_and_graph_mark_lines():
+	old, new = recordings()
+	for view, key in (("callers", "attributed"), ("graph", "self")):
+		_, rows = rows_of("diff", old, new, "--view", view)
+		callers = rows["slowed"]["callers"]
+		assert callers[0]["significant"] is True and callers[0][key] > 0, (view, callers)
+		assert rows["steady"]["callers"][0]["significant"] is False, (view, rows["steady"])
+
+
 def test_a_merger_is_the_sum(folder):
 	old, new = recordings()
 	merged = folder / "sum.prof"
