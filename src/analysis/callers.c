@@ -129,12 +129,6 @@ static int64_t order_figure(const struct callers_walk *w, uint64_t figure)
 	return w->tree->is_difference && value < 0 ? -value : value;
 }
 
-/* So that descending figures have ascending keys. */
-static uint64_t descending_key(int64_t figure)
-{
-	return ~((uint64_t)figure ^ 1ull << 63);
-}
-
 /* From the least significant criterion to the most, as each sort keeps the order before it. */
 static void order_sort(struct callers_order *o)
 {
@@ -147,7 +141,7 @@ static void order_sort(struct callers_order *o)
 	sort_items(o->lines, o->line_count);
 	for (size_t m = w->metric_count; m-- > 0;) {
 		for (size_t i = 0; i < o->line_count; i++)
-			o->lines[i].key = descending_key(
+			o->lines[i].key = sort_key_descending(
 				order_figure(w, (uint64_t)attributed(w, o->lines[i].index, m)));
 		sort_items(o->lines, o->line_count);
 	}

@@ -11,6 +11,7 @@
 
 #include "analysis/callgraph_layout_state.h"
 #include "base/alloc.h"
+#include "base/sort.h"
 
 static void layout_add_cycles(struct layout *l)
 {
@@ -116,48 +117,83 @@ static void layout_keep(struct layout *l)
 		l->is_kept[l->drafts.data[i].slot] = true;
 }
 
-static int names_compare(const struct layout *l, uint32_t x, uint32_t y)
+static int names_compare(const void *a, const void *b, void *layout)
 {
-	if (x == NO_ID || y == NO_ID)
-		return (y == NO_ID) - (x == NO_ID); /* <spontaneous> first */
-	return entity_compare(&l->arcs->entities[x], &l->arcs->entities[y]);
+	const struct entity *entities = ((const struct layout *)layout)->arcs->entities;
+
+	return entity_compare(&entities[*(const uint32_t *)a], &entities[*(const uint32_t *)b]);
 }
 
-static int drafts_compare(const void *a, const void *b, void *layout)
+/* [entity]: its place by name, from 1. */
+static uint32_t *layout_rank_names(struct layout *l)
 {
-	const struct layout *l = layout;
-	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	const struct draft *x = &l->drafts.data[i], *y = &l->drafts.data[k];
-	uint32_t x_entry = l->entry[x->slot], y_entry = l->entry[y->slot];
+	uint32_t count = (uint32_t)l->arcs->entity_count;
+	uint32_t *sorted = xcalloc(count, sizeof(*sorted)), *rank = xcalloc(count, sizeof(*rank));
 
-	if (x_entry != y_entry)
-		return x_entry < y_entry ? -1 : 1;
-	if (x->part != y->part)
-		return x->part < y->part ? -1 : 1;
-	if (x->has_times != y->has_times)
-		return x->has_times ? -1 : 1;
-	int order = times_compare(l, draft_times(l, i), draft_times(l, k));
-	if (order == 0)
-		order = (x->calls.count < y->calls.count) - (x->calls.count > y->calls.count);
-	return order != 0 ? order : names_compare(l, x->entity, y->entity);
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = i;
+	qsort_r(sorted, count, sizeof(*sorted), names_compare, l);
+	for (uint32_t i = 0; i < count; i++)
+		rank[sorted[i]] = i + 1;
+	free(sorted);
+	return rank;
 }
 
-static uint32_t *layout_sort_drafts(struct layout *l)
+/* Sorts drafts by name, <spontaneous> first. */
+static void sort_by_name(struct layout *l, struct sort_item *items)
 {
-	uint32_t *order = xcalloc(l->drafts.count + 1, sizeof(*order));
+	uint32_t *rank = layout_rank_names(l);
 
-	for (uint32_t i = 0; i < l->drafts.count; i++)
-		order[i] = i;
-	qsort_r(order, l->drafts.count, sizeof(*order), drafts_compare, l);
-	return order;
+	for (size_t i = 0; i < l->drafts.count; i++) {
+		uint32_t entity = l->drafts.data[items[i].index].entity;
+		items[i].key = entity == NO_ID ? 0 : rank[entity];
+	}
+	sort_items(items, l->drafts.count);
+	free(rank);
 }
 
-static void layout_copy_lines(
-	const struct layout *l, const uint32_t *order, size_t k, struct callgraph_line *lines)
+/* By entry, then part; lines that have times first. */
+static uint64_t draft_key(const struct layout *l, const struct draft *d)
+{
+	uint64_t part = (uint64_t)l->entry[d->slot] * CALLGRAPH_PART_COUNT + d->part;
+
+	return part << 1 | !d->has_times;
+}
+
+/*
+ * The order of lines: by entry, part, times and calls, both descending, and name.  Sorted from the
+ * least significant of them to the most, as each sort keeps the order before it.
+ */
+static struct sort_item *layout_sort_drafts(struct layout *l)
+{
+	size_t count = l->drafts.count;
+	struct sort_item *items = xcalloc(count, sizeof(*items));
+
+	for (uint32_t i = 0; i < count; i++)
+		items[i].index = i;
+	sort_by_name(l, items);
+	for (size_t i = 0; i < count; i++)
+		items[i].key = ~l->drafts.data[items[i].index].calls.count;
+	sort_items(items, count);
+	for (size_t k = l->metric_count; k-- > 0;) {
+		for (size_t i = 0; i < count; i++) {
+			const struct call_times *times = &draft_times(l, items[i].index)[k];
+			items[i].key = sort_key_descending(layout_order_weight(l, times));
+		}
+		sort_items(items, count);
+	}
+	for (size_t i = 0; i < count; i++)
+		items[i].key = draft_key(l, &l->drafts.data[items[i].index]);
+	sort_items(items, count);
+	return items;
+}
+
+static void layout_copy_lines(const struct layout *l, const struct sort_item *order, size_t k,
+	struct callgraph_line *lines)
 {
 	for (size_t i = 0; i < l->drafts.count; i++) {
-		const struct draft *d = &l->drafts.data[order[i]];
-		const struct call_times *times = &draft_times(l, order[i])[k];
+		const struct draft *d = &l->drafts.data[order[i].index];
+		const struct call_times *times = &draft_times(l, order[i].index)[k];
 
 		lines[i] = (struct callgraph_line){
 			.entity = d->entity,
@@ -195,7 +231,7 @@ static void layout_copy_entries(
 }
 
 static void layout_copy_ranges(
-	const struct layout *l, const uint32_t *order, struct callgraph_entry *entries)
+	const struct layout *l, const struct sort_item *order, struct callgraph_entry *entries)
 {
 	uint32_t line = 0;
 
@@ -203,8 +239,8 @@ static void layout_copy_ranges(
 		for (enum callgraph_part part = 0; part < CALLGRAPH_PART_COUNT; part++) {
 			entries[i].parts[part].first = line;
 			while (line < l->drafts.count &&
-				l->entry[l->drafts.data[order[line]].slot] == i &&
-				l->drafts.data[order[line]].part == part)
+				l->entry[l->drafts.data[order[line].index].slot] == i &&
+				l->drafts.data[order[line].index].part == part)
 				line++;
 			entries[i].parts[part].end = line;
 		}
@@ -223,7 +259,7 @@ static const struct entity *layout_name_cycles(const struct layout *l, struct ar
 }
 
 static struct callgraph *layout_graph(
-	const struct layout *l, const uint32_t *order, size_t k, struct arena *arena)
+	const struct layout *l, const struct sort_item *order, size_t k, struct arena *arena)
 {
 	struct callgraph *g = ARENA_NEW(arena, struct callgraph);
 	struct callgraph_entry *entries =
@@ -256,7 +292,7 @@ struct callgraph *callgraph_layout(const struct call_arcs *arcs, const struct ca
 	layout_draft(&l);
 	layout_keep(&l);
 	layout_order(&l);
-	uint32_t *order = layout_sort_drafts(&l);
+	struct sort_item *order = layout_sort_drafts(&l);
 	graph = layout_graph(&l, order, 0, arena);
 	graph->cycles = layout_name_cycles(&l, arena);
 	for (size_t k = 1; k < count; k++) {

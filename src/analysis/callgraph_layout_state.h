@@ -66,11 +66,8 @@ static inline bool times_are_zero(const struct call_times *times, size_t count)
 
 /* The slot of the cycle that a slot is a member of; NO_ID: of none. */
 uint32_t layout_cycle_of(const struct layout *l, uint32_t slot);
-/*
- * Orders two lists of [metric_count] times by self + children descending, those of a difference
- * whatever their signs.
- */
-int times_compare(const struct layout *l, const struct call_times *a, const struct call_times *b);
+/* What times are ordered by, descending: self + children, of a difference whatever their sign. */
+int64_t layout_order_weight(const struct layout *l, const struct call_times *times);
 /* Makes the drafts: all lines that the graph will have, in no order. */
 void layout_draft(struct layout *l);
 /* Orders the kept slots: sets order, entry_count and entry. */

@@ -20,17 +20,19 @@ uint32_t layout_cycle_of(const struct layout *l, uint32_t slot)
 	return slot < l->arcs->entity_count ? l->cycle_of_unit[l->units->of[slot]] : NO_ID;
 }
 
-static int64_t order_weight(const struct layout *l, const struct call_times *times)
+int64_t layout_order_weight(const struct layout *l, const struct call_times *times)
 {
 	int64_t weight = times->self + times->children;
 
 	return l->arcs->is_difference && weight < 0 ? -weight : weight;
 }
 
-int times_compare(const struct layout *l, const struct call_times *a, const struct call_times *b)
+/* Orders two lists of [metric_count] times. */
+static int times_compare(
+	const struct layout *l, const struct call_times *a, const struct call_times *b)
 {
 	for (size_t k = 0; k < l->metric_count; k++) {
-		int64_t x = order_weight(l, &a[k]), y = order_weight(l, &b[k]);
+		int64_t x = layout_order_weight(l, &a[k]), y = layout_order_weight(l, &b[k]);
 
 		if (x != y)
 			return x < y ? 1 : -1;

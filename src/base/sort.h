@@ -15,6 +15,12 @@ struct sort_item {
 	uint32_t index;
 };
 
+/* So that descending figures have ascending keys. */
+static inline uint64_t sort_key_descending(int64_t figure)
+{
+	return ~((uint64_t)figure ^ 1ull << 63);
+}
+
 /* Sorts by key, ascending; items of one key stay in the order in which they are. */
 void sort_items(struct sort_item *items, size_t count);
 
