@@ -8,11 +8,9 @@
  */
 #include "analysis/callgraph.h"
 
-#include <stdlib.h>
-
 #include "analysis/propagate.h"
 #include "view/graph_rows.h"
-#include "view/text/entries.h"
+#include "view/text/graph_fold.h"
 #include "view/text/graph_index.h"
 #include "view/text/table.h"
 #include "view/text/text.h"
@@ -51,7 +49,8 @@ static const struct entity *graph_view_entity(const struct report *report, size_
 /* Lines are indented under the entry's own; behind names stand their cycle and their number. */
 static void graph_view_label(void *context, size_t place, struct table_label *label)
 {
-	const struct report *report = context;
+	const struct graph_fold *fold = context;
+	const struct report *report = &fold->drawn;
 	size_t row = report_row(report, place);
 	struct graph_row r = graph_row(report, row);
 	uint32_t cycle = graph_row_cycle(report, row);
@@ -67,6 +66,7 @@ static void graph_view_label(void *context, size_t place, struct table_label *la
 		strbuf_printf(&label->after, " <cycle %u>", cycle);
 	if (index != NO_ID)
 		strbuf_printf(&label->after, " [%zu]", index + 1);
+	label->is_aside_above = graph_fold_put(fold, place, &label->aside);
 }
 
 /* Narrower terminals have no counts of calls; still narrower ones no percentages. */
@@ -185,13 +185,12 @@ static void graph_view_title(struct text *text, const struct report *report)
 
 static void graph_view_draw(struct text *text, const struct report *report)
 {
-	struct report drawn = *report;
-	uint32_t *rows = entries_rows(report);
+	struct graph_fold fold;
 	struct table table;
 
-	drawn.rows = rows;
+	graph_fold_init(&fold, report);
 	graph_view_title(text, report);
-	table_init(&table, text, &drawn);
+	table_init(&table, text, &fold.drawn);
 	if (report->query.column_count) {
 		table_add_asked(&table);
 	} else {
@@ -201,9 +200,9 @@ static void graph_view_draw(struct text *text, const struct report *report)
 		else
 			graph_view_columns(report, &table);
 	}
-	table_draw(&table, graph_view_label, &drawn);
+	table_draw(&table, graph_view_label, &fold);
 	table_deinit(&table);
-	free(rows);
+	graph_fold_deinit(&fold);
 	text_more_rows(text, report);
 	if (report->count == 0)
 		return;

@@ -551,6 +551,19 @@ static void draw_rule(const struct table *table, size_t used)
 	strbuf_add_char(out, '\n');
 }
 
+/* Where names stand. */
+static void draw_aside(const struct table *table, const struct table_label *label, size_t used)
+{
+	struct strbuf *out = &table->text->sink->text;
+
+	if (label->aside.size == 0)
+		return;
+	for (size_t i = 0; i < used; i++)
+		strbuf_add_char(out, ' ');
+	draw_dim(table, &label->aside);
+	strbuf_add_char(out, '\n');
+}
+
 void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 {
 	struct table_label label = {0};
@@ -570,7 +583,8 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 
 		strbuf_clear(&label.before);
 		strbuf_clear(&label.after);
-		label.is_stub = label.is_main = label.begins = false;
+		strbuf_clear(&label.aside);
+		label.is_stub = label.is_aside_above = label.is_main = label.begins = false;
 		label.module = (struct str){0};
 		if (label_fn)
 			label_fn(context, place, &label);
@@ -578,13 +592,18 @@ void table_draw(struct table *table, table_label_fn *label_fn, void *context)
 			label.module = (struct str){0};
 		if (label.begins)
 			draw_rule(table, used);
+		if (label.is_aside_above)
+			draw_aside(table, &label, used);
 		table_draw_figures(table, row);
 		draw_name(table, &label, row, used, &scratch);
+		if (!label.is_aside_above)
+			draw_aside(table, &label, used);
 		if (!sink_settle(table->text->sink))
 			break;
 	}
 	strbuf_deinit(&label.before);
 	strbuf_deinit(&label.after);
+	strbuf_deinit(&label.aside);
 	strbuf_deinit(&scratch);
 }
 

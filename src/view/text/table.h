@@ -35,8 +35,10 @@ struct table {
 struct table_label {
 	struct strbuf before; /* guides, emptied for each row */
 	struct strbuf after;  /* behind the name, emptied for each row */
+	struct strbuf aside;  /* a line of its own next to the row, emptied for each row */
 	bool is_stub;	      /* "..." behind the name */
 	bool is_main;	      /* the entry's own row among several */
+	bool is_aside_above;  /* else it is below */
 	bool begins;	      /* a rule goes before this row, as a new entry begins */
 	struct str module;    /* size 0: none */
 };
