@@ -53,6 +53,19 @@ def deep_report(bench, view):
 	return {"sonde": f"{bench.wall_ms([SONDE, 'report', path, *view.split()], 3):.0f} ms"}
 
 
+def distinct_report(bench, view):
+	"""A recording of 1 M distinct stacks, 10 M nodes of the tree: CPU time, as reading it takes a part."""
+	if bench.is_quick:
+		raise Skip("takes minutes, left out by --quick")
+
+	def convert():
+		path = bench.path("distinct.prof")
+		bench.run([SONDE, "convert", bench.folded("unique", 1_000_000), "-o", path])
+		return path
+	command = [SONDE, "report", bench.keep("distinct", convert), "--view", *view.split()]
+	return {"sonde": f"{bench.median(lambda: bench.run(command).cpu, 3):.1f} s of CPU"}
+
+
 def folded(bench, _):
 	path = bench.folded("wide")
 	awk = ["awk", "{n=$NF; $NF=\"\"; s[$0]+=n} END {for (k in s) t+=s[k]; print t}", path]
@@ -86,6 +99,11 @@ ROWS = [
 	("deep-none", "the same: tree, not collapsed", "≤ 1 s", deep_report, "--view tree --collapse none --limit 0"),
 	("deep-conservative", "the same: tree, conservative", "≤ 1 s", deep_report, "--view tree --collapse conservative"),
 	("deep-full", "the same: tree, full", "≤ 1 s", deep_report, "--view tree --collapse full"),
+	("distinct-functions", "recording of 1 M distinct stacks: functions", "≤ 1 s", distinct_report, "functions"),
+	("distinct-callers", "the same: callers", "≤ 1 s", distinct_report, "callers --limit 20"),
+	("distinct-graph", "the same: graph", "≤ 1 s", distinct_report, "graph --limit 20"),
+	("distinct-none", "the same: tree, not collapsed", "≤ 1 s", distinct_report, "tree --collapse none --limit 50"),
+	("distinct-full", "the same: tree, full", "≤ 1 s", distinct_report, "tree --collapse full --limit 50"),
 	("instructions-functions", "the same: functions, instructions executed", "", instructions, "functions"),
 	("folded", "folded text, 500 k lines, 100 k distinct stacks", "≤ 0.6 s", folded, None),
 ]
