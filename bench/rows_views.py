@@ -195,6 +195,10 @@ def distinct_tree(bench):
 	return recordings(bench, calls, 20000, ["-v", "tree", "--collapse", "none"], ["--no-children", "-g", "graph,0,caller"])
 
 
+def distinct_graph(bench):
+	return recordings(bench, calls, 20000, ["-v", "graph"], ["--children", "-g", "graph,0,caller"])
+
+
 # --- the same folded stacks for sonde and, as profile.proto, for pprof ---
 
 def pprof(bench, option, view):
@@ -266,7 +270,8 @@ ROWS = [
 	("views-tcc-graph", "call graph (perf: trees under each function), tcc", tcc_graph),
 	("views-tcc-tree", "call tree, not collapsed (perf: trees under each function), tcc", tcc_tree),
 	("views-distinct-flat", "flat, stacks hardly ever the same", distinct_flat),
-	("views-distinct-tree", "call tree, stacks hardly ever the same", distinct_tree),
+	("views-distinct-tree", "call tree, not collapsed, the same", distinct_tree),
+	("views-distinct-graph", "call graph (perf: trees under each function), the same", distinct_graph),
 	("views-gprof-flat", "gmon.out: flat", gprof_flat),
 	("views-gprof-graph", "gmon.out: call graph", gprof_graph),
 	("views-pprof-top", "pprof -top: functions", pprof_top),
