@@ -497,11 +497,12 @@ static void a_chain_is_as_long_as_it_likes(void **state)
 	finish(&s, info);
 }
 
+/* Of the CPU: a busy machine is no reason to fail. */
 static double seconds(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
