@@ -126,15 +126,6 @@ static int diff_run(const struct command *self, int argc, char **argv)
 	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }
 
-static const struct option_group groups[] = {
-	{"View options", report_view_rows},
-	{"Filters, applied in the order given", filter_rows},
-	{"Clock", report_clock_rows},
-	{"Input and output", report_file_rows},
-	{"Appearance", report_look_rows},
-	{0},
-};
-
 const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "show what changed between two recordings",
@@ -146,7 +137,7 @@ const struct command cmd_diff = {
 		"knows "
 		"nothing of.\n\n"
 		"Views, levels, filters and formats are those of `sonde report`.",
-	.groups = groups,
+	.groups = report_option_groups,
 	.operand = OPERAND_FILE,
 	.run = diff_run,
 };

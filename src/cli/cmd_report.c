@@ -91,15 +91,6 @@ static int report_run(const struct command *self, int argc, char **argv)
 	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }
 
-static const struct option_group groups[] = {
-	{"View options", report_view_rows},
-	{"Filters, applied in the order given", filter_rows},
-	{"Clock", report_clock_rows},
-	{"Input and output", report_file_rows},
-	{"Appearance", report_look_rows},
-	{0},
-};
-
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "show where the time of a recording went",
@@ -122,7 +113,7 @@ const struct command cmd_report = {
 		"conservative collapses\nwherever no name is lost. A [module] stands behind the "
 		"rows "
 		"that enter it.",
-	.groups = groups,
+	.groups = report_option_groups,
 	.operand = OPERAND_FILE,
 	.run = report_run,
 };

@@ -128,6 +128,15 @@ const struct option_row report_look_rows[] = {
 	{0},
 };
 
+const struct option_group report_option_groups[] = {
+	{"View options", report_view_rows},
+	{"Filters, applied in the order given", filter_rows},
+	{"Clock", report_clock_rows},
+	{"Input and output", report_file_rows},
+	{"Appearance", report_look_rows},
+	{0},
+};
+
 void report_options_deinit(struct report_options *options)
 {
 	filter_options_deinit(&options->filters);

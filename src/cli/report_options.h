@@ -60,6 +60,9 @@ extern const struct option_row report_figure_rows[], report_one_view_rows[];
 /* Which clock, for commands that have no option of that name themselves. */
 extern const struct option_row report_clock_rows[];
 
+/* All of these, with the filters: the options of commands that do nothing but report. */
+extern const struct option_group report_option_groups[];
+
 struct report_options report_options_default(void);
 void report_options_deinit(struct report_options *options);
 /* An option_set's work for the ids of the rows above and of filter_rows; context is the struct
