@@ -75,6 +75,8 @@ static bool look_at(const char *path, struct source_file *file)
 /* Under the current folder by the ends of its path, as long as a folder's name is among them. */
 static bool look_here(struct str path, struct source_file *file)
 {
+	if (path.size == 0)
+		return false;
 	const char *end = path.data + path.size;
 	const char *last = memrchr(path.data, '/', path.size);
 
