@@ -56,4 +56,11 @@ void when_destroy(struct when *when);
 void when_apply(const struct when *when, const struct profile *profile, const uint32_t *parent,
 	uint32_t *shown);
 
+/*
+ * Whether the pattern has a module that no function is in, but whose name a function has, for which
+ * it was taken: then *name is the first of these, as a pattern has it, and lives in the arena.
+ */
+bool when_mistaken_module(const struct when *when, const struct profile *profile,
+	struct arena *arena, const char **name);
+
 #endif

@@ -70,3 +70,34 @@ uint64_t *when_fits(const struct when *when, const struct profile *profile, size
 	*word_count = words;
 	return fits;
 }
+
+/* Whether some function has that module, or that name. */
+static bool some_function(const struct when *when, const struct profile *p,
+	const struct when_name *name, bool by_module)
+{
+	for (size_t i = 0; i < p->function_count; i++) {
+		const struct function *f = &p->functions[i];
+
+		if (name_fits(name, by_module ? module_of(when, p, f) : profile_string(p, f->name)))
+			return true;
+	}
+	return false;
+}
+
+bool when_mistaken_module(const struct when *when, const struct profile *profile,
+	struct arena *arena, const char **name)
+{
+	for (size_t k = 0; k < when->steps.count; k++) {
+		const struct when_step *step = &when->steps.data[k];
+		const struct when_name *module = &step->module;
+
+		if (step->kind != WHEN_RUN || module->text.data == NULL ||
+			some_function(when, profile, module, true) ||
+			!some_function(when, profile, module, false))
+			continue;
+		*name = arena_printf(
+			arena, module->exact ? "'%.*s'" : "%.*s", STR_ARG(module->text));
+		return true;
+	}
+	return false;
+}

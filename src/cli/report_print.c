@@ -142,6 +142,25 @@ static void remark_rowless(
 			arena);
 }
 
+/* A function's name without the dot in front of it is a module's, and then matches nothing. */
+static void remark_mistaken(
+	struct report_query *query, const struct selection *selection, struct arena *arena)
+{
+	for (size_t i = 0; i < selection->step_count; i++) {
+		const struct filter *f = selection->steps[i].filter;
+		const char *name;
+
+		if (f->kind == FILTER_WHEN &&
+			when_mistaken_module(f->when, selection->profile, arena, &name))
+			add_remark(query,
+				arena_printf(arena,
+					"--when: no module is called %s; the function of that name "
+					"is .%s",
+					name, name),
+				arena);
+	}
+}
+
 /* *made: [count], in the arena. */
 static struct error *make_reports(const struct selection *selection,
 	const struct report_query *queries, size_t count, struct arena *arena,
@@ -163,6 +182,7 @@ static struct error *make_reports(const struct selection *selection,
 		if (err)
 			return err;
 		remark_rowless(&query, tree, arena);
+		remark_mistaken(&query, selection, arena);
 		reports[i] = report_create(selection, tree, &query, arena);
 	}
 	*made = reports;
