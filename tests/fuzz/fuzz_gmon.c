@@ -15,6 +15,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity);
 
+/* What mkstemp makes a file of. */
 static char program[] = "/tmp/fuzz_gmon_XXXXXX";
 
 static void remove_program(void)
