@@ -17,12 +17,17 @@ ROOMS = {
 	"obj": "base",
 	"unwind": "base obj",
 	"symbolize": "base obj model",
-	"record": "agent base format obj unwind",
-	"readers": "base format model obj symbolize unwind",
+	"record": "agent base format obj unwind live zonereport",
+	"readers": "base format model obj symbolize unwind zonereport",
 	"writers": "base format model",
+	"zonereport": "format",
+	"zones": "format zonereport",
+	"zones_gl": "",
+	"zonehook": "",
+	"live": "base format zonereport",
 	"analysis": "base model",
-	"view": "base model analysis",
-	"cli": "base format model obj unwind symbolize record readers writers analysis view",
+	"view": "base format model analysis zonereport",
+	"cli": "base format model obj unwind symbolize record readers writers analysis view live zonereport",
 }
 # Headers of libraries that one room alone may know.
 LIBRARIES = {

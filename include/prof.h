@@ -1,0 +1,364 @@
+#ifndef PROF_H
+#define PROF_H
+
+/*
+ * Zones: an always-on instrumenting profiler.  Source-compatible with Sean Barrett's IProf, right
+ * with threads, recursion, fork and dlopen, and readable from outside: `sonde live`.
+ *
+ *	#define Prof_ENABLED		// or -DProf_ENABLED; without it all of this is nothing
+ *	#include <prof.h>
+ *
+ *	Prof_Define(physics);		// a public zone
+ *
+ *	void step(void)
+ *	{
+ *		Prof_Begin(step)	// a private zone, no semicolon
+ *		...
+ *		Prof_Region(physics)	// a public one
+ *		...
+ *		Prof_End
+ *		Prof_End
+ *	}
+ *	void loop(void) { for (;;) { step(); Prof_update(1); } }
+ *
+ * In C++ `Prof(step);` and `Prof_Scope(physics);` end with their block; in C `Prof_Block(step)`.
+ * A zone's name is an identifier that may begin with a digit, in a name space of its own.
+ *
+ * Time is measured for each thread and for each stack of zones on its own: a node of a tree.  To
+ * enter and to leave is to read the clock and to store a few words, without lock, system call or
+ * allocation.  What is shown is made of differences of counters that are never cleared.
+ *
+ * Link with libsonde-zones, or put all in one file of C with sonde_zones.h (Prof_IMPLEMENTATION).
+ * C99 and C++11, gcc and clang, x86-64 and aarch64, Linux.
+ *
+ * The memory's layout is in man/sonde-zones.5.  Names that end with `_` are none of yours.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PROF_API_VERSION 1
+
+#if defined(__GNUC__)
+#define Prof_UNUSED_	  __attribute__((unused))
+#define Prof_UNLIKELY_(x) __builtin_expect(!!(x), 0)
+#define Prof_API_	  __attribute__((visibility("default")))
+#else
+#error "prof.h needs gcc or clang"
+#endif
+
+/*
+ * A named stretch of code.  Lives as long as its object file does; what is shown of it is copied
+ * when it is first entered.
+ */
+typedef struct Prof_Zone {
+	const char *name;
+	const char *file; /* NULL: not known */
+	uint32_t line;
+	uint32_t id;	  /* 0 until first entered; the runtime's */
+	void *highlevel;  /* yours */
+	const void *code; /* of zones that are functions: their address */
+} Prof_Zone;
+
+#define Prof_ZONE_(name, file, line) { name, file, line, 0, 0, 0 }
+
+/*
+ * One stack of zones of one thread.  Its first 56 bytes are shared with readers, their layout that of
+ * struct zonewire_node.
+ */
+typedef struct Prof_Zone_Stack Prof_Zone_Stack;
+struct Prof_Zone_Stack {
+	/*
+	 * The ticks of the clock spent in it and below.  While the zone is open the tick of its
+	 * beginning is taken off, which makes it negative: so one word tells both, and cannot be
+	 * read torn.
+	 */
+	int64_t ticks;
+	uint64_t entries;
+	uint32_t zone;	 /* id */
+	uint32_t parent; /* number of the node; of a root its own */
+	uint32_t slot;	 /* whose tree */
+	uint32_t depth;	 /* of a root 0 */
+	uint32_t number; /* its own */
+	uint32_t recursion; /* nodes of the same zone above it */
+	uint32_t first_child, next_sibling; /* 0: none */
+	uint32_t skipped;		    /* entries below it for which there was no room */
+	uint32_t note;			    /* of texts and numbers; 0: none */
+	Prof_Zone_Stack *up;		    /* the parent; NULL: nothing may be left here */
+	/* The children that were entered last, by id modulo 8; never NULL. */
+	Prof_Zone_Stack *child[8];
+};
+
+/* What a thread has at hand. */
+typedef struct Prof_Thread_ {
+	Prof_Zone_Stack *top;
+	/*
+	 * Not 0: entries are counted here and not measured, because there is no room, zones are
+	 * switched off, or (the highest bit) a signal has come amid an entry.
+	 */
+	uint32_t skipped;
+	uint32_t event_mask; /* of the ring, in events */
+	uint64_t *events;    /* NULL: no ring */
+	uint64_t *event_head; /* events ever written; in shared memory */
+	void *slot;
+	void *reserved[2];
+} Prof_Thread_;
+
+#define Prof_BUSY_ 0x80000000u
+
+extern Prof_API_ __thread Prof_Thread_ Prof_thread_ __attribute__((tls_model("initial-exec")));
+/* Not 0: zones are switched off, or the clock is not the processor's: the slow way. */
+extern Prof_API_ uint32_t Prof_slow_;
+
+#define Prof_OFF_	 1u /* in Prof_slow_ */
+#define Prof_CLOCK_CALL_ 2u
+
+/* ---- out of line; also the interface for other languages ---- */
+
+/*
+ * The zone of that name, file and line; the same for the same three, and the program's until it
+ * ends.  file may be NULL.  name is copied.  NULL in none of the cases: where there is no room for
+ * zones any more it is the zone "…other".
+ */
+Prof_API_ Prof_Zone *Prof_zone(const char *name, const char *file, uint32_t line);
+/* Enters the zone; leaves the one entered last. */
+Prof_API_ void Prof_enter(Prof_Zone *zone);
+Prof_API_ void Prof_leave(void);
+/* Counts an entry, takes no time. */
+Prof_API_ void Prof_count(Prof_Zone *zone);
+
+/* The slow ways of the functions below. */
+Prof_API_ Prof_Zone_Stack *Prof_enter_slow_(Prof_Zone *zone);
+Prof_API_ void Prof_leave_slow_(void);
+Prof_API_ void Prof_leave_to_(Prof_Zone_Stack *node);
+/* The child of the thread's top, made if need be; NULL: no room (or switched off). */
+Prof_API_ Prof_Zone_Stack *Prof_StackAppend(Prof_Zone *zone);
+
+#if defined(__x86_64__)
+static inline Prof_UNUSED_ uint64_t Prof_ticks_(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+#elif defined(__aarch64__)
+static inline Prof_UNUSED_ uint64_t Prof_ticks_(void)
+{
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+}
+#else
+#error "prof.h knows the clocks of x86-64 and aarch64"
+#endif
+
+/* Plain stores and loads that a reader in another thread or process may look at. */
+#define Prof_PUT_(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
+#define Prof_GET_(place)	__atomic_load_n(&(place), __ATOMIC_RELAXED)
+/* Keeps a signal handler of this thread from seeing stores in another order. */
+#define Prof_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/* An event: from this tick on the thread is at that node. */
+static inline Prof_UNUSED_ void Prof_event_(Prof_Thread_ *t, uint64_t now, uint32_t node)
+{
+	uint64_t head = Prof_GET_(*t->event_head);
+
+	Prof_PUT_(t->events[head & t->event_mask], now << 20 | node);
+	__atomic_store_n(t->event_head, head + 1, __ATOMIC_RELEASE);
+}
+
+/* The node entered; NULL: skipped, but counted, so that Prof_leave_ undoes it. */
+static inline Prof_UNUSED_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	uint32_t id = Prof_GET_(zone->id);
+	Prof_Zone_Stack *node = t->top->child[id & 7];
+	uint64_t now;
+
+	if (Prof_UNLIKELY_(t->skipped | Prof_GET_(Prof_slow_)) || Prof_UNLIKELY_(node->zone != id))
+		return Prof_enter_slow_(zone);
+	Prof_PUT_(t->skipped, Prof_BUSY_);
+	Prof_FENCE_();
+	Prof_PUT_(node->entries, node->entries + 1);
+	t->top = node;
+	now = Prof_ticks_();
+	Prof_PUT_(node->ticks, node->ticks - (int64_t)now);
+	if (t->events)
+		Prof_event_(t, now, node->number);
+	Prof_FENCE_();
+	Prof_PUT_(t->skipped, 0);
+	return node;
+}
+
+static inline Prof_UNUSED_ void Prof_leave_(void)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	Prof_Zone_Stack *node = t->top, *up = node->up;
+	uint64_t now;
+
+	if (Prof_UNLIKELY_(t->skipped | Prof_GET_(Prof_slow_)) || Prof_UNLIKELY_(!up)) {
+		Prof_leave_slow_();
+		return;
+	}
+	Prof_PUT_(t->skipped, Prof_BUSY_);
+	Prof_FENCE_();
+	now = Prof_ticks_();
+	Prof_PUT_(node->ticks, node->ticks + (int64_t)now);
+	t->top = up;
+	if (t->events)
+		Prof_event_(t, now, up->number);
+	Prof_FENCE_();
+	Prof_PUT_(t->skipped, 0);
+}
+
+/* For zones that end with their block, which know what they have entered. */
+static inline Prof_UNUSED_ void Prof_leave_node_(Prof_Zone_Stack *node)
+{
+	if (Prof_UNLIKELY_(node != Prof_thread_.top))
+		Prof_leave_to_(node);
+	else
+		Prof_leave_();
+}
+
+#ifdef Prof_ENABLED
+
+/* ---- marking zones ---- */
+
+#define Prof_CAT2_(a, b) a##b
+#define Prof_CAT_(a, b)	 Prof_CAT2_(a, b)
+
+/* A public zone, at file scope or in a function; `static` or `extern "C"` may stand before it. */
+#define Prof_Define(z)	Prof_Zone Prof_region_##z = Prof_ZONE_(#z, __FILE__, __LINE__)
+/* After `extern`: a public zone that is defined elsewhere. */
+#define Prof_Declare(z) Prof_Zone Prof_region_##z
+
+/* A declaration, so it stands where declarations may, without semicolon; ended by Prof_End. */
+#define Prof_Begin(z)	     static Prof_Define(z); Prof_Region(z)
+#define Prof_Region(z)	     Prof_Begin_Raw(Prof_region_##z)
+/* The same for an lvalue of type Prof_Zone.  IProf had a cache at each place; here it is unused. */
+#define Prof_Begin_Raw(zone)                                                                       \
+	Prof_UNUSED_ int Prof_CAT_(Prof_dummy_, __LINE__) = (Prof_enter_(&(zone)), 0);
+#define Prof_Begin_Code(zone) (Prof_enter_(&(zone)), (void)0);
+/* Leaves the zone that was entered last, wherever that was. */
+#define Prof_End     Prof_leave_();
+/* Counts, takes no time: no clock is read. */
+#define Prof_Counter(z) { static Prof_Define(z); Prof_count(&Prof_region_##z); }
+
+#else /* !Prof_ENABLED */
+#endif
+
+/* ---- per frame ---- */
+
+typedef enum {
+	Prof_discard = 0,
+	Prof_record = 1
+} Prof_UpdateMode;
+
+/*
+ * Ends a frame (of time).  record: gather what all threads' zones have done since the last call,
+ * and put it into the history; 0: paused, the shown data stays as it is, and what was done in the
+ * meantime is in no frame.
+ */
+Prof_API_ void Prof_update(int record);
+
+/*
+ * A stream of frames of its own, "audio" or "request": what the calling thread's zones have done
+ * since its last call is a frame of that stream.  name is copied; up to 15 streams.
+ */
+Prof_API_ void Prof_update_stream(const char *name);
+
+/* ---- what is shown (see prof_internal.h for the report itself) ---- */
+
+typedef enum {
+	Prof_SELF_TIME,
+	Prof_HIERARCHICAL_TIME,
+	Prof_CALL_GRAPH,
+	Prof_CALL_GRAPH_DESCENDENTS, /* all that is below the focus, not just its children */
+	Prof_SORT_NAME,
+	Prof_SORT_SELF_TIME = Prof_SELF_TIME,
+	Prof_SORT_HIERARCHICAL_TIME = Prof_HIERARCHICAL_TIME
+} Prof_Report_Mode;
+Prof_API_ void Prof_set_report_mode(Prof_Report_Mode mode);
+Prof_API_ Prof_Report_Mode Prof_get_report_mode(void);
+/* The mode before the last change. */
+Prof_API_ Prof_Report_Mode Prof_Last_Mode(void);
+
+/* The row of the cursor: by so many further down, or that one. */
+Prof_API_ void Prof_move_cursor(int num);
+Prof_API_ void Prof_set_cursor(int num);
+/* Shows the call graph around the zone at the cursor, or around its largest parent. */
+Prof_API_ void Prof_select(void);
+Prof_API_ void Prof_select_parent(void);
+/* The frame that is shown: 0 the present (averaged), n: n frames ago.  move: negative is older. */
+Prof_API_ void Prof_move_frame(int num);
+Prof_API_ void Prof_set_frame(int num);
+/* 0: no averaging, 1: 90 % within 0.8 s (at first), 2: within 2.5 s.  Two names for one thing. */
+Prof_API_ void Prof_set_smoothing(int slot);
+Prof_API_ void Prof_set_average(int slot);
+Prof_API_ int Prof_get_smoothing(void);
+
+typedef enum {
+	Prof_FLATTEN_RECURSION, /* a recursive zone is one row (at first) */
+	Prof_SPREAD_RECURSION	/* each depth of it is one */
+} Prof_Recursion;
+Prof_API_ void Prof_set_recursion(Prof_Recursion recursion);
+
+/* Keeps the history as it is as soon as a frame takes longer than that; ms <= 0: never. */
+Prof_API_ void Prof_freeze_over(double ms);
+Prof_API_ void Prof_set_frozen(int frozen);
+Prof_API_ int Prof_get_frozen(void);
+
+/* ---- control ---- */
+
+/* Switches measuring off or on for all threads; zones that are open stay open. At first on. */
+Prof_API_ void Prof_set_enabled(int enabled);
+/* Event rings, for a timeline and so that samples know their zone: for all threads, from now on. */
+Prof_API_ void Prof_set_events(int enabled);
+/*
+ * A clock of the program's own, for simulations and tests: `now` gives ticks that never go back and
+ * begin above 0, hz how many there are in a second.  NULL: the machine's.  Before the first zone.
+ */
+Prof_API_ void Prof_set_clock(uint64_t (*now)(void), double hz);
+
+/* ---- threads and fibers ---- */
+
+/* Names the calling thread, up to 31 bytes; else its name is the kernel's. */
+Prof_API_ void Prof_thread_name(const char *name);
+
+/*
+ * A fiber (coroutine) has a zone stack of its own; which is current is the thread's.  NULL is the
+ * thread's own stack.  A fiber may go from thread to thread, and be the current one of one thread
+ * only.  While it is not current its open zones take no time.
+ */
+typedef struct Prof_Fiber Prof_Fiber;
+Prof_API_ Prof_Fiber *Prof_fiber_create(const char *name);
+Prof_API_ void Prof_fiber_switch(Prof_Fiber *fiber);
+/* Not the current one of any thread. */
+Prof_API_ void Prof_fiber_destroy(Prof_Fiber *fiber);
+
+/* ---- leaving zones by other ways ---- */
+
+/*
+ * Where the calling thread's zone stack stands, to come back to after a longjmp: zones entered
+ * since then are left, now.
+ */
+typedef struct Prof_Mark {
+	void *node;
+	uint32_t skipped;
+} Prof_Mark;
+Prof_API_ Prof_Mark Prof_mark(void);
+Prof_API_ void Prof_return_to(Prof_Mark mark);
+
+/* ---- saying more of the zone that is open ---- */
+
+/* The last text (cut to 39 bytes) and the count, sum, least and greatest of numbers are kept. */
+Prof_API_ void Prof_text(const char *text);
+Prof_API_ void Prof_number(double number);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
