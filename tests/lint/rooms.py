@@ -34,6 +34,7 @@ LIBRARIES = {
 	r"(libelf|gelf|elf|dwarf|elfutils/.*|demangle|libiberty/.*)\.h": {"obj", "unwind"},
 	r"(zstd|zlib|lzma)\.h": {"base", "format", "obj", "record"},
 	r"capstone/.*\.h": {"obj"},
+	r"(curses|ncurses|ncursesw/.*|term)\.h": {"view"},
 	r"jansson\.h": {"view", "readers"},
 	r"linux/perf_event\.h": {"record"},
 	r"(linux/bpf|bpf/.*)\.h": {"record"},
