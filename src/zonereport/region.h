@@ -17,6 +17,11 @@ struct zone_region {
 	const uint8_t *data; /* size bytes that stay mapped, however they change */
 	size_t size;
 	struct zonewire_header header; /* as it was when it was opened: places and sizes */
+	/*
+	 * Not 0: no time passes after this tick.  For whoever knows that the program has ended or
+	 * stands still: else its open zones go on for ever.
+	 */
+	uint64_t ended_ticks;
 };
 
 /*
@@ -25,7 +30,7 @@ struct zone_region {
  */
 const char *zone_region_open(struct zone_region *region, const void *data, size_t size);
 
-/* The clock's tick now: of saved memory, that of saving. */
+/* The clock's tick now, at most ended_ticks: of saved memory, that of saving. */
 uint64_t zone_region_now(const struct zone_region *region);
 /* Nanoseconds since the region's start, negative before it. */
 int64_t zone_region_ns(const struct zone_region *region, uint64_t ticks);
@@ -69,12 +74,13 @@ struct zone_place {
  * The nodes of all slots at one moment, as well as that can be had while they change: each counter
  * is whole; of a thread that runs meanwhile some may be newer than others, by no more than reading
  * took, and never so that a self time is negative or goes back from one reading to the next: what
- * is too much now is taken off later.  Sums of self times are those of the roots.
+ * is too much now is taken off later.  Of threads that stand still, sums of self times are those of
+ * the roots, to the tick.
  */
 struct zone_reading {
 	uint64_t now;	     /* tick of the clock it was read at */
-	uint32_t node_count; /* numbers below this are good; those that were broken are of zone 0 */
-	uint32_t broken;
+	uint32_t node_count; /* numbers below this; those of zone 0 are none (yet) */
+	uint32_t broken;     /* rows so far that are not what a node must be; of zone 0 here */
 	const struct zone_place *place;	  /* [node_count] */
 	const struct zone_counts *counts; /* [node_count] */
 	const uint8_t *is_open;		  /* [node_count] */

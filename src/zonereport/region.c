@@ -1,0 +1,242 @@
+/*
+ * The memory of zones, opened and looked at: its header, clock and small tables.
+ *
+ * Whoever writes may be another program, which goes on while we read, may be broken and may be
+ * hostile.  So what says where things lie is copied once and checked; rows are copied before they
+ * are looked at; and all is read in whole words, which is what makes the reading of one's own
+ * memory, with other threads at work in it, defined.
+ */
+
+#include "zonereport/region.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "zonereport/region_words.h"
+
+/* Whether a table lies in the memory, with rows of at least that size. */
+static bool table_is_good(const struct zonewire_table *table, uint64_t row_bytes, uint64_t size)
+{
+	uint64_t bytes = (uint64_t)table->row_bytes * table->capacity;
+
+	return table->row_bytes >= row_bytes && table->row_bytes % 8 == 0 &&
+	       table->offset % 8 == 0 && table->offset <= size && bytes <= size - table->offset;
+}
+
+static bool place_is_good(uint64_t offset, uint64_t bytes, uint64_t size)
+{
+	return offset % 8 == 0 && offset <= size && bytes <= size - offset;
+}
+
+static const char *check_places(const struct zonewire_header *h)
+{
+	uint64_t size = h->region_bytes;
+
+	if (!table_is_good(&h->slots, sizeof(struct zonewire_slot), size) ||
+		!table_is_good(&h->zones, sizeof(struct zonewire_zone), size) ||
+		!table_is_good(&h->notes, sizeof(struct zonewire_note), size) ||
+		!table_is_good(&h->nodes, sizeof(struct zonewire_node), size) ||
+		h->nodes.capacity > UINT32_C(1) << ZONEWIRE_EVENT_NODE_BITS)
+		return "has a table outside of itself";
+	if (!place_is_good(h->strings_offset, h->strings_bytes, size) ||
+		!place_is_good(h->ring_offset, h->ring_bytes, size) || h->ring_bytes % 8 != 0)
+		return "has strings or frames outside of itself";
+	return NULL;
+}
+
+const char *zone_region_open(struct zone_region *region, const void *data, size_t size)
+{
+	struct zonewire_header *h = &region->header;
+	const char *trouble;
+
+	*region = (struct zone_region){.data = data, .size = size};
+	if (size < ZONEWIRE_HEADER_BYTES)
+		return "is too short to be memory of zones";
+	region_copy(h, data, sizeof(*h));
+	if (h->magic != ZONEWIRE_MAGIC)
+		return "is no memory of zones";
+	if (h->version != ZONEWIRE_VERSION)
+		return "is memory of zones of a version that is not known here";
+	if (h->header_bytes < sizeof(*h) || h->region_bytes > size)
+		return "is memory of zones that was cut off";
+	if (h->clock_shift > 63 || h->clock_mult == 0 || h->clock > ZONEWIRE_CLOCK_CALLED)
+		return "is memory of zones without a clock";
+	trouble = check_places(h);
+	h->program[sizeof(h->program) - 1] = '\0';
+	return trouble;
+}
+
+static uint64_t cpu_ticks(void)
+{
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#else
+	return 0;
+#endif
+}
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t zone_region_now(const struct zone_region *region)
+{
+	const struct zonewire_header *live = (const void *)region->data;
+	uint64_t now;
+
+	if (region_word32(&live->is_saved) || region->header.clock == ZONEWIRE_CLOCK_CALLED)
+		now = region_word(&live->now_ticks);
+	else if (region->header.clock == ZONEWIRE_CLOCK_CPU)
+		now = cpu_ticks();
+	else
+		now = monotonic_ns();
+	return region->ended_ticks && now > region->ended_ticks ? region->ended_ticks : now;
+}
+
+/* The writer comes to know its clock better in time, and changes clock_mult alone. */
+uint64_t zone_region_duration_ns(const struct zone_region *region, uint64_t ticks)
+{
+	const struct zonewire_header *live = (const void *)region->data;
+	__extension__ typedef unsigned __int128 wide;
+	wide ns = (wide)ticks * region_word(&live->clock_mult) >> region->header.clock_shift;
+
+	return ns > INT64_MAX ? INT64_MAX : (uint64_t)ns;
+}
+
+int64_t zone_region_ns(const struct zone_region *region, uint64_t ticks)
+{
+	uint64_t start = region->header.start_ticks;
+
+	if (ticks < start)
+		return -(int64_t)zone_region_duration_ns(region, start - ticks);
+	return (int64_t)zone_region_duration_ns(region, ticks - start);
+}
+
+/* ---- rows ---- */
+
+uint32_t region_row_count(
+	const struct zone_region *region, const struct zonewire_table *table, const void *live)
+{
+	const struct zonewire_table *changing = live;
+	uint32_t count = __atomic_load_n(&changing->count, __ATOMIC_ACQUIRE);
+
+	(void)region;
+	return count < table->capacity ? count : table->capacity;
+}
+
+static bool copy_row(const struct zone_region *region, const struct zonewire_table *table,
+	uint32_t count, uint32_t index, void *row, size_t row_bytes)
+{
+	if (index >= count) {
+		memset(row, 0, row_bytes);
+		return false;
+	}
+	region_copy(row, region_row(region, table, index), row_bytes);
+	return true;
+}
+
+static const struct zonewire_header *live_header(const struct zone_region *region)
+{
+	return (const void *)region->data;
+}
+
+uint32_t zone_region_zone_count(const struct zone_region *region)
+{
+	return region_row_count(region, &region->header.zones, &live_header(region)->zones);
+}
+
+bool zone_region_zone(const struct zone_region *region, uint32_t id, struct zonewire_zone *zone)
+{
+	return copy_row(region, &region->header.zones, zone_region_zone_count(region), id, zone,
+		sizeof(*zone));
+}
+
+uint32_t zone_region_slot_count(const struct zone_region *region)
+{
+	return region_row_count(region, &region->header.slots, &live_header(region)->slots);
+}
+
+bool zone_region_slot(const struct zone_region *region, uint32_t index, struct zonewire_slot *slot)
+{
+	const struct zonewire_table *slots = &region->header.slots;
+	uint32_t count = zone_region_slot_count(region);
+
+	/* Few things change hands, and quickly: who sees it twice in a row takes what there is. */
+	for (int tries = 0; tries < 100; tries++) {
+		uint32_t before;
+
+		if (index >= count)
+			break;
+		before = __atomic_load_n(
+			&((const struct zonewire_slot *)region_row(region, slots, index))
+				 ->generation,
+			__ATOMIC_ACQUIRE);
+		copy_row(region, slots, count, index, slot, sizeof(*slot));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (before % 2 == 0 && slot->generation == before)
+			break;
+	}
+	if (index >= count)
+		return copy_row(region, slots, count, index, slot, sizeof(*slot));
+	slot->name[sizeof(slot->name) - 1] = '\0';
+	return true;
+}
+
+bool zone_region_note(const struct zone_region *region, uint32_t row, struct zonewire_note *note)
+{
+	const struct zonewire_header *live = live_header(region);
+	uint32_t count = region_row_count(region, &region->header.notes, &live->notes);
+	bool is_there = copy_row(region, &region->header.notes, count, row, note, sizeof(*note));
+
+	for (int tries = 0; is_there && note->generation % 2 != 0 && tries < 100; tries++)
+		copy_row(region, &region->header.notes, count, row, note, sizeof(*note));
+	note->text[sizeof(note->text) - 1] = '\0';
+	return is_there;
+}
+
+const char *zone_region_string(
+	const struct zone_region *region, uint32_t offset, char *copy, size_t copy_bytes)
+{
+	const struct zonewire_header *h = &region->header;
+	size_t at = 0;
+
+	if (offset < h->strings_bytes && copy_bytes > 0) {
+		const char *from = (const char *)region->data + h->strings_offset + offset;
+		size_t most = h->strings_bytes - offset;
+
+		if (most > copy_bytes - 1)
+			most = copy_bytes - 1;
+		while (at < most && (copy[at] = from[at]) != '\0')
+			at++;
+	}
+	if (copy_bytes > 0)
+		copy[at] = '\0';
+	return copy;
+}
+
+uint64_t zone_region_trouble(const struct zone_region *region, enum zonewire_trouble trouble)
+{
+	return region_word(&live_header(region)->trouble[trouble]);
+}
+
+struct zonewire_header zone_region_header(const struct zone_region *region)
+{
+	struct zonewire_header header;
+
+	region_copy(&header, region->data, sizeof(header));
+	header.program[sizeof(header.program) - 1] = '\0';
+	for (uint32_t i = 0; i < ZONEWIRE_STREAMS; i++)
+		header.stream[i].name[sizeof(header.stream[i].name) - 1] = '\0';
+	if (header.stream_count > ZONEWIRE_STREAMS)
+		header.stream_count = ZONEWIRE_STREAMS;
+	return header;
+}
