@@ -1,0 +1,140 @@
+#ifndef SONDE_ZONEREPORT_REPORT_H
+#define SONDE_ZONEREPORT_REPORT_H
+
+/*
+ * The rows that are shown of zones: IProf's displays, right under recursion and with threads.  A
+ * report is a function of a history and a query and of nothing else; the program's own displays,
+ * `sonde live` and JSON all draw the same one.
+ *
+ * Flat: each zone once.  self and count are sums over all its nodes, hier over those that have no
+ * node of the same zone above: a recursive zone is counted once.
+ *
+ * Call graph around a zone Z, the focus.  What runs in or below Z is split by the zone that called
+ * the outermost Z on its stack (parents, ascending), and by the zone that the innermost Z called
+ * (children, descending).  A child's self and count are its zone's own in that part.  So, with
+ * recursion of all kinds:
+ *	sum of parents = Z, in self, hier and count	sum of children's hier = hier - self of Z
+ * Recursion of Z is one row of its own, outside of these sums: what its inner nodes do.
+ * Descendants: instead of the children all zones that have Z above, self, hier and count of what
+ * they do there; the sum of their selfs = hier - self of Z.
+ *
+ * Spread recursion: "zone, with n of the same above" is then an entity of its own, named
+ * "zone (n)", so that no stack has one twice.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "zonereport/history.h"
+
+/* Numbers as Prof_Report_Mode's. */
+enum zone_mode {
+	ZONE_MODE_SELF,	       /* flat, by self time */
+	ZONE_MODE_HIER,	       /* flat, by hierarchical time */
+	ZONE_MODE_GRAPH,       /* call graph */
+	ZONE_MODE_DESCENDANTS, /* call graph, all below the focus */
+	ZONE_MODE_NAME,	       /* flat, by name */
+	ZONE_MODES
+};
+
+enum zone_recursion { ZONE_FLATTEN, ZONE_SPREAD };
+
+/* What to show.  Fields out of range are taken to the nearest that is in it. */
+struct zone_query {
+	enum zone_mode mode, last_mode; /* last: that was shown before */
+	enum zone_recursion recursion;
+	uint32_t focus, focus_depth; /* zone, and of spread recursion its depth; 0: "_global" */
+	uint32_t slot;		     /* ZONE_SLOT_ALL, or just that thread's */
+	unsigned average;	     /* 0 the last frame, 1 0.8 s, 2 2.5 s */
+	size_t frame;		     /* 0: averages; n: what was n frames before the last one */
+	int cursor;		     /* row */
+	double call_ns;		     /* what entering and leaving costs; 0: not known */
+};
+#define ZONE_QUERY_INIT                                                                            \
+	{                                                                                          \
+		.slot = ZONE_SLOT_ALL, .average = ZONE_AVERAGE_DEFAULT,                            \
+		.last_mode = ZONE_MODE_SELF                                                        \
+	}
+
+enum zone_row_kind {
+	ZONE_ROW_FLAT,
+	ZONE_ROW_PARENT,
+	ZONE_ROW_FOCUS,
+	ZONE_ROW_RECURSION, /* outside of the sums */
+	ZONE_ROW_CHILD,	    /* or descendant */
+};
+
+struct zone_row {
+	enum zone_row_kind kind;
+	uint32_t zone, depth;  /* the entity; depth is 0 where recursion is flattened */
+	struct zone_info info; /* the history's strings; escape before drawing */
+	uint32_t number;   /* most of the same zone above, or depth; shown as "name (n)" if not 0 */
+	int indent;	   /* spaces: 0 or 3 */
+	char prefix;	   /* '-' focus, '~' recursion, '!' overhead, '+' has_children, 0 none */
+	bool has_children; /* some zone below it was entered more than 0.25 times a frame */
+	bool is_mostly_overhead; /* what measuring costs is more than 10 % of it, as estimated */
+	double self_ms, hier_ms, count; /* per frame */
+	double heat;			/* 0 steady to 1: by how much it varies */
+};
+
+enum { ZONE_COLUMNS = 3, ZONE_TITLE_BYTES = 256 };
+
+struct zone_report {
+	char title[ZONE_TITLE_BYTES];	/* "16.667 ms/frame (fps: 60.00)  sort self - …" */
+	char trouble[ZONE_TITLE_BYTES]; /* "": none; names in it are escaped */
+	enum zone_measure column[ZONE_COLUMNS]; /* in the order of the display, sorted first */
+	double frame_ms;
+	double total_ms;	 /* self times of all zones together */
+	double overhead_ms;	 /* estimated, per frame */
+	struct zone_query query; /* as it was answered: clamped */
+	size_t row_count;
+	struct zone_row *row; /* [row_count] */
+	int focus_row;	      /* -1: none */
+	int cursor_row;	      /* -1: no rows */
+};
+
+/* The caller's, freed by destroy; not to outlive the history.  NULL: no memory. */
+struct zone_report *zone_report_create(
+	const struct zone_history *history, const struct zone_query *query);
+void zone_report_destroy(struct zone_report *report);
+
+/* "zone", "self", "hier", "count": the header of column n of ZONE_COLUMNS; the value in it. */
+const char *zone_measure_name(enum zone_measure measure);
+double zone_row_value(const struct zone_row *row, enum zone_measure measure);
+
+/* ---- keys: they change the query only ---- */
+
+void zone_query_set_mode(struct zone_query *query, enum zone_mode mode);
+/*
+ * Shows the call graph around the row at the cursor, which jumps to the focus; in the descendants'
+ * display it stays that one.  False: no row, or no memory.
+ */
+bool zone_query_select(struct zone_query *query, const struct zone_history *history);
+/* Around the focus's largest parent; nothing but in call graphs. */
+bool zone_query_select_parent(struct zone_query *query, const struct zone_history *history);
+/* By so many rows further down, and by so many frames: negative is older. */
+void zone_query_move_cursor(struct zone_query *query, const struct zone_history *history, int by);
+void zone_query_move_frame(struct zone_query *query, const struct zone_history *history, int by);
+
+/* ---- text ---- */
+
+/*
+ * The report as text: titles, headers, a line per row: "%-30.30s", then "%10.3lf" for each value.
+ * Bytes of names that are no printable UTF-8 are written \xNN.  False: it could not (errno).
+ */
+bool zone_report_write(const struct zone_report *report, FILE *file);
+/*
+ * A row's label, "+name (2)" behind its indent, escaped, cut to `bytes` - 1 bytes at a character;
+ * its length.
+ */
+size_t zone_row_label(const struct zone_row *row, char *label, size_t bytes);
+
+/*
+ * What entering and leaving a zone costs on this machine by that clock, in ns, measured now (some
+ * microseconds) as two readings of the clock: it costs not less.  0 for clocks of the program's.
+ */
+double zone_call_cost_ns(enum zonewire_clock clock);
+
+#endif
