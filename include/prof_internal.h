@@ -45,8 +45,11 @@ Prof_API_ int Prof_report_write(FILE *file);
 Prof_API_ int Prof_report_writefile(const char *path);
 
 /*
- * The graph of self times, for any device: for each zone, its values of frames x0 to x1 - 1, oldest
- * first, in ms; num is how many frames at most.
+ * The graph of self times, for any device.  Calls back for each zone: values[i] is how many seconds
+ * it took itself in frame x0 + i, for x0 to x1 - 1, oldest first; the newest frame is num_frames - 1,
+ * and where fewer are kept x0 is greater than 0.  id is a hash of the zone's name, the same in each
+ * run, and not 0: h = 0x55555555; for each char c: h = (h << 5) + (h >> 27) + c.  At last, if an older
+ * frame than the newest is shown, once with id 0, and x0 = x1 = its place.  Units and id are IProf's.
  */
 Prof_API_ void Prof_graph(int num_frames,
 	void (*callback)(int id, int x0, int x1, float *values, void *data), void *data);
@@ -54,10 +57,14 @@ Prof_API_ void Prof_graph(int num_frames,
 /* ---- drawing with OpenGL: libsonde-zones-gl ---- */
 
 /*
- * Draws the report into the rectangle from (sx, sy), width by height, lines one below the other by
- * line_spacing (negative: y grows upwards), numbers with `precision` digits (1 to 4).  print_text
- * draws a text with its base line's start at (x, y) in the current colour; text_width says how wide
- * one is.  Prof_draw_gl uses glBegin (a legacy or compatibility context).
+ * Draws the report, width by height; the first text's base line begins at (sx, sy), lines are one
+ * below the other by line_spacing (negative: y grows upwards), times have `precision` digits (1 to
+ * 4), counts two.  print_text draws a text whose base line begins at (x, y) in the current colour;
+ * text_width says how wide one is; both NULL: a font of its own.  For a legacy or compatibility
+ * context, in its current coordinates and blending (best GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+ * leaves its state as it was.  The graph has its origin at (sx, sy), and 128 frames.
+ *
+ * prof_gl.h has the same for core-profile contexts and for other devices.
  */
 Prof_API_ void Prof_draw_gl(float sx, float sy, float width, float height, float line_spacing,
 	int precision, void (*print_text)(float x, float y, char *text),
