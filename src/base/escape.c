@@ -99,6 +99,26 @@ size_t utf8_decode(struct str s, int32_t *code_point)
 	return length;
 }
 
+void utf8_add(struct strbuf *out, uint32_t c)
+{
+	char bytes[4];
+	size_t size = 0;
+
+	if (c < 0x80) {
+		bytes[size++] = (char)c;
+	} else {
+		if (c >= 0x10000) {
+			bytes[size++] = (char)(0xf0 | c >> 18);
+			bytes[size++] = (char)(0x80 | (c >> 12 & 0x3f));
+		} else if (c >= 0x800) {
+			bytes[size++] = (char)(0xe0 | c >> 12);
+		}
+		bytes[size++] = (char)(c < 0x800 ? 0xc0 | c >> 6 : 0x80 | (c >> 6 & 0x3f));
+		bytes[size++] = (char)(0x80 | (c & 0x3f));
+	}
+	strbuf_add(out, (struct str){bytes, size});
+}
+
 /* Length of the run at the start of s that is printable ASCII and none of the bytes in special. */
 static size_t plain_run(struct str s, const char *special)
 {

@@ -40,6 +40,8 @@ void escape_bytes(struct strbuf *out, struct str s);
  * and code point -1 where the bytes are not UTF-8 (overlong forms and surrogates are not).
  */
 size_t utf8_decode(struct str s, int32_t *code_point);
+/* Adds a code point, which may be any below 2^21, in UTF-8. */
+void utf8_add(struct strbuf *out, uint32_t code_point);
 /* Columns that escape_text's result takes on a terminal. */
 size_t utf8_width(struct str s);
 

@@ -3,29 +3,11 @@
  */
 #include "base/utf16.h"
 
+#include "base/escape.h"
+
 bool utf16_has_mark(struct str s)
 {
 	return str_starts_with(s, STR("\xff\xfe")) || str_starts_with(s, STR("\xfe\xff"));
-}
-
-static void add_utf8(struct strbuf *out, uint32_t c)
-{
-	char bytes[4];
-	size_t size = 0;
-
-	if (c < 0x80) {
-		bytes[size++] = (char)c;
-	} else {
-		if (c >= 0x10000) {
-			bytes[size++] = (char)(0xf0 | c >> 18);
-			bytes[size++] = (char)(0x80 | (c >> 12 & 0x3f));
-		} else if (c >= 0x800) {
-			bytes[size++] = (char)(0xe0 | c >> 12);
-		}
-		bytes[size++] = (char)(c < 0x800 ? 0xc0 | c >> 6 : 0x80 | (c >> 6 & 0x3f));
-		bytes[size++] = (char)(0x80 | (c & 0x3f));
-	}
-	strbuf_add(out, (struct str){bytes, size});
 }
 
 /* The 16-bit unit at byte i, or U+FFFD for half of one. */
@@ -51,6 +33,6 @@ void utf16_decode(struct strbuf *out, struct str s)
 				i += 2;
 			}
 		}
-		add_utf8(out, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
+		utf8_add(out, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
 	}
 }
