@@ -13,6 +13,8 @@ struct zone_difference;
 /* NULL: no memory. */
 struct zone_difference *zone_difference_create(void);
 void zone_difference_destroy(struct zone_difference *difference);
+/* All counters were 0 at that tick: so the first reading makes a tick already. */
+void zone_difference_start(struct zone_difference *difference, uint64_t ticks);
 /*
  * The tick from the last reading that was taken to this one; false if there is none (it is the
  * first) or no memory (then what happened is in the next).  tick->head: times, delta_count, number

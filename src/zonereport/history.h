@@ -82,6 +82,8 @@ bool zone_history_learn(struct zone_history *history, const struct zone_region *
  */
 bool zone_history_add(struct zone_history *history, const struct zone_reading *reading,
 	const struct zone_tick *tick);
+/* Says that so many bytes of ticks were overwritten before they could be read. */
+void zone_history_lost(struct zone_history *history, uint64_t bytes);
 /* Forgets frames and averages, not zones. */
 void zone_history_clear(struct zone_history *history);
 
@@ -103,7 +105,7 @@ uint32_t zone_history_stream(const struct zone_history *history);
 uint32_t zone_history_zone_count(const struct zone_history *history);
 struct zone_info zone_history_zone(const struct zone_history *history, uint32_t id);
 uint32_t zone_history_node_count(const struct zone_history *history);
-/* Frames that are kept, that were ever added, and that were lost (no memory, or overwritten). */
+/* Frames that are kept, and that were ever added. */
 size_t zone_history_frame_count(const struct zone_history *history);
 uint64_t zone_history_frames_added(const struct zone_history *history);
 /* The frame so many before the last one (0: the last); false: not kept. */

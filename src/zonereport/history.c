@@ -1,0 +1,321 @@
+/*
+ * Frames of zones and their averages: see history.h.
+ *
+ * Averages are exponential, v = v k + x (1 - k) with k = 0.1^(dt/T) for each frame, T the time of
+ * which 90 % is the last; k depends on the frame's own duration, so they do not depend on how time
+ * is cut into frames.  A node in which nothing is done only decays, and decays multiply: so that is
+ * done when it is next looked at, by the time since then.  The first three frames, in which a
+ * program still warms up, set averages directly (as IProf did; unlike there, that of the frame's
+ * own duration too, which else is wrong for seconds).
+ */
+#include "zonereport/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "zonereport/figures.h"
+#include "zonereport/history_state.h"
+
+/* Seconds of which 90 % of an average is. */
+static const double average_seconds[EXPONENTIAL] = {0.8, 2.5};
+
+struct zone_history *zone_history_create(uint32_t stream, size_t bytes)
+{
+	struct zone_history *history = calloc(1, sizeof(*history));
+
+	if (!history)
+		return NULL;
+	history->stream = stream;
+	history->tick_ms = 1e-6;
+	history->node_count = history->node_scanned = 1;
+	if (frame_ring_init(&history->ring, bytes))
+		return history;
+	free(history);
+	return NULL;
+}
+
+void zone_history_destroy(struct zone_history *history)
+{
+	if (!history)
+		return;
+	for (uint32_t i = 0; i < history->zone_count; i++) {
+		free((char *)history->zone[i].name);
+		free((char *)history->zone[i].file);
+	}
+	free(history->zone);
+	free(history->node);
+	free(history->touched);
+	frame_ring_deinit(&history->ring);
+	free(history);
+}
+
+void zone_history_clear(struct zone_history *history)
+{
+	frame_ring_clear(&history->ring);
+	history->frames_added = history->frames_lost = 0;
+	history->deltas_cut = history->bytes_lost = 0;
+	history->seconds = 0;
+	for (uint32_t i = 0; i < history->node_count; i++)
+		history->node[i].frame = 0;
+}
+
+/* ---- nodes ---- */
+
+/* Room for that many nodes, zero where they are new. */
+static bool grow_nodes(struct zone_history *history, uint32_t count)
+{
+	uint32_t wanted = history->node_capacity ? history->node_capacity : 256;
+	struct history_node *node;
+	uint32_t *touched;
+
+	while (wanted < count)
+		wanted *= 2;
+	if (wanted != history->node_capacity) {
+		node = realloc(history->node, wanted * sizeof(*node));
+		if (!node)
+			return false;
+		memset(node + history->node_capacity, 0,
+			(wanted - history->node_capacity) * sizeof(*node));
+		history->node = node;
+		touched = realloc(history->touched, wanted * sizeof(*touched));
+		if (!touched) {
+			/* The nodes' array is larger than said, and that again when it grows. */
+			return false;
+		}
+		history->touched = touched;
+		history->node_capacity = wanted;
+	}
+	if (count > history->node_count)
+		history->node_count = count;
+	return true;
+}
+
+static void learn_node(struct zone_history *history, uint32_t number, struct zone_place place)
+{
+	struct history_node *node = &history->node[number];
+	uint32_t above = place.parent;
+
+	if (node->place.zone != 0 || place.zone == 0)
+		return;
+	node->place = place;
+	if (place.parent == number)
+		return;
+	while (history->node[above].place.zone != place.zone &&
+		history->node[above].place.parent != above)
+		above = history->node[above].place.parent;
+	if (history->node[above].place.zone != place.zone)
+		return;
+	node->same_above = above;
+	node->recursion = history->node[above].recursion + 1;
+}
+
+/* False: the parent of one of them is not known. */
+static bool learn_range(struct zone_history *history, const struct zone_reading *reading,
+	uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t parent = reading->place[i].parent;
+
+		if (reading->place[i].zone != 0 && parent != i &&
+			history->node[parent].place.zone == 0)
+			return false;
+		learn_node(history, i, reading->place[i]);
+	}
+	return true;
+}
+
+/*
+ * Learns all nodes of the tick.  Parents have lower numbers, so the nodes below the highest are
+ * learnt in order; one that was not there yet when those about it were needs a second look.
+ */
+static bool learn_nodes(struct zone_history *history, const struct zone_reading *reading,
+	const struct zone_tick *tick)
+{
+	uint32_t from = history->node_scanned, to = from;
+
+	if (!grow_nodes(history, reading->node_count))
+		return false;
+	for (uint32_t i = 0; i < tick->head.delta_count; i++) {
+		uint32_t number = tick->delta[i].node;
+
+		if (number >= reading->node_count)
+			continue;
+		if (number >= to)
+			to = number + 1;
+		else if (number < from && history->node[number].place.zone == 0)
+			from = 1;
+	}
+	if (!learn_range(history, reading, from, to))
+		learn_range(history, reading, 1, to);
+	history->node_scanned = to;
+	return true;
+}
+
+/* ---- averages ---- */
+
+/* What is left of an average of node after the frames up to that one, in which it did nothing. */
+static double left_of(const struct zone_history *history, const struct history_node *node,
+	uint64_t frame, unsigned average)
+{
+	if (node->frame == frame)
+		return 1;
+	/* One of the frames that set averages directly has set it to 0. */
+	if (node->frame < DIRECT_FRAMES)
+		return 0;
+	return figure_tenth_power((history->seconds - node->seconds) / average_seconds[average]);
+}
+
+struct node_value history_average(
+	const struct zone_history *history, const struct history_node *node, unsigned average)
+{
+	double left = node->frame ? left_of(history, node, history->frames_added, average) : 0;
+
+	return (struct node_value){.self = node->self[average] * left,
+		.count = node->count[average] * left,
+		.self_square = node->self_square[average] * left,
+		.hier_square = node->hier_square[average] * left};
+}
+
+/* Brings the node up to the frame that is being added, as if it did nothing in it. */
+static void touch(struct zone_history *history, uint32_t number)
+{
+	struct history_node *node = &history->node[number];
+
+	for (unsigned a = 0; a < EXPONENTIAL; a++) {
+		struct node_value value = {0};
+
+		if (history->frames_added > DIRECT_FRAMES)
+			value = history_average(history, node, a);
+		node->self[a] = value.self;
+		node->count[a] = value.count;
+		node->self_square[a] = (float)value.self_square;
+		node->hier_square[a] = (float)value.hier_square;
+	}
+	node->frame = history->frames_added;
+	node->seconds = history->seconds;
+	node->hier_now = 0;
+	history->touched[history->touched_count++] = number;
+}
+
+/* The same for all nodes above it that were not. */
+static void touch_up(struct zone_history *history, uint32_t number)
+{
+	while (history->node[number].frame != history->frames_added) {
+		touch(history, number);
+		number = history->node[number].place.parent;
+	}
+}
+
+static int by_number_down(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* Children have higher numbers than their parents: from the highest down, each is complete. */
+static void add_hier(struct zone_history *history, const double *weight)
+{
+	qsort(history->touched, history->touched_count, sizeof(*history->touched), by_number_down);
+	for (uint32_t i = 0; i < history->touched_count; i++) {
+		struct history_node *node = &history->node[history->touched[i]];
+		double hier = node->hier_now;
+
+		for (unsigned a = 0; a < EXPONENTIAL; a++)
+			node->hier_square[a] += (float)(hier * hier * weight[a]);
+		if (node->place.parent != history->touched[i])
+			history->node[node->place.parent].hier_now += hier;
+	}
+}
+
+static void add_deltas(
+	struct zone_history *history, const struct zone_tick *tick, const double *weight)
+{
+	history->touched_count = 0;
+	for (uint32_t i = 0; i < tick->head.delta_count; i++) {
+		const struct zonewire_delta *delta = &tick->delta[i];
+		double self = (double)delta->self_ticks;
+		struct history_node *node;
+
+		if (delta->node >= history->node_count ||
+			history->node[delta->node].place.zone == 0)
+			continue;
+		touch_up(history, delta->node);
+		node = &history->node[delta->node];
+		node->hier_now += self;
+		for (unsigned a = 0; a < EXPONENTIAL; a++) {
+			node->self[a] += self * weight[a];
+			node->count[a] += delta->entries * weight[a];
+			node->self_square[a] += (float)(self * self * weight[a]);
+		}
+	}
+	add_hier(history, weight);
+}
+
+/* The frame's own duration, and what part of each average it makes. */
+static void add_time(struct zone_history *history, double ms, double *weight)
+{
+	/* Even a frame of no time is one, as in IProf. */
+	double seconds = ms > 0 ? ms / 1e3 : 1e-3;
+
+	history->frames_added++;
+	history->seconds += seconds;
+	for (unsigned a = 0; a < EXPONENTIAL; a++) {
+		weight[a] = 1;
+		if (history->frames_added > DIRECT_FRAMES)
+			weight[a] -= figure_tenth_power(seconds / average_seconds[a]);
+		history->frame_ms[a] += (ms - history->frame_ms[a]) * weight[a];
+	}
+}
+
+bool zone_history_add(struct zone_history *history, const struct zone_reading *reading,
+	const struct zone_tick *tick)
+{
+	double ms = zone_history_ms(history, tick->head.end_ticks - tick->head.start_ticks);
+	double weight[EXPONENTIAL];
+
+	if (tick->head.stream != history->stream || history->is_paused || history->is_frozen)
+		return true;
+	if (!learn_nodes(history, reading, tick)) {
+		history->frames_lost++;
+		return false;
+	}
+	add_time(history, ms, weight);
+	add_deltas(history, tick, weight);
+	history->deltas_cut += frame_ring_add(&history->ring, &tick->head, tick->delta);
+	if (history->freeze_over_ms > 0 && ms > history->freeze_over_ms)
+		history->is_frozen = true;
+	return true;
+}
+
+void zone_history_lost(struct zone_history *history, uint64_t bytes)
+{
+	history->bytes_lost += bytes;
+}
+
+/* ---- paused and frozen ---- */
+
+void zone_history_pause(struct zone_history *history, bool is_paused)
+{
+	history->is_paused = is_paused;
+}
+
+bool zone_history_is_paused(const struct zone_history *history)
+{
+	return history->is_paused;
+}
+
+void zone_history_freeze_over(struct zone_history *history, double ms)
+{
+	history->freeze_over_ms = ms;
+}
+
+void zone_history_set_frozen(struct zone_history *history, bool is_frozen)
+{
+	history->is_frozen = is_frozen;
+}
+
+bool zone_history_is_frozen(const struct zone_history *history)
+{
+	return history->is_frozen;
+}

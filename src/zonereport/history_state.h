@@ -1,0 +1,60 @@
+#ifndef SONDE_ZONEREPORT_HISTORY_STATE_H
+#define SONDE_ZONEREPORT_HISTORY_STATE_H
+
+/* What a history is made of, for the files that feed it and that read it. */
+
+#include "zonereport/frame_ring.h"
+#include "zonereport/history.h"
+
+enum {
+	EXPONENTIAL = ZONE_AVERAGES - 1, /* averages but the one of the last frame */
+	DIRECT_FRAMES = 3,		 /* that set averages directly */
+};
+
+/*
+ * A node, with averages as of the last frame in which anything was done in it or below it.  Those
+ * since then are made up for when it is looked at: so idle nodes cost nothing.
+ */
+struct history_node {
+	struct zone_place place; /* zone 0: not known yet */
+	uint32_t same_above;	 /* the nearest node of the same zone above it; 0: none */
+	uint32_t recursion;	 /* how many there are */
+	uint64_t frame;		 /* number of that frame, from 1; 0: none */
+	double seconds;		 /* the history's at that frame */
+	/* In ticks and entries per frame, and of the averages' n + 1. */
+	double self[EXPONENTIAL], count[EXPONENTIAL];
+	float self_square[EXPONENTIAL], hier_square[EXPONENTIAL];
+	double hier_now; /* while a tick is added */
+};
+
+struct zone_history {
+	uint32_t stream;
+	struct frame_ring ring;
+	struct history_node *node; /* [node_count] */
+	uint32_t node_count, node_capacity, node_scanned;
+	uint32_t *touched; /* [touched_count]: while a tick is added; room for all nodes */
+	uint32_t touched_count;
+	struct zone_info *zone; /* [zone_count], strings allocated */
+	uint32_t zone_count, zone_capacity;
+	double tick_ms;
+	uint64_t trouble[ZONEWIRE_TROUBLES];
+	uint32_t trouble_open, trouble_ended; /* zones */
+	uint64_t frames_added, frames_lost, deltas_cut, bytes_lost;
+	double seconds; /* of all frames that were added */
+	double frame_ms[EXPONENTIAL];
+	double freeze_over_ms;
+	bool is_paused, is_frozen;
+};
+
+/* A node's part in what is shown, per frame: ticks, entries, and averages of squares of ticks. */
+struct node_value {
+	double self, count;
+	double self_square, hier_square;
+};
+/* What exponential averages of that node (0 the first of them) are now. */
+struct node_value history_average(
+	const struct zone_history *history, const struct history_node *node, unsigned average);
+/* Whether a node is of the choice's zone, depth and slot. */
+bool history_chosen(const struct history_node *node, struct zone_choice choice);
+
+#endif
