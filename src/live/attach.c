@@ -1,0 +1,274 @@
+/*
+ * Attaching to a process: of all places where it may have memory of zones, the right one is found,
+ * opened and checked.
+ *
+ * A process can have several.  A child of fork has its parent's descriptor until its own memory is
+ * made, and one that was forked without notice (clone(2), the time before an exec) keeps it: memory
+ * tells whose it is by the pid that its program saw.  Two copies of the runtime in one process (two
+ * libraries that were linked with it statically) have one each; the one with more zones is taken.
+ */
+#include "live/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "live/process_end.h"
+#include "zonereport/last_tick.h"
+
+/* What came of looking at the places of one process. */
+struct attaching {
+	struct live *live;
+	uint32_t zones;	     /* of the best so far */
+	pid_t owner;	     /* of memory that is another process's; 0: none */
+	const char *problem; /* of memory that is not as it should be; NULL: none */
+	int refused;	     /* errno of what could not be opened; 0: none */
+};
+
+static int open_place(pid_t pid, const struct live_place *place)
+{
+	char path[64];
+
+	if (place->kind == LIVE_PLACE_MEMORY)
+		snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, place->fd);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+static const char *open_memory(struct live_memory *memory, const struct live_place *place, int fd)
+{
+	if (place->kind == LIVE_PLACE_MEMORY)
+		return live_memory_copy(
+			memory, &(struct live_source){
+					.fd = fd, .base = place->va, .size = place->va_bytes});
+	return live_memory_open(memory, fd);
+}
+
+static void take(struct attaching *a, const struct live_place *place, int fd,
+	const struct live_memory *memory)
+{
+	struct live *live = a->live;
+	struct stat info;
+
+	live_memory_deinit(&live->memory);
+	if (live->fd >= 0)
+		close(live->fd);
+	live->memory = *memory;
+	live->fd = fd;
+	live->inode = 0;
+	if (place->kind != LIVE_PLACE_MEMORY && fstat(fd, &info) == 0) {
+		live->device = info.st_dev;
+		live->inode = info.st_ino;
+	}
+	a->zones = zone_region_zone_count(&memory->region);
+}
+
+static void try_place(struct attaching *a, const struct live_place *place)
+{
+	const struct live_process *process = &a->live->process;
+	struct live_memory memory;
+	int fd = open_place(process->pid, place);
+
+	if (fd < 0) {
+		a->refused = errno;
+		return;
+	}
+	const char *problem = open_memory(&memory, place, fd);
+	if (problem) {
+		/* /proc/PID/mem opens for more than may be read. */
+		if (place->kind != LIVE_PLACE_MEMORY)
+			a->problem = problem;
+		close(fd);
+		return;
+	}
+	pid_t owner = memory.region.header.pid;
+	if (owner != process->inner_pid && owner != process->pid) {
+		a->owner = owner;
+	} else if (!a->live->memory.data || zone_region_zone_count(&memory.region) > a->zones) {
+		take(a, place, fd, &memory);
+		return;
+	}
+	live_memory_deinit(&memory);
+	close(fd);
+}
+
+/* ---- what is wrong ---- */
+
+static struct error *refusal(const struct live_process *p, const char *what)
+{
+	struct passwd *user = p->uid == geteuid() ? NULL : getpwuid(p->uid);
+
+	if (p->uid != geteuid())
+		return error_new(ERROR_UNSUPPORTED,
+			"process %d (%s) is %s's, and only its user and root may see %s: try 'sudo "
+			"sonde live %d'",
+			p->pid, p->name, user ? user->pw_name : "another user", what, p->pid);
+	return error_new(ERROR_UNSUPPORTED,
+		"process %d (%s) does not let other programs look at %s: try 'sudo sonde live %d'",
+		p->pid, p->name, what, p->pid);
+}
+
+static struct error *no_zones(const struct attaching *a)
+{
+	const struct live_process *p = &a->live->process;
+
+	if (p->state == 'Z')
+		return error_new(ERROR_INPUT, "process %d (%s) has ended", p->pid, p->name);
+	if (a->refused == EACCES || a->refused == EPERM)
+		return refusal(p, "its memory, and it has closed the descriptor of its zones");
+	if (a->problem)
+		return error_new(ERROR_INPUT, "process %d (%s): what it has %s", p->pid, p->name,
+			a->problem);
+	if (a->owner)
+		return error_new(ERROR_INPUT,
+			"process %d (%s) has no zones of its own yet, only those it has inherited "
+			"of process %d",
+			p->pid, p->name, a->owner);
+	if (live_process_has_library(p->pid))
+		return error_new(ERROR_INPUT,
+			"process %d (%s) has libsonde-zones, but has not entered a zone yet; is it "
+			"compiled with -DProf_ENABLED?",
+			p->pid, p->name);
+	return error_new(ERROR_INPUT,
+		"process %d (%s) has no zones: link it with libsonde-zones and mark them with "
+		"prof.h, or see all its functions with 'sonde run -p %d'",
+		p->pid, p->name, p->pid);
+}
+
+/* ---- attaching ---- */
+
+static struct error *find_memory(struct live *live)
+{
+	struct attaching a = {.live = live};
+	live_places places = {0};
+	struct error *err = NULL;
+
+	if (!live_process_places(live->process.pid, &places))
+		err = errno == EACCES || errno == EPERM ? refusal(&live->process, "its zones")
+							: no_zones(&a);
+	for (size_t i = 0; err == NULL && i < places.count; i++)
+		try_place(&a, &places.data[i]);
+	if (err == NULL && live->memory.data == NULL)
+		err = no_zones(&a);
+	vec_deinit(&places);
+	return err;
+}
+
+struct error *live_attach(pid_t pid, struct live **result)
+{
+	struct live *live = xalloc(sizeof(*live));
+	struct error *err;
+
+	live->fd = live->pidfd = -1;
+	err = live_process_look(pid, &live->process);
+	if (err == NULL) {
+		live->pidfd = (int)syscall(SYS_pidfd_open, live->process.pid, 0);
+		err = find_memory(live);
+	}
+	if (err) {
+		live_destroy(live);
+		return err;
+	}
+	live->alive_ticks = zone_region_now(&live->memory.region);
+	(void)live_look(live);
+	*result = live;
+	return NULL;
+}
+
+void live_destroy(struct live *live)
+{
+	if (live == NULL)
+		return;
+	live_memory_deinit(&live->memory);
+	if (live->fd >= 0)
+		close(live->fd);
+	if (live->pidfd >= 0)
+		close(live->pidfd);
+	free(live->path);
+	free(live);
+}
+
+/* ---- afterwards ---- */
+
+/* Whether the process still has the memory that is attached. */
+static bool has_memory(const struct live *live, const live_places *places)
+{
+	char path[64];
+	struct stat info;
+	bool has = false;
+
+	for (size_t i = 0; i < places->count && !has; i++) {
+		const struct live_place *place = &places->data[i];
+		if (place->kind == LIVE_PLACE_MEMORY) {
+			/* Without descriptors nothing tells two apart; its address may. */
+			has = live->inode != 0 || place->va == live->memory.source.base;
+			continue;
+		}
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", live->process.pid, place->fd);
+		has = stat(path, &info) == 0 && info.st_dev == live->device &&
+		      info.st_ino == live->inode;
+	}
+	return has;
+}
+
+bool live_is_replaced(const struct live *live)
+{
+	live_places places = {0};
+	bool is;
+
+	if (live->path || !live_process_places(live->process.pid, &places))
+		return false;
+	is = places.count > 0 && !has_memory(live, &places);
+	vec_deinit(&places);
+	return is;
+}
+
+/* Whether the memory is gone from the process, which goes on: exec has closed it. */
+static bool is_abandoned(const struct live *live)
+{
+	live_places places = {0};
+	bool is = live_process_places(live->process.pid, &places) && !has_memory(live, &places);
+
+	vec_deinit(&places);
+	return is;
+}
+
+static void end(struct live *live)
+{
+	uint64_t last = zone_region_last_tick(&live->memory.region);
+
+	live->state = LIVE_ENDED;
+	live_memory_end(&live->memory, last > live->alive_ticks ? last : live->alive_ticks);
+}
+
+enum live_state live_look(struct live *live)
+{
+	struct live_process now;
+	uint64_t ticks;
+
+	if (live->state == LIVE_SAVED || live->state == LIVE_ENDED)
+		return live->state;
+	ticks = zone_region_now(&live->memory.region);
+	if (process_has_ended(&live->process, live->pidfd, &now)) {
+		process_end_describe(live->pidfd, live->detail, sizeof(live->detail));
+		end(live);
+		return live->state;
+	}
+	if (is_abandoned(live)) {
+		snprintf(live->detail, sizeof(live->detail), "runs another program now");
+		end(live);
+		return live->state;
+	}
+	live->alive_ticks = ticks;
+	live->state = now.state == 'T' || now.state == 't' ? LIVE_STOPPED : LIVE_RUNNING;
+	live_memory_refresh(&live->memory);
+	return live->state;
+}

@@ -1,0 +1,365 @@
+/* Memory of zones found, attached, copied and saved: made by hand, in this process and in children.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../zone_region.h"
+#include "live/attach.h"
+#include "live/find.h"
+#include "zonereport/last_tick.h"
+
+/* One thread in "outer" for 1,000 ticks by now, "inner" below it for 400, twice. */
+static void make(struct zone_maker *m)
+{
+	zone_maker_init(m, 16, 64, 8, 4096);
+	m->header->pid = getpid();
+	snprintf(m->header->program, sizeof(m->header->program), "by-hand");
+	uint32_t slot = zone_maker_slot(m, "main", 1);
+	zone_maker_enter(m, slot, zone_maker_zone(m, "outer", "a.c", 1));
+	zone_maker_pass(m, 200);
+	zone_maker_spend(m, slot, zone_maker_zone(m, "inner", "a.c", 2), 400);
+	zone_maker_spend(m, slot, zone_maker_zone(m, "inner", "a.c", 2), 400);
+}
+
+/* A memfd with that memory; sealed, as the runtime's is, or not. */
+static int memfd_of(struct zone_maker *m, bool is_sealed)
+{
+	int fd = memfd_create(ZONEWIRE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_true(fd >= 0);
+	assert_int_equal(
+		write(fd, m->data, m->header->region_bytes), (ssize_t)m->header->region_bytes);
+	if (is_sealed)
+		assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+	return fd;
+}
+
+/* Self ticks of the zone of that name, over all nodes. */
+static uint64_t self_of(const struct zone_region *region, const char *name)
+{
+	struct zone_reader *reader = zone_reader_create();
+	struct zone_reading reading;
+	uint64_t self = 0;
+
+	assert_true(zone_reader_read(reader, region, &reading));
+	for (uint32_t i = 1; i < reading.node_count; i++) {
+		struct zonewire_zone zone;
+		char text[64];
+		assert_true(zone_region_zone(region, reading.place[i].zone, &zone));
+		zone_region_string(region, zone.name, text, sizeof(text));
+		if (strcmp(text, name) == 0)
+			self += reading.counts[i].self_ticks;
+	}
+	zone_reader_destroy(reader);
+	return self;
+}
+
+static void assert_is_by_hand(const struct live *live)
+{
+	assert_string_equal(live->memory.region.header.program, "by-hand");
+	assert_int_equal(self_of(&live->memory.region, "inner"), 800);
+	assert_int_equal(self_of(&live->memory.region, "outer"), 200);
+}
+
+static void test_attaches(bool is_sealed)
+{
+	struct zone_maker m;
+	struct live *live;
+
+	make(&m);
+	int fd = memfd_of(&m, is_sealed);
+	assert_null(live_attach(getpid(), &live));
+	assert_int_equal(live->memory.is_copy, !is_sealed);
+	assert_int_equal(live_look(live), LIVE_RUNNING);
+	assert_false(live_is_replaced(live));
+	assert_is_by_hand(live);
+	live_destroy(live);
+	close(fd);
+	zone_maker_deinit(&m);
+}
+
+static void test_sealed(void **state)
+{
+	(void)state;
+	test_attaches(true);
+}
+
+static void test_not_sealed(void **state)
+{
+	(void)state;
+	test_attaches(false);
+}
+
+/* The file gets shorter under what would be a mapping. */
+static void test_truncated_later(void **state)
+{
+	struct zone_maker m;
+	struct live *live;
+
+	(void)state;
+	make(&m);
+	int fd = memfd_of(&m, false);
+	assert_null(live_attach(getpid(), &live));
+	assert_int_equal(ftruncate(fd, 5000), 0);
+	assert_int_equal(live_look(live), LIVE_RUNNING);
+	assert_is_by_hand(live);
+	live_destroy(live);
+	close(fd);
+	zone_maker_deinit(&m);
+}
+
+static void test_found(void **state)
+{
+	struct zone_maker m;
+	struct live_list list;
+	bool found = false;
+
+	(void)state;
+	make(&m);
+	int fd = memfd_of(&m, true);
+	assert_null(live_list_find(&list));
+	for (size_t i = 0; i < list.programs.count; i++) {
+		const struct live_program *p = &list.programs.data[i];
+		if (p->process.pid != getpid())
+			continue;
+		found = true;
+		assert_null(p->problem);
+		assert_string_equal(p->summary.program, "by-hand");
+		assert_int_equal(p->summary.zones, 2);
+		assert_int_equal(p->summary.threads, 1);
+	}
+	assert_true(found);
+	live_list_deinit(&list);
+	close(fd);
+	zone_maker_deinit(&m);
+}
+
+static void assert_fails(struct error *err, enum error_kind kind, const char *text)
+{
+	assert_non_null(err);
+	assert_int_equal(err->kind, kind);
+	if (strstr(err->message, text) == NULL)
+		fail_msg("'%s' is not in: %s", text, err->message);
+	error_destroy(err);
+}
+
+static void test_no_zones(void **state)
+{
+	struct live *live;
+
+	(void)state;
+	assert_fails(live_attach(getpid(), &live), ERROR_INPUT, "has no zones: link it with");
+	assert_fails(live_attach(0, &live), ERROR_INPUT, "there is no process 0");
+	assert_fails(live_attach(0x7fffffff, &live), ERROR_INPUT, "there is no process");
+}
+
+/* A child that has its parent's descriptor and nothing of its own. */
+static void test_inherited(void **state)
+{
+	struct zone_maker m;
+	struct live *live;
+
+	(void)state;
+	make(&m);
+	int fd = memfd_of(&m, true);
+	pid_t child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_fails(live_attach(child, &live), ERROR_INPUT, "only those it has inherited");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(fd);
+	zone_maker_deinit(&m);
+}
+
+/* A child with memory of its own that is mapped; it closes the descriptor if asked to. */
+static pid_t start_child(bool closes)
+{
+	int ready[2];
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		struct zone_maker m;
+		make(&m);
+		int fd = memfd_of(&m, true);
+		void *mapped = mmap(
+			NULL, m.header->region_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (closes)
+			close(fd);
+		if (mapped == MAP_FAILED || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return child;
+}
+
+static void test_closed_descriptor(void **state)
+{
+	struct live *live;
+	pid_t child = start_child(true);
+
+	(void)state;
+	struct error *err = live_attach(child, &live);
+	if (err && err->kind == ERROR_UNSUPPORTED) {
+		/* Memory of others may be read by root alone (kernel.yama.ptrace_scope). */
+		error_destroy(err);
+	} else {
+		assert_null(err);
+		assert_true(live->memory.is_copy);
+		assert_is_by_hand(live);
+		kill(child, SIGSTOP);
+		waitpid(child, NULL, WUNTRACED);
+		assert_int_equal(live_look(live), LIVE_STOPPED);
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		assert_int_equal(live_look(live), LIVE_ENDED);
+		assert_is_by_hand(live);
+		live_destroy(live);
+		return;
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static void test_killed(void **state)
+{
+	struct live *live;
+	pid_t child = start_child(false);
+
+	(void)state;
+	assert_null(live_attach(child, &live));
+	assert_false(live->memory.is_copy);
+	kill(child, SIGKILL);
+	/* Not yet waited for. */
+	siginfo_t info;
+	waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+	const uint8_t *data = live->memory.region.data;
+	assert_int_equal(live_look(live), LIVE_ENDED);
+	assert_ptr_equal(live->memory.region.data, data);
+	assert_is_by_hand(live);
+	assert_int_equal(zone_region_header(&live->memory.region).is_saved, 1);
+	live_destroy(live);
+	waitpid(child, NULL, 0);
+}
+
+/* ---- files ---- */
+
+static int scratch_file(char *path)
+{
+	strcpy(path, "/tmp/test_live_XXXXXX");
+	int fd = mkostemp(path, O_CLOEXEC);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void test_saved(void **state)
+{
+	struct zone_maker m;
+	struct live *live, *again;
+	char path[64];
+
+	(void)state;
+	make(&m);
+	int fd = memfd_of(&m, true), file = scratch_file(path);
+	assert_null(live_attach(getpid(), &live));
+	assert_null(live_save(live, file, path));
+	assert_null(live_open_file(path, &again));
+	assert_int_equal(live_look(again), LIVE_SAVED);
+	assert_is_by_hand(again);
+	assert_int_equal(zone_region_now(&again->memory.region), m.header->now_ticks);
+	live_destroy(again);
+	live_destroy(live);
+	close(file);
+	unlink(path);
+	close(fd);
+	zone_maker_deinit(&m);
+}
+
+/* A program's own file, of which it is not known when it ended. */
+static void test_file_of_a_killed_program(void **state)
+{
+	struct zone_maker m;
+	struct live *live;
+	char path[64];
+
+	(void)state;
+	make(&m);
+	int file = scratch_file(path);
+	uint64_t last = m.header->now_ticks;
+	m.header->clock = ZONEWIRE_CLOCK_CPU;
+	m.header->now_ticks = 0;
+	assert_int_equal(
+		write(file, m.data, m.header->region_bytes), (ssize_t)m.header->region_bytes);
+	assert_null(live_open_file(path, &live));
+	/* Inner has ended last; "outer" had 200 ticks of its own, which are not proved. */
+	uint64_t now = zone_region_now(&live->memory.region);
+	assert_int_equal(now, last - 200);
+	assert_int_equal(self_of(&live->memory.region, "inner"), 800);
+	live_destroy(live);
+	close(file);
+	unlink(path);
+	zone_maker_deinit(&m);
+}
+
+static void test_bad_files(void **state)
+{
+	struct zone_maker m;
+	struct live *live;
+	char path[64];
+
+	(void)state;
+	assert_fails(live_open_file("/nonexistent", &live), ERROR_SYSTEM, "/nonexistent");
+	assert_fails(live_open_file("/tmp", &live), ERROR_INPUT, "is not a file");
+	int file = scratch_file(path);
+	assert_fails(live_open_file(path, &live), ERROR_INPUT, "too short");
+	make(&m);
+	assert_int_equal(write(file, m.data, 4096), 4096);
+	assert_fails(live_open_file(path, &live), ERROR_INPUT, "cut off");
+	/* More than there is memory for, in a file without blocks. */
+	m.header->region_bytes = UINT64_C(1) << 40;
+	assert_int_equal(pwrite(file, m.data, 4096, 0), 4096);
+	assert_int_equal(ftruncate(file, (off_t)1 << 41), 0);
+	assert_fails(live_open_file(path, &live), ERROR_INPUT, "larger than");
+	close(file);
+	unlink(path);
+	zone_maker_deinit(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_zones),
+		cmocka_unit_test(test_sealed),
+		cmocka_unit_test(test_not_sealed),
+		cmocka_unit_test(test_truncated_later),
+		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_inherited),
+		cmocka_unit_test(test_closed_descriptor),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_saved),
+		cmocka_unit_test(test_file_of_a_killed_program),
+		cmocka_unit_test(test_bad_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
