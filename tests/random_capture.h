@@ -49,7 +49,7 @@ struct random_node {
 };
 struct random_sample {
 	uint64_t time_ns;
-	uint32_t thread, node;
+	uint32_t thread, node, zone;
 	int64_t weight;
 };
 

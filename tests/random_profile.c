@@ -47,6 +47,7 @@ struct random_shape random_shape_any(struct random *r)
 	s.hostile = random_below(r, 3) == 0;
 	s.notes = random_below(r, 2);
 	s.arcs = random_below(r, 4) == 0;
+	s.zones = s.samples && random_below(r, 3) == 0;
 	return s;
 }
 
@@ -59,8 +60,12 @@ static const char *const hostile_names[] = {"\033[31mred", "a;b", "line\nbreak",
 struct random_path {
 	uint32_t depth;
 	uint32_t *function; /* [depth], root first */
-	int64_t *weight;    /* [metrics] */
+	int64_t *weight;    /* [metrics], and the two of zones */
+	uint32_t zone;	    /* which zone stack */
 };
+
+/* Zone stacks are the first so many nodes of a tree; 0: in no zone. */
+enum { ZONE_STACKS = 12, ZONE_METRICS = 2 };
 
 struct maker {
 	struct random random;
@@ -68,6 +73,8 @@ struct maker {
 	struct builder *builder;
 	function_id *functions;
 	thread_id threads[3];
+	process_id processes[3]; /* of the threads */
+	stack_id zones[ZONE_STACKS];
 	struct random_path *paths;
 };
 
@@ -118,7 +125,63 @@ static void make_threads(struct maker *m)
 		struct str name = builder_string_bytes(m->builder, random_name(m, "thread", i));
 		if (i != 1)
 			process = builder_process(m->builder, 100 + i, 7 * i, name);
+		m->processes[i] = process;
 		m->threads[i] = builder_thread(m->builder, 200 + i, process, 9 * i, name);
+	}
+}
+
+static bool has_zones(const struct maker *m)
+{
+	return m->shape->zones && m->shape->samples;
+}
+
+/* A tree of them: "_global" is the root, the last one is not known; names recur. */
+static void make_zones(struct maker *m)
+{
+	struct builder *b = m->builder;
+
+	if (!has_zones(m))
+		return;
+	object_id object = builder_object(b, STR(ZONE_OBJECT), STR(""), OBJECT_ZONE);
+	for (uint32_t i = 1; i < ZONE_STACKS; i++) {
+		bool is_unknown = i == ZONE_STACKS - 1;
+		string_id file = builder_string(b, is_unknown || i == 1 ? STR("") : STR("zones.c"));
+		uint32_t line = is_unknown || i == 1 ? 0 : 10 * (i % 5);
+		string_id name = i == 1	      ? builder_string(b, STR("_global"))
+				 : is_unknown ? builder_string(b, STR("[unknown]"))
+					      : random_name(m, "zone", i % 5);
+		function_id function = builder_function(b, name, object, file, line);
+		uint32_t parent = i == 1 || is_unknown ? 0 : 1 + random_below(&m->random, i - 1);
+
+		m->zones[i] = builder_stack(
+			b, m->zones[parent], builder_frame(b, function, file, line, false, 0));
+	}
+}
+
+/* Rows of all zones but those that are none, in ticks of 10 µs that follow each other. */
+static void play_zones(struct maker *m)
+{
+	int64_t weight[8] = {0};
+	string_id stream = builder_string(m->builder, STR("frame"));
+
+	if (!has_zones(m))
+		return;
+	for (uint32_t tick = 0; tick < 4; tick++) {
+		uint32_t thread = random_below(&m->random, ARRAY_SIZE(m->threads));
+
+		builder_tick(m->builder, m->processes[thread], stream, tick, 10000u * tick,
+			10000u * (tick + 1));
+		for (uint32_t i = 1; i + 1 < ZONE_STACKS; i++) {
+			uint32_t time_ns = 10000u * tick + random_below(&m->random, 10000);
+
+			weight[m->shape->metrics] = random_below(&m->random, 1000);
+			weight[m->shape->metrics + 1] = random_below(&m->random, 4);
+			builder_sample(m->builder, m->zones[i], m->threads[thread],
+				10000u * (tick + 1), weight);
+			builder_sample_zone(m->builder, m->zones[i]);
+			builder_zone_event(m->builder, m->threads[thread], time_ns,
+				m->zones[random_below(&m->random, ZONE_STACKS)]);
+		}
 	}
 }
 
@@ -138,7 +201,8 @@ static void make_path(struct maker *m, struct random_path *path, const struct ra
 
 	path->depth = random_below(&m->random, shape->no_stacks ? 2 : shape->depth_max + 1);
 	path->function = xcalloc(path->depth, sizeof(*path->function));
-	path->weight = xcalloc(shape->metrics, sizeof(*path->weight));
+	path->weight = xcalloc(shape->metrics + ZONE_METRICS, sizeof(*path->weight));
+	path->zone = has_zones(m) ? random_below(&m->random, ZONE_STACKS) : 0;
 	for (uint32_t d = 0; d < path->depth; d++)
 		path->function[d] =
 			d < keep ? before->function[d] : random_below(&m->random, shape->functions);
@@ -196,6 +260,8 @@ static void play_path(struct maker *m, uint32_t number)
 			1000u * number, path->weight);
 	else
 		builder_weight(m->builder, stack, path->weight, 1);
+	if (has_zones(m))
+		builder_sample_zone(m->builder, m->zones[path->zone]);
 }
 
 static void make_metrics(struct maker *m)
@@ -206,6 +272,10 @@ static void make_metrics(struct maker *m)
 	assert(m->shape->metrics >= 1 && m->shape->metrics <= ARRAY_SIZE(names));
 	for (uint32_t k = 0; k < m->shape->metrics; k++)
 		(void)builder_metric(m->builder, str_from(names[k]), str_from(units[k]));
+	if (has_zones(m)) {
+		(void)builder_metric(m->builder, STR(ZONE_TIME), STR("ns"));
+		(void)builder_metric(m->builder, STR(ZONE_ENTRIES), STR("count"));
+	}
 	builder_header(m->builder)->default_metric.i = m->shape->metrics - 1;
 }
 
@@ -248,6 +318,7 @@ static struct profile *make_profile(struct maker *m, uint64_t shuffle_seed)
 	make_metrics(m);
 	make_functions(m);
 	make_threads(m);
+	make_zones(m);
 	make_paths(m);
 	make_notes(m);
 	make_arcs(m);
@@ -257,6 +328,7 @@ static struct profile *make_profile(struct maker *m, uint64_t shuffle_seed)
 		shuffle_paths(m, shuffle_seed);
 	for (uint32_t i = 0; i < m->shape->stacks; i++)
 		play_path(m, i);
+	play_zones(m);
 	struct error *err = builder_finish(m->builder, &profile);
 	if (err) {
 		fprintf(stderr, "random_profile: %s\n", err->message);

@@ -31,6 +31,7 @@ struct random_shape {
 	bool hostile;	     /* names hold control characters, quotes, ';', bad UTF-8 */
 	bool notes;
 	bool arcs;	/* calls between functions are counted */
+	bool zones;	/* of profiles with samples: zones, ticks, zone rows in two metrics more */
 	bool no_stacks; /* stacks are leaves alone, depth_max notwithstanding */
 };
 

@@ -43,6 +43,18 @@ static uint32_t *apply(const struct profile *p, struct str patterns)
 	return shown;
 }
 
+/*
+ * Patterns are about code, so the zones stay, of samples that are left out, too: what a program has
+ * measured itself is whole or worth nothing.
+ */
+static void keep_zones(const struct profile *p, uint8_t *fates)
+{
+	for (size_t i = 0; p->samples.zone && i < p->samples.count; i++)
+		fates[p->samples.zone[i].i] = CAPTURE_KEEPS;
+	for (size_t i = 0; i < p->zone_events.count; i++)
+		fates[p->zone_events.stack[i].i] = CAPTURE_KEEPS;
+}
+
 /* By stack: those that are shown and have samples are kept, and their parents pass. */
 static uint8_t *stack_fates(const struct profile *p, const uint32_t *shown)
 {
@@ -53,6 +65,7 @@ static uint8_t *stack_fates(const struct profile *p, const uint32_t *shown)
 		if (shown[stack] != SHOWN_UNMATCHED)
 			fates[stack] = CAPTURE_KEEPS;
 	}
+	keep_zones(p, fates);
 	for (size_t i = p->stack_count; i-- > 1;) {
 		uint8_t *parent = &fates[p->stacks[i].parent.i];
 		if (fates[i] != CAPTURE_DROPS && *parent == CAPTURE_DROPS)

@@ -18,6 +18,11 @@ enum capture_object_kind {
 	CAPTURE_OBJECT_UNKNOWN = 3,
 	CAPTURE_OBJECT_TRUNCATED = 4, /* the one node kind that is no code: "[truncated]" */
 	CAPTURE_OBJECT_NONE = 5,      /* no object: of functions whose object is not known */
+	/*
+	 * "[zones]": its addresses are numbers of zones, from 1; SYMBOLS have their names, files
+	 * and lines.  Number 0 is the zone "[unknown]".
+	 */
+	CAPTURE_OBJECT_ZONE = 6,
 };
 
 /* Facts about a recording; strings below 64, numbers from 64. */
@@ -53,6 +58,7 @@ enum capture_profile_flag {
 	CAPTURE_PROFILE_THREADS = 4, /* samples have threads, */
 	CAPTURE_PROFILE_TIMES = 8,   /* and times */
 	CAPTURE_PROFILE_STACKS = 16, /* else who called whom is known from ARCS alone */
+	CAPTURE_PROFILE_ZONES = 32,  /* the zones of samples are known */
 };
 
 /*
@@ -84,6 +90,14 @@ enum capture_counter {
 	CAPTURE_UNREACHED_NS = 17,	  /* CPU time where the agent's library was not loaded */
 	CAPTURE_BROKEN_RECORDS = 18,	  /* of the preloaded library, that were none */
 	CAPTURE_REFUSED_THREADS = 19,	  /* that the preloaded library had no room for */
+	CAPTURE_LOST_TICKS = 20,    /* of programs with zones: overwritten before they were read */
+	CAPTURE_CUT_TICKS = 21,	    /* whose zones did not all fit into the program's ring */
+	CAPTURE_UNKNOWN_ZONES = 22, /* samples whose zone is not known: events were overwritten */
+	CAPTURE_LOST_ZONE_EVENTS = 23, /* that were asked for, and overwritten */
+	CAPTURE_BROKEN_ZONES = 24,     /* programs whose memory of zones was not good */
+	/* And the sixteen after it: what programs counted of their zones, enum zonewire_trouble. */
+	CAPTURE_ZONE_TROUBLE = 32,
+	CAPTURE_ZONE_TROUBLE_LAST = 47,
 	CAPTURE_COUNTER_COUNT
 };
 

@@ -4,7 +4,7 @@
 #include "format/capture_batch.h"
 
 /*
- * At most so many of each wait: what they can take at worst (28 bytes a node, 194 a sample) stays
+ * At most so many of each wait: what they can take at worst (28 bytes a node, 201 a sample) stays
  * below CAPTURE_RAW_MAX.
  */
 enum {
@@ -22,8 +22,12 @@ void capture_batch_init(struct capture_batch *b, int zstd_level, capture_put_fn 
 		.stacks = capture_stacks_encoder_create(),
 		.samples = capture_samples_encoder_create(),
 		.symbols = capture_symbols_encoder_create(),
+		.zone_rows = capture_samples_encoder_create(),
+		.zone_events = capture_samples_encoder_create(),
 		.packer = capture_packer_create(zstd_level),
 	};
+	capture_samples_set_unit(b->zone_rows, 1);
+	capture_samples_set_unit(b->zone_events, 1);
 }
 
 void capture_batch_deinit(struct capture_batch *b)
@@ -32,6 +36,8 @@ void capture_batch_deinit(struct capture_batch *b)
 		strbuf_deinit(&b->rows[type]);
 	capture_stacks_encoder_destroy(b->stacks);
 	capture_samples_encoder_destroy(b->samples);
+	capture_samples_encoder_destroy(b->zone_rows);
+	capture_samples_encoder_destroy(b->zone_events);
 	capture_symbols_encoder_destroy(b->symbols);
 	capture_packer_destroy(b->packer);
 	strbuf_deinit(&b->raw);
@@ -48,16 +54,27 @@ static size_t largest_rows(const struct capture_batch *b)
 	return size;
 }
 
+static size_t most_samples(const struct capture_batch *b)
+{
+	const struct capture_samples_encoder *encoders[] = {
+		b->samples, b->zone_rows, b->zone_events};
+	size_t most = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(encoders); i++)
+		if (capture_samples_waiting(encoders[i]) > most)
+			most = capture_samples_waiting(encoders[i]);
+	return most;
+}
+
 bool capture_batch_is_empty(const struct capture_batch *b)
 {
-	return capture_stacks_waiting(b->stacks) == 0 && capture_samples_waiting(b->samples) == 0 &&
+	return capture_stacks_waiting(b->stacks) == 0 && most_samples(b) == 0 &&
 	       capture_symbols_waiting(b->symbols) == 0 && largest_rows(b) == 0;
 }
 
 bool capture_batch_is_full(const struct capture_batch *b)
 {
-	return capture_stacks_waiting(b->stacks) >= NODES_MAX ||
-	       capture_samples_waiting(b->samples) >= SAMPLES_MAX ||
+	return capture_stacks_waiting(b->stacks) >= NODES_MAX || most_samples(b) >= SAMPLES_MAX ||
 	       capture_symbols_waiting(b->symbols) >= SYMBOL_BYTES_MAX ||
 	       largest_rows(b) >= ROW_BYTES_MAX;
 }
@@ -77,6 +94,16 @@ bool capture_batch_write_chunk(
 	return b->put(b->context, strbuf_str(&b->chunk));
 }
 
+static bool write_samples(struct capture_batch *b, struct capture_samples_encoder *samples,
+	enum capture_chunk_type type)
+{
+	if (capture_samples_waiting(samples) == 0)
+		return true;
+	strbuf_clear(&b->raw);
+	capture_samples_encode(samples, &b->raw);
+	return capture_batch_write_chunk(b, type, strbuf_str(&b->raw));
+}
+
 bool capture_batch_write(struct capture_batch *b)
 {
 	bool ok = true;
@@ -93,11 +120,9 @@ bool capture_batch_write(struct capture_batch *b)
 		capture_stacks_encode(b->stacks, &b->raw);
 		ok &= capture_batch_write_chunk(b, CAPTURE_CHUNK_STACKS, strbuf_str(&b->raw));
 	}
-	strbuf_clear(&b->raw);
-	if (capture_samples_waiting(b->samples)) {
-		capture_samples_encode(b->samples, &b->raw);
-		ok &= capture_batch_write_chunk(b, CAPTURE_CHUNK_SAMPLES, strbuf_str(&b->raw));
-	}
+	ok &= write_samples(b, b->samples, CAPTURE_CHUNK_SAMPLES);
+	ok &= write_samples(b, b->zone_rows, CAPTURE_CHUNK_ZONE_ROWS);
+	ok &= write_samples(b, b->zone_events, CAPTURE_CHUNK_ZONE_EVENTS);
 	strbuf_clear(&b->raw);
 	if (capture_symbols_waiting(b->symbols)) {
 		capture_symbols_encode(b->symbols, &b->raw);

@@ -22,6 +22,7 @@ struct capture_batch {
 		rows[CAPTURE_CHUNK_TYPE_COUNT]; /* of types for which capture_chunk_has_rows */
 	struct capture_stacks_encoder *stacks;
 	struct capture_samples_encoder *samples;
+	struct capture_samples_encoder *zone_rows, *zone_events; /* times in ns */
 	struct capture_symbols_encoder *symbols;
 	struct capture_packer *packer;
 	struct strbuf raw, chunk; /* scratch */

@@ -37,6 +37,10 @@ enum capture_chunk_type {
 	CAPTURE_CHUNK_ADDRESSES = 13,
 	CAPTURE_CHUNK_FUNCTIONS = 14,
 	CAPTURE_CHUNK_ARCS = 15,
+	/* Of recordings of programs with zones (prof.h). */
+	CAPTURE_CHUNK_TICKS = 16,
+	CAPTURE_CHUNK_ZONE_ROWS = 17,	/* as SAMPLES, with the weights zone-time, zone-entries */
+	CAPTURE_CHUNK_ZONE_EVENTS = 18, /* as SAMPLES, without weights */
 	CAPTURE_CHUNK_TYPE_COUNT
 };
 
@@ -44,7 +48,7 @@ enum capture_chunk_type {
 static inline bool capture_chunk_has_rows(uint8_t type)
 {
 	return (type >= CAPTURE_CHUNK_FACTS && type <= CAPTURE_CHUNK_COUNTERS) ||
-	       (type >= CAPTURE_CHUNK_NOTES && type <= CAPTURE_CHUNK_ARCS);
+	       (type >= CAPTURE_CHUNK_NOTES && type <= CAPTURE_CHUNK_TICKS);
 }
 
 struct capture_chunk {

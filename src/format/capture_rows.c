@@ -225,6 +225,32 @@ bool capture_get_end(struct cursor *c, uint64_t *samples, uint64_t *dropped)
 	return cursor_ok(c);
 }
 
+void capture_put_tick(struct strbuf *out, const struct capture_tick *tick)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, tick->process);
+	put_string(&row, tick->stream);
+	wire_put_uleb(&row, tick->number);
+	wire_put_uleb(&row, tick->start_ns);
+	wire_put_uleb(&row, tick->duration_ns);
+	row_end(out, &row);
+}
+
+bool capture_get_tick(struct cursor *c, struct capture_tick *tick)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	tick->process = get_id(&row);
+	tick->stream = wire_str(&row);
+	tick->number = wire_uleb(&row);
+	tick->start_ns = wire_uleb(&row);
+	tick->duration_ns = wire_uleb(&row);
+	return row_good(c, &row);
+}
+
 void capture_put_note(struct strbuf *out, const struct capture_note *note)
 {
 	struct strbuf row = {0};

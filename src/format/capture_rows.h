@@ -84,6 +84,15 @@ bool capture_get_count(struct cursor *c, struct capture_count *count);
 void capture_put_end(struct strbuf *out, uint64_t samples, uint64_t dropped);
 bool capture_get_end(struct cursor *c, uint64_t *samples, uint64_t *dropped);
 
+/* A tick of a stream of a program with zones. */
+struct capture_tick {
+	uint32_t process;
+	struct str stream;
+	uint64_t number, start_ns, duration_ns;
+};
+void capture_put_tick(struct strbuf *out, const struct capture_tick *tick);
+bool capture_get_tick(struct cursor *c, struct capture_tick *tick);
+
 /* ---- of files that a profile was written to ---- */
 
 struct capture_note {

@@ -34,7 +34,31 @@ struct capture_samples_encoder {
 	uint32_t first_high, high;
 	struct strbuf nodes, old_nodes, time_bytes;
 	struct runs_encoder threads, weights[CAPTURE_METRIC_MAX];
+	bool has_zones;
+	struct capture_zones zones;
+	struct strbuf zone_places, zone_nodes;
 };
+
+/* The zone's place among the latest, where it then is the first; CAPTURE_ZONES_RECENT: none. */
+static uint32_t zones_find(struct capture_zones *z, uint32_t zone)
+{
+	uint32_t place = 0;
+
+	while (place < z->count && z->recent[place] != zone)
+		place++;
+	uint32_t moved = place;
+
+	if (place == z->count) {
+		place = CAPTURE_ZONES_RECENT;
+		if (z->count < CAPTURE_ZONES_RECENT)
+			z->count++;
+		else
+			moved--;
+	}
+	memmove(z->recent + 1, z->recent, moved * sizeof(z->recent[0]));
+	z->recent[0] = zone;
+	return place;
+}
 
 static void runs_close(struct runs_encoder *r)
 {
@@ -81,12 +105,38 @@ void capture_samples_encoder_destroy(struct capture_samples_encoder *e)
 	strbuf_deinit(&e->threads.bytes);
 	for (int i = 0; i < CAPTURE_METRIC_MAX; i++)
 		strbuf_deinit(&e->weights[i].bytes);
+	strbuf_deinit(&e->zone_places);
+	strbuf_deinit(&e->zone_nodes);
 	free(e);
 }
 
 void capture_samples_set_unit(struct capture_samples_encoder *e, uint64_t unit_ns)
 {
 	e->unit_ns = unit_ns;
+}
+
+static void zone_add(struct capture_samples_encoder *e, uint32_t zone)
+{
+	uint32_t place = zones_find(&e->zones, zone);
+
+	e->has_zones |= zone != 0;
+	strbuf_add_char(&e->zone_places, (char)place);
+	if (place < CAPTURE_ZONES_RECENT)
+		return;
+	wire_put_sleb(&e->zone_nodes, (int64_t)zone - (int64_t)e->zones.before);
+	e->zones.before = zone;
+}
+
+static void zones_encode(struct capture_samples_encoder *e, struct strbuf *out)
+{
+	if (e->has_zones) {
+		wire_put_str(out, strbuf_str(&e->zone_places));
+		wire_put_str(out, strbuf_str(&e->zone_nodes));
+	}
+	strbuf_clear(&e->zone_places);
+	strbuf_clear(&e->zone_nodes);
+	e->zones = (struct capture_zones){0};
+	e->has_zones = false;
 }
 
 void capture_samples_add(struct capture_samples_encoder *e, const struct capture_sample *sample,
@@ -104,6 +154,7 @@ void capture_samples_add(struct capture_samples_encoder *e, const struct capture
 		wire_put_uleb(&e->old_nodes, sample->node);
 	}
 	runs_add(&e->threads, sample->thread);
+	zone_add(e, sample->zone);
 	for (uint32_t i = 0; i < metric_count; i++)
 		runs_add(&e->weights[i], sample->weight[i]);
 }
@@ -165,6 +216,7 @@ void capture_samples_encode(struct capture_samples_encoder *e, struct strbuf *ou
 	runs_encode(&e->threads, out);
 	for (uint32_t i = 0; i < e->metric_count; i++)
 		runs_encode(&e->weights[i], out);
+	zones_encode(e, out);
 	strbuf_clear(&e->nodes);
 	strbuf_clear(&e->old_nodes);
 	e->times.count = e->count = 0;
@@ -187,6 +239,11 @@ struct error *capture_samples_begin(struct capture_samples_decoder *d, struct cu
 	d->threads.bytes = wire_column(payload);
 	for (uint32_t i = 0; i < d->metric_count; i++)
 		d->weights[i].bytes = wire_column(payload);
+	d->has_zones = cursor_ok(payload) && !cursor_at_end(payload);
+	if (d->has_zones) {
+		d->zone_places = wire_column(payload);
+		d->zone_nodes = wire_column(payload);
+	}
 	if (d->left > cursor_left(&d->times) || d->left > cursor_left(&d->nodes))
 		cursor_fail(payload, "more samples than there are bytes for");
 	return cursor_error(payload);
@@ -221,6 +278,28 @@ static uint32_t node_next(struct capture_samples_decoder *d)
 	return d->high;
 }
 
+static uint32_t zone_next(struct capture_samples_decoder *d)
+{
+	uint32_t place = cursor_u8(&d->zone_places);
+	uint32_t zone;
+
+	if (place < d->zones.count) {
+		zone = d->zones.recent[place];
+	} else {
+		int64_t node = (int64_t)d->zones.before;
+
+		if (place != CAPTURE_ZONES_RECENT ||
+			__builtin_add_overflow(node, wire_sleb(&d->zone_nodes), &node) ||
+			node < 0 || node > UINT32_MAX) {
+			d->problem = "a sample's zone is out of range";
+			return 0;
+		}
+		d->zones.before = zone = (uint32_t)node;
+	}
+	(void)zones_find(&d->zones, zone);
+	return zone;
+}
+
 static bool samples_ok(const struct capture_samples_decoder *d)
 {
 	bool ok = cursor_ok(&d->times) && cursor_ok(&d->nodes) && cursor_ok(&d->old_nodes) &&
@@ -228,6 +307,8 @@ static bool samples_ok(const struct capture_samples_decoder *d)
 
 	for (uint32_t i = 0; i < d->metric_count; i++)
 		ok &= cursor_ok(&d->weights[i].bytes);
+	if (d->has_zones)
+		ok &= cursor_ok(&d->zone_places) && cursor_ok(&d->zone_nodes);
 	return ok;
 }
 
@@ -247,15 +328,17 @@ bool capture_samples_next(struct capture_samples_decoder *d, struct capture_samp
 	sample->thread = (uint32_t)thread;
 	for (uint32_t i = 0; i < d->metric_count; i++)
 		sample->weight[i] = runs_next(&d->weights[i]);
+	sample->zone = d->has_zones ? zone_next(d) : 0;
 	return samples_ok(d);
 }
 
 struct error *capture_samples_error(const struct capture_samples_decoder *d)
 {
-	const struct cursor *columns[] = {&d->times, &d->nodes, &d->old_nodes, &d->threads.bytes};
+	const struct cursor *columns[] = {&d->times, &d->nodes, &d->old_nodes, &d->threads.bytes,
+		&d->zone_places, &d->zone_nodes};
 
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (!cursor_ok(columns[i]))
+		if ((i < 4 || d->has_zones) && !cursor_ok(columns[i]))
 			return cursor_error(columns[i]);
 	for (uint32_t i = 0; i < d->metric_count; i++)
 		if (!cursor_ok(&d->weights[i].bytes))

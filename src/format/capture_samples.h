@@ -2,7 +2,8 @@
 #define SONDE_FORMAT_CAPTURE_SAMPLES_H
 
 /*
- * A SAMPLES chunk: when, in which thread, at which stack tree node, with what weights.
+ * A SAMPLES chunk: when, in which thread, at which stack tree node, in which zones, with what
+ * weights.  Chunks of ZONE_ROWS and ZONE_EVENTS are made the same.
  */
 
 #include "base/cursor.h"
@@ -12,6 +13,7 @@
 struct capture_sample {
 	uint64_t time_ns; /* since the recording's start; the file keeps units of that */
 	uint32_t thread, node;
+	uint32_t zone; /* the node of its zone stack; 0: in none, or not known */
 	int64_t weight[CAPTURE_METRIC_MAX];
 };
 
@@ -35,6 +37,17 @@ struct capture_runs {
 	uint64_t left; /* of the run */
 };
 
+/*
+ * A column of zones: a byte each, which of the zones before it it is, the latest first.  Samples
+ * come from few zones at a time.
+ */
+enum { CAPTURE_ZONES_RECENT = 127 };
+struct capture_zones {
+	uint32_t recent[CAPTURE_ZONES_RECENT];
+	uint32_t count;
+	uint32_t before; /* the last one that was not among them: the next is told as a distance */
+};
+
 /* Goes over a chunk's samples. */
 struct capture_samples_decoder {
 	uint64_t left;
@@ -44,6 +57,9 @@ struct capture_samples_decoder {
 	uint32_t high;		/* node */
 	struct cursor times, nodes, old_nodes;
 	struct capture_runs threads, weights[CAPTURE_METRIC_MAX];
+	bool has_zones; /* some of its samples were taken in zones */
+	struct cursor zone_places, zone_nodes;
+	struct capture_zones zones;
 	const char *problem;
 };
 /* left is then how many samples there are: at most as many as the payload has bytes. */

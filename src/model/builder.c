@@ -24,6 +24,13 @@ struct column {
 	uint64_t absolute_sum; /* of all that was added; stays at UINT64_MAX */
 };
 
+struct event_row {
+	thread_id thread;
+	stack_id stack;
+	uint64_t time_ns;
+	size_t place; /* in the order of coming */
+};
+
 struct builder {
 	struct arena *arena;
 	struct str_table strings;
@@ -36,6 +43,9 @@ struct builder {
 	VEC(stack_id) sample_stack;
 	VEC(thread_id) sample_thread;
 	VEC(uint64_t) sample_time;
+	VEC(stack_id) sample_zone; /* as long as the last sample that has one needs */
+	VEC(struct tick) ticks;
+	VEC(struct event_row) zone_events;
 	struct builder_header header;
 };
 
@@ -184,6 +194,9 @@ void builder_destroy(struct builder *b)
 	vec_deinit(&b->sample_stack);
 	vec_deinit(&b->sample_thread);
 	vec_deinit(&b->sample_time);
+	vec_deinit(&b->sample_zone);
+	vec_deinit(&b->ticks);
+	vec_deinit(&b->zone_events);
 	str_table_deinit(&b->strings);
 	arena_destroy(b->arena);
 	free(b);
@@ -246,6 +259,22 @@ stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame)
 {
 	assert(parent.i < stack_table_count(&b->stacks) && frame.i < b->frames.count);
 	return stack_table_intern(&b->stacks, parent, frame);
+}
+
+stack_id builder_stack_parent(const struct builder *b, stack_id stack)
+{
+	assert(stack.i < stack_table_count(&b->stacks));
+	return stack_table_stack(&b->stacks, stack).parent;
+}
+
+function_id builder_stack_function(const struct builder *b, stack_id stack)
+{
+	if (stack.i == 0)
+		return (function_id){NO_ID};
+	frame_id frame = stack_table_stack(&b->stacks, stack).frame;
+	const struct frame *f = row_table_row(&b->frames, &frame_rows, frame.i);
+
+	return f->function;
 }
 
 process_id builder_process(struct builder *b, int64_t pid, uint64_t start_ns, struct str name)
@@ -374,6 +403,28 @@ void builder_expect_samples(struct builder *b, size_t count)
 	vec_reserve(&b->sample_stack, total);
 }
 
+void builder_sample_zone(struct builder *b, stack_id zone)
+{
+	assert(b->sample_stack.count && zone.i < stack_table_count(&b->stacks));
+	vec_extend(&b->sample_zone, b->sample_stack.count);
+	b->sample_zone.data[b->sample_stack.count - 1] = zone;
+}
+
+void builder_tick(struct builder *b, process_id process, string_id stream, uint64_t number,
+	uint64_t start_ns, uint64_t end_ns)
+{
+	assert(process.i < b->processes.count && stream.i < b->strings.count);
+	if (end_ns < start_ns)
+		end_ns = start_ns;
+	vec_push(&b->ticks, (struct tick){process, stream, number, start_ns, end_ns});
+}
+
+void builder_zone_event(struct builder *b, thread_id thread, uint64_t time_ns, stack_id stack)
+{
+	assert(thread.i < b->threads.count && stack.i < stack_table_count(&b->stacks));
+	vec_push(&b->zone_events, (struct event_row){thread, stack, time_ns, b->zone_events.count});
+}
+
 void builder_note(struct builder *b, enum note_kind kind, uint64_t count, const char *format, ...)
 {
 	va_list args;
@@ -483,15 +534,74 @@ static void freeze_samples(struct builder *b, struct profile *p)
 	s->stack = adopt_vec(p->arena, &b->sample_stack);
 	s->thread = adopt_vec(p->arena, &b->sample_thread);
 	s->time_ns = adopt_vec(p->arena, &b->sample_time);
+	if (b->sample_zone.count)
+		vec_extend(&b->sample_zone, s->count);
+	s->zone = adopt_vec(p->arena, &b->sample_zone);
 	vec_forget(&b->sample_stack);
 	vec_forget(&b->sample_thread);
 	vec_forget(&b->sample_time);
+	vec_forget(&b->sample_zone);
 	if (s->count == 0)
 		return;
 	s->weight = ARENA_ARRAY(p->arena, int64_t *, metrics);
 	for (size_t m = 0; m < metrics; m++) {
 		s->weight[m] = adopt_vec(p->arena, &b->columns[m].of_sample);
 		vec_forget(&b->columns[m].of_sample);
+	}
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int tick_compare(const void *a, const void *b)
+{
+	const struct tick *x = a, *y = b;
+	int order = compare(pack(x->process.i, x->stream.i), pack(y->process.i, y->stream.i));
+
+	if (order == 0)
+		order = compare(x->start_ns, y->start_ns);
+	if (order == 0)
+		order = compare(x->number, y->number);
+	return order ? order : compare(x->end_ns, y->end_ns);
+}
+
+static int zone_event_compare(const void *a, const void *b)
+{
+	const struct event_row *x = a, *y = b;
+	int order = compare(x->thread.i, y->thread.i);
+
+	if (order == 0)
+		order = compare(x->time_ns, y->time_ns);
+	return order ? order : compare(x->place, y->place);
+}
+
+static void freeze_ticks(struct builder *b, struct profile *p)
+{
+	if (b->ticks.count)
+		qsort(b->ticks.data, b->ticks.count, sizeof(*b->ticks.data), tick_compare);
+	p->tick_count = b->ticks.count;
+	p->ticks = adopt_vec(p->arena, &b->ticks);
+	vec_forget(&b->ticks);
+}
+
+static void freeze_zone_events(struct builder *b, struct profile *p)
+{
+	struct zone_events *e = &p->zone_events;
+	struct event_row *from = b->zone_events.data;
+
+	e->count = b->zone_events.count;
+	if (e->count == 0)
+		return;
+	qsort(from, e->count, sizeof(*from), zone_event_compare);
+	e->thread = ARENA_ARRAY(p->arena, thread_id, e->count);
+	e->time_ns = ARENA_ARRAY(p->arena, uint64_t, e->count);
+	e->stack = ARENA_ARRAY(p->arena, stack_id, e->count);
+	for (size_t i = 0; i < e->count; i++) {
+		e->thread[i] = from[i].thread;
+		e->time_ns[i] = from[i].time_ns;
+		e->stack[i] = from[i].stack;
 	}
 }
 
@@ -550,6 +660,8 @@ static void freeze_tables(struct builder *b, struct profile *p)
 	p->depth_max = depth_max(p->stacks, p->stack_count);
 	p->metric_count = b->metrics.count;
 	freeze_samples(b, p);
+	freeze_ticks(b, p);
+	freeze_zone_events(b, p);
 	freeze_weights(b, p);
 	columns_destroy(b);
 	p->metrics = adopt_table(p, &b->metrics, &metric_rows, &p->metric_count);

@@ -29,6 +29,10 @@ frame_id builder_frame(struct builder *b, function_id function, string_id file, 
 	bool is_inline, uint64_t obj_addr);
 /* The stack `frame` called from `parent`; parent 0 is the empty stack. */
 stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame);
+/* Of a stack that is there: the one it is called from, and its own function (NO_ID of the empty).
+ */
+stack_id builder_stack_parent(const struct builder *b, stack_id stack);
+function_id builder_stack_function(const struct builder *b, stack_id stack);
 /* Adds calls to the arc of those two functions; caller.i may be NO_ID (struct arc). */
 void builder_arc(struct builder *b, function_id caller, function_id callee, uint64_t calls);
 /* Not interned: the caller keeps (pid, start) apart. */
@@ -47,6 +51,17 @@ void builder_expect_samples(struct builder *b, size_t count);
 /* A sample. thread.i may be NO_ID in all samples or in none; time_ns UINT64_MAX likewise. */
 void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
 	const int64_t *weight);
+
+/*
+ * Of the sample that was added last: the zone stack that it was taken in (struct samples).  Samples
+ * that it is not called for are in no zone; if it is never called, no sample's zone is known.
+ */
+void builder_sample_zone(struct builder *b, stack_id zone);
+/* Of the same stream any order; a tick that ends before it starts is made to end there. */
+void builder_tick(struct builder *b, process_id process, string_id stream, uint64_t number,
+	uint64_t start_ns, uint64_t end_ns);
+/* Of one thread those of one time stay in the order in which they come. */
+void builder_zone_event(struct builder *b, thread_id thread, uint64_t time_ns, stack_id stack);
 
 /* Adds to the note of that kind and text, or makes it. */
 void builder_note(struct builder *b, enum note_kind kind, uint64_t count, const char *format, ...)

@@ -214,6 +214,53 @@ static struct error *check_samples(const struct profile *p)
 			return BROKEN("sample %zu has a stack out of range", i);
 		if (s->thread && s->thread[i].i >= p->thread_count)
 			return BROKEN("sample %zu has a thread out of range", i);
+		if (s->zone && s->zone[i].i >= p->stack_count)
+			return BROKEN("sample %zu has a zone out of range", i);
+	}
+	return NULL;
+}
+
+/* As numbers: below 0, 0, above 0. */
+static int tick_order(const struct tick *a, const struct tick *b)
+{
+	if (a->process.i != b->process.i)
+		return a->process.i < b->process.i ? -1 : 1;
+	if (a->stream.i != b->stream.i)
+		return a->stream.i < b->stream.i ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static struct error *check_ticks(const struct profile *p)
+{
+	for (size_t i = 0; i < p->tick_count; i++) {
+		const struct tick *t = &p->ticks[i];
+		if (t->process.i >= p->process_count)
+			return BROKEN("tick %zu has a process out of range", i);
+		if (!has_string(p, t->stream))
+			return BROKEN("tick %zu has a string out of range", i);
+		if (t->end_ns < t->start_ns)
+			return BROKEN("tick %zu ends before it starts", i);
+		if (i && tick_order(&p->ticks[i - 1], t) > 0)
+			return BROKEN("tick %zu is out of order", i);
+	}
+	return NULL;
+}
+
+static struct error *check_zone_events(const struct profile *p)
+{
+	const struct zone_events *e = &p->zone_events;
+
+	if (e->count && (e->thread == NULL || e->time_ns == NULL || e->stack == NULL))
+		return BROKEN("zone events without threads, times or stacks");
+	for (size_t i = 0; i < e->count; i++) {
+		if (e->thread[i].i >= p->thread_count)
+			return BROKEN("zone event %zu has a thread out of range", i);
+		if (e->stack[i].i >= p->stack_count)
+			return BROKEN("zone event %zu has a stack out of range", i);
+		if (i && (e->thread[i - 1].i > e->thread[i].i ||
+				 (e->thread[i - 1].i == e->thread[i].i &&
+					 e->time_ns[i - 1] > e->time_ns[i])))
+			return BROKEN("zone event %zu is out of order", i);
 	}
 	return NULL;
 }
@@ -321,7 +368,7 @@ struct error *profile_check(const struct profile *p)
 	static struct error *(*const checks[])(const struct profile *) = {check_strings,
 		check_objects, check_functions, check_frames, check_tree, check_depth,
 		check_siblings, check_arcs, check_metrics, check_tasks, check_notes, check_samples,
-		check_weights, check_sample_counts};
+		check_ticks, check_zone_events, check_weights, check_sample_counts};
 
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
 		struct error *err = checks[i](p);

@@ -98,21 +98,42 @@ uint64_t import_time(const struct import *im, uint64_t time_ns)
 void import_threads(struct import *im)
 {
 	const struct profile *p = im->from;
-	process_id *processes = ARENA_ARRAY(im->scratch, process_id, p->process_count);
 
+	im->processes = ARENA_ARRAY(im->scratch, process_id, p->process_count);
 	for (size_t i = 0; i < p->process_count; i++) {
 		const struct process *process = &p->processes[i];
 
-		processes[i] = builder_process(im->to, process->pid,
+		im->processes[i] = builder_process(im->to, process->pid,
 			import_time(im, process->start_ns), profile_string(p, process->name));
 	}
 	im->threads = ARENA_ARRAY(im->scratch, thread_id, p->thread_count);
 	for (size_t i = 0; i < p->thread_count; i++) {
 		const struct thread *t = &p->threads[i];
 
-		im->threads[i] = builder_thread(im->to, t->tid, processes[t->process.i],
+		im->threads[i] = builder_thread(im->to, t->tid, im->processes[t->process.i],
 			import_time(im, t->start_ns), profile_string(p, t->name));
 	}
+}
+
+void import_ticks(struct import *im)
+{
+	const struct profile *p = im->from;
+
+	for (size_t i = 0; i < p->tick_count; i++) {
+		const struct tick *t = &p->ticks[i];
+
+		builder_tick(im->to, im->processes[t->process.i], import_string(im, t->stream),
+			t->number, import_time(im, t->start_ns), import_time(im, t->end_ns));
+	}
+}
+
+void import_zone_events(struct import *im)
+{
+	const struct zone_events *e = &im->from->zone_events;
+
+	for (size_t i = 0; i < e->count; i++)
+		builder_zone_event(im->to, im->threads[e->thread[i].i],
+			import_time(im, e->time_ns[i]), im->stacks[e->stack[i].i]);
 }
 
 void import_notes(struct import *im)

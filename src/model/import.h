@@ -24,6 +24,7 @@ struct import {
 	frame_id *frames;
 	stack_id *stacks;
 	thread_id *threads;
+	process_id *processes; /* with threads */
 };
 
 /* All that is pointed to must live as long as the import, which lives in scratch. */
@@ -44,6 +45,9 @@ void import_arcs(struct import *im);
  * are the same.
  */
 void import_threads(struct import *im);
+/* After import_threads, and with stacks; the times are shifted. */
+void import_ticks(struct import *im);
+void import_zone_events(struct import *im);
 /* A time, shifted; at most UINT64_MAX - 1, as UINT64_MAX stands for "not known". */
 uint64_t import_time(const struct import *im, uint64_t time_ns);
 void import_notes(struct import *im);

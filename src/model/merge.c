@@ -25,7 +25,7 @@ static bool is_empty(const struct profile *p)
 /* What is in all inputs that have anything. */
 static void plan_samples(struct merge *m)
 {
-	m->with_samples = m->with_threads = m->with_times = true;
+	m->with_samples = m->with_threads = m->with_times = m->with_zones = true;
 	for (size_t k = 0; k < m->input_count; k++) {
 		const struct profile *p = m->inputs[k].profile;
 
@@ -34,6 +34,7 @@ static void plan_samples(struct merge *m)
 		m->with_samples &= p->samples.count > 0;
 		m->with_threads &= p->samples.thread != NULL;
 		m->with_times &= p->samples.time_ns != NULL;
+		m->with_zones &= p->samples.zone != NULL;
 	}
 }
 
@@ -43,11 +44,14 @@ static void add_samples(struct merge *m, size_t input)
 	const struct samples *s = &im->from->samples;
 	const int64_t *const *weight = (const int64_t *const *)s->weight;
 
-	for (size_t i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++) {
 		builder_sample(m->to, im->stacks[s->stack[i].i],
 			m->with_threads ? im->threads[s->thread[i].i] : (thread_id){NO_ID},
 			m->with_times ? import_time(im, s->time_ns[i]) : UINT64_MAX,
 			merge_row(m, input, weight, i, 1));
+		if (m->with_zones)
+			builder_sample_zone(m->to, im->stacks[s->zone[i].i]);
+	}
 }
 
 /* Of a difference the samples are the new ones. */
@@ -88,6 +92,10 @@ static void add_input(struct merge *m, size_t input)
 		add_samples(m, input);
 	else
 		add_totals(m, input);
+	if (merge_has_ticks(m)) {
+		import_ticks(im);
+		import_zone_events(im);
+	}
 }
 
 static void merge_init(struct merge *m, const struct profile *const *profiles, size_t count)

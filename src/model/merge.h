@@ -12,9 +12,9 @@
  * The union of count ≥ 1 profiles, weights added up.  Rows that say the same are one; processes and
  * threads stay apart.  Metrics are matched by name; what a profile has not counts as 0, which is
  * noted, but for "samples", which are counted where they are known.  Single samples are kept if all
- * have them, with threads and times if all have those; times are brought onto one line by the times
- * at which the profiles began, where all know that.  Of statistics there is the sum, of the
- * interval the mean, each where all know it.
+ * have them, with threads, times and zones if all have those; ticks and zone events with threads
+ * and times; times are brought onto one line by the times at which the profiles began, where all
+ * know that.  Of statistics there is the sum, of the interval the mean, each where all know it.
  *
  * The result is the caller's.  ERROR_INPUT if a metric has another unit in another profile, or a
  * sum exceeds 64 bits; ERROR_UNSUPPORTED if only some have stacks, or they were recorded with

@@ -237,7 +237,7 @@ static void add_notes(struct merge *m)
 /* What of the samples could not be kept, as not all have it. */
 static void note_samples(struct merge *m)
 {
-	bool samples = false, threads = false, times = false;
+	bool samples = false, threads = false, times = false, zones = false, ticks = false;
 
 	for (size_t k = 0; k < m->input_count; k++) {
 		const struct samples *s = &m->inputs[k].profile->samples;
@@ -245,6 +245,8 @@ static void note_samples(struct merge *m)
 		samples |= s->count > 0;
 		threads |= s->count > 0 && s->thread;
 		times |= s->count > 0 && s->time_ns;
+		zones |= s->count > 0 && s->zone;
+		ticks |= m->inputs[k].profile->tick_count > 0;
 	}
 	if (samples && !m->with_samples)
 		builder_note(m->to, NOTE_INFO, 1,
@@ -255,6 +257,14 @@ static void note_samples(struct merge *m)
 	if (times && m->with_samples && !m->with_times)
 		builder_note(m->to, NOTE_INFO, 1,
 			"times of samples are not in all files, so they were left out");
+	if (zones && m->with_samples && !m->with_zones)
+		builder_note(m->to, NOTE_INFO, 1,
+			"the zones of samples are not in all files, so they were left out");
+	if (ticks && !merge_has_ticks(m))
+		builder_note(m->to, NOTE_INFO, 1,
+			m->is_difference ? "ticks are not compared"
+					 : "ticks were left out: the threads and times of samples "
+					   "are not in all files");
 	if (times && m->with_times && m->input_count > 1 && merge_start_unix_ns(m) == 0)
 		builder_note(m->to, NOTE_INFO, 1,
 			"not all files tell when they began, so times count from each one's start");

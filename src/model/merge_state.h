@@ -33,10 +33,16 @@ struct merge {
 	struct map column_of;	/* (name, unit) → column */
 	VEC(struct merge_column) columns;
 	uint32_t samples_column; /* NO_ID: there is none */
-	bool with_samples, with_threads, with_times;
+	bool with_samples, with_threads, with_times, with_zones;
 	int64_t *sum; /* [column]: of one row */
 	int64_t *row; /* [builder's metric] */
 };
+
+/* Whether ticks and zone events are taken over: those of two programs are not compared. */
+static inline bool merge_has_ticks(const struct merge *m)
+{
+	return m->with_threads && m->with_times && !m->is_difference;
+}
 
 /* merge_metrics.c: which metrics there are, and what a row of an input weighs in them. */
 must_use struct error *merge_plan_metrics(struct merge *m);

@@ -8,6 +8,7 @@ const char *const object_kind_names[OBJECT_KIND_COUNT + 1] = {
 	[OBJECT_KERNEL] = "kernel",
 	[OBJECT_JIT] = "jit",
 	[OBJECT_UNKNOWN] = "unknown",
+	[OBJECT_ZONE] = "zone",
 };
 
 #define STAT(name)                                                                                 \

@@ -24,9 +24,10 @@ enum object_kind {
 	OBJECT_KERNEL,	/* the kernel or one of its modules */
 	OBJECT_JIT,	/* code that a program made at run time */
 	OBJECT_UNKNOWN, /* executable memory that belongs to no file, or nothing at all */
+	OBJECT_ZONE,	/* no code: its functions are zones (see struct samples) */
 	OBJECT_KIND_COUNT
 };
-/* "user", "kernel", "jit", "unknown". */
+/* "user", "kernel", "jit", "unknown", "zone". */
 extern const char *const object_kind_names[OBJECT_KIND_COUNT + 1]; /* NULL at the end */
 
 /* A load object. */
@@ -86,13 +87,54 @@ struct thread {
 	uint64_t start_ns;
 };
 
-/* Columns of equal length.  Empty if the source has totals only, no samples. */
+/*
+ * Columns of equal length.  Empty if the source has totals only, no samples.
+ *
+ * Zones are stretches of a program that it has marked itself (prof.h), and a stack of zones is a
+ * stack like others: each zone is a function (name, file, line) of the load object ZONE_OBJECT, of
+ * kind OBJECT_ZONE, or an ordinary function where the zone is one; the root is the zone "_global".
+ * What a program says of its zones are samples, too, zone rows: one for each thread, zone stack and
+ * tick in which anything was done there, with its own zone stack as stack and as zone, the end of
+ * the tick as time, and weights in ZONE_TIME and ZONE_ENTRIES alone.  They are 0 samples each, so a
+ * source of them has the metric "samples".
+ */
 struct samples {
 	size_t count;
 	stack_id *stack;
 	thread_id *thread; /* NULL: not known */
 	uint64_t *time_ns; /* since the profile's start; NULL: not known */
-	int64_t **weight;  /* [metric][sample] */
+	/*
+	 * The zone stack each was taken in; stack 0: in no zone, the stack of the one frame
+	 * "[unknown]" of ZONE_OBJECT: not known of this one.  NULL: not known of any.
+	 */
+	stack_id *zone;
+	int64_t **weight; /* [metric][sample] */
+};
+
+#define ZONE_OBJECT  "[zones]"
+#define ZONE_TIME    "zone-time"    /* the metric, in ns: in the zone and not in those below it */
+#define ZONE_ENTRIES "zone-entries" /* the metric, a count: how often the zone was entered */
+
+/*
+ * A tick, or frame of time: a stretch that a program has marked, of a stream of them ("frame",
+ * "audio").  What has a time in (start_ns, end_ns] is of it.
+ */
+struct tick {
+	process_id process;
+	string_id stream;
+	uint64_t number; /* in its stream, from 0 */
+	uint64_t start_ns, end_ns;
+};
+
+/*
+ * Columns of equal length: from that time on the thread is at that zone stack (0: it is in none any
+ * more, or nobody knows).  By thread, and of each by time.
+ */
+struct zone_events {
+	size_t count;
+	thread_id *thread;
+	uint64_t *time_ns;
+	stack_id *stack;
 };
 
 enum note_kind {
@@ -172,6 +214,9 @@ struct profile {
 	const struct thread *threads;
 	size_t thread_count;
 	struct samples samples;
+	const struct tick *ticks; /* by process, stream (as numbers), start and number */
+	size_t tick_count;
+	struct zone_events zone_events;
 	/* [metric][stack]: the weight of the stacks that end here; the sum over samples if any. */
 	const int64_t *const *stack_weight;
 	/*
@@ -230,7 +275,8 @@ must_use struct error *profile_needs_stacks(const struct profile *p, const char 
 /*
  * Whether every invariant holds: ids in range, parent < child, no frame twice under one parent, one
  * weight per metric and sample, sum of exclusive = sum of weights = total, no sum of absolute
- * weights or of calls beyond 63 bits, one arc per pair, no deep stack where there are no stacks.
+ * weights or of calls beyond 63 bits, one arc per pair, no deep stack where there are no stacks,
+ * ticks and zone events in their order.
  * NULL if so, else an ERROR_INPUT that names the first broken one.  Runs after every read and in
  * every fuzz run.
  */

@@ -88,6 +88,21 @@ static void copy_samples(struct rooting *r)
 			weight[m] = s->weight[m][i];
 		builder_sample(r->import.to, rooted_stack(r, r->thread_top[thread], s->stack[i]),
 			r->import.threads[thread], s->time_ns ? s->time_ns[i] : UINT64_MAX, weight);
+		if (s->zone)
+			builder_sample_zone(
+				r->import.to, rooted_stack(r, r->thread_top[thread], s->zone[i]));
+	}
+}
+
+static void copy_zone_events(struct rooting *r)
+{
+	const struct zone_events *e = &r->import.from->zone_events;
+
+	for (size_t i = 0; i < e->count; i++) {
+		uint32_t thread = e->thread[i].i;
+
+		builder_zone_event(r->import.to, r->import.threads[thread], e->time_ns[i],
+			rooted_stack(r, r->thread_top[thread], e->stack[i]));
 	}
 }
 
@@ -124,6 +139,8 @@ struct error *profile_with_roots(
 	import_threads(&r.import);
 	make_thread_tops(&r);
 	copy_samples(&r);
+	import_ticks(&r.import);
+	copy_zone_events(&r);
 	import_arcs(&r.import);
 	import_notes(&r.import);
 	copy_header(&r.import);

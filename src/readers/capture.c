@@ -19,6 +19,7 @@
 #include "readers/capture_tasks.h"
 #include "readers/capture_time.h"
 #include "readers/capture_tree.h"
+#include "readers/capture_zones.h"
 
 struct capture {
 	const struct reader_input *input;
@@ -32,6 +33,7 @@ struct capture {
 	struct capture_profile profile;
 	bool is_profile; /* that was written, no recording */
 	struct capture_tasks tasks;
+	struct capture_zones_reader zones;
 	VEC(struct str) metric_names; /* of the file's metrics; in the arena, as the units */
 	VEC(struct str) metric_units;
 	metric_id metric_ids[CAPTURE_METRIC_MAX];
@@ -179,7 +181,7 @@ static void add_off_cpu(struct capture *c, int64_t time_ns, uint8_t flags)
 static void add_sample(struct capture *c, const struct capture_sample *sample, thread_id thread,
 	uint32_t metric_count)
 {
-	int64_t weight[CAPTURE_METRIC_MAX + 1] = {0};
+	int64_t weight[CAPTURE_METRIC_MAX + 3] = {0};
 	uint8_t flags;
 	stack_id stack = capture_tree_stack(&c->tree, sample->node, &flags);
 
@@ -191,6 +193,7 @@ static void add_sample(struct capture *c, const struct capture_sample *sample, t
 	if (c->counts_samples)
 		weight[c->samples_metric.i] = 1;
 	builder_sample(c->builder, stack, thread, sample->time_ns, weight);
+	capture_zones_sample(&c->zones, sample->zone);
 	c->samples++;
 	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
 	if (weight[c->samples_metric.i] > 0) {
@@ -208,7 +211,7 @@ static void add_sample(struct capture *c, const struct capture_sample *sample, t
 static void add_row(struct capture *c, const struct capture_sample *sample, thread_id thread,
 	uint32_t metric_count)
 {
-	uint8_t flags;
+	uint8_t flags, zone_flags;
 
 	if (!c->is_profile) {
 		add_sample(c, sample, thread, metric_count);
@@ -216,7 +219,8 @@ static void add_row(struct capture *c, const struct capture_sample *sample, thre
 	}
 	stack_id stack = capture_tree_stack(&c->tree, sample->node, &flags);
 
-	capture_profile_add_row(&c->profile, sample, stack, thread, metric_count);
+	capture_profile_add_row(&c->profile, sample, stack,
+		capture_tree_stack(&c->tree, sample->zone, &zone_flags), thread, metric_count);
 	c->samples++;
 	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
 }
@@ -286,6 +290,12 @@ static struct error *read_payload(struct capture *c, uint8_t type, struct cursor
 		return capture_profile_read_functions(&c->profile, &c->names, payload);
 	case CAPTURE_CHUNK_ARCS:
 		return capture_profile_read_arcs(&c->profile, payload);
+	case CAPTURE_CHUNK_TICKS:
+		return capture_zones_read_ticks(&c->zones, payload);
+	case CAPTURE_CHUNK_ZONE_ROWS:
+		return capture_zones_read_rows(&c->zones, payload);
+	case CAPTURE_CHUNK_ZONE_EVENTS:
+		return capture_zones_read_events(&c->zones, payload);
 	default: /* of a later version, or of no use here */
 		break;
 	}
@@ -329,6 +339,14 @@ static void add_profile_metrics(struct capture *c)
 			c->metric_ids[c->facts[CAPTURE_DEFAULT_METRIC]];
 }
 
+static bool has_chunk(const struct capture *c, enum capture_chunk_type type)
+{
+	for (size_t i = 0; i < c->chunks.count; i++)
+		if (c->chunks.data[i].type == type)
+			return true;
+	return false;
+}
+
 static void add_metrics(struct capture *c)
 {
 	struct builder *b = c->builder;
@@ -347,6 +365,8 @@ static void add_metrics(struct capture *c)
 		c->counts_samples &= c->metric_ids[i].i != c->samples_metric.i;
 	c->off_cpu[0] = find_metric(c, STR("blocked-time"));
 	c->off_cpu[1] = find_metric(c, STR("preempted-time"));
+	if (has_chunk(c, CAPTURE_CHUNK_ZONE_ROWS))
+		capture_zones_add_metrics(&c->zones);
 }
 
 /* Of a recording that was asked for real time, that is what is shown first. */
@@ -387,6 +407,10 @@ static void read_all(struct capture *c)
 	c->tree.stacks_left = 4000000 + 16 * (uint64_t)c->input->size;
 	capture_tree_build(&c->tree, &c->names, ask_local);
 	read_chunks(c, CAPTURE_CHUNK_SAMPLES);
+	if (!c->is_profile)
+		read_chunks(c, CAPTURE_CHUNK_ZONE_ROWS);
+	read_chunks(c, CAPTURE_CHUNK_TICKS);
+	read_chunks(c, CAPTURE_CHUNK_ZONE_EVENTS);
 }
 
 /* What went wrong: of one, and of several, where the count is put in front. */
@@ -536,7 +560,7 @@ static void note_damage(struct capture *c)
 			"killed leaves out at most 250 ms");
 	note_damaged_places(c);
 	note(c, &missing_parts, c->scan.missing_chunks);
-	note(c, &orphans, c->orphans);
+	note(c, &orphans, c->orphans + c->zones.orphans);
 	note(c, &left_out_frames, c->tree.left_out);
 	if (c->has_end && c->end_samples > c->samples)
 		note(c, &missing_samples, c->end_samples - c->samples);
@@ -549,6 +573,7 @@ static void note_loss(struct capture *c)
 	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
 		note(c, &counter_troubles[i], c->counters[i]);
 	note_time(c);
+	capture_zones_note(c->builder, c->counters);
 	for (size_t i = 0; i < c->metric_names.count; i++)
 		note_metric(c, i);
 	capture_names_note(&c->names);
@@ -598,6 +623,7 @@ static void capture_init(
 	capture_names_init(&c->names, builder, c->arena);
 	capture_tree_init(&c->tree, builder);
 	capture_profile_init(&c->profile, builder);
+	capture_zones_init(&c->zones, builder, &c->tasks, &c->tree);
 }
 
 static void capture_deinit(struct capture *c)

@@ -46,6 +46,8 @@ enum object_kind capture_names_kind(uint32_t kind)
 		return OBJECT_KERNEL;
 	case CAPTURE_OBJECT_JIT:
 		return OBJECT_JIT;
+	case CAPTURE_OBJECT_ZONE:
+		return OBJECT_ZONE;
 	default:
 		return OBJECT_UNKNOWN;
 	}
@@ -160,7 +162,10 @@ void capture_names_add(struct capture_names *n, uint32_t object, uint64_t obj_ad
 	map_at(&n->symbols, object, obj_addr, (uint32_t)n->chains.count, &added);
 	if (!added)
 		return;
-	obj_addr = real_address(n, object, obj_addr);
+	/* The number of a zone is none of its own. */
+	obj_addr = o->kind == CAPTURE_OBJECT_ZONE && !n->is_profile
+			   ? 0
+			   : real_address(n, object, obj_addr);
 	for (uint32_t i = count; i-- > 0;)
 		vec_push(&n->frame_ids, add_frame(n, o->id, obj_addr, &frames[i]));
 	vec_push(&n->chains, chain);
@@ -224,7 +229,8 @@ static struct capture_chain resolve(struct capture_names *n, const struct captur
 		return chain;
 	}
 	o->unknown++;
-	return add_special(n, STR("[unknown]"), o->id, frame->obj_addr);
+	return add_special(
+		n, STR("[unknown]"), o->id, o->kind == CAPTURE_OBJECT_ZONE ? 0 : frame->obj_addr);
 }
 
 void capture_names_resolve(struct capture_names *n, const struct capture_frame *frames,

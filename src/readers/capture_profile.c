@@ -61,7 +61,7 @@ struct error *capture_profile_read_arcs(struct capture_profile *p, struct cursor
 }
 
 void capture_profile_add_row(struct capture_profile *p, const struct capture_sample *row,
-	stack_id stack, thread_id thread, uint32_t metric_count)
+	stack_id stack, stack_id zone, thread_id thread, uint32_t metric_count)
 {
 	int64_t weight[CAPTURE_METRIC_MAX] = {0};
 	bool counts = (p->flags & CAPTURE_PROFILE_COUNTS) && metric_count < CAPTURE_METRIC_MAX;
@@ -77,6 +77,8 @@ void capture_profile_add_row(struct capture_profile *p, const struct capture_sam
 		builder_sample(p->builder, stack,
 			p->flags & CAPTURE_PROFILE_THREADS ? thread : (thread_id){NO_ID},
 			p->flags & CAPTURE_PROFILE_TIMES ? row->time_ns : UINT64_MAX, weight);
+	if ((p->flags & CAPTURE_PROFILE_SAMPLES) && (p->flags & CAPTURE_PROFILE_ZONES))
+		builder_sample_zone(p->builder, zone);
 }
 
 void capture_profile_set_header(const struct capture_profile *p, const uint64_t *facts)

@@ -29,7 +29,7 @@ must_use struct error *capture_profile_read_arcs(struct capture_profile *p, stru
 
 /* A row of SAMPLES: a sample, or the sum of a stack.  weight[metric_count] in the file's order. */
 void capture_profile_add_row(struct capture_profile *p, const struct capture_sample *row,
-	stack_id stack, thread_id thread, uint32_t metric_count);
+	stack_id stack, stack_id zone, thread_id thread, uint32_t metric_count);
 /* facts by key, UINT64_MAX: not there. */
 void capture_profile_set_header(const struct capture_profile *p, const uint64_t *facts);
 

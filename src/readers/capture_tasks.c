@@ -10,7 +10,10 @@
 
 void capture_tasks_init(struct capture_tasks *t, struct builder *b, struct arena *arena)
 {
-	*t = (struct capture_tasks){.builder = b, .arena = arena, .unknown_thread = {NO_ID}};
+	*t = (struct capture_tasks){.builder = b,
+		.arena = arena,
+		.unknown_thread = {NO_ID},
+		.unknown_process = {NO_ID}};
 }
 
 static void table_deinit(struct capture_task_table *table)
@@ -24,6 +27,7 @@ void capture_tasks_deinit(struct capture_tasks *t)
 	table_deinit(&t->processes);
 	table_deinit(&t->threads);
 	free(t->thread_ids);
+	free(t->process_ids);
 }
 
 static void put_task(
@@ -61,41 +65,50 @@ struct error *capture_tasks_read_threads(struct capture_tasks *t, struct cursor 
 	return cursor_error(payload);
 }
 
+/* For those whose rows were in chunks that are missing. */
+static process_id unknown_process(struct capture_tasks *t)
+{
+	if (t->unknown_process.i == NO_ID)
+		t->unknown_process = builder_process(t->builder, -1, 0, STR("[unknown]"));
+	return t->unknown_process;
+}
+
+process_id capture_tasks_process(struct capture_tasks *t, uint32_t process)
+{
+	uint32_t place;
+
+	if (map_get(&t->processes.place_of_id, process, 0, &place))
+		return t->process_ids[place];
+	return unknown_process(t);
+}
+
 thread_id capture_tasks_thread(struct capture_tasks *t, uint32_t thread)
 {
 	uint32_t place;
 
 	if (map_get(&t->threads.place_of_id, thread, 0, &place))
 		return t->thread_ids[place];
-	/* Its row was in a chunk that is missing. */
-	if (t->unknown_thread.i == NO_ID) {
-		process_id process = builder_process(t->builder, -1, 0, STR("[unknown]"));
-		t->unknown_thread = builder_thread(t->builder, -1, process, 0, STR("[unknown]"));
-	}
+	if (t->unknown_thread.i == NO_ID)
+		t->unknown_thread =
+			builder_thread(t->builder, -1, unknown_process(t), 0, STR("[unknown]"));
 	return t->unknown_thread;
 }
 
 void capture_tasks_build(struct capture_tasks *t)
 {
 	struct builder *b = t->builder;
-	process_id *processes = xcalloc(t->processes.rows.count + 1, sizeof(*processes));
-	process_id unknown = {NO_ID};
 
+	t->process_ids = xcalloc(t->processes.rows.count + 1, sizeof(*t->process_ids));
 	for (size_t i = 0; i < t->processes.rows.count; i++) {
 		const struct capture_task *p = &t->processes.rows.data[i];
-		processes[i] = builder_process(b, p->number, p->start_ns, p->name);
+		t->process_ids[i] = builder_process(b, p->number, p->start_ns, p->name);
 	}
 	t->thread_ids = xcalloc(t->threads.rows.count + 1, sizeof(*t->thread_ids));
 	for (size_t i = 0; i < t->threads.rows.count; i++) {
 		const struct capture_task *task = &t->threads.rows.data[i];
-		uint32_t place;
-		process_id process = unknown;
-		if (map_get(&t->processes.place_of_id, task->process, 0, &place))
-			process = processes[place];
-		else if (unknown.i == NO_ID)
-			process = unknown = builder_process(b, -1, 0, STR("[unknown]"));
+		process_id process = capture_tasks_process(t, task->process);
+
 		t->thread_ids[i] =
 			builder_thread(b, task->number, process, task->start_ns, task->name);
 	}
-	free(processes);
 }

@@ -28,8 +28,10 @@ struct capture_tasks {
 	struct builder *builder;
 	struct arena *arena;
 	struct capture_task_table processes, threads;
-	thread_id *thread_ids;	  /* [place of thread], once built */
-	thread_id unknown_thread; /* NO_ID until needed */
+	thread_id *thread_ids;	    /* [place of thread], once built */
+	process_id *process_ids;    /* the same of processes */
+	thread_id unknown_thread;   /* NO_ID until needed */
+	process_id unknown_process; /* the same */
 };
 
 void capture_tasks_init(struct capture_tasks *t, struct builder *b, struct arena *arena);
@@ -42,5 +44,7 @@ must_use struct error *capture_tasks_read_threads(struct capture_tasks *t, struc
 void capture_tasks_build(struct capture_tasks *t);
 /* Once built: the thread of that id; one "[unknown]" stands for those that are missing. */
 thread_id capture_tasks_thread(struct capture_tasks *t, uint32_t thread);
+/* The same of processes. */
+process_id capture_tasks_process(struct capture_tasks *t, uint32_t process);
 
 #endif

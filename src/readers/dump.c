@@ -49,7 +49,7 @@ struct dump {
 	VEC(stack_id) stacks; /* of rows, once they are built */
 	VEC(int64_t) sample_weight;
 	size_t sample_count;
-	bool samples_have_thread, samples_have_time;
+	bool samples_have_thread, samples_have_time, samples_have_zone;
 	bool has_ended;
 };
 
@@ -406,49 +406,114 @@ static void build_stacks(struct dump *d)
 	}
 }
 
-/* thread N and time N: in all samples or in none. */
-static void scan_sample_task(struct dump *d, thread_id *thread, uint64_t *time_ns)
+/* The number of a thread. */
+static thread_id scan_thread(struct dump *d)
 {
-	bool has_thread = line_scan_is(&d->line, "thread");
+	uint64_t number = line_scan_number(&d->line, UINT32_MAX);
 
-	if (has_thread) {
-		uint64_t number = line_scan_number(&d->line, UINT32_MAX);
-		if (number >= d->threads.count)
-			line_scan_fail(&d->line, "a thread that no line before has told of");
-		else
-			*thread = d->threads.data[number];
-	}
-	bool has_time = line_scan_is(&d->line, "time");
-	if (has_time)
-		*time_ns = line_scan_number(&d->line, UINT64_MAX - 1);
+	if (number < d->threads.count)
+		return d->threads.data[number];
+	line_scan_fail(&d->line, "a thread that no line before has told of");
+	return (thread_id){NO_ID};
+}
+
+/* The number of a stack's line; they are built then. */
+static stack_id scan_row(struct dump *d)
+{
+	uint64_t row = line_scan_number(&d->line, UINT32_MAX);
+
+	if (row < d->rows.count && d->stacks.count)
+		return d->stacks.data[row];
+	line_scan_fail(&d->line, "a stack that no line before has told of");
+	return (stack_id){0};
+}
+
+struct dump_sample {
+	thread_id thread; /* NO_ID: not told */
+	uint64_t time_ns; /* UINT64_MAX: not told */
+	bool has_zone;
+	stack_id zone;
+};
+
+/* thread N, time N and zone N: in all samples or in none. */
+static void scan_sample_columns(struct dump *d, struct dump_sample *s)
+{
+	if (line_scan_is(&d->line, "thread"))
+		s->thread = scan_thread(d);
+	if (line_scan_is(&d->line, "time"))
+		s->time_ns = line_scan_number(&d->line, UINT64_MAX - 1);
+	s->has_zone = line_scan_is(&d->line, "zone");
+	if (s->has_zone)
+		s->zone = scan_row(d);
+	bool has_thread = s->thread.i != NO_ID, has_time = s->time_ns != UINT64_MAX;
 	if (d->sample_count &&
-		(has_thread != d->samples_have_thread || has_time != d->samples_have_time))
+		(has_thread != d->samples_have_thread || has_time != d->samples_have_time ||
+			s->has_zone != d->samples_have_zone))
 		line_scan_fail(&d->line, "not the same columns as the sample before");
 	d->samples_have_thread = has_thread;
 	d->samples_have_time = has_time;
+	d->samples_have_zone = s->has_zone;
 }
 
 static void read_sample(struct dump *d)
 {
-	thread_id thread = {NO_ID};
-	uint64_t time_ns = UINT64_MAX;
+	struct dump_sample sample = {.thread = {NO_ID}, .time_ns = UINT64_MAX};
 
 	if (d->metric_count == 0)
 		line_scan_fail(&d->line, "a sample before any metric");
 	if (d->weights.count)
 		line_scan_fail(&d->line, "samples, though the stacks have weights");
 	build_stacks(d);
-	uint64_t row = line_scan_number(&d->line, UINT32_MAX);
-	if (row >= d->rows.count)
-		line_scan_fail(&d->line, "a stack that no line before has told of");
-	scan_sample_task(d, &thread, &time_ns);
+	stack_id stack = scan_row(d);
+	scan_sample_columns(d, &sample);
 	if (!line_scan_is(&d->line, "weight"))
 		line_scan_fail(&d->line, "the weight is missing");
 	vec_reserve(&d->sample_weight, d->metric_count);
 	if (!scan_weights(d, d->sample_weight.data))
 		return;
-	builder_sample(d->builder, d->stacks.data[row], thread, time_ns, d->sample_weight.data);
+	builder_sample(d->builder, stack, sample.thread, sample.time_ns, d->sample_weight.data);
+	if (sample.has_zone)
+		builder_sample_zone(d->builder, sample.zone);
 	d->sample_count++;
+}
+
+/* A word that must come, and the number behind it. */
+static uint64_t scan_named_number(struct dump *d, const char *word)
+{
+	if (!line_scan_is(&d->line, word))
+		line_scan_fail(&d->line, "a number's name is missing");
+	return line_scan_number(&d->line, UINT64_MAX - 1);
+}
+
+static void read_tick(struct dump *d)
+{
+	uint64_t process = scan_named_number(d, "process");
+	string_id stream = scan_string(d);
+	uint64_t number = line_scan_number(&d->line, UINT64_MAX);
+	uint64_t start_ns = scan_named_number(d, "start");
+	uint64_t end_ns = scan_named_number(d, "end");
+
+	if (process >= d->processes.count)
+		line_scan_fail(&d->line, "a process that no line before has told of");
+	else if (end_ns < start_ns)
+		line_scan_fail(&d->line, "a tick that ends before it starts");
+	if (d->line.problem == NULL)
+		builder_tick(
+			d->builder, d->processes.data[process], stream, number, start_ns, end_ns);
+}
+
+static void read_zone_event(struct dump *d)
+{
+	build_stacks(d);
+	bool has_thread = line_scan_is(&d->line, "thread");
+	thread_id thread = scan_thread(d);
+	uint64_t time_ns = scan_named_number(d, "time");
+
+	if (!has_thread || !line_scan_is(&d->line, "stack"))
+		line_scan_fail(&d->line, "its thread or stack is missing");
+	stack_id stack = scan_row(d);
+	if (d->line.problem == NULL)
+		builder_zone_event(d->builder, thread, time_ns, stack);
 }
 
 static void read_end(struct dump *d)
@@ -480,6 +545,8 @@ static const struct {
 	{"process", read_process},
 	{"thread", read_thread},
 	{"order", read_order},
+	{"tick", read_tick},
+	{"zone-event", read_zone_event},
 	{"end", read_end},
 };
 

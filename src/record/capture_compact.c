@@ -93,7 +93,16 @@ static bool compact_stacks(struct compactor *c, struct cursor *payload)
 	return true;
 }
 
-static bool compact_samples(struct compactor *c, struct cursor *payload)
+/* The node's new number; 0 where it is not kept. */
+static uint32_t kept_node(const struct compactor *c, uint32_t node)
+{
+	bool is_kept = fate_of(c, node) == CAPTURE_KEEPS && node < c->nodes.count;
+
+	return is_kept ? c->nodes.data[node] : 0;
+}
+
+static bool compact_samples(
+	struct compactor *c, struct cursor *payload, struct capture_samples_encoder *to)
 {
 	struct capture_samples_decoder d;
 	struct capture_sample sample;
@@ -101,10 +110,9 @@ static bool compact_samples(struct compactor *c, struct cursor *payload)
 
 	if (err == NULL) {
 		while (capture_samples_next(&d, &sample)) {
-			bool is_kept = fate_of(c, sample.node) == CAPTURE_KEEPS &&
-				       sample.node < c->nodes.count;
-			sample.node = is_kept ? c->nodes.data[sample.node] : 0;
-			capture_samples_add(c->batch.samples, &sample, d.metric_count);
+			sample.node = kept_node(c, sample.node);
+			sample.zone = kept_node(c, sample.zone);
+			capture_samples_add(to, &sample, d.metric_count);
 		}
 		err = capture_samples_error(&d);
 	}
@@ -126,7 +134,11 @@ static bool compact_payload(struct compactor *c, uint8_t type, struct cursor *pa
 	if (type == CAPTURE_CHUNK_STACKS)
 		return compact_stacks(c, payload);
 	if (type == CAPTURE_CHUNK_SAMPLES)
-		return compact_samples(c, payload);
+		return compact_samples(c, payload, c->batch.samples);
+	if (type == CAPTURE_CHUNK_ZONE_ROWS)
+		return compact_samples(c, payload, c->batch.zone_rows);
+	if (type == CAPTURE_CHUNK_ZONE_EVENTS)
+		return compact_samples(c, payload, c->batch.zone_events);
 	if (type == CAPTURE_CHUNK_SYMBOLS)
 		return capture_batch_write(&c->batch) &&
 		       capture_batch_write_chunk(&c->batch, CAPTURE_CHUNK_SYMBOLS, rest(payload));

@@ -148,9 +148,10 @@ void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t paren
 }
 
 void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t thread,
-	uint32_t node, const int64_t *weight)
+	uint32_t node, uint32_t zone, const int64_t *weight)
 {
-	struct capture_sample sample = {.time_ns = time_ns, .thread = thread, .node = node};
+	struct capture_sample sample = {
+		.time_ns = time_ns, .thread = thread, .node = node, .zone = zone};
 
 	if (!writer_accepts(w)) {
 		w->dropped++;
@@ -159,6 +160,41 @@ void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t 
 	for (uint32_t i = 0; i < w->metric_count; i++)
 		sample.weight[i] = weight[i];
 	capture_samples_add(w->batch.samples, &sample, w->metric_count);
+}
+
+/* What no sum of weights can hold is a broken counter's. */
+static int64_t zone_weight(uint64_t value)
+{
+	return value < INT64_MAX ? (int64_t)value : INT64_MAX;
+}
+
+void capture_writer_zone_row(struct capture_writer *w, const struct capture_zone_row *row)
+{
+	struct capture_sample sample = {.time_ns = row->time_ns,
+		.thread = row->thread,
+		.node = row->node,
+		.weight = {zone_weight(row->self_ns), zone_weight(row->entries)}};
+
+	if (writer_accepts(w))
+		capture_samples_add(w->batch.zone_rows, &sample, 2);
+}
+
+void capture_writer_zone_event(
+	struct capture_writer *w, uint64_t time_ns, uint32_t thread, uint32_t node)
+{
+	struct capture_sample sample = {.time_ns = time_ns, .thread = thread, .node = node};
+
+	if (writer_accepts(w))
+		capture_samples_add(w->batch.zone_events, &sample, 0);
+}
+
+void capture_writer_tick(struct capture_writer *w, uint32_t process, struct str stream,
+	uint64_t number, uint64_t start_ns, uint64_t end_ns)
+{
+	if (writer_accepts(w))
+		capture_put_tick(&w->batch.rows[CAPTURE_CHUNK_TICKS],
+			&(struct capture_tick){
+				process, stream, number, start_ns, end_ns - start_ns});
 }
 
 static void put_count(struct capture_writer *w, uint64_t *written, uint32_t counter, uint64_t value)

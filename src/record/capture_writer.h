@@ -49,10 +49,25 @@ void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t paren
 	uint64_t obj_addr);
 /*
  * time_ns since the recording's start, kept to the microsecond; weight[] has one value for each
- * capture_writer_metric there was.
+ * capture_writer_metric there was.  zone: the node of the zone stack that it was taken in; 0: none.
  */
 void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t thread,
-	uint32_t node, const int64_t *weight);
+	uint32_t node, uint32_t zone, const int64_t *weight);
+/*
+ * What a thread has done at a zone stack in a while that ended at time_ns: time in it (and not in
+ * those below it), and entries.
+ */
+struct capture_zone_row {
+	uint64_t time_ns; /* since the recording's start, as in the two below */
+	uint32_t thread, node;
+	uint64_t self_ns, entries;
+};
+void capture_writer_zone_row(struct capture_writer *w, const struct capture_zone_row *row);
+/* From time_ns on the thread is at that zone stack; 0: at none. */
+void capture_writer_zone_event(
+	struct capture_writer *w, uint64_t time_ns, uint32_t thread, uint32_t node);
+void capture_writer_tick(struct capture_writer *w, uint32_t process, struct str stream,
+	uint64_t number, uint64_t start_ns, uint64_t end_ns);
 /*
  * What samples weigh, numbered from 0; all before the first sample, at most CAPTURE_METRIC_MAX.
  * Readers add "samples" (1 each) by themselves; the recorder has "cpu-time" in "ns".

@@ -56,7 +56,7 @@ static void write_sample(struct recording *r, uint64_t time_ns, const struct thr
 	uint32_t node, const int64_t *weight)
 {
 	capture_writer_sample(r->writer, time_ns > r->start_ns ? time_ns - r->start_ns : 0,
-		thread->number, node, weight);
+		thread->number, node, 0, weight);
 }
 
 /* Adds to a weight that may not be recorded. */

@@ -18,7 +18,7 @@ struct dump_writer {
 	const struct profile *profile;
 	struct sink *sink;
 	/* [rank]: the rows of each table in their order in the dump. */
-	uint32_t *objects, *functions, *frames, *processes, *threads, *arcs;
+	uint32_t *objects, *functions, *frames, *processes, *threads, *arcs, *ticks, *zone_events;
 	/* [row]: the inverse. */
 	uint32_t *object_rank, *function_rank, *frame_rank, *process_rank, *thread_rank;
 	/* [row]: the how-manieth of its name (of its function, for frames), from 1. */
@@ -135,6 +135,29 @@ static int compare_arcs(const void *a, const void *b, void *context)
 		compare_numbers(w->function_rank[x->callee.i], w->function_rank[y->callee.i]));
 }
 
+static int compare_ticks(const void *a, const void *b, void *context)
+{
+	const struct dump_writer *w = context;
+	const struct tick *x = &w->profile->ticks[*(const uint32_t *)a];
+	const struct tick *y = &w->profile->ticks[*(const uint32_t *)b];
+	int order = compare_numbers(w->process_rank[x->process.i], w->process_rank[y->process.i]);
+
+	order = or_else(order, compare_strings(w, x->stream, y->stream));
+	order = or_else(order, compare_numbers(x->start_ns, y->start_ns));
+	order = or_else(order, compare_numbers(x->number, y->number));
+	return or_else(order, compare_numbers(x->end_ns, y->end_ns));
+}
+
+static int compare_zone_events(const void *a, const void *b, void *context)
+{
+	const struct dump_writer *w = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const thread_id *thread = w->profile->zone_events.thread;
+
+	return or_else(compare_numbers(w->thread_rank[thread[x].i], w->thread_rank[thread[y].i]),
+		compare_numbers(x, y));
+}
+
 static uint32_t *sort_rows(
 	struct dump_writer *w, size_t count, int (*compare)(const void *, const void *, void *))
 {
@@ -192,6 +215,8 @@ static void dump_writer_init(struct dump_writer *w, struct sink *sink, const str
 	sort_table(w, p->process_count, compare_processes, &w->processes, &w->process_rank);
 	sort_table(w, p->thread_count, compare_threads, &w->threads, &w->thread_rank);
 	w->arcs = sort_rows(w, p->arc_count, compare_arcs);
+	w->ticks = sort_rows(w, p->tick_count, compare_ticks);
+	w->zone_events = sort_rows(w, p->zone_events.count, compare_zone_events);
 	w->object_nth = number_equals(w, w->objects, p->object_count, object_key);
 	w->function_nth = number_equals(w, w->functions, p->function_count, function_key);
 	w->frame_nth = number_equals(w, w->frames, p->frame_count, frame_key);
@@ -202,7 +227,8 @@ static void dump_writer_deinit(struct dump_writer *w)
 {
 	uint32_t *columns[] = {w->objects, w->functions, w->frames, w->processes, w->threads,
 		w->arcs, w->object_rank, w->function_rank, w->frame_rank, w->process_rank,
-		w->thread_rank, w->object_nth, w->function_nth, w->frame_nth};
+		w->thread_rank, w->ticks, w->zone_events, w->object_nth, w->function_nth,
+		w->frame_nth};
 
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		free(columns[i]);
@@ -491,9 +517,48 @@ static void write_samples(struct dump_writer *w)
 			put_word(w, " time");
 			put_number(w, s->time_ns[i]);
 		}
+		if (s->zone) {
+			put_word(w, " zone");
+			put_number(w, w->order.row[s->zone[i].i]);
+		}
 		put_word(w, " weight");
 		for (size_t m = 0; m < w->profile->metric_count; m++)
 			put_signed(w, s->weight[m][i]);
+		end_line(w);
+	}
+}
+
+static void write_ticks(struct dump_writer *w)
+{
+	for (size_t i = 0; i < w->profile->tick_count; i++) {
+		const struct tick *t = &w->profile->ticks[w->ticks[i]];
+
+		put_word(w, "tick process");
+		put_number(w, w->process_rank[t->process.i]);
+		put_string(w, t->stream);
+		put_number(w, t->number);
+		put_word(w, " start");
+		put_number(w, t->start_ns);
+		put_word(w, " end");
+		put_number(w, t->end_ns);
+		end_line(w);
+	}
+}
+
+/* By thread as threads stand here, and of each in the profile's order, which is that of time. */
+static void write_zone_events(struct dump_writer *w)
+{
+	const struct zone_events *e = &w->profile->zone_events;
+
+	for (size_t i = 0; i < e->count; i++) {
+		size_t at = w->zone_events[i];
+
+		put_word(w, "zone-event thread");
+		put_number(w, w->thread_rank[e->thread[at].i]);
+		put_word(w, " time");
+		put_number(w, e->time_ns[at]);
+		put_word(w, " stack");
+		put_number(w, w->order.row[e->stack[at].i]);
 		end_line(w);
 	}
 }
@@ -515,6 +580,8 @@ static struct error *dump_write(
 	write_stacks(&w);
 	write_order(&w);
 	write_samples(&w);
+	write_ticks(&w);
+	write_zone_events(&w);
 	put_word(&w, "end\n");
 	dump_writer_deinit(&w);
 	return NULL;

@@ -78,6 +78,8 @@ static uint64_t flags_of(const struct profile *p)
 		flags |= CAPTURE_PROFILE_THREADS;
 	if (p->samples.time_ns)
 		flags |= CAPTURE_PROFILE_TIMES;
+	if (p->samples.zone)
+		flags |= CAPTURE_PROFILE_ZONES;
 	if (p->has_stacks)
 		flags |= CAPTURE_PROFILE_STACKS;
 	return flags;
@@ -121,6 +123,8 @@ static uint32_t kind_of(enum object_kind kind)
 		return CAPTURE_OBJECT_KERNEL;
 	case OBJECT_JIT:
 		return CAPTURE_OBJECT_JIT;
+	case OBJECT_ZONE:
+		return CAPTURE_OBJECT_ZONE;
 	case OBJECT_UNKNOWN:
 	case OBJECT_KIND_COUNT:
 		break;
@@ -273,11 +277,38 @@ static void put_samples(struct sonde_writer *w)
 	for (size_t i = 0; i < s->count; i++) {
 		struct capture_sample row = {.time_ns = s->time_ns ? s->time_ns[i] : 0,
 			.thread = s->thread ? s->thread[i].i : 0,
-			.node = s->stack[i].i};
+			.node = s->stack[i].i,
+			.zone = s->zone ? s->zone[i].i : 0};
 
 		for (size_t m = 0; m < p->metric_count; m++)
 			row.weight[m] = s->weight[m][i];
 		put_row(w, &row, p->metric_count);
+	}
+}
+
+static void put_ticks(struct sonde_writer *w)
+{
+	const struct profile *p = w->profile;
+
+	for (size_t i = 0; i < p->tick_count; i++) {
+		const struct tick *t = &p->ticks[i];
+
+		capture_put_tick(rows_of(w, CAPTURE_CHUNK_TICKS),
+			&(struct capture_tick){t->process.i, text_of(w, t->stream), t->number,
+				t->start_ns, t->end_ns - t->start_ns});
+	}
+}
+
+static void put_zone_events(struct sonde_writer *w)
+{
+	const struct zone_events *e = &w->profile->zone_events;
+
+	for (size_t i = 0; i < e->count; i++) {
+		struct capture_sample row = {
+			.time_ns = e->time_ns[i], .thread = e->thread[i].i, .node = e->stack[i].i};
+
+		make_room(w);
+		capture_samples_add(w->batch.zone_events, &row, 0);
 	}
 }
 
@@ -349,6 +380,8 @@ static struct error *sonde_write(
 		put_samples(&w);
 	else
 		put_sums(&w);
+	put_ticks(&w);
+	put_zone_events(&w);
 	put_end(&w);
 	sonde_keys_deinit(&w.keys);
 	capture_batch_deinit(&w.batch);

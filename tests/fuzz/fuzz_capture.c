@@ -125,7 +125,7 @@ static void add_special_objects(struct capture_writer *w, uint32_t node)
 	capture_writer_object(w, 11, STR("[truncated]"), STR(""), CAPTURE_OBJECT_TRUNCATED);
 	capture_writer_node(w, node, 0, 11, 0);
 	capture_writer_node(w, node + 1, node, 10, 0xffffffff81000000);
-	capture_writer_sample(w, 900000000, 0, node + 1, &weight);
+	capture_writer_sample(w, 900000000, 0, node + 1, 0, &weight);
 	capture_writer_symbol(w, 10, 0xffffffff81000000, chain, 2);
 	capture_writer_counter(w, CAPTURE_TRUNCATED_MEMORY, 1);
 	capture_writer_number(w, CAPTURE_CPU_NS, 1000000000);

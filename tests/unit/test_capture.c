@@ -118,7 +118,7 @@ static void write_mixture(struct capture_writer *w)
 	capture_writer_node(w, 4, 3, 0, 0x1000);
 	capture_writer_node(w, 5, 1, 3, 0x99);
 	for (uint32_t node = 1; node <= 5; node++)
-		capture_writer_sample(w, node * 1000000, 0, node, &weight);
+		capture_writer_sample(w, node * 1000000, 0, node, 0, &weight);
 	capture_writer_process(w, 0, 77, CAPTURE_NO_ID, 5, STR("prog"));
 	add_chain(w, 0, 0x1000);
 }
@@ -221,8 +221,8 @@ static void test_functions_without_names(void **state)
 		capture_writer_thread(w, 0, 0, 1, 0, STR("x"));
 		capture_writer_node(w, 1, 0, 0, 0x2000);
 		capture_writer_node(w, 2, 1, 0, 0x2010);
-		capture_writer_sample(w, 0, 0, 1, &weight);
-		capture_writer_sample(w, 0, 0, 2, &weight);
+		capture_writer_sample(w, 0, 0, 1, 0, &weight);
+		capture_writer_sample(w, 0, 0, 2, 0, &weight);
 		capture_writer_symbol(w, 0, 0x2000, &start, 1);
 		if (all)
 			capture_writer_symbol(w, 0, 0x2010, &start, 1);
@@ -266,7 +266,7 @@ static void test_long_names(void **state)
 	assert_null(capture_writer_create(path, &w));
 	write_mixture(w);
 	capture_writer_node(w, 6, 0, 0, 0x2000);
-	capture_writer_sample(w, 7000000, 0, 6, &weight);
+	capture_writer_sample(w, 7000000, 0, 6, 0, &weight);
 	capture_writer_symbol(w, 0, 0x2000, frames, 1000);
 	assert_null(capture_writer_finish(w, NULL));
 	struct profile *p = capture_read_file(path);
@@ -301,7 +301,7 @@ static struct profile *counted_events(uint64_t lost, uint64_t counted)
 	capture_writer_metric(w, 2, STR("page-faults"), STR("count"));
 	capture_writer_process(w, 0, 1, UINT32_MAX, 0, STR("p"));
 	capture_writer_thread(w, 0, 0, 1, 0, STR("p"));
-	capture_writer_sample(w, 1000, 0, 0, weight);
+	capture_writer_sample(w, 1000, 0, 0, 0, weight);
 	capture_writer_metric_counts(w, 2, 0, 7);
 	capture_writer_metric_counts(w, 2, lost, counted);
 	assert_null(capture_writer_finish(w, NULL));
@@ -362,8 +362,8 @@ static void test_names_from_this_machine(void **state)
 	capture_writer_thread(w, 0, 0, 1, 0, STR("x"));
 	capture_writer_node(w, 1, 0, 0, (uintptr_t)main - slide);
 	capture_writer_node(w, 2, 0, 1, (uintptr_t)main - slide);
-	capture_writer_sample(w, 0, 0, 1, &weight);
-	capture_writer_sample(w, 0, 0, 2, &weight);
+	capture_writer_sample(w, 0, 0, 1, 0, &weight);
+	capture_writer_sample(w, 0, 0, 2, 0, &weight);
 	assert_null(capture_writer_finish(w, NULL));
 	struct profile *p = capture_read_file(path);
 	assert_string_equal(leaf_name(p, p->samples.stack[0]), "main");

@@ -282,6 +282,14 @@ BREAK(note_text, struct note, notes, note_count, 0, .text.i = 9999)
 BREAK(note_kind, struct note, notes, note_count, 0, .kind = NOTE_KIND_COUNT)
 BREAK(sample_stack, stack_id, samples.stack, samples.count, 0, .i = 9999)
 BREAK(sample_thread, thread_id, samples.thread, samples.count, 0, .i = 9999)
+BREAK(sample_zone, stack_id, samples.zone, samples.count, 0, .i = 9999)
+BREAK(tick_process, struct tick, ticks, tick_count, 1, .process.i = 9999)
+BREAK(tick_stream, struct tick, ticks, tick_count, 1, .stream.i = 9999)
+BREAK(tick_end, struct tick, ticks, tick_count, 1, .end_ns = 0)
+BREAK(tick_order, struct tick, ticks, tick_count, 0, .start_ns = rows[0].end_ns = INT64_MAX)
+BREAK(event_thread, thread_id, zone_events.thread, zone_events.count, 0, .i = 9999)
+BREAK(event_stack, stack_id, zone_events.stack, zone_events.count, 0, .i = 9999)
+BREAK(event_order, uint64_t, zone_events.time_ns, zone_events.count, 0, = UINT64_MAX)
 BREAK(sample_without_weight, int64_t *, samples.weight, metric_count, 1, = NULL)
 BREAK(total, int64_t, total, metric_count, 1, += 1)
 BREAK(arc_caller, struct arc, arcs, arc_count, 0, .caller.i = 9999)
@@ -345,6 +353,10 @@ static void weights_none(struct broken *x)
 static void totals_none(struct broken *x)
 {
 	x->p.total = NULL;
+}
+static void events_without_times(struct broken *x)
+{
+	x->p.zone_events.time_ns = NULL;
 }
 static void sample_counts_none(struct broken *x)
 {
@@ -468,6 +480,15 @@ static const struct {
 	{sample_without_weight, "samples without weights of metric 1"},
 	{sample_stack, "sample 0 has a stack"},
 	{sample_thread, "sample 0 has a thread"},
+	{sample_zone, "sample 0 has a zone"},
+	{tick_process, "tick 1 has a process"},
+	{tick_stream, "tick 1 has a string"},
+	{tick_end, "tick 1 ends before it starts"},
+	{tick_order, "tick 1 is out of order"},
+	{event_thread, "zone event 0 has a thread"},
+	{event_stack, "zone event 0 has a stack"},
+	{event_order, "zone event 1 is out of order"},
+	{events_without_times, "zone events without"},
 	{weights_none, "no weights"},
 	{totals_none, "no weights"},
 	{weight_column_missing, "stacks without weights of metric 1"},
@@ -492,7 +513,8 @@ static struct profile *full_profile(void)
 		.samples = true,
 		.places = true,
 		.notes = true,
-		.arcs = true};
+		.arcs = true,
+		.zones = true};
 
 	return random_profile(3, &shape);
 }
@@ -516,6 +538,44 @@ static void check_finds_each_break(void **state)
 			free(x.copies[--x.copy_count]);
 	}
 	profile_destroy(whole);
+}
+
+static void zones_ticks_and_events_are_put_in_order(void **state)
+{
+	struct builder *b = new_builder();
+	stack_id zone = builder_stack(b, (stack_id){0}, frame(b, "_global"));
+	process_id process = builder_process(b, 7, 0, STR("p"));
+	thread_id first = builder_thread(b, 8, process, 0, STR("t"));
+	thread_id second = builder_thread(b, 9, process, 0, STR("u"));
+	string_id audio = builder_string(b, STR("audio")), video = builder_string(b, STR("video"));
+
+	(void)state;
+	for (uint64_t i = 0; i < 3; i++)
+		builder_sample(b, zone, first, i, (int64_t[]){1});
+	builder_sample_zone(b, zone);
+	builder_sample(b, zone, first, 3, (int64_t[]){1});
+	builder_tick(b, process, video, 1, 30, 40);
+	builder_tick(b, process, audio, 1, 20, 10);
+	builder_tick(b, process, audio, 0, 10, 20);
+	builder_zone_event(b, second, 5, zone);
+	builder_zone_event(b, first, 5, zone);
+	builder_zone_event(b, first, 5, (stack_id){0});
+	builder_zone_event(b, first, 4, (stack_id){0});
+	struct profile *p = finish(b);
+
+	assert_int_equal(p->samples.zone[0].i, 0);
+	assert_int_equal(p->samples.zone[2].i, zone.i);
+	assert_int_equal(p->samples.zone[3].i, 0);
+	assert_int_equal(p->tick_count, 3);
+	assert_int_equal(p->ticks[0].start_ns, 10);
+	assert_int_equal(p->ticks[1].end_ns, 20); /* ended before it began */
+	assert_int_equal(p->ticks[2].stream.i, video.i);
+	assert_int_equal(p->zone_events.count, 4);
+	assert_int_equal(p->zone_events.time_ns[0], 4);
+	assert_int_equal(p->zone_events.stack[1].i, zone.i);
+	assert_int_equal(p->zone_events.stack[2].i, 0);
+	assert_int_equal(p->zone_events.thread[3].i, second.i);
+	profile_destroy(p);
 }
 
 static void calls_of_a_pair_add_up(void **state)
@@ -663,6 +723,7 @@ int main(void)
 		cmocka_unit_test(notes_of_one_text_are_counted_together),
 		cmocka_unit_test(empty_profiles_are_fine),
 		cmocka_unit_test(sums_beyond_63_bits_are_refused),
+		cmocka_unit_test(zones_ticks_and_events_are_put_in_order),
 		cmocka_unit_test(calls_of_a_pair_add_up),
 		cmocka_unit_test(too_many_calls_are_an_error),
 		cmocka_unit_test(check_finds_each_break),
