@@ -36,8 +36,8 @@ Prof_API_ void Prof_draw_report(const Prof_Device *device, const Prof_Report *re
 Prof_API_ void Prof_draw_device(const Prof_Device *device, float sx, float sy, float width,
 	float height, float line_spacing, int precision);
 /*
- * The graph of the last num_frames frames: one line for each zone, in the colour that marks its rows
- * in the report.  y_per_ms negative: upwards where y grows downwards.
+ * The graph of the last num_frames frames: one line for each zone, in the colour that marks its
+ * rows in the report.  y_per_ms negative: upwards where y grows downwards.
  */
 Prof_API_ void Prof_draw_graph_device(const Prof_Device *device, float sx, float sy,
 	float x_per_frame, float y_per_ms, int num_frames);

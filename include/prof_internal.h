@@ -46,10 +46,11 @@ Prof_API_ int Prof_report_writefile(const char *path);
 
 /*
  * The graph of self times, for any device.  Calls back for each zone: values[i] is how many seconds
- * it took itself in frame x0 + i, for x0 to x1 - 1, oldest first; the newest frame is num_frames - 1,
- * and where fewer are kept x0 is greater than 0.  id is a hash of the zone's name, the same in each
- * run, and not 0: h = 0x55555555; for each char c: h = (h << 5) + (h >> 27) + c.  At last, if an older
- * frame than the newest is shown, once with id 0, and x0 = x1 = its place.  Units and id are IProf's.
+ * it took itself in frame x0 + i, for x0 to x1 - 1, oldest first; the newest frame is num_frames -
+ * 1, and where fewer are kept x0 is greater than 0.  id is a hash of the zone's name, the same in
+ * each run, and not 0: h = 0x55555555; for each char c: h = (h << 5) + (h >> 27) + c.  At last, if
+ * an older frame than the newest is shown, once with id 0, and x0 = x1 = its place.  Units and id
+ * are IProf's.
  */
 Prof_API_ void Prof_graph(int num_frames,
 	void (*callback)(int id, int x0, int x1, float *values, void *data), void *data);

@@ -1,0 +1,15 @@
+#ifndef SONDE_ZONES_GL_FONT_H
+#define SONDE_ZONES_GL_FONT_H
+
+#include <prof_gl.h>
+
+/* How wide the text is, in dots; a sequence of UTF-8 is one glyph. */
+int font_width(const char *text);
+/*
+ * Draws it with the device's rectangles.  A dot is `dot` wide and high; its sign is where rows go:
+ * at 1 the next row has the greater y.
+ */
+void font_draw(const Prof_Device *device, float x, float y, float dot, const char *text,
+	const float rgba[4]);
+
+#endif
