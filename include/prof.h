@@ -21,7 +21,7 @@
  *	}
  *	void loop(void) { for (;;) { step(); Prof_update(1); } }
  *
- * In C++ `Prof(step);` and `Prof_Scope(physics);` end with their block; in C `Prof_Block(step)`.
+ * `Prof_Block(step);` (in C++ also `Prof(step);`) and `Prof_Scope(physics);` end with their block.
  * A zone's name is an identifier that may begin with a digit, in a name space of its own.
  *
  * Time is measured for each thread and for each stack of zones on its own: a node of a tree.  To
@@ -64,11 +64,14 @@ typedef struct Prof_Zone {
 	const void *code; /* of zones that are functions: their address */
 } Prof_Zone;
 
-#define Prof_ZONE_(name, file, line) { name, file, line, 0, 0, 0 }
+#define Prof_ZONE_(name, file, line)                                                               \
+	{                                                                                          \
+		name, file, line, 0, 0, 0                                                          \
+	}
 
 /*
- * One stack of zones of one thread.  Its first 56 bytes are shared with readers, their layout that of
- * struct zonewire_node.
+ * One stack of zones of one thread.  Its first 56 bytes are shared with readers, their layout that
+ * of struct zonewire_node.
  */
 typedef struct Prof_Zone_Stack Prof_Zone_Stack;
 struct Prof_Zone_Stack {
@@ -79,12 +82,12 @@ struct Prof_Zone_Stack {
 	 */
 	int64_t ticks;
 	uint64_t entries;
-	uint32_t zone;	 /* id */
-	uint32_t parent; /* number of the node; of a root its own */
-	uint32_t slot;	 /* whose tree */
-	uint32_t depth;	 /* of a root 0 */
-	uint32_t number; /* its own */
-	uint32_t recursion; /* nodes of the same zone above it */
+	uint32_t zone;			    /* id */
+	uint32_t parent;		    /* number of the node; of a root its own */
+	uint32_t slot;			    /* whose tree */
+	uint32_t depth;			    /* of a root 0 */
+	uint32_t number;		    /* its own */
+	uint32_t recursion;		    /* nodes of the same zone above it */
 	uint32_t first_child, next_sibling; /* 0: none */
 	uint32_t skipped;		    /* entries below it for which there was no room */
 	uint32_t note;			    /* of texts and numbers; 0: none */
@@ -101,8 +104,8 @@ typedef struct Prof_Thread_ {
 	 * switched off, or (the highest bit) a signal has come amid an entry.
 	 */
 	uint32_t skipped;
-	uint32_t event_mask; /* of the ring, in events */
-	uint64_t *events;    /* NULL: no ring */
+	uint32_t event_mask;  /* of the ring, in events */
+	uint64_t *events;     /* NULL: no ring */
 	uint64_t *event_head; /* events ever written; in shared memory */
 	void *slot;
 	void *reserved[2];
@@ -223,39 +226,17 @@ static inline Prof_UNUSED_ void Prof_leave_node_(Prof_Zone_Stack *node)
 		Prof_leave_();
 }
 
-#ifdef Prof_ENABLED
-
-/* ---- marking zones ---- */
-
-#define Prof_CAT2_(a, b) a##b
-#define Prof_CAT_(a, b)	 Prof_CAT2_(a, b)
-
-/* A public zone, at file scope or in a function; `static` or `extern "C"` may stand before it. */
-#define Prof_Define(z)	Prof_Zone Prof_region_##z = Prof_ZONE_(#z, __FILE__, __LINE__)
-/* After `extern`: a public zone that is defined elsewhere. */
-#define Prof_Declare(z) Prof_Zone Prof_region_##z
-
-/* A declaration, so it stands where declarations may, without semicolon; ended by Prof_End. */
-#define Prof_Begin(z)	     static Prof_Define(z); Prof_Region(z)
-#define Prof_Region(z)	     Prof_Begin_Raw(Prof_region_##z)
-/* The same for an lvalue of type Prof_Zone.  IProf had a cache at each place; here it is unused. */
-#define Prof_Begin_Raw(zone)                                                                       \
-	Prof_UNUSED_ int Prof_CAT_(Prof_dummy_, __LINE__) = (Prof_enter_(&(zone)), 0);
-#define Prof_Begin_Code(zone) (Prof_enter_(&(zone)), (void)0);
-/* Leaves the zone that was entered last, wherever that was. */
-#define Prof_End     Prof_leave_();
-/* Counts, takes no time: no clock is read. */
-#define Prof_Counter(z) { static Prof_Define(z); Prof_count(&Prof_region_##z); }
-
-#else /* !Prof_ENABLED */
-#endif
-
 /* ---- per frame ---- */
 
+/* What may be handed to Prof_update, by both generations of IProf's names. */
 typedef enum {
 	Prof_discard = 0,
-	Prof_record = 1
+	Prof_record = 1,
+	Prof_accumulate = 1,
+	PROF_discard = 0,
+	PROF_accumulate = 1
 } Prof_UpdateMode;
+typedef Prof_UpdateMode ProfUpdateMode;
 
 /*
  * Ends a frame (of time).  record: gather what all threads' zones have done since the last call,
@@ -304,6 +285,7 @@ typedef enum {
 	Prof_FLATTEN_RECURSION, /* a recursive zone is one row (at first) */
 	Prof_SPREAD_RECURSION	/* each depth of it is one */
 } Prof_Recursion;
+typedef Prof_Recursion Prof_Recursion_Mode;
 Prof_API_ void Prof_set_recursion(Prof_Recursion recursion);
 
 /* Keeps the history as it is as soon as a frame takes longer than that; ms <= 0: never. */
@@ -358,7 +340,120 @@ Prof_API_ void Prof_return_to(Prof_Mark mark);
 Prof_API_ void Prof_text(const char *text);
 Prof_API_ void Prof_number(double number);
 
+/* ---- IProf's insides that programs have used ---- */
+
+/* The calling thread's innermost zone; and a stack of zones that nobody is ever in. */
+#define Prof_stack (Prof_thread_.top)
+extern Prof_API_ Prof_Zone_Stack Prof_dummy;
+
 #ifdef __cplusplus
 }
+#endif
+
+/* ---- marking zones ---- */
+
+/*
+ * Prof_Define(z); is a public zone, at file scope or in a function; `static`, or `extern "C"`, may
+ * stand before it.  extern Prof_Declare(z); is one that is defined elsewhere.
+ */
+#include "prof_define.h"
+
+#ifdef Prof_ENABLED
+
+#define Prof_CAT2_(a, b) a##b
+#define Prof_CAT_(a, b)	 Prof_CAT2_(a, b)
+/*
+ * A name that no other zone in sight has, unless it is of the same name and line.  z is turned into
+ * a text at once in each macro below, as it may be the name of a macro too.
+ */
+#define Prof_PRIVATE_(z) Prof_CAT_(Prof_private_##z##_, __LINE__)
+
+/*
+ * These begin a private zone and a public one, and stand where declarations may, without semicolon.
+ * Prof_End leaves the zone that was entered last, wherever that was.
+ */
+#define Prof_Begin(z)                                                                              \
+	static Prof_Zone Prof_PRIVATE_(z) = Prof_ZONE_(#z, __FILE__, __LINE__);                    \
+	Prof_ENTER_(Prof_dummy_##z##_, &Prof_PRIVATE_(z));
+#define Prof_Region(z) Prof_ENTER_(Prof_dummy_##z##_, &Prof_region_##z);
+#define Prof_End       Prof_leave_();
+/* A zone whose name is known only when it is entered; that name and place are one zone. */
+#define Prof_Begin_Name(text) Prof_ENTER_(Prof_dummy_name_, Prof_zone(text, __FILE__, __LINE__));
+#ifdef __cplusplus
+#define Prof_ENTER_(dummy, zone) ((void)Prof_enter_(zone))
+#else
+#define Prof_ENTER_(dummy, zone)                                                                   \
+	Prof_UNUSED_ int Prof_CAT_(dummy, __LINE__) = (Prof_enter_(zone), 0)
+#endif
+
+/* Counts, takes no time: no clock is read.  The second one is a statement, with semicolon. */
+#define Prof_Counter(z)                                                                            \
+	{                                                                                          \
+		static Prof_Zone Prof_PRIVATE_(z) = Prof_ZONE_(#z, __FILE__, __LINE__);            \
+		Prof_count(&Prof_PRIVATE_(z));                                                     \
+	}
+#define Prof_Count(z)                                                                              \
+	do {                                                                                       \
+		static Prof_Zone Prof_PRIVATE_(z) = Prof_ZONE_(#z, __FILE__, __LINE__);            \
+		Prof_count(&Prof_PRIVATE_(z));                                                     \
+	} while (0)
+
+/*
+ * These end with their block, and are declarations, with semicolon: a private zone (in C++ also
+ * called Prof), a public one, one with the name of the function, one whose name is known only when
+ * it is entered.
+ */
+#define Prof_Block(z)                                                                              \
+	static Prof_Zone Prof_PRIVATE_(z) = Prof_ZONE_(#z, __FILE__, __LINE__);                    \
+	Prof_GUARD_(Prof_scope_##z##_, Prof_PRIVATE_(z))
+#define Prof_Scope(z) Prof_GUARD_(Prof_scope_##z##_, Prof_region_##z)
+#define Prof_Function                                                                              \
+	static Prof_Zone Prof_PRIVATE_(function) = Prof_ZONE_(__func__, __FILE__, __LINE__);       \
+	Prof_GUARD_(Prof_scope_function_, Prof_PRIVATE_(function))
+#define Prof_Name(text) Prof_GUARD_(Prof_scope_name_, *Prof_zone(text, __FILE__, __LINE__))
+
+/* Of an lvalue of type Prof_Zone.  IProf had a cache at each place, which here is unused. */
+#define Prof_Begin_Cache(z)   struct Prof_cache_
+#define Prof_Begin_Raw(zone)  Prof_ENTER_(Prof_dummy_, &(zone))
+#define Prof_Begin_Code(zone) Prof_ENTER_(Prof_dummy_, &(zone))
+#define Prof_End_Raw()	      (Prof_leave_())
+
+#ifdef __cplusplus
+#define Prof(z)                                                                                    \
+	static Prof_Zone Prof_PRIVATE_(z) = Prof_ZONE_(#z, __FILE__, __LINE__);                    \
+	Prof_GUARD_(Prof_scope_##z##_, Prof_PRIVATE_(z))
+#define Prof_GUARD_(guard, zone) Prof_Scope_Var Prof_CAT_(guard, __LINE__)(zone)
+extern "C++" {
+Prof_UNUSED_ static Prof_Zone_Stack *Prof_cache;
+struct Prof_Scope_Var {
+	explicit Prof_Scope_Var(Prof_Zone &zone) : node(Prof_enter_(&zone))
+	{
+	}
+	Prof_Scope_Var(Prof_Zone &zone, Prof_Zone_Stack *&) : node(Prof_enter_(&zone))
+	{
+	}
+	~Prof_Scope_Var()
+	{
+		Prof_leave_node_(node);
+	}
+
+      private:
+	Prof_Scope_Var(const Prof_Scope_Var &);
+	Prof_Scope_Var &operator=(const Prof_Scope_Var &);
+	Prof_Zone_Stack *const node;
+};
+}
+#else
+#define Prof_GUARD_(guard, zone)                                                                   \
+	Prof_UNUSED_ __attribute__((cleanup(Prof_leave_guard_))) Prof_Zone_Stack *Prof_CAT_(       \
+		guard, __LINE__) = Prof_enter_(&(zone))
+static inline Prof_UNUSED_ void Prof_leave_guard_(Prof_Zone_Stack **guard)
+{
+	Prof_leave_node_(*guard);
+}
+#endif
+
+#else
+#include "prof_off.h"
 #endif
 #endif

@@ -77,4 +77,18 @@ Prof_API_ void Prof_draw_graph_core(
 #ifdef __cplusplus
 }
 #endif
+
+#ifndef Prof_ENABLED
+/* Nothing, as in prof_off.h. */
+#define Prof_draw_report(...)	    ((void)0)
+#define Prof_draw_device(...)	    ((void)0)
+#define Prof_draw_graph_device(...) ((void)0)
+#define Prof_core_create(...)	    ((Prof_Core *)0)
+#define Prof_core_destroy(core)	    Prof_no_value_(core)
+#define Prof_core_view(...)	    ((void)0)
+#define Prof_core_text(...)	    ((void)0)
+#define Prof_draw_core(...)	    ((void)0)
+#define Prof_draw_graph_core(...)   ((void)0)
+#endif
+
 #endif
