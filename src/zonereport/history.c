@@ -188,8 +188,8 @@ static void touch(struct zone_history *history, uint32_t number)
 			value = history_average(history, node, a);
 		node->self[a] = value.self;
 		node->count[a] = value.count;
-		node->self_square[a] = (float)value.self_square;
-		node->hier_square[a] = (float)value.hier_square;
+		node->self_square[a] = value.self_square;
+		node->hier_square[a] = value.hier_square;
 	}
 	node->frame = history->frames_added;
 	node->seconds = history->seconds;
@@ -222,7 +222,7 @@ static void add_hier(struct zone_history *history, const double *weight)
 		double hier = node->hier_now;
 
 		for (unsigned a = 0; a < EXPONENTIAL; a++)
-			node->hier_square[a] += (float)(hier * hier * weight[a]);
+			node->hier_square[a] += hier * hier * weight[a];
 		if (node->place.parent != history->touched[i])
 			history->node[node->place.parent].hier_now += hier;
 	}
@@ -246,7 +246,7 @@ static void add_deltas(
 		for (unsigned a = 0; a < EXPONENTIAL; a++) {
 			node->self[a] += self * weight[a];
 			node->count[a] += delta->entries * weight[a];
-			node->self_square[a] += (float)(self * self * weight[a]);
+			node->self_square[a] += self * self * weight[a];
 		}
 	}
 	add_hier(history, weight);

@@ -23,7 +23,7 @@ struct history_node {
 	double seconds;		 /* the history's at that frame */
 	/* In ticks and entries per frame, and of the averages' n + 1. */
 	double self[EXPONENTIAL], count[EXPONENTIAL];
-	float self_square[EXPONENTIAL], hier_square[EXPONENTIAL];
+	double self_square[EXPONENTIAL], hier_square[EXPONENTIAL];
 	double hier_now; /* while a tick is added */
 };
 

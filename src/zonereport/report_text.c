@@ -1,0 +1,269 @@
+/*
+ * A report's words: titles, labels and the plain text.  What a program has named is written with
+ * all but printable UTF-8 as \xNN, so that it cannot drive a terminal.
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include "zonereport/report_work.h"
+
+enum { LABEL_COLUMNS = 30, LABEL_BYTES = 4 * LABEL_COLUMNS + 1 };
+
+/* ---- escaping ---- */
+
+/* Bytes of the UTF-8 character at s and its code point; 0: there is none. */
+static size_t decode(const unsigned char *s, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t bytes = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+
+	if (bytes == 1) {
+		*code = s[0];
+		return 1;
+	}
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	*code = s[0] & (0x7fu >> bytes);
+	for (size_t i = 1; i < bytes; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (s[i] & 0x3f);
+	}
+	if (*code < least[bytes] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
+		return 0;
+	return bytes;
+}
+
+/* Controls, and characters that are not seen or turn the direction of others. */
+static bool is_printable(uint32_t c)
+{
+	return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && c != 0x61c && c != 0xfeff &&
+	       !(c >= 0x200b && c <= 0x200f) && !(c >= 0x2028 && c <= 0x202e) &&
+	       !(c >= 0x2060 && c <= 0x206f) && !(c >= 0xfff9 && c <= 0xfffb) &&
+	       !(c >= 0xe0000 && c <= 0xe007f);
+}
+
+struct writer {
+	char *to;
+	size_t room, used; /* room: without the NUL */
+	size_t columns, columns_max;
+};
+
+static bool put_bytes(struct writer *w, const char *s, size_t bytes, size_t columns)
+{
+	if (w->used + bytes > w->room || w->columns + columns > w->columns_max)
+		return false;
+	memcpy(w->to + w->used, s, bytes);
+	w->used += bytes;
+	w->columns += columns;
+	return true;
+}
+
+/* As much of the name as has room, whole characters. */
+static bool put_escaped(struct writer *w, const char *name)
+{
+	static const char digit[] = "0123456789abcdef";
+	const unsigned char *s = (const unsigned char *)name;
+
+	while (*s) {
+		uint32_t code = 0;
+		size_t bytes = decode(s, &code);
+		size_t raw = bytes ? bytes : 1;
+
+		if (bytes && is_printable(code)) {
+			if (!put_bytes(w, (const char *)s, bytes, 1))
+				return false;
+			s += bytes;
+			continue;
+		}
+		for (size_t i = 0; i < raw; i++, s++) {
+			char hex[4] = {'\\', 'x', digit[*s >> 4], digit[*s & 15]};
+
+			if (!put_bytes(w, hex, sizeof(hex), sizeof(hex)))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void put_label(struct writer *w, const struct zone_row *row)
+{
+	char number[16];
+	int bytes = snprintf(number, sizeof(number), " (%u)", (unsigned)row->number);
+
+	put_bytes(w, row->prefix ? &row->prefix : " ", 1, 1);
+	if (put_escaped(w, row->info.name[0] ? row->info.name : "?") && row->number)
+		put_bytes(w, number, (size_t)bytes, (size_t)bytes);
+}
+
+size_t zone_row_label(const struct zone_row *row, char *label, size_t bytes)
+{
+	struct writer w = {.to = label, .room = bytes - 1, .columns_max = SIZE_MAX};
+
+	put_label(&w, row);
+	label[w.used] = '\0';
+	return w.used;
+}
+
+/* ---- titles ---- */
+
+static const char *mode_title(enum zone_mode mode)
+{
+	switch (mode) {
+	case ZONE_MODE_HIER:
+		return "sort hier";
+	case ZONE_MODE_GRAPH:
+		return "call graph";
+	case ZONE_MODE_DESCENDANTS:
+		return "descendants";
+	case ZONE_MODE_NAME:
+		return "sort name";
+	case ZONE_MODE_SELF:
+	case ZONE_MODES:
+		break;
+	}
+	return "sort self";
+}
+
+static void put_title(struct zone_report *report)
+{
+	double ms = report->frame_ms, fps = ms > 0 ? 1000 / ms : 0;
+	size_t frame = report->query.frame;
+	int used = snprintf(report->title, sizeof(report->title),
+		"%3.3lf ms/frame (fps: %3.2lf)  %s - ", ms, fps, mode_title(report->query.mode));
+
+	if (frame == 0)
+		snprintf(report->title + used, sizeof(report->title) - (size_t)used,
+			"current frame");
+	else
+		snprintf(report->title + used, sizeof(report->title) - (size_t)used,
+			"%zu frame%s ago", frame, frame == 1 ? "" : "s");
+}
+
+/* Appends, after "; " if there is something; what has no room is left out whole. */
+__attribute__((format(printf, 2, 3))) static void add_trouble(
+	struct zone_report *report, const char *format, ...)
+{
+	size_t used = strlen(report->trouble), room = sizeof(report->trouble) - used;
+	const char *between = used ? "; " : "";
+	size_t skip = strlen(between);
+	va_list arguments;
+	int bytes;
+
+	if (room <= skip)
+		return;
+	memcpy(report->trouble + used, between, skip);
+	va_start(arguments, format);
+	bytes = vsnprintf(report->trouble + used + skip, room - skip, format, arguments);
+	va_end(arguments);
+	if (bytes < 0 || (size_t)bytes >= room - skip)
+		report->trouble[used] = '\0';
+}
+
+static void zone_name(const struct zone_history *history, uint32_t zone, char name[LABEL_BYTES])
+{
+	struct writer w = {.to = name, .room = LABEL_BYTES - 1, .columns_max = LABEL_COLUMNS};
+
+	put_escaped(&w, zone_history_zone(history, zone).name);
+	name[w.used] = '\0';
+}
+
+static void put_ends(struct zone_report *report, const struct zone_history *history)
+{
+	unsigned long long missing = history->trouble[ZONEWIRE_MISSING_END];
+	unsigned long long extra = history->trouble[ZONEWIRE_EXTRA_END];
+	char open[LABEL_BYTES], ended[LABEL_BYTES];
+
+	zone_name(history, history->trouble_open, open);
+	zone_name(history, history->trouble_ended, ended);
+	if (missing)
+		add_trouble(report, "%llu missing Prof_End", missing);
+	if (extra)
+		add_trouble(report, "%llu extra Prof_End", extra);
+	if ((missing || extra) && ended[0])
+		add_trouble(report, "last: %s ended where %s was open", ended, open);
+	else if ((missing || extra) && open[0])
+		add_trouble(report, "last: where %s was open", open);
+}
+
+static void put_losses(struct zone_report *report, const struct zone_history *history)
+{
+	static const struct {
+		enum zonewire_trouble trouble;
+		const char *words;
+	} losses[] = {
+		{ZONEWIRE_TOO_DEEP, "entries too deep to measure"},
+		{ZONEWIRE_NO_NODES, "entries without room for their stack"},
+		{ZONEWIRE_NO_ZONES, "zones without room, in ...other"},
+		{ZONEWIRE_NO_SLOTS, "threads without room"},
+		{ZONEWIRE_NO_RING, "threads without events"},
+		{ZONEWIRE_INTERRUPTED, "entries by signal handlers not measured"},
+		{ZONEWIRE_TICK_TOO_BIG, "frames cut"},
+		{ZONEWIRE_CLOCK_BACK, "times the clock went back"},
+	};
+
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		unsigned long long count = history->trouble[losses[i].trouble];
+
+		if (count)
+			add_trouble(report, "%llu %s", count, losses[i].words);
+	}
+	if (history->bytes_lost)
+		add_trouble(report, "%llu bytes of frames overwritten before they were read",
+			(unsigned long long)history->bytes_lost);
+	if (history->frames_lost)
+		add_trouble(report, "%llu frames lost for lack of memory",
+			(unsigned long long)history->frames_lost);
+	if (history->deltas_cut)
+		add_trouble(report, "%llu zones of too large frames not in the history",
+			(unsigned long long)history->deltas_cut);
+}
+
+void report_titles(struct zone_report *report, const struct report_work *work)
+{
+	double part = report->total_ms > 0 ? report->overhead_ms / report->total_ms : 0;
+
+	put_title(report);
+	put_ends(report, work->history);
+	put_losses(report, work->history);
+	if (part > 0.04)
+		add_trouble(report,
+			"estimated %4.2f%% profile overhead--%5.3f microsec/call, %5.4f ms total",
+			part * 100, report->query.call_ns / 1e3, report->overhead_ms);
+}
+
+/* ---- text ---- */
+
+/* A label with its indent, in just so many columns. */
+static void write_label(const struct zone_row *row, FILE *file)
+{
+	char label[LABEL_BYTES];
+	struct writer w = {.to = label, .room = sizeof(label) - 1, .columns_max = LABEL_COLUMNS};
+
+	for (int i = 0; i < row->indent; i++)
+		put_bytes(&w, " ", 1, 1);
+	put_label(&w, row);
+	while (put_bytes(&w, " ", 1, 1))
+		;
+	label[w.used] = '\0';
+	fputs(label, file);
+}
+
+bool zone_report_write(const struct zone_report *report, FILE *file)
+{
+	fprintf(file, "%s\n", report->title);
+	if (report->trouble[0])
+		fprintf(file, "%s\n", report->trouble);
+	fprintf(file, "%-*s", LABEL_COLUMNS, " zone");
+	for (int c = 0; c < ZONE_COLUMNS; c++)
+		fprintf(file, " %10s", zone_measure_name(report->column[c]));
+	fputc('\n', file);
+	for (size_t i = 0; i < report->row_count; i++) {
+		write_label(&report->row[i], file);
+		for (int c = 0; c < ZONE_COLUMNS; c++)
+			fprintf(file, " %10.3lf",
+				zone_row_value(&report->row[i], report->column[c]));
+		fputc('\n', file);
+	}
+	return !ferror(file);
+}

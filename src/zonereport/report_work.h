@@ -1,0 +1,62 @@
+#ifndef SONDE_ZONEREPORT_REPORT_WORK_H
+#define SONDE_ZONEREPORT_REPORT_WORK_H
+
+/*
+ * What rows are made of: for each node its values in what is shown, and of which entity it is.  An
+ * entity is a zone, or, where recursion is spread, a zone with so many of the same above it.
+ */
+
+#include "zonereport/history_state.h"
+#include "zonereport/report.h"
+
+/* What a row adds up, in ticks and entries. */
+struct entity_sum {
+	double self, hier, count;
+	double calls; /* entries in its hier, of zones that took time */
+};
+
+struct entity {
+	uint32_t zone, depth;
+	uint32_t number; /* most of the same zone above; of spread recursion the depth */
+	bool is_there;	 /* has a node */
+	bool has_children;
+	/* Sums of roots of averaged squares, over the nodes that self and hier are summed over. */
+	double self_root, hier_root;
+};
+
+struct report_work {
+	const struct zone_history *history;
+	struct zone_query query; /* clamped */
+	uint32_t node_count;
+	struct node_value *value; /* [node_count]; 0 of slots that are not shown */
+	struct entity_sum *total; /* [node_count]: at or below; self and count are not used */
+	uint32_t *entity_of;	  /* [node_count]; UINT32_MAX: of none that is shown */
+	uint32_t *first_entity;	  /* [zone_count + 1]: of each zone, by depth */
+	uint32_t zone_count;
+	struct entity *entity; /* [entity_count] */
+	uint32_t entity_count;
+	struct entity_sum all; /* everything together */
+};
+
+#define ENTITY_NONE UINT32_MAX
+
+/* False: no memory; deinit all the same. */
+bool report_work_init(struct report_work *work, const struct zone_history *history,
+	const struct zone_query *query);
+void report_work_deinit(struct report_work *work);
+/* Whether no node above that one is of its entity. */
+bool report_is_outermost(const struct report_work *work, uint32_t node);
+/* The number of the node above; 0 above a root. */
+uint32_t report_above(const struct report_work *work, uint32_t node);
+
+/* Appends a row of those sums to the report, which has room. */
+struct zone_row *report_put_row(struct zone_report *report, const struct report_work *work,
+	enum zone_row_kind kind, uint32_t entity, const struct entity_sum *sum);
+
+/* The rows of the query's mode; false: no memory. */
+bool report_flat(struct zone_report *report, const struct report_work *work);
+bool report_graph(struct zone_report *report, const struct report_work *work);
+/* The titles; rows are there. */
+void report_titles(struct zone_report *report, const struct report_work *work);
+
+#endif
