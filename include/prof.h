@@ -107,8 +107,9 @@ typedef struct Prof_Thread_ {
 	uint32_t event_mask;  /* of the ring, in events */
 	uint64_t *events;     /* NULL: no ring */
 	uint64_t *event_head; /* events ever written; in shared memory */
-	void *slot;
-	void *reserved[2];
+	/* The runtime's: the slot it is at, its own, and the fiber that makes these two differ. */
+	void *slot, *own_slot, *fiber;
+	uint32_t own_skipped, has_ended;
 } Prof_Thread_;
 
 #define Prof_BUSY_ 0x80000000u
@@ -138,6 +139,8 @@ Prof_API_ void Prof_count(Prof_Zone *zone);
 Prof_API_ Prof_Zone_Stack *Prof_enter_slow_(Prof_Zone *zone);
 Prof_API_ void Prof_leave_slow_(void);
 Prof_API_ void Prof_leave_to_(Prof_Zone_Stack *node);
+/* The clock went back. */
+Prof_API_ void Prof_back_(Prof_Zone_Stack *node);
 /* The child of the thread's top, made if need be; NULL: no room (or switched off). */
 Prof_API_ Prof_Zone_Stack *Prof_StackAppend(Prof_Zone *zone);
 
@@ -165,11 +168,12 @@ static inline Prof_UNUSED_ uint64_t Prof_ticks_(void)
 #define Prof_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /* An event: from this tick on the thread is at that node. */
-static inline Prof_UNUSED_ void Prof_event_(Prof_Thread_ *t, uint64_t now, uint32_t node)
+static inline Prof_UNUSED_ void Prof_event_(
+	Prof_Thread_ *t, uint64_t *events, uint64_t now, uint32_t node)
 {
 	uint64_t head = Prof_GET_(*t->event_head);
 
-	Prof_PUT_(t->events[head & t->event_mask], now << 20 | node);
+	Prof_PUT_(events[head & Prof_GET_(t->event_mask)], now << 20 | node);
 	__atomic_store_n(t->event_head, head + 1, __ATOMIC_RELEASE);
 }
 
@@ -179,7 +183,7 @@ static inline Prof_UNUSED_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
 	Prof_Thread_ *t = &Prof_thread_;
 	uint32_t id = Prof_GET_(zone->id);
 	Prof_Zone_Stack *node = t->top->child[id & 7];
-	uint64_t now;
+	uint64_t now, *events;
 
 	if (Prof_UNLIKELY_(t->skipped | Prof_GET_(Prof_slow_)) || Prof_UNLIKELY_(node->zone != id))
 		return Prof_enter_slow_(zone);
@@ -189,8 +193,9 @@ static inline Prof_UNUSED_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
 	t->top = node;
 	now = Prof_ticks_();
 	Prof_PUT_(node->ticks, node->ticks - (int64_t)now);
-	if (t->events)
-		Prof_event_(t, now, node->number);
+	events = Prof_GET_(t->events);
+	if (Prof_UNLIKELY_(events != 0))
+		Prof_event_(t, events, now, node->number);
 	Prof_FENCE_();
 	Prof_PUT_(t->skipped, 0);
 	return node;
@@ -200,7 +205,8 @@ static inline Prof_UNUSED_ void Prof_leave_(void)
 {
 	Prof_Thread_ *t = &Prof_thread_;
 	Prof_Zone_Stack *node = t->top, *up = node->up;
-	uint64_t now;
+	uint64_t now, *events;
+	int64_t total;
 
 	if (Prof_UNLIKELY_(t->skipped | Prof_GET_(Prof_slow_)) || Prof_UNLIKELY_(!up)) {
 		Prof_leave_slow_();
@@ -209,10 +215,15 @@ static inline Prof_UNUSED_ void Prof_leave_(void)
 	Prof_PUT_(t->skipped, Prof_BUSY_);
 	Prof_FENCE_();
 	now = Prof_ticks_();
-	Prof_PUT_(node->ticks, node->ticks + (int64_t)now);
+	total = node->ticks + (int64_t)now;
+	Prof_PUT_(node->ticks, total);
+	/* A closed node that is negative would be taken for an open one. */
+	if (Prof_UNLIKELY_(total < 0))
+		Prof_back_(node);
 	t->top = up;
-	if (t->events)
-		Prof_event_(t, now, up->number);
+	events = Prof_GET_(t->events);
+	if (Prof_UNLIKELY_(events != 0))
+		Prof_event_(t, events, now, up->number);
 	Prof_FENCE_();
 	Prof_PUT_(t->skipped, 0);
 }

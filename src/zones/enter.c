@@ -1,0 +1,224 @@
+/*
+ * Entering and leaving where the inline ways of prof.h do not do: the first time, without room,
+ * without the processor's clock, switched off, by a signal handler amid another entry, out of
+ * balance; and out of line, for other languages.
+ */
+#include "zones/runtime.h"
+
+void zones_close(Prof_Zone_Stack *node, uint64_t now)
+{
+	int64_t total = node->ticks + (int64_t)now;
+
+	if (total < 0) {
+		zones_trouble(ZONEWIRE_CLOCK_BACK, 1);
+		total = 0;
+	}
+	Prof_PUT_(node->ticks, total);
+}
+
+Prof_Zone_Stack *zones_child(Prof_Thread_ *t, Prof_Zone *zone)
+{
+	Prof_Zone_Stack *top, *node;
+	uint32_t id;
+
+	if (!zones_slot_of(t) && !zones_attach(t))
+		return NULL;
+	/* Perhaps the environment has just said so. */
+	if (Prof_GET_(Prof_slow_) & Prof_OFF_)
+		return NULL;
+	top = t->top;
+	id = zones_id(zone);
+	node = top->child[id & 7];
+	if (node->zone == id)
+		return node;
+	node = zones_node_child(zones_slot_of(t), top, id);
+	if (node)
+		top->child[id & 7] = node;
+	else
+		Prof_PUT_(top->skipped, top->skipped + 1);
+	zones_clock_refine();
+	return node;
+}
+
+static void node_open(Prof_Thread_ *t, Prof_Zone_Stack *node)
+{
+	uint64_t now;
+
+	Prof_PUT_(node->entries, node->entries + 1);
+	t->top = node;
+	now = zones_now();
+	Prof_PUT_(node->ticks, node->ticks - (int64_t)now);
+	zones_event(t, now, node);
+}
+
+Prof_Zone_Stack *Prof_enter_slow_(Prof_Zone *zone)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	Prof_Zone_Stack *node = NULL;
+	uint32_t skipped;
+
+	if (!zones_hold(t, &skipped)) {
+		zones_trouble(ZONEWIRE_INTERRUPTED, 1);
+		Prof_PUT_(t->skipped, skipped + 1);
+		return NULL;
+	}
+	if (!skipped && !(Prof_GET_(Prof_slow_) & Prof_OFF_))
+		node = zones_child(t, zone);
+	if (node)
+		node_open(t, node);
+	else
+		skipped++;
+	zones_release(t, skipped);
+	return node;
+}
+
+void zones_pop_to(Prof_Thread_ *t, Prof_Zone_Stack *node)
+{
+	uint64_t now = zones_now();
+
+	while (t->top != node) {
+		zones_close(t->top, now);
+		t->top = t->top->up;
+	}
+	zones_event(t, now, node);
+}
+
+bool zones_is_on_stack(const Prof_Thread_ *t, const Prof_Zone_Stack *node)
+{
+	const Prof_Zone_Stack *at = t->top;
+
+	while (at && at != node)
+		at = at->up;
+	return at != NULL;
+}
+
+void zones_recover(Prof_Thread_ *t)
+{
+	if (Prof_GET_(zones_rt.lock_holder) == t)
+		zones_unlock();
+	/* Entered and not begun, or ended and not left. */
+	if (t->top->up && t->top->ticks >= 0)
+		t->top = t->top->up;
+	zones_release(t, 0);
+}
+
+/*
+ * An end while the thread is held and none of the handler's own entries is left to end: the handler
+ * whose they were is gone.  True: go on.
+ */
+static bool skipped_end(Prof_Thread_ *t)
+{
+	uint32_t skipped = Prof_GET_(t->skipped);
+
+	if (skipped & ~Prof_BUSY_) {
+		Prof_PUT_(t->skipped, skipped - 1);
+		return true;
+	}
+	if (skipped)
+		zones_recover(t);
+	return false;
+}
+
+void Prof_leave_slow_(void)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	uint32_t skipped;
+
+	if (skipped_end(t) || !zones_hold(t, &skipped))
+		return;
+	if (t->top->up)
+		zones_pop_to(t, t->top->up);
+	else
+		zones_trouble_end(ZONEWIRE_EXTRA_END, 1, ZONEWIRE_ZONE_GLOBAL, ZONEWIRE_ZONE_NONE);
+	zones_release(t, skipped);
+}
+
+/* A zone that ends with its block, and is not the one entered last. */
+void Prof_leave_to_(Prof_Zone_Stack *node)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	uint32_t skipped, open;
+
+	if (!node) {
+		skipped_end(t);
+		return;
+	}
+	/* What was measured is ended, so what was skipped above it is over, whoever has said so. */
+	if (Prof_GET_(t->skipped) & Prof_BUSY_)
+		zones_recover(t);
+	if (!zones_hold(t, &skipped))
+		return;
+	open = t->top->zone == UINT32_MAX ? ZONEWIRE_ZONE_NONE : t->top->zone;
+	if (node->up && zones_is_on_stack(t, node)) {
+		if (t->top != node)
+			zones_trouble_end(ZONEWIRE_MISSING_END, t->top->depth - node->depth, open,
+				node->zone);
+		zones_pop_to(t, node->up);
+		skipped = 0;
+	} else {
+		zones_trouble_end(ZONEWIRE_EXTRA_END, 1, open, node->zone);
+	}
+	zones_release(t, skipped);
+}
+
+void Prof_back_(Prof_Zone_Stack *node)
+{
+	zones_trouble(ZONEWIRE_CLOCK_BACK, 1);
+	Prof_PUT_(node->ticks, 0);
+}
+
+void Prof_enter(Prof_Zone *zone)
+{
+	Prof_enter_(zone);
+}
+
+void Prof_leave(void)
+{
+	Prof_leave_();
+}
+
+void Prof_count(Prof_Zone *zone)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	Prof_Zone_Stack *node;
+	uint32_t skipped, id = Prof_GET_(zone->id);
+
+	if (!zones_hold(t, &skipped)) {
+		zones_trouble(ZONEWIRE_INTERRUPTED, 1);
+		return;
+	}
+	if (!skipped && !(Prof_GET_(Prof_slow_) & Prof_OFF_)) {
+		node = t->top->child[id & 7];
+		if (node->zone != id)
+			node = zones_child(t, zone);
+		if (node)
+			Prof_PUT_(node->entries, node->entries + 1);
+	}
+	zones_release(t, skipped);
+}
+
+Prof_Zone_Stack *Prof_StackAppend(Prof_Zone *zone)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	Prof_Zone_Stack *node = NULL;
+	uint32_t skipped;
+
+	if (!zones_hold(t, &skipped))
+		return NULL;
+	if (!skipped && !(Prof_GET_(Prof_slow_) & Prof_OFF_))
+		node = zones_child(t, zone);
+	zones_release(t, skipped);
+	return node;
+}
+
+void Prof_set_enabled(int enabled)
+{
+	struct zonewire_header *header = zones_header();
+
+	if (enabled)
+		__atomic_fetch_and(&Prof_slow_, ~Prof_OFF_, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_or(&Prof_slow_, Prof_OFF_, __ATOMIC_RELAXED);
+	if (header)
+		Prof_PUT_(header->is_off, (uint32_t)!enabled);
+}

@@ -1,0 +1,201 @@
+/*
+ * After a fork the child counts for itself: it gets memory of its own at its parent's address, with
+ * the same tables of zones and nodes, all counters 0, and the zones that are open beginning now.
+ * So all pointers and numbers that the program has stay good.
+ *
+ * From before the fork until the child has its memory the forking thread is held, since other
+ * libraries' handlers run in that time: what they enter is skipped and counted, and never
+ * gets into the parent's counters.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "zones/runtime.h"
+
+static struct {
+	bool is_registered;
+	Prof_Thread_ *thread; /* that is forking, and has the lock; NULL: none */
+	uint32_t skipped;
+} forking;
+
+static void fork_prepare(void)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	uint32_t skipped;
+
+	/* A handler forks amid an entry, perhaps with the lock: it cannot be waited for. */
+	if (!zones_hold(t, &skipped))
+		return;
+	zones_lock();
+	forking.thread = t;
+	forking.skipped = skipped;
+}
+
+static void fork_done(void)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	uint32_t skipped = forking.skipped;
+
+	if (Prof_GET_(forking.thread) != t)
+		return;
+	Prof_PUT_(forking.thread, NULL);
+	zones_unlock();
+	zones_release(t, skipped);
+}
+
+static void copy_header(struct zonewire_header *to, const struct zonewire_header *from)
+{
+	uint32_t i;
+
+	*to = *from;
+	to->pid = (int32_t)getpid();
+	to->generation++;
+	to->ring_head = to->ring_tail = 0;
+	to->is_frozen = 0;
+	to->frozen_by = 0;
+	for (i = 0; i < ZONEWIRE_STREAMS; i++) {
+		to->stream[i].ticks = 0;
+		to->stream[i].last_end_ticks = zones_now();
+	}
+	memset(to->trouble, 0, sizeof(to->trouble));
+	to->trouble_open = to->trouble_ended = 0;
+	to->notes.count = 0;
+}
+
+/* Nodes as they are, without what was counted; of this thread's stack those that are open. */
+static void copy_nodes(struct zones_memory *to, const struct zones_memory *from, uint32_t own)
+{
+	uint32_t number, count = from->header->nodes.count;
+	uint64_t now = zones_now();
+
+	for (number = 1; number < count; number++) {
+		Prof_Zone_Stack *node = &to->nodes[number];
+		bool is_open;
+
+		*node = from->nodes[number];
+		is_open = node->slot == own && node->ticks < 0;
+		node->ticks = is_open ? -(int64_t)now : 0;
+		node->entries = is_open && !node->up;
+		node->skipped = node->note = 0;
+	}
+}
+
+/* Other threads are gone.  Fibers that are nobody's current one may go on here, too. */
+static void copy_slots(struct zones_memory *to, const struct zones_memory *from, uint32_t own)
+{
+	uint32_t i;
+
+	for (i = 0; i < from->header->slots.count; i++) {
+		struct zonewire_slot *row = &to->slots[i];
+
+		*row = from->slots[i];
+		row->generation = (row->generation | 1) + 1;
+		row->events_offset = row->event_count = row->event_head = 0;
+		row->start_ticks = zones_now();
+		row->thread_count = row->state != ZONEWIRE_SLOT_FREE;
+		if (i == own)
+			row->tid = zones_tid();
+		else if (row->state == ZONEWIRE_SLOT_THREAD)
+			row->state = ZONEWIRE_SLOT_FREE;
+	}
+}
+
+static void forget_private(const Prof_Thread_ *t)
+{
+	uint32_t i;
+
+	zones_rt.rings_used = 0;
+	for (i = 0; i < zones_rt.memory.header->slots.count; i++) {
+		struct zones_slot *slot = &zones_rt.slot[i];
+
+		slot->ring = NULL;
+		if (slot == zones_slot_of(t) || slot == zones_own_slot_of(t))
+			continue;
+		zones_nodes_forget(slot);
+		/* A fiber that was another thread's current one stands where nobody knows. */
+		if (slot->thread)
+			slot->top = slot->root;
+		slot->thread = NULL;
+	}
+}
+
+/* Memory of the child's own, in place of its parent's. */
+static bool memory_replace(const Prof_Thread_ *t)
+{
+	struct zones_memory *old = &zones_rt.memory, new;
+	uint32_t own = zones_own_slot_of(t) ? zones_own_slot_of(t)->index : UINT32_MAX;
+	uint32_t current = zones_slot_of(t) ? zones_slot_of(t)->index : UINT32_MAX;
+	void *base;
+
+	zones_backing_forget();
+	base = zones_backing_map(old->bytes, true);
+	if (!base)
+		return false;
+	copy_header(base, old->header);
+	memset(&new, 0, sizeof(new));
+	zones_layout_map(&new, base, old->bytes);
+	memcpy(new.zones, old->zones, sizeof(*new.zones) * old->header->zones.count);
+	memcpy(new.strings, old->strings, old->header->strings_used);
+	copy_nodes(&new, old, current);
+	copy_slots(&new, old, own);
+	return mremap(base, old->bytes, old->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, old->base) ==
+	       (void *)old->base;
+}
+
+/* No memory: nothing is measured in this child, and what is open here is skipped when it ends. */
+static uint32_t give_up(Prof_Thread_ *t)
+{
+	uint32_t open = t->top->up ? t->top->depth : 0;
+
+	t->top = &zones_nowhere;
+	t->slot = t->own_slot = NULL;
+	__atomic_store_n(&t->events, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&zones_rt.memory.header, NULL, __ATOMIC_RELEASE);
+	zones_rt.has_failed = true;
+	return open;
+}
+
+static void child_start(Prof_Thread_ *t)
+{
+	int saved_errno = errno;
+
+	if (!memory_replace(t)) {
+		forking.skipped += give_up(t);
+		errno = saved_errno;
+		return;
+	}
+	forget_private(t);
+	if (zones_slot_of(t)) {
+		zones_ring_switch(zones_slot_of(t), t);
+		zones_event(t, zones_now(), t->top);
+	}
+	zones_update_forked();
+	zones_backing_notify();
+	errno = saved_errno;
+}
+
+static void fork_child(void)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	bool is_held = forking.thread == t;
+
+	/* From within a handler: another thread may have had the lock, and is not here. */
+	if (!is_held && zones_rt.lock_holder != t) {
+		pthread_mutex_init(&zones_rt.lock, NULL);
+		zones_rt.lock_holder = NULL;
+	}
+	if (zones_rt.memory.header)
+		child_start(t);
+	if (is_held)
+		fork_done();
+	else
+		forking.thread = NULL;
+}
+
+void zones_fork_start(void)
+{
+	if (!forking.is_registered)
+		forking.is_registered = !pthread_atfork(fork_prepare, fork_done, fork_child);
+}

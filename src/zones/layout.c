@@ -1,0 +1,67 @@
+/*
+ * Where the tables lie in the memory of zones, for memory of any size from 1 MiB on.
+ *
+ * The rows are what one in 64 MiB needs; smaller memory has all tables smaller by the same factor.
+ * Event rings take what is left behind the nodes.  See format/zonewire.h and man/sonde-zones.5.
+ */
+#include "zones/runtime.h"
+
+enum {
+	FULL_BYTES = 64 << 20,
+	FULL_SLOTS = 1024,
+	FULL_ZONES = 16384,
+	FULL_NOTES = 8192,
+	FULL_STRINGS = 2 << 20,
+	FULL_RING = 4 << 20,
+	FULL_NODES = 256 << 10,
+	PAGE = 4096,
+};
+
+static uint64_t put_table(
+	struct zonewire_table *table, uint64_t offset, size_t row_bytes, uint64_t capacity)
+{
+	table->offset = offset;
+	table->row_bytes = (uint32_t)row_bytes;
+	table->capacity = (uint32_t)capacity;
+	return (offset + row_bytes * capacity + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
+
+void zones_layout(struct zonewire_header *header, size_t bytes)
+{
+	uint64_t part = FULL_BYTES / bytes;
+	uint64_t at = ZONEWIRE_HEADER_BYTES;
+
+	header->region_bytes = bytes;
+	at = put_table(&header->slots, at, sizeof(struct zonewire_slot), FULL_SLOTS / part);
+	at = put_table(&header->zones, at, sizeof(struct zonewire_zone), FULL_ZONES / part);
+	at = put_table(&header->notes, at, sizeof(struct zonewire_note), FULL_NOTES / part);
+	header->strings_offset = at;
+	header->strings_bytes = FULL_STRINGS / part;
+	at += header->strings_bytes;
+	header->ring_offset = at;
+	header->ring_bytes = FULL_RING / part;
+	at += header->ring_bytes;
+	put_table(&header->nodes, at, sizeof(struct zonewire_node), FULL_NODES / part);
+}
+
+size_t zones_rings_room(const struct zonewire_header *header)
+{
+	return (size_t)(header->region_bytes - header->nodes.offset -
+			(uint64_t)header->nodes.row_bytes * header->nodes.capacity);
+}
+
+void zones_layout_map(struct zones_memory *memory, void *base, size_t bytes)
+{
+	struct zonewire_header *header = base;
+	uint8_t *start = base;
+
+	memory->base = start;
+	memory->bytes = bytes;
+	memory->slots = (void *)(start + header->slots.offset);
+	memory->zones = (void *)(start + header->zones.offset);
+	memory->notes = (void *)(start + header->notes.offset);
+	memory->strings = (char *)start + header->strings_offset;
+	memory->nodes = (void *)(start + header->nodes.offset);
+	/* Last: who finds it finds the rest. */
+	__atomic_store_n(&memory->header, header, __ATOMIC_RELEASE);
+}

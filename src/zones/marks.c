@@ -1,0 +1,116 @@
+/*
+ * Where a stack of zones stands, to come back to; and notes on where it stands.
+ */
+#include "zones/runtime.h"
+
+Prof_Mark Prof_mark(void)
+{
+	Prof_Mark mark;
+
+	mark.node = Prof_thread_.top;
+	mark.skipped = Prof_GET_(Prof_thread_.skipped);
+	return mark;
+}
+
+void Prof_return_to(Prof_Mark mark)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	struct zones_slot *slot;
+	Prof_Zone_Stack *node;
+	uint32_t skipped;
+
+	/* Within a handler that interrupts an entry all is skipped, and nothing else to undo. */
+	if (mark.skipped & Prof_BUSY_) {
+		Prof_PUT_(t->skipped, mark.skipped);
+		return;
+	}
+	if (Prof_GET_(t->skipped) & Prof_BUSY_)
+		zones_recover(t);
+	if (!zones_hold(t, &skipped))
+		return;
+	slot = zones_slot_of(t);
+	node = mark.node == &zones_nowhere && slot ? slot->root : mark.node;
+	if (node && t->top != node && zones_is_on_stack(t, node))
+		zones_pop_to(t, node);
+	zones_release(t, mark.skipped);
+}
+
+/* The top's row of notes; NULL: no room, or a root. */
+static struct zonewire_note *note_of(Prof_Zone_Stack *node)
+{
+	struct zonewire_table *table;
+	uint32_t row;
+
+	if (!node->up)
+		return NULL;
+	if (node->note)
+		return &zones_rt.memory.notes[node->note];
+	table = &zones_rt.memory.header->notes;
+	row = Prof_GET_(table->count);
+	do {
+		if (row >= table->capacity)
+			return NULL;
+	} while (!__atomic_compare_exchange_n(
+		&table->count, &row, row ? row + 1 : 2, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	row = row ? row : 1;
+	Prof_PUT_(zones_rt.memory.notes[row].node, node->number);
+	__atomic_store_n(&node->note, row, __ATOMIC_RELEASE);
+	return &zones_rt.memory.notes[row];
+}
+
+/* The held thread's note, with readers told to wait; NULL: nothing is to be noted. */
+static struct zonewire_note *note_begin(Prof_Thread_ *t, uint32_t *skipped)
+{
+	struct zonewire_note *note = NULL;
+
+	if (!zones_hold(t, skipped))
+		return NULL;
+	if (!*skipped && !(Prof_GET_(Prof_slow_) & Prof_OFF_))
+		note = note_of(t->top);
+	if (!note) {
+		zones_release(t, *skipped);
+		return NULL;
+	}
+	Prof_PUT_(note->generation, note->generation + 1);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	return note;
+}
+
+static void note_end(Prof_Thread_ *t, struct zonewire_note *note, uint32_t skipped)
+{
+	__atomic_store_n(&note->generation, note->generation + 1, __ATOMIC_RELEASE);
+	zones_release(t, skipped);
+}
+
+void Prof_text(const char *text)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	uint32_t skipped;
+	struct zonewire_note *note = note_begin(t, &skipped);
+
+	if (!note)
+		return;
+	zones_put_text(note->text, sizeof(note->text), text ? text : "");
+	note_end(t, note, skipped);
+}
+
+static void put_number(double *place, double number)
+{
+	__atomic_store(place, &number, __ATOMIC_RELAXED);
+}
+
+void Prof_number(double number)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	uint32_t skipped;
+	struct zonewire_note *note = note_begin(t, &skipped);
+
+	if (!note)
+		return;
+	put_number(&note->min, !note->count || number < note->min ? number : note->min);
+	put_number(&note->max, !note->count || number > note->max ? number : note->max);
+	put_number(&note->sum, note->sum + number);
+	put_number(&note->last, number);
+	Prof_PUT_(note->count, note->count + 1);
+	note_end(t, note, skipped);
+}

@@ -1,0 +1,240 @@
+/*
+ * Slots: who has a stack of zones of its own.  A thread gets one when it first enters a zone, and
+ * leaves it, with its tree, to the next when it ends: what it has counted stays.
+ *
+ * That a thread ends is told by the destructor of a key of pthreads.  Others' destructors may run
+ * after that and enter zones again; the thread then gets a slot again, and the destructor runs
+ * again, as often as pthreads allow.  Threads whose end was told by nobody are found out when
+ * slots are short, by asking the kernel.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "zones/runtime.h"
+
+static struct {
+	pthread_key_t key;
+	bool is_made;
+} thread_end;
+
+int32_t zones_tid(void)
+{
+	return (int32_t)syscall(SYS_gettid);
+}
+
+void zones_put_text(char *place, size_t bytes, const char *text)
+{
+	size_t i, size = strlen(text);
+
+	for (i = 0; i < bytes; i++)
+		Prof_PUT_(place[i], i < size && i < bytes - 1 ? text[i] : '\0');
+}
+
+void zones_chain_close(Prof_Zone_Stack *node, uint64_t now)
+{
+	for (; node; node = node->up)
+		zones_close(node, now);
+}
+
+void zones_chain_open(Prof_Zone_Stack *node, uint64_t now)
+{
+	for (; node; node = node->up)
+		Prof_PUT_(node->ticks, node->ticks - (int64_t)now);
+}
+
+/* The end of the open chain of a slot whose thread is gone: an open zone's ticks are negative. */
+static Prof_Zone_Stack *deepest_open(struct zones_slot *slot)
+{
+	Prof_Zone_Stack *node = slot->root, *found = NULL;
+
+	while (node && node->ticks < 0) {
+		uint32_t child = node->first_child;
+
+		found = node;
+		while (child && zones_rt.memory.nodes[child].ticks >= 0)
+			child = zones_rt.memory.nodes[child].next_sibling;
+		node = child ? &zones_rt.memory.nodes[child] : NULL;
+	}
+	return found;
+}
+
+static void state_change(
+	struct zones_slot *slot, enum zonewire_slot_state state, int32_t tid, const char *name)
+{
+	struct zonewire_slot *row = slot->shared;
+	uint32_t generation = row->generation;
+
+	__atomic_store_n(&row->generation, generation + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	Prof_PUT_(row->state, (uint32_t)state);
+	if (state != ZONEWIRE_SLOT_FREE) {
+		Prof_PUT_(row->tid, tid);
+		Prof_PUT_(row->root, slot->root->number);
+		Prof_PUT_(row->start_ticks, zones_now());
+		Prof_PUT_(row->thread_count, row->thread_count + 1);
+		zones_put_text(row->name, sizeof(row->name), name);
+	}
+	__atomic_store_n(&row->generation, generation + 2, __ATOMIC_RELEASE);
+}
+
+void zones_slot_give(struct zones_slot *slot)
+{
+	slot->thread = NULL;
+	slot->top = NULL;
+	slot->update_top = NULL;
+	slot->update_repeats = slot->update_skipped = slot->skipped_repeats = 0;
+	state_change(slot, ZONEWIRE_SLOT_FREE, 0, "");
+}
+
+/* Slots whose threads have ended unheard of. */
+static void reap(void)
+{
+	uint32_t i, count = zones_rt.memory.header->slots.count;
+	int saved_errno = errno;
+
+	for (i = 0; i < count; i++) {
+		struct zones_slot *slot = &zones_rt.slot[i];
+
+		if (slot->shared->state != ZONEWIRE_SLOT_THREAD ||
+			syscall(SYS_tgkill, getpid(), slot->shared->tid, 0) == 0 || errno != ESRCH)
+			continue;
+		zones_chain_close(deepest_open(slot), zones_now());
+		zones_slot_give(slot);
+	}
+	errno = saved_errno;
+}
+
+static struct zones_slot *find_free(void)
+{
+	struct zonewire_table *table = &zones_rt.memory.header->slots;
+	struct zones_slot *slot;
+	uint32_t i;
+
+	for (i = 0; i < table->count; i++) {
+		if (zones_rt.slot[i].shared->state == ZONEWIRE_SLOT_FREE)
+			return &zones_rt.slot[i];
+	}
+	if (i == table->capacity)
+		return NULL;
+	slot = &zones_rt.slot[i];
+	slot->index = i;
+	slot->shared = &zones_rt.memory.slots[i];
+	__atomic_store_n(&table->count, i + 1, __ATOMIC_RELEASE);
+	return slot;
+}
+
+struct zones_slot *zones_slot_take(enum zonewire_slot_state state, int32_t tid, const char *name)
+{
+	struct zones_slot *slot = find_free();
+
+	if (!slot) {
+		reap();
+		slot = find_free();
+	}
+	if (!slot) {
+		zones_trouble(ZONEWIRE_NO_SLOTS, 1);
+		return NULL;
+	}
+	if (!slot->root)
+		slot->root = zones_node_root(slot);
+	if (!slot->root)
+		return NULL;
+	state_change(slot, state, tid, name);
+	Prof_PUT_(slot->root->entries, slot->root->entries + 1);
+	return slot;
+}
+
+void zones_slot_bind(Prof_Thread_ *thread, struct zones_slot *slot)
+{
+	thread->slot = slot;
+	thread->event_head = &slot->shared->event_head;
+	zones_ring_switch(slot, thread);
+}
+
+/* Called by pthreads when a thread ends, perhaps more than once. */
+static void thread_ended(void *unused)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	struct zones_slot *own = zones_own_slot_of(t);
+
+	(void)unused;
+	if (!own)
+		return;
+	Prof_PUT_(t->skipped, Prof_BUSY_);
+	Prof_FENCE_();
+	zones_lock();
+	/* A fiber that is current stays as it is, for another thread to go on with. */
+	zones_fiber_stop(t, 0, zones_now());
+	zones_slot_give(own);
+	t->top = &zones_nowhere;
+	t->slot = t->own_slot = t->fiber = NULL;
+	t->own_skipped = 0;
+	t->has_ended = 1;
+	zones_unlock();
+	zones_release(t, 0);
+}
+
+void zones_slots_start(void)
+{
+	if (!thread_end.is_made)
+		thread_end.is_made = !pthread_key_create(&thread_end.key, thread_ended);
+}
+
+/* The runtime may be part of an object that is unloaded; its key must not outlive it. */
+__attribute__((destructor)) static void slots_end(void)
+{
+	if (thread_end.is_made)
+		pthread_key_delete(thread_end.key);
+	thread_end.is_made = false;
+}
+
+bool zones_attach(Prof_Thread_ *t)
+{
+	struct zones_slot *slot = NULL;
+	int saved_errno = errno;
+	bool is_told;
+
+	zones_lock();
+	if (zones_memory_make())
+		slot = zones_slot_take(ZONEWIRE_SLOT_THREAD, zones_tid(), "");
+	if (slot) {
+		/*
+		 * Others may write to what the thread has at hand only as long as its end will be
+		 * told, before that memory goes away.
+		 */
+		is_told = thread_end.is_made && !pthread_setspecific(thread_end.key, t);
+		slot->thread = is_told && !t->has_ended ? t : NULL;
+		t->own_slot = slot;
+		t->top = slot->root;
+		zones_slot_bind(t, slot);
+		zones_chain_open(slot->root, zones_now());
+		zones_event(t, zones_now(), slot->root);
+	}
+	zones_unlock();
+	errno = saved_errno;
+	return slot != NULL;
+}
+
+void Prof_thread_name(const char *name)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	struct zones_slot *own;
+	uint32_t skipped;
+
+	if (!zones_hold(t, &skipped))
+		return;
+	if (zones_own_slot_of(t) || zones_attach(t)) {
+		own = zones_own_slot_of(t);
+		zones_lock();
+		Prof_PUT_(own->shared->generation, own->shared->generation + 1);
+		__atomic_thread_fence(__ATOMIC_RELEASE);
+		zones_put_text(own->shared->name, sizeof(own->shared->name), name ? name : "");
+		__atomic_store_n(
+			&own->shared->generation, own->shared->generation + 1, __ATOMIC_RELEASE);
+		zones_unlock();
+	}
+	zones_release(t, skipped);
+}

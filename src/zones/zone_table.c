@@ -1,0 +1,173 @@
+/*
+ * Zones by name, file and line, each of which there is once.
+ *
+ * A program's Prof_Zone may go away with its shared object, and come back at another address with
+ * it; what is in this table stays.  A zone that is a function is what is at its address, whatever
+ * its name: names may be found later.
+ */
+#include <string.h>
+
+#include "zones/runtime.h"
+
+static uint32_t hash_more(uint32_t hash, const void *data, size_t size)
+{
+	const uint8_t *byte = data;
+
+	while (size--)
+		hash = (hash ^ *byte++) * 16777619u;
+	return hash;
+}
+
+static uint32_t zone_hash(const Prof_Zone *zone)
+{
+	uint32_t hash = 2166136261u;
+
+	if (zone->code)
+		return hash_more(hash, &zone->code, sizeof(zone->code)) | 1;
+	hash = hash_more(hash, zone->name, strlen(zone->name));
+	if (zone->file)
+		hash = hash_more(hash, zone->file, strlen(zone->file));
+	return hash_more(hash, &zone->line, sizeof(zone->line));
+}
+
+static bool is_same_zone(const Prof_Zone *a, const Prof_Zone *b)
+{
+	if (a->code || b->code)
+		return a->code == b->code;
+	return a->line == b->line && !strcmp(a->name, b->name) && !a->file == !b->file &&
+	       (!a->file || !strcmp(a->file, b->file));
+}
+
+/* The offset of a copy; 0: no room, or nothing to copy. */
+static uint32_t string_keep(const char *text)
+{
+	struct zonewire_header *header = zones_rt.memory.header;
+	uint64_t offset = header->strings_used;
+	size_t bytes;
+
+	if (!text || !*text)
+		return 0;
+	bytes = strlen(text) + 1;
+	if (bytes > header->strings_bytes - offset)
+		return 0;
+	memcpy(zones_rt.memory.strings + offset, text, bytes);
+	__atomic_store_n(&header->strings_used, offset + bytes, __ATOMIC_RELEASE);
+	return (uint32_t)offset;
+}
+
+/*
+ * The last file's name is mostly the next one's, and zones come from few files: looked for among
+ * the newest zones before it is copied again.
+ */
+static uint32_t file_keep(const char *file, uint32_t count)
+{
+	uint32_t id, least = count > 64 ? count - 64 : 1;
+
+	for (id = count; file && id-- > least;) {
+		uint32_t offset = zones_rt.memory.zones[id].file;
+
+		if (offset && !strcmp(zones_rt.memory.strings + offset, file))
+			return offset;
+	}
+	return string_keep(file);
+}
+
+static uint32_t zone_add(const Prof_Zone *zone, uint32_t *place)
+{
+	struct zonewire_table *table = &zones_rt.memory.header->zones;
+	uint32_t id = table->count ? table->count : 1;
+	struct zonewire_zone *row = &zones_rt.memory.zones[id];
+	Prof_Zone *object = &zones_rt.object[id];
+
+	if (id >= table->capacity)
+		return 0;
+	row->name = string_keep(zone->name);
+	if (!row->name && zone->name && *zone->name)
+		return 0;
+	row->file = file_keep(zone->file, id);
+	row->line = zone->line;
+	row->code = (uint64_t)(uintptr_t)zone->code;
+	object->name = zones_rt.memory.strings + row->name;
+	object->file = row->file ? zones_rt.memory.strings + row->file : NULL;
+	object->line = zone->line;
+	object->code = zone->code;
+	Prof_PUT_(object->id, id);
+	*place = id;
+	__atomic_store_n(&table->count, id + 1, __ATOMIC_RELEASE);
+	return id;
+}
+
+/* The zone's id, new or old; locked. */
+static uint32_t zone_intern(const Prof_Zone *zone)
+{
+	uint32_t mask = zones_rt.zone_hash_mask, at = zone_hash(zone) & mask, id;
+
+	for (; (id = zones_rt.zone_hash[at]) != 0; at = (at + 1) & mask) {
+		if (is_same_zone(&zones_rt.object[id], zone))
+			return id;
+	}
+	id = zone_add(zone, &zones_rt.zone_hash[at]);
+	if (!id) {
+		zones_trouble(ZONEWIRE_NO_ZONES, 1);
+		id = ZONEWIRE_ZONE_OTHER;
+	}
+	return id;
+}
+
+void zones_table_start(void)
+{
+	static const char *const names[] = {"_global", "...other", "prof_update"};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		Prof_Zone zone = Prof_ZONE_(NULL, NULL, 0);
+
+		zone.name = names[i];
+		zone_intern(&zone);
+	}
+}
+
+uint32_t zones_id(Prof_Zone *zone)
+{
+	uint32_t id = Prof_GET_(zone->id);
+	Prof_Zone named = *zone;
+
+	if (id && id < __atomic_load_n(&zones_rt.memory.header->zones.count, __ATOMIC_ACQUIRE))
+		return id;
+	if (!named.name)
+		named.name = named.code ? "" : "?";
+	zones_lock();
+	id = zone_intern(&named);
+	zones_unlock();
+	Prof_PUT_(zone->id, id);
+	return id;
+}
+
+Prof_Zone *zones_object(uint32_t id)
+{
+	struct zonewire_header *header = zones_header();
+
+	return header && id && id < __atomic_load_n(&header->zones.count, __ATOMIC_ACQUIRE)
+		       ? &zones_rt.object[id]
+		       : NULL;
+}
+
+Prof_Zone *Prof_zone(const char *name, const char *file, uint32_t line)
+{
+	static Prof_Zone none = Prof_ZONE_("...other", NULL, 0);
+	Prof_Thread_ *t = &Prof_thread_;
+	Prof_Zone zone = Prof_ZONE_(NULL, NULL, 0), *found = &none;
+	uint32_t skipped;
+
+	zone.name = name ? name : "?";
+	zone.file = file;
+	zone.line = line;
+	if (!zones_hold(t, &skipped))
+		return &none;
+	zones_lock();
+	if (zones_memory_make())
+		found = &zones_rt.object[zone_intern(&zone)];
+	zones_unlock();
+	zones_release(t, skipped);
+	return found;
+}
