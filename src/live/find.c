@@ -33,6 +33,7 @@ static void add_program(struct live_list *list, pid_t pid)
 		}
 		if (program.problem == NULL) {
 			program.process = live->process;
+			program.state = live->state;
 			live_summarize(live, &program.summary);
 			live_destroy(live);
 		}

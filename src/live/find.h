@@ -10,6 +10,7 @@
 
 struct live_program {
 	struct live_process process;
+	enum live_state state;
 	struct live_summary summary; /* zeros where it can't be attached */
 	struct error *problem;	     /* why it can't; NULL: it can */
 };

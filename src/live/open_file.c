@@ -112,7 +112,7 @@ static const char *copy_core(
 	const char *problem;
 
 	if (!is_core(elf))
-		return "is no core dump of this kind of machine, and no memory of zones";
+		return "is no core dump of this kind of machine, and no memory of zones itself";
 	problem = find_segment(fd, bytes, elf, &source);
 	return problem ? problem : live_memory_copy(memory, &source);
 }
@@ -125,7 +125,10 @@ static struct error *copy_packed(struct live_memory *memory, const char *path)
 
 	if (err)
 		return err;
-	err = decompress(path, LIVE_BYTES_MAX, &bytes);
+	if (bytes.size && !is_compressed(&bytes))
+		err = error_new(ERROR_INPUT, "%s: is no memory of zones, and no core dump", path);
+	else
+		err = decompress(path, LIVE_BYTES_MAX, &bytes);
 	if (err == NULL) {
 		const char *problem = live_memory_copy(memory,
 			&(struct live_source){.fd = -1, .size = bytes.size, .data = bytes.data});

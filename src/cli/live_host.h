@@ -1,0 +1,16 @@
+#ifndef SONDE_CLI_LIVE_HOST_H
+#define SONDE_CLI_LIVE_HOST_H
+
+/* The terminal view of zones (view/tui) on programs that run, and on files. */
+
+#include "live/attach.h"
+#include "view/tui/tui.h"
+
+/*
+ * Shows it until the user leaves; *signal is that which ended it, or 0.  live: what the command
+ * line named, taken over; NULL: begin with the list of programs.
+ */
+must_use struct error *live_host_run(
+	struct live *live, const struct tui_options *options, int *signal);
+
+#endif

@@ -1,0 +1,23 @@
+#ifndef SONDE_CLI_LIVE_JSON_H
+#define SONDE_CLI_LIVE_JSON_H
+
+/* What `sonde live` says as JSON; man/sonde-live.1 lists the keys. */
+
+#include "base/str.h"
+#include "live/attach.h"
+#include "live/find.h"
+#include "zonereport/follow.h"
+#include "zonereport/report.h"
+
+/* "running", "stopped", "ended", "saved". */
+extern const char *const live_state_names[];
+/* As --mode, --recursion and --average are given. */
+extern const char *const live_mode_names[], *const live_recursion_names[],
+						    *const live_average_names[];
+
+void live_json_list(struct strbuf *out, const struct live_list *list);
+/* A report, and what the program has done since its start. */
+void live_json_report(struct strbuf *out, const struct live *live, const struct zone_follow *follow,
+	const struct zone_report *report);
+
+#endif

@@ -1,0 +1,10 @@
+#ifndef SONDE_CLI_LIVE_TARGET_H
+#define SONDE_CLI_LIVE_TARGET_H
+
+/* What `sonde live` was asked to look at: a process's number, a program's name, or a file. */
+
+#include "live/attach.h"
+
+must_use struct error *live_target_open(const char *operand, struct live **live);
+
+#endif
