@@ -113,7 +113,7 @@ static struct error *refusal(const struct live_process *p, const char *what)
 			p->pid, p->name, user ? user->pw_name : "another user", what, p->pid);
 	if (p->uid == 0)
 		return error_new(ERROR_UNSUPPORTED,
-			"process %d (%s) does not let anybody look at %s, not even root as it is here",
+			"process %d (%s) lets nobody look at %s, not even root as it is here",
 			p->pid, p->name, what);
 	return error_new(ERROR_UNSUPPORTED,
 		"process %d (%s) does not let other programs look at %s: try 'sudo sonde live %d'",

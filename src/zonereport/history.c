@@ -55,7 +55,8 @@ void zone_history_clear(struct zone_history *history)
 	history->frames_added = history->frames_lost = 0;
 	history->deltas_cut = history->bytes_lost = 0;
 	history->seconds = 0;
-	for (uint32_t i = 0; i < history->node_count; i++)
+	/* Node 0 is none, and where there is no other there is no array. */
+	for (uint32_t i = 1; i < history->node_count; i++)
 		history->node[i].frame = 0;
 }
 
