@@ -1,0 +1,194 @@
+/*
+ * The program that is looked at.  While anything is held (paused, an old frame shown, frozen) its
+ * memory is not read, so that nothing that is shown can change; the program's ring holds what goes
+ * on meanwhile, as long as it has room.
+ *
+ * Of a program that stands still no looks are taken where they would become frames: its open zones
+ * would seem to run.  When it has ended, the ring is read for a last time.
+ */
+#include "view/tui/model_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct error *no_memory(void)
+{
+	return error_new(ERROR_SYSTEM, "no memory");
+}
+
+struct error *tui_attach(struct tui_model *m, pid_t pid)
+{
+	struct zone_region region = {0};
+
+	if (m->attached.is_attached)
+		tui_detach(m);
+	struct error *err = m->host->attach(m->host->data, pid, &region);
+
+	if (err)
+		return err;
+	m->attached = (struct tui_attached){
+		.is_attached = true, .pid = pid, .region = region, .last_frame_ms = m->now_ms};
+	m->attached.follow = zone_follow_create(&m->attached.region);
+	if (!m->attached.follow) {
+		tui_detach(m);
+		return no_memory();
+	}
+	m->screen = TUI_SCREEN_ZONES;
+	m->is_paused = m->is_held = m->was_frozen = false;
+	m->table.query.slot = ZONE_SLOT_ALL;
+	m->table.query.frame = 0;
+	m->table.query.focus = m->table.query.focus_depth = 0;
+	zone_history_freeze_over(zone_follow_history(m->attached.follow), m->freeze_ms);
+	tui_attached_look(m);
+	return NULL;
+}
+
+void tui_detach(struct tui_model *m)
+{
+	/* The report's strings are the history's. */
+	zone_report_destroy(m->table.report);
+	m->table.report = NULL;
+	m->table.order.count = 0;
+	zone_follow_destroy(m->attached.follow);
+	if (m->attached.is_attached)
+		m->host->detach(m->host->data);
+	m->attached = (struct tui_attached){0};
+}
+
+bool tui_is_still(const struct tui_model *m)
+{
+	return m->is_paused || m->is_held || m->was_frozen;
+}
+
+static void look_at_state(struct tui_model *m)
+{
+	struct tui_attached *a = &m->attached;
+
+	if (a->state == TUI_ENDED || a->state == TUI_SAVED)
+		return;
+	enum tui_state before = a->state;
+
+	a->detail[0] = '\0';
+	a->state = m->host->state(m->host->data, a->detail, sizeof(a->detail));
+	if (before == TUI_STOPPED && a->state == TUI_RUNNING)
+		zone_follow_resume(a->follow);
+}
+
+static void check_frozen(struct tui_model *m)
+{
+	struct zone_history *history = zone_follow_history(m->attached.follow);
+	struct zone_frame frame;
+
+	if (m->was_frozen || !zone_history_is_frozen(history))
+		return;
+	m->was_frozen = true;
+	m->thaw_average = m->table.query.average;
+	m->table.query.average = 0; /* the last frame as it was: the slow one */
+	if (zone_history_frame(history, 0, &frame))
+		tui_say(m, TUI_NOTICE, "frame %ju took %.1f ms: p goes on", (uintmax_t)frame.number,
+			frame.ms);
+}
+
+static void note_frames(struct tui_model *m)
+{
+	struct tui_attached *a = &m->attached;
+	uint64_t added = zone_history_frames_added(zone_follow_history(a->follow));
+
+	if (added != a->last_frames)
+		a->last_frame_ms = m->now_ms;
+	a->last_frames = added;
+}
+
+/* The program has called exec, and its zones are now in other memory. */
+static void replace(struct tui_model *m)
+{
+	pid_t pid = m->attached.pid ? m->attached.pid : m->attached.region.header.pid;
+	struct error *err = tui_attach(m, pid);
+
+	if (err)
+		tui_say_error(m, error_prefix(err, "the program has called exec"));
+	else
+		tui_say(m, TUI_NOTICE, "the program has called exec: these are its new zones");
+}
+
+void tui_attached_look(struct tui_model *m)
+{
+	struct tui_attached *a = &m->attached;
+	bool was_over = a->state == TUI_ENDED;
+
+	look_at_state(m);
+	if (a->state != TUI_ENDED && m->host->is_replaced && m->host->is_replaced(m->host->data)) {
+		replace(m);
+		return;
+	}
+	bool is_of_ring = zone_follow_base(a->follow) < ZONE_BASE_LOOKS;
+	bool has_looked = zone_follow_reading(a->follow)->node_count > 0;
+	bool is_over = a->state == TUI_ENDED && (was_over || !is_of_ring) && has_looked;
+	bool is_waiting = a->state == TUI_STOPPED && !is_of_ring && has_looked;
+
+	if (tui_is_still(m) || is_over || is_waiting)
+		return;
+	if (!zone_follow_look(a->follow))
+		tui_say(m, TUI_TROUBLE, "no memory for all frames: some are missing");
+	check_frozen(m);
+	note_frames(m);
+	tui_table_update(m);
+}
+
+void tui_resume(struct tui_model *m)
+{
+	bool was_still = tui_is_still(m);
+
+	if (m->was_frozen) {
+		zone_history_set_frozen(zone_follow_history(m->attached.follow), false);
+		m->table.query.average = m->thaw_average;
+	}
+	m->is_paused = m->is_held = m->was_frozen = false;
+	m->table.query.frame = 0;
+	if (was_still)
+		zone_follow_resume(m->attached.follow);
+	tui_attached_look(m);
+	tui_table_update(m);
+}
+
+void tui_set_base(struct tui_model *m, uint32_t base)
+{
+	/* The report's strings are the old history's. */
+	zone_report_destroy(m->table.report);
+	m->table.report = NULL;
+	m->table.order.count = 0;
+	if (!zone_follow_set_base(m->attached.follow, base)) {
+		tui_say(m, TUI_TROUBLE, "no memory");
+		return;
+	}
+	zone_history_freeze_over(zone_follow_history(m->attached.follow), m->freeze_ms);
+	m->is_paused = m->is_held = m->was_frozen = false;
+	m->table.query.frame = 0;
+	m->attached.last_frames = 0;
+	tui_attached_look(m);
+	tui_table_update(m);
+}
+
+void tui_set_freeze(struct tui_model *m, double ms)
+{
+	m->freeze_ms = ms > 0 ? ms : 0;
+	zone_history_freeze_over(zone_follow_history(m->attached.follow), m->freeze_ms);
+	if (m->was_frozen)
+		tui_resume(m);
+	if (m->freeze_ms > 0)
+		tui_say(m, TUI_GOOD, "keeps all as it is once a frame takes over %g ms", ms);
+	else
+		tui_say(m, TUI_GOOD, "slow frames do not freeze");
+}
+
+void tui_thread_name(struct tui_model *m, const struct zonewire_slot *slot, char name[64])
+{
+	size_t size = strnlen(slot->name, sizeof(slot->name));
+
+	name[0] = '\0';
+	if (size)
+		snprintf(name, 64, "%.*s", (int)size, slot->name);
+	else if (slot->state != ZONEWIRE_SLOT_FREE && m->host->thread_name &&
+		 m->attached.state != TUI_ENDED && m->attached.state != TUI_SAVED)
+		m->host->thread_name(m->host->data, slot->tid, name, 64);
+}

@@ -1,0 +1,228 @@
+#ifndef SONDE_VIEW_TUI_MODEL_STATE_H
+#define SONDE_VIEW_TUI_MODEL_STATE_H
+
+/* The model's fields, for the files that it is spread over. */
+
+#include "base/vec.h"
+#include "view/tui/line.h"
+#include "view/tui/model.h"
+#include "zonereport/follow.h"
+#include "zonereport/report.h"
+
+enum tui_screen { TUI_SCREEN_PROGRAMS, TUI_SCREEN_ZONES };
+enum tui_overlay { TUI_OVERLAY_NONE, TUI_OVERLAY_HELP, TUI_OVERLAY_THREADS, TUI_OVERLAY_ZONE };
+enum tui_prompt { TUI_PROMPT_NONE, TUI_PROMPT_SEARCH, TUI_PROMPT_FREEZE, TUI_PROMPT_SAVE };
+
+/* What a column of the table shows. */
+enum tui_column {
+	TUI_COLUMN_NAME,
+	TUI_COLUMN_SELF,
+	TUI_COLUMN_HIER,
+	TUI_COLUMN_COUNT,
+	TUI_COLUMN_SHARE, /* of all zones' time, of the first time column */
+	TUI_COLUMN_HEAT,
+	TUI_COLUMN_PLACE, /* file and line */
+	TUI_COLUMNS,
+};
+#define TUI_SORT_MODE TUI_COLUMNS /* as the mode has it */
+
+/* A list with a cursor, of which a part is on the screen. */
+struct tui_list {
+	size_t count, cursor, top;
+	unsigned y, height; /* where it was drawn last */
+};
+
+struct tui_seen_program {
+	struct tui_program program;
+	bool is_gone; /* no longer in the list of the host */
+	uint64_t gone_ms;
+};
+
+struct tui_programs {
+	VEC(struct tui_seen_program) all; /* by pid, then those that are gone */
+	VEC(size_t) shown;		  /* rows of all that the filter leaves */
+	struct tui_list list;
+	pid_t cursor_pid;
+	struct tui_line filter;
+	bool is_filtering; /* typing goes to the filter */
+};
+
+/* The program that is looked at. */
+struct tui_attached {
+	bool is_attached;
+	pid_t pid;
+	struct zone_region region;
+	struct zone_follow *follow;
+	enum tui_state state;
+	char detail[128];
+	uint64_t last_frames,
+		last_frame_ms; /* frames added, and when that was last seen to change */
+};
+
+/* The table of zones. */
+struct tui_table {
+	struct zone_query query;
+	struct zone_report *report; /* NULL: none yet */
+	VEC(size_t) order;	    /* rows of report, as they are shown */
+	struct tui_list list;
+	/* The cursor's row stays on its zone when rows move. */
+	enum zone_row_kind cursor_kind;
+	uint32_t cursor_zone, cursor_depth;
+	enum tui_column sort; /* or TUI_SORT_MODE */
+	bool is_reverse;
+	/* Columns as they were drawn last, and where each ends. */
+	enum tui_column column[TUI_COLUMNS];
+	unsigned column_end[TUI_COLUMNS];
+	size_t column_count;
+	unsigned head_y;
+};
+
+struct tui_graph {
+	bool is_hidden;
+	size_t per_column;   /* frames that one column stands for: the longest of them is shown */
+	size_t first_ago;    /* of the rightmost column */
+	unsigned x, columns; /* where it was drawn last */
+	unsigned y, height;  /* height 0: it was not */
+};
+
+struct tui_model {
+	const struct tui_host *host;
+	struct tui_options options;
+	uint64_t now_ms, look_ms, list_ms, state_ms; /* now, and when these were done last */
+	bool is_done;
+	enum tui_screen screen;
+	enum tui_overlay overlay;
+	size_t help_top;
+	unsigned help_page;
+	unsigned tabs_y, tabs_width; /* where modes were drawn last */
+
+	struct tui_programs programs;
+	struct tui_attached attached;
+	struct tui_table table;
+	struct tui_graph graph;
+	struct tui_list threads;
+	VEC(uint32_t) thread_slots; /* of rows of threads; row 0 is all */
+
+	bool is_paused;	       /* by the user */
+	bool is_held;	       /* because an old frame is shown */
+	double freeze_ms;      /* 0: never */
+	bool was_frozen;       /* when it was looked last */
+	unsigned thaw_average; /* to go back to after a freeze */
+
+	enum tui_prompt prompt;
+	struct tui_line line;
+	struct tui_line search;	       /* what is looked for; empty: nothing */
+	struct tui_line search_before; /* when the prompt was opened */
+	uint32_t search_from_zone, search_from_depth;
+	enum zone_row_kind search_from_kind;
+
+	char message[256];
+	enum tui_style message_style;
+	uint64_t message_until_ms;
+};
+
+/* Says something in the last line for some seconds.  Foreign bytes are escaped. */
+void tui_say(struct tui_model *m, enum tui_style style, const char *format, ...) printf_like(3, 4);
+/* Says what failed, and destroys it. */
+void tui_say_error(struct tui_model *m, struct error *err);
+
+/* Keeps cursor and top within count and height, the cursor in sight. */
+void tui_list_settle(struct tui_list *list);
+/* By so many rows, clamped. */
+void tui_list_move(struct tui_list *list, long by);
+/* Keys that move in lists; whether it was one. */
+bool tui_list_key(struct tui_list *list, uint32_t key);
+/* The row of the list at a row of the screen; false: none. */
+bool tui_list_at(const struct tui_list *list, unsigned y, size_t *row);
+/* A bar at the right that tells which part is shown, where not all is. */
+void tui_list_draw_bar(const struct tui_list *list, struct tui_canvas *canvas, unsigned x);
+
+/* ---- programs.c ---- */
+
+/* Asks the host which programs there are. */
+struct error *tui_programs_refresh(struct tui_model *m);
+void tui_programs_deinit(struct tui_programs *programs);
+void tui_programs_draw(struct tui_model *m, struct tui_canvas *canvas);
+void tui_programs_key(struct tui_model *m, uint32_t key);
+void tui_programs_mouse(struct tui_model *m, struct tui_mouse mouse);
+
+/* ---- attached.c ---- */
+
+/* Attaches; on failure nothing has changed. */
+struct error *tui_attach(struct tui_model *m, pid_t pid);
+void tui_detach(struct tui_model *m);
+/* Looks at the program's state, and at its memory if nothing is held. */
+void tui_attached_look(struct tui_model *m);
+/* Whether what is shown stays as it is, and why. */
+bool tui_is_still(const struct tui_model *m);
+/* Shows the present again, and goes on. */
+void tui_resume(struct tui_model *m);
+void tui_set_base(struct tui_model *m, uint32_t base);
+void tui_set_freeze(struct tui_model *m, double ms);
+/* The name of a slot's thread: given, or the kernel's; raw bytes. */
+void tui_thread_name(struct tui_model *m, const struct zonewire_slot *slot, char name[64]);
+
+/* ---- table.c, table_draw.c ---- */
+
+/* Makes the report anew, after whatever changed. */
+void tui_table_update(struct tui_model *m);
+void tui_table_deinit(struct tui_table *table);
+/* The row at the cursor; NULL: none. */
+const struct zone_row *tui_table_row(const struct tui_model *m, size_t row);
+/* The cursor was moved: remembers the zone it is on. */
+void tui_table_mark(struct tui_model *m);
+void tui_table_set_mode(struct tui_model *m, enum zone_mode mode);
+void tui_table_select(struct tui_model *m);
+void tui_table_select_parent(struct tui_model *m);
+void tui_table_sort(struct tui_model *m, enum tui_column column);
+/* The column that rows are sorted by; never TUI_SORT_MODE. */
+enum tui_column tui_sorted_column(const struct tui_table *table);
+void tui_table_draw(struct tui_model *m, struct tui_canvas *canvas, unsigned y, unsigned end);
+/* Whether the mode shows zones around a focus. */
+bool tui_mode_has_focus(enum zone_mode mode);
+
+/* ---- search.c ---- */
+
+/* Where `needle` first stands in the escaped text, small and large letters alike; -1: nowhere. */
+long tui_search_find(struct str text, const char *needle);
+/* Moves the cursor to the next row, from the cursor's on or behind it, that has it. */
+bool tui_search_move(struct tui_model *m, int direction, bool from_here);
+
+/* ---- zones_keys.c, zones_draw.c ---- */
+
+void tui_zones_key(struct tui_model *m, uint32_t key);
+void tui_zones_mouse(struct tui_model *m, struct tui_mouse mouse);
+void tui_zones_draw(struct tui_model *m, struct tui_canvas *canvas);
+/* The mode whose tab is there; false: none. */
+bool tui_tab_at(const struct tui_model *m, unsigned x, unsigned y, enum zone_mode *mode);
+/* By so many frames: negative is older. */
+void tui_move_frame(struct tui_model *m, long by);
+/* Shows the frame so many before the last one, and holds it. */
+void tui_show_frame(struct tui_model *m, size_t ago);
+
+/* ---- prompt.c ---- */
+
+void tui_prompt_open(struct tui_model *m, enum tui_prompt prompt);
+void tui_prompt_key(struct tui_model *m, uint32_t key);
+void tui_prompt_draw(struct tui_model *m, struct tui_canvas *canvas, unsigned y);
+
+/* ---- graph.c ---- */
+
+void tui_graph_draw(struct tui_model *m, struct tui_canvas *canvas, unsigned y, unsigned height);
+/* The frame at a column of the screen; false: none. */
+bool tui_graph_at(const struct tui_model *m, unsigned x, unsigned y, size_t *ago);
+
+/* ---- header.c ---- */
+
+/* Lines that it took. */
+unsigned tui_header_draw(struct tui_model *m, struct tui_canvas *canvas);
+
+/* ---- overlays.c ---- */
+
+/* Draws what lies over the screen, if anything does. */
+void tui_overlay_draw(struct tui_model *m, struct tui_canvas *canvas);
+void tui_overlay_key(struct tui_model *m, uint32_t key);
+void tui_overlay_mouse(struct tui_model *m, struct tui_mouse mouse);
+void tui_threads_open(struct tui_model *m);
+
+#endif

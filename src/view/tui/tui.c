@@ -1,0 +1,111 @@
+/*
+ * The loop between terminal and model.
+ */
+#include "view/tui/tui.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "view/tui/model.h"
+#include "view/tui/terminal.h"
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+	caught = number;
+}
+
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void catch_signals(struct sigaction before[ARRAY_SIZE(endings)])
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	caught = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
+		sigaction(endings[i], &action, &before[i]);
+}
+
+static uint64_t now_ms(void)
+{
+	return clock_monotonic_ns() / 1000000;
+}
+
+/* All that the user has done; whether something. */
+static bool take_input(struct tui_model *model)
+{
+	struct tui_mouse mouse;
+	uint32_t key;
+	bool has_input = false;
+
+	while (!tui_model_is_done(model)) {
+		enum terminal_event event = terminal_read(&key, &mouse);
+
+		if (event == TERMINAL_NOTHING)
+			break;
+		if (event == TERMINAL_KEY)
+			tui_model_key(model, key);
+		else if (event == TERMINAL_MOUSE)
+			tui_model_mouse(model, mouse);
+		has_input = true;
+	}
+	return has_input;
+}
+
+static void draw(struct tui_model *model, struct tui_canvas *canvas)
+{
+	unsigned width, height;
+
+	terminal_size(&width, &height);
+	tui_canvas_clear(canvas, width, height);
+	tui_model_draw(model, canvas);
+	terminal_show(canvas);
+}
+
+static void loop(struct tui_model *model)
+{
+	struct tui_canvas canvas;
+	bool is_there = true;
+
+	tui_canvas_init(&canvas);
+	canvas.utf8 = terminal_is_utf8();
+	draw(model, &canvas);
+	while (is_there && !caught && !tui_model_is_done(model)) {
+		is_there = terminal_wait(tui_model_wait_ms(model, now_ms()));
+		bool has_input = take_input(model);
+		bool is_due = tui_model_wait_ms(model, now_ms()) == 0;
+
+		tui_model_tick(model, now_ms());
+		if (has_input || is_due)
+			draw(model, &canvas);
+	}
+	tui_canvas_deinit(&canvas);
+}
+
+bool tui_is_built(void)
+{
+	return true;
+}
+
+struct error *tui_run(
+	const struct tui_host *host, const struct tui_options *options, int *signal_number)
+{
+	struct sigaction before[ARRAY_SIZE(endings)];
+	struct tui_model *model = tui_model_create(host, options, now_ms());
+	struct error *err = tui_model_start(model);
+
+	if (!err)
+		err = terminal_open(options->no_color);
+	if (!err) {
+		catch_signals(before);
+		loop(model);
+		terminal_close();
+		for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
+			sigaction(endings[i], &before[i], NULL);
+		*signal_number = caught;
+	}
+	tui_model_destroy(model);
+	return err;
+}

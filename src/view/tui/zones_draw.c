@@ -1,0 +1,170 @@
+/*
+ * The screen of zones, from above: header, graph of frames, modes, table, and what keys there are.
+ */
+#include <stdio.h>
+
+#include "base/escape.h"
+#include "view/tui/model_state.h"
+
+static const char *const mode_names[ZONE_MODES] = {
+	[ZONE_MODE_SELF] = "self",
+	[ZONE_MODE_HIER] = "hierarchical",
+	[ZONE_MODE_GRAPH] = "call graph",
+	[ZONE_MODE_DESCENDANTS] = "descendants",
+	[ZONE_MODE_NAME] = "name",
+};
+static const char *const short_names[ZONE_MODES] = {"self", "hier", "graph", "desc", "name"};
+
+enum { TABS_LONG = 64 };
+
+/* Where a mode's tab begins and ends. */
+static unsigned tab_end(unsigned width, enum zone_mode mode, unsigned *start)
+{
+	const char *const *names = width >= TABS_LONG ? mode_names : short_names;
+	unsigned gap = width >= TABS_LONG ? 2 : 1, x = 0;
+
+	for (unsigned i = 0; i <= (unsigned)mode; i++) {
+		*start = x;
+		x += (unsigned)strlen(names[i]) + 2 + (i < (unsigned)mode ? gap : 0);
+	}
+	return x;
+}
+
+bool tui_tab_at(const struct tui_model *m, unsigned x, unsigned y, enum zone_mode *mode)
+{
+	for (unsigned i = 0; y == m->tabs_y && i < ZONE_MODES; i++) {
+		unsigned start, end = tab_end(m->tabs_width, (enum zone_mode)i, &start);
+
+		if (x >= start && x < end) {
+			*mode = (enum zone_mode)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void thread_label(struct tui_model *m, char *text, size_t bytes)
+{
+	struct zonewire_slot slot;
+	char name[64];
+
+	if (m->table.query.slot == ZONE_SLOT_ALL ||
+		!zone_region_slot(&m->attached.region, m->table.query.slot, &slot)) {
+		snprintf(text, bytes, "all threads");
+		return;
+	}
+	tui_thread_name(m, &slot, name);
+	snprintf(text, bytes, "thread %d %s", slot.tid, name);
+}
+
+static void base_label(const struct tui_model *m, char *text, size_t bytes)
+{
+	struct zonewire_header header = zone_region_header(&m->attached.region);
+	uint32_t base = zone_follow_base(m->attached.follow);
+
+	if (base == ZONE_BASE_RUN)
+		snprintf(text, bytes, "whole run");
+	else if (base == ZONE_BASE_LOOKS)
+		snprintf(text, bytes, "frames of %u ms", m->options.interval_ms);
+	else
+		snprintf(text, bytes, "stream %.*s", (int)sizeof(header.stream[base].name),
+			header.stream[base].name);
+}
+
+/* How the table is set, at the right of the modes. */
+static void draw_settings(struct tui_model *m, struct tui_canvas *canvas, unsigned y, unsigned x)
+{
+	static const char *const averages[] = {"last frame", "avg 0.8 s", "avg 2.5 s"};
+	const struct zone_query *query = &m->table.query;
+	struct strbuf text = {0}, escaped = {0};
+	char thread[128], base[64];
+
+	thread_label(m, thread, sizeof(thread));
+	base_label(m, base, sizeof(base));
+	if (query->frame == 0 && zone_follow_base(m->attached.follow) != ZONE_BASE_RUN)
+		strbuf_printf(&text, "%s · ", averages[query->average]);
+	if (query->recursion == ZONE_SPREAD)
+		strbuf_add(&text, STR("spread · "));
+	if (zone_follow_base(m->attached.follow) != 0)
+		strbuf_printf(&text, "%s · ", base);
+	strbuf_printf(&text, "%s", thread);
+	escape_text(&escaped, strbuf_str(&text));
+	size_t width = utf8_width(strbuf_str(&escaped));
+
+	if (x + 2 + width <= canvas->width)
+		tui_put_right(canvas, y, x, canvas->width, TUI_LABEL, strbuf_str(&escaped));
+	else
+		tui_put_name(canvas, y, x + 2, canvas->width, TUI_LABEL, strbuf_str(&escaped));
+	strbuf_deinit(&text);
+	strbuf_deinit(&escaped);
+}
+
+static void draw_tabs(struct tui_model *m, struct tui_canvas *canvas, unsigned y)
+{
+	const char *const *names = canvas->width >= TABS_LONG ? mode_names : short_names;
+	unsigned end = 0;
+
+	m->tabs_y = y;
+	m->tabs_width = canvas->width;
+	for (unsigned i = 0; i < ZONE_MODES; i++) {
+		bool is_mode = m->table.query.mode == (enum zone_mode)i;
+		unsigned start;
+
+		end = tab_end(canvas->width, (enum zone_mode)i, &start);
+		tui_printf(canvas, y, start, start + 1, TUI_KEY, "%u", i + 1);
+		tui_put(canvas, y, start + 2, end, is_mode ? TUI_SORTED : TUI_LABEL,
+			str_from(names[i]));
+		if (is_mode)
+			tui_put(canvas, y, start + 1, start + 2, TUI_SORTED, STR(" "));
+	}
+	draw_settings(m, canvas, y, end);
+}
+
+/* The keys that are of most use, as many as fit, each with what it does. */
+static void draw_keys(struct tui_canvas *canvas, unsigned y)
+{
+	static const struct {
+		const char *key, *does;
+	} keys[] = {{"q", "quit"}, {"h", "help"}, {"Enter", "select"}, {"Bksp", "parent"},
+		{"m", "mode"}, {"p", "pause"}, {"←→", "frame"}, {"/", "search"}, {"t", "threads"},
+		{"x", "slowest"}, {"f", "freeze"}, {"i", "zone"}, {"w", "save"}, {"u", "unit"},
+		{"r", "recursion"}, {"a", "average"}, {"<>", "sort"}, {"g", "graph"},
+		{"l", "programs"}};
+	unsigned x = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		size_t width = utf8_width(str_from(keys[i].key)) + strlen(keys[i].does) + 1;
+
+		if (x + width > canvas->width)
+			break;
+		x = tui_put(canvas, y, x, canvas->width, TUI_KEY, str_from(keys[i].key));
+		x = tui_put(canvas, y, x + 1, canvas->width, TUI_DIM, str_from(keys[i].does)) + 2;
+	}
+}
+
+static unsigned graph_height(const struct tui_model *m, const struct tui_canvas *canvas)
+{
+	bool is_run = zone_follow_base(m->attached.follow) == ZONE_BASE_RUN;
+
+	if (m->graph.is_hidden || is_run || canvas->height < 16)
+		return 0;
+	return canvas->height >= 40 ? 6 : canvas->height >= 22 ? 4 : 2;
+}
+
+void tui_zones_draw(struct tui_model *m, struct tui_canvas *canvas)
+{
+	unsigned last = canvas->height - 1;
+	unsigned y = tui_header_draw(m, canvas);
+	unsigned height = graph_height(m, canvas);
+
+	tui_graph_draw(m, canvas, y, height);
+	y += height;
+	draw_tabs(m, canvas, y++);
+	tui_table_draw(m, canvas, y, last);
+	tui_fill(canvas, last, 0, canvas->width, TUI_PLAIN);
+	if (m->message[0])
+		tui_put_name(
+			canvas, last, 0, canvas->width, m->message_style, str_from(m->message));
+	else
+		draw_keys(canvas, last);
+}
