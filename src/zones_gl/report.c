@@ -18,6 +18,8 @@
 #define TITLE_LINES 1.5f
 #define NUMBER	    "5555.55" /* what a column has room for */
 
+enum { NAME_SIZE = 512 };
+
 static const float title_box[NUM_TITLE][4] = {{.1f, .3f, 0, .85f}, {.3f, .08f, .08f, .85f}};
 static const float title_text[NUM_TITLE][4] = {{1, .9f, .55f, 1}, {1, .6f, .55f, 1}};
 static const float header_box[4] = {0, 0, 0, .85f};
@@ -107,26 +109,19 @@ static void draw_scroll_bar(const struct page *p)
 			top + length * (float)(p->first + p->rows) / count, scroll_box);
 }
 
-static void draw_boxes(const struct page *p)
+/* From cold to hot; more than half hot it glows, and glow gets how. */
+static bool heat_colours(double heat, float text[4], float glow[4])
 {
-	float y = p->y;
+	static const float cold[3] = {.15f, .9f, .15f}, hot[3] = {1, 1, .9f};
+	float h = heat > 0 ? heat < 1 ? (float)heat : 1 : 0;
 
-	for (int i = 0; i < NUM_TITLE; i++)
-		if (p->report->title[i]) {
-			draw_box(p, y, 0, p->width, title_box[i]);
-			y += TITLE_LINES * p->line;
-		}
-	draw_box(p, p->header_y, 0, p->width, header_box);
-	for (int i = 0; i < p->rows; i++) {
-		int number = p->first + i;
-		bool is_cursor = number == p->report->hilight;
-		float rgba[4];
-
-		draw_box(p, row_y(p, i), 0, p->width, is_cursor ? cursor_box : row_box[i & 1]);
-		zone_colour(zone_hash(p->report->record[number].name), rgba);
-		draw_box(p, row_y(p, i), 0, p->plus / 3, rgba);
-	}
-	draw_scroll_bar(p);
+	for (int i = 0; i < 3; i++)
+		text[i] = cold[i] + (hot[i] - cold[i]) * h;
+	text[3] = 1;
+	glow[0] = glow[1] = .5f + .5f * h;
+	glow[2] = 0;
+	glow[3] = h - .5f;
+	return h > .5f;
 }
 
 /* Cuts the text where it is wider than room, and ends it in dots then. */
@@ -146,6 +141,67 @@ static void fit(const struct page *p, char *text, float room)
 			return;
 	}
 	text[0] = 0;
+}
+
+/* Prefix, name and recursion, without what would move a printer's pen. */
+static void label_text(char *text, size_t size, const Prof_Report_Record *r)
+{
+	char prefix[2] = {r->prefix, 0};
+
+	if (r->number)
+		snprintf(text, size, "%s%s (%d)", prefix, r->name, r->number);
+	else
+		snprintf(text, size, "%s%s", prefix, r->name);
+	for (; *text; text++)
+		if ((unsigned char)*text < 32 || *text == 127)
+			*text = '?';
+}
+
+/* What stands in the column of names, and where. */
+static float name_text(const struct page *p, const Prof_Report_Record *r, char *text, size_t size)
+{
+	float x = p->space * (float)r->indent + p->plus * (r->prefix ? .5f : 1.5f);
+
+	label_text(text, size, r);
+	fit(p, text, p->names - x);
+	return p->x + x;
+}
+
+/* A font of single dots has no room between them to glow in, so what is behind it does. */
+static void draw_glow_box(const struct page *p, const Prof_Report_Record *r, float y)
+{
+	char text[NAME_SIZE];
+	float cold[4], glow[4];
+	float x;
+
+	if (p->paint.device->text || !heat_colours(r->heat, cold, glow))
+		return;
+	x = name_text(p, r, text, sizeof text);
+	glow[3] *= .4f;
+	draw_box(p, y, x - p->x, x - p->x + paint_width(&p->paint, text), glow);
+}
+
+static void draw_boxes(const struct page *p)
+{
+	float y = p->y;
+
+	for (int i = 0; i < NUM_TITLE; i++)
+		if (p->report->title[i]) {
+			draw_box(p, y, 0, p->width, title_box[i]);
+			y += TITLE_LINES * p->line;
+		}
+	draw_box(p, p->header_y, 0, p->width, header_box);
+	for (int i = 0; i < p->rows; i++) {
+		int number = p->first + i;
+		bool is_cursor = number == p->report->hilight;
+		float rgba[4];
+
+		draw_box(p, row_y(p, i), 0, p->width, is_cursor ? cursor_box : row_box[i & 1]);
+		zone_colour(zone_hash(p->report->record[number].name), rgba);
+		draw_box(p, row_y(p, i), 0, p->plus / 3, rgba);
+		draw_glow_box(p, &p->report->record[number], row_y(p, i));
+	}
+	draw_scroll_bar(p);
 }
 
 static void draw_titles(const struct page *p)
@@ -181,53 +237,23 @@ static void draw_header(const struct page *p)
 				p->header_y, header[i + 1], header_text);
 }
 
-/* From cold to hot; more than half hot it glows, and glow gets how. */
-static bool heat_colours(double heat, float text[4], float glow[4])
+static void draw_name(const struct page *p, const Prof_Report_Record *r, float y)
 {
-	static const float cold[3] = {.15f, .9f, .15f}, hot[3] = {1, 1, .9f};
-	float h = heat > 0 ? heat < 1 ? (float)heat : 1 : 0;
+	char text[NAME_SIZE];
+	float rgba[4], glow[4];
+	float x = name_text(p, r, text, sizeof text);
 
-	for (int i = 0; i < 3; i++)
-		text[i] = cold[i] + (hot[i] - cold[i]) * h;
-	text[3] = 1;
-	glow[0] = glow[1] = .5f + .5f * h;
-	glow[2] = 0;
-	glow[3] = h - .5f;
-	return h > .5f;
+	if (heat_colours(r->heat, rgba, glow) && p->paint.device->text)
+		paint_text(&p->paint, x + 2, y - 1, text, glow);
+	paint_text(&p->paint, x, y, text, rgba);
 }
 
-/* Prefix, name and recursion, without what would move a printer's pen. */
-static void label_text(char *text, size_t size, const Prof_Report_Record *r)
-{
-	char prefix[2] = {r->prefix, 0};
-
-	if (r->number)
-		snprintf(text, size, "%s%s (%d)", prefix, r->name, r->number);
-	else
-		snprintf(text, size, "%s%s", prefix, r->name);
-	for (; *text; text++)
-		if ((unsigned char)*text < 32 || *text == 127)
-			*text = '?';
-}
-
-static void draw_name(const struct page *p, const Prof_Report_Record *r, float y,
-	const float rgba[4], const float *glow)
-{
-	char text[512];
-	float x = p->space * (float)r->indent + p->plus * (r->prefix ? .5f : 1.5f);
-
-	label_text(text, sizeof text, r);
-	fit(p, text, p->names - x);
-	if (glow)
-		paint_text(&p->paint, p->x + x + 2, y - 1, text, glow);
-	paint_text(&p->paint, p->x + x, y, text, rgba);
-}
-
-static void draw_values(
-	const struct page *p, const Prof_Report_Record *r, float y, const float rgba[4])
+static void draw_values(const struct page *p, const Prof_Report_Record *r, float y)
 {
 	char text[32];
+	float rgba[4], glow[4];
 
+	heat_colours(r->heat, rgba, glow);
 	for (int i = 0; i < p->columns && i < NUM_VALUES; i++) {
 		float right = field_x(p, i) + p->field - (r->indent ? .25f : 1.25f) * p->plus;
 
@@ -245,11 +271,9 @@ static void draw_texts(const struct page *p)
 	draw_header(p);
 	for (int i = 0; i < p->rows; i++) {
 		const Prof_Report_Record *r = &p->report->record[p->first + i];
-		float text[4], glow[4];
-		bool glows = heat_colours(r->heat, text, glow);
 
-		draw_name(p, r, row_y(p, i), text, glows ? glow : NULL);
-		draw_values(p, r, row_y(p, i), text);
+		draw_name(p, r, row_y(p, i));
+		draw_values(p, r, row_y(p, i));
 	}
 }
 
