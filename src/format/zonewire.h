@@ -69,6 +69,7 @@ enum zonewire_trouble {
 	ZONEWIRE_INTERRUPTED,  /* entries by signal handlers amid another's, not measured */
 	ZONEWIRE_TICK_TOO_BIG, /* ticks of which not all fitted into the ring */
 	ZONEWIRE_CLOCK_BACK,   /* times that the clock went back */
+	ZONEWIRE_NO_STREAMS,   /* ends of ticks of streams for which there was no row */
 	ZONEWIRE_TROUBLES = 16
 };
 

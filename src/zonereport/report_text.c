@@ -200,6 +200,7 @@ static void put_losses(struct zone_report *report, const struct zone_history *hi
 		{ZONEWIRE_INTERRUPTED, "entries by signal handlers not measured"},
 		{ZONEWIRE_TICK_TOO_BIG, "frames cut"},
 		{ZONEWIRE_CLOCK_BACK, "times the clock went back"},
+		{ZONEWIRE_NO_STREAMS, "frames of streams without room"},
 	};
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {

@@ -270,4 +270,9 @@ void zones_fork_start(void);
 /* Called in the child after fork, with its new memory; locked.  The report's. */
 void zones_update_forked(void);
 
+/* ---- streams.c ---- */
+
+/* All zones of the slot are closed, and its thread leaves it; locked. */
+void zones_streams_slot_given(const struct zones_slot *slot);
+
 #endif

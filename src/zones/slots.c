@@ -82,6 +82,7 @@ static void state_change(
 
 void zones_slot_give(struct zones_slot *slot)
 {
+	zones_streams_slot_given(slot);
 	slot->thread = NULL;
 	slot->top = NULL;
 	slot->update_top = NULL;

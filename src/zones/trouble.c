@@ -47,6 +47,7 @@ size_t zones_trouble_text(char *text, size_t bytes)
 		{ZONEWIRE_INTERRUPTED, "entries in signal handlers skipped"},
 		{ZONEWIRE_TICK_TOO_BIG, "frames cut"},
 		{ZONEWIRE_CLOCK_BACK, "steps back of the clock"},
+		{ZONEWIRE_NO_STREAMS, "frames of streams without room"},
 	};
 	struct zonewire_header *header = zones_header();
 	size_t used = 0, i;

@@ -1,0 +1,279 @@
+/*
+ * Streams of frames: what one thread's zones have done since its own last call is a frame.
+ *
+ * The thread walks its own tree, which nobody else changes, so the figures are exact and nobody is
+ * waited for.  What the counters were at its last call is kept for each stream; a part of the tree
+ * whose root is closed and still counts the same has not been entered, and is left out.
+ *
+ * A slot's tree goes on counting for the next thread that gets it.  So a thread's first frame
+ * begins with what the counters were when the last thread left the slot.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "zones/shown.h"
+
+enum { NO_INDEX = -1, STREAM_GIVEN = 0 /* no stream: counters as of when the slot was left */ };
+
+/* What a node's counters were. */
+struct count {
+	uint64_t total, entries;
+};
+
+/* A slot's part in a stream. */
+struct place {
+	uint32_t thread_count; /* of the slot at its last frame; 0: none yet */
+	bool is_after_gap;
+	uint64_t last_ticks;
+};
+
+/* What changed in a slot's tree; kept from call to call for its memory. */
+struct changes {
+	struct zonewire_delta *delta;
+	int32_t *above; /* [count] index of the nearest change above it */
+	uint32_t count, capacity;
+};
+
+static struct {
+	struct count *count[ZONEWIRE_STREAMS]; /* [nodes.capacity] each; NULL: not used yet */
+	struct place *place[ZONEWIRE_STREAMS]; /* [slots.capacity] each */
+	struct changes *changes;	       /* [slots.capacity] */
+} streams;
+
+static size_t count_bytes(void)
+{
+	return sizeof(struct count) * zones_rt.memory.header->nodes.capacity;
+}
+
+static size_t place_bytes(void)
+{
+	return sizeof(struct place) * zones_rt.memory.header->slots.capacity;
+}
+
+/* Zeroed memory, if there is none; whoever comes first.  False: none to be had. */
+static bool make(void *pointer, size_t bytes)
+{
+	void **place = pointer, *none = NULL, *memory;
+
+	if (__atomic_load_n(place, __ATOMIC_ACQUIRE))
+		return true;
+	memory = zones_private(bytes);
+	if (memory && !__atomic_compare_exchange_n(
+			      place, &none, memory, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		zones_private_free(memory, bytes);
+	return memory != NULL;
+}
+
+static bool make_stream(uint32_t stream)
+{
+	return make(&streams.count[stream], count_bytes()) &&
+	       make(&streams.place[stream], place_bytes()) &&
+	       make(&streams.changes,
+		       sizeof(*streams.changes) * zones_rt.memory.header->slots.capacity);
+}
+
+void zones_streams_forked(void)
+{
+	uint32_t i;
+
+	/* Not unmapped: a handler may have forked amid a walk. */
+	for (i = 0; i < ZONEWIRE_STREAMS; i++) {
+		if (streams.count[i])
+			madvise(streams.count[i], count_bytes(), MADV_DONTNEED);
+		if (streams.place[i])
+			madvise(streams.place[i], place_bytes(), MADV_DONTNEED);
+	}
+}
+
+/* ---- the walk ---- */
+
+struct walk {
+	const struct count *from;
+	struct count *to;	 /* NULL: just count what changed */
+	struct changes *changes; /* NULL: just remember what there is */
+	uint64_t now;
+	int32_t above;
+};
+
+static struct count count_of(const Prof_Zone_Stack *node, uint64_t now)
+{
+	int64_t ticks = Prof_GET_(node->ticks);
+	struct count count = {(uint64_t)ticks, Prof_GET_(node->entries)};
+
+	if (ticks < 0)
+		count.total += now;
+	return count;
+}
+
+static void note_change(
+	struct walk *walk, const Prof_Zone_Stack *node, struct count now, struct count then)
+{
+	struct changes *changes = walk->changes;
+	uint64_t entries = now.entries - then.entries;
+	struct zonewire_delta *delta;
+
+	if (!walk->to) {
+		changes->count++;
+		return;
+	}
+	/* A handler may have entered more since they were counted: that is its parent's then. */
+	if (!changes || changes->count == changes->capacity)
+		return;
+	delta = &changes->delta[changes->count];
+	delta->node = node->number;
+	delta->entries = entries < UINT32_MAX ? (uint32_t)entries : UINT32_MAX;
+	delta->self_ticks = now.total > then.total ? now.total - then.total : 0;
+	changes->above[changes->count] = walk->above;
+	walk->above = (int32_t)changes->count++;
+}
+
+/* True: there may be more below it. */
+static bool visit(struct walk *walk, const Prof_Zone_Stack *node)
+{
+	struct count now = count_of(node, walk->now), then = walk->from[node->number];
+	bool is_same = now.total == then.total && now.entries == then.entries;
+
+	if (!is_same)
+		note_change(walk, node, now, then);
+	if (walk->to && (!is_same || walk->to != walk->from))
+		walk->to[node->number] = now;
+	return !is_same || (walk->to && walk->to != walk->from);
+}
+
+static const Prof_Zone_Stack *next_node(
+	struct walk *walk, const Prof_Zone_Stack *node, bool goes_down)
+{
+	const Prof_Zone_Stack *nodes = zones_rt.memory.nodes;
+	struct changes *changes = walk->changes;
+
+	if (goes_down && Prof_GET_(node->first_child))
+		return &nodes[node->first_child];
+	for (; node; node = node->up) {
+		if (walk->above >= 0 && changes->delta[walk->above].node == node->number)
+			walk->above = changes->above[walk->above];
+		if (!node->up)
+			return NULL;
+		if (node->next_sibling)
+			return &nodes[node->next_sibling];
+	}
+	return NULL;
+}
+
+static void walk_tree(struct walk *walk, const struct zones_slot *slot)
+{
+	const Prof_Zone_Stack *node = slot->root;
+
+	walk->above = NO_INDEX;
+	while (node)
+		node = next_node(walk, node, visit(walk, node));
+}
+
+/* ---- ticks ---- */
+
+static bool grow(struct changes *changes, uint32_t count)
+{
+	uint32_t wanted = changes->capacity ? changes->capacity : 64;
+	void *delta, *above;
+
+	while (wanted < count)
+		wanted *= 2;
+	if (wanted == changes->capacity)
+		return true;
+	delta = realloc(changes->delta, wanted * sizeof(*changes->delta));
+	if (!delta)
+		return false;
+	changes->delta = delta;
+	above = realloc(changes->above, wanted * sizeof(*changes->above));
+	if (!above)
+		return false;
+	changes->above = above;
+	changes->capacity = wanted;
+	return true;
+}
+
+/* Whole times to self times: each is taken off the one above, while it is still whole. */
+static void make_self(struct changes *changes)
+{
+	uint32_t i;
+
+	for (i = 0; i < changes->count; i++) {
+		uint64_t whole = changes->delta[i].self_ticks;
+		struct zonewire_delta *above;
+
+		if (changes->above[i] == NO_INDEX)
+			continue;
+		above = &changes->delta[changes->above[i]];
+		above->self_ticks -= whole < above->self_ticks ? whole : above->self_ticks;
+	}
+}
+
+/* What the slot's zones have done since `from`; `to` is set to now.  False: no memory. */
+static bool take_changes(const struct zones_slot *slot, const struct count *from, struct count *to,
+	struct changes *changes, uint64_t now)
+{
+	struct walk walk = {from, NULL, changes, now, NO_INDEX};
+
+	changes->count = 0;
+	walk_tree(&walk, slot);
+	if (!grow(changes, changes->count))
+		return false;
+	changes->count = 0;
+	walk.to = to;
+	walk_tree(&walk, slot);
+	make_self(changes);
+	return true;
+}
+
+static void end_frame(struct zones_slot *slot, uint32_t stream)
+{
+	struct place *place = &streams.place[stream][slot->index];
+	uint32_t owner = slot->shared->thread_count;
+	bool is_first = place->thread_count != owner;
+	struct changes *changes = &streams.changes[slot->index];
+	struct count *last = streams.count[stream];
+	struct zonewire_tick tick = {0, stream, 0, 0, 0, 0, 0, ZONEWIRE_TICK_OWN, 0};
+
+	tick.start_ticks = is_first ? slot->shared->start_ticks : place->last_ticks;
+	tick.end_ticks = zones_now();
+	if (tick.end_ticks < tick.start_ticks)
+		tick.end_ticks = tick.start_ticks;
+	if (!take_changes(slot, is_first ? streams.count[STREAM_GIVEN] : last, last, changes,
+		    tick.end_ticks))
+		return;
+	tick.slot = slot->index;
+	tick.delta_count = changes->count;
+	if (place->is_after_gap && !is_first)
+		tick.flags |= ZONEWIRE_TICK_AFTER_GAP;
+	place->is_after_gap = !zones_tick_put(&tick, changes->delta);
+	place->last_ticks = tick.end_ticks;
+	place->thread_count = owner;
+}
+
+void Prof_update_stream(const char *name)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	uint32_t skipped, stream;
+	int saved_errno = errno;
+
+	if (!name || !*name || !zones_hold(t, &skipped))
+		return;
+	if (zones_slot_of(t) || zones_attach(t)) {
+		stream = zones_stream(name);
+		if (stream && make_stream(STREAM_GIVEN) && make_stream(stream))
+			end_frame(zones_slot_of(t), stream);
+	}
+	zones_release(t, skipped);
+	errno = saved_errno;
+}
+
+void zones_streams_slot_given(const struct zones_slot *slot)
+{
+	struct walk walk = {NULL, NULL, NULL, 0, NO_INDEX};
+
+	if (!slot->root || !make_stream(STREAM_GIVEN))
+		return;
+	walk.from = walk.to = streams.count[STREAM_GIVEN];
+	walk_tree(&walk, slot);
+}
