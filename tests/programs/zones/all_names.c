@@ -3,7 +3,8 @@
  * Prof_ENABLED and without.  A line that names "Prof" has nothing else on it, so a program without
  * zones is this one without these lines (tests/e2e/zones_compile.py).  Prints "work N".
  */
-/* clang-format off: it takes Prof_Begin(x) for half a statement */
+/* It takes Prof_Begin(x) for half a statement. */
+/* clang-format off */
 #include <stdio.h>
 #include <prof.h>
 #include <prof_internal.h>
