@@ -152,7 +152,8 @@ static const struct kind kinds[LEVEL_COUNT] = {
 	[LEVEL_FILE] = {identify_file, show_file},
 	[LEVEL_LINE] = {identify_line, show_line},
 	[LEVEL_INSTRUCTION] = {identify_instruction, show_instruction},
-	/* Those of samples have no frames. */
+	[LEVEL_ZONE] = {identify_function, show_function},
+	/* Those of tasks have no frames. */
 };
 
 /* Load objects by base name, so that two copies of a library are one module. */
@@ -315,16 +316,26 @@ static void entity_map_threads(struct entity_map *m, const struct entity_spec *s
 	}
 }
 
+/* Where no zone was open: an entity of its own, whatever functions are called. */
+static void entity_map_no_zone(struct entity_map *m)
+{
+	m->no_zone = (uint32_t)m->entities.count;
+	vec_push(&m->entities, (struct entity){.name = STR("[no zone]"), .occurrence = 1});
+	vec_push(&m->is_inline, false);
+}
+
 void entity_map_init(struct entity_map *m, const struct profile *p, const struct entity_spec *spec,
 	struct arena *scratch, struct arena *names)
 {
 	*m = (struct entity_map){
 		.profile = p, .level = spec->level, .unknown_name = find_string(p, UNKNOWN)};
 	entity_map_modules(m, scratch);
-	if (level_is_of_samples(spec->level))
+	if (level_is_of_tasks(spec->level))
 		entity_map_threads(m, spec, scratch, names);
 	else
 		entity_map_frames(m, spec, scratch);
+	if (spec->level == LEVEL_ZONE)
+		entity_map_no_zone(m);
 }
 
 void entity_map_deinit(struct entity_map *m)

@@ -16,7 +16,7 @@
 struct entity_map {
 	const struct profile *profile;
 	enum level level;
-	uint32_t *of_frame;    /* [frame]; of levels that are of samples: none */
+	uint32_t *of_frame;    /* [frame]; of levels that are of tasks: none */
 	uint32_t *of_function; /* [function], for those in arcs, where arcs have a meaning; else
 				  NULL */
 	uint32_t *of_thread;   /* [thread], at those levels; else none */
@@ -24,6 +24,7 @@ struct entity_map {
 	struct str_table modules;   /* base names; those not known are the empty one */
 	uint32_t unknown_module;    /* that of functions without load object */
 	uint32_t unknown_name;	    /* string that functions without name share; 0: the empty one */
+	uint32_t no_zone;	    /* LEVEL_ZONE: what samples in no zone are of */
 	struct map by_identity;
 	VEC(struct entity) entities;
 	VEC(bool) is_inline; /* [entity]: what is shown is an inlined call's */

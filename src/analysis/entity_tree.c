@@ -28,16 +28,19 @@ const char *const level_names[LEVEL_COUNT + 1] = {
 	[LEVEL_INSTRUCTION] = "instruction",
 	[LEVEL_THREAD] = "thread",
 	[LEVEL_PROCESS] = "process",
+	[LEVEL_ZONE] = "zone",
 };
 
-bool level_is_of_samples(enum level level)
+bool level_is_of_tasks(enum level level)
 {
 	return level == LEVEL_THREAD || level == LEVEL_PROCESS;
 }
 
 struct error *level_check(enum level level, const struct profile *profile)
 {
-	return level_is_of_samples(level) ? profile_needs_threads(profile) : NULL;
+	if (level == LEVEL_ZONE)
+		return profile_needs_zones(profile);
+	return level_is_of_tasks(level) ? profile_needs_threads(profile) : NULL;
 }
 
 const struct entity entity_spontaneous = {
@@ -85,9 +88,10 @@ struct growth {
 	/* [group]: the first stack or sample with weight in it or below, NO_ID: none; at last its
 	 * place among all of them */
 	uint32_t *first;
-	int64_t **weight; /* [metric][group] */
-	bool **passed;	  /* the same: whether there is any; NULL with one metric */
-	uint32_t *place;  /* [group]: its node */
+	int64_t **weight;     /* [metric][group] */
+	bool **passed;	      /* the same: whether there is any; NULL with one metric */
+	uint32_t *place;      /* [group]: its node */
+	uint32_t *zone_group; /* [stack], at LEVEL_ZONE: as entity_tree.zone_node, of groups */
 	uint32_t depth_max;
 };
 
@@ -99,7 +103,7 @@ static void growth_init(struct growth *g, const struct selection *selection,
 		.metrics = spec->metrics,
 		.metric_count = spec->metric_count};
 	child_table_init(
-		&g->groups, level_is_of_samples(map->level) ? 0 : selection->profile->stack_count);
+		&g->groups, level_is_of_tasks(map->level) ? 0 : selection->profile->stack_count);
 }
 
 static void growth_deinit(struct growth *g)
@@ -113,6 +117,7 @@ static void growth_deinit(struct growth *g)
 	free(g->passed);
 	free(g->first);
 	free(g->place);
+	free(g->zone_group);
 	child_table_deinit(&g->groups);
 }
 
@@ -145,7 +150,7 @@ static void growth_weigh(struct growth *g, size_t k, uint32_t group, uint32_t in
 		g->passed[k][group] = true;
 }
 
-/* [stack]: whether anything is shown there or below. */
+/* [stack]: whether anything is shown there. */
 static bool *stacks_used(const struct growth *g)
 {
 	const struct selection *s = g->selection;
@@ -159,9 +164,6 @@ static bool *stacks_used(const struct growth *g)
 			if (weight[i] != 0 && SHOWN_IS_STACK(s->shown[i]))
 				used[s->shown[i]] = true;
 	}
-	for (uint32_t i = count; i-- > 1;)
-		if (used[i])
-			used[s->parent[i]] = true;
 	return used;
 }
 
@@ -178,20 +180,24 @@ static bool joins_parent(const struct entity_map *map, const struct frame *frame
 	case LEVEL_LINE:
 	case LEVEL_THREAD:
 	case LEVEL_PROCESS:
+	case LEVEL_ZONE:
 	case LEVEL_COUNT:
 		break;
 	}
 	return false;
 }
 
-/* [stack]: the group of each one that is used. */
-static uint32_t *growth_group(struct growth *g)
+/* [stack]: the group of each one that is used, itself or below; takes `used`. */
+static uint32_t *growth_group(struct growth *g, bool *used)
 {
 	const struct selection *s = g->selection;
 	const struct profile *p = s->profile;
-	bool *used = stacks_used(g), added;
 	uint32_t *group = xcalloc(p->stack_count, sizeof(*group));
+	bool added;
 
+	for (size_t i = p->stack_count; i-- > 1;)
+		if (used[i])
+			used[s->parent[i]] = true;
 	for (uint32_t i = 1; i < p->stack_count; i++) {
 		if (!used[i])
 			continue;
@@ -211,7 +217,7 @@ static uint32_t *growth_group(struct growth *g)
 static void growth_run(struct growth *g)
 {
 	const struct selection *s = g->selection;
-	uint32_t *group = growth_group(g);
+	uint32_t *group = growth_group(g, stacks_used(g));
 
 	growth_ready(g);
 	for (size_t k = 0; k < g->metric_count; k++) {
@@ -227,13 +233,19 @@ static void growth_run(struct growth *g)
 /* The thread of a sample that is shown, or NO_ID. */
 static uint32_t sample_entity(const struct growth *g, size_t sample)
 {
-	const struct selection *s = g->selection;
-	const struct samples *samples = &s->profile->samples;
-
-	if ((s->sample_kept && !s->sample_kept[sample]) ||
-		!SHOWN_IS_STACK(s->shown[samples->stack[sample].i]))
+	if (!selection_shows_sample(g->selection, sample))
 		return NO_ID;
-	return g->map->of_thread[samples->thread[sample].i];
+	return g->map->of_thread[g->selection->profile->samples.thread[sample].i];
+}
+
+static bool sample_has_weight(const struct growth *g, size_t sample)
+{
+	const struct samples *samples = &g->selection->profile->samples;
+
+	for (size_t k = 0; k < g->metric_count; k++)
+		if (samples->weight[g->metrics[k].i][sample] != 0)
+			return true;
+	return false;
 }
 
 /* Samples by thread or process: one node each. */
@@ -244,11 +256,8 @@ static void growth_run_samples(struct growth *g)
 
 	for (uint32_t i = 0; i < samples->count; i++) {
 		uint32_t entity = sample_entity(g, i);
-		bool any = false;
 
-		for (size_t k = 0; k < g->metric_count; k++)
-			any |= samples->weight[g->metrics[k].i][i] != 0;
-		if (any && entity != NO_ID)
+		if (entity != NO_ID && sample_has_weight(g, i))
 			(void)child_table_at(&g->groups, 0, entity, &added);
 	}
 	growth_ready(g);
@@ -263,6 +272,45 @@ static void growth_run_samples(struct growth *g)
 					weight);
 		}
 	}
+}
+
+/* [stack]: whether samples that are shown were taken in that zone stack; [0]: in none at all. */
+static bool *zones_used(const struct growth *g)
+{
+	const struct selection *s = g->selection;
+	bool *used = xcalloc(s->profile->stack_count, sizeof(*used));
+
+	for (size_t i = 0; i < s->profile->samples.count; i++)
+		if (selection_shows_sample(s, i) && sample_has_weight(g, i))
+			used[selection_zone(s, i)] |=
+				selection_zone(s, i) != 0 || s->profile->samples.zone[i].i == 0;
+	return used;
+}
+
+/* Zones that are all hidden have left their samples at the root. */
+static uint32_t sample_zone_group(const struct growth *g, size_t sample)
+{
+	const struct selection *s = g->selection;
+	uint32_t zone = selection_zone(s, sample);
+
+	return zone == 0 && s->profile->samples.zone[sample].i != 0 ? 0 : g->zone_group[zone];
+}
+
+/* Samples by their zone stacks; what was taken in none is an entity, too. */
+static void growth_run_zones(struct growth *g)
+{
+	const struct selection *s = g->selection;
+	const struct samples *samples = &s->profile->samples;
+	bool *used = zones_used(g), added, any_outside = used[0];
+
+	g->zone_group = growth_group(g, used);
+	if (any_outside)
+		g->zone_group[0] = child_table_at(&g->groups, 0, g->map->no_zone, &added);
+	growth_ready(g);
+	for (uint32_t i = 0; i < samples->count; i++)
+		for (size_t k = 0; k < g->metric_count && selection_shows_sample(s, i); k++)
+			growth_weigh(g, k, sample_zone_group(g, i), i,
+				samples->weight[g->metrics[k].i][i]);
 }
 
 /* Makes each of firsts[count] its rank among them; the same ones stand in order. */
@@ -431,6 +479,17 @@ static struct entity_tree *growth_tree(
 	return tree;
 }
 
+/* [stack]: the node of each zone stack. */
+static uint32_t *growth_zone_nodes(const struct growth *g, struct arena *arena)
+{
+	size_t count = g->selection->profile->stack_count;
+	uint32_t *node = ARENA_ARRAY(arena, uint32_t, count);
+
+	for (size_t i = 0; i < count; i++)
+		node[i] = g->place[g->zone_group[i]];
+	return node;
+}
+
 static struct entity_tree *growth_trees(struct growth *g, struct arena *arena)
 {
 	size_t entity_count = g->map->entities.count, count = g->metric_count;
@@ -450,7 +509,27 @@ static struct entity_tree *growth_trees(struct growth *g, struct arena *arena)
 	}
 	tree->others = others;
 	tree->other_count = count - 1;
+	if (g->zone_group)
+		tree->zone_node = growth_zone_nodes(g, arena);
 	return tree;
+}
+
+/* [entity]: whether it has a node. */
+static bool *tree_entities(const struct entity_tree *tree)
+{
+	bool *has_node = xcalloc(tree->entity_count, sizeof(*has_node));
+
+	for (size_t i = 1; i < tree->node_count; i++)
+		has_node[tree->nodes[i].entity] = true;
+	return has_node;
+}
+
+/* Code runs in zones, and its profile is none of theirs: they are in it where they have weight. */
+static bool is_zone(const struct profile *p, function_id function)
+{
+	object_id object = p->functions[function.i].object;
+
+	return object.i != NO_ID && p->objects[object.i].kind == OBJECT_ZONE;
 }
 
 /* Filters leave stacks that are not those whose calls were counted. */
@@ -462,15 +541,22 @@ static void tree_add_arcs(struct entity_tree *tree, const struct selection *sele
 	if (map->of_function == NULL || (selection->step_count > 0 && p->has_stacks))
 		return;
 	struct entity_arc *arcs = ARENA_ARRAY(arena, struct entity_arc, p->arc_count);
+	bool *has_node = tree_entities(tree);
+	size_t count = 0;
 	for (size_t i = 0; i < p->arc_count; i++) {
 		const struct arc *a = &p->arcs[i];
+		uint32_t callee = map->of_function[a->callee.i];
 
-		arcs[i].caller = a->caller.i == NO_ID ? NO_ID : map->of_function[a->caller.i];
-		arcs[i].callee = map->of_function[a->callee.i];
-		arcs[i].calls = a->calls;
+		if (is_zone(p, a->callee) && !has_node[callee])
+			continue;
+		arcs[count++] = (struct entity_arc){
+			.caller = a->caller.i == NO_ID ? NO_ID : map->of_function[a->caller.i],
+			.callee = callee,
+			.calls = a->calls};
 	}
+	free(has_node);
 	tree->arcs = arcs;
-	tree->arc_count = p->arc_count;
+	tree->arc_count = count;
 }
 
 struct entity_tree *entity_tree_create(
@@ -485,8 +571,10 @@ struct entity_tree *entity_tree_create(
 		assert(spec->metrics[k].i < selection->profile->metric_count);
 	entity_map_init(&map, selection->profile, spec, scratch, arena);
 	growth_init(&g, selection, &map, spec);
-	if (level_is_of_samples(spec->level))
+	if (level_is_of_tasks(spec->level))
 		growth_run_samples(&g);
+	else if (spec->level == LEVEL_ZONE)
+		growth_run_zones(&g);
 	else
 		growth_run(&g);
 	struct entity_tree *tree = growth_trees(&g, arena);

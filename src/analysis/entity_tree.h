@@ -29,12 +29,13 @@ enum level {
 	LEVEL_INSTRUCTION, /* an address within a load object */
 	LEVEL_THREAD,
 	LEVEL_PROCESS,
+	LEVEL_ZONE, /* zones, told apart as functions are: a sample's stack is its zone stack */
 	LEVEL_COUNT
 };
-/* "function", "module", "file", "line", "instruction", "thread", "process". */
+/* "function", "module", "file", "line", "instruction", "thread", "process", "zone". */
 extern const char *const level_names[LEVEL_COUNT + 1]; /* NULL at the end */
 /* Whether it tells samples apart by who was sampled; their stacks are then one entity long. */
-bool level_is_of_samples(enum level level);
+bool level_is_of_tasks(enum level level);
 /* NULL if the profile knows what the level needs, else an ERROR_UNSUPPORTED. */
 must_use struct error *level_check(enum level level, const struct profile *profile);
 
@@ -108,6 +109,12 @@ struct entity_tree {
 	const struct entity_arc *arcs;
 	size_t arc_count;
 	bool has_stacks; /* false: the profile has none, and nodes tell of no callers */
+	/*
+	 * LEVEL_ZONE: [stack] the node of the zone stack that it is, where samples that are shown
+	 * were taken in it or below; of others 0.  The node of samples in no zone is zone_node[0].
+	 * NULL at other levels, and where the tree is not the stacks' any more (inverted).
+	 */
+	const uint32_t *zone_node;
 	/* As asked for: rows are to be ordered by how much they differ from 0, whichever way. */
 	bool is_difference;
 };

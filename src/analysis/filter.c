@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "model/profile.h"
 
-const char *const filter_names[FILTER_COUNT + 1] = {
-	"when", "focus", "ignore", "hide", "thread", "pid", "time", NULL};
+const char *const filter_names[FILTER_COUNT + 1] = {"when", "focus", "ignore", "hide", "thread",
+	"pid", "time", "zone", "tick", "tick-over", "tick-under", NULL};
 
 struct error *name_pattern_create(const char *text, struct name_pattern **pattern)
 {
@@ -90,6 +90,7 @@ struct error *filter_init(struct filter *f, enum filter_kind kind, const char *t
 	case FILTER_FOCUS:
 	case FILTER_IGNORE:
 	case FILTER_HIDE:
+	case FILTER_ZONE:
 		return name_pattern_create(text, &f->names);
 	case FILTER_THREAD:
 	case FILTER_PID:
@@ -99,6 +100,9 @@ struct error *filter_init(struct filter *f, enum filter_kind kind, const char *t
 		return error_new(ERROR_USAGE, "'%s' is no list of numbers or names", text);
 	case FILTER_WHEN:
 	case FILTER_TIME:
+	case FILTER_TICK:
+	case FILTER_TICK_OVER:
+	case FILTER_TICK_UNDER:
 	case FILTER_COUNT:
 		break;
 	}
@@ -114,6 +118,12 @@ struct error *filter_init_when(struct filter *f, const char *text, enum when_mod
 void filter_init_time(struct filter *f, const char *text, uint64_t from_ns, uint64_t to_ns)
 {
 	*f = (struct filter){.kind = FILTER_TIME, .text = text, .from_ns = from_ns, .to_ns = to_ns};
+}
+
+void filter_init_ticks(
+	struct filter *f, enum filter_kind kind, const char *text, const struct filter_ticks *ticks)
+{
+	*f = (struct filter){.kind = kind, .text = text, .ticks = *ticks};
 }
 
 void filter_deinit(struct filter *f)

@@ -9,6 +9,9 @@
  * ignore  stacks that hold none
  * hide	   all stacks, without the frames that it matches: their weight goes to their callers
  * thread, pid, time: samples by where and when they were taken
+ * zone	   samples taken in a zone that the regular expression matches, or in one below it
+ * tick, tick-over, tick-under: samples by which tick they were taken in (analysis/ticks.h), by its
+ *	   number or by how long it took
  *
  * To add one: a row in enum filter_kind and filter_names, what it keeps in selection.c, its option
  * row in cli/filter_options.c.
@@ -29,9 +32,13 @@ enum filter_kind {
 	FILTER_THREAD,
 	FILTER_PID,
 	FILTER_TIME,
+	FILTER_ZONE,
+	FILTER_TICK,
+	FILTER_TICK_OVER,
+	FILTER_TICK_UNDER,
 	FILTER_COUNT
 };
-/* "when", "focus", "ignore", "hide", "thread", "pid", "time". */
+/* As their options are called: "when", "focus" … "tick-under". */
 extern const char *const filter_names[FILTER_COUNT + 1]; /* NULL at the end */
 
 /* Functions by name. */
@@ -40,14 +47,26 @@ struct name_pattern {
 	bool with_module; /* to be matched with "module`name", as the expression has a ` itself */
 };
 
+/* Which ticks. */
+struct filter_ticks {
+	struct str stream; /* borrowed; data NULL: the default one (analysis/ticks.h) */
+	/*
+	 * FILTER_TICK: from ≤ number < to; a negative end counts from the end of the process's
+	 * ticks: -1 is the last one.  INT64_MIN and INT64_MAX: there is no such end.
+	 */
+	int64_t from, to;
+	uint64_t duration_ns; /* over: those that took as long or longer; under: all others */
+};
+
 struct filter {
 	enum filter_kind kind;
 	const char *text;	    /* as given, to be shown; borrowed */
 	struct when *when;	    /* FILTER_WHEN */
-	struct name_pattern *names; /* focus, ignore, hide */
+	struct name_pattern *names; /* focus, ignore, hide, zone */
 	VEC(struct str) ids;	    /* thread, pid: numbers or names; point into text */
 	/* FILTER_TIME: since the profile's start, from_ns ≤ t < to_ns. */
 	uint64_t from_ns, to_ns;
+	struct filter_ticks ticks; /* FILTER_TICK, FILTER_TICK_OVER, FILTER_TICK_UNDER */
 };
 
 /*
@@ -61,13 +80,16 @@ must_use bool *name_pattern_matches(
 	const struct name_pattern *pattern, const struct profile *profile, struct arena *arena);
 
 /*
- * text is borrowed.  For focus, ignore and hide it is a regular expression, for thread and pid
- * numbers or names with commas.  ERROR_USAGE where it is not.
+ * text is borrowed.  For focus, ignore, hide and zone it is a regular expression, for thread and
+ * pid numbers or names with commas.  ERROR_USAGE where it is not.
  */
 must_use struct error *filter_init(struct filter *f, enum filter_kind kind, const char *text);
 must_use struct error *filter_init_when(struct filter *f, const char *text, enum when_modules by);
 /* The one whose text the caller has read. */
 void filter_init_time(struct filter *f, const char *text, uint64_t from_ns, uint64_t to_ns);
+/* The same, of one of the kinds that look at ticks. */
+void filter_init_ticks(struct filter *f, enum filter_kind kind, const char *text,
+	const struct filter_ticks *ticks);
 void filter_deinit(struct filter *f);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/ticks.h"
 #include "base/alloc.h"
 #include "base/nearest.h"
 
@@ -20,10 +21,13 @@
 struct selecting {
 	const struct profile *profile;
 	struct arena *arena;
-	uint32_t *parent, *shown;
+	uint32_t *parent, *shown, *standing; /* standing NULL: nothing is hidden */
 	const int64_t *const *weight;
 	const uint64_t *samples;
 	bool *sample_kept; /* NULL: all */
+	bool *tick_kept;   /* the same */
+	struct str tick_stream;
+	int64_t *outside; /* of the last filter, if that is one of ticks */
 	VEC(struct selection_step) steps;
 };
 
@@ -72,7 +76,7 @@ static void hide(struct selecting *s, const struct name_pattern *names)
 	const struct profile *p = s->profile;
 	bool *matches = name_pattern_matches(names, p, s->arena);
 	/* [stack]: itself, or the next outwards that is not hidden. */
-	uint32_t *standing = xcalloc(p->stack_count, sizeof(*standing));
+	uint32_t *standing = ARENA_ARRAY(s->arena, uint32_t, p->stack_count);
 
 	for (uint32_t i = 1; i < p->stack_count; i++) {
 		s->parent[i] = standing[s->parent[i]];
@@ -81,7 +85,9 @@ static void hide(struct selecting *s, const struct name_pattern *names)
 	for (uint32_t i = 0; i < p->stack_count; i++)
 		if (SHOWN_IS_STACK(s->shown[i]))
 			s->shown[i] = standing[s->shown[i]];
-	free(standing);
+	for (uint32_t i = 0; s->standing && i < p->stack_count; i++)
+		standing[i] = standing[s->standing[i]];
+	s->standing = standing;
 }
 
 /* Whether an id of a filter means the thread or process of that number and name. */
@@ -170,6 +176,27 @@ static void all_samples_kept(struct selecting *s)
 	memset(s->sample_kept, true, s->profile->samples.count);
 }
 
+static void all_ticks_kept(struct selecting *s)
+{
+	if (s->tick_kept)
+		return;
+	s->tick_kept = ARENA_ARRAY(s->arena, bool, s->profile->tick_count);
+	memset(s->tick_kept, true, s->profile->tick_count);
+}
+
+/* Of the processes that have such a thread. */
+static void keep_ticks_of_threads(struct selecting *s, const bool *thread_kept)
+{
+	const struct profile *p = s->profile;
+	bool *process_kept = ARENA_ARRAY(s->arena, bool, p->process_count);
+
+	all_ticks_kept(s);
+	for (size_t i = 0; i < p->thread_count; i++)
+		process_kept[p->threads[i].process.i] |= thread_kept[i];
+	for (size_t i = 0; i < p->tick_count; i++)
+		s->tick_kept[i] &= process_kept[p->ticks[i].process.i];
+}
+
 static struct error *keep_threads(struct selecting *s, const struct filter *f)
 {
 	const struct profile *p = s->profile;
@@ -184,6 +211,7 @@ static struct error *keep_threads(struct selecting *s, const struct filter *f)
 	all_samples_kept(s);
 	for (size_t i = 0; i < p->samples.count; i++)
 		s->sample_kept[i] &= kept[p->samples.thread[i].i];
+	keep_ticks_of_threads(s, kept);
 	return NULL;
 }
 
@@ -198,6 +226,93 @@ static struct error *keep_times(struct selecting *s, const struct filter *f)
 	for (size_t i = 0; i < samples->count; i++)
 		s->sample_kept[i] &=
 			samples->time_ns[i] >= f->from_ns && samples->time_ns[i] < f->to_ns;
+	all_ticks_kept(s);
+	for (size_t i = 0; i < s->profile->tick_count; i++) {
+		const struct tick *tick = &s->profile->ticks[i];
+
+		s->tick_kept[i] &= tick->end_ns >= f->from_ns && tick->end_ns < f->to_ns;
+	}
+	return NULL;
+}
+
+/* Samples taken in a zone whose stack, as far as it is not hidden, holds such a name. */
+static struct error *keep_zones(struct selecting *s, const struct filter *f)
+{
+	const struct profile *p = s->profile;
+	struct error *err = profile_needs_zones(p);
+
+	if (err)
+		return err;
+	bool *matches = name_pattern_matches(f->names, p, s->arena);
+	bool *holds = xcalloc(p->stack_count, sizeof(*holds));
+
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		holds[i] = holds[s->parent[i]] || matches[stack_function(p, i).i];
+	all_samples_kept(s);
+	for (size_t i = 0; i < p->samples.count; i++) {
+		uint32_t zone = p->samples.zone[i].i;
+
+		s->sample_kept[i] &= holds[s->standing ? s->standing[zone] : zone];
+	}
+	free(holds);
+	return NULL;
+}
+
+/* The tick's number from which, or before which: negative ones are from the end. */
+static bool number_is_from(int64_t number, int64_t bound, int64_t end)
+{
+	if (bound == INT64_MIN || bound == INT64_MAX)
+		return bound == INT64_MIN;
+	return number >= (bound < 0 ? bound + end : bound);
+}
+
+static bool tick_is_wanted(const struct filter *f, const struct tick *tick, const struct tick *last)
+{
+	uint64_t took_ns = tick->end_ns - tick->start_ns;
+	int64_t number = (int64_t)tick->number, end = (int64_t)last->number + 1;
+
+	if (f->kind == FILTER_TICK)
+		return number_is_from(number, f->ticks.from, end) &&
+		       !number_is_from(number, f->ticks.to, end);
+	return (took_ns >= f->ticks.duration_ns) == (f->kind == FILTER_TICK_OVER);
+}
+
+static void keep_samples_of_ticks(
+	struct selecting *s, const struct tick_runs *runs, const bool *wanted)
+{
+	const struct profile *p = s->profile;
+
+	s->outside = ARENA_ARRAY(s->arena, int64_t, p->metric_count);
+	all_samples_kept(s);
+	for (size_t i = 0; i < p->samples.count; i++) {
+		uint32_t tick = tick_of_sample(runs, i);
+
+		if (tick == NO_ID && s->sample_kept[i] &&
+			s->shown[p->samples.stack[i].i] != SHOWN_DROPPED)
+			for (size_t m = 0; m < p->metric_count; m++)
+				s->outside[m] += p->samples.weight[m][i];
+		s->sample_kept[i] &= tick != NO_ID && wanted[tick];
+	}
+}
+
+static struct error *keep_ticks(struct selecting *s, const struct filter *f)
+{
+	const struct profile *p = s->profile;
+	bool *wanted = ARENA_ARRAY(s->arena, bool, p->tick_count);
+	struct tick_runs runs;
+	struct error *err = tick_runs_init(&runs, p, f->ticks.stream, s->arena);
+
+	if (err)
+		return err;
+	all_ticks_kept(s);
+	for (uint32_t process = 0; process < p->process_count; process++)
+		for (uint32_t i = runs.first[process]; i < runs.end[process]; i++) {
+			wanted[i] =
+				tick_is_wanted(f, &p->ticks[i], &p->ticks[runs.end[process] - 1]);
+			s->tick_kept[i] &= wanted[i];
+		}
+	s->tick_stream = f->ticks.stream;
+	keep_samples_of_ticks(s, &runs, wanted);
 	return NULL;
 }
 
@@ -244,6 +359,7 @@ static struct error *apply(struct selecting *s, const struct filter *f)
 {
 	struct error *err = NULL;
 
+	s->outside = NULL;
 	switch (f->kind) {
 	case FILTER_WHEN:
 		err = profile_needs_stacks(s->profile, "--when");
@@ -264,11 +380,18 @@ static struct error *apply(struct selecting *s, const struct filter *f)
 	case FILTER_TIME:
 		err = keep_times(s, f);
 		break;
+	case FILTER_ZONE:
+		err = keep_zones(s, f);
+		break;
+	case FILTER_TICK:
+	case FILTER_TICK_OVER:
+	case FILTER_TICK_UNDER:
+		err = keep_ticks(s, f);
+		break;
 	case FILTER_COUNT:
 		abort();
 	}
-	if (err == NULL &&
-		(f->kind == FILTER_THREAD || f->kind == FILTER_PID || f->kind == FILTER_TIME))
+	if (err == NULL && f->kind >= FILTER_THREAD)
 		sum_samples(s);
 	return err;
 }
@@ -284,9 +407,12 @@ static struct selection *selecting_finish(struct selecting *s)
 		.profile = s->profile,
 		.parent = s->parent,
 		.shown = s->shown,
+		.standing = s->standing,
 		.weight = s->weight,
 		.samples = s->samples,
 		.sample_kept = s->sample_kept,
+		.tick_kept = s->tick_kept,
+		.tick_stream = s->tick_stream,
 		.total = s->steps.count ? kept_weight(s, true) : s->profile->total,
 		.steps = steps,
 		.step_count = s->steps.count,
@@ -312,8 +438,8 @@ struct error *selection_create(const struct profile *profile, const struct filte
 	for (size_t i = 0; i < count && err == NULL; i++) {
 		err = apply(&s, &filters[i]);
 		if (err == NULL)
-			vec_push(&s.steps,
-				(struct selection_step){&filters[i], kept_weight(&s, false)});
+			vec_push(&s.steps, (struct selection_step){
+						   &filters[i], kept_weight(&s, false), s.outside});
 	}
 	if (err == NULL)
 		*selection = selecting_finish(&s);

@@ -18,6 +18,9 @@ struct selection_step {
 	const struct filter *filter;
 	/* [metric] Weight that this filter and those before it kept. */
 	const int64_t *kept;
+	/* [metric] Weight that it left out as it was in no tick; NULL: it does not look at ticks.
+	 */
+	const int64_t *outside;
 };
 
 struct selection {
@@ -26,12 +29,22 @@ struct selection {
 	const uint32_t *parent;
 	/* [stack]: what samples with this stack are shown as: see shown.h.  Never a hidden one. */
 	const uint32_t *shown;
+	/*
+	 * [stack]: itself, or the next stack outwards whose frame is not hidden; NULL: none is.
+	 */
+	const uint32_t *standing;
 	/* [metric][stack]: of the samples that thread and time filters keep. */
 	const int64_t *const *weight;
 	/* [stack]: how many samples that is; NULL: not known. */
 	const uint64_t *samples;
 	/* [sample]: whether thread and time filters keep it; NULL: all. */
 	const bool *sample_kept;
+	/*
+	 * [profile->ticks] Whether filters of threads, times and ticks keep the tick; NULL: all.
+	 * Of those of time that keep it, the tick's end lies in the time.
+	 */
+	const bool *tick_kept;
+	struct str tick_stream; /* of the last filter of ticks; data NULL: the default one */
 	/*
 	 * [metric]: the base of percentages: what is left by all filters but WHEN, which leaves
 	 * percentages those of all samples.
@@ -47,11 +60,26 @@ must_use struct selection *selection_all(const struct profile *profile, struct a
 /*
  * What filters[count] leave, applied in that order, each to what the one before left.  Lives in the
  * arena; profile and filters must live as long.  Fails with ERROR_UNSUPPORTED where the profile
- * does not know what a filter asks for (threads, times, whole stacks), with ERROR_INPUT where a
- * thread or process that is named is not in it.
+ * does not know what a filter asks for (threads, times, whole stacks, zones, ticks), with
+ * ERROR_INPUT where a thread, process or stream that is named is not in it.
  */
 must_use struct error *selection_create(const struct profile *profile, const struct filter *filters,
 	size_t count, struct arena *arena, struct selection **selection);
+
+/* Whether views show a sample, be it by its stack or by what else is known of it. */
+static inline bool selection_shows_sample(const struct selection *s, size_t sample)
+{
+	return (s->sample_kept == NULL || s->sample_kept[sample]) &&
+	       SHOWN_IS_STACK(s->shown[s->profile->samples.stack[sample].i]);
+}
+
+/* The zone stack of a sample, of a profile that knows them, without what is hidden of it. */
+static inline uint32_t selection_zone(const struct selection *s, size_t sample)
+{
+	uint32_t zone = s->profile->samples.zone[sample].i;
+
+	return s->standing ? s->standing[zone] : zone;
+}
 
 /* How many samples are shown by views, or UINT64_MAX: not known. */
 uint64_t selection_shown_samples(const struct selection *s);

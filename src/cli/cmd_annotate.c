@@ -111,6 +111,38 @@ static struct error *weigh(const struct annotate_options *options, const struct 
 	return err;
 }
 
+static bool is_zone(const struct profile *profile, function_id function)
+{
+	object_id object = profile->functions[function.i].object;
+
+	return object.i != NO_ID && profile->objects[object.i].kind == OBJECT_ZONE;
+}
+
+/* A zone is a stretch of some function and has no code of its own: what is called so is left out.
+ */
+static struct error *leave_out_zones(
+	const struct profile *profile, struct function_matches *matches, struct arena *arena)
+{
+	struct function_match *items = ARENA_ARRAY(arena, struct function_match, matches->count);
+	size_t count = 0;
+
+	for (size_t i = 0; i < matches->count; i++)
+		if (!is_zone(profile, matches->items[i].function))
+			items[count++] = matches->items[i];
+	if (matches->count > 0 && count == 0) {
+		const struct function *f = &profile->functions[matches->items[0].function.i];
+
+		return error_new(ERROR_INPUT,
+			"%s is a zone and has no code of its own; 'sonde report --view zones' "
+			"shows it, and 'sonde report --zone %s' what ran in it",
+			profile_string(profile, f->name).data,
+			profile_string(profile, f->name).data);
+	}
+	matches->items = items;
+	matches->count = count;
+	return NULL;
+}
+
 static struct error *annotate_function(const struct annotate_options *options,
 	const struct profile *profile, struct report_query *query,
 	const struct stack_weights *stacks, struct str name, struct arena *arena)
@@ -121,6 +153,9 @@ static struct error *annotate_function(const struct annotate_options *options,
 
 	if (matches.count == 0)
 		return no_function(name, &matches);
+	err = leave_out_zones(profile, &matches, arena);
+	if (err)
+		return err;
 	query->listing = annotate_listing(
 		profile, stacks, matches.items[0].function, &options->wanted, arena, &remarks);
 	remark_others(profile, &matches, arena, &remarks);

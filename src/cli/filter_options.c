@@ -34,6 +34,14 @@ const struct option_row filter_rows[] = {
 		"only these threads, by number or name, with commas"},
 	{ID(FILTER_TIME), 0, "time", VALUE_TEXT, "FROM:TO", NULL,
 		"only this part of the run: 1.5s:2s, 30s:, :100ms"},
+	{ID(FILTER_ZONE), 0, "zone", VALUE_TEXT, "REGEX", NULL,
+		"only what was in a zone that matches, or below it"},
+	{ID(FILTER_TICK), 0, "tick", VALUE_TEXT, "[STREAM=]FROM:TO", NULL,
+		"only these ticks (frames), by number: 100:200, 7, -10:"},
+	{ID(FILTER_TICK_OVER), 0, "tick-over", VALUE_TEXT, "[STREAM=]TIME", NULL,
+		"only ticks that took as long, or longer: 20ms"},
+	{ID(FILTER_TICK_UNDER), 0, "tick-under", VALUE_TEXT, "[STREAM=]TIME", NULL,
+		"only ticks that took less"},
 	{OPTION_SAME, 0, "same", VALUE_TEXT, "REGEX=NAME", NULL,
 		"take functions that match for one, called NAME"},
 	{0},
@@ -82,6 +90,69 @@ static struct error *compile_time(struct filter *f, const char *text)
 	return err;
 }
 
+/* Takes "STREAM=" off the text; names may hold an = themselves, what follows may not. */
+static struct str read_stream(const char **text)
+{
+	const char *equals = strrchr(*text, '=');
+	struct str stream = {0};
+
+	if (equals == NULL)
+		return stream;
+	stream = (struct str){*text, (size_t)(equals - *text)};
+	*text = equals + 1;
+	return stream;
+}
+
+/* One end of a range of ticks; an empty one leaves *number. */
+static struct error *read_number(struct str text, int64_t *number)
+{
+	bool is_negative = text.size > 0 && text.data[0] == '-';
+	uint64_t count;
+
+	if (text.size == 0)
+		return NULL;
+	char *copy = xstrndup(text.data + is_negative, text.size - is_negative);
+	struct error *err = value_count(copy, 0, INT64_MAX - 1, &count);
+
+	free(copy);
+	if (err == NULL)
+		*number = is_negative ? -(int64_t)count : (int64_t)count;
+	return err;
+}
+
+/* FROM:TO, or the number of one tick. */
+static struct error *read_ticks(const char *text, struct filter_ticks *ticks)
+{
+	const char *colon = strchr(text, ':');
+	struct str from = colon ? (struct str){text, (size_t)(colon - text)} : str_from(text);
+
+	ticks->from = INT64_MIN;
+	ticks->to = INT64_MAX;
+	if (*text == '\0')
+		return error_new(ERROR_USAGE, "'%s' is no FROM:TO", text);
+	struct error *err = read_number(from, &ticks->from);
+
+	if (err == NULL && colon)
+		err = read_number(str_from(colon + 1), &ticks->to);
+	else if (err == NULL)
+		ticks->to = ticks->from == -1 ? INT64_MAX : ticks->from + 1;
+	if (err == NULL && (ticks->from < 0) == (ticks->to < 0) && ticks->from >= ticks->to)
+		err = error_new(ERROR_USAGE, "'%s' is no ticks: it ends before it begins", text);
+	return err;
+}
+
+static struct error *compile_ticks(struct filter *f, const struct filter_request *request)
+{
+	const char *text = request->text;
+	struct filter_ticks ticks = {.stream = read_stream(&text)};
+	struct error *err = request->kind == FILTER_TICK ? read_ticks(text, &ticks)
+							 : value_time(text, &ticks.duration_ns);
+
+	if (err == NULL)
+		filter_init_ticks(f, request->kind, request->text, &ticks);
+	return err;
+}
+
 static struct error *compile_filter(
 	const struct filter_options *o, const struct filter_request *request, struct filter *f)
 {
@@ -90,6 +161,11 @@ static struct error *compile_filter(
 		return value_when_error(filter_init_when(f, request->text, o->when_modules));
 	case FILTER_TIME:
 		return compile_time(f, request->text);
+	case FILTER_TICK:
+	case FILTER_TICK_OVER:
+	case FILTER_TICK_UNDER:
+		return compile_ticks(f, request);
+	case FILTER_ZONE:
 	case FILTER_FOCUS:
 	case FILTER_IGNORE:
 	case FILTER_HIDE:

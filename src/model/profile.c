@@ -123,3 +123,13 @@ struct error *profile_needs_threads(const struct profile *p)
 		"%.*s does not tell which processes and threads were sampled",
 		STR_ARG(profile_string(p, p->source)));
 }
+
+struct error *profile_needs_zones(const struct profile *p)
+{
+	if (p->samples.count > 0 && p->samples.zone != NULL)
+		return NULL;
+	return error_new(ERROR_UNSUPPORTED,
+		"%.*s knows no zones: link the program with libsonde-zones, or compile it with "
+		"-finstrument-functions and record with --zones=functions",
+		STR_ARG(profile_string(p, p->source)));
+}

@@ -251,6 +251,8 @@ void profile_destroy(struct profile *p);
 
 /* NULL if the profile tells which threads its samples were taken in, else an ERROR_UNSUPPORTED. */
 must_use struct error *profile_needs_threads(const struct profile *p);
+/* NULL if it tells which zones they were taken in, else the same. */
+must_use struct error *profile_needs_zones(const struct profile *p);
 
 /* Whether it is the metric that says how many samples a sample counts as. */
 bool metric_counts_samples(struct str name, struct str unit);

@@ -43,6 +43,7 @@ static void functions_view_title(struct text *text, const struct report *report)
 		[LEVEL_INSTRUCTION] = "Instructions",
 		[LEVEL_THREAD] = "Threads",
 		[LEVEL_PROCESS] = "Processes",
+		[LEVEL_ZONE] = "Zones",
 	};
 	const char *what = titles[report->query.level];
 	const char *how = report->functions->is_estimated ? ", inclusive estimated" : "";

@@ -21,7 +21,7 @@ const char *const view_names[] = {"functions", "callers", "tree", "graph", "deep
 
 bool level_has_modules(enum level level)
 {
-	return level != LEVEL_MODULE && !level_is_of_samples(level);
+	return level != LEVEL_MODULE && !level_is_of_tasks(level);
 }
 
 bool column_list_has(const enum column_id *list, enum column_id id)

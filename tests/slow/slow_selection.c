@@ -13,15 +13,16 @@
 
 /* ---- lines ---- */
 
-static void write_out(struct slow_lines *l, struct slow_line *line)
+static uint32_t *write_out(struct slow_lines *l, uint32_t stack, uint32_t *depth)
 {
 	const struct stack *stacks = l->profile->stacks;
 
-	for (uint32_t s = line->stack; s; s = stacks[s].parent.i)
-		line->depth++;
-	line->frames = ARENA_ARRAY(l->arena, uint32_t, line->depth);
-	for (uint32_t s = line->stack, d = line->depth; s; s = stacks[s].parent.i)
-		line->frames[--d] = stacks[s].frame.i;
+	for (uint32_t s = stack; s; s = stacks[s].parent.i)
+		++*depth;
+	uint32_t *frames = ARENA_ARRAY(l->arena, uint32_t, *depth);
+	for (uint32_t s = stack, d = *depth; s; s = stacks[s].parent.i)
+		frames[--d] = stacks[s].frame.i;
+	return frames;
 }
 
 void slow_lines_init(struct slow_lines *l, const struct profile *p, struct arena *arena)
@@ -45,7 +46,11 @@ void slow_lines_init(struct slow_lines *l, const struct profile *p, struct arena
 				has_samples ? samples->weight[m][i] : p->stack_weight[m][i];
 		if (has_samples) /* metric 0 is "samples" */
 			line.samples = line.weight[0] > 0 ? (uint64_t)line.weight[0] : 0;
-		write_out(l, &line);
+		line.frames = write_out(l, line.stack, &line.depth);
+		if (samples->zone) {
+			line.in_zone = samples->zone[i].i != 0;
+			line.zone = write_out(l, samples->zone[i].i, &line.zone_depth);
+		}
 		vec_push(&l->lines, line);
 	}
 }
@@ -99,16 +104,25 @@ void slow_focus(struct slow_lines *l, const char *regex, bool wanted)
 	}
 }
 
+/* How many are left. */
+static uint32_t hide_frames(
+	const struct slow_lines *l, uint32_t *frames, uint32_t depth, const char *regex)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t d = 0; d < depth; d++)
+		if (!function_matches(l->profile, function_of(l->profile, frames[d]), regex))
+			frames[kept++] = frames[d];
+	return kept;
+}
+
 void slow_hide(struct slow_lines *l, const char *regex)
 {
 	for (size_t i = 0; i < l->lines.count; i++) {
 		struct slow_line *line = &l->lines.data[i];
-		uint32_t kept = 0;
-		for (uint32_t d = 0; d < line->depth; d++)
-			if (!function_matches(
-				    l->profile, function_of(l->profile, line->frames[d]), regex))
-				line->frames[kept++] = line->frames[d];
-		line->depth = kept;
+
+		line->depth = hide_frames(l, line->frames, line->depth, regex);
+		line->zone_depth = hide_frames(l, line->zone, line->zone_depth, regex);
 	}
 }
 
@@ -156,10 +170,75 @@ void slow_times(struct slow_lines *l, uint64_t from_ns, uint64_t to_ns)
 			l->lines.data[i].time_ns >= from_ns && l->lines.data[i].time_ns < to_ns);
 }
 
+void slow_zone(struct slow_lines *l, const char *regex)
+{
+	for (size_t i = 0; i < l->lines.count; i++) {
+		struct slow_line *line = &l->lines.data[i];
+		bool holds = false;
+
+		for (uint32_t d = 0; d < line->zone_depth; d++)
+			holds |= function_matches(
+				l->profile, function_of(l->profile, line->zone[d]), regex);
+		keep_if(line, holds);
+	}
+}
+
+static const struct tick *tick_of(const struct profile *p, const struct slow_line *line)
+{
+	for (size_t i = 0; i < p->tick_count; i++) {
+		const struct tick *t = &p->ticks[i];
+
+		if (t->process.i == p->threads[line->thread].process.i &&
+			t->start_ns < line->time_ns && line->time_ns <= t->end_ns)
+			return t;
+	}
+	return NULL;
+}
+
+static int64_t last_number(const struct profile *p, process_id process)
+{
+	int64_t last = -1;
+
+	for (size_t i = 0; i < p->tick_count; i++)
+		if (p->ticks[i].process.i == process.i && (int64_t)p->ticks[i].number > last)
+			last = (int64_t)p->ticks[i].number;
+	return last;
+}
+
+static bool tick_matches(const struct profile *p, const struct tick *t, enum filter_kind kind,
+	const struct filter_ticks *wanted)
+{
+	int64_t from = wanted->from, to = wanted->to, end = last_number(p, t->process) + 1;
+
+	if (kind == FILTER_TICK_OVER)
+		return t->end_ns - t->start_ns >= wanted->duration_ns;
+	if (kind == FILTER_TICK_UNDER)
+		return t->end_ns - t->start_ns < wanted->duration_ns;
+	from += from < 0 && from != INT64_MIN ? end : 0;
+	to += to < 0 ? end : 0;
+	return (int64_t)t->number >= from && (int64_t)t->number < to;
+}
+
+void slow_ticks(struct slow_lines *l, enum filter_kind kind, const struct filter_ticks *wanted,
+	int64_t *outside)
+{
+	for (size_t i = 0; i < l->lines.count; i++) {
+		struct slow_line *line = &l->lines.data[i];
+		const struct tick *t = tick_of(l->profile, line);
+
+		for (size_t m = 0; m < l->profile->metric_count; m++)
+			if (t == NULL && line->state != SLOW_DROPPED)
+				outside[m] += line->weight[m];
+		keep_if(line, t != NULL && tick_matches(l->profile, t, kind, wanted));
+	}
+}
+
 /* "f3", "o3": 'd'; anything else: a letter that no pattern has. */
 static char letter_of(struct str name)
 {
-	return name.size >= 2 ? (char)('a' + atoi(name.data + 1)) : '?';
+	bool is_letter = name.size >= 2 && name.data[1] >= '0' && name.data[1] <= '9';
+
+	return is_letter ? (char)('a' + atoi(name.data + 1)) : '?';
 }
 
 void slow_lines_when(struct slow_lines *l, const char *pattern)
@@ -254,6 +333,7 @@ static struct entity name_of(const struct slow_lines *l, uint32_t frame, enum le
 		break;
 	case LEVEL_THREAD:
 	case LEVEL_PROCESS:
+	case LEVEL_ZONE:
 	case LEVEL_COUNT:
 		abort();
 	}
@@ -381,6 +461,23 @@ static void add_thread(struct growing *g, const struct slow_line *line)
 	add_weights(g->tree, child_of(g->tree, 0, add_name(g->tree, &e)), line->weight, g->metrics);
 }
 
+static void add_zone(struct growing *g, const struct slow_line *line)
+{
+	struct entity none = {.name = STR("[no zone]"), .occurrence = 1};
+	uint32_t node = 0;
+
+	if (line->state != SLOW_SHOWN || !has_weight(line->weight, g->metrics))
+		return;
+	for (uint32_t d = 0; d < line->zone_depth; d++) {
+		struct entity e = name_of(g->lines, line->zone[d], LEVEL_FUNCTION);
+
+		node = child_of(g->tree, node, add_name(g->tree, &e));
+	}
+	if (!line->in_zone)
+		node = child_of(g->tree, 0, add_name(g->tree, &none));
+	add_weights(g->tree, node, line->weight, g->metrics);
+}
+
 static void plant(struct slow_tree *t)
 {
 	*t = (struct slow_tree){0};
@@ -393,9 +490,12 @@ void slow_tree_init(struct slow_tree *t, const struct slow_lines *l, enum level 
 	struct growing g = {t, l, level, metrics, same, same_count};
 
 	plant(t);
-	if (level_is_of_samples(level))
+	if (level_is_of_tasks(level))
 		for (size_t i = 0; i < l->lines.count; i++)
 			add_thread(&g, &l->lines.data[i]);
+	else if (level == LEVEL_ZONE)
+		for (size_t i = 0; i < l->lines.count; i++)
+			add_zone(&g, &l->lines.data[i]);
 	else
 		for (uint32_t s = 0; s < l->profile->stack_count; s++)
 			add_lines_of(&g, s);

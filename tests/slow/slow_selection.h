@@ -10,7 +10,7 @@
 #include "analysis/entity_tree.h"
 #include "base/vec.h"
 
-#define SLOW_METRICS_MAX 3
+#define SLOW_METRICS_MAX 5
 
 enum slow_state { SLOW_SHOWN, SLOW_DROPPED, SLOW_UNMATCHED, SLOW_SPONTANEOUS };
 
@@ -24,6 +24,9 @@ struct slow_line {
 	enum slow_state state;
 	uint32_t depth;
 	uint32_t *frames; /* [depth], root first; changes under filters */
+	bool in_zone;	  /* it was taken in one */
+	uint32_t zone_depth;
+	uint32_t *zone; /* [zone_depth] frames of the zone stack, likewise */
 };
 
 struct slow_lines {
@@ -45,6 +48,13 @@ void slow_hide(struct slow_lines *l, const char *regex);
 void slow_threads(struct slow_lines *l, const char *ids);
 void slow_processes(struct slow_lines *l, const char *ids);
 void slow_times(struct slow_lines *l, uint64_t from_ns, uint64_t to_ns);
+void slow_zone(struct slow_lines *l, const char *regex);
+/*
+ * By ticks of the one stream that there is.  outside[metric] becomes the weight of lines that were
+ * not dropped before and are in no tick.
+ */
+void slow_ticks(struct slow_lines *l, enum filter_kind kind, const struct filter_ticks *wanted,
+	int64_t *outside);
 /* As slow_when reads them; functions are called f0 … and load objects o0 …, letters a … . */
 void slow_lines_when(struct slow_lines *l, const char *pattern);
 

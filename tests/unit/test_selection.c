@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -37,7 +38,8 @@ struct subject {
 	size_t filter_count;
 	struct slow_lines slow; /* filtered as far as `applied` */
 	size_t applied;
-	char *slow_when[FILTERS_MAX]; /* a pattern in letters */
+	int64_t outside[SLOW_METRICS_MAX]; /* of all ticks, at the last filter of ticks */
+	char *slow_when[FILTERS_MAX];	   /* a pattern in letters */
 };
 
 static struct random_shape subject_shape(struct random *r)
@@ -53,6 +55,7 @@ static struct random_shape subject_shape(struct random *r)
 	s.negative = random_below(r, 3) == 0;
 	s.places = random_below(r, 3) > 0;
 	s.samples = random_below(r, 3) > 0;
+	s.zones = s.samples && random_below(r, 2);
 	return s;
 }
 
@@ -163,11 +166,32 @@ static const char *random_ids(struct subject *s, const char *const *ids, uint32_
 	return arena_printf(s->arena, "%s,%s", id, ids[random_below(&s->random, count)]);
 }
 
+static const char *random_zone(struct subject *s)
+{
+	static const char *const zones[] = {
+		"^_global$", "zone", "s]`", "^zone3$", "unknown", "no such"};
+
+	return zones[random_below(&s->random, ARRAY_SIZE(zones) - 1)];
+}
+
+/* Random ticks are numbered from 0 to 3 and take 10 µs each. */
+static struct filter_ticks random_ticks(struct subject *s)
+{
+	struct random *r = &s->random;
+
+	return (struct filter_ticks){
+		.from = random_below(r, 3) ? (int64_t)random_below(r, 7) - 3 : INT64_MIN,
+		.to = random_below(r, 3) ? (int64_t)random_below(r, 7) - 3 : INT64_MAX,
+		.duration_ns = 9999 + random_below(r, 3),
+	};
+}
+
 static void add_filter(struct subject *s, enum filter_kind kind)
 {
 	static const char *const threads[] = {"200", "202", "thread1", "thread2"};
 	static const char *const processes[] = {"100", "102", "thread0"};
 	struct filter *f = &s->filters[s->filter_count];
+	struct filter_ticks ticks = random_ticks(s);
 	uint64_t from_ns = 1000 * random_below(&s->random, 20);
 
 	switch (kind) {
@@ -191,6 +215,14 @@ static void add_filter(struct subject *s, enum filter_kind kind)
 		filter_init_time(
 			f, "time", from_ns, from_ns + 1000 * (1 + random_below(&s->random, 20)));
 		break;
+	case FILTER_ZONE:
+		assert_null(filter_init(f, kind, random_zone(s)));
+		break;
+	case FILTER_TICK:
+	case FILTER_TICK_OVER:
+	case FILTER_TICK_UNDER:
+		filter_init_ticks(f, kind, "ticks", &ticks);
+		break;
 	case FILTER_COUNT:
 		abort();
 	}
@@ -201,9 +233,9 @@ static void add_filter(struct subject *s, enum filter_kind kind)
 static enum filter_kind random_kind(struct subject *s)
 {
 	bool knows_samples = s->profile->samples.count > 0;
+	uint32_t zones = s->shape.zones ? FILTER_COUNT : FILTER_ZONE;
 
-	return (enum filter_kind)random_below(
-		&s->random, knows_samples ? FILTER_COUNT : FILTER_THREAD);
+	return (enum filter_kind)random_below(&s->random, knows_samples ? zones : FILTER_THREAD);
 }
 
 static void apply_slow(struct subject *s)
@@ -229,6 +261,15 @@ static void apply_slow(struct subject *s)
 		break;
 	case FILTER_TIME:
 		slow_times(&s->slow, f->from_ns, f->to_ns);
+		break;
+	case FILTER_ZONE:
+		slow_zone(&s->slow, f->text);
+		break;
+	case FILTER_TICK:
+	case FILTER_TICK_OVER:
+	case FILTER_TICK_UNDER:
+		memset(s->outside, 0, sizeof(s->outside));
+		slow_ticks(&s->slow, f->kind, &f->ticks, s->outside);
 		break;
 	case FILTER_COUNT:
 		abort();
@@ -358,8 +399,8 @@ static void check_functions(
 /* A tree of all that a selection shows, at one level, upright and inverted. */
 static void check_level(struct subject *s, const struct selection *selection, enum level level)
 {
-	static const metric_id all[] = {{0}, {1}, {2}};
-	size_t metrics = 1 + random_below(&s->random, s->shape.metrics);
+	static const metric_id all[] = {{0}, {1}, {2}, {3}, {4}};
+	size_t metrics = 1 + random_below(&s->random, (uint32_t)s->profile->metric_count);
 	struct entity_spec spec = {.level = level, .metrics = all, .metric_count = metrics};
 	struct slow_tree slow, inverted;
 	struct entity_tree *tree = entity_tree_create(selection, &spec, s->arena);
@@ -408,6 +449,9 @@ static void check_steps(struct subject *s, const struct selection *selection)
 	check(selection->step_count == s->filter_count);
 	for (size_t i = 0; i < s->filter_count; i++) {
 		apply_slow(s);
+		for (size_t m = 0; m < s->profile->metric_count; m++)
+			if (selection->steps[i].outside)
+				check(selection->steps[i].outside[m] == s->outside[m]);
 		for (size_t m = 0; m < s->profile->metric_count; m++)
 			check(selection->steps[i].kept[m] ==
 				slow_weight_in(&s->slow, m, SLOW_SHOWN) +

@@ -66,11 +66,12 @@ static void draw_total(struct text *text, const struct report *report)
  */
 /*
  * The other clock's time is not sampled: that a thread is off the CPU is known to the nanosecond.
+ * Nor is that of zones.
  */
-static bool is_off_cpu(struct str metric)
+static bool is_measured(struct str metric)
 {
-	return str_equal(metric, STR("real-time")) || str_equal(metric, STR("blocked-time")) ||
-	       str_equal(metric, STR("preempted-time"));
+	return str_equal(metric, STR(ZONE_TIME)) || str_equal(metric, STR("real-time")) ||
+	       str_equal(metric, STR("blocked-time")) || str_equal(metric, STR("preempted-time"));
 }
 
 static void draw_samples(struct text *text, const struct report *report)
@@ -80,7 +81,7 @@ static void draw_samples(struct text *text, const struct report *report)
 	struct metric metric = report_metric(report);
 	bool is_count = str_equal(profile_string(report->profile, metric.name), STR("samples"));
 	bool is_time = str_equal(profile_string(report->profile, metric.unit), STR("ns")) &&
-		       !is_off_cpu(profile_string(report->profile, metric.name));
+		       !is_measured(profile_string(report->profile, metric.name));
 
 	uint64_t counted = stats->counted;
 

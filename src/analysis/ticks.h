@@ -1,0 +1,38 @@
+#ifndef SONDE_ANALYSIS_TICKS_H
+#define SONDE_ANALYSIS_TICKS_H
+
+/*
+ * Which tick a sample was taken in.  A tick is a frame of time, from one Prof_update to the next;
+ * each process has its own, in one or several streams.  A sample belongs to the tick that it was
+ * taken after the start of and not after the end of: (start, end].  What a zone did in a tick is
+ * told at the tick's end, and a sample stands for the time before it, so both are where they
+ * belong.
+ */
+
+#include "base/arena.h"
+#include "model/profile.h"
+
+/* The stream that is meant where none is named: "frame", that of Prof_update. */
+#define TICK_STREAM_DEFAULT STR("frame")
+
+/* The ticks of one stream, for each process. */
+struct tick_runs {
+	const struct profile *profile;
+	/* [process]: its ticks are profile->ticks[first … end - 1], in the order of time. */
+	const uint32_t *first, *end;
+	size_t count; /* of all of them */
+};
+
+/*
+ * stream: its name; data NULL: of each process the default one, or where it has no ticks there, the
+ * first stream that it has.  Lives in the arena.  ERROR_UNSUPPORTED where the profile has no ticks,
+ * ERROR_INPUT where no process has a stream of that name.
+ */
+must_use struct error *tick_runs_init(struct tick_runs *runs, const struct profile *profile,
+	struct str stream, struct arena *arena);
+/* Index into profile->ticks of the tick in which the process was at that time; NO_ID: in none. */
+uint32_t tick_at(const struct tick_runs *runs, process_id process, uint64_t time_ns);
+/* The same for a sample, of a profile that knows threads and times; else NO_ID. */
+uint32_t tick_of_sample(const struct tick_runs *runs, size_t sample);
+
+#endif
