@@ -63,7 +63,7 @@ static struct error *choose_metric(const struct report_options *options, const s
 	if (err == NULL && metrics.ids.count != 1)
 		err = error_new(ERROR_USAGE, "--metric: a difference is shown of one metric");
 	if (err == NULL)
-		metric->i = metrics.ids.data[0].i / DIFFERENCE_METRICS * DIFFERENCE_METRICS;
+		metric->i = queries[0].metric.i / DIFFERENCE_METRICS * DIFFERENCE_METRICS;
 	vec_deinit(&metrics.ids);
 	return err;
 }

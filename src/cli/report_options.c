@@ -531,6 +531,9 @@ struct error *report_options_metrics(const struct report_options *options,
 			metrics->ids.count);
 	for (size_t i = 0; i < count; i++) {
 		queries[i].metric = metrics->ids.data[0];
+		if (options->metric == NULL && options->clock < 0 && queries[i].view->own_metric)
+			(void)profile_find_metric(
+				profile, str_from(queries[i].view->own_metric), &queries[i].metric);
 		queries[i].others = metrics->ids.data + 1;
 		queries[i].other_count = metrics->ids.count - 1;
 	}

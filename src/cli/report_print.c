@@ -85,7 +85,8 @@ static struct text_style make_style(
 static bool shares_tree(const struct report_query *a, const struct report_query *b)
 {
 	return a->level == b->level && a->invert == b->invert &&
-	       a->view->joins_metrics == b->view->joins_metrics;
+	       a->view->joins_metrics == b->view->joins_metrics &&
+	       a->view->adds_entries == b->view->adds_entries && a->metric.i == b->metric.i;
 }
 
 /* What --center asks for, in the tree of the query. */
@@ -161,6 +162,32 @@ static void remark_mistaken(
 	}
 }
 
+/* What happened in no tick is left out by filters of ticks, and not in silence. */
+static void remark_outside(
+	struct report_query *query, const struct selection *selection, struct arena *arena)
+{
+	uint32_t metric = query->metric.i;
+
+	for (size_t i = 0; i < selection->step_count; i++) {
+		const struct selection_step *step = &selection->steps[i];
+		int64_t before = i > 0 ? selection->steps[i - 1].kept[metric]
+				       : selection->profile->total[metric];
+
+		if (step->outside == NULL || step->outside[metric] == 0)
+			continue;
+		add_remark(query,
+			arena_printf(arena,
+				"%.1f%% of %.*s was outside of every tick, and is left out by "
+				"--%s",
+				100.0 * (double)step->outside[metric] /
+					(double)(before ? before : 1),
+				STR_ARG(profile_string(selection->profile,
+					selection->profile->metrics[metric].name)),
+				filter_names[step->filter->kind]),
+			arena);
+	}
+}
+
 /* *made: [count], in the arena. */
 static struct error *make_reports(const struct selection *selection,
 	const struct report_query *queries, size_t count, struct arena *arena,
@@ -183,6 +210,7 @@ static struct error *make_reports(const struct selection *selection,
 			return err;
 		remark_rowless(&query, tree, arena);
 		remark_mistaken(&query, selection, arena);
+		remark_outside(&query, selection, arena);
 		reports[i] = report_create(selection, tree, &query, arena);
 	}
 	*made = reports;

@@ -109,4 +109,19 @@ struct cell cells_listing_text(const struct report *report, size_t row);
 struct cell cells_listing_exclusive(const struct report *report, size_t row);
 struct cell cells_listing_inclusive(const struct report *report, size_t row);
 
+/* cells_zones.c */
+struct cell cells_entries(const struct report *report, size_t row);
+struct cell cells_zone_depth_max(const struct report *report, size_t row);
+struct cell cells_ticks(const struct report *report, size_t row);
+struct cell cells_exclusive_per_tick(const struct report *report, size_t row);
+struct cell cells_inclusive_per_tick(const struct report *report, size_t row);
+struct cell cells_entries_per_tick(const struct report *report, size_t row);
+struct cell cells_slowest_tick(const struct report *report, size_t row);
+struct cell cells_exclusive_median(const struct report *report, size_t row);
+struct cell cells_exclusive_p95(const struct report *report, size_t row);
+struct cell cells_exclusive_max(const struct report *report, size_t row);
+struct cell cells_inclusive_median(const struct report *report, size_t row);
+struct cell cells_inclusive_p95(const struct report *report, size_t row);
+struct cell cells_inclusive_max(const struct report *report, size_t row);
+
 #endif

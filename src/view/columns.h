@@ -101,12 +101,26 @@ enum column_id {
 	COLUMN_ATTRIBUTED_CHANGE,
 	COLUMN_SELF_AND_CHILDREN_CHANGE,
 	COLUMN_SIGNIFICANT,
+	COLUMN_ENTRIES,
+	COLUMN_ZONE_DEPTH_MAX,
+	COLUMN_TICKS,
+	COLUMN_EXCLUSIVE_PER_TICK,
+	COLUMN_INCLUSIVE_PER_TICK,
+	COLUMN_ENTRIES_PER_TICK,
+	COLUMN_SLOWEST_TICK,
+	COLUMN_EXCLUSIVE_MEDIAN,
+	COLUMN_EXCLUSIVE_P95,
+	COLUMN_EXCLUSIVE_MAX,
+	COLUMN_INCLUSIVE_MEDIAN,
+	COLUMN_INCLUSIVE_P95,
+	COLUMN_INCLUSIVE_MAX,
 	COLUMN_COUNT
 };
 
 enum column_kind {
 	COLUMN_KIND_TEXT,
 	COLUMN_KIND_NUMBER,  /* a plain count or index */
+	COLUMN_KIND_COUNT,   /* how many, whatever the metric; of a difference how many more */
 	COLUMN_KIND_TIME,    /* nanoseconds */
 	COLUMN_KIND_WEIGHT,  /* in the metric's unit */
 	COLUMN_KIND_PERCENT, /* a weight as part of a base */
@@ -135,8 +149,9 @@ struct cell {
 	uint64_t number;	     /* COLUMN_KIND_NUMBER, COLUMN_KIND_TIME, COLUMN_KIND_CALLS */
 	enum cell_calls calls;	     /* COLUMN_KIND_CALLS */
 	uint64_t more_calls;
-	double mean;	  /* COLUMN_KIND_MEAN */
-	int64_t weight;	  /* COLUMN_KIND_WEIGHT, COLUMN_KIND_PERCENT, COLUMN_KIND_CHANGE */
+	double mean; /* COLUMN_KIND_MEAN */
+	/* COLUMN_KIND_WEIGHT, COLUMN_KIND_PERCENT, COLUMN_KIND_CHANGE, COLUMN_KIND_COUNT */
+	int64_t weight;
 	int64_t indirect; /* of a pair: the part in parentheses */
 	int64_t base;	  /* COLUMN_KIND_PERCENT: what 100 % is */
 };

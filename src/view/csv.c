@@ -30,6 +30,7 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 	case COLUMN_KIND_TIME:
 		strbuf_printf(out, "%" PRIu64, cell->number);
 		break;
+	case COLUMN_KIND_COUNT:
 	case COLUMN_KIND_WEIGHT:
 		strbuf_printf(out, "%" PRId64, cell->weight + cell->indirect);
 		break;

@@ -64,6 +64,7 @@ static void add_cell(struct strbuf *out, const struct column *column, const stru
 	case COLUMN_KIND_TIME:
 		add_unsigned(out, cell->number);
 		break;
+	case COLUMN_KIND_COUNT:
 	case COLUMN_KIND_WEIGHT:
 		add_signed(out, cell->weight + cell->indirect);
 		break;

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "analysis/zones.h"
 #include "base/alloc.h"
 #include "view/difference.h"
 #include "view/views.h"
@@ -25,16 +26,31 @@ void report_add_stats(struct report *report, struct arena *arena)
 	report->stats = stats;
 }
 
+const metric_id *report_tree_metrics(const struct profile *profile,
+	const struct report_query *query, struct arena *arena, size_t *count)
+{
+	size_t others = query->other_count + query->hidden_count;
+	metric_id *metrics = ARENA_ARRAY(arena, metric_id, others + 2);
+	metric_id entries;
+	bool is_there = !query->view->adds_entries ||
+			!profile_find_metric(profile, STR(ZONE_ENTRIES), &entries);
+
+	*count = 1 + (query->view->joins_metrics ? others : 0);
+	metrics[0] = query->metric;
+	for (size_t i = 1; i < *count; i++)
+		metrics[i] = query->others[i - 1];
+	for (size_t i = 0; i < *count && !is_there; i++)
+		is_there = metrics[i].i == entries.i;
+	if (!is_there)
+		metrics[(*count)++] = entries;
+	return metrics;
+}
+
 const struct entity_tree *report_tree(
 	const struct selection *selection, const struct report_query *query, struct arena *arena)
 {
-	size_t others = query->other_count + query->hidden_count;
-	size_t count = 1 + (query->view->joins_metrics ? others : 0);
-	metric_id *metrics = ARENA_ARRAY(arena, metric_id, count);
-
-	metrics[0] = query->metric;
-	for (size_t i = 1; i < count; i++)
-		metrics[i] = query->others[i - 1];
+	size_t count;
+	const metric_id *metrics = report_tree_metrics(selection->profile, query, arena, &count);
 	struct entity_spec spec = {.level = query->level,
 		.metrics = metrics,
 		.metric_count = count,
@@ -142,6 +158,8 @@ static const struct report *report_other(const struct report *first, size_t k, s
 		report->tree = first->tree->others[k];
 	if (first->functions)
 		report->functions = first->functions->others[k];
+	if (first->zones)
+		report->zones = first->zones->others[k];
 	if (first->callers)
 		report->callers = first->callers->others[k];
 	if (first->calltree)

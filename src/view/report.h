@@ -18,6 +18,7 @@
 #include "view/columns.h"
 
 struct callers_rows;
+struct zones;
 struct view;
 struct difference;
 
@@ -78,6 +79,7 @@ struct report {
 	const struct callers_rows *callers_rows; /* the same */
 	const struct calltree *calltree;	 /* view tree, else NULL */
 	const struct callgraph *callgraph;	 /* view graph, else NULL */
+	const struct zones *zones;		 /* view zones, else NULL */
 	const struct stats *stats;		 /* views stats and deep, else NULL */
 	/* View annotate, else NULL; the listing's, or of another metric. */
 	const struct listing *listing;
@@ -107,6 +109,10 @@ struct report *report_create(const struct selection *selection, const struct ent
 	const struct report_query *query, struct arena *arena);
 const struct entity_tree *report_tree(
 	const struct selection *selection, const struct report_query *query, struct arena *arena);
+
+/* The metrics of that tree, in the order of its others: the query's, and what its view adds. */
+const metric_id *report_tree_metrics(const struct profile *profile,
+	const struct report_query *query, struct arena *arena, size_t *count);
 
 /* The report with the figures of metric m ≤ query.other_count: 0 is the report itself. */
 static inline const struct report *report_of_metric(const struct report *report, size_t m)

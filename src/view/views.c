@@ -12,12 +12,13 @@ const struct view *const views[] = {
 	&view_modules,
 	&view_lines,
 	&view_threads,
+	&view_zones,
 	&view_stats,
 	NULL,
 };
 
 const char *const view_names[] = {"functions", "callers", "tree", "graph", "deep", "modules",
-	"lines", "threads", "stats", NULL};
+	"lines", "threads", "zones", "stats", NULL};
 
 bool level_has_modules(enum level level)
 {

@@ -58,6 +58,11 @@ struct view {
 	enum column_id main_column;
 	/* Whether its rows are of all metrics asked for, not of the first alone. */
 	bool joins_metrics;
+	/* Whether rows are of ZONE_ENTRIES, too, where the profile has that metric. */
+	bool adds_entries;
+	/* The metric that is shown where none is asked for and the profile has it; NULL: its
+	 * default. */
+	const char *own_metric;
 	/* Whether it means something only where there are stacks, not calls alone. */
 	bool needs_stacks;
 	/* Whether rows are parts of others, for --percent parent. */
@@ -87,7 +92,7 @@ extern const struct view *const views[];
 /* Their names in the same order, NULL-terminated, as option tables need them. */
 extern const char *const view_names[];
 extern const struct view view_functions, view_callers, view_tree, view_modules, view_lines,
-	view_threads, view_graph, view_deep, view_stats;
+	view_threads, view_graph, view_deep, view_stats, view_zones;
 /* One function's code, which no --view names: its query needs a listing. */
 extern const struct view view_annotate;
 

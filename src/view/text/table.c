@@ -46,6 +46,7 @@ static const char *const name_headings[LEVEL_COUNT] = {
 	[LEVEL_INSTRUCTION] = "function, instruction",
 	[LEVEL_THREAD] = "thread",
 	[LEVEL_PROCESS] = "process",
+	[LEVEL_ZONE] = "zone",
 };
 
 /* The heading in this table, in which the column before is the one last added. */
@@ -160,6 +161,9 @@ static void cell_put(const struct table_column *item, const struct cell *cell, s
 		break;
 	case COLUMN_KIND_NUMBER:
 		number_cell_put(cell, out);
+		break;
+	case COLUMN_KIND_COUNT:
+		scale_put(out, scale_for(STR("count"), 0), cell->weight);
 		break;
 	case COLUMN_KIND_TIME:
 		time_put(out, cell->number);
@@ -388,7 +392,8 @@ static enum ink cell_ink(const struct column *column, const struct cell *cell)
 
 	if (cell->is_blank)
 		return INK_PLAIN;
-	if (column->kind == COLUMN_KIND_TEXT || column->kind == COLUMN_KIND_NUMBER)
+	if (column->kind == COLUMN_KIND_TEXT || column->kind == COLUMN_KIND_NUMBER ||
+		column->kind == COLUMN_KIND_COUNT)
 		return INK_DIM;
 	if (column->kind == COLUMN_KIND_CHANGE)
 		return cell->flag ? INK_HOT : INK_DIM;
