@@ -35,6 +35,7 @@ struct writer {
 		const struct writer_options *options);
 };
 
+extern const struct writer writer_chrome;
 extern const struct writer writer_dump;
 extern const struct writer writer_folded;
 extern const struct writer writer_sonde;
