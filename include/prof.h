@@ -44,7 +44,10 @@ extern "C" {
 #define PROF_API_VERSION 1
 
 #if defined(__GNUC__)
-#define Prof_UNUSED_	  __attribute__((unused))
+#define Prof_UNUSED_ __attribute__((unused))
+/* Of a program that is compiled with -finstrument-functions, these are no functions. */
+#define Prof_UNHOOKED_	  __attribute__((no_instrument_function))
+#define Prof_INLINE_	  static inline Prof_UNUSED_ Prof_UNHOOKED_
 #define Prof_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 #define Prof_API_	  __attribute__((visibility("default")))
 #else
@@ -145,12 +148,12 @@ Prof_API_ void Prof_back_(Prof_Zone_Stack *node);
 Prof_API_ Prof_Zone_Stack *Prof_StackAppend(Prof_Zone *zone);
 
 #if defined(__x86_64__)
-static inline Prof_UNUSED_ uint64_t Prof_ticks_(void)
+Prof_INLINE_ uint64_t Prof_ticks_(void)
 {
 	return __builtin_ia32_rdtsc();
 }
 #elif defined(__aarch64__)
-static inline Prof_UNUSED_ uint64_t Prof_ticks_(void)
+Prof_INLINE_ uint64_t Prof_ticks_(void)
 {
 	uint64_t ticks;
 
@@ -168,8 +171,7 @@ static inline Prof_UNUSED_ uint64_t Prof_ticks_(void)
 #define Prof_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /* An event: from this tick on the thread is at that node. */
-static inline Prof_UNUSED_ void Prof_event_(
-	Prof_Thread_ *t, uint64_t *events, uint64_t now, uint32_t node)
+Prof_INLINE_ void Prof_event_(Prof_Thread_ *t, uint64_t *events, uint64_t now, uint32_t node)
 {
 	uint64_t head = Prof_GET_(*t->event_head);
 
@@ -178,7 +180,7 @@ static inline Prof_UNUSED_ void Prof_event_(
 }
 
 /* The node entered; NULL: skipped, but counted, so that Prof_leave_ undoes it. */
-static inline Prof_UNUSED_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
+Prof_INLINE_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
 {
 	Prof_Thread_ *t = &Prof_thread_;
 	uint32_t id = Prof_GET_(zone->id);
@@ -201,7 +203,7 @@ static inline Prof_UNUSED_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
 	return node;
 }
 
-static inline Prof_UNUSED_ void Prof_leave_(void)
+Prof_INLINE_ void Prof_leave_(void)
 {
 	Prof_Thread_ *t = &Prof_thread_;
 	Prof_Zone_Stack *node = t->top, *up = node->up;
@@ -229,7 +231,7 @@ static inline Prof_UNUSED_ void Prof_leave_(void)
 }
 
 /* For zones that end with their block, which know what they have entered. */
-static inline Prof_UNUSED_ void Prof_leave_node_(Prof_Zone_Stack *node)
+Prof_INLINE_ void Prof_leave_node_(Prof_Zone_Stack *node)
 {
 	if (Prof_UNLIKELY_(node != Prof_thread_.top))
 		Prof_leave_to_(node);
@@ -437,13 +439,14 @@ extern Prof_API_ Prof_Zone_Stack Prof_dummy;
 extern "C++" {
 Prof_UNUSED_ static Prof_Zone_Stack *Prof_cache;
 struct Prof_Scope_Var {
-	explicit Prof_Scope_Var(Prof_Zone &zone) : node(Prof_enter_(&zone))
+	Prof_UNHOOKED_ explicit Prof_Scope_Var(Prof_Zone &zone) : node(Prof_enter_(&zone))
 	{
 	}
-	Prof_Scope_Var(Prof_Zone &zone, Prof_Zone_Stack *&) : node(Prof_enter_(&zone))
+	Prof_UNHOOKED_ Prof_Scope_Var(Prof_Zone &zone, Prof_Zone_Stack *&)
+	    : node(Prof_enter_(&zone))
 	{
 	}
-	~Prof_Scope_Var()
+	Prof_UNHOOKED_ ~Prof_Scope_Var()
 	{
 		Prof_leave_node_(node);
 	}
@@ -458,7 +461,7 @@ struct Prof_Scope_Var {
 #define Prof_GUARD_(guard, zone)                                                                   \
 	Prof_UNUSED_ __attribute__((cleanup(Prof_leave_guard_))) Prof_Zone_Stack *Prof_CAT_(       \
 		guard, __LINE__) = Prof_enter_(&(zone))
-static inline Prof_UNUSED_ void Prof_leave_guard_(Prof_Zone_Stack **guard)
+Prof_INLINE_ void Prof_leave_guard_(Prof_Zone_Stack **guard)
 {
 	Prof_leave_node_(*guard);
 }

@@ -19,7 +19,7 @@
 typedef int64_t Prof_Int64;
 
 /* The tick of the processor's clock. */
-static inline Prof_UNUSED_ void Prof_get_timestamp(Prof_Int64 *ticks)
+Prof_INLINE_ void Prof_get_timestamp(Prof_Int64 *ticks)
 {
 	*ticks = (Prof_Int64)Prof_ticks_();
 }

@@ -78,7 +78,7 @@ Prof_API_ void Prof_draw_graph_gl(float sx, float sy, float x_per_frame, float y
 
 #ifndef Prof_ENABLED
 /* Nothing, as in prof_off.h; but whoever looks into a report finds one, without rows. */
-static inline Prof_UNUSED_ Prof_Report *Prof_no_report_(void)
+Prof_INLINE_ Prof_Report *Prof_no_report_(void)
 {
 	static char empty[1];
 	static Prof_Report report;
