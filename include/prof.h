@@ -50,6 +50,8 @@ extern "C" {
 #define Prof_INLINE_	  static inline Prof_UNUSED_ Prof_UNHOOKED_
 #define Prof_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 #define Prof_API_	  __attribute__((visibility("default")))
+/* In cold code compilers would make calls of what is smaller than it looks. */
+#define Prof_INLINE_ static inline Prof_UNUSED_ __attribute__((always_inline))
 #else
 #error "prof.h needs gcc or clang"
 #endif
@@ -103,8 +105,8 @@ struct Prof_Zone_Stack {
 typedef struct Prof_Thread_ {
 	Prof_Zone_Stack *top;
 	/*
-	 * Not 0: entries are counted here and not measured, because there is no room, zones are
-	 * switched off, or (the highest bit) a signal has come amid an entry.
+	 * Not 0: entries are counted here and not measured, because there is no room or zones are
+	 * switched off; or (the highest bits) nothing can be done inline.
 	 */
 	uint32_t skipped;
 	uint32_t event_mask;  /* of the ring, in events */
@@ -115,7 +117,9 @@ typedef struct Prof_Thread_ {
 	uint32_t own_skipped, has_ended;
 } Prof_Thread_;
 
-#define Prof_BUSY_ 0x80000000u
+#define Prof_BUSY_    0x80000000u
+#define Prof_CALL_    0x40000000u /* for ever, where the clock is not the processor's */
+#define Prof_SKIPPED_ 0x3fffffffu /* the entries */
 
 extern Prof_API_ __thread Prof_Thread_ Prof_thread_ __attribute__((tls_model("initial-exec")));
 /* Not 0: zones are switched off, or the clock is not the processor's: the slow way. */
@@ -142,8 +146,6 @@ Prof_API_ void Prof_count(Prof_Zone *zone);
 Prof_API_ Prof_Zone_Stack *Prof_enter_slow_(Prof_Zone *zone);
 Prof_API_ void Prof_leave_slow_(void);
 Prof_API_ void Prof_leave_to_(Prof_Zone_Stack *node);
-/* The clock went back. */
-Prof_API_ void Prof_back_(Prof_Zone_Stack *node);
 /* The child of the thread's top, made if need be; NULL: no room (or switched off). */
 Prof_API_ Prof_Zone_Stack *Prof_StackAppend(Prof_Zone *zone);
 
@@ -179,61 +181,80 @@ Prof_INLINE_ void Prof_event_(Prof_Thread_ *t, uint64_t *events, uint64_t now, u
 	__atomic_store_n(t->event_head, head + 1, __ATOMIC_RELEASE);
 }
 
+/*
+ * Both of these change the top of the stack first and last, while it is closed: so a signal handler
+ * that comes in between finds a closed top, and what it enters is skipped and counted.  The node's
+ * ticks are negative exactly while it is open.
+ */
+
 /* The node entered; NULL: skipped, but counted, so that Prof_leave_ undoes it. */
 Prof_INLINE_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
 {
 	Prof_Thread_ *t = &Prof_thread_;
-	uint32_t id = Prof_GET_(zone->id);
-	Prof_Zone_Stack *node = t->top->child[id & 7];
+	uint32_t id, slow = Prof_GET_(Prof_slow_);
+	Prof_Zone_Stack *top, *node;
 	uint64_t now, *events;
 
-	if (Prof_UNLIKELY_(t->skipped | Prof_GET_(Prof_slow_)) || Prof_UNLIKELY_(node->zone != id))
+	if (Prof_UNLIKELY_(slow | Prof_GET_(t->skipped))) {
+		if (!(slow & Prof_OFF_))
+			return Prof_enter_slow_(zone);
+		Prof_PUT_(t->skipped, Prof_GET_(t->skipped) + 1);
+		return 0;
+	}
+	id = Prof_GET_(zone->id);
+	top = t->top;
+	node = top->child[id & 7];
+	if (Prof_UNLIKELY_(node->zone != id) || Prof_UNLIKELY_(top->ticks >= 0))
 		return Prof_enter_slow_(zone);
-	Prof_PUT_(t->skipped, Prof_BUSY_);
+	t->top = node;
 	Prof_FENCE_();
 	Prof_PUT_(node->entries, node->entries + 1);
-	t->top = node;
 	now = Prof_ticks_();
 	Prof_PUT_(node->ticks, node->ticks - (int64_t)now);
 	events = Prof_GET_(t->events);
-	if (Prof_UNLIKELY_(events != 0))
+	if (events)
 		Prof_event_(t, events, now, node->number);
-	Prof_FENCE_();
-	Prof_PUT_(t->skipped, 0);
 	return node;
 }
 
 Prof_INLINE_ void Prof_leave_(void)
 {
 	Prof_Thread_ *t = &Prof_thread_;
-	Prof_Zone_Stack *node = t->top, *up = node->up;
-	uint64_t now, *events;
-	int64_t total;
+	uint32_t skipped = Prof_GET_(t->skipped);
+	Prof_Zone_Stack *node, *up;
+	uint64_t now, total, *events;
 
-	if (Prof_UNLIKELY_(t->skipped | Prof_GET_(Prof_slow_)) || Prof_UNLIKELY_(!up)) {
+	if (Prof_UNLIKELY_(skipped != 0)) {
+		if (skipped & Prof_SKIPPED_)
+			Prof_PUT_(t->skipped, skipped - 1);
+		else
+			Prof_leave_slow_();
+		return;
+	}
+	node = t->top;
+	up = node->up;
+	if (Prof_UNLIKELY_(!up)) {
 		Prof_leave_slow_();
 		return;
 	}
-	Prof_PUT_(t->skipped, Prof_BUSY_);
-	Prof_FENCE_();
 	now = Prof_ticks_();
-	total = node->ticks + (int64_t)now;
-	Prof_PUT_(node->ticks, total);
-	/* A closed node that is negative would be taken for an open one. */
-	if (Prof_UNLIKELY_(total < 0))
-		Prof_back_(node);
+	/* What is negative becomes positive, or else it was not open, or the clock went back. */
+	if (Prof_UNLIKELY_(!__builtin_add_overflow((uint64_t)node->ticks, now, &total))) {
+		Prof_leave_slow_();
+		return;
+	}
+	Prof_PUT_(node->ticks, (int64_t)total);
+	Prof_FENCE_();
 	t->top = up;
 	events = Prof_GET_(t->events);
-	if (Prof_UNLIKELY_(events != 0))
+	if (events)
 		Prof_event_(t, events, now, up->number);
-	Prof_FENCE_();
-	Prof_PUT_(t->skipped, 0);
 }
 
 /* For zones that end with their block, which know what they have entered. */
 Prof_INLINE_ void Prof_leave_node_(Prof_Zone_Stack *node)
 {
-	if (Prof_UNLIKELY_(node != Prof_thread_.top))
+	if (Prof_UNLIKELY_(node != Prof_thread_.top) && node)
 		Prof_leave_to_(node);
 	else
 		Prof_leave_();

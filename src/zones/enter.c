@@ -9,6 +9,8 @@ void zones_close(Prof_Zone_Stack *node, uint64_t now)
 {
 	int64_t total = node->ticks + (int64_t)now;
 
+	if (node->ticks >= 0)
+		return;
 	if (total < 0) {
 		zones_trouble(ZONEWIRE_CLOCK_BACK, 1);
 		total = 0;
@@ -44,8 +46,8 @@ static void node_open(Prof_Thread_ *t, Prof_Zone_Stack *node)
 {
 	uint64_t now;
 
-	Prof_PUT_(node->entries, node->entries + 1);
 	t->top = node;
+	Prof_PUT_(node->entries, node->entries + 1);
 	now = zones_now();
 	Prof_PUT_(node->ticks, node->ticks - (int64_t)now);
 	zones_event(t, now, node);
@@ -57,9 +59,9 @@ Prof_Zone_Stack *Prof_enter_slow_(Prof_Zone *zone)
 	Prof_Zone_Stack *node = NULL;
 	uint32_t skipped;
 
-	if (!zones_hold(t, &skipped)) {
+	if (zones_is_amid(t) || !zones_hold(t, &skipped)) {
 		zones_trouble(ZONEWIRE_INTERRUPTED, 1);
-		Prof_PUT_(t->skipped, skipped + 1);
+		Prof_PUT_(t->skipped, Prof_GET_(t->skipped) + 1);
 		return NULL;
 	}
 	if (!skipped && !(Prof_GET_(Prof_slow_) & Prof_OFF_))
@@ -94,12 +96,14 @@ bool zones_is_on_stack(const Prof_Thread_ *t, const Prof_Zone_Stack *node)
 
 void zones_recover(Prof_Thread_ *t)
 {
-	if (Prof_GET_(zones_rt.lock_holder) == t)
-		zones_unlock();
+	if (Prof_GET_(t->skipped) & Prof_BUSY_) {
+		if (Prof_GET_(zones_rt.lock_holder) == t)
+			zones_unlock();
+		zones_release(t, 0);
+	}
 	/* Entered and not begun, or ended and not left. */
-	if (t->top->up && t->top->ticks >= 0)
+	if (zones_is_amid(t))
 		t->top = t->top->up;
-	zones_release(t, 0);
 }
 
 /*
@@ -110,12 +114,11 @@ static bool skipped_end(Prof_Thread_ *t)
 {
 	uint32_t skipped = Prof_GET_(t->skipped);
 
-	if (skipped & ~Prof_BUSY_) {
+	if (skipped & Prof_SKIPPED_) {
 		Prof_PUT_(t->skipped, skipped - 1);
 		return true;
 	}
-	if (skipped)
-		zones_recover(t);
+	zones_recover(t);
 	return false;
 }
 
@@ -144,8 +147,7 @@ void Prof_leave_to_(Prof_Zone_Stack *node)
 		return;
 	}
 	/* What was measured is ended, so what was skipped above it is over, whoever has said so. */
-	if (Prof_GET_(t->skipped) & Prof_BUSY_)
-		zones_recover(t);
+	zones_recover(t);
 	if (!zones_hold(t, &skipped))
 		return;
 	open = t->top->zone == UINT32_MAX ? ZONEWIRE_ZONE_NONE : t->top->zone;
@@ -159,12 +161,6 @@ void Prof_leave_to_(Prof_Zone_Stack *node)
 		zones_trouble_end(ZONEWIRE_EXTRA_END, 1, open, node->zone);
 	}
 	zones_release(t, skipped);
-}
-
-void Prof_back_(Prof_Zone_Stack *node)
-{
-	zones_trouble(ZONEWIRE_CLOCK_BACK, 1);
-	Prof_PUT_(node->ticks, 0);
 }
 
 void Prof_enter(Prof_Zone *zone)
@@ -183,7 +179,7 @@ void Prof_count(Prof_Zone *zone)
 	Prof_Zone_Stack *node;
 	uint32_t skipped, id = Prof_GET_(zone->id);
 
-	if (!zones_hold(t, &skipped)) {
+	if (zones_is_amid(t) || !zones_hold(t, &skipped)) {
 		zones_trouble(ZONEWIRE_INTERRUPTED, 1);
 		return;
 	}
@@ -203,7 +199,7 @@ Prof_Zone_Stack *Prof_StackAppend(Prof_Zone *zone)
 	Prof_Zone_Stack *node = NULL;
 	uint32_t skipped;
 
-	if (!zones_hold(t, &skipped))
+	if (zones_is_amid(t) || !zones_hold(t, &skipped))
 		return NULL;
 	if (!skipped && !(Prof_GET_(Prof_slow_) & Prof_OFF_))
 		node = zones_child(t, zone);

@@ -8,7 +8,9 @@ Prof_Mark Prof_mark(void)
 	Prof_Mark mark;
 
 	mark.node = Prof_thread_.top;
-	mark.skipped = Prof_GET_(Prof_thread_.skipped);
+	mark.skipped = Prof_GET_(Prof_thread_.skipped) & ~Prof_CALL_;
+	if (zones_is_amid(&Prof_thread_))
+		mark.skipped |= Prof_BUSY_;
 	return mark;
 }
 
@@ -21,11 +23,11 @@ void Prof_return_to(Prof_Mark mark)
 
 	/* Within a handler that interrupts an entry all is skipped, and nothing else to undo. */
 	if (mark.skipped & Prof_BUSY_) {
-		Prof_PUT_(t->skipped, mark.skipped);
+		skipped = Prof_GET_(t->skipped) & ~Prof_SKIPPED_;
+		Prof_PUT_(t->skipped, skipped | (mark.skipped & Prof_SKIPPED_));
 		return;
 	}
-	if (Prof_GET_(t->skipped) & Prof_BUSY_)
-		zones_recover(t);
+	zones_recover(t);
 	if (!zones_hold(t, &skipped))
 		return;
 	slot = zones_slot_of(t);

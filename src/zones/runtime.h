@@ -80,20 +80,36 @@ extern Prof_Zone_Stack zones_nowhere;
 
 /* ---- holding the calling thread ---- */
 
-/* False: it is held already, so a signal handler is running; else to be given back. */
+/*
+ * False: it is held already, so a signal handler is running.  *skipped is how many entries are
+ * skipped, and what is given back then.
+ */
 static inline bool zones_hold(Prof_Thread_ *thread, uint32_t *skipped)
 {
-	*skipped = Prof_GET_(thread->skipped);
-	if (*skipped & Prof_BUSY_)
+	uint32_t word = Prof_GET_(thread->skipped);
+
+	*skipped = word & Prof_SKIPPED_;
+	if (word & Prof_BUSY_)
 		return false;
-	Prof_PUT_(thread->skipped, *skipped | Prof_BUSY_);
+	Prof_PUT_(thread->skipped, word | Prof_BUSY_);
 	Prof_FENCE_();
 	return true;
 }
 static inline void zones_release(Prof_Thread_ *thread, uint32_t skipped)
 {
+	bool is_called = (Prof_GET_(Prof_slow_) & Prof_CLOCK_CALL_) != 0;
+
 	Prof_FENCE_();
-	Prof_PUT_(thread->skipped, skipped);
+	Prof_PUT_(thread->skipped, skipped | (is_called ? Prof_CALL_ : 0));
+}
+
+/*
+ * The thread is being called by a signal handler that has interrupted an entry, or an end: while
+ * these change the top it is closed.
+ */
+static inline bool zones_is_amid(const Prof_Thread_ *thread)
+{
+	return thread->top->up && Prof_GET_(thread->top->ticks) >= 0;
 }
 
 /* Of a held thread. */
