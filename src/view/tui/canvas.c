@@ -229,6 +229,19 @@ void tui_fill(struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end, e
 		set_cell(canvas, y, x, ' ', 1, style);
 }
 
+void tui_put_bar(struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end,
+	enum tui_style style, double part)
+{
+	static const char *const blocks[] = {"▏", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+	double eighths = (part > 1 ? 1 : part) * (end > x ? end - x : 0) * 8;
+	unsigned count = eighths > 0 ? (unsigned)(eighths + 0.5) : 0;
+
+	for (; count >= 8; count -= 8)
+		x = tui_put(canvas, y, x, end, style, STR("█"));
+	if (count && canvas->utf8)
+		tui_put(canvas, y, x, end, style, str_from(blocks[count]));
+}
+
 void tui_select(struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end)
 {
 	if (y >= canvas->height)

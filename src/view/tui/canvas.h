@@ -74,6 +74,9 @@ void tui_put_right(struct tui_canvas *canvas, unsigned y, unsigned x, unsigned e
 /* Blanks of a style. */
 void tui_fill(
 	struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end, enum tui_style style);
+/* A bar from x on, of that part (0 to 1) of the way to end, in eighths of a column. */
+void tui_put_bar(struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end,
+	enum tui_style style, double part);
 /* Marks the cells of a row from x to before end as the cursor's. */
 void tui_select(struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end);
 /* Gives cells that are written already another style. */

@@ -126,6 +126,11 @@ static void put_frames(const struct tui_model *m, struct flow *flow)
 		item(flow, TUI_PLAIN, text);
 		return;
 	}
+	if (base == ZONE_BASE_LOOKS) {
+		snprintf(text, sizeof(text), "no frames: times are per %.0f ms", report->frame_ms);
+		item(flow, TUI_DIM, text);
+		return;
+	}
 	snprintf(text, sizeof(text), "%.3f ms/frame", report->frame_ms);
 	item(flow, TUI_TITLE, text);
 	snprintf(text, sizeof(text), "%.1f fps", 1000 / report->frame_ms);
@@ -200,7 +205,10 @@ static void put_notices(const struct tui_model *m, struct flow *flow)
 
 unsigned tui_header_draw(struct tui_model *m, struct tui_canvas *canvas)
 {
-	struct flow flow = {.canvas = canvas, .y_max = canvas->height >= 12 ? 5 : 2};
+	struct flow flow = {.canvas = canvas,
+		.y_max = canvas->height >= 20	? 5
+			 : canvas->height >= 10 ? 3
+						: 1};
 
 	put_program(m, &flow);
 	if (canvas->width < 160)

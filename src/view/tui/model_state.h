@@ -22,6 +22,7 @@ enum tui_column {
 	TUI_COLUMN_SHARE, /* of all zones' time, of the first time column */
 	TUI_COLUMN_HEAT,
 	TUI_COLUMN_PLACE, /* file and line */
+	TUI_COLUMN_BAR,	  /* share, drawn */
 	TUI_COLUMNS,
 };
 #define TUI_SORT_MODE TUI_COLUMNS /* as the mode has it */

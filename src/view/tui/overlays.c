@@ -51,15 +51,15 @@ static const struct {
 	{"Up Down PgUp PgDn", "the cursor; also Home, End, j, k, the wheel"},
 	{"Enter, double click", "call graph around the zone at the cursor"},
 	{"Backspace", "around its largest parent"},
-	{"m M, 1 to 5", "mode: self, hierarchical, call graph, descendants, name"},
+	{"m M, 1 to 5", "mode: self, hierarchical, call graph …"},
 	{"Left Right", "a frame back, forth: an old frame is held"},
 	{"[ ] Shift-Left Right", "ten of them"},
 	{"0, Esc", "back to the present"},
 	{"x", "the slowest frame that is kept"},
 	{"p, Space", "pause, and go on"},
 	{"f", "freeze once a frame takes longer than that"},
-	{"g + -", "graph of frames on or off, finer, coarser; click picks one"},
-	{"u", "unit: frames, other streams, fixed times, the whole run"},
+	{"g + -", "graph of frames on or off, finer, coarser"},
+	{"u", "unit: frames, streams, fixed times, the run"},
 	{"a s", "longer, shorter averages"},
 	{"r", "recursion: a zone is one row, or each depth is"},
 	{"t", "threads: all, or one"},
@@ -82,7 +82,7 @@ enum { HELP_LINES = ARRAY_SIZE(help_zones) + ARRAY_SIZE(help_notes), HELP_KEY = 
 
 static void draw_help(struct tui_model *m, struct tui_canvas *canvas)
 {
-	struct box box = draw_box(canvas, 84, HELP_LINES, "Keys");
+	struct box box = draw_box(canvas, 72, HELP_LINES, "Keys");
 	unsigned key_width = box.width >= 60 ? HELP_KEY : 10;
 
 	if (m->help_top + box.height > HELP_LINES)
@@ -101,6 +101,10 @@ static void draw_help(struct tui_model *m, struct tui_canvas *canvas)
 		tui_put(canvas, y, box.x + key_width, end, TUI_PLAIN,
 			str_from(help_zones[line].does));
 	}
+	struct tui_list list = {
+		.count = HELP_LINES, .top = m->help_top, .y = box.y, .height = box.height};
+
+	tui_list_draw_bar(&list, canvas, box.x + box.width + 1);
 	m->help_page = box.height;
 }
 
@@ -274,7 +278,7 @@ static void draw_zone(struct tui_model *m, struct tui_canvas *canvas)
 	if (row->info.file[0])
 		strbuf_printf(&place, "%s:%u", row->info.file, row->info.line);
 	else
-		strbuf_printf(&place, row->info.code ? "function at 0x%jx" : "place not known",
+		strbuf_printf(&place, row->info.code ? "function at 0x%jx" : "not of a file",
 			(uintmax_t)row->info.code);
 	tui_put_name(canvas, y++, box.x, end, TUI_DIM, strbuf_str(&place));
 	strbuf_deinit(&place);

@@ -57,6 +57,7 @@ static int compare_column(const struct tui_table *t, enum tui_column column,
 	case TUI_COLUMN_COUNT:
 		return compare_numbers(x->count, y->count);
 	case TUI_COLUMN_SHARE:
+	case TUI_COLUMN_BAR:
 		return compare_numbers(zone_row_value(x, t->report->column[0]),
 			zone_row_value(y, t->report->column[0]));
 	case TUI_COLUMN_HEAT:

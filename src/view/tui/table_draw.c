@@ -15,7 +15,9 @@ enum {
 	SHARE = 8,
 	HEAT = 7,
 	PLACE = 30,
+	BAR = 30,
 	NAME_MIN = 12,
+	NAME_MAX = 72, /* further than that from its figures a name is hard to follow */
 };
 
 static void add_column(struct tui_table *t, enum tui_column column, unsigned width)
@@ -55,9 +57,17 @@ static void lay_out(struct tui_table *t, unsigned width)
 		add_column(t, TUI_COLUMN_HEAT, HEAT);
 		left -= HEAT;
 	}
-	if (left >= PLACE + 4 * NAME_MIN) {
+	if (left >= BAR + 4 * NAME_MIN) {
+		add_column(t, TUI_COLUMN_BAR, BAR);
+		left -= BAR;
+	}
+	if (left >= PLACE + 3 * NAME_MIN) {
 		add_column(t, TUI_COLUMN_PLACE, PLACE);
 		left -= PLACE;
+	}
+	if (left > NAME_MAX && t->column[t->column_count - 1] == TUI_COLUMN_PLACE) {
+		t->column_end[t->column_count - 1] += left - NAME_MAX;
+		left = NAME_MAX;
 	}
 	t->column_end[0] = left;
 	for (size_t i = 1; i < t->column_count; i++)
@@ -81,15 +91,24 @@ static const char *head_of(enum tui_column column)
 		return "varies";
 	case TUI_COLUMN_PLACE:
 		return "where";
+	case TUI_COLUMN_BAR:
+		return "share";
 	case TUI_COLUMNS:
 		break;
 	}
 	return "";
 }
 
-static bool is_text(enum tui_column column)
+/* Sorted from small to large at first. */
+static bool is_name(enum tui_column column)
 {
 	return column == TUI_COLUMN_NAME || column == TUI_COLUMN_PLACE;
+}
+
+/* Its head and cells begin at its left. */
+static bool is_text(enum tui_column column)
+{
+	return column == TUI_COLUMN_NAME || column == TUI_COLUMN_PLACE || column == TUI_COLUMN_BAR;
 }
 
 static void draw_heads(struct tui_table *t, struct tui_canvas *canvas, unsigned y)
@@ -100,7 +119,7 @@ static void draw_heads(struct tui_table *t, struct tui_canvas *canvas, unsigned 
 	tui_fill(canvas, y, 0, canvas->width, TUI_HEAD);
 	for (size_t i = 0; i < t->column_count; i++) {
 		bool is_sorted = t->column[i] == tui_sorted_column(t);
-		bool goes_up = t->is_reverse != is_text(t->column[i]);
+		bool goes_up = t->is_reverse != is_name(t->column[i]);
 		char text[32];
 
 		snprintf(text, sizeof(text), "%s%s", head_of(t->column[i]),
@@ -142,19 +161,6 @@ static enum tui_style heat_style(const struct tui_table *t, const struct zone_ro
 	return (enum tui_style)(TUI_HEAT + level);
 }
 
-static void draw_share(const struct tui_table *t, const struct zone_row *row,
-	struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end, enum tui_style style)
-{
-	char text[32];
-	enum zone_measure measure = t->report->column[0];
-
-	if (t->report->total_ms <= 0 || measure == ZONE_COUNT)
-		return;
-	snprintf(text, sizeof(text), "%.1f%%",
-		100 * zone_row_value(row, measure) / t->report->total_ms);
-	tui_put_right(canvas, y, x, end, style, str_from(text));
-}
-
 static void draw_heat(const struct zone_row *row, struct tui_canvas *canvas, unsigned y, unsigned x,
 	unsigned end, enum tui_style style)
 {
@@ -162,8 +168,39 @@ static void draw_heat(const struct zone_row *row, struct tui_canvas *canvas, uns
 
 	if (style < TUI_HEAT)
 		return;
-	snprintf(text, sizeof(text), "±%.0f%%", 50 * row->heat);
+	/* Heat ends at 1, which is 50 %. */
+	snprintf(text, sizeof(text), row->heat >= 1 ? ">%.0f%%" : "±%.0f%%", 50 * row->heat);
 	tui_put_right(canvas, y, x, end, style, str_from(text));
+}
+
+static double share_of(const struct tui_table *t, const struct zone_row *row)
+{
+	enum zone_measure measure = t->report->column[0];
+
+	if (t->report->total_ms <= 0 || measure == ZONE_COUNT)
+		return -1;
+	return zone_row_value(row, measure) / t->report->total_ms;
+}
+
+static void draw_share(const struct tui_table *t, const struct zone_row *row,
+	struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end, enum tui_style style)
+{
+	double share = share_of(t, row);
+	char text[32];
+
+	if (share < 0)
+		return;
+	snprintf(text, sizeof(text), "%.1f%%", 100 * share);
+	tui_put_right(canvas, y, x, end, style, str_from(text));
+}
+
+static void draw_bar(const struct tui_table *t, const struct zone_row *row,
+	struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end, enum tui_style style)
+{
+	double share = share_of(t, row);
+
+	if (share > 0 && end > x + 2)
+		tui_put_bar(canvas, y, x + 2, end, style, share);
 }
 
 static void draw_place(
@@ -201,9 +238,10 @@ static void draw_name(const struct tui_model *m, const struct zone_row *row,
 	size_t size = zone_row_label(row, label, sizeof(label));
 	struct strbuf fitted = {0};
 
-	/* A sign in front is a column of its own, so that names stand below each other. */
-	unsigned x = row->prefix ? 0 : 1;
+	unsigned x = row->indent > 0 ? (unsigned)row->indent : 0;
 
+	if (end < 20)
+		x = x ? 1 : 0; /* little room: just a hint of it */
 	fit_text(&fitted, (struct str){label, size}, end > x ? end - x : 0, canvas->utf8);
 	tui_put(canvas, y, x, end, style, strbuf_str(&fitted));
 	mark_match(m, strbuf_str(&fitted), canvas, y, x, end);
@@ -225,6 +263,7 @@ static void draw_row(const struct tui_model *m, const struct zone_row *row,
 	const struct tui_table *t = &m->table;
 	enum tui_style style = heat_style(t, row);
 	unsigned x = t->column_end[0];
+	bool is_run = zone_follow_base(m->attached.follow) == ZONE_BASE_RUN;
 
 	draw_name(m, row, canvas, y, x > 1 ? x - 1 : x, name_style(row, style));
 	for (size_t i = 1; i < t->column_count; x = t->column_end[i++]) {
@@ -238,7 +277,8 @@ static void draw_row(const struct tui_model *m, const struct zone_row *row,
 			put_figure(canvas, y, x + 1, end, style, row->hier_ms, 3);
 			break;
 		case TUI_COLUMN_COUNT:
-			put_figure(canvas, y, x + 1, end, style, row->count, 2);
+			/* A whole run has whole entries. */
+			put_figure(canvas, y, x + 1, end, style, row->count, is_run ? 0 : 2);
 			break;
 		case TUI_COLUMN_SHARE:
 			draw_share(t, row, canvas, y, x, end, style);
@@ -248,6 +288,9 @@ static void draw_row(const struct tui_model *m, const struct zone_row *row,
 			break;
 		case TUI_COLUMN_PLACE:
 			draw_place(row, canvas, y, x, end);
+			break;
+		case TUI_COLUMN_BAR:
+			draw_bar(t, row, canvas, y, x, end, style);
 			break;
 		case TUI_COLUMN_NAME:
 		case TUI_COLUMNS:

@@ -15,7 +15,7 @@ static const char *const mode_names[ZONE_MODES] = {
 };
 static const char *const short_names[ZONE_MODES] = {"self", "hier", "graph", "desc", "name"};
 
-enum { TABS_LONG = 64 };
+enum { TABS_LONG = 100 };
 
 /* Where a mode's tab begins and ends. */
 static unsigned tab_end(unsigned width, enum zone_mode mode, unsigned *start)
@@ -43,60 +43,69 @@ bool tui_tab_at(const struct tui_model *m, unsigned x, unsigned y, enum zone_mod
 	return false;
 }
 
-static void thread_label(struct tui_model *m, char *text, size_t bytes)
+/* One setting, at the left of those drawn before, if there is room behind column x. */
+static unsigned draw_setting(
+	struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end, const char *bytes)
 {
-	struct zonewire_slot slot;
-	char name[64];
+	struct strbuf text = {0};
 
-	if (m->table.query.slot == ZONE_SLOT_ALL ||
-		!zone_region_slot(&m->attached.region, m->table.query.slot, &slot)) {
-		snprintf(text, bytes, "all threads");
-		return;
+	escape_text(&text, str_from(bytes));
+	size_t width = utf8_width(strbuf_str(&text));
+	unsigned gap = end < canvas->width ? 3 : 0;
+
+	if (width && x + 2 + width + gap <= end) {
+		if (gap)
+			tui_put(canvas, y, end - 2, end, TUI_DIM, STR("·"));
+		tui_put_right(canvas, y, x, end - gap, TUI_LABEL, strbuf_str(&text));
+		end -= gap + (unsigned)width;
 	}
-	tui_thread_name(m, &slot, name);
-	snprintf(text, bytes, "thread %d %s", slot.tid, name);
+	strbuf_deinit(&text);
+	return end;
 }
 
-static void base_label(const struct tui_model *m, char *text, size_t bytes)
+static unsigned draw_thread(
+	struct tui_model *m, struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end)
+{
+	struct zonewire_slot slot;
+	char name[64], text[128];
+
+	if (m->table.query.slot == ZONE_SLOT_ALL ||
+		!zone_region_slot(&m->attached.region, m->table.query.slot, &slot))
+		return end;
+	tui_thread_name(m, &slot, name);
+	snprintf(text, sizeof(text), "thread %d %s", slot.tid, name);
+	return draw_setting(canvas, y, x, end, text);
+}
+
+static unsigned draw_base(
+	struct tui_model *m, struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end)
 {
 	struct zonewire_header header = zone_region_header(&m->attached.region);
 	uint32_t base = zone_follow_base(m->attached.follow);
+	char text[64];
 
 	if (base == ZONE_BASE_RUN)
-		snprintf(text, bytes, "whole run");
+		snprintf(text, sizeof(text), "whole run");
 	else if (base == ZONE_BASE_LOOKS)
-		snprintf(text, bytes, "frames of %u ms", m->options.interval_ms);
+		snprintf(text, sizeof(text), "each %u ms", m->options.interval_ms);
 	else
-		snprintf(text, bytes, "stream %.*s", (int)sizeof(header.stream[base].name),
-			header.stream[base].name);
+		snprintf(text, sizeof(text), "%s %.*s", base ? "stream" : "each",
+			(int)sizeof(header.stream[base].name), header.stream[base].name);
+	return draw_setting(canvas, y, x, end, text);
 }
 
-/* How the table is set, at the right of the modes. */
+/* How the table is set, at the right of the modes: what is unusual first, while there is room. */
 static void draw_settings(struct tui_model *m, struct tui_canvas *canvas, unsigned y, unsigned x)
 {
-	static const char *const averages[] = {"last frame", "avg 0.8 s", "avg 2.5 s"};
+	static const char *const averages[] = {"no average", "average 0.8 s", "average 2.5 s"};
 	const struct zone_query *query = &m->table.query;
-	struct strbuf text = {0}, escaped = {0};
-	char thread[128], base[64];
+	unsigned end = draw_thread(m, canvas, y, x, canvas->width);
 
-	thread_label(m, thread, sizeof(thread));
-	base_label(m, base, sizeof(base));
-	if (query->frame == 0 && zone_follow_base(m->attached.follow) != ZONE_BASE_RUN)
-		strbuf_printf(&text, "%s · ", averages[query->average]);
 	if (query->recursion == ZONE_SPREAD)
-		strbuf_add(&text, STR("spread · "));
-	if (zone_follow_base(m->attached.follow) != 0)
-		strbuf_printf(&text, "%s · ", base);
-	strbuf_printf(&text, "%s", thread);
-	escape_text(&escaped, strbuf_str(&text));
-	size_t width = utf8_width(strbuf_str(&escaped));
-
-	if (x + 2 + width <= canvas->width)
-		tui_put_right(canvas, y, x, canvas->width, TUI_LABEL, strbuf_str(&escaped));
-	else
-		tui_put_name(canvas, y, x + 2, canvas->width, TUI_LABEL, strbuf_str(&escaped));
-	strbuf_deinit(&text);
-	strbuf_deinit(&escaped);
+		end = draw_setting(canvas, y, x, end, "recursion spread");
+	end = draw_base(m, canvas, y, x, end);
+	if (query->frame == 0 && zone_follow_base(m->attached.follow) != ZONE_BASE_RUN)
+		draw_setting(canvas, y, x, end, averages[query->average]);
 }
 
 static void draw_tabs(struct tui_model *m, struct tui_canvas *canvas, unsigned y)
@@ -144,9 +153,10 @@ static void draw_keys(struct tui_canvas *canvas, unsigned y)
 
 static unsigned graph_height(const struct tui_model *m, const struct tui_canvas *canvas)
 {
-	bool is_run = zone_follow_base(m->attached.follow) == ZONE_BASE_RUN;
+	/* Times that are all alike make no graph. */
+	bool has_frames = zone_follow_base(m->attached.follow) < ZONE_BASE_LOOKS;
 
-	if (m->graph.is_hidden || is_run || canvas->height < 16)
+	if (m->graph.is_hidden || !has_frames || canvas->height < 16)
 		return 0;
 	return canvas->height >= 40 ? 6 : canvas->height >= 22 ? 4 : 2;
 }
