@@ -210,11 +210,12 @@ unsigned tui_header_draw(struct tui_model *m, struct tui_canvas *canvas)
 			 : canvas->height >= 10 ? 3
 						: 1};
 
+	/* Notices come and go: in the first line, which has room, they push nothing about. */
 	put_program(m, &flow);
+	put_notices(m, &flow);
 	if (canvas->width < 160)
 		new_line(&flow);
 	put_frames(m, &flow);
-	put_notices(m, &flow);
 	unsigned lines = flow.y + 1;
 
 	if (m->table.report && m->table.report->trouble[0] && lines + 4 < canvas->height)
