@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "live/places.h"
 #include "live/process_end.h"
 #include "zonereport/last_tick.h"
 
@@ -36,16 +37,21 @@ static int open_place(pid_t pid, const struct live_place *place)
 {
 	char path[64];
 
-	if (place->kind == LIVE_PLACE_MEMORY)
-		snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	else
+	if (place->fd >= 0)
 		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, place->fd);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	else
+		snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	return open(place->path ? place->path : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+static bool is_memory_only(const struct live_place *place)
+{
+	return place->fd < 0 && place->path == NULL;
 }
 
 static const char *open_memory(struct live_memory *memory, const struct live_place *place, int fd)
 {
-	if (place->kind == LIVE_PLACE_MEMORY)
+	if (is_memory_only(place))
 		return live_memory_copy(
 			memory, &(struct live_source){
 					.fd = fd, .base = place->va, .size = place->va_bytes});
@@ -63,8 +69,10 @@ static void take(struct attaching *a, const struct live_place *place, int fd,
 		close(live->fd);
 	live->memory = *memory;
 	live->fd = fd;
-	live->inode = 0;
-	if (place->kind != LIVE_PLACE_MEMORY && fstat(fd, &info) == 0) {
+	live->va = place->va;
+	live->device = 0;
+	live->inode = place->inode;
+	if (!is_memory_only(place) && fstat(fd, &info) == 0) {
 		live->device = info.st_dev;
 		live->inode = info.st_ino;
 	}
@@ -84,7 +92,7 @@ static void try_place(struct attaching *a, const struct live_place *place)
 	const char *problem = open_memory(&memory, place, fd);
 	if (problem) {
 		/* /proc/PID/mem opens for more than may be read. */
-		if (place->kind != LIVE_PLACE_MEMORY)
+		if (!is_memory_only(place))
 			a->problem = problem;
 		close(fd);
 		return;
@@ -136,7 +144,7 @@ static struct error *no_zones(const struct attaching *a)
 			"process %d (%s) has no zones of its own yet, only those it has inherited "
 			"of process %d",
 			p->pid, p->name, a->owner);
-	if (live_process_has_library(p->pid))
+	if (live_places_has_library(p->pid))
 		return error_new(ERROR_INPUT,
 			"process %d (%s) has libsonde-zones, but has not entered a zone yet; is it "
 			"compiled with -DProf_ENABLED?",
@@ -155,14 +163,14 @@ static struct error *find_memory(struct live *live)
 	live_places places = {0};
 	struct error *err = NULL;
 
-	if (!live_process_places(live->process.pid, &places))
+	if (!live_places_find(live->process.pid, &places))
 		err = errno == EACCES || errno == EPERM ? refusal(&live->process, "its zones")
 							: no_zones(&a);
 	for (size_t i = 0; err == NULL && i < places.count; i++)
 		try_place(&a, &places.data[i]);
 	if (err == NULL && live->memory.data == NULL)
 		err = no_zones(&a);
-	vec_deinit(&places);
+	live_places_deinit(&places);
 	return err;
 }
 
@@ -202,25 +210,24 @@ void live_destroy(struct live *live)
 
 /* ---- afterwards ---- */
 
-/* Whether the process still has the memory that is attached. */
-static bool has_memory(const struct live *live, const live_places *places)
+/* Whether a place is that of the memory that is attached. */
+static bool is_attached(const struct live *live, const struct live_place *place)
 {
 	char path[64];
 	struct stat info;
-	bool has = false;
 
-	for (size_t i = 0; i < places->count && !has; i++) {
-		const struct live_place *place = &places->data[i];
-		if (place->kind == LIVE_PLACE_MEMORY) {
-			/* Without descriptors nothing tells two apart; its address may. */
-			has = live->inode != 0 || place->va == live->memory.source.base;
-			continue;
-		}
-		snprintf(path, sizeof(path), "/proc/%d/fd/%d", live->process.pid, place->fd);
-		has = stat(path, &info) == 0 && info.st_dev == live->device &&
-		      info.st_ino == live->inode;
-	}
-	return has;
+	if (place->fd < 0)
+		return place->inode == live->inode && (live->inode != 0 || place->va == live->va);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", live->process.pid, place->fd);
+	return stat(path, &info) == 0 && info.st_dev == live->device && info.st_ino == live->inode;
+}
+
+static bool has_memory(const struct live *live, const live_places *places)
+{
+	for (size_t i = 0; i < places->count; i++)
+		if (is_attached(live, &places->data[i]))
+			return true;
+	return false;
 }
 
 bool live_is_replaced(const struct live *live)
@@ -228,10 +235,10 @@ bool live_is_replaced(const struct live *live)
 	live_places places = {0};
 	bool is;
 
-	if (live->path || !live_process_places(live->process.pid, &places))
+	if (live->path || !live_places_find(live->process.pid, &places))
 		return false;
 	is = places.count > 0 && !has_memory(live, &places);
-	vec_deinit(&places);
+	live_places_deinit(&places);
 	return is;
 }
 
@@ -239,9 +246,9 @@ bool live_is_replaced(const struct live *live)
 static bool is_abandoned(const struct live *live)
 {
 	live_places places = {0};
-	bool is = live_process_places(live->process.pid, &places) && !has_memory(live, &places);
+	bool is = live_places_find(live->process.pid, &places) && !has_memory(live, &places);
 
-	vec_deinit(&places);
+	live_places_deinit(&places);
 	return is;
 }
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "live/places.h"
+
 static int by_pid(const void *a, const void *b)
 {
 	const struct live_program *x = a, *y = b;
@@ -46,11 +48,11 @@ static void look_at(struct live_list *list, pid_t pid)
 {
 	live_places places = {0};
 
-	if (!live_process_places(pid, &places))
+	if (!live_places_find(pid, &places))
 		list->hidden += errno == EACCES || errno == EPERM;
 	else if (places.count)
 		add_program(list, pid);
-	vec_deinit(&places);
+	live_places_deinit(&places);
 }
 
 struct error *live_list_find(struct live_list *list)

@@ -5,6 +5,7 @@
  * All programs with zones on this machine that we may see.
  */
 
+#include "base/vec.h"
 #include "live/attach.h"
 #include "live/summary.h"
 

@@ -1,9 +1,5 @@
 /*
- * Processes in /proc, looked at for memory of zones.  A memfd shows by its name in the link
- * /proc/PID/fd/N, which costs a readlink for each descriptor; reading the mappings costs more, and
- * is only done where no descriptor is found.  A region in a file (SONDE_ZONES=file=) has any name:
- * of descriptors that are open for reading and writing, and of regular files, the first bytes are
- * read.
+ * Processes as /proc tells of them, proc(5).
  */
 #include "live/proc.h"
 
@@ -14,14 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include "format/zonewire.h"
-
-#define MEMFD_PATH "/memfd:" ZONEWIRE_NAME
-
-/* ---- who it is ---- */
 
 /* The contents of /proc/PID/NAME, cut to size - 1 bytes; how many, or -1. */
 static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t size)
@@ -152,140 +141,4 @@ void live_process_thread_name(
 		tid = outer_tid(process->pid, tid);
 	if (tid > 0 && !name_of_task(process->pid, tid, name, size))
 		name[0] = '\0';
-}
-
-/* ---- its memory ---- */
-
-static bool is_memfd(const char *link)
-{
-	size_t size = strlen(MEMFD_PATH);
-
-	return strncmp(link, MEMFD_PATH, size) == 0 &&
-	       (link[size] == '\0' || strcmp(link + size, " (deleted)") == 0);
-}
-
-/*
- * Whether descriptor `name` is of a regular file that begins with the magic number.  Opened so that
- * what turns out to be no file makes nobody wait.
- */
-static bool is_region_file(int directory, const char *name)
-{
-	struct stat link, file;
-	uint64_t magic = 0;
-
-	if (fstatat(directory, name, &link, AT_SYMLINK_NOFOLLOW) != 0 ||
-		(link.st_mode & (S_IRUSR | S_IWUSR)) != (S_IRUSR | S_IWUSR))
-		return false;
-	if (fstatat(directory, name, &file, 0) != 0 || !S_ISREG(file.st_mode) ||
-		file.st_size < ZONEWIRE_HEADER_BYTES)
-		return false;
-	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return false;
-	bool is = pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == ZONEWIRE_MAGIC;
-	close(fd);
-	return is;
-}
-
-static void add_descriptor(int directory, const char *name, live_places *places)
-{
-	char link[512];
-	ssize_t size = readlinkat(directory, name, link, sizeof(link) - 1);
-	int fd = (int)strtol(name, NULL, 10);
-
-	/* Sockets, pipes and the like are "socket:[…]". */
-	if (size <= 0 || link[0] != '/')
-		return;
-	link[size] = '\0';
-	if (is_memfd(link))
-		vec_push(places, (struct live_place){.kind = LIVE_PLACE_MEMFD, .fd = fd});
-	else if (is_region_file(directory, name))
-		vec_push(places, (struct live_place){.kind = LIVE_PLACE_FILE, .fd = fd});
-}
-
-static bool add_descriptors(pid_t pid, live_places *places)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	DIR *directory = opendir(path);
-	if (directory == NULL)
-		return false;
-	for (struct dirent *e; (e = readdir(directory)) != NULL;)
-		if (e->d_name[0] != '.')
-			add_descriptor(dirfd(directory), e->d_name, places);
-	closedir(directory);
-	return true;
-}
-
-static FILE *open_maps(pid_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	return fopen(path, "re");
-}
-
-/* A line of /proc/PID/maps that is one of memory of zones, from its beginning. */
-static bool map_place(const char *line, struct live_place *place)
-{
-	uint64_t low, high, offset;
-	int path = 0;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &low, &high, &offset,
-		    &path) != 3 ||
-		path == 0 || offset != 0 || high <= low)
-		return false;
-	/* Where there was no memfd the memory may be called by prctl(PR_SET_VMA). */
-	if (!is_memfd(line + path) && strcmp(line + path, "[anon:" ZONEWIRE_NAME "]") != 0)
-		return false;
-	*place = (struct live_place){
-		.kind = LIVE_PLACE_MEMORY, .fd = -1, .va = low, .va_bytes = high - low};
-	return true;
-}
-
-static bool add_mappings(pid_t pid, live_places *places)
-{
-	FILE *maps = open_maps(pid);
-	char *line = NULL;
-	size_t capacity = 0;
-	struct live_place place;
-
-	if (maps == NULL)
-		return false;
-	for (ssize_t size; (size = getline(&line, &capacity, maps)) > 0;) {
-		if (strstr(line, ZONEWIRE_NAME) == NULL)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		if (map_place(line, &place))
-			vec_push(places, place);
-	}
-	free(line);
-	fclose(maps);
-	return true;
-}
-
-bool live_process_places(pid_t pid, live_places *places)
-{
-	size_t before = places->count;
-
-	if (!add_descriptors(pid, places))
-		return false;
-	return places->count > before || add_mappings(pid, places);
-}
-
-bool live_process_has_library(pid_t pid)
-{
-	FILE *maps = open_maps(pid);
-	char *line = NULL;
-	size_t capacity = 0;
-	bool has = false;
-
-	if (maps == NULL)
-		return false;
-	while (!has && getline(&line, &capacity, maps) > 0)
-		has = strstr(line, "/libsonde-zones.so") != NULL;
-	free(line);
-	fclose(maps);
-	return has;
 }

@@ -7,11 +7,11 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "base/vec.h"
 
 struct live_process {
 	pid_t pid;	 /* of the whole process, also where it was asked for by a thread's */
@@ -28,27 +28,5 @@ void live_process_command(pid_t pid, char *text, size_t size);
 /* The kernel's name of one of its threads, whose tid is as the process sees it; "": gone. */
 void live_process_thread_name(
 	const struct live_process *process, int32_t tid, char *name, size_t size);
-
-/* Where a process has memory that may be one of zones. */
-enum live_place_kind {
-	LIVE_PLACE_MEMFD, /* a descriptor of a memfd of that name */
-	LIVE_PLACE_FILE,  /* a descriptor of a regular file that begins as such memory does */
-	LIVE_PLACE_MEMORY /* mapped only: the descriptor was closed */
-};
-struct live_place {
-	enum live_place_kind kind;
-	int fd;		       /* of descriptors: its number in the process */
-	uint64_t va, va_bytes; /* of mapped memory */
-};
-typedef VEC(struct live_place) live_places;
-
-/*
- * Adds its places: descriptors, or, where there is none, mappings.  False: the kernel does not let
- * us look, with errno.
- */
-bool live_process_places(pid_t pid, live_places *places);
-
-/* Whether it has the library of zones mapped, for what is said where it has no zones. */
-bool live_process_has_library(pid_t pid);
 
 #endif
