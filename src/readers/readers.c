@@ -12,6 +12,7 @@ const struct reader *const readers[] = {
 	&reader_dump,
 	&reader_folded,
 	&reader_gmon,
+	&reader_zones,
 	NULL,
 };
 

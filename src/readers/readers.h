@@ -47,6 +47,7 @@ extern const struct reader reader_capture;
 extern const struct reader reader_dump;
 extern const struct reader reader_folded;
 extern const struct reader reader_gmon;
+extern const struct reader reader_zones;
 
 extern const struct reader *const readers[]; /* NULL-terminated */
 
