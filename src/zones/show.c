@@ -159,8 +159,11 @@ static int name_hash(const char *name)
 {
 	uint32_t hash = 0x55555555;
 
-	for (; *name; name++)
-		hash = (hash << 5) + (hash >> 27) + (uint32_t)(int32_t)*name;
+	for (; *name; name++) {
+		int c = *name;
+
+		hash = (hash << 5) + (hash >> 27) + (uint32_t)c;
+	}
 	return hash ? (int)hash : 1;
 }
 
