@@ -149,6 +149,7 @@ static void put_graph(
 {
 	put_rows(report, work, ZONE_ROW_PARENT, graph->parent, by_hier_up);
 	report->focus_row = (int)report->row_count;
+	report->query.focus_depth = work->entity[graph->focus].depth;
 	report_put_row(report, work, ZONE_ROW_FOCUS, graph->focus, &graph->self);
 	if (!is_zero(&graph->recursion))
 		report_put_row(report, work, ZONE_ROW_RECURSION, graph->focus, &graph->recursion)
