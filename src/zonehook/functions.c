@@ -73,11 +73,14 @@ static inline Prof_Zone *zone_of(void *function)
 static __attribute__((noinline)) void leave_outer(uint32_t id)
 {
 	Prof_Zone_Stack *node = Prof_thread_.top;
+	Prof_Mark mark = {NULL, 0};
 
 	while (node && node->zone != id)
 		node = node->up;
-	if (node && node->up)
-		Prof_leave_to_(node);
+	if (!node || !node->up)
+		return;
+	mark.node = node->up;
+	Prof_return_to(mark);
 }
 
 HOOK void __cyg_profile_func_enter(void *function, void *caller)

@@ -162,6 +162,7 @@ static void control(void)
 	Prof_set_enabled(1);
 	Prof_set_events(0);
 	Prof_thread_name("main");
+	Prof_set_report_mode(Prof_SORT_NAME);
 	Prof_report_write(stdout);
 	Prof_free_report(Prof_create_report());
 	Prof_update(Prof_discard);
