@@ -46,12 +46,11 @@ extern "C" {
 #if defined(__GNUC__)
 #define Prof_UNUSED_ __attribute__((unused))
 /* Of a program that is compiled with -finstrument-functions, these are no functions. */
-#define Prof_UNHOOKED_	  __attribute__((no_instrument_function))
-#define Prof_INLINE_	  static inline Prof_UNUSED_ Prof_UNHOOKED_
+#define Prof_UNHOOKED_ __attribute__((no_instrument_function))
+/* In cold code compilers would make calls of what is smaller than it looks. */
+#define Prof_INLINE_	  static inline Prof_UNUSED_ Prof_UNHOOKED_ __attribute__((always_inline))
 #define Prof_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 #define Prof_API_	  __attribute__((visibility("default")))
-/* In cold code compilers would make calls of what is smaller than it looks. */
-#define Prof_INLINE_ static inline Prof_UNUSED_ __attribute__((always_inline))
 #else
 #error "prof.h needs gcc or clang"
 #endif
