@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { REPLACED_MS = 500 };
+
 static struct error *no_memory(void)
 {
 	return error_new(ERROR_SYSTEM, "no memory");
@@ -26,8 +28,11 @@ struct error *tui_attach(struct tui_model *m, pid_t pid)
 
 	if (err)
 		return err;
-	m->attached = (struct tui_attached){
-		.is_attached = true, .pid = pid, .region = region, .last_frame_ms = m->now_ms};
+	m->attached = (struct tui_attached){.is_attached = true,
+		.pid = pid,
+		.region = region,
+		.last_frame_ms = m->now_ms,
+		.replaced_ms = m->now_ms};
 	m->attached.follow = zone_follow_create(&m->attached.region);
 	if (!m->attached.follow) {
 		tui_detach(m);
@@ -99,16 +104,30 @@ static void note_frames(struct tui_model *m)
 	a->last_frames = added;
 }
 
-/* The program has called exec, and its zones are now in other memory. */
+/* Another program's zones are at that pid now: it has called exec. */
 static void replace(struct tui_model *m)
 {
 	pid_t pid = m->attached.pid ? m->attached.pid : m->attached.region.header.pid;
 	struct error *err = tui_attach(m, pid);
 
-	if (err)
+	if (err) {
+		m->screen = TUI_SCREEN_PROGRAMS;
 		tui_say_error(m, error_prefix(err, "the program has called exec"));
-	else
+	} else {
 		tui_say(m, TUI_NOTICE, "the program has called exec: these are its new zones");
+	}
+}
+
+/* That is asked less often: it looks at all that the process has open. */
+static bool is_replaced(struct tui_model *m)
+{
+	struct tui_attached *a = &m->attached;
+
+	if (a->state == TUI_SAVED || !m->host->is_replaced ||
+		m->now_ms - a->replaced_ms < REPLACED_MS)
+		return false;
+	a->replaced_ms = m->now_ms;
+	return m->host->is_replaced(m->host->data);
 }
 
 void tui_attached_look(struct tui_model *m)
@@ -117,7 +136,7 @@ void tui_attached_look(struct tui_model *m)
 	bool was_over = a->state == TUI_ENDED;
 
 	look_at_state(m);
-	if (a->state != TUI_ENDED && m->host->is_replaced && m->host->is_replaced(m->host->data)) {
+	if (is_replaced(m)) {
 		replace(m);
 		return;
 	}

@@ -119,8 +119,10 @@ static void put_frames(const struct tui_model *m, struct flow *flow)
 	char text[128];
 	uint32_t base = zone_follow_base(m->attached.follow);
 
-	if (!report || report->frame_ms <= 0)
+	if (!report || report->frame_ms <= 0) {
+		item(flow, TUI_DIM, "no frames yet");
 		return;
+	}
 	if (base == ZONE_BASE_RUN) {
 		snprintf(text, sizeof(text), "the whole run, %.1f s", report->frame_ms / 1000);
 		item(flow, TUI_PLAIN, text);

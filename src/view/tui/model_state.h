@@ -58,6 +58,7 @@ struct tui_attached {
 	char detail[128];
 	uint64_t last_frames,
 		last_frame_ms; /* frames added, and when that was last seen to change */
+	uint64_t replaced_ms;  /* when it was last asked whether it called exec */
 };
 
 /* The table of zones. */
@@ -149,7 +150,7 @@ void tui_programs_mouse(struct tui_model *m, struct tui_mouse mouse);
 
 /* ---- attached.c ---- */
 
-/* Attaches; on failure nothing has changed. */
+/* Attaches, instead of what is; on failure nothing is attached. */
 struct error *tui_attach(struct tui_model *m, pid_t pid);
 void tui_detach(struct tui_model *m);
 /* Looks at the program's state, and at its memory if nothing is held. */

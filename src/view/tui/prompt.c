@@ -40,6 +40,7 @@ void tui_prompt_open(struct tui_model *m, enum tui_prompt prompt)
 			snprintf(m->line.text, sizeof(m->line.text), "%g", m->freeze_ms);
 		break;
 	case TUI_PROMPT_SEARCH:
+		tui_table_mark(m);
 		m->search_before = m->search;
 		m->search_from_kind = t->cursor_kind;
 		m->search_from_zone = t->cursor_zone;

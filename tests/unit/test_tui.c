@@ -1,0 +1,774 @@
+/*
+ * The terminal view without a terminal: a program made by hand, keys and mouse in, and what is on
+ * the canvas.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../zone_region.h"
+#include "base/alloc.h"
+#include "view/tui/model.h"
+#include "zonereport/difference.h"
+
+static const uint64_t ms = 1000000;
+
+/* A program of one or more threads, and a host that has attached it. */
+struct world {
+	struct zone_maker m;
+	struct zone_reader *reader;
+	struct zone_difference *difference;
+	uint32_t main, worker, frame, ai, physics, collide;
+	uint64_t now_ms;
+	struct tui_host host;
+	struct tui_model *model;
+	struct tui_canvas canvas;
+	struct strbuf screen;
+	enum tui_state state;
+	const char *detail;
+	char saved[256];
+	size_t programs;
+};
+
+static struct error *host_attach(void *data, pid_t pid, struct zone_region *region)
+{
+	struct world *w = data;
+
+	if (pid == 13)
+		return error_new(ERROR_INPUT, "13 has no zones");
+	*region = w->m.region;
+	return NULL;
+}
+
+static void host_detach(void *data)
+{
+	(void)data;
+}
+
+static enum tui_state host_state(void *data, char *detail, size_t detail_bytes)
+{
+	struct world *w = data;
+
+	snprintf(detail, detail_bytes, "%s", w->detail ? w->detail : "");
+	return w->state;
+}
+
+static void host_thread_name(void *data, int32_t tid, char *name, size_t name_bytes)
+{
+	(void)data;
+	snprintf(name, name_bytes, "kernel-%d", tid);
+}
+
+static struct error *host_save(void *data, const char *path)
+{
+	struct world *w = data;
+
+	if (strcmp(path, w->saved) == 0)
+		return error_new(ERROR_INPUT, "%s: there is such a file", path);
+	snprintf(w->saved, sizeof(w->saved), "%s", path);
+	return NULL;
+}
+
+static struct error *host_list(void *data, struct tui_program **programs, size_t *count)
+{
+	struct world *w = data;
+	static const char *const names[] = {"game", "server", "quake"};
+
+	*programs = xcalloc(3, sizeof(**programs));
+	*count = w->programs;
+	for (size_t i = 0; i < w->programs; i++) {
+		struct tui_program *p = &(*programs)[i];
+
+		p->pid = (pid_t)(11 + i);
+		snprintf(p->name, sizeof(p->name), "%s", names[i]);
+	}
+	return NULL;
+}
+
+/* One frame of 10 ms (more if ai takes more than 1), in which the worker does 1 ms of physics. */
+static void add_frame(struct world *w, uint64_t ai_ms)
+{
+	struct zone_maker *m = &w->m;
+	struct zone_reading reading;
+	struct zone_tick tick;
+
+	zone_maker_enter(m, w->main, w->frame);
+	zone_maker_spend(m, w->main, w->ai, ai_ms * ms);
+	zone_maker_enter(m, w->main, w->physics);
+	zone_maker_pass(m, 2 * ms);
+	zone_maker_spend(m, w->main, w->collide, 3 * ms);
+	zone_maker_leave(m, w->main);
+	zone_maker_spend(m, w->worker, w->physics, 4 * ms);
+	zone_maker_leave(m, w->main);
+	assert_true(zone_reader_read(w->reader, &m->region, &reading));
+	assert_true(zone_difference_take(w->difference, &reading, &tick));
+	tick.head.number = m->header->stream[0].ticks;
+	zone_maker_tick(m, &tick.head, tick.delta);
+}
+
+static void pass_ms(struct world *w, uint64_t by_ms)
+{
+	w->now_ms += by_ms;
+	tui_model_tick(w->model, w->now_ms);
+}
+
+static void world_init(struct world *w)
+{
+	struct zone_reading reading;
+	struct zone_tick tick;
+
+	*w = (struct world){.now_ms = 1000, .programs = 3};
+	zone_maker_init(&w->m, 256, 4096, 4, 1 << 20);
+	snprintf(w->m.header->program, sizeof(w->m.header->program), "game");
+	w->m.region.header = *w->m.header;
+	w->main = zone_maker_slot(&w->m, "main", 100);
+	w->worker = zone_maker_slot(&w->m, "", 101);
+	w->frame = zone_maker_zone(&w->m, "frame", "a.c", 1);
+	w->ai = zone_maker_zone(&w->m, "ai", "a.c", 2);
+	w->physics = zone_maker_zone(&w->m, "physics", "b.c", 3);
+	w->collide = zone_maker_zone(&w->m, "col\x1b[2Jlide", "b.c", 4);
+	w->reader = zone_reader_create();
+	w->difference = zone_difference_create();
+	assert_true(zone_reader_read(w->reader, &w->m.region, &reading));
+	assert_false(zone_difference_take(w->difference, &reading, &tick));
+	w->host = (struct tui_host){.data = w,
+		.attach = host_attach,
+		.detach = host_detach,
+		.state = host_state,
+		.thread_name = host_thread_name,
+		.save = host_save,
+		.list = host_list};
+	tui_canvas_init(&w->canvas);
+}
+
+static void world_deinit(struct world *w)
+{
+	tui_model_destroy(w->model);
+	zone_difference_destroy(w->difference);
+	zone_reader_destroy(w->reader);
+	zone_maker_deinit(&w->m);
+	tui_canvas_deinit(&w->canvas);
+	strbuf_deinit(&w->screen);
+}
+
+static void start(struct world *w, bool choose)
+{
+	struct tui_options options = {.choose = choose};
+
+	w->model = tui_model_create(&w->host, &options, w->now_ms);
+	assert_null(tui_model_start(w->model));
+}
+
+/* Attached, after 20 frames of 10 ms. */
+static void world_of_frames(struct world *w)
+{
+	world_init(w);
+	for (int i = 0; i < 20; i++)
+		add_frame(w, i == 15 ? 21 : 1);
+	start(w, false);
+}
+
+static const char *draw_at(struct world *w, unsigned width, unsigned height)
+{
+	tui_canvas_clear(&w->canvas, width, height);
+	tui_model_draw(w->model, &w->canvas);
+	strbuf_clear(&w->screen);
+	for (unsigned y = 0; y < w->canvas.height; y++) {
+		tui_canvas_row(&w->canvas, y, &w->screen);
+		strbuf_add_char(&w->screen, '\n');
+	}
+	return w->screen.data;
+}
+
+static const char *draw(struct world *w)
+{
+	return draw_at(w, 80, 24);
+}
+
+/* The screen with one space where there are several. */
+static const char *draw_squeezed(struct world *w)
+{
+	draw(w);
+	char *to = w->screen.data;
+
+	for (const char *from = to; *from; from++)
+		if (*from != ' ' || from[1] != ' ')
+			*to++ = *from;
+	*to = '\0';
+	return w->screen.data;
+}
+
+static void press(struct world *w, const char *keys)
+{
+	for (; *keys; keys++)
+		tui_model_key(w->model, (unsigned char)*keys);
+}
+
+static void press_key(struct world *w, uint32_t key)
+{
+	tui_model_key(w->model, key);
+}
+
+static void see(struct world *w, const char *text)
+{
+	if (!strstr(draw_squeezed(w), text)) {
+		print_message("no \"%s\" in\n%s", text, w->screen.data);
+		fail();
+	}
+}
+
+static void see_not(struct world *w, const char *text)
+{
+	if (strstr(draw(w), text)) {
+		print_message("\"%s\" in\n%s", text, w->screen.data);
+		fail();
+	}
+}
+
+/* The texts stand on the screen in this order, each on a later line. */
+static void see_order(struct world *w, const char *const *texts)
+{
+	const char *at = draw_squeezed(w);
+
+	for (; *texts; texts++) {
+		const char *found = strstr(at, *texts);
+
+		if (!found) {
+			print_message("no \"%s\", or not there, in\n%s", *texts, w->screen.data);
+			fail();
+		}
+		at = strchr(found, '\n');
+	}
+}
+
+#define SEE_ORDER(w, ...) see_order(w, (const char *const[]){__VA_ARGS__, NULL})
+
+/* The line that the cursor is on. */
+static void see_cursor_on(struct world *w, const char *text)
+{
+	struct strbuf line = {0};
+
+	draw(w);
+	for (unsigned y = 2; y < w->canvas.height; y++)
+		if (w->canvas.cell[(size_t)y * w->canvas.width].selected)
+			tui_canvas_row(&w->canvas, y, &line);
+	if (!line.data || !strstr(line.data, text)) {
+		print_message("the cursor is on %s\n", line.data ? line.data : "nothing");
+		fail();
+	}
+	strbuf_deinit(&line);
+}
+
+/* ---- zones ---- */
+
+static void shows_what_there_is(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	see(&w, "game");
+	see(&w, "running");
+	see(&w, "2 threads");
+	press(&w, "s");
+	SEE_ORDER(&w, "self ms▼", "physics", "frame", "col\\x1b[2Jlide", "ai");
+	world_deinit(&w);
+}
+
+static void figures_are_those_of_the_frame(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "s"); /* the last frame alone */
+	SEE_ORDER(&w, "+physics 6.000 9.000 2.00", " col\\x1b[2Jlide 3.000 3.000 1.00",
+		" ai 1.000 1.000 1.00");
+	see(&w, "10.000 ms/frame 100.0 fps");
+	see(&w, "max 30.00 of 20 frames");
+	world_deinit(&w);
+}
+
+static void modes_have_their_order(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "s2");
+	SEE_ORDER(&w, "hier ms▼", "frame", "physics", "col\\x1b", "ai");
+	press(&w, "5");
+	SEE_ORDER(&w, "zone▲", "_global", " ai", "col\\x1b", "frame", "physics");
+	press(&w, "m");
+	SEE_ORDER(&w, "self ms▼", "physics", "ai");
+	world_deinit(&w);
+}
+
+static void selects_and_goes_up(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "s/phy");
+	see_cursor_on(&w, "+physics");
+	press_key(&w, TUI_KEY_ENTER);
+	press_key(&w, TUI_KEY_ENTER);
+	see_cursor_on(&w, "-physics");
+	SEE_ORDER(&w, " +_global", " +frame", "-physics", " col\\x1b");
+	press_key(&w, TUI_KEY_BACKSPACE);
+	see_cursor_on(&w, "-frame");
+	press(&w, "4");
+	SEE_ORDER(&w, "-frame", "physics", "col\\x1b");
+	world_deinit(&w);
+}
+
+static void sorts_by_any_column(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "s");
+	draw(&w);
+	press(&w, "<"); /* before self is the name */
+	SEE_ORDER(&w, "zone▲", "_global", " ai", "col\\x1b", "frame", "physics");
+	press(&w, "I");
+	SEE_ORDER(&w, "zone▼", "physics", "frame", "col\\x1b", " ai");
+	/* The head of "count". */
+	unsigned y = 0, x = 0;
+
+	for (; y < 24; y++) {
+		strbuf_clear(&w.screen);
+		tui_canvas_row(&w.canvas, y, &w.screen);
+		const char *at = w.screen.data ? strstr(w.screen.data, "count") : NULL;
+
+		if (at) {
+			x = (unsigned)(at - w.screen.data) - 2; /* of the sign, three bytes */
+			break;
+		}
+	}
+	tui_model_mouse(w.model, (struct tui_mouse){.click = TUI_CLICK, .x = x, .y = y});
+	SEE_ORDER(&w, "count▼", "physics", "_global");
+	world_deinit(&w);
+}
+
+static void searches(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "s/A");
+	see(&w, "Search: A");
+	see_cursor_on(&w, "_global");
+	press(&w, "I");
+	see_cursor_on(&w, "ai");
+	press(&w, "xx");
+	see(&w, "not found");
+	press_key(&w, TUI_KEY_ESCAPE);
+	see_cursor_on(&w, "_global"); /* where it was */
+	press(&w, "/a");
+	press_key(&w, TUI_KEY_ENTER);
+	press(&w, "n");
+	see_cursor_on(&w, "frame");
+	press(&w, "n");
+	see_cursor_on(&w, "ai");
+	press(&w, "NN");
+	see_cursor_on(&w, "_global");
+	world_deinit(&w);
+}
+
+static void paused_stays_as_it_is(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "p");
+	see(&w, "PAUSED");
+	char *before = strdup(draw(&w));
+
+	for (int i = 0; i < 10; i++)
+		add_frame(&w, 7);
+	pass_ms(&w, 150);
+	assert_string_equal(draw(&w), before);
+	press(&w, "p");
+	see_not(&w, "PAUSED");
+	press(&w, "s");
+	see(&w, "16.000 ms/frame");
+	see(&w, "of 30 frames");
+	free(before);
+	world_deinit(&w);
+}
+
+static void goes_back_and_holds(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press_key(&w, TUI_KEY_LEFT);
+	see(&w, "frame 18, 1 ago, 10.00 ms");
+	press(&w, "x");
+	see(&w, "frame 15, 4 ago, 30.00 ms");
+	SEE_ORDER(&w, "ai 21.000 21.000 1.00");
+	add_frame(&w, 1);
+	pass_ms(&w, 150);
+	see(&w, "frame 15, 4 ago"); /* it does not run away */
+	for (int i = 0; i < 4; i++)
+		press_key(&w, TUI_KEY_RIGHT);
+	see_not(&w, " ago");
+	see(&w, "of 21 frames");
+	for (int i = 0; i < 50; i++)
+		press_key(&w, TUI_KEY_LEFT);
+	see(&w, "frame 0, 20 ago");
+	press_key(&w, TUI_KEY_ESCAPE);
+	see_not(&w, " ago");
+	world_deinit(&w);
+}
+
+static void graph_is_clicked(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	draw(&w);
+	/* The right column is the last frame; the graph is below the two lines of the header. */
+	tui_model_mouse(w.model, (struct tui_mouse){.click = TUI_CLICK, .x = 79 - 4, .y = 3});
+	see(&w, "frame 15, 4 ago");
+	assert_int_equal(w.canvas.cell[3 * 80 + 75].style, TUI_BAR_SHOWN);
+	press(&w, "0");
+	draw(&w);
+	assert_int_equal(w.canvas.cell[3 * 80 + 75].style, TUI_BAR_SLOW);
+	assert_int_equal(w.canvas.cell[3 * 80 + 76].style, TUI_BAR);
+	world_deinit(&w);
+}
+
+static void freezes_on_a_slow_frame(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "f20");
+	see(&w, "20");
+	press_key(&w, TUI_KEY_ENTER);
+	see(&w, "20 ms");
+	add_frame(&w, 1);
+	add_frame(&w, 40);
+	add_frame(&w, 2);
+	pass_ms(&w, 150);
+	see(&w, "FROZEN at frame 21, 49.00 ms");
+	SEE_ORDER(&w, "ai 40.000");
+	add_frame(&w, 3);
+	pass_ms(&w, 150);
+	see(&w, "FROZEN at frame 21");
+	press(&w, "p");
+	see_not(&w, "FROZEN");
+	world_deinit(&w);
+}
+
+static void one_thread_alone(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "st");
+	see(&w, "kernel-101");
+	press_key(&w, TUI_KEY_DOWN);
+	press_key(&w, TUI_KEY_DOWN);
+	press_key(&w, TUI_KEY_ENTER);
+	see(&w, "thread 101 kernel-101");
+	SEE_ORDER(&w, "_global", " physics 4.000 4.000");
+	press_key(&w, TUI_KEY_ESCAPE);
+	see_not(&w, "thread 101");
+	world_deinit(&w);
+}
+
+static void ended_program_keeps_its_last_state(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "s");
+	w.state = TUI_ENDED;
+	w.detail = "killed by \x1b]0;SIGSEGV";
+	add_frame(&w, 5); /* that it had not seen yet */
+	pass_ms(&w, 150);
+	see(&w, "ended (killed by \\x1b]0;SIGSEGV)");
+	see(&w, "14.000 ms/frame");
+	pass_ms(&w, 150);
+	see(&w, "14.000 ms/frame");
+	world_deinit(&w);
+}
+
+static void program_without_frames(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	start(&w, false);
+	see(&w, "no frames yet");
+	for (int i = 0; i < 5; i++) {
+		zone_maker_enter(&w.m, w.main, w.physics);
+		zone_maker_pass(&w.m, 100 * ms);
+		zone_maker_leave(&w.m, w.main);
+		pass_ms(&w, 100);
+	}
+	see(&w, "no frames: times are per 100 ms");
+	SEE_ORDER(&w, "physics 100.000 100.000");
+	/* The whole run. */
+	press(&w, "u");
+	see(&w, "the whole run, 0.5 s");
+	SEE_ORDER(&w, "physics 500.000 500.000 5");
+	world_deinit(&w);
+}
+
+static void a_program_that_begins_with_frames(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	start(&w, false);
+	pass_ms(&w, 100);
+	see(&w, "each 100 ms");
+	add_frame(&w, 1);
+	pass_ms(&w, 100);
+	see(&w, "each frame");
+	see(&w, "10.000 ms/frame");
+	world_deinit(&w);
+}
+
+static void saves_and_does_not_overwrite(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "w");
+	see(&w, "Save to file: game-");
+	press_key(&w, TUI_CONTROL('u'));
+	press(&w, "x y");
+	press_key(&w, TUI_CONTROL('w'));
+	press(&w, "z.zones");
+	press_key(&w, TUI_KEY_ENTER);
+	assert_string_equal(w.saved, "x z.zones");
+	see(&w, "saved as x z.zones");
+	press(&w, "w");
+	press_key(&w, TUI_CONTROL('u'));
+	press(&w, "x z.zones");
+	press_key(&w, TUI_KEY_ENTER);
+	see(&w, "there is such a file");
+	world_deinit(&w);
+}
+
+static void troubles_are_shown(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	w.m.header->trouble[ZONEWIRE_MISSING_END] = 3;
+	w.m.header->trouble_open = w.collide;
+	w.m.header->trouble_ended = w.physics;
+	pass_ms(&w, 150);
+	draw(&w);
+	const char *line = strstr(w.screen.data, "col\\x1b[2Jlide");
+
+	assert_non_null(line);
+	assert_non_null(strstr(w.screen.data, "physics"));
+	bool is_red = false;
+
+	for (unsigned x = 0; x < w.canvas.width; x++)
+		is_red |= w.canvas.cell[2 * w.canvas.width + x].style == TUI_TROUBLE;
+	assert_true(is_red);
+	world_deinit(&w);
+}
+
+/* At every size, and whatever is on the screen, nothing stands where it may not. */
+static void every_size_is_drawn(void **state)
+{
+	static const char *const screens[] = {"", "3", "i", "h", "t", "/a", "f", "x"};
+	static const unsigned widths[] = {1, 2, 3, 7, 12, 20, 39, 40, 41, 60, 79, 133, 200, 500};
+	static const unsigned heights[] = {1, 2, 3, 4, 5, 7, 11, 12, 16, 24, 60, 200};
+
+	(void)state;
+	for (size_t s = 0; s < ARRAY_SIZE(screens); s++) {
+		struct world w;
+
+		world_of_frames(&w);
+		press(&w, screens[s]);
+		for (size_t i = 0; i < ARRAY_SIZE(widths); i++)
+			for (size_t j = 0; j < ARRAY_SIZE(heights); j++) {
+				draw_at(&w, widths[i], heights[j]);
+				press_key(&w, TUI_KEY_DOWN);
+				assert_null(strchr(w.screen.data, '\x1b'));
+			}
+		world_deinit(&w);
+	}
+}
+
+static void help_is_there_and_goes(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "h");
+	see(&w, "call graph around the zone");
+	see_not(&w, "mostly the cost");
+	for (int i = 0; i < 40; i++)
+		press_key(&w, TUI_KEY_DOWN);
+	see(&w, "mostly the cost");
+	press_key(&w, TUI_KEY_ESCAPE);
+	see_not(&w, "mostly the cost");
+	assert_false(tui_model_is_done(w.model));
+	press(&w, "q");
+	assert_true(tui_model_is_done(w.model));
+	world_deinit(&w);
+}
+
+/* ---- programs ---- */
+
+static void programs_are_listed_and_chosen(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	add_frame(&w, 1);
+	start(&w, true);
+	SEE_ORDER(&w, "11 running", "12 running", "13 running");
+	press(&w, "ser");
+	see(&w, "server");
+	see_not(&w, "quake");
+	press_key(&w, TUI_KEY_ESCAPE);
+	press(&w, "/q");
+	see(&w, "quake");
+	see_not(&w, "server");
+	press_key(&w, TUI_KEY_ENTER);
+	see(&w, "13 has no zones");
+	press_key(&w, TUI_KEY_ESCAPE);
+	w.programs = 2;
+	pass_ms(&w, 600);
+	SEE_ORDER(&w, "11 running", "12 running", "13 ended");
+	press_key(&w, TUI_KEY_HOME);
+	press_key(&w, TUI_KEY_ENTER);
+	see(&w, "pid 11");
+	press(&w, "l");
+	see(&w, "Programs with zones");
+	press(&w, "q");
+	assert_true(tui_model_is_done(w.model));
+	world_deinit(&w);
+}
+
+static void no_programs(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	w.programs = 0;
+	start(&w, true);
+	see(&w, "No program has zones");
+	press_key(&w, TUI_KEY_ENTER);
+	press_key(&w, TUI_KEY_DOWN);
+	press_key(&w, TUI_KEY_ESCAPE);
+	assert_true(tui_model_is_done(w.model));
+	world_deinit(&w);
+}
+
+/* ---- the canvas ---- */
+
+static void expect_row(struct tui_canvas *canvas, unsigned y, const char *expected)
+{
+	struct strbuf row = {0};
+
+	tui_canvas_row(canvas, y, &row);
+	assert_string_equal(row.data ? row.data : "", expected);
+	strbuf_deinit(&row);
+}
+
+static void canvas_keeps_columns(void **state)
+{
+	struct tui_canvas canvas;
+
+	(void)state;
+	tui_canvas_init(&canvas);
+	tui_canvas_clear(&canvas, 10, 3);
+	/* A wide character that would stand half outside is left out. */
+	assert_int_equal(tui_put(&canvas, 0, 0, 5, TUI_PLAIN, STR("漢字文")), 4);
+	expect_row(&canvas, 0, "漢字");
+	/* Over the half of one: the other half goes, too. */
+	tui_put(&canvas, 0, 1, 10, TUI_PLAIN, STR("ab"));
+	expect_row(&canvas, 0, " ab");
+	/* Combining characters take no column. */
+	assert_int_equal(tui_put(&canvas, 1, 0, 10, TUI_PLAIN, STR("e\u0301x")), 2);
+	expect_row(&canvas, 1, "e\u0301x");
+	/* Control characters cannot be. */
+	tui_put(&canvas, 2, 0, 10, TUI_PLAIN, STR("a\x1b\x07z"));
+	expect_row(&canvas, 2, "a??z");
+	tui_put_name(&canvas, 2, 0, 10, TUI_PLAIN, STR("a\x1bz"));
+	expect_row(&canvas, 2, "a\\x1bz");
+	/* Outside of it nothing happens. */
+	tui_put(&canvas, 3, 0, 10, TUI_PLAIN, STR("x"));
+	tui_put(&canvas, 0, 12, 20, TUI_PLAIN, STR("x"));
+	tui_put_right(&canvas, 1, 5, 10, TUI_PLAIN, STR("1234567"));
+	expect_row(&canvas, 1, "e\u0301x   #####");
+	tui_canvas_deinit(&canvas);
+}
+
+static void canvas_in_ascii(void **state)
+{
+	struct tui_canvas canvas;
+
+	(void)state;
+	tui_canvas_init(&canvas);
+	canvas.utf8 = false;
+	tui_canvas_clear(&canvas, 12, 1);
+	tui_put(&canvas, 0, 0, 12, TUI_PLAIN, STR("█▁│ö漢e\u0301"));
+	expect_row(&canvas, 0, "#_|\?\?\?e");
+	tui_canvas_deinit(&canvas);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shows_what_there_is),
+		cmocka_unit_test(figures_are_those_of_the_frame),
+		cmocka_unit_test(modes_have_their_order),
+		cmocka_unit_test(selects_and_goes_up),
+		cmocka_unit_test(sorts_by_any_column),
+		cmocka_unit_test(searches),
+		cmocka_unit_test(paused_stays_as_it_is),
+		cmocka_unit_test(goes_back_and_holds),
+		cmocka_unit_test(graph_is_clicked),
+		cmocka_unit_test(freezes_on_a_slow_frame),
+		cmocka_unit_test(one_thread_alone),
+		cmocka_unit_test(ended_program_keeps_its_last_state),
+		cmocka_unit_test(program_without_frames),
+		cmocka_unit_test(a_program_that_begins_with_frames),
+		cmocka_unit_test(saves_and_does_not_overwrite),
+		cmocka_unit_test(troubles_are_shown),
+		cmocka_unit_test(every_size_is_drawn),
+		cmocka_unit_test(help_is_there_and_goes),
+		cmocka_unit_test(programs_are_listed_and_chosen),
+		cmocka_unit_test(no_programs),
+		cmocka_unit_test(canvas_keeps_columns),
+		cmocka_unit_test(canvas_in_ascii),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
