@@ -1,6 +1,7 @@
 /*
  * The tick between two readings.  Counters only grow, so what happened is their difference; nodes
- * that are the same in both are left out.
+ * that are the same in both are left out.  Of readings that follow each other just those nodes are
+ * looked at that the reader says have changed: many stand still.
  */
 #include "zonereport/difference.h"
 
@@ -10,7 +11,7 @@
 struct zone_difference {
 	struct zone_counts *last; /* [capacity] as of the last reading */
 	uint32_t capacity;
-	uint64_t now;
+	uint64_t now, serial;	      /* of the last reading; serial 0: no one's */
 	struct zonewire_delta *delta; /* [delta_capacity] */
 	uint32_t delta_capacity;
 	uint64_t number;
@@ -55,13 +56,30 @@ static bool is_same(const struct zone_counts *a, const struct zone_counts *b)
 	return a->self_ticks == b->self_ticks && a->entries == b->entries;
 }
 
-static bool grow_deltas(struct zone_difference *d, const struct zone_reading *reading)
+/* The nodes to look at, by their place in a list that is all of them or those that changed. */
+struct candidates {
+	const uint32_t *changed; /* NULL: all */
+	uint32_t count;
+};
+
+static struct candidates candidates_of(
+	const struct zone_difference *d, const struct zone_reading *reading)
 {
-	uint32_t needed = 0, wanted = d->delta_capacity ? d->delta_capacity : 64;
+	if (d->serial != 0 && reading->serial == d->serial + 1)
+		return (struct candidates){reading->changed, reading->changed_count};
+	return (struct candidates){NULL, reading->node_count};
+}
+
+static uint32_t candidate(const struct candidates *candidates, uint32_t index)
+{
+	return candidates->changed ? candidates->changed[index] : index;
+}
+
+static bool grow_deltas(struct zone_difference *d, uint32_t needed)
+{
+	uint32_t wanted = d->delta_capacity ? d->delta_capacity : 64;
 	struct zonewire_delta *grown;
 
-	for (uint32_t i = 1; i < reading->node_count; i++)
-		needed += !is_same(&reading->counts[i], &d->last[i]);
 	while (wanted < needed)
 		wanted *= 2;
 	if (wanted == d->delta_capacity)
@@ -74,27 +92,58 @@ static bool grow_deltas(struct zone_difference *d, const struct zone_reading *re
 	return true;
 }
 
-static uint32_t put_deltas(struct zone_difference *d, const struct zone_reading *reading)
+static int by_node(const void *a, const void *b)
+{
+	const struct zonewire_delta *x = a, *y = b;
+
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Deltas of all candidates that are not the same any more; there is room. */
+static uint32_t put_deltas(struct zone_difference *d, const struct zone_reading *reading,
+	const struct candidates *candidates)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 1; i < reading->node_count; i++) {
-		const struct zone_counts *now = &reading->counts[i], *last = &d->last[i];
+	for (uint32_t i = 0; i < candidates->count; i++) {
+		uint32_t node = candidate(candidates, i);
+		const struct zone_counts *now = &reading->counts[node], *last = &d->last[node];
 		uint64_t entries = now->entries - last->entries;
 
 		if (is_same(now, last))
 			continue;
-		d->delta[count++] = (struct zonewire_delta){.node = i,
+		d->delta[count++] = (struct zonewire_delta){.node = node,
 			.entries = entries < UINT32_MAX ? (uint32_t)entries : UINT32_MAX,
 			.self_ticks = now->self_ticks - last->self_ticks};
+	}
+	if (candidates->changed)
+		qsort(d->delta, count, sizeof(*d->delta), by_node);
+	return count;
+}
+
+static uint32_t count_deltas(const struct zone_difference *d, const struct zone_reading *reading,
+	const struct candidates *candidates)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < candidates->count; i++) {
+		uint32_t node = candidate(candidates, i);
+
+		count += !is_same(&reading->counts[node], &d->last[node]);
 	}
 	return count;
 }
 
-static void remember(struct zone_difference *d, const struct zone_reading *reading)
+static void remember(struct zone_difference *d, const struct zone_reading *reading,
+	const struct candidates *candidates)
 {
-	memcpy(d->last, reading->counts, reading->node_count * sizeof(*d->last));
+	for (uint32_t i = 0; i < candidates->count; i++) {
+		uint32_t node = candidate(candidates, i);
+
+		d->last[node] = reading->counts[node];
+	}
 	d->now = reading->now;
+	d->serial = reading->serial;
 	d->has_last = true;
 }
 
@@ -103,6 +152,7 @@ void zone_difference_start(struct zone_difference *difference, uint64_t ticks)
 	if (difference->last)
 		memset(difference->last, 0, difference->capacity * sizeof(*difference->last));
 	difference->now = ticks;
+	difference->serial = 0;
 	difference->number = 0;
 	difference->has_last = true;
 	difference->is_after_gap = false;
@@ -112,33 +162,36 @@ bool zone_difference_take(struct zone_difference *difference, const struct zone_
 	struct zone_tick *tick)
 {
 	struct zone_difference *d = difference;
+	struct candidates candidates = candidates_of(d, reading);
 
 	if (!grow_last(d, reading->node_count))
 		return false;
 	if (!d->has_last) {
-		remember(d, reading);
+		remember(d, reading, &candidates);
 		return false;
 	}
-	if (!grow_deltas(d, reading))
+	if (!grow_deltas(d, count_deltas(d, reading, &candidates)))
 		return false;
 	*tick = (struct zone_tick){.delta = d->delta,
 		.head = {.number = d->number++,
 			.start_ticks = d->now,
 			.end_ticks = reading->now > d->now ? reading->now : d->now,
-			.delta_count = put_deltas(d, reading),
+			.delta_count = put_deltas(d, reading, &candidates),
 			.flags = d->is_after_gap ? ZONEWIRE_TICK_AFTER_GAP : 0}};
 	tick->head.bytes =
 		(uint32_t)(sizeof(tick->head) + tick->head.delta_count * sizeof(*tick->delta));
 	d->is_after_gap = false;
-	remember(d, reading);
+	remember(d, reading, &candidates);
 	return true;
 }
 
 bool zone_difference_skip(struct zone_difference *difference, const struct zone_reading *reading)
 {
+	struct candidates candidates = candidates_of(difference, reading);
+
 	if (!grow_last(difference, reading->node_count))
 		return false;
-	remember(difference, reading);
+	remember(difference, reading, &candidates);
 	difference->is_after_gap = true;
 	return true;
 }

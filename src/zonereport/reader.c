@@ -2,11 +2,17 @@
  * Counters of all nodes, while they change.
  *
  * A node's time is one word that cannot be torn, but those of several nodes are read one after the
- * other.  Children have higher numbers than their parents, and the numbers are gone through from
- * the highest down: so a parent's time is read after those of its children, and can only be too
- * large beside them, by what reading took; what is left for the parent itself is never negative.
- * From one reading to the next such an error might go away again; then the parent's own time stands
- * still until it is caught up with.
+ * other.  They are read from the children to their parents: so a parent's time is read after those
+ * of its children, and can only be too large beside them, by what reading took; what is left for
+ * the parent itself is never negative.  From one reading to the next such an error might go away
+ * again; then the parent's own time stands still until it is caught up with.
+ *
+ * Programs have many zone stacks, of which few do anything in a frame.  Below a node that is closed
+ * and has not changed nothing has, as who enters a zone has entered those above it; so a walk from
+ * the roots down finds what there is to read.  Whether a node has changed is decided by what it was
+ * on that walk, before anything below it was read: whatever happens there later changes it once
+ * more.  As stores may be seen in another order than they were made in, what has changed once is
+ * looked below of once more.
  */
 
 #include <stdlib.h>
@@ -26,9 +32,8 @@ void zone_reader_destroy(struct zone_reader *reader)
 	free(reader->place);
 	free(reader->counts);
 	free(reader->is_open);
-	free(reader->is_broken);
-	free(reader->total);
-	free(reader->children);
+	free(reader->look);
+	free(reader->changed);
 	free(reader->record);
 	free(reader);
 }
@@ -57,9 +62,8 @@ static bool grow(struct zone_reader *r, uint32_t count)
 	if (!grow_array(&r->place, sizeof(*r->place), old, wanted) ||
 		!grow_array(&r->counts, sizeof(*r->counts), old, wanted) ||
 		!grow_array(&r->is_open, 1, old, wanted) ||
-		!grow_array(&r->is_broken, 1, old, wanted) ||
-		!grow_array(&r->total, sizeof(*r->total), old, wanted) ||
-		!grow_array(&r->children, sizeof(*r->children), old, wanted))
+		!grow_array(&r->look, sizeof(*r->look), old, wanted) ||
+		!grow_array(&r->changed, sizeof(*r->changed), old, wanted))
 		return false;
 	r->capacity = wanted;
 	return true;
@@ -79,26 +83,84 @@ static bool is_good_place(const struct zone_reader *r, uint32_t number,
 	       r->place[node->parent].depth == node->depth - 1;
 }
 
+/* Puts a node below its parent, a root below node 0; and makes sure that it is come to. */
+static void link_node(struct zone_reader *r, uint32_t number)
+{
+	uint32_t parent = r->place[number].parent == number ? 0 : r->place[number].parent;
+
+	r->look[number].stirs = true;
+	r->look[number].next_sibling = r->look[parent].first_child;
+	r->look[parent].first_child = number;
+	for (; parent && !r->look[parent].stirs; parent = r->place[parent].parent)
+		r->look[parent].stirs = true;
+}
+
 /* Nodes that are new since the last reading; a node is there as soon as its zone is. */
 static void read_places(struct zone_reader *r, const struct zone_region *region, uint32_t count)
 {
-	for (uint32_t i = 1; i < count; i++) {
+	uint32_t unknown = count;
+
+	for (uint32_t i = r->known_below ? r->known_below : 1; i < count; i++) {
 		const struct zonewire_node *live;
 		struct zonewire_node node;
 
-		if (r->place[i].zone != 0 || r->is_broken[i])
+		if (r->place[i].zone != 0 || r->look[i].is_broken)
 			continue;
 		live = region_row(region, &region->header.nodes, i);
-		if (__atomic_load_n(&live->zone, __ATOMIC_ACQUIRE) == ZONEWIRE_ZONE_NONE)
+		if (__atomic_load_n(&live->zone, __ATOMIC_ACQUIRE) == ZONEWIRE_ZONE_NONE) {
+			unknown = i < unknown ? i : unknown;
 			continue;
+		}
 		region_copy(&node, live, offsetof(struct zonewire_node, private_words));
 		if (is_good_place(r, i, &node, region)) {
 			r->place[i] =
 				(struct zone_place){node.zone, node.parent, node.slot, node.depth};
+			link_node(r, i);
 		} else {
-			r->is_broken[i] = 1;
+			r->look[i].is_broken = true;
 			r->reading.broken++;
 		}
+	}
+	r->known_below = unknown;
+}
+
+/* Whether to look below the node, now and the next time. */
+static bool has_stirred(struct zone_reader *r, const struct zone_region *region, uint32_t number)
+{
+	const struct zonewire_node *live = region_row(region, &region->header.nodes, number);
+	struct zone_look *look = &r->look[number];
+	int64_t ticks = __atomic_load_n(&live->ticks, __ATOMIC_ACQUIRE);
+	uint64_t entries = __atomic_load_n(&live->entries, __ATOMIC_ACQUIRE);
+	bool did_stir = look->stirs;
+
+	look->stirs = ticks < 0 || ticks != look->ticks || entries != look->entries;
+	look->ticks = ticks;
+	look->entries = entries;
+	return look->stirs || did_stir;
+}
+
+/* The next node of the walk, below this one or not; 0: it was the last. */
+static uint32_t next_node(const struct zone_reader *r, uint32_t number, bool goes_down)
+{
+	if (goes_down && r->look[number].first_child)
+		return r->look[number].first_child;
+	while (r->place[number].parent != number && !r->look[number].next_sibling)
+		number = r->place[number].parent;
+	return r->look[number].next_sibling;
+}
+
+/* Lists the nodes that have changed, parents before their children. */
+static void find_changed(struct zone_reader *r, const struct zone_region *region)
+{
+	uint32_t number = r->look[0].first_child;
+
+	r->reading.changed_count = 0;
+	while (number != 0) {
+		bool is_changed = has_stirred(r, region, number);
+
+		if (is_changed)
+			r->changed[r->reading.changed_count++] = number;
+		number = next_node(r, number, is_changed);
 	}
 }
 
@@ -114,29 +176,29 @@ static uint64_t node_total(struct zone_reader *r, const struct zone_region *regi
 	r->is_open[number] = ticks < 0;
 	if (ticks < 0)
 		total += zone_region_now(region);
-	return total < too_long ? total : r->total[number];
+	return total < too_long ? total : r->look[number].total;
 }
 
-static void read_counts(struct zone_reader *r, const struct zone_region *region, uint32_t count)
+/* a - b, 0 if that is less. */
+static uint64_t less(uint64_t a, uint64_t b)
 {
-	memset(r->children, 0, count * sizeof(*r->children));
-	for (uint32_t i = count; i-- > 1;) {
-		const struct zonewire_node *live = region_row(region, &region->header.nodes, i);
-		uint32_t parent = r->place[i].parent;
-		uint64_t total, self;
+	return a > b ? a - b : 0;
+}
 
-		if (r->place[i].zone == 0)
-			continue;
-		total = node_total(r, region, i, live);
-		r->total[i] = total;
-		r->counts[i].entries = region_word(&live->entries);
-		self = total > r->children[i] ? total - r->children[i] : 0;
-		if (self > r->counts[i].self_ticks)
-			r->counts[i].self_ticks = self;
-		if (parent != i &&
-			__builtin_add_overflow(r->children[parent], total, &r->children[parent]))
-			r->children[parent] = UINT64_MAX;
-	}
+static void read_count(struct zone_reader *r, const struct zone_region *region, uint32_t number)
+{
+	const struct zonewire_node *live = region_row(region, &region->header.nodes, number);
+	struct zone_look *look = &r->look[number];
+	uint32_t parent = r->place[number].parent;
+	uint64_t total = node_total(r, region, number, live), self;
+
+	r->counts[number].entries = region_word(&live->entries);
+	self = less(total, look->children);
+	if (self > r->counts[number].self_ticks)
+		r->counts[number].self_ticks = self;
+	if (parent != number)
+		r->look[parent].children += total - look->total;
+	look->total = total;
 }
 
 bool zone_reader_read(
@@ -148,12 +210,16 @@ bool zone_reader_read(
 	if (!grow(reader, count))
 		return false;
 	read_places(reader, region, count);
-	read_counts(reader, region, count);
+	find_changed(reader, region);
+	for (uint32_t i = reader->reading.changed_count; i-- > 0;)
+		read_count(reader, region, reader->changed[i]);
 	reader->reading.now = zone_region_now(region);
 	reader->reading.node_count = count;
 	reader->reading.place = reader->place;
 	reader->reading.counts = reader->counts;
 	reader->reading.is_open = reader->is_open;
+	reader->reading.changed = reader->changed;
+	reader->reading.serial++;
 	*reading = reader->reading;
 	return true;
 }

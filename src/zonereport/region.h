@@ -84,6 +84,13 @@ struct zone_reading {
 	const struct zone_place *place;	  /* [node_count] */
 	const struct zone_counts *counts; /* [node_count] */
 	const uint8_t *is_open;		  /* [node_count] */
+	/*
+	 * Among these, in no order, are all nodes whose counts are not those of the reader's last
+	 * reading, which had the serial number before this one's; the first is 1.
+	 */
+	uint64_t serial;
+	const uint32_t *changed; /* [changed_count] */
+	uint32_t changed_count;
 };
 
 /* Keeps what it needs from one reading to the next. */

@@ -3,6 +3,7 @@
 
 /* How the files of region.h read memory that others write. */
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "zonereport/region.h"
@@ -41,6 +42,18 @@ static inline const void *region_row(
 uint32_t region_row_count(
 	const struct zone_region *region, const struct zonewire_table *table, const void *live);
 
+/* What a struct zone_reader knows of a node besides what it tells. */
+struct zone_look {
+	uint32_t first_child, next_sibling; /* of known nodes; 0: none */
+	/* The shared words as they were when it was decided whether to look below it. */
+	int64_t ticks;
+	uint64_t entries;
+	uint64_t total;	   /* time in it and below it, as of the last reading */
+	uint64_t children; /* sum of the children's */
+	bool is_broken;
+	bool stirs; /* it was open, had changed or had a new child: look below it again */
+};
+
 /* What a struct zone_reader keeps. */
 struct zone_reader {
 	uint32_t capacity; /* of the arrays */
@@ -48,10 +61,10 @@ struct zone_reader {
 	struct zone_place *place;
 	struct zone_counts *counts;
 	uint8_t *is_open;
-	uint8_t *is_broken;
-	uint64_t *total;    /* of the last reading, with what is below */
-	uint64_t *children; /* sum of the children's */
-	uint8_t *record;    /* a copy of one of the ring of ticks */
+	struct zone_look *look;
+	uint32_t *changed;    /* of the last reading; parents before their children */
+	uint32_t known_below; /* all nodes before that one are known or broken */
+	uint8_t *record;      /* a copy of one of the ring of ticks */
 	size_t record_bytes;
 };
 

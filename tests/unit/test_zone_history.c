@@ -337,7 +337,8 @@ static void hostile_ticks(void **state)
 	struct zone_place place[] = {{0, 0, 0, 0}, {1, 1, 0, 0}, {500, 1, 0, 1}};
 	struct zone_counts counts[3] = {{0, 0}};
 	uint8_t is_open[3] = {0};
-	struct zone_reading reading = {0, 3, 0, place, counts, is_open};
+	struct zone_reading reading = {
+		.node_count = 3, .place = place, .counts = counts, .is_open = is_open};
 	struct zone_tick tick = {{.end_ticks = UINT64_MAX, .delta_count = 6}, delta};
 	struct zone_history *history = zone_history_create(0, 1 << 12);
 
