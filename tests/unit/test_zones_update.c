@@ -17,41 +17,11 @@
 
 #include <cmocka.h>
 
-static uint64_t now = 1000;
+#include "../zones_seen.h"
 
-static uint64_t driven_clock(void)
-{
-	return now;
-}
-
-/* One tick is a microsecond. */
 static void pass_us(uint64_t us)
 {
-	now += us;
-}
-
-#define must(condition)                                                                            \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                    \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
-
-/* Runs in a child with the driven clock; what it finds wrong is its exit status. */
-static void run_alone(void (*run)(void))
-{
-	pid_t pid = fork();
-	int status = 0;
-
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		Prof_set_clock(driven_clock, 1e6);
-		run();
-		_exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	zones_seen_pass(us * 1000);
 }
 
 static const Prof_Report_Record *record_of(const Prof_Report *report, const char *name)
@@ -123,33 +93,33 @@ static void check_manual(void)
 	run_manual();
 	Prof_set_report_mode(Prof_HIERARCHICAL_TIME);
 	report = Prof_create_report();
-	must(strcmp(report->header[1], "hier") == 0 && !report->header[4] && !report->title[1]);
-	must(is_row(report, "my_routine", 5.75, 1.75, 10));
-	must(is_row(report, "_global", 5.75, 0, 1));
+	NEED(strcmp(report->header[1], "hier") == 0 && !report->header[4] && !report->title[1]);
+	NEED(is_row(report, "my_routine", 5.75, 1.75, 10));
+	NEED(is_row(report, "_global", 5.75, 0, 1));
 	for (row = 0; strcmp(report->record[row].name, "my_routine") != 0; row++)
 		;
-	must(strcmp(((Prof_Zone *)report->record[row].zone)->name, "my_routine") == 0);
+	NEED(strcmp(((Prof_Zone *)report->record[row].zone)->name, "my_routine") == 0);
 	Prof_free_report(report);
 
 	Prof_set_cursor(row);
 	Prof_select();
-	must(Prof_get_report_mode() == Prof_CALL_GRAPH);
-	must(Prof_Last_Mode() == Prof_HIERARCHICAL_TIME);
+	NEED(Prof_get_report_mode() == Prof_CALL_GRAPH);
+	NEED(Prof_Last_Mode() == Prof_HIERARCHICAL_TIME);
 	report = Prof_create_report();
-	must(report->num_record == 5 && report->hilight == 2);
-	must(strcmp(report->title[0], "5.750 ms/frame (fps: 173.91)  call graph - current frame") ==
+	NEED(report->num_record == 5 && report->hilight == 2);
+	NEED(strcmp(report->title[0], "5.750 ms/frame (fps: 173.91)  call graph - current frame") ==
 		0);
-	must(report->record[2].prefix == '-' && report->record[2].indent == 0);
-	must(report->record[0].prefix == '+' && report->record[0].indent == 3);
-	must(is_row(report, "my_routine", 1.75, 5.75, 10));
-	must(is_row(report, "parent1", 0.75, 2.25, 3));
-	must(is_row(report, "parent2", 1, 3.5, 7));
-	must(is_row(report, "child1", 1.5, 1.5, 2));
-	must(is_row(report, "child2", 2.5, 2.5, 2));
+	NEED(report->record[2].prefix == '-' && report->record[2].indent == 0);
+	NEED(report->record[0].prefix == '+' && report->record[0].indent == 3);
+	NEED(is_row(report, "my_routine", 1.75, 5.75, 10));
+	NEED(is_row(report, "parent1", 0.75, 2.25, 3));
+	NEED(is_row(report, "parent2", 1, 3.5, 7));
+	NEED(is_row(report, "child1", 1.5, 1.5, 2));
+	NEED(is_row(report, "child2", 2.5, 2.5, 2));
 	Prof_free_report(report);
 	Prof_select_parent();
 	report = Prof_create_report();
-	must(strcmp(report->record[report->hilight].name, "parent2") == 0);
+	NEED(strcmp(report->record[report->hilight].name, "parent2") == 0);
 	Prof_free_report(report);
 }
 
@@ -167,7 +137,7 @@ static void expect_work(double self, double count)
 {
 	Prof_Report *report = Prof_create_report();
 
-	must(is_row(report, "work", self, self, count));
+	NEED(is_row(report, "work", self, self, count));
 	Prof_free_report(report);
 }
 
@@ -198,11 +168,11 @@ static void check_freeze(void)
 	for (int i = 1; i <= 3; i++) {
 		work(1000);
 		Prof_update(1);
-		must(!Prof_get_frozen());
+		NEED(!Prof_get_frozen());
 	}
 	work(20000);
 	Prof_update(1);
-	must(Prof_get_frozen());
+	NEED(Prof_get_frozen());
 	work(3000);
 	Prof_update(1);
 	expect_work(20, 1);
@@ -210,7 +180,7 @@ static void check_freeze(void)
 	expect_work(1, 1);
 	Prof_set_frame(0);
 	Prof_set_frozen(0);
-	must(!Prof_get_frozen());
+	NEED(!Prof_get_frozen());
 	work(4000);
 	Prof_update(1);
 	expect_work(4, 1);
@@ -252,7 +222,7 @@ static void check_threads(void)
 
 	pthread_barrier_init(&barrier, NULL, 2);
 	Prof_set_smoothing(0);
-	must(pthread_create(&thread, NULL, worker, NULL) == 0);
+	NEED(pthread_create(&thread, NULL, worker, NULL) == 0);
 	pthread_barrier_wait(&barrier);
 	pass_us(700);
 	work(300);
@@ -278,11 +248,11 @@ static void see_graph(int id, int x0, int x1, float *values, void *data)
 	struct graph_seen *seen = data;
 
 	if (id == 0) {
-		must(x0 == x1);
+		NEED(x0 == x1);
 		seen->cursor = x0;
 		return;
 	}
-	must(x0 == 6 && x1 == 10);
+	NEED(x0 == 6 && x1 == 10);
 	seen->calls++;
 	for (int i = 0; i < x1 - x0; i++)
 		seen->sum += values[i];
@@ -298,10 +268,154 @@ static void check_graph(void)
 	}
 	Prof_graph(10, see_graph, &seen);
 	/* _global, work, prof_update; 4 ms in all */
-	must(seen.calls == 3 && seen.sum > 0.00399f && seen.sum < 0.00401f && seen.cursor == -1);
+	NEED(seen.calls == 3 && seen.sum > 0.00399f && seen.sum < 0.00401f && seen.cursor == -1);
 	Prof_set_frame(2);
 	Prof_graph(10, see_graph, &seen);
-	must(seen.cursor == 7);
+	NEED(seen.cursor == 7);
+}
+
+/* ---- the ring: what other programs see ---- */
+
+/* The ticks that the ring holds of that stream, the last `capacity` of them. */
+struct ring_ticks {
+	struct zonewire_tick head[8];
+	uint64_t work_ticks[8]; /* of zone "work" */
+	uint32_t work_entries[8];
+	int count;
+};
+
+static void add_work(
+	struct ring_ticks *ticks, const struct zones_seen *seen, const struct zone_tick *tick)
+{
+	int n = ticks->count;
+
+	for (uint32_t i = 0; i < tick->head.delta_count; i++) {
+		const struct zonewire_delta *delta = &tick->delta[i];
+
+		if (seen->reading.place[delta->node].zone != Prof_region_work.id)
+			continue;
+		ticks->work_ticks[n] += delta->self_ticks;
+		ticks->work_entries[n] += delta->entries;
+	}
+	ticks->head[n] = tick->head;
+	ticks->count++;
+}
+
+static struct ring_ticks ring_ticks(uint32_t stream)
+{
+	struct ring_ticks ticks = {.count = 0};
+	struct zones_seen seen;
+	struct zone_tick tick;
+	uint64_t position = 0, lost;
+
+	NEED(zones_seen_open(&seen));
+	while (zone_reader_next_tick(seen.reader, &seen.region, &position, &tick, &lost)) {
+		NEED(lost == 0 && ticks.count < 8);
+		if (tick.head.stream == stream)
+			add_work(&ticks, &seen, &tick);
+	}
+	zones_seen_close(&seen);
+	return ticks;
+}
+
+static struct zonewire_header header(void)
+{
+	struct zones_seen seen;
+	struct zonewire_header header;
+
+	NEED(zones_seen_open(&seen));
+	header = zone_region_header(&seen.region);
+	zones_seen_close(&seen);
+	return header;
+}
+
+static void expect_tick(
+	const struct ring_ticks *ticks, int n, uint64_t us, uint64_t work_us, uint32_t entries)
+{
+	NEED(ticks->head[n].number == (uint64_t)n);
+	NEED(ticks->head[n].end_ticks - ticks->head[n].start_ticks == us * 1000);
+	NEED(ticks->work_ticks[n] == work_us * 1000 && ticks->work_entries[n] == entries);
+}
+
+static void check_ring(void)
+{
+	struct ring_ticks ticks;
+
+	work(1000);
+	Prof_update(1);
+	work(500);
+	Prof_update(0);
+	work(10);
+	pass_us(20);
+	Prof_update(1);
+	ticks = ring_ticks(0);
+	NEED(ticks.count == 2 && header().stream[0].ticks == 2);
+	expect_tick(&ticks, 0, 1000, 1000, 1);
+	expect_tick(&ticks, 1, 30, 10, 1);
+	NEED(ticks.head[0].flags == 0 && ticks.head[1].flags == ZONEWIRE_TICK_AFTER_GAP);
+}
+
+/* Two levels, a thread that is followed by another in its slot, two streams that do not mix. */
+static void *audio_thread(void *unused)
+{
+	(void)unused;
+	{
+		Prof_Begin(mix) work(100);
+		work(100);
+		pass_us(50);
+		Prof_End
+	}
+	Prof_update_stream("audio");
+	work(70);
+	Prof_update_stream("audio");
+	work(1);
+	Prof_update_stream("other");
+	work(5);
+	return NULL;
+}
+
+static void run_thread(void *(*run)(void *))
+{
+	pthread_t thread;
+
+	NEED(pthread_create(&thread, NULL, run, NULL) == 0);
+	NEED(pthread_join(thread, NULL) == 0);
+}
+
+static void check_streams(void)
+{
+	struct ring_ticks ticks;
+
+	work(10000);
+	run_thread(audio_thread);
+	work(300);
+	run_thread(audio_thread);
+	NEED(header().stream_count == 3);
+	NEED(strcmp(header().stream[1].name, "audio") == 0);
+	ticks = ring_ticks(1);
+	NEED(ticks.count == 4);
+	for (int i = 0; i < 4; i += 2) {
+		expect_tick(&ticks, i, 250, 200, 2);
+		expect_tick(&ticks, i + 1, 70, 70, 1);
+		NEED(ticks.head[i].flags == ZONEWIRE_TICK_OWN);
+	}
+	ticks = ring_ticks(2);
+	NEED(ticks.count == 2);
+	expect_tick(&ticks, 0, 321, 271, 4);
+	expect_tick(&ticks, 1, 321, 271, 4);
+}
+
+static void check_too_many_streams(void)
+{
+	for (int i = 0; i < 20; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "stream %d", i);
+		work(1);
+		Prof_update_stream(name);
+	}
+	NEED(header().stream_count == ZONEWIRE_STREAMS);
+	NEED(header().trouble[ZONEWIRE_NO_STREAMS] == 5);
 }
 
 /* ---- fork ---- */
@@ -325,7 +439,7 @@ static void check_fork(void)
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
-	must(status == 0);
+	NEED(status == 0);
 	work(1000);
 	Prof_update(1);
 	expect_work(10, 2);
@@ -335,27 +449,32 @@ static void check_nothing(void)
 {
 	Prof_Report *report = Prof_create_report();
 
-	must(report && report->num_record == 0 && report->hilight == -1 && report->title[0]);
+	NEED(report && report->num_record == 0 && report->hilight == -1 && report->title[0]);
 	Prof_free_report(report);
 	Prof_select();
 	Prof_select_parent();
 	Prof_move_cursor(3);
 	Prof_set_frame(7);
 	Prof_set_smoothing(99);
-	must(Prof_get_smoothing() == 2);
+	NEED(Prof_get_smoothing() == 2);
 	Prof_set_smoothing(-1);
-	must(Prof_get_smoothing() == 0);
+	NEED(Prof_get_smoothing() == 0);
 	Prof_update(1);
 	report = Prof_create_report();
-	must(report->num_record == 2);
+	NEED(report->num_record == 2);
 	Prof_free_report(report);
 }
 
 #define CASE(name)                                                                                 \
+	static void apart_##name(void)                                                             \
+	{                                                                                          \
+		zones_seen_drive_clock();                                                          \
+		check_##name();                                                                    \
+	}                                                                                          \
 	static void test_##name(void **state)                                                      \
 	{                                                                                          \
 		(void)state;                                                                       \
-		run_alone(check_##name);                                                           \
+		assert_true(zones_apart(apart_##name));                                            \
 	}
 CASE(manual)
 CASE(pause)
@@ -363,6 +482,9 @@ CASE(freeze)
 CASE(open)
 CASE(threads)
 CASE(graph)
+CASE(ring)
+CASE(streams)
+CASE(too_many_streams)
 CASE(fork)
 CASE(nothing)
 
@@ -375,6 +497,9 @@ int main(void)
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_graph),
+		cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_too_many_streams),
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_nothing),
 	};
