@@ -304,6 +304,9 @@ static int live_run(const struct command *self, int argc, char **argv)
 	const char *operand = operands.count ? operands.items[0] : NULL;
 	if (options.save && operand == NULL)
 		return options_usage_error(self, "--save needs a program: its pid, or its name");
+	/* Beyond the limit of a file's size writing is to fail, not to end us: the file is removed.
+	 */
+	signal(SIGXFSZ, SIG_IGN);
 	if (options.once.zone && !options.has_mode)
 		options.once.query.mode = ZONE_MODE_GRAPH;
 	if (operand)
