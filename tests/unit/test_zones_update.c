@@ -418,6 +418,84 @@ static void check_too_many_streams(void)
 	NEED(header().trouble[ZONEWIRE_NO_STREAMS] == 5);
 }
 
+/* ---- everything at once ---- */
+
+enum { BUSY_THREADS = 4, BUSY_ROUNDS = 300000, BUSY_FRAMES = 3000 };
+static int busy_done;
+
+static void *busy_thread(void *stream)
+{
+	for (int i = 0; i < BUSY_ROUNDS; i++) {
+		Prof_Begin(outer) work(0);
+		if (i % 3 == 0)
+			work(0);
+		Prof_End if (i % 3000 == 0) Prof_update_stream(stream);
+	}
+	__atomic_fetch_add(&busy_done, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Ends frames and looks at them, beside another thread that does. */
+static void *showing_thread(void *unused)
+{
+	(void)unused;
+	for (int i = 0; __atomic_load_n(&busy_done, __ATOMIC_RELAXED) < BUSY_THREADS; i++) {
+		Prof_Report *report;
+
+		if (i < BUSY_FRAMES) /* all of them have room in the ring */
+			Prof_update(1);
+		Prof_set_report_mode((Prof_Report_Mode)(i % 5));
+		Prof_set_recursion((Prof_Recursion)(i % 2));
+		Prof_set_frame(i % 4);
+		Prof_move_cursor(i % 7 - 3);
+		Prof_select();
+		report = Prof_create_report();
+		NEED(report);
+		for (int row = 0; row < report->num_record; row++)
+			NEED(report->record[row].values[0] >= 0 &&
+				report->record[row].values[1] >= 0);
+		Prof_free_report(report);
+	}
+	return NULL;
+}
+
+static void start(pthread_t *thread, void *(*run)(void *), void *data)
+{
+	NEED(pthread_create(thread, NULL, run, data) == 0);
+}
+
+/* With the machine's clock: no entry is in no frame, or in two. */
+static void check_busy(void)
+{
+	pthread_t busy[BUSY_THREADS], showing[2];
+	struct zones_seen seen;
+	struct zone_tick tick;
+	uint64_t position = 0, lost, entries = 0, number = 0;
+
+	for (int i = 0; i < BUSY_THREADS; i++)
+		start(&busy[i], busy_thread, i % 2 ? "odd" : "even");
+	for (int i = 0; i < 2; i++)
+		start(&showing[i], showing_thread, NULL);
+	for (int i = 0; i < BUSY_THREADS; i++)
+		pthread_join(busy[i], NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(showing[i], NULL);
+	Prof_update(1);
+	NEED(zones_seen_open(&seen));
+	while (zone_reader_next_tick(seen.reader, &seen.region, &position, &tick, &lost)) {
+		NEED(lost == 0);
+		if (tick.head.stream != 0)
+			continue;
+		NEED_EQUAL(tick.head.number, number);
+		number++;
+		for (uint32_t i = 0; i < tick.head.delta_count; i++)
+			if (seen.reading.place[tick.delta[i].node].zone == Prof_region_work.id)
+				entries += tick.delta[i].entries;
+	}
+	zones_seen_close(&seen);
+	NEED_EQUAL(entries, BUSY_THREADS * (BUSY_ROUNDS + (BUSY_ROUNDS + 2) / 3));
+}
+
 /* ---- fork ---- */
 
 static void check_fork(void)
@@ -488,6 +566,12 @@ CASE(too_many_streams)
 CASE(fork)
 CASE(nothing)
 
+static void test_busy(void **state)
+{
+	(void)state;
+	assert_true(zones_apart(check_busy));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -502,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_too_many_streams),
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
