@@ -23,11 +23,15 @@ enum {
 	OPTION_EVENT,
 	OPTION_QUIET,
 	OPTION_WHEN,
+	OPTION_ZONES,
 };
 
 static const char *const clock_choices[] = {"virtual", "real", "both", NULL};
 /* By their enum recorder_engine. */
 static const char *const engine_choices[] = {"auto", "snapshot", "agent", "exact", NULL};
+
+/* By their enum recorder_zones. */
+static const char *const zones_choices[] = {"auto", "none", "events", "functions", NULL};
 
 const struct option_row record_option_rows[] = {
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL,
@@ -44,6 +48,9 @@ const struct option_row record_option_rows[] = {
 		"and BPF; default auto"},
 	{OPTION_EVENT, 'e', "event", VALUE_TEXT, "LIST", NULL,
 		"count and sample these events too, such as page-faults,cycles; list shows them"},
+	{OPTION_ZONES, 0, "zones", VALUE_CHOICE, "WHAT", zones_choices,
+		"what of programs that measure themselves with prof.h: their zones and frames, "
+		"nothing, each event too, or functions as zones; default auto"},
 	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", NULL,
 		"sample less often if recording costs more than PERCENT of the program's CPU time"},
 	{OPTION_PID, 'p', "pid", VALUE_TEXT, "PID[,PID...]", NULL,
@@ -131,13 +138,14 @@ static struct error *add_pids(struct record_request *request, const char *list)
 	return NULL;
 }
 
-static enum recorder_engine engine_named(const char *name)
+/* The place of a choice, which is one of them. */
+static size_t choice_of(const char *const *choices, const char *name)
 {
 	size_t i = 0;
 
-	while (strcmp(engine_choices[i], name) != 0)
+	while (strcmp(choices[i], name) != 0)
 		i++;
-	return (enum recorder_engine)i;
+	return i;
 }
 
 static enum recorder_clock clock_of(const char *name)
@@ -218,7 +226,7 @@ struct error *record_options_set(void *context, int id, const char *value)
 		err = value_time(value, &request->duration_ns);
 		break;
 	case OPTION_ENGINE:
-		request->engine = engine_named(value);
+		request->engine = (enum recorder_engine)choice_of(engine_choices, value);
 		break;
 	case OPTION_EVENT:
 		return add_events(request, value);
@@ -229,6 +237,9 @@ struct error *record_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_CLOCK:
 		request->clock = clock_of(value);
+		break;
+	case OPTION_ZONES:
+		request->zones = (enum recorder_zones)choice_of(zones_choices, value);
 		break;
 	default:
 		break;

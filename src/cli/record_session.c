@@ -76,7 +76,10 @@ static void symbolize_object(struct symbolizer *symbolizer, struct capture_write
 
 static bool has_code(const struct recorder_object *object)
 {
-	return object->address_count > 0 && capture_names_kind(object->kind) != OBJECT_UNKNOWN;
+	enum object_kind kind = capture_names_kind(object->kind);
+
+	/* Zones have been named by their programs. */
+	return object->address_count > 0 && kind != OBJECT_UNKNOWN && kind != OBJECT_ZONE;
 }
 
 static void symbolize_all(struct recorder *recorder, struct record_summary *summary)
@@ -200,6 +203,7 @@ void record_session_run(const struct record_request *request, struct record_outc
 		.interval_ns = request->interval_ns,
 		.overhead_most = request->overhead_most,
 		.clock = request->clock,
+		.zones = request->zones,
 		.counters = event_list_counters(&request->events),
 		.counter_count = request->events.specs.count,
 		.progress = progress ? show_progress : NULL,

@@ -37,6 +37,7 @@ struct record_request {
 	enum recorder_engine engine;
 	double overhead_most; /* share of the target's CPU time; 0: no limit */
 	enum recorder_clock clock;
+	enum recorder_zones zones;
 	struct event_list events; /* counted beside time */
 	struct strbuf when;	  /* patterns, each ended by NUL */
 	bool lists_events;	  /* in place of a recording, print what events there are */

@@ -81,6 +81,29 @@ static void say_excluded(const struct record_summary *summary, struct strbuf *li
 	say(line);
 }
 
+/* Of programs with zones, if there were any. */
+static void say_zones(const struct recorder_result *r, struct strbuf *line)
+{
+	const struct zones_result *z = &r->zones;
+
+	if (z->programs == 0)
+		return;
+	count_put(line, z->zones, "zone");
+	strbuf_add(line, STR(" of "));
+	count_put(line, z->programs, "program");
+	strbuf_add(line, STR(", "));
+	count_put(line, z->ticks, "frame");
+	strbuf_add(line, STR("; "));
+	number_put(line, z->lost_ticks);
+	strbuf_add(line, STR(" lost"));
+	if (z->unknown > 0) {
+		strbuf_add(line, STR("; the zones of "));
+		count_put(line, z->unknown, "sample");
+		strbuf_add(line, STR(" are not known"));
+	}
+	say(line);
+}
+
 /* One line for each of the events beside time. */
 static void say_events(const struct recorder_result *r, struct strbuf *line)
 {
@@ -329,6 +352,7 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 		say_samples(summary->result, &line);
 		say_excluded(summary, &line);
 		say_events(summary->result, &line);
+		say_zones(summary->result, &line);
 		say_kernel(summary->result, &line);
 		say_truncated(summary->result, &line);
 		say_nameless(summary, &line);

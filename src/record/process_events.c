@@ -39,8 +39,9 @@ void process_table_fork(
 		p = process_table_add(t, pid, process_table_get(t, parent_pid, time_ns), time_ns);
 	struct thread *thread = process_table_add_thread(t, p, tid, time_ns);
 
-	if (t->hooks.forked)
-		t->hooks.forked(t->hooks.context, thread, time_ns);
+	for (size_t i = 0; i < t->hooks.count; i++)
+		if (t->hooks.data[i].forked)
+			t->hooks.data[i].forked(t->hooks.data[i].context, thread, time_ns);
 }
 
 /* Frees the processes that have been over for a while, and their last threads. */
@@ -99,8 +100,9 @@ void process_table_comm(struct process_table *t, int64_t pid, int64_t tid, bool 
 		p->is_old = false;
 		if (thread->history)
 			unwind_history_clear(thread->history);
-		if (t->hooks.execed)
-			t->hooks.execed(t->hooks.context, thread, time_ns);
+		for (size_t i = 0; i < t->hooks.count; i++)
+			if (t->hooks.data[i].execed)
+				t->hooks.data[i].execed(t->hooks.data[i].context, thread, time_ns);
 	}
 	name_set(&thread->name, name);
 	if (thread->number != UINT32_MAX)

@@ -26,7 +26,17 @@ struct process_table *process_table_create(
 
 void process_table_hook(struct process_table *t, const struct process_hooks *hooks)
 {
-	t->hooks = *hooks;
+	vec_push(&t->hooks, *hooks);
+}
+
+void process_table_unhook(struct process_table *t, const void *context)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->hooks.count; i++)
+		if (t->hooks.data[i].context != context)
+			t->hooks.data[kept++] = t->hooks.data[i];
+	t->hooks.count = kept;
 }
 
 void process_table_expect_old(struct process_table *t)
@@ -51,6 +61,7 @@ void process_table_destroy(struct process_table *t)
 	vec_deinit(&t->processes);
 	vec_deinit(&t->threads);
 	vec_deinit(&t->graves);
+	vec_deinit(&t->hooks);
 	map_deinit(&t->pids);
 	map_deinit(&t->tids);
 	free(t);

@@ -66,8 +66,10 @@ struct process_table;
 must_use returns_owned struct process_table *process_table_create(
 	struct capture_writer *writer, struct object_table *objects, uint64_t start_ns);
 void process_table_destroy(struct process_table *t);
-/* From now on these are told. */
+/* From now on these are told, too; in the order in which they came. */
 void process_table_hook(struct process_table *t, const struct process_hooks *hooks);
+/* Those with that context no more. */
+void process_table_unhook(struct process_table *t, const void *context);
 
 /*
  * From now on a process that is not known was there before: what it is, and which code it has
@@ -97,6 +99,18 @@ struct thread *process_table_meet(
 	struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns);
 /* Its id in the file, to which it is written by the first call. */
 uint32_t process_table_number(struct process_table *t, struct thread *thread);
+/*
+ * The same of the thread with that tid in the process of that pid and number in the file;
+ * CAPTURE_NO_ID: there is none, or no more.
+ */
+uint32_t process_table_find_number(
+	struct process_table *t, int64_t pid, uint32_t process, int64_t tid);
+/*
+ * The id in the file of a thread that nobody has told of, or that is no more: written, and not
+ * kept.
+ */
+uint32_t process_table_past_thread(struct process_table *t, uint32_t process, int64_t tid,
+	uint64_t start_ns, struct str name);
 /* Calls visit for each living thread. */
 void process_table_each_thread(struct process_table *t,
 	void (*visit)(void *context, struct thread *thread), void *context);

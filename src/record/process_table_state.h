@@ -33,7 +33,7 @@ struct process_table {
 	uint32_t process_numbers, thread_numbers; /* given so far */
 	uint64_t thread_total;
 	bool expects_old;
-	struct process_hooks hooks;
+	VEC(struct process_hooks) hooks;
 };
 
 /* Time in the file: since the recording's start. */

@@ -16,8 +16,9 @@ void process_table_free_thread(struct thread *thread)
 
 void process_table_end_thread(struct process_table *t, struct thread *thread, uint64_t time_ns)
 {
-	if (!thread->is_over && t->hooks.ended)
-		t->hooks.ended(t->hooks.context, thread, time_ns);
+	for (size_t i = 0; i < t->hooks.count && !thread->is_over; i++)
+		if (t->hooks.data[i].ended)
+			t->hooks.data[i].ended(t->hooks.data[i].context, thread, time_ns);
 	thread->is_over = true;
 }
 
@@ -123,6 +124,24 @@ uint32_t process_table_number(struct process_table *t, struct thread *thread)
 		process_table_write_thread(t, thread);
 	}
 	return thread->number;
+}
+
+uint32_t process_table_find_number(
+	struct process_table *t, int64_t pid, uint32_t process, int64_t tid)
+{
+	const struct process *p = process_table_find_late(t, pid);
+	struct thread *thread = p && p->number == process ? process_table_find_thread(t, p, tid)
+							   : NULL;
+
+	return thread ? process_table_number(t, thread) : CAPTURE_NO_ID;
+}
+
+uint32_t process_table_past_thread(struct process_table *t, uint32_t process, int64_t tid,
+	uint64_t start_ns, struct str name)
+{
+	capture_writer_thread(t->writer, t->thread_numbers, process, tid,
+		process_table_file_time(t, start_ns), name);
+	return t->thread_numbers++;
 }
 
 struct thread *process_table_thread(

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/vec.h"
 #include "record/recorder_state.h"
+#include "record/zones.h"
 
 #define PROGRESS_NS (SECOND_NS / 10)
 /* At first we look sooner: a short run is over by then.  It doubles until it is that. */
@@ -53,6 +54,7 @@ static void recorder_destroy(struct recorder *r)
 	stack_addresses_deinit(&r->addresses);
 	if (r->engine)
 		r->engine->ops->close(r->engine);
+	zones_destroy(r->recording.zones);
 	recording_end(&r->recording);
 	target_deinit(&r->target);
 	vec_deinit(&r->polled);
@@ -73,7 +75,11 @@ static void drain_and_flush(struct recorder *r)
 {
 	if (r->stopped)
 		return;
+	if (r->recording.zones)
+		zones_expect_samples(r->recording.zones);
 	r->engine->ops->drain(r->engine);
+	if (r->recording.zones)
+		zones_look(r->recording.zones, &r->target);
 	capture_writer_flush(r->writer, clock_monotonic_ns());
 	if (capture_writer_failed(r->writer)) {
 		r->engine->ops->stop(r->engine);
@@ -84,6 +90,9 @@ static void drain_and_flush(struct recorder *r)
 static void poll_set(struct recorder *r)
 {
 	vec_push(&r->polled, (struct pollfd){.fd = r->control.fd, .events = POLLIN});
+	if (r->recording.zones && zones_fd(r->recording.zones) >= 0)
+		vec_push(&r->polled, (struct pollfd){.fd = zones_fd(r->recording.zones),
+					     .events = POLLIN});
 	r->engine->ops->poll_fds(r->engine, &r->polled);
 }
 
@@ -202,6 +211,9 @@ static struct error *start(struct recorder *r)
 	if (r->options.overhead_most > 0)
 		(void)budget_measure_price(&setup.price);
 	recording_begin(&r->recording, r->writer);
+	r->recording.zones = zones_create(&r->recording, r->options.zones);
+	if (r->recording.zones)
+		r->target.variable = zones_variable(r->recording.zones);
 	err = engine_open(&setup, &r->engine);
 	if (err)
 		return err;
@@ -223,6 +235,8 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 	record_to_the_end(r);
 	/* Again: a short program's exec may have been in the last drain. */
 	r->engine->ops->stop(r->engine);
+	if (r->recording.zones)
+		zones_end(r->recording.zones);
 	recorder_write_counters(r);
 	recorder_sum_up(r, result);
 	recorder_write_end(r, result);

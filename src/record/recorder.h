@@ -44,6 +44,22 @@ enum recorder_clock {
 	RECORDER_CLOCK_REAL,
 };
 
+/* What is recorded of programs that measure themselves (prof.h). */
+enum recorder_zones {
+	RECORDER_ZONES_AUTO,
+	RECORDER_ZONES_NONE,
+	RECORDER_ZONES_EVENTS,	  /* each entering and leaving of a zone, too */
+	RECORDER_ZONES_FUNCTIONS, /* functions compiled with -finstrument-functions are zones */
+};
+
+/* What came of it. */
+struct zones_result {
+	uint32_t programs;
+	uint32_t zones; /* distinct ones, functions left out */
+	uint64_t ticks, lost_ticks;
+	uint64_t unknown; /* samples whose zone is not known */
+};
+
 /* Events beside time, so that with the clocks' there are CAPTURE_METRIC_MAX metrics. */
 #define RECORDER_COUNTERS_MAX (CAPTURE_METRIC_MAX - 5)
 
@@ -68,6 +84,7 @@ struct recorder_options {
 	uint64_t interval_ns; /* between samples of CPU time */
 	double overhead_most; /* share of the target's CPU time that it may cost; 0: no matter */
 	enum recorder_clock clock;
+	enum recorder_zones zones;
 	const struct perf_counter *counters; /* [counter_count] events beside time; borrowed */
 	size_t counter_count;		     /* at most RECORDER_COUNTERS_MAX */
 	/* Called at most 10 times a second while the target runs; may be NULL. */
@@ -105,6 +122,7 @@ struct recorder_result {
 	bool kernel_frames; /* whether kernel frames could be recorded */
 	struct recorder_counted counted[RECORDER_COUNTERS_MAX]; /* as many as asked for */
 	size_t counted_count;
+	struct zones_result zones; /* programs 0: there were none */
 };
 
 must_use struct error *recorder_create(

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "record/proc_stat.h"
 #include "record/recorder_state.h"
+#include "record/zones.h"
 
 static void add_command(struct strbuf *out, char *const *command)
 {
@@ -90,6 +91,8 @@ void recorder_write_counters(struct recorder *r)
 	counters[CAPTURE_LEFT_OUT_THREADS] = counts.left_out;
 	counters[CAPTURE_REUSE_CHECKED] = walks.reuse_checks;
 	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;
+	if (r->recording.zones)
+		zones_count(r->recording.zones, counters);
 	for (uint32_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
 		capture_writer_counter(r->writer, (enum capture_counter)i, counters[i]);
 	for (uint32_t i = 0; i < r->options.counter_count; i++)

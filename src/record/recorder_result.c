@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "record/cpu_account.h"
 #include "record/recorder_state.h"
+#include "record/zones.h"
 
 static uint64_t timeval_ns(struct timeval t)
 {
@@ -131,4 +132,6 @@ void recorder_sum_up(const struct recorder *r, struct recorder_result *result)
 	fill_end(r, result);
 	fill_samples(r, &counts, result);
 	fill_counted(r, &counts, result);
+	if (r->recording.zones)
+		result->zones = zones_result(r->recording.zones);
 }

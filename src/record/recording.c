@@ -5,6 +5,7 @@
 #include "record/recording.h"
 
 #include "base/clock.h"
+#include "record/zones.h"
 
 static uint32_t add_metric(struct recording *r, struct str name, struct str unit)
 {
@@ -55,8 +56,10 @@ void recording_end(struct recording *r)
 static void write_sample(struct recording *r, uint64_t time_ns, const struct thread *thread,
 	uint32_t node, const int64_t *weight)
 {
+	uint32_t zone = r->zones ? zones_at(r->zones, thread, time_ns) : 0;
+
 	capture_writer_sample(r->writer, time_ns > r->start_ns ? time_ns - r->start_ns : 0,
-		thread->number, node, 0, weight);
+		thread->number, node, zone, weight);
 }
 
 /* Adds to a weight that may not be recorded. */

@@ -35,6 +35,7 @@ struct recording {
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */
 	uint64_t samples;    /* of the clock */
 	uint64_t sampled_ns; /* what they weigh */
+	struct zones *zones; /* the caller's; NULL: none are recorded */
 	uint64_t lost_sideband, throttled;
 	/* Of the events beside time: samples, and what they weigh. */
 	uint64_t counter_samples[CAPTURE_METRIC_MAX], counter_weight[CAPTURE_METRIC_MAX];

@@ -104,10 +104,8 @@ void switches_init(struct switches *s, struct recording *recording, bool on)
 
 void switches_deinit(struct switches *s)
 {
-	const struct process_hooks none = {.context = NULL};
-
 	if (s->recording)
-		process_table_hook(s->recording->processes, &none);
+		process_table_unhook(s->recording->processes, s);
 	blocked_stack_deinit(&s->reader);
 }
 

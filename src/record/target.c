@@ -185,6 +185,22 @@ static struct target_cpu machine_cpu(void)
 
 /* ---- all ---- */
 
+static struct error *launch_command(struct target *t, char *const *environment)
+{
+	VEC(char *) variables = {0};
+
+	for (size_t i = 0; environment && environment[i]; i++)
+		vec_push(&variables, environment[i]);
+	/* putenv keeps what it is given, in the child alone. */
+	if (t->variable)
+		vec_push(&variables, (char *)(uintptr_t)t->variable);
+	vec_push(&variables, NULL);
+	struct error *err = launch_start(&t->launch, t->command, variables.data, t->state);
+
+	vec_deinit(&variables);
+	return err;
+}
+
 struct error *target_start(struct target *t, char *const *environment)
 {
 	struct error *err = NULL;
@@ -192,7 +208,7 @@ struct error *target_start(struct target *t, char *const *environment)
 	for (size_t i = 0; i < t->pid_count && !err; i++)
 		err = attach(t, t->pids[i]);
 	if (!err && t->command)
-		err = launch_start(&t->launch, t->command, environment, t->state);
+		err = launch_command(t, environment);
 	return err;
 }
 
