@@ -16,19 +16,13 @@
 #include "base/row_table.h"
 #include "base/vec.h"
 #include "model/stack_table.h"
+#include "model/zone_tables.h"
 
 /* One metric's weights as they come in. */
 struct column {
 	VEC(int64_t) of_stack; /* as long as the last stack that has one needs */
 	VEC(int64_t) of_sample;
 	uint64_t absolute_sum; /* of all that was added; stays at UINT64_MAX */
-};
-
-struct event_row {
-	thread_id thread;
-	stack_id stack;
-	uint64_t time_ns;
-	size_t place; /* in the order of coming */
 };
 
 struct builder {
@@ -44,8 +38,7 @@ struct builder {
 	VEC(thread_id) sample_thread;
 	VEC(uint64_t) sample_time;
 	VEC(stack_id) sample_zone; /* as long as the last sample that has one needs */
-	VEC(struct tick) ticks;
-	VEC(struct event_row) zone_events;
+	struct zone_tables zones;
 	struct builder_header header;
 };
 
@@ -195,8 +188,7 @@ void builder_destroy(struct builder *b)
 	vec_deinit(&b->sample_thread);
 	vec_deinit(&b->sample_time);
 	vec_deinit(&b->sample_zone);
-	vec_deinit(&b->ticks);
-	vec_deinit(&b->zone_events);
+	zone_tables_deinit(&b->zones);
 	str_table_deinit(&b->strings);
 	arena_destroy(b->arena);
 	free(b);
@@ -416,13 +408,13 @@ void builder_tick(struct builder *b, process_id process, string_id stream, uint6
 	assert(process.i < b->processes.count && stream.i < b->strings.count);
 	if (end_ns < start_ns)
 		end_ns = start_ns;
-	vec_push(&b->ticks, (struct tick){process, stream, number, start_ns, end_ns});
+	zone_tables_tick(&b->zones, (struct tick){process, stream, number, start_ns, end_ns});
 }
 
 void builder_zone_event(struct builder *b, thread_id thread, uint64_t time_ns, stack_id stack)
 {
 	assert(thread.i < b->threads.count && stack.i < stack_table_count(&b->stacks));
-	vec_push(&b->zone_events, (struct event_row){thread, stack, time_ns, b->zone_events.count});
+	zone_tables_event(&b->zones, thread, time_ns, stack);
 }
 
 void builder_note(struct builder *b, enum note_kind kind, uint64_t count, const char *format, ...)
@@ -550,61 +542,6 @@ static void freeze_samples(struct builder *b, struct profile *p)
 	}
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int tick_compare(const void *a, const void *b)
-{
-	const struct tick *x = a, *y = b;
-	int order = compare(pack(x->process.i, x->stream.i), pack(y->process.i, y->stream.i));
-
-	if (order == 0)
-		order = compare(x->start_ns, y->start_ns);
-	if (order == 0)
-		order = compare(x->number, y->number);
-	return order ? order : compare(x->end_ns, y->end_ns);
-}
-
-static int zone_event_compare(const void *a, const void *b)
-{
-	const struct event_row *x = a, *y = b;
-	int order = compare(x->thread.i, y->thread.i);
-
-	if (order == 0)
-		order = compare(x->time_ns, y->time_ns);
-	return order ? order : compare(x->place, y->place);
-}
-
-static void freeze_ticks(struct builder *b, struct profile *p)
-{
-	if (b->ticks.count)
-		qsort(b->ticks.data, b->ticks.count, sizeof(*b->ticks.data), tick_compare);
-	p->tick_count = b->ticks.count;
-	p->ticks = adopt_vec(p->arena, &b->ticks);
-	vec_forget(&b->ticks);
-}
-
-static void freeze_zone_events(struct builder *b, struct profile *p)
-{
-	struct zone_events *e = &p->zone_events;
-	struct event_row *from = b->zone_events.data;
-
-	e->count = b->zone_events.count;
-	if (e->count == 0)
-		return;
-	qsort(from, e->count, sizeof(*from), zone_event_compare);
-	e->thread = ARENA_ARRAY(p->arena, thread_id, e->count);
-	e->time_ns = ARENA_ARRAY(p->arena, uint64_t, e->count);
-	e->stack = ARENA_ARRAY(p->arena, stack_id, e->count);
-	for (size_t i = 0; i < e->count; i++) {
-		e->thread[i] = from[i].thread;
-		e->time_ns[i] = from[i].time_ns;
-		e->stack[i] = from[i].stack;
-	}
-}
-
 static void freeze_weights(struct builder *b, struct profile *p)
 {
 	const int64_t **weight = ARENA_ARRAY(p->arena, const int64_t *, p->metric_count);
@@ -660,8 +597,7 @@ static void freeze_tables(struct builder *b, struct profile *p)
 	p->depth_max = depth_max(p->stacks, p->stack_count);
 	p->metric_count = b->metrics.count;
 	freeze_samples(b, p);
-	freeze_ticks(b, p);
-	freeze_zone_events(b, p);
+	zone_tables_freeze(&b->zones, p);
 	freeze_weights(b, p);
 	columns_destroy(b);
 	p->metrics = adopt_table(p, &b->metrics, &metric_rows, &p->metric_count);

@@ -13,13 +13,6 @@
 #include "agent/shared.h"
 #include "base/alloc.h"
 
-/* From the program's folder; the second is set by the build. */
-static const char *const places[] = {
-	"src/agent/libsonde-agent.so",
-	SONDE_AGENT_FROM_BIN "/libsonde-agent.so",
-	"libsonde-agent.so",
-};
-
 static char *format(const char *pattern, const char *a, const char *b)
 {
 	char *text = NULL;
@@ -29,7 +22,7 @@ static char *format(const char *pattern, const char *a, const char *b)
 	return text;
 }
 
-char *agent_preload_library(void)
+char *preload_library(const char *room, const char *name)
 {
 	char self[PATH_MAX];
 	ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -42,8 +35,12 @@ char *agent_preload_library(void)
 	if (!slash)
 		return NULL;
 	*slash = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		char *path = format("%s/%s", self, places[i]);
+	/* From the program's folder; the second is set by the build. */
+	static const char *const folders[] = {"src", SONDE_AGENT_FROM_BIN, "."};
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		char *path = i == 0 ? xasprintf("%s/%s/%s/%s", self, folders[i], room, name)
+				    : xasprintf("%s/%s/%s", self, folders[i], name);
 		char *real = realpath(path, NULL);
 
 		free(path);
@@ -53,9 +50,13 @@ char *agent_preload_library(void)
 	return NULL;
 }
 
-struct error *agent_preload_init(struct agent_preload *p, int memory_fd)
+char *agent_preload_library(void)
 {
-	const char *before = getenv("LD_PRELOAD");
+	return preload_library("agent", "libsonde-agent.so");
+}
+
+struct error *agent_preload_init(struct agent_preload *p, int memory_fd, const char *before)
+{
 	char *library = agent_preload_library();
 	char fd[64];
 

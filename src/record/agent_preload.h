@@ -14,13 +14,16 @@ struct agent_preload {
 
 /*
  * What has a command load the library and find the memory of that descriptor of ours.  It is put
- * in front of no library that the environment preloads already.  ERROR_UNSUPPORTED: there is no
- * library.
+ * in front of no library of `before`, what is preloaded anyway (may be NULL).  ERROR_UNSUPPORTED:
+ * there is no library.
  */
-must_use struct error *agent_preload_init(struct agent_preload *p, int memory_fd);
+must_use struct error *agent_preload_init(
+	struct agent_preload *p, int memory_fd, const char *before);
 /* A zeroed one is fine. */
 void agent_preload_deinit(struct agent_preload *p);
 
+/* The path of one of our libraries, of that room, the caller's to free; NULL: it is not there. */
+char *preload_library(const char *room, const char *name);
 /* The library's path, the caller's to free; NULL: it is not there. */
 char *agent_preload_library(void);
 

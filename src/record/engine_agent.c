@@ -601,7 +601,8 @@ struct error *engine_agent_open(const struct engine_setup *setup, struct engine 
 	e->target = setup->target;
 	e->interval_ns = e->pool.interval_ns = setup->options->interval_ns;
 	if (!err)
-		err = agent_preload_init(&preload, e->memory.fd);
+		err = agent_preload_init(&preload, e->memory.fd,
+			setup->target->preload ? setup->target->preload : getenv("LD_PRELOAD"));
 	if (!err)
 		err = target_start(setup->target, preload.variables);
 	agent_preload_deinit(&preload);

@@ -109,8 +109,8 @@ uint32_t process_table_find_number(
  * The id in the file of a thread that nobody has told of, or that is no more: written, and not
  * kept.
  */
-uint32_t process_table_past_thread(struct process_table *t, uint32_t process, int64_t tid,
-	uint64_t start_ns, struct str name);
+uint32_t process_table_past_thread(
+	struct process_table *t, uint32_t process, int64_t tid, uint64_t start_ns, struct str name);
 /* Calls visit for each living thread. */
 void process_table_each_thread(struct process_table *t,
 	void (*visit)(void *context, struct thread *thread), void *context);

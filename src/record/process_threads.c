@@ -130,14 +130,14 @@ uint32_t process_table_find_number(
 	struct process_table *t, int64_t pid, uint32_t process, int64_t tid)
 {
 	const struct process *p = process_table_find_late(t, pid);
-	struct thread *thread = p && p->number == process ? process_table_find_thread(t, p, tid)
-							   : NULL;
+	struct thread *thread =
+		p && p->number == process ? process_table_find_thread(t, p, tid) : NULL;
 
 	return thread ? process_table_number(t, thread) : CAPTURE_NO_ID;
 }
 
-uint32_t process_table_past_thread(struct process_table *t, uint32_t process, int64_t tid,
-	uint64_t start_ns, struct str name)
+uint32_t process_table_past_thread(
+	struct process_table *t, uint32_t process, int64_t tid, uint64_t start_ns, struct str name)
 {
 	capture_writer_thread(t->writer, t->thread_numbers, process, tid,
 		process_table_file_time(t, start_ns), name);

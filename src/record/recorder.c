@@ -91,8 +91,8 @@ static void poll_set(struct recorder *r)
 {
 	vec_push(&r->polled, (struct pollfd){.fd = r->control.fd, .events = POLLIN});
 	if (r->recording.zones && zones_fd(r->recording.zones) >= 0)
-		vec_push(&r->polled, (struct pollfd){.fd = zones_fd(r->recording.zones),
-					     .events = POLLIN});
+		vec_push(&r->polled,
+			(struct pollfd){.fd = zones_fd(r->recording.zones), .events = POLLIN});
 	r->engine->ops->poll_fds(r->engine, &r->polled);
 }
 
@@ -206,14 +206,21 @@ static struct error *start(struct recorder *r)
 	struct engine_setup setup = {&r->options, &r->recording, &r->target, {0}};
 	struct error *err;
 
+	if (r->options.zones == RECORDER_ZONES_FUNCTIONS) {
+		err = zones_check_functions();
+		if (err)
+			return err;
+	}
 	launch_raise_ourselves();
 	budget_init(&r->budget, r->options.overhead_most, ENGINE_HALVINGS);
 	if (r->options.overhead_most > 0)
 		(void)budget_measure_price(&setup.price);
 	recording_begin(&r->recording, r->writer);
 	r->recording.zones = zones_create(&r->recording, r->options.zones);
-	if (r->recording.zones)
+	if (r->recording.zones) {
 		r->target.variable = zones_variable(r->recording.zones);
+		r->target.preload = zones_preload(r->recording.zones);
+	}
 	err = engine_open(&setup, &r->engine);
 	if (err)
 		return err;

@@ -9,12 +9,14 @@
 #include <poll.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "record/proc_stat.h"
 
@@ -185,10 +187,15 @@ static struct target_cpu machine_cpu(void)
 
 /* ---- all ---- */
 
+/* What whoever starts it wants, and what the target is to have anyway. */
 static struct error *launch_command(struct target *t, char *const *environment)
 {
 	VEC(char *) variables = {0};
+	char *preload = t->preload ? xasprintf("LD_PRELOAD=%s", t->preload) : NULL;
 
+	/* One that is there already has that list in it. */
+	if (preload)
+		vec_push(&variables, preload);
 	for (size_t i = 0; environment && environment[i]; i++)
 		vec_push(&variables, environment[i]);
 	/* putenv keeps what it is given, in the child alone. */
@@ -198,6 +205,7 @@ static struct error *launch_command(struct target *t, char *const *environment)
 	struct error *err = launch_start(&t->launch, t->command, variables.data, t->state);
 
 	vec_deinit(&variables);
+	free(preload);
 	return err;
 }
 

@@ -40,8 +40,9 @@ struct target {
 	enum target_kind kind;
 	char *const *command;		  /* NULL-terminated argv; NULL: none */
 	const struct launch_state *state; /* that the command is to begin with */
+	const char *preload;		  /* LD_PRELOAD of the command, all of it; NULL: as it is */
 	const char *variable; /* "NAME=value" of its environment, whoever starts it; NULL: none */
-	const pid_t *pids;		  /* [pid_count] of TARGET_PROCESSES */
+	const pid_t *pids;    /* [pid_count] of TARGET_PROCESSES */
 	size_t pid_count;
 
 	struct launch launch; /* of the command */

@@ -109,8 +109,7 @@ uint64_t zone_clock_time_ns(const struct zone_clock *c, uint64_t ticks)
 	}
 	if (i + 1 == c->count)
 		return a->time_ns + zone_region_duration_ns(c->region, ticks - a->ticks);
-	return a->time_ns +
-	       scale(ticks - a->ticks, b->time_ns - a->time_ns, b->ticks - a->ticks);
+	return a->time_ns + scale(ticks - a->ticks, b->time_ns - a->time_ns, b->ticks - a->ticks);
 }
 
 uint64_t zone_clock_ticks(const struct zone_clock *c, uint64_t time_ns)

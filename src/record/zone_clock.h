@@ -22,7 +22,7 @@ struct zone_clock_pair {
 };
 
 struct zone_clock {
-	const struct zone_region *region; /* the program's; stays as long */
+	const struct zone_region *region;		/* the program's; stays as long */
 	struct zone_clock_pair pairs[ZONE_CLOCK_PAIRS]; /* ascending */
 	uint32_t count;
 };

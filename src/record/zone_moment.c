@@ -74,8 +74,7 @@ static struct found find_in_slot(const struct zone_program *p, uint32_t slot, ui
 
 		if (live_event_ring(region, slot, &ring) && oldest(&ring) < end)
 			return (struct found){ZONE_MOMENT_IN,
-				zonewire_event_ticks(event, not_after),
-				zonewire_event_node(event)};
+				zonewire_event_ticks(event, not_after), zonewire_event_node(event)};
 	}
 	return unknown;
 }

@@ -162,8 +162,8 @@ struct zone_frame {
 };
 
 /* The load object's address of a function that is a zone. */
-static bool function_frame(struct zone_program *p, struct zone_context *c, uint64_t code_va,
-	struct zone_frame *frame)
+static bool function_frame(
+	struct zone_program *p, struct zone_context *c, uint64_t code_va, struct zone_frame *frame)
 {
 	struct process_table *table = c->recording->processes;
 	struct process *process = process_table_find_late(table, p->pid);
@@ -196,8 +196,7 @@ static struct zone_frame zone_frame(struct zone_program *p, struct zone_context 
 		return frame;
 	zone_region_string(&p->memory.region, zone.name, name, sizeof(name));
 	zone_region_string(&p->memory.region, zone.file, file, sizeof(file));
-	uint32_t number =
-		zone_names_number(&c->names, str_from(name), str_from(file), zone.line);
+	uint32_t number = zone_names_number(&c->names, str_from(name), str_from(file), zone.line);
 
 	return (struct zone_frame){zone_names_object(&c->names), number};
 }

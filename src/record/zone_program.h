@@ -25,7 +25,7 @@ struct zone_thread {
 	uint32_t number;       /* of the thread in the file; CAPTURE_NO_ID: not known yet */
 	uint32_t state;	       /* enum zonewire_slot_state */
 	uint64_t start_ticks;
-	char name[32];	       /* of a fiber */
+	char name[32];		 /* of a fiber */
 	uint64_t event_position; /* of events that are stored */
 };
 
@@ -39,7 +39,7 @@ struct zone_sums {
 	uint64_t ticks, entries;
 };
 struct zone_stream {
-	bool is_settled; /* the sums are counters; else they are to be found out */
+	bool is_settled;	    /* the sums are counters; else they are to be found out */
 	VEC(struct zone_sums) sums; /* [node] */
 	uint64_t next_number;	    /* of the tick that should come; 0: any */
 	bool has_lost;		    /* some have been written over since then */
@@ -48,17 +48,17 @@ struct zone_stream {
 struct zone_program {
 	int64_t pid;
 	uint32_t process; /* number in the file; CAPTURE_NO_ID: not known yet */
-	uint32_t older;	  /* what the process was before an exec, the caller's; CAPTURE_NO_ID: none */
-	bool is_whole;	  /* seen from its first zone on */
-	int fd;		  /* of the memory; -1: none */
-	int pidfd;	  /* -1: none */
+	uint32_t older; /* what the process was before an exec, the caller's; CAPTURE_NO_ID: none */
+	bool is_whole;	/* seen from its first zone on */
+	int fd;		/* of the memory; -1: none */
+	int pidfd;	/* -1: none */
 	struct live_memory memory;
 	struct zone_reader *reader;
 	struct zone_reading reading; /* the last; node_count 0: none */
 	struct zone_clock clock;
-	uint64_t begin_ns; /* CLOCK_MONOTONIC: of the recording of it */
-	uint64_t ended_ns; /* when it ended or called exec; 0: it has not */
-	bool is_closed;	   /* all that was in it is in the file */
+	uint64_t begin_ns;		 /* CLOCK_MONOTONIC: of the recording of it */
+	uint64_t ended_ns;		 /* when it ended or called exec; 0: it has not */
+	bool is_closed;			 /* all that was in it is in the file */
 	VEC(struct zone_thread) threads; /* [slot] */
 	bool has_fibers;
 	struct map slot_of_tid;

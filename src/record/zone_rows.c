@@ -45,8 +45,8 @@ static void give(struct zone_program *p, struct zone_context *c, uint32_t node,
 	if (row.self_ns == 0 && row.entries == 0)
 		return;
 	row.node = zone_program_stack(p, c, node);
-	row.thread = row.node ? zone_program_thread(p, c, p->reading.place[node].slot)
-			      : CAPTURE_NO_ID;
+	row.thread =
+		row.node ? zone_program_thread(p, c, p->reading.place[node].slot) : CAPTURE_NO_ID;
 	if (row.thread == CAPTURE_NO_ID)
 		return;
 	if (sums->ticks > g->ticks)

@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "live/attach.h"
+#include "record/agent_preload.h"
 #include "record/zone_moment.h"
 #include "record/zone_notice.h"
 #include "record/zone_rows.h"
@@ -27,11 +28,13 @@
 /* After this long nobody will say any more which process it was. */
 #define GRACE_NS (SECOND_NS / 4)
 
+#define FUNCTIONS_LIBRARY "libsonde-zones-functions.so"
+
 struct zones {
 	struct zone_context context;
 	enum recorder_zones mode;
 	struct zone_notices notices;
-	char *variable;
+	char *variable, *preload;
 	VEC(struct zone_program *) programs;
 	struct map program_of; /* pid → its newest program */
 	struct map asked;      /* pid → how often /proc was asked for its zones */
@@ -314,6 +317,18 @@ uint32_t zones_at(struct zones *z, const struct thread *thread, uint64_t time_ns
 
 /* ---- the whole ---- */
 
+/* Behind what is preloaded anyway. */
+static void preload_functions(struct zones *z)
+{
+	char *library = preload_library("zonehook", FUNCTIONS_LIBRARY);
+	const char *before = getenv("LD_PRELOAD");
+
+	if (library)
+		z->preload = xasprintf(
+			"%s%s%s", before ? before : "", before && *before ? ":" : "", library);
+	free(library);
+}
+
 struct zones *zones_create(struct recording *recording, enum recorder_zones mode)
 {
 	const char *before = getenv(ZONEWIRE_VARIABLE);
@@ -329,6 +344,8 @@ struct zones *zones_create(struct recording *recording, enum recorder_zones mode
 	if (z->notices.fd >= 0)
 		z->variable = xasprintf("%s=%s%sevents,notify=%s", ZONEWIRE_VARIABLE,
 			before ? before : "", before && *before ? "," : "", z->notices.name);
+	if (mode == RECORDER_ZONES_FUNCTIONS)
+		preload_functions(z);
 	process_table_hook(recording->processes,
 		&(struct process_hooks){
 			.ended = thread_ended, .execed = thread_execed, .context = z});
@@ -348,7 +365,23 @@ void zones_destroy(struct zones *z)
 	zone_notices_close(&z->notices);
 	zone_names_deinit(&z->context.names);
 	free(z->variable);
+	free(z->preload);
 	free(z);
+}
+
+struct error *zones_check_functions(void)
+{
+	char *library = preload_library("zonehook", FUNCTIONS_LIBRARY);
+
+	free(library);
+	return library ? NULL
+		       : error_new(ERROR_UNSUPPORTED,
+				 "--zones=functions: " FUNCTIONS_LIBRARY " is not installed");
+}
+
+const char *zones_preload(const struct zones *z)
+{
+	return z->preload;
 }
 
 const char *zones_variable(const struct zones *z)

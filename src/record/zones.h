@@ -27,6 +27,10 @@ void zones_destroy(struct zones *z);
  * What a command is to have in its environment, "NAME=value"; NULL: nothing.  Good as long as z.
  */
 const char *zones_variable(const struct zones *z);
+/* What it is to preload, all of it; NULL: as it would.  The same. */
+const char *zones_preload(const struct zones *z);
+/* ERROR_UNSUPPORTED: there is no library that makes functions zones. */
+must_use struct error *zones_check_functions(void);
 /* Becomes readable when a program tells of itself; -1: none will. */
 int zones_fd(const struct zones *z);
 

@@ -540,44 +540,6 @@ static void check_finds_each_break(void **state)
 	profile_destroy(whole);
 }
 
-static void zones_ticks_and_events_are_put_in_order(void **state)
-{
-	struct builder *b = new_builder();
-	stack_id zone = builder_stack(b, (stack_id){0}, frame(b, "_global"));
-	process_id process = builder_process(b, 7, 0, STR("p"));
-	thread_id first = builder_thread(b, 8, process, 0, STR("t"));
-	thread_id second = builder_thread(b, 9, process, 0, STR("u"));
-	string_id audio = builder_string(b, STR("audio")), video = builder_string(b, STR("video"));
-
-	(void)state;
-	for (uint64_t i = 0; i < 3; i++)
-		builder_sample(b, zone, first, i, (int64_t[]){1});
-	builder_sample_zone(b, zone);
-	builder_sample(b, zone, first, 3, (int64_t[]){1});
-	builder_tick(b, process, video, 1, 30, 40);
-	builder_tick(b, process, audio, 1, 20, 10);
-	builder_tick(b, process, audio, 0, 10, 20);
-	builder_zone_event(b, second, 5, zone);
-	builder_zone_event(b, first, 5, zone);
-	builder_zone_event(b, first, 5, (stack_id){0});
-	builder_zone_event(b, first, 4, (stack_id){0});
-	struct profile *p = finish(b);
-
-	assert_int_equal(p->samples.zone[0].i, 0);
-	assert_int_equal(p->samples.zone[2].i, zone.i);
-	assert_int_equal(p->samples.zone[3].i, 0);
-	assert_int_equal(p->tick_count, 3);
-	assert_int_equal(p->ticks[0].start_ns, 10);
-	assert_int_equal(p->ticks[1].end_ns, 20); /* ended before it began */
-	assert_int_equal(p->ticks[2].stream.i, video.i);
-	assert_int_equal(p->zone_events.count, 4);
-	assert_int_equal(p->zone_events.time_ns[0], 4);
-	assert_int_equal(p->zone_events.stack[1].i, zone.i);
-	assert_int_equal(p->zone_events.stack[2].i, 0);
-	assert_int_equal(p->zone_events.thread[3].i, second.i);
-	profile_destroy(p);
-}
-
 static void calls_of_a_pair_add_up(void **state)
 {
 	struct builder *b = builder_create();
@@ -723,7 +685,6 @@ int main(void)
 		cmocka_unit_test(notes_of_one_text_are_counted_together),
 		cmocka_unit_test(empty_profiles_are_fine),
 		cmocka_unit_test(sums_beyond_63_bits_are_refused),
-		cmocka_unit_test(zones_ticks_and_events_are_put_in_order),
 		cmocka_unit_test(calls_of_a_pair_add_up),
 		cmocka_unit_test(too_many_calls_are_an_error),
 		cmocka_unit_test(check_finds_each_break),
