@@ -50,7 +50,9 @@ extern "C" {
 /* In cold code compilers would make calls of what is smaller than it looks. */
 #define Prof_INLINE_	  static inline Prof_UNUSED_ Prof_UNHOOKED_ __attribute__((always_inline))
 #define Prof_UNLIKELY_(x) __builtin_expect(!!(x), 0)
-#define Prof_API_	  __attribute__((visibility("default")))
+#ifndef Prof_API_
+#define Prof_API_ __attribute__((visibility("default")))
+#endif
 #else
 #error "prof.h needs gcc or clang"
 #endif
