@@ -161,11 +161,11 @@ def test_values_and_graph_go_on_and_stop(folder):
 		first = window.report()
 		window.until(lambda r: [row.values for row in r.rows] != [row.values for row in first.rows],
 			"other values")
-		colour = zone_colour("rest")
+		colour = zone_colour("fade")
 		graphs = set()
 		for _ in range(4):
 			places = window.picture().where(colour, LEFT, GRAPH_TOP, 953, BOTTOM + 1)
-			assert places, "there is no line of the zone rest"
+			assert places, "there is no line of the zone fade"
 			graphs.add(tuple(places))
 			time.sleep(.2)
 		assert len(graphs) == 4
@@ -310,7 +310,7 @@ def test_it_freezes_at_a_slow_frame(folder):
 		first = window.picture()
 		time.sleep(.3)
 		second = window.picture()
-		colour = zone_colour("rest")
+		colour = zone_colour("fade")
 		assert first.where(colour, LEFT, GRAPH_TOP, 953, BOTTOM + 1) == \
 			second.where(colour, LEFT, GRAPH_TOP, 953, BOTTOM + 1)
 		window.key("f")
