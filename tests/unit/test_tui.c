@@ -690,59 +690,6 @@ static void no_programs(void **state)
 	world_deinit(&w);
 }
 
-/* ---- the canvas ---- */
-
-static void expect_row(struct tui_canvas *canvas, unsigned y, const char *expected)
-{
-	struct strbuf row = {0};
-
-	tui_canvas_row(canvas, y, &row);
-	assert_string_equal(row.data ? row.data : "", expected);
-	strbuf_deinit(&row);
-}
-
-static void canvas_keeps_columns(void **state)
-{
-	struct tui_canvas canvas;
-
-	(void)state;
-	tui_canvas_init(&canvas);
-	tui_canvas_clear(&canvas, 10, 3);
-	/* A wide character that would stand half outside is left out. */
-	assert_int_equal(tui_put(&canvas, 0, 0, 5, TUI_PLAIN, STR("漢字文")), 4);
-	expect_row(&canvas, 0, "漢字");
-	/* Over the half of one: the other half goes, too. */
-	tui_put(&canvas, 0, 1, 10, TUI_PLAIN, STR("ab"));
-	expect_row(&canvas, 0, " ab");
-	/* Combining characters take no column. */
-	assert_int_equal(tui_put(&canvas, 1, 0, 10, TUI_PLAIN, STR("e\u0301x")), 2);
-	expect_row(&canvas, 1, "e\u0301x");
-	/* Control characters cannot be. */
-	tui_put(&canvas, 2, 0, 10, TUI_PLAIN, STR("a\x1b\x07z"));
-	expect_row(&canvas, 2, "a??z");
-	tui_put_name(&canvas, 2, 0, 10, TUI_PLAIN, STR("a\x1bz"));
-	expect_row(&canvas, 2, "a\\x1bz");
-	/* Outside of it nothing happens. */
-	tui_put(&canvas, 3, 0, 10, TUI_PLAIN, STR("x"));
-	tui_put(&canvas, 0, 12, 20, TUI_PLAIN, STR("x"));
-	tui_put_right(&canvas, 1, 5, 10, TUI_PLAIN, STR("1234567"));
-	expect_row(&canvas, 1, "e\u0301x   #####");
-	tui_canvas_deinit(&canvas);
-}
-
-static void canvas_in_ascii(void **state)
-{
-	struct tui_canvas canvas;
-
-	(void)state;
-	tui_canvas_init(&canvas);
-	canvas.utf8 = false;
-	tui_canvas_clear(&canvas, 12, 1);
-	tui_put(&canvas, 0, 0, 12, TUI_PLAIN, STR("█▁│ö漢e\u0301"));
-	expect_row(&canvas, 0, "#_|\?\?\?e");
-	tui_canvas_deinit(&canvas);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -766,8 +713,6 @@ int main(void)
 		cmocka_unit_test(help_is_there_and_goes),
 		cmocka_unit_test(programs_are_listed_and_chosen),
 		cmocka_unit_test(no_programs),
-		cmocka_unit_test(canvas_keeps_columns),
-		cmocka_unit_test(canvas_in_ascii),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
