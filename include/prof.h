@@ -375,6 +375,23 @@ Prof_API_ void Prof_return_to(Prof_Mark mark);
 Prof_API_ void Prof_text(const char *text);
 Prof_API_ void Prof_number(double number);
 
+/* ---- drawing with OpenGL: libsonde-zones-gl ---- */
+
+/*
+ * Draws the report, width by height; the first text's base line begins at (sx, sy), lines are one
+ * below the other by line_spacing (negative: y grows upwards), times have `precision` digits (1 to
+ * 4), counts two.  print_text draws a text whose base line begins at (x, y) in the current colour;
+ * text_width says how wide one is; both NULL: a font of its own.  For a legacy or compatibility
+ * context, in its current coordinates and blending (best GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+ * leaves its state as it was.  The graph has its origin at (sx, sy), and 128 frames.
+ *
+ * prof_gl.h has the same for core-profile contexts and for other devices.
+ */
+Prof_API_ void Prof_draw_gl(float sx, float sy, float width, float height, float line_spacing,
+	int precision, void (*print_text)(float x, float y, char *text),
+	float (*text_width)(char *text));
+Prof_API_ void Prof_draw_graph_gl(float sx, float sy, float x_per_frame, float y_per_ms);
+
 /* ---- IProf's insides that programs have used ---- */
 
 /* The calling thread's innermost zone; and a stack of zones that nobody is ever in. */

@@ -55,23 +55,6 @@ Prof_API_ int Prof_report_writefile(const char *path);
 Prof_API_ void Prof_graph(int num_frames,
 	void (*callback)(int id, int x0, int x1, float *values, void *data), void *data);
 
-/* ---- drawing with OpenGL: libsonde-zones-gl ---- */
-
-/*
- * Draws the report, width by height; the first text's base line begins at (sx, sy), lines are one
- * below the other by line_spacing (negative: y grows upwards), times have `precision` digits (1 to
- * 4), counts two.  print_text draws a text whose base line begins at (x, y) in the current colour;
- * text_width says how wide one is; both NULL: a font of its own.  For a legacy or compatibility
- * context, in its current coordinates and blending (best GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
- * leaves its state as it was.  The graph has its origin at (sx, sy), and 128 frames.
- *
- * prof_gl.h has the same for core-profile contexts and for other devices.
- */
-Prof_API_ void Prof_draw_gl(float sx, float sy, float width, float height, float line_spacing,
-	int precision, void (*print_text)(float x, float y, char *text),
-	float (*text_width)(char *text));
-Prof_API_ void Prof_draw_graph_gl(float sx, float sy, float x_per_frame, float y_per_ms);
-
 #ifdef __cplusplus
 }
 #endif
@@ -92,8 +75,6 @@ Prof_INLINE_ Prof_Report *Prof_no_report_(void)
 #define Prof_report_write(file)	   Prof_no_success_(file)
 #define Prof_report_writefile(...) Prof_no_success_(__VA_ARGS__)
 #define Prof_graph(...)		   ((void)0)
-#define Prof_draw_gl(...)	   ((void)0)
-#define Prof_draw_graph_gl(...)	   ((void)0)
 #endif
 
 #endif

@@ -67,8 +67,10 @@
 #else
 #define Prof_mark() ((Prof_Mark){0, 0})
 #endif
-#define Prof_return_to(mark) Prof_no_value_(mark)
-#define Prof_text(...)	     Prof_no_value_(__VA_ARGS__)
-#define Prof_number(number)  Prof_no_number_(number)
+#define Prof_draw_gl(...)	((void)0)
+#define Prof_draw_graph_gl(...) ((void)0)
+#define Prof_return_to(mark)	Prof_no_value_(mark)
+#define Prof_text(...)		Prof_no_value_(__VA_ARGS__)
+#define Prof_number(number)	Prof_no_number_(number)
 
 #endif

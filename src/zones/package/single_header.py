@@ -100,11 +100,11 @@ def main():
 	bundle = Bundle(include.resolve(), src.resolve(), sources)
 	parts = [HEAD % "\n".join(f" * {line}".rstrip() for line in licence.read_text().splitlines())]
 	parts += [bundle.file(bundle.include / name) for name in PUBLIC]
-	inside = "".join(bundle.source(source) for source in sources)
+	parts.append("#if defined(Prof_IMPLEMENTATION) && defined(Prof_ENABLED)\n"
+		"#pragma GCC visibility push(hidden)\n\n")
 	# What is the system's is not hidden.
-	system = sorted(set(SYSTEM.findall(inside)))
-	parts += ["#if defined(Prof_IMPLEMENTATION) && defined(Prof_ENABLED)\n", *system,
-		"#pragma GCC visibility push(hidden)\n\n", SYSTEM.sub("", inside)]
+	parts += [SYSTEM.sub(r"#pragma GCC visibility push(default)\n\g<0>#pragma GCC visibility pop\n",
+		bundle.source(source)) for source in sources]
 	parts.append("#pragma GCC visibility pop\n#endif\n\n#endif\n")
 	dependencies.write_text(f"{out}: {' '.join(map(str, sorted(bundle.done)))}\n")
 	fresh = out.with_suffix(".new")
