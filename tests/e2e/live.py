@@ -23,7 +23,7 @@ LIBRARY = BUILD_ROOT / "libsonde-zones.a"
 class Program:
 	"""counted.c, running; `told` is what it said it has done. Ended by leaving the block."""
 
-	def __init__(self, folder, *ways, name="counted", **more):
+	def __init__(self, folder, *ways, name="counted", start=(), **more):
 		if not LIBRARY.exists():
 			raise harness.Skip("libsonde-zones.a is not built")
 		# A name of its own: other programs with zones may run beside.
@@ -31,7 +31,7 @@ class Program:
 			SOURCE_ROOT / "include", "-pthread", "-Wl,--whole-archive", LIBRARY, "-Wl,--no-whole-archive", "-lm")
 		self.name = f"{name}{os.getpid()}"
 		self.path = path.rename(path.with_name(self.name))
-		self.process = subprocess.Popen([self.path, *ways], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+		self.process = subprocess.Popen([*start, self.path, *ways], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
 			cwd=folder, **more)
 		self.pid = self.process.pid
 		self.listen()
@@ -326,6 +326,21 @@ def test_forked_programs_have_their_own(folder):
 			assert str(child) in several and str(program.pid) in several
 		finally:
 			os.kill(child, signal.SIGKILL)
+
+
+def test_program_in_a_container(folder):
+	"""In a pid namespace of its own the program, and so its memory, knows other numbers."""
+	if not shutil.which("unshare") or run("unshare", "--pid", "--fork", "--mount-proc", "true").status:
+		raise harness.Skip("no pid namespaces here")
+	with Program(folder, "hard", start=["unshare", "--pid", "--fork", "--kill-child"]) as program:
+		assert program.teller < 10, "it sees its own namespace's numbers"
+		pid = int(run("pgrep", "-x", "-P", str(program.process.pid), program.name[:15]).out)
+		report = look(pid)
+		assert entries_of(report) == program.told and report["pid"] == pid
+		assert listed()[pid]["problem"] is None
+		assert [t["name"] for t in report["threads"]] == [program.name[:15], "worker-thread"]
+		result = check(sonde("live", program.name, "--format", "json"))
+		assert json.loads(result.out)["pid"] == pid
 
 
 def test_other_users(folder):
