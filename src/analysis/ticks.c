@@ -48,23 +48,34 @@ static struct error *no_stream(const struct profile *p, struct str stream)
 	return err;
 }
 
+/* Whether a run that is met takes the place of the one that its process has. */
+static bool is_better(const struct profile *p, uint32_t run, uint32_t before, struct str wanted)
+{
+	struct str name = tick_stream(p, run), other = tick_stream(p, before);
+
+	if (wanted.data)
+		return false;
+	if (str_equal(other, TICK_STREAM_DEFAULT))
+		return false;
+	return str_equal(name, TICK_STREAM_DEFAULT) || str_compare(name, other) < 0;
+}
+
 struct error *tick_runs_init(struct tick_runs *runs, const struct profile *profile,
 	struct str stream, struct arena *arena)
 {
 	uint32_t *first = ARENA_ARRAY(arena, uint32_t, profile->process_count);
 	uint32_t *end = ARENA_ARRAY(arena, uint32_t, profile->process_count);
-	bool is_named = stream.data != NULL;
 	size_t count = 0;
 
 	if (profile->tick_count == 0)
 		return no_ticks(profile);
 	for (uint32_t i = 0, next; i < profile->tick_count; i = next) {
 		uint32_t process = profile->ticks[i].process.i;
-		struct str name = tick_stream(profile, i);
 
 		next = run_end(profile, i);
-		if (is_named ? !str_equal(name, stream)
-			     : end[process] != 0 && !str_equal(name, TICK_STREAM_DEFAULT))
+		if (stream.data && !str_equal(tick_stream(profile, i), stream))
+			continue;
+		if (end[process] != 0 && !is_better(profile, i, first[process], stream))
 			continue;
 		count += (next - i) - (end[process] - first[process]);
 		first[process] = i;

@@ -25,7 +25,7 @@ struct tick_runs {
 
 /*
  * stream: its name; data NULL: of each process the default one, or where it has no ticks there, the
- * first stream that it has.  Lives in the arena.  ERROR_UNSUPPORTED where the profile has no ticks,
+ * first one that it has by name.  Lives in the arena.  ERROR_UNSUPPORTED where the profile has no ticks,
  * ERROR_INPUT where no process has a stream of that name.
  */
 must_use struct error *tick_runs_init(struct tick_runs *runs, const struct profile *profile,

@@ -126,7 +126,8 @@ static void ticking_init(struct ticking *t, const struct selection *selection,
 	struct tick_runs runs;
 
 	*t = (struct ticking){.selection = selection, .tree = tree};
-	if (tree->is_difference || tree->has_negative || selection->profile->tick_count == 0)
+	if (tree->is_difference || tree->has_negative || selection->profile->tick_count == 0 ||
+		selection->profile->samples.count == 0)
 		return;
 	struct error *err =
 		tick_runs_init(&runs, selection->profile, selection->tick_stream, arena);

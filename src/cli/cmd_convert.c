@@ -2,49 +2,146 @@
  * sonde convert IN -o OUT: every reader to every writer.
  *
  * What is lost on the way, in the input or for want of room in the output's format, is said on
- * standard error.
+ * standard error.  Filters of samples make a profile of a part of them.
  */
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "cli/command.h"
+#include "analysis/selection.h"
+#include "analysis/ticks.h"
 #include "cli/convert_options.h"
+#include "cli/filter_options.h"
 #include "cli/options.h"
+#include "model/part.h"
 
-static struct error *convert(const struct convert_options *options, const char *input)
+struct convert_arguments {
+	struct convert_options options;
+	struct filter_options filters;
+};
+
+static struct error *convert_set(void *context, int id, const char *value)
+{
+	struct convert_arguments *a = context;
+
+	if (id >= FILTER_OPTION_FIRST)
+		return filter_options_set(&a->filters, id, value);
+	return convert_options_set(&a->options, id, value);
+}
+
+/* "a part: --thread worker --tick-over 20ms". */
+static char *part_note(const struct filter_options *filters)
+{
+	struct strbuf text = {0};
+
+	strbuf_add(&text, STR("this is a part of the profile:"));
+	for (size_t i = 0; i < filters->filters.count; i++) {
+		const struct filter *f = &filters->filters.data[i];
+
+		strbuf_printf(&text, " --%s %s", filter_names[f->kind], f->text);
+	}
+	char *note = xstrndup(text.data, text.size);
+
+	strbuf_deinit(&text);
+	return note;
+}
+
+/* Of other streams than the one filtered by there are no whole ticks any more: none is kept. */
+static struct error *keep_ticks(
+	const struct selection *selection, struct arena *arena, const bool **tick_kept)
+{
+	const struct profile *p = selection->profile;
+	bool *kept = ARENA_ARRAY(arena, bool, p->tick_count), is_by_tick = false;
+	struct tick_runs runs;
+
+	*tick_kept = selection->tick_kept;
+	for (size_t i = 0; i < selection->step_count; i++)
+		is_by_tick |= selection->steps[i].outside != NULL;
+	if (!is_by_tick)
+		return NULL;
+	struct error *err = tick_runs_init(&runs, p, selection->tick_stream, arena);
+
+	if (err)
+		return err;
+	for (size_t process = 0; process < p->process_count; process++)
+		for (uint32_t i = runs.first[process]; i < runs.end[process]; i++)
+			kept[i] = selection->tick_kept[i];
+	*tick_kept = kept;
+	return NULL;
+}
+
+/* Puts the part that the filters keep in the place of the profile. */
+static struct error *keep_part(const struct filter_options *filters, struct profile **profile)
+{
+	struct selection *selection;
+	struct profile *part;
+
+	if (filters->filters.count == 0)
+		return NULL;
+	struct arena *arena = arena_create();
+	struct error *err = selection_create(
+		*profile, filters->filters.data, filters->filters.count, arena, &selection);
+
+	const bool *tick_kept = NULL;
+
+	if (err == NULL)
+		err = keep_ticks(selection, arena, &tick_kept);
+	if (err == NULL) {
+		char *note = part_note(filters);
+
+		err = profile_part(*profile, selection->sample_kept, tick_kept, note, &part);
+		free(note);
+	}
+	arena_destroy(arena);
+	if (err)
+		return err;
+	profile_destroy(*profile);
+	*profile = part;
+	return NULL;
+}
+
+static struct error *convert(
+	const struct convert_options *options, struct filter_options *filters, const char *input)
 {
 	const struct writer *writer;
 	struct profile *profile;
 	struct error *err = convert_options_writer(options, NULL, &writer);
 
+	if (err == NULL)
+		err = filter_options_compile(filters);
 	if (err)
 		return err;
 	alloc_keep_freed();
 	err = convert_options_read(options, input, &profile);
 	if (err)
 		return err;
-	err = convert_options_write(options, writer, profile);
+	err = keep_part(filters, &profile);
+	if (err == NULL)
+		err = convert_options_write(options, writer, profile);
 	profile_destroy(profile);
 	return err;
 }
 
 static int convert_run(const struct command *self, int argc, char **argv)
 {
-	struct convert_options options = {0};
+	struct convert_arguments arguments = {0};
 	struct operands operands;
 	int status;
 
-	if (!options_parse(self, argc, argv, convert_options_set, &options, &operands, &status))
+	if (!options_parse(self, argc, argv, convert_set, &arguments, &operands, &status))
 		return status;
 	if (operands.count != 1)
 		return options_usage_error(self, "name one file to convert");
-	struct error *err = convert(&options, operands.items[0]);
+	struct error *err = convert(&arguments.options, &arguments.filters, operands.items[0]);
+
+	filter_options_deinit(&arguments.filters);
 
 	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }
 
-static const struct option_group groups[] = {{"Options", convert_rows}, {0}};
+static const struct option_group groups[] = {
+	{"Options", convert_rows}, {"A part of it", filter_sample_rows}, {0}};
 
 const struct command cmd_convert = {
 	.name = "convert",

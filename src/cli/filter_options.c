@@ -18,34 +18,54 @@ enum {
 
 #define ID(kind) (FILTER_OPTION_FIRST + (int)(kind))
 
+/* Those that look at samples alone are also those of convert. */
+#define ROW_PID                                                                                    \
+	{                                                                                          \
+		ID(FILTER_PID), 0, "pid", VALUE_TEXT, "LIST", NULL,                                \
+			"only these processes, by number or name"                                  \
+	}
+#define ROW_THREAD                                                                                 \
+	{                                                                                          \
+		ID(FILTER_THREAD), 0, "thread", VALUE_TEXT, "LIST", NULL,                          \
+			"only these threads, by number or name, with commas"                       \
+	}
+#define ROW_TIME                                                                                   \
+	{                                                                                          \
+		ID(FILTER_TIME), 0, "time", VALUE_TEXT, "FROM:TO", NULL,                           \
+			"only this part of the run: 1.5s:2s, 30s:, :100ms"                         \
+	}
+#define ROWS_OF_ZONES                                                                              \
+	{ID(FILTER_ZONE), 0, "zone", VALUE_TEXT, "REGEX", NULL,                                    \
+		"only what was in a zone that matches, or below it"},                              \
+		{ID(FILTER_TICK), 0, "tick", VALUE_TEXT, "[STREAM=]FROM:TO", NULL,                 \
+			"only these ticks (frames), by number: 100:200, 7, -10:"},                 \
+		{ID(FILTER_TICK_OVER), 0, "tick-over", VALUE_TEXT, "[STREAM=]TIME", NULL,          \
+			"only ticks that took as long, or longer: 20ms"},                          \
+	{                                                                                          \
+		ID(FILTER_TICK_UNDER), 0, "tick-under", VALUE_TEXT, "[STREAM=]TIME", NULL,         \
+			"only ticks that took less"                                                \
+	}
+
 const struct option_row filter_rows[] = {
 	{ID(FILTER_WHEN), 0, "when", VALUE_TEXT, "PATTERN", NULL,
 		"only stacks that end as it says (sonde help when)"},
 	{OPTION_MODULE_BY, 0, "module-by", VALUE_CHOICE, "WHAT", when_modules_names,
 		"what its modules are: load objects or source files"},
-	{ID(FILTER_PID), 0, "pid", VALUE_TEXT, "LIST", NULL,
-		"only these processes, by number or name"},
+	ROW_PID,
 	{ID(FILTER_FOCUS), 0, "focus", VALUE_TEXT, "REGEX", NULL,
 		"only stacks with a function that matches"},
 	{ID(FILTER_IGNORE), 0, "ignore", VALUE_TEXT, "REGEX", NULL, "no such stacks"},
 	{ID(FILTER_HIDE), 0, "hide", VALUE_TEXT, "REGEX", NULL,
 		"leave such functions out; their time is their callers'"},
-	{ID(FILTER_THREAD), 0, "thread", VALUE_TEXT, "LIST", NULL,
-		"only these threads, by number or name, with commas"},
-	{ID(FILTER_TIME), 0, "time", VALUE_TEXT, "FROM:TO", NULL,
-		"only this part of the run: 1.5s:2s, 30s:, :100ms"},
-	{ID(FILTER_ZONE), 0, "zone", VALUE_TEXT, "REGEX", NULL,
-		"only what was in a zone that matches, or below it"},
-	{ID(FILTER_TICK), 0, "tick", VALUE_TEXT, "[STREAM=]FROM:TO", NULL,
-		"only these ticks (frames), by number: 100:200, 7, -10:"},
-	{ID(FILTER_TICK_OVER), 0, "tick-over", VALUE_TEXT, "[STREAM=]TIME", NULL,
-		"only ticks that took as long, or longer: 20ms"},
-	{ID(FILTER_TICK_UNDER), 0, "tick-under", VALUE_TEXT, "[STREAM=]TIME", NULL,
-		"only ticks that took less"},
+	ROW_THREAD,
+	ROW_TIME,
+	ROWS_OF_ZONES,
 	{OPTION_SAME, 0, "same", VALUE_TEXT, "REGEX=NAME", NULL,
 		"take functions that match for one, called NAME"},
 	{0},
 };
+
+const struct option_row filter_sample_rows[] = {ROW_PID, ROW_THREAD, ROW_TIME, ROWS_OF_ZONES, {0}};
 
 struct error *filter_options_set(struct filter_options *o, int id, const char *value)
 {

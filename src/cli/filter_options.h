@@ -29,6 +29,8 @@ struct filter_options {
 #define FILTER_OPTION_FIRST 2000
 
 extern const struct option_row filter_rows[];
+/* Those that choose samples and leave their stacks as they are. */
+extern const struct option_row filter_sample_rows[];
 /* Those behind when, module-by and pid, which mean something else to commands that record. */
 #define FILTER_ROWS_OF_REPORTS (&filter_rows[3])
 

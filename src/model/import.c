@@ -144,3 +144,19 @@ void import_notes(struct import *im)
 		builder_note(im->to, p->notes[i].kind, p->notes[i].count, "%.*s",
 			STR_ARG(profile_string(p, p->notes[i].text)));
 }
+
+void import_header(struct import *im)
+{
+	const struct profile *p = im->from;
+	struct builder_header *header = builder_header(im->to);
+
+	header->stats = p->stats;
+	header->source = import_string(im, p->source);
+	header->format = import_string(im, p->format);
+	header->command = import_string(im, p->command);
+	header->host = import_string(im, p->host);
+	header->when = import_string(im, p->when);
+	header->start_unix_ns = p->start_unix_ns;
+	header->default_metric = p->default_metric;
+	header->has_stacks = p->has_stacks;
+}

@@ -51,5 +51,7 @@ void import_zone_events(struct import *im);
 /* A time, shifted; at most UINT64_MAX - 1, as UINT64_MAX stands for "not known". */
 uint64_t import_time(const struct import *im, uint64_t time_ns);
 void import_notes(struct import *im);
+/* What stands in no table, of a profile that is to have the same metrics. */
+void import_header(struct import *im);
 
 #endif

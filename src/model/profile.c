@@ -126,7 +126,7 @@ struct error *profile_needs_threads(const struct profile *p)
 
 struct error *profile_needs_zones(const struct profile *p)
 {
-	if (p->samples.count > 0 && p->samples.zone != NULL)
+	if (p->samples.count > 0 ? p->samples.zone != NULL : has_no_weight(p))
 		return NULL;
 	return error_new(ERROR_UNSUPPORTED,
 		"%.*s knows no zones: link the program with libsonde-zones, or compile it with "

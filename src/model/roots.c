@@ -106,22 +106,6 @@ static void copy_zone_events(struct rooting *r)
 	}
 }
 
-static void copy_header(struct import *im)
-{
-	const struct profile *p = im->from;
-	struct builder_header *header = builder_header(im->to);
-
-	header->stats = p->stats;
-	header->source = import_string(im, p->source);
-	header->format = import_string(im, p->format);
-	header->command = import_string(im, p->command);
-	header->host = import_string(im, p->host);
-	header->when = import_string(im, p->when);
-	header->start_unix_ns = p->start_unix_ns;
-	header->default_metric = p->default_metric;
-	header->has_stacks = p->has_stacks;
-}
-
 struct error *profile_with_roots(
 	const struct profile *p, enum profile_roots roots, struct profile **rooted)
 {
@@ -143,7 +127,7 @@ struct error *profile_with_roots(
 	copy_zone_events(&r);
 	import_arcs(&r.import);
 	import_notes(&r.import);
-	copy_header(&r.import);
+	import_header(&r.import);
 	vec_deinit(&r.path);
 	map_deinit(&r.stacks);
 	arena_destroy(scratch);

@@ -29,7 +29,8 @@ struct chrome_writer {
 	bool has_event;		   /* one is written, so that the next needs a comma */
 	bool *thread_has_zones;	   /* [thread]: events tell of its zones */
 	uint64_t *thread_end;	   /* [thread]: up to when its zones are told of */
-	struct tick *ticks_by_end; /* of all processes and streams */
+	struct tick *ticks_by_end; /* [tick_count] those of each process's default stream */
+	size_t tick_count;
 	bool *is_sampled;   /* [stack]: a sample that is written refers to it, or to one below */
 	VEC(uint32_t) path; /* scratch: stacks to be entered, inner ones first */
 };
@@ -296,27 +297,51 @@ static int compare_ends(const void *a, const void *b)
 	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
-/* All ticks by process and end, whatever their stream; freed by the caller. */
-static struct tick *sort_ticks(const struct profile *p)
+/* [process]: the stream whose ticks its rows are of: "frame", or the first by name. */
+static string_id *find_streams(const struct profile *p)
 {
-	struct tick *ticks = xcalloc(p->tick_count, sizeof(*ticks));
+	string_id *stream = xcalloc(p->process_count, sizeof(*stream));
+	bool *is_known = xcalloc(p->process_count, sizeof(*is_known));
 
-	if (p->tick_count == 0)
-		return ticks;
-	memcpy(ticks, p->ticks, p->tick_count * sizeof(*ticks));
-	qsort(ticks, p->tick_count, sizeof(*ticks), compare_ends);
-	return ticks;
+	for (size_t i = 0; i < p->tick_count; i++) {
+		const struct tick *t = &p->ticks[i];
+
+		string_id *best = &stream[t->process.i];
+		struct str name = profile_string(p, t->stream), before = profile_string(p, *best);
+
+		if (!is_known[t->process.i] || str_equal(name, STR("frame")) ||
+			(!str_equal(before, STR("frame")) && str_compare(name, before) < 0))
+			*best = t->stream;
+		is_known[t->process.i] = true;
+	}
+	free(is_known);
+	return stream;
+}
+
+/* Sets ticks_by_end. */
+static void sort_ticks(struct chrome_writer *w)
+{
+	const struct profile *p = w->profile;
+	string_id *stream = find_streams(p);
+
+	w->ticks_by_end = xcalloc(p->tick_count, sizeof(*w->ticks_by_end));
+	for (size_t i = 0; i < p->tick_count; i++)
+		if (p->ticks[i].stream.i == stream[p->ticks[i].process.i].i)
+			w->ticks_by_end[w->tick_count++] = p->ticks[i];
+	free(stream);
+	if (w->tick_count)
+		qsort(w->ticks_by_end, w->tick_count, sizeof(*w->ticks_by_end), compare_ends);
 }
 
 /* When the tick began at whose end the row is told; a row of none is told of its end alone. */
 static uint64_t row_start(const struct chrome_writer *w, const struct tick_row *row)
 {
 	struct tick wanted = {.process = {row->process}, .end_ns = row->time_ns};
-	const struct tick *tick =
-		w->profile->tick_count == 0
-			? NULL
-			: bsearch(&wanted, w->ticks_by_end, w->profile->tick_count, sizeof(wanted),
-				  compare_ends);
+	const struct tick *tick = NULL;
+
+	if (w->tick_count)
+		tick = bsearch(
+			&wanted, w->ticks_by_end, w->tick_count, sizeof(wanted), compare_ends);
 
 	return tick ? tick->start_ns : row->time_ns;
 }
@@ -472,12 +497,12 @@ static struct error *chrome_write(
 		.zone_time = {NO_ID},
 		.thread_has_zones = xcalloc(profile->thread_count, sizeof(bool)),
 		.thread_end = xcalloc(profile->thread_count, sizeof(uint64_t)),
-		.ticks_by_end = sort_ticks(profile),
 		.is_sampled = xcalloc(profile->stack_count, sizeof(bool))};
 	struct error *err = check_times(profile);
 
 	if (err == NULL) {
 		(void)profile_find_metric(profile, STR(ZONE_TIME), &w.zone_time);
+		sort_ticks(&w);
 		find_ends(&w);
 		strbuf_add(&sink->text, STR("{\"displayTimeUnit\": \"ns\", \"traceEvents\": ["));
 		write_names(&w);

@@ -1,0 +1,71 @@
+/*
+ * A part of a profile, built once more from the samples that are in it.
+ */
+#include "model/part.h"
+
+#include "model/import.h"
+
+static void copy_samples(struct import *im, const bool *kept)
+{
+	const struct samples *s = &im->from->samples;
+	size_t metrics = im->from->metric_count;
+	int64_t *weight = ARENA_ARRAY(im->scratch, int64_t, metrics);
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (kept && !kept[i])
+			continue;
+		for (size_t m = 0; m < metrics; m++)
+			weight[m] = s->weight[m][i];
+		builder_sample(im->to, im->stacks[s->stack[i].i],
+			s->thread ? im->threads[s->thread[i].i] : (thread_id){NO_ID},
+			s->time_ns ? s->time_ns[i] : UINT64_MAX, weight);
+		if (s->zone)
+			builder_sample_zone(im->to, im->stacks[s->zone[i].i]);
+	}
+}
+
+static void copy_ticks(struct import *im, const bool *kept)
+{
+	const struct profile *p = im->from;
+
+	for (size_t i = 0; i < p->tick_count; i++) {
+		const struct tick *t = &p->ticks[i];
+
+		if (kept == NULL || kept[i])
+			builder_tick(im->to, im->processes[t->process.i],
+				import_string(im, t->stream), t->number, t->start_ns, t->end_ns);
+	}
+}
+
+static void forget_whole(struct profile_stats *stats)
+{
+	stats->expected = stats->foreign = stats->critical = UINT64_MAX;
+	stats->cpu_ns = UINT64_MAX;
+}
+
+struct error *profile_part(const struct profile *p, const bool *sample_kept, const bool *tick_kept,
+	const char *note, struct profile **part)
+{
+	struct import im;
+
+	if (p->samples.count == 0)
+		return error_new(ERROR_UNSUPPORTED,
+			"%.*s has totals only, and no samples that a part could be made of",
+			STR_ARG(profile_string(p, p->source)));
+	struct arena *scratch = arena_create();
+	struct builder *to = builder_create();
+
+	import_init(&im, p, to, scratch);
+	import_metrics(&im);
+	import_frames(&im);
+	import_stacks(&im);
+	import_threads(&im);
+	copy_samples(&im, sample_kept);
+	copy_ticks(&im, tick_kept);
+	import_notes(&im);
+	builder_note(to, NOTE_INFO, 1, "%s", note);
+	import_header(&im);
+	forget_whole(&builder_header(to)->stats);
+	arena_destroy(scratch);
+	return builder_finish(to, part);
+}
