@@ -26,6 +26,7 @@ struct live_options {
 	struct tui_options tui;
 	const char *save; /* file; NULL: none */
 	bool is_once, has_format, has_mode;
+	bool asks; /* something of a report, which the view does not take */
 	int color;
 };
 
@@ -139,8 +140,9 @@ static struct error *set_report(struct live_once *once, int id, const char *valu
 	case OPTION_FORMAT:
 		once->is_json = value_choice(value, format_names) == 1;
 		break;
-	case OPTION_ONCE:
 	case OPTION_FOR:
+		return value_time(value, &once->observe_ns);
+	case OPTION_ONCE:
 	case OPTION_SAVE:
 	case OPTION_INTERVAL:
 	case OPTION_FREEZE:
@@ -156,8 +158,6 @@ static struct error *live_set(void *context, int id, const char *value)
 
 	if (id == OPTION_ONCE)
 		options->is_once = true;
-	else if (id == OPTION_FOR)
-		return value_time(value, &options->once.observe_ns);
 	else if (id == OPTION_SAVE)
 		options->save = value;
 	else if (id == OPTION_INTERVAL)
@@ -167,6 +167,7 @@ static struct error *live_set(void *context, int id, const char *value)
 	else if (id == OPTION_COLOR)
 		options->color = value_choice(value, color_names);
 	options->has_format |= id == OPTION_FORMAT;
+	options->asks |= id >= OPTION_MODE && id <= OPTION_FOR;
 	options->has_mode |= id == OPTION_MODE;
 	return set_report(&options->once, id, value);
 }
@@ -304,6 +305,9 @@ static int live_run(const struct command *self, int argc, char **argv)
 	const char *operand = operands.count ? operands.items[0] : NULL;
 	if (options.save && operand == NULL)
 		return options_usage_error(self, "--save needs a program: its pid, or its name");
+	if (options.asks && !options.is_once && !options.has_format)
+		return options_usage_error(self,
+			"what is to be in a report (--mode, --zone, --for …) goes with --once");
 	/* Beyond the limit of a file's size writing is to fail, not to end us: the file is removed.
 	 */
 	signal(SIGXFSZ, SIG_IGN);

@@ -49,8 +49,9 @@ sample 3 thread 1 time 1600000000 weight 1000000 1 0 0
 end
 """
 
-# What is compared elsewhere, or takes a server (record_attach) or a gmon.out (report_gmon).
-ELSEWHERE = re.compile(r"sonde report gmon\.out|sonde record -p ")
+# What is compared elsewhere, or takes a server (record_attach), a gmon.out (report_gmon) or a program
+# with zones (live).
+ELSEWHERE = re.compile(r"sonde report (gmon\.out|state\.zones)|sonde record -p |sonde live\b")
 RECORDS = re.compile(r"sonde (record|run) ")
 
 

@@ -371,6 +371,7 @@ def test_what_has_no_zones(folder):
 	(folder / "empty").write_text("")
 	assert "too short" in check(sonde("live", folder / "empty"), 1).err
 	assert "one program" in check(sonde("live", 1, 2), 2).err
+	assert "goes with --once" in check(sonde("live", 1, "--zone", "x"), 2).err
 	zombie = subprocess.Popen(["true"])
 	os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
 	assert "has ended" in check(sonde("live", zombie.pid, "-1"), 1).err
@@ -384,6 +385,30 @@ def test_wrong_names_are_helped(folder):
 		assert "there are: frame, auto, run, looks" in \
 			check(sonde("live", program.pid, "-1", "--frames", "films"), 1).err
 		assert "no thread" in check(sonde("live", program.pid, "-1", "--thread", "x"), 1).err
+
+
+def page_commands():
+	"""What the man page and docs/formats/zones.md show."""
+	man = (SOURCE_ROOT / "man/sonde-live.1").read_text().partition(".SH EXAMPLES")[2]
+	yield from re.findall(r"^\.B (sonde .*)$", man.replace("\\-", "-"), re.MULTILINE)
+	page = (SOURCE_ROOT / "docs/formats/zones.md").read_text()
+	for block in re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+		yield from block.splitlines()
+
+
+def test_commands_of_pages(folder):
+	commands = list(page_commands())
+	assert len(commands) >= 7
+	with Program(folder) as program:
+		for command in commands:
+			for name, mine in ("game", program.name), ("physics", "inner"), ("4711", str(program.pid)):
+				command = re.sub(rf"\b{name}\b", mine, command)
+			# Here is no terminal.
+			if re.fullmatch(r"sonde live \w+", command):
+				command += " --once"
+			result = check(run("sh", "-c", 'sonde() { "$SONDE" "$@"; }\n' + command, cwd=folder,
+				env={"SONDE": SONDE}))
+			assert result.out or "--save" in command, command
 
 
 def mutate(file, used, dice):
