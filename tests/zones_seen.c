@@ -196,9 +196,14 @@ void zones_seen_drive_clock(void)
 	Prof_set_clock(driven_now, 1e9);
 }
 
-void zones_seen_pass(uint64_t ticks)
+void zones_seen_pass_quietly(uint64_t ticks)
 {
 	__atomic_fetch_add(&driven_ticks, ticks, __ATOMIC_RELAXED);
+}
+
+void zones_seen_pass(uint64_t ticks)
+{
+	zones_seen_pass_quietly(ticks);
 	/* Readers are told of it when the runtime asks. */
 	Prof_set_events(0);
 }

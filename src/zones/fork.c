@@ -14,21 +14,44 @@
 
 #include "zones/runtime.h"
 
+/*
+ * The parent goes on at once, so what it counts, and which rows there are, is no longer to be read
+ * in the child: what can change is taken from private memory, which is as it was.
+ */
 static struct {
 	bool is_registered;
 	Prof_Thread_ *thread; /* that is forking, and has the lock; NULL: none */
 	uint32_t skipped;
+	Prof_Zone_Stack *open;	       /* the innermost zone that is open */
+	struct zonewire_header header; /* the tables' sizes before the fork */
 } forking;
+
+/* Other threads count in it meanwhile. */
+static void keep_header(const struct zonewire_header *header)
+{
+	const uint64_t *from = (const uint64_t *)(const void *)header;
+	uint64_t *to = (uint64_t *)(void *)&forking.header;
+	size_t i;
+
+	for (i = 0; i < sizeof(forking.header) / sizeof(*to); i++)
+		to[i] = Prof_GET_(from[i]);
+}
 
 static void fork_prepare(void)
 {
 	Prof_Thread_ *t = &Prof_thread_;
+	struct zonewire_header *header = zones_header();
 	uint32_t skipped;
+	bool is_free = zones_hold(t, &skipped);
 
 	/* A handler forks amid an entry, perhaps with the lock: it cannot be waited for. */
-	if (!zones_hold(t, &skipped))
+	if (is_free)
+		zones_lock();
+	forking.open = zones_is_amid(t) ? t->top->up : t->top;
+	if (header)
+		keep_header(header);
+	if (!is_free)
 		return;
-	zones_lock();
 	forking.thread = t;
 	forking.skipped = skipped;
 }
@@ -64,21 +87,43 @@ static void copy_header(struct zonewire_header *to, const struct zonewire_header
 	to->notes.count = 0;
 }
 
-/* Nodes as they are, without what was counted; of this thread's stack those that are open. */
-static void copy_nodes(struct zones_memory *to, const struct zones_memory *from, uint32_t own)
+/* Nodes as they are, without what was counted, and what of their children the parent has made. */
+static void copy_nodes(struct zones_memory *to, const struct zones_memory *from)
 {
-	uint32_t number, count = from->header->nodes.count;
-	uint64_t now = zones_now();
+	uint32_t number, i;
 
-	for (number = 1; number < count; number++) {
-		Prof_Zone_Stack *node = &to->nodes[number];
-		bool is_open;
+	for (number = 1; number < to->header->nodes.count; number++) {
+		Prof_Zone_Stack *node = &to->nodes[number], *parent;
 
 		*node = from->nodes[number];
-		is_open = node->slot == own && node->ticks < 0;
-		node->ticks = is_open ? -(int64_t)now : 0;
-		node->entries = is_open && !node->up;
+		if (node->zone == ZONEWIRE_ZONE_NONE || node->zone >= to->header->zones.count) {
+			memset(node, 0, sizeof(*node));
+			continue;
+		}
+		node->ticks = 0;
+		node->entries = 0;
 		node->skipped = node->note = 0;
+		node->first_child = node->next_sibling = 0;
+		for (i = 0; i < 8; i++)
+			node->child[i] = &zones_nowhere;
+		if (!node->up)
+			continue;
+		parent = &to->nodes[node->parent];
+		node->next_sibling = parent->first_child;
+		parent->first_child = number;
+	}
+}
+
+/* The zones that were open at the fork are open since now. */
+static void open_chain(struct zones_memory *to, const Prof_Zone_Stack *node)
+{
+	uint64_t now = zones_now();
+
+	for (; node; node = node->up) {
+		Prof_Zone_Stack *copy = &to->nodes[node->number];
+
+		copy->ticks = -(int64_t)now;
+		copy->entries = !node->up;
 	}
 }
 
@@ -87,18 +132,18 @@ static void copy_slots(struct zones_memory *to, const struct zones_memory *from,
 {
 	uint32_t i;
 
-	for (i = 0; i < from->header->slots.count; i++) {
+	for (i = 0; i < to->header->slots.count; i++) {
 		struct zonewire_slot *row = &to->slots[i];
+		struct zones_slot *slot = &zones_rt.slot[i];
 
-		*row = from->slots[i];
-		row->generation = (row->generation | 1) + 1;
-		row->events_offset = row->event_count = row->event_head = 0;
+		if (i != own && slot->state == ZONEWIRE_SLOT_THREAD)
+			slot->state = ZONEWIRE_SLOT_FREE;
+		memcpy(row->name, from->slots[i].name, sizeof(row->name) - 1);
+		row->state = slot->state;
+		row->root = slot->root ? slot->root->number : 0;
 		row->start_ticks = zones_now();
-		row->thread_count = row->state != ZONEWIRE_SLOT_FREE;
-		if (i == own)
-			row->tid = zones_tid();
-		else if (row->state == ZONEWIRE_SLOT_THREAD)
-			row->state = ZONEWIRE_SLOT_FREE;
+		row->thread_count = slot->state != ZONEWIRE_SLOT_FREE;
+		row->tid = i == own ? zones_tid() : 0;
 	}
 }
 
@@ -126,19 +171,20 @@ static bool memory_replace(const Prof_Thread_ *t)
 {
 	struct zones_memory *old = &zones_rt.memory, new;
 	uint32_t own = zones_own_slot_of(t) ? zones_own_slot_of(t)->index : UINT32_MAX;
-	uint32_t current = zones_slot_of(t) ? zones_slot_of(t)->index : UINT32_MAX;
 	void *base;
 
 	zones_backing_forget();
 	base = zones_backing_map(old->bytes, true);
 	if (!base)
 		return false;
-	copy_header(base, old->header);
+	copy_header(base, &forking.header);
 	memset(&new, 0, sizeof(new));
 	zones_layout_map(&new, base, old->bytes);
-	memcpy(new.zones, old->zones, sizeof(*new.zones) * old->header->zones.count);
-	memcpy(new.strings, old->strings, old->header->strings_used);
-	copy_nodes(&new, old, current);
+	memcpy(new.zones, old->zones, sizeof(*new.zones) * forking.header.zones.count);
+	memcpy(new.strings, old->strings, forking.header.strings_used);
+	copy_nodes(&new, old);
+	if (zones_slot_of(t))
+		open_chain(&new, forking.open);
 	copy_slots(&new, old, own);
 	return mremap(base, old->bytes, old->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, old->base) ==
 	       (void *)old->base;

@@ -33,31 +33,41 @@ static void children_put(uint32_t *children, uint32_t mask, const Prof_Zone_Stac
 	children[at] = node->number;
 }
 
-/* All nodes of the slot into a table twice as large, or its first. */
+/* The next child from that number on that the slot has; 0: none. */
+static uint32_t next_child(const struct zones_slot *slot, uint32_t number)
+{
+	uint32_t count = __atomic_load_n(&zones_rt.memory.header->nodes.count, __ATOMIC_ACQUIRE);
+
+	for (; number < count; number++) {
+		const Prof_Zone_Stack *node = &zones_rt.memory.nodes[number];
+
+		if (__atomic_load_n(&node->zone, __ATOMIC_ACQUIRE) != ZONEWIRE_ZONE_NONE &&
+			Prof_GET_(node->slot) == slot->index && node->up)
+			return number;
+	}
+	return 0;
+}
+
+/*
+ * All nodes of the slot into a table that is half empty even when it has twice as many.  They are
+ * counted anew: after a fork nobody knows.
+ */
 static void children_grow(struct zones_slot *slot)
 {
-	uint32_t mask = slot->children ? slot->children_mask * 2 + 1 : CHILDREN_FIRST - 1;
-	uint32_t *children, number, count;
+	uint32_t first = slot->root->number + 1, mask = CHILDREN_FIRST - 1, count = 0, number;
+	uint32_t *children;
 
-	while (slot->children_count > mask / 2)
+	for (number = first; (number = next_child(slot, number)) != 0; number++)
+		count++;
+	while (count > mask / 4)
 		mask = mask * 2 + 1;
 	children = zones_private(children_bytes(mask));
 	zones_private_free(slot->children, children_bytes(slot->children_mask));
 	slot->children = children;
 	slot->children_mask = mask;
-	slot->children_count = 0;
-	if (!children)
-		return;
-	count = __atomic_load_n(&zones_rt.memory.header->nodes.count, __ATOMIC_ACQUIRE);
-	for (number = slot->root->number; number < count; number++) {
-		const Prof_Zone_Stack *node = &zones_rt.memory.nodes[number];
-
-		if (__atomic_load_n(&node->zone, __ATOMIC_ACQUIRE) &&
-			Prof_GET_(node->slot) == slot->index && node->up) {
-			children_put(children, mask, node);
-			slot->children_count++;
-		}
-	}
+	slot->children_count = count;
+	for (number = first; children && (number = next_child(slot, number)) != 0; number++)
+		children_put(children, mask, &zones_rt.memory.nodes[number]);
 }
 
 static void children_add(struct zones_slot *slot, const Prof_Zone_Stack *node)

@@ -30,6 +30,7 @@
 /* What the program alone knows of a slot. */
 struct zones_slot {
 	uint32_t index;
+	uint32_t state; /* of shared; in a forked child as it was */
 	struct zonewire_slot *shared;
 	Prof_Zone_Stack *root; /* NULL: never used yet */
 	/* The nodes by parent and zone: numbers, 0 is empty; NULL: look through the lists. */

@@ -69,6 +69,7 @@ static void state_change(
 
 	__atomic_store_n(&row->generation, generation + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
+	slot->state = (uint32_t)state;
 	Prof_PUT_(row->state, (uint32_t)state);
 	if (state != ZONEWIRE_SLOT_FREE) {
 		Prof_PUT_(row->tid, tid);
