@@ -434,6 +434,29 @@ static void goes_back_and_holds(void **state)
 	world_deinit(&w);
 }
 
+/* Also if that is the last one, which is no frame "ago". */
+static void shows_the_slowest(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	add_frame(&w, 31);
+	pass_ms(&w, 150);
+	press(&w, "x");
+	see(&w, "frame 20, 0 ago, 40.00 ms");
+	see(&w, " ai 31.000 31.000 1.00");
+	add_frame(&w, 1);
+	pass_ms(&w, 150);
+	see(&w, "frame 20, 0 ago, 40.00 ms");
+	press_key(&w, TUI_KEY_LEFT);
+	see(&w, "frame 19, 1 ago, 10.00 ms");
+	press(&w, "p");
+	see(&w, "average 0.8 s");
+	see_not(&w, " ago");
+	world_deinit(&w);
+}
+
 static void graph_is_clicked(void **state)
 {
 	struct world w;
@@ -701,6 +724,7 @@ int main(void)
 		cmocka_unit_test(searches),
 		cmocka_unit_test(paused_stays_as_it_is),
 		cmocka_unit_test(goes_back_and_holds),
+		cmocka_unit_test(shows_the_slowest),
 		cmocka_unit_test(graph_is_clicked),
 		cmocka_unit_test(freezes_on_a_slow_frame),
 		cmocka_unit_test(one_thread_alone),

@@ -18,6 +18,24 @@ static struct error *no_memory(void)
 	return error_new(ERROR_SYSTEM, "no memory");
 }
 
+void tui_show_raw(struct tui_model *m)
+{
+	if (!m->is_raw)
+		m->raw_before = m->table.query.average;
+	m->is_raw = true;
+	m->table.query.average = 0;
+	m->table.query.frame = 0;
+}
+
+/* Nothing is held any more; the present is shown. */
+static void let_go(struct tui_model *m)
+{
+	if (m->is_raw)
+		m->table.query.average = m->raw_before;
+	m->is_paused = m->is_held = m->was_frozen = m->is_raw = false;
+	m->table.query.frame = 0;
+}
+
 struct error *tui_attach(struct tui_model *m, pid_t pid)
 {
 	struct zone_region region = {0};
@@ -39,9 +57,8 @@ struct error *tui_attach(struct tui_model *m, pid_t pid)
 		return no_memory();
 	}
 	m->screen = TUI_SCREEN_ZONES;
-	m->is_paused = m->is_held = m->was_frozen = false;
+	let_go(m);
 	m->table.query.slot = ZONE_SLOT_ALL;
-	m->table.query.frame = 0;
 	m->table.query.focus = m->table.query.focus_depth = 0;
 	zone_history_freeze_over(zone_follow_history(m->attached.follow), m->freeze_ms);
 	tui_attached_look(m);
@@ -87,8 +104,7 @@ static void check_frozen(struct tui_model *m)
 	if (m->was_frozen || !zone_history_is_frozen(history))
 		return;
 	m->was_frozen = true;
-	m->thaw_average = m->table.query.average;
-	m->table.query.average = 0; /* the last frame as it was: the slow one */
+	tui_show_raw(m);
 	if (zone_history_frame(history, 0, &frame))
 		tui_say(m, TUI_NOTICE, "frame %ju took %.1f ms: p goes on", (uintmax_t)frame.number,
 			frame.ms);
@@ -158,12 +174,9 @@ void tui_resume(struct tui_model *m)
 {
 	bool was_still = tui_is_still(m);
 
-	if (m->was_frozen) {
+	if (m->was_frozen)
 		zone_history_set_frozen(zone_follow_history(m->attached.follow), false);
-		m->table.query.average = m->thaw_average;
-	}
-	m->is_paused = m->is_held = m->was_frozen = false;
-	m->table.query.frame = 0;
+	let_go(m);
 	if (was_still)
 		zone_follow_resume(m->attached.follow);
 	tui_attached_look(m);
@@ -181,8 +194,7 @@ void tui_set_base(struct tui_model *m, uint32_t base)
 		return;
 	}
 	zone_history_freeze_over(zone_follow_history(m->attached.follow), m->freeze_ms);
-	m->is_paused = m->is_held = m->was_frozen = false;
-	m->table.query.frame = 0;
+	let_go(m);
 	m->attached.last_frames = 0;
 	tui_attached_look(m);
 	tui_table_update(m);

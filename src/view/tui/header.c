@@ -159,7 +159,7 @@ static void put_shown_frame(const struct tui_model *m, struct flow *flow)
 		snprintf(text, sizeof(text), "FROZEN at frame %ju, %.2f ms",
 			(uintmax_t)frame.number, frame.ms);
 		item(flow, TUI_NOTICE, text);
-	} else if (ago) {
+	} else if (ago || m->is_raw) {
 		snprintf(text, sizeof(text), "frame %ju, %zu ago, %.2f ms", (uintmax_t)frame.number,
 			ago, frame.ms);
 		item(flow, TUI_NOTICE, text);

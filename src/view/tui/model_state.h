@@ -105,11 +105,12 @@ struct tui_model {
 	struct tui_list threads;
 	VEC(uint32_t) thread_slots; /* of rows of threads; row 0 is all */
 
-	bool is_paused;	       /* by the user */
-	bool is_held;	       /* because an old frame is shown */
-	double freeze_ms;      /* 0: never */
-	bool was_frozen;       /* when it was looked last */
-	unsigned thaw_average; /* to go back to after a freeze */
+	bool is_paused;	     /* by the user */
+	bool is_held;	     /* because an old frame is shown */
+	double freeze_ms;    /* 0: never */
+	bool was_frozen;     /* when it was looked last */
+	bool is_raw;	     /* the last frame is shown as it was, no average */
+	unsigned raw_before; /* the average to go back to then */
 
 	enum tui_prompt prompt;
 	struct tui_line line;
@@ -157,6 +158,8 @@ void tui_detach(struct tui_model *m);
 void tui_attached_look(struct tui_model *m);
 /* Whether what is shown stays as it is, and why. */
 bool tui_is_still(const struct tui_model *m);
+/* Shows the last frame as it was. */
+void tui_show_raw(struct tui_model *m);
 /* Shows the present again, and goes on. */
 void tui_resume(struct tui_model *m);
 void tui_set_base(struct tui_model *m, uint32_t base);

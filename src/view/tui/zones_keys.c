@@ -55,11 +55,12 @@ static void show_slowest(struct tui_model *m)
 		tui_say(m, TUI_DIM, "there are no frames yet");
 		return;
 	}
-	tui_show_frame(m, ago);
-	if (ago == 0) { /* the last one, which is no "ago": hold it, as it was */
-		m->is_paused = true;
-		m->table.query.average = 0;
+	if (ago == 0) { /* for the query 0 is the present */
+		m->is_held = true;
+		tui_show_raw(m);
 		tui_table_update(m);
+	} else {
+		tui_show_frame(m, ago);
 	}
 	if (zone_history_frame(history, ago, &frame))
 		tui_say(m, TUI_NOTICE, "the slowest of %zu frames: %.2f ms",
