@@ -162,6 +162,14 @@ static void remark_mistaken(
 	}
 }
 
+/* "12.3%", "less than 0.1%". */
+static const char *percent_text(int64_t weight, int64_t base, struct arena *arena)
+{
+	double percent = base ? 100.0 * (double)weight / (double)base : 100;
+
+	return percent < 0.05 ? "less than 0.1%" : arena_printf(arena, "%.1f%%", percent);
+}
+
 /* What happened in no tick is left out by filters of ticks, and not in silence. */
 static void remark_outside(
 	struct report_query *query, const struct selection *selection, struct arena *arena)
@@ -177,10 +185,9 @@ static void remark_outside(
 			continue;
 		add_remark(query,
 			arena_printf(arena,
-				"%.1f%% of %.*s was outside of every tick, and is left out by "
+				"%s of %.*s was outside of every tick, and is left out by "
 				"--%s",
-				100.0 * (double)step->outside[metric] /
-					(double)(before ? before : 1),
+				percent_text(step->outside[metric], before, arena),
 				STR_ARG(profile_string(selection->profile,
 					selection->profile->metrics[metric].name)),
 				filter_names[step->filter->kind]),

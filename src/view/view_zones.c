@@ -42,8 +42,9 @@ static void zones_view_title(struct text *text, const struct report *report)
 	struct strbuf ticks = {0};
 
 	if (zones->tick_count > 0 && report->query.difference == NULL) {
-		strbuf_add(&ticks, STR("; in a tick: of "));
+		strbuf_add(&ticks, STR("; over "));
 		number_put(&ticks, zones->tick_count);
+		strbuf_add(&ticks, zones->tick_count == 1 ? STR(" tick") : STR(" ticks"));
 		if (zones->stream.data) {
 			strbuf_add(&ticks, STR(" of "));
 			escape_text(&ticks, zones->stream);

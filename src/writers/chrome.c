@@ -29,6 +29,7 @@ struct chrome_writer {
 	bool has_event;		   /* one is written, so that the next needs a comma */
 	bool *thread_has_zones;	   /* [thread]: events tell of its zones */
 	uint64_t *thread_end;	   /* [thread]: up to when its zones are told of */
+	uint64_t *thread_time;	   /* [thread]: the time in them, in all */
 	struct tick *ticks_by_end; /* [tick_count] those of each process's default stream */
 	size_t tick_count;
 	bool *is_sampled;   /* [stack]: a sample that is written refers to it, or to one below */
@@ -206,24 +207,40 @@ static void write_change(struct chrome_writer *w, const uint32_t *depth, uint32_
 		write_zone(w, 'B', thread, w->path.data[--w->path.count], time_ns);
 }
 
-/* Zones that are open at the end are left when the last is told of their thread. */
+/*
+ * When a thread left the zones that are open behind its last event: all its time in zones is known,
+ * and what events tell of it.  Where that cannot be, as events are missing, when the last is told.
+ */
+static uint64_t zones_end(
+	const struct chrome_writer *w, uint32_t thread, uint64_t first_ns, uint64_t last_ns)
+{
+	uint64_t told_ns = last_ns - first_ns, time_ns = w->thread_time[thread];
+	uint64_t end_ns = last_ns + (time_ns > told_ns ? time_ns - told_ns : 0);
+
+	if (end_ns > w->thread_end[thread])
+		end_ns = w->thread_end[thread];
+	return end_ns > last_ns ? end_ns : last_ns;
+}
+
 static void write_zones(struct chrome_writer *w)
 {
 	const struct zone_events *e = &w->profile->zone_events;
 	uint32_t *depth = stack_depths(w->profile), at = 0;
+	uint64_t first_ns = 0;
 
 	for (size_t i = 0; i < e->count; i++) {
 		uint32_t thread = e->thread[i].i;
 		bool is_last = i + 1 == e->count || e->thread[i + 1].i != thread;
 
+		if (!w->thread_has_zones[thread])
+			first_ns = e->time_ns[i];
 		w->thread_has_zones[thread] = true;
 		write_change(w, depth, thread, at, e->stack[i].i, e->time_ns[i]);
 		at = e->stack[i].i;
 		if (!is_last)
 			continue;
-		write_change(w, depth, thread, at, 0,
-			e->time_ns[i] > w->thread_end[thread] ? e->time_ns[i]
-							      : w->thread_end[thread]);
+		write_change(
+			w, depth, thread, at, 0, zones_end(w, thread, first_ns, e->time_ns[i]));
 		at = 0;
 	}
 	free(depth);
@@ -246,8 +263,11 @@ static void find_ends(struct chrome_writer *w)
 	for (size_t i = 0; i < s->count; i++) {
 		uint64_t *end = &w->thread_end[s->thread[i].i];
 
-		if (is_zone_row(w, i) && s->time_ns[i] > *end)
+		if (!is_zone_row(w, i))
+			continue;
+		if (s->time_ns[i] > *end)
 			*end = s->time_ns[i];
+		w->thread_time[s->thread[i].i] += (uint64_t)s->weight[w->zone_time.i][i];
 	}
 }
 
@@ -497,6 +517,7 @@ static struct error *chrome_write(
 		.zone_time = {NO_ID},
 		.thread_has_zones = xcalloc(profile->thread_count, sizeof(bool)),
 		.thread_end = xcalloc(profile->thread_count, sizeof(uint64_t)),
+		.thread_time = xcalloc(profile->thread_count, sizeof(uint64_t)),
 		.is_sampled = xcalloc(profile->stack_count, sizeof(bool))};
 	struct error *err = check_times(profile);
 
@@ -517,6 +538,7 @@ static struct error *chrome_write(
 	}
 	free(w.thread_has_zones);
 	free(w.thread_end);
+	free(w.thread_time);
 	free(w.ticks_by_end);
 	free(w.is_sampled);
 	vec_deinit(&w.path);
