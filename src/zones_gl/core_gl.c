@@ -6,8 +6,9 @@
 
 /* Off while we draw, but for the first. */
 static const GLenum switches[] = {GL_BLEND, GL_COLOR_LOGIC_OP, GL_CULL_FACE, GL_DEPTH_TEST,
-	GL_RASTERIZER_DISCARD, GL_STENCIL_TEST};
+	GL_RASTERIZER_DISCARD, GL_SAMPLE_ALPHA_TO_COVERAGE, GL_STENCIL_TEST};
 enum { SWITCHES = sizeof switches / sizeof switches[0] };
+_Static_assert(SWITCHES == sizeof((struct core_state *)0)->enabled, "one for each");
 
 const char *core_gl_load(struct core_gl *gl, Prof_Proc (*get_proc)(const char *name))
 {

@@ -58,7 +58,7 @@ const char *core_gl_load(struct core_gl *gl, Prof_Proc (*get_proc)(const char *n
 
 /* What of the context's state drawing changes. */
 struct core_state {
-	GLboolean enabled[6]; /* in the order of core_gl.c */
+	GLboolean enabled[7]; /* in the order of core_gl.c */
 	GLint program, array, buffer;
 	GLint blend[4], equation[2], polygon[2];
 };

@@ -11,6 +11,7 @@
 #include <GL/glext.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <prof_gl.h>
 
@@ -21,6 +22,7 @@ struct legacy {
 	bool blends;
 	bool is_set;  /* the state is ours */
 	bool is_open; /* glBegin without glEnd */
+	bool sums;    /* the program's GL_COLOR_SUM */
 	GLint program;
 };
 
@@ -49,6 +51,19 @@ static void disable_textures(const struct legacy *l)
 	}
 }
 
+/* What colours and clips beside shaders: planes, and the programs of before there were shaders. */
+static void disable_extras(void)
+{
+	const char *extensions = (const char *)glGetString(GL_EXTENSIONS);
+
+	for (GLenum i = 0; i < 6; i++)
+		glDisable(GL_CLIP_PLANE0 + i);
+	if (extensions && strstr(extensions, "GL_ARB_vertex_program"))
+		glDisable(GL_VERTEX_PROGRAM_ARB);
+	if (extensions && strstr(extensions, "GL_ARB_fragment_program"))
+		glDisable(GL_FRAGMENT_PROGRAM_ARB);
+}
+
 static void set_state(struct legacy *l)
 {
 	static const GLenum off[] = {GL_ALPHA_TEST, GL_COLOR_LOGIC_OP, GL_CULL_FACE, GL_DEPTH_TEST,
@@ -62,7 +77,15 @@ static void set_state(struct legacy *l)
 	for (size_t i = 0; i < sizeof off / sizeof off[0]; i++)
 		glDisable(off[i]);
 	disable_textures(l);
+	disable_extras();
+	if (has(l, 1, 3))
+		glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
 	glPolygonMode(GL_FRONT_AND_BACK, GL_FILL);
+	if (has(l, 1, 4)) {
+		/* Mesa does not keep it with the attributes. */
+		l->sums = glIsEnabled(GL_COLOR_SUM);
+		glDisable(GL_COLOR_SUM);
+	}
 	if (has(l, 2, 0)) {
 		glGetIntegerv(GL_CURRENT_PROGRAM, &l->program);
 		glUseProgram(0);
@@ -84,6 +107,8 @@ static void restore_state(struct legacy *l)
 	l->is_set = false;
 	if (has(l, 2, 0))
 		glUseProgram((GLuint)l->program);
+	if (l->sums)
+		glEnable(GL_COLOR_SUM);
 	glPopAttrib();
 }
 

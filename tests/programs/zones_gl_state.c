@@ -33,6 +33,7 @@ static const struct value common[] = {
 	VALUE(GL_SCISSOR_TEST, 1),
 	VALUE(GL_STENCIL_TEST, 1),
 	VALUE(GL_COLOR_LOGIC_OP, 1),
+	VALUE(GL_SAMPLE_ALPHA_TO_COVERAGE, 1),
 	VALUE(GL_POLYGON_MODE, 1),
 	VALUE(GL_BLEND_SRC_RGB, 1),
 	VALUE(GL_BLEND_DST_RGB, 1),
@@ -64,6 +65,10 @@ static const struct value legacy_only[] = {
 	VALUE(GL_MODELVIEW_MATRIX, 16),
 	VALUE(GL_PROJECTION_MATRIX, 16),
 	VALUE(GL_CLIENT_ATTRIB_STACK_DEPTH, 1),
+	VALUE(GL_CLIP_PLANE0, 1),
+	VALUE(GL_COLOR_SUM, 1),
+	VALUE(GL_VERTEX_PROGRAM_ARB, 1),
+	VALUE(GL_FRAGMENT_PROGRAM_ARB, 1),
 	VALUE(GL_TEXTURE_COORD_ARRAY, 1),
 	VALUE(GL_VERTEX_ARRAY, 1),
 };
@@ -163,6 +168,7 @@ static void set_common(void)
 	glEnable(GL_STENCIL_TEST);
 	glStencilFunc(GL_NEVER, 1, 1);
 	glEnable(GL_COLOR_LOGIC_OP);
+	glEnable(GL_SAMPLE_ALPHA_TO_COVERAGE);
 	glLogicOp(GL_CLEAR);
 	glPolygonMode(GL_FRONT_AND_BACK, GL_LINE);
 	glEnable(GL_BLEND);
@@ -175,7 +181,9 @@ static void set_common(void)
 static void set_legacy(void)
 {
 	static const GLenum on[] = {GL_TEXTURE_2D, GL_TEXTURE_1D, GL_LIGHTING, GL_FOG,
-		GL_LINE_STIPPLE, GL_POLYGON_STIPPLE, GL_ALPHA_TEST};
+		GL_LINE_STIPPLE, GL_POLYGON_STIPPLE, GL_ALPHA_TEST, GL_CLIP_PLANE0, GL_COLOR_SUM,
+		GL_VERTEX_PROGRAM_ARB, GL_FRAGMENT_PROGRAM_ARB};
+	static const double none[4] = {0, 0, 0, -1};
 	static const GLubyte nothing[128];
 
 	glMatrixMode(GL_PROJECTION);
@@ -184,6 +192,7 @@ static void set_legacy(void)
 	glMatrixMode(GL_TEXTURE);
 	for (int i = 0; i < COUNT(on); i++)
 		glEnable(on[i]);
+	glClipPlane(GL_CLIP_PLANE0, none);
 	glAlphaFunc(GL_NEVER, 0);
 	glLineStipple(1, 0);
 	glPolygonStipple(nothing);
