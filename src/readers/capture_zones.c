@@ -159,6 +159,9 @@ static const struct zone_trouble troubles[] = {
 		"ticks did not fit into the program's ring"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_CLOCK_BACK, NOTE_GUESSED,
 		"the clock of zones went back once", "times the clock of zones went back"},
+	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_NO_STREAMS, NOTE_LOST,
+		"a tick was left out: there are too many streams",
+		"ticks were left out: there are too many streams"},
 };
 
 void capture_zones_note(struct builder *b, const uint64_t *counters)

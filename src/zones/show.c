@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "zones/shown.h"
-#include "../../include/prof_internal.h"
+#include <prof_internal.h>
 
 /* A report of what is shown; NULL: no memory, or no zones yet. */
 static struct zone_report *make_report(void)
