@@ -69,6 +69,7 @@ static void take(struct attaching *a, const struct live_place *place, int fd,
 		close(live->fd);
 	live->memory = *memory;
 	live->fd = fd;
+	live->place_fd = place->fd;
 	live->va = place->va;
 	live->device = 0;
 	live->inode = place->inode;
@@ -179,7 +180,7 @@ struct error *live_attach(pid_t pid, struct live **result)
 	struct live *live = xalloc(sizeof(*live));
 	struct error *err;
 
-	live->fd = live->pidfd = -1;
+	live->fd = live->pidfd = live->place_fd = -1;
 	err = live_process_look(pid, &live->process);
 	if (err == NULL) {
 		live->pidfd = (int)syscall(SYS_pidfd_open, live->process.pid, 0);
@@ -245,9 +246,14 @@ bool live_is_replaced(const struct live *live)
 /* Whether the memory is gone from the process, which goes on: exec has closed it. */
 static bool is_abandoned(const struct live *live)
 {
+	const struct live_place place = {.fd = live->place_fd};
 	live_places places = {0};
-	bool is = live_places_find(live->process.pid, &places) && !has_memory(live, &places);
+	bool is;
 
+	/* Most often it is where it was, and nobody needs to look through all. */
+	if (place.fd >= 0 && is_attached(live, &place))
+		return false;
+	is = live_places_find(live->process.pid, &places) && !has_memory(live, &places);
 	live_places_deinit(&places);
 	return is;
 }

@@ -31,6 +31,7 @@ struct live {
 	struct live_memory memory;
 	int pidfd;		/* -1: the kernel has none, or it is a file */
 	int fd;			/* that the memory is read from; -1: none */
+	int place_fd;		/* its number in the process; -1: none */
 	uint64_t device, inode; /* of the memory; inode 0: it is of no file */
 	uint64_t va;		/* where it is mapped in the process, where it has no descriptor */
 	enum live_state state;	/* as it was last seen */

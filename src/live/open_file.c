@@ -180,6 +180,7 @@ struct error *live_open_file(const char *path, struct live **result)
 		.memory = memory,
 		.pidfd = -1,
 		.fd = -1,
+		.place_fd = -1,
 		.state = LIVE_SAVED};
 	*result = live;
 	return NULL;

@@ -358,6 +358,10 @@ def test_other_users(folder):
 		assert entries_of(json.loads(check(run(copy, "live", program.pid, "--format", "json", **other)).out)) \
 			== program.told
 		assert entries_of(look(program.pid)) == program.told
+	with Program(folder, "hide", name="hidden", **other) as program:
+		result = check(run(copy, "live", program.pid, "--once", **other), 1)
+		assert "does not let other programs look at its zones" in result.err, result
+		assert entries_of(look(program.pid)) == program.told
 
 
 def test_what_has_no_zones(folder):

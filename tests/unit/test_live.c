@@ -18,7 +18,8 @@
 #include "../zone_region.h"
 #include "live/attach.h"
 #include "live/find.h"
-#include "zonereport/last_tick.h"
+#include "zonereport/follow.h"
+#include "zonereport/report.h"
 
 /* One thread in "outer" for 1,000 ticks by now, "inner" below it for 400, twice. */
 static void make(struct zone_maker *m)
@@ -262,6 +263,87 @@ static void test_killed(void **state)
 	waitpid(child, NULL, 0);
 }
 
+/* ---- a program that does its worst ---- */
+
+/* Writes anything anywhere into the parts of its memory that are used, header included. */
+static void scribble(uint8_t *data, size_t bytes)
+{
+	uint64_t state = 88172645463325252u;
+
+	for (;;) {
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		uint64_t at = state % (bytes / 4) * 4;
+		/* Most of it small, as counts and numbers are. */
+		uint32_t word = (uint32_t)(state >> (state & 1 ? 32 : 58));
+		/* The magic number stays, else there would be nothing to look at. */
+		if (at >= 8)
+			memcpy(data + at, &word, sizeof(word));
+	}
+}
+
+static void look_at_scribbled(struct live *live)
+{
+	struct zone_query query = ZONE_QUERY_INIT;
+	struct zone_follow *follow = zone_follow_create(&live->memory.region);
+	struct live_summary summary;
+
+	for (int i = 0; i < 200; i++) {
+		(void)zone_follow_look(follow);
+		query.mode = (enum zone_mode)(i % ZONE_MODES);
+		query.focus = (uint32_t)i % 8;
+		struct zone_report *report =
+			zone_report_create(zone_follow_history(follow), &query);
+		assert_non_null(report);
+		zone_report_destroy(report);
+		live_summarize(live, &summary);
+		assert_int_equal(live_look(live), LIVE_RUNNING);
+	}
+	zone_follow_destroy(follow);
+}
+
+static void save_scribbled(struct live *live)
+{
+	int fd = memfd_create("saved", MFD_CLOEXEC);
+
+	for (int i = 0; i < 20; i++)
+		error_destroy(live_save(live, fd, "saved"));
+	close(fd);
+}
+
+static void test_scribbled(void **state)
+{
+	struct zone_maker m;
+	struct live *live;
+
+	(void)state;
+	make(&m);
+	for (int round = 0; round < 8; round++) {
+		int fd = memfd_of(&m, round % 2 == 0);
+		uint8_t *data = mmap(
+			NULL, m.header->region_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		assert_ptr_not_equal(data, MAP_FAILED);
+		assert_null(live_attach(getpid(), &live));
+		pid_t child = fork();
+		if (child == 0)
+			scribble(data, round < 4 ? 65536 : m.header->region_bytes);
+		look_at_scribbled(live);
+		save_scribbled(live);
+		live_destroy(live);
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+		/* As it was left. */
+		struct error *err = live_attach(getpid(), &live);
+		if (err == NULL)
+			live_destroy(live);
+		error_destroy(err);
+		munmap(data, m.header->region_bytes);
+		close(fd);
+	}
+	zone_maker_deinit(&m);
+}
+
 /* ---- files ---- */
 
 static int scratch_file(char *path)
@@ -356,6 +438,7 @@ int main(void)
 		cmocka_unit_test(test_inherited),
 		cmocka_unit_test(test_closed_descriptor),
 		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_scribbled),
 		cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_file_of_a_killed_program),
 		cmocka_unit_test(test_bad_files),

@@ -9,6 +9,7 @@
  *	fork	a child does so too, with counts of its own from then on; it tells first
  *	exec	becomes `sleep 60` when it has a line
  *	abort	aborts in the zone "waiting" when it has a line
+ *	hide	lets no other program look at it
  *	hard	has a thread at work all the time, in the zone "worker"
  */
 #define Prof_ENABLED
@@ -18,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static struct {
@@ -107,6 +108,8 @@ static void go_other_ways(char **ways)
 	if (has_way(ways, "close"))
 		for (int fd = 3; fd < 1024; fd++)
 			close(fd);
+	if (has_way(ways, "hide"))
+		prctl(PR_SET_DUMPABLE, 0);
 	if (has_way(ways, "hard"))
 		pthread_create(&thread, NULL, worker, NULL);
 	if (has_way(ways, "fork") && fork() == 0) {
