@@ -101,6 +101,9 @@ enum capture_counter {
 	CAPTURE_COUNTER_COUNT
 };
 
+/* Kinds of NOTES, as those of profiles are numbered. */
+enum capture_note_kind { CAPTURE_NOTE_INFO = 6 };
+
 /* Weights a sample can have. */
 #define CAPTURE_METRIC_MAX 16
 /*

@@ -32,8 +32,8 @@ enum capture_chunk_type {
 	CAPTURE_CHUNK_SAMPLES = 9,
 	CAPTURE_CHUNK_SYMBOLS = 10,
 	CAPTURE_CHUNK_END = 11,
-	/* Of files that a profile was written to (enum capture_profile_flag). */
 	CAPTURE_CHUNK_NOTES = 12,
+	/* Of files that a profile was written to (enum capture_profile_flag). */
 	CAPTURE_CHUNK_ADDRESSES = 13,
 	CAPTURE_CHUNK_FUNCTIONS = 14,
 	CAPTURE_CHUNK_ARCS = 15,

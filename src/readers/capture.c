@@ -394,8 +394,8 @@ static void read_all(struct capture *c)
 	read_chunks(c, CAPTURE_CHUNK_THREADS);
 	capture_tasks_build(&c->tasks);
 	read_chunks(c, CAPTURE_CHUNK_OBJECTS);
+	read_chunks(c, CAPTURE_CHUNK_NOTES);
 	if (c->is_profile) {
-		read_chunks(c, CAPTURE_CHUNK_NOTES);
 		read_chunks(c, CAPTURE_CHUNK_ADDRESSES);
 		read_chunks(c, CAPTURE_CHUNK_FUNCTIONS);
 		read_chunks(c, CAPTURE_CHUNK_ARCS);

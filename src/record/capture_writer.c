@@ -220,6 +220,14 @@ void capture_writer_metric_counts(
 		put_count(w, &w->metric_counted[metric], CAPTURE_METRIC_COUNTED(metric), counted);
 }
 
+void capture_writer_note(
+	struct capture_writer *w, enum capture_note_kind kind, uint64_t count, struct str text)
+{
+	if (writer_accepts(w))
+		capture_put_note(&w->batch.rows[CAPTURE_CHUNK_NOTES],
+			&(struct capture_note){kind, count, text});
+}
+
 void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t obj_addr,
 	const struct capture_symbol_frame *frames, uint32_t count)
 {

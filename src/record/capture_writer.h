@@ -85,6 +85,9 @@ void capture_writer_counter(struct capture_writer *w, enum capture_counter count
  */
 void capture_writer_metric_counts(
 	struct capture_writer *w, uint32_t metric, uint64_t lost, uint64_t counted);
+/* What every report is to say of it: a sentence without full stop, of a count. */
+void capture_writer_note(
+	struct capture_writer *w, enum capture_note_kind kind, uint64_t count, struct str text);
 /* The frames at an address of an object, innermost first, count >= 1; count 0 is not written. */
 void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t obj_addr,
 	const struct capture_symbol_frame *frames, uint32_t count);

@@ -11,7 +11,8 @@
  *	zoned exec FILE            runs "FILE short" in its own place, out of a zone
  *	zoned crash                ends by SIGSEGV in a zone
  *	zoned storm MS             zones entered as quickly as can be
- *	zoned broken               zones without end, and ends without zone
+ *	zoned broken               zones without end
+ *	zoned extra                ends without zone
  *	zoned sleep MS             sleeps in a zone
  *	zoned wait                 runs in frames until it is told to end by SIGTERM
  */
@@ -19,6 +20,7 @@
 #include <prof.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,14 +212,11 @@ static void run_storm(uint64_t spend_ns)
 		(unsigned long long)spend_ns * 2);
 }
 
-static void run_broken(void)
+static void run_broken(bool extra)
 {
-	for (int i = 0; i < 3; i++) {
-		Prof_Begin(left_open)(void) 0;
-		Prof_update(1);
+	for (int i = 0; i < 10; i++) {
+		Prof_Begin(left_open) if (extra){Prof_End Prof_End} Prof_update(1);
 	}
-	for (int i = 0; i < 30; i++)
-		Prof_End
 }
 
 static volatile sig_atomic_t ended;
@@ -265,7 +264,9 @@ int main(int argc, char **argv)
 	} else if (!strcmp(mode, "storm")) {
 		run_storm(number * 1000000);
 	} else if (!strcmp(mode, "broken")) {
-		run_broken();
+		run_broken(false);
+	} else if (!strcmp(mode, "extra")) {
+		run_broken(true);
 	} else if (!strcmp(mode, "sleep")) {
 		Prof_Begin(dozing) usleep((useconds_t)number * 1000);
 		Prof_End render(number * 1000000);

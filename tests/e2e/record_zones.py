@@ -1,0 +1,255 @@
+"""Recordings of programs with zones: what they measured themselves, exactly, and where samples were.
+
+tests/programs/zoned.c prints what it must be: for each stack of zones how often it was entered and how
+long it was there, for each frame when it ended."""
+
+import re
+import signal
+import subprocess
+import time
+
+import harness
+from harness import check, sonde
+from zone_recording import Truth, ZoneRecording, names, zoned
+
+# Of clocks that are read one after the other.
+SLACK_NS = 20000
+
+
+def record(folder, *command, options=(), status=0, env=None):
+	done = check(sonde("record", *options, "-o", folder / "z.prof", *command, env=env), status)
+	return done, ZoneRecording(folder / "z.prof"), Truth(done.out)
+
+
+def assert_true_zones(recording, truth):
+	zones = recording.zones()
+	for path, (count, least_ns, most_ns) in truth.stacks.items():
+		entries, ns = zones[path]
+		assert entries == count, (path, entries, count)
+		slack = SLACK_NS + 200 * count
+		assert least_ns - slack <= ns <= most_ns + slack, (path, ns, least_ns, most_ns)
+
+
+def test_counts_and_times_are_the_programs_own(folder):
+	done, recording, truth = record(folder, zoned(folder), "frames", "60", "4")
+	assert len(truth.stacks) == 7
+	assert_true_zones(recording, truth)
+	assert "60 frames; 0 lost" in done.err, done.err
+	# Nothing but what was marked, the roots of two threads, and the cost of frames.
+	assert set(recording.zones()) == set(truth.stacks) | {"_global", "_global/frame",
+		"_global/prof_update"}
+	assert {kind for stack, *_ in recording.rows for _, kind in stack} == {"zone"}
+
+
+def test_frames_are_the_programs_own(folder):
+	_, recording, truth = record(folder, zoned(folder), "frames", "60", "4")
+	ticks = [t for t in recording.ticks if t[1] == "frame"]
+	assert [t[2] for t in ticks] == list(range(60))
+	# Two clocks: the distances are the same, wherever they begin.
+	shift = truth.frames[0][1] - ticks[0][4]
+	for (_, _, _, start, end), (before, after) in zip(ticks, truth.frames):
+		assert start < end
+		assert before - SLACK_NS <= end + shift <= after + 2 * 10**6, (before, end + shift, after)
+	for (_, _, _, _, end), (_, _, _, start, _) in zip(ticks, ticks[1:]):
+		assert abs(start - end) <= 1, "frames follow each other"
+	# The rows of a tick are at its end: all but the last, which has what came after it.
+	ends = {t[4] for t in ticks}
+	late = [s for s in recording.rows if s[3] not in ends and s[3] < max(ends)]
+	assert not late, late[:3]
+	per_tick = [sum(s[4]["zone-entries"] for s in recording.rows
+		if s[3] == t[4] and names(s[0]) == "_global/frame/physics") for t in ticks]
+	assert per_tick == [1] * 60, per_tick
+
+
+def wrong_samples(recording):
+	"""(right, [wrong]): samples whose innermost zone is not the innermost function that is a zone, but
+	for those inside of prof.h's own code."""
+	zones = {"physics", "contact", "render", "tree", "worker", "frame"}
+	right, wrong = 0, []
+	for stack, zone, _, _, weight in recording.taken:
+		functions = [name for name, _ in stack]
+		if zone is None or weight["samples"] == 0 or "main" not in functions and "worker" not in functions:
+			continue
+		if any(re.match("Prof_|zones?_", name) for name in functions):
+			continue
+		wanted = [name for name in functions if name in zones]
+		found = zone[-1][0] if zone else "_global"
+		if found == (wanted[-1] if wanted else "_global"):
+			right += 1
+		else:
+			wrong.append((names(stack), names(zone)))
+	return right, wrong
+
+
+def test_samples_know_their_zones(folder):
+	done, recording, _ = record(folder, zoned(folder), "frames", "150", "6", options=("-F", "2000"))
+	right, wrong = wrong_samples(recording)
+	assert right > 300, (right, wrong)
+	# An instant of a zone's beginning or end in its own function, before or after the clock is read.
+	assert len(wrong) <= 1 + right // 250, (right, wrong)
+	assert "not known" not in done.err, done.err
+
+
+def test_samples_of_the_agent_know_their_zones(folder):
+	_, recording, truth = record(folder, zoned(folder), "frames", "80", "6", options=("--engine", "agent"))
+	assert_true_zones(recording, truth)
+	right, wrong = wrong_samples(recording)
+	assert right > 50 and len(wrong) <= 2 + right // 100, (right, wrong)
+
+
+def test_blocked_time_keeps_its_zone(folder):
+	_, recording, _ = record(folder, zoned(folder), "sleep", "120", options=("--clock", "real"))
+	blocked = sum(s[4]["blocked-time"] for s in recording.taken if s[1] and s[1][-1][0] == "dozing")
+	assert 0.11e9 < blocked < 1e9, blocked
+
+
+def test_short_programs_lose_nothing(folder):
+	program = zoned(folder)
+	for _ in range(10):
+		_, recording, _ = record(folder, program, "short")
+		zones = recording.zones()
+		assert zones["_global/contact"][0] == zones["_global/render"][0] == 1, zones
+		assert zones["_global/contact"][1] >= 100000
+
+
+def test_programs_without_frames(folder):
+	_, recording, _ = record(folder, zoned(folder), "plain", "20")
+	assert recording.ticks == []
+	assert recording.zones()["_global/physics/contact"][0] == 1
+	# Its counters were read while it slept.
+	assert len({s[3] for s in recording.rows}) >= 2
+
+
+def test_children_have_zones_of_their_own(folder):
+	done, recording, _ = record(folder, zoned(folder), "children", "6")
+	assert recording.zones()["_global/contact"][0] == 1 + 2 + 3 + 4 + 5 + 6
+	by_thread = {}
+	for stack, _, thread, _, weight in recording.rows:
+		if names(stack) == "_global/contact":
+			by_thread[thread] = by_thread.get(thread, 0) + weight["zone-entries"]
+	assert sorted(by_thread.values()) == [1, 2, 3, 4, 5, 6]
+	assert "of 6 programs" in done.err, done.err
+
+
+def test_exec_ends_a_program_and_begins_another(folder):
+	program = zoned(folder)
+	done, recording, _ = record(folder, program, "exec", program)
+	zones = recording.zones()
+	assert zones["_global/before_exec"][0] == 1
+	assert zones["_global/render"][0] == 2 and zones["_global/contact"][0] == 1, zones
+	assert "of 2 programs" in done.err, done.err
+
+
+def test_a_crash_loses_nothing(folder):
+	done = sonde("record", "-o", folder / "z.prof", zoned(folder), "crash")
+	assert done.status == -signal.SIGSEGV, done
+	recording = ZoneRecording(folder / "z.prof")
+	zones = recording.zones()
+	assert zones["_global/crashing/render"][0] == zones["_global/crashing"][0] == 1, zones
+	assert zones["_global/crashing/render"][1] >= 5 * 10**6
+	# Open zones end with their program, not when that is noticed.
+	assert zones["_global/crashing"][1] < 0.5e9
+
+
+def test_zones_that_are_too_quick_are_told(folder):
+	"""A ring of 65,536 events is overwritten in a few milliseconds."""
+	done, recording, truth = record(folder, zoned(folder), "storm", "300")
+	assert_true_zones(recording, truth)
+	unknown = [s for s in recording.taken if s[1] and names(s[1]) == "[unknown]"]
+	if unknown:
+		assert f"the zones of {len(unknown)} sample" in done.err, (len(unknown), done.err)
+		assert any("shown as [unknown]" in note for note in recording.notes), recording.notes
+
+
+def test_zones_without_end_and_ends_without_zone_are_told(folder):
+	_, recording, _ = record(folder, zoned(folder), "broken")
+	notes = "\n".join(recording.notes)
+	assert "zones were left without Prof_End" in notes and "'left_open' was open" in notes, notes
+	_, recording, _ = record(folder, zoned(folder), "extra")
+	notes = "\n".join(recording.notes)
+	assert '10 "Prof_Ends ended no zone' in notes and "'_global' was open" in notes, notes
+
+
+def test_running_programs_are_attached(folder):
+	program = subprocess.Popen([zoned(folder), "wait"], stdout=subprocess.PIPE, text=True,
+		env={"SONDE_ZONES": "events"})
+	try:
+		assert program.stdout.readline() == "ready\n"
+		time.sleep(0.3)
+		check(sonde("record", "-o", folder / "z.prof", "--duration", "1s", "-p", str(program.pid)))
+	finally:
+		program.send_signal(signal.SIGTERM)
+		truth = Truth(program.communicate()[0])
+	recording = ZoneRecording(folder / "z.prof")
+	ticks = recording.ticks
+	numbers = [t[2] for t in ticks]
+	assert len(ticks) > 10 and numbers == list(range(numbers[0], numbers[0] + len(ticks))), numbers
+	assert numbers[0] > 5, "what was before is not in it"
+	physics, all_ = recording.zones()["_global/frame/physics"][0], truth.stacks["_global/frame/physics"][0]
+	assert len(ticks) <= physics <= min(all_, len(ticks) + 2), (physics, len(ticks), all_)
+	right, wrong = wrong_samples(recording)
+	assert right > 20 and len(wrong) <= 1 + right // 100, (right, wrong)
+
+
+def test_without_events_samples_say_so(folder):
+	program = subprocess.Popen([zoned(folder), "wait"], stdout=subprocess.PIPE, text=True, env={})
+	try:
+		assert program.stdout.readline() == "ready\n"
+		done = check(sonde("record", "-o", folder / "z.prof", "--duration", "500ms", "-p", str(program.pid)))
+	finally:
+		program.send_signal(signal.SIGTERM)
+		program.communicate()
+	recording = ZoneRecording(folder / "z.prof")
+	assert recording.zones()["_global/frame"][0] > 5
+	assert {names(s[1]) for s in recording.taken} <= {"[unknown]", ""}
+	assert "not known" in done.err, done.err
+
+
+def test_events_are_stored_if_asked_for(folder):
+	_, recording, truth = record(folder, zoned(folder), "frames", "30", "3", options=("--zones=events",))
+	for path, (count, _, _) in truth.stacks.items():
+		assert any(names(e[2]) == path for e in recording.events), path
+	# A thread is in a leaf once for each time it enters it.
+	assert sum(names(e[2]) == "_global/frame/render" for e in recording.events) == 30
+	for thread in {e[0] for e in recording.events}:
+		times = [e[1] for e in recording.events if e[0] == thread]
+		assert times == sorted(times)
+
+
+def test_none_is_none(folder):
+	_, recording, _ = record(folder, zoned(folder), "frames", "10", "3", options=("--zones=none",))
+	assert not recording.rows and not recording.ticks and "zone-time" not in recording.metrics
+	assert all(s[1] is None for s in recording.samples)
+
+
+FUNCTIONS = """
+#include <time.h>
+static long ns(void) __attribute__((no_instrument_function));
+static long ns(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000L + t.tv_nsec; }
+__attribute__((noinline)) void leaf(void) { long end = ns() + 500000; while (ns() < end) ; }
+__attribute__((noinline)) void middle(void) { leaf(); leaf(); }
+int main(void) { for (int i = 0; i < 20; i++) middle(); return 0; }
+"""
+
+
+def test_functions_are_zones(folder):
+	program = harness.compile_c(folder, FUNCTIONS, "-O1", "-g", "-finstrument-functions")
+	_, recording, _ = record(folder, program, options=("--zones=functions",))
+	zones = recording.zones()
+	assert zones["_global/main/middle/leaf"][0] == 40 and zones["_global/main/middle"][0] == 20, zones
+	# They are the functions of samples, with calls that were counted.
+	kinds = {kind for stack, *_ in recording.rows for name, kind in stack if name == "leaf"}
+	assert kinds == {"user"}, kinds
+	graph = check(sonde("report", folder / "z.prof", "--view", "graph")).out
+	assert re.search(r"40/40\s+leaf", graph) and re.search(r"20/20\s+middle", graph), graph
+
+
+def test_sums_survive_sondes_own_formats(folder):
+	_, recording, _ = record(folder, zoned(folder), "frames", "20", "3")
+	check(sonde("convert", folder / "z.prof", "-o", folder / "again.prof"))
+	again = ZoneRecording(folder / "again.prof")
+	assert again.zones() == recording.zones() and again.ticks == recording.ticks
+	assert [s[1] for s in again.samples] == [s[1] for s in recording.samples]
+
+
+harness.main()
