@@ -329,6 +329,32 @@ static void gaps(void **state)
 	program_deinit(&p);
 }
 
+/* Below a stack of zones that stands still nothing is read. */
+static void idle_stacks_are_not_read(void **state)
+{
+	struct zone_reading reading;
+	struct program p;
+
+	(void)state;
+	program_init(&p, 1 << 16);
+	zone_maker_enter(&p.m, p.slot, p.other);
+	for (int i = 0; i < 200; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "zone%d", i);
+		zone_maker_spend(&p.m, p.slot, zone_maker_zone(&p.m, name, NULL, 0), 1);
+	}
+	zone_maker_leave(&p.m, p.slot);
+	for (int i = 0; i < 3; i++)
+		assert_true(zone_reader_read(p.f.reader, &p.m.region, &reading));
+	assert_int_equal(reading.node_count, 203);
+	assert_int_equal(reading.changed_count, 1); /* the root is open */
+	zone_maker_spend(&p.m, p.slot, p.work, 1);
+	assert_true(zone_reader_read(p.f.reader, &p.m.region, &reading));
+	assert_int_equal(reading.changed_count, 2);
+	program_deinit(&p);
+}
+
 /* Ticks of nodes that nobody has, of zones beyond all, twice the same: nothing breaks. */
 static void hostile_ticks(void **state)
 {
@@ -375,6 +401,7 @@ int main(void)
 		cmocka_unit_test(statistics),
 		cmocka_unit_test(pause_and_freeze),
 		cmocka_unit_test(gaps),
+		cmocka_unit_test(idle_stacks_are_not_read),
 		cmocka_unit_test(hostile_ticks),
 	};
 
