@@ -163,7 +163,22 @@ static double left_of(const struct zone_history *history, const struct history_n
 	/* One of the frames that set averages directly has set it to 0. */
 	if (node->frame < DIRECT_FRAMES)
 		return 0;
-	return figure_tenth_power((history->seconds - node->seconds) / average_seconds[average]);
+	double gap = history->seconds - node->seconds;
+
+	return gap > 0 && gap == history->gap_seconds
+		       ? history->gap_left[average]
+		       : figure_tenth_power(gap / average_seconds[average]);
+}
+
+static void note_gap(struct zone_history *history, const struct history_node *node)
+{
+	double gap = history->seconds - node->seconds;
+
+	if (gap == history->gap_seconds)
+		return;
+	history->gap_seconds = gap;
+	for (unsigned a = 0; a < EXPONENTIAL; a++)
+		history->gap_left[a] = figure_tenth_power(gap / average_seconds[a]);
 }
 
 struct node_value history_average(
@@ -182,6 +197,7 @@ static void touch(struct zone_history *history, uint32_t number)
 {
 	struct history_node *node = &history->node[number];
 
+	note_gap(history, node);
 	for (unsigned a = 0; a < EXPONENTIAL; a++) {
 		struct node_value value = {0};
 

@@ -41,6 +41,8 @@ struct zone_history {
 	uint32_t trouble_open, trouble_ended; /* zones */
 	uint64_t frames_added, frames_lost, deltas_cut, bytes_lost;
 	double seconds; /* of all frames that were added */
+	/* What is left of averages after so long: of most nodes it is asked for the same. */
+	double gap_seconds, gap_left[ZONE_AVERAGES - 1];
 	double frame_ms[EXPONENTIAL];
 	double freeze_over_ms;
 	bool is_paused, is_frozen;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REPLACED_MS = 500 };
+enum { REPLACED_MS = 500, STATS_FRAMES = 1000 };
 
 static struct error *no_memory(void)
 {
@@ -113,10 +113,14 @@ static void check_frozen(struct tui_model *m)
 static void note_frames(struct tui_model *m)
 {
 	struct tui_attached *a = &m->attached;
-	uint64_t added = zone_history_frames_added(zone_follow_history(a->follow));
+	struct zone_history *history = zone_follow_history(a->follow);
+	uint64_t added = zone_history_frames_added(history);
 
-	if (added != a->last_frames)
+	if (added != a->last_frames) {
 		a->last_frame_ms = m->now_ms;
+		if (!zone_frames_stats(history, STATS_FRAMES, &a->stats))
+			a->stats.frames = 0;
+	}
 	a->last_frames = added;
 }
 
@@ -196,6 +200,7 @@ void tui_set_base(struct tui_model *m, uint32_t base)
 	zone_history_freeze_over(zone_follow_history(m->attached.follow), m->freeze_ms);
 	let_go(m);
 	m->attached.last_frames = 0;
+	m->attached.stats.frames = 0;
 	tui_attached_look(m);
 	tui_table_update(m);
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "view/tui/model_state.h"
-#include "zonereport/frames.h"
 
 enum { LABEL = 8, EIGHTHS = 8 };
 
@@ -97,7 +96,6 @@ static void draw_axis(const struct tui_graph *g, struct tui_canvas *canvas, stru
 void tui_graph_draw(struct tui_model *m, struct tui_canvas *canvas, unsigned y, unsigned height)
 {
 	struct tui_graph *g = &m->graph;
-	struct zone_stats stats;
 
 	g->height = 0;
 	if (!height || canvas->width <= LABEL + 4)
@@ -107,10 +105,9 @@ void tui_graph_draw(struct tui_model *m, struct tui_canvas *canvas, unsigned y, 
 	g->y = y;
 	g->height = height;
 	scroll(m);
-	if (!zone_frames_stats(zone_follow_history(m->attached.follow),
-		    g->first_ago + g->columns * g->per_column, &stats))
+	if (!m->attached.stats.frames)
 		return;
-	struct scale scale = find_scale(m, &stats);
+	struct scale scale = find_scale(m, &m->attached.stats);
 
 	draw_axis(g, canvas, scale);
 	for (unsigned i = 0; i < g->columns; i++) {

@@ -6,9 +6,8 @@
 
 #include "base/escape.h"
 #include "view/tui/model_state.h"
-#include "zonereport/frames.h"
 
-enum { STATS_FRAMES = 1000, QUIET_MS = 2000 };
+enum { QUIET_MS = 2000 };
 
 /* Where the next item goes. */
 struct flow {
@@ -115,7 +114,7 @@ static void put_program(const struct tui_model *m, struct flow *flow)
 static void put_frames(const struct tui_model *m, struct flow *flow)
 {
 	const struct zone_report *report = m->table.report;
-	struct zone_stats stats;
+	struct zone_stats stats = m->attached.stats;
 	char text[128];
 	uint32_t base = zone_follow_base(m->attached.follow);
 
@@ -137,7 +136,7 @@ static void put_frames(const struct tui_model *m, struct flow *flow)
 	item(flow, TUI_TITLE, text);
 	snprintf(text, sizeof(text), "%.1f fps", 1000 / report->frame_ms);
 	item(flow, TUI_PLAIN, text);
-	if (!zone_frames_stats(zone_follow_history(m->attached.follow), STATS_FRAMES, &stats))
+	if (!stats.frames)
 		return;
 	snprintf(text, sizeof(text), "median %.2f  p95 %.2f  max %.2f", stats.median, stats.p95,
 		stats.max);

@@ -123,7 +123,6 @@ void tui_model_mouse(struct tui_model *m, struct tui_mouse mouse)
 
 void tui_model_draw(struct tui_model *m, struct tui_canvas *canvas)
 {
-	tui_canvas_clear(canvas, canvas->width, canvas->height);
 	if (m->screen == TUI_SCREEN_PROGRAMS)
 		tui_programs_draw(m, canvas);
 	else

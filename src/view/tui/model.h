@@ -37,7 +37,7 @@ void tui_model_tick(struct tui_model *model, uint64_t now_ms);
 uint64_t tui_model_wait_ms(const struct tui_model *model, uint64_t now_ms);
 void tui_model_key(struct tui_model *model, uint32_t key);
 void tui_model_mouse(struct tui_model *model, struct tui_mouse mouse);
-/* Draws all of the canvas, at the size that it has. */
+/* Draws on a canvas that was cleared to the size of the screen. */
 void tui_model_draw(struct tui_model *model, struct tui_canvas *canvas);
 /* Whether the user has left. */
 bool tui_model_is_done(const struct tui_model *model);

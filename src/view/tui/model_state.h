@@ -7,6 +7,7 @@
 #include "view/tui/line.h"
 #include "view/tui/model.h"
 #include "zonereport/follow.h"
+#include "zonereport/frames.h"
 #include "zonereport/report.h"
 
 enum tui_screen { TUI_SCREEN_PROGRAMS, TUI_SCREEN_ZONES };
@@ -57,8 +58,9 @@ struct tui_attached {
 	enum tui_state state;
 	char detail[128];
 	uint64_t last_frames,
-		last_frame_ms; /* frames added, and when that was last seen to change */
-	uint64_t replaced_ms;  /* when it was last asked whether it called exec */
+		last_frame_ms;	 /* frames added, and when that was last seen to change */
+	struct zone_stats stats; /* of the last frames; frames 0: there are none */
+	uint64_t replaced_ms;	 /* when it was last asked whether it called exec */
 };
 
 /* The table of zones. */

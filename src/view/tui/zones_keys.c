@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "view/tui/model_state.h"
-#include "zonereport/frames.h"
 
 enum { FAR = 10, WHEEL = 3, PER_COLUMN_MAX = 64 };
 
