@@ -3,6 +3,8 @@
  * without the processor's clock, switched off, by a signal handler amid another entry, out of
  * balance; and out of line, for other languages.
  */
+#include <errno.h>
+
 #include "zones/runtime.h"
 
 void zones_close(Prof_Zone_Stack *node, uint64_t now)
@@ -21,6 +23,7 @@ void zones_close(Prof_Zone_Stack *node, uint64_t now)
 Prof_Zone_Stack *zones_child(Prof_Thread_ *t, Prof_Zone *zone)
 {
 	Prof_Zone_Stack *top, *node;
+	int saved_errno = errno;
 	uint32_t id;
 
 	if (!zones_slot_of(t) && !zones_attach(t))
@@ -39,6 +42,7 @@ Prof_Zone_Stack *zones_child(Prof_Thread_ *t, Prof_Zone *zone)
 	else
 		Prof_PUT_(top->skipped, top->skipped + 1);
 	zones_clock_refine();
+	errno = saved_errno;
 	return node;
 }
 

@@ -26,11 +26,14 @@ static struct {
 	struct zonewire_header header; /* the tables' sizes before the fork */
 } forking;
 
+/* Of whatever type the header has there. */
+typedef uint64_t __attribute__((__may_alias__)) any_word;
+
 /* Other threads count in it meanwhile. */
 static void keep_header(const struct zonewire_header *header)
 {
-	const uint64_t *from = (const uint64_t *)(const void *)header;
-	uint64_t *to = (uint64_t *)(void *)&forking.header;
+	const any_word *from = (const void *)header;
+	any_word *to = (void *)&forking.header;
 	size_t i;
 
 	for (i = 0; i < sizeof(forking.header) / sizeof(*to); i++)

@@ -181,16 +181,15 @@ static void thread_ended(void *unused)
 
 void zones_slots_start(void)
 {
-	if (!thread_end.is_made)
-		thread_end.is_made = !pthread_key_create(&thread_end.key, thread_ended);
+	if (!Prof_GET_(thread_end.is_made) && !pthread_key_create(&thread_end.key, thread_ended))
+		__atomic_store_n(&thread_end.is_made, true, __ATOMIC_RELEASE);
 }
 
 /* The runtime may be part of an object that is unloaded; its key must not outlive it. */
 __attribute__((destructor)) static void slots_end(void)
 {
-	if (thread_end.is_made)
+	if (__atomic_exchange_n(&thread_end.is_made, false, __ATOMIC_ACQ_REL))
 		pthread_key_delete(thread_end.key);
-	thread_end.is_made = false;
 }
 
 bool zones_attach(Prof_Thread_ *t)
@@ -207,7 +206,7 @@ bool zones_attach(Prof_Thread_ *t)
 		 * Others may write to what the thread has at hand only as long as its end will be
 		 * told, before that memory goes away.
 		 */
-		is_told = thread_end.is_made && !pthread_setspecific(thread_end.key, t);
+		is_told = Prof_GET_(thread_end.is_made) && !pthread_setspecific(thread_end.key, t);
 		slot->thread = is_told && !t->has_ended ? t : NULL;
 		t->own_slot = slot;
 		t->top = slot->root;

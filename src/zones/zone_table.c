@@ -130,12 +130,15 @@ void zones_table_start(void)
 uint32_t zones_id(Prof_Zone *zone)
 {
 	uint32_t id = Prof_GET_(zone->id);
-	Prof_Zone named = *zone;
+	Prof_Zone named = Prof_ZONE_(NULL, NULL, 0);
 
 	if (id && id < __atomic_load_n(&zones_rt.memory.header->zones.count, __ATOMIC_ACQUIRE))
 		return id;
-	if (!named.name)
-		named.name = named.code ? "" : "?";
+	/* Another thread may be writing its id. */
+	named.name = zone->name ? zone->name : zone->code ? "" : "?";
+	named.file = zone->file;
+	named.line = zone->line;
+	named.code = zone->code;
 	zones_lock();
 	id = zone_intern(&named);
 	zones_unlock();
