@@ -186,6 +186,7 @@ static void put_frames(
 	else
 		put_text(out, "of", base == ZONE_BASE_RUN ? "run" : "looks");
 	put_count(out, "kept", zone_history_frame_count(history));
+	put_count(out, "lost_bytes", zone_follow_lost_bytes(follow));
 	put_frame_times(out, history);
 	strbuf_add_char(out, '}');
 }

@@ -70,7 +70,6 @@ static void take(struct attaching *a, const struct live_place *place, int fd,
 	live->memory = *memory;
 	live->fd = fd;
 	live->place_fd = place->fd;
-	live->va = place->va;
 	live->device = 0;
 	live->inode = place->inode;
 	if (!is_memory_only(place) && fstat(fd, &info) == 0) {
@@ -218,7 +217,7 @@ static bool is_attached(const struct live *live, const struct live_place *place)
 	struct stat info;
 
 	if (place->fd < 0)
-		return place->inode == live->inode && (live->inode != 0 || place->va == live->va);
+		return place->inode == live->inode;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", live->process.pid, place->fd);
 	return stat(path, &info) == 0 && info.st_dev == live->device && info.st_ino == live->inode;
 }

@@ -32,8 +32,7 @@ struct live {
 	int pidfd;		/* -1: the kernel has none, or it is a file */
 	int fd;			/* that the memory is read from; -1: none */
 	int place_fd;		/* its number in the process; -1: none */
-	uint64_t device, inode; /* of the memory; inode 0: it is of no file */
-	uint64_t va;		/* where it is mapped in the process, where it has no descriptor */
+	uint64_t device, inode; /* of the memory; of files 0 */
 	enum live_state state;	/* as it was last seen */
 	uint64_t alive_ticks;	/* when it was last seen alive */
 	char detail[64];	/* of an end */

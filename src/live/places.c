@@ -20,8 +20,6 @@
 #include "format/zonewire.h"
 
 #define MEMFD_PATH "/memfd:" ZONEWIRE_NAME
-/* Where there was no memfd the memory may be called by prctl(PR_SET_VMA). */
-#define ANONYMOUS_PATH "[anon:" ZONEWIRE_NAME "]"
 
 static bool is_memfd(const char *link)
 {
@@ -114,7 +112,7 @@ static void add_mapping(pid_t pid, const char *line, live_places *places)
 		return;
 	struct live_place place = {
 		.fd = -1, .va = m.low, .va_bytes = m.high - m.low, .inode = m.inode};
-	if (!is_memfd(m.path) && strcmp(m.path, ANONYMOUS_PATH) != 0) {
+	if (!is_memfd(m.path)) {
 		if (!m.is_shared || m.path[0] != '/' || place.va_bytes < ZONEWIRE_HEADER_BYTES)
 			return;
 		place.path = region_file(pid, &m);

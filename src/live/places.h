@@ -13,7 +13,7 @@ struct live_place {
 	int fd;	    /* its number in the process; -1: it is only mapped */
 	char *path; /* of mapped files (SONDE_ZONES=file=), as we can open it; else NULL */
 	uint64_t va, va_bytes; /* where it is mapped, of what has no descriptor */
-	uint64_t inode;	       /* of what was mapped; 0: memory without a file */
+	uint64_t inode;	       /* of what is mapped; of descriptors 0 */
 };
 typedef VEC(struct live_place) live_places;
 

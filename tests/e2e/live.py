@@ -1,7 +1,6 @@
 """sonde live on programs that run, stop, end and are killed: what it shows is what they have counted
 themselves."""
 
-import glob
 import json
 import os
 import pathlib
@@ -154,7 +153,7 @@ def test_open_zones_show_their_time_so_far(folder):
 def test_watches_for_a_while(folder):
 	with Program(folder, "hard") as program:
 		report = look(program.pid, "--for", "400ms", "--frames", "looks")
-		assert 2 <= report["frames"]["kept"] <= 10
+		assert 1 <= report["frames"]["kept"] <= 10
 		worker = [r for r in report["rows"] if r["name"] == "worker"][0]
 		assert worker["count"] > 1 and worker["self_ms"] > 0
 		mine = look(program.pid, "--thread", "worker-thread", "--for", "100ms", "--frames", "looks")
@@ -176,8 +175,8 @@ def watch(program, *options):
 	"""sonde live --for, in the background, once it has attached."""
 	watcher = subprocess.Popen([SONDE, "live", str(program.pid), "--format", "json", *options],
 		stdout=subprocess.PIPE)
-	while not any("memfd:sonde-zones" in os.readlink(link)
-			for link in glob.glob(f"/proc/{watcher.pid}/fd/*") if os.path.islink(link)):
+	# It has the memory mapped as soon as it has attached.
+	while "memfd:sonde-zones" not in pathlib.Path(f"/proc/{watcher.pid}/maps").read_text():
 		assert watcher.poll() is None
 		time.sleep(0.01)
 	time.sleep(0.1)
@@ -193,7 +192,7 @@ def test_killed_program_stays_as_it_was(folder):
 		assert report["state"] == "ended" and entries_of(report) == program.told
 		assert report["detail"] in ("killed by SIGKILL", None)
 		waiting = zones_of(report)["waiting"]
-		assert waiting["open"] == 1 and waiting["total_ns"] < 10_000_000_000
+		assert waiting["open"] == 1 and waiting["total_ns"] < 60_000_000_000
 
 
 def test_exec_ends_it(folder):
