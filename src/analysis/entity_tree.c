@@ -283,7 +283,7 @@ static bool *zones_used(const struct growth *g)
 	for (size_t i = 0; i < s->profile->samples.count; i++)
 		if (selection_shows_sample(s, i) && sample_has_weight(g, i))
 			used[selection_zone(s, i)] |=
-				selection_zone(s, i) != 0 || s->profile->samples.zone[i].i == 0;
+				selection_zone(s, i) != 0 || selection_whole_zone(s, i) == 0;
 	return used;
 }
 
@@ -293,7 +293,7 @@ static uint32_t sample_zone_group(const struct growth *g, size_t sample)
 	const struct selection *s = g->selection;
 	uint32_t zone = selection_zone(s, sample);
 
-	return zone == 0 && s->profile->samples.zone[sample].i != 0 ? 0 : g->zone_group[zone];
+	return zone == 0 && selection_whole_zone(s, sample) != 0 ? 0 : g->zone_group[zone];
 }
 
 /* Samples by their zone stacks; what was taken in none is an entity, too. */
@@ -532,6 +532,15 @@ static bool is_zone(const struct profile *p, function_id function)
 	return object.i != NO_ID && p->objects[object.i].kind == OBJECT_ZONE;
 }
 
+/* A function that is a zone may have been called from one that is none, which is nobody here. */
+static uint32_t arc_caller(const struct profile *p, const struct entity_map *map,
+	const struct arc *a, const bool *has_node)
+{
+	uint32_t caller = a->caller.i == NO_ID ? NO_ID : map->of_function[a->caller.i];
+
+	return caller != NO_ID && is_zone(p, a->caller) && !has_node[caller] ? NO_ID : caller;
+}
+
 /* Filters leave stacks that are not those whose calls were counted. */
 static void tree_add_arcs(struct entity_tree *tree, const struct selection *selection,
 	const struct entity_map *map, struct arena *arena)
@@ -549,8 +558,7 @@ static void tree_add_arcs(struct entity_tree *tree, const struct selection *sele
 
 		if (is_zone(p, a->callee) && !has_node[callee])
 			continue;
-		arcs[count++] = (struct entity_arc){
-			.caller = a->caller.i == NO_ID ? NO_ID : map->of_function[a->caller.i],
+		arcs[count++] = (struct entity_arc){.caller = arc_caller(p, map, a, has_node),
 			.callee = callee,
 			.calls = a->calls};
 	}

@@ -73,10 +73,16 @@ static inline bool selection_shows_sample(const struct selection *s, size_t samp
 	       SHOWN_IS_STACK(s->shown[s->profile->samples.stack[sample].i]);
 }
 
-/* The zone stack of a sample, of a profile that knows them, without what is hidden of it. */
+/* The zone stack that a sample was taken in; 0: in none, or the profile knows none. */
+static inline uint32_t selection_whole_zone(const struct selection *s, size_t sample)
+{
+	return s->profile->samples.zone ? s->profile->samples.zone[sample].i : 0;
+}
+
+/* The same without what is hidden of it. */
 static inline uint32_t selection_zone(const struct selection *s, size_t sample)
 {
-	uint32_t zone = s->profile->samples.zone[sample].i;
+	uint32_t zone = selection_whole_zone(s, sample);
 
 	return s->standing ? s->standing[zone] : zone;
 }

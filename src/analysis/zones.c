@@ -48,7 +48,7 @@ static uint32_t sample_node(const struct ticking *t, size_t sample)
 {
 	uint32_t zone = selection_zone(t->selection, sample);
 
-	if (zone == 0 && t->selection->profile->samples.zone[sample].i != 0)
+	if (zone == 0 && selection_whole_zone(t->selection, sample) != 0)
 		return 0;
 	return t->tree->zone_node[zone];
 }
