@@ -398,6 +398,22 @@ Prof_API_ void Prof_draw_graph_gl(float sx, float sy, float x_per_frame, float y
 #define Prof_stack (Prof_thread_.top)
 extern Prof_API_ Prof_Zone_Stack Prof_dummy;
 
+/* Its name of a clock's tick, and the processor's. */
+typedef int64_t Prof_Int64;
+Prof_INLINE_ void Prof_get_timestamp(Prof_Int64 *ticks)
+{
+	*ticks = (Prof_Int64)Prof_ticks_();
+}
+
+/* C's linkage, in C++. */
+#ifdef __cplusplus
+#define Prof_C	      "C"
+#define Prof_extern_C extern "C"
+#else
+#define Prof_C
+#define Prof_extern_C
+#endif
+
 #ifdef __cplusplus
 }
 #endif
