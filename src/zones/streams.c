@@ -172,23 +172,35 @@ static void walk_tree(struct walk *walk, const struct zones_slot *slot)
 
 /* ---- ticks ---- */
 
+/*
+ * Room for as many rows; what was there may be lost.  Not from malloc, since leak detectors would
+ * not find what points there.
+ */
+static bool grow_array(void *pointer, size_t old_bytes, size_t bytes)
+{
+	void **place = pointer, *memory = zones_private(bytes);
+
+	if (!memory)
+		return false;
+	zones_private_free(*place, old_bytes);
+	*place = memory;
+	return true;
+}
+
 static bool grow(struct changes *changes, uint32_t count)
 {
-	uint32_t wanted = changes->capacity ? changes->capacity : 64;
-	void *delta, *above;
+	uint32_t had = changes->capacity, wanted = had ? had : 128;
 
 	while (wanted < count)
 		wanted *= 2;
-	if (wanted == changes->capacity)
+	if (wanted == had)
 		return true;
-	delta = realloc(changes->delta, wanted * sizeof(*changes->delta));
-	if (!delta)
+	changes->capacity = 0;
+	if (!grow_array(&changes->delta, had * sizeof(*changes->delta),
+		    wanted * sizeof(*changes->delta)) ||
+		!grow_array(&changes->above, had * sizeof(*changes->above),
+			wanted * sizeof(*changes->above)))
 		return false;
-	changes->delta = delta;
-	above = realloc(changes->above, wanted * sizeof(*changes->above));
-	if (!above)
-		return false;
-	changes->above = above;
 	changes->capacity = wanted;
 	return true;
 }
