@@ -255,11 +255,6 @@ void zones_trouble(enum zonewire_trouble trouble, uint64_t times);
 /* A missing or extra end: which zone was open, and which was ended (0: not known). */
 void zones_trouble_end(
 	enum zonewire_trouble trouble, uint64_t times, uint32_t open, uint32_t ended);
-/*
- * What has gone wrong, for a title: "3 missing ends (physics left open by prof_update)"; how many
- * characters, 0: nothing has.
- */
-size_t zones_trouble_text(char *text, size_t bytes);
 
 /* ---- events.c ---- */
 

@@ -98,7 +98,8 @@ static void free_bytes(struct zonewire_header *header, uint64_t bytes)
 		uint32_t old;
 
 		memcpy(&old, ring_at(header, tail), sizeof(old));
-		tail += old;
+		/* A handler has forked amid a record: the child's ring has nothing there. */
+		tail = old ? tail + old : header->ring_head;
 	}
 	__atomic_store_n(&header->ring_tail, tail, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);

@@ -8,9 +8,12 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "../zone_frames.h"
 #include "zonereport/figures.h"
@@ -355,6 +358,72 @@ static void idle_stacks_are_not_read(void **state)
 	program_deinit(&p);
 }
 
+/* ---- no memory ---- */
+
+/* Memory that the process has is all that it gets; or as much as it wants. */
+static void limit_memory(bool is_limited)
+{
+	struct rlimit limit;
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%lu", &pages), 1);
+	fclose(file);
+	assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
+	limit.rlim_cur = is_limited ? pages * (rlim_t)sysconf(_SC_PAGESIZE) : limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+/* What there is no memory for is told, breaks nothing, and is not lost: it is in the next frame. */
+static void without_memory(void **state)
+{
+	struct zone_query query = ZONE_QUERY_INIT;
+	struct zone_reading reading;
+	struct zone_tick tick;
+	struct program p;
+	uint32_t first;
+	bool is_done;
+
+	(void)state;
+	if (getenv("SANITIZED"))
+		skip();
+	program_init(&p, 1 << 16);
+	frame(&p, 10, 1, 1);
+	first = p.m.header->zones.count;
+	for (uint32_t i = 0; i < 100; i++)
+		zone_maker_zone(&p.m, "one of many", NULL, i);
+	for (uint32_t i = 0; i < 10000; i++) {
+		if (i % 100 == 0)
+			zone_maker_enter(&p.m, p.slot, first + i / 100);
+		zone_maker_spend(&p.m, p.slot, first + i % 100, 1);
+		if (i % 100 == 99)
+			zone_maker_leave(&p.m, p.slot);
+	}
+	limit_memory(true);
+	is_done = zone_reader_read(p.f.reader, &p.m.region, &reading);
+	limit_memory(false);
+	assert_false(is_done);
+	assert_true(zone_reader_read(p.f.reader, &p.m.region, &reading));
+	limit_memory(true);
+	is_done = zone_difference_take(p.f.difference, &reading, &tick);
+	limit_memory(false);
+	assert_false(is_done);
+	assert_true(zone_difference_take(p.f.difference, &reading, &tick));
+	assert_int_equal(tick.head.delta_count, 10100);
+	limit_memory(true);
+	is_done = zone_history_add(p.f.history, &reading, &tick);
+	limit_memory(false);
+	assert_false(is_done);
+	assert_int_equal(zone_history_frame_count(p.f.history), 1);
+	assert_true(zone_history_add(p.f.history, &reading, &tick));
+	limit_memory(true);
+	is_done = zone_report_create(p.f.history, &query) != NULL;
+	limit_memory(false);
+	assert_false(is_done);
+	program_deinit(&p);
+}
+
 /* Ticks of nodes that nobody has, of zones beyond all, twice the same: nothing breaks. */
 static void hostile_ticks(void **state)
 {
@@ -402,8 +471,11 @@ int main(void)
 		cmocka_unit_test(pause_and_freeze),
 		cmocka_unit_test(gaps),
 		cmocka_unit_test(idle_stacks_are_not_read),
+		cmocka_unit_test(without_memory),
 		cmocka_unit_test(hostile_ticks),
 	};
 
+	/* What is large and freed goes back: without_memory counts on it. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 14);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
