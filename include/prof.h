@@ -186,53 +186,54 @@ Prof_INLINE_ void Prof_event_(Prof_Thread_ *t, uint64_t *events, uint64_t now, u
  * Both of these change the top of the stack first and last, while it is closed: so a signal handler
  * that comes in between finds a closed top, and what it enters is skipped and counted.  The node's
  * ticks are negative exactly while it is open.
+ *
+ * Prof_thread_ is named each time, and no pointer to it kept: with -fsanitize=null gcc asks whether
+ * that is NULL by the flags of an addition, which the linker makes one that sets none.
  */
 
 /* The node entered; NULL: skipped, but counted, so that Prof_leave_ undoes it. */
 Prof_INLINE_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
 {
-	Prof_Thread_ *t = &Prof_thread_;
 	uint32_t id, slow = Prof_GET_(Prof_slow_);
 	Prof_Zone_Stack *top, *node;
 	uint64_t now, *events;
 
-	if (Prof_UNLIKELY_(slow | Prof_GET_(t->skipped))) {
+	if (Prof_UNLIKELY_(slow | Prof_GET_(Prof_thread_.skipped))) {
 		if (!(slow & Prof_OFF_))
 			return Prof_enter_slow_(zone);
-		Prof_PUT_(t->skipped, Prof_GET_(t->skipped) + 1);
+		Prof_PUT_(Prof_thread_.skipped, Prof_GET_(Prof_thread_.skipped) + 1);
 		return 0;
 	}
 	id = Prof_GET_(zone->id);
-	top = t->top;
+	top = Prof_thread_.top;
 	node = top->child[id & 7];
 	if (Prof_UNLIKELY_(node->zone != id) || Prof_UNLIKELY_(top->ticks >= 0))
 		return Prof_enter_slow_(zone);
-	t->top = node;
+	Prof_thread_.top = node;
 	Prof_FENCE_();
 	Prof_PUT_(node->entries, node->entries + 1);
 	now = Prof_ticks_();
 	Prof_PUT_(node->ticks, node->ticks - (int64_t)now);
-	events = Prof_GET_(t->events);
+	events = Prof_GET_(Prof_thread_.events);
 	if (events)
-		Prof_event_(t, events, now, node->number);
+		Prof_event_(&Prof_thread_, events, now, node->number);
 	return node;
 }
 
 Prof_INLINE_ void Prof_leave_(void)
 {
-	Prof_Thread_ *t = &Prof_thread_;
-	uint32_t skipped = Prof_GET_(t->skipped);
+	uint32_t skipped = Prof_GET_(Prof_thread_.skipped);
 	Prof_Zone_Stack *node, *up;
 	uint64_t now, total, *events;
 
 	if (Prof_UNLIKELY_(skipped != 0)) {
 		if (skipped & Prof_SKIPPED_)
-			Prof_PUT_(t->skipped, skipped - 1);
+			Prof_PUT_(Prof_thread_.skipped, skipped - 1);
 		else
 			Prof_leave_slow_();
 		return;
 	}
-	node = t->top;
+	node = Prof_thread_.top;
 	up = node->up;
 	if (Prof_UNLIKELY_(!up)) {
 		Prof_leave_slow_();
@@ -246,10 +247,10 @@ Prof_INLINE_ void Prof_leave_(void)
 	}
 	Prof_PUT_(node->ticks, (int64_t)total);
 	Prof_FENCE_();
-	t->top = up;
-	events = Prof_GET_(t->events);
+	Prof_thread_.top = up;
+	events = Prof_GET_(Prof_thread_.events);
 	if (events)
-		Prof_event_(t, events, now, up->number);
+		Prof_event_(&Prof_thread_, events, now, up->number);
 }
 
 /* For zones that end with their block, which know what they have entered. */
