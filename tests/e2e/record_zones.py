@@ -161,6 +161,30 @@ def test_zones_that_are_too_quick_are_told(folder):
 		assert any("shown as [unknown]" in note for note in recording.notes), recording.notes
 
 
+def test_ticks_that_are_lost_are_counted(folder):
+	"""A recorder that stands still while a program's ring of ticks is written over."""
+	recorder = subprocess.Popen([harness.SONDE, "record", "-o", folder / "z.prof", zoned(folder), "ticks",
+		"2500"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	time.sleep(0.5)
+	recorder.send_signal(signal.SIGSTOP)
+	time.sleep(1.5)
+	recorder.send_signal(signal.SIGCONT)
+	out, err = recorder.communicate()
+	assert recorder.returncode == 0, err
+	recording, truth = ZoneRecording(folder / "z.prof"), Truth(out)
+	# The time of lost ticks is in the sums all the same.
+	assert_true_zones(recording, truth)
+	numbers = [t[2] for t in recording.ticks]
+	frames = truth.stacks["_global/drip"][0]
+	assert numbers == sorted(set(numbers)) and numbers[-1] == frames - 1
+	lost = int(re.search(r"frames?; ([\d,]+) lost", err).group(1).replace(",", ""))
+	assert lost + len(numbers) == frames, (lost, len(numbers), frames)
+	if lost:
+		assert any("their time is in no tick" in note for note in recording.notes), recording.notes
+	else:
+		raise harness.Skip("the ring was large enough")
+
+
 def test_zones_without_end_and_ends_without_zone_are_told(folder):
 	_, recording, _ = record(folder, zoned(folder), "broken")
 	notes = "\n".join(recording.notes)

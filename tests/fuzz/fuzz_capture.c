@@ -131,6 +131,26 @@ static void add_special_objects(struct capture_writer *w, uint32_t node)
 	capture_writer_number(w, CAPTURE_CPU_NS, 1000000000);
 }
 
+/* What a program has measured itself. */
+static void add_zones(struct capture_writer *w, uint32_t node)
+{
+	const int64_t weight = 7;
+
+	capture_writer_object(w, 12, STR("[zones]"), STR(""), CAPTURE_OBJECT_ZONE);
+	capture_writer_symbol(
+		w, 12, 1, &(struct capture_symbol_frame){.function = STR("frame")}, 1);
+	capture_writer_node(w, node, 0, 12, 1);
+	capture_writer_node(w, node + 1, node, 12, 0);
+	for (uint32_t i = 0; i < 6; i++) {
+		capture_writer_sample(w, 910000000 + i, 0, node - 1, node + i % 2, &weight);
+		capture_writer_zone_row(
+			w, &(struct capture_zone_row){900000000 + i, 0, node + i % 2, 100 * i, i});
+		capture_writer_zone_event(w, 900000000 + i, 0, i % 3 ? node + i % 2 : 0);
+		capture_writer_tick(w, 0, STR("frame"), i, 900000000 + i, 900000001 + i);
+	}
+	capture_writer_note(w, CAPTURE_NOTE_INFO, 1, STR("an end was missing"));
+}
+
 static void record_seed(size_t n, const char *path)
 {
 	struct random_capture_options options = {
@@ -154,6 +174,8 @@ static void record_seed(size_t n, const char *path)
 	if (n % 2 == 0)
 		random_capture_symbols(&r, w);
 	add_special_objects(w, (uint32_t)r.nodes.count);
+	if (n % 2)
+		add_zones(w, (uint32_t)r.nodes.count + 2);
 	if (capture_writer_finish(w, NULL) != NULL)
 		abort();
 	random_capture_deinit(&r);

@@ -11,6 +11,7 @@
  *	zoned exec FILE            runs "FILE short" in its own place, out of a zone
  *	zoned crash                ends by SIGSEGV in a zone
  *	zoned storm MS             zones entered as quickly as can be
+ *	zoned ticks MS             frames as quickly as can be
  *	zoned broken               zones without end
  *	zoned extra                ends without zone
  *	zoned sleep MS             sleeps in a zone
@@ -212,6 +213,20 @@ static void run_storm(uint64_t spend_ns)
 		(unsigned long long)spend_ns * 2);
 }
 
+static void run_ticks(uint64_t spend_ns)
+{
+	uint64_t end = now_ns() + spend_ns, count = 0;
+
+	while (now_ns() < end) {
+		Prof_Begin(drip) Prof_End Prof_update(1);
+		count++;
+	}
+	printf("stack _global/drip %llu 0 %llu\n", (unsigned long long)count,
+		(unsigned long long)spend_ns * 2);
+	printf("stack _global/prof_update %llu 0 %llu\n", (unsigned long long)count,
+		(unsigned long long)spend_ns * 2);
+}
+
 static void run_broken(bool extra)
 {
 	for (int i = 0; i < 10; i++) {
@@ -263,6 +278,8 @@ int main(int argc, char **argv)
 		crash();
 	} else if (!strcmp(mode, "storm")) {
 		run_storm(number * 1000000);
+	} else if (!strcmp(mode, "ticks")) {
+		run_ticks(number * 1000000);
 	} else if (!strcmp(mode, "broken")) {
 		run_broken(false);
 	} else if (!strcmp(mode, "extra")) {
