@@ -258,6 +258,22 @@ def test_saved_is_a_profile(folder):
 	assert entries_of(look(f"{path}.gz")) == report_entries(f"{path}.gz") == first
 
 
+def test_saved_events_are_whole(folder):
+	"""The ring is overwritten, many times a second, while it is copied."""
+	with Program(folder, "hard", env={**os.environ, "SONDE_ZONES": "events"}) as program:
+		time.sleep(0.3)
+		for _ in range(3):
+			check(sonde("live", program.pid, "--save", folder / "state.zones"))
+			dump = check(sonde("convert", folder / "state.zones", "-o", "-", "--to", "dump")).out
+			events = [(int(time_ns), stack) for time_ns, stack in
+				re.findall(r"^zone-event thread 1 time (\d+) stack (\d+)$", dump, re.MULTILINE)]
+			assert len(events) > 10_000
+			# In and out in turn; one at the beginning may be said many times over.
+			begin = next(i for i, event in enumerate(events) if event != events[0])
+			assert all(a[1] != b[1] and a[0] <= b[0] for a, b in zip(events[begin:], events[begin + 1:]))
+			assert len({stack for _, stack in events}) == 2
+
+
 def test_saving_is_whole_or_not_at_all(folder):
 	with Program(folder) as program:
 		path = folder / "old.zones"
