@@ -13,8 +13,8 @@
  * tick, tick-over, tick-under: samples by which tick they were taken in (analysis/ticks.h), by its
  *	   number or by how long it took
  *
- * To add one: a row in enum filter_kind and filter_names, what it keeps in selection.c, its option
- * row in cli/filter_options.c.
+ * To add one: a row in enum filter_kind and filter_names, what it keeps in selection.c or, of
+ *samples, in selection_samples.c, its option row in cli/filter_options.c.
  */
 
 #include <regex.h>

@@ -1,0 +1,41 @@
+#ifndef SONDE_ANALYSIS_SELECTION_STATE_H
+#define SONDE_ANALYSIS_SELECTION_STATE_H
+
+/* What selection.c and selection_samples.c share; nobody else includes it. */
+
+#include "analysis/selection.h"
+#include "base/vec.h"
+
+/* The selection in the making. */
+struct selecting {
+	const struct profile *profile;
+	struct arena *arena;
+	uint32_t *parent, *shown, *standing; /* standing NULL: nothing is hidden */
+	const int64_t *const *weight;
+	const uint64_t *samples;
+	bool *sample_kept; /* NULL: all */
+	bool *tick_kept;   /* the same */
+	struct str tick_stream;
+	int64_t *outside; /* of the last filter, if that is one of ticks */
+	VEC(struct selection_step) steps;
+};
+
+/* The function whose frame a stack ends in. */
+static inline function_id selecting_function(const struct profile *p, uint32_t stack)
+{
+	return p->frames[p->stacks[stack].frame.i].function;
+}
+
+/*
+ * Filters that look at samples: which of them, and of ticks, are still kept.  Errors are those of
+ * selection_create.
+ */
+must_use struct error *selecting_keep_threads(struct selecting *s, const struct filter *f);
+must_use struct error *selecting_keep_times(struct selecting *s, const struct filter *f);
+must_use struct error *selecting_keep_zones(struct selecting *s, const struct filter *f);
+/* Sets outside, too. */
+must_use struct error *selecting_keep_ticks(struct selecting *s, const struct filter *f);
+/* After any of these: the weights of the samples that are kept. */
+void selecting_sum_samples(struct selecting *s);
+
+#endif
