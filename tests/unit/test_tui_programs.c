@@ -1,0 +1,86 @@
+/*
+ * The terminal view's list of programs, and which one it is attached to.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../tui_world.h"
+
+static void programs_are_listed_and_chosen(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	add_frame(&w, 1);
+	start(&w, true);
+	SEE_ORDER(&w, "11 running", "12 running", "13 running");
+	press(&w, "ser");
+	see(&w, "server");
+	see_not(&w, "quake");
+	press_key(&w, TUI_KEY_ESCAPE);
+	press(&w, "/q");
+	see(&w, "quake");
+	see_not(&w, "server");
+	press_key(&w, TUI_KEY_ENTER);
+	see(&w, "13 has no zones");
+	press_key(&w, TUI_KEY_ESCAPE);
+	w.programs = 2;
+	pass_ms(&w, 600);
+	SEE_ORDER(&w, "11 running", "12 running", "13 ended");
+	press_key(&w, TUI_KEY_HOME);
+	press_key(&w, TUI_KEY_ENTER);
+	see(&w, "pid 11");
+	press(&w, "l");
+	see(&w, "Programs with zones");
+	press(&w, "q");
+	assert_true(tui_model_is_done(w.model));
+	world_deinit(&w);
+}
+
+static void no_programs(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	w.programs = 0;
+	start(&w, true);
+	see(&w, "No program has zones");
+	press_key(&w, TUI_KEY_ENTER);
+	press_key(&w, TUI_KEY_DOWN);
+	press_key(&w, TUI_KEY_ESCAPE);
+	assert_true(tui_model_is_done(w.model));
+	world_deinit(&w);
+}
+
+static void follows_exec(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_of_frames(&w);
+	press(&w, "p");
+	see(&w, "PAUSED");
+	w.is_replaced = true;
+	pass_ms(&w, 600);
+	see(&w, "exec: these are its new zones");
+	see_not(&w, "PAUSED");
+	see(&w, "of 20 frames");
+	world_deinit(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs_are_listed_and_chosen),
+		cmocka_unit_test(no_programs),
+		cmocka_unit_test(follows_exec),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
