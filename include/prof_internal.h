@@ -36,7 +36,10 @@ typedef struct {
 	Prof_Report_Record *record;
 } Prof_Report;
 
-/* The report as mode, cursor and frame are set; the caller's, freed by Prof_free_report. */
+/*
+ * The report as mode, cursor and frame are set; the caller's, freed by Prof_free_report.  NULL: no
+ * memory, or a signal handler's call amid another of its thread.
+ */
 Prof_API_ Prof_Report *Prof_create_report(void);
 Prof_API_ void Prof_free_report(Prof_Report *report);
 

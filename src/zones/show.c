@@ -8,11 +8,26 @@
 #include "zones/shown.h"
 #include <prof_internal.h>
 
-/* A report of what is shown; NULL: no memory, or no zones yet. */
+/* Before there are zones: a report without rows. */
+static struct zone_report *empty_report(void)
+{
+	struct zone_report *report = calloc(1, sizeof(*report));
+
+	if (!report)
+		return NULL;
+	snprintf(report->title, sizeof(report->title), "no zones yet");
+	report->column[0] = ZONE_SELF;
+	report->column[1] = ZONE_HIER;
+	report->column[2] = ZONE_COUNT;
+	report->focus_row = report->cursor_row = -1;
+	return report;
+}
+
+/* A report of what is shown; NULL: no memory. */
 static struct zone_report *make_report(void)
 {
 	return zones_shown_ready() ? zone_report_create(zones_shown.history, &zones_shown.query)
-				   : NULL;
+				   : empty_report();
 }
 
 /* ---- the report's object: one piece of memory with all its strings ---- */
@@ -79,18 +94,6 @@ static Prof_Report *copy_report(const struct zone_report *report)
 	return copy;
 }
 
-/* Before there are zones: a report without rows. */
-static Prof_Report *empty_report(void)
-{
-	struct zone_report report;
-
-	memset(&report, 0, sizeof(report));
-	report.cursor_row = -1;
-	report.column[1] = ZONE_HIER;
-	report.column[2] = ZONE_COUNT;
-	return copy_report(&report);
-}
-
 Prof_Report *Prof_create_report(void)
 {
 	struct zone_report *report;
@@ -100,12 +103,10 @@ Prof_Report *Prof_create_report(void)
 	if (!zones_shown_lock())
 		return NULL;
 	report = make_report();
+	zones_shown_unlock();
 	if (report)
 		copy = copy_report(report);
-	else
-		copy = empty_report();
 	zone_report_destroy(report);
-	zones_shown_unlock();
 	errno = saved_errno;
 	return copy;
 }
@@ -117,18 +118,18 @@ void Prof_free_report(Prof_Report *report)
 
 /* ---- text ---- */
 
+/* Written without the lock: a file may make who writes it wait. */
 int Prof_report_write(FILE *file)
 {
 	struct zone_report *report;
-	bool is_written = false;
+	bool is_written;
 
 	if (!zones_shown_lock())
 		return 0;
 	report = make_report();
-	if (report)
-		is_written = zone_report_write(report, file);
-	zone_report_destroy(report);
 	zones_shown_unlock();
+	is_written = report && zone_report_write(report, file);
+	zone_report_destroy(report);
 	return is_written;
 }
 

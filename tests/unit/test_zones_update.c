@@ -123,6 +123,30 @@ static void check_manual(void)
 	Prof_free_report(report);
 }
 
+static void check_text(void)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *file = open_memstream(&text, &bytes);
+
+	NEED(file && Prof_report_write(file));
+	run_manual();
+	Prof_set_report_mode(Prof_SORT_NAME);
+	NEED(Prof_report_write(file));
+	NEED(fclose(file) == 0);
+	NEED(strstr(text, "5.750 ms/frame (fps: 173.91)  sort name - current frame\n"
+			  " zone                                self       hier      count\n"
+			  "+_global                            0.000      5.750      1.000\n"
+			  " child1                             1.500      1.500      2.000\n"));
+	free(text);
+	file = fopen("/dev/full", "w");
+	NEED(file && setvbuf(file, NULL, _IONBF, 0) == 0 && !Prof_report_write(file));
+	fclose(file);
+	NEED(!Prof_report_writefile("/dev/full"));
+	NEED(!Prof_report_writefile("/dev/null/none"));
+	NEED(Prof_report_writefile("/dev/null"));
+}
+
 /* ---- frames ---- */
 
 static Prof_Define(work);
@@ -555,6 +579,7 @@ static void check_nothing(void)
 		assert_true(zones_apart(apart_##name));                                            \
 	}
 CASE(manual)
+CASE(text)
 CASE(pause)
 CASE(freeze)
 CASE(open)
@@ -576,6 +601,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_manual),
+		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_pause),
 		cmocka_unit_test(test_freeze),
 		cmocka_unit_test(test_open),
