@@ -114,6 +114,14 @@ void process_table_write(const struct process_table *t, const struct process *p)
 		process_table_file_time(t, p->start_ns), str_from(p->name));
 }
 
+uint32_t process_table_past_process(
+	struct process_table *t, int64_t pid, uint64_t start_ns, struct str name)
+{
+	capture_writer_process(t->writer, t->process_numbers, pid, UINT32_MAX,
+		process_table_file_time(t, start_ns), name);
+	return t->process_numbers++;
+}
+
 bool process_table_is_same(const struct proc_stat *stat, uint64_t time_ns)
 {
 	return stat->start_ns <= time_ns + SAME_START_NS;

@@ -221,12 +221,17 @@ static void note_ends(struct zones *z, const struct zone_program *p)
 	free(text);
 }
 
-/* Writes the last of it.  False: its process is not known yet, and may come to be. */
-static bool close_program(struct zones *z, struct zone_program *p)
+/* Writes the last of it.  False: its process is not known yet, and may come to be if not is_last.
+ */
+static bool close_program(struct zones *z, struct zone_program *p, bool is_last)
 {
-	if (!zone_program_has_process(p, &z->context) &&
-		clock_monotonic_ns() < p->ended_ns + GRACE_NS)
-		return false;
+	if (!zone_program_has_process(p, &z->context)) {
+		if (!is_last && clock_monotonic_ns() < p->ended_ns + GRACE_NS)
+			return false;
+		p->process = process_table_past_process(z->context.recording->processes, p->pid,
+			p->memory.region.header.start_monotonic_ns,
+			str_from(p->memory.region.header.program));
+	}
 	if (z->mode == RECORDER_ZONES_EVENTS)
 		zone_moment_store(p, &z->context);
 	zone_rows_end(p, &z->context);
@@ -260,7 +265,6 @@ static bool has_ended(const struct zone_program *p)
 
 void zones_expect_samples(struct zones *z)
 {
-	z->has_taken = false;
 	for (size_t i = 0; i < z->programs.count; i++)
 		if (z->programs.data[i])
 			zone_clock_look(&z->programs.data[i]->clock);
@@ -275,7 +279,7 @@ static void look_at_program(struct zones *z, size_t i)
 		end_program(z, p, now_ns);
 	if (p->ended_ns == 0)
 		zone_rows_look(p, &z->context);
-	else if (close_program(z, p))
+	else if (close_program(z, p, false))
 		forget_program(z, i);
 }
 
@@ -284,6 +288,8 @@ void zones_look(struct zones *z, const struct target *target)
 	uint64_t now_ns = clock_monotonic_ns();
 
 	take_notices(z);
+	/* Engines may take samples at any time from here on. */
+	z->has_taken = false;
 	for (size_t i = 0; z->mode == RECORDER_ZONES_EVENTS && i < z->programs.count; i++)
 		if (z->programs.data[i])
 			zone_moment_store(z->programs.data[i], &z->context);
@@ -306,12 +312,7 @@ void zones_end(struct zones *z)
 			continue;
 		if (p->ended_ns == 0)
 			end_program(z, p, clock_monotonic_ns());
-		/* Now or never. */
-		if (!zone_program_has_process(p, &z->context))
-			p->process = process_table_get(z->context.recording->processes, p->pid,
-				p->memory.region.header.start_monotonic_ns)
-					     ->number;
-		(void)close_program(z, p);
+		(void)close_program(z, p, true);
 		forget_program(z, i);
 	}
 }
