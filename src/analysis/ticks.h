@@ -18,15 +18,15 @@
 /* The ticks of one stream, for each process. */
 struct tick_runs {
 	const struct profile *profile;
-	/* [process]: its ticks are profile->ticks[first … end - 1], in the order of time. */
+	/* [process]: its ticks are profile->ticks[first … end - 1], in order of time. */
 	const uint32_t *first, *end;
 	size_t count; /* of all of them */
 };
 
 /*
  * stream: its name; data NULL: of each process the default one, or where it has no ticks there, the
- * first one that it has by name.  Lives in the arena.  ERROR_UNSUPPORTED where the profile has no ticks,
- * ERROR_INPUT where no process has a stream of that name.
+ * first one that it has by name.  Lives in the arena.  ERROR_UNSUPPORTED where the profile has no
+ * ticks, ERROR_INPUT where no process has a stream of that name.
  */
 must_use struct error *tick_runs_init(struct tick_runs *runs, const struct profile *profile,
 	struct str stream, struct arena *arena);

@@ -33,9 +33,10 @@ static char *make_hint(const struct report_options *options, const char *path,
 		path = "FILE";
 	return xasprintf("next: sonde report %s%s%s%s", path ? path : "", path ? " " : "",
 		options->clock == REPORT_CLOCK_REAL ? "--clock real " : "",
-		is_waiting	       ? "--clock real   (what it waited for)"
-		: !profile->has_stacks ? "--view graph   (or modules, stats)"
-				       : "--view tree   (or modules, stats)");
+		is_waiting		? "--clock real   (what it waited for)"
+		: profile->samples.zone ? "--view zones   (or tree, stats)"
+		: !profile->has_stacks	? "--view graph   (or modules, stats)"
+					: "--view tree   (or modules, stats)");
 }
 
 /* hints: end with what to type next. */
