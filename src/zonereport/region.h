@@ -126,9 +126,10 @@ struct zone_event {
 /*
  * Events of the slot from number *position on, oldest first, into events[capacity]; how many, and
  * *position is that of the next.  *lost: how many were overwritten before they could be read.
- * not_after: a tick not before any of them, as from zone_region_now after the slot was asked for.
+ * about: about the present, as from zone_region_now; events that came minutes later are fine,
+ * too.
  */
 size_t zone_region_events(const struct zone_region *region, uint32_t slot, uint64_t *position,
-	uint64_t not_after, struct zone_event *events, size_t capacity, uint64_t *lost);
+	uint64_t about, struct zone_event *events, size_t capacity, uint64_t *lost);
 
 #endif

@@ -146,7 +146,7 @@ static size_t copy_events(const struct zonewire_slot *slot, const uint64_t *ring
 }
 
 size_t zone_region_events(const struct zone_region *region, uint32_t slot, uint64_t *position,
-	uint64_t not_after, struct zone_event *events, size_t capacity, uint64_t *lost)
+	uint64_t about, struct zone_event *events, size_t capacity, uint64_t *lost)
 {
 	struct zonewire_slot copy;
 	const struct zonewire_slot *live;
@@ -165,11 +165,13 @@ size_t zone_region_events(const struct zone_region *region, uint32_t slot, uint6
 		*position = oldest;
 	count = copy_events(&copy, ring, &live->event_head, position, events, capacity);
 	*lost = *position - from - count;
+	/* Some may have come after the caller looked at the clock: up to minutes of them. */
+	about += UINT64_C(1) << 40;
 	for (size_t i = count; i-- > 0;) {
 		uint64_t event = events[i].ticks;
 
-		not_after = zonewire_event_ticks(event, not_after);
-		events[i] = (struct zone_event){not_after, zonewire_event_node(event)};
+		about = zonewire_event_ticks(event, about);
+		events[i] = (struct zone_event){about, zonewire_event_node(event)};
 	}
 	return count;
 }
