@@ -52,6 +52,7 @@ void zone_program_destroy(struct zone_program *p)
 		close(p->pidfd);
 	vec_deinit(&p->threads);
 	vec_deinit(&p->stacks);
+	vec_deinit(&p->frames);
 	vec_deinit(&p->given);
 	for (int i = 0; i < ZONEWIRE_STREAMS; i++)
 		vec_deinit(&p->streams[i].sums);
@@ -156,11 +157,6 @@ uint32_t zone_unknown_stack(struct zone_context *c)
 		&c->recording->snapshot.tree, 0, zone_names_object(&c->names), number);
 }
 
-struct zone_frame {
-	uint32_t object;
-	uint64_t obj_addr;
-};
-
 /* The load object's address of a function that is a zone. */
 static bool function_frame(
 	struct zone_program *p, struct zone_context *c, uint64_t code_va, struct zone_frame *frame)
@@ -170,12 +166,13 @@ static bool function_frame(
 	uint64_t now_ns = clock_monotonic_ns();
 	const struct unwind_mapping *m;
 
-	if (process == NULL || process->number != p->process || p->ended_ns)
+	if (process == NULL || process->number != p->process || p->has_execed)
 		return false;
+	/* Of one that has ended, what was known of its memory is what there is. */
 	m = unwind_space_find(&process->space, code_va);
-	if (m == NULL && process_table_read_maps(table, process, now_ns))
+	if (m == NULL && !p->ended_ns && process_table_read_maps(table, process, now_ns))
 		m = unwind_space_find(&process->space, code_va);
-	if (m && (m->object & PROCESS_PENDING)) {
+	if (m && !p->ended_ns && (m->object & PROCESS_PENDING)) {
 		(void)process_table_resolve(table, process, code_va, now_ns);
 		m = unwind_space_find(&process->space, code_va);
 	}
@@ -185,7 +182,7 @@ static bool function_frame(
 	return true;
 }
 
-static struct zone_frame zone_frame(struct zone_program *p, struct zone_context *c, uint32_t id)
+static struct zone_frame find_frame(struct zone_program *p, struct zone_context *c, uint32_t id)
 {
 	struct zonewire_zone zone;
 	char name[NAME_BYTES], file[NAME_BYTES];
@@ -199,6 +196,19 @@ static struct zone_frame zone_frame(struct zone_program *p, struct zone_context 
 	uint32_t number = zone_names_number(&c->names, str_from(name), str_from(file), zone.line);
 
 	return (struct zone_frame){zone_names_object(&c->names), number};
+}
+
+/* A zone has one frame, whatever can be found out of its code later: it is not to be two rows. */
+static struct zone_frame zone_frame(struct zone_program *p, struct zone_context *c, uint32_t id)
+{
+	while (p->frames.count <= id)
+		vec_push(&p->frames, ((struct zone_frame){UINT32_MAX, 0}));
+	if (p->frames.data[id].object == UINT32_MAX) {
+		struct zone_frame frame = find_frame(p, c, id);
+
+		p->frames.data[id] = frame;
+	}
+	return p->frames.data[id];
 }
 
 /* The node as it was last seen, or after another look. */

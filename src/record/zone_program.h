@@ -45,6 +45,12 @@ struct zone_stream {
 	bool has_lost;		    /* some have been written over since then */
 };
 
+/* A zone in stacks: of the object "[zones]", or a function of a load object. */
+struct zone_frame {
+	uint32_t object;
+	uint64_t obj_addr;
+};
+
 struct zone_program {
 	int64_t pid;
 	uint32_t process; /* number in the file; CAPTURE_NO_ID: not known yet */
@@ -58,11 +64,14 @@ struct zone_program {
 	struct zone_clock clock;
 	uint64_t begin_ns;		 /* CLOCK_MONOTONIC: of the recording of it */
 	uint64_t ended_ns;		 /* when it ended or called exec; 0: it has not */
+	bool has_execed;		 /* its memory is another program's now */
 	bool is_closed;			 /* all that was in it is in the file */
 	VEC(struct zone_thread) threads; /* [slot] */
 	bool has_fibers;
 	struct map slot_of_tid;
 	VEC(uint32_t) stacks; /* [node]: node of the stack tree; 0: not known yet */
+	/* [zone]: where it is; object UINT32_MAX: not known yet */
+	VEC(struct zone_frame) frames;
 	/* record/zone_rows: */
 	VEC(struct zone_given) given; /* [node] */
 	struct zone_stream streams[ZONEWIRE_STREAMS];

@@ -191,8 +191,10 @@ static void thread_execed(void *context, struct thread *thread, uint64_t time_ns
 	struct zones *z = context;
 	struct zone_program *p = find_program(z, thread->pid, time_ns);
 
-	if (p)
+	if (p) {
+		p->has_execed = true;
 		end_program(z, p, time_ns);
+	}
 }
 
 static void zone_name(const struct zone_region *region, uint32_t id, char *name, size_t bytes)

@@ -1,9 +1,11 @@
 """A program compiled with -finstrument-functions is zoned whole, with exact counts of calls."""
 
+import csv
 import json
 
 import harness
 from harness import BUILD_ROOT, SOURCE_ROOT, check, run, sonde
+from recording import needs_sampling
 
 PROGRAMS = SOURCE_ROOT / "tests" / "programs" / "zones"
 HOOKS = BUILD_ROOT / "src" / "zonehook"
@@ -58,6 +60,18 @@ def test_preloaded_with_a_library_that_is_closed(folder):
 		name="plugin.so")
 	assert_exact(*zones_of(folder, program, plugin,
 		LD_PRELOAD=str(HOOKS / "libsonde-zones-functions.so")))
+
+
+def test_recorded_functions_are_of_their_load_object(folder):
+	needs_sampling()
+	program = harness.compile_c(folder, PROGRAMS / "functions.c", *FLAGS, "-ldl", name="plain")
+	out = check(sonde("record", "--zones=functions", "-o", folder / "zones.prof", "--", program)).out
+	wanted = {name: int(calls) for name, calls in (line.split() for line in out.splitlines())}
+	report = check(sonde("report", folder / "zones.prof", "--level", "zone", "--view", "functions",
+		"--metric", "zone-entries", "--format", "csv")).out
+	rows = list(csv.DictReader(report.splitlines()))
+	found = [(row["name"], row["module"], int(row["exclusive"])) for row in rows if row["name"] in wanted]
+	assert sorted(found) == sorted((name, "plain", calls) for name, calls in wanted.items()), report
 
 
 def test_exceptions_leave_functions(folder):
