@@ -69,7 +69,7 @@ void zones_drift_check(void)
 	Prof_Thread_ *t = &Prof_thread_;
 	uint32_t skipped;
 
-	if (!zones_slot_of(t) || !zones_hold(t, &skipped))
+	if (!zones_slot_of(t) || zones_is_amid(t) || !zones_hold(t, &skipped))
 		return;
 	stack_check(t, zones_slot_of(t));
 	skipped = skipped_check(zones_slot_of(t), skipped);
