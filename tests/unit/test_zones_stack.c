@@ -242,7 +242,8 @@ static void nodes_full_body(void)
 		seen_entries += seen.reading.counts[i].entries;
 	NEED_EQUAL(seen.reading.node_count, seen.region.header.nodes.capacity);
 	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_EXTRA_END), 0);
-	/* Each stack was entered once, and one twice: numbers 0 and 1 are nobody's and the root's. */
+	/* Each stack was entered once, and one twice: numbers 0 and 1 are nobody's and the root's.
+	 */
 	NEED_EQUAL(seen_entries, seen.region.header.nodes.capacity - 2 + 1);
 	NEED(zones_seen_trouble(&seen, ZONEWIRE_NO_NODES) > 0);
 	NEED(entered > seen_entries);
