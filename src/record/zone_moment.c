@@ -89,10 +89,12 @@ static void check_owner(const struct zone_thread *t, struct found *found)
 static void try_fibers(
 	const struct zone_program *p, int64_t tid, uint64_t ticks, struct found *best)
 {
+	int64_t inner = zone_tids_inner(&p->tids, tid);
+
 	for (uint32_t slot = 0; slot < p->threads.count; slot++) {
 		const struct zone_thread *t = &p->threads.data[slot];
 
-		if (t->state != ZONEWIRE_SLOT_FIBER || t->tid != tid)
+		if (t->state != ZONEWIRE_SLOT_FIBER || t->tid != inner)
 			continue;
 		struct found found = find_in_slot(p, slot, ticks);
 

@@ -30,6 +30,7 @@ struct zone_program *zone_program_create(
 	p->fd = fd;
 	p->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	p->reader = zone_reader_create();
+	zone_tids_init(&p->tids, pid, memory->region.header.pid);
 	zone_clock_init(&p->clock, &p->memory.region);
 	zone_clock_look(&p->clock);
 	p->begin_ns = is_whole ? memory->region.header.start_monotonic_ns : clock_monotonic_ns();
@@ -57,6 +58,7 @@ void zone_program_destroy(struct zone_program *p)
 	for (int i = 0; i < ZONEWIRE_STREAMS; i++)
 		vec_deinit(&p->streams[i].sums);
 	map_deinit(&p->slot_of_tid);
+	zone_tids_deinit(&p->tids);
 	free(p);
 }
 
@@ -83,6 +85,7 @@ bool zone_program_has_process(struct zone_program *p, struct zone_context *c)
 void zone_program_look_at_slots(struct zone_program *p)
 {
 	uint32_t count = zone_region_slot_count(&p->memory.region);
+	bool is_news = false;
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct zonewire_slot slot;
@@ -99,6 +102,7 @@ void zone_program_look_at_slots(struct zone_program *p)
 			t->tid = slot.tid; /* whose current one it is, or was */
 		if (t->tid == slot.tid && t->thread_count == slot.thread_count)
 			continue;
+		is_news = true;
 		t->tid = slot.tid;
 		t->thread_count = slot.thread_count;
 		t->start_ticks = slot.start_ticks;
@@ -107,13 +111,17 @@ void zone_program_look_at_slots(struct zone_program *p)
 		if (slot.state != ZONEWIRE_SLOT_FIBER)
 			map_put(&p->slot_of_tid, (uint64_t)slot.tid, 0, i);
 	}
+	if (is_news)
+		zone_tids_learn(&p->tids);
 }
 
 uint32_t zone_program_slot(struct zone_program *p, int64_t tid)
 {
+	int64_t inner = zone_tids_inner(&p->tids, tid);
 	uint32_t slot;
 
-	if (map_get(&p->slot_of_tid, (uint64_t)tid, 0, &slot) && p->threads.data[slot].tid == tid)
+	if (map_get(&p->slot_of_tid, (uint64_t)inner, 0, &slot) &&
+		p->threads.data[slot].tid == inner)
 		return slot;
 	return UINT32_MAX;
 }
@@ -123,9 +131,10 @@ static uint32_t past_thread(
 	const struct zone_program *p, struct zone_context *c, const struct zone_thread *t)
 {
 	struct str name = t->state == ZONEWIRE_SLOT_FIBER ? str_from(t->name) : STR("");
+	int64_t tid = zone_tids_outer(&p->tids, t->tid);
 
 	return process_table_past_thread(c->recording->processes, p->process,
-		t->tid > 0 ? t->tid : p->pid, zone_clock_time_ns(&p->clock, t->start_ticks), name);
+		tid > 0 ? tid : p->pid, zone_clock_time_ns(&p->clock, t->start_ticks), name);
 }
 
 uint32_t zone_program_thread(struct zone_program *p, struct zone_context *c, uint32_t slot)
@@ -140,8 +149,8 @@ uint32_t zone_program_thread(struct zone_program *p, struct zone_context *c, uin
 	if (t->number != CAPTURE_NO_ID || !zone_program_has_process(p, c))
 		return t->number;
 	if (t->state != ZONEWIRE_SLOT_FIBER)
-		t->number = process_table_find_number(
-			c->recording->processes, p->pid, p->process, t->tid);
+		t->number = process_table_find_number(c->recording->processes, p->pid, p->process,
+			zone_tids_outer(&p->tids, t->tid));
 	if (t->number == CAPTURE_NO_ID)
 		t->number = past_thread(p, c, t);
 	return t->number;

@@ -17,6 +17,7 @@
 #include "record/recording.h"
 #include "record/zone_clock.h"
 #include "record/zone_names.h"
+#include "record/zone_tids.h"
 
 /* A slot: a thread or fiber, or whoever had it last. */
 struct zone_thread {
@@ -68,7 +69,8 @@ struct zone_program {
 	bool is_closed;			 /* all that was in it is in the file */
 	VEC(struct zone_thread) threads; /* [slot] */
 	bool has_fibers;
-	struct map slot_of_tid;
+	struct map slot_of_tid; /* by the program's own ids */
+	struct zone_tids tids;
 	VEC(uint32_t) stacks; /* [node]: node of the stack tree; 0: not known yet */
 	/* [zone]: where it is; object UINT32_MAX: not known yet */
 	VEC(struct zone_frame) frames;
@@ -102,7 +104,7 @@ void zone_program_destroy(struct zone_program *p);
 bool zone_program_read(struct zone_program *p);
 /* Looks who has which slot. */
 void zone_program_look_at_slots(struct zone_program *p);
-/* The slot of a thread, or UINT32_MAX. */
+/* The slot of a thread by our id of it, or UINT32_MAX. */
 uint32_t zone_program_slot(struct zone_program *p, int64_t tid);
 /* The thread of a slot in the file, which is written if need be. */
 uint32_t zone_program_thread(struct zone_program *p, struct zone_context *c, uint32_t slot);

@@ -4,6 +4,7 @@ tests/programs/zoned.c prints what it must be: for each stack of zones how often
 long it was there, for each frame when it ended."""
 
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -129,6 +130,17 @@ def test_children_have_zones_of_their_own(folder):
 			by_thread[thread] = by_thread.get(thread, 0) + weight["zone-entries"]
 	assert sorted(by_thread.values()) == [1, 2, 3, 4, 5, 6]
 	assert "of 6 programs" in done.err, done.err
+
+
+def test_programs_in_a_pid_namespace(folder):
+	"""They know their threads by other ids than we do."""
+	inside = ("unshare", "-Urpf")
+	if not shutil.which("unshare") or harness.run(*inside, "true").status != 0:
+		raise harness.Skip("no pid namespaces here")
+	_, recording, truth = record(folder, *inside, zoned(folder), "frames", "60", "6")
+	assert_true_zones(recording, truth)
+	right, wrong = wrong_samples(recording)
+	assert right > 50 and len(wrong) <= 1 + right // 50, (right, wrong)
 
 
 def test_exec_ends_a_program_and_begins_another(folder):
