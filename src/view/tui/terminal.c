@@ -286,8 +286,14 @@ void terminal_show(const struct tui_canvas *canvas)
 	refresh();
 }
 
+void terminal_leave(void)
+{
+	endwin();
+}
+
 void terminal_redraw(void)
 {
+	reset_prog_mode();
 	terminal.must_redraw = true;
 }
 

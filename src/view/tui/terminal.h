@@ -20,7 +20,12 @@ void terminal_size(unsigned *width, unsigned *height);
 bool terminal_is_utf8(void);
 /* Makes the terminal show the canvas, by as little output as that takes. */
 void terminal_show(const struct tui_canvas *canvas);
-/* All is drawn again by the next terminal_show. */
+/* Gives the terminal back for a while; the next terminal_show takes it again. */
+void terminal_leave(void);
+/*
+ * All is drawn again by the next terminal_show, and the terminal set as it should be: others may
+ * have used it.
+ */
 void terminal_redraw(void);
 
 enum terminal_event { TERMINAL_NOTHING, TERMINAL_KEY, TERMINAL_MOUSE, TERMINAL_RESIZE };

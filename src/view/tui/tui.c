@@ -1,5 +1,9 @@
 /*
  * The loop between terminal and model.
+ *
+ * Signals only leave a word behind; what they want is done between two steps of the loop.  ncurses'
+ * own handler of SIGTSTP gives the terminal back right where the signal comes, and hangs if that
+ * was amid its output.
  */
 #include "view/tui/tui.h"
 
@@ -10,22 +14,39 @@
 #include "view/tui/model.h"
 #include "view/tui/terminal.h"
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, must_stop, was_stopped;
 
 static void on_signal(int number)
 {
-	caught = number;
+	if (number == SIGTSTP)
+		must_stop = 1;
+	else if (number == SIGCONT)
+		was_stopped = 1;
+	else
+		caught = number;
 }
 
-static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT};
 
-static void catch_signals(struct sigaction before[ARRAY_SIZE(endings)])
+static void catch_signals(struct sigaction before[ARRAY_SIZE(signals)])
 {
 	struct sigaction action = {.sa_handler = on_signal};
 
-	caught = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
-		sigaction(endings[i], &action, &before[i]);
+	caught = must_stop = was_stopped = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &action, &before[i]);
+}
+
+/* Stops, as the user has asked for by the terminal, and comes back when the shell lets it go on. */
+static void stop(void)
+{
+	struct sigaction ours, usual = {.sa_handler = SIG_DFL};
+
+	must_stop = 0;
+	terminal_leave();
+	sigaction(SIGTSTP, &usual, &ours);
+	raise(SIGTSTP);
+	sigaction(SIGTSTP, &ours, NULL);
 }
 
 static uint64_t now_ms(void)
@@ -74,7 +95,13 @@ static void loop(struct tui_model *model)
 	draw(model, &canvas);
 	while (is_there && !caught && !tui_model_is_done(model)) {
 		is_there = terminal_wait(tui_model_wait_ms(model, now_ms()));
-		bool has_input = take_input(model);
+		if (must_stop)
+			stop();
+		bool has_input = take_input(model) || was_stopped;
+
+		if (was_stopped)
+			terminal_redraw();
+		was_stopped = 0;
 		bool is_due = tui_model_wait_ms(model, now_ms()) == 0;
 
 		tui_model_tick(model, now_ms());
@@ -92,7 +119,7 @@ bool tui_is_built(void)
 struct error *tui_run(
 	const struct tui_host *host, const struct tui_options *options, int *signal_number)
 {
-	struct sigaction before[ARRAY_SIZE(endings)];
+	struct sigaction before[ARRAY_SIZE(signals)];
 	struct tui_model *model = tui_model_create(host, options, now_ms());
 	struct error *err = tui_model_start(model);
 
@@ -102,8 +129,8 @@ struct error *tui_run(
 		catch_signals(before);
 		loop(model);
 		terminal_close();
-		for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
-			sigaction(endings[i], &before[i], NULL);
+		for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+			sigaction(signals[i], &before[i], NULL);
 		*signal_number = caught;
 	}
 	tui_model_destroy(model);
