@@ -217,7 +217,7 @@ static void fork__body(void)
 	if (!child)
 		forked_child();
 	NEED_EQUAL(waitpid(child, &status, 0), child);
-		NEED_EQUAL(status, 0);
+	NEED_EQUAL(status, 0);
 	Prof_End look();
 	NEED_EQUAL(seen.region.header.generation, 1);
 	NEED_EQUAL(zones_seen_entries(&seen, "outer"), 401);
