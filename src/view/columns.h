@@ -167,6 +167,7 @@ struct column {
 	bool is_own;	    /* what was spent in the row itself: much of it deserves a colour */
 	bool is_per_metric; /* differs with the report's metric: shown once for each of several */
 	bool of_difference; /* only reports of differences have it */
+	bool is_per_tick;   /* a part of the total so small that a scale of its own reads better */
 };
 
 /* Indexed by enum column_id. */

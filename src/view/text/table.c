@@ -30,12 +30,14 @@ void table_deinit(struct table *table)
 	strbuf_deinit(&table->scratch);
 }
 
+static struct str report_unit(const struct report *report)
+{
+	return report->profile->strings[report_metric(report).unit.i];
+}
+
 static const struct scale *report_scale(const struct report *report)
 {
-	uint64_t total = difference_size(report);
-	struct str unit = report->profile->strings[report_metric(report).unit.i];
-
-	return scale_for(unit, total);
+	return scale_for(report_unit(report), difference_size(report));
 }
 
 /* What names are, where they are not those of functions. */
@@ -226,11 +228,27 @@ static size_t text_column_most(const struct text_style *style)
 	return most > TEXT_COLUMN_MIN ? most : TEXT_COLUMN_MIN;
 }
 
+/* The scale for the largest figure that is shown in the column. */
+static const struct scale *column_scale(const struct report *shown, const struct table_column *item)
+{
+	uint64_t largest = 0;
+
+	for (size_t place = 0; place < shown->count; place++) {
+		struct cell cell = item->column->get(item->report, report_row(shown, place));
+
+		if (!cell.is_null && cell.weight > 0 && (uint64_t)cell.weight > largest)
+			largest = (uint64_t)cell.weight;
+	}
+	return scale_for(report_unit(item->report), largest);
+}
+
 static void measure_column(struct table *table, struct table_column *item, struct strbuf *scratch)
 {
 	size_t heading = strlen(item->heading);
 	size_t most = text_column_most(table->text->style);
 
+	if (item->column->is_per_tick)
+		item->scale = column_scale(table->report, item);
 	for (size_t place = 0; place < table->report->count; place++)
 		measure_cell(item, report_row(table->report, place), scratch);
 	if (item->column->kind == COLUMN_KIND_TEXT && item->width > most)

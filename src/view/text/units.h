@@ -5,7 +5,9 @@
  * Figures for people: "1.234 s", "12.34 MiB", "1,234,567", "25.3%".
  *
  * A table shows all weights of a metric on one scale, chosen by its total, so that figures compare
- * by eye; only one too small for that scale goes down to a finer one rather than to zero.
+ * by eye; only one too small for that scale goes down to a finer one rather than to zero.  Columns
+ * of figures per tick are no parts of the total to compare with it: each has a scale for its
+ * largest.
  */
 
 #include <stdint.h>
