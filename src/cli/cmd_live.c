@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/live_host.h"
 #include "cli/live_json.h"
+#include "cli/live_names.h"
 #include "cli/live_once.h"
 #include "cli/live_target.h"
 #include "cli/message.h"
@@ -230,7 +231,8 @@ static struct error *list_programs(const struct live_options *options, struct st
 
 /* ---- one program ---- */
 
-static struct error *save(const struct live_options *options, const struct live *live)
+static struct error *save(
+	const struct live_options *options, const struct live *live, struct zone_namer namer)
 {
 	struct output output;
 	struct error *err;
@@ -241,7 +243,7 @@ static struct error *save(const struct live_options *options, const struct live 
 	err = output_open(&output, options->save);
 	if (err)
 		return err;
-	err = live_save(live, output.fd, options->save);
+	err = live_save(live, namer, output.fd, options->save);
 	if (err) {
 		output_abandon(&output);
 		return err;
@@ -260,17 +262,20 @@ static struct error *print(const struct strbuf *text)
 
 static struct error *do_once(struct live_options *options, const char *operand, struct live *live)
 {
+	struct live_names *names =
+		live && live->path == NULL ? live_names_create(live->process.pid) : NULL;
 	struct strbuf out = {0};
 	struct error *err = NULL;
 
 	if (operand == NULL)
 		err = list_programs(options, &out);
 	else if (options->save)
-		err = save(options, live);
+		err = save(options, live, live_names_namer(names));
 	if (err == NULL && operand && (options->is_once || options->has_format))
-		err = live_once_report(live, &options->once, &out);
+		err = live_once_report(live, live_names_namer(names), &options->once, &out);
 	if (err == NULL && out.size)
 		err = print(&out);
+	live_names_destroy(names);
 	strbuf_deinit(&out);
 	return err;
 }

@@ -10,10 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/live_names.h"
 #include "live/find.h"
 
 struct host {
-	struct live *live; /* NULL: none */
+	struct live *live;	  /* NULL: none */
+	struct live_names *names; /* of its process; NULL: none, or it is a file */
 };
 
 static enum tui_state tui_state_of(enum live_state state)
@@ -74,6 +76,8 @@ static struct error *host_attach(void *data, pid_t pid, struct zone_region *regi
 		live_destroy(host->live);
 		host->live = live;
 	}
+	live_names_destroy(host->names);
+	host->names = host->live->path ? NULL : live_names_create(host->live->process.pid);
 	*region = host->live->memory.region;
 	return NULL;
 }
@@ -84,6 +88,8 @@ static void host_detach(void *data)
 
 	live_destroy(host->live);
 	host->live = NULL;
+	live_names_destroy(host->names);
+	host->names = NULL;
 }
 
 static enum tui_state host_state(void *data, char *detail, size_t detail_bytes)
@@ -112,6 +118,13 @@ static void host_thread_name(void *data, int32_t tid, char *name, size_t name_by
 		live_process_thread_name(&host->live->process, tid, name, name_bytes);
 }
 
+static struct zone_namer host_namer(void *data)
+{
+	struct host *host = data;
+
+	return live_names_namer(host->names);
+}
+
 static struct error *host_save(void *data, const char *path)
 {
 	struct host *host = data;
@@ -119,7 +132,7 @@ static struct error *host_save(void *data, const char *path)
 
 	if (fd < 0)
 		return error_system(errno, "cannot write %s", path);
-	struct error *err = live_save(host->live, fd, path);
+	struct error *err = live_save(host->live, live_names_namer(host->names), fd, path);
 	if (close(fd) != 0 && err == NULL)
 		err = error_system(errno, "cannot write %s", path);
 	if (err)
@@ -138,10 +151,12 @@ struct error *live_host_run(struct live *live, const struct tui_options *options
 		.state = host_state,
 		.is_replaced = host_is_replaced,
 		.thread_name = host_thread_name,
+		.namer = host_namer,
 		.save = host_save,
 	};
 	struct error *err = tui_run(&host, options, signal);
 
 	live_destroy(data.live);
+	live_names_destroy(data.names);
 	return err;
 }

@@ -253,6 +253,7 @@ static void put_zones(struct strbuf *out, const struct zone_region *region,
 			continue;
 		put_item(out, items++);
 		put_place(out, &info);
+		put_text_or_null(out, "module", info.module);
 		put_count(out, "entries", t->entries);
 		put_count(out, "self_ns", zone_region_duration_ns(region, t->self_ticks));
 		put_count(out, "total_ns", zone_region_duration_ns(region, t->total_ticks));

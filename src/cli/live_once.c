@@ -195,7 +195,8 @@ static struct error *show(const struct live *live, const struct live_once *once,
 	return err;
 }
 
-struct error *live_once_report(struct live *live, const struct live_once *once, struct strbuf *out)
+struct error *live_once_report(struct live *live, struct zone_namer namer,
+	const struct live_once *once, struct strbuf *out)
 {
 	struct zonewire_header header = zone_region_header(&live->memory.region);
 	struct zone_follow *follow;
@@ -205,6 +206,8 @@ struct error *live_once_report(struct live *live, const struct live_once *once, 
 	if (err)
 		return err;
 	follow = zone_follow_create(&live->memory.region);
+	if (follow)
+		zone_follow_set_namer(follow, namer);
 	if (follow == NULL || (base != ZONE_BASE_AUTO && !zone_follow_set_base(follow, base)))
 		err = out_of_memory();
 	if (err == NULL)

@@ -16,8 +16,8 @@ struct live_once {
 	bool is_json;
 };
 
-/* Adds the report to `out`. */
-must_use struct error *live_once_report(
-	struct live *live, const struct live_once *once, struct strbuf *out);
+/* Adds the report to `out`; namer: who names functions. */
+must_use struct error *live_once_report(struct live *live, struct zone_namer namer,
+	const struct live_once *once, struct strbuf *out);
 
 #endif

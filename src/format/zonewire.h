@@ -144,7 +144,10 @@ struct zonewire_zone {
 	uint32_t name, file; /* offsets in strings, each NUL-terminated; file 0: not known */
 	uint32_t line;
 	uint32_t flags;
-	uint64_t reserved;
+	/* Offset in strings, in saved memory: the path of the load object that has `code`; 0: none.
+	 */
+	uint32_t module;
+	uint32_t reserved;
 };
 
 /* One zone stack of one slot: 56 bytes that are shared, then what is the program's own. */

@@ -1,12 +1,20 @@
 /*
  * Memory of zones as a file: the header and what is in use, at the places where it lies in memory,
  * the rest a hole.  Addresses of the program's, which are nobody else's business, are left out.
+ *
+ * Zones that are functions get the names that can be found now, appended to the copy's strings.
+ * Each string is there once; where there is no room for more, a zone stays as it was.
  */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
 #include "live/attach.h"
 #include "live/extents.h"
 
@@ -48,6 +56,89 @@ static void clear_private_words(struct live_memory *copy)
 			0, sizeof(((struct zonewire_node *)0)->private_words));
 }
 
+/* ---- names of functions ---- */
+
+struct naming {
+	struct live_memory *copy;
+	struct arena *arena;
+	struct str_table words; /* that were appended */
+	VEC(uint32_t) offsets;	/* of words */
+};
+
+static struct zonewire_zone *zone_row(const struct live_memory *copy, uint32_t id)
+{
+	const struct zonewire_table *zones = &copy->region.header.zones;
+
+	return (struct zonewire_zone *)(copy->data + zones->offset +
+					(uint64_t)id * zones->row_bytes);
+}
+
+/* The string's offset; 0: there is none, or no room for it. */
+static uint32_t append_string(struct naming *n, const char *text)
+{
+	const struct zonewire_header *checked = &n->copy->region.header;
+	struct zonewire_header *header = (struct zonewire_header *)n->copy->data;
+	size_t bytes = text ? strlen(text) + 1 : 1;
+	uint32_t word;
+
+	if (bytes == 1)
+		return 0;
+	if (str_table_find(&n->words, str_from(text), &word))
+		return n->offsets.data[word];
+	if (header->strings_used > checked->strings_bytes ||
+		bytes > checked->strings_bytes - header->strings_used ||
+		checked->strings_bytes > UINT32_MAX)
+		return 0;
+	uint32_t offset = (uint32_t)header->strings_used;
+	memcpy(n->copy->data + checked->strings_offset + offset, text, bytes);
+	header->strings_used += bytes;
+	str_table_intern(&n->words, str_from(text));
+	vec_push(&n->offsets, offset);
+	return offset;
+}
+
+static void put_name(
+	struct naming *n, struct zonewire_zone *row, const struct zone_function *function)
+{
+	uint32_t name = append_string(n, function->name), file = append_string(n, function->file);
+	uint32_t module = append_string(n, function->module);
+
+	if (name)
+		row->name = name;
+	if (file) {
+		row->file = file;
+		row->line = function->line;
+	}
+	if (module)
+		row->module = module;
+}
+
+static void name_functions(struct live_memory *copy, struct zone_namer namer)
+{
+	uint32_t zones = zone_region_zone_count(&copy->region), count = 0, *id;
+	struct zone_function *function;
+	struct naming n = {.copy = copy, .arena = arena_create()};
+
+	str_table_init(&n.words, n.arena);
+	id = xcalloc(zones + (size_t)1, sizeof(*id));
+	function = xcalloc(zones + (size_t)1, sizeof(*function));
+	for (uint32_t i = 1; namer.name && i < zones; i++) {
+		if (zone_row(copy, i)->code == 0)
+			continue;
+		id[count] = i;
+		function[count++].code = zone_row(copy, i)->code;
+	}
+	if (count)
+		namer.name(namer.context, function, count);
+	for (uint32_t i = 0; i < count; i++)
+		put_name(&n, zone_row(copy, id[i]), &function[i]);
+	free(function);
+	free(id);
+	vec_deinit(&n.offsets);
+	str_table_deinit(&n.words);
+	arena_destroy(n.arena);
+}
+
 static bool save_copy(const struct live_memory *copy, int fd)
 {
 	struct saving saving = {copy->data, fd};
@@ -58,7 +149,7 @@ static bool save_copy(const struct live_memory *copy, int fd)
 	       write_at(fd, copy->data, ZONEWIRE_HEADER_BYTES, 0);
 }
 
-struct error *live_save(const struct live *live, int fd, const char *name)
+struct error *live_save(const struct live *live, struct zone_namer namer, int fd, const char *name)
 {
 	const struct live_source source = {
 		.fd = -1, .size = live->memory.size, .data = live->memory.data};
@@ -72,6 +163,7 @@ struct error *live_save(const struct live *live, int fd, const char *name)
 			ERROR_INPUT, "process %d: what it has %s", live->process.pid, problem);
 	live_memory_end(&copy, now);
 	clear_private_words(&copy);
+	name_functions(&copy, namer);
 	if (!save_copy(&copy, fd))
 		err = error_system(errno, "cannot write %s", name);
 	live_memory_deinit(&copy);

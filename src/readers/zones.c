@@ -83,14 +83,27 @@ static void add_threads(struct zones *z)
 	}
 }
 
+/* Of a zone that is a function, where that was found out, the load object that has it. */
+static object_id zone_object(struct zones *z, const struct zonewire_zone *zone)
+{
+	char path[NAME_BYTES];
+
+	if (zone->code == 0 || zone->module == 0)
+		return z->object;
+	zone_region_string(&z->region, zone->module, path, sizeof(path));
+	if (path[0] == '\0')
+		return z->object;
+	return builder_object(z->builder, str_from(path), STR(""), OBJECT_USER);
+}
+
 static function_id zone_function(struct zones *z, uint32_t id)
 {
 	function_id *function = &z->functions[id];
 	struct zonewire_zone zone;
 
 	if (function->i == NO_ID && zone_region_zone(&z->region, id, &zone))
-		*function = builder_function(z->builder, region_string(z, zone.name), z->object,
-			region_string(z, zone.file), zone.line);
+		*function = builder_function(z->builder, region_string(z, zone.name),
+			zone_object(z, &zone), region_string(z, zone.file), zone.line);
 	return *function;
 }
 

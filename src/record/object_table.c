@@ -94,7 +94,8 @@ static uint32_t object_add(struct object_table *t, struct str key, struct load_o
 	if (o.fd >= 0)
 		snprintf(o.fd_path, sizeof(o.fd_path), "/proc/self/fd/%d", o.fd);
 	vec_push(&t->objects, o);
-	capture_writer_object(t->writer, number, o.path, o.build_id, o.kind);
+	if (t->writer)
+		capture_writer_object(t->writer, number, o.path, o.build_id, o.kind);
 	return number;
 }
 

@@ -31,6 +31,7 @@ struct object_origin {
 	uint64_t inode; /* 0: not known */
 };
 
+/* writer NULL: of no recording, objects are written nowhere. */
 must_use returns_owned struct object_table *object_table_create(struct capture_writer *writer);
 void object_table_destroy(struct object_table *t);
 

@@ -18,6 +18,7 @@ struct zone_follow {
 	struct zone_difference *difference;
 	struct zone_history *history;
 	struct zone_reading reading;
+	struct zone_namer namer;
 	uint32_t base;
 	bool is_auto;
 	bool is_fresh; /* nothing was read of this base, or looks were left out */
@@ -49,6 +50,12 @@ void zone_follow_destroy(struct zone_follow *follow)
 	free(follow);
 }
 
+void zone_follow_set_namer(struct zone_follow *follow, struct zone_namer namer)
+{
+	follow->namer = namer;
+	zone_history_set_namer(follow->history, namer);
+}
+
 static bool has_frames(const struct zone_follow *follow)
 {
 	return zone_region_header(follow->region).stream[0].ticks > 0;
@@ -77,6 +84,7 @@ bool zone_follow_set_base(struct zone_follow *follow, uint32_t base)
 		zone_difference_destroy(difference);
 		return false;
 	}
+	zone_history_set_namer(history, follow->namer);
 	zone_history_destroy(follow->history);
 	zone_difference_destroy(follow->difference);
 	follow->history = history;

@@ -38,6 +38,8 @@ struct zone_follow;
 /* Of that region, which stays mapped as long.  Begins with ZONE_BASE_AUTO.  NULL: no memory. */
 struct zone_follow *zone_follow_create(const struct zone_region *region);
 void zone_follow_destroy(struct zone_follow *follow);
+/* Who names zones that are functions, in all its histories.  Before the first look. */
+void zone_follow_set_namer(struct zone_follow *follow, struct zone_namer namer);
 /* Another base: the history begins anew, with what the ring still has.  False: no memory. */
 bool zone_follow_set_base(struct zone_follow *follow, uint32_t base);
 /* Never ZONE_BASE_AUTO. */

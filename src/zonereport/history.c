@@ -41,6 +41,7 @@ void zone_history_destroy(struct zone_history *history)
 	for (uint32_t i = 0; i < history->zone_count; i++) {
 		free((char *)history->zone[i].name);
 		free((char *)history->zone[i].file);
+		free((char *)history->zone[i].module);
 	}
 	free(history->zone);
 	free(history->node);

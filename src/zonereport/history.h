@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "format/zonewire.h"
+#include "zonereport/namer.h"
 #include "zonereport/region.h"
 
 #define ZONE_SLOT_ALL	   UINT32_MAX	     /* for `slot`: all threads together */
@@ -32,7 +33,8 @@ struct zone_info {
 	const char *name;
 	const char *file; /* "": not known */
 	uint32_t line;
-	uint64_t code; /* address, of zones that are functions; else 0 */
+	uint64_t code;	    /* address, of zones that are functions; else 0 */
+	const char *module; /* path of the load object that has them; "": not known */
 };
 
 /* One tick as it is kept. */
@@ -70,6 +72,11 @@ struct zone_history;
 struct zone_history *zone_history_create(uint32_t stream, size_t bytes);
 void zone_history_destroy(struct zone_history *history);
 
+/*
+ * Who names zones that are functions, from the next learning on; what it knows is thought better
+ * than what the program says.  Its context must last as long.
+ */
+void zone_history_set_namer(struct zone_history *history, struct zone_namer namer);
 /*
  * Learns what the region tells of its clock, zones and troubles.  Before the first tick, and when
  * what is shown should be up to date.  False: no memory; what was known is still good.

@@ -17,23 +17,68 @@ static char *learn_string(const struct zone_region *region, uint32_t offset)
 static bool learn_zone(const struct zone_region *region, uint32_t id, struct zone_info *info)
 {
 	struct zonewire_zone zone;
-	char *name, *file;
+	char *name, *file, *module;
 
 	zone_region_zone(region, id, &zone);
 	name = learn_string(region, zone.name);
 	file = learn_string(region, zone.file);
-	if (!name || !file) {
+	module = learn_string(region, zone.module);
+	if (!name || !file || !module) {
 		free(name);
 		free(file);
+		free(module);
 		return false;
 	}
-	*info = (struct zone_info){name, file, zone.line, zone.code};
+	*info = (struct zone_info){name, file, zone.line, zone.code, module};
 	return true;
+}
+
+/* Takes the text, if there is any and memory for it. */
+static void replace_string(const char **old, const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	if (copy) {
+		free((char *)*old);
+		*old = copy;
+	}
+}
+
+static void take_name(struct zone_info *info, const struct zone_function *function)
+{
+	replace_string(&info->name, function->name);
+	replace_string(&info->module, function->module);
+	if (function->file) {
+		replace_string(&info->file, function->file);
+		info->line = function->line;
+	}
+}
+
+/* Of the zones from that one on, asks for those that are functions: all at once, it may be long. */
+static void name_functions(struct zone_history *history, uint32_t from)
+{
+	struct zone_function *function;
+	size_t count = 0;
+
+	if (!history->namer.name || from >= history->zone_count)
+		return;
+	function = calloc(history->zone_count - from, sizeof(*function));
+	for (uint32_t i = from; function && i < history->zone_count; i++)
+		if (history->zone[i].code)
+			function[count++].code = history->zone[i].code;
+	if (count)
+		history->namer.name(history->namer.context, function, count);
+	count = 0;
+	for (uint32_t i = from; function && i < history->zone_count; i++)
+		if (history->zone[i].code)
+			take_name(&history->zone[i], &function[count++]);
+	free(function);
 }
 
 static bool learn_zones(struct zone_history *history, const struct zone_region *region)
 {
-	uint32_t count = zone_region_zone_count(region);
+	uint32_t count = zone_region_zone_count(region), before = history->zone_count;
+	bool is_whole = true;
 
 	if (count > history->zone_capacity) {
 		size_t bytes = (size_t)count * 2 * sizeof(*history->zone);
@@ -44,12 +89,18 @@ static bool learn_zones(struct zone_history *history, const struct zone_region *
 		history->zone = grown;
 		history->zone_capacity = count * 2;
 	}
-	while (history->zone_count < count) {
-		if (!learn_zone(region, history->zone_count, &history->zone[history->zone_count]))
-			return false;
-		history->zone_count++;
+	while (is_whole && history->zone_count < count) {
+		is_whole = learn_zone(
+			region, history->zone_count, &history->zone[history->zone_count]);
+		history->zone_count += is_whole;
 	}
-	return true;
+	name_functions(history, before);
+	return is_whole;
+}
+
+void zone_history_set_namer(struct zone_history *history, struct zone_namer namer)
+{
+	history->namer = namer;
 }
 
 bool zone_history_learn(struct zone_history *history, const struct zone_region *region)
@@ -77,7 +128,7 @@ uint32_t zone_history_zone_count(const struct zone_history *history)
 struct zone_info zone_history_zone(const struct zone_history *history, uint32_t id)
 {
 	if (id >= history->zone_count)
-		return (struct zone_info){.name = "", .file = ""};
+		return (struct zone_info){.name = "", .file = "", .module = ""};
 	return history->zone[id];
 }
 

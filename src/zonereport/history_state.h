@@ -36,6 +36,7 @@ struct zone_history {
 	uint32_t touched_count;
 	struct zone_info *zone; /* [zone_count], strings allocated */
 	uint32_t zone_count, zone_capacity;
+	struct zone_namer namer;
 	double tick_ms;
 	uint64_t trouble[ZONEWIRE_TROUBLES];
 	uint32_t trouble_open, trouble_ended; /* zones */

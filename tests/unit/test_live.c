@@ -308,7 +308,7 @@ static void save_scribbled(struct live *live)
 	int fd = memfd_create("saved", MFD_CLOEXEC);
 
 	for (int i = 0; i < 20; i++)
-		error_destroy(live_save(live, fd, "saved"));
+		error_destroy(live_save(live, (struct zone_namer){0}, fd, "saved"));
 	close(fd);
 }
 
@@ -364,7 +364,7 @@ static void test_saved(void **state)
 	make(&m);
 	int fd = memfd_of(&m, true), file = scratch_file(path);
 	assert_null(live_attach(getpid(), &live));
-	assert_null(live_save(live, file, path));
+	assert_null(live_save(live, (struct zone_namer){0}, file, path));
 	assert_null(live_open_file(path, &again));
 	assert_int_equal(live_look(again), LIVE_SAVED);
 	assert_is_by_hand(again);

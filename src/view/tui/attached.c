@@ -56,6 +56,8 @@ struct error *tui_attach(struct tui_model *m, pid_t pid)
 		tui_detach(m);
 		return no_memory();
 	}
+	if (m->host->namer)
+		zone_follow_set_namer(m->attached.follow, m->host->namer(m->host->data));
 	m->screen = TUI_SCREEN_ZONES;
 	let_go(m);
 	m->table.query.slot = ZONE_SLOT_ALL;

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "zonereport/namer.h"
 #include "zonereport/region.h"
 
 enum tui_state {
@@ -59,6 +60,8 @@ struct tui_host {
 	bool (*is_replaced)(void *data);
 	/* The kernel's name of a thread of the attached program; empty: gone. */
 	void (*thread_name)(void *data, int32_t tid, char *name, size_t name_bytes);
+	/* Who names functions of the attached program; namer.name NULL: nobody. */
+	struct zone_namer (*namer)(void *data);
 	/* Writes the attached memory to a new file; an error if there is one of that name. */
 	struct error *(*save)(void *data, const char *path);
 };

@@ -1,0 +1,236 @@
+/*
+ * Address in a process → the mapping that it is in → the file, its own address in there → the
+ * symbolizer.
+ *
+ * Files are opened as recordings open them (record/object_table.h): as the process sees them, which
+ * may be in another mount namespace, deleted ones, too; and only those that an asked function is
+ * in.  Answers are kept by address, because a library can be closed while its zones go on being
+ * shown.
+ */
+#include "cli/live_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "obj/objfile.h"
+#include "record/maps.h"
+#include "record/object_table.h"
+#include "symbolize/symbolize.h"
+
+struct live_names {
+	pid_t pid;
+	struct arena *arena;
+	struct object_table *objects;
+	struct symbolizer *symbolizer; /* NULL: nothing was asked yet */
+	VEC(struct zone_function) known;
+	struct map by_code; /* index in known */
+};
+
+struct live_names *live_names_create(pid_t pid)
+{
+	struct live_names *names = xalloc(sizeof(*names));
+
+	names->pid = pid;
+	names->arena = arena_create();
+	names->objects = object_table_create(NULL);
+	return names;
+}
+
+void live_names_destroy(struct live_names *names)
+{
+	if (names == NULL)
+		return;
+	symbolizer_destroy(names->symbolizer);
+	object_table_destroy(names->objects);
+	map_deinit(&names->by_code);
+	vec_deinit(&names->known);
+	arena_destroy(names->arena);
+	free(names);
+}
+
+/* ---- where a function is ---- */
+
+struct wanted {
+	struct zone_function *function;
+	uint32_t object; /* UINT32_MAX: in none that is known */
+	uint64_t obj_addr;
+};
+
+struct looking {
+	struct live_names *names;
+	struct wanted *wanted; /* [count], by code */
+	size_t count;
+};
+
+static int by_code(const void *a, const void *b)
+{
+	uint64_t x = ((const struct wanted *)a)->function->code;
+	uint64_t y = ((const struct wanted *)b)->function->code;
+
+	return (x > y) - (x < y);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return (x->obj_addr > y->obj_addr) - (x->obj_addr < y->obj_addr);
+}
+
+/* The first that is at or above the address. */
+static size_t first_from(const struct looking *l, uint64_t va)
+{
+	size_t low = 0, high = l->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (l->wanted[middle].function->code < va)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The slide of a mapping of that object; false: it is no file, or not one of code. */
+static bool find_slide(const struct live_names *names, uint32_t object,
+	const struct maps_line *line, uint64_t *slide)
+{
+	struct object_info info = object_table_info(names->objects, object);
+	struct objfile *file = NULL;
+	char path[64];
+
+	if (info.kind != CAPTURE_OBJECT_USER || info.open_path.size == 0)
+		return false;
+	snprintf(path, sizeof(path), "%.*s", STR_ARG(info.open_path));
+	struct error *err = objfile_open(path, &file);
+	bool is = err == NULL && objfile_slide(file, line->low_va, line->file_off, slide);
+	error_destroy(err);
+	objfile_close(file);
+	return is;
+}
+
+static void look_in_mapping(void *context, const struct maps_line *line)
+{
+	struct looking *l = context;
+	size_t first = first_from(l, line->low_va), last = first;
+	struct object_origin origin = {.pid = l->names->pid,
+		.path = line->path,
+		.build_id = "",
+		.low_va = line->low_va,
+		.high_va = line->high_va,
+		.inode = line->inode};
+	uint64_t slide;
+
+	while (last < l->count && l->wanted[last].function->code < line->high_va)
+		last++;
+	if (first == last || !line->executable)
+		return;
+	uint32_t object = object_table_mapped(l->names->objects, &origin);
+	if (!find_slide(l->names, object, line, &slide))
+		return;
+	for (size_t i = first; i < last; i++) {
+		l->wanted[i].object = object;
+		l->wanted[i].obj_addr = l->wanted[i].function->code - slide;
+	}
+}
+
+/* ---- how it is called ---- */
+
+static const char *keep(struct live_names *names, struct str text)
+{
+	return text.size ? arena_str(names->arena, text).data : NULL;
+}
+
+/* The function itself is the outermost of what may be inlined at its first instruction. */
+static void take_name(struct live_names *names, struct zone_function *function,
+	const struct symbol_place *place, const char *module)
+{
+	const struct symbol_frame *frame;
+
+	function->module = module;
+	if (place->count == 0)
+		return;
+	frame = &place->frames[place->count - 1];
+	function->name = keep(names, frame->function);
+	function->file = keep(names, frame->function_file);
+	function->line = frame->function_line;
+}
+
+/* Functions of one object, by their places there; a library may be mapped twice (dlmopen). */
+static void name_object(struct live_names *names, struct wanted *wanted, size_t count)
+{
+	struct object_info info = object_table_info(names->objects, wanted->object);
+	struct arena *arena = arena_create();
+	struct symbol_place *places = ARENA_ARRAY(arena, struct symbol_place, count);
+	uint64_t *obj_addrs = ARENA_ARRAY(arena, uint64_t, count);
+	struct symbolize_object object = {.path = info.path,
+		.open_path = info.open_path,
+		.build_id = info.build_id,
+		.kind = OBJECT_USER};
+	struct symbolize_status status;
+	const char *module = keep(names, info.path);
+	size_t distinct = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (distinct == 0 || obj_addrs[distinct - 1] != wanted[i].obj_addr)
+			obj_addrs[distinct++] = wanted[i].obj_addr;
+	symbolize_addresses(
+		names->symbolizer, &object, obj_addrs, distinct, arena, places, &status);
+	for (size_t i = 0, at = 0; i < count; i++) {
+		at += obj_addrs[at] != wanted[i].obj_addr;
+		take_name(names, wanted[i].function, &places[at], module);
+	}
+	arena_destroy(arena);
+}
+
+static void name_all(struct live_names *names, struct wanted *wanted, size_t count)
+{
+	struct looking l = {names, wanted, count};
+	size_t end;
+
+	if (names->symbolizer == NULL)
+		names->symbolizer = symbolizer_create(&(struct symbolize_options){0});
+	qsort(wanted, count, sizeof(*wanted), by_code);
+	maps_read(names->pid, look_in_mapping, &l);
+	qsort(wanted, count, sizeof(*wanted), by_place);
+	for (size_t i = 0; i < count && wanted[i].object != UINT32_MAX; i = end) {
+		for (end = i; end < count && wanted[end].object == wanted[i].object;)
+			end++;
+		name_object(names, &wanted[i], end - i);
+	}
+}
+
+static void name_functions(void *context, struct zone_function *function, size_t count)
+{
+	struct live_names *names = context;
+	VEC(struct wanted) wanted = {0};
+	bool added;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t index = (uint32_t)names->known.count;
+		(void)*map_at(&names->by_code, function[i].code, 0, index, &added);
+		if (added)
+			vec_push(&names->known, (struct zone_function){.code = function[i].code});
+	}
+	for (size_t i = 0; i < names->known.count; i++)
+		if (names->known.data[i].module == NULL)
+			vec_push(&wanted, (struct wanted){&names->known.data[i], UINT32_MAX, 0});
+	if (wanted.count)
+		name_all(names, wanted.data, wanted.count);
+	vec_deinit(&wanted);
+	for (size_t i = 0; i < count; i++)
+		function[i] =
+			names->known.data[*map_at(&names->by_code, function[i].code, 0, 0, &added)];
+}
+
+struct zone_namer live_names_namer(struct live_names *names)
+{
+	return (struct zone_namer){names ? name_functions : NULL, names};
+}

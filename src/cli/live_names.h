@@ -1,0 +1,21 @@
+#ifndef SONDE_CLI_LIVE_NAMES_H
+#define SONDE_CLI_LIVE_NAMES_H
+
+/*
+ * Names of the functions of a running program, for zones that are functions: from the files that it
+ * has mapped, whatever it exports.
+ */
+
+#include <sys/types.h>
+
+#include "base/compiler.h"
+#include "zonereport/namer.h"
+
+struct live_names;
+
+must_use returns_owned struct live_names *live_names_create(pid_t pid);
+void live_names_destroy(struct live_names *names);
+/* Good as long as they are, of NULL nobody; what was found once is known also when it is closed. */
+struct zone_namer live_names_namer(struct live_names *names);
+
+#endif
