@@ -30,12 +30,12 @@ void live_summarize(const struct live *live, struct live_summary *summary)
 {
 	const struct zone_region *region = &live->memory.region;
 	struct zonewire_header header = zone_region_header(region);
-	uint32_t zones = zone_region_zone_count(region), slots = zone_region_slot_count(region);
+	uint32_t slots = zone_region_slot_count(region);
 	int64_t uptime_ns = zone_region_ns(region, zone_region_now(region));
 	struct zonewire_slot slot;
 
 	*summary = (struct live_summary){
-		.zones = zones > ZONEWIRE_ZONE_UPDATE ? zones - ZONEWIRE_ZONE_UPDATE - 1 : 0,
+		.zones = zone_region_program_zones(region),
 		.frames = header.stream[0].ticks,
 		.frame_ms = mean_frame_ms(region),
 		.uptime_ns = uptime_ns > 0 ? (uint64_t)uptime_ns : 0,

@@ -154,6 +154,13 @@ uint32_t zone_region_zone_count(const struct zone_region *region)
 	return region_row_count(region, &region->header.zones, &live_header(region)->zones);
 }
 
+uint32_t zone_region_program_zones(const struct zone_region *region)
+{
+	uint32_t count = zone_region_zone_count(region), own = ZONEWIRE_ZONE_UPDATE + 1;
+
+	return count > own ? count - own : 0;
+}
+
 bool zone_region_zone(const struct zone_region *region, uint32_t id, struct zonewire_zone *zone)
 {
 	return copy_row(region, &region->header.zones, zone_region_zone_count(region), id, zone,

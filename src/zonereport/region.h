@@ -39,6 +39,8 @@ uint64_t zone_region_duration_ns(const struct zone_region *region, uint64_t tick
 
 /* Rows that are there now, and copies of them; out of range: an all-zero row, false. */
 uint32_t zone_region_zone_count(const struct zone_region *region);
+/* Those of them that are the program's, not the runtime's own. */
+uint32_t zone_region_program_zones(const struct zone_region *region);
 bool zone_region_zone(const struct zone_region *region, uint32_t id, struct zonewire_zone *zone);
 uint32_t zone_region_slot_count(const struct zone_region *region);
 bool zone_region_slot(const struct zone_region *region, uint32_t index, struct zonewire_slot *slot);

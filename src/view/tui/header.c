@@ -104,9 +104,9 @@ static void put_program(const struct tui_model *m, struct flow *flow)
 		snprintf(text, sizeof(text), "%u thread%s", threads, threads == 1 ? "" : "s");
 		item(flow, TUI_PLAIN, text);
 	}
-	uint32_t zones = zone_region_zone_count(&m->attached.region);
+	uint32_t zones = zone_region_program_zones(&m->attached.region);
 
-	snprintf(text, sizeof(text), "%u zones", zones ? zones - 1 : 0);
+	snprintf(text, sizeof(text), "%u zone%s", zones, zones == 1 ? "" : "s");
 	item(flow, TUI_PLAIN, text);
 }
 
