@@ -55,25 +55,26 @@ static struct error *several(const struct live_list *list, const char *name, siz
 	return err;
 }
 
-static struct error *open_named(const char *name, struct live **live)
+/* *count: of programs of that name. */
+static struct error *open_named(const char *name, struct live **live, size_t *count)
 {
 	const struct live_program *found = NULL;
 	struct live_list list;
-	size_t count = 0;
 	struct error *err = live_list_find(&list);
 
+	*count = 0;
 	if (err)
 		return err;
 	for (size_t i = 0; i < list.programs.count; i++) {
 		if (!is_named(&list.programs.data[i], name))
 			continue;
 		found = &list.programs.data[i];
-		count++;
+		++*count;
 	}
-	if (count == 0)
+	if (*count == 0)
 		err = no_program(&list, name);
-	else if (count > 1)
-		err = several(&list, name, count);
+	else if (*count > 1)
+		err = several(&list, name, *count);
 	else
 		err = live_attach(found->process.pid, live);
 	live_list_deinit(&list);
@@ -112,21 +113,27 @@ static struct error *open_file(const char *path, struct live **live)
 	return NULL;
 }
 
-/* A program that runs may be called as a file in this folder is: its own, most likely. */
+/*
+ * A program that runs may be called as a file in this folder is: its own, most likely.  Where there
+ * are such programs what is wrong with them is said, else what is wrong with the file.
+ */
 static struct error *open_file_or_named(const char *operand, struct live **live)
 {
+	const char *slash = strrchr(operand, '/');
 	struct error *err = open_file(operand, live), *named;
+	size_t count;
 
-	if (err == NULL || err->kind != ERROR_INPUT || strchr(operand, '/'))
+	if (err == NULL || err->kind != ERROR_INPUT)
 		return err;
-	named = open_named(operand, live);
-	error_destroy(named ? named : err);
-	return named ? err : NULL;
+	named = open_named(slash ? slash + 1 : operand, live, &count);
+	error_destroy(count ? err : named);
+	return count ? named : err;
 }
 
 struct error *live_target_open(const char *operand, struct live **live)
 {
 	struct stat info;
+	size_t count;
 
 	if (is_number(operand)) {
 		unsigned long pid = strtoul(operand, NULL, 10);
@@ -134,5 +141,5 @@ struct error *live_target_open(const char *operand, struct live **live)
 	}
 	if (strchr(operand, '/') || stat(operand, &info) == 0)
 		return open_file_or_named(operand, live);
-	return open_named(operand, live);
+	return open_named(operand, live, &count);
 }

@@ -62,6 +62,11 @@ struct error *live_list_find(struct live_list *list)
 	*list = (struct live_list){0};
 	if (proc == NULL)
 		return error_system(errno, "cannot look for programs in /proc");
+	if (access("/proc/self/fd", X_OK) != 0) {
+		closedir(proc);
+		return error_new(
+			ERROR_UNSUPPORTED, "programs can't be looked for: there is no /proc here");
+	}
 	for (struct dirent *e; (e = readdir(proc)) != NULL;)
 		if (isdigit((unsigned char)e->d_name[0]))
 			look_at(list, (pid_t)strtol(e->d_name, NULL, 10));

@@ -192,8 +192,8 @@ static void put_losses(struct zone_report *report, const struct zone_history *hi
 		enum zonewire_trouble trouble;
 		const char *words;
 	} losses[] = {
-		{ZONEWIRE_TOO_DEEP, "entries too deep to measure"},
-		{ZONEWIRE_NO_NODES, "entries without room for their stack"},
+		{ZONEWIRE_TOO_DEEP, "entries too deep to measure, with all below them"},
+		{ZONEWIRE_NO_NODES, "entries without room for their stack, with all below them"},
 		{ZONEWIRE_NO_ZONES, "zones without room, in ...other"},
 		{ZONEWIRE_NO_SLOTS, "threads without room"},
 		{ZONEWIRE_NO_RING, "threads without events"},

@@ -369,6 +369,8 @@ def test_other_users(folder):
 		assert "is root's" in result.err and "sudo sonde live" in result.err
 		seen = json.loads(check(run(copy, "live", "--format", "json", **other)).out)
 		assert program.pid not in [p["pid"] for p in seen["programs"]] and seen["hidden"] > 0
+		with Program(folder, name="theirs", **other):
+			assert "may not be looked at by this user" in check(run(copy, "live", "--once", **other)).err
 	with Program(folder, name="other", **other) as program:
 		assert entries_of(json.loads(check(run(copy, "live", program.pid, "--format", "json", **other)).out)) \
 			== program.told
@@ -404,6 +406,29 @@ def test_wrong_names_are_helped(folder):
 		assert "there are: frame, auto, run, looks" in \
 			check(sonde("live", program.pid, "-1", "--frames", "films"), 1).err
 		assert "no thread" in check(sonde("live", program.pid, "-1", "--thread", "x"), 1).err
+
+
+def test_programs_called_as_their_file_is(folder):
+	"""As it is for whoever has just built one."""
+	with Program(folder) as program, Program(folder, name="other") as other:
+		for name in program.name, "./" + program.name, program.path:
+			assert look(name, cwd=folder)["pid"] == program.pid
+		twin = subprocess.Popen([program.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder)
+		twin.stdout.readline()
+		for name in program.name, "./" + program.name:
+			result = check(sonde("live", name, "-1", cwd=folder), 1)
+			assert f"2 programs with zones are called '{program.name}'" in result.err, result
+		twin.kill()
+		twin.communicate()
+	assert "is no core dump" in check(sonde("live", other.path, "-1"), 1).err
+
+
+def test_no_proc(folder):
+	script = f"mount -t tmpfs none /proc && exec {SONDE} live --once"
+	result = run("unshare", "-m", "sh", "-c", script)
+	if "unshare" in result.err or "mount" in result.err:
+		raise harness.Skip("needs a mount namespace")
+	assert "there is no /proc here" in check(result, 1).err
 
 
 def page_commands():

@@ -426,7 +426,7 @@ static void troubles(void **state)
 	r = report(&p);
 	assert_string_equal(r->trouble,
 		"3 missing Prof_End; 1 extra Prof_End; last: draw ended where phy\\x1b[2Jsics was "
-		"open; 7 entries without room for their stack");
+		"open; 7 entries without room for their stack, with all below them");
 	zone_report_destroy(r);
 	program_deinit(&p);
 }
