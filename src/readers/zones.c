@@ -29,6 +29,7 @@ struct zones {
 	object_id object;
 	process_id process;
 	thread_id *threads;	/* [slot_count] */
+	uint32_t *slot_stream;	/* [slot_count]: whose ticks have its rows, or ZONEWIRE_STREAMS */
 	function_id *functions; /* [zone_count]; NO_ID: not made yet */
 	uint32_t slot_count, zone_count;
 	stack_id *stacks; /* [node_count]; 0: no good node */
@@ -167,6 +168,14 @@ static void add_row(struct zones *z, uint32_t node, uint64_t at_ns, struct zone_
 	builder_sample_zone(z->builder, z->stacks[node]);
 }
 
+/* A thread may end ticks of several streams, which have the same: those of the first count. */
+static bool has_rows_of(struct zones *z, uint32_t stream, uint32_t slot)
+{
+	if (z->slot_stream[slot] == ZONEWIRE_STREAMS)
+		z->slot_stream[slot] = stream;
+	return stream == 0 || z->slot_stream[slot] == stream;
+}
+
 static void add_tick(
 	struct zones *z, const struct zonewire_header *header, const struct zone_tick *tick)
 {
@@ -177,14 +186,15 @@ static void add_tick(
 		builder_string(z->builder, str_from(header->stream[tick->head.stream].name)),
 		tick->head.number, start_ns, end_ns);
 	z->cut_ticks += (tick->head.flags & ZONEWIRE_TICK_CUT) != 0;
-	/* Other streams' ticks have the same again. */
-	if (tick->head.stream != 0)
+	/* Where there are frames other streams' ticks have the same again. */
+	if (tick->head.stream != 0 && header->stream[0].ticks != 0)
 		return;
 	if (z->before_ns == UINT64_MAX)
 		z->before_ns = start_ns;
 	for (uint32_t i = 0; i < tick->head.delta_count; i++) {
 		const struct zonewire_delta *d = &tick->delta[i];
-		if (d->node < z->reading.node_count && z->stacks[d->node].i != 0)
+		if (d->node < z->reading.node_count && z->stacks[d->node].i != 0 &&
+			has_rows_of(z, tick->head.stream, z->reading.place[d->node].slot))
 			add_row(z, d->node, end_ns,
 				(struct zone_counts){d->self_ticks, d->entries});
 	}
@@ -197,6 +207,9 @@ static void add_ticks(struct zones *z)
 	struct zone_tick tick;
 
 	z->before_ns = UINT64_MAX;
+	z->slot_stream = xcalloc(z->slot_count + (size_t)1, sizeof(*z->slot_stream));
+	for (uint32_t i = 0; i < z->slot_count; i++)
+		z->slot_stream[i] = ZONEWIRE_STREAMS;
 	while (zone_reader_next_tick(z->reader, &z->region, &position, &tick, &lost))
 		add_tick(z, &header, &tick);
 	if (z->before_ns == UINT64_MAX)
@@ -303,6 +316,7 @@ static void build(struct zones *z)
 	add_events(z);
 	add_notes(z);
 	free(z->threads);
+	free(z->slot_stream);
 	free(z->functions);
 	free(z->stacks);
 	free(z->dealt);

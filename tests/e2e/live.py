@@ -258,6 +258,19 @@ def test_saved_is_a_profile(folder):
 	assert entries_of(look(f"{path}.gz")) == report_entries(f"{path}.gz") == first
 
 
+def test_saved_streams_have_their_rows(folder):
+	"""A program without frames: its other streams' ticks hold what its zones did."""
+	with Program(folder, "stream") as program:
+		path = folder / "state.zones"
+		check(sonde("live", program.pid, "--save", path))
+	rows = json.loads(check(sonde("report", path, "--view", "zones", "--format", "json")).out)["rows"]
+	rows = {r["name"]: r for r in rows}
+	assert rows["frame"]["ticks"] == 50 and rows["frame"]["entries_per_tick"] == 1
+	assert rows["leaf"]["entries_per_tick"] * 50 == rows["leaf"]["entries"] == program.told["leaf"]
+	part = json.loads(check(sonde("report", path, "--view", "zones", "--tick", "request=-10:", "--format", "json")).out)
+	assert {r["name"]: r["entries"] for r in part["rows"]}["frame"] == 10
+
+
 def test_saved_events_are_whole(folder):
 	"""The ring is overwritten, many times a second, while it is copied."""
 	with Program(folder, "hard", env={**os.environ, "SONDE_ZONES": "events"}) as program:

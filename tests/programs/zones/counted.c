@@ -11,6 +11,7 @@
  *	abort	aborts in the zone "waiting" when it has a line
  *	hide	lets no other program look at it
  *	hard	has a thread at work all the time, in the zone "worker"
+ *	stream	has no frames, but a stream "request" in their place, from the beginning
  */
 #define Prof_ENABLED
 #include "prof.h"
@@ -26,6 +27,7 @@ static struct {
 	unsigned long frame, outer, inner, leaf;
 } did;
 static volatile unsigned long work;
+static int has_stream;
 
 static void leaf(int depth)
 {
@@ -58,7 +60,8 @@ static void do_frames(void)
 		Prof_Begin(frame) did.frame++;
 		outer();
 		leaf(1);
-		Prof_End Prof_update(1);
+		Prof_End if (has_stream) Prof_update_stream("request");
+		else Prof_update(1);
 	}
 }
 
@@ -124,6 +127,7 @@ static void go_other_ways(char **ways)
 int main(int argc, char **argv)
 {
 	(void)argc;
+	has_stream = has_way(argv + 1, "stream");
 	do_frames();
 	go_other_ways(argv + 1);
 	if (has_way(argv + 1, "fork"))
