@@ -27,7 +27,8 @@ struct live_options {
 	struct tui_options tui;
 	const char *save; /* file; NULL: none */
 	bool is_once, has_format, has_mode;
-	bool asks; /* something of a report, which the view does not take */
+	bool asks;	/* what is to be shown */
+	bool asks_once; /* something of a report, which the view does not take */
 	int color;
 };
 
@@ -59,7 +60,7 @@ static const struct option_row what_rows[] = {
 	{0},
 };
 
-static const struct option_row report_rows[] = {
+static const struct option_row shown_rows[] = {
 	{OPTION_MODE, 0, "mode", VALUE_CHOICE, "MODE", live_mode_names,
 		"self, hier, graph, descendants or name"},
 	{OPTION_ZONE, 0, "zone", VALUE_TEXT, "NAME", NULL,
@@ -70,6 +71,10 @@ static const struct option_row report_rows[] = {
 		"flatten: a recursive zone is one row; spread: one a depth"},
 	{OPTION_AVERAGE, 0, "average", VALUE_CHOICE, "HOW", live_average_names,
 		"none: the last frame; short: 0.8 s (default); long: 2.5 s"},
+	{0},
+};
+
+static const struct option_row report_rows[] = {
 	{OPTION_FRAMES, 0, "frames", VALUE_TEXT, "WHAT", NULL,
 		"what a frame is: auto, run, looks, or a stream's name"},
 	{OPTION_FOR, 0, "for", VALUE_TEXT, "TIME", NULL,
@@ -88,6 +93,7 @@ static const struct option_row view_rows[] = {
 
 static const struct option_group groups[] = {
 	{"What to do", what_rows},
+	{"What is shown", shown_rows},
 	{"The report of --once", report_rows},
 	{"The view on a terminal", view_rows},
 	{0},
@@ -169,6 +175,7 @@ static struct error *live_set(void *context, int id, const char *value)
 		options->color = value_choice(value, color_names);
 	options->has_format |= id == OPTION_FORMAT;
 	options->asks |= id >= OPTION_MODE && id <= OPTION_FOR;
+	options->asks_once |= id == OPTION_FRAMES || id == OPTION_FOR;
 	options->has_mode |= id == OPTION_MODE;
 	return set_report(&options->once, id, value);
 }
@@ -291,6 +298,9 @@ static struct error *view(struct live_options *options, struct live *live)
 
 	options->tui.choose = live == NULL;
 	options->tui.no_color = options->color == 2;
+	options->tui.query = &options->once.query;
+	options->tui.zone = options->once.zone;
+	options->tui.thread = options->once.thread;
 	struct error *err = live_host_run(live, &options->tui, &signal_number);
 	if (err == NULL && signal_number) {
 		signal(signal_number, SIG_DFL);
@@ -315,9 +325,15 @@ static int live_run(const struct command *self, int argc, char **argv)
 	const char *operand = operands.count ? operands.items[0] : NULL;
 	if (options.save && operand == NULL)
 		return options_usage_error(self, "--save needs a program: its pid, or its name");
-	if (options.asks && !options.is_once && !options.has_format)
+	bool is_report = options.is_once || options.has_format;
+	bool shows = !is_report && !options.save &&
+		     (operand || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)));
+	if (options.asks_once && !is_report)
+		return options_usage_error(
+			self, "what a report is of (--frames, --for) goes with --once");
+	if (options.asks && !is_report && !shows)
 		return options_usage_error(self,
-			"what is to be in a report (--mode, --zone, --for …) goes with --once");
+			"what is to be shown (--mode, --zone …) goes with --once or a terminal");
 	/* Beyond the limit of a file's size writing is to fail, not to end us: the file is removed.
 	 */
 	signal(SIGXFSZ, SIG_IGN);
@@ -325,8 +341,6 @@ static int live_run(const struct command *self, int argc, char **argv)
 		options.once.query.mode = ZONE_MODE_GRAPH;
 	if (operand)
 		err = live_target_open(operand, &live);
-	bool shows = !options.is_once && !options.has_format && !options.save &&
-		     (operand || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)));
 	if (err == NULL && shows) {
 		err = view(&options, live);
 	} else if (err == NULL) {

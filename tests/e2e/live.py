@@ -405,7 +405,8 @@ def test_what_has_no_zones(folder):
 	(folder / "empty").write_text("")
 	assert "too short" in check(sonde("live", folder / "empty"), 1).err
 	assert "one program" in check(sonde("live", 1, 2), 2).err
-	assert "goes with --once" in check(sonde("live", 1, "--zone", "x"), 2).err
+	assert "goes with --once" in check(sonde("live", 1, "--for", "1s"), 2).err
+	assert "a terminal" in check(sonde("live", "--zone", "x"), 2).err
 	zombie = subprocess.Popen(["true"])
 	os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
 	assert "has ended" in check(sonde("live", zombie.pid, "-1"), 1).err

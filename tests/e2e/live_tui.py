@@ -131,6 +131,17 @@ def test_shows_a_running_program(folder):
 		assert names.index("render") < names.index("collide") < names.index("frame"), names
 
 
+def test_starts_as_it_was_asked_to(folder):
+	with view(folder, "--zone", "render", "--average", "none", "--recursion", "spread") as (t, p):
+		t.until("no average", "recursion spread", "hier ms▼")
+		assert t.rows()[:2] == ["+frame", "render"]
+	with view(folder, "--mode", "name", "--thread", "worker-1", "--zone", "later") as (t, p):
+		t.until("no zone 'later' yet", "worker-1", "name ", "render 0.000 0.000 0.00")
+		# Who chooses another is not brought back.
+		t.type("t", "Home", "Enter")
+		t.until("render 4.000", gone=["worker-1"])
+
+
 def test_modes(folder):
 	with view(folder) as (t, p):
 		t.until("render 4.000")

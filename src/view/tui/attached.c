@@ -173,6 +173,7 @@ void tui_attached_look(struct tui_model *m)
 		tui_say(m, TUI_TROUBLE, "no memory for all frames: some are missing");
 	check_frozen(m);
 	note_frames(m);
+	tui_start_look(m);
 	tui_table_update(m);
 }
 

@@ -25,7 +25,8 @@ struct tui_model *tui_model_create(
 		m->options.interval_ms = INTERVAL_MS;
 	m->freeze_ms = options->freeze_over_ms > 0 ? options->freeze_over_ms : 0;
 	m->now_ms = now_ms;
-	m->table.query = (struct zone_query)ZONE_QUERY_INIT;
+	m->table.query = options->query ? *options->query : (struct zone_query)ZONE_QUERY_INIT;
+	m->start = (struct tui_start){.zone = options->zone, .thread = options->thread};
 	m->table.sort = TUI_SORT_MODE;
 	m->graph.per_column = 1;
 	return m;

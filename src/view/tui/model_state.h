@@ -89,6 +89,12 @@ struct tui_graph {
 	unsigned y, height;  /* height 0: it was not */
 };
 
+/* What was asked for, and is waited for; NULL: nothing (more). */
+struct tui_start {
+	const char *zone, *thread;
+	bool is_said; /* that it is not there yet */
+};
+
 struct tui_model {
 	const struct tui_host *host;
 	struct tui_options options;
@@ -102,6 +108,7 @@ struct tui_model {
 
 	struct tui_programs programs;
 	struct tui_attached attached;
+	struct tui_start start;
 	struct tui_table table;
 	struct tui_graph graph;
 	struct tui_list threads;
@@ -168,6 +175,11 @@ void tui_set_base(struct tui_model *m, uint32_t base);
 void tui_set_freeze(struct tui_model *m, double ms);
 /* The name of a slot's thread: given, or the kernel's; raw bytes. */
 void tui_thread_name(struct tui_model *m, const struct zonewire_slot *slot, char name[64]);
+
+/* ---- start.c ---- */
+
+/* Chooses what the command line asked for, once it is there; after each look. */
+void tui_start_look(struct tui_model *m);
 
 /* ---- table.c, table_draw.c ---- */
 

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "zonereport/namer.h"
 #include "zonereport/region.h"
+#include "zonereport/report.h"
 
 enum tui_state {
 	TUI_RUNNING,
@@ -71,6 +72,10 @@ struct tui_options {
 	bool no_color;	       /* also if the environment has NO_COLOR */
 	unsigned interval_ms;  /* between two looks at the memory; 0: 100 */
 	double freeze_over_ms; /* keep the frames when one takes longer; 0: never */
+	/* What is shown at first, but for its focus and slot; NULL: as usual. */
+	const struct zone_query *query;
+	/* Of the first program: the focus, by name, and the thread, by name or tid; NULL: any. */
+	const char *zone, *thread;
 };
 
 /* Whether this sonde has it: built with ncurses. */
