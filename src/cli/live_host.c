@@ -14,7 +14,8 @@
 #include "live/find.h"
 
 struct host {
-	struct live *live;	  /* NULL: none */
+	struct live *live; /* NULL: none */
+	struct live_finder *finder;
 	struct live_names *names; /* of its process; NULL: none, or it is a file */
 };
 
@@ -49,10 +50,10 @@ static void fill_program(struct tui_program *to, const struct live_program *from
 
 static struct error *host_list(void *data, struct tui_program **programs, size_t *count)
 {
+	struct host *host = data;
 	struct live_list list;
-	struct error *err = live_list_find(&list);
+	struct error *err = live_finder_find(host->finder, &list);
 
-	(void)data;
 	if (err)
 		return err;
 	*programs = xcalloc(list.programs.count + 1, sizeof(**programs));
@@ -142,7 +143,7 @@ static struct error *host_save(void *data, const char *path)
 
 struct error *live_host_run(struct live *live, const struct tui_options *options, int *signal)
 {
-	struct host data = {.live = live};
+	struct host data = {.live = live, .finder = live_finder_create()};
 	const struct tui_host host = {
 		.data = &data,
 		.list = host_list,
@@ -158,5 +159,6 @@ struct error *live_host_run(struct live *live, const struct tui_options *options
 
 	live_destroy(data.live);
 	live_names_destroy(data.names);
+	live_finder_destroy(data.finder);
 	return err;
 }

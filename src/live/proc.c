@@ -84,6 +84,19 @@ struct error *live_process_look(pid_t pid, struct live_process *process)
 	return NULL;
 }
 
+/* Of /proc/PID/stat the fields 22 and 23; the name in parentheses, field 2, may have anything. */
+bool live_process_size(pid_t pid, struct live_size *size)
+{
+	char stat[1024];
+	const char *at;
+
+	if (read_proc(pid, "stat", stat, sizeof(stat)) <= 0 || (at = strrchr(stat, ')')) == NULL)
+		return false;
+	for (int field = 2; field < 22 && at; field++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, "%" SCNu64 " %" SCNu64, &size->start, &size->bytes) == 2;
+}
+
 void live_process_command(pid_t pid, char *text, size_t size)
 {
 	ssize_t got = read_proc(pid, "cmdline", text, size);

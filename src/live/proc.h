@@ -23,6 +23,13 @@ struct live_process {
 
 /* ERROR_INPUT: there is none of that number. */
 must_use struct error *live_process_look(pid_t pid, struct live_process *process);
+/* What tells a process from another of its number, and whether it has mapped something. */
+struct live_size {
+	uint64_t start; /* time of its start, in the kernel's ticks since boot */
+	uint64_t bytes; /* of all that it has mapped; 0 of the kernel's own threads */
+};
+/* False: there is none of that number.  Anybody may ask for anybody's. */
+bool live_process_size(pid_t pid, struct live_size *size);
 /* Its command line, arguments parted by spaces, cut to size - 1 bytes; "" if there is none. */
 void live_process_command(pid_t pid, char *text, size_t size);
 /* The kernel's name of one of its threads, whose tid is as the process sees it; "": gone. */

@@ -14,6 +14,16 @@ struct live_summary {
 	uint64_t uptime_ns; /* since its first zone */
 };
 
-void live_summarize(const struct live *live, struct live_summary *summary);
+/* The last frames that were seen of a program, so that the next look reads just those since. */
+enum { LIVE_FRAMES = 128 };
+struct live_past {
+	uint64_t device, inode; /* of the memory that they are of */
+	uint64_t position;	/* in its ring */
+	uint64_t count;		/* ever seen */
+	uint64_t frame_ticks[LIVE_FRAMES];
+};
+
+/* past: zeros at first, then what it was at the last call. */
+void live_summarize(const struct live *live, struct live_past *past, struct live_summary *summary);
 
 #endif

@@ -142,6 +142,47 @@ def test_starts_as_it_was_asked_to(folder):
 		t.until("render 4.000", gone=["worker-1"])
 
 
+LATE = r'''
+#define Prof_ENABLED
+#include <prof.h>
+#include <stdio.h>
+int main(void)
+{
+	puts("ready");
+	fflush(stdout);
+	getchar();
+	Prof_Begin(late)
+	Prof_End
+	puts("entered");
+	fflush(stdout);
+	return getchar() == EOF;
+}
+'''
+
+
+def test_list_shows_who_gets_zones_later(folder):
+	program = harness.compile_c(folder, LATE, "-O1", "-I", SOURCE_ROOT / "include", "-Wl,--whole-archive",
+		BUILD_ROOT / "libsonde-zones.a", "-Wl,--no-whole-archive", "-pthread", "-lm", name="late-zones")
+	terminal = Terminal(folder, width=120)
+	process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+	try:
+		assert process.stdout.readline() == b"ready\n"
+		terminal.until("Programs with zones")
+		# It has been seen by then, and to have none.
+		time.sleep(2.5)
+		assert str(process.pid) not in terminal.screen()
+		process.stdin.write(b"\n")
+		process.stdin.flush()
+		terminal.until(f" {process.pid} running 1 1")
+		process.kill()
+		process.wait()
+		terminal.until(f" {process.pid} ended")
+	finally:
+		process.kill()
+		process.communicate()
+		terminal.tmux("kill-server")
+
+
 def test_modes(folder):
 	with view(folder) as (t, p):
 		t.until("render 4.000")

@@ -297,7 +297,7 @@ static void look_at_scribbled(struct live *live)
 			zone_report_create(zone_follow_history(follow), &query);
 		assert_non_null(report);
 		zone_report_destroy(report);
-		live_summarize(live, &summary);
+		live_summarize(live, &(struct live_past){0}, &summary);
 		assert_int_equal(live_look(live), LIVE_RUNNING);
 	}
 	zone_follow_destroy(follow);

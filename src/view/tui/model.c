@@ -2,7 +2,7 @@
  * The model's frame: its life, what happens when, and who gets keys and mouse.
  *
  * Three clocks: the memory is looked at each interval, the program's state comes with it, the list
- * of programs twice a second.  Nothing else happens by itself.
+ * of programs once a second.  Nothing else happens by itself.
  */
 #include "view/tui/model.h"
 
@@ -12,7 +12,7 @@
 #include "base/escape.h"
 #include "view/tui/model_state.h"
 
-enum { INTERVAL_MS = 100, LIST_MS = 500, MESSAGE_MS = 5000 };
+enum { INTERVAL_MS = 100, LIST_MS = 1000, MESSAGE_MS = 5000 };
 
 struct tui_model *tui_model_create(
 	const struct tui_host *host, const struct tui_options *options, uint64_t now_ms)

@@ -40,7 +40,7 @@ struct tui_host {
 	void *data; /* the first argument of all */
 	/*
 	 * The programs there are now, in any order; *programs is malloc'ed, the caller's.  Called
-	 * twice a second while the list is shown.
+	 * once a second while the list is shown.
 	 */
 	struct error *(*list)(void *data, struct tui_program **programs, size_t *count);
 	/*
