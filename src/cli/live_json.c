@@ -308,6 +308,8 @@ static void put_program_facts(
 	put_text_or_null(out, "detail", live->detail);
 	put_text(out, "clock", clock_names[region->header.clock]);
 	put_count(out, "uptime_ns", uptime_ns > 0 ? (uint64_t)uptime_ns : 0);
+	put_key(out, "is_lower_bound");
+	strbuf_add(out, zone_region_end_is_proven(region) ? STR("true") : STR("false"));
 	put_key(out, "is_off");
 	strbuf_add(out, header->is_off ? STR("true") : STR("false"));
 }

@@ -74,6 +74,13 @@ enum zonewire_trouble {
 	ZONEWIRE_TROUBLES = 16
 };
 
+enum zonewire_saved {
+	ZONEWIRE_NOT_SAVED, /* the program's own, or what it left when it was killed */
+	ZONEWIRE_SAVED,
+	/* It had not told when it ended: now_ticks is the last moment that its memory proves. */
+	ZONEWIRE_SAVED_AFTER,
+};
+
 struct zonewire_header {
 	uint64_t magic;
 	uint32_t version;
@@ -94,7 +101,7 @@ struct zonewire_header {
 	 * present, and of saved memory the time when it was saved.
 	 */
 	uint64_t now_ticks;
-	uint32_t is_saved; /* a file: nothing runs any more */
+	uint32_t is_saved; /* enum zonewire_saved: not 0: a file, nothing runs any more */
 	uint32_t is_off;   /* zones are switched off at the moment */
 	char program[64];  /* the base name of its executable, NUL-terminated */
 	struct zonewire_table slots, zones, notes, nodes;

@@ -262,7 +262,8 @@ static void end(struct live *live)
 	uint64_t last = zone_region_last_tick(&live->memory.region);
 
 	live->state = LIVE_ENDED;
-	live_memory_end(&live->memory, last > live->alive_ticks ? last : live->alive_ticks);
+	live_memory_end(
+		&live->memory, last > live->alive_ticks ? last : live->alive_ticks, ZONEWIRE_SAVED);
 }
 
 enum live_state live_look(struct live *live)

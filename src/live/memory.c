@@ -236,7 +236,7 @@ const char *live_memory_open(struct live_memory *memory, int fd)
 		memory, &(struct live_source){.fd = fd, .size = (uint64_t)info.st_size});
 }
 
-void live_memory_end(struct live_memory *memory, uint64_t ticks)
+void live_memory_end(struct live_memory *memory, uint64_t ticks, enum zonewire_saved saved)
 {
 	struct live_source mapped = {.fd = -1, .size = memory->size, .data = memory->data};
 	struct zonewire_header *header;
@@ -253,7 +253,7 @@ void live_memory_end(struct live_memory *memory, uint64_t ticks)
 	memory->region.ended_ticks = ticks;
 	header = (struct zonewire_header *)memory->data;
 	header->now_ticks = ticks;
-	header->is_saved = 1;
+	header->is_saved = saved;
 }
 
 void live_memory_deinit(struct live_memory *memory)

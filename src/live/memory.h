@@ -42,10 +42,10 @@ const char *live_memory_copy(struct live_memory *memory, const struct live_sourc
 /* Brings a copy up to date; it stays as it was where that is not possible any more. */
 void live_memory_refresh(struct live_memory *memory);
 /*
- * Nobody writes any more, the clock stands at this tick.  Pages that were mapped become a copy at
- * the same address.  Like saved memory from then on.
+ * Nobody writes any more, the clock stands at this tick: `saved` says how that is known.  Pages
+ * that were mapped become a copy at the same address.  Like saved memory from then on.
  */
-void live_memory_end(struct live_memory *memory, uint64_t ticks);
+void live_memory_end(struct live_memory *memory, uint64_t ticks, enum zonewire_saved saved);
 /* A zeroed one is fine. */
 void live_memory_deinit(struct live_memory *memory);
 

@@ -161,7 +161,9 @@ struct error *live_save(const struct live *live, struct zone_namer namer, int fd
 	if (problem)
 		return error_new(
 			ERROR_INPUT, "process %d: what it has %s", live->process.pid, problem);
-	live_memory_end(&copy, now);
+	live_memory_end(&copy, now,
+		zone_region_end_is_proven(&live->memory.region) ? ZONEWIRE_SAVED_AFTER
+								: ZONEWIRE_SAVED);
 	clear_private_words(&copy);
 	name_functions(&copy, namer);
 	if (!save_copy(&copy, fd))

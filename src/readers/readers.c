@@ -40,6 +40,13 @@ static const struct reader *highest_bid(const struct reader_input *input)
 	return best;
 }
 
+/* elf(5): e_type of a little-endian file that is no program. */
+static bool is_core_dump(const struct reader_input *input)
+{
+	return input->size > 64 && memcmp(input->data, "\177ELF", 4) == 0 && input->data[5] == 1 &&
+	       input->data[16] == 4 && input->data[17] == 0;
+}
+
 static struct error *no_reader(const struct reader_input *input, const char *from)
 {
 	struct strbuf names = {0};
@@ -50,6 +57,11 @@ static struct error *no_reader(const struct reader_input *input, const char *fro
 	if (from)
 		err = error_new(ERROR_USAGE, "there is no format '%s' to read; there are: %s", from,
 			names.data);
+	else if (is_core_dump(input))
+		err = error_new(ERROR_INPUT,
+			"%s: is a core dump; if its program had zones, 'sonde live %s --save FILE' "
+			"takes them out",
+			input->name, input->name);
 	else
 		err = error_new(ERROR_INPUT,
 			"%s: in no format that sonde reads (%s); --from NAME insists on one",

@@ -112,6 +112,7 @@ bool zone_history_learn(struct zone_history *history, const struct zone_region *
 	memcpy(history->trouble, header.trouble, sizeof(history->trouble));
 	history->trouble_open = header.trouble_open;
 	history->trouble_ended = header.trouble_ended;
+	history->end_is_proven = zone_region_end_is_proven(region);
 	return learn_zones(history, region);
 }
 

@@ -40,6 +40,7 @@ struct zone_history {
 	double tick_ms;
 	uint64_t trouble[ZONEWIRE_TROUBLES];
 	uint32_t trouble_open, trouble_ended; /* zones */
+	bool end_is_proven;
 	uint64_t frames_added, frames_lost, deltas_cut, bytes_lost;
 	double seconds; /* of all frames that were added */
 	/* What is left of averages after so long: of most nodes it is asked for the same. */

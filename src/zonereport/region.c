@@ -102,6 +102,13 @@ uint64_t zone_region_now(const struct zone_region *region)
 	return region->ended_ticks && now > region->ended_ticks ? region->ended_ticks : now;
 }
 
+bool zone_region_end_is_proven(const struct zone_region *region)
+{
+	const struct zonewire_header *live = (const void *)region->data;
+
+	return region_word32(&live->is_saved) == ZONEWIRE_SAVED_AFTER;
+}
+
 /* The writer comes to know its clock better in time, and changes clock_mult alone. */
 uint64_t zone_region_duration_ns(const struct zone_region *region, uint64_t ticks)
 {

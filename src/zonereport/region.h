@@ -32,6 +32,11 @@ const char *zone_region_open(struct zone_region *region, const void *data, size_
 
 /* The clock's tick now, at most ended_ticks: of saved memory, that of saving. */
 uint64_t zone_region_now(const struct zone_region *region);
+/*
+ * Whether that is just the last moment which the memory proves, of a program that has not told
+ * when it ended: zones that are open took at least as long as they seem to.
+ */
+bool zone_region_end_is_proven(const struct zone_region *region);
 /* Nanoseconds since the region's start, negative before it. */
 int64_t zone_region_ns(const struct zone_region *region, uint64_t ticks);
 /* Nanoseconds that so many ticks are. */

@@ -225,6 +225,8 @@ void report_titles(struct zone_report *report, const struct report_work *work)
 	double part = report->total_ms > 0 ? report->overhead_ms / report->total_ms : 0;
 
 	put_title(report);
+	if (work->history->end_is_proven)
+		add_trouble(report, "not told when it ended: open zones took at least as long as shown");
 	put_ends(report, work->history);
 	put_losses(report, work->history);
 	if (part > 0.04)

@@ -229,7 +229,13 @@ def test_file_of_a_killed_program(folder):
 		report = look(path)
 		assert report["state"] == "saved" and entries_of(report) == program.told
 		assert zones_of(report)["waiting"]["open"] == 1
+		assert report["is_lower_bound"] and "took at least as long" in report["trouble"]
+		assert "not told when it ended: open zones took at least as long as shown" in check(sonde("live", path, "-1")).out
 		assert "has not told when it ended" in check(sonde("report", path)).out
+		# Saved, it says the same.
+		check(sonde("live", path, "--save", folder / "saved.zones"))
+		assert look(folder / "saved.zones")["is_lower_bound"]
+		assert "has not told when it ended" in check(sonde("report", folder / "saved.zones")).out
 
 
 def report_entries(path):
@@ -247,6 +253,7 @@ def test_saved_is_a_profile(folder):
 	assert os.stat(path).st_blocks * 512 < 1 << 20 < os.stat(path).st_size
 	assert entries_of(look(path)) == report_entries(path) == first
 	waiting = zones_of(look(path))["waiting"]
+	assert not look(path)["is_lower_bound"] and look(path)["trouble"] is None
 	time.sleep(0.05)
 	assert zones_of(look(path))["waiting"] == waiting
 	for view in "functions", "tree", "graph", "callers", "threads", "stats", "modules", "deep":
@@ -321,6 +328,7 @@ def test_core_dump(folder):
 		report = look(core)
 		assert report["state"] == "saved" and entries_of(report) == told
 		assert zones_of(report)["waiting"]["open"] == 1
+		assert f"'sonde live {core} --save FILE' takes them out" in check(sonde("report", core), 1).err
 		check(sonde("live", core, "--save", folder / "taken.zones"))
 		assert report_entries(folder / "taken.zones") == told
 		with open(core, "r+b") as file:
