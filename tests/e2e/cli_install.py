@@ -29,7 +29,7 @@ def test_install_into_destdir(folder):
 	prefixes = {f.partition("/bin/sonde")[0] for f in found if f.endswith("/bin/sonde")}
 	assert len(prefixes) == 1, found
 	prefix = prefixes.pop() + "/"
-	manuals = {f"share/man/man{p.suffix[1:]}/{p.name}" for p in (SOURCE_ROOT / "man").glob("*.[15]")}
+	manuals = {f"share/man/man{p.suffix[1:]}/{p.name}" for p in (SOURCE_ROOT / "man").glob("*.[157]")}
 	completions = {"share/bash-completion/completions/sonde.bash", "share/zsh/site-functions/_sonde",
 		"share/fish/vendor_completions.d/sonde.fish"}
 	libdir = {f.partition("/sonde/libsonde-agent.so")[0] for f in found if f.endswith("/sonde/libsonde-agent.so")}

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import signal
 
 import faults
@@ -25,12 +26,12 @@ def session_of(pid):
 	return found
 
 
-def start_target(folder, program, *arguments):
+def start_target(folder, program, *arguments, options=()):
 	"""A recording in a session of its own, of a target that works on: (it, the target's pid)."""
 	pid_file = folder / "pid"
 	pid_file.unlink(missing_ok=True)
 	running = recording.start(folder, "sh", "-c", f"echo $$ > {pid_file}; exec \"$0\" \"$@\"",
-		program, *arguments, start_new_session=True)
+		program, *arguments, options=options, start_new_session=True)
 	return running, faults.pid_from(pid_file)
 
 
@@ -53,22 +54,34 @@ def traits_alone(folder, program):
 	return found
 
 
-def compare(found, alone):
+def compare(found, alone, zones=True):
 	# Each has a file for its errors.
 	found["files"].pop(2), alone["files"].pop(2)
+	if zones:
+		# The one thing that a program is told, for its zones' sake.
+		found["environ"], told = re.subn("SONDE_ZONES=[^\0]*\0", "", found["environ"])
+		assert told == 1, found
 	for key in alone:
 		assert found[key] == alone[key], (key, found[key], alone[key])
 
 
-def test_a_recorded_target_is_set_up_as_if_alone(folder):
+def check_set_up(folder, zones, *options):
 	program = recording.program(folder, "fate")
-	running, pid = start_target(folder, program, 60000, "exit", 0)
+	running, pid = start_target(folder, program, 60000, "exit", 0, options=options)
 	faults.wait_until(lambda: is_at_work(pid), "the target at work")
 	try:
-		compare(faults.traits(pid), traits_alone(folder, program))
+		compare(faults.traits(pid), traits_alone(folder, program), zones)
 	finally:
 		os.kill(pid, signal.SIGKILL)
 	assert running.end() == -signal.SIGKILL
+
+
+def test_a_recorded_target_is_set_up_as_if_alone(folder):
+	check_set_up(folder, True)
+
+
+def test_a_target_without_zones_sees_no_difference_at_all(folder):
+	check_set_up(folder, False, "--zones=none")
 
 
 def test_nothing_stays_in_the_target_after_kill_9(folder):

@@ -141,7 +141,9 @@ def test_what_a_careless_parent_leaves_reaches_the_target(folder):
 	assert r.done.status == 0 and "Umask:\t0027" in r.done.out, r.done
 	r = faults.as_if_alone(folder, "nice", preexec_fn=inherit_oddities)
 	assert r.done.out == "3\n" or os.nice(0) != 0, r.done
-	r = faults.as_if_alone(folder, "env")
+	r = faults.as_if_alone(folder, "env", options=["--zones=none"])
+	assert r.done.out
+	r = faults.as_if_alone(folder, "env", "-u", "SONDE_ZONES")
 	assert r.done.out
 
 
