@@ -123,6 +123,8 @@ typedef struct Prof_Thread_ {
 #define Prof_SKIPPED_ 0x3fffffffu /* the entries */
 
 extern Prof_API_ __thread Prof_Thread_ Prof_thread_ __attribute__((tls_model("initial-exec")));
+/* A stack of zones that nobody is ever in. */
+extern Prof_API_ Prof_Zone_Stack Prof_dummy;
 /* Not 0: zones are switched off, or the clock is not the processor's: the slow way. */
 extern Prof_API_ uint32_t Prof_slow_;
 
@@ -191,24 +193,31 @@ Prof_INLINE_ void Prof_event_(Prof_Thread_ *t, uint64_t *events, uint64_t now, u
  * that is NULL by the flags of an addition, which the linker makes one that sets none.
  */
 
-/* The node entered; NULL: skipped, but counted, so that Prof_leave_ undoes it. */
-Prof_INLINE_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
+/*
+ * The node entered; NULL: skipped, but counted, so that Prof_leave_ undoes it.  Zones that end with
+ * their block are told by their node what to undo, so that there NULL is nothing at all, and
+ * Prof_dummy an entry that was counted.
+ */
+Prof_INLINE_ Prof_Zone_Stack *Prof_enter_as_(Prof_Zone *zone, int is_block)
 {
 	uint32_t id, slow = Prof_GET_(Prof_slow_);
 	Prof_Zone_Stack *top, *node;
 	uint64_t now, *events;
 
-	if (Prof_UNLIKELY_(slow | Prof_GET_(Prof_thread_.skipped))) {
-		if (!(slow & Prof_OFF_))
-			return Prof_enter_slow_(zone);
-		Prof_PUT_(Prof_thread_.skipped, Prof_GET_(Prof_thread_.skipped) + 1);
+	/* No hint: what is far away costs more jumps than all that is done when switched off. */
+	if (slow & Prof_OFF_) {
+		if (!is_block)
+			Prof_PUT_(Prof_thread_.skipped, Prof_GET_(Prof_thread_.skipped) + 1);
 		return 0;
 	}
+	/* Prof_CALL_ is in there of any thread that has a node. */
+	if (Prof_UNLIKELY_(Prof_GET_(Prof_thread_.skipped) != 0))
+		goto slow_way;
 	id = Prof_GET_(zone->id);
 	top = Prof_thread_.top;
 	node = top->child[id & 7];
 	if (Prof_UNLIKELY_(node->zone != id) || Prof_UNLIKELY_(top->ticks >= 0))
-		return Prof_enter_slow_(zone);
+		goto slow_way;
 	Prof_thread_.top = node;
 	Prof_FENCE_();
 	Prof_PUT_(node->entries, node->entries + 1);
@@ -218,13 +227,21 @@ Prof_INLINE_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
 	if (events)
 		Prof_event_(&Prof_thread_, events, now, node->number);
 	return node;
+slow_way:
+	node = Prof_enter_slow_(zone);
+	return is_block && !node ? &Prof_dummy : node;
+}
+
+Prof_INLINE_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
+{
+	return Prof_enter_as_(zone, 0);
 }
 
 Prof_INLINE_ void Prof_leave_(void)
 {
 	uint32_t skipped = Prof_GET_(Prof_thread_.skipped);
 	Prof_Zone_Stack *node, *up;
-	uint64_t now, total, *events;
+	uint64_t now, *events;
 
 	if (Prof_UNLIKELY_(skipped != 0)) {
 		if (skipped & Prof_SKIPPED_)
@@ -240,12 +257,12 @@ Prof_INLINE_ void Prof_leave_(void)
 		return;
 	}
 	now = Prof_ticks_();
-	/* What is negative becomes positive, or else it was not open, or the clock went back. */
-	if (Prof_UNLIKELY_(!__builtin_add_overflow((uint64_t)node->ticks, now, &total))) {
+	/* What is negative stays so: the clock went back.  What is not negative was not open. */
+	if (Prof_UNLIKELY_(~(uint64_t)node->ticks >= now)) {
 		Prof_leave_slow_();
 		return;
 	}
-	Prof_PUT_(node->ticks, (int64_t)total);
+	Prof_PUT_(node->ticks, (int64_t)((uint64_t)node->ticks + now));
 	Prof_FENCE_();
 	Prof_thread_.top = up;
 	events = Prof_GET_(Prof_thread_.events);
@@ -254,9 +271,16 @@ Prof_INLINE_ void Prof_leave_(void)
 }
 
 /* For zones that end with their block, which know what they have entered. */
+Prof_INLINE_ Prof_Zone_Stack *Prof_enter_block_(Prof_Zone *zone)
+{
+	return Prof_enter_as_(zone, 1);
+}
+
 Prof_INLINE_ void Prof_leave_node_(Prof_Zone_Stack *node)
 {
-	if (Prof_UNLIKELY_(node != Prof_thread_.top) && node)
+	if (!node)
+		return;
+	if (Prof_UNLIKELY_(node != Prof_thread_.top) && node != &Prof_dummy)
 		Prof_leave_to_(node);
 	else
 		Prof_leave_();
@@ -395,9 +419,8 @@ Prof_API_ void Prof_draw_graph_gl(float sx, float sy, float x_per_frame, float y
 
 /* ---- IProf's insides that programs have used ---- */
 
-/* The calling thread's innermost zone; and a stack of zones that nobody is ever in. */
+/* The calling thread's innermost zone. */
 #define Prof_stack (Prof_thread_.top)
-extern Prof_API_ Prof_Zone_Stack Prof_dummy;
 
 /* Its name of a clock's tick, and the processor's. */
 typedef int64_t Prof_Int64;
@@ -495,11 +518,11 @@ Prof_INLINE_ void Prof_get_timestamp(Prof_Int64 *ticks)
 extern "C++" {
 Prof_UNUSED_ static Prof_Zone_Stack *Prof_cache;
 struct Prof_Scope_Var {
-	Prof_UNHOOKED_ explicit Prof_Scope_Var(Prof_Zone &zone) : node(Prof_enter_(&zone))
+	Prof_UNHOOKED_ explicit Prof_Scope_Var(Prof_Zone &zone) : node(Prof_enter_block_(&zone))
 	{
 	}
 	Prof_UNHOOKED_ Prof_Scope_Var(Prof_Zone &zone, Prof_Zone_Stack *&)
-	    : node(Prof_enter_(&zone))
+	    : node(Prof_enter_block_(&zone))
 	{
 	}
 	Prof_UNHOOKED_ ~Prof_Scope_Var()
@@ -516,7 +539,7 @@ struct Prof_Scope_Var {
 #else
 #define Prof_GUARD_(guard, zone)                                                                   \
 	Prof_UNUSED_ __attribute__((cleanup(Prof_leave_guard_))) Prof_Zone_Stack *Prof_CAT_(       \
-		guard, __LINE__) = Prof_enter_(&(zone))
+		guard, __LINE__) = Prof_enter_block_(&(zone))
 Prof_INLINE_ void Prof_leave_guard_(Prof_Zone_Stack **guard)
 {
 	Prof_leave_node_(*guard);

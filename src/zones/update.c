@@ -136,7 +136,7 @@ void Prof_update(int record)
 	int saved_errno = errno;
 
 	zones_drift_check();
-	node = Prof_enter_(&zone);
+	node = Prof_enter_block_(&zone);
 	if (zones_shown_lock()) {
 		gather(&zones_shown, record != 0);
 		zones_shown_unlock();

@@ -270,6 +270,45 @@ static void off_body(void)
 	NEED_EQUAL(zone_region_header(&seen.region).is_off, 0);
 }
 
+/* Zones that end with their block know themselves whether they were measured. */
+static void off_block_body(void)
+{
+	zones_seen_drive_clock();
+	{
+		Prof_Scope(outer);
+		zones_seen_pass(1);
+		Prof_set_enabled(0);
+		{
+			Prof_Scope(inner);
+			zones_seen_pass(2);
+			Prof_set_enabled(1);
+			{
+				Prof_Scope(inner);
+				zones_seen_pass(4);
+				Prof_set_enabled(0);
+				/* Counted, and so is what begins before its end. */
+				Prof_Region(outer) Prof_set_enabled(1);
+				{
+					Prof_Scope(inner);
+					zones_seen_pass(8);
+				}
+				Prof_End
+			}
+			zones_seen_pass(16);
+		}
+		NEED_EQUAL(Prof_thread_.skipped & Prof_SKIPPED_, 0);
+		Prof_set_enabled(0);
+	}
+	Prof_set_enabled(1);
+	look();
+	NEED_EQUAL(zones_seen_entries(&seen, "outer"), 1);
+	NEED_EQUAL(zones_seen_entries(&seen, "outer/inner"), 1);
+	NEED_EQUAL(zones_seen_self(&seen, "outer"), 1 + 2 + 16);
+	NEED_EQUAL(zones_seen_self(&seen, "outer/inner"), 4 + 8);
+	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_EXTRA_END), 0);
+	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_MISSING_END), 0);
+}
+
 static void count_body(void)
 {
 	zones_seen_drive_clock();
@@ -340,6 +379,7 @@ CASE(depth)
 CASE(zones_full)
 CASE(nodes_full)
 CASE(off)
+CASE(off_block)
 CASE(count)
 CASE(notes)
 CASE(real_clock)
@@ -358,6 +398,7 @@ int main(void)
 		cmocka_unit_test(zones_full),
 		cmocka_unit_test(nodes_full),
 		cmocka_unit_test(off),
+		cmocka_unit_test(off_block),
 		cmocka_unit_test(count),
 		cmocka_unit_test(notes),
 		cmocka_unit_test(real_clock),
