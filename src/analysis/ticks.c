@@ -83,11 +83,13 @@ struct error *tick_runs_init(struct tick_runs *runs, const struct profile *profi
 	}
 	if (count == 0)
 		return no_stream(profile, stream);
-	*runs = (struct tick_runs){profile, first, end, count};
+	*runs = (struct tick_runs){profile, first, end, count, {0}};
+	tick_threads_init(&runs->threads, profile, first, end, arena);
 	return NULL;
 }
 
-uint32_t tick_at(const struct tick_runs *runs, process_id process, uint64_t time_ns)
+/* Of ticks of which one ends before the next begins. */
+static uint32_t tick_at(const struct tick_runs *runs, process_id process, uint64_t time_ns)
 {
 	const struct tick *ticks = runs->profile->ticks;
 	uint32_t low = runs->first[process.i], high = runs->end[process.i];
@@ -113,5 +115,8 @@ uint32_t tick_of_sample(const struct tick_runs *runs, size_t sample)
 		return NO_ID;
 	process_id process = runs->profile->threads[samples->thread[sample].i].process;
 
+	if (runs->threads.overlaps[process.i])
+		return tick_threads_at(&runs->threads, runs->profile, samples->thread[sample],
+			samples->time_ns[sample]);
 	return tick_at(runs, process, samples->time_ns[sample]);
 }

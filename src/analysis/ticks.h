@@ -6,9 +6,10 @@
  * each process has its own, in one or several streams.  A sample belongs to the tick that it was
  * taken after the start of and not after the end of: (start, end].  What a zone did in a tick is
  * told at the tick's end, and a sample stands for the time before it, so both are where they
- * belong.
+ * belong.  Where ticks of a stream are at once, it is one of the sample's own thread.
  */
 
+#include "analysis/tick_threads.h"
 #include "base/arena.h"
 #include "model/profile.h"
 
@@ -21,6 +22,7 @@ struct tick_runs {
 	/* [process]: its ticks are profile->ticks[first … end - 1], in order of time. */
 	const uint32_t *first, *end;
 	size_t count; /* of all of them */
+	struct tick_threads threads;
 };
 
 /*
@@ -30,9 +32,10 @@ struct tick_runs {
  */
 must_use struct error *tick_runs_init(struct tick_runs *runs, const struct profile *profile,
 	struct str stream, struct arena *arena);
-/* Index into profile->ticks of the tick in which the process was at that time; NO_ID: in none. */
-uint32_t tick_at(const struct tick_runs *runs, process_id process, uint64_t time_ns);
-/* The same for a sample, of a profile that knows threads and times; else NO_ID. */
+/*
+ * Index into profile->ticks of the tick in which a sample was taken; NO_ID: in none, or the profile
+ * does not know threads and times.
+ */
 uint32_t tick_of_sample(const struct tick_runs *runs, size_t sample);
 
 #endif

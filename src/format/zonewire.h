@@ -59,9 +59,10 @@ struct zonewire_table {
 };
 
 enum zonewire_trouble {
-	ZONEWIRE_MISSING_END,  /* a zone was left by another's end, or by Prof_update */
-	ZONEWIRE_EXTRA_END,    /* an end where no zone was open, or another's */
-	/* Of these two the outermost are counted: what is entered below them is not measured, too. */
+	ZONEWIRE_MISSING_END, /* a zone was left by another's end, or by Prof_update */
+	ZONEWIRE_EXTRA_END,   /* an end where no zone was open, or another's */
+	/* Of these two the outermost are counted: what is entered below them is not measured, too.
+	 */
 	ZONEWIRE_TOO_DEEP,     /* entries deeper than ZONEWIRE_DEPTH_MAX, not measured */
 	ZONEWIRE_NO_NODES,     /* entries for which there was no node, not measured */
 	ZONEWIRE_NO_ZONES,     /* zones for which there was no row, shown as "...other" */

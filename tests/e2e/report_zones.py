@@ -306,6 +306,58 @@ def test_words_that_are_no_ticks(folder):
 	assert done.status == 1 and "no stream of ticks 'no such'" in done.err, done
 
 
+REQUESTS = """sonde-dump 1
+metric "cpu-time" "ns" default
+metric "samples" "count"
+metric "zone-time" "ns"
+metric "zone-entries" "count"
+object user "/usr/bin/server"
+object zone "[zones]"
+function "_global" object "[zones]"
+frame
+function "main" object "/usr/bin/server"
+frame addr 0x1000
+function "serve" object "[zones]"
+frame
+process 7 start 0 "server"
+thread 7 process 0 start 0 "one"
+thread 8 process 0 start 0 "two"
+thread 9 process 0 start 0 "three"
+stack 0
+stack 1 "_global"
+stack 2 "serve"
+stack 1 "main"
+"""
+
+
+def test_ticks_at_once_are_their_threads_own(folder):
+	"""Requests that several threads serve at once."""
+	requests = [(0, 0, 100), (1, 10, 30), (2, 20, 101), (1, 30, 40), (1, 40, 102), (0, 100, 105), (2, 101, 130)]
+	requests.sort(key=lambda r: r[1:])
+	rows = [(end, t, f"2 thread {t} time {end} zone 2 weight 0 0 {end - start} 1")
+		for t, start, end in requests]
+	# A sample is of its own thread's request; the last thread had none then.
+	rows += [(at, t, f"3 thread {t} time {at} zone 0 weight 1 1 0 0")
+		for t, at in ((0, 25), (1, 25), (1, 35), (2, 25), (2, 15))]
+	text = REQUESTS + "".join(f"sample {row}\n" for *_, row in sorted(rows))
+	text += "".join(f'tick process 0 "request" {i} start {start} end {end}\n' for i, (_, start, end) in enumerate(requests))
+	path = folder / "requests.dump"
+	path.write_text(text + "end\n")
+
+	def rows_of(*args):
+		result = sonde("report", path, "--format", "json", *args)
+		assert result.status == 0, result
+		return json.loads(result.out)["rows"]
+
+	for i, (_, start, end) in enumerate(requests):
+		serve = {r["name"]: r for r in rows_of("--view", "zones", "--metric", "zone-time", "--tick", f"request={i}")}["serve"]
+		assert (serve["exclusive"], serve["entries"], serve["slowest_tick"]) == (end - start, 1, i), (i, serve)
+	for tick, samples in ((0, 1), (1, 1), (2, 1), (3, 1), (4, 0)):
+		assert sum(r["exclusive"] for r in rows_of("--view", "functions", "--tick", f"request={tick}")) == samples, tick
+	whole = {r["name"]: r for r in rows_of("--view", "zones", "--metric", "zone-time", "--tick-over", "request=60ns")}["serve"]
+	assert (whole["entries"], whole["ticks"], whole["exclusive"]) == (3, 3, 243), whole
+
+
 CHECKS = (check_level, check_level, check_rows_are_zones, check_graph, check_view, check_view, check_parts, check_trace)
 
 
