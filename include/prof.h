@@ -136,7 +136,8 @@ extern Prof_API_ uint32_t Prof_slow_;
 /*
  * The zone of that name, file and line; the same for the same three, and the program's until it
  * ends.  file may be NULL.  name is copied.  NULL in none of the cases: where there is no room for
- * zones any more it is the zone "…other".
+ * zones any more it is the zone "…other".  One that is known is found without a lock, in some tens
+ * of nanoseconds; a new one takes the lock, once.
  */
 Prof_API_ Prof_Zone *Prof_zone(const char *name, const char *file, uint32_t line);
 /* Enters the zone; leaves the one entered last. */

@@ -4,30 +4,42 @@
  * A program's Prof_Zone may go away with its shared object, and come back at another address with
  * it; what is in this table stays.  A zone that is a function is what is at its address, whatever
  * its name: names may be found later.
+ *
+ * Zones are added under the lock, and found without: a row and its object are complete before the
+ * table of hashes has its id, by a release that the look-up acquires, and never change again.  So
+ * a name that is known costs neither lock nor waiting, in signal handlers, too.
  */
 #include <string.h>
 
 #include "zones/runtime.h"
 
-static uint32_t hash_more(uint32_t hash, const void *data, size_t size)
+/* A word at a time: a multiplication takes four cycles, each after the one before. */
+static uint64_t hash_more(uint64_t hash, const void *data, size_t size)
 {
-	const uint8_t *byte = data;
+	const uint8_t *from = data;
 
-	while (size--)
-		hash = (hash ^ *byte++) * 16777619u;
+	size_t done;
+
+	for (done = 0; done < size; done += sizeof(uint64_t)) {
+		uint64_t word = 0;
+
+		memcpy(&word, from + done, size - done < sizeof(word) ? size - done : sizeof(word));
+		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
 	return hash;
 }
 
+/* Of a file the length will do: names and lines of one length of path are seldom the same. */
 static uint32_t zone_hash(const Prof_Zone *zone)
 {
-	uint32_t hash = 2166136261u;
+	uint64_t place = zone->line;
 
 	if (zone->code)
-		return hash_more(hash, &zone->code, sizeof(zone->code)) | 1;
-	hash = hash_more(hash, zone->name, strlen(zone->name));
+		return (uint32_t)hash_more(0, &zone->code, sizeof(zone->code));
 	if (zone->file)
-		hash = hash_more(hash, zone->file, strlen(zone->file));
-	return hash_more(hash, &zone->line, sizeof(zone->line));
+		place |= (uint64_t)strlen(zone->file) << 32;
+	return (uint32_t)hash_more(place, zone->name, strlen(zone->name));
 }
 
 static bool is_same_zone(const Prof_Zone *a, const Prof_Zone *b)
@@ -72,6 +84,7 @@ static uint32_t file_keep(const char *file, uint32_t count)
 	return string_keep(file);
 }
 
+/* The new zone's id, which goes to `place` when all can be found by it; 0: no room.  Locked. */
 static uint32_t zone_add(const Prof_Zone *zone, uint32_t *place)
 {
 	struct zonewire_table *table = &zones_rt.memory.header->zones;
@@ -92,21 +105,35 @@ static uint32_t zone_add(const Prof_Zone *zone, uint32_t *place)
 	object->line = zone->line;
 	object->code = zone->code;
 	Prof_PUT_(object->id, id);
-	*place = id;
 	__atomic_store_n(&table->count, id + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(place, id, __ATOMIC_RELEASE);
 	return id;
+}
+
+/*
+ * The id of the zone, if it is known, and else 0, and *place is where it would be if none is added
+ * meanwhile.  There is memory; anybody may ask.
+ */
+static uint32_t zone_find(const Prof_Zone *zone, uint32_t **place)
+{
+	uint32_t mask = zones_rt.zone_hash_mask, at = zone_hash(zone) & mask, id;
+
+	for (;; at = (at + 1) & mask) {
+		*place = &zones_rt.zone_hash[at];
+		id = __atomic_load_n(*place, __ATOMIC_ACQUIRE);
+		if (!id || is_same_zone(&zones_rt.object[id], zone))
+			return id;
+	}
 }
 
 /* The zone's id, new or old; locked. */
 static uint32_t zone_intern(const Prof_Zone *zone)
 {
-	uint32_t mask = zones_rt.zone_hash_mask, at = zone_hash(zone) & mask, id;
+	uint32_t *place, id = zone_find(zone, &place);
 
-	for (; (id = zones_rt.zone_hash[at]) != 0; at = (at + 1) & mask) {
-		if (is_same_zone(&zones_rt.object[id], zone))
-			return id;
-	}
-	id = zone_add(zone, &zones_rt.zone_hash[at]);
+	if (id)
+		return id;
+	id = zone_add(zone, place);
 	if (!id) {
 		zones_trouble(ZONEWIRE_NO_ZONES, 1);
 		id = ZONEWIRE_ZONE_OTHER;
@@ -131,6 +158,7 @@ uint32_t zones_id(Prof_Zone *zone)
 {
 	uint32_t id = Prof_GET_(zone->id);
 	Prof_Zone named = Prof_ZONE_(NULL, NULL, 0);
+	uint32_t *place;
 
 	if (id && id < __atomic_load_n(&zones_rt.memory.header->zones.count, __ATOMIC_ACQUIRE))
 		return id;
@@ -139,9 +167,12 @@ uint32_t zones_id(Prof_Zone *zone)
 	named.file = zone->file;
 	named.line = zone->line;
 	named.code = zone->code;
-	zones_lock();
-	id = zone_intern(&named);
-	zones_unlock();
+	id = zone_find(&named, &place);
+	if (!id) {
+		zones_lock();
+		id = zone_intern(&named);
+		zones_unlock();
+	}
 	Prof_PUT_(zone->id, id);
 	return id;
 }
@@ -160,11 +191,13 @@ Prof_Zone *Prof_zone(const char *name, const char *file, uint32_t line)
 	static Prof_Zone none = Prof_ZONE_("...other", NULL, 0);
 	Prof_Thread_ *t = &Prof_thread_;
 	Prof_Zone zone = Prof_ZONE_(NULL, NULL, 0), *found = &none;
-	uint32_t skipped;
+	uint32_t skipped, id, *place;
 
 	zone.name = name ? name : "?";
 	zone.file = file;
 	zone.line = line;
+	if (zones_header() && (id = zone_find(&zone, &place)) != 0)
+		return &zones_rt.object[id];
 	if (!zones_hold(t, &skipped))
 		return &none;
 	zones_lock();
