@@ -209,12 +209,23 @@ bool zone_region_note(const struct zone_region *region, uint32_t row, struct zon
 {
 	const struct zonewire_header *live = live_header(region);
 	uint32_t count = region_row_count(region, &region->header.notes, &live->notes);
-	bool is_there = copy_row(region, &region->header.notes, count, row, note, sizeof(*note));
+	const struct zonewire_note *changing;
 
-	for (int tries = 0; is_there && note->generation % 2 != 0 && tries < 100; tries++)
+	if (row >= count)
+		return copy_row(region, &region->header.notes, count, row, note, sizeof(*note));
+	changing = region_row(region, &region->header.notes, row);
+	for (int tries = 0; tries < 100; tries++) {
+		uint32_t before = __atomic_load_n(&changing->generation, __ATOMIC_ACQUIRE);
+
 		copy_row(region, &region->header.notes, count, row, note, sizeof(*note));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (before % 2 == 0 && region_word32(&changing->generation) == before)
+			break;
+		/* Of what is torn in spite of all tries this tells. */
+		note->generation |= 1;
+	}
 	note->text[sizeof(note->text) - 1] = '\0';
-	return is_there;
+	return true;
 }
 
 const char *zone_region_string(
