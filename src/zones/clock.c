@@ -6,7 +6,8 @@
  * quarter of a millisecond, good for some ten-thousandths; each time the program is found to have
  * run four times as long the rate is taken from the whole of its life, so that a later correction
  * is always of far less than a microsecond where the program has many zones or frames.  One word
- * of the header changes by that.
+ * of the header changes by that.  CLOCK_MONOTONIC_RAW stands still while the machine sleeps, so a
+ * rate that is far from the last one is not taken.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,13 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-enum { MULT_SHIFT = 32, FIRST_NS = 250 * 1000, REFINE_FROM_NS = 4 * 1000 * 1000, TRIES = 8 };
+enum {
+	MULT_SHIFT = 32,
+	FIRST_NS = 250 * 1000,
+	REFINE_FROM_NS = 4 * 1000 * 1000,
+	TRIES = 8,
+	FAR = 500
+};
 
 static struct {
 	uint64_t (*program)(void); /* the program's own; NULL: none */
@@ -31,12 +38,17 @@ static struct {
 	uint64_t raw_ns, ticks; /* at the start */
 } zone_clock;
 
-static uint64_t raw_now(void)
+static uint64_t kernel_now(clockid_t clock)
 {
 	struct timespec now = {0, 0};
 
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t raw_now(void)
+{
+	return kernel_now(CLOCK_MONOTONIC_RAW);
 }
 
 uint64_t zones_now(void)
@@ -68,6 +80,24 @@ static void read_both(uint64_t *ticks, uint64_t *raw_ns)
 			*raw_ns = raw;
 		}
 	}
+}
+
+/* CLOCK_MONOTONIC at that time of CLOCK_MONOTONIC_RAW, which is now. */
+static uint64_t monotonic_at(uint64_t raw_ns)
+{
+	uint64_t least = UINT64_MAX, offset = 0;
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		uint64_t before = raw_now(), monotonic = kernel_now(CLOCK_MONOTONIC);
+		uint64_t took = raw_now() - before;
+
+		if (took < least) {
+			least = took;
+			offset = monotonic - before - took / 2;
+		}
+	}
+	return raw_ns + offset;
 }
 
 static uint64_t mult_of(uint64_t ns, uint64_t ticks)
@@ -160,12 +190,8 @@ static void start_called(struct zonewire_header *header)
 
 void zones_clock_start(struct zonewire_header *header)
 {
-	struct timespec monotonic = {0, 0};
-
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
 	read_both(&zone_clock.ticks, &zone_clock.raw_ns);
-	header->start_monotonic_ns =
-		(uint64_t)monotonic.tv_sec * 1000000000 + (uint64_t)monotonic.tv_nsec;
+	header->start_monotonic_ns = monotonic_at(zone_clock.raw_ns);
 	header->start_monotonic_raw_ns = zone_clock.raw_ns;
 	header->clock_shift = MULT_SHIFT;
 	if (zone_clock.program || !counter_is_good())
@@ -177,7 +203,8 @@ void zones_clock_start(struct zonewire_header *header)
 
 void zones_clock_refine(void)
 {
-	uint64_t ticks, raw_ns, at = Prof_GET_(zone_clock.refine_at);
+	uint64_t ticks, raw_ns, mult, at = Prof_GET_(zone_clock.refine_at);
+	uint64_t known = Prof_GET_(zones_rt.memory.header->clock_mult);
 
 	if (!zone_clock.may_refine || Prof_ticks_() < at)
 		return;
@@ -187,8 +214,11 @@ void zones_clock_refine(void)
 		    zone_clock.ticks + (ticks - zone_clock.ticks) * 4, false, __ATOMIC_RELAXED,
 		    __ATOMIC_RELAXED))
 		return;
-	Prof_PUT_(zones_rt.memory.header->clock_mult,
-		mult_of(raw_ns - zone_clock.raw_ns, ticks - zone_clock.ticks));
+	mult = mult_of(raw_ns - zone_clock.raw_ns, ticks - zone_clock.ticks);
+	/* The machine has slept, when the counter may go on or begin anew: that is no rate. */
+	if (mult > known + known / FAR || mult < known - known / FAR)
+		return;
+	Prof_PUT_(zones_rt.memory.header->clock_mult, mult);
 }
 
 void Prof_set_clock(uint64_t (*now)(void), double hz)
