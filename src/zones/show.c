@@ -148,11 +148,16 @@ int Prof_report_writefile(const char *path)
 
 /* ---- the graph ---- */
 
+/* A zone's part, the newest frame last. */
+struct graph_part {
+	struct graph_part *next;
+	int id, count;
+	float seconds[];
+};
+
 struct graph {
-	void (*callback)(int id, int x0, int x1, float *values, void *data);
-	void *data;
-	float *seconds; /* [num_frames] */
-	int num_frames;
+	struct graph_part *first, **end;
+	int num_frames, marked; /* frame that is shown; -1: none of these */
 };
 
 /* The same in each run, so that a zone keeps its colour. */
@@ -171,40 +176,49 @@ static int name_hash(const char *name)
 static void graph_zone(uint32_t zone, const float *values, size_t count, void *data)
 {
 	struct graph *graph = data;
+	struct graph_part *part = malloc(sizeof(*part) + sizeof(part->seconds[0]) * count);
 	size_t i;
 
+	if (!part)
+		return;
 	for (i = 0; i < count; i++)
-		graph->seconds[i] = values[i] / 1000;
-	graph->callback(name_hash(zone_history_zone(zones_shown.history, zone).name),
-		graph->num_frames - (int)count, graph->num_frames, graph->seconds, graph->data);
+		part->seconds[i] = values[i] / 1000;
+	part->id = name_hash(zone_history_zone(zones_shown.history, zone).name);
+	part->count = (int)count;
+	part->next = NULL;
+	*graph->end = part;
+	graph->end = &part->next;
 }
 
 static void graph_all(struct graph *graph)
 {
 	size_t frame = zones_shown.query.frame;
-	int x;
 
 	zone_history_graph(zones_shown.history, zones_shown.query.slot, (size_t)graph->num_frames,
 		graph_zone, graph);
-	if (frame == 0 || frame >= (size_t)graph->num_frames)
-		return;
-	x = graph->num_frames - 1 - (int)frame;
-	graph->callback(0, x, x, graph->seconds, graph->data);
+	if (frame > 0 && frame < (size_t)graph->num_frames)
+		graph->marked = graph->num_frames - 1 - (int)frame;
 }
 
 void Prof_graph(int num_frames, void (*callback)(int id, int x0, int x1, float *values, void *data),
 	void *data)
 {
-	struct graph graph;
+	struct graph graph = {NULL, NULL, num_frames, -1};
+	struct graph_part *part;
+	float none = 0;
 
 	if (num_frames <= 0 || !callback || !zones_shown_lock())
 		return;
-	graph.callback = callback;
-	graph.data = data;
-	graph.num_frames = num_frames;
-	graph.seconds = malloc(sizeof(float) * (size_t)num_frames);
-	if (graph.seconds && zones_shown_ready())
+	graph.end = &graph.first;
+	if (zones_shown_ready())
 		graph_all(&graph);
-	free(graph.seconds);
 	zones_shown_unlock();
+	/* Without the lock: who is called may ask for more, or never come back. */
+	while ((part = graph.first) != NULL) {
+		callback(part->id, num_frames - part->count, num_frames, part->seconds, data);
+		graph.first = part->next;
+		free(part);
+	}
+	if (graph.marked >= 0)
+		callback(0, graph.marked, graph.marked, &none, data);
 }
