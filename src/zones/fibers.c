@@ -93,7 +93,8 @@ void Prof_fiber_destroy(Prof_Fiber *fiber)
 
 	if (!fiber || t->fiber == fiber)
 		return;
-	if (fiber->slot && zones_hold(t, &skipped)) {
+	/* In a forked child for which there was no memory, what is mapped is the parent's. */
+	if (fiber->slot && zones_header() && zones_hold(t, &skipped)) {
 		zones_lock();
 		zones_slot_give(fiber->slot);
 		zones_unlock();

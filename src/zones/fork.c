@@ -155,6 +155,7 @@ static void forget_private(const Prof_Thread_ *t)
 	uint32_t i;
 
 	zones_rt.rings_used = 0;
+	zones_rt.no_slot_before = 0;
 	for (i = 0; i < zones_rt.memory.header->slots.count; i++) {
 		struct zones_slot *slot = &zones_rt.slot[i];
 
@@ -202,26 +203,27 @@ static uint32_t give_up(Prof_Thread_ *t)
 	t->slot = t->own_slot = NULL;
 	__atomic_store_n(&t->events, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&zones_rt.memory.header, NULL, __ATOMIC_RELEASE);
-	zones_rt.has_failed = true;
+	Prof_PUT_(zones_rt.has_failed, true);
 	return open;
 }
 
 static void child_start(Prof_Thread_ *t)
 {
-	int saved_errno = errno;
+	int saved_errno = errno, cancel;
 
-	if (!memory_replace(t)) {
+	/* As in zones_memory_make. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	if (memory_replace(t)) {
+		forget_private(t);
+		if (zones_slot_of(t)) {
+			zones_ring_switch(zones_slot_of(t), t);
+			zones_event(t, zones_now(), t->top);
+		}
+		zones_backing_notify();
+	} else {
 		forking.skipped += give_up(t);
-		errno = saved_errno;
-		return;
 	}
-	forget_private(t);
-	if (zones_slot_of(t)) {
-		zones_ring_switch(zones_slot_of(t), t);
-		zones_event(t, zones_now(), t->top);
-	}
-	zones_update_forked();
-	zones_backing_notify();
+	pthread_setcancelstate(cancel, &cancel);
 	errno = saved_errno;
 }
 
@@ -235,6 +237,7 @@ static void fork_child(void)
 		pthread_mutex_init(&zones_rt.lock, NULL);
 		zones_rt.lock_holder = NULL;
 	}
+	zones_update_forked();
 	if (zones_rt.memory.header)
 		child_start(t);
 	if (is_held)

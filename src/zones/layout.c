@@ -17,6 +17,36 @@ enum {
 	PAGE = 4096,
 };
 
+/* What clients of prof.h are compiled with, and what readers know; all of it for ever. */
+#define SAME(a, b) __extension__ _Static_assert((a) == (b), "a layout that others know")
+#define SAME_PLACE(field)                                                                          \
+	SAME(offsetof(Prof_Zone_Stack, field), offsetof(struct zonewire_node, field))
+SAME(sizeof(Prof_Zone_Stack), sizeof(struct zonewire_node));
+SAME_PLACE(ticks);
+SAME_PLACE(entries);
+SAME_PLACE(zone);
+SAME_PLACE(parent);
+SAME_PLACE(slot);
+SAME_PLACE(depth);
+SAME_PLACE(number);
+SAME_PLACE(recursion);
+SAME_PLACE(first_child);
+SAME_PLACE(next_sibling);
+SAME_PLACE(skipped);
+SAME_PLACE(note);
+SAME(offsetof(Prof_Zone_Stack, up), offsetof(struct zonewire_node, private_words));
+SAME(sizeof(struct zonewire_node), 128);
+SAME(sizeof(struct zonewire_slot), 192);
+SAME(sizeof(struct zonewire_zone), 32);
+SAME(sizeof(struct zonewire_note), 88);
+SAME(sizeof(struct zonewire_tick), 48);
+SAME(sizeof(struct zonewire_delta), 16);
+SAME(offsetof(struct zonewire_slot, event_head) % 64, 0);
+SAME(sizeof(struct zonewire_header) <= ZONEWIRE_HEADER_BYTES, 1);
+SAME(sizeof(Prof_Zone), 40);
+SAME(offsetof(Prof_Zone, id), 20);
+SAME(sizeof(Prof_Thread_), 64);
+
 static uint64_t put_table(
 	struct zonewire_table *table, uint64_t offset, size_t row_bytes, uint64_t capacity)
 {

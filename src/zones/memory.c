@@ -117,23 +117,17 @@ __attribute__((constructor)) static void runtime_start(void)
 	zones_fork_start();
 }
 
-bool zones_memory_make(void)
+static bool memory_make(void)
 {
 	struct zonewire_header *header;
 	size_t bytes;
-	int saved_errno = errno;
 
-	if (zones_rt.memory.header)
-		return true;
-	if (zones_rt.has_failed)
-		return false;
 	zones_environment_read();
 	header = map_some(&bytes);
 	if (header)
 		zones_layout(header, bytes);
 	if (!header || !private_make(header)) {
-		zones_rt.has_failed = true;
-		errno = saved_errno;
+		Prof_PUT_(zones_rt.has_failed, true);
 		return false;
 	}
 	header_start(header);
@@ -143,6 +137,22 @@ bool zones_memory_make(void)
 	zones_layout_map(&zones_rt.memory, header, bytes);
 	zones_table_start();
 	zones_backing_notify();
-	errno = saved_errno;
 	return true;
+}
+
+/* Files are opened: a thread that is to be cancelled must not end there, with the lock. */
+bool zones_memory_make(void)
+{
+	int saved_errno = errno, cancel;
+	bool is_made;
+
+	if (zones_rt.memory.header)
+		return true;
+	if (zones_rt.has_failed)
+		return false;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	is_made = memory_make();
+	pthread_setcancelstate(cancel, &cancel);
+	errno = saved_errno;
+	return is_made;
 }

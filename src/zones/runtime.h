@@ -70,6 +70,8 @@ struct zones_runtime {
 	uint32_t *zone_hash;	 /* ids by what zones are; 0 is empty */
 	uint32_t zone_hash_mask;
 	uint64_t rings_used; /* bytes from the memory's end */
+	/* All slots are taken: until that tick, or until one is given back, none is looked for. */
+	uint64_t no_slot_before;
 	bool events_on;
 	bool has_failed;		  /* no memory was to be had */
 	uint64_t lost[ZONEWIRE_TROUBLES]; /* trouble before there was memory */
@@ -279,7 +281,7 @@ void zones_fiber_stop(Prof_Thread_ *thread, uint32_t skipped, uint64_t now);
 
 /* To be called once or more; locked or before any thread. */
 void zones_fork_start(void);
-/* Called in the child after fork, with its new memory; locked.  The report's. */
+/* Called in the child after fork, before it has memory of its own; locked.  The report's. */
 void zones_update_forked(void);
 
 /* ---- streams.c ---- */

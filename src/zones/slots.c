@@ -88,6 +88,7 @@ void zones_slot_give(struct zones_slot *slot)
 	slot->top = NULL;
 	slot->update_top = NULL;
 	slot->update_repeats = slot->update_skipped = slot->skipped_repeats = 0;
+	Prof_PUT_(zones_rt.no_slot_before, 0);
 	state_change(slot, ZONEWIRE_SLOT_FREE, 0, "");
 }
 
@@ -192,15 +193,45 @@ __attribute__((destructor)) static void slots_end(void)
 		pthread_key_delete(thread_end.key);
 }
 
+/*
+ * To look for threads that have ended unheard of is to ask the kernel for each, with the lock: that
+ * is not done at each zone of a thread for which there is no slot.
+ */
+static bool is_hopeless(void)
+{
+	uint64_t before = Prof_GET_(zones_rt.no_slot_before);
+
+	if (Prof_GET_(zones_rt.has_failed))
+		return true;
+	if (!before || zones_now() >= before)
+		return false;
+	zones_trouble(ZONEWIRE_NO_SLOTS, 1);
+	return true;
+}
+
+/* A tenth of a second from now; locked. */
+static void lose_hope(void)
+{
+	const struct zonewire_header *header = zones_rt.memory.header;
+
+	Prof_PUT_(zones_rt.no_slot_before,
+		zones_now() + (UINT64_C(100000000) << header->clock_shift) / header->clock_mult);
+}
+
 bool zones_attach(Prof_Thread_ *t)
 {
 	struct zones_slot *slot = NULL;
 	int saved_errno = errno;
 	bool is_told;
 
+	if (is_hopeless())
+		return false;
 	zones_lock();
-	if (zones_memory_make())
+	if (zones_memory_make()) {
 		slot = zones_slot_take(ZONEWIRE_SLOT_THREAD, zones_tid(), "");
+		if (!slot)
+			lose_hope();
+	}
 	if (slot) {
 		/*
 		 * Others may write to what the thread has at hand only as long as its end will be

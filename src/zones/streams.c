@@ -79,7 +79,7 @@ void zones_streams_forked(void)
 	uint32_t i;
 
 	/* Not unmapped: a handler may have forked amid a walk. */
-	for (i = 0; i < ZONEWIRE_STREAMS; i++) {
+	for (i = 0; zones_header() && i < ZONEWIRE_STREAMS; i++) {
 		if (streams.count[i])
 			madvise(streams.count[i], count_bytes(), MADV_DONTNEED);
 		if (streams.place[i])

@@ -30,7 +30,8 @@ static void ring_unlock(void)
 
 void zones_ring_forked(void)
 {
-	if (ring.holder && ring.holder != &Prof_thread_) {
+	/* As for what is shown: who has the lock need not be known. */
+	if (ring.holder != &Prof_thread_) {
 		pthread_mutex_init(&ring.lock, NULL);
 		ring.holder = NULL;
 	}

@@ -25,12 +25,14 @@ bool zones_shown_lock(void)
 		return false;
 	pthread_mutex_lock(&s->lock);
 	Prof_PUT_(s->holder, &Prof_thread_);
+	/* A forked child that sees something changed sees by whom. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	return true;
 }
 
 void zones_shown_unlock(void)
 {
-	Prof_PUT_(zones_shown.holder, NULL);
+	__atomic_store_n(&zones_shown.holder, NULL, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&zones_shown.lock);
 }
 
@@ -47,17 +49,20 @@ static void forget(struct zones_shown *s)
 
 /*
  * The child's frames begin anew.  What another thread was just changing is left where it is: it may
- * be in any state.
+ * be in any state.  One that was about to, or had just been, is not known as the holder, and yet
+ * may have the lock.
  */
 void zones_update_forked(void)
 {
 	struct zones_shown *s = &zones_shown;
 
 	s->is_stale = true;
-	if (s->holder && s->holder != &Prof_thread_) {
-		s->reader = NULL;
-		s->difference = NULL;
-		s->history = NULL;
+	if (s->holder != &Prof_thread_) {
+		if (s->holder) {
+			s->reader = NULL;
+			s->difference = NULL;
+			s->history = NULL;
+		}
 		pthread_mutex_init(&s->lock, NULL);
 		s->holder = NULL;
 	}
