@@ -210,7 +210,7 @@ static void put_list(struct strbuf *out, const struct live_list *list)
 		"ms/frame", "seconds", "program");
 	for (size_t i = 0; i < list->programs.count; i++)
 		put_program(out, &list->programs.data[i]);
-	if (list->hidden)
+	if (list->hidden && geteuid() != 0)
 		message_print(
 			"%zu more process%s may not be looked at by this user: 'sudo sonde live' "
 			"shows those that have zones",

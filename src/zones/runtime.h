@@ -41,6 +41,7 @@ struct zones_slot {
 	Prof_Zone_Stack *path_at;
 	uint64_t *ring;	      /* of events; NULL: none yet */
 	Prof_Thread_ *thread; /* that is at it and can be told of rings; else NULL */
+	bool is_late;	      /* its thread's end was told before it took the slot */
 	/* Where its stack of zones stands while it is not the current one of its thread. */
 	Prof_Zone_Stack *top;
 	/* How the stack stood at the last Prof_update; see drift.c. */
@@ -201,6 +202,8 @@ Prof_Zone *zones_object(uint32_t id);
 
 /* To be called once or more; locked or before any thread. */
 void zones_slots_start(void);
+/* Frees the slots of threads that were in zones after their end was told, and are gone now. */
+void zones_slots_look(void);
 /* A slot for the calling thread; held, not locked.  False: none. */
 bool zones_attach(Prof_Thread_ *thread);
 /* A free slot with a root that is open since now; locked.  NULL: none. */

@@ -4,8 +4,10 @@
  *
  * That a thread ends is told by the destructor of a key of pthreads.  Others' destructors may run
  * after that and enter zones again; the thread then gets a slot again, and the destructor runs
- * again, as often as pthreads allow.  Threads whose end was told by nobody are found out when
- * slots are short, by asking the kernel.
+ * again, as often as pthreads allow.  After that the C library frees what was the thread's, which
+ * may be zones, too, of a program that marks free: such late slots are looked at whenever another
+ * thread takes one, and by Prof_update.  Other threads whose end was told by nobody are found out
+ * when slots are short.  The kernel is asked whether a thread is there.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,6 +20,7 @@
 static struct {
 	pthread_key_t key;
 	bool is_made;
+	uint32_t late_count; /* slots of threads whose end was told before; at least so many */
 } thread_end;
 
 int32_t zones_tid(void)
@@ -85,6 +88,7 @@ void zones_slot_give(struct zones_slot *slot)
 {
 	zones_streams_slot_given(slot);
 	slot->thread = NULL;
+	slot->is_late = false;
 	slot->top = NULL;
 	slot->update_top = NULL;
 	slot->update_repeats = slot->update_skipped = slot->skipped_repeats = 0;
@@ -93,21 +97,39 @@ void zones_slot_give(struct zones_slot *slot)
 }
 
 /* Slots whose threads have ended unheard of. */
-static void reap(void)
+static void reap(bool only_late)
 {
-	uint32_t i, count = zones_rt.memory.header->slots.count;
+	uint32_t i, late = 0, count = zones_rt.memory.header->slots.count;
 	int saved_errno = errno;
 
 	for (i = 0; i < count; i++) {
 		struct zones_slot *slot = &zones_rt.slot[i];
 
-		if (slot->shared->state != ZONEWIRE_SLOT_THREAD ||
-			syscall(SYS_tgkill, getpid(), slot->shared->tid, 0) == 0 || errno != ESRCH)
+		if (slot->shared->state != ZONEWIRE_SLOT_THREAD || (only_late && !slot->is_late))
 			continue;
+		if (syscall(SYS_tgkill, getpid(), slot->shared->tid, 0) == 0 || errno != ESRCH) {
+			late += slot->is_late;
+			continue;
+		}
 		zones_chain_close(deepest_open(slot), zones_now());
 		zones_slot_give(slot);
 	}
+	Prof_PUT_(thread_end.late_count, late);
 	errno = saved_errno;
+}
+
+void zones_slots_look(void)
+{
+	Prof_Thread_ *t = &Prof_thread_;
+	uint32_t skipped;
+
+	if (!Prof_GET_(thread_end.late_count) || !zones_hold(t, &skipped))
+		return;
+	zones_lock();
+	if (zones_rt.memory.header)
+		reap(true);
+	zones_unlock();
+	zones_release(t, skipped);
 }
 
 static struct zones_slot *find_free(void)
@@ -131,10 +153,13 @@ static struct zones_slot *find_free(void)
 
 struct zones_slot *zones_slot_take(enum zonewire_slot_state state, int32_t tid, const char *name)
 {
-	struct zones_slot *slot = find_free();
+	struct zones_slot *slot;
 
+	if (thread_end.late_count)
+		reap(true);
+	slot = find_free();
 	if (!slot) {
-		reap();
+		reap(false);
 		slot = find_free();
 	}
 	if (!slot) {
@@ -239,6 +264,8 @@ bool zones_attach(Prof_Thread_ *t)
 		 */
 		is_told = Prof_GET_(thread_end.is_made) && !pthread_setspecific(thread_end.key, t);
 		slot->thread = is_told && !t->has_ended ? t : NULL;
+		slot->is_late = t->has_ended != 0;
+		Prof_PUT_(thread_end.late_count, thread_end.late_count + slot->is_late);
 		t->own_slot = slot;
 		t->top = slot->root;
 		zones_slot_bind(t, slot);

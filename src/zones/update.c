@@ -140,6 +140,7 @@ void Prof_update(int record)
 	Prof_Zone_Stack *node;
 	int saved_errno = errno;
 
+	zones_slots_look();
 	zones_drift_check();
 	node = Prof_enter_block_(&zone);
 	if (zones_shown_lock()) {

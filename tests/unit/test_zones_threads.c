@@ -154,6 +154,28 @@ static void late_ends_body(void)
 	check_sums(50);
 }
 
+/* As free is a zone of some, which the C library calls when all destructors have run. */
+static void unheard_ends_body(void)
+{
+	pthread_t thread;
+	int rounds;
+
+	work(1);
+	NEED(!pthread_key_create(&late_key, late));
+	for (int i = 0; i < 50; i++) {
+		rounds = 4;
+		NEED(!pthread_create(&thread, NULL, ends_late, &rounds));
+		pthread_join(thread, NULL);
+	}
+	Prof_update(1);
+	look();
+	NEED_EQUAL(zones_seen_entries(&seen, "outer"), 51);
+	NEED_EQUAL(zones_seen_entries(&seen, "inner"), 200);
+	NEED(zone_region_slot_count(&seen.region) <= 3);
+	for (uint32_t i = 1; i < seen.reading.node_count; i++)
+		NEED(!seen.reading.is_open[i] || seen.reading.place[i].slot == 0);
+}
+
 /* More threads at once than there are slots: the others are skipped, and counted. */
 static void *waits(void *barrier)
 {
@@ -510,6 +532,7 @@ static void event_ring_body(void)
 CASE(threads)
 CASE(open_at_end)
 CASE(late_ends)
+CASE(unheard_ends)
 CASE(slots_full)
 CASE(fork_)
 CASE(fork_amid)
@@ -526,6 +549,7 @@ int main(void)
 		cmocka_unit_test(threads),
 		cmocka_unit_test(open_at_end),
 		cmocka_unit_test(late_ends),
+		cmocka_unit_test(unheard_ends),
 		cmocka_unit_test(slots_full),
 		cmocka_unit_test(fork_),
 		cmocka_unit_test(fork_amid),
