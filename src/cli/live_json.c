@@ -6,10 +6,12 @@
 #include "cli/live_json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/escape.h"
 #include "live/totals.h"
+#include "zonereport/said.h"
 
 const char *const live_state_names[] = {
 	[LIVE_RUNNING] = "running",
@@ -236,6 +238,38 @@ static void put_place(struct strbuf *out, const struct zone_info *info)
 	put_count(out, "line", info->line);
 }
 
+/* JSON knows neither infinities nor what is no number. */
+static void put_number(struct strbuf *out, const char *key, double number)
+{
+	put_key(out, key);
+	if (isfinite(number))
+		strbuf_printf(out, "%.17g", number);
+	else
+		strbuf_add(out, STR("null"));
+}
+
+/* What the program has said of the zone. */
+static void put_said(struct strbuf *out, const struct zone_region *region,
+	const struct zone_reading *reading, uint32_t zone, uint32_t slot)
+{
+	struct zone_said said;
+
+	(void)zone_said(region, reading, zone, slot, &said);
+	put_text_or_null(out, "text", said.text);
+	put_key(out, "number");
+	if (said.count == 0) {
+		strbuf_add(out, STR("null"));
+		return;
+	}
+	strbuf_add_char(out, '{');
+	put_count(out, "count", said.count);
+	put_number(out, "sum", said.sum);
+	put_number(out, "min", said.min);
+	put_number(out, "max", said.max);
+	put_number(out, "last", said.last);
+	strbuf_add_char(out, '}');
+}
+
 /* Every zone that was ever entered, since the start. */
 static void put_zones(struct strbuf *out, const struct zone_region *region,
 	const struct zone_follow *follow, uint32_t slot)
@@ -259,6 +293,7 @@ static void put_zones(struct strbuf *out, const struct zone_region *region,
 		put_count(out, "total_ns", zone_region_duration_ns(region, t->total_ticks));
 		put_count(out, "open", t->open);
 		put_count(out, "recursion", t->recursion);
+		put_said(out, region, zone_follow_reading(follow), i, slot);
 		strbuf_add_char(out, '}');
 	}
 	strbuf_add_char(out, ']');

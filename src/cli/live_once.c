@@ -11,9 +11,11 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/nearest.h"
 #include "cli/live_json.h"
 #include "zonereport/follow.h"
+#include "zonereport/said.h"
 
 #define LOOK_NS	      (SECOND_NS / 20)
 #define OBSERVE_NS    SECOND_NS
@@ -175,6 +177,23 @@ static struct error *put_text(const struct zone_report *report, struct strbuf *o
 	return is_whole ? NULL : out_of_memory();
 }
 
+/* In call graphs, what the program has said of the zone in the focus. */
+static void put_said(const struct live *live, const struct zone_follow *follow,
+	const struct zone_report *report, struct strbuf *out)
+{
+	char text[256];
+	struct zone_said said;
+
+	if (report->focus_row < 0 || !zone_said(&live->memory.region, zone_follow_reading(follow),
+					     report->query.focus, report->query.slot, &said))
+		return;
+	zone_said_write(&said, text, sizeof(text));
+	escape_text(out, str_from(report->row[report->focus_row].info.name));
+	strbuf_add(out, STR(": "));
+	escape_text(out, str_from(text));
+	strbuf_add_char(out, '\n');
+}
+
 static struct error *show(const struct live *live, const struct live_once *once,
 	const struct zone_follow *follow, struct strbuf *out)
 {
@@ -191,6 +210,8 @@ static struct error *show(const struct live *live, const struct live_once *once,
 		live_json_report(out, live, follow, report);
 	else
 		err = put_text(report, out);
+	if (err == NULL && !once->is_json)
+		put_said(live, follow, report, out);
 	zone_report_destroy(report);
 	return err;
 }

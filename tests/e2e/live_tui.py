@@ -4,6 +4,7 @@ The program's clock is its own (tests/programs/zones/live_tui.c), so figures are
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -140,6 +141,58 @@ def test_starts_as_it_was_asked_to(folder):
 		# Who chooses another is not brought back.
 		t.type("t", "Home", "Enter")
 		t.until("render 4.000", gone=["worker-1"])
+
+
+SAYS = r'''
+#define Prof_ENABLED
+#include <prof.h>
+#include <stdio.h>
+static void says(const char *text, double number)
+{
+	Prof_Begin(says)
+	if (text)
+		Prof_text(text);
+	Prof_number(number);
+	Prof_End
+}
+int main(void)
+{
+	says("level \033[2J 3", 2.5);
+	Prof_Begin(other)
+	says(NULL, -1);
+	says(NULL, 4);
+	Prof_End
+	puts("ready");
+	fflush(stdout);
+	return getchar() == EOF;
+}
+'''
+
+
+def test_what_the_program_says_of_a_zone(folder):
+	program = harness.compile_c(folder, SAYS, "-O1", "-I", SOURCE_ROOT / "include", "-Wl,--whole-archive",
+		BUILD_ROOT / "libsonde-zones.a", "-Wl,--no-whole-archive", "-pthread", "-lm", name="says-much")
+	process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+	terminal = None
+	try:
+		assert process.stdout.readline() == b"ready\n"
+		words = "says: level \\x1b[2J 3, number 4 (3 times: mean 1.83333, -1 to 4)"
+		out = harness.check(harness.sonde("live", process.pid, "-1", "--frames", "run", "--zone", "says")).out
+		assert out.endswith(words + "\n"), out
+		out = harness.check(harness.sonde("live", process.pid, "-1", "--frames", "run")).out
+		assert "level" not in out
+		out = harness.check(harness.sonde("live", process.pid, "--format", "json", "--frames", "run")).out
+		zones = {zone["name"]: zone for zone in json.loads(out)["zones"]}
+		assert zones["says"]["text"] == "level \033[2J 3"
+		assert zones["says"]["number"] == {"count": 3, "sum": 5.5, "min": -1, "max": 4, "last": 4}
+		assert zones["other"]["text"] is None and zones["other"]["number"] is None
+		terminal = Terminal(folder, process.pid, "--zone", "says", width=120)
+		terminal.until(words)
+	finally:
+		process.kill()
+		process.communicate()
+		if terminal:
+			terminal.tmux("kill-server")
 
 
 LATE = r'''

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "view/tui/model_state.h"
+#include "zonereport/said.h"
 
 enum { QUIET_MS = 2000 };
 
@@ -179,6 +180,22 @@ static void put_quiet(const struct tui_model *m, struct flow *flow)
 	item(flow, TUI_NOTICE, text);
 }
 
+/* What the program has said of the zone in the focus. */
+static void put_said(const struct tui_model *m, struct flow *flow)
+{
+	const struct zone_report *report = m->table.report;
+	struct zone_said said;
+	char words[256], text[384];
+
+	if (!report || report->focus_row < 0 ||
+		!zone_said(&m->attached.region, zone_follow_reading(m->attached.follow),
+			report->query.focus, report->query.slot, &said))
+		return;
+	zone_said_write(&said, words, sizeof(words));
+	snprintf(text, sizeof(text), "%.100s: %s", report->row[report->focus_row].info.name, words);
+	item_name(flow, TUI_PLAIN, text);
+}
+
 static void put_notices(const struct tui_model *m, struct flow *flow)
 {
 	struct zonewire_header header = zone_region_header(&m->attached.region);
@@ -217,6 +234,7 @@ unsigned tui_header_draw(struct tui_model *m, struct tui_canvas *canvas)
 	if (canvas->width < 160)
 		new_line(&flow);
 	put_frames(m, &flow);
+	put_said(m, &flow);
 	unsigned lines = flow.y + 1;
 
 	if (m->table.report && m->table.report->trouble[0] && lines + 4 < canvas->height)
