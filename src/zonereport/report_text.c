@@ -182,6 +182,8 @@ static void put_ends(struct zone_report *report, const struct zone_history *hist
 		add_trouble(report, "%llu extra Prof_End", extra);
 	if ((missing || extra) && ended[0])
 		add_trouble(report, "last: %s ended where %s was open", ended, open);
+	else if ((missing || extra) && history->trouble_open == ZONEWIRE_ZONE_GLOBAL)
+		add_trouble(report, "last: where no zone was open");
 	else if ((missing || extra) && open[0])
 		add_trouble(report, "last: where %s was open", open);
 }

@@ -429,6 +429,16 @@ static void troubles(void **state)
 		"open; 7 entries without room for their stack, with all below them");
 	zone_report_destroy(r);
 	program_deinit(&p);
+
+	program_init(&p);
+	p.m.header->trouble_open = ZONEWIRE_ZONE_GLOBAL;
+	p.m.header->trouble[ZONEWIRE_EXTRA_END] = 2;
+	pass(&p, ms);
+	end_frame(&p);
+	r = report(&p);
+	assert_string_equal(r->trouble, "2 extra Prof_End; last: where no zone was open");
+	zone_report_destroy(r);
+	program_deinit(&p);
 }
 
 static void keys(void **state)
