@@ -1,9 +1,9 @@
 /*
  * A zoned program that knows what its zones have done: counted [WAY...].
  *
- * It does 50 frames, prints "done PID", then "zone entries" for each zone and "." to standard
- *output, and waits in the zone "waiting" for a line on standard input; then it does 50 more, and
- *tells and waits again, until input ends.  Ways, done after the first 50:
+ * It does 50 frames, enters the zone "waiting", prints "done PID", then "zone entries" for each
+ * zone and "." to standard output, and waits for a line on standard input; then it does 50 more,
+ *and tells and waits again, until input ends.  Ways, done after the first 50:
  *
  *	close	closes all descriptors above 2, so its own memory's
  *	fork	a child does so too, with counts of its own from then on; it tells first
@@ -96,7 +96,9 @@ static int wait_for_line(char **ways)
 	char line[64];
 	int is_there;
 
-	Prof_Begin(waiting) is_there = fgets(line, sizeof(line), stdin) != NULL;
+	/* It has told when it waits. */
+	Prof_Begin(waiting) tell();
+	is_there = fgets(line, sizeof(line), stdin) != NULL;
 	if (is_there && has_way(ways, "abort"))
 		abort();
 	if (is_there && has_way(ways, "exec"))
@@ -132,10 +134,7 @@ int main(int argc, char **argv)
 	go_other_ways(argv + 1);
 	if (has_way(argv + 1, "fork"))
 		sleep(1);
-	tell();
-	while (wait_for_line(argv + 1)) {
+	while (wait_for_line(argv + 1))
 		do_frames();
-		tell();
-	}
 	return 0;
 }
