@@ -290,6 +290,7 @@ ROWS = [
 	("zones-block", "the same, a zone that ends with its block", "≤ 1.10", ratio("block", 1.10)),
 	("zones-so", "the same, from a dlopen'ed shared object, and .so", "≤ 1.10", ratio("so-plain", 1.10, shared=True)),
 	("zones-events", "with the event ring on", "≤ 1.15", ratio("events", 1.15, "spall")),
+	("zones-events-block", "with the event ring on, a zone that ends with its block", "≤ 1.15", ratio("events-block", 1.15)),
 	("zones-recursion", "recursion 8 deep", "≤ 1.20", ratio("recursion", 1.20, "iprof-recursion")),
 	("zones-alternating", "two callers in turn", "≤ 1.20", ratio("alternating", 1.20, "iprof-alternate")),
 	("zones-call", "out of line, executable and .a", "≤ 1.25", ratio("call", 1.25)),

@@ -86,6 +86,7 @@ const struct variant zones_variants[] = {
 	{"plain", run_plain, NULL, 1.10, 0},
 	{"block", run_block, NULL, 1.10, 0},
 	{"events", run_plain, Prof_set_events, 1.15, 0},
+	{"events-block", run_block, Prof_set_events, 1.15, 0},
 	{"recursion", run_recursion, NULL, 1.20, 0},
 	{"alternating", run_alternating, NULL, 1.20, 0},
 	{"call", run_call, NULL, 1.25, 0},
