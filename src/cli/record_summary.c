@@ -89,6 +89,10 @@ static void say_zones(const struct recorder_result *r, struct strbuf *line)
 	if (z->programs == 0)
 		return;
 	count_put(line, z->zones, "zone");
+	if (z->functions > 0) {
+		strbuf_add(line, STR(" and "));
+		count_put(line, z->functions, "function");
+	}
 	strbuf_add(line, STR(" of "));
 	count_put(line, z->programs, "program");
 	strbuf_add(line, STR(", "));

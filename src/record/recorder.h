@@ -55,7 +55,8 @@ enum recorder_zones {
 /* What came of it. */
 struct zones_result {
 	uint32_t programs;
-	uint32_t zones; /* distinct ones, functions left out */
+	uint32_t zones;	    /* distinct ones, functions left out */
+	uint32_t functions; /* that are zones */
 	uint64_t ticks, lost_ticks;
 	uint64_t unknown; /* samples whose zone is not known */
 };

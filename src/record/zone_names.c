@@ -14,6 +14,7 @@ void zone_names_init(
 void zone_names_deinit(struct zone_names *n)
 {
 	map_deinit(&n->numbers);
+	map_deinit(&n->functions);
 	str_table_deinit(&n->words);
 	arena_destroy(n->arena);
 }
@@ -49,6 +50,14 @@ uint32_t zone_names_number(struct zone_names *n, struct str name, struct str fil
 		write_name(n, number, name, file, line);
 	}
 	return number;
+}
+
+void zone_names_function(struct zone_names *n, uint32_t object, uint64_t address)
+{
+	bool added;
+
+	(void)map_at(&n->functions, object, address, 0, &added);
+	n->function_count += added;
 }
 
 uint32_t zone_names_unknown(struct zone_names *n)

@@ -19,9 +19,11 @@ struct zone_names {
 	struct object_table *objects;
 	struct arena *arena;
 	struct str_table words;
-	struct map numbers; /* (name and file, line) → number */
-	uint32_t count;	    /* zones so far */
-	uint32_t object;    /* UINT32_MAX: none yet */
+	struct map numbers;   /* (name and file, line) → number */
+	uint32_t count;	      /* zones so far */
+	struct map functions; /* (object, its address): those that are zones */
+	uint32_t function_count;
+	uint32_t object; /* UINT32_MAX: none yet */
 	bool has_unknown;
 };
 
@@ -30,6 +32,8 @@ void zone_names_init(
 void zone_names_deinit(struct zone_names *n);
 /* The zone's number in the object; file may be empty. */
 uint32_t zone_names_number(struct zone_names *n, struct str name, struct str file, uint32_t line);
+/* Counts a function that is a zone, by its load object and the address in that, once. */
+void zone_names_function(struct zone_names *n, uint32_t object, uint64_t address);
 /* The number of the zone that stands for those that are not known: 0. */
 uint32_t zone_names_unknown(struct zone_names *n);
 /* The load object of zones. */

@@ -188,6 +188,7 @@ static bool function_frame(
 	if (m == NULL || (m->object & PROCESS_PENDING))
 		return false;
 	*frame = (struct zone_frame){m->object, code_va - m->slide};
+	zone_names_function(&c->names, m->object, code_va - m->slide);
 	return true;
 }
 

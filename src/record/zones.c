@@ -443,6 +443,7 @@ struct zones_result zones_result(const struct zones *z)
 {
 	return (struct zones_result){.programs = z->context.counts.programs,
 		.zones = z->context.names.count,
+		.functions = z->context.names.function_count,
 		.ticks = z->context.counts.ticks,
 		.lost_ticks = z->context.counts.lost_ticks,
 		.unknown = z->context.counts.unknown};

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import harness
 from harness import BUILD_ROOT, SOURCE_ROOT, check, run, sonde
@@ -65,8 +66,11 @@ def test_preloaded_with_a_library_that_is_closed(folder):
 def test_recorded_functions_are_of_their_load_object(folder):
 	needs_sampling()
 	program = harness.compile_c(folder, PROGRAMS / "functions.c", *FLAGS, "-ldl", name="plain")
-	out = check(sonde("record", "--zones=functions", "-o", folder / "zones.prof", "--", program)).out
+	done = check(sonde("record", "--zones=functions", "-o", folder / "zones.prof", "--", program))
+	out = done.out
+	told = re.search(r"sonde: 1 zone and ([\d,]+) functions of 1 program", done.err)
 	wanted = {name: int(calls) for name, calls in (line.split() for line in out.splitlines())}
+	assert told and int(told[1]) >= len(wanted), done.err
 	report = check(sonde("report", folder / "zones.prof", "--level", "zone", "--view", "functions",
 		"--metric", "zone-entries", "--format", "csv")).out
 	rows = list(csv.DictReader(report.splitlines()))
