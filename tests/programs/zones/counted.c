@@ -2,8 +2,8 @@
  * A zoned program that knows what its zones have done: counted [WAY...].
  *
  * It does 50 frames, enters the zone "waiting", prints "done PID", then "zone entries" for each
- * zone and "." to standard output, and waits for a line on standard input; then it does 50 more,
- *and tells and waits again, until input ends.  Ways, done after the first 50:
+ * zone and "." to standard output, and waits for a line on standard input; then it does all that
+ * again, until input ends.  Ways, done after the first 50:
  *
  *	close	closes all descriptors above 2, so its own memory's
  *	fork	a child does so too, with counts of its own from then on; it tells first
