@@ -206,6 +206,8 @@ static struct error *show(const struct live *live, const struct live_once *once,
 	struct zone_report *report = zone_report_create(history, &query);
 	if (report == NULL)
 		return out_of_memory();
+	if (zone_follow_base(follow) == ZONE_BASE_RUN)
+		zone_report_title_run(report);
 	if (once->is_json)
 		live_json_report(out, live, follow, report);
 	else

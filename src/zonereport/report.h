@@ -99,6 +99,8 @@ struct zone_report {
 struct zone_report *zone_report_create(
 	const struct zone_history *history, const struct zone_query *query);
 void zone_report_destroy(struct zone_report *report);
+/* Another title, for a run that is shown as one frame: "1234.567 ms in all  sort self". */
+void zone_report_title_run(struct zone_report *report);
 
 /* "zone", "self", "hier", "count": the header of column n of ZONE_COLUMNS; the value in it. */
 const char *zone_measure_name(enum zone_measure measure);

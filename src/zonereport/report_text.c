@@ -140,6 +140,12 @@ static void put_title(struct zone_report *report)
 			"%zu frame%s ago", frame, frame == 1 ? "" : "s");
 }
 
+void zone_report_title_run(struct zone_report *report)
+{
+	snprintf(report->title, sizeof(report->title), "%.3f ms in all  %s", report->frame_ms,
+		mode_title(report->query.mode));
+}
+
 /* Appends, after "; " if there is something; what has no room is left out whole. */
 __attribute__((format(printf, 2, 3))) static void add_trouble(
 	struct zone_report *report, const char *format, ...)

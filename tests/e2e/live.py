@@ -122,6 +122,7 @@ def test_times_close(folder):
 def test_text_shows_the_displays(folder):
 	with Program(folder) as program:
 		text = check(sonde("live", program.pid, "--once", "--frames", "run", "--mode", "hier")).out
+		assert re.match(r"[0-9.]+ ms in all  sort hier\n", text), text
 		rows = {line.split()[0].lstrip("+"): line.split() for line in text.splitlines()[2:]}
 		assert "sort hier" in text.splitlines()[0]
 		assert float(rows["outer"][-1]) == program.told["outer"], text
