@@ -15,7 +15,7 @@ struct help_topic {
 	const char *text;    /* as command.details */
 };
 
-extern const struct help_topic help_topic_when;
+extern const struct help_topic help_topic_when, help_topic_zones;
 
 extern const struct help_topic *const help_topics[]; /* NULL-terminated */
 

@@ -8,6 +8,7 @@
 
 const struct help_topic *const help_topics[] = {
 	&help_topic_when,
+	&help_topic_zones,
 	NULL,
 };
 

@@ -41,17 +41,32 @@ def topics():
 
 def test_topics_print_what_sonde_prints():
 	folder = harness.SOURCE_ROOT / "tests" / "golden" / "in"
-	assert topics() == ["when"]
+	assert topics() == ["when", "zones"]
 	for name in topics():
 		text = check(sonde("help", name)).out
 		# A command, which a backslash continues, and up to the next line that is not indented so.
 		examples = re.findall(r"^    \$ ((?:.*\\\n)*.*)\n((?:    .*\n)*)", text, re.MULTILINE)
-		assert examples
+		# Without a program that has zones, those of zones are only looked at (below).
+		assert examples or name == "zones"
 		for command, expected in examples:
 			command = command.replace("\\\n", "").replace("sonde ", harness.SONDE + " ", 1)
 			done = harness.run("sh", "-c", command, cwd=folder)
 			expected = [line[4:].rstrip() for line in expected.splitlines()]
 			assert done.out.splitlines() == expected, (command, done.out, expected)
+
+
+def test_topics_use_options_that_there_are():
+	found = 0
+	for name in topics():
+		for line in check(sonde("help", name)).out.splitlines():
+			command = re.match(r"    (?:\$ )?sonde ([a-z]+)(.*)", line)
+			if not command:
+				continue
+			known = check(sonde("help", command.group(1))).out
+			for option in re.findall(r"(--[a-z-]+)", command.group(2).split("    ")[0]):
+				assert re.search(rf"{option}\b", known), line
+				found += 1
+	assert found > 5
 
 
 def test_help_fits_80_columns():
