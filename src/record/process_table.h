@@ -105,6 +105,9 @@ uint32_t process_table_number(struct process_table *t, struct thread *thread);
  */
 uint32_t process_table_find_number(
 	struct process_table *t, int64_t pid, uint32_t process, int64_t tid);
+/* Gives that thread another name in the file; one that there is not, or no more, has none. */
+void process_table_name_thread(
+	struct process_table *t, int64_t pid, uint32_t process, int64_t tid, struct str name);
 /* The id in the file of a process that nobody has told of: written, and not kept. */
 uint32_t process_table_past_process(
 	struct process_table *t, int64_t pid, uint64_t start_ns, struct str name);

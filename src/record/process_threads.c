@@ -126,14 +126,31 @@ uint32_t process_table_number(struct process_table *t, struct thread *thread)
 	return thread->number;
 }
 
-uint32_t process_table_find_number(
+/* The thread of the process that has that number in the file; NULL: there is none, or no more. */
+static struct thread *find_of_process(
 	struct process_table *t, int64_t pid, uint32_t process, int64_t tid)
 {
 	const struct process *p = process_table_find_late(t, pid);
-	struct thread *thread =
-		p && p->number == process ? process_table_find_thread(t, p, tid) : NULL;
+
+	return p && p->number == process ? process_table_find_thread(t, p, tid) : NULL;
+}
+
+uint32_t process_table_find_number(
+	struct process_table *t, int64_t pid, uint32_t process, int64_t tid)
+{
+	struct thread *thread = find_of_process(t, pid, process, tid);
 
 	return thread ? process_table_number(t, thread) : CAPTURE_NO_ID;
+}
+
+void process_table_name_thread(
+	struct process_table *t, int64_t pid, uint32_t process, int64_t tid, struct str name)
+{
+	struct thread *thread = find_of_process(t, pid, process, tid);
+
+	if (thread)
+		capture_writer_thread(t->writer, process_table_number(t, thread), process, tid,
+			process_table_file_time(t, thread->start_ns), name);
 }
 
 uint32_t process_table_past_thread(

@@ -100,6 +100,10 @@ void zone_program_look_at_slots(struct zone_program *p)
 		p->has_fibers |= slot.state == ZONEWIRE_SLOT_FIBER;
 		if (slot.state == ZONEWIRE_SLOT_FIBER)
 			t->tid = slot.tid; /* whose current one it is, or was */
+		if (memcmp(t->name, slot.name, sizeof(t->name)) != 0) {
+			memcpy(t->name, slot.name, sizeof(t->name));
+			t->is_named = false;
+		}
 		if (t->tid == slot.tid && t->thread_count == slot.thread_count)
 			continue;
 		is_news = true;
@@ -107,7 +111,7 @@ void zone_program_look_at_slots(struct zone_program *p)
 		t->thread_count = slot.thread_count;
 		t->start_ticks = slot.start_ticks;
 		t->number = CAPTURE_NO_ID;
-		memcpy(t->name, slot.name, sizeof(t->name));
+		t->is_named = false;
 		if (slot.state != ZONEWIRE_SLOT_FIBER)
 			map_put(&p->slot_of_tid, (uint64_t)slot.tid, 0, i);
 	}
@@ -130,11 +134,23 @@ uint32_t zone_program_slot(struct zone_program *p, int64_t tid)
 static uint32_t past_thread(
 	const struct zone_program *p, struct zone_context *c, const struct zone_thread *t)
 {
-	struct str name = t->state == ZONEWIRE_SLOT_FIBER ? str_from(t->name) : STR("");
 	int64_t tid = zone_tids_outer(&p->tids, t->tid);
 
 	return process_table_past_thread(c->recording->processes, p->process,
-		tid > 0 ? tid : p->pid, zone_clock_time_ns(&p->clock, t->start_ticks), name);
+		tid > 0 ? tid : p->pid, zone_clock_time_ns(&p->clock, t->start_ticks),
+		str_from(t->name));
+}
+
+/* A thread that the kernel knows, too, has in the file the name that its program gave it. */
+static void find_thread(struct zone_program *p, struct zone_context *c, struct zone_thread *t)
+{
+	struct process_table *processes = c->recording->processes;
+	int64_t tid = zone_tids_outer(&p->tids, t->tid);
+
+	t->number = process_table_find_number(processes, p->pid, p->process, tid);
+	if (t->number != CAPTURE_NO_ID && t->name[0] && !t->is_named)
+		process_table_name_thread(processes, p->pid, p->process, tid, str_from(t->name));
+	t->is_named = true;
 }
 
 uint32_t zone_program_thread(struct zone_program *p, struct zone_context *c, uint32_t slot)
@@ -146,11 +162,10 @@ uint32_t zone_program_thread(struct zone_program *p, struct zone_context *c, uin
 	if (slot >= p->threads.count)
 		return CAPTURE_NO_ID;
 	t = &p->threads.data[slot];
-	if (t->number != CAPTURE_NO_ID || !zone_program_has_process(p, c))
+	if ((t->number != CAPTURE_NO_ID && t->is_named) || !zone_program_has_process(p, c))
 		return t->number;
 	if (t->state != ZONEWIRE_SLOT_FIBER)
-		t->number = process_table_find_number(c->recording->processes, p->pid, p->process,
-			zone_tids_outer(&p->tids, t->tid));
+		find_thread(p, c, t);
 	if (t->number == CAPTURE_NO_ID)
 		t->number = past_thread(p, c, t);
 	return t->number;

@@ -26,7 +26,8 @@ struct zone_thread {
 	uint32_t number;       /* of the thread in the file; CAPTURE_NO_ID: not known yet */
 	uint32_t state;	       /* enum zonewire_slot_state */
 	uint64_t start_ticks;
-	char name[32];		 /* of a fiber */
+	char name[32];		 /* that the program gave it; empty: none */
+	bool is_named;		 /* in the file, so */
 	uint64_t event_position; /* of events that are stored */
 };
 
@@ -44,6 +45,7 @@ struct zone_stream {
 	VEC(struct zone_sums) sums; /* [node] */
 	uint64_t next_number;	    /* of the tick that should come; 0: any */
 	bool has_lost;		    /* some have been written over since then */
+	uint64_t end_ticks, end_ns; /* of the last one */
 };
 
 /* A zone in stacks: of the object "[zones]", or a function of a load object. */

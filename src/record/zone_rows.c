@@ -207,18 +207,35 @@ static void count_lost(struct zone_stream *s, struct zone_context *c, uint64_t n
 	s->next_number = number + 1;
 }
 
+/*
+ * When a tick began: where the last one ended, if it did, though by now the clocks beside each
+ * other may tell that time better.
+ */
+static uint64_t start_time_ns(const struct zone_program *p, const struct zonewire_tick *head)
+{
+	const struct zone_stream *s = &p->streams[head->stream];
+
+	return head->start_ticks == s->end_ticks ? s->end_ns
+						 : zone_clock_time_ns(&p->clock, head->start_ticks);
+}
+
 /* A tick that began before the recording is not whole: what it holds is in no tick. */
 static void take_tick(struct zone_program *p, struct zone_context *c, const struct zone_tick *tick)
 {
 	const struct zonewire_tick *head = &tick->head;
-	uint64_t start_ns = zone_clock_time_ns(&p->clock, head->start_ticks);
+	struct zone_stream *s = &p->streams[head->stream];
+	uint64_t start_ns = start_time_ns(p, head);
 	uint64_t end_ns = zone_clock_time_ns(&p->clock, head->end_ticks);
 	struct zonewire_header h = zone_region_header(&p->memory.region);
 
+	if (end_ns < start_ns)
+		end_ns = start_ns;
+	s->end_ticks = head->end_ticks;
+	s->end_ns = end_ns;
 	take_deltas(p, c, tick, end_ns);
-	count_lost(&p->streams[head->stream], c, head->number);
+	count_lost(s, c, head->number);
 	p->row_ns = clock_monotonic_ns();
-	if (start_ns < p->begin_ns || end_ns < start_ns)
+	if (start_ns < p->begin_ns)
 		return;
 	c->counts.ticks++;
 	c->counts.cut_ticks += (head->flags & ZONEWIRE_TICK_CUT) != 0;

@@ -123,21 +123,35 @@ static bool event_ring(const struct zone_region *region, uint32_t slot, struct z
 	return true;
 }
 
+/*
+ * Events that may be written and not yet told of by the head: on x86 one.  Processors that do not
+ * keep stores in order may show as many as they have under way.
+ */
+#if defined(__x86_64__)
+enum { EVENTS_UNDER_WAY = 1 };
+#else
+enum { EVENTS_UNDER_WAY = 64 };
+#endif
+
+/* The first event that cannot be overwritten by then. */
+static uint64_t oldest_event(uint64_t head, uint64_t event_count)
+{
+	return head + EVENTS_UNDER_WAY > event_count ? head + EVENTS_UNDER_WAY - event_count : 0;
+}
+
 /* The events from *position to head into events[]; those that may be overwritten are let go. */
 static size_t copy_events(const struct zonewire_slot *slot, const uint64_t *ring,
 	const uint64_t *live_head, uint64_t *position, struct zone_event *events, size_t capacity)
 {
-	uint64_t head = slot->event_head, at = *position;
+	uint64_t head = slot->event_head, at = *position, oldest;
 	size_t count = 0, gone;
 
 	for (; at < head && count < capacity; at++)
 		events[count++].ticks = region_word(&ring[at & (slot->event_count - 1)]);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	head = __atomic_load_n(live_head, __ATOMIC_ACQUIRE);
-	/* One more may be half written. */
-	gone = head + 1 > *position + slot->event_count
-		       ? (size_t)(head + 1 - slot->event_count - *position)
-		       : 0;
+	oldest = oldest_event(head, slot->event_count);
+	gone = oldest > *position ? (size_t)(oldest - *position) : 0;
 	if (gone > count)
 		gone = count;
 	memmove(events, events + gone, (count - gone) * sizeof(*events));
@@ -159,8 +173,7 @@ size_t zone_region_events(const struct zone_region *region, uint32_t slot, uint6
 		return 0;
 	live = region_row(region, &region->header.slots, slot);
 	copy.event_head = __atomic_load_n(&live->event_head, __ATOMIC_ACQUIRE);
-	oldest =
-		copy.event_head + 1 > copy.event_count ? copy.event_head + 1 - copy.event_count : 0;
+	oldest = oldest_event(copy.event_head, copy.event_count);
 	if (*position < oldest)
 		*position = oldest;
 	count = copy_events(&copy, ring, &live->event_head, position, events, capacity);

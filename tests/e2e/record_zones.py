@@ -11,7 +11,7 @@ import time
 
 import harness
 from harness import check, sonde
-from zone_recording import Truth, ZoneRecording, names, zoned
+from zone_recording import STRING, Truth, ZoneRecording, names, zoned
 
 # Of clocks that are read one after the other.
 SLACK_NS = 20000
@@ -52,7 +52,7 @@ def test_frames_are_the_programs_own(folder):
 		assert start < end
 		assert before - SLACK_NS <= end + shift <= after + 2 * 10**6, (before, end + shift, after)
 	for (_, _, _, _, end), (_, _, _, start, _) in zip(ticks, ticks[1:]):
-		assert abs(start - end) <= 1, "frames follow each other"
+		assert start == end, "frames follow each other"
 	# The rows of a tick are at its end: all but the last, which has what came after it.
 	ends = {t[4] for t in ticks}
 	late = [s for s in recording.rows if s[3] not in ends and s[3] < max(ends)]
@@ -130,6 +130,44 @@ def test_children_have_zones_of_their_own(folder):
 			by_thread[thread] = by_thread.get(thread, 0) + weight["zone-entries"]
 	assert sorted(by_thread.values()) == [1, 2, 3, 4, 5, 6]
 	assert "of 6 programs" in done.err, done.err
+
+
+NAMED = """
+#define _GNU_SOURCE
+#define Prof_ENABLED
+#include <prof.h>
+#include <pthread.h>
+#include <time.h>
+static void work(void)
+{
+	struct timespec t = {0, 30000000};
+	Prof_Begin(work) nanosleep(&t, 0);
+	Prof_End
+}
+static void *worker(void *unused) { work(); Prof_thread_name("the decoder's first thread"); work(); return unused; }
+static void *other(void *unused) { work(); return unused; }
+int main(void)
+{
+	pthread_t named, unnamed;
+	Prof_thread_name("game loop");
+	work();
+	pthread_create(&named, 0, worker, 0);
+	pthread_create(&unnamed, 0, other, 0);
+	pthread_setname_np(unnamed, "kernel's");
+	pthread_join(named, 0);
+	pthread_join(unnamed, 0);
+	return 0;
+}
+"""
+
+
+def test_threads_have_the_names_that_their_program_gives(folder):
+	program = harness.compile_c(folder, NAMED, "-O1", "-I", harness.SOURCE_ROOT / "include",
+		"-Wl,--no-as-needed", harness.BUILD_ROOT / "libsonde-zones.so",
+		f"-Wl,-rpath,{harness.BUILD_ROOT}", "-pthread")
+	_, recording, _ = record(folder, program)
+	found = sorted(re.search(STRING, thread).group(1) for thread in recording.threads)
+	assert found == ["game loop", "kernel's", "the decoder's first thread"], found
 
 
 def test_programs_in_a_pid_namespace(folder):
