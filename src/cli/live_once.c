@@ -14,6 +14,7 @@
 #include "base/escape.h"
 #include "base/nearest.h"
 #include "cli/live_json.h"
+#include "cli/live_open.h"
 #include "zonereport/follow.h"
 #include "zonereport/said.h"
 
@@ -212,8 +213,10 @@ static struct error *show(const struct live *live, const struct live_once *once,
 		live_json_report(out, live, follow, report);
 	else
 		err = put_text(report, out);
-	if (err == NULL && !once->is_json)
+	if (err == NULL && !once->is_json) {
 		put_said(live, follow, report, out);
+		live_open_put(out, live, follow);
+	}
 	zone_report_destroy(report);
 	return err;
 }

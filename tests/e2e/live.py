@@ -239,6 +239,38 @@ def test_file_of_a_killed_program(folder):
 		assert "has not told when it ended" in check(sonde("report", folder / "saved.zones")).out
 
 
+CRASHES = """
+#define Prof_ENABLED
+#include <prof.h>
+#include <stdlib.h>
+static void descend(int n)
+{
+	Prof_Block(path);
+	if (n > 0)
+		descend(n - 1);
+	else {
+		Prof_Block(dereference);
+		abort();
+	}
+}
+int main(void)
+{
+	Prof_thread_name("one\\033two");
+	Prof_Block(frame);
+	descend(9);
+}
+"""
+
+
+def test_where_a_crashed_program_was(folder):
+	program = harness.compile_c(folder, CRASHES, "-O1", "-I", harness.SOURCE_ROOT / "include",
+		"-Wl,--no-as-needed", harness.BUILD_ROOT / "libsonde-zones.so", f"-Wl,-rpath,{harness.BUILD_ROOT}")
+	run(program, env={"SONDE_ZONES": f"file={folder}/crashed.zones"})
+	text = check(sonde("live", folder / "crashed.zones", "--once")).out
+	assert re.search(r"^open at the end, thread \d+ \(one\\x1btwo\): \.\.\. > (path > ){5}dereference$", text,
+		re.MULTILINE), text
+
+
 def report_entries(path):
 	rows = json.loads(check(sonde("report", path, "--metric", "zone-entries", "--format", "json")).out)["rows"]
 	return {r["name"]: r["exclusive"] for r in rows if r["name"] in ZONES}
