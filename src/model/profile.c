@@ -129,7 +129,8 @@ struct error *profile_needs_zones(const struct profile *p)
 	if (p->samples.count > 0 ? p->samples.zone != NULL : has_no_weight(p))
 		return NULL;
 	return error_new(ERROR_UNSUPPORTED,
-		"%.*s knows no zones: link the program with libsonde-zones, or compile it with "
-		"-finstrument-functions and record with --zones=functions",
+		"%.*s knows no zones: link the program with libsonde-zones and record it without "
+		"--zones=none, or compile it with -finstrument-functions and record with "
+		"--zones=functions",
 		STR_ARG(profile_string(p, p->source)));
 }
