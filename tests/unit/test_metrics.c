@@ -179,7 +179,7 @@ static void test_several(struct subject *s)
 	enum collapse collapse = (enum collapse)random_below(&s->random, COLLAPSE_COUNT);
 	enum calltree_order order =
 		random_below(&s->random, 2) ? CALLTREE_BY_WEIGHT : CALLTREE_FIRST_SEEN;
-	metric_id metrics[METRICS_MAX];
+	metric_id metrics[METRICS_MAX + 2]; /* and the two of zones */
 
 	choose_metrics(s, metrics);
 	struct entity_tree *among = tree_of(s, metrics, s->profile->metric_count);

@@ -30,7 +30,7 @@ static void programs_are_listed_and_chosen(void **state)
 	see(&w, "13 has no zones");
 	press_key(&w, TUI_KEY_ESCAPE);
 	w.programs = 2;
-	pass_ms(&w, 600);
+	pass_ms(&w, 1100);
 	SEE_ORDER(&w, "11 running", "12 running", "13 ended");
 	press_key(&w, TUI_KEY_HOME);
 	press_key(&w, TUI_KEY_ENTER);
