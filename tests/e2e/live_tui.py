@@ -305,6 +305,7 @@ def test_mouse(folder):
 		click(t, x, y)
 		t.until("zone▲")
 		x, y = place(t.screen(), "max")
+		time.sleep(0.6) # or it is the second of a double click
 		click(t, 79 - 7, y + 2)
 		t.until("7 ago")
 
