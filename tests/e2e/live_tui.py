@@ -305,8 +305,13 @@ def test_mouse(folder):
 		click(t, x, y)
 		t.until("zone▲")
 		x, y = place(t.screen(), "max")
-		time.sleep(0.6) # or it is the second of a double click
-		click(t, 79 - 7, y + 2)
+		# A click right after another is the second of a double click; and tmux may lose one.
+		for _ in range(5):
+			time.sleep(0.6)
+			click(t, 79 - 7, y + 2)
+			time.sleep(0.3)
+			if "7 ago" in t.screen():
+				break
 		t.until("7 ago")
 
 
