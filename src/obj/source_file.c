@@ -75,11 +75,11 @@ static bool look_at(const char *path, struct source_file *file)
 /* Under the current folder by the ends of its path, as long as a folder's name is among them. */
 static bool look_here(struct str path, struct source_file *file)
 {
-	if (path.size == 0)
+	const char *last = path.size ? memrchr(path.data, '/', path.size) : NULL;
+
+	if (last == NULL)
 		return false;
 	const char *end = path.data + path.size;
-	const char *last = memrchr(path.data, '/', path.size);
-
 	for (const char *slash = memchr(path.data, '/', path.size); slash && slash < last;
 		slash = memchr(slash + 1, '/', (size_t)(end - slash - 1)))
 		if (look_at(slash + 1, file))
