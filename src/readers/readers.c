@@ -4,6 +4,8 @@
  */
 #include "readers/readers.h"
 
+#include <sys/stat.h>
+
 #include "base/decompress.h"
 #include "base/file.h"
 
@@ -31,7 +33,13 @@ static const struct reader *highest_bid(const struct reader_input *input)
 	int best_bid = 0;
 
 	for (size_t i = 0; readers[i]; i++) {
-		int bid = readers[i]->bid(input->data, input->size);
+		const struct reader *r = readers[i];
+		int bid = 0;
+
+		if (input->data && r->bid)
+			bid = r->bid(input->data, input->size);
+		else if (input->data == NULL && r->bid_folder)
+			bid = r->bid_folder(input->path);
 		if (bid > best_bid) {
 			best_bid = bid;
 			best = readers[i];
@@ -53,7 +61,9 @@ static struct error *no_reader(const struct reader_input *input, const char *fro
 	struct error *err;
 
 	for (size_t i = 0; readers[i]; i++)
-		strbuf_printf(&names, "%s%s", i ? ", " : "", readers[i]->name);
+		if (from ||
+			(input->data ? readers[i]->bid != NULL : readers[i]->bid_folder != NULL))
+			strbuf_printf(&names, "%s%s", names.size ? ", " : "", readers[i]->name);
 	if (from)
 		err = error_new(ERROR_USAGE, "there is no format '%s' to read; there are: %s", from,
 			names.data);
@@ -62,6 +72,10 @@ static struct error *no_reader(const struct reader_input *input, const char *fro
 			"%s: is a core dump; if its program had zones, 'sonde live %s --save FILE' "
 			"takes them out",
 			input->name, input->name);
+	else if (input->data == NULL)
+		err = error_new(ERROR_INPUT,
+			"%s: is a folder, and none that sonde reads as a profile%s%s", input->name,
+			names.size ? ": " : "", strbuf_str(&names).data);
 	else
 		err = error_new(ERROR_INPUT,
 			"%s: in no format that sonde reads (%s); --from NAME insists on one",
@@ -73,12 +87,16 @@ static struct error *no_reader(const struct reader_input *input, const char *fro
 struct error *profile_read_bytes(
 	const struct reader_input *input, const char *from, struct profile **profile)
 {
-	if (input->size == 0)
+	if (input->data && input->size == 0)
 		return error_new(
 			ERROR_INPUT, "%s: is empty, there is no profile in it", input->name);
 	const struct reader *reader = from ? reader_find(from) : highest_bid(input);
 	if (reader == NULL)
 		return no_reader(input, from);
+	if ((input->data == NULL) != (reader->bid == NULL))
+		return error_new(ERROR_INPUT, "%s: %s, and %s is the format of a %s", input->name,
+			input->data ? "is a file" : "is a folder", reader->name,
+			reader->bid ? "file" : "folder");
 	if (input->exe && !reader->takes_exe)
 		return error_new(ERROR_USAGE,
 			"--exe is for gmon.out; %s is of format %s, which needs no program",
@@ -120,20 +138,33 @@ static struct error *look_at_beginning(const void *context, const uint8_t *data,
 	return no_reader(&input, NULL);
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 struct error *profile_read_with(
 	const char *path, const struct read_options *options, struct profile **profile)
 {
 	const char *from = options->from;
 	struct file_bytes bytes;
-	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+	bool is_standard_input = strcmp(path, "-") == 0;
+	const char *name = is_standard_input ? "standard input" : path;
+	struct reader_input input = {
+		.name = name, .path = is_standard_input ? NULL : path, .exe = options->exe};
+
+	if (is_folder(path))
+		return profile_read_bytes(&input, from, profile);
 	struct error *err = file_read_looking(path, from ? NULL : look_at_beginning, name, &bytes);
 
 	if (err)
 		return err;
 	err = decompress(name, 0, &bytes);
 	if (err == NULL) {
-		struct reader_input input = {
-			.name = name, .data = bytes.data, .size = bytes.size, .exe = options->exe};
+		input.data = bytes.data;
+		input.size = bytes.size;
 		err = profile_read_bytes(&input, from, profile);
 	}
 	file_bytes_deinit(&bytes);

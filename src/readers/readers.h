@@ -3,7 +3,7 @@
 
 /*
  * The formats that sonde reads, in one table.  A reader only builds: it is given the bytes of one
- * file, uncompressed, and a builder, and puts into it what it finds.
+ * file, uncompressed, or the path of a folder, and a builder, and puts into it what it finds.
  *
  * To add one:
  *  1. Write readers/NAME.c around one `const struct reader reader_NAME`; open it with what the
@@ -27,6 +27,11 @@ struct reader_input {
 	const char *name;    /* of the file, for messages; "standard input" for "-" */
 	const uint8_t *data; /* borrowed; not NUL-terminated */
 	size_t size;
+	/*
+	 * Where it was read from, for formats whose other files lie beside it; NULL: nowhere
+	 * (standard input, memory).  Of a folder there is this alone, and no data.
+	 */
+	const char *path;
 	const char *exe; /* the program it is a profile of, for readers that take one; NULL: none */
 };
 
@@ -36,6 +41,8 @@ struct reader {
 	bool takes_exe;	     /* it needs the program that was profiled */
 	/* How sure it is that these bytes are its format: 0 (not) to 100 (a magic number). */
 	int (*bid)(const uint8_t *data, size_t size);
+	/* The same of a folder, by what is in it; NULL: the format is a file.  Then bid is NULL. */
+	int (*bid_folder)(const char *path);
 	/*
 	 * Builds the profile, metrics first.  The builder's header has source and format already;
 	 * the caller finishes the builder, or destroys it after an error.
@@ -55,9 +62,9 @@ extern const struct reader *const readers[]; /* NULL-terminated */
 const struct reader *reader_find(const char *name);
 
 /*
- * Reads the profile in a file ("-": standard input), gzip and zstd undone first.  from names the
- * reader; NULL: the content decides.  The profile has passed profile_check; it is the caller's, to
- * be freed with profile_destroy.
+ * Reads the profile in a file ("-": standard input), gzip and zstd undone first, or in a folder.
+ * from names the reader; NULL: the content decides.  The profile has passed profile_check; it is
+ * the caller's, to be freed with profile_destroy.
  */
 must_use struct error *profile_read(const char *path, const char *from, struct profile **profile);
 
