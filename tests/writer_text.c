@@ -18,22 +18,39 @@ static FILE *scratch_file(void)
 	return file;
 }
 
-struct strbuf writer_text(const struct writer *writer, const struct profile *profile,
-	const struct writer_options *options)
+static void read_back(FILE *file, struct strbuf *text)
 {
-	FILE *file = scratch_file();
-	struct strbuf text = {0};
-	struct sink sink;
 	char part[4096];
 	size_t got;
 
-	sink_init(&sink, fileno(file), "scratch");
-	if (writer->write(&sink, profile, options) || sink_finish(&sink))
-		abort();
 	rewind(file);
-	strbuf_reserve(&text, 1);
-	strbuf_clear(&text);
+	strbuf_reserve(text, 1);
+	strbuf_clear(text);
 	while ((got = fread(part, 1, sizeof(part), file)) > 0)
-		strbuf_add(&text, (struct str){part, got});
+		strbuf_add(text, (struct str){part, got});
+}
+
+struct error *writer_try(const struct writer *writer, const struct profile *profile,
+	const struct writer_options *options, struct strbuf *text)
+{
+	FILE *file = scratch_file();
+	struct sink sink;
+
+	sink_init(&sink, fileno(file), "scratch");
+	struct error *err = writer->write(&sink, profile, options);
+	if (sink_finish(&sink))
+		abort();
+	if (err == NULL)
+		read_back(file, text);
+	return err;
+}
+
+struct strbuf writer_text(const struct writer *writer, const struct profile *profile,
+	const struct writer_options *options)
+{
+	struct strbuf text = {0};
+
+	if (writer_try(writer, profile, options, &text))
+		abort();
 	return text;
 }

@@ -8,5 +8,8 @@
 /* The caller's; NUL-terminated even if it is empty.  Aborts if the writer fails. */
 struct strbuf writer_text(const struct writer *writer, const struct profile *profile,
 	const struct writer_options *options);
+/* The same for what a writer may refuse: its error, the caller's, and then no text. */
+must_use struct error *writer_try(const struct writer *writer, const struct profile *profile,
+	const struct writer_options *options, struct strbuf *text);
 
 #endif

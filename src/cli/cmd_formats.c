@@ -13,13 +13,13 @@
 
 static void print_row(const char *name, bool reads, const struct writer *writer, const char *what)
 {
-	printf("%-10s %-5s %-6s %-8s  %s\n", name, reads ? "yes" : "", writer ? "yes" : "",
+	printf("%-11s %-5s %-6s %-16s %s\n", name, reads ? "yes" : "", writer ? "yes" : "",
 		writer ? writer->extension : "", what);
 }
 
 static void print_table(void)
 {
-	printf("%-10s %-5s %-6s %-8s  %s\n", "format", "read", "write", "name", "what it is");
+	printf("%-11s %-5s %-6s %-16s %s\n", "format", "read", "write", "name", "what it is");
 	for (size_t i = 0; readers[i]; i++)
 		print_row(
 			readers[i]->name, true, writer_find(readers[i]->name), readers[i]->summary);

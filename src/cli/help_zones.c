@@ -42,7 +42,7 @@ static const char text[] =
 	"    sonde report --view zones --tick-over 20ms   only frames that took longer\n"
 	"    sonde report --zone physics --view tree      samples taken within a zone\n"
 	"    sonde report --level zone --view graph --metric zone-time\n"
-	"    sonde convert sonde.prof -o game.json        over time, for ui.perfetto.dev\n"
+	"    sonde convert sonde.prof -o game.trace.json  over time, for ui.perfetto.dev\n"
 	"\n"
 	"Nothing to edit: compile with -finstrument-functions, and each function is a zone:\n"
 	"\n"

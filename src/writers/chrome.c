@@ -280,7 +280,7 @@ static struct error *chrome_write(
 
 const struct writer writer_chrome = {
 	.name = "chrome",
-	.extension = ".json",
+	.extension = ".trace.json",
 	.summary = "trace events: zones, ticks and samples over time, for Perfetto and "
 		   "chrome://tracing",
 	.write = chrome_write,

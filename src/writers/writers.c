@@ -21,8 +21,13 @@ const struct writer *writer_find(const char *name)
 
 const struct writer *writer_for_file(const char *path)
 {
-	for (size_t i = 0; writers[i]; i++)
-		if (str_ends_with(str_from(path), str_from(writers[i]->extension)))
-			return writers[i];
-	return NULL;
+	const struct writer *found = NULL;
+
+	for (size_t i = 0; writers[i]; i++) {
+		struct str extension = str_from(writers[i]->extension);
+		if (str_ends_with(str_from(path), extension) &&
+			(found == NULL || extension.size > strlen(found->extension)))
+			found = writers[i];
+	}
+	return found;
 }

@@ -44,7 +44,7 @@ extern const struct writer *const writers[]; /* NULL-terminated */
 
 /* NULL if there is none of that name. */
 const struct writer *writer_find(const char *name);
-/* The one whose extension the file's name ends in; NULL if there is none. */
+/* The one whose extension the file's name ends in, the longest of several; NULL: there is none. */
 const struct writer *writer_for_file(const char *path);
 
 #endif

@@ -228,7 +228,7 @@ def spent_in(events):
 
 
 def check_trace(case):
-	out = case.path.with_suffix(".json")
+	out = case.path.with_suffix(".trace.json")
 	done = sonde("convert", case.path, "-o", out)
 	assert done.status == 0, done
 	trace, program = read_trace(out), case.program
@@ -266,7 +266,7 @@ def test_counters_where_there_are_no_events(folder):
 		case = Case(folder, seed)
 		text = case.path.read_text()
 		case.path.write_text("".join(line for line in text.splitlines(True) if not line.startswith("zone-event")))
-		out = case.path.with_suffix(".json")
+		out = case.path.with_suffix(".trace.json")
 		assert sonde("convert", case.path, "-o", out).status == 0
 		counters = [e for e in read_trace(out)["traceEvents"] if e["ph"] == "C"]
 		for process in range(case.program.processes):
