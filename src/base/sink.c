@@ -4,6 +4,8 @@
  */
 #include "base/sink.h"
 
+#include <assert.h>
+
 #include "base/file.h"
 
 /* Large enough to make the cost of write(2) vanish, small enough to stay in the cache. */
@@ -14,19 +16,31 @@ void sink_init(struct sink *sink, int fd, const char *name)
 	*sink = (struct sink){.fd = fd, .name = name};
 }
 
-static void sink_write(struct sink *sink)
+void sink_pack(struct sink *sink, enum packing packing)
 {
-	struct str text = strbuf_str(&sink->text);
+	assert(sink->compressor == NULL && sink->text.size == 0);
+	if (packing != PACKING_NONE)
+		sink->compressor = compressor_create(packing);
+}
 
+static void sink_write(struct sink *sink, bool is_last)
+{
+	struct str bytes = strbuf_str(&sink->text);
+
+	if (sink->compressor && sink->error == NULL) {
+		strbuf_clear(&sink->packed);
+		compressor_add(sink->compressor, bytes, is_last, &sink->packed);
+		bytes = strbuf_str(&sink->packed);
+	}
 	if (sink->error == NULL)
-		sink->error = file_write_all(sink->fd, text.data, text.size, sink->name);
+		sink->error = file_write_all(sink->fd, bytes.data, bytes.size, sink->name);
 	strbuf_clear(&sink->text);
 }
 
 bool sink_settle(struct sink *sink)
 {
 	if (sink->text.size >= SINK_SETTLE_BYTES)
-		sink_write(sink);
+		sink_write(sink, false);
 	return sink->error == NULL;
 }
 
@@ -34,9 +48,12 @@ struct error *sink_finish(struct sink *sink)
 {
 	struct error *err;
 
-	sink_write(sink);
+	sink_write(sink, true);
 	err = sink->error;
 	sink->error = NULL;
+	compressor_destroy(sink->compressor);
+	sink->compressor = NULL;
+	strbuf_deinit(&sink->packed);
 	strbuf_deinit(&sink->text);
 	return err;
 }

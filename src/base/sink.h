@@ -2,7 +2,8 @@
 #define SONDE_BASE_SINK_H
 
 /*
- * Where output goes: text gathers in a buffer and leaves for a file descriptor in large writes.
+ * Where output goes: text gathers in a buffer and leaves for a file descriptor in large writes,
+ * packed on the way if it should be.
  * The first failed write is remembered, what comes after it is dropped, and sink_finish tells.
  *
  *	sink_init(&sink, fd, "standard output");
@@ -12,6 +13,7 @@
 
 #include <stdbool.h>
 
+#include "base/compress.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -20,12 +22,16 @@ struct sink {
 	int fd;		    /* borrowed */
 	const char *name;   /* borrowed; for messages */
 	struct error *error;
+	struct compressor *compressor; /* NULL: what leaves is the text as it is */
+	struct strbuf packed;	       /* of the write under way */
 };
 
 void sink_init(struct sink *sink, int fd, const char *name);
+/* From the start on all text leaves packed; before the first byte, once. */
+void sink_pack(struct sink *sink, enum packing packing);
 /* Writes out what has gathered if that is much.  False: writing has failed, more is of no use. */
 bool sink_settle(struct sink *sink);
-/* Writes out the rest and frees the buffer.  Returns the first failure of any write. */
+/* Writes out the rest and frees the buffers.  Returns the first failure of any write. */
 must_use struct error *sink_finish(struct sink *sink);
 
 #endif

@@ -149,7 +149,7 @@ const struct command cmd_convert = {
 	.usage = "IN -o OUT [OPTIONS]",
 	.details = "The format of IN is told by its contents, that of OUT by its name; `sonde "
 		   "formats` lists\nthem. - is standard input or output; input may be packed by "
-		   "gzip or zstd.",
+		   "gzip or zstd,\noutput is if its name ends in .gz or .zst.",
 	.groups = groups,
 	.run = convert_run,
 };

@@ -148,7 +148,7 @@ static struct error *write_profile(const struct profile *p, const struct writer 
 
 	if (err)
 		return err;
-	sink_init(&sink, output.fd, output.name);
+	output_sink(&output, writer->packing, &sink);
 	err = writer->write(&sink, p, options);
 	struct error *sink_err = sink_finish(&sink);
 	if (err)

@@ -76,6 +76,16 @@ struct error *output_open(struct output *output, const char *path)
 	return is_in_place(path) ? open_in_place(output, path) : open_temporary(output, path);
 }
 
+void output_sink(const struct output *output, enum packing packing, struct sink *sink)
+{
+	struct str stem;
+
+	if (packing == PACKING_NONE && output->fd != STDOUT_FILENO)
+		packing = packing_of_name(str_from(output->name), &stem);
+	sink_init(sink, output->fd, output->name);
+	sink_pack(sink, packing);
+}
+
 static void output_free(struct output *output)
 {
 	free(output->path);

@@ -224,15 +224,13 @@ static struct error *make_reports(const struct selection *selection,
 	return NULL;
 }
 
-static struct error *draw(const struct format *format, const struct text_style *style, int fd,
-	const char *name, const struct report *const *reports, size_t count)
+static struct error *draw(const struct format *format, const struct text_style *style,
+	struct sink *sink, const struct report *const *reports, size_t count)
 {
-	struct sink sink;
 	struct error *err;
 
-	sink_init(&sink, fd, name);
-	format->draw(&sink, style, reports, count);
-	err = sink_finish(&sink);
+	format->draw(sink, style, reports, count);
+	err = sink_finish(sink);
 	if (err && err->kind == ERROR_SYSTEM && err->code == EPIPE) {
 		error_destroy(err);
 		err = NULL;
@@ -247,11 +245,15 @@ static struct error *print_to(struct output *output, const struct report_options
 	struct text_style style = make_style(options, output, hint);
 	bool terminal = output->fd == STDOUT_FILENO && isatty(STDOUT_FILENO);
 	struct pager pager;
+	struct sink sink;
 	struct error *err;
 
-	if (!terminal || options->no_pager || !pager_start(&pager))
-		return draw(format, &style, output->fd, output->name, reports, count);
-	err = draw(format, &style, pager.fd, "the pager", reports, count);
+	if (!terminal || options->no_pager || !pager_start(&pager)) {
+		output_sink(output, PACKING_NONE, &sink);
+		return draw(format, &style, &sink, reports, count);
+	}
+	sink_init(&sink, pager.fd, "the pager");
+	err = draw(format, &style, &sink, reports, count);
 	pager_finish(&pager);
 	return err;
 }

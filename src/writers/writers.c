@@ -19,15 +19,29 @@ const struct writer *writer_find(const char *name)
 	return NULL;
 }
 
-const struct writer *writer_for_file(const char *path)
+/* The longest extension wins: x.trace.json is no x.json. */
+static const struct writer *writer_for_name(struct str name)
 {
-	const struct writer *found = NULL;
+	const struct writer *best = NULL;
+	size_t best_size = 0;
 
 	for (size_t i = 0; writers[i]; i++) {
 		struct str extension = str_from(writers[i]->extension);
-		if (str_ends_with(str_from(path), extension) &&
-			(found == NULL || extension.size > strlen(found->extension)))
-			found = writers[i];
+
+		if (extension.size <= best_size || !str_ends_with(name, extension))
+			continue;
+		best = writers[i];
+		best_size = extension.size;
 	}
-	return found;
+	return best;
+}
+
+const struct writer *writer_for_file(const char *path)
+{
+	struct str name = str_from(path), stem;
+	const struct writer *writer = writer_for_name(name);
+
+	if (writer == NULL && packing_of_name(name, &stem) != PACKING_NONE)
+		writer = writer_for_name(stem);
+	return writer;
 }

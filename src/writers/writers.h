@@ -27,6 +27,7 @@ struct writer {
 	const char *extension; /* of file names, with the dot */
 	const char *summary;   /* one line */
 	bool holds_all;	       /* the format keeps everything in a profile, notes too */
+	enum packing packing;  /* what its files are always packed by, by the caller; else none */
 	/*
 	 * Puts the profile into the sink.  Errors are those of the profile; the sink's own are
 	 * left in it.
@@ -44,7 +45,10 @@ extern const struct writer *const writers[]; /* NULL-terminated */
 
 /* NULL if there is none of that name. */
 const struct writer *writer_find(const char *name);
-/* The one whose extension the file's name ends in, the longest of several; NULL: there is none. */
+/*
+ * The one whose extension the file's name ends in, the longest of several, with ".gz" or ".zst"
+ * behind it or not; NULL: there is none.
+ */
 const struct writer *writer_for_file(const char *path);
 
 #endif

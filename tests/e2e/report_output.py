@@ -53,6 +53,19 @@ def test_output_file(folder):
 	assert sorted(os.listdir(folder)) == ["a.folded", "out.json"]
 
 
+def test_output_is_packed_as_its_name_says(folder):
+	path = folded(folder)
+	plain = check(sonde("convert", path, "-o", "-", "--to", "folded")).out
+	for end, magic in (("gz", b"\x1f\x8b"), ("zst", b"\x28\xb5\x2f\xfd")):
+		packed, report = folder / f"out.folded.{end}", folder / f"out.json.{end}"
+		check(sonde("convert", path, "-o", packed))
+		check(sonde("report", path, "--format", "json", "-o", report))
+		assert packed.read_bytes().startswith(magic)
+		assert report.read_bytes().startswith(magic)
+		assert len(packed.read_bytes()) < len(plain) / 4
+		assert check(sonde("convert", packed, "-o", "-", "--to", "folded")).out == plain
+
+
 def test_output_file_has_the_usual_permissions(folder):
 	out = folder / "out.txt"
 	mask = os.umask(0o022)
