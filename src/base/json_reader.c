@@ -63,7 +63,7 @@ static inline void skip_blanks(struct json_reader *r)
 		r->at++;
 }
 
-/* The byte that comes next behind blanks; 0 and a fault at the end. */
+/* The byte that comes next behind blanks; 0 and a fault at the end, or where it is a NUL. */
 static inline uint8_t next_byte(struct json_reader *r)
 {
 	if (r->bad)
@@ -73,6 +73,8 @@ static inline uint8_t next_byte(struct json_reader *r)
 		fail_cut(r);
 		return 0;
 	}
+	if (*r->at == '\0')
+		json_fail(r, "a NUL byte, where there should be JSON");
 	return *r->at;
 }
 
@@ -100,7 +102,7 @@ enum json_kind json_peek(struct json_reader *r)
 	default:
 		if (is_digit(c) || c == '-')
 			return JSON_NUMBER;
-		if (c || (r->at_value && !r->bad))
+		if (c)
 			json_fail(r, "no JSON value begins like this");
 		return JSON_NONE;
 	}

@@ -1,0 +1,410 @@
+/*
+ * JSON, both ends, and the decimal numbers in it: RFC 8259 by hand, what files that were cut off or
+ * damaged do, and that what is written reads as what it was.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/decimal.h"
+#include "base/json_reader.h"
+#include "base/json_writer.h"
+
+/* A copy of just that size, so that a read behind it is seen by ASan. */
+struct text {
+	char *data;
+	struct json_reader reader;
+};
+
+static struct json_reader *begin_sized(struct text *t, struct str text)
+{
+	t->data = xalloc(text.size);
+	memcpy(t->data, text.data, text.size);
+	json_reader_init(&t->reader, t->data, text.size, "test.json");
+	return &t->reader;
+}
+
+static struct json_reader *begin(struct text *t, const char *text)
+{
+	return begin_sized(t, str_from(text));
+}
+
+static void end(struct text *t)
+{
+	json_reader_deinit(&t->reader);
+	free(t->data);
+}
+
+/* Takes every value there is; how many. */
+static size_t take_all(struct json_reader *r)
+{
+	size_t count = 0, depth = 0;
+	struct str s;
+	int64_t n;
+	bool flag;
+
+	do {
+		if (depth && !(r->is_object[(depth - 1) / 64] >> (depth - 1) % 64 & 1
+					     ? json_key(r, &s)
+					     : json_element(r))) {
+			depth--;
+			continue;
+		}
+		count++;
+		switch (json_peek(r)) {
+		case JSON_OBJECT:
+			depth += json_object(r);
+			break;
+		case JSON_ARRAY:
+			depth += json_array(r);
+			break;
+		case JSON_STRING:
+			json_string(r, &s);
+			break;
+		case JSON_NUMBER:
+			json_decimal(r, 3, &n);
+			break;
+		case JSON_BOOL:
+			json_bool(r, &flag);
+			break;
+		case JSON_NULL:
+		case JSON_NONE:
+		default:
+			json_skip(r);
+		}
+	} while (depth && json_ok(r));
+	return count;
+}
+
+static void expect_fault(struct str text, size_t offset, bool is_cut, const char *part)
+{
+	struct text t;
+	struct json_reader *r = begin_sized(&t, text);
+
+	take_all(r);
+	struct error *err = json_error(r);
+	assert_non_null(err);
+	if (strstr(err->message, part) == NULL)
+		fail_msg("wanted '%s', got '%s'", part, err->message);
+	assert_int_equal((size_t)(r->bad - r->start), offset);
+	assert_int_equal(json_is_cut(r), is_cut);
+	error_destroy(err);
+	end(&t);
+}
+
+static void test_values(void **state)
+{
+	struct text t;
+	struct json_reader *r =
+		begin(&t, "\xef\xbb\xbf { \"a\" : [ 1 , -2.5e1, true,false , null,\"x\" ] ,\n"
+			  "\t\"b\":{}, \"c\":[], \"\\u00e4\": 9223372036854775807 } ");
+	struct str s;
+	int64_t n;
+	double d;
+	bool flag;
+
+	(void)state;
+	assert_true(json_object(r) && json_key(r, &s) && str_equal(s, STR("a")));
+	assert_true(json_array(r));
+	assert_true(json_element(r) && json_int(r, &n) && n == 1);
+	assert_true(json_element(r) && json_double(r, &d) && d == -25.0);
+	assert_true(json_element(r) && json_bool(r, &flag) && flag);
+	assert_true(json_element(r) && json_bool(r, &flag) && !flag);
+	assert_true(json_element(r) && json_peek(r) == JSON_NULL);
+	assert_true(json_element(r) && json_string(r, &s) && str_equal(s, STR("x")));
+	assert_false(json_element(r));
+	assert_true(json_key(r, &s) && json_object(r) && !json_key(r, &s));
+	assert_true(json_key(r, &s) && json_array(r) && !json_element(r));
+	assert_true(json_key(r, &s) && str_equal(s, STR("\xc3\xa4")));
+	assert_true(json_int(r, &n) && n == INT64_MAX);
+	assert_false(json_key(r, &s));
+	assert_null(json_error(r));
+	assert_int_equal(r->depth, 0);
+	end(&t);
+}
+
+static void test_other_kinds_are_skipped(void **state)
+{
+	struct text t;
+	struct json_reader *r =
+		begin(&t, "[\"7\", {\"x\":[1,{\"]\":\"}\"}]}, [2], \"x7\", 12, true, 5]");
+	struct str s;
+	int64_t n = 0;
+	bool flag;
+
+	(void)state;
+	assert_true(json_array(r));
+	assert_true(json_element(r) && json_int(r, &n) && n == 7); /* a number in a string */
+	assert_true(json_element(r) && !json_int(r, &n));
+	assert_true(json_element(r) && !json_object(r));
+	assert_true(json_element(r) && !json_int(r, &n) && n == 7);
+	assert_true(json_element(r) && !json_string(r, &s));
+	assert_true(json_element(r) && !json_array(r));
+	assert_true(json_element(r) && !json_bool(r, &flag));
+	assert_false(json_element(r));
+	assert_null(json_error(r));
+	end(&t);
+}
+
+static void test_leave_and_return(void **state)
+{
+	struct text t;
+	struct json_reader *r = begin(&t, "{\"a\":{\"b\":[1,[2,3],4],\"c\":5},\"d\":6}");
+	struct str s;
+	int64_t n;
+
+	(void)state;
+	assert_true(json_object(r) && json_key(r, &s));
+	struct json_mark mark = json_mark(r);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_true(json_object(r) && json_key(r, &s) && json_array(r));
+		assert_true(json_element(r) && json_int(r, &n) && n == 1);
+		json_leave(r);
+		assert_true(json_key(r, &s) && str_equal(s, STR("c")));
+		json_leave(r);
+		assert_true(json_key(r, &s) && str_equal(s, STR("d")));
+		assert_true(json_int(r, &n) && n == 6 && !json_key(r, &s));
+		json_fail(r, "a fault of the caller's");
+		assert_non_null(r->bad);
+		json_return(r, &mark);
+		assert_true(json_ok(r));
+	}
+	end(&t);
+}
+
+static void expect_text(const char *json, struct str wanted)
+{
+	struct text t;
+	struct json_reader *r = begin(&t, json);
+	struct str s;
+
+	if (!json_string(r, &s))
+		fail_msg("%s", r->problem);
+	assert_int_equal(s.size, wanted.size);
+	assert_memory_equal(s.data, wanted.data, s.size);
+	end(&t);
+}
+
+static void test_strings(void **state)
+{
+	(void)state;
+	expect_text("\"\"", STR(""));
+	expect_text("\"a long one without any escape\"", STR("a long one without any escape"));
+	expect_text("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", STR("\"\\/\b\f\n\r\t"));
+	expect_text("\"0123456\\n89abcdef\\u20AC\"", STR("0123456\n89abcdef\xe2\x82\xac"));
+	expect_text("\"\\u0000x\"", STR("\0x"));
+	expect_text("\"\\ud83d\\ude00\"", STR("\xf0\x9f\x98\x80"));
+	/* Surrogates without their other half. */
+	expect_text("\"\\ud83d\"", STR("\xef\xbf\xbd"));
+	expect_text("\"\\ude00\\ud83d\"", STR("\xef\xbf\xbd\xef\xbf\xbd"));
+	expect_text("\"\\ud83d\\u0041\"", STR("\xef\xbf\xbd"
+					      "A"));
+	/* What JSON forbids and some writers write: control characters; bytes that are no UTF-8. */
+	expect_text("\"a\nb\\tc\x01\"", STR("a\nb\tc\x01"));
+	expect_text("\"\xff\xfe\"", STR("\xff\xfe"));
+}
+
+static void test_faults(void **state)
+{
+	(void)state;
+	expect_fault(STR(""), 0, true, "too early");
+	expect_fault(STR("  "), 2, true, "too early");
+	expect_fault(STR("[1,"), 3, true, "test.json: at byte 3");
+	expect_fault(STR("[1"), 2, true, "too early");
+	expect_fault(STR("{\"a\""), 4, true, "too early");
+	expect_fault(STR("\"abc"), 4, true, "too early");
+	expect_fault(STR("\"abc\\"), 5, true, "too early");
+	expect_fault(STR("\"abc\\u12"), 8, true, "too early");
+	expect_fault(STR("tru"), 3, true, "too early");
+	expect_fault(STR("[-"), 2, true, "too early");
+	expect_fault(STR("[1 2]"), 3, false, "neither ',' nor ']'");
+	expect_fault(STR("{\"a\":1 \"b\":2}"), 7, false, "neither ',' nor '}'");
+	expect_fault(STR("[1,]"), 3, false, "a comma, and nothing");
+	expect_fault(STR("[,1]"), 1, false, "no JSON value");
+	expect_fault(STR("{a:1}"), 1, false, "a name should");
+	expect_fault(STR("{\"a\" 1}"), 5, false, "no ':'");
+	expect_fault(STR("[1}"), 2, false, "neither");
+	expect_fault(STR("[nul1]"), 1, false, "no JSON value");
+	expect_fault(STR("[-x]"), 1, false, "begins no number");
+	expect_fault(STR("\"\\q\""), 2, false, "an escape");
+	expect_fault(STR("\"\\u12x4\""), 2, false, "hexadecimal");
+	expect_fault(STR("[1\0,2]"), 2, false, "a NUL byte");
+	expect_fault(STR("[\0"), 1, false, "a NUL byte");
+	expect_fault(STR("{\"a\":\0}"), 5, false, "a NUL byte");
+}
+
+/* Deeper nesting than any stack holds is skipped, and asked for is a fault. */
+static void test_depth(void **state)
+{
+	enum { DEEP = 1000000 };
+	struct strbuf deep = {0};
+	struct text t;
+	int64_t n;
+
+	(void)state;
+	strbuf_add(&deep, STR("[[7,"));
+	for (size_t i = 0; i < DEEP; i++)
+		strbuf_add_char(&deep, '[');
+	for (size_t i = 0; i < DEEP; i++)
+		strbuf_add_char(&deep, ']');
+	strbuf_add(&deep, STR("],8]"));
+	struct json_reader *r = begin_sized(&t, strbuf_str(&deep));
+	assert_true(json_array(r) && json_element(r) && json_array(r) && json_element(r));
+	json_leave(r);
+	assert_true(json_element(r) && json_int(r, &n) && n == 8 && !json_element(r));
+	assert_true(json_ok(r));
+	end(&t);
+	expect_fault(strbuf_str(&deep), 3 + JSON_DEPTH_MAX - 1, false, "nested too deeply");
+	strbuf_deinit(&deep);
+}
+
+/* A text cut anywhere: a fault at its end, or none where nothing is missed; never a read outside.
+ */
+static void test_cut_anywhere(void **state)
+{
+	static const char whole[] = "{\"a\\u00e4\\n\":[1,-2.5e3,\"x\\ud83d\\ude00\",true,null,{}],"
+				    "\"b\":{\"c\":[[false]]}}";
+	struct text t;
+
+	(void)state;
+	for (size_t size = 0; size < sizeof(whole) - 1; size++) {
+		struct json_reader *r = begin_sized(&t, (struct str){whole, size});
+		take_all(r);
+		assert_false(json_ok(r));
+		end(&t);
+		r = begin_sized(&t, (struct str){whole, size});
+		json_skip(r);
+		assert_false(json_ok(r));
+		assert_true(json_is_cut(r));
+		end(&t);
+	}
+	struct json_reader *r = begin(&t, whole);
+	assert_int_equal(take_all(r), 12);
+	assert_true(json_ok(r));
+	end(&t);
+}
+
+static void expect_int(const char *text, unsigned int digits, int64_t wanted)
+{
+	struct decimal n;
+
+	assert_int_equal(decimal_scan(str_from(text), &n), strlen(text));
+	if (decimal_int(&n, digits) != wanted)
+		fail_msg("%s × 10^%u: %lld, not %lld", text, digits,
+			(long long)decimal_int(&n, digits), (long long)wanted);
+}
+
+static void test_decimal_int(void **state)
+{
+	(void)state;
+	expect_int("0", 0, 0);
+	expect_int("-0", 3, 0);
+	expect_int("1234.5678", 3, 1234568);
+	expect_int("1234.5674", 3, 1234567);
+	expect_int("0.5", 0, 1);
+	expect_int("-0.5", 0, -1);
+	expect_int("0.49999999999999999999", 0, 0);
+	expect_int("1e3", 0, 1000);
+	expect_int("12.5E-1", 0, 1);
+	expect_int("1.5e-1", 3, 150);
+	expect_int("9223372036854775807", 0, INT64_MAX);
+	expect_int("9223372036854775808", 0, INT64_MAX);
+	expect_int("-9223372036854775807", 0, -INT64_MAX);
+	expect_int("-9223372036854775808", 0, INT64_MIN);
+	expect_int("-1e400", 9, INT64_MIN);
+	expect_int("1e-400", 9, 0);
+	expect_int("1e99999999999999999999", 0, INT64_MAX);
+	expect_int("0e99999999999999999999", 0, 0);
+	expect_int("1732012345678901.234", 3, INT64_C(1732012345678901234));
+	expect_int("0.000000000000000000000000001e30", 0, 1000);
+	expect_int("00012", 0, 12);
+}
+
+static void expect_double(const char *text, double wanted)
+{
+	struct decimal n;
+
+	assert_int_equal(decimal_scan(str_from(text), &n), strlen(text));
+	assert_true(decimal_double(&n) == wanted);
+}
+
+static void test_decimal_double(void **state)
+{
+	(void)state;
+	expect_double("0.1", 0.1);
+	expect_double("-123.456e-7", -123.456e-7);
+	expect_double("9007199254740993", 9007199254740993.0);
+	expect_double("1.7976931348623157e308", 1.7976931348623157e308);
+	expect_double("5e-324", 5e-324);
+	expect_double("3.141592653589793238462643383279502884197169399375105820974944592307816406",
+		3.141592653589793);
+}
+
+/* How much of the text is the number. */
+static void test_decimal_ends(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t size;
+	} cases[] = {{"", 0}, {"-", 0}, {".5", 0}, {"+1", 0}, {"1.", 1}, {"1.x", 1}, {"1e", 1},
+		{"1e+", 1}, {"1e+2", 4}, {"12,3", 2}, {"x", 0}};
+	struct decimal n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(decimal_scan(str_from(cases[i].text), &n), cases[i].size);
+}
+
+static void test_writer(void **state)
+{
+	struct strbuf out = {0};
+	struct json_writer w = json_writer(&out);
+
+	(void)state;
+	json_put_object(&w);
+	json_put_key(&w, "a"), json_put_array(&w);
+	json_put_int(&w, INT64_MIN), json_put_unsigned(&w, UINT64_MAX), json_put_int(&w, 0);
+	json_put_decimal(&w, 1234567, 3), json_put_decimal(&w, -50, 3), json_put_decimal(&w, 0, 9);
+	json_put_decimal(&w, INT64_MIN, 18), json_put_decimal(&w, 7000, 3);
+	json_put_bool(&w, true), json_put_bool(&w, false), json_put_null(&w);
+	json_put_string(&w, STR("\"\\\n\x01\xff\xc3\xa4"));
+	json_put_array(&w), json_put_end(&w), json_put_object(&w), json_put_end(&w);
+	json_put_end(&w);
+	json_put_line(&w);
+	json_put_key_str(&w, STR("k\"\n")), json_put_int(&w, 1);
+	json_put_end(&w);
+	assert_string_equal(out.data,
+		"{\"a\":[-9223372036854775808,18446744073709551615,0,1234.567,-0.05,0,"
+		"-9.223372036854775808,7,true,false,null,"
+		"\"\\\"\\\\\\n\\u0001\xef\xbf\xbd\xc3\xa4\","
+		"[],{}],\n\"k\\\"\\n\":1}");
+	struct text t;
+	struct json_reader *r = begin_sized(&t, strbuf_str(&out));
+	assert_int_equal(take_all(r), 17);
+	assert_true(json_ok(r));
+	end(&t);
+	strbuf_deinit(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_other_kinds_are_skipped),
+		cmocka_unit_test(test_leave_and_return),
+		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_decimal_int),
+		cmocka_unit_test(test_decimal_double),
+		cmocka_unit_test(test_decimal_ends),
+		cmocka_unit_test(test_writer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
