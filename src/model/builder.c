@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/row_table.h"
 #include "base/vec.h"
+#include "model/label_tables.h"
 #include "model/stack_table.h"
 #include "model/zone_tables.h"
 
@@ -38,6 +39,8 @@ struct builder {
 	VEC(thread_id) sample_thread;
 	VEC(uint64_t) sample_time;
 	VEC(stack_id) sample_zone; /* as long as the last sample that has one needs */
+	struct label_tables labels;
+	VEC(label_id) label_ids; /* of one set, while it is made */
 	struct zone_tables zones;
 	struct builder_header header;
 };
@@ -158,6 +161,7 @@ struct builder *builder_create(void)
 	str_table_init(&b->strings, b->arena);
 	(void)str_table_intern(&b->strings, STR(""));
 	stack_table_init(&b->stacks);
+	label_tables_init(&b->labels);
 	b->header.stats = stats_unknown;
 	b->header.has_stacks = true;
 	return b;
@@ -188,6 +192,8 @@ void builder_destroy(struct builder *b)
 	vec_deinit(&b->sample_thread);
 	vec_deinit(&b->sample_time);
 	vec_deinit(&b->sample_zone);
+	label_tables_deinit(&b->labels);
+	vec_deinit(&b->label_ids);
 	zone_tables_deinit(&b->zones);
 	str_table_deinit(&b->strings);
 	arena_destroy(b->arena);
@@ -402,6 +408,40 @@ void builder_sample_zone(struct builder *b, stack_id zone)
 	b->sample_zone.data[b->sample_stack.count - 1] = zone;
 }
 
+label_id builder_label(struct builder *b, const struct label *label)
+{
+	assert(label->key.i < b->strings.count && label->text.i < b->strings.count &&
+		label->unit.i < b->strings.count);
+	return label_tables_label(&b->labels, label);
+}
+
+label_set_id builder_label_set(struct builder *b, const struct label *labels, size_t count)
+{
+	b->label_ids.count = 0;
+	for (size_t i = 0; i < count; i++)
+		vec_push(&b->label_ids, builder_label(b, &labels[i]));
+	return label_tables_set(&b->labels, b->label_ids.data, count);
+}
+
+label_set_id builder_label_set_of(struct builder *b, const label_id *labels, size_t count)
+{
+	return label_tables_set(&b->labels, labels, count);
+}
+
+label_set_id builder_label_set_with(struct builder *b, label_set_id set, label_id label)
+{
+	return label_tables_with(&b->labels, set, label);
+}
+
+void builder_sample_labels(struct builder *b, label_set_id set)
+{
+	assert(b->sample_stack.count && set.i < b->labels.sets.count);
+	if (set.i == 0 && b->labels.of_sample.count < b->sample_stack.count)
+		return;
+	vec_extend(&b->labels.of_sample, b->sample_stack.count);
+	b->labels.of_sample.data[b->sample_stack.count - 1] = set;
+}
+
 void builder_tick(struct builder *b, process_id process, string_id stream, uint64_t number,
 	uint64_t start_ns, uint64_t end_ns)
 {
@@ -597,6 +637,7 @@ static void freeze_tables(struct builder *b, struct profile *p)
 	p->depth_max = depth_max(p->stacks, p->stack_count);
 	p->metric_count = b->metrics.count;
 	freeze_samples(b, p);
+	label_tables_freeze(&b->labels, p);
 	zone_tables_freeze(&b->zones, p);
 	freeze_weights(b, p);
 	columns_destroy(b);

@@ -57,6 +57,15 @@ void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_
  * that it is not called for are in no zone; if it is never called, no sample's zone is known.
  */
 void builder_sample_zone(struct builder *b, stack_id zone);
+/* A label's strings are builder_string's. */
+label_id builder_label(struct builder *b, const struct label *label);
+/* The set of these labels, in whatever order, of which some may be the same; none: set 0. */
+label_set_id builder_label_set(struct builder *b, const struct label *labels, size_t count);
+label_set_id builder_label_set_of(struct builder *b, const label_id *labels, size_t count);
+/* The set of one label more; a set that has it already is itself. */
+label_set_id builder_label_set_with(struct builder *b, label_set_id set, label_id label);
+/* Of the sample that was added last; samples that it is not called for have no labels. */
+void builder_sample_labels(struct builder *b, label_set_id set);
 /* Of the same stream any order; a tick that ends before it starts is made to end there. */
 void builder_tick(struct builder *b, process_id process, string_id stream, uint64_t number,
 	uint64_t start_ns, uint64_t end_ns);

@@ -198,6 +198,45 @@ static struct error *check_notes(const struct profile *p)
 	return NULL;
 }
 
+static struct error *check_labels(const struct profile *p)
+{
+	for (size_t i = 0; i < p->label_count; i++) {
+		const struct label *l = &p->labels[i];
+		if (!has_string(p, l->key) || !has_string(p, l->text) || !has_string(p, l->unit))
+			return BROKEN("label %zu has a string out of range", i);
+	}
+	if (p->label_set_count == 0 || p->label_sets[0].rest.i != 0 ||
+		p->label_sets[0].label.i != NO_ID)
+		return BROKEN("label set 0 is not the empty set");
+	return NULL;
+}
+
+/* Needs check_labels. */
+static struct error *check_label_sets(const struct profile *p)
+{
+	const struct label_set *sets = p->label_sets;
+	struct map pairs = {0};
+	bool is_new = true;
+	struct error *err = NULL;
+
+	for (size_t i = 1; i < p->label_set_count && err == NULL; i++) {
+		const struct label_set *s = &sets[i];
+		if (s->rest.i >= i)
+			err = BROKEN("label set %zu does not come after its rest", i);
+		else if (s->label.i >= p->label_count)
+			err = BROKEN("label set %zu has a label out of range", i);
+		else if (s->rest.i && sets[s->rest.i].label.i >= s->label.i)
+			err = BROKEN("label set %zu is out of order", i);
+		if (err)
+			break;
+		(void)map_at(&pairs, s->rest.i, s->label.i, 0, &is_new);
+		if (!is_new)
+			err = BROKEN("label set %zu comes twice", i);
+	}
+	map_deinit(&pairs);
+	return err;
+}
+
 static struct error *check_samples(const struct profile *p)
 {
 	const struct samples *s = &p->samples;
@@ -216,6 +255,8 @@ static struct error *check_samples(const struct profile *p)
 			return BROKEN("sample %zu has a thread out of range", i);
 		if (s->zone && s->zone[i].i >= p->stack_count)
 			return BROKEN("sample %zu has a zone out of range", i);
+		if (s->labels && s->labels[i].i >= p->label_set_count)
+			return BROKEN("sample %zu has labels out of range", i);
 	}
 	return NULL;
 }
@@ -367,8 +408,9 @@ struct error *profile_check(const struct profile *p)
 	/* In the order in which one needs the ranges that another has checked. */
 	static struct error *(*const checks[])(const struct profile *) = {check_strings,
 		check_objects, check_functions, check_frames, check_tree, check_depth,
-		check_siblings, check_arcs, check_metrics, check_tasks, check_notes, check_samples,
-		check_ticks, check_zone_events, check_weights, check_sample_counts};
+		check_siblings, check_arcs, check_metrics, check_tasks, check_notes, check_labels,
+		check_label_sets, check_samples, check_ticks, check_zone_events, check_weights,
+		check_sample_counts};
 
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
 		struct error *err = checks[i](p);

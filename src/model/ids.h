@@ -34,6 +34,14 @@ typedef struct {
 	uint32_t i;
 } metric_id;
 
+typedef struct {
+	uint32_t i;
+} label_id;
+/* Several labels; 0 is the empty set. */
+typedef struct {
+	uint32_t i;
+} label_set_id;
+
 #define NO_ID UINT32_MAX
 
 #endif

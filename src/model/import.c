@@ -115,6 +115,65 @@ void import_threads(struct import *im)
 	}
 }
 
+/* Each as one label more than its rest: where the labels have the order that they had. */
+static void import_sets_in_order(struct import *im, const label_id *labels)
+{
+	const struct profile *p = im->from;
+
+	for (size_t i = 1; i < p->label_set_count; i++)
+		im->label_sets[i] = builder_label_set_with(im->to,
+			im->label_sets[p->label_sets[i].rest.i], labels[p->label_sets[i].label.i]);
+}
+
+/* Those of samples alone: in another order each may need a chain of its own. */
+static void import_sets_of_samples(struct import *im, const label_id *labels)
+{
+	const struct profile *p = im->from;
+	const struct samples *s = &p->samples;
+	label_id *of_set = ARENA_ARRAY(im->scratch, label_id, p->label_count);
+
+	for (size_t i = 0; s->labels && i < s->count; i++) {
+		label_set_id set = s->labels[i];
+		size_t count = 0;
+
+		if (set.i == 0 || im->label_sets[set.i].i)
+			continue;
+		for (; set.i; set = p->label_sets[set.i].rest)
+			of_set[count++] = labels[p->label_sets[set.i].label.i];
+		im->label_sets[s->labels[i].i] = builder_label_set_of(im->to, of_set, count);
+	}
+}
+
+void import_labels(struct import *im)
+{
+	const struct profile *p = im->from;
+	label_id *labels = ARENA_ARRAY(im->scratch, label_id, p->label_count);
+	bool in_order = true;
+
+	for (size_t i = 0; i < p->label_count; i++) {
+		const struct label *l = &p->labels[i];
+		struct label label = {.key = import_string(im, l->key),
+			.text = import_string(im, l->text),
+			.number = l->number,
+			.unit = import_string(im, l->unit)};
+
+		labels[i] = builder_label(im->to, &label);
+		in_order &= i == 0 || labels[i - 1].i < labels[i].i;
+	}
+	im->label_sets = ARENA_ARRAY(im->scratch, label_set_id, p->label_set_count);
+	if (in_order)
+		import_sets_in_order(im, labels);
+	else
+		import_sets_of_samples(im, labels);
+}
+
+label_set_id import_sample_labels(const struct import *im, size_t sample)
+{
+	const struct samples *s = &im->from->samples;
+
+	return s->labels ? im->label_sets[s->labels[sample].i] : (label_set_id){0};
+}
+
 void import_ticks(struct import *im)
 {
 	const struct profile *p = im->from;

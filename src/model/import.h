@@ -25,6 +25,7 @@ struct import {
 	stack_id *stacks;
 	thread_id *threads;
 	process_id *processes; /* with threads */
+	label_set_id *label_sets;
 };
 
 /* All that is pointed to must live as long as the import, which lives in scratch. */
@@ -45,6 +46,10 @@ void import_arcs(struct import *im);
  * are the same.
  */
 void import_threads(struct import *im);
+/* Labels, and the sets of them that samples have. */
+void import_labels(struct import *im);
+/* Of a sample's labels, the builder's; after import_labels. */
+label_set_id import_sample_labels(const struct import *im, size_t sample);
 /* After import_threads, and with stacks; the times are shifted. */
 void import_ticks(struct import *im);
 void import_zone_events(struct import *im);

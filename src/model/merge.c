@@ -51,6 +51,7 @@ static void add_samples(struct merge *m, size_t input)
 			merge_row(m, input, weight, i, 1));
 		if (m->with_zones)
 			builder_sample_zone(m->to, im->stacks[s->zone[i].i]);
+		builder_sample_labels(m->to, import_sample_labels(im, i));
 	}
 }
 
@@ -88,10 +89,12 @@ static void add_input(struct merge *m, size_t input)
 		import_arcs(im);
 	if (m->with_threads)
 		import_threads(im);
-	if (m->with_samples)
+	if (m->with_samples) {
+		import_labels(im);
 		add_samples(m, input);
-	else
+	} else {
 		add_totals(m, input);
+	}
 	if (merge_has_ticks(m)) {
 		import_ticks(im);
 		import_zone_events(im);

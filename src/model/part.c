@@ -21,6 +21,7 @@ static void copy_samples(struct import *im, const bool *kept)
 			s->time_ns ? s->time_ns[i] : UINT64_MAX, weight);
 		if (s->zone)
 			builder_sample_zone(im->to, im->stacks[s->zone[i].i]);
+		builder_sample_labels(im->to, import_sample_labels(im, i));
 	}
 }
 
@@ -60,6 +61,7 @@ struct error *profile_part(const struct profile *p, const bool *sample_kept, con
 	import_frames(&im);
 	import_stacks(&im);
 	import_threads(&im);
+	import_labels(&im);
 	copy_samples(&im, sample_kept);
 	copy_ticks(&im, tick_kept);
 	import_notes(&im);

@@ -88,6 +88,27 @@ struct thread {
 };
 
 /*
+ * What the source says of samples beside their stacks: of pprof its labels, of OTLP attributes and
+ * links.  A set may have several labels of one key.
+ */
+struct label {
+	string_id key;
+	string_id text; /* empty: the number is the value */
+	int64_t number;
+	string_id unit; /* of the number; empty: none */
+};
+
+/*
+ * A set of labels: this one and those of `rest`, rest < own index, whose labels have lower ids than
+ * this one.  So sets share what they have in common, and what is to be known of all sets is found
+ * in one pass over them, each after its rest.  Of set 0: NO_ID.
+ */
+struct label_set {
+	label_set_id rest;
+	label_id label;
+};
+
+/*
  * Columns of equal length.  Empty if the source has totals only, no samples.
  *
  * Zones are stretches of a program that it has marked itself (prof.h), and a stack of zones is a
@@ -108,7 +129,8 @@ struct samples {
 	 * "[unknown]" of ZONE_OBJECT: not known of this one.  NULL: not known of any.
 	 */
 	stack_id *zone;
-	int64_t **weight; /* [metric][sample] */
+	label_set_id *labels; /* NULL: no sample has any */
+	int64_t **weight;     /* [metric][sample] */
 };
 
 #define ZONE_OBJECT  "[zones]"
@@ -214,6 +236,10 @@ struct profile {
 	const struct thread *threads;
 	size_t thread_count;
 	struct samples samples;
+	const struct label *labels;
+	size_t label_count;
+	const struct label_set *label_sets;
+	size_t label_set_count;	  /* at least 1 */
 	const struct tick *ticks; /* by process, stream (as numbers), start and number */
 	size_t tick_count;
 	struct zone_events zone_events;
@@ -259,12 +285,20 @@ bool metric_counts_samples(struct str name, struct str unit);
 /* How many, by its weight in that metric; NULL: there is no such metric. */
 uint64_t sample_count(const int64_t *weight);
 
+/* NULL if samples have labels (or there is nothing to have any), else an ERROR_UNSUPPORTED. */
+must_use struct error *profile_needs_labels(const struct profile *p);
+
 static inline struct str profile_string(const struct profile *p, string_id id)
 {
 	return p->strings[id.i];
 }
 /* Base name of a load object's path; empty for NO_ID. */
 struct str profile_module(const struct profile *p, object_id id);
+/* How many labels are in a set; profile_label_ids writes as many, in the order of their ids. */
+size_t profile_label_count(const struct profile *p, label_set_id set);
+void profile_label_ids(const struct profile *p, label_set_id set, label_id *labels);
+/* A label's value as it is shown: its text, or "4096", or "4096 bytes"; it lives as long as b. */
+struct str profile_label_value(const struct profile *p, label_id label, struct strbuf *b);
 /* The metric of that name; false if there is none. */
 bool profile_find_metric(const struct profile *p, struct str name, metric_id *id);
 
@@ -278,7 +312,7 @@ must_use struct error *profile_needs_stacks(const struct profile *p, const char 
  * Whether every invariant holds: ids in range, parent < child, no frame twice under one parent, one
  * weight per metric and sample, sum of exclusive = sum of weights = total, no sum of absolute
  * weights or of calls beyond 63 bits, one arc per pair, no deep stack where there are no stacks,
- * ticks and zone events in their order.
+ * label sets in their order and each once, ticks and zone events in their order.
  * NULL if so, else an ERROR_INPUT that names the first broken one.  Runs after every read and in
  * every fuzz run.
  */

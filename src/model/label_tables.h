@@ -1,0 +1,27 @@
+#ifndef SONDE_MODEL_LABEL_TABLES_H
+#define SONDE_MODEL_LABEL_TABLES_H
+
+/*
+ * The labels of a profile while it is built, and their sets.  For model/builder alone.
+ */
+
+#include "base/row_table.h"
+#include "base/vec.h"
+#include "model/profile.h"
+
+struct label_tables {
+	struct row_table labels, sets; /* both interned */
+	VEC(label_id) scratch;
+	VEC(label_set_id) of_sample; /* as long as the last sample that has any needs */
+};
+
+/* Makes set 0. */
+void label_tables_init(struct label_tables *t);
+void label_tables_deinit(struct label_tables *t);
+label_id label_tables_label(struct label_tables *t, const struct label *label);
+label_set_id label_tables_set(struct label_tables *t, const label_id *labels, size_t count);
+label_set_id label_tables_with(struct label_tables *t, label_set_id set, label_id label);
+/* Into the profile, whose arena owns them; its number of samples is known. */
+void label_tables_freeze(struct label_tables *t, struct profile *p);
+
+#endif
