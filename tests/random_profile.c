@@ -48,6 +48,7 @@ struct random_shape random_shape_any(struct random *r)
 	s.notes = random_below(r, 2);
 	s.arcs = random_below(r, 4) == 0;
 	s.zones = s.samples && random_below(r, 3) == 0;
+	s.arc_costs = s.arcs && random_below(r, 2);
 	return s;
 }
 
@@ -294,6 +295,19 @@ static void make_notes(struct maker *m)
 	header->start_unix_ns = 1700000000000000000u;
 }
 
+static void add_arc(struct maker *m, function_id caller, function_id callee)
+{
+	uint32_t calls = random_below(&m->random, 100);
+	int64_t cost[8] = {0};
+
+	for (uint32_t k = 0; m->shape->arc_costs && k < m->shape->metrics; k++)
+		cost[k] = random_weight(m);
+	if (m->shape->arc_costs)
+		builder_arc_cost(m->builder, caller, callee, calls, cost);
+	else
+		builder_arc(m->builder, caller, callee, calls);
+}
+
 /* Some from nowhere, some to oneself, some that were never used. */
 static void make_arcs(struct maker *m)
 {
@@ -304,9 +318,8 @@ static void make_arcs(struct maker *m)
 		uint32_t caller = random_below(&m->random, functions + 1);
 		uint32_t callee = random_below(&m->random, functions);
 
-		builder_arc(m->builder,
-			caller == functions ? (function_id){NO_ID} : m->functions[caller],
-			m->functions[callee], random_below(&m->random, 100));
+		add_arc(m, caller == functions ? (function_id){NO_ID} : m->functions[caller],
+			m->functions[callee]);
 	}
 }
 

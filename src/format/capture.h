@@ -59,6 +59,7 @@ enum capture_profile_flag {
 	CAPTURE_PROFILE_TIMES = 8,   /* and times */
 	CAPTURE_PROFILE_STACKS = 16, /* else who called whom is known from ARCS alone */
 	CAPTURE_PROFILE_ZONES = 32,  /* the zones of samples are known */
+	CAPTURE_PROFILE_COSTS = 64,  /* ARCS tell what the calls cost */
 };
 
 /*

@@ -330,6 +330,8 @@ void capture_put_arc(struct strbuf *out, const struct capture_arc *arc)
 	wire_put_uleb(&row, arc->caller);
 	wire_put_uleb(&row, arc->callee);
 	wire_put_uleb(&row, arc->calls);
+	for (uint32_t i = 0; i < arc->cost_count; i++)
+		wire_put_sleb(&row, arc->cost[i]);
 	row_end(out, &row);
 }
 
@@ -342,5 +344,7 @@ bool capture_get_arc(struct cursor *c, struct capture_arc *arc)
 	arc->caller = get_id(&row);
 	arc->callee = get_id(&row);
 	arc->calls = wire_uleb(&row);
+	for (arc->cost_count = 0; !cursor_at_end(&row) && arc->cost_count < CAPTURE_METRIC_MAX;)
+		arc->cost[arc->cost_count++] = wire_sleb(&row);
 	return row_good(c, &row);
 }

@@ -125,6 +125,9 @@ bool capture_get_function(struct cursor *c, struct capture_function_row *functio
 struct capture_arc {
 	uint32_t caller, callee; /* of FUNCTIONS; caller: CAPTURE_NO_ID where not known */
 	uint64_t calls;
+	/* CAPTURE_PROFILE_COSTS: what they cost, a number per metric; else there are none. */
+	int64_t cost[CAPTURE_METRIC_MAX];
+	uint32_t cost_count;
 };
 void capture_put_arc(struct strbuf *out, const struct capture_arc *arc);
 bool capture_get_arc(struct cursor *c, struct capture_arc *arc);

@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/row_table.h"
 #include "base/vec.h"
+#include "model/arc_table.h"
 #include "model/label_tables.h"
 #include "model/stack_table.h"
 #include "model/zone_tables.h"
@@ -29,12 +30,13 @@ struct column {
 struct builder {
 	struct arena *arena;
 	struct str_table strings;
-	struct row_table objects, functions, frames, metrics, processes, threads, notes, arcs;
+	struct row_table objects, functions, frames, metrics, processes, threads, notes;
+	struct arc_table arcs;
 	struct stack_table stacks;
 	struct column *columns;		/* [metric], made with the first weight */
 	VEC(uint64_t) samples_of_stack; /* as long as the last stack that has one needs */
 	bool samples_unknown, has_weights;
-	uint64_t samples_sum, calls_sum; /* stay at UINT64_MAX */
+	uint64_t samples_sum; /* stays at UINT64_MAX */
 	VEC(stack_id) sample_stack;
 	VEC(thread_id) sample_thread;
 	VEC(uint64_t) sample_time;
@@ -124,28 +126,12 @@ static bool note_same(const void *a, const void *b)
 	return x->kind == y->kind && x->text.i == y->text.i;
 }
 
-/* Nor are an arc's calls. */
-static uint64_t arc_hash(const void *row)
-{
-	const struct arc *a = row;
-
-	return hash_u64(pack(a->caller.i, a->callee.i));
-}
-
-static bool arc_same(const void *a, const void *b)
-{
-	const struct arc *x = a, *y = b;
-
-	return x->caller.i == y->caller.i && x->callee.i == y->callee.i;
-}
-
 static const struct row_kind object_rows = {sizeof(struct object), object_hash, object_same};
 static const struct row_kind function_rows = {
 	sizeof(struct function), function_hash, function_same};
 static const struct row_kind frame_rows = {sizeof(struct frame), frame_hash, frame_same};
 static const struct row_kind metric_rows = {sizeof(struct metric), metric_hash, metric_same};
 static const struct row_kind note_rows = {sizeof(struct note), note_hash, note_same};
-static const struct row_kind arc_rows = {sizeof(struct arc), arc_hash, arc_same};
 /* Not interned. */
 static const struct row_kind process_rows = {sizeof(struct process), NULL, NULL};
 static const struct row_kind thread_rows = {sizeof(struct thread), NULL, NULL};
@@ -183,9 +169,10 @@ void builder_destroy(struct builder *b)
 		return;
 	columns_destroy(b);
 	struct row_table *tables[] = {&b->objects, &b->functions, &b->frames, &b->metrics,
-		&b->processes, &b->threads, &b->notes, &b->arcs};
+		&b->processes, &b->threads, &b->notes};
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		row_table_deinit(tables[i]);
+	arc_table_deinit(&b->arcs);
 	stack_table_deinit(&b->stacks);
 	vec_deinit(&b->samples_of_stack);
 	vec_deinit(&b->sample_stack);
@@ -310,21 +297,25 @@ static uint64_t magnitude(int64_t weight)
 	return weight < 0 ? 0 - (uint64_t)weight : (uint64_t)weight;
 }
 
-void builder_arc(struct builder *b, function_id caller, function_id callee, uint64_t calls)
-{
-	struct arc a = {.caller = caller, .callee = callee};
-
-	assert(callee.i < b->functions.count &&
-		(caller.i == NO_ID || caller.i < b->functions.count));
-	uint32_t row = row_table_intern(&b->arcs, &arc_rows, &a);
-	add_saturating(&((struct arc *)b->arcs.rows)[row].calls, calls);
-	add_saturating(&b->calls_sum, calls);
-}
-
 static void columns_ensure(struct builder *b)
 {
 	if (b->columns == NULL)
 		b->columns = xcalloc(b->metrics.count, sizeof(*b->columns));
+}
+
+void builder_arc(struct builder *b, function_id caller, function_id callee, uint64_t calls)
+{
+	builder_arc_cost(b, caller, callee, calls, NULL);
+}
+
+void builder_arc_cost(struct builder *b, function_id caller, function_id callee, uint64_t calls,
+	const int64_t *cost)
+{
+	assert(callee.i < b->functions.count &&
+		(caller.i == NO_ID || caller.i < b->functions.count));
+	if (cost)
+		columns_ensure(b);
+	arc_table_add(&b->arcs, caller, callee, calls, cost, b->metrics.count);
 }
 
 /* Makes v at least count long, the new part zero. */
@@ -480,15 +471,16 @@ static struct error *check_sums(const struct builder *b)
 	if (b->metrics.count == 0)
 		return error_new(ERROR_INPUT, "no metric is measured");
 	for (size_t m = 0; b->columns && m < b->metrics.count; m++) {
-		if (b->columns[m].absolute_sum <= INT64_MAX)
+		bool is_arcs = b->columns[m].absolute_sum <= INT64_MAX;
+		if (is_arcs && arc_table_costs_fit(&b->arcs, m))
 			continue;
 		const struct metric *metric = row_table_row(&b->metrics, &metric_rows, (uint32_t)m);
-		return error_new(ERROR_INPUT, "the sum of '%s' exceeds 64 bits",
-			b->strings.strings[metric->name.i].data);
+		return error_new(ERROR_INPUT, "the sum of '%s'%s exceeds 64 bits",
+			b->strings.strings[metric->name.i].data, is_arcs ? " along calls" : "");
 	}
 	if (!b->samples_unknown && b->samples_sum > INT64_MAX)
 		return error_new(ERROR_INPUT, "the number of samples exceeds 64 bits");
-	if (b->calls_sum > INT64_MAX)
+	if (!arc_table_calls_fit(&b->arcs))
 		return error_new(ERROR_INPUT, "the number of calls exceeds 64 bits");
 	return NULL;
 }
@@ -633,7 +625,7 @@ static void freeze_tables(struct builder *b, struct profile *p)
 	p->processes = adopt_table(p, &b->processes, &process_rows, &p->process_count);
 	p->threads = adopt_table(p, &b->threads, &thread_rows, &p->thread_count);
 	p->notes = adopt_table(p, &b->notes, &note_rows, &p->note_count);
-	p->arcs = adopt_table(p, &b->arcs, &arc_rows, &p->arc_count);
+	arc_table_freeze(&b->arcs, p);
 	p->depth_max = depth_max(p->stacks, p->stack_count);
 	p->metric_count = b->metrics.count;
 	freeze_samples(b, p);

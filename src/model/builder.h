@@ -35,6 +35,9 @@ stack_id builder_stack_parent(const struct builder *b, stack_id stack);
 function_id builder_stack_function(const struct builder *b, stack_id stack);
 /* Adds calls to the arc of those two functions; caller.i may be NO_ID (struct arc). */
 void builder_arc(struct builder *b, function_id caller, function_id callee, uint64_t calls);
+/* The same with cost[metric_count], what these calls took from call to return (arc_cost). */
+void builder_arc_cost(struct builder *b, function_id caller, function_id callee, uint64_t calls,
+	const int64_t *cost);
 /* Not interned: the caller keeps (pid, start) apart. */
 process_id builder_process(struct builder *b, int64_t pid, uint64_t start_ns, struct str name);
 thread_id builder_thread(
@@ -90,8 +93,8 @@ struct builder_header *builder_header(struct builder *b);
 /*
  * Ends the building: sums weights onto stacks, runs profile_check, hands over the profile (the
  * caller's, freed with profile_destroy) and frees the builder, also on failure.  Fails with
- * ERROR_INPUT where the absolute values of a metric's weights, or all calls, sum up to more than 63
- * bits hold ("exceeds 64 bits") or no metric was added.
+ * ERROR_INPUT where the absolute values of a metric's weights, its costs of calls, or all calls,
+ * sum up to more than 63 bits hold ("exceeds 64 bits") or no metric was added.
  */
 must_use struct error *builder_finish(struct builder *b, struct profile **profile);
 

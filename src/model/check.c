@@ -368,6 +368,17 @@ static struct error *check_weights(const struct profile *p)
 	return err;
 }
 
+static struct error *check_arc_costs(const struct profile *p)
+{
+	for (size_t m = 0; p->arc_cost && m < p->metric_count; m++) {
+		if (p->arc_cost[m] == NULL)
+			return BROKEN("arcs without costs of metric %zu", m);
+		if (!absolute_sum_fits(p->arc_cost[m], p->arc_count))
+			return BROKEN("the costs of arcs in metric %zu exceed 64 bits", m);
+	}
+	return NULL;
+}
+
 /* The samples' weights in the metric that counts them, or NULL. */
 static const int64_t *sample_counts(const struct profile *p)
 {
@@ -410,7 +421,7 @@ struct error *profile_check(const struct profile *p)
 		check_objects, check_functions, check_frames, check_tree, check_depth,
 		check_siblings, check_arcs, check_metrics, check_tasks, check_notes, check_labels,
 		check_label_sets, check_samples, check_ticks, check_zone_events, check_weights,
-		check_sample_counts};
+		check_arc_costs, check_sample_counts};
 
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
 		struct error *err = checks[i](p);

@@ -77,12 +77,19 @@ void import_stacks(struct import *im)
 void import_arcs(struct import *im)
 {
 	const struct profile *p = im->from;
+	int64_t *cost = p->arc_cost ? ARENA_ARRAY(im->scratch, int64_t, p->metric_count) : NULL;
 
 	for (size_t i = 0; i < p->arc_count; i++) {
 		const struct arc *a = &p->arcs[i];
 		function_id caller = a->caller.i == NO_ID ? a->caller : im->functions[a->caller.i];
 
-		builder_arc(im->to, caller, im->functions[a->callee.i], a->calls);
+		if (cost == NULL) {
+			builder_arc(im->to, caller, im->functions[a->callee.i], a->calls);
+			continue;
+		}
+		for (size_t m = 0; m < p->metric_count; m++)
+			cost[m] = p->arc_cost[m][i];
+		builder_arc_cost(im->to, caller, im->functions[a->callee.i], a->calls, cost);
 	}
 }
 

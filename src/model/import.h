@@ -39,7 +39,10 @@ void import_metrics(struct import *im);
 void import_frames(struct import *im);
 /* After import_frames. */
 void import_stacks(struct import *im);
-/* After import_frames: adds the calls. */
+/*
+ * After import_frames: adds the calls, with their costs, for which the builder has the profile's
+ * metrics alone.
+ */
 void import_arcs(struct import *im);
 /*
  * Processes and threads: always rows of their own, since nobody knows whether those of two profiles

@@ -38,6 +38,20 @@ static void plan_samples(struct merge *m)
 	}
 }
 
+/* What calls cost is known of the whole if it is of all calls. */
+static void plan_arc_costs(struct merge *m)
+{
+	bool all = true, any = false;
+
+	for (size_t k = 0; k < m->input_count; k++) {
+		const struct profile *p = m->inputs[k].profile;
+
+		all &= p->arc_cost != NULL || (p->arc_count == 0 && is_empty(p));
+		any |= p->arc_cost != NULL;
+	}
+	m->with_arc_costs = all && any;
+}
+
 static void add_samples(struct merge *m, size_t input)
 {
 	struct import *im = &m->inputs[input].import;
@@ -75,6 +89,27 @@ static void add_totals(struct merge *m, size_t input)
 	}
 }
 
+/* Calls, with what they cost; of a difference what they cost alone. */
+static void add_arcs(struct merge *m, size_t input)
+{
+	const struct import *im = &m->inputs[input].import;
+	const struct profile *p = im->from;
+
+	if (m->is_difference && !m->with_arc_costs)
+		return;
+	for (size_t i = 0; i < p->arc_count; i++) {
+		const struct arc *a = &p->arcs[i];
+		function_id caller = a->caller.i == NO_ID ? a->caller : im->functions[a->caller.i];
+		function_id callee = im->functions[a->callee.i];
+
+		if (m->with_arc_costs)
+			builder_arc_cost(m->to, caller, callee, m->is_difference ? 0 : a->calls,
+				merge_row(m, input, p->arc_cost, i, 0));
+		else
+			builder_arc(m->to, caller, callee, a->calls);
+	}
+}
+
 static void add_input(struct merge *m, size_t input)
 {
 	struct import *im = &m->inputs[input].import;
@@ -85,8 +120,7 @@ static void add_input(struct merge *m, size_t input)
 		im->shift_ns = im->from->start_unix_ns - start_ns;
 	import_frames(im);
 	import_stacks(im);
-	if (!m->is_difference)
-		import_arcs(im);
+	add_arcs(m, input);
 	if (m->with_threads)
 		import_threads(im);
 	if (m->with_samples) {
@@ -112,6 +146,7 @@ static void merge_init(struct merge *m, const struct profile *const *profiles, s
 	}
 	str_table_init(&m->words, m->scratch);
 	plan_samples(m);
+	plan_arc_costs(m);
 }
 
 static void merge_deinit(struct merge *m)

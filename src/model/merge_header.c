@@ -272,12 +272,17 @@ static void note_samples(struct merge *m)
 
 static void note_calls(struct merge *m)
 {
-	size_t arcs = 0;
+	size_t arcs = 0, costs = 0;
 
-	for (size_t k = 0; k < m->input_count; k++)
+	for (size_t k = 0; k < m->input_count; k++) {
 		arcs += m->inputs[k].profile->arc_count;
+		costs += m->inputs[k].profile->arc_cost != NULL;
+	}
 	if (m->is_difference && arcs)
 		builder_note(m->to, NOTE_INFO, 1, "counts of calls are not compared");
+	if (costs && !m->with_arc_costs)
+		builder_note(m->to, NOTE_INFO, 1,
+			"what calls cost is not in all files, so it was left out");
 }
 
 void merge_add_header(struct merge *m)

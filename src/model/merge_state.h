@@ -33,7 +33,7 @@ struct merge {
 	struct map column_of;	/* (name, unit) → column */
 	VEC(struct merge_column) columns;
 	uint32_t samples_column; /* NO_ID: there is none */
-	bool with_samples, with_threads, with_times, with_zones;
+	bool with_samples, with_threads, with_times, with_zones, with_arc_costs;
 	int64_t *sum; /* [column]: of one row */
 	int64_t *row; /* [builder's metric] */
 };

@@ -61,7 +61,8 @@ struct stack {
 
 /*
  * How often one function called another, where the source counted it (gmon.out does).  Arcs may
- * stand beside stacks or, where the source knows no stacks, in their place.
+ * stand beside stacks or, where the source knows no stacks, in their place.  What the source
+ * measured along each is in the profile's arc_cost.
  */
 struct arc {
 	function_id caller; /* NO_ID: not known, "spontaneous" */
@@ -228,6 +229,12 @@ struct profile {
 	bool has_stacks;
 	const struct arc *arcs; /* one for each pair of functions, in the order of first sight */
 	size_t arc_count;
+	/*
+	 * [metric][arc]: what all these calls cost, from call to return: the callee's own weight
+	 * and that of all it called.  In a recursion a stretch counts once for each call that is
+	 * under way, so these do not add up there (analysis/measured.h).  NULL: not measured.
+	 */
+	const int64_t *const *arc_cost;
 	const struct metric *metrics;
 	size_t metric_count; /* at least 1 */
 	metric_id default_metric;
@@ -311,10 +318,10 @@ must_use struct error *profile_needs_stacks(const struct profile *p, const char 
 /*
  * Whether every invariant holds: ids in range, parent < child, no frame twice under one parent, one
  * weight per metric and sample, sum of exclusive = sum of weights = total, no sum of absolute
- * weights or of calls beyond 63 bits, one arc per pair, no deep stack where there are no stacks,
- * label sets in their order and each once, ticks and zone events in their order.
- * NULL if so, else an ERROR_INPUT that names the first broken one.  Runs after every read and in
- * every fuzz run.
+ * weights, calls or their costs beyond 63 bits, one arc per pair, no deep stack where there are no
+ * stacks, label sets in their order and each once, ticks and zone events in their order. NULL if
+ * so, else an ERROR_INPUT that names the first broken one.  Runs after every read and in every fuzz
+ * run.
  */
 must_use struct error *profile_check(const struct profile *p);
 

@@ -42,6 +42,19 @@ struct error *capture_profile_read_functions(
 	return cursor_error(payload);
 }
 
+static void add_arc(struct capture_profile *p, function_id caller, function_id callee,
+	const struct capture_arc *row)
+{
+	int64_t cost[CAPTURE_METRIC_MAX] = {0};
+
+	if (p->flags & CAPTURE_PROFILE_COSTS) {
+		memcpy(cost, row->cost, row->cost_count * sizeof(*cost));
+		builder_arc_cost(p->builder, caller, callee, row->calls, cost);
+	} else {
+		builder_arc(p->builder, caller, callee, row->calls);
+	}
+}
+
 struct error *capture_profile_read_arcs(struct capture_profile *p, struct cursor *payload)
 {
 	struct capture_arc row;
@@ -55,7 +68,7 @@ struct error *capture_profile_read_arcs(struct capture_profile *p, struct cursor
 		else if (!map_get(&p->functions, row.callee, 0, &callee.i))
 			cursor_fail(payload, "a call of a function that is not there");
 		else
-			builder_arc(p->builder, caller, callee, row.calls);
+			add_arc(p, caller, callee, &row);
 	}
 	return cursor_error(payload);
 }

@@ -47,10 +47,10 @@ struct dump {
 	VEC(uint32_t) path;   /* [level]: the row of the stack that is being told */
 	VEC(uint32_t) order;  /* rows as they were first seen; empty: as they stand */
 	VEC(stack_id) stacks; /* of rows, once they are built */
-	VEC(int64_t) sample_weight;
+	VEC(int64_t) sample_weight, arc_cost;
 	size_t sample_count;
 	bool samples_have_thread, samples_have_time, samples_have_zone;
-	bool has_ended;
+	bool has_costs, has_ended;
 };
 
 static string_id scan_string(struct dump *d)
@@ -129,7 +129,7 @@ static void read_metric(struct dump *d)
 	string_id name = scan_string(d);
 	string_id unit = scan_string(d);
 
-	if (d->rows.count > 1 || d->weights.count)
+	if (d->rows.count > 1 || d->weights.count || d->has_costs)
 		line_scan_fail(&d->line, "a metric after the stacks");
 	if (d->line.problem)
 		return;
@@ -245,6 +245,22 @@ static function_id scan_function(struct dump *d)
 	return d->line.problem ? (function_id){NO_ID} : d->functions.data[place].id;
 }
 
+/* A weight per metric; true if they were all there. */
+static bool scan_weights(struct dump *d, int64_t *weight)
+{
+	for (size_t m = 0; m < d->metric_count; m++)
+		weight[m] = line_scan_signed(&d->line);
+	return d->line.problem == NULL;
+}
+
+/* Room for the costs of one arc; metrics after it are refused. */
+static int64_t *arc_cost(struct dump *d)
+{
+	vec_reserve(&d->arc_cost, d->metric_count);
+	d->has_costs = true;
+	return d->arc_cost.data;
+}
+
 static void read_arc(struct dump *d)
 {
 	bool is_spontaneous = line_scan_is(&d->line, "spontaneous");
@@ -254,7 +270,16 @@ static void read_arc(struct dump *d)
 	if (!line_scan_is(&d->line, "calls"))
 		line_scan_fail(&d->line, "the calls are missing");
 	uint64_t calls = line_scan_number(&d->line, UINT64_MAX);
-	if (d->line.problem == NULL)
+	bool has_cost = line_scan_is(&d->line, "cost");
+	if (has_cost && d->metric_count == 0)
+		line_scan_fail(&d->line, "a cost before any metric");
+	if (has_cost)
+		(void)scan_weights(d, arc_cost(d));
+	if (d->line.problem)
+		return;
+	if (has_cost)
+		builder_arc_cost(d->builder, caller, callee, calls, arc_cost(d));
+	else
 		builder_arc(d->builder, caller, callee, calls);
 }
 
@@ -290,14 +315,6 @@ static void read_thread(struct dump *d)
 	if (d->line.problem == NULL)
 		vec_push(&d->threads, builder_thread(d->builder, tid, d->processes.data[process],
 					      start_ns, name));
-}
-
-/* A weight per metric; true if they were all there. */
-static bool scan_weights(struct dump *d, int64_t *weight)
-{
-	for (size_t m = 0; m < d->metric_count; m++)
-		weight[m] = line_scan_signed(&d->line);
-	return d->line.problem == NULL;
 }
 
 /* The weights of a row, where the line goes on with them. */
@@ -625,6 +642,7 @@ static void dump_deinit(struct dump *d)
 	vec_deinit(&d->order);
 	vec_deinit(&d->stacks);
 	vec_deinit(&d->sample_weight);
+	vec_deinit(&d->arc_cost);
 }
 
 static struct error *dump_read(const struct reader_input *input, struct builder *builder)

@@ -413,6 +413,10 @@ static void write_arcs(struct dump_writer *w)
 		put_function(w, a->callee);
 		put_word(w, " calls");
 		put_number(w, a->calls);
+		if (w->profile->arc_cost)
+			put_word(w, " cost");
+		for (size_t m = 0; w->profile->arc_cost && m < w->profile->metric_count; m++)
+			put_signed(w, w->profile->arc_cost[m][w->arcs[i]]);
 		end_line(w);
 	}
 }

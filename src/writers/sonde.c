@@ -82,6 +82,8 @@ static uint64_t flags_of(const struct profile *p)
 		flags |= CAPTURE_PROFILE_ZONES;
 	if (p->has_stacks)
 		flags |= CAPTURE_PROFILE_STACKS;
+	if (p->arc_cost)
+		flags |= CAPTURE_PROFILE_COSTS;
 	return flags;
 }
 
@@ -188,10 +190,20 @@ static void put_functions(struct sonde_writer *w)
 					text_of(w, f->name), text_of(w, f->file)});
 	}
 	free(has_frame);
-	for (size_t i = 0; i < p->arc_count; i++)
-		capture_put_arc(rows_of(w, CAPTURE_CHUNK_ARCS),
-			&(struct capture_arc){
-				p->arcs[i].caller.i, p->arcs[i].callee.i, p->arcs[i].calls});
+}
+
+static void put_arcs(struct sonde_writer *w)
+{
+	const struct profile *p = w->profile;
+
+	for (size_t i = 0; i < p->arc_count; i++) {
+		const struct arc *a = &p->arcs[i];
+		struct capture_arc row = {a->caller.i, a->callee.i, a->calls, .cost_count = 0};
+
+		for (size_t m = 0; p->arc_cost && m < p->metric_count; m++)
+			row.cost[row.cost_count++] = p->arc_cost[m][i];
+		capture_put_arc(rows_of(w, CAPTURE_CHUNK_ARCS), &row);
+	}
 }
 
 /* Runs of addresses that stand for one address. */
@@ -373,6 +385,7 @@ static struct error *sonde_write(
 	put_threads(&w);
 	put_notes(&w);
 	put_functions(&w);
+	put_arcs(&w);
 	put_addresses(&w);
 	put_symbols(&w);
 	put_stacks(&w);

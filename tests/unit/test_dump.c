@@ -264,6 +264,31 @@ static void calls_come_back(void **state)
 	profile_destroy(p);
 }
 
+static const char of_costs[] = "sonde-dump 1\n"
+			       "no-stacks\n"
+			       "metric \"Ir\" \"count\" default\n"
+			       "metric \"Dr\" \"count\"\n"
+			       "function \"f\"\n"
+			       "frame\n"
+			       "function \"g\"\n"
+			       "arc \"f\" \"g\" calls 3 cost 40 -2\n"
+			       "stack 0 0 0\n"
+			       "stack 1 \"f\" 9 1\n"
+			       "end\n";
+
+static void costs_of_calls_come_back(void **state)
+{
+	struct profile *p = read_dump(STR(of_costs));
+	struct strbuf text = write_dump(p);
+
+	(void)state;
+	assert_int_equal(p->arc_cost[0][0], 40);
+	assert_int_equal(p->arc_cost[1][0], -2);
+	assert_string_equal(text.data, of_costs);
+	strbuf_deinit(&text);
+	profile_destroy(p);
+}
+
 static void expect_error(struct str text, const char *wanted)
 {
 	struct profile *p = NULL;
@@ -313,6 +338,9 @@ static void wrong_lines_are_errors(void **state)
 		{HEAD "arc spontaneous calls 1\n", "line 5: a quoted string is missing"},
 		{HEAD "arc \"f\" \"f\"\n", "line 5: the calls are missing"},
 		{HEAD "arc \"f\" \"f\" calls -1\n", "line 5: not a number"},
+		{HEAD "arc \"f\" \"f\" calls 1 cost x\n", "line 5: not a number"},
+		{HEAD "arc \"f\" \"f\" calls 1 cost 1\nmetric \"m\" \"n\"\n",
+			"line 6: a metric after the stacks"},
 		{HEAD "arc \"f\" \"f\" calls 9223372036854775808\nend\n", "exceeds 64 bits"},
 		{HEAD "no-stacks\nstack 1 \"f\"\nstack 2 \"f\"\nend\n", "a stack has callers"},
 		{HEAD "thread 1 process 0 \"t\"\n", "line 5: a process that no line before"},
@@ -385,6 +413,7 @@ int main(void)
 		cmocka_unit_test(quoted_strings_come_back),
 		cmocka_unit_test(a_dump_by_hand),
 		cmocka_unit_test(calls_come_back),
+		cmocka_unit_test(costs_of_calls_come_back),
 		cmocka_unit_test(wrong_lines_are_errors),
 		cmocka_unit_test(cut_dumps_are_errors),
 	};

@@ -516,49 +516,6 @@ static void a_metric_cannot_play_a_difference(void **state)
 	profile_destroy(b);
 }
 
-/* main called f so many times, and spent 5 itself. */
-static struct profile *called_profile(uint64_t calls)
-{
-	struct maker m = maker_create("called", "cpu-time", "ns");
-	struct builder *b = m.builder;
-	function_id caller = {0}, callee = builder_function(b, builder_string(b, STR("f")),
-					  (object_id){NO_ID}, (string_id){0}, 0);
-
-	builder_header(b)->has_stacks = false;
-	builder_weight(b, m.stack, &(int64_t){5}, 1);
-	builder_arc(b, caller, callee, calls);
-	builder_arc(b, (function_id){NO_ID}, caller, 1);
-	return maker_finish(&m);
-}
-
-static void calls_add_up(void **state)
-{
-	struct profile *a = called_profile(3), *b = called_profile(4), *sum = merge2(b, a);
-	struct profile *d = difference(a, b), *stacks = total_profile("cpu-time", "ns", 1);
-	struct profile *none = NULL;
-	const struct profile *const mixed[] = {a, stacks};
-
-	(void)state;
-	assert_int_equal(sum->arc_count, 2);
-	assert_int_equal(sum->arcs[0].calls, 7);
-	assert_int_equal(sum->arcs[1].caller.i, NO_ID);
-	assert_int_equal(sum->arcs[1].calls, 2);
-	assert_false(sum->has_stacks);
-	assert_int_equal(d->arc_count, 0);
-	assert_true(has_note(d, "counts of calls are not compared"));
-	struct error *err = profile_merge(mixed, 2, &none);
-
-	assert_non_null(err);
-	assert_string_equal(err->message,
-		"totals has call stacks and called has none: they cannot be put together");
-	error_destroy(err);
-	profile_destroy(a);
-	profile_destroy(b);
-	profile_destroy(sum);
-	profile_destroy(d);
-	profile_destroy(stacks);
-}
-
 static struct profile *selected_profile(struct str when)
 {
 	struct maker m = maker_create("selected", "cpu-time", "ns");
@@ -662,7 +619,6 @@ int main(void)
 		cmocka_unit_test(samples_are_counted_where_known),
 		cmocka_unit_test(sums_beyond_63_bits_are_refused),
 		cmocka_unit_test(a_metric_cannot_play_a_difference),
-		cmocka_unit_test(calls_add_up),
 		cmocka_unit_test(different_selections_do_not_add_up),
 		cmocka_unit_test(notes_and_statistics_add_up),
 		cmocka_unit_test(many_sources_are_not_all_named),

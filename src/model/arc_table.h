@@ -1,0 +1,32 @@
+#ifndef SONDE_MODEL_ARC_TABLE_H
+#define SONDE_MODEL_ARC_TABLE_H
+
+/*
+ * The arcs of a profile while it is built: calls of each pair of functions, and what they cost.
+ * For model/builder alone.
+ */
+
+#include "base/row_table.h"
+#include "base/vec.h"
+#include "model/profile.h"
+
+struct arc_table {
+	struct row_table arcs; /* of struct arc, one for each pair */
+	/* [arc * metrics + metric], as long as the last arc that has a cost needs. */
+	VEC(int64_t) costs;
+	uint64_t calls_sum; /* stays at UINT64_MAX */
+	uint64_t *cost_sum; /* [metric] of absolute costs, likewise; NULL: none came */
+	size_t metric_count;
+};
+
+void arc_table_deinit(struct arc_table *t);
+/* cost[metric_count], the same count in all calls; NULL: not measured. */
+void arc_table_add(struct arc_table *t, function_id caller, function_id callee, uint64_t calls,
+	const int64_t *cost, size_t metric_count);
+/* Whether the calls, or the absolute costs in that metric, sum up to no more than 63 bits hold. */
+bool arc_table_calls_fit(const struct arc_table *t);
+bool arc_table_costs_fit(const struct arc_table *t, size_t metric);
+/* Into the profile, whose arena owns them. */
+void arc_table_freeze(struct arc_table *t, struct profile *p);
+
+#endif
