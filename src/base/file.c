@@ -83,28 +83,45 @@ static struct error *read_fd(int fd, const char *name, const struct file_terms *
 	return NULL;
 }
 
-static struct error *read_path(
-	const char *path, const struct file_terms *terms, struct file_bytes *bytes)
+static struct error *read_open(
+	int fd, const char *path, const struct file_terms *terms, struct file_bytes *bytes)
 {
 	struct stat st;
 
+	if (fstat(fd, &st) < 0)
+		return error_system(errno, "cannot read %s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_new(ERROR_INPUT, "%s: %s, not a file", path, file_kind(st.st_mode));
+	if (terms->limit && (uint64_t)st.st_size > terms->limit)
+		return objection(terms, path, NULL, 0, (size_t)st.st_size);
+	return read_fd(fd, path, terms, (uint64_t)st.st_size, bytes);
+}
+
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+static struct error *read_path(
+	const char *path, const struct file_terms *terms, struct file_bytes *bytes)
+{
 	if (strcmp(path, "-") == 0)
 		return read_fd(STDIN_FILENO, "standard input", terms, 65536, bytes);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open(path, OPEN_FLAGS);
 	if (fd < 0)
 		return error_system(errno, "cannot open %s", path);
-	if (fstat(fd, &st) < 0) {
-		int code = errno;
-		close(fd);
-		return error_system(code, "cannot read %s", path);
-	}
-	struct error *err;
-	if (!S_ISREG(st.st_mode))
-		err = error_new(ERROR_INPUT, "%s: %s, not a file", path, file_kind(st.st_mode));
-	else if (terms->limit && (uint64_t)st.st_size > terms->limit)
-		err = objection(terms, path, NULL, 0, (size_t)st.st_size);
-	else
-		err = read_fd(fd, path, terms, (uint64_t)st.st_size, bytes);
+	struct error *err = read_open(fd, path, terms, bytes);
+	close(fd);
+	return err;
+}
+
+struct error *file_read_in(
+	int folder, const char *name, const char *shown, uint64_t limit, struct file_bytes *bytes)
+{
+	int fd = openat(folder, name, OPEN_FLAGS | O_NOFOLLOW);
+
+	if (fd < 0 && errno == ELOOP)
+		return error_new(ERROR_INPUT, "%s: is a link, not a file", shown);
+	if (fd < 0)
+		return error_system(errno, "cannot open %s", shown);
+	struct error *err = read_open(fd, shown, &(struct file_terms){.limit = limit}, bytes);
 	close(fd);
 	return err;
 }

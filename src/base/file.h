@@ -20,6 +20,12 @@ struct file_bytes {
  */
 must_use struct error *file_read(const char *path, uint64_t limit, struct file_bytes *bytes);
 void file_bytes_deinit(struct file_bytes *bytes);
+/*
+ * The same of a file in the folder that fd is open on; a link is refused, too.  shown: its name for
+ * messages.
+ */
+must_use struct error *file_read_in(
+	int fd, const char *name, const char *shown, uint64_t limit, struct file_bytes *bytes);
 
 /* Looks at how an input begins; a failure ends its reading. */
 typedef struct error *file_look(const void *context, const uint8_t *data, size_t size);

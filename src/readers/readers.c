@@ -14,6 +14,7 @@ const struct reader *const readers[] = {
 	&reader_dump,
 	&reader_folded,
 	&reader_gmon,
+	&reader_uftrace,
 	&reader_zones,
 	NULL,
 };
@@ -93,7 +94,7 @@ struct error *profile_read_bytes(
 	const struct reader *reader = from ? reader_find(from) : highest_bid(input);
 	if (reader == NULL)
 		return no_reader(input, from);
-	if ((input->data == NULL) != (reader->bid == NULL))
+	if (input->data ? reader->bid == NULL : reader->bid_folder == NULL)
 		return error_new(ERROR_INPUT, "%s: %s, and %s is the format of a %s", input->name,
 			input->data ? "is a file" : "is a folder", reader->name,
 			reader->bid ? "file" : "folder");

@@ -41,7 +41,10 @@ struct reader {
 	bool takes_exe;	     /* it needs the program that was profiled */
 	/* How sure it is that these bytes are its format: 0 (not) to 100 (a magic number). */
 	int (*bid)(const uint8_t *data, size_t size);
-	/* The same of a folder, by what is in it; NULL: the format is a file.  Then bid is NULL. */
+	/*
+	 * The same of a folder, by what is in it; NULL: the format is a file.  A format that is a
+	 * folder has a bid, too, if one of its files, named in the folder's place, stands for it.
+	 */
 	int (*bid_folder)(const char *path);
 	/*
 	 * Builds the profile, metrics first.  The builder's header has source and format already;
@@ -54,6 +57,7 @@ extern const struct reader reader_capture;
 extern const struct reader reader_dump;
 extern const struct reader reader_folded;
 extern const struct reader reader_gmon;
+extern const struct reader reader_uftrace;
 extern const struct reader reader_zones;
 
 extern const struct reader *const readers[]; /* NULL-terminated */

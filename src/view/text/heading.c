@@ -85,7 +85,10 @@ static void draw_samples(struct text *text, const struct report *report)
 
 	uint64_t counted = stats->counted;
 
-	if (report->selection->step_count > 0)
+	/* Time that was measured without any: a trace. */
+	if (counted == 0 && report->profile->total[report->query.metric.i] != 0)
+		counted = UINT64_MAX;
+	else if (report->selection->step_count > 0)
 		counted = selection_total_samples(report->selection);
 	if (counted != UINT64_MAX && is_time) {
 		strbuf_add(out, STR(" in "));

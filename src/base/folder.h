@@ -1,0 +1,38 @@
+#ifndef SONDE_BASE_FOLDER_H
+#define SONDE_BASE_FOLDER_H
+
+/*
+ * Folders that are input: formats of several files.  What data name is looked for in the folder and
+ * nowhere else: a name with a '/' in it is no file of the folder, and links are not followed.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+struct folder;
+
+/* ERROR_SYSTEM if it can't be opened. path may be a link; nothing in the folder may. */
+must_use struct error *folder_open(const char *path, struct folder **folder);
+/* A folder in it. */
+must_use struct error *folder_open_in(
+	const struct folder *parent, const char *name, struct folder **folder);
+void folder_close(struct folder *folder);
+
+/* As it was opened, with the folders it is in. */
+const char *folder_path(const struct folder *folder);
+/* The names of what is in it (not "." and ".."), in order of their bytes; the folder's. */
+size_t folder_count(const struct folder *folder);
+const char *folder_name(const struct folder *folder, size_t i);
+bool folder_has(const struct folder *folder, const char *name);
+
+/*
+ * The bytes of a regular file in it, to be released with file_bytes_deinit.  A file above limit
+ * bytes is an error (0: no limit).
+ */
+must_use struct error *folder_read(
+	const struct folder *folder, const char *name, uint64_t limit, struct file_bytes *bytes);
+
+#endif
