@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "analysis/selection.h"
 #include "analysis/ticks.h"
+#include "cli/convert_drawing.h"
 #include "cli/convert_options.h"
 #include "cli/filter_options.h"
 #include "cli/options.h"
@@ -104,9 +105,10 @@ static struct error *keep_part(const struct filter_options *filters, struct prof
 static struct error *convert(
 	const struct convert_options *options, struct filter_options *filters, const char *input)
 {
-	const struct writer *writer;
+	int drawing = convert_drawing(options);
+	const struct writer *writer = NULL;
 	struct profile *profile;
-	struct error *err = convert_options_writer(options, NULL, &writer);
+	struct error *err = drawing < 0 ? convert_options_writer(options, NULL, &writer) : NULL;
 
 	if (err == NULL)
 		err = filter_options_compile(filters);
@@ -118,7 +120,8 @@ static struct error *convert(
 		return err;
 	err = keep_part(filters, &profile);
 	if (err == NULL)
-		err = convert_options_write(options, writer, profile);
+		err = writer ? convert_options_write(options, writer, profile)
+			     : convert_draw(options, drawing, profile);
 	profile_destroy(profile);
 	return err;
 }

@@ -9,23 +9,32 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "readers/readers.h"
+#include "view/formats.h"
 #include "writers/writers.h"
 
-static void print_row(const char *name, bool reads, const struct writer *writer, const char *what)
+/* extension: of what is written; NULL: nothing is. */
+static void print_row(const char *name, bool reads, const char *extension, const char *what)
 {
-	printf("%-11s %-5s %-6s %-16s %s\n", name, reads ? "yes" : "", writer ? "yes" : "",
-		writer ? writer->extension : "", what);
+	printf("%-11s %-5s %-6s %-16s %s\n", name, reads ? "yes" : "", extension ? "yes" : "",
+		extension ? extension : "", what);
 }
 
 static void print_table(void)
 {
 	printf("%-11s %-5s %-6s %-16s %s\n", "format", "read", "write", "name", "what it is");
-	for (size_t i = 0; readers[i]; i++)
-		print_row(
-			readers[i]->name, true, writer_find(readers[i]->name), readers[i]->summary);
+	for (size_t i = 0; readers[i]; i++) {
+		const struct writer *writer = writer_find(readers[i]->name);
+
+		print_row(readers[i]->name, true, writer ? writer->extension : NULL,
+			readers[i]->summary);
+	}
 	for (size_t i = 0; writers[i]; i++)
 		if (reader_find(writers[i]->name) == NULL)
-			print_row(writers[i]->name, false, writers[i], writers[i]->summary);
+			print_row(writers[i]->name, false, writers[i]->extension,
+				writers[i]->summary);
+	for (size_t i = 0; format_names[i]; i++)
+		if (formats[i].extension)
+			print_row(formats[i].name, false, formats[i].extension, formats[i].summary);
 	printf("\nThe contents of a file tell its format, not its name. Files may be packed by "
 	       "gzip or\nzstd. sonde convert IN -o OUT turns one into another.\n");
 }

@@ -10,6 +10,7 @@
 #include "cli/metric.h"
 #include "cli/output.h"
 #include "readers/readers.h"
+#include "view/formats.h"
 
 enum {
 	OPTION_OUTPUT,
@@ -71,6 +72,9 @@ static struct error *no_writer(const struct convert_options *options)
 
 	for (size_t i = 0; writers[i]; i++)
 		strbuf_printf(&names, "%s%s", i ? ", " : "", writers[i]->name);
+	for (size_t i = 0; format_names[i]; i++)
+		if (formats[i].extension)
+			strbuf_printf(&names, ", %s", formats[i].name);
 	if (options->to)
 		err = error_new(ERROR_USAGE, "there is no format '%s' to write; there are: %s",
 			options->to, names.data);

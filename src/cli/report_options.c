@@ -109,7 +109,7 @@ const struct option_row report_file_rows[] = {
 
 const struct option_row report_one_view_rows[] = {
 	{OPTION_FORMAT, 'f', "format", VALUE_CHOICE, "FORMAT", format_names,
-		"default text; folded has trees only"},
+		"default text; folded and svg have trees only"},
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
 	{OPTION_FROM, 0, "from", VALUE_TEXT, "FORMAT", NULL,
 		"what the input is, where its contents do not tell"},
@@ -322,11 +322,11 @@ static struct error *check_views(const struct report_options *o)
 	if (o->sort && !some_view(o, view_sorts))
 		return error_new(ERROR_USAGE, "--sort is not for --view %s%s", o->views[0]->name,
 			tree ? ", which has --order" : "");
-	if (o->with_modules && !format->only_trees)
+	if (o->with_modules && !format->takes_modules)
 		return error_new(ERROR_USAGE, "--modules is for --format folded");
 	if (o->columns && (o->view_count > 1 || !format->takes_columns))
-		return error_new(
-			ERROR_USAGE, "--columns is for one view, and not for --format folded");
+		return error_new(ERROR_USAGE,
+			"--columns is for one view, and for --format text, json and csv");
 	return NULL;
 }
 

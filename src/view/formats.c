@@ -6,6 +6,7 @@
 #include "view/csv.h"
 #include "view/folded.h"
 #include "view/json.h"
+#include "view/svg/svg.h"
 #include "view/views.h"
 
 /* A screenful or two; files are for programs, which want everything. */
@@ -35,7 +36,15 @@ static void draw_folded(struct sink *sink, const struct text_style *style,
 		folded_draw(sink, reports[i]);
 }
 
-const char *const format_names[] = {"text", "json", "csv", "folded", NULL};
+static void draw_svg(struct sink *sink, const struct text_style *style,
+	const struct report *const *reports, size_t count)
+{
+	(void)style;
+	for (size_t i = 0; i < count; i++)
+		svg_draw(sink, reports[i]);
+}
+
+const char *const format_names[] = {"text", "json", "csv", "folded", "svg", NULL};
 
 const struct format formats[] = {
 	{.name = "text",
@@ -59,7 +68,15 @@ const struct format formats[] = {
 	 */
 	{.name = "folded",
 		.only_trees = true,
+		.takes_modules = true,
 		.collapse = COLLAPSE_NONE,
 		.view = &view_tree,
 		.draw = draw_folded},
+	{.name = "svg",
+		.summary = "flame graph: one file for a browser, searched and zoomed there",
+		.extension = ".svg",
+		.only_trees = true,
+		.collapse = COLLAPSE_NONE,
+		.view = &view_tree,
+		.draw = draw_svg},
 };

@@ -14,10 +14,16 @@
 
 struct format {
 	const char *name;
+	/*
+	 * Of what `sonde convert` can make, too: what it is, in a line, and how names of files end,
+	 * with the dot; else NULL.
+	 */
+	const char *summary, *extension;
 	size_t default_limit;	 /* rows, where --limit does not say; 0: all */
 	bool several;		 /* whether it can hold more than one report */
 	bool takes_columns;	 /* whether --columns makes sense */
 	bool only_trees;	 /* draws stacks, which only the tree view has */
+	bool takes_modules;	 /* whether --modules makes sense */
 	enum collapse collapse;	 /* of a tree, where --collapse does not say */
 	const struct view *view; /* where --view does not say */
 	/* reports: of one profile, count ≥ 1. style: means nothing to formats but text. */
@@ -25,7 +31,7 @@ struct format {
 		const struct report *const *reports, size_t count);
 };
 
-/* "text", "json", "csv", "folded": the names of formats[], NULL-terminated. */
+/* "text", "json", "csv", "folded", "svg": the names of formats[], NULL-terminated. */
 extern const char *const format_names[];
 /* In the same order. */
 extern const struct format formats[];

@@ -1,0 +1,18 @@
+#ifndef SONDE_CLI_CONVERT_DRAWING_H
+#define SONDE_CLI_CONVERT_DRAWING_H
+
+#include "cli/convert_options.h"
+
+/*
+ * Formats that are drawings of a report (view/formats.h) rather than of a profile, and that
+ * `sonde convert` makes all the same: flame graphs and the like, as `sonde report` makes them where
+ * no option says otherwise.
+ */
+
+/* The one that --to names or else the output's name ends in, an index of formats[]; -1: none. */
+int convert_drawing(const struct convert_options *options);
+/* Draws the profile and puts the output in its place. */
+must_use struct error *convert_draw(
+	const struct convert_options *options, int format, const struct profile *profile);
+
+#endif

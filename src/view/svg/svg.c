@@ -1,0 +1,379 @@
+/*
+ * Flame graphs in SVG 1.1 (W3C, 2011).  See svg.h; the layout is analysis/flame.h's.
+ *
+ * The picture is whole without scripts; flame.js, which is a part of it, redraws it for the window.
+ * Boxes too narrow to be seen are left out, and counted.  A colour is a load object's, lighter or
+ * darker by the function's name, so that the same function has the same colour in each picture.
+ */
+#include "view/svg/svg.h"
+
+#include <inttypes.h>
+
+#include "analysis/flame.h"
+#include "base/escape.h"
+#include "base/hash.h"
+#include "view/difference.h"
+#include "view/text/heading.h"
+#include "view/text/place.h"
+#include "view/text/units.h"
+
+#define WIDTH	   1200 /* pixels, until the script knows the window */
+#define MARGIN	   10
+#define BOX	   17 /* height of a box and the gap above it */
+#define LINE	   18 /* height of a line of text */
+#define LETTER_10  71 /* width of a letter in tenths of a pixel */
+#define NARROW_10  1  /* boxes below that many tenths of a pixel are left out */
+#define DEPTH_DEEP 150
+
+extern const char svg_flame_script[];
+extern const size_t svg_flame_script_size;
+
+struct svg {
+	struct sink *sink;
+	struct strbuf *out; /* the sink's text */
+	const struct report *report;
+	const struct flame *flame;
+	const struct scale *scale;
+	uint64_t top, height; /* pixels: where boxes begin; of all */
+	uint64_t narrow_count;
+	struct strbuf name, title, text; /* of the box that is drawn */
+};
+
+/* XML 1.0 section 2.2 and 2.4: no control characters and no U+FFFE, U+FFFF. */
+static void escape_xml(struct strbuf *out, struct str s)
+{
+	struct strbuf safe = {0};
+
+	escape_text(&safe, s);
+	for (struct str rest = strbuf_str(&safe); rest.size;) {
+		int32_t c;
+		size_t size = utf8_decode(rest, &c);
+
+		if (c == '&')
+			strbuf_add(out, STR("&amp;"));
+		else if (c == '<')
+			strbuf_add(out, STR("&lt;"));
+		else if (c == '>')
+			strbuf_add(out, STR("&gt;"));
+		else if (c == '"')
+			strbuf_add(out, STR("&quot;"));
+		else if (c == 0xfffe || c == 0xffff)
+			strbuf_add(out, STR("\xef\xbf\xbd"));
+		else
+			strbuf_add(out, (struct str){rest.data, size});
+		rest = (struct str){rest.data + size, rest.size - size};
+	}
+	strbuf_deinit(&safe);
+}
+
+static void add_text_line(struct svg *svg, uint64_t y, const char *class, struct str line)
+{
+	strbuf_printf(svg->out, "<text class=\"%s\" x=\"%d\" y=\"%" PRIu64 "\">", class, MARGIN, y);
+	escape_xml(svg->out, line);
+	strbuf_add(svg->out, STR("</text>\n"));
+}
+
+/* The lines of the text report's heading, and why boxes may be hard to see. */
+static void make_heading(const struct svg *svg, struct strbuf *lines)
+{
+	struct text_style style = {.utf8 = true};
+	struct sink sink = {.fd = -1};
+	struct text text = {.sink = &sink, .style = &style};
+
+	heading_draw(&text, svg->report);
+	strbuf_add(lines, strbuf_str(&sink.text));
+	strbuf_deinit(&sink.text);
+	if (svg->report->query.difference)
+		strbuf_add(lines, STR("as wide as the new profile; red: more than in the old one, "
+				      "blue: less; what is gone is not there\n"));
+	if (svg->flame->depth_max > DEPTH_DEEP)
+		strbuf_printf(lines,
+			"%" PRIu32 " frames deep; --collapse full shows recursion as one level\n",
+			svg->flame->depth_max);
+}
+
+static size_t count_lines(struct str text)
+{
+	size_t count = 0;
+
+	while (text.size) {
+		str_take_line(&text);
+		count++;
+	}
+	return count;
+}
+
+static void add_style(struct svg *svg)
+{
+	strbuf_add(svg->out, STR("<style>\n"
+				 "text { font: 12px monospace; fill: #222 }\n"
+				 "text.h { font-weight: bold; font-size: 14px }\n"
+				 "text.n { fill: #a04000 }\n"
+				 "#found { cursor: pointer; fill: #2050c0 }\n"
+				 "g.b { cursor: pointer }\n"
+				 "g.b text { pointer-events: none }\n"
+				 "g.b:hover rect { stroke: #000; stroke-width: 1 }\n"
+				 "</style>\n"));
+}
+
+static void begin(struct svg *svg, struct str heading, size_t note_lines)
+{
+	uint64_t y = LINE;
+
+	svg->top = (count_lines(heading) + 2) * LINE;
+	svg->height = svg->top + ((uint64_t)svg->flame->depth_max + 1) * BOX +
+		      (uint64_t)(note_lines + 1) * LINE;
+	strbuf_printf(svg->out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" "
+		"height=\"%" PRIu64 "\" viewBox=\"0 0 %d %" PRIu64 "\">\n",
+		WIDTH, svg->height, WIDTH, svg->height);
+	strbuf_add(svg->out, STR("<title>Flame graph</title>\n"));
+	add_style(svg);
+	strbuf_add(svg->out, STR("<rect width=\"100%\" height=\"100%\" fill=\"#fdfcf7\"/>\n"));
+	for (bool is_first = true; heading.size; is_first = false, y += LINE)
+		add_text_line(svg, y, is_first ? "h" : "l", str_take_line(&heading));
+	strbuf_printf(svg->out,
+		"<text id=\"found\" x=\"%d\" y=\"%" PRIu64 "\"></text>\n"
+		"<text id=\"status\" x=\"%d\" y=\"%" PRIu64 "\"></text>\n",
+		MARGIN, y, MARGIN + 300, y);
+}
+
+/* Colours. */
+
+static uint32_t hash_of(struct str s)
+{
+	uint64_t hash = hash_bytes(s.data, s.size);
+
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
+/* A colour of full brightness by its hue (0 to 1535), mixed with white by light of 256. */
+static uint32_t colour(uint32_t hue, uint32_t light)
+{
+	uint32_t rise = hue % 256, fall = 255 - rise;
+	uint32_t rgb[6][3] = {{255, rise, 0}, {fall, 255, 0}, {0, 255, rise}, {0, fall, 255},
+		{rise, 0, 255}, {255, 0, fall}};
+	uint32_t mixed = 0;
+
+	for (int i = 0; i < 3; i++) {
+		uint32_t part = rgb[hue / 256 % 6][i];
+		mixed = mixed << 8 | (part * (256 - light) + 240 * light) / 256;
+	}
+	return mixed;
+}
+
+/* Of a difference: white is no change, full red or blue is all of the box. */
+static uint32_t colour_of_change(int64_t change, int64_t now)
+{
+	uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
+	uint64_t whole = change < 0 ? (uint64_t)now + size : (uint64_t)now;
+	uint32_t light = 230;
+
+	if (whole)
+		light -= (uint32_t)((long double)size / (long double)whole * 200);
+	return colour(change < 0 ? 900 : 0, light > 230 ? 30 : light);
+}
+
+static uint32_t colour_of(const struct svg *svg, const struct flame_box *box)
+{
+	if (svg->report->query.difference)
+		return colour_of_change(box->weight, box->width);
+	if (box->row == NO_ID)
+		return 0xd8d8d0;
+	const struct calltree_row *row = &svg->report->calltree->rows[box->row];
+	const struct entity *entity = &svg->report->tree->entities[row->entity];
+	struct str module = entity->module.data ? entity->module : STR("");
+	/* From red to yellow, most of them: flames; each load object has a part of that. */
+	uint32_t hue = hash_of(module) % 1400, name = hash_of(entity->name);
+
+	return colour((hue + name % 60) % 1536, 140 + name / 64 % 60);
+}
+
+/* Boxes. */
+
+static void make_name(struct svg *svg, const struct flame_box *box)
+{
+	struct strbuf label = {0}, raw = {0};
+
+	strbuf_clear(&svg->name);
+	if (box->row == NO_ID) {
+		strbuf_add(&svg->name, STR("all"));
+		return;
+	}
+	const struct calltree_row *row = &svg->report->calltree->rows[box->row];
+	const struct entity *entity = &svg->report->tree->entities[row->entity];
+	strbuf_add(&raw, entity_label(entity, &label));
+	place_put(&raw, svg->report->query.level, entity);
+	escape_text(&svg->name, strbuf_str(&raw));
+	strbuf_deinit(&raw);
+	strbuf_deinit(&label);
+}
+
+/* Of UTF-8 text: how long a string of it is in JavaScript. */
+static size_t utf16_units(struct str s)
+{
+	size_t units = 0;
+
+	while (s.size) {
+		int32_t c;
+		size_t size = utf8_decode(s, &c);
+		units += c >= 0x10000 ? 2 : 1;
+		s = (struct str){s.data + size, s.size - size};
+	}
+	return units;
+}
+
+/* "name [module] (1.234 s, 12.3%)"; of a difference "(now 1.2 s, was 1.0 s, +0.2 s)". */
+static void make_title(struct svg *svg, const struct flame_box *box)
+{
+	struct strbuf *title = &svg->title;
+
+	strbuf_clear(title);
+	strbuf_add(title, strbuf_str(&svg->name));
+	if (box->row != NO_ID) {
+		const struct calltree_row *row = &svg->report->calltree->rows[box->row];
+		struct str module = svg->report->tree->entities[row->entity].module;
+		if (module.size && svg->report->query.level != LEVEL_MODULE)
+			strbuf_printf(title, " [%.*s]", STR_ARG(module));
+	}
+	strbuf_add(title, STR(" ("));
+	if (svg->report->query.difference) {
+		strbuf_add(title, STR("now "));
+		scale_put(title, svg->scale, box->width);
+		strbuf_add(title, STR(", change "));
+		scale_put(title, svg->scale, box->weight);
+	} else {
+		scale_put(title, svg->scale, box->weight);
+	}
+	strbuf_add(title, STR(", "));
+	if (svg->report->query.difference)
+		percent_put(title, box->width, svg->flame->boxes[0].width);
+	else
+		percent_put(title, box->weight, svg->report->tree->total);
+	strbuf_add_char(title, ')');
+}
+
+/* As much of the name as there is room for. */
+static void make_text(struct svg *svg, uint64_t width_10)
+{
+	size_t room = width_10 < 60 ? 0 : (size_t)(width_10 - 60) / LETTER_10, shown = 0;
+	struct str rest = strbuf_str(&svg->name);
+
+	strbuf_clear(&svg->text);
+	if (room < 3)
+		return;
+	if (utf8_width(rest) <= room) {
+		strbuf_add(&svg->text, rest);
+		return;
+	}
+	while (rest.size && shown + 2 < room) {
+		int32_t c;
+		size_t size = utf8_decode(rest, &c);
+		strbuf_add(&svg->text, (struct str){rest.data, size});
+		rest = (struct str){rest.data + size, rest.size - size};
+		shown++;
+	}
+	strbuf_add(&svg->text, STR(".."));
+}
+
+/* value of the root's width, in tenths of pixels of the picture's. */
+static uint64_t to_pixels_10(const struct svg *svg, int64_t value)
+{
+	int64_t whole = svg->flame->boxes[0].width;
+
+	if (whole == 0)
+		return value == 0 ? (WIDTH - 2 * MARGIN) * 10 : 0;
+	return (uint64_t)((unsigned __int128)value * (WIDTH - 2 * MARGIN) * 10 / (uint64_t)whole);
+}
+
+static void put_pixels(struct strbuf *out, const char *name, uint64_t tenths)
+{
+	strbuf_printf(out, " %s=\"%" PRIu64 ".%" PRIu64 "\"", name, tenths / 10, tenths % 10);
+}
+
+static void draw_box(struct svg *svg, const struct flame_box *box)
+{
+	uint64_t width_10 = to_pixels_10(svg, box->width);
+	uint64_t x_10 = box->start ? to_pixels_10(svg, box->start) + MARGIN * 10 : MARGIN * 10;
+	uint64_t y = svg->top + (uint64_t)(svg->flame->depth_max - box->depth) * BOX;
+
+	if (width_10 < NARROW_10 && box->depth) {
+		svg->narrow_count++;
+		return;
+	}
+	make_name(svg, box);
+	make_title(svg, box);
+	make_text(svg, width_10);
+	strbuf_printf(svg->out,
+		"<g class=\"b\" data-s=\"%" PRId64 "\" data-w=\"%" PRId64 "\" data-d=\"%" PRIu32
+		"\" data-l=\"%zu\"><title>",
+		box->start, box->width, box->depth, utf16_units(strbuf_str(&svg->name)));
+	escape_xml(svg->out, strbuf_str(&svg->title));
+	strbuf_add(svg->out, STR("</title><rect"));
+	put_pixels(svg->out, "x", x_10);
+	put_pixels(svg->out, "width", width_10);
+	strbuf_printf(svg->out, " y=\"%" PRIu64 "\" height=\"%d\" fill=\"#%06x\"/><text", y,
+		BOX - 1, colour_of(svg, box));
+	put_pixels(svg->out, "x", x_10 + 30);
+	strbuf_printf(svg->out, " y=\"%" PRIu64 "\">", y + 12);
+	escape_xml(svg->out, strbuf_str(&svg->text));
+	strbuf_add(svg->out, STR("</text></g>\n"));
+}
+
+/* Below the boxes: what was lost, and what is too narrow. */
+static void draw_notes(struct svg *svg)
+{
+	const struct profile *p = svg->report->profile;
+	uint64_t y = svg->top + ((uint64_t)svg->flame->depth_max + 1) * BOX + LINE;
+	struct strbuf line = {0};
+
+	for (size_t i = 0; i < p->note_count; i++, y += LINE) {
+		strbuf_clear(&line);
+		strbuf_add(&line, STR("note: "));
+		if (note_shows_count(&p->notes[i]))
+			strbuf_printf(&line, "%" PRIu64 " ", p->notes[i].count);
+		strbuf_add(&line, profile_string(p, p->notes[i].text));
+		add_text_line(svg, y, "n", strbuf_str(&line));
+	}
+	if (svg->narrow_count) {
+		strbuf_clear(&line);
+		number_put(&line, svg->narrow_count);
+		strbuf_add(&line, STR(" boxes are too narrow to be drawn; --focus shows a part"));
+		add_text_line(svg, y, "l", strbuf_str(&line));
+	}
+	strbuf_deinit(&line);
+}
+
+static void end(struct svg *svg)
+{
+	strbuf_add(svg->out, STR("<script><![CDATA[\n"));
+	strbuf_add(svg->out, (struct str){svg_flame_script, svg_flame_script_size});
+	strbuf_add(svg->out, STR("]]></script>\n</svg>\n"));
+}
+
+void svg_draw(struct sink *sink, const struct report *report)
+{
+	struct arena *arena = arena_create();
+	const struct calltree *tree = report->calltree;
+	struct strbuf heading = {0};
+	struct svg svg = {.sink = sink,
+		.out = &sink->text,
+		.report = report,
+		.flame = flame_lay_out(tree,
+			report->query.difference ? tree->others[DIFFERENCE_NEW] : tree, arena)};
+
+	svg.scale = scale_for(profile_string(report->profile, report_metric(report).unit),
+		(uint64_t)svg.flame->boxes[0].width);
+	make_heading(&svg, &heading);
+	begin(&svg, strbuf_str(&heading), report->profile->note_count + 1);
+	for (size_t i = 0; i < svg.flame->count && sink_settle(sink); i++)
+		draw_box(&svg, &svg.flame->boxes[i]);
+	draw_notes(&svg);
+	end(&svg);
+	strbuf_deinit(&heading);
+	strbuf_deinit(&svg.name);
+	strbuf_deinit(&svg.title);
+	strbuf_deinit(&svg.text);
+	arena_destroy(arena);
+}

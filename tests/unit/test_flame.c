@@ -1,0 +1,147 @@
+/*
+ * The layout of flame graphs: worked figures, and on random profiles that widths are the call
+ * tree's weights and that boxes lie within their caller's, side by side.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../property.h"
+#include "../random_profile.h"
+#include "../slow/text_profile.h"
+#include "analysis/flame.h"
+#include "base/alloc.h"
+
+/* "name start+width depth" of each box, with " | " between. */
+static void expect(const char *lines, enum collapse collapse, const char *expected)
+{
+	struct profile *p = text_profile(lines);
+	struct arena *arena = arena_create();
+	struct strbuf text = {0};
+	const struct entity_tree *tree =
+		entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
+	struct calltree *t = calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, arena);
+	const struct flame *flame = flame_lay_out(t, t, arena);
+
+	for (size_t i = 0; i < flame->count; i++) {
+		const struct flame_box *b = &flame->boxes[i];
+		struct str name =
+			b->row == NO_ID ? STR("all") : tree->entities[t->rows[b->row].entity].name;
+		strbuf_printf(&text, "%s%.*s %lld+%lld %u", i ? " | " : "", STR_ARG(name),
+			(long long)b->start, (long long)b->width, b->depth);
+		assert_int_equal(b->weight, b->width);
+	}
+	assert_string_equal(text.data, expected);
+	strbuf_deinit(&text);
+	arena_destroy(arena);
+	profile_destroy(p);
+}
+
+static void test_boxes_stand_side_by_side(void **state)
+{
+	(void)state;
+	expect("main a 3\nmain b c 4\nmain 1\nmain b 2\n", COLLAPSE_NONE,
+		"all 0+10 0 | main 0+10 1 | b 0+6 2 | c 0+4 3 | a 6+3 2");
+}
+
+/* Collapsed, r's own recursion is one box: what a stub brings there ends in it. */
+static void test_recursion_collapsed(void **state)
+{
+	(void)state;
+	expect("main r 1\nmain r s 1\nmain r r 1\nmain r r s 1\n", COLLAPSE_NONE,
+		"all 0+4 0 | main 0+4 1 | r 0+4 2 | r 0+2 3 | s 0+1 4 | s 2+1 3");
+	expect("main r 1\nmain r s 1\nmain r r 1\nmain r r s 1\n", COLLAPSE_FULL,
+		"all 0+4 0 | main 0+4 1 | r 0+4 2 | s 0+2 3");
+}
+
+static void test_nothing_is_one_box(void **state)
+{
+	(void)state;
+	expect("main 0\n", COLLAPSE_NONE, "all 0+0 0");
+}
+
+static int64_t size_of(int64_t weight)
+{
+	return weight < 0 ? -weight : weight;
+}
+
+/* Each box lies in the last one before it of a smaller depth, behind those of its own depth there.
+ */
+static void check_nesting(const struct flame *flame)
+{
+	int64_t *ends = xcalloc((size_t)flame->depth_max + 2, sizeof(*ends)); /* [depth] */
+	int64_t *limits = xcalloc((size_t)flame->depth_max + 2, sizeof(*limits));
+
+	for (size_t i = 0; i < flame->count; i++) {
+		const struct flame_box *b = &flame->boxes[i];
+
+		check(b->width > 0 || i == 0);
+		if (b->depth) {
+			check(b->start == ends[b->depth]);
+			check(b->start + b->width <= limits[b->depth]);
+		}
+		ends[b->depth] = b->start + b->width;
+		ends[b->depth + 1] = b->start;
+		limits[b->depth + 1] = b->start + b->width;
+	}
+	free(ends);
+	free(limits);
+}
+
+static void check_widths(const struct calltree *t, const struct flame *flame, bool negative)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < t->tree->node_count; i++)
+		sum += size_of(t->tree->nodes[i].weight);
+	/* Collapsed, weights of different signs come together. */
+	check(flame->boxes[0].width == sum ||
+		(negative && t->collapse != COLLAPSE_NONE && flame->boxes[0].width < sum));
+	check(flame->boxes[0].weight == t->tree->total);
+	for (size_t i = 1; i < flame->count && t->collapse == COLLAPSE_NONE; i++) {
+		const struct calltree_row *row = &t->rows[flame->boxes[i].row];
+
+		check(flame->boxes[i].weight == row->direct + row->indirect);
+		check(negative || flame->boxes[i].width == flame->boxes[i].weight);
+	}
+}
+
+static void test_random_profiles(void **state)
+{
+	struct random_shape shape = random_shape_small;
+
+	(void)state;
+	for (struct property_seeds p = property_seeds(600, 60); property_next(&p);) {
+		struct arena *arena = arena_create();
+
+		shape.negative = property_seed % 3 == 0;
+		struct profile *profile = random_profile(property_seed, &shape);
+		const struct entity_tree *tree =
+			entity_tree_of(profile, LEVEL_FUNCTION, profile->default_metric, arena);
+		enum collapse collapse = (enum collapse)(property_seed % COLLAPSE_COUNT);
+		struct calltree *t = calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, arena);
+		const struct flame *flame = flame_lay_out(t, t, arena);
+
+		check_nesting(flame);
+		check_widths(t, flame, shape.negative);
+		profile_destroy(profile);
+		arena_destroy(arena);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_boxes_stand_side_by_side),
+		cmocka_unit_test(test_recursion_collapsed),
+		cmocka_unit_test(test_nothing_is_one_box),
+		cmocka_unit_test(test_random_profiles),
+	};
+
+	return cmocka_run_group_tests_name("flame", tests, NULL, NULL);
+}
