@@ -49,6 +49,7 @@ struct random_shape random_shape_any(struct random *r)
 	s.arcs = random_below(r, 4) == 0;
 	s.zones = s.samples && random_below(r, 3) == 0;
 	s.arc_costs = s.arcs && random_below(r, 2);
+	s.labels = s.samples && random_below(r, 3) == 0;
 	return s;
 }
 
@@ -63,10 +64,11 @@ struct random_path {
 	uint32_t *function; /* [depth], root first */
 	int64_t *weight;    /* [metrics], and the two of zones */
 	uint32_t zone;	    /* which zone stack */
+	uint32_t labels;    /* which set of labels; 0: none */
 };
 
 /* Zone stacks are the first so many nodes of a tree; 0: in no zone. */
-enum { ZONE_STACKS = 12, ZONE_METRICS = 2 };
+enum { ZONE_STACKS = 12, ZONE_METRICS = 2, LABEL_SETS = 6 };
 
 struct maker {
 	struct random random;
@@ -76,6 +78,7 @@ struct maker {
 	thread_id threads[3];
 	process_id processes[3]; /* of the threads */
 	stack_id zones[ZONE_STACKS];
+	label_set_id labels[LABEL_SETS];
 	struct random_path *paths;
 };
 
@@ -159,6 +162,29 @@ static void make_zones(struct maker *m)
 	}
 }
 
+static bool has_labels(const struct maker *m)
+{
+	return m->shape->labels && m->shape->samples;
+}
+
+/* Sets of up to three labels: texts, numbers with units and without, two of one key. */
+static void make_labels(struct maker *m)
+{
+	struct builder *b = m->builder;
+
+	for (uint32_t i = 1; has_labels(m) && i < LABEL_SETS; i++) {
+		struct label labels[3] = {
+			{.key = random_name(m, "key", 0), .text = random_name(m, "text", i % 3)},
+			{.key = random_name(m, "key", i % 2),
+				.number = (int64_t)random_below(&m->random, 100) - 50},
+			{.key = builder_string(b, STR("size")),
+				.number = 1024 * i,
+				.unit = builder_string(b, STR("bytes"))}};
+
+		m->labels[i] = builder_label_set(b, labels + i % 2, 1 + i % 2);
+	}
+}
+
 /* Rows of all zones but those that are none, in ticks of 10 µs that follow each other. */
 static void play_zones(struct maker *m)
 {
@@ -204,6 +230,7 @@ static void make_path(struct maker *m, struct random_path *path, const struct ra
 	path->function = xcalloc(path->depth, sizeof(*path->function));
 	path->weight = xcalloc(shape->metrics + ZONE_METRICS, sizeof(*path->weight));
 	path->zone = has_zones(m) ? random_below(&m->random, ZONE_STACKS) : 0;
+	path->labels = has_labels(m) ? random_below(&m->random, LABEL_SETS) : 0;
 	for (uint32_t d = 0; d < path->depth; d++)
 		path->function[d] =
 			d < keep ? before->function[d] : random_below(&m->random, shape->functions);
@@ -263,6 +290,8 @@ static void play_path(struct maker *m, uint32_t number)
 		builder_weight(m->builder, stack, path->weight, 1);
 	if (has_zones(m))
 		builder_sample_zone(m->builder, m->zones[path->zone]);
+	if (has_labels(m))
+		builder_sample_labels(m->builder, m->labels[path->labels]);
 }
 
 static void make_metrics(struct maker *m)
@@ -332,6 +361,7 @@ static struct profile *make_profile(struct maker *m, uint64_t shuffle_seed)
 	make_functions(m);
 	make_threads(m);
 	make_zones(m);
+	make_labels(m);
 	make_paths(m);
 	make_notes(m);
 	make_arcs(m);

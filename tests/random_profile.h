@@ -33,6 +33,7 @@ struct random_shape {
 	bool arcs;	/* calls between functions are counted */
 	bool zones;	/* of profiles with samples: zones, ticks, zone rows in two metrics more */
 	bool arc_costs; /* and what they cost was measured, by no rule */
+	bool labels;	/* samples of profiles with samples have labels */
 	bool no_stacks; /* stacks are leaves alone, depth_max notwithstanding */
 };
 

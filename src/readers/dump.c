@@ -48,6 +48,7 @@ struct dump {
 	VEC(uint32_t) order;  /* rows as they were first seen; empty: as they stand */
 	VEC(stack_id) stacks; /* of rows, once they are built */
 	VEC(int64_t) sample_weight, arc_cost;
+	VEC(label_id) labels, sample_labels;
 	size_t sample_count;
 	bool samples_have_thread, samples_have_time, samples_have_zone;
 	bool has_costs, has_ended;
@@ -472,9 +473,44 @@ static void scan_sample_columns(struct dump *d, struct dump_sample *s)
 	d->samples_have_zone = s->has_zone;
 }
 
+/* "KEY" "TEXT" or "KEY" number N, with unit "UNIT" or without. */
+static void read_label(struct dump *d)
+{
+	struct label label = {.key = scan_string(d)};
+
+	bool is_number = line_scan_is(&d->line, "number");
+	if (!is_number) {
+		label.text = scan_string(d);
+		is_number = line_scan_is(&d->line, "number");
+	}
+	if (is_number)
+		label.number = line_scan_signed(&d->line);
+	if (line_scan_is(&d->line, "unit"))
+		label.unit = scan_string(d);
+	if (d->line.problem == NULL)
+		vec_push(&d->labels, builder_label(d->builder, &label));
+}
+
+/* Numbers of labels up to the word "weight". */
+static label_set_id scan_labels(struct dump *d)
+{
+	d->sample_labels.count = 0;
+	while (line_scan_more(&d->line) && !str_starts_with(d->line.rest, STR("weight "))) {
+		uint64_t number = line_scan_number(&d->line, UINT32_MAX);
+
+		if (d->line.problem == NULL && number >= d->labels.count)
+			line_scan_fail(&d->line, "a label that no line before has told of");
+		if (d->line.problem)
+			return (label_set_id){0};
+		vec_push(&d->sample_labels, d->labels.data[number]);
+	}
+	return builder_label_set_of(d->builder, d->sample_labels.data, d->sample_labels.count);
+}
+
 static void read_sample(struct dump *d)
 {
 	struct dump_sample sample = {.thread = {NO_ID}, .time_ns = UINT64_MAX};
+	label_set_id labels = {0};
 
 	if (d->metric_count == 0)
 		line_scan_fail(&d->line, "a sample before any metric");
@@ -483,6 +519,8 @@ static void read_sample(struct dump *d)
 	build_stacks(d);
 	stack_id stack = scan_row(d);
 	scan_sample_columns(d, &sample);
+	if (line_scan_is(&d->line, "labels"))
+		labels = scan_labels(d);
 	if (!line_scan_is(&d->line, "weight"))
 		line_scan_fail(&d->line, "the weight is missing");
 	vec_reserve(&d->sample_weight, d->metric_count);
@@ -491,6 +529,7 @@ static void read_sample(struct dump *d)
 	builder_sample(d->builder, stack, sample.thread, sample.time_ns, d->sample_weight.data);
 	if (sample.has_zone)
 		builder_sample_zone(d->builder, sample.zone);
+	builder_sample_labels(d->builder, labels);
 	d->sample_count++;
 }
 
@@ -562,6 +601,7 @@ static const struct {
 	{"process", read_process},
 	{"thread", read_thread},
 	{"order", read_order},
+	{"label", read_label},
 	{"tick", read_tick},
 	{"zone-event", read_zone_event},
 	{"end", read_end},
@@ -641,6 +681,8 @@ static void dump_deinit(struct dump *d)
 	vec_deinit(&d->path);
 	vec_deinit(&d->order);
 	vec_deinit(&d->stacks);
+	vec_deinit(&d->labels);
+	vec_deinit(&d->sample_labels);
 	vec_deinit(&d->sample_weight);
 	vec_deinit(&d->arc_cost);
 }

@@ -18,9 +18,11 @@ struct dump_writer {
 	const struct profile *profile;
 	struct sink *sink;
 	/* [rank]: the rows of each table in their order in the dump. */
-	uint32_t *objects, *functions, *frames, *processes, *threads, *arcs, *ticks, *zone_events;
+	uint32_t *objects, *functions, *frames, *processes, *threads, *arcs, *labels, *ticks,
+		*zone_events;
 	/* [row]: the inverse. */
-	uint32_t *object_rank, *function_rank, *frame_rank, *process_rank, *thread_rank;
+	uint32_t *object_rank, *function_rank, *frame_rank, *process_rank, *thread_rank,
+		*label_rank;
 	/* [row]: the how-manieth of its name (of its function, for frames), from 1. */
 	uint32_t *object_nth, *function_nth, *frame_nth;
 	struct stack_order order;
@@ -29,6 +31,13 @@ struct dump_writer {
 static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return compare_numbers(*x, *y);
 }
 
 static int compare_signed(int64_t a, int64_t b)
@@ -135,6 +144,18 @@ static int compare_arcs(const void *a, const void *b, void *context)
 		compare_numbers(w->function_rank[x->callee.i], w->function_rank[y->callee.i]));
 }
 
+static int compare_labels(const void *a, const void *b, void *context)
+{
+	const struct dump_writer *w = context;
+	const struct label *x = &w->profile->labels[*(const uint32_t *)a];
+	const struct label *y = &w->profile->labels[*(const uint32_t *)b];
+	int order = compare_strings(w, x->key, y->key);
+
+	order = or_else(order, compare_strings(w, x->text, y->text));
+	order = or_else(order, compare_strings(w, x->unit, y->unit));
+	return or_else(order, compare_signed(x->number, y->number));
+}
+
 static int compare_ticks(const void *a, const void *b, void *context)
 {
 	const struct dump_writer *w = context;
@@ -214,6 +235,7 @@ static void dump_writer_init(struct dump_writer *w, struct sink *sink, const str
 	sort_table(w, p->frame_count, compare_frames, &w->frames, &w->frame_rank);
 	sort_table(w, p->process_count, compare_processes, &w->processes, &w->process_rank);
 	sort_table(w, p->thread_count, compare_threads, &w->threads, &w->thread_rank);
+	sort_table(w, p->label_count, compare_labels, &w->labels, &w->label_rank);
 	w->arcs = sort_rows(w, p->arc_count, compare_arcs);
 	w->ticks = sort_rows(w, p->tick_count, compare_ticks);
 	w->zone_events = sort_rows(w, p->zone_events.count, compare_zone_events);
@@ -227,8 +249,8 @@ static void dump_writer_deinit(struct dump_writer *w)
 {
 	uint32_t *columns[] = {w->objects, w->functions, w->frames, w->processes, w->threads,
 		w->arcs, w->object_rank, w->function_rank, w->frame_rank, w->process_rank,
-		w->thread_rank, w->ticks, w->zone_events, w->object_nth, w->function_nth,
-		w->frame_nth};
+		w->thread_rank, w->labels, w->label_rank, w->ticks, w->zone_events, w->object_nth,
+		w->function_nth, w->frame_nth};
 
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		free(columns[i]);
@@ -506,6 +528,44 @@ static void write_order(struct dump_writer *w)
 	}
 }
 
+static void write_labels(struct dump_writer *w)
+{
+	for (size_t i = 0; i < w->profile->label_count; i++) {
+		const struct label *l = &w->profile->labels[w->labels[i]];
+
+		put_word(w, "label");
+		put_string(w, l->key);
+		if (l->text.i)
+			put_string(w, l->text);
+		if (l->number || l->text.i == 0) {
+			put_word(w, " number");
+			put_signed(w, l->number);
+		}
+		if (l->unit.i) {
+			put_word(w, " unit");
+			put_string(w, l->unit);
+		}
+		end_line(w);
+	}
+}
+
+/* In the order of their lines. */
+static void put_labels(struct dump_writer *w, label_set_id set)
+{
+	size_t count = profile_label_count(w->profile, set);
+
+	if (count == 0)
+		return;
+	uint32_t *ranks = xcalloc(count, sizeof(*ranks));
+	for (size_t i = 0; i < count; i++, set = w->profile->label_sets[set.i].rest)
+		ranks[i] = w->label_rank[w->profile->label_sets[set.i].label.i];
+	qsort(ranks, count, sizeof(*ranks), compare_ranks);
+	put_word(w, " labels");
+	for (size_t i = 0; i < count; i++)
+		put_number(w, ranks[i]);
+	free(ranks);
+}
+
 static void write_samples(struct dump_writer *w)
 {
 	const struct samples *s = &w->profile->samples;
@@ -525,6 +585,8 @@ static void write_samples(struct dump_writer *w)
 			put_word(w, " zone");
 			put_number(w, w->order.row[s->zone[i].i]);
 		}
+		if (s->labels)
+			put_labels(w, s->labels[i]);
 		put_word(w, " weight");
 		for (size_t m = 0; m < w->profile->metric_count; m++)
 			put_signed(w, s->weight[m][i]);
@@ -583,6 +645,7 @@ static struct error *dump_write(
 	write_tasks(&w);
 	write_stacks(&w);
 	write_order(&w);
+	write_labels(&w);
 	write_samples(&w);
 	write_ticks(&w);
 	write_zone_events(&w);
