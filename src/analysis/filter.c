@@ -11,7 +11,7 @@
 #include "model/profile.h"
 
 const char *const filter_names[FILTER_COUNT + 1] = {"when", "focus", "ignore", "hide", "thread",
-	"pid", "time", "zone", "tick", "tick-over", "tick-under", NULL};
+	"pid", "time", "zone", "tick", "tick-over", "tick-under", "label", NULL};
 
 struct error *name_pattern_create(const char *text, struct name_pattern **pattern)
 {
@@ -28,6 +28,11 @@ struct error *name_pattern_create(const char *text, struct name_pattern **patter
 	p->with_module = strchr(text, '`') != NULL;
 	*pattern = p;
 	return NULL;
+}
+
+bool name_pattern_matches_text(const struct name_pattern *pattern, const char *text)
+{
+	return regexec(&pattern->regex, text, 0, NULL, 0) == 0;
 }
 
 void name_pattern_destroy(struct name_pattern *pattern)
@@ -62,7 +67,7 @@ bool *name_pattern_matches(
 		const char *text = function_text(
 			profile, &profile->functions[i], pattern->with_module, &scratch);
 
-		matches[i] = regexec(&pattern->regex, text, 0, NULL, 0) == 0;
+		matches[i] = name_pattern_matches_text(pattern, text);
 	}
 	strbuf_deinit(&scratch);
 	return matches;
@@ -83,6 +88,23 @@ static bool filter_split(struct filter *f)
 	}
 }
 
+/* KEY or KEY=REGEX. */
+static struct error *init_label(struct filter *f)
+{
+	size_t size = strcspn(f->text, "=");
+
+	if (size == 0)
+		return error_new(ERROR_USAGE, "'%s' is no KEY and no KEY=REGEX", f->text);
+	if (f->text[size]) {
+		struct error *err = name_pattern_create(f->text + size + 1, &f->names);
+
+		if (err)
+			return err;
+	}
+	vec_push(&f->ids, (struct str){f->text, size});
+	return NULL;
+}
+
 struct error *filter_init(struct filter *f, enum filter_kind kind, const char *text)
 {
 	*f = (struct filter){.kind = kind, .text = text};
@@ -98,6 +120,8 @@ struct error *filter_init(struct filter *f, enum filter_kind kind, const char *t
 			return NULL;
 		vec_deinit(&f->ids);
 		return error_new(ERROR_USAGE, "'%s' is no list of numbers or names", text);
+	case FILTER_LABEL:
+		return init_label(f);
 	case FILTER_WHEN:
 	case FILTER_TIME:
 	case FILTER_TICK:

@@ -12,6 +12,7 @@
  * zone	   samples taken in a zone that the regular expression matches, or in one below it
  * tick, tick-over, tick-under: samples by which tick they were taken in (analysis/ticks.h), by its
  *	   number or by how long it took
+ * label   samples that have a label of that key, with a value that the regular expression matches
  *
  * To add one: a row in enum filter_kind and filter_names, what it keeps in selection.c or, of
  *samples, in selection_samples.c, its option row in cli/filter_options.c.
@@ -36,9 +37,10 @@ enum filter_kind {
 	FILTER_TICK,
 	FILTER_TICK_OVER,
 	FILTER_TICK_UNDER,
+	FILTER_LABEL,
 	FILTER_COUNT
 };
-/* As their options are called: "when", "focus" … "tick-under". */
+/* As their options are called: "when", "focus" … "label". */
 extern const char *const filter_names[FILTER_COUNT + 1]; /* NULL at the end */
 
 /* Functions by name. */
@@ -62,8 +64,8 @@ struct filter {
 	enum filter_kind kind;
 	const char *text;	    /* as given, to be shown; borrowed */
 	struct when *when;	    /* FILTER_WHEN */
-	struct name_pattern *names; /* focus, ignore, hide, zone */
-	VEC(struct str) ids;	    /* thread, pid: numbers or names; point into text */
+	struct name_pattern *names; /* focus, ignore, hide, zone; label: NULL, any value */
+	VEC(struct str) ids;	    /* thread, pid: numbers or names; label: its key; in text */
 	/* FILTER_TIME: since the profile's start, from_ns ≤ t < to_ns. */
 	uint64_t from_ns, to_ns;
 	struct filter_ticks ticks; /* FILTER_TICK, FILTER_TICK_OVER, FILTER_TICK_UNDER */
@@ -74,6 +76,8 @@ struct filter {
  * holds a backquote, in "module`name".  ERROR_USAGE if it is none.
  */
 must_use struct error *name_pattern_create(const char *text, struct name_pattern **pattern);
+/* Whether it matches that text alone, NUL-terminated. */
+bool name_pattern_matches_text(const struct name_pattern *pattern, const char *text);
 void name_pattern_destroy(struct name_pattern *pattern);
 /* [function]: whether it matches.  Lives in the arena. */
 must_use bool *name_pattern_matches(
@@ -81,7 +85,7 @@ must_use bool *name_pattern_matches(
 
 /*
  * text is borrowed.  For focus, ignore, hide and zone it is a regular expression, for thread and
- * pid numbers or names with commas.  ERROR_USAGE where it is not.
+ * pid numbers or names with commas, for label KEY or KEY=REGEX.  ERROR_USAGE where it is not.
  */
 must_use struct error *filter_init(struct filter *f, enum filter_kind kind, const char *text);
 must_use struct error *filter_init_when(struct filter *f, const char *text, enum when_modules by);

@@ -115,6 +115,9 @@ static struct error *apply(struct selecting *s, const struct filter *f)
 	case FILTER_TICK_UNDER:
 		err = selecting_keep_ticks(s, f);
 		break;
+	case FILTER_LABEL:
+		err = selecting_keep_labels(s, f);
+		break;
 	case FILTER_COUNT:
 		abort();
 	}

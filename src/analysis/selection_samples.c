@@ -91,7 +91,7 @@ static struct error *threads_kept(
 	return NULL;
 }
 
-static void all_samples_kept(struct selecting *s)
+void selecting_keep_all_samples(struct selecting *s)
 {
 	if (s->sample_kept)
 		return;
@@ -131,7 +131,7 @@ struct error *selecting_keep_threads(struct selecting *s, const struct filter *f
 	err = threads_kept(p, f, kept);
 	if (err)
 		return err;
-	all_samples_kept(s);
+	selecting_keep_all_samples(s);
 	for (size_t i = 0; i < p->samples.count; i++)
 		s->sample_kept[i] &= kept[p->samples.thread[i].i];
 	keep_ticks_of_threads(s, kept);
@@ -145,7 +145,7 @@ struct error *selecting_keep_times(struct selecting *s, const struct filter *f)
 	if (samples->time_ns == NULL)
 		return error_new(ERROR_UNSUPPORTED, "%.*s does not tell when samples were taken",
 			STR_ARG(profile_string(s->profile, s->profile->source)));
-	all_samples_kept(s);
+	selecting_keep_all_samples(s);
 	for (size_t i = 0; i < samples->count; i++)
 		s->sample_kept[i] &=
 			samples->time_ns[i] >= f->from_ns && samples->time_ns[i] < f->to_ns;
@@ -171,7 +171,7 @@ struct error *selecting_keep_zones(struct selecting *s, const struct filter *f)
 
 	for (uint32_t i = 1; i < p->stack_count; i++)
 		holds[i] = holds[s->parent[i]] || matches[selecting_function(p, i).i];
-	all_samples_kept(s);
+	selecting_keep_all_samples(s);
 	for (size_t i = 0; i < p->samples.count; i++) {
 		uint32_t zone = p->samples.zone[i].i;
 
@@ -206,7 +206,7 @@ static void keep_samples_of_ticks(
 	const struct profile *p = s->profile;
 
 	s->outside = ARENA_ARRAY(s->arena, int64_t, p->metric_count);
-	all_samples_kept(s);
+	selecting_keep_all_samples(s);
 	for (size_t i = 0; i < p->samples.count; i++) {
 		uint32_t tick = tick_of_sample(runs, i);
 

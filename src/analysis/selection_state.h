@@ -1,7 +1,7 @@
 #ifndef SONDE_ANALYSIS_SELECTION_STATE_H
 #define SONDE_ANALYSIS_SELECTION_STATE_H
 
-/* What selection.c and selection_samples.c share; nobody else includes it. */
+/* What selection.c, selection_samples.c and selection_labels.c share; nobody else includes it. */
 
 #include "analysis/selection.h"
 #include "base/vec.h"
@@ -35,6 +35,10 @@ must_use struct error *selecting_keep_times(struct selecting *s, const struct fi
 must_use struct error *selecting_keep_zones(struct selecting *s, const struct filter *f);
 /* Sets outside, too. */
 must_use struct error *selecting_keep_ticks(struct selecting *s, const struct filter *f);
+/* In selection_labels.c. */
+must_use struct error *selecting_keep_labels(struct selecting *s, const struct filter *f);
+/* All samples, if none were dropped so far. */
+void selecting_keep_all_samples(struct selecting *s);
 /* After any of these: the weights of the samples that are kept. */
 void selecting_sum_samples(struct selecting *s);
 

@@ -208,7 +208,10 @@ static void zsh_print_option(const struct command *command, const struct option_
 		printf("_files");
 	if (row->value == VALUE_CHOICE) {
 		printf("(");
-		print_words(row->choices);
+		for (size_t i = 0; row->choices[i]; i++) {
+			printf("%s", i ? " " : "");
+			print_quoted(row->choices[i], ":\\");
+		}
 		printf(")");
 	}
 	printf("'");

@@ -21,7 +21,7 @@ enum option_value {
 	VALUE_TEXT,
 	VALUE_NUMBER,
 	VALUE_FILE,
-	VALUE_CHOICE, /* one of `choices` */
+	VALUE_CHOICE, /* one of `choices`; text follows those that end with a colon */
 };
 
 struct option_row {

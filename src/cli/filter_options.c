@@ -34,6 +34,11 @@ enum {
 		ID(FILTER_TIME), 0, "time", VALUE_TEXT, "FROM:TO", NULL,                           \
 			"only this part of the run: 1.5s:2s, 30s:, :100ms"                         \
 	}
+#define ROW_LABEL                                                                                  \
+	{                                                                                          \
+		ID(FILTER_LABEL), 0, "label", VALUE_TEXT, "KEY[=REGEX]", NULL,                     \
+			"only samples with such a label, of pprof and OTLP files"                  \
+	}
 #define ROWS_OF_ZONES                                                                              \
 	{ID(FILTER_ZONE), 0, "zone", VALUE_TEXT, "REGEX", NULL,                                    \
 		"only what was in a zone that matches, or below it"},                              \
@@ -59,13 +64,15 @@ const struct option_row filter_rows[] = {
 		"leave such functions out; their time is their callers'"},
 	ROW_THREAD,
 	ROW_TIME,
+	ROW_LABEL,
 	ROWS_OF_ZONES,
 	{OPTION_SAME, 0, "same", VALUE_TEXT, "REGEX=NAME", NULL,
 		"take functions that match for one, called NAME"},
 	{0},
 };
 
-const struct option_row filter_sample_rows[] = {ROW_PID, ROW_THREAD, ROW_TIME, ROWS_OF_ZONES, {0}};
+const struct option_row filter_sample_rows[] = {
+	ROW_PID, ROW_THREAD, ROW_TIME, ROW_LABEL, ROWS_OF_ZONES, {0}};
 
 struct error *filter_options_set(struct filter_options *o, int id, const char *value)
 {
@@ -191,6 +198,7 @@ static struct error *compile_filter(
 	case FILTER_HIDE:
 	case FILTER_THREAD:
 	case FILTER_PID:
+	case FILTER_LABEL:
 	case FILTER_COUNT:
 		break;
 	}

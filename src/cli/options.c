@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "cli/help.h"
 #include "cli/message.h"
+#include "cli/values.h"
 
 /* Of options_common; the commands' own ids are never told to anyone but their set function. */
 enum { OPTION_HELP };
@@ -97,7 +98,7 @@ static struct error *check_choice(const struct option_row *row, const char *valu
 
 	nearest_init(&n, str_from(value));
 	for (size_t i = 0; row->choices[i]; i++) {
-		if (strcmp(row->choices[i], value) == 0)
+		if (value_is_choice(value, row->choices[i]))
 			return NULL;
 		nearest_offer(&n, str_from(row->choices[i]));
 	}

@@ -57,7 +57,7 @@ const struct option_row report_view_rows[] = {
 	{OPTION_CENTER, 0, "center", VALUE_TEXT, "F[;G...]", NULL,
 		"callers: of this function, or of F calling G, alone"},
 	{OPTION_ROOTS, 0, "roots", VALUE_CHOICE, "OF", roots_names,
-		"begin each stack with its process, or process and thread; default none"},
+		"begin each stack with its process, thread or label (label:KEY)"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "LIST", NULL,
 		"the figures to show, by name, with commas, or all"},
 	{OPTION_BRIEF, 'b', "brief", VALUE_NONE, NULL, NULL,
@@ -207,6 +207,8 @@ struct error *report_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_ROOTS:
 		o->roots = (enum profile_roots)value_choice(value, roots_names);
+		if (o->roots == ROOTS_LABEL)
+			o->root_label = strchr(value, ':') + 1;
 		break;
 	case OPTION_METRIC:
 		o->metric = value;
@@ -413,7 +415,7 @@ static struct error *set_level(const struct report_options *o, struct report_que
 			level_names[view->level]);
 	if (o->roots != ROOTS_NONE && query->level != LEVEL_FUNCTION)
 		return error_new(ERROR_USAGE,
-			"--roots: processes and threads are functions, of no %s",
+			"--roots: processes, threads and labels are functions, of no %s",
 			level_names[query->level]);
 	if (o->filters.same_texts.count > 0 && query->level != LEVEL_FUNCTION)
 		return error_new(ERROR_USAGE, "--same is for --level function");
@@ -470,7 +472,10 @@ struct error *report_options_roots(const struct report_options *options, struct 
 
 	if (options->roots == ROOTS_NONE)
 		return NULL;
-	struct error *err = profile_with_roots(*profile, options->roots, &rooted);
+	struct error *err =
+		options->roots == ROOTS_LABEL
+			? profile_with_label_roots(*profile, str_from(options->root_label), &rooted)
+			: profile_with_roots(*profile, options->roots, &rooted);
 
 	if (err)
 		return err;

@@ -145,11 +145,20 @@ struct error *value_percent(const char *text, double *share)
 	return error_new(ERROR_USAGE, "'%s' is not a share up to 100%%, like 1%% or 0.5%%", text);
 }
 
+bool value_is_choice(const char *text, const char *choice)
+{
+	size_t size = strlen(choice);
+
+	if (size && choice[size - 1] == ':')
+		return strncmp(text, choice, size) == 0 && text[size];
+	return strcmp(text, choice) == 0;
+}
+
 int value_choice(const char *text, const char *const *choices)
 {
 	int i = 0;
 
-	while (choices[i] && strcmp(choices[i], text) != 0)
+	while (choices[i] && !value_is_choice(text, choices[i]))
 		i++;
 	assert(choices[i]);
 	return i;

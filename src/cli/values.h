@@ -6,6 +6,7 @@
  * says what was expected; results are untouched on failure.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -21,6 +22,8 @@ must_use struct error *value_frequency(const char *text, uint64_t *period_ns);
 /* A share above 0 and up to 100 %, in per cent with or without the sign: "1%", "0.5"; *share of 1.
  */
 must_use struct error *value_percent(const char *text, double *share);
+/* Whether text is that choice, or begins with it where that ends with a colon, and goes on. */
+bool value_is_choice(const char *text, const char *choice);
 /* The place of text in choices, which is NULL-terminated; text must be one of them, as
  * options_parse sees to for VALUE_CHOICE. */
 int value_choice(const char *text, const char *const *choices);

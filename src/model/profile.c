@@ -3,8 +3,6 @@
  */
 #include "model/profile.h"
 
-#include <inttypes.h>
-
 const char *const object_kind_names[OBJECT_KIND_COUNT + 1] = {
 	[OBJECT_USER] = "user",
 	[OBJECT_KERNEL] = "kernel",
@@ -107,36 +105,7 @@ bool profile_find_metric(const struct profile *p, struct str name, metric_id *id
 	return false;
 }
 
-size_t profile_label_count(const struct profile *p, label_set_id set)
-{
-	size_t count = 0;
-
-	for (; set.i; set = p->label_sets[set.i].rest)
-		count++;
-	return count;
-}
-
-void profile_label_ids(const struct profile *p, label_set_id set, label_id *labels)
-{
-	for (size_t n = profile_label_count(p, set); n > 0; set = p->label_sets[set.i].rest)
-		labels[--n] = p->label_sets[set.i].label;
-}
-
-struct str profile_label_value(const struct profile *p, label_id label, struct strbuf *b)
-{
-	const struct label *l = &p->labels[label.i];
-
-	if (l->text.i)
-		return profile_string(p, l->text);
-	strbuf_clear(b);
-	strbuf_printf(b, "%" PRId64, l->number);
-	if (l->unit.i)
-		strbuf_printf(b, " %.*s", STR_ARG(profile_string(p, l->unit)));
-	return strbuf_str(b);
-}
-
-/* Without samples; such a profile has no threads, and needs none. */
-static bool has_no_weight(const struct profile *p)
+bool profile_is_empty(const struct profile *p)
 {
 	for (size_t m = 0; m < p->metric_count; m++)
 		for (size_t i = 0; i < p->stack_count; i++)
@@ -147,7 +116,7 @@ static bool has_no_weight(const struct profile *p)
 
 struct error *profile_needs_threads(const struct profile *p)
 {
-	if (p->samples.count > 0 ? p->samples.thread != NULL : has_no_weight(p))
+	if (p->samples.count > 0 ? p->samples.thread != NULL : profile_is_empty(p))
 		return NULL;
 	return error_new(ERROR_UNSUPPORTED,
 		"%.*s does not tell which processes and threads were sampled",
@@ -156,19 +125,11 @@ struct error *profile_needs_threads(const struct profile *p)
 
 struct error *profile_needs_zones(const struct profile *p)
 {
-	if (p->samples.count > 0 ? p->samples.zone != NULL : has_no_weight(p))
+	if (p->samples.count > 0 ? p->samples.zone != NULL : profile_is_empty(p))
 		return NULL;
 	return error_new(ERROR_UNSUPPORTED,
 		"%.*s knows no zones: link the program with libsonde-zones and record it without "
 		"--zones=none, or compile it with -finstrument-functions and record with "
 		"--zones=functions",
-		STR_ARG(profile_string(p, p->source)));
-}
-
-struct error *profile_needs_labels(const struct profile *p)
-{
-	if (p->samples.count > 0 ? p->samples.labels != NULL : has_no_weight(p))
-		return NULL;
-	return error_new(ERROR_UNSUPPORTED, "the samples of %.*s have no labels",
 		STR_ARG(profile_string(p, p->source)));
 }

@@ -292,8 +292,13 @@ bool metric_counts_samples(struct str name, struct str unit);
 /* How many, by its weight in that metric; NULL: there is no such metric. */
 uint64_t sample_count(const int64_t *weight);
 
-/* NULL if samples have labels (or there is nothing to have any), else an ERROR_UNSUPPORTED. */
-must_use struct error *profile_needs_labels(const struct profile *p);
+/*
+ * NULL if there are labels of that key (or no weight that could have any); else ERROR_UNSUPPORTED
+ * where samples have no labels, ERROR_INPUT where they have others.
+ */
+must_use struct error *profile_needs_label(const struct profile *p, struct str key);
+/* Whether nothing in it weighs anything. */
+bool profile_is_empty(const struct profile *p);
 
 static inline struct str profile_string(const struct profile *p, string_id id)
 {

@@ -7,9 +7,10 @@ enum profile_roots {
 	ROOTS_NONE,
 	ROOTS_PROCESS,
 	ROOTS_THREAD, /* within its process */
+	ROOTS_LABEL,
 	ROOTS_COUNT
 };
-/* "none", "process", "thread". */
+/* "none", "process", "thread", "label:", which a key follows. */
 extern const char *const roots_names[ROOTS_COUNT + 1]; /* NULL at the end */
 
 /*
@@ -20,5 +21,12 @@ extern const char *const roots_names[ROOTS_COUNT + 1]; /* NULL at the end */
  */
 must_use struct error *profile_with_roots(
 	const struct profile *p, enum profile_roots roots, struct profile **rooted);
+
+/*
+ * The same with a frame for each sample's label of that key, "KEY=VALUE"; where it has several,
+ * "KEY=VALUE,VALUE", and where it has none, "[no KEY]".  Errors are those of profile_needs_label.
+ */
+must_use struct error *profile_with_label_roots(
+	const struct profile *p, struct str key, struct profile **rooted);
 
 #endif

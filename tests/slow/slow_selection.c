@@ -183,6 +183,32 @@ void slow_zone(struct slow_lines *l, const char *regex)
 	}
 }
 
+void slow_label(struct slow_lines *l, const char *key, const char *regex)
+{
+	const struct profile *p = l->profile;
+
+	for (size_t i = 0; i < l->lines.count; i++) {
+		label_set_id set = p->samples.labels[i];
+		struct strbuf value = {0};
+		bool holds = false;
+
+		for (; set.i; set = p->label_sets[set.i].rest) {
+			const struct label *label = &p->labels[p->label_sets[set.i].label.i];
+			strbuf_clear(&value);
+			strbuf_printf(&value, "%" PRId64 "%s", label->number,
+				label->unit.i ? " bytes" : "");
+			if (!str_equal(profile_string(p, label->key), str_from(key)))
+				continue;
+			holds |= regex == NULL ||
+				 text_matches(label->text.i ? profile_string(p, label->text).data
+							    : strbuf_str(&value).data,
+					 regex);
+		}
+		strbuf_deinit(&value);
+		keep_if(&l->lines.data[i], holds);
+	}
+}
+
 static const struct tick *tick_of(const struct profile *p, const struct slow_line *line)
 {
 	for (size_t i = 0; i < p->tick_count; i++) {

@@ -49,6 +49,8 @@ void slow_threads(struct slow_lines *l, const char *ids);
 void slow_processes(struct slow_lines *l, const char *ids);
 void slow_times(struct slow_lines *l, uint64_t from_ns, uint64_t to_ns);
 void slow_zone(struct slow_lines *l, const char *regex);
+/* Units are bytes or none; regex NULL: any value. */
+void slow_label(struct slow_lines *l, const char *key, const char *regex);
 /*
  * By ticks of the one stream that there is.  outside[metric] becomes the weight of lines that were
  * not dropped before and are in no tick.

@@ -282,6 +282,11 @@ BREAK(note_text, struct note, notes, note_count, 0, .text.i = 9999)
 BREAK(note_kind, struct note, notes, note_count, 0, .kind = NOTE_KIND_COUNT)
 BREAK(sample_stack, stack_id, samples.stack, samples.count, 0, .i = 9999)
 BREAK(sample_thread, thread_id, samples.thread, samples.count, 0, .i = 9999)
+BREAK(label_key, struct label, labels, label_count, 0, .key.i = 9999)
+BREAK(label_set_rest, struct label_set, label_sets, label_set_count, 1, .rest.i = 1)
+BREAK(label_set_label, struct label_set, label_sets, label_set_count, 1, .label.i = 9999)
+BREAK(label_set_none, struct label_set, label_sets, label_set_count, 0, .label.i = 0)
+BREAK(sample_labels, label_set_id, samples.labels, samples.count, 0, .i = 9999)
 BREAK(sample_zone, stack_id, samples.zone, samples.count, 0, .i = 9999)
 BREAK(tick_process, struct tick, ticks, tick_count, 1, .process.i = 9999)
 BREAK(tick_stream, struct tick, ticks, tick_count, 1, .stream.i = 9999)
@@ -501,6 +506,11 @@ static const struct {
 	{sample_without_weight, "samples without weights of metric 1"},
 	{sample_stack, "sample 0 has a stack"},
 	{sample_thread, "sample 0 has a thread"},
+	{label_key, "label 0 has a string"},
+	{label_set_rest, "label set 1 does not come after its rest"},
+	{label_set_label, "label set 1 has a label"},
+	{label_set_none, "label set 0 is not the empty set"},
+	{sample_labels, "sample 0 has labels out of range"},
 	{sample_zone, "sample 0 has a zone"},
 	{tick_process, "tick 1 has a process"},
 	{tick_stream, "tick 1 has a string"},
@@ -536,7 +546,8 @@ static struct profile *full_profile(void)
 		.notes = true,
 		.arcs = true,
 		.arc_costs = true,
-		.zones = true};
+		.zones = true,
+		.labels = true};
 
 	return random_profile(3, &shape);
 }

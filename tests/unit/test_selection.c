@@ -56,6 +56,7 @@ static struct random_shape subject_shape(struct random *r)
 	s.places = random_below(r, 3) > 0;
 	s.samples = random_below(r, 3) > 0;
 	s.zones = s.samples && random_below(r, 2);
+	s.labels = s.samples && random_below(r, 2);
 	return s;
 }
 
@@ -174,6 +175,14 @@ static const char *random_zone(struct subject *s)
 	return zones[random_below(&s->random, ARRAY_SIZE(zones) - 1)];
 }
 
+static const char *random_label(struct subject *s)
+{
+	static const char *const labels[] = {"key0", "size", "key0=text1$", "key0=", "size=2048",
+		"size=^1024 bytes$", "key1=-", "size=no such"};
+
+	return labels[random_below(&s->random, ARRAY_SIZE(labels))];
+}
+
 /* Random ticks are numbered from 0 to 3 and take 10 µs each. */
 static struct filter_ticks random_ticks(struct subject *s)
 {
@@ -218,6 +227,9 @@ static void add_filter(struct subject *s, enum filter_kind kind)
 	case FILTER_ZONE:
 		assert_null(filter_init(f, kind, random_zone(s)));
 		break;
+	case FILTER_LABEL:
+		assert_null(filter_init(f, kind, random_label(s)));
+		break;
 	case FILTER_TICK:
 	case FILTER_TICK_OVER:
 	case FILTER_TICK_UNDER:
@@ -233,8 +245,10 @@ static void add_filter(struct subject *s, enum filter_kind kind)
 static enum filter_kind random_kind(struct subject *s)
 {
 	bool knows_samples = s->profile->samples.count > 0;
-	uint32_t zones = s->shape.zones ? FILTER_COUNT : FILTER_ZONE;
+	uint32_t zones = s->shape.zones ? FILTER_LABEL : FILTER_ZONE;
 
+	if (s->profile->samples.labels && random_below(&s->random, 4) == 0)
+		return FILTER_LABEL;
 	return (enum filter_kind)random_below(&s->random, knows_samples ? zones : FILTER_THREAD);
 }
 
@@ -264,6 +278,10 @@ static void apply_slow(struct subject *s)
 		break;
 	case FILTER_ZONE:
 		slow_zone(&s->slow, f->text);
+		break;
+	case FILTER_LABEL:
+		slow_label(&s->slow, arena_str(s->arena, f->ids.data[0]).data,
+			f->names ? strchr(f->text, '=') + 1 : NULL);
 		break;
 	case FILTER_TICK:
 	case FILTER_TICK_OVER:
