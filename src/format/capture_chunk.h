@@ -41,6 +41,9 @@ enum capture_chunk_type {
 	CAPTURE_CHUNK_TICKS = 16,
 	CAPTURE_CHUNK_ZONE_ROWS = 17,	/* as SAMPLES, with the weights zone-time, zone-entries */
 	CAPTURE_CHUNK_ZONE_EVENTS = 18, /* as SAMPLES, without weights */
+	/* Of files that a profile with labels was written to. */
+	CAPTURE_CHUNK_LABELS = 19,
+	CAPTURE_CHUNK_LABEL_SETS = 20,
 	CAPTURE_CHUNK_TYPE_COUNT
 };
 
@@ -48,7 +51,8 @@ enum capture_chunk_type {
 static inline bool capture_chunk_has_rows(uint8_t type)
 {
 	return (type >= CAPTURE_CHUNK_FACTS && type <= CAPTURE_CHUNK_COUNTERS) ||
-	       (type >= CAPTURE_CHUNK_NOTES && type <= CAPTURE_CHUNK_TICKS);
+	       (type >= CAPTURE_CHUNK_NOTES && type <= CAPTURE_CHUNK_TICKS) ||
+	       type == CAPTURE_CHUNK_LABELS || type == CAPTURE_CHUNK_LABEL_SETS;
 }
 
 struct capture_chunk {

@@ -348,3 +348,47 @@ bool capture_get_arc(struct cursor *c, struct capture_arc *arc)
 		arc->cost[arc->cost_count++] = wire_sleb(&row);
 	return row_good(c, &row);
 }
+
+void capture_put_label(struct strbuf *out, const struct capture_label *label)
+{
+	struct strbuf row = {0};
+
+	put_string(&row, label->key);
+	put_string(&row, label->text);
+	wire_put_sleb(&row, label->number);
+	put_string(&row, label->unit);
+	row_end(out, &row);
+}
+
+bool capture_get_label(struct cursor *c, struct capture_label *label)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	label->key = wire_str(&row);
+	label->text = wire_str(&row);
+	label->number = wire_sleb(&row);
+	label->unit = wire_str(&row);
+	return row_good(c, &row);
+}
+
+void capture_put_label_set(struct strbuf *out, const struct capture_label_set *set)
+{
+	struct strbuf row = {0};
+
+	wire_put_uleb(&row, set->rest);
+	wire_put_uleb(&row, set->label);
+	row_end(out, &row);
+}
+
+bool capture_get_label_set(struct cursor *c, struct capture_label_set *set)
+{
+	struct cursor row;
+
+	if (!row_begin(c, &row))
+		return false;
+	set->rest = get_id(&row);
+	set->label = get_id(&row);
+	return row_good(c, &row);
+}

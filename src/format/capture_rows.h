@@ -95,6 +95,21 @@ bool capture_get_tick(struct cursor *c, struct capture_tick *tick);
 
 /* ---- of files that a profile was written to ---- */
 
+/* A label of samples; the first is 0. */
+struct capture_label {
+	struct str key, text, unit;
+	int64_t number;
+};
+void capture_put_label(struct strbuf *out, const struct capture_label *label);
+bool capture_get_label(struct cursor *c, struct capture_label *label);
+
+/* A set of them: one more than `rest` has, above all of them; the first is 1. */
+struct capture_label_set {
+	uint32_t rest, label;
+};
+void capture_put_label_set(struct strbuf *out, const struct capture_label_set *set);
+bool capture_get_label_set(struct cursor *c, struct capture_label_set *set);
+
 struct capture_note {
 	uint32_t kind; /* enum note_kind */
 	uint64_t count;

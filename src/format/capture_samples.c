@@ -37,6 +37,8 @@ struct capture_samples_encoder {
 	bool has_zones;
 	struct capture_zones zones;
 	struct strbuf zone_places, zone_nodes;
+	bool has_labels;
+	struct runs_encoder labels;
 };
 
 /* The zone's place among the latest, where it then is the first; CAPTURE_ZONES_RECENT: none. */
@@ -107,6 +109,7 @@ void capture_samples_encoder_destroy(struct capture_samples_encoder *e)
 		strbuf_deinit(&e->weights[i].bytes);
 	strbuf_deinit(&e->zone_places);
 	strbuf_deinit(&e->zone_nodes);
+	strbuf_deinit(&e->labels.bytes);
 	free(e);
 }
 
@@ -127,9 +130,10 @@ static void zone_add(struct capture_samples_encoder *e, uint32_t zone)
 	e->zones.before = zone;
 }
 
+/* Columns are told apart by their place: labels stand behind zones. */
 static void zones_encode(struct capture_samples_encoder *e, struct strbuf *out)
 {
-	if (e->has_zones) {
+	if (e->has_zones || e->has_labels) {
 		wire_put_str(out, strbuf_str(&e->zone_places));
 		wire_put_str(out, strbuf_str(&e->zone_nodes));
 	}
@@ -155,6 +159,8 @@ void capture_samples_add(struct capture_samples_encoder *e, const struct capture
 	}
 	runs_add(&e->threads, sample->thread);
 	zone_add(e, sample->zone);
+	runs_add(&e->labels, sample->labels);
+	e->has_labels |= sample->labels != 0;
 	for (uint32_t i = 0; i < metric_count; i++)
 		runs_add(&e->weights[i], sample->weight[i]);
 }
@@ -198,6 +204,15 @@ static void times_encode(struct capture_samples_encoder *e, uint64_t usual)
 	}
 }
 
+static void labels_encode(struct capture_samples_encoder *e, struct strbuf *out)
+{
+	struct strbuf none = {0};
+
+	runs_encode(&e->labels, e->has_labels ? out : &none);
+	strbuf_deinit(&none);
+	e->has_labels = false;
+}
+
 void capture_samples_encode(struct capture_samples_encoder *e, struct strbuf *out)
 {
 	uint64_t usual = usual_distance(e);
@@ -217,6 +232,7 @@ void capture_samples_encode(struct capture_samples_encoder *e, struct strbuf *ou
 	for (uint32_t i = 0; i < e->metric_count; i++)
 		runs_encode(&e->weights[i], out);
 	zones_encode(e, out);
+	labels_encode(e, out);
 	strbuf_clear(&e->nodes);
 	strbuf_clear(&e->old_nodes);
 	e->times.count = e->count = 0;
@@ -244,6 +260,9 @@ struct error *capture_samples_begin(struct capture_samples_decoder *d, struct cu
 		d->zone_places = wire_column(payload);
 		d->zone_nodes = wire_column(payload);
 	}
+	d->has_labels = cursor_ok(payload) && !cursor_at_end(payload);
+	if (d->has_labels)
+		d->labels.bytes = wire_column(payload);
 	if (d->left > cursor_left(&d->times) || d->left > cursor_left(&d->nodes))
 		cursor_fail(payload, "more samples than there are bytes for");
 	return cursor_error(payload);
@@ -300,6 +319,17 @@ static uint32_t zone_next(struct capture_samples_decoder *d)
 	return zone;
 }
 
+static uint32_t labels_next(struct capture_samples_decoder *d)
+{
+	int64_t labels = runs_next(&d->labels);
+
+	if (labels < 0 || labels > UINT32_MAX) {
+		d->problem = "a sample's labels are out of range";
+		return 0;
+	}
+	return (uint32_t)labels;
+}
+
 static bool samples_ok(const struct capture_samples_decoder *d)
 {
 	bool ok = cursor_ok(&d->times) && cursor_ok(&d->nodes) && cursor_ok(&d->old_nodes) &&
@@ -309,6 +339,8 @@ static bool samples_ok(const struct capture_samples_decoder *d)
 		ok &= cursor_ok(&d->weights[i].bytes);
 	if (d->has_zones)
 		ok &= cursor_ok(&d->zone_places) && cursor_ok(&d->zone_nodes);
+	if (d->has_labels)
+		ok &= cursor_ok(&d->labels.bytes);
 	return ok;
 }
 
@@ -329,6 +361,7 @@ bool capture_samples_next(struct capture_samples_decoder *d, struct capture_samp
 	for (uint32_t i = 0; i < d->metric_count; i++)
 		sample->weight[i] = runs_next(&d->weights[i]);
 	sample->zone = d->has_zones ? zone_next(d) : 0;
+	sample->labels = d->has_labels ? labels_next(d) : 0;
 	return samples_ok(d);
 }
 
@@ -343,6 +376,8 @@ struct error *capture_samples_error(const struct capture_samples_decoder *d)
 	for (uint32_t i = 0; i < d->metric_count; i++)
 		if (!cursor_ok(&d->weights[i].bytes))
 			return cursor_error(&d->weights[i].bytes);
+	if (d->has_labels && !cursor_ok(&d->labels.bytes))
+		return cursor_error(&d->labels.bytes);
 	if (d->problem)
 		return error_input(d->times.name, cursor_offset(&d->times), "%s", d->problem);
 	return NULL;

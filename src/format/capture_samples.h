@@ -13,7 +13,8 @@
 struct capture_sample {
 	uint64_t time_ns; /* since the recording's start; the file keeps units of that */
 	uint32_t thread, node;
-	uint32_t zone; /* the node of its zone stack; 0: in none, or not known */
+	uint32_t zone;	 /* the node of its zone stack; 0: in none, or not known */
+	uint32_t labels; /* of LABEL_SETS; 0: it has none */
 	int64_t weight[CAPTURE_METRIC_MAX];
 };
 
@@ -60,6 +61,8 @@ struct capture_samples_decoder {
 	bool has_zones; /* some of its samples were taken in zones */
 	struct cursor zone_places, zone_nodes;
 	struct capture_zones zones;
+	bool has_labels; /* some of its samples have labels */
+	struct capture_runs labels;
 	const char *problem;
 };
 /* left is then how many samples there are: at most as many as the payload has bytes. */

@@ -19,6 +19,7 @@
 #include "readers/capture_tasks.h"
 #include "readers/capture_time.h"
 #include "readers/capture_tree.h"
+#include "readers/capture_labels.h"
 #include "readers/capture_zones.h"
 
 struct capture {
@@ -34,6 +35,8 @@ struct capture {
 	bool is_profile; /* that was written, no recording */
 	struct capture_tasks tasks;
 	struct capture_zones_reader zones;
+	struct capture_labels labels;
+	uint64_t lost_labels;	      /* samples whose labels are missing */
 	VEC(struct str) metric_names; /* of the file's metrics; in the arena, as the units */
 	VEC(struct str) metric_units;
 	metric_id metric_ids[CAPTURE_METRIC_MAX];
@@ -221,6 +224,8 @@ static void add_row(struct capture *c, const struct capture_sample *sample, thre
 
 	capture_profile_add_row(&c->profile, sample, stack,
 		capture_tree_stack(&c->tree, sample->zone, &zone_flags), thread, metric_count);
+	if (c->profile.flags & CAPTURE_PROFILE_SAMPLES)
+		c->lost_labels += !capture_labels_sample(&c->labels, sample->labels);
 	c->samples++;
 	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
 }
@@ -290,6 +295,10 @@ static struct error *read_payload(struct capture *c, uint8_t type, struct cursor
 		return capture_profile_read_functions(&c->profile, &c->names, payload);
 	case CAPTURE_CHUNK_ARCS:
 		return capture_profile_read_arcs(&c->profile, payload);
+	case CAPTURE_CHUNK_LABELS:
+		return capture_labels_read(&c->labels, payload);
+	case CAPTURE_CHUNK_LABEL_SETS:
+		return capture_labels_read_sets(&c->labels, payload);
 	case CAPTURE_CHUNK_TICKS:
 		return capture_zones_read_ticks(&c->zones, payload);
 	case CAPTURE_CHUNK_ZONE_ROWS:
@@ -399,6 +408,8 @@ static void read_all(struct capture *c)
 		read_chunks(c, CAPTURE_CHUNK_ADDRESSES);
 		read_chunks(c, CAPTURE_CHUNK_FUNCTIONS);
 		read_chunks(c, CAPTURE_CHUNK_ARCS);
+		read_chunks(c, CAPTURE_CHUNK_LABELS);
+		read_chunks(c, CAPTURE_CHUNK_LABEL_SETS);
 	}
 	read_chunks(c, CAPTURE_CHUNK_SYMBOLS);
 	read_chunks(c, CAPTURE_CHUNK_STACKS);
@@ -466,6 +477,9 @@ static const struct trouble counter_troubles[CAPTURE_COUNTER_COUNT] = {
 
 static const struct trouble missing_parts = {
 	NOTE_BAD_RECORD, "a part of the file is missing", "parts of the file are missing"};
+static const struct trouble lost_labels = {NOTE_BAD_RECORD,
+	"a sample lost its labels: they are in a damaged part of the file",
+	"samples lost their labels: they are in a damaged part of the file"};
 static const struct trouble orphans = {NOTE_TRUNCATED,
 	"a stack leads into a part of the file that is missing",
 	"stacks lead into a part of the file that is missing"};
@@ -561,6 +575,7 @@ static void note_damage(struct capture *c)
 	note_damaged_places(c);
 	note(c, &missing_parts, c->scan.missing_chunks);
 	note(c, &orphans, c->orphans + c->zones.orphans);
+	note(c, &lost_labels, c->lost_labels);
 	note(c, &left_out_frames, c->tree.left_out);
 	if (c->has_end && c->end_samples > c->samples)
 		note(c, &missing_samples, c->end_samples - c->samples);
@@ -624,6 +639,7 @@ static void capture_init(
 	capture_tree_init(&c->tree, builder);
 	capture_profile_init(&c->profile, builder);
 	capture_zones_init(&c->zones, builder, &c->tasks, &c->tree);
+	capture_labels_init(&c->labels, builder);
 }
 
 static void capture_deinit(struct capture *c)
@@ -635,6 +651,7 @@ static void capture_deinit(struct capture *c)
 	capture_names_deinit(&c->names);
 	capture_tree_deinit(&c->tree);
 	capture_profile_deinit(&c->profile);
+	capture_labels_deinit(&c->labels);
 	capture_unpacker_destroy(c->unpacker);
 	arena_destroy(c->arena);
 }

@@ -280,6 +280,23 @@ static uint64_t time_unit(const struct samples *s)
 	return 1000;
 }
 
+static void put_labels(struct sonde_writer *w)
+{
+	const struct profile *p = w->profile;
+
+	for (size_t i = 0; i < p->label_count; i++) {
+		const struct label *l = &p->labels[i];
+
+		capture_put_label(rows_of(w, CAPTURE_CHUNK_LABELS),
+			&(struct capture_label){text_of(w, l->key), text_of(w, l->text),
+				text_of(w, l->unit), l->number});
+	}
+	for (size_t i = 1; i < p->label_set_count; i++)
+		capture_put_label_set(rows_of(w, CAPTURE_CHUNK_LABEL_SETS),
+			&(struct capture_label_set){
+				p->label_sets[i].rest.i, p->label_sets[i].label.i});
+}
+
 static void put_samples(struct sonde_writer *w)
 {
 	const struct profile *p = w->profile;
@@ -290,7 +307,8 @@ static void put_samples(struct sonde_writer *w)
 		struct capture_sample row = {.time_ns = s->time_ns ? s->time_ns[i] : 0,
 			.thread = s->thread ? s->thread[i].i : 0,
 			.node = s->stack[i].i,
-			.zone = s->zone ? s->zone[i].i : 0};
+			.zone = s->zone ? s->zone[i].i : 0,
+			.labels = s->labels ? s->labels[i].i : 0};
 
 		for (size_t m = 0; m < p->metric_count; m++)
 			row.weight[m] = s->weight[m][i];
@@ -389,6 +407,7 @@ static struct error *sonde_write(
 	put_addresses(&w);
 	put_symbols(&w);
 	put_stacks(&w);
+	put_labels(&w);
 	if (profile->samples.count)
 		put_samples(&w);
 	else
