@@ -14,6 +14,7 @@ const struct reader *const readers[] = {
 	&reader_dump,
 	&reader_folded,
 	&reader_gmon,
+	&reader_heaptrack,
 	&reader_uftrace,
 	&reader_zones,
 	NULL,

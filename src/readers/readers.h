@@ -57,6 +57,7 @@ extern const struct reader reader_capture;
 extern const struct reader reader_dump;
 extern const struct reader reader_folded;
 extern const struct reader reader_gmon;
+extern const struct reader reader_heaptrack;
 extern const struct reader reader_uftrace;
 extern const struct reader reader_zones;
 
