@@ -16,6 +16,7 @@ const struct reader *const readers[] = {
 	&reader_gmon,
 	&reader_heaptrack,
 	&reader_uftrace,
+	&reader_pprof,
 	&reader_zones,
 	NULL,
 };

@@ -1,0 +1,243 @@
+/*
+ * The samples of a pprof profile.  See pprof_state.h.
+ *
+ * A sample's locations go from the leaf out, and the stack tree is built from the root in; so the
+ * list is read backwards.  That works on the bytes themselves: the last byte of each number is the
+ * one without its high bit.  Samples beside each other share most of their callers, and so the ends
+ * of their lists: what is equal there, byte by byte, is a stack that is known.
+ */
+#include "readers/pprof_state.h"
+
+/* A location of the last sample's stack: where its bytes begin, counted from the end of the list.
+ */
+struct step {
+	uint32_t end;
+	stack_id stack;
+};
+
+struct sample {
+	struct str locations; /* packed */
+	size_t value_count;
+	int64_t values[PPROF_METRICS_MAX];
+	uint64_t offset;
+	bool is_bad;
+};
+
+struct samples_reader {
+	struct pprof *p;
+	struct pprof_labels *labels; /* NULL: no sample has any */
+	VEC(struct step) steps;	     /* of the stack below */
+	struct str last;	     /* the locations of the last sample */
+	/* Of lists that are not packed in one piece; that of the last sample stays. */
+	struct strbuf lists[2];
+	size_t list;
+	uint32_t stacks; /* the largest id of a stack so far */
+};
+
+/* ---- one sample taken apart ---- */
+
+static void add_values(struct pprof *p, struct sample *s, struct proto_numbers numbers)
+{
+	uint64_t value;
+
+	while (proto_number(&numbers, &value)) {
+		if (s->value_count < p->metric_count)
+			s->values[s->value_count] = (int64_t)value;
+		s->value_count++;
+	}
+	s->is_bad |= !cursor_ok(&numbers.packed);
+}
+
+/* Whether packed numbers end where the bytes do; what is in front need not be looked at. */
+static bool ends_whole(struct str packed)
+{
+	return packed.size == 0 || (packed.data[packed.size - 1] & 0x80) == 0;
+}
+
+static void add_locations(struct samples_reader *r, struct sample *s, const struct proto_field *f)
+{
+	struct strbuf *list = &r->lists[r->list];
+
+	if (f->type == PROTO_BYTES && s->locations.size == 0) {
+		s->locations = f->bytes;
+		s->is_bad |= !ends_whole(f->bytes);
+		return;
+	}
+	if (s->locations.data != list->data) {
+		strbuf_clear(list);
+		strbuf_add(list, s->locations);
+	}
+	if (f->type == PROTO_BYTES) {
+		strbuf_add(list, f->bytes);
+		s->is_bad |= !ends_whole(f->bytes);
+	} else {
+		proto_put_packed(list, f->value);
+	}
+	s->locations = strbuf_str(list);
+}
+
+static void read_sample(struct samples_reader *r, struct cursor message, struct sample *s)
+{
+	struct pprof *p = r->p;
+	struct proto_field field;
+
+	s->locations = STR("");
+	s->value_count = 0;
+	s->is_bad = false;
+	s->offset = cursor_offset(&message);
+	while (proto_next(&message, &field)) {
+		if (field.number == SAMPLE_LOCATION)
+			add_locations(r, s, &field);
+		else if (field.number == SAMPLE_VALUE)
+			add_values(p, s, proto_numbers(&message, &field, PROTO_VARINT));
+	}
+	s->is_bad |= !cursor_ok(&message) || s->value_count != p->metric_count;
+}
+
+/* ---- its stack ---- */
+
+static size_t common_end(struct str a, struct str b)
+{
+	size_t most = a.size < b.size ? a.size : b.size, i = 0;
+	uint64_t x, y;
+
+	for (; most - i >= 8; i += 8) {
+		memcpy(&x, a.data + a.size - i - 8, 8);
+		memcpy(&y, b.data + b.size - i - 8, 8);
+		if (x != y)
+			return i + (size_t)__builtin_clzll(x ^ y) / 8;
+	}
+	while (i < most && a.data[a.size - 1 - i] == b.data[b.size - 1 - i])
+		i++;
+	return i;
+}
+
+/* Whether the number that begins so many bytes before the end does begin there. */
+static bool begins_at(struct str list, size_t end)
+{
+	return end == list.size || (list.data[list.size - 1 - end] & 0x80) == 0;
+}
+
+/* Drops the steps of the last stack that the list does not end in. */
+static void keep_common_steps(struct samples_reader *r, struct str list)
+{
+	size_t common = common_end(r->last, list);
+
+	while (r->steps.count) {
+		size_t end = r->steps.data[r->steps.count - 1].end;
+
+		if (end <= common && begins_at(list, end))
+			break;
+		r->steps.count--;
+	}
+}
+
+/* The number whose last byte stands so many bytes before the end; *end moves to its first. */
+static uint64_t number_before(struct str list, size_t *end)
+{
+	size_t last = list.size - 1 - *end, first = last;
+	uint64_t value = 0;
+
+	while (first > 0 && (list.data[first - 1] & 0x80))
+		first--;
+	*end = list.size - first;
+	/* A longer one has more than 64 bits: no location has that id. */
+	if (last - first >= 10)
+		return 0;
+	for (size_t i = last + 1; i-- > first;)
+		value = value << 7 | (uint64_t)(list.data[i] & 0x7f);
+	return value;
+}
+
+static stack_id push_stack(struct samples_reader *r, stack_id stack, frame_id frame)
+{
+	stack = builder_stack(r->p->builder, stack, frame);
+	if (stack.i > r->stacks) {
+		r->stacks = stack.i;
+		r->p->budget -= PPROF_STACK_BYTES + 16 * (int64_t)r->p->metric_count;
+	}
+	return stack;
+}
+
+static stack_id stack_of(struct samples_reader *r, const struct sample *s)
+{
+	struct pprof *p = r->p;
+	stack_id stack = {0};
+	size_t end = 0;
+
+	keep_common_steps(r, s->locations);
+	if (r->steps.count) {
+		stack = r->steps.data[r->steps.count - 1].stack;
+		end = r->steps.data[r->steps.count - 1].end;
+	}
+	while (end < s->locations.size && p->budget > 0) {
+		uint64_t id = number_before(s->locations, &end);
+		struct mapped_frames frames = pprof_location(p, id, s->offset);
+
+		for (uint32_t i = frames.count; i-- > 0;)
+			stack = push_stack(r, stack, frames.frames[i]);
+		vec_push(&r->steps, (struct step){.end = (uint32_t)end, .stack = stack});
+	}
+	p->cut += end < s->locations.size;
+	r->last = s->locations;
+	if (s->locations.data == r->lists[r->list].data)
+		r->list = !r->list;
+	return stack;
+}
+
+/* ---- all of them ---- */
+
+static int64_t scaled(int64_t value, int64_t scale)
+{
+	int64_t result;
+
+	/* The builder refuses a profile with such a sum. */
+	if (__builtin_mul_overflow(value, scale, &result))
+		return value < 0 ? -INT64_MAX : INT64_MAX;
+	return result;
+}
+
+static void add_sample(struct samples_reader *r, struct sample *s, struct cursor message)
+{
+	struct pprof *p = r->p;
+	stack_id stack = stack_of(r, s);
+	uint64_t samples = UINT64_MAX;
+
+	for (size_t i = 0; i < p->metric_count; i++)
+		s->values[i] = scaled(s->values[i], p->scale[i]);
+	if (r->labels) {
+		struct pprof_sample_labels labels = pprof_labels_of(r->labels, message);
+
+		builder_sample(p->builder, stack, labels.thread, labels.time_ns, s->values);
+		builder_sample_labels(p->builder, labels.set);
+		return;
+	}
+	/* A negative weight is a difference: it says nothing about how many samples there were. */
+	if (p->samples_metric < p->metric_count && s->values[p->samples_metric] >= 0)
+		samples = (uint64_t)s->values[p->samples_metric];
+	builder_weight(p->builder, stack, s->values, samples);
+}
+
+void pprof_samples_read(struct pprof *p)
+{
+	struct samples_reader r = {.p = p, .labels = pprof_labels_create(p), .last = STR("")};
+	struct proto_field field;
+	struct sample s;
+	struct cursor c;
+
+	cursor_init(&c, p->input->data, p->input->size, p->input->name, 0);
+	while (proto_next(&c, &field)) {
+		if (field.number != PROFILE_SAMPLE)
+			continue;
+		struct cursor message = proto_message(&c, &field);
+		read_sample(&r, message, &s);
+		if (s.is_bad)
+			pprof_fault(p, FAULT_SAMPLE, field.offset);
+		else
+			add_sample(&r, &s, message);
+	}
+	pprof_labels_destroy(r.labels);
+	vec_deinit(&r.steps);
+	strbuf_deinit(&r.lists[0]);
+	strbuf_deinit(&r.lists[1]);
+}

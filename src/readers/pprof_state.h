@@ -1,0 +1,167 @@
+#ifndef SONDE_READERS_PPROF_STATE_H
+#define SONDE_READERS_PPROF_STATE_H
+
+/*
+ * What the parts of the pprof reader share; for pprof*.c alone.
+ *
+ * A profile is a message whose tables (strings, functions, locations, mappings) come in any order,
+ * before or after the samples that refer to them.  So it is gone through three times: once to count
+ * and to find the largest ids, once to note where each row stands, once for the samples.  A row is
+ * taken apart when a sample first needs it; of the others there are four bytes.
+ */
+
+#include "base/map.h"
+#include "base/protobuf.h"
+#include "base/vec.h"
+#include "obj/demangle.h"
+#include "readers/mapped_code.h"
+#include "readers/readers.h"
+
+/* Fields of the messages in profile.proto. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_DROP_FRAMES = 7,
+	PROFILE_KEEP_FRAMES = 8,
+	PROFILE_TIME = 9,
+	PROFILE_DURATION = 10,
+	PROFILE_PERIOD_TYPE = 11,
+	PROFILE_PERIOD = 12,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+	PROFILE_DOC_URL = 15,
+	PROFILE_FIELD_COUNT,
+
+	VALUE_TYPE = 1,
+	VALUE_UNIT = 2,
+
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE = 2,
+	SAMPLE_LABEL = 3,
+
+	LABEL_KEY = 1,
+	LABEL_TEXT = 2,
+	LABEL_NUMBER = 3,
+	LABEL_UNIT = 4,
+
+	ROW_ID = 1, /* of mappings, locations, functions */
+
+	MAPPING_START = 2,
+	MAPPING_LIMIT = 3,
+	MAPPING_OFFSET = 4,
+	MAPPING_FILE = 5,
+	MAPPING_BUILD_ID = 6,
+
+	LOCATION_MAPPING = 2,
+	LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4,
+
+	LINE_FUNCTION = 1,
+	LINE_LINE = 2,
+
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILE = 4,
+	FUNCTION_START_LINE = 5,
+};
+
+/* More than any tool writes; each costs 16 bytes a stack. */
+#define PPROF_METRICS_MAX 64
+
+/* Where the rows of a table stand in the input, by their ids. */
+struct pprof_rows {
+	uint64_t *ids; /* [count], ascending; NULL: a row's id is its number */
+	uint32_t *at;  /* [count]: the offset of its field, plus one; 0: there is none */
+	size_t count;
+	uint64_t id_max;
+	size_t found; /* messages, in the first pass */
+};
+
+/* Parts of the input that were passed over, by kind. */
+enum pprof_fault {
+	FAULT_SAMPLE,	/* cut, or with another number of values than there are types */
+	FAULT_LOCATION, /* that a sample names and that is not there */
+	FAULT_ROW,	/* of a table: cut, without an id or with one that is taken */
+	FAULT_STRING,	/* a number behind the table of strings */
+	FAULT_COUNT
+};
+
+struct pprof {
+	const struct reader_input *input;
+	struct builder *builder;
+	struct demangler *demangler;
+	struct mapped_code *code;
+	/* Where a top-level fault ended the reading; the rest is lost. */
+	const char *problem;
+	uint64_t problem_offset;
+
+	uint32_t *string_at; /* [string_count]: as pprof_rows.at */
+	size_t string_count;
+	struct pprof_rows functions, locations, mappings;
+	uint32_t *mapping_of_row; /* [mappings.count]: number in `code`, plus one; 0: not yet */
+	uint32_t *location_first; /* [locations.count]: of its frames in `frames` */
+	uint32_t *location_count; /* [locations.count]: 0: not taken apart yet */
+	VEC(frame_id) frames;	  /* of locations, the innermost first */
+	frame_id unknown;
+	bool has_labels;
+	size_t sample_count;
+
+	size_t metric_count;
+	int64_t scale[PPROF_METRICS_MAX]; /* of values, to the metric's unit */
+	size_t samples_metric;		  /* SIZE_MAX: none tells how many samples there were */
+	/*
+	 * Bytes that stacks and frames may still take: what a file can ask for is bounded by its
+	 * size, though one byte of it may stand for a frame of a new stack.
+	 */
+	int64_t budget;
+
+	uint64_t faults[FAULT_COUNT];
+	uint64_t first_fault[FAULT_COUNT]; /* offsets */
+	uint64_t cut;			   /* samples whose stacks are cut for want of budget */
+};
+
+void pprof_fault(struct pprof *p, enum pprof_fault fault, uint64_t offset);
+
+/* ---- pprof_tables.c ---- */
+
+/* Finds all rows.  ERROR_INPUT where nothing can be made of the file. */
+must_use struct error *pprof_tables_read(struct pprof *p);
+void pprof_tables_deinit(struct pprof *p);
+/* Empty, and a fault, if there is none of that number. */
+struct str pprof_string(struct pprof *p, uint64_t number, uint64_t offset);
+/* Collects the locations that have an address and no lines, and has them named. */
+void pprof_name_addresses(struct pprof *p);
+/*
+ * The frames of a location, innermost first, taken apart at first sight; of one that is not there
+ * "[unknown]".  What is returned is good until the next call.
+ */
+struct mapped_frames pprof_location(struct pprof *p, uint64_t id, uint64_t offset);
+
+/* ---- pprof_samples.c ---- */
+
+/* The budget's price of things: their rows in the builder and in the profile's lookup. */
+#define PPROF_STACK_BYTES 40
+#define PPROF_FRAME_BYTES 112
+
+void pprof_samples_read(struct pprof *p);
+
+/* ---- pprof_labels.c ---- */
+
+struct pprof_labels;
+
+/* Looks at all samples' labels: whether they tell threads and times.  NULL: there are none. */
+must_use struct pprof_labels *pprof_labels_create(struct pprof *p);
+void pprof_labels_destroy(struct pprof_labels *l);
+struct pprof_sample_labels {
+	thread_id thread; /* NO_ID: not known of any sample */
+	uint64_t time_ns; /* UINT64_MAX: the same */
+	label_set_id set;
+};
+/* Of one sample, a good one. */
+struct pprof_sample_labels pprof_labels_of(struct pprof_labels *l, struct cursor sample);
+
+#endif
