@@ -528,3 +528,13 @@ void json_return(struct json_reader *r, const struct json_mark *mark)
 	r->bad = NULL;
 	r->problem = NULL;
 }
+
+void json_seek(struct json_reader *r, size_t offset)
+{
+	r->at = r->start + offset;
+	r->at_value = true;
+	r->is_first = false;
+	r->depth = 0;
+	r->bad = NULL;
+	r->problem = NULL;
+}

@@ -106,6 +106,11 @@ void json_return(struct json_reader *r, const struct json_mark *mark);
 
 /* The offset of what comes next. */
 size_t json_offset(const struct json_reader *r);
+/*
+ * Comes to the value at an offset that json_offset gave, as if the text began there: what is around
+ * it is forgotten, and a fault too.  For who keeps many places, of which marks would be too large.
+ */
+void json_seek(struct json_reader *r, size_t offset);
 static inline bool json_ok(const struct json_reader *r)
 {
 	return r->bad == NULL;

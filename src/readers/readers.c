@@ -12,6 +12,7 @@
 const struct reader *const readers[] = {
 	&reader_capture,
 	&reader_dump,
+	&reader_firefox,
 	&reader_folded,
 	&reader_gmon,
 	&reader_heaptrack,

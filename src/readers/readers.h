@@ -55,6 +55,7 @@ struct reader {
 
 extern const struct reader reader_capture;
 extern const struct reader reader_dump;
+extern const struct reader reader_firefox;
 extern const struct reader reader_folded;
 extern const struct reader reader_gmon;
 extern const struct reader reader_heaptrack;
