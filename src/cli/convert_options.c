@@ -134,11 +134,11 @@ static void tell_loss(
 	if (writer->holds_all)
 		return;
 	tell_notes(p);
-	if (p->metric_count > 1 && options->metric == NULL)
+	if (p->metric_count > 1 && options->metric == NULL && !writer->holds_metrics)
 		message_print("note: %s holds one of the %zu metrics, here '%s'; --metric chooses",
 			writer->name, p->metric_count,
 			profile_string(p, p->metrics[p->default_metric.i].name).data);
-	if (p->arc_count > 0)
+	if (p->arc_count > 0 && !writer->holds_arcs)
 		message_print("note: %s has no place for counts of calls, which are left out",
 			writer->name);
 }

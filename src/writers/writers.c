@@ -8,6 +8,8 @@ const struct writer *const writers[] = {
 	&writer_dump,
 	&writer_folded,
 	&writer_chrome,
+	&writer_csv,
+	&writer_json,
 	NULL,
 };
 

@@ -27,6 +27,8 @@ struct writer {
 	const char *extension; /* of file names, with the dot */
 	const char *summary;   /* one line */
 	bool holds_all;	       /* the format keeps everything in a profile, notes too */
+	bool holds_metrics;    /* all of them, not one that is chosen */
+	bool holds_arcs;       /* counts of calls */
 	enum packing packing;  /* what its files are always packed by, by the caller; else none */
 	/*
 	 * Puts the profile into the sink.  Errors are those of the profile; the sink's own are
@@ -37,8 +39,10 @@ struct writer {
 };
 
 extern const struct writer writer_chrome;
+extern const struct writer writer_csv;
 extern const struct writer writer_dump;
 extern const struct writer writer_folded;
+extern const struct writer writer_json;
 extern const struct writer writer_sonde;
 
 extern const struct writer *const writers[]; /* NULL-terminated */
