@@ -18,6 +18,7 @@ const struct reader *const readers[] = {
 	&reader_heaptrack,
 	&reader_uftrace,
 	&reader_pprof,
+	&reader_speedscope,
 	&reader_zones,
 	NULL,
 };

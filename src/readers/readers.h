@@ -61,6 +61,7 @@ extern const struct reader reader_gmon;
 extern const struct reader reader_heaptrack;
 extern const struct reader reader_uftrace;
 extern const struct reader reader_pprof;
+extern const struct reader reader_speedscope;
 extern const struct reader reader_zones;
 
 extern const struct reader *const readers[]; /* NULL-terminated */

@@ -10,6 +10,7 @@ const struct writer *const writers[] = {
 	&writer_chrome,
 	&writer_csv,
 	&writer_json,
+	&writer_speedscope,
 	NULL,
 };
 

@@ -26,6 +26,7 @@ struct writer {
 	const char *name;      /* for --to and `sonde formats` */
 	const char *extension; /* of file names, with the dot */
 	const char *summary;   /* one line */
+	bool holds_metrics;    /* all of a profile; --metric says which comes first */
 	bool holds_all;	       /* the format keeps everything in a profile, notes too */
 	bool holds_metrics;    /* all of them, not one that is chosen */
 	bool holds_arcs;       /* counts of calls */
@@ -44,6 +45,7 @@ extern const struct writer writer_dump;
 extern const struct writer writer_folded;
 extern const struct writer writer_json;
 extern const struct writer writer_sonde;
+extern const struct writer writer_speedscope;
 
 extern const struct writer *const writers[]; /* NULL-terminated */
 
