@@ -39,6 +39,22 @@ struct str str_base_name(struct str path)
 	return (struct str){path.data + skip, path.size - skip};
 }
 
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+struct str str_trim(struct str s)
+{
+	while (s.size && is_space(s.data[s.size - 1]))
+		s.size--;
+	while (s.size && is_space(s.data[0])) {
+		s.data++;
+		s.size--;
+	}
+	return s;
+}
+
 struct str str_take_line(struct str *rest)
 {
 	const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;

@@ -40,6 +40,8 @@ bool str_starts_with(struct str s, struct str prefix);
 bool str_ends_with(struct str s, struct str suffix);
 /* The part behind the last '/', the whole where there is none. */
 struct str str_base_name(struct str path);
+/* Without the blanks, tabs and carriage returns at either end. */
+struct str str_trim(struct str s);
 /* Takes the next line, up to '\n' or the end, off the start of rest; the '\n' goes too. */
 struct str str_take_line(struct str *rest);
 

@@ -12,42 +12,17 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
-#include "base/row_table.h"
-#include "base/utf16.h"
 #include "base/vec.h"
+#include "readers/bad_lines.h"
+#include "readers/spans.h"
+#include "readers/text_input.h"
 
 /* Deeper stacks than any real one; a line of only ';' must not cost 50 times its size. */
 #define FRAMES_MAX ((size_t)1 << 22)
 /* Distinct lines remembered whole; 24 to 40 bytes each. */
 #define LINES_MAX ((size_t)1 << 20)
-/* Line numbers that a note about malformed lines tells. */
-#define TOLD_MAX 8
-
-/* A run of the input's bytes that stands for a frame or a stack. */
-struct span {
-	const char *data;
-	uint32_t size;
-	uint32_t hash;
-	uint32_t id;
-};
-
-static uint64_t span_hash(const void *row)
-{
-	const struct span *s = row;
-
-	return s->hash;
-}
-
-static bool span_same(const void *a, const void *b)
-{
-	const struct span *x = a, *y = b;
-
-	return x->hash == y->hash && x->size == y->size && memcmp(x->data, y->data, x->size) == 0;
-}
-
-static const struct row_kind span_rows = {sizeof(struct span), span_hash, span_same};
-
+/* The first ones, for which a bid is made. */
+#define BID_BYTES ((size_t)8192)
 /* A frame of the last line that was taken apart. */
 struct step {
 	size_t end; /* where its text ends in the line */
@@ -60,8 +35,8 @@ struct folded {
 	struct str last;		/* stack text of the last line that was taken apart */
 	VEC(struct step) steps;
 	uint64_t line_number;
-	uint64_t good, malformed, rounded;
-	uint64_t told[TOLD_MAX]; /* numbers of the first malformed lines */
+	uint64_t good, rounded;
+	struct bad_lines bad;
 };
 
 static bool is_blank(char c)
@@ -180,65 +155,6 @@ static frame_id frame_new(struct builder *b, struct str text)
 	return builder_frame(b, function, (string_id){0}, 0, false, 0);
 }
 
-#define SEMICOLONS 0x3b3b3b3b3b3b3b3bu
-
-/* The next 8 bytes, filled up with ';' behind the end. */
-static uint64_t load_word(const char *p, size_t left)
-{
-	uint64_t word = SEMICOLONS;
-
-	if (likely(left >= 8))
-		memcpy(&word, p, 8);
-	else
-		memcpy(&word, p, left);
-	return word;
-}
-
-/* The lowest set bit is in the byte that is the first ';' of the word. */
-static uint64_t find_semicolon(uint64_t word)
-{
-	uint64_t x = word ^ SEMICOLONS;
-
-	return (x - 0x0101010101010101u) & ~x & 0x8080808080808080u;
-}
-
-static uint64_t hash_step(uint64_t hash, uint64_t word)
-{
-	unsigned __int128 product = (unsigned __int128)(hash ^ word) * 0x8bb84b93962eacc9u;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* The frame at the start of s, up to ';' or the end: its end and its hash, found in one go. */
-static struct span scan_frame(struct str s)
-{
-	uint64_t hash = 0x2d358dccaa6c78a5u;
-	uint64_t word, found;
-	size_t i = 0;
-
-	for (;;) {
-		word = load_word(s.data + i, s.size - i);
-		found = find_semicolon(word);
-		if (found)
-			break;
-		hash = hash_step(hash, word);
-		i += 8;
-	}
-	unsigned int bits = (unsigned int)__builtin_ctzll(found) & ~7u;
-	hash = hash_step(hash, word & (((uint64_t)1 << bits) - 1));
-	i += bits / 8;
-	return (struct span){
-		.data = s.data, .size = (uint32_t)i, .hash = (uint32_t)hash_u64(hash + i)};
-}
-
-/* The row of an equal span, added if there is none (then its id is NO_ID). */
-static struct span *span_intern(struct row_table *t, struct span span)
-{
-	span.id = NO_ID;
-	uint32_t row = row_table_intern(t, &span_rows, &span);
-	return &((struct span *)t->rows)[row];
-}
-
 static frame_id frame_of(struct folded *f, struct span text)
 {
 	struct span *known = span_intern(&f->frames, text);
@@ -290,7 +206,7 @@ static stack_id stack_new(struct folded *f, struct str text)
 		at = f->steps.data[f->steps.count - 1].end + 1;
 	}
 	while (at <= text.size) {
-		struct span frame = scan_frame((struct str){text.data + at, text.size - at});
+		struct span frame = span_scan((struct str){text.data + at, text.size - at}, ';');
 		stack = builder_stack(f->builder, stack, frame_of(f, frame));
 		at += frame.size;
 		vec_push(&f->steps, (struct step){.end = at, .stack = stack});
@@ -302,10 +218,7 @@ static stack_id stack_new(struct folded *f, struct str text)
 
 static stack_id stack_of(struct folded *f, struct str text)
 {
-	struct span span = {.data = text.data,
-		.size = (uint32_t)text.size,
-		.hash = (uint32_t)hash_bytes(text.data, text.size)};
-	uint32_t row;
+	struct span span = span_of(text);
 
 	if (f->lines.count < LINES_MAX) {
 		struct span *known = span_intern(&f->lines, span);
@@ -313,9 +226,8 @@ static stack_id stack_of(struct folded *f, struct str text)
 			known->id = stack_new(f, text).i;
 		return (stack_id){known->id};
 	}
-	if (row_table_find(&f->lines, &span_rows, &span, &row))
-		return (stack_id){((struct span *)f->lines.rows)[row].id};
-	return stack_new(f, text);
+	uint32_t known = span_find(&f->lines, span);
+	return known == NO_ID ? stack_new(f, text) : (stack_id){known};
 }
 
 static void read_line(struct folded *f, struct str line)
@@ -328,9 +240,7 @@ static void read_line(struct folded *f, struct str line)
 	if (is_passed_over(line))
 		return;
 	if (!parse_line(line, &stack, &weight, &is_rounded)) {
-		if (f->malformed < TOLD_MAX)
-			f->told[f->malformed] = f->line_number;
-		f->malformed++;
+		bad_lines_add(&f->bad, f->line_number);
 		return;
 	}
 	f->good++;
@@ -342,19 +252,10 @@ static void read_line(struct folded *f, struct str line)
 
 static void add_notes(struct folded *f)
 {
-	struct strbuf numbers = {0};
-
-	for (size_t i = 0; i < f->malformed && i < TOLD_MAX; i++)
-		strbuf_printf(&numbers, "%s%llu", i ? ", " : "", (unsigned long long)f->told[i]);
-	if (f->malformed)
-		builder_note(f->builder, NOTE_BAD_RECORD, f->malformed,
-			"%s malformed and passed over: line%s %s%s",
-			f->malformed == 1 ? "a line is" : "lines are", f->malformed == 1 ? "" : "s",
-			numbers.data, f->malformed > TOLD_MAX ? ", …" : "");
+	bad_lines_note(&f->bad, f->builder);
 	if (f->rounded)
 		builder_note(f->builder, NOTE_GUESSED, f->rounded,
 			"weights with a fraction were rounded to whole numbers");
-	strbuf_deinit(&numbers);
 }
 
 static struct error *read_lines(struct folded *f, const char *name, struct str text)
@@ -362,29 +263,14 @@ static struct error *read_lines(struct folded *f, const char *name, struct str t
 	(void)builder_metric(f->builder, STR("samples"), STR("count"));
 	while (text.size)
 		read_line(f, str_take_line(&text));
-	if (f->good == 0 && f->malformed)
+	if (f->good == 0 && f->bad.count)
 		return error_new(ERROR_INPUT,
 			"%s: no line is a folded stack (line %llu is the first that is not one)",
-			name, (unsigned long long)f->told[0]);
+			name, (unsigned long long)f->bad.told[0]);
 	if (f->good == 0)
 		return error_new(ERROR_INPUT, "%s: there is no folded stack in it", name);
 	add_notes(f);
 	return NULL;
-}
-
-/* The text of the bytes: without a byte order mark, and as UTF-8 (in buffer) if they were UTF-16.
- */
-static struct str text_of(const uint8_t *data, size_t size, struct strbuf *buffer)
-{
-	struct str text = {(const char *)data, size};
-
-	if (utf16_has_mark(text)) {
-		utf16_decode(buffer, text);
-		return strbuf_str(buffer);
-	}
-	if (str_starts_with(text, STR("\xef\xbb\xbf")))
-		return (struct str){text.data + 3, size - 3};
-	return text;
 }
 
 static struct error *folded_read(const struct reader_input *input, struct builder *builder)
@@ -392,7 +278,8 @@ static struct error *folded_read(const struct reader_input *input, struct builde
 	struct folded f = {.builder = builder};
 	struct strbuf buffer = {0};
 
-	struct error *err = read_lines(&f, input->name, text_of(input->data, input->size, &buffer));
+	struct error *err =
+		read_lines(&f, input->name, text_input(input->data, input->size, &buffer));
 	strbuf_deinit(&buffer);
 	row_table_deinit(&f.frames);
 	row_table_deinit(&f.lines);
@@ -427,13 +314,8 @@ static int bid_by_lines(struct str text)
 static int folded_bid(const uint8_t *data, size_t size)
 {
 	struct strbuf buffer = {0};
-	struct str start = {(const char *)data, size < 4096 ? size : 4096};
-	int bid = 0;
+	int bid = bid_by_lines(text_input_start(data, size, BID_BYTES, &buffer));
 
-	if (utf16_has_mark(start))
-		bid = bid_by_lines(text_of(data, size < 65536 ? size : 65536, &buffer));
-	else if (memchr(start.data, '\0', start.size) == NULL)
-		bid = bid_by_lines((struct str){start.data, size});
 	strbuf_deinit(&buffer);
 	return bid;
 }

@@ -59,6 +59,7 @@ extern const struct reader reader_firefox;
 extern const struct reader reader_folded;
 extern const struct reader reader_gmon;
 extern const struct reader reader_heaptrack;
+extern const struct reader reader_perf_script;
 extern const struct reader reader_uftrace;
 extern const struct reader reader_pprof;
 extern const struct reader reader_speedscope;

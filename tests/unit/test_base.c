@@ -416,8 +416,8 @@ static void expect_utf16(struct str bytes, const char *text)
 {
 	struct strbuf out = {0};
 
-	assert_true(utf16_has_mark(bytes));
-	utf16_decode(&out, bytes);
+	assert_int_not_equal(utf16_order(bytes), UTF16_NONE);
+	utf16_decode(&out, bytes, utf16_order(bytes));
 	assert_true(str_equal(strbuf_str(&out), str_from(text)));
 	strbuf_deinit(&out);
 }
@@ -440,7 +440,13 @@ static void utf16_decodes(void **state)
 		"\xef\xbf\xbd"
 		"a\xef\xbf\xbd\xef\xbf\xbd");
 	expect_utf16(STR("\xff\xfe"), "");
-	assert_false(utf16_has_mark(STR("a")));
+	/* Without a mark, by the zeros of ASCII. */
+	expect_utf16(STR("a\0;\0\xac\x20\x31\0"), "a;€1");
+	expect_utf16(STR("\0a\0;\x20\xac\0\x31"), "a;€1");
+	assert_int_equal(utf16_order(STR("a")), UTF16_NONE);
+	assert_int_equal(utf16_order(STR("a;b 1\n")), UTF16_NONE);
+	assert_int_equal(utf16_order(STR("a\0b\0\0c")), UTF16_NONE);
+	assert_int_equal(utf16_order(STR("\0\0\0\0\0\0")), UTF16_NONE);
 }
 
 /* Keys that differ in the bits of mask only. */

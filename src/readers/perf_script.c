@@ -1,0 +1,297 @@
+/*
+ * The text that `perf script` prints: samples one after the other, each a line that says who, when
+ * and what, then its frames, leaf first, then an empty line.  There is no specification but
+ * perf-script(1), and no file says which fields were asked for; perf_script_head.c and
+ * perf_script_frame.c know what a line may be.  docs/formats/perf-script.md says what becomes of
+ * it.
+ *
+ * Most lines of a large text are frames that were seen before: those are looked up whole, by a hash
+ * that is made while the line's end is sought.  Samples are kept in rows until the end, for only
+ * then it is known which events there are and whether all samples have a time.
+ */
+#include "readers/readers.h"
+
+#include <stdlib.h>
+
+#include "readers/bad_lines.h"
+#include "readers/perf_script_head.h"
+#include "readers/perf_script_rows.h"
+#include "readers/perf_script_stacks.h"
+#include "readers/perf_script_tasks.h"
+#include "readers/text_input.h"
+
+/* What begins a bid is looked for in. */
+#define BID_BYTES ((size_t)65536)
+
+struct perf_script {
+	struct builder *builder;
+	struct perf_stacks stacks;
+	struct perf_tasks tasks;
+	struct perf_rows rows;
+	bool is_open; /* a sample has begun */
+	struct perf_sample sample;
+	uint64_t line_number;
+	struct bad_lines bad;
+	uint64_t passed_over; /* lines below frames that are none */
+	uint64_t lost;
+};
+
+static void close_sample(struct perf_script *p)
+{
+	if (!p->is_open)
+		return;
+	p->is_open = false;
+	p->sample.stack = perf_stacks_take(&p->stacks);
+	perf_rows_add(&p->rows, &p->sample);
+}
+
+static void open_sample(struct perf_script *p, struct perf_head *head)
+{
+	close_sample(p);
+	p->is_open = true;
+	p->sample = (struct perf_sample){.thread = perf_tasks_find(&p->tasks, head),
+		.event = perf_rows_event(&p->rows, head->event),
+		.time_ns = head->time_ns,
+		.period = head->period};
+}
+
+/* Adds the frame in a line, if there is one. */
+static bool read_frame(struct perf_script *p, struct str line)
+{
+	struct span span = span_scan(line, '\n');
+	struct perf_frame frame;
+
+	if (p->is_open && perf_stacks_push_known(&p->stacks, span))
+		return true;
+	if (!perf_frame_scan(line, &frame))
+		return false;
+	if (!p->is_open)
+		open_sample(p, &(struct perf_head){.time_ns = UINT64_MAX, .period = UINT64_MAX});
+	if (!perf_stacks_push_known(&p->stacks, span))
+		perf_stacks_push_new(&p->stacks, span, &frame);
+	return true;
+}
+
+/* "PERF_RECORD_LOST lost 12": samples that perf could not write. */
+static void read_record(struct perf_script *p, struct str record)
+{
+	const struct str begin = STR("PERF_RECORD_LOST");
+	const char *digits;
+	uint64_t lost = 0;
+
+	if (!str_starts_with(record, begin))
+		return;
+	digits = memmem(record.data, record.size, "lost ", 5);
+	for (size_t i = digits ? (size_t)(digits - record.data) + 5 : record.size;
+		i < record.size && record.data[i] >= '0' && record.data[i] <= '9' &&
+		lost < 1u << 30;
+		i++)
+		lost = lost * 10 + (uint64_t)(record.data[i] - '0');
+	p->lost += lost;
+}
+
+static bool read_head(struct perf_script *p, struct str line)
+{
+	struct perf_head head;
+
+	switch (perf_head_scan(line, &head)) {
+	case PERF_HEAD_SAMPLE:
+		open_sample(p, &head);
+		/* Without call chains the one frame stands behind the event. */
+		if (head.rest.size && read_frame(p, head.rest))
+			close_sample(p);
+		return true;
+	case PERF_HEAD_RECORD:
+		close_sample(p);
+		read_record(p, head.record);
+		return true;
+	case PERF_HEAD_NONE:
+		break;
+	}
+	return false;
+}
+
+/* A line that says who alone, above one with a frame. */
+static bool read_weak_head(struct perf_script *p, struct str line, struct str next)
+{
+	struct perf_frame frame;
+	struct perf_head head;
+
+	if (next.size == 0 || next.data[0] != '\t' || !perf_frame_scan(next, &frame) ||
+		!perf_head_scan_weak(line, &head))
+		return false;
+	open_sample(p, &head);
+	return true;
+}
+
+/* What "# NAME : VALUE" says where the name is that. */
+static bool header_value(struct str line, const char *name, struct str *value)
+{
+	struct str rest = str_trim((struct str){line.data + 1, line.size - 1});
+
+	if (!str_starts_with(rest, str_from(name)))
+		return false;
+	rest = str_trim((struct str){rest.data + strlen(name), rest.size - strlen(name)});
+	if (rest.size == 0 || rest.data[0] != ':')
+		return false;
+	*value = str_trim((struct str){rest.data + 1, rest.size - 1});
+	return true;
+}
+
+/* The program that perf recorded is what follows "--"; without that, nothing tells it. */
+static struct str command_of(struct str cmdline)
+{
+	const char *dashes = memmem(cmdline.data, cmdline.size, " -- ", 4);
+
+	if (dashes == NULL)
+		return cmdline;
+	size_t start = (size_t)(dashes - cmdline.data) + 4;
+	return str_trim((struct str){cmdline.data + start, cmdline.size - start});
+}
+
+static void read_comment(struct perf_script *p, struct str line)
+{
+	struct builder_header *header = builder_header(p->builder);
+	struct str value;
+
+	if (header_value(line, "hostname", &value))
+		header->host = builder_string(p->builder, value);
+	else if (header_value(line, "cmdline", &value))
+		header->command = builder_string(p->builder, command_of(value));
+}
+
+static bool is_indented(struct str line)
+{
+	return line.data[0] == '\t' || line.data[0] == ' ';
+}
+
+/* A line that was not seen before as a frame. */
+static void read_line(struct perf_script *p, struct str line, struct str rest)
+{
+	if (line.data[0] == '#') {
+		read_comment(p, line);
+		return;
+	}
+	if (line.data[0] == '\t' && read_frame(p, line))
+		return;
+	if (read_head(p, line))
+		return;
+	if (p->is_open && perf_stacks_place(&p->stacks, line))
+		return;
+	if (read_frame(p, line)) {
+		return;
+	}
+	if (p->is_open && is_indented(line))
+		p->passed_over++;
+	else if (!read_weak_head(p, line, str_take_line(&rest)))
+		bad_lines_add(&p->bad, p->line_number);
+}
+
+static void read_lines(struct perf_script *p, struct str rest)
+{
+	while (rest.size) {
+		struct span line = span_scan(rest, '\n');
+		size_t taken = line.size + (line.size < rest.size);
+		struct str text = {rest.data, line.size};
+
+		rest = (struct str){rest.data + taken, rest.size - taken};
+		p->line_number++;
+		if (p->is_open && perf_stacks_push_known(&p->stacks, line))
+			continue;
+		if (str_trim(text).size == 0)
+			close_sample(p);
+		else
+			read_line(p, text, rest);
+	}
+	close_sample(p);
+}
+
+static void add_notes(struct perf_script *p)
+{
+	bad_lines_note(&p->bad, p->builder);
+	if (p->passed_over)
+		builder_note(p->builder, NOTE_INFO, p->passed_over,
+			"lines below frames, of instructions or the like, were passed over");
+	if (p->lost) {
+		builder_header(p->builder)->stats.lost = p->lost;
+		builder_note(p->builder, NOTE_LOST, p->lost,
+			"samples were lost, as perf could not keep up");
+	}
+}
+
+static struct error *finish(struct perf_script *p, const char *name)
+{
+	if (p->rows.count == 0 && p->bad.count)
+		return error_new(ERROR_INPUT,
+			"%s: no sample of perf script is in it (line %llu is the first that is not "
+			"part of one)",
+			name, (unsigned long long)p->bad.told[0]);
+	if (p->rows.count == 0)
+		return error_new(ERROR_INPUT, "%s: no sample of perf script is in it", name);
+	perf_rows_finish(&p->rows, &p->tasks);
+	add_notes(p);
+	return NULL;
+}
+
+static struct error *perf_script_read(const struct reader_input *input, struct builder *builder)
+{
+	struct perf_script p = {
+		.builder = builder, .tasks = {.builder = builder}, .rows = {.builder = builder}};
+	struct strbuf buffer = {0};
+
+	perf_stacks_init(&p.stacks, builder, input->size);
+	read_lines(&p, text_input(input->data, input->size, &buffer));
+	struct error *err = finish(&p, input->name);
+	perf_stacks_deinit(&p.stacks);
+	perf_tasks_deinit(&p.tasks);
+	perf_rows_deinit(&p.rows);
+	strbuf_deinit(&buffer);
+	return err;
+}
+
+/* What the first lines are. */
+struct looks {
+	unsigned int heads, frames, others;
+};
+
+static void look_at(struct looks *looks, struct str line)
+{
+	struct perf_frame frame;
+	struct perf_head head;
+
+	if (line.data[0] == '#')
+		return;
+	if (perf_head_scan(line, &head) != PERF_HEAD_NONE)
+		looks->heads++;
+	else if (perf_frame_scan(line, &frame) && frame.name.size)
+		looks->frames++;
+	else
+		looks->others += !is_indented(line);
+}
+
+/* A sample's first line, with a frame below or behind it, is hardly anything else. */
+static int perf_script_bid(const uint8_t *data, size_t size)
+{
+	struct strbuf buffer = {0};
+	struct str rest = text_input_start(data, size, BID_BYTES, &buffer);
+	struct looks looks = {0};
+
+	while (rest.size && looks.heads + looks.frames + looks.others < 200) {
+		struct str line = str_take_line(&rest);
+		if (str_trim(line).size)
+			look_at(&looks, line);
+	}
+	strbuf_deinit(&buffer);
+	if (looks.others > looks.heads + looks.frames)
+		return 0;
+	if (looks.heads)
+		return 70;
+	return looks.frames ? 30 : 0;
+}
+
+const struct reader reader_perf_script = {
+	.name = "perf-script",
+	.summary = "the text of perf script, with any -F",
+	.bid = perf_script_bid,
+	.read = perf_script_read,
+};

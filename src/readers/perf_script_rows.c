@@ -1,0 +1,156 @@
+/*
+ * Samples of `perf script` text.  See perf_script_rows.h.
+ */
+#include "readers/perf_script_rows.h"
+
+#include <stdlib.h>
+
+void perf_rows_deinit(struct perf_rows *r)
+{
+	for (size_t i = 0; i < r->blocks.count; i++)
+		free(r->blocks.data[i]);
+	vec_deinit(&r->blocks);
+	vec_deinit(&r->events);
+	vec_deinit(&r->sources);
+	map_deinit(&r->event_of_name);
+	map_deinit(&r->source_of);
+}
+
+uint32_t perf_rows_event(struct perf_rows *r, struct str name)
+{
+	string_id id = builder_string(r->builder, name);
+	bool added;
+	uint32_t event = *map_at(&r->event_of_name, id.i, 0, (uint32_t)r->events.count, &added);
+
+	if (added)
+		vec_push(&r->events, (struct perf_event){.name = id});
+	return event;
+}
+
+static uint32_t source_of(struct perf_rows *r, uint32_t thread, uint32_t event)
+{
+	bool added;
+	uint32_t source = *map_at(&r->source_of, thread, event, (uint32_t)r->sources.count, &added);
+
+	if (added)
+		vec_push(&r->sources, (struct perf_source){.thread = thread, .event = event});
+	return source;
+}
+
+void perf_rows_add(struct perf_rows *r, const struct perf_sample *sample)
+{
+	struct perf_event *event = &r->events.data[sample->event];
+
+	if (r->count % PERF_BLOCK_ROWS == 0)
+		vec_push(
+			&r->blocks, xrealloc_array(NULL, PERF_BLOCK_ROWS, sizeof(struct perf_row)));
+	if (sample->time_ns == UINT64_MAX)
+		r->without_time++;
+	else if (r->count == r->without_time || sample->time_ns < r->first_ns)
+		r->first_ns = sample->time_ns;
+	if (sample->time_ns != UINT64_MAX && sample->time_ns > r->last_ns)
+		r->last_ns = sample->time_ns;
+	r->without_thread += sample->thread == NO_ID;
+	event->has_period |= sample->period != UINT64_MAX;
+	event->samples++;
+	r->blocks.data[r->blocks.count - 1][r->count % PERF_BLOCK_ROWS] =
+		(struct perf_row){.time_ns = sample->time_ns,
+			.period = sample->period,
+			.stack = sample->stack,
+			.source = source_of(r, sample->thread, sample->event)};
+	r->count++;
+}
+
+/* Events whose periods are nanoseconds: perf's clocks, and the metrics of sonde's recordings. */
+static bool counts_ns(struct str event)
+{
+	static const char *const clocks[] = {
+		"cpu-clock", "task-clock", "cpu-time", "real-time", "blocked-time"};
+	const char *colon = memchr(event.data, ':', event.size);
+
+	if (colon)
+		event.size = (size_t)(colon - event.data);
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++)
+		if (str_equal(event, str_from(clocks[i])))
+			return true;
+	return false;
+}
+
+/* [event]: its metric; the caller frees it.  Samples alone are what is measured without periods. */
+static metric_id *add_metrics(struct perf_rows *r)
+{
+	metric_id *metric_of = xcalloc(r->events.count, sizeof(*metric_of));
+
+	for (size_t i = 0; i < r->events.count; i++) {
+		const struct perf_event *event = &r->events.data[i];
+		struct str name = builder_string_bytes(r->builder, event->name);
+		bool is_nameless = name.size == 0 || (r->events.count == 1 && !event->has_period);
+		struct str unit = event->has_period && counts_ns(name) ? STR("ns") : STR("count");
+		metric_of[i] =
+			builder_metric(r->builder, is_nameless ? STR("samples") : name, unit);
+	}
+	return metric_of;
+}
+
+struct finishing {
+	const struct perf_rows *rows;
+	const thread_id *threads; /* NULL: not told */
+	uint32_t thread_count;
+	bool has_times;
+	const metric_id *metric_of;
+	int64_t *weight; /* [metric], all 0 between samples */
+};
+
+static void finish_row(struct finishing *f, const struct perf_row *row)
+{
+	const struct perf_source *source = &f->rows->sources.data[row->source];
+	metric_id metric = f->metric_of[source->event];
+	uint32_t thread = source->thread == NO_ID ? f->thread_count : source->thread;
+	struct builder *b = f->rows->builder;
+
+	f->weight[metric.i] = row->period == UINT64_MAX ? 1 : (int64_t)row->period;
+	if (f->threads == NULL && !f->has_times)
+		builder_weight(b, row->stack, f->weight, 1);
+	else
+		builder_sample(b, row->stack, f->threads ? f->threads[thread] : (thread_id){NO_ID},
+			f->has_times ? row->time_ns - f->rows->first_ns : UINT64_MAX, f->weight);
+	f->weight[metric.i] = 0;
+}
+
+/* Hands the rows over, block by block, so that they are never in memory twice. */
+static void finish_rows(struct perf_rows *r, struct finishing *f)
+{
+	for (size_t i = 0; i < r->blocks.count; i++) {
+		uint64_t left = r->count - i * PERF_BLOCK_ROWS;
+		size_t count = left < PERF_BLOCK_ROWS ? (size_t)left : PERF_BLOCK_ROWS;
+
+		for (size_t k = 0; k < count; k++)
+			finish_row(f, &r->blocks.data[i][k]);
+		free(r->blocks.data[i]);
+		r->blocks.data[i] = NULL;
+	}
+}
+
+void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks)
+{
+	metric_id *metric_of = add_metrics(r);
+	bool has_threads = r->without_thread < r->count;
+	thread_id *threads = has_threads ? perf_tasks_add(tasks, r->without_thread > 0) : NULL;
+	struct finishing f = {.rows = r,
+		.threads = threads,
+		.thread_count = (uint32_t)tasks->threads.count,
+		/* A text without times has none, or all are zero. */
+		.has_times = r->without_time == 0 && r->last_ns > 0,
+		.metric_of = metric_of,
+		.weight = xcalloc(r->events.count, sizeof(*f.weight))};
+
+	if (has_threads || f.has_times)
+		builder_expect_samples(r->builder, r->count);
+	if (r->without_time && r->without_time < r->count)
+		builder_note(r->builder, NOTE_INFO, r->without_time,
+			"samples have no time; so that of the others is left out");
+	finish_rows(r, &f);
+	free(f.weight);
+	free(threads);
+	free(metric_of);
+}
