@@ -70,35 +70,37 @@ struct cursor cursor_sub(struct cursor *c, uint64_t size)
 	return sub;
 }
 
-#define READ(c, type)                                                                              \
+#define READ(c, type, swap)                                                                        \
 	do {                                                                                       \
 		const uint8_t *p_ = cursor_bytes((c), sizeof(type));                               \
 		type v_ = 0;                                                                       \
 		if (p_)                                                                            \
 			memcpy(&v_, p_, sizeof(v_));                                               \
-		return v_;                                                                         \
+		return (c)->is_swapped ? swap(v_) : v_;                                            \
 	} while (0)
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sonde's files are little-endian");
 
 uint8_t cursor_u8(struct cursor *c)
 {
-	READ(c, uint8_t);
+	const uint8_t *p = cursor_bytes(c, 1);
+
+	return p ? *p : 0;
 }
 
 uint16_t cursor_u16(struct cursor *c)
 {
-	READ(c, uint16_t);
+	READ(c, uint16_t, __builtin_bswap16);
 }
 
 uint32_t cursor_u32(struct cursor *c)
 {
-	READ(c, uint32_t);
+	READ(c, uint32_t, __builtin_bswap32);
 }
 
 uint64_t cursor_u64(struct cursor *c)
 {
-	READ(c, uint64_t);
+	READ(c, uint64_t, __builtin_bswap64);
 }
 
 uint64_t cursor_uleb(struct cursor *c)

@@ -5,7 +5,7 @@
  * Byte cursor: reads numbers out of a run of bytes that nobody vouches for.  It never reads outside
  * the run.  The first read that does not fit is remembered (sticky); from then on every read gives
  * zeros, so that a parser can read a whole record and ask once, with cursor_error, whether it was
- * all there.  Numbers are little-endian.
+ * all there.  Numbers are little-endian, or, where is_swapped is set, big-endian.
  *
  * The idea is that of drgn's binary_buffer.h and libbacktrace's struct dwarf_buf.
  */
@@ -23,6 +23,7 @@ struct cursor {
 	uint64_t base;	     /* the offset of `start` in that input */
 	const uint8_t *bad;  /* where the first failing read began, or NULL */
 	const char *problem; /* what was wrong there, a literal */
+	bool is_swapped;     /* numbers of fixed size are big-endian; false at first */
 };
 
 void cursor_init(struct cursor *c, const void *data, size_t size, const char *name, uint64_t base);

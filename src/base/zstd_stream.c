@@ -1,0 +1,58 @@
+/*
+ * One decompression context that is fed piece by piece.  Frames may follow each other; a damaged
+ * piece costs what depends on it, up to where a new frame begins.
+ */
+#include "base/zstd_stream.h"
+
+#include <stdlib.h>
+
+#include <zstd.h>
+
+#include "base/alloc.h"
+
+#define STEP_BYTES ((size_t)128 << 10)
+
+struct zstd_stream {
+	ZSTD_DCtx *context;
+};
+
+struct zstd_stream *zstd_stream_create(void)
+{
+	struct zstd_stream *s = xalloc(sizeof(*s));
+
+	s->context = ZSTD_createDCtx();
+	/* A larger window is for those who ask for it (zstd --long=31). */
+	ZSTD_DCtx_setParameter(s->context, ZSTD_d_windowLogMax, 27);
+	return s;
+}
+
+void zstd_stream_destroy(struct zstd_stream *s)
+{
+	if (s == NULL)
+		return;
+	ZSTD_freeDCtx(s->context);
+	free(s);
+}
+
+const char *zstd_stream_add(
+	struct zstd_stream *s, const void *bytes, size_t size, uint64_t limit, struct strbuf *out)
+{
+	ZSTD_inBuffer in = {.src = bytes, .size = size};
+	bool is_full = true;
+
+	/* What is left to come out when all is in shows by the room that was filled. */
+	while (in.pos < in.size || is_full) {
+		if (out->size >= limit)
+			return "it unpacks to more than it may";
+		strbuf_reserve(out, STEP_BYTES);
+		ZSTD_outBuffer to = {.dst = out->data + out->size, .size = STEP_BYTES};
+		size_t result = ZSTD_decompressStream(s->context, &to, &in);
+		if (ZSTD_isError(result)) {
+			ZSTD_DCtx_reset(s->context, ZSTD_reset_session_only);
+			return "its zstd data are damaged";
+		}
+		out->size += to.pos;
+		is_full = to.pos == to.size;
+	}
+	return NULL;
+}
