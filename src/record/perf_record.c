@@ -1,13 +1,13 @@
 /*
  * Decodes the records of perf events: perf_event_open(2), "MMAP layout".  The order of a sample's
- * fields is the kernel's; the register numbers are translated from perf's to DWARF's.
+ * fields is the kernel's.
  */
 #include "record/perf_record.h"
 
 #include <string.h>
-#include <asm/perf_regs.h>
 
 #include "base/cursor.h"
+#include "unwind/perf_regs.h"
 
 static struct cursor record_body(const struct perf_event_header *header)
 {
@@ -34,44 +34,9 @@ uint64_t perf_record_time_ns(const struct perf_event_header *header)
 	return word_at(header, header->size - 2 * sizeof(uint64_t));
 }
 
-/* perf's number of each register that PERF_RECORD_USER_REGS asks for, in the order of the dump. */
-static const struct {
-	uint8_t dwarf;
-	bool kept_by_calls; /* a system call's entry need not have saved it */
-} dumped_regs[] = {
-	{0, false},		/* ax */
-	{3, true},		/* bx */
-	{2, false},		/* cx */
-	{1, false},		/* dx */
-	{4, false},		/* si */
-	{5, false},		/* di */
-	{UNWIND_REG_BP, false}, /* bp */
-	{UNWIND_REG_SP, false}, /* sp */
-	{UNWIND_REG_PC, false}, /* ip */
-	{8, false},		/* r8 */
-	{9, false},		/* r9 */
-	{10, false},		/* r10 */
-	{11, false},		/* r11 */
-	{12, true},		/* r12 */
-	{13, true},		/* r13 */
-	{14, true},		/* r14 */
-	{15, true},		/* r15 */
-};
-
-/*
- * In the kernel, registers that it had no need to save are given as -1: that is not their value.
- */
-static void read_regs(struct cursor *c, bool in_kernel, struct unwind_regs *regs)
+static uint64_t next_reg(void *cursor)
 {
-	*regs = (struct unwind_regs){0};
-	for (size_t i = 0; i < ARRAY_SIZE(dumped_regs); i++) {
-		uint64_t value = cursor_u64(c);
-
-		if (in_kernel && dumped_regs[i].kept_by_calls && value == UINT64_MAX)
-			continue;
-		regs->value[dumped_regs[i].dwarf] = value;
-		regs->known |= 1u << dumped_regs[i].dwarf;
-	}
+	return cursor_u64(cursor);
 }
 
 /* The chain without its markers, which are numbers just below 2^64. */
@@ -134,7 +99,8 @@ static bool read_sample(const struct perf_event_header *header, bool has_chain,
 	uint64_t abi = cursor_u64(&c);
 
 	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
-		read_regs(&c, sample->in_kernel, &sample->regs);
+		perf_regs_read(
+			PERF_RECORD_USER_REGS, sample->in_kernel, next_reg, &c, &sample->regs);
 	sample->has_user = abi == PERF_SAMPLE_REGS_ABI_64;
 	read_stack(&c, sample);
 	return cursor_ok(&c);
