@@ -22,8 +22,9 @@ static bool is_this_kernel(const struct capture_names *n)
 {
 	struct utsname name;
 
-	return uname(&name) == 0 && str_equal(n->host, str_from(name.nodename)) &&
-	       str_equal(n->kernel, str_from(name.release));
+	return n->is_this_kernel ||
+	       (uname(&name) == 0 && str_equal(n->host, str_from(name.nodename)) &&
+		       str_equal(n->kernel, str_from(name.release)));
 }
 
 static bool is_wanted(struct capture_names *n, const struct capture_frame *frame, bool ask_kernel)
@@ -58,6 +59,7 @@ static void name_object(struct capture_names *n, struct symbolizer *symbolizer,
 {
 	const struct capture_names_object *o = capture_names_object(n, frames[0].object);
 	struct symbolize_object object = {.path = o->path,
+		.open_path = o->open_path,
 		.build_id = o->build_id,
 		.kind = o->kind == CAPTURE_OBJECT_KERNEL ? OBJECT_KERNEL : OBJECT_USER};
 	struct arena *arena = arena_create();

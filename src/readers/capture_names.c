@@ -53,7 +53,7 @@ enum object_kind capture_names_kind(uint32_t kind)
 	}
 }
 
-static void add_object(struct capture_names *n, const struct capture_object *row)
+void capture_names_add_object(struct capture_names *n, const struct capture_object *row)
 {
 	bool added;
 	object_id id = {NO_ID};
@@ -77,7 +77,7 @@ struct error *capture_names_read_objects(struct capture_names *n, struct cursor 
 	struct capture_object row;
 
 	while (capture_get_object(payload, &row))
-		add_object(n, &row);
+		capture_names_add_object(n, &row);
 	return cursor_error(payload);
 }
 

@@ -7,6 +7,7 @@
  * where asked for, the load objects on this machine.
  */
 
+#include "format/capture_rows.h"
 #include "base/cursor.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -18,6 +19,7 @@ struct capture_names_object {
 	object_id id;		   /* the builder's; NO_ID for "[truncated]" */
 	uint32_t kind;		   /* enum capture_object_kind */
 	struct str path, build_id; /* in the arena */
+	struct str open_path;	   /* where to open it now, if that is elsewhere; else empty */
 	/* Addresses of frames, once resolved: with a name; in a function without one; in none. */
 	uint64_t named, nameless, unknown;
 };
@@ -40,6 +42,7 @@ struct capture_names {
 	struct builder *builder;
 	struct arena *arena;
 	struct str host, kernel; /* of the recording, to be set if known; in the arena */
+	bool is_this_kernel;	 /* known by other means to be the one that runs here */
 	struct map object_of_id; /* the file's id → objects */
 	VEC(struct capture_names_object) objects;
 	struct map symbols; /* (object, obj_addr) → chains */
@@ -58,6 +61,8 @@ enum object_kind capture_names_kind(uint32_t kind);
 
 void capture_names_init(struct capture_names *n, struct builder *b, struct arena *arena);
 void capture_names_deinit(struct capture_names *n);
+/* One load object; a row that repeats an id is passed over. */
+void capture_names_add_object(struct capture_names *n, const struct capture_object *row);
 /* The OBJECTS rows of a chunk; a row that repeats an id is passed over. */
 must_use struct error *capture_names_read_objects(struct capture_names *n, struct cursor *payload);
 /* An ADDRESSES chunk; all of them before the first SYMBOLS. */

@@ -81,6 +81,22 @@ struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *pa
 	return NULL;
 }
 
+void capture_tree_fill(struct capture_tree *t, const struct capture_frame *frames,
+	size_t frame_count, const struct child_table *nodes)
+{
+	size_t node_count = nodes->nodes.count - 1;
+
+	id_runs_add(&t->frame_runs, 0, frame_count, 0);
+	id_runs_add(&t->node_runs, 1, node_count, 0);
+	vec_reserve(&t->frames, frame_count);
+	vec_reserve(&t->nodes, node_count);
+	for (size_t i = 0; i < frame_count; i++)
+		vec_push(&t->frames, frames[i]);
+	for (size_t i = 1; i <= node_count; i++)
+		vec_push(&t->nodes, (struct capture_node){
+					    nodes->nodes.data[i].parent, nodes->nodes.data[i].key});
+}
+
 static void build_node(struct capture_tree *t, struct capture_names *names,
 	const struct capture_chain *chains, size_t place)
 {

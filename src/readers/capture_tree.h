@@ -7,6 +7,7 @@
  * "[truncated]".
  */
 
+#include "base/child_table.h"
 #include "readers/capture_names.h"
 #include "readers/capture_nodes.h"
 
@@ -42,6 +43,12 @@ void capture_tree_init(struct capture_tree *t, struct builder *b);
 void capture_tree_deinit(struct capture_tree *t);
 /* A STACKS chunk. */
 must_use struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *payload);
+/*
+ * Takes frames and the tree above them from elsewhere, in place of chunks: node i, from 1, has
+ * parent and frame, a place in frames, in nodes[i].  nodes[0] is the root's.
+ */
+void capture_tree_fill(struct capture_tree *t, const struct capture_frame *frames,
+	size_t frame_count, const struct child_table *nodes);
 /* When all chunks are read: names the frames and gives the builder all stacks. */
 void capture_tree_build(struct capture_tree *t, struct capture_names *names, bool ask_local);
 /* The stack of a node. */

@@ -20,6 +20,7 @@ const struct reader *const readers[] = {
 	&reader_uftrace,
 	&reader_pprof,
 	&reader_speedscope,
+	&reader_perf_data,
 	&reader_zones,
 	NULL,
 };

@@ -1,0 +1,497 @@
+/*
+ * perf.data, what Linux's perf record writes: what is in it becomes samples of a profile.
+ *
+ * The file is gone through once for events and where records are, then its records are taken by
+ * time: mappings, names and lives of tasks change what addresses mean, samples become nodes of a
+ * tree of addresses.  When all are taken the addresses are named, each once, and what was samples
+ * with nodes becomes samples with stacks.
+ *
+ * Sources: tools/perf/Documentation/perf.data-file-format.txt, perf_event_open(2).
+ */
+#include "readers/readers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "readers/capture_tree.h"
+#include "readers/perf_data_stacks.h"
+
+/* A sample until its stack has names. */
+struct row {
+	uint64_t time_ns;
+	int64_t weight;
+	uint32_t node, thread, metric;
+};
+
+/* A metric, which several events of one name share. */
+struct measure {
+	struct str name, unit;
+	uint64_t sum; /* of all weights */
+	metric_id id;
+};
+
+struct perf_data {
+	const struct reader_input *input;
+	struct builder *builder;
+	struct arena *arena;
+	struct perf_data_file file;
+	struct perf_data_tasks tasks;
+	struct perf_data_objects objects;
+	struct perf_data_jit jit;
+	struct perf_data_stacks stacks;
+	struct capture_names names;
+	struct capture_tree tree;
+	VEC(struct measure) measures;
+	metric_id samples;
+	struct map counter_values; /* by id and thread: places in last_values */
+	VEC(uint64_t) last_values;
+	VEC(struct row) rows;
+	bool has_time, has_threads;
+	uint64_t start_ns, end_ns; /* of the samples */
+	uint64_t left_out;	   /* samples of events for which there is no room */
+	uint64_t too_heavy;
+	uint64_t truncated, foreign;
+};
+
+/*
+ * A sample has a weight in each metric: with more than this for so many samples, files of many
+ * events would take more memory than they should.
+ */
+#define WEIGHT_BYTES_FREE ((uint64_t)32 << 20)
+#define WEIGHT_BYTES_PER  2
+
+static size_t measures_most(const struct perf_data *p)
+{
+	uint64_t room = WEIGHT_BYTES_FREE + WEIGHT_BYTES_PER * (uint64_t)p->input->size +
+			WEIGHT_BYTES_PER * p->file.unpacked.size;
+	uint64_t most = room / (sizeof(int64_t) * (p->file.sample_count + 1));
+
+	return most < 1 ? 1 : most > 256 ? 256 : (size_t)most;
+}
+
+static uint32_t add_measure(struct perf_data *p, const struct perf_data_event *event)
+{
+	for (uint32_t i = 0; i < p->measures.count; i++)
+		if (str_equal(p->measures.data[i].name, event->name) &&
+			str_equal(p->measures.data[i].unit, event->unit))
+			return i;
+	if (p->measures.count >= measures_most(p))
+		return NO_ID;
+	vec_push(&p->measures, (struct measure){.name = event->name, .unit = event->unit});
+	return (uint32_t)(p->measures.count - 1);
+}
+
+/* Events without samples, such as the dummies that only tell of mappings, are none to be shown. */
+static void choose_measures(struct perf_data *p)
+{
+	struct perf_data_event *events = p->file.events.rows.data;
+	size_t count = p->file.events.rows.count;
+
+	p->has_time = p->has_threads = true;
+	for (size_t i = 0; i < count; i++) {
+		bool is_member =
+			events[i].samples == 0 && (events[i].read_format & PERF_DATA_READ_GROUP);
+
+		events[i].metric = NO_ID;
+		if (events[i].samples || is_member)
+			events[i].metric = add_measure(p, &events[i]);
+		if (events[i].samples == 0)
+			continue;
+		p->has_time &= (events[i].sample_type & PERF_DATA_TIME) != 0;
+		p->has_threads &= (events[i].sample_type & PERF_DATA_TID) != 0;
+	}
+	if (p->measures.count == 0)
+		events[0].metric = add_measure(p, &events[0]);
+}
+
+/* ---- samples ---- */
+
+static void add_row(struct perf_data *p, uint32_t metric, uint64_t weight, uint64_t time_ns,
+	uint32_t node, uint32_t thread)
+{
+	if (metric == NO_ID) {
+		p->left_out++;
+		return;
+	}
+	struct measure *measure = &p->measures.data[metric];
+
+	if (weight > INT64_MAX - measure->sum) {
+		p->too_heavy++;
+		weight = 0;
+	}
+	measure->sum += weight;
+	vec_push(&p->rows, (struct row){time_ns, (int64_t)weight, node, thread, metric});
+}
+
+/* How much a counter has counted since it was last seen. */
+static uint64_t counted_since(struct perf_data *p, const struct perf_data_read *read, int64_t tid)
+{
+	bool added;
+	uint32_t place = *map_at(&p->counter_values, read->id, (uint64_t)tid,
+		(uint32_t)p->last_values.count, &added);
+
+	if (added)
+		vec_push(&p->last_values, 0);
+	uint64_t before = p->last_values.data[place];
+
+	p->last_values.data[place] = read->value;
+	return read->value >= before ? read->value - before : read->value;
+}
+
+/* One of a group, or alone with what it counted: the counters' growth is the weight. */
+static void add_counted(struct perf_data *p, const struct perf_data_event *event,
+	struct perf_data_sample *sample, uint32_t node, uint32_t thread)
+{
+	struct perf_data_read read;
+
+	while (perf_data_next_read(sample, event, &read)) {
+		const struct perf_data_event *of =
+			read.id ? perf_data_events_find(&p->file.events, read.id) : event;
+		uint64_t weight = counted_since(p, &read, sample->tid);
+
+		if (of && (weight || of == event))
+			add_row(p, of->metric, weight, sample->time_ns, node, thread);
+	}
+}
+
+static void take_sample(struct perf_data *p, const struct perf_data_record *record)
+{
+	struct perf_data_event *event = perf_data_events_find(
+		&p->file.events, perf_data_record_id(record, &p->file.events.rows.data[0]));
+	struct perf_data_sample sample;
+
+	if (event == NULL || !perf_data_sample_decode(record, event, &sample)) {
+		perf_data_bad(&p->file, record);
+		return;
+	}
+	uint32_t thread = perf_data_tasks_thread(&p->tasks, sample.pid, sample.tid, sample.time_ns);
+	uint32_t process = p->tasks.threads.data[thread].process;
+	uint32_t node = perf_data_stacks_node(&p->stacks, process, event, &sample);
+	uint64_t period = event->is_freq ? 1 : event->period;
+
+	if (p->rows.count == 0)
+		p->start_ns = sample.time_ns;
+	p->end_ns = sample.time_ns;
+	if (sample.read_count)
+		add_counted(p, event, &sample, node, thread);
+	else
+		add_row(p, event->metric, sample.has_period ? sample.period : period,
+			sample.time_ns, node, thread);
+}
+
+static void take_mmap(struct perf_data *p, const struct perf_data_record *record, uint64_t time_ns)
+{
+	unsigned int mode = record->misc & PERF_DATA_MISC_CPUMODE;
+	struct perf_data_mmap mmap;
+
+	if (mode == PERF_DATA_MODE_GUEST_KERNEL || mode == PERF_DATA_MODE_GUEST_USER)
+		return;
+	if (perf_data_mmap_decode(record, &mmap))
+		perf_data_stacks_map(&p->stacks, &mmap, mode == PERF_DATA_MODE_KERNEL, time_ns);
+	else
+		perf_data_bad(&p->file, record);
+}
+
+static void take_task(struct perf_data *p, const struct perf_data_record *record, uint64_t time_ns)
+{
+	struct perf_data_task task;
+
+	if (!perf_data_task_decode(record, &task))
+		perf_data_bad(&p->file, record);
+	else if (record->type == PERF_DATA_COMM)
+		perf_data_tasks_comm(&p->tasks, task.pid, task.tid,
+			record->misc & PERF_DATA_MISC_COMM_EXEC, task.name, time_ns);
+	else if (record->type == PERF_DATA_FORK)
+		perf_data_tasks_fork(&p->tasks, task.pid, task.parent_pid, task.tid, time_ns);
+}
+
+static void take_records(struct perf_data *p)
+{
+	vec_reserve(&p->rows, p->file.sample_count);
+	for (size_t i = 0; i < p->file.record_count; i++) {
+		struct perf_data_record record = perf_data_record(&p->file, i);
+		uint64_t time_ns = perf_data_time(&p->file, i);
+
+		if (record.type == PERF_DATA_SAMPLE)
+			take_sample(p, &record);
+		else if (record.type == PERF_DATA_MMAP || record.type == PERF_DATA_MMAP2)
+			take_mmap(p, &record, time_ns);
+		else
+			take_task(p, &record, time_ns);
+	}
+}
+
+/* ---- the profile ---- */
+
+static void add_metrics(struct perf_data *p)
+{
+	struct builder *b = p->builder;
+
+	p->samples = builder_metric(b, STR("samples"), STR("count"));
+	for (size_t i = 0; i < p->measures.count; i++)
+		p->measures.data[i].id =
+			builder_metric(b, p->measures.data[i].name, p->measures.data[i].unit);
+	builder_header(b)->default_metric = p->measures.data[0].id;
+}
+
+static void count_flags(struct perf_data *p, uint8_t flags)
+{
+	p->truncated += (flags & CAPTURE_STACK_TRUNCATED) != 0;
+	p->foreign += (flags & CAPTURE_STACK_FOREIGN) != 0;
+}
+
+static void add_sample(struct perf_data *p, const struct row *row, int64_t *weight)
+{
+	metric_id metric = p->measures.data[row->metric].id;
+	uint64_t time_ns = p->has_time ? row->time_ns - p->start_ns : UINT64_MAX;
+	thread_id thread = {NO_ID};
+	uint8_t flags;
+	stack_id stack = capture_tree_stack(&p->tree, row->node, &flags);
+
+	count_flags(p, flags);
+	/* An event may have the name of the metric that counts samples. */
+	weight[metric.i] = row->weight;
+	weight[p->samples.i] = 1;
+	if (p->has_threads)
+		thread = perf_data_tasks_id(&p->tasks, p->builder, row->thread, p->start_ns);
+	if (p->has_time || p->has_threads)
+		builder_sample(p->builder, stack, thread, time_ns, weight);
+	else
+		builder_weight(p->builder, stack, weight, 1);
+	weight[metric.i] = 0;
+}
+
+static void build(struct perf_data *p)
+{
+	int64_t *weight = xcalloc(p->measures.count + 1, sizeof(*weight));
+
+	perf_data_objects_check_kernel(&p->objects);
+	p->names.is_this_kernel = p->objects.is_this_kernel;
+	capture_tree_fill(
+		&p->tree, p->stacks.frames.data, p->stacks.frames.count, &p->stacks.nodes);
+	p->tree.stacks_left = 4000000 + 16 * (uint64_t)p->input->size;
+	capture_tree_build(&p->tree, &p->names, true);
+	if (p->has_time || p->has_threads)
+		builder_expect_samples(p->builder, p->rows.count);
+	for (size_t i = 0; i < p->rows.count; i++)
+		add_sample(p, &p->rows.data[i], weight);
+	free(weight);
+}
+
+/* ---- what is to be said of it ---- */
+
+/* What went wrong: of one, and of several, where the count is put in front. */
+struct trouble {
+	enum note_kind kind;
+	const char *one, *several;
+};
+
+static const struct trouble cut_troubles[PERF_DATA_CUT_COUNT] = {
+	[PERF_DATA_CUT_MAX] = {NOTE_TRUNCATED,
+		"a stack was cut short: the kernel follows frame pointers only so far",
+		"stacks were cut short: the kernel follows frame pointers only so far"},
+	[PERF_DATA_CUT_MEMORY] = {NOTE_TRUNCATED,
+		"a stack was cut short: more of it than perf record had copied",
+		"stacks were cut short: there is more of them than perf record had copied"},
+	[PERF_DATA_CUT_RULE] = {NOTE_TRUNCATED,
+		"a stack was cut short: code without unwind information, or whose file is missing",
+		"stacks were cut short: code without unwind information, or whose file is missing"},
+	[PERF_DATA_CUT_CORRUPT] = {NOTE_TRUNCATED,
+		"a stack was cut short: it does not lead outwards",
+		"stacks were cut short: they do not lead outwards"},
+	[PERF_DATA_CUT_NO_STACK] = {NOTE_TRUNCATED,
+		"a stack was cut short: its registers are of code that cannot be unwound here",
+		"stacks were cut short: their registers are of code that cannot be unwound here"},
+	[PERF_DATA_CUT_ROOM] = {NOTE_TRUNCATED,
+		"a stack was left out: there are more different ones than are kept apart",
+		"stacks were left out: there are more different ones than are kept apart"},
+};
+
+static void note(struct perf_data *p, const struct trouble *trouble, uint64_t count)
+{
+	if (count)
+		builder_note(p->builder, trouble->kind, count, "%s",
+			count == 1 ? trouble->one : trouble->several);
+}
+
+static void note_losses(struct perf_data *p)
+{
+	static const struct trouble lost_records = {NOTE_LOST,
+		"a record was lost: the ring buffer was full",
+		"records were lost: the ring buffer was full"};
+	static const struct trouble lost_samples = {
+		NOTE_LOST, "a sample was lost by the kernel", "samples were lost by the kernel"};
+	static const struct trouble throttled = {NOTE_LOST, "the kernel throttled sampling once",
+		"times the kernel throttled sampling"};
+	static const struct trouble left_out = {NOTE_LOST,
+		"a sample was left out: the file has more events than are kept apart",
+		"samples were left out: the file has more events than are kept apart"};
+	static const struct trouble unmapped = {NOTE_LOST,
+		"a mapping was left out: there are more than are kept apart",
+		"mappings were left out: there are more than are kept apart"};
+	static const struct trouble unkept = {NOTE_LOST,
+		"a task was not told from another: there are more than are kept apart",
+		"tasks were not told from another: there are more than are kept apart"};
+
+	note(p, &lost_records, p->file.lost_records);
+	note(p, &lost_samples, p->file.lost_samples);
+	note(p, &throttled, p->file.throttled);
+	note(p, &left_out, p->left_out);
+	note(p, &unmapped, p->tasks.unkept_maps);
+	note(p, &unkept, p->tasks.unkept_tasks);
+	for (size_t i = 0; i < PERF_DATA_CUT_COUNT; i++)
+		note(p, &cut_troubles[i], p->stacks.cuts[i]);
+}
+
+static void note_damage(struct perf_data *p)
+{
+	const struct perf_data_file *file = &p->file;
+	static const struct trouble heavy = {NOTE_BAD_RECORD,
+		"a sample weighs more than can be counted, and counts nothing",
+		"samples weigh more than can be counted, and count nothing"};
+	char place[64] = "among what was packed";
+
+	note(p, &heavy, p->too_heavy);
+	if (file->first_bad_offset != UINT64_MAX)
+		snprintf(place, sizeof(place), "at offset 0x%" PRIx64, file->first_bad_offset);
+	if (file->bad_records)
+		builder_note(p->builder, NOTE_BAD_RECORD, file->bad_records,
+			"%s could not be read, the first %s",
+			file->bad_records == 1 ? "record" : "records", place);
+	if (!file->has_data_size)
+		builder_note(p->builder, NOTE_INCOMPLETE, 1,
+			"perf record did not come to its end, so names of events and build-ids "
+			"are missing");
+	else if (file->is_cut)
+		builder_note(p->builder, NOTE_INCOMPLETE, 1, "the file is cut off");
+}
+
+/* Types that tell nothing of stacks are no loss worth a word. */
+static bool is_expected(uint32_t type)
+{
+	static const char *const expected[] = {"ID_INDEX", "THREAD_MAP", "CPU_MAP", "TIME_CONV",
+		"FINISHED_INIT", "HEADER_EVENT_TYPE", "HEADER_TRACING_DATA", "STAT_CONFIG",
+		"UNTHROTTLE", "BPF_EVENT", "KSYMBOL", "CGROUP", "NAMESPACES", "READ",
+		"BPF_METADATA"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+		if (strcmp(expected[i], perf_data_type_name(type)) == 0)
+			return true;
+	return false;
+}
+
+static void note_unknown(struct perf_data *p)
+{
+	struct strbuf list = {0};
+	uint64_t count = p->file.unknown_others;
+
+	for (uint32_t type = 0; type < PERF_DATA_TYPE_COUNT; type++) {
+		uint64_t records = p->file.unknown[type];
+
+		if (records == 0 || is_expected(type))
+			continue;
+		strbuf_printf(&list, "%s%" PRIu64 " %s", count ? ", " : "", records,
+			perf_data_type_name(type));
+		count += records;
+	}
+	if (p->file.unknown_others)
+		strbuf_printf(&list, "%s%" PRIu64 " of types that sonde does not know",
+			list.size ? ", " : "", p->file.unknown_others);
+	if (p->file.traces)
+		strbuf_printf(
+			&list, "%s%" PRIu64 " AUXTRACE", list.size ? ", " : "", p->file.traces);
+	if (list.size)
+		builder_note(p->builder, NOTE_INFO, count + p->file.traces,
+			"records that sonde has no use for were passed over: %s", list.data);
+	strbuf_deinit(&list);
+}
+
+static void set_stats(struct perf_data *p)
+{
+	struct builder_header *header = builder_header(p->builder);
+	struct profile_stats *stats = &header->stats;
+	const struct perf_data_facts *facts = &p->file.facts;
+	const struct perf_data_event *event = &p->file.events.rows.data[0];
+	const struct measure *measure = &p->measures.data[0];
+
+	stats->lost = p->file.lost_records + p->file.lost_samples;
+	stats->foreign = p->foreign;
+	stats->critical = p->truncated;
+	if (p->has_time)
+		stats->duration_ns = p->end_ns - p->start_ns;
+	if (str_equal(event->unit, STR("ns")) && event->metric == 0 && event->period) {
+		stats->interval_asked_ns =
+			event->is_freq ? UINT64_C(1000000000) / event->period : event->period;
+		if (p->rows.count && p->measures.count == 1)
+			stats->interval_ns = measure->sum / p->rows.count;
+	}
+	header->command = builder_string(p->builder, facts->command);
+	header->host = builder_string(p->builder, facts->host);
+	if (facts->wall_ns && p->has_time)
+		header->start_unix_ns = facts->wall_ns + p->start_ns - facts->clock_ns;
+}
+
+/* ---- the reader ---- */
+
+static void perf_data_init(struct perf_data *p)
+{
+	size_t size = p->input->size + p->file.unpacked.size;
+
+	perf_data_tasks_init(&p->tasks, p->arena, size);
+	perf_data_objects_init(&p->objects, &p->file, p->arena);
+	perf_data_jit_init(&p->jit, &p->file);
+	capture_names_init(&p->names, p->builder, p->arena);
+	capture_tree_init(&p->tree, p->builder);
+	perf_data_stacks_init(
+		&p->stacks, &p->tasks, &p->objects, &p->jit, &p->names, p->arena, size);
+}
+
+static void perf_data_deinit(struct perf_data *p)
+{
+	perf_data_stacks_deinit(&p->stacks);
+	capture_tree_deinit(&p->tree);
+	capture_names_deinit(&p->names);
+	perf_data_jit_deinit(&p->jit);
+	perf_data_tasks_deinit(&p->tasks);
+	perf_data_objects_deinit(&p->objects);
+	vec_deinit(&p->measures);
+	map_deinit(&p->counter_values);
+	vec_deinit(&p->last_values);
+	vec_deinit(&p->rows);
+}
+
+static void read_profile(struct perf_data *p)
+{
+	choose_measures(p);
+	add_metrics(p);
+	perf_data_init(p);
+	take_records(p);
+	build(p);
+	note_losses(p);
+	note_damage(p);
+	note_unknown(p);
+	capture_names_note(&p->names);
+	set_stats(p);
+	perf_data_deinit(p);
+}
+
+static struct error *perf_data_read(const struct reader_input *input, struct builder *builder)
+{
+	struct perf_data p = {.input = input, .builder = builder, .arena = arena_create()};
+	struct error *err = perf_data_open(input, p.arena, &p.file);
+
+	if (err == NULL)
+		read_profile(&p);
+	perf_data_close(&p.file);
+	arena_destroy(p.arena);
+	return err;
+}
+
+const struct reader reader_perf_data = {
+	.name = "perf-data",
+	.summary = "what Linux's perf record writes",
+	.bid = perf_data_bid,
+	.read = perf_data_read,
+};

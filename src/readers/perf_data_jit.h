@@ -1,0 +1,57 @@
+#ifndef SONDE_READERS_PERF_DATA_JIT_H
+#define SONDE_READERS_PERF_DATA_JIT_H
+
+/*
+ * Code that programs made at run time, as their own files tell of it: jitdumps (jit-PID.dump),
+ * which say when code was put where, and perf maps (perf-PID.map), which do not.  Both are looked
+ * for where the program wrote them and beside the perf.data file, the latter first.
+ *
+ * Where code takes the place of other code a new epoch of its process begins; within one, an
+ * address means one thing.
+ */
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "obj/demangle.h"
+#include "readers/perf_data_file.h"
+
+struct jitdump;
+struct perfmap;
+
+struct perf_data_jit_code {
+	int64_t pid;
+	struct jitdump *dump; /* NULL: none */
+	struct perfmap *map;  /* NULL: none */
+	bool is_map_tried;
+	VEC(uint64_t) epochs_ns; /* where they begin, but the first; ascending */
+};
+
+struct perf_data_jit {
+	const struct perf_data_file *file;
+	struct demangler *demangler;
+	VEC(struct perf_data_jit_code) codes;
+};
+
+void perf_data_jit_init(struct perf_data_jit *j, const struct perf_data_file *file);
+void perf_data_jit_deinit(struct perf_data_jit *j);
+
+/* Whether a path is a jitdump's. */
+bool perf_data_is_jitdump(struct str path);
+/* Begins a process's code: its number. */
+uint32_t perf_data_jit_add(struct perf_data_jit *j, int64_t pid);
+/* The process has mapped its jitdump at that path. */
+void perf_data_jit_dump(struct perf_data_jit *j, uint32_t code, struct str path);
+/* Which epoch of the code that time is in; 0: the first, or the only one. */
+uint32_t perf_data_jit_epoch(const struct perf_data_jit *j, uint32_t code, uint64_t time_ns);
+
+struct perf_data_jit_place {
+	struct str function, file; /* function: demangled; both last as long as j and arena */
+	uint32_t line;		   /* 0: not known */
+};
+/* What was at va at that time; false: it is not known. */
+bool perf_data_jit_find(struct perf_data_jit *j, uint32_t code, uint64_t va, uint64_t time_ns,
+	struct arena *arena, struct perf_data_jit_place *place);
+
+#endif

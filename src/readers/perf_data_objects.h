@@ -1,0 +1,71 @@
+#ifndef SONDE_READERS_PERF_DATA_OBJECTS_H
+#define SONDE_READERS_PERF_DATA_OBJECTS_H
+
+/*
+ * The load objects of a perf.data file: where they can be opened on this machine, if at all, and
+ * what the code in them is called.
+ *
+ * A file is looked for at the path that the program saw, beside the perf.data file, in perf's own
+ * cache (~/.debug/.build-id) and among debug files (/usr/lib/debug/.build-id).  One with another
+ * build-id is not used; where none is known, the path is believed if the recording was made on this
+ * machine or does not say where.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/builder.h"
+#include "readers/perf_data_file.h"
+
+struct cfi_table;
+struct objfile;
+
+struct perf_data_object {
+	struct str path, build_id; /* in the arena */
+	enum object_kind kind;
+	bool is_tried, is_cfi_tried;
+	struct objfile *file;		   /* NULL: not to be had, or not tried */
+	struct str open_path;		   /* where; in the arena */
+	struct cfi_table *cfi;		   /* NULL: none, or not tried */
+	object_id id;			   /* of the profile; NO_ID: not there yet */
+	uint64_t named, nameless, unknown; /* addresses, once they are named */
+};
+
+struct perf_data_objects {
+	const struct perf_data_file *file;
+	struct arena *arena;
+	struct str_table keys; /* to the same place in rows */
+	VEC(struct perf_data_object) rows;
+	bool is_this_machine; /* or may be: host and kernel are not told */
+	bool is_x86;	      /* its stacks can be walked */
+	bool is_this_kernel;  /* its names fit */
+	uint64_t kernel_va;   /* where the kernel said that its code begins; 0: it did not */
+};
+
+void perf_data_objects_init(
+	struct perf_data_objects *o, const struct perf_data_file *file, struct arena *arena);
+void perf_data_objects_deinit(struct perf_data_objects *o);
+
+/* The object's number, added at first sight. */
+uint32_t perf_data_objects_add(
+	struct perf_data_objects *o, struct str path, struct str build_id, enum object_kind kind);
+/* The same of a mapping in the kernel: "[kernel]", "[ext4]". */
+uint32_t perf_data_objects_add_kernel(
+	struct perf_data_objects *o, struct str path, struct str build_id);
+
+/* What to subtract from addresses at low_va, mapped from file_off, for the object's own. */
+uint64_t perf_data_objects_slide(
+	struct perf_data_objects *o, uint32_t object, uint64_t low_va, uint64_t file_off);
+/* Unwind rules; NULL: none. */
+const struct cfi_table *perf_data_objects_cfi(struct perf_data_objects *o, uint32_t object);
+/* Copies code at an obj_addr; false: it is not to be had. */
+bool perf_data_objects_code(struct perf_data_objects *o, uint32_t object, uint64_t obj_addr,
+	uint8_t *bytes, size_t size);
+
+/* When all is read: whether the running kernel is the one that was recorded. */
+void perf_data_objects_check_kernel(struct perf_data_objects *o);
+#endif

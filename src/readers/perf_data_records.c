@@ -1,0 +1,341 @@
+/*
+ * All records of a perf.data file, once: which there are, and when each was.  The rings of CPUs are
+ * written one after the other, so records are in order within pieces only; they are sorted by time
+ * as a whole, which takes no work where they are in order already.
+ *
+ * Records without a time (of kernels before 2.6.38) belong to the round of writing in which they
+ * are: perf handles them before the samples of that round and of the one before.
+ */
+#include "readers/perf_data_file.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/zstd_stream.h"
+
+#define PLACE_UNPACKED ((perf_data_place)1 << 63)
+/* As base/decompress.h has it. */
+#define UNPACKED_FREE  ((uint64_t)64 << 20)
+#define UNPACKED_RATIO 256
+enum { HEADER_SIZE = 8 };
+
+static const char *const type_names[PERF_DATA_TYPE_COUNT] = {[1] = "MMAP",
+	"LOST",
+	"COMM",
+	"EXIT",
+	"THROTTLE",
+	"UNTHROTTLE",
+	"FORK",
+	"READ",
+	"SAMPLE",
+	"MMAP2",
+	"AUX",
+	"ITRACE_START",
+	"LOST_SAMPLES",
+	"SWITCH",
+	"SWITCH_CPU_WIDE",
+	"NAMESPACES",
+	"KSYMBOL",
+	"BPF_EVENT",
+	"CGROUP",
+	"TEXT_POKE",
+	"AUX_OUTPUT_HW_ID",
+	"CALLCHAIN_DEFERRED",
+	[64] = "HEADER_ATTR",
+	"HEADER_EVENT_TYPE",
+	"HEADER_TRACING_DATA",
+	"HEADER_BUILD_ID",
+	"FINISHED_ROUND",
+	"ID_INDEX",
+	"AUXTRACE_INFO",
+	"AUXTRACE",
+	"AUXTRACE_ERROR",
+	"THREAD_MAP",
+	"CPU_MAP",
+	"STAT_CONFIG",
+	"STAT",
+	"STAT_ROUND",
+	"EVENT_UPDATE",
+	"TIME_CONV",
+	"HEADER_FEATURE",
+	"COMPRESSED",
+	"FINISHED_INIT",
+	"COMPRESSED2",
+	"BPF_METADATA",
+	"SCHEDSTAT_CPU",
+	"SCHEDSTAT_DOMAIN"};
+
+const char *perf_data_type_name(uint32_t type)
+{
+	return type < PERF_DATA_TYPE_COUNT ? type_names[type] : NULL;
+}
+
+static const uint8_t *place_bytes(const struct perf_data_file *file, perf_data_place place)
+{
+	if (place & PLACE_UNPACKED)
+		return (const uint8_t *)file->unpacked.data + (place & ~PLACE_UNPACKED);
+	return file->input->data + place;
+}
+
+struct perf_data_record perf_data_record(const struct perf_data_file *file, size_t i)
+{
+	struct perf_data_record record;
+
+	/* It was whole when it was put in order. */
+	(void)perf_data_record_at(place_bytes(file, file->places[file->order[i].index]), UINT16_MAX,
+		file->is_swapped, &record);
+	return record;
+}
+
+uint64_t perf_data_time(const struct perf_data_file *file, size_t i)
+{
+	return file->order[i].key;
+}
+
+void perf_data_bad(struct perf_data_file *file, const struct perf_data_record *record)
+{
+	uintptr_t offset = (uintptr_t)record->bytes - (uintptr_t)file->input->data;
+
+	if (file->bad_records++ == 0)
+		file->first_bad_offset = offset < file->input->size ? offset : UINT64_MAX;
+}
+
+/* ---- records that are told of at once ---- */
+
+/* ATTR: an attribute, and its ids up to the record's end. */
+static void read_attr(struct perf_data_file *file, const struct perf_data_record *record)
+{
+	struct cursor c = perf_data_body(record);
+	size_t before = file->events.rows.count;
+
+	perf_data_events_add(&file->events, &c, cursor_left(&c));
+	if (file->events.rows.count == before)
+		perf_data_bad(file, record);
+	else
+		perf_data_events_read_ids(&file->events, &c, cursor_left(&c) / sizeof(uint64_t));
+}
+
+static void read_event_update(struct perf_data_file *file, const struct perf_data_record *record)
+{
+	enum { UPDATE_NAME = 2 };
+	struct cursor c = perf_data_body(record);
+	uint64_t what = cursor_u64(&c), id = cursor_u64(&c);
+
+	if (what == UPDATE_NAME)
+		perf_data_events_name(&file->events, id, cursor_string(&c));
+}
+
+static void read_feature(struct perf_data_file *file, const struct perf_data_record *record)
+{
+	struct cursor c = perf_data_body(record);
+	uint64_t feature = cursor_u64(&c);
+
+	perf_data_feature(file, feature, cursor_sub(&c, cursor_left(&c)));
+}
+
+/* LOST has the event's id in front. */
+static void read_lost(struct perf_data_file *file, const struct perf_data_record *record)
+{
+	struct cursor c = perf_data_body(record);
+	bool is_records = record->type == PERF_DATA_LOST;
+
+	if (is_records)
+		cursor_skip(&c, 8);
+	*(is_records ? &file->lost_records : &file->lost_samples) += cursor_u64(&c);
+}
+
+/* ---- in order ---- */
+
+/* When it is handled; also counts what sample is of which event. */
+static bool time_of_record(
+	struct perf_data_file *file, const struct perf_data_record *record, uint64_t *time_ns)
+{
+	struct perf_data_event *event = NULL;
+
+	if (file->events.rows.count)
+		event = perf_data_events_find(
+			&file->events, perf_data_record_id(record, &file->events.rows.data[0]));
+	if (record->type == PERF_DATA_SAMPLE) {
+		if (event == NULL)
+			return false;
+		event->samples++;
+		file->sample_count++;
+	}
+	if (event == NULL && file->events.rows.count)
+		event = &file->events.rows.data[0];
+	if (event == NULL || !perf_data_record_time(record, event, time_ns))
+		*time_ns = record->type == PERF_DATA_SAMPLE ? file->most_ns : file->round_ns;
+	else if (*time_ns > file->most_ns)
+		file->most_ns = *time_ns;
+	return true;
+}
+
+static void add_record(
+	struct perf_data_file *file, const struct perf_data_record *record, perf_data_place place)
+{
+	uint64_t time_ns;
+
+	if (!time_of_record(file, record, &time_ns) || file->record_count >= UINT32_MAX - 1) {
+		perf_data_bad(file, record);
+		return;
+	}
+	if (file->record_count == file->record_capacity) {
+		file->record_capacity += file->record_capacity / 2 + 4096;
+		file->order =
+			xrealloc_array(file->order, file->record_capacity, sizeof(*file->order));
+		file->places =
+			xrealloc_array(file->places, file->record_capacity, sizeof(*file->places));
+	}
+	file->order[file->record_count] =
+		(struct sort_item){.key = time_ns, .index = (uint32_t)file->record_count};
+	file->places[file->record_count++] = place;
+}
+
+static void count_unknown(struct perf_data_file *file, uint32_t type)
+{
+	if (perf_data_type_name(type))
+		file->unknown[type]++;
+	else
+		file->unknown_others++;
+}
+
+static void finish_round(struct perf_data_file *file)
+{
+	file->round_ns = file->next_round_ns;
+	file->next_round_ns = file->most_ns;
+}
+
+static void take_record(
+	struct perf_data_file *file, const struct perf_data_record *record, perf_data_place place);
+
+/* Goes through what was unpacked since the last call; what is not whole yet waits. */
+static void scan_unpacked(struct perf_data_file *file)
+{
+	struct perf_data_record record;
+	size_t done;
+
+	while ((done = file->unpacked_done) < file->unpacked.size) {
+		const uint8_t *at = (const uint8_t *)file->unpacked.data + done;
+
+		if (!perf_data_record_at(
+			    at, file->unpacked.size - done, file->is_swapped, &record)) {
+			if (file->unpacked.size - done >= HEADER_SIZE && record.size < HEADER_SIZE)
+				file->unpacked_done = file->unpacked.size;
+			return;
+		}
+		file->unpacked_done += record.size;
+		/* Packed records in packed records would never end. */
+		if (record.type == PERF_DATA_COMPRESSED || record.type == PERF_DATA_COMPRESSED2)
+			perf_data_bad(file, &record);
+		else
+			take_record(file, &record, done | PLACE_UNPACKED);
+	}
+}
+
+static void unpack(struct perf_data_file *file, const struct perf_data_record *record)
+{
+	struct cursor c = perf_data_body(record);
+	uint64_t size = record->type == PERF_DATA_COMPRESSED2 ? cursor_u64(&c) : cursor_left(&c);
+	const uint8_t *bytes = cursor_bytes(&c, size);
+
+	if (bytes == NULL) {
+		perf_data_bad(file, record);
+		return;
+	}
+	if (file->stream == NULL)
+		file->stream = zstd_stream_create();
+	file->packed_bytes += size;
+	if (zstd_stream_add(file->stream, bytes, size,
+		    UNPACKED_FREE + UNPACKED_RATIO * file->packed_bytes, &file->unpacked))
+		perf_data_bad(file, record);
+	scan_unpacked(file);
+}
+
+static void take_record(
+	struct perf_data_file *file, const struct perf_data_record *record, perf_data_place place)
+{
+	switch (record->type) {
+	case PERF_DATA_SAMPLE:
+	case PERF_DATA_MMAP:
+	case PERF_DATA_MMAP2:
+	case PERF_DATA_COMM:
+	case PERF_DATA_FORK:
+	case PERF_DATA_EXIT:
+		add_record(file, record, place);
+		break;
+	case PERF_DATA_LOST:
+	case PERF_DATA_LOST_SAMPLES:
+		read_lost(file, record);
+		break;
+	case PERF_DATA_THROTTLE:
+		file->throttled++;
+		break;
+	case PERF_DATA_ATTR:
+		read_attr(file, record);
+		break;
+	case PERF_DATA_EVENT_UPDATE:
+		read_event_update(file, record);
+		break;
+	case PERF_DATA_FEATURE:
+		read_feature(file, record);
+		break;
+	case PERF_DATA_BUILD_ID:
+		perf_data_read_build_id(file, record);
+		break;
+	case PERF_DATA_FINISHED_ROUND:
+		finish_round(file);
+		break;
+	case PERF_DATA_AUXTRACE:
+		file->traces++;
+		break;
+	case PERF_DATA_COMPRESSED:
+	case PERF_DATA_COMPRESSED2:
+		unpack(file, record);
+		break;
+	default:
+		count_unknown(file, record->type);
+	}
+}
+
+/* Bytes that follow a record without being part of it. */
+static uint64_t bytes_behind(
+	const struct perf_data_file *file, const struct perf_data_record *record)
+{
+	struct cursor c = perf_data_body(record);
+
+	if (record->type == PERF_DATA_AUXTRACE)
+		return cursor_u64(&c);
+	if (record->type == PERF_DATA_TRACING_DATA && file->is_pipe)
+		return ((uint64_t)cursor_u32(&c) + 7) & ~UINT64_C(7);
+	return 0;
+}
+
+void perf_data_scan(struct perf_data_file *file, uint64_t begin_off, uint64_t end_off)
+{
+	uint64_t at = begin_off;
+	struct perf_data_record record;
+
+	while (at < end_off) {
+		if (!perf_data_record_at(
+			    file->input->data + at, end_off - at, file->is_swapped, &record)) {
+			file->is_cut = true;
+			return;
+		}
+		take_record(file, &record, at);
+		uint64_t behind = bytes_behind(file, &record);
+
+		at += record.size;
+		if (behind > end_off - at) {
+			file->is_cut = true;
+			return;
+		}
+		at += behind;
+	}
+	file->is_cut |= begin_off > end_off || file->unpacked_done < file->unpacked.size;
+}
+
+void perf_data_sort(struct perf_data_file *file)
+{
+	if (file->record_count)
+		sort_items(file->order, file->record_count);
+}

@@ -1,0 +1,133 @@
+/*
+ * Stacks from a copy of the user stack: walked by the rules of the code's load objects, as
+ * recordings of our own are.  What the copy does not hold is not to be had any more.
+ *
+ * A walk goes through load objects that nobody has opened yet.  Then these are opened and it is
+ * walked again, which happens once for each object in an address space.
+ */
+#include "readers/perf_data_stacks.h"
+
+#include "unwind/perf_regs.h"
+
+struct stack_source {
+	struct perf_data_stacks *stacks;
+	uint32_t process;
+};
+
+static bool read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size)
+{
+	const struct stack_source *source = memory->context;
+	struct perf_data_stacks *s = source->stacks;
+
+	perf_data_stacks_resolve(s, source->process, va);
+	const struct unwind_mapping *m = perf_data_tasks_find(s->tasks, source->process, va);
+
+	return m && perf_data_objects_code(s->objects, m->object, va - m->slide, bytes, size);
+}
+
+/* The values of a sample's registers, one by one. */
+struct reg_values {
+	struct perf_data_words words;
+	size_t at;
+};
+
+static uint64_t next_reg(void *context)
+{
+	struct reg_values *values = context;
+
+	return values->at < values->words.count ? perf_data_word(&values->words, values->at++) : 0;
+}
+
+/* Opens what the walk met unopened; whether there was any. */
+static bool learn_from_walk(
+	struct perf_data_stacks *s, uint32_t process, const struct unwind_stack *stack)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < stack->count; i++)
+		changed |= perf_data_stacks_resolve(s, process, stack->frames[i].va);
+	return changed;
+}
+
+static void walk(struct perf_data_stacks *s, uint32_t process, const struct unwind_regs *regs,
+	const struct perf_data_sample *sample, struct unwind_stack *stack)
+{
+	struct stack_source source = {s, process};
+	uint64_t low = regs->value[UNWIND_REG_SP];
+	uint64_t room = UINT64_MAX - low;
+
+	do {
+		struct unwind_memory memory = {.bytes = sample->stack,
+			.low_va = low,
+			.high_va = low + (sample->stack_size < room ? sample->stack_size : room),
+			.read_code = read_code,
+			.context = &source};
+
+		unwind_walk(s->walker, &s->tasks->processes.data[process].space->space, NULL, regs,
+			&memory, stack);
+	} while (learn_from_walk(s, process, stack));
+}
+
+/* Why the walk did not come to the root; PERF_DATA_CUT_COUNT: it did. */
+static enum perf_data_cut cut_of(enum unwind_end end)
+{
+	switch (end) {
+	case UNWIND_ROOT:
+	case UNWIND_REUSED:
+		return PERF_DATA_CUT_COUNT;
+	case UNWIND_NO_MEMORY:
+		return PERF_DATA_CUT_MEMORY;
+	case UNWIND_NO_RULE:
+		return PERF_DATA_CUT_RULE;
+	case UNWIND_TOO_DEEP:
+	case UNWIND_NO_PROGRESS:
+		break;
+	}
+	return PERF_DATA_CUT_CORRUPT;
+}
+
+static void take_frames(struct perf_data_stacks *s, uint32_t process,
+	const struct unwind_stack *stack, uint64_t time_ns)
+{
+	for (size_t i = 0; i < stack->count; i++)
+		vec_push(&s->scratch,
+			perf_data_stacks_user_frame(s, process, stack->frames[i].va, time_ns));
+	enum perf_data_cut cut = cut_of(stack->end);
+
+	if (cut != PERF_DATA_CUT_COUNT)
+		perf_data_stacks_cut(s, cut);
+}
+
+static bool has_walkable_regs(const struct perf_data_sample *sample, const struct unwind_regs *regs)
+{
+	uint32_t needed = 1u << UNWIND_REG_SP | 1u << UNWIND_REG_PC;
+
+	return sample->has_regs && (regs->known & needed) == needed;
+}
+
+void perf_data_stacks_unwind(struct perf_data_stacks *s, uint32_t process,
+	const struct perf_data_event *event, const struct perf_data_sample *sample)
+{
+	bool in_kernel = sample->mode == PERF_DATA_MODE_KERNEL;
+	struct reg_values values = {.words = sample->regs};
+	struct unwind_regs regs = {0};
+	struct unwind_stack stack;
+
+	if (sample->has_regs)
+		perf_regs_read(event->user_regs, in_kernel, next_reg, &values, &regs);
+	bool is_mapped = s->tasks->processes.data[process].space &&
+			 perf_data_tasks_find(s->tasks, process, regs.value[UNWIND_REG_PC]);
+
+	if (!s->objects->is_x86 || !has_walkable_regs(sample, &regs) || !is_mapped) {
+		/* Threads of the kernel have none, and amid an exec it is gone. */
+		if (in_kernel)
+			return;
+		if (s->scratch.count == 0 && sample->ip)
+			vec_push(&s->scratch, perf_data_stacks_user_frame(
+						      s, process, sample->ip, sample->time_ns));
+		perf_data_stacks_cut(s, PERF_DATA_CUT_NO_STACK);
+		return;
+	}
+	walk(s, process, &regs, sample, &stack);
+	take_frames(s, process, &stack, sample->time_ns);
+}
