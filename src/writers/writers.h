@@ -26,7 +26,6 @@ struct writer {
 	const char *name;      /* for --to and `sonde formats` */
 	const char *extension; /* of file names, with the dot */
 	const char *summary;   /* one line */
-	bool holds_metrics;    /* all of a profile; --metric says which comes first */
 	bool holds_all;	       /* the format keeps everything in a profile, notes too */
 	bool holds_metrics;    /* all of them, not one that is chosen */
 	bool holds_arcs;       /* counts of calls */
