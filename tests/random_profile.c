@@ -332,7 +332,7 @@ static void add_arc(struct maker *m, function_id caller, function_id callee)
 	for (uint32_t k = 0; m->shape->arc_costs && k < m->shape->metrics; k++)
 		cost[k] = random_weight(m);
 	if (m->shape->arc_costs)
-		builder_arc_cost(m->builder, caller, callee, calls, cost);
+		(void)builder_arc_cost(m->builder, caller, callee, calls, cost);
 	else
 		builder_arc(m->builder, caller, callee, calls);
 }

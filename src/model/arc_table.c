@@ -65,7 +65,7 @@ static void add_cost(struct arc_table *t, uint32_t arc, const int64_t *cost)
 	}
 }
 
-void arc_table_add(struct arc_table *t, function_id caller, function_id callee, uint64_t calls,
+uint32_t arc_table_add(struct arc_table *t, function_id caller, function_id callee, uint64_t calls,
 	const int64_t *cost, size_t metric_count)
 {
 	struct arc arc = {.caller = caller, .callee = callee};
@@ -74,13 +74,14 @@ void arc_table_add(struct arc_table *t, function_id caller, function_id callee, 
 	add_saturating(&((struct arc *)t->arcs.rows)[row].calls, calls);
 	add_saturating(&t->calls_sum, calls);
 	if (cost == NULL)
-		return;
+		return row;
 	if (t->cost_sum == NULL) {
 		t->metric_count = metric_count;
 		t->cost_sum = xcalloc(metric_count, sizeof(*t->cost_sum));
 	}
 	assert(t->metric_count == metric_count);
 	add_cost(t, row, cost);
+	return row;
 }
 
 bool arc_table_calls_fit(const struct arc_table *t)

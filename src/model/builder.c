@@ -305,17 +305,17 @@ static void columns_ensure(struct builder *b)
 
 void builder_arc(struct builder *b, function_id caller, function_id callee, uint64_t calls)
 {
-	builder_arc_cost(b, caller, callee, calls, NULL);
+	(void)builder_arc_cost(b, caller, callee, calls, NULL);
 }
 
-void builder_arc_cost(struct builder *b, function_id caller, function_id callee, uint64_t calls,
+uint32_t builder_arc_cost(struct builder *b, function_id caller, function_id callee, uint64_t calls,
 	const int64_t *cost)
 {
 	assert(callee.i < b->functions.count &&
 		(caller.i == NO_ID || caller.i < b->functions.count));
 	if (cost)
 		columns_ensure(b);
-	arc_table_add(&b->arcs, caller, callee, calls, cost, b->metrics.count);
+	return arc_table_add(&b->arcs, caller, callee, calls, cost, b->metrics.count);
 }
 
 /* Makes v at least count long, the new part zero. */

@@ -35,8 +35,11 @@ stack_id builder_stack_parent(const struct builder *b, stack_id stack);
 function_id builder_stack_function(const struct builder *b, stack_id stack);
 /* Adds calls to the arc of those two functions; caller.i may be NO_ID (struct arc). */
 void builder_arc(struct builder *b, function_id caller, function_id callee, uint64_t calls);
-/* The same with cost[metric_count], what these calls took from call to return (arc_cost). */
-void builder_arc_cost(struct builder *b, function_id caller, function_id callee, uint64_t calls,
+/*
+ * The same with cost[metric_count], what these calls took from call to return (arc_cost), or NULL.
+ * The arc's number: they count from 0 in the order of first sight.
+ */
+uint32_t builder_arc_cost(struct builder *b, function_id caller, function_id callee, uint64_t calls,
 	const int64_t *cost);
 /* Not interned: the caller keeps (pid, start) apart. */
 process_id builder_process(struct builder *b, int64_t pid, uint64_t start_ns, struct str name);

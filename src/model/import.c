@@ -89,7 +89,7 @@ void import_arcs(struct import *im)
 		}
 		for (size_t m = 0; m < p->metric_count; m++)
 			cost[m] = p->arc_cost[m][i];
-		builder_arc_cost(im->to, caller, im->functions[a->callee.i], a->calls, cost);
+		(void)builder_arc_cost(im->to, caller, im->functions[a->callee.i], a->calls, cost);
 	}
 }
 

@@ -103,7 +103,8 @@ static void add_arcs(struct merge *m, size_t input)
 		function_id callee = im->functions[a->callee.i];
 
 		if (m->with_arc_costs)
-			builder_arc_cost(m->to, caller, callee, m->is_difference ? 0 : a->calls,
+			(void)builder_arc_cost(m->to, caller, callee,
+				m->is_difference ? 0 : a->calls,
 				merge_row(m, input, p->arc_cost, i, 0));
 		else
 			builder_arc(m->to, caller, callee, a->calls);

@@ -49,7 +49,7 @@ static void add_arc(struct capture_profile *p, function_id caller, function_id c
 
 	if (p->flags & CAPTURE_PROFILE_COSTS) {
 		memcpy(cost, row->cost, row->cost_count * sizeof(*cost));
-		builder_arc_cost(p->builder, caller, callee, row->calls, cost);
+		(void)builder_arc_cost(p->builder, caller, callee, row->calls, cost);
 	} else {
 		builder_arc(p->builder, caller, callee, row->calls);
 	}

@@ -279,7 +279,7 @@ static void read_arc(struct dump *d)
 	if (d->line.problem)
 		return;
 	if (has_cost)
-		builder_arc_cost(d->builder, caller, callee, calls, arc_cost(d));
+		(void)builder_arc_cost(d->builder, caller, callee, calls, arc_cost(d));
 	else
 		builder_arc(d->builder, caller, callee, calls);
 }

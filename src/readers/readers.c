@@ -11,6 +11,7 @@
 
 const struct reader *const readers[] = {
 	&reader_capture,
+	&reader_callgrind,
 	&reader_dump,
 	&reader_firefox,
 	&reader_folded,

@@ -53,6 +53,7 @@ struct reader {
 	struct error *(*read)(const struct reader_input *input, struct builder *builder);
 };
 
+extern const struct reader reader_callgrind;
 extern const struct reader reader_capture;
 extern const struct reader reader_dump;
 extern const struct reader reader_firefox;

@@ -118,7 +118,7 @@ static struct profile *called_profile(uint64_t calls, int64_t cost)
 	builder_header(b)->has_stacks = false;
 	builder_weight(b, builder_stack(b, (stack_id){0}, frame), &(int64_t){5}, 1);
 	if (cost)
-		builder_arc_cost(b, caller, callee, calls, &cost);
+		(void)builder_arc_cost(b, caller, callee, calls, &cost);
 	else
 		builder_arc(b, caller, callee, calls);
 	builder_arc(b, (function_id){NO_ID}, caller, 1);
@@ -186,8 +186,8 @@ static void too_much_cost_is_an_error(void **state)
 	(void)state;
 	(void)builder_metric(b, STR("Ir"), STR("count"));
 	function_id f = function(b, "f");
-	builder_arc_cost(b, f, f, 1, &(int64_t){INT64_MAX});
-	builder_arc_cost(b, f, f, 1, &(int64_t){-1});
+	(void)builder_arc_cost(b, f, f, 1, &(int64_t){INT64_MAX});
+	(void)builder_arc_cost(b, f, f, 1, &(int64_t){-1});
 	struct error *err = builder_finish(b, &p);
 	assert_non_null(err);
 	assert_string_equal(err->message, "the sum of 'Ir' along calls exceeds 64 bits");

@@ -1,0 +1,517 @@
+/*
+ * callgrind.out, what valgrind's callgrind and cachegrind write, and others for KCachegrind: costs
+ * by function and line, and calls with what they cost.  The valgrind manual, "Callgrind Format
+ * Specification" (cl-format.xml), version 1; docs/formats/callgrind.md says what exactly is read.
+ *
+ * There are no stacks in it: each place with costs is a stack of one frame; who called whom, and
+ * what that took, is in arcs.
+ */
+#include "readers/readers.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "readers/callgrind_line.h"
+#include "readers/callgrind_names.h"
+#include "readers/callgrind_places.h"
+
+/* Line numbers that a note about malformed lines tells. */
+#define TOLD_MAX 8
+/* Memory for places and calls, and for names, beside so many times the file. */
+#define ROOM_FIXED ((size_t)16 << 20)
+#define ROOM_RATIO 2
+
+/* What the line behind this one is. */
+enum expect {
+	EXPECT_COST,
+	EXPECT_CALL, /* what the calls of a `calls=` line cost */
+	EXPECT_JUMP, /* from where a `jump=` is */
+};
+
+/* A function as lines name it: where its costs belong, or who is called. */
+struct callgrind_function {
+	uint32_t object, file, name;
+	function_id id;
+	bool is_known; /* id is that of the three */
+};
+
+struct callgrind {
+	const struct reader_input *input;
+	struct builder *builder;
+	struct callgrind_events events;
+	struct callgrind_names names;
+	struct callgrind_places places;
+	struct callgrind_line line;
+	struct callgrind_function caller, callee;
+	uint32_t line_file; /* of costs; inlining makes it another than the function's */
+	enum expect expect;
+	uint64_t calls;
+	int64_t *weight; /* [metric] of one line */
+	/* [metric]: of all lines; of those before this part; what the part says it has. */
+	int64_t *sum, *sum_before, *stated;
+	bool has_stated, is_callgrind;
+	uint64_t part_lines; /* costs in this part */
+	uint64_t parts, threads, line_number, good, bad, differing, jumps;
+	uint64_t told[TOLD_MAX];
+};
+
+static void bad_line(struct callgrind *c)
+{
+	if (c->bad < TOLD_MAX)
+		c->told[c->bad] = c->line_number;
+	c->bad++;
+}
+
+static function_id function_of(struct callgrind *c, struct callgrind_function *f)
+{
+	if (!f->is_known)
+		f->id = builder_function(c->builder, (string_id){f->name}, (object_id){f->object},
+			(string_id){f->file}, 0);
+	f->is_known = true;
+	return f->id;
+}
+
+static const int64_t *line_weight(struct callgrind *c)
+{
+	if (c->events.is_plain)
+		return c->line.numbers;
+	callgrind_events_weigh(&c->events, c->line.numbers, c->weight);
+	return c->weight;
+}
+
+static void add_place(struct callgrind *c)
+{
+	uint64_t line = c->line.position[CALLGRIND_LINE];
+	struct callgrind_place place = {.function = function_of(c, &c->caller),
+		.file = {c->line_file},
+		.line = line < UINT32_MAX ? (uint32_t)line : 0,
+		.obj_addr =
+			c->events.has_weights_as_calls ? 0 : c->line.position[CALLGRIND_ADDRESS]};
+	const int64_t *weight = line_weight(c);
+
+	for (size_t m = 0; m < c->events.metric_count; m++)
+		if (__builtin_add_overflow(c->sum[m], weight[m], &c->sum[m]))
+			c->sum[m] = INT64_MAX;
+	callgrind_places_add(&c->places, &place, weight);
+}
+
+/* Whom a call is of when the next one says nothing else. */
+static void reset_callee(struct callgrind *c)
+{
+	c->callee.object = c->caller.object;
+	c->callee.file = c->caller.file;
+	c->callee.is_known = false;
+}
+
+static void add_call(struct callgrind *c)
+{
+	callgrind_places_call(&c->places, function_of(c, &c->caller), function_of(c, &c->callee),
+		c->events.has_weights_as_calls ? 0 : c->calls, line_weight(c));
+	reset_callee(c);
+}
+
+static void read_cost(struct callgrind *c, struct str line)
+{
+	enum expect expect = c->expect;
+	size_t count = expect == EXPECT_JUMP ? 0 : c->events.column_count;
+
+	c->expect = EXPECT_COST;
+	if (!callgrind_line_read(&c->line, line, count)) {
+		bad_line(c);
+		return;
+	}
+	if (expect == EXPECT_JUMP)
+		return;
+	c->good++;
+	c->part_lines++;
+	if (expect == EXPECT_CALL)
+		add_call(c);
+	else
+		add_place(c);
+}
+
+/* ---- lines that say something with a word in front ---- */
+
+static void set_function(struct callgrind *c, struct str text)
+{
+	c->caller.name = callgrind_names_read(&c->names, CALLGRIND_FUNCTIONS, text);
+	c->caller.is_known = false;
+	c->line_file = c->caller.file;
+	reset_callee(c);
+}
+
+static void set_object(struct callgrind *c, struct str text)
+{
+	c->caller.object = callgrind_names_read(&c->names, CALLGRIND_OBJECTS, text);
+	c->caller.is_known = false;
+	reset_callee(c);
+}
+
+static void set_file(struct callgrind *c, struct str text)
+{
+	c->caller.file = callgrind_names_read(&c->names, CALLGRIND_FILES, text);
+	c->caller.is_known = false;
+	c->line_file = c->caller.file;
+	reset_callee(c);
+}
+
+static void set_line_file(struct callgrind *c, struct str text)
+{
+	c->line_file = callgrind_names_read(&c->names, CALLGRIND_FILES, text);
+}
+
+static void set_called_function(struct callgrind *c, struct str text)
+{
+	c->callee.name = callgrind_names_read(&c->names, CALLGRIND_FUNCTIONS, text);
+	c->callee.is_known = false;
+}
+
+static void set_called_object(struct callgrind *c, struct str text)
+{
+	c->callee.object = callgrind_names_read(&c->names, CALLGRIND_OBJECTS, text);
+	c->callee.is_known = false;
+}
+
+static void set_called_file(struct callgrind *c, struct str text)
+{
+	c->callee.file = callgrind_names_read(&c->names, CALLGRIND_FILES, text);
+	c->callee.is_known = false;
+}
+
+/* Targets of jumps are of no use here, but for the names that they give to ids. */
+static void learn_file(struct callgrind *c, struct str text)
+{
+	(void)callgrind_names_read(&c->names, CALLGRIND_FILES, text);
+}
+
+static void learn_function(struct callgrind *c, struct str text)
+{
+	(void)callgrind_names_read(&c->names, CALLGRIND_FUNCTIONS, text);
+}
+
+static void learn_object(struct callgrind *c, struct str text)
+{
+	(void)callgrind_names_read(&c->names, CALLGRIND_OBJECTS, text);
+}
+
+/* "calls=COUNT TARGET": where in the callee is of no use. */
+static void set_calls(struct callgrind *c, struct str text)
+{
+	if (callgrind_line_take_number(&text, &c->calls))
+		c->expect = EXPECT_CALL;
+	else
+		bad_line(c);
+}
+
+static void pass_jump(struct callgrind *c, struct str text)
+{
+	(void)text;
+	c->jumps++;
+	c->expect = EXPECT_JUMP;
+}
+
+static const struct word {
+	const char *name;
+	void (*read)(struct callgrind *c, struct str text);
+} words[] = {
+	/* The more frequent ones first. */
+	{"cfn=", set_called_function},
+	{"calls=", set_calls},
+	{"cfi=", set_called_file},
+	{"fi=", set_line_file},
+	{"fe=", set_line_file},
+	{"fn=", set_function},
+	{"cob=", set_called_object},
+	{"fl=", set_file},
+	{"ob=", set_object},
+	{"cfl=", set_called_file},
+	{"jump=", pass_jump},
+	{"jcnd=", pass_jump},
+	{"jfi=", learn_file},
+	{"jfn=", learn_function},
+	{"job=", learn_object},
+};
+
+/* ---- the header, and what stands at the end of a part ---- */
+
+/* What the file says that a part sums up to is worth a note where it does not. */
+static void end_part(struct callgrind *c)
+{
+	size_t count = c->events.metric_count;
+	bool differs = false;
+
+	for (size_t m = 0; c->has_stated && m < count; m++)
+		differs |= c->stated[m] != c->sum[m] - c->sum_before[m];
+	c->differing += differs;
+	memcpy(c->sum_before, c->sum, count * sizeof(*c->sum));
+	c->has_stated = false;
+	c->part_lines = 0;
+}
+
+static void begin_part(struct callgrind *c, struct str text)
+{
+	(void)text;
+	if (c->part_lines)
+		end_part(c);
+	c->parts++;
+}
+
+/* Dumps of several parts or threads in one file begin with their number. */
+static void begin_thread(struct callgrind *c, struct str text)
+{
+	(void)text;
+	if (c->part_lines)
+		end_part(c);
+	c->threads++;
+}
+
+/* `totals:` behind the costs are what they are; `summary:` before them may count a little more. */
+static void set_stated(struct callgrind *c, struct str text)
+{
+	int64_t numbers[CALLGRIND_EVENTS_MAX];
+
+	if (!callgrind_line_read_numbers(&c->line, text, numbers, c->events.column_count)) {
+		bad_line(c);
+		return;
+	}
+	callgrind_events_weigh(&c->events, numbers, c->stated);
+	c->has_stated = true;
+}
+
+static void set_events(struct callgrind *c, struct str text)
+{
+	callgrind_events_select(&c->events, text);
+}
+
+static void set_positions(struct callgrind *c, struct str text)
+{
+	callgrind_line_columns(&c->line, text);
+}
+
+static struct str trimmed(struct str text)
+{
+	while (text.size && text.data[0] == ' ')
+		text = (struct str){text.data + 1, text.size - 1};
+	return text;
+}
+
+static void set_command(struct callgrind *c, struct str text)
+{
+	struct builder_header *header = builder_header(c->builder);
+
+	if (header->command.i == 0)
+		header->command = builder_string(c->builder, trimmed(text));
+}
+
+static void set_creator(struct callgrind *c, struct str text)
+{
+	c->is_callgrind = str_starts_with(trimmed(text), STR("callgrind"));
+	c->line.has_negatives = str_starts_with(trimmed(text), STR("xdebug"));
+}
+
+static const struct word header_words[] = {
+	{"events:", set_events},
+	{"positions:", set_positions},
+	{"summary:", set_stated},
+	{"totals:", set_stated},
+	{"part:", begin_part},
+	{"thread:", begin_thread},
+	{"cmd:", set_command},
+	{"creator:", set_creator},
+};
+
+/* "word:" of letters: a header line, of those that nobody here needs or some later version's. */
+static bool is_header(struct str line)
+{
+	for (size_t i = 0; i < line.size; i++) {
+		char letter = (char)(line.data[i] | 0x20);
+
+		if (line.data[i] == ':')
+			return i > 0;
+		if ((letter < 'a' || letter > 'z') && line.data[i] != '-' && line.data[i] != '_')
+			return false;
+	}
+	return false;
+}
+
+static const struct word *find_word(const struct word *list, size_t count, struct str line)
+{
+	for (size_t i = 0; i < count; i++)
+		if (str_starts_with(line, str_from(list[i].name)))
+			return &list[i];
+	return NULL;
+}
+
+static void read_words(struct callgrind *c, struct str line)
+{
+	const struct word *word = find_word(words, ARRAY_SIZE(words), line);
+
+	if (word == NULL)
+		word = find_word(header_words, ARRAY_SIZE(header_words), line);
+	/* The line that was to come has not come. */
+	if (c->expect != EXPECT_COST)
+		bad_line(c);
+	c->expect = EXPECT_COST;
+	if (word) {
+		size_t size = strlen(word->name);
+
+		word->read(c, (struct str){line.data + size, line.size - size});
+	} else if (!is_header(line)) {
+		bad_line(c);
+	}
+}
+
+static void read_line(struct callgrind *c, struct str line)
+{
+	c->line_number++;
+	if (line.size && line.data[line.size - 1] == '\r')
+		line.size--;
+	if (line.size == 0 || line.data[0] == '#')
+		return;
+	if (callgrind_line_begins(line.data[0]))
+		read_cost(c, line);
+	else
+		read_words(c, line);
+}
+
+/* ---- the whole ---- */
+
+static void note_bad_lines(struct callgrind *c)
+{
+	struct strbuf numbers = {0};
+
+	for (size_t i = 0; i < c->bad && i < TOLD_MAX; i++)
+		strbuf_printf(&numbers, "%s%llu", i ? ", " : "", (unsigned long long)c->told[i]);
+	if (c->bad)
+		builder_note(c->builder, NOTE_BAD_RECORD, c->bad,
+			"%s malformed and passed over: line%s %s%s",
+			c->bad == 1 ? "a line is" : "lines are", c->bad == 1 ? "" : "s",
+			numbers.data, c->bad > TOLD_MAX ? ", …" : "");
+	strbuf_deinit(&numbers);
+}
+
+static void note_limits(struct callgrind *c)
+{
+	struct builder *b = c->builder;
+
+	if (c->names.undefined)
+		builder_note(b, NOTE_BAD_RECORD, c->names.undefined,
+			"names are given by numbers that no line before has named");
+	if (c->names.too_many)
+		builder_note(b, NOTE_BAD_RECORD, c->names.too_many,
+			"names are too many for a file of this size, and shown as [unknown]");
+	if (c->places.folded)
+		builder_note(b, NOTE_BAD_RECORD, c->places.folded,
+			"costs are of more places than a file of this size may have, and summed on "
+			"functions");
+	if (c->places.dropped)
+		builder_note(b, NOTE_BAD_RECORD, c->places.dropped,
+			"calls are of more pairs than a file of this size may have, and left out");
+	if (c->events.too_many)
+		builder_note(b, NOTE_BAD_RECORD, c->events.too_many,
+			"events beyond the first %d were left out", CALLGRIND_EVENTS_MAX);
+	if (c->events.bad_formulas)
+		builder_note(b, NOTE_BAD_RECORD, c->events.bad_formulas,
+			"formulas of events are of events that are not there, or malformed");
+}
+
+static void add_notes(struct callgrind *c)
+{
+	struct builder *b = c->builder;
+	const uint8_t *data = c->input->data;
+
+	note_bad_lines(c);
+	note_limits(c);
+	if (c->line.fractions)
+		builder_note(b, NOTE_GUESSED, c->line.fractions,
+			"numbers with a fraction were rounded to whole ones");
+	if (c->expect == EXPECT_CALL || (c->is_callgrind && data[c->input->size - 1] != '\n'))
+		builder_note(b, NOTE_INCOMPLETE, 1, "the file ends within a line, at offset 0x%llx",
+			(unsigned long long)c->input->size);
+	if (c->differing)
+		builder_note(b, NOTE_INFO, c->differing,
+			"the file says of its costs that they sum up to something else");
+	if (c->parts > 1 || c->threads > 1)
+		builder_note(
+			b, NOTE_INFO, 1, "the dumps of all parts and threads in it are summed");
+	if (c->events.has_weights_as_calls)
+		builder_note(b, NOTE_INFO, 1, "its writer counted no calls");
+}
+
+static struct error *check(const struct callgrind *c)
+{
+	const char *name = c->input->name;
+
+	if (c->good == 0 && c->bad)
+		return error_new(ERROR_INPUT,
+			"%s: no line is a cost (line %llu is the first that is malformed)", name,
+			(unsigned long long)c->told[0]);
+	return NULL;
+}
+
+static struct error *read_lines(struct callgrind *c)
+{
+	struct str rest = {(const char *)c->input->data, c->input->size};
+
+	callgrind_events_find(&c->events, rest);
+	if (c->events.metric_count == 0)
+		return error_new(ERROR_INPUT,
+			"%s: is no callgrind file: no line begins with 'events:'", c->input->name);
+	size_t count = c->events.metric_count, size = c->input->size;
+	c->weight = xcalloc(4 * count, sizeof(*c->weight));
+	c->sum = c->weight + count;
+	c->sum_before = c->sum + count;
+	c->stated = c->sum_before + count;
+	callgrind_places_init(&c->places, c->builder, count, ROOM_FIXED + ROOM_RATIO * size);
+	callgrind_line_init(&c->line);
+	builder_header(c->builder)->has_stacks = false;
+	c->caller.object = NO_ID;
+	set_function(c, STR("???"));
+	while (rest.size)
+		read_line(c, str_take_line(&rest));
+	end_part(c);
+	add_notes(c);
+	return check(c);
+}
+
+static struct error *callgrind_read(const struct reader_input *input, struct builder *builder)
+{
+	struct callgrind c = {.input = input, .builder = builder};
+
+	callgrind_events_init(&c.events, builder);
+	callgrind_names_init(&c.names, builder, ROOM_FIXED + input->size);
+	struct error *err = read_lines(&c);
+	callgrind_names_deinit(&c.names);
+	callgrind_events_deinit(&c.events);
+	free(c.weight);
+	return err;
+}
+
+/* By the first lines: `events:` must be there, and something else that this format has. */
+static int callgrind_bid(const uint8_t *data, size_t size)
+{
+	struct str rest = {(const char *)data, size < 65536 ? size : 65536};
+	bool has_events = false, has_function = false, has_header = false;
+
+	if (str_starts_with(rest, STR("# callgrind format")))
+		return 100;
+	while (rest.size && !(has_events && has_function)) {
+		struct str line = str_take_line(&rest);
+
+		has_events |= str_starts_with(line, STR("events:"));
+		has_function |= str_starts_with(line, STR("fn=")) ||
+				str_starts_with(line, STR("fl=")) ||
+				str_starts_with(line, STR("ob="));
+		has_header |= str_starts_with(line, STR("positions:")) ||
+			      str_starts_with(line, STR("creator:")) ||
+			      str_starts_with(line, STR("summary:"));
+	}
+	return !has_events ? 0 : has_function ? 90 : has_header ? 70 : 0;
+}
+
+const struct reader reader_callgrind = {
+	.name = "callgrind",
+	.summary = "callgrind.out and cachegrind.out of valgrind, xdebug, pprof …",
+	.bid = callgrind_bid,
+	.read = callgrind_read,
+};

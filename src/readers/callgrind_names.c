@@ -1,0 +1,103 @@
+/*
+ * Name compression of callgrind files ("Name Compression" in the format's manual).
+ */
+#include "readers/callgrind_names.h"
+
+/* What a name costs beside its bytes, in the tables of builder and ids. */
+#define NAME_COST 160
+
+void callgrind_names_init(struct callgrind_names *n, struct builder *b, size_t room)
+{
+	*n = (struct callgrind_names){.builder = b, .demangler = demangler_create(), .room = room};
+}
+
+void callgrind_names_deinit(struct callgrind_names *n)
+{
+	map_deinit(&n->ids);
+	demangler_destroy(n->demangler);
+}
+
+static bool is_unknown(struct str name)
+{
+	return name.size == 0 || str_equal(name, STR("???"));
+}
+
+/* Takes the cost of a string that is new; it is if its number is the highest so far. */
+static string_id charge(struct callgrind_names *n, string_id id, size_t size)
+{
+	size_t cost = size + NAME_COST;
+
+	if (id.i <= n->string_most)
+		return id;
+	n->string_most = id.i;
+	n->room = n->room > cost ? n->room - cost : 0;
+	return id;
+}
+
+static uint32_t intern_function(struct callgrind_names *n, struct str name)
+{
+	/* What is demangled is there twice, and may be much longer. */
+	struct str shown = demangle(n->demangler, name);
+	size_t cost = shown.data == name.data ? name.size : name.size + 2 * shown.size;
+
+	return charge(n, builder_string(n->builder, shown), cost).i;
+}
+
+static uint32_t intern(struct callgrind_names *n, enum callgrind_space space, struct str name)
+{
+	if (!is_unknown(name) && n->room == 0) {
+		n->too_many++;
+		name.size = 0;
+	}
+	switch (space) {
+	case CALLGRIND_FILES:
+		return is_unknown(name) ? 0
+					: charge(n, builder_string(n->builder, name), name.size).i;
+	case CALLGRIND_OBJECTS:
+		if (is_unknown(name))
+			return NO_ID;
+		(void)charge(n, builder_string(n->builder, name), name.size);
+		return builder_object(n->builder, name, STR(""), OBJECT_USER).i;
+	case CALLGRIND_FUNCTIONS:
+	case CALLGRIND_SPACES:
+		break;
+	}
+	return intern_function(n, is_unknown(name) ? STR("[unknown]") : name);
+}
+
+/* "(12)" at the start of text: true, and text goes on behind it. */
+static bool take_id(struct str *text, uint64_t *id)
+{
+	size_t at = 1;
+
+	*id = 0;
+	if (text->size < 3 || text->data[0] != '(')
+		return false;
+	for (; at < text->size && text->data[at] >= '0' && text->data[at] <= '9' && at < 19; at++)
+		*id = 10 * *id + (uint64_t)(text->data[at] - '0');
+	if (at == 1 || at == text->size || text->data[at] != ')')
+		return false;
+	at++;
+	while (at < text->size && text->data[at] == ' ')
+		at++;
+	*text = (struct str){text->data + at, text->size - at};
+	return true;
+}
+
+uint32_t callgrind_names_read(
+	struct callgrind_names *n, enum callgrind_space space, struct str text)
+{
+	uint64_t id;
+	uint32_t known;
+
+	if (!take_id(&text, &id))
+		return intern(n, space, text);
+	bool is_known = map_get(&n->ids, space, id, &known);
+	if (text.size == 0) {
+		n->undefined += !is_known;
+		return is_known ? known : intern(n, space, STR("???"));
+	}
+	known = intern(n, space, text);
+	map_put(&n->ids, space, id, known);
+	return known;
+}

@@ -1,0 +1,35 @@
+#ifndef SONDE_READERS_CALLGRIND_NAMES_H
+#define SONDE_READERS_CALLGRIND_NAMES_H
+
+/*
+ * Names in callgrind files: "(ID) NAME" where a name is seen first, "(ID)" after, or just "NAME".
+ * Ids of files, functions and load objects are three spaces of their own.
+ */
+
+#include "base/map.h"
+#include "model/builder.h"
+#include "obj/demangle.h"
+
+enum callgrind_space { CALLGRIND_FILES, CALLGRIND_FUNCTIONS, CALLGRIND_OBJECTS, CALLGRIND_SPACES };
+
+struct callgrind_names {
+	struct builder *builder;
+	struct demangler *demangler;
+	struct map ids;	      /* (space, id) → string_id, of objects object_id */
+	size_t room;	      /* bytes that new names may still take */
+	uint32_t string_most; /* the highest string_id so far */
+	uint64_t undefined;   /* ids that no line before has given a name */
+	uint64_t too_many;    /* names beyond the room, which are "[unknown]" */
+};
+
+/* room: how much memory names may take; those beyond it are counted. */
+void callgrind_names_init(struct callgrind_names *n, struct builder *b, size_t room);
+void callgrind_names_deinit(struct callgrind_names *n);
+/*
+ * What stands behind "fn=" and its like: the string_id of a file or a function (demangled), the
+ * object_id of a load object.  "???" is a file of no name, the function "[unknown]", no object.
+ */
+uint32_t callgrind_names_read(
+	struct callgrind_names *n, enum callgrind_space space, struct str text);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * Places and arcs of callgrind files, no more of them than the file's size allows for.
+ */
+#include "readers/callgrind_places.h"
+
+/* Frame, stack and what finds them, while their tables grow; and each weight. */
+#define ROW_COST    128
+#define WEIGHT_COST 24
+
+void callgrind_places_init(
+	struct callgrind_places *p, struct builder *b, size_t metric_count, size_t room)
+{
+	*p = (struct callgrind_places){.builder = b,
+		.row_cost = ROW_COST + metric_count * WEIGHT_COST,
+		.room = room,
+		.stack_most = 1};
+}
+
+/* Numbers go up, so one that is beyond all others is new. */
+static void charge(struct callgrind_places *p, uint32_t number, uint32_t *most)
+{
+	if (number < *most)
+		return;
+	*most = number + 1;
+	p->room = p->room > p->row_cost ? p->room - p->row_cost : 0;
+}
+
+void callgrind_places_add(
+	struct callgrind_places *p, const struct callgrind_place *place, const int64_t *weight)
+{
+	struct callgrind_place at = *place;
+
+	if (p->room == 0) {
+		p->folded += at.line != 0 || at.obj_addr != 0;
+		at = (struct callgrind_place){.function = place->function};
+	}
+	frame_id frame =
+		builder_frame(p->builder, at.function, at.file, at.line, false, at.obj_addr);
+	stack_id stack = builder_stack(p->builder, (stack_id){0}, frame);
+
+	charge(p, stack.i, &p->stack_most);
+	builder_weight(p->builder, stack, weight, UINT64_MAX);
+}
+
+void callgrind_places_call(struct callgrind_places *p, function_id caller, function_id callee,
+	uint64_t calls, const int64_t *cost)
+{
+	if (p->room == 0) {
+		p->dropped++;
+		return;
+	}
+	charge(p, builder_arc_cost(p->builder, caller, callee, calls, cost), &p->arc_most);
+}

@@ -1,0 +1,37 @@
+#ifndef SONDE_READERS_CALLGRIND_PLACES_H
+#define SONDE_READERS_CALLGRIND_PLACES_H
+
+/*
+ * Where costs of a callgrind file go: places, which are stacks of one frame, and arcs.  A line of
+ * few bytes may make a new one of either, with a weight in each metric, so how many there may be is
+ * bounded by the size of the file; what is beyond is summed on functions, and counted.
+ */
+
+#include "model/builder.h"
+
+struct callgrind_place {
+	function_id function;
+	string_id file; /* of the line */
+	uint32_t line;
+	uint64_t obj_addr;
+};
+
+struct callgrind_places {
+	struct builder *builder;
+	size_t row_cost;	       /* bytes that a place or an arc takes */
+	size_t room;		       /* bytes that new ones may still take */
+	uint32_t stack_most, arc_most; /* one more than the highest numbers so far */
+	uint64_t folded;	       /* lines whose place is not kept, */
+	uint64_t dropped;	       /* and calls that are not */
+};
+
+void callgrind_places_init(
+	struct callgrind_places *p, struct builder *b, size_t metric_count, size_t room);
+/* weight[metric_count], spent at that place itself. */
+void callgrind_places_add(
+	struct callgrind_places *p, const struct callgrind_place *place, const int64_t *weight);
+/* cost[metric_count], spent from call to return. */
+void callgrind_places_call(struct callgrind_places *p, function_id caller, function_id callee,
+	uint64_t calls, const int64_t *cost);
+
+#endif
