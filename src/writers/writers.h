@@ -27,7 +27,7 @@ struct writer {
 	const char *extension; /* of file names, with the dot */
 	const char *summary;   /* one line */
 	bool holds_all;	       /* the format keeps everything in a profile, notes too */
-	bool holds_metrics;    /* all of them, not one that is chosen */
+	bool holds_metrics;    /* all of them, not one that is chosen; --metric comes first */
 	bool holds_arcs;       /* counts of calls */
 	enum packing packing;  /* what its files are always packed by, by the caller; else none */
 	/*
