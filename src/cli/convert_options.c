@@ -133,7 +133,8 @@ static void tell_loss(
 {
 	if (writer->holds_all)
 		return;
-	tell_notes(p);
+	if (!writer->holds_notes)
+		tell_notes(p);
 	if (p->metric_count > 1 && options->metric == NULL && !writer->holds_metrics)
 		message_print("note: %s holds one of the %zu metrics, here '%s'; --metric chooses",
 			writer->name, p->metric_count,

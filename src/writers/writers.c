@@ -7,6 +7,7 @@ const struct writer *const writers[] = {
 	&writer_sonde,
 	&writer_dump,
 	&writer_folded,
+	&writer_pprof,
 	&writer_chrome,
 	&writer_csv,
 	&writer_json,

@@ -29,7 +29,8 @@ struct writer {
 	bool holds_all;	       /* the format keeps everything in a profile, notes too */
 	bool holds_metrics;    /* all of them, not one that is chosen; --metric comes first */
 	bool holds_arcs;       /* counts of calls */
-	enum packing packing;  /* what its files are always packed by, by the caller; else none */
+	bool holds_notes;
+	enum packing packing; /* what its files are always packed by, by the caller; else none */
 	/*
 	 * Puts the profile into the sink.  Errors are those of the profile; the sink's own are
 	 * left in it.
@@ -43,6 +44,7 @@ extern const struct writer writer_csv;
 extern const struct writer writer_dump;
 extern const struct writer writer_folded;
 extern const struct writer writer_json;
+extern const struct writer writer_pprof;
 extern const struct writer writer_sonde;
 extern const struct writer writer_speedscope;
 
