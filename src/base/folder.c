@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -122,6 +123,14 @@ bool folder_has(const struct folder *folder, const char *name)
 {
 	return folder->names.count &&
 	       bsearch(&name, folder->names.data, folder->names.count, sizeof(name), name_compare);
+}
+
+bool folder_has_file(const struct folder *folder, const char *name)
+{
+	struct stat info;
+
+	return folder_has(folder, name) &&
+	       fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode);
 }
 
 struct error *folder_read(

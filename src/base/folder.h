@@ -27,6 +27,8 @@ const char *folder_path(const struct folder *folder);
 size_t folder_count(const struct folder *folder);
 const char *folder_name(const struct folder *folder, size_t i);
 bool folder_has(const struct folder *folder, const char *name);
+/* Whether it is a regular file, no link. */
+bool folder_has_file(const struct folder *folder, const char *name);
 
 /*
  * The bytes of a regular file in it, to be released with file_bytes_deinit.  A file above limit

@@ -516,9 +516,11 @@ static struct error *build(struct heaptrack *h)
 	read_lines(h);
 	if (h->is_raw)
 		return error_new(ERROR_UNSUPPORTED,
-			"%s: heaptrack's raw recording, without names; make it one that has them: "
-			"heaptrack --interpret %s",
-			h->input->name, h->input->name);
+			"%s: heaptrack's raw recording, without names; heaptrack --interpret makes "
+			"one that has "
+			"them (in 1.4 and before: heaptrack_interpret, which reads it from its "
+			"input)",
+			h->input->name);
 	if (h->overflows)
 		return error_new(ERROR_INPUT, "%s: the sum of what it allocates exceeds 64 bits",
 			h->input->name);

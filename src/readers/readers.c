@@ -16,6 +16,7 @@ const struct reader *const readers[] = {
 	&reader_firefox,
 	&reader_folded,
 	&reader_gmon,
+	&reader_gprofng,
 	&reader_heaptrack,
 	&reader_perf_script,
 	&reader_uftrace,

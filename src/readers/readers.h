@@ -59,6 +59,7 @@ extern const struct reader reader_dump;
 extern const struct reader reader_firefox;
 extern const struct reader reader_folded;
 extern const struct reader reader_gmon;
+extern const struct reader reader_gprofng;
 extern const struct reader reader_heaptrack;
 extern const struct reader reader_perf_script;
 extern const struct reader reader_uftrace;
