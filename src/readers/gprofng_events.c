@@ -202,11 +202,13 @@ uint8_t *gprofng_leaks(
 	struct map owners = {0};
 
 	gprofng_packets_init(&packets, bytes);
-	while (gprofng_packets_next(&packets, &p))
-		if (p.kind == kind->number)
-			vec_push(&all, (struct heap_packet){
-					       gprofng_field(kind, p.data, p.size, FIELD_TSTAMP),
-					       all.count, p.data, p.size});
+	while (gprofng_packets_next(&packets, &p)) {
+		struct heap_packet packet = {.number = all.count, .data = p.data, .size = p.size};
+		if (p.kind != kind->number)
+			continue;
+		packet.time_ns = gprofng_field(kind, p.data, p.size, FIELD_TSTAMP);
+		vec_push(&all, packet);
+	}
 	/* Each thread has blocks of its own. */
 	if (all.count)
 		qsort(all.data, all.count, sizeof(*all.data), heap_compare);

@@ -14,7 +14,7 @@
 #include "readers/readers.h"
 
 #include "base/vec.h"
-#include "readers/heaptrack.h"
+#include "readers/heaptrack_suppressions.h"
 #include "readers/text_field.h"
 
 enum { VERSION_MAX = 3 };

@@ -5,7 +5,7 @@
  * Source: "Suppressions" of the LeakSanitizer documentation; which leaks heaptrack suppresses by
  * itself is told by heaptrack_print --print-suppressions.
  */
-#include "readers/heaptrack.h"
+#include "readers/heaptrack_suppressions.h"
 
 #include "base/vec.h"
 #include "readers/text_field.h"

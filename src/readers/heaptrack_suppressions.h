@@ -1,8 +1,8 @@
-#ifndef SONDE_READERS_HEAPTRACK_H
-#define SONDE_READERS_HEAPTRACK_H
+#ifndef SONDE_READERS_HEAPTRACK_SUPPRESSIONS_H
+#define SONDE_READERS_HEAPTRACK_SUPPRESSIONS_H
 
 /*
- * Parts of the heaptrack reader.
+ * Leaks that heaptrack does not tell of.
  */
 
 #include "base/str.h"
