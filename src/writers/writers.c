@@ -6,6 +6,7 @@
 const struct writer *const writers[] = {
 	&writer_sonde,
 	&writer_dump,
+	&writer_firefox,
 	&writer_folded,
 	&writer_pprof,
 	&writer_chrome,

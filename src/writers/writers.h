@@ -42,6 +42,7 @@ struct writer {
 extern const struct writer writer_chrome;
 extern const struct writer writer_csv;
 extern const struct writer writer_dump;
+extern const struct writer writer_firefox;
 extern const struct writer writer_folded;
 extern const struct writer writer_json;
 extern const struct writer writer_pprof;
