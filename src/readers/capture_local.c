@@ -32,8 +32,9 @@ static bool is_wanted(struct capture_names *n, const struct capture_frame *frame
 	uint32_t index;
 	const struct capture_names_object *o = capture_names_object(n, frame->object);
 
-	if (o == NULL || (o->kind != CAPTURE_OBJECT_USER &&
-				 !(o->kind == CAPTURE_OBJECT_KERNEL && ask_kernel)))
+	if (o == NULL || o->is_missing ||
+		(o->kind != CAPTURE_OBJECT_USER &&
+			!(o->kind == CAPTURE_OBJECT_KERNEL && ask_kernel)))
 		return false;
 	return !map_get(&n->symbols, frame->object, frame->obj_addr, &index);
 }

@@ -19,6 +19,7 @@ struct capture_names_object {
 	object_id id;		   /* the builder's; NO_ID for "[truncated]" */
 	uint32_t kind;		   /* enum capture_object_kind */
 	struct str path, build_id; /* in the arena */
+	bool is_missing;	   /* its file is not to be had here */
 	struct str open_path;	   /* where to open it now, if that is elsewhere; else empty */
 	/* Addresses of frames, once resolved: with a name; in a function without one; in none. */
 	uint64_t named, nameless, unknown;

@@ -368,6 +368,20 @@ static void note_damage(struct perf_data *p)
 		builder_note(p->builder, NOTE_INCOMPLETE, 1, "the file is cut off");
 }
 
+static void note_guesses(struct perf_data *p)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < p->objects.rows.count; i++)
+		count += p->objects.rows.data[i].is_guess;
+	if (count)
+		builder_note(p->builder, NOTE_GUESSED, count,
+			"load objects without a build-id were taken to be this machine's files of "
+			"the "
+			"same path and layout: %" PRIu64,
+			count);
+}
+
 /* Types that tell nothing of stacks are no loss worth a word. */
 static bool is_expected(uint32_t type)
 {
@@ -472,6 +486,7 @@ static void read_profile(struct perf_data *p)
 	note_losses(p);
 	note_damage(p);
 	note_unknown(p);
+	note_guesses(p);
 	capture_names_note(&p->names);
 	set_stats(p);
 	perf_data_deinit(p);

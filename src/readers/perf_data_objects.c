@@ -72,8 +72,7 @@ uint32_t perf_data_objects_add(
 	if (number == o->rows.count)
 		vec_push(&o->rows, (struct perf_data_object){.path = arena_str(o->arena, path),
 					   .build_id = arena_str(o->arena, build_id),
-					   .kind = kind,
-					   .id = {NO_ID}});
+					   .kind = kind});
 	return number;
 }
 
@@ -219,6 +218,36 @@ static void try_by_build_id(struct perf_data_objects *o, struct perf_data_object
 	try_path(o, row, xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", id.data, id.data + 2));
 }
 
+/* Whether the file has a segment of code that is mapped as the object's was. */
+static bool has_layout(const struct perf_data_object *row)
+{
+	const uint64_t page = 4096;
+
+	for (size_t i = 0; i < objfile_segment_count(row->file); i++) {
+		struct objfile_segment segment = objfile_segment(row->file, i);
+		uint64_t low = segment.file_off & ~(page - 1);
+		uint64_t high = (segment.file_off + segment.file_size + page - 1) & ~(page - 1);
+
+		if (segment.executable && low == row->map_off && high - low == row->map_size)
+			return true;
+	}
+	return false;
+}
+
+/* The file at the path, of which no build-id tells that it is the one that ran. */
+static void try_guess(struct perf_data_objects *o, struct perf_data_object *row, struct str path)
+{
+	try_path(o, row, xstrndup(path.data, path.size));
+	if (row->file == NULL || o->is_this_machine)
+		return;
+	row->is_guess = has_layout(row);
+	if (row->is_guess)
+		return;
+	objfile_close(row->file);
+	row->file = NULL;
+	row->open_path = STR("");
+}
+
 static struct perf_data_object *open_object(struct perf_data_objects *o, uint32_t object)
 {
 	struct perf_data_object *row = &o->rows.data[object];
@@ -227,12 +256,13 @@ static struct perf_data_object *open_object(struct perf_data_objects *o, uint32_
 		return row;
 	row->is_tried = true;
 	struct str path = without_deleted(row->path);
-	bool is_believed =
-		row->build_id.size || (o->is_this_machine && path.size == row->path.size);
 	bool is_path = path.size && path.data[0] == '/';
 
-	if (is_believed && (is_path || str_equal(path, STR("[vdso]"))))
+	if (row->build_id.size && (is_path || str_equal(path, STR("[vdso]"))))
 		try_path(o, row, xstrndup(path.data, path.size));
+	else if (row->build_id.size == 0 &&
+		 (is_path ? path.size == row->path.size : o->is_this_machine))
+		try_guess(o, row, path);
 	if (is_path)
 		try_path(o, row, perf_data_beside(o->file, str_base_name(path)));
 	try_by_build_id(o, row);

@@ -7,8 +7,9 @@
  *
  * A file is looked for at the path that the program saw, beside the perf.data file, in perf's own
  * cache (~/.debug/.build-id) and among debug files (/usr/lib/debug/.build-id).  One with another
- * build-id is not used; where none is known, the path is believed if the recording was made on this
- * machine or does not say where.
+ * build-id is not used.  Where none is known, as perf notes it only of objects in which samples
+ * were taken, the path is believed if the recording was made on this machine or does not say where;
+ * else if its code is mapped as this file's would be, which is a guess.
  */
 
 #include <stdbool.h>
@@ -28,11 +29,11 @@ struct perf_data_object {
 	struct str path, build_id; /* in the arena */
 	enum object_kind kind;
 	bool is_tried, is_cfi_tried;
-	struct objfile *file;		   /* NULL: not to be had, or not tried */
-	struct str open_path;		   /* where; in the arena */
-	struct cfi_table *cfi;		   /* NULL: none, or not tried */
-	object_id id;			   /* of the profile; NO_ID: not there yet */
-	uint64_t named, nameless, unknown; /* addresses, once they are named */
+	bool is_guess; /* nothing but path and layout say that it is the file that ran */
+	uint64_t map_off, map_size; /* the first mapping of its code, in the file; 0, 0: none */
+	struct objfile *file;	    /* NULL: not to be had, or not tried */
+	struct str open_path;	    /* where; in the arena */
+	struct cfi_table *cfi;	    /* NULL: none, or not tried */
 };
 
 struct perf_data_objects {

@@ -95,7 +95,15 @@ static uint32_t object_of(struct perf_data_stacks *s, const struct perf_data_mma
 
 	if (!is_named)
 		return s->anonymous;
-	return perf_data_objects_add(s->objects, mmap->path, str_from(mmap->build_id), OBJECT_USER);
+	uint32_t number = perf_data_objects_add(
+		s->objects, mmap->path, str_from(mmap->build_id), OBJECT_USER);
+	struct perf_data_object *row = &s->objects->rows.data[number];
+
+	if (row->map_size == 0) {
+		row->map_off = mmap->file_off;
+		row->map_size = mmap->size;
+	}
+	return number;
 }
 
 static uint32_t code_of(struct perf_data_stacks *s, uint32_t process)
@@ -173,8 +181,11 @@ static uint32_t named_object(struct perf_data_stacks *s, uint32_t object)
 	if (s->named.data[object] == NO_ID) {
 		uint32_t number = add_named(s, row->path, row->build_id, kinds[row->kind]);
 
+		struct capture_names_object *named = capture_names_object(s->names, number);
+
 		s->named.data[object] = number;
-		capture_names_object(s->names, number)->open_path = row->open_path;
+		named->open_path = row->open_path;
+		named->is_missing = row->kind == OBJECT_USER && row->file == NULL;
 	}
 	return s->named.data[object];
 }

@@ -19,10 +19,17 @@ static bool read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes,
 	const struct stack_source *source = memory->context;
 	struct perf_data_stacks *s = source->stacks;
 
-	perf_data_stacks_resolve(s, source->process, va);
 	const struct unwind_mapping *m = perf_data_tasks_find(s->tasks, source->process, va);
 
-	return m && perf_data_objects_code(s->objects, m->object, va - m->slide, bytes, size);
+	if (m == NULL)
+		return false;
+	/* The space must stay as it is during a walk. */
+	uint32_t object = m->object & ~PERF_DATA_PENDING;
+	uint64_t slide = m->object & PERF_DATA_PENDING ? perf_data_objects_slide(s->objects, object,
+								 m->low_va, m->low_va - m->slide)
+						       : m->slide;
+
+	return perf_data_objects_code(s->objects, object, va - slide, bytes, size);
 }
 
 /* The values of a sample's registers, one by one. */
