@@ -8,7 +8,8 @@
  *
  * Units are the strongly connected components of the arcs; a cycle is one of more than one member.
  * A stack meets each unit in one contiguous run, so where there are stacks every figure is exact.
- * Without stacks (gmon.out) the figures of arcs are estimated from counts of calls, as gprof does;
+ * Without stacks the figures of arcs are what was measured along them (callgrind, measured.h), or
+ * estimated from counts of calls, as gprof does (gmon.out);
  * the entries and lines come about in the same way (callgraph_layout.h), so a view need not know.
  */
 
@@ -92,6 +93,7 @@ struct callgraph {
 	const struct entity *cycles;
 	int64_t total;	   /* 100 % */
 	bool is_estimated; /* figures of arcs come from counts of calls, not from stacks */
+	bool is_measured;  /* they come from what calls were measured to cost */
 	bool has_calls;	   /* some count of calls is known */
 	/* [other_count] The same entries and lines with the others' figures; they have no others.
 	 */

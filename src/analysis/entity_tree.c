@@ -547,7 +547,8 @@ static void tree_add_arcs(struct entity_tree *tree, const struct selection *sele
 {
 	const struct profile *p = selection->profile;
 
-	if (map->of_function == NULL || (selection->step_count > 0 && p->has_stacks))
+	if (map->of_function == NULL ||
+		(selection->step_count > 0 && (p->has_stacks || p->arc_cost)))
 		return;
 	struct entity_arc *arcs = ARENA_ARRAY(arena, struct entity_arc, p->arc_count);
 	bool *has_node = tree_entities(tree);
@@ -565,6 +566,21 @@ static void tree_add_arcs(struct entity_tree *tree, const struct selection *sele
 	free(has_node);
 	tree->arcs = arcs;
 	tree->arc_count = count;
+}
+
+/* Of a profile without stacks, in which no arc was left out for being a zone's. */
+static void tree_add_costs(
+	struct entity_tree *tree, const struct profile *p, const struct entity_spec *spec)
+{
+	if (p->has_stacks || p->arc_cost == NULL || tree->arc_count != p->arc_count)
+		return;
+	tree->arc_cost = p->arc_cost[spec->metrics[0].i];
+	for (size_t k = 0; k < tree->other_count; k++) {
+		/* Made here, a moment ago. */
+		struct entity_tree *other = (struct entity_tree *)(uintptr_t)tree->others[k];
+
+		other->arc_cost = p->arc_cost[spec->metrics[k + 1].i];
+	}
 }
 
 struct entity_tree *entity_tree_create(
@@ -589,6 +605,7 @@ struct entity_tree *entity_tree_create(
 
 	tree->is_difference = spec->is_difference;
 	tree_add_arcs(tree, selection, &map, arena);
+	tree_add_costs(tree, selection->profile, spec);
 
 	growth_deinit(&g);
 	entity_map_deinit(&map);

@@ -104,10 +104,13 @@ struct entity_tree {
 	const bool *is_passed;
 	/*
 	 * The profile's counted calls, at levels of whole functions and coarser ones; none where
-	 * filters or spread have made other stacks of those that the counts are of.
+	 * filters or spread have made other stacks of those that the counts and costs are of.
 	 */
 	const struct entity_arc *arcs;
 	size_t arc_count;
+	/* [arc_count] What these calls cost, where the profile has no stacks; NULL: not measured.
+	 */
+	const int64_t *arc_cost;
 	bool has_stacks; /* false: the profile has none, and nodes tell of no callers */
 	/*
 	 * LEVEL_ZONE: [stack] the node of the zone stack that it is, where samples that are shown

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/measured.h"
 #include "analysis/propagate.h"
 #include "base/alloc.h"
 
@@ -53,6 +54,7 @@ struct sums {
 	const struct entity_tree *tree;
 	struct function_row **of; /* [metric][entity], metric 0 the tree's own */
 	size_t metric_count;
+	bool has_calls;
 };
 
 /* Inclusive as gprof estimates it. */
@@ -73,6 +75,23 @@ static void sums_estimate(struct sums *s)
 	arena_destroy(scratch);
 }
 
+/* Inclusive as it was measured along calls. */
+static void sums_measure(struct sums *s)
+{
+	struct measured m;
+
+	measured_init(&m, s->tree, NULL);
+	for (size_t k = 0; k < s->metric_count; k++)
+		for (size_t i = 0; i < s->tree->entity_count; i++) {
+			s->of[k][i].inclusive = m.inclusive[k][i];
+			s->of[k][i].is_bound = m.is_bound[i];
+			if (!m.has_calls)
+				s->of[k][i].calls = UINT64_MAX;
+		}
+	s->has_calls = m.has_calls;
+	measured_deinit(&m);
+}
+
 static void sums_init(struct sums *s, const struct entity_tree *tree)
 {
 	*s = (struct sums){.tree = tree, .metric_count = tree->other_count + 1};
@@ -80,7 +99,10 @@ static void sums_init(struct sums *s, const struct entity_tree *tree)
 	s->of[0] = functions_sum(tree);
 	for (size_t k = 1; k < s->metric_count; k++)
 		s->of[k] = functions_sum(tree->others[k - 1]);
-	if (!tree->has_stacks && tree->arc_count)
+	s->has_calls = tree->arc_count > 0;
+	if (tree->arc_cost)
+		sums_measure(s);
+	else if (!tree->has_stacks && tree->arc_count)
 		sums_estimate(s);
 }
 
@@ -140,6 +162,8 @@ static const struct functions *functions_other(
 	f->count = first->count;
 	f->knows_inclusive = first->knows_inclusive;
 	f->is_estimated = first->is_estimated;
+	f->is_measured = first->is_measured;
+	f->bound_count = first->bound_count;
 	f->has_calls = first->has_calls;
 	return f;
 }
@@ -159,9 +183,12 @@ struct functions *functions_analyse(const struct entity_tree *tree, struct arena
 	qsort_r(rows, f->count, sizeof(*rows), rows_compare, &sums);
 	f->tree = tree;
 	f->rows = rows;
-	f->has_calls = tree->arc_count > 0;
-	f->is_estimated = !tree->has_stacks && f->has_calls;
-	f->knows_inclusive = tree->has_stacks || f->has_calls;
+	f->has_calls = sums.has_calls;
+	f->is_measured = tree->arc_cost != NULL;
+	f->is_estimated = !tree->has_stacks && !f->is_measured && f->has_calls;
+	f->knows_inclusive = tree->has_stacks || f->is_measured || f->has_calls;
+	for (size_t i = 0; i < f->count; i++)
+		f->bound_count += rows[i].is_bound;
 	for (size_t k = 1; k < sums.metric_count; k++)
 		others[k - 1] = functions_other(f, &sums, k, arena);
 	f->others = others;

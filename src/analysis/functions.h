@@ -4,7 +4,8 @@
 /*
  * Exclusive and inclusive weight of every entity (semantics.md section 1): exclusive counts the
  * stacks whose leaf it is, inclusive each stack that holds it, once.  Without stacks inclusive is
- * estimated from counts of calls (propagate.h), and not known where there are none.
+ * what calls were measured to cost (measured.h), or estimated from counts of calls (propagate.h),
+ * and not known where there are none.
  */
 
 #include "analysis/entity_tree.h"
@@ -15,6 +16,7 @@ struct function_row {
 			  */
 	int64_t exclusive, inclusive;
 	uint64_t calls; /* from others than itself; UINT64_MAX: not counted */
+	bool is_bound;	/* inclusive may be less, in some metric (measured.h) */
 };
 
 struct functions {
@@ -26,6 +28,8 @@ struct functions {
 	const struct function_row *rows;
 	size_t count;			    /* rows whose figures are all zero are left out */
 	bool knows_inclusive, is_estimated; /* inclusive */
+	bool is_measured;		    /* it is what calls were measured to cost */
+	size_t bound_count;		    /* rows whose inclusive is a bound */
 	bool has_calls;			    /* some row's are known */
 	/* [tree->other_count] The same rows with the others' figures; they have no others. */
 	const struct functions *const *others;

@@ -46,7 +46,9 @@ static void functions_view_title(struct text *text, const struct report *report)
 		[LEVEL_ZONE] = "Zones",
 	};
 	const char *what = titles[report->query.level];
-	const char *how = report->functions->is_estimated ? ", inclusive estimated" : "";
+	const char *how = report->functions->is_estimated  ? ", inclusive estimated"
+			  : report->functions->is_measured ? ", inclusive measured"
+							   : "";
 	const struct column *sort = report->query.sort;
 	struct str metric = profile_string(report->profile, report_metric(report).name);
 
@@ -73,6 +75,9 @@ static void functions_view_draw(struct text *text, const struct report *report)
 	table_draw(&table, NULL, NULL);
 	table_deinit(&table);
 	text_more_rows(text, report);
+	if (report->functions->bound_count)
+		text_note(text, STR("in recursion through several functions calls' costs overlap: "
+				    "there inclusive is at most what is shown"));
 }
 
 static const enum column_id data_columns[] = {

@@ -8,6 +8,7 @@
  */
 #include "analysis/callgraph.h"
 
+#include "analysis/measured.h"
 #include "analysis/propagate.h"
 #include "view/graph_rows.h"
 #include "view/text/graph_fold.h"
@@ -20,9 +21,12 @@ static void graph_view_analyse(struct report *report, struct arena *arena)
 {
 	const struct entity_tree *tree = report->tree;
 
-	report->callgraph = report->profile->has_stacks
-				    ? callgraph_analyse(tree, tree->arcs, tree->arc_count, arena)
-				    : callgraph_propagate(tree, tree->arcs, tree->arc_count, arena);
+	if (report->profile->has_stacks)
+		report->callgraph = callgraph_analyse(tree, tree->arcs, tree->arc_count, arena);
+	else if (tree->arc_cost)
+		report->callgraph = callgraph_measured(tree, arena);
+	else
+		report->callgraph = callgraph_propagate(tree, tree->arcs, tree->arc_count, arena);
 	report->row_count = report->callgraph->entry_count + report->callgraph->line_count;
 }
 
@@ -174,7 +178,9 @@ static void graph_view_title(struct text *text, const struct report *report)
 {
 	const struct callgraph *graph = report->callgraph;
 	const char *what = report->query.difference ? "Change of the call graph" : "Call graph";
-	const char *how = graph->is_estimated ? "estimated from counts of calls" : "exact";
+	const char *how = graph->is_estimated  ? "estimated from counts of calls"
+			  : graph->is_measured ? "measured along calls"
+					       : "exact";
 
 	if (graph->cycle_count == 0)
 		text_title(text, "%s, %s", what, how);

@@ -1,0 +1,151 @@
+/*
+ * The call graph of a profile whose calls have measured costs.
+ *
+ * An arc's cost is what the callee's unit spent on its behalf, in itself and below it; how it parts
+ * into the two nobody measured, so it is shared out as the unit's whole is.  What of a unit's
+ * weight no call accounts for is <spontaneous>'s: so callers sum to self + children, exactly.
+ */
+#include "analysis/measured.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+struct graph {
+	const struct measured *m;
+	VEC(struct call_arc) arcs; /* the measured ones, then one from <spontaneous> to each unit */
+};
+
+/* [unit]: the member to which calls from nobody lead, the one that its others called for least. */
+static uint32_t *find_entries(const struct measured *m)
+{
+	uint32_t *entry = xcalloc(m->units.count, sizeof(*entry));
+	int64_t *inner = xcalloc(m->tree->entity_count, sizeof(*inner));
+
+	for (size_t i = 0; i < m->arcs.count; i++)
+		if (!call_units_crosses(&m->units, &m->arcs.data[i]))
+			inner[m->arcs.data[i].callee] += m->cost[0][i];
+	for (size_t i = 0; i < m->units.count; i++)
+		entry[i] = NO_ID;
+	for (uint32_t e = 0; e < m->tree->entity_count; e++) {
+		uint32_t *best = &entry[m->units.of[e]];
+		const struct entity *entities = m->tree->entities;
+
+		if (*best == NO_ID || inner[e] < inner[*best] ||
+			(inner[e] == inner[*best] &&
+				entity_compare(&entities[e], &entities[*best]) < 0))
+			*best = e;
+	}
+	free(inner);
+	return entry;
+}
+
+static void graph_init(struct graph *g, const struct measured *m)
+{
+	uint32_t *entry = find_entries(m);
+
+	*g = (struct graph){.m = m};
+	for (size_t i = 0; i < m->arcs.count; i++)
+		vec_push(&g->arcs, m->arcs.data[i]);
+	for (size_t u = 0; u < m->units.count; u++)
+		vec_push(&g->arcs, (struct call_arc){.caller = NO_ID, .callee = entry[u]});
+	free(entry);
+}
+
+/* A unit's figures, while they are shared out. */
+struct unit_sum {
+	struct call_times whole, left;
+	__int128 done;
+};
+
+static struct unit_sum *sum_units(const struct measured *m, size_t metric)
+{
+	struct unit_sum *units = xcalloc(m->units.count, sizeof(*units));
+
+	for (size_t i = 0; i < m->tree->entity_count; i++)
+		units[m->units.of[i]].whole.self += m->self[metric][i];
+	for (size_t i = 0; i < m->arcs.count; i++) {
+		const struct call_arc *a = &m->arcs.data[i];
+
+		if (call_units_crosses(&m->units, a))
+			units[m->units.of[a->caller]].whole.children += m->cost[metric][i];
+	}
+	for (size_t u = 0; u < m->units.count; u++)
+		units[u].left = units[u].whole;
+	return units;
+}
+
+/* One metric's times of all arcs; the caller's. */
+static struct call_times *share_out(const struct graph *g, size_t metric)
+{
+	const struct measured *m = g->m;
+	struct unit_sum *units = sum_units(m, metric);
+	struct call_times *times = xcalloc(g->arcs.count, sizeof(*times));
+
+	for (size_t i = 0; i < g->arcs.count; i++) {
+		const struct call_arc *a = &g->arcs.data[i];
+		struct unit_sum *u = &units[m->units.of[a->callee]];
+		bool is_measured = i < m->arcs.count;
+		int64_t cost = is_measured ? m->cost[metric][i] : u->left.self + u->left.children;
+
+		if (!call_units_crosses(&m->units, a))
+			continue;
+		__int128 whole = (__int128)u->whole.self + u->whole.children;
+		times[i].self = is_measured ? measured_share(u->whole.self, u->done, cost, whole)
+					    : u->left.self;
+		times[i].children = cost - times[i].self;
+		u->done += cost;
+		u->left.self -= times[i].self;
+		u->left.children -= times[i].children;
+	}
+	free(units);
+	return times;
+}
+
+static void subtract(
+	const struct graph *g, const struct call_times *const *times, struct call_times *difference)
+{
+	for (size_t i = 0; i < g->arcs.count; i++) {
+		difference[i].self = times[2][i].self - times[1][i].self;
+		difference[i].children = times[2][i].children - times[1][i].children;
+	}
+}
+
+static struct callgraph *lay_out(const struct graph *g, struct arena *arena)
+{
+	const struct measured *m = g->m;
+	struct call_figures *figures = xcalloc(m->metric_count, sizeof(*figures));
+	struct call_times **times = xcalloc(m->metric_count, sizeof(*times));
+	struct call_arcs arcs = m->view;
+
+	arcs.arcs = g->arcs.data;
+	arcs.count = g->arcs.count;
+	for (size_t k = 0; k < m->metric_count; k++) {
+		times[k] = share_out(g, k);
+		figures[k] = (struct call_figures){
+			.total = measured_tree(m, k)->total, .self = m->self[k], .times = times[k]};
+	}
+	if (measured_is_difference(m))
+		subtract(g, (const struct call_times *const *)times, times[0]);
+	struct callgraph *graph =
+		callgraph_layout(&arcs, &m->units, figures, m->metric_count, arena);
+	for (size_t k = 0; k < m->metric_count; k++)
+		free(times[k]);
+	free(times);
+	free(figures);
+	return graph;
+}
+
+struct callgraph *callgraph_measured(const struct entity_tree *tree, struct arena *arena)
+{
+	struct measured m;
+	struct graph g;
+
+	measured_init(&m, tree, NULL);
+	graph_init(&g, &m);
+	struct callgraph *graph = lay_out(&g, arena);
+	graph->is_measured = true;
+	vec_deinit(&g.arcs);
+	measured_deinit(&m);
+	return graph;
+}
