@@ -406,7 +406,7 @@ static void note_unknown(struct perf_data *p)
 
 		if (records == 0 || is_expected(type))
 			continue;
-		strbuf_printf(&list, "%s%" PRIu64 " %s", count ? ", " : "", records,
+		strbuf_printf(&list, "%s%" PRIu64 " %s", list.size ? ", " : "", records,
 			perf_data_type_name(type));
 		count += records;
 	}

@@ -29,6 +29,7 @@ void perf_data_jit_deinit(struct perf_data_jit *j)
 		vec_deinit(&j->codes.data[i].epochs_ns);
 	}
 	vec_deinit(&j->codes);
+	map_deinit(&j->by_pid);
 	demangler_destroy(j->demangler);
 }
 
@@ -38,10 +39,14 @@ bool perf_data_is_jitdump(struct str path)
 	       str_ends_with(path, STR(".dump"));
 }
 
-uint32_t perf_data_jit_add(struct perf_data_jit *j, int64_t pid)
+uint32_t perf_data_jit_code(struct perf_data_jit *j, int64_t pid)
 {
-	vec_push(&j->codes, (struct perf_data_jit_code){.pid = pid});
-	return (uint32_t)(j->codes.count - 1);
+	bool added;
+	uint32_t code = *map_at(&j->by_pid, (uint64_t)pid, 0, (uint32_t)j->codes.count, &added);
+
+	if (added)
+		vec_push(&j->codes, (struct perf_data_jit_code){.pid = pid});
+	return code;
 }
 
 /* ---- when code took the place of other code ---- */

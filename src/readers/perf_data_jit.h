@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
 #include "readers/perf_data_file.h"
@@ -31,6 +32,7 @@ struct perf_data_jit_code {
 struct perf_data_jit {
 	const struct perf_data_file *file;
 	struct demangler *demangler;
+	struct map by_pid; /* to places in codes */
 	VEC(struct perf_data_jit_code) codes;
 };
 
@@ -39,8 +41,8 @@ void perf_data_jit_deinit(struct perf_data_jit *j);
 
 /* Whether a path is a jitdump's. */
 bool perf_data_is_jitdump(struct str path);
-/* Begins a process's code: its number. */
-uint32_t perf_data_jit_add(struct perf_data_jit *j, int64_t pid);
+/* The number of the code of which the files of that process tell. */
+uint32_t perf_data_jit_code(struct perf_data_jit *j, int64_t pid);
 /* The process has mapped its jitdump at that path. */
 void perf_data_jit_dump(struct perf_data_jit *j, uint32_t code, struct str path);
 /* Which epoch of the code that time is in; 0: the first, or the only one. */

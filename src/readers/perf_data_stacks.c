@@ -111,7 +111,7 @@ static uint32_t code_of(struct perf_data_stacks *s, uint32_t process)
 	struct perf_data_process *p = &s->tasks->processes.data[process];
 
 	if (p->jit == NO_ID)
-		p->jit = perf_data_jit_add(s->jit, p->pid);
+		p->jit = perf_data_jit_code(s->jit, p->code_pid);
 	return p->jit;
 }
 
@@ -128,6 +128,18 @@ static void map_kernel(struct perf_data_stacks *s, const struct perf_data_mmap *
 						     .object = object});
 }
 
+/* From now on its code is its own, and no longer its parent's. */
+static void map_jitdump(struct perf_data_stacks *s, uint32_t process, struct str path)
+{
+	struct perf_data_process *p = &s->tasks->processes.data[process];
+
+	if (p->code_pid != p->pid) {
+		p->code_pid = p->pid;
+		p->jit = NO_ID;
+	}
+	perf_data_jit_dump(s->jit, code_of(s, process), path);
+}
+
 void perf_data_stacks_map(struct perf_data_stacks *s, const struct perf_data_mmap *mmap,
 	bool in_kernel, uint64_t time_ns)
 {
@@ -138,7 +150,7 @@ void perf_data_stacks_map(struct perf_data_stacks *s, const struct perf_data_mma
 	uint32_t process = perf_data_tasks_process(s->tasks, mmap->pid, time_ns);
 
 	if (perf_data_is_jitdump(mmap->path))
-		perf_data_jit_dump(s->jit, code_of(s, process), mmap->path);
+		map_jitdump(s, process, mmap->path);
 	if (!mmap->is_code)
 		return;
 	perf_data_tasks_map(s->tasks, process,

@@ -60,9 +60,11 @@ static uint32_t add_process(struct perf_data_tasks *t, int64_t pid, uint64_t tim
 
 	if (!has_room(t, place))
 		return 0;
-	vec_push(&t->processes,
-		(struct perf_data_process){
-			.pid = pid, .start_ns = time_ns, .jit = NO_ID, .id = {NO_ID}});
+	vec_push(&t->processes, (struct perf_data_process){.pid = pid,
+					.code_pid = pid,
+					.start_ns = time_ns,
+					.jit = NO_ID,
+					.id = {NO_ID}});
 	map_put(&t->pids, (uint64_t)pid, 0, place);
 	return place;
 }
@@ -115,7 +117,7 @@ void perf_data_tasks_fork(
 	struct perf_data_process *c = &t->processes.data[child], *p = &t->processes.data[parent];
 
 	c->name = p->name;
-	c->jit = NO_ID;
+	c->code_pid = p->code_pid;
 	c->space = p->space;
 	if (c->space)
 		c->space->users++;
@@ -141,6 +143,7 @@ void perf_data_tasks_comm(struct perf_data_tasks *t, int64_t pid, int64_t tid, b
 	if (!exec)
 		return;
 	drop_space(p);
+	p->code_pid = p->pid;
 	p->jit = NO_ID;
 }
 

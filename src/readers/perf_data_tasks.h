@@ -31,8 +31,10 @@ struct perf_data_process {
 	uint64_t start_ns;
 	struct str name;	       /* in the arena */
 	struct perf_data_space *space; /* NULL: nothing is mapped */
-	uint32_t jit;		       /* the reader's, of its code made at run time; NO_ID: none */
-	process_id id;		       /* of the profile; NO_ID: not there yet */
+	int64_t code_pid; /* whose files tell of its code made at run time: its own, or a parent's
+			   */
+	uint32_t jit;	  /* the reader's number of that code; NO_ID: none yet */
+	process_id id;	  /* of the profile; NO_ID: not there yet */
 };
 
 struct perf_data_thread {
