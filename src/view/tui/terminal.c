@@ -33,6 +33,8 @@ static struct {
 	struct tui_canvas shown; /* what ncurses was given last */
 	bool is_utf8, must_redraw;
 	attr_t attribute[TUI_STYLES];
+	MEVENT mouse[8]; /* what it did and was not told yet, the last first */
+	size_t mouse_count;
 	uint64_t click_ms;
 	unsigned click_x, click_y;
 } terminal;
@@ -180,7 +182,9 @@ struct error *terminal_open(bool no_color)
 			getenv("TERM") ? getenv("TERM") : "");
 	set_term(terminal.screen);
 	prepare_rescue();
-	set_escdelay(ESCAPE_MS);
+	/* Where the line is slow, and tears sequences that begin with ESC apart, users set this. */
+	if (getenv("ESCDELAY") == NULL)
+		set_escdelay(ESCAPE_MS);
 	cbreak();
 	noecho();
 	nonl();
@@ -336,12 +340,25 @@ static uint32_t character_key(wint_t code)
 	}
 }
 
+/*
+ * ncurses gives one KEY_MOUSE for all that the mouse did by then, and what that was from the last
+ * to the first.
+ */
+static void gather_mouse(void)
+{
+	terminal.mouse_count = 0;
+	while (terminal.mouse_count < ARRAY_SIZE(terminal.mouse) &&
+		getmouse(&terminal.mouse[terminal.mouse_count]) == OK)
+		terminal.mouse_count++;
+}
+
+/* The first that was gathered and not told yet. */
 static bool read_mouse(struct tui_mouse *mouse)
 {
-	MEVENT event;
+	MEVENT event = terminal.mouse[--terminal.mouse_count];
 	uint64_t now_ms = clock_monotonic_ns() / 1000000;
 
-	if (getmouse(&event) != OK || event.x < 0 || event.y < 0)
+	if (event.x < 0 || event.y < 0)
 		return false;
 	*mouse = (struct tui_mouse){.x = (unsigned)event.x, .y = (unsigned)event.y};
 	if (event.bstate & BUTTON4_PRESSED) {
@@ -368,6 +385,8 @@ enum terminal_event terminal_read(uint32_t *key, struct tui_mouse *mouse)
 {
 	wint_t code;
 
+	if (terminal.mouse_count)
+		return read_mouse(mouse) ? TERMINAL_MOUSE : TERMINAL_OTHER;
 	errno = 0;
 	int kind = wget_wch(stdscr, &code);
 
@@ -383,8 +402,10 @@ enum terminal_event terminal_read(uint32_t *key, struct tui_mouse *mouse)
 	}
 	if (code == KEY_RESIZE)
 		return TERMINAL_RESIZE;
-	if (code == KEY_MOUSE)
-		return read_mouse(mouse) ? TERMINAL_MOUSE : TERMINAL_NOTHING;
+	if (code == KEY_MOUSE) {
+		gather_mouse();
+		return TERMINAL_OTHER;
+	}
 	*key = function_key(code);
 	return TERMINAL_KEY;
 }

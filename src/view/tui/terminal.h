@@ -28,7 +28,13 @@ void terminal_leave(void);
  */
 void terminal_redraw(void);
 
-enum terminal_event { TERMINAL_NOTHING, TERMINAL_KEY, TERMINAL_MOUSE, TERMINAL_RESIZE };
+enum terminal_event {
+	TERMINAL_NOTHING, /* there is nothing to read */
+	TERMINAL_KEY,
+	TERMINAL_MOUSE,
+	TERMINAL_RESIZE,
+	TERMINAL_OTHER, /* something that means nothing here; more may wait behind it */
+};
 /* What the user has done, if anything; does not wait. */
 enum terminal_event terminal_read(uint32_t *key, struct tui_mouse *mouse);
 /*
