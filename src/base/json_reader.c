@@ -405,6 +405,57 @@ bool json_int(struct json_reader *r, int64_t *value)
 	return json_decimal(r, 0, value);
 }
 
+/* The plain number at p, of at most 18 digits and not more of them behind the point than `digits`,
+ * times 10^digits; where it ends, or NULL: it is not so plain, or not followed by ',' or ']'. */
+static const uint8_t *plain_number(
+	const uint8_t *p, const uint8_t *end, unsigned int digits, int64_t *value)
+{
+	static const int64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
+	bool is_negative = p < end && *p == '-';
+	int64_t number = 0;
+
+	p += is_negative;
+	const uint8_t *first = p, *point = NULL;
+	for (; p < end; p++) {
+		if (is_digit(*p))
+			number = number * 10 + (*p - '0');
+		else if (*p == '.' && point == NULL && p > first)
+			point = p;
+		else
+			break;
+		if (p - first > 18)
+			return NULL;
+	}
+	size_t fraction = point ? (size_t)(p - point) - 1 : 0;
+	if (p == first || p == end || (*p != ',' && *p != ']') || (point && fraction == 0) ||
+		fraction > digits || digits - fraction >= ARRAY_SIZE(powers) ||
+		__builtin_mul_overflow(number, powers[digits - fraction], &number))
+		return NULL;
+	*value = is_negative ? -number : number;
+	return p;
+}
+
+enum json_kind json_number_element(struct json_reader *r, unsigned int digits, int64_t *value)
+{
+	if (likely(r->bad == NULL && !r->at_value && r->at < r->end &&
+		    (r->is_first || *r->at == ','))) {
+		const uint8_t *p = plain_number(r->at + !r->is_first, r->end, digits, value);
+		if (likely(p)) {
+			r->at = p;
+			r->is_first = false;
+			return JSON_NUMBER;
+		}
+	}
+	if (!json_element(r))
+		return JSON_NONE;
+	enum json_kind kind = json_peek(r);
+	if (kind != JSON_NUMBER)
+		json_skip(r);
+	else if (!json_decimal(r, digits, value))
+		return JSON_NONE;
+	return kind;
+}
+
 bool json_bool(struct json_reader *r, bool *value)
 {
 	bool is_bool = json_peek(r) == JSON_BOOL;
@@ -452,12 +503,31 @@ static void skip_string(struct json_reader *r)
 	}
 }
 
+/* The first quote or bracket from p on; end if there is none.  Of other bytes only Y, y, _ and DEL
+ * share the bits looked at, and are passed over one by one. */
+static const uint8_t *bracket_stop(const uint8_t *p, const uint8_t *end)
+{
+	while (end - p >= 8) {
+		uint64_t w;
+		memcpy(&w, p, sizeof(w));
+		uint64_t quote = w ^ ONES * '"', bracket = (w | ONES * 0x26) ^ ONES * 0x7f;
+		uint64_t stops = ((quote - ONES) & ~quote) | ((bracket - ONES) & ~bracket);
+		if (stops & HIGHS)
+			return p + (unsigned int)__builtin_ctzll(stops & HIGHS) / 8;
+		p += 8;
+	}
+	while (p < end && *p != '"' && (*p | 0x26) != 0x7f)
+		p++;
+	return p;
+}
+
 /* From an opening bracket to behind its closing one.  Which closes which is not checked. */
 static void skip_brackets(struct json_reader *r)
 {
 	size_t depth = 0;
 
 	for (;;) {
+		r->at = bracket_stop(r->at, r->end);
 		if (r->at == r->end) {
 			fail_cut(r);
 			return;

@@ -89,6 +89,12 @@ bool json_int(struct json_reader *r, int64_t *value);
 /* The same of the number times 10^digits (digits ≤ 18), "1234.5678" µs with 3 is 1234568 ns: no
  * binary fractions in between. */
 bool json_decimal(struct json_reader *r, unsigned int digits, int64_t *value);
+/*
+ * The next element of the innermost open array, as json_element and json_decimal but in one, which
+ * is some times as quick: for long columns of numbers.  JSON_NUMBER: *value is set; JSON_NONE:
+ * there is none, or a fault; else the kind of what is no number, and was skipped.
+ */
+enum json_kind json_number_element(struct json_reader *r, unsigned int digits, int64_t *value);
 bool json_bool(struct json_reader *r, bool *value);
 /* Skips the value, however deep it is. */
 void json_skip(struct json_reader *r);

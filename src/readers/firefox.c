@@ -194,6 +194,8 @@ static void plan_memory(struct firefox *f)
 			"their times and threads are left out");
 	}
 	if (!f->is_totals)
+		builder_expect_samples(f->builder, rows);
+	if (!f->is_totals)
 		room = room > rows * row_size ? room - rows * row_size + 8 * MIB : 8 * MIB;
 	f->stack_max = room / (40 + 16 * f->metric_count);
 }

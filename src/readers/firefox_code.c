@@ -121,8 +121,9 @@ void firefox_code_read(struct firefox *f, struct firefox_code *c, size_t place)
 			read_strings(f, c, at);
 		else if (is_libs)
 			firefox_libs_read(f, c, at);
-		if (firefox_is_whole(f))
-			json_return(&f->json, &mark);
+		if (!firefox_is_whole(f))
+			break;
+		json_return(&f->json, &mark);
 	}
 	free(c->function_ids);
 	free(c->frame_ids[0]);
@@ -516,7 +517,11 @@ static stack_id follow(struct firefox *f, uint32_t stack)
 stack_id firefox_stack(struct firefox *f, uint32_t number, bool is_leaf)
 {
 	struct firefox_code *c = f->code;
-	bool is_split = is_leaf && c->frame_ids[1] && number < c->stacks[STACK_FRAME].values.count;
+	bool is_there = number < c->stacks[STACK_FRAME].values.count;
+	bool is_split = is_leaf && c->frame_ids[1] && is_there;
+
+	if (is_there && !is_split && c->stack_ids[number] < ON_PATH)
+		return (stack_id){c->stack_ids[number]};
 	stack_id stack = follow(f, is_split ? prefix_of(f, number) : number);
 
 	while (c->path.count > 0) {

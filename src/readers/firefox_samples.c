@@ -121,15 +121,18 @@ static void read_columns(struct sample_reader *s, const size_t *places)
 		has[i] = places[i] && json_peek(&columns[i]) == JSON_ARRAY &&
 			 json_array(&columns[i]);
 	}
-	while (has[STACK] && json_element(&columns[STACK])) {
-		struct row row = {0};
+	while (has[STACK]) {
+		struct row row;
 		for (size_t i = 0; i < FIELD_COUNT; i++) {
-			if (i != STACK)
-				has[i] = has[i] && json_element(&columns[i]);
-			if (has[i])
-				read_value(s, &columns[i], i, &row);
+			row.has[i] = false;
+			if (!has[i])
+				continue;
+			enum json_kind kind =
+				json_number_element(&columns[i], s->digits[i], &row.value[i]);
+			has[i] = kind != JSON_NONE;
+			row.has[i] = kind == JSON_NUMBER;
 		}
-		if (json_ok(&columns[STACK]))
+		if (has[STACK])
 			add_row(s, &row);
 	}
 	for (size_t i = 0; i < FIELD_COUNT; i++) {

@@ -22,15 +22,18 @@ static bool read_column(struct json_reader *r, struct firefox_column *c, size_t 
 	if (!json_array(r))
 		return false;
 	c->is_there = true;
-	while (json_element(r)) {
+	for (;;) {
+		int64_t value;
+		enum json_kind kind = json_number_element(r, 0, &value);
+		if (kind == JSON_NONE)
+			return false;
 		if (c->values.count == row_max) {
 			json_leave(r);
 			return true;
 		}
-		uint32_t value = read_index(r);
-		vec_push(&c->values, value);
+		bool is_index = kind == JSON_NUMBER && value >= 0 && value < NO_ID;
+		vec_push(&c->values, is_index ? (uint32_t)value : NO_ID);
 	}
-	return false;
 }
 
 void firefox_schema_read(

@@ -390,9 +390,77 @@ static void test_writer(void **state)
 	strbuf_deinit(&out);
 }
 
+/* What json_number_element makes of an array must be what json_element and json_decimal do. */
+static void test_number_elements(void **state)
+{
+	static const char *const texts[] = {"[]", "[1,2,3]", "[ 1 , -2.5,0.000001]",
+		"[null,7,\"8\",[9],{}]", "[1e3,12345678901234567890,0.1234567]", "[-,1]", "[1,,2]",
+		"[1.,2]", "[1", "[1,2", "[1 2]", "[999999999999999999,1]", "[01,1]", "[-0.5]",
+		"[1,2]x", "[1234567890123.456789,true]"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct json_reader quick, plain;
+		int64_t a, b;
+
+		json_reader_init(&quick, texts[i], strlen(texts[i]), "test");
+		json_reader_init(&plain, texts[i], strlen(texts[i]), "test");
+		assert_true(json_array(&quick) && json_array(&plain));
+		for (;;) {
+			enum json_kind kind = json_number_element(&quick, 6, &a);
+			bool has = json_element(&plain);
+			enum json_kind wanted = has ? json_peek(&plain) : JSON_NONE;
+			if (wanted == JSON_NUMBER && !json_decimal(&plain, 6, &b))
+				wanted = JSON_NONE;
+			else if (wanted != JSON_NUMBER && has)
+				json_skip(&plain);
+			assert_int_equal(kind, wanted);
+			if (kind == JSON_NONE)
+				break;
+			if (kind == JSON_NUMBER)
+				assert_int_equal(a, b);
+		}
+		assert_int_equal(json_ok(&quick), json_ok(&plain));
+		json_reader_deinit(&quick);
+		json_reader_deinit(&plain);
+	}
+}
+
+/* A place as a number, and brackets of all kinds skipped at all distances from each other. */
+static void test_places_and_skips(void **state)
+{
+	struct strbuf text = {0};
+	struct json_reader r;
+	int64_t value;
+
+	(void)state;
+	for (size_t i = 0; i < 40; i++) {
+		strbuf_clear(&text);
+		strbuf_add(&text, STR("[{\"a\":[1,\"]}\\\"\",{"));
+		for (size_t k = 0; k < i; k++)
+			strbuf_add_char(&text, k % 3 ? ' ' : '1');
+		strbuf_add(&text, STR("\"y_Y\":[[]]}]},7]"));
+		json_reader_init(&r, text.data, text.size, "test");
+		assert_true(json_array(&r) && json_element(&r));
+		size_t first = json_offset(&r);
+		json_skip(&r);
+		assert_true(json_element(&r) && json_int(&r, &value));
+		assert_int_equal(value, 7);
+		json_seek(&r, first);
+		assert_true(json_object(&r));
+		json_leave(&r);
+		assert_true(json_ok(&r));
+		assert_int_equal(text.data[json_offset(&r)], ',');
+		json_reader_deinit(&r);
+	}
+	strbuf_deinit(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_number_elements),
+		cmocka_unit_test(test_places_and_skips),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_other_kinds_are_skipped),
 		cmocka_unit_test(test_leave_and_return),
