@@ -1,0 +1,179 @@
+/*
+ * heaptrack's files, by hand: docs/formats/heaptrack.md, line by line.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "../writer_text.h"
+#include "base/alloc.h"
+#include "readers/readers.h"
+
+static struct error *try_read(const char *text, struct profile **p)
+{
+	size_t size = strlen(text);
+	uint8_t *data = xalloc(size);
+	struct reader_input input = {.name = "test.heaptrack", .data = data, .size = size};
+
+	memcpy(data, text, size);
+	struct error *err = profile_read_bytes(&input, NULL, p);
+	free(data);
+	return err;
+}
+
+static struct profile *read_text(const char *text)
+{
+	struct profile *p = NULL;
+	struct error *err = try_read(text, &p);
+
+	if (err)
+		fail_msg("%s", err->message);
+	assert_string_equal(profile_string(p, p->format).data, "heaptrack");
+	return p;
+}
+
+static void expect_error(const char *text, enum error_kind kind, const char *part)
+{
+	struct profile *p = NULL;
+	struct error *err = try_read(text, &p);
+
+	assert_non_null(err);
+	assert_int_equal(err->kind, kind);
+	if (strstr(err->message, part) == NULL)
+		fail_msg("wanted '%s', got '%s'", part, err->message);
+	error_destroy(err);
+}
+
+static void expect_stacks(const struct profile *p, const char *metric, const char *wanted)
+{
+	struct writer_options options = {0};
+
+	assert_true(profile_find_metric(p, str_from(metric), &options.metric));
+	struct strbuf text = writer_text(&writer_folded, p, &options);
+	assert_string_equal(text.data ? text.data : "", wanted);
+	strbuf_deinit(&text);
+}
+
+static bool has_note(const struct profile *p, enum note_kind kind, const char *part)
+{
+	for (size_t i = 0; i < p->note_count; i++)
+		if (p->notes[i].kind == kind &&
+			strstr(profile_string(p, p->notes[i].text).data, part))
+			return true;
+	return false;
+}
+
+/* main (line 10) calls f, into which g is inlined; operator new below main. */
+#define TABLES3                                                                                    \
+	"v 10400 3\nX ./prog x\nI 1000 10\n"                                                       \
+	"s 8 /opt/pro\ns 4 main\ns 3 a.c\ns 1 f\ns 1 g\ns 1b operator new(unsigned long)\n"        \
+	"i 1000 1 2 3 a\ni 1010 1 5 3 5 4 3 b\ni 1020 1 6\ni 1030 1\n"                             \
+	"t 1 0\nt 2 1\nt 3 1\nt 4 1\n"                                                             \
+	"a 10 2\na 100 3\na 1 4\n"
+
+static void metrics(void **state)
+{
+	struct profile *p = read_text(TABLES3 "c 5\n+ 0\n+ 0\n+ 1\nc a\n- 1\n- 0\n+ 2\n- 2\n"
+					      "c 14\n+ 1\n- 1\n");
+
+	(void)state;
+	/* 0x10 twice and 0x100 are the most at once; 0x10 is left. */
+	expect_stacks(p, "allocations", "main 2\nmain;f;g 2\nmain;0x1030 1\n");
+	expect_stacks(p, "temporary", "main 2\nmain;0x1030 1\n");
+	expect_stacks(p, "leaked", "main;f;g 16\n");
+	expect_stacks(p, "peak", "main 256\nmain;f;g 32\n");
+	assert_int_equal(p->default_metric.i, 3);
+	assert_string_equal(profile_string(p, p->command).data, "./prog x");
+	assert_int_equal(p->stats.duration_ns, 20000000);
+	assert_true(has_note(p, NOTE_INFO, "0.005 s after the start: 288 bytes"));
+	assert_int_equal(p->note_count, 1);
+	profile_destroy(p);
+}
+
+static void inlined_frames(void **state)
+{
+	struct profile *p = read_text(TABLES3 "+ 0\n");
+	unsigned int inlined = 0;
+
+	(void)state;
+	for (size_t i = 0; i < p->frame_count; i++) {
+		const struct frame *f = &p->frames[i];
+		const char *name = profile_string(p, p->functions[f->function.i].name).data;
+		inlined += f->is_inline;
+		if (strcmp(name, "g") == 0)
+			assert_true(f->is_inline && f->line == 5);
+		if (strcmp(name, "f") == 0)
+			assert_true(!f->is_inline && f->line == 11);
+	}
+	assert_int_equal(inlined, 1);
+	profile_destroy(p);
+}
+
+/* The two before have strings to the end of the line, and the first had another version. */
+static void older_versions(void **state)
+{
+	struct profile *p =
+		read_text("v 10200\ns /opt/prog\ns main (x)\ni 1 1 2\nt 1 0\na f 1\n+ 0\n");
+
+	(void)state;
+	expect_stacks(p, "peak", "main (x) 15\n");
+	profile_destroy(p);
+	p = read_text("v 10100 2\ns /opt/prog\ns main\ni 1 1 2\nt 1 0\na f 1\n+ 0\n");
+	expect_stacks(p, "leaked", "main 15\n");
+	profile_destroy(p);
+}
+
+static void suppressions(void **state)
+{
+	struct profile *p = read_text("v 10400 3\nS leak:^ma*n$\nS leak:nothing\n"
+				      "s 4 main\ns 5 mains\ns e tzset_internal\n"
+				      "i 1 0 1 0 0\ni 2 0 2 0 0\ni 3 0 3 0 0\n"
+				      "t 1 0\nt 2 0\nt 3 2\na 1 1\na 2 2\na 4 3\n+ 0\n+ 1\n+ 2\n");
+
+	(void)state;
+	expect_stacks(p, "leaked", "mains 2\n");
+	expect_stacks(p, "peak", "main 1\nmains 2\nmains;tzset_internal 4\n");
+	assert_true(has_note(p, NOTE_INFO, "5 bytes of leaks are not shown"));
+	profile_destroy(p);
+}
+
+static void bad_lines(void **state)
+{
+	struct profile *p =
+		read_text("v 10400 3\ns 4 main\ni 1 0 1\nt 1 0\nt 9 9\na 1 1\na zz\n+ 0\n"
+			  "+ 77\n- 0\n- 0\nnonsense\nc 5\nc 4\n+ 0");
+
+	(void)state;
+	expect_stacks(p, "allocations", "main 2\n");
+	assert_true(has_note(p, NOTE_BAD_RECORD, "line 5 is the first"));
+	assert_true(has_note(p, NOTE_INCOMPLETE, "cut off"));
+	profile_destroy(p);
+}
+
+static void refusals(void **state)
+{
+	(void)state;
+	expect_error("v 10900 4\nX prog\n+ 0\n", ERROR_UNSUPPORTED, "version 4");
+	expect_error("v 10400 3\nx 4 prog\nm 1 -\n", ERROR_UNSUPPORTED, "heaptrack --interpret");
+	expect_error("v 10400 3\nX prog\n", ERROR_INPUT, "no allocation");
+	expect_error("v 10400 3\nX prog\na 7fffffffffffffff 0\n+ 0\n+ 0\n+ 0\n", ERROR_INPUT,
+		"exceeds 64 bits");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(metrics),
+		cmocka_unit_test(inlined_frames),
+		cmocka_unit_test(older_versions),
+		cmocka_unit_test(suppressions),
+		cmocka_unit_test(bad_lines),
+		cmocka_unit_test(refusals),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
