@@ -274,7 +274,10 @@ struct callers *callers_analyse(
 	struct callers_order order;
 
 	callers_walk_init(&walk, tree, centre);
-	callers_walk_run(&walk);
+	if (tree->arc_cost)
+		callers_walk_measured(&walk);
+	else
+		callers_walk_run(&walk);
 	order_init(&order, &walk);
 	struct callers *c = callers_of(&order, 0, arena);
 	for (size_t k = 0; k < tree->other_count; k++)

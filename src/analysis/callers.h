@@ -7,6 +7,9 @@
  * holds, at the centre's innermost occurrence: to the frame before it and to the one after it. So
  * the sum of the callers is the inclusive weight, and so is the exclusive weight with the sum of
  * the callees; in integers, under any recursion.
+ *
+ * Without stacks lines are what calls were measured to cost (measured.h); between members of a
+ * cycle, where costs overlap, their shares of what is left.
  */
 
 #include "analysis/centre.h"

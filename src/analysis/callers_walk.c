@@ -95,8 +95,7 @@ static bool edge_same(const void *a, const void *b)
 
 static const struct row_kind edge_rows = {sizeof(struct callers_edge), edge_hash, edge_same};
 
-/* The edge's number, made at first sight. */
-static uint32_t edge_at(struct callers_walk *w, uint32_t from, uint32_t to)
+uint32_t callers_walk_edge_at(struct callers_walk *w, uint32_t from, uint32_t to)
 {
 	uint32_t edge = row_table_intern(&w->edges, &edge_rows, &(struct callers_edge){from, to});
 	size_t sums = SIDE_COUNT * (w->metric_count + 1);
@@ -146,7 +145,7 @@ static void find_edge(struct callers_walk *w, uint32_t depth)
 	uint32_t from = entity_at(w, depth - 1);
 
 	step->centre = entity_at(w, depth);
-	step->from_caller = edge_at(w, from, step->centre);
+	step->from_caller = callers_walk_edge_at(w, from, step->centre);
 	step->to_callee = depth > 1 ? step->from_caller : NO_ID;
 }
 
@@ -157,11 +156,11 @@ static void find_edges_of_centre(struct callers_walk *w, uint32_t depth)
 
 	step->matched = centre_step(w->centre, step[-1].matched, entity_at(w, depth));
 	if (step[-1].centre != NO_ID)
-		step->to_callee = edge_at(w, EDGE_CENTRE, entity_at(w, depth));
+		step->to_callee = callers_walk_edge_at(w, EDGE_CENTRE, entity_at(w, depth));
 	if (centre_ends(w->centre, step->matched)) {
 		step->centre = 0;
-		step->from_caller =
-			edge_at(w, entity_at(w, depth - w->centre->length), EDGE_CENTRE);
+		step->from_caller = callers_walk_edge_at(
+			w, entity_at(w, depth - w->centre->length), EDGE_CENTRE);
 	}
 }
 

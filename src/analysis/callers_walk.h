@@ -50,6 +50,10 @@ void callers_walk_init(
 void callers_walk_deinit(struct callers_walk *walk);
 /* Goes over the whole tree. */
 void callers_walk_run(struct callers_walk *walk);
+/* In place of that, where there are no stacks, but calls have costs (tree->arc_cost). */
+void callers_walk_measured(struct callers_walk *walk);
+/* The edge's number, made at first sight with sums of 0. */
+uint32_t callers_walk_edge_at(struct callers_walk *walk, uint32_t from, uint32_t to);
 
 static inline const struct callers_edge *callers_walk_edge(
 	const struct callers_walk *walk, uint32_t edge)

@@ -28,6 +28,11 @@ static void search_init(
 	s->places = ARENA_ARRAY(arena, uint64_t, tree->entity_count);
 	for (uint32_t i = 1; i < tree->node_count; i++)
 		s->is_there[tree->nodes[i].entity] = true;
+	for (size_t i = 0; i < tree->arc_count && !tree->has_stacks; i++) {
+		s->is_there[tree->arcs[i].callee] = true;
+		if (tree->arcs[i].caller != NO_ID)
+			s->is_there[tree->arcs[i].caller] = true;
+	}
 }
 
 static void search_deinit(struct search *s)
@@ -211,7 +216,11 @@ struct error *centre_find(const struct entity_tree *tree, enum level level, stru
 	c->places = s.places;
 	c->entity = entity_of(&s, c->length, arena);
 	search_deinit(&s);
-	if (err == NULL && !occurs(tree, c))
+	if (err == NULL && !tree->has_stacks && c->length > 1)
+		err = error_new(ERROR_UNSUPPORTED,
+			"'%.*s' is a run of calls, which needs call stacks, and there are none",
+			STR_ARG(wanted));
+	if (err == NULL && tree->has_stacks && !occurs(tree, c))
 		err = error_new(
 			ERROR_INPUT, "no stack holds '%.*s' one after another", STR_ARG(wanted));
 	if (err == NULL)

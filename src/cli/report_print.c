@@ -283,7 +283,7 @@ static struct error *check_stacks(const struct report_options *options,
 	const struct filter_options *f = &options->filters;
 	struct error *err = NULL;
 
-	if (query->view->needs_stacks) {
+	if (query->view->needs_stacks && !(query->view->takes_costs && profile->arc_cost)) {
 		char *what = xasprintf("--view %s", query->view->name);
 
 		err = profile_needs_stacks(profile, what);

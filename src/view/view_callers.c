@@ -200,7 +200,10 @@ static void callers_view_draw(struct text *text, const struct report *report)
 		return;
 	strbuf_add_char(&text->sink->text, '\n');
 	draw_equations(text, report);
-	if (shows_recursion(report))
+	if (report->functions->bound_count)
+		text_note(text, STR("in recursion through several functions calls' costs overlap: "
+				    "figures there are shares of a bound"));
+	if (shows_recursion(report) && report->profile->has_stacks)
 		text_note(
 			text, STR("recursive calls lead to another call of * further in. A stack "
 				  "counts at its innermost * alone, so they have no weight here."));
@@ -260,6 +263,7 @@ const struct view view_callers = {
 	.main_column = COLUMN_EXCLUSIVE,
 	.joins_metrics = true,
 	.needs_stacks = true,
+	.takes_costs = true,
 	.has_parents = true,
 	.has_levels = true,
 	.sorts = true,

@@ -63,8 +63,11 @@ struct view {
 	/* The metric that is shown where none is asked for and the profile has it; NULL: its
 	 * default. */
 	const char *own_metric;
-	/* Whether it means something only where there are stacks, not calls alone. */
-	bool needs_stacks;
+	/*
+	 * Whether it means something only where there are stacks, not calls alone; and whether the
+	 * costs of calls would do, too.
+	 */
+	bool needs_stacks, takes_costs;
 	/* Whether rows are parts of others, for --percent parent. */
 	bool has_parents;
 	/*
