@@ -70,4 +70,5 @@ def main(args):
         KINDS[args[0]](out, *map(int, args[2:]))
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -55,6 +55,11 @@ static void open_sample(struct perf_script *p, struct perf_head *head)
 		.period = head->period};
 }
 
+static bool is_indented(struct str line)
+{
+	return line.data[0] == '\t' || line.data[0] == ' ';
+}
+
 /* Adds the frame in a line, if there is one. */
 static bool read_frame(struct perf_script *p, struct str line)
 {
@@ -64,6 +69,9 @@ static bool read_frame(struct perf_script *p, struct str line)
 	if (p->is_open && perf_stacks_push_known(&p->stacks, span))
 		return true;
 	if (!perf_frame_scan(line, &frame))
+		return false;
+	/* Without a sample above, a word of a to f is none. */
+	if (!p->is_open && frame.name.size == 0 && !is_indented(line))
 		return false;
 	if (!p->is_open)
 		open_sample(p, &(struct perf_head){.time_ns = UINT64_MAX, .period = UINT64_MAX});
@@ -160,11 +168,6 @@ static void read_comment(struct perf_script *p, struct str line)
 		header->command = builder_string(p->builder, command_of(value));
 }
 
-static bool is_indented(struct str line)
-{
-	return line.data[0] == '\t' || line.data[0] == ' ';
-}
-
 /* A line that was not seen before as a frame. */
 static void read_line(struct perf_script *p, struct str line, struct str rest)
 {
@@ -172,15 +175,12 @@ static void read_line(struct perf_script *p, struct str line, struct str rest)
 		read_comment(p, line);
 		return;
 	}
-	if (line.data[0] == '\t' && read_frame(p, line))
+	if (line.data[0] != '\t' && read_head(p, line))
 		return;
-	if (read_head(p, line))
+	if (read_frame(p, line))
 		return;
 	if (p->is_open && perf_stacks_place(&p->stacks, line))
 		return;
-	if (read_frame(p, line)) {
-		return;
-	}
 	if (p->is_open && is_indented(line))
 		p->passed_over++;
 	else if (!read_weak_head(p, line, str_take_line(&rest)))

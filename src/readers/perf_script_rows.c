@@ -18,12 +18,17 @@ void perf_rows_deinit(struct perf_rows *r)
 
 uint32_t perf_rows_event(struct perf_rows *r, struct str name)
 {
-	string_id id = builder_string(r->builder, name);
 	bool added;
+
+	if (r->events.count && str_equal(name, r->last_name))
+		return r->last_event;
+	string_id id = builder_string(r->builder, name);
 	uint32_t event = *map_at(&r->event_of_name, id.i, 0, (uint32_t)r->events.count, &added);
 
 	if (added)
 		vec_push(&r->events, (struct perf_event){.name = id});
+	r->last_name = name;
+	r->last_event = event;
 	return event;
 }
 
@@ -65,7 +70,7 @@ void perf_rows_add(struct perf_rows *r, const struct perf_sample *sample)
 static bool counts_ns(struct str event)
 {
 	static const char *const clocks[] = {
-		"cpu-clock", "task-clock", "cpu-time", "real-time", "blocked-time"};
+		"cpu-clock", "task-clock", "offcpu-time", "cpu-time", "real-time", "blocked-time"};
 	const char *colon = memchr(event.data, ':', event.size);
 
 	if (colon)
@@ -76,19 +81,28 @@ static bool counts_ns(struct str event)
 	return false;
 }
 
-/* [event]: its metric; the caller frees it.  Samples alone are what is measured without periods. */
-static metric_id *add_metrics(struct perf_rows *r)
+/*
+ * The metric of an event: that which counts samples, where it has no name, or where nothing else is
+ * measured.
+ */
+static metric_id add_metric(struct perf_rows *r, const struct perf_event *event, metric_id samples)
+{
+	struct str name = builder_string_bytes(r->builder, event->name);
+
+	if (name.size == 0 || (r->events.count == 1 && !event->has_period))
+		return samples;
+	return builder_metric(
+		r->builder, name, event->has_period && counts_ns(name) ? STR("ns") : STR("count"));
+}
+
+/* [event]: its metric; the caller frees it.  The first event's is the default. */
+static metric_id *add_metrics(struct perf_rows *r, metric_id samples)
 {
 	metric_id *metric_of = xcalloc(r->events.count, sizeof(*metric_of));
 
-	for (size_t i = 0; i < r->events.count; i++) {
-		const struct perf_event *event = &r->events.data[i];
-		struct str name = builder_string_bytes(r->builder, event->name);
-		bool is_nameless = name.size == 0 || (r->events.count == 1 && !event->has_period);
-		struct str unit = event->has_period && counts_ns(name) ? STR("ns") : STR("count");
-		metric_of[i] =
-			builder_metric(r->builder, is_nameless ? STR("samples") : name, unit);
-	}
+	for (size_t i = 0; i < r->events.count; i++)
+		metric_of[i] = add_metric(r, &r->events.data[i], samples);
+	builder_header(r->builder)->default_metric = metric_of[0];
 	return metric_of;
 }
 
@@ -97,6 +111,7 @@ struct finishing {
 	const thread_id *threads; /* NULL: not told */
 	uint32_t thread_count;
 	bool has_times;
+	metric_id samples;
 	const metric_id *metric_of;
 	int64_t *weight; /* [metric], all 0 between samples */
 };
@@ -108,9 +123,10 @@ static void finish_row(struct finishing *f, const struct perf_row *row)
 	uint32_t thread = source->thread == NO_ID ? f->thread_count : source->thread;
 	struct builder *b = f->rows->builder;
 
+	f->weight[f->samples.i] = 1;
 	f->weight[metric.i] = row->period == UINT64_MAX ? 1 : (int64_t)row->period;
 	if (f->threads == NULL && !f->has_times)
-		builder_weight(b, row->stack, f->weight, 1);
+		builder_weight(b, row->stack, f->weight, (uint64_t)f->weight[f->samples.i]);
 	else
 		builder_sample(b, row->stack, f->threads ? f->threads[thread] : (thread_id){NO_ID},
 			f->has_times ? row->time_ns - f->rows->first_ns : UINT64_MAX, f->weight);
@@ -133,7 +149,8 @@ static void finish_rows(struct perf_rows *r, struct finishing *f)
 
 void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks)
 {
-	metric_id *metric_of = add_metrics(r);
+	metric_id samples = builder_metric(r->builder, STR("samples"), STR("count"));
+	metric_id *metric_of = add_metrics(r, samples);
 	bool has_threads = r->without_thread < r->count;
 	thread_id *threads = has_threads ? perf_tasks_add(tasks, r->without_thread > 0) : NULL;
 	struct finishing f = {.rows = r,
@@ -141,8 +158,9 @@ void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks)
 		.thread_count = (uint32_t)tasks->threads.count,
 		/* A text without times has none, or all are zero. */
 		.has_times = r->without_time == 0 && r->last_ns > 0,
+		.samples = samples,
 		.metric_of = metric_of,
-		.weight = xcalloc(r->events.count, sizeof(*f.weight))};
+		.weight = xcalloc(r->events.count + 1, sizeof(*f.weight))};
 
 	if (has_threads || f.has_times)
 		builder_expect_samples(r->builder, r->count);

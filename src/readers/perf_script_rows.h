@@ -42,6 +42,8 @@ struct perf_rows {
 	struct builder *builder;
 	VEC(struct perf_event) events;
 	struct map event_of_name;
+	struct str last_name; /* of the event asked for last; in the input */
+	uint32_t last_event;
 	VEC(struct perf_source) sources;
 	struct map source_of;	       /* thread and event */
 	VEC(struct perf_row *) blocks; /* of PERF_BLOCK_ROWS; they never move */

@@ -14,6 +14,7 @@ enum { AS_LEAF, AS_CALLER };
 void perf_stacks_init(struct perf_stacks *s, struct builder *builder, size_t input_size)
 {
 	*s = (struct perf_stacks){.builder = builder,
+		.arena = arena_create(),
 		.demangler = demangler_create(),
 		.demangle_left = input_size + ((size_t)1 << 20)};
 }
@@ -21,6 +22,7 @@ void perf_stacks_init(struct perf_stacks *s, struct builder *builder, size_t inp
 void perf_stacks_deinit(struct perf_stacks *s)
 {
 	demangler_destroy(s->demangler);
+	arena_destroy(s->arena);
 	row_table_deinit(&s->spans);
 	row_table_deinit(&s->places);
 	map_deinit(&s->placed);
@@ -68,6 +70,8 @@ void perf_stacks_push_new(struct perf_stacks *s, struct span line, const struct 
 				    .is_inline = frame->is_inline,
 				    .is_nested = is_nested(frame),
 				    .frame = {{NO_ID}, {NO_ID}}});
+	/* Copies lie close together; in the input each would be a page of its own. */
+	line.data = arena_str(s->arena, (struct str){line.data, line.size}).data;
 	span_intern(&s->spans, line)->id = number;
 	vec_push(&s->path, number);
 }

@@ -28,6 +28,7 @@ struct perf_line {
 
 struct perf_stacks {
 	struct builder *builder;
+	struct arena *arena; /* of the texts in spans */
 	struct demangler *demangler;
 	size_t demangle_left;	 /* bytes that names may still take up when demangled */
 	struct row_table spans;	 /* lines of the input → lines */

@@ -45,7 +45,9 @@ uint32_t perf_tasks_find(struct perf_tasks *t, struct perf_head *head)
 	if (known->id != NO_ID)
 		return known->id;
 	perf_head_who(head);
-	if (head->comm.size == 0 && head->tid == -1)
+	/* The latter is what sonde itself writes for a thread that is not known. */
+	if ((head->comm.size == 0 && head->tid == -1) ||
+		str_equal(head->who, STR("[unknown]       0")))
 		return NO_ID;
 	struct perf_task task = {
 		.comm = builder_string(t->builder, head->comm), .pid = head->pid, .tid = head->tid};

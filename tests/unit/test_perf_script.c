@@ -1,0 +1,520 @@
+/*
+ * The text of perf script: each thing that a line may hold, and the way back.  Texts are made by
+ * hand after what perf prints.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "../random_profile.h"
+#include "../writer_text.h"
+#include "base/alloc.h"
+#include "readers/perf_dso.h"
+#include "readers/perf_script_frame.h"
+#include "readers/perf_script_head.h"
+#include "readers/readers.h"
+
+static struct error *try_read(struct str text, const char *from, struct profile **p)
+{
+	uint8_t *data = xalloc(text.size);
+	struct reader_input input = {.name = "test.txt", .data = data, .size = text.size};
+
+	memcpy(data, text.data, text.size);
+	struct error *err = profile_read_bytes(&input, from, p);
+	free(data);
+	return err;
+}
+
+/* By content. */
+static struct profile *read_text(struct str text)
+{
+	struct profile *p = NULL;
+	struct error *err = try_read(text, NULL, &p);
+
+	if (err)
+		fail_msg("%s", err->message);
+	assert_string_equal(profile_string(p, p->format).data, "perf-script");
+	return p;
+}
+
+static char *write_as(const struct profile *p, const struct writer *writer)
+{
+	struct writer_options options = {.metric = p->default_metric, .with_modules = true};
+
+	return writer_text(writer, p, &options).data;
+}
+
+/* Its stacks, as folded text with load objects. */
+static void expect_stacks(struct str text, const char *wanted)
+{
+	struct profile *p = read_text(text);
+	char *got = write_as(p, &writer_folded);
+
+	assert_string_equal(got, wanted);
+	free(got);
+	profile_destroy(p);
+}
+
+static void expect_name(const struct profile *p, string_id id, const char *wanted)
+{
+	assert_string_equal(profile_string(p, id).data, wanted);
+}
+
+static void heads(void **state)
+{
+	static const struct {
+		const char *line, *comm;
+		int64_t pid, tid;
+		uint64_t time_ns, period;
+		const char *event, *rest;
+	} cases[] = {
+		{"java 25607 4794564.109216: cycles: ", "java", -1, 25607, 4794564109216000,
+			UINT64_MAX, "cycles", ""},
+		{"V8 Worker 7 24636/25607 [000] 94564.109216: 100 cycles:u:", "V8 Worker 7", 24636,
+			25607, 94564109216000, 100, "cycles:u", ""},
+		{"a  41/42 [001] 5.000000007:  250000 sched:sched_switch: prev=1 ==> b", "a", 41,
+			42, 5000000007, 250000, "sched:sched_switch", "prev=1 ==> b"},
+		{"  swapper     0 [003] U 1.000001: cpu-clock:  12 f (x)", "swapper", -1, 0,
+			1000001000, UINT64_MAX, "cpu-clock", "12 f (x)"},
+		{":-1 -1 1.000001: ev:", ":-1", -1, -1, 1000001000, UINT64_MAX, "ev", ""},
+		{"kworker/0:1 12 1.500000: 7 ev:", "kworker/0:1", -1, 12, 1500000000, 7, "ev", ""},
+		{"java 19983 cycles:", "java", -1, 19983, UINT64_MAX, UINT64_MAX, "cycles", ""},
+		{"java 19983 5 cycles:", "java", -1, 19983, UINT64_MAX, 5, "cycles", ""},
+		{"a 1/2 [007] cycles:", "a", 1, 2, UINT64_MAX, UINT64_MAX, "cycles", ""},
+		{"a: b 9 1.000001: 3 ev: ", "a: b", -1, 9, 1000001000, 3, "ev", ""},
+		{"comm 1.000001: ", "comm", -1, -1, 1000001000, UINT64_MAX, "", ""},
+		{"1.000001: 9 ev:", "", -1, -1, 1000001000, 9, "ev", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct perf_head head;
+
+		if (perf_head_scan(str_from(cases[i].line), &head) != PERF_HEAD_SAMPLE)
+			fail_msg("%s", cases[i].line);
+		perf_head_who(&head);
+		assert_true(str_equal(head.comm, str_from(cases[i].comm)));
+		assert_int_equal(head.pid, cases[i].pid);
+		assert_int_equal(head.tid, cases[i].tid);
+		assert_true(head.time_ns == cases[i].time_ns);
+		assert_true(head.period == cases[i].period);
+		assert_true(str_equal(head.event, str_from(cases[i].event)));
+		assert_true(str_equal(head.rest, str_from(cases[i].rest)));
+	}
+}
+
+static void no_heads(void **state)
+{
+	static const char *const lines[] = {"", "java", "java 12", "a b: c", "\t 12 f (x)",
+		"12.5: ", "note: this is prose", "99999999999999999999 x: "};
+	struct perf_head head;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		if (perf_head_scan(str_from(lines[i]), &head) != PERF_HEAD_NONE)
+			fail_msg("%s", lines[i]);
+	assert_int_equal(perf_head_scan(STR("a 1 1.000001: PERF_RECORD_LOST lost 3"), &head),
+		PERF_HEAD_RECORD);
+	assert_true(str_equal(head.record, STR("PERF_RECORD_LOST lost 3")));
+	assert_int_equal(
+		perf_head_scan(STR("a 1 PERF_RECORD_COMM: b:1/1"), &head), PERF_HEAD_RECORD);
+}
+
+static void frames(void **state)
+{
+	static const struct {
+		const char *line;
+		uint64_t address;
+		const char *name, *object;
+		bool is_inline;
+	} cases[] = {
+		{"\t    1174 leaf+0x14 (/usr/bin/app)", 0x1174, "leaf", "/usr/bin/app", false},
+		{"1190 a::b(int, char (*)(c)) const+0x4 (/a b/lib (1).so (deleted))", 0x1190,
+			"a::b(int, char (*)(c)) const", "/a b/lib (1).so (deleted)", false},
+		{"  1190 twice+0x4 (inlined)", 0x1190, "twice", "", true},
+		{"\tffffffffb8e011a0 [unknown] ([kernel.kallsyms])\r", 0xffffffffb8e011a0,
+			"[unknown]", "[kernel.kallsyms]", false},
+		{"\t 0 [unknown] ([unknown])", 0, "[unknown]", "", false},
+		{"\t 7f00 f", 0x7f00, "f", "", false},
+		{"\t 7f00", 0x7f00, "", "", false},
+		{"\t 7f00 operator+ (/a)", 0x7f00, "operator+", "/a", false},
+		{"\t 7f00 f+0x1 (/a+0x7f00)", 0x7f00, "f", "/a", false},
+		{"\t 13a8 RegExp:[(] (/tmp/perf-7.map)", 0x13a8, "RegExp:[(]", "/tmp/perf-7.map",
+			false},
+		{"\t 13a8 unmatched) ) (/a)", 0x13a8, "unmatched) )", "/a", false},
+		{"\t 13a8 f (/a)b)", 0x13a8, "f", "/a)b", false},
+		{"\t 13a8  (/a)", 0x13a8, "", "/a", false},
+		{"\t 13a8 (anonymous namespace)::f (/a)", 0x13a8, "(anonymous namespace)::f", "/a",
+			false},
+	};
+	struct perf_frame frame;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (!perf_frame_scan(str_from(cases[i].line), &frame))
+			fail_msg("%s", cases[i].line);
+		assert_true(frame.address == cases[i].address);
+		if (!str_equal(frame.name, str_from(cases[i].name)) ||
+			!str_equal(frame.object, str_from(cases[i].object)))
+			fail_msg("%s: '%.*s' '%.*s'", cases[i].line, STR_ARG(frame.name),
+				STR_ARG(frame.object));
+		assert_int_equal(frame.is_inline, cases[i].is_inline);
+	}
+	assert_false(perf_frame_scan(STR("\t name (/a)"), &frame));
+	assert_false(perf_frame_scan(STR("\t 12345678123456781 f (/a)"), &frame));
+	assert_false(perf_frame_scan(STR("\t 7f00 insn: 48 89"), &frame));
+	assert_false(perf_frame_scan(STR("  "), &frame));
+}
+
+static void object_kinds(void **state)
+{
+	(void)state;
+	assert_int_equal(perf_dso_kind(STR("[kernel.kallsyms]")), OBJECT_KERNEL);
+	assert_int_equal(perf_dso_kind(STR("[nf_conntrack]")), OBJECT_KERNEL);
+	assert_int_equal(perf_dso_kind(STR("/lib/modules/6/build/vmlinux")), OBJECT_KERNEL);
+	assert_int_equal(perf_dso_kind(STR("/lib/modules/6/ext4.ko.xz")), OBJECT_KERNEL);
+	assert_int_equal(perf_dso_kind(STR("[vdso]")), OBJECT_USER);
+	assert_int_equal(perf_dso_kind(STR("/usr/bin/app")), OBJECT_USER);
+	assert_int_equal(perf_dso_kind(STR("//anon")), OBJECT_UNKNOWN);
+	assert_int_equal(perf_dso_kind(STR("[heap]")), OBJECT_UNKNOWN);
+	assert_int_equal(perf_dso_kind(STR("/tmp/perf-12.map")), OBJECT_JIT);
+	assert_int_equal(perf_dso_kind(STR("/x/jitted-12-3.so")), OBJECT_JIT);
+}
+
+static void a_whole_text(void **state)
+{
+	struct profile *p = read_text(STR("# ========\n# hostname : box\n"
+					  "# cmdline : /usr/bin/perf record -g -- ./app x \n#\n"
+					  "app  41/41  [001] 12.000001:     250000 cpu-clock:u: \n"
+					  "\t  1174 leaf+0x14 (/usr/bin/app)\n"
+					  "\t  1190 twice+0x4 (inlined)\n"
+					  "\t  1190 main+0x20 (/usr/bin/app)\n\n"
+					  "app  41/42  [001] 12.000251:     500000 cpu-clock:u: \n"
+					  "\t  1174 leaf+0x14 (/usr/bin/app)\n\n"));
+
+	(void)state;
+	assert_int_equal(p->metric_count, 2);
+	expect_name(p, p->metrics[0].name, "samples");
+	expect_name(p, p->metrics[1].name, "cpu-clock:u");
+	expect_name(p, p->metrics[1].unit, "ns");
+	assert_int_equal(p->default_metric.i, 1);
+	assert_int_equal(p->total[0], 2);
+	assert_int_equal(p->total[1], 750000);
+	assert_int_equal(p->stats.counted, 2);
+	expect_name(p, p->host, "box");
+	expect_name(p, p->command, "./app x");
+	assert_int_equal(p->samples.count, 2);
+	assert_int_equal(p->samples.time_ns[0], 0);
+	assert_int_equal(p->samples.time_ns[1], 250000);
+	assert_int_equal(p->process_count, 1);
+	assert_int_equal(p->processes[0].pid, 41);
+	assert_int_equal(p->thread_count, 2);
+	assert_int_equal(p->threads[p->samples.thread[1].i].tid, 42);
+	/* main, twice in it, leaf: the caller's address is the call's, and its own name's. */
+	stack_id leaf = p->samples.stack[0], twice = p->stacks[leaf.i].parent;
+	const struct frame *f = &p->frames[p->stacks[twice.i].frame.i];
+	assert_true(f->is_inline);
+	assert_int_equal(f->obj_addr, 0x118f);
+	assert_true(str_equal(profile_module(p, p->functions[f->function.i].object), STR("app")));
+	assert_int_equal(p->frames[p->stacks[leaf.i].frame.i].obj_addr, 0x1174);
+	assert_int_equal(p->note_count, 0);
+	profile_destroy(p);
+}
+
+static void inlined_leaf_is_at_its_address(void **state)
+{
+	struct profile *p = read_text(STR("a 1 1.000001: ev:\n\t 20 in+0x1 (inlined)\n"
+					  "\t 20 out+0x1 (/a)\n\t 30 main (/a)\n\n"));
+
+	(void)state;
+	assert_int_equal(p->frames[p->stacks[p->samples.stack[0].i].frame.i].obj_addr, 0x20);
+	char *got = write_as(p, &writer_folded);
+	assert_string_equal(got, "a`main;a`out;a`in 1\n");
+	free(got);
+	profile_destroy(p);
+}
+
+static void events_are_metrics(void **state)
+{
+	struct profile *p = read_text(STR("a 1 1.000001: 10 cycles: \n\t 1 f (/a)\n\n"
+					  "a 1 1.000002: 7 instructions:u: \n\t 1 f (/a)\n\n"
+					  "a 1 1.000003: 20 cycles: \n\t 2 g (/a)\n\n"));
+
+	(void)state;
+	assert_int_equal(p->metric_count, 3);
+	assert_int_equal(p->total[0], 3);
+	assert_int_equal(p->total[1], 30);
+	assert_int_equal(p->total[2], 7);
+	expect_name(p, p->metrics[1].name, "cycles");
+	expect_name(p, p->metrics[1].unit, "count");
+	expect_name(p, p->metrics[2].name, "instructions:u");
+	assert_int_equal(p->default_metric.i, 1);
+	assert_int_equal(p->stats.counted, 3);
+	profile_destroy(p);
+}
+
+static void samples_without_periods(void **state)
+{
+	struct profile *p = read_text(STR("java 5 cycles:\n7f f (/a)\n7e g (/a)\n\n"
+					  "java 5 cycles:\n7f f (/a)\n\n"));
+
+	(void)state;
+	assert_int_equal(p->metric_count, 1);
+	expect_name(p, p->metrics[0].name, "samples");
+	assert_int_equal(p->total[0], 2);
+	assert_null(p->samples.time_ns);
+	assert_int_equal(p->thread_count, 1);
+	/* Its process is known by its name alone. */
+	assert_int_equal(p->processes[0].pid, -1);
+	expect_name(p, p->processes[0].name, "java");
+	profile_destroy(p);
+}
+
+static void fields_of_any_choice(void **state)
+{
+	(void)state;
+	/* -F ip,sym,dso; -F comm,ip,sym; no call chains; tracepoints. */
+	expect_stacks(STR("\n\t 1274 f (/a)\n\t 1294 g (/a)\n\n\n\t 1274 f (/a)\n\n"),
+		"a`g;a`f 1\na`f 1\n");
+	expect_stacks(STR("work \n\t 1274 f\n\nwork \n\t 1274 f\n\t 99 g\n\n"), "f 1\ng;f 1\n");
+	expect_stacks(STR("            a 42 [002]  5.223456789:  7 ev:  55d0 f+0x1 (/a)\n"
+			  "            a 42 [002]  5.223456790:  8 ev:  55d0 g+0x1 (/a)\n"),
+		"a`f 7\na`g 8\n");
+	expect_stacks(STR("a 7 1.000001: sched:sched_switch: prev=a ==> next=b\n"
+			  "\t 9 __schedule ([kernel.kallsyms])\n\n"
+			  "a 7 1.000002: sched:sched_switch: prev=b ==> next=c\n\n"),
+		"[unknown] 1\n[kernel.kallsyms]`__schedule 1\n");
+}
+
+static void places_below_frames(void **state)
+{
+	struct profile *p = read_text(STR("a 1 1.000001: ev:\n\t 20 f+0x1 (/a)\n  lib.c:12\n"
+					  "\t 30 in\n  in.h:3 (inlined)\n\t 30 main (/a)\n"
+					  "  main.c:7 (discriminator 2)\n\n"
+					  "a 1 1.000002: ev:\n\t 20 f+0x1 (/a)\n  a[20]\n\n"));
+
+	(void)state;
+	stack_id f = p->samples.stack[0], in = p->stacks[f.i].parent;
+	const struct frame *frame = &p->frames[p->stacks[f.i].frame.i];
+	expect_name(p, frame->file, "lib.c");
+	assert_int_equal(frame->line, 12);
+	frame = &p->frames[p->stacks[in.i].frame.i];
+	expect_name(p, frame->file, "in.h");
+	assert_true(frame->is_inline);
+	frame = &p->frames[p->stacks[p->stacks[in.i].parent.i].frame.i];
+	expect_name(p, frame->file, "main.c");
+	assert_int_equal(frame->line, 7);
+	frame = &p->frames[p->stacks[p->samples.stack[1].i].frame.i];
+	assert_int_equal(frame->line, 0);
+	assert_int_equal(p->note_count, 0);
+	profile_destroy(p);
+}
+
+static void names_of_programs(void **state)
+{
+	(void)state;
+	expect_stacks(STR("a 1 1.000001: ev:\n\t 20 _ZN1a1bEv+0x1 (/a)\n"
+			  "\t 30 Lfoo;::bar->Lfoo;::baz (/tmp/perf-1.map)\n"
+			  "\t 40 X::operator-> (/a)\n\t 50 net/http.(*Client).Do (/go)\n\n"),
+		"go`net/http.(*Client).Do;a`X::operator->;perf-1.map`Lfoo\\x3b::bar;"
+		"perf-1.map`Lfoo\\x3b::baz;a`a::b() 1\n");
+}
+
+static void what_is_no_sample(void **state)
+{
+	struct profile *p = read_text(STR("a 1 1.000001: PERF_RECORD_MMAP2 1/1: [0x1]: r-xp /a\n"
+					  "a 1 1.000001: ev:\n\t 20 f (/a)\n\t  48 insn: 1\n"
+					  "  what is this\n\n"
+					  "a 1 1.000002: PERF_RECORD_LOST lost 5\nnonsense\n"));
+
+	(void)state;
+	assert_int_equal(p->stats.counted, 1);
+	assert_int_equal(p->stats.lost, 5);
+	assert_int_equal(p->note_count, 3);
+	assert_int_equal(p->notes[0].kind, NOTE_BAD_RECORD);
+	expect_name(p, p->notes[0].text, "a line is malformed and passed over: line 8");
+	assert_int_equal(p->notes[1].kind, NOTE_INFO);
+	assert_int_equal(p->notes[2].kind, NOTE_LOST);
+	assert_int_equal(p->notes[2].count, 5);
+	profile_destroy(p);
+}
+
+static void ends_of_lines_and_files(void **state)
+{
+	(void)state;
+	expect_stacks(STR("a 1 1.000001: 5 ev: \r\n\t 20 f (/a)\r\n\t 30 g (/a)\r\n\r\n"
+			  "a 1 1.000002: 6 ev: \r\n\t 20 f (/a)\r\n"),
+		"a`g;a`f 5\na`f 6\n");
+	expect_stacks(STR("a 1 1.000001: 5 ev: \n\t 20 f (/a)"), "a`f 5\n");
+	/* No empty line between samples. */
+	expect_stacks(
+		STR("a 1 1.000001: 5 ev: \n\t 20 f (/a)\na 1 1.000002: 6 ev: \n\t 20 f (/a)\n"),
+		"a`f 11\n");
+}
+
+static void no_sample_is_an_error(void **state)
+{
+	struct profile *p = NULL;
+
+	(void)state;
+	struct error *err = try_read(STR("bad\nworse\n"), "perf-script", &p);
+	assert_non_null(strstr(err->message, "test.txt: no sample of perf script"));
+	assert_non_null(strstr(err->message, "line 1 is the first"));
+	error_destroy(err);
+	err = try_read(STR("\n\n"), "perf-script", &p);
+	assert_int_equal(err->kind, ERROR_INPUT);
+	error_destroy(err);
+	err = try_read(STR("a 1 1.0001: 1 ev:\n\t 20 f (/a)\n"), "folded", &p);
+	assert_non_null(err);
+	error_destroy(err);
+}
+
+static void renamed_threads_are_two(void **state)
+{
+	struct profile *p = read_text(STR("perf-exec 7/7 1.000001: ev:\n\t 1 f (/a)\n\n"
+					  "app 7/7 1.000002: ev:\n\t 1 f (/a)\n\n"
+					  "worker 7/8 1.000003: ev:\n\t 1 f (/a)\n\n"));
+
+	(void)state;
+	assert_int_equal(p->process_count, 1);
+	expect_name(p, p->processes[0].name, "app");
+	assert_int_equal(p->thread_count, 3);
+	profile_destroy(p);
+}
+
+static void written_for_other_tools(void **state)
+{
+	struct profile *p = read_text(STR("V8 Worker 7 41/42 1.000001: 9 cycles:u:\n"
+					  "\t 20 in+0x1 (inlined)\n\t 20 operator+ (/a b)\n"
+					  "\t 30 main (/a)\n\n"));
+
+	(void)state;
+	char *got = write_as(p, &writer_perf_script);
+	assert_string_equal(got,
+		"V8 Worker_7      41/42          0.000000000:          9 cycles:u: \n"
+		"\t              20 in (inlined)\n"
+		"\t              20 operator++0x0 (/a\\x20b)\n"
+		"\t              30 main (/a)\n\n");
+	free(got);
+	profile_destroy(p);
+}
+
+static void differences_are_refused(void **state)
+{
+	struct profile *p = NULL;
+	struct strbuf out = {0};
+
+	(void)state;
+	assert_null(try_read(STR("a 5\nb -2\n"), "folded", &p));
+	struct writer_options options = {.metric = p->default_metric};
+	struct error *err = writer_try(&writer_perf_script, p, &options, &out);
+	assert_int_equal(err->kind, ERROR_UNSUPPORTED);
+	error_destroy(err);
+	strbuf_deinit(&out);
+	profile_destroy(p);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lines of folded text in order; the text is cut to pieces, the caller frees the array. */
+static char **sort_lines(char *text, size_t *count)
+{
+	char **lines = xcalloc(strlen(text) + 1, sizeof(*lines));
+
+	*count = 0;
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		lines[(*count)++] = line;
+	qsort(lines, *count, sizeof(*lines), compare_lines);
+	return lines;
+}
+
+static void expect_same_stacks(const struct profile *a, const struct profile *b)
+{
+	struct writer_options options = {.metric = a->default_metric};
+	char *text = writer_text(&writer_folded, a, &options).data;
+	options.metric = b->default_metric;
+	char *other = writer_text(&writer_folded, b, &options).data;
+	size_t count, other_count;
+	char **lines = sort_lines(text, &count), **others = sort_lines(other, &other_count);
+
+	assert_int_equal(count, other_count);
+	for (size_t i = 0; i < count; i++)
+		assert_string_equal(lines[i], others[i]);
+	free(lines);
+	free(others);
+	free(text);
+	free(other);
+}
+
+/* The same text again, but for times, which begin with the first sample's. */
+static void expect_same_text(const struct profile *p)
+{
+	struct profile *again = NULL;
+	char *text = write_as(p, &writer_perf_script);
+
+	assert_null(try_read(str_from(text), "perf-script", &again));
+	char *other = write_as(again, &writer_perf_script);
+	assert_string_equal(text, other);
+	free(other);
+	free(text);
+	profile_destroy(again);
+}
+
+static void write_and_read_again(void **state)
+{
+	struct random r = random_from(7);
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 150; seed++) {
+		struct random_shape shape = random_shape_any(&r);
+		struct profile *again = NULL;
+
+		shape.negative = false;
+		struct profile *p = random_profile(seed, &shape);
+		char *text = write_as(p, &writer_perf_script);
+		if (text && text[0]) {
+			assert_null(try_read(str_from(text), "perf-script", &again));
+			assert_int_equal(again->note_count, 0);
+			assert_int_equal(again->total[again->default_metric.i],
+				p->total[p->default_metric.i]);
+			if (!shape.hostile)
+				expect_same_stacks(p, again);
+			expect_same_text(again);
+			profile_destroy(again);
+		}
+		free(text);
+		profile_destroy(p);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(heads),
+		cmocka_unit_test(no_heads),
+		cmocka_unit_test(frames),
+		cmocka_unit_test(object_kinds),
+		cmocka_unit_test(a_whole_text),
+		cmocka_unit_test(inlined_leaf_is_at_its_address),
+		cmocka_unit_test(events_are_metrics),
+		cmocka_unit_test(samples_without_periods),
+		cmocka_unit_test(fields_of_any_choice),
+		cmocka_unit_test(places_below_frames),
+		cmocka_unit_test(names_of_programs),
+		cmocka_unit_test(what_is_no_sample),
+		cmocka_unit_test(ends_of_lines_and_files),
+		cmocka_unit_test(no_sample_is_an_error),
+		cmocka_unit_test(renamed_threads_are_two),
+		cmocka_unit_test(written_for_other_tools),
+		cmocka_unit_test(differences_are_refused),
+		cmocka_unit_test(write_and_read_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
