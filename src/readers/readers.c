@@ -20,6 +20,7 @@ const struct reader *const readers[] = {
 	&reader_heaptrack,
 	&reader_perf_script,
 	&reader_uftrace,
+	&reader_otlp,
 	&reader_pprof,
 	&reader_speedscope,
 	&reader_perf_data,
