@@ -48,6 +48,7 @@ struct mapped_code {
 	VEC(struct mapping) mappings;
 	VEC(struct place) places;
 	VEC(frame_id) frames;
+	size_t named_max; /* places: a name may take 30 times what its address took in the input */
 };
 
 static bool is_absolute(struct str path)
@@ -88,11 +89,12 @@ void build_id_normalize(struct str text, struct strbuf *out)
 	}
 }
 
-struct mapped_code *mapped_code_create(struct builder *b)
+struct mapped_code *mapped_code_create(struct builder *b, size_t input_size)
 {
 	struct mapped_code *m = xalloc(sizeof(*m));
 
 	m->builder = b;
+	m->named_max = ((size_t)1 << 17) + input_size / 128;
 	m->arena = arena_create();
 	vec_push(&m->objects, (struct code_object){.kind = OBJECT_UNKNOWN,
 				      .id = {NO_ID},
@@ -311,6 +313,24 @@ static void resolve_object(struct mapped_code *m, struct symbolizer *symbolizer,
 	arena_destroy(arena);
 }
 
+/* Places from named_max on are one "[unknown]". */
+static void forget_rest(struct mapped_code *m)
+{
+	size_t rest = m->places.count - m->named_max;
+	string_id none = {0};
+	function_id function = builder_function(m->builder,
+		builder_string(m->builder, STR("[unknown]")), (object_id){NO_ID}, none, 0);
+
+	vec_push(&m->frames, builder_frame(m->builder, function, none, 0, false, 0));
+	for (size_t i = m->named_max; i < m->places.count; i++) {
+		m->places.data[i].first = (uint32_t)m->frames.count - 1;
+		m->places.data[i].count = 1;
+	}
+	builder_note(m->builder, NOTE_NO_SYMBOLS, 1,
+		"%zu addresses are not told apart: there are too many in a file of this size",
+		rest);
+}
+
 void mapped_code_resolve(struct mapped_code *m)
 {
 	if (m->places.count == 0)
@@ -319,16 +339,19 @@ void mapped_code_resolve(struct mapped_code *m)
 	struct symbolizer *symbolizer = symbolizer_create(&options);
 
 	sort_places(m);
-	for (size_t first = 0, end; first < m->places.count; first = end) {
+	size_t named = m->places.count < m->named_max ? m->places.count : m->named_max;
+	for (size_t first = 0, end; first < named; first = end) {
 		uint32_t object = m->places.data[first].object;
 
-		for (end = first; end < m->places.count; end++)
+		for (end = first; end < named; end++)
 			if (m->places.data[end].object != object)
 				break;
 		resolve_object(m, symbolizer, &m->objects.data[object], &m->places.data[first],
 			end - first);
 	}
 	symbolizer_destroy(symbolizer);
+	if (named < m->places.count)
+		forget_rest(m);
 }
 
 struct mapped_frames mapped_code_frames(const struct mapped_code *m, uint32_t mapping, uint64_t va)

@@ -30,7 +30,8 @@ struct code_mapping {
 /* An address in no mapping that is known. */
 #define MAPPING_NONE UINT32_MAX
 
-must_use returns_owned struct mapped_code *mapped_code_create(struct builder *b);
+/* input_size bounds the names: of addresses beyond 131,072 + input_size / 128 there are none. */
+must_use returns_owned struct mapped_code *mapped_code_create(struct builder *b, size_t input_size);
 void mapped_code_destroy(struct mapped_code *m);
 /* The mapping's number, counted up from 0. */
 uint32_t mapped_code_add(struct mapped_code *m, const struct code_mapping *mapping);

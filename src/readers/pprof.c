@@ -359,7 +359,7 @@ static struct error *pprof_read(const struct reader_input *input, struct builder
 	struct pprof p = {.input = input,
 		.builder = builder,
 		.demangler = demangler_create(),
-		.code = mapped_code_create(builder),
+		.code = mapped_code_create(builder, input->size),
 		.budget = BUDGET_FREE_BYTES + BUDGET_RATIO * (int64_t)input->size};
 	struct error *err = read_all(&p);
 

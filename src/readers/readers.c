@@ -22,6 +22,7 @@ const struct reader *const readers[] = {
 	&reader_uftrace,
 	&reader_otlp,
 	&reader_pprof,
+	&reader_gperftools_cpu,
 	&reader_speedscope,
 	&reader_perf_data,
 	&reader_zones,

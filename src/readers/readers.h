@@ -64,6 +64,7 @@ extern const struct reader reader_heaptrack;
 extern const struct reader reader_perf_script;
 extern const struct reader reader_uftrace;
 extern const struct reader reader_otlp;
+extern const struct reader reader_gperftools_cpu;
 extern const struct reader reader_pprof;
 extern const struct reader reader_speedscope;
 extern const struct reader reader_perf_data;

@@ -1,0 +1,292 @@
+/*
+ * CPU profiles of gperftools (docs/cpuprofile-fileformat.html there; pprof's "legacy" format):
+ * words of the machine that wrote it, of 4 or 8 bytes and either byte order.  A header of five, 0 3
+ * 0 PERIOD 0; then for each stack its count, its depth and its addresses, leaf first; 0 1 0 ends
+ * them. Behind it is /proc/self/maps, by which addresses are taken to names.
+ *
+ * Addresses behind the first are return addresses: the call is one byte before.  As pprof does, the
+ * frame that the signal handler left behind the leaf, the same in (almost) all stacks, is taken
+ * out, and a leaf that is there twice is once.
+ */
+#include "readers/readers.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "readers/maps_text.h"
+
+#define HEADER_WORDS 5
+/* Frames of the signal handler that pprof takes out at most. */
+#define HANDLERS_MAX 2
+/* A file's stacks may take this, and so many times its size: a word may be a frame of a new one. */
+#define BUDGET_FREE_BYTES ((int64_t)40 << 20)
+#define STACK_BYTES	  72
+
+struct words {
+	const uint8_t *data;
+	size_t count; /* whole words */
+	unsigned int width;
+	bool is_big;
+};
+
+struct cpu_file {
+	const struct reader_input *input;
+	struct builder *builder;
+	struct mapped_code *code;
+	struct maps_text maps;
+	struct words words;
+	uint64_t period_us;
+	size_t end; /* word at which the stacks end */
+	size_t stacks;
+	bool is_cut; /* there is no end mark */
+	uint64_t handlers[HANDLERS_MAX];
+	size_t handler_count;
+	int64_t budget;
+	uint32_t stack_max;
+	uint64_t cut;
+};
+
+static uint64_t word(const struct words *w, size_t i)
+{
+	const uint8_t *p = w->data + i * w->width;
+	uint64_t value = 0;
+
+	for (unsigned int k = 0; k < w->width; k++)
+		value = value << 8 | p[w->is_big ? k : w->width - 1 - k];
+	return value;
+}
+
+/* The words of a file, by the only encoding in which it has a header; count 0: it has none. */
+static struct words find_words(const uint8_t *data, size_t size)
+{
+	for (unsigned int k = 0; k < 4; k++) {
+		struct words w = {.data = data, .width = k < 2 ? 8 : 4, .is_big = k & 1};
+
+		w.count = size / w.width;
+		if (w.count > HEADER_WORDS && word(&w, 0) == 0 && word(&w, 1) == 3 &&
+			word(&w, 2) == 0 && word(&w, 3) && word(&w, 3) <= UINT32_MAX &&
+			word(&w, 4) == 0)
+			return w;
+	}
+	return (struct words){0};
+}
+
+static int cpu_bid(const uint8_t *data, size_t size)
+{
+	return find_words(data, size).count ? 90 : 0;
+}
+
+/* ---- stacks, as runs of words ---- */
+
+struct run {
+	uint64_t count;
+	size_t first, depth;
+};
+
+/* The stack at word *at; false at the end mark, or where the words do not suffice. */
+static bool next_run(struct cpu_file *f, size_t *at, struct run *run)
+{
+	const struct words *w = &f->words;
+
+	if (w->count - *at < 2) {
+		f->is_cut = true;
+		return false;
+	}
+	*run = (struct run){.count = word(w, *at), .first = *at + 2};
+	uint64_t depth = word(w, *at + 1);
+	if (depth > w->count - run->first) {
+		f->is_cut = true;
+		return false;
+	}
+	run->depth = (size_t)depth;
+	*at = run->first + run->depth;
+	return !(run->count == 0 && depth == 1 && word(w, run->first) == 0);
+}
+
+/* How many of a run's words behind its leaf are the handler's. */
+static size_t handler_words(const struct cpu_file *f, const struct run *run)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < f->handler_count; i++)
+		if (run->depth > found + 1 &&
+			word(&f->words, run->first + 1 + found) == f->handlers[i])
+			found++;
+	return found;
+}
+
+/* The word of a run's frame, the leaf being 0; handlers and a second leaf are not counted. */
+static size_t frame_word(const struct cpu_file *f, const struct run *run, size_t *depth)
+{
+	size_t skipped = handler_words(f, run);
+
+	if (run->depth > 1 + skipped &&
+		word(&f->words, run->first) == word(&f->words, run->first + 1 + skipped))
+		skipped++;
+	*depth = run->depth - skipped;
+	return run->first + skipped;
+}
+
+/* An address that is the second in all stacks but one of 32 is the handler's. */
+static bool find_handler(struct cpu_file *f)
+{
+	struct map counts = {0};
+	size_t at = HEADER_WORDS, most = 0;
+	uint64_t handler = 0;
+	struct run run;
+
+	while (next_run(f, &at, &run)) {
+		size_t second = 1 + handler_words(f, &run);
+		bool added;
+
+		if (run.depth <= second)
+			continue;
+		uint64_t addr = word(&f->words, run.first + second);
+		uint32_t *count = map_at(&counts, addr, 0, 0, &added);
+		if (++*count > most) {
+			most = *count;
+			handler = addr;
+		}
+	}
+	map_deinit(&counts);
+	if (most == 0 || most < f->stacks - f->stacks / 32)
+		return false;
+	f->handlers[f->handler_count++] = handler;
+	return true;
+}
+
+/* ---- frames ---- */
+
+/* The address that frame `i` of a stack stands for: of callers, that of the call. */
+static uint64_t frame_va(const struct cpu_file *f, const struct run *run, size_t base, size_t i)
+{
+	return i == 0 ? word(&f->words, run->first) : word(&f->words, base + i) - 1;
+}
+
+static void want_all(struct cpu_file *f)
+{
+	size_t at = HEADER_WORDS, depth;
+	struct run run;
+
+	while (next_run(f, &at, &run)) {
+		size_t base = frame_word(f, &run, &depth);
+
+		for (size_t i = 0; i < depth; i++) {
+			uint64_t va = frame_va(f, &run, base, i);
+			mapped_code_want(f->code, maps_text_find(&f->maps, va), va);
+		}
+	}
+	mapped_code_resolve(f->code);
+}
+
+static stack_id stack_of(struct cpu_file *f, const struct run *run)
+{
+	stack_id stack = {0};
+	size_t depth, base = frame_word(f, run, &depth);
+
+	while (depth && f->budget > 0) {
+		uint64_t va = frame_va(f, run, base, --depth);
+		struct mapped_frames frames =
+			mapped_code_frames(f->code, maps_text_find(&f->maps, va), va);
+
+		for (uint32_t i = frames.count; i-- > 0;)
+			stack = builder_stack(f->builder, stack, frames.frames[i]);
+		if (stack.i > f->stack_max) {
+			f->budget -= STACK_BYTES * (int64_t)(stack.i - f->stack_max);
+			f->stack_max = stack.i;
+		}
+	}
+	f->cut += depth != 0;
+	return stack;
+}
+
+static void add_all(struct cpu_file *f)
+{
+	size_t at = HEADER_WORDS;
+	struct run run;
+
+	while (next_run(f, &at, &run)) {
+		stack_id stack = stack_of(f, &run);
+		uint64_t time_ns;
+		/* What is past 63 bits the builder refuses. */
+		if (run.count > INT64_MAX ||
+			__builtin_mul_overflow(run.count, f->period_us * 1000, &time_ns) ||
+			time_ns > INT64_MAX)
+			time_ns = INT64_MAX;
+		int64_t weight[] = {
+			run.count > INT64_MAX ? INT64_MAX : (int64_t)run.count, (int64_t)time_ns};
+		builder_weight(f->builder, stack, weight, (uint64_t)weight[0]);
+	}
+}
+
+/* ---- the file ---- */
+
+static void find_end(struct cpu_file *f)
+{
+	struct run run;
+
+	f->end = HEADER_WORDS;
+	while (next_run(f, &f->end, &run))
+		f->stacks++;
+}
+
+static void add_notes(struct cpu_file *f)
+{
+	if (f->is_cut)
+		builder_note(f->builder, NOTE_INCOMPLETE, 1,
+			"the file ends early, at offset 0x%llx: there is no mark of the end",
+			(unsigned long long)(f->end * f->words.width));
+	if (f->cut)
+		builder_note(f->builder, NOTE_TRUNCATED, f->cut,
+			"stacks are cut short: together they hold more frames than a profile of "
+			"this size may ask memory for");
+}
+
+static struct error *read_all(struct cpu_file *f)
+{
+	struct builder_header *header = builder_header(f->builder);
+	const struct reader_input *input = f->input;
+
+	f->words = find_words(input->data, input->size);
+	if (f->words.count == 0)
+		return error_input(input->name, 0,
+			"does not begin with the words 0 3 0 PERIOD 0 of gperftools' CPU profiles");
+	f->period_us = word(&f->words, 3);
+	(void)builder_metric(f->builder, STR("samples"), STR("count"));
+	header->default_metric = builder_metric(f->builder, STR("cpu"), STR("ns"));
+	header->stats.interval_ns = header->stats.interval_asked_ns = f->period_us * 1000;
+	find_end(f);
+	if (f->stacks == 0 && f->is_cut)
+		return error_input(
+			input->name, f->end * f->words.width, "is cut off before the first stack");
+	while (f->handler_count < HANDLERS_MAX && find_handler(f))
+		;
+	size_t text = f->is_cut ? input->size : f->end * f->words.width;
+	maps_text_read(&f->maps, (struct str){(const char *)input->data + text, input->size - text},
+		f->code);
+	want_all(f);
+	add_all(f);
+	add_notes(f);
+	return NULL;
+}
+
+static struct error *cpu_read(const struct reader_input *input, struct builder *builder)
+{
+	struct cpu_file f = {.input = input,
+		.builder = builder,
+		.code = mapped_code_create(builder, input->size),
+		.budget = BUDGET_FREE_BYTES + (int64_t)input->size};
+	struct error *err = read_all(&f);
+
+	maps_text_deinit(&f.maps);
+	mapped_code_destroy(f.code);
+	return err;
+}
+
+const struct reader reader_gperftools_cpu = {
+	.name = "gperftools-cpu",
+	.summary = "CPU profiles of gperftools (CPUPROFILE), which pprof calls legacy",
+	.bid = cpu_bid,
+	.read = cpu_read,
+};
