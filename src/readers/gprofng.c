@@ -6,7 +6,7 @@
  * are read, too, each a process.
  *
  * There is no written specification; this is by gprofng/src/Experiment.cc, ExpXML and data_pckts.h
- * of binutils 2.40 to 2.46, as read: format 12.4, which Oracle Developer Studio 12.5 writes, too.
+ * of binutils 2.40 and later, as read: format 12.4, which Oracle Developer Studio 12.5 writes, too.
  */
 #include "readers/readers.h"
 

@@ -9,7 +9,7 @@
  * another over + and - up to that moment.
  *
  * There is no written specification; this is by src/analyze/accumulatedtracedata.cpp and
- * src/util/linereader.h of heaptrack 1.0 to 1.6, versions 1 to 3 of the format, as read.
+ * src/util/linereader.h of heaptrack as of July 2026, versions 1 to 3 of the format, as read.
  */
 #include "readers/readers.h"
 

@@ -3,7 +3,7 @@
  * says what becomes of what.
  *
  * There is no written specification; this is by uftrace.h, utils/data-file.c, utils/fstack.c,
- * utils/session.c, utils/symbol.c and cmds/info.c of uftrace 0.13 to 0.17, versions 3 and 4 of the
+ * utils/session.c, utils/symbol.c and cmds/info.c of uftrace as of July 2026, versions 3 and 4 of the
  * format.
  */
 #include "readers/readers.h"
