@@ -1,0 +1,97 @@
+"""The Firefox Profiler opens what sonde writes, to the same functions and figures."""
+
+import json
+import pathlib
+
+import harness
+import profiler_cli
+import recording
+
+GOLDEN = harness.SOURCE_ROOT / "tests" / "golden" / "in"
+NS_IN = {"tracing-ms": 1e6, "samples": 1, "bytes": 1}
+
+
+def converted(path, folder, *options):
+	out = pathlib.Path(folder) / "out.firefox.json"
+	harness.check(harness.sonde("convert", path, "-o", out, *options))
+	return out
+
+
+def report(path, *options):
+	return json.loads(harness.check(harness.sonde("report", path, "--format", "json", "--limit", "0", *options)).out)
+
+
+def by_name(rows):
+	"""Functions of one name, which the list of the front end has a row each of."""
+	return {row["name"]: (row["exclusive"], row["inclusive"]) for row in rows if row["inclusive"]}
+
+
+def same_functions(theirs, ours, scale):
+	assert set(theirs) == set(ours), set(theirs) ^ set(ours)
+	for name, figures in theirs.items():
+		assert tuple(round(f * scale) for f in figures) == ours[name], (name, figures, ours[name])
+
+
+def compare(path, folder, *options):
+	out = converted(path, folder, *options)
+	written = json.loads(out.read_text())
+	scale = NS_IN[written["threads"][0]["samples"]["weightType"]]
+	with profiler_cli.Session(folder, out) as session:
+		threads = session.threads()
+		assert len(threads) == len(written["threads"])
+		for thread in threads:
+			only = ["--thread", thread["name"]] if len(threads) > 1 else []
+			same_functions(session.functions(thread), by_name(report(path, *options, *only)["rows"]), scale)
+	return threads
+
+
+def test_totals(folder):
+	compare(GOLDEN / "shares.folded", folder)
+
+
+def test_recursion(folder):
+	path = pathlib.Path(folder) / "deep.folded"
+	path.write_text("".join(f"main;{'eval;' * (300 + i)}leaf {i + 1}\n" for i in range(20)))
+	compare(path, folder)
+
+
+def test_metrics(folder):
+	for metric in ("cpu-time", "samples"):
+		compare(GOLDEN / "recording.dump", folder, "--metric", metric)
+
+
+def test_hostile_names(folder):
+	path = pathlib.Path(folder) / "names.folded"
+	path.write_bytes('a"b\\c;ä€😀;x\u2028y 3\n'.encode() + b"bad\xff\xfe 2\n")
+	with profiler_cli.Session(folder, converted(path, folder)) as session:
+		assert session.functions(session.threads()[0]) == {'a"b\\c': (0, 3), "ä€😀": (0, 3), "x\u2028y": (3, 3),
+			"bad\ufffd\ufffd": (2, 2)}
+
+
+def test_same_bytes(folder):
+	first = converted(GOLDEN / "recording.dump", folder).read_bytes()
+	assert converted(GOLDEN / "recording.dump", folder).read_bytes() == first
+
+
+def test_recording_with_waits(folder):
+	"""Threads with their names, CPU times and times off the CPU, as sonde has them itself."""
+	recording.needs_sampling()
+	program = recording.program(folder, "waits")
+	recording.record(folder, program, "3", options=("--clock", "both"))
+	path = pathlib.Path(folder) / "test.prof"
+	cpu = {row["name"].split(" (")[0]: row["exclusive"] for row in report(path, "--view", "threads")["rows"]}
+	with profiler_cli.Session(folder, converted(path, folder)) as session:
+		threads = {thread["name"]: thread for thread in session.threads()}
+		assert {"holder", "taker", "asleep"} <= set(threads), threads
+		for name, thread in threads.items():
+			assert abs(thread["cpuMs"] * 1e6 - cpu.get(name, 0)) < 1e6, (name, thread, cpu)
+		taker = session.markers(threads["taker"])["blocked"]
+		assert taker["count"] > 0 and taker["durationStats"]["max"] > 1, taker
+		assert session.markers(threads["asleep"])["blocked"]["count"] > 0
+	with profiler_cli.Session(folder, converted(path, folder, "--metric", "blocked-time")) as session:
+		threads = {thread["name"]: thread for thread in session.threads()}
+		names = session.functions(threads["taker"])
+		assert "contend" in names and names["contend"][1] > 1, names
+
+
+harness.main()
