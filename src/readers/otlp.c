@@ -416,7 +416,7 @@ static struct error *otlp_read(const struct reader_input *input, struct builder 
 	struct error *err = split_messages(&o);
 
 	o.demangler = demangler_create();
-	o.code = mapped_code_create(builder);
+	o.code = mapped_code_create(builder, input->size);
 	otlp_labels_init(&o);
 	if (err == NULL)
 		err = build(&o);
