@@ -476,11 +476,20 @@ static void perf_data_deinit(struct perf_data *p)
 	vec_deinit(&p->rows);
 }
 
+static bool has_stacks(const struct perf_data *p)
+{
+	for (size_t i = 0; i < p->file.events.rows.count; i++)
+		if (p->file.events.rows.data[i].sample_type & PERF_DATA_STACK_USER)
+			return true;
+	return false;
+}
+
 static void read_profile(struct perf_data *p)
 {
 	choose_measures(p);
 	add_metrics(p);
 	perf_data_init(p);
+	p->objects.keeps_open = has_stacks(p);
 	take_records(p);
 	build(p);
 	note_losses(p);

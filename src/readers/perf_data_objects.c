@@ -14,6 +14,9 @@
 #include "obj/object_open.h"
 #include "obj/objfile.h"
 
+/* Files that are kept open; others are opened again when they are needed. */
+enum { OPEN_MOST = 256 };
+
 /* What utsname says where perf says the other. */
 static bool is_same_machine(const struct perf_data_facts *facts)
 {
@@ -52,6 +55,8 @@ void perf_data_objects_deinit(struct perf_data_objects *o)
 		objfile_close(o->rows.data[i].file);
 	}
 	vec_deinit(&o->rows);
+	map_deinit(&o->slides);
+	vec_deinit(&o->distances);
 	str_table_deinit(&o->keys);
 }
 
@@ -269,36 +274,76 @@ static struct perf_data_object *open_object(struct perf_data_objects *o, uint32_
 	return row;
 }
 
+/* Opens it once more if it was closed for want of descriptors. */
+static struct perf_data_object *reopen_object(struct perf_data_objects *o, uint32_t object)
+{
+	struct perf_data_object *row = open_object(o, object);
+
+	if (row->file == NULL && row->open_path.size)
+		error_destroy(object_open(row->path, row->open_path, STR(""), &row->file));
+	return row;
+}
+
+/* Programs with code made at run time may have thousands of load objects (perf inject --jit). */
+static void close_object(struct perf_data_objects *o, uint32_t object)
+{
+	struct perf_data_object *row = &o->rows.data[object];
+
+	if (row->file == NULL || (o->keeps_open && o->open_count++ < OPEN_MOST))
+		return;
+	objfile_close(row->file);
+	row->file = NULL;
+}
+
+bool perf_data_objects_is_missing(struct perf_data_objects *o, uint32_t object)
+{
+	const struct perf_data_object *row = open_object(o, object);
+
+	return row->kind == OBJECT_USER && row->open_path.size == 0;
+}
+
 uint64_t perf_data_objects_slide(
 	struct perf_data_objects *o, uint32_t object, uint64_t low_va, uint64_t file_off)
 {
-	const struct perf_data_object *row = open_object(o, object);
+	bool added;
+	uint32_t place;
 	uint64_t slide;
 
-	if (row->kind != OBJECT_USER)
+	if (o->rows.data[object].kind != OBJECT_USER)
 		return 0;
-	if (row->file && objfile_slide(row->file, low_va, file_off, &slide))
-		return slide;
-	return low_va - file_off;
+	place = *map_at(&o->slides, object, file_off, (uint32_t)o->distances.count, &added);
+	if (!added)
+		return low_va - file_off + o->distances.data[place];
+	const struct perf_data_object *row = reopen_object(o, object);
+
+	if (row->file == NULL || !objfile_slide(row->file, low_va, file_off, &slide))
+		slide = low_va - file_off;
+	vec_push(&o->distances, slide - (low_va - file_off));
+	if (!o->keeps_open)
+		close_object(o, object);
+	return slide;
 }
 
 const struct cfi_table *perf_data_objects_cfi(struct perf_data_objects *o, uint32_t object)
 {
-	struct perf_data_object *row = open_object(o, object);
+	struct perf_data_object *row = &o->rows.data[object];
 	size_t bad_entries;
 
-	if (row->file && !row->is_cfi_tried) {
-		row->is_cfi_tried = true;
-		/* Without rules the walker still has its heuristics. */
+	if (row->is_cfi_tried)
+		return row->cfi;
+	row = reopen_object(o, object);
+	row->is_cfi_tried = true;
+	/* Without rules the walker still has its heuristics. */
+	if (row->file)
 		error_destroy(objfile_compile_cfi(row->file, &row->cfi, &bad_entries));
-	}
+	close_object(o, object);
 	return row->cfi;
 }
 
 bool perf_data_objects_code(struct perf_data_objects *o, uint32_t object, uint64_t obj_addr,
 	uint8_t *bytes, size_t size)
 {
-	const struct perf_data_object *row = open_object(o, object);
+	const struct perf_data_object *row = &o->rows.data[object];
 	struct cfi_code code;
 
 	if (row->file == NULL)

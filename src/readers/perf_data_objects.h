@@ -31,7 +31,7 @@ struct perf_data_object {
 	bool is_tried, is_cfi_tried;
 	bool is_guess; /* nothing but path and layout say that it is the file that ran */
 	uint64_t map_off, map_size; /* the first mapping of its code, in the file; 0, 0: none */
-	struct objfile *file;	    /* NULL: not to be had, or not tried */
+	struct objfile *file;	    /* NULL: not to be had, not tried, or closed again */
 	struct str open_path;	    /* where; in the arena */
 	struct cfi_table *cfi;	    /* NULL: none, or not tried */
 };
@@ -41,6 +41,10 @@ struct perf_data_objects {
 	struct arena *arena;
 	struct str_table keys; /* to the same place in rows */
 	VEC(struct perf_data_object) rows;
+	bool keeps_open; /* so that code can be read; to be set before the first is opened */
+	size_t open_count;
+	struct map slides; /* by object and file offset: how far slides are from plain ones */
+	VEC(uint64_t) distances;
 	bool is_this_machine; /* or may be: host and kernel are not told */
 	bool is_x86;	      /* its stacks can be walked */
 	bool is_this_kernel;  /* its names fit */
@@ -61,6 +65,8 @@ uint32_t perf_data_objects_add_kernel(
 /* What to subtract from addresses at low_va, mapped from file_off, for the object's own. */
 uint64_t perf_data_objects_slide(
 	struct perf_data_objects *o, uint32_t object, uint64_t low_va, uint64_t file_off);
+/* Whether its file is not to be had here. */
+bool perf_data_objects_is_missing(struct perf_data_objects *o, uint32_t object);
 /* Unwind rules; NULL: none. */
 const struct cfi_table *perf_data_objects_cfi(struct perf_data_objects *o, uint32_t object);
 /* Copies code at an obj_addr; false: it is not to be had. */

@@ -170,7 +170,8 @@ bool perf_data_stacks_resolve(struct perf_data_stacks *s, uint32_t process, uint
 
 	m.object &= ~PERF_DATA_PENDING;
 	m.slide = perf_data_objects_slide(s->objects, m.object, m.low_va, m.low_va - m.slide);
-	m.table = perf_data_objects_cfi(s->objects, m.object);
+	if (s->objects->keeps_open)
+		m.table = perf_data_objects_cfi(s->objects, m.object);
 	perf_data_tasks_remap(s->tasks, process, &m);
 	return true;
 }
@@ -192,12 +193,11 @@ static uint32_t named_object(struct perf_data_stacks *s, uint32_t object)
 		vec_push(&s->named, NO_ID);
 	if (s->named.data[object] == NO_ID) {
 		uint32_t number = add_named(s, row->path, row->build_id, kinds[row->kind]);
-
 		struct capture_names_object *named = capture_names_object(s->names, number);
 
 		s->named.data[object] = number;
+		named->is_missing = perf_data_objects_is_missing(s->objects, object);
 		named->open_path = row->open_path;
-		named->is_missing = row->kind == OBJECT_USER && row->file == NULL;
 	}
 	return s->named.data[object];
 }
