@@ -6,16 +6,28 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "cli/command.h"
+#include "analysis/calltree.h"
 #include "analysis/selection.h"
 #include "analysis/ticks.h"
 #include "cli/convert_drawing.h"
 #include "cli/convert_options.h"
 #include "cli/filter_options.h"
 #include "cli/options.h"
+#include "cli/values.h"
 #include "model/part.h"
+#include "view/formats.h"
+
+enum { OPTION_COLLAPSE = 100 };
+
+static const struct option_row drawing_rows[] = {
+	{OPTION_COLLAPSE, 0, "collapse", VALUE_CHOICE, "DEGREE", collapse_names,
+		"which recursive calls are folded; default none"},
+	{0},
+};
 
 struct convert_arguments {
 	struct convert_options options;
@@ -28,6 +40,10 @@ static struct error *convert_set(void *context, int id, const char *value)
 
 	if (id >= FILTER_OPTION_FIRST)
 		return filter_options_set(&a->filters, id, value);
+	if (id == OPTION_COLLAPSE) {
+		a->options.collapse = value_choice(value, collapse_names);
+		return NULL;
+	}
 	return convert_options_set(&a->options, id, value);
 }
 
@@ -102,13 +118,42 @@ static struct error *keep_part(const struct filter_options *filters, struct prof
 	return NULL;
 }
 
+/* Where in formats[] that of a writer's name is; -1: nowhere. */
+static int drawing_of(const struct writer *writer)
+{
+	for (int i = 0; format_names[i]; i++)
+		if (strcmp(format_names[i], writer->name) == 0)
+			return i;
+	return -1;
+}
+
+/* Folded text is drawn, too, where the calls in it are to be collapsed. */
+static struct error *choose_output(
+	const struct convert_options *options, const struct writer **writer, int *drawing)
+{
+	*writer = NULL;
+	*drawing = convert_drawing(options);
+	if (*drawing >= 0)
+		return NULL;
+	struct error *err = convert_options_writer(options, NULL, writer);
+	if (err || options->collapse < 0)
+		return err;
+	if (*writer != &writer_folded)
+		return error_new(ERROR_USAGE,
+			"--collapse is for folded stacks and flame graphs, not for %s",
+			(*writer)->name);
+	*drawing = drawing_of(*writer);
+	*writer = NULL;
+	return NULL;
+}
+
 static struct error *convert(
 	const struct convert_options *options, struct filter_options *filters, const char *input)
 {
-	int drawing = convert_drawing(options);
-	const struct writer *writer = NULL;
+	int drawing;
+	const struct writer *writer;
 	struct profile *profile;
-	struct error *err = drawing < 0 ? convert_options_writer(options, NULL, &writer) : NULL;
+	struct error *err = choose_output(options, &writer, &drawing);
 
 	if (err == NULL)
 		err = filter_options_compile(filters);
@@ -128,7 +173,7 @@ static struct error *convert(
 
 static int convert_run(const struct command *self, int argc, char **argv)
 {
-	struct convert_arguments arguments = {0};
+	struct convert_arguments arguments = {.options = {.collapse = -1}};
 	struct operands operands;
 	int status;
 
@@ -143,8 +188,9 @@ static int convert_run(const struct command *self, int argc, char **argv)
 	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }
 
-static const struct option_group groups[] = {
-	{"Options", convert_rows}, {"A part of it", filter_sample_rows}, {0}};
+static const struct option_group groups[] = {{"Options", convert_rows},
+	{"Folded stacks and flame graphs", drawing_rows}, {"A part of it", filter_sample_rows},
+	{0}};
 
 const struct command cmd_convert = {
 	.name = "convert",

@@ -38,6 +38,8 @@ struct error *convert_draw(
 	report.format = format;
 	report.output = options->output;
 	report.metric = options->metric;
+	report.with_modules = options->with_modules;
+	report.collapse = options->collapse;
 	struct error *err = report_options_queries(&report, queries, &count);
 	if (err == NULL)
 		err = report_options_metrics(&report, profile, queries, count, &metrics);

@@ -11,6 +11,7 @@ struct convert_options {
 	const char *output; /* NULL: none named; "-": standard output */
 	const char *from, *exe, *to, *metric;
 	bool with_modules;
+	int collapse; /* enum collapse; -1: not asked for */
 };
 
 extern const struct option_row convert_rows[];

@@ -1,6 +1,6 @@
 /*
  * Folded stacks, the text that Brendan Gregg's stackcollapse programs write: one stack a line, root
- * first, frames parted by ';', the last space before the weight.  docs/formats/folded.md says what
+ * first, frames parted by ';', the last blank before the weight.  docs/formats/folded.md says what
  * exactly is read.
  *
  * Most lines of a large file repeat a stack that was seen, or share most of it with the line
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "model/merge.h"
 #include "readers/bad_lines.h"
 #include "readers/spans.h"
 #include "readers/text_input.h"
@@ -21,6 +22,8 @@
 #define FRAMES_MAX ((size_t)1 << 22)
 /* Distinct lines remembered whole; 24 to 40 bytes each. */
 #define LINES_MAX ((size_t)1 << 20)
+/* Lines that must all have two weights for the text to be a difference. */
+#define DIFFERENCE_LINES 1000
 /* The first ones, for which a bid is made. */
 #define BID_BYTES ((size_t)8192)
 /* A frame of the last line that was taken apart. */
@@ -34,6 +37,7 @@ struct folded {
 	struct row_table frames, lines; /* of spans */
 	struct str last;		/* stack text of the last line that was taken apart */
 	VEC(struct step) steps;
+	bool is_difference; /* two weights a line */
 	uint64_t line_number;
 	uint64_t good, rounded;
 	struct bad_lines bad;
@@ -111,19 +115,52 @@ static bool is_too_deep(struct str stack)
 	return frames > FRAMES_MAX;
 }
 
-/* Parts a line at the last space before the weight; false if it is no folded stack. */
-static bool parse_line(struct str line, struct str *stack, int64_t *weight, bool *is_rounded)
-{
-	line = strip_end(line);
-	const char *space = line.size ? memrchr(line.data, ' ', line.size) : NULL;
+/* What a line weighs: of a difference new less old, old and new. */
+struct weights {
+	int64_t of[DIFFERENCE_METRICS];
+	bool is_rounded;
+};
 
-	if (space == NULL || line.size > UINT32_MAX)
+/* Takes the last word and the blank before it off the line, if it is a weight. */
+static bool take_weight(struct str *line, int64_t *weight, bool *is_rounded)
+{
+	const char *space = line->size ? memrchr(line->data, ' ', line->size) : NULL;
+	size_t start = space ? (size_t)(space - line->data) + 1 : 0;
+	const char *tab = memrchr(line->data + start, '\t', line->size - start);
+
+	if (tab)
+		start = (size_t)(tab - line->data) + 1;
+	struct str word = {line->data + start, line->size - start};
+	if (start == 0 || !parse_weight(word, weight, is_rounded))
 		return false;
-	*stack = (struct str){line.data, (size_t)(space - line.data)};
-	if (is_too_deep(*stack))
+	line->size = start - 1;
+	return true;
+}
+
+/* Parts a line at the last blank before the weight; false if it is no folded stack. */
+static bool parse_line(struct str line, struct str *stack, struct weights *weights)
+{
+	*stack = strip_end(line);
+	return stack->size && stack->size <= UINT32_MAX &&
+	       take_weight(stack, &weights->of[0], &weights->is_rounded) && !is_too_deep(*stack);
+}
+
+/* The same of a difference, "STACK OLD NEW" (difffolded.pl). */
+static bool parse_difference(struct str line, struct str *stack, struct weights *weights)
+{
+	int64_t old_weight, new_weight;
+	bool is_old_rounded;
+
+	if (!parse_line(line, stack, weights))
 		return false;
-	struct str rest = {space + 1, line.size - stack->size - 1};
-	return parse_weight(rest, weight, is_rounded);
+	new_weight = weights->of[0];
+	*stack = strip_end(*stack);
+	if (stack->size == 0 || !take_weight(stack, &old_weight, &is_old_rounded))
+		return false;
+	weights->is_rounded |= is_old_rounded;
+	weights->of[1] = old_weight;
+	weights->of[2] = new_weight;
+	return !__builtin_sub_overflow(new_weight, old_weight, &weights->of[0]);
 }
 
 /* Comments, and lines with nothing on them. */
@@ -230,24 +267,49 @@ static stack_id stack_of(struct folded *f, struct str text)
 	return known == NO_ID ? stack_new(f, text) : (stack_id){known};
 }
 
+/* How many samples a line stands for; a negative weight, of a difference, does not say that. */
+static uint64_t samples_of(const struct folded *f, const struct weights *weights)
+{
+	int64_t count = weights->of[f->is_difference ? 2 : 0];
+
+	return count < 0 ? UINT64_MAX : (uint64_t)count;
+}
+
 static void read_line(struct folded *f, struct str line)
 {
+	struct weights weights;
 	struct str stack;
-	int64_t weight;
-	bool is_rounded;
 
 	f->line_number++;
 	if (is_passed_over(line))
 		return;
-	if (!parse_line(line, &stack, &weight, &is_rounded)) {
+	if (!(f->is_difference ? parse_difference : parse_line)(line, &stack, &weights)) {
 		bad_lines_add(&f->bad, f->line_number);
 		return;
 	}
 	f->good++;
-	f->rounded += is_rounded;
-	/* A negative weight is a difference: it says nothing about how many samples there were. */
-	uint64_t samples = weight < 0 ? UINT64_MAX : (uint64_t)weight;
-	builder_weight(f->builder, stack_of(f, stack), &weight, samples);
+	f->rounded += weights.is_rounded;
+	builder_weight(f->builder, stack_of(f, stack), weights.of, samples_of(f, &weights));
+}
+
+/*
+ * Whether the text is a difference of two: each line at its beginning, and more than one, ends in
+ * two weights.  One alone may be a frame whose name ends in a number.
+ */
+static bool is_difference(struct str text)
+{
+	unsigned int good = 0;
+
+	for (unsigned int i = 0; text.size && i < DIFFERENCE_LINES; i++) {
+		struct str line = str_take_line(&text), stack;
+		struct weights weights;
+		if (is_passed_over(line) || !parse_line(line, &stack, &weights))
+			continue;
+		if (!parse_difference(line, &stack, &weights))
+			return false;
+		good++;
+	}
+	return good > 1;
 }
 
 static void add_notes(struct folded *f)
@@ -260,7 +322,12 @@ static void add_notes(struct folded *f)
 
 static struct error *read_lines(struct folded *f, const char *name, struct str text)
 {
+	f->is_difference = is_difference(text);
 	(void)builder_metric(f->builder, STR("samples"), STR("count"));
+	if (f->is_difference) {
+		(void)builder_metric(f->builder, STR("samples (old)"), STR("count"));
+		(void)builder_metric(f->builder, STR("samples (new)"), STR("count"));
+	}
 	while (text.size)
 		read_line(f, str_take_line(&text));
 	if (f->good == 0 && f->bad.count)
@@ -297,11 +364,10 @@ static int bid_by_lines(struct str text)
 
 	while (text.size && good + bad < 100) {
 		struct str line = str_take_line(&text), stack;
-		int64_t weight;
-		bool is_rounded;
+		struct weights weights;
 		if (is_passed_over(line))
 			continue;
-		if (parse_line(line, &stack, &weight, &is_rounded))
+		if (parse_line(line, &stack, &weights))
 			good++;
 		else
 			bad++;

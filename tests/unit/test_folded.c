@@ -127,6 +127,42 @@ static void last_space_parts_the_weight(void **state)
 	expect_text(STR(" a 3\n"), " a 3\n");
 }
 
+static void two_weights_are_a_difference(void **state)
+{
+	struct profile *p = read_text(STR("# both\nmain;a b 31 33\nmain;c 5.5 0\r\nmain\t0\t4\n"));
+
+	(void)state;
+	assert_int_equal(p->metric_count, 3);
+	assert_string_equal(profile_string(p, p->metrics[0].name).data, "samples");
+	assert_string_equal(profile_string(p, p->metrics[1].name).data, "samples (old)");
+	assert_string_equal(profile_string(p, p->metrics[2].name).data, "samples (new)");
+	assert_int_equal(p->total[0], 0);
+	assert_int_equal(p->total[1], 37);
+	assert_int_equal(p->total[2], 37);
+	assert_int_equal(p->stats.counted, 37);
+	assert_int_equal(p->note_count, 1);
+	assert_int_equal(p->notes[0].kind, NOTE_GUESSED);
+	char *text = write_text(p, false);
+	assert_string_equal(text, "main 4\nmain;a b 2\nmain;c -6\n");
+	free(text);
+	profile_destroy(p);
+	/* One line alone, or one that has one weight: names that end in numbers. */
+	expect_text(STR("a 31 33\n"), "a 31 33\n");
+	expect_text(STR("a 31 33\nb 4\n"), "a 31 33\nb 4\n");
+	expect_text(STR("a\t4\n"), "a 4\n");
+}
+
+static void utf16_without_a_mark(void **state)
+{
+	(void)state;
+	expect_text(STR("a\0;\0b\0 \0"
+			"7\0\n\0"),
+		"a;b 7\n");
+	expect_text(STR("\0a\0;\0b\0 \0"
+			"7\0\n"),
+		"a;b 7\n");
+}
+
 static void blank_frames_are_unknown(void **state)
 {
 	(void)state;
@@ -455,6 +491,8 @@ int main(void)
 		cmocka_unit_test(plain_lines),
 		cmocka_unit_test(line_ends_and_comments),
 		cmocka_unit_test(last_space_parts_the_weight),
+		cmocka_unit_test(two_weights_are_a_difference),
+		cmocka_unit_test(utf16_without_a_mark),
 		cmocka_unit_test(blank_frames_are_unknown),
 		cmocka_unit_test(load_objects),
 		cmocka_unit_test(kernel_marks_stay),
