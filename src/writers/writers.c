@@ -12,6 +12,7 @@ const struct writer *const writers[] = {
 	&writer_chrome,
 	&writer_csv,
 	&writer_json,
+	&writer_otlp,
 	&writer_perf_script,
 	&writer_speedscope,
 	NULL,
