@@ -21,8 +21,14 @@ enum {
 	ARGUMENTS_MAX = 16384,
 };
 
-/* A thread that did nothing for that long is not believed where a record is searched for. */
-#define SILENCE_MAX_NS ((uint64_t)24 * 3600 * 1000000000)
+/*
+ * How long a thread may have done nothing before the next record: what looks like one is rather
+ * believed if it comes soon.
+ */
+static const uint64_t silences_ns[] = {(uint64_t)10 * 1000000000, (uint64_t)24 * 3600 * 1000000000};
+
+/* Events have numbers, and lost records are counted; functions stand higher. */
+#define NUMBER_MAX ((uint64_t)1 << 24)
 
 void uftrace_records_init(struct uftrace_records *r, const struct file_bytes *bytes)
 {
@@ -44,43 +50,56 @@ static bool record_at(const struct uftrace_records *r, size_t at, struct uftrace
 	return true;
 }
 
-/* Whether b may be what comes right after a. */
-static bool may_follow(const struct uftrace_record *a, const struct uftrace_record *b)
+static bool is_call(const struct uftrace_record *r)
 {
-	if (b->time_ns < a->time_ns || b->time_ns - a->time_ns > SILENCE_MAX_NS)
-		return false;
-	if (a->kind > UFTRACE_EXIT || b->kind > UFTRACE_EXIT)
-		return true;
-	/* Modulo 1024; longjmp, exceptions and exec leave many at once. */
-	if (b->kind == UFTRACE_ENTRY)
-		return b->depth <= (a->kind == UFTRACE_ENTRY ? a->depth + 1 : a->depth);
-	return b->depth <= a->depth;
+	return r->kind <= UFTRACE_EXIT;
 }
 
-static bool is_record(
-	const struct uftrace_records *r, size_t at, const struct uftrace_record *before)
+/* Whether b may be what comes right after a. */
+static bool may_follow(const struct uftrace_records *r, const struct uftrace_record *a,
+	const struct uftrace_record *b, uint64_t silence_ns)
+{
+	if (b->time_ns < a->time_ns || b->time_ns - a->time_ns > silence_ns)
+		return false;
+	if (!is_call(b))
+		return b->addr < NUMBER_MAX && !(b->kind == UFTRACE_LOST && b->has_more);
+	if (b->addr < NUMBER_MAX >> 8)
+		return false;
+	if (!is_call(a))
+		return true;
+	/* longjmp, exceptions and exec leave many at once; deep stacks begin again at 0. */
+	if (b->kind == UFTRACE_ENTRY)
+		return b->depth <= (a->kind == UFTRACE_ENTRY ? a->depth + 1 : a->depth);
+	if (a->kind == UFTRACE_ENTRY && a->depth == b->depth)
+		return a->addr == b->addr;
+	return b->depth <= a->depth && (r->open[b->depth] == 0 || r->open[b->depth] == b->addr);
+}
+
+static bool is_record(const struct uftrace_records *r, size_t at,
+	const struct uftrace_record *before, uint64_t silence_ns)
 {
 	struct uftrace_record first, second;
 
 	if (at == r->size)
 		return true;
-	if (!record_at(r, at, &first) || !may_follow(before, &first))
+	if (!record_at(r, at, &first) || !may_follow(r, before, &first, silence_ns))
 		return false;
 	at += UFTRACE_RECORD_SIZE;
 	if (first.has_more || r->size - at < UFTRACE_RECORD_SIZE)
 		return true;
-	return record_at(r, at, &second) && may_follow(&first, &second);
+	return record_at(r, at, &second) && may_follow(r, &first, &second, silence_ns);
 }
 
 static void skip_arguments(struct uftrace_records *r, const struct uftrace_record *record)
 {
 	size_t from = r->at;
 
-	for (size_t size = 0; size <= ARGUMENTS_MAX && from + size <= r->size; size += STEP)
-		if (is_record(r, from + size, record)) {
-			r->at = from + size;
-			return;
-		}
+	for (size_t i = 0; i < ARRAY_SIZE(silences_ns); i++)
+		for (size_t size = 0; size <= ARGUMENTS_MAX && from + size <= r->size; size += STEP)
+			if (is_record(r, from + size, record, silences_ns[i])) {
+				r->at = from + size;
+				return;
+			}
 	r->problem = "no record follows the arguments of a call";
 }
 
@@ -110,6 +129,8 @@ bool uftrace_records_next(struct uftrace_records *r, struct uftrace_record *reco
 		return false;
 	r->at += UFTRACE_RECORD_SIZE;
 	r->now_ns = record->time_ns;
+	if (record->kind == UFTRACE_ENTRY)
+		r->open[record->depth] = record->addr;
 	if (record->has_more && record->kind <= UFTRACE_EXIT)
 		skip_arguments(r, record);
 	else if (record->has_more && record->kind == UFTRACE_EVENT)

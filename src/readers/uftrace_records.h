@@ -22,12 +22,14 @@ struct uftrace_record {
 };
 
 #define UFTRACE_RECORD_SIZE 16u
+#define UFTRACE_DEPTHS	    1024u /* that a record can tell */
 
 struct uftrace_records {
 	const uint8_t *data;
 	size_t size, at;
 	uint64_t now_ns;     /* of the last record */
 	const char *problem; /* why reading ended before the end, at `at`; NULL: it did not */
+	uint64_t open[UFTRACE_DEPTHS]; /* [depth]: address of the last entry there; 0: none yet */
 };
 
 void uftrace_records_init(struct uftrace_records *r, const struct file_bytes *bytes);
