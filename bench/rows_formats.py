@@ -1,0 +1,28 @@
+"""What other tools' files cost to read."""
+import os
+import shutil
+import subprocess
+import sys
+
+from harness import HERE, SONDE
+
+
+def perf_data(bench, _):
+	"""A perf.data of 1.25 M samples, 12,500 distinct stacks by frame pointers, of which the names are looked up."""
+	def make():
+		path = bench.path("fp.perf.data")
+		subprocess.run([sys.executable, os.path.join(HERE, "make_perf_data.py"), path, SONDE, "1250000", "12500", "26"], check=True)
+		return path
+	path = bench.keep("perf-data", make)
+	megabytes = os.path.getsize(path) / 1e6
+	found = {"sonde": f"{bench.wall_ms([SONDE, 'report', path, '--limit', '20'], 3) / 1000:.2f} s ({megabytes:.0f} MB)"}
+	if shutil.which("perf") and not bench.is_quick:
+		command = ["perf", "report", "-i", path, "--stdio", "--no-children", "-g", "none"]
+		bench.note(command)
+		found["perf report"] = f"{bench.wall_ms(['sh', '-c', ' '.join(command) + ' > /dev/null 2>&1'], 1) / 1000:.0f} s"
+	return found
+
+
+ROWS = [
+	("perf-data-chains", "perf.data of 1.25 M samples by frame pointers, 12,500 distinct stacks", "≤ 1.5 s", perf_data, None),
+]
