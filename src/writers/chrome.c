@@ -249,15 +249,12 @@ static struct error *chrome_write(
 		.metric = options->metric,
 		.zone_time = {NO_ID},
 		.thread_has_zones = xcalloc(profile->thread_count, sizeof(bool)),
-		.thread_end = xcalloc(profile->thread_count, sizeof(uint64_t)),
-		.thread_time = xcalloc(profile->thread_count, sizeof(uint64_t)),
 		.is_sampled = xcalloc(profile->stack_count, sizeof(bool))};
 	struct error *err = check_times(profile);
 
 	if (err == NULL) {
 		(void)profile_find_metric(profile, STR(ZONE_TIME), &w.zone_time);
 		chrome_sort_ticks(&w);
-		chrome_find_ends(&w);
 		strbuf_add(&sink->text, STR("{\"displayTimeUnit\": \"ns\", \"traceEvents\": ["));
 		write_names(&w);
 		write_ticks(&w);
@@ -270,11 +267,8 @@ static struct error *chrome_write(
 		write_other(&w);
 	}
 	free(w.thread_has_zones);
-	free(w.thread_end);
-	free(w.thread_time);
 	free(w.ticks_by_end);
 	free(w.is_sampled);
-	vec_deinit(&w.path);
 	return err;
 }
 

@@ -13,12 +13,9 @@ struct chrome_writer {
 	metric_id zone_time;	   /* NO_ID: there is none */
 	bool has_event;		   /* one is written, so that the next needs a comma */
 	bool *thread_has_zones;	   /* [thread]: events tell of its zones */
-	uint64_t *thread_end;	   /* [thread]: up to when its zones are told of */
-	uint64_t *thread_time;	   /* [thread]: the time in them, in all */
 	struct tick *ticks_by_end; /* [tick_count] those of each process's default stream */
 	size_t tick_count;
-	bool *is_sampled;   /* [stack]: a sample that is written refers to it, or to one below */
-	VEC(uint32_t) path; /* scratch: stacks to be entered, inner ones first */
+	bool *is_sampled; /* [stack]: a sample that is written refers to it, or to one below */
 };
 
 /* An event's text goes between these two. */
@@ -40,8 +37,7 @@ static inline bool chrome_is_zone_row(const struct chrome_writer *w, size_t samp
 	return w->zone_time.i != NO_ID && w->profile->samples.weight[w->zone_time.i][sample] != 0;
 }
 
-/* Sets what is known of threads' zones, and ticks_by_end: before the writing. */
-void chrome_find_ends(struct chrome_writer *w);
+/* Sets ticks_by_end: before the writing. */
 void chrome_sort_ticks(struct chrome_writer *w);
 void chrome_write_zones(struct chrome_writer *w);
 /* After chrome_write_zones: of the threads without events. */

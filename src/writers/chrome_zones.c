@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "writers/zone_walk.h"
 
 /* ---- Zones over time */
 
@@ -24,93 +25,26 @@ static void write_zone(
 	chrome_end(w);
 }
 
-/* [stack]: how many frames it has. */
-static uint32_t *stack_depths(const struct profile *p)
+static void enter_zone(void *context, uint32_t thread, uint32_t stack, uint64_t time_ns)
 {
-	uint32_t *depth = xcalloc(p->stack_count, sizeof(*depth));
-
-	for (size_t i = 1; i < p->stack_count; i++)
-		depth[i] = depth[p->stacks[i].parent.i] + 1;
-	return depth;
+	write_zone(context, 'B', thread, stack, time_ns);
 }
 
-/* Leaves the zones that are in `from` alone, inner ones first, and enters those of `to`. */
-static void write_change(struct chrome_writer *w, const uint32_t *depth, uint32_t thread,
-	uint32_t from, uint32_t to, uint64_t time_ns)
+static void leave_zone(void *context, uint32_t thread, uint32_t stack, uint64_t time_ns)
 {
-	const struct stack *stacks = w->profile->stacks;
-
-	w->path.count = 0;
-	while (from != to) {
-		if (depth[to] > depth[from]) {
-			vec_push(&w->path, to);
-			to = stacks[to].parent.i;
-		} else {
-			write_zone(w, 'E', thread, from, time_ns);
-			from = stacks[from].parent.i;
-		}
-	}
-	while (w->path.count > 0)
-		write_zone(w, 'B', thread, w->path.data[--w->path.count], time_ns);
-}
-
-/*
- * When a thread left the zones that are open behind its last event: all its time in zones is known,
- * and what events tell of it.  Where that cannot be, as events are missing, when the last is told.
- */
-static uint64_t zones_end(
-	const struct chrome_writer *w, uint32_t thread, uint64_t first_ns, uint64_t last_ns)
-{
-	uint64_t told_ns = last_ns - first_ns, time_ns = w->thread_time[thread];
-	uint64_t end_ns = last_ns + (time_ns > told_ns ? time_ns - told_ns : 0);
-
-	if (end_ns > w->thread_end[thread])
-		end_ns = w->thread_end[thread];
-	return end_ns > last_ns ? end_ns : last_ns;
+	write_zone(context, 'E', thread, stack, time_ns);
 }
 
 void chrome_write_zones(struct chrome_writer *w)
 {
 	const struct zone_events *e = &w->profile->zone_events;
-	uint32_t *depth = stack_depths(w->profile), at = 0;
-	uint64_t first_ns = 0;
 
-	for (size_t i = 0; i < e->count; i++) {
-		uint32_t thread = e->thread[i].i;
-		bool is_last = i + 1 == e->count || e->thread[i + 1].i != thread;
-
-		if (!w->thread_has_zones[thread])
-			first_ns = e->time_ns[i];
-		w->thread_has_zones[thread] = true;
-		write_change(w, depth, thread, at, e->stack[i].i, e->time_ns[i]);
-		at = e->stack[i].i;
-		if (!is_last)
-			continue;
-		write_change(
-			w, depth, thread, at, 0, zones_end(w, thread, first_ns, e->time_ns[i]));
-		at = 0;
-	}
-	free(depth);
+	for (size_t i = 0; i < e->count; i++)
+		w->thread_has_zones[e->thread[i].i] = true;
+	zone_walk(w->profile, w, enter_zone, leave_zone);
 }
 
 /* ---- Zones by tick, of threads that have no events */
-
-void chrome_find_ends(struct chrome_writer *w)
-{
-	const struct samples *s = &w->profile->samples;
-
-	if (s->thread == NULL || s->time_ns == NULL)
-		return;
-	for (size_t i = 0; i < s->count; i++) {
-		uint64_t *end = &w->thread_end[s->thread[i].i];
-
-		if (!chrome_is_zone_row(w, i))
-			continue;
-		if (s->time_ns[i] > *end)
-			*end = s->time_ns[i];
-		w->thread_time[s->thread[i].i] += (uint64_t)s->weight[w->zone_time.i][i];
-	}
-}
 
 static void write_counter(struct chrome_writer *w, uint32_t process, uint32_t function,
 	uint64_t time_ns, int64_t value_ns)

@@ -120,6 +120,8 @@ static void put_own_notes(struct firefox_writer *w)
 		put_entry(w, "left out", strbuf_str(&text));
 	}
 	strbuf_deinit(&text);
+	if (w->lacks_zones)
+		put_entry(w, "left out", STR("zones, as a browser could not hold them all"));
 	if (!w->has_times)
 		put_entry(w, "times",
 			STR("the profile has none: each sample is as long as its weight"));
@@ -453,6 +455,7 @@ void firefox_write_limited(struct firefox_writer *w)
 	strbuf_add_char(&w->sink->text, '\n');
 	firefox_tables_deinit(w);
 	firefox_rows_deinit(w);
+	firefox_markers_deinit(w);
 	free(w->pid_repeats);
 	free(w->main_thread);
 }

@@ -1,6 +1,6 @@
 /*
- * Markers of a Firefox profile: times off the CPU, with the stack in which the thread was then, and
- * ticks.
+ * Markers of a Firefox profile: times off the CPU, with the stack in which the thread was then;
+ * zones and ticks.
  */
 #include "writers/firefox_state.h"
 
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "writers/zone_walk.h"
 
 static const char *const state_names[FIREFOX_STATE_COUNT] = {"running", "blocked", "preempted"};
 
@@ -24,9 +25,58 @@ static size_t count_off_cpu(const struct firefox_writer *w, uint64_t shortest_ns
 	return count;
 }
 
+struct open_zones {
+	struct firefox_writer *w;
+	VEC(uint64_t) starts;
+};
+
+static void enter_zone(void *context, uint32_t thread, uint32_t stack, uint64_t time_ns)
+{
+	struct open_zones *open = context;
+
+	(void)thread;
+	(void)stack;
+	vec_push(&open->starts, time_ns);
+}
+
+static void leave_zone(void *context, uint32_t thread, uint32_t stack, uint64_t time_ns)
+{
+	struct open_zones *open = context;
+	uint32_t level = (uint32_t)--open->starts.count;
+
+	open->w->first_zone[thread + 1]++;
+	vec_push(&open->w->zones, (struct firefox_marker){.kind = MARKER_ZONE,
+					  .stack = stack,
+					  .level = level,
+					  .start_ns = open->starts.data[level],
+					  .end_ns = time_ns});
+}
+
+/* All of them or none: of parts of a nesting nobody could say what they are parts of. */
+static void find_zones(struct firefox_writer *w)
+{
+	const struct profile *p = w->profile;
+	struct open_zones open = {.w = w};
+
+	w->first_zone = xcalloc(p->thread_count + 2, sizeof(*w->first_zone));
+	w->lacks_zones = p->zone_events.count > w->marker_limit;
+	if (!w->lacks_zones)
+		zone_walk(p, &open, enter_zone, leave_zone);
+	vec_deinit(&open.starts);
+	for (size_t i = 0; i < p->thread_count; i++)
+		w->first_zone[i + 1] += w->first_zone[i];
+}
+
+void firefox_markers_deinit(struct firefox_writer *w)
+{
+	free(w->first_zone);
+	vec_deinit(&w->zones);
+}
+
 /* Of more than a browser can hold the longer ones. */
 void firefox_markers_plan(struct firefox_writer *w)
 {
+	find_zones(w);
 	if (!w->has_times)
 		return;
 	while (count_off_cpu(w, w->shortest_ns) > w->marker_limit)
@@ -87,6 +137,20 @@ static void gather_ticks(struct firefox_writer *w, uint32_t process, struct mark
 					       .number = p->ticks[i].number,
 					       .start_ns = p->ticks[i].start_ns,
 					       .end_ns = p->ticks[i].end_ns});
+}
+
+/* Those that were found when the writing was planned; only now are there numbers for names. */
+static void gather_zones(struct firefox_writer *w, uint32_t thread, struct marker_list *list)
+{
+	const struct profile *p = w->profile;
+
+	for (size_t i = w->first_zone[thread]; i < w->first_zone[thread + 1]; i++) {
+		struct firefox_marker m = w->zones.data[i];
+		function_id function = p->frames[p->stacks[m.stack].frame.i].function;
+
+		m.name = firefox_string_number(w, p->functions[function.i].name);
+		vec_push(&list->items, m);
+	}
 }
 
 /* By start, of those of one start the outer first. */
@@ -179,6 +243,8 @@ void firefox_markers_write(struct firefox_writer *w, uint32_t thread, bool is_ma
 
 	if (w->has_times && w->order)
 		gather_off_cpu(w, thread, &list);
+	if (thread < p->thread_count)
+		gather_zones(w, thread, &list);
 	if (thread < p->thread_count && is_main)
 		gather_ticks(w, p->threads[thread].process.i, &list);
 	if (list.items.count)

@@ -90,7 +90,10 @@ struct firefox_writer {
 	uint64_t made_up_ns; /* that one unit of weight lasts, where times are made up */
 
 	/* firefox_markers.c */
-	uint64_t shortest_ns;			  /* of the times off the CPU that are markers */
+	VEC(struct firefox_marker) zones; /* by thread, without names yet */
+	size_t *first_zone;		  /* [thread + 1]: where in zones those of a thread begin */
+	bool lacks_zones;		  /* they are too many */
+	uint64_t shortest_ns;		  /* of the times off the CPU that are markers */
 	uint32_t state_name[FIREFOX_STATE_COUNT]; /* strings of the file, or NO_ID */
 };
 
@@ -127,6 +130,7 @@ enum firefox_state firefox_sample_state(
 /* ---- firefox_markers.c */
 
 void firefox_markers_plan(struct firefox_writer *w);
+void firefox_markers_deinit(struct firefox_writer *w);
 void firefox_markers_write_schema(struct firefox_writer *w);
 /* is_main: ticks of the thread's process are its. */
 void firefox_markers_write(struct firefox_writer *w, uint32_t thread, bool is_main);
