@@ -276,7 +276,7 @@ static struct error *cpu_read(const struct reader_input *input, struct builder *
 	struct cpu_file f = {.input = input,
 		.builder = builder,
 		.code = mapped_code_create(builder, input->size),
-		.budget = BUDGET_FREE_BYTES + (int64_t)input->size};
+		.budget = BUDGET_FREE_BYTES + 9 * (int64_t)input->size};
 	struct error *err = read_all(&f);
 
 	maps_text_deinit(&f.maps);
