@@ -24,6 +24,7 @@ const struct reader *const readers[] = {
 	&reader_pprof,
 	&reader_gperftools_cpu,
 	&reader_speedscope,
+	&reader_chrome,
 	&reader_perf_data,
 	&reader_zones,
 	NULL,

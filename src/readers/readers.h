@@ -55,6 +55,7 @@ struct reader {
 
 extern const struct reader reader_callgrind;
 extern const struct reader reader_capture;
+extern const struct reader reader_chrome;
 extern const struct reader reader_dump;
 extern const struct reader reader_firefox;
 extern const struct reader reader_folded;

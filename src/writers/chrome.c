@@ -218,7 +218,10 @@ static void write_other(struct chrome_writer *w)
 	chrome_string(out, profile_string(p, p->command));
 	strbuf_add(out, STR(", \"host\": "));
 	chrome_string(out, profile_string(p, p->host));
-	strbuf_printf(out, ", \"start_unix_ns\": \"%" PRIu64 "\"", p->start_unix_ns);
+	strbuf_printf(out, ", \"start_unix_ns\": \"%" PRIu64 "\", \"metric\": ", p->start_unix_ns);
+	chrome_string(out, profile_string(p, p->metrics[w->metric.i].name));
+	strbuf_add(out, STR(", \"unit\": "));
+	chrome_string(out, profile_string(p, p->metrics[w->metric.i].unit));
 	for (size_t i = 0; i < p->note_count; i++) {
 		const struct note *note = &p->notes[i];
 

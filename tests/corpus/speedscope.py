@@ -1,28 +1,10 @@
 #!/usr/bin/env python3
 """speedscope's files and what speedscope itself makes of them: its own tests' snapshots."""
 
-import re
-
 import corpus
+from snapshots import snapshot
 
 SNAPSHOT = "speedscope/jlfwong+speedscope/src/lib/__snapshots__/file-format.test.ts.snap"
-SCALE = {"ns": 1, "µs": 1000, "ms": 10**6, "s": 10**9}
-
-
-def snapshot(path, test):
-	"""The blocks of a test: [(profile's name, {stack: weight}, [(function, self, total)])]."""
-	text = corpus.use(corpus.FOLDER / path).read_text()
-	found = []
-	for number, block in re.findall(r"exports\[`" + re.escape(test) + r" (\d+)`\] = `\n\{(.*?)\n\}\n`;", text, re.S):
-		stacks = {}
-		for line in re.findall(r'^    "(.*) (\S+)",$', block[block.index('"stacks"'):], re.M):
-			key = tuple(line[0].split(";"))
-			stacks.setdefault(key, []).append(line[1])
-		frames = [(name, float(own), float(total)) for name, own, total in
-			re.findall(r'"name": "(.*)",\n\s*"selfWeight": (\S+),\n\s*"totalWeight": (\S+),', block)]
-		found.append((re.search(r'^  "name": "(.*)",$', block, re.M)[1], stacks, frames))
-	assert found, f"no snapshot {test}"
-	return found
 
 
 def same_functions(file, wanted, scale=1, *options):
