@@ -5,6 +5,7 @@
 
 const struct writer *const writers[] = {
 	&writer_sonde,
+	&writer_callgrind,
 	&writer_dump,
 	&writer_firefox,
 	&writer_folded,

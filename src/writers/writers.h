@@ -39,6 +39,7 @@ struct writer {
 		const struct writer_options *options);
 };
 
+extern const struct writer writer_callgrind;
 extern const struct writer writer_chrome;
 extern const struct writer writer_csv;
 extern const struct writer writer_dump;

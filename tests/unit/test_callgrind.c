@@ -1,0 +1,339 @@
+/*
+ * callgrind files: what the format's manual has an example of, each way to write a line, damage,
+ * what other writers do; and profiles that are written and read again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../random_profile.h"
+#include "../writer_text.h"
+#include "analysis/functions.h"
+#include "readers/readers.h"
+#include "writers/writers.h"
+
+static struct error *try_read(const char *text, struct profile **p)
+{
+	struct reader_input input = {
+		.name = "test.out", .data = (const uint8_t *)text, .size = strlen(text)};
+
+	return profile_read_bytes(&input, NULL, p);
+}
+
+static struct profile *read_text(const char *text)
+{
+	struct profile *p = NULL;
+	struct error *err = try_read(text, &p);
+
+	if (err)
+		fail_msg("%s", err->message);
+	return p;
+}
+
+static bool has_note(const struct profile *p, enum note_kind kind, const char *part)
+{
+	for (size_t i = 0; i < p->note_count; i++)
+		if (p->notes[i].kind == kind &&
+			strstr(profile_string(p, p->notes[i].text).data, part))
+			return true;
+	return false;
+}
+
+static bool is_named(const struct profile *p, function_id f, const char *name)
+{
+	return f.i != NO_ID && str_equal(profile_string(p, p->functions[f.i].name), str_from(name));
+}
+
+/* The exclusive weight of a function, all of that name. */
+static int64_t own(const struct profile *p, const char *name, size_t metric)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 1; i < p->stack_count; i++)
+		if (is_named(p, p->frames[p->stacks[i].frame.i].function, name))
+			sum += p->stack_weight[metric][i];
+	return sum;
+}
+
+static int64_t cost(const struct profile *p, const char *from, const char *to, uint64_t calls)
+{
+	for (size_t i = 0; i < p->arc_count; i++)
+		if (is_named(p, p->arcs[i].caller, from) && is_named(p, p->arcs[i].callee, to)) {
+			assert_int_equal(p->arcs[i].calls, calls);
+			return p->arc_cost[0][i];
+		}
+	fail_msg("no call from %s to %s", from, to);
+	return 0;
+}
+
+static void check_example(const char *text)
+{
+	struct profile *p = read_text(text);
+
+	assert_false(p->has_stacks);
+	assert_int_equal(p->total[0], 820);
+	assert_int_equal(p->note_count, 0);
+	assert_int_equal(own(p, "main", 0), 20);
+	assert_int_equal(own(p, "func1", 0), 100);
+	assert_int_equal(own(p, "func2", 0), 700);
+	assert_int_equal(cost(p, "main", "func1", 1), 400);
+	assert_int_equal(cost(p, "main", "func2", 3), 400);
+	assert_int_equal(cost(p, "func1", "func2", 2), 300);
+	profile_destroy(p);
+}
+
+/* The same costs, written in each of the ways that there are. */
+static void the_manuals_example(void **state)
+{
+	(void)state;
+	check_example("events: Instructions\n\nfl=file1.c\nfn=main\n16 20\ncfn=func1\n"
+		      "calls=1 50\n16 400\ncfi=file2.c\ncfn=func2\ncalls=3 20\n16 400\n\n"
+		      "fn=func1\n51 100\ncfi=file2.c\ncfn=func2\ncalls=2 20\n51 300\n\n"
+		      "fl=file2.c\nfn=func2\n20 700\n");
+	check_example("events: Instructions\nfl=(1) file1.c\nfn=(1) main\n16 20\n"
+		      "cfn=(2) func1\ncalls=1 50\n16 400\ncfi=(2) file2.c\ncfn=(3) func2\n"
+		      "calls=3 20\n16 400\nfn=(2)\n51 100\ncfi=(2)\ncfn=(3)\ncalls=2 20\n"
+		      "51 300\nfl=(2)\nfn=(3)\n20 700\n");
+	check_example("# callgrind format\r\nversion: 1\r\npositions: line\r\n"
+		      "events: Instructions\r\nsummary: 820\r\nfl=(1) file1.c\r\n"
+		      "fn=(1) main\r\n+16 20\r\ncfn=(2) func1\r\ncalls=1 +34\r\n* 400\r\n"
+		      "cfl=(2) file2.c\r\ncfn=(3) func2\r\ncalls=3 20\r\n* 400\r\njump=3 20\r\n"
+		      "*\r\nfn=(2)\r\n+35 100\r\ncfi=(2)\r\ncfn=(3)\r\ncalls=2 20\r\n* 300\r\n"
+		      "fl=(2)\r\nfn=(3)\r\n-31 700\r\ntotals: 820\r\n");
+}
+
+static void places_are_where_code_was_inlined(void **state)
+{
+	struct profile *p = read_text(
+		"positions: instr line\nevents: Ir Dr\nob=(1) /bin/a\nfl=(1) a.c\nfn=(1) f\n"
+		"0x10 3 1 1\nfi=(2) b.h\n+4 7 2\nfe=(1)\n+0x4 4 3\nfn=(2) g\n0x20 9 4\n");
+
+	(void)state;
+	assert_int_equal(p->metric_count, 2);
+	assert_int_equal(p->total[0], 10);
+	assert_int_equal(p->total[1], 1);
+	assert_int_equal(p->frame_count, 4);
+	assert_true(str_equal(profile_string(p, p->frames[1].file), STR("b.h")));
+	assert_int_equal(p->frames[1].obj_addr, 0x14);
+	assert_int_equal(p->frames[1].line, 7);
+	assert_true(str_equal(profile_string(p, p->frames[2].file), STR("a.c")));
+	assert_int_equal(p->frames[2].obj_addr, 0x18);
+	assert_true(str_equal(profile_string(p, p->functions[1].file), STR("a.c")));
+	assert_true(str_equal(profile_module(p, p->functions[1].object), STR("a")));
+	profile_destroy(p);
+}
+
+static void ids_are_of_three_spaces(void **state)
+{
+	struct profile *p = read_text("events: Ir\nob=(1) /lib/o\nfl=(1) file\nfn=(1) f\n1 1\n"
+				      "cob=(2) ???\ncfi=(2) ???\ncfn=(2) ???\ncalls=1 1\n1 5\n"
+				      "cfn=(1)\ncalls=2 1\n1 6\nfn=(9)\n1 1\n");
+
+	(void)state;
+	assert_int_equal(cost(p, "f", "[unknown]", 1), 5);
+	/* The callee's object and file are the caller's again. */
+	assert_int_equal(cost(p, "f", "f", 2), 6);
+	assert_true(has_note(p, NOTE_BAD_RECORD, "no line before has named"));
+	profile_destroy(p);
+}
+
+static void units_and_formulas_make_metrics(void **state)
+{
+	struct profile *p =
+		read_text("creator: xdebug 3\nevent: Both = Time_ + 2\n"
+			  "event: CEst = Ir + 10 L1m : Estimation\nevent: sysTime : (elapsed us)\n"
+			  "events: Ir L1m Time_(10ns) sysTime\nfn=f\n1 5 2 3 4\n2 1 0 -2\n");
+
+	(void)state;
+	assert_int_equal(p->metric_count, 5);
+	assert_true(str_equal(profile_string(p, p->metrics[2].name), STR("Time")));
+	assert_true(str_equal(profile_string(p, p->metrics[2].unit), STR("ns")));
+	assert_int_equal(p->total[2], 10);
+	assert_int_equal(p->total[3], 4000);
+	assert_int_equal(p->total[4], 26);
+	assert_true(has_note(p, NOTE_BAD_RECORD, "formulas of events"));
+	profile_destroy(p);
+}
+
+static void parts_are_summed_and_checked(void **state)
+{
+	struct profile *p = read_text("version: 1\npart: 1\nthread: 1\nevents: Ir\nsummary: 3\n"
+				      "fn=f\n1 3\ntotals: 3\npart: 1\nthread: 2\nevents: Ir\n"
+				      "summary: 5\nfn=f\n1 4\ntotals: 5\n");
+
+	(void)state;
+	assert_int_equal(p->total[0], 7);
+	assert_true(has_note(p, NOTE_INFO, "all parts and threads"));
+	assert_true(has_note(p, NOTE_INFO, "sum up to something else"));
+	profile_destroy(p);
+}
+
+static void pprofs_weights_are_no_calls(void **state)
+{
+	struct profile *p = read_text("positions: instr line\nevents: cpu(ms)\nob=(1) x\n"
+				      "fl=(1) a.go\nfn=(1) f\n0x10 7 30\ncfn=(2) g\n"
+				      "calls=4 0x20 9\n* * 4\n");
+
+	(void)state;
+	assert_int_equal(p->total[0], 30000000);
+	assert_int_equal(cost(p, "f", "g", 0), 4000000);
+	profile_destroy(p);
+}
+
+static void bad_lines_are_told(void **state)
+{
+	struct profile *p = read_text("events: Ir\nfn=f\n1 5\n1 x\n1 5 6\nwhat\n+ 1\ncalls=\n"
+				      "-2 1\ncalls=1 1\nfn=g\n1 1.5\n2 1\ncalls=1 1");
+
+	(void)state;
+	assert_int_equal(p->total[0], 8);
+	assert_true(has_note(p, NOTE_BAD_RECORD, "passed over: lines 4, 5, 6, 7, 8, 9, 11"));
+	assert_true(has_note(p, NOTE_GUESSED, "fraction"));
+	assert_true(has_note(p, NOTE_INCOMPLETE, "ends within a line"));
+	profile_destroy(p);
+}
+
+static void files_of_nothing_are_errors(void **state)
+{
+	static const char *const files[][2] = {
+		{"# callgrind format\nfn=f\n1 1\n", "no line begins with 'events:'"},
+		{"events: Ir\nfn=f\nx\n", "no line is a cost (line 3"},
+		{"events: Ir\nfn=f\n1 9223372036854775807\n1 1\n", "exceeds 64 bits"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct profile *p = NULL;
+		struct error *err = try_read(files[i][0], &p);
+
+		assert_non_null(err);
+		assert_non_null(strstr(err->message, "test.out: "));
+		if (strstr(err->message, files[i][1]) == NULL)
+			fail_msg("%s", err->message);
+		error_destroy(err);
+	}
+}
+
+/* Lines with a new place each, of as little text as can be. */
+static void memory_is_bounded(void **state)
+{
+	const size_t lines = (size_t)1 << 20;
+	struct strbuf text = {0};
+
+	(void)state;
+	strbuf_add(&text, STR("events: Ir\nfn=f\n"));
+	for (size_t i = 0; i < lines; i++)
+		strbuf_add(&text, STR("+1 1\n"));
+	struct profile *p = read_text(text.data);
+	assert_int_equal(p->total[0], lines);
+	assert_true(p->stack_count < lines / 4);
+	assert_true(has_note(p, NOTE_BAD_RECORD, "summed on functions"));
+	profile_destroy(p);
+	strbuf_deinit(&text);
+}
+
+/* ---- written and read again ---- */
+
+static struct profile *again(const struct profile *p)
+{
+	struct writer_options options = {.metric = p->default_metric};
+	struct strbuf text = writer_text(&writer_callgrind, p, &options);
+	struct profile *q = NULL;
+
+	struct reader_input input = {
+		.name = "again", .data = (const uint8_t *)text.data, .size = text.size};
+	struct error *err = profile_read_bytes(&input, "callgrind", &q);
+	if (err)
+		fail_msg("%s", err->message);
+	strbuf_deinit(&text);
+	return q;
+}
+
+/* Inclusive weights of functions that are bounds of nothing are what they were. */
+static void check_functions(const struct profile *p, const struct profile *q)
+{
+	struct arena *arena = arena_create();
+	struct functions *a = functions_analyse(
+		entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena), arena);
+	struct functions *b =
+		functions_analyse(entity_tree_of(q, LEVEL_FUNCTION, (metric_id){0}, arena), arena);
+
+	for (size_t i = 0; i < b->count; i++) {
+		const struct entity *e = &b->tree->entities[b->rows[i].entity];
+		bool found = false;
+
+		for (size_t k = 0; k < a->count && !found; k++) {
+			const struct entity *other = &a->tree->entities[a->rows[k].entity];
+
+			if (!str_equal(e->name, other->name))
+				continue;
+			found = true;
+			assert_int_equal(b->rows[i].exclusive, a->rows[k].exclusive);
+			if (b->rows[i].is_bound)
+				assert_true(b->rows[i].inclusive >= a->rows[k].inclusive);
+			else
+				assert_int_equal(b->rows[i].inclusive, a->rows[k].inclusive);
+		}
+		assert_true(found || str_equal(e->name, STR("[unknown]")));
+	}
+	arena_destroy(arena);
+}
+
+static void profiles_come_back(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct random r = random_from(seed);
+		struct random_shape shape = random_shape_any(&r);
+
+		shape.negative = shape.hostile = shape.zones = false;
+		/* So that no two functions share a name. */
+		shape.functions = 1 + shape.functions % 6;
+		struct profile *p = random_profile(seed, &shape), *q = again(p);
+
+		assert_int_equal(q->metric_count, p->metric_count);
+		assert_int_equal(q->total[0], p->total[p->default_metric.i]);
+		check_functions(p, q);
+		profile_destroy(p);
+		profile_destroy(q);
+	}
+}
+
+static void costs_come_back(void **state)
+{
+	struct profile *p =
+		read_text("positions: instr line\nevents: Ir Dr\nob=/bin/a\nfl=a.c\nfn=f\n"
+			  "0x10 3 1 1\ncob=/lib/l\ncfi=l.c\ncfn=g\ncalls=3 0x4 9\n"
+			  "0x14 4 40 2\nob=/lib/l\nfl=l.c\nfn=g\nfi=l.h\n0x4 9 40 2\n");
+	struct profile *q = again(p);
+
+	(void)state;
+	assert_int_equal(q->total[1], p->total[1]);
+	assert_int_equal(cost(q, "f", "g", 3), 40);
+	assert_int_equal(q->frames[0].obj_addr, 0x10);
+	assert_true(str_equal(profile_string(q, q->frames[1].file), STR("l.h")));
+	profile_destroy(p);
+	profile_destroy(q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_manuals_example),
+		cmocka_unit_test(places_are_where_code_was_inlined),
+		cmocka_unit_test(ids_are_of_three_spaces),
+		cmocka_unit_test(units_and_formulas_make_metrics),
+		cmocka_unit_test(parts_are_summed_and_checked),
+		cmocka_unit_test(pprofs_weights_are_no_calls),
+		cmocka_unit_test(bad_lines_are_told),
+		cmocka_unit_test(files_of_nothing_are_errors),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(profiles_come_back),
+		cmocka_unit_test(costs_come_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
