@@ -14,8 +14,8 @@
 #include "base/zstd_stream.h"
 
 #define PLACE_UNPACKED ((perf_data_place)1 << 63)
-/* As base/decompress.h has it. */
-#define UNPACKED_FREE  ((uint64_t)64 << 20)
+/* Half of what base/decompress.h lets whole files have: a growing buffer is there twice. */
+#define UNPACKED_FREE  ((uint64_t)32 << 20)
 #define UNPACKED_RATIO 256
 enum { HEADER_SIZE = 8 };
 

@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 
-/* A task takes some 200 bytes; its record has at least 24. */
-enum { TASKS_FREE = 100000, TASK_BYTES = 100 };
+/* A task takes some 400 bytes, with what finds it; its record has at least 24. */
+enum { TASKS_FREE = 50000, TASK_BYTES = 200 };
 /* Mappings moved in memory: a change of a space of some hundred of them is nothing. */
 #define WORK_FREE     ((uint64_t)1 << 28)
 #define WORK_PER_BYTE 16
