@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Writes a processed profile of the Firefox Profiler (version 66), as samply does, to measure the reader
-with: the same bytes for the same arguments.
+"""Writes a processed profile of the Firefox Profiler (version 66) to measure the reader with: the same
+bytes for the same arguments.
 
-  make_firefox.py FILE [SAMPLES [STACKS]]   3,000,000 samples in 8 threads, 1,000,000 stacks: some 90 MB
+  make_firefox.py FILE [SAMPLES [STACKS [MARKERS]]]
+
+1,600,000 samples in 8 threads, 500,000 stacks and 800,000 markers: 155 MB.  In what browsers capture, and
+samply of programs with markers, these are the larger part; without them (0) a file is samples and tables.
 """
 import json
 import random
@@ -69,10 +72,22 @@ def put_thread(out, rng, number, samples, stacks):
     put_column(out, "timeDeltas", ["%.6f" % (0.9 + rng.random() / 5) for _ in range(samples)])
     put_column(out, "weight", ["1"] * samples)
     put_column(out, "threadCPUDelta", numbers(rng.randrange(900, 1000) for _ in range(samples)))
-    out.write('"weightType":"samples"}}')
+    out.write('"weightType":"samples"}')
 
 
-def main(path, samples=3_000_000, stacks=1_000_000):
+def put_markers(out, rng, markers):
+    out.write(',"markers":{"length":%d,' % markers)
+    put_column(out, "startTime", ["%.6f" % (i * 1.25) for i in range(markers)])
+    put_column(out, "endTime", ["%.6f" % (i * 1.25 + rng.random()) for i in range(markers)])
+    put_column(out, "name", numbers(rng.randrange(LIBS) for _ in range(markers)))
+    put_column(out, "phase", ["1"] * markers)
+    put_column(out, "category", ["1"] * markers)
+    put_column(out, "data", ['{"type":"Text","name":"request %d of /index.html","innerWindowID":%d}' % (i, i % 7)
+                             for i in range(markers)], True)
+    out.write("}")
+
+
+def main(path, samples=1_600_000, stacks=500_000, markers=800_000):
     rng = random.Random(7)
     meta = {"preprocessedProfileVersion": 66, "version": 24, "startTime": 1.7e12, "interval": 1.0, "stackwalk": 1,
             "product": "app", "processType": 0, "sampleUnits": {"threadCPUDelta": "µs"},
@@ -87,6 +102,8 @@ def main(path, samples=3_000_000, stacks=1_000_000):
         for i in range(THREADS):
             out.write("," if i else "")
             put_thread(out, rng, i, samples // THREADS, stacks)
+            put_markers(out, rng, markers // THREADS)
+            out.write("}")
         out.write("]}\n")
 
 

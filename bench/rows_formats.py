@@ -23,6 +23,19 @@ def perf_data(bench, _):
 	return found
 
 
+def firefox(bench, _):
+	"""A profile of the Firefox Profiler of 1.6 M samples, 500,000 stacks and 800,000 markers, which are passed over."""
+	def make():
+		path = bench.path("firefox.json")
+		subprocess.run([sys.executable, os.path.join(HERE, "make_firefox.py"), path], check=True)
+		return path
+	path = bench.keep("firefox", make)
+	megabytes = os.path.getsize(path) / 1e6
+	seconds = bench.wall_ms([SONDE, "report", path, "--limit", "20"], 3) / 1000
+	return {"sonde": f"{seconds:.2f} s ({megabytes:.0f} MB, {megabytes / seconds:.0f} MB/s)"}
+
+
 ROWS = [
+	("firefox-json", "Firefox Profiler JSON: 1.6 M samples, 500,000 stacks, 800,000 markers", "≥ 200 MB/s", firefox, None),
 	("perf-data-chains", "perf.data of 1.25 M samples by frame pointers, 12,500 distinct stacks", "≤ 1.5 s", perf_data, None),
 ]

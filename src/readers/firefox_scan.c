@@ -158,7 +158,7 @@ static void scan_process(struct firefox *f, size_t index)
 			found.shared = at;
 		else if (str_equal(key, STR("processes")))
 			scan_subprocesses(f, found.level + 1);
-		else if (str_equal(key, STR("threads"))) {
+		else if (str_equal(key, STR("threads")) && json_peek(r) == JSON_ARRAY) {
 			found.threads = at;
 			scan_threads(f);
 		}
