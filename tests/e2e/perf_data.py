@@ -1,0 +1,146 @@
+"""What perf records here, beside what perf makes of it: stacks as perf script has them, shares as perf report."""
+
+import collections
+import json
+import re
+import shutil
+
+import harness
+from harness import Skip, check, compile_c, run, sonde
+
+PROGRAM = r"""
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define KEEP __attribute__((noinline, noclone))
+static volatile unsigned long sink;
+KEEP void spin(long n) { for (long i = 0; i < n; i++) sink += (unsigned long)(i * i); }
+KEEP void few(void) { spin(5000000); sink++; }
+KEEP void many(void) { spin(15000000); sink++; }
+KEEP void deep(int level) { if (level) deep(level - 1); else few(); sink++; }
+KEEP void *work(void *x) { many(); deep(20); return x; }
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, 0, work, 0);
+	if (fork() == 0) { many(); _exit(0); }
+	pthread_join(thread, 0);
+	wait(0);
+	deep(40);
+	return 0;
+}
+"""
+OWN = ("main", "work", "deep", "many", "few", "spin")
+
+
+def perf(*arguments, cwd=None):
+	"""What perf prints; None where it fails."""
+	if not shutil.which("perf"):
+		raise Skip("no perf")
+	result = run("perf", *arguments, cwd=cwd)
+	return result.out if result.status == 0 else None
+
+
+def record(folder, *options):
+	"""A file of perf's, of the program."""
+	program = compile_c(folder, PROGRAM, "-O1", "-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-pthread")
+	path = folder / "perf.data"
+	if perf("record", "-q", "-F", "999", "-e", "cpu-clock:u", *options, "-o", path, "--", program) is None:
+		raise Skip(f"perf record {' '.join(options)} fails here")
+	return path
+
+
+def own_frames(names):
+	return tuple(name for name in names if name in OWN)
+
+
+def stacks_of_perf(path):
+	stacks = collections.Counter()
+	for block in perf("script", "-i", path, "-F", "comm,tid,event,ip,sym,dso").split("\n\n"):
+		names = [re.sub(r"\+0x[0-9a-f]+$", "", m[1])
+			for m in re.finditer(r"^\s+[0-9a-f]+ (.*) \(.*\)$", block, re.M)]
+		if names:
+			stacks[own_frames(reversed(names))] += 1
+	return stacks
+
+
+def stacks_of_sonde(path):
+	stacks = collections.Counter()
+	text = check(sonde("convert", path, "-o", "-", "--to", "folded", "--metric", "samples")).out
+	for line in text.splitlines():
+		names, _, weight = line.rpartition(" ")
+		stacks[own_frames(names.split(";"))] += int(weight)
+	return stacks
+
+
+def same_stacks(path):
+	wanted, found = stacks_of_perf(path), stacks_of_sonde(path)
+	assert sum(wanted.values()) > 20, wanted
+	assert found == wanted, (found - wanted, wanted - found)
+
+
+def test_frame_pointers(folder):
+	same_stacks(record(folder, "-g"))
+
+
+def test_copied_stacks(folder):
+	same_stacks(record(folder, "--call-graph", "dwarf"))
+
+
+def test_packed(folder):
+	same_stacks(record(folder, "-g", "-z"))
+
+
+def test_through_a_pipe(folder):
+	program = compile_c(folder, PROGRAM, "-O1", "-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-pthread")
+	if not shutil.which("perf"):
+		raise Skip("no perf")
+	result = run("sh", "-c", f"perf record -q -g -F 999 -e cpu-clock:u -o - -- {program} > {folder}/perf.data")
+	if result.status:
+		raise Skip("perf record fails here")
+	same_stacks(folder / "perf.data")
+
+
+def percents_of_perf(path):
+	text = perf("report", "-i", path, "--no-children", "--stdio", "-g", "none", "--sort", "sym")
+	return {m[2]: float(m[1]) for m in re.finditer(r"^ +([\d.]+)% +\[\.\] (\S+)", text, re.M)}
+
+
+def test_shares_as_perf_report_has_them(folder):
+	path = record(folder, "-g")
+	report = json.loads(check(sonde("report", path, "--format", "json", "--limit", "0")).out)
+	found = {r["name"]: 100 * r["exclusive"] / report["total"] for r in report["rows"] if r["name"] in OWN and r["exclusive"]}
+	wanted = {name: share for name, share in percents_of_perf(path).items() if name in OWN}
+	assert found.keys() == wanted.keys(), (found, wanted)
+	assert all(abs(found[name] - wanted[name]) < 0.01 for name in found), (found, wanted)
+
+
+def test_own_recording_agrees(folder):
+	"""Chance aside: shares of many of sonde's own recording and of perf's, of the same program."""
+	path = record(folder, "--call-graph", "dwarf")
+	own = folder / "own.prof"
+	result = sonde("record", "-F", "999", "-o", own, "--", folder / "program")
+	if result.status:
+		raise Skip("sonde record fails here")
+	shares = []
+	for file in (path, own):
+		report = json.loads(check(sonde("report", file, "--format", "json", "--limit", "0")).out)
+		shares.append({r["name"]: 100 * r["inclusive"] / report["total"] for r in report["rows"]})
+	for name in ("many", "deep", "work"):
+		assert abs(shares[0][name] - shares[1][name]) < 15, (name, shares)
+
+
+def test_lines_of_a_function(folder):
+	path = record(folder, "-g")
+	text = check(sonde("annotate", path, "spin")).out
+	assert "sink +=" in text, text
+
+
+def test_threads_and_processes(folder):
+	path = record(folder, "-g")
+	rows = json.loads(check(sonde("report", path, "--view", "threads", "--format", "json")).out)["rows"]
+	tids = set(re.findall(r"^ *\S+ +(\d+)", perf("script", "-i", path, "-F", "comm,tid"), re.M))
+	assert len(rows) == len(tids), (rows, tids)
+
+
+harness.main()
