@@ -4,6 +4,7 @@
   make_folded.py wide FILE [LINES [DISTINCT]]   500,000 lines of 100,000 distinct stacks, 239 MB
   make_folded.py deep FILE [SAMPLES [DEPTH]]    a recursion: 1,000,000 samples, up to 2,000 deep
   make_folded.py unique FILE [LINES]            every stack once, in random order
+  make_folded.py broad FILE [LINES]             every stack once, 8 to 60 deep, of 20,000 functions
 """
 import random
 import sys
@@ -60,7 +61,13 @@ def write_unique(out, lines=100_000):
         out.write("%s 1\n" % text)
 
 
-KINDS = {"wide": write_wide, "deep": write_deep, "unique": write_unique}
+def write_broad(out, lines=100_000):
+    rng = random.Random(4)
+    for text in random_stacks(rng, lines, 8, 60, 20_000):
+        out.write("%s %d\n" % (text, rng.randint(1, 100)))
+
+
+KINDS = {"wide": write_wide, "deep": write_deep, "unique": write_unique, "broad": write_broad}
 
 
 def main(args):

@@ -1,4 +1,5 @@
 """What other tools' files cost to read."""
+import gzip
 import os
 import shutil
 import subprocess
@@ -37,5 +38,23 @@ def firefox(bench, _):
 
 ROWS = [
 	("firefox-json", "Firefox Profiler JSON: 1.6 M samples, 500,000 stacks, 800,000 markers", "≥ 200 MB/s", firefox, None),
+def pprof(bench, _):
+	"""100,000 distinct stacks of 8 to 60 frames, packed as pprof profiles are."""
+	def make():
+		path, folded = bench.path("broad.pb.gz"), bench.folded("broad")
+		subprocess.run([sys.executable, os.path.join(HERE, "make_pprof.py"), folded, path], check=True)
+		os.remove(folded)
+		return path
+	path = bench.keep("pprof-broad", make)
+	with gzip.open(path) as packed:
+		megabytes = len(packed.read()) / 1e6
+	found = {"sonde": f"{bench.wall_ms([SONDE, 'report', path, '--limit', '20'], 5) / 1000:.2f} s ({megabytes:.0f} MB unpacked)"}
+	if shutil.which("go") and not bench.is_quick:
+		found["go tool pprof -top"] = f"{bench.wall_ms(['go', 'tool', 'pprof', '-top', path], 1) / 1000:.1f} s"
+	return found
+
+
+ROWS = [
+	("pprof", "pprof profile of 100,000 distinct stacks, 8 to 60 deep", "≤ 0.3 s", pprof, None),
 	("perf-data-chains", "perf.data of 1.25 M samples by frame pointers, 12,500 distinct stacks", "≤ 1.5 s", perf_data, None),
 ]

@@ -294,6 +294,10 @@ static void add_facts(struct pprof *p, const struct facts *facts)
 		header->stats.duration_ns = (uint64_t)duration;
 	add_period(p, facts);
 	add_comments(p);
+	if (facts->value[PROFILE_DROP_FRAMES])
+		builder_note(p->builder, NOTE_INFO, 1,
+			"the profile names functions that pprof leaves out with all that they "
+			"called (drop_frames); they are shown here");
 	add_note(p, "documentation: ", facts->value[PROFILE_DOC_URL],
 		facts->offset[PROFILE_DOC_URL]);
 }
