@@ -207,6 +207,7 @@ struct thread_facts {
 	struct strbuf name, process_name, process_type, pid;
 	int64_t tid, register_ns, startup_ns;
 	size_t samples;
+	bool has_tables; /* of its own */
 };
 
 static void facts_deinit(struct thread_facts *t)
@@ -269,6 +270,8 @@ static void read_facts(struct firefox *f, size_t place, struct thread_facts *t)
 			(void)json_decimal(r, 6, &t->startup_ns);
 		else if (str_equal(key, STR("samples")))
 			t->samples = json_offset(r);
+		else
+			t->has_tables |= firefox_code_is_part(key);
 	}
 	strbuf_deinit(&scratch);
 }
@@ -317,7 +320,8 @@ static void read_samples(
 		return;
 	firefox_code_init(&own);
 	own.base = &f->shared;
-	firefox_code_read(f, &own, place);
+	if (facts->has_tables)
+		firefox_code_read(f, &own, place);
 	f->code = firefox_code_has_stacks(&own) ? &own : &f->shared;
 	firefox_samples(f, facts->samples, thread, delta_ns);
 	firefox_code_deinit(&own);
@@ -337,7 +341,11 @@ static void read_threads(struct firefox *f, size_t place, int64_t delta_ns)
 		if (json_peek(&f->json) != JSON_OBJECT)
 			continue;
 		read_facts(f, at, &facts);
-		(void)firefox_is_whole(f);
+		/* On behind the thread, which need not be passed over once more. */
+		if (firefox_is_whole(f)) {
+			mark.at = f->json.start + json_offset(&f->json);
+			mark.at_value = mark.is_first = false;
+		}
 		read_samples(f, at, &facts, delta_ns);
 		facts_deinit(&facts);
 		json_return(&f->json, &mark);

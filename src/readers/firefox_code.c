@@ -99,6 +99,19 @@ static struct firefox_column *table_of(struct firefox_code *c, struct str name)
 	return str_equal(name, STR("sources")) ? c->sources : NULL;
 }
 
+static bool is_string_list(struct str name)
+{
+	return str_equal(name, STR("stringArray")) || str_equal(name, STR("stringTable"));
+}
+
+bool firefox_code_is_part(struct str name)
+{
+	struct firefox_code none;
+
+	return table_of(&none, name) != NULL || is_string_list(name) ||
+	       str_equal(name, STR("libs"));
+}
+
 void firefox_code_read(struct firefox *f, struct firefox_code *c, size_t place)
 {
 	struct str key;

@@ -106,6 +106,8 @@ void firefox_scan_deinit(struct firefox_scan *s);
 
 void firefox_code_init(struct firefox_code *c);
 void firefox_code_deinit(struct firefox_code *c);
+/* Whether that is a member which firefox_code_read looks at. */
+bool firefox_code_is_part(struct str name);
 /* Of the object at that place, those tables that it has, and its libs. */
 void firefox_code_read(struct firefox *f, struct firefox_code *c, size_t place);
 bool firefox_code_has_stacks(const struct firefox_code *c);
