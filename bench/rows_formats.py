@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import HERE, SONDE
+from harness import HERE, SONDE, Skip
 
 
 def perf_data(bench, _):
@@ -36,8 +36,6 @@ def firefox(bench, _):
 	return {"sonde": f"{seconds:.2f} s ({megabytes:.0f} MB, {megabytes / seconds:.0f} MB/s)"}
 
 
-ROWS = [
-	("firefox-json", "Firefox Profiler JSON: 1.6 M samples, 500,000 stacks, 800,000 markers", "≥ 200 MB/s", firefox, None),
 def pprof(bench, _):
 	"""100,000 distinct stacks of 8 to 60 frames, packed as pprof profiles are."""
 	def make():
@@ -54,7 +52,43 @@ def pprof(bench, _):
 	return found
 
 
+def perf_script(bench, _):
+	"""What perf script prints of 1.25 M samples, 188 MB or so."""
+	def make():
+		path = bench.path("samples.perf.txt")
+		subprocess.run([sys.executable, os.path.join(HERE, "make_perf_script.py"), path], check=True)
+		return path
+	path = bench.keep("perf-script", make)
+	size = f"({os.path.getsize(path) / 1e6:.0f} MB)"
+	found = {"sonde": f"{bench.wall_ms([SONDE, 'report', path, '--limit', '20'], 3) / 1000:.2f} s {size}"}
+	for peer in ("stackcollapse-perf.pl", "inferno-collapse-perf"):
+		if shutil.which(peer) and not bench.is_quick:
+			command = ["sh", "-c", f"{peer} < {path} > /dev/null 2>&1"]
+			found[peer] = f"{bench.wall_ms(command, 1) / 1000:.1f} s"
+	return found
+
+
+def folded_large(bench, _):
+	"""5 M lines of folded stacks, 2.4 GB."""
+	if bench.is_quick:
+		raise Skip("2.4 GB, left out by --quick")
+	path = bench.folded("wide", 5_000_000)
+	try:
+		size = f"({os.path.getsize(path) / 1e9:.1f} GB)"
+		found = {"sonde": f"{bench.wall_ms([SONDE, 'report', path, '--limit', '20'], 3) / 1000:.2f} s {size}",
+			"wc -l": f"{bench.wall_ms(['wc', '-l', path]) / 1000:.2f} s"}
+		if shutil.which("flamegraph.pl"):
+			found["flamegraph.pl"] = f"{bench.wall_ms(['sh', '-c', f'flamegraph.pl {path} > /dev/null 2>&1'], 1) / 1000:.0f} s"
+		return found
+	finally:
+		os.remove(path)
+		bench.kept.pop(("wide", 5_000_000))
+
+
 ROWS = [
+	("firefox-json", "Firefox Profiler JSON: 1.6 M samples, 500,000 stacks, 800,000 markers", "≥ 200 MB/s", firefox, None),
 	("pprof", "pprof profile of 100,000 distinct stacks, 8 to 60 deep", "≤ 0.3 s", pprof, None),
 	("perf-data-chains", "perf.data of 1.25 M samples by frame pointers, 12,500 distinct stacks", "≤ 1.5 s", perf_data, None),
+	("perf-script-text", "perf script's text of 1.25 M samples", "≤ 0.5 s", perf_script, None),
+	("folded-large", "folded stacks, 2.4 GB, 5 M lines, 100,000 distinct", "≤ 4 s", folded_large, None),
 ]

@@ -14,12 +14,29 @@ static uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
+/* Two chains, as one would wait for each of its multiplications. */
+static const unsigned char *hash_pairs(const unsigned char *p, size_t *size, uint64_t *h)
+{
+	uint64_t other = *h ^ 0x4b33a62ed433d4a3u;
+	uint64_t words[2];
+
+	for (; *size >= 16; *size -= 16, p += 16) {
+		memcpy(words, p, 16);
+		*h = fold(*h ^ words[0], 0x8bb84b93962eacc9u);
+		other = fold(other ^ words[1], 0x8bb84b93962eacc9u);
+	}
+	*h = fold(*h ^ (other >> 32 | other << 32), 0x9e3779b97f4a7c15u);
+	return p;
+}
+
 uint64_t hash_bytes(const void *data, size_t size)
 {
 	const unsigned char *p = data;
 	uint64_t h = 0x2d358dccaa6c78a5u ^ size;
 	uint64_t word;
 
+	if (size >= 32)
+		p = hash_pairs(p, &size, &h);
 	for (; size >= 8; size -= 8, p += 8) {
 		memcpy(&word, p, 8);
 		h = fold(h ^ word, 0x8bb84b93962eacc9u);

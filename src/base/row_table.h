@@ -61,6 +61,25 @@ static inline bool row_table_find(
 	return false;
 }
 
+/*
+ * For who knows what it will look up next: has the place where the row of that hash is sought, and
+ * then, in a second step, that row itself brought nearer.
+ */
+static inline void row_table_warm_slot(const struct row_table *t, uint64_t hash)
+{
+	if (t->slot_count)
+		__builtin_prefetch(&t->slots[hash & (t->slot_count - 1)]);
+}
+static inline const void *row_table_warm_row(
+	const struct row_table *t, const struct row_kind *kind, uint64_t hash)
+{
+	uint32_t slot = t->slot_count ? t->slots[hash & (t->slot_count - 1)] : 0;
+	const void *row = slot ? row_table_row(t, kind, slot - 1) : NULL;
+
+	__builtin_prefetch(row);
+	return row;
+}
+
 /* The number of the row that is the same as this one, appended if there is none. */
 static inline uint32_t row_table_intern(
 	struct row_table *t, const struct row_kind *kind, const void *row)

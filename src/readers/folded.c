@@ -22,6 +22,8 @@
 #define FRAMES_MAX ((size_t)1 << 22)
 /* Distinct lines remembered whole; 24 to 40 bytes each. */
 #define LINES_MAX ((size_t)1 << 20)
+/* Lines that are looked up together. */
+#define WAITING_MAX 16
 /* Lines that must all have two weights for the text to be a difference. */
 #define DIFFERENCE_LINES 1000
 /* The first ones, for which a bid is made. */
@@ -30,6 +32,18 @@
 struct step {
 	size_t end; /* where its text ends in the line */
 	stack_id stack;
+};
+
+/* What a line weighs: of a difference new less old, old and new. */
+struct weights {
+	int64_t of[DIFFERENCE_METRICS];
+	bool is_rounded;
+};
+
+/* A line that is read and not added yet. */
+struct line {
+	struct span stack;
+	struct weights weights;
 };
 
 struct folded {
@@ -41,6 +55,8 @@ struct folded {
 	uint64_t line_number;
 	uint64_t good, rounded;
 	struct bad_lines bad;
+	struct line waiting[WAITING_MAX];
+	size_t waiting_count;
 };
 
 static bool is_blank(char c)
@@ -114,12 +130,6 @@ static bool is_too_deep(struct str stack)
 		frames += stack.data[i] == ';';
 	return frames > FRAMES_MAX;
 }
-
-/* What a line weighs: of a difference new less old, old and new. */
-struct weights {
-	int64_t of[DIFFERENCE_METRICS];
-	bool is_rounded;
-};
 
 /* Takes the last word and the blank before it off the line, if it is a weight. */
 static bool take_weight(struct str *line, int64_t *weight, bool *is_rounded)
@@ -253,9 +263,9 @@ static stack_id stack_new(struct folded *f, struct str text)
 	return stack;
 }
 
-static stack_id stack_of(struct folded *f, struct str text)
+static stack_id stack_of(struct folded *f, struct span span)
 {
-	struct span span = span_of(text);
+	struct str text = {span.data, span.size};
 
 	if (f->lines.count < LINES_MAX) {
 		struct span *known = span_intern(&f->lines, span);
@@ -275,21 +285,47 @@ static uint64_t samples_of(const struct folded *f, const struct weights *weights
 	return count < 0 ? UINT64_MAX : (uint64_t)count;
 }
 
-static void read_line(struct folded *f, struct str line)
+/*
+ * Adds the lines that wait.  Where they were seen before is far away in memory; so all of them are
+ * sought at once, in steps, and none waits for another's.
+ */
+static void settle_lines(struct folded *f)
 {
-	struct weights weights;
+	const struct span *known[WAITING_MAX];
+
+	for (size_t i = 0; i < f->waiting_count; i++)
+		row_table_warm_slot(&f->lines, f->waiting[i].stack.hash);
+	for (size_t i = 0; i < f->waiting_count; i++)
+		known[i] = row_table_warm_row(&f->lines, &span_rows, f->waiting[i].stack.hash);
+	for (size_t i = 0; i < f->waiting_count; i++)
+		for (uint32_t k = 0; known[i] && k < 256 && k < known[i]->size; k += 64)
+			__builtin_prefetch(known[i]->data + k);
+	for (size_t i = 0; i < f->waiting_count; i++) {
+		const struct line *line = &f->waiting[i];
+
+		builder_weight(f->builder, stack_of(f, line->stack), line->weights.of,
+			samples_of(f, &line->weights));
+	}
+	f->waiting_count = 0;
+}
+
+static void read_line(struct folded *f, struct str text)
+{
+	struct line *line = &f->waiting[f->waiting_count];
 	struct str stack;
 
 	f->line_number++;
-	if (is_passed_over(line))
+	if (is_passed_over(text))
 		return;
-	if (!(f->is_difference ? parse_difference : parse_line)(line, &stack, &weights)) {
+	if (!(f->is_difference ? parse_difference : parse_line)(text, &stack, &line->weights)) {
 		bad_lines_add(&f->bad, f->line_number);
 		return;
 	}
+	line->stack = span_of(stack);
 	f->good++;
-	f->rounded += weights.is_rounded;
-	builder_weight(f->builder, stack_of(f, stack), weights.of, samples_of(f, &weights));
+	f->rounded += line->weights.is_rounded;
+	if (++f->waiting_count == WAITING_MAX)
+		settle_lines(f);
 }
 
 /*
@@ -330,6 +366,7 @@ static struct error *read_lines(struct folded *f, const char *name, struct str t
 	}
 	while (text.size)
 		read_line(f, str_take_line(&text));
+	settle_lines(f);
 	if (f->good == 0 && f->bad.count)
 		return error_new(ERROR_INPUT,
 			"%s: no line is a folded stack (line %llu is the first that is not one)",
