@@ -294,11 +294,6 @@ static bool view_is_callers(const struct view *view)
 	return view == &view_callers;
 }
 
-static bool view_is_no_tree(const struct view *view)
-{
-	return !view->is_tree;
-}
-
 /* Options that no view asked for can honour. */
 static struct error *check_views(const struct report_options *o)
 {
@@ -308,8 +303,10 @@ static struct error *check_views(const struct report_options *o)
 	if (o->view_count > 1 && !format->several)
 		return error_new(ERROR_USAGE, "--format %s holds one view, not %zu", format->name,
 			o->view_count);
-	if (format->only_trees && some_view(o, view_is_no_tree))
-		return error_new(ERROR_USAGE, "--format %s has no view but tree", format->name);
+	for (size_t i = 0; format->only && i < o->view_count; i++)
+		if (o->views[i] != format->only)
+			return error_new(ERROR_USAGE, "--format %s has no view but %s",
+				format->name, format->only->name);
 	if (o->collapse >= 0 && !tree)
 		return error_new(ERROR_USAGE, "--collapse is for --view tree");
 	if (o->order >= 0 && !tree)
@@ -531,7 +528,7 @@ struct error *report_options_metrics(const struct report_options *options,
 		options->clock >= 0 ? clock_metrics[options->clock] : options->metric, metrics);
 	if (err)
 		return err;
-	if (metrics->ids.count > 1 && format->only_trees)
+	if (metrics->ids.count > 1 && format->only)
 		return error_new(ERROR_USAGE, "--format %s holds one metric, not %zu", format->name,
 			metrics->ids.count);
 	for (size_t i = 0; i < count; i++) {

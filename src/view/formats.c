@@ -4,6 +4,7 @@
 #include "view/formats.h"
 
 #include "view/csv.h"
+#include "view/dot.h"
 #include "view/folded.h"
 #include "view/json.h"
 #include "view/svg/svg.h"
@@ -11,6 +12,8 @@
 
 /* A screenful or two; files are for programs, which want everything. */
 #define TEXT_LIMIT 50u
+/* About as many boxes as Graphviz can lay out so that somebody can follow the arrows. */
+#define DOT_LIMIT 80u
 
 static void draw_json(struct sink *sink, const struct text_style *style,
 	const struct report *const *reports, size_t count)
@@ -44,7 +47,15 @@ static void draw_svg(struct sink *sink, const struct text_style *style,
 		svg_draw(sink, reports[i]);
 }
 
-const char *const format_names[] = {"text", "json", "csv", "folded", "svg", NULL};
+static void draw_dot(struct sink *sink, const struct text_style *style,
+	const struct report *const *reports, size_t count)
+{
+	(void)style;
+	for (size_t i = 0; i < count; i++)
+		dot_draw(sink, reports[i]);
+}
+
+const char *const format_names[] = {"text", "json", "csv", "folded", "svg", "dot", NULL};
 
 const struct format formats[] = {
 	{.name = "text",
@@ -67,7 +78,7 @@ const struct format formats[] = {
 	/* Its readers draw stacks themselves: they want them as they were, unless told otherwise.
 	 */
 	{.name = "folded",
-		.only_trees = true,
+		.only = &view_tree,
 		.takes_modules = true,
 		.collapse = COLLAPSE_NONE,
 		.view = &view_tree,
@@ -75,8 +86,16 @@ const struct format formats[] = {
 	{.name = "svg",
 		.summary = "flame graph: one file for a browser, searched and zoomed there",
 		.extension = ".svg",
-		.only_trees = true,
+		.only = &view_tree,
 		.collapse = COLLAPSE_NONE,
 		.view = &view_tree,
 		.draw = draw_svg},
+	{.name = "dot",
+		.summary = "the call graph for Graphviz: dot -Tsvg draws it",
+		.extension = ".dot",
+		.default_limit = DOT_LIMIT,
+		.only = &view_graph,
+		.collapse = COLLAPSE_FULL,
+		.view = &view_graph,
+		.draw = draw_dot},
 };

@@ -22,7 +22,7 @@ struct format {
 	size_t default_limit;	 /* rows, where --limit does not say; 0: all */
 	bool several;		 /* whether it can hold more than one report */
 	bool takes_columns;	 /* whether --columns makes sense */
-	bool only_trees;	 /* draws stacks, which only the tree view has */
+	const struct view *only; /* the one view that it draws; NULL: any */
 	bool takes_modules;	 /* whether --modules makes sense */
 	enum collapse collapse;	 /* of a tree, where --collapse does not say */
 	const struct view *view; /* where --view does not say */
@@ -31,7 +31,7 @@ struct format {
 		const struct report *const *reports, size_t count);
 };
 
-/* "text", "json", "csv", "folded", "svg": the names of formats[], NULL-terminated. */
+/* "text", "json", "csv", "folded", "svg", "dot": the names of formats[], NULL-terminated. */
 extern const char *const format_names[];
 /* In the same order. */
 extern const struct format formats[];

@@ -169,7 +169,7 @@ static void every_format_draws_every_view(void **state)
 				const struct report *report;
 				struct sink sink;
 
-				if (formats[f].only_trees && !views[v]->is_tree) {
+				if (formats[f].only && formats[f].only != views[v]) {
 					arena_destroy(arena);
 					continue;
 				}
