@@ -1,6 +1,6 @@
 """Writes a perf.data file that no perf has written, as FOLDER/perf.data, and a perf map beside it.
 
-	perf_data.py FOLDER [--big-endian] [--pipe] [--old-magic] [--packed 81|83] [--attr-size N] [--cut N]
+	perf_data.py FOLDER [--big-endian] [--pipe] [--old-magic] [--packed 81|83] [--attr-size N] [--cut N] [--stacks]
 
 Two events, cycles and cpu-clock, sample two processes: alpha, whose code the map names, and beta, which alpha has
 forked and which has become another program. Whatever the options say, the records are the same.
@@ -12,6 +12,7 @@ import struct
 
 IP, TID, TIME, CALLCHAIN, ID, CPU, PERIOD, RAW, BRANCH, IDENTIFIER = (
 	1, 2, 4, 1 << 5, 1 << 6, 1 << 7, 1 << 8, 1 << 10, 1 << 11, 1 << 16)
+READ, REGS, STACK = 1 << 4, 1 << 12, 1 << 13
 SAMPLE_TYPE = IP | TID | TIME | CALLCHAIN | ID | CPU | PERIOD | RAW | BRANCH | IDENTIFIER
 KERNEL, USER = 1, 2
 TO_KERNEL, TO_USER = 2**64 - 128, 2**64 - 512
@@ -60,9 +61,17 @@ class File:
 
 	def sample(self, event, pid, tid, time, period, chain, mode=USER):
 		ip = next(a for a in chain if a < 2**64 - 4096)
+		if self.options.stacks:
+			chain = chain[:chain.index(TO_USER)]
 		body = self.pack("QQIIQQIIQ", event, ip, pid, tid, time, event, 0, 0, period)
 		body += self.pack(f"Q{len(chain)}Q", len(chain), *chain)
+		if self.options.stacks:
+			body = body[:56] + self.pack("QQQ", 1, 50 * time, event) + body[56:]
 		body += self.pack("I4s", 4, b"raw!") + self.pack("Q6Q", 2, 1, 2, 3, 4, 5, 6)
+		if self.options.stacks:
+			# bp, sp and ip, and a frame whose caller is at the stack's end.
+			body += self.pack("QQQQ", 2, 0x7f0010, 0x7f0000, ip)
+			body += self.pack("Q6QQ", 48, 0, 0, 0x7f0020, 0x7110, 0, 0x7210, 48)
 		self.add(9, body, mode)
 
 	def attr(self, kind, config, period):
@@ -72,7 +81,10 @@ class File:
 		for bit in flags:
 			word[bit // 8] |= 1 << (7 - bit % 8 if self.order == ">" else bit % 8)
 		size = self.options.attr_size
-		fields = self.pack("IIQQQQ", kind, size, config, period, SAMPLE_TYPE, 0) + word
+		stacks = self.options.stacks
+		fields = self.pack("IIQQQQ", kind, size, config, period,
+			SAMPLE_TYPE | (READ | REGS | STACK if stacks else 0), 0xc if stacks else 0) + word
+		fields += self.pack("QQQQQ", 0, 0, 0, 0, 0x1c0 if stacks else 0)
 		return (fields + bytes(size))[:size]
 
 
@@ -174,6 +186,7 @@ def main():
 	parser.add_argument("--packed", type=int)
 	parser.add_argument("--attr-size", type=int, default=136)
 	parser.add_argument("--cut", type=int)
+	parser.add_argument("--stacks", action="store_true", help="copies of registers and stacks, and counters, too")
 	options = parser.parse_args()
 	file = File(options)
 	write_records(file)
