@@ -18,6 +18,10 @@
 #define LOG_NAME   "log.xml"
 #define MAP_NAME   "map.xml"
 #define STACK_NAME "data.frameinfo"
+/* What stacks and distinct addresses may take, beside a sample for each packet of 40 bytes. */
+#define BYTES_A_STACK	 40
+#define BYTES_AN_ADDRESS 256
+#define ADDRESSES_ANY	 100000u
 
 /* One process. */
 struct experiment {
@@ -33,6 +37,7 @@ struct gprofng {
 	struct folder *archive;
 	VEC(struct experiment) experiments; /* the founder first */
 	struct gprofng_metrics metrics;
+	struct stack_budget budget;
 	uint64_t packets, stackless, truncated, bad, missing, incomplete;
 };
 
@@ -246,12 +251,13 @@ static void read_stacks(struct played *p)
 	struct gprofng_map map;
 
 	gprofng_map_read(&map, text_of(&map_bytes), arena);
-	struct gprofng_names *names =
-		gprofng_names_create(g->builder, &map, g->archive, g->symbolizer);
+	struct gprofng_names *names = gprofng_names_create(g->builder, &map, g->archive,
+		g->symbolizer, ADDRESSES_ANY + bytes.size / BYTES_AN_ADDRESS);
+	g->budget.left += bytes.size / BYTES_A_STACK;
 	gprofng_stacks_read(&p->stacks, &bytes, e->log.word_size == 32 ? 4 : 8, names);
 	file_bytes_deinit(&bytes);
 	gprofng_names_resolve(names);
-	gprofng_stacks_build(&p->stacks, names, g->builder);
+	gprofng_stacks_build(&p->stacks, names, g->builder, &g->budget);
 	g->missing += gprofng_names_missing(names);
 	g->truncated += p->stacks.truncated;
 	g->bad += p->stacks.bad;
@@ -313,6 +319,7 @@ static void add_notes(struct gprofng *g)
 	if (g->stackless)
 		builder_note(b, NOTE_TRUNCATED, g->stackless,
 			"packets have no stack, or one that is not told of");
+	stack_budget_note(&g->budget, b);
 	if (g->missing)
 		builder_note(b, NOTE_NO_SYMBOLS, g->missing,
 			"objects have no copy in the experiment's archive; gp-archive makes them");
@@ -349,7 +356,10 @@ static struct error *build(struct gprofng *g)
 
 static struct error *gprofng_read(const struct reader_input *input, struct builder *builder)
 {
-	struct gprofng g = {.input = input, .builder = builder, .arena = arena_create()};
+	struct gprofng g = {.input = input,
+		.builder = builder,
+		.arena = arena_create(),
+		.budget = {.left = STACK_BUDGET_ANY}};
 	struct folder *folder;
 
 	struct error *err = folder_open(input->path, &folder);

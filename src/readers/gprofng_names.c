@@ -28,6 +28,7 @@ struct gprofng_names {
 	VEC(struct address) addresses;
 	VEC(frame_id) frames;
 	uint64_t missing;
+	uint64_t most; /* addresses that there may be; further ones are all one, unknown */
 };
 
 /* Those of one object, by their address in it. */
@@ -37,7 +38,7 @@ struct wanted {
 };
 
 struct gprofng_names *gprofng_names_create(struct builder *builder, const struct gprofng_map *map,
-	const struct folder *archive, struct symbolizer *symbolizer)
+	const struct folder *archive, struct symbolizer *symbolizer, uint64_t most)
 {
 	struct gprofng_names *n = xalloc(sizeof(*n));
 
@@ -45,6 +46,7 @@ struct gprofng_names *gprofng_names_create(struct builder *builder, const struct
 	n->map = map;
 	n->archive = archive;
 	n->symbolizer = symbolizer;
+	n->most = most;
 	n->arena = arena_create();
 	return n;
 }
@@ -62,18 +64,24 @@ void gprofng_names_destroy(struct gprofng_names *n)
 
 uint32_t gprofng_names_add(struct gprofng_names *n, uint64_t va)
 {
-	bool is_new;
-	uint32_t number = *map_at(&n->number_of, va, 0, (uint32_t)n->addresses.count, &is_new);
+	uint32_t number = (uint32_t)n->addresses.count;
+	const struct gprofng_segment *s;
 
-	if (is_new) {
-		const struct gprofng_segment *s = gprofng_map_find(n->map, va);
-		struct address a = {.va = va};
-		if (s) {
-			a.segment = (uint32_t)(s - n->map->segments.data) + 1;
-			a.obj_addr = va - s->start + s->file_off;
-		}
-		vec_push(&n->addresses, a);
+	if (map_get(&n->number_of, va, 0, &number))
+		return number;
+	/* All that are too many are one. */
+	if (n->addresses.count >= n->most && map_get(&n->number_of, 0, 0, &number))
+		return number;
+	if (n->addresses.count >= n->most)
+		va = 0;
+	s = gprofng_map_find(n->map, va);
+	struct address a = {.va = va};
+	if (s) {
+		a.segment = (uint32_t)(s - n->map->segments.data) + 1;
+		a.obj_addr = va - s->start + s->file_off;
 	}
+	map_put(&n->number_of, va, 0, number);
+	vec_push(&n->addresses, a);
 	return number;
 }
 

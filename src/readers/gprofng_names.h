@@ -17,9 +17,13 @@ struct gprofng_frames {
 
 struct gprofng_names;
 
-/* archive: the folder with copies of the objects; NULL: there is none.  All is borrowed. */
+/*
+ * archive: the folder with copies of the objects; NULL: there is none.  All is borrowed.  most: how
+ * many addresses there may be; further ones are one that nobody knows.
+ */
 returns_owned struct gprofng_names *gprofng_names_create(struct builder *builder,
-	const struct gprofng_map *map, const struct folder *archive, struct symbolizer *symbolizer);
+	const struct gprofng_map *map, const struct folder *archive, struct symbolizer *symbolizer,
+	uint64_t most);
 void gprofng_names_destroy(struct gprofng_names *names);
 
 /* First all addresses are told of; the same one gives the same number. */

@@ -115,14 +115,22 @@ void gprofng_stacks_read(struct gprofng_stacks *s, const struct file_bytes *byte
 	s->bad += packets.bad;
 }
 
-static stack_id build_run(const struct gprofng_stacks *s, const struct gprofng_node *node,
-	const struct gprofng_names *names, struct builder *builder, stack_id stack)
+/* What building needs. */
+struct build {
+	struct gprofng_stacks *stacks;
+	const struct gprofng_names *names;
+	struct builder *builder;
+	struct stack_budget *budget;
+};
+
+static stack_id build_run(const struct build *b, const struct gprofng_node *node, stack_id stack)
 {
 	for (uint32_t i = node->count; i > 0; i--) {
-		struct gprofng_frames f =
-			gprofng_names_frames(names, s->addresses.data[node->first + i - 1]);
+		struct gprofng_frames f = gprofng_names_frames(
+			b->names, b->stacks->addresses.data[node->first + i - 1]);
 		for (uint32_t k = 0; k < f.count; k++)
-			stack = builder_stack(builder, stack, f.frames[k]);
+			if (!stack_budget_take(b->budget, b->builder, stack, f.frames[k], &stack))
+				return stack;
 	}
 	return stack;
 }
@@ -135,9 +143,9 @@ static struct gprofng_node *node_at(const struct gprofng_stacks *s, uint64_t uid
 }
 
 /* A node whose outer ones are not made yet: from the outermost of them inwards. */
-static void build_node(struct gprofng_stacks *s, struct gprofng_node *node,
-	const struct gprofng_names *names, struct builder *builder)
+static void build_node(const struct build *b, struct gprofng_node *node)
 {
+	struct gprofng_stacks *s = b->stacks;
 	VEC(struct gprofng_node *) path = {0};
 	stack_id stack = {0};
 	bool is_cut = false;
@@ -154,7 +162,7 @@ static void build_node(struct gprofng_stacks *s, struct gprofng_node *node,
 	s->bad += node && node->state == NODE_ENTERED;
 	while (path.count) {
 		struct gprofng_node *next = path.data[--path.count];
-		stack = build_run(s, next, names, builder, stack);
+		stack = build_run(b, next, stack);
 		is_cut |= next->is_cut;
 		next->stack = stack;
 		next->is_cut = is_cut;
@@ -163,12 +171,14 @@ static void build_node(struct gprofng_stacks *s, struct gprofng_node *node,
 	vec_deinit(&path);
 }
 
-void gprofng_stacks_build(
-	struct gprofng_stacks *s, const struct gprofng_names *names, struct builder *builder)
+void gprofng_stacks_build(struct gprofng_stacks *s, const struct gprofng_names *names,
+	struct builder *builder, struct stack_budget *budget)
 {
+	const struct build b = {s, names, builder, budget};
+
 	for (size_t i = 0; i < s->nodes.count; i++) {
 		if (s->nodes.data[i].state == NODE_NEW)
-			build_node(s, &s->nodes.data[i], names, builder);
+			build_node(&b, &s->nodes.data[i]);
 		s->truncated += s->nodes.data[i].is_cut;
 	}
 }

@@ -15,9 +15,10 @@
 
 #include "base/vec.h"
 #include "readers/heaptrack_suppressions.h"
+#include "readers/stack_budget.h"
 #include "readers/text_field.h"
 
-enum { VERSION_MAX = 3 };
+enum { VERSION_MAX = 3, BYTES_A_STACK = 32 };
 enum { METRIC_ALLOCATIONS, METRIC_TEMPORARY, METRIC_LEAKED, METRIC_PEAK, METRICS };
 
 struct ip {
@@ -57,12 +58,12 @@ struct heaptrack {
 	VEC(struct cost) costs;
 	uint32_t last; /* allocation that was made last, with nothing freed since; NO_ID: none */
 	uint64_t time_ms;
-	uint64_t heap, peak, peak_ms;	       /* bytes allocated now, at most, and when */
-	uint64_t allocated, freed;	       /* bytes in all: bounds of all sums */
-	uint64_t events, peak_event;	       /* + and - so far; when the heap was largest */
-	uint64_t suppressed;		       /* bytes of leaks */
-	uint64_t bad, first_bad, line_number;  /* lines */
-	uint64_t inlined_left, inlined_budget; /* frames left out; how many more there may be */
+	uint64_t heap, peak, peak_ms;	      /* bytes allocated now, at most, and when */
+	uint64_t allocated, freed;	      /* bytes in all: bounds of all sums */
+	uint64_t events, peak_event;	      /* + and - so far; when the heap was largest */
+	uint64_t suppressed;		      /* bytes of leaks */
+	uint64_t bad, first_bad, line_number; /* lines */
+	struct stack_budget budget;
 	bool is_raw, overflows, is_debuggee_known;
 };
 
@@ -185,16 +186,12 @@ static bool add_ip(struct heaptrack *h, struct str line)
 /* The stack of a place called from another. */
 static stack_id stack_below(struct heaptrack *h, stack_id stack, const struct ip *ip)
 {
-	for (uint32_t i = ip->count; i > 0; i--) {
-		/* One short line may name many inlined frames, and many lines it. */
-		if (i < ip->count && h->inlined_budget == 0) {
-			h->inlined_left += i;
+	for (uint32_t i = ip->count; i > 0; i--)
+		if (!stack_budget_take(&h->budget, h->builder, stack,
+			    (frame_id){h->frames.data[ip->first + i - 1]}, &stack)) {
+			h->budget.cut += i - 1;
 			break;
 		}
-		h->inlined_budget -= i < ip->count;
-		stack = builder_stack(
-			h->builder, stack, (frame_id){h->frames.data[ip->first + i - 1]});
-	}
 	return stack;
 }
 
@@ -393,7 +390,8 @@ static void read_ahead(struct heaptrack *h)
 	vec_reserve(&h->ips, count['i']);
 	vec_reserve(&h->traces, count['t']);
 	vec_reserve(&h->allocations, count['a']);
-	h->inlined_budget = 300000 + h->input->size / 64;
+	/* A trace takes at least 12 bytes with its allocation, and they are of many. */
+	h->budget.left = STACK_BUDGET_ANY + h->input->size / BYTES_A_STACK;
 }
 
 static void read_lines(struct heaptrack *h)
@@ -448,6 +446,17 @@ static void suppress_leaks(struct heaptrack *h)
 	}
 }
 
+/* What costs do not need. */
+static void free_tables(struct heaptrack *h)
+{
+	vec_deinit(&h->strings);
+	vec_deinit(&h->is_suppressed);
+	vec_deinit(&h->ips);
+	vec_deinit(&h->frames);
+	vec_deinit(&h->traces);
+	vec_deinit(&h->allocations);
+}
+
 static void add_costs(struct heaptrack *h)
 {
 	function_id unknown =
@@ -480,9 +489,7 @@ static void add_notes(struct heaptrack *h)
 	if (h->suppressions.over)
 		builder_note(h->builder, NOTE_BAD_RECORD, h->suppressions.over,
 			"suppressions beyond the first were left out");
-	if (h->inlined_left)
-		builder_note(h->builder, NOTE_TRUNCATED, h->inlined_left,
-			"inlined frames were left out, there are too many");
+	stack_budget_note(&h->budget, h->builder);
 	if (h->bad)
 		builder_note(h->builder, NOTE_BAD_RECORD, h->bad,
 			"lines make no sense and were passed over; line %llu is the first",
@@ -528,6 +535,7 @@ static struct error *build(struct heaptrack *h)
 		return error_new(ERROR_INPUT, "%s: there is no allocation in it", h->input->name);
 	find_peaks(h);
 	suppress_leaks(h);
+	free_tables(h);
 	add_costs(h);
 	builder_header(h->builder)->stats.duration_ns = h->time_ms * 1000000;
 	add_notes(h);
@@ -544,12 +552,7 @@ static struct error *heaptrack_read(const struct reader_input *input, struct bui
 	if (err == NULL)
 		err = build(&h);
 	heaptrack_suppressions_deinit(&h.suppressions);
-	vec_deinit(&h.strings);
-	vec_deinit(&h.is_suppressed);
-	vec_deinit(&h.ips);
-	vec_deinit(&h.frames);
-	vec_deinit(&h.traces);
-	vec_deinit(&h.allocations);
+	free_tables(&h);
 	vec_deinit(&h.costs);
 	return err;
 }

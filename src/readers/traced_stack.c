@@ -21,7 +21,7 @@ static void add_sample(struct traced_stack *t, uint64_t time_ns, uint64_t spent_
 	struct traced_frame *top = &t->frames.data[t->frames.count - 1];
 	int64_t weight[3] = {0, (int64_t)spent_ns, top->is_new};
 
-	if (spent_ns == 0 && !top->is_new)
+	if ((spent_ns == 0 && !top->is_new) || top->stack.i == 0)
 		return;
 	top->is_new = false;
 	builder_sample(t->builder, top->stack, t->thread,
@@ -54,20 +54,30 @@ void traced_stack_lose(struct traced_stack *t, uint64_t time_ns)
 	t->is_running = true;
 }
 
+/* False: the frame is not there to be seen, its time is the caller's. */
+static bool push(struct traced_stack *t, frame_id frame, uint32_t depth, bool is_new)
+{
+	struct traced_frame f = {.depth = depth & TRACED_DEPTH_MAX};
+	bool is_there =
+		stack_budget_take(t->budget, t->builder, traced_stack_now(t), frame, &f.stack);
+
+	f.is_new = is_new && is_there;
+	vec_push(&t->frames, f);
+	return is_there;
+}
+
 void traced_stack_inherit(struct traced_stack *t, frame_id frame, uint32_t depth)
 {
-	stack_id stack = builder_stack(t->builder, traced_stack_now(t), frame);
-
-	vec_push(&t->frames, (struct traced_frame){.stack = stack, .depth = depth});
+	(void)push(t, frame, depth, false);
 }
 
 void traced_stack_enter(struct traced_stack *t, frame_id frame, uint32_t depth)
 {
 	function_id caller = builder_stack_function(t->builder, traced_stack_now(t));
 
-	traced_stack_inherit(t, frame, depth);
-	t->frames.data[t->frames.count - 1].is_new = true;
-	builder_arc(t->builder, caller, builder_stack_function(t->builder, traced_stack_now(t)), 1);
+	if (push(t, frame, depth, true))
+		builder_arc(t->builder, caller,
+			builder_stack_function(t->builder, traced_stack_now(t)), 1);
 }
 
 void traced_stack_leave(struct traced_stack *t)

@@ -13,15 +13,19 @@
 
 #include "base/vec.h"
 #include "model/builder.h"
+#include "readers/stack_budget.h"
 
+/* There are as many as a file has entries. */
 struct traced_frame {
 	stack_id stack;
-	uint32_t depth; /* as its source counts */
-	bool is_new;	/* no sample has its call yet */
+	uint32_t depth : 31; /* as its source counts */
+	bool is_new : 1;     /* no sample has its call yet */
 };
+#define TRACED_DEPTH_MAX 0x7fffffffu
 
 struct traced_stack {
 	struct builder *builder;
+	struct stack_budget *budget; /* of all threads */
 	thread_id thread;
 	uint64_t start_ns; /* of the profile */
 	uint64_t now_ns;   /* of the last event */

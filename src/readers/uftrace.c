@@ -3,8 +3,8 @@
  * says what becomes of what.
  *
  * There is no written specification; this is by uftrace.h, utils/data-file.c, utils/fstack.c,
- * utils/session.c, utils/symbol.c and cmds/info.c of uftrace as of July 2026, versions 3 and 4 of the
- * format.
+ * utils/session.c, utils/symbol.c and cmds/info.c of uftrace as of July 2026, versions 3 and 4 of
+ * the format.
  */
 #include "readers/readers.h"
 
@@ -121,6 +121,7 @@ static void add_notes(struct uftrace *u, const struct uftrace_play *play,
 		builder_note(b, NOTE_BAD_RECORD, switches->bad,
 			"files of events (perf-cpu*.dat) could not be read to their end");
 	uftrace_names_note(play->names);
+	stack_budget_note(&play->budget, b);
 }
 
 /* When the first program began. */
@@ -140,7 +141,8 @@ static struct error *play(struct uftrace *u, const struct uftrace_tasks *tasks)
 		.builder = u->builder,
 		.tasks = tasks,
 		.max_stack = u->max_stack,
-		.start_ns = start_of(tasks)};
+		.start_ns = start_of(tasks),
+		.budget = {.left = STACK_BUDGET_ANY}};
 	struct uftrace_switches switches;
 	struct error *err = uftrace_names_create(u->folder, u->builder, tasks, &p.names);
 

@@ -1,5 +1,6 @@
 /*
- * For tracers of calls and of the heap: recursion, threads, and memory that is freed, kept and lost.
+ * For tracers of calls and of the heap: recursion, threads, and memory that is freed, kept and
+ * lost.
  */
 #include <pthread.h>
 #include <stdlib.h>
