@@ -216,7 +216,7 @@ static void add_notes(struct chrome *c)
 		"out");
 }
 
-static struct error *build(struct chrome *c)
+struct error *chrome_build(struct chrome *c)
 {
 	if (c->events.count == 0 && c->samples.count == 0 && c->ticks.count == 0 &&
 		!has_v8_samples(c)) {
@@ -237,7 +237,7 @@ static struct error *build(struct chrome *c)
 	return NULL;
 }
 
-static void chrome_deinit(struct chrome *c)
+void chrome_deinit(struct chrome *c)
 {
 	for (size_t i = 0; i < c->v8.count; i++)
 		chrome_v8_deinit(&c->v8.data[i]);
@@ -264,7 +264,7 @@ static struct error *chrome_read(const struct reader_input *input, struct builde
 		read_events(&c);
 	else
 		read_object(&c);
-	struct error *err = build(&c);
+	struct error *err = chrome_build(&c);
 	chrome_deinit(&c);
 	return err;
 }

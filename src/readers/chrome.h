@@ -21,7 +21,7 @@ enum { CHROME_BEGIN = -1, CHROME_END = -2 }; /* in place of a duration */
 /* A slice, or an end of one. */
 struct chrome_event {
 	int64_t ts, dur; /* ns */
-	string_id name;
+	string_id name;	 /* 0: an end of whatever is innermost */
 	uint32_t thread;
 };
 
@@ -127,6 +127,9 @@ bool chrome_v8_member(
 	struct chrome *c, struct v8_profile *v, struct json_reader *r, struct str key);
 void chrome_v8_deinit(struct v8_profile *v);
 
+/* Makes a profile of what was read; for the reader of Perfetto's traces, too. */
+must_use struct error *chrome_build(struct chrome *c);
+void chrome_deinit(struct chrome *c);
 /* Puts into the builder what was read. */
 void chrome_add_slices(struct chrome *c);
 void chrome_add_samples(struct chrome *c);

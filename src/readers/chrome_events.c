@@ -194,10 +194,12 @@ static void add_slice(struct chrome *c, const struct members *m, int64_t dur)
 	}
 	c->threads.data[thread].is_used = true;
 	c->threads.data[thread].event_count++;
-	vec_push(&c->events, (struct chrome_event){.ts = m->ts,
-				     .dur = dur,
-				     .name = builder_string(c->builder, name),
-				     .thread = thread});
+	string_id id = {0};
+	/* An end need not say of what. */
+	if (m->name.size || dur != CHROME_END)
+		id = builder_string(c->builder, name);
+	vec_push(&c->events,
+		(struct chrome_event){.ts = m->ts, .dur = dur, .name = id, .thread = thread});
 }
 
 static void read_slice(struct chrome *c, const struct members *m)

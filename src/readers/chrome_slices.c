@@ -103,6 +103,17 @@ static void fill_queues(struct slices *s, const uint32_t *events, size_t count)
 		s->begin_place[s->begins[i].index] = (uint32_t)i;
 }
 
+/* Whether it ends the innermost slice; one that does not ends nothing, nor does time go on by it.
+ */
+static bool fits(const struct slices *s, uint32_t end)
+{
+	string_id name = event_at(s, end)->name;
+
+	return s->open.count &&
+	       (name.i == 0 ||
+		       event_at(s, s->open.data[s->open.count - 1].event)->name.i == name.i);
+}
+
 /* Whether the end at the front goes before the beginning at the front. */
 static bool is_end_next(const struct slices *s, size_t next_begin, size_t next_end)
 {
@@ -114,10 +125,7 @@ static bool is_end_next(const struct slices *s, size_t next_begin, size_t next_e
 	/* One that has its own beginning goes behind it. */
 	if (e->dur >= 0)
 		return s->begin_place[end.index] < next_begin;
-	if (s->open.count &&
-		event_at(s, s->open.data[s->open.count - 1].event)->name.i == e->name.i)
-		return true;
-	return b->name.i != e->name.i;
+	return fits(s, end.index) || b->name.i != e->name.i;
 }
 
 /* Brings the end to the front, of those of its time, that ends the innermost slice. */
@@ -129,11 +137,10 @@ static void choose_end(struct slices *s, size_t front)
 		return;
 	uint32_t top = s->open.data[s->open.count - 1].event;
 	for (size_t i = front; i < s->end_count && i - front < LOOK_AHEAD; i++) {
-		const struct chrome_event *e = event_at(s, s->ends[i].index);
 		if (s->ends[i].key != s->ends[front].key)
 			break;
 		bool is_its_own = s->ends[i].index == top;
-		if (by_name == SIZE_MAX && e->name.i == event_at(s, top)->name.i)
+		if (by_name == SIZE_MAX && fits(s, s->ends[i].index))
 			by_name = i;
 		if (is_its_own) {
 			by_name = i;
@@ -242,14 +249,6 @@ static void enter(struct slices *s, uint32_t event)
 	struct tally *t = tally_of(s, stack);
 	t->entries++;
 	t->all_entries++;
-}
-
-/* Whether it ends the innermost slice; one that does not ends nothing, nor does time go on by it.
- */
-static bool fits(const struct slices *s, uint32_t end)
-{
-	return s->open.count && event_at(s, s->open.data[s->open.count - 1].event)->name.i ==
-					event_at(s, end)->name.i;
 }
 
 static void play(struct slices *s)

@@ -25,6 +25,7 @@ const struct reader *const readers[] = {
 	&reader_gperftools_cpu,
 	&reader_speedscope,
 	&reader_chrome,
+	&reader_perfetto,
 	&reader_perf_data,
 	&reader_zones,
 	NULL,

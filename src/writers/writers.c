@@ -11,6 +11,7 @@ const struct writer *const writers[] = {
 	&writer_folded,
 	&writer_pprof,
 	&writer_chrome,
+	&writer_perfetto,
 	&writer_csv,
 	&writer_json,
 	&writer_otlp,

@@ -46,6 +46,7 @@ extern const struct writer writer_dump;
 extern const struct writer writer_firefox;
 extern const struct writer writer_folded;
 extern const struct writer writer_json;
+extern const struct writer writer_perfetto;
 extern const struct writer writer_pprof;
 extern const struct writer writer_otlp;
 extern const struct writer writer_perf_script;

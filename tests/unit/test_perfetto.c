@@ -1,0 +1,311 @@
+/*
+ * Perfetto's traces: packets made by hand, by the rules of its documents; and that what is written
+ * keeps them and reads as what it was.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "../property.h"
+#include "../random_profile.h"
+#include "../writer_text.h"
+#include "base/alloc.h"
+#include "base/protobuf.h"
+#include "readers/readers.h"
+
+enum { BEGIN = 1, END = 2, INSTANT = 3 };
+
+static struct profile *try_read(struct str bytes, struct error **err)
+{
+	/* A copy of just that size, so that a read behind it is seen by ASan. */
+	uint8_t *data = xalloc(bytes.size);
+	struct reader_input input = {.name = "test.pftrace", .data = data, .size = bytes.size};
+	struct profile *p = NULL;
+
+	memcpy(data, bytes.data, bytes.size);
+	*err = profile_read_bytes(&input, NULL, &p);
+	free(data);
+	return p;
+}
+
+static struct profile *read_trace(const struct strbuf *trace)
+{
+	struct error *err;
+	struct profile *p = try_read(strbuf_str(trace), &err);
+
+	if (err)
+		fail_msg("%s", err->message);
+	assert_true(str_equal(profile_string(p, p->format), STR("perfetto")));
+	return p;
+}
+
+static void expect_folded(const struct profile *p, const char *metric, const char *wanted)
+{
+	struct writer_options options = {0};
+
+	assert_true(profile_find_metric(p, str_from(metric), &options.metric));
+	struct strbuf text = writer_text(&writer_folded, p, &options);
+	assert_string_equal(text.data ? text.data : "", wanted);
+	strbuf_deinit(&text);
+}
+
+static size_t begin_packet(struct strbuf *t, uint64_t time, uint64_t sequence, uint64_t flags)
+{
+	size_t packet = proto_begin(t, 1);
+
+	proto_put_varint(t, 8, time);
+	proto_put_varint(t, 10, sequence);
+	proto_put_varint(t, 13, flags);
+	/* What readers do not know. */
+	proto_put_string(t, 9999, STR("unknown"));
+	return packet;
+}
+
+static void put_thread(
+	struct strbuf *t, uint64_t uuid, uint64_t pid, uint64_t tid, const char *name)
+{
+	size_t packet = begin_packet(t, 0, 1, 0), track = proto_begin(t, 60), thread;
+
+	proto_put_varint(t, 1, uuid);
+	thread = proto_begin(t, 4);
+	proto_put_varint(t, 1, pid);
+	proto_put_varint(t, 2, tid);
+	proto_put_string(t, 5, str_from(name));
+	proto_end(t, thread);
+	proto_end(t, track);
+	proto_end(t, packet);
+}
+
+static void put_name(struct strbuf *t, uint64_t iid, const char *name)
+{
+	size_t data = proto_begin(t, 12), entry = proto_begin(t, 2);
+
+	proto_put_varint(t, 1, iid);
+	proto_put_string(t, 2, str_from(name));
+	proto_end(t, entry);
+	proto_end(t, data);
+}
+
+/* The event of a packet; name_iid 0 and name NULL: none. */
+static void put_event(
+	struct strbuf *t, uint64_t type, uint64_t track, uint64_t iid, const char *name)
+{
+	size_t event = proto_begin(t, 11);
+
+	proto_put_varint(t, 9, type);
+	if (track)
+		proto_put_varint(t, 11, track);
+	if (iid)
+		proto_put_varint(t, 10, iid);
+	if (name)
+		proto_put_string(t, 23, str_from(name));
+	proto_end(t, event);
+}
+
+static void put_simple(
+	struct strbuf *t, uint64_t time, uint64_t type, uint64_t track, const char *name)
+{
+	size_t packet = begin_packet(t, time, 1, 0);
+
+	put_event(t, type, track, 0, name);
+	proto_end(t, packet);
+}
+
+static void test_slices(void **state)
+{
+	struct strbuf t = {0};
+
+	(void)state;
+	put_thread(&t, 77, 4, 5, "worker");
+	put_simple(&t, 1000, BEGIN, 77, "a");
+	put_simple(&t, 1010, BEGIN, 77, "b");
+	put_simple(&t, 1015, INSTANT, 77, "i");
+	put_simple(&t, 1040, END, 77, NULL);
+	put_simple(&t, 1100, END, 77, NULL);
+	put_simple(&t, 1100, END, 77, NULL);
+	struct profile *p = read_trace(&t);
+	expect_folded(p, ZONE_TIME, "a 70\na;b 30\n");
+	expect_folded(p, ZONE_ENTRIES, "a 1\na;b 1\n");
+	assert_int_equal(p->thread_count, 1);
+	assert_int_equal(p->threads[0].tid, 5);
+	assert_int_equal(p->processes[0].pid, 4);
+	assert_true(str_equal(profile_string(p, p->threads[0].name), STR("worker")));
+	assert_int_equal(p->note_count, 2);
+	profile_destroy(p);
+	strbuf_deinit(&t);
+}
+
+/* Names are of a sequence, and of its state since that was cleared. */
+static void test_interned(void **state)
+{
+	struct strbuf t = {0};
+	size_t packet;
+
+	(void)state;
+	put_thread(&t, 1, 1, 1, "one");
+	put_thread(&t, 2, 1, 2, "two");
+	packet = begin_packet(&t, 10, 8, 1), put_name(&t, 3, "x"), put_event(&t, BEGIN, 1, 3, NULL);
+	proto_end(&t, packet);
+	packet = begin_packet(&t, 10, 9, 1), put_name(&t, 3, "y"), put_event(&t, BEGIN, 2, 3, NULL);
+	proto_end(&t, packet);
+	packet = begin_packet(&t, 15, 8, 2), put_event(&t, BEGIN, 1, 3, NULL),
+	proto_end(&t, packet);
+	packet = begin_packet(&t, 18, 8, 1), put_event(&t, BEGIN, 1, 3, NULL),
+	proto_end(&t, packet);
+	packet = begin_packet(&t, 20, 8, 2), put_event(&t, END, 1, 0, NULL), proto_end(&t, packet);
+	packet = begin_packet(&t, 21, 8, 2), put_event(&t, END, 1, 0, NULL), proto_end(&t, packet);
+	packet = begin_packet(&t, 24, 8, 2), put_event(&t, END, 1, 0, NULL), proto_end(&t, packet);
+	packet = begin_packet(&t, 30, 9, 2), put_event(&t, END, 2, 0, NULL), proto_end(&t, packet);
+	struct profile *p = read_trace(&t);
+	expect_folded(p, ZONE_TIME, "x 8\nx;x 4\nx;x;(unnamed) 2\ny 20\n");
+	profile_destroy(p);
+	strbuf_deinit(&t);
+}
+
+/* A clock of the sequence that counts µs from one packet to the next; a track by default. */
+static void test_clocks(void **state)
+{
+	struct strbuf t = {0};
+	size_t packet, snapshot, clock, defaults, event;
+
+	(void)state;
+	packet = begin_packet(&t, 0, 1, 1);
+	snapshot = proto_begin(&t, 6);
+	clock = proto_begin(&t, 1), proto_put_varint(&t, 1, 64), proto_put_varint(&t, 2, 50);
+	proto_put_varint(&t, 3, 1), proto_put_varint(&t, 4, 1000), proto_end(&t, clock);
+	clock = proto_begin(&t, 1), proto_put_varint(&t, 1, 6), proto_put_varint(&t, 2, 7000000);
+	proto_end(&t, clock), proto_end(&t, snapshot);
+	defaults = proto_begin(&t, 59), proto_put_varint(&t, 58, 64);
+	event = proto_begin(&t, 11), proto_put_varint(&t, 11, 5), proto_end(&t, event);
+	proto_end(&t, defaults), proto_end(&t, packet);
+	put_thread(&t, 5, 1, 1, "one");
+	put_simple(&t, 3, BEGIN, 0, "a");
+	put_simple(&t, 4, BEGIN, 0, "b");
+	put_simple(&t, 5, END, 0, NULL);
+	/* By the trace's own clock. */
+	packet = begin_packet(&t, 7020000, 1, 0), proto_put_varint(&t, 58, 6);
+	put_event(&t, END, 5, 0, NULL), proto_end(&t, packet);
+	struct profile *p = read_trace(&t);
+	expect_folded(p, ZONE_TIME, "a 12000\na;b 5000\n");
+	profile_destroy(p);
+	strbuf_deinit(&t);
+}
+
+static void test_cut(void **state)
+{
+	struct strbuf t = {0};
+	size_t read = 0;
+
+	(void)state;
+	put_thread(&t, 77, 4, 5, "worker");
+	put_simple(&t, 1000, BEGIN, 77, "a");
+	put_simple(&t, 1100, END, 77, NULL);
+	for (size_t size = 1; size < t.size; size++) {
+		struct error *err;
+		struct profile *p = try_read((struct str){t.data, size}, &err);
+		read += p != NULL;
+		assert_true((p == NULL) == (err != NULL));
+		if (p)
+			assert_true(p->note_count > 0);
+		profile_destroy(p);
+		error_destroy(err);
+	}
+	assert_true(read > 10);
+	strbuf_deinit(&t);
+}
+
+/* ---- What is written */
+
+/* The rules: state is cleared first, ids are not 0, names are there, slices nest on each track. */
+static void check_rules(struct str bytes)
+{
+	int64_t depth[4096] = {0};
+	bool is_named[4096] = {0}, is_track[4096] = {0}, is_first = true;
+	struct proto_field packet, field, inner, entry;
+	struct cursor c, m, e, n;
+
+	cursor_init(&c, bytes.data, bytes.size, "written", 0);
+	while (proto_next(&c, &packet)) {
+		uint64_t sequence = 0, flags = 0, type = 0, uuid = 0, iid = 0;
+		assert_int_equal(packet.number, 1);
+		m = proto_message(&c, &packet);
+		while (proto_next(&m, &field)) {
+			sequence = field.number == 10 ? field.value : sequence;
+			flags = field.number == 13 ? field.value : flags;
+			for (e = proto_message(&m, &field);
+				field.type == PROTO_BYTES && proto_next(&e, &inner);) {
+				if (field.number == 60 && inner.number == 1) {
+					assert_true(inner.value && !is_track[inner.value]);
+					is_track[inner.value] = true;
+				} else if (field.number == 11) {
+					type = inner.number == 9 ? inner.value : type;
+					iid = inner.number == 10 ? inner.value : iid;
+					uuid = inner.number == 11 ? inner.value : uuid;
+				} else if (field.number == 12) {
+					n = proto_message(&e, &inner);
+					assert_true(proto_next(&n, &entry) && entry.value);
+					is_named[entry.value] = true;
+				}
+			}
+		}
+		assert_true(sequence != 0);
+		assert_int_equal(flags, is_first ? 1 : 2);
+		is_first = false;
+		assert_true(type == 0 || is_track[uuid]);
+		assert_true(iid == 0 || is_named[iid]);
+		depth[uuid] += type == BEGIN ? 1 : type == END ? -1 : 0;
+		assert_true(depth[uuid] >= 0);
+	}
+	assert_true(cursor_ok(&c));
+	for (size_t i = 0; i < 4096; i++)
+		assert_int_equal(depth[i], 0);
+}
+
+static void write_random(uint64_t seed)
+{
+	struct random r = random_from(seed);
+	struct random_shape shape = random_shape_any(&r);
+	shape.samples = shape.zones = true;
+	struct profile *p = random_profile(seed, &shape), *q;
+	struct writer_options options = {.metric = p->default_metric};
+	struct strbuf bytes = {0};
+	struct error *err = writer_try(&writer_perfetto, p, &options, &bytes);
+
+	if (p->zone_events.count == 0 && p->tick_count == 0) {
+		assert_non_null(err);
+	} else {
+		assert_null(err);
+		check_rules(strbuf_str(&bytes));
+		q = try_read(strbuf_str(&bytes), &err);
+		assert_true(q || p->zone_events.count == 0 || err);
+		if (q)
+			assert_int_equal(q->tick_count, p->tick_count);
+		profile_destroy(q);
+	}
+	error_destroy(err);
+	strbuf_deinit(&bytes);
+	profile_destroy(p);
+}
+
+static void test_written(void **state)
+{
+	(void)state;
+	for (struct property_seeds p = property_seeds(100, 30); property_next(&p);)
+		write_random(property_seed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_interned),
+		cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
