@@ -20,6 +20,8 @@
 #include "readers/firefox_state.h"
 
 #define MIB ((size_t)1 << 20)
+/* Threads without samples cost the profile more than the file. */
+#define IDLE_THREADS_MAX 65536
 
 /* ---- What the whole says of itself */
 
@@ -185,7 +187,7 @@ static void plan_memory(struct firefox *f)
 	size_t row_size = 16 + 8 * f->metric_count;
 	size_t room = 32 * MIB + 2 * size + size / 2;
 
-	f->row_max = 2 * MIB + size / 8;
+	f->row_max = MIB + size / 10;
 	f->is_totals = f->scan.lacks_times || f->has_no_times;
 	if (!f->is_totals && rows > room / row_size) {
 		f->is_totals = true;
@@ -311,6 +313,10 @@ static void read_samples(
 	process_id process = {0};
 	thread_id thread = {NO_ID};
 
+	if (facts->samples == 0 && f->idle_threads++ >= IDLE_THREADS_MAX) {
+		f->cut_stacks++;
+		return;
+	}
 	if (!f->is_totals) {
 		process = process_of(f, facts, delta_ns);
 		thread = builder_thread(f->builder, facts->tid, process,

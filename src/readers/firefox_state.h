@@ -90,6 +90,7 @@ struct firefox {
 	struct arena *arena;
 	VEC(process_id) processes; /* [pid] */
 
+	size_t idle_threads; /* without samples */
 	uint64_t bad_references, cut_stacks, cycles, early;
 	bool has_cut_table;
 	uint64_t faults;     /* places where the text is no JSON */
