@@ -106,10 +106,12 @@ static bool is_all_bytes(struct cursor c, uint32_t most)
 	struct proto_field f;
 	size_t count = 0;
 
-	for (; count < 100 && proto_next(&c, &f); count++)
+	for (f = (struct proto_field){0}; count < 100 && proto_next(&c, &f); count++)
 		if (f.type != PROTO_BYTES || (f.number > most && f.number != 1000))
 			return false;
-	return count > 0;
+	/* The first may be longer than what is there of the file. */
+	return count > 0 ||
+	       (!cursor_ok(&c) && f.type == PROTO_BYTES && f.number <= most && f.offset > c.base);
 }
 
 /* Whether these are the first bytes of a message; size may be less than all of it. */

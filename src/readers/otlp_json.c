@@ -369,14 +369,18 @@ bool otlp_is_json(const uint8_t *data, size_t size)
 {
 	struct json_reader r;
 	struct str key;
-	bool found = false;
+	bool found = false, has_dictionary = false;
 
 	if (size == 0 || memchr("{ \t\r\n\xef", data[0], 6) == NULL)
 		return false;
 	json_reader_init(&r, data, size, "");
 	if (json_object(&r))
-		for (int i = 0; i < 4 && !found && json_key(&r, &key); i++)
+		for (int i = 0; i < 4 && !found && json_key(&r, &key); i++) {
 			found = is_name(key, "resource_profiles");
+			has_dictionary |= str_equal(key, STR("dictionary"));
+		}
+	/* The profiles may stand behind the part that is looked at. */
+	found |= has_dictionary && json_is_cut(&r);
 	json_reader_deinit(&r);
 	return found;
 }

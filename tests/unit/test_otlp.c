@@ -12,6 +12,7 @@
 
 #include "../random_profile.h"
 #include "../writer_text.h"
+#include "base/alloc.h"
 #include "base/protobuf.h"
 #include "base/vec.h"
 #include "readers/readers.h"
@@ -264,6 +265,30 @@ static void other_files_are_refused(void **state)
 	strbuf_deinit(&out);
 }
 
+/* ---- told by its first bytes ---- */
+
+static void the_first_bytes_tell(void **state)
+{
+	struct strbuf one = {0};
+	const uint8_t *json = (const uint8_t *)two_metrics;
+	const uint8_t *dictionary = (const uint8_t *)strstr(two_metrics, "\"dictionary\"") - 1;
+	uint8_t *other = (uint8_t *)xstrndup((const char *)dictionary, 200);
+	struct profile *p = read_good(str_from(two_metrics));
+
+	(void)state;
+	one = writer_text(&writer_otlp, p, &(struct writer_options){{0}, false});
+	for (size_t size = 12; size < one.size; size += 7)
+		assert_true(reader_otlp.bid((const uint8_t *)one.data, size) >= 85);
+	assert_true(reader_otlp.bid(json, 100) >= 85);
+	other[0] = '{';
+	assert_true(reader_otlp.bid(other, 100) >= 85);
+	assert_int_equal(reader_otlp.bid((const uint8_t *)"{\"profiles\":[", 13), 0);
+	assert_int_equal(reader_otlp.bid((const uint8_t *)"main;a 1", 8), 0);
+	free(other);
+	profile_destroy(p);
+	strbuf_deinit(&one);
+}
+
 /* ---- framed, cut ---- */
 
 static struct strbuf written(const struct profile *p)
@@ -429,6 +454,7 @@ int main(void)
 		cmocka_unit_test(old_layouts_are_refused_by_name),
 		cmocka_unit_test(layouts_are_told_by_types),
 		cmocka_unit_test(other_files_are_refused),
+		cmocka_unit_test(the_first_bytes_tell),
 		cmocka_unit_test(messages_behind_their_lengths),
 		cmocka_unit_test(cut_files_give_what_is_there),
 		cmocka_unit_test(random_profiles_round_trip),
