@@ -8,52 +8,11 @@
  *
  * Sources: tools/perf/Documentation/perf.data-file-format.txt, perf_event_open(2).
  */
-#include "readers/readers.h"
+#include "readers/perf_data_state.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "readers/capture_tree.h"
-#include "readers/perf_data_stacks.h"
-
-/* A sample until its stack has names. */
-struct row {
-	uint64_t time_ns;
-	int64_t weight;
-	uint32_t node, thread, metric;
-};
-
-/* A metric, which several events of one name share. */
-struct measure {
-	struct str name, unit;
-	uint64_t sum; /* of all weights */
-	metric_id id;
-};
-
-struct perf_data {
-	const struct reader_input *input;
-	struct builder *builder;
-	struct arena *arena;
-	struct perf_data_file file;
-	struct perf_data_tasks tasks;
-	struct perf_data_objects objects;
-	struct perf_data_jit jit;
-	struct perf_data_stacks stacks;
-	struct capture_names names;
-	struct capture_tree tree;
-	VEC(struct measure) measures;
-	metric_id samples;
-	struct map counter_values; /* by id and thread: places in last_values */
-	VEC(uint64_t) last_values;
-	VEC(struct row) rows;
-	bool has_time, has_threads;
-	uint64_t start_ns, end_ns; /* of the samples */
-	uint64_t left_out;	   /* samples of events for which there is no room */
-	uint64_t too_heavy;
-	uint64_t truncated, foreign;
-};
 
 /*
  * A sample has a weight in each metric: with more than this for so many samples, files of many
@@ -79,7 +38,8 @@ static uint32_t add_measure(struct perf_data *p, const struct perf_data_event *e
 			return i;
 	if (p->measures.count >= measures_most(p))
 		return NO_ID;
-	vec_push(&p->measures, (struct measure){.name = event->name, .unit = event->unit});
+	vec_push(
+		&p->measures, (struct perf_data_measure){.name = event->name, .unit = event->unit});
 	return (uint32_t)(p->measures.count - 1);
 }
 
@@ -115,14 +75,14 @@ static void add_row(struct perf_data *p, uint32_t metric, uint64_t weight, uint6
 		p->left_out++;
 		return;
 	}
-	struct measure *measure = &p->measures.data[metric];
+	struct perf_data_measure *measure = &p->measures.data[metric];
 
 	if (weight > INT64_MAX - measure->sum) {
 		p->too_heavy++;
 		weight = 0;
 	}
 	measure->sum += weight;
-	vec_push(&p->rows, (struct row){time_ns, (int64_t)weight, node, thread, metric});
+	vec_push(&p->rows, (struct perf_data_row){time_ns, (int64_t)weight, node, thread, metric});
 }
 
 /* How much a counter has counted since it was last seen. */
@@ -242,7 +202,7 @@ static void count_flags(struct perf_data *p, uint8_t flags)
 	p->foreign += (flags & CAPTURE_STACK_FOREIGN) != 0;
 }
 
-static void add_sample(struct perf_data *p, const struct row *row, int64_t *weight)
+static void add_sample(struct perf_data *p, const struct perf_data_row *row, int64_t *weight)
 {
 	metric_id metric = p->measures.data[row->metric].id;
 	uint64_t time_ns = p->has_time ? row->time_ns - p->start_ns : UINT64_MAX;
@@ -278,173 +238,6 @@ static void build(struct perf_data *p)
 	for (size_t i = 0; i < p->rows.count; i++)
 		add_sample(p, &p->rows.data[i], weight);
 	free(weight);
-}
-
-/* ---- what is to be said of it ---- */
-
-/* What went wrong: of one, and of several, where the count is put in front. */
-struct trouble {
-	enum note_kind kind;
-	const char *one, *several;
-};
-
-static const struct trouble cut_troubles[PERF_DATA_CUT_COUNT] = {
-	[PERF_DATA_CUT_MAX] = {NOTE_TRUNCATED,
-		"a stack was cut short: the kernel follows frame pointers only so far",
-		"stacks were cut short: the kernel follows frame pointers only so far"},
-	[PERF_DATA_CUT_MEMORY] = {NOTE_TRUNCATED,
-		"a stack was cut short: more of it than perf record had copied",
-		"stacks were cut short: there is more of them than perf record had copied"},
-	[PERF_DATA_CUT_RULE] = {NOTE_TRUNCATED,
-		"a stack was cut short: code without unwind information, or whose file is missing",
-		"stacks were cut short: code without unwind information, or whose file is missing"},
-	[PERF_DATA_CUT_CORRUPT] = {NOTE_TRUNCATED,
-		"a stack was cut short: it does not lead outwards",
-		"stacks were cut short: they do not lead outwards"},
-	[PERF_DATA_CUT_NO_STACK] = {NOTE_TRUNCATED,
-		"a stack was cut short: its registers are of code that cannot be unwound here",
-		"stacks were cut short: their registers are of code that cannot be unwound here"},
-	[PERF_DATA_CUT_ROOM] = {NOTE_TRUNCATED,
-		"a stack was left out: there are more different ones than are kept apart",
-		"stacks were left out: there are more different ones than are kept apart"},
-};
-
-static void note(struct perf_data *p, const struct trouble *trouble, uint64_t count)
-{
-	if (count)
-		builder_note(p->builder, trouble->kind, count, "%s",
-			count == 1 ? trouble->one : trouble->several);
-}
-
-static void note_losses(struct perf_data *p)
-{
-	static const struct trouble lost_records = {NOTE_LOST,
-		"a record was lost: the ring buffer was full",
-		"records were lost: the ring buffer was full"};
-	static const struct trouble lost_samples = {
-		NOTE_LOST, "a sample was lost by the kernel", "samples were lost by the kernel"};
-	static const struct trouble throttled = {NOTE_LOST, "the kernel throttled sampling once",
-		"times the kernel throttled sampling"};
-	static const struct trouble left_out = {NOTE_LOST,
-		"a sample was left out: the file has more events than are kept apart",
-		"samples were left out: the file has more events than are kept apart"};
-	static const struct trouble unmapped = {NOTE_LOST,
-		"a mapping was left out: there are more than are kept apart",
-		"mappings were left out: there are more than are kept apart"};
-	static const struct trouble unkept = {NOTE_LOST,
-		"a task was not told from another: there are more than are kept apart",
-		"tasks were not told from another: there are more than are kept apart"};
-
-	note(p, &lost_records, p->file.lost_records);
-	note(p, &lost_samples, p->file.lost_samples);
-	note(p, &throttled, p->file.throttled);
-	note(p, &left_out, p->left_out);
-	note(p, &unmapped, p->tasks.unkept_maps);
-	note(p, &unkept, p->tasks.unkept_tasks);
-	for (size_t i = 0; i < PERF_DATA_CUT_COUNT; i++)
-		note(p, &cut_troubles[i], p->stacks.cuts[i]);
-}
-
-static void note_damage(struct perf_data *p)
-{
-	const struct perf_data_file *file = &p->file;
-	static const struct trouble heavy = {NOTE_BAD_RECORD,
-		"a sample weighs more than can be counted, and counts nothing",
-		"samples weigh more than can be counted, and count nothing"};
-	char place[64] = "among what was packed";
-
-	note(p, &heavy, p->too_heavy);
-	if (file->first_bad_offset != UINT64_MAX)
-		snprintf(place, sizeof(place), "at offset 0x%" PRIx64, file->first_bad_offset);
-	if (file->bad_records)
-		builder_note(p->builder, NOTE_BAD_RECORD, file->bad_records,
-			"%s could not be read, the first %s",
-			file->bad_records == 1 ? "record" : "records", place);
-	if (!file->has_data_size)
-		builder_note(p->builder, NOTE_INCOMPLETE, 1,
-			"perf record did not come to its end, so names of events and build-ids "
-			"are missing");
-	else if (file->is_cut)
-		builder_note(p->builder, NOTE_INCOMPLETE, 1, "the file is cut off");
-}
-
-static void note_guesses(struct perf_data *p)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < p->objects.rows.count; i++)
-		count += p->objects.rows.data[i].is_guess;
-	if (count)
-		builder_note(p->builder, NOTE_GUESSED, count,
-			"load objects without a build-id were taken to be this machine's files of "
-			"the "
-			"same path and layout: %" PRIu64,
-			count);
-}
-
-/* Types that tell nothing of stacks are no loss worth a word. */
-static bool is_expected(uint32_t type)
-{
-	static const char *const expected[] = {"ID_INDEX", "THREAD_MAP", "CPU_MAP", "TIME_CONV",
-		"FINISHED_INIT", "HEADER_EVENT_TYPE", "HEADER_TRACING_DATA", "STAT_CONFIG",
-		"UNTHROTTLE", "BPF_EVENT", "KSYMBOL", "CGROUP", "NAMESPACES", "READ",
-		"BPF_METADATA"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
-		if (strcmp(expected[i], perf_data_type_name(type)) == 0)
-			return true;
-	return false;
-}
-
-static void note_unknown(struct perf_data *p)
-{
-	struct strbuf list = {0};
-	uint64_t count = p->file.unknown_others;
-
-	for (uint32_t type = 0; type < PERF_DATA_TYPE_COUNT; type++) {
-		uint64_t records = p->file.unknown[type];
-
-		if (records == 0 || is_expected(type))
-			continue;
-		strbuf_printf(&list, "%s%" PRIu64 " %s", list.size ? ", " : "", records,
-			perf_data_type_name(type));
-		count += records;
-	}
-	if (p->file.unknown_others)
-		strbuf_printf(&list, "%s%" PRIu64 " of types that sonde does not know",
-			list.size ? ", " : "", p->file.unknown_others);
-	if (p->file.traces)
-		strbuf_printf(
-			&list, "%s%" PRIu64 " AUXTRACE", list.size ? ", " : "", p->file.traces);
-	if (list.size)
-		builder_note(p->builder, NOTE_INFO, count + p->file.traces,
-			"records that sonde has no use for were passed over: %s", list.data);
-	strbuf_deinit(&list);
-}
-
-static void set_stats(struct perf_data *p)
-{
-	struct builder_header *header = builder_header(p->builder);
-	struct profile_stats *stats = &header->stats;
-	const struct perf_data_facts *facts = &p->file.facts;
-	const struct perf_data_event *event = &p->file.events.rows.data[0];
-	const struct measure *measure = &p->measures.data[0];
-
-	stats->lost = p->file.lost_records + p->file.lost_samples;
-	stats->foreign = p->foreign;
-	stats->critical = p->truncated;
-	if (p->has_time)
-		stats->duration_ns = p->end_ns - p->start_ns;
-	if (str_equal(event->unit, STR("ns")) && event->metric == 0 && event->period) {
-		stats->interval_asked_ns =
-			event->is_freq ? UINT64_C(1000000000) / event->period : event->period;
-		if (p->rows.count && p->measures.count == 1)
-			stats->interval_ns = measure->sum / p->rows.count;
-	}
-	header->command = builder_string(p->builder, facts->command);
-	header->host = builder_string(p->builder, facts->host);
-	if (facts->wall_ns && p->has_time)
-		header->start_unix_ns = facts->wall_ns + p->start_ns - facts->clock_ns;
 }
 
 /* ---- the reader ---- */
@@ -492,12 +285,7 @@ static void read_profile(struct perf_data *p)
 	p->objects.keeps_open = has_stacks(p);
 	take_records(p);
 	build(p);
-	note_losses(p);
-	note_damage(p);
-	note_unknown(p);
-	note_guesses(p);
-	capture_names_note(&p->names);
-	set_stats(p);
+	perf_data_say(p);
 	perf_data_deinit(p);
 }
 
