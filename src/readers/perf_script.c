@@ -212,6 +212,9 @@ static void add_notes(struct perf_script *p)
 	if (p->passed_over)
 		builder_note(p->builder, NOTE_INFO, p->passed_over,
 			"lines below frames, of instructions or the like, were passed over");
+	if (p->stacks.cut)
+		builder_note(p->builder, NOTE_TRUNCATED, p->stacks.cut,
+			"stacks lack frames, as there are too many different ones for memory");
 	if (p->lost) {
 		builder_header(p->builder)->stats.lost = p->lost;
 		builder_note(p->builder, NOTE_LOST, p->lost,
@@ -219,7 +222,7 @@ static void add_notes(struct perf_script *p)
 	}
 }
 
-static struct error *finish(struct perf_script *p, const char *name)
+static struct error *finish(struct perf_script *p, const char *name, size_t input_size)
 {
 	if (p->rows.count == 0 && p->bad.count)
 		return error_new(ERROR_INPUT,
@@ -228,7 +231,7 @@ static struct error *finish(struct perf_script *p, const char *name)
 			name, (unsigned long long)p->bad.told[0]);
 	if (p->rows.count == 0)
 		return error_new(ERROR_INPUT, "%s: no sample of perf script is in it", name);
-	perf_rows_finish(&p->rows, &p->tasks);
+	perf_rows_finish(&p->rows, &p->tasks, input_size);
 	add_notes(p);
 	return NULL;
 }
@@ -241,7 +244,7 @@ static struct error *perf_script_read(const struct reader_input *input, struct b
 
 	perf_stacks_init(&p.stacks, builder, input->size);
 	read_lines(&p, text_input(input->data, input->size, &buffer));
-	struct error *err = finish(&p, input->name);
+	struct error *err = finish(&p, input->name, input->size);
 	perf_stacks_deinit(&p.stacks);
 	perf_tasks_deinit(&p.tasks);
 	perf_rows_deinit(&p.rows);

@@ -63,6 +63,8 @@ void perf_rows_add(struct perf_rows *r, const struct perf_sample *sample)
 			.period = sample->period,
 			.stack = sample->stack,
 			.source = source_of(r, sample->thread, sample->event)};
+	if (sample->stack.i > r->last_stack)
+		r->last_stack = sample->stack.i;
 	r->count++;
 }
 
@@ -95,12 +97,21 @@ static metric_id add_metric(struct perf_rows *r, const struct perf_event *event,
 		r->builder, name, event->has_period && counts_ns(name) ? STR("ns") : STR("count"));
 }
 
-/* [event]: its metric; the caller frees it.  The first event's is the default. */
-static metric_id *add_metrics(struct perf_rows *r, metric_id samples)
+/* How many events there is memory for: each has a weight for every sample and every stack. */
+static size_t events_max(const struct perf_rows *r, size_t input_size)
 {
-	metric_id *metric_of = xcalloc(r->events.count, sizeof(*metric_of));
+	uint64_t weights = r->count + r->last_stack + 1;
+	uint64_t most = (((uint64_t)32 << 20) + 2 * (uint64_t)input_size) / 8 / weights;
 
-	for (size_t i = 0; i < r->events.count; i++)
+	return most < 1 ? 1 : most < r->events.count ? (size_t)most : r->events.count;
+}
+
+/* [event]: its metric; the caller frees it.  The first event's is the default. */
+static metric_id *add_metrics(struct perf_rows *r, metric_id samples, size_t count)
+{
+	metric_id *metric_of = xcalloc(count, sizeof(*metric_of));
+
+	for (size_t i = 0; i < count; i++)
 		metric_of[i] = add_metric(r, &r->events.data[i], samples);
 	builder_header(r->builder)->default_metric = metric_of[0];
 	return metric_of;
@@ -113,12 +124,18 @@ struct finishing {
 	bool has_times;
 	metric_id samples;
 	const metric_id *metric_of;
+	size_t event_count; /* of those that are kept */
+	uint64_t left_out;
 	int64_t *weight; /* [metric], all 0 between samples */
 };
 
 static void finish_row(struct finishing *f, const struct perf_row *row)
 {
 	const struct perf_source *source = &f->rows->sources.data[row->source];
+	if (source->event >= f->event_count) {
+		f->left_out++;
+		return;
+	}
 	metric_id metric = f->metric_of[source->event];
 	uint32_t thread = source->thread == NO_ID ? f->thread_count : source->thread;
 	struct builder *b = f->rows->builder;
@@ -147,10 +164,11 @@ static void finish_rows(struct perf_rows *r, struct finishing *f)
 	}
 }
 
-void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks)
+void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks, size_t input_size)
 {
+	size_t event_count = events_max(r, input_size);
 	metric_id samples = builder_metric(r->builder, STR("samples"), STR("count"));
-	metric_id *metric_of = add_metrics(r, samples);
+	metric_id *metric_of = add_metrics(r, samples, event_count);
 	bool has_threads = r->without_thread < r->count;
 	thread_id *threads = has_threads ? perf_tasks_add(tasks, r->without_thread > 0) : NULL;
 	struct finishing f = {.rows = r,
@@ -160,6 +178,7 @@ void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks)
 		.has_times = r->without_time == 0 && r->last_ns > 0,
 		.samples = samples,
 		.metric_of = metric_of,
+		.event_count = event_count,
 		.weight = xcalloc(r->events.count + 1, sizeof(*f.weight))};
 
 	if (has_threads || f.has_times)
@@ -168,6 +187,9 @@ void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks)
 		builder_note(r->builder, NOTE_INFO, r->without_time,
 			"samples have no time; so that of the others is left out");
 	finish_rows(r, &f);
+	if (f.left_out)
+		builder_note(r->builder, NOTE_LOST, f.left_out,
+			"samples are of more events than there is memory for, and left out");
 	free(f.weight);
 	free(threads);
 	free(metric_of);

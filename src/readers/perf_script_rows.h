@@ -48,6 +48,7 @@ struct perf_rows {
 	struct map source_of;	       /* thread and event */
 	VEC(struct perf_row *) blocks; /* of PERF_BLOCK_ROWS; they never move */
 	uint64_t count;
+	uint32_t last_stack; /* the highest that was added */
 	uint64_t without_time, without_thread;
 	uint64_t first_ns, last_ns; /* of the times */
 };
@@ -56,7 +57,10 @@ void perf_rows_deinit(struct perf_rows *r);
 /* The number of an event; its name may be empty. */
 uint32_t perf_rows_event(struct perf_rows *r, struct str name);
 void perf_rows_add(struct perf_rows *r, const struct perf_sample *sample);
-/* Gives metrics, threads and samples, at least one, to the builder. */
-void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks);
+/*
+ * Gives metrics, threads and samples, at least one, to the builder; of an input of that size, for
+ * the memory that events take: samples of more than that allows for become a note.
+ */
+void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks, size_t input_size);
 
 #endif

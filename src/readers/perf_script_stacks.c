@@ -11,11 +11,21 @@
 
 enum { AS_LEAF, AS_CALLER };
 
+/* What a distinct line, and a distinct stack, costs in all tables, about. */
+#define LINE_COST  260
+#define STACK_COST 70
+/* What both may take up of a small input. */
+#define COST_MIN ((size_t)48 << 20)
+
 void perf_stacks_init(struct perf_stacks *s, struct builder *builder, size_t input_size)
 {
+	size_t stacks_max = (COST_MIN + 3 * input_size) / 2 / STACK_COST;
+
 	*s = (struct perf_stacks){.builder = builder,
 		.arena = arena_create(),
 		.demangler = demangler_create(),
+		.lines_max = (COST_MIN + 3 * input_size) / 2 / LINE_COST,
+		.stacks_max = stacks_max < UINT32_MAX / 2 ? (uint32_t)stacks_max : UINT32_MAX / 2,
 		.demangle_left = input_size + ((size_t)1 << 20)};
 }
 
@@ -62,6 +72,10 @@ void perf_stacks_push_new(struct perf_stacks *s, struct span line, const struct 
 {
 	uint32_t number = (uint32_t)s->lines.count;
 
+	if (s->lines.count >= s->lines_max) {
+		s->is_cut = true;
+		return;
+	}
 	vec_push(&s->lines, (struct perf_line){.name = name_of(s, frame->name),
 				    .file = builder_string(s->builder, frame->file),
 				    .line = frame->line,
@@ -83,6 +97,8 @@ bool perf_stacks_place(struct perf_stacks *s, struct str line)
 
 	if (s->path.count == 0 || !perf_frame_scan_place(line, &frame))
 		return false;
+	if (s->lines.count >= s->lines_max)
+		return true;
 	uint32_t *last = &s->path.data[s->path.count - 1];
 	struct span *place = span_intern(&s->places, span_of(line));
 	if (place->id == NO_ID)
@@ -161,6 +177,10 @@ stack_id perf_stacks_take(struct perf_stacks *s)
 	stack_id stack = {0};
 
 	for (size_t i = s->path.count; i-- > 0;) {
+		if (unlikely(stack.i > s->stacks_max)) {
+			s->is_cut = true;
+			break;
+		}
 		struct perf_line *line = &s->lines.data[s->path.data[i]];
 		int as = i < leaf ? AS_LEAF : AS_CALLER;
 		bool is_inline = line->is_inline && stack.i;
@@ -174,5 +194,7 @@ stack_id perf_stacks_take(struct perf_stacks *s)
 				s->builder, stack, frame_of(s, line, object, is_inline, as));
 	}
 	s->path.count = 0;
+	s->cut += s->is_cut;
+	s->is_cut = false;
 	return stack;
 }

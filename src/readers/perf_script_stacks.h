@@ -30,6 +30,11 @@ struct perf_stacks {
 	struct builder *builder;
 	struct arena *arena; /* of the texts in spans */
 	struct demangler *demangler;
+	/* So that memory stays within a few times the input's, whatever is in it. */
+	size_t lines_max;
+	uint32_t stacks_max;
+	bool is_cut;		 /* frames of the sample at hand are left out */
+	uint64_t cut;		 /* stacks that went beyond */
 	size_t demangle_left;	 /* bytes that names may still take up when demangled */
 	struct row_table spans;	 /* lines of the input → lines */
 	struct row_table places; /* the same of those that tell places; ids count them */
