@@ -355,8 +355,8 @@ static struct error *read_all(struct pprof *p)
 }
 
 /*
- * The budget that stacks and frames have in all.  Of real profiles that share little, 100,000 stacks
- * of 8 to 60 frames in 10 MB, a byte asks for 12 to 15.
+ * The budget that stacks and frames have in all.  Of real profiles that share little, 100,000
+ * stacks of 8 to 60 frames in 10 MB, a byte asks for 12 to 15.
  */
 #define BUDGET_FREE_BYTES ((int64_t)32 << 20)
 #define BUDGET_RATIO	  16

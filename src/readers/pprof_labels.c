@@ -15,6 +15,9 @@
 #include "base/row_table.h"
 #include "base/hash.h"
 
+/* Sets that are remembered by their bytes; where there are more, hardly one comes twice. */
+#define SETS_MAX ((size_t)1 << 16)
+
 /* What a label says. */
 enum role { ROLE_LABEL, ROLE_TID, ROLE_THREAD, ROLE_PID, ROLE_PROCESS, ROLE_TIME, ROLE_COUNT };
 
@@ -310,25 +313,34 @@ static void add_label(struct pprof_labels *l, const struct label_row *row)
 	vec_push(&l->labels, label);
 }
 
-static label_set_id set_of_key(struct pprof_labels *l)
+static label_set_id make_set(struct pprof_labels *l, struct str bytes)
 {
-	struct str bytes = strbuf_str(&l->key);
 	struct proto_field field;
 	struct cursor c;
 
-	if (bytes.size == 0)
-		return (label_set_id){0};
-	uint32_t index = str_table_intern(&l->sets, bytes);
-	if (index < l->set_ids.count)
-		return l->set_ids.data[index];
 	l->labels.count = 0;
 	cursor_init(&c, bytes.data, bytes.size, l->p->input->name, 0);
 	while (proto_next(&c, &field)) {
 		struct label_row row = read_label(proto_message(&c, &field));
 		add_label(l, &row);
 	}
-	label_set_id set = builder_label_set(l->p->builder, l->labels.data, l->labels.count);
-	vec_push(&l->set_ids, set);
+	return builder_label_set(l->p->builder, l->labels.data, l->labels.count);
+}
+
+static label_set_id set_of_key(struct pprof_labels *l)
+{
+	struct str bytes = strbuf_str(&l->key);
+	uint32_t index;
+
+	if (bytes.size == 0)
+		return (label_set_id){0};
+	if (str_table_find(&l->sets, bytes, &index))
+		return l->set_ids.data[index];
+	label_set_id set = make_set(l, bytes);
+	if (l->sets.count < SETS_MAX) {
+		(void)str_table_intern(&l->sets, bytes);
+		vec_push(&l->set_ids, set);
+	}
 	return set;
 }
 
