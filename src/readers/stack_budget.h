@@ -16,7 +16,7 @@ struct stack_budget {
 };
 
 /* Any input may have as many. */
-#define STACK_BUDGET_ANY 100000u
+#define STACK_BUDGET_ANY 200000u
 
 /* The stack below parent, or parent itself where there are to be no more; false then. */
 static inline bool stack_budget_take(struct stack_budget *budget, struct builder *builder,
