@@ -17,14 +17,14 @@
 /* Files that are kept open; others are opened again when they are needed. */
 enum { OPEN_MOST = 256 };
 
-/* What utsname says where perf says the other. */
+/* Whether the file says that it was recorded here. */
 static bool is_same_machine(const struct perf_data_facts *facts)
 {
 	struct utsname name;
 
 	if (uname(&name) != 0)
 		return false;
-	return (facts->host.size == 0 || str_equal(facts->host, str_from(name.nodename))) &&
+	return str_equal(facts->host, str_from(name.nodename)) &&
 	       (facts->arch.size == 0 || str_equal(facts->arch, str_from(name.machine)));
 }
 
