@@ -80,31 +80,6 @@ static uint32_t scan_reference(struct dump *d, const struct map *places)
 	return place;
 }
 
-static void read_source(struct dump *d)
-{
-	builder_header(d->builder)->source = scan_string(d);
-}
-
-static void read_format(struct dump *d)
-{
-	builder_header(d->builder)->format = scan_string(d);
-}
-
-static void read_command(struct dump *d)
-{
-	builder_header(d->builder)->command = scan_string(d);
-}
-
-static void read_host(struct dump *d)
-{
-	builder_header(d->builder)->host = scan_string(d);
-}
-
-static void read_when(struct dump *d)
-{
-	builder_header(d->builder)->when = scan_string(d);
-}
-
 static void read_start(struct dump *d)
 {
 	builder_header(d->builder)->start_unix_ns = line_scan_number(&d->line, UINT64_MAX);
@@ -578,33 +553,35 @@ static void read_end(struct dump *d)
 	d->has_ended = true;
 }
 
+/* How a line is read; of a text in the header, which: NULL, and where it stands there. */
 static const struct {
 	const char *word;
 	void (*read)(struct dump *d);
+	size_t header;
 } lines[] = {
-	{"stack", read_stack},
-	{"sample", read_sample},
-	{"frame", read_frame},
-	{"function", read_function},
-	{"object", read_object},
-	{"metric", read_metric},
-	{"note", read_note},
-	{"stat", read_stat},
-	{"source", read_source},
-	{"format", read_format},
-	{"command", read_command},
-	{"host", read_host},
-	{"when", read_when},
-	{"start-unix-ns", read_start},
-	{"no-stacks", read_no_stacks},
-	{"arc", read_arc},
-	{"process", read_process},
-	{"thread", read_thread},
-	{"order", read_order},
-	{"label", read_label},
-	{"tick", read_tick},
-	{"zone-event", read_zone_event},
-	{"end", read_end},
+	{"stack", read_stack, 0},
+	{"sample", read_sample, 0},
+	{"frame", read_frame, 0},
+	{"function", read_function, 0},
+	{"object", read_object, 0},
+	{"metric", read_metric, 0},
+	{"note", read_note, 0},
+	{"stat", read_stat, 0},
+	{"source", NULL, offsetof(struct builder_header, source)},
+	{"format", NULL, offsetof(struct builder_header, format)},
+	{"command", NULL, offsetof(struct builder_header, command)},
+	{"host", NULL, offsetof(struct builder_header, host)},
+	{"when", NULL, offsetof(struct builder_header, when)},
+	{"start-unix-ns", read_start, 0},
+	{"no-stacks", read_no_stacks, 0},
+	{"arc", read_arc, 0},
+	{"process", read_process, 0},
+	{"thread", read_thread, 0},
+	{"order", read_order, 0},
+	{"label", read_label, 0},
+	{"tick", read_tick, 0},
+	{"zone-event", read_zone_event, 0},
+	{"end", read_end, 0},
 };
 
 static void read_line(struct dump *d)
@@ -617,7 +594,11 @@ static void read_line(struct dump *d)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		if (str_equal(word, str_from(lines[i].word))) {
-			lines[i].read(d);
+			if (lines[i].read)
+				lines[i].read(d);
+			else
+				*(string_id *)((char *)builder_header(d->builder) +
+					       lines[i].header) = scan_string(d);
 			line_scan_end(&d->line);
 			return;
 		}

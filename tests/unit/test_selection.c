@@ -167,20 +167,15 @@ static const char *random_ids(struct subject *s, const char *const *ids, uint32_
 	return arena_printf(s->arena, "%s,%s", id, ids[random_below(&s->random, count)]);
 }
 
-static const char *random_zone(struct subject *s)
+/* Of zones, or KEY[=REGEX] of labels. */
+static const char *random_text(struct subject *s, enum filter_kind kind)
 {
-	static const char *const zones[] = {
-		"^_global$", "zone", "s]`", "^zone3$", "unknown", "no such"};
+	static const char *const texts[2][8] = {
+		{"^_global$", "zone", "s]`", "^zone3$", "unknown", "zone4", "_", "no such"},
+		{"key0", "size", "key0=text1$", "key0=", "size=2048", "size=^1024 bytes$", "key1=-",
+			"size=no such"}};
 
-	return zones[random_below(&s->random, ARRAY_SIZE(zones) - 1)];
-}
-
-static const char *random_label(struct subject *s)
-{
-	static const char *const labels[] = {"key0", "size", "key0=text1$", "key0=", "size=2048",
-		"size=^1024 bytes$", "key1=-", "size=no such"};
-
-	return labels[random_below(&s->random, ARRAY_SIZE(labels))];
+	return texts[kind == FILTER_LABEL][random_below(&s->random, ARRAY_SIZE(texts[0]))];
 }
 
 /* Random ticks are numbered from 0 to 3 and take 10 µs each. */
@@ -225,10 +220,8 @@ static void add_filter(struct subject *s, enum filter_kind kind)
 			f, "time", from_ns, from_ns + 1000 * (1 + random_below(&s->random, 20)));
 		break;
 	case FILTER_ZONE:
-		assert_null(filter_init(f, kind, random_zone(s)));
-		break;
 	case FILTER_LABEL:
-		assert_null(filter_init(f, kind, random_label(s)));
+		assert_null(filter_init(f, kind, random_text(s, kind)));
 		break;
 	case FILTER_TICK:
 	case FILTER_TICK_OVER:
