@@ -173,7 +173,7 @@ static struct error *convert(
 
 static int convert_run(const struct command *self, int argc, char **argv)
 {
-	struct convert_arguments arguments = {.options = {.collapse = -1}};
+	struct convert_arguments arguments = {.options = {.collapse = -1, .takes_drawings = true}};
 	struct operands operands;
 	int status;
 

@@ -72,7 +72,7 @@ static struct error *no_writer(const struct convert_options *options)
 
 	for (size_t i = 0; writers[i]; i++)
 		strbuf_printf(&names, "%s%s", i ? ", " : "", writers[i]->name);
-	for (size_t i = 0; format_names[i]; i++)
+	for (size_t i = 0; options->takes_drawings && format_names[i]; i++)
 		if (formats[i].extension)
 			strbuf_printf(&names, ", %s", formats[i].name);
 	if (options->to)

@@ -11,6 +11,7 @@ struct convert_options {
 	const char *output; /* NULL: none named; "-": standard output */
 	const char *from, *exe, *to, *metric;
 	bool with_modules;
+	bool takes_drawings; /* set by the command: it makes those of cli/convert_drawing.h, too */
 	int collapse; /* enum collapse; -1: not asked for */
 };
 

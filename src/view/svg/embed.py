@@ -1,8 +1,11 @@
-"""Makes a C file of a text file: embed.py NAME < TEXT > C, an array NAME and NAME_size, its bytes."""
+"""Makes a C file of a text file: embed.py NAME < TEXT > C, an array NAME and NAME_size, its bytes.
+
+Lines lose their indentation.
+"""
 
 import sys
 
-data = sys.stdin.buffer.read()
+data = b"".join(line.lstrip(b"\t") for line in sys.stdin.buffer)
 name = sys.argv[1]
 print(f"/* Made by embed.py. */\n#include <stddef.h>\n\nextern const char {name}[];\n"
 	f"extern const size_t {name}_size;\n\nconst char {name}[] = {{")
