@@ -85,10 +85,26 @@ def folded_large(bench, _):
 		bench.kept.pop(("wide", 5_000_000))
 
 
+def trace(bench, kind):
+	"""Two million calls, allocations or ticks."""
+	def make():
+		path = bench.path(f"trace.{kind}")
+		subprocess.run([sys.executable, os.path.join(HERE, "make_traces.py"), kind, "2000000", path], check=True)
+		return path
+	path = bench.keep(f"trace-{kind}", make)
+	files = [os.path.join(path, name) for name in os.listdir(path)] if os.path.isdir(path) else [path]
+	megabytes = sum(map(os.path.getsize, files)) / 1e6
+	seconds = bench.wall_ms([SONDE, "report", path, "--limit", "20"], 3) / 1000
+	return {"sonde": f"{seconds:.2f} s ({megabytes:.0f} MB, {megabytes / seconds:.0f} MB/s)"}
+
+
 ROWS = [
 	("firefox-json", "Firefox Profiler JSON: 1.6 M samples, 500,000 stacks, 800,000 markers", "≥ 200 MB/s", firefox, None),
 	("pprof", "pprof profile of 100,000 distinct stacks, 8 to 60 deep", "≤ 0.3 s", pprof, None),
 	("perf-data-chains", "perf.data of 1.25 M samples by frame pointers, 12,500 distinct stacks", "≤ 1.5 s", perf_data, None),
 	("perf-script-text", "perf script's text of 1.25 M samples", "≤ 0.5 s", perf_script, None),
 	("folded-large", "folded stacks, 2.4 GB, 5 M lines, 100,000 distinct", "≤ 4 s", folded_large, None),
+	("uftrace", "folder of uftrace, 2 M calls", "", trace, "uftrace"),
+	("heaptrack", "file of heaptrack, 2 M allocations", "", trace, "heaptrack"),
+	("gprofng", "experiment of gprofng, 2 M ticks", "", trace, "gprofng"),
 ]
