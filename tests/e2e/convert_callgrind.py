@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""What callgrind_annotate and Graphviz make of the files that sonde writes for them."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import harness
+from harness import sonde
+
+GOLDEN = harness.SOURCE_ROOT / "tests" / "golden" / "in"
+
+
+def annotated(file, *options):
+	"""(total, {function: weight}) as callgrind_annotate has them."""
+	if not shutil.which("callgrind_annotate"):
+		raise harness.Skip("no callgrind_annotate here")
+	text = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", *options, str(file)],
+		capture_output=True, text=True, check=True).stdout
+	total = int(re.search(r"^([\d,]+) .*PROGRAM TOTALS", text, re.M)[1].replace(",", ""))
+	weights = {}
+	for weight, name in re.findall(r"^\s*([\d,]+) \([ \d.]+%\)\s+\S*?:(.*?)(?: \[.*\])?$", text, re.M):
+		weights[name] = weights.get(name, 0) + int(weight.replace(",", ""))
+	return total, weights
+
+
+def compare(source, folder):
+	written = folder / "out.callgrind"
+	result = sonde("convert", str(GOLDEN / source), "-o", str(written))
+	assert result.status == 0, result
+	report = json.loads(sonde("report", str(GOLDEN / source), "--format", "json").out)
+	total, exclusive = annotated(written)
+	assert total == report["total"], (source, total)
+	wanted = {row["name"]: row["exclusive"] for row in report["rows"] if row["exclusive"]}
+	assert {n: w for n, w in exclusive.items() if w} == wanted, (source, exclusive, wanted)
+	_, inclusive = annotated(written, "--inclusive=yes")
+	wanted = {row["name"]: row["inclusive"] for row in report["rows"] if row["inclusive"]}
+	assert inclusive == wanted, (source, inclusive, wanted)
+
+
+def test_callgrind_annotate_has_the_same_figures(folder):
+	for source in ("shares.folded", "recursion.folded", "diff-new.folded"):
+		compare(source, folder)
+
+
+def test_graphviz_draws_the_call_graph(folder):
+	if not shutil.which("dot"):
+		raise harness.Skip("no dot of Graphviz here")
+	for source in ("cycle.dump", "calls.callgrind", "shares.folded"):
+		dot, svg = folder / "g.dot", folder / "g.svg"
+		assert sonde("convert", str(GOLDEN / source), "-o", str(dot)).status == 0
+		drawn = subprocess.run(["dot", "-Tsvg", str(dot), "-o", str(svg)], capture_output=True, text=True)
+		assert drawn.returncode == 0 and not drawn.stderr, drawn.stderr
+		assert "main" in svg.read_text()
+		if shutil.which("xmllint"):
+			subprocess.run(["xmllint", "--noout", "--nonet", str(svg)], check=True)
+
+
+harness.main()
