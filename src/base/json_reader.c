@@ -412,13 +412,14 @@ static const uint8_t *plain_number(
 {
 	static const int64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
 	bool is_negative = p < end && *p == '-';
-	int64_t number = 0;
+	uint64_t digits_read = 0;
+	int64_t number;
 
 	p += is_negative;
 	const uint8_t *first = p, *point = NULL;
 	for (; p < end; p++) {
 		if (is_digit(*p))
-			number = number * 10 + (*p - '0');
+			digits_read = digits_read * 10 + (uint64_t)(*p - '0');
 		else if (*p == '.' && point == NULL && p > first)
 			point = p;
 		else
@@ -427,8 +428,11 @@ static const uint8_t *plain_number(
 			return NULL;
 	}
 	size_t fraction = point ? (size_t)(p - point) - 1 : 0;
-	if (p == first || p == end || (*p != ',' && *p != ']') || (point && fraction == 0) ||
-		fraction > digits || digits - fraction >= ARRAY_SIZE(powers) ||
+	size_t count = (size_t)(p - first) - (point != NULL);
+	number = (int64_t)digits_read;
+	if (count > 18 || p == first || p == end || (*p != ',' && *p != ']') ||
+		(point && fraction == 0) || fraction > digits ||
+		digits - fraction >= ARRAY_SIZE(powers) ||
 		__builtin_mul_overflow(number, powers[digits - fraction], &number))
 		return NULL;
 	*value = is_negative ? -number : number;
