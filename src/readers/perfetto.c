@@ -118,8 +118,10 @@ static uint32_t thread_of(struct perfetto *f, uint64_t uuid)
 
 	/* The process is that of the nearest parent which tells of one. */
 	for (unsigned int i = 0; i < 16 && !above.is_thread && !above.is_process && above.parent;
-		i++)
-		above = f->tracks.data[track_at(f, above.parent)];
+		i++) {
+		uint32_t parent = track_at(f, above.parent);
+		above = f->tracks.data[parent];
+	}
 	int64_t tid = track.is_thread ? track.tid : -1 - (int64_t)at;
 	uint32_t thread = chrome_thread_at(&f->chrome, above.pid, tid);
 	struct chrome_thread *t = &f->chrome.threads.data[thread];
@@ -305,8 +307,9 @@ static void add_slice(
 static bool take_tick(
 	struct perfetto *f, uint64_t uuid, int64_t time, bool is_begin, string_id name)
 {
-	uint32_t process = f->chrome.threads.data[thread_of(f, uuid)].process;
-	struct track *track = &f->tracks.data[track_at(f, uuid)];
+	uint32_t thread = thread_of(f, uuid), at = track_at(f, uuid);
+	uint32_t process = f->chrome.threads.data[thread].process;
+	struct track *track = &f->tracks.data[at];
 	struct str text = builder_string_bytes(f->chrome.builder, name);
 	const char *space = text.size ? memrchr(text.data, ' ', text.size) : NULL;
 
