@@ -137,10 +137,15 @@ static frame_id make_frame(struct perf_stacks *s, const struct perf_line *line, 
 	return builder_frame(s->builder, function, line->file, line->line, is_inline, address);
 }
 
-/* The frame of a line whose code is in that load object. */
+/*
+ * The frame of a line whose code is in that load object.  One that is inlined into nothing, as the
+ * stack was cut there, is no inlined one, and is not kept for other stacks.
+ */
 static frame_id frame_of(
 	struct perf_stacks *s, struct perf_line *line, object_id object, bool is_inline, int as)
 {
+	if (is_inline != line->is_inline)
+		return make_frame(s, line, line->name, object, is_inline, as);
 	if (line->framed_in.i != object.i)
 		line->frame[AS_LEAF] = line->frame[AS_CALLER] = (frame_id){NO_ID};
 	line->framed_in = object;

@@ -237,6 +237,34 @@ static void inlined_leaf_is_at_its_address(void **state)
 	profile_destroy(p);
 }
 
+/* A stack that was cut above an inlined function says nothing of others that have the same line. */
+static void inlined_into_nothing(void **state)
+{
+	static const char cut[] = "a 1 1.000001: ev:\n\t 20 leaf (/a)\n\t 30 in (inlined)\n\n",
+			  whole[] = "a 1 1.000002: ev:\n\t 20 leaf (/a)\n\t 30 in (inlined)\n"
+				    "\t 30 main (/a)\n\n";
+
+	(void)state;
+	for (int cut_first = 0; cut_first < 2; cut_first++) {
+		struct strbuf text = {0};
+
+		strbuf_printf(&text, "%s%s", cut_first ? cut : whole, cut_first ? whole : cut);
+		struct profile *p = read_text(strbuf_str(&text));
+
+		for (uint32_t i = 1; i < p->stack_count; i++) {
+			const struct frame *frame = &p->frames[p->stacks[i].frame.i];
+			string_id name = p->functions[frame->function.i].name;
+
+			assert_int_equal(frame->is_inline,
+				p->stacks[i].parent.i &&
+					str_equal(profile_string(p, name), STR("in")));
+		}
+		assert_int_equal(p->stack_count, 1 + 3 + 2);
+		profile_destroy(p);
+		strbuf_deinit(&text);
+	}
+}
+
 static void events_are_metrics(void **state)
 {
 	struct profile *p = read_text(STR("a 1 1.000001: 10 cycles: \n\t 1 f (/a)\n\n"
@@ -502,6 +530,7 @@ int main(void)
 		cmocka_unit_test(object_kinds),
 		cmocka_unit_test(a_whole_text),
 		cmocka_unit_test(inlined_leaf_is_at_its_address),
+		cmocka_unit_test(inlined_into_nothing),
 		cmocka_unit_test(events_are_metrics),
 		cmocka_unit_test(samples_without_periods),
 		cmocka_unit_test(fields_of_any_choice),
