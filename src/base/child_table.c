@@ -24,9 +24,12 @@ void child_table_deinit(struct child_table *t)
 	*t = (struct child_table){0};
 }
 
+/* Keys that came together, and so are of like numbers, stand together. */
 static uint32_t child_hash(uint32_t parent, uint32_t key)
 {
-	return (uint32_t)hash_u64(((uint64_t)parent << 32 | key) + 0x9e3779b97f4a7c15u);
+	uint64_t pair = (uint64_t)parent << 32 | key >> HASH_RUN_BITS;
+
+	return (uint32_t)hash_run(hash_u64(pair + 0x9e3779b97f4a7c15u), key);
 }
 
 static void child_table_grow(struct child_table *t)

@@ -23,6 +23,16 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 	return hash_u64(a * 0x9e3779b97f4a7c15u + hash_u64(b));
 }
 
+/*
+ * For keys of which many come in runs (1, 2, 3 …), and are sought so: hash is that of all but the
+ * low bits of `key`, which are added, so that a run's slots are next to one another in memory.
+ */
+#define HASH_RUN_BITS 3
+static inline uint64_t hash_run(uint64_t hash, uint64_t key)
+{
+	return hash + (key & ((1u << HASH_RUN_BITS) - 1));
+}
+
 /* Hash of size bytes. */
 uint64_t hash_bytes(const void *data, size_t size);
 

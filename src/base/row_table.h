@@ -98,4 +98,18 @@ static inline uint32_t row_table_intern(
 	return added;
 }
 
+/*
+ * The same for rows that may come again in the order in which they came first: the one behind
+ * `before` (UINT32_MAX: the first) is looked at before any hash is taken.
+ */
+static inline uint32_t row_table_intern_after(
+	struct row_table *t, const struct row_kind *kind, const void *row, uint32_t before)
+{
+	uint32_t next = before + 1;
+
+	if (next < t->count && kind->same(row_table_row(t, kind, next), row))
+		return next;
+	return row_table_intern(t, kind, row);
+}
+
 #endif

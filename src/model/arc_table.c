@@ -69,8 +69,9 @@ uint32_t arc_table_add(struct arc_table *t, function_id caller, function_id call
 	const int64_t *cost, size_t metric_count)
 {
 	struct arc arc = {.caller = caller, .callee = callee};
-	uint32_t row = row_table_intern(&t->arcs, &arc_rows, &arc);
+	uint32_t row = row_table_intern_after(&t->arcs, &arc_rows, &arc, t->before);
 
+	t->before = row;
 	add_saturating(&((struct arc *)t->arcs.rows)[row].calls, calls);
 	add_saturating(&t->calls_sum, calls);
 	if (cost == NULL)

@@ -31,6 +31,7 @@ struct builder {
 	struct arena *arena;
 	struct str_table strings;
 	struct row_table objects, functions, frames, metrics, processes, threads, notes;
+	uint32_t frame_before; /* what builder_frame gave last */
 	struct arc_table arcs;
 	struct stack_table stacks;
 	struct column *columns;		/* [metric], made with the first weight */
@@ -81,12 +82,17 @@ static bool function_same(const void *a, const void *b)
 	       x->line == y->line;
 }
 
+/*
+ * Neighbours in a function, which mostly come together, are neighbours in the lookup: only what is
+ * above the low bits of line and address is mixed, those are added.
+ */
 static uint64_t frame_hash(const void *row)
 {
 	const struct frame *f = row;
-	uint64_t place = hash_pair(pack(f->function.i, f->file.i), pack(f->line, f->is_inline));
+	uint64_t stretch = pack(f->line >> HASH_RUN_BITS, f->is_inline);
+	uint64_t place = hash_pair(pack(f->function.i, f->file.i), stretch);
 
-	return hash_pair(place, f->obj_addr);
+	return hash_run(hash_pair(place, f->obj_addr >> HASH_RUN_BITS), f->line + f->obj_addr);
 }
 
 static bool frame_same(const void *a, const void *b)
@@ -148,6 +154,7 @@ struct builder *builder_create(void)
 	(void)str_table_intern(&b->strings, STR(""));
 	stack_table_init(&b->stacks);
 	label_tables_init(&b->labels);
+	b->frame_before = b->arcs.before = UINT32_MAX;
 	b->header.stats = stats_unknown;
 	b->header.has_stacks = true;
 	return b;
@@ -237,7 +244,8 @@ frame_id builder_frame(struct builder *b, function_id function, string_id file, 
 		.is_inline = is_inline,
 		.obj_addr = obj_addr};
 
-	return (frame_id){row_table_intern(&b->frames, &frame_rows, &f)};
+	b->frame_before = row_table_intern_after(&b->frames, &frame_rows, &f, b->frame_before);
+	return (frame_id){b->frame_before};
 }
 
 stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame)
@@ -333,7 +341,8 @@ static void stack_weight_add(struct builder *b, stack_id stack, size_t metric, i
 {
 	struct column *c = &b->columns[metric];
 
-	vec_extend(&c->of_stack, (size_t)stack.i + 1);
+	if (unlikely(stack.i >= c->of_stack.count))
+		vec_extend(&c->of_stack, (size_t)stack.i + 1);
 	add_wrapping(&c->of_stack.data[stack.i], weight);
 }
 
@@ -349,7 +358,7 @@ void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, ui
 	assert(stack.i < stack_table_count(&b->stacks) && b->sample_stack.count == 0);
 	columns_ensure(b);
 	b->has_weights = true;
-	for (size_t m = 0; m < b->metrics.count; m++) {
+	for (size_t m = 0, count = b->metrics.count; m < count; m++) {
 		add_saturating(&b->columns[m].absolute_sum, magnitude(weight[m]));
 		stack_weight_add(b, stack, m, weight[m]);
 	}
