@@ -43,6 +43,8 @@ struct callgrind {
 	struct callgrind_places places;
 	struct callgrind_line line;
 	struct callgrind_function caller, callee;
+	/* By name, as of files and objects there mostly is but one of it: whom it named last. */
+	VEC(struct callgrind_function) named;
 	uint32_t line_file; /* of costs; inlining makes it another than the function's */
 	enum expect expect;
 	uint64_t calls;
@@ -62,12 +64,33 @@ static void bad_line(struct callgrind *c)
 	c->bad++;
 }
 
+/* Whom that name was of last, nobody at first. */
+static struct callgrind_function *last_named(struct callgrind *c, uint32_t name)
+{
+	while (c->named.count <= name)
+		vec_push(&c->named, (struct callgrind_function){0});
+	return &c->named.data[name];
+}
+
+static void find_function(struct callgrind *c, struct callgrind_function *f)
+{
+	struct callgrind_function *last = last_named(c, f->name);
+
+	if (last->is_known && last->object == f->object && last->file == f->file) {
+		f->id = last->id;
+		f->is_known = true;
+		return;
+	}
+	f->id = builder_function(
+		c->builder, (string_id){f->name}, (object_id){f->object}, (string_id){f->file}, 0);
+	f->is_known = true;
+	*last = *f;
+}
+
 static function_id function_of(struct callgrind *c, struct callgrind_function *f)
 {
 	if (!f->is_known)
-		f->id = builder_function(c->builder, (string_id){f->name}, (object_id){f->object},
-			(string_id){f->file}, 0);
-	f->is_known = true;
+		find_function(c, f);
 	return f->id;
 }
 
@@ -210,26 +233,31 @@ static void pass_jump(struct callgrind *c, struct str text)
 	c->expect = EXPECT_JUMP;
 }
 
+/* STR, where a constant must stand. */
+#define WORD(literal)                                                                              \
+	{                                                                                          \
+		(literal), sizeof(literal) - 1                                                     \
+	}
 static const struct word {
-	const char *name;
+	struct str name;
 	void (*read)(struct callgrind *c, struct str text);
 } words[] = {
 	/* The more frequent ones first. */
-	{"cfn=", set_called_function},
-	{"calls=", set_calls},
-	{"cfi=", set_called_file},
-	{"fi=", set_line_file},
-	{"fe=", set_line_file},
-	{"fn=", set_function},
-	{"cob=", set_called_object},
-	{"fl=", set_file},
-	{"ob=", set_object},
-	{"cfl=", set_called_file},
-	{"jump=", pass_jump},
-	{"jcnd=", pass_jump},
-	{"jfi=", learn_file},
-	{"jfn=", learn_function},
-	{"job=", learn_object},
+	{WORD("cfn="), set_called_function},
+	{WORD("calls="), set_calls},
+	{WORD("cfi="), set_called_file},
+	{WORD("fi="), set_line_file},
+	{WORD("fe="), set_line_file},
+	{WORD("fn="), set_function},
+	{WORD("cob="), set_called_object},
+	{WORD("fl="), set_file},
+	{WORD("ob="), set_object},
+	{WORD("cfl="), set_called_file},
+	{WORD("jump="), pass_jump},
+	{WORD("jcnd="), pass_jump},
+	{WORD("jfi="), learn_file},
+	{WORD("jfn="), learn_function},
+	{WORD("job="), learn_object},
 };
 
 /* ---- the header, and what stands at the end of a part ---- */
@@ -310,14 +338,14 @@ static void set_creator(struct callgrind *c, struct str text)
 }
 
 static const struct word header_words[] = {
-	{"events:", set_events},
-	{"positions:", set_positions},
-	{"summary:", set_stated},
-	{"totals:", set_stated},
-	{"part:", begin_part},
-	{"thread:", begin_thread},
-	{"cmd:", set_command},
-	{"creator:", set_creator},
+	{WORD("events:"), set_events},
+	{WORD("positions:"), set_positions},
+	{WORD("summary:"), set_stated},
+	{WORD("totals:"), set_stated},
+	{WORD("part:"), begin_part},
+	{WORD("thread:"), begin_thread},
+	{WORD("cmd:"), set_command},
+	{WORD("creator:"), set_creator},
 };
 
 /* "word:" of letters: a header line, of those that nobody here needs or some later version's. */
@@ -337,7 +365,7 @@ static bool is_header(struct str line)
 static const struct word *find_word(const struct word *list, size_t count, struct str line)
 {
 	for (size_t i = 0; i < count; i++)
-		if (str_starts_with(line, str_from(list[i].name)))
+		if (str_starts_with(line, list[i].name))
 			return &list[i];
 	return NULL;
 }
@@ -353,7 +381,7 @@ static void read_words(struct callgrind *c, struct str line)
 		bad_line(c);
 	c->expect = EXPECT_COST;
 	if (word) {
-		size_t size = strlen(word->name);
+		size_t size = word->name.size;
 
 		word->read(c, (struct str){line.data + size, line.size - size});
 	} else if (!is_header(line)) {
@@ -483,6 +511,7 @@ static struct error *callgrind_read(const struct reader_input *input, struct bui
 	struct error *err = read_lines(&c);
 	callgrind_names_deinit(&c.names);
 	callgrind_events_deinit(&c.events);
+	vec_deinit(&c.named);
 	free(c.weight);
 	return err;
 }

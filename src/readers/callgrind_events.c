@@ -10,6 +10,9 @@
 
 #include <stdlib.h>
 
+/* Lines about events, those that are like the one before apart; more are passed over. */
+#define LINES_MAX 4096
+
 struct unit {
 	const char *text, *unit;
 	int64_t scale;
@@ -42,6 +45,8 @@ void callgrind_events_init(struct callgrind_events *e, struct builder *b)
 
 void callgrind_events_deinit(struct callgrind_events *e)
 {
+	vec_deinit(&e->lists);
+	vec_deinit(&e->descriptions);
 	vec_deinit(&e->terms);
 }
 
@@ -119,32 +124,11 @@ static uint32_t add_metric(
 	return (uint32_t)e->metric_count++;
 }
 
-/* The text behind the next line of the file that begins with word; false: there is none. */
-static bool next_line(struct str *rest, struct str word, struct str *text)
-{
-	while (rest->size) {
-		const char *found = memmem(rest->data, rest->size, word.data, word.size);
-
-		if (found == NULL)
-			return false;
-		bool begins = found == rest->data || found[-1] == '\n';
-		*rest = (struct str){found, (size_t)(rest->data + rest->size - found)};
-		struct str line = str_take_line(rest);
-		if (!begins)
-			continue;
-		*text = trim((struct str){line.data + word.size, line.size - word.size});
-		return true;
-	}
-	return false;
-}
-
 /* Callgrind tells the unit of its time in a long name: "sysTime : sysTime (elapsed us)". */
 static const struct unit *told_unit(const struct callgrind_events *e, struct str name)
 {
-	struct str rest = e->file, text;
-
-	while (next_line(&rest, STR("event:"), &text)) {
-		struct str word = take_word(&text);
+	for (size_t i = 0; i < e->descriptions.count; i++) {
+		struct str text = e->descriptions.data[i], word = take_word(&text);
 		const char *told = memmem(text.data, text.size, "(elapsed ", 9);
 		struct str unit = {told + 8, told ? (size_t)(text.data + text.size - told) - 8 : 0};
 
@@ -165,7 +149,7 @@ static uint32_t metric_of(struct callgrind_events *e, struct str name)
 	if (metric != UINT32_MAX)
 		return metric;
 	const struct unit *unit = take_unit(&shown);
-	if (unit == NULL && e->has_event_lines)
+	if (unit == NULL)
 		unit = told_unit(e, name);
 	return add_metric(e, name, shown, unit);
 }
@@ -265,22 +249,57 @@ static void add_formula(struct callgrind_events *e, struct str text)
 	(void)add_metric(e, name, name, NULL);
 }
 
+/* Whether the text that ends there is a line's first word. */
+static bool is_line_start(const char *begin, const char *end, struct str word)
+{
+	if ((size_t)(end - begin) < word.size || memcmp(end - word.size, word.data, word.size) != 0)
+		return false;
+	return end - word.size == begin || end[-1 - (ptrdiff_t)word.size] == '\n';
+}
+
+/* Parts say again what the ones before have said. */
+#define keep_text(e, v, text)                                                                      \
+	do {                                                                                       \
+		if ((v)->count && str_equal((v)->data[(v)->count - 1], (text)))                    \
+			break;                                                                     \
+		if ((v)->count < LINES_MAX)                                                        \
+			vec_push((v), (text));                                                     \
+		else                                                                               \
+			(e)->too_many++;                                                           \
+	} while (0)
+
+/* By colons, of which there are few, as lines are many. */
+static void find_lines(struct callgrind_events *e, struct str file)
+{
+	const char *end = file.data + file.size, *at = file.data, *colon;
+
+	while (at < end && (colon = memchr(at, ':', (size_t)(end - at))) != NULL) {
+		bool is_list = is_line_start(file.data, colon, STR("events"));
+
+		at = colon + 1;
+		if (!is_list && !is_line_start(file.data, colon, STR("event")))
+			continue;
+		struct str rest = {at, (size_t)(end - at)}, text = trim(str_take_line(&rest));
+		at = rest.data;
+		if (is_list)
+			keep_text(e, &e->lists, text);
+		else
+			keep_text(e, &e->descriptions, text);
+	}
+}
+
 void callgrind_events_find(struct callgrind_events *e, struct str file)
 {
-	struct str rest = file, text;
-
-	e->file = file;
-	e->has_event_lines = next_line(&rest, STR("event:"), &text);
-	rest = file;
-	while (next_line(&rest, STR("events:"), &text)) {
+	find_lines(e, file);
+	for (size_t i = 0; i < e->lists.count; i++) {
+		struct str text = e->lists.data[i];
 		const char *open = memchr(text.data, '(', text.size);
 
 		e->has_weights_as_calls |= open && open > text.data && open[-1] != '_';
 		callgrind_events_select(e, text);
 	}
-	rest = file;
-	while (next_line(&rest, STR("event:"), &text))
-		add_formula(e, text);
+	for (size_t i = 0; i < e->descriptions.count; i++)
+		add_formula(e, e->descriptions.data[i]);
 	e->column_count = 0;
 }
 

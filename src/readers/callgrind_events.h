@@ -21,8 +21,9 @@ struct callgrind_term {
 
 struct callgrind_events {
 	struct builder *builder;
-	struct str file;
-	bool has_event_lines;
+	/* The text behind `events:` and behind `event:`, borrowed, without those like the one
+	 * before. */
+	VEC(struct str) lists, descriptions;
 	size_t metric_count;			/* of the builder */
 	struct str names[CALLGRIND_EVENTS_MAX]; /* of metrics, as the file has them; borrowed */
 	int64_t scale[CALLGRIND_EVENTS_MAX];	/* [metric]: what one of the file's units is */

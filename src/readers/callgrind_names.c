@@ -5,6 +5,8 @@
 
 /* What a name costs beside its bytes, in the tables of builder and ids. */
 #define NAME_COST 160
+/* What an id takes in the map while it grows. */
+#define FAR_ID_COST (4 * sizeof(struct map_slot))
 
 void callgrind_names_init(struct callgrind_names *n, struct builder *b, size_t room)
 {
@@ -13,6 +15,8 @@ void callgrind_names_init(struct callgrind_names *n, struct builder *b, size_t r
 
 void callgrind_names_deinit(struct callgrind_names *n)
 {
+	for (size_t i = 0; i < ARRAY_SIZE(n->counted); i++)
+		vec_deinit(&n->counted[i]);
 	map_deinit(&n->ids);
 	demangler_destroy(n->demangler);
 }
@@ -22,15 +26,18 @@ static bool is_unknown(struct str name)
 	return name.size == 0 || str_equal(name, STR("???"));
 }
 
+static void take_room(struct callgrind_names *n, size_t cost)
+{
+	n->room = n->room > cost ? n->room - cost : 0;
+}
+
 /* Takes the cost of a string that is new; it is if its number is the highest so far. */
 static string_id charge(struct callgrind_names *n, string_id id, size_t size)
 {
-	size_t cost = size + NAME_COST;
-
 	if (id.i <= n->string_most)
 		return id;
 	n->string_most = id.i;
-	n->room = n->room > cost ? n->room - cost : 0;
+	take_room(n, size + NAME_COST);
 	return id;
 }
 
@@ -84,6 +91,50 @@ static bool take_id(struct str *text, uint64_t *id)
 	return true;
 }
 
+/* In an array, no more of which is free than is used; UNKNOWN where nothing was put. */
+#define UNKNOWN	     (NO_ID - 1)
+#define COUNTED_FREE 64
+
+static bool get_id(
+	const struct callgrind_names *n, enum callgrind_space space, uint64_t id, uint32_t *known)
+{
+	if (id < n->counted[space].count) {
+		*known = n->counted[space].data[id];
+		if (*known != UNKNOWN)
+			return true;
+	}
+	return n->ids.count && map_get(&n->ids, space, id, known);
+}
+
+static void put_far_id(
+	struct callgrind_names *n, enum callgrind_space space, uint64_t id, uint32_t known)
+{
+	bool added;
+
+	if (n->room == 0) {
+		n->too_many++;
+		return;
+	}
+	*map_at(&n->ids, space, id, known, &added) = known;
+	if (added)
+		take_room(n, FAR_ID_COST);
+}
+
+/* An id that was put into the map is found there until one is put into the array, once it may be.
+ */
+static void put_id(
+	struct callgrind_names *n, enum callgrind_space space, uint64_t id, uint32_t known)
+{
+	if (id > 2 * (uint64_t)n->put[space] + COUNTED_FREE) {
+		put_far_id(n, space, id, known);
+		return;
+	}
+	while (n->counted[space].count <= id)
+		vec_push(&n->counted[space], UNKNOWN);
+	n->put[space] += n->counted[space].data[id] == UNKNOWN;
+	n->counted[space].data[id] = known;
+}
+
 uint32_t callgrind_names_read(
 	struct callgrind_names *n, enum callgrind_space space, struct str text)
 {
@@ -92,12 +143,12 @@ uint32_t callgrind_names_read(
 
 	if (!take_id(&text, &id))
 		return intern(n, space, text);
-	bool is_known = map_get(&n->ids, space, id, &known);
+	bool is_known = get_id(n, space, id, &known);
 	if (text.size == 0) {
 		n->undefined += !is_known;
 		return is_known ? known : intern(n, space, STR("???"));
 	}
 	known = intern(n, space, text);
-	map_put(&n->ids, space, id, known);
+	put_id(n, space, id, known);
 	return known;
 }

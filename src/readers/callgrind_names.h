@@ -7,6 +7,7 @@
  */
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "model/builder.h"
 #include "obj/demangle.h"
 
@@ -15,7 +16,13 @@ enum callgrind_space { CALLGRIND_FILES, CALLGRIND_FUNCTIONS, CALLGRIND_OBJECTS, 
 struct callgrind_names {
 	struct builder *builder;
 	struct demangler *demangler;
-	struct map ids;	      /* (space, id) → string_id, of objects object_id */
+	/*
+	 * By id, a string_id, of objects an object_id: of those that are counted up, as most
+	 * writers do, in arrays; of others in the map of (space, id).
+	 */
+	VEC(uint32_t) counted[CALLGRIND_SPACES];
+	size_t put[CALLGRIND_SPACES]; /* how many are in each */
+	struct map ids;
 	size_t room;	      /* bytes that new names may still take */
 	uint32_t string_most; /* the highest string_id so far */
 	uint64_t undefined;   /* ids that no line before has given a name */

@@ -10,19 +10,26 @@
 void callgrind_places_init(
 	struct callgrind_places *p, struct builder *b, size_t metric_count, size_t room)
 {
-	*p = (struct callgrind_places){.builder = b,
-		.row_cost = ROW_COST + metric_count * WEIGHT_COST,
-		.room = room,
-		.stack_most = 1};
+	*p = (struct callgrind_places){
+		.builder = b, .row_cost = ROW_COST + metric_count * WEIGHT_COST, .room = room};
 }
 
-/* Numbers go up, so one that is beyond all others is new. */
-static void charge(struct callgrind_places *p, uint32_t number, uint32_t *most)
+static void charge(struct callgrind_places *p)
 {
-	if (number < *most)
-		return;
-	*most = number + 1;
 	p->room = p->room > p->row_cost ? p->room - p->row_cost : 0;
+}
+
+/*
+ * The stack that is this frame alone.  Each frame is in one, made with it, so both are numbered in
+ * the same order; a number that is beyond all others is new.
+ */
+static stack_id stack_of(struct callgrind_places *p, frame_id frame)
+{
+	if (frame.i < p->place_count)
+		return (stack_id){frame.i + 1};
+	p->place_count = frame.i + 1;
+	charge(p);
+	return builder_stack(p->builder, (stack_id){0}, frame);
 }
 
 void callgrind_places_add(
@@ -36,10 +43,8 @@ void callgrind_places_add(
 	}
 	frame_id frame =
 		builder_frame(p->builder, at.function, at.file, at.line, false, at.obj_addr);
-	stack_id stack = builder_stack(p->builder, (stack_id){0}, frame);
 
-	charge(p, stack.i, &p->stack_most);
-	builder_weight(p->builder, stack, weight, UINT64_MAX);
+	builder_weight(p->builder, stack_of(p, frame), weight, UINT64_MAX);
 }
 
 void callgrind_places_call(struct callgrind_places *p, function_id caller, function_id callee,
@@ -49,5 +54,9 @@ void callgrind_places_call(struct callgrind_places *p, function_id caller, funct
 		p->dropped++;
 		return;
 	}
-	charge(p, builder_arc_cost(p->builder, caller, callee, calls, cost), &p->arc_most);
+	uint32_t arc = builder_arc_cost(p->builder, caller, callee, calls, cost);
+	if (arc < p->arc_most)
+		return;
+	p->arc_most = arc + 1;
+	charge(p);
 }

@@ -18,11 +18,11 @@ struct callgrind_place {
 
 struct callgrind_places {
 	struct builder *builder;
-	size_t row_cost;	       /* bytes that a place or an arc takes */
-	size_t room;		       /* bytes that new ones may still take */
-	uint32_t stack_most, arc_most; /* one more than the highest numbers so far */
-	uint64_t folded;	       /* lines whose place is not kept, */
-	uint64_t dropped;	       /* and calls that are not */
+	size_t row_cost;		/* bytes that a place or an arc takes */
+	size_t room;			/* bytes that new ones may still take */
+	uint32_t place_count, arc_most; /* one more than the highest numbers so far */
+	uint64_t folded;		/* lines whose place is not kept, */
+	uint64_t dropped;		/* and calls that are not */
 };
 
 void callgrind_places_init(
