@@ -12,16 +12,19 @@
 #include "view/formats.h"
 #include "writers/writers.h"
 
+/* Of the columns name and file name: two more than the longest. */
+#define LAYOUT "%-15s %-5s %-6s %-17s %s\n"
+
 /* extension: of what is written; NULL: nothing is. */
 static void print_row(const char *name, bool reads, const char *extension, const char *what)
 {
-	printf("%-11s %-5s %-6s %-16s %s\n", name, reads ? "yes" : "", extension ? "yes" : "",
-		extension ? extension : "", what);
+	printf(LAYOUT, name, reads ? "yes" : "", extension ? "yes" : "", extension ? extension : "",
+		what);
 }
 
 static void print_table(void)
 {
-	printf("%-11s %-5s %-6s %-16s %s\n", "format", "read", "write", "name", "what it is");
+	printf(LAYOUT, "format", "read", "write", "name", "what it is");
 	for (size_t i = 0; readers[i]; i++) {
 		const struct writer *writer = writer_find(readers[i]->name);
 

@@ -32,7 +32,7 @@ struct callgrind_writer {
 	uint32_t *frame_next;  /* [frame]: the next one of its function */
 	uint32_t *frame_first; /* [function]; NO_ID: none */
 	object_id object;      /* the last `ob` */
-	string_id file;	       /* the last `fl` */
+	string_id file;	       /* the last `fl`, `fi` or `fe`: to callgrind_annotate they are one */
 	bool has_begun;
 };
 
@@ -171,7 +171,11 @@ static void put_line_file(
 	*file = here;
 }
 
-static void put_call(struct callgrind_writer *w, size_t i)
+/*
+ * file: the last `fl`, `fi` or `fe`. Without `cfi` some take that, and some the caller's.
+ * callgrind_annotate takes the costs of 0 calls for the caller's own: it is 1 where nobody counted.
+ */
+static void put_call(struct callgrind_writer *w, size_t i, string_id file)
 {
 	const struct profile *p = w->profile;
 	const struct callgrind_call *call = &w->calls.calls[i];
@@ -180,10 +184,10 @@ static void put_call(struct callgrind_writer *w, size_t i)
 
 	if (callee->object.i != caller->object.i)
 		put_object(w, "cob", callee->object);
-	if (callee->file.i != caller->file.i)
+	if (callee->file.i != caller->file.i || callee->file.i != file.i)
 		put_file(w, "cfi", callee->file);
 	put_function(w, "cfn", call->callee);
-	strbuf_printf(out(w), "calls=%" PRIu64 " %s%u\n", call->count,
+	strbuf_printf(out(w), "calls=%" PRIu64 " %s%u\n", call->count ? call->count : 1,
 		w->with_addresses ? "0x0 " : "", callee->line);
 	put_position(w, call->place);
 	put_costs(w, &w->calls.cost[i * p->metric_count]);
@@ -236,8 +240,9 @@ static void put_function_costs(struct callgrind_writer *w, function_id function,
 	}
 	for (; *call < w->calls.count && w->calls.calls[*call].caller.i == function.i; ++*call) {
 		put_line_file(w, function, w->calls.calls[*call].place, &file);
-		put_call(w, *call);
+		put_call(w, *call, file);
 	}
+	w->file = file;
 }
 
 /* What was spent in no function. */

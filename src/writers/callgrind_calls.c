@@ -116,26 +116,44 @@ static void walk_stacks(struct walk *w)
 	}
 }
 
-/* Calls that were counted take the place of samples, at the first place of each pair. */
+/* The first place of a pair has all its calls but one for each other place, which called once at
+ * least. */
+static void set_count(struct walk *w, uint32_t pair, uint64_t calls, uint64_t places)
+{
+	w->calls.data[w->first_call.data[pair]].count = calls > places ? calls - (places - 1) : 1;
+}
+
+/* Calls that were counted take the place of samples. */
 static void set_counts(struct walk *w)
 {
 	const struct profile *p = w->p;
-	uint32_t pair;
+	uint64_t *places;
 
 	if (p->arc_count == 0)
 		return;
-	for (size_t i = 0; i < w->calls.count; i++)
-		w->calls.data[i].count = 0;
 	for (size_t i = 0; i < p->arc_count; i++) {
 		const struct arc *a = &p->arcs[i];
 
 		if (a->caller.i == NO_ID)
 			continue;
-		pair = pair_at(w, a->caller, a->callee);
+		uint32_t pair = pair_at(w, a->caller, a->callee);
 		if (w->first_call.data[pair] == NO_ID)
 			(void)call_at(w, pair, a->caller, a->callee, (frame_id){NO_ID});
-		w->calls.data[w->first_call.data[pair]].count = a->calls;
 	}
+	places = xcalloc(w->first_call.count, sizeof(*places));
+	for (size_t i = 0; i < w->calls.count; i++) {
+		w->calls.data[i].count = 1;
+		places[pair_at(w, w->calls.data[i].caller, w->calls.data[i].callee)]++;
+	}
+	for (size_t i = 0; i < p->arc_count; i++) {
+		const struct arc *a = &p->arcs[i];
+
+		if (a->caller.i == NO_ID)
+			continue;
+		uint32_t pair = pair_at(w, a->caller, a->callee);
+		set_count(w, pair, a->calls, places[pair]);
+	}
+	free(places);
 }
 
 static void add_stacks(struct walk *w)

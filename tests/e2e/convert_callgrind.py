@@ -18,7 +18,7 @@ def annotated(file, *options):
 		raise harness.Skip("no callgrind_annotate here")
 	text = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", *options, str(file)],
 		capture_output=True, text=True, check=True).stdout
-	total = int(re.search(r"^([\d,]+) .*PROGRAM TOTALS", text, re.M)[1].replace(",", ""))
+	total = int(re.search(r"^\s*([\d,]+) .*PROGRAM TOTALS", text, re.M)[1].replace(",", ""))
 	weights = {}
 	for weight, name in re.findall(r"^\s*([\d,]+) \([ \d.]+%\)\s+\S*?:(.*?)(?: \[.*\])?$", text, re.M):
 		weights[name] = weights.get(name, 0) + int(weight.replace(",", ""))
@@ -42,6 +42,36 @@ def compare(source, folder):
 def test_callgrind_annotate_has_the_same_figures(folder):
 	for source in ("shares.folded", "recursion.folded", "diff-new.folded"):
 		compare(source, folder)
+
+
+INLINED = """sonde-dump 1
+metric "cpu-time" "ns" default
+function "main" file "m.c" line 1
+frame file "m.c" line 2
+frame file "inlined.h" line 7
+function "next" file "m.c" line 20
+frame file "m.c" line 21
+function "other" file "m.c" line 30
+frame file "m.c" line 31
+stack 0
+stack 1 "main"@2 100
+stack 2 "next" 200
+stack 3 "other" 400
+end
+"""
+
+
+def test_functions_are_in_their_own_files(folder):
+	"""The file of a place that was inlined is not that of the next function, nor of what is called there."""
+	(folder / "inlined.dump").write_text(INLINED)
+	assert sonde("convert", str(folder / "inlined.dump"), "-o", str(folder / "out.callgrind")).status == 0
+	# The dump does not say how many samples there were: no costs of calls become a function's own.
+	assert annotated(folder / "out.callgrind") == (700, {"main": 100, "next": 200, "other": 400})
+	text = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", "--inclusive=yes",
+		str(folder / "out.callgrind")], capture_output=True, text=True, check=True).stdout
+	found = re.findall(r"^\s*([\d,]+) \([ \d.]+%\)\s+(\S*?:\S+)", text, re.M)
+	assert ("600", "m.c:next") in found and ("400", "m.c:other") in found, found
+	assert not [name for _, name in found if name in ("inlined.h:next", "inlined.h:other")], found
 
 
 def test_graphviz_draws_the_call_graph(folder):
