@@ -135,6 +135,11 @@ static void tell_loss(
 		return;
 	if (!writer->holds_notes)
 		tell_notes(p);
+	if (profile_string(p, p->when).size > 0)
+		message_print(
+			"note: %s has no place for the --when patterns of the recording; they "
+			"are not applied to what is in it",
+			writer->name);
 	if (p->metric_count > 1 && options->metric == NULL && !writer->holds_metrics)
 		message_print("note: %s holds one of the %zu metrics, here '%s'; --metric chooses",
 			writer->name, p->metric_count,

@@ -49,12 +49,12 @@ static struct str take_word(struct str *s)
 	return word;
 }
 
-/* A whole number that s is, at most 18 digits; false if it is none. */
+/* A whole number below 2^63 that s is; false if it is none. */
 static bool parse_number(struct str s, uint64_t *value)
 {
 	uint64_t n = 0;
 
-	if (s.size == 0 || s.size > 18)
+	if (s.size == 0 || s.size > 19)
 		return false;
 	for (size_t i = 0; i < s.size; i++) {
 		if (!is_digit(s.data[i]))
@@ -62,7 +62,7 @@ static bool parse_number(struct str s, uint64_t *value)
 		n = n * 10 + (uint64_t)(s.data[i] - '0');
 	}
 	*value = n;
-	return true;
+	return n <= INT64_MAX;
 }
 
 /* An id as perf prints it: -1 is one, too. */

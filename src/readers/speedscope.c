@@ -246,6 +246,9 @@ static void add_notes(struct speedscope *s)
 	add_note(s, NOTE_BAD_RECORD, s->bad_profiles,
 		"profile is of no kind that is known, and was passed over",
 		"profiles are of no kind that is known, and were passed over");
+	add_note(s, NOTE_BAD_RECORD, s->bad_metrics,
+		"profile is of a metric beyond the 16 that there may be, and was passed over",
+		"profiles are of metrics beyond the 16 that there may be, and were passed over");
 }
 
 /* Where the file's two parts are; the profiles are looked at on the way. */

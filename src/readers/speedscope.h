@@ -40,7 +40,7 @@ struct speedscope {
 	bool has_times, has_rows; /* samples have times; are samples, not totals */
 	int64_t base;		  /* the lowest start, in ns */
 	uint64_t bad_frames, bad_order, bad_close, still_open, bad_length, bad_profiles,
-		bad_weights;
+		bad_metrics, bad_weights;
 };
 
 /* Of the profile that comes next, all but its samples and events, which are marked. */

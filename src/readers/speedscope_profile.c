@@ -328,7 +328,7 @@ void speedscope_add(struct speedscope *s, const struct speedscope_profile *p, th
 
 	(void)speedscope_metric_of(p, &a.digits);
 	if (a.metric == s->metric_count)
-		s->bad_profiles++;
+		s->bad_metrics++;
 	else if (p->has_events)
 		add_events(&a);
 	else if (p->has_samples && p->has_weights)

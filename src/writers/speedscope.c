@@ -339,8 +339,7 @@ static struct error *check_weights(const struct profile *p)
 			is_negative |= p->samples.weight[m][i] < 0;
 		if (is_negative)
 			return error_new(ERROR_UNSUPPORTED,
-				"%.*s has negative weights of %.*s, which speedscope does not show",
-				STR_ARG(profile_string(p, p->source)),
+				"speedscope shows no negative weights, and '%.*s' has some",
 				STR_ARG(profile_string(p, p->metrics[m].name)));
 	}
 	return NULL;

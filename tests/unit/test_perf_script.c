@@ -82,6 +82,8 @@ static void heads(void **state)
 		{":-1 -1 1.000001: ev:", ":-1", -1, -1, 1000001000, UINT64_MAX, "ev", ""},
 		{"kworker/0:1 12 1.500000: 7 ev:", "kworker/0:1", -1, 12, 1500000000, 7, "ev", ""},
 		{"java 19983 cycles:", "java", -1, 19983, UINT64_MAX, UINT64_MAX, "cycles", ""},
+		{"a 1 1.000001: 9223372036854775807 ev:", "a", -1, 1, 1000001000, INT64_MAX, "ev",
+			""},
 		{"java 19983 5 cycles:", "java", -1, 19983, UINT64_MAX, 5, "cycles", ""},
 		{"a 1/2 [007] cycles:", "a", 1, 2, UINT64_MAX, UINT64_MAX, "cycles", ""},
 		{"a: b 9 1.000001: 3 ev: ", "a: b", -1, 9, 1000001000, 3, "ev", ""},

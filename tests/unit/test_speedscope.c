@@ -161,6 +161,29 @@ static void test_two_units(void **state)
 	profile_destroy(p);
 }
 
+/* What is beyond the metrics that there may be is told as that. */
+static void test_many_metrics(void **state)
+{
+	struct strbuf text = {0};
+
+	(void)state;
+	strbuf_add(&text, STR("{" SCHEMA "," FRAMES ",\"profiles\":["));
+	for (int i = 0; i < 19; i++)
+		strbuf_printf(&text,
+			"%s{\"type\":\"sampled\",\"name\":\"x\",\"unit\":\"none\","
+			"\"startValue\":0,\"endValue\":6,\"sonde\":{\"metric\":\"m%d\",\"unit\":"
+			"\"count\"},\"samples\":[[0]],\"weights\":[6]}",
+			i ? "," : "", i);
+	strbuf_add(&text, STR("]}"));
+	struct profile *p = read_text(strbuf_str(&text));
+
+	assert_int_equal(p->metric_count, 16);
+	expect_note(p, NOTE_BAD_RECORD, 3, "metrics beyond the 16");
+	assert_int_equal(p->note_count, 1);
+	profile_destroy(p);
+	strbuf_deinit(&text);
+}
+
 #define EVENTED(events)                                                                            \
 	"{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"evented\",\"name\":\"e\","               \
 	"\"unit\":\"nanoseconds\",\"startValue\":100,\"endValue\":150,\"events\":[" events "]}]}"
@@ -356,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_sampled),
 		cmocka_unit_test(test_totals),
 		cmocka_unit_test(test_two_units),
+		cmocka_unit_test(test_many_metrics),
 		cmocka_unit_test(test_evented),
 		cmocka_unit_test(test_bad_events),
 		cmocka_unit_test(test_bad_samples),
