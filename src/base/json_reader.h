@@ -16,9 +16,9 @@
  *	err = json_error(&r);
  *
  * Why not one of the libraries: of a Chrome trace of 100 MB jansson 2.14 (json_loadb) makes a tree
- *of 1.2 GB in 3.8 s (26 MB/s); yajl 2.1 hands over its events at 220 MB/s, numbers as text still,
- *and this one at 260 MB/s with every number read, both in no memory but the input's; and pulling,
- *unlike yajl's callbacks, lets a reader skip, mark and come back.
+ * of 1.2 GB in 3.8 s (26 MB/s); yajl 2.1 hands over its events at 220 MB/s, numbers as text still,
+ * and this one at 260 MB/s with every number read, both in no memory but the input's; and pulling,
+ * unlike yajl's callbacks, lets a reader skip, mark and come back.
  *
  * A value of which the caller took nothing is skipped by the next json_key or json_element.  A
  * value of another kind than asked for is skipped, too, and false returned: no fault, as files of

@@ -4,15 +4,15 @@
 /*
  * The wire format of protocol buffers (protobuf.dev/programming-guides/encoding), both ends: fields
  * pulled one by one out of a cursor, and put one by one into a buffer.  No message is ever built in
- * memory, so a file cannot ask for more of it than the reader of the format gives.  protobuf-c 1.4.1
+ * memory, so a file cannot ask for more of it than the reader of the format gives. protobuf-c 1.4.1
  * makes 586 MB of 10 MB of empty pprof samples, and takes 5.3 times the size of a good profile
  * before its reader has seen anything; unpacking it costs a third of what sonde takes to report it.
  *
  *	while (proto_next(&c, &field))
  *		switch (field.number) {
  *		case 1: id = field.value; break;
- *		case 2: for (struct cursor v = proto_numbers(&c, &field); proto_number(&v, &field,
- *&n);) … case 3: read_line(proto_message(&c, &field)); break;
+ *		case 2: values = proto_numbers(&c, &field); break;
+ *		case 3: read_line(proto_message(&c, &field)); break;
  *		}
  *	err = cursor_error(&c);
  */

@@ -12,7 +12,7 @@ struct convert_options {
 	const char *from, *exe, *to, *metric;
 	bool with_modules;
 	bool takes_drawings; /* set by the command: it makes those of cli/convert_drawing.h, too */
-	int collapse; /* enum collapse; -1: not asked for */
+	int collapse;	     /* enum collapse; -1: not asked for */
 };
 
 extern const struct option_row convert_rows[];
