@@ -49,9 +49,15 @@ sample 3 thread 1 time 1600000000 weight 1000000 1 0 0
 end
 """
 
-# What is compared elsewhere, or takes a server (record_attach), a gmon.out (report_gmon) or a program
-# with zones (live).
-ELSEWHERE = re.compile(r"sonde report (gmon\.out|state\.zones)|sonde record -p |sonde live\b")
+# What is compared elsewhere, or takes a server (record_attach), a gmon.out (report_gmon), a program
+# with zones (live) or the folder of a tracer (report_traces).
+ELSEWHERE = re.compile(
+	r"sonde report (gmon\.out|state\.zones|uftrace\.data|\S+\.er\b)|sonde record -p |sonde live\b")
+# Files as other tools name them: which the pages show, and what is written so here.
+OTHERS = {"cpu.pprof": "pprof", "old.pprof": "pprof", "callgrind.out.1234": "callgrind", "profile.json.gz": "firefox",
+	"app.speedscope.json": "speedscope", "profiles.otlp": "otlp", "perf.txt": "perf-script"}
+SEEDS = {"perf.data": "perf-data/plain", "cpu.prof": "gperftools-cpu/little64", "CPU.20261121.cpuprofile": "chrome/v8.cpuprofile",
+	"heaptrack.program.1234.zst": "heaptrack/whole"}
 RECORDS = re.compile(r"sonde (record|run) ")
 
 
@@ -68,6 +74,9 @@ def page_commands():
 		text = path.read_text()
 		for command in re.findall(r"^ {4}(?:\$ )?(?:build/)?(sonde .*?)(?:   .*)?$", text, re.MULTILINE):
 			yield path.name, command
+		if path.name == "other-tools.md":
+			for command in re.findall(r"^\|.* `(sonde [^`]*)` \|$", text, re.MULTILINE):
+				yield path.name, command
 		for block in re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
 			if not block.startswith("$ "):
 				for command in re.findall(r"^(?:build/)?(sonde .*)$", block, re.MULTILINE):
@@ -88,13 +97,23 @@ def shell(folder, command):
 		env={"SONDE": harness.SONDE})
 
 
+def write_files_of_others(folder):
+	for name, form in OTHERS.items():
+		check(sonde("convert", folder / "app.dump", "-o", folder / name, "--to", form))
+	for name, seed in SEEDS.items():
+		shutil.copy(SOURCE_ROOT / "tests" / "fuzz" / "seeds" / seed, folder / name)
+	shutil.copy(SOURCE_ROOT / "tests" / "golden" / "in" / "slices.trace.json", folder / "trace.json")
+	check(sonde("convert", folder / "trace.json", "-o", folder / "trace.pftrace"))
+
+
 def test_commands_that_read(folder):
 	(folder / "app.dump").write_text(PROFILE)
 	for name in ("sonde", "app", "old", "before", "after", "slow", "fast", "run1", "run2", "run3", "all"):
 		check(sonde("convert", folder / "app.dump", "-o", folder / f"{name}.prof"))
 	for name in ("stacks", "host1", "host2"):
 		check(sonde("convert", folder / "app.dump", "-o", folder / f"{name}.folded"))
-		check(run("gzip", folder / f"{name}.folded"))
+		check(run("gzip", "--keep", folder / f"{name}.folded"))
+	write_files_of_others(folder)
 	for page, command in commands(False):
 		result = shell(folder, command)
 		assert result.status == 0 and (result.out or " -o " in command), (page, command, result)
