@@ -53,6 +53,28 @@ def test_pages_name_the_choices_of_help():
 				assert re.search(rf"\b{choice}\b", page(name)), (name, choice)
 
 
+def formats():
+	"""{(name, section)} of `sonde formats`: read and written, read only, written only."""
+	lines = check(sonde("formats")).out.partition("\n\n")[0].splitlines()
+	at = {word: lines[0].index(word) for word in ("read", "write")}
+	sections = {(True, True): "Read and written", (True, False): "Read only", (False, True): "Written only"}
+	return {(line.split()[0], sections[tuple(line.startswith("yes", at[word]) for word in at)]) for line in lines[1:]}
+
+
+def test_the_page_of_convert_has_all_formats():
+	text = page("convert").partition(".SH OPTIONS")[0]
+	found = {(name, section.partition("\n")[0]) for section in text.split("\n.SS ")[1:]
+		for name in re.findall(r"^\.TP\n\.B (\S+)$", section, re.MULTILINE)}
+	assert found == formats(), found ^ formats()
+
+
+def test_the_table_of_docs_has_all_formats():
+	text = (SOURCE_ROOT / "docs" / "formats" / "README.md").read_text()
+	found = {(name, section.partition("\n")[0]) for section in text.split("\n## ")[1:]
+		for name in re.findall(r"^\| `(\S+)` \|", section, re.MULTILINE)}
+	assert found == formats(), found ^ formats()
+
+
 def numbers_of(enum):
 	"""Of an enum in format/: number by name."""
 	for header in (SOURCE_ROOT / "src" / "format").glob("*.h"):
