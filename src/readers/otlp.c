@@ -308,13 +308,17 @@ static struct error *check_layout(struct otlp *o)
 
 /* ---- the profile ---- */
 
+/* Times before this, of 1973, are by another clock, or since a start that nobody knows. */
+#define UNIX_NS_MIN 100000000000000000u
+
 static void set_header(struct otlp *o)
 {
 	struct builder_header *header = builder_header(o->builder);
+	bool is_unix = o->start_ns >= UNIX_NS_MIN && o->start_ns < UINT64_MAX;
 
-	if (o->start_ns == UINT64_MAX)
+	if (o->start_ns == UINT64_MAX || (!is_unix && !o->says_start))
 		o->start_ns = 0;
-	header->start_unix_ns = o->start_ns;
+	header->start_unix_ns = is_unix ? o->start_ns : 0;
 	if (o->last_ns >= o->end_ns)
 		o->end_ns = o->last_ns ? o->last_ns + 1 : 0;
 	if (o->end_ns > o->start_ns)

@@ -256,6 +256,7 @@ static void survey_profile(struct otlp *o, struct rows *r, struct cursor profile
 
 	(void)metric_of(o, &head, &metric, &scale);
 	survey_period(o, &head);
+	o->says_start |= head.time_ns > 0;
 	if (head.time_ns && head.time_ns < o->start_ns)
 		o->start_ns = head.time_ns;
 	if (__builtin_add_overflow(head.time_ns, head.duration_ns, &end_ns))

@@ -136,6 +136,7 @@ struct otlp {
 	size_t resource_count; /* with attributes that are to tell them apart */
 	uint64_t row_count;
 	uint64_t start_ns, end_ns; /* since 1970; UINT64_MAX and 0: not known */
+	bool says_start;	   /* a profile says when it began */
 	uint64_t last_ns;	   /* after all samples */
 	/* What samples tell of the layout. */
 	bool is_1_7, is_1_8, is_1_10, may_be_1_8;

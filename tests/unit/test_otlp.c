@@ -419,6 +419,31 @@ static void expect_same_profile(const struct profile *p, const struct profile *q
 	lines_deinit(&b);
 }
 
+/* Times since a start that is not known stay what they are, and nothing happened in 1970. */
+static void times_without_a_start(void **state)
+{
+	static const struct str text =
+		STR("sonde-dump 1\nmetric \"cpu-time\" \"ns\" default\nfunction \"a\"\nframe\n"
+		    "stack 0\nstack 1 \"a\"\nsample 1 time 10000000 weight 5\n"
+		    "sample 1 time 30000000 weight 7\nend\n");
+	struct reader_input input = {
+		.name = "in.dump", .data = (const uint8_t *)text.data, .size = text.size};
+	struct profile *p;
+
+	(void)state;
+	assert_null(profile_read_bytes(&input, "dump", &p));
+	struct strbuf bytes = written(p);
+	struct profile *q = read_good(strbuf_str(&bytes));
+
+	assert_true(q->start_unix_ns == 0);
+	assert_int_equal(q->samples.count, 2);
+	assert_int_equal(q->samples.time_ns[0], 10000000);
+	assert_int_equal(q->samples.time_ns[1], 30000000);
+	strbuf_deinit(&bytes);
+	profile_destroy(p);
+	profile_destroy(q);
+}
+
 /* What OTLP does not hold is lost once; what was read is written and read as it is. */
 static void random_profiles_round_trip(void **state)
 {
@@ -451,6 +476,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metrics_of_one_sample_are_one),
 		cmocka_unit_test(rows_become_tables),
+		cmocka_unit_test(times_without_a_start),
 		cmocka_unit_test(old_layouts_are_refused_by_name),
 		cmocka_unit_test(layouts_are_told_by_types),
 		cmocka_unit_test(other_files_are_refused),
