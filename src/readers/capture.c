@@ -14,12 +14,13 @@
 #include "format/capture_chunk.h"
 #include "format/capture_rows.h"
 #include "format/capture_samples.h"
+#include "readers/capture_labels.h"
 #include "readers/capture_nodes.h"
 #include "readers/capture_profile.h"
 #include "readers/capture_tasks.h"
 #include "readers/capture_time.h"
 #include "readers/capture_tree.h"
-#include "readers/capture_labels.h"
+#include "readers/capture_trouble.h"
 #include "readers/capture_zones.h"
 
 struct capture {
@@ -424,83 +425,6 @@ static void read_all(struct capture *c)
 	read_chunks(c, CAPTURE_CHUNK_ZONE_EVENTS);
 }
 
-/* What went wrong: of one, and of several, where the count is put in front. */
-struct trouble {
-	enum note_kind kind;
-	const char *one, *several;
-};
-
-static const struct trouble counter_troubles[CAPTURE_COUNTER_COUNT] = {
-	[CAPTURE_LOST_RING] = {NOTE_LOST, "a sample was lost: the ring buffer was full",
-		"samples were lost: the ring buffer was full"},
-	[CAPTURE_LOST_THROTTLED] = {NOTE_LOST, "the kernel throttled sampling once",
-		"times the kernel throttled sampling"},
-	[CAPTURE_TRUNCATED_MEMORY] = {NOTE_TRUNCATED,
-		"a stack was cut short: its memory could not be read",
-		"stacks were cut short: their memory could not be read"},
-	[CAPTURE_TRUNCATED_RACE] = {NOTE_TRUNCATED,
-		"a stack was cut short: it changed while it was read",
-		"stacks were cut short: they changed while they were read"},
-	[CAPTURE_TRUNCATED_RULE] = {NOTE_TRUNCATED,
-		"a stack was cut short: code without unwind information",
-		"stacks were cut short: code without unwind information"},
-	[CAPTURE_TRUNCATED_CORRUPT] = {NOTE_TRUNCATED,
-		"a stack was cut short: it does not lead outwards",
-		"stacks were cut short: they do not lead outwards"},
-	[CAPTURE_TRUNCATED_DEPTH] = {NOTE_TRUNCATED,
-		"a stack was cut short: deeper than can be recorded",
-		"stacks were cut short: deeper than can be recorded"},
-	[CAPTURE_NO_USER_STACK] = {NOTE_TRUNCATED, "a sample has kernel frames only",
-		"samples have kernel frames only"},
-	[CAPTURE_REUSE_WRONG] = {NOTE_GUESSED,
-		"a stack failed the check of reused frames; a few others may be wrong",
-		"stacks failed the check of reused frames; a few others may be wrong"},
-	[CAPTURE_LEFT_OUT_THREADS] = {NOTE_LOST,
-		"a thread was not sampled: its events could not be opened",
-		"threads were not sampled: their events could not be opened"},
-	[CAPTURE_LOST_RESTS] = {NOTE_GUESSED,
-		"the rest of a stack found no room, and was read from the process, a little later",
-		"rests of stacks found no room, and were read from the process, a little later"},
-	[CAPTURE_BROKEN_RECORDS] = {NOTE_LOST,
-		"a record of the preloaded library was written over by the program",
-		"records of the preloaded library were written over by the program"},
-	[CAPTURE_REFUSED_THREADS] = {NOTE_LOST,
-		"a thread was not sampled: the preloaded library had no room for it",
-		"threads were not sampled: the preloaded library had no room for them"},
-	[CAPTURE_LOST_SIDEBAND] = {NOTE_GUESSED,
-		"a map, fork, exec or exit event was lost: some code may have a wrong name",
-		"map, fork, exec or exit events were lost: some code may have a wrong name"},
-	[CAPTURE_LOST_SWITCHES] = {NOTE_GUESSED,
-		"a record of a thread's switch was lost: its time may be divided wrongly",
-		"records of threads' switches were lost: their time may be divided wrongly"},
-};
-
-static const struct trouble missing_parts = {
-	NOTE_BAD_RECORD, "a part of the file is missing", "parts of the file are missing"};
-static const struct trouble lost_labels = {NOTE_BAD_RECORD,
-	"a sample lost its labels: they are in a damaged part of the file",
-	"samples lost their labels: they are in a damaged part of the file"};
-static const struct trouble orphans = {NOTE_TRUNCATED,
-	"a stack leads into a part of the file that is missing",
-	"stacks lead into a part of the file that is missing"};
-static const struct trouble left_out_frames = {NOTE_TRUNCATED,
-	"an inlined frame was left out: there are too many for a file of this size",
-	"inlined frames were left out: there are too many for a file of this size"};
-static const struct trouble missing_samples = {NOTE_LOST,
-	"a sample was lost with a damaged part of the file",
-	"samples were lost with damaged parts of the file"};
-static const struct trouble dropped_samples = {NOTE_LOST,
-	"a sample could not be written to the file: the disk was full, or a limit reached",
-	"samples could not be written to the file: the disk was full, or a limit reached"};
-
-/* Nothing if there was none. */
-static void note(struct capture *c, const struct trouble *trouble, uint64_t count)
-{
-	if (count && trouble->one)
-		builder_note(c->builder, trouble->kind, count, "%s",
-			count == 1 ? trouble->one : trouble->several);
-}
-
 static void note_damaged_places(struct capture *c)
 {
 	uint64_t places = c->scan.damaged_places + c->bad_chunks;
@@ -539,30 +463,10 @@ static void note_time(struct capture *c)
 	capture_time_note(&time, c->builder);
 }
 
-/*
- * What a metric's samples stand for is as good as all events there were within so many of a
- * hundred, or so many: of the last few there never is a sample.
- */
-#define UNCOUNTED_PERCENT 2
-#define UNCOUNTED_FEW	  16
-
 static void note_metric(struct capture *c, size_t i)
 {
-	struct str name = c->metric_names.data[i];
-	uint64_t sum = c->metric_sum[i], counted = c->metric_counted[i];
-	uint64_t off = sum > counted ? sum - counted : counted - sum;
-
-	if (c->metric_lost[i])
-		builder_note(c->builder, NOTE_LOST, c->metric_lost[i],
-			c->metric_lost[i] == 1
-				? "a sample of %.*s was lost: the ring buffer was full"
-				: "samples of %.*s were lost: the ring buffer was full",
-			STR_ARG(name));
-	if (counted > 0 && off > UNCOUNTED_FEW && off > counted / 100 * UNCOUNTED_PERCENT)
-		builder_note(c->builder, NOTE_GUESSED, off,
-			sum < counted ? "%.*s were counted that no sample stands for"
-				      : "more %.*s are in samples than were counted",
-			STR_ARG(name));
+	capture_trouble_metric(c->builder, c->metric_names.data[i], c->metric_lost[i],
+		c->metric_sum[i], c->metric_counted[i]);
 }
 
 /* What is wrong with the file. */
@@ -573,20 +477,20 @@ static void note_damage(struct capture *c)
 			"the recording was cut off: the file has no end mark; a recorder that was "
 			"killed leaves out at most 250 ms");
 	note_damaged_places(c);
-	note(c, &missing_parts, c->scan.missing_chunks);
-	note(c, &orphans, c->orphans + c->zones.orphans);
-	note(c, &lost_labels, c->lost_labels);
-	note(c, &left_out_frames, c->tree.left_out);
+	capture_trouble_note(c->builder, CAPTURE_MISSING_PARTS, c->scan.missing_chunks);
+	capture_trouble_note(c->builder, CAPTURE_ORPHANS, c->orphans + c->zones.orphans);
+	capture_trouble_note(c->builder, CAPTURE_LOST_LABELS, c->lost_labels);
+	capture_trouble_note(c->builder, CAPTURE_LEFT_OUT_FRAMES, c->tree.left_out);
 	if (c->has_end && c->end_samples > c->samples)
-		note(c, &missing_samples, c->end_samples - c->samples);
-	note(c, &dropped_samples, c->end_dropped);
+		capture_trouble_note(
+			c->builder, CAPTURE_MISSING_SAMPLES, c->end_samples - c->samples);
+	capture_trouble_note(c->builder, CAPTURE_DROPPED_SAMPLES, c->end_dropped);
 }
 
 /* What went wrong while recording. */
 static void note_loss(struct capture *c)
 {
-	for (size_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
-		note(c, &counter_troubles[i], c->counters[i]);
+	capture_trouble_counters(c->builder, c->counters);
 	note_time(c);
 	capture_zones_note(c->builder, c->counters);
 	for (size_t i = 0; i < c->metric_names.count; i++)
