@@ -51,6 +51,19 @@ static int event_compare(const void *a, const void *b)
 	return order ? order : compare(x->place, y->place);
 }
 
+/* Most come in order already. */
+static void sort(
+	void *rows, size_t count, size_t size, int (*compare_rows)(const void *a, const void *b))
+{
+	const char *row = rows;
+
+	for (size_t i = 1; i < count; i++, row += size)
+		if (compare_rows(row, row + size) > 0) {
+			qsort(rows, count, size, compare_rows);
+			return;
+		}
+}
+
 static void freeze_ticks(struct zone_tables *t, struct profile *p)
 {
 	struct tick *ticks = ARENA_ARRAY(p->arena, struct tick, t->ticks.count);
@@ -59,7 +72,7 @@ static void freeze_ticks(struct zone_tables *t, struct profile *p)
 	p->ticks = ticks;
 	if (t->ticks.count == 0)
 		return;
-	qsort(t->ticks.data, t->ticks.count, sizeof(*t->ticks.data), tick_compare);
+	sort(t->ticks.data, t->ticks.count, sizeof(*t->ticks.data), tick_compare);
 	memcpy(ticks, t->ticks.data, t->ticks.count * sizeof(*ticks));
 }
 
@@ -72,7 +85,7 @@ void zone_tables_freeze(struct zone_tables *t, struct profile *p)
 	e->count = t->events.count;
 	if (e->count == 0)
 		return;
-	qsort(t->events.data, e->count, sizeof(*t->events.data), event_compare);
+	sort(t->events.data, e->count, sizeof(*t->events.data), event_compare);
 	e->thread = ARENA_ARRAY(p->arena, thread_id, e->count);
 	e->time_ns = ARENA_ARRAY(p->arena, uint64_t, e->count);
 	e->stack = ARENA_ARRAY(p->arena, stack_id, e->count);

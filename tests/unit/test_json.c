@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
 
@@ -427,6 +428,110 @@ static void test_number_elements(void **state)
 	}
 }
 
+/* Where a value of strings, escapes and brackets ends, told byte by byte. */
+static size_t end_byte_by_byte(const char *text)
+{
+	size_t depth = 0, i = 0;
+	bool in_string = false;
+
+	do {
+		char c = text[i++];
+		if (in_string && c == '\\')
+			i++;
+		else if (c == '"')
+			in_string = !in_string;
+		else if (!in_string && (c == '[' || c == '{'))
+			depth++;
+		else if (!in_string && (c == ']' || c == '}'))
+			depth--;
+	} while (depth || in_string);
+	return i;
+}
+
+/* Text of some 400 bytes at most, full of what makes skipping hard: quotes, backslashes, brackets
+ * in and out of strings, at any place of the 64 bytes that are looked at together. */
+static void add_random_value(struct strbuf *out, uint64_t *state, unsigned int depth)
+{
+	static const char *const parts[] = {"[", "}", "\\\\", "\\\"", "Yy_\177", "{]", " ", "a"};
+
+	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	unsigned int chance = (unsigned int)(*state >> 60);
+	if (chance < 6 || depth == 4) {
+		strbuf_add_char(out, '"');
+		for (uint64_t bits = *state >> 8 & 0xffffff; bits > 7; bits >>= 3)
+			strbuf_add(out, str_from(parts[bits & 7]));
+		strbuf_add_char(out, '"');
+		return;
+	}
+	strbuf_add_char(out, chance & 1 ? '[' : '{');
+	for (unsigned int i = 0; i < chance % 4; i++) {
+		if (i)
+			strbuf_add_char(out, ',');
+		if (!(chance & 1))
+			strbuf_add(out, STR("\"\\\\\": "));
+		add_random_value(out, state, depth + 1);
+	}
+	strbuf_add_char(out, chance & 1 ? ']' : '}');
+}
+
+static void test_random_skips(void **state)
+{
+	uint64_t random = 42;
+
+	(void)state;
+	for (unsigned int i = 0; i < 20000; i++) {
+		struct strbuf text = {0};
+		struct text t;
+		strbuf_add_char(&text, '[');
+		add_random_value(&text, &random, 0);
+		strbuf_add_char(&text, ']');
+		size_t wanted = end_byte_by_byte(text.data);
+		strbuf_add(&text, STR(" 7"));
+		struct json_reader *r = begin_sized(&t, strbuf_str(&text));
+		json_skip(r);
+		assert_true(json_ok(r));
+		assert_int_equal(json_offset(r), wanted);
+		end(&t);
+		r = begin_sized(&t, (struct str){text.data, wanted - 1});
+		json_skip(r);
+		assert_true(json_is_cut(r));
+		end(&t);
+		strbuf_deinit(&text);
+	}
+}
+
+/* Every count of digits before and behind the point, with and without room behind the number. */
+static void test_number_lengths(void **state)
+{
+	static const char digits[] = "9876543210123456789876";
+
+	(void)state;
+	for (int whole = 1; whole <= 20; whole++)
+		for (int fraction = 0; fraction <= 20; fraction++)
+			for (int room = 0; room <= 40; room += 40) {
+				char text[128];
+				struct text t;
+				int64_t quick, exact;
+				struct decimal n;
+				snprintf(text, sizeof(text), "[-%.*s%s%.*s,1%*s]", whole, digits,
+					fraction ? "." : "", fraction, digits + 1, room, "");
+				struct json_reader *r = begin(&t, text);
+				assert_true(json_array(r) && json_element(r));
+				assert_true(json_decimal(r, 3, &quick));
+				assert_true(decimal_scan(str_from(text + 1), &n));
+				exact = decimal_int(&n, 3);
+				assert_int_equal(quick, exact);
+				assert_true(json_element(r) && json_int(r, &quick));
+				assert_int_equal(quick, 1);
+				end(&t);
+				r = begin(&t, text);
+				assert_true(json_array(r));
+				assert_int_equal(json_number_element(r, 3, &quick), JSON_NUMBER);
+				assert_int_equal(quick, exact);
+				end(&t);
+			}
+}
+
 /* A place as a number, and brackets of all kinds skipped at all distances from each other. */
 static void test_places_and_skips(void **state)
 {
@@ -461,6 +566,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_number_elements),
+		cmocka_unit_test(test_random_skips),
+		cmocka_unit_test(test_number_lengths),
 		cmocka_unit_test(test_places_and_skips),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_other_kinds_are_skipped),
