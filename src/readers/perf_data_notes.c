@@ -102,9 +102,7 @@ static void note_guesses(struct perf_data *p)
 	if (count)
 		builder_note(p->builder, NOTE_GUESSED, count,
 			"load objects without a build-id were taken to be this machine's files of "
-			"the "
-			"same path and layout: %" PRIu64,
-			count);
+			"the same path and layout");
 }
 
 /* Types that tell nothing of stacks are no loss worth a word. */

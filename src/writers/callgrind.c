@@ -344,6 +344,7 @@ static struct error *callgrind_write(
 const struct writer writer_callgrind = {
 	.name = "callgrind",
 	.extension = ".callgrind",
+	.beginning = "callgrind.out", /* what KCachegrind lists */
 	.summary = "callgrind.out, for KCachegrind and callgrind_annotate",
 	.holds_metrics = true,
 	.holds_arcs = true,

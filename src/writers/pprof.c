@@ -293,6 +293,7 @@ static struct error *pprof_write(
 const struct writer writer_pprof = {
 	.name = "pprof",
 	.extension = ".pb.gz",
+	.other = ".pprof",
 	.summary = "pprof profile (profile.proto), for pprof and many other viewers",
 	.holds_metrics = true,
 	.holds_notes = true,

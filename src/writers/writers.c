@@ -28,6 +28,14 @@ const struct writer *writer_find(const char *name)
 	return NULL;
 }
 
+/* How much of the name the extension is, where the name ends in it; else 0. */
+static size_t extension_size(struct str name, const char *extension)
+{
+	struct str end = extension ? str_from(extension) : STR("");
+
+	return str_ends_with(name, end) ? end.size : 0;
+}
+
 /* The longest extension wins: x.trace.json is no x.json. */
 static const struct writer *writer_for_name(struct str name)
 {
@@ -35,14 +43,27 @@ static const struct writer *writer_for_name(struct str name)
 	size_t best_size = 0;
 
 	for (size_t i = 0; writers[i]; i++) {
-		struct str extension = str_from(writers[i]->extension);
+		size_t size = extension_size(name, writers[i]->extension);
+		size_t other_size = extension_size(name, writers[i]->other);
 
-		if (extension.size <= best_size || !str_ends_with(name, extension))
+		size = other_size > size ? other_size : size;
+		if (size <= best_size)
 			continue;
 		best = writers[i];
-		best_size = extension.size;
+		best_size = size;
 	}
 	return best;
+}
+
+static const struct writer *writer_by_beginning(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct str name = str_from(slash ? slash + 1 : path);
+
+	for (size_t i = 0; writers[i]; i++)
+		if (writers[i]->beginning && str_starts_with(name, str_from(writers[i]->beginning)))
+			return writers[i];
+	return NULL;
 }
 
 const struct writer *writer_for_file(const char *path)
@@ -52,5 +73,5 @@ const struct writer *writer_for_file(const char *path)
 
 	if (writer == NULL && packing_of_name(name, &stem) != PACKING_NONE)
 		writer = writer_for_name(stem);
-	return writer;
+	return writer ? writer : writer_by_beginning(path);
 }

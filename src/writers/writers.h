@@ -25,6 +25,8 @@ struct writer_options {
 struct writer {
 	const char *name;      /* for --to and `sonde formats` */
 	const char *extension; /* of file names, with the dot */
+	const char *other;     /* one more extension that is known; NULL: none */
+	const char *beginning; /* of file names that tell by how they begin; NULL: none do */
 	const char *summary;   /* one line */
 	bool holds_all;	       /* the format keeps everything in a profile, notes too */
 	bool holds_metrics;    /* all of them, not one that is chosen; --metric comes first */
@@ -59,7 +61,8 @@ extern const struct writer *const writers[]; /* NULL-terminated */
 const struct writer *writer_find(const char *name);
 /*
  * The one whose extension the file's name ends in, the longest of several, with ".gz" or ".zst"
- * behind it or not; NULL: there is none.
+ * behind it or not; else the one that the file's name, without folders, begins with; NULL: there
+ * is none.
  */
 const struct writer *writer_for_file(const char *path);
 

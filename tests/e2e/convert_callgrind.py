@@ -74,6 +74,17 @@ def test_functions_are_in_their_own_files(folder):
 	assert not [name for _, name in found if name in ("inlined.h:next", "inlined.h:other")], found
 
 
+def test_names_that_kcachegrind_lists(folder):
+	"""callgrind.out* is told by how it begins, unless an extension says something else."""
+	source = str(GOLDEN / "shares.folded")
+	for name, begins in (("callgrind.out.7", "# callgrind"), ("callgrind.out", "# callgrind"), ("callgrind.out.dump", "sonde-dump")):
+		assert sonde("convert", source, "-o", str(folder / name)).status == 0
+		assert (folder / name).read_text().startswith(begins), name
+	assert sonde("convert", source, "-o", str(folder / "x.pprof")).status == 0
+	assert (folder / "x.pprof").read_bytes().startswith(b"\x1f\x8b")
+	assert sonde("convert", source, "-o", str(folder / "my.callgrind.out.7")).status == 2
+
+
 def test_graphviz_draws_the_call_graph(folder):
 	if not shutil.which("dot"):
 		raise harness.Skip("no dot of Graphviz here")
