@@ -4,7 +4,7 @@
   make_callgrind.py FILE [PLACES [PARTS]]
 
 280,000 places with costs in 20,000 functions of 40 objects, three events, the same five times as parts, with
-a call behind every fifth cost line: 37 MB.  Names are compressed and lines are relative, as callgrind writes them.
+a call behind every fifth cost line: 36 MB.  Names are compressed and lines are relative, as callgrind writes them.
 """
 import random
 import sys

@@ -36,6 +36,21 @@ def firefox(bench, _):
 	return {"sonde": f"{seconds:.2f} s ({megabytes:.0f} MB, {megabytes / seconds:.0f} MB/s)"}
 
 
+def callgrind(bench, _):
+	"""A callgrind.out of 280,000 places, five times, and as many calls as every fifth has."""
+	def make():
+		path = bench.path("callgrind.out")
+		subprocess.run([sys.executable, os.path.join(HERE, "make_callgrind.py"), path], check=True)
+		return path
+	path = bench.keep("callgrind", make)
+	megabytes = os.path.getsize(path) / 1e6
+	seconds = bench.wall_ms([SONDE, "report", path, "--view", "stats"], 3) / 1000
+	found = {"sonde": f"{seconds:.2f} s ({megabytes:.0f} MB, {megabytes / seconds:.0f} MB/s)"}
+	if shutil.which("callgrind_annotate") and not bench.is_quick:
+		found["callgrind_annotate"] = f"{bench.wall_ms(['callgrind_annotate', path], 1) / 1000:.1f} s"
+	return found
+
+
 def pprof(bench, _):
 	"""100,000 distinct stacks of 8 to 60 frames, packed as pprof profiles are."""
 	def make():
@@ -100,6 +115,7 @@ def trace(bench, kind):
 
 ROWS = [
 	("firefox-json", "Firefox Profiler JSON: 1.6 M samples, 500,000 stacks, 800,000 markers", "≥ 200 MB/s", firefox, None),
+	("callgrind", "callgrind.out of 280,000 places in 5 parts, three events", "≥ 200 MB/s", callgrind, None),
 	("pprof", "pprof profile of 100,000 distinct stacks, 8 to 60 deep", "≤ 0.3 s", pprof, None),
 	("perf-data-chains", "perf.data of 1.25 M samples by frame pointers, 12,500 distinct stacks", "≤ 1.5 s", perf_data, None),
 	("perf-script-text", "perf script's text of 1.25 M samples", "≤ 0.5 s", perf_script, None),
