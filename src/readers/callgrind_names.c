@@ -111,10 +111,9 @@ static void put_far_id(
 {
 	bool added;
 
-	if (n->room == 0) {
-		n->too_many++;
+	/* Its name is counted as one too many already. */
+	if (n->room == 0)
 		return;
-	}
 	*map_at(&n->ids, space, id, known, &added) = known;
 	if (added)
 		take_room(n, FAR_ID_COST);
