@@ -5,9 +5,10 @@
  * perf_script_frame.c know what a line may be.  docs/formats/perf-script.md says what becomes of
  * it.
  *
- * Most lines of a large text are frames that were seen before: those are looked up whole, by a hash
- * that is made while the line's end is sought.  Samples are kept in rows until the end, for only
- * then it is known which events there are and whether all samples have a time.
+ * Most of a large text was seen before: the first lines of samples but for thread and time, the
+ * frames below them, all at once, and if not, each by itself.  Those are looked up by a hash that
+ * is made while the end is sought (perf_script_repeat.h).  Samples are kept in rows until the end,
+ * for only then it is known which events there are and whether all samples have a time.
  */
 #include "readers/readers.h"
 
@@ -15,6 +16,7 @@
 
 #include "readers/bad_lines.h"
 #include "readers/perf_script_head.h"
+#include "readers/perf_script_repeat.h"
 #include "readers/perf_script_rows.h"
 #include "readers/perf_script_stacks.h"
 #include "readers/perf_script_tasks.h"
@@ -28,8 +30,14 @@ struct perf_script {
 	struct perf_stacks stacks;
 	struct perf_tasks tasks;
 	struct perf_rows rows;
-	bool is_open; /* a sample has begun */
+	struct perf_heads heads;
+	struct perf_blocks blocks;
+	bool is_open;	     /* a sample has begun */
+	bool is_block_ahead; /* and nothing of it was read but its first line */
 	struct perf_sample sample;
+	struct perf_block block; /* the new one being read line by line; lines 0: none */
+	struct perf_waiting waiting[PERF_WAITING_MAX];
+	size_t waiting_count;
 	uint64_t line_number;
 	struct bad_lines bad;
 	uint64_t passed_over; /* lines below frames that are none */
@@ -41,6 +49,7 @@ static void close_sample(struct perf_script *p)
 	if (!p->is_open)
 		return;
 	p->is_open = false;
+	p->is_block_ahead = false;
 	p->sample.stack = perf_stacks_take(&p->stacks);
 	perf_rows_add(&p->rows, &p->sample);
 }
@@ -53,6 +62,8 @@ static void open_sample(struct perf_script *p, struct perf_head *head)
 		.event = perf_rows_event(&p->rows, head->event),
 		.time_ns = head->time_ns,
 		.period = head->period};
+	p->is_block_ahead = false;
+	p->block.lines = 0;
 }
 
 static bool is_indented(struct str line)
@@ -98,7 +109,8 @@ static void read_record(struct perf_script *p, struct str record)
 	p->lost += lost;
 }
 
-static bool read_head(struct perf_script *p, struct str line)
+/* rest: the text behind the line. */
+static bool read_head(struct perf_script *p, struct str line, struct str rest)
 {
 	struct perf_head head;
 
@@ -108,6 +120,9 @@ static bool read_head(struct perf_script *p, struct str line)
 		/* Without call chains the one frame stands behind the event. */
 		if (head.rest.size && read_frame(p, head.rest))
 			close_sample(p);
+		p->is_block_ahead = head.rest.size == 0;
+		struct str text = {line.data, (size_t)(rest.data - line.data) + rest.size};
+		perf_heads_remember(&p->heads, text, &head, p->sample.event);
 		return true;
 	case PERF_HEAD_RECORD:
 		close_sample(p);
@@ -175,34 +190,134 @@ static void read_line(struct perf_script *p, struct str line, struct str rest)
 		read_comment(p, line);
 		return;
 	}
-	if (line.data[0] != '\t' && read_head(p, line))
+	if (line.data[0] != '\t' && read_head(p, line, rest))
 		return;
 	if (read_frame(p, line))
 		return;
 	if (p->is_open && perf_stacks_place(&p->stacks, line))
 		return;
+	p->block.lines = 0;
 	if (p->is_open && is_indented(line))
 		p->passed_over++;
 	else if (!read_weak_head(p, line, str_take_line(&rest)))
 		bad_lines_add(&p->bad, p->line_number);
 }
 
+/* A sample's first line that is like one before, whole. */
+static bool take_head(struct perf_script *p, struct str *rest)
+{
+	if (!perf_heads_take(&p->heads, &p->tasks, rest, &p->sample))
+		return false;
+	p->is_open = p->is_block_ahead = true;
+	p->line_number++;
+	return true;
+}
+
+/* The frames below a sample's first line, up to the empty line: they wait for the next ones. */
+static bool take_block(struct perf_script *p, struct str *rest)
+{
+	struct perf_waiting *w = &p->waiting[p->waiting_count];
+
+	p->is_block_ahead = false;
+	if (!perf_block_scan(*rest, &w->block))
+		return false;
+	w->sample = p->sample;
+	w->line_number = p->line_number;
+	p->waiting_count++;
+	p->is_open = false;
+	p->line_number += w->block.lines + 1;
+	size_t size = w->block.span.size + 2;
+	*rest = (struct str){rest->data + size, rest->size - size};
+	return true;
+}
+
+/*
+ * At a line without anything.  If a block that was not seen before ends there, and all of it is
+ * what the sample's stack was made of, that is remembered.
+ */
+static void close_block(struct perf_script *p, const char *line)
+{
+	const struct perf_block block = p->block;
+	bool is_whole = p->is_open && block.lines && block.span.data + block.span.size + 1 == line;
+	uint64_t cut = p->stacks.cut;
+
+	close_sample(p);
+	if (is_whole && p->stacks.cut == cut)
+		perf_blocks_remember(&p->blocks, &block, p->sample.stack);
+}
+
+/* The next line, by itself. */
+static void take_line(struct perf_script *p, struct str *rest)
+{
+	struct span line = span_scan(*rest, '\n');
+	size_t taken = line.size + (line.size < rest->size);
+	struct str text = {rest->data, line.size};
+
+	*rest = (struct str){rest->data + taken, rest->size - taken};
+	p->line_number++;
+	if (p->is_open && perf_stacks_push_known(&p->stacks, line))
+		return;
+	if (str_trim(text).size == 0)
+		close_block(p, text.data);
+	else
+		read_line(p, text, *rest);
+}
+
+/* Reads the block of a sample that was not seen before; text ends where the input does. */
+static void read_block(struct perf_script *p, const struct perf_waiting *w, const char *end)
+{
+	const char *data = w->block.span.data;
+	struct str text = {data, (size_t)(end - data)};
+
+	p->is_open = true;
+	p->sample = w->sample;
+	p->block = w->block;
+	p->line_number = w->line_number;
+	for (uint32_t i = 0; i <= w->block.lines; i++)
+		take_line(p, &text);
+}
+
+/*
+ * Adds the samples that wait.  Where their blocks were seen before is far away in memory; so all of
+ * them are sought at once, and none waits for another's.
+ */
+static void settle_samples(struct perf_script *p, const char *end)
+{
+	const struct perf_sample sample = p->sample;
+	const uint64_t line_number = p->line_number;
+	const bool is_open = p->is_open;
+	size_t count = p->waiting_count;
+
+	p->waiting_count = 0;
+	perf_blocks_warm(&p->blocks, p->waiting, count);
+	for (size_t i = 0; i < count; i++) {
+		struct perf_waiting *w = &p->waiting[i];
+		if (perf_blocks_find(&p->blocks, &w->block, &w->sample.stack))
+			perf_rows_add(&p->rows, &w->sample);
+		else
+			read_block(p, w, end);
+	}
+	p->sample = sample;
+	p->line_number = line_number;
+	p->is_open = is_open;
+	p->block.lines = 0;
+}
+
 static void read_lines(struct perf_script *p, struct str rest)
 {
-	while (rest.size) {
-		struct span line = span_scan(rest, '\n');
-		size_t taken = line.size + (line.size < rest.size);
-		struct str text = {rest.data, line.size};
+	const char *end = rest.data + rest.size;
 
-		rest = (struct str){rest.data + taken, rest.size - taken};
-		p->line_number++;
-		if (p->is_open && perf_stacks_push_known(&p->stacks, line))
+	while (rest.size) {
+		if (p->is_open ? p->is_block_ahead && take_block(p, &rest) : take_head(p, &rest)) {
+			if (p->waiting_count == PERF_WAITING_MAX)
+				settle_samples(p, end);
 			continue;
-		if (str_trim(text).size == 0)
-			close_sample(p);
-		else
-			read_line(p, text, rest);
+		}
+		if (p->waiting_count)
+			settle_samples(p, end);
+		take_line(p, &rest);
 	}
+	settle_samples(p, end);
 	close_sample(p);
 }
 
@@ -243,9 +358,11 @@ static struct error *perf_script_read(const struct reader_input *input, struct b
 	struct strbuf buffer = {0};
 
 	perf_stacks_init(&p.stacks, builder, input->size);
+	perf_blocks_init(&p.blocks, input->size);
 	read_lines(&p, text_input(input->data, input->size, &buffer));
 	struct error *err = finish(&p, input->name, input->size);
 	perf_stacks_deinit(&p.stacks);
+	perf_blocks_deinit(&p.blocks);
 	perf_tasks_deinit(&p.tasks);
 	perf_rows_deinit(&p.rows);
 	strbuf_deinit(&buffer);

@@ -14,17 +14,18 @@ enum { AS_LEAF, AS_CALLER };
 /* What a distinct line, and a distinct stack, costs in all tables, about. */
 #define LINE_COST  260
 #define STACK_COST 70
-/* What both may take up of a small input. */
-#define COST_MIN ((size_t)48 << 20)
+/* What both may take up of a small input, and how many eighths of its size of a large one. */
+#define COST_MIN     ((size_t)47 << 20)
+#define COST_EIGHTHS 22
 
 void perf_stacks_init(struct perf_stacks *s, struct builder *builder, size_t input_size)
 {
-	size_t stacks_max = (COST_MIN + 3 * input_size) / 2 / STACK_COST;
+	size_t stacks_max = (COST_MIN + COST_EIGHTHS * (input_size / 8)) / 2 / STACK_COST;
 
 	*s = (struct perf_stacks){.builder = builder,
 		.arena = arena_create(),
 		.demangler = demangler_create(),
-		.lines_max = (COST_MIN + 3 * input_size) / 2 / LINE_COST,
+		.lines_max = (COST_MIN + COST_EIGHTHS * (input_size / 8)) / 2 / LINE_COST,
 		.stacks_max = stacks_max < UINT32_MAX / 2 ? (uint32_t)stacks_max : UINT32_MAX / 2,
 		.demangle_left = input_size + ((size_t)1 << 20)};
 }

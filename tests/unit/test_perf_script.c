@@ -523,6 +523,65 @@ static void write_and_read_again(void **state)
 	}
 }
 
+/*
+ * A random text with much that comes again, in one of two ways of writing the same: those of the
+ * second kind are never known again whole.
+ */
+static char *repeating_text(uint64_t seed, bool is_plain)
+{
+	static const char *const lines[] = {"\t 20 f+0x1 (/a)", "\t 30 g (/b)", "\t 38 h (inlined)",
+		"\t 40 [unknown] ([unknown])", "\t 50 x->y (/tmp/perf-1.map)", "\tno frame", "\t ",
+		"  a.c:7", "\t 60 k:1 (/a)", "# hostname : h", "nonsense", "b 7", "k: 2",
+		"a 1 2.000001: PERF_RECORD_LOST lost 5", "\t 20 f+0x1 (/a)", "\t 30 g (/b)"};
+	static const char *const whos[] = {"a 1/1 [000]", "  b c 1/2 [001]", "k:1 3", "d 4 2.5: 3",
+		"e: 1 5", "[unknown]       0", ""};
+	static const char *const tails[] = {" 250 ev: ", " 7 ev:", " 8 other:u: ", " ev: ", " 9: ",
+		"", " 250 ev:  20 f (/a)", " 99999999999999999999 ev:", " PERF_RECORD_EXIT(1)"};
+	const char *end = is_plain ? "\n" : "\r\n";
+	struct random r = random_from(seed);
+	uint32_t often = 1 + random_below(&r, 4);
+	struct strbuf text = {0};
+
+	for (uint32_t samples = random_below(&r, 120); samples--;) {
+		uint32_t who = random_below(&r, ARRAY_SIZE(whos));
+		uint32_t tail = random_below(&r, random_below(&r, often) ? 2 : ARRAY_SIZE(tails));
+		bool is_fine = random_below(&r, 3) == 0;
+
+		strbuf_printf(&text, is_fine ? "%s %u.%09u:%s%s%s" : "%s %u.%06u:%s%s%s", whos[who],
+			random_below(&r, 50), random_below(&r, 1000000),
+			is_plain || tails[tail][0] == '\0' ? "" : "\t", tails[tail], end);
+		for (uint32_t depth = random_below(&r, 4); depth--;)
+			strbuf_printf(&text, "%s%s",
+				lines[random_below(
+					&r, random_below(&r, often) ? 3 : ARRAY_SIZE(lines))],
+				end);
+		if (random_below(&r, 8))
+			strbuf_printf(&text, "%s", end);
+	}
+	strbuf_printf(&text, "a 1 3.000001: 1 ev:%s\t 70 last (/a)%s%s", end, end, end);
+	return text.data;
+}
+
+static void what_comes_again_is_the_same(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 600; seed++) {
+		struct profile *p = NULL, *other = NULL;
+		char *plain = repeating_text(seed, true), *slow = repeating_text(seed, false);
+
+		assert_null(try_read(str_from(plain), "perf-script", &p));
+		assert_null(try_read(str_from(slow), "perf-script", &other));
+		char *dump = write_as(p, &writer_dump), *other_dump = write_as(other, &writer_dump);
+		assert_string_equal(dump, other_dump);
+		free(dump);
+		free(other_dump);
+		free(plain);
+		free(slow);
+		profile_destroy(p);
+		profile_destroy(other);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -545,6 +604,7 @@ int main(void)
 		cmocka_unit_test(written_for_other_tools),
 		cmocka_unit_test(differences_are_refused),
 		cmocka_unit_test(write_and_read_again),
+		cmocka_unit_test(what_comes_again_is_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
