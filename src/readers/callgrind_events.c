@@ -130,10 +130,10 @@ static const struct unit *told_unit(const struct callgrind_events *e, struct str
 	for (size_t i = 0; i < e->descriptions.count; i++) {
 		struct str text = e->descriptions.data[i], word = take_word(&text);
 		const char *told = memmem(text.data, text.size, "(elapsed ", 9);
-		struct str unit = {told + 8, told ? (size_t)(text.data + text.size - told) - 8 : 0};
 
-		if (!str_equal(word, name) || unit.size == 0)
+		if (told == NULL || !str_equal(word, name))
 			continue;
+		struct str unit = {told + 8, (size_t)(text.data + text.size - told) - 8};
 		unit = take_word(&unit);
 		unit.size -= unit.size > 0 && unit.data[unit.size - 1] == ')';
 		return find_unit(unit);
