@@ -12,6 +12,11 @@
 
 enum { NODE_PLAIN, NODE_IGNORED, NODE_ON_TOP };
 
+/* Nodes that children may stand for in any file, and bytes for each further one; real ones have
+ * about 150. */
+#define NODES_ANY    ((size_t)200000)
+#define BYTES_A_NODE 32
+
 struct v8_profile *chrome_v8_at(struct chrome *c, uint64_t key, uint32_t thread)
 {
 	bool is_new;
@@ -81,6 +86,21 @@ static void name_node(struct chrome *c, struct v8_node *node)
 	strbuf_deinit(&text);
 }
 
+/* A child may come before its node; numbers that no node follows must not take much memory. */
+static void add_child(struct chrome *c, struct v8_profile *v, uint64_t parent, uint64_t id)
+{
+	uint32_t at;
+
+	if (!map_get(&v->ids, id, 0, &at)) {
+		if (v->nodes.count >= NODES_ANY + c->input->size / BYTES_A_NODE) {
+			c->bad_links++;
+			return;
+		}
+		at = node_at(v, id);
+	}
+	v->nodes.data[at].parent = parent;
+}
+
 static void read_node(struct chrome *c, struct v8_profile *v, struct json_reader *r)
 {
 	struct v8_node node = {.parent = UINT64_MAX};
@@ -111,10 +131,8 @@ static void read_node(struct chrome *c, struct v8_profile *v, struct json_reader
 	json_reader_init(&list, children, (size_t)(r->end - children), r->name);
 	if (json_array(&list))
 		while (json_element(&list))
-			if (json_int(&list, &child)) {
-				at = node_at(v, (uint64_t)child);
-				v->nodes.data[at].parent = (uint64_t)id;
-			}
+			if (json_int(&list, &child))
+				add_child(c, v, (uint64_t)id, (uint64_t)child);
 	json_reader_deinit(&list);
 }
 

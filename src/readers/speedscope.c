@@ -12,6 +12,13 @@
 #include "base/map.h"
 #include "obj/demangle.h"
 
+/*
+ * Stacks of any file, and of each so many bytes one more.  An event that opens a frame has more
+ * bytes than that; in a sample a frame may have two.
+ */
+#define STACKS_ANY    400000u
+#define BYTES_A_STACK 24
+
 /* ---- Frames */
 
 static frame_id read_frame(struct speedscope *s, struct demangler *demangler)
@@ -220,6 +227,7 @@ static void add_note(struct speedscope *s, enum note_kind kind, uint64_t count, 
 
 static void add_notes(struct speedscope *s)
 {
+	stack_budget_note(&s->budget, s->builder);
 	if (json_is_cut(&s->json))
 		builder_note(s->builder, NOTE_INCOMPLETE, 1, "the file ends early, at byte %zu",
 			(size_t)(s->json.bad - s->json.start));
@@ -301,7 +309,10 @@ static struct error *read_parts(struct speedscope *s)
 
 static struct error *speedscope_read(const struct reader_input *input, struct builder *builder)
 {
-	struct speedscope s = {.input = input, .builder = builder, .arena = arena_create()};
+	struct speedscope s = {.input = input,
+		.builder = builder,
+		.arena = arena_create(),
+		.budget = {.left = STACKS_ANY + input->size / BYTES_A_STACK}};
 
 	json_reader_init(&s.json, input->data, input->size, input->name);
 	json_reader_init(&s.second, input->data, input->size, input->name);

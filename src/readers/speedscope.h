@@ -7,6 +7,7 @@
 #include "base/json_reader.h"
 #include "base/vec.h"
 #include "readers/readers.h"
+#include "readers/stack_budget.h"
 
 #define SPEEDSCOPE_METRICS_MAX 16
 
@@ -39,6 +40,7 @@ struct speedscope {
 	bool has_events;	  /* a profile is told by events */
 	bool has_times, has_rows; /* samples have times; are samples, not totals */
 	int64_t base;		  /* the lowest start, in ns */
+	struct stack_budget budget;
 	uint64_t bad_frames, bad_order, bad_close, still_open, bad_length, bad_profiles,
 		bad_metrics, bad_weights;
 };

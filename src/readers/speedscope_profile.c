@@ -190,13 +190,20 @@ static frame_id frame_at(struct speedscope *s, int64_t i)
 static stack_id read_stack(struct speedscope *s)
 {
 	stack_id stack = {0};
+	bool has_room = true;
 	int64_t frame;
 
 	if (!json_array(&s->json))
 		return stack;
-	while (json_element(&s->json))
-		if (json_int(&s->json, &frame))
-			stack = builder_stack(s->builder, stack, frame_at(s, frame));
+	while (json_element(&s->json)) {
+		if (!json_int(&s->json, &frame))
+			continue;
+		if (has_room)
+			has_room = stack_budget_take(
+				&s->budget, s->builder, stack, frame_at(s, frame), &stack);
+		else
+			s->budget.cut++;
+	}
 	return stack;
 }
 
@@ -283,7 +290,9 @@ static void play(struct adding *a, const struct event *e)
 	advance(a, e->at);
 	frame_id frame = frame_at(s, e->frame);
 	if (e->is_open) {
-		stack_id stack = builder_stack(s->builder, top.stack, frame);
+		stack_id stack;
+
+		(void)stack_budget_take(&s->budget, s->builder, top.stack, frame, &stack);
 		vec_push(&a->open, (struct open_frame){frame, stack});
 		return;
 	}

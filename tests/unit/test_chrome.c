@@ -206,6 +206,28 @@ static void test_v8(void **state)
 	profile_destroy(p);
 }
 
+/* Children that no node is told of: the tree is what it is without them. */
+static void test_v8_children(void **state)
+{
+	const unsigned int children = 400000;
+	struct strbuf text = {0};
+
+	(void)state;
+	strbuf_printf(&text, "{\"nodes\":[{\"id\":1,\"callFrame\":{\"functionName\":\"a\"},"
+			     "\"children\":[2");
+	for (unsigned int i = 1; i < children; i++)
+		strbuf_printf(&text, ",%u", 2 + i);
+	strbuf_printf(&text, "]},{\"id\":2,\"callFrame\":{\"functionName\":\"b\"}}],"
+			     "\"startTime\":0,\"samples\":[1,2,1],\"timeDeltas\":[0,5,3]}");
+	/* Node 1 is one of them. */
+	const size_t most = 200000 + text.size / 32 - 1;
+	struct profile *p = read_text(text.data);
+	expect_folded(p, "time", "a 5000\na;b 3000\n");
+	expect_note(p, NOTE_BAD_RECORD, children - most, "");
+	profile_destroy(p);
+	strbuf_deinit(&text);
+}
+
 static void test_v8_chunks(void **state)
 {
 	struct profile *p = read_text(
@@ -292,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_v8),
+		cmocka_unit_test(test_v8_children),
 		cmocka_unit_test(test_v8_chunks),
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_refused),

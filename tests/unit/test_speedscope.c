@@ -373,6 +373,28 @@ static void test_deep(void **state)
 	strbuf_deinit(&text);
 }
 
+/* A stack of a million frames in 2 MB: as many as the file's size may have, the others counted. */
+static void test_too_deep(void **state)
+{
+	const unsigned int frames = 1000000;
+	struct strbuf text = {0};
+
+	(void)state;
+	strbuf_printf(&text, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+			     "\"shared\":{\"frames\":[{\"name\":\"f\"}]},\"profiles\":[{"
+			     "\"type\":\"sampled\",\"unit\":\"none\",\"weights\":[7],"
+			     "\"samples\":[[0");
+	for (unsigned int i = 1; i < frames; i++)
+		strbuf_add(&text, STR(",0"));
+	strbuf_add(&text, STR("]]}]}"));
+	const size_t most = 400000 + text.size / 24;
+	struct profile *p = read_text(strbuf_str(&text));
+	assert_int_equal(p->depth_max, most);
+	expect_note(p, NOTE_TRUNCATED, frames - most, "frames were left out");
+	profile_destroy(p);
+	strbuf_deinit(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -387,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_too_deep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
