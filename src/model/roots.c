@@ -38,8 +38,9 @@ static stack_id named_stack(struct rooting *r, stack_id parent, struct str name)
 static stack_id root_stack(
 	struct rooting *r, stack_id parent, string_id name, const char *kind, int64_t id)
 {
-	char *text = arena_printf(r->import.scratch, "%.*s (%s%" PRId64 ")",
-		STR_ARG(profile_string(r->import.from, name)), kind, id);
+	struct str known = profile_string(r->import.from, name);
+	char *text = arena_printf(r->import.scratch, "%.*s%s(%s%" PRId64 ")", STR_ARG(known),
+		known.size ? " " : "", kind, id);
 
 	return named_stack(r, parent, str_from(text));
 }

@@ -15,9 +15,9 @@ extern const char *const roots_names[ROOTS_COUNT + 1]; /* NULL at the end */
 
 /*
  * A profile like p in which each stack begins with a frame for the process that it was sampled in,
- * "NAME (PID)", and one for the thread, "NAME (thread TID)"; these have no load object.  So do its
- * zone stacks.  It is the
- * caller's, as p stays.  ERROR_UNSUPPORTED if p does not tell which threads were sampled.
+ * "NAME (PID)", and one for the thread, "NAME (thread TID)"; these have no load object, and without
+ * a name begin at the parenthesis.  So do its zone stacks.  It is the caller's, as p stays.
+ * ERROR_UNSUPPORTED if p does not tell which threads were sampled.
  */
 must_use struct error *profile_with_roots(
 	const struct profile *p, enum profile_roots roots, struct profile **rooted);

@@ -41,12 +41,21 @@ static struct strbuf *out(struct callgrind_writer *w)
 	return &w->sink->text;
 }
 
-/* "ob=(3) NAME"; index: of its space, UINT32_MAX and an empty name alike are "???". */
+/* Readers take blanks at a line's end for none: such a name would read as none. */
+static bool is_blank(struct str name)
+{
+	for (size_t i = 0; i < name.size; i++)
+		if (name.data[i] != ' ')
+			return false;
+	return true;
+}
+
+/* "ob=(3) NAME"; index: of its space, UINT32_MAX and a name of blanks alike are "???". */
 static void put_name(struct callgrind_writer *w, const char *word, struct id_space *space,
 	uint32_t index, struct str name)
 {
 	strbuf_printf(out(w), "%s=", word);
-	if (index == NO_ID || name.size == 0) {
+	if (index == NO_ID || is_blank(name)) {
 		strbuf_add(out(w), STR("???\n"));
 		return;
 	}
