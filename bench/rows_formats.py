@@ -51,6 +51,18 @@ def callgrind(bench, _):
 	return found
 
 
+def chrome(bench, _):
+	"""A trace of Chrome of 500,000 slices with arguments, in 4 threads, and 25,000 counters, which are passed over."""
+	def make():
+		path = bench.path("chrome.json")
+		subprocess.run([sys.executable, os.path.join(HERE, "make_chrome.py"), path], check=True)
+		return path
+	path = bench.keep("chrome", make)
+	megabytes = os.path.getsize(path) / 1e6
+	seconds = bench.wall_ms([SONDE, "report", path, "--limit", "20"], 3) / 1000
+	return {"sonde": f"{seconds:.2f} s ({megabytes:.0f} MB, {megabytes / seconds:.0f} MB/s)"}
+
+
 def pprof(bench, _):
 	"""100,000 distinct stacks of 8 to 60 frames, packed as pprof profiles are."""
 	def make():
@@ -116,6 +128,7 @@ def trace(bench, kind):
 ROWS = [
 	("firefox-json", "Firefox Profiler JSON: 1.6 M samples, 500,000 stacks, 800,000 markers", "≥ 200 MB/s", firefox, None),
 	("callgrind", "callgrind.out of 280,000 places in 5 parts, three events", "≥ 200 MB/s", callgrind, None),
+	("chrome-json", "Chrome trace: 500,000 slices with arguments, 25,000 counters", "≥ 200 MB/s", chrome, None),
 	("pprof", "pprof profile of 100,000 distinct stacks, 8 to 60 deep", "≤ 0.3 s", pprof, None),
 	("perf-data-chains", "perf.data of 1.25 M samples by frame pointers, 12,500 distinct stacks", "≤ 1.5 s", perf_data, None),
 	("perf-script-text", "perf script's text of 1.25 M samples", "≤ 0.5 s", perf_script, None),

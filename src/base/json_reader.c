@@ -11,6 +11,7 @@
 #include "base/json_reader.h"
 
 #include "base/decimal.h"
+#include "base/digits.h"
 #include "base/escape.h"
 
 void json_reader_init(struct json_reader *r, const void *data, size_t size, const char *name)
@@ -224,8 +225,7 @@ void json_leave(struct json_reader *r)
 /* Sixteen bytes that are compared at once: vectors of gcc and clang, for machines of all kinds. */
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
-#define ONES  UINT64_C(0x0101010101010101)
-#define HIGHS UINT64_C(0x8080808080808080)
+#define ONES UINT64_C(0x0101010101010101)
 
 static inline bytes16 load16(const uint8_t *p)
 {
@@ -416,43 +416,6 @@ bool json_double(struct json_reader *r, double *value)
 		return false;
 	*value = decimal_double(&n);
 	return true;
-}
-
-static const uint64_t powers_of_10[] = {
-	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-
-/* The digits at p, of which 8 bytes can be read: how many there are of these, at most 8; they are
- * added to *number. */
-static inline unsigned int digit_run(const uint8_t *p, uint64_t *number)
-{
-	uint64_t w;
-
-	memcpy(&w, p, sizeof(w));
-	w ^= ONES * '0';
-	uint64_t others = (((w & ~HIGHS) + ONES * 0x76) | w) & HIGHS;
-	unsigned int count = others ? (unsigned int)__builtin_ctzll(others) / 8 : 8;
-	if (count == 0)
-		return 0;
-	/* As if zeros were before them; then ever two neighbours are made one. */
-	w <<= 64 - 8 * count;
-	w = (w * 10 + (w >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
-	w = (w * 100 + (w >> 16)) & UINT64_C(0x0000ffff0000ffff);
-	w = (w * 10000 + (w >> 32)) & UINT64_C(0xffffffff);
-	*number = *number * powers_of_10[count] + w;
-	return count;
-}
-
-/* All the digits at p, if they are at most 16 and 17 bytes can be read, else more than 16. */
-static inline unsigned int digits_run(const uint8_t *p, uint64_t *number)
-{
-	unsigned int count = digit_run(p, number);
-
-	if (unlikely(count == 8)) {
-		count += digit_run(p + 8, number);
-		if (count == 16 && is_digit(p[16]))
-			count++;
-	}
-	return count;
 }
 
 /* The plain number at p, of at most 18 digits and not more of them behind the point than `digits`,

@@ -1,0 +1,53 @@
+#ifndef SONDE_BASE_DIGITS_H
+#define SONDE_BASE_DIGITS_H
+
+/*
+ * Runs of decimal digits, eight at a time (the word tricks of H. Warren, Hacker's Delight, chapter
+ * 6).  For machines whose lowest byte comes first.
+ */
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/compiler.h"
+
+static const uint64_t powers_of_10[] = {
+	1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+
+/* The digits at p, of which 8 bytes can be read: how many there are of these, at most 8; they are
+ * added to *number. */
+static inline unsigned int digit_run(const uint8_t *p, uint64_t *number)
+{
+	uint64_t w;
+
+	memcpy(&w, p, sizeof(w));
+	w ^= UINT64_C(0x0101010101010101) * '0';
+	uint64_t others =
+		(((w & ~UINT64_C(0x8080808080808080)) + UINT64_C(0x0101010101010101) * 0x76) | w) &
+		UINT64_C(0x8080808080808080);
+	unsigned int count = others ? (unsigned int)__builtin_ctzll(others) / 8 : 8;
+	if (count == 0)
+		return 0;
+	/* As if zeros were before them; then ever two neighbours are made one. */
+	w <<= 64 - 8 * count;
+	w = (w * 10 + (w >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+	w = (w * 100 + (w >> 16)) & UINT64_C(0x0000ffff0000ffff);
+	w = (w * 10000 + (w >> 32)) & UINT64_C(0xffffffff);
+	*number = *number * powers_of_10[count] + w;
+	return count;
+}
+
+/* All the digits at p, if they are at most 16 and 17 bytes can be read, else more than 16. */
+static inline unsigned int digits_run(const uint8_t *p, uint64_t *number)
+{
+	unsigned int count = digit_run(p, number);
+
+	if (unlikely(count == 8)) {
+		count += digit_run(p + 8, number);
+		if (count == 16 && p[16] >= '0' && p[16] <= '9')
+			count++;
+	}
+	return count;
+}
+
+#endif
