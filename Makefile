@@ -35,7 +35,7 @@ bench: deps all ## measure against the marks and the peers
 fuzz: all ## search for crashes, FUZZ_SECONDS for each harness; FUZZ=NAME for one
 	@.ci/deps fuzz
 	@test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz -Dlibfuzzer=true \
-		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+		-Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fno-sanitize-recover=all >/dev/null
 	@ninja -C build-fuzz --quiet
 	@tests/fuzz/search $(BUILD) build-fuzz $(FUZZ_SECONDS) $(FUZZ)
 

@@ -417,8 +417,14 @@ static int bid_by_lines(struct str text)
 static int folded_bid(const uint8_t *data, size_t size)
 {
 	struct strbuf buffer = {0};
-	int bid = bid_by_lines(text_input_start(data, size, BID_BYTES, &buffer));
+	struct str start = text_input_start(data, size, BID_BYTES, &buffer);
 
+	/* The stack of a deep recursion may be a line of megabytes: its weight is at its end. */
+	if (size > BID_BYTES && start.size && memchr(start.data, '\n', start.size) == NULL) {
+		strbuf_clear(&buffer);
+		start = text_input_start(data, size, size, &buffer);
+	}
+	int bid = bid_by_lines(start);
 	strbuf_deinit(&buffer);
 	return bid;
 }

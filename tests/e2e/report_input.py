@@ -27,7 +27,7 @@ def test_missing_default_file_says_how_to_make_one(folder):
 
 
 def test_directory(folder):
-	complains(sonde("report", folder), "directory")
+	complains(sonde("report", folder), "folder")
 
 
 def test_empty_file(folder):
