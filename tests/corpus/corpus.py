@@ -1,7 +1,7 @@
 """Other tools' files, and what those tools themselves make of them.
 
-The files are not a part of the project: they lie in $SONDE_CORPUS, or in ../shared/corpus beside the
-project's folder; without them all is skipped.  A file here, FORMAT.py, is about some folders of the
+The files are not a part of the project: they lie where $SONDE_CORPUS says, or in a folder beside the
+project's; without them all is skipped.  A file here, FORMAT.py, is about some folders of the
 corpus, or some files of a folder.  It registers cases, and ends in corpus.main("FORMAT", patterns):
 
 	import corpus
