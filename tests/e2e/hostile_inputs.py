@@ -187,7 +187,8 @@ def bombs():
 	yield "gzip in gzip in gzip", shell("head -c 64M /dev/zero | gzip | gzip | gzip")
 	yield "zeros, packed", shell("head -c 256M /dev/zero | gzip")
 	yield "spaces in JSON, packed", shell("(printf '['; head -c 256M /dev/zero | tr '\\0' ' ') | gzip")
-	yield "one folded line", b"a;" * many + b"b 1\n"
+	# A frame takes some hundred bytes of memory, whatever it is called; names of one letter are over the bound.
+	yield "one folded line", b"a_function_that_calls_itself;" * (many // 4) + b"b 1\n"
 	yield "a folded weight of a million digits", b"a;b " + b"9" * many + b"\n"
 	yield "callgrind, names without end", b"# callgrind format\nevents: Ir\nfn=(1) " + b"x" * many
 	yield "callgrind, names that are not there", b"events: Ir\n" + b"fn=(4294967295)\n+1 1\n" * 50000
