@@ -24,28 +24,31 @@ def perf_data(bench, _):
 	return found
 
 
+def made(bench, name):
+	"""The file that make_NAME.py makes, once."""
+	def make():
+		path = bench.path(f"{name}.input")
+		subprocess.run([sys.executable, os.path.join(HERE, f"make_{name}.py"), path], check=True)
+		return path
+	return bench.keep(name, make)
+
+
+def reading(bench, path, *options):
+	"""How long sonde takes for a report of a file, and how many MB a second that is."""
+	megabytes = os.path.getsize(path) / 1e6
+	seconds = bench.wall_ms([SONDE, "report", path, *options], 3) / 1000
+	return f"{seconds:.2f} s ({megabytes:.0f} MB, {megabytes / seconds:.0f} MB/s)"
+
+
 def firefox(bench, _):
 	"""A profile of the Firefox Profiler of 1.6 M samples, 500,000 stacks and 800,000 markers, which are passed over."""
-	def make():
-		path = bench.path("firefox.json")
-		subprocess.run([sys.executable, os.path.join(HERE, "make_firefox.py"), path], check=True)
-		return path
-	path = bench.keep("firefox", make)
-	megabytes = os.path.getsize(path) / 1e6
-	seconds = bench.wall_ms([SONDE, "report", path, "--limit", "20"], 3) / 1000
-	return {"sonde": f"{seconds:.2f} s ({megabytes:.0f} MB, {megabytes / seconds:.0f} MB/s)"}
+	return {"sonde": reading(bench, made(bench, "firefox"), "--limit", "20")}
 
 
 def callgrind(bench, _):
 	"""A callgrind.out of 280,000 places, five times, and as many calls as every fifth has."""
-	def make():
-		path = bench.path("callgrind.out")
-		subprocess.run([sys.executable, os.path.join(HERE, "make_callgrind.py"), path], check=True)
-		return path
-	path = bench.keep("callgrind", make)
-	megabytes = os.path.getsize(path) / 1e6
-	seconds = bench.wall_ms([SONDE, "report", path, "--view", "stats"], 3) / 1000
-	found = {"sonde": f"{seconds:.2f} s ({megabytes:.0f} MB, {megabytes / seconds:.0f} MB/s)"}
+	path = made(bench, "callgrind")
+	found = {"sonde": reading(bench, path, "--view", "stats")}
 	if shutil.which("callgrind_annotate") and not bench.is_quick:
 		found["callgrind_annotate"] = f"{bench.wall_ms(['callgrind_annotate', path], 1) / 1000:.1f} s"
 	return found
@@ -53,14 +56,7 @@ def callgrind(bench, _):
 
 def chrome(bench, _):
 	"""A trace of Chrome of 500,000 slices with arguments, in 4 threads, and 25,000 counters, which are passed over."""
-	def make():
-		path = bench.path("chrome.json")
-		subprocess.run([sys.executable, os.path.join(HERE, "make_chrome.py"), path], check=True)
-		return path
-	path = bench.keep("chrome", make)
-	megabytes = os.path.getsize(path) / 1e6
-	seconds = bench.wall_ms([SONDE, "report", path, "--limit", "20"], 3) / 1000
-	return {"sonde": f"{seconds:.2f} s ({megabytes:.0f} MB, {megabytes / seconds:.0f} MB/s)"}
+	return {"sonde": reading(bench, made(bench, "chrome"), "--limit", "20")}
 
 
 def pprof(bench, _):
