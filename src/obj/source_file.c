@@ -75,7 +75,7 @@ static bool look_at(const char *path, struct source_file *file)
 /* Under the current folder by the ends of its path, as long as a folder's name is among them. */
 static bool look_here(struct str path, struct source_file *file)
 {
-	const char *last = path.size ? memrchr(path.data, '/', path.size) : NULL;
+	const char *last = path.data ? memrchr(path.data, '/', path.size) : NULL;
 
 	if (last == NULL)
 		return false;

@@ -35,6 +35,8 @@ SONDE = os.environ.get("SONDE", str(BUILD_ROOT / "sonde"))
 SANITIZED = bool(os.environ.get("SANITIZED"))
 # More rounds of what fails by chance, for whoever has the time.
 LONG = bool(os.environ.get("SONDE_LONG"))
+# Characters of a failure's one line.
+LINE_MAX = 500
 
 
 class Skip(Exception):
@@ -136,6 +138,18 @@ def _call(function):
 		return function(pathlib.Path(folder))
 
 
+def _in_a_line(error):
+	"""What failed and where, so that a log of which only the first lines are shown tells it. TAP has a
+	meaning for #, unless it is escaped."""
+	place = ""
+	for frame in traceback.extract_tb(error.__traceback__):
+		# The innermost line of the tests, not of what they call.
+		if pathlib.Path(frame.filename).parent == pathlib.Path(__file__).parent:
+			place = f"{pathlib.Path(frame.filename).name}:{frame.lineno}: {frame.line}: "
+	words = " ".join(f"{place}{type(error).__name__}: {error}".split())
+	return words[:LINE_MAX].replace("#", "\\#")
+
+
 def _run_all(functions):
 	"""Whether one of them has failed."""
 	failed = False
@@ -147,9 +161,9 @@ def _run_all(functions):
 			print(f"ok {number} - {name}")
 		except Skip as skip:
 			print(f"ok {number} - {name} # SKIP {skip}")
-		except Exception:
+		except Exception as error:
 			failed = True
-			print(f"not ok {number} - {name}")
+			print(f"not ok {number} - {name}: {_in_a_line(error)}")
 			for line in traceback.format_exc().splitlines():
 				print(f"# {line}")
 		print(f"# {time.monotonic() - begin:.2f} s", flush=True)
