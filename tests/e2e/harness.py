@@ -35,6 +35,7 @@ SONDE = os.environ.get("SONDE", str(BUILD_ROOT / "sonde"))
 SANITIZED = bool(os.environ.get("SANITIZED"))
 # More rounds of what fails by chance, for whoever has the time.
 LONG = bool(os.environ.get("SONDE_LONG"))
+HERE = pathlib.Path(__file__).parent
 # Characters of a failure's one line.
 LINE_MAX = 500
 
@@ -144,7 +145,7 @@ def _in_a_line(error):
 	place = ""
 	for frame in traceback.extract_tb(error.__traceback__):
 		# The innermost line of the tests, not of what they call.
-		if pathlib.Path(frame.filename).parent == pathlib.Path(__file__).parent:
+		if pathlib.Path(frame.filename).parent == HERE and frame.filename != __file__:
 			place = f"{pathlib.Path(frame.filename).name}:{frame.lineno}: {frame.line}: "
 	words = " ".join(f"{place}{type(error).__name__}: {error}".split())
 	return words[:LINE_MAX].replace("#", "\\#")

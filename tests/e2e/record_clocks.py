@@ -2,11 +2,13 @@
 
 import errno
 import os
-import subprocess
+import signal
 import time
 
 import harness
 import recording
+from attaching import Target, wait_until
+from recording import patiently
 
 OFF = "blocked-time", "preempted-time"
 
@@ -51,6 +53,8 @@ def check_waits(r, folder, part):
 	samples = Samples(r, folder)
 	for line in r.done.out.splitlines():
 		kind, name, seconds = line.split()
+		if kind == "end":
+			continue
 		seconds = float(seconds)
 		found = real.get(name, 0) if kind == "wall" else samples.sum("real-time", name)
 		assert close(found, seconds, part), f"{line}, found {found}\n{r.done.out}{real}"
@@ -75,16 +79,6 @@ def as_nobody(folder, program, *args):
 def part_unprivileged():
 	"""On a busy machine the recorder comes too late to look at some waits of a few milliseconds."""
 	return 0.15 if os.getloadavg()[0] > os.cpu_count() else 0.05
-
-
-def patiently(attempt):
-	"""On a busy machine a thread may wait for a CPU between its waits and what it says of them."""
-	for _ in range(4):
-		try:
-			return attempt()
-		except AssertionError as error:
-			failure = error
-	raise failure
 
 
 def test_waits_are_where_they_are(folder):
@@ -139,23 +133,33 @@ def test_waits_in_functions_with_frame_pointers(folder):
 	patiently(lambda: check_waits(as_nobody(folder, program, 20), folder, part_unprivileged()))
 
 
+def check_running(folder, program):
+	path = folder / "test.prof"
+	with Target(folder, program, 0) as target:
+		wait_until(lambda: len(os.listdir(f"/proc/{target.pid}/task")) == 4)
+		recorder = recording.start(folder, options=["-q", "-p", target.pid])
+		wait_until(lambda: recording.is_attached(recorder.process.pid))
+		time.sleep(0.6)
+		os.kill(target.pid, signal.SIGTERM)
+		assert target.process.wait() == 0 and recorder.end() == 0, recorder.err
+		ends = {words[1]: float(words[2]) for words in map(str.split, target.out().splitlines())
+			if words[0] == "end"}
+	r = recorder.recording
+	samples = Samples(r, folder)
+	# A thread that never ran is there all the same, from its beginning to its end.
+	asleep = samples.sum("blocked-time", "asleep")
+	wait = inclusive(r, "blocked-time")["wait_for_end"]
+	assert close(wait, asleep, 0.001), (wait, asleep)
+	# All are recorded from one moment on, so what they have is as far apart as their ends.
+	begins = [end - samples.sum("real-time", name) for name, end in ends.items()]
+	assert min(ends.values()) - max(begins) > 0.3, (begins, ends)
+	assert max(begins) - min(begins) < 0.02, (begins, ends)
+
+
 def test_waits_of_a_running_process(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "waits")
-	out = folder / "out"
-	with open(out, "wb") as file:
-		target = subprocess.Popen([program, "40"], stdout=file)
-		time.sleep(0.3)
-		path = folder / "test.prof"
-		harness.check(harness.sonde("record", "-q", "-o", path, "-p", target.pid))
-		target.wait()
-	r = recording.Recording(path)
-	samples = Samples(r, folder)
-	# A thread that never ran is there all the same, for as long as the recording went on.
-	wait = inclusive(r, "blocked-time")["wait_for_end"]
-	assert close(wait, samples.sum("real-time", "asleep"), 0.001), wait
-	lives = [samples.sum("real-time", name) for name in ("holder", "taker", "asleep", "waits")]
-	assert min(lives) > 0.3 and max(lives) - min(lives) < 0.03 * max(lives) + 0.03, lives
+	patiently(lambda: check_running(folder, program))
 
 
 def check_hogs(r, folder, part=0.03):

@@ -78,6 +78,29 @@ def wait_for_work(pid, seconds):
 	return used
 
 
+def patiently(attempt):
+	"""Measures up to four times, until it comes true: for truths that programs tell of themselves by
+	the clock, as they may be preempted between what they measure and the clock. Not for counts, CPU time
+	or what may not happen even once."""
+	for _ in range(3):
+		try:
+			return attempt()
+		except AssertionError:
+			pass
+	return attempt()
+
+
+def is_attached(recorder):
+	"""Whether this process has events open on others."""
+	for fd in pathlib.Path(f"/proc/{recorder}/fd").iterdir():
+		try:
+			if "perf_event" in os.readlink(fd):
+				return True
+		except OSError:
+			pass
+	return False
+
+
 def program(folder, name, *flags, source=None):
 	"""Compiles a test program; its path."""
 	return harness.compile_c(folder, PROGRAMS / f"{source or name}.c", *FLAGS, *flags, name=name)
@@ -183,7 +206,8 @@ class Running:
 		needs_sampling(engine_of(options))
 		self.recording = Recording(pathlib.Path(folder) / name)
 		self.err_path = pathlib.Path(folder) / (name + ".err")
-		arguments = [harness.SONDE, "record", *options, "-o", self.recording.path, "--", *command]
+		arguments = [harness.SONDE, "record", *options, "-o", self.recording.path,
+			*(["--", *command] if command else [])]
 		with open(self.err_path, "wb") as err:
 			self.process = subprocess.Popen([str(a) for a in arguments], stdin=subprocess.DEVNULL,
 				stdout=subprocess.DEVNULL, stderr=err, **more)
@@ -198,7 +222,7 @@ class Running:
 
 
 def start(folder, *command, options=(), name="test.prof", **more):
-	"""Begins to record a command."""
+	"""Begins to record a command, or what options say."""
 	return Running(folder, command, options, name, **more)
 
 

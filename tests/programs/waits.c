@@ -1,6 +1,7 @@
 /*
  * waits ROUNDS: threads that wait, each in functions of its own, and say for how long they did:
- * lines `wall FUNCTION SECONDS`, and `life THREAD SECONDS`.
+ * lines `wall FUNCTION SECONDS`, `life THREAD SECONDS`, and `end THREAD SECONDS`, which is since
+ * the program's begin.  0 rounds: until SIGTERM.
  *
  * "main" naps below 30 levels of `level`, in `deep_nap`, and near its root, in `shallow_nap`; waits
  * in `poll_wait` for what never comes; and works.  "holder" has a mutex most of the time, for which
@@ -8,6 +9,7 @@
  */
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -17,6 +19,7 @@
 
 static int rounds, end_pipe[2];
 static volatile int is_over;
+static volatile sig_atomic_t is_told;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double deep_s, shallow_s, poll_s, contend_s, end_s;
 
@@ -98,11 +101,19 @@ KEEP uint64_t wait_for_end(uint64_t x)
 	return x + 1;
 }
 
-static double lives_s[3];
+static const char *const names[] = {"holder", "taker", "asleep", "waits"};
+static double lives_s[4], ends_s[4], program_begin_s;
+
+static void tell_end(int thread, double begin_s)
+{
+	double end_s = now_s();
+
+	lives_s[thread] = end_s - begin_s;
+	ends_s[thread] = end_s - program_begin_s;
+}
 
 static void *thread_main(void *context)
 {
-	static const char *const names[] = {"holder", "taker", "asleep"};
 	uint64_t number = (uint64_t)(uintptr_t)context, x = number;
 	double begin_s = now_s();
 
@@ -113,23 +124,31 @@ static void *thread_main(void *context)
 		x = number == 0 ? hold(x) : contend(x);
 		nap(8);
 	}
-	lives_s[number] = now_s() - begin_s;
+	tell_end((int)number, begin_s);
 	return (void *)(uintptr_t)x;
+}
+
+static void no_more_rounds(int number)
+{
+	(void)number;
+	is_told = 1;
 }
 
 int main(int argc, char **argv)
 {
 	pthread_t threads[3];
-	double begin_s = now_s();
 	uint64_t x = 1;
 
+	program_begin_s = now_s();
 	rounds = argc > 1 ? atoi(argv[1]) : 10;
+	sigaction(SIGTERM,
+		&(struct sigaction){.sa_handler = no_more_rounds, .sa_flags = SA_RESTART}, NULL);
 	if (pipe(end_pipe) != 0)
 		return 1;
 	for (int i = 0; i < 3; i++)
 		if (pthread_create(&threads[i], NULL, thread_main, (void *)(uintptr_t)i) != 0)
 			return 1;
-	for (int i = 0; i < rounds; i++) {
+	for (int i = 0; !is_told && (rounds == 0 || i < rounds); i++) {
 		x = level(x, 30);
 		x = shallow_nap(x);
 		x = poll_wait(x);
@@ -142,8 +161,8 @@ int main(int argc, char **argv)
 	printf("wall deep_nap %.6f\nwall shallow_nap %.6f\nwall poll_wait %.6f\n", deep_s,
 		shallow_s, poll_s);
 	printf("wall contend %.6f\nwall wait_for_end %.6f\n", contend_s, end_s);
-	printf("life holder %.6f\nlife taker %.6f\nlife asleep %.6f\n", lives_s[0], lives_s[1],
-		lives_s[2]);
-	printf("life waits %.6f\n", now_s() - begin_s);
+	tell_end(3, program_begin_s);
+	for (int i = 0; i < 4; i++)
+		printf("life %s %.6f\nend %s %.6f\n", names[i], lives_s[i], names[i], ends_s[i]);
 	return x == 0;
 }
