@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #ifdef __GLIBC__
 #include <malloc.h>
+#include <unistd.h>
 #endif
 
 static void *check(void *p)
@@ -22,20 +23,46 @@ static void *check(void *p)
 }
 
 #define HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
+#define KEPT_PAD_BYTES	(64 << 20)
+#define LARGE_BYTES	((size_t)64 << 10)
+
+static void want_huge_pages(uintptr_t from, uintptr_t to)
+{
+#ifdef MADV_HUGEPAGE
+	uintptr_t start = (from + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);
+	uintptr_t end = to & ~(HUGE_PAGE_BYTES - 1);
+
+	if (start < end)
+		(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+#else
+	(void)from;
+	(void)to;
+#endif
+}
+
+/* Where the heap ended when huge pages were last asked for; 0: its memory is not kept. */
+static uintptr_t kept_until;
 
 /*
  * Asks for huge pages where a large allocation has room for them: a page fault for every 4 KiB of a
- * large table or input costs as much as filling it.
+ * large table or input costs as much as filling it.  Where freed memory is kept, tables lie in one
+ * heap that grows by the pad or more; what is new of it is asked for at once, because what realloc
+ * has copied is there already, in small pages.
  */
 static void *advise(void *p, size_t size)
 {
-#ifdef MADV_HUGEPAGE
-	uintptr_t start = ((uintptr_t)p + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);
-	uintptr_t end = ((uintptr_t)p + size) & ~(HUGE_PAGE_BYTES - 1);
+	if (size < LARGE_BYTES)
+		return p;
+#ifdef __GLIBC__
+	uintptr_t end = kept_until ? (uintptr_t)sbrk(0) : 0;
 
-	if (size >= 2 * HUGE_PAGE_BYTES && start < end)
-		(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+	if (end > kept_until) {
+		want_huge_pages(kept_until, end);
+		kept_until = end & ~(HUGE_PAGE_BYTES - 1);
+	}
 #endif
+	if (kept_until == 0 && size >= 2 * HUGE_PAGE_BYTES)
+		want_huge_pages((uintptr_t)p, (uintptr_t)p + size);
 	return p;
 }
 
@@ -45,7 +72,8 @@ void alloc_keep_freed(void)
 	/* They only ask; where they are refused nothing is lost but time. */
 	(void)mallopt(M_MMAP_MAX, 0);
 	(void)mallopt(M_TRIM_THRESHOLD, -1);
-	(void)mallopt(M_TOP_PAD, 64 << 20);
+	(void)mallopt(M_TOP_PAD, KEPT_PAD_BYTES);
+	kept_until = (uintptr_t)sbrk(0);
 #endif
 }
 

@@ -15,7 +15,8 @@
 
 /*
  * From here on freed memory stays with the process, large blocks too, and serves the next request
- * without page faults.  For what makes one large table out of another, and ends.
+ * without page faults; what is new of it is asked for in huge pages.  For what makes one large
+ * table out of another, and ends.
  */
 void alloc_keep_freed(void);
 /* Zeroed memory, freed with free(). */
