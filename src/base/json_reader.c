@@ -112,6 +112,59 @@ enum json_kind json_peek(struct json_reader *r)
 	}
 }
 
+/* Sixteen bytes that are compared at once: vectors of gcc and clang, for machines of all kinds. */
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+#define ONES UINT64_C(0x0101010101010101)
+
+static inline bytes16 load16(const uint8_t *p)
+{
+	bytes16 v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* What a comparison found: bit i says so of byte i. */
+static inline uint64_t found_bits(bytes16 v)
+{
+#ifdef __SSE2__
+	typedef char chars16 __attribute__((vector_size(16)));
+	return (uint64_t)__builtin_ia32_pmovmskb128((chars16)v);
+#else
+	uint64_t half[2];
+
+	memcpy(half, &v, sizeof(v));
+	/* A bit of each byte is shifted to the highest byte, each by as much as it lacks. */
+	for (size_t i = 0; i < 2; i++)
+		half[i] = (half[i] & ONES) * UINT64_C(0x0102040810204080) >> 56;
+	return half[0] | half[1] << 8;
+#endif
+}
+
+/* Which of the 16 bytes at p end a run of plain ones in a string. */
+static inline uint64_t stop_bits(const uint8_t *p)
+{
+	bytes16 v = load16(p);
+
+	return found_bits((bytes16)(v == '"') | (bytes16)(v == '\\') | (bytes16)(v < 0x20));
+}
+
+enum { PLAIN_ROOM = 1 + 16 + 1 }; /* bytes that can be read at p */
+
+/* The string whose '"' is at p, if it is like most: of less than 16 bytes, all plain.  Where it
+ * ends, or NULL. */
+static inline const uint8_t *plain_string(const uint8_t *p, struct str *s)
+{
+	uint64_t stops = stop_bits(++p);
+	size_t size = stops ? (size_t)__builtin_ctzll(stops) : 0;
+
+	if (stops == 0 || p[size] != '"')
+		return NULL;
+	*s = (struct str){(const char *)p, size};
+	return p + size + 1;
+}
+
 /* Brackets. */
 
 static bool open_bracket(struct json_reader *r, enum json_kind kind)
@@ -184,9 +237,37 @@ static bool next_member(struct json_reader *r, uint8_t close)
 
 static bool read_string(struct json_reader *r, struct strbuf *scratch, struct str *s);
 
+/* A name that is plain, behind the last value's comma and at most a blank, with its ':'.  Where
+ * its value stands, or NULL: it is otherwise, or the object ends, or the input does. */
+static inline const uint8_t *plain_key(const struct json_reader *r, struct str *key)
+{
+	const uint8_t *p = r->at;
+
+	if (r->end - p < 2 + PLAIN_ROOM + 1)
+		return NULL;
+	if (!r->is_first && *p++ != ',')
+		return NULL;
+	p += *p == ' ' || *p == '\n';
+	if (*p != '"')
+		return NULL;
+	p = plain_string(p, key);
+	return p && *p == ':' ? p + 1 : NULL;
+}
+
 bool json_key(struct json_reader *r, struct str *key)
 {
-	if (r->bad || !in_object(r) || !next_member(r, '}'))
+	if (r->bad || !in_object(r))
+		return false;
+	if (unlikely(r->at_value))
+		json_skip(r);
+	const uint8_t *value = likely(r->bad == NULL) ? plain_key(r, key) : NULL;
+	if (likely(value)) {
+		r->at = value;
+		r->is_first = false;
+		r->at_value = true;
+		return true;
+	}
+	if (!next_member(r, '}'))
 		return false;
 	if (*r->at != '"') {
 		json_fail(r, "a name should begin here");
@@ -222,43 +303,11 @@ void json_leave(struct json_reader *r)
 
 /* Strings. */
 
-/* Sixteen bytes that are compared at once: vectors of gcc and clang, for machines of all kinds. */
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-
-#define ONES UINT64_C(0x0101010101010101)
-
-static inline bytes16 load16(const uint8_t *p)
-{
-	bytes16 v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-/* What a comparison found: bit i says so of byte i. */
-static inline uint64_t found_bits(bytes16 v)
-{
-#ifdef __SSE2__
-	typedef char chars16 __attribute__((vector_size(16)));
-	return (uint64_t)__builtin_ia32_pmovmskb128((chars16)v);
-#else
-	uint64_t half[2];
-
-	memcpy(half, &v, sizeof(v));
-	/* A bit of each byte is shifted to the highest byte, each by as much as it lacks. */
-	for (size_t i = 0; i < 2; i++)
-		half[i] = (half[i] & ONES) * UINT64_C(0x0102040810204080) >> 56;
-	return half[0] | half[1] << 8;
-#endif
-}
-
 /* The first '"', '\\' or control character from p on; end if there is none. */
 static inline const uint8_t *string_stop(const uint8_t *p, const uint8_t *end)
 {
 	for (; end - p >= 16; p += 16) {
-		bytes16 v = load16(p);
-		uint64_t stops = found_bits(
-			(bytes16)(v == '"') | (bytes16)(v == '\\') | (bytes16)(v < 0x20));
+		uint64_t stops = stop_bits(p);
 		if (stops)
 			return p + __builtin_ctzll(stops);
 	}
@@ -372,6 +421,15 @@ static bool read_string(struct json_reader *r, struct strbuf *scratch, struct st
 
 bool json_string(struct json_reader *r, struct str *s)
 {
+	if (likely(r->bad == NULL && r->at_value && r->end - r->at > 1 + PLAIN_ROOM)) {
+		const uint8_t *begin = r->at + (*r->at == ' ');
+		const uint8_t *end = *begin == '"' ? plain_string(begin, s) : NULL;
+		if (likely(end)) {
+			r->at = end;
+			r->at_value = false;
+			return true;
+		}
+	}
 	if (json_peek(r) != JSON_STRING) {
 		json_skip(r);
 		return false;
@@ -418,36 +476,50 @@ bool json_double(struct json_reader *r, double *value)
 	return true;
 }
 
-/* The plain number at p, of at most 18 digits and not more of them behind the point than `digits`,
- * times 10^digits; where it ends, or NULL: it is not so plain, or not followed by what parts
+/* A plain number: digits, with some behind a point or not. */
+struct plain {
+	uint64_t digits;
+	unsigned int whole, fraction; /* how many there are */
+	bool is_negative;
+};
+
+/* The plain number at p; where it ends, or NULL: it is not so plain, or not followed by what parts
  * values, or near the end of the input. */
-static const uint8_t *plain_number(
-	const uint8_t *p, const uint8_t *end, unsigned int digits, int64_t *value)
+static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end, struct plain *n)
 {
 	enum { ROOM = 1 + 17 + 1 + 17 };
-	unsigned int whole, fraction = 0;
-	uint64_t number = 0;
 
 	if (end - p < ROOM)
 		return NULL;
-	bool is_negative = *p == '-';
-	p += is_negative;
-	whole = digits_run(p, &number);
-	if (whole == 0 || whole > 16)
+	*n = (struct plain){.is_negative = *p == '-'};
+	p += n->is_negative;
+	n->whole = digits_run(p, &n->digits);
+	if (n->whole == 0 || n->whole > 16)
 		return NULL;
-	p += whole;
+	p += n->whole;
 	if (*p == '.') {
-		fraction = digits_run(p + 1, &number);
-		if (fraction == 0)
+		n->fraction = digits_run(p + 1, &n->digits);
+		if (n->fraction == 0)
 			return NULL;
-		p += 1 + fraction;
+		p += 1 + n->fraction;
 	}
+	return *p == ',' || *p == ']' || *p == '}' ? p : NULL;
+}
+
+/* As scan_plain, where it has at most 18 digits and not more of them behind the point than
+ * `digits`: its value, times 10^digits. */
+static inline const uint8_t *plain_number(
+	const uint8_t *p, const uint8_t *end, unsigned int digits, int64_t *value)
+{
+	struct plain n;
 	int64_t scaled;
-	if (whole + fraction > 18 || (*p != ',' && *p != ']' && *p != '}') || fraction > digits ||
-		digits - fraction >= ARRAY_SIZE(powers_of_10) ||
-		__builtin_mul_overflow(number, powers_of_10[digits - fraction], &scaled))
+
+	p = scan_plain(p, end, &n);
+	if (p == NULL || n.whole + n.fraction > 18 || n.fraction > digits ||
+		digits - n.fraction >= ARRAY_SIZE(powers_of_10) ||
+		__builtin_mul_overflow(n.digits, powers_of_10[digits - n.fraction], &scaled))
 		return NULL;
-	*value = is_negative ? -scaled : scaled;
+	*value = n.is_negative ? -scaled : scaled;
 	return p;
 }
 
@@ -519,6 +591,20 @@ static void skip_word(struct json_reader *r, struct str word)
 	} else {
 		r->at += size;
 	}
+}
+
+static void skip_number(struct json_reader *r)
+{
+	struct plain plain;
+	struct decimal n;
+	const uint8_t *p = scan_plain(r->at, r->end, &plain);
+
+	if (likely(p && plain.fraction <= 16)) {
+		r->at = p;
+		return;
+	}
+	r->at_value = true;
+	take_number(r, &n);
 }
 
 /* r->at is the '"'. */
@@ -634,7 +720,6 @@ static void skip_brackets(struct json_reader *r)
 void json_skip(struct json_reader *r)
 {
 	enum json_kind kind = json_peek(r);
-	struct decimal n;
 
 	r->at_value = false;
 	switch (kind) {
@@ -645,8 +730,7 @@ void json_skip(struct json_reader *r)
 		skip_word(r, *r->at == 't' ? STR("true") : STR("false"));
 		break;
 	case JSON_NUMBER:
-		r->at_value = true;
-		take_number(r, &n);
+		skip_number(r);
 		break;
 	case JSON_STRING:
 		skip_string(r);

@@ -70,30 +70,7 @@ bool chrome_frame_id(struct json_reader *r, uint64_t *id)
 	return true;
 }
 
-/* A member by its first letter and length: there are few, and no two alike in both. */
-static void read_member(struct json_reader *r, struct members *m, struct str key)
-{
-	if (str_equal(key, STR("ph")))
-		(void)json_string(r, &m->phase);
-	else if (str_equal(key, STR("ts")))
-		m->has_ts = json_decimal(r, 3, &m->ts);
-	else if (str_equal(key, STR("pid")))
-		(void)json_int(r, &m->pid);
-	else if (str_equal(key, STR("tid")))
-		(void)json_int(r, &m->tid);
-	else if (str_equal(key, STR("args")))
-		m->args = r->at;
-	else if (str_equal(key, STR("dur")))
-		m->has_dur = json_decimal(r, 3, &m->dur);
-	else if (str_equal(key, STR("tdur")))
-		m->has_tdur = json_decimal(r, 3, &m->tdur);
-	else if (str_equal(key, STR("id")))
-		m->has_id = chrome_frame_id(r, &m->id);
-	else if (str_equal(key, STR("sf")))
-		m->has_frame = chrome_frame_id(r, &m->frame);
-}
-
-/* Borrowed text of a string that may lie in the reader's buffer, which the next string takes. */
+/* Text of a string that may lie in the reader's buffer, which the next string takes. */
 static struct str keep_text(struct chrome *c, struct str s)
 {
 	const char *start = (const char *)c->json.start;
@@ -103,27 +80,67 @@ static struct str keep_text(struct chrome *c, struct str s)
 	return builder_string_bytes(c->builder, builder_string(c->builder, s));
 }
 
-static bool read_members(struct chrome *c, struct members *m)
+static void read_text(struct chrome *c, struct str *text)
+{
+	if (json_string(&c->json, text))
+		*text = keep_text(c, *text);
+}
+
+/* The members with names of 2, 3 and 4 letters.  An event has ten members or so, and there are
+ * millions of events. */
+static void read_member2(struct chrome *c, struct members *m, struct str key)
 {
 	struct json_reader *r = &c->json;
+
+	if (str_equal(key, STR("ph")))
+		read_text(c, &m->phase);
+	else if (str_equal(key, STR("ts")))
+		m->has_ts = json_decimal(r, 3, &m->ts);
+	else if (str_equal(key, STR("id")))
+		m->has_id = chrome_frame_id(r, &m->id);
+	else if (str_equal(key, STR("sf")))
+		m->has_frame = chrome_frame_id(r, &m->frame);
+}
+
+static void read_member3(struct chrome *c, struct members *m, struct str key)
+{
+	struct json_reader *r = &c->json;
+
+	if (str_equal(key, STR("pid")))
+		(void)json_int(r, &m->pid);
+	else if (str_equal(key, STR("tid")))
+		(void)json_int(r, &m->tid);
+	else if (str_equal(key, STR("dur")))
+		m->has_dur = json_decimal(r, 3, &m->dur);
+	else if (str_equal(key, STR("cat")))
+		read_text(c, &m->category);
+}
+
+static void read_member4(struct chrome *c, struct members *m, struct str key)
+{
+	if (str_equal(key, STR("name")))
+		read_text(c, &m->name);
+	else if (str_equal(key, STR("args")))
+		m->args = c->json.at;
+	else if (str_equal(key, STR("tdur")))
+		m->has_tdur = json_decimal(&c->json, 3, &m->tdur);
+}
+
+static bool read_members(struct chrome *c, struct members *m)
+{
 	struct str key;
 
-	if (!json_object(r))
+	if (!json_object(&c->json))
 		return false;
-	while (json_key(r, &key)) {
-		struct str *text = NULL;
-		if (str_equal(key, STR("name")))
-			text = &m->name;
-		else if (str_equal(key, STR("cat")))
-			text = &m->category;
-		if (text && json_string(r, text))
-			*text = keep_text(c, *text);
-		else if (text == NULL)
-			read_member(r, m, key);
-		if (m->phase.size && key.size == 2)
-			m->phase = keep_text(c, m->phase);
+	while (json_key(&c->json, &key)) {
+		if (key.size == 3)
+			read_member3(c, m, key);
+		else if (key.size == 2)
+			read_member2(c, m, key);
+		else if (key.size == 4)
+			read_member4(c, m, key);
 	}
-	return json_ok(r);
+	return json_ok(&c->json);
 }
 
 /* A parser at the event's arguments. */

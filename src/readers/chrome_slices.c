@@ -42,6 +42,7 @@ struct slices {
 	uint32_t *begin_place; /* [event]: which of `begins` it is */
 	VEC(struct open_slice) open;
 	VEC(struct tally) tallies; /* [stack] */
+	VEC(frame_id) frames;	   /* [name]: of the slices of that name, or NO_ID */
 	VEC(stack_id) touched;
 	int64_t *tick_ends; /* of all processes, sorted; of the thread's own those that count */
 	size_t tick_end_count, next_tick;
@@ -65,38 +66,74 @@ static uint64_t sort_time(int64_t ts)
 
 /* ---- The two queues */
 
-/* The slices with a duration by beginning, the longer first; then all beginnings, and all ends. */
+/* Whether slices with durations are by beginning, the longer first, as most files have them. */
+static bool are_in_order(const struct slices *s, const struct sort_item *x, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (x[i - 1].key > x[i].key ||
+			(x[i - 1].key == x[i].key &&
+				event_at(s, x[i - 1].index)->dur < event_at(s, x[i].index)->dur))
+			return false;
+	return true;
+}
+
+/* Slices with durations, of which x[].key is the beginning, by it; of one beginning the longer
+ * first. */
+static void sort_slices(const struct slices *s, struct sort_item *x, size_t count)
+{
+	if (are_in_order(s, x, count))
+		return;
+	for (size_t i = 0; i < count; i++)
+		x[i].key = sort_key_descending(event_at(s, x[i].index)->dur);
+	sort_items(x, count);
+	for (size_t i = 0; i < count; i++)
+		x[i].key = sort_time(event_at(s, x[i].index)->ts);
+	sort_items(x, count);
+}
+
+/* All beginnings: those that stand alone, then slices with durations, of which there are *whole. */
+static void fill_begins(struct slices *s, const uint32_t *events, size_t count, size_t *whole)
+{
+	size_t alone = 0, at;
+
+	for (size_t i = 0; i < count; i++)
+		alone += event_at(s, events[i])->dur == CHROME_BEGIN;
+	at = alone;
+	alone = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct chrome_event *e = event_at(s, events[i]);
+		if (e->dur != CHROME_END)
+			s->begins[e->dur == CHROME_BEGIN ? alone++ : at++] =
+				(struct sort_item){sort_time(e->ts), events[i]};
+	}
+	s->begin_count = at;
+	*whole = at - alone;
+	sort_slices(s, s->begins + alone, *whole);
+}
+
+/* All ends: those that stand alone, then those of slices with durations. */
+static void fill_ends(struct slices *s, const uint32_t *events, size_t count, size_t whole)
+{
+	const struct sort_item *slices = s->begins + s->begin_count - whole;
+
+	s->end_count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (event_at(s, events[i])->dur == CHROME_END)
+			s->ends[s->end_count++] = (struct sort_item){
+				sort_time(event_at(s, events[i])->ts), events[i]};
+	for (size_t i = 0; i < whole; i++) {
+		const struct chrome_event *e = event_at(s, slices[i].index);
+		s->ends[s->end_count++] =
+			(struct sort_item){sort_time(e->ts + e->dur), slices[i].index};
+	}
+}
+
 static void fill_queues(struct slices *s, const uint32_t *events, size_t count)
 {
-	struct sort_item *x = s->ends; /* scratch, until it is filled */
-	size_t whole = 0;
+	size_t whole;
 
-	s->begin_count = s->end_count = 0;
-	for (size_t i = 0; i < count; i++)
-		if (event_at(s, events[i])->dur >= 0)
-			x[whole++] = (struct sort_item){
-				sort_key_descending(event_at(s, events[i])->dur), events[i]};
-	sort_items(x, whole);
-	for (size_t i = 0; i < whole; i++)
-		x[i].key = sort_time(event_at(s, x[i].index)->ts);
-	sort_items(x, whole);
-	for (size_t i = 0; i < count; i++)
-		if (event_at(s, events[i])->dur == CHROME_BEGIN)
-			s->begins[s->begin_count++] = (struct sort_item){
-				sort_time(event_at(s, events[i])->ts), events[i]};
-	for (size_t i = 0; i < whole; i++)
-		s->begins[s->begin_count++] = x[i];
-	s->end_count = count - (s->begin_count - whole);
-	/* Behind the ends without a beginning of their own, which are fewer than there is room. */
-	for (size_t i = whole; i-- > 0;) {
-		const struct chrome_event *e = event_at(s, x[i].index);
-		s->ends[s->end_count - whole + i] =
-			(struct sort_item){sort_time(e->ts + e->dur), x[i].index};
-	}
-	for (size_t i = 0, at = 0; i < count; i++)
-		if (event_at(s, events[i])->dur == CHROME_END)
-			s->ends[at++] = (struct sort_item){
-				sort_time(event_at(s, events[i])->ts), events[i]};
+	fill_begins(s, events, count, &whole);
+	fill_ends(s, events, count, whole);
 	sort_items(s->begins, s->begin_count);
 	sort_items(s->ends, s->end_count);
 	for (size_t i = 0; i < s->begin_count; i++)
@@ -234,17 +271,28 @@ static void tell_event(struct slices *s, int64_t ts)
 	s->event_stack = s->open.count ? s->open.data[s->open.count - 1].stack : (stack_id){0};
 }
 
-static void enter(struct slices *s, uint32_t event)
+/* The frame of slices of that name. */
+static frame_id frame_of(struct slices *s, string_id name)
 {
 	struct builder *b = s->c->builder;
+
+	while (s->frames.count <= name.i)
+		vec_push(&s->frames, (frame_id){NO_ID});
+	frame_id *frame = &s->frames.data[name.i];
+	if (frame->i == NO_ID)
+		*frame = builder_frame(b, builder_function(b, name, s->object, (string_id){0}, 0),
+			(string_id){0}, 0, false, 0);
+	return *frame;
+}
+
+static void enter(struct slices *s, uint32_t event)
+{
 	stack_id parent = {0};
 
 	if (s->open.count)
 		parent = s->open.data[s->open.count - 1].stack;
-	function_id function =
-		builder_function(b, event_at(s, event)->name, s->object, (string_id){0}, 0);
 	stack_id stack =
-		builder_stack(b, parent, builder_frame(b, function, (string_id){0}, 0, false, 0));
+		builder_stack(s->c->builder, parent, frame_of(s, event_at(s, event)->name));
 	vec_push(&s->open, (struct open_slice){event, stack});
 	struct tally *t = tally_of(s, stack);
 	t->entries++;
@@ -391,5 +439,6 @@ void chrome_add_slices(struct chrome *c)
 	free(s.tick_ends);
 	vec_deinit(&s.open);
 	vec_deinit(&s.tallies);
+	vec_deinit(&s.frames);
 	vec_deinit(&s.touched);
 }

@@ -373,7 +373,8 @@ bool otlp_is_json(const uint8_t *data, size_t size)
 
 	if (size == 0 || memchr("{ \t\r\n\xef", data[0], 6) == NULL)
 		return false;
-	json_reader_init(&r, data, size, "");
+	/* Other formats' members may be as large as the file. */
+	json_reader_init(&r, data, size < 65536 ? size : 65536, "");
 	if (json_object(&r))
 		for (int i = 0; i < 4 && !found && json_key(&r, &key); i++) {
 			found = is_name(key, "resource_profiles");

@@ -562,6 +562,50 @@ static void test_places_and_skips(void **state)
 	strbuf_deinit(&text);
 }
 
+/* {"xx…x":"xx…x"}, of which the last bytes of name and text are `last`, with blanks between. */
+static void expect_member(size_t size, const char *last, const char *wanted, const char *blank)
+{
+	char letters[64];
+	struct strbuf json = {0};
+	struct text t;
+	struct str key, text, end_of_text = str_from(wanted);
+
+	memset(letters, 'x', sizeof(letters));
+	for (int i = 0; i < 2; i++)
+		strbuf_printf(&json, "%c%s\"%.*s%s\"%s:%s\"%.*s%s\"%s", i ? ',' : '{', blank,
+			(int)size, letters, last, blank, blank, (int)size, letters, last, blank);
+	strbuf_add_char(&json, '}');
+	struct json_reader *r = begin_sized(&t, strbuf_str(&json));
+	assert_true(json_object(r));
+	for (int i = 0; i < 2; i++) {
+		assert_true(json_key(r, &key) && json_string(r, &text));
+		assert_int_equal(key.size, size + end_of_text.size);
+		assert_true(str_equal(key, text));
+		assert_memory_equal(text.data, letters, size);
+		assert_memory_equal(text.data + size, wanted, end_of_text.size);
+	}
+	assert_false(json_key(r, &key));
+	assert_true(json_ok(r));
+	end(&t);
+	strbuf_deinit(&json);
+}
+
+/* Names and texts of all lengths around those that are compared at once, at the input's end and
+ * not. */
+static void test_string_lengths(void **state)
+{
+	static const char *const blanks[] = {"", " ", "\n", "\n  ", "\t"};
+
+	(void)state;
+	for (size_t size = 0; size < 40; size++)
+		for (size_t i = 0; i < ARRAY_SIZE(blanks); i++) {
+			expect_member(size, "", "", blanks[i]);
+			expect_member(size, "\\n", "\n", blanks[i]);
+			expect_member(size, "\\\"", "\"", blanks[i]);
+			expect_member(size, "\t", "\t", blanks[i]);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -573,6 +617,7 @@ int main(void)
 		cmocka_unit_test(test_other_kinds_are_skipped),
 		cmocka_unit_test(test_leave_and_return),
 		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_string_lengths),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_cut_anywhere),
