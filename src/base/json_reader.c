@@ -169,7 +169,10 @@ static inline const uint8_t *plain_string(const uint8_t *p, struct str *s)
 
 static bool open_bracket(struct json_reader *r, enum json_kind kind)
 {
-	if (json_peek(r) != kind) {
+	bool is_here = r->bad == NULL && r->at_value && r->at < r->end &&
+		       *r->at == (kind == JSON_OBJECT ? '{' : '[');
+
+	if (unlikely(!is_here) && json_peek(r) != kind) {
 		json_skip(r);
 		return false;
 	}

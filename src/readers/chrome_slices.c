@@ -111,21 +111,37 @@ static void fill_begins(struct slices *s, const uint32_t *events, size_t count, 
 	sort_slices(s, s->begins + alone, *whole);
 }
 
+/*
+ * The ends of slices with durations, behind the `at` that are there, in the order in which slices
+ * that are within each other end: it is by time then.  Those that are open wait at the other end of
+ * the room.
+ */
+static void add_slice_ends(
+	struct slices *s, const struct sort_item *slices, size_t whole, size_t at)
+{
+	struct sort_item *ends = s->ends, *bottom = ends + at + whole, *top = bottom;
+
+	for (size_t i = 0; i < whole; i++) {
+		const struct chrome_event *e = event_at(s, slices[i].index);
+		while (top < bottom && top->key <= slices[i].key)
+			ends[at++] = *top++;
+		*--top = (struct sort_item){sort_time(e->ts + e->dur), slices[i].index};
+	}
+	while (top < bottom)
+		ends[at++] = *top++;
+}
+
 /* All ends: those that stand alone, then those of slices with durations. */
 static void fill_ends(struct slices *s, const uint32_t *events, size_t count, size_t whole)
 {
-	const struct sort_item *slices = s->begins + s->begin_count - whole;
+	size_t alone = 0;
 
-	s->end_count = 0;
 	for (size_t i = 0; i < count; i++)
 		if (event_at(s, events[i])->dur == CHROME_END)
-			s->ends[s->end_count++] = (struct sort_item){
+			s->ends[alone++] = (struct sort_item){
 				sort_time(event_at(s, events[i])->ts), events[i]};
-	for (size_t i = 0; i < whole; i++) {
-		const struct chrome_event *e = event_at(s, slices[i].index);
-		s->ends[s->end_count++] =
-			(struct sort_item){sort_time(e->ts + e->dur), slices[i].index};
-	}
+	add_slice_ends(s, s->begins + s->begin_count - whole, whole, alone);
+	s->end_count = alone + whole;
 }
 
 static void fill_queues(struct slices *s, const uint32_t *events, size_t count)
