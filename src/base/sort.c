@@ -2,6 +2,9 @@
  * Radix sort, from the least significant digit: each pass distributes the items, in order, by one
  * digit.  Digits that are the same in all keys, as the upper ones of addresses are, take no pass.
  *
+ * Items that come as ascending runs, as the buffers of a few CPUs do that are written in turn, are
+ * merged instead: each run into the end of what is in order before it, as far as it reaches back.
+ *
  * D. E. Knuth, The Art of Computer Programming, vol. 3, section 5.2.5 "Sorting by Distribution".
  */
 #include "base/sort.h"
@@ -13,6 +16,8 @@
 #include "base/alloc.h"
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+/* Moves of an item that merging may take on average before all is left to digits. */
+enum { MOVES_MOST = 4 };
 
 static size_t digit_of(uint64_t key, unsigned int shift)
 {
@@ -36,27 +41,61 @@ static void distribute(
 		to[place[digit_of(from[i].key, shift)]++] = from[i];
 }
 
-/* The bits in which keys differ; *sorted: whether the items are in order as they are. */
-static uint64_t differing_bits(const struct sort_item *items, size_t count, bool *sorted)
+/* The bits in which keys differ. */
+static uint64_t differing_bits(const struct sort_item *items, size_t count)
 {
 	uint64_t bits = 0;
 
-	*sorted = true;
-	for (size_t i = 1; i < count; i++) {
+	for (size_t i = 1; i < count; i++)
 		bits |= items[i].key ^ items[0].key;
-		*sorted &= items[i - 1].key <= items[i].key;
-	}
 	return bits;
 }
 
-void sort_items(struct sort_item *items, size_t count)
+/* Where the run that begins at i ends. */
+static size_t run_end(const struct sort_item *items, size_t count, size_t i)
 {
-	bool sorted;
-	uint64_t bits = differing_bits(items, count, &sorted);
+	do
+		i++;
+	while (i < count && items[i - 1].key <= items[i].key);
+	return i;
+}
 
-	if (sorted)
-		return;
-	struct sort_item *room = xcalloc(count, sizeof(*room)), *from = items, *to = room;
+/*
+ * Merges the run from middle to end into what is in order before it, from the back; of equal keys
+ * the run's are the last.  Returns how many items it moved.
+ */
+static size_t merge_run(struct sort_item *items, size_t middle, size_t end, struct sort_item *room)
+{
+	size_t left = middle, right = end - middle, to = end;
+
+	memcpy(room, items + middle, right * sizeof(*room));
+	while (left && right)
+		items[--to] =
+			room[right - 1].key < items[left - 1].key ? items[--left] : room[--right];
+	memcpy(items, room, right * sizeof(*room));
+	return end - to + right;
+}
+
+/* False: the runs reach back so far that digits are quicker. */
+static bool sort_by_runs(struct sort_item *items, size_t count, struct sort_item *room)
+{
+	size_t moves = 0;
+
+	for (size_t end = run_end(items, count, 0); end < count;) {
+		size_t middle = end;
+
+		end = run_end(items, count, middle);
+		moves += merge_run(items, middle, end, room);
+		if (moves / MOVES_MOST > count)
+			return false;
+	}
+	return true;
+}
+
+static void sort_by_digits(struct sort_item *items, size_t count, struct sort_item *room)
+{
+	struct sort_item *from = items, *to = room;
+	uint64_t bits = differing_bits(items, count);
 
 	for (unsigned int shift = 0; shift < 64; shift += DIGIT_BITS) {
 		if (digit_of(bits, shift) == 0)
@@ -69,5 +108,15 @@ void sort_items(struct sort_item *items, size_t count)
 	}
 	if (from != items)
 		memcpy(items, from, count * sizeof(*items));
+}
+
+void sort_items(struct sort_item *items, size_t count)
+{
+	if (count == 0 || run_end(items, count, 0) == count)
+		return;
+	struct sort_item *room = xcalloc(count, sizeof(*room));
+
+	if (!sort_by_runs(items, count, room))
+		sort_by_digits(items, count, room);
 	free(room);
 }

@@ -66,80 +66,7 @@ static void choose_measures(struct perf_data *p)
 		events[0].metric = add_measure(p, &events[0]);
 }
 
-/* ---- samples ---- */
-
-static void add_row(struct perf_data *p, uint32_t metric, uint64_t weight, uint64_t time_ns,
-	uint32_t node, uint32_t thread)
-{
-	if (metric == NO_ID) {
-		p->left_out++;
-		return;
-	}
-	struct perf_data_measure *measure = &p->measures.data[metric];
-
-	if (weight > INT64_MAX - measure->sum) {
-		p->too_heavy++;
-		weight = 0;
-	}
-	measure->sum += weight;
-	vec_push(&p->rows, (struct perf_data_row){time_ns, (int64_t)weight, node, thread, metric});
-}
-
-/* How much a counter has counted since it was last seen. */
-static uint64_t counted_since(struct perf_data *p, const struct perf_data_read *read, int64_t tid)
-{
-	bool added;
-	uint32_t place = *map_at(&p->counter_values, read->id, (uint64_t)tid,
-		(uint32_t)p->last_values.count, &added);
-
-	if (added)
-		vec_push(&p->last_values, 0);
-	uint64_t before = p->last_values.data[place];
-
-	p->last_values.data[place] = read->value;
-	return read->value >= before ? read->value - before : read->value;
-}
-
-/* One of a group, or alone with what it counted: the counters' growth is the weight. */
-static void add_counted(struct perf_data *p, const struct perf_data_event *event,
-	struct perf_data_sample *sample, uint32_t node, uint32_t thread)
-{
-	struct perf_data_read read;
-
-	while (perf_data_next_read(sample, event, &read)) {
-		const struct perf_data_event *of =
-			read.id ? perf_data_events_find(&p->file.events, read.id) : event;
-		uint64_t weight = counted_since(p, &read, sample->tid);
-
-		if (of && (weight || of == event))
-			add_row(p, of->metric, weight, sample->time_ns, node, thread);
-	}
-}
-
-static void take_sample(struct perf_data *p, const struct perf_data_record *record)
-{
-	struct perf_data_event *event = perf_data_events_find(
-		&p->file.events, perf_data_record_id(record, &p->file.events.rows.data[0]));
-	struct perf_data_sample sample;
-
-	if (event == NULL || !perf_data_sample_decode(record, event, &sample)) {
-		perf_data_bad(&p->file, record);
-		return;
-	}
-	uint32_t thread = perf_data_tasks_thread(&p->tasks, sample.pid, sample.tid, sample.time_ns);
-	uint32_t process = p->tasks.threads.data[thread].process;
-	uint32_t node = perf_data_stacks_node(&p->stacks, process, event, &sample);
-	uint64_t period = event->is_freq ? 1 : event->period;
-
-	if (p->rows.count == 0)
-		p->start_ns = sample.time_ns;
-	p->end_ns = sample.time_ns;
-	if (sample.read_count)
-		add_counted(p, event, &sample, node, thread);
-	else
-		add_row(p, event->metric, sample.has_period ? sample.period : period,
-			sample.time_ns, node, thread);
-}
+/* ---- records ---- */
 
 static void take_mmap(struct perf_data *p, const struct perf_data_record *record, uint64_t time_ns)
 {
@@ -174,13 +101,18 @@ static void take_records(struct perf_data *p)
 		struct perf_data_record record = perf_data_record(&p->file, i);
 		uint64_t time_ns = perf_data_time(&p->file, i);
 
-		if (record.type == PERF_DATA_SAMPLE)
-			take_sample(p, &record);
-		else if (record.type == PERF_DATA_MMAP || record.type == PERF_DATA_MMAP2)
+		if (record.type == PERF_DATA_SAMPLE) {
+			perf_data_take_sample(p, &record);
+			continue;
+		}
+		/* What samples mean is decided by what came before them. */
+		perf_data_finish_samples(p);
+		if (record.type == PERF_DATA_MMAP || record.type == PERF_DATA_MMAP2)
 			take_mmap(p, &record, time_ns);
 		else
 			take_task(p, &record, time_ns);
 	}
+	perf_data_finish_samples(p);
 }
 
 /* ---- the profile ---- */

@@ -301,13 +301,13 @@ static void take_record(
 static uint64_t bytes_behind(
 	const struct perf_data_file *file, const struct perf_data_record *record)
 {
+	bool is_trace = record->type == PERF_DATA_AUXTRACE;
+
+	if (!is_trace && !(record->type == PERF_DATA_TRACING_DATA && file->is_pipe))
+		return 0;
 	struct cursor c = perf_data_body(record);
 
-	if (record->type == PERF_DATA_AUXTRACE)
-		return cursor_u64(&c);
-	if (record->type == PERF_DATA_TRACING_DATA && file->is_pipe)
-		return ((uint64_t)cursor_u32(&c) + 7) & ~UINT64_C(7);
-	return 0;
+	return is_trace ? cursor_u64(&c) : ((uint64_t)cursor_u32(&c) + 7) & ~UINT64_C(7);
 }
 
 void perf_data_scan(struct perf_data_file *file, uint64_t begin_off, uint64_t end_off)

@@ -6,41 +6,7 @@
 
 #include "readers/perf_data_format.h"
 
-enum { HEADER_SIZE = 8, WORD = 8, BRANCH_SIZE = 24, BUILD_ID_MOST = 20 };
-
-static uint64_t word_at(const uint8_t *bytes, bool is_swapped)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return is_swapped ? __builtin_bswap64(value) : value;
-}
-
-uint64_t perf_data_word(const struct perf_data_words *words, size_t i)
-{
-	return word_at(words->bytes + i * WORD, words->is_swapped);
-}
-
-bool perf_data_record_at(
-	const uint8_t *bytes, size_t size, bool is_swapped, struct perf_data_record *record)
-{
-	uint32_t type;
-	uint16_t misc, record_size;
-
-	if (size < HEADER_SIZE)
-		return false;
-	memcpy(&type, bytes, sizeof(type));
-	memcpy(&misc, bytes + 4, sizeof(misc));
-	memcpy(&record_size, bytes + 6, sizeof(record_size));
-	*record = (struct perf_data_record){
-		.bytes = bytes,
-		.type = is_swapped ? __builtin_bswap32(type) : type,
-		.misc = is_swapped ? __builtin_bswap16(misc) : misc,
-		.size = is_swapped ? __builtin_bswap16(record_size) : record_size,
-		.is_swapped = is_swapped,
-	};
-	return record->size >= HEADER_SIZE && record->size <= size;
-}
+enum { HEADER_SIZE = PERF_DATA_HEADER_SIZE, WORD = 8, BRANCH_SIZE = 24, BUILD_ID_MOST = 20 };
 
 struct cursor perf_data_body(const struct perf_data_record *record)
 {
@@ -66,7 +32,7 @@ static bool word_in(
 		return false;
 	size_t at = from_end ? record->size - offset : HEADER_SIZE + offset;
 
-	*value = word_at(record->bytes + at, record->is_swapped);
+	*value = perf_data_word_at(record->bytes + at, record->is_swapped);
 	return true;
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/cursor.h"
 #include "base/str.h"
@@ -22,9 +23,39 @@ struct perf_data_record {
 	size_t size;
 	bool is_swapped;
 };
+enum { PERF_DATA_HEADER_SIZE = 8 };
+
+/* Eight bytes as a number. */
+static inline uint64_t perf_data_word_at(const uint8_t *bytes, bool is_swapped)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return is_swapped ? __builtin_bswap64(value) : value;
+}
+
 /* The record at the start of size bytes; false if it is not there whole, or has no size. */
-bool perf_data_record_at(
-	const uint8_t *bytes, size_t size, bool is_swapped, struct perf_data_record *record);
+static inline bool perf_data_record_at(
+	const uint8_t *bytes, size_t size, bool is_swapped, struct perf_data_record *record)
+{
+	uint32_t type;
+	uint16_t misc, record_size;
+
+	if (size < PERF_DATA_HEADER_SIZE)
+		return false;
+	memcpy(&type, bytes, sizeof(type));
+	memcpy(&misc, bytes + 4, sizeof(misc));
+	memcpy(&record_size, bytes + 6, sizeof(record_size));
+	*record = (struct perf_data_record){
+		.bytes = bytes,
+		.type = is_swapped ? __builtin_bswap32(type) : type,
+		.misc = is_swapped ? __builtin_bswap16(misc) : misc,
+		.size = is_swapped ? __builtin_bswap16(record_size) : record_size,
+		.is_swapped = is_swapped,
+	};
+	return record->size >= PERF_DATA_HEADER_SIZE && record->size <= size;
+}
+
 /* A cursor over what stands behind the header. */
 struct cursor perf_data_body(const struct perf_data_record *record);
 
@@ -43,7 +74,10 @@ struct perf_data_words {
 	size_t count;
 	bool is_swapped;
 };
-uint64_t perf_data_word(const struct perf_data_words *words, size_t i);
+static inline uint64_t perf_data_word(const struct perf_data_words *words, size_t i)
+{
+	return perf_data_word_at(words->bytes + i * sizeof(uint64_t), words->is_swapped);
+}
 
 struct perf_data_read {
 	uint64_t value, id; /* id 0: not told */

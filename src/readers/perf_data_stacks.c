@@ -455,12 +455,12 @@ static struct perf_data_chain chain_of(const struct perf_data_stacks *s, uint32_
 	uint64_t context = context_of(s, process, sample->time_ns);
 
 	return (struct perf_data_chain){
-		.hash = hash_pair(
+		.hash = (uint32_t)hash_pair(
 			hash_bytes(sample->chain.bytes, sample->chain.count * sizeof(uint64_t)),
 			context),
 		.context = context,
 		.bytes = sample->chain.bytes,
-		.count = (uint32_t)sample->chain.count,
+		.count = (uint16_t)sample->chain.count,
 		.mode = sample->mode,
 		.max_stack = event->max_stack,
 	};
@@ -487,13 +487,38 @@ static void keep_chain(struct perf_data_stacks *s, struct perf_data_chain *chain
 	s->chain_count++;
 }
 
-uint32_t perf_data_stacks_node(struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_event *event, const struct perf_data_sample *sample)
+void perf_data_stacks_expect(const struct perf_data_stacks *s, uint32_t process,
+	const struct perf_data_event *event, const struct perf_data_sample *sample,
+	struct perf_data_chain *chain)
 {
+	*chain = (struct perf_data_chain){0};
 	if (has_stack(event) || sample->chain.count == 0)
+		return;
+	*chain = chain_of(s, process, event, sample);
+	__builtin_prefetch(&s->chains[chain->hash & (s->chain_slots - 1)]);
+}
+
+void perf_data_stacks_fetch(const struct perf_data_stacks *s, const struct perf_data_chain *chain)
+{
+	enum { LINE = 64, LINES = 2 }; /* a processor fetches what follows by itself */
+	const struct perf_data_chain *slot = &s->chains[chain->hash & (s->chain_slots - 1)];
+
+	if (chain->bytes == NULL || slot->hash != chain->hash)
+		return;
+	for (size_t i = 0; i < LINES; i++)
+		__builtin_prefetch(slot->bytes + i * LINE);
+}
+
+uint32_t perf_data_stacks_node(struct perf_data_stacks *s, uint32_t process,
+	const struct perf_data_event *event, const struct perf_data_sample *sample,
+	struct perf_data_chain *chain)
+{
+	if (chain->bytes == NULL)
 		return new_node(s, process, event, sample);
-	struct perf_data_chain chain = chain_of(s, process, event, sample);
-	const struct perf_data_chain *known = find_chain(s, &chain);
+	/* An object that was opened meanwhile has changed what addresses mean. */
+	if (chain->context != context_of(s, process, sample->time_ns))
+		*chain = chain_of(s, process, event, sample);
+	const struct perf_data_chain *known = find_chain(s, chain);
 
 	if (known->bytes) {
 		s->cuts[PERF_DATA_CUT_MAX] += known->is_cut;
@@ -501,10 +526,10 @@ uint32_t perf_data_stacks_node(struct perf_data_stacks *s, uint32_t process,
 	}
 	uint64_t cuts = s->cuts[PERF_DATA_CUT_MAX];
 
-	chain.node = new_node(s, process, event, sample);
-	chain.is_cut = s->cuts[PERF_DATA_CUT_MAX] != cuts;
+	chain->node = new_node(s, process, event, sample);
+	chain->is_cut = s->cuts[PERF_DATA_CUT_MAX] != cuts;
 	/* Where an object was opened for it, the state is another one now. */
-	if (chain.context == context_of(s, process, sample->time_ns))
-		keep_chain(s, &chain);
-	return chain.node;
+	if (chain->context == context_of(s, process, sample->time_ns))
+		keep_chain(s, chain);
+	return chain->node;
 }

@@ -30,12 +30,13 @@ enum perf_data_cut {
 	PERF_DATA_CUT_COUNT
 };
 
-/* A chain that was seen, and its node. */
+/* A chain that was seen, and its node: half a line of a cache, as each sample looks one up. */
 struct perf_data_chain {
-	uint64_t hash, context;
 	const uint8_t *bytes; /* in the file; NULL: the slot is free */
-	uint32_t count;	      /* of words */
+	uint64_t context;
+	uint32_t hash;
 	uint32_t node;
+	uint16_t count; /* of words, of which a record has no more than this holds */
 	uint16_t max_stack;
 	uint8_t mode;
 	bool is_cut; /* as far as the kernel follows chains */
@@ -84,9 +85,17 @@ void perf_data_stacks_deinit(struct perf_data_stacks *s);
 /* A mapping of code, of a process or, with pid -1, of the kernel. */
 void perf_data_stacks_map(struct perf_data_stacks *s, const struct perf_data_mmap *mmap,
 	bool in_kernel, uint64_t time_ns);
-/* The node of a sample's stack. */
+/*
+ * A sample's stack is found in three steps, so that several can be under way at a time: its chain
+ * is named, as known now, then what it will be compared with is fetched, then its node is found.
+ */
+void perf_data_stacks_expect(const struct perf_data_stacks *s, uint32_t process,
+	const struct perf_data_event *event, const struct perf_data_sample *sample,
+	struct perf_data_chain *chain);
+void perf_data_stacks_fetch(const struct perf_data_stacks *s, const struct perf_data_chain *chain);
 uint32_t perf_data_stacks_node(struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_event *event, const struct perf_data_sample *sample);
+	const struct perf_data_event *event, const struct perf_data_sample *sample,
+	struct perf_data_chain *chain);
 
 /* Walks the user stack that a sample has; its frames go into scratch, leaf first. */
 void perf_data_stacks_unwind(struct perf_data_stacks *s, uint32_t process,

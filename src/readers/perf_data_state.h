@@ -3,7 +3,8 @@
 
 /*
  * The reader of perf.data within, for the files that it consists of: perf_data.c takes the records
- * and builds the profile, perf_data_notes.c says what is to be known of it.
+ * and builds the profile, perf_data_samples.c takes samples, perf_data_notes.c says what is to be
+ * known of it.
  */
 
 #include "readers/capture_tree.h"
@@ -16,6 +17,15 @@ struct perf_data_row {
 	int64_t weight;
 	uint32_t node, thread, metric;
 };
+
+/* A sample whose stack is not looked up yet. */
+struct perf_data_pending {
+	const struct perf_data_event *event;
+	struct perf_data_sample sample;
+	struct perf_data_chain chain;
+	uint32_t thread, process;
+};
+enum { PERF_DATA_PENDING_MOST = 16 };
 
 /* A metric, which several events of one name share. */
 struct perf_data_measure {
@@ -40,6 +50,8 @@ struct perf_data {
 	struct map counter_values; /* by id and thread: places in last_values */
 	VEC(uint64_t) last_values;
 	VEC(struct perf_data_row) rows;
+	struct perf_data_pending pending[PERF_DATA_PENDING_MOST];
+	size_t pending_count;
 	bool has_time, has_threads;
 	uint64_t start_ns, end_ns; /* of the samples */
 	uint64_t left_out;	   /* samples of events for which there is no room */
@@ -47,6 +59,10 @@ struct perf_data {
 	uint64_t truncated, foreign;
 };
 
+/* The sample waits for others, or is finished with them. */
+void perf_data_take_sample(struct perf_data *p, const struct perf_data_record *record);
+/* Gives those that wait their stacks, before anything changes what their addresses mean. */
+void perf_data_finish_samples(struct perf_data *p);
 /* When all is built: its notes, its statistics, and what the header has. */
 void perf_data_say(struct perf_data *p);
 

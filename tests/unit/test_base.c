@@ -476,6 +476,34 @@ static void expect_sorted(size_t count, uint64_t mask)
 	free(items);
 }
 
+/* Runs of so many items each, of which each begins before the end of the last `reach` ones. */
+static void expect_runs_sorted(size_t run, size_t runs, size_t reach)
+{
+	size_t count = run * runs;
+	struct sort_item *items = xcalloc(count, sizeof(*items));
+
+	for (size_t i = 0; i < count; i++)
+		items[i] = (struct sort_item){
+			(i / run / reach * run + i % run) * 2 + i / run % reach / 2, (uint32_t)i};
+	sort_items(items, count);
+	for (size_t i = 1; i < count; i++) {
+		assert_true(items[i - 1].key <= items[i].key);
+		if (items[i - 1].key == items[i].key)
+			assert_true(items[i - 1].index < items[i].index);
+	}
+	free(items);
+}
+
+static void runs_are_merged(void **state)
+{
+	(void)state;
+	for (size_t reach = 1; reach <= 16; reach *= 2) {
+		expect_runs_sorted(1, 64, reach);
+		expect_runs_sorted(100, 64, reach);
+	}
+	expect_runs_sorted(7, 640, 640);
+}
+
 static void items_are_sorted(void **state)
 {
 	(void)state;
@@ -510,6 +538,7 @@ int main(void)
 		cmocka_unit_test(file_reads_all),
 		cmocka_unit_test(utf16_decodes),
 		cmocka_unit_test(items_are_sorted),
+		cmocka_unit_test(runs_are_merged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
