@@ -26,6 +26,7 @@ void json_reader_deinit(struct json_reader *r)
 {
 	strbuf_deinit(&r->text);
 	strbuf_deinit(&r->key);
+	map_deinit(&r->skipped);
 }
 
 void json_fail(struct json_reader *r, const char *problem)
@@ -686,38 +687,76 @@ static inline uint64_t parity_up_to(uint64_t bits)
 	return bits;
 }
 
-/* From an opening bracket to behind its closing one.  Which closes which is not checked. */
-static void skip_brackets(struct json_reader *r)
-{
-	bool is_escaped = false;
-	uint64_t in_string = 0; /* all bits, if the last 64 bytes end in one */
-	size_t depth = 0;
+/* Where among brackets it is, between one 64 bytes and the next. */
+struct passing {
+	uint64_t in_string; /* all bits, if the last 64 bytes end in one */
+	size_t depth;
+	bool is_escaped;
+};
 
-	for (const uint8_t *p = r->at; p < r->end; p += 64) {
-		struct signs s;
-		size_t left = (size_t)(r->end - p);
-		if (likely(left >= 64)) {
-			s = signs_at(p);
-		} else {
-			uint8_t last[64] = {0};
-			memcpy(last, p, left);
-			s = signs_at(last);
-		}
-		if (unlikely(s.slashes || is_escaped))
-			s.quotes &= ~escaped_bits(s.slashes, &is_escaped);
-		in_string ^= parity_up_to(s.quotes);
-		s.opens &= ~in_string;
-		s.closes &= ~in_string;
-		in_string = -(in_string >> 63);
+/* What there is at p, strings left out; zeros behind the end. */
+static inline struct signs signs_outside(struct passing *at, const uint8_t *p, size_t left)
+{
+	struct signs s;
+
+	if (likely(left >= 64)) {
+		s = signs_at(p);
+	} else {
+		uint8_t last[64] = {0};
+		memcpy(last, p, left);
+		s = signs_at(last);
+	}
+	if (unlikely(s.slashes || at->is_escaped))
+		s.quotes &= ~escaped_bits(s.slashes, &at->is_escaped);
+	at->in_string ^= parity_up_to(s.quotes);
+	s.opens &= ~at->in_string;
+	s.closes &= ~at->in_string;
+	at->in_string = -(at->in_string >> 63);
+	return s;
+}
+
+/* Behind what closes the first bracket that was opened; NULL: it is not before `limit`, which is a
+ * whole number of 64 bytes from p, or the end.  Which closes which is not checked. */
+static const uint8_t *find_close(struct passing *at, const uint8_t *p, const uint8_t *limit)
+{
+	for (; p < limit; p += 64) {
+		struct signs s = signs_outside(at, p, (size_t)(limit - p));
 		for (uint64_t both = s.opens | s.closes; both; both &= both - 1) {
-			depth += s.opens & both & -both ? 1 : SIZE_MAX;
-			if (depth == 0) {
-				r->at = p + __builtin_ctzll(both) + 1;
-				return;
-			}
+			at->depth += s.opens & both & -both ? 1 : SIZE_MAX;
+			if (at->depth == 0)
+				return p + __builtin_ctzll(both) + 1;
 		}
 	}
-	fail_cut(r);
+	return NULL;
+}
+
+/*
+ * From an opening bracket to behind its closing one.  Where a long one ends is remembered: who
+ * looks twice at a file, for its shape and for what is in it, passes over its long arrays at once
+ * the second time.
+ */
+static void skip_brackets(struct json_reader *r)
+{
+	enum { LONG = 4096, REMEMBERED_MAX = 65536 };
+	size_t left = (size_t)(r->end - r->at), begin = json_offset(r);
+	struct passing at = {0};
+	uint32_t size;
+
+	const uint8_t *behind = find_close(&at, r->at, left < LONG ? r->end : r->at + LONG);
+	if (behind == NULL && left > LONG) {
+		if (map_get(&r->skipped, begin, 0, &size)) {
+			r->at += size;
+			return;
+		}
+		behind = find_close(&at, r->at + LONG, r->end);
+		size_t length = behind ? (size_t)(behind - r->at) : SIZE_MAX;
+		if (length <= UINT32_MAX && r->skipped.count < REMEMBERED_MAX)
+			map_put(&r->skipped, begin, 0, (uint32_t)length);
+	}
+	if (behind)
+		r->at = behind;
+	else
+		fail_cut(r);
 }
 
 void json_skip(struct json_reader *r)

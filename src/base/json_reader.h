@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/str.h"
 
 enum json_kind {
@@ -55,6 +56,7 @@ struct json_reader {
 	uint64_t is_object[JSON_DEPTH_MAX / 64]; /* a bit each */
 	struct strbuf text;			 /* of strings with escapes */
 	struct strbuf key;
+	struct map skipped; /* sizes of long values that were passed over, by their offsets */
 };
 
 /* A byte order mark at the start is passed over. */
@@ -96,7 +98,7 @@ bool json_decimal(struct json_reader *r, unsigned int digits, int64_t *value);
  */
 enum json_kind json_number_element(struct json_reader *r, unsigned int digits, int64_t *value);
 bool json_bool(struct json_reader *r, bool *value);
-/* Skips the value, however deep it is. */
+/* Skips the value, however deep it is; a long one that was skipped before at no cost. */
 void json_skip(struct json_reader *r);
 
 /* A place to come back to: a value that comes next, of the object or array that is open now. */

@@ -606,6 +606,51 @@ static void test_string_lengths(void **state)
 		}
 }
 
+/* A value of about that size, with brackets in strings and an escape where they may be cut in two;
+ * its end is told byte by byte. */
+static size_t add_long_value(struct strbuf *text, size_t size)
+{
+	size_t begin = text->size;
+
+	strbuf_add(text, STR("[[\"]"));
+	while (text->size - begin < size)
+		strbuf_add_char(text, '[');
+	strbuf_add(text, STR("\\\"]\"],{\"a\":[1,2]}]"));
+	return begin + end_byte_by_byte(text->data + begin);
+}
+
+/* What was passed over once ends there the second time, too, at whatever sizes that is remembered;
+ * so does what is within it. */
+static void test_long_values_twice(void **state)
+{
+	struct json_reader r;
+
+	(void)state;
+	for (size_t size = 3900; size < 4300; size++) {
+		struct strbuf text = {0};
+		strbuf_add(&text, STR("[["));
+		size_t first = add_long_value(&text, size);
+		strbuf_add_char(&text, ',');
+		size_t second = add_long_value(&text, size * 3);
+		strbuf_add(&text, STR("],7]"));
+		json_reader_init(&r, text.data, text.size, "test");
+		for (int pass = 0; pass < 3; pass++) {
+			json_seek(&r, 1);
+			json_skip(&r);
+			assert_int_equal(json_offset(&r), second + 1);
+			json_seek(&r, 2);
+			json_skip(&r);
+			assert_int_equal(json_offset(&r), first);
+			json_seek(&r, first + 1);
+			json_skip(&r);
+			assert_int_equal(json_offset(&r), second);
+			assert_true(json_ok(&r));
+		}
+		json_reader_deinit(&r);
+		strbuf_deinit(&text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -613,6 +658,7 @@ int main(void)
 		cmocka_unit_test(test_random_skips),
 		cmocka_unit_test(test_number_lengths),
 		cmocka_unit_test(test_places_and_skips),
+		cmocka_unit_test(test_long_values_twice),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_other_kinds_are_skipped),
 		cmocka_unit_test(test_leave_and_return),
