@@ -2,17 +2,17 @@
  * A pull parser for JSON (RFC 8259).  See json_reader.h.
  *
  * Nothing recurses: which of the open brackets are objects is a bit each, and values that nobody
- * asks for are skipped by counting brackets.  Bytes are compared sixteen at a time; what of 64
- * bytes is within strings is told by the parity of the quotes before each, as G. Langdale and D.
- * Lemire do
- * ("Parsing Gigabytes of JSON per Second", 2019, section 3.1).  Plain numbers are read eight digits
- * at a time (the word tricks of H. Warren, Hacker's Delight, chapter 6), others by base/decimal.h.
+ * asks for are skipped by counting brackets (json_brackets.h).  Bytes of strings are compared
+ * sixteen at a time.  Plain numbers are read eight digits at a time (json_plain.h), others by
+ * base/decimal.h.
  */
 #include "base/json_reader.h"
 
+#include "base/bytes16.h"
 #include "base/decimal.h"
-#include "base/digits.h"
 #include "base/escape.h"
+#include "base/json_brackets.h"
+#include "base/json_plain.h"
 
 void json_reader_init(struct json_reader *r, const void *data, size_t size, const char *name)
 {
@@ -111,36 +111,6 @@ enum json_kind json_peek(struct json_reader *r)
 			json_fail(r, "no JSON value begins like this");
 		return JSON_NONE;
 	}
-}
-
-/* Sixteen bytes that are compared at once: vectors of gcc and clang, for machines of all kinds. */
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-
-#define ONES UINT64_C(0x0101010101010101)
-
-static inline bytes16 load16(const uint8_t *p)
-{
-	bytes16 v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-/* What a comparison found: bit i says so of byte i. */
-static inline uint64_t found_bits(bytes16 v)
-{
-#ifdef __SSE2__
-	typedef char chars16 __attribute__((vector_size(16)));
-	return (uint64_t)__builtin_ia32_pmovmskb128((chars16)v);
-#else
-	uint64_t half[2];
-
-	memcpy(half, &v, sizeof(v));
-	/* A bit of each byte is shifted to the highest byte, each by as much as it lacks. */
-	for (size_t i = 0; i < 2; i++)
-		half[i] = (half[i] & ONES) * UINT64_C(0x0102040810204080) >> 56;
-	return half[0] | half[1] << 8;
-#endif
 }
 
 /* Which of the 16 bytes at p end a run of plain ones in a string. */
@@ -480,53 +450,6 @@ bool json_double(struct json_reader *r, double *value)
 	return true;
 }
 
-/* A plain number: digits, with some behind a point or not. */
-struct plain {
-	uint64_t digits;
-	unsigned int whole, fraction; /* how many there are */
-	bool is_negative;
-};
-
-/* The plain number at p; where it ends, or NULL: it is not so plain, or not followed by what parts
- * values, or near the end of the input. */
-static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end, struct plain *n)
-{
-	enum { ROOM = 1 + 17 + 1 + 17 };
-
-	if (end - p < ROOM)
-		return NULL;
-	*n = (struct plain){.is_negative = *p == '-'};
-	p += n->is_negative;
-	n->whole = digits_run(p, &n->digits);
-	if (n->whole == 0 || n->whole > 16)
-		return NULL;
-	p += n->whole;
-	if (*p == '.') {
-		n->fraction = digits_run(p + 1, &n->digits);
-		if (n->fraction == 0)
-			return NULL;
-		p += 1 + n->fraction;
-	}
-	return *p == ',' || *p == ']' || *p == '}' ? p : NULL;
-}
-
-/* As scan_plain, where it has at most 18 digits and not more of them behind the point than
- * `digits`: its value, times 10^digits. */
-static inline const uint8_t *plain_number(
-	const uint8_t *p, const uint8_t *end, unsigned int digits, int64_t *value)
-{
-	struct plain n;
-	int64_t scaled;
-
-	p = scan_plain(p, end, &n);
-	if (p == NULL || n.whole + n.fraction > 18 || n.fraction > digits ||
-		digits - n.fraction >= ARRAY_SIZE(powers_of_10) ||
-		__builtin_mul_overflow(n.digits, powers_of_10[digits - n.fraction], &scaled))
-		return NULL;
-	*value = n.is_negative ? -scaled : scaled;
-	return p;
-}
-
 bool json_decimal(struct json_reader *r, unsigned int digits, int64_t *value)
 {
 	struct decimal n;
@@ -633,103 +556,6 @@ static void skip_string(struct json_reader *r)
 	}
 }
 
-/* What there is among 64 bytes: bit i of each is byte i's. */
-struct signs {
-	uint64_t quotes, slashes, opens, closes;
-};
-
-static inline void add_signs(struct signs *s, const uint8_t *p, unsigned int i)
-{
-	bytes16 v = load16(p + i), curled = v | 0x20;
-
-	s->quotes |= found_bits((bytes16)(v == '"')) << i;
-	s->slashes |= found_bits((bytes16)(v == '\\')) << i;
-	s->opens |= found_bits((bytes16)(curled == '{')) << i;
-	s->closes |= found_bits((bytes16)(curled == '}')) << i;
-}
-
-static inline struct signs signs_at(const uint8_t *p)
-{
-	struct signs s = {0};
-
-	add_signs(&s, p, 0);
-	add_signs(&s, p, 16);
-	add_signs(&s, p, 32);
-	add_signs(&s, p, 48);
-	return s;
-}
-
-/* Which of 64 bytes are behind a '\\' that is not itself; *is_carried: the first byte is, or of the
- * next 64 the first. */
-static uint64_t escaped_bits(uint64_t slashes, bool *is_carried)
-{
-	uint64_t escaped = *is_carried;
-
-	*is_carried = false;
-	for (slashes &= ~escaped; slashes;) {
-		uint64_t slash = slashes & -slashes;
-		escaped |= slash << 1;
-		*is_carried = slash >> 63;
-		slashes &= ~(slash | slash << 1);
-	}
-	return escaped;
-}
-
-/* Bit i: whether of the bits up to it an odd number is set. */
-static inline uint64_t parity_up_to(uint64_t bits)
-{
-	bits ^= bits << 1;
-	bits ^= bits << 2;
-	bits ^= bits << 4;
-	bits ^= bits << 8;
-	bits ^= bits << 16;
-	bits ^= bits << 32;
-	return bits;
-}
-
-/* Where among brackets it is, between one 64 bytes and the next. */
-struct passing {
-	uint64_t in_string; /* all bits, if the last 64 bytes end in one */
-	size_t depth;
-	bool is_escaped;
-};
-
-/* What there is at p, strings left out; zeros behind the end. */
-static inline struct signs signs_outside(struct passing *at, const uint8_t *p, size_t left)
-{
-	struct signs s;
-
-	if (likely(left >= 64)) {
-		s = signs_at(p);
-	} else {
-		uint8_t last[64] = {0};
-		memcpy(last, p, left);
-		s = signs_at(last);
-	}
-	if (unlikely(s.slashes || at->is_escaped))
-		s.quotes &= ~escaped_bits(s.slashes, &at->is_escaped);
-	at->in_string ^= parity_up_to(s.quotes);
-	s.opens &= ~at->in_string;
-	s.closes &= ~at->in_string;
-	at->in_string = -(at->in_string >> 63);
-	return s;
-}
-
-/* Behind what closes the first bracket that was opened; NULL: it is not before `limit`, which is a
- * whole number of 64 bytes from p, or the end.  Which closes which is not checked. */
-static const uint8_t *find_close(struct passing *at, const uint8_t *p, const uint8_t *limit)
-{
-	for (; p < limit; p += 64) {
-		struct signs s = signs_outside(at, p, (size_t)(limit - p));
-		for (uint64_t both = s.opens | s.closes; both; both &= both - 1) {
-			at->depth += s.opens & both & -both ? 1 : SIZE_MAX;
-			if (at->depth == 0)
-				return p + __builtin_ctzll(both) + 1;
-		}
-	}
-	return NULL;
-}
-
 /*
  * From an opening bracket to behind its closing one.  Where a long one ends is remembered: who
  * looks twice at a file, for its shape and for what is in it, passes over its long arrays at once
@@ -739,16 +565,16 @@ static void skip_brackets(struct json_reader *r)
 {
 	enum { LONG = 4096, REMEMBERED_MAX = 65536 };
 	size_t left = (size_t)(r->end - r->at), begin = json_offset(r);
-	struct passing at = {0};
+	struct json_passing at = {0};
 	uint32_t size;
 
-	const uint8_t *behind = find_close(&at, r->at, left < LONG ? r->end : r->at + LONG);
+	const uint8_t *behind = json_find_close(&at, r->at, left < LONG ? r->end : r->at + LONG);
 	if (behind == NULL && left > LONG) {
 		if (map_get(&r->skipped, begin, 0, &size)) {
 			r->at += size;
 			return;
 		}
-		behind = find_close(&at, r->at + LONG, r->end);
+		behind = json_find_close(&at, r->at + LONG, r->end);
 		size_t length = behind ? (size_t)(behind - r->at) : SIZE_MAX;
 		if (length <= UINT32_MAX && r->skipped.count < REMEMBERED_MAX)
 			map_put(&r->skipped, begin, 0, (uint32_t)length);
