@@ -35,19 +35,18 @@ struct callers_step {
 static bool has_weight(const struct callers_walk *w, uint32_t node)
 {
 	for (size_t m = 0; m < w->metric_count; m++)
-		if (callers_walk_tree(w, m)->nodes[node].weight != 0)
+		if (entity_tree_weight(callers_walk_tree(w, m), node) != 0)
 			return true;
 	return false;
 }
 
 static uint32_t *count_stacks(const struct callers_walk *w)
 {
-	const struct entity_node *nodes = w->tree->nodes;
 	uint32_t *below = xcalloc(w->tree->node_count, sizeof(*below));
 
 	for (uint32_t i = (uint32_t)w->tree->node_count; i-- > 1;) {
 		below[i] += has_weight(w, i);
-		below[nodes[i].parent] += below[i];
+		below[w->tree->parent[i]] += below[i];
 	}
 	return below;
 }
@@ -129,13 +128,13 @@ static void edge_subtract(struct callers_walk *w, uint32_t edge, enum callers_si
 static void take_weights(struct callers_walk *w, uint32_t node)
 {
 	for (size_t m = 0; m < w->metric_count; m++)
-		w->weights[m] = (uint64_t)callers_walk_tree(w, m)->nodes[node].weight_below;
+		w->weights[m] = (uint64_t)entity_tree_weight_below(callers_walk_tree(w, m), node);
 	w->weights[w->metric_count] = w->stacks_below[node];
 }
 
 static uint32_t entity_at(const struct callers_walk *w, uint32_t depth)
 {
-	return w->tree->nodes[w->path[depth].node].entity;
+	return w->tree->entity[w->path[depth].node];
 }
 
 /* Each node is an occurrence, so one edge leads to it from the one above. */
@@ -178,8 +177,8 @@ static void add_occurrence(struct callers_walk *w, uint32_t depth)
 		edge_subtract(w, w->path[step->outer + 1].to_callee, SIDE_CALLEES);
 	}
 	for (size_t m = 0; m < w->metric_count; m++) {
-		const struct entity_node *n = &callers_walk_tree(w, m)->nodes[step->node];
-		w->exclusive[first + m] += (uint64_t)n->weight;
+		w->exclusive[first + m] +=
+			(uint64_t)entity_tree_weight(callers_walk_tree(w, m), step->node);
 		if (!step->outer)
 			w->inclusive[first + m] += w->weights[m];
 	}
@@ -212,18 +211,18 @@ static void leave(struct callers_walk *w, uint32_t depth)
 
 void callers_walk_run(struct callers_walk *w)
 {
-	const struct entity_node *nodes = w->tree->nodes;
+	const struct entity_tree *tree = w->tree;
 	uint32_t depth = 0;
 
 	w->path[0] = (struct callers_step){.centre = NO_ID};
-	for (uint32_t i = 1; i < w->tree->node_count;) {
+	for (uint32_t i = 1; i < tree->node_count;) {
 		if (w->stacks_below[i] == 0) {
-			i = nodes[i].end;
+			i = tree->end[i];
 			continue;
 		}
-		for (; w->path[depth].node != nodes[i].parent; depth--)
+		for (; w->path[depth].node != tree->parent[i]; depth--)
 			leave(w, depth);
-		assert(depth < w->tree->depth_max);
+		assert(depth < tree->depth_max);
 		enter(w, i++, ++depth);
 	}
 }

@@ -48,11 +48,11 @@ static uint32_t builder_arc(struct builder *b, uint32_t caller, uint32_t callee)
 /* A node whose parent is the root has the arc from <spontaneous>, which is NO_ID as the root's. */
 static void builder_add_tree(struct builder *b)
 {
-	const struct entity_node *nodes = b->tree->nodes;
+	const struct entity_tree *tree = b->tree;
 
 	b->arc = xcalloc(b->tree->node_count, sizeof(*b->arc));
-	for (size_t i = 1; i < b->tree->node_count; i++)
-		b->arc[i] = builder_arc(b, nodes[nodes[i].parent].entity, nodes[i].entity);
+	for (size_t i = 1; i < tree->node_count; i++)
+		b->arc[i] = builder_arc(b, tree->entity[tree->parent[i]], tree->entity[i]);
 }
 
 static void builder_add_counts(struct builder *b, const struct entity_arc *counted, size_t count)
@@ -73,22 +73,19 @@ static void builder_deinit(struct builder *b)
 }
 
 /* Whether stacks enter the node's unit here. */
-static bool begins_run(
-	const struct entity_tree *tree, const struct call_units *units, const struct entity_node *n)
+static bool begins_run(const struct entity_tree *tree, const struct call_units *units, size_t node)
 {
-	uint32_t caller = tree->nodes[n->parent].entity;
+	uint32_t caller = tree->entity[tree->parent[node]];
 
-	return caller == NO_ID || units->of[caller] != units->of[n->entity];
+	return caller == NO_ID || units->of[caller] != units->of[tree->entity[node]];
 }
 
 /* From each node's own arc to that of its run. */
 static void builder_find_runs(struct builder *b, const struct call_units *units)
 {
-	const struct entity_node *nodes = b->tree->nodes;
-
 	for (size_t i = 1; i < b->tree->node_count; i++)
-		if (!begins_run(b->tree, units, &nodes[i]))
-			b->arc[i] = b->arc[nodes[i].parent];
+		if (!begins_run(b->tree, units, i))
+			b->arc[i] = b->arc[b->tree->parent[i]];
 }
 
 /* The figures of one metric's tree; the caller's, in two arrays. */
@@ -99,14 +96,14 @@ static struct call_figures builder_figures(
 	int64_t *self = xcalloc(tree->entity_count, sizeof(*self));
 
 	for (size_t i = 1; i < tree->node_count; i++) {
-		const struct entity_node *n = &tree->nodes[i];
+		int64_t weight = entity_tree_weight(tree, i);
 		struct call_times *run = &times[b->arc[i]];
 
-		if (begins_run(tree, units, n))
-			run->children += n->weight_below;
-		run->self += n->weight;
-		run->children -= n->weight;
-		self[n->entity] += n->weight;
+		if (begins_run(tree, units, i))
+			run->children += entity_tree_weight_below(tree, i);
+		run->self += weight;
+		run->children -= weight;
+		self[tree->entity[i]] += weight;
 	}
 	return (struct call_figures){.total = tree->total, .self = self, .times = times};
 }

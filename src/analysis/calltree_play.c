@@ -81,17 +81,18 @@ static void play_wait(struct play *p, uint32_t at, uint32_t entity_node)
 /* One frame further: from cur, the end of the walk's path. */
 static void play_frame(struct play *p, uint32_t cur, uint32_t entity_node)
 {
-	const struct entity_node *e = &p->tree->nodes[entity_node];
+	const struct entity_tree *tree = p->tree;
+	uint32_t entity = tree->entity[entity_node], first_seen = tree->first_seen[entity_node];
 	bool added;
-	uint32_t id = child_table_at(&p->children, cur, e->entity, &added);
+	uint32_t id = child_table_at(&p->children, cur, entity, &added);
 
 	if (added)
-		play_add_node(p, cur, e->entity);
+		play_add_node(p, cur, entity);
 	struct play_node *node = &p->nodes.data[id];
 	p->arrival[entity_node] = id;
-	if (e->first_seen < node->first_seen)
-		node->first_seen = e->first_seen;
-	if (e->end == entity_node + 1)
+	if (first_seen < node->first_seen)
+		node->first_seen = first_seen;
+	if (tree->end[entity_node] == entity_node + 1)
 		return; /* no stack goes on from here */
 	if (node->stub != NO_ID) {
 		play_wait(p, p->stubs.data[node->stub].target, entity_node);
@@ -107,10 +108,10 @@ static void play_frame(struct play *p, uint32_t cur, uint32_t entity_node)
 static void play_hand_on(struct play *p, uint32_t cur)
 {
 	uint32_t from = p->nodes.data[cur].inbox;
-	const struct entity_node *nodes = p->tree->nodes;
+	const uint32_t *end = p->tree->end;
 
 	p->nodes.data[cur].inbox = p->next[from];
-	for (uint32_t i = from + 1; i < nodes[from].end; i = nodes[i].end)
+	for (uint32_t i = from + 1; i < end[from]; i = end[i])
 		play_frame(p, cur, i);
 }
 
@@ -151,55 +152,55 @@ static void play_all(struct play *p)
 
 /* A jump on the way of all stacks through entity node i. */
 static void weigh_jump(
-	struct play *p, const struct entity_node *nodes, struct play_jumps *stub, uint32_t i)
+	struct play *p, const struct entity_tree *tree, struct play_jumps *stub, uint32_t i)
 {
+	int64_t below = entity_tree_weight_below(tree, i);
 	uint32_t before = stub->last_jump;
 
-	while (before != 0 && nodes[before].end <= i)
+	while (before != 0 && tree->end[before] <= i)
 		before = p->next[before];
 	p->next[i] = before;
 	stub->last_jump = i;
 	p->jumps[i] = before == 0 ? 1 : p->jumps[before] + 1;
 	if (p->jumps[i] > stub->jumps_max)
 		stub->jumps_max = p->jumps[i];
-	stub->jumps += nodes[i].weight_below;
+	stub->jumps += below;
 	if (before == 0)
-		stub->weight += nodes[i].weight_below;
+		stub->weight += below;
 }
 
 /* The first arrival in a stack decides; the later ones lie in the subtree of the first. */
 static void weigh_node(
-	const struct play *p, const struct entity_node *e, struct play_figures *node, uint32_t i)
+	const struct play *p, const struct entity_tree *tree, struct play_figures *node, uint32_t i)
 {
 	if (i < node->reached_end)
 		return;
-	node->reached_end = e->end;
+	node->reached_end = tree->end[i];
 	if (p->jumped[i])
-		node->indirect += e->weight_below;
+		node->indirect += entity_tree_weight_below(tree, i);
 	else
-		node->direct += e->weight_below;
+		node->direct += entity_tree_weight_below(tree, i);
 }
 
 static void weigh_all(struct play *p, const struct play_weights *w)
 {
 	for (uint32_t i = 1; i < w->tree->node_count; i++) {
-		const struct entity_node *e = &w->tree->nodes[i];
 		uint32_t at = p->arrival[i], stub = p->nodes.data[at].stub;
 
 		if (w->tree->is_passed && !w->tree->is_passed[i])
 			continue;
 		/* Most never jump; what is not written stays zero and takes no memory. */
-		if (stub != NO_ID || p->jumped[e->parent])
+		if (stub != NO_ID || p->jumped[w->tree->parent[i]])
 			p->jumped[i] = true;
 		if (stub != NO_ID) {
-			weigh_jump(p, w->tree->nodes, &w->stubs[stub], i);
+			weigh_jump(p, w->tree, &w->stubs[stub], i);
 			at = p->stubs.data[stub].target;
 			/* What stands above a node was reached before it. */
 			assert(i < w->nodes[at].reached_end);
 		} else {
-			weigh_node(p, e, &w->nodes[at], i);
+			weigh_node(p, w->tree, &w->nodes[at], i);
 		}
-		w->nodes[at].in_only += e->weight;
+		w->nodes[at].in_only += entity_tree_weight(w->tree, i);
 	}
 }
 

@@ -27,7 +27,7 @@ static void search_init(
 	s->is_there = xcalloc(tree->entity_count, sizeof(*s->is_there));
 	s->places = ARENA_ARRAY(arena, uint64_t, tree->entity_count);
 	for (uint32_t i = 1; i < tree->node_count; i++)
-		s->is_there[tree->nodes[i].entity] = true;
+		s->is_there[tree->entity[i]] = true;
 	for (size_t i = 0; i < tree->arc_count && !tree->has_stacks; i++) {
 		s->is_there[tree->arcs[i].callee] = true;
 		if (tree->arcs[i].caller != NO_ID)
@@ -175,8 +175,7 @@ static bool occurs(const struct entity_tree *tree, const struct centre *centre)
 	bool found = false;
 
 	for (uint32_t i = 1; i < tree->node_count && !found; i++) {
-		const struct entity_node *n = &tree->nodes[i];
-		matched[i] = centre_step(centre, matched[n->parent], n->entity);
+		matched[i] = centre_step(centre, matched[tree->parent[i]], tree->entity[i]);
 		found = centre_ends(centre, matched[i]);
 	}
 	free(matched);

@@ -265,6 +265,7 @@ static void entity_map_frames(
 				       : NULL;
 
 	m->of_frame = ARENA_ARRAY(scratch, uint32_t, p->frame_count);
+	m->is_one_to_one = same == NULL;
 	for (size_t i = 0; i < p->frame_count; i++) {
 		const struct frame *frame = &p->frames[i];
 
@@ -273,6 +274,7 @@ static void entity_map_frames(
 		else
 			m->of_frame[i] = entity_map_add(m, frame);
 	}
+	m->is_one_to_one &= m->entities.count == p->frame_count;
 	if (p->arc_count > 0 && m->level != LEVEL_LINE && m->level != LEVEL_INSTRUCTION)
 		entity_map_functions(m, same, scratch);
 }

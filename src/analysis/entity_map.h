@@ -25,6 +25,8 @@ struct entity_map {
 	uint32_t unknown_module;    /* that of functions without load object */
 	uint32_t unknown_name;	    /* string that functions without name share; 0: the empty one */
 	uint32_t no_zone;	    /* LEVEL_ZONE: what samples in no zone are of */
+	/* Each frame is of an entity of its own; set where levels are of frames. */
+	bool is_one_to_one;
 	struct map by_identity;
 	VEC(struct entity) entities;
 	VEC(bool) is_inline; /* [entity]: what is shown is an inlined call's */

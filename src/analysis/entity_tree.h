@@ -11,10 +11,10 @@
  * An entity is one "f" of semantics.md: a function, a load object, …  At levels coarser than the
  * function, neighbours that are the same entity are one node.
  *
- * Nodes stand in pre-order, so a subtree is the run of nodes [i, end), the children of i are found
- * by `for (c = i + 1; c < nodes[i].end; c = nodes[c].end)`, and node i lies below node a exactly
- * while a < i < nodes[a].end.  One loop over the array is thus a walk of the tree, at any depth,
- * without recursion and without a stack of its own.
+ * Nodes stand in pre-order, so a subtree is the run of nodes [i, end[i]), the children of i are
+ * found by `for (c = i + 1; c < end[i]; c = end[c])`, and node i lies below node a exactly while a
+ * < i < end[a].  One loop over the array is thus a walk of the tree, at any depth, without
+ * recursion and without a stack of its own.
  */
 
 #include "analysis/selection.h"
@@ -63,15 +63,6 @@ int entity_compare(const struct entity *a, const struct entity *b);
 /* What WHEN charges with samples whose root frame's caller is meant: "<spontaneous>". */
 extern const struct entity entity_spontaneous;
 
-struct entity_node {
-	uint32_t parent;     /* < own index; NO_ID for node 0, the root */
-	uint32_t entity;     /* NO_ID for the root */
-	uint32_t end;	     /* one past the last node of its subtree */
-	uint32_t first_seen; /* ascends in the order in which the profile's stacks first got here */
-	int64_t weight;	     /* of the stacks that end here */
-	int64_t weight_below; /* of the stacks that end here or in the subtree */
-};
-
 /* How often one entity called another, or itself; each pair may stand several times. */
 struct entity_arc {
 	uint32_t caller; /* NO_ID: not known who */
@@ -83,17 +74,24 @@ struct entity_tree {
 	const struct entity *entities;
 	size_t entity_count; /* some may have no node */
 	/*
-	 * Siblings in order of first sight; stacks of weight 0 make no nodes.  Where there are
-	 * others, stacks are there that have weight in any of the metrics.
+	 * Columns by node.  Siblings are different and stand in order of first sight; stacks of
+	 * weight 0 make no nodes.  Where there are others, stacks are there that have weight in any
+	 * of the metrics.
 	 */
-	const struct entity_node *nodes;
-	size_t node_count; /* at least 1; the root holds the weight of empty stacks */
+	size_t node_count;	/* at least 1; the root holds the weight of empty stacks */
+	const uint32_t *parent; /* < own index; NO_ID for node 0, the root; NULL: sums_only */
+	const uint32_t *entity; /* NO_ID for the root */
+	const uint32_t *end;	/* one past the last node of its subtree */
+	/* Ascends in the order in which the profile's stacks first got here; NULL: sums_only. */
+	const uint32_t *first_seen;
+	/* [node_count + 1] The weight of the nodes before it: for entity_tree_weight and _below. */
+	const int64_t *before;
 	/* The base of percentages: the nodes' sum, what WHEN left out and spontaneous. */
 	int64_t total;
 	/* Of samples that WHEN charges to the caller of a root frame: in no node. */
 	int64_t spontaneous;
 	bool has_negative;  /* some node's weight is: it is a difference, and has no means */
-	uint32_t depth_max; /* the root's children are 1 */
+	uint32_t depth_max; /* the root's children are 1; 0 where sums_only */
 	/* [other_count] The same nodes with the weights of further metrics; they have no others. */
 	const struct entity_tree *const *others;
 	size_t other_count;
@@ -122,6 +120,17 @@ struct entity_tree {
 	bool is_difference;
 };
 
+/* Of the stacks that end at the node. */
+static inline int64_t entity_tree_weight(const struct entity_tree *tree, size_t node)
+{
+	return tree->before[node + 1] - tree->before[node];
+}
+/* Of those that end there or in its subtree. */
+static inline int64_t entity_tree_weight_below(const struct entity_tree *tree, size_t node)
+{
+	return tree->before[tree->end[node]] - tree->before[node];
+}
+
 /* An entity by its index; that behind the last one is entity_spontaneous. */
 static inline const struct entity *entity_tree_entity(
 	const struct entity_tree *tree, uint32_t entity)
@@ -148,6 +157,12 @@ struct entity_spec {
 	 * processes, whose numbers are others in each, are one where they have one name.
 	 */
 	bool is_difference;
+	/*
+	 * Only sums by entity are wanted (functions_analyse), to which it does not matter whether
+	 * nodes meet: siblings and neighbours may be of one entity, and stand in any order.  Saves
+	 * most of the work where stacks are many.
+	 */
+	bool sums_only;
 };
 
 /*
@@ -178,14 +193,19 @@ must_use struct entity_tree *entity_tree_invert(
 	const struct entity_tree *tree, struct arena *arena);
 
 /*
- * For whatever makes trees: given parents and weights, and the other sums zero, sets ends and
- * weights below; whether any weight is negative.
+ * For whatever makes trees.  Sets parents from the ends of nodes in pre-order; the most steps from
+ * the root to a node.
  */
-bool entity_nodes_finish(struct entity_node *nodes, size_t count);
+uint32_t entity_nodes_parents(const uint32_t *end, uint32_t *parent, size_t count);
 /*
- * Sets first_seen from firsts[count], what each node was first seen with, which is overwritten.
- * Nodes of the same one must lie on one path, on which the outer ones were first.
+ * From the nodes' own weights, that of node i at before[i + 1], to the sums that a tree has;
+ * whether any weight is negative.
  */
-void entity_nodes_rank(struct entity_node *nodes, size_t count, uint32_t *firsts);
+bool entity_nodes_sum(int64_t *before, size_t count);
+/*
+ * Makes first_seen of firsts[count], what each node was first seen with.  Nodes of the same one
+ * must lie on one path, on which the outer ones were first.
+ */
+void entity_nodes_rank(uint32_t *firsts, size_t count);
 
 #endif

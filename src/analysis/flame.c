@@ -30,8 +30,8 @@ static size_t place_of(uint32_t row)
 
 static void add_sums(struct flame_work *w)
 {
-	w->width[0] = size_of(w->widths->tree->nodes[0].weight);
-	w->weight[0] = w->tree->tree->nodes[0].weight;
+	w->width[0] = size_of(entity_tree_weight(w->widths->tree, 0));
+	w->weight[0] = entity_tree_weight(w->tree->tree, 0);
 	for (size_t i = w->tree->count; i-- > 0;) {
 		const struct calltree_row *row = &w->tree->rows[i];
 

@@ -37,11 +37,12 @@ static struct function_row *functions_sum(const struct entity_tree *tree)
 		rows[i] = (struct function_row){.entity = i, .calls = UINT64_MAX};
 	rows[tree->entity_count].exclusive = tree->spontaneous;
 	for (uint32_t i = 1; i < tree->node_count; i++) {
-		const struct entity_node *n = &tree->nodes[i];
-		rows[n->entity].exclusive += n->weight;
-		if (i >= outermost_end[n->entity]) {
-			outermost_end[n->entity] = n->end;
-			rows[n->entity].inclusive += n->weight_below;
+		uint32_t entity = tree->entity[i];
+
+		rows[entity].exclusive += entity_tree_weight(tree, i);
+		if (i >= outermost_end[entity]) {
+			outermost_end[entity] = tree->end[i];
+			rows[entity].inclusive += entity_tree_weight_below(tree, i);
 		}
 	}
 	free(outermost_end);

@@ -31,20 +31,20 @@ struct inverting {
 	struct cursor *cursors;	     /* [node of tree], used where a stack ends */
 	uint32_t *stamp, *branch_of; /* [entity]: its branch among the children of node `stamp` */
 	VEC(struct branch) fresh, pending;
-	VEC(struct entity_node) nodes;
-	VEC(uint32_t) firsts;  /* [node] */
-	VEC(uint32_t) ends;    /* the tree's nodes whose stacks end … */
-	VEC(uint32_t) ends_at; /* … at these nodes */
+	VEC(uint32_t) parent, entity; /* [node] */
+	VEC(uint32_t) firsts;	      /* [node] */
+	VEC(uint32_t) ends;	      /* the tree's nodes whose stacks end … */
+	VEC(uint32_t) ends_at;	      /* … at these nodes */
 	uint32_t depth_max;
 };
 
 /* Whether a stack ends at a node, by any metric. */
 static bool is_end(const struct entity_tree *tree, uint32_t i)
 {
-	bool ends = tree->nodes[i].weight != 0;
+	bool ends = entity_tree_weight(tree, i) != 0;
 
 	for (size_t k = 0; k < tree->other_count; k++)
-		ends |= tree->others[k]->nodes[i].weight != 0;
+		ends |= entity_tree_weight(tree->others[k], i) != 0;
 	return ends;
 }
 
@@ -56,14 +56,14 @@ static void branch_append(struct inverting *v, struct branch *b, uint32_t cursor
 	else
 		v->cursors[b->tail].next = cursor;
 	b->tail = cursor;
-	if (v->tree->nodes[cursor].first_seen < b->first)
-		b->first = v->tree->nodes[cursor].first_seen;
+	if (v->tree->first_seen[cursor] < b->first)
+		b->first = v->tree->first_seen[cursor];
 }
 
 static void sort_cursor(
 	struct inverting *v, const struct branch *parent, uint32_t index, uint32_t c)
 {
-	uint32_t entity = v->tree->nodes[v->cursors[c].at].entity;
+	uint32_t entity = v->tree->entity[v->cursors[c].at];
 
 	if (v->stamp[entity] != index) {
 		v->stamp[entity] = index;
@@ -75,7 +75,7 @@ static void sort_cursor(
 					    .head = NO_ID});
 	}
 	branch_append(v, &v->fresh.data[v->branch_of[entity]], c);
-	v->cursors[c].at = v->tree->nodes[v->cursors[c].at].parent;
+	v->cursors[c].at = v->tree->parent[v->cursors[c].at];
 }
 
 /* Latest first, as the last pending one is taken first. */
@@ -88,9 +88,10 @@ static int branches_compare(const void *a, const void *b)
 
 static void add_node(struct inverting *v, const struct branch *b)
 {
-	uint32_t index = (uint32_t)v->nodes.count;
+	uint32_t index = (uint32_t)v->parent.count;
 
-	vec_push(&v->nodes, (struct entity_node){.parent = b->parent, .entity = b->entity});
+	vec_push(&v->parent, b->parent);
+	vec_push(&v->entity, b->entity);
 	vec_push(&v->firsts, b->first);
 	if (b->depth > v->depth_max)
 		v->depth_max = b->depth;
@@ -131,31 +132,33 @@ static void invert_run(struct inverting *v)
 static bool *invert_passed(
 	const struct inverting *v, const struct entity_tree *of, struct arena *arena)
 {
-	bool *passed = ARENA_ARRAY(arena, bool, v->nodes.count);
+	bool *passed = ARENA_ARRAY(arena, bool, v->parent.count);
 
 	for (size_t i = 0; i < v->ends.count; i++)
-		passed[v->ends_at.data[i]] |= of->nodes[v->ends.data[i]].weight != 0;
-	for (size_t i = v->nodes.count; i-- > 1;)
+		passed[v->ends_at.data[i]] |= entity_tree_weight(of, v->ends.data[i]) != 0;
+	for (size_t i = v->parent.count; i-- > 1;)
 		if (passed[i])
-			passed[v->nodes.data[i].parent] = true;
+			passed[v->parent.data[i]] = true;
 	return passed;
 }
 
-/* The inverted tree with the weights of the tree, or of one of its others. */
-static struct entity_tree *invert_tree(
-	const struct inverting *v, const struct entity_tree *of, struct arena *arena)
+/* The inverted tree with the weights of one of its others, or of the tree. */
+static struct entity_tree *invert_tree(const struct inverting *v, const struct entity_tree *shape,
+	const struct entity_tree *of, struct arena *arena)
 {
 	struct entity_tree *tree = ARENA_NEW(arena, struct entity_tree);
-	size_t count = v->nodes.count;
-	struct entity_node *nodes = ARENA_ARRAY(arena, struct entity_node, count);
+	int64_t *before = ARENA_ARRAY(arena, int64_t, shape->node_count + 1);
 
 	*tree = *of;
-	memcpy(nodes, v->nodes.data, count * sizeof(*nodes));
 	for (size_t i = 0; i < v->ends.count; i++)
-		nodes[v->ends_at.data[i]].weight += of->nodes[v->ends.data[i]].weight;
-	entity_nodes_finish(nodes, count);
-	tree->nodes = nodes;
-	tree->node_count = count;
+		before[v->ends_at.data[i] + 1] += entity_tree_weight(of, v->ends.data[i]);
+	entity_nodes_sum(before, shape->node_count);
+	tree->node_count = shape->node_count;
+	tree->parent = shape->parent;
+	tree->entity = shape->entity;
+	tree->end = shape->end;
+	tree->first_seen = shape->first_seen;
+	tree->before = before;
 	tree->depth_max = v->depth_max;
 	tree->arcs = NULL;
 	tree->arc_count = 0;
@@ -164,14 +167,46 @@ static struct entity_tree *invert_tree(
 	return tree;
 }
 
-static struct entity_tree *invert_trees(const struct inverting *v, struct arena *arena)
+/* One past the last node of each subtree. */
+static uint32_t *find_ends(const uint32_t *parent, size_t count, struct arena *arena)
 {
-	struct entity_tree *tree = invert_tree(v, v->tree, arena);
+	uint32_t *end = ARENA_ARRAY(arena, uint32_t, count);
+
+	for (uint32_t i = (uint32_t)count; i-- > 0;) {
+		/* The last child, which is passed first, ends where its parent does. */
+		if (end[i] == 0)
+			end[i] = i + 1;
+		if (i > 0 && end[parent[i]] == 0)
+			end[parent[i]] = end[i];
+	}
+	return end;
+}
+
+/* The columns that do not depend on the metric; takes those of the work. */
+static struct entity_tree invert_shape(struct inverting *v, struct arena *arena)
+{
+	struct entity_tree shape = {.node_count = v->parent.count,
+		.parent = v->parent.data,
+		.entity = v->entity.data,
+		.first_seen = v->firsts.data,
+		.end = find_ends(v->parent.data, v->parent.count, arena)};
+
+	entity_nodes_rank(v->firsts.data, v->firsts.count);
+	arena_adopt(arena, v->parent.data, v->parent.capacity * sizeof(*v->parent.data));
+	arena_adopt(arena, v->entity.data, v->entity.capacity * sizeof(*v->entity.data));
+	arena_adopt(arena, v->firsts.data, v->firsts.capacity * sizeof(*v->firsts.data));
+	return shape;
+}
+
+static struct entity_tree *invert_trees(struct inverting *v, struct arena *arena)
+{
+	struct entity_tree shape = invert_shape(v, arena);
+	struct entity_tree *tree = invert_tree(v, &shape, v->tree, arena);
 	const struct entity_tree **others =
 		ARENA_ARRAY(arena, const struct entity_tree *, tree->other_count);
 
 	for (size_t k = 0; k < tree->other_count; k++)
-		others[k] = invert_tree(v, v->tree->others[k], arena);
+		others[k] = invert_tree(v, &shape, v->tree->others[k], arena);
 	tree->others = others;
 	return tree;
 }
@@ -186,7 +221,6 @@ struct entity_tree *entity_tree_invert(const struct entity_tree *tree, struct ar
 	for (size_t i = 0; i < tree->entity_count; i++)
 		v.stamp[i] = NO_ID;
 	invert_run(&v);
-	entity_nodes_rank(v.nodes.data, v.nodes.count, v.firsts.data);
 	struct entity_tree *out = invert_trees(&v, arena);
 
 	free(v.cursors);
@@ -194,8 +228,6 @@ struct entity_tree *entity_tree_invert(const struct entity_tree *tree, struct ar
 	free(v.branch_of);
 	vec_deinit(&v.fresh);
 	vec_deinit(&v.pending);
-	vec_deinit(&v.nodes);
-	vec_deinit(&v.firsts);
 	vec_deinit(&v.ends);
 	vec_deinit(&v.ends_at);
 	return out;

@@ -79,7 +79,7 @@ static void add_self(struct measured *m, size_t metric, const uint32_t *same)
 
 	m->self[metric] = xcalloc(tree->entity_count, sizeof(**m->self));
 	for (size_t i = 1; i < tree->node_count; i++)
-		m->self[metric][taken_for(same, tree->nodes[i].entity)] += tree->nodes[i].weight;
+		m->self[metric][taken_for(same, tree->entity[i])] += entity_tree_weight(tree, i);
 }
 
 /* What is known of an entity by the arcs at it, those to itself left out. */

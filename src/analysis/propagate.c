@@ -171,7 +171,7 @@ static struct call_figures propagate(const struct propagation *p, const struct e
 	struct call_times *sums = xcalloc(p->units.count, sizeof(*sums)); /* [unit] */
 
 	for (size_t i = 1; i < tree->node_count; i++)
-		self[tree->nodes[i].entity] += tree->nodes[i].weight;
+		self[tree->entity[i]] += entity_tree_weight(tree, i);
 	for (size_t i = 0; i < tree->entity_count; i++)
 		sums[p->units.of[i]].self += self[i];
 	/* Arcs go from higher units to lower ones. */

@@ -18,10 +18,17 @@ static void selecting_init(struct selecting *s, const struct profile *profile, s
 {
 	*s = (struct selecting){.profile = profile,
 		.arena = arena,
-		.parent = ARENA_ARRAY(arena, uint32_t, profile->stack_count),
-		.shown = ARENA_ARRAY(arena, uint32_t, profile->stack_count),
 		.weight = profile->stack_weight,
 		.samples = profile->stack_samples};
+}
+
+/* Every stack as what it is, for filters to change. */
+static void selecting_begin(struct selecting *s)
+{
+	const struct profile *profile = s->profile;
+
+	s->parent = ARENA_ARRAY(s->arena, uint32_t, profile->stack_count);
+	s->shown = ARENA_ARRAY(s->arena, uint32_t, profile->stack_count);
 	for (uint32_t i = 1; i < profile->stack_count; i++) {
 		s->parent[i] = profile->stacks[i].parent.i;
 		s->shown[i] = i;
@@ -165,6 +172,8 @@ struct error *selection_create(const struct profile *profile, const struct filte
 	struct error *err = NULL;
 
 	selecting_init(&s, profile, arena);
+	if (count > 0)
+		selecting_begin(&s);
 	for (size_t i = 0; i < count && err == NULL; i++) {
 		err = apply(&s, &filters[i]);
 		if (err == NULL)
@@ -183,9 +192,12 @@ static uint64_t count_samples(const struct selection *s, bool unmatched)
 
 	if (s->samples == NULL)
 		return UINT64_MAX;
-	for (size_t i = 0; i < s->profile->stack_count; i++)
-		if (s->shown[i] != SHOWN_DROPPED && (s->shown[i] == SHOWN_UNMATCHED) == unmatched)
+	for (uint32_t i = 0; i < s->profile->stack_count; i++) {
+		uint32_t shown = selection_shown(s, i);
+
+		if (shown != SHOWN_DROPPED && (shown == SHOWN_UNMATCHED) == unmatched)
 			count += s->samples[i];
+	}
 	return count;
 }
 

@@ -25,9 +25,15 @@ struct selection_step {
 
 struct selection {
 	const struct profile *profile;
-	/* [stack]: the next stack outwards whose frame is not hidden; of stack 0: 0. */
+	/*
+	 * [stack]: the next stack outwards whose frame is not hidden; of stack 0: 0; NULL: the
+	 * profile's own parents.  Asked for by selection_parent.
+	 */
 	const uint32_t *parent;
-	/* [stack]: what samples with this stack are shown as: see shown.h.  Never a hidden one. */
+	/*
+	 * [stack]: what samples with this stack are shown as: see shown.h.  Never a hidden one.
+	 * NULL: as what they are.  Asked for by selection_shown.
+	 */
 	const uint32_t *shown;
 	/*
 	 * [stack]: itself, or the next stack outwards whose frame is not hidden; NULL: none is.
@@ -66,11 +72,23 @@ must_use struct selection *selection_all(const struct profile *profile, struct a
 must_use struct error *selection_create(const struct profile *profile, const struct filter *filters,
 	size_t count, struct arena *arena, struct selection **selection);
 
+/* The next stack outwards whose frame is not hidden. */
+static inline uint32_t selection_parent(const struct selection *s, uint32_t stack)
+{
+	return s->parent ? s->parent[stack] : s->profile->stacks[stack].parent.i;
+}
+
+/* What samples with this stack are shown as: see shown.h. */
+static inline uint32_t selection_shown(const struct selection *s, uint32_t stack)
+{
+	return s->shown ? s->shown[stack] : stack;
+}
+
 /* Whether views show a sample, be it by its stack or by what else is known of it. */
 static inline bool selection_shows_sample(const struct selection *s, size_t sample)
 {
 	return (s->sample_kept == NULL || s->sample_kept[sample]) &&
-	       SHOWN_IS_STACK(s->shown[s->profile->samples.stack[sample].i]);
+	       SHOWN_IS_STACK(selection_shown(s, s->profile->samples.stack[sample].i));
 }
 
 /* The zone stack that a sample was taken in; 0: in none, or the profile knows none. */

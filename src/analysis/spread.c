@@ -15,10 +15,11 @@
 
 struct spread {
 	VEC(struct entity) entities;
-	VEC(uint32_t) next;	   /* [entity]: the next occurrence's; NO_ID: not met yet */
-	uint32_t *innermost;	   /* [entity before]: the last node met that holds it, or NO_ID */
-	uint32_t *outer;	   /* [node]: the next node up the path that holds the same one */
-	struct entity_node *nodes; /* with the entities after */
+	VEC(uint32_t) next;  /* [entity]: the next occurrence's; NO_ID: not met yet */
+	uint32_t *innermost; /* [entity before]: the last node met that holds it, or NO_ID */
+	uint32_t *outer;     /* [node]: the next node up the path that holds the same one */
+	const uint32_t *end; /* [node], the tree's */
+	uint32_t *entity;    /* [node]: the entity after */
 };
 
 static void spread_init(struct spread *s, const struct entity_tree *tree, struct arena *arena)
@@ -26,8 +27,9 @@ static void spread_init(struct spread *s, const struct entity_tree *tree, struct
 	*s = (struct spread){0};
 	s->innermost = xcalloc(tree->entity_count, sizeof(*s->innermost));
 	s->outer = xcalloc(tree->node_count, sizeof(*s->outer));
-	s->nodes = ARENA_ARRAY(arena, struct entity_node, tree->node_count);
-	memcpy(s->nodes, tree->nodes, tree->node_count * sizeof(*s->nodes));
+	s->end = tree->end;
+	s->entity = ARENA_ARRAY(arena, uint32_t, tree->node_count);
+	memcpy(s->entity, tree->entity, tree->node_count * sizeof(*s->entity));
 	for (size_t i = 0; i < tree->entity_count; i++) {
 		vec_push(&s->entities, tree->entities[i]);
 		vec_push(&s->next, NO_ID);
@@ -57,13 +59,13 @@ static uint32_t spread_next_entity(struct spread *s, uint32_t entity)
 
 static void spread_node(struct spread *s, uint32_t i)
 {
-	uint32_t entity = s->nodes[i].entity;
+	uint32_t entity = s->entity[i];
 	uint32_t outer = s->innermost[entity];
 
-	while (outer != NO_ID && s->nodes[outer].end <= i)
+	while (outer != NO_ID && s->end[outer] <= i)
 		outer = s->outer[outer];
 	if (outer != NO_ID)
-		s->nodes[i].entity = spread_next_entity(s, s->nodes[outer].entity);
+		s->entity[i] = spread_next_entity(s, s->entity[outer]);
 	s->outer[i] = outer;
 	s->innermost[entity] = i;
 }
@@ -76,14 +78,9 @@ static void spread_others(struct entity_tree *tree, struct arena *arena)
 
 	for (size_t k = 0; k < tree->other_count; k++) {
 		struct entity_tree *other = ARENA_NEW(arena, struct entity_tree);
-		struct entity_node *nodes =
-			ARENA_ARRAY(arena, struct entity_node, tree->node_count);
 
 		*other = *tree->others[k];
-		memcpy(nodes, other->nodes, tree->node_count * sizeof(*nodes));
-		for (size_t i = 0; i < tree->node_count; i++)
-			nodes[i].entity = tree->nodes[i].entity;
-		other->nodes = nodes;
+		other->entity = tree->entity;
 		other->entities = tree->entities;
 		other->entity_count = tree->entity_count;
 		others[k] = other;
@@ -105,7 +102,7 @@ struct entity_tree *entity_tree_spread(const struct entity_tree *tree, struct ar
 	*out = *tree;
 	out->entities = entities;
 	out->entity_count = s.entities.count;
-	out->nodes = s.nodes;
+	out->entity = s.entity;
 	out->arcs = NULL; /* nobody counted which f' was called */
 	out->arc_count = 0;
 	spread_others(out, arena);

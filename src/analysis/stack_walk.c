@@ -14,8 +14,8 @@ static const int64_t *shown_weights(
 	int64_t *weight = ARENA_ARRAY(arena, int64_t, s->profile->stack_count);
 
 	for (uint32_t i = 0; i < s->profile->stack_count; i++)
-		if (SHOWN_IS_STACK(s->shown[i]))
-			weight[s->shown[i]] += s->weight[metric.i][i];
+		if (SHOWN_IS_STACK(selection_shown(s, i)))
+			weight[selection_shown(s, i)] += s->weight[metric.i][i];
 	return weight;
 }
 

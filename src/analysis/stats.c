@@ -38,17 +38,16 @@ static void stats_count_tree(struct stats *s, const struct entity_tree *tree)
 	uint32_t *outermost_end = xcalloc(tree->entity_count, sizeof(*outermost_end));
 	uint32_t recursion_end = 0;
 
-	s->stack_count = tree->nodes[0].weight != 0;
+	s->stack_count = entity_tree_weight(tree, 0) != 0;
 	for (uint32_t i = 1; i < tree->node_count; i++) {
-		const struct entity_node *n = &tree->nodes[i];
-		uint32_t *end = &outermost_end[n->entity];
-		s->stack_count += n->weight != 0;
+		uint32_t *end = &outermost_end[tree->entity[i]];
+		s->stack_count += entity_tree_weight(tree, i) != 0;
 		s->entity_count += *end == 0;
 		if (i >= *end) {
-			*end = n->end;
+			*end = tree->end[i];
 		} else if (i >= recursion_end) {
-			recursion_end = n->end;
-			s->recursive += n->weight_below;
+			recursion_end = tree->end[i];
+			s->recursive += entity_tree_weight_below(tree, i);
 		}
 	}
 	free(outermost_end);
@@ -60,8 +59,8 @@ static double tree_depth_mean(const struct entity_tree *tree)
 	__int128 frames = 0;
 
 	for (size_t i = 1; i < tree->node_count; i++)
-		frames += tree->nodes[i].weight_below;
-	int64_t shown = tree->nodes[0].weight_below;
+		frames += entity_tree_weight_below(tree, i);
+	int64_t shown = entity_tree_weight_below(tree, 0);
 
 	return shown ? (double)frames / (double)shown : 0;
 }
@@ -76,7 +75,7 @@ static uint64_t samples_with(const struct selection *s, size_t metric)
 	for (size_t i = 0; i < samples->count; i++)
 		count += samples->weight[metric][i] != 0 &&
 			 (s->sample_kept == NULL || s->sample_kept[i]) &&
-			 s->shown[samples->stack[i].i] < SHOWN_UNMATCHED;
+			 selection_shown(s, samples->stack[i].i) < SHOWN_UNMATCHED;
 	return count;
 }
 
@@ -117,7 +116,7 @@ struct judged {
 static void judged_add(struct judged *j, const struct selection *selection, uint32_t stack)
 {
 	j->all += selection->profile->stack_samples[stack];
-	if (selection->shown[stack] < SHOWN_UNMATCHED)
+	if (selection_shown(selection, stack) < SHOWN_UNMATCHED)
 		j->shown += selection->samples[stack];
 }
 

@@ -110,11 +110,11 @@ static void find_outermost(struct ticking *t)
 
 	t->is_outermost = xcalloc(tree->node_count, sizeof(*t->is_outermost));
 	for (uint32_t i = 1; i < tree->node_count; i++) {
-		const struct entity_node *n = &tree->nodes[i];
+		uint32_t entity = tree->entity[i];
 
-		t->is_outermost[i] = i >= end[n->entity];
+		t->is_outermost[i] = i >= end[entity];
 		if (t->is_outermost[i])
-			end[n->entity] = n->end;
+			end[entity] = tree->end[i];
 	}
 	free(end);
 }
@@ -176,9 +176,9 @@ static void summing_deinit(struct summing *s)
 /* The node and those above it that were not yet. */
 static void touch(struct summing *s, uint32_t node)
 {
-	const struct entity_node *nodes = s->ticking->tree->nodes;
+	const uint32_t *parent = s->ticking->tree->parent;
 
-	for (; node != 0 && !s->touched[node]; node = nodes[node].parent) {
+	for (; node != 0 && !s->touched[node]; node = parent[node]) {
 		s->touched[node] = true;
 		vec_push(&s->nodes, node);
 	}
@@ -203,7 +203,7 @@ static int inner_first(const void *a, const void *b)
 /* The sums of the nodes that are touched go to their entities. */
 static void end_tick(struct summing *s, uint32_t tick)
 {
-	const struct entity_node *nodes = s->ticking->tree->nodes;
+	const struct entity_tree *tree = s->ticking->tree;
 	size_t first = s->shares.count;
 
 	if (s->nodes.count)
@@ -211,13 +211,13 @@ static void end_tick(struct summing *s, uint32_t tick)
 	for (size_t i = 0; i < s->nodes.count; i++) {
 		uint32_t node = s->nodes.data[i];
 		int64_t all = s->own[node] + s->below[node];
-		struct share *share = share_of(s, nodes[node].entity, tick);
+		struct share *share = share_of(s, tree->entity[node], tick);
 
 		share->exclusive += s->own[node];
 		if (s->ticking->is_outermost[node])
 			share->inclusive += all;
-		if (nodes[node].parent != 0)
-			s->below[nodes[node].parent] += all;
+		if (tree->parent[node] != 0)
+			s->below[tree->parent[node]] += all;
 		s->own[node] = s->below[node] = 0;
 		s->touched[node] = false;
 	}
@@ -343,10 +343,10 @@ static uint32_t *find_depths(const struct entity_tree *tree)
 	VEC(uint32_t) path = {0};
 
 	for (uint32_t i = 1; i < tree->node_count; i++) {
-		uint32_t entity = tree->nodes[i].entity;
+		uint32_t entity = tree->entity[i];
 
-		while (path.count && tree->nodes[path.data[path.count - 1]].end <= i)
-			open[tree->nodes[path.data[--path.count]].entity]--;
+		while (path.count && tree->end[path.data[path.count - 1]] <= i)
+			open[tree->entity[path.data[--path.count]]]--;
 		if (open[entity] > depth[entity])
 			depth[entity] = open[entity];
 		open[entity]++;

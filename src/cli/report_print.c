@@ -81,10 +81,11 @@ static struct text_style make_style(
 	return style;
 }
 
-/* Whether both look at the same tree of entities. */
+/* Whether the tree of entities that was made for a is the one that b looks at, too. */
 static bool shares_tree(const struct report_query *a, const struct report_query *b)
 {
 	return a->level == b->level && a->invert == b->invert &&
+	       (!report_wants_sums(a) || report_wants_sums(b)) &&
 	       a->view->joins_metrics == b->view->joins_metrics &&
 	       a->view->adds_entries == b->view->adds_entries && a->metric.i == b->metric.i;
 }
@@ -125,7 +126,7 @@ static void remark_rowless(
 	struct report_query *query, const struct entity_tree *tree, struct arena *arena)
 {
 	const struct view *view = query->view;
-	int64_t frameless = tree->nodes[0].weight;
+	int64_t frameless = entity_tree_weight(tree, 0);
 
 	if (view->entity == NULL || query->listing)
 		return;

@@ -54,7 +54,7 @@ void folded_draw(struct sink *sink, const struct report *report)
 	struct strbuf path = {0};
 
 	/* Samples without any frame have no row in the tree. */
-	add_line(&sink->text, STR("[unknown]"), report->tree->nodes[0].weight);
+	add_line(&sink->text, STR("[unknown]"), entity_tree_weight(report->tree, 0));
 	for (size_t place = 0; place < report->count && sink_settle(sink); place++) {
 		const struct calltree_row *row = &report->calltree->rows[report_row(report, place)];
 

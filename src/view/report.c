@@ -46,6 +46,12 @@ const metric_id *report_tree_metrics(const struct profile *profile,
 	return metrics;
 }
 
+bool report_wants_sums(const struct report_query *query)
+{
+	/* In a difference, weights may cancel where stacks meet, and has_negative says so. */
+	return query->view->sums_only && !query->spread && !query->invert && !query->difference;
+}
+
 const struct entity_tree *report_tree(
 	const struct selection *selection, const struct report_query *query, struct arena *arena)
 {
@@ -56,7 +62,8 @@ const struct entity_tree *report_tree(
 		.metric_count = count,
 		.same = query->same,
 		.same_count = query->same_count,
-		.is_difference = query->difference != NULL};
+		.is_difference = query->difference != NULL,
+		.sums_only = report_wants_sums(query)};
 	const struct entity_tree *tree = entity_tree_create(selection, &spec, arena);
 
 	if (query->spread)

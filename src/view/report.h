@@ -102,13 +102,16 @@ struct report {
 
 /*
  * The report of a query.  tree: the selection's at the query's level and metrics, spread and
- * inverted if the query says so (report_tree makes it; reports that are alike in all that and in
- * joins_metrics may share one).  Lives in the arena; selection and tree must live as long.
+ * inverted if the query says so (report_tree makes it; reports that are alike in all that, in
+ * joins_metrics and in what report_wants_sums says may share one).  Lives in the arena; selection
+ * and tree must live as long.
  */
 struct report *report_create(const struct selection *selection, const struct entity_tree *tree,
 	const struct report_query *query, struct arena *arena);
 const struct entity_tree *report_tree(
 	const struct selection *selection, const struct report_query *query, struct arena *arena);
+/* Whether sums by entity are all that it is for (struct entity_spec), as the view says. */
+bool report_wants_sums(const struct report_query *query);
 
 /* The metrics of that tree, in the order of its others: the query's, and what its view adds. */
 const metric_id *report_tree_metrics(const struct profile *profile,

@@ -115,6 +115,7 @@ const struct view view_functions = {
 	.metric_columns = metric_columns,
 	.main_column = COLUMN_EXCLUSIVE,
 	.joins_metrics = true,
+	.sums_only = true,
 	.has_column = functions_view_has_column,
 	.has_levels = true,
 	.sorts = true,
@@ -128,8 +129,8 @@ const struct view view_functions = {
 	{                                                                                          \
 		.name = view_name, .summary = its_summary, .data_columns = data_columns,           \
 		.more_columns = more_columns, .metric_columns = metric_columns,                    \
-		.joins_metrics = true, .has_column = functions_view_has_column, .sorts = true,     \
-		.main_column = COLUMN_EXCLUSIVE, .level = its_level,                               \
+		.joins_metrics = true, .sums_only = true, .has_column = functions_view_has_column, \
+		.sorts = true, .main_column = COLUMN_EXCLUSIVE, .level = its_level,                \
 		.analyse = functions_view_analyse, .entity = functions_view_entity,                \
 		.draw = functions_view_draw,                                                       \
 	}

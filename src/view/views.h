@@ -58,6 +58,8 @@ struct view {
 	enum column_id main_column;
 	/* Whether its rows are of all metrics asked for, not of the first alone. */
 	bool joins_metrics;
+	/* Whether all that it shows of stacks is sums by entity (struct entity_spec). */
+	bool sums_only;
 	/* Whether rows are of ZONE_ENTRIES, too, where the profile has that metric. */
 	bool adds_entries;
 	/* The metric that is shown where none is asked for and the profile has it; NULL: its

@@ -267,9 +267,9 @@ static struct centre random_centre(struct subject *s)
 	uint32_t above = node;
 
 	for (; centre.length < length && above != 0; centre.length++)
-		above = s->tree->nodes[above].parent;
-	for (uint32_t place = centre.length; place-- > 0; node = s->tree->nodes[node].parent)
-		places[s->tree->nodes[node].entity] |= 1ull << place;
+		above = s->tree->parent[above];
+	for (uint32_t place = centre.length; place-- > 0; node = s->tree->parent[node])
+		places[s->tree->entity[node]] |= 1ull << place;
 	for (uint32_t more = random_below(&s->random, 3); more-- > 0;)
 		places[random_below(&s->random, (uint32_t)s->tree->entity_count)] |=
 			1ull << random_below(&s->random, centre.length);

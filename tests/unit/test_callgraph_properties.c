@@ -435,7 +435,7 @@ static void test_sums(struct subject *s)
 					e->self + e->children <= g->total);
 		}
 		const struct entity_tree *tree = k ? s->tree->others[k - 1] : s->tree;
-		check(self + tree->nodes[0].weight == g->total);
+		check(self + entity_tree_weight(tree, 0) == g->total);
 	}
 }
 

@@ -25,13 +25,13 @@ static const char *text_tree(const struct entity_tree *t, struct strbuf *out)
 	strbuf_clear(out);
 	strbuf_add(out, STR(""));
 	for (size_t i = 1; i < t->node_count; i++) {
-		const struct entity_node *n = &t->nodes[i];
-		level[i] = level[n->parent] + 1;
+		level[i] = level[t->parent[i]] + 1;
 		strbuf_add(out, i > 1 ? STR(" | ") : STR(""));
 		for (uint32_t k = 1; k < level[i]; k++)
 			strbuf_add_char(out, '-');
-		strbuf_add(out, entity_label(&t->entities[n->entity], &scratch));
-		strbuf_printf(out, " %" PRId64 "/%" PRId64, n->weight, n->weight_below);
+		strbuf_add(out, entity_label(&t->entities[t->entity[i]], &scratch));
+		strbuf_printf(out, " %" PRId64 "/%" PRId64, entity_tree_weight(t, i),
+			entity_tree_weight_below(t, i));
 	}
 	free(level);
 	strbuf_deinit(&scratch);
@@ -144,14 +144,14 @@ static void test_identity_of_functions(void **state)
 	expect_tree(t, "f 3/3 | f 1/1 | f 1/1 | f 1/1 | f 1/1 | [unknown] 2/2");
 	for (size_t i = 1; i < t->node_count; i++)
 		for (size_t k = 1; k < i; k++)
-			assert_int_not_equal(0, entity_compare(&t->entities[t->nodes[i].entity],
-							&t->entities[t->nodes[k].entity]));
-	const struct entity *first = &t->entities[t->nodes[1].entity];
+			assert_int_not_equal(0, entity_compare(&t->entities[t->entity[i]],
+							&t->entities[t->entity[k]]));
+	const struct entity *first = &t->entities[t->entity[1]];
 	assert_true(str_equal(first->module, STR("a.so")));
 	assert_true(str_equal(first->file, STR("f.c")));
 	assert_int_equal(first->line, 10);
-	assert_null(t->entities[t->nodes[5].entity].module.data);
-	assert_null(t->entities[t->nodes[6].entity].file.data);
+	assert_null(t->entities[t->entity[5]].module.data);
+	assert_null(t->entities[t->entity[6]].file.data);
 	profile_destroy(p);
 	arena_destroy(arena);
 }
@@ -210,7 +210,7 @@ static void test_spread_million_deep(void **state)
 
 	(void)state;
 	assert_int_equal(spread->entity_count, DEEP);
-	struct str last = entity_label(&spread->entities[spread->nodes[DEEP].entity], &scratch);
+	struct str last = entity_label(&spread->entities[spread->entity[DEEP]], &scratch);
 	assert_true(str_equal(last, STR("f'1000000")));
 	strbuf_deinit(&scratch);
 	profile_destroy(p);

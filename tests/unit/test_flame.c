@@ -98,7 +98,7 @@ static void check_widths(const struct calltree *t, const struct flame *flame, bo
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < t->tree->node_count; i++)
-		sum += size_of(t->tree->nodes[i].weight);
+		sum += size_of(entity_tree_weight(t->tree, i));
 	/* Collapsed, weights of different signs come together. */
 	check(flame->boxes[0].width == sum ||
 		(negative && t->collapse != COLLAPSE_NONE && flame->boxes[0].width < sum));

@@ -119,22 +119,21 @@ static struct calltree *subject_calltree(const struct subject *s, int i)
 
 static void check_node(const struct entity_tree *t, uint32_t i)
 {
-	const struct entity_node *n = &t->nodes[i];
-	int64_t below = n->weight;
-	uint32_t last_seen = n->first_seen;
+	int64_t below = entity_tree_weight(t, i);
+	uint32_t last_seen = t->first_seen[i];
 
-	check(i == 0 ? n->parent == NO_ID : n->parent < i);
-	check(n->end > i && n->end <= t->node_count);
-	check(i == 0 ? n->entity == NO_ID : n->entity < t->entity_count);
-	for (uint32_t c = i + 1; c < n->end; c = t->nodes[c].end) {
-		check(t->nodes[c].parent == i);
-		check(t->nodes[c].first_seen > last_seen);
-		last_seen = t->nodes[c].first_seen;
-		below += t->nodes[c].weight_below;
-		for (uint32_t d = t->nodes[c].end; d < n->end; d = t->nodes[d].end)
-			check(t->nodes[d].entity != t->nodes[c].entity);
+	check(i == 0 ? t->parent[i] == NO_ID : t->parent[i] < i);
+	check(t->end[i] > i && t->end[i] <= t->node_count);
+	check(i == 0 ? t->entity[i] == NO_ID : t->entity[i] < t->entity_count);
+	for (uint32_t c = i + 1; c < t->end[i]; c = t->end[c]) {
+		check(t->parent[c] == i);
+		check(t->first_seen[c] > last_seen);
+		last_seen = t->first_seen[c];
+		below += entity_tree_weight_below(t, c);
+		for (uint32_t d = t->end[c]; d < t->end[i]; d = t->end[d])
+			check(t->entity[d] != t->entity[c]);
 	}
-	check(n->weight_below == below);
+	check(entity_tree_weight_below(t, i) == below);
 }
 
 static void test_entity_tree(struct subject *s)
@@ -142,7 +141,7 @@ static void test_entity_tree(struct subject *s)
 	const struct entity_tree *t = s->tree;
 	uint32_t depth_max = 0;
 
-	check(t->node_count >= 1 && t->nodes[0].end == t->node_count);
+	check(t->node_count >= 1 && t->end[0] == t->node_count);
 	for (uint32_t i = 0; i < t->node_count; i++)
 		check_node(t, i);
 	for (size_t i = 0; i < s->slow->stacks.count; i++)
@@ -150,7 +149,7 @@ static void test_entity_tree(struct subject *s)
 			depth_max = s->slow->stacks.data[i].depth;
 	check(t->depth_max == depth_max);
 	check(t->total == slow_total(s->slow));
-	check(t->total == t->nodes[0].weight_below);
+	check(t->total == entity_tree_weight_below(t, 0));
 }
 
 static void test_stats(struct subject *s)
@@ -208,7 +207,7 @@ static void check_calls(const struct subject *s, const struct functions *f)
 static void test_functions(struct subject *s)
 {
 	struct functions *f = functions_analyse(s->tree, s->arena);
-	int64_t sum = s->tree->nodes[0].weight;
+	int64_t sum = entity_tree_weight(s->tree, 0);
 	size_t expected = 0;
 
 	check_calls(s, f);
@@ -279,7 +278,7 @@ static void test_in_only_sums(struct subject *s)
 
 	for (int i = 0; i < TREES; i++) {
 		struct calltree *t = subject_calltree(s, i);
-		int64_t sum = s->tree->nodes[0].weight;
+		int64_t sum = entity_tree_weight(s->tree, 0);
 		for (size_t k = 0; k < t->count; k++) {
 			exclusive[t->rows[k].entity] += t->rows[k].in_only;
 			sum += t->rows[k].in_only;
