@@ -65,9 +65,10 @@ def open_to_nobody(folder):
 	return copy
 
 
-def attach(folder, pid, options=(), seconds=0.5, name="test.prof", status=0, used_by=None, prefix=(),
+def attach(folder, pid, options=(), seconds=0.5, name="test.prof", status=0, used_by=(), prefix=(),
 	sonde=harness.SONDE, end=signal.SIGINT):
-	"""Records running processes until the first, or used_by, has used so much more CPU time."""
+	"""Records running processes until the first, or those of used_by together, have used so much more CPU
+	time."""
 	recording.needs_sampling()
 	path = folder / name
 	before = recording.taken_seconds()
@@ -75,10 +76,13 @@ def attach(folder, pid, options=(), seconds=0.5, name="test.prof", status=0, use
 		process = subprocess.Popen([*map(str, prefix), str(sonde), "record", "-p", str(pid),
 			*map(str, options), "-o", str(path)], stdin=subprocess.DEVNULL, stderr=err,
 			stdout=subprocess.DEVNULL)
-	used_by = used_by or int(str(pid).split(",")[0])
-	least = process_seconds(used_by) + seconds
+	used_by = used_by or [int(str(pid).split(",")[0])]
+
+	def used():
+		return sum(map(process_seconds, used_by))
+	least = used() + seconds
 	try:
-		wait_until(lambda: process.poll() is not None or process_seconds(used_by) >= least, 120)
+		wait_until(lambda: process.poll() is not None or used() >= least, 120)
 		if process.poll() is None:
 			process.send_signal(end)
 		found = process.wait(timeout=60)

@@ -176,7 +176,7 @@ def test_time_namespaces(folder):
 		if harness.run(*unshare, "true").status != 0:
 			raise harness.Skip("time namespaces are not to be had, or the clock is too young")
 		# The recorder and the target in one; and the target alone.
-		path = folder / "test.prof"
+		path = folder / "both.prof"
 		done = check(harness.run(*unshare, harness.SONDE, "record", *AGENT, "-o", path, "--",
 			program, "10"))
 		for r in recording.Recording(path, done), record(folder, *unshare, program, 10):
@@ -184,8 +184,9 @@ def test_time_namespaces(folder):
 			assert r.stats["duration_ns"] < 20e9, r.stats
 			real = {row["name"]: row["inclusive"] / 1e9 for row in
 				r.json("--metric", "real-time", "--limit", "0")["rows"]}
-			truth = float(r.done.out.split("wall deep_nap ")[1].split()[0])
-			assert abs(real["deep_nap"] - truth) < 0.25 * truth, (real, r.done.out)
+			# One wait, the whole of a thread's life; of shorter ones a busy recorder sees too few.
+			truth = float(r.done.out.split("wall wait_for_end ")[1].split()[0])
+			assert abs(real["wait_for_end"] - truth) < 0.05 * truth, (real, r.done.out)
 
 
 def test_exec_storm(folder):

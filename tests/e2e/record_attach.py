@@ -1,5 +1,6 @@
 """Attaching to running processes: who is sampled, when it ends, that nothing is left behind."""
 
+import math
 import os
 import pathlib
 import re
@@ -74,18 +75,24 @@ def test_threads_that_last_keep_clocks_of_their_own(folder):
 	assert descriptors > 45 * os.cpu_count(), descriptors
 
 
-def test_children_there_and_to_come(folder):
-	recording.needs_sampling()
-	program = recording.program(folder, "processes")
+def check_children(folder, program):
 	loop = f"while :; do {program} 1 >/dev/null; done"
 	with Target(folder, "sh", "-c", f"({loop}) & ({loop}) & wait") as target:
 		wait_until(lambda: recording.children_seconds(target.pid) > 0.01)
-		path = folder / "test.prof"
-		done = harness.sonde("record", "-p", target.pid, "--duration", "2s", "-o", path)
-	r = recording.Recording(path, harness.check(done))
+		loops = pathlib.Path(f"/proc/{target.pid}/task/{target.pid}/children").read_text().split()
+		r = attach(folder, target.pid, seconds=2, used_by=list(map(int, loops)))
 	# Beside the work there are forks and execs, which are libc's and the kernel's.
 	shares = [r.share(name) for name in ("in_parent", "in_fork", "in_exec", "in_vfork")]
-	assert min(shares) > 0.75 * max(shares) > 0.05, shares
+	mean = sum(shares) / 4
+	slack = 0.1 * mean + 4 * math.sqrt(mean / r.total)
+	assert mean > 0.05 and max(abs(share - mean) for share in shares) < slack, (shares, r.total)
+
+
+def test_children_there_and_to_come(folder):
+	recording.needs_sampling()
+	program = recording.program(folder, "processes")
+	# So short a life is sampled by clocks on the CPUs, which are true of who is alone there.
+	recording.patiently(lambda: check_children(folder, program))
 
 
 def test_several_processes(folder):
@@ -120,7 +127,7 @@ def test_it_ends_with_the_last_process(folder):
 	program = recording.program(folder, "fate")
 	with Target(folder, program, 200, "exit", 0) as one, \
 		Target(folder, program, 800, "exit", 0) as two:
-		r = attach(folder, f"{one.pid},{two.pid}", seconds=60, used_by=two.pid)
+		r = attach(folder, f"{one.pid},{two.pid}", seconds=60, used_by=[two.pid])
 	assert r.stats["counted"] > 700, r.stats
 
 
@@ -135,7 +142,8 @@ def test_signals_and_durations_end_it_and_nothing_else(folder):
 		path = folder / "duration.prof"
 		done = harness.sonde("record", "-p", target.pid, "--duration", "300ms", "-o", path)
 		harness.check(done)
-		assert 0.3 <= time.monotonic() - begin < 5
+		# Not for ever, nor 300 s; a busy machine needs some to begin and to end.
+		assert 0.3 <= time.monotonic() - begin < 60
 		assert target.process.poll() is None
 
 
@@ -287,10 +295,8 @@ def test_storms(folder):
 		left = "200 0" if what == "execs" else "300"
 		with Target(folder, "sh", "-c", f"while :; do {program} {what} {left}; done") as target:
 			wait_until(lambda: what in target.out())
-			path = folder / f"{what}.prof"
-			done = harness.sonde("record", "-p", target.pid, "--duration", "700ms", "-o", path)
-			harness.check(done)
-			r = recording.Recording(path, done)
+			# Its time counts when a storm is over; that of the one that goes on is not recorded from its begin.
+			r = attach(folder, target.pid, seconds=1, name=f"{what}.prof")
 			assert r.stats["counted"] > 50, (what, r.stats)
 			r.check_whole(0.97)
 		words = [line for line in target.out().splitlines() if line.startswith(what)]

@@ -1,5 +1,6 @@
 """The whole machine: all processes, told apart; idle CPUs, rights, ends."""
 
+import math
 import os
 import pathlib
 import signal
@@ -39,43 +40,64 @@ def record_while(folder, targets, seconds=0.4):
 	return recording.Recording(path)
 
 
+def told(r):
+	"""Samples that were due and are not there, which is told: of a busy machine a recorder that has to
+	wait for its CPU loses some, of whomever."""
+	return max(0, r.stats["expected"] - r.stats["counted"])
+
+
 def below(r, root):
-	"""{function: inclusive share of what is below that root}."""
+	"""{function: inclusive share of what is below that root, or those roots of that name}, and of how many
+	samples these are."""
 	total, shares = 0, {}
 	for line in r.report("--format", "folded", "--roots", "process", "--metric", "samples").splitlines():
 		path, _, samples = line.rpartition(" ")
 		frames = path.split(";")
-		if frames[0] != root:
+		if root not in (frames[0], frames[0].rpartition(" (")[0]):
 			continue
 		total += int(samples)
 		for name in set(frames[1:]):
 			shares[name] = shares.get(name, 0) + int(samples)
 	assert total, root
-	return {name: samples / total for name, samples in shares.items()}
+	return {name: samples / total for name, samples in shares.items()}, total
+
+
+def check_whole(r, root, least=0.95):
+	"""Hardly a stack of theirs was not walked to its root; of other programs we know nothing."""
+	shares, total = below(r, root)
+	assert shares.get("[truncated]", 0) <= 1 - least, (root, shares["[truncated]"], total)
+
+
+def check_below(r, root, name, truth):
+	check_whole(r, root)
+	shares, total = below(r, root)
+	slack = 4 * math.sqrt(truth * (1 - truth) / total) + 0.04
+	assert abs(shares[name] - truth) <= slack, (root, name, shares[name], truth, total)
 
 
 def test_processes_are_told_apart(folder):
 	shares, crowd = recording.program(folder, "shares"), recording.program(folder, "crowd")
 	with Target(folder, shares, 10**9) as one, Target(folder, crowd, 3, 2, ready="ready") as two:
 		r = record_while(folder, (one.pid, two.pid), 0.5)
-	found = roots(r)
-	assert found[f"shares ({one.pid})"] > 0.05 and found[f"crowd ({two.pid})"] > 0.05, found
-	assert abs(below(r, f"shares ({one.pid})")["own"] - 0.5) < 0.12
-	assert abs(below(r, f"crowd ({two.pid})")["heavy"] - 0.75) < 0.12
-	r.check_whole(0.95)
+	for name, pid in ("shares", one.pid), ("crowd", two.pid):
+		samples = roots(r)[f"{name} ({pid})"] * r.total
+		assert samples > 350 - told(r), (name, samples, r.stats)
+	check_below(r, f"shares ({one.pid})", "own", 0.5)
+	check_below(r, f"crowd ({two.pid})", "heavy", 0.75)
 
 
 def test_as_long_as_a_command(folder):
 	program = recording.program(folder, "fate")
 	r = record_machine(folder, command=("--", program, 500, "exit", 7), status=7)
 	fates = [share for name, share in roots(r).items() if name.startswith("fate (")]
-	assert fates and 350 < fates[0] * r.total < 900, (fates, r.total)
+	assert fates and 350 - told(r) < fates[0] * r.total < 900, (fates, r.total, r.stats)
 
 
 def test_ctrl_c_and_duration(folder):
 	begin = time.monotonic()
 	record_machine(folder, "--duration", "300ms")
-	assert 0.3 <= time.monotonic() - begin < 5
+	# Not for ever, nor 300 s; a busy machine needs some to begin and to end.
+	assert 0.3 <= time.monotonic() - begin < 60
 	process = subprocess.Popen([harness.SONDE, "record", "-q", "-a", "-o", folder / "two.prof"])
 	wait_until((folder / "two.prof").exists)
 	time.sleep(0.1)
@@ -96,8 +118,9 @@ def test_short_lived_processes(folder):
 	with Target(folder, "sh", "-c", f"while :; do {program} forks 200; done") as target:
 		wait_until(lambda: "forks" in target.out())
 		r = record_machine(folder, "--duration", "1s")
-	assert r.share("little") > 0.03, r.share("little")
-	r.check_whole(0.95)
+	shares, total = below(r, "storm")
+	assert shares["little"] > 0.03, (shares, total)
+	check_whole(r, "storm")
 
 
 def test_another_pid_namespace_has_our_ids(folder):
@@ -113,7 +136,7 @@ def test_another_pid_namespace_has_our_ids(folder):
 		pid = wait_until(child)
 		r = record_while(folder, (pid,))
 	assert f"shares ({pid})" in roots(r), roots(r)
-	assert "own_a" in below(r, f"shares ({pid})")
+	assert "own_a" in below(r, f"shares ({pid})")[0]
 
 
 def test_kernel_threads_have_names(folder):
@@ -128,7 +151,7 @@ def test_kernel_threads_have_names(folder):
 		raise harness.Skip("no thread of the kernel has run")
 	for name in kernel:
 		assert name.rpartition(" (")[0], kernel
-		assert "[truncated]" not in below(r, name), name
+		assert "[truncated]" not in below(r, name)[0], name
 
 
 def test_without_rights(folder):

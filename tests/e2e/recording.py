@@ -80,8 +80,8 @@ def wait_for_work(pid, seconds):
 
 def patiently(attempt):
 	"""Measures up to four times, until it comes true: for truths that programs tell of themselves by
-	the clock, as they may be preempted between what they measure and the clock. Not for counts, CPU time
-	or what may not happen even once."""
+	the clock, as they may be preempted between what they measure and the clock; and for shares by clocks
+	on the CPUs, which others at work there bend. Not for counts, CPU time or what may not happen even once."""
 	for _ in range(3):
 		try:
 			return attempt()

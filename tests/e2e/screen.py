@@ -90,9 +90,10 @@ class Screen:
 
 	def __enter__(self):
 		ours, theirs = os.pipe()
+		# Without -noreset it begins anew when the last client goes, and refuses whoever comes just then.
 		self.server = subprocess.Popen(
 			["Xvfb", "-displayfd", str(theirs), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-fbdir", self.folder,
-				"-nolisten", "tcp", "-nocursor"],
+				"-nolisten", "tcp", "-nocursor", "-noreset"],
 			pass_fds=[theirs], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 		os.close(theirs)
 		# To its end, or the server fails in writing that.
@@ -131,7 +132,10 @@ class Screen:
 		try:
 			before = None
 			while True:
+				# The server answers between two requests of others, so what it is amid in one picture it
+				# has done in the next, however busy the machine.
 				time.sleep(.03)
+				self.tool("getmouselocation")
 				picture = self.picture()
 				if before == picture.pixels:
 					return picture
