@@ -23,8 +23,10 @@ static void *check(void *p)
 }
 
 #define HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
-#define KEPT_PAD_BYTES	(64 << 20)
-#define LARGE_BYTES	((size_t)64 << 10)
+#define KEPT_PAD_BYTES	(16 << 20)
+/* From here on a table has a mapping of its own. */
+#define APART_BYTES ((size_t)1 << 20)
+#define LARGE_BYTES ((size_t)64 << 10)
 
 static void want_huge_pages(uintptr_t from, uintptr_t to)
 {
@@ -45,9 +47,9 @@ static uintptr_t kept_until;
 
 /*
  * Asks for huge pages where a large allocation has room for them: a page fault for every 4 KiB of a
- * large table or input costs as much as filling it.  Where freed memory is kept, tables lie in one
- * heap that grows by the pad or more; what is new of it is asked for at once, because what realloc
- * has copied is there already, in small pages.
+ * large table or input costs as much as filling it.  Where freed memory is kept, smaller tables lie
+ * in one heap that grows by the pad or more; what is new of it is asked for at once, because what
+ * realloc has copied is there already, in small pages.
  */
 static void *advise(void *p, size_t size)
 {
@@ -61,7 +63,7 @@ static void *advise(void *p, size_t size)
 		kept_until = end & ~(HUGE_PAGE_BYTES - 1);
 	}
 #endif
-	if (kept_until == 0 && size >= 2 * HUGE_PAGE_BYTES)
+	if (size >= 2 * HUGE_PAGE_BYTES)
 		want_huge_pages((uintptr_t)p, (uintptr_t)p + size);
 	return p;
 }
@@ -70,7 +72,7 @@ void alloc_keep_freed(void)
 {
 #ifdef __GLIBC__
 	/* They only ask; where they are refused nothing is lost but time. */
-	(void)mallopt(M_MMAP_MAX, 0);
+	(void)mallopt(M_MMAP_THRESHOLD, (int)APART_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, -1);
 	(void)mallopt(M_TOP_PAD, KEPT_PAD_BYTES);
 	kept_until = (uintptr_t)sbrk(0);

@@ -14,9 +14,10 @@
 #include "base/compiler.h"
 
 /*
- * From here on freed memory stays with the process, large blocks too, and serves the next request
- * without page faults; what is new of it is asked for in huge pages.  For what makes one large
- * table out of another, and ends.
+ * From here on freed memory stays with the process and serves the next request without page faults;
+ * what is new of it is asked for in huge pages.  Tables of 1 MiB and more are not part of that:
+ * they grow by being mapped elsewhere, so that the old one and the new one are never there at once,
+ * and go when they are freed.  For what makes one large table out of another, and ends.
  */
 void alloc_keep_freed(void);
 /* Zeroed memory, freed with free(). */
