@@ -97,6 +97,13 @@ bool json_decimal(struct json_reader *r, unsigned int digits, int64_t *value);
  * there is none, or a fault; else the kind of what is no number, and was skipped.
  */
 enum json_kind json_number_element(struct json_reader *r, unsigned int digits, int64_t *value);
+/*
+ * The same of up to `most` elements, which is quicker still: how many there were; fewer than most:
+ * these were the last, or a fault comes next.  What is no number is JSON_NO_NUMBER, which no number
+ * gives.
+ */
+#define JSON_NO_NUMBER INT64_MIN
+size_t json_numbers(struct json_reader *r, unsigned int digits, int64_t *values, size_t most);
 bool json_bool(struct json_reader *r, bool *value);
 /* Skips the value, however deep it is; a long one that was skipped before at no cost. */
 void json_skip(struct json_reader *r);

@@ -544,3 +544,13 @@ stack_id firefox_stack(struct firefox *f, uint32_t number, bool is_leaf)
 	}
 	return is_split ? add_stack(f, stack, number, true) : stack;
 }
+
+void firefox_stacks_expect(const struct firefox *f, const int64_t *numbers, size_t count)
+{
+	const struct firefox_code *c = f->code;
+	size_t known = c->stacks[STACK_FRAME].values.count;
+
+	for (size_t i = 0; i < count; i++)
+		if (numbers[i] >= 0 && (uint64_t)numbers[i] < known)
+			__builtin_prefetch(&c->stack_ids[numbers[i]]);
+}

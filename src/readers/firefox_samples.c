@@ -108,40 +108,75 @@ static void read_rows(struct sample_reader *s, size_t place, const uint8_t *posi
 	}
 }
 
-/* A reader for each of the columns, all to be gone through at once. */
+/* So many rows are read at once of each column. */
+#define BLOCK 256
+
+/* A reader for each of the columns, all to be gone through side by side. */
+struct columns {
+	struct json_reader reader[FIELD_COUNT];
+	bool has[FIELD_COUNT];
+	int64_t value[FIELD_COUNT][BLOCK];
+};
+
+static void columns_init(struct columns *c, const struct reader_input *input, const size_t *places)
+{
+	for (size_t i = 0; i < FIELD_COUNT; i++) {
+		struct json_reader *r = &c->reader[i];
+		json_reader_init(r, input->data, input->size, input->name);
+		json_seek(r, places[i]);
+		c->has[i] = places[i] && json_peek(r) == JSON_ARRAY && json_array(r);
+	}
+}
+
+/* A column that ends before the others has no values there. */
+static size_t columns_next(struct columns *c, const unsigned int *digits)
+{
+	size_t rows = 0;
+
+	if (c->has[STACK])
+		rows = json_numbers(&c->reader[STACK], digits[STACK], c->value[STACK], BLOCK);
+	for (size_t i = STACK + 1; i < FIELD_COUNT; i++) {
+		size_t count = 0;
+		if (c->has[i])
+			count = json_numbers(&c->reader[i], digits[i], c->value[i], rows);
+		c->has[i] = count == rows;
+		while (count < rows)
+			c->value[i][count++] = JSON_NO_NUMBER;
+	}
+	return rows;
+}
+
+/* The first fault of any is that of the whole. */
+static void columns_deinit(struct columns *c, struct json_reader *whole)
+{
+	for (size_t i = 0; i < FIELD_COUNT; i++) {
+		if (json_ok(whole) && !json_ok(&c->reader[i])) {
+			whole->bad = c->reader[i].bad;
+			whole->problem = c->reader[i].problem;
+		}
+		json_reader_deinit(&c->reader[i]);
+	}
+}
+
 static void read_columns(struct sample_reader *s, const size_t *places)
 {
-	struct json_reader columns[FIELD_COUNT];
-	const struct reader_input *input = s->f->input;
-	bool has[FIELD_COUNT];
+	struct columns c;
+	size_t rows;
 
-	for (size_t i = 0; i < FIELD_COUNT; i++) {
-		json_reader_init(&columns[i], input->data, input->size, input->name);
-		json_seek(&columns[i], places[i]);
-		has[i] = places[i] && json_peek(&columns[i]) == JSON_ARRAY &&
-			 json_array(&columns[i]);
-	}
-	while (has[STACK]) {
-		struct row row;
-		for (size_t i = 0; i < FIELD_COUNT; i++) {
-			row.has[i] = false;
-			if (!has[i])
-				continue;
-			enum json_kind kind =
-				json_number_element(&columns[i], s->digits[i], &row.value[i]);
-			has[i] = kind != JSON_NONE;
-			row.has[i] = kind == JSON_NUMBER;
-		}
-		if (has[STACK])
+	columns_init(&c, s->f->input, places);
+	do {
+		rows = columns_next(&c, s->digits);
+		firefox_stacks_expect(s->f, c.value[STACK], rows);
+		for (size_t i = 0; i < rows; i++) {
+			struct row row;
+			for (size_t k = 0; k < FIELD_COUNT; k++) {
+				row.value[k] = c.value[k][i];
+				row.has[k] = row.value[k] != JSON_NO_NUMBER;
+			}
 			add_row(s, &row);
-	}
-	for (size_t i = 0; i < FIELD_COUNT; i++) {
-		if (json_ok(&s->f->json) && !json_ok(&columns[i])) {
-			s->f->json.bad = columns[i].bad;
-			s->f->json.problem = columns[i].problem;
 		}
-		json_reader_deinit(&columns[i]);
-	}
+	} while (rows == BLOCK);
+	columns_deinit(&c, &s->f->json);
 }
 
 static void read_weight_type(struct sample_reader *s)

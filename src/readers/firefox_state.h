@@ -115,6 +115,8 @@ bool firefox_code_has_stacks(const struct firefox_code *c);
 void firefox_libs_read(struct firefox *f, struct firefox_code *c, size_t place);
 /* The stack of that number, its last frame a leaf or not; NO_ID is the empty one. */
 stack_id firefox_stack(struct firefox *f, uint32_t number, bool is_leaf);
+/* Those stacks will be asked for next: what is known of them is brought into the cache. */
+void firefox_stacks_expect(const struct firefox *f, const int64_t *numbers, size_t count);
 
 /* A frame of the browser's own format, by its location's text. */
 struct firefox_place {

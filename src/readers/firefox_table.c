@@ -19,21 +19,29 @@ static uint32_t read_index(struct json_reader *r)
 
 static bool read_column(struct json_reader *r, struct firefox_column *c, size_t row_max)
 {
+	enum { BLOCK = 512 };
+	int64_t values[BLOCK];
+	size_t count = BLOCK;
+
 	if (!json_array(r))
 		return false;
 	c->is_there = true;
-	for (;;) {
-		int64_t value;
-		enum json_kind kind = json_number_element(r, 0, &value);
-		if (kind == JSON_NONE)
-			return false;
-		if (c->values.count == row_max) {
+	while (count == BLOCK) {
+		count = json_numbers(r, 0, values, BLOCK);
+		bool is_cut = count > row_max - c->values.count;
+		if (is_cut)
+			count = row_max - c->values.count;
+		vec_reserve(&c->values, c->values.count + count);
+		uint32_t *to = c->values.data + c->values.count;
+		for (size_t i = 0; i < count; i++)
+			to[i] = values[i] >= 0 && values[i] < NO_ID ? (uint32_t)values[i] : NO_ID;
+		c->values.count += count;
+		if (is_cut) {
 			json_leave(r);
 			return true;
 		}
-		bool is_index = kind == JSON_NUMBER && value >= 0 && value < NO_ID;
-		vec_push(&c->values, is_index ? (uint32_t)value : NO_ID);
 	}
+	return false;
 }
 
 void firefox_schema_read(

@@ -428,6 +428,69 @@ static void test_number_elements(void **state)
 	}
 }
 
+/* The elements of an array by json_number_element, as json_numbers gives them. */
+static size_t elements_singly(struct json_reader *r, int64_t *values)
+{
+	size_t count = 0;
+	enum json_kind kind;
+
+	while ((kind = json_number_element(r, 6, &values[count])) != JSON_NONE) {
+		if (kind != JSON_NUMBER)
+			values[count] = JSON_NO_NUMBER;
+		count++;
+	}
+	return count;
+}
+
+/* Columns, in parts of any size, are what their elements are one by one; cut off anywhere, too. */
+static void test_columns(void **state)
+{
+	static const char *const texts[] = {"[]", "[null]",
+		"[1,null,2.5,null,-3,1e3,\"4\",[5],null]",
+		"[1, 2,\n3 ,null , 12345678901234567890,0.1234567,true,7,8,9,10,11,12,13,14,15,16]",
+		"[null,nul,1]", "[1,nullx]", "[1,,2]", "[1,2}", "[null 1]", "[-1,-,2]", "[00,1.,2]",
+		"[123456789012.345678,9,99,999,9999,99999,999999,9999999,99999999,999999999,0]"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		for (size_t size = 1; size <= strlen(texts[i]); size++)
+			for (size_t part = 1; part < 5; part++) {
+				int64_t wanted[64], got[64];
+				struct text t;
+				struct json_reader *r =
+					begin_sized(&t, (struct str){texts[i], size});
+				assert_true(json_array(r));
+				size_t count = elements_singly(r, wanted), all = 0, n;
+				const uint8_t *fault = r->bad;
+				size_t at = fault ? (size_t)(fault - r->start) : 0;
+				end(&t);
+				r = begin_sized(&t, (struct str){texts[i], size});
+				assert_true(json_array(r));
+				while ((n = json_numbers(r, 6, got + all, part)) > 0)
+					all += n;
+				assert_int_equal(all, count);
+				assert_memory_equal(got, wanted, count * sizeof(*got));
+				assert_int_equal(r->bad != NULL, fault != NULL);
+				assert_int_equal(r->bad ? (size_t)(r->bad - r->start) : 0, at);
+				end(&t);
+			}
+}
+
+static void test_lowest_number_of_a_column(void **state)
+{
+	struct text t;
+	int64_t values[3];
+	struct json_reader *r = begin(&t, "[-1e30,null,-9223372036854775808]");
+
+	(void)state;
+	assert_true(json_array(r));
+	assert_int_equal(json_numbers(r, 0, values, 3), 3);
+	assert_int_equal(values[0], INT64_MIN + 1);
+	assert_int_equal(values[1], JSON_NO_NUMBER);
+	assert_int_equal(values[2], INT64_MIN + 1);
+	end(&t);
+}
+
 /* Where a value of strings, escapes and brackets ends, told byte by byte. */
 static size_t end_byte_by_byte(const char *text)
 {
@@ -655,6 +718,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_number_elements),
+		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_lowest_number_of_a_column),
 		cmocka_unit_test(test_random_skips),
 		cmocka_unit_test(test_number_lengths),
 		cmocka_unit_test(test_places_and_skips),
