@@ -6,7 +6,8 @@
  *
  * PATH is a seed or a folder of seeds; a harness may make further ones itself (fuzz_seed). Prints
  * TAP, a point a seed. Every seed has a process of its own, which notes in shared memory where it
- * is, so a crash or a hang (10 s on one input) names its mutant, which is kept in a file.
+ * is, so a crash or a hang (10 s of CPU time on one input, of which a busy machine gives none; or
+ *two minutes) names its mutant, which is kept in a file.
  */
 
 #include <dirent.h>
@@ -20,13 +21,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SIZE_MAX_BYTES (1u << 20)
 #define SEEDS_MAX      1024
-#define HANG_S	       10
+#define HANG_CPU_S     10
+#define HANG_WALL_S    120
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The n-th seed of the harness's own making, its size; 0: no more. Optional. */
@@ -249,6 +252,13 @@ static double now_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* SIGPROF or SIGALRM ends us after the times of a hang; 0: not any more. */
+static void limit_time(time_t cpu_s, unsigned int wall_s)
+{
+	setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = cpu_s}, NULL);
+	alarm(wall_s);
+}
+
 static _Noreturn void run_child(size_t seed, size_t mutants, double end_s, struct place *place)
 {
 	static struct mutant m;
@@ -261,9 +271,9 @@ static _Noreturn void run_child(size_t seed, size_t mutants, double end_s, struc
 		if (exact)
 			memcpy(exact, m.data, m.size);
 		place->mutant = n;
-		alarm(HANG_S);
+		limit_time(HANG_CPU_S, HANG_WALL_S);
 		LLVMFuzzerTestOneInput(exact, m.size);
-		alarm(0);
+		limit_time(0, 0);
 		free(exact);
 		place->done = n;
 	}
@@ -281,8 +291,9 @@ static void report_crash(const char *harness, size_t seed, size_t n, int status)
 	printf("# mutant %zu of %s: %s %d; the input is kept in %s\n", n, seeds[seed].name,
 		WIFSIGNALED(status) ? "signal" : "exit status",
 		WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), name);
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-		printf("# a hang: no end within %d s\n", HANG_S);
+	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF))
+		printf("# a hang: no end within %d s of CPU time, or %d s\n", HANG_CPU_S,
+			HANG_WALL_S);
 }
 
 /* True if the seed and its mutants all came through. */
