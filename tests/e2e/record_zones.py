@@ -11,6 +11,7 @@ import time
 
 import harness
 from harness import check, sonde
+from recording import wait_for_work
 from zone_recording import STRING, Truth, ZoneRecording, names, zoned
 
 # Of clocks that are read one after the other.
@@ -215,7 +216,7 @@ def test_ticks_that_are_lost_are_counted(folder):
 	"""A recorder that stands still while a program's ring of ticks is written over."""
 	recorder = subprocess.Popen([harness.SONDE, "record", "-o", folder / "z.prof", zoned(folder), "ticks",
 		"2500"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-	time.sleep(0.5)
+	wait_for_work(recorder.pid, 0.03)
 	recorder.send_signal(signal.SIGSTOP)
 	time.sleep(1.5)
 	recorder.send_signal(signal.SIGCONT)
