@@ -107,3 +107,66 @@ uint32_t child_table_at(struct child_table *t, uint32_t parent, uint32_t key, bo
 	*added = false;
 	return first;
 }
+
+/* A chain of `count` new nodes; the first one's parent has none of them yet. */
+static void child_table_chain(
+	struct child_table *t, uint32_t parent, const uint32_t *keys, size_t count, uint32_t *nodes)
+{
+	size_t next = t->nodes.count;
+
+	assert(count <= UINT32_MAX - next);
+	vec_reserve(&t->nodes, next + count);
+	for (size_t i = 0; i < count; i++) {
+		bool is_last = i + 1 == count;
+
+		t->nodes.data[next] = (struct child){.parent = parent,
+			.key = keys[i],
+			.first = is_last ? 0 : (uint32_t)next + 1};
+		nodes[i] = parent = (uint32_t)next++;
+	}
+	t->nodes.count = next;
+}
+
+/* Follows the path as far as there are nodes; *parent is the last of them. */
+static size_t child_table_follow(const struct child_table *t, uint32_t *parent,
+	const uint32_t *keys, size_t count, uint32_t *nodes)
+{
+	size_t i = 0;
+
+	for (; i < count; i++) {
+		uint32_t node = t->nodes.data[*parent].first;
+
+		if (node == 0)
+			break;
+		if (t->nodes.data[node].key != keys[i]) {
+			if (t->slot_count == 0)
+				break;
+			uint32_t hash = child_hash(*parent, keys[i]);
+			node = child_slot(t, *parent, keys[i], hash)->node;
+			if (node == 0)
+				break;
+		}
+		nodes[i] = *parent = node;
+	}
+	return i;
+}
+
+size_t child_table_path(struct child_table *t, uint32_t parent, const uint32_t *keys, size_t count,
+	size_t added_max, uint32_t *nodes)
+{
+	assert(parent < t->nodes.count);
+	size_t known = child_table_follow(t, &parent, keys, count, nodes);
+	bool added;
+
+	if (count - known > added_max)
+		count = known + added_max;
+	if (known == count)
+		return count;
+	nodes[known] = child_table_at(t, parent, keys[known], &added);
+	if (known + 1 < count) {
+		t->nodes.data[nodes[known]].first = (uint32_t)t->nodes.count;
+		child_table_chain(
+			t, nodes[known], keys + known + 1, count - known - 1, nodes + known + 1);
+	}
+	return count;
+}

@@ -44,5 +44,12 @@ void child_table_deinit(struct child_table *t);
  * 2^32 - 1 nodes.
  */
 uint32_t child_table_at(struct child_table *t, uint32_t parent, uint32_t key, bool *added);
+/*
+ * The path of keys[count] down from `parent`: the node of each into nodes[count].  Of the nodes
+ * that are not there yet at most added_max are made; returns for how many keys there is a node
+ * then.  What a path adds is a chain without any other children, so it is made without a lookup.
+ */
+size_t child_table_path(struct child_table *t, uint32_t parent, const uint32_t *keys, size_t count,
+	size_t added_max, uint32_t *nodes);
 
 #endif

@@ -254,6 +254,15 @@ stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame)
 	return stack_table_intern(&b->stacks, parent, frame);
 }
 
+size_t builder_stack_path(struct builder *b, stack_id parent, const frame_id *frames, size_t count,
+	size_t new_max, stack_id *stacks)
+{
+	assert(parent.i < stack_table_count(&b->stacks));
+	for (size_t i = 0; i < count; i++)
+		assert(frames[i].i < b->frames.count);
+	return stack_table_path(&b->stacks, parent, frames, count, new_max, stacks);
+}
+
 stack_id builder_stack_parent(const struct builder *b, stack_id stack)
 {
 	assert(stack.i < stack_table_count(&b->stacks));
@@ -609,9 +618,10 @@ static void freeze_weights(struct builder *b, struct profile *p)
 
 static uint32_t depth_max(const struct stack *stacks, size_t count)
 {
-	uint32_t *depth = xcalloc(count, sizeof(*depth));
+	uint32_t *depth = xrealloc_array(NULL, count, sizeof(*depth));
 	uint32_t most = 0;
 
+	depth[0] = 0;
 	for (size_t i = 1; i < count; i++) {
 		depth[i] = depth[stacks[i].parent.i] + 1;
 		if (depth[i] > most)

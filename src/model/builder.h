@@ -29,6 +29,13 @@ frame_id builder_frame(struct builder *b, function_id function, string_id file, 
 	bool is_inline, uint64_t obj_addr);
 /* The stack `frame` called from `parent`; parent 0 is the empty stack. */
 stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame);
+/*
+ * The stacks of frames[count], each called from the one before, the first from `parent`, into
+ * stacks[count].  Of those that are not there yet at most new_max are made; returns for how many
+ * frames there is a stack then.  Faster than so many calls of builder_stack.
+ */
+size_t builder_stack_path(struct builder *b, stack_id parent, const frame_id *frames, size_t count,
+	size_t new_max, stack_id *stacks);
 /* Of a stack that is there: the one it is called from, and its own function (NO_ID of the empty).
  */
 stack_id builder_stack_parent(const struct builder *b, stack_id stack);

@@ -84,9 +84,10 @@ static struct error *check_tree(const struct profile *p)
 
 static struct error *check_depth(const struct profile *p)
 {
-	uint32_t *depth = xcalloc(p->stack_count, sizeof(*depth));
+	uint32_t *depth = xrealloc_array(NULL, p->stack_count, sizeof(*depth));
 	uint32_t most = 0;
 
+	depth[0] = 0;
 	for (size_t i = 1; i < p->stack_count; i++) {
 		depth[i] = depth[p->stacks[i].parent.i] + 1;
 		if (depth[i] > most)
@@ -125,32 +126,45 @@ static struct error *check_arcs(const struct profile *p)
 	return err;
 }
 
-/* The stacks but the empty one, ordered by their parents (a counting sort); freed by the caller. */
-static uint32_t *stacks_by_parent(const struct profile *p)
+#define ONLY_CHILD UINT32_MAX
+
+/*
+ * The stacks that have siblings, those of one parent together (a counting sort), *count of them, to
+ * be freed by the caller.  Most stacks are the only child of their parent.
+ */
+static uint32_t *stacks_with_siblings(const struct profile *p, size_t *count)
 {
-	/* At first, end[s + 1] is where the children of s end; filled backwards, where they begin.
-	 */
-	uint32_t *end = xcalloc(p->stack_count + 1, sizeof(*end));
-	uint32_t *order = xcalloc(p->stack_count, sizeof(*order));
+	/* At first how many children a stack has, then where the next of them goes. */
+	uint32_t *place = xcalloc(p->stack_count, sizeof(*place));
+	uint32_t sum = 0;
 
 	for (size_t i = 1; i < p->stack_count; i++)
-		end[p->stacks[i].parent.i + 1]++;
-	for (size_t s = 0; s < p->stack_count; s++)
-		end[s + 1] += end[s];
-	for (size_t i = p->stack_count - 1; i > 0; i--)
-		order[--end[p->stacks[i].parent.i + 1]] = (uint32_t)i;
-	free(end);
+		place[p->stacks[i].parent.i]++;
+	for (size_t s = 0; s < p->stack_count; s++) {
+		uint32_t children = place[s];
+		place[s] = children > 1 ? sum : ONLY_CHILD;
+		sum += children > 1 ? children : 0;
+	}
+	uint32_t *order = xrealloc_array(NULL, sum, sizeof(*order));
+	for (size_t i = 1; i < p->stack_count; i++) {
+		uint32_t *next = &place[p->stacks[i].parent.i];
+		if (*next != ONLY_CHILD)
+			order[(*next)++] = (uint32_t)i;
+	}
+	free(place);
+	*count = sum;
 	return order;
 }
 
 /* Needs check_tree's ranges. */
 static struct error *check_siblings(const struct profile *p)
 {
-	uint32_t *order = stacks_by_parent(p);
+	size_t count;
+	uint32_t *order = stacks_with_siblings(p, &count);
 	uint32_t *seen_under = xcalloc(p->frame_count, sizeof(*seen_under)); /* parent + 1 */
 	struct error *err = NULL;
 
-	for (size_t k = 0; k + 1 < p->stack_count && err == NULL; k++) {
+	for (size_t k = 0; k < count && err == NULL; k++) {
 		const struct stack *s = &p->stacks[order[k]];
 		if (seen_under[s->frame.i] == s->parent.i + 1)
 			err = BROKEN("stack %u repeats a frame under its parent", order[k]);

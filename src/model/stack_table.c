@@ -25,6 +25,15 @@ stack_id stack_table_intern(struct stack_table *t, stack_id parent, frame_id fra
 	return (stack_id){child_table_at(&t->children, parent.i, frame.i, &added)};
 }
 
+size_t stack_table_path(struct stack_table *t, stack_id parent, const frame_id *frames,
+	size_t count, size_t new_max, stack_id *stacks)
+{
+	_Static_assert(sizeof(stack_id) == sizeof(uint32_t) && sizeof(frame_id) == sizeof(uint32_t),
+		"ids are the table's numbers");
+	return child_table_path(&t->children, parent.i, (const uint32_t *)frames, count, new_max,
+		(uint32_t *)stacks);
+}
+
 struct stack *stack_table_take(struct stack_table *t)
 {
 	struct stack *stacks = (struct stack *)t->children.nodes.data;

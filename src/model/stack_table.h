@@ -31,6 +31,9 @@ static inline struct stack stack_table_stack(const struct stack_table *t, stack_
 }
 /* parent must be a node of the table. */
 stack_id stack_table_intern(struct stack_table *t, stack_id parent, frame_id frame);
+/* builder_stack_path. */
+size_t stack_table_path(struct stack_table *t, stack_id parent, const frame_id *frames,
+	size_t count, size_t new_max, stack_id *stacks);
 /* Hands over the tree as an array of count rows, to be freed with free(); the table is empty after.
  */
 must_use returns_owned struct stack *stack_table_take(struct stack_table *t);

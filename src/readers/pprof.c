@@ -172,47 +172,34 @@ static void add_metric(struct pprof *p, const struct value_type *v)
 
 /* ---- the profile's own fields ---- */
 
-/* Those that are not repeated; the last of each counts. */
-struct facts {
-	uint64_t value[PROFILE_FIELD_COUNT];
-	uint64_t offset[PROFILE_FIELD_COUNT];
-	struct cursor period_type;
-	size_t types, types_at;
-};
-
-static struct error *add_metrics(struct pprof *p, struct facts *facts)
+static struct error *add_metrics(struct pprof *p)
 {
 	struct proto_field field;
 	struct cursor c;
 
-	p->samples_metric = SIZE_MAX;
-	cursor_init(&c, p->input->data, p->input->size, p->input->name, 0);
-	while (proto_next(&c, &field)) {
-		if (field.number == PROFILE_PERIOD_TYPE)
-			facts->period_type = proto_message(&c, &field);
-		if (field.number < PROFILE_FIELD_COUNT) {
-			facts->value[field.number] = field.value;
-			facts->offset[field.number] = field.offset;
-		}
-		if (field.number != PROFILE_SAMPLE_TYPE)
-			continue;
-		if (p->metric_count == PPROF_METRICS_MAX)
-			return error_new(ERROR_UNSUPPORTED,
-				"%s: has more than %d types of samples, which is not supported",
-				p->input->name, PPROF_METRICS_MAX);
-		struct value_type v = read_value_type(p, proto_message(&c, &field));
-		add_metric(p, &v);
-	}
-	if (p->metric_count == 0)
+	if (p->facts.types > PPROF_METRICS_MAX)
+		return error_new(ERROR_UNSUPPORTED,
+			"%s: has more than %d types of samples, which is not supported",
+			p->input->name, PPROF_METRICS_MAX);
+	if (p->facts.types == 0)
 		return error_new(ERROR_INPUT,
 			"%s: there is no type of samples in it: the profile is empty, or no pprof "
 			"profile",
 			p->input->name);
+	p->samples_metric = SIZE_MAX;
+	cursor_init(&c, p->input->data, p->input->size, p->input->name, 0);
+	cursor_seek(&c, (size_t)p->facts.types_at);
+	while (p->metric_count < p->facts.types && proto_next(&c, &field)) {
+		if (field.number != PROFILE_SAMPLE_TYPE)
+			continue;
+		struct value_type v = read_value_type(p, proto_message(&c, &field));
+		add_metric(p, &v);
+	}
 	return NULL;
 }
 
 /* The type that it names, else its last. */
-static metric_id default_metric(struct pprof *p, const struct facts *facts)
+static metric_id default_metric(struct pprof *p, const struct pprof_facts *facts)
 {
 	struct str wanted = pprof_string(p, facts->value[PROFILE_DEFAULT_SAMPLE_TYPE],
 		facts->offset[PROFILE_DEFAULT_SAMPLE_TYPE]);
@@ -234,7 +221,7 @@ static metric_id default_metric(struct pprof *p, const struct facts *facts)
 }
 
 /* Of time it is the interval between samples, of others a note. */
-static void add_period(struct pprof *p, const struct facts *facts)
+static void add_period(struct pprof *p, const struct pprof_facts *facts)
 {
 	struct builder_header *header = builder_header(p->builder);
 	int64_t period = (int64_t)facts->value[PROFILE_PERIOD], scale;
@@ -271,6 +258,8 @@ static void add_comments(struct pprof *p)
 	struct cursor c;
 	uint64_t string;
 
+	if (p->facts.offset[PROFILE_COMMENT] == 0)
+		return;
 	cursor_init(&c, p->input->data, p->input->size, p->input->name, 0);
 	while (proto_next(&c, &field)) {
 		if (field.number != PROFILE_COMMENT)
@@ -281,7 +270,7 @@ static void add_comments(struct pprof *p)
 	}
 }
 
-static void add_facts(struct pprof *p, const struct facts *facts)
+static void add_facts(struct pprof *p, const struct pprof_facts *facts)
 {
 	struct builder_header *header = builder_header(p->builder);
 	int64_t time = (int64_t)facts->value[PROFILE_TIME];
@@ -337,14 +326,13 @@ static void add_fault_notes(struct pprof *p)
 
 static struct error *read_all(struct pprof *p)
 {
-	struct facts facts = {0};
 	struct error *err = pprof_tables_read(p);
 
 	if (err == NULL)
-		err = add_metrics(p, &facts);
+		err = add_metrics(p);
 	if (err)
 		return err;
-	add_facts(p, &facts);
+	add_facts(p, &p->facts);
 	pprof_name_addresses(p);
 	pprof_samples_read(p);
 	if (p->sample_count && p->faults[FAULT_SAMPLE] == p->sample_count)
@@ -360,6 +348,12 @@ static struct error *read_all(struct pprof *p)
  */
 #define BUDGET_FREE_BYTES ((int64_t)32 << 20)
 #define BUDGET_RATIO	  16
+/*
+ * A byte may name a location of any number of inlined calls, all of which are there already; of
+ * real profiles it stands for less than one frame.
+ */
+#define WALK_FREE  ((uint64_t)32 << 20)
+#define WALK_RATIO 16
 
 static struct error *pprof_read(const struct reader_input *input, struct builder *builder)
 {
@@ -367,7 +361,8 @@ static struct error *pprof_read(const struct reader_input *input, struct builder
 		.builder = builder,
 		.demangler = demangler_create(),
 		.code = mapped_code_create(builder, input->size),
-		.budget = BUDGET_FREE_BYTES + BUDGET_RATIO * (int64_t)input->size};
+		.budget = BUDGET_FREE_BYTES + BUDGET_RATIO * (int64_t)input->size,
+		.walk = WALK_FREE + WALK_RATIO * (uint64_t)input->size};
 	struct error *err = read_all(&p);
 
 	pprof_tables_deinit(&p);

@@ -245,27 +245,9 @@ static void look_at_all(struct pprof_labels *l)
 	l->time_base = time_min >= start ? start : time_min;
 }
 
-static bool any_label(const struct pprof *p)
-{
-	struct proto_field field, inner;
-	struct cursor c;
-
-	cursor_init(&c, p->input->data, p->input->size, p->input->name, 0);
-	while (proto_next(&c, &field)) {
-		struct cursor sample = proto_message(&c, &field);
-
-		if (field.number != PROFILE_SAMPLE)
-			continue;
-		while (proto_next(&sample, &inner))
-			if (inner.number == SAMPLE_LABEL)
-				return true;
-	}
-	return false;
-}
-
 struct pprof_labels *pprof_labels_create(struct pprof *p)
 {
-	if (!any_label(p))
+	if (!p->has_labels)
 		return NULL;
 	struct pprof_labels *l = xalloc(sizeof(*l));
 	l->p = p;

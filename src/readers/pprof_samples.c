@@ -12,6 +12,7 @@
  */
 struct step {
 	uint32_t end;
+	uint32_t frames; /* how many of the run in hand it ends */
 	stack_id stack;
 };
 
@@ -27,11 +28,13 @@ struct samples_reader {
 	struct pprof *p;
 	struct pprof_labels *labels; /* NULL: no sample has any */
 	VEC(struct step) steps;	     /* of the stack below */
+	VEC(frame_id) frames;	     /* of a run of locations, the outermost first */
+	VEC(stack_id) stacks;	     /* of these */
+	uint32_t newest;	     /* stack */
 	struct str last;	     /* the locations of the last sample */
 	/* Of lists that are not packed in one piece; that of the last sample stays. */
 	struct strbuf lists[2];
 	size_t list;
-	uint32_t stacks; /* the largest id of a stack so far */
 };
 
 /* ---- one sample taken apart ---- */
@@ -135,54 +138,98 @@ static void keep_common_steps(struct samples_reader *r, struct str list)
 /* The number whose last byte stands so many bytes before the end; *end moves to its first. */
 static uint64_t number_before(struct str list, size_t *end)
 {
+	const uint8_t *bytes = (const uint8_t *)list.data;
 	size_t last = list.size - 1 - *end, first = last;
-	uint64_t value = 0;
+	uint64_t value = bytes[last] & 0x7f;
 
-	while (first > 0 && (list.data[first - 1] & 0x80))
-		first--;
+	while (first > 0 && (bytes[first - 1] & 0x80))
+		value = value << 7 | (bytes[--first] & 0x7f);
 	*end = list.size - first;
 	/* A longer one has more than 64 bits: no location has that id. */
-	if (last - first >= 10)
-		return 0;
-	for (size_t i = last + 1; i-- > first;)
-		value = value << 7 | (uint64_t)(list.data[i] & 0x7f);
-	return value;
+	return last - first < 10 ? value : 0;
 }
 
-static stack_id push_stack(struct samples_reader *r, stack_id stack, frame_id frame)
+/* Stacks are made in runs of as many frames, or of one location. */
+#define RUN_FRAMES 1024
+
+/*
+ * Takes locations apart into frames and a step each, from the one that begins at *end on; false
+ * where there is no more budget for one, or none to walk along it.
+ */
+static bool gather_run(struct samples_reader *r, const struct sample *s, size_t *end)
 {
-	stack = builder_stack(r->p->builder, stack, frame);
-	if (stack.i > r->stacks) {
-		r->stacks = stack.i;
-		r->p->budget -= PPROF_STACK_BYTES + 16 * (int64_t)r->p->metric_count;
+	r->frames.count = 0;
+	while (*end < s->locations.size && r->frames.count < RUN_FRAMES) {
+		uint64_t id = number_before(s->locations, end);
+		struct mapped_frames found = pprof_location(r->p, id, s->offset);
+
+		if (found.count == 0 || found.count > r->p->walk)
+			return false;
+		r->p->walk -= found.count;
+		for (uint32_t i = found.count; i-- > 0;)
+			vec_push(&r->frames, found.frames[i]);
+		vec_push(&r->steps,
+			(struct step){.end = (uint32_t)*end, .frames = (uint32_t)r->frames.count});
 	}
-	return stack;
+	return true;
+}
+
+/* How many frames of the run have stacks, of which the budget may have made some. */
+static size_t run_stacks(struct samples_reader *r, stack_id parent)
+{
+	struct pprof *p = r->p;
+	int64_t price = PPROF_STACK_BYTES + 16 * (int64_t)p->metric_count;
+	size_t affordable = p->budget > 0 ? (size_t)(p->budget / price) : 0;
+
+	vec_reserve(&r->stacks, r->frames.count);
+	size_t count = builder_stack_path(
+		p->builder, parent, r->frames.data, r->frames.count, affordable, r->stacks.data);
+	if (count && r->stacks.data[count - 1].i > r->newest) {
+		uint32_t newest = r->stacks.data[count - 1].i;
+
+		p->budget -= price * (int64_t)(newest - r->newest);
+		r->newest = newest;
+	}
+	return count;
+}
+
+/* Gives the steps from `first` on their stacks, and drops those that have none. */
+static void finish_steps(struct samples_reader *r, size_t first, size_t stack_count)
+{
+	for (size_t i = first; i < r->steps.count; i++) {
+		struct step *step = &r->steps.data[i];
+
+		if (step->frames > stack_count) {
+			r->steps.count = i;
+			return;
+		}
+		step->stack = r->stacks.data[step->frames - 1];
+	}
 }
 
 static stack_id stack_of(struct samples_reader *r, const struct sample *s)
 {
-	struct pprof *p = r->p;
-	stack_id stack = {0};
-	size_t end = 0;
+	struct step at = {0};
+	bool is_whole = true;
 
 	keep_common_steps(r, s->locations);
-	if (r->steps.count) {
-		stack = r->steps.data[r->steps.count - 1].stack;
-		end = r->steps.data[r->steps.count - 1].end;
-	}
-	while (end < s->locations.size && p->budget > 0) {
-		uint64_t id = number_before(s->locations, &end);
-		struct mapped_frames frames = pprof_location(p, id, s->offset);
+	if (r->steps.count)
+		at = r->steps.data[r->steps.count - 1];
+	for (size_t end = at.end; end < s->locations.size && is_whole;) {
+		size_t first = r->steps.count;
 
-		for (uint32_t i = frames.count; i-- > 0;)
-			stack = push_stack(r, stack, frames.frames[i]);
-		vec_push(&r->steps, (struct step){.end = (uint32_t)end, .stack = stack});
+		is_whole = gather_run(r, s, &end);
+		size_t count = run_stacks(r, at.stack);
+		is_whole &= count == r->frames.count;
+		finish_steps(r, first, count);
+		if (count)
+			at.stack = r->stacks.data[count - 1];
 	}
-	p->cut += end < s->locations.size;
+	r->p->cut += !is_whole;
 	r->last = s->locations;
 	if (s->locations.data == r->lists[r->list].data)
 		r->list = !r->list;
-	return stack;
+	return at.stack;
 }
 
 /* ---- all of them ---- */
@@ -238,6 +285,8 @@ void pprof_samples_read(struct pprof *p)
 	}
 	pprof_labels_destroy(r.labels);
 	vec_deinit(&r.steps);
+	vec_deinit(&r.frames);
+	vec_deinit(&r.stacks);
 	strbuf_deinit(&r.lists[0]);
 	strbuf_deinit(&r.lists[1]);
 }

@@ -90,6 +90,20 @@ enum pprof_fault {
 	FAULT_COUNT
 };
 
+/* Where the frames of a location stand among those of all; count 0: it is not taken apart yet. */
+struct pprof_place {
+	uint32_t first, count;
+};
+
+/* The profile's own fields that are not repeated, the last of each. */
+struct pprof_facts {
+	uint64_t value[PROFILE_FIELD_COUNT];
+	uint64_t offset[PROFILE_FIELD_COUNT]; /* 0: there is none, of repeated ones too */
+	struct cursor period_type;
+	uint64_t types_at; /* where the first type of samples stands */
+	size_t types;
+};
+
 struct pprof {
 	const struct reader_input *input;
 	struct builder *builder;
@@ -102,12 +116,12 @@ struct pprof {
 	uint32_t *string_at; /* [string_count]: as pprof_rows.at */
 	size_t string_count;
 	struct pprof_rows functions, locations, mappings;
-	uint32_t *mapping_of_row; /* [mappings.count]: number in `code`, plus one; 0: not yet */
-	uint32_t *location_first; /* [locations.count]: of its frames in `frames` */
-	uint32_t *location_count; /* [locations.count]: 0: not taken apart yet */
-	VEC(frame_id) frames;	  /* of locations, the innermost first */
+	uint32_t *mapping_of_row;   /* [mappings.count]: number in `code`, plus one; 0: not yet */
+	struct pprof_place *places; /* [locations.count] */
+	VEC(frame_id) frames;	    /* of locations, the innermost first */
 	frame_id unknown;
-	bool has_labels;
+	bool has_labels; /* any sample */
+	struct pprof_facts facts;
 	size_t sample_count;
 
 	size_t metric_count;
@@ -118,28 +132,37 @@ struct pprof {
 	 * size, though one byte of it may stand for a frame of a new stack.
 	 */
 	int64_t budget;
+	/* Frames that stacks may still be walked along, those that are there already too. */
+	uint64_t walk;
 
 	uint64_t faults[FAULT_COUNT];
 	uint64_t first_fault[FAULT_COUNT]; /* offsets */
-	uint64_t cut;			   /* samples whose stacks are cut for want of budget */
+	uint64_t cut; /* samples whose stacks are cut for want of budget, or of walk */
 };
 
 void pprof_fault(struct pprof *p, enum pprof_fault fault, uint64_t offset);
 
 /* ---- pprof_tables.c ---- */
 
-/* Finds all rows.  ERROR_INPUT where nothing can be made of the file. */
+/* Finds all rows and facts.  ERROR_INPUT where nothing can be made of the file. */
 must_use struct error *pprof_tables_read(struct pprof *p);
 void pprof_tables_deinit(struct pprof *p);
 /* Empty, and a fault, if there is none of that number. */
 struct str pprof_string(struct pprof *p, uint64_t number, uint64_t offset);
 /* Collects the locations that have an address and no lines, and has them named. */
 void pprof_name_addresses(struct pprof *p);
+/* What pprof_location does for one that it has not taken apart yet. */
+struct mapped_frames pprof_location_new(struct pprof *p, uint64_t id, uint64_t offset);
 /*
  * The frames of a location, innermost first, taken apart at first sight; of one that is not there
- * "[unknown]".  What is returned is good until the next call.
+ * "[unknown]".  None where the budget is used up.  What is returned is good until the next call.
  */
-struct mapped_frames pprof_location(struct pprof *p, uint64_t id, uint64_t offset);
+static inline struct mapped_frames pprof_location(struct pprof *p, uint64_t id, uint64_t offset)
+{
+	if (p->locations.ids || id >= p->locations.count || p->places[id].count == 0)
+		return pprof_location_new(p, id, offset);
+	return (struct mapped_frames){&p->frames.data[p->places[id].first], p->places[id].count};
+}
 
 /* ---- pprof_samples.c ---- */
 

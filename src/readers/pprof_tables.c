@@ -186,26 +186,54 @@ static struct pprof_rows *rows_of_field(struct pprof *p, uint32_t number)
 	}
 }
 
+static bool sample_has_label(struct cursor sample)
+{
+	struct proto_field field;
+
+	while (proto_next(&sample, &field))
+		if (field.number == SAMPLE_LABEL)
+			return true;
+	return false;
+}
+
+static void take_fact(struct pprof *p, const struct cursor *c, const struct proto_field *field)
+{
+	struct pprof_facts *facts = &p->facts;
+
+	if (field->number == PROFILE_PERIOD_TYPE)
+		facts->period_type = proto_message(c, field);
+	if (field->number < PROFILE_FIELD_COUNT) {
+		facts->value[field->number] = field->value;
+		facts->offset[field->number] = field->offset;
+	}
+}
+
 /* Profiles may not stand one behind the other: each has strings of its own. */
 static struct error *count_all(struct pprof *p)
 {
 	struct cursor c = whole_file(p);
 	struct proto_field field;
-	bool has_time = false;
 
-	while (proto_next(&c, &field)) {
+	for (const uint8_t *at = c.at; proto_next(&c, &field); at = c.at) {
 		struct pprof_rows *rows = rows_of_field(p, field.number);
 
-		if (rows)
+		if (rows) {
 			rows_count(rows, row_id(proto_message(&c, &field)));
-		else if (field.number == PROFILE_STRING)
+		} else if (field.number == PROFILE_STRING) {
 			p->string_count++;
-		else if (field.number == PROFILE_SAMPLE)
+		} else if (field.number == PROFILE_SAMPLE) {
 			p->sample_count++;
-		else if (field.number == PROFILE_TIME && has_time)
+			if (!p->has_labels)
+				p->has_labels = sample_has_label(proto_message(&c, &field));
+		} else if (field.number == PROFILE_SAMPLE_TYPE) {
+			if (p->facts.types++ == 0)
+				p->facts.types_at = place_in(p, at);
+		} else if (field.number == PROFILE_TIME && p->facts.offset[PROFILE_TIME]) {
 			return error_input(p->input->name, field.offset,
 				"a second profile begins here; one a file is read");
-		has_time |= field.number == PROFILE_TIME;
+		} else {
+			take_fact(p, &c, &field);
+		}
 	}
 	if (!cursor_ok(&c)) {
 		p->problem = c.problem;
@@ -253,8 +281,7 @@ struct error *pprof_tables_read(struct pprof *p)
 		if (all[i]->ids)
 			rows_sort(p, all[i]);
 	p->mapping_of_row = xcalloc(p->mappings.count, sizeof(*p->mapping_of_row));
-	p->location_first = xcalloc(p->locations.count, sizeof(*p->location_first));
-	p->location_count = xcalloc(p->locations.count, sizeof(*p->location_count));
+	p->places = xcalloc(p->locations.count, sizeof(*p->places));
 	return NULL;
 }
 
@@ -265,8 +292,7 @@ void pprof_tables_deinit(struct pprof *p)
 	rows_deinit(&p->mappings);
 	free(p->string_at);
 	free(p->mapping_of_row);
-	free(p->location_first);
-	free(p->location_count);
+	free(p->places);
 	vec_deinit(&p->frames);
 }
 
@@ -446,7 +472,7 @@ static void add_location(struct pprof *p, size_t row)
 {
 	struct location_row l = read_location(p, row_message(p, &p->locations, row));
 
-	p->location_first[row] = (uint32_t)p->frames.count;
+	p->places[row].first = (uint32_t)p->frames.count;
 	if (l.has_lines) {
 		add_lines(p, &l, row_message(p, &p->locations, row));
 	} else if (l.address) {
@@ -457,10 +483,10 @@ static void add_location(struct pprof *p, size_t row)
 	} else {
 		push_frame(p, unknown_frame(p));
 	}
-	p->location_count[row] = (uint32_t)p->frames.count - p->location_first[row];
+	p->places[row].count = (uint32_t)p->frames.count - p->places[row].first;
 }
 
-struct mapped_frames pprof_location(struct pprof *p, uint64_t id, uint64_t offset)
+struct mapped_frames pprof_location_new(struct pprof *p, uint64_t id, uint64_t offset)
 {
 	size_t row;
 
@@ -469,8 +495,7 @@ struct mapped_frames pprof_location(struct pprof *p, uint64_t id, uint64_t offse
 		p->unknown = unknown_frame(p);
 		return (struct mapped_frames){&p->unknown, 1};
 	}
-	if (p->location_count[row] == 0)
+	if (p->places[row].count == 0 && p->budget > 0)
 		add_location(p, row);
-	return (struct mapped_frames){
-		&p->frames.data[p->location_first[row]], p->location_count[row]};
+	return (struct mapped_frames){&p->frames.data[p->places[row].first], p->places[row].count};
 }

@@ -221,6 +221,43 @@ static void child_table_numbers_pairs(void **state)
 	child_table_deinit(&t);
 }
 
+/* A path is what so many steps are; no more is made than may be. */
+static void child_table_makes_paths(void **state)
+{
+	struct child_table t, slow;
+	uint64_t seed = 1;
+
+	(void)state;
+	child_table_init(&t, 0);
+	child_table_init(&slow, 0);
+	for (uint32_t round = 0; round < 3000; round++) {
+		uint32_t keys[12], nodes[12];
+		seed = hash_u64(seed + round);
+		size_t count = seed % 13, made_max = seed >> 8 & 7;
+		uint32_t parent = (uint32_t)((seed >> 16) % t.nodes.count % 50), at = parent;
+		for (size_t i = 0; i < count; i++)
+			keys[i] = (uint32_t)(hash_u64(seed + i) % 5);
+		size_t before = t.nodes.count, expected = 0;
+		size_t done = child_table_path(&t, parent, keys, count, made_max, nodes);
+		for (; expected < count && slow.nodes.count < before + made_max; expected++) {
+			bool added;
+			at = child_table_at(&slow, at, keys[expected], &added);
+			assert_true(expected >= done || nodes[expected] == at);
+		}
+		/* What is left of the path may be there. */
+		assert_true(done >= expected && done <= count);
+		assert_int_equal(t.nodes.count, slow.nodes.count);
+		assert_memory_equal(
+			t.nodes.data, slow.nodes.data, t.nodes.count * sizeof(*t.nodes.data));
+		for (size_t i = expected; i < done; i++) {
+			assert_int_equal(t.nodes.data[nodes[i]].key, keys[i]);
+			assert_int_equal(t.nodes.data[nodes[i]].parent, i ? nodes[i - 1] : parent);
+		}
+	}
+	child_table_deinit(&t);
+	child_table_deinit(&slow);
+}
+
 static void row_table_interns(void **state)
 {
 	static const struct row_kind kind = {8, pair_hash, pair_same};
@@ -526,6 +563,7 @@ int main(void)
 		cmocka_unit_test(map_holds_pairs),
 		cmocka_unit_test(map_forgets_pairs),
 		cmocka_unit_test(child_table_numbers_pairs),
+		cmocka_unit_test(child_table_makes_paths),
 		cmocka_unit_test(row_table_interns),
 		cmocka_unit_test(hashes),
 		cmocka_unit_test(cursor_reads_numbers),

@@ -564,6 +564,41 @@ static void frames_for_a_byte_each(void **state)
 	free(list);
 }
 
+/* A byte that stands for thousands of inlined calls, all known: time is bounded by the file, too.
+ */
+static void calls_for_a_byte_each(void **state)
+{
+	enum { LINES = 5000, DEPTH = 28, SAMPLES = 3000 };
+	struct strbuf b = {0};
+	uint64_t list[DEPTH + 1];
+
+	(void)state;
+	put_type(&b, 1, S_SAMPLES, S_COUNT);
+	put_tables(&b);
+	put_strings(&b);
+	size_t row = proto_begin(&b, 4);
+	proto_put_varint(&b, 1, 9);
+	for (uint64_t i = 0; i < LINES; i++) {
+		size_t line = proto_begin(&b, 4);
+		proto_put_varint(&b, 1, 1);
+		proto_put_varint(&b, 2, i);
+		proto_end(&b, line);
+	}
+	proto_end(&b, row);
+	for (size_t i = 0; i < DEPTH; i++)
+		list[i] = 9;
+	/* Every second one has another root, so that none ends as the one before. */
+	for (size_t i = 0; i < SAMPLES; i++) {
+		list[DEPTH] = 1;
+		put_sample(&b, list, DEPTH + i % 2, 1, NULL, 0);
+	}
+	struct profile *p = read_bytes(&b);
+	assert_int_equal(p->total[0], SAMPLES);
+	assert_true(has_note(p, NOTE_TRUNCATED, "stacks are cut short"));
+	assert_int_equal(p->depth_max, DEPTH * LINES + 1);
+	profile_destroy(p);
+}
+
 static void other_files_are_none(void **state)
 {
 	/* Text; OTLP and Perfetto, whose messages hold messages; gmon.out; zeros. */
@@ -682,6 +717,7 @@ int main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(frames_for_a_byte_each),
+		cmocka_unit_test(calls_for_a_byte_each),
 		cmocka_unit_test(other_files_are_none),
 		cmocka_unit_test(random_profiles_come_back),
 	};
