@@ -31,6 +31,7 @@ static const char *file_kind(mode_t mode)
 
 struct file_terms {
 	uint64_t limit;	 /* 0: none */
+	size_t most;	 /* only so many from the start; 0: all */
 	file_look *look; /* NULL: none */
 	const void *context;
 };
@@ -50,6 +51,8 @@ static struct error *objection(const struct file_terms *terms, const char *name,
 static struct error *read_fd(int fd, const char *name, const struct file_terms *terms,
 	uint64_t hint, struct file_bytes *bytes)
 {
+	if (terms->most && hint > terms->most)
+		hint = terms->most;
 	size_t capacity = (size_t)(hint < HINT_MAX ? hint : HINT_MAX) + 1, size = 0;
 	uint8_t *data = xrealloc_array(NULL, capacity, 1);
 
@@ -73,6 +76,10 @@ static struct error *read_fd(int fd, const char *name, const struct file_terms *
 		if (got == 0)
 			break;
 		size += (size_t)got;
+		if (terms->most && size >= terms->most) {
+			size = terms->most;
+			break;
+		}
 		struct error *err = objection(terms, name, data, size - (size_t)got, size);
 		if (err) {
 			free(data);
@@ -112,8 +119,8 @@ static struct error *read_path(
 	return err;
 }
 
-struct error *file_read_in(
-	int folder, const char *name, const char *shown, uint64_t limit, struct file_bytes *bytes)
+static struct error *read_in(int folder, const char *name, const char *shown,
+	const struct file_terms *terms, struct file_bytes *bytes)
 {
 	int fd = openat(folder, name, OPEN_FLAGS | O_NOFOLLOW);
 
@@ -121,9 +128,21 @@ struct error *file_read_in(
 		return error_new(ERROR_INPUT, "%s: is a link, not a file", shown);
 	if (fd < 0)
 		return error_system(errno, "cannot open %s", shown);
-	struct error *err = read_open(fd, shown, &(struct file_terms){.limit = limit}, bytes);
+	struct error *err = read_open(fd, shown, terms, bytes);
 	close(fd);
 	return err;
+}
+
+struct error *file_read_in(
+	int folder, const char *name, const char *shown, uint64_t limit, struct file_bytes *bytes)
+{
+	return read_in(folder, name, shown, &(struct file_terms){.limit = limit}, bytes);
+}
+
+struct error *file_read_start_in(
+	int folder, const char *name, const char *shown, size_t most, struct file_bytes *bytes)
+{
+	return read_in(folder, name, shown, &(struct file_terms){.most = most}, bytes);
 }
 
 struct error *file_read(const char *path, uint64_t limit, struct file_bytes *bytes)

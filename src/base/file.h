@@ -26,6 +26,9 @@ void file_bytes_deinit(struct file_bytes *bytes);
  */
 must_use struct error *file_read_in(
 	int fd, const char *name, const char *shown, uint64_t limit, struct file_bytes *bytes);
+/* The same of no more than its first `most` bytes. */
+must_use struct error *file_read_start_in(
+	int fd, const char *name, const char *shown, size_t most, struct file_bytes *bytes);
 
 /* Looks at how an input begins; a failure ends its reading. */
 typedef struct error *file_look(const void *context, const uint8_t *data, size_t size);

@@ -133,6 +133,27 @@ bool folder_has_file(const struct folder *folder, const char *name)
 	       fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode);
 }
 
+int folder_bid(const char *path, const char *name, int (*bid)(const uint8_t *data, size_t size))
+{
+	enum { LOOK_BYTES = 4096 };
+	struct file_bytes bytes = {0};
+	struct folder *folder = NULL;
+	struct error *err = folder_open(path, &folder);
+	int sure = 0;
+
+	if (err == NULL) {
+		char *shown = xasprintf("%s/%s", path, name);
+		err = file_read_start_in(folder->fd, name, shown, LOOK_BYTES, &bytes);
+		free(shown);
+	}
+	if (err == NULL)
+		sure = bid(bytes.data, bytes.size);
+	error_destroy(err);
+	file_bytes_deinit(&bytes);
+	folder_close(folder);
+	return sure;
+}
+
 struct error *folder_read(
 	const struct folder *folder, const char *name, uint64_t limit, struct file_bytes *bytes)
 {

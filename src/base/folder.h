@@ -36,5 +36,10 @@ bool folder_has_file(const struct folder *folder, const char *name);
  */
 must_use struct error *folder_read(
 	const struct folder *folder, const char *name, uint64_t limit, struct file_bytes *bytes);
+/*
+ * For readers of formats that are folders: how sure bid is of how the file of that name in the
+ * folder begins; 0 where there is none.
+ */
+int folder_bid(const char *path, const char *name, int (*bid)(const uint8_t *data, size_t size));
 
 #endif

@@ -380,28 +380,17 @@ static struct error *gprofng_read(const struct reader_input *input, struct build
 	return err;
 }
 
+static int log_bid(const uint8_t *data, size_t size)
+{
+	static const char element[] = "<experiment ";
+
+	return memmem(data, size < 256 ? size : 256, element, strlen(element)) ? 90 : 0;
+}
+
 /* By a log.xml that begins as one does. */
 static int gprofng_bid_folder(const char *path)
 {
-	struct folder *folder;
-	struct file_bytes bytes;
-	int bid = 0;
-
-	struct error *err = folder_open(path, &folder);
-	if (err) {
-		error_destroy(err);
-		return 0;
-	}
-	err = folder_read(folder, LOG_NAME, (uint64_t)1 << 28, &bytes);
-	if (err == NULL) {
-		size_t size = bytes.size < 256 ? bytes.size : 256;
-		if (memmem(bytes.data, size, "<experiment ", 12))
-			bid = 90;
-		file_bytes_deinit(&bytes);
-	}
-	error_destroy(err);
-	folder_close(folder);
-	return bid;
+	return folder_bid(path, LOG_NAME, log_bid);
 }
 
 const struct reader reader_gprofng = {

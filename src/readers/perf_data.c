@@ -23,7 +23,7 @@
 
 static size_t measures_most(const struct perf_data *p)
 {
-	uint64_t room = WEIGHT_BYTES_FREE + WEIGHT_BYTES_PER * (uint64_t)p->input->size +
+	uint64_t room = WEIGHT_BYTES_FREE + WEIGHT_BYTES_PER * p->file.size +
 			WEIGHT_BYTES_PER * p->file.unpacked.size;
 	uint64_t most = room / (sizeof(int64_t) * (p->file.sample_count + 1));
 
@@ -163,7 +163,7 @@ static void build(struct perf_data *p)
 	p->names.is_this_kernel = p->objects.is_this_kernel;
 	capture_tree_fill(
 		&p->tree, p->stacks.frames.data, p->stacks.frames.count, &p->stacks.nodes);
-	p->tree.stacks_left = 4000000 + 16 * (uint64_t)p->input->size;
+	p->tree.stacks_left = 4000000 + 16 * p->file.size;
 	capture_tree_build(&p->tree, &p->names, true);
 	if (p->has_time || p->has_threads)
 		builder_expect_samples(p->builder, p->rows.count);
@@ -176,7 +176,7 @@ static void build(struct perf_data *p)
 
 static void perf_data_init(struct perf_data *p)
 {
-	size_t size = p->input->size + p->file.unpacked.size;
+	size_t size = (size_t)p->file.size + p->file.unpacked.size;
 
 	perf_data_tasks_init(&p->tasks, p->arena, size);
 	perf_data_objects_init(&p->objects, &p->file, p->arena);
@@ -215,6 +215,7 @@ static void read_profile(struct perf_data *p)
 	add_metrics(p);
 	perf_data_init(p);
 	p->objects.keeps_open = has_stacks(p);
+	p->stacks.branch_depth = p->file.facts.branch_depth;
 	take_records(p);
 	build(p);
 	perf_data_say(p);
@@ -223,7 +224,7 @@ static void read_profile(struct perf_data *p)
 
 static struct error *perf_data_read(const struct reader_input *input, struct builder *builder)
 {
-	struct perf_data p = {.input = input, .builder = builder, .arena = arena_create()};
+	struct perf_data p = {.builder = builder, .arena = arena_create()};
 	struct error *err = perf_data_open(input, p.arena, &p.file);
 
 	if (err == NULL)
@@ -237,5 +238,6 @@ const struct reader reader_perf_data = {
 	.name = "perf-data",
 	.summary = "what Linux's perf record writes",
 	.bid = perf_data_bid,
+	.bid_folder = perf_data_bid_folder,
 	.read = perf_data_read,
 };

@@ -119,6 +119,12 @@ void perf_data_events_name(struct perf_data_events *e, uint64_t id, struct str n
 		event->name = arena_str(e->arena, name);
 }
 
+bool perf_data_event_has_calls(const struct perf_data_event *event)
+{
+	return (event->sample_type & PERF_DATA_BRANCH_STACK) &&
+	       (event->branch_type & PERF_DATA_BRANCH_CALL_STACK);
+}
+
 /* ---- names ---- */
 
 static const char *const hardware_names[] = {"cycles", "instructions", "cache-references",

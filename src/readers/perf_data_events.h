@@ -30,6 +30,9 @@ struct perf_data_event {
 	uint32_t metric;  /* the reader's */
 };
 
+/* Whether its samples' branches are calls under way: perf record --call-graph lbr. */
+bool perf_data_event_has_calls(const struct perf_data_event *event);
+
 struct perf_data_events {
 	struct arena *arena;
 	VEC(struct perf_data_event) rows;

@@ -65,6 +65,38 @@ static void read_clock_data(struct perf_data_file *file, struct cursor *c)
 	file->facts.clock_ns = clock_ns;
 }
 
+/* Names and values of what a processor's counters can; how many branches it remembers is wanted. */
+static void read_abilities(struct perf_data_file *file, struct cursor *c)
+{
+	uint32_t count = cursor_u32(c);
+
+	for (uint32_t i = 0; i < count && cursor_ok(c); i++) {
+		struct str name = read_string(c), value = read_string(c);
+		uint64_t depth = 0;
+
+		if (!str_equal(name, STR("branches")))
+			continue;
+		for (size_t k = 0; k < value.size && value.data[k] >= '0' && value.data[k] <= '9' &&
+				   depth < UINT16_MAX;
+			k++)
+			depth = depth * 10 + (uint64_t)(value.data[k] - '0');
+		file->facts.branch_depth = (uint32_t)depth;
+	}
+}
+
+/* The same of several kinds of cores, each with a name; the one that remembers the most counts. */
+static void read_all_abilities(struct perf_data_file *file, struct cursor *c)
+{
+	uint32_t count = cursor_u32(c), depth = 0;
+
+	for (uint32_t i = 0; i < count && cursor_ok(c); i++) {
+		read_abilities(file, c);
+		read_string(c);
+		depth = file->facts.branch_depth > depth ? file->facts.branch_depth : depth;
+	}
+	file->facts.branch_depth = depth;
+}
+
 static void read_build_ids(struct perf_data_file *file, struct cursor *c)
 {
 	struct perf_data_record record;
@@ -136,6 +168,15 @@ void perf_data_feature(struct perf_data_file *file, uint64_t feature, struct cur
 		break;
 	case PERF_DATA_FEATURE_EVENT_DESC:
 		read_event_names(file, &c);
+		break;
+	case PERF_DATA_FEATURE_DIR_FORMAT:
+		file->facts.folder_version = cursor_u64(&c);
+		break;
+	case PERF_DATA_FEATURE_CPU_PMU_CAPS:
+		read_abilities(file, &c);
+		break;
+	case PERF_DATA_FEATURE_PMU_CAPS:
+		read_all_abilities(file, &c);
 		break;
 	case PERF_DATA_FEATURE_CLOCK_DATA:
 		read_clock_data(file, &c);

@@ -61,7 +61,7 @@ static struct section read_section(struct cursor *c)
 /* A cursor over as much of the section as there is. */
 static struct cursor section_cursor(const struct perf_data_file *file, struct section s)
 {
-	const struct reader_input *input = file->input;
+	const struct reader_input *input = &file->input;
 	struct cursor c;
 
 	if (s.offset > input->size)
@@ -123,7 +123,7 @@ static void read_features(struct perf_data_file *file, const uint64_t *bits, str
 
 static struct error *read_header(struct perf_data_file *file, uint64_t header_size)
 {
-	const struct reader_input *input = file->input;
+	const struct reader_input *input = &file->input;
 	uint64_t bits[FEATURE_WORDS] = {0};
 	struct cursor c;
 
@@ -152,32 +152,29 @@ static struct error *read_header(struct perf_data_file *file, uint64_t header_si
 		file->is_cut = true;
 		end = input->size;
 	}
-	perf_data_scan(file, records.offset, end);
-	return NULL;
+	perf_data_scan(file, 0, records.offset, end);
+	return file->is_folder || file->facts.folder_version ? perf_data_scan_folder(file) : NULL;
 }
 
 static struct error *check_events(const struct perf_data_file *file)
 {
 	if (file->events.rows.count)
 		return NULL;
-	return error_input(file->input->name, 0,
+	return error_input(file->input.name, 0,
 		"no event is described in this perf.data file, so its samples cannot be read; "
 		"was it cut off or overwritten?");
 }
 
-struct error *perf_data_open(
-	const struct reader_input *input, struct arena *arena, struct perf_data_file *file)
+static struct error *read_container(struct perf_data_file *file)
 {
-	struct error *err = NULL;
+	const struct reader_input *input = &file->input;
 	int order = magic_of(input->data, input->size);
+	struct error *err = NULL;
 	struct cursor c;
 
-	*file = (struct perf_data_file){
-		.input = input, .arena = arena, .is_swapped = order == 1, .has_data_size = true};
-	perf_data_events_init(&file->events, arena);
-	str_table_init(&file->build_ids.paths, arena);
 	if (order < 0)
 		return error_input(input->name, 0, "does not begin as a perf.data file does");
+	file->is_swapped = order == 1;
 	cursor_init(&c, input->data, input->size, input->name, 0);
 	c.is_swapped = file->is_swapped;
 	cursor_skip(&c, MAGIC_SIZE);
@@ -188,14 +185,29 @@ struct error *perf_data_open(
 		return err;
 	file->is_pipe = header_size == PIPE_HEADER_SIZE;
 	if (file->is_pipe)
-		perf_data_scan(file, PIPE_HEADER_SIZE, input->size);
+		perf_data_scan(file, 0, PIPE_HEADER_SIZE, input->size);
 	else if (header_size < FILE_HEADER_LEAST)
 		err = error_input(input->name, MAGIC_SIZE,
 			"its header has an impossible size, %" PRIu64, header_size);
 	else
 		err = read_header(file, header_size);
-	if (err == NULL)
-		err = check_events(file);
+	return err ? err : check_events(file);
+}
+
+struct error *perf_data_open(
+	const struct reader_input *input, struct arena *arena, struct perf_data_file *file)
+{
+	*file = (struct perf_data_file){.input = *input, .arena = arena, .has_data_size = true};
+	perf_data_events_init(&file->events, arena);
+	str_table_init(&file->build_ids.paths, arena);
+	struct error *err = input->data ? NULL : perf_data_open_folder(file);
+
+	if (err)
+		return err;
+	vec_push(&file->parts, (struct perf_data_part){.bytes = {.data = file->input.data,
+							       .size = file->input.size}});
+	file->size = file->input.size;
+	err = read_container(file);
 	if (err == NULL) {
 		perf_data_events_finish(&file->events);
 		perf_data_sort(file);
@@ -205,6 +217,9 @@ struct error *perf_data_open(
 
 void perf_data_close(struct perf_data_file *file)
 {
+	for (size_t i = file->is_folder ? 0 : 1; i < file->parts.count; i++)
+		file_bytes_deinit(&file->parts.data[i].bytes);
+	vec_deinit(&file->parts);
 	perf_data_events_deinit(&file->events);
 	str_table_deinit(&file->build_ids.paths);
 	vec_deinit(&file->build_ids.ids);
@@ -216,11 +231,15 @@ void perf_data_close(struct perf_data_file *file)
 
 char *perf_data_beside(const struct perf_data_file *file, struct str name)
 {
-	const char *path = file->input->path;
+	const char *path = file->input.path;
 
 	if (path == NULL || name.size == 0)
 		return NULL;
-	const char *slash = strrchr(path, '/');
+	size_t size = strlen(path);
+
+	while (file->is_folder && size > 1 && path[size - 1] == '/')
+		size--;
+	const char *slash = memrchr(path, '/', size);
 
 	return xasprintf("%.*s%.*s", slash ? (int)(slash - path) + 1 : 0, path, STR_ARG(name));
 }

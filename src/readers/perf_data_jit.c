@@ -160,9 +160,8 @@ static void try_map(const struct perf_data_jit *j, struct perf_data_jit_code *co
 	struct stat st;
 
 	if (path && code->map == NULL) {
-		uint32_t uid = j->file->input->path && stat(j->file->input->path, &st) == 0
-				       ? st.st_uid
-				       : 0;
+		uint32_t uid =
+			j->file->input.path && stat(j->file->input.path, &st) == 0 ? st.st_uid : 0;
 		struct error *err = perfmap_open_file(path, uid, &code->map);
 
 		if (err)

@@ -17,6 +17,9 @@ static const struct trouble cut_troubles[PERF_DATA_CUT_COUNT] = {
 	[PERF_DATA_CUT_MAX] = {NOTE_TRUNCATED,
 		"a stack was cut short: the kernel follows frame pointers only so far",
 		"stacks were cut short: the kernel follows frame pointers only so far"},
+	[PERF_DATA_CUT_CALLS] = {NOTE_TRUNCATED,
+		"a stack was cut short: the processor remembers only so many calls",
+		"stacks were cut short: the processor remembers only so many calls"},
 	[PERF_DATA_CUT_MEMORY] = {NOTE_TRUNCATED,
 		"a stack was cut short: more of it than perf record had copied",
 		"stacks were cut short: there is more of them than perf record had copied"},
@@ -83,8 +86,14 @@ static void note_damage(struct perf_data *p)
 		snprintf(place, sizeof(place), "at offset 0x%" PRIx64, file->first_bad_offset);
 	if (file->bad_records)
 		builder_note(p->builder, NOTE_BAD_RECORD, file->bad_records,
-			"%s could not be read, the first %s",
-			file->bad_records == 1 ? "record" : "records", place);
+			"%s could not be read, the first %s%s%s",
+			file->bad_records == 1 ? "record" : "records", place,
+			file->first_bad_part ? " of " : "",
+			file->first_bad_part ? file->first_bad_part : "");
+	if (file->lacks_parts)
+		builder_note(p->builder, NOTE_INCOMPLETE, 1,
+			"perf record --threads has put most records into files of their own, which "
+			"are not here");
 	if (!file->has_data_size)
 		builder_note(p->builder, NOTE_INCOMPLETE, 1,
 			"perf record did not come to its end, so names of events and build-ids "
@@ -109,9 +118,9 @@ static void note_guesses(struct perf_data *p)
 static bool is_expected(uint32_t type)
 {
 	static const char *const expected[] = {"ID_INDEX", "THREAD_MAP", "CPU_MAP", "TIME_CONV",
-		"FINISHED_INIT", "HEADER_EVENT_TYPE", "HEADER_TRACING_DATA", "STAT_CONFIG",
-		"UNTHROTTLE", "BPF_EVENT", "KSYMBOL", "CGROUP", "NAMESPACES", "READ",
-		"BPF_METADATA"};
+		"FINISHED_INIT", "HEADER_EVENT_TYPE", "HEADER_TRACING_DATA", "STAT_CONFIG", "AUX",
+		"ITRACE_START", "AUX_OUTPUT_HW_ID", "UNTHROTTLE", "BPF_EVENT", "KSYMBOL", "CGROUP",
+		"NAMESPACES", "READ", "BPF_METADATA"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
 		if (strcmp(expected[i], perf_data_type_name(type)) == 0)
@@ -136,13 +145,36 @@ static void note_unknown(struct perf_data *p)
 	if (p->file.unknown_others)
 		strbuf_printf(&list, "%s%" PRIu64 " of types that sonde does not know",
 			list.size ? ", " : "", p->file.unknown_others);
-	if (p->file.traces)
-		strbuf_printf(
-			&list, "%s%" PRIu64 " AUXTRACE", list.size ? ", " : "", p->file.traces);
 	if (list.size)
-		builder_note(p->builder, NOTE_INFO, count + p->file.traces,
+		builder_note(p->builder, NOTE_INFO, count,
 			"records that sonde has no use for were passed over: %s", list.data);
 	strbuf_deinit(&list);
+}
+
+/* What AUXTRACE_INFO tells: tools/perf/util/auxtrace.h. */
+static const char *trace_name(uint32_t kind)
+{
+	static const char *const names[] = {"of an unknown kind", "Intel PT", "Intel BTS",
+		"ARM CoreSight", "ARM SPE", "s390 CPU-MF", "HiSilicon PTT", "POWER VPA DTL"};
+
+	return names[kind < ARRAY_SIZE(names) ? kind : 0];
+}
+
+/* Samples of hardware that are no stacks. */
+static void note_hardware(struct perf_data *p)
+{
+	const struct perf_data_file *file = &p->file;
+
+	if (file->traces)
+		builder_note(p->builder, NOTE_INFO, file->traces,
+			"traces of hardware (%s, %" PRIu64 " bytes) were passed over: sonde cannot "
+			"decode them, but reads what 'perf inject --itrace=i100us' makes of them",
+			trace_name(file->trace_kind), file->trace_bytes);
+	if (p->plain_branches)
+		builder_note(p->builder, NOTE_INFO, p->plain_branches,
+			"samples have branch stacks (perf record -b), which are no calls under "
+			"way, "
+			"and were passed over");
 }
 
 static void set_stats(struct perf_data *p)
@@ -175,6 +207,7 @@ void perf_data_say(struct perf_data *p)
 	note_losses(p);
 	note_damage(p);
 	note_unknown(p);
+	note_hardware(p);
 	note_guesses(p);
 	capture_names_note(&p->names);
 	set_stats(p);

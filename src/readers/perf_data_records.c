@@ -13,7 +13,8 @@
 #include "base/alloc.h"
 #include "base/zstd_stream.h"
 
-#define PLACE_UNPACKED ((perf_data_place)1 << 63)
+#define PART_SHIFT  48
+#define OFFSET_MASK (((perf_data_place)1 << PART_SHIFT) - 1)
 /* Half of what base/decompress.h lets whole files have: a growing buffer is there twice. */
 #define UNPACKED_FREE  ((uint64_t)32 << 20)
 #define UNPACKED_RATIO 256
@@ -72,9 +73,11 @@ const char *perf_data_type_name(uint32_t type)
 
 static const uint8_t *place_bytes(const struct perf_data_file *file, perf_data_place place)
 {
-	if (place & PLACE_UNPACKED)
-		return (const uint8_t *)file->unpacked.data + (place & ~PLACE_UNPACKED);
-	return file->input->data + place;
+	uint32_t part = (uint32_t)(place >> PART_SHIFT);
+	const uint8_t *bytes = part == PERF_DATA_UNPACKED ? (const uint8_t *)file->unpacked.data
+							  : file->parts.data[part].bytes.data;
+
+	return bytes + (place & OFFSET_MASK);
 }
 
 struct perf_data_record perf_data_record(const struct perf_data_file *file, size_t i)
@@ -94,10 +97,18 @@ uint64_t perf_data_time(const struct perf_data_file *file, size_t i)
 
 void perf_data_bad(struct perf_data_file *file, const struct perf_data_record *record)
 {
-	uintptr_t offset = (uintptr_t)record->bytes - (uintptr_t)file->input->data;
+	if (file->bad_records++)
+		return;
+	file->first_bad_offset = UINT64_MAX;
+	for (size_t i = 0; i < file->parts.count; i++) {
+		const struct perf_data_part *part = &file->parts.data[i];
+		uintptr_t offset = (uintptr_t)record->bytes - (uintptr_t)part->bytes.data;
 
-	if (file->bad_records++ == 0)
-		file->first_bad_offset = offset < file->input->size ? offset : UINT64_MAX;
+		if (offset >= part->bytes.size)
+			continue;
+		file->first_bad_offset = offset;
+		file->first_bad_part = part->name;
+	}
 }
 
 /* ---- records that are told of at once ---- */
@@ -142,6 +153,19 @@ static void read_lost(struct perf_data_file *file, const struct perf_data_record
 	if (is_records)
 		cursor_skip(&c, 8);
 	*(is_records ? &file->lost_records : &file->lost_samples) += cursor_u64(&c);
+}
+
+/* AUXTRACE tells how many bytes of a trace follow it, AUXTRACE_INFO what they are. */
+static void read_trace(struct perf_data_file *file, const struct perf_data_record *record)
+{
+	struct cursor c = perf_data_body(record);
+
+	if (record->type == PERF_DATA_AUXTRACE_INFO) {
+		file->trace_kind = cursor_u32(&c);
+		return;
+	}
+	file->traces++;
+	file->trace_bytes += cursor_u64(&c);
 }
 
 /* ---- in order ---- */
@@ -228,7 +252,8 @@ static void scan_unpacked(struct perf_data_file *file)
 		if (record.type == PERF_DATA_COMPRESSED || record.type == PERF_DATA_COMPRESSED2)
 			perf_data_bad(file, &record);
 		else
-			take_record(file, &record, done | PLACE_UNPACKED);
+			take_record(file, &record,
+				done | (perf_data_place)PERF_DATA_UNPACKED << PART_SHIFT);
 	}
 }
 
@@ -285,8 +310,9 @@ static void take_record(
 	case PERF_DATA_FINISHED_ROUND:
 		finish_round(file);
 		break;
+	case PERF_DATA_AUXTRACE_INFO:
 	case PERF_DATA_AUXTRACE:
-		file->traces++;
+		read_trace(file, record);
 		break;
 	case PERF_DATA_COMPRESSED:
 	case PERF_DATA_COMPRESSED2:
@@ -310,18 +336,29 @@ static uint64_t bytes_behind(
 	return is_trace ? cursor_u64(&c) : ((uint64_t)cursor_u32(&c) + 7) & ~UINT64_C(7);
 }
 
-void perf_data_scan(struct perf_data_file *file, uint64_t begin_off, uint64_t end_off)
+/* Each part has rounds and a packed stream of its own. */
+static void begin_part(struct perf_data_file *file)
 {
+	file->round_ns = file->next_round_ns = file->most_ns = 0;
+	zstd_stream_destroy(file->stream);
+	file->stream = NULL;
+	file->unpacked_done = file->unpacked.size;
+}
+
+void perf_data_scan(
+	struct perf_data_file *file, uint32_t part, uint64_t begin_off, uint64_t end_off)
+{
+	const uint8_t *bytes = file->parts.data[part].bytes.data;
 	uint64_t at = begin_off;
 	struct perf_data_record record;
 
+	begin_part(file);
 	while (at < end_off) {
-		if (!perf_data_record_at(
-			    file->input->data + at, end_off - at, file->is_swapped, &record)) {
+		if (!perf_data_record_at(bytes + at, end_off - at, file->is_swapped, &record)) {
 			file->is_cut = true;
 			return;
 		}
-		take_record(file, &record, at);
+		take_record(file, &record, at | (perf_data_place)part << PART_SHIFT);
 		uint64_t behind = bytes_behind(file, &record);
 
 		at += record.size;

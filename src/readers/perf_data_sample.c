@@ -6,7 +6,12 @@
 
 #include "readers/perf_data_format.h"
 
-enum { HEADER_SIZE = PERF_DATA_HEADER_SIZE, WORD = 8, BRANCH_SIZE = 24, BUILD_ID_MOST = 20 };
+enum {
+	HEADER_SIZE = PERF_DATA_HEADER_SIZE,
+	WORD = 8,
+	BRANCH_WORDS = PERF_DATA_BRANCH_WORDS,
+	BUILD_ID_MOST = 20
+};
 
 struct cursor perf_data_body(const struct perf_data_record *record)
 {
@@ -130,7 +135,8 @@ bool perf_data_next_read(struct perf_data_sample *sample, const struct perf_data
 	return cursor_ok(&sample->reads);
 }
 
-static void skip_branches(struct cursor *c, const struct perf_data_event *event)
+static void read_branches(
+	struct cursor *c, const struct perf_data_event *event, struct perf_data_sample *sample)
 {
 	uint64_t count = cursor_u64(c);
 
@@ -140,7 +146,7 @@ static void skip_branches(struct cursor *c, const struct perf_data_event *event)
 		cursor_fail(c, "a count leads out of its record");
 		return;
 	}
-	cursor_skip(c, count * BRANCH_SIZE);
+	sample->branches = read_words(c, count * BRANCH_WORDS);
 	if (event->branch_type & PERF_DATA_BRANCH_COUNTERS)
 		cursor_skip(c, count * WORD);
 }
@@ -209,7 +215,7 @@ bool perf_data_sample_decode(const struct perf_data_record *record,
 	if (type & PERF_DATA_RAW)
 		cursor_skip(&c, cursor_u32(&c));
 	if (type & PERF_DATA_BRANCH_STACK)
-		skip_branches(&c, event);
+		read_branches(&c, event, sample);
 	if (type & PERF_DATA_REGS_USER)
 		read_regs(&c, event, sample);
 	if (type & PERF_DATA_STACK_USER)

@@ -79,6 +79,8 @@ static inline uint64_t perf_data_word(const struct perf_data_words *words, size_
 	return perf_data_word_at(words->bytes + i * sizeof(uint64_t), words->is_swapped);
 }
 
+enum { PERF_DATA_BRANCH_WORDS = 3 };
+
 struct perf_data_read {
 	uint64_t value, id; /* id 0: not told */
 };
@@ -90,6 +92,8 @@ struct perf_data_sample {
 	bool has_period;	      /* told in the sample */
 	struct perf_data_words chain; /* addresses and contexts, innermost first */
 	bool has_chain;
+	/* From where, to where, flags: of each branch that the processor remembers, last first. */
+	struct perf_data_words branches;
 	struct cursor reads; /* for perf_data_next_read; empty if nothing was counted */
 	uint64_t read_count;
 	bool has_regs; /* those of 64-bit user code */

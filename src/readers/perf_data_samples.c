@@ -76,6 +76,8 @@ static void finish_sample(struct perf_data *p, struct perf_data_pending *pending
 		perf_data_stacks_node(&p->stacks, pending->process, event, sample, &pending->chain);
 	uint64_t period = event->is_freq ? 1 : event->period;
 
+	if (sample->branches.count && !perf_data_event_has_calls(event))
+		p->plain_branches++;
 	if (p->rows.count == 0)
 		p->start_ns = sample->time_ns;
 	p->end_ns = sample->time_ns;

@@ -372,15 +372,75 @@ static bool has_stack(const struct perf_data_event *event)
 	return event->sample_type & PERF_DATA_STACK_USER;
 }
 
+/*
+ * Whether the processor remembered the calls that were under way.  Then they are the program's part
+ * of the stack, and what the kernel found by frame pointers is not.
+ */
+static bool has_calls(const struct perf_data_event *event, const struct perf_data_sample *sample)
+{
+	return sample->branches.count && perf_data_event_has_calls(event);
+}
+
+/* Whether it remembers no more, so that there may have been more calls. */
+static bool is_full(const struct perf_data_stacks *s, size_t calls)
+{
+	enum { HASWELL = 16, SKYLAKE = 32 }; /* where the file does not tell: perf before 4.18 */
+
+	return s->branch_depth ? calls >= s->branch_depth : calls == HASWELL || calls == SKYLAKE;
+}
+
+/* Where the program was in a chain's part of it, if there is one; else where it was called last. */
+static uint64_t leaf_of_calls(const struct perf_data_sample *sample, size_t at)
+{
+	uint64_t va = at < sample->chain.count ? perf_data_word(&sample->chain, at)
+					       : PERF_DATA_CONTEXT_MAX;
+
+	if (va < PERF_DATA_CONTEXT_MAX)
+		return va;
+	return sample->mode == PERF_DATA_MODE_USER ? sample->ip
+						   : perf_data_word(&sample->branches, 1);
+}
+
+/*
+ * The program's part from calls: where it was, then where each call was made.  These are addresses
+ * of the calls themselves.  (perf's resolve_lbr_callchain_sample has the target of the last call
+ * for the leaf, and so the function's first line.)
+ */
+static void read_calls(struct perf_data_stacks *s, uint32_t process,
+	const struct perf_data_sample *sample, uint64_t leaf)
+{
+	size_t calls = sample->branches.count / PERF_DATA_BRANCH_WORDS;
+
+	vec_push(&s->scratch, perf_data_stacks_user_frame(s, process, leaf, sample->time_ns));
+	for (size_t i = 0; i < calls; i++)
+		vec_push(&s->scratch,
+			perf_data_stacks_user_frame(s, process,
+				perf_data_word(&sample->branches, i * PERF_DATA_BRANCH_WORDS),
+				sample->time_ns));
+	if (is_full(s, calls))
+		perf_data_stacks_cut(s, PERF_DATA_CUT_CALLS);
+}
+
+/* Where the program's part of a chain begins; its end if there is none. */
+static size_t user_part(const struct perf_data_words *chain)
+{
+	size_t i = 0;
+
+	while (i < chain->count && perf_data_word(chain, i) != PERF_DATA_CONTEXT_USER)
+		i++;
+	return i < chain->count ? i + 1 : i;
+}
+
 /* The chain's frames, leaf first, into scratch; whether it has some of the program. */
 static bool read_chain(struct perf_data_stacks *s, uint32_t process,
 	const struct perf_data_event *event, const struct perf_data_sample *sample)
 {
+	size_t end = has_calls(event, sample) ? user_part(&sample->chain) : sample->chain.count;
 	unsigned int mode = sample->mode;
 	bool is_first = true, has_user = false;
 	size_t addresses = 0;
 
-	for (size_t i = 0; i < sample->chain.count; i++) {
+	for (size_t i = 0; i < end; i++) {
 		uint64_t va = perf_data_word(&sample->chain, i);
 
 		if (va == PERF_DATA_CONTEXT_DEFERRED)
@@ -395,6 +455,10 @@ static bool read_chain(struct perf_data_stacks *s, uint32_t process,
 		has_user |= mode == PERF_DATA_MODE_USER;
 		is_first = false;
 		addresses++;
+	}
+	if (has_calls(event, sample)) {
+		read_calls(s, process, sample, leaf_of_calls(sample, end));
+		return true;
 	}
 	bool is_all = has_user || !has_stack(event);
 
@@ -492,7 +556,7 @@ void perf_data_stacks_expect(const struct perf_data_stacks *s, uint32_t process,
 	struct perf_data_chain *chain)
 {
 	*chain = (struct perf_data_chain){0};
-	if (has_stack(event) || sample->chain.count == 0)
+	if (has_stack(event) || has_calls(event, sample) || sample->chain.count == 0)
 		return;
 	*chain = chain_of(s, process, event, sample);
 	__builtin_prefetch(&s->chains[chain->hash & (s->chain_slots - 1)]);

@@ -22,6 +22,7 @@
 /* Why stacks were cut short. */
 enum perf_data_cut {
 	PERF_DATA_CUT_MAX,    /* the kernel follows chains only so far */
+	PERF_DATA_CUT_CALLS,  /* the processor remembers only so many calls */
 	PERF_DATA_CUT_MEMORY, /* less of the stack was copied */
 	PERF_DATA_CUT_RULE,   /* no unwind rules */
 	PERF_DATA_CUT_CORRUPT,
@@ -60,6 +61,7 @@ struct perf_data_stacks {
 	VEC(struct capture_frame) frames;
 	struct child_table nodes;
 	size_t frames_most, nodes_most;
+	uint32_t branch_depth; /* calls that the processor remembers; 0: not told */
 	VEC(uint32_t) scratch; /* frames of one stack, leaf first */
 
 	struct perf_data_chain *chains;

@@ -35,7 +35,6 @@ struct perf_data_measure {
 };
 
 struct perf_data {
-	const struct reader_input *input;
 	struct builder *builder;
 	struct arena *arena;
 	struct perf_data_file file;
@@ -56,6 +55,7 @@ struct perf_data {
 	uint64_t start_ns, end_ns; /* of the samples */
 	uint64_t left_out;	   /* samples of events for which there is no room */
 	uint64_t too_heavy;
+	uint64_t plain_branches; /* samples with branches that are no calls */
 	uint64_t truncated, foreign;
 };
 

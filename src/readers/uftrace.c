@@ -221,23 +221,7 @@ static int uftrace_bid(const uint8_t *data, size_t size)
 
 static int uftrace_bid_folder(const char *path)
 {
-	struct folder *folder;
-	struct file_bytes bytes;
-	int bid = 0;
-
-	struct error *err = folder_open(path, &folder);
-	if (err) {
-		error_destroy(err);
-		return 0;
-	}
-	err = folder_read(folder, "info", (uint64_t)1 << 24, &bytes);
-	if (err == NULL) {
-		bid = uftrace_bid(bytes.data, bytes.size);
-		file_bytes_deinit(&bytes);
-	}
-	error_destroy(err);
-	folder_close(folder);
-	return bid;
+	return folder_bid(path, "info", uftrace_bid);
 }
 
 const struct reader reader_uftrace = {

@@ -1,6 +1,7 @@
 """Writes a perf.data file that no perf has written, as FOLDER/perf.data, and a perf map beside it.
 
 	perf_data.py FOLDER [--big-endian] [--pipe] [--old-magic] [--packed 81|83] [--attr-size N] [--cut N] [--stacks]
+	             [--calls] [--as-folder] [--trace]
 
 Two events, cycles and cpu-clock, sample two processes: alpha, whose code the map names, and beta, which alpha has
 forked and which has become another program. Whatever the options say, the records are the same.
@@ -26,6 +27,7 @@ class File:
 		self.order = ">" if options.big_endian else "<"
 		self.options = options
 		self.records = b""
+		self.ends = []
 
 	def pack(self, layout, *numbers):
 		return struct.pack(self.order + layout, *numbers)
@@ -36,6 +38,7 @@ class File:
 
 	def add(self, *arguments):
 		self.records += self.record(*arguments)
+		self.ends.append(len(self.records))
 
 	def string(self, text):
 		return text.encode() + bytes(8 - len(text.encode()) % 8)
@@ -61,18 +64,29 @@ class File:
 
 	def sample(self, event, pid, tid, time, period, chain, mode=USER):
 		ip = next(a for a in chain if a < 2**64 - 4096)
+		calls = [3, 2, 1, 6, 5, 4]
 		if self.options.stacks:
 			chain = chain[:chain.index(TO_USER)]
+		if self.options.calls:
+			at = chain.index(TO_USER) + 1
+			# Where each call was made and what it called; what frame pointers found is shorter.
+			calls = [word for caller, callee in zip(chain[at + 1:], chain[at:]) for word in (caller, callee & ~255)][:64]
+			chain = chain[:at + 1] + [0x7fff]
 		body = self.pack("QQIIQQIIQ", event, ip, pid, tid, time, event, 0, 0, period)
 		body += self.pack(f"Q{len(chain)}Q", len(chain), *chain)
 		if self.options.stacks:
 			body = body[:56] + self.pack("QQQ", 1, 50 * time, event) + body[56:]
-		body += self.pack("I4s", 4, b"raw!") + self.pack("Q6Q", 2, 1, 2, 3, 4, 5, 6)
+		body += self.pack("I4s", 4, b"raw!") + self.branches(calls)
 		if self.options.stacks:
 			# bp, sp and ip, and a frame whose caller is at the stack's end.
 			body += self.pack("QQQQ", 2, 0x7f0010, 0x7f0000, ip)
 			body += self.pack("Q6QQ", 48, 0, 0, 0x7f0020, 0x7110, 0, 0x7210, 48)
 		self.add(9, body, mode)
+
+	def branches(self, calls):
+		"""From where, to where, no flags."""
+		return self.pack("Q", len(calls) // 2) + b"".join(
+			self.pack("QQQ", calls[i], calls[i + 1], 0) for i in range(0, len(calls), 2))
 
 	def attr(self, kind, config, period):
 		"""struct perf_event_attr as long as asked for, and as long as it says."""
@@ -84,7 +98,7 @@ class File:
 		stacks = self.options.stacks
 		fields = self.pack("IIQQQQ", kind, size, config, period,
 			SAMPLE_TYPE | (READ | REGS | STACK if stacks else 0), 0xc if stacks else 0) + word
-		fields += self.pack("QQQQQ", 0, 0, 0, 0, 0x1c0 if stacks else 0)
+		fields += self.pack("QQQQQ", 0, 0, 0, 1 << 11 | 1 if self.options.calls else 0, 0x1c0 if stacks else 0)
 		return (fields + bytes(size))[:size]
 
 
@@ -118,6 +132,11 @@ def write_records(file):
 	file.add(120, b"of the future...")
 	file.add(9, b"short")  # a sample that is none
 	file.comm(ALPHA, 101, "helper", 2700)
+	if file.options.trace:
+		file.add(70, file.pack("II", 1, 0))  # AUXTRACE_INFO: Intel PT
+		file.add(71, file.pack("QQQIIII", 4096, 0, 0, 0, ALPHA, 0, 0))
+		file.records += bytes(4096)
+		file.ends[-1] = len(file.records)
 
 
 def feature_string(file, text):
@@ -131,7 +150,13 @@ def features(file):
 	for attr, number, name in events(file):
 		names += attr + file.pack("I", 1) + feature_string(file, name) + file.pack("Q", number)
 	command = file.pack("I", 2) + feature_string(file, "perf") + feature_string(file, "record")
-	return [(3, feature_string(file, "elsewhere")), (11, command), (12, names)]
+	found = [(3, feature_string(file, "elsewhere")), (11, command), (12, names)]
+	if file.options.as_folder:
+		found.append((24, file.pack("Q", 1)))
+	if file.options.calls:
+		found.append((28, file.pack("I", 2) + feature_string(file, "max_precise") + feature_string(file, "3") +
+			feature_string(file, "branches") + feature_string(file, "32")))
+	return found
 
 
 def zstd(data):
@@ -153,7 +178,9 @@ def packed(file, kind, data):
 	return out
 
 
-def whole(file):
+def whole(file, part=slice(None)):
+	"""With a part of the records only, those of a folder's main file."""
+	file.records = file.records[part]
 	records = packed(file, file.options.packed, file.records) if file.options.packed else file.records
 	magic = b"PERFFILE" if file.options.old_magic else b"PERFILE2"
 	magic = magic if file.order == "<" else magic[::-1]
@@ -177,6 +204,18 @@ def whole(file):
 	return header + ids + attrs + records + table + body
 
 
+def write_folder(file, path):
+	"""The first records in the file with the header, the others in two files by turns."""
+	begin, parts = file.ends[3], [b"", b""]
+	for i, (start, end) in enumerate(zip(file.ends[3:], file.ends[4:])):
+		parts[i // 3 % 2] += file.records[start:end]
+	path.mkdir()
+	for i, part in enumerate(parts):
+		part = packed(file, file.options.packed, part) if file.options.packed else part
+		(path / f"data.{i}").write_bytes(part[:file.options.cut])
+	(path / "data").write_bytes(whole(file, slice(begin)))
+
+
 def main():
 	parser = argparse.ArgumentParser()
 	parser.add_argument("folder", type=pathlib.Path)
@@ -187,10 +226,16 @@ def main():
 	parser.add_argument("--attr-size", type=int, default=136)
 	parser.add_argument("--cut", type=int)
 	parser.add_argument("--stacks", action="store_true", help="copies of registers and stacks, and counters, too")
+	parser.add_argument("--calls", action="store_true", help="branches that are calls under way, as of --call-graph lbr")
+	parser.add_argument("--as-folder", action="store_true", help="a folder perf.data, as of --threads")
+	parser.add_argument("--trace", action="store_true", help="a trace of hardware")
 	options = parser.parse_args()
 	file = File(options)
 	write_records(file)
-	(options.folder / "perf.data").write_bytes(whole(file)[:options.cut])
+	if options.as_folder:
+		write_folder(file, options.folder / "perf.data")
+	else:
+		(options.folder / "perf.data").write_bytes(whole(file)[:options.cut])
 	(options.folder / f"perf-{ALPHA}.map").write_text(MAP)
 
 
