@@ -516,20 +516,30 @@ static const int64_t *sample_counts(const struct builder *b)
 	return NULL;
 }
 
-/* Puts the samples' weights onto the stacks they end in. */
+/* Puts the samples' weights onto the stacks they end in.  The sums were found to fit. */
 static void sum_samples(struct builder *b)
 {
 	const stack_id *stack = b->sample_stack.data;
+	size_t count = b->sample_stack.count, stacks = stack_table_count(&b->stacks);
 
 	for (size_t m = 0; m < b->metrics.count; m++) {
-		const int64_t *weight = b->columns[m].of_sample.data;
-		for (size_t i = 0; i < b->sample_stack.count; i++)
-			stack_weight_add(b, stack[i], m, weight[i]);
+		struct column *c = &b->columns[m];
+		const int64_t *weight = c->of_sample.data;
+		vec_extend(&c->of_stack, stacks);
+		int64_t *sum = c->of_stack.data;
+		for (size_t i = 0; i < count; i++)
+			add_wrapping(&sum[stack[i].i], weight[i]);
 	}
 	const int64_t *counts = sample_counts(b);
 
-	for (size_t i = 0; i < b->sample_stack.count; i++)
-		stack_samples_add(b, stack[i], sample_count(counts ? &counts[i] : NULL));
+	vec_extend(&b->samples_of_stack, stacks);
+	uint64_t *samples = b->samples_of_stack.data, all = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t n = sample_count(counts ? &counts[i] : NULL);
+		samples[stack[i].i] += n;
+		all += n;
+	}
+	add_saturating(&b->samples_sum, all);
 }
 
 /* Shrinks a growing array to its count and makes the arena its owner; NULL if it is empty. */

@@ -353,12 +353,13 @@ static struct error *check_sum(const struct profile *p, size_t metric)
 static struct error *check_sample_sum(const struct profile *p, size_t metric)
 {
 	const int64_t *of_sample = p->samples.weight[metric];
+	const stack_id *stack = p->samples.stack;
 
 	if (!absolute_sum_fits(of_sample, p->samples.count))
 		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
 	int64_t *of_stack = xcalloc(p->stack_count, sizeof(*of_stack));
 	for (size_t i = 0; i < p->samples.count; i++)
-		of_stack[p->samples.stack[i].i] += of_sample[i];
+		of_stack[stack[i].i] += of_sample[i];
 	struct error *err = NULL;
 	for (size_t i = 0; i < p->stack_count && err == NULL; i++)
 		if (of_stack[i] != p->stack_weight[metric][i])
@@ -418,8 +419,9 @@ static struct error *check_sample_counts(const struct profile *p)
 		return NULL;
 	uint64_t *count = xcalloc(p->stack_count, sizeof(*count));
 	const int64_t *weight = sample_counts(p);
+	const stack_id *stack = p->samples.stack;
 	for (size_t i = 0; i < p->samples.count; i++)
-		count[p->samples.stack[i].i] += sample_count(weight ? &weight[i] : NULL);
+		count[stack[i].i] += sample_count(weight ? &weight[i] : NULL);
 	struct error *err = NULL;
 	for (size_t i = 0; i < p->stack_count && err == NULL; i++)
 		if (count[i] != p->stack_samples[i])
