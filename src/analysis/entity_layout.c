@@ -35,7 +35,9 @@ static inline uint32_t group_first(const struct growth *g, uint32_t group)
 {
 	if (g->first)
 		return g->first[group];
-	for (size_t k = 0; k < g->spec->metric_count; k++)
+	if (g->weight[0][group] != 0)
+		return group;
+	for (size_t k = 1; k < g->spec->metric_count; k++)
 		if (g->weight[k][group] != 0)
 			return group;
 	return NO_ID;
@@ -50,21 +52,22 @@ static inline void first_lower(uint32_t *first, uint32_t to)
 static void layout_measure(struct layout *l)
 {
 	const struct growth *g = l->g;
+	uint32_t *first = l->first, *next = l->next;
 
 	for (uint32_t i = (uint32_t)g->count; i-- > 1;) {
-		uint32_t parent = growth_parent(g, i);
+		uint32_t parent = growth_parent(g, i), size = next[i], own = group_first(g, i);
 
-		if (l->first) {
-			first_lower(&l->first[i], group_first(g, i));
-			first_lower(&l->first[parent], l->first[i]);
+		if (first) {
+			first_lower(&first[i], own);
+			first_lower(&first[parent], first[i]);
 		}
-		if (l->next[i] > 0 || group_first(g, i) != NO_ID)
-			l->next[i]++;
-		l->next[parent] += l->next[i];
+		size += size > 0 || own != NO_ID;
+		next[i] = size;
+		next[parent] += size;
 	}
-	if (l->first)
-		first_lower(&l->first[0], group_first(g, 0));
-	l->node_count = (size_t)l->next[0] + 1;
+	if (first)
+		first_lower(&first[0], group_first(g, 0));
+	l->node_count = (size_t)next[0] + 1;
 }
 
 static bool layout_is_in_order(const struct layout *l)
@@ -164,14 +167,13 @@ static void layout_ready(struct layout *l, struct arena *arena)
 	}
 }
 
-/* What the node at that place has of its group. */
-static inline void layout_fill(struct layout *l, uint32_t place, uint32_t group)
+/* What the node at that place has of its group, beside the first metric's weight. */
+static void layout_fill_more(struct layout *l, uint32_t place, uint32_t group)
 {
-	for (size_t k = 0; k < l->g->spec->metric_count; k++) {
+	for (size_t k = 1; k < l->g->spec->metric_count; k++)
 		l->before[k][place + 1] = l->g->weight[k][group];
-		if (l->passed)
-			l->passed[k][place] = growth_has_weight(l->g, k, group);
-	}
+	for (size_t k = 0; l->passed && k < l->g->spec->metric_count; k++)
+		l->passed[k][place] = growth_has_weight(l->g, k, group);
 	if (l->place)
 		l->place[group] = place;
 }
@@ -180,26 +182,32 @@ static void layout_place(struct layout *l)
 {
 	const struct growth *g = l->g;
 	size_t count = l->order ? l->node_count : g->count;
-	uint32_t seen = 0;
+	bool has_more = g->spec->metric_count > 1 || l->place;
+	const int64_t *weight = g->weight[0];
+	int64_t *before = l->before[0];
+	uint32_t *next = l->next, seen = 0;
 
 	l->entity[0] = NO_ID;
 	l->end[0] = (uint32_t)l->node_count;
-	l->next[0] = 1;
-	layout_fill(l, 0, 0);
+	next[0] = 1;
+	before[1] = weight[0];
+	layout_fill_more(l, 0, 0);
 	for (uint32_t k = 1; k < count; k++) {
-		uint32_t i = l->order ? l->order[k] : k, size = l->next[i];
+		uint32_t i = l->order ? l->order[k] : k, size = next[i];
 
 		if (size == 0)
 			continue;
-		uint32_t parent = growth_parent(g, i), place = l->next[parent];
+		uint32_t parent = growth_parent(g, i), place = next[parent];
 
-		l->next[parent] += size;
-		l->next[i] = place + 1;
+		next[parent] += size;
+		next[i] = place + 1;
 		l->entity[place] = growth_entity(g, i);
 		l->end[place] = place + size;
+		before[place + 1] = weight[i];
 		if (l->first_seen)
 			l->first_seen[place] = ++seen;
-		layout_fill(l, place, i);
+		if (has_more)
+			layout_fill_more(l, place, i);
 	}
 }
 

@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+#include "base/hash.h"
+
 #define UNKNOWN STR("[unknown]")
 
 static struct str str_or_null(struct str s)
@@ -23,6 +25,23 @@ static struct str str_or_unknown(struct str s)
 struct identity {
 	uint64_t a, b;
 };
+
+static uint64_t identity_hash(const void *row)
+{
+	const struct identity *id = row;
+
+	return hash_pair(id->a, id->b);
+}
+
+static bool identity_same(const void *a, const void *b)
+{
+	const struct identity *x = a, *y = b;
+
+	return x->a == y->a && x->b == y->b;
+}
+
+static const struct row_kind identity_rows = {
+	sizeof(struct identity), identity_hash, identity_same};
 
 static uint32_t frame_module(const struct entity_map *m, const struct function *f)
 {
@@ -183,10 +202,9 @@ static uint32_t entity_map_add(struct entity_map *m, const struct frame *frame)
 {
 	const struct kind *kind = &kinds[m->level];
 	struct identity id = kind->identify(m, frame);
-	bool added;
-	uint32_t index = *map_at(&m->by_identity, id.a, id.b, (uint32_t)m->entities.count, &added);
+	uint32_t index = row_table_intern(&m->identities, &identity_rows, &id);
 
-	if (added) {
+	if (index == m->entities.count) {
 		vec_push(&m->entities, kind->show(m, frame));
 		vec_push(&m->is_inline, frame->is_inline);
 	} else if (m->level == LEVEL_INSTRUCTION && m->is_inline.data[index] && !frame->is_inline) {
@@ -196,19 +214,23 @@ static uint32_t entity_map_add(struct entity_map *m, const struct frame *frame)
 	return index;
 }
 
+/* What no frame is, and nobody looks for. */
+static const struct identity nobody = {UINT64_MAX, UINT64_MAX};
+
 /* The entity that a rule makes; a function of which no more than that name is known is it, too. */
 static uint32_t entity_map_rule(struct entity_map *m, struct str name)
 {
 	uint32_t string = find_string(m->profile, name), index = (uint32_t)m->entities.count;
-	bool added;
+	struct identity id = {(uint64_t)string << 32 | m->unknown_module, 0};
 
 	/* Two rules of one name are one rule. */
 	for (uint32_t e = 0; e < m->entities.count; e++)
 		if (str_equal(m->entities.data[e].name, name))
 			return e;
 	if (string)
-		*map_at(&m->by_identity, (uint64_t)string << 32 | m->unknown_module, 0, index,
-			&added) = index;
+		(void)row_table_intern(&m->identities, &identity_rows, &id);
+	else
+		(void)row_table_push(&m->identities, &identity_rows, &nobody);
 	vec_push(&m->entities, (struct entity){.name = name, .occurrence = 1});
 	vec_push(&m->is_inline, false);
 	return index;
@@ -291,7 +313,7 @@ static struct str sampled_name(
  * difference they are matched by name.
  */
 static void entity_map_threads(struct entity_map *m, const struct entity_spec *spec,
-	struct arena *scratch, struct arena *names)
+	struct arena *scratch, struct arena *arena)
 {
 	const struct profile *p = m->profile;
 	bool is_thread = m->level == LEVEL_THREAD;
@@ -300,20 +322,19 @@ static void entity_map_threads(struct entity_map *m, const struct entity_spec *s
 	for (uint32_t i = 0; i < p->thread_count; i++) {
 		const struct thread *t = &p->threads[i];
 		const struct process *process = &p->processes[t->process.i];
-		bool added;
-
 		string_id name = is_thread ? t->name : process->name;
 		uint32_t number = is_thread ? i : t->process.i;
-		m->of_thread[i] = *map_at(&m->by_identity, spec->is_difference ? name.i : number, 0,
-			(uint32_t)m->entities.count, &added);
-		if (!added)
+		struct identity id = {spec->is_difference ? name.i : number, 0};
+
+		m->of_thread[i] = row_table_intern(&m->identities, &identity_rows, &id);
+		if (m->of_thread[i] < m->entities.count)
 			continue;
 		struct str text = profile_string(p, name);
 		if (spec->is_difference)
 			text = text.size ? text : UNKNOWN;
 		else
-			text = is_thread ? sampled_name(text, "thread ", t->tid, names)
-					 : sampled_name(text, "", process->pid, names);
+			text = is_thread ? sampled_name(text, "thread ", t->tid, arena)
+					 : sampled_name(text, "", process->pid, arena);
 		vec_push(&m->entities, (struct entity){.name = text, .occurrence = 1});
 	}
 }
@@ -326,24 +347,29 @@ static void entity_map_no_zone(struct entity_map *m)
 	vec_push(&m->is_inline, false);
 }
 
+/* Frees what only the making needed, and hands the entities over. */
+static void entity_map_finish(struct entity_map *m, struct arena *arena)
+{
+	str_table_deinit(&m->modules);
+	row_table_deinit(&m->identities);
+	vec_deinit(&m->is_inline);
+	if (m->entities.count)
+		m->entities.data = xrealloc_array(
+			m->entities.data, m->entities.count, sizeof(*m->entities.data));
+	arena_adopt(arena, m->entities.data, m->entities.count * sizeof(*m->entities.data));
+}
+
 void entity_map_init(struct entity_map *m, const struct profile *p, const struct entity_spec *spec,
-	struct arena *scratch, struct arena *names)
+	struct arena *scratch, struct arena *arena)
 {
 	*m = (struct entity_map){
 		.profile = p, .level = spec->level, .unknown_name = find_string(p, UNKNOWN)};
 	entity_map_modules(m, scratch);
 	if (level_is_of_tasks(spec->level))
-		entity_map_threads(m, spec, scratch, names);
+		entity_map_threads(m, spec, scratch, arena);
 	else
 		entity_map_frames(m, spec, scratch);
 	if (spec->level == LEVEL_ZONE)
 		entity_map_no_zone(m);
-}
-
-void entity_map_deinit(struct entity_map *m)
-{
-	str_table_deinit(&m->modules);
-	map_deinit(&m->by_identity);
-	vec_deinit(&m->entities);
-	vec_deinit(&m->is_inline);
+	entity_map_finish(m, arena);
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/entity_tree.h"
 #include "base/map.h"
+#include "base/row_table.h"
 #include "base/vec.h"
 
 struct entity_map {
@@ -27,15 +28,18 @@ struct entity_map {
 	uint32_t no_zone;	    /* LEVEL_ZONE: what samples in no zone are of */
 	/* Each frame is of an entity of its own; set where levels are of frames. */
 	bool is_one_to_one;
-	struct map by_identity;
 	VEC(struct entity) entities;
-	VEC(bool) is_inline; /* [entity]: what is shown is an inlined call's */
+
+	/* While the map is made. */
+	struct row_table identities; /* [entity] what makes two frames the same */
+	VEC(bool) is_inline;	     /* [entity]: what is shown is an inlined call's */
 };
 
-/* What the map points to lives in scratch, names that are made in names; other strings are the
- * profile's and the spec's. */
+/*
+ * What the map points to lives in scratch; entities and names that are made live in `arena`, other
+ * strings are the profile's and the spec's.  Nothing is left to free but the arenas.
+ */
 void entity_map_init(struct entity_map *m, const struct profile *p, const struct entity_spec *spec,
-	struct arena *scratch, struct arena *names);
-void entity_map_deinit(struct entity_map *m);
+	struct arena *scratch, struct arena *arena);
 
 #endif

@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/entity_growth.h"
 #include "base/alloc.h"
@@ -85,8 +84,7 @@ static int64_t spontaneous_weight(const struct selection *s, metric_id metric)
 }
 
 /* A tree for each metric, without arcs. */
-static struct entity_tree *growth_trees(
-	const struct growth *g, const struct entity *entities, struct arena *arena)
+static struct entity_tree *growth_trees(const struct growth *g, struct arena *arena)
 {
 	size_t count = g->spec->metric_count;
 	struct entity_tree **trees = ARENA_ARRAY(arena, struct entity_tree *, count);
@@ -94,7 +92,7 @@ static struct entity_tree *growth_trees(
 	for (size_t k = 0; k < count; k++) {
 		trees[k] = ARENA_NEW(arena, struct entity_tree);
 		*trees[k] = (struct entity_tree){
-			.entities = entities,
+			.entities = g->map->entities.data,
 			.entity_count = g->map->entities.count,
 			.total = g->selection->total[g->spec->metrics[k].i],
 			.spontaneous = spontaneous_weight(g->selection, g->spec->metrics[k]),
@@ -105,17 +103,6 @@ static struct entity_tree *growth_trees(
 	trees[0]->others = (const struct entity_tree *const *)trees + 1;
 	trees[0]->other_count = count - 1;
 	return trees[0];
-}
-
-/* What is shown of the entities, for as long as the tree. */
-static const struct entity *map_entities(const struct entity_map *map, struct arena *arena)
-{
-	size_t count = map->entities.count;
-	struct entity *entities = ARENA_ARRAY(arena, struct entity, count);
-
-	if (count)
-		memcpy(entities, map->entities.data, count * sizeof(*entities));
-	return entities;
 }
 
 /* [entity]: whether it has a node. */
@@ -199,14 +186,13 @@ struct entity_tree *entity_tree_create(
 		assert(spec->metrics[k].i < selection->profile->metric_count);
 	entity_map_init(&map, selection->profile, spec, scratch, arena);
 	growth_init(&g, selection, &map, spec);
-	struct entity_tree *tree = growth_trees(&g, map_entities(&map, arena), arena);
+	struct entity_tree *tree = growth_trees(&g, arena);
 
 	tree->is_difference = spec->is_difference;
 	tree_add_arcs(tree, selection, &map, arena);
 	tree_add_costs(tree, selection->profile, spec);
 
 	growth_deinit(&g);
-	entity_map_deinit(&map);
 	arena_destroy(scratch);
 	return tree;
 }

@@ -14,49 +14,61 @@
 #include "analysis/propagate.h"
 #include "base/alloc.h"
 
+/* What functions.h says of a row, in one metric. */
+struct figures {
+	int64_t exclusive, inclusive;
+};
+
+/* The figures of all metrics, before they are rows. */
+struct sums {
+	const struct entity_tree *tree;
+	struct figures **of; /* [metric][entity]; behind the last entity, entity_spontaneous */
+	size_t metric_count;
+	uint64_t *calls; /* [entity]; NULL: none were counted */
+	bool *is_bound;	 /* [entity]; NULL: none is */
+	bool has_calls;
+};
+
 /* Calls from others, of those that were counted. */
-static void functions_count(const struct entity_tree *tree, struct function_row *rows)
+static uint64_t *count_calls(const struct entity_tree *tree)
 {
+	uint64_t *calls = xcalloc(tree->entity_count, sizeof(*calls));
+
+	for (size_t i = 0; i < tree->entity_count; i++)
+		calls[i] = UINT64_MAX;
 	for (size_t i = 0; i < tree->arc_count; i++) {
 		const struct entity_arc *c = &tree->arcs[i];
 
 		if (c->caller == c->callee)
 			continue;
-		if (rows[c->callee].calls == UINT64_MAX)
-			rows[c->callee].calls = 0;
-		rows[c->callee].calls += c->calls;
+		if (calls[c->callee] == UINT64_MAX)
+			calls[c->callee] = 0;
+		calls[c->callee] += c->calls;
 	}
+	return calls;
 }
 
-static struct function_row *functions_sum(const struct entity_tree *tree)
+static struct figures *sum_nodes(const struct entity_tree *tree)
 {
-	struct function_row *rows = xcalloc(tree->entity_count + 1, sizeof(*rows));
+	struct figures *sums = xcalloc(tree->entity_count + 1, sizeof(*sums));
 	uint32_t *outermost_end = xcalloc(tree->entity_count, sizeof(*outermost_end));
 
-	for (uint32_t i = 0; i <= tree->entity_count; i++)
-		rows[i] = (struct function_row){.entity = i, .calls = UINT64_MAX};
-	rows[tree->entity_count].exclusive = tree->spontaneous;
+	sums[tree->entity_count].exclusive = tree->spontaneous;
 	for (uint32_t i = 1; i < tree->node_count; i++) {
 		uint32_t entity = tree->entity[i];
+		int64_t weight = entity_tree_weight(tree, i);
 
-		rows[entity].exclusive += entity_tree_weight(tree, i);
+		/* Most nodes are only passed; what is not there need not be fetched. */
+		if (weight != 0)
+			sums[entity].exclusive += weight;
 		if (i >= outermost_end[entity]) {
 			outermost_end[entity] = tree->end[i];
-			rows[entity].inclusive += entity_tree_weight_below(tree, i);
+			sums[entity].inclusive += entity_tree_weight_below(tree, i);
 		}
 	}
 	free(outermost_end);
-	functions_count(tree, rows);
-	return rows;
+	return sums;
 }
-
-/* The figures of all metrics, before they are rows. */
-struct sums {
-	const struct entity_tree *tree;
-	struct function_row **of; /* [metric][entity], metric 0 the tree's own */
-	size_t metric_count;
-	bool has_calls;
-};
 
 /* Inclusive as gprof estimates it. */
 static void sums_estimate(struct sums *s)
@@ -79,16 +91,18 @@ static void sums_estimate(struct sums *s)
 /* Inclusive as it was measured along calls. */
 static void sums_measure(struct sums *s)
 {
+	size_t count = s->tree->entity_count;
 	struct measured m;
 
 	measured_init(&m, s->tree, NULL);
-	for (size_t k = 0; k < s->metric_count; k++)
-		for (size_t i = 0; i < s->tree->entity_count; i++) {
+	s->is_bound = xcalloc(count, sizeof(*s->is_bound));
+	for (size_t i = 0; i < count; i++) {
+		s->is_bound[i] = m.is_bound[i];
+		for (size_t k = 0; k < s->metric_count; k++)
 			s->of[k][i].inclusive = m.inclusive[k][i];
-			s->of[k][i].is_bound = m.is_bound[i];
-			if (!m.has_calls)
-				s->of[k][i].calls = UINT64_MAX;
-		}
+		if (!m.has_calls)
+			s->calls[i] = UINT64_MAX;
+	}
 	s->has_calls = m.has_calls;
 	measured_deinit(&m);
 }
@@ -97,10 +111,11 @@ static void sums_init(struct sums *s, const struct entity_tree *tree)
 {
 	*s = (struct sums){.tree = tree, .metric_count = tree->other_count + 1};
 	s->of = xcalloc(s->metric_count, sizeof(*s->of));
-	s->of[0] = functions_sum(tree);
-	for (size_t k = 1; k < s->metric_count; k++)
-		s->of[k] = functions_sum(tree->others[k - 1]);
+	for (size_t k = 0; k < s->metric_count; k++)
+		s->of[k] = sum_nodes(k ? tree->others[k - 1] : tree);
 	s->has_calls = tree->arc_count > 0;
+	if (s->has_calls)
+		s->calls = count_calls(tree);
 	if (tree->arc_cost)
 		sums_measure(s);
 	else if (!tree->has_stacks && tree->arc_count)
@@ -112,13 +127,14 @@ static void sums_deinit(struct sums *s)
 	for (size_t k = 0; k < s->metric_count; k++)
 		free(s->of[k]);
 	free(s->of);
+	free(s->calls);
+	free(s->is_bound);
 }
 
 static bool sums_any(const struct sums *s, uint32_t entity)
 {
-	uint64_t calls = s->of[0][entity].calls;
-
-	if (calls != 0 && calls != UINT64_MAX)
+	if (s->calls && entity < s->tree->entity_count && s->calls[entity] != 0 &&
+		s->calls[entity] != UINT64_MAX)
 		return true;
 	for (size_t k = 0; k < s->metric_count; k++)
 		if (s->of[k][entity].exclusive != 0 || s->of[k][entity].inclusive != 0)
@@ -126,7 +142,7 @@ static bool sums_any(const struct sums *s, uint32_t entity)
 	return false;
 }
 
-static int figures_compare(const struct function_row *x, const struct function_row *y)
+static int figures_compare(const struct figures *x, const struct figures *y)
 {
 	if (x->exclusive != y->exclusive)
 		return x->exclusive < y->exclusive ? 1 : -1;
@@ -135,64 +151,86 @@ static int figures_compare(const struct function_row *x, const struct function_r
 	return 0;
 }
 
-static int rows_compare(const void *a, const void *b, void *sums)
+static int entities_compare(const void *a, const void *b, void *sums)
 {
-	const struct function_row *x = a, *y = b;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	const struct sums *s = sums;
-	int order = figures_compare(x, y);
+	int order = 0;
 
-	for (size_t k = 1; k < s->metric_count && order == 0; k++)
-		order = figures_compare(&s->of[k][x->entity], &s->of[k][y->entity]);
+	for (size_t k = 0; k < s->metric_count && order == 0; k++)
+		order = figures_compare(&s->of[k][x], &s->of[k][y]);
 	if (order != 0)
 		return order;
-	return entity_compare(
-		entity_tree_entity(s->tree, x->entity), entity_tree_entity(s->tree, y->entity));
+	return entity_compare(entity_tree_entity(s->tree, x), entity_tree_entity(s->tree, y));
+}
+
+/* The entities that have rows, in order; the caller's. */
+static uint32_t *sums_order(struct sums *s, size_t *count)
+{
+	uint32_t *order = xcalloc(s->tree->entity_count + 1, sizeof(*order));
+
+	*count = 0;
+	for (uint32_t i = 0; i <= s->tree->entity_count; i++)
+		if (sums_any(s, i))
+			order[(*count)++] = i;
+	qsort_r(order, *count, sizeof(*order), entities_compare, s);
+	return order;
+}
+
+/* What was counted is said beside the first metric. */
+static struct function_row *sums_rows(const struct sums *s, size_t metric, const uint32_t *order,
+	size_t count, struct arena *arena)
+{
+	struct function_row *rows = ARENA_ARRAY(arena, struct function_row, count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t entity = order[i];
+		bool is_entity = entity < s->tree->entity_count;
+
+		rows[i] = (struct function_row){.entity = entity,
+			.is_bound = s->is_bound && is_entity && s->is_bound[entity],
+			.exclusive = s->of[metric][entity].exclusive,
+			.inclusive = s->of[metric][entity].inclusive,
+			.calls = s->calls && metric == 0 && is_entity ? s->calls[entity]
+								      : UINT64_MAX};
+	}
+	return rows;
 }
 
 /* The rows of another metric, in the same order. */
-static const struct functions *functions_other(
-	const struct functions *first, const struct sums *s, size_t k, struct arena *arena)
+static const struct functions *functions_other(const struct functions *first, const struct sums *s,
+	size_t metric, const uint32_t *order, struct arena *arena)
 {
 	struct functions *f = ARENA_NEW(arena, struct functions);
-	struct function_row *rows = ARENA_ARRAY(arena, struct function_row, first->count);
 
-	for (size_t i = 0; i < first->count; i++)
-		rows[i] = s->of[k][first->rows[i].entity];
-	f->tree = s->tree->others[k - 1];
-	f->rows = rows;
-	f->count = first->count;
-	f->knows_inclusive = first->knows_inclusive;
-	f->is_estimated = first->is_estimated;
-	f->is_measured = first->is_measured;
-	f->bound_count = first->bound_count;
-	f->has_calls = first->has_calls;
+	*f = *first;
+	f->tree = s->tree->others[metric - 1];
+	f->rows = sums_rows(s, metric, order, first->count, arena);
+	f->others = NULL;
 	return f;
 }
 
 struct functions *functions_analyse(const struct entity_tree *tree, struct arena *arena)
 {
 	struct functions *f = ARENA_NEW(arena, struct functions);
-	struct function_row *rows = ARENA_ARRAY(arena, struct function_row, tree->entity_count + 1);
 	const struct functions **others =
 		ARENA_ARRAY(arena, const struct functions *, tree->other_count);
 	struct sums sums;
 
 	sums_init(&sums, tree);
-	for (uint32_t i = 0; i <= tree->entity_count; i++)
-		if (sums_any(&sums, i))
-			rows[f->count++] = sums.of[0][i];
-	qsort_r(rows, f->count, sizeof(*rows), rows_compare, &sums);
+	uint32_t *order = sums_order(&sums, &f->count);
 	f->tree = tree;
-	f->rows = rows;
+	f->rows = sums_rows(&sums, 0, order, f->count, arena);
 	f->has_calls = sums.has_calls;
 	f->is_measured = tree->arc_cost != NULL;
 	f->is_estimated = !tree->has_stacks && !f->is_measured && f->has_calls;
 	f->knows_inclusive = tree->has_stacks || f->is_measured || f->has_calls;
 	for (size_t i = 0; i < f->count; i++)
-		f->bound_count += rows[i].is_bound;
+		f->bound_count += f->rows[i].is_bound;
 	for (size_t k = 1; k < sums.metric_count; k++)
-		others[k - 1] = functions_other(f, &sums, k, arena);
+		others[k - 1] = functions_other(f, &sums, k, order, arena);
 	f->others = others;
+	free(order);
 	sums_deinit(&sums);
 	return f;
 }

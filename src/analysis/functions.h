@@ -14,9 +14,9 @@ struct function_row {
 	uint32_t entity; /* for entity_tree_entity: may be entity_spontaneous, which has exclusive
 			  * only
 			  */
+	bool is_bound;	 /* inclusive may be less, in some metric (measured.h) */
 	int64_t exclusive, inclusive;
 	uint64_t calls; /* from others than itself; UINT64_MAX: not counted */
-	bool is_bound;	/* inclusive may be less, in some metric (measured.h) */
 };
 
 struct functions {
