@@ -51,7 +51,7 @@ static void child_table_grow(struct child_table *t)
 	free(old);
 }
 
-static uint32_t child_table_add(struct child_table *t, uint32_t parent, uint32_t key)
+uint32_t child_table_push(struct child_table *t, uint32_t parent, uint32_t key)
 {
 	uint32_t node = (uint32_t)t->nodes.count;
 
@@ -86,7 +86,7 @@ static uint32_t child_table_further(
 	struct child_slot *slot = child_slot(t, parent, key, hash);
 	*added = slot->node == 0;
 	if (*added) {
-		*slot = (struct child_slot){.node = child_table_add(t, parent, key), .hash = hash};
+		*slot = (struct child_slot){.node = child_table_push(t, parent, key), .hash = hash};
 		t->slots_used++;
 	}
 	return slot->node;
@@ -97,7 +97,7 @@ uint32_t child_table_at(struct child_table *t, uint32_t parent, uint32_t key, bo
 	assert(parent < t->nodes.count);
 	uint32_t first = t->nodes.data[parent].first;
 	if (first == 0) {
-		first = child_table_add(t, parent, key);
+		first = child_table_push(t, parent, key);
 		t->nodes.data[parent].first = first;
 		*added = true;
 		return first;

@@ -51,5 +51,7 @@ uint32_t child_table_at(struct child_table *t, uint32_t parent, uint32_t key, bo
  */
 size_t child_table_path(struct child_table *t, uint32_t parent, const uint32_t *keys, size_t count,
 	size_t added_max, uint32_t *nodes);
+/* A child of whom the caller knows that it is new, and for which child_table_at will not look. */
+uint32_t child_table_push(struct child_table *t, uint32_t parent, uint32_t key);
 
 #endif

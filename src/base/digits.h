@@ -37,7 +37,10 @@ static inline unsigned int digit_run(const uint8_t *p, uint64_t *number)
 	return count;
 }
 
-/* All the digits at p, if they are at most 16 and 17 bytes can be read, else more than 16. */
+/* All the digits at p, if they are at most DIGITS_MAX and 17 bytes can be read, else more than
+ * that.
+ */
+#define DIGITS_MAX 16
 static inline unsigned int digits_run(const uint8_t *p, uint64_t *number)
 {
 	unsigned int count = digit_run(p, number);

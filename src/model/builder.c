@@ -11,18 +11,18 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "base/map.h"
 #include "base/row_table.h"
 #include "base/vec.h"
 #include "model/arc_table.h"
 #include "model/label_tables.h"
+#include "model/row_kinds.h"
 #include "model/stack_table.h"
 #include "model/zone_tables.h"
 
 /* One metric's weights as they come in. */
 struct column {
-	VEC(int64_t) of_stack; /* as long as the last stack that has one needs */
+	VEC(int64_t) of_stack; /* as long as the last stack that has one needs, or longer */
 	VEC(int64_t) of_sample;
 	uint64_t absolute_sum; /* of all that was added; stays at UINT64_MAX */
 };
@@ -47,100 +47,6 @@ struct builder {
 	struct zone_tables zones;
 	struct builder_header header;
 };
-
-static uint64_t pack(uint32_t high, uint32_t low)
-{
-	return (uint64_t)high << 32 | low;
-}
-
-static uint64_t object_hash(const void *row)
-{
-	const struct object *o = row;
-
-	return hash_pair(pack(o->path.i, o->build_id.i), o->kind);
-}
-
-static bool object_same(const void *a, const void *b)
-{
-	const struct object *x = a, *y = b;
-
-	return x->path.i == y->path.i && x->build_id.i == y->build_id.i && x->kind == y->kind;
-}
-
-static uint64_t function_hash(const void *row)
-{
-	const struct function *f = row;
-
-	return hash_pair(pack(f->name.i, f->object.i), pack(f->file.i, f->line));
-}
-
-static bool function_same(const void *a, const void *b)
-{
-	const struct function *x = a, *y = b;
-
-	return x->name.i == y->name.i && x->object.i == y->object.i && x->file.i == y->file.i &&
-	       x->line == y->line;
-}
-
-/*
- * Neighbours in a function, which mostly come together, are neighbours in the lookup: only what is
- * above the low bits of line and address is mixed, those are added.
- */
-static uint64_t frame_hash(const void *row)
-{
-	const struct frame *f = row;
-	uint64_t stretch = pack(f->line >> HASH_RUN_BITS, f->is_inline);
-	uint64_t place = hash_pair(pack(f->function.i, f->file.i), stretch);
-
-	return hash_run(hash_pair(place, f->obj_addr >> HASH_RUN_BITS), f->line + f->obj_addr);
-}
-
-static bool frame_same(const void *a, const void *b)
-{
-	const struct frame *x = a, *y = b;
-
-	return x->function.i == y->function.i && x->file.i == y->file.i && x->line == y->line &&
-	       x->is_inline == y->is_inline && x->obj_addr == y->obj_addr;
-}
-
-static uint64_t metric_hash(const void *row)
-{
-	const struct metric *m = row;
-
-	return hash_u64(pack(m->name.i, m->unit.i));
-}
-
-static bool metric_same(const void *a, const void *b)
-{
-	const struct metric *x = a, *y = b;
-
-	return x->name.i == y->name.i && x->unit.i == y->unit.i;
-}
-
-/* A note's count is not part of what it is. */
-static uint64_t note_hash(const void *row)
-{
-	const struct note *n = row;
-
-	return hash_u64(pack((uint32_t)n->kind, n->text.i));
-}
-
-static bool note_same(const void *a, const void *b)
-{
-	const struct note *x = a, *y = b;
-
-	return x->kind == y->kind && x->text.i == y->text.i;
-}
-
-static const struct row_kind object_rows = {sizeof(struct object), object_hash, object_same};
-static const struct row_kind function_rows = {
-	sizeof(struct function), function_hash, function_same};
-static const struct row_kind frame_rows = {sizeof(struct frame), frame_hash, frame_same};
-static const struct row_kind metric_rows = {sizeof(struct metric), metric_hash, metric_same};
-static const struct row_kind note_rows = {sizeof(struct note), note_hash, note_same};
-/* Not interned. */
-static const struct row_kind process_rows = {sizeof(struct process), NULL, NULL};
-static const struct row_kind thread_rows = {sizeof(struct thread), NULL, NULL};
 
 static const struct profile_stats stats_unknown = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
 	UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
@@ -346,13 +252,27 @@ uint32_t builder_arc_cost(struct builder *b, function_id caller, function_id cal
 		(v)->count = extend_to_;                                                           \
 	} while (0)
 
-static void stack_weight_add(struct builder *b, stack_id stack, size_t metric, int64_t weight)
-{
-	struct column *c = &b->columns[metric];
+/* Stacks that columns grow by at the least, so that not every new one makes each of them grow. */
+#define WEIGHTS_MORE 64
 
-	if (unlikely(stack.i >= c->of_stack.count))
-		vec_extend(&c->of_stack, (size_t)stack.i + 1);
-	add_wrapping(&c->of_stack.data[stack.i], weight);
+/* Makes the columns long enough for that stack. */
+static void weights_extend(struct builder *b, stack_id stack)
+{
+	for (size_t m = 0; m < b->metrics.count; m++)
+		vec_extend(&b->columns[m].of_stack, (size_t)stack.i + WEIGHTS_MORE);
+}
+
+static inline void weights_add(struct builder *b, stack_id stack, const int64_t *weight)
+{
+	columns_ensure(b);
+	if (unlikely(stack.i >= b->columns[0].of_stack.count))
+		weights_extend(b, stack);
+	for (size_t m = 0, count = b->metrics.count; m < count; m++) {
+		struct column *c = &b->columns[m];
+
+		add_saturating(&c->absolute_sum, magnitude(weight[m]));
+		add_wrapping(&c->of_stack.data[stack.i], weight[m]);
+	}
 }
 
 static void stack_samples_add(struct builder *b, stack_id stack, uint64_t samples)
@@ -365,16 +285,26 @@ static void stack_samples_add(struct builder *b, stack_id stack, uint64_t sample
 void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples)
 {
 	assert(stack.i < stack_table_count(&b->stacks) && b->sample_stack.count == 0);
-	columns_ensure(b);
 	b->has_weights = true;
-	for (size_t m = 0, count = b->metrics.count; m < count; m++) {
-		add_saturating(&b->columns[m].absolute_sum, magnitude(weight[m]));
-		stack_weight_add(b, stack, m, weight[m]);
-	}
+	weights_add(b, stack, weight);
 	if (samples == UINT64_MAX)
 		b->samples_unknown = true;
 	else if (!b->samples_unknown)
 		stack_samples_add(b, stack, samples);
+}
+
+frame_id builder_place(struct builder *b, const struct frame *frame, const int64_t *weight)
+{
+	uint32_t row = row_table_intern_after(&b->frames, &frame_rows, frame, b->frame_before);
+	stack_id stack = {row + 1};
+
+	b->frame_before = row;
+	if (stack.i == stack_table_count(&b->stacks))
+		(void)stack_table_push(&b->stacks, (stack_id){0}, (frame_id){row});
+	assert(stack.i < stack_table_count(&b->stacks) && b->sample_stack.count == 0);
+	b->has_weights = b->samples_unknown = true;
+	weights_add(b, stack, weight);
+	return (frame_id){row};
 }
 
 void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
@@ -611,6 +541,7 @@ static void freeze_weights(struct builder *b, struct profile *p)
 	for (size_t m = 0; m < p->metric_count; m++) {
 		struct column *c = &b->columns[m];
 		vec_extend(&c->of_stack, p->stack_count);
+		c->of_stack.count = p->stack_count;
 		for (size_t i = 0; i < p->stack_count; i++)
 			total[m] += c->of_stack.data[i];
 		weight[m] = adopt_vec(p->arena, &c->of_stack);

@@ -59,6 +59,12 @@ thread_id builder_thread(
  * profile.  A profile uses either this or builder_sample.
  */
 void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples);
+/*
+ * frame, the stack of it alone, and builder_weight for that stack with samples not known, at once:
+ * for sources without stacks, a builder of which has all its frames and stacks from here.  Frames
+ * count from 0 in the order of first sight.
+ */
+frame_id builder_place(struct builder *b, const struct frame *frame, const int64_t *weight);
 /* Makes room for so many more samples with thread and time; they need not come. */
 void builder_expect_samples(struct builder *b, size_t count);
 /* A sample. thread.i may be NO_ID in all samples or in none; time_ns UINT64_MAX likewise. */

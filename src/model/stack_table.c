@@ -34,6 +34,11 @@ size_t stack_table_path(struct stack_table *t, stack_id parent, const frame_id *
 		(uint32_t *)stacks);
 }
 
+stack_id stack_table_push(struct stack_table *t, stack_id parent, frame_id frame)
+{
+	return (stack_id){child_table_push(&t->children, parent.i, frame.i)};
+}
+
 struct stack *stack_table_take(struct stack_table *t)
 {
 	struct stack *stacks = (struct stack *)t->children.nodes.data;

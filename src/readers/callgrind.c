@@ -105,7 +105,7 @@ static const int64_t *line_weight(struct callgrind *c)
 static void add_place(struct callgrind *c)
 {
 	uint64_t line = c->line.position[CALLGRIND_LINE];
-	struct callgrind_place place = {.function = function_of(c, &c->caller),
+	struct frame place = {.function = function_of(c, &c->caller),
 		.file = {c->line_file},
 		.line = line < UINT32_MAX ? (uint32_t)line : 0,
 		.obj_addr =
@@ -133,132 +133,145 @@ static void add_call(struct callgrind *c)
 	reset_callee(c);
 }
 
-static void read_cost(struct callgrind *c, struct str line)
+/* A line of costs was read, of a call or of a place. */
+static inline void take_cost(struct callgrind *c)
 {
-	enum expect expect = c->expect;
-	size_t count = expect == EXPECT_JUMP ? 0 : c->events.column_count;
-
-	c->expect = EXPECT_COST;
-	if (!callgrind_line_read(&c->line, line, count)) {
-		bad_line(c);
-		return;
-	}
-	if (expect == EXPECT_JUMP)
-		return;
 	c->good++;
 	c->part_lines++;
-	if (expect == EXPECT_CALL)
+	if (c->expect == EXPECT_CALL)
 		add_call(c);
 	else
 		add_place(c);
+	c->expect = EXPECT_COST;
 }
 
-/* ---- lines that say something with a word in front ---- */
-
-static void set_function(struct callgrind *c, struct str text)
+static void read_cost(struct callgrind *c, struct str line)
 {
-	c->caller.name = callgrind_names_read(&c->names, CALLGRIND_FUNCTIONS, text);
+	bool is_jump = c->expect == EXPECT_JUMP;
+
+	if (!callgrind_line_read(&c->line, line, is_jump ? 0 : c->events.column_count))
+		bad_line(c);
+	else if (!is_jump)
+		take_cost(c);
+	c->expect = EXPECT_COST;
+}
+
+/* ---- lines that name something ---- */
+
+static void set_function(struct callgrind *c, uint32_t id)
+{
+	c->caller.name = id;
 	c->caller.is_known = false;
 	c->line_file = c->caller.file;
 	reset_callee(c);
 }
 
-static void set_object(struct callgrind *c, struct str text)
+static void set_object(struct callgrind *c, uint32_t id)
 {
-	c->caller.object = callgrind_names_read(&c->names, CALLGRIND_OBJECTS, text);
+	c->caller.object = id;
 	c->caller.is_known = false;
 	reset_callee(c);
 }
 
-static void set_file(struct callgrind *c, struct str text)
+static void set_file(struct callgrind *c, uint32_t id)
 {
-	c->caller.file = callgrind_names_read(&c->names, CALLGRIND_FILES, text);
+	c->caller.file = id;
 	c->caller.is_known = false;
-	c->line_file = c->caller.file;
+	c->line_file = id;
 	reset_callee(c);
 }
 
-static void set_line_file(struct callgrind *c, struct str text)
+static void set_line_file(struct callgrind *c, uint32_t id)
 {
-	c->line_file = callgrind_names_read(&c->names, CALLGRIND_FILES, text);
+	c->line_file = id;
 }
 
-static void set_called_function(struct callgrind *c, struct str text)
+static void set_called_function(struct callgrind *c, uint32_t id)
 {
-	c->callee.name = callgrind_names_read(&c->names, CALLGRIND_FUNCTIONS, text);
+	c->callee.name = id;
 	c->callee.is_known = false;
 }
 
-static void set_called_object(struct callgrind *c, struct str text)
+static void set_called_object(struct callgrind *c, uint32_t id)
 {
-	c->callee.object = callgrind_names_read(&c->names, CALLGRIND_OBJECTS, text);
+	c->callee.object = id;
 	c->callee.is_known = false;
 }
 
-static void set_called_file(struct callgrind *c, struct str text)
+static void set_called_file(struct callgrind *c, uint32_t id)
 {
-	c->callee.file = callgrind_names_read(&c->names, CALLGRIND_FILES, text);
+	c->callee.file = id;
 	c->callee.is_known = false;
 }
 
 /* Targets of jumps are of no use here, but for the names that they give to ids. */
-static void learn_file(struct callgrind *c, struct str text)
+static void pass_name(struct callgrind *c, uint32_t id)
 {
-	(void)callgrind_names_read(&c->names, CALLGRIND_FILES, text);
+	(void)c;
+	(void)id;
 }
 
-static void learn_function(struct callgrind *c, struct str text)
-{
-	(void)callgrind_names_read(&c->names, CALLGRIND_FUNCTIONS, text);
-}
-
-static void learn_object(struct callgrind *c, struct str text)
-{
-	(void)callgrind_names_read(&c->names, CALLGRIND_OBJECTS, text);
-}
-
-/* "calls=COUNT TARGET": where in the callee is of no use. */
-static void set_calls(struct callgrind *c, struct str text)
-{
-	if (callgrind_line_take_number(&text, &c->calls))
-		c->expect = EXPECT_CALL;
-	else
-		bad_line(c);
-}
-
-static void pass_jump(struct callgrind *c, struct str text)
-{
-	(void)text;
-	c->jumps++;
-	c->expect = EXPECT_JUMP;
-}
-
-/* STR, where a constant must stand. */
-#define WORD(literal)                                                                              \
-	{                                                                                          \
-		(literal), sizeof(literal) - 1                                                     \
-	}
-static const struct word {
-	struct str name;
-	void (*read)(struct callgrind *c, struct str text);
-} words[] = {
+/* What stands before a name.  The text fills the eight bytes that a line's start is taken as. */
+static const struct mark {
+	char text[8];
+	enum callgrind_space space;
+	void (*set)(struct callgrind *c, uint32_t id);
+} marks[] = {
 	/* The more frequent ones first. */
-	{WORD("cfn="), set_called_function},
-	{WORD("calls="), set_calls},
-	{WORD("cfi="), set_called_file},
-	{WORD("fi="), set_line_file},
-	{WORD("fe="), set_line_file},
-	{WORD("fn="), set_function},
-	{WORD("cob="), set_called_object},
-	{WORD("fl="), set_file},
-	{WORD("ob="), set_object},
-	{WORD("cfl="), set_called_file},
-	{WORD("jump="), pass_jump},
-	{WORD("jcnd="), pass_jump},
-	{WORD("jfi="), learn_file},
-	{WORD("jfn="), learn_function},
-	{WORD("job="), learn_object},
+	{"cfn=", CALLGRIND_FUNCTIONS, set_called_function},
+	{"cfi=", CALLGRIND_FILES, set_called_file},
+	{"fi=", CALLGRIND_FILES, set_line_file},
+	{"fe=", CALLGRIND_FILES, set_line_file},
+	{"fn=", CALLGRIND_FUNCTIONS, set_function},
+	{"cob=", CALLGRIND_OBJECTS, set_called_object},
+	{"fl=", CALLGRIND_FILES, set_file},
+	{"ob=", CALLGRIND_OBJECTS, set_object},
+	{"cfl=", CALLGRIND_FILES, set_called_file},
+	{"jfi=", CALLGRIND_FILES, pass_name},
+	{"jfn=", CALLGRIND_FUNCTIONS, pass_name},
+	{"job=", CALLGRIND_OBJECTS, pass_name},
 };
+
+static inline uint64_t load_8(const char *at)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, at, sizeof(bytes));
+	return bytes;
+}
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* The mark that a line begins with, by its first 8 bytes, and its size; NULL: it has none. */
+static inline const struct mark *find_mark(uint64_t first, size_t *size)
+{
+	/* The lowest bit that is left is that of the first '='; before it are 2 or 3 letters. */
+	uint64_t others = first ^ EACH_BYTE * '=';
+	uint64_t equals = (others - EACH_BYTE) & ~others & UINT64_C(0x80800000);
+
+	if (equals == 0)
+		return NULL;
+	*size = (size_t)__builtin_ctzll(equals) / 8 + 1;
+	uint64_t text = first & (UINT64_MAX >> (64 - 8 * *size));
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
+		if (load_8(marks[i].text) == text)
+			return &marks[i];
+	return NULL;
+}
+
+static bool read_name(struct callgrind *c, struct str line)
+{
+	char begin[8] = {0};
+	size_t size;
+
+	memcpy(begin, line.data, line.size < sizeof(begin) ? line.size : sizeof(begin));
+	const struct mark *mark = find_mark(load_8(begin), &size);
+	if (mark == NULL)
+		return false;
+	struct str text = {line.data + size, line.size - size};
+	mark->set(c, callgrind_names_read(&c->names, mark->space, text));
+	return true;
+}
 
 /* ---- the header, and what stands at the end of a part ---- */
 
@@ -309,6 +322,7 @@ static void set_stated(struct callgrind *c, struct str text)
 static void set_events(struct callgrind *c, struct str text)
 {
 	callgrind_events_select(&c->events, text);
+	callgrind_line_forget_numbers(&c->line);
 }
 
 static void set_positions(struct callgrind *c, struct str text)
@@ -337,7 +351,34 @@ static void set_creator(struct callgrind *c, struct str text)
 	c->line.has_negatives = str_starts_with(trimmed(text), STR("xdebug"));
 }
 
-static const struct word header_words[] = {
+/* "calls=COUNT TARGET": where in the callee is of no use. */
+static void set_calls(struct callgrind *c, struct str text)
+{
+	if (callgrind_line_take_number(&text, &c->calls))
+		c->expect = EXPECT_CALL;
+	else
+		bad_line(c);
+}
+
+static void pass_jump(struct callgrind *c, struct str text)
+{
+	(void)text;
+	c->jumps++;
+	c->expect = EXPECT_JUMP;
+}
+
+/* STR, where a constant must stand. */
+#define WORD(literal)                                                                              \
+	{                                                                                          \
+		(literal), sizeof(literal) - 1                                                     \
+	}
+static const struct word {
+	struct str name;
+	void (*read)(struct callgrind *c, struct str text);
+} words[] = {
+	{WORD("calls="), set_calls},
+	{WORD("jump="), pass_jump},
+	{WORD("jcnd="), pass_jump},
 	{WORD("events:"), set_events},
 	{WORD("positions:"), set_positions},
 	{WORD("summary:"), set_stated},
@@ -362,24 +403,23 @@ static bool is_header(struct str line)
 	return false;
 }
 
-static const struct word *find_word(const struct word *list, size_t count, struct str line)
+static const struct word *find_word(struct str line)
 {
-	for (size_t i = 0; i < count; i++)
-		if (str_starts_with(line, list[i].name))
-			return &list[i];
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (str_starts_with(line, words[i].name))
+			return &words[i];
 	return NULL;
 }
 
 static void read_words(struct callgrind *c, struct str line)
 {
-	const struct word *word = find_word(words, ARRAY_SIZE(words), line);
-
-	if (word == NULL)
-		word = find_word(header_words, ARRAY_SIZE(header_words), line);
 	/* The line that was to come has not come. */
 	if (c->expect != EXPECT_COST)
 		bad_line(c);
 	c->expect = EXPECT_COST;
+	if (read_name(c, line))
+		return;
+	const struct word *word = find_word(line);
 	if (word) {
 		size_t size = word->name.size;
 
@@ -391,7 +431,6 @@ static void read_words(struct callgrind *c, struct str line)
 
 static void read_line(struct callgrind *c, struct str line)
 {
-	c->line_number++;
 	if (line.size && line.data[line.size - 1] == '\r')
 		line.size--;
 	if (line.size == 0 || line.data[0] == '#')
@@ -400,6 +439,73 @@ static void read_line(struct callgrind *c, struct str line)
 		read_cost(c, line);
 	else
 		read_words(c, line);
+}
+
+/* ---- lines as most are, without a look for their ends ---- */
+
+/* "calls=2 20\n": what stands behind the first number is passed over. */
+static inline const char *quick_calls(struct callgrind *c, const char *at)
+{
+	uint64_t calls = 0, target = 0;
+	unsigned int digits = digits_run((const uint8_t *)at, &calls);
+
+	if (digits == 0 || digits > DIGITS_MAX)
+		return NULL;
+	at += digits;
+	for (int i = 0; i < CALLGRIND_COLUMNS_MAX && *at == ' '; i++)
+		at += 1 + digit_run((const uint8_t *)at + 1, &target);
+	if (*at != '\n')
+		return NULL;
+	c->calls = calls;
+	c->expect = EXPECT_CALL;
+	return at + 1;
+}
+
+#define CALLS UINT64_C(0x3d736c6c6163) /* "calls=" */
+
+/*
+ * The line that begins there, CALLGRIND_LINE_QUICK bytes before the end of the file at the least.
+ * Behind it; NULL where it is not as most are, and nothing was done.
+ */
+static inline const char *read_quick(struct callgrind *c, const char *at)
+{
+	const char *behind;
+	uint32_t id;
+	size_t size;
+
+	if (c->expect != EXPECT_JUMP && callgrind_line_begins(*at)) {
+		behind = callgrind_line_quick(&c->line, at, c->events.column_count);
+		if (behind)
+			take_cost(c);
+		return behind;
+	}
+	if (c->expect != EXPECT_COST)
+		return NULL;
+	uint64_t first = load_8(at);
+	if ((first & UINT64_C(0xffffffffffff)) == CALLS)
+		return quick_calls(c, at + 6);
+	const struct mark *mark = find_mark(first, &size);
+	if (mark == NULL)
+		return NULL;
+	behind = callgrind_names_quick(&c->names, mark->space, at + size, &id);
+	if (behind)
+		mark->set(c, id);
+	return behind;
+}
+
+static void read_file(struct callgrind *c, struct str rest)
+{
+	while (rest.size) {
+		const char *behind = NULL;
+
+		c->line_number++;
+		if (likely(rest.size > CALLGRIND_LINE_QUICK))
+			behind = read_quick(c, rest.data);
+		if (likely(behind != NULL))
+			rest = (struct str){behind, rest.size - (size_t)(behind - rest.data)};
+		else
+			read_line(c, str_take_line(&rest));
+	}
 }
 
 /* ---- the whole ---- */
@@ -494,9 +600,8 @@ static struct error *read_lines(struct callgrind *c)
 	callgrind_line_init(&c->line);
 	builder_header(c->builder)->has_stacks = false;
 	c->caller.object = NO_ID;
-	set_function(c, STR("???"));
-	while (rest.size)
-		read_line(c, str_take_line(&rest));
+	set_function(c, callgrind_names_read(&c->names, CALLGRIND_FUNCTIONS, STR("???")));
+	read_file(c, rest);
 	end_part(c);
 	add_notes(c);
 	return check(c);

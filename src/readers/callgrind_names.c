@@ -91,8 +91,7 @@ static bool take_id(struct str *text, uint64_t *id)
 	return true;
 }
 
-/* In an array, no more of which is free than is used; UNKNOWN where nothing was put. */
-#define UNKNOWN	     (NO_ID - 1)
+/* No more of an array of ids is free than is used, or than so many. */
 #define COUNTED_FREE 64
 
 static bool get_id(
@@ -100,7 +99,7 @@ static bool get_id(
 {
 	if (id < n->counted[space].count) {
 		*known = n->counted[space].data[id];
-		if (*known != UNKNOWN)
+		if (*known != CALLGRIND_NAME_UNKNOWN)
 			return true;
 	}
 	return n->ids.count && map_get(&n->ids, space, id, known);
@@ -129,8 +128,8 @@ static void put_id(
 		return;
 	}
 	while (n->counted[space].count <= id)
-		vec_push(&n->counted[space], UNKNOWN);
-	n->put[space] += n->counted[space].data[id] == UNKNOWN;
+		vec_push(&n->counted[space], CALLGRIND_NAME_UNKNOWN);
+	n->put[space] += n->counted[space].data[id] == CALLGRIND_NAME_UNKNOWN;
 	n->counted[space].data[id] = known;
 }
 

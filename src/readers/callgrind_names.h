@@ -6,6 +6,7 @@
  * Ids of files, functions and load objects are three spaces of their own.
  */
 
+#include "base/digits.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "model/builder.h"
@@ -29,6 +30,9 @@ struct callgrind_names {
 	uint64_t too_many;    /* names beyond the room, which are "[unknown]" */
 };
 
+/* In `counted`, where nothing was put. */
+#define CALLGRIND_NAME_UNKNOWN (NO_ID - 1)
+
 /* room: how much memory names may take; those beyond it are counted. */
 void callgrind_names_init(struct callgrind_names *n, struct builder *b, size_t room);
 void callgrind_names_deinit(struct callgrind_names *n);
@@ -38,5 +42,23 @@ void callgrind_names_deinit(struct callgrind_names *n);
  */
 uint32_t callgrind_names_read(
 	struct callgrind_names *n, enum callgrind_space space, struct str text);
+/*
+ * The same of an id in `counted` and the end of the line, "(12)\n", which most are; 12 bytes can be
+ * read there.  Behind them; NULL where it is something else.
+ */
+static inline const char *callgrind_names_quick(const struct callgrind_names *n,
+	enum callgrind_space space, const char *at, uint32_t *known)
+{
+	uint64_t id = 0;
+
+	if (*at != '(')
+		return NULL;
+	unsigned int digits = digit_run((const uint8_t *)at + 1, &id);
+	at += 1 + digits;
+	if (digits == 0 || at[0] != ')' || at[1] != '\n' || id >= n->counted[space].count)
+		return NULL;
+	*known = n->counted[space].data[id];
+	return *known == CALLGRIND_NAME_UNKNOWN ? NULL : at + 2;
+}
 
 #endif

@@ -19,32 +19,21 @@ static void charge(struct callgrind_places *p)
 	p->room = p->room > p->row_cost ? p->room - p->row_cost : 0;
 }
 
-/*
- * The stack that is this frame alone.  Each frame is in one, made with it, so both are numbered in
- * the same order; a number that is beyond all others is new.
- */
-static stack_id stack_of(struct callgrind_places *p, frame_id frame)
+void callgrind_places_add(
+	struct callgrind_places *p, const struct frame *place, const int64_t *weight)
 {
+	struct frame whole = {.function = place->function};
+
+	if (unlikely(p->room == 0)) {
+		p->folded += place->line != 0 || place->obj_addr != 0;
+		place = &whole;
+	}
+	frame_id frame = builder_place(p->builder, place, weight);
+	/* A number that is beyond all others is new. */
 	if (frame.i < p->place_count)
-		return (stack_id){frame.i + 1};
+		return;
 	p->place_count = frame.i + 1;
 	charge(p);
-	return builder_stack(p->builder, (stack_id){0}, frame);
-}
-
-void callgrind_places_add(
-	struct callgrind_places *p, const struct callgrind_place *place, const int64_t *weight)
-{
-	struct callgrind_place at = *place;
-
-	if (p->room == 0) {
-		p->folded += at.line != 0 || at.obj_addr != 0;
-		at = (struct callgrind_place){.function = place->function};
-	}
-	frame_id frame =
-		builder_frame(p->builder, at.function, at.file, at.line, false, at.obj_addr);
-
-	builder_weight(p->builder, stack_of(p, frame), weight, UINT64_MAX);
 }
 
 void callgrind_places_call(struct callgrind_places *p, function_id caller, function_id callee,

@@ -9,13 +9,6 @@
 
 #include "model/builder.h"
 
-struct callgrind_place {
-	function_id function;
-	string_id file; /* of the line */
-	uint32_t line;
-	uint64_t obj_addr;
-};
-
 struct callgrind_places {
 	struct builder *builder;
 	size_t row_cost;		/* bytes that a place or an arc takes */
@@ -29,7 +22,7 @@ void callgrind_places_init(
 	struct callgrind_places *p, struct builder *b, size_t metric_count, size_t room);
 /* weight[metric_count], spent at that place itself. */
 void callgrind_places_add(
-	struct callgrind_places *p, const struct callgrind_place *place, const int64_t *weight);
+	struct callgrind_places *p, const struct frame *place, const int64_t *weight);
 /* cost[metric_count], spent from call to return. */
 void callgrind_places_call(struct callgrind_places *p, function_id caller, function_id callee,
 	uint64_t calls, const int64_t *cost);

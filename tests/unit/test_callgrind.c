@@ -23,6 +23,33 @@ static struct error *try_read(const char *text, struct profile **p)
 	return profile_read_bytes(&input, NULL, p);
 }
 
+static struct strbuf dump_of(const struct profile *p)
+{
+	struct writer_options options = {.metric = p->default_metric};
+
+	return writer_text(&writer_dump, p, &options);
+}
+
+/* Lines that have much behind them may be read in another way, and become the same. */
+static void check_in_a_long_file(const char *text, const struct profile *p)
+{
+	struct strbuf all = {0}, dump = dump_of(p);
+	struct profile *q = NULL;
+
+	strbuf_add(&all, str_from(text));
+	for (int i = 0; i < 400; i++)
+		strbuf_add(&all, STR("# nothing\n"));
+	struct error *err = try_read(all.data, &q);
+	if (err)
+		fail_msg("%s", err->message);
+	struct strbuf again = dump_of(q);
+	assert_string_equal(again.data, dump.data);
+	strbuf_deinit(&all);
+	strbuf_deinit(&dump);
+	strbuf_deinit(&again);
+	profile_destroy(q);
+}
+
 static struct profile *read_text(const char *text)
 {
 	struct profile *p = NULL;
@@ -30,6 +57,8 @@ static struct profile *read_text(const char *text)
 
 	if (err)
 		fail_msg("%s", err->message);
+	if (strlen(text) < 4096 && text[strlen(text) - 1] == '\n')
+		check_in_a_long_file(text, p);
 	return p;
 }
 
@@ -138,6 +167,48 @@ static void ids_are_of_three_spaces(void **state)
 	assert_int_equal(cost(p, "f", "f", 2), 6);
 	assert_true(has_note(p, NOTE_BAD_RECORD, "no line before has named"));
 	profile_destroy(p);
+}
+
+/* What lines are put together from, those that are ordinary several times. */
+static const char *const positions[] = {"1", "12", "+3", "+1", "+1", "-2", "*", "*", "0x10", "0xg",
+	"+0x4", "99999999", "12345678901", "18446744073709551615", "+", "-", "", "x"};
+static const char *const numbers[] = {" 1", " 5", " 70", " 12345678", " 123456789", " 0",
+	" 0000000123456789", " 00000000012345678", "  3", "\t4", " +2", " -1", " *", " 1.5",
+	" 0x1f", " x", "5", ""};
+static const char *const ends[] = {"\n", "\n", "\n", "\n", "\n", " \n", "\r\n", "x\n"};
+static const char *const others[] = {"fn=(1) f\n", "fn=(1)\n", "fn=(2)\n", "fn=(2) g\n",
+	"cfn=(1)\n", "cfn=(2)\n", "cfn=(77)\n", "cfn=(2) h\n", "cfn=(2)\r\n", "cfn=(2\n",
+	"fi=(3)\n", "fi=(3) a.h\n", "fe=(1)\n", "fl=(1) a.c\n", "cob=(1)\n", "ob=(1) lib\n",
+	"cfi=x\n", "fx=(1)\n", "f=(1)\n", "=(1)\n", "calls=3 20\n", "calls=3 20\n", "calls=1 0 \n",
+	"calls=7\n", "calls=1 +3 0x4\n", "calls= 4 4\n", "calls=x\n", "calls=12345678901234567 1\n",
+	"jump=1 2\n", "\n", "# x\n", "positions: line\n", "positions: instr line\n",
+	"events: A B\n", "events: B\n", "part: 2\n", "totals: 5 6\n"};
+
+#define ANY(r, list) ((list)[random_below((r), ARRAY_SIZE(list))])
+
+static void every_kind_of_line_is_read_alike(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2000; seed++) {
+		struct random r = random_from(seed);
+		struct strbuf text = {0};
+
+		strbuf_add(&text, STR("events: A B C\nfl=(1) a\nfn=(1) f\n1 1\n"));
+		while (text.size < 1500) {
+			if (random_below(&r, 3) == 0) {
+				strbuf_add(&text, str_from(ANY(&r, others)));
+				continue;
+			}
+			strbuf_add(&text, str_from(ANY(&r, positions)));
+			for (size_t i = random_below(&r, 5); i > 0; i--)
+				strbuf_add(&text, str_from(ANY(&r, numbers)));
+			strbuf_add(&text, str_from(ANY(&r, ends)));
+		}
+		strbuf_add(&text, STR("1 1\n"));
+		/* read_text reads it in both ways, and compares. */
+		profile_destroy(read_text(text.data));
+		strbuf_deinit(&text);
+	}
 }
 
 static void units_and_formulas_make_metrics(void **state)
@@ -325,6 +396,7 @@ int main(void)
 		cmocka_unit_test(the_manuals_example),
 		cmocka_unit_test(places_are_where_code_was_inlined),
 		cmocka_unit_test(ids_are_of_three_spaces),
+		cmocka_unit_test(every_kind_of_line_is_read_alike),
 		cmocka_unit_test(units_and_formulas_make_metrics),
 		cmocka_unit_test(parts_are_summed_and_checked),
 		cmocka_unit_test(pprofs_weights_are_no_calls),
