@@ -170,3 +170,13 @@ size_t child_table_path(struct child_table *t, uint32_t parent, const uint32_t *
 	}
 	return count;
 }
+
+uint32_t child_table_find(const struct child_table *t, uint32_t parent, uint32_t key)
+{
+	assert(parent < t->nodes.count);
+	uint32_t first = t->nodes.data[parent].first;
+
+	if (first == 0 || t->nodes.data[first].key == key)
+		return first;
+	return t->slots ? child_slot(t, parent, key, child_hash(parent, key))->node : 0;
+}

@@ -53,5 +53,7 @@ size_t child_table_path(struct child_table *t, uint32_t parent, const uint32_t *
 	size_t added_max, uint32_t *nodes);
 /* A child of whom the caller knows that it is new, and for which child_table_at will not look. */
 uint32_t child_table_push(struct child_table *t, uint32_t parent, uint32_t key);
+/* The same, if it is there; else 0. */
+uint32_t child_table_find(const struct child_table *t, uint32_t parent, uint32_t key);
 
 #endif

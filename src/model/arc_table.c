@@ -85,6 +85,14 @@ uint32_t arc_table_add(struct arc_table *t, function_id caller, function_id call
 	return row;
 }
 
+bool arc_table_has(const struct arc_table *t, function_id caller, function_id callee)
+{
+	struct arc arc = {.caller = caller, .callee = callee};
+	uint32_t row;
+
+	return row_table_find(&t->arcs, &arc_rows, &arc, &row);
+}
+
 bool arc_table_calls_fit(const struct arc_table *t)
 {
 	return t->calls_sum <= INT64_MAX;

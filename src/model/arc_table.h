@@ -24,6 +24,7 @@ void arc_table_deinit(struct arc_table *t);
 /* cost[metric_count], the same count in all calls; NULL: not measured.  The number of the arc. */
 uint32_t arc_table_add(struct arc_table *t, function_id caller, function_id callee, uint64_t calls,
 	const int64_t *cost, size_t metric_count);
+bool arc_table_has(const struct arc_table *t, function_id caller, function_id callee);
 /* Whether the calls, or the absolute costs in that metric, sum up to no more than 63 bits hold. */
 bool arc_table_calls_fit(const struct arc_table *t);
 bool arc_table_costs_fit(const struct arc_table *t, size_t metric);

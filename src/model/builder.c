@@ -15,6 +15,7 @@
 #include "base/row_table.h"
 #include "base/vec.h"
 #include "model/arc_table.h"
+#include "model/budget.h"
 #include "model/label_tables.h"
 #include "model/row_kinds.h"
 #include "model/stack_table.h"
@@ -29,6 +30,9 @@ struct column {
 
 struct builder {
 	struct arena *arena;
+	struct budget budget; /* as much as there is, unless there is an input */
+	uint64_t stack_price; /* with its weights */
+	bool has_input;
 	struct str_table strings;
 	struct row_table objects, functions, frames, metrics, processes, threads, notes;
 	uint32_t frame_before; /* what builder_frame gave last */
@@ -45,6 +49,11 @@ struct builder {
 	struct label_tables labels;
 	VEC(label_id) label_ids; /* of one set, while it is made */
 	struct zone_tables zones;
+	/* What stands for all that there was no room for; NO_ID, SIZE_MAX: none so far. */
+	process_id process_left_out;
+	thread_id thread_left_out;
+	size_t sample_left_out;
+	bool is_left_out; /* the sample that came last */
 	struct builder_header header;
 };
 
@@ -59,7 +68,11 @@ struct builder *builder_create(void)
 	str_table_init(&b->strings, b->arena);
 	(void)str_table_intern(&b->strings, STR(""));
 	stack_table_init(&b->stacks);
-	label_tables_init(&b->labels);
+	label_tables_init(&b->labels, &b->budget);
+	b->budget.left = UINT64_MAX;
+	b->stack_price = BUDGET_STACK_BYTES;
+	b->process_left_out.i = b->thread_left_out.i = NO_ID;
+	b->sample_left_out = SIZE_MAX;
 	b->frame_before = b->arcs.before = UINT32_MAX;
 	b->header.stats = stats_unknown;
 	b->header.has_stacks = true;
@@ -107,14 +120,124 @@ metric_id builder_metric(struct builder *b, struct str name, struct str unit)
 	metric_id id = {row_table_intern(&b->metrics, &metric_rows, &m)};
 
 	assert(b->columns == NULL || b->metrics.count == before);
+	/* Of each metric, and how many samples. */
+	b->stack_price = BUDGET_STACK_BYTES + 8 * (b->metrics.count + 1);
 	return id;
+}
+
+/* One that there is always room for. */
+static string_id string_of_ours(struct builder *b, struct str s)
+{
+	return (string_id){str_table_intern(&b->strings, s)};
+}
+
+/* ---- What stands for rows that there is no room for */
+
+static string_id name_left_out(struct builder *b)
+{
+	return string_of_ours(b, STR("[left out]"));
+}
+
+static object_id object_left_out(struct builder *b)
+{
+	struct object o = {.path = name_left_out(b), .kind = OBJECT_UNKNOWN};
+
+	return (object_id){row_table_intern(&b->objects, &object_rows, &o)};
+}
+
+static function_id function_left_out(struct builder *b)
+{
+	struct function f = {.name = name_left_out(b), .object = {NO_ID}};
+
+	return (function_id){row_table_intern(&b->functions, &function_rows, &f)};
+}
+
+static frame_id frame_left_out(struct builder *b)
+{
+	struct frame f = {.function = function_left_out(b)};
+
+	return (frame_id){row_table_intern(&b->frames, &frame_rows, &f)};
+}
+
+static stack_id stack_left_out(struct builder *b)
+{
+	return stack_table_intern(&b->stacks, (stack_id){0}, frame_left_out(b));
+}
+
+static process_id process_left_out(struct builder *b)
+{
+	struct process p = {.pid = -1, .name = name_left_out(b)};
+
+	if (b->process_left_out.i == NO_ID)
+		b->process_left_out.i = row_table_push(&b->processes, &process_rows, &p);
+	return b->process_left_out;
+}
+
+static thread_id thread_left_out(struct builder *b)
+{
+	struct thread t = {.tid = -1, .process = process_left_out(b), .name = name_left_out(b)};
+
+	if (b->thread_left_out.i == NO_ID)
+		b->thread_left_out.i = row_table_push(&b->threads, &thread_rows, &t);
+	return b->thread_left_out;
+}
+
+/* ---- */
+
+void builder_answer_for(struct builder *b, uint64_t input_bytes)
+{
+	if (!b->has_input)
+		b->budget.left = BUDGET_FREE_BYTES;
+	b->has_input = true;
+	if (input_bytes > (UINT64_MAX - b->budget.left) / BUDGET_RATIO)
+		b->budget.left = UINT64_MAX;
+	else
+		b->budget.left += BUDGET_RATIO * input_bytes;
+}
+
+void builder_charge(struct builder *b, uint64_t bytes)
+{
+	budget_take(&b->budget, bytes);
+}
+
+bool builder_has_room(const struct builder *b, uint64_t bytes)
+{
+	return budget_has(&b->budget, bytes);
+}
+
+static bool refuse(struct builder *b, enum budget_row row)
+{
+	b->budget.refused[row]++;
+	return false;
+}
+
+/* Whether there is room for one row more, which is paid for then, or counted. */
+static bool pay(struct builder *b, enum budget_row row, uint64_t price)
+{
+	if (!budget_has(&b->budget, price))
+		return refuse(b, row);
+	budget_take(&b->budget, price);
+	return true;
 }
 
 string_id builder_string(struct builder *b, struct str s)
 {
+	uint64_t price = BUDGET_NAME_BYTES + (uint64_t)s.size;
+	size_t before = b->strings.count;
+	string_id id;
+
 	if (s.size == 0)
 		return (string_id){0};
-	return (string_id){str_table_intern(&b->strings, s)};
+	if (unlikely(!budget_has(&b->budget, price))) {
+		if (str_table_find(&b->strings, s, &id.i))
+			return id;
+		(void)refuse(b, BUDGET_NAME);
+		return name_left_out(b);
+	}
+	id = string_of_ours(b, s);
+	if (b->strings.count > before)
+		budget_take(&b->budget, price);
+	return id;
 }
 
 struct str builder_string_bytes(const struct builder *b, string_id id)
@@ -123,22 +246,55 @@ struct str builder_string_bytes(const struct builder *b, string_id id)
 	return b->strings.strings[id.i];
 }
 
+/* The number of the row, which is paid for if it is new; false: there is no room for it. */
+static inline bool intern(struct builder *b, enum budget_row kind_of_row, uint64_t price,
+	struct row_table *t, const struct row_kind *kind, const void *row, uint32_t *number)
+{
+	size_t before = t->count;
+
+	if (unlikely(!budget_has(&b->budget, price)))
+		return row_table_find(t, kind, row, number) || refuse(b, kind_of_row);
+	*number = row_table_intern(t, kind, row);
+	if (t->count > before)
+		budget_take(&b->budget, price);
+	return true;
+}
+
 object_id builder_object(
 	struct builder *b, struct str path, struct str build_id, enum object_kind kind)
 {
 	struct object o = {.path = builder_string(b, path),
 		.build_id = builder_string(b, build_id),
 		.kind = kind};
+	object_id id;
 
-	return (object_id){row_table_intern(&b->objects, &object_rows, &o)};
+	if (intern(b, BUDGET_OBJECT, BUDGET_OBJECT_BYTES, &b->objects, &object_rows, &o, &id.i))
+		return id;
+	return object_left_out(b);
 }
 
 function_id builder_function(
 	struct builder *b, string_id name, object_id object, string_id file, uint32_t line)
 {
 	struct function f = {.name = name, .object = object, .file = file, .line = line};
+	function_id id;
 
-	return (function_id){row_table_intern(&b->functions, &function_rows, &f)};
+	if (intern(b, BUDGET_FUNCTION, BUDGET_FUNCTION_BYTES, &b->functions, &function_rows, &f,
+		    &id.i))
+		return id;
+	return function_left_out(b);
+}
+
+/* Frames come again, mostly, in the order in which they came first: the next one is tried first. */
+static inline frame_id frame_intern(struct builder *b, const struct frame *f, uint64_t price)
+{
+	frame_id id = {b->frame_before + 1};
+
+	if (id.i >= b->frames.count || !frame_same(row_table_row(&b->frames, &frame_rows, id.i), f))
+		if (!intern(b, BUDGET_FRAME, price, &b->frames, &frame_rows, f, &id.i))
+			id = frame_left_out(b);
+	b->frame_before = id.i;
+	return id;
 }
 
 frame_id builder_frame(struct builder *b, function_id function, string_id file, uint32_t line,
@@ -150,14 +306,31 @@ frame_id builder_frame(struct builder *b, function_id function, string_id file, 
 		.is_inline = is_inline,
 		.obj_addr = obj_addr};
 
-	b->frame_before = row_table_intern_after(&b->frames, &frame_rows, &f, b->frame_before);
-	return (frame_id){b->frame_before};
+	return frame_intern(b, &f, BUDGET_FRAME_BYTES);
+}
+
+/* Where there is no room for a new one. */
+static stack_id stack_known(struct builder *b, stack_id parent, frame_id frame)
+{
+	stack_id known = stack_table_find(&b->stacks, parent, frame);
+
+	if (known.i)
+		return known;
+	(void)refuse(b, BUDGET_STACK);
+	return parent.i ? parent : stack_left_out(b);
 }
 
 stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame)
 {
-	assert(parent.i < stack_table_count(&b->stacks) && frame.i < b->frames.count);
-	return stack_table_intern(&b->stacks, parent, frame);
+	size_t before = stack_table_count(&b->stacks);
+
+	assert(parent.i < before && frame.i < b->frames.count);
+	if (unlikely(!budget_has(&b->budget, b->stack_price)))
+		return stack_known(b, parent, frame);
+	stack_id stack = stack_table_intern(&b->stacks, parent, frame);
+	if (stack.i == before)
+		budget_take(&b->budget, b->stack_price);
+	return stack;
 }
 
 size_t builder_stack_path(struct builder *b, stack_id parent, const frame_id *frames, size_t count,
@@ -166,7 +339,13 @@ size_t builder_stack_path(struct builder *b, stack_id parent, const frame_id *fr
 	assert(parent.i < stack_table_count(&b->stacks));
 	for (size_t i = 0; i < count; i++)
 		assert(frames[i].i < b->frames.count);
-	return stack_table_path(&b->stacks, parent, frames, count, new_max, stacks);
+	uint64_t room = b->budget.left / b->stack_price;
+	size_t before = stack_table_count(&b->stacks);
+	size_t found = stack_table_path(
+		&b->stacks, parent, frames, count, new_max < room ? new_max : (size_t)room, stacks);
+
+	budget_take(&b->budget, b->stack_price * (stack_table_count(&b->stacks) - before));
+	return found;
 }
 
 stack_id builder_stack_parent(const struct builder *b, stack_id stack)
@@ -187,6 +366,8 @@ function_id builder_stack_function(const struct builder *b, stack_id stack)
 
 process_id builder_process(struct builder *b, int64_t pid, uint64_t start_ns, struct str name)
 {
+	if (!pay(b, BUDGET_THREAD, BUDGET_THREAD_BYTES))
+		return process_left_out(b);
 	struct process p = {.pid = pid, .start_ns = start_ns, .name = builder_string(b, name)};
 
 	return (process_id){row_table_push(&b->processes, &process_rows, &p)};
@@ -195,6 +376,8 @@ process_id builder_process(struct builder *b, int64_t pid, uint64_t start_ns, st
 thread_id builder_thread(
 	struct builder *b, int64_t tid, process_id process, uint64_t start_ns, struct str name)
 {
+	if (!pay(b, BUDGET_THREAD, BUDGET_THREAD_BYTES))
+		return thread_left_out(b);
 	struct thread t = {.tid = tid,
 		.process = process,
 		.name = builder_string(b, name),
@@ -236,9 +419,19 @@ uint32_t builder_arc_cost(struct builder *b, function_id caller, function_id cal
 {
 	assert(callee.i < b->functions.count &&
 		(caller.i == NO_ID || caller.i < b->functions.count));
+	uint64_t price = BUDGET_ARC_BYTES + (cost ? 16 * b->metrics.count : 0);
+	size_t before = b->arcs.arcs.count;
+
 	if (cost)
 		columns_ensure(b);
-	return arc_table_add(&b->arcs, caller, callee, calls, cost, b->metrics.count);
+	if (unlikely(!budget_has(&b->budget, price)) && !arc_table_has(&b->arcs, caller, callee)) {
+		(void)refuse(b, BUDGET_ARC);
+		caller = callee = function_left_out(b);
+	}
+	uint32_t arc = arc_table_add(&b->arcs, caller, callee, calls, cost, b->metrics.count);
+	if (b->arcs.arcs.count > before)
+		budget_take(&b->budget, price);
+	return arc;
 }
 
 /* Makes v at least count long, the new part zero. */
@@ -295,27 +488,22 @@ void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, ui
 
 frame_id builder_place(struct builder *b, const struct frame *frame, const int64_t *weight)
 {
-	uint32_t row = row_table_intern_after(&b->frames, &frame_rows, frame, b->frame_before);
-	stack_id stack = {row + 1};
+	frame_id id = frame_intern(b, frame, BUDGET_FRAME_BYTES + b->stack_price);
+	stack_id stack = {id.i + 1};
 
-	b->frame_before = row;
 	if (stack.i == stack_table_count(&b->stacks))
-		(void)stack_table_push(&b->stacks, (stack_id){0}, (frame_id){row});
+		(void)stack_table_push(&b->stacks, (stack_id){0}, id);
 	assert(stack.i < stack_table_count(&b->stacks) && b->sample_stack.count == 0);
 	b->has_weights = b->samples_unknown = true;
 	weights_add(b, stack, weight);
-	return (frame_id){row};
+	return id;
 }
 
-void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
+static void push_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
 	const int64_t *weight)
 {
-	assert(stack.i < stack_table_count(&b->stacks) && !b->has_weights);
-	columns_ensure(b);
-	for (size_t m = 0; m < b->metrics.count; m++) {
-		add_saturating(&b->columns[m].absolute_sum, magnitude(weight[m]));
+	for (size_t m = 0; m < b->metrics.count; m++)
 		vec_push(&b->columns[m].of_sample, weight[m]);
-	}
 	/* A column that begins late would belong to the wrong samples. */
 	if (thread.i != NO_ID) {
 		assert(b->sample_thread.count == b->sample_stack.count);
@@ -326,6 +514,34 @@ void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_
 		vec_push(&b->sample_time, time_ns);
 	}
 	vec_push(&b->sample_stack, stack);
+}
+
+/* Into the one sample that stands for all that there is no room for. */
+static void sum_sample(struct builder *b, thread_id thread, uint64_t time_ns, const int64_t *weight)
+{
+	size_t i = b->sample_left_out;
+
+	if (i == SIZE_MAX) {
+		b->sample_left_out = b->sample_stack.count;
+		push_sample(b, stack_left_out(b), thread, time_ns, weight);
+		return;
+	}
+	for (size_t m = 0; m < b->metrics.count; m++)
+		add_wrapping(&b->columns[m].of_sample.data[i], weight[m]);
+}
+
+void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
+	const int64_t *weight)
+{
+	assert(stack.i < stack_table_count(&b->stacks) && !b->has_weights);
+	columns_ensure(b);
+	for (size_t m = 0; m < b->metrics.count; m++)
+		add_saturating(&b->columns[m].absolute_sum, magnitude(weight[m]));
+	b->is_left_out = !pay(b, BUDGET_SAMPLE, BUDGET_SAMPLE_BYTES + 8 * b->metrics.count);
+	if (unlikely(b->is_left_out))
+		sum_sample(b, thread, time_ns, weight);
+	else
+		push_sample(b, stack, thread, time_ns, weight);
 }
 
 void builder_expect_samples(struct builder *b, size_t count)
@@ -343,6 +559,8 @@ void builder_expect_samples(struct builder *b, size_t count)
 void builder_sample_zone(struct builder *b, stack_id zone)
 {
 	assert(b->sample_stack.count && zone.i < stack_table_count(&b->stacks));
+	if (b->is_left_out)
+		return;
 	vec_extend(&b->sample_zone, b->sample_stack.count);
 	b->sample_zone.data[b->sample_stack.count - 1] = zone;
 }
@@ -351,7 +569,12 @@ label_id builder_label(struct builder *b, const struct label *label)
 {
 	assert(label->key.i < b->strings.count && label->text.i < b->strings.count &&
 		label->unit.i < b->strings.count);
-	return label_tables_label(&b->labels, label);
+	if (label_tables_takes(&b->labels, label))
+		return label_tables_label(&b->labels, label);
+	struct label left_out = {.key = name_left_out(b), .text = name_left_out(b)};
+
+	(void)refuse(b, BUDGET_LABEL);
+	return label_tables_label(&b->labels, &left_out);
 }
 
 label_set_id builder_label_set(struct builder *b, const struct label *labels, size_t count)
@@ -375,7 +598,7 @@ label_set_id builder_label_set_with(struct builder *b, label_set_id set, label_i
 void builder_sample_labels(struct builder *b, label_set_id set)
 {
 	assert(b->sample_stack.count && set.i < b->labels.sets.count);
-	if (set.i == 0 && b->labels.of_sample.count < b->sample_stack.count)
+	if (b->is_left_out || (set.i == 0 && b->labels.of_sample.count < b->sample_stack.count))
 		return;
 	vec_extend(&b->labels.of_sample, b->sample_stack.count);
 	b->labels.of_sample.data[b->sample_stack.count - 1] = set;
@@ -387,13 +610,25 @@ void builder_tick(struct builder *b, process_id process, string_id stream, uint6
 	assert(process.i < b->processes.count && stream.i < b->strings.count);
 	if (end_ns < start_ns)
 		end_ns = start_ns;
-	zone_tables_tick(&b->zones, (struct tick){process, stream, number, start_ns, end_ns});
+	if (pay(b, BUDGET_EVENT, BUDGET_EVENT_BYTES))
+		zone_tables_tick(
+			&b->zones, (struct tick){process, stream, number, start_ns, end_ns});
 }
 
 void builder_zone_event(struct builder *b, thread_id thread, uint64_t time_ns, stack_id stack)
 {
 	assert(thread.i < b->threads.count && stack.i < stack_table_count(&b->stacks));
-	zone_tables_event(&b->zones, thread, time_ns, stack);
+	if (pay(b, BUDGET_EVENT, BUDGET_EVENT_BYTES))
+		zone_tables_event(&b->zones, thread, time_ns, stack);
+}
+
+/* Whether there may be a further note, of that text. */
+static bool takes_note(const struct builder *b, struct str text)
+{
+	uint32_t known;
+
+	return !b->has_input || b->notes.count < BUDGET_NOTES_MAX ||
+	       str_table_find(&b->strings, text, &known);
 }
 
 void builder_note(struct builder *b, enum note_kind kind, uint64_t count, const char *format, ...)
@@ -403,10 +638,24 @@ void builder_note(struct builder *b, enum note_kind kind, uint64_t count, const 
 	va_start(args, format);
 	char *text = xvasprintf(format, args);
 	va_end(args);
-	struct note n = {.kind = kind, .text = builder_string(b, str_from(text))};
+	if (takes_note(b, str_from(text))) {
+		struct note n = {.kind = kind, .text = string_of_ours(b, str_from(text))};
+		uint32_t row = row_table_intern(&b->notes, &note_rows, &n);
+		add_saturating(&((struct note *)b->notes.rows)[row].count, count);
+	} else {
+		(void)refuse(b, BUDGET_NOTE);
+	}
 	free(text);
-	uint32_t row = row_table_intern(&b->notes, &note_rows, &n);
-	add_saturating(&((struct note *)b->notes.rows)[row].count, count);
+}
+
+/* What there was no room for. */
+static void note_refused(struct builder *b)
+{
+	b->has_input = false;
+	for (enum budget_row row = 0; row < BUDGET_ROW_COUNT; row++)
+		if (b->budget.refused[row])
+			builder_note(b, NOTE_TRUNCATED, b->budget.refused[row], "%s",
+				budget_sentence(row));
 }
 
 struct builder_header *builder_header(struct builder *b)
@@ -622,6 +871,7 @@ struct error *builder_finish(struct builder *b, struct profile **profile)
 {
 	struct error *err = check_sums(b);
 
+	note_refused(b);
 	if (err) {
 		builder_destroy(b);
 		return err;

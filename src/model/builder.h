@@ -16,6 +16,20 @@ must_use returns_owned struct builder *builder_create(void);
 /* Abandons what was built; NULL is fine. */
 void builder_destroy(struct builder *b);
 
+/*
+ * Of what an input makes of itself, most is bounded by its size (model/budget.h): the builder
+ * answers for so many bytes of input more, as unpacked.  Where that is never called there is no
+ * bound.  Where there is no room for a new row, another stands for it, named "[left out]", or the
+ * parent of a stack, and a note tells how often; events of zones are passed over.
+ */
+void builder_answer_for(struct builder *b, uint64_t input_bytes);
+/*
+ * For readers that keep much themselves, in proportion to the input: takes room for as much from
+ * the builder; whether there is room.
+ */
+void builder_charge(struct builder *b, uint64_t bytes);
+bool builder_has_room(const struct builder *b, uint64_t bytes);
+
 metric_id builder_metric(struct builder *b, struct str name, struct str unit);
 string_id builder_string(struct builder *b, struct str s);
 /* The bytes of a string already there. */
@@ -31,8 +45,9 @@ frame_id builder_frame(struct builder *b, function_id function, string_id file, 
 stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame);
 /*
  * The stacks of frames[count], each called from the one before, the first from `parent`, into
- * stacks[count].  Of those that are not there yet at most new_max are made; returns for how many
- * frames there is a stack then.  Faster than so many calls of builder_stack.
+ * stacks[count].  Of those that are not there yet at most new_max are made, and no more than there
+ * is room for; returns for how many frames there is a stack then, and leaves it to the caller to
+ * say what was cut.  Faster than so many calls of builder_stack.
  */
 size_t builder_stack_path(struct builder *b, stack_id parent, const frame_id *frames, size_t count,
 	size_t new_max, stack_id *stacks);

@@ -45,11 +45,11 @@ static bool set_same(const void *a, const void *b)
 static const struct row_kind label_rows = {sizeof(struct label), label_hash, label_same};
 static const struct row_kind set_rows = {sizeof(struct label_set), set_hash, set_same};
 
-void label_tables_init(struct label_tables *t)
+void label_tables_init(struct label_tables *t, struct budget *budget)
 {
 	struct label_set none = {{0}, {NO_ID}};
 
-	*t = (struct label_tables){0};
+	*t = (struct label_tables){.budget = budget};
 	(void)row_table_intern(&t->sets, &set_rows, &none);
 }
 
@@ -61,9 +61,29 @@ void label_tables_deinit(struct label_tables *t)
 	vec_deinit(&t->of_sample);
 }
 
+bool label_tables_takes(const struct label_tables *t, const struct label *label)
+{
+	uint32_t row;
+
+	return budget_has(t->budget, BUDGET_LABEL_BYTES) ||
+	       row_table_find(&t->labels, &label_rows, label, &row);
+}
+
+/* The row, paid for if it is new. */
+static uint32_t intern_paid(struct label_tables *t, struct row_table *table,
+	const struct row_kind *kind, const void *row)
+{
+	size_t before = table->count;
+	uint32_t number = row_table_intern(table, kind, row);
+
+	if (table->count > before)
+		budget_take(t->budget, BUDGET_LABEL_BYTES);
+	return number;
+}
+
 label_id label_tables_label(struct label_tables *t, const struct label *label)
 {
-	return (label_id){row_table_intern(&t->labels, &label_rows, label)};
+	return (label_id){intern_paid(t, &t->labels, &label_rows, label)};
 }
 
 static int label_compare(const void *a, const void *b)
@@ -84,8 +104,14 @@ static bool is_ascending(const label_id *labels, size_t count)
 static label_set_id set_add(struct label_tables *t, label_set_id rest, label_id label)
 {
 	struct label_set set = {rest, label};
+	uint32_t row;
 
-	return (label_set_id){row_table_intern(&t->sets, &set_rows, &set)};
+	if (!budget_has(t->budget, BUDGET_LABEL_BYTES) &&
+		!row_table_find(&t->sets, &set_rows, &set, &row)) {
+		t->budget->refused[BUDGET_LABEL]++;
+		return rest;
+	}
+	return (label_set_id){intern_paid(t, &t->sets, &set_rows, &set)};
 }
 
 /* Of labels that ascend, but for those that come twice. */

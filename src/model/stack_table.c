@@ -39,6 +39,11 @@ stack_id stack_table_push(struct stack_table *t, stack_id parent, frame_id frame
 	return (stack_id){child_table_push(&t->children, parent.i, frame.i)};
 }
 
+stack_id stack_table_find(const struct stack_table *t, stack_id parent, frame_id frame)
+{
+	return (stack_id){child_table_find(&t->children, parent.i, frame.i)};
+}
+
 struct stack *stack_table_take(struct stack_table *t)
 {
 	struct stack *stacks = (struct stack *)t->children.nodes.data;

@@ -36,6 +36,8 @@ size_t stack_table_path(struct stack_table *t, stack_id parent, const frame_id *
 	size_t count, size_t new_max, stack_id *stacks);
 /* The same of a pair that is new, as the caller knows, and that interning does not find after. */
 stack_id stack_table_push(struct stack_table *t, stack_id parent, frame_id frame);
+/* The same, if it is there; else the empty stack. */
+stack_id stack_table_find(const struct stack_table *t, stack_id parent, frame_id frame);
 /* Hands over the tree as an array of count rows, to be freed with free(); the table is empty after.
  */
 must_use returns_owned struct stack *stack_table_take(struct stack_table *t);

@@ -115,6 +115,7 @@ struct error *profile_read_bytes(
 			"--exe is for gmon.out; %s is of format %s, which needs no program",
 			input->name, reader->name);
 	struct builder *b = builder_create();
+	builder_answer_for(b, input->size);
 	builder_header(b)->source = builder_string(b, str_from(input->name));
 	builder_header(b)->format = builder_string(b, str_from(reader->name));
 	struct error *err = reader->read(input, b);
