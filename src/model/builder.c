@@ -320,6 +320,16 @@ static stack_id stack_known(struct builder *b, stack_id parent, frame_id frame)
 	return parent.i ? parent : stack_left_out(b);
 }
 
+struct str builder_frame_name(const struct builder *b, frame_id frame)
+{
+	assert(frame.i < b->frames.count);
+	const struct frame *f = row_table_row(&b->frames, &frame_rows, frame.i);
+	const struct function *function =
+		row_table_row(&b->functions, &function_rows, f->function.i);
+
+	return builder_string_bytes(b, function->name);
+}
+
 stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame)
 {
 	size_t before = stack_table_count(&b->stacks);

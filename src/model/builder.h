@@ -41,6 +41,8 @@ function_id builder_function(
 	struct builder *b, string_id name, object_id object, string_id file, uint32_t line);
 frame_id builder_frame(struct builder *b, function_id function, string_id file, uint32_t line,
 	bool is_inline, uint64_t obj_addr);
+/* The name of a frame's function. */
+struct str builder_frame_name(const struct builder *b, frame_id frame);
 /* The stack `frame` called from `parent`; parent 0 is the empty stack. */
 stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame);
 /*

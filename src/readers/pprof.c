@@ -283,10 +283,6 @@ static void add_facts(struct pprof *p, const struct pprof_facts *facts)
 		header->stats.duration_ns = (uint64_t)duration;
 	add_period(p, facts);
 	add_comments(p);
-	if (facts->value[PROFILE_DROP_FRAMES])
-		builder_note(p->builder, NOTE_INFO, 1,
-			"the profile names functions that pprof leaves out with all that they "
-			"called (drop_frames); they are shown here");
 	add_note(p, "documentation: ", facts->value[PROFILE_DOC_URL],
 		facts->offset[PROFILE_DOC_URL]);
 }
@@ -333,6 +329,7 @@ static struct error *read_all(struct pprof *p)
 	if (err)
 		return err;
 	add_facts(p, &p->facts);
+	pprof_drop_init(p);
 	pprof_name_addresses(p);
 	pprof_samples_read(p);
 	if (p->sample_count && p->faults[FAULT_SAMPLE] == p->sample_count)
@@ -365,6 +362,7 @@ static struct error *pprof_read(const struct reader_input *input, struct builder
 		.walk = WALK_FREE + WALK_RATIO * (uint64_t)input->size};
 	struct error *err = read_all(&p);
 
+	pprof_drop_deinit(&p);
 	pprof_tables_deinit(&p);
 	mapped_code_destroy(p.code);
 	demangler_destroy(p.demangler);

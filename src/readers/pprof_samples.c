@@ -14,6 +14,7 @@ struct step {
 	uint32_t end;
 	uint32_t frames; /* how many of the run in hand it ends */
 	stack_id stack;
+	bool has_kept; /* it or a caller is of a function that is not to be left out */
 };
 
 struct sample {
@@ -31,6 +32,7 @@ struct samples_reader {
 	VEC(frame_id) frames;	     /* of a run of locations, the outermost first */
 	VEC(stack_id) stacks;	     /* of these */
 	uint32_t newest;	     /* stack */
+	uint64_t dropped;	     /* samples of which callees are left out */
 	struct str last;	     /* the locations of the last sample */
 	/* Of lists that are not packed in one piece; that of the last sample stays. */
 	struct strbuf lists[2];
@@ -152,26 +154,36 @@ static uint64_t number_before(struct str list, size_t *end)
 /* Stacks are made in runs of as many frames, or of one location. */
 #define RUN_FRAMES 1024
 
+enum gathered { GATHERED_RUN, GATHERED_CUT, GATHERED_DROPPED };
+
 /*
- * Takes locations apart into frames and a step each, from the one that begins at *end on; false
- * where there is no more budget for one, or none to walk along it.
+ * Takes locations apart into frames and a step each, from the one that begins at at->end on; cut
+ * where there is no more budget for one, or none to walk along it.  As pprof does, callees are left
+ * out (pprof_drop.c) only below a function that is not to be.
  */
-static bool gather_run(struct samples_reader *r, const struct sample *s, size_t *end)
+static enum gathered gather_run(struct samples_reader *r, const struct sample *s, struct step *at)
 {
 	r->frames.count = 0;
-	while (*end < s->locations.size && r->frames.count < RUN_FRAMES) {
-		uint64_t id = number_before(s->locations, end);
+	for (size_t end = at->end; end < s->locations.size && r->frames.count < RUN_FRAMES;) {
+		uint64_t id = number_before(s->locations, &end);
 		struct mapped_frames found = pprof_location(r->p, id, s->offset);
 
 		if (found.count == 0 || found.count > r->p->walk)
-			return false;
+			return GATHERED_CUT;
+		enum pprof_end dropped = r->p->drop ? pprof_drop_end(r->p, id) : END_NONE;
+		if (dropped == END_ABOVE && at->has_kept)
+			return GATHERED_DROPPED;
 		r->p->walk -= found.count;
 		for (uint32_t i = found.count; i-- > 0;)
 			vec_push(&r->frames, found.frames[i]);
-		vec_push(&r->steps,
-			(struct step){.end = (uint32_t)*end, .frames = (uint32_t)r->frames.count});
+		if (dropped == END_HERE && at->has_kept)
+			return GATHERED_DROPPED;
+		at->end = (uint32_t)end;
+		at->frames = (uint32_t)r->frames.count;
+		at->has_kept |= dropped == END_NONE;
+		vec_push(&r->steps, *at);
 	}
-	return true;
+	return GATHERED_RUN;
 }
 
 /* How many frames of the run have stacks, of which the budget may have made some. */
@@ -209,23 +221,25 @@ static void finish_steps(struct samples_reader *r, size_t first, size_t stack_co
 
 static stack_id stack_of(struct samples_reader *r, const struct sample *s)
 {
+	enum gathered gathered = GATHERED_RUN;
 	struct step at = {0};
-	bool is_whole = true;
 
 	keep_common_steps(r, s->locations);
 	if (r->steps.count)
 		at = r->steps.data[r->steps.count - 1];
-	for (size_t end = at.end; end < s->locations.size && is_whole;) {
+	while (at.end < s->locations.size && gathered == GATHERED_RUN) {
 		size_t first = r->steps.count;
 
-		is_whole = gather_run(r, s, &end);
+		gathered = gather_run(r, s, &at);
 		size_t count = run_stacks(r, at.stack);
-		is_whole &= count == r->frames.count;
+		if (count < r->frames.count)
+			gathered = GATHERED_CUT;
 		finish_steps(r, first, count);
 		if (count)
 			at.stack = r->stacks.data[count - 1];
 	}
-	r->p->cut += !is_whole;
+	r->p->cut += gathered == GATHERED_CUT;
+	r->dropped += gathered == GATHERED_DROPPED;
 	r->last = s->locations;
 	if (s->locations.data == r->lists[r->list].data)
 		r->list = !r->list;
@@ -283,6 +297,7 @@ void pprof_samples_read(struct pprof *p)
 		else
 			add_sample(&r, &s, message);
 	}
+	pprof_drop_notes(p, r.dropped);
 	pprof_labels_destroy(r.labels);
 	vec_deinit(&r.steps);
 	vec_deinit(&r.frames);

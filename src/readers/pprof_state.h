@@ -135,6 +135,8 @@ struct pprof {
 	/* Frames that stacks may still be walked along, those that are there already too. */
 	uint64_t walk;
 
+	struct pprof_drop *drop; /* NULL: no frames are to be left out */
+
 	uint64_t faults[FAULT_COUNT];
 	uint64_t first_fault[FAULT_COUNT]; /* offsets */
 	uint64_t cut; /* samples whose stacks are cut for want of budget, or of walk */
@@ -144,6 +146,8 @@ void pprof_fault(struct pprof *p, enum pprof_fault fault, uint64_t offset);
 
 /* ---- pprof_tables.c ---- */
 
+/* The row of an id in a table; false: there is none. */
+bool pprof_row_find(const struct pprof_rows *rows, uint64_t id, size_t *row);
 /* Finds all rows and facts.  ERROR_INPUT where nothing can be made of the file. */
 must_use struct error *pprof_tables_read(struct pprof *p);
 void pprof_tables_deinit(struct pprof *p);
@@ -163,6 +167,24 @@ static inline struct mapped_frames pprof_location(struct pprof *p, uint64_t id, 
 		return pprof_location_new(p, id, offset);
 	return (struct mapped_frames){&p->frames.data[p->places[id].first], p->places[id].count};
 }
+
+/* ---- pprof_drop.c ---- */
+
+/* What is left of a stack at a location of a function that is to be left out. */
+enum pprof_end {
+	END_NONE,  /* it is no such location */
+	END_ABOVE, /* its callers alone */
+	END_HERE,  /* the calls of it that the dropped one is inlined into, too */
+};
+
+/* By the profile's drop_frames and keep_frames; leaves p->drop NULL where there are none. */
+void pprof_drop_init(struct pprof *p);
+void pprof_drop_deinit(struct pprof *p);
+/* Looks at a location that was just taken apart, and cuts what is inlined below a dropped call. */
+void pprof_drop_location(struct pprof *p, size_t row);
+enum pprof_end pprof_drop_end(const struct pprof *p, uint64_t location);
+/* How many samples were cut. */
+void pprof_drop_notes(struct pprof *p, uint64_t cut);
 
 /* ---- pprof_samples.c ---- */
 

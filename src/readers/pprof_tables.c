@@ -140,7 +140,7 @@ static void rows_add(struct pprof *p, struct pprof_rows *rows, uint64_t id, uint
 }
 
 /* The number of the row of an id; false: there is none. */
-static bool rows_find(const struct pprof_rows *rows, uint64_t id, size_t *row)
+bool pprof_row_find(const struct pprof_rows *rows, uint64_t id, size_t *row)
 {
 	size_t low = 0, high = rows->count;
 
@@ -324,7 +324,7 @@ static uint32_t mapping_of_id(struct pprof *p, uint64_t id)
 {
 	size_t row;
 
-	if (id == 0 || !rows_find(&p->mappings, id, &row))
+	if (id == 0 || !pprof_row_find(&p->mappings, id, &row))
 		return MAPPING_NONE;
 	if (p->mapping_of_row[row] == 0)
 		p->mapping_of_row[row] = add_mapping(p, row_message(p, &p->mappings, row)) + 1;
@@ -427,7 +427,7 @@ static frame_id line_frame(
 			number = line_number(field.value);
 		else if (field.number != LINE_FUNCTION || field.value == 0)
 			continue;
-		else if (rows_find(&p->functions, field.value, &row))
+		else if (pprof_row_find(&p->functions, field.value, &row))
 			f = read_function(p, row_message(p, &p->functions, row));
 		else
 			pprof_fault(p, FAULT_LOCATION, field.offset);
@@ -484,13 +484,15 @@ static void add_location(struct pprof *p, size_t row)
 		push_frame(p, unknown_frame(p));
 	}
 	p->places[row].count = (uint32_t)p->frames.count - p->places[row].first;
+	if (p->drop)
+		pprof_drop_location(p, row);
 }
 
 struct mapped_frames pprof_location_new(struct pprof *p, uint64_t id, uint64_t offset)
 {
 	size_t row;
 
-	if (!rows_find(&p->locations, id, &row)) {
+	if (!pprof_row_find(&p->locations, id, &row)) {
 		pprof_fault(p, FAULT_LOCATION, offset);
 		p->unknown = unknown_frame(p);
 		return (struct mapped_frames){&p->unknown, 1};

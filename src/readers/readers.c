@@ -23,6 +23,8 @@ const struct reader *const readers[] = {
 	&reader_otlp,
 	&reader_pprof,
 	&reader_gperftools_cpu,
+	&reader_heap_text,
+	&reader_contention_text,
 	&reader_speedscope,
 	&reader_chrome,
 	&reader_perfetto,

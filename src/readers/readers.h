@@ -56,11 +56,13 @@ struct reader {
 extern const struct reader reader_callgrind;
 extern const struct reader reader_capture;
 extern const struct reader reader_chrome;
+extern const struct reader reader_contention_text;
 extern const struct reader reader_dump;
 extern const struct reader reader_firefox;
 extern const struct reader reader_folded;
 extern const struct reader reader_gmon;
 extern const struct reader reader_gprofng;
+extern const struct reader reader_heap_text;
 extern const struct reader reader_heaptrack;
 extern const struct reader reader_perf_script;
 extern const struct reader reader_uftrace;

@@ -1,5 +1,7 @@
-"""pprof profiles that sonde writes, read by go tool pprof and protoc; and addresses that are named by files that are here."""
+"""pprof profiles that sonde writes, read by go tool pprof and protoc; those it reads as go tool pprof does, older ones in text,
+too; and addresses that are named by files that are here."""
 
+import ctypes.util
 import gzip
 import json
 import re
@@ -13,7 +15,7 @@ INPUTS = SOURCE_ROOT / "tests" / "golden" / "in"
 
 
 def written(folder, name):
-	path = folder / f"{name}.pb.gz"
+	path = folder / "written.pb.gz"
 	check(sonde("convert", INPUTS / name, "-o", path))
 	return path
 
@@ -39,9 +41,13 @@ def top(folder, path, metric):
 
 def same_figures(folder, name):
 	path = written(folder, name)
-	metrics = json.loads(check(sonde("convert", INPUTS / name, "-o", "-", "--to", "json")).out)["metrics"]
+	same_tops(folder, INPUTS / name, path)
+
+
+def same_tops(folder, ours_path, path):
+	metrics = json.loads(check(sonde("convert", ours_path, "-o", "-", "--to", "json")).out)["metrics"]
 	for metric in [m["name"] for m in metrics]:
-		document = json.loads(check(sonde("report", INPUTS / name, "--format", "json", "--limit", "0", "--metric", metric)).out)
+		document = json.loads(check(sonde("report", ours_path, "--format", "json", "--limit", "0", "--metric", metric)).out)
 		# Two functions of one name are one to pprof.
 		ours, names = {}, [r["name"] for r in document["rows"]]
 		for row in document["rows"]:
@@ -81,6 +87,127 @@ def test_protoc_reads_it(folder):
 
 def test_same_bytes(folder):
 	assert written(folder, "threads.dump").read_bytes() == written(folder, "threads.dump").read_bytes()
+
+
+def asking(folder, profile, drop, keep):
+	"""The profile with drop_frames and keep_frames (fields 7 and 8), whose texts come last in its table of strings (6)."""
+	plain = gzip.decompress(written(folder, profile).read_bytes())
+	at, strings = 0, 0
+
+	def varint():
+		nonlocal at
+		value = shift = 0
+		while True:
+			byte = plain[at]
+			at += 1
+			value |= (byte & 0x7F) << shift
+			shift += 7
+			if byte < 0x80:
+				return value
+	while at < len(plain):
+		tag = varint()
+		strings += tag == 6 << 3 | 2
+		size = varint()
+		at += size if tag & 7 == 2 else 0
+
+	def packed(value):
+		return bytes([value & 0x7F | 0x80]) + packed(value >> 7) if value >= 0x80 else bytes([value])
+
+	def text(string):
+		return packed(6 << 3 | 2) + packed(len(string)) + string
+	path = folder / "asking.pb.gz"
+	path.write_bytes(gzip.compress(plain + text(drop.encode()) + text(keep.encode()) +
+		packed(7 << 3) + packed(strings) + (packed(8 << 3) + packed(strings + 1) if keep else b"")))
+	return path
+
+
+def test_frames_are_dropped_as_pprof_does(folder):
+	dropped = folder / "dropped.folded"
+	dropped.write_text("main;work;malloc;tc_malloc;mmap 5\nmain;work 2\nmalloc;main;free 3\nfree;malloc 6\n"
+		"main;operator new(unsigned long);x 4\nmain;runtime.panic;y 1\nmain;runtime.gc;y 7\nmain;.malloc;z 9\n"
+		"main;(anonymous namespace)::f(int);g 8\n")
+	cases = [(dropped, "malloc|free|operator new|runtime\\..*", "runtime\\.panic"), (dropped, "m[a-z]{3}(?:loc)?", ""),
+		(dropped, "(?i)MALLOC|\\(anonymous namespace\\)::f", ""), (dropped, "nothing|(", ""),
+		(INPUTS / "threads.dump", ".*[a-k]", ""), (INPUTS / "list.dump", ".*[l-z]", ".*t"), (INPUTS / "list.dump", ".*", "")]
+	for profile, drop, keep in cases:
+		path = asking(folder, profile, drop, keep)
+		same_tops(folder, path, path)
+	result = check(sonde("convert", asking(folder, *cases[0]), "-o", "-", "--to", "folded"))
+	assert sorted(result.out.splitlines()) == ["free;malloc 6", "main 20", "main;(anonymous namespace)::f(int);g 8",
+		"main;runtime.panic;y 1", "main;work 7", "malloc;main 3"], result
+	assert "drop_frames" in check(sonde("report", asking(folder, *cases[0]))).out
+	assert "can be read here" in check(sonde("report", asking(folder, dropped, "\\pL+", ""))).out
+
+
+MAPS = """
+MAPPED_LIBRARIES:
+00400000-00500000 r-xp 00000000 08:01 17    /no/such/program
+70001000-70003000 r-xp 00001000 08:01 18    /no/such/lib.so
+"""
+ROWS = """  2:  48 [  4:  896] @ 0x00400124 0x70001235 0x400300
+     1:   1200 [  1:   1200] @ 0x00400124 0x400300
+     0:      0 [ 17: 170000] @ 0x70001235 0x400300
+ 12345: 987654 [ 99999: 7654321] @ 0x70002000
+"""
+LEGACY = {
+	"heap": "heap profile: 12348: 988902 [100021: 7826417] @ heapprofile\n" + ROWS,
+	"heap_v2": "heap profile: 12348: 988902 [100021: 7826417] @ heap_v2/524288\n" + ROWS,
+	"heapz_v2": "heap profile: 12348: 988902 [100021: 7826417] @ heapz_v2/1024\n" + ROWS,
+	"go": "heap profile: 12348: 988902 [100021: 7826417] @ heap/1048576\n" + ROWS,
+	"no rate": "heap profile: 12348: 988902 [0: 0] @ heap_v2\n" + ROWS,
+	"growth": "heap profile: 3: 1248 [3: 1248] @ growthz\n  3: 1248 [ 3: 1248] @ 0x400124 0x400300\n",
+	"contention": "--- contention:\ncycles/second=2494000000\nsampling period=7\n4245161 12 @ 0x400124 0x70001235\n33 1 @ 0x400300\n",
+	"mutex": "--- mutex:\ncycles/second=999999999\nsampling period=1\n4245161 12 @ 0x400124 0x70001235\n",
+	"contentionz": "--- contentionz 1 ---\nsampling period = 3\nms since reset = 12\n17 5 @ 0x400124\n",
+}
+
+
+def test_older_texts_as_pprof_reads_them(folder):
+	for name, text in LEGACY.items():
+		path, proto = folder / "older.txt", folder / "older.pb.gz"
+		# Of these pprof ends the rows at three dashes alone.
+		path.write_text(text + (MAPS.replace("MAPPED_LIBRARIES:", "--- Memory map: ---") if text[0] == "-" else MAPS))
+		go_pprof(folder, "-proto", f"-output={proto}", path)
+		metrics = json.loads(check(sonde("convert", proto, "-o", "-", "--to", "json")).out)["metrics"]
+		for metric in [m["name"] for m in metrics]:
+			ours, theirs = (sorted(check(sonde("convert", file, "-o", "-", "--to", "folded", "--metric", metric)).out.splitlines())
+				for file in (path, proto))
+			assert ours == theirs and (ours or metric == "inuse_objects"), (name, metric, ours, theirs)
+
+
+HEAP = """
+#include <stdlib.h>
+#include <string.h>
+static char *kept[1000];
+__attribute__((noinline)) char *leaf(size_t n) { char *p = malloc(n); memset(p, 1, n); return p; }
+__attribute__((noinline)) void keep(int i) { kept[i] = leaf(2048); kept[i][0] = 2; }
+int main(void) { for (int i = 0; i < 1000; i++) keep(i); return kept[999][0] == 0; }
+"""
+
+
+def heap_of(folder, library, variables, pattern):
+	"""What a real allocator writes of a program that keeps 1,000 times 2,048 bytes."""
+	found = ctypes.util.find_library(library)
+	if not found:
+		raise harness.Skip(f"there is no lib{library}")
+	(folder / "h.c").write_text(HEAP)
+	program = compile_c(folder, folder / "h.c", "-O1", "-g", "-fno-omit-frame-pointer")
+	check(run(program, env={"LD_PRELOAD": found, **variables}))
+	files = sorted(folder.glob(pattern))
+	if not files:
+		raise harness.Skip(f"lib{library} was built without profiling")
+	document = json.loads(check(sonde("report", files[-1], "--format", "json", "--limit", "0")).out)
+	return {row["name"]: row["inclusive"] for row in document["rows"]}
+
+
+def test_heap_of_tcmalloc(folder):
+	rows = heap_of(folder, "tcmalloc", {"HEAPPROFILE": str(folder / "tc")}, "tc*.heap")
+	assert rows["keep"] == 2048 * 1000 and rows["leaf"] == 2048 * 1000, rows
+
+
+def test_heap_of_jemalloc(folder):
+	rows = heap_of(folder, "jemalloc", {"MALLOC_CONF": f"prof:true,prof_final:true,lg_prof_sample:10,prof_prefix:{folder}/je"}, "je*.heap")
+	assert abs(rows["keep"] / (2048 * 1000) - 1) < 0.2, rows
 
 
 SOURCE = """
