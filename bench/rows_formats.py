@@ -45,6 +45,15 @@ def firefox(bench, _):
 	return {"sonde": reading(bench, made(bench, "firefox"), "--limit", "20")}
 
 
+def speedscope(bench, kind):
+	"""A file of speedscope: a million samples of 20,000 distinct stacks, or two million events."""
+	def make():
+		path = bench.path(f"{kind}.speedscope.json")
+		subprocess.run([sys.executable, os.path.join(HERE, "make_speedscope.py"), kind, path], check=True)
+		return path
+	return {"sonde": reading(bench, bench.keep(f"speedscope-{kind}", make), "--limit", "20")}
+
+
 def callgrind(bench, _):
 	"""A callgrind.out of 280,000 places, five times, and as many calls as every fifth has."""
 	path = made(bench, "callgrind")
@@ -123,6 +132,8 @@ def trace(bench, kind):
 
 ROWS = [
 	("firefox-json", "Firefox Profiler JSON: 1.6 M samples, 500,000 stacks, 800,000 markers", "≥ 200 MB/s", firefox, None),
+	("speedscope", "speedscope's JSON: a million samples, 20,000 distinct stacks", "≥ 200 MB/s", speedscope, "sampled"),
+	("speedscope-events", "speedscope's JSON: two million events", "≥ 200 MB/s", speedscope, "evented"),
 	("callgrind", "callgrind.out of 280,000 places in 5 parts, three events", "≥ 200 MB/s", callgrind, None),
 	("chrome-json", "Chrome trace: 500,000 slices with arguments, 25,000 counters", "≥ 200 MB/s", chrome, None),
 	("pprof", "pprof profile of 100,000 distinct stacks, 8 to 60 deep", "≤ 0.3 s", pprof, None),

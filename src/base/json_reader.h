@@ -108,6 +108,14 @@ bool json_bool(struct json_reader *r, bool *value);
 /* Skips the value, however deep it is; a long one that was skipped before at no cost. */
 void json_skip(struct json_reader *r);
 
+/* Passes over the value that comes next, of which the caller knows, after json_peek, that it takes
+ * so many bytes. */
+static inline void json_pass(struct json_reader *r, size_t size)
+{
+	r->at += size;
+	r->at_value = false;
+}
+
 /* A place to come back to: a value that comes next, of the object or array that is open now. */
 struct json_mark {
 	const uint8_t *at;

@@ -414,13 +414,21 @@ static int bid_by_lines(struct str text)
 	return good >= bad ? 50 : 5;
 }
 
+static bool ends_in_weight(const uint8_t *data, size_t size)
+{
+	while (size && (data[size - 1] <= ' ')) /* also of UTF-16 */
+		size--;
+	return size && data[size - 1] >= '0' && data[size - 1] <= '9';
+}
+
 static int folded_bid(const uint8_t *data, size_t size)
 {
 	struct strbuf buffer = {0};
 	struct str start = text_input_start(data, size, BID_BYTES, &buffer);
 
 	/* The stack of a deep recursion may be a line of megabytes: its weight is at its end. */
-	if (size > BID_BYTES && start.size && memchr(start.data, '\n', start.size) == NULL) {
+	if (size > BID_BYTES && start.size && ends_in_weight(data, size) &&
+		memchr(start.data, '\n', start.size) == NULL) {
 		strbuf_clear(&buffer);
 		start = text_input_start(data, size, size, &buffer);
 	}

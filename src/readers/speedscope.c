@@ -18,6 +18,9 @@
  */
 #define STACKS_ANY    400000u
 #define BYTES_A_STACK 24
+/* As many distinct texts of samples are kept, each of which takes 32 to 40 bytes. */
+#define TEXTS_ANY    65536u
+#define BYTES_A_TEXT 64
 
 /* ---- Frames */
 
@@ -312,7 +315,8 @@ static struct error *speedscope_read(const struct reader_input *input, struct bu
 	struct speedscope s = {.input = input,
 		.builder = builder,
 		.arena = arena_create(),
-		.budget = {.left = STACKS_ANY + input->size / BYTES_A_STACK}};
+		.budget = {.left = STACKS_ANY + input->size / BYTES_A_STACK},
+		.stacks_max = TEXTS_ANY + input->size / BYTES_A_TEXT};
 
 	json_reader_init(&s.json, input->data, input->size, input->name);
 	json_reader_init(&s.second, input->data, input->size, input->name);
@@ -320,6 +324,7 @@ static struct error *speedscope_read(const struct reader_input *input, struct bu
 	json_reader_deinit(&s.json);
 	json_reader_deinit(&s.second);
 	vec_deinit(&s.frames);
+	row_table_deinit(&s.stacks);
 	arena_destroy(s.arena);
 	return err;
 }

@@ -7,6 +7,7 @@
 #include "base/json_reader.h"
 #include "base/vec.h"
 #include "readers/readers.h"
+#include "readers/spans.h"
 #include "readers/stack_budget.h"
 
 #define SPEEDSCOPE_METRICS_MAX 16
@@ -41,6 +42,8 @@ struct speedscope {
 	bool has_times, has_rows; /* samples have times; are samples, not totals */
 	int64_t base;		  /* the lowest start, in ns */
 	struct stack_budget budget;
+	struct row_table stacks; /* struct span: texts of samples, their ids those of stacks */
+	size_t stacks_max;
 	uint64_t bad_frames, bad_order, bad_close, still_open, bad_length, bad_profiles,
 		bad_metrics, bad_weights;
 };

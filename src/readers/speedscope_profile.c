@@ -187,29 +187,94 @@ static frame_id frame_at(struct speedscope *s, int64_t i)
 	return s->frames.data[known];
 }
 
-static stack_id read_stack(struct speedscope *s)
+/* The frames of the array that comes next; *is_plain: they were numbers of frames, all of them. */
+static stack_id read_frames(struct speedscope *s, bool *is_plain)
 {
+	enum { BLOCK = 64 };
 	stack_id stack = {0};
 	bool has_room = true;
-	int64_t frame;
+	int64_t frames[BLOCK];
+	size_t count = BLOCK;
 
+	*is_plain = false;
 	if (!json_array(&s->json))
 		return stack;
-	while (json_element(&s->json)) {
-		if (!json_int(&s->json, &frame))
-			continue;
-		if (has_room)
-			has_room = stack_budget_take(
-				&s->budget, s->builder, stack, frame_at(s, frame), &stack);
-		else
-			s->budget.cut++;
+	uint64_t bad_before = s->bad_frames;
+	bool is_numbers = true;
+	while (count == BLOCK) {
+		count = json_numbers(&s->json, 0, frames, BLOCK);
+		for (size_t i = 0; i < count; i++) {
+			is_numbers &= frames[i] != JSON_NO_NUMBER;
+			if (frames[i] == JSON_NO_NUMBER)
+				continue;
+			if (has_room)
+				has_room = stack_budget_take(&s->budget, s->builder, stack,
+					frame_at(s, frames[i]), &stack);
+			else
+				s->budget.cut++;
+		}
 	}
+	*is_plain = is_numbers && has_room && s->bad_frames == bad_before && json_ok(&s->json);
 	return stack;
+}
+
+/* What is up to the array's first ']', in *text; false: there is no array, or no end of it. */
+static bool sample_text(struct speedscope *s, struct span *text)
+{
+	if (json_peek(&s->json) != JSON_ARRAY)
+		return false;
+	size_t at = json_offset(&s->json), left = s->input->size - at;
+	if (left > UINT32_MAX)
+		left = UINT32_MAX;
+	*text = span_scan((struct str){(const char *)s->input->data + at, left}, ']');
+	return text->size < left;
+}
+
+/*
+ * The stack of the sample that comes next.  Samples come again and again, in the same words: the
+ * stack of one that came before is known by its text, which ends at the first ']' as there are but
+ * numbers in it.
+ */
+static stack_id read_stack(struct speedscope *s)
+{
+	struct span text;
+	bool is_plain, has_end = sample_text(s, &text);
+	uint32_t known = has_end ? span_find(&s->stacks, text) : NO_ID;
+
+	if (known != NO_ID) {
+		json_pass(&s->json, text.size + 1);
+		return (stack_id){known};
+	}
+	stack_id stack = read_frames(s, &is_plain);
+	if (has_end && is_plain && s->stacks.count < s->stacks_max)
+		span_intern(&s->stacks, text)->id = stack.i;
+	return stack;
+}
+
+/* The column of weights, read in blocks. */
+struct weights {
+	struct json_reader *json;
+	unsigned int digits;
+	int64_t value[256];
+	size_t at, count;
+};
+
+static bool next_weight(struct weights *w, int64_t *weight)
+{
+	if (w->at == w->count) {
+		w->at = 0;
+		w->count = json_numbers(w->json, w->digits, w->value, ARRAY_SIZE(w->value));
+	}
+	if (w->count == 0)
+		return false;
+	*weight = w->value[w->at++];
+	return true;
 }
 
 static void add_samples(struct adding *a)
 {
 	struct speedscope *s = a->s;
+	struct weights weights = {.json = &s->second, .digits = a->digits};
 	int64_t weight = 0;
 	bool has_sample, has_weight;
 
@@ -220,11 +285,11 @@ static void add_samples(struct adding *a)
 	a->at = a->profile->start;
 	for (;;) {
 		has_sample = json_element(&s->json);
-		has_weight = json_element(&s->second);
+		has_weight = next_weight(&weights, &weight);
 		if (!has_sample || !has_weight)
 			break;
 		stack_id stack = read_stack(s);
-		if (!json_decimal(&s->second, a->digits, &weight)) {
+		if (weight == JSON_NO_NUMBER) {
 			s->bad_weights++;
 			continue;
 		}
@@ -253,8 +318,8 @@ static struct event read_event(struct adding *a)
 		return e;
 	while (json_key(r, &key)) {
 		if (str_equal(key, STR("type")) && json_string(r, &type)) {
-			e.is_open = str_equal(type, STR("O"));
-			e.is_close = str_equal(type, STR("C"));
+			e.is_open = type.size == 1 && type.data[0] == 'O';
+			e.is_close = type.size == 1 && type.data[0] == 'C';
 		} else if (str_equal(key, STR("frame"))) {
 			(void)json_int(r, &e.frame);
 		} else if (str_equal(key, STR("at"))) {

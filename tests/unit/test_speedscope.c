@@ -142,6 +142,37 @@ static void test_totals(void **state)
 	profile_destroy(p);
 }
 
+/* Samples in the same words are the same; those of other kinds of words, with faults or with
+ * further arrays in them are read anew each time. */
+static void test_samples_again(void **state)
+{
+	struct profile *p = read_text(
+		STR("{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"sampled\","
+		    "\"name\":\"x\",\"unit\":\"none\",\"startValue\":0,\"endValue\":9,"
+		    "\"samples\":[[0,1], [0,1],[0, 1],[0,[7],1],[0,[7],0],[9],[9],[\"]\",1],"
+		    "[\"]\",0],[0,1]],\"weights\":[1,2,3,10,20,100,200,1000,2000,4]}]}"));
+
+	(void)state;
+	expect_folded(p, "weight", "[unknown] 300\na 2000\na;a 20\na;b 20\nb 1000\n");
+	expect_note(p, NOTE_BAD_RECORD, 2, "frames that are not there");
+	assert_int_equal(p->note_count, 1);
+	profile_destroy(p);
+}
+
+/* A sample that the file ends in is not taken for a whole one in the same words. */
+static void test_cut_again(void **state)
+{
+	struct profile *p =
+		read_text(STR("{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"sampled\","
+			      "\"name\":\"x\",\"unit\":\"none\",\"startValue\":0,\"endValue\":9,"
+			      "\"weights\":[1,2],\"samples\":[[0,1],[0,1"));
+
+	(void)state;
+	expect_note(p, NOTE_INCOMPLETE, 1, "ends early");
+	assert_int_equal(p->stack_count, 3);
+	profile_destroy(p);
+}
+
 /* Two metrics in a file: samples are counted beside. */
 static void test_two_units(void **state)
 {
@@ -400,6 +431,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sampled),
 		cmocka_unit_test(test_totals),
+		cmocka_unit_test(test_samples_again),
+		cmocka_unit_test(test_cut_again),
 		cmocka_unit_test(test_two_units),
 		cmocka_unit_test(test_many_metrics),
 		cmocka_unit_test(test_evented),
