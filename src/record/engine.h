@@ -63,8 +63,8 @@ struct engine_ops {
 	void (*stop)(struct engine *e);
 	/* While the target lives, and after its end. */
 	void (*counts)(struct engine *e, struct engine_counts *counts);
-	/* Whether the kernel has ended the sampling, though the target goes on. */
-	bool (*has_ended)(struct engine *e);
+	/* Whether the kernel had ended the sampling of a target that went on at that time. */
+	bool (*has_ended)(struct engine *e, uint64_t alive_ns);
 	void (*close)(struct engine *e);
 };
 

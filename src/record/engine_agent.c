@@ -545,9 +545,10 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 	};
 }
 
-static bool has_ended(struct engine *engine)
+static bool has_ended(struct engine *engine, uint64_t alive_ns)
 {
 	(void)engine;
+	(void)alive_ns;
 	return false;
 }
 

@@ -23,7 +23,7 @@
 #define EXACT_DUMP_BYTES  4096u
 #define EXACT_RING_BYTES  ((size_t)4 << 20)
 #define EXACT_RESTS_BYTES ((size_t)16 << 20)
-/* Events that hung up this long ago did not do so with the target's end. */
+/* Events that hung up this long before a target is seen to go on did not do so with its end. */
 #define HANG_UP_NS (SECOND_NS / 10)
 
 static struct engine_perf *self(struct engine *e)
@@ -123,11 +123,11 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 	counters_tell(&e->counters, &counted, is_whole, counts);
 }
 
-static bool has_ended(struct engine *engine)
+static bool has_ended(struct engine *engine, uint64_t alive_ns)
 {
 	struct engine_perf *e = self(engine);
 
-	return e->hung_up_ns != 0 && clock_monotonic_ns() > e->hung_up_ns + HANG_UP_NS;
+	return e->hung_up_ns != 0 && alive_ns > e->hung_up_ns + HANG_UP_NS;
 }
 
 static void close_engine(struct engine *engine)

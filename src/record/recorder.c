@@ -181,6 +181,8 @@ static void look_for_end(struct recorder *r, bool is_signal)
 		return;
 	r->target_ns = now_ns + LOOK_NS;
 	target_look(&r->target);
+	if (!r->target.ended)
+		r->alive_ns = now_ns;
 }
 
 static void record_to_the_end(struct recorder *r)

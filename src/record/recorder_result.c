@@ -51,7 +51,7 @@ static bool sampling_has_ended(const struct recorder *r)
 
 	for (size_t i = 0; i < t->processes.count; i++)
 		any_lives |= t->processes.data[i].fd >= 0;
-	return any_lives && r->engine->ops->has_ended(r->engine);
+	return any_lives && r->engine->ops->has_ended(r->engine, r->alive_ns);
 }
 
 /* Processes of a target that has ended.  Once stopped, we are not told of ends. */

@@ -26,6 +26,7 @@ struct recorder {
 	pollfd_vec polled;		 /* the signals, then the engine's */
 	uint64_t progress_ns, target_ns; /* when to do these next */
 	uint64_t progress_step_ns;
+	uint64_t alive_ns; /* the target went on then */
 	struct budget budget;
 	uint32_t rate_changes;
 	bool stopped;			  /* the file can't be written: no more samples */
