@@ -120,6 +120,8 @@ metric_id builder_metric(struct builder *b, struct str name, struct str unit)
 	metric_id id = {row_table_intern(&b->metrics, &metric_rows, &m)};
 
 	assert(b->columns == NULL || b->metrics.count == before);
+	if (b->metrics.count > before)
+		budget_take(&b->budget, 8 * stack_table_count(&b->stacks));
 	/* Of each metric, and how many samples. */
 	b->stack_price = BUDGET_STACK_BYTES + 8 * (b->metrics.count + 1);
 	return id;

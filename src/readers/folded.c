@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "base/vec.h"
 #include "model/merge.h"
 #include "readers/bad_lines.h"
@@ -20,8 +21,10 @@
 
 /* Deeper stacks than any real one; a line of only ';' must not cost 50 times its size. */
 #define FRAMES_MAX ((size_t)1 << 22)
-/* Distinct lines remembered whole; 24 to 40 bytes each. */
+/* Distinct lines remembered whole. */
 #define LINES_MAX ((size_t)1 << 20)
+/* What a remembered line or frame takes, with its lookup. */
+#define SPAN_BYTES (sizeof(struct span) + 16)
 /* Lines that are looked up together. */
 #define WAITING_MAX 16
 /* Lines that must all have two weights for the text to be a difference. */
@@ -204,11 +207,16 @@ static frame_id frame_new(struct builder *b, struct str text)
 
 static frame_id frame_of(struct folded *f, struct span text)
 {
-	struct span *known = span_intern(&f->frames, text);
+	uint32_t id = span_find(&f->frames, text);
 
-	if (known->id == NO_ID)
-		known->id = frame_new(f->builder, (struct str){text.data, text.size}).i;
-	return (frame_id){known->id};
+	if (likely(id != NO_ID))
+		return (frame_id){id};
+	id = frame_new(f->builder, (struct str){text.data, text.size}).i;
+	if (builder_has_room(f->builder, SPAN_BYTES)) {
+		builder_charge(f->builder, SPAN_BYTES);
+		span_intern(&f->frames, text)->id = id;
+	}
+	return (frame_id){id};
 }
 
 static size_t common_size(struct str a, struct str b)
@@ -265,16 +273,16 @@ static stack_id stack_new(struct folded *f, struct str text)
 
 static stack_id stack_of(struct folded *f, struct span span)
 {
-	struct str text = {span.data, span.size};
+	uint32_t id = span_find(&f->lines, span);
 
-	if (f->lines.count < LINES_MAX) {
-		struct span *known = span_intern(&f->lines, span);
-		if (known->id == NO_ID)
-			known->id = stack_new(f, text).i;
-		return (stack_id){known->id};
+	if (likely(id != NO_ID))
+		return (stack_id){id};
+	id = stack_new(f, (struct str){span.data, span.size}).i;
+	if (f->lines.count < LINES_MAX && builder_has_room(f->builder, SPAN_BYTES)) {
+		builder_charge(f->builder, SPAN_BYTES);
+		span_intern(&f->lines, span)->id = id;
 	}
-	uint32_t known = span_find(&f->lines, span);
-	return known == NO_ID ? stack_new(f, text) : (stack_id){known};
+	return (stack_id){id};
 }
 
 /* How many samples a line stands for; a negative weight, of a difference, does not say that. */

@@ -18,8 +18,7 @@
 #define LOG_NAME   "log.xml"
 #define MAP_NAME   "map.xml"
 #define STACK_NAME "data.frameinfo"
-/* What stacks and distinct addresses may take, beside a sample for each packet of 40 bytes. */
-#define BYTES_A_STACK	 40
+/* What distinct addresses may take, beside a sample for each packet of 40 bytes. */
 #define BYTES_AN_ADDRESS 256
 #define ADDRESSES_ANY	 100000u
 
@@ -37,7 +36,6 @@ struct gprofng {
 	struct folder *archive;
 	VEC(struct experiment) experiments; /* the founder first */
 	struct gprofng_metrics metrics;
-	struct stack_budget budget;
 	uint64_t packets, stackless, truncated, bad, missing, incomplete;
 };
 
@@ -253,11 +251,12 @@ static void read_stacks(struct played *p)
 	gprofng_map_read(&map, text_of(&map_bytes), arena);
 	struct gprofng_names *names = gprofng_names_create(g->builder, &map, g->archive,
 		g->symbolizer, ADDRESSES_ANY + bytes.size / BYTES_AN_ADDRESS);
-	g->budget.left += bytes.size / BYTES_A_STACK;
+	builder_answer_for(g->builder, map_bytes.size);
+	builder_answer_for(g->builder, bytes.size);
 	gprofng_stacks_read(&p->stacks, &bytes, e->log.word_size == 32 ? 4 : 8, names);
 	file_bytes_deinit(&bytes);
 	gprofng_names_resolve(names);
-	gprofng_stacks_build(&p->stacks, names, g->builder, &g->budget);
+	gprofng_stacks_build(&p->stacks, names, g->builder);
 	g->missing += gprofng_names_missing(names);
 	g->truncated += p->stacks.truncated;
 	g->bad += p->stacks.bad;
@@ -319,7 +318,6 @@ static void add_notes(struct gprofng *g)
 	if (g->stackless)
 		builder_note(b, NOTE_TRUNCATED, g->stackless,
 			"packets have no stack, or one that is not told of");
-	stack_budget_note(&g->budget, b);
 	if (g->missing)
 		builder_note(b, NOTE_NO_SYMBOLS, g->missing,
 			"objects have no copy in the experiment's archive; gp-archive makes them");
@@ -356,10 +354,7 @@ static struct error *build(struct gprofng *g)
 
 static struct error *gprofng_read(const struct reader_input *input, struct builder *builder)
 {
-	struct gprofng g = {.input = input,
-		.builder = builder,
-		.arena = arena_create(),
-		.budget = {.left = STACK_BUDGET_ANY}};
+	struct gprofng g = {.input = input, .builder = builder, .arena = arena_create()};
 	struct folder *folder;
 
 	struct error *err = folder_open(input->path, &folder);

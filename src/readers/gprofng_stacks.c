@@ -120,7 +120,6 @@ struct build {
 	struct gprofng_stacks *stacks;
 	const struct gprofng_names *names;
 	struct builder *builder;
-	struct stack_budget *budget;
 };
 
 static stack_id build_run(const struct build *b, const struct gprofng_node *node, stack_id stack)
@@ -129,8 +128,7 @@ static stack_id build_run(const struct build *b, const struct gprofng_node *node
 		struct gprofng_frames f = gprofng_names_frames(
 			b->names, b->stacks->addresses.data[node->first + i - 1]);
 		for (uint32_t k = 0; k < f.count; k++)
-			if (!stack_budget_take(b->budget, b->builder, stack, f.frames[k], &stack))
-				return stack;
+			stack = builder_stack(b->builder, stack, f.frames[k]);
 	}
 	return stack;
 }
@@ -171,10 +169,10 @@ static void build_node(const struct build *b, struct gprofng_node *node)
 	vec_deinit(&path);
 }
 
-void gprofng_stacks_build(struct gprofng_stacks *s, const struct gprofng_names *names,
-	struct builder *builder, struct stack_budget *budget)
+void gprofng_stacks_build(
+	struct gprofng_stacks *s, const struct gprofng_names *names, struct builder *builder)
 {
-	const struct build b = {s, names, builder, budget};
+	const struct build b = {s, names, builder};
 
 	for (size_t i = 0; i < s->nodes.count; i++) {
 		if (s->nodes.data[i].state == NODE_NEW)

@@ -10,7 +10,7 @@
 #include "model/builder.h"
 #include "readers/gprofng_names.h"
 #include "readers/gprofng_packets.h"
-#include "readers/stack_budget.h"
+#include "model/builder.h"
 
 /* A run of addresses that links to what is outside of it. */
 struct gprofng_node {
@@ -34,8 +34,8 @@ struct gprofng_stacks {
 void gprofng_stacks_read(struct gprofng_stacks *s, const struct file_bytes *bytes,
 	size_t address_size, struct gprofng_names *names);
 /* Makes the stacks, once names knows its frames. */
-void gprofng_stacks_build(struct gprofng_stacks *s, const struct gprofng_names *names,
-	struct builder *builder, struct stack_budget *budget);
+void gprofng_stacks_build(
+	struct gprofng_stacks *s, const struct gprofng_names *names, struct builder *builder);
 /* The stack of a packet's FRINFO; false: there is none of that number. */
 bool gprofng_stacks_find(const struct gprofng_stacks *s, uint64_t frinfo, stack_id *stack);
 void gprofng_stacks_deinit(struct gprofng_stacks *s);

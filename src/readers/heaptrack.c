@@ -15,10 +15,9 @@
 
 #include "base/vec.h"
 #include "readers/heaptrack_suppressions.h"
-#include "readers/stack_budget.h"
 #include "readers/text_field.h"
 
-enum { VERSION_MAX = 3, BYTES_A_STACK = 32 };
+enum { VERSION_MAX = 3 };
 enum { METRIC_ALLOCATIONS, METRIC_TEMPORARY, METRIC_LEAKED, METRIC_PEAK, METRICS };
 
 struct ip {
@@ -63,7 +62,6 @@ struct heaptrack {
 	uint64_t events, peak_event;	      /* + and - so far; when the heap was largest */
 	uint64_t suppressed;		      /* bytes of leaks */
 	uint64_t bad, first_bad, line_number; /* lines */
-	struct stack_budget budget;
 	bool is_raw, overflows, is_debuggee_known;
 };
 
@@ -187,11 +185,8 @@ static bool add_ip(struct heaptrack *h, struct str line)
 static stack_id stack_below(struct heaptrack *h, stack_id stack, const struct ip *ip)
 {
 	for (uint32_t i = ip->count; i > 0; i--)
-		if (!stack_budget_take(&h->budget, h->builder, stack,
-			    (frame_id){h->frames.data[ip->first + i - 1]}, &stack)) {
-			h->budget.cut += i - 1;
-			break;
-		}
+		stack = builder_stack(
+			h->builder, stack, (frame_id){h->frames.data[ip->first + i - 1]});
 	return stack;
 }
 
@@ -391,7 +386,6 @@ static void read_ahead(struct heaptrack *h)
 	vec_reserve(&h->traces, count['t']);
 	vec_reserve(&h->allocations, count['a']);
 	/* A trace takes at least 12 bytes with its allocation, and they are of many. */
-	h->budget.left = STACK_BUDGET_ANY + h->input->size / BYTES_A_STACK;
 }
 
 static void read_lines(struct heaptrack *h)
@@ -489,7 +483,6 @@ static void add_notes(struct heaptrack *h)
 	if (h->suppressions.over)
 		builder_note(h->builder, NOTE_BAD_RECORD, h->suppressions.over,
 			"suppressions beyond the first were left out");
-	stack_budget_note(&h->budget, h->builder);
 	if (h->bad)
 		builder_note(h->builder, NOTE_BAD_RECORD, h->bad,
 			"lines make no sense and were passed over; line %llu is the first",

@@ -15,6 +15,12 @@ struct perf_task {
 	int64_t pid, tid; /* -1: not told */
 };
 
+/*
+ * What a thread takes here until it is the builder's, with lookups; without room for it nobody is
+ * told apart from others of the name.
+ */
+#define TASK_BYTES (2 * sizeof(struct perf_task) + sizeof(struct span) + 64)
+
 static uint64_t task_hash(const void *row)
 {
 	const struct perf_task *t = row;
@@ -41,9 +47,10 @@ uint32_t perf_tasks_find(struct perf_tasks *t, struct perf_head *head)
 {
 	if (head->who.size == 0)
 		return NO_ID;
-	struct span *known = span_intern(&t->whos, span_of(head->who));
-	if (known->id != NO_ID)
-		return known->id;
+	struct span who = span_of(head->who);
+	uint32_t known = span_find(&t->whos, who);
+	if (known != NO_ID)
+		return known;
 	perf_head_who(head);
 	/* The latter is what sonde itself writes for a thread that is not known. */
 	if ((head->comm.size == 0 && head->tid == -1) ||
@@ -51,8 +58,14 @@ uint32_t perf_tasks_find(struct perf_tasks *t, struct perf_head *head)
 		return NO_ID;
 	struct perf_task task = {
 		.comm = builder_string(t->builder, head->comm), .pid = head->pid, .tid = head->tid};
-	known->id = row_table_intern(&t->threads, &task_rows, &task);
-	return known->id;
+	if (!builder_has_room(t->builder, TASK_BYTES)) {
+		task.pid = task.tid = -1;
+		return row_table_intern(&t->threads, &task_rows, &task);
+	}
+	builder_charge(t->builder, TASK_BYTES);
+	known = row_table_intern(&t->threads, &task_rows, &task);
+	span_intern(&t->whos, who)->id = known;
+	return known;
 }
 
 /* What a process is told from others by: its id, or, where that is not told, its name. */

@@ -58,9 +58,10 @@ void traced_stack_lose(struct traced_stack *t, uint64_t time_ns)
 static bool push(struct traced_stack *t, frame_id frame, uint32_t depth, bool is_new)
 {
 	struct traced_frame f = {.depth = depth & TRACED_DEPTH_MAX};
-	bool is_there =
-		stack_budget_take(t->budget, t->builder, traced_stack_now(t), frame, &f.stack);
+	stack_id now = traced_stack_now(t);
 
+	f.stack = builder_stack(t->builder, now, frame);
+	bool is_there = f.stack.i != now.i;
 	f.is_new = is_new && is_there;
 	vec_push(&t->frames, f);
 	return is_there;

@@ -13,7 +13,6 @@
 
 #include "base/vec.h"
 #include "model/builder.h"
-#include "readers/stack_budget.h"
 
 /* There are as many as a file has entries. */
 struct traced_frame {
@@ -25,7 +24,6 @@ struct traced_frame {
 
 struct traced_stack {
 	struct builder *builder;
-	struct stack_budget *budget; /* of all threads */
 	thread_id thread;
 	uint64_t start_ns; /* of the profile */
 	uint64_t now_ns;   /* of the last event */

@@ -121,7 +121,6 @@ static void add_notes(struct uftrace *u, const struct uftrace_play *play,
 		builder_note(b, NOTE_BAD_RECORD, switches->bad,
 			"files of events (perf-cpu*.dat) could not be read to their end");
 	uftrace_names_note(play->names);
-	stack_budget_note(&play->budget, b);
 }
 
 /* When the first program began. */
@@ -141,8 +140,7 @@ static struct error *play(struct uftrace *u, const struct uftrace_tasks *tasks)
 		.builder = u->builder,
 		.tasks = tasks,
 		.max_stack = u->max_stack,
-		.start_ns = start_of(tasks),
-		.budget = {.left = STACK_BUDGET_ANY}};
+		.start_ns = start_of(tasks)};
 	struct uftrace_switches switches;
 	struct error *err = uftrace_names_create(u->folder, u->builder, tasks, &p.names);
 

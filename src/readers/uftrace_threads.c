@@ -16,8 +16,6 @@
 #include "readers/uftrace_records.h"
 
 #define SCHEDULE_DEPTH TRACED_DEPTH_MAX
-/* Records are 16 bytes, their samples 40, and a stack may take 120. */
-#define BYTES_A_STACK 256
 
 /* A child that the thread which is played forks, as the parent's line says. */
 struct fork {
@@ -297,8 +295,7 @@ static struct error *play_thread(struct player *p, struct uftrace_task task, uin
 	if (err)
 		return err;
 	t.stack.builder = p->play->builder;
-	t.stack.budget = &p->play->budget;
-	p->play->budget.left += bytes.size / BYTES_A_STACK;
+	builder_answer_for(p->play->builder, bytes.size);
 	builder_expect_samples(p->play->builder, bytes.size / UFTRACE_RECORD_SIZE);
 	t.stack.start_ns = p->play->start_ns;
 	t.next_fork = first_fork(p, task.tid);

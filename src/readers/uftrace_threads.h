@@ -7,7 +7,6 @@
 
 #include "base/folder.h"
 #include "model/builder.h"
-#include "readers/stack_budget.h"
 #include "readers/uftrace_names.h"
 #include "readers/uftrace_switches.h"
 #include "readers/uftrace_tasks.h"
@@ -24,7 +23,6 @@ struct uftrace_play {
 	uint64_t records;    /* out: how many there were */
 	uint64_t lost;	     /* out */
 	uint64_t unfinished; /* out: calls that had not returned */
-	struct stack_budget budget;
 };
 
 /* Plays every TID.dat of the folder. */
