@@ -367,6 +367,23 @@ static uint32_t line_or_none(uint32_t line)
 	return line == NO_ID ? 0 : line;
 }
 
+/* Stacks are what memory is planned by; other things cost as much as some of them. */
+static void spend(struct firefox *f, size_t stacks)
+{
+	f->stack_max -= stacks < f->stack_max ? stacks : f->stack_max;
+}
+
+/* A function with a name and rows of its own in every view. */
+static void spend_function(struct firefox *f, function_id id)
+{
+	enum { STACKS_A_FUNCTION = 3 };
+
+	if (id.i < f->function_count)
+		return;
+	f->function_count = id.i + 1;
+	spend(f, STACKS_A_FUNCTION);
+}
+
 /* The function of that number, of which `frame` is a frame. */
 static function_id processed_function(struct firefox *f, uint32_t number, uint32_t frame)
 {
@@ -383,6 +400,7 @@ static function_id processed_function(struct firefox *f, uint32_t number, uint32
 	function_id id = builder_function(f->builder, name_id, resource_object(f, resource, frame),
 		function_file(f, number),
 		line_or_none(firefox_column_at(&c->functions[FUNC_LINE], number)));
+	spend_function(f, id);
 	if (is_known)
 		c->function_ids[number] = id.i;
 	return id;
@@ -418,6 +436,7 @@ static frame_id address_frame(struct firefox *f, const struct firefox_place *pla
 			obj_addr--;
 	}
 	function_id function = builder_function(f->builder, name, object, none, 0);
+	spend_function(f, function);
 	return builder_frame(f->builder, function, none, 0, false, obj_addr);
 }
 
@@ -446,6 +465,7 @@ static frame_id gecko_frame(struct firefox *f, uint32_t number, bool is_leaf)
 	string_id file = builder_string(f->builder, place.file);
 	function_id function =
 		builder_function(f->builder, shown_name(f, place.name), object, file, place.line);
+	spend_function(f, function);
 	strbuf_deinit(&root);
 	return builder_frame(f->builder, function, file,
 		line_or_none(firefox_column_at(&columns[FRAME_LINE], number)), false, 0);
@@ -491,16 +511,16 @@ static stack_id add_stack(struct firefox *f, stack_id parent, uint32_t stack, bo
 	uint32_t frame = firefox_column_at(&f->code->stacks[STACK_FRAME], stack);
 	frame_id id;
 
-	if (!frame_of(f, frame, is_leaf, &id))
-		return parent;
 	if (f->stack_max == 0) {
 		f->cut_stacks++;
 		return parent;
 	}
+	if (!frame_of(f, frame, is_leaf, &id))
+		return parent;
 	stack_id added = builder_stack(f->builder, parent, id);
 	if (added.i >= f->stack_count) {
 		f->stack_count = added.i + 1;
-		f->stack_max--;
+		spend(f, 1);
 	}
 	return added;
 }

@@ -64,8 +64,8 @@ struct firefox {
 	bool is_processed;
 	int64_t version;
 	size_t row_max;	  /* of any table: what a real one could have by the input's size */
-	size_t stack_max; /* of the profile */
-	uint32_t stack_count;
+	size_t stack_max; /* further ones of the profile */
+	uint32_t stack_count, function_count;
 
 	/* From meta. */
 	uint8_t category_kind[STRINGS_OF_CATEGORIES_MAX]; /* an object_kind, or OBJECT_KIND_COUNT */
