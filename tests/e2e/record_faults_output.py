@@ -1,6 +1,7 @@
 """Faults: the file cannot be written, or not to its end, or somebody takes it away."""
 
 import os
+import re
 import signal
 import socket
 import threading
@@ -61,7 +62,9 @@ def test_a_file_that_cannot_be_rewritten_stays(folder):
 			options=["-q", "-F", "50k"],
 			name=f"{call}.prof")
 		harness.check(r.done)
-		assert r.stats["counted"] > 50 and not kinds(r) & {"incomplete", "lost"}, r.notes
+		assert r.stats["counted"] > 50 and "incomplete" not in kinds(r), r.notes
+		# Of the file: at such a rate a busy machine loses samples before they are in it.
+		assert not [note for note in r.notes if re.search("of the file|not be written", note["text"])], r.notes
 		assert [p.name for p in folder.glob(f"{call}*")] == [f"{call}.prof"]
 
 
