@@ -73,7 +73,6 @@ def pprof(bench, _):
 	def make():
 		path, folded = bench.path("broad.pb.gz"), bench.folded("broad")
 		subprocess.run([sys.executable, os.path.join(HERE, "make_pprof.py"), folded, path], check=True)
-		os.remove(folded)
 		return path
 	path = bench.keep("pprof-broad", make)
 	with gzip.open(path) as packed:
@@ -81,6 +80,18 @@ def pprof(bench, _):
 	found = {"sonde": f"{bench.wall_ms([SONDE, 'report', path, '--limit', '20'], 5) / 1000:.2f} s ({megabytes:.0f} MB unpacked)"}
 	if shutil.which("go") and not bench.is_quick:
 		found["go tool pprof -top"] = f"{bench.wall_ms(['go', 'tool', 'pprof', '-top', path], 1) / 1000:.1f} s"
+	return found
+
+
+def otlp(bench, _):
+	"""The same stacks as OpenTelemetry has them, in both of its encodings."""
+	found = {}
+	for name, ending in (("sonde", "otlp"), ("sonde, of JSON", "otlp.json")):
+		def make():
+			path, folded = bench.path(f"broad.{ending}"), bench.folded("broad")
+			subprocess.run([sys.executable, os.path.join(HERE, "make_otlp.py"), folded, path], check=True)
+			return path
+		found[name] = reading(bench, bench.keep(f"broad-{ending}", make), "--limit", "20")
 	return found
 
 
@@ -137,6 +148,7 @@ ROWS = [
 	("callgrind", "callgrind.out of 280,000 places in 5 parts, three events", "≥ 200 MB/s", callgrind, None),
 	("chrome-json", "Chrome trace: 500,000 slices with arguments, 25,000 counters", "≥ 200 MB/s", chrome, None),
 	("pprof", "pprof profile of 100,000 distinct stacks, 8 to 60 deep", "≤ 0.3 s", pprof, None),
+	("otlp", "OpenTelemetry profile of 100,000 distinct stacks, 8 to 60 deep", "", otlp, None),
 	("perf-data-chains", "perf.data of 1.25 M samples by frame pointers, 12,500 distinct stacks", "≤ 1.5 s", perf_data, None),
 	("perf-script-text", "perf script's text of 1.25 M samples", "≤ 0.5 s", perf_script, None),
 	("folded-large", "folded stacks, 2.4 GB, 5 M lines, 100,000 distinct", "≤ 4 s", folded_large, None),

@@ -20,8 +20,6 @@
 
 /* Samples are kept while they take so many bytes and four times the input at most. */
 #define SAMPLE_BYTES_MAX ((uint64_t)48 << 20)
-/* Frames of stacks: so many, and more for longer files. */
-#define STACKS_MAX ((uint64_t)400000)
 
 void otlp_fault(struct otlp *o, enum otlp_fault fault, uint64_t offset)
 {
@@ -417,8 +415,7 @@ static struct error *otlp_read(const struct reader_input *input, struct builder 
 		.builder = builder,
 		.start_ns = UINT64_MAX,
 		.samples_metric = SIZE_MAX,
-		.steps_left = 4000000 + 8 * (uint64_t)input->size,
-		.stacks_max = (uint32_t)(STACKS_MAX + input->size / 16)};
+		.steps_left = 4000000 + 8 * (uint64_t)input->size};
 	struct error *err = split_messages(&o);
 
 	o.demangler = demangler_create();

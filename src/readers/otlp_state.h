@@ -152,7 +152,6 @@ struct otlp {
 	VEC(uint32_t) words;   /* of locations: the number of frames, and these */
 	VEC(uint32_t) scratch; /* of a stack */
 	uint64_t steps_left;   /* frames that stacks may still be made of */
-	uint32_t stacks_max;
 	uint64_t cut_stacks;
 	struct otlp_labels *labels;
 

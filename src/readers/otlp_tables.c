@@ -299,7 +299,7 @@ static uint32_t location_frames(struct otlp *o, uint64_t number, uint64_t offset
 static bool add_frames(struct otlp *o, uint32_t words, stack_id *stack)
 {
 	for (uint32_t i = o->words.data[words]; i > 0; i--) {
-		if (o->steps_left == 0 || stack->i >= o->stacks_max)
+		if (o->steps_left == 0)
 			return false;
 		o->steps_left--;
 		*stack = builder_stack(o->builder, *stack, (frame_id){o->words.data[words + i]});

@@ -471,9 +471,29 @@ static void random_profiles_round_trip(void **state)
 	}
 }
 
+/* Values without attributes or times: a list of one in JSON is no link of an older layout. */
+static void json_of_values_alone(void **state)
+{
+	struct profile *p = read_good(STR(
+		"{\"resourceProfiles\":[{\"scopeProfiles\":[{\"profiles\":[{\"sampleType\":"
+		"{\"typeStrindex\":1,\"unitStrindex\":2},\"samples\":[{\"stackIndex\":1,"
+		"\"values\":[\"7\"]},{\"stackIndex\":1,\"values\":[\"5\"]}]}]}]}],"
+		"\"dictionary\":{\"mappingTable\":[{}],\"linkTable\":[{}],\"attributeTable\":[{}],"
+		"\"locationTable\":[{},{\"lines\":[{\"functionIndex\":1}]}],"
+		"\"functionTable\":[{},{\"nameStrindex\":3}],"
+		"\"stringTable\":[\"\",\"samples\",\"count\",\"main\"],"
+		"\"stackTable\":[{},{\"locationIndices\":[1]}]}}"));
+
+	(void)state;
+	assert_int_equal(p->total[0], 12);
+	assert_int_equal(p->note_count, 0);
+	profile_destroy(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_of_values_alone),
 		cmocka_unit_test(metrics_of_one_sample_are_one),
 		cmocka_unit_test(rows_become_tables),
 		cmocka_unit_test(times_without_a_start),
