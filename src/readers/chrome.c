@@ -28,7 +28,7 @@ static void read_other(struct chrome *c)
 		int64_t number;
 		if (str_equal(key, STR("start_unix_ns")) && json_int(&c->json, &number)) {
 			header->start_unix_ns = number > 0 ? (uint64_t)number : 0;
-			c->is_ours = true;
+			c->is_ours = c->has_weights = true;
 		} else if (str_equal(key, STR("command")) && json_string(&c->json, &text)) {
 			header->command = builder_string(c->builder, text);
 		} else if (str_equal(key, STR("host")) && json_string(&c->json, &text)) {
@@ -99,17 +99,6 @@ static size_t add_metric(struct chrome *c, struct str name, struct str unit)
 	return builder_metric(c->builder, name, unit).i;
 }
 
-/* The zone of samples: which one it was is not looked up. */
-static stack_id unknown_zone(struct builder *b)
-{
-	object_id object = builder_object(b, STR(ZONE_OBJECT), STR(""), OBJECT_ZONE);
-	function_id unknown =
-		builder_function(b, builder_string(b, STR("[unknown]")), object, (string_id){0}, 0);
-
-	return builder_stack(
-		b, (stack_id){0}, builder_frame(b, unknown, (string_id){0}, 0, false, 0));
-}
-
 static void add_metrics(struct chrome *c)
 {
 	struct str own = builder_string_bytes(c->builder, c->metric);
@@ -117,7 +106,7 @@ static void add_metrics(struct chrome *c)
 	bool has_time = c->samples.count || has_v8_samples(c);
 
 	c->samples_metric = c->time_metric = c->zone_metric = SIZE_MAX;
-	if (has_time && c->is_ours && own.size)
+	if (has_time && c->has_weights && own.size)
 		c->time_metric = add_metric(c, own, unit);
 	else if (has_time)
 		c->time_metric = add_metric(c, STR("time"), STR("ns"));
@@ -127,8 +116,6 @@ static void add_metrics(struct chrome *c)
 		c->samples_metric = add_metric(c, STR("samples"), STR("count"));
 	c->zone_metric = add_metric(c, STR(ZONE_TIME), STR("ns"));
 	(void)add_metric(c, STR(ZONE_ENTRIES), STR("count"));
-	if (has_time)
-		c->zone = unknown_zone(c->builder);
 	if (!has_time)
 		builder_header(c->builder)->default_metric = (metric_id){(uint32_t)c->zone_metric};
 }
@@ -248,6 +235,7 @@ void chrome_deinit(struct chrome *c)
 	vec_deinit(&c->ticks);
 	vec_deinit(&c->samples);
 	vec_deinit(&c->frames);
+	vec_deinit(&c->changes);
 	vec_deinit(&c->v8);
 	map_deinit(&c->thread_ids);
 	map_deinit(&c->process_ids);

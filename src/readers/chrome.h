@@ -31,7 +31,9 @@ struct chrome_thread {
 	string_id name;
 	uint32_t event_count;
 	bool is_used; /* it has a name, an event or a sample */
+	bool has_samples;
 	thread_id id;
+	size_t changes, change_count; /* of its zones: the first, and how many */
 };
 
 struct chrome_process {
@@ -50,8 +52,14 @@ struct chrome_tick {
 struct chrome_sample {
 	int64_t ts;
 	uint64_t frame; /* UINT64_MAX: none */
-	int64_t weight; /* of our own */
+	int64_t weight; /* where the file tells it */
 	uint32_t thread;
+};
+
+/* From then on the thread is in that zone. */
+struct chrome_change {
+	int64_t ts;
+	stack_id stack;
 };
 
 /* One of `stackFrames`. */
@@ -98,13 +106,16 @@ struct chrome {
 	uint32_t last_thread; /* that was looked up, as most events are of the one before's */
 	int64_t last_pid, last_tid;
 	bool is_ours;
-	string_id metric, unit; /* of our own samples */
+	bool has_weights;	/* samples have weights of their own */
+	string_id metric, unit; /* of these */
+	/* The stack of a sample's frame; NULL: frames are those of `stackFrames`. */
+	stack_id (*stack_of)(struct chrome *c, uint64_t frame);
 	uint64_t start_unix_ns;
 	int64_t base;	/* the time, in the file, that is 0 in the profile */
 	size_t weights; /* how many metrics there are, and which; SIZE_MAX: is not there */
 	size_t samples_metric, time_metric, zone_metric;
 	int64_t weight[4];
-	stack_id zone; /* of samples beside zones: not known */
+	VEC(struct chrome_change) changes; /* of threads that have samples, thread by thread */
 	uint64_t others, bad_events, bad_ends, still_open, bad_links;
 };
 

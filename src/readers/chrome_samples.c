@@ -94,6 +94,22 @@ static stack_id stack_of(struct chrome *c, uint64_t id)
 	return stack;
 }
 
+/* The zone that the thread was in: that of the last change up to then. */
+static stack_id zone_at(const struct chrome *c, uint32_t thread, int64_t at)
+{
+	const struct chrome_thread *t = &c->threads.data[thread];
+	size_t low = 0, high = t->change_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (c->changes.data[t->changes + middle].ts <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? c->changes.data[t->changes + low - 1].stack : (stack_id){0};
+}
+
 void chrome_add_row(struct chrome *c, stack_id stack, uint32_t thread, int64_t at, int64_t weight)
 {
 	if (c->samples_metric != SIZE_MAX)
@@ -102,7 +118,7 @@ void chrome_add_row(struct chrome *c, stack_id stack, uint32_t thread, int64_t a
 	builder_sample(
 		c->builder, stack, c->threads.data[thread].id, chrome_time(c, at), c->weight);
 	if (c->zone_metric != SIZE_MAX)
-		builder_sample_zone(c->builder, c->zone);
+		builder_sample_zone(c->builder, zone_at(c, thread, at));
 	c->weight[c->time_metric] = 0;
 	if (c->samples_metric != SIZE_MAX)
 		c->weight[c->samples_metric] = 0;
@@ -128,8 +144,8 @@ void chrome_add_samples(struct chrome *c)
 			next = &c->samples.data[order[i + 1].index];
 		int64_t weight =
 			next ? (int64_t)(chrome_time(c, next->ts) - chrome_time(c, s->ts)) : 0;
-		chrome_add_row(c, stack_of(c, s->frame), s->thread, s->ts,
-			c->is_ours ? s->weight : weight);
+		stack_id stack = c->stack_of ? c->stack_of(c, s->frame) : stack_of(c, s->frame);
+		chrome_add_row(c, stack, s->thread, s->ts, c->has_weights ? s->weight : weight);
 	}
 	free(order);
 }

@@ -275,14 +275,24 @@ static void advance(struct slices *s, int64_t ts)
 
 /* ---- The play */
 
+static void tell_change(struct slices *s)
+{
+	struct chrome *c = s->c;
+	struct chrome_thread *t = &c->threads.data[s->thread];
+
+	builder_zone_event(c->builder, t->id, chrome_time(c, s->event_time), s->event_stack);
+	if (!t->has_samples)
+		return;
+	if (t->change_count++ == 0)
+		t->changes = c->changes.count;
+	vec_push(&c->changes, (struct chrome_change){s->event_time, s->event_stack});
+}
+
 /* Where the thread is from then on; of several changes at one time the last is kept. */
 static void tell_event(struct slices *s, int64_t ts)
 {
-	struct chrome *c = s->c;
-
 	if (s->event_time != INT64_MIN && s->event_time != ts)
-		builder_zone_event(c->builder, c->threads.data[s->thread].id,
-			chrome_time(c, s->event_time), s->event_stack);
+		tell_change(s);
 	s->event_time = ts;
 	s->event_stack = s->open.count ? s->open.data[s->open.count - 1].stack : (stack_id){0};
 }
@@ -426,6 +436,14 @@ static uint32_t *group_events(struct slices *s)
 	return end;
 }
 
+static void find_sampled(struct chrome *c)
+{
+	for (size_t i = 0; i < c->samples.count; i++)
+		c->threads.data[c->samples.data[i].thread].has_samples = true;
+	for (size_t i = 0; i < c->v8.count; i++)
+		c->threads.data[c->v8.data[i].thread].has_samples = true;
+}
+
 void chrome_add_slices(struct chrome *c)
 {
 	struct slices s = {.c = c, .splits_left = 4 * c->events.count + 1024};
@@ -433,6 +451,7 @@ void chrome_add_slices(struct chrome *c)
 
 	if (c->events.count == 0)
 		return;
+	find_sampled(c);
 	for (size_t i = 0; i < c->events.count; i++)
 		if (c->events.data[i].ts > last)
 			last = c->events.data[i].ts;

@@ -1,20 +1,19 @@
 /*
- * Perfetto's own traces: track events as slices, on the tracks of threads and others. docs/formats/
- * perfetto.md says what becomes of what.
+ * Perfetto's own traces: track events as slices, on the tracks of threads and others, and samples.
+ * docs/formats/perfetto.md says what becomes of what.
  *
  * Source: trace.proto, trace_packet.proto, track_event.proto, clock_snapshot.proto and their like
  * in protos/perfetto/trace of Perfetto.
  *
  * Packets are read one by one into the tables of the reader of Chrome's traces, which makes stacks
- * of slices: both formats have the same.  What is interned is known by sequence and id, until the
- * sequence says that its state is cleared.
+ * of slices: both formats have the same.
  */
-#include "base/protobuf.h"
-#include "readers/chrome.h"
+#include "readers/perfetto.h"
 
 /* Numbers of fields. */
 enum {
 	TRACE_PACKET = 1,
+	PACKET_PROCESS_TREE = 2,
 	PACKET_CLOCK_SNAPSHOT = 6,
 	PACKET_TIMESTAMP = 8,
 	PACKET_SEQUENCE_ID = 10,
@@ -25,157 +24,44 @@ enum {
 	PACKET_CLOCK_ID = 58,
 	PACKET_DEFAULTS = 59,
 	PACKET_TRACK_DESCRIPTOR = 60,
+	PACKET_MODULE_SYMBOLS = 61,
+	PACKET_PERF_SAMPLE = 66,
+	PACKET_STACK_SAMPLE = 135,
+	DEFAULTS_PERF_SAMPLE = 12,
+	DEFAULTS_STACK_SAMPLE = 100,
 };
 
 enum { CLOCK_BOOTTIME = 6, CLOCK_OF_SEQUENCE = 64, CLOCK_GLOBAL = 128 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2 };
 
-/* A sequence of packets, which one producer wrote. */
-struct sequence {
-	uint64_t id;
-	uint32_t generation; /* of what it interned */
-	uint64_t default_track;
-	uint32_t default_clock;
-	bool has_state;
-};
+/*
+ * How many bytes of the file must stand for each: real packets have more.  What any file may have
+ * is small beside the program itself.
+ */
+enum { BYTES_AN_EVENT = 16, BYTES_AN_ENTRY = 12, BYTES_A_TRACK = 40, BYTES_A_STACK = 24 };
+enum { EVENTS_ANY = 100000, ENTRIES_ANY = 100000, TRACKS_ANY = 20000 };
 
-/* A clock of a sequence, as its last snapshot has it. */
-struct sequence_clock {
-	int64_t at, reference; /* ns: by itself, and by the trace's clock */
-	int64_t unit, last;
-	bool is_incremental;
-};
-
-struct track {
-	int64_t pid, tid;
-	uint64_t parent;
-	string_id name;
-	struct chrome_tick tick; /* that is open on it */
-	bool is_thread, is_process, has_tick;
-};
-
-struct perfetto {
-	struct chrome chrome;
-	struct cursor file;
-	VEC(struct sequence) sequences;
-	VEC(struct sequence_clock) clocks;
-	VEC(struct track) tracks;
-	struct map sequence_ids, clock_ids, track_ids,
-		names; /* names: by sequence, generation and id */
-	uint64_t no_state, no_clock;
-};
-
-/* The fields of a packet, its messages unread. */
-struct packet {
-	uint64_t timestamp, sequence, flags, clock;
-	bool has_clock, has_timestamp;
-	struct proto_field event, interned, defaults, descriptor, snapshot;
-};
-
-static struct sequence *sequence_at(struct perfetto *f, uint64_t id)
+static struct perfetto_sequence *sequence_at(struct perfetto *f, uint64_t id)
 {
+	uint32_t at;
 	bool is_new;
-	uint32_t at = *map_at(&f->sequence_ids, id, 0, (uint32_t)f->sequences.count, &is_new);
 
-	if (is_new)
-		vec_push(&f->sequences, (struct sequence){.id = id});
+	/* All that are too many are one. */
+	if (!map_get(&f->sequence_ids, id, 0, &at) && f->tracks_left == 0) {
+		f->too_many++;
+		id = UINT64_MAX;
+	}
+	at = *map_at(&f->sequence_ids, id, 0, (uint32_t)f->sequences.count, &is_new);
+	if (is_new) {
+		vec_push(&f->sequences, (struct perfetto_sequence){.scope = ++f->last_scope});
+		f->tracks_left -= f->tracks_left > 0;
+	}
 	return &f->sequences.data[at];
-}
-
-static uint32_t track_at(struct perfetto *f, uint64_t uuid)
-{
-	bool is_new;
-	uint32_t at = *map_at(&f->track_ids, uuid, 0, (uint32_t)f->tracks.count, &is_new);
-
-	if (is_new)
-		vec_push(&f->tracks, (struct track){0});
-	return at;
-}
-
-/* ---- Tracks */
-
-/* Numbers and a name out of a descriptor of a process or a thread. */
-static void read_task(struct perfetto *f, struct cursor c, struct track *track)
-{
-	uint32_t name = track->is_thread ? 5 : 6;
-	struct proto_field field;
-
-	while (proto_next(&c, &field)) {
-		if (field.number == 1)
-			track->pid = (int32_t)field.value;
-		else if (field.number == 2 && track->is_thread)
-			track->tid = (int64_t)field.value;
-		else if (field.number == name && field.type == PROTO_BYTES)
-			track->name = builder_string(f->chrome.builder, field.bytes);
-	}
-}
-
-/* The thread that a track is shown as: its own, or one made up of the track's number. */
-static uint32_t thread_of(struct perfetto *f, uint64_t uuid)
-{
-	uint32_t at = track_at(f, uuid);
-	struct track track = f->tracks.data[at], above = track;
-
-	/* The process is that of the nearest parent which tells of one. */
-	for (unsigned int i = 0; i < 16 && !above.is_thread && !above.is_process && above.parent;
-		i++) {
-		uint32_t parent = track_at(f, above.parent);
-		above = f->tracks.data[parent];
-	}
-	int64_t tid = track.is_thread ? track.tid : -1 - (int64_t)at;
-	uint32_t thread = chrome_thread_at(&f->chrome, above.pid, tid);
-	struct chrome_thread *t = &f->chrome.threads.data[thread];
-	if (track.name.i && !track.is_process)
-		t->name = track.name;
-	return thread;
-}
-
-static void read_descriptor(struct perfetto *f, const struct proto_field *message)
-{
-	struct cursor c = proto_message(&f->file, message);
-	struct track track = {0};
-	struct proto_field field;
-	uint64_t uuid = 0;
-
-	while (proto_next(&c, &field))
-		switch (field.number) {
-		case 1:
-			uuid = field.value;
-			break;
-		case 2:
-		case 10:
-		case 13:
-			track.name = builder_string(f->chrome.builder, field.bytes);
-			break;
-		case 3:
-			track.is_process = true;
-			read_task(f, proto_message(&c, &field), &track);
-			break;
-		case 4:
-			track.is_thread = true;
-			read_task(f, proto_message(&c, &field), &track);
-			break;
-		case 5:
-			track.parent = field.value;
-			break;
-		default:
-			break;
-		}
-	uint32_t at = track_at(f, uuid);
-	f->tracks.data[at] = track;
-	if (track.is_thread) {
-		uint32_t thread = thread_of(f, uuid);
-		f->chrome.threads.data[thread].is_used = true;
-	}
-	if (track.is_process && track.name.i) {
-		at = chrome_process_at(&f->chrome, track.pid);
-		f->chrome.processes.data[at].name = track.name;
-	}
 }
 
 /* ---- Clocks */
 
-static void read_snapshot(struct perfetto *f, const struct packet *p)
+static void read_snapshot(struct perfetto *f, const struct perfetto_packet *p)
 {
 	struct cursor c = proto_message(&f->file, &p->snapshot);
 	uint32_t added[16];
@@ -185,7 +71,7 @@ static void read_snapshot(struct perfetto *f, const struct packet *p)
 	bool is_new;
 
 	while (proto_next(&c, &field)) {
-		struct sequence_clock clock = {.unit = 1};
+		struct perfetto_clock clock = {.unit = 1};
 		uint64_t id = 0, time = 0;
 		struct cursor m = proto_message(&c, &field);
 		if (field.number != 1 || field.type != PROTO_BYTES)
@@ -202,13 +88,14 @@ static void read_snapshot(struct perfetto *f, const struct packet *p)
 		}
 		if (id < CLOCK_OF_SEQUENCE && (id == CLOCK_BOOTTIME || reference == 0))
 			reference = (int64_t)time;
-		if (id < CLOCK_OF_SEQUENCE || count == 16)
+		if (id < CLOCK_OF_SEQUENCE || count == 16 || f->tracks_left == 0)
 			continue;
 		if (__builtin_mul_overflow((int64_t)time, clock.unit, &clock.at))
 			clock.at = 0;
 		clock.last = clock.at;
 		added[count] = *map_at(&f->clock_ids, id < CLOCK_GLOBAL ? p->sequence : UINT64_MAX,
 			id, (uint32_t)f->clocks.count, &is_new);
+		f->tracks_left -= is_new;
 		if (is_new)
 			vec_push(&f->clocks, clock);
 		else
@@ -220,7 +107,8 @@ static void read_snapshot(struct perfetto *f, const struct packet *p)
 }
 
 /* The time of a packet by the trace's clock; false if its clock is not known. */
-static bool packet_time(struct perfetto *f, const struct packet *p, uint32_t id, int64_t *time)
+static bool clock_time(
+	struct perfetto *f, const struct perfetto_packet *p, uint32_t id, int64_t *time)
 {
 	uint32_t at;
 	int64_t by_itself;
@@ -230,7 +118,7 @@ static bool packet_time(struct perfetto *f, const struct packet *p, uint32_t id,
 		return true;
 	if (!map_get(&f->clock_ids, id < CLOCK_GLOBAL ? p->sequence : UINT64_MAX, id, &at))
 		return false;
-	struct sequence_clock *clock = &f->clocks.data[at];
+	struct perfetto_clock *clock = &f->clocks.data[at];
 	if (__builtin_mul_overflow((int64_t)p->timestamp, clock->unit, &by_itself))
 		return false;
 	if (clock->is_incremental && __builtin_add_overflow(clock->last, by_itself, &by_itself))
@@ -240,50 +128,44 @@ static bool packet_time(struct perfetto *f, const struct packet *p, uint32_t id,
 	       !__builtin_add_overflow(*time, clock->reference, time);
 }
 
+/* The same; such packets are counted. */
+static bool packet_time(struct perfetto *f, const struct perfetto_sequence *s,
+	const struct perfetto_packet *p, int64_t *time)
+{
+	if (clock_time(f, p, p->has_clock ? (uint32_t)p->clock : s->default_clock, time))
+		return true;
+	f->no_clock++;
+	return false;
+}
+
 /* ---- Packets */
 
-static uint64_t name_key(const struct sequence *s)
+static void forget_defaults(struct perfetto_sequence *s)
 {
-	return s->id << 32 | s->generation;
+	*s = (struct perfetto_sequence){.scope = s->scope};
 }
 
-static void read_interned(struct perfetto *f, const struct sequence *s, const struct packet *p)
-{
-	struct cursor c = proto_message(&f->file, &p->interned);
-	struct proto_field field, member;
-
-	while (proto_next(&c, &field)) {
-		struct cursor m = proto_message(&c, &field);
-		string_id name = {0};
-		uint64_t id = 0;
-		if (field.number != 2 || field.type != PROTO_BYTES)
-			continue;
-		while (proto_next(&m, &member)) {
-			if (member.number == 1)
-				id = member.value;
-			else if (member.number == 2)
-				name = builder_string(f->chrome.builder, member.bytes);
-		}
-		map_put(&f->names, name_key(s), id, name.i);
-	}
-}
-
-/* A clock and a track, for packets that name none. */
-static void read_defaults(struct perfetto *f, struct sequence *s, const struct packet *p)
+/* A clock, a track and counters, for packets that name none. */
+static void read_defaults(
+	struct perfetto *f, struct perfetto_sequence *s, const struct perfetto_packet *p)
 {
 	struct cursor c = proto_message(&f->file, &p->defaults);
 	struct proto_field field, member;
 
-	s->default_clock = 0;
-	s->default_track = 0;
+	forget_defaults(s);
 	while (proto_next(&c, &field)) {
 		struct cursor m = proto_message(&c, &field);
 		if (field.number == PACKET_CLOCK_ID)
 			s->default_clock = (uint32_t)field.value;
-		else if (field.number == PACKET_TRACK_EVENT)
-			while (proto_next(&m, &member))
-				if (member.number == 11)
-					s->default_track = member.value;
+		while (field.number == PACKET_TRACK_EVENT && proto_next(&m, &member))
+			if (member.number == 11)
+				s->default_track = member.value;
+		while (field.number == DEFAULTS_PERF_SAMPLE && proto_next(&m, &member))
+			if (member.number == 1 && member.type == PROTO_BYTES)
+				s->timebase = member;
+		while (field.number == DEFAULTS_STACK_SAMPLE && proto_next(&m, &member))
+			if (member.number == 2 && member.type == PROTO_BYTES)
+				s->counter = member;
 	}
 }
 
@@ -291,8 +173,13 @@ static void add_slice(
 	struct perfetto *f, uint64_t track, int64_t time, bool is_begin, string_id name)
 {
 	struct chrome *c = &f->chrome;
-	uint32_t thread = thread_of(f, track);
+	uint32_t thread = perfetto_thread_of(f, track);
 
+	if (f->events_left == 0) {
+		f->too_many++;
+		return;
+	}
+	f->events_left--;
 	if (is_begin && name.i == 0)
 		name = builder_string(c->builder, STR("(unnamed)"));
 	c->threads.data[thread].is_used = true;
@@ -307,9 +194,9 @@ static void add_slice(
 static bool take_tick(
 	struct perfetto *f, uint64_t uuid, int64_t time, bool is_begin, string_id name)
 {
-	uint32_t thread = thread_of(f, uuid), at = track_at(f, uuid);
+	uint32_t thread = perfetto_thread_of(f, uuid), at = perfetto_track_at(f, uuid);
 	uint32_t process = f->chrome.threads.data[thread].process;
-	struct track *track = &f->tracks.data[at];
+	struct perfetto_track *track = &f->tracks.data[at];
 	struct str text = builder_string_bytes(f->chrome.builder, name);
 	const char *space = text.size ? memrchr(text.data, ' ', text.size) : NULL;
 
@@ -333,7 +220,8 @@ static bool take_tick(
 	return true;
 }
 
-static void read_event(struct perfetto *f, struct sequence *s, const struct packet *p)
+static void read_event(
+	struct perfetto *f, struct perfetto_sequence *s, const struct perfetto_packet *p)
 {
 	struct cursor c = proto_message(&f->file, &p->event);
 	uint64_t type = 0, track = s->default_track, name_id = 0;
@@ -358,20 +246,20 @@ static void read_event(struct perfetto *f, struct sequence *s, const struct pack
 		f->chrome.others++;
 		return;
 	}
-	if (!packet_time(f, p, p->has_clock ? (uint32_t)p->clock : s->default_clock, &time)) {
-		f->no_clock++;
+	if (!packet_time(f, s, p, &time))
 		return;
+	if (name_id) {
+		f->no_state += !perfetto_entry(f, PERFETTO_EVENT_NAMES, s->scope, name_id);
+		name = perfetto_text(f, PERFETTO_EVENT_NAMES, s->scope, name_id);
 	}
-	if (name_id && !map_get(&f->names, name_key(s), name_id, &name.i))
-		f->no_state++;
 	bool is_begin = type == SLICE_BEGIN;
 	if ((is_begin && !is_tick) || !take_tick(f, track, time, is_begin, name))
 		add_slice(f, track, time, is_begin, name);
 }
 
-static struct packet packet_fields(struct cursor c)
+static struct perfetto_packet packet_fields(struct cursor c)
 {
-	struct packet p = {0};
+	struct perfetto_packet p = {0};
 	struct proto_field field;
 
 	while (proto_next(&c, &field))
@@ -407,6 +295,18 @@ static struct packet packet_fields(struct cursor c)
 		case PACKET_CLOCK_SNAPSHOT:
 			p.snapshot = field;
 			break;
+		case PACKET_PROCESS_TREE:
+			p.tree = field;
+			break;
+		case PACKET_PERF_SAMPLE:
+			p.perf_sample = field;
+			break;
+		case PACKET_STACK_SAMPLE:
+			p.stack_sample = field;
+			break;
+		case PACKET_MODULE_SYMBOLS:
+			p.symbols = field;
+			break;
 		default:
 			break;
 		}
@@ -415,24 +315,32 @@ static struct packet packet_fields(struct cursor c)
 
 static void read_packet(struct perfetto *f, struct cursor c)
 {
-	struct packet p = packet_fields(c);
-	struct sequence *s = sequence_at(f, p.sequence);
+	struct perfetto_packet p = packet_fields(c);
+	struct perfetto_sequence *s = sequence_at(f, p.sequence);
+	int64_t time;
 
 	if (p.flags & 1) {
-		s->generation++;
-		s->default_clock = 0;
-		s->default_track = 0;
+		forget_defaults(s);
+		s->scope = ++f->last_scope;
 	}
 	if (p.snapshot.number)
 		read_snapshot(f, &p);
 	if (p.defaults.number)
 		read_defaults(f, s, &p);
 	if (p.interned.number)
-		read_interned(f, s, &p);
+		perfetto_intern_all(f, s->scope, &p.interned);
 	if (p.descriptor.number)
-		read_descriptor(f, &p.descriptor);
+		perfetto_read_descriptor(f, &p.descriptor);
+	if (p.tree.number)
+		perfetto_read_tree(f, &p.tree);
+	if (p.symbols.number)
+		perfetto_read_symbols(f, &p.symbols);
 	if (p.event.number)
 		read_event(f, s, &p);
+	if (p.perf_sample.number && packet_time(f, s, &p, &time))
+		perfetto_read_perf_sample(f, s, &p.perf_sample, time);
+	if (p.stack_sample.number && packet_time(f, s, &p, &time))
+		perfetto_read_stack_sample(f, s, &p.stack_sample, time);
 }
 
 static void add_notes(struct perfetto *f)
@@ -448,33 +356,53 @@ static void add_notes(struct perfetto *f)
 			"names of slices are not in the file, shown as (unnamed)");
 	if (f->no_clock)
 		builder_note(b, NOTE_BAD_RECORD, f->no_clock, "%s",
-			"slices by a clock that is not in the file, passed over");
+			"slices or samples by a clock that is not in the file, passed over");
+	if (f->too_many)
+		builder_note(b, NOTE_BAD_RECORD, f->too_many, "%s",
+			"packets are more than a file of this size may have, and were passed over");
+	perfetto_note_samples(f);
+}
+
+static void perfetto_deinit(struct perfetto *f)
+{
+	chrome_deinit(&f->chrome);
+	vec_deinit(&f->sequences);
+	vec_deinit(&f->clocks);
+	vec_deinit(&f->tracks);
+	map_deinit(&f->sequence_ids);
+	map_deinit(&f->clock_ids);
+	map_deinit(&f->track_ids);
+	for (size_t i = 0; i < PERFETTO_KINDS; i++)
+		row_table_deinit(&f->interned[i]);
 }
 
 static struct error *perfetto_read(const struct reader_input *input, struct builder *builder)
 {
-	struct perfetto f = {.chrome = {.input = input, .builder = builder}};
+	struct perfetto f = {.chrome = {.input = input,
+				     .builder = builder,
+				     .has_weights = true,
+				     .stack_of = perfetto_stack_of},
+		.entries_left = ENTRIES_ANY + input->size / BYTES_AN_ENTRY,
+		.tracks_left = TRACKS_ANY + input->size / BYTES_A_TRACK,
+		.events_left = EVENTS_ANY + input->size / BYTES_AN_EVENT,
+		.stacks = {.left = STACK_BUDGET_ANY + input->size / BYTES_A_STACK}};
+	struct chrome *c = &f.chrome;
 	struct proto_field field;
 
 	cursor_init(&f.file, input->data, input->size, input->name, 0);
-	json_reader_init(&f.chrome.json, "", 0, input->name);
+	json_reader_init(&c->json, "", 0, input->name);
 	while (proto_next(&f.file, &field))
 		if (field.number == TRACE_PACKET && field.type == PROTO_BYTES)
 			read_packet(&f, proto_message(&f.file, &field));
-	struct error *err =
-		f.chrome.events.count || f.chrome.ticks.count ? NULL : cursor_error(&f.file);
+	perfetto_name_weights(&f);
+	struct error *err = c->events.count || c->ticks.count || c->samples.count
+				    ? NULL
+				    : cursor_error(&f.file);
 	if (err == NULL)
-		err = chrome_build(&f.chrome);
+		err = chrome_build(c);
 	if (err == NULL)
 		add_notes(&f);
-	chrome_deinit(&f.chrome);
-	vec_deinit(&f.sequences);
-	vec_deinit(&f.clocks);
-	vec_deinit(&f.tracks);
-	map_deinit(&f.sequence_ids);
-	map_deinit(&f.clock_ids);
-	map_deinit(&f.track_ids);
-	map_deinit(&f.names);
+	perfetto_deinit(&f);
 	return err;
 }
 
@@ -492,11 +420,13 @@ static int perfetto_bid(const uint8_t *data, size_t size)
 		struct cursor message = proto_message(&c, &field), inner = message;
 		if (field.number != TRACE_PACKET || field.type != PROTO_BYTES)
 			return 0;
-		struct packet p = packet_fields(message);
+		struct perfetto_packet p = packet_fields(message);
 		while (proto_next(&inner, &field))
 			;
-		if (cursor_ok(&inner) && (p.event.number || p.descriptor.number ||
-						 p.snapshot.number || p.defaults.number))
+		if (cursor_ok(&inner) &&
+			(p.event.number || p.descriptor.number || p.snapshot.number ||
+				p.defaults.number || p.interned.number || p.tree.number ||
+				p.perf_sample.number || p.stack_sample.number))
 			good++;
 		else
 			bad++;
@@ -506,7 +436,7 @@ static int perfetto_bid(const uint8_t *data, size_t size)
 
 const struct reader reader_perfetto = {
 	.name = "perfetto",
-	.summary = "Perfetto's traces (protobuf): slices of track events",
+	.summary = "Perfetto's traces (protobuf): slices of track events, samples",
 	.bid = perfetto_bid,
 	.read = perfetto_read,
 };

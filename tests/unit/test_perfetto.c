@@ -297,6 +297,246 @@ static void test_written(void **state)
 		write_random(property_seed);
 }
 
+/* ---- Samples */
+
+/* An entry of InternedData: its id, and up to two numbers. */
+static void put_entry(struct strbuf *t, uint32_t kind, uint64_t iid, uint32_t a, uint64_t x,
+	uint32_t b, uint64_t y)
+{
+	size_t entry = proto_begin(t, kind);
+
+	proto_put_varint(t, 1, iid);
+	if (a)
+		proto_put_varint(t, a, x);
+	if (b)
+		proto_put_varint(t, b, y);
+	proto_end(t, entry);
+}
+
+static void put_text(struct strbuf *t, uint32_t kind, uint64_t iid, const char *text)
+{
+	size_t entry = proto_begin(t, kind);
+
+	proto_put_varint(t, 1, iid);
+	proto_put_string(t, 2, str_from(text));
+	proto_end(t, entry);
+}
+
+/* main calls f, in /usr/bin/app; callstack 1 is both, 2 main alone, 3 the address 0x99 in main. */
+static void put_callstacks(struct strbuf *t, uint64_t sequence)
+{
+	size_t packet = begin_packet(t, 1, sequence, 1), data = proto_begin(t, 12);
+
+	put_text(t, 5, 1, "main");
+	put_text(t, 5, 2, "f");
+	put_text(t, 16, 1, "\x12\x34");
+	put_text(t, 17, 1, "usr");
+	put_text(t, 17, 2, "bin");
+	put_text(t, 17, 3, "app");
+	put_text(t, 18, 1, "main.c");
+	size_t mapping = proto_begin(t, 19);
+	proto_put_varint(t, 1, 4);
+	proto_put_varint(t, 2, 1);
+	for (uint64_t part = 1; part < 4; part++)
+		proto_put_varint(t, 7, part);
+	proto_end(t, mapping);
+	put_entry(t, 6, 10, 2, 1, 5, 1);
+	size_t frame = proto_begin(t, 6);
+	proto_put_varint(t, 1, 11);
+	proto_put_varint(t, 2, 2);
+	proto_put_varint(t, 3, 4);
+	proto_put_varint(t, 4, 0x1234);
+	proto_end(t, frame);
+	put_entry(t, 6, 12, 3, 4, 4, 0x99);
+	put_entry(t, 7, 1, 2, 10, 2, 11);
+	put_entry(t, 7, 2, 2, 10, 0, 0);
+	put_entry(t, 7, 3, 2, 10, 2, 12);
+	proto_end(t, data);
+	proto_end(t, packet);
+}
+
+static void put_perf_sample(
+	struct strbuf *t, uint64_t time, uint64_t stack, uint32_t extra, uint64_t value)
+{
+	size_t packet = begin_packet(t, time, 1, 2), sample = proto_begin(t, 66);
+
+	proto_put_varint(t, 2, 4);
+	proto_put_varint(t, 3, 5);
+	if (stack)
+		proto_put_varint(t, 4, stack);
+	if (extra)
+		proto_put_varint(t, extra, value);
+	proto_end(t, sample);
+	proto_end(t, packet);
+}
+
+/* A ModuleSymbols: 0x99 is g, inlined in h. */
+static void put_symbols(struct strbuf *t)
+{
+	size_t packet = begin_packet(t, 1, 9, 0), module = proto_begin(t, 61), address, line;
+
+	proto_put_string(t, 2, STR("\x12\x34"));
+	address = proto_begin(t, 3);
+	proto_put_varint(t, 1, 0x99);
+	line = proto_begin(t, 2);
+	proto_put_string(t, 1, STR("g"));
+	proto_end(t, line);
+	line = proto_begin(t, 2);
+	proto_put_string(t, 1, STR("h"));
+	proto_put_string(t, 2, STR("h.c"));
+	proto_put_varint(t, 3, 7);
+	proto_end(t, line);
+	proto_end(t, address);
+	proto_end(t, module);
+	proto_end(t, packet);
+}
+
+static void test_perf_samples(void **state)
+{
+	struct strbuf t = {0};
+
+	(void)state;
+	put_callstacks(&t, 1);
+	put_perf_sample(&t, 1000, 1, 0, 0);
+	put_perf_sample(&t, 2000, 1, 16, 7); /* not walked to its root */
+	put_perf_sample(&t, 3000, 2, 0, 0);
+	put_perf_sample(&t, 4000, 3, 0, 0);
+	put_perf_sample(&t, 5000, 77, 0, 0);  /* not there */
+	put_perf_sample(&t, 6000, 0, 17, 30); /* lost */
+	put_perf_sample(&t, 7000, 0, 18, 4);  /* somebody else */
+	put_symbols(&t);
+	struct profile *p = read_trace(&t);
+	expect_folded(p, "samples", "main 1\nmain;f 2\nmain;h;g 1\n");
+	assert_int_equal(p->metric_count, 1);
+	assert_int_equal(p->samples.count, 4);
+	assert_int_equal(p->samples.time_ns[3], 3000);
+	assert_int_equal(p->threads[0].tid, 5);
+	assert_int_equal(p->object_count, 1);
+	assert_true(str_equal(profile_string(p, p->objects[0].path), STR("/usr/bin/app")));
+	assert_true(str_equal(profile_string(p, p->objects[0].build_id), STR("1234")));
+	bool found = false, is_inline = false;
+	for (size_t i = 0; i < p->frame_count; i++) {
+		found |= p->frames[i].obj_addr == 0x1234;
+		is_inline |= p->frames[i].is_inline;
+	}
+	assert_true(found && is_inline);
+	assert_int_equal(p->note_count, 4);
+	profile_destroy(p);
+	strbuf_deinit(&t);
+}
+
+/* The defaults of a sequence: of PerfSample the timebase, task-clock with a period. */
+static void put_period(struct strbuf *t)
+{
+	size_t packet = begin_packet(t, 1, 1, 2), defaults = proto_begin(t, 59);
+	size_t perf = proto_begin(t, 12), timebase = proto_begin(t, 1);
+
+	proto_put_varint(t, 1, 500);
+	proto_put_varint(t, 4, 3);
+	proto_end(t, timebase);
+	proto_end(t, perf);
+	proto_end(t, defaults);
+	proto_end(t, packet);
+}
+
+static void test_period(void **state)
+{
+	struct strbuf t = {0};
+
+	(void)state;
+	put_callstacks(&t, 1);
+	put_perf_sample(&t, 1000, 2, 0, 0);
+	put_period(&t);
+	put_perf_sample(&t, 1100, 2, 0, 0);
+	put_perf_sample(&t, 2000, 1, 0, 0);
+	struct profile *p = read_trace(&t);
+	expect_folded(p, "task-clock", "main 500\nmain;f 500\n");
+	assert_true(str_equal(profile_string(p, p->metrics[0].unit), STR("ns")));
+	assert_int_equal(p->samples.count, 3);
+	assert_int_equal(p->note_count, 1); /* of the sample that weighs nothing */
+	profile_destroy(p);
+	strbuf_deinit(&t);
+}
+
+/* A StackSample of thread 5, its callstack in itself, weighed in units of 1024 bytes. */
+static void put_stack_sample(
+	struct strbuf *t, uint64_t time, const char *const *frames, uint64_t weight)
+{
+	size_t packet = begin_packet(t, time, 1, 2), sample = proto_begin(t, 135);
+	size_t part = proto_begin(t, 1);
+
+	proto_put_varint(t, 2, 4);
+	proto_put_varint(t, 3, 5);
+	proto_end(t, part);
+	part = proto_begin(t, 5);
+	for (; *frames; frames++) {
+		size_t frame = proto_begin(t, 1);
+		proto_put_string(t, 1, str_from(*frames));
+		proto_end(t, frame);
+	}
+	proto_end(t, part);
+	part = proto_begin(t, 9);
+	proto_put_string(t, 2, STR("heap"));
+	proto_put_varint(t, 3, 4);
+	proto_put_varint(t, 5, 1024);
+	proto_end(t, part);
+	proto_put_varint(t, 11, weight);
+	proto_end(t, sample);
+	proto_end(t, packet);
+}
+
+static void test_stack_samples(void **state)
+{
+	static const char *const outer[] = {"a", NULL}, *const inner[] = {"a", "b", NULL};
+	struct strbuf t = {0};
+	metric_id samples;
+
+	(void)state;
+	put_stack_sample(&t, 1000, outer, 2);
+	put_stack_sample(&t, 1500, inner, 3);
+	put_stack_sample(&t, 1700, inner, 1);
+	struct profile *p = read_trace(&t);
+	expect_folded(p, "heap", "a 2048\na;b 4096\n");
+	assert_true(str_equal(profile_string(p, p->metrics[0].unit), STR("bytes")));
+	assert_false(profile_find_metric(p, STR("samples"), &samples));
+	assert_int_equal(p->note_count, 0);
+	profile_destroy(p);
+	strbuf_deinit(&t);
+}
+
+/* Samples beside slices are in the zone that was open on their thread. */
+static void test_zones_of_samples(void **state)
+{
+	static const char *const wanted[] = {"", "outer", "inner", "outer", ""};
+	struct strbuf t = {0};
+	size_t seen = 0;
+
+	(void)state;
+	put_callstacks(&t, 1);
+	put_thread(&t, 77, 4, 5, "worker");
+	put_simple(&t, 1000, BEGIN, 77, "outer");
+	put_simple(&t, 2000, BEGIN, 77, "inner");
+	put_simple(&t, 3000, END, 77, NULL);
+	put_simple(&t, 4000, END, 77, NULL);
+	for (uint64_t time = 500; time < 5000; time += 1000)
+		put_perf_sample(&t, time, 1, 0, 0);
+	struct profile *p = read_trace(&t);
+	for (size_t i = 0; i < p->samples.count; i++) {
+		uint32_t zone = p->samples.zone[i].i;
+		if (p->samples.weight[0][i] == 0)
+			continue;
+		struct str name =
+			zone ? profile_string(p,
+				       p->functions[p->frames[p->stacks[zone].frame.i].function.i]
+					       .name)
+			     : STR("");
+		assert_true(str_equal(name, str_from(wanted[seen++])));
+	}
+	assert_int_equal(seen, ARRAY_SIZE(wanted));
+	profile_destroy(p);
+	strbuf_deinit(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +545,10 @@ int main(void)
 		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_written),
+		cmocka_unit_test(test_perf_samples),
+		cmocka_unit_test(test_period),
+		cmocka_unit_test(test_stack_samples),
+		cmocka_unit_test(test_zones_of_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
