@@ -60,6 +60,36 @@ def test_metrics(folder):
 		compare(GOLDEN / "recording.dump", folder, "--metric", metric)
 
 
+def test_inlined_calls(folder):
+	"""Its tree is ours, and shows which calls were inlined."""
+	hash_call = ("hash", 10, True, [])
+	with profiler_cli.Session(folder, converted(GOLDEN / "threads.dump", folder)) as session:
+		trees = {thread["name"]: session.tree(thread) for thread in session.threads() if thread["processName"] == "app"}
+	(main,), (work, cut) = trees["app"], trees["worker"]
+	assert main[:3] == ("main", 40, False), main
+	(under_main,) = main[3]
+	assert under_main[:3] == ("compile", 40, False) and hash_call in under_main[3], under_main
+	assert [call[0] for call in under_main[3] if call[2]] == ["hash"], under_main
+	assert work == ("work", 30, False, [("compile", 30, False, [("compile", 20, False, [("hash", 20, True, [])])])]), work
+	assert cut == ("[truncated]", 10, False, [("compile", 10, False, [])]), cut
+
+
+def test_timeline(folder):
+	"""A part of its timeline has the functions and figures that the same part of ours has."""
+	path = GOLDEN / "threads.dump"
+	seen = set()
+	with profiler_cli.Session(folder, converted(path, folder)) as session:
+		for begin, end in ((0, 15), (15, 55), (55, 80)):
+			session.zoom(begin, end)
+			for thread in session.threads():
+				name, process = thread["name"], thread["processName"]
+				ours = report(path, "--thread", name, "--time", f"{begin}ms:{end}ms")["rows"]
+				theirs = session.functions(thread)
+				same_functions(theirs, by_name(ours), 1e6)
+				seen |= {(process, name, begin)} if theirs else set()
+	assert seen == {("app", "app", 0), ("app", "app", 15), ("app", "worker", 15), ("tool", "tool", 55)}, seen
+
+
 def test_hostile_names(folder):
 	path = pathlib.Path(folder) / "names.folded"
 	path.write_bytes('a"b\\c;ä€😀;x\u2028y 3\n'.encode() + b"bad\xff\xfe 2\n")

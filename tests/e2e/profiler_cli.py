@@ -56,3 +56,17 @@ class Session:
 	def markers(self, thread):
 		harness.check(self.run("thread", "select", thread["threadHandle"]))
 		return {row["markerName"]: row for row in self.json("thread", "markers")["byType"]}
+
+	def tree(self, thread):
+		"""The call tree as (name, weight, whether its calls were inlined, children), of what has weight."""
+		harness.check(self.run("thread", "select", thread["threadHandle"]))
+
+		def node(row):
+			is_inlined = row.get("inlineStatus") == "inlined"
+			return row["name"], row["totalSamples"], is_inlined, [node(child) for child in row["children"]]
+		return node(self.json("thread", "samples-top-down")["regularCallTree"])[3]
+
+	def zoom(self, begin_ms, end_ms):
+		"""From here on, only what is between in the timeline."""
+		harness.check(self.run("zoom", "clear"))
+		harness.check(self.run("zoom", "push", f"{begin_ms}ms,{end_ms}ms"))
