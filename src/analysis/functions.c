@@ -225,8 +225,11 @@ struct functions *functions_analyse(const struct entity_tree *tree, struct arena
 	f->is_measured = tree->arc_cost != NULL;
 	f->is_estimated = !tree->has_stacks && !f->is_measured && f->has_calls;
 	f->knows_inclusive = tree->has_stacks || f->is_measured || f->has_calls;
-	for (size_t i = 0; i < f->count; i++)
+	for (size_t i = 0; i < f->count; i++) {
 		f->bound_count += f->rows[i].is_bound;
+		f->above_count += f->is_measured && !tree->is_difference &&
+				  f->rows[i].inclusive > tree->total;
+	}
 	for (size_t k = 1; k < sums.metric_count; k++)
 		others[k - 1] = functions_other(f, &sums, k, order, arena);
 	f->others = others;

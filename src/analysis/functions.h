@@ -30,7 +30,9 @@ struct functions {
 	bool knows_inclusive, is_estimated; /* inclusive */
 	bool is_measured;		    /* it is what calls were measured to cost */
 	size_t bound_count;		    /* rows whose inclusive is a bound */
-	bool has_calls;			    /* some row's are known */
+	/* Rows whose inclusive is above the total, as calls that were measured cost more. */
+	size_t above_count;
+	bool has_calls; /* some row's are known */
 	/* [tree->other_count] The same rows with the others' figures; they have no others. */
 	const struct functions *const *others;
 };

@@ -7,38 +7,56 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 
 static uint32_t taken_for(const uint32_t *same, uint32_t entity)
 {
 	return same && entity != NO_ID ? same[entity] : entity;
 }
 
-static int compare_entities(const struct entity *entities, uint32_t x, uint32_t y)
+static int compare_ranked(const void *a, const void *b, void *entities)
 {
-	if (x == NO_ID || y == NO_ID)
-		return (x != NO_ID) - (y != NO_ID);
-	return entity_compare(&entities[x], &entities[y]);
+	const struct entity *e = entities;
+
+	return entity_compare(&e[*(const uint32_t *)a], &e[*(const uint32_t *)b]);
 }
 
-static int compare_places(const void *a, const void *b, void *measured)
+/* [entity]: which one it is by entity_compare, from 1; nobody comes before all. */
+static uint32_t *ranks(const struct entity_tree *tree)
 {
-	const struct measured *m = measured;
-	const struct entity_arc *x = &m->tree->arcs[*(const uint32_t *)a];
-	const struct entity_arc *y = &m->tree->arcs[*(const uint32_t *)b];
-	int order = compare_entities(m->tree->entities, x->callee, y->callee);
+	uint32_t *order = xcalloc(tree->entity_count, sizeof(*order));
+	uint32_t *rank = xcalloc(tree->entity_count, sizeof(*rank));
 
-	return order ? order : compare_entities(m->tree->entities, x->caller, y->caller);
+	for (uint32_t i = 0; i < tree->entity_count; i++)
+		order[i] = i;
+	if (tree->entity_count)
+		qsort_r(order, tree->entity_count, sizeof(*order), compare_ranked,
+			(void *)(uintptr_t)tree->entities);
+	for (uint32_t i = 0; i < tree->entity_count; i++)
+		rank[order[i]] = i + 1;
+	free(order);
+	return rank;
+}
+
+static uint64_t rank_of(const uint32_t *rank, uint32_t entity)
+{
+	return entity == NO_ID ? 0 : rank[entity];
 }
 
 /* Shares are rounded from arc to arc: in an order that equal profiles have in common. */
-static uint32_t *sorted_places(struct measured *m)
+static struct sort_item *sorted_places(const struct entity_tree *tree)
 {
-	uint32_t *places = xcalloc(m->tree->arc_count, sizeof(*places));
+	struct sort_item *places = xcalloc(tree->arc_count, sizeof(*places));
+	uint32_t *rank = ranks(tree);
 
-	for (uint32_t i = 0; i < m->tree->arc_count; i++)
-		places[i] = i;
-	if (m->tree->arc_count)
-		qsort_r(places, m->tree->arc_count, sizeof(*places), compare_places, m);
+	for (uint32_t i = 0; i < tree->arc_count; i++) {
+		const struct entity_arc *a = &tree->arcs[i];
+
+		places[i] = (struct sort_item){
+			rank_of(rank, a->callee) << 32 | rank_of(rank, a->caller), i};
+	}
+	sort_items(places, tree->arc_count);
+	free(rank);
 	return places;
 }
 
@@ -47,14 +65,14 @@ static uint32_t *sorted_places(struct measured *m)
 static void add_arcs(struct measured *m, const uint32_t *same)
 {
 	const struct entity_arc *arcs = m->tree->arcs;
-	uint32_t *places = sorted_places(m);
+	struct sort_item *places = sorted_places(m->tree);
 	struct map pairs = {0};
 	bool added;
 
 	for (size_t k = 0; k < m->metric_count; k++)
 		m->cost[k] = xcalloc(m->tree->arc_count, sizeof(**m->cost));
 	for (size_t i = 0; i < m->tree->arc_count; i++) {
-		const struct entity_arc *a = &arcs[places[i]];
+		const struct entity_arc *a = &arcs[places[i].index];
 		if (a->caller == NO_ID)
 			continue;
 		uint32_t caller = taken_for(same, a->caller), callee = taken_for(same, a->callee);
@@ -65,7 +83,7 @@ static void add_arcs(struct measured *m, const uint32_t *same)
 		m->arcs.data[at].calls.count += a->calls;
 		m->has_calls |= a->calls > 0;
 		for (size_t k = 0; k < m->metric_count; k++)
-			m->cost[k][at] += measured_tree(m, k)->arc_cost[places[i]];
+			m->cost[k][at] += measured_tree(m, k)->arc_cost[places[i].index];
 	}
 	for (size_t i = 0; i < m->arcs.count; i++)
 		m->arcs.data[i].calls.is_known = m->has_calls;

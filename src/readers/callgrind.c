@@ -269,6 +269,8 @@ static bool read_name(struct callgrind *c, struct str line)
 	if (mark == NULL)
 		return false;
 	struct str text = {line.data + size, line.size - size};
+	bool is_callee = mark->set == set_called_function;
+	c->names.function_object = is_callee ? c->callee.object : c->caller.object;
 	mark->set(c, callgrind_names_read(&c->names, mark->space, text));
 	return true;
 }

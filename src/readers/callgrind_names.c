@@ -10,7 +10,10 @@
 
 void callgrind_names_init(struct callgrind_names *n, struct builder *b, size_t room)
 {
-	*n = (struct callgrind_names){.builder = b, .demangler = demangler_create(), .room = room};
+	*n = (struct callgrind_names){.builder = b,
+		.demangler = demangler_create(),
+		.function_object = NO_ID,
+		.room = room};
 }
 
 void callgrind_names_deinit(struct callgrind_names *n)
@@ -18,6 +21,8 @@ void callgrind_names_deinit(struct callgrind_names *n)
 	for (size_t i = 0; i < ARRAY_SIZE(n->counted); i++)
 		vec_deinit(&n->counted[i]);
 	map_deinit(&n->ids);
+	vec_deinit(&n->paths);
+	strbuf_deinit(&n->nameless);
 	demangler_destroy(n->demangler);
 }
 
@@ -41,13 +46,54 @@ static string_id charge(struct callgrind_names *n, string_id id, size_t size)
 	return id;
 }
 
+static bool is_hex_digit(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+/*
+ * Of a function without a name callgrind writes where in its load object it is, in 16 digits, and
+ * maybe how deep in a recursion ("'2").  sonde says "[MODULE+0xADDRESS]" of such ones.
+ */
+static struct str say_nameless(struct callgrind_names *n, struct str name)
+{
+	size_t at = 2, end = 2;
+
+	if (n->function_object >= n->paths.count || !str_starts_with(name, STR("0x")))
+		return name;
+	while (end < name.size && is_hex_digit(name.data[end]))
+		end++;
+	if (end - 2 < 8 || end - 2 > 16 || (end < name.size && name.data[end] != '\''))
+		return name;
+	while (at + 1 < end && name.data[at] == '0')
+		at++;
+	struct str path = builder_string_bytes(n->builder, n->paths.data[n->function_object]);
+	strbuf_clear(&n->nameless);
+	strbuf_printf(&n->nameless, "[%.*s+0x%.*s]", STR_ARG(str_base_name(path)), (int)(end - at),
+		name.data + at);
+	strbuf_add(&n->nameless, (struct str){name.data + end, name.size - end});
+	return strbuf_str(&n->nameless);
+}
+
 static uint32_t intern_function(struct callgrind_names *n, struct str name)
 {
+	name = say_nameless(n, name);
 	/* What is demangled is there twice, and may be much longer. */
 	struct str shown = demangle(n->demangler, name);
 	size_t cost = shown.data == name.data ? name.size : name.size + 2 * shown.size;
 
 	return charge(n, builder_string(n->builder, shown), cost).i;
+}
+
+static uint32_t intern_object(struct callgrind_names *n, struct str name)
+{
+	string_id path = charge(n, builder_string(n->builder, name), name.size);
+	object_id object = builder_object(n->builder, name, STR(""), OBJECT_USER);
+
+	/* They are numbered by first sight. */
+	if (object.i == n->paths.count)
+		vec_push(&n->paths, path);
+	return object.i;
 }
 
 static uint32_t intern(struct callgrind_names *n, enum callgrind_space space, struct str name)
@@ -63,8 +109,7 @@ static uint32_t intern(struct callgrind_names *n, enum callgrind_space space, st
 	case CALLGRIND_OBJECTS:
 		if (is_unknown(name))
 			return NO_ID;
-		(void)charge(n, builder_string(n->builder, name), name.size);
-		return builder_object(n->builder, name, STR(""), OBJECT_USER).i;
+		return intern_object(n, name);
 	case CALLGRIND_FUNCTIONS:
 	case CALLGRIND_SPACES:
 		break;

@@ -17,6 +17,7 @@ enum callgrind_space { CALLGRIND_FILES, CALLGRIND_FUNCTIONS, CALLGRIND_OBJECTS, 
 struct callgrind_names {
 	struct builder *builder;
 	struct demangler *demangler;
+	struct strbuf nameless; /* the name of a function that has none */
 	/*
 	 * By id, a string_id, of objects an object_id: of those that are counted up, as most
 	 * writers do, in arrays; of others in the map of (space, id).
@@ -24,10 +25,12 @@ struct callgrind_names {
 	VEC(uint32_t) counted[CALLGRIND_SPACES];
 	size_t put[CALLGRIND_SPACES]; /* how many are in each */
 	struct map ids;
-	size_t room;	      /* bytes that new names may still take */
-	uint32_t string_most; /* the highest string_id so far */
-	uint64_t undefined;   /* ids that no line before has given a name */
-	uint64_t too_many;    /* names beyond the room, which are "[unknown]" */
+	VEC(string_id) paths;	  /* [object_id] */
+	uint32_t function_object; /* whom a function's name is of; NO_ID: not known */
+	size_t room;		  /* bytes that new names may still take */
+	uint32_t string_most;	  /* the highest string_id so far */
+	uint64_t undefined;	  /* ids that no line before has given a name */
+	uint64_t too_many;	  /* names beyond the room, which are "[unknown]" */
 };
 
 /* In `counted`, where nothing was put. */
@@ -38,7 +41,8 @@ void callgrind_names_init(struct callgrind_names *n, struct builder *b, size_t r
 void callgrind_names_deinit(struct callgrind_names *n);
 /*
  * What stands behind "fn=" and its like: the string_id of a file or a function (demangled), the
- * object_id of a load object.  "???" is a file of no name, the function "[unknown]", no object.
+ * object_id of a load object.  "???" is a file of no name, the function "[unknown]", no object; a
+ * function of which callgrind knew its address alone is "[MODULE+0xADDRESS]".
  */
 uint32_t callgrind_names_read(
 	struct callgrind_names *n, enum callgrind_space space, struct str text);

@@ -242,6 +242,40 @@ static void parts_are_summed_and_checked(void **state)
 	profile_destroy(p);
 }
 
+static void functions_without_names_have_modules(void **state)
+{
+	struct profile *p =
+		read_text("events: Ir\nob=(1) /lib/a.so\nfn=(1) 0x0000000000001050\n1 2\n"
+			  "cob=(2) /lib/b.so\ncfn=(2) 0x0000000000000000'2\ncalls=1 1\n"
+			  "1 5\ncob=(3) ???\ncfn=(3) 0x0000000004838030\ncalls=2 1\n1 6\n"
+			  "cfn=(4) 0x1050\ncalls=3 1\n1 7\ncfn=(1)\ncalls=4 1\n1 8\n");
+
+	(void)state;
+	assert_int_equal(own(p, "[a.so+0x1050]", 0), 2);
+	assert_int_equal(cost(p, "[a.so+0x1050]", "[b.so+0x0]'2", 1), 5);
+	/* An address in no load object, and what is no address, but somebody's name. */
+	assert_int_equal(cost(p, "[a.so+0x1050]", "0x0000000004838030", 2), 6);
+	assert_int_equal(cost(p, "[a.so+0x1050]", "0x1050", 3), 7);
+	assert_int_equal(cost(p, "[a.so+0x1050]", "[a.so+0x1050]", 4), 8);
+	profile_destroy(p);
+}
+
+/* Of calls that cost more than all there is. */
+static void what_is_above_the_total_is_counted(void **state)
+{
+	struct profile *p = read_text("events: Ir\nfn=f\n1 10\ncfn=g\ncalls=1 1\n1 30\n"
+				      "fn=g\n1 10\n");
+	struct arena *arena = arena_create();
+	const struct functions *f =
+		functions_analyse(entity_tree_of(p, LEVEL_FUNCTION, (metric_id){0}, arena), arena);
+
+	(void)state;
+	assert_int_equal(f->count, 2);
+	assert_int_equal(f->above_count, 1);
+	arena_destroy(arena);
+	profile_destroy(p);
+}
+
 static void pprofs_weights_are_no_calls(void **state)
 {
 	struct profile *p = read_text("positions: instr line\nevents: cpu(ms)\nob=(1) x\n"
@@ -399,6 +433,8 @@ int main(void)
 		cmocka_unit_test(every_kind_of_line_is_read_alike),
 		cmocka_unit_test(units_and_formulas_make_metrics),
 		cmocka_unit_test(parts_are_summed_and_checked),
+		cmocka_unit_test(functions_without_names_have_modules),
+		cmocka_unit_test(what_is_above_the_total_is_counted),
 		cmocka_unit_test(pprofs_weights_are_no_calls),
 		cmocka_unit_test(bad_lines_are_told),
 		cmocka_unit_test(files_of_nothing_are_errors),
