@@ -165,6 +165,13 @@ def test_the_rules_hold(folder):
 		Checked(convert(seed, folder).read_bytes())
 
 
+def test_profcheck_takes_it(folder):
+	if not shutil.which("profcheck"):
+		raise harness.Skip("there is no profcheck of open-telemetry/sig-profiling")
+	for name in SOURCES:
+		harness.check(harness.run("profcheck", "-check-dupes", convert(harness.SOURCE_ROOT / "tests/golden/in" / name, folder)))
+
+
 def test_labels_links_and_names(folder):
 	"""Two labels of one key are a list; ids of a trace and a span a link; nothing is not UTF-8."""
 	source = folder / "x.dump"
