@@ -48,7 +48,8 @@ class Terminal:
 	def __init__(self, folder, *arguments, width=80, height=24, variables=""):
 		if not shutil.which("tmux"):
 			raise Skip("no tmux")
-		self.server = ["tmux", "-u", "-S", str(folder / "terminal"), "-f", "/dev/null"]
+		# Each its own: a server that has been told to end may still be there.
+		self.server = ["tmux", "-u", "-S", str(folder / f"terminal{time.monotonic_ns()}"), "-f", "/dev/null"]
 		shell = f"env -u NO_COLOR PS1='$ ' LC_ALL=C.UTF-8 {variables} sh"
 		self.tmux("new-session", "-d", "-x", width, "-y", height, shell)
 		self.until("$")
