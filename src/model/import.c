@@ -24,29 +24,34 @@ void import_metrics(struct import *im)
 			profile_string(p, p->metrics[i].unit));
 }
 
-static object_id *import_objects(struct import *im)
+static object_id import_object(struct import *im, const struct profile *p, object_id id)
 {
-	const struct profile *p = im->from;
-	object_id *objects = ARENA_ARRAY(im->scratch, object_id, p->object_count);
+	if (id.i == NO_ID)
+		return id;
+	const struct object *o = &p->objects[id.i];
 
-	for (size_t i = 0; i < p->object_count; i++)
-		objects[i] = builder_object(im->to, profile_string(p, p->objects[i].path),
-			profile_string(p, p->objects[i].build_id), p->objects[i].kind);
-	return objects;
+	return builder_object(
+		im->to, profile_string(p, o->path), profile_string(p, o->build_id), o->kind);
 }
 
 static void import_functions(struct import *im)
 {
-	const struct profile *p = im->from;
-	const object_id *objects = import_objects(im);
+	const struct profile *from = im->from;
 
-	im->functions = ARENA_ARRAY(im->scratch, function_id, p->function_count);
-	for (size_t i = 0; i < p->function_count; i++) {
-		const struct function *f = &p->functions[i];
-		object_id object = f->object.i == NO_ID ? f->object : objects[f->object.i];
+	/* In their order, those that no function is of, too. */
+	for (uint32_t i = 0; i < from->object_count; i++)
+		(void)import_object(im, from, (object_id){i});
+	im->functions = ARENA_ARRAY(im->scratch, function_id, from->function_count);
+	for (uint32_t i = 0; i < from->function_count; i++) {
+		struct import_function as =
+			im->functions_as ? im->functions_as[i] : (struct import_function){from, i};
+		const struct profile *p = as.profile;
+		const struct function *f = &p->functions[as.row];
 
-		im->functions[i] = builder_function(im->to, import_string(im, f->name), object,
-			import_string(im, f->file), f->line);
+		im->functions[i] =
+			builder_function(im->to, builder_string(im->to, profile_string(p, f->name)),
+				import_object(im, p, f->object),
+				builder_string(im->to, profile_string(p, f->file)), f->line);
 	}
 }
 

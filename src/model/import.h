@@ -14,11 +14,19 @@
 #include "base/arena.h"
 #include "model/builder.h"
 
+/* A function of a profile. */
+struct import_function {
+	const struct profile *profile;
+	uint32_t row;
+};
+
 struct import {
 	const struct profile *from;
 	struct builder *to;
 	struct arena *scratch;
 	uint64_t shift_ns; /* added to times; 0 at first */
+	/* [row of from]: which function it is to be taken for; NULL at first: for what it is. */
+	const struct import_function *functions_as;
 	/* [row of from]: the builder's id; NULL before the call that fills it. */
 	function_id *functions;
 	frame_id *frames;

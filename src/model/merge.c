@@ -8,6 +8,7 @@
  */
 #include "model/merge.h"
 
+#include "model/match.h"
 #include "model/merge_state.h"
 
 static bool is_empty(const struct profile *p)
@@ -111,12 +112,23 @@ static void add_arcs(struct merge *m, size_t input)
 	}
 }
 
+/* In a difference what was a function, and is one still, is one row. */
+static void match_sides(struct merge *m)
+{
+	struct import_function *as_old, *as_new;
+
+	match_functions(m->inputs[0].profile, m->inputs[1].profile, m->scratch, &as_old, &as_new);
+	m->inputs[0].functions_as = as_old;
+	m->inputs[1].functions_as = as_new;
+}
+
 static void add_input(struct merge *m, size_t input)
 {
 	struct import *im = &m->inputs[input].import;
 	uint64_t start_ns = merge_start_unix_ns(m);
 
 	import_init(im, im->from, m->to, m->scratch);
+	im->functions_as = m->inputs[input].functions_as;
 	if (start_ns)
 		im->shift_ns = im->from->start_unix_ns - start_ns;
 	import_frames(im);
@@ -212,6 +224,8 @@ static struct error *merge_run(struct merge *m, struct profile **merged)
 		builder_destroy(m->to);
 		return err;
 	}
+	if (m->is_difference)
+		match_sides(m);
 	for (size_t k = 0; k < m->input_count; k++)
 		add_input(m, k);
 	merge_add_header(m);

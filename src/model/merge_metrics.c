@@ -122,14 +122,37 @@ struct error *merge_plan_metrics(struct merge *m)
 	return NULL;
 }
 
+/* The names of an input's metrics, so that one of them can be asked for. */
+static const char *names_of(const struct merge *m, size_t input)
+{
+	const struct profile *p = m->inputs[input].profile;
+	const char *list = "";
+
+	for (size_t i = 0; i < p->metric_count; i++)
+		list = arena_printf(m->scratch, "%s%s%.*s", list, i ? ", " : "",
+			STR_ARG(profile_string(p, p->metrics[i].name)));
+	return list;
+}
+
+/* Where it is what a side is about, all that there is to compare it with. */
+static void note_one_sided(struct merge *m, const struct merge_column *c)
+{
+	size_t side = c->first_input, other = 1 - side;
+	const struct profile *p = m->inputs[side].profile;
+	bool is_main = p->metric_count &&
+		       str_equal(profile_string(p, p->metrics[p->default_metric.i].name), c->name);
+
+	builder_note(m->to, NOTE_INFO, 1, "%.*s is in %s only, and counts as 0 in %s%s%s",
+		STR_ARG(c->name), side == 0 ? "old" : "new", side == 0 ? "new" : "old",
+		is_main ? ", which has: " : "", is_main ? names_of(m, other) : "");
+}
+
 static void note_missing(struct merge *m, const struct merge_column *c)
 {
 	if (c->input_count == m->input_count)
 		return;
 	if (m->is_difference)
-		builder_note(m->to, NOTE_INFO, 1, "%.*s is in %s only, and counts as 0 in %s",
-			STR_ARG(c->name), c->first_input == 0 ? "old" : "new",
-			c->first_input == 0 ? "new" : "old");
+		note_one_sided(m, c);
 	else
 		builder_note(m->to, NOTE_INFO, 1,
 			"%.*s is in %zu of the %zu files only, and counts as 0 in the others",

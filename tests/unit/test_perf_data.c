@@ -68,7 +68,7 @@ static void record_end(struct bytes *b, size_t at)
 
 static struct perf_data_record record_of(const struct bytes *b, size_t at)
 {
-	struct perf_data_record record;
+	struct perf_data_record record = {0};
 
 	assert_true(perf_data_record_at(b->data + at, b->size - at, b->is_swapped, &record));
 	return record;

@@ -1,0 +1,26 @@
+#ifndef SONDE_MODEL_MATCH_H
+#define SONDE_MODEL_MATCH_H
+
+/*
+ * The same function in two profiles, where they do not say the same of it: code moves between two
+ * builds, and one format tells files and load objects where another has names alone.
+ */
+
+#include "base/arena.h"
+#include "model/import.h"
+#include "model/profile.h"
+
+/*
+ * For each function of either profile which one it is to be taken for: itself, or the one of the
+ * other profile that it is, if that is known better or, known as well, is of new_profile. Functions
+ * that agree in name, load object (by base name), file and line are left as they are.  The others
+ * are matched by name, if exactly one of each profile comes into question: with the same load
+ * object and file, else with the same base name of the file, else with a load object or file that
+ * one side does not tell.  What both tell, and differently, matches nowhere.
+ *
+ * as_old [old function], as_new [new function]: of scratch.
+ */
+void match_functions(const struct profile *old_profile, const struct profile *new_profile,
+	struct arena *scratch, struct import_function **as_old, struct import_function **as_new);
+
+#endif

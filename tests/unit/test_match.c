@@ -1,0 +1,134 @@
+/*
+ * Which functions of two profiles are the same, where the profiles do not say the same of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/compiler.h"
+#include "model/match.h"
+
+/* A function, or with no name none. */
+struct known {
+	const char *name, *object, *file;
+	uint32_t line;
+};
+
+static struct profile *profile_of(const struct known *functions, size_t count)
+{
+	struct builder *b = builder_create();
+	struct profile *p;
+	int64_t weight = 1;
+
+	(void)builder_metric(b, STR("samples"), STR("count"));
+	for (size_t i = 0; i < count; i++) {
+		const struct known *k = &functions[i];
+		object_id object = {NO_ID};
+
+		if (k->object)
+			object = builder_object(b, str_from(k->object), STR(""), OBJECT_USER);
+		function_id f = builder_function(b, builder_string(b, str_from(k->name)), object,
+			builder_string(b, str_from(k->file ? k->file : "")), k->line);
+		frame_id frame = builder_frame(b, f, (string_id){0}, 0, false, 0);
+		builder_weight(b, builder_stack(b, (stack_id){0}, frame), &weight, 1);
+	}
+	assert_null(builder_finish(b, &p));
+	return p;
+}
+
+/*
+ * Old function i is to be taken for the new one as_old[i], "-" for itself, and the new ones for
+ * the old ones of as_new.
+ */
+static void expect(const struct known *old, size_t old_count, const struct known *new,
+	size_t new_count, const char *as_old, const char *as_new)
+{
+	struct arena *arena = arena_create();
+	struct profile *p = profile_of(old, old_count), *q = profile_of(new, new_count);
+	struct import_function *of_old, *of_new;
+	char got_old[16] = "", got_new[16] = "";
+
+	match_functions(p, q, arena, &of_old, &of_new);
+	for (size_t i = 0; i < old_count; i++)
+		got_old[i] = of_old[i].profile == p ? '-' : (char)('0' + of_old[i].row);
+	for (size_t i = 0; i < new_count; i++)
+		got_new[i] = of_new[i].profile == q ? '-' : (char)('0' + of_new[i].row);
+	assert_string_equal(got_old, as_old);
+	assert_string_equal(got_new, as_new);
+	profile_destroy(p);
+	profile_destroy(q);
+	arena_destroy(arena);
+}
+
+#define EXPECT(old, new, as_old, as_new)                                                           \
+	expect(old, ARRAY_SIZE(old), new, ARRAY_SIZE(new), as_old, as_new)
+
+static void the_same_stay_themselves(void **state)
+{
+	static const struct known both[] = {{"f", "/bin/a", "a.c", 3}, {"f", "/bin/a", "b.c", 3},
+		{"f", NULL, NULL, 0}, {"", "/bin/a", NULL, 0}};
+
+	(void)state;
+	EXPECT(both, both, "----", "----");
+}
+
+static void what_has_moved_is_the_same(void **state)
+{
+	static const struct known old[] = {{"init", "/old/bin/a", "a.c", 3},
+		{"init", "/old/bin/a", "b.c", 3}, {"work", "/old/bin/a", "/build1/w.c", 7}};
+	static const struct known new[] = {{"work", "/new/bin/a", "/build2/w.c", 9},
+		{"init", "/new/bin/a", "b.c", 5}, {"init", "/new/bin/a", "a.c", 6}};
+
+	(void)state;
+	EXPECT(old, new, "210", "---");
+}
+
+static void names_are_enough_where_one_side_has_no_more(void **state)
+{
+	static const struct known names[] = {{"main", NULL, NULL, 0}, {"f", NULL, NULL, 0}};
+	static const struct known more[] = {{"f", "/bin/a", "a.c", 3}, {"main", "/bin/a", NULL, 0}};
+
+	(void)state;
+	EXPECT(names, more, "10", "--");
+	EXPECT(more, names, "--", "10");
+}
+
+static void what_differs_is_not_the_same(void **state)
+{
+	static const struct known old[] = {
+		{"f", "/bin/a", "a.c", 3}, {"g", "/bin/a", NULL, 0}, {"", "/bin/a", NULL, 0}};
+	static const struct known new[] = {
+		{"f", "/bin/a", "other.c", 3}, {"g", "/bin/b", NULL, 0}, {"", "/bin/b", NULL, 0}};
+
+	(void)state;
+	EXPECT(old, new, "---", "---");
+}
+
+static void of_several_none_is_chosen(void **state)
+{
+	static const struct known names[] = {{"init", NULL, NULL, 0}};
+	static const struct known two[] = {
+		{"init", "/bin/a", "a.c", 3}, {"init", "/bin/a", "b.c", 3}};
+
+	(void)state;
+	EXPECT(names, two, "-", "--");
+	EXPECT(two, names, "--", "-");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_same_stay_themselves),
+		cmocka_unit_test(what_has_moved_is_the_same),
+		cmocka_unit_test(names_are_enough_where_one_side_has_no_more),
+		cmocka_unit_test(what_differs_is_not_the_same),
+		cmocka_unit_test(of_several_none_is_chosen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
