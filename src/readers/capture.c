@@ -592,6 +592,11 @@ static struct error *capture_read_into(
 
 static struct error *capture_read(const struct reader_input *input, struct builder *builder)
 {
+	/*
+	 * What sonde has recorded or written is shown whole: packed, a stack of the tree takes
+	 * less than two bytes, so the file's size answers for nothing.
+	 */
+	builder_answer_for(builder, UINT64_MAX);
 	return capture_read_into(input, builder, NULL);
 }
 

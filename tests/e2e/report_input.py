@@ -1,5 +1,6 @@
 """sonde report on what is no profile, or no longer a whole one: one clear line, status 1, no hang."""
 
+import json
 import os
 import random
 
@@ -57,6 +58,22 @@ def test_stack_of_a_million_frames_is_one_long_line(folder):
 	path = folder / "deep.folded"
 	path.write_text("main;" + ";".join(["f"] * 1_000_000) + " 3\n")
 	assert "\nf,,,,3,3\n" in check(sonde("report", path, "--format", "csv")).out.replace("\r", "")
+
+
+def test_a_file_of_ours_is_never_cut(folder):
+	"""Two bytes a stack, packed: what other tools' files may make of themselves is too little."""
+	pick = random.Random(6)
+	path = folder / "distinct.folded"
+	with open(path, "w", encoding="ascii") as file:
+		for _ in range(60000):
+			file.write(";".join(f"function_{pick.randrange(5000)}" for _ in range(30)) + " 1\n")
+	ours = folder / "distinct.prof"
+	check(sonde("convert", path, "-o", ours))
+	assert ours.stat().st_size < 5 << 20
+	reports = [json.loads(check(sonde("report", file, "--format", "json", "--limit", 0)).out)
+		for file in (path, ours)]
+	assert [one["notes"] for one in reports] == [[], []], [one["notes"] for one in reports]
+	assert reports[0]["rows"] == reports[1]["rows"]
 
 
 def test_unreadable_bytes(folder):
