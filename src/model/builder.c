@@ -318,6 +318,9 @@ static stack_id stack_known(struct builder *b, stack_id parent, frame_id frame)
 
 	if (known.i)
 		return known;
+	/* A frame that is left out itself is told already. */
+	if (parent.i == 0 && frame.i == frame_left_out(b).i)
+		return stack_left_out(b);
 	(void)refuse(b, BUDGET_STACK);
 	return parent.i ? parent : stack_left_out(b);
 }

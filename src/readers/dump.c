@@ -59,13 +59,18 @@ static string_id scan_string(struct dump *d)
 	return builder_string(d->builder, line_scan_string(&d->line, &d->buffer));
 }
 
-/* Enters the next thing of a name. */
-static void places_add(struct map *places, string_id name, size_t place)
+/* What a thing takes here beside the builder's row: two places in the lookup, and its own row. */
+#define PLACE_BYTES (6 * sizeof(struct map_slot) + 16)
+
+/* Enters the next thing of a name; without room for it, the first of the name stands for it. */
+static void places_add(struct dump *d, struct map *places, string_id name, size_t place)
 {
 	bool added;
 	uint32_t nth = ++*map_at(places, name.i, 0, 0, &added);
 
-	map_put(places, name.i, nth, (uint32_t)place);
+	if (nth == 1 || builder_has_room(d->builder, PLACE_BYTES))
+		map_put(places, name.i, nth, (uint32_t)place);
+	builder_charge(d->builder, PLACE_BYTES);
 }
 
 /* "NAME"#N: the place of the N-th thing of that name. */
@@ -75,7 +80,8 @@ static uint32_t scan_reference(struct dump *d, const struct map *places)
 	uint32_t nth = line_scan_nth(&d->line, '#');
 	uint32_t place = 0;
 
-	if (d->line.problem == NULL && !map_get(places, name.i, nth, &place))
+	if (d->line.problem == NULL && !map_get(places, name.i, nth, &place) &&
+		(builder_has_room(d->builder, PLACE_BYTES) || !map_get(places, name.i, 1, &place)))
 		line_scan_fail(&d->line, "a name that no line before has told of");
 	return place;
 }
@@ -141,7 +147,7 @@ static void read_object(struct dump *d)
 		build_id = line_scan_string(&d->line, &d->buffer);
 	if (d->line.problem)
 		return;
-	places_add(&d->object_places, path, d->objects.count);
+	places_add(d, &d->object_places, path, d->objects.count);
 	vec_push(&d->objects,
 		builder_object(d->builder, builder_string_bytes(d->builder, path), build_id, kind));
 }
@@ -171,7 +177,7 @@ static void read_function(struct dump *d)
 	scan_place(d, &file, &line);
 	if (d->line.problem)
 		return;
-	places_add(&d->function_places, name, d->functions.count);
+	places_add(d, &d->function_places, name, d->functions.count);
 	vec_push(&d->functions,
 		(struct dump_function){.id = builder_function(d->builder, name, object, file, line),
 			.first_frame = d->frames.count});

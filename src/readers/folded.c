@@ -23,8 +23,8 @@
 #define FRAMES_MAX ((size_t)1 << 22)
 /* Distinct lines remembered whole. */
 #define LINES_MAX ((size_t)1 << 20)
-/* What a remembered line or frame takes, with its lookup. */
-#define SPAN_BYTES (sizeof(struct span) + 16)
+/* What a remembered line or frame takes, with its lookup, while that grows. */
+#define SPAN_BYTES (sizeof(struct span) + 56)
 /* Lines that are looked up together. */
 #define WAITING_MAX 16
 /* Lines that must all have two weights for the text to be a difference. */

@@ -32,13 +32,18 @@ uint32_t perf_rows_event(struct perf_rows *r, struct str name)
 	return event;
 }
 
+/* What a source takes, with its place in the lookup. */
+#define SOURCE_BYTES (sizeof(struct perf_source) + 4 * sizeof(struct map_slot))
+
 static uint32_t source_of(struct perf_rows *r, uint32_t thread, uint32_t event)
 {
 	bool added;
 	uint32_t source = *map_at(&r->source_of, thread, event, (uint32_t)r->sources.count, &added);
 
-	if (added)
+	if (added) {
 		vec_push(&r->sources, (struct perf_source){.thread = thread, .event = event});
+		builder_charge(r->builder, SOURCE_BYTES);
+	}
 	return source;
 }
 
@@ -46,9 +51,11 @@ void perf_rows_add(struct perf_rows *r, const struct perf_sample *sample)
 {
 	struct perf_event *event = &r->events.data[sample->event];
 
-	if (r->count % PERF_BLOCK_ROWS == 0)
+	if (r->count % PERF_BLOCK_ROWS == 0) {
 		vec_push(
 			&r->blocks, xrealloc_array(NULL, PERF_BLOCK_ROWS, sizeof(struct perf_row)));
+		builder_charge(r->builder, PERF_BLOCK_ROWS * sizeof(struct perf_row));
+	}
 	if (sample->time_ns == UINT64_MAX)
 		r->without_time++;
 	else if (r->count == r->without_time || sample->time_ns < r->first_ns)

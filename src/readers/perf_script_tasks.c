@@ -19,7 +19,7 @@ struct perf_task {
  * What a thread takes here until it is the builder's, with lookups; without room for it nobody is
  * told apart from others of the name.
  */
-#define TASK_BYTES (2 * sizeof(struct perf_task) + sizeof(struct span) + 64)
+#define TASK_BYTES (3 * sizeof(struct perf_task) + sizeof(struct span) + 160)
 
 static uint64_t task_hash(const void *row)
 {

@@ -305,13 +305,18 @@ static frame_id make_frame(struct uftrace_names *n, uint32_t session, uint64_t a
 	return builder_frame(n->builder, function, (string_id){0}, 0, false, 0);
 }
 
+/* What an address takes in the lookup. */
+#define PLACE_BYTES (4 * sizeof(struct map_slot))
+
 frame_id uftrace_names_frame(struct uftrace_names *n, uint32_t session, uint64_t addr)
 {
 	uint32_t frame;
 
 	if (!map_get(&n->frames, session, addr, &frame)) {
 		frame = make_frame(n, session, addr).i;
-		map_put(&n->frames, session, addr, frame);
+		if (builder_has_room(n->builder, PLACE_BYTES))
+			map_put(&n->frames, session, addr, frame);
+		builder_charge(n->builder, PLACE_BYTES);
 	}
 	return (frame_id){frame};
 }

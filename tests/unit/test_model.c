@@ -661,6 +661,95 @@ static void roots_take_threads(void **state)
 	profile_destroy(p);
 }
 
+/* As many functions as nothing but the budget refuses, each called by the empty stack. */
+static void add_functions(struct builder *b, size_t count)
+{
+	int64_t one = 1;
+	char name[32];
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "f%zu", i);
+		builder_weight(b, builder_stack(b, (stack_id){0}, frame(b, name)), &one, 1);
+	}
+}
+
+static uint64_t notes_of(const struct profile *p, const char *part)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < p->note_count; i++)
+		if (strstr(profile_string(p, p->notes[i].text).data, part))
+			count += p->notes[i].count;
+	return count;
+}
+
+static void an_input_answers_for_so_much(void **state)
+{
+	const size_t count = 400000;
+	int64_t one = 1;
+
+	(void)state;
+	struct builder *b = new_builder();
+	builder_answer_for(b, 1000);
+	add_functions(b, count);
+	/* What is there is found for ever. */
+	size_t before = builder_stack(b, (stack_id){0}, frame(b, "f7")).i;
+	assert_int_equal(before, 8);
+	/* A stack that there is no room for is the one it is called from. */
+	stack_id parent = {8};
+	assert_int_equal(builder_stack(b, parent, frame(b, "f9")).i, parent.i);
+	builder_weight(b, builder_stack(b, parent, frame(b, "new")), &one, 1);
+	struct profile *p = finish(b);
+	assert_in_range(p->function_count, 50000, count / 2);
+	assert_int_equal(p->total[0], count + 1);
+	assert_string_equal(
+		profile_string(p, p->functions[p->function_count - 1].name).data, "[left out]");
+	assert_true(notes_of(p, "names are shown as [left out]") >= count - p->function_count);
+	assert_int_equal(notes_of(p, "frames were left out"), 2);
+	profile_destroy(p);
+}
+
+static void without_an_input_there_is_no_bound(void **state)
+{
+	(void)state;
+	struct builder *b = new_builder();
+	add_functions(b, 400000);
+	struct profile *p = finish(b);
+	assert_int_equal(p->function_count, 400000);
+	assert_int_equal(p->note_count, 0);
+	profile_destroy(p);
+	b = new_builder();
+	builder_answer_for(b, 200 << 20);
+	add_functions(b, 400000);
+	p = finish(b);
+	assert_int_equal(p->function_count, 400000);
+	assert_int_equal(p->note_count, 0);
+	profile_destroy(p);
+}
+
+static void samples_left_out_are_one(void **state)
+{
+	int64_t weight = 2;
+
+	(void)state;
+	struct builder *b = new_builder();
+	builder_answer_for(b, 0);
+	stack_id stack = builder_stack(b, (stack_id){0}, frame(b, "f"));
+	builder_sample(b, stack, (thread_id){NO_ID}, 5, &weight);
+	builder_charge(b, UINT64_MAX);
+	assert_false(builder_has_room(b, 1));
+	for (uint64_t i = 0; i < 10; i++) {
+		builder_sample(b, stack, (thread_id){NO_ID}, 6 + i, &weight);
+		builder_sample_labels(b, (label_set_id){0});
+	}
+	struct profile *p = finish(b);
+	assert_int_equal(p->samples.count, 2);
+	assert_int_equal(p->samples.weight[0][1], 20);
+	assert_int_equal(p->total[0], 22);
+	assert_int_equal(notes_of(p, "samples were summed up in one"), 10);
+	profile_destroy(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -676,6 +765,9 @@ int main(void)
 		cmocka_unit_test(random_profiles_pass),
 		cmocka_unit_test(roots_are_processes_and_threads),
 		cmocka_unit_test(roots_take_threads),
+		cmocka_unit_test(an_input_answers_for_so_much),
+		cmocka_unit_test(without_an_input_there_is_no_bound),
+		cmocka_unit_test(samples_left_out_are_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
