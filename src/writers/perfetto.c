@@ -263,5 +263,6 @@ const struct writer writer_perfetto = {
 	.extension = ".pftrace",
 	.summary = "Perfetto's trace: zones and ticks over time, for https://ui.perfetto.dev",
 	.holds_metrics = true,
+	.leaves_samples = true,
 	.write = perfetto_write,
 };
