@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
-#include <unistd.h>
 #endif
 
 static void *check(void *p)
@@ -28,14 +28,18 @@ static void *check(void *p)
 #define APART_BYTES ((size_t)1 << 20)
 #define LARGE_BYTES ((size_t)64 << 10)
 
+/*
+ * Whole pages are asked for, so that all of a table's mapping is alike: one that was asked for in
+ * part would be two to the kernel, which mremap does not move, and realloc would copy it.
+ */
 static void want_huge_pages(uintptr_t from, uintptr_t to)
 {
 #ifdef MADV_HUGEPAGE
-	uintptr_t start = (from + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);
-	uintptr_t end = to & ~(HUGE_PAGE_BYTES - 1);
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start = from & ~(page - 1);
+	uintptr_t end = (to + page - 1) & ~(page - 1);
 
-	if (start < end)
-		(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
+	(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
 #else
 	(void)from;
 	(void)to;

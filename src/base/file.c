@@ -24,10 +24,23 @@ static const char *file_kind(mode_t mode)
 }
 
 /*
- * The size that a file states is believed to this much, so that most are read into memory that
- * never moves; a sparse one may state more than there is memory.
+ * The size that a file states is believed to this much, so that it is read into memory that never
+ * moves: what nothing is written to costs nothing.  A sparse one may state more than there is
+ * memory, and its size is believed only where that much may be had.
  */
-#define HINT_MAX ((uint64_t)1 << 30)
+#define HINT_MAX  ((uint64_t)1 << 36)
+#define HINT_SAFE ((uint64_t)1 << 30)
+
+static size_t believed(uint64_t hint)
+{
+	if (hint > HINT_SAFE) {
+		void *room = hint < HINT_MAX && hint < SIZE_MAX ? malloc((size_t)hint + 1) : NULL;
+		if (room == NULL)
+			hint = HINT_SAFE;
+		free(room);
+	}
+	return (size_t)hint;
+}
 
 struct file_terms {
 	uint64_t limit;	 /* 0: none */
@@ -53,7 +66,7 @@ static struct error *read_fd(int fd, const char *name, const struct file_terms *
 {
 	if (terms->most && hint > terms->most)
 		hint = terms->most;
-	size_t capacity = (size_t)(hint < HINT_MAX ? hint : HINT_MAX) + 1, size = 0;
+	size_t capacity = believed(hint) + 1, size = 0;
 	uint8_t *data = xrealloc_array(NULL, capacity, 1);
 
 	for (;;) {
