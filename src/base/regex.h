@@ -25,7 +25,7 @@ must_use struct error *regex_create(struct str pattern, struct regex **regex);
 void regex_destroy(struct regex *regex);
 /*
  * Whether the whole text matches.  *work, how many steps may be taken, goes down by those that
- * were; at 0 nothing matches.
+ * were, and by half the program for getting ready; at 0 nothing matches.
  */
 bool regex_matches(const struct regex *regex, struct str text, uint64_t *work);
 

@@ -34,6 +34,8 @@ struct regex {
 	VEC(struct regex_range) ranges;
 };
 
+/* Fills an empty regex, whose vectors are to be freed even where it fails; errors as
+ * regex_create's. */
 must_use struct error *regex_parse(struct regex *regex, struct str pattern);
 
 #endif

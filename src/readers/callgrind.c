@@ -282,9 +282,11 @@ static void end_part(struct callgrind *c)
 {
 	size_t count = c->events.metric_count;
 	bool differs = false;
+	int64_t sum;
 
 	for (size_t m = 0; c->has_stated && m < count; m++)
-		differs |= c->stated[m] != c->sum[m] - c->sum_before[m];
+		differs |= __builtin_sub_overflow(c->sum[m], c->sum_before[m], &sum) ||
+			   c->stated[m] != sum;
 	c->differing += differs;
 	memcpy(c->sum_before, c->sum, count * sizeof(*c->sum));
 	c->has_stated = false;

@@ -32,7 +32,7 @@ struct writer {
 	bool holds_metrics;    /* all of them, not one that is chosen; --metric comes first */
 	bool holds_arcs;       /* counts of calls */
 	bool holds_notes;
-	bool leaves_samples; /* zones and ticks alone are written */
+	bool leaves_samples;  /* zones and ticks alone are written */
 	enum packing packing; /* what its files are always packed by, by the caller; else none */
 	/*
 	 * Puts the profile into the sink.  Errors are those of the profile; the sink's own are
