@@ -10,51 +10,9 @@
 
 #include <stdlib.h>
 
-#include "base/map.h"
-#include "base/vec.h"
-#include "readers/line_scan.h"
+#include "readers/dump_state.h"
 
-#define NO_WEIGHT SIZE_MAX
-
-struct dump_function {
-	function_id id;
-	size_t first_frame; /* in frames; its frames go on to the next function's */
-};
-
-struct dump_row {
-	uint32_t parent; /* row */
-	frame_id frame;
-	size_t weight; /* where its weights begin in weights, or NO_WEIGHT */
-	uint64_t samples;
-};
-
-struct dump {
-	struct builder *builder;
-	const char *name;
-	uint64_t line_number;
-	struct line_scan line;
-	struct strbuf buffer;
-	size_t metric_count;
-	VEC(object_id) objects;
-	VEC(struct dump_function) functions;
-	VEC(frame_id) frames;
-	/* (string, nth) → place in objects or functions; (string, 0) → how many of that name. */
-	struct map object_places, function_places;
-	VEC(process_id) processes;
-	VEC(thread_id) threads;
-	VEC(struct dump_row) rows; /* 0: the empty stack */
-	VEC(int64_t) weights;
-	VEC(uint32_t) path;   /* [level]: the row of the stack that is being told */
-	VEC(uint32_t) order;  /* rows as they were first seen; empty: as they stand */
-	VEC(stack_id) stacks; /* of rows, once they are built */
-	VEC(int64_t) sample_weight, arc_cost;
-	VEC(label_id) labels, sample_labels;
-	size_t sample_count;
-	bool samples_have_thread, samples_have_time, samples_have_zone;
-	bool has_costs, has_ended;
-};
-
-static string_id scan_string(struct dump *d)
+string_id dump_string(struct dump *d)
 {
 	return builder_string(d->builder, line_scan_string(&d->line, &d->buffer));
 }
@@ -76,7 +34,7 @@ static void places_add(struct dump *d, struct map *places, string_id name, size_
 /* "NAME"#N: the place of the N-th thing of that name. */
 static uint32_t scan_reference(struct dump *d, const struct map *places)
 {
-	string_id name = scan_string(d);
+	string_id name = dump_string(d);
 	uint32_t nth = line_scan_nth(&d->line, '#');
 	uint32_t place = 0;
 
@@ -108,8 +66,8 @@ static void read_stat(struct dump *d)
 
 static void read_metric(struct dump *d)
 {
-	string_id name = scan_string(d);
-	string_id unit = scan_string(d);
+	string_id name = dump_string(d);
+	string_id unit = dump_string(d);
 
 	if (d->rows.count > 1 || d->weights.count || d->has_costs)
 		line_scan_fail(&d->line, "a metric after the stacks");
@@ -140,7 +98,7 @@ static void read_note(struct dump *d)
 static void read_object(struct dump *d)
 {
 	enum object_kind kind = (enum object_kind)line_scan_choice(&d->line, object_kind_names);
-	string_id path = scan_string(d);
+	string_id path = dump_string(d);
 	struct str build_id = STR("");
 
 	if (line_scan_more(&d->line))
@@ -158,14 +116,14 @@ static void scan_place(struct dump *d, string_id *file, uint32_t *line)
 	*file = (string_id){0};
 	*line = 0;
 	if (line_scan_is(&d->line, "file"))
-		*file = scan_string(d);
+		*file = dump_string(d);
 	if (line_scan_is(&d->line, "line"))
 		*line = (uint32_t)line_scan_number(&d->line, UINT32_MAX);
 }
 
 static void read_function(struct dump *d)
 {
-	string_id name = scan_string(d), file;
+	string_id name = dump_string(d), file;
 	object_id object = {NO_ID};
 	uint32_t line;
 
@@ -228,7 +186,7 @@ static function_id scan_function(struct dump *d)
 }
 
 /* A weight per metric; true if they were all there. */
-static bool scan_weights(struct dump *d, int64_t *weight)
+bool dump_weights(struct dump *d, int64_t *weight)
 {
 	for (size_t m = 0; m < d->metric_count; m++)
 		weight[m] = line_scan_signed(&d->line);
@@ -256,7 +214,7 @@ static void read_arc(struct dump *d)
 	if (has_cost && d->metric_count == 0)
 		line_scan_fail(&d->line, "a cost before any metric");
 	if (has_cost)
-		(void)scan_weights(d, arc_cost(d));
+		(void)dump_weights(d, arc_cost(d));
 	if (d->line.problem)
 		return;
 	if (has_cost)
@@ -307,7 +265,7 @@ static void scan_row_weights(struct dump *d, struct dump_row *row)
 	row->weight = d->weights.count;
 	vec_reserve(&d->weights, d->weights.count + d->metric_count);
 	d->weights.count += d->metric_count;
-	(void)scan_weights(d, d->weights.data + row->weight);
+	(void)dump_weights(d, d->weights.data + row->weight);
 	row->samples = UINT64_MAX;
 	if (line_scan_is(&d->line, "samples"))
 		row->samples = line_scan_number(&d->line, UINT64_MAX - 1);
@@ -380,7 +338,7 @@ static bool order_is_good(const struct dump *d)
 }
 
 /* Once all rows and their order are known: builds them. */
-static void build_stacks(struct dump *d)
+void dump_build_stacks(struct dump *d)
 {
 	if (d->stacks.count)
 		return;
@@ -406,7 +364,7 @@ static void build_stacks(struct dump *d)
 }
 
 /* The number of a thread. */
-static thread_id scan_thread(struct dump *d)
+thread_id dump_thread_of(struct dump *d)
 {
 	uint64_t number = line_scan_number(&d->line, UINT32_MAX);
 
@@ -417,7 +375,7 @@ static thread_id scan_thread(struct dump *d)
 }
 
 /* The number of a stack's line; they are built then. */
-static stack_id scan_row(struct dump *d)
+stack_id dump_stack_of(struct dump *d)
 {
 	uint64_t row = line_scan_number(&d->line, UINT32_MAX);
 
@@ -427,135 +385,9 @@ static stack_id scan_row(struct dump *d)
 	return (stack_id){0};
 }
 
-struct dump_sample {
-	thread_id thread; /* NO_ID: not told */
-	uint64_t time_ns; /* UINT64_MAX: not told */
-	bool has_zone;
-	stack_id zone;
-};
-
-/* thread N, time N and zone N: in all samples or in none. */
-static void scan_sample_columns(struct dump *d, struct dump_sample *s)
-{
-	if (line_scan_is(&d->line, "thread"))
-		s->thread = scan_thread(d);
-	if (line_scan_is(&d->line, "time"))
-		s->time_ns = line_scan_number(&d->line, UINT64_MAX - 1);
-	s->has_zone = line_scan_is(&d->line, "zone");
-	if (s->has_zone)
-		s->zone = scan_row(d);
-	bool has_thread = s->thread.i != NO_ID, has_time = s->time_ns != UINT64_MAX;
-	if (d->sample_count &&
-		(has_thread != d->samples_have_thread || has_time != d->samples_have_time ||
-			s->has_zone != d->samples_have_zone))
-		line_scan_fail(&d->line, "not the same columns as the sample before");
-	d->samples_have_thread = has_thread;
-	d->samples_have_time = has_time;
-	d->samples_have_zone = s->has_zone;
-}
-
-/* "KEY" "TEXT" or "KEY" number N, with unit "UNIT" or without. */
-static void read_label(struct dump *d)
-{
-	struct label label = {.key = scan_string(d)};
-
-	bool is_number = line_scan_is(&d->line, "number");
-	if (!is_number) {
-		label.text = scan_string(d);
-		is_number = line_scan_is(&d->line, "number");
-	}
-	if (is_number)
-		label.number = line_scan_signed(&d->line);
-	if (line_scan_is(&d->line, "unit"))
-		label.unit = scan_string(d);
-	if (d->line.problem == NULL)
-		vec_push(&d->labels, builder_label(d->builder, &label));
-}
-
-/* Numbers of labels up to the word "weight". */
-static label_set_id scan_labels(struct dump *d)
-{
-	d->sample_labels.count = 0;
-	while (line_scan_more(&d->line) && !str_starts_with(d->line.rest, STR("weight "))) {
-		uint64_t number = line_scan_number(&d->line, UINT32_MAX);
-
-		if (d->line.problem == NULL && number >= d->labels.count)
-			line_scan_fail(&d->line, "a label that no line before has told of");
-		if (d->line.problem)
-			return (label_set_id){0};
-		vec_push(&d->sample_labels, d->labels.data[number]);
-	}
-	return builder_label_set_of(d->builder, d->sample_labels.data, d->sample_labels.count);
-}
-
-static void read_sample(struct dump *d)
-{
-	struct dump_sample sample = {.thread = {NO_ID}, .time_ns = UINT64_MAX};
-	label_set_id labels = {0};
-
-	if (d->metric_count == 0)
-		line_scan_fail(&d->line, "a sample before any metric");
-	if (d->weights.count)
-		line_scan_fail(&d->line, "samples, though the stacks have weights");
-	build_stacks(d);
-	stack_id stack = scan_row(d);
-	scan_sample_columns(d, &sample);
-	if (line_scan_is(&d->line, "labels"))
-		labels = scan_labels(d);
-	if (!line_scan_is(&d->line, "weight"))
-		line_scan_fail(&d->line, "the weight is missing");
-	vec_reserve(&d->sample_weight, d->metric_count);
-	if (!scan_weights(d, d->sample_weight.data))
-		return;
-	builder_sample(d->builder, stack, sample.thread, sample.time_ns, d->sample_weight.data);
-	if (sample.has_zone)
-		builder_sample_zone(d->builder, sample.zone);
-	builder_sample_labels(d->builder, labels);
-	d->sample_count++;
-}
-
-/* A word that must come, and the number behind it. */
-static uint64_t scan_named_number(struct dump *d, const char *word)
-{
-	if (!line_scan_is(&d->line, word))
-		line_scan_fail(&d->line, "a number's name is missing");
-	return line_scan_number(&d->line, UINT64_MAX - 1);
-}
-
-static void read_tick(struct dump *d)
-{
-	uint64_t process = scan_named_number(d, "process");
-	string_id stream = scan_string(d);
-	uint64_t number = line_scan_number(&d->line, UINT64_MAX);
-	uint64_t start_ns = scan_named_number(d, "start");
-	uint64_t end_ns = scan_named_number(d, "end");
-
-	if (process >= d->processes.count)
-		line_scan_fail(&d->line, "a process that no line before has told of");
-	else if (end_ns < start_ns)
-		line_scan_fail(&d->line, "a tick that ends before it starts");
-	if (d->line.problem == NULL)
-		builder_tick(
-			d->builder, d->processes.data[process], stream, number, start_ns, end_ns);
-}
-
-static void read_zone_event(struct dump *d)
-{
-	build_stacks(d);
-	bool has_thread = line_scan_is(&d->line, "thread");
-	thread_id thread = scan_thread(d);
-	uint64_t time_ns = scan_named_number(d, "time");
-
-	if (!has_thread || !line_scan_is(&d->line, "stack"))
-		line_scan_fail(&d->line, "its thread or stack is missing");
-	stack_id stack = scan_row(d);
-	if (d->line.problem == NULL)
-		builder_zone_event(d->builder, thread, time_ns, stack);
-}
-
 static void read_end(struct dump *d)
 {
-	build_stacks(d);
+	dump_build_stacks(d);
 	d->has_ended = true;
 }
 
@@ -566,7 +398,7 @@ static const struct {
 	size_t header;
 } lines[] = {
 	{"stack", read_stack, 0},
-	{"sample", read_sample, 0},
+	{"sample", dump_read_sample, 0},
 	{"frame", read_frame, 0},
 	{"function", read_function, 0},
 	{"object", read_object, 0},
@@ -584,9 +416,9 @@ static const struct {
 	{"process", read_process, 0},
 	{"thread", read_thread, 0},
 	{"order", read_order, 0},
-	{"label", read_label, 0},
-	{"tick", read_tick, 0},
-	{"zone-event", read_zone_event, 0},
+	{"label", dump_read_label, 0},
+	{"tick", dump_read_tick, 0},
+	{"zone-event", dump_read_zone_event, 0},
 	{"end", read_end, 0},
 };
 
@@ -604,7 +436,7 @@ static void read_line(struct dump *d)
 				lines[i].read(d);
 			else
 				*(string_id *)((char *)builder_header(d->builder) +
-					       lines[i].header) = scan_string(d);
+					       lines[i].header) = dump_string(d);
 			line_scan_end(&d->line);
 			return;
 		}

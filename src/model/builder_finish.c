@@ -1,0 +1,234 @@
+/*
+ * A builder's end: sums are checked, samples summed onto their stacks, and the tables' memory is
+ * handed to the profile's arena as it is, without a copy.
+ */
+#include "model/builder.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "model/builder_state.h"
+
+static struct error *check_sums(const struct builder *b)
+{
+	if (b->metrics.count == 0)
+		return error_new(ERROR_INPUT, "no metric is measured");
+	for (size_t m = 0; b->columns && m < b->metrics.count; m++) {
+		bool is_arcs = b->columns[m].absolute_sum <= INT64_MAX;
+		if (is_arcs && arc_table_costs_fit(&b->arcs, m))
+			continue;
+		const struct metric *metric = row_table_row(&b->metrics, &metric_rows, (uint32_t)m);
+		return error_new(ERROR_INPUT, "the sum of '%s'%s exceeds 64 bits",
+			b->strings.strings[metric->name.i].data, is_arcs ? " along calls" : "");
+	}
+	if (!b->samples_unknown && b->samples_sum > INT64_MAX)
+		return error_new(ERROR_INPUT, "the number of samples exceeds 64 bits");
+	if (!arc_table_calls_fit(&b->arcs))
+		return error_new(ERROR_INPUT, "the number of calls exceeds 64 bits");
+	return NULL;
+}
+
+/* The samples' weights in the metric that counts them, or NULL. */
+static const int64_t *sample_counts(const struct builder *b)
+{
+	for (size_t m = 0; m < b->metrics.count; m++) {
+		const struct metric *metric = row_table_row(&b->metrics, &metric_rows, (uint32_t)m);
+
+		if (metric_counts_samples(
+			    b->strings.strings[metric->name.i], b->strings.strings[metric->unit.i]))
+			return b->columns[m].of_sample.data;
+	}
+	return NULL;
+}
+
+/* Puts the samples' weights onto the stacks they end in.  The sums were found to fit. */
+static void sum_samples(struct builder *b)
+{
+	const stack_id *stack = b->sample_stack.data;
+	size_t count = b->sample_stack.count, stacks = stack_table_count(&b->stacks);
+
+	for (size_t m = 0; m < b->metrics.count; m++) {
+		struct column *c = &b->columns[m];
+		const int64_t *weight = c->of_sample.data;
+		vec_extend(&c->of_stack, stacks);
+		int64_t *sum = c->of_stack.data;
+		for (size_t i = 0; i < count; i++)
+			add_wrapping(&sum[stack[i].i], weight[i]);
+	}
+	const int64_t *counts = sample_counts(b);
+
+	vec_extend(&b->samples_of_stack, stacks);
+	uint64_t *samples = b->samples_of_stack.data, all = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t n = sample_count(counts ? &counts[i] : NULL);
+		samples[stack[i].i] += n;
+		all += n;
+	}
+	add_saturating(&b->samples_sum, all);
+}
+
+/* Shrinks a growing array to its count and makes the arena its owner; NULL if it is empty. */
+static void *adopt(struct arena *arena, void *data, size_t count, size_t size)
+{
+	if (count == 0) {
+		free(data);
+		return NULL;
+	}
+	data = xrealloc_array(data, count, size);
+	arena_adopt(arena, data, count * size);
+	return data;
+}
+
+#define adopt_vec(arena, v) adopt((arena), (v)->data, (v)->count, sizeof(*(v)->data))
+/* Forgets memory that the arena owns now. */
+#define vec_forget(v) ((v)->data = NULL, (v)->count = (v)->capacity = 0)
+
+static const void *adopt_table(
+	struct profile *p, struct row_table *t, const struct row_kind *kind, size_t *count)
+{
+	*count = t->count;
+	void *rows = row_table_take(t, kind);
+	arena_adopt(p->arena, rows, *count * kind->size);
+	return rows;
+}
+
+static void freeze_strings(struct builder *b, struct profile *p)
+{
+	p->string_count = b->strings.count;
+	p->strings = adopt(p->arena, b->strings.strings, p->string_count, sizeof(*p->strings));
+	b->strings.strings = NULL;
+	b->strings.count = 0;
+}
+
+static void freeze_samples(struct builder *b, struct profile *p)
+{
+	struct samples *s = &p->samples;
+	size_t metrics = p->metric_count;
+
+	s->count = b->sample_stack.count;
+	assert(b->sample_thread.count == 0 || b->sample_thread.count == s->count);
+	assert(b->sample_time.count == 0 || b->sample_time.count == s->count);
+	s->stack = adopt_vec(p->arena, &b->sample_stack);
+	s->thread = adopt_vec(p->arena, &b->sample_thread);
+	s->time_ns = adopt_vec(p->arena, &b->sample_time);
+	if (b->sample_zone.count)
+		vec_extend(&b->sample_zone, s->count);
+	s->zone = adopt_vec(p->arena, &b->sample_zone);
+	vec_forget(&b->sample_stack);
+	vec_forget(&b->sample_thread);
+	vec_forget(&b->sample_time);
+	vec_forget(&b->sample_zone);
+	if (s->count == 0)
+		return;
+	s->weight = ARENA_ARRAY(p->arena, int64_t *, metrics);
+	for (size_t m = 0; m < metrics; m++) {
+		s->weight[m] = adopt_vec(p->arena, &b->columns[m].of_sample);
+		vec_forget(&b->columns[m].of_sample);
+	}
+}
+
+static void freeze_weights(struct builder *b, struct profile *p)
+{
+	const int64_t **weight = ARENA_ARRAY(p->arena, const int64_t *, p->metric_count);
+	int64_t *total = ARENA_ARRAY(p->arena, int64_t, p->metric_count);
+
+	columns_ensure(b);
+	for (size_t m = 0; m < p->metric_count; m++) {
+		struct column *c = &b->columns[m];
+		vec_extend(&c->of_stack, p->stack_count);
+		c->of_stack.count = p->stack_count;
+		for (size_t i = 0; i < p->stack_count; i++)
+			total[m] += c->of_stack.data[i];
+		weight[m] = adopt_vec(p->arena, &c->of_stack);
+		vec_forget(&c->of_stack);
+	}
+	p->stack_weight = weight;
+	p->total = total;
+	if (b->samples_unknown)
+		return;
+	vec_extend(&b->samples_of_stack, p->stack_count);
+	p->stack_samples = adopt_vec(p->arena, &b->samples_of_stack);
+	vec_forget(&b->samples_of_stack);
+	b->header.stats.counted = b->samples_sum;
+}
+
+static uint32_t depth_max(const struct stack *stacks, size_t count)
+{
+	uint32_t *depth = xrealloc_array(NULL, count, sizeof(*depth));
+	uint32_t most = 0;
+
+	depth[0] = 0;
+	for (size_t i = 1; i < count; i++) {
+		depth[i] = depth[stacks[i].parent.i] + 1;
+		if (depth[i] > most)
+			most = depth[i];
+	}
+	free(depth);
+	return most;
+}
+
+/* Columns of builder_destroy's loop go by the metric table, so that one is taken last. */
+static void freeze_tables(struct builder *b, struct profile *p)
+{
+	p->objects = adopt_table(p, &b->objects, &object_rows, &p->object_count);
+	p->functions = adopt_table(p, &b->functions, &function_rows, &p->function_count);
+	p->frames = adopt_table(p, &b->frames, &frame_rows, &p->frame_count);
+	p->stack_count = stack_table_count(&b->stacks);
+	struct stack *stacks = stack_table_take(&b->stacks);
+	arena_adopt(p->arena, stacks, p->stack_count * sizeof(*stacks));
+	p->stacks = stacks;
+	p->processes = adopt_table(p, &b->processes, &process_rows, &p->process_count);
+	p->threads = adopt_table(p, &b->threads, &thread_rows, &p->thread_count);
+	p->notes = adopt_table(p, &b->notes, &note_rows, &p->note_count);
+	arc_table_freeze(&b->arcs, p);
+	p->depth_max = depth_max(p->stacks, p->stack_count);
+	p->metric_count = b->metrics.count;
+	freeze_samples(b, p);
+	label_tables_freeze(&b->labels, p);
+	zone_tables_freeze(&b->zones, p);
+	freeze_weights(b, p);
+	builder_columns_destroy(b);
+	p->metrics = adopt_table(p, &b->metrics, &metric_rows, &p->metric_count);
+	freeze_strings(b, p);
+}
+
+static struct profile *freeze(struct builder *b)
+{
+	struct profile *p = ARENA_NEW(b->arena, struct profile);
+
+	p->arena = b->arena;
+	b->arena = NULL;
+	if (b->sample_stack.count)
+		sum_samples(b);
+	freeze_tables(b, p);
+	p->default_metric = b->header.default_metric;
+	p->has_stacks = b->header.has_stacks;
+	p->stats = b->header.stats;
+	p->source = b->header.source;
+	p->format = b->header.format;
+	p->command = b->header.command;
+	p->host = b->header.host;
+	p->when = b->header.when;
+	p->start_unix_ns = b->header.start_unix_ns;
+	return p;
+}
+
+struct error *builder_finish(struct builder *b, struct profile **profile)
+{
+	struct error *err = check_sums(b);
+
+	builder_note_refused(b);
+	if (err) {
+		builder_destroy(b);
+		return err;
+	}
+	struct profile *p = freeze(b);
+	builder_destroy(b);
+	err = profile_check(p);
+	if (err) {
+		profile_destroy(p);
+		return err;
+	}
+	*profile = p;
+	return NULL;
+}

@@ -1,0 +1,66 @@
+/*
+ * What stands for the rows that there is no room for in a profile's budget: one row of each kind,
+ * by the name "[left out]", and notes of how many it stands for.
+ */
+#include "model/builder_state.h"
+
+string_id builder_name_left_out(struct builder *b)
+{
+	return builder_string_of_ours(b, STR("[left out]"));
+}
+
+object_id builder_object_left_out(struct builder *b)
+{
+	struct object o = {.path = builder_name_left_out(b), .kind = OBJECT_UNKNOWN};
+
+	return (object_id){row_table_intern(&b->objects, &object_rows, &o)};
+}
+
+function_id builder_function_left_out(struct builder *b)
+{
+	struct function f = {.name = builder_name_left_out(b), .object = {NO_ID}};
+
+	return (function_id){row_table_intern(&b->functions, &function_rows, &f)};
+}
+
+frame_id builder_frame_left_out(struct builder *b)
+{
+	struct frame f = {.function = builder_function_left_out(b)};
+
+	return (frame_id){row_table_intern(&b->frames, &frame_rows, &f)};
+}
+
+stack_id builder_stack_left_out(struct builder *b)
+{
+	return stack_table_intern(&b->stacks, (stack_id){0}, builder_frame_left_out(b));
+}
+
+process_id builder_process_left_out(struct builder *b)
+{
+	struct process p = {.pid = -1, .name = builder_name_left_out(b)};
+
+	if (b->process_left_out.i == NO_ID)
+		b->process_left_out.i = row_table_push(&b->processes, &process_rows, &p);
+	return b->process_left_out;
+}
+
+thread_id builder_thread_left_out(struct builder *b)
+{
+	struct thread t = {.tid = -1,
+		.process = builder_process_left_out(b),
+		.name = builder_name_left_out(b)};
+
+	if (b->thread_left_out.i == NO_ID)
+		b->thread_left_out.i = row_table_push(&b->threads, &thread_rows, &t);
+	return b->thread_left_out;
+}
+
+/* What there was no room for. */
+void builder_note_refused(struct builder *b)
+{
+	b->has_input = false;
+	for (enum budget_row row = 0; row < BUDGET_ROW_COUNT; row++)
+		if (b->budget.refused[row])
+			builder_note(b, NOTE_TRUNCATED, b->budget.refused[row], "%s",
+				budget_sentence(row));
+}

@@ -1,0 +1,137 @@
+#ifndef SONDE_MODEL_BUILDER_STATE_H
+#define SONDE_MODEL_BUILDER_STATE_H
+
+/*
+ * What a builder holds while a profile comes in; for builder*.c alone.
+ */
+
+#include "model/builder.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/map.h"
+#include "base/row_table.h"
+#include "base/vec.h"
+#include "model/arc_table.h"
+#include "model/budget.h"
+#include "model/label_tables.h"
+#include "model/row_kinds.h"
+#include "model/stack_table.h"
+#include "model/zone_tables.h"
+
+/* One metric's weights as they come in. */
+struct column {
+	VEC(int64_t) of_stack; /* as long as the last stack that has one needs, or longer */
+	VEC(int64_t) of_sample;
+	uint64_t absolute_sum; /* of all that was added; stays at UINT64_MAX */
+};
+
+struct builder {
+	struct arena *arena;
+	struct budget budget; /* as much as there is, unless there is an input */
+	uint64_t stack_price; /* with its weights */
+	bool has_input;
+	struct str_table strings;
+	struct row_table objects, functions, frames, metrics, processes, threads, notes;
+	uint32_t frame_before; /* what builder_frame gave last */
+	struct arc_table arcs;
+	struct stack_table stacks;
+	struct column *columns;		/* [metric], made with the first weight */
+	VEC(uint64_t) samples_of_stack; /* as long as the last stack that has one needs */
+	bool samples_unknown, has_weights;
+	uint64_t samples_sum; /* stays at UINT64_MAX */
+	VEC(stack_id) sample_stack;
+	VEC(thread_id) sample_thread;
+	VEC(uint64_t) sample_time;
+	VEC(stack_id) sample_zone; /* as long as the last sample that has one needs */
+	struct label_tables labels;
+	VEC(label_id) label_ids; /* of one set, while it is made */
+	struct zone_tables zones;
+	/* What stands for all that there was no room for; NO_ID, SIZE_MAX: none so far. */
+	process_id process_left_out;
+	thread_id thread_left_out;
+	size_t sample_left_out;
+	bool is_left_out; /* the sample that came last */
+	struct builder_header header;
+};
+
+/* Frees the columns of weights; goes by the metric table. */
+void builder_columns_destroy(struct builder *b);
+
+/* Interns a name that there is always room for. */
+string_id builder_string_of_ours(struct builder *b, struct str s);
+
+/* The frame's number, which is paid for if it is new; the one of all that is left out without room.
+ */
+frame_id builder_frame_intern(struct builder *b, const struct frame *f, uint64_t price);
+
+/* The rows that stand for all of their kind that there is no room for; made when first asked for.
+ */
+string_id builder_name_left_out(struct builder *b);
+/* An object of that name. */
+object_id builder_object_left_out(struct builder *b);
+/* A function of that name, in no object. */
+function_id builder_function_left_out(struct builder *b);
+/* The frame of that function. */
+frame_id builder_frame_left_out(struct builder *b);
+/* The stack of that frame alone. */
+stack_id builder_stack_left_out(struct builder *b);
+/* A process of that name. */
+process_id builder_process_left_out(struct builder *b);
+/* A thread of that name and process. */
+thread_id builder_thread_left_out(struct builder *b);
+
+/* Notes what there was no room for; ends the bound on notes. */
+void builder_note_refused(struct builder *b);
+
+static inline bool refuse(struct builder *b, enum budget_row row)
+{
+	b->budget.refused[row]++;
+	return false;
+}
+
+/* Whether there is room for one row more, which is paid for then, or counted. */
+static inline bool pay(struct builder *b, enum budget_row row, uint64_t price)
+{
+	if (!budget_has(&b->budget, price))
+		return refuse(b, row);
+	budget_take(&b->budget, price);
+	return true;
+}
+
+static inline void add_saturating(uint64_t *sum, uint64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = UINT64_MAX;
+}
+
+/* Wraps where the absolute sum is past 63 bits; builder_finish refuses that profile. */
+static inline void add_wrapping(int64_t *sum, int64_t more)
+{
+	*sum = (int64_t)((uint64_t)*sum + (uint64_t)more);
+}
+
+static inline uint64_t magnitude(int64_t weight)
+{
+	return weight < 0 ? 0 - (uint64_t)weight : (uint64_t)weight;
+}
+
+static inline void columns_ensure(struct builder *b)
+{
+	if (b->columns == NULL)
+		b->columns = xcalloc(b->metrics.count, sizeof(*b->columns));
+}
+
+/* Makes v at least count long, the new part zero. */
+#define vec_extend(v, total)                                                                       \
+	do {                                                                                       \
+		size_t extend_to_ = (total);                                                       \
+		if (extend_to_ <= (v)->count)                                                      \
+			break;                                                                     \
+		vec_reserve((v), extend_to_);                                                      \
+		memset((v)->data + (v)->count, 0, (extend_to_ - (v)->count) * sizeof(*(v)->data)); \
+		(v)->count = extend_to_;                                                           \
+	} while (0)
+
+#endif
