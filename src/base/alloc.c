@@ -3,6 +3,7 @@
  */
 #include "base/alloc.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,9 @@ static void *check(void *p)
 	return p;
 }
 
-#define HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
-#define KEPT_PAD_BYTES	(16 << 20)
+/* A block that is a mapping of its own begins so far behind the start of a page, at most. */
+#define HEADER_BYTES   32
+#define KEPT_PAD_BYTES (16 << 20)
 /* From here on a table has a mapping of its own. */
 #define APART_BYTES ((size_t)1 << 20)
 #define LARGE_BYTES ((size_t)64 << 10)
@@ -35,7 +37,7 @@ static void *check(void *p)
 static void want_huge_pages(uintptr_t from, uintptr_t to)
 {
 #ifdef MADV_HUGEPAGE
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t page = (uintptr_t)getpagesize();
 	uintptr_t start = from & ~(page - 1);
 	uintptr_t end = (to + page - 1) & ~(page - 1);
 
@@ -52,8 +54,8 @@ static uintptr_t kept_until;
 /*
  * Asks for huge pages where a large allocation has room for them: a page fault for every 4 KiB of a
  * large table or input costs as much as filling it.  Where freed memory is kept, smaller tables lie
- * in one heap that grows by the pad or more; what is new of it is asked for at once, because what
- * realloc has copied is there already, in small pages.
+ * in one heap that grows by the pad or more; what is new of it is asked for at once, before any of
+ * it is used in small pages.
  */
 static void *advise(void *p, size_t size)
 {
@@ -64,10 +66,11 @@ static void *advise(void *p, size_t size)
 
 	if (end > kept_until) {
 		want_huge_pages(kept_until, end);
-		kept_until = end & ~(HUGE_PAGE_BYTES - 1);
+		kept_until = end;
 	}
+	size = malloc_usable_size(p);
 #endif
-	if (size >= 2 * HUGE_PAGE_BYTES)
+	if (size >= APART_BYTES)
 		want_huge_pages((uintptr_t)p, (uintptr_t)p + size);
 	return p;
 }
@@ -95,12 +98,39 @@ void *xcalloc(size_t count, size_t size)
 	return advise(p, count * size);
 }
 
+/* Whether realloc would have to: a mapping of its own is moved, and begins with malloc's header. */
+static bool would_copy(void *old, size_t bytes)
+{
+#ifdef __GLIBC__
+	return old && ((uintptr_t)old & ((uintptr_t)getpagesize() - 1)) > HEADER_BYTES &&
+	       malloc_usable_size(old) < bytes;
+#else
+	(void)old;
+	(void)bytes;
+	return false;
+#endif
+}
+
+/* As realloc, but what is copied goes to huge pages already. */
+static void *moved(void *old, size_t bytes)
+{
+	void *new = advise(check(malloc(bytes)), bytes);
+
+#ifdef __GLIBC__
+	memcpy(new, old, malloc_usable_size(old));
+#endif
+	free(old);
+	return new;
+}
+
 void *xrealloc_array(void *old, size_t count, size_t size)
 {
 	size_t bytes;
 
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return check(NULL);
+	if (bytes >= APART_BYTES && would_copy(old, bytes))
+		return moved(old, bytes);
 	return advise(check(realloc(old, bytes ? bytes : 1)), bytes);
 }
 

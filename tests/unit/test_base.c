@@ -23,6 +23,31 @@
 #include "base/utf16.h"
 #include "base/vec.h"
 
+/* From the heap to a mapping, and from one mapping to the next; two at once, so that none grows on.
+ */
+static void tables_keep_what_is_in_them(void **state)
+{
+	uint32_t *table[2] = {NULL, NULL};
+	size_t done = 0;
+
+	(void)state;
+	for (size_t count = 1000; count < 6000000; count += count) {
+		for (uint32_t t = 0; t < 2; t++) {
+			table[t] = xrealloc_array(table[t], count, sizeof(**table));
+			for (size_t i = done; i < count; i++)
+				table[t][i] = (uint32_t)i * 2 + t;
+		}
+		done = count;
+	}
+	for (uint32_t t = 0; t < 2; t++) {
+		table[t] = xrealloc_array(table[t], done / 3, sizeof(**table));
+		for (size_t i = 0; i < done / 3; i++)
+			if (table[t][i] != i * 2 + t)
+				fail_msg("row %zu of table %u is %u", i, t, table[t][i]);
+		free(table[t]);
+	}
+}
+
 static void arena_aligns_and_zeroes(void **state)
 {
 	struct arena *arena = arena_create();
@@ -555,6 +580,7 @@ static void items_are_sorted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables_keep_what_is_in_them),
 		cmocka_unit_test(arena_aligns_and_zeroes),
 		cmocka_unit_test(arena_keeps_strings_and_large_blocks),
 		cmocka_unit_test(str_functions),
