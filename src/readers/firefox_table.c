@@ -32,10 +32,9 @@ static bool read_column(struct json_reader *r, struct firefox_column *c, size_t 
 		if (is_cut)
 			count = row_max - c->values.count;
 		vec_reserve(&c->values, c->values.count + count);
-		uint32_t *to = c->values.data + c->values.count;
 		for (size_t i = 0; i < count; i++)
-			to[i] = values[i] >= 0 && values[i] < NO_ID ? (uint32_t)values[i] : NO_ID;
-		c->values.count += count;
+			c->values.data[c->values.count++] =
+				values[i] >= 0 && values[i] < NO_ID ? (uint32_t)values[i] : NO_ID;
 		if (is_cut) {
 			json_leave(r);
 			return true;

@@ -7,6 +7,9 @@ import corpus
 
 ROW = re.compile(r"^\s*([\d,]+) \([ \d.]+%\)\s+(?:\*\s+)?(\S.*?:)(.*?)(?: \[(.*)\])?$")
 
+# The address is written in 16 digits.
+NAMELESS = re.compile(r"^0x0{0,15}([0-9a-f]+)(?='|$)")
+
 
 def rows(text, mark):
 	"""[(weight, file, function)] of an annotation: the lines with that mark, or without any."""
@@ -14,8 +17,15 @@ def rows(text, mark):
 	for line in text.splitlines():
 		row = ROW.match(line)
 		if row and ("  *  " in line) == mark and not re.search(r"\s[<>]\s", line[:40]):
-			found.append((int(row[1].replace(",", "")), row[2][:-1], row[3]))
+			found.append((int(row[1].replace(",", "")), row[2][:-1], known_as(row[3], row[4])))
 	return found
+
+
+def known_as(name, module):
+	"""A function without a name is called by where in its load object it is."""
+	if module in (None, "???") or not NAMELESS.match(name):
+		return name
+	return NAMELESS.sub(lambda found: f"[{module.rsplit('/', 1)[-1]}+0x{found[1]}]", name)
 
 
 @corpus.case("generated/c-small/callgrind.out.work", "callgrind_annotate")
