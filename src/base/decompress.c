@@ -19,7 +19,7 @@
 #define FREE_BYTES  ((uint64_t)64 << 20) /* any file may unpack to this much */
 #define RATIO_MAX   256
 #define LIMIT_BYTES ((uint64_t)16 << 30)
-#define STEP_BYTES  ((size_t)1 << 20)
+#define STEP_BYTES  ((size_t)1 << 20) /* of output between two looks at the ratio */
 
 struct unpacked {
 	const char *name;
@@ -59,8 +59,7 @@ static void gzip_step(z_stream *z, struct file_bytes *in, struct unpacked *u, in
 {
 	unpacked_reserve(u);
 	uInt offered = in->size > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)in->size;
-	size_t room = u->capacity - u->size;
-	uInt space = room > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uInt)room;
+	uInt space = (uInt)STEP_BYTES;
 	z->next_in = in->data;
 	z->avail_in = offered;
 	z->next_out = u->data + u->size;
@@ -162,7 +161,7 @@ static struct error *zstd_unpack(const struct file_bytes *packed, struct unpacke
 	ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, 27);
 	while (err == NULL) {
 		unpacked_reserve(u);
-		ZSTD_outBuffer out = {.dst = u->data + u->size, .size = u->capacity - u->size};
+		ZSTD_outBuffer out = {.dst = u->data + u->size, .size = STEP_BYTES};
 		size_t left = ZSTD_decompressStream(context, &out, &in);
 		u->size += out.pos;
 		if (ZSTD_isError(left)) {
