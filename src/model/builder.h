@@ -76,6 +76,8 @@ thread_id builder_thread(
  * profile.  A profile uses either this or builder_sample.
  */
 void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples);
+/* For who knows which stacks it will add to next: brings their weights nearer, changes nothing. */
+void builder_warm_weight(const struct builder *b, stack_id stack);
 /*
  * frame, the stack of it alone, and builder_weight for that stack with samples not known, at once:
  * for sources without stacks, a builder of which has all its frames and stacks from here.  Frames

@@ -40,6 +40,15 @@ static void stack_samples_add(struct builder *b, stack_id stack, uint64_t sample
 	add_saturating(&b->samples_sum, samples);
 }
 
+void builder_warm_weight(const struct builder *b, stack_id stack)
+{
+	for (size_t m = 0; b->columns && m < b->metrics.count; m++)
+		if (stack.i < b->columns[m].of_stack.count)
+			__builtin_prefetch(&b->columns[m].of_stack.data[stack.i], 1);
+	if (stack.i < b->samples_of_stack.count)
+		__builtin_prefetch(&b->samples_of_stack.data[stack.i], 1);
+}
+
 void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples)
 {
 	assert(stack.i < stack_table_count(&b->stacks) && b->sample_stack.count == 0);

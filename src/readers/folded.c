@@ -27,6 +27,8 @@
 #define SPAN_BYTES (sizeof(struct span) + 56)
 /* Lines that are looked up together. */
 #define WAITING_MAX 16
+/* So much of a remembered line is fetched ahead; the processor fetches on by itself. */
+#define WARM_BYTES 1024
 /* Lines that must all have two weights for the text to be a difference. */
 #define DIFFERENCE_LINES 1000
 /* The first ones, for which a bid is made. */
@@ -293,6 +295,13 @@ static uint64_t samples_of(const struct folded *f, const struct weights *weights
 	return count < 0 ? UINT64_MAX : (uint64_t)count;
 }
 
+/* Brings the remembered text nearer that a line is going to be compared with. */
+static void warm_text(const struct span *known)
+{
+	for (uint32_t k = 0; known && k < WARM_BYTES && k < known->size; k += 64)
+		__builtin_prefetch(known->data + k);
+}
+
 /*
  * Adds the lines that wait.  Where they were seen before is far away in memory; so all of them are
  * sought at once, in steps, and none waits for another's.
@@ -300,19 +309,23 @@ static uint64_t samples_of(const struct folded *f, const struct weights *weights
 static void settle_lines(struct folded *f)
 {
 	const struct span *known[WAITING_MAX];
+	stack_id stacks[WAITING_MAX];
 
 	for (size_t i = 0; i < f->waiting_count; i++)
 		row_table_warm_slot(&f->lines, f->waiting[i].stack.hash);
 	for (size_t i = 0; i < f->waiting_count; i++)
 		known[i] = row_table_warm_row(&f->lines, &span_rows, f->waiting[i].stack.hash);
 	for (size_t i = 0; i < f->waiting_count; i++)
-		for (uint32_t k = 0; known[i] && k < 256 && k < known[i]->size; k += 64)
-			__builtin_prefetch(known[i]->data + k);
+		warm_text(known[i]);
+	for (size_t i = 0; i < f->waiting_count; i++) {
+		stacks[i] = stack_of(f, f->waiting[i].stack);
+		builder_warm_weight(f->builder, stacks[i]);
+	}
 	for (size_t i = 0; i < f->waiting_count; i++) {
 		const struct line *line = &f->waiting[i];
 
-		builder_weight(f->builder, stack_of(f, line->stack), line->weights.of,
-			samples_of(f, &line->weights));
+		builder_weight(
+			f->builder, stacks[i], line->weights.of, samples_of(f, &line->weights));
 	}
 	f->waiting_count = 0;
 }
