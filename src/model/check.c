@@ -69,35 +69,31 @@ static struct error *check_frames(const struct profile *p)
 	return NULL;
 }
 
+/* Each stack comes after its parent: one pass tells ranges and depths. */
 static struct error *check_tree(const struct profile *p)
 {
 	if (p->stack_count == 0 || p->stacks[0].parent.i != 0 || p->stacks[0].frame.i != NO_ID)
 		return BROKEN("stack 0 is not the empty stack");
-	for (size_t i = 1; i < p->stack_count; i++) {
-		if (p->stacks[i].parent.i >= i)
-			return BROKEN("stack %zu does not come after its parent", i);
-		if (p->stacks[i].frame.i >= p->frame_count)
-			return BROKEN("stack %zu has a frame out of range", i);
-	}
-	return NULL;
-}
-
-static struct error *check_depth(const struct profile *p)
-{
 	uint32_t *depth = xrealloc_array(NULL, p->stack_count, sizeof(*depth));
+	struct error *err = NULL;
 	uint32_t most = 0;
 
 	depth[0] = 0;
-	for (size_t i = 1; i < p->stack_count; i++) {
+	for (size_t i = 1; i < p->stack_count && err == NULL; i++) {
+		if (p->stacks[i].parent.i >= i) {
+			err = BROKEN("stack %zu does not come after its parent", i);
+			break;
+		}
+		if (p->stacks[i].frame.i >= p->frame_count)
+			err = BROKEN("stack %zu has a frame out of range", i);
 		depth[i] = depth[p->stacks[i].parent.i] + 1;
-		if (depth[i] > most)
-			most = depth[i];
+		most = depth[i] > most ? depth[i] : most;
 	}
 	free(depth);
-	if (most != p->depth_max)
-		return BROKEN(
+	if (err == NULL && most != p->depth_max)
+		err = BROKEN(
 			"depth_max is %u, the deepest stack has %u frames", p->depth_max, most);
-	return NULL;
+	return err;
 }
 
 static struct error *check_arcs(const struct profile *p)
@@ -320,15 +316,18 @@ static struct error *check_zone_events(const struct profile *p)
 	return NULL;
 }
 
-/* Adds |weight| for each of count weights; false where it passes 63 bits. */
-static bool absolute_sum_fits(const int64_t *weight, size_t count)
+/* Adds |weight| for each of count weights, and the weights; false where the first passes 63 bits.
+ */
+static bool absolute_sum_fits(const int64_t *weight, size_t count, int64_t *total)
 {
 	uint64_t sum = 0;
 
+	*total = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t w = weight[i] < 0 ? 0 - (uint64_t)weight[i] : (uint64_t)weight[i];
 		if (__builtin_add_overflow(sum, w, &sum) || sum > INT64_MAX)
 			return false;
+		*total += weight[i];
 	}
 	return true;
 }
@@ -336,14 +335,12 @@ static bool absolute_sum_fits(const int64_t *weight, size_t count)
 static struct error *check_sum(const struct profile *p, size_t metric)
 {
 	const int64_t *weight = p->stack_weight[metric];
-	int64_t total = 0;
+	int64_t total;
 
 	if (weight == NULL)
 		return BROKEN("stacks without weights of metric %zu", metric);
-	if (!absolute_sum_fits(weight, p->stack_count))
+	if (!absolute_sum_fits(weight, p->stack_count, &total))
 		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
-	for (size_t i = 0; i < p->stack_count; i++)
-		total += weight[i];
 	if (total != p->total[metric])
 		return BROKEN("total of metric %zu is not the sum over stacks", metric);
 	return NULL;
@@ -354,8 +351,9 @@ static struct error *check_sample_sum(const struct profile *p, size_t metric)
 {
 	const int64_t *of_sample = p->samples.weight[metric];
 	const stack_id *stack = p->samples.stack;
+	int64_t total;
 
-	if (!absolute_sum_fits(of_sample, p->samples.count))
+	if (!absolute_sum_fits(of_sample, p->samples.count, &total))
 		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
 	int64_t *of_stack = xcalloc(p->stack_count, sizeof(*of_stack));
 	for (size_t i = 0; i < p->samples.count; i++)
@@ -385,10 +383,12 @@ static struct error *check_weights(const struct profile *p)
 
 static struct error *check_arc_costs(const struct profile *p)
 {
+	int64_t total;
+
 	for (size_t m = 0; p->arc_cost && m < p->metric_count; m++) {
 		if (p->arc_cost[m] == NULL)
 			return BROKEN("arcs without costs of metric %zu", m);
-		if (!absolute_sum_fits(p->arc_cost[m], p->arc_count))
+		if (!absolute_sum_fits(p->arc_cost[m], p->arc_count, &total))
 			return BROKEN("the costs of arcs in metric %zu exceed 64 bits", m);
 	}
 	return NULL;
@@ -434,10 +434,10 @@ struct error *profile_check(const struct profile *p)
 {
 	/* In the order in which one needs the ranges that another has checked. */
 	static struct error *(*const checks[])(const struct profile *) = {check_strings,
-		check_objects, check_functions, check_frames, check_tree, check_depth,
-		check_siblings, check_arcs, check_metrics, check_tasks, check_notes, check_labels,
-		check_label_sets, check_samples, check_ticks, check_zone_events, check_weights,
-		check_arc_costs, check_sample_counts};
+		check_objects, check_functions, check_frames, check_tree, check_siblings,
+		check_arcs, check_metrics, check_tasks, check_notes, check_labels, check_label_sets,
+		check_samples, check_ticks, check_zone_events, check_weights, check_arc_costs,
+		check_sample_counts};
 
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
 		struct error *err = checks[i](p);

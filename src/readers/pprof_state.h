@@ -90,9 +90,16 @@ enum pprof_fault {
 	FAULT_COUNT
 };
 
-/* Where the frames of a location stand among those of all; count 0: it is not taken apart yet. */
+/*
+ * A location's frame, or where its frames stand among those of all, if they are several: most have
+ * one, and each sample asks for some dozens.
+ */
 struct pprof_place {
-	uint32_t first, count;
+	union {
+		frame_id only;
+		uint32_t first;
+	};
+	uint32_t count; /* 0: it is not taken apart yet */
 };
 
 /* The profile's own fields that are not repeated, the last of each. */
@@ -118,7 +125,7 @@ struct pprof {
 	struct pprof_rows functions, locations, mappings;
 	uint32_t *mapping_of_row;   /* [mappings.count]: number in `code`, plus one; 0: not yet */
 	struct pprof_place *places; /* [locations.count] */
-	VEC(frame_id) frames;	    /* of locations, the innermost first */
+	VEC(frame_id) frames;	    /* of locations that have several, the innermost first */
 	frame_id unknown;
 	bool has_labels; /* any sample */
 	struct pprof_facts facts;
@@ -155,6 +162,12 @@ void pprof_tables_deinit(struct pprof *p);
 struct str pprof_string(struct pprof *p, uint64_t number, uint64_t offset);
 /* Collects the locations that have an address and no lines, and has them named. */
 void pprof_name_addresses(struct pprof *p);
+static inline struct mapped_frames pprof_place_frames(
+	const struct pprof *p, const struct pprof_place *place)
+{
+	return (struct mapped_frames){
+		place->count == 1 ? &place->only : p->frames.data + place->first, place->count};
+}
 /* What pprof_location does for one that it has not taken apart yet. */
 struct mapped_frames pprof_location_new(struct pprof *p, uint64_t id, uint64_t offset);
 /*
@@ -165,7 +178,7 @@ static inline struct mapped_frames pprof_location(struct pprof *p, uint64_t id, 
 {
 	if (p->locations.ids || id >= p->locations.count || p->places[id].count == 0)
 		return pprof_location_new(p, id, offset);
-	return (struct mapped_frames){&p->frames.data[p->places[id].first], p->places[id].count};
+	return pprof_place_frames(p, &p->places[id]);
 }
 
 /* ---- pprof_drop.c ---- */
@@ -180,7 +193,10 @@ enum pprof_end {
 /* By the profile's drop_frames and keep_frames; leaves p->drop NULL where there are none. */
 void pprof_drop_init(struct pprof *p);
 void pprof_drop_deinit(struct pprof *p);
-/* Looks at a location that was just taken apart, and cuts what is inlined below a dropped call. */
+/*
+ * Looks at a location that was just taken apart, whose frames stand among those of all, and cuts
+ * what is inlined below a dropped call.
+ */
 void pprof_drop_location(struct pprof *p, size_t row);
 enum pprof_end pprof_drop_end(const struct pprof *p, uint64_t location);
 /* How many samples were cut. */

@@ -471,8 +471,10 @@ static void add_lines(struct pprof *p, const struct location_row *l, struct curs
 static void add_location(struct pprof *p, size_t row)
 {
 	struct location_row l = read_location(p, row_message(p, &p->locations, row));
+	struct pprof_place *place = &p->places[row];
+	size_t first = p->frames.count;
 
-	p->places[row].first = (uint32_t)p->frames.count;
+	place->first = (uint32_t)first;
 	if (l.has_lines) {
 		add_lines(p, &l, row_message(p, &p->locations, row));
 	} else if (l.address) {
@@ -483,9 +485,13 @@ static void add_location(struct pprof *p, size_t row)
 	} else {
 		push_frame(p, unknown_frame(p));
 	}
-	p->places[row].count = (uint32_t)p->frames.count - p->places[row].first;
+	place->count = (uint32_t)(p->frames.count - first);
 	if (p->drop)
 		pprof_drop_location(p, row);
+	if (place->count == 1) {
+		place->only = p->frames.data[place->first];
+		p->frames.count = first;
+	}
 }
 
 struct mapped_frames pprof_location_new(struct pprof *p, uint64_t id, uint64_t offset)
@@ -499,5 +505,5 @@ struct mapped_frames pprof_location_new(struct pprof *p, uint64_t id, uint64_t o
 	}
 	if (p->places[row].count == 0 && p->budget > 0)
 		add_location(p, row);
-	return (struct mapped_frames){&p->frames.data[p->places[row].first], p->places[row].count};
+	return pprof_place_frames(p, &p->places[row]);
 }
