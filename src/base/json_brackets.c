@@ -35,6 +35,17 @@ static inline struct signs signs_at(const uint8_t *p)
 	return s;
 }
 
+/* Whether there is none of the signs among 64 bytes, nor a letter: numbers and what parts them. All
+ * signs but '"' have the bit that makes letters of them. */
+static inline bool are_numbers(const uint8_t *p)
+{
+	bytes16 a = load16(p), b = load16(p + 16), c = load16(p + 32), d = load16(p + 48);
+	bytes16 quotes = (bytes16)(a == '"') | (bytes16)(b == '"') | (bytes16)(c == '"') |
+			 (bytes16)(d == '"');
+
+	return found_bits(quotes | (bytes16)(((a | b | c | d) & 0x40) != 0)) == 0;
+}
+
 /* Which of 64 bytes are behind a '\\' that is not itself; *is_carried: the first byte is, or of the
  * next 64 the first. */
 static uint64_t escaped_bits(uint64_t slashes, bool *is_carried)
@@ -87,6 +98,8 @@ static inline struct signs signs_outside(struct json_passing *at, const uint8_t 
 const uint8_t *json_find_close(struct json_passing *at, const uint8_t *p, const uint8_t *limit)
 {
 	for (; p < limit; p += 64) {
+		if (limit - p >= 64 && are_numbers(p) && !at->is_escaped)
+			continue;
 		struct signs s = signs_outside(at, p, (size_t)(limit - p));
 		for (uint64_t both = s.opens | s.closes; both; both &= both - 1) {
 			at->depth += s.opens & both & -both ? 1 : SIZE_MAX;

@@ -18,13 +18,18 @@ struct plain {
 	bool is_negative;
 };
 
+enum { PLAIN_NUMBER_ROOM = 1 + 17 + 1 + 17 }; /* bytes that are read at most */
+
+static inline bool parts_values(uint8_t c)
+{
+	return c == ',' || c == ']' || c == '}';
+}
+
 /* The plain number at p; where it ends, or NULL: it is not so plain, or not followed by what parts
  * values, or near the end of the input. */
 static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end, struct plain *n)
 {
-	enum { ROOM = 1 + 17 + 1 + 17 };
-
-	if (end - p < ROOM)
+	if (end - p < PLAIN_NUMBER_ROOM)
 		return NULL;
 	*n = (struct plain){.is_negative = *p == '-'};
 	p += n->is_negative;
@@ -38,7 +43,26 @@ static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end, st
 			return NULL;
 		p += 1 + n->fraction;
 	}
-	return *p == ',' || *p == ']' || *p == '}' ? p : NULL;
+	return parts_values(*p) ? p : NULL;
+}
+
+/* As plain_number, of those with no sign and less than eight digits on either side of a point. */
+static inline const uint8_t *short_number(const uint8_t *p, unsigned int digits, int64_t *value)
+{
+	uint64_t number = 0;
+	unsigned int whole = digit_run(p, &number), fraction = 0;
+
+	if (whole == 0 || whole == 8)
+		return NULL;
+	p += whole;
+	if (*p == '.') {
+		fraction = digit_run(p + 1, &number);
+		if (fraction == 0 || fraction == 8 || fraction > digits)
+			return NULL;
+		p += 1 + fraction;
+	}
+	*value = (int64_t)(number * powers_of_10[digits - fraction]);
+	return parts_values(*p) ? p : NULL;
 }
 
 /* As scan_plain, where it has at most 18 digits and not more of them behind the point than
@@ -49,6 +73,11 @@ static inline const uint8_t *plain_number(
 	struct plain n;
 	int64_t scaled;
 
+	if (likely(end - p >= PLAIN_NUMBER_ROOM && digits < ARRAY_SIZE(powers_of_10))) {
+		const uint8_t *behind = short_number(p, digits, value);
+		if (likely(behind))
+			return behind;
+	}
 	p = scan_plain(p, end, &n);
 	if (p == NULL || n.whole + n.fraction > 18 || n.fraction > digits ||
 		digits - n.fraction >= ARRAY_SIZE(powers_of_10) ||

@@ -121,15 +121,17 @@ static inline uint64_t stop_bits(const uint8_t *p)
 	return found_bits((bytes16)(v == '"') | (bytes16)(v == '\\') | (bytes16)(v < 0x20));
 }
 
-enum { PLAIN_ROOM = 1 + 16 + 1 }; /* bytes that can be read at p */
+enum { PLAIN_ROOM = 1 + 32 + 1 }; /* bytes that can be read at p */
 
-/* The string whose '"' is at p, if it is like most: of less than 16 bytes, all plain.  Where it
+/* The string whose '"' is at p, if it is like most: of less than 32 bytes, all plain.  Where it
  * ends, or NULL. */
 static inline const uint8_t *plain_string(const uint8_t *p, struct str *s)
 {
 	uint64_t stops = stop_bits(++p);
-	size_t size = stops ? (size_t)__builtin_ctzll(stops) : 0;
 
+	if (unlikely(stops == 0))
+		stops = stop_bits(p + 16) << 16;
+	size_t size = stops ? (size_t)__builtin_ctzll(stops) : 0;
 	if (stops == 0 || p[size] != '"')
 		return NULL;
 	*s = (struct str){(const char *)p, size};

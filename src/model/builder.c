@@ -367,6 +367,11 @@ void builder_zone_event(struct builder *b, thread_id thread, uint64_t time_ns, s
 		zone_tables_event(&b->zones, thread, time_ns, stack);
 }
 
+void builder_expect_zone_events(struct builder *b, size_t count)
+{
+	vec_reserve(&b->zones.events, b->zones.events.count + count);
+}
+
 /* Whether there may be a further note, of that text. */
 static bool takes_note(const struct builder *b, struct str text)
 {

@@ -86,6 +86,8 @@ void builder_warm_weight(const struct builder *b, stack_id stack);
 frame_id builder_place(struct builder *b, const struct frame *frame, const int64_t *weight);
 /* Makes room for so many more samples with thread and time; they need not come. */
 void builder_expect_samples(struct builder *b, size_t count);
+/* The same of zone events. */
+void builder_expect_zone_events(struct builder *b, size_t count);
 /* A sample. thread.i may be NO_ID in all samples or in none; time_ns UINT64_MAX likewise. */
 void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
 	const int64_t *weight);

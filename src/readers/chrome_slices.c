@@ -448,13 +448,17 @@ void chrome_add_slices(struct chrome *c)
 {
 	struct slices s = {.c = c, .splits_left = 4 * c->events.count + 1024};
 	int64_t last = c->base;
+	size_t changes = 0;
 
 	if (c->events.count == 0)
 		return;
 	find_sampled(c);
-	for (size_t i = 0; i < c->events.count; i++)
+	for (size_t i = 0; i < c->events.count; i++) {
 		if (c->events.data[i].ts > last)
 			last = c->events.data[i].ts;
+		changes += c->events.data[i].dur < 0 ? 1 : 2;
+	}
+	builder_expect_zone_events(c->builder, changes);
 	s.stretch = (int64_t)(((uint64_t)last - (uint64_t)c->base) / STRETCHES) + 1;
 	s.object = builder_object(c->builder, STR(ZONE_OBJECT), STR(""), OBJECT_ZONE);
 	s.begin_place = xcalloc(c->events.count, sizeof(*s.begin_place));

@@ -568,9 +568,17 @@ stack_id firefox_stack(struct firefox *f, uint32_t number, bool is_leaf)
 void firefox_stacks_expect(const struct firefox *f, const int64_t *numbers, size_t count)
 {
 	const struct firefox_code *c = f->code;
-	size_t known = c->stacks[STACK_FRAME].values.count;
+	const struct firefox_column *columns = c->stacks;
+	const uint32_t *frame = columns[STACK_FRAME].values.data;
+	size_t known = columns[STACK_FRAME].values.count, frames = frame_count(c);
 
 	for (size_t i = 0; i < count; i++)
-		if (numbers[i] >= 0 && (uint64_t)numbers[i] < known)
+		if (numbers[i] >= 0 && (uint64_t)numbers[i] < known) {
 			__builtin_prefetch(&c->stack_ids[numbers[i]]);
+			__builtin_prefetch(&frame[numbers[i]]);
+		}
+	for (size_t i = 0; i < count; i++)
+		if (numbers[i] >= 0 && (uint64_t)numbers[i] < known &&
+			c->stack_ids[numbers[i]] == NOT_MADE && frame[numbers[i]] < frames)
+			__builtin_prefetch(&c->frame_ids[0][frame[numbers[i]]]);
 }

@@ -5,6 +5,8 @@
  */
 #include "readers/firefox_state.h"
 
+#include "base/bytes16.h"
+
 /* Firefox nests once; each level is passed over as often as it is deep. */
 #define LEVELS_MAX    8
 #define PROCESSES_MAX 65536
@@ -24,20 +26,36 @@ bool firefox_is_whole(struct firefox *f)
 	return false;
 }
 
+/* How often sign is among those bytes. */
+static size_t count_sign(const uint8_t *p, const uint8_t *end, uint8_t sign)
+{
+	enum { ROUNDS_MAX = 255 }; /* as a byte counts no further */
+	size_t count = 0;
+
+	while (end - p >= 16) {
+		bytes16 counts = {0};
+		for (unsigned int i = 0; i < ROUNDS_MAX && end - p >= 16; i++, p += 16)
+			counts -= (bytes16)(load16(p) == sign);
+		for (unsigned int i = 0; i < 16; i++)
+			count += counts[i];
+	}
+	for (; p < end; p++)
+		count += *p == sign;
+	return count;
+}
+
 /* How many elements the array that comes next has, which is passed over: of numbers by what parts
  * them, of rows by what opens each. */
 static size_t count_elements(struct json_reader *r, char sign)
 {
 	const uint8_t *begin = r->start + json_offset(r);
-	size_t count = 0;
 
 	if (json_peek(r) != JSON_ARRAY) {
 		json_skip(r);
 		return 0;
 	}
 	json_skip(r);
-	for (const uint8_t *p = begin; p < r->at; p++)
-		count += *p == (uint8_t)sign;
+	size_t count = count_sign(begin, r->at, (uint8_t)sign);
 	return count + (sign == ',') - (sign == '[' && count > 0);
 }
 
