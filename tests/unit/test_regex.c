@@ -121,12 +121,28 @@ static void work_is_bounded(void **state)
 	regex_destroy(r);
 }
 
+/* Many short texts take time, too: what is got ready for each is paid for. */
+static void getting_ready_is_paid_for(void **state)
+{
+	struct regex *r = NULL;
+	uint64_t work = 100000;
+	int texts = 0;
+
+	(void)state;
+	assert_null(regex_create(STR("(abc){1000}"), &r));
+	for (; work && texts < 1000; texts++)
+		assert_false(regex_matches(r, STR("x"), &work));
+	assert_in_range(texts, 50, 100);
+	regex_destroy(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(matches_whole_texts),
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(work_is_bounded),
+		cmocka_unit_test(getting_ready_is_paid_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
