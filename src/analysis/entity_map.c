@@ -163,15 +163,16 @@ static struct entity show_instruction(const struct entity_map *m, const struct f
 struct kind {
 	struct identity (*identify)(const struct entity_map *m, const struct frame *frame);
 	struct entity (*show)(const struct entity_map *m, const struct frame *frame);
+	bool is_of_function; /* nothing else of a frame is looked at */
 };
 
 static const struct kind kinds[LEVEL_COUNT] = {
-	[LEVEL_FUNCTION] = {identify_function, show_function},
-	[LEVEL_MODULE] = {identify_module, show_module},
+	[LEVEL_FUNCTION] = {identify_function, show_function, true},
+	[LEVEL_MODULE] = {identify_module, show_module, true},
 	[LEVEL_FILE] = {identify_file, show_file},
 	[LEVEL_LINE] = {identify_line, show_line},
 	[LEVEL_INSTRUCTION] = {identify_instruction, show_instruction},
-	[LEVEL_ZONE] = {identify_function, show_function},
+	[LEVEL_ZONE] = {identify_function, show_function, true},
 	/* Those of tasks have no frames. */
 };
 
@@ -291,7 +292,11 @@ static void entity_map_frames(
 	for (size_t i = 0; i < p->frame_count; i++) {
 		const struct frame *frame = &p->frames[i];
 
-		if (same && same[frame->function.i] != NO_ID)
+		/* Places of one function mostly come together. */
+		if (i && kinds[m->level].is_of_function &&
+			frame->function.i == frame[-1].function.i)
+			m->of_frame[i] = m->of_frame[i - 1];
+		else if (same && same[frame->function.i] != NO_ID)
 			m->of_frame[i] = same[frame->function.i];
 		else
 			m->of_frame[i] = entity_map_add(m, frame);

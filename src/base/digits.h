@@ -22,14 +22,18 @@ static inline unsigned int digit_run(const uint8_t *p, uint64_t *number)
 
 	memcpy(&w, p, sizeof(w));
 	w ^= UINT64_C(0x0101010101010101) * '0';
+	/*
+	 * Upper bits are in no digit now, nor in the sum of one and 6, and in either of all else.
+	 * What adding carries comes from a byte that has them, too, so the first one is right.
+	 */
 	uint64_t others =
-		(((w & ~UINT64_C(0x8080808080808080)) + UINT64_C(0x0101010101010101) * 0x76) | w) &
-		UINT64_C(0x8080808080808080);
-	unsigned int count = others ? (unsigned int)__builtin_ctzll(others) / 8 : 8;
-	if (count == 0)
+		((w + UINT64_C(0x0101010101010101) * 6) | w) & UINT64_C(0x0101010101010101) * 0xf0;
+	unsigned int bits = others ? (unsigned int)__builtin_ctzll(others) & ~7u : 64;
+	if (bits == 0)
 		return 0;
 	/* As if zeros were before them; then ever two neighbours are made one. */
-	w <<= 64 - 8 * count;
+	w <<= 64 - bits;
+	unsigned int count = bits / 8;
 	w = (w * 10 + (w >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
 	w = (w * 100 + (w >> 16)) & UINT64_C(0x0000ffff0000ffff);
 	w = (w * 10000 + (w >> 32)) & UINT64_C(0xffffffff);

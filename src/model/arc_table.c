@@ -1,6 +1,5 @@
 /*
- * Arcs in the making.  Costs stand by arc while they come in, since calls add to all metrics of one
- * arc; a profile has a column of each metric.
+ * Arcs in the making.
  */
 #include "model/arc_table.h"
 
@@ -30,39 +29,13 @@ static const struct row_kind arc_rows = {sizeof(struct arc), arc_hash, arc_same}
 void arc_table_deinit(struct arc_table *t)
 {
 	row_table_deinit(&t->arcs);
-	vec_deinit(&t->costs);
-	free(t->cost_sum);
+	weight_rows_deinit(&t->costs);
 }
 
 static void add_saturating(uint64_t *sum, uint64_t more)
 {
 	if (__builtin_add_overflow(*sum, more, sum))
 		*sum = UINT64_MAX;
-}
-
-/* Makes room for the costs of the arcs up to that one, the new ones zero. */
-static void extend_costs(struct arc_table *t, size_t arc_count)
-{
-	size_t count = arc_count * t->metric_count, before = t->costs.count;
-
-	if (count <= before)
-		return;
-	vec_reserve(&t->costs, count);
-	memset(t->costs.data + before, 0, (count - before) * sizeof(*t->costs.data));
-	t->costs.count = count;
-}
-
-static void add_cost(struct arc_table *t, uint32_t arc, const int64_t *cost)
-{
-	extend_costs(t, (size_t)arc + 1);
-	for (size_t m = 0; m < t->metric_count; m++) {
-		int64_t *sum = &t->costs.data[arc * t->metric_count + m];
-		uint64_t more = (uint64_t)cost[m];
-
-		add_saturating(&t->cost_sum[m], cost[m] < 0 ? 0 - more : more);
-		/* Wraps where arc_table_costs_fit will say no. */
-		*sum = (int64_t)((uint64_t)*sum + more);
-	}
 }
 
 uint32_t arc_table_add(struct arc_table *t, function_id caller, function_id callee, uint64_t calls,
@@ -76,12 +49,9 @@ uint32_t arc_table_add(struct arc_table *t, function_id caller, function_id call
 	add_saturating(&t->calls_sum, calls);
 	if (cost == NULL)
 		return row;
-	if (t->cost_sum == NULL) {
-		t->metric_count = metric_count;
-		t->cost_sum = xcalloc(metric_count, sizeof(*t->cost_sum));
-	}
-	assert(t->metric_count == metric_count);
-	add_cost(t, row, cost);
+	weight_rows_begin(&t->costs, metric_count);
+	assert(t->costs.metric_count == metric_count);
+	weight_rows_add(&t->costs, row, cost);
 	return row;
 }
 
@@ -100,19 +70,18 @@ bool arc_table_calls_fit(const struct arc_table *t)
 
 bool arc_table_costs_fit(const struct arc_table *t, size_t metric)
 {
-	return t->cost_sum == NULL || t->cost_sum[metric] <= INT64_MAX;
+	return weight_rows_fit(&t->costs, metric);
 }
 
 static void freeze_costs(struct arc_table *t, struct profile *p)
 {
-	const int64_t **column = ARENA_ARRAY(p->arena, const int64_t *, t->metric_count);
+	size_t metrics = t->costs.metric_count;
+	const int64_t **column = ARENA_ARRAY(p->arena, const int64_t *, metrics);
 
-	extend_costs(t, p->arc_count);
-	for (size_t m = 0; m < t->metric_count; m++) {
+	for (size_t m = 0; m < metrics; m++) {
 		int64_t *cost = ARENA_ARRAY(p->arena, int64_t, p->arc_count);
 
-		for (size_t i = 0; i < p->arc_count; i++)
-			cost[i] = t->costs.data[i * t->metric_count + m];
+		weight_rows_column(&t->costs, m, cost, p->arc_count);
 		column[m] = cost;
 	}
 	p->arc_cost = column;
@@ -121,7 +90,7 @@ static void freeze_costs(struct arc_table *t, struct profile *p)
 void arc_table_freeze(struct arc_table *t, struct profile *p)
 {
 	p->arc_count = t->arcs.count;
-	if (t->cost_sum)
+	if (t->costs.absolute_sum)
 		freeze_costs(t, p);
 	void *rows = row_table_take(&t->arcs, &arc_rows);
 	arena_adopt(p->arena, rows, p->arc_count * sizeof(struct arc));

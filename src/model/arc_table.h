@@ -7,17 +7,14 @@
  */
 
 #include "base/row_table.h"
-#include "base/vec.h"
 #include "model/profile.h"
+#include "model/weight_rows.h"
 
 struct arc_table {
 	struct row_table arcs; /* of struct arc, one for each pair */
-	/* [arc * metrics + metric], as long as the last arc that has a cost needs. */
-	VEC(int64_t) costs;
+	struct weight_rows costs;
 	uint32_t before;    /* the arc that came last; UINT32_MAX: none yet */
 	uint64_t calls_sum; /* stays at UINT64_MAX */
-	uint64_t *cost_sum; /* [metric] of absolute costs, likewise; NULL: none came */
-	size_t metric_count;
 };
 
 void arc_table_deinit(struct arc_table *t);

@@ -51,6 +51,7 @@ void builder_destroy(struct builder *b)
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		row_table_deinit(tables[i]);
 	arc_table_deinit(&b->arcs);
+	weight_rows_deinit(&b->places);
 	stack_table_deinit(&b->stacks);
 	vec_deinit(&b->samples_of_stack);
 	vec_deinit(&b->sample_stack);
@@ -171,16 +172,13 @@ function_id builder_function(
 	return builder_function_left_out(b);
 }
 
-/* Frames come again, mostly, in the order in which they came first: the next one is tried first. */
-frame_id builder_frame_intern(struct builder *b, const struct frame *f, uint64_t price)
+frame_id builder_frame_seek(struct builder *b, const struct frame *f, uint64_t price)
 {
-	frame_id id = {b->frame_before + 1};
+	frame_id id;
 
-	if (id.i >= b->frames.count || !frame_same(row_table_row(&b->frames, &frame_rows, id.i), f))
-		if (!intern(b, BUDGET_FRAME, price, &b->frames, &frame_rows, f, &id.i))
-			id = builder_frame_left_out(b);
-	b->frame_before = id.i;
-	return id;
+	if (intern(b, BUDGET_FRAME, price, &b->frames, &frame_rows, f, &id.i))
+		return id;
+	return builder_frame_left_out(b);
 }
 
 frame_id builder_frame(struct builder *b, function_id function, string_id file, uint32_t line,

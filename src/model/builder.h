@@ -84,6 +84,10 @@ void builder_warm_weight(const struct builder *b, stack_id stack);
  * count from 0 in the order of first sight.
  */
 frame_id builder_place(struct builder *b, const struct frame *frame, const int64_t *weight);
+/* What the absolute weights of that metric that came to places so far sum up to; at most
+ * UINT64_MAX.
+ */
+uint64_t builder_place_sum(const struct builder *b, metric_id metric);
 /* Makes room for so many more samples with thread and time; they need not come. */
 void builder_expect_samples(struct builder *b, size_t count);
 /* The same of zone events. */

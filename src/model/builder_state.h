@@ -18,6 +18,7 @@
 #include "model/label_tables.h"
 #include "model/row_kinds.h"
 #include "model/stack_table.h"
+#include "model/weight_rows.h"
 #include "model/zone_tables.h"
 
 /* One metric's weights as they come in. */
@@ -37,6 +38,7 @@ struct builder {
 	uint32_t frame_before; /* what builder_frame gave last */
 	struct arc_table arcs;
 	struct stack_table stacks;
+	struct weight_rows places;	/* [frame], of builder_place */
 	struct column *columns;		/* [metric], made with the first weight */
 	VEC(uint64_t) samples_of_stack; /* as long as the last stack that has one needs */
 	bool samples_unknown, has_weights;
@@ -64,7 +66,21 @@ string_id builder_string_of_ours(struct builder *b, struct str s);
 
 /* The frame's number, which is paid for if it is new; the one of all that is left out without room.
  */
-frame_id builder_frame_intern(struct builder *b, const struct frame *f, uint64_t price);
+frame_id builder_frame_seek(struct builder *b, const struct frame *f, uint64_t price);
+/* The same; frames mostly come again in the order in which they came first: the next is tried. */
+static inline frame_id builder_frame_intern(
+	struct builder *b, const struct frame *f, uint64_t price)
+{
+	frame_id id = {b->frame_before + 1};
+
+	if (id.i >= b->frames.count || !frame_same(row_table_row(&b->frames, &frame_rows, id.i), f))
+		id = builder_frame_seek(b, f, price);
+	b->frame_before = id.i;
+	return id;
+}
+
+/* Makes each place's stack, and puts its weights into the columns of stacks. */
+void builder_places_end(struct builder *b);
 
 /* The rows that stand for all of their kind that there is no room for; made when first asked for.
  */

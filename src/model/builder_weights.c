@@ -60,17 +60,45 @@ void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, ui
 		stack_samples_add(b, stack, samples);
 }
 
+static void places_begin(struct builder *b)
+{
+	b->has_weights = b->samples_unknown = true;
+	weight_rows_begin(&b->places, b->metrics.count);
+}
+
 frame_id builder_place(struct builder *b, const struct frame *frame, const int64_t *weight)
 {
 	frame_id id = builder_frame_intern(b, frame, BUDGET_FRAME_BYTES + b->stack_price);
-	stack_id stack = {id.i + 1};
 
-	if (stack.i == stack_table_count(&b->stacks))
-		(void)stack_table_push(&b->stacks, (stack_id){0}, id);
-	assert(stack.i < stack_table_count(&b->stacks) && b->sample_stack.count == 0);
-	b->has_weights = b->samples_unknown = true;
-	weights_add(b, stack, weight);
+	if (unlikely(b->places.absolute_sum == NULL))
+		places_begin(b);
+	weight_rows_add(&b->places, id.i, weight);
 	return id;
+}
+
+uint64_t builder_place_sum(const struct builder *b, metric_id metric)
+{
+	return b->places.absolute_sum ? b->places.absolute_sum[metric.i] : 0;
+}
+
+void builder_places_end(struct builder *b)
+{
+	size_t count = b->frames.count;
+
+	if (b->places.absolute_sum == NULL)
+		return;
+	assert(stack_table_count(&b->stacks) == 1 && b->sample_stack.count == 0);
+	for (uint32_t i = 0; i < count; i++)
+		(void)stack_table_push(&b->stacks, (stack_id){0}, (frame_id){i});
+	columns_ensure(b);
+	for (size_t m = 0; m < b->metrics.count; m++) {
+		struct column *c = &b->columns[m];
+
+		vec_extend(&c->of_stack, count + 1);
+		weight_rows_column(&b->places, m, c->of_stack.data + 1, count);
+		c->absolute_sum = b->places.absolute_sum[m];
+	}
+	weight_rows_deinit(&b->places);
 }
 
 static void push_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,

@@ -95,12 +95,21 @@ static void output_add(const char *piece, size_t size, void *opaque)
 	strbuf_add(&out->text, (struct str){piece, size});
 }
 
+/*
+ * Rust's names begin with _R, or are C++'s with a hash of 17h and 16 digits; libiberty looks at all
+ * of a name to find that it has none.
+ */
+static bool may_be_rust(const char *mangled)
+{
+	return mangled[1] == 'R' || strstr(mangled, "17h") != NULL;
+}
+
 /* Prints a name of C++ or Rust; false if it is not well-formed, or too long. */
 static bool print_bounded(const char *mangled, struct output *out)
 {
 	if (setjmp(out->enough))
 		return true;
-	if (rust_demangle_callback(mangled, OPTIONS, output_add, out))
+	if (may_be_rust(mangled) && rust_demangle_callback(mangled, OPTIONS, output_add, out))
 		return true;
 	strbuf_clear(&out->text);
 	size_t size = strlen(mangled);

@@ -49,8 +49,9 @@ struct callgrind {
 	enum expect expect;
 	uint64_t calls;
 	int64_t *weight; /* [metric] of one line */
-	/* [metric]: of all lines; of those before this part; what the part says it has. */
-	int64_t *sum, *sum_before, *stated;
+	int64_t *less;	 /* [metric] than the sum of absolute weights is that of all lines */
+	/* [metric]: what the lines before this part sum up to; what the part says it has. */
+	int64_t *sum_before, *stated;
 	bool has_stated, is_callgrind;
 	uint64_t part_lines; /* costs in this part */
 	uint64_t parts, threads, line_number, good, bad, differing, jumps;
@@ -102,7 +103,16 @@ static const int64_t *line_weight(struct callgrind *c)
 	return c->weight;
 }
 
-static void add_place(struct callgrind *c)
+/* By how much less weights are than absolute ones. */
+static void note_below_zero(struct callgrind *c, const int64_t *weight)
+{
+	for (size_t m = 0; m < c->events.metric_count; m++)
+		if (weight[m] < 0)
+			c->less[m] = (int64_t)((uint64_t)c->less[m] - 2 * (uint64_t)weight[m]);
+}
+
+/* is_quick: no number of the line is below 0. */
+static inline void add_place(struct callgrind *c, bool is_quick)
 {
 	uint64_t line = c->line.position[CALLGRIND_LINE];
 	struct frame place = {.function = function_of(c, &c->caller),
@@ -112,9 +122,8 @@ static void add_place(struct callgrind *c)
 			c->events.has_weights_as_calls ? 0 : c->line.position[CALLGRIND_ADDRESS]};
 	const int64_t *weight = line_weight(c);
 
-	for (size_t m = 0; m < c->events.metric_count; m++)
-		if (__builtin_add_overflow(c->sum[m], weight[m], &c->sum[m]))
-			c->sum[m] = INT64_MAX;
+	if (unlikely(!is_quick || !c->events.is_plain))
+		note_below_zero(c, weight);
 	callgrind_places_add(&c->places, &place, weight);
 }
 
@@ -134,14 +143,14 @@ static void add_call(struct callgrind *c)
 }
 
 /* A line of costs was read, of a call or of a place. */
-static inline void take_cost(struct callgrind *c)
+static inline void take_cost(struct callgrind *c, bool is_quick)
 {
 	c->good++;
 	c->part_lines++;
 	if (c->expect == EXPECT_CALL)
 		add_call(c);
 	else
-		add_place(c);
+		add_place(c, is_quick);
 	c->expect = EXPECT_COST;
 }
 
@@ -152,7 +161,7 @@ static void read_cost(struct callgrind *c, struct str line)
 	if (!callgrind_line_read(&c->line, line, is_jump ? 0 : c->events.column_count))
 		bad_line(c);
 	else if (!is_jump)
-		take_cost(c);
+		take_cost(c, false);
 	c->expect = EXPECT_COST;
 }
 
@@ -282,13 +291,16 @@ static void end_part(struct callgrind *c)
 {
 	size_t count = c->events.metric_count;
 	bool differs = false;
-	int64_t sum;
 
-	for (size_t m = 0; c->has_stated && m < count; m++)
-		differs |= __builtin_sub_overflow(c->sum[m], c->sum_before[m], &sum) ||
-			   c->stated[m] != sum;
+	for (uint32_t m = 0; m < count; m++) {
+		/* Where it wraps, builder_finish refuses the profile. */
+		uint64_t sum = builder_place_sum(c->builder, (metric_id){m}) - (uint64_t)c->less[m];
+
+		differs |=
+			c->has_stated && (uint64_t)c->stated[m] != sum - (uint64_t)c->sum_before[m];
+		c->sum_before[m] = (int64_t)sum;
+	}
 	c->differing += differs;
-	memcpy(c->sum_before, c->sum, count * sizeof(*c->sum));
 	c->has_stated = false;
 	c->part_lines = 0;
 }
@@ -480,7 +492,7 @@ static inline const char *read_quick(struct callgrind *c, const char *at)
 	if (c->expect != EXPECT_JUMP && callgrind_line_begins(*at)) {
 		behind = callgrind_line_quick(&c->line, at, c->events.column_count);
 		if (behind)
-			take_cost(c);
+			take_cost(c, true);
 		return behind;
 	}
 	if (c->expect != EXPECT_COST)
@@ -597,8 +609,8 @@ static struct error *read_lines(struct callgrind *c)
 			"%s: is no callgrind file: no line begins with 'events:'", c->input->name);
 	size_t count = c->events.metric_count, size = c->input->size;
 	c->weight = xcalloc(4 * count, sizeof(*c->weight));
-	c->sum = c->weight + count;
-	c->sum_before = c->sum + count;
+	c->less = c->weight + count;
+	c->sum_before = c->less + count;
 	c->stated = c->sum_before + count;
 	callgrind_places_init(&c->places, c->builder, count, ROOM_FIXED + ROOM_RATIO * size);
 	callgrind_line_init(&c->line);

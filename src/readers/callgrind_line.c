@@ -1,12 +1,8 @@
 /*
- * Cost lines of callgrind files.  Most lines of a file are some, so what they mostly are, runs of
- * decimal digits with one blank between them, has a reader of its own (callgrind_line_quick): it
- * takes eight digits at a time and looks for no end before it is there.  What it does not know is
- * left to callgrind_line_read, which knows all.
+ * Cost lines of callgrind files, of whatever kind.  What they mostly are has a reader of its own,
+ * callgrind_line_quick.
  */
 #include "readers/callgrind_line.h"
-
-#include "base/digits.h"
 
 static const char *skip_blanks(const char *at, const char *end)
 {
@@ -187,21 +183,6 @@ static inline bool scan_costs(struct callgrind_line *l, const char *at, const ch
 	return skip_blanks(at, end) == end;
 }
 
-/*
- * What was read is what the line after is told relative to.  A line in whose place nothing is
- * counted leaves the numbers as they are.
- */
-static inline void keep(struct callgrind_line *l, const uint64_t *position, size_t count)
-{
-	int64_t *before = l->numbers;
-
-	memcpy(l->position, position, sizeof(l->position));
-	if (count == 0)
-		return;
-	l->numbers = l->spare;
-	l->spare = before;
-}
-
 bool callgrind_line_read(struct callgrind_line *l, struct str line, size_t count)
 {
 	const char *at = line.data, *end = line.data + line.size;
@@ -215,75 +196,27 @@ bool callgrind_line_read(struct callgrind_line *l, struct str line, size_t count
 	}
 	if (!scan_costs(l, at, end, l->numbers, l->spare, count))
 		return false;
-	keep(l, position, count);
+	memcpy(l->position, position, sizeof(position));
+	callgrind_line_keep(l, count);
 	return true;
 }
 
-/* The digits at `at`, 1 to DIGITS_MAX of them: behind them, or NULL. */
-static inline const char *quick_number(const char *at, uint64_t *number)
+const char *callgrind_line_quick_hex(const char *at, uint64_t *number)
 {
-	*number = 0;
-	unsigned int count = digits_run((const uint8_t *)at, number);
+	const char *behind = scan_hex(at, at + DIGITS_MAX, number);
 
-	return count - 1 < DIGITS_MAX ? at + count : NULL;
+	return behind > at ? behind : NULL;
 }
 
-/* One part of a position; NULL where it is none, or an odd one. */
-static inline const char *quick_position(const char *at, uint64_t *position)
+const char *callgrind_line_quick_positions(
+	const struct callgrind_line *l, const char *at, uint64_t *position)
 {
-	char sign = *at;
-	uint64_t number;
-
-	if (sign == '*')
-		return at + 1;
-	if (sign == '0' && at[1] == 'x') {
-		const char *behind = scan_hex(at + 2, at + 2 + DIGITS_MAX, position);
-
-		return behind > at + 2 ? behind : NULL;
-	}
-	at = quick_number(at + (sign == '+' || sign == '-'), &number);
-	if (sign == '+')
-		number += *position;
-	if (sign == '-')
-		number = *position - number;
-	/* What wraps is left to who knows what it is. */
-	if (unlikely((sign == '+' && number < *position) || (sign == '-' && number > *position)))
-		return NULL;
-	*position = number;
-	return at;
-}
-
-/* numbers[count], up to the newline; NULL where anything else stands there. */
-static inline const char *quick_costs(const char *at, int64_t *numbers, size_t count)
-{
-	size_t i = 0;
-
-	for (; i < count && *at == ' '; i++) {
-		uint64_t number;
-
-		at = quick_number(at + 1, &number);
-		if (unlikely(at == NULL))
-			return NULL;
-		numbers[i] = (int64_t)number;
-	}
-	for (; i < count; i++)
-		numbers[i] = 0;
-	return *at == '\n' ? at + 1 : NULL;
-}
-
-const char *callgrind_line_quick(struct callgrind_line *l, const char *at, size_t count)
-{
-	uint64_t position[CALLGRIND_POSITIONS];
-
-	memcpy(position, l->position, sizeof(position));
+	memcpy(position, l->position, sizeof(l->position));
 	for (size_t i = 0; i < l->column_count; i++) {
-		at = quick_position(i ? at + 1 : at, &position[l->columns[i]]);
+		at = callgrind_line_quick_position(i ? at + 1 : at, &position[l->columns[i]]);
 		if (unlikely(at == NULL || (i + 1 < l->column_count && *at != ' ')))
 			return NULL;
 	}
-	at = quick_costs(at, l->spare, count);
-	if (at)
-		keep(l, position, count);
 	return at;
 }
 

@@ -19,21 +19,21 @@ static void charge(struct callgrind_places *p)
 	p->room = p->room > p->row_cost ? p->room - p->row_cost : 0;
 }
 
-void callgrind_places_add(
+void callgrind_places_count(struct callgrind_places *p, frame_id place)
+{
+	p->place_count = place.i + 1;
+	charge(p);
+}
+
+void callgrind_places_fold(
 	struct callgrind_places *p, const struct frame *place, const int64_t *weight)
 {
 	struct frame whole = {.function = place->function};
 
-	if (unlikely(p->room == 0)) {
-		p->folded += place->line != 0 || place->obj_addr != 0;
-		place = &whole;
-	}
-	frame_id frame = builder_place(p->builder, place, weight);
-	/* A number that is beyond all others is new. */
-	if (frame.i < p->place_count)
-		return;
-	p->place_count = frame.i + 1;
-	charge(p);
+	p->folded += place->line != 0 || place->obj_addr != 0;
+	frame_id frame = builder_place(p->builder, &whole, weight);
+	if (frame.i >= p->place_count)
+		callgrind_places_count(p, frame);
 }
 
 void callgrind_places_call(struct callgrind_places *p, function_id caller, function_id callee,

@@ -20,9 +20,23 @@ struct callgrind_places {
 
 void callgrind_places_init(
 	struct callgrind_places *p, struct builder *b, size_t metric_count, size_t room);
-/* weight[metric_count], spent at that place itself. */
-void callgrind_places_add(
+/* For callgrind_places_add: takes room for a new place; adds where there is none any more. */
+void callgrind_places_count(struct callgrind_places *p, frame_id place);
+void callgrind_places_fold(
 	struct callgrind_places *p, const struct frame *place, const int64_t *weight);
+/* weight[metric_count], spent at that place itself. */
+static inline void callgrind_places_add(
+	struct callgrind_places *p, const struct frame *place, const int64_t *weight)
+{
+	if (unlikely(p->room == 0)) {
+		callgrind_places_fold(p, place, weight);
+		return;
+	}
+	frame_id frame = builder_place(p->builder, place, weight);
+	/* A number that is beyond all others is new. */
+	if (unlikely(frame.i >= p->place_count))
+		callgrind_places_count(p, frame);
+}
 /* cost[metric_count], spent from call to return. */
 void callgrind_places_call(struct callgrind_places *p, function_id caller, function_id callee,
 	uint64_t calls, const int64_t *cost);

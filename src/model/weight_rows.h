@@ -1,0 +1,50 @@
+#ifndef SONDE_MODEL_WEIGHT_ROWS_H
+#define SONDE_MODEL_WEIGHT_ROWS_H
+
+/*
+ * Sums in the making that stand by row, since what comes in adds to all metrics of one: those of an
+ * arc, or of a place.  A profile has a column of each metric.  For model/ alone.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/vec.h"
+
+struct weight_rows {
+	VEC(int64_t) sums;	/* [row * metric_count + metric], 0 behind the last that came */
+	uint64_t *absolute_sum; /* [metric] of all that came; stays at UINT64_MAX; NULL: none did */
+	size_t metric_count;
+};
+
+/* Before the first row; of one that has been begun, nothing. */
+void weight_rows_begin(struct weight_rows *w, size_t metric_count);
+void weight_rows_deinit(struct weight_rows *w);
+/* Makes room for the rows up to that one, the new ones zero. */
+void weight_rows_extend(struct weight_rows *w, size_t row);
+/* Whether the absolute weights in that metric sum up to no more than 63 bits hold. */
+bool weight_rows_fit(const struct weight_rows *w, size_t metric);
+/* That metric's sums of the first count rows. */
+void weight_rows_column(struct weight_rows *w, size_t metric, int64_t *column, size_t count);
+
+/* weight[metric_count], to that row; it wraps where weight_rows_fit will say no. */
+static inline void weight_rows_add(struct weight_rows *w, size_t row, const int64_t *weight)
+{
+	size_t metrics = w->metric_count, begin = row * metrics;
+
+	if (unlikely(begin + metrics > w->sums.count))
+		weight_rows_extend(w, row);
+	int64_t *sum = w->sums.data + begin;
+	uint64_t *absolute = w->absolute_sum;
+	for (size_t m = 0; m < metrics; m++) {
+		uint64_t more = (uint64_t)weight[m];
+
+		sum[m] = (int64_t)((uint64_t)sum[m] + more);
+		if (__builtin_add_overflow(
+			    absolute[m], weight[m] < 0 ? 0 - more : more, &absolute[m]))
+			absolute[m] = UINT64_MAX;
+	}
+}
+
+#endif
