@@ -337,7 +337,8 @@ static bool parse_flags(struct parser *p)
 	return true;
 }
 
-static void parse_group(struct parser *p)
+/* False: it was flags alone, which are nothing that may be repeated. */
+static bool parse_group(struct parser *p)
 {
 	bool fold = p->fold, dot_all = p->dot_all;
 
@@ -346,11 +347,11 @@ static void parse_group(struct parser *p)
 		size_t size = end ? (size_t)(end - p->rest.data) + 1 : 0;
 		if (size < 2) {
 			fail(p, ERROR_INPUT, "a group has no name");
-			return;
+			return true;
 		}
 		p->rest = (struct str){p->rest.data + size, p->rest.size - size};
 	} else if (take(p, "?") && parse_flags(p)) {
-		return;
+		return false;
 	}
 	if (++p->depth > DEPTH_MAX)
 		fail(p, ERROR_UNSUPPORTED, "groups in groups in groups");
@@ -360,6 +361,7 @@ static void parse_group(struct parser *p)
 		fail(p, ERROR_INPUT, "a group is not closed");
 	p->fold = fold;
 	p->dot_all = dot_all;
+	return true;
 }
 
 /* ---- one thing, and how often ---- */
@@ -403,14 +405,8 @@ static bool parse_one(struct parser *p)
 		parse_dot(p);
 	} else if (take(p, "[")) {
 		parse_brackets(p);
-	} else if (str_starts_with(p->rest, STR("(?")) && p->rest.size > 2 &&
-		   strchr("P<", p->rest.data[2]) == NULL) {
-		size_t before = here(p);
-		(void)take(p, "(");
-		parse_group(p);
-		return here(p) > before;
 	} else if (take(p, "(")) {
-		parse_group(p);
+		return parse_group(p);
 	} else if (take_escaped_class(p)) {
 		emit_set(p, first);
 	} else if (take(p, "\\")) {
@@ -494,6 +490,13 @@ static bool parse_repetition(struct parser *p, size_t start)
 	return true;
 }
 
+static bool begins_repetition(struct parser *p)
+{
+	int32_t least, most;
+
+	return p->rest.size && (strchr("*+?", p->rest.data[0]) || take_counts(p, &least, &most));
+}
+
 static void parse_sequence(struct parser *p)
 {
 	while (p->rest.size && p->rest.data[0] != '|' && p->rest.data[0] != ')') {
@@ -501,8 +504,7 @@ static void parse_sequence(struct parser *p)
 
 		if (take(p, "\\Q")) {
 			parse_quoted(p);
-		} else if (parse_one(p) && parse_repetition(p, start) && p->rest.size &&
-			   strchr("*+?", p->rest.data[0])) {
+		} else if (parse_one(p) && parse_repetition(p, start) && begins_repetition(p)) {
 			fail(p, ERROR_INPUT, "a repetition is repeated");
 		}
 	}

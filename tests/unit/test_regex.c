@@ -35,6 +35,7 @@ static const struct {
 	{"a*?b+?c??", {"b", "aabbc", "bc"}, {"a", "ac", "bcc"}},
 	{"(ab)*", {"", "ab", "abab"}, {"a", "aba"}},
 	{"(a*)*", {"", "aaa"}, {"b", "aab"}},
+	{"(?:)*a(?:)+", {"a"}, {"", "aa"}},
 	{"(a|b*)+c", {"c", "abbac"}, {"ab", "cc"}},
 	{"x{2}", {"xx"}, {"x", "xxx"}},
 	{"x{2,}", {"xx", "xxxx"}, {"x", ""}},
@@ -94,8 +95,9 @@ static enum error_kind refusal(const char *pattern)
 
 static void refuses(void **state)
 {
-	static const char *const none[] = {"(", ")", "a)", "[a", "[b-a]", "*", "a**", "a|*", "\\",
-		"\\1", "\\z\\y", "x{2,1}", "x{1001}", "(?z)", "(?P<a", "\\x{110000}", "\xff"};
+	static const char *const none[] = {"(", ")", "a)", "[a", "[b-a]", "*", "a**", "a|*",
+		"a(?i)*", "a{2}{3}", "\\", "\\1", "\\z\\y", "x{2,1}", "x{1001}", "(?z)", "(?P<a",
+		"\\x{110000}", "\xff"};
 	static const char *const other[] = {"\\pL", "[\\p{Greek}]", "(?m)^a", "(?i)\xc3\xa9",
 		"((((x{50}){50}){50}){50})", "\\C"};
 
