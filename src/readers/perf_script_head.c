@@ -168,6 +168,18 @@ static void scan_event(struct perf_head *head, struct str rest)
 	head->rest = after;
 }
 
+/* A period; one that no weight holds, of however many digits, is the least of these. */
+static bool parse_period(struct str word, uint64_t *period)
+{
+	if (parse_number(word, period))
+		return true;
+	for (size_t i = 0; i < word.size; i++)
+		if (!is_digit(word.data[i]))
+			return false;
+	*period = (uint64_t)INT64_MAX + 1;
+	return word.size != 0;
+}
+
 /* What is behind the time: a period, the event, the rest. */
 static enum perf_head_kind scan_behind_time(struct perf_head *head, struct str rest)
 {
@@ -177,7 +189,7 @@ static enum perf_head_kind scan_behind_time(struct perf_head *head, struct str r
 		head->record = rest;
 		return PERF_HEAD_RECORD;
 	}
-	if (parse_number(word, &head->period))
+	if (parse_period(word, &head->period))
 		rest = after;
 	else
 		head->period = UINT64_MAX;

@@ -133,8 +133,24 @@ struct finishing {
 	const metric_id *metric_of;
 	size_t event_count; /* of those that are kept */
 	uint64_t left_out;
-	int64_t *weight; /* [metric], all 0 between samples */
+	uint64_t too_large; /* samples with a period that no weight holds */
+	int64_t *weight;    /* [metric], all 0 between samples */
 };
+
+/*
+ * What a sample weighs: its period.  One of more than 63 bits is no count of anything; it would
+ * make the sum of all others nothing beside it, or overflow.
+ */
+static int64_t weight_of(struct finishing *f, uint64_t period)
+{
+	if (period == UINT64_MAX)
+		return 1;
+	if (period > INT64_MAX) {
+		f->too_large++;
+		return 0;
+	}
+	return (int64_t)period;
+}
 
 static void finish_row(struct finishing *f, const struct perf_row *row)
 {
@@ -148,7 +164,7 @@ static void finish_row(struct finishing *f, const struct perf_row *row)
 	struct builder *b = f->rows->builder;
 
 	f->weight[f->samples.i] = 1;
-	f->weight[metric.i] = row->period == UINT64_MAX ? 1 : (int64_t)row->period;
+	f->weight[metric.i] = weight_of(f, row->period);
 	if (f->threads == NULL && !f->has_times)
 		builder_weight(b, row->stack, f->weight, (uint64_t)f->weight[f->samples.i]);
 	else
@@ -197,6 +213,10 @@ void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks, size_t inpu
 	if (f.left_out)
 		builder_note(r->builder, NOTE_LOST, f.left_out,
 			"samples are of more events than there is memory for, and left out");
+	if (f.too_large)
+		builder_note(r->builder, NOTE_BAD_RECORD, f.too_large,
+			"samples have a period of 2^63 or more; they are counted and weigh "
+			"nothing");
 	free(f.weight);
 	free(threads);
 	free(metric_of);

@@ -286,6 +286,21 @@ static void events_are_metrics(void **state)
 	profile_destroy(p);
 }
 
+static void too_large_periods_are_told(void **state)
+{
+	(void)state;
+	struct profile *p =
+		read_text(STR("a 1 1.000001: 9223372036854775808 cycles: \n\t 20 f (/a)\n\n"
+			      "a 1 1.000002: 98765432109876543210987 cycles: \n\t 20 f (/a)\n\n"
+			      "a 1 1.000003: 5 cycles: \n\t 20 f (/a)\n"));
+	assert_int_equal(p->note_count, 1);
+	assert_int_equal(p->notes[0].kind, NOTE_BAD_RECORD);
+	assert_int_equal(p->notes[0].count, 2);
+	assert_int_equal(p->total[0], 3);
+	assert_int_equal(p->total[1], 5);
+	profile_destroy(p);
+}
+
 static void samples_without_periods(void **state)
 {
 	struct profile *p = read_text(STR("java 5 cycles:\n7f f (/a)\n7e g (/a)\n\n"
@@ -593,6 +608,7 @@ int main(void)
 		cmocka_unit_test(inlined_leaf_is_at_its_address),
 		cmocka_unit_test(inlined_into_nothing),
 		cmocka_unit_test(events_are_metrics),
+		cmocka_unit_test(too_large_periods_are_told),
 		cmocka_unit_test(samples_without_periods),
 		cmocka_unit_test(fields_of_any_choice),
 		cmocka_unit_test(places_below_frames),
