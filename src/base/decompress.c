@@ -26,6 +26,8 @@ struct unpacked {
 	uint64_t limit;
 	uint8_t *data;
 	size_t size, capacity;
+	bool takes_cut; /* the beginning of cut off data will do */
+	bool is_cut;
 };
 
 /* Room for at least one more step of output. */
@@ -49,8 +51,12 @@ static struct error *unpacked_check(const struct unpacked *u, uint64_t consumed_
 	return NULL;
 }
 
-static struct error *cut_off(const struct unpacked *u, const char *kind)
+/* The data end too early; an error if that is none the caller can live with. */
+static struct error *cut_off(struct unpacked *u, const char *kind)
 {
+	u->is_cut = true;
+	if (u->takes_cut && u->size)
+		return NULL;
 	return error_new(ERROR_INPUT, "%s: the %s data are cut off", u->name, kind);
 }
 
@@ -134,6 +140,7 @@ static struct error *gzip_unpack(const struct file_bytes *packed, struct unpacke
 			err = error_input(u->name, packed->size - in.size, "damaged gzip data");
 		} else if (in.size == 0 && z.avail_out) {
 			err = cut_off(u, "gzip");
+			break;
 		}
 	}
 	inflateEnd(&z);
@@ -173,8 +180,10 @@ static struct error *zstd_unpack(const struct file_bytes *packed, struct unpacke
 		struct file_bytes rest = {packed->data + in.pos, packed->size - in.pos};
 		if (err == NULL && left == 0 && !is_zstd(&rest))
 			break;
-		if (err == NULL && left && in.pos == in.size && out.pos < out.size)
+		if (err == NULL && left && in.pos == in.size && out.pos < out.size) {
 			err = cut_off(u, "zstd");
+			break;
+		}
 	}
 	ZSTD_freeDCtx(context);
 	return err;
@@ -185,11 +194,14 @@ bool is_compressed(const struct file_bytes *bytes)
 	return is_gzip(bytes) || is_zstd(bytes);
 }
 
-struct error *decompress(const char *name, uint64_t limit, struct file_bytes *bytes)
+struct error *decompress(const char *name, uint64_t limit, struct file_bytes *bytes, bool *is_cut)
 {
-	struct unpacked u = {.name = name, .limit = limit ? limit : LIMIT_BYTES};
+	struct unpacked u = {
+		.name = name, .limit = limit ? limit : LIMIT_BYTES, .takes_cut = is_cut != NULL};
 	struct error *err;
 
+	if (is_cut)
+		*is_cut = false;
 	if (is_gzip(bytes))
 		err = gzip_unpack(bytes, &u);
 	else if (is_zstd(bytes))
@@ -200,6 +212,8 @@ struct error *decompress(const char *name, uint64_t limit, struct file_bytes *by
 		free(u.data);
 		return err;
 	}
+	if (is_cut)
+		*is_cut = u.is_cut;
 	file_bytes_deinit(bytes);
 	*bytes = (struct file_bytes){.data = u.data, .size = u.size};
 	return NULL;

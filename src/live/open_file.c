@@ -128,7 +128,7 @@ static struct error *copy_packed(struct live_memory *memory, const char *path)
 	if (bytes.size && !is_compressed(&bytes))
 		err = error_new(ERROR_INPUT, "%s: is no memory of zones, and no core dump", path);
 	else
-		err = decompress(path, LIVE_BYTES_MAX, &bytes);
+		err = decompress(path, LIVE_BYTES_MAX, &bytes, NULL);
 	if (err == NULL) {
 		const char *problem = live_memory_copy(memory,
 			&(struct live_source){.fd = -1, .size = bytes.size, .data = bytes.data});

@@ -123,8 +123,11 @@ struct error *profile_read_bytes(
 	struct error *err = reader->read(input, b);
 	if (err) {
 		builder_destroy(b);
-		return err;
+		return input->is_cut ? error_prefix(err, "the compressed data are cut off") : err;
 	}
+	if (input->is_cut)
+		builder_note(b, NOTE_INCOMPLETE, 1,
+			"the compressed data are cut off; what is left of them was read");
 	/* The builder checks the profile. */
 	err = builder_finish(b, profile);
 	return err ? error_prefix(err, "%s", input->name) : NULL;
@@ -177,7 +180,7 @@ struct error *profile_read_with(
 
 	if (err)
 		return err;
-	err = decompress(name, 0, &bytes);
+	err = decompress(name, 0, &bytes, &input.is_cut);
 	if (err == NULL) {
 		input.data = bytes.data;
 		input.size = bytes.size;

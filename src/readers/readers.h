@@ -33,6 +33,8 @@ struct reader_input {
 	 */
 	const char *path;
 	const char *exe; /* the program it is a profile of, for readers that take one; NULL: none */
+	/* It was compressed, and cut off: data are what was left of it.  Readers need not care. */
+	bool is_cut;
 };
 
 struct reader {

@@ -1,5 +1,6 @@
 """sonde report on what is no profile, or no longer a whole one: one clear line, status 1, no hang."""
 
+import gzip
 import json
 import os
 import random
@@ -35,6 +36,18 @@ def test_empty_file(folder):
 	path = folder / "empty.prof"
 	path.touch()
 	complains(sonde("report", path), "empty.prof")
+
+
+def test_cut_off_compressed_file_is_read_as_far_as_it_goes(folder):
+	path = folder / "cut.folded.gz"
+	rng = random.Random(1)
+	lines = [f"main;f{rng.randrange(1 << 30)} {i}\n" for i in range(10_000)]
+	packed = gzip.compress("".join(lines).encode())
+	path.write_bytes(packed[: len(packed) // 2])
+	seen = check(sonde("report", path)).out
+	assert "cut off" in seen and "samples" in seen, seen
+	path.write_bytes(packed[:12])
+	complains(sonde("report", path), "cut.folded.gz", "cut off")
 
 
 def test_devices():

@@ -53,7 +53,7 @@ static void expect_text(const void *packed, size_t packed_size, size_t size)
 
 	memcpy(copy, packed, packed_size);
 	struct file_bytes b = {copy, packed_size};
-	assert_null(decompress("t", 0, &b));
+	assert_null(decompress("t", 0, &b, NULL));
 	assert_int_equal(b.size, size);
 	assert_memory_equal(b.data, text, size);
 	file_bytes_deinit(&b);

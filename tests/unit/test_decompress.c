@@ -79,7 +79,7 @@ static void unpacks(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
 		struct file_bytes b = packers[i](text, TEXT_BYTES);
-		assert_null(decompress("t", 0, &b));
+		assert_null(decompress("t", 0, &b, NULL));
 		assert_int_equal(b.size, TEXT_BYTES);
 		assert_memory_equal(b.data, text, TEXT_BYTES);
 		file_bytes_deinit(&b);
@@ -95,7 +95,7 @@ static void unpacks_members_one_after_the_other(void **state)
 		append(&b, more.data, more.size);
 		append(&b, "trailing", 8);
 		file_bytes_deinit(&more);
-		assert_null(decompress("t", 0, &b));
+		assert_null(decompress("t", 0, &b, NULL));
 		assert_int_equal(b.size, 1500);
 		assert_memory_equal(b.data, text, 1500);
 		file_bytes_deinit(&b);
@@ -110,7 +110,7 @@ static void leaves_plain_bytes(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(plain); i++) {
 		struct file_bytes b = {(const uint8_t *)plain[i], strlen(plain[i])};
 		struct file_bytes before = b;
-		assert_null(decompress("t", 0, &b));
+		assert_null(decompress("t", 0, &b, NULL));
 		assert_ptr_equal(b.data, before.data);
 		assert_int_equal(b.size, before.size);
 	}
@@ -119,7 +119,7 @@ static void leaves_plain_bytes(void **state)
 static void expect_refused(struct file_bytes *b, uint64_t limit, const char *part)
 {
 	const uint8_t *before = b->data;
-	struct error *err = decompress("the file", limit, b);
+	struct error *err = decompress("the file", limit, b, NULL);
 
 	assert_non_null(err);
 	assert_int_equal(err->kind, ERROR_INPUT);
@@ -139,6 +139,36 @@ static void refuses_cut_data(void **state)
 		for (b.size = 5; b.size < whole; b.size += 1 + whole / 100)
 			expect_refused(&b, 0, NULL);
 		file_bytes_deinit(&b);
+	}
+}
+
+/* All of the text that cut off data tell of, where that is asked for; never a byte beside it. */
+static void gives_what_is_left_of_cut_data(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(packers); i++) {
+		struct file_bytes whole = packers[i](text, TEXT_BYTES);
+		size_t before = 0;
+		for (size_t size = 20; size < whole.size; size += 1 + whole.size / 50) {
+			struct file_bytes b = {NULL, 0};
+			bool is_cut = false;
+			append(&b, whole.data, size);
+			struct error *err = decompress("t", 0, &b, &is_cut);
+			if (err == NULL) {
+				assert_true(is_cut);
+				assert_true(b.size >= before && b.size < TEXT_BYTES);
+				assert_memory_equal(b.data, text, b.size);
+				before = b.size;
+			}
+			error_destroy(err);
+			file_bytes_deinit(&b);
+		}
+		assert_true(before > TEXT_BYTES / 2);
+		bool is_cut = true;
+		assert_null(decompress("t", 0, &whole, &is_cut));
+		assert_false(is_cut);
+		assert_int_equal(whole.size, TEXT_BYTES);
+		file_bytes_deinit(&whole);
 	}
 }
 
@@ -187,6 +217,7 @@ int main(void)
 		cmocka_unit_test(unpacks_members_one_after_the_other),
 		cmocka_unit_test(leaves_plain_bytes),
 		cmocka_unit_test(refuses_cut_data),
+		cmocka_unit_test(gives_what_is_left_of_cut_data),
 		cmocka_unit_test(refuses_damaged_data),
 		cmocka_unit_test(obeys_the_limit),
 		cmocka_unit_test(refuses_bombs),
