@@ -31,12 +31,15 @@ static inline unsigned int digit_run(const uint8_t *p, uint64_t *number)
 	unsigned int bits = others ? (unsigned int)__builtin_ctzll(others) & ~7u : 64;
 	if (bits == 0)
 		return 0;
-	/* As if zeros were before them; then ever two neighbours are made one. */
+	/*
+	 * As if zeros were before them; then ever two neighbours are made one: 10 times the first
+	 * and the second meet where the second was, as 1 + 10 * 2^8 times both.
+	 */
 	w <<= 64 - bits;
 	unsigned int count = bits / 8;
-	w = (w * 10 + (w >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
-	w = (w * 100 + (w >> 16)) & UINT64_C(0x0000ffff0000ffff);
-	w = (w * 10000 + (w >> 32)) & UINT64_C(0xffffffff);
+	w = w * (1 + (10 << 8)) >> 8 & UINT64_C(0x00ff00ff00ff00ff);
+	w = w * (1 + (100 << 16)) >> 16 & UINT64_C(0x0000ffff0000ffff);
+	w = w * (1 + (UINT64_C(10000) << 32)) >> 32;
 	*number = *number * powers_of_10[count] + w;
 	return count;
 }

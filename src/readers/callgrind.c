@@ -495,6 +495,8 @@ static inline const char *read_quick(struct callgrind *c, const char *at)
 			take_cost(c, true);
 		return behind;
 	}
+	if (*at == '\n')
+		return at + 1;
 	if (c->expect != EXPECT_COST)
 		return NULL;
 	uint64_t first = load_8(at);
@@ -509,18 +511,23 @@ static inline const char *read_quick(struct callgrind *c, const char *at)
 	return behind;
 }
 
-static void read_file(struct callgrind *c, struct str rest)
+static void read_file(struct callgrind *c, struct str file)
 {
-	while (rest.size) {
+	const char *at = file.data, *end = file.data + file.size;
+
+	while (at < end) {
 		const char *behind = NULL;
 
 		c->line_number++;
-		if (likely(rest.size > CALLGRIND_LINE_QUICK))
-			behind = read_quick(c, rest.data);
-		if (likely(behind != NULL))
-			rest = (struct str){behind, rest.size - (size_t)(behind - rest.data)};
-		else
+		if (likely(end - at > CALLGRIND_LINE_QUICK))
+			behind = read_quick(c, at);
+		if (unlikely(behind == NULL)) {
+			struct str rest = {at, (size_t)(end - at)};
+
 			read_line(c, str_take_line(&rest));
+			behind = rest.data;
+		}
+		at = behind;
 	}
 }
 
