@@ -66,6 +66,26 @@ struct str str_take_line(struct str *rest)
 	return line;
 }
 
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool str_unhex(struct str hex, char *bytes)
+{
+	for (size_t i = 0; i + 1 < hex.size; i += 2) {
+		int high = hex_value(hex.data[i]), low = hex_value(hex.data[i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		bytes[i / 2] = (char)(high << 4 | low);
+	}
+	return hex.size % 2 == 0;
+}
+
 void strbuf_deinit(struct strbuf *b)
 {
 	free(b->data);

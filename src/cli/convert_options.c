@@ -144,9 +144,10 @@ static void tell_loss(
 		message_print("note: %s holds one of the %zu metrics, here '%s'; --metric chooses",
 			writer->name, p->metric_count,
 			profile_string(p, p->metrics[p->default_metric.i].name).data);
-	if (writer->leaves_samples && p->stats.counted != 0 && p->stats.counted != UINT64_MAX)
-		message_print("note: %s has zones and ticks alone here: %llu samples are left out; "
-			      "--to chrome has them",
+	if (writer->is_of_times && p->samples.time_ns == NULL && p->stats.counted != 0 &&
+		p->stats.counted != UINT64_MAX)
+		message_print("note: %s is of what happened when: %llu samples, whose times are "
+			      "not known, are left out",
 			writer->name, (unsigned long long)p->stats.counted);
 	if (p->arc_count > 0 && !writer->holds_arcs)
 		message_print("note: %s has no place for counts of calls, which are left out",

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/escape.h"
+#include "writers/zone_walk.h"
 
 /* Ticks are on tracks of their own, with numbers that no thread has. */
 #define TICK_TRACK (INT64_C(1) << 30)
@@ -176,8 +177,10 @@ static void write_samples(struct chrome_writer *w)
 {
 	const struct samples *s = &w->profile->samples;
 
-	for (size_t i = 0; i < s->count && s->time_ns; i++)
-		if (s->weight[w->metric.i][i] != 0 && !chrome_is_zone_row(w, i))
+	if (s->time_ns == NULL || is_of_zones(w->profile, w->metric))
+		return;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->weight[w->metric.i][i] != 0)
 			write_sample(w, i);
 }
 
@@ -280,5 +283,6 @@ const struct writer writer_chrome = {
 	.extension = ".trace.json",
 	.summary = "trace events: zones, ticks and samples over time, for Perfetto and "
 		   "chrome://tracing",
+	.is_of_times = true,
 	.write = chrome_write,
 };

@@ -89,14 +89,7 @@ static bool take_id(
 
 	if (!str_equal(profile_string(p, l->key), key) || text.size != digits)
 		return false;
-	for (size_t i = 0; i < digits; i += 2) {
-		char pair[3] = {text.data[i], text.data[i + 1], '\0'}, *end;
-
-		bytes[i / 2] = (char)strtoul(pair, &end, 16);
-		if (*end || pair[0] == '+' || pair[0] == '-' || pair[0] == ' ')
-			return false;
-	}
-	return true;
+	return str_unhex(text, bytes);
 }
 
 struct link {

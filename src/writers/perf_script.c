@@ -248,13 +248,7 @@ static void write_totals(struct perf_writer *w, const int64_t *weight)
 /* A period is never negative: differences have none. */
 static struct error *check_weights(const struct profile *p, metric_id metric)
 {
-	bool is_negative = false;
-
-	for (size_t i = 0; i < p->samples.count; i++)
-		is_negative |= p->samples.weight[metric.i][i] < 0;
-	for (size_t i = 0; i < p->stack_count; i++)
-		is_negative |= p->stack_weight[metric.i][i] < 0;
-	if (!is_negative)
+	if (!writer_has_negative(p, metric))
 		return NULL;
 	return error_new(ERROR_UNSUPPORTED,
 		"weights below zero, of a difference, cannot be told as text of perf script");

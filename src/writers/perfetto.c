@@ -1,6 +1,6 @@
 /*
- * Perfetto's own trace: zones and ticks as slices on tracks.  docs/formats/perfetto.md says what
- * exactly is written.
+ * Perfetto's own trace: zones and ticks as slices on tracks, and samples.  docs/formats/perfetto.md
+ * says what exactly is written.
  *
  * Source: trace_packet.proto, track_event.proto and their like in protos/perfetto/trace of
  * Perfetto, and its rules for made-up traces (docs/reference/synthetic-track-event.md).
@@ -9,12 +9,11 @@
  * at first use.  Packets are of a thread one after the other: Perfetto sorts them by time, and
  * keeps the order of those at one time.
  */
-#include "writers/writers.h"
+#include "writers/perfetto_state.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/protobuf.h"
 #include "writers/zone_walk.h"
 
 enum { SEQUENCE = 1 };
@@ -25,7 +24,6 @@ enum {
 	PACKET_TIMESTAMP = 8,
 	PACKET_SEQUENCE_ID = 10,
 	PACKET_TRACK_EVENT = 11,
-	PACKET_INTERNED_DATA = 12,
 	PACKET_SEQUENCE_FLAGS = 13,
 	PACKET_TRACK_DESCRIPTOR = 60,
 	PACKET_FIRST_ON_SEQUENCE = 87,
@@ -45,26 +43,17 @@ enum {
 	THREAD_TID = 2,
 	THREAD_NAME = 5,
 	INTERNED_EVENT_NAMES = 2,
-	NAME_IID = 1,
-	NAME_TEXT = 2,
 };
 
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2 };
 
-struct perfetto {
-	const struct profile *profile;
-	struct sink *sink;
-	bool *is_interned; /* [function]: its name; the id is the function's and one */
-	bool has_packet;
-};
-
-static struct strbuf *out(struct perfetto *w)
+static struct strbuf *out(struct perfetto_writer *w)
 {
-	return &w->sink->text;
+	return perfetto_out(w);
 }
 
-static size_t begin_packet(struct perfetto *w, uint64_t time_ns)
+size_t perfetto_begin(struct perfetto_writer *w, uint64_t time_ns)
 {
 	size_t packet = proto_begin(out(w), TRACE_PACKET);
 
@@ -78,10 +67,19 @@ static size_t begin_packet(struct perfetto *w, uint64_t time_ns)
 	return packet;
 }
 
-static void end_packet(struct perfetto *w, size_t packet)
+void perfetto_end(struct perfetto_writer *w, size_t packet)
 {
 	proto_end(out(w), packet);
 	(void)sink_settle(w->sink);
+}
+
+void perfetto_put_text(struct perfetto_writer *w, uint32_t kind, uint64_t iid, struct str text)
+{
+	size_t entry = proto_begin(out(w), kind);
+
+	proto_put_varint(out(w), INTERNED_IID, iid);
+	proto_put_string(out(w), INTERNED_TEXT, text);
+	proto_end(out(w), entry);
 }
 
 /* ---- Tracks: uuids are processes', then threads', then streams of ticks' */
@@ -91,20 +89,20 @@ static uint64_t process_uuid(uint32_t process)
 	return (uint64_t)process + 1;
 }
 
-static uint64_t thread_uuid(const struct perfetto *w, uint32_t thread)
+static uint64_t thread_uuid(const struct perfetto_writer *w, uint32_t thread)
 {
 	return w->profile->process_count + (uint64_t)thread + 1;
 }
 
-static uint64_t first_stream_uuid(const struct perfetto *w)
+static uint64_t first_stream_uuid(const struct perfetto_writer *w)
 {
 	return w->profile->process_count + w->profile->thread_count + 1;
 }
 
-static void write_process(struct perfetto *w, uint32_t i)
+static void write_process(struct perfetto_writer *w, uint32_t i)
 {
 	const struct process *process = &w->profile->processes[i];
-	size_t packet = begin_packet(w, process->start_ns);
+	size_t packet = perfetto_begin(w, process->start_ns);
 	size_t track = proto_begin(out(w), PACKET_TRACK_DESCRIPTOR);
 
 	proto_put_varint(out(w), TRACK_UUID, process_uuid(i));
@@ -113,13 +111,13 @@ static void write_process(struct perfetto *w, uint32_t i)
 	proto_put_string(out(w), PROCESS_NAME, profile_string(w->profile, process->name));
 	proto_end(out(w), facts);
 	proto_end(out(w), track);
-	end_packet(w, packet);
+	perfetto_end(w, packet);
 }
 
-static void write_thread(struct perfetto *w, uint32_t i)
+static void write_thread(struct perfetto_writer *w, uint32_t i)
 {
 	const struct thread *thread = &w->profile->threads[i];
-	size_t packet = begin_packet(w, thread->start_ns);
+	size_t packet = perfetto_begin(w, thread->start_ns);
 	size_t track = proto_begin(out(w), PACKET_TRACK_DESCRIPTOR);
 
 	proto_put_varint(out(w), TRACK_UUID, thread_uuid(w, i));
@@ -130,13 +128,13 @@ static void write_thread(struct perfetto *w, uint32_t i)
 	proto_put_string(out(w), THREAD_NAME, profile_string(w->profile, thread->name));
 	proto_end(out(w), facts);
 	proto_end(out(w), track);
-	end_packet(w, packet);
+	perfetto_end(w, packet);
 }
 
-static void write_stream(struct perfetto *w, const struct tick *tick, uint64_t uuid)
+static void write_stream(struct perfetto_writer *w, const struct tick *tick, uint64_t uuid)
 {
 	struct strbuf name = {0};
-	size_t packet = begin_packet(w, tick->start_ns);
+	size_t packet = perfetto_begin(w, tick->start_ns);
 	size_t track = proto_begin(out(w), PACKET_TRACK_DESCRIPTOR);
 
 	strbuf_add(&name, STR("ticks: "));
@@ -145,27 +143,27 @@ static void write_stream(struct perfetto *w, const struct tick *tick, uint64_t u
 	proto_put_varint(out(w), TRACK_PARENT_UUID, process_uuid(tick->process.i));
 	proto_put_string(out(w), TRACK_NAME, strbuf_str(&name));
 	proto_end(out(w), track);
-	end_packet(w, packet);
+	perfetto_end(w, packet);
 	strbuf_deinit(&name);
 }
 
 /* ---- Slices */
 
-static void write_end(struct perfetto *w, uint64_t uuid, uint64_t time_ns)
+static void write_end(struct perfetto_writer *w, uint64_t uuid, uint64_t time_ns)
 {
-	size_t packet = begin_packet(w, time_ns);
+	size_t packet = perfetto_begin(w, time_ns);
 	size_t event = proto_begin(out(w), PACKET_TRACK_EVENT);
 
 	proto_put_varint(out(w), EVENT_TYPE, SLICE_END);
 	proto_put_varint(out(w), EVENT_TRACK_UUID, uuid);
 	proto_end(out(w), event);
-	end_packet(w, packet);
+	perfetto_end(w, packet);
 }
 
-static void write_tick(struct perfetto *w, const struct tick *tick, uint64_t uuid)
+static void write_tick(struct perfetto_writer *w, const struct tick *tick, uint64_t uuid)
 {
 	struct strbuf name = {0};
-	size_t packet = begin_packet(w, tick->start_ns);
+	size_t packet = perfetto_begin(w, tick->start_ns);
 	size_t event = proto_begin(out(w), PACKET_TRACK_EVENT);
 
 	strbuf_add(&name, profile_string(w->profile, tick->stream));
@@ -175,12 +173,12 @@ static void write_tick(struct perfetto *w, const struct tick *tick, uint64_t uui
 	proto_put_string(out(w), EVENT_CATEGORIES, STR("tick"));
 	proto_put_string(out(w), EVENT_NAME, strbuf_str(&name));
 	proto_end(out(w), event);
-	end_packet(w, packet);
+	perfetto_end(w, packet);
 	strbuf_deinit(&name);
 	write_end(w, uuid, tick->end_ns);
 }
 
-static void write_ticks(struct perfetto *w)
+static void write_ticks(struct perfetto_writer *w)
 {
 	const struct profile *p = w->profile;
 	uint64_t uuid = first_stream_uuid(w) - 1;
@@ -196,24 +194,22 @@ static void write_ticks(struct perfetto *w)
 }
 
 /* The name of a zone, once. */
-static void intern_name(struct perfetto *w, uint32_t function)
+static void intern_name(struct perfetto_writer *w, uint32_t function)
 {
 	struct str name = profile_string(w->profile, w->profile->functions[function].name);
 
-	if (w->is_interned[function])
+	if (w->is_interned.event_name[function])
 		return;
-	w->is_interned[function] = true;
+	w->is_interned.event_name[function] = true;
 	size_t data = proto_begin(out(w), PACKET_INTERNED_DATA);
-	size_t entry = proto_begin(out(w), INTERNED_EVENT_NAMES);
-	proto_put_varint(out(w), NAME_IID, (uint64_t)function + 1);
-	proto_put_string(out(w), NAME_TEXT, name.size ? name : STR("[unknown]"));
-	proto_end(out(w), entry);
+	perfetto_put_text(w, INTERNED_EVENT_NAMES, (uint64_t)function + 1,
+		name.size ? name : STR("[unknown]"));
 	proto_end(out(w), data);
 }
 
 static void leave_zone(void *context, uint32_t thread, uint32_t stack, uint64_t time_ns)
 {
-	struct perfetto *w = context;
+	struct perfetto_writer *w = context;
 
 	(void)stack;
 	write_end(w, thread_uuid(w, thread), time_ns);
@@ -221,11 +217,11 @@ static void leave_zone(void *context, uint32_t thread, uint32_t stack, uint64_t 
 
 static void enter_zone(void *context, uint32_t thread, uint32_t stack, uint64_t time_ns)
 {
-	struct perfetto *w = context;
+	struct perfetto_writer *w = context;
 	const struct profile *p = w->profile;
 	uint32_t function = p->frames[p->stacks[stack].frame.i].function.i;
 
-	size_t packet = begin_packet(w, time_ns);
+	size_t packet = perfetto_begin(w, time_ns);
 	intern_name(w, function);
 	size_t event = proto_begin(out(w), PACKET_TRACK_EVENT);
 	proto_put_varint(out(w), EVENT_TYPE, SLICE_BEGIN);
@@ -233,36 +229,69 @@ static void enter_zone(void *context, uint32_t thread, uint32_t stack, uint64_t 
 	proto_put_varint(out(w), EVENT_NAME_IID, (uint64_t)function + 1);
 	proto_put_string(out(w), EVENT_CATEGORIES, STR("zone"));
 	proto_end(out(w), event);
-	end_packet(w, packet);
+	perfetto_end(w, packet);
+}
+
+static struct error *check(const struct profile *p, metric_id metric)
+{
+	if (p->samples.time_ns == NULL && p->tick_count == 0 && p->zone_events.count == 0)
+		return error_new(ERROR_UNSUPPORTED,
+			"%.*s does not tell when anything happened, and a trace is of nothing else",
+			STR_ARG(profile_string(p, p->source)));
+	if (p->samples.time_ns && writer_has_negative(p, metric))
+		return error_new(ERROR_UNSUPPORTED,
+			"Perfetto's samples have no negative weights, and '%.*s' has some",
+			STR_ARG(profile_string(p, p->metrics[metric.i].name)));
+	return NULL;
+}
+
+static struct perfetto_interned nothing_interned(const struct profile *p)
+{
+	return (struct perfetto_interned){.event_name = xcalloc(p->function_count, sizeof(bool)),
+		.function = xcalloc(p->function_count, sizeof(bool)),
+		.file = xcalloc(p->string_count, sizeof(bool)),
+		.mapping = xcalloc(p->object_count + 1, sizeof(bool)),
+		.frame = xcalloc(p->frame_count, sizeof(bool)),
+		.callstack = xcalloc(p->stack_count, sizeof(bool))};
+}
+
+static void perfetto_deinit(struct perfetto_writer *w)
+{
+	free(w->is_interned.event_name);
+	free(w->is_interned.function);
+	free(w->is_interned.file);
+	free(w->is_interned.mapping);
+	free(w->is_interned.frame);
+	free(w->is_interned.callstack);
 }
 
 static struct error *perfetto_write(
 	struct sink *sink, const struct profile *profile, const struct writer_options *options)
 {
-	struct perfetto w = {.profile = profile, .sink = sink};
+	struct error *err = check(profile, options->metric);
 
-	(void)options;
-	if (profile->tick_count == 0 && profile->zone_events.count == 0)
-		return error_new(ERROR_UNSUPPORTED,
-			"%.*s has no ticks and no events of zones, which are what is written for "
-			"Perfetto; --to chrome has samples",
-			STR_ARG(profile_string(profile, profile->source)));
-	w.is_interned = xcalloc(profile->function_count, sizeof(*w.is_interned));
+	if (err)
+		return err;
+	struct perfetto_writer w = {.profile = profile,
+		.sink = sink,
+		.metric = options->metric,
+		.is_interned = nothing_interned(profile)};
 	for (uint32_t i = 0; i < profile->process_count; i++)
 		write_process(&w, i);
 	for (uint32_t i = 0; i < profile->thread_count; i++)
 		write_thread(&w, i);
 	write_ticks(&w);
 	zone_walk(profile, &w, enter_zone, leave_zone);
-	free(w.is_interned);
+	perfetto_write_samples(&w);
+	perfetto_deinit(&w);
 	return NULL;
 }
 
 const struct writer writer_perfetto = {
 	.name = "perfetto",
 	.extension = ".pftrace",
-	.summary = "Perfetto's trace: zones and ticks over time, for https://ui.perfetto.dev",
-	.holds_metrics = true,
-	.leaves_samples = true,
+	.summary = "Perfetto's trace: zones, ticks and samples over time, for "
+		   "https://ui.perfetto.dev",
+	.is_of_times = true,
 	.write = perfetto_write,
 };

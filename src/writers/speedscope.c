@@ -330,18 +330,11 @@ static void write_metric(struct speedscope *w, metric_id metric)
 
 static struct error *check_weights(const struct profile *p)
 {
-	for (size_t m = 0; m < p->metric_count; m++) {
-		bool is_negative = false;
-
-		for (size_t i = 0; i < p->stack_count && p->samples.count == 0; i++)
-			is_negative |= p->stack_weight[m][i] < 0;
-		for (size_t i = 0; i < p->samples.count; i++)
-			is_negative |= p->samples.weight[m][i] < 0;
-		if (is_negative)
+	for (uint32_t m = 0; m < p->metric_count; m++)
+		if (writer_has_negative(p, (metric_id){m}))
 			return error_new(ERROR_UNSUPPORTED,
 				"speedscope shows no negative weights, and '%.*s' has some",
 				STR_ARG(profile_string(p, p->metrics[m].name)));
-	}
 	return NULL;
 }
 

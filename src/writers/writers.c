@@ -75,3 +75,14 @@ const struct writer *writer_for_file(const char *path)
 		writer = writer_for_name(stem);
 	return writer ? writer : writer_by_beginning(path);
 }
+
+bool writer_has_negative(const struct profile *p, metric_id metric)
+{
+	bool is_negative = false;
+
+	for (size_t i = 0; i < p->samples.count; i++)
+		is_negative |= p->samples.weight[metric.i][i] < 0;
+	for (size_t i = 0; i < p->stack_count; i++)
+		is_negative |= p->stack_weight[metric.i][i] < 0;
+	return is_negative;
+}

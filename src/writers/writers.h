@@ -32,7 +32,7 @@ struct writer {
 	bool holds_metrics;    /* all of them, not one that is chosen; --metric comes first */
 	bool holds_arcs;       /* counts of calls */
 	bool holds_notes;
-	bool leaves_samples;  /* zones and ticks alone are written */
+	bool is_of_times;     /* samples whose time is not known are left out */
 	enum packing packing; /* what its files are always packed by, by the caller; else none */
 	/*
 	 * Puts the profile into the sink.  Errors are those of the profile; the sink's own are
@@ -66,5 +66,8 @@ const struct writer *writer_find(const char *name);
  * is none.
  */
 const struct writer *writer_for_file(const char *path);
+
+/* For formats that have no such weights: whether a sample or a stack weighs less than 0. */
+bool writer_has_negative(const struct profile *p, metric_id metric);
 
 #endif

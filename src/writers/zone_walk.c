@@ -119,3 +119,10 @@ void zone_walk(const struct profile *p, void *context, zone_visit *enter, zone_v
 	free(w.total_ns);
 	vec_deinit(&w.path);
 }
+
+bool is_of_zones(const struct profile *p, metric_id metric)
+{
+	struct str name = profile_string(p, p->metrics[metric.i].name);
+
+	return str_equal(name, STR(ZONE_TIME)) || str_equal(name, STR(ZONE_ENTRIES));
+}

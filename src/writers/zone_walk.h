@@ -18,4 +18,7 @@ typedef void zone_visit(void *context, uint32_t thread, uint32_t stack, uint64_t
  */
 void zone_walk(const struct profile *p, void *context, zone_visit *enter, zone_visit *leave);
 
+/* Whether a metric is of zone rows, which are no samples: they have weights in no other. */
+bool is_of_zones(const struct profile *p, metric_id metric);
+
 #endif

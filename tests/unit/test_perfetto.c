@@ -1,6 +1,5 @@
 /*
- * Perfetto's traces: packets made by hand, by the rules of its documents; and that what is written
- * keeps them and reads as what it was.
+ * Perfetto's traces as they are read: packets made by hand, by the rules of its documents.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +8,6 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "../property.h"
-#include "../random_profile.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "base/protobuf.h"
@@ -215,86 +212,6 @@ static void test_cut(void **state)
 	}
 	assert_true(read > 10);
 	strbuf_deinit(&t);
-}
-
-/* ---- What is written */
-
-/* The rules: state is cleared first, ids are not 0, names are there, slices nest on each track. */
-static void check_rules(struct str bytes)
-{
-	int64_t depth[4096] = {0};
-	bool is_named[4096] = {0}, is_track[4096] = {0}, is_first = true;
-	struct proto_field packet, field, inner, entry;
-	struct cursor c, m, e, n;
-
-	cursor_init(&c, bytes.data, bytes.size, "written", 0);
-	while (proto_next(&c, &packet)) {
-		uint64_t sequence = 0, flags = 0, type = 0, uuid = 0, iid = 0;
-		assert_int_equal(packet.number, 1);
-		m = proto_message(&c, &packet);
-		while (proto_next(&m, &field)) {
-			sequence = field.number == 10 ? field.value : sequence;
-			flags = field.number == 13 ? field.value : flags;
-			for (e = proto_message(&m, &field);
-				field.type == PROTO_BYTES && proto_next(&e, &inner);) {
-				if (field.number == 60 && inner.number == 1) {
-					assert_true(inner.value && !is_track[inner.value]);
-					is_track[inner.value] = true;
-				} else if (field.number == 11) {
-					type = inner.number == 9 ? inner.value : type;
-					iid = inner.number == 10 ? inner.value : iid;
-					uuid = inner.number == 11 ? inner.value : uuid;
-				} else if (field.number == 12) {
-					n = proto_message(&e, &inner);
-					assert_true(proto_next(&n, &entry) && entry.value);
-					is_named[entry.value] = true;
-				}
-			}
-		}
-		assert_true(sequence != 0);
-		assert_int_equal(flags, is_first ? 1 : 2);
-		is_first = false;
-		assert_true(type == 0 || is_track[uuid]);
-		assert_true(iid == 0 || is_named[iid]);
-		depth[uuid] += type == BEGIN ? 1 : type == END ? -1 : 0;
-		assert_true(depth[uuid] >= 0);
-	}
-	assert_true(cursor_ok(&c));
-	for (size_t i = 0; i < 4096; i++)
-		assert_int_equal(depth[i], 0);
-}
-
-static void write_random(uint64_t seed)
-{
-	struct random r = random_from(seed);
-	struct random_shape shape = random_shape_any(&r);
-	shape.samples = shape.zones = true;
-	struct profile *p = random_profile(seed, &shape), *q;
-	struct writer_options options = {.metric = p->default_metric};
-	struct strbuf bytes = {0};
-	struct error *err = writer_try(&writer_perfetto, p, &options, &bytes);
-
-	if (p->zone_events.count == 0 && p->tick_count == 0) {
-		assert_non_null(err);
-	} else {
-		assert_null(err);
-		check_rules(strbuf_str(&bytes));
-		q = try_read(strbuf_str(&bytes), &err);
-		assert_true(q || p->zone_events.count == 0 || err);
-		if (q)
-			assert_int_equal(q->tick_count, p->tick_count);
-		profile_destroy(q);
-	}
-	error_destroy(err);
-	strbuf_deinit(&bytes);
-	profile_destroy(p);
-}
-
-static void test_written(void **state)
-{
-	(void)state;
-	for (struct property_seeds p = property_seeds(100, 30); property_next(&p);)
-		write_random(property_seed);
 }
 
 /* ---- Samples */
@@ -544,7 +461,6 @@ int main(void)
 		cmocka_unit_test(test_interned),
 		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_written),
 		cmocka_unit_test(test_perf_samples),
 		cmocka_unit_test(test_period),
 		cmocka_unit_test(test_stack_samples),

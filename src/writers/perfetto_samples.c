@@ -1,0 +1,255 @@
+/*
+ * Samples in Perfetto's trace: PerfSample, which all its versions since 2020 know, and what they
+ * refer to.
+ *
+ * Source: profile_packet.proto, profile_common.proto, interned_data.proto and perf_events.proto in
+ * protos/perfetto of Perfetto; what must be there for a sample to be shown, its trace processor
+ * (stack_profile_sequence_state.cc): each frame has a mapping, each callstack a frame.
+ *
+ * A PerfSample has no weight: it stands for a period of its sequence's timebase.  Where the weight
+ * is another than that of the sample before, its packet tells the period anew: defaults hold from
+ * the packet on that tells them.
+ */
+#include "writers/perfetto_state.h"
+
+#include "base/vec.h"
+#include "writers/zone_walk.h"
+
+/* Numbers of fields. */
+enum {
+	PACKET_DEFAULTS = 59,
+	PACKET_PERF_SAMPLE = 66,
+	DEFAULTS_PERF_SAMPLE = 12,
+	PERF_SAMPLE_TIMEBASE = 1,
+	TIMEBASE_PERIOD = 1,
+	TIMEBASE_COUNTER = 4,
+	TIMEBASE_NAME = 10,
+	SAMPLE_PID = 2,
+	SAMPLE_TID = 3,
+	SAMPLE_CALLSTACK = 4,
+	INTERNED_FUNCTION_NAMES = 5,
+	INTERNED_FRAMES = 6,
+	INTERNED_CALLSTACKS = 7,
+	INTERNED_BUILD_IDS = 16,
+	INTERNED_MAPPING_PATHS = 17,
+	INTERNED_SOURCE_PATHS = 18,
+	INTERNED_MAPPINGS = 19,
+	MAPPING_BUILD_ID = 2,
+	MAPPING_PATH = 7,
+	FRAME_FUNCTION = 2,
+	FRAME_MAPPING = 3,
+	FRAME_ADDRESS = 4,
+	FRAME_FILE = 5,
+	FRAME_LINE = 6,
+	FRAME_KIND = 7,
+	FRAME_KIND_TEXT = 8,
+	CALLSTACK_FRAMES = 2,
+};
+
+enum { COUNTER_UNKNOWN = 0, COUNTER_CPU_CLOCK = 1 };
+enum { KIND_KERNEL = 2 };
+enum { BUILD_ID_MAX = 64 }; /* bytes */
+
+static struct strbuf *out(struct perfetto_writer *w)
+{
+	return perfetto_out(w);
+}
+
+/* True the first time. */
+static bool is_new(bool *is_interned, uint32_t i)
+{
+	bool before = is_interned[i];
+
+	is_interned[i] = true;
+	return !before;
+}
+
+/* ---- What frames refer to; ids are the profile's numbers and one */
+
+/* The build-id's bytes; false: what stands there is none. */
+static bool put_build_id(struct perfetto_writer *w, uint64_t iid, struct str hex)
+{
+	char bytes[BUILD_ID_MAX];
+
+	if (hex.size == 0 || hex.size > 2 * sizeof(bytes) || !str_unhex(hex, bytes))
+		return false;
+	size_t entry = proto_begin(out(w), INTERNED_BUILD_IDS);
+	proto_put_varint(out(w), INTERNED_IID, iid);
+	proto_put_bytes(out(w), INTERNED_TEXT, (struct str){bytes, hex.size / 2});
+	proto_end(out(w), entry);
+	return true;
+}
+
+/* The mapping of a load object; `object` may be NO_ID: one without a path.  Returns its id. */
+static uint64_t put_mapping(struct perfetto_writer *w, uint32_t object)
+{
+	const struct profile *p = w->profile;
+	bool is_known = object != NO_ID;
+	uint32_t at = is_known ? object : (uint32_t)p->object_count;
+	uint64_t iid = (uint64_t)at + 1;
+
+	if (!is_new(w->is_interned.mapping, at))
+		return iid;
+	struct str path = is_known ? profile_string(p, p->objects[object].path) : STR("");
+	bool has_build_id =
+		is_known && put_build_id(w, iid, profile_string(p, p->objects[object].build_id));
+	if (path.size)
+		perfetto_put_text(w, INTERNED_MAPPING_PATHS, iid, path);
+	size_t entry = proto_begin(out(w), INTERNED_MAPPINGS);
+	proto_put_varint(out(w), INTERNED_IID, iid);
+	if (has_build_id)
+		proto_put_varint(out(w), MAPPING_BUILD_ID, iid);
+	if (path.size)
+		proto_put_varint(out(w), MAPPING_PATH, iid);
+	proto_end(out(w), entry);
+	return iid;
+}
+
+static uint64_t put_function(struct perfetto_writer *w, uint32_t function)
+{
+	struct str name = profile_string(w->profile, w->profile->functions[function].name);
+
+	if (is_new(w->is_interned.function, function))
+		perfetto_put_text(w, INTERNED_FUNCTION_NAMES, (uint64_t)function + 1,
+			name.size ? name : STR("[unknown]"));
+	return (uint64_t)function + 1;
+}
+
+/* Which frames are inlined Perfetto has no word for: the kind may be a text of anybody's. */
+static void put_kind(struct perfetto_writer *w, bool is_kernel, bool is_inline)
+{
+	if (is_inline)
+		proto_put_string(out(w), FRAME_KIND_TEXT,
+			is_kernel ? STR("inlined kernel") : STR("inlined"));
+	else if (is_kernel)
+		proto_put_varint(out(w), FRAME_KIND, KIND_KERNEL);
+}
+
+static void put_frame(struct perfetto_writer *w, uint32_t i)
+{
+	const struct profile *p = w->profile;
+	const struct frame *frame = &p->frames[i];
+	uint32_t object = p->functions[frame->function.i].object.i;
+	bool is_kernel = object != NO_ID && p->objects[object].kind == OBJECT_KERNEL;
+
+	if (!is_new(w->is_interned.frame, i))
+		return;
+	uint64_t function = put_function(w, frame->function.i), mapping = put_mapping(w, object);
+	bool has_file = profile_string(p, frame->file).size > 0;
+	if (has_file && is_new(w->is_interned.file, frame->file.i))
+		perfetto_put_text(w, INTERNED_SOURCE_PATHS, (uint64_t)frame->file.i + 1,
+			profile_string(p, frame->file));
+	size_t entry = proto_begin(out(w), INTERNED_FRAMES);
+	proto_put_varint(out(w), INTERNED_IID, (uint64_t)i + 1);
+	proto_put_varint(out(w), FRAME_FUNCTION, function);
+	proto_put_varint(out(w), FRAME_MAPPING, mapping);
+	proto_put_varint(out(w), FRAME_ADDRESS, frame->obj_addr);
+	if (has_file)
+		proto_put_varint(out(w), FRAME_FILE, (uint64_t)frame->file.i + 1);
+	if (frame->line)
+		proto_put_varint(out(w), FRAME_LINE, frame->line);
+	put_kind(w, is_kernel, frame->is_inline);
+	proto_end(out(w), entry);
+}
+
+/* The frame of stacks that are empty: a callstack without frames is not shown. */
+static void put_unknown_frame(struct perfetto_writer *w)
+{
+	uint64_t function = w->profile->function_count + 1;
+
+	perfetto_put_text(w, INTERNED_FUNCTION_NAMES, function, STR("[unknown]"));
+	uint64_t mapping = put_mapping(w, NO_ID);
+	size_t entry = proto_begin(out(w), INTERNED_FRAMES);
+	proto_put_varint(out(w), INTERNED_IID, w->profile->frame_count + 1);
+	proto_put_varint(out(w), FRAME_FUNCTION, function);
+	proto_put_varint(out(w), FRAME_MAPPING, mapping);
+	proto_end(out(w), entry);
+}
+
+/* ---- Callstacks */
+
+static void put_callstack(struct perfetto_writer *w, uint32_t stack)
+{
+	const struct stack *stacks = w->profile->stacks;
+	VEC(uint32_t) frames = {0};
+
+	for (uint32_t i = stack; i; i = stacks[i].parent.i) {
+		vec_push(&frames, stacks[i].frame.i);
+		put_frame(w, stacks[i].frame.i);
+	}
+	if (stack == 0)
+		put_unknown_frame(w);
+	size_t entry = proto_begin(out(w), INTERNED_CALLSTACKS);
+	proto_put_varint(out(w), INTERNED_IID, (uint64_t)stack + 1);
+	if (stack == 0)
+		proto_put_varint(out(w), CALLSTACK_FRAMES, w->profile->frame_count + 1);
+	/* Not packed, as Perfetto declares it; the outermost first. */
+	while (frames.count)
+		proto_put_varint(
+			out(w), CALLSTACK_FRAMES, (uint64_t)frames.data[--frames.count] + 1);
+	proto_end(out(w), entry);
+	vec_deinit(&frames);
+}
+
+static void intern_callstack(struct perfetto_writer *w, uint32_t stack)
+{
+	if (!is_new(w->is_interned.callstack, stack))
+		return;
+	size_t data = proto_begin(out(w), PACKET_INTERNED_DATA);
+	put_callstack(w, stack);
+	proto_end(out(w), data);
+}
+
+/* ---- Samples */
+
+static void put_period(struct perfetto_writer *w, int64_t weight)
+{
+	const struct metric *metric = &w->profile->metrics[w->metric.i];
+	bool is_time = str_equal(profile_string(w->profile, metric->unit), STR("ns"));
+	size_t defaults = proto_begin(out(w), PACKET_DEFAULTS);
+	size_t perf = proto_begin(out(w), DEFAULTS_PERF_SAMPLE);
+	size_t timebase = proto_begin(out(w), PERF_SAMPLE_TIMEBASE);
+
+	proto_put_varint(out(w), TIMEBASE_PERIOD, (uint64_t)weight);
+	proto_put_varint(out(w), TIMEBASE_COUNTER, is_time ? COUNTER_CPU_CLOCK : COUNTER_UNKNOWN);
+	proto_put_string(out(w), TIMEBASE_NAME, profile_string(w->profile, metric->name));
+	proto_end(out(w), timebase);
+	proto_end(out(w), perf);
+	proto_end(out(w), defaults);
+}
+
+static void write_sample(struct perfetto_writer *w, size_t i, bool has_new_weight)
+{
+	const struct profile *p = w->profile;
+	const struct samples *s = &p->samples;
+	const struct thread *thread = s->thread ? &p->threads[s->thread[i].i] : NULL;
+	size_t packet = perfetto_begin(w, s->time_ns[i]);
+
+	if (has_new_weight)
+		put_period(w, s->weight[w->metric.i][i]);
+	intern_callstack(w, s->stack[i].i);
+	size_t sample = proto_begin(out(w), PACKET_PERF_SAMPLE);
+	proto_put_varint(
+		out(w), SAMPLE_PID, thread ? (uint32_t)p->processes[thread->process.i].pid : 0);
+	proto_put_varint(out(w), SAMPLE_TID, thread ? (uint32_t)thread->tid : 0);
+	proto_put_varint(out(w), SAMPLE_CALLSTACK, (uint64_t)s->stack[i].i + 1);
+	proto_end(out(w), sample);
+	perfetto_end(w, packet);
+}
+
+void perfetto_write_samples(struct perfetto_writer *w)
+{
+	const struct samples *s = &w->profile->samples;
+	int64_t last = 0;
+
+	if (s->time_ns == NULL || is_of_zones(w->profile, w->metric))
+		return;
+	for (size_t i = 0; i < s->count && sink_settle(w->sink); i++) {
+		int64_t weight = s->weight[w->metric.i][i];
+
+		if (weight == 0)
+			continue;
+		write_sample(w, i, weight != last);
+		last = weight;
+	}
+}
