@@ -50,8 +50,15 @@ static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end, st
 static inline const uint8_t *short_number(const uint8_t *p, unsigned int digits, int64_t *value)
 {
 	uint64_t number = 0;
-	unsigned int whole = digit_run(p, &number), fraction = 0;
+	unsigned int whole, fraction = 0;
 
+	/* Whole columns are of one digit: a branch that is foreseen, so that the next number need
+	 * not wait until it is known how long this one is. */
+	if (p[1] == ',' && *p >= '0' && *p <= '9') {
+		*value = (int64_t)((uint64_t)(*p - '0') * powers_of_10[digits]);
+		return p + 1;
+	}
+	whole = digit_run(p, &number);
 	if (whole == 0 || whole == 8)
 		return NULL;
 	p += whole;
