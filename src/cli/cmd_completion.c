@@ -11,10 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vec.h"
 #include "cli/command.h"
 #include "cli/help_topic.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "readers/readers.h"
+#include "view/formats.h"
+#include "writers/writers.h"
 
 static const char *const shell_names[] = {"bash", "zsh", "fish", NULL};
 
@@ -63,6 +67,31 @@ static void print_operand_words(
 	printf("%s", after);
 }
 
+/* The names of the formats that are read, or else of those that are written. */
+static const char *const *names_of_formats(bool is_read)
+{
+	static VEC(const char *) names;
+
+	names.count = 0;
+	for (size_t i = 0; is_read && readers[i]; i++)
+		vec_push(&names, readers[i]->name);
+	for (size_t i = 0; !is_read && writers[i]; i++)
+		vec_push(&names, writers[i]->name);
+	for (size_t i = 0; !is_read && format_names[i]; i++)
+		if (formats[i].extension)
+			vec_push(&names, formats[i].name);
+	vec_push(&names, NULL);
+	return names.data;
+}
+
+/* The words that an option's value is one of, good until the next call; NULL: it is free. */
+static const char *const *value_words(const struct option_row *row)
+{
+	if (row->value == VALUE_READER || row->value == VALUE_WRITER)
+		return names_of_formats(row->value == VALUE_READER);
+	return row->value == VALUE_CHOICE ? row->choices : NULL;
+}
+
 /* Calls print for each of the command's options, --help last. */
 static void each_option(const struct command *command,
 	void (*print)(const struct command *command, const struct option_row *row))
@@ -106,6 +135,8 @@ static void bash_print_command(const struct command *command)
 /* What may follow an option that takes a value. */
 static void bash_print_value(const struct command *command, const struct option_row *row)
 {
+	const char *const *words = value_words(row);
+
 	if (row->value == VALUE_NONE)
 		return;
 	printf("\t");
@@ -114,9 +145,9 @@ static void bash_print_value(const struct command *command, const struct option_
 	if (row->long_name)
 		printf("%s:--%s", command->name, row->long_name);
 	printf(") words= kind=%s options=", row->value == VALUE_FILE ? "file" : "none");
-	if (row->value == VALUE_CHOICE) {
+	if (words) {
 		printf(" words='");
-		print_words(row->choices);
+		print_words(words);
 		printf("'");
 	}
 	printf(" ;;\n");
@@ -187,6 +218,7 @@ static void zsh_print_option(const struct command *command, const struct option_
 	/* A short option's value may follow at once (+), a long one's after = too. */
 	const char *short_end = row->value == VALUE_NONE ? "" : "+";
 	const char *long_end = row->value == VALUE_NONE ? "" : "=";
+	const char *const *words = value_words(row);
 
 	(void)command;
 	printf(" \\\n\t\t\t");
@@ -206,11 +238,11 @@ static void zsh_print_option(const struct command *command, const struct option_
 	}
 	if (row->value == VALUE_FILE)
 		printf("_files");
-	if (row->value == VALUE_CHOICE) {
+	if (words) {
 		printf("(");
-		for (size_t i = 0; row->choices[i]; i++) {
+		for (size_t i = 0; words[i]; i++) {
 			printf("%s", i ? " " : "");
-			print_quoted(row->choices[i], ":\\");
+			print_quoted(words[i], ":\\");
 		}
 		printf(")");
 	}
@@ -262,6 +294,8 @@ static void zsh_print(void)
 
 static void fish_print_option(const struct command *command, const struct option_row *row)
 {
+	const char *const *words = value_words(row);
+
 	printf("complete -c sonde -n '__fish_seen_subcommand_from %s'", command->name);
 	if (row->short_name)
 		printf(" -s %c", row->short_name);
@@ -271,9 +305,9 @@ static void fish_print_option(const struct command *command, const struct option
 		printf(" -r -F");
 	else if (row->value != VALUE_NONE)
 		printf(" -x");
-	if (row->value == VALUE_CHOICE) {
+	if (words) {
 		printf(" -a '");
-		print_words(row->choices);
+		print_words(words);
 		printf("'");
 	}
 	printf(" -d '");

@@ -22,6 +22,8 @@ enum option_value {
 	VALUE_NUMBER,
 	VALUE_FILE,
 	VALUE_CHOICE, /* one of `choices`; text follows those that end with a colon */
+	VALUE_READER, /* a format that is read: its name */
+	VALUE_WRITER, /* a format that is written: its name */
 };
 
 struct option_row {

@@ -23,11 +23,11 @@ enum {
 
 const struct option_row convert_rows[] = {
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
-	{OPTION_FROM, 0, "from", VALUE_TEXT, "FORMAT", NULL,
+	{OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", NULL,
 		"what the input is, where its contents do not tell"},
 	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", NULL,
 		"the program that the input is a profile of, for gmon.out"},
-	{OPTION_TO, 't', "to", VALUE_TEXT, "FORMAT", NULL,
+	{OPTION_TO, 't', "to", VALUE_WRITER, "FORMAT", NULL,
 		"what to write, where FILE's name does not tell"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "NAME", NULL,
 		"the figure to write, for formats that hold one"},

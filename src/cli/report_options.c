@@ -98,7 +98,7 @@ const struct option_row report_clock_rows[] = {
 const struct option_row report_file_rows[] = {
 	{OPTION_FORMAT, 'f', "format", VALUE_CHOICE, "FORMAT", format_names, "default text"},
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
-	{OPTION_FROM, 0, "from", VALUE_TEXT, "FORMAT", NULL,
+	{OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", NULL,
 		"what the input is, where its contents do not tell"},
 	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", NULL,
 		"the program that the input is a profile of, for gmon.out"},
@@ -111,7 +111,7 @@ const struct option_row report_one_view_rows[] = {
 	{OPTION_FORMAT, 'f', "format", VALUE_CHOICE, "FORMAT", format_names,
 		"default text; folded and svg have trees only"},
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
-	{OPTION_FROM, 0, "from", VALUE_TEXT, "FORMAT", NULL,
+	{OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", NULL,
 		"what the input is, where its contents do not tell"},
 	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", NULL,
 		"the program that the input is a profile of, for gmon.out"},

@@ -58,6 +58,9 @@ def test_bash_completes_options():
 
 def test_bash_completes_choices():
 	assert complete("sonde report --collapse f") == ["full"]
+	assert complete("sonde convert --to speed") == ["speedscope"]
+	assert complete("sonde convert --to sv") == ["svg"]
+	assert complete("sonde report --from callg") == ["callgrind"]
 	assert complete("sonde report --collapse=f") == ["full"]
 	assert "none" in complete("sonde report --collapse=")
 	assert complete("sonde report --collapse full --order f") == ["first"]
