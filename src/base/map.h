@@ -26,6 +26,9 @@ struct map {
 	size_t count, capacity; /* capacity is 0 or a power of two */
 };
 
+/* What an entry takes, at most: a table that has just grown is a quarter full. */
+#define MAP_ENTRY_BYTES (4 * sizeof(struct map_slot))
+
 void map_deinit(struct map *m);
 /* True and *value set if the pair is there. */
 bool map_get(const struct map *m, uint64_t a, uint64_t b, uint32_t *value);

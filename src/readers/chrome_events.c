@@ -23,8 +23,10 @@ uint32_t chrome_process_at(struct chrome *c, int64_t pid)
 	uint32_t *at =
 		map_at(&c->process_ids, (uint64_t)pid, 0, (uint32_t)c->processes.count, &is_new);
 
-	if (is_new)
+	if (is_new) {
 		vec_push(&c->processes, (struct chrome_process){.pid = pid});
+		builder_charge(c->builder, sizeof(struct chrome_process) + MAP_ENTRY_BYTES);
+	}
 	return *at;
 }
 
@@ -39,9 +41,11 @@ uint32_t chrome_thread_at(struct chrome *c, int64_t pid, int64_t tid)
 	c->last_thread = *at;
 	c->last_pid = pid;
 	c->last_tid = tid;
-	if (is_new)
+	if (is_new) {
 		vec_push(&c->threads,
 			(struct chrome_thread){.tid = tid, .process = chrome_process_at(c, pid)});
+		builder_charge(c->builder, sizeof(struct chrome_thread) + MAP_ENTRY_BYTES);
+	}
 	return c->last_thread;
 }
 

@@ -41,8 +41,10 @@ void chrome_read_frames(struct chrome *c)
 				frame.parent = UINT64_MAX;
 		}
 		(void)map_at(&c->frame_ids, id, 0, (uint32_t)c->frames.count, &is_new);
-		if (is_new)
+		if (is_new) {
 			vec_push(&c->frames, frame);
+			builder_charge(c->builder, sizeof(frame) + MAP_ENTRY_BYTES);
+		}
 	}
 }
 

@@ -35,13 +35,15 @@ void chrome_v8_deinit(struct v8_profile *v)
 	map_deinit(&v->ids);
 }
 
-static uint32_t node_at(struct v8_profile *v, uint64_t id)
+static uint32_t node_at(struct chrome *c, struct v8_profile *v, uint64_t id)
 {
 	bool is_new;
 	uint32_t at = *map_at(&v->ids, id, 0, (uint32_t)v->nodes.count, &is_new);
 
-	if (is_new)
+	if (is_new) {
 		vec_push(&v->nodes, (struct v8_node){.parent = UINT64_MAX});
+		builder_charge(c->builder, sizeof(struct v8_node) + MAP_ENTRY_BYTES);
+	}
 	return at;
 }
 
@@ -96,7 +98,7 @@ static void add_child(struct chrome *c, struct v8_profile *v, uint64_t parent, u
 			c->bad_links++;
 			return;
 		}
-		at = node_at(v, id);
+		at = node_at(c, v, id);
 	}
 	v->nodes.data[at].parent = parent;
 }
@@ -121,7 +123,7 @@ static void read_node(struct chrome *c, struct v8_profile *v, struct json_reader
 			children = r->at;
 	}
 	name_node(c, &node);
-	uint32_t at = node_at(v, (uint64_t)id);
+	uint32_t at = node_at(c, v, (uint64_t)id);
 	if (node.parent == UINT64_MAX)
 		node.parent = v->nodes.data[at].parent;
 	v->nodes.data[at] = node;
@@ -136,8 +138,10 @@ static void read_node(struct chrome *c, struct v8_profile *v, struct json_reader
 	json_reader_deinit(&list);
 }
 
-static void read_numbers(struct v8_profile *v, struct json_reader *r, bool is_samples)
+static void read_numbers(
+	struct chrome *c, struct v8_profile *v, struct json_reader *r, bool is_samples)
 {
+	size_t before = v->samples.count, deltas_before = v->deltas.count;
 	int64_t number;
 
 	if (!json_array(r))
@@ -148,6 +152,8 @@ static void read_numbers(struct v8_profile *v, struct json_reader *r, bool is_sa
 		else if (!is_samples && json_decimal(r, 3, &number))
 			vec_push(&v->deltas, number);
 	}
+	builder_charge(c->builder, (v->samples.count - before) * sizeof(*v->samples.data) +
+					   (v->deltas.count - deltas_before) * sizeof(number));
 }
 
 bool chrome_v8_member(struct chrome *c, struct v8_profile *v, struct json_reader *r, struct str key)
@@ -157,9 +163,9 @@ bool chrome_v8_member(struct chrome *c, struct v8_profile *v, struct json_reader
 			while (json_element(r))
 				read_node(c, v, r);
 	} else if (str_equal(key, STR("samples"))) {
-		read_numbers(v, r, true);
+		read_numbers(c, v, r, true);
 	} else if (str_equal(key, STR("timeDeltas"))) {
-		read_numbers(v, r, false);
+		read_numbers(c, v, r, false);
 	} else if (str_equal(key, STR("startTime"))) {
 		(void)json_decimal(r, 3, &v->start);
 	} else if (str_equal(key, STR("cpuProfile"))) {

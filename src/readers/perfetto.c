@@ -53,6 +53,7 @@ static struct perfetto_sequence *sequence_at(struct perfetto *f, uint64_t id)
 	}
 	at = *map_at(&f->sequence_ids, id, 0, (uint32_t)f->sequences.count, &is_new);
 	if (is_new) {
+		builder_charge(f->chrome.builder, sizeof(struct perfetto_sequence) + MAP_ENTRY_BYTES);
 		vec_push(&f->sequences, (struct perfetto_sequence){.scope = ++f->last_scope});
 		f->tracks_left -= f->tracks_left > 0;
 	}
@@ -180,6 +181,7 @@ static void add_slice(
 		return;
 	}
 	f->events_left--;
+	builder_charge(c->builder, 2 * sizeof(struct chrome_event));
 	if (is_begin && name.i == 0)
 		name = builder_string(c->builder, STR("(unnamed)"));
 	c->threads.data[thread].is_used = true;

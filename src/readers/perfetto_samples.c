@@ -365,6 +365,7 @@ static void add_sample(struct perfetto *f, const struct sample *s, int64_t time)
 		weight = INT64_MAX;
 	uint32_t thread = chrome_thread_at(c, s->pid, s->tid);
 	c->threads.data[thread].is_used = true;
+	builder_charge(c->builder, sizeof(struct chrome_sample));
 	vec_push(&c->samples, (struct chrome_sample){.ts = time,
 				      .frame = s->frame,
 				      .weight = s->has_weight ? weight : NO_WEIGHT,

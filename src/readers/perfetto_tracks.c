@@ -18,6 +18,7 @@ uint32_t perfetto_track_at(struct perfetto *f, uint64_t uuid)
 	}
 	at = *map_at(&f->track_ids, uuid, 0, (uint32_t)f->tracks.count, &is_new);
 	if (is_new) {
+		builder_charge(f->chrome.builder, sizeof(struct perfetto_track) + MAP_ENTRY_BYTES);
 		vec_push(&f->tracks, (struct perfetto_track){0});
 		f->tracks_left -= f->tracks_left > 0;
 	}
