@@ -53,7 +53,8 @@ static struct perfetto_sequence *sequence_at(struct perfetto *f, uint64_t id)
 	}
 	at = *map_at(&f->sequence_ids, id, 0, (uint32_t)f->sequences.count, &is_new);
 	if (is_new) {
-		builder_charge(f->chrome.builder, sizeof(struct perfetto_sequence) + MAP_ENTRY_BYTES);
+		builder_charge(
+			f->chrome.builder, sizeof(struct perfetto_sequence) + MAP_ENTRY_BYTES);
 		vec_push(&f->sequences, (struct perfetto_sequence){.scope = ++f->last_scope});
 		f->tracks_left -= f->tracks_left > 0;
 	}
