@@ -169,9 +169,9 @@ struct kind {
 static const struct kind kinds[LEVEL_COUNT] = {
 	[LEVEL_FUNCTION] = {identify_function, show_function, true},
 	[LEVEL_MODULE] = {identify_module, show_module, true},
-	[LEVEL_FILE] = {identify_file, show_file},
-	[LEVEL_LINE] = {identify_line, show_line},
-	[LEVEL_INSTRUCTION] = {identify_instruction, show_instruction},
+	[LEVEL_FILE] = {identify_file, show_file, false},
+	[LEVEL_LINE] = {identify_line, show_line, false},
+	[LEVEL_INSTRUCTION] = {identify_instruction, show_instruction, false},
 	[LEVEL_ZONE] = {identify_function, show_function, true},
 	/* Those of tasks have no frames. */
 };
