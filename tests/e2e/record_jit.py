@@ -49,7 +49,7 @@ def test_perf_map_of_somebody_else(folder):
 	"""Only what root, we or the process's user wrote is believed; links are not followed."""
 	recording.needs_root()
 	program = recording.program(folder, "jit")
-	script = (f"ln -s {folder}/planted /tmp/perf-$$.map && exec {program} dump 300")
+	script = (f"ln -s {folder}/planted /tmp/perf-$$.map && exec {program} dump 900")
 	r = recording.record(folder, "sh", "-c", script, cwd=folder)
 	planted = [path for path in pathlib.Path("/tmp").glob("perf-*.map") if path.is_symlink()
 		and os.readlink(path) == f"{folder}/planted"]

@@ -55,7 +55,8 @@ static void append(struct file_bytes *to, const void *data, size_t size)
 {
 	uint8_t *joined = xalloc(to->size + size);
 
-	memcpy(joined, to->data, to->size);
+	if (to->size)
+		memcpy(joined, to->data, to->size);
 	memcpy(joined + to->size, data, size);
 	size_t total = to->size + size;
 	file_bytes_deinit(to);
