@@ -7,28 +7,13 @@ JSON: a stack and a sample for each line.
 import json
 import sys
 
+from make_pprof import chunk, number, varint
+
 # Fields of ProfilesData, ProfilesDictionary and what is in them, in profiles.proto.
 RESOURCE_PROFILES, DICTIONARY = 1, 2
 SCOPE_PROFILES, PROFILES, SAMPLE_TYPE, SAMPLES = 2, 2, 1, 2
 MAPPINGS, LOCATIONS, FUNCTIONS, LINKS, STRINGS, ATTRIBUTES, STACKS = range(1, 8)
 TYPE, UNIT, SAMPLE_STACK, SAMPLE_VALUES, STACK_LOCATIONS, LOCATION_LINE, LINE_FUNCTION, FUNCTION_NAME = 1, 2, 1, 4, 1, 3, 1, 1
-
-
-def varint(value):
-	out = bytearray()
-	while value >= 0x80:
-		out.append(value & 0x7F | 0x80)
-		value >>= 7
-	out.append(value)
-	return bytes(out)
-
-
-def number(field, value):
-	return varint(field << 3) + varint(value)
-
-
-def chunk(field, data):
-	return varint(field << 3 | 2) + varint(len(data)) + data
 
 
 def read(folded):

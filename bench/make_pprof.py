@@ -65,4 +65,5 @@ def main(args):
 		write(folded, out)
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+	main(sys.argv[1:])

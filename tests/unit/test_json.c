@@ -14,31 +14,7 @@
 #include "base/decimal.h"
 #include "base/json_reader.h"
 #include "base/json_writer.h"
-
-/* A copy of just that size, so that a read behind it is seen by ASan. */
-struct text {
-	char *data;
-	struct json_reader reader;
-};
-
-static struct json_reader *begin_sized(struct text *t, struct str text)
-{
-	t->data = xalloc(text.size);
-	memcpy(t->data, text.data, text.size);
-	json_reader_init(&t->reader, t->data, text.size, "test.json");
-	return &t->reader;
-}
-
-static struct json_reader *begin(struct text *t, const char *text)
-{
-	return begin_sized(t, str_from(text));
-}
-
-static void end(struct text *t)
-{
-	json_reader_deinit(&t->reader);
-	free(t->data);
-}
+#include "../json_text.h"
 
 /* Takes every value there is; how many. */
 static size_t take_all(struct json_reader *r)

@@ -12,31 +12,7 @@
 #include "base/alloc.h"
 #include "base/decimal.h"
 #include "base/json_reader.h"
-
-/* A copy of just that size, so that a read behind it is seen by ASan. */
-struct text {
-	char *data;
-	struct json_reader reader;
-};
-
-static struct json_reader *begin_sized(struct text *t, struct str text)
-{
-	t->data = xalloc(text.size);
-	memcpy(t->data, text.data, text.size);
-	json_reader_init(&t->reader, t->data, text.size, "test.json");
-	return &t->reader;
-}
-
-static struct json_reader *begin(struct text *t, const char *text)
-{
-	return begin_sized(t, str_from(text));
-}
-
-static void end(struct text *t)
-{
-	json_reader_deinit(&t->reader);
-	free(t->data);
-}
+#include "../json_text.h"
 
 static void expect_int(const char *text, unsigned int digits, int64_t wanted)
 {
