@@ -43,7 +43,7 @@ struct zone_sums {
 struct zone_stream {
 	bool is_settled;	    /* the sums are counters; else they are to be found out */
 	VEC(struct zone_sums) sums; /* [node] */
-	uint64_t next_number;	    /* of the tick that should come; 0: any */
+	uint64_t next_number;	    /* of the tick that should come */
 	bool has_lost;		    /* some have been written over since then */
 	uint64_t end_ticks, end_ns; /* of the last one */
 };

@@ -81,7 +81,11 @@ void zone_rows_begin(struct zone_program *p)
 			p->streams[i].is_settled = true;
 		return;
 	}
-	p->ring_position = zone_region_header(&p->memory.region).ring_head;
+	struct zonewire_header header = zone_region_header(&p->memory.region);
+
+	p->ring_position = header.ring_head;
+	for (int i = 0; i < ZONEWIRE_STREAMS; i++)
+		p->streams[i].next_number = header.stream[i].ticks;
 	if (!zone_program_read(p))
 		return;
 	for (uint32_t node = 1; node < p->reading.node_count; node++) {
@@ -199,9 +203,10 @@ static void take_deltas(struct zone_program *p, struct zone_context *c,
 	}
 }
 
+/* Ticks are numbered as they are put into the ring: where some were lost, numbers are missing. */
 static void count_lost(struct zone_stream *s, struct zone_context *c, uint64_t number)
 {
-	if (s->has_lost && s->next_number && number > s->next_number)
+	if (s->has_lost && number > s->next_number)
 		c->counts.lost_ticks += number - s->next_number;
 	s->has_lost = false;
 	s->next_number = number + 1;
@@ -289,6 +294,15 @@ void zone_rows_look(struct zone_program *p, struct zone_context *c)
 		give_rest(p, c);
 }
 
+/* Of those that were lost and after which none of their stream came. */
+static void count_last_lost(struct zone_program *p, struct zone_context *c)
+{
+	struct zonewire_header header = zone_region_header(&p->memory.region);
+
+	for (int i = 0; i < ZONEWIRE_STREAMS; i++)
+		count_lost(&p->streams[i], c, header.stream[i].ticks);
+}
+
 void zone_rows_end(struct zone_program *p, struct zone_context *c)
 {
 	if (!zone_program_has_process(p, c))
@@ -296,4 +310,5 @@ void zone_rows_end(struct zone_program *p, struct zone_context *c)
 	zone_program_look_at_slots(p);
 	take_ticks(p, c);
 	give_rest(p, c);
+	count_last_lost(p, c);
 }

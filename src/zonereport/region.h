@@ -118,8 +118,9 @@ struct zone_tick {
 };
 /*
  * The first record at or after *position (start with 0), copied into the reader; *position then is
- * that of the next.  False: there is none yet.  *lost: bytes of records that were overwritten
- * before they could be read.  Good until the next call.
+ * that of the next.  False: there is none yet.  *lost: bytes of records from *position on that
+ * were overwritten before they could be read; of the first call those before the reader came are
+ * among them.  Good until the next call.
  */
 bool zone_reader_next_tick(struct zone_reader *reader, const struct zone_region *region,
 	uint64_t *position, struct zone_tick *tick, uint64_t *lost);

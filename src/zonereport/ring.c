@@ -84,7 +84,7 @@ bool zone_reader_next_tick(struct zone_reader *reader, const struct zone_region 
 		bool is_pad, is_good;
 
 		if (at < tail) {
-			*lost += at == 0 ? 0 : tail - at;
+			*lost += tail - at;
 			at = tail;
 		}
 		*position = at;

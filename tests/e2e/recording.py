@@ -51,7 +51,8 @@ def needs_root():
 def children_seconds(pid):
 	"""CPU time that the living descendants of a process have used."""
 	parents, ticks = {}, {}
-	for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+	# As names: a process that ends amid a glob of "*/stat" is an error.
+	for path in (pathlib.Path("/proc", pid, "stat") for pid in os.listdir("/proc") if pid.isdigit()):
 		try:
 			# The name before the last ")" may hold anything.
 			fields = path.read_text(errors="replace").rpartition(")")[2].split()
