@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/search.h"
 
 /* What is so of a stack's innermost frame. */
 enum {
@@ -49,19 +50,11 @@ struct annotator {
 
 size_t annotate_code_at(const struct annotate_code *code, size_t code_count, uint64_t obj_addr)
 {
-	size_t low = 0, high = code_count;
+	size_t next = partition_point(i, 0, code_count, code[i].obj_addr <= obj_addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code[middle].obj_addr <= obj_addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || obj_addr - code[low - 1].obj_addr >= code[low - 1].size)
+	if (next == 0 || obj_addr - code[next - 1].obj_addr >= code[next - 1].size)
 		return code_count;
-	return low - 1;
+	return next - 1;
 }
 
 static uint32_t place_intern(struct annotator *a, uint32_t parent, const struct frame *frame)

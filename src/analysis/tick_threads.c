@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 struct ended {
 	uint32_t process, tick;
 	uint64_t end_ns;
@@ -47,18 +49,10 @@ static void own(uint32_t *owner, const struct ended *ended, size_t count, uint32
 	uint64_t time_ns, uint32_t thread)
 {
 	const struct ended sought = {.process = process, .end_ns = time_ns};
-	size_t low = 0, high = count;
+	size_t at = partition_point(i, 0, count, by_end(&ended[i], &sought) < 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_end(&ended[middle], &sought) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < count && by_end(&ended[low], &sought) == 0; low++) {
-		uint32_t *of = &owner[ended[low].tick];
+	for (; at < count && by_end(&ended[at], &sought) == 0; at++) {
+		uint32_t *of = &owner[ended[at].tick];
 
 		if (*of == NO_ID)
 			*of = thread;
@@ -115,25 +109,21 @@ void tick_threads_init(struct tick_threads *t, const struct profile *p, const ui
 	t->owned = owned;
 }
 
+static bool begins_before(
+	const struct tick_owned *o, const struct tick *ticks, uint32_t thread, uint64_t time_ns)
+{
+	return o->thread < thread || (o->thread == thread && ticks[o->tick].start_ns < time_ns);
+}
+
 uint32_t tick_threads_at(const struct tick_threads *t, const struct profile *profile,
 	thread_id thread, uint64_t time_ns)
 {
-	size_t low = 0, high = t->count;
-
 	/* The last one of the thread, or of one before it, that began before. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct tick_owned *o = &t->owned[middle];
-
-		if (o->thread < thread.i ||
-			(o->thread == thread.i && profile->ticks[o->tick].start_ns < time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || t->owned[low - 1].thread != thread.i)
+	size_t at = partition_point(
+		i, 0, t->count, begins_before(&t->owned[i], profile->ticks, thread.i, time_ns));
+	if (at == 0 || t->owned[at - 1].thread != thread.i)
 		return NO_ID;
-	uint32_t tick = t->owned[low - 1].tick;
+	uint32_t tick = t->owned[at - 1].tick;
 
 	return time_ns <= profile->ticks[tick].end_ns ? tick : NO_ID;
 }

@@ -5,6 +5,7 @@
 #include "analysis/ticks.h"
 
 #include "base/nearest.h"
+#include "base/search.h"
 
 static struct str tick_stream(const struct profile *p, size_t tick)
 {
@@ -92,19 +93,10 @@ struct error *tick_runs_init(struct tick_runs *runs, const struct profile *profi
 static uint32_t tick_at(const struct tick_runs *runs, process_id process, uint64_t time_ns)
 {
 	const struct tick *ticks = runs->profile->ticks;
-	uint32_t low = runs->first[process.i], high = runs->end[process.i];
-	uint32_t first = low;
+	uint32_t first = runs->first[process.i], end = runs->end[process.i];
+	uint32_t next = partition_point(i, first, end, ticks[i].start_ns < time_ns);
 
-	/* The last one that began before. */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (ticks[middle].start_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > first && time_ns <= ticks[low - 1].end_ns ? low - 1 : NO_ID;
+	return next > first && time_ns <= ticks[next - 1].end_ns ? next - 1 : NO_ID;
 }
 
 uint32_t tick_of_sample(const struct tick_runs *runs, size_t sample)

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "obj/objfile.h"
 #include "record/maps.h"
@@ -86,16 +87,7 @@ static int by_place(const void *a, const void *b)
 /* The first that is at or above the address. */
 static size_t first_from(const struct looking *l, uint64_t va)
 {
-	size_t low = 0, high = l->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (l->wanted[middle].function->code < va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, 0, l->count, l->wanted[i].function->code < va);
 }
 
 /* The slide of a mapping of that object; false: it is no file, or not one of code. */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "obj/cfi_parse.h"
 #include "obj/cfi_program.h"
 #include "obj/cfi_rows.h"
@@ -256,21 +257,13 @@ bool cfi_table_function(const struct cfi_table *table, uint64_t obj_addr, uint64
 {
 	const uint32_t *starts = table->starts.data;
 	uint64_t offset = obj_addr - table->base_addr;
-	size_t low = 0, high = table->starts.count;
 
 	if (rule_at(table, obj_addr) == 0)
 		return false;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (starts[middle] <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	size_t next = partition_point(i, 0, table->starts.count, starts[i] <= offset);
+	if (next == 0)
 		return false;
-	*start_addr = table->base_addr + starts[low - 1];
+	*start_addr = table->base_addr + starts[next - 1];
 	return true;
 }
 

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "obj/cfi_rows.h"
 #include "obj/x86_code.h"
 
@@ -71,16 +72,9 @@ void code_starts_sort(struct code_starts *starts)
 
 uint64_t code_starts_from(const struct code_starts *starts, uint64_t obj_addr)
 {
-	size_t low = 0, high = starts->addrs.count;
+	size_t at = partition_point(i, 0, starts->addrs.count, starts->addrs.data[i] < obj_addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (starts->addrs.data[middle] < obj_addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < starts->addrs.count ? starts->addrs.data[low] : UINT64_MAX;
+	return at < starts->addrs.count ? starts->addrs.data[at] : UINT64_MAX;
 }
 
 static struct x86_instruction decode_at(const struct code_piece *code, size_t at)

@@ -11,6 +11,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "obj/addrs.h"
 #include "obj/dwarf_file.h"
@@ -31,17 +32,10 @@ struct index_builder {
 /* The index of the unit whose header is at that offset. */
 static bool unit_by_offset(struct dwarf_file *f, uint64_t offset, uint32_t *index)
 {
-	size_t low = 0, high = f->units.count;
+	size_t at = partition_point(i, 0, f->units.count, f->units.data[i]->offset < offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (f->units.data[middle]->offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*index = (uint32_t)low;
-	return low < f->units.count && f->units.data[low]->offset == offset;
+	*index = (uint32_t)at;
+	return at < f->units.count && f->units.data[at]->offset == offset;
 }
 
 /* The tuples of one set, up to its end. */

@@ -5,6 +5,7 @@
 
 #include <dwarf.h>
 
+#include "base/search.h"
 #include "obj/dwarf_abbrev.h"
 
 static uint64_t read_offset(struct cursor *c, unsigned int offset_size)
@@ -79,18 +80,11 @@ void dwarf_units_read(struct dwarf_file *f)
 
 struct dwarf_unit *dwarf_unit_at(struct dwarf_file *f, uint64_t offset)
 {
-	size_t low = 0, high = f->units.count;
+	size_t next = partition_point(i, 0, f->units.count, f->units.data[i]->offset <= offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (f->units.data[middle]->offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || offset >= f->units.data[low - 1]->end)
+	if (next == 0 || offset >= f->units.data[next - 1]->end)
 		return NULL;
-	return f->units.data[low - 1];
+	return f->units.data[next - 1];
 }
 
 struct cursor dwarf_unit_cursor(struct dwarf_unit *unit, uint64_t offset)

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "obj/cfi_parse.h"
 #include "obj/code_frames.h"
 #include "obj/objfile.h"
@@ -174,16 +175,7 @@ void function_starts_destroy(struct function_starts *s)
 /* How many functions begin at obj_addr or before. */
 static size_t count_until(const struct function_starts *s, uint64_t obj_addr)
 {
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (start_at(s, middle) <= obj_addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, 0, s->count, start_at(s, i) <= obj_addr);
 }
 
 static bool extent_at(const struct function_starts *s, size_t i, struct function_extent *extent)

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "base/word.h"
@@ -217,17 +218,7 @@ struct function_symbol function_symbols_at(const struct function_symbols *s, siz
 
 size_t function_symbols_from(const struct function_symbols *s, uint64_t obj_addr)
 {
-	size_t low = 0, high = s->functions.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->functions.data[middle].high <= obj_addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, 0, s->functions.count, s->functions.data[i].high <= obj_addr);
 }
 
 bool function_symbols_find(const struct function_symbols *s, uint64_t obj_addr, size_t *index)

@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 /* Bounds on what a file may make us allocate. */
@@ -281,16 +282,9 @@ static bool fits_better(const struct code *a, const struct code *b, uint64_t tim
 static const struct code *find_code(const struct jitdump *d, uint64_t va, uint64_t time_ns)
 {
 	const struct code *best = NULL;
-	size_t low = 0, high = d->codes.count;
+	size_t next = partition_point(i, 0, d->codes.count, d->codes.data[i].low <= va);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (d->codes.data[middle].low <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i-- > 0 && d->codes.data[i].reach > va;) {
+	for (size_t i = next; i-- > 0 && d->codes.data[i].reach > va;) {
 		const struct code *code = &d->codes.data[i];
 		if (va < code->high && (best == NULL || fits_better(code, best, time_ns)))
 			best = code;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 /* Some ten million symbols. */
@@ -271,25 +272,18 @@ static struct str line_of(const struct kallsyms *k, size_t i, struct str *module
 
 bool kallsyms_find(const struct kallsyms *k, uint64_t va, struct kernel_symbol *symbol)
 {
-	size_t low = 0, high = k->count;
+	size_t next = partition_point(i, 0, k->count, k->va[i] <= va);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (k->va[middle] <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || va - k->va[low - 1] >= FUNCTION_SIZE_MAX)
+	if (next == 0 || va - k->va[next - 1] >= FUNCTION_SIZE_MAX)
 		return false;
 	*symbol = (struct kernel_symbol){
-		.low_va = k->va[low - 1], .high_va = k->va[low - 1] + FUNCTION_SIZE_MAX};
-	symbol->name = line_of(k, low - 1, &symbol->module);
-	if (low < k->count && k->va[low] < symbol->high_va) {
+		.low_va = k->va[next - 1], .high_va = k->va[next - 1] + FUNCTION_SIZE_MAX};
+	symbol->name = line_of(k, next - 1, &symbol->module);
+	if (next < k->count && k->va[next] < symbol->high_va) {
 		struct str module;
 
-		line_of(k, low, &module);
-		symbol->high_va = k->va[low];
+		line_of(k, next, &module);
+		symbol->high_va = k->va[next];
 		symbol->is_bounded = str_equal(module, symbol->module);
 	}
 	return true;

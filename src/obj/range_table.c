@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/vec.h"
 
 void range_table_deinit(struct range_table *t)
@@ -130,16 +131,9 @@ void range_table_flatten(struct range_table *t)
 
 const struct range *range_table_find(const struct range_table *t, uint64_t addr)
 {
-	size_t low = 0, high = t->count;
+	size_t next = partition_point(i, 0, t->count, t->data[i].low <= addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->data[middle].low <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || t->data[low - 1].high <= addr)
+	if (next == 0 || t->data[next - 1].high <= addr)
 		return NULL;
-	return &t->data[low - 1];
+	return &t->data[next - 1];
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "format/capture_rows.h"
 #include "format/capture_symbols.h"
 #include "readers/capture_local.h"
@@ -113,24 +114,18 @@ struct error *capture_names_read_addresses(struct capture_names *n, struct curso
 /* The address that one of the file stands for. */
 static uint64_t real_address(struct capture_names *n, uint32_t object, uint64_t obj_addr)
 {
-	size_t low = 0, high = n->addresses.count;
+	const struct capture_names_address sought = {.object = object, .first = obj_addr};
+	const struct capture_names_address *addresses = n->addresses.data;
 
-	if (!n->addresses_sorted && high)
-		qsort(n->addresses.data, high, sizeof(*n->addresses.data), address_compare);
+	if (!n->addresses_sorted && n->addresses.count)
+		qsort(n->addresses.data, n->addresses.count, sizeof(*n->addresses.data),
+			address_compare);
 	n->addresses_sorted = true;
-	/* The last that is not behind it. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct capture_names_address *a = &n->addresses.data[middle];
-
-		if (a->object < object || (a->object == object && a->first <= obj_addr))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	size_t next = partition_point(
+		i, 0, n->addresses.count, address_compare(&addresses[i], &sought) <= 0);
+	if (next == 0)
 		return obj_addr;
-	const struct capture_names_address *a = &n->addresses.data[low - 1];
+	const struct capture_names_address *a = &addresses[next - 1];
 
 	return a->object == object && obj_addr - a->first < a->count ? a->obj_addr : obj_addr;
 }

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/sort.h"
 
 void chrome_read_frames(struct chrome *c)
@@ -100,16 +101,11 @@ static stack_id stack_of(struct chrome *c, uint64_t id)
 static stack_id zone_at(const struct chrome *c, uint32_t thread, int64_t at)
 {
 	const struct chrome_thread *t = &c->threads.data[thread];
-	size_t low = 0, high = t->change_count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->changes.data[t->changes + middle].ts <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? c->changes.data[t->changes + low - 1].stack : (stack_id){0};
+	size_t next =
+		partition_point(i, 0, t->change_count, c->changes.data[t->changes + i].ts <= at);
+
+	return next ? c->changes.data[t->changes + next - 1].stack : (stack_id){0};
 }
 
 void chrome_add_row(struct chrome *c, stack_id stack, uint32_t thread, int64_t at, int64_t weight)

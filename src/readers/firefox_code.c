@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 #define NOT_MADE NO_ID
 #define ON_PATH	 (NO_ID - 1) /* of a stack that is being followed */
@@ -255,18 +256,12 @@ void firefox_libs_read(struct firefox *f, struct firefox_code *c, size_t place)
 /* The lib that an address of the process is in; NULL: none. */
 static const struct firefox_lib *lib_at(const struct firefox_code *c, uint64_t address)
 {
-	size_t low = 0, high = c->libs_by_start.count;
+	size_t next = partition_point(i, 0, c->libs_by_start.count,
+		c->libs.data[c->libs_by_start.data[i]].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->libs.data[c->libs_by_start.data[middle]].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (next == 0)
 		return NULL;
-	const struct firefox_lib *lib = &c->libs.data[c->libs_by_start.data[low - 1]];
+	const struct firefox_lib *lib = &c->libs.data[c->libs_by_start.data[next - 1]];
 	return address < lib->end ? lib : NULL;
 }
 

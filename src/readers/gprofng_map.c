@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "readers/xml_scan.h"
 
 enum { MODE_EXEC = 4, NESTED_MAX = 16 };
@@ -92,18 +93,11 @@ void gprofng_map_deinit(struct gprofng_map *map)
 
 const struct gprofng_segment *gprofng_map_find(const struct gprofng_map *map, uint64_t va)
 {
-	size_t low = 0, high = map->segments.count;
+	size_t next = partition_point(i, 0, map->segments.count, map->segments.data[i].start <= va);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (map->segments.data[middle].start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* A function may stand within something larger, so a few are tried. */
-	for (int tried = 0; low > 0 && tried < NESTED_MAX; low--, tried++) {
-		const struct gprofng_segment *s = &map->segments.data[low - 1];
+	for (int tried = 0; next > 0 && tried < NESTED_MAX; next--, tried++) {
+		const struct gprofng_segment *s = &map->segments.data[next - 1];
 		if (va - s->start < s->size)
 			return s;
 	}

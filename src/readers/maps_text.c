@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
@@ -133,18 +135,11 @@ void maps_text_read(struct maps_text *maps, struct str text, struct mapped_code 
 
 uint32_t maps_text_find(const struct maps_text *maps, uint64_t va)
 {
-	size_t low = 0, high = maps->ranges.count;
+	size_t next = partition_point(i, 0, maps->ranges.count, maps->ranges.data[i].start <= va);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (maps->ranges.data[middle].start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || va >= maps->ranges.data[low - 1].limit)
+	if (next == 0 || va >= maps->ranges.data[next - 1].limit)
 		return MAPPING_NONE;
-	return maps->ranges.data[low - 1].mapping;
+	return maps->ranges.data[next - 1].mapping;
 }
 
 void maps_text_deinit(struct maps_text *maps)

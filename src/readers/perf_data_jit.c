@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "obj/jitdump.h"
 #include "obj/perfmap.h"
 
@@ -139,17 +140,9 @@ void perf_data_jit_dump(struct perf_data_jit *j, uint32_t code, struct str path)
 uint32_t perf_data_jit_epoch(const struct perf_data_jit *j, uint32_t code, uint64_t time_ns)
 {
 	const struct perf_data_jit_code *c = &j->codes.data[code];
-	size_t low = 0, high = c->epochs_ns.count;
+	size_t next = partition_point(i, 0, c->epochs_ns.count, c->epochs_ns.data[i] <= time_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->epochs_ns.data[middle] <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
+	return (uint32_t)next;
 }
 
 /* ---- names ---- */

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "obj/demangle.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
@@ -251,18 +252,12 @@ static bool name_in(const struct module *m, uint64_t start, uint64_t addr, struc
 
 static const struct mapping *find_mapping(const struct space *space, uint64_t addr)
 {
-	size_t low = 0, high = space->mappings.count;
+	size_t next =
+		partition_point(i, 0, space->mappings.count, space->mappings.data[i].start <= addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (space->mappings.data[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || addr >= space->mappings.data[low - 1].end)
+	if (next == 0 || addr >= space->mappings.data[next - 1].end)
 		return NULL;
-	return &space->mappings.data[low - 1];
+	return &space->mappings.data[next - 1];
 }
 
 /* An address that nobody knows: by where it is, as others without a name. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/cursor.h"
+#include "base/search.h"
 
 enum {
 	RECORD_COMM = 3,
@@ -130,16 +131,7 @@ void uftrace_switches_deinit(struct uftrace_switches *s)
 
 size_t uftrace_switches_of(const struct uftrace_switches *s, uint64_t tid)
 {
-	size_t low = 0, high = s->all.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->all.data[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, 0, s->all.count, s->all.data[i].tid < tid);
 }
 
 struct str uftrace_switches_name(const struct uftrace_switches *s, uint64_t tid)

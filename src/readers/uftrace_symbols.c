@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "readers/text_field.h"
 
@@ -103,18 +104,11 @@ bool uftrace_symbols_fit(const struct uftrace_symbols *s, struct str path, struc
 
 bool uftrace_symbols_find(const struct uftrace_symbols *s, uint64_t addr, struct str *name)
 {
-	size_t low = 0, high = s->count;
+	size_t next = partition_point(i, 0, s->count, s->data[i].low <= addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->data[middle].low <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || addr >= s->data[low - 1].high)
+	if (next == 0 || addr >= s->data[next - 1].high)
 		return false;
-	*name = s->data[low - 1].name;
+	*name = s->data[next - 1].name;
 	return true;
 }
 

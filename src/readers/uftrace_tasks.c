@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "model/ids.h"
 #include "readers/text_field.h"
 
@@ -122,19 +123,11 @@ static int session_compare(const void *a, const void *b)
 uint32_t uftrace_tasks_session(
 	const struct uftrace_tasks *t, const struct uftrace_task *task, uint64_t time_ns)
 {
-	size_t low = 0, high = t->sessions.count;
-
-	/* The first one that is behind (pid, time). */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct uftrace_session *s = &t->sessions.data[middle];
-		if (s->pid < task->pid || (s->pid == task->pid && s->start_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low > 0 && t->sessions.data[low - 1].pid == task->pid)
-		return (uint32_t)low - 1;
+	const struct uftrace_session sought = {.pid = task->pid, .start_ns = time_ns};
+	size_t next = partition_point(
+		i, 0, t->sessions.count, session_compare(&t->sessions.data[i], &sought) <= 0);
+	if (next > 0 && t->sessions.data[next - 1].pid == task->pid)
+		return (uint32_t)next - 1;
 	return task->session;
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "readers/text_field.h"
 #include "readers/traced_stack.h"
 #include "readers/uftrace_records.h"
@@ -69,16 +70,7 @@ static void gather_forks(struct player *p)
 
 static size_t first_fork(const struct player *p, uint64_t tid)
 {
-	size_t low = 0, high = p->forks.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (p->forks.data[middle].parent < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, 0, p->forks.count, p->forks.data[i].parent < tid);
 }
 
 /* Children that were forked up to that time have the stack that stands now. */

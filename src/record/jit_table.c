@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "obj/jitdump.h"
 
 #define GENERATION_MOST	 UINT64_C(1000000000)
@@ -126,16 +127,9 @@ static void read_on(struct jit_code *c, uint64_t time_ns)
 /* When the last one began that did at time_ns or before. */
 static uint64_t find_generation(const struct jit_code *c, uint64_t time_ns)
 {
-	size_t low = 0, high = c->begin_ns.count;
+	size_t next = partition_point(i, 0, c->begin_ns.count, c->begin_ns.data[i] <= time_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->begin_ns.data[middle] <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? c->begin_ns.data[low - 1] : 0;
+	return next ? c->begin_ns.data[next - 1] : 0;
 }
 
 uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns)

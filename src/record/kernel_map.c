@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/search.h"
 
 void kernel_map_init(struct kernel_map *map, struct object_table *objects)
 {
@@ -67,19 +68,11 @@ static void read_modules(struct kernel_map *map)
 
 static struct kernel_module *find_module(struct kernel_map *map, uint64_t va)
 {
-	size_t low = 0, high = map->modules.count;
+	size_t next = partition_point(i, 0, map->modules.count, map->modules.data[i].low_va <= va);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->modules.data[middle].low_va <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || va >= map->modules.data[low - 1].high_va)
+	if (next == 0 || va >= map->modules.data[next - 1].high_va)
 		return NULL;
-	return &map->modules.data[low - 1];
+	return &map->modules.data[next - 1];
 }
 
 uint32_t kernel_map_object(struct kernel_map *map, uint64_t va)

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "record/perf_plan.h"
 
 /* ---- events ---- */
@@ -179,19 +180,10 @@ void perf_event_set_close(struct perf_event_set *set)
 
 const struct perf_source *perf_event_set_find(const struct perf_event_set *set, uint64_t id)
 {
-	size_t low = 0, high = set->events.count;
-
 	/* The kernel counts its ids upwards, so the events are in their order. */
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (set->events.data[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < set->events.count && set->events.data[low].id == id)
-		return &set->events.data[low].source;
+	size_t at = partition_point(i, 0, set->events.count, set->events.data[i].id < id);
+	if (at < set->events.count && set->events.data[at].id == id)
+		return &set->events.data[at].source;
 	return NULL;
 }
 

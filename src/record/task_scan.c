@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "record/proc_stat.h"
 
 struct kin {
@@ -62,17 +63,7 @@ static void read_kin(kin_vec *all)
 /* The first whose parent is not less. */
 static size_t first_child(const kin_vec *all, pid_t parent)
 {
-	size_t low = 0, high = all->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (all->data[middle].parent < parent)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, 0, all->count, all->data[i].parent < parent);
 }
 
 typedef VEC(pid_t) pid_vec;

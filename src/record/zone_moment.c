@@ -11,6 +11,7 @@
 #include "record/zone_moment.h"
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "live/extents.h"
 
 #define TRIES 3
@@ -36,17 +37,8 @@ static uint64_t read_event(const struct zone_program *p, const struct live_ring 
 static uint64_t count_until(const struct zone_program *p, const struct live_ring *ring,
 	uint64_t low, uint64_t ticks, uint64_t not_after)
 {
-	uint64_t high = ring->head;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (zonewire_event_ticks(read_event(p, ring, middle), not_after) <= ticks)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, low, ring->head,
+		zonewire_event_ticks(read_event(p, ring, i), not_after) <= ticks);
 }
 
 /* The oldest event that cannot be being written over. */

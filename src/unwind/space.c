@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 static void touch(struct unwind_space *space)
 {
@@ -41,16 +42,7 @@ void unwind_space_copy(struct unwind_space *copy, const struct unwind_space *spa
 /* Index of the first mapping that ends above va. */
 static size_t first_above(const struct unwind_space *space, uint64_t va)
 {
-	size_t low = 0, high = space->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (space->mappings[middle].high_va > va)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return partition_point(i, 0, space->count, space->mappings[i].high_va <= va);
 }
 
 static void insert(struct unwind_space *space, size_t at, const struct unwind_mapping *mapping)

@@ -4,6 +4,8 @@
  */
 #include "view/graph_rows.h"
 
+#include "base/search.h"
+
 static size_t entry_row(const struct callgraph *graph, size_t index)
 {
 	return index + graph->entries[index].parts[CALLGRAPH_CALLERS].first;
@@ -12,17 +14,7 @@ static size_t entry_row(const struct callgraph *graph, size_t index)
 /* The last entry that begins at the row or before. */
 static size_t find_entry(const struct callgraph *graph, size_t row)
 {
-	size_t low = 0, high = graph->entry_count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (entry_row(graph, middle) <= row)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, 1, graph->entry_count, entry_row(graph, i) <= row) - 1;
 }
 
 struct graph_row graph_row(const struct report *report, size_t row)

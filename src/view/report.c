@@ -8,6 +8,7 @@
 
 #include "analysis/zones.h"
 #include "base/alloc.h"
+#include "base/search.h"
 #include "view/difference.h"
 #include "view/views.h"
 
@@ -253,18 +254,10 @@ struct report *report_create(const struct selection *selection, const struct ent
 
 size_t report_place(const struct report *report, size_t row)
 {
-	size_t low = 0, high = report->count;
-
 	if (report->rows == NULL)
 		return row;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
+	size_t place = partition_point(i, 0, report->count, report->rows[i] < row);
 
-		if (report->rows[middle] <= row)
-			low = middle;
-		else
-			high = middle;
-	}
-	assert(low < report->count && report->rows[low] == row);
-	return low;
+	assert(place < report->count && report->rows[place] == row);
+	return place;
 }

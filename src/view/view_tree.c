@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "view/text/guides.h"
 #include "view/text/table.h"
 #include "view/text/text.h"
@@ -60,20 +61,12 @@ static size_t count_at_least(const uint64_t *rank, size_t count, uint64_t least)
 /* The highest rank that at least `wanted` rows reach (wanted ≤ count). */
 static uint64_t rank_threshold(const uint64_t *rank, size_t count, size_t wanted)
 {
-	uint64_t low = 0, high = 0;
+	uint64_t highest = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (rank[i] > high)
-			high = rank[i];
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2 + 1;
-
-		if (count_at_least(rank, count, middle) >= wanted)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
+		if (rank[i] > highest)
+			highest = rank[i];
+	return partition_point(r, 0, highest, count_at_least(rank, count, r + 1) >= wanted);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "writers/zone_walk.h"
 
 static const char *const state_names[FIREFOX_STATE_COUNT] = {"running", "blocked", "preempted"};
@@ -114,16 +115,7 @@ static void gather_off_cpu(struct firefox_writer *w, uint32_t thread, struct mar
 /* The first tick of that process or a later one. */
 static size_t first_tick(const struct profile *p, uint32_t process)
 {
-	size_t low = 0, high = p->tick_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (p->ticks[middle].process.i < process)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(i, 0, p->tick_count, p->ticks[i].process.i < process);
 }
 
 static void gather_ticks(struct firefox_writer *w, uint32_t process, struct marker_list *list)

@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/row_table.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/str.h"
 #include "base/utf16.h"
@@ -556,6 +557,25 @@ static void expect_runs_sorted(size_t run, size_t runs, size_t reach)
 	free(items);
 }
 
+/* Each border of each length, within arrays whose rest would lead astray. */
+static void searches_find_the_border(void **state)
+{
+	(void)state;
+	for (size_t count = 0; count < 40; count++)
+		for (size_t border = 0; border <= count; border++) {
+			size_t looks = 0;
+
+			assert_int_equal(
+				partition_point(i, 0, count, (looks++, i < border)), border);
+			assert_true(looks <= 6);
+			assert_int_equal(partition_point(i, border, count, i < border + 1),
+				border + (border < count));
+		}
+	assert_int_equal(partition_point(i, 7u, 3u, i < 5), 7);
+	assert_true(partition_point(i, UINT64_MAX - 9, UINT64_MAX, i < UINT64_MAX - 2) ==
+		    UINT64_MAX - 2);
+}
+
 static void runs_are_merged(void **state)
 {
 	(void)state;
@@ -602,6 +622,7 @@ int main(void)
 		cmocka_unit_test(file_reads_all),
 		cmocka_unit_test(utf16_decodes),
 		cmocka_unit_test(items_are_sorted),
+		cmocka_unit_test(searches_find_the_border),
 		cmocka_unit_test(runs_are_merged),
 	};
 
