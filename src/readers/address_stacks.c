@@ -1,5 +1,5 @@
 /*
- * Stacks of addresses in texts.  See address_stacks.h.
+ * Stacks of addresses.  See address_stacks.h.
  */
 #include "readers/address_stacks.h"
 
@@ -8,13 +8,16 @@
 /* An input's stacks may take this, and so many times its size. */
 #define BUDGET_FREE_BYTES ((int64_t)40 << 20)
 #define BUDGET_RATIO	  9
-#define STACK_BYTES	  104
+#define STACK_BYTES	  40
+#define WEIGHT_BYTES	  16
 
-void address_stacks_init(struct address_stacks *s, struct builder *builder, size_t input_size)
+void address_stacks_init(
+	struct address_stacks *s, struct builder *builder, size_t metric_count, size_t input_size)
 {
 	*s = (struct address_stacks){.builder = builder,
 		.code = mapped_code_create(builder, input_size),
-		.budget = BUDGET_FREE_BYTES + BUDGET_RATIO * (int64_t)input_size};
+		.budget = BUDGET_FREE_BYTES + BUDGET_RATIO * (int64_t)input_size,
+		.price = STACK_BYTES + WEIGHT_BYTES * (int64_t)metric_count};
 }
 
 bool address_stacks_is_end(struct str line)
@@ -32,22 +35,14 @@ void address_stacks_maps(struct address_stacks *s, struct str text)
 	maps_text_read(&s->maps, text, s->code);
 }
 
-void address_stacks_more(struct address_stacks *s, struct str row, bool is_leaf_exact)
+void address_stacks_take(struct address_stacks *s, struct str row)
 {
 	uint64_t va;
 
-	while (text_find(row, STR("0x"), &row)) {
-		if (!text_take_hex(&row, &va))
-			continue;
-		bool is_exact = va == 0 || (is_leaf_exact && s->vas.count == 0);
-		vec_push(&s->vas, is_exact ? va : va - 1);
-	}
-}
-
-void address_stacks_take(struct address_stacks *s, struct str row, bool is_leaf_exact)
-{
 	s->vas.count = 0;
-	address_stacks_more(s, row, is_leaf_exact);
+	while (text_find(row, STR("0x"), &row))
+		if (text_take_hex(&row, &va))
+			vec_push(&s->vas, va ? va - 1 : 0);
 }
 
 void address_stacks_want(struct address_stacks *s)
@@ -74,7 +69,7 @@ stack_id address_stacks_stack(struct address_stacks *s)
 		for (uint32_t i = found.count; i-- > 0;)
 			stack = builder_stack(s->builder, stack, found.frames[i]);
 		if (stack.i > s->newest) {
-			s->budget -= STACK_BYTES * (int64_t)(stack.i - s->newest);
+			s->budget -= s->price * (int64_t)(stack.i - s->newest);
 			s->newest = stack.i;
 		}
 	}

@@ -117,7 +117,7 @@ static bool read_row(struct contention *c, struct str line, bool is_first_pass)
 	line = str_trim(line);
 	if (!text_take(&line, STR("@")) || delay > INT64_MAX || count > INT64_MAX)
 		return false;
-	address_stacks_take(&c->stacks, line, false);
+	address_stacks_take(&c->stacks, line);
 	c->rows += is_first_pass;
 	if (is_first_pass)
 		address_stacks_want(&c->stacks);
@@ -152,7 +152,7 @@ static struct error *read_all(
 	(void)builder_metric(c->builder, STR("contentions"), STR("count"));
 	builder_header(c->builder)->default_metric =
 		builder_metric(c->builder, STR("delay"), STR("ns"));
-	address_stacks_init(&c->stacks, c->builder, input->size);
+	address_stacks_init(&c->stacks, c->builder, 2, input->size);
 	address_stacks_maps(&c->stacks, text);
 	read_lines(c, text, true);
 	address_stacks_resolve(&c->stacks);

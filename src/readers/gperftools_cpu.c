@@ -14,14 +14,11 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "readers/maps_text.h"
+#include "readers/address_stacks.h"
 
 #define HEADER_WORDS 5
 /* Frames of the signal handler that pprof takes out at most. */
 #define HANDLERS_MAX 2
-/* A file's stacks may take this, and so many times its size: a word may be a frame of a new one. */
-#define BUDGET_FREE_BYTES ((int64_t)40 << 20)
-#define STACK_BYTES	  72
 
 struct words {
 	const uint8_t *data;
@@ -33,8 +30,7 @@ struct words {
 struct cpu_file {
 	const struct reader_input *input;
 	struct builder *builder;
-	struct mapped_code *code;
-	struct maps_text maps;
+	struct address_stacks addresses;
 	struct words words;
 	uint64_t period_us;
 	size_t end; /* word at which the stacks end */
@@ -42,9 +38,6 @@ struct cpu_file {
 	bool is_cut; /* there is no end mark */
 	uint64_t handlers[HANDLERS_MAX];
 	size_t handler_count;
-	int64_t budget;
-	uint32_t stack_max;
-	uint64_t cut;
 };
 
 static uint64_t word(const struct words *w, size_t i)
@@ -116,16 +109,15 @@ static size_t handler_words(const struct cpu_file *f, const struct run *run)
 	return found;
 }
 
-/* The word of a run's frame, the leaf being 0; handlers and a second leaf are not counted. */
-static size_t frame_word(const struct cpu_file *f, const struct run *run, size_t *depth)
+/* How many of a run's words behind its leaf are no frames: the handler's, and a second leaf. */
+static size_t words_to_skip(const struct cpu_file *f, const struct run *run)
 {
 	size_t skipped = handler_words(f, run);
 
 	if (run->depth > 1 + skipped &&
 		word(&f->words, run->first) == word(&f->words, run->first + 1 + skipped))
 		skipped++;
-	*depth = run->depth - skipped;
-	return run->first + skipped;
+	return skipped;
 }
 
 /* An address that is the second in all stacks but one of 32 is the handler's. */
@@ -158,47 +150,28 @@ static bool find_handler(struct cpu_file *f)
 
 /* ---- frames ---- */
 
-/* The address that frame `i` of a stack stands for: of callers, that of the call. */
-static uint64_t frame_va(const struct cpu_file *f, const struct run *run, size_t base, size_t i)
+/* What its frames stand for: of callers, that is the call. */
+static void take_run(struct cpu_file *f, const struct run *run)
 {
-	return i == 0 ? word(&f->words, run->first) : word(&f->words, base + i) - 1;
+	size_t end = run->first + run->depth;
+
+	f->addresses.vas.count = 0;
+	if (run->depth)
+		vec_push(&f->addresses.vas, word(&f->words, run->first));
+	for (size_t i = run->first + 1 + words_to_skip(f, run); i < end; i++)
+		vec_push(&f->addresses.vas, word(&f->words, i) - 1);
 }
 
 static void want_all(struct cpu_file *f)
 {
-	size_t at = HEADER_WORDS, depth;
+	size_t at = HEADER_WORDS;
 	struct run run;
 
 	while (next_run(f, &at, &run)) {
-		size_t base = frame_word(f, &run, &depth);
-
-		for (size_t i = 0; i < depth; i++) {
-			uint64_t va = frame_va(f, &run, base, i);
-			mapped_code_want(f->code, maps_text_find(&f->maps, va), va);
-		}
+		take_run(f, &run);
+		address_stacks_want(&f->addresses);
 	}
-	mapped_code_resolve(f->code);
-}
-
-static stack_id stack_of(struct cpu_file *f, const struct run *run)
-{
-	stack_id stack = {0};
-	size_t depth, base = frame_word(f, run, &depth);
-
-	while (depth && f->budget > 0) {
-		uint64_t va = frame_va(f, run, base, --depth);
-		struct mapped_frames frames =
-			mapped_code_frames(f->code, maps_text_find(&f->maps, va), va);
-
-		for (uint32_t i = frames.count; i-- > 0;)
-			stack = builder_stack(f->builder, stack, frames.frames[i]);
-		if (stack.i > f->stack_max) {
-			f->budget -= STACK_BYTES * (int64_t)(stack.i - f->stack_max);
-			f->stack_max = stack.i;
-		}
-	}
-	f->cut += depth != 0;
-	return stack;
+	address_stacks_resolve(&f->addresses);
 }
 
 static void add_all(struct cpu_file *f)
@@ -207,7 +180,6 @@ static void add_all(struct cpu_file *f)
 	struct run run;
 
 	while (next_run(f, &at, &run)) {
-		stack_id stack = stack_of(f, &run);
 		uint64_t time_ns;
 		/* What is past 63 bits the builder refuses. */
 		if (run.count > INT64_MAX ||
@@ -216,7 +188,10 @@ static void add_all(struct cpu_file *f)
 			time_ns = INT64_MAX;
 		int64_t weight[] = {
 			run.count > INT64_MAX ? INT64_MAX : (int64_t)run.count, (int64_t)time_ns};
-		builder_weight(f->builder, stack, weight, (uint64_t)weight[0]);
+
+		take_run(f, &run);
+		builder_weight(f->builder, address_stacks_stack(&f->addresses), weight,
+			(uint64_t)weight[0]);
 	}
 }
 
@@ -231,16 +206,17 @@ static void find_end(struct cpu_file *f)
 		f->stacks++;
 }
 
-static void add_notes(struct cpu_file *f)
+/* text: the offset of the mappings. */
+static void read_stacks(struct cpu_file *f, size_t text)
 {
-	if (f->is_cut)
-		builder_note(f->builder, NOTE_INCOMPLETE, 1,
-			"the file ends early, at offset 0x%llx: there is no mark of the end",
-			(unsigned long long)(f->end * f->words.width));
-	if (f->cut)
-		builder_note(f->builder, NOTE_TRUNCATED, f->cut,
-			"stacks are cut short: together they hold more frames than a profile of "
-			"this size may ask memory for");
+	const struct reader_input *input = f->input;
+	struct str mappings = {(const char *)input->data + text, input->size - text};
+
+	address_stacks_init(&f->addresses, f->builder, 2, input->size);
+	maps_text_read(&f->addresses.maps, mappings, f->addresses.code);
+	want_all(f);
+	add_all(f);
+	address_stacks_finish(&f->addresses);
 }
 
 static struct error *read_all(struct cpu_file *f)
@@ -262,26 +238,19 @@ static struct error *read_all(struct cpu_file *f)
 			input->name, f->end * f->words.width, "is cut off before the first stack");
 	while (f->handler_count < HANDLERS_MAX && find_handler(f))
 		;
-	size_t text = f->is_cut ? input->size : f->end * f->words.width;
-	maps_text_read(&f->maps, (struct str){(const char *)input->data + text, input->size - text},
-		f->code);
-	want_all(f);
-	add_all(f);
-	add_notes(f);
+	read_stacks(f, f->is_cut ? input->size : f->end * f->words.width);
+	if (f->is_cut)
+		builder_note(f->builder, NOTE_INCOMPLETE, 1,
+			"the file ends early, at offset 0x%llx: there is no mark of the end",
+			(unsigned long long)(f->end * f->words.width));
 	return NULL;
 }
 
 static struct error *cpu_read(const struct reader_input *input, struct builder *builder)
 {
-	struct cpu_file f = {.input = input,
-		.builder = builder,
-		.code = mapped_code_create(builder, input->size),
-		.budget = BUDGET_FREE_BYTES + 9 * (int64_t)input->size};
-	struct error *err = read_all(&f);
+	struct cpu_file f = {.input = input, .builder = builder};
 
-	maps_text_deinit(&f.maps);
-	mapped_code_destroy(f.code);
-	return err;
+	return read_all(&f);
 }
 
 const struct reader reader_gperftools_cpu = {

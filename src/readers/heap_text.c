@@ -173,7 +173,7 @@ static bool read_line(struct heap_text *h, struct str line, bool is_first_pass)
 	struct heap_row row;
 
 	if (h->is_jemalloc && text_take(&line, STR("@"))) {
-		address_stacks_take(&h->stacks, line, false);
+		address_stacks_take(&h->stacks, line);
 		if (is_first_pass)
 			address_stacks_want(&h->stacks);
 		return true;
@@ -187,7 +187,7 @@ static bool read_line(struct heap_text *h, struct str line, bool is_first_pass)
 	if (!h->is_jemalloc && !text_take(&line, STR("@")))
 		return false;
 	if (!h->is_jemalloc)
-		address_stacks_take(&h->stacks, line, false);
+		address_stacks_take(&h->stacks, line);
 	h->rows += is_first_pass;
 	if (!is_first_pass)
 		add_row(h, row);
@@ -251,7 +251,7 @@ static struct error *read_all(
 	if (h->is_jemalloc)
 		h->has_all = jemalloc_has_all(text);
 	add_metrics(h);
-	address_stacks_init(&h->stacks, h->builder, input->size);
+	address_stacks_init(&h->stacks, h->builder, h->has_all ? 4 : 2, input->size);
 	address_stacks_maps(&h->stacks, text);
 	read_lines(h, text, true);
 	address_stacks_resolve(&h->stacks);
