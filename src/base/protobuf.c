@@ -7,6 +7,7 @@
 #include "base/protobuf.h"
 
 #include "base/escape.h"
+#include "base/leb128.h"
 
 enum { TYPE_GROUP_START = 3, TYPE_GROUP_END = 4 };
 
@@ -121,13 +122,9 @@ bool proto_number(struct proto_numbers *numbers, uint64_t *value)
 
 void proto_put_packed(struct strbuf *out, uint64_t value)
 {
-	char bytes[10];
-	size_t size = 0;
+	char bytes[LEB128_BYTES_MAX];
 
-	for (; value >= 0x80; value >>= 7)
-		bytes[size++] = (char)(value | 0x80);
-	bytes[size++] = (char)value;
-	strbuf_add(out, (struct str){bytes, size});
+	strbuf_add(out, (struct str){bytes, uleb_encode(bytes, value)});
 }
 
 static void put_tag(struct strbuf *out, uint32_t number, enum proto_type type)
@@ -190,8 +187,5 @@ void proto_end(struct strbuf *out, size_t begun)
 		strbuf_add(out, (struct str){"\0\0\0\0\0\0\0\0\0", more});
 		memmove(out->data + begun + more, out->data + begun, (size_t)size);
 	}
-	char *length = out->data + begun - 1;
-	for (; size >= 0x80; size >>= 7)
-		*length++ = (char)(size | 0x80);
-	*length = (char)size;
+	(void)uleb_encode(out->data + begun - 1, size);
 }

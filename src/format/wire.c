@@ -3,6 +3,8 @@
  */
 #include "format/wire.h"
 
+#include "base/leb128.h"
+
 void wire_put_u16(struct strbuf *out, uint16_t value)
 {
 	strbuf_add(out, (struct str){(const char *)&value, sizeof(value)});
@@ -15,18 +17,14 @@ void wire_put_u32(struct strbuf *out, uint32_t value)
 
 void wire_put_uleb(struct strbuf *out, uint64_t value)
 {
-	char bytes[10];
-	size_t size = 0;
+	char bytes[LEB128_BYTES_MAX];
 
-	for (; value >= 0x80; value >>= 7)
-		bytes[size++] = (char)(value | 0x80);
-	bytes[size++] = (char)value;
-	strbuf_add(out, (struct str){bytes, size});
+	strbuf_add(out, (struct str){bytes, uleb_encode(bytes, value)});
 }
 
 void wire_put_sleb(struct strbuf *out, int64_t value)
 {
-	char bytes[10];
+	char bytes[LEB128_BYTES_MAX];
 	size_t size = 0;
 
 	/* Arithmetic shift: until what is left is all copies of the last byte's sign bit. */
