@@ -48,38 +48,33 @@ enum {
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2 };
 
-static struct strbuf *out(struct perfetto_writer *w)
-{
-	return perfetto_out(w);
-}
-
 size_t perfetto_begin(struct perfetto_writer *w, uint64_t time_ns)
 {
-	size_t packet = proto_begin(out(w), TRACE_PACKET);
+	size_t packet = proto_begin(w->out, TRACE_PACKET);
 
-	proto_put_varint(out(w), PACKET_TIMESTAMP, time_ns);
-	proto_put_varint(out(w), PACKET_SEQUENCE_ID, SEQUENCE);
+	proto_put_varint(w->out, PACKET_TIMESTAMP, time_ns);
+	proto_put_varint(w->out, PACKET_SEQUENCE_ID, SEQUENCE);
 	proto_put_varint(
-		out(w), PACKET_SEQUENCE_FLAGS, w->has_packet ? NEEDS_STATE : STATE_CLEARED);
+		w->out, PACKET_SEQUENCE_FLAGS, w->has_packet ? NEEDS_STATE : STATE_CLEARED);
 	if (!w->has_packet)
-		proto_put_varint(out(w), PACKET_FIRST_ON_SEQUENCE, 1);
+		proto_put_varint(w->out, PACKET_FIRST_ON_SEQUENCE, 1);
 	w->has_packet = true;
 	return packet;
 }
 
 void perfetto_end(struct perfetto_writer *w, size_t packet)
 {
-	proto_end(out(w), packet);
+	proto_end(w->out, packet);
 	(void)sink_settle(w->sink);
 }
 
 void perfetto_put_text(struct perfetto_writer *w, uint32_t kind, uint64_t iid, struct str text)
 {
-	size_t entry = proto_begin(out(w), kind);
+	size_t entry = proto_begin(w->out, kind);
 
-	proto_put_varint(out(w), INTERNED_IID, iid);
-	proto_put_string(out(w), INTERNED_TEXT, text);
-	proto_end(out(w), entry);
+	proto_put_varint(w->out, INTERNED_IID, iid);
+	proto_put_string(w->out, INTERNED_TEXT, text);
+	proto_end(w->out, entry);
 }
 
 /* ---- Tracks: uuids are processes', then threads', then streams of ticks' */
@@ -103,14 +98,14 @@ static void write_process(struct perfetto_writer *w, uint32_t i)
 {
 	const struct process *process = &w->profile->processes[i];
 	size_t packet = perfetto_begin(w, process->start_ns);
-	size_t track = proto_begin(out(w), PACKET_TRACK_DESCRIPTOR);
+	size_t track = proto_begin(w->out, PACKET_TRACK_DESCRIPTOR);
 
-	proto_put_varint(out(w), TRACK_UUID, process_uuid(i));
-	size_t facts = proto_begin(out(w), TRACK_PROCESS);
-	proto_put_varint(out(w), PROCESS_PID, (uint64_t)process->pid);
-	proto_put_string(out(w), PROCESS_NAME, profile_string(w->profile, process->name));
-	proto_end(out(w), facts);
-	proto_end(out(w), track);
+	proto_put_varint(w->out, TRACK_UUID, process_uuid(i));
+	size_t facts = proto_begin(w->out, TRACK_PROCESS);
+	proto_put_varint(w->out, PROCESS_PID, (uint64_t)process->pid);
+	proto_put_string(w->out, PROCESS_NAME, profile_string(w->profile, process->name));
+	proto_end(w->out, facts);
+	proto_end(w->out, track);
 	perfetto_end(w, packet);
 }
 
@@ -118,16 +113,16 @@ static void write_thread(struct perfetto_writer *w, uint32_t i)
 {
 	const struct thread *thread = &w->profile->threads[i];
 	size_t packet = perfetto_begin(w, thread->start_ns);
-	size_t track = proto_begin(out(w), PACKET_TRACK_DESCRIPTOR);
+	size_t track = proto_begin(w->out, PACKET_TRACK_DESCRIPTOR);
 
-	proto_put_varint(out(w), TRACK_UUID, thread_uuid(w, i));
-	size_t facts = proto_begin(out(w), TRACK_THREAD);
+	proto_put_varint(w->out, TRACK_UUID, thread_uuid(w, i));
+	size_t facts = proto_begin(w->out, TRACK_THREAD);
 	proto_put_varint(
-		out(w), THREAD_PID, (uint64_t)w->profile->processes[thread->process.i].pid);
-	proto_put_varint(out(w), THREAD_TID, (uint64_t)thread->tid);
-	proto_put_string(out(w), THREAD_NAME, profile_string(w->profile, thread->name));
-	proto_end(out(w), facts);
-	proto_end(out(w), track);
+		w->out, THREAD_PID, (uint64_t)w->profile->processes[thread->process.i].pid);
+	proto_put_varint(w->out, THREAD_TID, (uint64_t)thread->tid);
+	proto_put_string(w->out, THREAD_NAME, profile_string(w->profile, thread->name));
+	proto_end(w->out, facts);
+	proto_end(w->out, track);
 	perfetto_end(w, packet);
 }
 
@@ -135,14 +130,14 @@ static void write_stream(struct perfetto_writer *w, const struct tick *tick, uin
 {
 	struct strbuf name = {0};
 	size_t packet = perfetto_begin(w, tick->start_ns);
-	size_t track = proto_begin(out(w), PACKET_TRACK_DESCRIPTOR);
+	size_t track = proto_begin(w->out, PACKET_TRACK_DESCRIPTOR);
 
 	strbuf_add(&name, STR("ticks: "));
 	strbuf_add(&name, profile_string(w->profile, tick->stream));
-	proto_put_varint(out(w), TRACK_UUID, uuid);
-	proto_put_varint(out(w), TRACK_PARENT_UUID, process_uuid(tick->process.i));
-	proto_put_string(out(w), TRACK_NAME, strbuf_str(&name));
-	proto_end(out(w), track);
+	proto_put_varint(w->out, TRACK_UUID, uuid);
+	proto_put_varint(w->out, TRACK_PARENT_UUID, process_uuid(tick->process.i));
+	proto_put_string(w->out, TRACK_NAME, strbuf_str(&name));
+	proto_end(w->out, track);
 	perfetto_end(w, packet);
 	strbuf_deinit(&name);
 }
@@ -152,11 +147,11 @@ static void write_stream(struct perfetto_writer *w, const struct tick *tick, uin
 static void write_end(struct perfetto_writer *w, uint64_t uuid, uint64_t time_ns)
 {
 	size_t packet = perfetto_begin(w, time_ns);
-	size_t event = proto_begin(out(w), PACKET_TRACK_EVENT);
+	size_t event = proto_begin(w->out, PACKET_TRACK_EVENT);
 
-	proto_put_varint(out(w), EVENT_TYPE, SLICE_END);
-	proto_put_varint(out(w), EVENT_TRACK_UUID, uuid);
-	proto_end(out(w), event);
+	proto_put_varint(w->out, EVENT_TYPE, SLICE_END);
+	proto_put_varint(w->out, EVENT_TRACK_UUID, uuid);
+	proto_end(w->out, event);
 	perfetto_end(w, packet);
 }
 
@@ -164,15 +159,15 @@ static void write_tick(struct perfetto_writer *w, const struct tick *tick, uint6
 {
 	struct strbuf name = {0};
 	size_t packet = perfetto_begin(w, tick->start_ns);
-	size_t event = proto_begin(out(w), PACKET_TRACK_EVENT);
+	size_t event = proto_begin(w->out, PACKET_TRACK_EVENT);
 
 	strbuf_add(&name, profile_string(w->profile, tick->stream));
 	strbuf_printf(&name, " %llu", (unsigned long long)tick->number);
-	proto_put_varint(out(w), EVENT_TYPE, SLICE_BEGIN);
-	proto_put_varint(out(w), EVENT_TRACK_UUID, uuid);
-	proto_put_string(out(w), EVENT_CATEGORIES, STR("tick"));
-	proto_put_string(out(w), EVENT_NAME, strbuf_str(&name));
-	proto_end(out(w), event);
+	proto_put_varint(w->out, EVENT_TYPE, SLICE_BEGIN);
+	proto_put_varint(w->out, EVENT_TRACK_UUID, uuid);
+	proto_put_string(w->out, EVENT_CATEGORIES, STR("tick"));
+	proto_put_string(w->out, EVENT_NAME, strbuf_str(&name));
+	proto_end(w->out, event);
 	perfetto_end(w, packet);
 	strbuf_deinit(&name);
 	write_end(w, uuid, tick->end_ns);
@@ -201,10 +196,10 @@ static void intern_name(struct perfetto_writer *w, uint32_t function)
 	if (w->is_interned.event_name[function])
 		return;
 	w->is_interned.event_name[function] = true;
-	size_t data = proto_begin(out(w), PACKET_INTERNED_DATA);
+	size_t data = proto_begin(w->out, PACKET_INTERNED_DATA);
 	perfetto_put_text(w, INTERNED_EVENT_NAMES, (uint64_t)function + 1,
 		name.size ? name : STR("[unknown]"));
-	proto_end(out(w), data);
+	proto_end(w->out, data);
 }
 
 static void leave_zone(void *context, uint32_t thread, uint32_t stack, uint64_t time_ns)
@@ -223,12 +218,12 @@ static void enter_zone(void *context, uint32_t thread, uint32_t stack, uint64_t 
 
 	size_t packet = perfetto_begin(w, time_ns);
 	intern_name(w, function);
-	size_t event = proto_begin(out(w), PACKET_TRACK_EVENT);
-	proto_put_varint(out(w), EVENT_TYPE, SLICE_BEGIN);
-	proto_put_varint(out(w), EVENT_TRACK_UUID, thread_uuid(w, thread));
-	proto_put_varint(out(w), EVENT_NAME_IID, (uint64_t)function + 1);
-	proto_put_string(out(w), EVENT_CATEGORIES, STR("zone"));
-	proto_end(out(w), event);
+	size_t event = proto_begin(w->out, PACKET_TRACK_EVENT);
+	proto_put_varint(w->out, EVENT_TYPE, SLICE_BEGIN);
+	proto_put_varint(w->out, EVENT_TRACK_UUID, thread_uuid(w, thread));
+	proto_put_varint(w->out, EVENT_NAME_IID, (uint64_t)function + 1);
+	proto_put_string(w->out, EVENT_CATEGORIES, STR("zone"));
+	proto_end(w->out, event);
 	perfetto_end(w, packet);
 }
 
@@ -274,6 +269,7 @@ static struct error *perfetto_write(
 		return err;
 	struct perfetto_writer w = {.profile = profile,
 		.sink = sink,
+		.out = &sink->text,
 		.metric = options->metric,
 		.is_interned = nothing_interned(profile)};
 	for (uint32_t i = 0; i < profile->process_count; i++)

@@ -50,11 +50,6 @@ enum { COUNTER_UNKNOWN = 0, COUNTER_CPU_CLOCK = 1 };
 enum { KIND_KERNEL = 2 };
 enum { BUILD_ID_MAX = 64 }; /* bytes */
 
-static struct strbuf *out(struct perfetto_writer *w)
-{
-	return perfetto_out(w);
-}
-
 /* True the first time. */
 static bool is_new(bool *is_interned, uint32_t i)
 {
@@ -73,10 +68,10 @@ static bool put_build_id(struct perfetto_writer *w, uint64_t iid, struct str hex
 
 	if (hex.size == 0 || hex.size > 2 * sizeof(bytes) || !str_unhex(hex, bytes))
 		return false;
-	size_t entry = proto_begin(out(w), INTERNED_BUILD_IDS);
-	proto_put_varint(out(w), INTERNED_IID, iid);
-	proto_put_bytes(out(w), INTERNED_TEXT, (struct str){bytes, hex.size / 2});
-	proto_end(out(w), entry);
+	size_t entry = proto_begin(w->out, INTERNED_BUILD_IDS);
+	proto_put_varint(w->out, INTERNED_IID, iid);
+	proto_put_bytes(w->out, INTERNED_TEXT, (struct str){bytes, hex.size / 2});
+	proto_end(w->out, entry);
 	return true;
 }
 
@@ -95,13 +90,13 @@ static uint64_t put_mapping(struct perfetto_writer *w, uint32_t object)
 		is_known && put_build_id(w, iid, profile_string(p, p->objects[object].build_id));
 	if (path.size)
 		perfetto_put_text(w, INTERNED_MAPPING_PATHS, iid, path);
-	size_t entry = proto_begin(out(w), INTERNED_MAPPINGS);
-	proto_put_varint(out(w), INTERNED_IID, iid);
+	size_t entry = proto_begin(w->out, INTERNED_MAPPINGS);
+	proto_put_varint(w->out, INTERNED_IID, iid);
 	if (has_build_id)
-		proto_put_varint(out(w), MAPPING_BUILD_ID, iid);
+		proto_put_varint(w->out, MAPPING_BUILD_ID, iid);
 	if (path.size)
-		proto_put_varint(out(w), MAPPING_PATH, iid);
-	proto_end(out(w), entry);
+		proto_put_varint(w->out, MAPPING_PATH, iid);
+	proto_end(w->out, entry);
 	return iid;
 }
 
@@ -119,10 +114,10 @@ static uint64_t put_function(struct perfetto_writer *w, uint32_t function)
 static void put_kind(struct perfetto_writer *w, bool is_kernel, bool is_inline)
 {
 	if (is_inline)
-		proto_put_string(out(w), FRAME_KIND_TEXT,
+		proto_put_string(w->out, FRAME_KIND_TEXT,
 			is_kernel ? STR("inlined kernel") : STR("inlined"));
 	else if (is_kernel)
-		proto_put_varint(out(w), FRAME_KIND, KIND_KERNEL);
+		proto_put_varint(w->out, FRAME_KIND, KIND_KERNEL);
 }
 
 static void put_frame(struct perfetto_writer *w, uint32_t i)
@@ -139,17 +134,17 @@ static void put_frame(struct perfetto_writer *w, uint32_t i)
 	if (has_file && is_new(w->is_interned.file, frame->file.i))
 		perfetto_put_text(w, INTERNED_SOURCE_PATHS, (uint64_t)frame->file.i + 1,
 			profile_string(p, frame->file));
-	size_t entry = proto_begin(out(w), INTERNED_FRAMES);
-	proto_put_varint(out(w), INTERNED_IID, (uint64_t)i + 1);
-	proto_put_varint(out(w), FRAME_FUNCTION, function);
-	proto_put_varint(out(w), FRAME_MAPPING, mapping);
-	proto_put_varint(out(w), FRAME_ADDRESS, frame->obj_addr);
+	size_t entry = proto_begin(w->out, INTERNED_FRAMES);
+	proto_put_varint(w->out, INTERNED_IID, (uint64_t)i + 1);
+	proto_put_varint(w->out, FRAME_FUNCTION, function);
+	proto_put_varint(w->out, FRAME_MAPPING, mapping);
+	proto_put_varint(w->out, FRAME_ADDRESS, frame->obj_addr);
 	if (has_file)
-		proto_put_varint(out(w), FRAME_FILE, (uint64_t)frame->file.i + 1);
+		proto_put_varint(w->out, FRAME_FILE, (uint64_t)frame->file.i + 1);
 	if (frame->line)
-		proto_put_varint(out(w), FRAME_LINE, frame->line);
+		proto_put_varint(w->out, FRAME_LINE, frame->line);
 	put_kind(w, is_kernel, frame->is_inline);
-	proto_end(out(w), entry);
+	proto_end(w->out, entry);
 }
 
 /* The frame of stacks that are empty: a callstack without frames is not shown. */
@@ -159,11 +154,11 @@ static void put_unknown_frame(struct perfetto_writer *w)
 
 	perfetto_put_text(w, INTERNED_FUNCTION_NAMES, function, STR("[unknown]"));
 	uint64_t mapping = put_mapping(w, NO_ID);
-	size_t entry = proto_begin(out(w), INTERNED_FRAMES);
-	proto_put_varint(out(w), INTERNED_IID, w->profile->frame_count + 1);
-	proto_put_varint(out(w), FRAME_FUNCTION, function);
-	proto_put_varint(out(w), FRAME_MAPPING, mapping);
-	proto_end(out(w), entry);
+	size_t entry = proto_begin(w->out, INTERNED_FRAMES);
+	proto_put_varint(w->out, INTERNED_IID, w->profile->frame_count + 1);
+	proto_put_varint(w->out, FRAME_FUNCTION, function);
+	proto_put_varint(w->out, FRAME_MAPPING, mapping);
+	proto_end(w->out, entry);
 }
 
 /* ---- Callstacks */
@@ -179,15 +174,15 @@ static void put_callstack(struct perfetto_writer *w, uint32_t stack)
 	}
 	if (stack == 0)
 		put_unknown_frame(w);
-	size_t entry = proto_begin(out(w), INTERNED_CALLSTACKS);
-	proto_put_varint(out(w), INTERNED_IID, (uint64_t)stack + 1);
+	size_t entry = proto_begin(w->out, INTERNED_CALLSTACKS);
+	proto_put_varint(w->out, INTERNED_IID, (uint64_t)stack + 1);
 	if (stack == 0)
-		proto_put_varint(out(w), CALLSTACK_FRAMES, w->profile->frame_count + 1);
+		proto_put_varint(w->out, CALLSTACK_FRAMES, w->profile->frame_count + 1);
 	/* Not packed, as Perfetto declares it; the outermost first. */
 	while (frames.count)
 		proto_put_varint(
-			out(w), CALLSTACK_FRAMES, (uint64_t)frames.data[--frames.count] + 1);
-	proto_end(out(w), entry);
+			w->out, CALLSTACK_FRAMES, (uint64_t)frames.data[--frames.count] + 1);
+	proto_end(w->out, entry);
 	vec_deinit(&frames);
 }
 
@@ -195,9 +190,9 @@ static void intern_callstack(struct perfetto_writer *w, uint32_t stack)
 {
 	if (!is_new(w->is_interned.callstack, stack))
 		return;
-	size_t data = proto_begin(out(w), PACKET_INTERNED_DATA);
+	size_t data = proto_begin(w->out, PACKET_INTERNED_DATA);
 	put_callstack(w, stack);
-	proto_end(out(w), data);
+	proto_end(w->out, data);
 }
 
 /* ---- Samples */
@@ -206,16 +201,16 @@ static void put_period(struct perfetto_writer *w, int64_t weight)
 {
 	const struct metric *metric = &w->profile->metrics[w->metric.i];
 	bool is_time = str_equal(profile_string(w->profile, metric->unit), STR("ns"));
-	size_t defaults = proto_begin(out(w), PACKET_DEFAULTS);
-	size_t perf = proto_begin(out(w), DEFAULTS_PERF_SAMPLE);
-	size_t timebase = proto_begin(out(w), PERF_SAMPLE_TIMEBASE);
+	size_t defaults = proto_begin(w->out, PACKET_DEFAULTS);
+	size_t perf = proto_begin(w->out, DEFAULTS_PERF_SAMPLE);
+	size_t timebase = proto_begin(w->out, PERF_SAMPLE_TIMEBASE);
 
-	proto_put_varint(out(w), TIMEBASE_PERIOD, (uint64_t)weight);
-	proto_put_varint(out(w), TIMEBASE_COUNTER, is_time ? COUNTER_CPU_CLOCK : COUNTER_UNKNOWN);
-	proto_put_string(out(w), TIMEBASE_NAME, profile_string(w->profile, metric->name));
-	proto_end(out(w), timebase);
-	proto_end(out(w), perf);
-	proto_end(out(w), defaults);
+	proto_put_varint(w->out, TIMEBASE_PERIOD, (uint64_t)weight);
+	proto_put_varint(w->out, TIMEBASE_COUNTER, is_time ? COUNTER_CPU_CLOCK : COUNTER_UNKNOWN);
+	proto_put_string(w->out, TIMEBASE_NAME, profile_string(w->profile, metric->name));
+	proto_end(w->out, timebase);
+	proto_end(w->out, perf);
+	proto_end(w->out, defaults);
 }
 
 static void write_sample(struct perfetto_writer *w, size_t i, bool has_new_weight)
@@ -228,12 +223,12 @@ static void write_sample(struct perfetto_writer *w, size_t i, bool has_new_weigh
 	if (has_new_weight)
 		put_period(w, s->weight[w->metric.i][i]);
 	intern_callstack(w, s->stack[i].i);
-	size_t sample = proto_begin(out(w), PACKET_PERF_SAMPLE);
+	size_t sample = proto_begin(w->out, PACKET_PERF_SAMPLE);
 	proto_put_varint(
-		out(w), SAMPLE_PID, thread ? (uint32_t)p->processes[thread->process.i].pid : 0);
-	proto_put_varint(out(w), SAMPLE_TID, thread ? (uint32_t)thread->tid : 0);
-	proto_put_varint(out(w), SAMPLE_CALLSTACK, (uint64_t)s->stack[i].i + 1);
-	proto_end(out(w), sample);
+		w->out, SAMPLE_PID, thread ? (uint32_t)p->processes[thread->process.i].pid : 0);
+	proto_put_varint(w->out, SAMPLE_TID, thread ? (uint32_t)thread->tid : 0);
+	proto_put_varint(w->out, SAMPLE_CALLSTACK, (uint64_t)s->stack[i].i + 1);
+	proto_end(w->out, sample);
 	perfetto_end(w, packet);
 }
 

@@ -26,15 +26,11 @@ struct perfetto_interned {
 struct perfetto_writer {
 	const struct profile *profile;
 	struct sink *sink;
-	metric_id metric; /* of the samples that are written */
+	struct strbuf *out; /* the sink's */
+	metric_id metric;   /* of the samples that are written */
 	bool has_packet;
 	struct perfetto_interned is_interned;
 };
-
-static inline struct strbuf *perfetto_out(struct perfetto_writer *w)
-{
-	return &w->sink->text;
-}
 
 /* A packet's fields go between these two. */
 size_t perfetto_begin(struct perfetto_writer *w, uint64_t time_ns);
