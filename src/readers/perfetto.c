@@ -44,20 +44,10 @@ enum { EVENTS_ANY = 100000, ENTRIES_ANY = 100000, TRACKS_ANY = 20000 };
 static struct perfetto_sequence *sequence_at(struct perfetto *f, uint64_t id)
 {
 	uint32_t at;
-	bool is_new;
 
-	/* All that are too many are one. */
-	if (!map_get(&f->sequence_ids, id, 0, &at) && f->tracks_left == 0) {
-		f->too_many++;
-		id = UINT64_MAX;
-	}
-	at = *map_at(&f->sequence_ids, id, 0, (uint32_t)f->sequences.count, &is_new);
-	if (is_new) {
-		builder_charge(
-			f->chrome.builder, sizeof(struct perfetto_sequence) + MAP_ENTRY_BYTES);
+	if (perfetto_place_id(f, &f->sequence_ids, id, f->sequences.count,
+		    sizeof(struct perfetto_sequence), &at))
 		vec_push(&f->sequences, (struct perfetto_sequence){.scope = ++f->last_scope});
-		f->tracks_left -= f->tracks_left > 0;
-	}
 	return &f->sequences.data[at];
 }
 

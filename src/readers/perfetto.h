@@ -91,6 +91,12 @@ struct perfetto_packet {
 
 /* ---- Tracks and tasks */
 
+/*
+ * The place of a track's or a sequence's id in a table of `count` rows of that size.  True: it is
+ * new, and a row is to be added.  All that are too many are one.
+ */
+bool perfetto_place_id(struct perfetto *f, struct map *places, uint64_t id, size_t count,
+	size_t row_bytes, uint32_t *place);
 uint32_t perfetto_track_at(struct perfetto *f, uint64_t uuid);
 /* The thread that a track is shown as: its own, or one made up of the track's number. */
 uint32_t perfetto_thread_of(struct perfetto *f, uint64_t uuid);

@@ -6,22 +6,30 @@
  */
 #include "readers/perfetto.h"
 
+bool perfetto_place_id(struct perfetto *f, struct map *places, uint64_t id, size_t count,
+	size_t row_bytes, uint32_t *place)
+{
+	bool is_new;
+
+	if (!map_get(places, id, 0, place) && f->tracks_left == 0) {
+		f->too_many++;
+		id = UINT64_MAX;
+	}
+	*place = *map_at(places, id, 0, (uint32_t)count, &is_new);
+	if (is_new) {
+		builder_charge(f->chrome.builder, row_bytes + MAP_ENTRY_BYTES);
+		f->tracks_left -= f->tracks_left > 0;
+	}
+	return is_new;
+}
+
 uint32_t perfetto_track_at(struct perfetto *f, uint64_t uuid)
 {
 	uint32_t at;
-	bool is_new;
 
-	/* All that are too many are one. */
-	if (!map_get(&f->track_ids, uuid, 0, &at) && f->tracks_left == 0) {
-		f->too_many++;
-		uuid = UINT64_MAX;
-	}
-	at = *map_at(&f->track_ids, uuid, 0, (uint32_t)f->tracks.count, &is_new);
-	if (is_new) {
-		builder_charge(f->chrome.builder, sizeof(struct perfetto_track) + MAP_ENTRY_BYTES);
+	if (perfetto_place_id(
+		    f, &f->track_ids, uuid, f->tracks.count, sizeof(struct perfetto_track), &at))
 		vec_push(&f->tracks, (struct perfetto_track){0});
-		f->tracks_left -= f->tracks_left > 0;
-	}
 	return at;
 }
 
