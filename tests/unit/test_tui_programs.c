@@ -42,6 +42,36 @@ static void programs_are_listed_and_chosen(void **state)
 	world_deinit(&w);
 }
 
+/* Its last state is not thrown away by a look at the list, whose row tells how it was last. */
+static void what_has_ended_is_kept(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	add_frame(&w, 1);
+	start(&w, true);
+	SEE_ORDER(&w, "11 running 0 0 0 game", "12 running");
+	press_key(&w, TUI_KEY_HOME);
+	press_key(&w, TUI_KEY_ENTER);
+	for (int i = 0; i < 20; i++)
+		add_frame(&w, 1);
+	w.programs = 0;
+	w.state = TUI_ENDED;
+	pass_ms(&w, 1100);
+	see(&w, "pid 11 ended");
+	press(&w, "l");
+	SEE_ORDER(&w, "11 ended 4 0 21 game", "12 ended 0 0 0 server");
+	/* Others are forgotten after a while. */
+	pass_ms(&w, 61000);
+	see_not(&w, "12 ended");
+	see_cursor_on(&w, "11 ended");
+	press_key(&w, TUI_KEY_ENTER);
+	see(&w, "pid 11 ended");
+	see(&w, "of 21 frames");
+	world_deinit(&w);
+}
+
 static void no_programs(void **state)
 {
 	struct world w;
@@ -78,6 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_are_listed_and_chosen),
+		cmocka_unit_test(what_has_ended_is_kept),
 		cmocka_unit_test(no_programs),
 		cmocka_unit_test(follows_exec),
 	};

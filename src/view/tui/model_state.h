@@ -153,6 +153,11 @@ void tui_list_draw_bar(const struct tui_list *list, struct tui_canvas *canvas, u
 
 /* Asks the host which programs there are. */
 struct error *tui_programs_refresh(struct tui_model *m);
+/*
+ * The list takes the place of a program that is looked at and has ended: its row tells how it was
+ * last, and leads back to it, so it is not to be detached.  false: it goes on, or is a file.
+ */
+bool tui_programs_keep(struct tui_model *m);
 void tui_programs_deinit(struct tui_programs *programs);
 void tui_programs_draw(struct tui_model *m, struct tui_canvas *canvas);
 void tui_programs_key(struct tui_model *m, uint32_t key);

@@ -65,6 +65,50 @@ static bool has_pid(const struct tui_program *programs, size_t count, pid_t pid)
 	return false;
 }
 
+static pid_t attached_pid(const struct tui_model *m)
+{
+	const struct tui_attached *a = &m->attached;
+
+	return a->pid ? a->pid : (pid_t)a->region.header.pid;
+}
+
+/* What was looked at until it ended: its memory is there until another program is looked at. */
+static bool is_kept(const struct tui_model *m, const struct tui_seen_program *seen)
+{
+	return seen->is_gone && m->attached.is_attached && m->attached.state == TUI_ENDED &&
+	       seen->program.pid == attached_pid(m);
+}
+
+bool tui_programs_keep(struct tui_model *m)
+{
+	struct tui_programs *p = &m->programs;
+	const struct zone_region *region = &m->attached.region;
+	struct tui_seen_program *seen = NULL;
+
+	if (m->attached.state != TUI_ENDED)
+		return false;
+	for (size_t i = 0; i < p->all.count && !seen; i++)
+		if (p->all.data[i].program.pid == attached_pid(m))
+			seen = &p->all.data[i];
+	if (!seen) {
+		struct tui_seen_program made = {.is_gone = true, .gone_ms = m->now_ms};
+
+		made.program = (struct tui_program){.pid = attached_pid(m), .state = TUI_ENDED};
+		snprintf(
+			made.program.name, sizeof(made.program.name), "%s", region->header.program);
+		vec_push(&p->all, made);
+		seen = &p->all.data[p->all.count - 1];
+	}
+	if (!seen->is_gone)
+		return false;
+	/* The list was made before the program was looked at. */
+	seen->program.zones = zone_region_program_zones(region);
+	seen->program.ticks = zone_region_header(region).stream[0].ticks;
+	p->cursor_pid = seen->program.pid;
+	filter(p);
+	return true;
+}
+
 struct error *tui_programs_refresh(struct tui_model *m)
 {
 	struct tui_programs *p = &m->programs;
@@ -80,7 +124,7 @@ struct error *tui_programs_refresh(struct tui_model *m)
 
 	for (size_t i = 0; i < count; i++)
 		vec_push(&all, (struct tui_seen_program){.program = now[i]});
-	for (size_t i = 0; i < p->all.count && gone < GONE_MAX; i++) {
+	for (size_t i = 0; i < p->all.count; i++) {
 		struct tui_seen_program seen = p->all.data[i];
 
 		if (has_pid(now, count, seen.program.pid))
@@ -89,7 +133,9 @@ struct error *tui_programs_refresh(struct tui_model *m)
 			seen.gone_ms = m->now_ms;
 		seen.is_gone = true;
 		seen.program.state = TUI_ENDED;
-		if (m->now_ms - seen.gone_ms >= GONE_MS)
+		bool is_old = gone >= GONE_MAX || m->now_ms - seen.gone_ms >= GONE_MS;
+
+		if (is_old && !is_kept(m, &seen))
 			continue;
 		gone++;
 		vec_push(&all, seen);
@@ -237,6 +283,10 @@ static void attach_at_cursor(struct tui_model *m)
 		return;
 	const struct tui_seen_program *seen = &p->all.data[p->shown.data[p->list.cursor]];
 
+	if (is_kept(m, seen)) {
+		m->screen = TUI_SCREEN_ZONES;
+		return;
+	}
 	if (seen->is_gone) {
 		tui_say(m, TUI_NOTICE, "%d has ended", (int)seen->program.pid);
 		return;

@@ -154,7 +154,8 @@ static void leave(struct tui_model *m)
 		tui_say_error(m, err);
 		return;
 	}
-	tui_detach(m);
+	if (!tui_programs_keep(m))
+		tui_detach(m);
 	m->screen = TUI_SCREEN_PROGRAMS;
 	m->list_ms = m->now_ms;
 }
