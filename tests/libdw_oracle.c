@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
 #include "obj/source_path.h"
@@ -19,6 +20,8 @@ struct oracle {
 	Dwarf *dwarf;
 	int fd;
 	VEC(Dwarf_Die) functions; /* that have code */
+	struct map homes;	  /* offset of a declaration → index into prefixes */
+	VEC(char *) prefixes;
 };
 
 /* Adds the functions below a list of entries, wherever they are nested. */
@@ -58,6 +61,10 @@ struct oracle *oracle_open(const char *path)
 
 void oracle_close(struct oracle *o)
 {
+	for (size_t i = 0; i < o->prefixes.count; i++)
+		free(o->prefixes.data[i]);
+	vec_deinit(&o->prefixes);
+	map_deinit(&o->homes);
 	vec_deinit(&o->functions);
 	dwarf_end(o->dwarf);
 	close(o->fd);
@@ -100,15 +107,131 @@ static struct str string_of(Dwarf_Die *die, unsigned int name)
 	return str_from(dwarf_formstring(dwarf_attr_integrate(die, name, &attr)));
 }
 
-/* By the rule of debug_info.h: the mangled name if it is one. */
-static struct str function_of(Dwarf_Die *die, struct arena *arena)
+/* The entry that says where a function or type is declared. */
+static Dwarf_Die declaration_of(Dwarf_Die die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die next;
+
+	while ((dwarf_attr(&die, DW_AT_abstract_origin, &attr) ||
+		       dwarf_attr(&die, DW_AT_specification, &attr)) &&
+		dwarf_formref_die(&attr, &next))
+		die = next;
+	return die;
+}
+
+static bool is_type(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
+}
+
+static bool holds_function(Dwarf_Die *die)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child) != 0)
+		return false;
+	do
+		if (dwarf_tag(&child) == DW_TAG_subprogram ||
+			(is_type(&child) && holds_function(&child)))
+			return true;
+	while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+/* Counts nameless types with functions below die, through blocks, up to this one. */
+static bool count_nameless(Dwarf_Die *die, Dwarf_Die *until, int *count)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child) != 0)
+		return false;
+	do {
+		if (is_type(&child) && string_of(&child, DW_AT_name).size == 0)
+			*count += holds_function(&child);
+		if (dwarf_dieoffset(&child) == dwarf_dieoffset(until) ||
+			(dwarf_tag(&child) == DW_TAG_lexical_block &&
+				count_nameless(&child, until, count)))
+			return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+/* The entry's name as it is in a qualified one; around[0] is the entry. */
+static char *name_in_prefix(Dwarf_Die *around, struct str inner)
+{
+	struct str name = string_of(&around[0], DW_AT_name);
+	int number = 0, i = 1;
+
+	if (name.size)
+		return xasprintf("%.*s", STR_ARG(name));
+	if (!is_type(&around[0]))
+		return xasprintf("(anonymous namespace)");
+	while (dwarf_tag(&around[i]) == DW_TAG_lexical_block)
+		i++;
+	count_nameless(&around[i], &around[0], &number);
+	return xasprintf("{%s#%d}",
+		str_starts_with(inner, STR("operator()")) ? "lambda" : "unnamed type", number);
+}
+
+/* What stands before the name of a declaration; is_inner: it is the function itself. */
+static char *prefix_of(Dwarf_Die die, bool is_inner)
+{
+	Dwarf_Die *scopes = NULL;
+	char *prefix = NULL;
+	int count = dwarf_getscopes_die(&die, &scopes);
+	struct str inner = string_of(&die, DW_AT_name);
+
+	for (int i = 1; i < count && prefix == NULL; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+		if (tag == DW_TAG_subprogram && is_inner)
+			break;
+		if (tag != DW_TAG_subprogram && tag != DW_TAG_namespace && !is_type(&scopes[i]))
+			continue;
+		char *outer = prefix_of(declaration_of(scopes[i]), false);
+		char *name = name_in_prefix(&scopes[i], inner);
+		prefix = xasprintf("%s%s::", outer, name);
+		free(outer);
+		free(name);
+	}
+	free(scopes);
+	return prefix ? prefix : xasprintf("%s", "");
+}
+
+static const char *prefix_known(struct oracle *o, Dwarf_Die *die)
+{
+	Dwarf_Die declared = declaration_of(*die);
+	bool added;
+
+	uint32_t i = *map_at(
+		&o->homes, dwarf_dieoffset(&declared), 0, (uint32_t)o->prefixes.count, &added);
+	if (added)
+		vec_push(&o->prefixes, prefix_of(declared, true));
+	return o->prefixes.data[i];
+}
+
+static bool is_cplusplus(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+	int language = dwarf_srclang(dwarf_diecu(die, &unit, NULL, NULL));
+
+	return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_11 ||
+	       language == DW_LANG_C_plus_plus_14;
+}
+
+/* By the rule of debug_info.h: the mangled name if it is one; else where it stands, too, in C++. */
+static struct str function_of(struct oracle *o, Dwarf_Die *die, struct arena *arena)
 {
 	struct str linkage = string_of(die, DW_AT_linkage_name);
 	struct str name = string_of(die, DW_AT_name);
 
 	if (linkage.size && (demangle_is_mangled(linkage) || name.size == 0))
 		return arena_str(arena, linkage);
-	return arena_str(arena, name);
+	if (linkage.size || !is_cplusplus(die))
+		return arena_str(arena, name);
+	return str_from(arena_printf(arena, "%s%.*s", prefix_known(o, die), STR_ARG(name)));
 }
 
 static struct str path_of(const char *path, struct arena *arena)
@@ -150,12 +273,12 @@ static uint32_t find_chain(struct oracle *o, uint64_t addr, Dwarf_Die *chain, ui
 }
 
 /* Frames of these functions, innermost first. */
-static void set_frames(struct debug_frame *frames, Dwarf_Die *chain, uint32_t count,
-	Dwarf_Die *unit, struct arena *arena)
+static void set_frames(struct oracle *o, struct debug_frame *frames, Dwarf_Die *chain,
+	uint32_t count, Dwarf_Die *unit, struct arena *arena)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		Dwarf_Die *die = &chain[count - 1 - i];
-		frames[i].function = function_of(die, arena);
+		frames[i].function = function_of(o, die, arena);
 		frames[i].is_inline = i + 1 < count;
 		if (i + 1 < count)
 			set_call_place(&frames[i + 1], unit, die, arena);
@@ -173,7 +296,7 @@ struct debug_place oracle_find(struct oracle *o, uint64_t addr, struct arena *ar
 	if (!find_unit(o, addr, &unit))
 		return (struct debug_place){0};
 	uint32_t count = find_chain(o, addr, chain, MOST);
-	set_frames(frames, chain, count, &unit, arena);
+	set_frames(o, frames, chain, count, &unit, arena);
 	Dwarf_Line *row = dwarf_getsrc_die(&unit, addr);
 	if (row) {
 		dwarf_lineno(row, &line);

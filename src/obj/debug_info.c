@@ -9,6 +9,7 @@
 #include "obj/demangle.h"
 #include "obj/dwarf_file.h"
 #include "obj/dwarf_function.h"
+#include "obj/dwarf_home.h"
 #include "obj/dwarf_index.h"
 #include "obj/dwarf_line.h"
 #include "obj/dwarf_scope.h"
@@ -155,13 +156,22 @@ static struct str name_without_clone(struct str name)
 
 /*
  * The linkage name says more (namespace, class, parameters) where it is mangled; elsewhere, as with
- * C functions renamed for the linker, the name in the source is what people know.
+ * C functions renamed for the linker, the name in the source is what people know.  C++ functions
+ * without any, which no other file can call, are told apart by where they stand.
  */
-static struct str function_name(const struct function_facts *facts)
+static struct str function_name(
+	struct debug_info *info, struct dwarf_unit *unit, const struct function_facts *facts)
 {
+	struct strbuf whole = {0};
+
 	if (demangle_is_mangled(facts->linkage_name) || facts->name.size == 0)
-		return name_without_clone(facts->linkage_name);
-	return facts->name;
+		return arena_str(info->arena, name_without_clone(facts->linkage_name));
+	if (dwarf_has_homes(unit) && facts->linkage_name.size == 0)
+		dwarf_home_add(&whole, facts->unit, facts->entry, facts->name);
+	strbuf_add(&whole, facts->name);
+	struct str name = arena_str(info->arena, strbuf_str(&whole));
+	strbuf_deinit(&whole);
+	return name;
 }
 
 /* The function of an entry, read once. */
@@ -176,7 +186,7 @@ static const struct function *function_of(
 	if (added) {
 		function_facts_read(unit, entry, &facts);
 		vec_push(&info->function_list,
-			(struct function){.name = arena_str(info->arena, function_name(&facts)),
+			(struct function){.name = function_name(info, unit, &facts),
 				.file = facts.file,
 				.line = facts.line});
 	}

@@ -103,6 +103,8 @@ void function_facts_read(struct dwarf_unit *unit, uint64_t entry, struct functio
 
 	*facts = (struct function_facts){0};
 	for (int hop = 0; unit && hop < HOPS_MAX; hop++) {
+		facts->unit = unit;
+		facts->entry = entry;
 		read_entry(unit, entry, &found);
 		add_facts(facts, unit, &found);
 		unit = follow(unit, &found, &entry);

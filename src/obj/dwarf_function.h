@@ -18,6 +18,9 @@ struct function_facts {
 	struct str linkage_name; /* mangled; empty: none told */
 	struct str file;	 /* whole path */
 	uint32_t line;		 /* 0: not told */
+	/* Where the chain of references ends: the declaration, in its namespace and class. */
+	struct dwarf_unit *unit;
+	uint64_t entry;
 };
 
 /* Facts of the entry at an offset of unit's .debug_info; strings live as the sections do. */

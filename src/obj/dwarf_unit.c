@@ -133,6 +133,9 @@ static void keep_root_attr(
 	case DW_AT_comp_dir:
 		unit->comp_dir = *value;
 		break;
+	case DW_AT_language:
+		form_number(value, &unit->language);
+		break;
 	case DW_AT_dwo_name:
 	case DW_AT_GNU_dwo_name:
 		unit->dwo_name = *value;

@@ -15,6 +15,7 @@
 
 struct abbrev_table;
 struct line_files;
+struct home_table;
 
 struct dwarf_unit {
 	struct dwarf_file *file;
@@ -32,12 +33,14 @@ struct dwarf_unit {
 	bool root_is_read;
 	struct form_value name, comp_dir, dwo_name, low_pc, high_pc, ranges, stmt_list;
 	uint64_t base_addr; /* low_pc's address, 0 if there is none */
+	uint64_t language;  /* DW_LANG_…, 0: not told */
 	uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
 
 	struct dwarf_unit *skeleton; /* of a split unit: its place in the linked file */
 	struct dwarf_unit *split;    /* of a skeleton: the unit with the contents, if found */
 	bool split_is_looked_for;
-	struct line_files *files; /* NULL: not read yet */
+	struct line_files *files;	/* NULL: not read yet */
+	const struct home_table *homes; /* NULL: not read yet */
 };
 
 /* Lists the units of f; bad ones are left out.  Once is enough, a second call does nothing. */

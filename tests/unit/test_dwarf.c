@@ -15,7 +15,7 @@
 
 /* The abbreviations of all units here. */
 enum {
-	UNIT = 1,    /* low, size, line table */
+	UNIT = 1,    /* language, low, size, line table */
 	FUNCTION,    /* name, low, size, decl_line; children */
 	FUNCTION_OF, /* origin, low, size; children */
 	INLINED,     /* origin, low, size, call_file, call_line; children */
@@ -26,6 +26,10 @@ enum {
 	TYPE,	     /* sibling; children */
 	MEMBER,	     /* name */
 	LINKED,	     /* name, linkage name, low, size */
+	NAMESPACE,   /* name; children */
+	UNNAMED,     /* namespace; children */
+	CLASS,	     /* name; children */
+	CLOSURE,     /* class; children */
 };
 
 struct sections {
@@ -35,9 +39,9 @@ struct sections {
 
 static void put_abbrevs(struct strbuf *out)
 {
-	static const uint16_t unit[][2] = {{DW_AT_low_pc, DW_FORM_addr},
-		{DW_AT_high_pc, DW_FORM_data4}, {DW_AT_stmt_list, DW_FORM_sec_offset},
-		{DW_AT_comp_dir, DW_FORM_string}, {0, 0}};
+	static const uint16_t unit[][2] = {{DW_AT_language, DW_FORM_data1},
+		{DW_AT_low_pc, DW_FORM_addr}, {DW_AT_high_pc, DW_FORM_data4},
+		{DW_AT_stmt_list, DW_FORM_sec_offset}, {DW_AT_comp_dir, DW_FORM_string}, {0, 0}};
 	static const uint16_t function[][2] = {{DW_AT_name, DW_FORM_string},
 		{DW_AT_low_pc, DW_FORM_addr}, {DW_AT_high_pc, DW_FORM_data4},
 		{DW_AT_decl_line, DW_FORM_udata}, {0, 0}};
@@ -69,10 +73,14 @@ static void put_abbrevs(struct strbuf *out)
 	put_abbrev(out, TYPE, DW_TAG_structure_type, 1, type);
 	put_abbrev(out, MEMBER, DW_TAG_member, 0, member);
 	put_abbrev(out, LINKED, DW_TAG_subprogram, 0, linked);
+	put_abbrev(out, NAMESPACE, DW_TAG_namespace, 1, member);
+	put_abbrev(out, UNNAMED, DW_TAG_namespace, 1, none);
+	put_abbrev(out, CLASS, DW_TAG_class_type, 1, member);
+	put_abbrev(out, CLOSURE, DW_TAG_structure_type, 1, none);
 	put_u8(out, 0);
 }
 
-static void begin(struct sections *s)
+static void begin_in(struct sections *s, unsigned int language)
 {
 	*s = (struct sections){0};
 	put_abbrevs(&s->abbrev);
@@ -81,10 +89,16 @@ static void begin(struct sections *s)
 	put_u32(&s->info, 0);
 	put_u8(&s->info, 8);
 	put_uleb(&s->info, UNIT);
+	put_u8(&s->info, language);
 	put_u64(&s->info, TEXT_LOW);
 	put_u32(&s->info, TEXT_HIGH - TEXT_LOW);
 	put_u32(&s->info, 0);
 	put_string(&s->info, "/src");
+}
+
+static void begin(struct sections *s)
+{
+	begin_in(s, DW_LANG_C11);
 }
 
 static void end_children(struct sections *s)
@@ -155,8 +169,7 @@ static struct debug_info *end(struct sections *s)
 static void finish(struct sections *s, struct debug_info *info)
 {
 	debug_info_close(info);
-	strbuf_deinit(&s->info);
-	strbuf_deinit(&s->abbrev);
+	strbuf_deinit(&s->info), strbuf_deinit(&s->abbrev);
 	strbuf_deinit(&s->line);
 	strbuf_deinit(&s->ranges);
 }
@@ -364,6 +377,97 @@ static void the_linkage_name_is_for_mangled_names(void **state)
 	struct debug_info *info = end(&s);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		check(info, 0x2008 + i * 16, names[i][2]);
+	finish(&s, info);
+}
+
+static void put_named(struct sections *s, unsigned int code, const char *name)
+{
+	put_uleb(&s->info, code);
+	put_string(&s->info, name);
+}
+
+/*
+ * namespace a { namespace { class B { run(); }; } run(); }, main() with two lambdas and a function
+ * of its own.
+ */
+static struct debug_info *functions_with_homes(struct sections *s, unsigned int language)
+{
+	uint32_t run, lambdas[2];
+
+	begin_in(s, language);
+	put_named(s, NAMESPACE, "a");
+	put_uleb(&s->info, UNNAMED);
+	put_named(s, CLASS, "Empty");
+	end_children(s);
+	put_named(s, CLASS, "B");
+	run = put_abstract(s, "run", 1);
+	end_children(s);
+	end_children(s);
+	put_function(s, "run", 0x2000, 0x10);
+	end_children(s);
+	end_children(s);
+	put_function(s, "main", 0x2100, 0x100);
+	for (int i = 0; i < 2; i++) {
+		put_uleb(&s->info, CLOSURE);
+		lambdas[i] = put_abstract(s, i ? "operator()<int>" : "operator()", 2);
+		end_children(s);
+	}
+	put_function(s, "nested", 0x2400, 0x10);
+	end_children(s);
+	put_inlined(s, run, 0x2110, 0x10, 3);
+	put_inlined(s, lambdas[0], 0x2118, 0x8, 3);
+	end_children(s);
+	end_children(s);
+	end_children(s);
+	put_uleb(&s->info, FUNCTION_OF);
+	put_u32(&s->info, lambdas[1]);
+	put_u64(&s->info, 0x2300);
+	put_u32(&s->info, 0x10);
+	end_children(s);
+	put_uleb(&s->info, LINKED);
+	put_string(&s->info, "f");
+	put_string(&s->info, "_ZN1a1fEi");
+	put_u64(&s->info, 0x2500);
+	put_u32(&s->info, 0x10);
+	return end(s);
+}
+
+static void functions_without_linkage_names_are_told_apart_by_where_they_stand(void **state)
+{
+	struct sections s;
+
+	(void)state;
+	struct debug_info *info = functions_with_homes(&s, DW_LANG_C_plus_plus_14);
+	check(info, 0x2000, "a::run");
+	check(info, 0x2110, "a::(anonymous namespace)::B::run<main");
+	check(info, 0x2118, "main::{lambda#1}::operator()<a::(anonymous namespace)::B::run<main");
+	check(info, 0x2300, "main::{lambda#2}::operator()<int>");
+	check(info, 0x2400, "nested");
+	check(info, 0x2500, "_ZN1a1fEi");
+	finish(&s, info);
+	info = functions_with_homes(&s, DW_LANG_C11);
+	check(info, 0x2000, "run");
+	check(info, 0x2110, "run<main");
+	finish(&s, info);
+}
+
+static void a_name_is_not_longer_than_is_of_use(void **state)
+{
+	struct sections s;
+	char name[2001];
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	begin_in(&s, DW_LANG_C_plus_plus);
+	for (int i = 0; i < 3; i++)
+		put_named(&s, NAMESPACE, name);
+	put_function(&s, "f", 0x2000, 0x10);
+	end_children(&s);
+	for (int i = 0; i < 3; i++)
+		end_children(&s);
+	struct debug_info *info = end(&s);
+	check(info, 0x2000, "f");
 	finish(&s, info);
 }
 
@@ -579,6 +683,9 @@ int main(void)
 		cmocka_unit_test(lines_and_files),
 		cmocka_unit_test(code_that_the_linker_dropped_counts_for_nothing),
 		cmocka_unit_test(the_linkage_name_is_for_mangled_names),
+		cmocka_unit_test(
+			functions_without_linkage_names_are_told_apart_by_where_they_stand),
+		cmocka_unit_test(a_name_is_not_longer_than_is_of_use),
 		cmocka_unit_test(ranges_in_a_list),
 		cmocka_unit_test(functions_within_what_is_skipped_are_found),
 		cmocka_unit_test(an_inlined_call_outside_its_function_is_none),

@@ -1,0 +1,25 @@
+#ifndef SONDE_OBJ_DWARF_HOME_H
+#define SONDE_OBJ_DWARF_HOME_H
+
+/*
+ * Where in the source an entry stands: in which namespaces, classes and functions.  Compilers give
+ * no linkage name to functions that only their own file can call (those of anonymous namespaces,
+ * of local classes, lambdas), and without it `run` may be any of many.
+ */
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct dwarf_unit;
+
+/* Whether functions of this unit's language are told apart by where they stand: C++. */
+bool dwarf_has_homes(struct dwarf_unit *unit);
+/*
+ * Adds to out what stands before the name of the function declared at entry: `a::(anonymous
+ * namespace)::b::`, `main::{lambda#1}::`; nothing for one that stands alone, or in a function, and
+ * where it would be longer than is of use.
+ */
+void dwarf_home_add(struct strbuf *out, struct dwarf_unit *unit, uint64_t entry, struct str name);
+
+#endif
