@@ -14,6 +14,7 @@
 #include "format/capture.h"
 #include "format/zonewire.h"
 #include "readers/capture_zones.h"
+#include "zonereport/last_end.h"
 #include "zonereport/last_tick.h"
 #include "zonereport/region.h"
 
@@ -265,34 +266,20 @@ static void add_events(struct zones *z)
 
 /* ---- notes ---- */
 
-/* Which zones the last missing or extra Prof_End was of. */
-static void note_last_trouble(struct zones *z, const struct zonewire_header *header)
-{
-	struct zonewire_zone open, ended;
-	char open_name[256], ended_name[256];
-
-	if (!zone_region_zone(&z->region, header->trouble_open, &open) ||
-		!zone_region_zone(&z->region, header->trouble_ended, &ended))
-		return;
-	zone_region_string(&z->region, open.name, open_name, sizeof(open_name));
-	zone_region_string(&z->region, ended.name, ended_name, sizeof(ended_name));
-	builder_note(z->builder, NOTE_INFO, 1,
-		"the last Prof_End that was missing or too many: '%s' was open when '%s' was ended",
-		open_name[0] ? open_name : "nothing", ended_name[0] ? ended_name : "nothing");
-}
-
 static void add_notes(struct zones *z)
 {
 	struct zonewire_header header = zone_region_header(&z->region);
 	uint64_t counters[CAPTURE_COUNTER_COUNT] = {0};
+	char last_end[1024];
 
 	for (uint32_t i = 0; i < ZONEWIRE_TROUBLES; i++)
 		counters[CAPTURE_ZONE_TROUBLE + i] = header.trouble[i];
 	counters[CAPTURE_CUT_TICKS] = z->cut_ticks;
 	counters[CAPTURE_LOST_ZONE_EVENTS] = z->lost_events;
 	capture_zones_note(z->builder, counters);
-	if (header.trouble[ZONEWIRE_MISSING_END] || header.trouble[ZONEWIRE_EXTRA_END])
-		note_last_trouble(z, &header);
+	zone_region_last_end(&z->region, last_end, sizeof(last_end));
+	if (last_end[0])
+		builder_note(z->builder, NOTE_INFO, 1, "%s", last_end);
 	if (z->reading.broken)
 		builder_note(z->builder, NOTE_BAD_RECORD, z->reading.broken,
 			z->reading.broken == 1 ? "zone stack made no sense, and was passed over"

@@ -21,6 +21,7 @@
 #include "record/zone_moment.h"
 #include "record/zone_notice.h"
 #include "record/zone_rows.h"
+#include "zonereport/last_end.h"
 
 /* Between looks at counters and ticks, and for programs that have come. */
 #define LOOK_NS (SECOND_NS / 10)
@@ -29,7 +30,6 @@
 #define GRACE_NS (SECOND_NS / 4)
 
 /* Of a zone's name, in notes. */
-#define NAME_BYTES	  256
 #define FUNCTIONS_LIBRARY "libsonde-zones-functions.so"
 
 struct zones {
@@ -197,30 +197,15 @@ static void thread_execed(void *context, struct thread *thread, uint64_t time_ns
 	}
 }
 
-static void zone_name(const struct zone_region *region, uint32_t id, char *name, size_t bytes)
-{
-	struct zonewire_zone zone;
-
-	(void)zone_region_zone(region, id, &zone);
-	zone_region_string(region, zone.name, name, bytes);
-}
-
 /* Zones without end, and ends without zone: the last of them has names. */
 static void note_ends(struct zones *z, const struct zone_program *p)
 {
-	const struct zone_region *region = &p->memory.region;
-	struct zonewire_header h = zone_region_header(region);
-	char open[NAME_BYTES], ended[NAME_BYTES], *text;
+	char text[1024];
 
-	if (h.trouble[ZONEWIRE_MISSING_END] == 0 && h.trouble[ZONEWIRE_EXTRA_END] == 0)
-		return;
-	zone_name(region, h.trouble_open, open, sizeof(open));
-	zone_name(region, h.trouble_ended, ended, sizeof(ended));
-	text = xasprintf("the last Prof_End that was missing or too many: '%s' was open when '%s' "
-			 "was ended",
-		open[0] ? open : "nothing", ended[0] ? ended : "nothing");
-	capture_writer_note(z->context.recording->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
-	free(text);
+	zone_region_last_end(&p->memory.region, text, sizeof(text));
+	if (text[0])
+		capture_writer_note(
+			z->context.recording->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
 }
 
 /* Writes the last of it.  False: its process is not known yet, and may come to be if not is_last.

@@ -123,7 +123,9 @@ void zone_query_move_frame(struct zone_query *query, const struct zone_history *
 /* ---- text ---- */
 
 /*
- * The report as text: titles, headers, a line per row: "%-30.30s", then "%10.3lf" for each value.
+ * The report as text: titles, headers, a line per row: the label, then " %10.3lf" for each value.
+ * Labels have 30 columns, where there are longer ones up to 100, and end with dots where they do
+ * not fit.
  * Bytes of names that are no printable UTF-8 are written \xNN.  False: it could not (errno).
  */
 bool zone_report_write(const struct zone_report *report, FILE *file);
@@ -132,6 +134,13 @@ bool zone_report_write(const struct zone_report *report, FILE *file);
  * its length.
  */
 size_t zone_row_label(const struct zone_row *row, char *label, size_t bytes);
+/*
+ * Of a Prof_End that was missing or too many: "outer ended where inner was open", by the id and the
+ * name of the zone that was open, and the name of the one that was ended; "": not known.  Nothing
+ * known at all: "".
+ */
+void zone_last_end_words(
+	uint32_t open_zone, const char *open, const char *ended, char *text, size_t bytes);
 
 /*
  * What entering and leaving a zone costs on this machine by that clock, in ns, measured now (some

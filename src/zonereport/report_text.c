@@ -8,6 +8,8 @@
 #include "zonereport/report_work.h"
 
 enum { LABEL_COLUMNS = 30, LABEL_BYTES = 4 * LABEL_COLUMNS + 1 };
+/* Of the text, where there are longer names: C++'s functions would be one like the other. */
+enum { LABEL_COLUMNS_MAX = 100, LABEL_BYTES_MAX = 4 * LABEL_COLUMNS_MAX + 1 };
 
 /* ---- escaping ---- */
 
@@ -86,14 +88,15 @@ static bool put_escaped(struct writer *w, const char *name)
 	return true;
 }
 
-static void put_label(struct writer *w, const struct zone_row *row)
+/* false: not all of it had room. */
+static bool put_label(struct writer *w, const struct zone_row *row)
 {
 	char number[16];
 	int bytes = snprintf(number, sizeof(number), " (%u)", (unsigned)row->number);
 
-	put_bytes(w, row->prefix ? &row->prefix : " ", 1, 1);
-	if (put_escaped(w, row->info.name[0] ? row->info.name : "?") && row->number)
-		put_bytes(w, number, (size_t)bytes, (size_t)bytes);
+	return put_bytes(w, row->prefix ? &row->prefix : " ", 1, 1) &&
+	       put_escaped(w, row->info.name[0] ? row->info.name : "?") &&
+	       (!row->number || put_bytes(w, number, (size_t)bytes, (size_t)bytes));
 }
 
 size_t zone_row_label(const struct zone_row *row, char *label, size_t bytes)
@@ -174,24 +177,35 @@ static void zone_name(const struct zone_history *history, uint32_t zone, char na
 	name[w.used] = '\0';
 }
 
+void zone_last_end_words(
+	uint32_t open_zone, const char *open, const char *ended, char *text, size_t bytes)
+{
+	text[0] = '\0';
+	if (ended[0])
+		snprintf(text, bytes, "%s ended where %s was open", ended, open);
+	else if (open_zone == ZONEWIRE_ZONE_GLOBAL)
+		snprintf(text, bytes, "where no zone was open");
+	else if (open[0])
+		snprintf(text, bytes, "where %s was open", open);
+}
+
 static void put_ends(struct zone_report *report, const struct zone_history *history)
 {
 	unsigned long long missing = history->trouble[ZONEWIRE_MISSING_END];
 	unsigned long long extra = history->trouble[ZONEWIRE_EXTRA_END];
-	char open[LABEL_BYTES], ended[LABEL_BYTES];
+	char open[LABEL_BYTES], ended[LABEL_BYTES], words[2 * LABEL_BYTES + 64];
 
+	if (!missing && !extra)
+		return;
 	zone_name(history, history->trouble_open, open);
 	zone_name(history, history->trouble_ended, ended);
+	zone_last_end_words(history->trouble_open, open, ended, words, sizeof(words));
 	if (missing)
 		add_trouble(report, "%llu missing Prof_End", missing);
 	if (extra)
 		add_trouble(report, "%llu extra Prof_End", extra);
-	if ((missing || extra) && ended[0])
-		add_trouble(report, "last: %s ended where %s was open", ended, open);
-	else if ((missing || extra) && history->trouble_open == ZONEWIRE_ZONE_GLOBAL)
-		add_trouble(report, "last: where no zone was open");
-	else if ((missing || extra) && open[0])
-		add_trouble(report, "last: where %s was open", open);
+	if (words[0])
+		add_trouble(report, "last: %s", words);
 }
 
 static void put_losses(struct zone_report *report, const struct zone_history *history)
@@ -246,15 +260,44 @@ void report_titles(struct zone_report *report, const struct report_work *work)
 
 /* ---- text ---- */
 
-/* A label with its indent, in just so many columns. */
-static void write_label(const struct zone_row *row, FILE *file)
+/* How many columns labels have: those of the longest, within bounds. */
+static size_t label_columns(const struct zone_report *report)
 {
-	char label[LABEL_BYTES];
-	struct writer w = {.to = label, .room = sizeof(label) - 1, .columns_max = LABEL_COLUMNS};
+	size_t columns = LABEL_COLUMNS;
+
+	for (size_t i = 0; i < report->row_count && columns < LABEL_COLUMNS_MAX; i++) {
+		char label[LABEL_BYTES_MAX];
+		struct writer w = {.to = label,
+			.room = sizeof(label),
+			.columns = (size_t)report->row[i].indent,
+			.columns_max = LABEL_COLUMNS_MAX};
+
+		if (!put_label(&w, &report->row[i]))
+			return LABEL_COLUMNS_MAX;
+		if (columns < w.columns)
+			columns = w.columns;
+	}
+	return columns;
+}
+
+/* A label with its indent, in just so many columns; of one that is cut the end is dots. */
+static void write_label(const struct zone_row *row, size_t columns, FILE *file)
+{
+	char label[LABEL_BYTES_MAX];
+	struct writer w = {.to = label, .room = sizeof(label) - 1, .columns_max = columns};
+	size_t whole = columns - 3;
 
 	for (int i = 0; i < row->indent; i++)
 		put_bytes(&w, " ", 1, 1);
-	put_label(&w, row);
+	struct writer dotted = w;
+
+	if (!put_label(&w, row)) {
+		w = dotted;
+		w.columns_max = whole;
+		put_label(&w, row);
+		w.columns_max = columns;
+		put_bytes(&w, "...", 3, 3);
+	}
 	while (put_bytes(&w, " ", 1, 1))
 		;
 	label[w.used] = '\0';
@@ -263,15 +306,17 @@ static void write_label(const struct zone_row *row, FILE *file)
 
 bool zone_report_write(const struct zone_report *report, FILE *file)
 {
+	size_t columns = label_columns(report);
+
 	fprintf(file, "%s\n", report->title);
 	if (report->trouble[0])
 		fprintf(file, "%s\n", report->trouble);
-	fprintf(file, "%-*s", LABEL_COLUMNS, " zone");
+	fprintf(file, "%-*s", (int)columns, " zone");
 	for (int c = 0; c < ZONE_COLUMNS; c++)
 		fprintf(file, " %10s", zone_measure_name(report->column[c]));
 	fputc('\n', file);
 	for (size_t i = 0; i < report->row_count; i++) {
-		write_label(&report->row[i], file);
+		write_label(&report->row[i], columns, file);
 		for (int c = 0; c < ZONE_COLUMNS; c++)
 			fprintf(file, " %10.3lf",
 				zone_row_value(&report->row[i], report->column[c]));

@@ -230,6 +230,42 @@ static void manual_text(void **state)
 	program_deinit(&p);
 }
 
+/* Names that differ late, as those of templates, are not cut to be the same. */
+static void long_names(void **state)
+{
+	struct program p;
+	struct zone_report *r;
+	char longest[201];
+
+	(void)state;
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[200] = '\0';
+	program_init(&p);
+	spend(&p, "std::map<std::string, int>::operator[]", 2 * ms);
+	spend(&p, "std::map<std::string, int>::operator()", ms);
+	end_frame(&p);
+	r = report(&p);
+	expect_text(r,
+		"3.000 ms/frame (fps: 333.33)  sort self - current frame\n"
+		" zone                                         self       hier      count\n"
+		" std::map<std::string, int>::operator[]      2.000      2.000      1.000\n"
+		" std::map<std::string, int>::operator()      1.000      1.000      1.000\n"
+		"+_global                                     0.000      3.000      1.000\n");
+	zone_report_destroy(r);
+	spend(&p, longest, ms);
+	end_frame(&p);
+	p.query.frame = 0;
+	r = report(&p);
+	char *text = text_of(r), *line = strstr(text, "\n xxx");
+
+	assert_non_null(line);
+	assert_int_equal(strcspn(line + 2, "."), 96);
+	assert_int_equal(strncmp(line + 98, "...      ", 9), 0);
+	free(text);
+	zone_report_destroy(r);
+	program_deinit(&p);
+}
+
 /* ---- recursion ---- */
 
 /* rec calls itself until it is `depth` deep; each level takes 1 ms and 0.1 ms in leaf. */
@@ -568,6 +604,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(manual_example),
 		cmocka_unit_test(manual_text),
+		cmocka_unit_test(long_names),
 		cmocka_unit_test(direct_recursion),
 		cmocka_unit_test(spread_recursion),
 		cmocka_unit_test(mutual_recursion),

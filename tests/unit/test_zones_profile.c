@@ -197,8 +197,13 @@ static void test_troubles(void **state)
 	m.header->trouble_ended = 4;
 	struct profile *p = read_memory(&m);
 	assert_true(has_note(p, "zones were left without Prof_End"));
-	assert_true(has_note(p, "'inner' was open when 'outer' was ended"));
+	assert_true(has_note(p, "missing or too many: outer ended where inner was open"));
 	assert_true(has_note(p, "has not told when it ended"));
+	profile_destroy(p);
+	m.header->trouble_open = ZONEWIRE_ZONE_GLOBAL;
+	m.header->trouble_ended = 0;
+	p = read_memory(&m);
+	assert_true(has_note(p, "missing or too many: where no zone was open"));
 	profile_destroy(p);
 	zone_maker_deinit(&m);
 }
