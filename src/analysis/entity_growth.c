@@ -23,6 +23,7 @@ static void growth_ready(struct growth *g)
 	g->first = xcalloc(g->count, sizeof(*g->first));
 	for (size_t i = 0; i < g->count; i++)
 		g->first[i] = NO_ID;
+	g->row = NULL;
 	g->sums = xcalloc(metrics, sizeof(*g->sums));
 	/* Of one metric, what has weight is what has first. */
 	g->passed = metrics > 1 ? xcalloc(metrics, sizeof(*g->passed)) : NULL;
@@ -54,10 +55,11 @@ static bool *stacks_used(const struct growth *g)
 	bool *used = xcalloc(count, sizeof(*used));
 
 	for (size_t k = 0; k < g->spec->metric_count; k++) {
-		const int64_t *weight = s->weight[g->spec->metrics[k].i];
+		size_t metric = g->spec->metrics[k].i;
 
 		for (uint32_t i = 0; i < count; i++)
-			if (weight[i] != 0 && SHOWN_IS_STACK(selection_shown(s, i)))
+			if (selection_weight(s, metric, i) != 0 &&
+				SHOWN_IS_STACK(selection_shown(s, i)))
 				used[selection_shown(s, i)] = true;
 	}
 	return used;
@@ -119,7 +121,8 @@ static void growth_run(struct growth *g)
 	g->is_stacks = stacks_are_groups(g);
 	g->count = s->profile->stack_count;
 	for (size_t k = 0; k < g->spec->metric_count; k++)
-		g->weight[k] = s->weight[g->spec->metrics[k].i];
+		g->weight[k] = s->row_weight[g->spec->metrics[k].i];
+	g->row = s->profile->weight_row;
 	if (g->is_stacks && s->shown == NULL)
 		return;
 	if (!g->is_stacks) {
@@ -128,13 +131,14 @@ static void growth_run(struct growth *g)
 	}
 	growth_ready(g);
 	for (size_t k = 0; k < g->spec->metric_count; k++) {
-		const int64_t *weight = s->weight[g->spec->metrics[k].i];
+		size_t metric = g->spec->metrics[k].i;
 
 		for (uint32_t i = 0; i < s->profile->stack_count; i++) {
 			uint32_t shown = selection_shown(s, i);
 
 			if (SHOWN_IS_STACK(shown))
-				growth_weigh(g, k, group ? group[shown] : shown, i, weight[i]);
+				growth_weigh(g, k, group ? group[shown] : shown, i,
+					selection_weight(s, metric, i));
 		}
 	}
 	free(group);

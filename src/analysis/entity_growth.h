@@ -26,10 +26,12 @@ struct growth {
 	 * stack, all stacks are shown as what they are, and first is it who has weight.
 	 */
 	uint32_t *first;
-	const int64_t **weight; /* [metric of the spec][group] */
-	int64_t **sums;		/* what of that is the growth's own: all or nothing (NULL) */
-	bool **passed;		/* as sums: whether there is any weight; NULL: as weights tell */
-	uint32_t *zone_group;	/* [stack], at LEVEL_ZONE: as entity_tree.zone_node, of groups */
+	/* [metric of the spec][row], asked for by growth_weight */
+	const int64_t **weight;
+	const uint32_t *row;  /* [group]: where its weight stands; NULL: at its own number */
+	int64_t **sums;	      /* what of the weights is the growth's own: all or nothing (NULL) */
+	bool **passed;	      /* as sums: whether there is any weight; NULL: as weights tell */
+	uint32_t *zone_group; /* [stack], at LEVEL_ZONE: as entity_tree.zone_node, of groups */
 };
 
 /* Finds and weighs the groups of what the spec asks for. */
@@ -49,10 +51,15 @@ static inline uint32_t growth_entity(const struct growth *g, uint32_t group)
 			    : g->table.nodes.data[group].key;
 }
 
+static inline int64_t growth_weight(const struct growth *g, size_t metric, uint32_t group)
+{
+	return g->weight[metric][g->row ? g->row[group] : group];
+}
+
 /* Whether something with weight in a metric of the spec is shown in the group itself. */
 static inline bool growth_has_weight(const struct growth *g, size_t metric, uint32_t group)
 {
-	return g->passed ? g->passed[metric][group] : g->weight[metric][group] != 0;
+	return g->passed ? g->passed[metric][group] : growth_weight(g, metric, group) != 0;
 }
 
 /* Sets nodes, their columns and weights, of the tree and of the trees of further metrics. */

@@ -35,10 +35,11 @@ static inline uint32_t group_first(const struct growth *g, uint32_t group)
 {
 	if (g->first)
 		return g->first[group];
-	if (g->weight[0][group] != 0)
+	size_t row = g->row ? g->row[group] : group;
+	if (g->weight[0][row] != 0)
 		return group;
 	for (size_t k = 1; k < g->spec->metric_count; k++)
-		if (g->weight[k][group] != 0)
+		if (g->weight[k][row] != 0)
 			return group;
 	return NO_ID;
 }
@@ -171,7 +172,7 @@ static void layout_ready(struct layout *l, struct arena *arena)
 static void layout_fill_more(struct layout *l, uint32_t place, uint32_t group)
 {
 	for (size_t k = 1; k < l->g->spec->metric_count; k++)
-		l->before[k][place + 1] = l->g->weight[k][group];
+		l->before[k][place + 1] = growth_weight(l->g, k, group);
 	for (size_t k = 0; l->passed && k < l->g->spec->metric_count; k++)
 		l->passed[k][place] = growth_has_weight(l->g, k, group);
 	if (l->place)
@@ -183,14 +184,13 @@ static void layout_place(struct layout *l)
 	const struct growth *g = l->g;
 	size_t count = l->order ? l->node_count : g->count;
 	bool has_more = g->spec->metric_count > 1 || l->place;
-	const int64_t *weight = g->weight[0];
 	int64_t *before = l->before[0];
 	uint32_t *next = l->next, seen = 0;
 
 	l->entity[0] = NO_ID;
 	l->end[0] = (uint32_t)l->node_count;
 	next[0] = 1;
-	before[1] = weight[0];
+	before[1] = growth_weight(g, 0, 0);
 	layout_fill_more(l, 0, 0);
 	for (uint32_t k = 1; k < count; k++) {
 		uint32_t i = l->order ? l->order[k] : k, size = next[i];
@@ -203,7 +203,7 @@ static void layout_place(struct layout *l)
 		next[i] = place + 1;
 		l->entity[place] = growth_entity(g, i);
 		l->end[place] = place + size;
-		before[place + 1] = weight[i];
+		before[place + 1] = growth_weight(g, 0, i);
 		if (l->first_seen)
 			l->first_seen[place] = ++seen;
 		if (has_more)

@@ -79,7 +79,7 @@ static int64_t spontaneous_weight(const struct selection *s, metric_id metric)
 
 	for (size_t i = 0; s->shown && i < s->profile->stack_count; i++)
 		if (s->shown[i] == SHOWN_SPONTANEOUS)
-			weight += s->weight[metric.i][i];
+			weight += s->row_weight[metric.i][s->profile->weight_row[i]];
 	return weight;
 }
 

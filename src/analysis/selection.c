@@ -18,8 +18,8 @@ static void selecting_init(struct selecting *s, const struct profile *profile, s
 {
 	*s = (struct selecting){.profile = profile,
 		.arena = arena,
-		.weight = profile->stack_weight,
-		.samples = profile->stack_samples};
+		.row_weight = profile->row_weight,
+		.row_samples = profile->row_samples};
 }
 
 /* Every stack as what it is, for filters to change. */
@@ -85,7 +85,7 @@ static int64_t *kept_weight(const struct selecting *s, bool with_unmatched)
 		for (size_t i = 0; i < p->stack_count; i++)
 			if (s->shown[i] != SHOWN_DROPPED &&
 				(with_unmatched || s->shown[i] != SHOWN_UNMATCHED))
-				kept[m] += s->weight[m][i];
+				kept[m] += s->row_weight[m][p->weight_row[i]];
 	return kept;
 }
 
@@ -145,8 +145,8 @@ static struct selection *selecting_finish(struct selecting *s)
 		.parent = s->parent,
 		.shown = s->shown,
 		.standing = s->standing,
-		.weight = s->weight,
-		.samples = s->samples,
+		.row_weight = s->row_weight,
+		.row_samples = s->row_samples,
 		.sample_kept = s->sample_kept,
 		.tick_kept = s->tick_kept,
 		.tick_stream = s->tick_stream,
@@ -190,13 +190,13 @@ static uint64_t count_samples(const struct selection *s, bool unmatched)
 {
 	uint64_t count = 0;
 
-	if (s->samples == NULL)
+	if (s->row_samples == NULL)
 		return UINT64_MAX;
 	for (uint32_t i = 0; i < s->profile->stack_count; i++) {
 		uint32_t shown = selection_shown(s, i);
 
 		if (shown != SHOWN_DROPPED && (shown == SHOWN_UNMATCHED) == unmatched)
-			count += s->samples[i];
+			count += selection_samples(s, i);
 	}
 	return count;
 }
@@ -213,5 +213,5 @@ uint64_t selection_unmatched_samples(const struct selection *s)
 
 uint64_t selection_total_samples(const struct selection *s)
 {
-	return s->samples ? count_samples(s, false) + count_samples(s, true) : UINT64_MAX;
+	return s->row_samples ? count_samples(s, false) + count_samples(s, true) : UINT64_MAX;
 }

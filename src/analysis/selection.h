@@ -39,10 +39,13 @@ struct selection {
 	 * [stack]: itself, or the next stack outwards whose frame is not hidden; NULL: none is.
 	 */
 	const uint32_t *standing;
-	/* [metric][stack]: of the samples that thread and time filters keep. */
-	const int64_t *const *weight;
-	/* [stack]: how many samples that is; NULL: not known. */
-	const uint64_t *samples;
+	/*
+	 * [metric][profile->weight_row]: of the samples that thread and time filters keep.  Asked
+	 * for by selection_weight.
+	 */
+	const int64_t *const *row_weight;
+	/* [profile->weight_row]: how many samples that is; NULL: not known. */
+	const uint64_t *row_samples;
 	/* [sample]: whether thread and time filters keep it; NULL: all. */
 	const bool *sample_kept;
 	/*
@@ -82,6 +85,16 @@ static inline uint32_t selection_parent(const struct selection *s, uint32_t stac
 static inline uint32_t selection_shown(const struct selection *s, uint32_t stack)
 {
 	return s->shown ? s->shown[stack] : stack;
+}
+
+/* What ends at a stack and is kept. */
+static inline int64_t selection_weight(const struct selection *s, size_t metric, uint32_t stack)
+{
+	return s->row_weight[metric][s->profile->weight_row[stack]];
+}
+static inline uint64_t selection_samples(const struct selection *s, uint32_t stack)
+{
+	return s->row_samples[s->profile->weight_row[stack]];
 }
 
 /* Whether views show a sample, be it by its stack or by what else is known of it. */

@@ -244,22 +244,23 @@ void selecting_sum_samples(struct selecting *s)
 {
 	const struct profile *p = s->profile;
 	int64_t **weight = ARENA_ARRAY(s->arena, int64_t *, p->metric_count);
-	uint64_t *samples = ARENA_ARRAY(s->arena, uint64_t, p->stack_count);
+	uint64_t *samples = ARENA_ARRAY(s->arena, uint64_t, p->row_count);
 	const int64_t *counting = NULL;
 
 	for (size_t m = 0; m < p->metric_count; m++) {
-		weight[m] = ARENA_ARRAY(s->arena, int64_t, p->stack_count);
+		weight[m] = ARENA_ARRAY(s->arena, int64_t, p->row_count);
 		if (metric_counts_samples(profile_string(p, p->metrics[m].name),
 			    profile_string(p, p->metrics[m].unit)))
 			counting = p->samples.weight[m];
 		for (size_t i = 0; i < p->samples.count; i++)
 			if (s->sample_kept[i])
-				weight[m][p->samples.stack[i].i] += p->samples.weight[m][i];
+				weight[m][p->weight_row[p->samples.stack[i].i]] +=
+					p->samples.weight[m][i];
 	}
 	for (size_t i = 0; i < p->samples.count; i++)
 		if (s->sample_kept[i])
-			samples[p->samples.stack[i].i] +=
+			samples[p->weight_row[p->samples.stack[i].i]] +=
 				sample_count(counting ? &counting[i] : NULL);
-	s->weight = (const int64_t *const *)weight;
-	s->samples = samples;
+	s->row_weight = (const int64_t *const *)weight;
+	s->row_samples = samples;
 }

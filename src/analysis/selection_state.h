@@ -11,8 +11,8 @@ struct selecting {
 	const struct profile *profile;
 	struct arena *arena;
 	uint32_t *parent, *shown, *standing; /* standing NULL: nothing is hidden */
-	const int64_t *const *weight;
-	const uint64_t *samples;
+	const int64_t *const *row_weight;
+	const uint64_t *row_samples;
 	bool *sample_kept; /* NULL: all */
 	bool *tick_kept;   /* the same */
 	struct str tick_stream;

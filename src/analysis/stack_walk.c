@@ -15,7 +15,7 @@ static const int64_t *shown_weights(
 
 	for (uint32_t i = 0; i < s->profile->stack_count; i++)
 		if (SHOWN_IS_STACK(selection_shown(s, i)))
-			weight[selection_shown(s, i)] += s->weight[metric.i][i];
+			weight[selection_shown(s, i)] += selection_weight(s, metric.i, i);
 	return weight;
 }
 

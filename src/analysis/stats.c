@@ -115,9 +115,9 @@ struct judged {
 
 static void judged_add(struct judged *j, const struct selection *selection, uint32_t stack)
 {
-	j->all += selection->profile->stack_samples[stack];
+	j->all += profile_samples(selection->profile, stack);
 	if (selection_shown(selection, stack) < SHOWN_UNMATCHED)
-		j->shown += selection->samples[stack];
+		j->shown += selection_samples(selection, stack);
 }
 
 /* Stacks tell it only where they tell of all samples what the source has counted. */
@@ -149,7 +149,7 @@ static void sampling_judge(struct profile_stats *s, const struct selection *sele
 /* What filters leave of the samples. */
 static void sampling_filter(struct profile_stats *s, const struct selection *selection)
 {
-	if (selection->samples == NULL) {
+	if (selection->row_samples == NULL) {
 		s->counted = s->excluded = s->foreign = s->critical = UNKNOWN;
 		return;
 	}

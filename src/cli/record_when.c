@@ -80,7 +80,7 @@ static uint64_t count_excluded(const struct profile *p, const uint32_t *shown)
 
 	for (size_t i = 0; i < p->stack_count; i++)
 		if (shown[i] == SHOWN_UNMATCHED)
-			excluded += p->stack_samples[i];
+			excluded += profile_samples(p, i);
 	return excluded;
 }
 

@@ -76,15 +76,12 @@ bool arc_table_costs_fit(const struct arc_table *t, size_t metric)
 static void freeze_costs(struct arc_table *t, struct profile *p)
 {
 	size_t metrics = t->costs.metric_count;
-	const int64_t **column = ARENA_ARRAY(p->arena, const int64_t *, metrics);
+	int64_t **column = ARENA_ARRAY(p->arena, int64_t *, metrics);
 
-	for (size_t m = 0; m < metrics; m++) {
-		int64_t *cost = ARENA_ARRAY(p->arena, int64_t, p->arc_count);
-
-		weight_rows_column(&t->costs, m, cost, p->arc_count);
-		column[m] = cost;
-	}
-	p->arc_cost = column;
+	weight_rows_take(&t->costs, column, p->arc_count);
+	for (size_t m = 0; m < metrics; m++)
+		arena_adopt(p->arena, column[m], p->arc_count * sizeof(*column[m]));
+	p->arc_cost = (const int64_t *const *)column;
 }
 
 void arc_table_freeze(struct arc_table *t, struct profile *p)

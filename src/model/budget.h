@@ -38,7 +38,8 @@ enum budget_row {
 
 /*
  * What a row takes at most in bytes: itself and its lookup while it is built, or itself and what a
- * report has of it.  A name has its bytes beside that; stacks, arcs and samples have their weights.
+ * report has of it.  A name has its bytes beside that; arcs and samples have their weights, and a
+ * stack in which samples end has a row of weights.
  */
 enum {
 	BUDGET_NAME_BYTES = 40,
@@ -46,6 +47,7 @@ enum {
 	BUDGET_FUNCTION_BYTES = 280,
 	BUDGET_FRAME_BYTES = 40,
 	BUDGET_STACK_BYTES = 20,
+	BUDGET_WEIGHT_BYTES = 8,
 	BUDGET_ARC_BYTES = 96,
 	BUDGET_THREAD_BYTES = 96,
 	BUDGET_SAMPLE_BYTES = 16,

@@ -22,7 +22,7 @@ struct builder *builder_create(void)
 	stack_table_init(&b->stacks);
 	label_tables_init(&b->labels, &b->budget);
 	b->budget.left = UINT64_MAX;
-	b->stack_price = BUDGET_STACK_BYTES;
+	b->row_count = 1;
 	b->process_left_out.i = b->thread_left_out.i = NO_ID;
 	b->sample_left_out = SIZE_MAX;
 	b->frame_before = b->arcs.before = UINT32_MAX;
@@ -33,10 +33,8 @@ struct builder *builder_create(void)
 
 void builder_columns_destroy(struct builder *b)
 {
-	for (size_t m = 0; b->columns && m < b->metrics.count; m++) {
-		vec_deinit(&b->columns[m].of_stack);
+	for (size_t m = 0; b->columns && m < b->metrics.count; m++)
 		vec_deinit(&b->columns[m].of_sample);
-	}
 	free(b->columns);
 	b->columns = NULL;
 }
@@ -51,9 +49,10 @@ void builder_destroy(struct builder *b)
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		row_table_deinit(tables[i]);
 	arc_table_deinit(&b->arcs);
-	weight_rows_deinit(&b->places);
+	weight_rows_deinit(&b->weights);
 	stack_table_deinit(&b->stacks);
-	vec_deinit(&b->samples_of_stack);
+	vec_deinit(&b->row_of_stack);
+	vec_deinit(&b->samples_of_row);
 	vec_deinit(&b->sample_stack);
 	vec_deinit(&b->sample_thread);
 	vec_deinit(&b->sample_time);
@@ -72,11 +71,9 @@ metric_id builder_metric(struct builder *b, struct str name, struct str unit)
 	size_t before = b->metrics.count;
 	metric_id id = {row_table_intern(&b->metrics, &metric_rows, &m)};
 
-	assert(b->columns == NULL || b->metrics.count == before);
-	if (b->metrics.count > before)
-		budget_take(&b->budget, 8 * stack_table_count(&b->stacks));
+	assert((b->columns == NULL && b->row_count == 1) || b->metrics.count == before);
 	/* Of each metric, and how many samples. */
-	b->stack_price = BUDGET_STACK_BYTES + 8 * (b->metrics.count + 1);
+	b->row_price = BUDGET_WEIGHT_BYTES + 8 * (b->metrics.count + 1);
 	return id;
 }
 
@@ -222,11 +219,11 @@ stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame)
 	size_t before = stack_table_count(&b->stacks);
 
 	assert(parent.i < before && frame.i < b->frames.count);
-	if (unlikely(!budget_has(&b->budget, b->stack_price)))
+	if (unlikely(!budget_has(&b->budget, BUDGET_STACK_BYTES)))
 		return stack_known(b, parent, frame);
 	stack_id stack = stack_table_intern(&b->stacks, parent, frame);
 	if (stack.i == before)
-		budget_take(&b->budget, b->stack_price);
+		budget_take(&b->budget, BUDGET_STACK_BYTES);
 	return stack;
 }
 
@@ -236,12 +233,12 @@ size_t builder_stack_path(struct builder *b, stack_id parent, const frame_id *fr
 	assert(parent.i < stack_table_count(&b->stacks));
 	for (size_t i = 0; i < count; i++)
 		assert(frames[i].i < b->frames.count);
-	uint64_t room = b->budget.left / b->stack_price;
+	uint64_t room = b->budget.left / BUDGET_STACK_BYTES;
 	size_t before = stack_table_count(&b->stacks);
 	size_t found = stack_table_path(
 		&b->stacks, parent, frames, count, new_max < room ? new_max : (size_t)room, stacks);
 
-	budget_take(&b->budget, b->stack_price * (stack_table_count(&b->stacks) - before));
+	budget_take(&b->budget, BUDGET_STACK_BYTES * (stack_table_count(&b->stacks) - before));
 	return found;
 }
 
@@ -296,8 +293,6 @@ uint32_t builder_arc_cost(struct builder *b, function_id caller, function_id cal
 	uint64_t price = BUDGET_ARC_BYTES + (cost ? 16 * b->metrics.count : 0);
 	size_t before = b->arcs.arcs.count;
 
-	if (cost)
-		columns_ensure(b);
 	if (unlikely(!budget_has(&b->budget, price)) && !arc_table_has(&b->arcs, caller, callee)) {
 		(void)refuse(b, BUDGET_ARC);
 		caller = callee = builder_function_left_out(b);

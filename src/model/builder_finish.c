@@ -13,8 +13,9 @@ static struct error *check_sums(const struct builder *b)
 {
 	if (b->metrics.count == 0)
 		return error_new(ERROR_INPUT, "no metric is measured");
-	for (size_t m = 0; b->columns && m < b->metrics.count; m++) {
-		bool is_arcs = b->columns[m].absolute_sum <= INT64_MAX;
+	for (size_t m = 0; m < b->metrics.count; m++) {
+		bool is_arcs = weight_rows_fit(&b->weights, m) &&
+			       (b->columns == NULL || b->columns[m].absolute_sum <= INT64_MAX);
 		if (is_arcs && arc_table_costs_fit(&b->arcs, m))
 			continue;
 		const struct metric *metric = row_table_row(&b->metrics, &metric_rows, (uint32_t)m);
@@ -41,30 +42,35 @@ static const int64_t *sample_counts(const struct builder *b)
 	return NULL;
 }
 
-/* Puts the samples' weights onto the stacks they end in.  The sums were found to fit. */
-static void sum_samples(struct builder *b)
+/* How many samples there are by row. */
+static void count_samples(struct builder *b)
 {
 	const stack_id *stack = b->sample_stack.data;
-	size_t count = b->sample_stack.count, stacks = stack_table_count(&b->stacks);
-
-	for (size_t m = 0; m < b->metrics.count; m++) {
-		struct column *c = &b->columns[m];
-		const int64_t *weight = c->of_sample.data;
-		vec_extend(&c->of_stack, stacks);
-		int64_t *sum = c->of_stack.data;
-		for (size_t i = 0; i < count; i++)
-			add_wrapping(&sum[stack[i].i], weight[i]);
-	}
+	const uint32_t *row = b->row_of_stack.data;
 	const int64_t *counts = sample_counts(b);
 
-	vec_extend(&b->samples_of_stack, stacks);
-	uint64_t *samples = b->samples_of_stack.data, all = 0;
-	for (size_t i = 0; i < count; i++) {
+	vec_extend(&b->samples_of_row, b->row_count);
+	uint64_t *samples = b->samples_of_row.data, all = 0;
+	for (size_t i = 0; i < b->sample_stack.count; i++) {
 		uint64_t n = sample_count(counts ? &counts[i] : NULL);
-		samples[stack[i].i] += n;
+
+		samples[row[stack[i].i]] += n;
 		all += n;
 	}
 	add_saturating(&b->samples_sum, all);
+}
+
+/* The samples' weights in that metric by row.  The sums were found to fit. */
+static int64_t *sum_samples(const struct builder *b, size_t metric)
+{
+	const int64_t *weight = b->columns[metric].of_sample.data;
+	const stack_id *stack = b->sample_stack.data;
+	const uint32_t *row = b->row_of_stack.data;
+	int64_t *sum = xcalloc(b->row_count, sizeof(*sum));
+
+	for (size_t i = 0; i < b->sample_stack.count; i++)
+		add_wrapping(&sum[row[stack[i].i]], weight[i]);
+	return sum;
 }
 
 /* Shrinks a growing array to its count and makes the arena its owner; NULL if it is empty. */
@@ -127,29 +133,43 @@ static void freeze_samples(struct builder *b, struct profile *p)
 	}
 }
 
-static void freeze_weights(struct builder *b, struct profile *p)
+static void freeze_rows(struct builder *b, struct profile *p)
 {
-	const int64_t **weight = ARENA_ARRAY(p->arena, const int64_t *, p->metric_count);
-	int64_t *total = ARENA_ARRAY(p->arena, int64_t, p->metric_count);
-
-	columns_ensure(b);
-	for (size_t m = 0; m < p->metric_count; m++) {
-		struct column *c = &b->columns[m];
-		vec_extend(&c->of_stack, p->stack_count);
-		c->of_stack.count = p->stack_count;
-		for (size_t i = 0; i < p->stack_count; i++)
-			total[m] += c->of_stack.data[i];
-		weight[m] = adopt_vec(p->arena, &c->of_stack);
-		vec_forget(&c->of_stack);
-	}
-	p->stack_weight = weight;
-	p->total = total;
+	vec_extend(&b->row_of_stack, p->stack_count);
+	b->row_of_stack.count = p->stack_count;
+	p->weight_row = adopt_vec(p->arena, &b->row_of_stack);
+	vec_forget(&b->row_of_stack);
+	p->row_count = b->row_count;
 	if (b->samples_unknown)
 		return;
-	vec_extend(&b->samples_of_stack, p->stack_count);
-	p->stack_samples = adopt_vec(p->arena, &b->samples_of_stack);
-	vec_forget(&b->samples_of_stack);
+	vec_extend(&b->samples_of_row, p->row_count);
+	p->row_samples = adopt_vec(p->arena, &b->samples_of_row);
+	vec_forget(&b->samples_of_row);
 	b->header.stats.counted = b->samples_sum;
+}
+
+/* Before the samples are handed over. */
+static void freeze_weights(struct builder *b, struct profile *p)
+{
+	int64_t **weight = ARENA_ARRAY(p->arena, int64_t *, p->metric_count);
+	int64_t *total = ARENA_ARRAY(p->arena, int64_t, p->metric_count);
+
+	if (b->sample_stack.count == 0) {
+		weight_rows_begin(&b->weights, p->metric_count);
+		weight_rows_take(&b->weights, weight, b->row_count);
+	}
+	for (size_t m = 0; m < p->metric_count; m++) {
+		if (b->sample_stack.count)
+			weight[m] = sum_samples(b, m);
+		arena_adopt(p->arena, weight[m], b->row_count * sizeof(*weight[m]));
+		for (size_t i = 0; i < b->row_count; i++)
+			total[m] += weight[m][i];
+	}
+	p->row_weight = (const int64_t *const *)weight;
+	p->total = total;
+	if (b->sample_stack.count)
+		count_samples(b);
+	freeze_rows(b, p);
 }
 
 static uint32_t depth_max(const struct stack *stacks, size_t count)
@@ -183,10 +203,10 @@ static void freeze_tables(struct builder *b, struct profile *p)
 	arc_table_freeze(&b->arcs, p);
 	p->depth_max = depth_max(p->stacks, p->stack_count);
 	p->metric_count = b->metrics.count;
+	freeze_weights(b, p);
 	freeze_samples(b, p);
 	label_tables_freeze(&b->labels, p);
 	zone_tables_freeze(&b->zones, p);
-	freeze_weights(b, p);
 	builder_columns_destroy(b);
 	p->metrics = adopt_table(p, &b->metrics, &metric_rows, &p->metric_count);
 	freeze_strings(b, p);
@@ -198,8 +218,6 @@ static struct profile *freeze(struct builder *b)
 
 	p->arena = b->arena;
 	b->arena = NULL;
-	if (b->sample_stack.count)
-		sum_samples(b);
 	freeze_tables(b, p);
 	p->default_metric = b->header.default_metric;
 	p->has_stacks = b->header.has_stacks;

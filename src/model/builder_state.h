@@ -21,9 +21,8 @@
 #include "model/weight_rows.h"
 #include "model/zone_tables.h"
 
-/* One metric's weights as they come in. */
+/* One metric's weights of samples as they come in. */
 struct column {
-	VEC(int64_t) of_stack; /* as long as the last stack that has one needs, or longer */
 	VEC(int64_t) of_sample;
 	uint64_t absolute_sum; /* of all that was added; stays at UINT64_MAX */
 };
@@ -31,17 +30,19 @@ struct column {
 struct builder {
 	struct arena *arena;
 	struct budget budget; /* as much as there is, unless there is an input */
-	uint64_t stack_price; /* with its weights */
 	bool has_input;
 	struct str_table strings;
 	struct row_table objects, functions, frames, metrics, processes, threads, notes;
 	uint32_t frame_before; /* what builder_frame gave last */
 	struct arc_table arcs;
 	struct stack_table stacks;
-	struct weight_rows places;	/* [frame], of builder_place */
-	struct column *columns;		/* [metric], made with the first weight */
-	VEC(uint64_t) samples_of_stack; /* as long as the last stack that has one needs */
-	bool samples_unknown, has_weights;
+	VEC(uint32_t) row_of_stack; /* as long as the last stack that has one needs, or longer */
+	uint32_t row_count;	    /* row 0, which is none, included */
+	uint64_t row_price;
+	struct weight_rows weights;   /* [row] what came without samples; of frame i row i + 1 */
+	VEC(uint64_t) samples_of_row; /* as long as the last row that has one needs */
+	struct column *columns;	      /* [metric], made with the first sample */
+	bool samples_unknown, has_weights, has_places;
 	uint64_t samples_sum; /* stays at UINT64_MAX */
 	VEC(stack_id) sample_stack;
 	VEC(thread_id) sample_thread;

@@ -10,95 +10,102 @@
 
 #include "model/builder_state.h"
 
-/* Stacks that columns grow by at the least, so that not every new one makes each of them grow. */
-#define WEIGHTS_MORE 64
+/* Stacks that their rows grow by at the least, so that not every new one makes them grow. */
+#define STACKS_MORE 64
 
-/* Makes the columns long enough for that stack. */
-static void weights_extend(struct builder *b, stack_id stack)
+static inline bool has_row(const struct builder *b, stack_id stack)
 {
-	for (size_t m = 0; m < b->metrics.count; m++)
-		vec_extend(&b->columns[m].of_stack, (size_t)stack.i + WEIGHTS_MORE);
+	return stack.i < b->row_of_stack.count && b->row_of_stack.data[stack.i] != 0;
 }
 
-static inline void weights_add(struct builder *b, stack_id stack, const int64_t *weight)
+/* The stack's row of weights, which is made if there is none. */
+static uint32_t row_at(struct builder *b, stack_id stack)
 {
-	columns_ensure(b);
-	if (unlikely(stack.i >= b->columns[0].of_stack.count))
-		weights_extend(b, stack);
-	for (size_t m = 0, count = b->metrics.count; m < count; m++) {
-		struct column *c = &b->columns[m];
-
-		add_saturating(&c->absolute_sum, magnitude(weight[m]));
-		add_wrapping(&c->of_stack.data[stack.i], weight[m]);
-	}
+	if (unlikely(stack.i >= b->row_of_stack.count))
+		vec_extend(&b->row_of_stack, (size_t)stack.i + STACKS_MORE);
+	uint32_t *row = &b->row_of_stack.data[stack.i];
+	if (*row == 0)
+		*row = b->row_count++;
+	return *row;
 }
 
-static void stack_samples_add(struct builder *b, stack_id stack, uint64_t samples)
+/* The same, paid for if it is new; that of the stack [left out] where there is no room. */
+static uint32_t row_paid(struct builder *b, stack_id stack)
 {
-	vec_extend(&b->samples_of_stack, (size_t)stack.i + 1);
-	add_saturating(&b->samples_of_stack.data[stack.i], samples);
+	if (!pay(b, BUDGET_SAMPLE, b->row_price))
+		stack = builder_stack_left_out(b);
+	return row_at(b, stack);
+}
+
+static void row_samples_add(struct builder *b, uint32_t row, uint64_t samples)
+{
+	vec_extend(&b->samples_of_row, (size_t)row + 1);
+	add_saturating(&b->samples_of_row.data[row], samples);
 	add_saturating(&b->samples_sum, samples);
 }
 
 void builder_warm_weight(const struct builder *b, stack_id stack)
 {
-	for (size_t m = 0; b->columns && m < b->metrics.count; m++)
-		if (stack.i < b->columns[m].of_stack.count)
-			__builtin_prefetch(&b->columns[m].of_stack.data[stack.i], 1);
-	if (stack.i < b->samples_of_stack.count)
-		__builtin_prefetch(&b->samples_of_stack.data[stack.i], 1);
+	if (!has_row(b, stack))
+		return;
+	uint32_t row = b->row_of_stack.data[stack.i];
+	if (b->weights.metric_count)
+		__builtin_prefetch(&b->weights.sums.data[row * b->weights.metric_count], 1);
+	if (row < b->samples_of_row.count)
+		__builtin_prefetch(&b->samples_of_row.data[row], 1);
 }
 
 void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, uint64_t samples)
 {
 	assert(stack.i < stack_table_count(&b->stacks) && b->sample_stack.count == 0);
+	uint32_t row = has_row(b, stack) ? b->row_of_stack.data[stack.i] : row_paid(b, stack);
+
+	if (unlikely(!b->has_weights))
+		weight_rows_begin(&b->weights, b->metrics.count);
 	b->has_weights = true;
-	weights_add(b, stack, weight);
+	weight_rows_add(&b->weights, row, weight);
 	if (samples == UINT64_MAX)
 		b->samples_unknown = true;
 	else if (!b->samples_unknown)
-		stack_samples_add(b, stack, samples);
+		row_samples_add(b, row, samples);
 }
 
 static void places_begin(struct builder *b)
 {
-	b->has_weights = b->samples_unknown = true;
-	weight_rows_begin(&b->places, b->metrics.count);
+	b->has_weights = b->has_places = b->samples_unknown = true;
+	weight_rows_begin(&b->weights, b->metrics.count);
 }
 
 frame_id builder_place(struct builder *b, const struct frame *frame, const int64_t *weight)
 {
-	frame_id id = builder_frame_intern(b, frame, BUDGET_FRAME_BYTES + b->stack_price);
+	frame_id id = builder_frame_intern(
+		b, frame, BUDGET_FRAME_BYTES + BUDGET_STACK_BYTES + b->row_price);
 
-	if (unlikely(b->places.absolute_sum == NULL))
+	if (unlikely(!b->has_places))
 		places_begin(b);
-	weight_rows_add(&b->places, id.i, weight);
+	weight_rows_add(&b->weights, (size_t)id.i + 1, weight);
 	return id;
 }
 
 uint64_t builder_place_sum(const struct builder *b, metric_id metric)
 {
-	return b->places.absolute_sum ? b->places.absolute_sum[metric.i] : 0;
+	return b->has_places ? b->weights.absolute_sum[metric.i] : 0;
 }
 
 void builder_places_end(struct builder *b)
 {
-	size_t count = b->frames.count;
+	uint32_t count = (uint32_t)b->frames.count;
 
-	if (b->places.absolute_sum == NULL)
+	if (!b->has_places)
 		return;
-	assert(stack_table_count(&b->stacks) == 1 && b->sample_stack.count == 0);
-	for (uint32_t i = 0; i < count; i++)
-		(void)stack_table_push(&b->stacks, (stack_id){0}, (frame_id){i});
-	columns_ensure(b);
-	for (size_t m = 0; m < b->metrics.count; m++) {
-		struct column *c = &b->columns[m];
+	assert(stack_table_count(&b->stacks) == 1 && b->row_count == 1);
+	vec_extend(&b->row_of_stack, (size_t)count + 1);
+	for (uint32_t i = 0; i < count; i++) {
+		stack_id stack = stack_table_push(&b->stacks, (stack_id){0}, (frame_id){i});
 
-		vec_extend(&c->of_stack, count + 1);
-		weight_rows_column(&b->places, m, c->of_stack.data + 1, count);
-		c->absolute_sum = b->places.absolute_sum[m];
+		b->row_of_stack.data[stack.i] = i + 1;
 	}
-	weight_rows_deinit(&b->places);
+	b->row_count = count + 1;
 }
 
 static void push_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
@@ -124,8 +131,11 @@ static void sum_sample(struct builder *b, thread_id thread, uint64_t time_ns, co
 	size_t i = b->sample_left_out;
 
 	if (i == SIZE_MAX) {
+		stack_id stack = builder_stack_left_out(b);
+
 		b->sample_left_out = b->sample_stack.count;
-		push_sample(b, builder_stack_left_out(b), thread, time_ns, weight);
+		(void)row_at(b, stack);
+		push_sample(b, stack, thread, time_ns, weight);
 		return;
 	}
 	for (size_t m = 0; m < b->metrics.count; m++)
@@ -139,11 +149,16 @@ void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_
 	columns_ensure(b);
 	for (size_t m = 0; m < b->metrics.count; m++)
 		add_saturating(&b->columns[m].absolute_sum, magnitude(weight[m]));
-	b->is_left_out = !pay(b, BUDGET_SAMPLE, BUDGET_SAMPLE_BYTES + 8 * b->metrics.count);
-	if (unlikely(b->is_left_out))
+	uint64_t price = BUDGET_SAMPLE_BYTES + 8 * b->metrics.count;
+	bool is_new = !has_row(b, stack);
+	b->is_left_out = !pay(b, BUDGET_SAMPLE, is_new ? price + b->row_price : price);
+	if (unlikely(b->is_left_out)) {
 		sum_sample(b, thread, time_ns, weight);
-	else
-		push_sample(b, stack, thread, time_ns, weight);
+		return;
+	}
+	if (is_new)
+		(void)row_at(b, stack);
+	push_sample(b, stack, thread, time_ns, weight);
 }
 
 void builder_expect_samples(struct builder *b, size_t count)

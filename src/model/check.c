@@ -334,12 +334,14 @@ static bool absolute_sum_fits(const int64_t *weight, size_t count, int64_t *tota
 
 static struct error *check_sum(const struct profile *p, size_t metric)
 {
-	const int64_t *weight = p->stack_weight[metric];
+	const int64_t *weight = p->row_weight[metric];
 	int64_t total;
 
 	if (weight == NULL)
 		return BROKEN("stacks without weights of metric %zu", metric);
-	if (!absolute_sum_fits(weight, p->stack_count, &total))
+	if (weight[0] != 0)
+		return BROKEN("weights of metric %zu at no stack", metric);
+	if (!absolute_sum_fits(weight, p->row_count, &total))
 		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
 	if (total != p->total[metric])
 		return BROKEN("total of metric %zu is not the sum over stacks", metric);
@@ -355,23 +357,47 @@ static struct error *check_sample_sum(const struct profile *p, size_t metric)
 
 	if (!absolute_sum_fits(of_sample, p->samples.count, &total))
 		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
-	int64_t *of_stack = xcalloc(p->stack_count, sizeof(*of_stack));
+	int64_t *of_row = xcalloc(p->row_count, sizeof(*of_row));
 	for (size_t i = 0; i < p->samples.count; i++)
-		of_stack[stack[i].i] += of_sample[i];
+		of_row[p->weight_row[stack[i].i]] += of_sample[i];
 	struct error *err = NULL;
-	for (size_t i = 0; i < p->stack_count && err == NULL; i++)
-		if (of_stack[i] != p->stack_weight[metric][i])
+	for (size_t i = 0; i < p->row_count && err == NULL; i++)
+		if (of_row[i] != p->row_weight[metric][i])
 			err = BROKEN(
-				"stack %zu: metric %zu is not the sum of its samples", i, metric);
-	free(of_stack);
+				"row %zu: metric %zu is not the sum of its samples", i, metric);
+	free(of_row);
+	return err;
+}
+
+static struct error *check_rows(const struct profile *p)
+{
+	if (p->weight_row == NULL || p->row_count == 0)
+		return BROKEN("it has no weights");
+	bool *taken = xcalloc(p->row_count, sizeof(*taken));
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < p->stack_count && err == NULL; i++) {
+		uint32_t row = p->weight_row[i];
+
+		if (row >= p->row_count)
+			err = BROKEN("stack %zu has a row of weights out of range", i);
+		else if (row && taken[row])
+			err = BROKEN("stack %zu has another's row of weights", i);
+		else
+			taken[row] = true;
+	}
+	for (size_t row = 1; row < p->row_count && err == NULL; row++)
+		if (!taken[row])
+			err = BROKEN("row %zu of weights is of no stack", row);
+	free(taken);
 	return err;
 }
 
 static struct error *check_weights(const struct profile *p)
 {
-	struct error *err = NULL;
+	struct error *err = check_rows(p);
 
-	if (p->stack_weight == NULL || p->total == NULL)
+	if (err == NULL && (p->row_weight == NULL || p->total == NULL))
 		return BROKEN("it has no weights");
 	for (size_t m = 0; m < p->metric_count && err == NULL; m++) {
 		err = check_sum(p, m);
@@ -408,24 +434,26 @@ static struct error *check_sample_counts(const struct profile *p)
 {
 	uint64_t sum = 0;
 
-	if (p->stack_samples == NULL)
+	if (p->row_samples == NULL)
 		return p->samples.count ? BROKEN("samples, but no counts of them by stack") : NULL;
-	for (size_t i = 0; i < p->stack_count; i++)
-		if (__builtin_add_overflow(sum, p->stack_samples[i], &sum))
+	if (p->row_samples[0] != 0)
+		return BROKEN("samples at no stack");
+	for (size_t i = 0; i < p->row_count; i++)
+		if (__builtin_add_overflow(sum, p->row_samples[i], &sum))
 			return BROKEN("the number of samples exceeds 64 bits");
 	if (p->stats.counted != sum)
 		return BROKEN("stats.counted is not the sum over stacks");
 	if (p->samples.count == 0)
 		return NULL;
-	uint64_t *count = xcalloc(p->stack_count, sizeof(*count));
+	uint64_t *count = xcalloc(p->row_count, sizeof(*count));
 	const int64_t *weight = sample_counts(p);
 	const stack_id *stack = p->samples.stack;
 	for (size_t i = 0; i < p->samples.count; i++)
-		count[stack[i].i] += sample_count(weight ? &weight[i] : NULL);
+		count[p->weight_row[stack[i].i]] += sample_count(weight ? &weight[i] : NULL);
 	struct error *err = NULL;
-	for (size_t i = 0; i < p->stack_count && err == NULL; i++)
-		if (count[i] != p->stack_samples[i])
-			err = BROKEN("stack %zu does not count its samples", i);
+	for (size_t i = 0; i < p->row_count && err == NULL; i++)
+		if (count[i] != p->row_samples[i])
+			err = BROKEN("row %zu does not count its samples", i);
 	free(count);
 	return err;
 }

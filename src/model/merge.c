@@ -13,11 +13,11 @@
 
 static bool is_empty(const struct profile *p)
 {
-	for (size_t i = 0; i < p->stack_count; i++) {
-		if (p->stack_samples && p->stack_samples[i])
+	for (size_t i = 0; i < p->row_count; i++) {
+		if (p->row_samples && p->row_samples[i])
 			return false;
 		for (size_t k = 0; k < p->metric_count; k++)
-			if (p->stack_weight[k][i])
+			if (p->row_weight[k][i])
 				return false;
 	}
 	return true;
@@ -82,10 +82,14 @@ static void add_totals(struct merge *m, size_t input)
 	const struct profile *p = im->from;
 
 	for (size_t i = 0; i < p->stack_count; i++) {
-		uint64_t samples = p->stack_samples ? p->stack_samples[i] : UINT64_MAX;
+		uint32_t row = p->weight_row[i];
+		uint64_t samples = p->row_samples ? p->row_samples[row] : UINT64_MAX;
 
+		/* An input of nothing, too, says whether samples are known. */
+		if (row == 0 && i > 0)
+			continue;
 		builder_weight(m->to, im->stacks[i],
-			merge_row(m, input, p->stack_weight, i, samples),
+			merge_row(m, input, p->row_weight, row, samples),
 			samples_to_count(m, input, samples));
 	}
 }

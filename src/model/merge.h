@@ -26,7 +26,7 @@ must_use struct error *profile_merge(
 /*
  * new less old: for each metric M of the union three metrics, M with new − old, "M (old)" and "M
  * (new)", in this order; also "samples" if both know how many there were.  The default metric is
- * new's.  stack_samples and the statistics are new's; there are no arcs, but where both sides have
+ * new's.  row_samples and the statistics are new's; there are no arcs, but where both sides have
  * measured what calls cost: with these costs then, and no calls; the rest is as in a merger of the
  * two.
  */

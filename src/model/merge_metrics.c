@@ -71,7 +71,7 @@ static struct error *plan_input(struct merge *m, size_t input)
 static bool all_know_samples(const struct merge *m)
 {
 	for (size_t k = 0; k < m->input_count; k++)
-		if (m->inputs[k].profile->stack_samples == NULL)
+		if (m->inputs[k].profile->row_samples == NULL)
 			return false;
 	return true;
 }
@@ -103,7 +103,7 @@ static void plan_samples_column(struct merge *m)
 		struct merge_input *input = &m->inputs[k];
 
 		input->fills_samples =
-			input->profile->stack_samples && !has_column(input, m->samples_column);
+			input->profile->row_samples && !has_column(input, m->samples_column);
 		m->columns.data[m->samples_column].input_count += input->fills_samples;
 	}
 }

@@ -108,8 +108,8 @@ bool profile_find_metric(const struct profile *p, struct str name, metric_id *id
 bool profile_is_empty(const struct profile *p)
 {
 	for (size_t m = 0; m < p->metric_count; m++)
-		for (size_t i = 0; i < p->stack_count; i++)
-			if (p->stack_weight[m][i] != 0)
+		for (size_t i = 0; i < p->row_count; i++)
+			if (p->row_weight[m][i] != 0)
 				return false;
 	return true;
 }

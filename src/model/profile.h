@@ -250,13 +250,19 @@ struct profile {
 	const struct tick *ticks; /* by process, stream (as numbers), start and number */
 	size_t tick_count;
 	struct zone_events zone_events;
-	/* [metric][stack]: the weight of the stacks that end here; the sum over samples if any. */
-	const int64_t *const *stack_weight;
 	/*
-	 * [stack]: how many samples ended here; NULL: not known.  A sample counts as much as it
+	 * What ends at a stack stands by row, as most stacks are only passed: [stack] its row, each
+	 * of one stack at most; 0: nothing ends there, and row 0 is all zero.
+	 */
+	const uint32_t *weight_row;
+	size_t row_count; /* at least 1 */
+	/* [metric][row]: the weight of the stacks that end here; the sum over samples if any. */
+	const int64_t *const *row_weight;
+	/*
+	 * [row]: how many samples ended here; NULL: not known.  A sample counts as much as it
 	 * weighs in the metric "samples", of unit "count", or 1 where there is none.
 	 */
-	const uint64_t *stack_samples;
+	const uint64_t *row_samples;
 	/* [metric] */
 	const int64_t *total;
 	const struct note *notes;
@@ -303,6 +309,15 @@ bool profile_is_empty(const struct profile *p);
 static inline struct str profile_string(const struct profile *p, string_id id)
 {
 	return p->strings[id.i];
+}
+/* What ends at a stack, in one metric; and how many samples, where that is known. */
+static inline int64_t profile_weight(const struct profile *p, size_t metric, size_t stack)
+{
+	return p->row_weight[metric][p->weight_row[stack]];
+}
+static inline uint64_t profile_samples(const struct profile *p, size_t stack)
+{
+	return p->row_samples[p->weight_row[stack]];
 }
 /* Base name of a load object's path; empty for NO_ID. */
 struct str profile_module(const struct profile *p, object_id id);

@@ -10,6 +10,8 @@
 
 /* Rows that are made at once, so that not every new one is some work of its own. */
 #define ROWS_MORE 64
+/* Bytes of rows that are made columns before their memory is given back. */
+#define TAKEN_AT_ONCE ((size_t)4 << 20)
 
 void weight_rows_begin(struct weight_rows *w, size_t metric_count)
 {
@@ -40,12 +42,37 @@ bool weight_rows_fit(const struct weight_rows *w, size_t metric)
 	return w->absolute_sum == NULL || w->absolute_sum[metric] <= INT64_MAX;
 }
 
-void weight_rows_column(struct weight_rows *w, size_t metric, int64_t *column, size_t count)
+/* The rows from `from` on into the columns, which are as long. */
+static void rows_put(const struct weight_rows *w, size_t from, int64_t **columns, size_t count)
 {
 	size_t metrics = w->metric_count;
 
+	for (size_t m = 0; m < metrics; m++)
+		for (size_t i = from; i < count; i++)
+			columns[m][i] = w->sums.data[i * metrics + m];
+}
+
+void weight_rows_take(struct weight_rows *w, int64_t **columns, size_t count)
+{
+	size_t metrics = w->metric_count, step = 1 + TAKEN_AT_ONCE / sizeof(int64_t) / metrics;
+
 	if (count * metrics > w->sums.count)
 		weight_rows_extend(w, count);
-	for (size_t i = 0; i < count; i++)
-		column[i] = w->sums.data[i * metrics + metric];
+	if (metrics == 1) {
+		columns[0] = xrealloc_array(w->sums.data, count, sizeof(int64_t));
+		w->sums.data = NULL;
+		weight_rows_deinit(w);
+		return;
+	}
+	/* Pages that are not written yet are not in memory. */
+	for (size_t m = 0; m < metrics; m++)
+		columns[m] = xcalloc(count, sizeof(int64_t));
+	/* From the end, as memory is given back there. */
+	for (; count > step; count -= step) {
+		rows_put(w, count - step, columns, count);
+		w->sums.data =
+			xrealloc_array(w->sums.data, (count - step) * metrics, sizeof(int64_t));
+	}
+	rows_put(w, 0, columns, count);
+	weight_rows_deinit(w);
 }

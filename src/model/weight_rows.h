@@ -3,7 +3,7 @@
 
 /*
  * Sums in the making that stand by row, since what comes in adds to all metrics of one: those of an
- * arc, or of a place.  A profile has a column of each metric.  For model/ alone.
+ * arc, or of a stack.  A profile has a column of each metric.  For model/ alone.
  */
 
 #include <stdbool.h>
@@ -25,8 +25,12 @@ void weight_rows_deinit(struct weight_rows *w);
 void weight_rows_extend(struct weight_rows *w, size_t row);
 /* Whether the absolute weights in that metric sum up to no more than 63 bits hold. */
 bool weight_rows_fit(const struct weight_rows *w, size_t metric);
-/* That metric's sums of the first count rows. */
-void weight_rows_column(struct weight_rows *w, size_t metric, int64_t *column, size_t count);
+/*
+ * Hands over the sums of the first count rows as a column for each metric, columns[metric][count],
+ * each to be freed with free().  The rows go while the columns come, so that memory holds them
+ * once.
+ */
+void weight_rows_take(struct weight_rows *w, int64_t **columns, size_t count);
 
 /* weight[metric_count], to that row; it wraps where weight_rows_fit will say no. */
 static inline void weight_rows_add(struct weight_rows *w, size_t row, const int64_t *weight)

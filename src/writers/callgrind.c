@@ -262,7 +262,7 @@ static void put_empty_stack(struct callgrind_writer *w)
 	bool any = false;
 
 	for (size_t m = 0; m < p->metric_count; m++)
-		any |= (row[m] = p->stack_weight[m][0]) != 0;
+		any |= (row[m] = profile_weight(p, m, 0)) != 0;
 	if (any) {
 		strbuf_add(out(w), STR("\nob=???\nfl=???\nfn=???\n"));
 		put_position(w, (frame_id){NO_ID});
@@ -290,7 +290,7 @@ static void writer_init(struct callgrind_writer *w, const struct writer_options 
 	for (size_t i = 1; i < p->stack_count; i++)
 		for (size_t m = 0; m < p->metric_count; m++)
 			w->self[p->stacks[i].frame.i * p->metric_count + m] +=
-				p->stack_weight[m][i];
+				profile_weight(p, m, i);
 	w->frame_first = xcalloc(p->function_count, sizeof(*w->frame_first));
 	w->frame_next = xcalloc(p->frame_count, sizeof(*w->frame_next));
 	for (size_t i = 0; i < p->function_count; i++)
@@ -321,8 +321,8 @@ static void writer_deinit(struct callgrind_writer *w)
 static struct error *check_weights(const struct profile *p)
 {
 	for (size_t m = 0; m < p->metric_count; m++)
-		for (size_t i = 0; i < p->stack_count; i++)
-			if (p->stack_weight[m][i] < 0)
+		for (size_t i = 0; i < p->row_count; i++)
+			if (p->row_weight[m][i] < 0)
 				return error_new(ERROR_UNSUPPORTED,
 					"callgrind files hold no negative weights, and '%s' has "
 					"some",

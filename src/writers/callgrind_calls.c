@@ -33,17 +33,17 @@ static void sum_below(struct walk *w)
 
 	w->below = xcalloc(p->stack_count * metrics, sizeof(*w->below));
 	w->samples_below =
-		p->stack_samples ? xcalloc(p->stack_count, sizeof(*w->samples_below)) : NULL;
+		p->row_samples ? xcalloc(p->stack_count, sizeof(*w->samples_below)) : NULL;
 	for (size_t i = p->stack_count; i-- > 0;) {
 		uint32_t parent = p->stacks[i].parent.i;
 
 		for (size_t m = 0; m < metrics; m++) {
-			w->below[i * metrics + m] += p->stack_weight[m][i];
+			w->below[i * metrics + m] += profile_weight(p, m, i);
 			if (i)
 				w->below[parent * metrics + m] += w->below[i * metrics + m];
 		}
 		if (w->samples_below) {
-			w->samples_below[i] += p->stack_samples[i];
+			w->samples_below[i] += profile_samples(p, i);
 			if (i)
 				w->samples_below[parent] += w->samples_below[i];
 		}

@@ -48,15 +48,15 @@ static bool counts_samples(const struct profile *p)
 		if (metric_counts_samples(profile_string(p, p->metrics[m].name),
 			    profile_string(p, p->metrics[m].unit)))
 			return false;
-	return p->stack_samples != NULL;
+	return p->row_samples != NULL;
 }
 
 static bool has_weight(const struct profile *p, size_t stack)
 {
-	bool has = p->stack_samples && p->stack_samples[stack];
+	bool has = p->row_samples && profile_samples(p, stack);
 
 	for (size_t m = 0; m < p->metric_count && !has; m++)
-		has = p->stack_weight[m][stack] != 0;
+		has = profile_weight(p, m, stack) != 0;
 	return has;
 }
 
@@ -88,9 +88,9 @@ static void write_row(struct csv_writer *w, uint32_t stack)
 	escape_csv(out, strbuf_str(&w->path));
 	strbuf_printf(out, ",%zu", w->frames.count);
 	for (size_t m = 0; m < p->metric_count; m++)
-		strbuf_printf(out, ",%" PRId64, p->stack_weight[m][stack]);
+		strbuf_printf(out, ",%" PRId64, profile_weight(p, m, stack));
 	if (w->with_samples)
-		strbuf_printf(out, ",%" PRIu64, p->stack_samples[stack]);
+		strbuf_printf(out, ",%" PRIu64, profile_samples(p, stack));
 	strbuf_add(out, STR("\r\n"));
 }
 

@@ -470,10 +470,10 @@ static void write_tasks(struct dump_writer *w)
 /* Whether the stack has a weight of its own to tell; the empty stack tells it always. */
 static bool has_weight(const struct profile *p, uint32_t stack)
 {
-	if (stack == 0 || (p->stack_samples && p->stack_samples[stack]))
+	if (stack == 0 || (p->row_samples && profile_samples(p, stack)))
 		return true;
 	for (size_t m = 0; m < p->metric_count; m++)
-		if (p->stack_weight[m][stack])
+		if (profile_weight(p, m, stack))
 			return true;
 	return false;
 }
@@ -494,10 +494,10 @@ static void write_stacks(struct dump_writer *w)
 		}
 		if (p->samples.count == 0 && has_weight(p, stack)) {
 			for (size_t m = 0; m < p->metric_count; m++)
-				put_signed(w, p->stack_weight[m][stack]);
-			if (p->stack_samples) {
+				put_signed(w, profile_weight(p, m, stack));
+			if (p->row_samples) {
 				put_word(w, " samples");
-				put_number(w, p->stack_samples[stack]);
+				put_number(w, profile_samples(p, stack));
 			}
 		}
 		end_line(w);

@@ -88,10 +88,8 @@ static void sort_by_thread(struct firefox_writer *w)
 /* Of a profile without samples each stack with weight is one. */
 static void mark_totals(struct firefox_writer *w)
 {
-	const int64_t *weight = w->profile->stack_weight[w->metric.i];
-
 	for (uint32_t i = 0; i < w->profile->stack_count; i++)
-		if (weight[i] != 0)
+		if (profile_weight(w->profile, w->metric.i, i) != 0)
 			mark_stack(w, i, FIREFOX_RUNNING);
 }
 
@@ -177,12 +175,14 @@ static void make_up_times(struct firefox_writer *w, struct firefox_row *rows, si
 static struct firefox_row *total_rows(const struct firefox_writer *w, size_t *count)
 {
 	const struct profile *p = w->profile;
-	const int64_t *weight = p->stack_weight[w->metric.i];
 	VEC(struct firefox_row) rows = {0};
 
-	for (uint32_t i = 0; i < p->stack_count; i++)
-		if (weight[i] != 0)
-			vec_push(&rows, (struct firefox_row){.stack = i, .weight = weight[i]});
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		int64_t weight = profile_weight(p, w->metric.i, i);
+
+		if (weight != 0)
+			vec_push(&rows, (struct firefox_row){.stack = i, .weight = weight});
+	}
 	*count = rows.count;
 	return rows.data;
 }
@@ -232,10 +232,10 @@ static size_t count_rows(struct firefox_writer *w)
 /* A unit of weight is a millisecond, or less where that would make years of them. */
 static void choose_made_up_time(struct firefox_writer *w)
 {
-	const int64_t *weight = w->profile->stack_weight[w->metric.i];
+	const int64_t *weight = w->profile->row_weight[w->metric.i];
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < w->profile->stack_count; i++)
+	for (size_t i = 0; i < w->profile->row_count; i++)
 		sum += weight[i] < 0 ? -(uint64_t)weight[i] : (uint64_t)weight[i];
 	w->made_up_ns = w->is_ns || sum > UINT64_C(1000000000000000) ? 1
 			: sum > 1000000000 ? UINT64_C(1000000000000000) / sum

@@ -43,20 +43,20 @@ static uint32_t *intern_texts(struct folded_writer *w)
 	return text_of;
 }
 
-static void merge_stacks(struct folded_writer *w, const int64_t *weight)
+static void merge_stacks(struct folded_writer *w, metric_id metric)
 {
 	const struct profile *p = w->profile;
 	uint32_t *text_of = intern_texts(w);
 	stack_id *merged = xcalloc(p->stack_count, sizeof(*merged));
 
-	vec_push(&w->weights, weight[0]);
+	vec_push(&w->weights, profile_weight(p, metric.i, 0));
 	for (size_t i = 1; i < p->stack_count; i++) {
 		const struct frame *frame = &p->frames[p->stacks[i].frame.i];
 		merged[i] = stack_table_intern(&w->stacks, merged[p->stacks[i].parent.i],
 			(frame_id){text_of[frame->function.i]});
 		if (merged[i].i == w->weights.count)
 			vec_push(&w->weights, 0);
-		w->weights.data[merged[i].i] += weight[i];
+		w->weights.data[merged[i].i] += profile_weight(p, metric.i, i);
 	}
 	free(merged);
 	free(text_of);
@@ -105,7 +105,7 @@ static struct error *folded_write(
 
 	str_table_init(&w.texts, w.arena);
 	stack_table_init(&w.stacks);
-	merge_stacks(&w, profile->stack_weight[options->metric.i]);
+	merge_stacks(&w, options->metric);
 	write_lines(&w);
 	vec_deinit(&w.path);
 	vec_deinit(&w.weights);

@@ -202,22 +202,23 @@ static void put_ids(
 	json_put_end(&w->json);
 }
 
-static void put_numbers(
-	struct json_profile *w, const char *key, const uint64_t *numbers, size_t count)
+/* row: which of the numbers stands at each of count places; NULL: that of the same number. */
+static void put_numbers(struct json_profile *w, const char *key, const uint64_t *numbers,
+	const uint32_t *row, size_t count)
 {
 	next_line(w);
 	json_put_key(&w->json, key);
 	json_put_array(&w->json);
 	for (size_t i = 0; i < count; i++) {
-		json_put_unsigned(&w->json, numbers[i]);
+		json_put_unsigned(&w->json, numbers[row ? row[i] : i]);
 		(void)sink_settle(w->sink);
 	}
 	json_put_end(&w->json);
 }
 
-/* [metric][row]. */
-static void put_weights(
-	struct json_profile *w, const char *key, const int64_t *const *weight, size_t count)
+/* The same of each metric, weight[metric][row]. */
+static void put_weights(struct json_profile *w, const char *key, const int64_t *const *weight,
+	const uint32_t *row, size_t count)
 {
 	next_line(w);
 	json_put_key(&w->json, key);
@@ -226,7 +227,7 @@ static void put_weights(
 		next_line(w);
 		json_put_array(&w->json);
 		for (size_t i = 0; i < count; i++) {
-			json_put_int(&w->json, weight[m][i]);
+			json_put_int(&w->json, weight[m][row ? row[i] : i]);
 			(void)sink_settle(w->sink);
 		}
 		json_put_end(&w->json);
@@ -249,9 +250,9 @@ static void write_stacks(struct json_profile *w)
 	begin_columns(w, "stacks", p->stack_count);
 	put_ids(w, "parent", &p->stacks->parent, sizeof(*p->stacks), p->stack_count);
 	put_ids(w, "frame", &p->stacks->frame, sizeof(*p->stacks), p->stack_count);
-	put_weights(w, "weights", p->stack_weight, p->stack_count);
-	if (p->stack_samples)
-		put_numbers(w, "samples", p->stack_samples, p->stack_count);
+	put_weights(w, "weights", p->row_weight, p->weight_row, p->stack_count);
+	if (p->row_samples)
+		put_numbers(w, "samples", p->row_samples, p->weight_row, p->stack_count);
 	json_put_end(&w->json);
 }
 
@@ -334,13 +335,13 @@ static void write_samples(struct json_profile *w)
 	if (s->thread)
 		put_ids(w, "thread", s->thread, sizeof(*s->thread), s->count);
 	if (s->time_ns)
-		put_numbers(w, "time_ns", s->time_ns, s->count);
+		put_numbers(w, "time_ns", s->time_ns, NULL, s->count);
 	if (s->zone)
 		put_ids(w, "zone", s->zone, sizeof(*s->zone), s->count);
 	if (s->labels)
 		put_ids(w, "label_set", s->labels, sizeof(*s->labels), s->count);
 	if (s->count)
-		put_weights(w, "weights", (const int64_t *const *)s->weight, s->count);
+		put_weights(w, "weights", (const int64_t *const *)s->weight, NULL, s->count);
 	json_put_end(&w->json);
 }
 
@@ -362,7 +363,7 @@ static void write_zones(struct json_profile *w)
 	json_put_end(&w->json);
 	begin_columns(w, "zone_events", e->count);
 	put_ids(w, "thread", e->thread, sizeof(*e->thread), e->count);
-	put_numbers(w, "time_ns", e->time_ns, e->count);
+	put_numbers(w, "time_ns", e->time_ns, NULL, e->count);
 	put_ids(w, "stack", e->stack, sizeof(*e->stack), e->count);
 	json_put_end(&w->json);
 }

@@ -17,8 +17,8 @@
 
 /* A Profile that is written: of a metric, or of the number of samples. */
 struct figure {
-	const int64_t *of_sample, *of_stack;
-	const uint64_t *counts; /* of stacks: their numbers of samples, in place of these */
+	const int64_t *of_sample, *of_row;
+	const uint64_t *counts; /* by row, of samples, in place of these */
 	struct str name, unit;
 	bool is_one;   /* all its values are 1, and have times: they go without saying */
 	uint64_t size; /* of the message, once it was counted */
@@ -100,7 +100,7 @@ static void add_metric(struct writing *w, size_t m)
 	const int64_t *of_sample = p->samples.count ? p->samples.weight[m] : NULL;
 
 	w->figures[w->figure_count++] = (struct figure){.of_sample = of_sample,
-		.of_stack = p->stack_weight[m],
+		.of_row = p->row_weight[m],
 		.name = profile_string(p, p->metrics[m].name),
 		.unit = profile_string(p, p->metrics[m].unit),
 		.is_one = of_sample && all_are_one(p, of_sample)};
@@ -110,7 +110,7 @@ static void add_metric(struct writing *w, size_t m)
 static void find_figures(struct writing *w)
 {
 	const struct profile *p = w->profile;
-	bool counts = p->stack_samples && p->samples.time_ns == NULL;
+	bool counts = p->row_samples && p->samples.time_ns == NULL;
 
 	w->figures = xcalloc(p->metric_count + 1, sizeof(*w->figures));
 	add_metric(w, p->default_metric.i);
@@ -122,7 +122,7 @@ static void find_figures(struct writing *w)
 	}
 	if (counts)
 		w->figures[w->figure_count++] = (struct figure){
-			.counts = p->stack_samples, .name = STR("samples"), .unit = STR("count")};
+			.counts = p->row_samples, .name = STR("samples"), .unit = STR("count")};
 }
 
 /* Timestamps must lie before the end. */
@@ -181,16 +181,16 @@ static int64_t sum_of(const struct writing *w, const struct figure *f, size_t fi
 	int64_t sum = 0;
 
 	for (size_t i = first; i < end; i++) {
-		uint32_t row = w->order[i];
+		uint32_t item = w->order[i];
 
 		if (f->of_sample)
-			sum += f->of_sample[row];
-		else if (f->of_stack)
-			sum += f->of_stack[row];
+			sum += f->of_sample[item];
+		else if (f->of_row)
+			sum += f->of_row[w->profile->weight_row[item]];
 		else if (w->profile->samples.count)
 			sum++;
 		else
-			sum += (int64_t)f->counts[row];
+			sum += (int64_t)f->counts[w->profile->weight_row[item]];
 	}
 	return sum;
 }

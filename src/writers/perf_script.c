@@ -238,10 +238,11 @@ static void write_samples(struct perf_writer *w, metric_id metric)
 			break;
 }
 
-static void write_totals(struct perf_writer *w, const int64_t *weight)
+static void write_totals(struct perf_writer *w, metric_id metric)
 {
 	for (uint32_t i = 0; i < w->profile->stack_count; i++)
-		if (!write_sample(w, (stack_id){i}, (thread_id){NO_ID}, 0, weight[i]))
+		if (!write_sample(w, (stack_id){i}, (thread_id){NO_ID}, 0,
+			    profile_weight(w->profile, metric.i, i)))
 			break;
 }
 
@@ -266,7 +267,7 @@ static struct error *perf_script_write(
 	if (profile->samples.count)
 		write_samples(&w, options->metric);
 	else
-		write_totals(&w, profile->stack_weight[options->metric.i]);
+		write_totals(&w, options->metric);
 	free(w.functions);
 	free(w.objects);
 	free(w.threads);

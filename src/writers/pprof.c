@@ -48,7 +48,7 @@ static bool adds_samples(const struct profile *p)
 	for (size_t i = 0; i < p->metric_count; i++)
 		if (str_equal(profile_string(p, p->metrics[i].name), STR("samples")))
 			return false;
-	return p->stack_samples != NULL;
+	return p->row_samples != NULL;
 }
 
 static uint64_t put_unit(struct pprof_writer *w, string_id unit)
@@ -218,9 +218,9 @@ static void put_stacks(struct pprof_writer *w, size_t count)
 		struct sample_key key = {.stack = i, .thread = NO_ID};
 
 		if (adds)
-			values[0] = (int64_t)p->stack_samples[i];
+			values[0] = (int64_t)profile_samples(p, i);
 		for (size_t m = 0; m < p->metric_count; m++)
-			values[adds + m] = p->stack_weight[m][i];
+			values[adds + m] = profile_weight(p, m, i);
 		put_sample(w, &key, values, count);
 		if (!sink_settle(w->sink))
 			break;

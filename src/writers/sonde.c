@@ -72,7 +72,7 @@ static uint64_t flags_of(const struct profile *p)
 
 	if (p->samples.count)
 		flags |= CAPTURE_PROFILE_SAMPLES;
-	else if (p->stack_samples)
+	else if (p->row_samples)
 		flags |= CAPTURE_PROFILE_COUNTS;
 	if (p->samples.thread)
 		flags |= CAPTURE_PROFILE_THREADS;
@@ -346,16 +346,16 @@ static void put_zone_events(struct sonde_writer *w)
 static void put_sums(struct sonde_writer *w)
 {
 	const struct profile *p = w->profile;
-	size_t count = p->metric_count + (p->stack_samples != NULL);
+	size_t count = p->metric_count + (p->row_samples != NULL);
 
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		struct capture_sample row = {.node = i};
-		bool weighs = i == 0 && p->stack_samples == NULL;
+		bool weighs = i == 0 && p->row_samples == NULL;
 
 		for (size_t m = 0; m < p->metric_count; m++)
-			row.weight[m] = p->stack_weight[m][i];
-		if (p->stack_samples)
-			row.weight[p->metric_count] = (int64_t)p->stack_samples[i];
+			row.weight[m] = profile_weight(p, m, i);
+		if (p->row_samples)
+			row.weight[p->metric_count] = (int64_t)profile_samples(p, i);
 		for (size_t m = 0; m < count; m++)
 			weighs |= row.weight[m] != 0;
 		if (weighs)
@@ -375,7 +375,7 @@ static void put_end(struct sonde_writer *w)
 
 static struct error *check_metrics(const struct profile *p)
 {
-	size_t counts = p->samples.count == 0 && p->stack_samples ? 1 : 0;
+	size_t counts = p->samples.count == 0 && p->row_samples ? 1 : 0;
 	size_t most = CAPTURE_METRIC_MAX - counts;
 
 	if (p->metric_count <= most)

@@ -314,7 +314,7 @@ static void write_metric(struct speedscope *w, metric_id metric)
 	w->thread = NO_ID;
 	w->rows.count = 0;
 	for (uint32_t i = 0; i < p->stack_count && s->count == 0; i++)
-		add_row(w, i, p->stack_weight[metric.i][i]);
+		add_row(w, i, profile_weight(p, metric.i, i));
 	if (w->rows.count)
 		write_profile(w);
 	for (size_t i = 0; i < s->count;) {

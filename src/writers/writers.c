@@ -82,7 +82,7 @@ bool writer_has_negative(const struct profile *p, metric_id metric)
 
 	for (size_t i = 0; i < p->samples.count; i++)
 		is_negative |= p->samples.weight[metric.i][i] < 0;
-	for (size_t i = 0; i < p->stack_count; i++)
-		is_negative |= p->stack_weight[metric.i][i] < 0;
+	for (size_t i = 0; i < p->row_count; i++)
+		is_negative |= p->row_weight[metric.i][i] < 0;
 	return is_negative;
 }

@@ -77,7 +77,7 @@ struct slow_stacks *slow_stacks_create(const struct profile *p, enum level level
 
 	s->arena = arena_create();
 	for (uint32_t i = 0; i < p->stack_count; i++) {
-		int64_t weight = p->stack_weight[metric.i][i];
+		int64_t weight = profile_weight(p, metric.i, i);
 		if (weight != 0)
 			write_out(s, p, level, (stack_id){i}, weight);
 	}

@@ -34,7 +34,7 @@ struct annotate_figures slow_annotate_place(
 	struct annotate_figures sum = {0, 0};
 
 	for (uint32_t s = 0; s < p->stack_count; s++) {
-		int64_t weight = p->stack_weight[metric.i][s];
+		int64_t weight = profile_weight(p, metric.i, s);
 		bool holds = false;
 
 		for (stack_id at = {s}; at.i != 0; at = p->stacks[at.i].parent)
@@ -67,7 +67,7 @@ struct annotate_figures slow_annotate_address(const struct profile *p, const str
 	struct annotate_figures sum = {0, 0};
 
 	for (uint32_t s = 0; s < p->stack_count; s++) {
-		int64_t weight = p->stack_weight[metric.i][s];
+		int64_t weight = profile_weight(p, metric.i, s);
 		bool holds = false;
 
 		for (stack_id at = {s}; at.i != 0; at = p->stacks[at.i].parent)

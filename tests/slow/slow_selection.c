@@ -39,11 +39,11 @@ void slow_lines_init(struct slow_lines *l, const struct profile *p, struct arena
 			line.thread = samples->thread[i].i;
 			line.time_ns = samples->time_ns[i];
 		} else {
-			line.samples = p->stack_samples ? p->stack_samples[i] : 0;
+			line.samples = p->row_samples ? profile_samples(p, i) : 0;
 		}
 		for (size_t m = 0; m < p->metric_count; m++)
 			line.weight[m] =
-				has_samples ? samples->weight[m][i] : p->stack_weight[m][i];
+				has_samples ? samples->weight[m][i] : profile_weight(p, m, i);
 		if (has_samples) /* metric 0 is "samples" */
 			line.samples = line.weight[0] > 0 ? (uint64_t)line.weight[0] : 0;
 		line.frames = write_out(l, line.stack, &line.depth);

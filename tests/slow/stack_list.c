@@ -41,10 +41,10 @@ void stack_list_add(
 	if (!profile_find_metric(p, metric, &m))
 		return;
 	for (uint32_t i = 0; i < p->stack_count; i++)
-		if (p->stack_weight[m.i][i])
+		if (profile_weight(p, m.i, i))
 			vec_push(
 				&list->lines, (struct stack_line){path_text(list, p, (stack_id){i}),
-						      sign * p->stack_weight[m.i][i]});
+						      sign * profile_weight(p, m.i, i)});
 }
 
 static int line_compare(const void *a, const void *b)

@@ -26,8 +26,11 @@
 
 static struct stack_weights weights_of(const struct profile *p)
 {
-	return (struct stack_weights){
-		.metric_count = p->metric_count, .weight = p->stack_weight, .total = p->total};
+	metric_id *metrics = ARENA_ARRAY(p->arena, metric_id, p->metric_count);
+
+	for (uint32_t m = 0; m < p->metric_count; m++)
+		metrics[m].i = m;
+	return stack_weights_of(selection_all(p, p->arena), metrics, p->metric_count, p->arena);
 }
 
 static bool same(struct annotate_figures x, struct annotate_figures y)

@@ -83,7 +83,7 @@ static int64_t own(const struct profile *p, const char *name, size_t metric)
 
 	for (size_t i = 1; i < p->stack_count; i++)
 		if (is_named(p, p->frames[p->stacks[i].frame.i].function, name))
-			sum += p->stack_weight[metric][i];
+			sum += profile_weight(p, metric, i);
 	return sum;
 }
 

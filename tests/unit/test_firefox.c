@@ -371,7 +371,7 @@ static struct texts sample_texts(const struct profile *p, metric_id metric)
 	for (uint32_t i = 0; i < count; i++) {
 		bool is_sample = p->samples.count > 0;
 		int64_t weight =
-			is_sample ? p->samples.weight[metric.i][i] : p->stack_weight[metric.i][i];
+			is_sample ? p->samples.weight[metric.i][i] : profile_weight(p, metric.i, i);
 		struct strbuf text = {0};
 
 		if (weight == 0)

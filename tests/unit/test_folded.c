@@ -294,7 +294,7 @@ static void deltas_do_not_count_samples(void **state)
 	(void)state;
 	assert_int_equal(p->total[0], 3);
 	assert_true(p->stats.counted == UINT64_MAX);
-	assert_null(p->stack_samples);
+	assert_null(p->row_samples);
 	profile_destroy(p);
 }
 

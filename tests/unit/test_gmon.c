@@ -141,8 +141,8 @@ static int64_t exclusive(const struct profile *p, const char *name, uint64_t *ti
 		function_id f = p->frames[p->stacks[i].frame.i].function;
 		if (!str_equal(profile_string(p, p->functions[f.i].name), str_from(name)))
 			continue;
-		sum += p->stack_weight[0][i];
-		samples += p->stack_samples[i];
+		sum += profile_weight(p, 0, i);
+		samples += profile_samples(p, i);
 	}
 	if (ticks)
 		*ticks = samples;

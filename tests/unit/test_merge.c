@@ -331,7 +331,7 @@ static void differences_are_antisymmetric(void **state)
 				m % DIFFERENCE_METRICS ? 1 : -1);
 		for (uint32_t m = 0; m < none->metric_count; m += DIFFERENCE_METRICS)
 			for (size_t i = 0; i < none->stack_count; i++)
-				check(none->stack_weight[m][i] == 0);
+				check(profile_weight(none, m, i) == 0);
 		profile_destroy(d);
 		profile_destroy(reverse);
 		profile_destroy(none);

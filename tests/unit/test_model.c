@@ -120,12 +120,12 @@ static void weights_add_up(void **state)
 	/* One more stack, without weight, behind the last that has one. */
 	(void)builder_stack(b, leaf, frame(b, "leaf"));
 	struct profile *p = finish(b);
-	assert_int_equal(p->stack_weight[0][leaf.i], 3);
-	assert_int_equal(p->stack_weight[0][main_.i], 0);
-	assert_int_equal(p->stack_weight[0][0], 7);
-	assert_int_equal(p->stack_weight[0][3], 0);
+	assert_int_equal(profile_weight(p, 0, leaf.i), 3);
+	assert_int_equal(profile_weight(p, 0, main_.i), 0);
+	assert_int_equal(profile_weight(p, 0, 0), 7);
+	assert_int_equal(profile_weight(p, 0, 3), 0);
 	assert_int_equal(p->total[0], 10);
-	assert_int_equal(p->stack_samples[leaf.i], 3);
+	assert_int_equal(profile_samples(p, leaf.i), 3);
 	assert_int_equal(p->stats.counted, 6);
 	assert_true(p->stats.lost == UINT64_MAX);
 	assert_int_equal(p->samples.count, 0);
@@ -141,7 +141,7 @@ static void unknown_sample_counts_stay_unknown(void **state)
 	builder_weight(b, (stack_id){0}, (int64_t[]){1}, UINT64_MAX);
 	builder_weight(b, (stack_id){0}, (int64_t[]){1}, 1);
 	struct profile *p = finish(b);
-	assert_null(p->stack_samples);
+	assert_null(p->row_samples);
 	assert_true(p->stats.counted == UINT64_MAX);
 	profile_destroy(p);
 }
@@ -162,8 +162,8 @@ static void samples_are_summed(void **state)
 	assert_int_equal(p->samples.count, 3);
 	assert_int_equal(p->samples.weight[1][1], 200);
 	assert_int_equal(p->samples.time_ns[2], 30);
-	assert_int_equal(p->stack_weight[1][s.i], 300);
-	assert_int_equal(p->stack_samples[s.i], 2);
+	assert_int_equal(profile_weight(p, 1, s.i), 300);
+	assert_int_equal(profile_samples(p, s.i), 2);
 	assert_int_equal(p->total[1], 350);
 	profile_destroy(p);
 }

@@ -84,7 +84,9 @@ BREAK(arc_caller, struct arc, arcs, arc_count, 0, .caller.i = 9999)
 BREAK(arc_callee, struct arc, arcs, arc_count, 0, .callee.i = NO_ID)
 BREAK(arc_twice, struct arc, arcs, arc_count, 1, = rows[0])
 BREAK(arc_calls, struct arc, arcs, arc_count, 1, .calls = INT64_MAX)
-BREAK(stack_sample_count, uint64_t, stack_samples, stack_count, 1, += 1)
+BREAK(row_sample_count, uint64_t, row_samples, row_count, 1, += 1)
+BREAK(row_zero_samples, uint64_t, row_samples, row_count, 0, += 1)
+BREAK(row_range, uint32_t, weight_row, stack_count, 1, = 9999)
 
 static void deep_without_stacks(struct broken *x)
 {
@@ -134,9 +136,51 @@ static void samples_without_weights(struct broken *x)
 {
 	x->p.samples.weight = NULL;
 }
+static const int64_t **copy_row_weights(struct broken *x, int64_t **first)
+{
+	const int64_t **columns = copy(x, x->p.row_weight, x->p.metric_count, sizeof(*columns));
+
+	*first = copy(x, columns[0], x->p.row_count, sizeof(**first));
+	columns[0] = *first;
+	x->p.row_weight = columns;
+	return columns;
+}
+
 static void weights_none(struct broken *x)
 {
-	x->p.stack_weight = NULL;
+	x->p.row_weight = NULL;
+}
+static void rows_none(struct broken *x)
+{
+	x->p.weight_row = NULL;
+}
+
+/* The last stack that has a row of weights gets another. */
+static void move_row(struct broken *x, uint32_t to)
+{
+	uint32_t *rows = COPY(x, weight_row, stack_count);
+	size_t last = x->p.stack_count - 1;
+
+	while (rows[last] <= 1)
+		last--;
+	rows[last] = to;
+	x->p.weight_row = rows;
+}
+
+static void row_shared(struct broken *x)
+{
+	move_row(x, 1);
+}
+static void row_of_none(struct broken *x)
+{
+	move_row(x, 0);
+}
+static void row_zero_weight(struct broken *x)
+{
+	int64_t *first;
+
+	(void)copy_row_weights(x, &first);
+	first[0] = 1;
 }
 static void totals_none(struct broken *x)
 {
@@ -148,7 +192,7 @@ static void events_without_times(struct broken *x)
 }
 static void sample_counts_none(struct broken *x)
 {
-	x->p.stack_samples = NULL;
+	x->p.row_samples = NULL;
 }
 static void counted_wrong(struct broken *x)
 {
@@ -164,21 +208,11 @@ static void stack_twice(struct broken *x)
 	x->p.stacks = rows;
 }
 
-static const int64_t **copy_stack_weights(struct broken *x, int64_t **first)
-{
-	const int64_t **columns = copy(x, x->p.stack_weight, x->p.metric_count, sizeof(*columns));
-
-	*first = copy(x, columns[0], x->p.stack_count, sizeof(**first));
-	columns[0] = *first;
-	x->p.stack_weight = columns;
-	return columns;
-}
-
 static void weight_column_missing(struct broken *x)
 {
 	int64_t *first;
 
-	copy_stack_weights(x, &first)[1] = NULL;
+	copy_row_weights(x, &first)[1] = NULL;
 }
 
 /* The total stays, but the weight moves to another stack than the samples'. */
@@ -186,7 +220,7 @@ static void weight_on_another_stack(struct broken *x)
 {
 	int64_t *first;
 
-	(void)copy_stack_weights(x, &first);
+	(void)copy_row_weights(x, &first);
 	first[1] += 1;
 	first[2] -= 1;
 }
@@ -195,7 +229,7 @@ static void weight_overflow(struct broken *x)
 {
 	int64_t *first;
 
-	(void)copy_stack_weights(x, &first);
+	(void)copy_row_weights(x, &first);
 	first[1] = INT64_MAX;
 	first[2] = INT64_MAX;
 }
@@ -231,14 +265,14 @@ static void arc_cost_overflow(struct broken *x)
 /* As many samples in all, one counted at another stack. */
 static void sample_counted_elsewhere(struct broken *x)
 {
-	uint64_t *counts = COPY(x, stack_samples, stack_count);
-	size_t i = 0;
+	uint64_t *counts = COPY(x, row_samples, row_count);
+	size_t i = 1;
 
 	while (counts[i] == 0)
 		i++;
 	counts[i]--;
 	counts[i + 1]++;
-	x->p.stack_samples = counts;
+	x->p.row_samples = counts;
 }
 
 static const struct {
@@ -304,6 +338,11 @@ static const struct {
 	{event_order, "zone event 1 is out of order"},
 	{events_without_times, "zone events without"},
 	{weights_none, "no weights"},
+	{rows_none, "no weights"},
+	{row_range, "stack 1 has a row of weights out of range"},
+	{row_shared, "has another's row"},
+	{row_of_none, "is of no stack"},
+	{row_zero_weight, "weights of metric 0 at no stack"},
 	{totals_none, "no weights"},
 	{weight_column_missing, "stacks without weights of metric 1"},
 	{weight_overflow, "exceeds 64 bits"},
@@ -311,7 +350,8 @@ static const struct {
 	{total, "total of metric 1"},
 	{weight_on_another_stack, "is not the sum of its samples"},
 	{sample_counts_none, "no counts of them"},
-	{stack_sample_count, "stats.counted"},
+	{row_sample_count, "stats.counted"},
+	{row_zero_samples, "samples at no stack"},
 	{counted_wrong, "stats.counted"},
 	{sample_counted_elsewhere, "does not count its samples"},
 };

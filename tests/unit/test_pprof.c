@@ -244,7 +244,7 @@ static void reads_everything(void **state)
 	assert_int_equal(p->start_unix_ns, 1700000000000000000);
 	assert_int_equal(p->stats.duration_ns, 2000000000);
 	assert_int_equal(p->stats.interval_ns, 10000000);
-	assert_true(p->stack_samples == NULL);
+	assert_true(p->row_samples == NULL);
 	assert_true(has_note(p, NOTE_INFO, "a comment"));
 	assert_true(has_note(p, NOTE_INFO, "documentation: /src/file.c"));
 	const struct frame *inner = frame_of(p, "inner");
@@ -441,7 +441,7 @@ static void differences_are_negative(void **state)
 	put_strings(&b);
 	struct profile *p = read_bytes(&b);
 	expect_folded(p, "main -3\n");
-	assert_true(p->stack_samples == NULL);
+	assert_true(p->row_samples == NULL);
 	profile_destroy(p);
 }
 

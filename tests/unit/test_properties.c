@@ -424,6 +424,7 @@ static void test_order_of_samples(struct subject *s)
 struct reweighted {
 	struct profile profile;
 	int64_t *weight; /* [stack] */
+	uint32_t *row;	 /* [stack]: its own number */
 	const int64_t *weights[1];
 	int64_t total;
 };
@@ -431,11 +432,16 @@ struct reweighted {
 static struct entity_tree *reweighted_tree(struct reweighted *w, const struct subject *s)
 {
 	w->profile = *s->profile;
+	w->row = ARENA_ARRAY(s->arena, uint32_t, s->profile->stack_count);
+	w->profile.weight_row = w->row;
+	w->profile.row_count = s->profile->stack_count;
 	w->weights[0] = w->weight;
 	w->total = 0;
-	for (size_t i = 0; i < s->profile->stack_count; i++)
+	for (uint32_t i = 0; i < s->profile->stack_count; i++) {
+		w->row[i] = i;
 		w->total += w->weight[i];
-	w->profile.stack_weight = w->weights;
+	}
+	w->profile.row_weight = w->weights;
 	w->profile.total = &w->total;
 	w->profile.metric_count = 1;
 	return entity_tree_of(&w->profile, s->level, (metric_id){0}, s->arena);

@@ -477,7 +477,7 @@ static void check_samples(const struct subject *s, const struct selection *selec
 		slow_samples_in(&s->slow, SLOW_SHOWN) + slow_samples_in(&s->slow, SLOW_SPONTANEOUS);
 	uint64_t unmatched = slow_samples_in(&s->slow, SLOW_UNMATCHED);
 
-	if (s->profile->stack_samples == NULL)
+	if (s->profile->row_samples == NULL)
 		return;
 	check(selection_shown_samples(selection) == shown);
 	check(selection_unmatched_samples(selection) == unmatched);
@@ -544,8 +544,8 @@ static void test_everything(struct subject *s)
 	}
 	for (size_t m = 0; m < s->profile->metric_count; m++) {
 		check(all->total[m] == kept->total[m]);
-		assert_memory_equal(
-			all->weight[m], kept->weight[m], count * sizeof(**kept->weight));
+		assert_memory_equal(all->row_weight[m], kept->row_weight[m],
+			s->profile->row_count * sizeof(**kept->row_weight));
 	}
 }
 

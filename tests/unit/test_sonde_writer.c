@@ -123,7 +123,7 @@ static void addresses_are_kept(void **state)
 	}
 	struct profile *p = finish(b);
 
-	assert_null(p->stack_samples);
+	assert_null(p->row_samples);
 	assert_comes_back(p, 0);
 	profile_destroy(p);
 }

@@ -322,7 +322,7 @@ static bool is_negative(const struct profile *p)
 			if (p->samples.weight[m][i] < 0)
 				return true;
 		for (size_t i = 0; i < p->stack_count && p->samples.count == 0; i++)
-			if (p->stack_weight[m][i] < 0)
+			if (profile_weight(p, m, i) < 0)
 				return true;
 	}
 	return false;

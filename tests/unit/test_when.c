@@ -65,7 +65,7 @@ static uint32_t leaf_of(const struct profile *p)
 	uint32_t leaf = 0;
 
 	for (uint32_t i = 0; i < p->stack_count; i++)
-		if (p->stack_samples[i] > 0)
+		if (profile_samples(p, i) > 0)
 			leaf = i;
 	return leaf;
 }

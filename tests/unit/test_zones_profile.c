@@ -52,7 +52,7 @@ static int64_t weight_of(const struct profile *p, const char *name, const char *
 {
 	for (uint32_t i = 0; i < p->stack_count; i++)
 		if (strcmp(stack_text(p, (stack_id){i}), stack) == 0)
-			return p->stack_weight[metric(p, name).i][i];
+			return profile_weight(p, metric(p, name).i, i);
 	fail_msg("no stack %s", stack);
 	return 0;
 }
