@@ -234,7 +234,7 @@ static void add_note(struct strbuf *out, const struct profile *profile, const st
 	strbuf_add_char(out, '}');
 }
 
-/* What could not be had for this report alone reads like a note of the profile. */
+/* What is said of this report alone reads like a note of the profile. */
 static void add_remark(struct strbuf *out, const char *remark)
 {
 	strbuf_add_char(out, '{');
@@ -263,6 +263,11 @@ static void add_notes(struct strbuf *out, const struct report *report)
 		if (i || profile->note_count)
 			strbuf_add(out, STR(", "));
 		add_remark(out, report->query.remarks[i]);
+	}
+	for (size_t i = 0; i < report->note_count; i++) {
+		if (i || profile->note_count || report->query.remark_count)
+			strbuf_add(out, STR(", "));
+		add_remark(out, report->notes[i]);
 	}
 	strbuf_add_char(out, ']');
 }

@@ -233,6 +233,16 @@ static const struct report *report_second(const struct report *first, struct are
 	return report;
 }
 
+void report_note(struct report *report, const char *note, struct arena *arena)
+{
+	const char **notes = ARENA_ARRAY(arena, const char *, report->note_count + 1);
+
+	for (size_t i = 0; i < report->note_count; i++)
+		notes[i] = report->notes[i];
+	notes[report->note_count++] = note;
+	report->notes = notes;
+}
+
 struct report *report_create(const struct selection *selection, const struct entity_tree *tree,
 	const struct report_query *query, struct arena *arena)
 {

@@ -90,6 +90,10 @@ struct report {
 	size_t entry_count;	     /* entries of the analysis result */
 	size_t entries_shown;	     /* of those */
 	const struct report *second; /* the same by the view's second_sort; else NULL */
+	/* What its analysis has to say of the figures, sentences without full stop (report_note).
+	 */
+	const char *const *notes;
+	size_t note_count;
 	/* [row]: whether it changed by more than chance; NULL: not known. */
 	const bool *marks;
 	/*
@@ -110,6 +114,8 @@ struct report *report_create(const struct selection *selection, const struct ent
 	const struct report_query *query, struct arena *arena);
 const struct entity_tree *report_tree(
 	const struct selection *selection, const struct report_query *query, struct arena *arena);
+/* Adds a note that lives as long as the report; for a view's analyse. */
+void report_note(struct report *report, const char *note, struct arena *arena);
 /* Whether sums by entity are all that it is for (struct entity_spec), as the view says. */
 bool report_wants_sums(const struct report_query *query);
 

@@ -21,6 +21,12 @@ static void callers_view_analyse(struct report *report, struct arena *arena)
 	report->functions = functions_analyse(report->tree, arena);
 	report->callers_rows = callers_rows_create(report, arena);
 	report->row_count = report->callers->count + report->callers->line_count;
+	if (report->functions->bound_count)
+		report_note(report,
+			"in recursion through several functions calls' costs overlap: figures "
+			"there "
+			"are shares of a bound",
+			arena);
 }
 
 /* Narrower terminals show percentages only, and then no modules, to leave room for names. */
@@ -200,9 +206,7 @@ static void callers_view_draw(struct text *text, const struct report *report)
 		return;
 	strbuf_add_char(&text->sink->text, '\n');
 	draw_equations(text, report);
-	if (report->functions->bound_count)
-		text_note(text, STR("in recursion through several functions calls' costs overlap: "
-				    "figures there are shares of a bound"));
+	text_report_notes(text, report);
 	if (shows_recursion(report) && report->profile->has_stacks)
 		text_note(
 			text, STR("recursive calls lead to another call of * further in. A stack "

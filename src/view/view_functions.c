@@ -8,10 +8,30 @@
 #include "view/text/text.h"
 #include "view/views.h"
 
+/* Files say so that were cut short, or put together of others, or made by hand. */
+static void note_above(struct report *report, struct arena *arena)
+{
+	size_t count = report->functions->above_count;
+
+	if (count)
+		report_note(report,
+			arena_printf(arena,
+				"calls of %zu %s cost more than all that was counted: inclusive is "
+				"above the total there",
+				count, count == 1 ? "function" : "functions"),
+			arena);
+}
+
 static void functions_view_analyse(struct report *report, struct arena *arena)
 {
 	report->functions = functions_analyse(report->tree, arena);
 	report->row_count = report->functions->count;
+	note_above(report, arena);
+	if (report->functions->bound_count)
+		report_note(report,
+			"in recursion through several functions calls' costs overlap: there "
+			"inclusive is at most what is shown",
+			arena);
 }
 
 static bool functions_view_has_column(const struct report *report, enum column_id id)
@@ -62,21 +82,6 @@ static void functions_view_title(struct text *text, const struct report *report)
 		text_title(text, "%s by %s%s", what, sort->key, how);
 }
 
-/* Files say so that were cut short, or put together of others, or made by hand. */
-static void note_above(struct text *text, size_t count)
-{
-	struct strbuf words = {0};
-
-	if (count == 0)
-		return;
-	strbuf_printf(&words,
-		"calls of %zu %s cost more than all that was counted: inclusive is above the total "
-		"there",
-		count, count == 1 ? "function" : "functions");
-	text_note(text, strbuf_str(&words));
-	strbuf_deinit(&words);
-}
-
 static void functions_view_draw(struct text *text, const struct report *report)
 {
 	struct table table;
@@ -90,10 +95,7 @@ static void functions_view_draw(struct text *text, const struct report *report)
 	table_draw(&table, NULL, NULL);
 	table_deinit(&table);
 	text_more_rows(text, report);
-	note_above(text, report->functions->above_count);
-	if (report->functions->bound_count)
-		text_note(text, STR("in recursion through several functions calls' costs overlap: "
-				    "there inclusive is at most what is shown"));
+	text_report_notes(text, report);
 }
 
 static const enum column_id data_columns[] = {

@@ -120,6 +120,12 @@ void text_note(struct text *text, struct str words)
 	strbuf_add_char(out, '\n');
 }
 
+void text_report_notes(struct text *text, const struct report *report)
+{
+	for (size_t i = 0; i < report->note_count; i++)
+		text_note(text, str_from(report->notes[i]));
+}
+
 static void draw_note(struct text *text, const struct profile *profile, const struct note *note)
 {
 	struct strbuf line = {0};

@@ -52,6 +52,8 @@ bool text_is_narrower(const struct text *text, size_t width);
 void text_title(struct text *text, const char *format, ...) printf_like(2, 3);
 /* A line of its own, or several, for what one needs to know of what is above. */
 void text_note(struct text *text, struct str words);
+/* What the report's analysis has to say of its figures. */
+void text_report_notes(struct text *text, const struct report *report);
 /* Says how many rows --limit left out, if any. */
 void text_more_rows(struct text *text, const struct report *report);
 
