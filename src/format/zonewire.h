@@ -61,12 +61,15 @@ struct zonewire_table {
 enum zonewire_trouble {
 	ZONEWIRE_MISSING_END, /* a zone was left by another's end, or by Prof_update */
 	ZONEWIRE_EXTRA_END,   /* an end where no zone was open, or another's */
-	/* Of these two the outermost are counted: what is entered below them is not measured, too.
+	/*
+	 * Of these two, and of those without a slot, the outermost are counted: what is entered
+	 * below them is not measured, too.
 	 */
-	ZONEWIRE_TOO_DEEP,     /* entries deeper than ZONEWIRE_DEPTH_MAX, not measured */
-	ZONEWIRE_NO_NODES,     /* entries for which there was no node, not measured */
-	ZONEWIRE_NO_ZONES,     /* zones for which there was no row, shown as "...other" */
-	ZONEWIRE_NO_SLOTS,     /* threads for which there was no slot, not measured */
+	ZONEWIRE_TOO_DEEP, /* entries deeper than ZONEWIRE_DEPTH_MAX, not measured */
+	ZONEWIRE_NO_NODES, /* entries for which there was no node, not measured */
+	/* Times there was no row for a zone, "...other" then; of those named by text each time. */
+	ZONEWIRE_NO_ZONES,
+	ZONEWIRE_NO_SLOTS,     /* entries by threads without a slot, not measured */
 	ZONEWIRE_NO_RING,      /* threads for which there was no event ring */
 	ZONEWIRE_INTERRUPTED,  /* entries by signal handlers amid another's, not measured */
 	ZONEWIRE_TICK_TOO_BIG, /* ticks of which not all fitted into the ring */

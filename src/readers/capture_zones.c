@@ -144,11 +144,12 @@ static const struct zone_trouble troubles[] = {
 		"entries of zones were not measured, with all below them: too many stacks of "
 		"zones"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_NO_ZONES, NOTE_GUESSED,
-		"a zone is shown as ...other: there are too many",
-		"zones are shown as ...other: there are too many"},
+		"once there was no room for a zone, which is shown as ...other: there are too many",
+		"times there was no room for a zone, which is shown as ...other: there are too "
+		"many"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_NO_SLOTS, NOTE_LOST,
-		"a thread's zones were not measured: too many threads",
-		"threads' zones were not measured: too many threads"},
+		"an entry of a zone was not measured, with all below it: too many threads",
+		"entries of zones were not measured, with all below them: too many threads"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_NO_RING, NOTE_LOST,
 		"a thread's zones have no events: too many threads",
 		"threads' zones have no events: too many threads"},

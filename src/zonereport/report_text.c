@@ -208,38 +208,57 @@ static void put_ends(struct zone_report *report, const struct zone_history *hist
 		add_trouble(report, "last: %s", words);
 }
 
-static void put_losses(struct zone_report *report, const struct zone_history *history)
+struct loss {
+	unsigned long long count;
+	const char *one, *several;
+};
+
+static void put_loss(struct zone_report *report, struct loss loss)
 {
-	static const struct {
-		enum zonewire_trouble trouble;
-		const char *words;
-	} losses[] = {
-		{ZONEWIRE_TOO_DEEP, "entries too deep to measure, with all below them"},
-		{ZONEWIRE_NO_NODES, "entries without room for their stack, with all below them"},
-		{ZONEWIRE_NO_ZONES, "zones without room, in ...other"},
-		{ZONEWIRE_NO_SLOTS, "threads without room"},
-		{ZONEWIRE_NO_RING, "threads without events"},
-		{ZONEWIRE_INTERRUPTED, "entries by signal handlers not measured"},
-		{ZONEWIRE_TICK_TOO_BIG, "frames cut"},
-		{ZONEWIRE_CLOCK_BACK, "times the clock went back"},
-		{ZONEWIRE_NO_STREAMS, "frames of streams without room"},
+	if (loss.count)
+		add_trouble(
+			report, "%llu %s", loss.count, loss.count == 1 ? loss.one : loss.several);
+}
+
+static void put_troubles(struct zone_report *report, const uint64_t *trouble)
+{
+	const struct loss losses[] = {
+		{trouble[ZONEWIRE_TOO_DEEP], "entry too deep to measure, with all below it",
+			"entries too deep to measure, with all below them"},
+		{trouble[ZONEWIRE_NO_NODES], "entry without room for its stack, with all below it",
+			"entries without room for their stack, with all below them"},
+		{trouble[ZONEWIRE_NO_ZONES], "time no room for a zone, put into ...other",
+			"times no room for a zone, put into ...other"},
+		{trouble[ZONEWIRE_NO_SLOTS], "entry by a thread without room, with all below it",
+			"entries by threads without room, with all below them"},
+		{trouble[ZONEWIRE_NO_RING], "thread without events", "threads without events"},
+		{trouble[ZONEWIRE_INTERRUPTED], "entry by a signal handler not measured",
+			"entries by signal handlers not measured"},
+		{trouble[ZONEWIRE_TICK_TOO_BIG], "frame cut", "frames cut"},
+		{trouble[ZONEWIRE_CLOCK_BACK], "time the clock went back",
+			"times the clock went back"},
+		{trouble[ZONEWIRE_NO_STREAMS], "frame of a stream without room",
+			"frames of streams without room"},
 	};
 
-	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
-		unsigned long long count = history->trouble[losses[i].trouble];
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		put_loss(report, losses[i]);
+}
 
-		if (count)
-			add_trouble(report, "%llu %s", count, losses[i].words);
-	}
-	if (history->bytes_lost)
-		add_trouble(report, "%llu bytes of frames overwritten before they were read",
-			(unsigned long long)history->bytes_lost);
-	if (history->frames_lost)
-		add_trouble(report, "%llu frames lost for lack of memory",
-			(unsigned long long)history->frames_lost);
-	if (history->deltas_cut)
-		add_trouble(report, "%llu zones of too large frames not in the history",
-			(unsigned long long)history->deltas_cut);
+/* What this history has not got. */
+static void put_losses(struct zone_report *report, const struct zone_history *history)
+{
+	const struct loss losses[] = {
+		{history->bytes_lost, "byte of frames overwritten before it was read",
+			"bytes of frames overwritten before they were read"},
+		{history->frames_lost, "frame lost for lack of memory",
+			"frames lost for lack of memory"},
+		{history->deltas_cut, "zone of a too large frame not in the history",
+			"zones of too large frames not in the history"},
+	};
+
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		put_loss(report, losses[i]);
 }
 
 void report_titles(struct zone_report *report, const struct report_work *work)
@@ -251,6 +270,7 @@ void report_titles(struct zone_report *report, const struct report_work *work)
 		add_trouble(report,
 			"not told when it ended: open zones took at least as long as shown");
 	put_ends(report, work->history);
+	put_troubles(report, work->history->trouble);
 	put_losses(report, work->history);
 	if (part > 0.04)
 		add_trouble(report,

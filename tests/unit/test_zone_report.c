@@ -469,10 +469,15 @@ static void troubles(void **state)
 	program_init(&p);
 	p.m.header->trouble_open = ZONEWIRE_ZONE_GLOBAL;
 	p.m.header->trouble[ZONEWIRE_EXTRA_END] = 2;
+	p.m.header->trouble[ZONEWIRE_TOO_DEEP] = 1;
+	p.m.header->trouble[ZONEWIRE_NO_SLOTS] = 23603; /* of a few threads */
 	pass(&p, ms);
 	end_frame(&p);
 	r = report(&p);
-	assert_string_equal(r->trouble, "2 extra Prof_End; last: where no zone was open");
+	assert_string_equal(r->trouble,
+		"2 extra Prof_End; last: where no zone was open; "
+		"1 entry too deep to measure, with all below it; "
+		"23603 entries by threads without room, with all below them");
 	zone_report_destroy(r);
 	program_deinit(&p);
 }
