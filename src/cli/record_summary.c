@@ -105,6 +105,11 @@ static void say_zones(const struct recorder_result *r, struct strbuf *line)
 		count_put(line, z->unknown, "sample");
 		strbuf_add(line, STR(" are not known"));
 	}
+	if (z->lost_events > 0) {
+		strbuf_add(line, STR("; "));
+		count_put(line, z->lost_events, "event");
+		strbuf_add(line, STR(" of zones lost"));
+	}
 	say(line);
 }
 

@@ -431,5 +431,6 @@ struct zones_result zones_result(const struct zones *z)
 		.functions = z->context.names.function_count,
 		.ticks = z->context.counts.ticks,
 		.lost_ticks = z->context.counts.lost_ticks,
-		.unknown = z->context.counts.unknown};
+		.unknown = z->context.counts.unknown,
+		.lost_events = z->context.counts.lost_events};
 }

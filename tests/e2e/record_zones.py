@@ -323,6 +323,17 @@ def test_events_are_stored_if_asked_for(folder):
 		assert times == sorted(times)
 
 
+def test_events_that_are_lost_are_told(folder):
+	"""The same number by the recorder and in what it wrote."""
+	done, recording, truth = record(folder, zoned(folder), "storm", "300", options=("--zones=events",))
+	assert_true_zones(recording, truth)
+	said = re.search(r"; ([\d,]+) events? of zones lost", done.err)
+	noted = [note for note in recording.notes if "of zones were lost" in note or "of a zone was lost" in note]
+	assert len(noted) == (said is not None), (done.err, noted)
+	# A storm is some hundred times as many as a ring has.
+	assert said and int(said.group(1).replace(",", "")) > 65536, done.err
+
+
 def test_none_is_none(folder):
 	_, recording, _ = record(folder, zoned(folder), "frames", "10", "3", options=("--zones=none",))
 	assert not recording.rows and not recording.ticks and "zone-time" not in recording.metrics
