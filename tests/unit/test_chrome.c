@@ -9,51 +9,18 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "../profile_checks.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
-#include "base/alloc.h"
-#include "readers/readers.h"
 
 static struct error *try_read(struct str text, struct profile **p)
 {
-	/* A copy of just that size, so that a read behind it is seen by ASan. */
-	uint8_t *data = xalloc(text.size);
-	struct reader_input input = {.name = "test.json", .data = data, .size = text.size};
-
-	memcpy(data, text.data, text.size);
-	struct error *err = profile_read_bytes(&input, "chrome", p);
-	free(data);
-	return err;
+	return try_profile(text, "test.json", "chrome", p);
 }
 
 static struct profile *read_text(const char *text)
 {
-	struct profile *p = NULL;
-	struct error *err = try_read(str_from(text), &p);
-
-	if (err)
-		fail_msg("%s", err->message);
-	return p;
-}
-
-static void expect_folded(const struct profile *p, const char *metric, const char *wanted)
-{
-	struct writer_options options = {0};
-
-	if (!profile_find_metric(p, str_from(metric), &options.metric))
-		fail_msg("no metric %s", metric);
-	struct strbuf text = writer_text(&writer_folded, p, &options);
-	assert_string_equal(text.data ? text.data : "", wanted);
-	strbuf_deinit(&text);
-}
-
-static void expect_note(
-	const struct profile *p, enum note_kind kind, uint64_t count, const char *part)
-{
-	for (size_t i = 0; i < p->note_count; i++)
-		if (p->notes[i].kind == kind && p->notes[i].count == count &&
-			strstr(profile_string(p, p->notes[i].text).data, part))
-			return;
-	fail_msg("no note '%s' of count %llu", part, (unsigned long long)count);
+	return read_profile(str_from(text), "test.json", "chrome");
 }
 
 static void expect_slices(const char *text, const char *time, const char *entries)

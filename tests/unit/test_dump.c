@@ -11,22 +11,14 @@
 #include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
-#include "base/alloc.h"
 #include "base/escape.h"
 #include "readers/line_scan.h"
-#include "readers/readers.h"
 
 static struct error *try_read(struct str text, struct profile **p)
 {
-	/* A copy of just that size, so that a read behind it is seen by ASan. */
-	uint8_t *data = xalloc(text.size);
-	struct reader_input input = {.name = "test.dump", .data = data, .size = text.size};
-
-	memcpy(data, text.data, text.size);
-	struct error *err = profile_read_bytes(&input, "dump", p);
-	free(data);
-	return err;
+	return try_profile(text, "test.dump", "dump", p);
 }
 
 static struct profile *read_dump(struct str text)
@@ -294,12 +286,9 @@ static void expect_error(struct str text, const char *wanted)
 	struct profile *p = NULL;
 	struct error *err = try_read(text, &p);
 
-	if (err == NULL)
-		fail_msg("no error, wanted '%s'", wanted);
+	assert_non_null(err);
 	assert_non_null(strstr(err->message, "test.dump: "));
-	if (strstr(err->message, wanted) == NULL)
-		fail_msg("wanted '%s', got '%s'", wanted, err->message);
-	error_destroy(err);
+	expect_refusal(err, wanted);
 }
 
 #define HEAD "sonde-dump 1\nmetric \"m\" \"u\"\nfunction \"f\"\nframe\n"

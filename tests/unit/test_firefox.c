@@ -10,31 +10,19 @@
 #include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
-#include "readers/readers.h"
 #include "writers/firefox_state.h"
 
 static struct error *try_read(struct str text, struct profile **p)
 {
-	/* A copy of just that size, so that a read behind it is seen by ASan. */
-	uint8_t *data = xalloc(text.size);
-	struct reader_input input = {.name = "test.json", .data = data, .size = text.size};
-
-	memcpy(data, text.data, text.size);
-	struct error *err = profile_read_bytes(&input, "firefox", p);
-	free(data);
-	return err;
+	return try_profile(text, "test.json", "firefox", p);
 }
 
 static struct profile *read_text(const char *text)
 {
-	struct profile *p = NULL;
-	struct error *err = try_read(str_from(text), &p);
-
-	if (err)
-		fail_msg("%s", err->message);
-	return p;
+	return read_profile(str_from(text), "test.json", "firefox");
 }
 
 /* "main work inner:work.c:9i", root first: name, file and line of the place, i where inlined. */
@@ -288,9 +276,8 @@ static void expect_error(const char *text, const char *part)
 
 	assert_non_null(err);
 	assert_null(p);
-	if (strstr(err->message, part) == NULL || strstr(err->message, "test.json") == NULL)
-		fail_msg("wanted '%s', got '%s'", part, err->message);
-	error_destroy(err);
+	assert_non_null(strstr(err->message, "test.json"));
+	expect_refusal(err, part);
 }
 
 static void errors(void **state)

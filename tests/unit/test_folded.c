@@ -9,31 +9,18 @@
 #include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
-#include "base/alloc.h"
 #include "base/escape.h"
-#include "readers/readers.h"
 
 static struct error *try_read(struct str text, const char *from, struct profile **p)
 {
-	/* A copy of just that size, so that a read behind it is seen by ASan. */
-	uint8_t *data = xalloc(text.size);
-	struct reader_input input = {.name = "test.folded", .data = data, .size = text.size};
-
-	memcpy(data, text.data, text.size);
-	struct error *err = profile_read_bytes(&input, from, p);
-	free(data);
-	return err;
+	return try_profile(text, "test.folded", from, p);
 }
 
 static struct profile *read_text(struct str text)
 {
-	struct profile *p = NULL;
-	struct error *err = try_read(text, "folded", &p);
-
-	if (err)
-		fail_msg("%s", err->message);
-	return p;
+	return read_profile(text, "test.folded", "folded");
 }
 
 static void expect_error(struct str text, const char *from, const char *part)
@@ -43,10 +30,8 @@ static void expect_error(struct str text, const char *from, const char *part)
 
 	assert_non_null(err);
 	assert_null(p);
-	if (strstr(err->message, part) == NULL)
-		fail_msg("wanted '%s', got '%s'", part, err->message);
 	assert_non_null(strstr(err->message, "test.folded"));
-	error_destroy(err);
+	expect_refusal(err, part);
 }
 
 /* What the writer makes of a profile; freed by the caller. */

@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include "../gmon_program.h"
+#include "../profile_checks.h"
 #include "../random_profile.h"
+#include "../read_profile.h"
 #include "../scratch.h"
 #include "base/alloc.h"
 #include "obj/function_symbols.h"
@@ -123,11 +125,7 @@ static void expect_error(const struct fixture *f, struct strbuf *file, const cha
 	struct profile *p = NULL;
 	struct error *err = try_read(f, file, &p);
 
-	if (err == NULL)
-		fail_msg("no error, wanted '%s'", wanted);
-	if (strstr(err->message, wanted) == NULL)
-		fail_msg("wanted '%s', got '%s'", wanted, err->message);
-	error_destroy(err);
+	expect_refusal(err, wanted);
 	strbuf_deinit(file);
 }
 
@@ -147,14 +145,6 @@ static int64_t exclusive(const struct profile *p, const char *name, uint64_t *ti
 	if (ticks)
 		*ticks = samples;
 	return sum;
-}
-
-static bool has_note(const struct profile *p, const char *part)
-{
-	for (size_t i = 0; i < p->note_count; i++)
-		if (strstr(profile_string(p, p->notes[i].text).data, part))
-			return true;
-	return false;
 }
 
 /* ---- symbols ---- */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "../read_profile.h"
 #include "../writer_text.h"
-#include "base/alloc.h"
 #include "readers/maps_text.h"
 #include "readers/readers.h"
 
@@ -40,13 +40,9 @@ static const char maps[] =
 
 static struct profile *try_read(struct strbuf *b, size_t size, struct error **err)
 {
-	uint8_t *data = xalloc(size + 1);
-	struct reader_input input = {.name = "cpu.prof", .data = data, .size = size};
 	struct profile *p = NULL;
 
-	memcpy(data, b->data, size);
-	*err = profile_read_bytes(&input, "gperftools-cpu", &p);
-	free(data);
+	*err = try_profile((struct str){b->data, size}, "cpu.prof", "gperftools-cpu", &p);
 	return p;
 }
 

@@ -8,20 +8,13 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "../profile_checks.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
-#include "base/alloc.h"
-#include "readers/readers.h"
 
 static struct error *try_read(const char *text, struct profile **p)
 {
-	size_t size = strlen(text);
-	uint8_t *data = xalloc(size);
-	struct reader_input input = {.name = "test.heaptrack", .data = data, .size = size};
-
-	memcpy(data, text, size);
-	struct error *err = profile_read_bytes(&input, NULL, p);
-	free(data);
-	return err;
+	return try_profile(str_from(text), "test.heaptrack", NULL, p);
 }
 
 static struct profile *read_text(const char *text)
@@ -42,9 +35,7 @@ static void expect_error(const char *text, enum error_kind kind, const char *par
 
 	assert_non_null(err);
 	assert_int_equal(err->kind, kind);
-	if (strstr(err->message, part) == NULL)
-		fail_msg("wanted '%s', got '%s'", part, err->message);
-	error_destroy(err);
+	expect_refusal(err, part);
 }
 
 static void expect_stacks(const struct profile *p, const char *metric, const char *wanted)
@@ -55,15 +46,6 @@ static void expect_stacks(const struct profile *p, const char *metric, const cha
 	struct strbuf text = writer_text(&writer_folded, p, &options);
 	assert_string_equal(text.data ? text.data : "", wanted);
 	strbuf_deinit(&text);
-}
-
-static bool has_note(const struct profile *p, enum note_kind kind, const char *part)
-{
-	for (size_t i = 0; i < p->note_count; i++)
-		if (p->notes[i].kind == kind &&
-			strstr(profile_string(p, p->notes[i].text).data, part))
-			return true;
-	return false;
 }
 
 /* main (line 10) calls f, into which g is inlined; operator new below main. */
@@ -88,7 +70,7 @@ static void metrics(void **state)
 	assert_int_equal(p->default_metric.i, 3);
 	assert_string_equal(profile_string(p, p->command).data, "./prog x");
 	assert_int_equal(p->stats.duration_ns, 20000000);
-	assert_true(has_note(p, NOTE_INFO, "0.005 s after the start: 288 bytes"));
+	assert_true(has_note_of(p, NOTE_INFO, "0.005 s after the start: 288 bytes"));
 	assert_int_equal(p->note_count, 1);
 	profile_destroy(p);
 }
@@ -136,7 +118,7 @@ static void suppressions(void **state)
 	(void)state;
 	expect_stacks(p, "leaked", "mains 2\n");
 	expect_stacks(p, "peak", "main 1\nmains 2\nmains;tzset_internal 4\n");
-	assert_true(has_note(p, NOTE_INFO, "5 bytes of leaks are not shown"));
+	assert_true(has_note_of(p, NOTE_INFO, "5 bytes of leaks are not shown"));
 	profile_destroy(p);
 }
 
@@ -148,8 +130,8 @@ static void bad_lines(void **state)
 
 	(void)state;
 	expect_stacks(p, "allocations", "main 2\n");
-	assert_true(has_note(p, NOTE_BAD_RECORD, "line 5 is the first"));
-	assert_true(has_note(p, NOTE_INCOMPLETE, "cut off"));
+	assert_true(has_note_of(p, NOTE_BAD_RECORD, "line 5 is the first"));
+	assert_true(has_note_of(p, NOTE_INCOMPLETE, "cut off"));
 	profile_destroy(p);
 }
 

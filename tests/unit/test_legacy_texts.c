@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "../profile_checks.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "readers/readers.h"
@@ -30,27 +31,6 @@ static struct profile *read_text(const char *text, const char *format)
 	assert_string_equal(profile_string(p, p->format).data, format);
 	free(whole);
 	return p;
-}
-
-static bool has_note(const struct profile *p, const char *text)
-{
-	for (size_t i = 0; i < p->note_count; i++)
-		if (strstr(profile_string(p, p->notes[i].text).data, text))
-			return true;
-	return false;
-}
-
-static void expect_folded(const struct profile *p, const char *metric, const char *folded)
-{
-	metric_id id = {NO_ID};
-
-	for (uint32_t m = 0; m < p->metric_count; m++)
-		if (strcmp(profile_string(p, p->metrics[m].name).data, metric) == 0)
-			id.i = m;
-	assert_int_not_equal(id.i, NO_ID);
-	struct strbuf text = writer_text(&writer_folded, p, &(struct writer_options){.metric = id});
-	assert_string_equal(text.data, folded);
-	strbuf_deinit(&text);
 }
 
 static void heap_of_gperftools(void **state)

@@ -12,12 +12,12 @@
 
 #include <cmocka.h>
 
+#include "../profile_checks.h"
 #include "../random_profile.h"
 #include "../slow/stack_list.h"
 #include "../writer_text.h"
 #include "analysis/calltree.h"
 #include "analysis/functions.h"
-#include "base/alloc.h"
 #include "base/vec.h"
 #include "model/merge.h"
 
@@ -387,14 +387,6 @@ static struct profile *total_profile(const char *metric, const char *unit, int64
 
 	builder_weight(m.builder, m.stack, &weight, 4);
 	return maker_finish(&m);
-}
-
-static bool has_note(const struct profile *p, const char *part)
-{
-	for (size_t i = 0; i < p->note_count; i++)
-		if (strstr(profile_string(p, p->notes[i].text).data, part))
-			return true;
-	return false;
 }
 
 static void times_come_onto_one_line(void **state)

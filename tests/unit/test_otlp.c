@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "base/protobuf.h"
@@ -19,11 +20,8 @@
 
 static struct error *try_read(struct str bytes, struct profile **p)
 {
-	struct reader_input input = {
-		.name = "in.otlp", .data = (const uint8_t *)bytes.data, .size = bytes.size};
-
 	*p = NULL;
-	return profile_read_bytes(&input, "otlp", p);
+	return try_profile(bytes, "in.otlp", "otlp", p);
 }
 
 static struct profile *read_good(struct str bytes)

@@ -10,22 +10,16 @@
 #include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "readers/perf_dso.h"
 #include "readers/perf_script_frame.h"
 #include "readers/perf_script_head.h"
-#include "readers/readers.h"
 
 static struct error *try_read(struct str text, const char *from, struct profile **p)
 {
-	uint8_t *data = xalloc(text.size);
-	struct reader_input input = {.name = "test.txt", .data = data, .size = text.size};
-
-	memcpy(data, text.data, text.size);
-	struct error *err = profile_read_bytes(&input, from, p);
-	free(data);
-	return err;
+	return try_profile(text, "test.txt", from, p);
 }
 
 /* By content. */

@@ -8,45 +8,27 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "../profile_checks.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
-#include "base/alloc.h"
 #include "base/protobuf.h"
-#include "readers/readers.h"
 
 enum { BEGIN = 1, END = 2, INSTANT = 3 };
 
 static struct profile *try_read(struct str bytes, struct error **err)
 {
-	/* A copy of just that size, so that a read behind it is seen by ASan. */
-	uint8_t *data = xalloc(bytes.size);
-	struct reader_input input = {.name = "test.pftrace", .data = data, .size = bytes.size};
 	struct profile *p = NULL;
 
-	memcpy(data, bytes.data, bytes.size);
-	*err = profile_read_bytes(&input, NULL, &p);
-	free(data);
+	*err = try_profile(bytes, "test.pftrace", NULL, &p);
 	return p;
 }
 
 static struct profile *read_trace(const struct strbuf *trace)
 {
-	struct error *err;
-	struct profile *p = try_read(strbuf_str(trace), &err);
+	struct profile *p = read_profile(strbuf_str(trace), "test.pftrace", NULL);
 
-	if (err)
-		fail_msg("%s", err->message);
 	assert_true(str_equal(profile_string(p, p->format), STR("perfetto")));
 	return p;
-}
-
-static void expect_folded(const struct profile *p, const char *metric, const char *wanted)
-{
-	struct writer_options options = {0};
-
-	assert_true(profile_find_metric(p, str_from(metric), &options.metric));
-	struct strbuf text = writer_text(&writer_folded, p, &options);
-	assert_string_equal(text.data ? text.data : "", wanted);
-	strbuf_deinit(&text);
 }
 
 static size_t begin_packet(struct strbuf *t, uint64_t time, uint64_t sequence, uint64_t flags)

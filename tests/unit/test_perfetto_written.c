@@ -11,26 +11,13 @@
 
 #include "../property.h"
 #include "../random_profile.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "base/protobuf.h"
-#include "readers/readers.h"
 #include "writers/zone_walk.h"
 
 enum { BEGIN = 1, END = 2 };
-
-static struct profile *try_read(struct str bytes, struct error **err)
-{
-	/* A copy of just that size, so that a read behind it is seen by ASan. */
-	uint8_t *data = xalloc(bytes.size);
-	struct reader_input input = {.name = "test.pftrace", .data = data, .size = bytes.size};
-	struct profile *p = NULL;
-
-	memcpy(data, bytes.data, bytes.size);
-	*err = profile_read_bytes(&input, NULL, &p);
-	free(data);
-	return p;
-}
 
 enum { FUNCTION_NAMES = 5, FRAMES = 6, CALLSTACKS = 7, MAPPING_PATHS = 17, SOURCE_PATHS = 18 };
 enum { MAPPINGS = 19, KIND_COUNT = 20 };
@@ -230,7 +217,7 @@ static void write_random(uint64_t seed)
 	struct random r = random_from(seed);
 	struct random_shape shape = random_shape_any(&r);
 	shape.samples = true;
-	struct profile *p = random_profile(seed, &shape), *q;
+	struct profile *p = random_profile(seed, &shape), *q = NULL;
 	struct writer_options options = {.metric = {random_below(&r, (uint32_t)p->metric_count)}};
 	struct strbuf bytes = {0};
 	struct error *err = writer_try(&writer_perfetto, p, &options, &bytes);
@@ -243,7 +230,7 @@ static void write_random(uint64_t seed)
 			p->tick_count || p->zone_events.count || any_sample(p, options.metric);
 		assert_null(err);
 		check_rules(strbuf_str(&bytes));
-		q = try_read(strbuf_str(&bytes), &err);
+		err = try_profile(strbuf_str(&bytes), "test.pftrace", NULL, &q);
 		assert_true(q || err);
 		assert_true(q || !has_any);
 		if (q) {

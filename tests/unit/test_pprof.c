@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../profile_checks.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "base/protobuf.h"
@@ -149,13 +151,7 @@ static void put_tables(struct strbuf *b)
 
 static struct error *try_read(struct str text, const char *from, struct profile **p)
 {
-	uint8_t *data = xalloc(text.size);
-	struct reader_input input = {.name = "test.pb", .data = data, .size = text.size};
-
-	memcpy(data, text.data, text.size);
-	struct error *err = profile_read_bytes(&input, from, p);
-	free(data);
-	return err;
+	return try_profile(text, "test.pb", from, p);
 }
 
 static struct profile *read_bytes(struct strbuf *b)
@@ -176,10 +172,8 @@ static void expect_error(struct strbuf *b, const char *part)
 
 	assert_non_null(err);
 	assert_null(p);
-	if (strstr(err->message, part) == NULL)
-		fail_msg("wanted '%s', got '%s'", part, err->message);
 	assert_non_null(strstr(err->message, "test.pb"));
-	error_destroy(err);
+	expect_refusal(err, part);
 	strbuf_deinit(b);
 }
 
@@ -192,21 +186,12 @@ static char *folded_of(const struct profile *p, const char *metric)
 	return writer_text(&writer_folded, p, &options).data;
 }
 
-static void expect_folded(const struct profile *p, const char *wanted)
+static void expect_stacks(const struct profile *p, const char *wanted)
 {
 	char *text = folded_of(p, NULL);
 
 	assert_string_equal(text, wanted);
 	free(text);
-}
-
-static bool has_note(const struct profile *p, enum note_kind kind, const char *part)
-{
-	for (size_t i = 0; i < p->note_count; i++)
-		if (p->notes[i].kind == kind &&
-			strstr(profile_string(p, p->notes[i].text).data, part))
-			return true;
-	return false;
 }
 
 static const struct frame *frame_of(const struct profile *p, const char *function)
@@ -238,15 +223,15 @@ static void reads_everything(void **state)
 	put_strings(&b);
 	struct profile *p = read_bytes(&b);
 
-	expect_folded(p, "main;main;inner 2000000\nmain;main;inner;a::b(int) 5000000\n");
+	expect_stacks(p, "main;main;inner 2000000\nmain;main;inner;a::b(int) 5000000\n");
 	assert_string_equal(profile_string(p, p->format).data, "pprof");
 	assert_string_equal(profile_string(p, p->metrics[0].unit).data, "ns");
 	assert_int_equal(p->start_unix_ns, 1700000000000000000);
 	assert_int_equal(p->stats.duration_ns, 2000000000);
 	assert_int_equal(p->stats.interval_ns, 10000000);
 	assert_true(p->row_samples == NULL);
-	assert_true(has_note(p, NOTE_INFO, "a comment"));
-	assert_true(has_note(p, NOTE_INFO, "documentation: /src/file.c"));
+	assert_true(has_note_of(p, NOTE_INFO, "a comment"));
+	assert_true(has_note_of(p, NOTE_INFO, "documentation: /src/file.c"));
 	const struct frame *inner = frame_of(p, "inner");
 	assert_true(inner->is_inline);
 	assert_int_equal(inner->line, 10);
@@ -309,7 +294,7 @@ static void locations_packed_or_not(void **state)
 		proto_end(&b, begun);
 	}
 	struct profile *p = read_bytes(&b);
-	expect_folded(p, "main;main;inner;a::b(int) 7\n");
+	expect_stacks(p, "main;main;inner;a::b(int) 7\n");
 	assert_int_equal(p->note_count, 0);
 	profile_destroy(p);
 }
@@ -357,8 +342,8 @@ static void addresses_without_lines(void **state)
 	put_tables(&b);
 	put_strings(&b);
 	struct profile *p = read_bytes(&b);
-	expect_folded(p, "main;[binary+0x1040] 3\n");
-	assert_true(has_note(p, NOTE_NO_SYMBOLS, "1 address in /no/such/binary has no name"));
+	expect_stacks(p, "main;[binary+0x1040] 3\n");
+	assert_true(has_note_of(p, NOTE_NO_SYMBOLS, "1 address in /no/such/binary has no name"));
 	profile_destroy(p);
 }
 
@@ -440,7 +425,7 @@ static void differences_are_negative(void **state)
 	put_tables(&b);
 	put_strings(&b);
 	struct profile *p = read_bytes(&b);
-	expect_folded(p, "main -3\n");
+	expect_stacks(p, "main -3\n");
 	assert_true(p->row_samples == NULL);
 	profile_destroy(p);
 }
@@ -482,11 +467,11 @@ static void bad_rows_are_counted(void **state)
 	put_sample(&b, (uint64_t[]){9}, 1, 5, NULL, 0);
 	put_strings(&b);
 	struct profile *p = read_bytes(&b);
-	expect_folded(p, "main 3\nmain;[unknown] 4\n[unknown] 5\n");
-	assert_true(has_note(p, NOTE_BAD_RECORD, "samples are malformed"));
-	assert_true(has_note(p, NOTE_BAD_RECORD, "reference leads to no location"));
-	assert_true(has_note(p, NOTE_BAD_RECORD, "mappings, locations or functions"));
-	assert_true(has_note(p, NOTE_BAD_RECORD, "not in the table of strings"));
+	expect_stacks(p, "main 3\nmain;[unknown] 4\n[unknown] 5\n");
+	assert_true(has_note_of(p, NOTE_BAD_RECORD, "samples are malformed"));
+	assert_true(has_note_of(p, NOTE_BAD_RECORD, "reference leads to no location"));
+	assert_true(has_note_of(p, NOTE_BAD_RECORD, "mappings, locations or functions"));
+	assert_true(has_note_of(p, NOTE_BAD_RECORD, "not in the table of strings"));
 	profile_destroy(p);
 }
 
@@ -529,7 +514,7 @@ static void cut_anywhere(void **state)
 		struct profile *p = NULL;
 		struct error *err = try_read((struct str){b.data, size}, "pprof", &p);
 		assert_true((err == NULL) == (p != NULL));
-		notes += p && has_note(p, NOTE_INCOMPLETE, "the file ends early");
+		notes += p && has_note_of(p, NOTE_INCOMPLETE, "the file ends early");
 		error_destroy(err);
 		profile_destroy(p);
 	}
@@ -557,7 +542,7 @@ static void frames_for_a_byte_each(void **state)
 	}
 	struct profile *p = read_bytes(&b);
 	assert_int_equal(p->total[0], SAMPLES);
-	assert_true(has_note(p, NOTE_TRUNCATED, "stacks are cut short"));
+	assert_true(has_note_of(p, NOTE_TRUNCATED, "stacks are cut short"));
 	assert_true(p->stack_count < 2000000);
 	profile_destroy(p);
 	free(list);
@@ -593,7 +578,7 @@ static void calls_for_a_byte_each(void **state)
 	}
 	struct profile *p = read_bytes(&b);
 	assert_int_equal(p->total[0], SAMPLES);
-	assert_true(has_note(p, NOTE_TRUNCATED, "stacks are cut short"));
+	assert_true(has_note_of(p, NOTE_TRUNCATED, "stacks are cut short"));
 	assert_int_equal(p->depth_max, DEPTH * LINES + 1);
 	profile_destroy(p);
 }

@@ -11,20 +11,13 @@
 
 #include "../property.h"
 #include "../random_profile.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
-#include "base/alloc.h"
 #include "base/vec.h"
-#include "readers/readers.h"
 
 static struct error *try_read(struct str text, const char *from, struct profile **p)
 {
-	uint8_t *data = xalloc(text.size);
-	struct reader_input input = {.name = "test.pb", .data = data, .size = text.size};
-
-	memcpy(data, text.data, text.size);
-	struct error *err = profile_read_bytes(&input, from, p);
-	free(data);
-	return err;
+	return try_profile(text, "test.pb", from, p);
 }
 
 static char *folded_of(const struct profile *p, const char *metric)

@@ -13,9 +13,8 @@
 #include <cmocka.h>
 
 #include "../random_profile.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
-#include "base/alloc.h"
-#include "readers/readers.h"
 
 static struct strbuf text_of(const struct writer *writer, const struct profile *p)
 {
@@ -24,14 +23,7 @@ static struct strbuf text_of(const struct writer *writer, const struct profile *
 
 static struct error *try_read(struct str bytes, struct profile **p)
 {
-	/* A copy of just that size, so that a read behind it is seen by ASan. */
-	uint8_t *data = xalloc(bytes.size + 1);
-	struct reader_input input = {.name = "test.prof", .data = data, .size = bytes.size};
-
-	memcpy(data, bytes.data, bytes.size);
-	struct error *err = profile_read_bytes(&input, NULL, p);
-	free(data);
-	return err;
+	return try_profile(bytes, "test.prof", NULL, p);
 }
 
 static struct profile *written_and_read(const struct profile *p)

@@ -9,32 +9,22 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "../profile_checks.h"
 #include "../property.h"
 #include "../random_profile.h"
+#include "../read_profile.h"
 #include "../writer_text.h"
-#include "base/alloc.h"
 #include "base/vec.h"
-#include "readers/readers.h"
 
 static struct error *try_read(struct str text, const char *from, struct profile **p)
 {
-	/* A copy of just that size, so that a read behind it is seen by ASan. */
-	uint8_t *data = xalloc(text.size);
-	struct reader_input input = {.name = "test.json", .data = data, .size = text.size};
-
-	memcpy(data, text.data, text.size);
-	struct error *err = profile_read_bytes(&input, from, p);
-	free(data);
-	return err;
+	return try_profile(text, "test.json", from, p);
 }
 
 static struct profile *read_text(struct str text)
 {
-	struct profile *p = NULL;
-	struct error *err = try_read(text, NULL, &p);
+	struct profile *p = read_profile(text, "test.json", NULL);
 
-	if (err)
-		fail_msg("%s", err->message);
 	assert_true(str_equal(profile_string(p, p->format), STR("speedscope")));
 	return p;
 }
@@ -64,7 +54,7 @@ static char *folded(const struct profile *p, metric_id metric)
 	return sorted.data;
 }
 
-static void expect_folded(const struct profile *p, const char *metric, const char *wanted)
+static void expect_sorted(const struct profile *p, const char *metric, const char *wanted)
 {
 	metric_id id;
 
@@ -73,16 +63,6 @@ static void expect_folded(const struct profile *p, const char *metric, const cha
 	char *got = folded(p, id);
 	assert_string_equal(got, wanted);
 	free(got);
-}
-
-static void expect_note(
-	const struct profile *p, enum note_kind kind, uint64_t count, const char *part)
-{
-	for (size_t i = 0; i < p->note_count; i++)
-		if (p->notes[i].kind == kind && p->notes[i].count == count &&
-			strstr(profile_string(p, p->notes[i].text).data, part))
-			return;
-	fail_msg("no note '%s' of count %llu", part, (unsigned long long)count);
 }
 
 #define SCHEMA "\"$schema\":\"https://www.speedscope.app/file-format-schema.json\""
@@ -106,7 +86,7 @@ static void test_sampled(void **state)
 	(void)state;
 	assert_int_equal(p->metric_count, 1);
 	assert_true(str_equal(profile_string(p, p->metrics[0].unit), STR("ns")));
-	expect_folded(p, "time", "a 2500000\na;b 1000000\nb;x::y() 1500\n");
+	expect_sorted(p, "time", "a 2500000\na;b 1000000\nb;x::y() 1500\n");
 	assert_int_equal(p->samples.count, 4);
 	/* Since the lowest start. */
 	assert_int_equal(p->samples.time_ns[0], 1000000);
@@ -135,7 +115,7 @@ static void test_totals(void **state)
 			      "\"samples\":[[0,0,1],[0,0,1],[]],\"weights\":[1,2,3]}]}"));
 
 	(void)state;
-	expect_folded(p, "weight", "[unknown] 3\na;a;b 3\n");
+	expect_sorted(p, "weight", "[unknown] 3\na;a;b 3\n");
 	assert_int_equal(p->samples.count, 0);
 	assert_int_equal(p->stats.counted, 3);
 	assert_int_equal(p->note_count, 0);
@@ -153,7 +133,7 @@ static void test_samples_again(void **state)
 		    "[\"]\",0],[0,1]],\"weights\":[1,2,3,10,20,100,200,1000,2000,4]}]}"));
 
 	(void)state;
-	expect_folded(p, "weight", "[unknown] 300\na 2000\na;a 20\na;b 20\nb 1000\n");
+	expect_sorted(p, "weight", "[unknown] 300\na 2000\na;a 20\na;b 20\nb 1000\n");
 	expect_note(p, NOTE_BAD_RECORD, 2, "frames that are not there");
 	assert_int_equal(p->note_count, 1);
 	profile_destroy(p);
@@ -185,9 +165,9 @@ static void test_two_units(void **state)
 
 	(void)state;
 	assert_int_equal(p->metric_count, 3);
-	expect_folded(p, "time", "a 11\n");
-	expect_folded(p, "bytes", "b 100\n");
-	expect_folded(p, "samples", "a 2\nb 1\n");
+	expect_sorted(p, "time", "a 11\n");
+	expect_sorted(p, "bytes", "b 100\n");
+	expect_sorted(p, "samples", "a 2\nb 1\n");
 	assert_null(p->samples.time_ns);
 	profile_destroy(p);
 }
@@ -228,9 +208,9 @@ static void test_evented(void **state)
 			0, 112) "," CLOSE(0, 113) "," OPEN(1, 120) "," CLOSE(1, 121))));
 
 	(void)state;
-	expect_folded(p, "time", "a 4\na;a 2\na;a;b 7\nb 1\n");
+	expect_sorted(p, "time", "a 4\na;a 2\na;a;b 7\nb 1\n");
 	/* What is between events is no sample. */
-	expect_folded(p, "samples", "");
+	expect_sorted(p, "samples", "");
 	assert_int_equal(p->samples.time_ns[0], 0);
 	assert_int_equal(p->samples.time_ns[1], 3);
 	assert_int_equal(p->note_count, 0);
@@ -246,7 +226,7 @@ static void test_bad_events(void **state)
 	(void)state;
 	/* b is closed in a's place; 104 is behind 105; frame 9 is not there; two are no events;
 	 * three are open until the end. */
-	expect_folded(p, "time", "a 2\na;[unknown] 1\na;[unknown];b 44\na;b 2\n");
+	expect_sorted(p, "time", "a 2\na;[unknown] 1\na;[unknown];b 44\na;b 2\n");
 	expect_note(p, NOTE_BAD_RECORD, 2, "not the innermost");
 	expect_note(p, NOTE_BAD_RECORD, 3, "order of time");
 	expect_note(p, NOTE_BAD_RECORD, 1, "a frame that is not there");
@@ -264,7 +244,7 @@ static void test_bad_samples(void **state)
 			      "{\"type\":\"later\",\"samples\":[]},{},17]}"));
 
 	(void)state;
-	expect_folded(p, "weight", "a;[unknown] 1\nb 3\n");
+	expect_sorted(p, "weight", "a;[unknown] 1\nb 3\n");
 	expect_note(p, NOTE_BAD_RECORD, 2, "negative, or no numbers");
 	expect_note(p, NOTE_BAD_RECORD, 1, "as many weights");
 	expect_note(p, NOTE_BAD_RECORD, 1, "no kind");

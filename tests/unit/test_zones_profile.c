@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../profile_checks.h"
 #include "../zone_region.h"
 #include "readers/readers.h"
 
@@ -55,14 +56,6 @@ static int64_t weight_of(const struct profile *p, const char *name, const char *
 			return profile_weight(p, metric(p, name).i, i);
 	fail_msg("no stack %s", stack);
 	return 0;
-}
-
-static bool has_note(const struct profile *p, const char *text)
-{
-	for (size_t i = 0; i < p->note_count; i++)
-		if (strstr(profile_string(p, p->notes[i].text).data, text))
-			return true;
-	return false;
 }
 
 /* outer { 100, inner { 30 }, outer { 7, inner { 2 } } }, twice; the same of inner alone elsewhere.
