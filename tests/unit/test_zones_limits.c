@@ -37,7 +37,7 @@ static void work(int times)
 	}
 }
 
-static void set_limit(int which, rlim_t most)
+static void set_limit(unsigned int which, rlim_t most)
 {
 	struct rlimit limit = {most, most};
 
