@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "../random_profile.h"
 #include "../profile_checks.h"
+#include "../random_profile.h"
 #include "../read_profile.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
