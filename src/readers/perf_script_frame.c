@@ -53,6 +53,12 @@ static size_t find_opening(struct str s)
 	return s.size;
 }
 
+/* What names of load objects begin with, and arguments of functions do not. */
+static bool begins_object(char c)
+{
+	return c == '/' || c == '[';
+}
+
 /* Takes "(LOAD OBJECT)" off the end of s, if it is there with a blank before it. */
 static bool take_object(struct str *s, struct str *object)
 {
@@ -60,9 +66,10 @@ static bool take_object(struct str *s, struct str *object)
 		return false;
 	size_t at = find_opening(*s);
 	if (at == s->size || (at > 0 && !is_blank(s->data[at - 1]))) {
-		/* The parentheses of a name do not always match. */
+		/* The parentheses of a name do not always match, and may have blanks in front. */
 		for (at = s->size; at > 1; at--)
-			if (s->data[at - 1] == '(' && is_blank(s->data[at - 2]))
+			if (s->data[at - 1] == '(' && is_blank(s->data[at - 2]) &&
+				begins_object(s->data[at]))
 				break;
 		if (at <= 1)
 			return false;
@@ -100,9 +107,13 @@ bool perf_frame_scan(struct str line, struct perf_frame *frame)
 	*frame = (struct perf_frame){.address = address};
 	if (take_object(&rest, &object)) {
 		frame->is_inline = str_equal(object, STR("inlined"));
-		if (frame->is_inline)
-			/* Some versions print both. */
-			(void)take_object(&rest, &object);
+		struct str name = rest;
+		/* Some versions print both. */
+		if (frame->is_inline && take_object(&name, &object) && object.size &&
+			begins_object(object.data[0]))
+			rest = name;
+		else if (frame->is_inline)
+			object = STR("");
 		if (!str_equal(object, STR("inlined")) && !str_equal(object, STR("[unknown]")))
 			frame->object = object;
 	}

@@ -143,6 +143,12 @@ static void frames(void **state)
 		{"\t 13a8 unmatched) ) (/a)", 0x13a8, "unmatched) )", "/a", false},
 		{"\t 13a8 f (/a)b)", 0x13a8, "f", "/a)b", false},
 		{"\t 13a8  (/a)", 0x13a8, "", "/a", false},
+		/* Blanks before the parentheses of arguments; and no load object, with -F. */
+		{"\t 12c2 run<void (&)(int), int>(void (&)(int), int&&)+0x1 (inlined)", 0x12c2,
+			"run<void (&)(int), int>(void (&)(int), int&&)", "", true},
+		{"\t 12c2 run(void (&)(int))", 0x12c2, "run(void (&)(int))", "", false},
+		{"\t 12c2 f(int) (.isra.0) (inlined)", 0x12c2, "f(int) (.isra.0)", "", true},
+		{"\t 12c2 f (/usr/bin/app) (inlined)", 0x12c2, "f", "/usr/bin/app", true},
 		{"\t 13a8 (anonymous namespace)::f (/a)", 0x13a8, "(anonymous namespace)::f", "/a",
 			false},
 	};
