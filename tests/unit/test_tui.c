@@ -300,6 +300,18 @@ static void program_without_frames(void **state)
 	press(&w, "u");
 	see(&w, "the whole run, 0.5 s");
 	SEE_ORDER(&w, "physics 500.000 500.000 5");
+	/* That of a server: figures keep to their columns. */
+	zone_maker_enter(&w.m, w.main, w.physics);
+	zone_maker_pass(&w.m, 30 * UINT64_C(86400000) * ms);
+	zone_maker_leave(&w.m, w.main);
+	pass_ms(&w, 100);
+	SEE_ORDER(&w, "physics 2592000500 2592000500 6");
+	press(&w, "/phys");
+	press_key(&w, TUI_KEY_ENTER);
+	press(&w, "i");
+	see(&w, "self 2592000512 2592000512 2592000512 2592000512 2592000512");
+	see(&w, "count 6.000 6.000 6.000 6.000 6.000");
+	see(&w, "of one frame, in ms");
 	world_deinit(&w);
 }
 

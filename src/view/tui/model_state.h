@@ -188,6 +188,10 @@ void tui_start_look(struct tui_model *m);
 
 /* ---- table.c, table_draw.c ---- */
 
+/* From x to end, with as many decimals, at most `decimals`, as there is room for. */
+void tui_put_figure(struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end,
+	enum tui_style style, double value, int decimals);
+
 /* Makes the report anew, after whatever changed. */
 void tui_table_update(struct tui_model *m);
 void tui_table_deinit(struct tui_table *table);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/escape.h"
 #include "view/tui/model_state.h"
 
@@ -229,8 +230,11 @@ static void put_stats(const struct tui_model *m, struct tui_canvas *canvas, stru
 		tui_put(canvas, y, box.x + 8, end, TUI_DIM, STR("no frames"));
 		return;
 	}
-	tui_printf(canvas, y, box.x + 6, end, TUI_PLAIN, "%10.3f %10.3f %10.3f %10.3f %10.3f",
-		stats.min, stats.median, stats.mean, stats.p95, stats.max);
+	const double figure[] = {stats.min, stats.median, stats.mean, stats.p95, stats.max};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(figure); i++)
+		tui_put_figure(canvas, y, box.x + 6 + 11 * i, box.x + 16 + 11 * i, TUI_PLAIN,
+			figure[i], 3);
 }
 
 /* What the program has said of the zone itself (texts, numbers), of all stacks that it is on. */
@@ -286,8 +290,13 @@ static void draw_zone(struct tui_model *m, struct tui_canvas *canvas)
 		"median", "mean", "p95", "most");
 	for (unsigned i = 0; i < ZONE_COLUMNS; i++)
 		put_stats(m, canvas, box, ++y, row, (enum zone_measure)i);
-	tui_printf(canvas, ++y, box.x, end, TUI_DIM, "of all %zu frames that are kept, in ms",
-		zone_history_frame_count(zone_follow_history(m->attached.follow)));
+	size_t frames = zone_history_frame_count(zone_follow_history(m->attached.follow));
+
+	if (frames == 1)
+		tui_put(canvas, ++y, box.x, end, TUI_DIM, STR("of one frame, in ms"));
+	else
+		tui_printf(canvas, ++y, box.x, end, TUI_DIM,
+			"of all %zu frames that are kept, in ms", frames);
 	put_notes(m, canvas, box, y + 2, row);
 }
 

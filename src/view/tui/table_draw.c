@@ -136,11 +136,10 @@ static void draw_heads(struct tui_table *t, struct tui_canvas *canvas, unsigned 
 	}
 }
 
-/* As many decimals, at most `decimals`, as there is room for. */
-static void put_figure(struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end,
+void tui_put_figure(struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end,
 	enum tui_style style, double value, int decimals)
 {
-	char text[64];
+	char text[64] = "";
 
 	for (int size = 1000; decimals >= 0 && size > (int)(end - x); decimals--)
 		size = snprintf(text, sizeof(text), "%.*f", decimals, value);
@@ -271,14 +270,14 @@ static void draw_row(const struct tui_model *m, const struct zone_row *row,
 
 		switch (t->column[i]) {
 		case TUI_COLUMN_SELF:
-			put_figure(canvas, y, x + 1, end, style, row->self_ms, 3);
+			tui_put_figure(canvas, y, x + 1, end, style, row->self_ms, 3);
 			break;
 		case TUI_COLUMN_HIER:
-			put_figure(canvas, y, x + 1, end, style, row->hier_ms, 3);
+			tui_put_figure(canvas, y, x + 1, end, style, row->hier_ms, 3);
 			break;
 		case TUI_COLUMN_COUNT:
 			/* A whole run has whole entries. */
-			put_figure(canvas, y, x + 1, end, style, row->count, is_run ? 0 : 2);
+			tui_put_figure(canvas, y, x + 1, end, style, row->count, is_run ? 0 : 2);
 			break;
 		case TUI_COLUMN_SHARE:
 			draw_share(t, row, canvas, y, x, end, style);
