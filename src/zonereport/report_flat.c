@@ -22,7 +22,10 @@ static void sum_entities(const struct report_work *work, struct entity_sum *sum)
 	}
 }
 
-/* Everything that is known, but of what is always there just what has been used. */
+/*
+ * Everything that is known, but of what is always there just what has been used; of one thread what
+ * it has entered.
+ */
 static bool is_listed(const struct report_work *work, uint32_t e, const struct entity_sum *sum)
 {
 	const struct entity *entity = &work->entity[e];
@@ -31,7 +34,7 @@ static bool is_listed(const struct report_work *work, uint32_t e, const struct e
 		return false;
 	if (entity->zone == ZONEWIRE_ZONE_OTHER || entity->zone == ZONEWIRE_ZONE_UPDATE)
 		return sum->hier > 0 || sum->count > 0;
-	return entity->is_there || entity->depth == 0;
+	return entity->is_there || (entity->depth == 0 && work->query.slot == ZONE_SLOT_ALL);
 }
 
 /* Twice the standard deviation, relative to the value. */

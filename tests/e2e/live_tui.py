@@ -161,7 +161,7 @@ def test_starts_as_it_was_asked_to(folder):
 		t.until("no average", "recursion spread", "hier ms▼")
 		assert t.rows()[:2] == ["+frame", "render"]
 	with view(folder, "--mode", "name", "--thread", "worker-1", "--zone", "later") as (t, p):
-		t.until("no zone 'later' yet", "worker-1", "name ", "render 0.000 0.000 0.00")
+		t.until("no zone 'later' yet", "worker-1", "name ", "wait_for_job", gone=["render"])
 		# Who chooses another is not brought back.
 		t.type("t", "Home", "Enter")
 		t.until("render 4.000", gone=["worker-1"])
@@ -397,7 +397,7 @@ def test_threads(folder):
 		t.type("t")
 		t.until("Threads", "main", "worker-1")
 		t.type("Down", "Down", "Enter")
-		t.until("worker-1", "wait_for_job", "render 0.000")
+		t.until("thread", "worker-1", "wait_for_job", gone=["render"])
 
 
 def test_saves_and_never_overwrites(folder):

@@ -413,6 +413,21 @@ static void threads(void **state)
 	expect_row(r, ZONE_ROW_FLAT, "work", 3, 3, 1);
 	expect_near(r->total_ms, 3);
 	zone_report_destroy(r);
+
+	/* What others alone have entered is none of its rows, what it does not do now is. */
+	spend(&p, "elsewhere", ms);
+	end_frame(&p);
+	p.query.average = 0;
+	r = report(&p);
+	assert_int_equal(r->row_count, 2);
+	expect_row(r, ZONE_ROW_FLAT, "_global", 1, 1, 0);
+	expect_row(r, ZONE_ROW_FLAT, "work", 0, 0, 0);
+	zone_report_destroy(r);
+	p.query.slot = ZONE_SLOT_ALL;
+	r = report(&p);
+	assert_int_equal(r->row_count, 3);
+	expect_row(r, ZONE_ROW_FLAT, "elsewhere", 1, 1, 1);
+	zone_report_destroy(r);
 	program_deinit(&p);
 }
 
