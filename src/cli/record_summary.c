@@ -103,7 +103,7 @@ static void say_zones(const struct recorder_result *r, struct strbuf *line)
 	if (z->unknown > 0) {
 		strbuf_add(line, STR("; the zones of "));
 		count_put(line, z->unknown, "sample");
-		strbuf_add(line, STR(" are not known"));
+		strbuf_add(line, STR(", on the CPU and off it, are not known"));
 	}
 	if (z->lost_events > 0) {
 		strbuf_add(line, STR("; "));

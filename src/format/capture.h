@@ -93,7 +93,7 @@ enum capture_counter {
 	CAPTURE_REFUSED_THREADS = 19,	  /* that the preloaded library had no room for */
 	CAPTURE_LOST_TICKS = 20,    /* of programs with zones: overwritten before they were read */
 	CAPTURE_CUT_TICKS = 21,	    /* whose zones did not all fit into the program's ring */
-	CAPTURE_UNKNOWN_ZONES = 22, /* samples whose zone is not known: events were overwritten */
+	CAPTURE_UNKNOWN_ZONES = 22, /* samples, and times off the CPU, whose zone is not known */
 	CAPTURE_LOST_ZONE_EVENTS = 23, /* that were asked for, and overwritten */
 	CAPTURE_BROKEN_ZONES = 24,     /* programs whose memory of zones was not good */
 	/* And the sixteen after it: what programs counted of their zones, enum zonewire_trouble. */

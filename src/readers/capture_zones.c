@@ -123,8 +123,8 @@ static const struct zone_trouble troubles[] = {
 		"ticks had more zones than the program's ring has room for; the rest of their time "
 		"is in the next ones"},
 	{CAPTURE_UNKNOWN_ZONES, NOTE_GUESSED,
-		"a sample's zone is not known, and shown as [unknown]",
-		"samples' zones are not known, and shown as [unknown]"},
+		"a sample's zone, on the CPU or off it, is not known, and shown as [unknown]",
+		"samples' zones, on the CPU and off it, are not known, and shown as [unknown]"},
 	{CAPTURE_LOST_ZONE_EVENTS, NOTE_LOST,
 		"an event of a zone was lost: overwritten before it could be read",
 		"events of zones were lost: overwritten before they could be read"},

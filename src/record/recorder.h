@@ -58,7 +58,7 @@ struct zones_result {
 	uint32_t zones;	    /* distinct ones, functions left out */
 	uint32_t functions; /* that are zones */
 	uint64_t ticks, lost_ticks;
-	uint64_t unknown;     /* samples whose zone is not known */
+	uint64_t unknown;     /* samples, and times off the CPU, whose zone is not known */
 	uint64_t lost_events; /* that were to be stored */
 };
 
