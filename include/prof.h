@@ -49,6 +49,7 @@ extern "C" {
 #define Prof_UNHOOKED_ __attribute__((no_instrument_function))
 /* In cold code compilers would make calls of what is smaller than it looks. */
 #define Prof_INLINE_	  static inline Prof_UNUSED_ Prof_UNHOOKED_ __attribute__((always_inline))
+#define Prof_LIKELY_(x)	  __builtin_expect(!!(x), 1)
 #define Prof_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 #ifndef Prof_API_
 #define Prof_API_ __attribute__((visibility("default")))
@@ -106,30 +107,40 @@ struct Prof_Zone_Stack {
 typedef struct Prof_Thread_ {
 	Prof_Zone_Stack *top;
 	/*
-	 * Not 0: entries are counted here and not measured, because there is no room or zones are
-	 * switched off; or (the highest bits) nothing can be done inline.
+	 * 0: all is done inline.  Each byte has one kind of writer: the thread itself, or others,
+	 * who hold the runtime's lock.
+	 */
+	uint32_t mode;
+	/*
+	 * Entries that are counted and not measured, because there is no room or zones are switched
+	 * off.  Not 0: then mode has another bit than Prof_EVENTS_.
 	 */
 	uint32_t skipped;
-	uint32_t event_mask;  /* of the ring, in events */
-	uint64_t *events;     /* NULL: no ring */
-	uint64_t *event_head; /* events ever written; in shared memory */
+	struct Prof_Ring_ *ring; /* good while Prof_EVENTS_ is in mode */
 	/* The runtime's: the slot it is at, its own, and the fiber that makes these two differ. */
 	void *slot, *own_slot, *fiber;
 	uint32_t own_skipped, has_ended;
 } Prof_Thread_;
 
-#define Prof_BUSY_    0x80000000u
-#define Prof_CALL_    0x40000000u /* for ever, where the clock is not the processor's */
-#define Prof_SKIPPED_ 0x3fffffffu /* the entries */
+/* Where a thread has been; the head is shared with readers. */
+struct Prof_Ring_ {
+	uint64_t head; /* events ever written */
+	uint64_t *events;
+	uint64_t mask; /* their count less one */
+};
+
+/* In mode. */
+#define Prof_HELD_    0x00000001u /* the runtime is changing what is the thread's */
+#define Prof_SKIPS_   0x00000100u /* skipped is perhaps not 0 */
+#define Prof_UNTOLD_  0x00010000u /* nobody says whether zones are off; the slow way asks */
+#define Prof_CALL_    0x00020000u /* for ever, where the clock is not the processor's */
+#define Prof_EVENTS_  0x20000000u
+#define Prof_WAS_OFF_ 0x40000000u /* it was off, and skipped is perhaps not 0 */
+#define Prof_IS_OFF_  0x80000000u /* zones are switched off */
 
 extern Prof_API_ __thread Prof_Thread_ Prof_thread_ __attribute__((tls_model("initial-exec")));
 /* A stack of zones that nobody is ever in. */
 extern Prof_API_ Prof_Zone_Stack Prof_dummy;
-/* Not 0: zones are switched off, or the clock is not the processor's: the slow way. */
-extern Prof_API_ uint32_t Prof_slow_;
-
-#define Prof_OFF_	 1u /* in Prof_slow_ */
-#define Prof_CLOCK_CALL_ 2u
 
 /* ---- out of line; also the interface for other languages ---- */
 
@@ -148,6 +159,7 @@ Prof_API_ void Prof_count(Prof_Zone *zone);
 
 /* The slow ways of the functions below. */
 Prof_API_ Prof_Zone_Stack *Prof_enter_slow_(Prof_Zone *zone);
+Prof_API_ Prof_Zone_Stack *Prof_enter_block_slow_(Prof_Zone *zone);
 Prof_API_ void Prof_leave_slow_(void);
 Prof_API_ void Prof_leave_to_(Prof_Zone_Stack *node);
 /* The child of the thread's top, made if need be; NULL: no room (or switched off). */
@@ -176,64 +188,127 @@ Prof_INLINE_ uint64_t Prof_ticks_(void)
 /* Keeps a signal handler of this thread from seeing stores in another order. */
 #define Prof_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* An event: from this tick on the thread is at that node. */
-Prof_INLINE_ void Prof_event_(Prof_Thread_ *t, uint64_t *events, uint64_t now, uint32_t node)
-{
-	uint64_t head = Prof_GET_(*t->event_head);
-
-	Prof_PUT_(events[head & Prof_GET_(t->event_mask)], now << 20 | node);
-	__atomic_store_n(t->event_head, head + 1, __ATOMIC_RELEASE);
-}
+/*
+ * One instruction where there is one: shorter, and a signal handler comes before or after it.  What
+ * ThreadSanitizer is to see must be written out.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define Prof_TSAN_
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define Prof_TSAN_
+#endif
+#endif
+#if defined(__x86_64__) && !defined(Prof_TSAN_)
+#define Prof_ADD_IS_ONE_	 1
+#define Prof_ADD_(place, value)	 __asm__("addq %1, %0" : "+m"(place) : "er"(value) : "cc")
+#define Prof_TAKE_(place, value) __asm__("subq %1, %0" : "+m"(place) : "er"(value) : "cc")
+/* sum += place, and whether that was carried; gcc would take carrying for an accident. */
+#define Prof_SUM_(sum, place, carry) __asm__("addq %2, %0" : "+r"(sum), "=@ccc"(carry) : "m"(place))
+#else
+#define Prof_ADD_IS_ONE_	 0
+#define Prof_ADD_(place, value)	 Prof_PUT_(place, (place) + (value))
+#define Prof_TAKE_(place, value) Prof_PUT_(place, (place) - (value))
+#define Prof_SUM_(sum, place, carry)                                                               \
+	((sum) += (uint64_t)(place), (carry) = (sum) < (uint64_t)(place))
+#endif
 
 /*
- * Both of these change the top of the stack first and last, while it is closed: so a signal handler
- * that comes in between finds a closed top, and what it enters is skipped and counted.  The node's
- * ticks are negative exactly while it is open.
+ * These change the top of the stack first and last, while it is closed: so a signal handler that
+ * comes in between finds a closed top, and what it enters is skipped and counted.  The node's ticks
+ * are negative exactly while it is open.
  *
  * Prof_thread_ is named each time, and no pointer to it kept: with -fsanitize=null gcc asks whether
  * that is NULL by the flags of an addition, which the linker makes one that sets none.
  */
 
+/* An event: from this tick on the thread is at that node. */
+Prof_INLINE_ void Prof_event_(uint64_t now, uint32_t node)
+{
+	struct Prof_Ring_ *ring = Prof_thread_.ring;
+	uint64_t head = Prof_GET_(ring->head);
+
+#if !defined(__x86_64__)
+	/* What says that there is a ring has been read before the ring. */
+	(void)__atomic_load_n(&Prof_thread_.mode, __ATOMIC_ACQUIRE);
+#endif
+	Prof_PUT_(Prof_GET_(ring->events)[head & Prof_GET_(ring->mask)], now << 20 | node);
+	__atomic_store_n(&ring->head, head + 1, __ATOMIC_RELEASE);
+}
+
+/* Entries that are skipped while zones are off: their ends may come when they are on again. */
+Prof_INLINE_ void Prof_skip_(int change)
+{
+	Prof_PUT_(Prof_thread_.skipped, Prof_GET_(Prof_thread_.skipped) + (uint32_t)change);
+	Prof_FENCE_();
+}
+
+/* Enters node from the top, which is open. */
+Prof_INLINE_ Prof_Zone_Stack *Prof_enter_top_(Prof_Zone_Stack *node, int has_events)
+{
+	uint64_t now;
+
+	Prof_thread_.top = node;
+	Prof_FENCE_();
+	Prof_ADD_(node->entries, 1);
+	now = Prof_ticks_();
+	Prof_TAKE_(node->ticks, (int64_t)now);
+	if (has_events)
+		Prof_event_(now, node->number);
+	return node;
+}
+
+/* Leaves the top, which is node, for up. */
+Prof_INLINE_ void Prof_leave_top_(Prof_Zone_Stack *node, Prof_Zone_Stack *up, int has_events)
+{
+	uint64_t now = Prof_ticks_(), ticks = now;
+	int was_open;
+
+	/* What is negative stays so: the clock went back.  What is not negative was not open. */
+	Prof_SUM_(ticks, node->ticks, was_open);
+	if (Prof_UNLIKELY_(!was_open)) {
+		Prof_leave_slow_();
+		return;
+	}
+	Prof_PUT_(node->ticks, (int64_t)ticks);
+	Prof_FENCE_();
+	Prof_thread_.top = up;
+	if (has_events)
+		Prof_event_(now, up->number);
+}
+
 /*
  * The node entered; NULL: skipped, but counted, so that Prof_leave_ undoes it.  Zones that end with
  * their block are told by their node what to undo, so that there NULL is nothing at all, and
  * Prof_dummy an entry that was counted.
+ *
+ * Reading the clock waits for what was begun before it, and the longest way is that from the top to
+ * its child and the child's zone: so that is begun first.  It is shortest right behind the end of
+ * another zone, which writes the top last of all.
  */
 Prof_INLINE_ Prof_Zone_Stack *Prof_enter_as_(Prof_Zone *zone, int is_block)
 {
-	uint32_t id, slow = Prof_GET_(Prof_slow_);
-	Prof_Zone_Stack *top, *node;
-	uint64_t now, *events;
+	uint32_t id = Prof_GET_(zone->id);
+	Prof_Zone_Stack *top = Prof_GET_(Prof_thread_.top), *node = top->child[id & 7];
+	uint32_t mode = Prof_GET_(Prof_thread_.mode);
 
-	if (Prof_UNLIKELY_(slow & Prof_OFF_)) {
-		if (!is_block)
-			Prof_PUT_(Prof_thread_.skipped, Prof_GET_(Prof_thread_.skipped) + 1);
-		return 0;
+	if (Prof_UNLIKELY_(mode != 0)) {
+		if (Prof_LIKELY_(mode == Prof_EVENTS_)) {
+			if (Prof_LIKELY_(node->zone == id) && Prof_LIKELY_(top->ticks < 0))
+				return Prof_enter_top_(node, 1);
+		} else if (Prof_LIKELY_(mode & Prof_IS_OFF_)) {
+			if (is_block)
+				return 0;
+			/* Counted first: from then on that it was off is not forgotten. */
+			Prof_skip_(1);
+			if (Prof_LIKELY_(Prof_GET_(Prof_thread_.mode) & Prof_IS_OFF_))
+				return 0;
+			Prof_skip_(-1);
+		}
+	} else if (Prof_LIKELY_(node->zone == id) && Prof_LIKELY_(top->ticks < 0)) {
+		return Prof_enter_top_(node, 0);
 	}
-	/*
-	 * Prof_CALL_ is in there of any thread that has a node.  Nobody else writes it, and a
-	 * handler leaves it as it was; read as any variable it is compared where it is, which is
-	 * measurably shorter.
-	 */
-	if (Prof_UNLIKELY_(Prof_thread_.skipped != 0))
-		goto slow_way;
-	id = Prof_GET_(zone->id);
-	top = Prof_thread_.top;
-	node = top->child[id & 7];
-	if (Prof_UNLIKELY_(node->zone != id) || Prof_UNLIKELY_(top->ticks >= 0))
-		goto slow_way;
-	Prof_thread_.top = node;
-	Prof_FENCE_();
-	Prof_PUT_(node->entries, node->entries + 1);
-	now = Prof_ticks_();
-	Prof_PUT_(node->ticks, node->ticks - (int64_t)now);
-	events = Prof_GET_(Prof_thread_.events);
-	if (events)
-		Prof_event_(&Prof_thread_, events, now, node->number);
-	return node;
-slow_way:
-	node = Prof_enter_slow_(zone);
-	return is_block && !node ? &Prof_dummy : node;
+	return is_block ? Prof_enter_block_slow_(zone) : Prof_enter_slow_(zone);
 }
 
 Prof_INLINE_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
@@ -243,35 +318,21 @@ Prof_INLINE_ Prof_Zone_Stack *Prof_enter_(Prof_Zone *zone)
 
 Prof_INLINE_ void Prof_leave_(void)
 {
-	uint32_t skipped = Prof_GET_(Prof_thread_.skipped);
-	Prof_Zone_Stack *node, *up;
-	uint64_t now, *events;
+	Prof_Zone_Stack *node = Prof_GET_(Prof_thread_.top), *up = node->up;
+	uint32_t mode = Prof_GET_(Prof_thread_.mode);
 
-	if (Prof_UNLIKELY_(skipped != 0)) {
-		if (skipped & Prof_SKIPPED_)
-			Prof_PUT_(Prof_thread_.skipped, skipped - 1);
+	if (Prof_UNLIKELY_(mode != 0)) {
+		if (Prof_LIKELY_(mode == Prof_EVENTS_) && Prof_LIKELY_(up != 0))
+			Prof_leave_top_(node, up, 1);
+		else if (Prof_GET_(Prof_thread_.skipped))
+			Prof_skip_(-1);
 		else
 			Prof_leave_slow_();
-		return;
-	}
-	node = Prof_thread_.top;
-	up = node->up;
-	if (Prof_UNLIKELY_(!up)) {
+	} else if (Prof_LIKELY_(up != 0)) {
+		Prof_leave_top_(node, up, 0);
+	} else {
 		Prof_leave_slow_();
-		return;
 	}
-	now = Prof_ticks_();
-	/* What is negative stays so: the clock went back.  What is not negative was not open. */
-	if (Prof_UNLIKELY_(~(uint64_t)node->ticks >= now)) {
-		Prof_leave_slow_();
-		return;
-	}
-	Prof_PUT_(node->ticks, (int64_t)((uint64_t)node->ticks + now));
-	Prof_FENCE_();
-	Prof_thread_.top = up;
-	events = Prof_GET_(Prof_thread_.events);
-	if (events)
-		Prof_event_(&Prof_thread_, events, now, up->number);
 }
 
 /* For zones that end with their block, which know what they have entered. */
@@ -282,12 +343,22 @@ Prof_INLINE_ Prof_Zone_Stack *Prof_enter_block_(Prof_Zone *zone)
 
 Prof_INLINE_ void Prof_leave_node_(Prof_Zone_Stack *node)
 {
+	uint32_t mode;
+
 	if (!node)
 		return;
-	if (Prof_UNLIKELY_(node != Prof_thread_.top) && node != &Prof_dummy)
+	/* What was entered has something above it. */
+	mode = Prof_GET_(Prof_thread_.mode);
+	if (Prof_UNLIKELY_(mode != 0)) {
+		if (Prof_LIKELY_(mode == Prof_EVENTS_) && Prof_LIKELY_(node == Prof_thread_.top))
+			Prof_leave_top_(node, node->up, 1);
+		else
+			Prof_leave_to_(node);
+	} else if (Prof_LIKELY_(node == Prof_thread_.top)) {
+		Prof_leave_top_(node, node->up, 0);
+	} else {
 		Prof_leave_to_(node);
-	else
-		Prof_leave_();
+	}
 }
 
 /* ---- per frame ---- */

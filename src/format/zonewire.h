@@ -147,8 +147,9 @@ struct zonewire_slot {
 	uint64_t events_offset; /* of its ring, uint64_t [event_count]; 0: none */
 	uint64_t event_count;	/* a power of two */
 	uint64_t reserved2[6];
-	uint64_t event_head; /* events ever written; alone on its cache line */
-	uint64_t reserved3[7];
+	uint64_t event_head;	   /* events ever written; alone on its cache line */
+	uint64_t private_words[2]; /* the program's */
+	uint64_t reserved3[5];
 };
 
 struct zonewire_zone {

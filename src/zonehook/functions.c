@@ -101,7 +101,8 @@ HOOK void __cyg_profile_func_exit(void *function, void *caller)
 
 	(void)caller;
 	/* An entry that was not measured is undone by the next end, whose ever it is. */
-	if (Prof_UNLIKELY_(t->skipped)) {
+	if (Prof_UNLIKELY_(Prof_GET_(t->mode) & ~Prof_EVENTS_) &&
+		(Prof_GET_(t->skipped) || (Prof_GET_(t->mode) & (Prof_HELD_ | Prof_CALL_)))) {
 		Prof_leave_slow_();
 		return;
 	}

@@ -55,7 +55,7 @@ uint64_t zones_now(void)
 {
 	uint64_t now;
 
-	if (!(Prof_GET_(Prof_slow_) & Prof_CLOCK_CALL_))
+	if (!(Prof_GET_(zones_slow) & ZONES_CLOCK_CALL))
 		return Prof_ticks_();
 	if (!zone_clock.program)
 		return raw_now();
@@ -174,7 +174,7 @@ static void start_counter(struct zonewire_header *header)
 
 static void start_called(struct zonewire_header *header)
 {
-	__atomic_fetch_or(&Prof_slow_, Prof_CLOCK_CALL_, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&zones_slow, ZONES_CLOCK_CALL, __ATOMIC_RELAXED);
 	if (!zone_clock.program) {
 		header->clock = ZONEWIRE_CLOCK_MONOTONIC;
 		header->clock_mult = UINT64_C(1) << MULT_SHIFT;

@@ -29,7 +29,7 @@ Prof_Zone_Stack *zones_child(Prof_Thread_ *t, Prof_Zone *zone)
 	if (!zones_slot_of(t) && !zones_attach(t))
 		return NULL;
 	/* Perhaps the environment has just said so. */
-	if (Prof_GET_(Prof_slow_) & Prof_OFF_)
+	if (Prof_GET_(zones_slow) & ZONES_OFF)
 		return NULL;
 	top = t->top;
 	id = zones_id(zone);
@@ -65,10 +65,10 @@ Prof_Zone_Stack *Prof_enter_slow_(Prof_Zone *zone)
 
 	if (zones_is_amid(t) || !zones_hold(t, &skipped)) {
 		zones_trouble(ZONEWIRE_INTERRUPTED, 1);
-		Prof_PUT_(t->skipped, Prof_GET_(t->skipped) + 1);
+		zones_skip(t);
 		return NULL;
 	}
-	if (!skipped && !(Prof_GET_(Prof_slow_) & Prof_OFF_))
+	if (!skipped && !(Prof_GET_(zones_slow) & ZONES_OFF))
 		node = zones_child(t, zone);
 	if (node)
 		node_open(t, node);
@@ -76,6 +76,13 @@ Prof_Zone_Stack *Prof_enter_slow_(Prof_Zone *zone)
 		skipped++;
 	zones_release(t, skipped);
 	return node;
+}
+
+Prof_Zone_Stack *Prof_enter_block_slow_(Prof_Zone *zone)
+{
+	Prof_Zone_Stack *node = Prof_enter_slow_(zone);
+
+	return node ? node : &Prof_dummy;
 }
 
 void zones_pop_to(Prof_Thread_ *t, Prof_Zone_Stack *node)
@@ -100,7 +107,7 @@ bool zones_is_on_stack(const Prof_Thread_ *t, const Prof_Zone_Stack *node)
 
 void zones_recover(Prof_Thread_ *t)
 {
-	if (Prof_GET_(t->skipped) & Prof_BUSY_) {
+	if (zones_is_held(t)) {
 		if (Prof_GET_(zones_rt.lock_holder) == t)
 			zones_unlock();
 		zones_release(t, 0);
@@ -118,7 +125,7 @@ static bool skipped_end(Prof_Thread_ *t)
 {
 	uint32_t skipped = Prof_GET_(t->skipped);
 
-	if (skipped & Prof_SKIPPED_) {
+	if (skipped) {
 		Prof_PUT_(t->skipped, skipped - 1);
 		return true;
 	}
@@ -140,16 +147,11 @@ void Prof_leave_slow_(void)
 	zones_release(t, skipped);
 }
 
-/* A zone that ends with its block, and is not the one entered last. */
-void Prof_leave_to_(Prof_Zone_Stack *node)
+static void leave_to(Prof_Zone_Stack *node)
 {
 	Prof_Thread_ *t = &Prof_thread_;
 	uint32_t skipped, open;
 
-	if (!node) {
-		skipped_end(t);
-		return;
-	}
 	/* What was measured is ended, so what was skipped above it is over, whoever has said so. */
 	zones_recover(t);
 	if (!zones_hold(t, &skipped))
@@ -167,6 +169,15 @@ void Prof_leave_to_(Prof_Zone_Stack *node)
 	zones_release(t, skipped);
 }
 
+/* Of zones that end with their block: all that is special. */
+void Prof_leave_to_(Prof_Zone_Stack *node)
+{
+	if (node == &Prof_dummy || node == Prof_thread_.top)
+		Prof_leave_();
+	else
+		leave_to(node);
+}
+
 void Prof_enter(Prof_Zone *zone)
 {
 	Prof_enter_(zone);
@@ -177,24 +188,35 @@ void Prof_leave(void)
 	Prof_leave_();
 }
 
-void Prof_count(Prof_Zone *zone)
+static void count_slow(Prof_Zone *zone)
 {
 	Prof_Thread_ *t = &Prof_thread_;
 	Prof_Zone_Stack *node;
-	uint32_t skipped, id = Prof_GET_(zone->id);
+	uint32_t skipped;
 
 	if (zones_is_amid(t) || !zones_hold(t, &skipped)) {
 		zones_trouble(ZONEWIRE_INTERRUPTED, 1);
 		return;
 	}
-	if (!skipped && !(Prof_GET_(Prof_slow_) & Prof_OFF_)) {
-		node = t->top->child[id & 7];
-		if (node->zone != id)
-			node = zones_child(t, zone);
+	if (!skipped && !(Prof_GET_(zones_slow) & ZONES_OFF)) {
+		node = zones_child(t, zone);
 		if (node)
-			Prof_PUT_(node->entries, node->entries + 1);
+			Prof_ADD_(node->entries, 1);
 	}
 	zones_release(t, skipped);
+}
+
+void Prof_count(Prof_Zone *zone)
+{
+	uint32_t id = Prof_GET_(zone->id);
+	Prof_Zone_Stack *top = Prof_thread_.top, *node = top->child[id & 7];
+
+	/* Where adding is not one instruction the thread must be held. */
+	if (Prof_ADD_IS_ONE_ && !(Prof_GET_(Prof_thread_.mode) & ~Prof_EVENTS_) &&
+		node->zone == id && top->ticks < 0)
+		Prof_ADD_(node->entries, 1);
+	else
+		count_slow(zone);
 }
 
 Prof_Zone_Stack *Prof_StackAppend(Prof_Zone *zone)
@@ -205,20 +227,8 @@ Prof_Zone_Stack *Prof_StackAppend(Prof_Zone *zone)
 
 	if (zones_is_amid(t) || !zones_hold(t, &skipped))
 		return NULL;
-	if (!skipped && !(Prof_GET_(Prof_slow_) & Prof_OFF_))
+	if (!skipped && !(Prof_GET_(zones_slow) & ZONES_OFF))
 		node = zones_child(t, zone);
 	zones_release(t, skipped);
 	return node;
-}
-
-void Prof_set_enabled(int enabled)
-{
-	struct zonewire_header *header = zones_header();
-
-	if (enabled)
-		__atomic_fetch_and(&Prof_slow_, ~Prof_OFF_, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_or(&Prof_slow_, Prof_OFF_, __ATOMIC_RELAXED);
-	if (header)
-		Prof_PUT_(header->is_off, (uint32_t)!enabled);
 }

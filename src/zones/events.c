@@ -21,18 +21,23 @@ static void ring_make(struct zones_slot *slot)
 	}
 	zones_rt.rings_used += bytes;
 	offset = memory->bytes - zones_rt.rings_used;
-	slot->ring = (void *)(memory->base + offset);
+	slot->ring = (void *)&slot->shared->event_head;
+	Prof_PUT_(slot->ring->events, (void *)(memory->base + offset));
+	Prof_PUT_(slot->ring->mask, bytes / sizeof(uint64_t) - 1);
 	Prof_PUT_(slot->shared->event_count, bytes / sizeof(uint64_t));
 	__atomic_store_n(&slot->shared->events_offset, offset, __ATOMIC_RELEASE);
 }
 
 void zones_ring_switch(struct zones_slot *slot, Prof_Thread_ *thread)
 {
+	uint8_t *asked = zones_mode(thread, ZONES_ASKED);
+	uint8_t bits = Prof_GET_(*asked) & (uint8_t)~ZONES_IN(ZONES_ASKED, Prof_EVENTS_);
+
 	if (zones_rt.events_on && !slot->ring)
 		ring_make(slot);
-	if (slot->ring)
-		Prof_PUT_(thread->event_mask, (uint32_t)slot->shared->event_count - 1);
-	__atomic_store_n(&thread->events, zones_rt.events_on ? slot->ring : NULL, __ATOMIC_RELEASE);
+	if (zones_rt.events_on && slot->ring)
+		bits |= ZONES_IN(ZONES_ASKED, Prof_EVENTS_);
+	__atomic_store_n(asked, bits, __ATOMIC_RELEASE);
 }
 
 void Prof_set_events(int enabled)

@@ -45,7 +45,7 @@ void zones_fiber_stop(Prof_Thread_ *t, uint32_t skipped, uint64_t now)
 	zones_chain_close(t->top, now);
 	slot->top = t->top;
 	slot->thread = NULL;
-	__atomic_store_n(&t->events, NULL, __ATOMIC_RELAXED);
+	zones_slot_unbind(t);
 }
 
 /* How many entries are skipped on it. */

@@ -201,7 +201,7 @@ static uint32_t give_up(Prof_Thread_ *t)
 
 	t->top = &zones_nowhere;
 	t->slot = t->own_slot = NULL;
-	__atomic_store_n(&t->events, NULL, __ATOMIC_RELAXED);
+	zones_slot_unbind(t);
 	__atomic_store_n(&zones_rt.memory.header, NULL, __ATOMIC_RELEASE);
 	Prof_PUT_(zones_rt.has_failed, true);
 	return open;

@@ -42,10 +42,14 @@ SAME(sizeof(struct zonewire_note), 88);
 SAME(sizeof(struct zonewire_tick), 48);
 SAME(sizeof(struct zonewire_delta), 16);
 SAME(offsetof(struct zonewire_slot, event_head) % 64, 0);
+SAME(offsetof(struct Prof_Ring_, head), 0);
+SAME(offsetof(struct zonewire_slot, event_head) + sizeof(struct Prof_Ring_) <=
+		sizeof(struct zonewire_slot),
+	1);
 SAME(sizeof(struct zonewire_header) <= ZONEWIRE_HEADER_BYTES, 1);
 SAME(sizeof(Prof_Zone), 40);
 SAME(offsetof(Prof_Zone, id), 20);
-SAME(sizeof(Prof_Thread_), 64);
+SAME(sizeof(Prof_Thread_), 56);
 
 static uint64_t put_table(
 	struct zonewire_table *table, uint64_t offset, size_t row_bytes, uint64_t capacity)

@@ -3,14 +3,17 @@
  */
 #include "zones/runtime.h"
 
+/* Of a mark: it was made by a signal handler amid an entry, or while the thread was held. */
+#define IN_HANDLER 0x80000000u
+
 Prof_Mark Prof_mark(void)
 {
 	Prof_Mark mark;
 
 	mark.node = Prof_thread_.top;
-	mark.skipped = Prof_GET_(Prof_thread_.skipped) & ~Prof_CALL_;
-	if (zones_is_amid(&Prof_thread_))
-		mark.skipped |= Prof_BUSY_;
+	mark.skipped = Prof_GET_(Prof_thread_.skipped);
+	if (zones_is_held(&Prof_thread_) || zones_is_amid(&Prof_thread_))
+		mark.skipped |= IN_HANDLER;
 	return mark;
 }
 
@@ -22,9 +25,9 @@ void Prof_return_to(Prof_Mark mark)
 	uint32_t skipped;
 
 	/* Within a handler that interrupts an entry all is skipped, and nothing else to undo. */
-	if (mark.skipped & Prof_BUSY_) {
-		skipped = Prof_GET_(t->skipped) & ~Prof_SKIPPED_;
-		Prof_PUT_(t->skipped, skipped | (mark.skipped & Prof_SKIPPED_));
+	if (mark.skipped & IN_HANDLER) {
+		Prof_PUT_(t->skipped, mark.skipped & ~IN_HANDLER);
+		Prof_PUT_(*zones_mode(t, ZONES_SKIPS), 1);
 		return;
 	}
 	zones_recover(t);
@@ -67,7 +70,7 @@ static struct zonewire_note *note_begin(Prof_Thread_ *t, uint32_t *skipped)
 
 	if (!zones_hold(t, skipped))
 		return NULL;
-	if (!*skipped && !(Prof_GET_(Prof_slow_) & Prof_OFF_))
+	if (!*skipped && !(Prof_GET_(zones_slow) & ZONES_OFF))
 		note = note_of(t->top);
 	if (!note) {
 		zones_release(t, *skipped);

@@ -12,7 +12,7 @@
 
 struct zones_runtime zones_rt = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-uint32_t Prof_slow_;
+uint32_t zones_slow;
 
 /* Their zone is none that there is, so that no entry ever finds a child in them. */
 #define NOWHERE(self)                                                                              \
@@ -25,6 +25,7 @@ Prof_Zone_Stack Prof_dummy = NOWHERE(Prof_dummy);
 
 __thread Prof_Thread_ Prof_thread_ __attribute__((tls_model("initial-exec"))) = {
 	.top = &zones_nowhere,
+	.mode = Prof_UNTOLD_,
 };
 
 struct zonewire_header *zones_header(void)
@@ -93,8 +94,8 @@ static void environment_apply(struct zonewire_header *header)
 	if (zones_env.events)
 		zones_rt.events_on = true;
 	if (zones_env.off)
-		__atomic_fetch_or(&Prof_slow_, Prof_OFF_, __ATOMIC_RELAXED);
-	header->is_off = (Prof_GET_(Prof_slow_) & Prof_OFF_) != 0;
+		__atomic_fetch_or(&zones_slow, ZONES_OFF, __ATOMIC_RELAXED);
+	header->is_off = (Prof_GET_(zones_slow) & ZONES_OFF) != 0;
 }
 
 /* A process may be short of address space: less memory is better than none. */

@@ -39,9 +39,9 @@ struct zones_slot {
 	/* How often each zone is on the path to path_at, which is where a node was made last. */
 	uint32_t *path_count;
 	Prof_Zone_Stack *path_at;
-	uint64_t *ring;	      /* of events; NULL: none yet */
-	Prof_Thread_ *thread; /* that is at it and can be told of rings; else NULL */
-	bool is_late;	      /* its thread's end was told before it took the slot */
+	struct Prof_Ring_ *ring; /* of events; NULL: none yet */
+	Prof_Thread_ *thread;	 /* that is at it and can be told of things; else NULL */
+	bool is_late;		 /* its thread's end was told before it took the slot */
 	/* Where its stack of zones stands while it is not the current one of its thread. */
 	Prof_Zone_Stack *top;
 	/* How the stack stood at the last Prof_update; see drift.c. */
@@ -75,12 +75,43 @@ struct zones_runtime {
 	uint64_t no_slot_before;
 	bool events_on;
 	bool has_failed;		  /* no memory was to be had */
+	bool must_switch;		  /* zones_switch_all was called where it could not */
 	uint64_t lost[ZONEWIRE_TROUBLES]; /* trouble before there was memory */
 };
 extern struct zones_runtime zones_rt;
 
+/* What is so for all threads: zones are switched off; the clock is not the processor's. */
+extern uint32_t zones_slow;
+enum { ZONES_OFF = 1, ZONES_CLOCK_CALL = 2 };
+
 /* The node of threads that have none: nothing is ever entered or left there. */
 extern Prof_Zone_Stack zones_nowhere;
+
+/* ---- switch.c: zones off and on ---- */
+
+/* Tells all threads whether zones are off; now, or when this thread is no longer held. */
+void zones_switch_all(void);
+/* Tells one; locked. */
+void zones_switch(Prof_Thread_ *thread);
+/* Takes Prof_WAS_OFF_ from the held thread, after whether entries are skipped is in Prof_SKIPS_. */
+void zones_is_on(Prof_Thread_ *thread);
+
+/* ---- a thread's mode ---- */
+
+/*
+ * Its bytes, lowest first.  The thread alone writes the first three, the last one anybody who has
+ * the lock.
+ */
+enum zones_mode { ZONES_HELD, ZONES_SKIPS, ZONES_KIND, ZONES_ASKED };
+#define ZONES_IN(which, bits) ((uint8_t)((bits) >> 8 * (which)))
+static inline uint8_t *zones_mode(Prof_Thread_ *thread, enum zones_mode which)
+{
+	return (uint8_t *)&thread->mode + which;
+}
+static inline bool zones_is_held(const Prof_Thread_ *thread)
+{
+	return (Prof_GET_(thread->mode) & Prof_HELD_) != 0;
+}
 
 /* ---- holding the calling thread ---- */
 
@@ -90,21 +121,32 @@ extern Prof_Zone_Stack zones_nowhere;
  */
 static inline bool zones_hold(Prof_Thread_ *thread, uint32_t *skipped)
 {
-	uint32_t word = Prof_GET_(thread->skipped);
+	bool is_held = zones_is_held(thread);
 
-	*skipped = word & Prof_SKIPPED_;
-	if (word & Prof_BUSY_)
-		return false;
-	Prof_PUT_(thread->skipped, word | Prof_BUSY_);
-	Prof_FENCE_();
-	return true;
+	if (!is_held) {
+		Prof_PUT_(*zones_mode(thread, ZONES_HELD), 1);
+		Prof_FENCE_();
+	}
+	*skipped = Prof_GET_(thread->skipped);
+	return !is_held;
 }
 static inline void zones_release(Prof_Thread_ *thread, uint32_t skipped)
 {
-	bool is_called = (Prof_GET_(Prof_slow_) & Prof_CLOCK_CALL_) != 0;
-
+	Prof_PUT_(thread->skipped, skipped);
+	Prof_PUT_(*zones_mode(thread, ZONES_SKIPS), skipped != 0);
+	if ((Prof_GET_(thread->mode) & (Prof_WAS_OFF_ | Prof_IS_OFF_)) == Prof_WAS_OFF_)
+		zones_is_on(thread);
 	Prof_FENCE_();
-	Prof_PUT_(thread->skipped, skipped | (is_called ? Prof_CALL_ : 0));
+	Prof_PUT_(*zones_mode(thread, ZONES_HELD), 0);
+	if (Prof_GET_(zones_rt.must_switch))
+		zones_switch_all();
+}
+/* One more entry is skipped, of a thread that need not be held. */
+static inline void zones_skip(Prof_Thread_ *thread)
+{
+	Prof_PUT_(thread->skipped, Prof_GET_(thread->skipped) + 1);
+	Prof_FENCE_();
+	Prof_PUT_(*zones_mode(thread, ZONES_SKIPS), 1);
 }
 
 /*
@@ -218,6 +260,8 @@ void zones_put_text(char *place, size_t bytes, const char *text);
 int32_t zones_tid(void);
 /* The thread is at that slot from now on, and its ring is the thread's; locked. */
 void zones_slot_bind(Prof_Thread_ *thread, struct zones_slot *slot);
+/* From now on nobody tells the held thread anything; locked. */
+void zones_slot_unbind(Prof_Thread_ *thread);
 
 /* ---- nodes.c ---- */
 
@@ -245,13 +289,12 @@ bool zones_is_on_stack(const Prof_Thread_ *thread, const Prof_Zone_Stack *node);
 void zones_recover(Prof_Thread_ *thread);
 /* Adds to a closed or open node's ticks; never makes a closed one look open. */
 void zones_close(Prof_Zone_Stack *node, uint64_t now);
-/* A note into the ring of events. */
-static inline void zones_event(Prof_Thread_ *thread, uint64_t now, const Prof_Zone_Stack *node)
+/* An event, if the thread has a ring. */
+static inline void zones_event(
+	const Prof_Thread_ *thread, uint64_t now, const Prof_Zone_Stack *node)
 {
-	uint64_t *events = __atomic_load_n(&thread->events, __ATOMIC_ACQUIRE);
-
-	if (events)
-		Prof_event_(thread, events, now, node->number);
+	if (Prof_GET_(thread->mode) & Prof_EVENTS_)
+		Prof_event_(now, node->number);
 }
 
 /* ---- trouble.c ---- */

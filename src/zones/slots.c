@@ -177,9 +177,22 @@ struct zones_slot *zones_slot_take(enum zonewire_slot_state state, int32_t tid, 
 
 void zones_slot_bind(Prof_Thread_ *thread, struct zones_slot *slot)
 {
+	uint32_t kind = slot->thread ? 0 : Prof_UNTOLD_;
+
+	if (Prof_GET_(zones_slow) & ZONES_CLOCK_CALL)
+		kind |= Prof_CALL_;
+	if (slot->thread)
+		zones_switch(thread);
+	Prof_PUT_(*zones_mode(thread, ZONES_KIND), ZONES_IN(ZONES_KIND, kind));
 	thread->slot = slot;
-	thread->event_head = &slot->shared->event_head;
+	thread->ring = (void *)&slot->shared->event_head;
 	zones_ring_switch(slot, thread);
+}
+
+void zones_slot_unbind(Prof_Thread_ *thread)
+{
+	Prof_PUT_(*zones_mode(thread, ZONES_KIND), ZONES_IN(ZONES_KIND, Prof_UNTOLD_));
+	Prof_PUT_(*zones_mode(thread, ZONES_ASKED), 0);
 }
 
 /* Called by pthreads when a thread ends, perhaps more than once. */
@@ -191,7 +204,7 @@ static void thread_ended(void *unused)
 	(void)unused;
 	if (!own)
 		return;
-	Prof_PUT_(t->skipped, Prof_BUSY_);
+	Prof_PUT_(*zones_mode(t, ZONES_HELD), 1);
 	Prof_FENCE_();
 	zones_lock();
 	/* A fiber that is current stays as it is, for another thread to go on with. */

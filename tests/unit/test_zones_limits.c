@@ -195,7 +195,7 @@ static void environment_body(void)
 	NEED_EQUAL(stat.st_mode & 0777, 0600);
 	Prof_set_enabled(1);
 	check_report(4);
-	NEED(Prof_thread_.events);
+	NEED(Prof_thread_.mode & Prof_EVENTS_);
 }
 
 /* Nothing but an ordinary file is ever written over. */

@@ -296,7 +296,7 @@ static void off_block_body(void)
 			}
 			zones_seen_pass(16);
 		}
-		NEED_EQUAL(Prof_thread_.skipped & Prof_SKIPPED_, 0);
+		NEED_EQUAL(Prof_thread_.skipped, 0);
 		Prof_set_enabled(0);
 	}
 	Prof_set_enabled(1);

@@ -338,7 +338,8 @@ static volatile sig_atomic_t handled_times;
 static void on_alarm(int number)
 {
 	(void)number;
-	Prof_Region(handled) Prof_Region(inner) Prof_End Prof_End handled_times++;
+	Prof_Region(handled) Prof_Region(inner)
+		Prof_End Prof_End __atomic_fetch_add(&handled_times, 1, __ATOMIC_RELAXED);
 }
 
 static void storm_start(void)
@@ -383,6 +384,59 @@ static void handlers_body(void)
 	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_EXTRA_END), 0);
 	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_CLOCK_BACK), 0);
 	check_sums(1);
+}
+
+static bool switching_ends;
+
+static void *switch_over(void *unused)
+{
+	for (int i = 0; !__atomic_load_n(&switching_ends, __ATOMIC_RELAXED); i++) {
+		Prof_set_enabled(i % 2);
+		Prof_set_events(i / 2 % 2);
+		for (volatile int wait = i % 64 * 32; wait > 0; wait--)
+			;
+	}
+	return unused;
+}
+
+static void work_in_blocks(int times)
+{
+	for (int i = 0; i < times; i++) {
+		Prof_Scope(outer);
+		Prof_Region(inner)
+		{
+			Prof_Scope(inner);
+		}
+		Prof_End
+	}
+}
+
+/* Zones go off and on while they are entered and left: what was begun is ended, no more. */
+static void switched_body(void)
+{
+	time_t end = time(NULL) + 2;
+	pthread_t thread;
+
+	work(1);
+	Prof_Begin(base) storm_start();
+	NEED(!pthread_create(&thread, NULL, switch_over, NULL));
+	for (uint64_t rounds = 0; time(NULL) < end || handled_times < 50; rounds++) {
+		rounds % 2 ? work(20) : work_in_blocks(20);
+		NEED_EQUAL(Prof_stack->depth, 1);
+		NEED_EQUAL(Prof_thread_.skipped, 0);
+	}
+	__atomic_store_n(&switching_ends, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	storm_stop();
+	Prof_set_enabled(1);
+	Prof_End work(2);
+	NEED_EQUAL(Prof_thread_.mode & ~Prof_EVENTS_, 0);
+	look();
+	NEED(zones_seen_entries_of(&seen, "outer") > 2);
+	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_EXTRA_END), 0);
+	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_MISSING_END), 0);
+	/* The other thread has handlers, too. */
+	check_sums(2);
 }
 
 static sigjmp_buf out;
@@ -538,6 +592,7 @@ CASE(fork_)
 CASE(fork_amid)
 CASE(fibers)
 CASE(handlers)
+CASE(switched)
 CASE(handler_jumps)
 CASE(reopen)
 CASE(events)
@@ -555,6 +610,7 @@ int main(void)
 		cmocka_unit_test(fork_amid),
 		cmocka_unit_test(fibers),
 		cmocka_unit_test(handlers),
+		cmocka_unit_test(switched),
 		cmocka_unit_test(handler_jumps),
 		cmocka_unit_test(reopen),
 		cmocka_unit_test(events),
