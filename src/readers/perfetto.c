@@ -31,6 +31,10 @@ enum {
 	DEFAULTS_STACK_SAMPLE = 100,
 };
 
+enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_CLOCKS_MAX = 16 };
+/* Numbers of fields of a clock. */
+enum { CLOCK_ID = 1, CLOCK_TIME = 2, CLOCK_IS_INCREMENTAL = 3, CLOCK_UNIT = 4 };
+/* Ids of clocks: the one that times are in, and from where on a sequence or a trace has its own. */
 enum { CLOCK_BOOTTIME = 6, CLOCK_OF_SEQUENCE = 64, CLOCK_GLOBAL = 128 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2 };
 
@@ -53,46 +57,62 @@ static struct perfetto_sequence *sequence_at(struct perfetto *f, uint64_t id)
 
 /* ---- Clocks */
 
+/* A clock of a snapshot, which shows `time` in its own units. */
+static struct perfetto_clock read_clock(struct cursor c, uint64_t *id, uint64_t *time)
+{
+	struct perfetto_clock clock = {.unit = 1};
+	struct proto_field field;
+
+	while (proto_next(&c, &field)) {
+		if (field.number == CLOCK_ID)
+			*id = field.value;
+		else if (field.number == CLOCK_TIME)
+			*time = field.value;
+		else if (field.number == CLOCK_IS_INCREMENTAL)
+			clock.is_incremental = field.value != 0;
+		else if (field.number == CLOCK_UNIT && field.value)
+			clock.unit = (int64_t)(field.value & INT32_MAX);
+	}
+	if (__builtin_mul_overflow((int64_t)*time, clock.unit, &clock.at))
+		clock.at = 0;
+	clock.last = clock.at;
+	return clock;
+}
+
+/* Puts a clock in the place of the one of that id; gives where that is. */
+static uint32_t put_clock(
+	struct perfetto *f, uint64_t sequence, uint64_t id, struct perfetto_clock clock)
+{
+	bool is_new;
+	uint32_t at = *map_at(&f->clock_ids, id < CLOCK_GLOBAL ? sequence : UINT64_MAX, id,
+		(uint32_t)f->clocks.count, &is_new);
+
+	f->tracks_left -= is_new;
+	if (is_new)
+		vec_push(&f->clocks, clock);
+	else
+		f->clocks.data[at] = clock;
+	return at;
+}
+
 static void read_snapshot(struct perfetto *f, const struct perfetto_packet *p)
 {
 	struct cursor c = proto_message(&f->file, &p->snapshot);
-	uint32_t added[16];
+	uint32_t added[SNAPSHOT_CLOCKS_MAX];
 	int64_t reference = 0;
 	size_t count = 0;
-	struct proto_field field, member;
-	bool is_new;
+	struct proto_field field;
 
 	while (proto_next(&c, &field)) {
-		struct perfetto_clock clock = {.unit = 1};
 		uint64_t id = 0, time = 0;
-		struct cursor m = proto_message(&c, &field);
-		if (field.number != 1 || field.type != PROTO_BYTES)
+
+		if (field.number != SNAPSHOT_CLOCK || field.type != PROTO_BYTES)
 			continue;
-		while (proto_next(&m, &member)) {
-			if (member.number == 1)
-				id = member.value;
-			else if (member.number == 2)
-				time = member.value;
-			else if (member.number == 3)
-				clock.is_incremental = member.value != 0;
-			else if (member.number == 4 && member.value)
-				clock.unit = (int64_t)(member.value & INT32_MAX);
-		}
+		struct perfetto_clock clock = read_clock(proto_message(&c, &field), &id, &time);
 		if (id < CLOCK_OF_SEQUENCE && (id == CLOCK_BOOTTIME || reference == 0))
 			reference = (int64_t)time;
-		if (id < CLOCK_OF_SEQUENCE || count == 16 || f->tracks_left == 0)
-			continue;
-		if (__builtin_mul_overflow((int64_t)time, clock.unit, &clock.at))
-			clock.at = 0;
-		clock.last = clock.at;
-		added[count] = *map_at(&f->clock_ids, id < CLOCK_GLOBAL ? p->sequence : UINT64_MAX,
-			id, (uint32_t)f->clocks.count, &is_new);
-		f->tracks_left -= is_new;
-		if (is_new)
-			vec_push(&f->clocks, clock);
-		else
-			f->clocks.data[added[count]] = clock;
-		count++;
+		if (id >= CLOCK_OF_SEQUENCE && count < SNAPSHOT_CLOCKS_MAX && f->tracks_left)
+			added[count++] = put_clock(f, p->sequence, id, clock);
 	}
 	for (size_t i = 0; i < count; i++)
 		f->clocks.data[added[i]].reference = reference;

@@ -14,6 +14,26 @@
 /* The number of a sample's callstack, told from those of the other kind. */
 #define INLINE_STACK (UINT64_C(1) << 32)
 
+/* Numbers of fields of PerfSample and of StackSample. */
+enum {
+	PERF_PID = 2,
+	PERF_TID = 3,
+	PERF_CALLSTACK_IID = 4,
+	PERF_UNWIND_ERROR = 16,
+	PERF_RECORDS_LOST = 17,
+	PERF_SKIPPED_REASON = 18,
+	PERF_PRODUCER_EVENT = 19,
+	STACK_TASK = 1,
+	STACK_TASK_IID = 2,
+	STACK_CALLSTACK = 5,
+	STACK_CALLSTACK_IID = 6,
+	STACK_UNWIND_ERROR = 7,
+	STACK_UNWIND_ERROR_IID = 8,
+	STACK_DESCRIPTOR = 9,
+	STACK_DESCRIPTOR_IID = 10,
+	STACK_WEIGHT = 11,
+};
+
 enum { NO_WEIGHT = -1 }; /* of a sample, until all are read */
 
 /* ---- Frames */
@@ -383,26 +403,26 @@ void perfetto_read_perf_sample(struct perfetto *f, const struct perfetto_sequenc
 
 	while (proto_next(&c, &field))
 		switch (field.number) {
-		case 2:
+		case PERF_PID:
 			sample.pid = (int32_t)field.value;
 			break;
-		case 3:
+		case PERF_TID:
 			sample.tid = (int32_t)field.value;
 			break;
-		case 4:
+		case PERF_CALLSTACK_IID:
 			sample.frame = callstack_frame(f, s->scope, field.value);
 			break;
-		case 16:
+		case PERF_UNWIND_ERROR:
 			f->not_walked += field.value > UNWIND_ERROR_NONE;
 			break;
-		case 17:
+		case PERF_RECORDS_LOST:
 			f->records_lost += field.value;
 			is_sample = field.value == 0;
 			break;
-		case 18:
+		case PERF_SKIPPED_REASON:
 			is_sample = field.value != NOT_IN_SCOPE;
 			break;
-		case 19:
+		case PERF_PRODUCER_EVENT:
 			is_sample = false;
 			break;
 		default:
@@ -447,35 +467,35 @@ void perfetto_read_stack_sample(struct perfetto *f, const struct perfetto_sequen
 
 	while (proto_next(&c, &field))
 		switch (field.number) {
-		case 1:
+		case STACK_TASK:
 			read_task(&sample, proto_message(&c, &field));
 			break;
-		case 2:
+		case STACK_TASK_IID:
 			e = perfetto_entry(f, PERFETTO_TASKS, s->scope, field.value);
 			if (e)
 				read_task(&sample, perfetto_entry_message(f, e));
 			break;
-		case 5:
+		case STACK_CALLSTACK:
 			row = perfetto_intern(
 				f, PERFETTO_INLINE_CALLSTACKS, 0, field.offset, &field);
 			sample.frame = row == NO_ID ? UINT64_MAX : row | INLINE_STACK;
 			break;
-		case 6:
+		case STACK_CALLSTACK_IID:
 			sample.frame = callstack_frame(f, s->scope, field.value);
 			break;
-		case 7:
-		case 8:
+		case STACK_UNWIND_ERROR:
+		case STACK_UNWIND_ERROR_IID:
 			f->not_walked++;
 			break;
-		case 9:
+		case STACK_DESCRIPTOR:
 			counter = field;
 			break;
-		case 10:
+		case STACK_DESCRIPTOR_IID:
 			e = perfetto_entry(f, PERFETTO_COUNTERS, s->scope, field.value);
 			if (e)
 				counter = entry_field(f, e);
 			break;
-		case 11:
+		case STACK_WEIGHT:
 			sample.weight = field.value;
 			sample.has_weight = true;
 			break;

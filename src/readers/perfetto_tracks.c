@@ -6,6 +6,17 @@
  */
 #include "readers/perfetto.h"
 
+/* Numbers of fields of TrackDescriptor. */
+enum {
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	TRACK_PARENT_UUID = 5,
+	TRACK_STATIC_NAME = 10,
+	TRACK_ATRACE_NAME = 13,
+};
+
 bool perfetto_place_id(struct perfetto *f, struct map *places, uint64_t id, size_t count,
 	size_t row_bytes, uint32_t *place)
 {
@@ -77,23 +88,23 @@ void perfetto_read_descriptor(struct perfetto *f, const struct proto_field *mess
 
 	while (proto_next(&c, &field))
 		switch (field.number) {
-		case 1:
+		case TRACK_UUID:
 			uuid = field.value;
 			break;
-		case 2:
-		case 10:
-		case 13:
+		case TRACK_NAME:
+		case TRACK_STATIC_NAME:
+		case TRACK_ATRACE_NAME:
 			track.name = builder_string(f->chrome.builder, field.bytes);
 			break;
-		case 3:
+		case TRACK_PROCESS:
 			track.is_process = true;
 			read_task(f, proto_message(&c, &field), &track);
 			break;
-		case 4:
+		case TRACK_THREAD:
 			track.is_thread = true;
 			read_task(f, proto_message(&c, &field), &track);
 			break;
-		case 5:
+		case TRACK_PARENT_UUID:
 			track.parent = field.value;
 			break;
 		default:
