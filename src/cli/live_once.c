@@ -214,6 +214,8 @@ static struct error *show(const struct live *live, const struct live_once *once,
 	else
 		err = put_text(report, out);
 	if (err == NULL && !once->is_json) {
+		if (zone_region_header(&live->memory.region).is_off)
+			strbuf_add(out, STR("zones are switched off\n"));
 		put_said(live, follow, report, out);
 		live_open_put(out, live, follow);
 	}

@@ -280,6 +280,9 @@ static void add_notes(struct zones *z)
 	zone_region_last_end(&z->region, last_end, sizeof(last_end));
 	if (last_end[0])
 		builder_note(z->builder, NOTE_INFO, 1, "%s", last_end);
+	if (header.is_off)
+		builder_note(z->builder, NOTE_INFO, 1,
+			"zones of a program were switched off when it was last looked at");
 	if (z->reading.broken)
 		builder_note(z->builder, NOTE_BAD_RECORD, z->reading.broken,
 			z->reading.broken == 1 ? "zone stack made no sense, and was passed over"

@@ -208,6 +208,13 @@ static void note_ends(struct zones *z, const struct zone_program *p)
 			z->context.recording->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
 }
 
+static void note_off(struct zones *z, const struct zone_program *p)
+{
+	if (zone_region_header(&p->memory.region).is_off)
+		capture_writer_note(z->context.recording->writer, CAPTURE_NOTE_INFO, 1,
+			STR("zones of a program were switched off when it was last looked at"));
+}
+
 /* Writes the last of it.  False: its process is not known yet, and may come to be if not is_last.
  */
 static bool close_program(struct zones *z, struct zone_program *p, bool is_last)
@@ -223,6 +230,7 @@ static bool close_program(struct zones *z, struct zone_program *p, bool is_last)
 		zone_moment_store(p, &z->context);
 	zone_rows_end(p, &z->context);
 	note_ends(z, p);
+	note_off(z, p);
 	for (int i = 0; i < ZONEWIRE_TROUBLES; i++)
 		z->context.counts.trouble[i] +=
 			zone_region_trouble(&p->memory.region, (enum zonewire_trouble)i);

@@ -131,6 +131,18 @@ def test_text_shows_the_displays(folder):
 		assert names == ["+outer", "-inner", "leaf"] or names == ["+outer", "-inner", "+leaf"], graph
 
 
+def test_switched_off_is_said(folder):
+	"""Else a program without zones, or one in none, looks just so."""
+	with Program(folder, env={"SONDE_ZONES": "off"}) as program:
+		assert "zones are switched off\n" in check(sonde("live", program.pid, "--once")).out
+		assert look(program.pid)["is_off"]
+		check(sonde("live", program.pid, "--save", folder / "off.zones"))
+	text = check(sonde("report", folder / "off.zones")).out
+	assert "note: zones of a program were switched off" in text, text
+	with Program(folder) as program:
+		assert "switched off" not in check(sonde("live", program.pid, "--once")).out
+
+
 def test_graph_sums_close(folder):
 	with Program(folder) as program:
 		rows = look(program.pid, "--zone", "leaf", "--frames", "run")["rows"]

@@ -335,6 +335,13 @@ def test_events_that_are_lost_are_told(folder):
 	assert said and int(said.group(1).replace(",", "")) > 65536, done.err
 
 
+def test_switched_off_is_told(folder):
+	check(sonde("record", "-o", folder / "z.prof", zoned(folder), "frames", "5", "3",
+		env={"SONDE_ZONES": "off"}))
+	notes = ZoneRecording(folder / "z.prof").notes
+	assert any("were switched off" in note for note in notes), notes
+
+
 def test_none_is_none(folder):
 	_, recording, _ = record(folder, zoned(folder), "frames", "10", "3", options=("--zones=none",))
 	assert not recording.rows and not recording.ticks and "zone-time" not in recording.metrics
