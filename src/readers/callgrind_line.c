@@ -75,7 +75,7 @@ void callgrind_line_columns(struct callgrind_line *l, struct str names)
 	const char *at = names.data, *end = names.data + names.size;
 
 	l->column_count = 0;
-	memset(l->position, 0, sizeof(l->position));
+	l->place = (struct callgrind_place){0};
 	while (l->column_count < CALLGRIND_COLUMNS_MAX) {
 		at = skip_blanks(at, end);
 		const char *begin = at;
@@ -186,38 +186,44 @@ static inline bool scan_costs(struct callgrind_line *l, const char *at, const ch
 bool callgrind_line_read(struct callgrind_line *l, struct str line, size_t count)
 {
 	const char *at = line.data, *end = line.data + line.size;
-	uint64_t position[CALLGRIND_POSITIONS];
+	struct callgrind_place place = l->place;
 
-	memcpy(position, l->position, sizeof(position));
 	for (size_t i = 0; i < l->column_count; i++) {
-		at = scan_position(skip_blanks(at, end), end, &position[l->columns[i]]);
+		at = scan_position(skip_blanks(at, end), end, &place.position[l->columns[i]]);
 		if (at == NULL || (at < end && (unsigned char)*at > ' '))
 			return false;
 	}
 	if (!scan_costs(l, at, end, l->numbers, l->spare, count))
 		return false;
-	memcpy(l->position, position, sizeof(position));
+	l->place = place;
 	callgrind_line_keep(l, count);
 	return true;
 }
 
-const char *callgrind_line_quick_hex(const char *at, uint64_t *number)
-{
-	const char *behind = scan_hex(at, at + DIGITS_MAX, number);
+/* In two halves, as most lines end in the first. */
+#define LOOKED 32
 
-	return behind > at ? behind : NULL;
+uint64_t callgrind_quick_further(const char *line, unsigned int at)
+{
+	return callgrind_quick_others(line + LOOKED) << LOOKED & UINT64_MAX << at;
 }
 
-const char *callgrind_line_quick_positions(
-	const struct callgrind_line *l, const char *at, uint64_t *position)
+bool callgrind_quick_long(const uint8_t *digits, unsigned int count, uint64_t *number)
 {
-	memcpy(position, l->position, sizeof(l->position));
-	for (size_t i = 0; i < l->column_count; i++) {
-		at = callgrind_line_quick_position(i ? at + 1 : at, &position[l->columns[i]]);
-		if (unlikely(at == NULL || (i + 1 < l->column_count && *at != ' ')))
-			return NULL;
-	}
-	return at;
+	if (count <= 8 || count > DIGITS_MAX)
+		return false;
+	*number = digits_known(digits, count - 8) * powers_of_10[8] +
+		  digits_known(digits + count - 8, 8);
+	return true;
+}
+
+unsigned int callgrind_quick_hex(const char *line, unsigned int at, uint64_t *number)
+{
+	const char *digits = line + at + 2;
+	const char *behind = scan_hex(digits, digits + DIGITS_MAX, number);
+
+	at = (unsigned int)(behind - line);
+	return behind > digits && at < 2 * LOOKED ? at : 0;
 }
 
 bool callgrind_line_read_numbers(

@@ -6,6 +6,7 @@
  * before ("Subposition Compression" in the format's manual), which is what is kept here.
  */
 
+#include "base/bytes16.h"
 #include "base/digits.h"
 #include "base/str.h"
 #include "readers/callgrind_events.h"
@@ -18,14 +19,18 @@ enum callgrind_position {
 	CALLGRIND_POSITIONS
 };
 #define CALLGRIND_COLUMNS_MAX 8
-/* Bytes from the start of a line that callgrind_line_quick may read: digits, a blank or sign each.
- */
-#define CALLGRIND_LINE_QUICK (32 * (CALLGRIND_COLUMNS_MAX + CALLGRIND_EVENTS_MAX))
+/* Bytes from the start of a line that callgrind_line_quick may read, of which the first half are
+ * the line's. */
+#define CALLGRIND_LINE_QUICK 128
+
+struct callgrind_place {
+	uint64_t position[CALLGRIND_POSITIONS];
+};
 
 struct callgrind_line {
 	enum callgrind_position columns[CALLGRIND_COLUMNS_MAX];
 	size_t column_count;
-	uint64_t position[CALLGRIND_POSITIONS];
+	struct callgrind_place place;
 	int64_t *numbers, *spare; /* of this line; what the next one's are read into */
 	int64_t room[2][CALLGRIND_EVENTS_MAX];
 	bool has_negatives; /* "-5" is a number, and not so much less than the line before */
@@ -58,8 +63,8 @@ bool callgrind_line_take_number(struct str *text, uint64_t *number);
  * ---- Lines as most are
  *
  * Most lines of a file are costs, and of these most are runs of decimal digits with one blank
- * between them: so those are read eight digits at a time, without a look for their end before it is
- * there.  All else is left to callgrind_line_read, which knows all.
+ * between them: so one look at the line finds the ends of all of them, and each is read at once.
+ * All else is left to callgrind_line_read, which knows all.
  */
 
 /*
@@ -76,61 +81,117 @@ static inline void callgrind_line_keep(struct callgrind_line *l, size_t count)
 	l->spare = before;
 }
 
-/* The digits at `at`, 1 to DIGITS_MAX of them: behind them, or NULL. */
-static inline const char *callgrind_line_quick_number(const char *at, uint64_t *number)
-{
-	*number = 0;
-	unsigned int count = digits_run((const uint8_t *)at, number);
+/* A line that is being read, of which it is known where there are no digits. */
+struct callgrind_quick {
+	const char *line;
+	unsigned int at; /* what was read so far */
+	uint64_t others; /* bit i: byte i is no digit; of those from `at` on, as far as it was
+			    looked */
+};
 
-	return likely(count - 1 < DIGITS_MAX) ? at + count : NULL;
+/* Bit i: byte i is no digit. */
+static inline uint64_t callgrind_quick_others(const char *line)
+{
+	const uint8_t *bytes = (const uint8_t *)line;
+	bytes16 low = load16(bytes) - '0', high = load16(bytes + 16) - '0';
+
+	return found_bits((bytes16)(low > 9)) | found_bits((bytes16)(high > 9)) << 16;
 }
 
-/* The hexadecimal digits behind "0x": behind them, or NULL. */
-const char *callgrind_line_quick_hex(const char *at, uint64_t *number);
+/* Those from `at` on that are behind the first bytes, of a line that is longer than most. */
+uint64_t callgrind_quick_further(const char *line, unsigned int at);
 
-/* One part of a position; NULL where it is none, or an odd one. */
-static inline const char *callgrind_line_quick_position(const char *at, uint64_t *position)
+/* Those `count` digits, if they are 9 to DIGITS_MAX. */
+bool callgrind_quick_long(const uint8_t *digits, unsigned int count, uint64_t *number);
+
+/* Passes over a byte that is no digit. */
+static inline void callgrind_quick_pass(struct callgrind_quick *q)
 {
-	char sign = *at;
+	q->at++;
+	q->others &= q->others - 1;
+}
+
+/* Takes the digits that are next, 1 to DIGITS_MAX of them. */
+static inline bool callgrind_quick_number(struct callgrind_quick *q, uint64_t *number)
+{
+	const uint8_t *digits = (const uint8_t *)q->line + q->at;
+
+	if (unlikely(q->others == 0)) {
+		q->others = callgrind_quick_further(q->line, q->at);
+		if (q->others == 0)
+			return false;
+	}
+	unsigned int end = (unsigned int)__builtin_ctzll(q->others), count = end - q->at;
+	q->at = end;
+	if (unlikely(count - 1 >= 8))
+		return callgrind_quick_long(digits, count, number);
+	*number = digits_known(digits, count);
+	return true;
+}
+
+/* The hexadecimal number at `at`: behind it, or 0. */
+unsigned int callgrind_quick_hex(const char *line, unsigned int at, uint64_t *number);
+
+/* Takes one part of a position, if it is no odd one. */
+static inline bool callgrind_quick_position(struct callgrind_quick *q, uint64_t *position)
+{
+	char sign = q->line[q->at];
 	uint64_t number;
 
+	if (sign == '0' && q->line[q->at + 1] == 'x') {
+		q->at = callgrind_quick_hex(q->line, q->at, position);
+		q->others &= UINT64_MAX << q->at;
+		return q->at > 0;
+	}
+	if (sign == '*' || sign == '+' || sign == '-')
+		callgrind_quick_pass(q);
 	if (sign == '*')
-		return at + 1;
-	if (sign == '0' && at[1] == 'x')
-		return callgrind_line_quick_hex(at + 2, position);
-	at = callgrind_line_quick_number(at + (sign == '+' || sign == '-'), &number);
+		return true;
+	if (unlikely(!callgrind_quick_number(q, &number)))
+		return false;
 	if (sign == '+')
 		number += *position;
 	if (sign == '-')
 		number = *position - number;
 	/* What wraps is left to who knows what it is. */
 	if (unlikely((sign == '+' && number < *position) || (sign == '-' && number > *position)))
-		return NULL;
+		return false;
 	*position = number;
-	return at;
+	return true;
 }
 
-/* numbers[count], up to the newline; NULL where anything else stands there. */
-static inline const char *callgrind_line_quick_costs(const char *at, int64_t *numbers, size_t count)
+/* Takes a position, whose parts have a blank between them. */
+static inline bool callgrind_quick_positions(struct callgrind_quick *q, struct callgrind_line *l)
 {
 	size_t i = 0;
 
-	for (; i < count && *at == ' '; i++) {
+	while (likely(callgrind_quick_position(q, &l->place.position[l->columns[i]]))) {
+		if (++i >= l->column_count)
+			return true;
+		if (q->line[q->at] != ' ')
+			return false;
+		callgrind_quick_pass(q);
+	}
+	return false;
+}
+
+/* Takes numbers[count], up to the newline, of which each has a blank before it. */
+static inline bool callgrind_quick_costs(struct callgrind_quick *q, int64_t *numbers, size_t count)
+{
+	size_t i = 0;
+
+	for (; i < count && q->line[q->at] == ' '; i++) {
 		uint64_t number;
 
-		at = callgrind_line_quick_number(at + 1, &number);
-		if (unlikely(at == NULL))
-			return NULL;
+		callgrind_quick_pass(q);
+		if (unlikely(!callgrind_quick_number(q, &number)))
+			return false;
 		numbers[i] = (int64_t)number;
 	}
 	for (; i < count; i++)
 		numbers[i] = 0;
-	return *at == '\n' ? at + 1 : NULL;
+	return q->line[q->at] == '\n';
 }
-
-/* Positions of several parts: position[CALLGRIND_POSITIONS] goes on from the line before. */
-const char *callgrind_line_quick_positions(
-	const struct callgrind_line *l, const char *at, uint64_t *position);
 
 /*
  * callgrind_line_read of the line that begins there, CALLGRIND_LINE_QUICK bytes before the end of
@@ -141,27 +202,16 @@ const char *callgrind_line_quick_positions(
 static inline const char *callgrind_line_quick(
 	struct callgrind_line *l, const char *at, size_t count)
 {
-	uint64_t position[CALLGRIND_POSITIONS];
-	enum callgrind_position only = l->columns[0];
-	bool is_one = likely(l->column_count == 1);
+	struct callgrind_quick q = {.line = at, .others = callgrind_quick_others(at)};
+	struct callgrind_place before = l->place;
 
-	if (is_one) {
-		position[only] = l->position[only];
-		at = callgrind_line_quick_position(at, &position[only]);
-	} else {
-		at = callgrind_line_quick_positions(l, at, position);
+	if (unlikely(!callgrind_quick_positions(&q, l) ||
+		     !callgrind_quick_costs(&q, l->spare, count))) {
+		l->place = before;
+		return NULL;
 	}
-	if (unlikely(at == NULL))
-		return NULL;
-	at = callgrind_line_quick_costs(at, l->spare, count);
-	if (unlikely(at == NULL))
-		return NULL;
-	if (is_one)
-		l->position[only] = position[only];
-	else
-		memcpy(l->position, position, sizeof(position));
 	callgrind_line_keep(l, count);
-	return at;
+	return at + q.at + 1;
 }
 
 #endif
