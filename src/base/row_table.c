@@ -27,19 +27,50 @@ uint32_t row_table_push(struct row_table *t, const struct row_kind *kind, const 
 	return (uint32_t)t->count++;
 }
 
-void row_table_grow(struct row_table *t, const struct row_kind *kind)
+uint32_t row_table_push_apart(struct row_table *t, const struct row_kind *kind, const void *row)
 {
-	/* The old slots go first: the two generations are never in memory at once. */
-	free(t->slots);
-	t->slot_count = t->slot_count ? t->slot_count * 2 : 32;
-	t->slots = xcalloc(t->slot_count, sizeof(*t->slots));
+	t->apart++;
+	return row_table_push(t, kind, row);
+}
+
+/* Into the lookup; no row is the same as any before it. */
+static void enter_rows(struct row_table *t, const struct row_kind *kind, size_t first)
+{
 	size_t mask = t->slot_count - 1;
-	for (uint32_t row = 0; row < t->count; row++) {
+
+	for (uint32_t row = (uint32_t)first; row < t->count; row++) {
 		size_t i = kind->hash(row_table_row(t, kind, row)) & mask;
 		while (t->slots[i])
 			i = (i + 1) & mask;
 		t->slots[i] = row + 1;
 	}
+}
+
+static bool is_full(const struct row_table *t)
+{
+	return (t->count + 1) * 2 > t->slot_count;
+}
+
+void row_table_grow(struct row_table *t, const struct row_kind *kind)
+{
+	/* The old slots go first: the two generations are never in memory at once. */
+	free(t->slots);
+	do
+		t->slot_count = t->slot_count ? t->slot_count * 2 : 32;
+	while (is_full(t));
+	t->slots = xcalloc(t->slot_count, sizeof(*t->slots));
+	enter_rows(t, kind, 0);
+}
+
+void row_table_enter(struct row_table *t, const struct row_kind *kind)
+{
+	size_t first = t->count - t->apart;
+
+	t->apart = 0;
+	if (is_full(t))
+		row_table_grow(t, kind);
+	else
+		enter_rows(t, kind, first);
 }
 
 void *row_table_take(struct row_table *t, const struct row_kind *kind)

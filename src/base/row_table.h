@@ -25,6 +25,7 @@ struct row_kind {
 struct row_table {
 	void *rows;
 	size_t count, capacity;
+	size_t apart;	   /* of these, the last ones that the lookup has not been told of */
 	uint32_t *slots;   /* row number + 1; 0 is free */
 	size_t slot_count; /* 0 or a power of two */
 };
@@ -32,7 +33,11 @@ struct row_table {
 void row_table_deinit(struct row_table *t);
 /* Appends a copy of row without looking for an equal one; its number. */
 uint32_t row_table_push(struct row_table *t, const struct row_kind *kind, const void *row);
-/* Doubles the lookup and enters all rows again. */
+/* The same for a row that is known to be new, and that row_table_enter will tell the lookup of. */
+uint32_t row_table_push_apart(struct row_table *t, const struct row_kind *kind, const void *row);
+/* Tells the lookup of the rows that were pushed apart; goes before any other call that seeks. */
+void row_table_enter(struct row_table *t, const struct row_kind *kind);
+/* Makes the lookup larger, for another row at the least, and enters all rows again. */
 void row_table_grow(struct row_table *t, const struct row_kind *kind);
 /*
  * Hands over the rows, shrunk to their count, to be freed with free(); NULL if there are none.  The

@@ -50,6 +50,7 @@ void builder_destroy(struct builder *b)
 		row_table_deinit(tables[i]);
 	arc_table_deinit(&b->arcs);
 	weight_rows_deinit(&b->weights);
+	place_runs_deinit(&b->place_runs);
 	stack_table_deinit(&b->stacks);
 	vec_deinit(&b->row_of_stack);
 	vec_deinit(&b->samples_of_row);
@@ -173,6 +174,7 @@ frame_id builder_frame_seek(struct builder *b, const struct frame *f, uint64_t p
 {
 	frame_id id;
 
+	builder_frames_enter(b);
 	if (intern(b, BUDGET_FRAME, price, &b->frames, &frame_rows, f, &id.i))
 		return id;
 	return builder_frame_left_out(b);

@@ -27,6 +27,7 @@ frame_id builder_frame_left_out(struct builder *b)
 {
 	struct frame f = {.function = builder_function_left_out(b)};
 
+	builder_frames_enter(b);
 	return (frame_id){row_table_intern(&b->frames, &frame_rows, &f)};
 }
 

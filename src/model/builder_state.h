@@ -16,6 +16,7 @@
 #include "model/arc_table.h"
 #include "model/budget.h"
 #include "model/label_tables.h"
+#include "model/place_runs.h"
 #include "model/row_kinds.h"
 #include "model/stack_table.h"
 #include "model/weight_rows.h"
@@ -40,6 +41,7 @@ struct builder {
 	uint32_t row_count;	    /* row 0, which is none, included */
 	uint64_t row_price;
 	struct weight_rows weights;   /* [row] what came without samples; of frame i row i + 1 */
+	struct place_runs place_runs; /* of builder_place; frames of which it knows are apart */
 	VEC(uint64_t) samples_of_row; /* as long as the last row that has one needs */
 	struct column *columns;	      /* [metric], made with the first sample */
 	bool samples_unknown, has_weights, has_places;
@@ -80,6 +82,15 @@ static inline frame_id builder_frame_intern(
 	return id;
 }
 
+/* Puts the frames that builder_place has made without a lookup into the lookup. */
+static inline void builder_frames_enter(struct builder *b)
+{
+	if (unlikely(b->frames.apart))
+		row_table_enter(&b->frames, &frame_rows);
+}
+
+/* The number of a place's frame, which builder_place has not found right behind the one before. */
+frame_id builder_place_seek(struct builder *b, const struct frame *f);
 /* Makes each place's stack, and puts its weights into the columns of stacks. */
 void builder_places_end(struct builder *b);
 

@@ -70,19 +70,15 @@ void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, ui
 		row_samples_add(b, row, samples);
 }
 
-static void places_begin(struct builder *b)
-{
-	b->has_weights = b->has_places = b->samples_unknown = true;
-	weight_rows_begin(&b->weights, b->metrics.count);
-}
-
 frame_id builder_place(struct builder *b, const struct frame *frame, const int64_t *weight)
 {
-	frame_id id = builder_frame_intern(
-		b, frame, BUDGET_FRAME_BYTES + BUDGET_STACK_BYTES + b->row_price);
+	frame_id id = {b->frame_before + 1};
 
-	if (unlikely(!b->has_places))
-		places_begin(b);
+	/* Places mostly come again in the order in which they came first. */
+	if (id.i >= b->frames.count ||
+		!frame_same(row_table_row(&b->frames, &frame_rows, id.i), frame))
+		id = builder_place_seek(b, frame);
+	b->frame_before = id.i;
 	weight_rows_add(&b->weights, (size_t)id.i + 1, weight);
 	return id;
 }
@@ -90,22 +86,6 @@ frame_id builder_place(struct builder *b, const struct frame *frame, const int64
 uint64_t builder_place_sum(const struct builder *b, metric_id metric)
 {
 	return b->has_places ? b->weights.absolute_sum[metric.i] : 0;
-}
-
-void builder_places_end(struct builder *b)
-{
-	uint32_t count = (uint32_t)b->frames.count;
-
-	if (!b->has_places)
-		return;
-	assert(stack_table_count(&b->stacks) == 1 && b->row_count == 1);
-	vec_extend(&b->row_of_stack, (size_t)count + 1);
-	for (uint32_t i = 0; i < count; i++) {
-		stack_id stack = stack_table_push(&b->stacks, (stack_id){0}, (frame_id){i});
-
-		b->row_of_stack.data[stack.i] = i + 1;
-	}
-	b->row_count = count + 1;
 }
 
 static void push_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,

@@ -155,6 +155,66 @@ static void places_are_where_code_was_inlined(void **state)
 	profile_destroy(p);
 }
 
+#define PLACES 400
+
+/* Lines of costs in any order; sum[function][file][line] of them, one for each line. */
+static void random_places(struct random *r, struct strbuf *text, int64_t sum[3][2][PLACES])
+{
+	uint32_t function = 0, file = 0, line = 0;
+
+	strbuf_add(text, STR("events: A\n"));
+	for (int i = 0; i < PLACES; i++) {
+		if (i == 0 || random_below(r, 12) == 0) {
+			function = (uint32_t)random_below(r, 3);
+			file = 0;
+			strbuf_printf(text, "fl=file0\nfn=f%u\n", function);
+		}
+		if (random_below(r, 8) == 0) {
+			file = (uint32_t)random_below(r, 2);
+			strbuf_printf(text, "fi=file%u\n", file);
+		}
+		line = random_below(r, 6) ? line + 1 : (uint32_t)random_below(r, PLACES);
+		line %= PLACES;
+		strbuf_printf(text, "%u %d\n", line, i + 1);
+		sum[function][file][line] += i + 1;
+	}
+}
+
+/* Takes what the profile's places have off the sums; each place is there once. */
+static void take_places(const struct profile *p, int64_t sum[3][2][PLACES])
+{
+	for (size_t i = 1; i < p->stack_count; i++) {
+		const struct frame *f = &p->frames[p->stacks[i].frame.i];
+		struct str name = profile_string(p, p->functions[f->function.i].name);
+		struct str file = profile_string(p, f->file);
+		int64_t *left = &sum[name.data[1] - '0'][file.data[4] - '0'][f->line];
+
+		assert_true(*left > 0);
+		assert_int_equal(profile_weight(p, 0, i), *left);
+		*left = 0;
+	}
+}
+
+static void places_are_found_in_any_order(void **state)
+{
+	static int64_t sum[3][2][PLACES];
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct random r = random_from(seed);
+		struct strbuf text = {0};
+
+		memset(sum, 0, sizeof(sum));
+		random_places(&r, &text, sum);
+		struct profile *p = read_text(text.data);
+		take_places(p, sum);
+		for (size_t i = 0; i < sizeof(sum) / sizeof(int64_t); i++)
+			assert_int_equal((&sum[0][0][0])[i], 0);
+		profile_destroy(p);
+		strbuf_deinit(&text);
+	}
+}
+
 static void ids_are_of_three_spaces(void **state)
 {
 	struct profile *p = read_text("events: Ir\nob=(1) /lib/o\nfl=(1) file\nfn=(1) f\n1 1\n"
@@ -429,6 +489,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_manuals_example),
 		cmocka_unit_test(places_are_where_code_was_inlined),
+		cmocka_unit_test(places_are_found_in_any_order),
 		cmocka_unit_test(ids_are_of_three_spaces),
 		cmocka_unit_test(every_kind_of_line_is_read_alike),
 		cmocka_unit_test(units_and_formulas_make_metrics),
