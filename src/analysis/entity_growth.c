@@ -89,18 +89,22 @@ static uint32_t *growth_group(struct growth *g, bool *used)
 	for (uint32_t i = (uint32_t)p->stack_count; i-- > 1;)
 		if (used[i])
 			used[selection_parent(s, i)] = true;
-	for (uint32_t i = 1; i < p->stack_count; i++) {
+	for (uint32_t i = 1, before = 0; i < p->stack_count; i++) {
 		if (!used[i])
 			continue;
 		frame_id frame = p->stacks[i].frame;
 		uint32_t parent = group[selection_parent(s, i)];
 		uint32_t entity = g->map->of_frame[frame.i];
+		const struct child *last = &g->table.nodes.data[before];
 
 		if (entity == g->table.nodes.data[parent].key &&
 			joins_parent(g->map, &p->frames[frame.i]))
 			group[i] = parent;
+		else if (before && last->parent == parent && last->key == entity)
+			group[i] = before; /* places of one function mostly come together */
 		else
 			group[i] = child_table_at(&g->table, parent, entity, &added);
+		before = group[i];
 	}
 	free(used);
 	return group;

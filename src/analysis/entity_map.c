@@ -264,13 +264,15 @@ static void entity_map_functions(struct entity_map *m, const uint32_t *same, str
 	const struct profile *p = m->profile;
 
 	m->of_function = ARENA_ARRAY(scratch, uint32_t, p->function_count);
+	for (size_t i = 0; i < p->function_count; i++)
+		m->of_function[i] = NO_ID;
 	for (size_t i = 0; i < p->arc_count; i++) {
 		function_id ends[] = {p->arcs[i].caller, p->arcs[i].callee};
 
 		for (size_t k = 0; k < ARRAY_SIZE(ends); k++) {
 			struct frame frame = {.function = ends[k]};
 
-			if (ends[k].i == NO_ID)
+			if (ends[k].i == NO_ID || m->of_function[ends[k].i] != NO_ID)
 				continue;
 			m->of_function[ends[k].i] = same && same[ends[k].i] != NO_ID
 							    ? same[ends[k].i]
