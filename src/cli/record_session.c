@@ -187,10 +187,11 @@ void record_request_deinit(struct record_request *request)
 	strbuf_deinit(&request->when);
 }
 
-void record_session_run(const struct record_request *request, struct record_outcome *outcome)
+/* It borrows the request's texts. */
+static struct recorder_options recorder_options_of(
+	const struct record_request *request, bool progress)
 {
-	bool progress = progress_is_wanted(request);
-	struct recorder_options options = {
+	return (struct recorder_options){
 		.kind = request->everybody	 ? TARGET_MACHINE
 			: request->pid_count > 0 ? TARGET_PROCESSES
 						 : TARGET_COMMAND,
@@ -210,6 +211,12 @@ void record_session_run(const struct record_request *request, struct record_outc
 		.engine = request->engine,
 		.say = say_line,
 	};
+}
+
+void record_session_run(const struct record_request *request, struct record_outcome *outcome)
+{
+	bool progress = progress_is_wanted(request);
+	struct recorder_options options = recorder_options_of(request, progress);
 	struct recorder_result result;
 	struct recorder *recorder;
 	struct error *err = request->command ? command_path_check(request->command[0]) : NULL;

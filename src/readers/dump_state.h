@@ -65,13 +65,15 @@ thread_id dump_thread_of(struct dump *d);
 /* The stack of the row whose number the line goes on with; stacks are built then. */
 stack_id dump_stack_of(struct dump *d);
 
-/* Lines "label", "sample", "tick" and "zone-event", behind their first word. */
+/* ---- Lines behind their first word, of dump_samples.c */
+
+/* "label": a key with a text, or with a number and its unit. */
 void dump_read_label(struct dump *d);
-/* See above. */
+/* "sample": a stack; its thread, time and zone if samples have them; labels; weights. */
 void dump_read_sample(struct dump *d);
-/* See above. */
+/* "tick": a frame of time of a process's stream. */
 void dump_read_tick(struct dump *d);
-/* See above. */
+/* "zone-event": the zones that a thread is in from a time on, as a stack. */
 void dump_read_zone_event(struct dump *d);
 
 #endif
