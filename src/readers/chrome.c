@@ -7,6 +7,8 @@
  */
 #include "readers/chrome.h"
 
+#include "readers/counted_note.h"
+
 /* ---- The file */
 
 static void read_events(struct chrome *c)
@@ -161,13 +163,6 @@ static void add_ticks(struct chrome *c)
 	}
 }
 
-static void add_note(
-	struct chrome *c, enum note_kind kind, uint64_t count, const char *one, const char *many)
-{
-	if (count)
-		builder_note(c->builder, kind, count, "%s", count == 1 ? one : many);
-}
-
 /* A list that ends in a comma is whole; many writers put one. */
 static bool is_trailing_comma(const struct json_reader *r)
 {
@@ -185,19 +180,19 @@ static void add_notes(struct chrome *c)
 		builder_note(c->builder, NOTE_INCOMPLETE, 1,
 			"the file is broken from byte %zu on: %s", (size_t)(r->bad - r->start),
 			r->problem);
-	add_note(c, NOTE_BAD_RECORD, c->bad_events,
+	counted_note(c->builder, NOTE_BAD_RECORD, c->bad_events,
 		"event has no time or no kind, and was passed over",
 		"events have no time or no kind, and were passed over");
-	add_note(c, NOTE_BAD_RECORD, c->bad_ends,
+	counted_note(c->builder, NOTE_BAD_RECORD, c->bad_ends,
 		"end of a slice fits none that was open, and was passed over",
 		"ends of slices fit none that was open, and were passed over");
-	add_note(c, NOTE_INCOMPLETE, c->still_open,
+	counted_note(c->builder, NOTE_INCOMPLETE, c->still_open,
 		"a slice is not ended, and ends with its thread",
 		"slices are not ended, and end with their threads");
-	add_note(c, NOTE_BAD_RECORD, c->bad_links,
+	counted_note(c->builder, NOTE_BAD_RECORD, c->bad_links,
 		"reference is to a frame that is not there, or its own caller",
 		"references are to frames that are not there, or their own callers");
-	add_note(c, NOTE_INFO, c->others,
+	counted_note(c->builder, NOTE_INFO, c->others,
 		"an event that is no stack (instant, counter, flow, asynchronous) is left out",
 		"events that are no stacks (instants, counters, flows, asynchronous ones) are left "
 		"out");

@@ -10,6 +10,7 @@
  */
 #include "readers/readers.h"
 
+#include "readers/counted_note.h"
 #include "readers/gprofng_events.h"
 #include "readers/gprofng_names.h"
 #include "readers/gprofng_stacks.h"
@@ -323,9 +324,9 @@ static void add_notes(struct gprofng *g)
 			"objects have no copy in the experiment's archive; gp-archive makes them");
 	if (g->bad)
 		builder_note(b, NOTE_BAD_RECORD, g->bad, "places in the data hold no packet");
-	if (g->incomplete)
-		builder_note(b, NOTE_INCOMPLETE, g->incomplete,
-			"experiments of processes that it started could not be read");
+	counted_note(b, NOTE_INCOMPLETE, g->incomplete,
+		"the experiment of a process that it started could not be read",
+		"experiments of processes that it started could not be read");
 }
 
 static void open_archive(struct gprofng *g)

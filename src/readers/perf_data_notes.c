@@ -4,6 +4,8 @@
  */
 #include "readers/perf_data_state.h"
 
+#include "readers/counted_note.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -170,11 +172,11 @@ static void note_hardware(struct perf_data *p)
 			"traces of hardware (%s, %" PRIu64 " bytes) were passed over: sonde cannot "
 			"decode them, but reads what 'perf inject --itrace=i100us' makes of them",
 			trace_name(file->trace_kind), file->trace_bytes);
-	if (p->plain_branches)
-		builder_note(p->builder, NOTE_INFO, p->plain_branches,
-			"samples have branch stacks (perf record -b), which are no calls under "
-			"way, "
-			"and were passed over");
+	counted_note(p->builder, NOTE_INFO, p->plain_branches,
+		"the branch stack of a sample (perf record -b), no calls under way, was passed "
+		"over",
+		"samples have branch stacks (perf record -b), which are no calls under way, and "
+		"were passed over");
 }
 
 static void set_stats(struct perf_data *p)

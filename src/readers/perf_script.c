@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "readers/bad_lines.h"
+#include "readers/counted_note.h"
 #include "readers/perf_script_head.h"
 #include "readers/perf_script_repeat.h"
 #include "readers/perf_script_rows.h"
@@ -324,9 +325,9 @@ static void read_lines(struct perf_script *p, struct str rest)
 static void add_notes(struct perf_script *p)
 {
 	bad_lines_note(&p->bad, p->builder);
-	if (p->passed_over)
-		builder_note(p->builder, NOTE_INFO, p->passed_over,
-			"lines below frames, of instructions or the like, were passed over");
+	counted_note(p->builder, NOTE_INFO, p->passed_over,
+		"a line below a frame, of an instruction or the like, was passed over",
+		"lines below frames, of instructions or the like, were passed over");
 	if (p->stacks.cut)
 		builder_note(p->builder, NOTE_TRUNCATED, p->stacks.cut,
 			"stacks lack frames, as there are too many different ones for memory");

@@ -3,6 +3,8 @@
  */
 #include "readers/perf_script_rows.h"
 
+#include "readers/counted_note.h"
+
 #include <stdlib.h>
 
 void perf_rows_deinit(struct perf_rows *r)
@@ -206,8 +208,9 @@ void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks, size_t inpu
 
 	if (has_threads || f.has_times)
 		builder_expect_samples(r->builder, r->count);
-	if (r->without_time && r->without_time < r->count)
-		builder_note(r->builder, NOTE_INFO, r->without_time,
+	if (r->without_time < r->count)
+		counted_note(r->builder, NOTE_INFO, r->without_time,
+			"a sample has no time; so that of the others is left out",
 			"samples have no time; so that of the others is left out");
 	finish_rows(r, &f);
 	if (f.left_out)

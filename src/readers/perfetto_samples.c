@@ -9,6 +9,7 @@
  * that were looked up afterwards (ModuleSymbols) stand at the end of a trace.
  */
 #include "base/hash.h"
+#include "readers/counted_note.h"
 #include "readers/perfetto.h"
 
 /* The number of a sample's callstack, told from those of the other kind. */
@@ -534,11 +535,15 @@ static void note(const struct perfetto *f, enum note_kind kind, uint64_t count, 
 void perfetto_note_samples(const struct perfetto *f)
 {
 	note(f, NOTE_LOST, f->records_lost, "records were lost by the kernel while it was traced");
-	note(f, NOTE_INFO, f->no_stack, "samples have no stack, and are left out");
+	counted_note(f->chrome.builder, NOTE_INFO, f->no_stack,
+		"a sample has no stack, and is left out",
+		"samples have no stack, and are left out");
 	note(f, NOTE_TRUNCATED, f->not_walked, "stacks were not walked to their root");
 	note(f, NOTE_BAD_RECORD, f->bad_stacks,
 		"references are to callstacks or frames that are not in the file");
-	note(f, NOTE_INFO, f->other_weights,
+	counted_note(f->chrome.builder, NOTE_INFO, f->other_weights,
+		"a sample is weighed by none or another counter than the first, and weighs nothing "
+		"here",
 		"samples are weighed by none or another counter than the first, and weigh nothing "
 		"here");
 	stack_budget_note(&f->stacks, f->chrome.builder);

@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "obj/demangle.h"
+#include "readers/counted_note.h"
 
 /*
  * Stacks of any file, and of each so many bytes one more.  An event that opens a frame has more
@@ -221,13 +222,6 @@ static void read_profiles(struct speedscope *s)
 
 /* ---- The file */
 
-static void add_note(struct speedscope *s, enum note_kind kind, uint64_t count, const char *one,
-	const char *many)
-{
-	if (count)
-		builder_note(s->builder, kind, count, "%s", count == 1 ? one : many);
-}
-
 static void add_notes(struct speedscope *s)
 {
 	stack_budget_note(&s->budget, s->builder);
@@ -238,26 +232,29 @@ static void add_notes(struct speedscope *s)
 		builder_note(s->builder, NOTE_INCOMPLETE, 1,
 			"the file is broken from byte %zu on: %s",
 			(size_t)(s->json.bad - s->json.start), s->json.problem);
-	add_note(s, NOTE_BAD_RECORD, s->bad_frames,
+	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_frames,
 		"reference is to a frame that is not there, shown as [unknown]",
 		"references are to frames that are not there, shown as [unknown]");
-	add_note(s, NOTE_BAD_RECORD, s->bad_order,
+	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_order,
 		"event is not in the order of time, or has none; its time was taken as the last",
 		"events are not in the order of time, or have none; their time was taken as the "
 		"last");
-	add_note(s, NOTE_BAD_RECORD, s->bad_close, "event closes a frame that is not the innermost",
+	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_close,
+		"event closes a frame that is not the innermost",
 		"events close frames that are not the innermost");
-	add_note(s, NOTE_INCOMPLETE, s->still_open, "a frame is still open at its profile's end",
+	counted_note(s->builder, NOTE_INCOMPLETE, s->still_open,
+		"a frame is still open at its profile's end",
 		"frames are still open at their profiles' ends");
-	add_note(s, NOTE_BAD_RECORD, s->bad_length, "profile has not as many weights as samples",
+	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_length,
+		"profile has not as many weights as samples",
 		"profiles have not as many weights as samples");
-	add_note(s, NOTE_BAD_RECORD, s->bad_weights,
+	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_weights,
 		"weight is negative, or no number, and was passed over",
 		"weights are negative, or no numbers, and were passed over");
-	add_note(s, NOTE_BAD_RECORD, s->bad_profiles,
+	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_profiles,
 		"profile is of no kind that is known, and was passed over",
 		"profiles are of no kind that is known, and were passed over");
-	add_note(s, NOTE_BAD_RECORD, s->bad_metrics,
+	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_metrics,
 		"profile is of a metric beyond the 16 that there may be, and was passed over",
 		"profiles are of metrics beyond the 16 that there may be, and were passed over");
 }
