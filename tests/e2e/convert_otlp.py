@@ -7,54 +7,16 @@ import shutil
 import struct
 
 import harness
+from proto_wire import fields, packed
 
 SOURCES = ["list.dump", "threads.dump", "zones.dump", "waits.dump", "cycle.dump", "events.dump", "recording.dump", "diff-new.folded"]
 MAPPING, LOCATION, FUNCTION, LINK, STRING, ATTRIBUTE, STACK = range(1, 8)
-
-
-def varint(data, at):
-	value = shift = 0
-	while True:
-		byte = data[at]
-		at += 1
-		value |= (byte & 127) << shift
-		shift += 7
-		if byte < 128:
-			return value, at
-
-
-def fields(data):
-	"""{number: [value]} of a message: ints, and bytes of what has a length."""
-	found, at = {}, 0
-	while at < len(data):
-		tag, at = varint(data, at)
-		kind = tag & 7
-		if kind == 0:
-			value, at = varint(data, at)
-		elif kind == 1:
-			value, at = struct.unpack_from("<Q", data, at)[0], at + 8
-		else:
-			assert kind == 2, f"type {kind}"
-			size, at = varint(data, at)
-			assert at + size <= len(data), "a length beyond the end"
-			value, at = data[at:at + size], at + size
-		found.setdefault(tag >> 3, []).append(value)
-	return found
 
 
 def one(message, number, default=0):
 	values = message.get(number, [default])
 	assert len(values) == 1, f"field {number} comes {len(values)} times"
 	return values[0]
-
-
-def packed(message, number):
-	found, at = [], 0
-	data = b"".join(message.get(number, []))
-	while at < len(data):
-		value, at = varint(data, at)
-		found.append(value)
-	return found
 
 
 def times(message):

@@ -10,6 +10,7 @@ import struct
 
 import harness
 from harness import SOURCE_ROOT, check, compile_c, run, sonde
+from proto_wire import fields, put_bytes, put_number
 
 INPUTS = SOURCE_ROOT / "tests" / "golden" / "in"
 
@@ -92,32 +93,10 @@ def test_same_bytes(folder):
 def asking(folder, profile, drop, keep):
 	"""The profile with drop_frames and keep_frames (fields 7 and 8), whose texts come last in its table of strings (6)."""
 	plain = gzip.decompress(written(folder, profile).read_bytes())
-	at, strings = 0, 0
-
-	def varint():
-		nonlocal at
-		value = shift = 0
-		while True:
-			byte = plain[at]
-			at += 1
-			value |= (byte & 0x7F) << shift
-			shift += 7
-			if byte < 0x80:
-				return value
-	while at < len(plain):
-		tag = varint()
-		strings += tag == 6 << 3 | 2
-		size = varint()
-		at += size if tag & 7 == 2 else 0
-
-	def packed(value):
-		return bytes([value & 0x7F | 0x80]) + packed(value >> 7) if value >= 0x80 else bytes([value])
-
-	def text(string):
-		return packed(6 << 3 | 2) + packed(len(string)) + string
+	strings = len(fields(plain)[6])
+	texts = put_bytes(6, drop.encode()) + put_bytes(6, keep.encode())
 	path = folder / "asking.pb.gz"
-	path.write_bytes(gzip.compress(plain + text(drop.encode()) + text(keep.encode()) +
-		packed(7 << 3) + packed(strings) + (packed(8 << 3) + packed(strings + 1) if keep else b"")))
+	path.write_bytes(gzip.compress(plain + texts + put_number(7, strings) + (put_number(8, strings + 1) if keep else b"")))
 	return path
 
 

@@ -19,6 +19,7 @@ import tempfile
 
 import harness
 from harness import LONG, SANITIZED, SONDE, SOURCE_ROOT, check, sonde
+from proto_wire import put_varint
 
 SEEDS = SOURCE_ROOT / "tests" / "fuzz" / "seeds"
 CORPUS = pathlib.Path(os.environ.get("SONDE_CORPUS", SOURCE_ROOT.parent / "shared" / "corpus"))
@@ -157,14 +158,6 @@ def test_variants_of_other_tools_files(folder):
 	judge_all(folder, [(str(p.relative_to(CORPUS)), unpacked(p)) for p in paths], 40 if LONG else 1)
 
 
-def varint(value):
-	out = bytearray()
-	while value >= 0x80:
-		out.append(value & 0x7f | 0x80)
-		value >>= 7
-	return bytes(out + bytes([value]))
-
-
 def shell(command):
 	return subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, check=True).stdout
 
@@ -177,12 +170,12 @@ def bombs():
 	yield "speedscope, arrays in arrays", b'{"$schema":"https://www.speedscope.app/file-format-schema.json","profiles":' + b"[" * many
 	yield "trace events in trace events", b'[{"ph":"B","ts":1,"name":"a","args":' + b'{"b":' * many
 	yield "trace events that only begin", b"[" + b'{"ph":"B","ts":1,"pid":1,"tid":1,"name":"a"},' * 50000
-	yield "a length of 2 GB in protobuf", b"\x12" + varint(1 << 31) + b"\x0a\x03abc"
-	yield "a length of 2^63 in protobuf", b"\x12" + varint((1 << 63) - 1)
+	yield "a length of 2 GB in protobuf", b"\x12" + put_varint(1 << 31) + b"\x0a\x03abc"
+	yield "a length of 2^63 in protobuf", b"\x12" + put_varint((1 << 63) - 1)
 	yield "groups in groups in protobuf", b"\x0b" * many
 	yield "empty samples of pprof", b"\x0a\x00\x32\x00" + b"\x12\x00" * (2 * many)
 	yield "empty functions of pprof", b"\x0a\x00\x32\x00" + b"\x2a\x00" * (2 * many)
-	yield "a stack of one location", b"\x0a\x00\x32\x00\x22\x02\x08\x01\x12" + varint(many + 5) + b"\x0a" + varint(many) \
+	yield "a stack of one location", b"\x0a\x00\x32\x00\x22\x02\x08\x01\x12" + put_varint(many + 5) + b"\x0a" + put_varint(many) \
 		+ b"\x01" * many + b"\x10\x01"
 	# Made by others: a process's peak of memory begins with its parent's.  What is packed may unpack to
 	# 256 times its size (deep recursions do) and is held at once.
