@@ -465,19 +465,17 @@ static void read_line(struct callgrind *c, struct str line)
 /* "calls=2 20\n": what stands behind the first number is passed over. */
 static inline const char *quick_calls(struct callgrind *c, const char *at)
 {
-	uint64_t calls = 0, target = 0;
+	uint64_t calls = 0;
 	unsigned int digits = digits_run((const uint8_t *)at, &calls);
 
 	if (digits == 0 || digits > DIGITS_MAX)
 		return NULL;
-	at += digits;
-	for (int i = 0; i < CALLGRIND_COLUMNS_MAX && *at == ' '; i++)
-		at += 1 + digit_run((const uint8_t *)at + 1, &target);
-	if (*at != '\n')
+	const char *end = memchr(at + digits, '\n', CALLGRIND_LINE_QUICK / 2);
+	if (end == NULL)
 		return NULL;
 	c->calls = calls;
 	c->expect = EXPECT_CALL;
-	return at + 1;
+	return end + 1;
 }
 
 #define CALLS UINT64_C(0x3d736c6c6163) /* "calls=" */
