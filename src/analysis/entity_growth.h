@@ -3,7 +3,8 @@
 
 /*
  * An entity tree in the making: entity_growth.c finds the groups that become nodes, and what they
- * weigh, entity_layout.c puts them in pre-order, and entity_tree.c alone asks for both.
+ * weigh, entity_layout.c puts them in pre-order, or entity_sums.c sums them up without, and
+ * entity_tree.c alone asks for these.
  */
 
 #include "analysis/entity_map.h"
@@ -62,8 +63,13 @@ static inline bool growth_has_weight(const struct growth *g, size_t metric, uint
 	return g->passed ? g->passed[metric][group] : growth_weight(g, metric, group) != 0;
 }
 
-/* Sets nodes, their columns and weights, of the tree and of the trees of further metrics. */
 struct entity_tree;
+/*
+ * Sets sums, of the tree and of the trees of further metrics, and no node but the root; false:
+ * sums are not all that is wanted, or take more work than nodes.
+ */
+bool growth_sum(const struct growth *g, struct entity_tree *const *trees, struct arena *arena);
+/* Sets nodes, their columns and weights, of the tree and of the trees of further metrics. */
 void growth_lay_out(const struct growth *g, struct entity_tree *const *trees, struct arena *arena);
 
 #endif

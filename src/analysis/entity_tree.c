@@ -99,7 +99,8 @@ static struct entity_tree *growth_trees(const struct growth *g, struct arena *ar
 			.has_stacks = g->selection->profile->has_stacks,
 		};
 	}
-	growth_lay_out(g, trees, arena);
+	if (!growth_sum(g, trees, arena))
+		growth_lay_out(g, trees, arena);
 	trees[0]->others = (const struct entity_tree *const *)trees + 1;
 	trees[0]->other_count = count - 1;
 	return trees[0];

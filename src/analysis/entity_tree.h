@@ -70,6 +70,11 @@ struct entity_arc {
 	uint64_t calls;
 };
 
+/* What functions.h says of an entity. */
+struct entity_sum {
+	int64_t exclusive, inclusive;
+};
+
 struct entity_tree {
 	const struct entity *entities;
 	size_t entity_count; /* some may have no node */
@@ -86,6 +91,11 @@ struct entity_tree {
 	const uint32_t *first_seen;
 	/* [node_count + 1] The weight of the nodes before it: for entity_tree_weight and _below. */
 	const int64_t *before;
+	/*
+	 * [entity_count] Where sums_only: what nodes would tell, of which there is just the root
+	 * then; NULL: nodes tell it.
+	 */
+	const struct entity_sum *sums;
 	/* The base of percentages: the nodes' sum, what WHEN left out and spontaneous. */
 	int64_t total;
 	/* Of samples that WHEN charges to the caller of a root frame: in no node. */

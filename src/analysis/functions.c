@@ -9,20 +9,16 @@
 #include "analysis/functions.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/measured.h"
 #include "analysis/propagate.h"
 #include "base/alloc.h"
 
-/* What functions.h says of a row, in one metric. */
-struct figures {
-	int64_t exclusive, inclusive;
-};
-
 /* The figures of all metrics, before they are rows. */
 struct sums {
 	const struct entity_tree *tree;
-	struct figures **of; /* [metric][entity]; behind the last entity, entity_spontaneous */
+	struct entity_sum **of; /* [metric][entity]; behind the last entity, entity_spontaneous */
 	size_t metric_count;
 	uint64_t *calls; /* [entity]; NULL: none were counted */
 	bool *is_bound;	 /* [entity]; NULL: none is */
@@ -48,11 +44,13 @@ static uint64_t *count_calls(const struct entity_tree *tree)
 	return calls;
 }
 
-static struct figures *sum_nodes(const struct entity_tree *tree)
+static struct entity_sum *sum_nodes(const struct entity_tree *tree)
 {
-	struct figures *sums = xcalloc(tree->entity_count + 1, sizeof(*sums));
+	struct entity_sum *sums = xcalloc(tree->entity_count + 1, sizeof(*sums));
 	uint32_t *outermost_end = xcalloc(tree->entity_count, sizeof(*outermost_end));
 
+	if (tree->sums)
+		memcpy(sums, tree->sums, tree->entity_count * sizeof(*sums));
 	sums[tree->entity_count].exclusive = tree->spontaneous;
 	for (uint32_t i = 1; i < tree->node_count; i++) {
 		uint32_t entity = tree->entity[i];
@@ -142,7 +140,7 @@ static bool sums_any(const struct sums *s, uint32_t entity)
 	return false;
 }
 
-static int figures_compare(const struct figures *x, const struct figures *y)
+static int figures_compare(const struct entity_sum *x, const struct entity_sum *y)
 {
 	if (x->exclusive != y->exclusive)
 		return x->exclusive < y->exclusive ? 1 : -1;

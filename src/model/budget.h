@@ -19,6 +19,8 @@
 
 #define BUDGET_FREE_BYTES ((uint64_t)52 << 20)
 #define BUDGET_RATIO	  3u
+/* The part that no stack takes, so that what ends at those that are there has room. */
+#define BUDGET_KEPT_PART 32u
 
 /* What can be refused. */
 enum budget_row {
@@ -46,8 +48,8 @@ enum {
 	BUDGET_OBJECT_BYTES = 96,
 	BUDGET_FUNCTION_BYTES = 280,
 	BUDGET_FRAME_BYTES = 40,
-	BUDGET_STACK_BYTES = 20,
-	BUDGET_WEIGHT_BYTES = 8,
+	BUDGET_STACK_BYTES = 17,
+	BUDGET_WEIGHT_BYTES = 16,
 	BUDGET_ARC_BYTES = 96,
 	BUDGET_THREAD_BYTES = 96,
 	BUDGET_SAMPLE_BYTES = 16,
@@ -60,6 +62,7 @@ enum {
 
 struct budget {
 	uint64_t left;			    /* bytes */
+	uint64_t kept;			    /* of which stacks leave so many to weights */
 	uint64_t refused[BUDGET_ROW_COUNT]; /* how often one would have been new */
 };
 
@@ -72,6 +75,12 @@ static inline bool budget_has(const struct budget *b, uint64_t bytes)
 static inline void budget_take(struct budget *b, uint64_t bytes)
 {
 	b->left -= bytes < b->left ? bytes : b->left;
+}
+
+/* For stacks. */
+static inline uint64_t budget_unkept(const struct budget *b)
+{
+	return b->left > b->kept ? b->left - b->kept : 0;
 }
 
 /* What is to be said of the refused rows of a kind, behind their count. */

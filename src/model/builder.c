@@ -93,6 +93,7 @@ void builder_answer_for(struct builder *b, uint64_t input_bytes)
 		b->budget.left = UINT64_MAX;
 	else
 		b->budget.left += BUDGET_RATIO * input_bytes;
+	b->budget.kept = b->budget.left / BUDGET_KEPT_PART;
 }
 
 void builder_charge(struct builder *b, uint64_t bytes)
@@ -221,7 +222,7 @@ stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame)
 	size_t before = stack_table_count(&b->stacks);
 
 	assert(parent.i < before && frame.i < b->frames.count);
-	if (unlikely(!budget_has(&b->budget, BUDGET_STACK_BYTES)))
+	if (unlikely(budget_unkept(&b->budget) < BUDGET_STACK_BYTES))
 		return stack_known(b, parent, frame);
 	stack_id stack = stack_table_intern(&b->stacks, parent, frame);
 	if (stack.i == before)
@@ -235,7 +236,7 @@ size_t builder_stack_path(struct builder *b, stack_id parent, const frame_id *fr
 	assert(parent.i < stack_table_count(&b->stacks));
 	for (size_t i = 0; i < count; i++)
 		assert(frames[i].i < b->frames.count);
-	uint64_t room = b->budget.left / BUDGET_STACK_BYTES;
+	uint64_t room = budget_unkept(&b->budget) / BUDGET_STACK_BYTES;
 	size_t before = stack_table_count(&b->stacks);
 	size_t found = stack_table_path(
 		&b->stacks, parent, frames, count, new_max < room ? new_max : (size_t)room, stacks);

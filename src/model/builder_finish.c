@@ -172,19 +172,19 @@ static void freeze_weights(struct builder *b, struct profile *p)
 	freeze_rows(b, p);
 }
 
-static uint32_t depth_max(const struct stack *stacks, size_t count)
+static void measure_depth(struct profile *p)
 {
-	uint32_t *depth = xrealloc_array(NULL, count, sizeof(*depth));
-	uint32_t most = 0;
+	uint32_t *depth = xrealloc_array(NULL, p->stack_count, sizeof(*depth));
 
 	depth[0] = 0;
-	for (size_t i = 1; i < count; i++) {
-		depth[i] = depth[stacks[i].parent.i] + 1;
-		if (depth[i] > most)
-			most = depth[i];
+	for (size_t i = 1; i < p->stack_count; i++) {
+		depth[i] = depth[p->stacks[i].parent.i] + 1;
+		if (depth[i] > p->depth_max)
+			p->depth_max = depth[i];
+		if (p->weight_row[i])
+			p->depth_sum += depth[i];
 	}
 	free(depth);
-	return most;
 }
 
 /* Columns of builder_destroy's loop go by the metric table, so that one is taken last. */
@@ -201,9 +201,9 @@ static void freeze_tables(struct builder *b, struct profile *p)
 	p->threads = adopt_table(p, &b->threads, &thread_rows, &p->thread_count);
 	p->notes = adopt_table(p, &b->notes, &note_rows, &p->note_count);
 	arc_table_freeze(&b->arcs, p);
-	p->depth_max = depth_max(p->stacks, p->stack_count);
 	p->metric_count = b->metrics.count;
 	freeze_weights(b, p);
+	measure_depth(p);
 	freeze_samples(b, p);
 	label_tables_freeze(&b->labels, p);
 	zone_tables_freeze(&b->zones, p);

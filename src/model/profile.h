@@ -219,8 +219,9 @@ struct profile {
 	size_t frame_count;
 	const struct stack *stacks;
 	size_t stack_count; /* at least 1 */
-	/* Deepest stack, in frames. */
+	/* Deepest stack, in frames; and those of all stacks that have a row of weights. */
 	uint32_t depth_max;
+	uint64_t depth_sum;
 	/*
 	 * False: the source tells in which functions time was spent and not who had called them.
 	 * Then no stack has more than one frame, and that frame's callers are known from the arcs

@@ -340,12 +340,6 @@ static struct error *read_all(struct pprof *p)
 }
 
 /*
- * The budget that stacks and frames have in all.  Of real profiles that share little, 100,000
- * stacks of 8 to 60 frames in 10 MB, a byte asks for 12 to 15.
- */
-#define BUDGET_FREE_BYTES ((int64_t)32 << 20)
-#define BUDGET_RATIO	  16
-/*
  * A byte may name a location of any number of inlined calls, all of which are there already; of
  * real profiles it stands for less than one frame.
  */
@@ -358,7 +352,6 @@ static struct error *pprof_read(const struct reader_input *input, struct builder
 		.builder = builder,
 		.demangler = demangler_create(),
 		.code = mapped_code_create(builder, input->size),
-		.budget = BUDGET_FREE_BYTES + BUDGET_RATIO * (int64_t)input->size,
 		.walk = WALK_FREE + WALK_RATIO * (uint64_t)input->size};
 	struct error *err = read_all(&p);
 

@@ -31,7 +31,6 @@ struct samples_reader {
 	VEC(struct step) steps;	     /* of the stack below */
 	VEC(frame_id) frames;	     /* of a run of locations, the outermost first */
 	VEC(stack_id) stacks;	     /* of these */
-	uint32_t newest;	     /* stack */
 	uint64_t dropped;	     /* samples of which callees are left out */
 	struct str last;	     /* the locations of the last sample */
 	/* Of lists that are not packed in one piece; that of the last sample stays. */
@@ -158,7 +157,7 @@ enum gathered { GATHERED_RUN, GATHERED_CUT, GATHERED_DROPPED };
 
 /*
  * Takes locations apart into frames and a step each, from the one that begins at at->end on; cut
- * where there is no more budget for one, or none to walk along it.  As pprof does, callees are left
+ * where there is none to walk along it.  As pprof does, callees are left
  * out (pprof_drop.c) only below a function that is not to be.
  */
 static enum gathered gather_run(struct samples_reader *r, const struct sample *s, struct step *at)
@@ -186,23 +185,12 @@ static enum gathered gather_run(struct samples_reader *r, const struct sample *s
 	return GATHERED_RUN;
 }
 
-/* How many frames of the run have stacks, of which the budget may have made some. */
+/* How many frames of the run have stacks; there may be no room for some. */
 static size_t run_stacks(struct samples_reader *r, stack_id parent)
 {
-	struct pprof *p = r->p;
-	int64_t price = PPROF_STACK_BYTES + 16 * (int64_t)p->metric_count;
-	size_t affordable = p->budget > 0 ? (size_t)(p->budget / price) : 0;
-
 	vec_reserve(&r->stacks, r->frames.count);
-	size_t count = builder_stack_path(
-		p->builder, parent, r->frames.data, r->frames.count, affordable, r->stacks.data);
-	if (count && r->stacks.data[count - 1].i > r->newest) {
-		uint32_t newest = r->stacks.data[count - 1].i;
-
-		p->budget -= price * (int64_t)(newest - r->newest);
-		r->newest = newest;
-	}
-	return count;
+	return builder_stack_path(
+		r->p->builder, parent, r->frames.data, r->frames.count, SIZE_MAX, r->stacks.data);
 }
 
 /* Gives the steps from `first` on their stacks, and drops those that have none. */

@@ -134,11 +134,6 @@ struct pprof {
 	size_t metric_count;
 	int64_t scale[PPROF_METRICS_MAX]; /* of values, to the metric's unit */
 	size_t samples_metric;		  /* SIZE_MAX: none tells how many samples there were */
-	/*
-	 * Bytes that stacks and frames may still take: what a file can ask for is bounded by its
-	 * size, though one byte of it may stand for a frame of a new stack.
-	 */
-	int64_t budget;
 	/* Frames that stacks may still be walked along, those that are there already too. */
 	uint64_t walk;
 
@@ -146,7 +141,7 @@ struct pprof {
 
 	uint64_t faults[FAULT_COUNT];
 	uint64_t first_fault[FAULT_COUNT]; /* offsets */
-	uint64_t cut; /* samples whose stacks are cut for want of budget, or of walk */
+	uint64_t cut; /* samples whose stacks are cut for want of memory, or of walk */
 };
 
 void pprof_fault(struct pprof *p, enum pprof_fault fault, uint64_t offset);
@@ -172,7 +167,7 @@ static inline struct mapped_frames pprof_place_frames(
 struct mapped_frames pprof_location_new(struct pprof *p, uint64_t id, uint64_t offset);
 /*
  * The frames of a location, innermost first, taken apart at first sight; of one that is not there
- * "[unknown]".  None where the budget is used up.  What is returned is good until the next call.
+ * "[unknown]".  What is returned is good until the next call.
  */
 static inline struct mapped_frames pprof_location(struct pprof *p, uint64_t id, uint64_t offset)
 {
@@ -203,10 +198,6 @@ enum pprof_end pprof_drop_end(const struct pprof *p, uint64_t location);
 void pprof_drop_notes(struct pprof *p, uint64_t cut);
 
 /* ---- pprof_samples.c ---- */
-
-/* The budget's price of things: their rows in the builder and in the profile's lookup. */
-#define PPROF_STACK_BYTES 40
-#define PPROF_FRAME_BYTES 112
 
 void pprof_samples_read(struct pprof *p);
 

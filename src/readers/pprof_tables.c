@@ -409,7 +409,7 @@ void pprof_name_addresses(struct pprof *p)
 
 static void push_frame(struct pprof *p, frame_id frame)
 {
-	p->budget -= PPROF_FRAME_BYTES;
+	builder_charge(p->builder, sizeof(frame));
 	vec_push(&p->frames, frame);
 }
 
@@ -456,7 +456,7 @@ static void add_lines(struct pprof *p, const struct location_row *l, struct curs
 	struct proto_field field;
 	bool has_line = false;
 
-	while (proto_next(&message, &field) && p->budget > 0) {
+	while (proto_next(&message, &field)) {
 		if (field.number != LOCATION_LINE)
 			continue;
 		if (has_line)
@@ -503,7 +503,7 @@ struct mapped_frames pprof_location_new(struct pprof *p, uint64_t id, uint64_t o
 		p->unknown = unknown_frame(p);
 		return (struct mapped_frames){&p->unknown, 1};
 	}
-	if (p->places[row].count == 0 && p->budget > 0)
+	if (p->places[row].count == 0)
 		add_location(p, row);
 	return pprof_place_frames(p, &p->places[row]);
 }

@@ -1,0 +1,106 @@
+/*
+ * Sums by entity without a tree: from each stack in which samples end a walk to its root, on which
+ * every entity counts once.
+ *
+ * Where stacks share few of their callers that is about a step a node, as laying them out is, and
+ * takes no memory but the sums, where a tree has 20 bytes a node; where they share most of them a
+ * tree is less work.
+ */
+#include <stdlib.h>
+
+#include "analysis/entity_growth.h"
+#include "base/alloc.h"
+
+/* Steps of such walks that a node may cost; a node of a tree takes about as long. */
+#define STEPS_A_NODE 2
+
+struct summing {
+	const struct growth *g;
+	uint32_t *seen;		  /* [entity]: the stack whose walk was there last; 0: none */
+	struct entity_sum **sums; /* [metric of the spec][entity] */
+	int64_t *weight;	  /* [metric of the spec], of the stack in hand */
+};
+
+static bool sums_are_cheap(const struct growth *g)
+{
+	const struct profile *p = g->selection->profile;
+
+	return g->spec->sums_only && g->is_stacks && g->selection->shown == NULL &&
+	       p->arc_count == 0 && p->depth_sum <= STEPS_A_NODE * (uint64_t)p->stack_count;
+}
+
+static void sum_stack(struct summing *s, uint32_t stack)
+{
+	const struct stack *stacks = s->g->selection->profile->stacks;
+	const uint32_t *of_frame = s->g->map->of_frame;
+	size_t metrics = s->g->spec->metric_count;
+
+	for (size_t k = 0; k < metrics; k++)
+		s->sums[k][of_frame[stacks[stack].frame.i]].exclusive += s->weight[k];
+	for (uint32_t i = stack; i; i = stacks[i].parent.i) {
+		uint32_t entity = of_frame[stacks[i].frame.i];
+
+		if (s->seen[entity] == stack)
+			continue;
+		s->seen[entity] = stack;
+		for (size_t k = 0; k < metrics; k++)
+			s->sums[k][entity].inclusive += s->weight[k];
+	}
+}
+
+static void sum_stacks(struct summing *s, struct entity_tree *const *trees)
+{
+	const struct growth *g = s->g;
+
+	for (uint32_t i = 1; i < g->count; i++) {
+		bool any = false;
+
+		if (g->row[i] == 0)
+			continue;
+		for (size_t k = 0; k < g->spec->metric_count; k++) {
+			s->weight[k] = growth_weight(g, k, i);
+			any |= s->weight[k] != 0;
+			trees[k]->has_negative |= s->weight[k] < 0;
+		}
+		if (any)
+			sum_stack(s, i);
+	}
+}
+
+/* The root alone, with the weight of the empty stack. */
+static void set_root(struct entity_tree *tree, int64_t weight, struct arena *arena)
+{
+	uint32_t *entity = ARENA_NEW(arena, uint32_t), *end = ARENA_NEW(arena, uint32_t);
+	int64_t *before = ARENA_ARRAY(arena, int64_t, 2);
+
+	*entity = NO_ID;
+	*end = 1;
+	before[1] = weight;
+	tree->node_count = 1;
+	tree->entity = entity;
+	tree->end = end;
+	tree->before = before;
+	tree->has_negative = weight < 0;
+}
+
+bool growth_sum(const struct growth *g, struct entity_tree *const *trees, struct arena *arena)
+{
+	size_t entities = g->map->entities.count, metrics = g->spec->metric_count;
+
+	if (!sums_are_cheap(g))
+		return false;
+	struct summing s = {.g = g,
+		.seen = xcalloc(entities, sizeof(*s.seen)),
+		.sums = xcalloc(metrics, sizeof(*s.sums)),
+		.weight = xcalloc(metrics, sizeof(*s.weight))};
+	for (size_t k = 0; k < metrics; k++) {
+		s.sums[k] = ARENA_ARRAY(arena, struct entity_sum, entities);
+		set_root(trees[k], growth_weight(g, k, 0), arena);
+		trees[k]->sums = s.sums[k];
+	}
+	sum_stacks(&s, trees);
+	free(s.seen);
+	free(s.sums);
+	free(s.weight);
+	return true;
+}
