@@ -96,6 +96,7 @@ enum capture_counter {
 	CAPTURE_UNKNOWN_ZONES = 22, /* samples, and times off the CPU, whose zone is not known */
 	CAPTURE_LOST_ZONE_EVENTS = 23, /* that were asked for, and overwritten */
 	CAPTURE_BROKEN_ZONES = 24,     /* programs whose memory of zones was not good */
+	CAPTURE_MERGED_THREADS = 25,   /* whose zones went to the next in their place */
 	/* And the sixteen after it: what programs counted of their zones, enum zonewire_trouble. */
 	CAPTURE_ZONE_TROUBLE = 32,
 	CAPTURE_ZONE_TROUBLE_LAST = 47,

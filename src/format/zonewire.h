@@ -191,8 +191,8 @@ struct zonewire_note {
 
 /*
  * An event: the tick of the clock in the upper 44 bits (modulo 2^44), and the number of the node
- * that the thread is at from then on.  Event n lies at n modulo event_count; those before
- * event_head - event_count + 1 may be overwritten any moment.
+ * that the thread is at from then on; 0: it has ended.  Event n lies at n modulo event_count; those
+ * before event_head - event_count + 1 may be overwritten any moment.
  */
 static inline uint32_t zonewire_event_node(uint64_t event)
 {

@@ -131,6 +131,12 @@ static const struct zone_trouble troubles[] = {
 	{CAPTURE_BROKEN_ZONES, NOTE_BAD_RECORD,
 		"a program's memory of zones was not good and was passed over",
 		"programs' memories of zones were not good and were passed over"},
+	{CAPTURE_MERGED_THREADS, NOTE_GUESSED,
+		"a thread's zones are, all or the last of them, with the thread that had its place "
+		"in the program next: it ended between two looks",
+		"threads' zones are, all or the last of them, with the threads that had their "
+		"place "
+		"in the program next: they ended between two looks"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_MISSING_END, NOTE_GUESSED,
 		"a zone was left without Prof_End", "zones were left without Prof_End"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_EXTRA_END, NOTE_GUESSED,

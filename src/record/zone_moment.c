@@ -71,10 +71,11 @@ static struct found find_in_slot(const struct zone_program *p, uint32_t slot, ui
 	return unknown;
 }
 
-/* The slot has been another thread's before, which that event may be of. */
+/* The slot has been another thread's before, which that event may be of; or the thread has ended.
+ */
 static void check_owner(const struct zone_thread *t, struct found *found)
 {
-	if (found->moment == ZONE_MOMENT_IN && found->ticks < t->start_ticks)
+	if (found->moment == ZONE_MOMENT_IN && (found->ticks < t->start_ticks || found->node == 0))
 		found->moment = ZONE_MOMENT_OUTSIDE;
 }
 
@@ -138,9 +139,12 @@ static void store_slot(struct zone_program *p, struct zone_context *c, uint32_t 
 		for (size_t i = 0; i < count && thread != CAPTURE_NO_ID; i++) {
 			uint64_t time_ns = zone_clock_time_ns(&p->clock, events[i].ticks);
 			uint64_t start_ns = c->recording->start_ns;
+			bool is_before = events[i].ticks < t->start_ticks &&
+					 t->number_before != CAPTURE_NO_ID;
 
 			capture_writer_zone_event(c->recording->writer,
-				time_ns > start_ns ? time_ns - start_ns : 0, thread,
+				time_ns > start_ns ? time_ns - start_ns : 0,
+				is_before ? t->number_before : thread,
 				zone_program_stack(p, c, events[i].node));
 		}
 	} while (count == STORE_COUNT && ++rounds < ROUNDS_MOST);

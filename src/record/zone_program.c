@@ -93,7 +93,8 @@ void zone_program_look_at_slots(struct zone_program *p)
 		if (!zone_region_slot(&p->memory.region, i, &slot))
 			break;
 		if (i == p->threads.count)
-			vec_push(&p->threads, (struct zone_thread){.number = CAPTURE_NO_ID});
+			vec_push(&p->threads, (struct zone_thread){.number = CAPTURE_NO_ID,
+						      .number_before = CAPTURE_NO_ID});
 		struct zone_thread *t = &p->threads.data[i];
 
 		t->state = slot.state;
@@ -110,6 +111,7 @@ void zone_program_look_at_slots(struct zone_program *p)
 		t->tid = slot.tid;
 		t->thread_count = slot.thread_count;
 		t->start_ticks = slot.start_ticks;
+		t->number_before = t->number;
 		t->number = CAPTURE_NO_ID;
 		t->is_named = false;
 		if (slot.state != ZONEWIRE_SLOT_FIBER)
@@ -135,10 +137,12 @@ static uint32_t past_thread(
 	const struct zone_program *p, struct zone_context *c, const struct zone_thread *t)
 {
 	int64_t tid = zone_tids_outer(&p->tids, t->tid);
+	/* The kernel would have called it as its program, too. */
+	const char *name = t->name[0] ? t->name : p->memory.region.header.program;
 
 	return process_table_past_thread(c->recording->processes, p->process,
 		tid > 0 ? tid : p->pid, zone_clock_time_ns(&p->clock, t->start_ticks),
-		str_from(t->name));
+		str_from(name));
 }
 
 /* A thread that the kernel knows, too, has in the file the name that its program gave it. */

@@ -21,14 +21,18 @@
 
 /* A slot: a thread or fiber, or whoever had it last. */
 struct zone_thread {
-	int64_t tid;	       /* as the program sees it; 0: not looked at yet */
-	uint32_t thread_count; /* that have had the slot */
-	uint32_t number;       /* of the thread in the file; CAPTURE_NO_ID: not known yet */
-	uint32_t state;	       /* enum zonewire_slot_state */
+	int64_t tid;		/* as the program sees it; 0: not looked at yet */
+	uint32_t thread_count;	/* that have had the slot */
+	uint32_t number;	/* of the thread in the file; CAPTURE_NO_ID: not known yet */
+	uint32_t number_before; /* of the one that had the slot before */
+	uint32_t state;		/* enum zonewire_slot_state */
 	uint64_t start_ticks;
 	char name[32];		 /* that the program gave it; empty: none */
 	bool is_named;		 /* in the file, so */
 	uint64_t event_position; /* of events that are stored */
+	/* When rows were made last: how many had had the slot, and whether one had it then. */
+	uint32_t rows_count;
+	bool rows_taken;
 };
 
 /* What was put into rows of a node so far. */
@@ -71,7 +75,8 @@ struct zone_program {
 	bool is_closed;			 /* all that was in it is in the file */
 	VEC(struct zone_thread) threads; /* [slot] */
 	bool has_fibers;
-	struct map slot_of_tid; /* by the program's own ids */
+	uint64_t merged_threads; /* whose zones went, at least in part, to others' */
+	struct map slot_of_tid;	 /* by the program's own ids */
 	struct zone_tids tids;
 	VEC(uint32_t) stacks; /* [node]: node of the stack tree; 0: not known yet */
 	/* [zone]: where it is; object UINT32_MAX: not known yet */
@@ -88,7 +93,7 @@ struct zone_context {
 	struct recording *recording;
 	struct zone_names names;
 	struct {
-		uint64_t ticks, cut_ticks, lost_ticks, unknown, lost_events, broken;
+		uint64_t ticks, cut_ticks, lost_ticks, unknown, lost_events, broken, merged_threads;
 		uint64_t trouble[ZONEWIRE_TROUBLES]; /* of programs that are closed */
 		uint32_t programs;
 	} counts;

@@ -74,6 +74,22 @@ static void give_rest(struct zone_program *p, struct zone_context *c)
 	p->row_ns = clock_monotonic_ns();
 }
 
+/*
+ * Threads that have ended since the last look, and whose slots are others' by now: what they did
+ * since then looks as if these had done it.
+ */
+static void count_merged(struct zone_program *p)
+{
+	for (size_t i = 0; i < p->threads.count; i++) {
+		struct zone_thread *t = &p->threads.data[i];
+
+		if (t->state != ZONEWIRE_SLOT_FIBER && t->thread_count > t->rows_count)
+			p->merged_threads += t->thread_count - t->rows_count - !t->rows_taken;
+		t->rows_count = t->thread_count;
+		t->rows_taken = t->state != ZONEWIRE_SLOT_FREE;
+	}
+}
+
 void zone_rows_begin(struct zone_program *p)
 {
 	if (p->is_whole) {
@@ -83,6 +99,9 @@ void zone_rows_begin(struct zone_program *p)
 	}
 	struct zonewire_header header = zone_region_header(&p->memory.region);
 
+	zone_program_look_at_slots(p);
+	count_merged(p);
+	p->merged_threads = 0;
 	p->ring_position = header.ring_head;
 	for (int i = 0; i < ZONEWIRE_STREAMS; i++)
 		p->streams[i].next_number = header.stream[i].ticks;
@@ -289,6 +308,7 @@ void zone_rows_look(struct zone_program *p, struct zone_context *c)
 	if (!zone_program_has_process(p, c))
 		return;
 	zone_program_look_at_slots(p);
+	count_merged(p);
 	take_ticks(p, c);
 	if (clock_monotonic_ns() >= p->row_ns + REST_NS)
 		give_rest(p, c);
@@ -308,6 +328,7 @@ void zone_rows_end(struct zone_program *p, struct zone_context *c)
 	if (!zone_program_has_process(p, c))
 		return;
 	zone_program_look_at_slots(p);
+	count_merged(p);
 	take_ticks(p, c);
 	give_rest(p, c);
 	count_last_lost(p, c);

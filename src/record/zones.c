@@ -231,6 +231,7 @@ static bool close_program(struct zones *z, struct zone_program *p, bool is_last)
 	zone_rows_end(p, &z->context);
 	note_ends(z, p);
 	note_off(z, p);
+	z->context.counts.merged_threads += p->merged_threads;
 	for (int i = 0; i < ZONEWIRE_TROUBLES; i++)
 		z->context.counts.trouble[i] +=
 			zone_region_trouble(&p->memory.region, (enum zonewire_trouble)i);
@@ -428,6 +429,7 @@ void zones_count(const struct zones *z, uint64_t *counters)
 	counters[CAPTURE_UNKNOWN_ZONES] = c->counts.unknown;
 	counters[CAPTURE_LOST_ZONE_EVENTS] = c->counts.lost_events;
 	counters[CAPTURE_BROKEN_ZONES] = c->counts.broken;
+	counters[CAPTURE_MERGED_THREADS] = c->counts.merged_threads;
 	for (int i = 0; i < ZONEWIRE_TROUBLES; i++)
 		counters[CAPTURE_ZONE_TROUBLE + i] = c->counts.trouble[i];
 }

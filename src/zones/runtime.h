@@ -42,6 +42,7 @@ struct zones_slot {
 	struct Prof_Ring_ *ring; /* of events; NULL: none yet */
 	Prof_Thread_ *thread;	 /* that is at it and can be told of things; else NULL */
 	bool is_late;		 /* its thread's end was told before it took the slot */
+	uint64_t given_ticks;	 /* when its last thread gave it back */
 	/* Where its stack of zones stands while it is not the current one of its thread. */
 	Prof_Zone_Stack *top;
 	/* How the stack stood at the last Prof_update; see drift.c. */

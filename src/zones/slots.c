@@ -17,6 +17,11 @@
 
 #include "zones/runtime.h"
 
+enum {
+	SLOT_KEPT_MS = 250,   /* after its thread has ended, where events are kept … */
+	SLOTS_KEPT_MOST = 64, /* … of so many */
+};
+
 static struct {
 	pthread_key_t key;
 	bool is_made;
@@ -89,6 +94,7 @@ void zones_slot_give(struct zones_slot *slot)
 	zones_streams_slot_given(slot);
 	slot->thread = NULL;
 	slot->is_late = false;
+	slot->given_ticks = zones_now();
 	slot->top = NULL;
 	slot->update_top = NULL;
 	slot->update_repeats = slot->update_skipped = slot->skipped_repeats = 0;
@@ -132,16 +138,21 @@ void zones_slots_look(void)
 	zones_release(t, skipped);
 }
 
-static struct zones_slot *find_free(void)
+/* Ticks in so many milliseconds; locked. */
+static uint64_t ticks_of_ms(uint64_t ms)
+{
+	const struct zonewire_header *header = zones_rt.memory.header;
+
+	return (ms * 1000000 << header->clock_shift) / Prof_GET_(header->clock_mult);
+}
+
+/* One that nobody has had yet, or NULL. */
+static struct zones_slot *fresh_slot(void)
 {
 	struct zonewire_table *table = &zones_rt.memory.header->slots;
+	uint32_t i = table->count;
 	struct zones_slot *slot;
-	uint32_t i;
 
-	for (i = 0; i < table->count; i++) {
-		if (zones_rt.slot[i].shared->state == ZONEWIRE_SLOT_FREE)
-			return &zones_rt.slot[i];
-	}
 	if (i == table->capacity)
 		return NULL;
 	slot = &zones_rt.slot[i];
@@ -149,6 +160,35 @@ static struct zones_slot *find_free(void)
 	slot->shared = &zones_rt.memory.slots[i];
 	__atomic_store_n(&table->count, i + 1, __ATOMIC_RELEASE);
 	return slot;
+}
+
+/*
+ * Who has events kept looks who did what, a few times a second.  The slot of a thread that has
+ * ended is then left alone for as long as that, unless there are many or memory is half full:
+ * what is in it is that thread's alone until it is given to another.
+ */
+static struct zones_slot *find_free(void)
+{
+	const struct zonewire_header *header = zones_rt.memory.header;
+	bool has_room = Prof_GET_(header->nodes.count) < header->nodes.capacity / 2;
+	uint64_t kept_since = zones_now() - ticks_of_ms(SLOT_KEPT_MS);
+	struct zones_slot *oldest = NULL, *fresh = NULL;
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < header->slots.count; i++) {
+		struct zones_slot *slot = &zones_rt.slot[i];
+
+		if (slot->shared->state != ZONEWIRE_SLOT_FREE)
+			continue;
+		if (!zones_rt.events_on || slot->given_ticks <= kept_since)
+			return slot;
+		kept++;
+		if (!oldest || slot->given_ticks < oldest->given_ticks)
+			oldest = slot;
+	}
+	if (!oldest || (has_room && kept < SLOTS_KEPT_MOST))
+		fresh = fresh_slot();
+	return fresh ? fresh : oldest;
 }
 
 struct zones_slot *zones_slot_take(enum zonewire_slot_state state, int32_t tid, const char *name)
@@ -208,6 +248,7 @@ static void thread_ended(void *unused)
 	Prof_FENCE_();
 	zones_lock();
 	/* A fiber that is current stays as it is, for another thread to go on with. */
+	zones_event(t, zones_now(), &zones_nowhere);
 	zones_fiber_stop(t, 0, zones_now());
 	zones_slot_give(own);
 	t->top = &zones_nowhere;
@@ -250,10 +291,7 @@ static bool is_hopeless(void)
 /* A tenth of a second from now; locked. */
 static void lose_hope(void)
 {
-	const struct zonewire_header *header = zones_rt.memory.header;
-
-	Prof_PUT_(zones_rt.no_slot_before,
-		zones_now() + (UINT64_C(100000000) << header->clock_shift) / header->clock_mult);
+	Prof_PUT_(zones_rt.no_slot_before, zones_now() + ticks_of_ms(100));
 }
 
 bool zones_attach(Prof_Thread_ *t)

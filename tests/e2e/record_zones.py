@@ -3,6 +3,7 @@
 tests/programs/zoned.c prints what it must be: for each stack of zones how often it was entered and how
 long it was there, for each frame when it ended."""
 
+import collections
 import pathlib
 import re
 import shutil
@@ -173,6 +174,42 @@ def test_threads_have_the_names_that_their_program_gives(folder):
 	assert found == ["game loop", "kernel's", "the decoder's first thread"], found
 
 
+def test_threads_that_are_soon_over_are_told_apart(folder):
+	"""Each has its own sums, and events that end with it, though all have the same work."""
+	_, recording, truth = record(folder, zoned(folder), "threads", "40", options=("--zones=events",))
+	assert_true_zones(recording, truth)
+	entered, busy = collections.Counter(), collections.Counter()
+	for stack, _, thread, _, weights in recording.rows:
+		if names(stack) == "_global/worker":
+			entered[thread] += weights["zone-entries"]
+		busy[thread] += weights["zone-time"]
+	assert sorted(entered.values()) == [3] * 40, entered
+	events = collections.defaultdict(list)
+	for thread, time_ns, stack in recording.events:
+		events[thread].append((time_ns, names(stack)))
+	assert events.keys() == entered.keys(), (events.keys(), entered.keys())
+	for thread, seen in events.items():
+		assert [name for _, name in seen].count("_global/worker") == 3 and seen[-1][1] == "", seen
+		assert abs(seen[-1][0] - seen[0][0] - busy[thread]) < SLACK_NS * 10, (seen, busy[thread])
+	assert not [note for note in recording.notes if "had their place" in note], recording.notes
+
+
+def test_threads_that_cannot_be_told_apart_are_counted(folder):
+	"""Without events the next thread has the place of the last at once."""
+	program = subprocess.Popen([zoned(folder), "threads", "500"], stdout=subprocess.PIPE, text=True, env={})
+	time.sleep(0.3)
+	check(sonde("record", "-o", folder / "z.prof", "-p", str(program.pid)))
+	program.communicate()
+	recording = ZoneRecording(folder / "z.prof")
+	threads = {row[2] for row in recording.rows}
+	entered = sum(row[4]["zone-entries"] for row in recording.rows if names(row[0]) == "_global/worker")
+	notes = [note for note in recording.notes if "threads that had their place" in note]
+	assert len(notes) == 1, recording.notes
+	# As many as have worked, but for the first and the last, of which a part may be missing.
+	merged = int(re.search(r"\d+", notes[0]).group())
+	assert abs(merged + len(threads) - entered / 3) <= 2 + len(threads), (merged, len(threads), entered)
+
+
 def test_programs_in_a_pid_namespace(folder):
 	"""They know their threads by other ids than we do."""
 	inside = ("unshare", "-Urpf")
@@ -272,10 +309,10 @@ def test_lost_ticks_of_running_programs_are_counted(folder):
 def test_zones_without_end_and_ends_without_zone_are_told(folder):
 	_, recording, _ = record(folder, zoned(folder), "broken")
 	notes = "\n".join(recording.notes)
-	assert "zones were left without Prof_End" in notes and "'left_open' was open" in notes, notes
+	assert "zones were left without Prof_End" in notes and "left_open was open" in notes, notes
 	_, recording, _ = record(folder, zoned(folder), "extra")
 	notes = "\n".join(recording.notes)
-	assert '10 "Prof_Ends ended no zone' in notes and "'_global' was open" in notes, notes
+	assert '10 "Prof_Ends ended no zone' in notes and "where no zone was open" in notes, notes
 
 
 def test_running_programs_are_attached(folder):

@@ -227,6 +227,19 @@ static void run_ticks(uint64_t spend_ns)
 		(unsigned long long)spend_ns * 2);
 }
 
+/* One after the other, of 3 ms each. */
+static void run_threads(int threads)
+{
+	int count = 3;
+
+	for (int i = 0; i < threads; i++) {
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, work_beside, &count);
+		pthread_join(thread, NULL);
+	}
+}
+
 static void run_broken(bool extra)
 {
 	for (int i = 0; i < 10; i++) {
@@ -280,6 +293,8 @@ int main(int argc, char **argv)
 		run_storm(number * 1000000);
 	} else if (!strcmp(mode, "ticks")) {
 		run_ticks(number * 1000000);
+	} else if (!strcmp(mode, "threads")) {
+		run_threads((int)number);
 	} else if (!strcmp(mode, "broken")) {
 		run_broken(false);
 	} else if (!strcmp(mode, "extra")) {
