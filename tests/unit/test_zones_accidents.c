@@ -476,13 +476,22 @@ static void torn_note_body(void)
 CASE(cancel)
 CASE(no_threads)
 CASE(too_many)
-CASE(fork_amid_update)
 CASE(fork_without_memory)
 CASE(graph)
 CASE(suspend)
 CASE(start)
 CASE(distrusted)
 CASE(torn_note)
+
+static void fork_amid_update(void **state)
+{
+	(void)state;
+#ifdef __SANITIZE_ADDRESS__
+	/* When a process forks, that sanitizer's malloc may be locked by another thread for ever. */
+	skip();
+#endif
+	assert_true(zones_apart(fork_amid_update_body));
+}
 
 int main(void)
 {
