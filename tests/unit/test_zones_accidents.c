@@ -487,7 +487,8 @@ static void fork_amid_update(void **state)
 {
 	(void)state;
 #ifdef __SANITIZE_ADDRESS__
-	/* When a process forks, that sanitizer's malloc may be locked by another thread for ever. */
+	/* When a process forks, that sanitizer's malloc may be locked by another thread for ever.
+	 */
 	skip();
 #endif
 	assert_true(zones_apart(fork_amid_update_body));
