@@ -326,6 +326,8 @@ def test_mouse(folder):
 		x, y = place(t.screen(), "5 name")
 		click(t, x, y)
 		t.until("zone▲")
+		# Where there is no frame yet there is nothing to click on.
+		t.poll(lambda: int(re.search(r"of (\d+) frames", t.screen())[1]) > 20, "no frames")
 		x, y = place(t.screen(), "max")
 		click(t, 79 - 7, y + 2)
 		t.until("7 ago")
