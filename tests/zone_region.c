@@ -62,6 +62,7 @@ void zone_maker_init(
 	m->data = mmap(NULL, h.region_bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	must(m->data != MAP_FAILED);
+	m->bytes = h.region_bytes;
 	m->header = (void *)m->data;
 	m->slot = (void *)(m->data + h.slots.offset);
 	m->zone = (void *)(m->data + h.zones.offset);
@@ -77,7 +78,7 @@ void zone_maker_init(
 
 void zone_maker_deinit(struct zone_maker *m)
 {
-	munmap(m->data, m->header->region_bytes);
+	munmap(m->data, m->bytes);
 }
 
 void zone_maker_pass(struct zone_maker *m, uint64_t ticks)

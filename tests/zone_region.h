@@ -18,7 +18,8 @@ enum { ZONE_MAKER_SLOTS = 64, ZONE_MAKER_STRINGS = 1 << 20 };
 struct zone_maker {
 	struct zone_region region; /* opened */
 	struct zonewire_header *header;
-	uint8_t *data; /* header->region_bytes, a memory mapping */
+	uint8_t *data; /* a memory mapping … */
+	size_t bytes;  /* … of that size, whatever the header says by now */
 	struct zonewire_slot *slot;
 	struct zonewire_zone *zone;
 	struct zonewire_node *node;
