@@ -6,7 +6,7 @@ import time
 
 from harness import SINK, SONDE, Skip
 from rows_samples import facts, tools_for
-from tools import AGENT, ENGINES, GPERFTOOLS, GPROFNG, PERF_8, PERF_64, PERF_FP, SNAPSHOT, each
+from tools import ENGINES, GPERFTOOLS, GPROFNG, PERF_8, PERF_64, PERF_FP, PRELOAD, SNAPSHOT, each
 
 # Stack below the spinning thread: levels of about 130 bytes.
 STACKS = {"shallow": 3, "16 KB": 120, "120 KB": 900, "1 MB": 8000}
@@ -64,8 +64,8 @@ def stolen(bench, size):
 def handler(bench, size):
 	if not bench.sonde_can("--engine"):
 		raise Skip("not there yet")
-	rounds = [stolen_by(bench, AGENT, STACKS[size]) for _ in range(max(bench.rounds, 3))]
-	return {AGENT.label: f"{min(p99 for _, p99 in rounds):.1f} µs"}
+	rounds = [stolen_by(bench, PRELOAD, STACKS[size]) for _ in range(max(bench.rounds, 3))]
+	return {PRELOAD.label: f"{min(p99 for _, p99 in rounds):.1f} µs"}
 
 
 def slowdown(bench, name):
@@ -99,7 +99,7 @@ def pingpong(bench, clock):
 		"nothing": [],
 		"sonde": [*sonde, "--"],
 		"exact": [*sonde, "--engine", "exact", "--"],
-		"agent": [*sonde, "--engine", "agent", "--"],
+		"preload": [*sonde, "--engine", "preload", "--"],
 		"perf, CPU clock and switches, fp": [*perf, "-e", "cpu-clock", "-F", "1000", "-g", "--switch-events", "--"],
 		"perf, stack of each switch, 8 KB": [*perf, "-e", "context-switches", "-c", "1", "--call-graph", "dwarf,8192", "--"],
 	}
@@ -193,7 +193,7 @@ def attach(bench, threads):
 			lambda: SNAPSHOT.time_of(path))
 	else:
 		found["sonde"] = "not there yet"
-	found["exact"] = found["agent"] = ""
+	found["exact"] = found["preload"] = ""
 	def perf(tool):
 		tool.check(bench)
 		path = bench.path("attach.data")
@@ -206,7 +206,7 @@ ROWS = [
 	(f"stolen-{s.replace(' ', '-')}", f"time stolen from the target per sample, the timer's interrupt included, and that at 1 kHz; {s} of stack",
 		"≤ 10 µs, ≤ 1 %", stolen, s) for s in STACKS
 ] + [
-	("handler-120-KB", "agent: 99th percentile of the same, 120 KB of stack", "≤ 20 µs", handler, "120 KB"),
+	("handler-120-KB", "preload: 99th percentile of the same, 120 KB of stack", "≤ 20 µs", handler, "120 KB"),
 	("slowdown-shares", "CPU time of the target at 1 kHz, beside runs without, shares", "≤ +1 %", slowdown, "shares"),
 	("pingpong-virtual", "a byte through two pipes and back, CPU clock", "", pingpong, "virtual"),
 	("pingpong-both", "a byte through two pipes and back, both clocks", "", pingpong, "both"),

@@ -4,7 +4,7 @@ import os
 import struct
 
 from harness import NOBODY, Skip, sonde_report
-from tools import (AGENT, ENGINES, EXACT, GPERFTOOLS, GPROFNG, PERF_8, PERF_64, PERF_FP, SNAPSHOT, TOOLS, each)
+from tools import (ENGINES, EXACT, GPERFTOOLS, GPROFNG, PERF_8, PERF_64, PERF_FP, PRELOAD, SNAPSHOT, TOOLS, each)
 
 REAL = ("lua", "sqlite", "tcc", "quickjs", "stockfish", "cc1", "clang++")
 MANY = {"1 thread": ("shares", 6000), "8 threads": ("threads", 8, 900), "0.5 ms threads": ("churn", 2400)}
@@ -90,7 +90,7 @@ def captured(bench, argument):
 
 	def measure(tool):
 		return percent(bench.median(lambda: once(tool)))
-	tools = [SNAPSHOT, EXACT, AGENT, PERF_FP, PERF_8]
+	tools = [SNAPSHOT, EXACT, PRELOAD, PERF_FP, PERF_8]
 	return each(tools + [GPERFTOOLS, GPROFNG] if user is None else tools, measure)
 
 

@@ -315,11 +315,11 @@ class Gprofng(Tool):
 		return {name: tuple(x / total for x in functions.get(name, (0, 0))) for name in names}
 
 
-SNAPSHOT, EXACT, AGENT = Sonde("snapshot"), Sonde("exact"), Sonde("agent")
+SNAPSHOT, EXACT, PRELOAD = Sonde("snapshot"), Sonde("exact"), Sonde("preload")
 PERF_PLAIN = Perf("perf, no stack", None)
 PERF_FP, PERF_8, PERF_64 = Perf("perf fp", "fp"), Perf("perf 8 KB", "dwarf,8192"), Perf("perf 64 KB", "dwarf,65528")
 GPERFTOOLS, GPROFNG = Gperftools(), Gprofng()
-ENGINES = [SNAPSHOT, EXACT, AGENT]
+ENGINES = [SNAPSHOT, EXACT, PRELOAD]
 PEERS = [PERF_FP, PERF_8, PERF_64, GPERFTOOLS, GPROFNG]
 TOOLS = ENGINES + PEERS
 

@@ -48,7 +48,7 @@ static enum verdict look_preload(
 	(void)remedy;
 	snprintf(text, size,
 		a->preload ? "commands can be sampled by a library, where perf events are refused"
-			   : "libsonde-agent.so is not installed");
+			   : "libsonde-preload.so is not installed");
 	return a->preload ? VERDICT_OK : VERDICT_NO;
 }
 

@@ -28,7 +28,7 @@ enum {
 
 static const char *const clock_choices[] = {"virtual", "real", "both", NULL};
 /* By their enum recorder_engine. */
-static const char *const engine_choices[] = {"auto", "snapshot", "agent", "exact", NULL};
+static const char *const engine_choices[] = {"auto", "snapshot", "preload", "exact", NULL};
 
 /* By their enum recorder_zones. */
 static const char *const zones_choices[] = {"auto", "none", "events", "functions", NULL};
@@ -97,9 +97,9 @@ struct error *record_request_target(struct record_request *request, const struct
 		return error_new(ERROR_USAGE, "-p is for some processes, -a for all");
 	if (operands->count == 0 && !others)
 		return error_new(ERROR_USAGE, "nothing to record: neither a command nor -p nor -a");
-	if (request->events.specs.count > 0 && request->engine == RECORDER_ENGINE_AGENT)
+	if (request->events.specs.count > 0 && request->engine == RECORDER_ENGINE_PRELOAD)
 		return error_new(
-			ERROR_USAGE, "-e takes perf events, which --engine agent is without");
+			ERROR_USAGE, "-e takes perf events, which --engine preload is without");
 	request->command = operands->count > 0 ? operands->items : NULL;
 	return NULL;
 }

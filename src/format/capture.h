@@ -30,7 +30,7 @@ enum capture_key {
 	CAPTURE_COMMAND = 1, /* arguments, each followed by NUL */
 	CAPTURE_HOST = 2,
 	CAPTURE_KERNEL = 3,  /* uname -r */
-	CAPTURE_ENGINE = 4,  /* "snapshot", "agent", "exact" */
+	CAPTURE_ENGINE = 4,  /* "snapshot", "preload" (once "agent"), "exact" */
 	CAPTURE_CLOCK = 5,   /* "virtual", "real", "both" */
 	CAPTURE_VERSION = 6, /* of the recorder */
 	CAPTURE_WHEN = 7,    /* WHEN patterns, each followed by NUL: reports apply them first */
@@ -88,7 +88,7 @@ enum capture_counter {
 	CAPTURE_LOST_SWITCHES = 14,    /* switches of threads that were lost or out of order */
 	CAPTURE_LOST_RESTS = 15, /* rests of stacks that the exact engine had no room to copy */
 	CAPTURE_UNSAMPLED_KERNEL_NS = 16, /* CPU time in kernel code, where that is not sampled */
-	CAPTURE_UNREACHED_NS = 17,	  /* CPU time where the agent's library was not loaded */
+	CAPTURE_UNREACHED_NS = 17,	  /* CPU time where the preloaded library was not loaded */
 	CAPTURE_BROKEN_RECORDS = 18,	  /* of the preloaded library, that were none */
 	CAPTURE_REFUSED_THREADS = 19,	  /* that the preloaded library had no room for */
 	CAPTURE_LOST_TICKS = 20,    /* of programs with zones: overwritten before they were read */

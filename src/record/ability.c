@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/agent_preload.h"
+#include "record/preload_library.h"
 #include "record/exact.h"
 #include "record/perf_event.h"
 #include "record/recorder.h"
@@ -110,7 +110,7 @@ static bool child_readable(void)
 
 static bool can_preload(void)
 {
-	char *library = agent_preload_library();
+	char *library = preload_library_path();
 	bool found = library != NULL;
 
 	free(library);

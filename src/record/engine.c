@@ -41,10 +41,10 @@ static struct error *open_perf(const struct engine_setup *setup, struct engine *
 }
 
 /* Where the library can't be had either, what is said is how to allow perf events. */
-static struct error *open_agent_instead(
+static struct error *open_preload_instead(
 	const struct engine_setup *setup, struct error *cause, struct engine **engine)
 {
-	struct error *err = engine_agent_open(setup, engine);
+	struct error *err = engine_preload_open(setup, engine);
 	char line[160];
 
 	if (err) {
@@ -64,14 +64,14 @@ struct error *engine_open(const struct engine_setup *setup, struct engine **engi
 {
 	struct error *err;
 
-	if (setup->options->engine == RECORDER_ENGINE_AGENT)
-		return engine_agent_open(setup, engine);
+	if (setup->options->engine == RECORDER_ENGINE_PRELOAD)
+		return engine_preload_open(setup, engine);
 	err = open_perf(setup, engine);
 	if (!err)
 		return NULL;
 	/* The library samples time only. */
 	if (setup->options->engine == RECORDER_ENGINE_AUTO && is_refusal(err) &&
 		setup->target->kind == TARGET_COMMAND && setup->options->counter_count == 0)
-		return open_agent_instead(setup, err, engine);
+		return open_preload_instead(setup, err, engine);
 	return refusal_of(setup->target, err);
 }

@@ -92,6 +92,7 @@ must_use struct error *engine_open(const struct engine_setup *setup, struct engi
 /* The engines.  The target has been started, */
 must_use struct error *engine_perf_open(const struct engine_setup *setup, struct engine **engine);
 /* or is started, with an environment of its own. */
-must_use struct error *engine_agent_open(const struct engine_setup *setup, struct engine **engine);
+must_use struct error *engine_preload_open(
+	const struct engine_setup *setup, struct engine **engine);
 
 #endif

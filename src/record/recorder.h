@@ -30,9 +30,9 @@ struct recorder_progress {
 };
 
 enum recorder_engine {
-	RECORDER_ENGINE_AUTO, /* snapshot, or agent where that is refused */
+	RECORDER_ENGINE_AUTO, /* snapshot, or preload where that is refused */
 	RECORDER_ENGINE_SNAPSHOT,
-	RECORDER_ENGINE_AGENT,
+	RECORDER_ENGINE_PRELOAD,
 	RECORDER_ENGINE_EXACT, /* or snapshot, where it is not to be had */
 };
 
@@ -97,7 +97,7 @@ struct recorder_options {
 };
 
 struct recorder_result {
-	const char *engine; /* "snapshot", "agent", "exact" */
+	const char *engine; /* "snapshot", "preload", "exact" */
 	int wait_status;    /* of the command, as from wait4; 0: none; meaningless if detached */
 	bool detached;	    /* a second Ctrl-C, a SIGTERM, or its time's end let it go on alone */
 	int detach_signal;  /* which signal, 0: none */

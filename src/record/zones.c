@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "live/attach.h"
-#include "record/agent_preload.h"
+#include "record/preload_library.h"
 #include "record/zone_moment.h"
 #include "record/zone_notice.h"
 #include "record/zone_rows.h"
@@ -346,7 +346,7 @@ uint32_t zones_at(struct zones *z, const struct thread *thread, uint64_t time_ns
 /* Behind what is preloaded anyway. */
 static void preload_functions(struct zones *z)
 {
-	char *library = preload_library("zonehook", FUNCTIONS_LIBRARY);
+	char *library = library_path("zonehook", FUNCTIONS_LIBRARY);
 	const char *before = getenv("LD_PRELOAD");
 
 	if (library)
@@ -397,7 +397,7 @@ void zones_destroy(struct zones *z)
 
 struct error *zones_check_functions(void)
 {
-	char *library = preload_library("zonehook", FUNCTIONS_LIBRARY);
+	char *library = library_path("zonehook", FUNCTIONS_LIBRARY);
 
 	free(library);
 	return library ? NULL

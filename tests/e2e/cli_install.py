@@ -9,7 +9,7 @@ from harness import BUILD_ROOT, SOURCE_ROOT, check, run
 
 def libraries(has_gl):
 	"""What is in the folder of libraries."""
-	found = {"sonde/libsonde-agent.so", "sonde/libsonde-zones-functions.so",
+	found = {"sonde/libsonde-preload.so", "sonde/libsonde-zones-functions.so",
 		"libsonde-zones-functions.a", "cmake/SondeZones/SondeZonesConfig.cmake",
 		"cmake/SondeZones/SondeZonesConfigVersion.cmake", "pkgconfig/sonde-zones-functions.pc"}
 	for name in ["sonde-zones"] + ["sonde-zones-gl"] * has_gl:
@@ -32,7 +32,7 @@ def test_install_into_destdir(folder):
 	manuals = {f"share/man/man{p.suffix[1:]}/{p.name}" for p in (SOURCE_ROOT / "man").glob("*.[157]")}
 	completions = {"share/bash-completion/completions/sonde.bash", "share/zsh/site-functions/_sonde",
 		"share/fish/vendor_completions.d/sonde.fish"}
-	libdir = {f.partition("/sonde/libsonde-agent.so")[0] for f in found if f.endswith("/sonde/libsonde-agent.so")}
+	libdir = {f.partition("/sonde/libsonde-preload.so")[0] for f in found if f.endswith("/sonde/libsonde-preload.so")}
 	assert len(libdir) == 1, found
 	headers = {"include/" + p.name for p in (SOURCE_ROOT / "include").glob("*.h")}
 	headers.add("include/sonde_zones.h")

@@ -214,8 +214,8 @@ def test_the_list_and_wrong_names(folder):
 			("page-faults:period=0", "a number from 1"), ("nonsense:no-such", "tracepoint")):
 		done = harness.sonde("record", "-e", events, "true")
 		assert done.status == 125 and message in done.err, done
-	done = harness.sonde("record", "--engine", "agent", "-e", "page-faults", "true")
-	assert done.status == 125 and "--engine agent" in done.err, done
+	done = harness.sonde("record", "--engine", "preload", "-e", "page-faults", "true")
+	assert done.status == 125 and "--engine preload" in done.err, done
 
 
 harness.main()

@@ -205,7 +205,7 @@ def machine_seconds():
 
 def alone(record, targets):
 	"""A recording of targets while next to nobody else is at work. The clock of a CPU finds who is at
-	work when it ticks, and beside tests of the agent engine we have seen 0.66 to 1.13 of the samples that
+	work when it ticks, and beside tests of the preload engine we have seen 0.66 to 1.13 of the samples that
 	were due. The ticks were there, and went to others; that these begin and end in step with the clock
 	is what we suppose, and have not shown."""
 	if refusal():

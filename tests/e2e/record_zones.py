@@ -95,8 +95,8 @@ def test_samples_know_their_zones(folder):
 	assert "not known" not in done.err, done.err
 
 
-def test_samples_of_the_agent_know_their_zones(folder):
-	_, recording, truth = record(folder, zoned(folder), "frames", "80", "6", options=("--engine", "agent"))
+def test_samples_of_the_preloaded_library_know_their_zones(folder):
+	_, recording, truth = record(folder, zoned(folder), "frames", "80", "6", options=("--engine", "preload"))
 	assert_true_zones(recording, truth)
 	right, wrong = wrong_samples(recording)
 	assert right > 50 and len(wrong) <= 2 + right // 100, (right, wrong)

@@ -40,7 +40,7 @@ def needs_sampling(engine="snapshot"):
 
 def engine_of(options):
 	"""That which options ask for; without it, exact is snapshot."""
-	return "agent" if "agent" in map(str, options) else "snapshot"
+	return "preload" if "preload" in map(str, options) else "snapshot"
 
 
 def needs_root():

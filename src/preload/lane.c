@@ -1,0 +1,133 @@
+/*
+ * Writing records.  As long as the recorder keeps up, every record goes to the beginning of the
+ * data, so that only that part has memory and is in the caches; otherwise records follow one
+ * another and begin again where the recorder has taken some out.
+ *
+ * Memory for the data is asked for by madvise before it is written, as a page that the system can't
+ * give would otherwise kill the program.
+ */
+#include "preload/lane.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "preload/raw.h"
+
+#define ALIGN	   8u
+#define PAGE_BYTES UINT64_C(4096)
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static struct preload_slot *slot_of(uint8_t *base, uint32_t number)
+{
+	return (struct preload_slot *)(void *)(base + PRELOAD_SLOTS_OFF) + number;
+}
+
+static void note_used(struct preload_header *header, uint32_t used)
+{
+	uint32_t known = atomic_load(&header->slots_used);
+
+	while (known < used && !atomic_compare_exchange_weak(&header->slots_used, &known, used))
+		continue;
+}
+
+bool preload_lane_take(struct preload_lane *lane, uint8_t *base, uint32_t slot_count, uint32_t tid)
+{
+	struct preload_header *header = (struct preload_header *)(void *)base;
+
+	for (uint32_t i = 0; i < slot_count; i++) {
+		struct preload_slot *slot = slot_of(base, i);
+		uint32_t free_owner = 0;
+
+		if (atomic_load_explicit(&slot->owner, memory_order_relaxed) != 0 ||
+			!atomic_compare_exchange_strong(&slot->owner, &free_owner, tid))
+			continue;
+		memset(lane, 0, sizeof(*lane));
+		lane->header = header;
+		lane->slot = slot;
+		lane->data = base + PRELOAD_DATA_OFF + i * PRELOAD_DATA_BYTES;
+		lane->number = i;
+		lane->head = atomic_load(&slot->tail);
+		atomic_store(&slot->head, lane->head);
+		note_used(header, i + 1);
+		return true;
+	}
+	atomic_fetch_add(&header->refused, 1);
+	return false;
+}
+
+/* [*begin, *end) of the data is free. */
+static bool find_room(const struct preload_lane *lane, size_t least, uint64_t *begin, uint64_t *end)
+{
+	uint32_t tail = atomic_load_explicit(&lane->slot->tail, memory_order_acquire);
+	uint32_t waiting = lane->head - tail;
+
+	if (waiting >= PRELOAD_RECORDS)
+		return false;
+	*begin = PRELOAD_MARKS_BYTES;
+	*end = PRELOAD_DATA_BYTES;
+	if (waiting == 0)
+		return true;
+	const struct preload_place *first = &lane->places[tail % PRELOAD_RECORDS];
+	const struct preload_place *last = &lane->places[(lane->head - 1) % PRELOAD_RECORDS];
+	uint64_t after = (last->offset + (uint64_t)last->size + ALIGN - 1) / ALIGN * ALIGN;
+
+	if (first->offset <= last->offset && after + least <= PRELOAD_DATA_BYTES) {
+		*begin = after;
+	} else {
+		*begin = first->offset <= last->offset ? PRELOAD_MARKS_BYTES : after;
+		*end = first->offset;
+	}
+	return *begin + least <= *end;
+}
+
+/* Whether the data has memory up to there. */
+static bool back(struct preload_lane *lane, uint64_t end)
+{
+	if (end <= lane->backed_bytes)
+		return true;
+	end = (end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	long failed = raw3(SYS_madvise, lane->data + lane->backed_bytes, end - lane->backed_bytes,
+		MADV_POPULATE_WRITE);
+
+	/* Linux before 5.14 does not know it: then the write itself must do. */
+	if (failed != 0 && failed != -EINVAL)
+		return false;
+	lane->backed_bytes = end;
+	return true;
+}
+
+uint8_t *preload_lane_begin(struct preload_lane *lane, size_t least, size_t most, size_t *room)
+{
+	uint64_t begin, end;
+
+	if (!find_room(lane, least, &begin, &end))
+		return NULL;
+	if (end - begin > most)
+		end = begin + most;
+	if (!back(lane, end))
+		return NULL;
+	lane->begin = (uint32_t)begin;
+	*room = end - begin;
+	return lane->data + begin;
+}
+
+void preload_lane_end(struct preload_lane *lane, size_t size)
+{
+	struct preload_place place = {lane->begin, (uint32_t)size};
+	uint32_t i = lane->head % PRELOAD_RECORDS;
+
+	lane->places[i] = lane->slot->places[i] = place;
+	atomic_store_explicit(&lane->slot->head, ++lane->head, memory_order_release);
+	atomic_fetch_or(
+		&lane->header->fresh[lane->number / 64], UINT64_C(1) << (lane->number % 64));
+}
+
+void preload_lane_lose(struct preload_lane *lane)
+{
+	uint32_t lost = atomic_load_explicit(&lane->slot->lost, memory_order_relaxed);
+
+	atomic_store_explicit(&lane->slot->lost, lost + 1, memory_order_relaxed);
+}

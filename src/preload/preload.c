@@ -1,0 +1,179 @@
+/*
+ * The start: finds the recorder's memory by the environment, maps it, and registers the program's
+ * first thread.  Whatever fails on the way leaves the library idle and the program as it was.
+ *
+ * The memory is opened by its path in /proc rather than by an inherited descriptor: programs close
+ * descriptors that they don't know, and count on the numbers of those that they open.
+ */
+#include "preload/preload.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "preload/raw.h"
+
+/* Of the program's limit on its address space, we take no more than this part. */
+#define ADDRESS_SPACE_PART 16
+#define STACK_MOST	   ((uint64_t)1 << 30)
+#define PAGE_BYTES	   UINT64_C(4096)
+
+struct preload_process preload_process;
+__thread struct preload_thread preload_self __attribute__((tls_model("initial-exec")));
+
+/* How many slots may be mapped: all, but where address space is limited. */
+static uint32_t slots_affordable(void)
+{
+	struct rlimit limit;
+	uint64_t part;
+
+	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return PRELOAD_SLOTS;
+	part = limit.rlim_cur / ADDRESS_SPACE_PART;
+	if (part < PRELOAD_DATA_OFF + PRELOAD_DATA_BYTES)
+		return 0;
+	part = (part - PRELOAD_DATA_OFF) / PRELOAD_DATA_BYTES;
+	return part < PRELOAD_SLOTS ? (uint32_t)part : PRELOAD_SLOTS;
+}
+
+/* Whether the file is the recorder's: any process may have got its pid. */
+static bool is_ours(int fd)
+{
+	struct stat st;
+	uint64_t magic;
+
+	return fstat(fd, &st) == 0 && (uint64_t)st.st_size == PRELOAD_FILE_BYTES &&
+	       pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == PRELOAD_MAGIC;
+}
+
+static bool map_memory(const char *path)
+{
+	uint32_t slots = slots_affordable();
+	size_t size = PRELOAD_DATA_OFF + slots * PRELOAD_DATA_BYTES;
+	int fd = slots > 0 ? open(path, O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
+	void *memory = MAP_FAILED;
+
+	if (fd < 0)
+		return false;
+	if (is_ours(fd))
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (memory == MAP_FAILED)
+		return false;
+	/* A core dump would hold it all, holes too. */
+	madvise(memory, size, MADV_DONTDUMP);
+	preload_process.header = memory;
+	preload_process.slot_count = slots;
+	return true;
+}
+
+/* The program's name is the last thing on the first thread's stack. */
+static uint64_t first_stack_end(void)
+{
+	const char *name = (const char *)getauxval(AT_EXECFN); /* NOLINT */
+
+	if (!name)
+		return 0;
+	return ((uint64_t)(uintptr_t)name + strlen(name) + PAGE_BYTES) / PAGE_BYTES * PAGE_BYTES;
+}
+
+static void register_first_thread(void)
+{
+	uint64_t high_va = first_stack_end(), size = STACK_MOST;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < size)
+		size = limit.rlim_cur;
+	preload_thread_begin(
+		PRELOAD_START_EXEC, getppid(), high_va > size ? high_va - size : high_va, high_va);
+}
+
+/* ---- fork ---- */
+
+static __thread uint64_t mask_before_fork __attribute__((tls_model("initial-exec")));
+
+/* A pending signal has the kernel begin a fork anew: none during it. */
+static void before_fork(void)
+{
+	uint64_t ours = UINT64_C(1) << (SIGURG - 1);
+
+	raw4(SYS_rt_sigprocmask, SIG_BLOCK, &ours, &mask_before_fork, sizeof(ours));
+}
+
+static void after_fork(void)
+{
+	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask_before_fork, NULL, sizeof(mask_before_fork));
+}
+
+static void in_child(void)
+{
+	int32_t parent_pid = preload_process.global_pid;
+
+	/* It may be the first in another time namespace. */
+	if (preload_process.on)
+		preload_time_begin();
+	preload_thread_forked(parent_pid);
+	after_fork();
+}
+
+typedef void fork_fn(void);
+/* glibc has pthread_atfork in a static part only, and its program may be linked to musl. */
+extern int __register_atfork(fork_fn *before, fork_fn *after, fork_fn *child, void *object)
+	__attribute__((weak));
+
+static bool watch_forks(void)
+{
+	int (*atfork)(fork_fn *, fork_fn *, fork_fn *);
+
+	if (__register_atfork)
+		return __register_atfork(before_fork, after_fork, in_child, NULL) == 0;
+	atfork = (int (*)(fork_fn *, fork_fn *, fork_fn *))dlsym(RTLD_NEXT, "pthread_atfork");
+	return atfork && atfork(before_fork, after_fork, in_child) == 0;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *path = getenv(PRELOAD_VARIABLE);
+
+	if (!path || strncmp(path, "/proc/", 6) != 0 || !map_memory(path))
+		return;
+	if (!watch_forks())
+		return;
+	preload_time_begin();
+	preload_process.on = true;
+	preload_signals_begin();
+	register_first_thread();
+}
+
+/* ---- ends ---- */
+
+__attribute__((destructor)) static void end(void)
+{
+	struct preload_thread *t = preload_enter();
+
+	if (!t)
+		return;
+	preload_thread_account(t, PRELOAD_USED);
+	preload_leave(t);
+}
+
+preload_exported __attribute__((noreturn)) void _exit(int status);
+preload_exported __attribute__((noreturn)) void _Exit(int status);
+
+void _exit(int status)
+{
+	end();
+	for (;;)
+		raw1(SYS_exit_group, status);
+}
+
+void _Exit(int status)
+{
+	_exit(status);
+}

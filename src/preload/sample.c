@@ -1,0 +1,225 @@
+/*
+ * One sample, in the signal handler.
+ *
+ * When is a signal a sample?  The recorder sends it to threads that seem to run, so it may come to
+ * one that was waiting for a CPU.  Such a thread would be sampled each time that it gets its CPU
+ * back, at places where threads lose theirs.  The signal says when it was sent.  The thread ran
+ * then if it is not late; or if the thread has used as much CPU time since it was last looked at as
+ * has gone by until the signal was sent (the recorder itself took its CPU), or since (it was in a
+ * system call).  And whoever has used little since its last sample is not sampled again: it may
+ * have got its CPU just after the signal, which the recorder's own going off the CPU brings about.
+ *
+ * The stack is copied as memory where it is the thread's own and known to be there; any other by
+ * the kernel, which fails where a copy would end the program.
+ */
+#include "preload/preload.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "preload/raw.h"
+
+/* Of the stack, so much is copied whatever the recorder knows of it. */
+#define STACK_USUAL ((size_t)16 << 10)
+/* The most that leaves room for other samples. */
+#define STACK_MOST (PRELOAD_DATA_BYTES / 2)
+/* Of a stack whose end is not known. */
+#define STACK_OTHER ((size_t)32 << 10)
+#define STACK_LEAST ((size_t)2 << 10)
+/* A signal that a running thread gets takes less. */
+#define LATE_NS UINT64_C(64000)
+/* The recorder writes its heartbeat more often than this, unless it is stopped or dead. */
+#define SILENCE_NS UINT64_C(1000000000)
+/* Stopped, not dead, at most. */
+#define SILENCE_MOST_NS (10 * SILENCE_NS)
+/* Samples between looks at the thread's name. */
+#define NAME_EVERY 64
+
+/* ---- the recorder ---- */
+
+static bool recorder_is_gone(struct preload_thread *t, uint64_t now_ns)
+{
+	const struct preload_header *header = preload_process.header;
+	uint64_t beat_ns = atomic_load_explicit(&header->heartbeat_ns, memory_order_relaxed);
+
+	if (now_ns < beat_ns + SILENCE_NS || now_ns < t->checked_ns + SILENCE_NS)
+		return false;
+	t->checked_ns = now_ns;
+	return now_ns > beat_ns + SILENCE_MOST_NS ||
+	       raw2(SYS_kill, header->recorder_pid, 0) == -ESRCH;
+}
+
+/* ---- the stack ---- */
+
+static const int gregs[PRELOAD_REGS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+	REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+	REG_RIP};
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Copies up to room bytes of stack from sp on: how many. */
+static size_t copy_stack(
+	const struct preload_thread *t, const ucontext_t *context, uint8_t *out, size_t room)
+{
+	uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+	uint64_t alternate = (uint64_t)(uintptr_t)context->uc_stack.ss_sp;
+	struct iovec to = {out, room}, from = {(void *)(uintptr_t)sp, room};
+
+	if (sp >= t->stack_low_va && sp < t->stack_high_va) {
+		room = least(room, t->stack_high_va - sp);
+		memcpy(out, from.iov_base, room);
+		return room;
+	}
+	if (!(context->uc_stack.ss_flags & SS_DISABLE) && sp >= alternate &&
+		sp < alternate + context->uc_stack.ss_size)
+		from.iov_len = least(room, alternate + context->uc_stack.ss_size - sp);
+	long got = raw6(SYS_process_vm_readv, raw0(SYS_getpid), &to, 1, &from, 1, 0);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+static size_t stack_wanted(const struct preload_thread *t, uint64_t sp)
+{
+	size_t whole = t->stack_high_va - sp, needed;
+
+	if (sp < t->stack_low_va || sp >= t->stack_high_va)
+		return STACK_OTHER;
+	if (whole <= STACK_USUAL)
+		return whole;
+	needed = preload_marks_needed(t, sp, t->stack_high_va);
+	return least(STACK_MOST, needed > STACK_USUAL ? needed : STACK_USUAL);
+}
+
+/* ---- records ---- */
+
+static void tell_name(struct preload_thread *t)
+{
+	char name[sizeof(t->name)] = "";
+	char *out;
+
+	if (t->samples++ % NAME_EVERY != 0 || raw2(SYS_prctl, PR_GET_NAME, name) != 0 ||
+		memcmp(name, t->name, sizeof(name)) == 0)
+		return;
+	out = preload_record_begin(t, PRELOAD_NAME, sizeof(name));
+	if (!out)
+		return;
+	memcpy(out, name, sizeof(name));
+	memcpy(t->name, name, sizeof(name));
+	preload_record_end(t, sizeof(name));
+}
+
+static void take(
+	struct preload_thread *t, uint64_t now_ns, uint64_t cpu_ns, const ucontext_t *context)
+{
+	uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+	size_t head = sizeof(struct preload_record) + sizeof(struct preload_sample);
+	size_t wanted = stack_wanted(t, sp), room;
+	uint8_t *out = preload_lane_begin(
+		&t->lane, head + least(STACK_LEAST, wanted), head + wanted, &room);
+
+	if (!out) {
+		preload_lane_lose(&t->lane);
+		return;
+	}
+	struct preload_record *record = (void *)out;
+	struct preload_sample *sample = (void *)(record + 1);
+
+	sample->took_ns = t->took_ns;
+	for (size_t i = 0; i < PRELOAD_REGS; i++)
+		sample->regs[i] = (uint64_t)context->uc_mcontext.gregs[gregs[i]];
+	room = head + copy_stack(t, context, out + head, room - head);
+	*record = (struct preload_record){PRELOAD_SAMPLE, (uint32_t)room, now_ns, cpu_ns};
+	preload_lane_end(&t->lane, room);
+}
+
+/* ---- the signal ---- */
+
+/* Our own code, where a signal that was held back arrives: the program is elsewhere. */
+static bool is_our_code(uint64_t va)
+{
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+	extern const char etext[] __attribute__((visibility("hidden")));
+
+	return va >= (uint64_t)(uintptr_t)__ehdr_start && va < (uint64_t)(uintptr_t)etext;
+}
+
+/* Whether the thread ran when the signal was sent: see above. */
+static bool was_running(
+	const struct preload_thread *t, const siginfo_t *info, uint64_t now_ns, uint64_t used_ns)
+{
+	uint64_t sent_ns = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
+
+	if (info->si_code != PRELOAD_SI_CODE || sent_ns > now_ns)
+		return true;
+	return now_ns - sent_ns < LATE_NS || used_ns >= now_ns - sent_ns ||
+	       t->looked_ns + used_ns + LATE_NS >= sent_ns;
+}
+
+static bool is_early(const struct preload_thread *t, uint64_t cpu_ns)
+{
+	uint64_t interval_ns =
+		atomic_load_explicit(&preload_process.header->interval_ns, memory_order_relaxed);
+
+	return t->samples > 0 && cpu_ns - t->sampled_cpu_ns < interval_ns / 2;
+}
+
+static void handle(struct preload_thread *t, const siginfo_t *info, const ucontext_t *context)
+{
+	uint64_t now_ns = preload_now_ns();
+
+	if (atomic_load_explicit(&preload_process.header->stop, memory_order_relaxed) ||
+		recorder_is_gone(t, now_ns)) {
+		preload_thread_disarm(t);
+		return;
+	}
+	uint64_t cpu_ns = preload_cpu_ns(), used_ns = cpu_ns - t->looked_cpu_ns;
+
+	bool ran = was_running(t, info, now_ns, used_ns);
+
+	t->looked_cpu_ns = cpu_ns;
+	t->looked_ns = now_ns;
+	if (!ran || is_early(t, cpu_ns) ||
+		is_our_code((uint64_t)context->uc_mcontext.gregs[REG_RIP]))
+		return;
+	preload_thread_arm(t);
+	preload_maps_notice(t, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
+	tell_name(t);
+	take(t, now_ns, cpu_ns, context);
+	t->sampled_cpu_ns = cpu_ns;
+	t->took_ns = preload_now_ns() - now_ns;
+}
+
+/*
+ * Whether the signal has ended a system call early.  If a signal of a lower number has, its handler
+ * comes after ours, and is what we interrupt.
+ */
+static bool has_cut(const ucontext_t *context)
+{
+	static const uint8_t syscall_code[] = {0x0f, 0x05};
+	uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+
+	return context->uc_mcontext.gregs[REG_RAX] == -EINTR &&
+	       memcmp((const void *)(uintptr_t)(pc - sizeof(syscall_code)), syscall_code,
+		       sizeof(syscall_code)) == 0;
+}
+
+void preload_sample(const siginfo_t *info, void *context)
+{
+	int code = errno;
+
+	preload_self.cuts += has_cut(context);
+	struct preload_thread *t = preload_enter();
+
+	if (t) {
+		handle(t, info, context);
+		preload_leave(t);
+	}
+	errno = code;
+}

@@ -1,0 +1,280 @@
+"""Recording by the preloaded library, where perf events are refused."""
+
+import errno
+import os
+import pathlib
+import shutil
+import signal
+import time
+
+import harness
+import recording
+from harness import check
+
+PRELOAD = ["--engine", "preload"]
+
+
+def record(folder, *command, **more):
+	return recording.record(folder, *command, options=[*PRELOAD, *more.pop("options", [])], **more)
+
+
+def check_weights(r, least=0.97):
+	"""Samples weigh the CPU time that was used, however many they are."""
+	weight, used = r.stats["cpu_time_ns"], r.stats["used_ns"]
+	assert least * used - 3e6 <= weight <= 1.01 * used + 1e6, (weight, used)
+
+
+def share(r, name):
+	"""A function's part of the CPU time, by weight."""
+	rows = r.json("--view", "functions", "--limit", "0")["rows"]
+	whole = max(row["inclusive"] for row in rows)
+	return sum(row["inclusive"] for row in rows if row["name"] == name) / whole
+
+
+def test_refusals_lead_to_the_library(folder):
+	deny = recording.program(folder, "deny_perf")
+	program = recording.program(folder, "shares")
+	for code in (errno.EPERM, errno.EACCES, errno.ENOSYS):
+		path = folder / "denied.prof"
+		done = harness.run(deny, str(code), harness.SONDE, "record", "-o", path, "--", program, "300")
+		if done.status == 77:
+			raise harness.Skip("seccomp is not to be had here")
+		check(done)
+		said = [line for line in done.err.splitlines() if "sampling by a preloaded library" in line]
+		assert len(said) == 1 and os.strerror(code) in said[0], done
+		r = recording.Recording(path)
+		assert r.share("main") > 0.9
+		assert "own_a" in {frames[-1] for frames, _ in r.stacks}
+
+
+def test_shares_are_what_was_programmed(folder):
+	program = recording.program(folder, "shares")
+	r = record(folder, program, 5000)
+	r.check_truth(r.done.out)
+	r.check_whole()
+	assert r.stats["counted"] >= 0.8 * r.stats["expected"], r.stats
+	assert r.stats["counted"] <= 1.1 * r.stats["expected"] + 10, r.stats
+
+
+def test_threads_have_their_shares_and_names(folder):
+	program = recording.program(folder, "threads")
+	r = record(folder, program, 8, 600)
+	for line in r.done.out.splitlines():
+		name, _, truth = line.split()
+		assert abs(share(r, name) - float(truth)) < 0.08, (name, share(r, name))
+	r.check_whole()
+
+
+def test_recursion_of_65536_levels_is_walked_whole(folder):
+	program = recording.program(folder, "deep")
+	r = record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 8")
+	r.check_whole()
+	rows = r.json("--view", "tree", "--collapse", "none", "--limit", "0")["rows"]
+	assert sum(1 for row in rows if row["name"] == "level") >= 65536
+
+
+def test_children_by_fork_exec_and_vfork(folder):
+	program = recording.program(folder, "processes")
+	r = record(folder, program, 50)
+	for line in r.done.out.splitlines():
+		name, _, truth = line.split()
+		assert abs(share(r, name) - float(truth)) < 0.08, (name, share(r, name))
+	r.check_whole()
+
+
+def test_threads_shorter_than_the_interval(folder):
+	program = recording.program(folder, "churn")
+	r = record(folder, program, 2000)
+	assert share(r, "brief") > 0.8
+	r.check_whole()
+
+
+def test_libraries_that_come_and_go(folder):
+	one = recording.program(folder, "one.so", "-shared", "-fPIC", "-DCALLED_NAME=called_one",
+		source="plugin")
+	two = recording.program(folder, "two.so", "-shared", "-fPIC", "-DCALLED_NAME=called_two",
+		source="plugin")
+	program = recording.program(folder, "plugins", "-ldl")
+	r = record(folder, program, 40, one, two)
+	for name in ("called_one", "called_two"):
+		assert abs(share(r, name) - 0.5) < 0.1, (name, share(r, name))
+	r.check_whole()
+
+
+def test_handlers_on_a_stack_of_their_own(folder):
+	program = recording.program(folder, "signal_stack")
+	r = record(folder, program, 20000)
+	r.check_whole(0.98)
+	assert any("handler_level" in frames and "main" in frames for frames, _ in r.stacks)
+
+
+def test_signals_work_as_without_it(folder):
+	program = recording.program(folder, "preload_signals")
+	r = record(folder, program, 400)
+	assert r.done.out == "fine\n", r.done
+	# Half of the work is done with all signals blocked.
+	assert r.stats["counted"] > 250, r.stats
+
+
+def test_sleepers_are_left_alone(folder):
+	program = recording.program(folder, "preload_sleeps")
+	r = record(folder, program, 1000)
+	assert int(r.done.out) <= 2, r.done
+	assert r.share("work") > 0.5
+
+
+def test_bad_moments(folder):
+	program = recording.program(folder, "preload_busy")
+	for what, rounds, function in (("malloc", 2000, "allocate"), ("forks", 150, "forks"),
+		("fibers", 300, "fiber_work"), ("stack", 200, "given_stack_work"),
+		("close", 100, "closed_work")):
+		r = record(folder, program, what, rounds, name=f"{what}.prof")
+		assert r.done.out == "done\n", (what, r.done)
+		assert r.share(function) > 0.3, (what, r.stacks)
+		r.check_whole(0.99)
+
+
+def test_a_program_that_locks_its_memory(folder):
+	program = recording.program(folder, "preload_busy")
+	if harness.run(program, "lock", 1).status == 77:
+		raise harness.Skip("not so much memory may be locked here")
+	r = record(folder, "sh", "-c", f"{program} lock 200 & sleep 0.3; cat /proc/$!/status; wait")
+	assert "done\n" in r.done.out, r.done
+	locked = [int(line.split()[1]) for line in r.done.out.splitlines() if line.startswith("VmLck")]
+	assert 0 < locked[0] < 200000, locked
+	assert r.share("closed_work") > 0.3
+
+
+def noted(r, text):
+	"""The count of the note of that text; 0: there is none."""
+	return sum(note["count"] for note in r.notes if text in note["text"])
+
+
+def test_threads_without_room_are_counted(folder):
+	program = recording.program(folder, "threads")
+	# A sixteenth of the address space is taken at most: that is a few threads' memory.
+	r = record(folder, "sh", "-c", f"ulimit -v 1000000; exec {program} 20 100")
+	told = int(next(line for line in r.done.err.splitlines() if "had no room" in line).split()[1])
+	assert told >= 10 and noted(r, "had no room") == told, (r.done, r.notes)
+	assert r.share("main") + r.share("work") > 0.5, r.stacks
+
+
+def test_a_program_that_writes_over_our_memory(folder):
+	program = recording.program(folder, "preload_scribbles")
+	r = record(folder, program, 500)
+	assert r.done.out == "done\n", r.done
+	assert "written over by the program" in r.done.err, r.done
+	assert noted(r, "written over by the program") > 10, r.notes
+	assert r.stats["counted"] > 10, r.stats
+
+
+def test_time_namespaces(folder):
+	recording.needs_root()
+	program = recording.program(folder, "waits")
+	for shift in ("--monotonic", "70000"), ("--monotonic", "-50"):
+		unshare = ["unshare", "-T", *shift, "--fork"]
+		if harness.run(*unshare, "true").status != 0:
+			raise harness.Skip("time namespaces are not to be had, or the clock is too young")
+		# The recorder and the target in one; and the target alone.
+		path = folder / "both.prof"
+		done = check(harness.run(*unshare, harness.SONDE, "record", *PRELOAD, "-o", path, "--",
+			program, "10"))
+		for r in recording.Recording(path, done), record(folder, *unshare, program, 10):
+			found = r.share("main") + r.share("thread_main")
+			assert found > 0.9 and r.share("main") > 0.5 and r.stats["counted"] > 15, (shift, r.stacks)
+			assert r.stats["duration_ns"] < 20e9, r.stats
+			real = {row["name"]: row["inclusive"] / 1e9 for row in
+				r.json("--metric", "real-time", "--limit", "0")["rows"]}
+			# One wait, the whole of a thread's life; of shorter ones a busy recorder sees too few.
+			truth = float(r.done.out.split("wall wait_for_end ")[1].split()[0])
+			assert abs(real["wait_for_end"] - truth) < 0.05 * truth, (real, r.done.out)
+
+
+def test_exec_storm(folder):
+	r = record(folder, "sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true || echo bad; i=$((i+1)); done")
+	assert r.done.out == "", r.done
+
+
+def timers_of(pid):
+	return pathlib.Path(f"/proc/{pid}/timers").read_text()
+
+
+def test_nothing_is_left_behind(folder):
+	program = recording.program(folder, "fate")
+	mark = folder / "mark"
+	running = recording.start(folder, program, 4000, "file", mark, options=PRELOAD)
+	recording.wait_for_work(running.process.pid, 0.3)
+	children = pathlib.Path(f"/proc/{running.process.pid}/task/{running.process.pid}/children")
+	pid = int(children.read_text().split()[0])
+	assert "ID:" in timers_of(pid)
+	running.process.kill()
+	running.process.wait()
+	end = time.monotonic() + 60
+	while time.monotonic() < end and timers_of(pid):
+		time.sleep(0.05)
+	assert not timers_of(pid)
+	while not mark.exists():
+		assert time.monotonic() < end + 60
+		time.sleep(0.05)
+	r = recording.Recording(folder / "test.prof")
+	assert r.stats["counted"] > 100
+
+
+def test_descriptors_stay_as_they_are(folder):
+	command = ("sh", "-c", "ls -l /proc/self/fd | wc -l")
+	plain = check(harness.run(*command)).out
+	r = record(folder, *command)
+	assert r.done.out == plain, (r.done.out, plain)
+
+
+def test_libraries_preloaded_already_stay(folder):
+	library = harness.compile_c(folder, "int answer(void); int answer(void) { return 42; }",
+		"-shared", "-fPIC", name="mine.so")
+	r = record(folder, "sh", "-c", "echo $LD_PRELOAD", env={"LD_PRELOAD": str(library),
+		# Of a build with sanitizers, which would be first.
+		"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"})
+	assert r.done.out.startswith(f"{library}:"), r.done
+
+
+def test_programs_that_load_no_library_are_told(folder):
+	program = recording.program(folder, "fate", "-static")
+	r = record(folder, program, 300, "exit", 3, status=3)
+	assert "not sampled" in r.done.err and "statically" in r.done.err, r.done
+	assert any("preloaded library" in note["text"] for note in r.notes), r.notes
+
+
+def test_programs_linked_to_musl(folder):
+	if not shutil.which("musl-gcc"):
+		raise harness.Skip("there is no musl-gcc")
+
+	def compiled(name):
+		source = recording.PROGRAMS / f"{name}.c"
+		return harness.compile_c(folder, source, *recording.FLAGS, name=name, compiler="musl-gcc")
+	r = record(folder, compiled("shares"), 2000)
+	r.check_truth(r.done.out)
+	r = record(folder, compiled("threads"), 4, 300)
+	assert r.share("work") > 0.8, r.stacks
+	r = record(folder, compiled("processes"), 20)
+	assert r.share("in_fork") > 0.1 and r.share("in_exec") > 0.1, r.stacks
+
+
+def test_without_privileges(folder):
+	recording.needs_root()
+	if not shutil.which("setpriv"):
+		raise harness.Skip("there is no setpriv")
+	program = recording.program(folder, "shares")
+	for path in (folder, program):
+		path.chmod(0o755)
+	os.chown(folder, recording.USER, recording.USER)
+	library = next(pathlib.Path(harness.BUILD_ROOT).rglob("libsonde-preload.so"))
+	for path in (harness.SONDE, library):
+		shutil.copy(path, folder)
+	done = harness.run(*recording.NOBODY, folder / "sonde", "record", *PRELOAD, "-o", folder / "test.prof", "--",
+		program, "3000", cwd=folder)
+	check(done)
+	r = recording.Recording(folder / "test.prof", done)
+	r.check_truth(done.out)
+	r.check_whole()
+
+
+harness.main()

@@ -1,0 +1,263 @@
+/*
+ * The preload engine's memory, written by the library's end and read by the recorder's, also where
+ * somebody has written over it; and what samples weigh.
+ */
+#include "record/preload_memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "preload/lane.h"
+#include "record/preload_weight.h"
+
+struct fixture {
+	struct preload_memory memory;
+	struct preload_lane lane;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_null(preload_memory_init(&f->memory, 1000));
+	assert_true(preload_lane_take(&f->lane, (uint8_t *)f->memory.header, PRELOAD_SLOTS, 7));
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	preload_memory_deinit(&f->memory);
+	free(f);
+	return 0;
+}
+
+/* Writes a record whose bytes behind the head are all `fill`. */
+static bool put(struct fixture *f, uint64_t time_ns, size_t body, int fill)
+{
+	size_t size = sizeof(struct preload_record) + body, room;
+	uint8_t *out = preload_lane_begin(&f->lane, size, size, &room);
+	struct preload_record head = {PRELOAD_SAMPLE, (uint32_t)size, time_ns, 0};
+
+	if (!out)
+		return false;
+	assert_int_equal(room, size);
+	memcpy(out, &head, sizeof(head));
+	memset(out + sizeof(head), fill, body);
+	preload_lane_end(&f->lane, size);
+	return true;
+}
+
+static void check(struct fixture *f, uint32_t i, uint64_t time_ns, size_t body, int fill)
+{
+	struct preload_record head;
+	const uint8_t *bytes;
+
+	assert_true(preload_memory_peek(&f->memory, 0, i, &head));
+	assert_int_equal(head.time_ns, time_ns);
+	assert_int_equal(head.size, sizeof(head) + body);
+	bytes = preload_memory_copy(&f->memory, 0, i);
+	assert_non_null(bytes);
+	for (size_t n = 0; n < body; n++)
+		assert_int_equal(bytes[sizeof(head) + n], fill);
+}
+
+static void test_records_come_out_as_they_went_in(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint64_t round = 0; round < 300; round++) {
+		uint32_t count = 1 + (uint32_t)(round % 5);
+
+		for (uint32_t i = 0; i < count; i++)
+			assert_true(put(f, round * 8 + i, (round * 977 + i * 31) % 70000, (int)i));
+		assert_int_equal(preload_memory_fresh(&f->memory, 0), 1);
+		assert_int_equal(preload_memory_waiting(&f->memory, 0), count);
+		for (uint32_t i = 0; i < count; i++)
+			check(f, i, round * 8 + i, (round * 977 + i * 31) % 70000, (int)i);
+		preload_memory_release(&f->memory, 0, count);
+	}
+}
+
+/* The writer runs ahead and wraps round the end of the data, and what waits stays as it is. */
+static void test_what_waits_is_never_overwritten(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t written = 0, read = 0;
+	size_t body = 1000003;
+
+	for (int round = 0; round < 100; round++) {
+		while (put(f, written, body, (int)(written % 200)))
+			written++;
+		assert_true(written - read >= 7);
+		check(f, 0, read, body, (int)(read % 200));
+		check(f, (uint32_t)(written - read - 1), written - 1, body,
+			(int)((written - 1) % 200));
+		preload_memory_release(&f->memory, 0, 1 + (uint32_t)(round % 3));
+		read += 1 + (uint64_t)(round % 3);
+	}
+}
+
+static void test_no_more_records_than_there_are_places(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int i = 0; i < PRELOAD_RECORDS; i++)
+		assert_true(put(f, 1, 0, 0));
+	assert_false(put(f, 1, 0, 0));
+	preload_lane_lose(&f->lane);
+	preload_memory_count_lost(&f->memory, 0);
+	preload_memory_count_lost(&f->memory, 0);
+	assert_int_equal(f->memory.lost_total, 1);
+}
+
+static void test_places_outside_of_the_data_are_no_records(void **state)
+{
+	static const struct preload_place bad[] = {
+		{0, 0},
+		{0, sizeof(struct preload_record) - 1},
+		{PRELOAD_DATA_BYTES - 8, 64},
+		{UINT32_MAX, 64},
+		{64, UINT32_MAX},
+		{UINT32_MAX, UINT32_MAX},
+	};
+	struct fixture *f = *state;
+	struct preload_record head;
+
+	put(f, 1, 100, 1);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		f->memory.slots[0].places[0] = bad[i];
+		assert_false(preload_memory_peek(&f->memory, 0, 0, &head));
+		assert_null(preload_memory_copy(&f->memory, 0, 0));
+	}
+}
+
+static void test_a_size_that_has_changed_is_noticed(void **state)
+{
+	struct fixture *f = *state;
+	struct preload_record head;
+
+	put(f, 1, 100, 1);
+	((struct preload_record *)(void *)(f->memory.data + PRELOAD_MARKS_BYTES))->size = 1 << 30;
+	assert_false(preload_memory_peek(&f->memory, 0, 0, &head));
+	assert_null(preload_memory_copy(&f->memory, 0, 0));
+}
+
+static void test_a_wild_head_is_counted_and_passed(void **state)
+{
+	struct fixture *f = *state;
+
+	put(f, 1, 100, 1);
+	atomic_store(&f->memory.slots[0].head, 0x80000000u);
+	assert_int_equal(preload_memory_waiting(&f->memory, 0), 0);
+	assert_int_equal(f->memory.broken, 1);
+	assert_int_equal(preload_memory_waiting(&f->memory, 0), 0);
+}
+
+static void test_a_wild_tail_stops_the_writer_only(void **state)
+{
+	struct fixture *f = *state;
+
+	put(f, 1, 100, 1);
+	atomic_store(&f->memory.slots[0].tail, 0x80000000u);
+	assert_false(put(f, 2, 100, 1));
+}
+
+static void test_slots_are_taken_and_freed(void **state)
+{
+	struct fixture *f = *state;
+	struct preload_lane lane, other;
+	uint8_t *base = (uint8_t *)f->memory.header;
+
+	assert_true(preload_lane_take(&lane, base, 2, 8));
+	assert_int_equal(lane.number, 1);
+	assert_false(preload_lane_take(&other, base, 2, 9));
+	assert_int_equal(atomic_load(&f->memory.header->refused), 1);
+	assert_int_equal(preload_memory_owner(&f->memory, 0), 7);
+	preload_memory_free(&f->memory, 0);
+	assert_true(preload_lane_take(&other, base, 2, 9));
+	assert_int_equal(other.number, 0);
+	assert_int_equal(atomic_load(&f->memory.header->slots_used), 2);
+}
+
+/* ---- weights ---- */
+
+static void test_weights_add_up_to_the_time(void **state)
+{
+	struct preload_pool pool = {.interval_ns = 1000};
+	struct preload_account account = {0};
+	uint64_t sum = 0;
+
+	(void)state;
+	for (uint64_t cpu_ns = 700; cpu_ns < 90000; cpu_ns += 700 + cpu_ns % 900)
+		sum += preload_pool_sample(&pool, &account, cpu_ns);
+	preload_pool_end(&pool, &account);
+	assert_int_equal(sum + pool.owed_ns, pool.total_ns);
+	assert_true(pool.owed_ns < 1000);
+}
+
+/*
+ * Threads of 100 and of 400, each found with that probability in 1,000, at a random moment: what
+ * their samples weigh divides as their times do.
+ */
+static void test_short_threads_share_fairly(void **state)
+{
+	struct preload_pool pool = {.interval_ns = 1000};
+	uint64_t weight[2] = {0}, x = 88172645463325252u;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++) {
+		struct preload_account account = {0};
+		uint64_t length = i % 2 ? 400 : 100;
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		if (x % 1000 < length)
+			weight[i % 2] += preload_pool_sample(&pool, &account, x % 1000);
+		preload_pool_use(&pool, &account, length);
+		preload_pool_end(&pool, &account);
+	}
+	assert_true(weight[0] + weight[1] + pool.owed_ns == pool.total_ns);
+	assert_true(pool.owed_ns < pool.total_ns / 100);
+	assert_true(weight[1] > weight[0] * 39 / 10 && weight[1] < weight[0] * 41 / 10);
+}
+
+static void test_time_before_a_late_first_sample_is_its_own(void **state)
+{
+	struct preload_pool pool = {.interval_ns = 1000};
+	struct preload_account account = {0};
+
+	(void)state;
+	assert_int_equal(preload_pool_sample(&pool, &account, 50000), 50000);
+	/* CPU time that goes back is not believed. */
+	assert_int_equal(preload_pool_sample(&pool, &account, 20000), 0);
+	assert_int_equal(preload_pool_sample(&pool, &account, 51000), 1000);
+}
+
+#define WITH_MEMORY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_MEMORY(test_records_come_out_as_they_went_in),
+		WITH_MEMORY(test_what_waits_is_never_overwritten),
+		WITH_MEMORY(test_no_more_records_than_there_are_places),
+		WITH_MEMORY(test_places_outside_of_the_data_are_no_records),
+		WITH_MEMORY(test_a_size_that_has_changed_is_noticed),
+		WITH_MEMORY(test_a_wild_head_is_counted_and_passed),
+		WITH_MEMORY(test_a_wild_tail_stops_the_writer_only),
+		WITH_MEMORY(test_slots_are_taken_and_freed),
+		cmocka_unit_test(test_weights_add_up_to_the_time),
+		cmocka_unit_test(test_short_threads_share_fairly),
+		cmocka_unit_test(test_time_before_a_late_first_sample_is_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
