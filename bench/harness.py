@@ -16,7 +16,7 @@ SINK = subprocess.DEVNULL
 NOBODY = 65534
 # Without frame pointers and not stripped, as Debian builds; the programs of tests/programs say their own truth.
 FLAGS = ["-O2", "-g", "-fomit-frame-pointer", "-pthread", "-D_GNU_SOURCE"]
-OWN_PROGRAMS = ["bench/gap", "bench/pingpong", "bench/sleepers", "bench/copy", "bench/cost"] + [
+OWN_PROGRAMS = ["bench/gap", "bench/pingpong", "bench/sleepers", "bench/copy", "bench/cost", "bench/account"] + [
 	f"tests/programs/{name}" for name in ("shares", "deep", "churn", "threads")]
 
 
