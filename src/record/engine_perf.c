@@ -38,13 +38,19 @@ static void drain(struct engine *engine)
 
 /* ---- waiting ---- */
 
+/* Whether it is ours to look when a ring of that stream fills up. */
+static bool is_polled(const struct engine_perf *e, enum perf_stream stream)
+{
+	return !e->keeper || stream == PERF_STREAM_TRACK;
+}
+
 static void poll_fds(struct engine *engine, pollfd_vec *fds)
 {
 	struct engine_perf *e = self(engine);
 
 	for (size_t i = 0; i < e->events.cpus.count; i++)
-		for (int s = 0; s < PERF_STREAM_COUNT; s++)
-			if (e->events.cpus.data[i].anchor_fd[s] >= 0)
+		for (enum perf_stream s = 0; s < PERF_STREAM_COUNT; s++)
+			if (e->events.cpus.data[i].anchor_fd[s] >= 0 && is_polled(e, s))
 				vec_push(fds,
 					(struct pollfd){.fd = e->events.cpus.data[i].anchor_fd[s],
 						.events = POLLIN});
@@ -134,6 +140,7 @@ static void close_engine(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
 
+	keeper_destroy(e->keeper);
 	ring_merge_deinit(&e->merge);
 	switches_deinit(&e->switches);
 	perf_event_set_close(&e->events);
@@ -288,6 +295,7 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	if (!err) {
 		merge_rings(e);
 		counters_init(&e->counters, &e->events, e->recording);
+		e->keeper = keeper_create(&e->events);
 		err = begin(e, setup->target);
 	}
 	if (err) {

@@ -11,6 +11,7 @@
 #include "record/drain_pace.h"
 #include "record/engine.h"
 #include "record/exact.h"
+#include "record/keeper.h"
 #include "record/perf_attach.h"
 #include "record/perf_event.h"
 #include "record/perf_tally.h"
@@ -23,6 +24,7 @@ struct engine_perf {
 	struct recording *recording;
 	const struct recorder_options *options;
 	struct perf_event_set events;
+	struct keeper *keeper; /* NULL: the recorder has to look at the rings in time itself */
 	struct perf_tally tally;
 	struct exact *exact; /* NULL: the snapshot engine */
 	struct perf_attach_result attached;

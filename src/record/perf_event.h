@@ -81,6 +81,7 @@ struct perf_event_counts {
 struct perf_event_set {
 	struct perf_event_spec spec;
 	struct perf_grant grant;
+	struct backlog backlog;			  /* what was moved out of the rings */
 	VEC(struct perf_event_cpu) cpus;	  /* the CPUs that are online */
 	VEC(struct perf_event) events;		  /* on the recorded tasks */
 	struct perf_clock clocks[PERF_CLOCK_MAX]; /* at each rate one for each size of copy */

@@ -118,6 +118,57 @@ bool perf_record_sample_of_period(const struct perf_event_header *header, bool h
 	return read_sample(header, has_chain, &period, sample);
 }
 
+/* Of a sample: header, id, ip, pid and tid, time, period. */
+#define AFTER_PERIOD 48
+
+/* Where the size of the copy of the stack stands. */
+static size_t room_offset(const struct perf_event_header *header, bool has_chain)
+{
+	size_t at = AFTER_PERIOD;
+
+	if (has_chain)
+		at += sizeof(uint64_t) * (1 + (word_at(header, at) & UINT16_MAX));
+	bool has_regs = word_at(header, at) != PERF_SAMPLE_REGS_ABI_NONE;
+
+	at += sizeof(uint64_t);
+	if (has_regs)
+		at += sizeof(uint64_t) * (size_t)__builtin_popcountll(PERF_RECORD_USER_REGS);
+	return at;
+}
+
+struct perf_record_spare perf_record_spare(const struct perf_event_header *header, bool has_chain)
+{
+	size_t word = sizeof(uint64_t), at = room_offset(header, has_chain);
+	uint64_t room = word_at(header, at);
+
+	if (room == 0 || room > header->size || at + word + room + word != header->size)
+		return (struct perf_record_spare){0};
+	uint64_t filled = (word_at(header, header->size - word) + 7) & ~UINT64_C(7);
+
+	if (filled >= room)
+		return (struct perf_record_spare){0};
+	return (struct perf_record_spare){room - filled, at};
+}
+
+void perf_record_copy(
+	void *to, const struct perf_event_header *header, struct perf_record_spare spare)
+{
+	size_t word = sizeof(uint64_t), size = header->size - spare.size;
+	uint16_t header_size = (uint16_t)size;
+	uint64_t room;
+
+	if (spare.size == 0) {
+		memcpy(to, header, size);
+		return;
+	}
+	memcpy(to, header, size - word);
+	memcpy((uint8_t *)to + size - word, (const uint8_t *)header + header->size - word, word);
+	room = word_at(header, spare.room_at) - spare.size;
+	memcpy((uint8_t *)to + spare.room_at, &room, word);
+	memcpy((uint8_t *)to + offsetof(struct perf_event_header, size), &header_size,
+		sizeof(header_size));
+}
+
 static void put_hex(char *out, const uint8_t *bytes, size_t size)
 {
 	static const char digits[] = "0123456789abcdef";

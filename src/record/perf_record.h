@@ -44,6 +44,18 @@ bool perf_record_sample(
 /* The same of an event without PERF_SAMPLE_PERIOD; the sample's period is then that given. */
 bool perf_record_sample_of_period(const struct perf_event_header *header, bool has_chain,
 	uint64_t period, struct perf_sample *sample);
+/*
+ * The part of a sample with a period and a copy of the stack, the last thing in it, that the kernel
+ * left unused: size bytes just before the last word.
+ */
+struct perf_record_spare {
+	size_t size;	/* 0: there is none, or the record is not of that kind */
+	size_t room_at; /* where in the record the size of the copy stands */
+};
+struct perf_record_spare perf_record_spare(const struct perf_event_header *header, bool has_chain);
+/* Copies a record without its spare part. */
+void perf_record_copy(
+	void *to, const struct perf_event_header *header, struct perf_record_spare spare);
 /* The event that a sample is of. */
 uint64_t perf_record_event_id(const struct perf_event_header *header);
 

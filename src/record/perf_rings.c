@@ -38,11 +38,12 @@ static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream st
 	return size / 16 > OTHER_BYTES_LEAST ? size / 16 : OTHER_BYTES_LEAST;
 }
 
+/* Half of the ring at least is empty then, for the time until the keeper gets a CPU. */
 static uint32_t wake_bytes(const struct perf_event_set *set, enum perf_stream stream)
 {
 	if (stream == PERF_STREAM_TRACK)
 		return TRACK_WAKE_BYTES;
-	return (uint32_t)(stream_bytes(set, stream) / 2);
+	return (uint32_t)(stream_bytes(set, stream) / 4);
 }
 
 static bool has_stream(const struct perf_event_set *set, enum perf_stream stream)
@@ -63,8 +64,25 @@ static void cpu_close(struct perf_event_cpu *cpu)
 	}
 }
 
+/* What may be known of the records in a ring. */
+static void describe_ring(
+	const struct perf_event_set *set, struct ring *ring, enum perf_stream stream)
+{
+	static const enum backlog_rank ranks[] = {
+		[PERF_STREAM_SAMPLES] = BACKLOG_USUAL,
+		[PERF_STREAM_COUNTERS] = BACKLOG_USUAL,
+		[PERF_STREAM_TRACK] = BACKLOG_VITAL,
+		[PERF_STREAM_SWITCHES] = BACKLOG_VITAL,
+		[PERF_STREAM_SWITCH_STACKS] = BACKLOG_SPARE,
+	};
+
+	ring->rank = ranks[stream];
+	ring->has_stacks = stream == PERF_STREAM_SAMPLES || stream == PERF_STREAM_SWITCH_STACKS;
+	ring->has_chain = set->grant.kernel;
+}
+
 /* 0, or an errno; ENODEV: the CPU is not there. */
-static int cpu_open(const struct perf_event_set *set, struct perf_event_cpu *cpu, int number)
+static int cpu_open(struct perf_event_set *set, struct perf_event_cpu *cpu, int number)
 {
 	*cpu = (struct perf_event_cpu){.number = number, .anchor_fd = {-1, -1, -1, -1, -1}};
 	for (enum perf_stream s = 0; s < PERF_STREAM_COUNT; s++) {
@@ -78,11 +96,13 @@ static int cpu_open(const struct perf_event_set *set, struct perf_event_cpu *cpu
 		if (cpu->anchor_fd[s] < 0)
 			code = errno;
 		else
-			code = ring_map(&cpu->ring[s], cpu->anchor_fd[s], stream_bytes(set, s));
+			code = ring_map(&cpu->ring[s], &set->backlog, cpu->anchor_fd[s],
+				stream_bytes(set, s));
 		if (code) {
 			cpu_close(cpu);
 			return code;
 		}
+		describe_ring(set, &cpu->ring[s], s);
 	}
 	return 0;
 }
@@ -92,6 +112,7 @@ void perf_rings_close(struct perf_event_set *set)
 	for (size_t i = 0; i < set->cpus.count; i++)
 		cpu_close(&set->cpus.data[i]);
 	vec_deinit(&set->cpus);
+	backlog_deinit(&set->backlog);
 }
 
 /* Opens the rings of all CPUs. 0, or the first errno, with none left open. */
@@ -99,6 +120,7 @@ static int open_rings(struct perf_event_set *set)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
 
+	backlog_init(&set->backlog, BACKLOG_BYTES);
 	for (int number = 0; number < configured; number++) {
 		struct perf_event_cpu cpu;
 		int code = cpu_open(set, &cpu, number);

@@ -10,7 +10,9 @@
 
 #include "record/perf_record.h"
 
-#define RING_BYTES 256u
+#define RING_BYTES 512u
+
+static struct backlog backlog;
 
 /* A ring in plain memory; the page stands apart from the data, as ring_attach allows. */
 struct fake {
@@ -23,7 +25,7 @@ static void fake_init(struct fake *f, uint64_t position)
 {
 	*f = (struct fake){0};
 	f->page.data_head = f->page.data_tail = position;
-	ring_attach(&f->ring, &f->page, f->data, RING_BYTES);
+	ring_attach(&f->ring, &backlog, &f->page, f->data, RING_BYTES);
 }
 
 static void put_word(struct fake *f, uint64_t word)
@@ -69,8 +71,9 @@ static void test_order(void **state)
 	ring_look(&f.ring);
 	assert_int_equal(tag_of(ring_record(&f.ring)), 1);
 	assert_int_equal(perf_record_time_ns(ring_record(&f.ring)), 10);
+	/* The kernel has its room back before anything is processed. */
+	assert_int_equal(f.page.data_tail, f.page.data_head);
 	ring_release(&f.ring);
-	assert_int_equal(f.page.data_tail, 32);
 	assert_int_equal(tag_of(ring_record(&f.ring)), 2);
 	ring_release(&f.ring);
 	assert_null(ring_record(&f.ring));
@@ -94,6 +97,116 @@ static void test_wrap(void **state)
 		assert_int_equal(perf_record_time_ns(header), 99);
 		ring_release(&f.ring);
 		assert_int_equal(f.page.data_tail, f.page.data_head);
+		ring_unmap(&f.ring);
+	}
+}
+
+/* However much comes while nothing is processed, the ring has room, and the order stays. */
+static void test_backlog(void **state)
+{
+	struct fake f;
+
+	(void)state;
+	fake_init(&f, 0);
+	for (uint64_t i = 0; i < 50000; i++) {
+		put_record(&f, i, i, 3 + i % 5);
+		assert_true(ring_move(&f.ring));
+		assert_int_equal(f.page.data_tail, f.page.data_head);
+	}
+	ring_look(&f.ring);
+	for (uint64_t i = 0; i < 50000; i++) {
+		assert_int_equal(tag_of(ring_record(&f.ring)), i);
+		ring_release(&f.ring);
+	}
+	assert_null(ring_record(&f.ring));
+	assert_true(backlog_level(&backlog) == 0);
+	ring_unmap(&f.ring);
+}
+
+/* What finds no room waits in the ring, and is not passed by what is younger. */
+static void test_exhausted(void **state)
+{
+	struct ring_merge merge = {0};
+	struct backlog few;
+	struct fake old, young;
+	uint64_t count = 0, moved = 0;
+
+	(void)state;
+	backlog_init(&few, BACKLOG_BLOCK_BYTES);
+	fake_init(&old, 0);
+	fake_init(&young, 0);
+	old.ring.backlog = young.ring.backlog = &few;
+	do
+		moved++, put_record(&old, moved, moved, 3);
+	while (ring_move(&old.ring));
+	put_record(&young, moved, moved + 2, 3);
+	put_record(&old, moved, moved + 1, 3);
+	ring_merge_add(&merge, &old.ring);
+	ring_merge_add(&merge, &young.ring);
+	ring_merge_look(&merge);
+	assert_true(old.page.data_tail != old.page.data_head);
+	for (const struct perf_event_header *h; (h = ring_merge_next(&merge, UINT64_MAX - 1));)
+		assert_int_equal(perf_record_time_ns(h), ++count);
+	assert_int_equal(count, moved + 2);
+	assert_int_equal(old.page.data_tail, old.page.data_head);
+	ring_merge_deinit(&merge);
+	ring_unmap(&old.ring);
+	ring_unmap(&young.ring);
+	backlog_deinit(&few);
+}
+
+#define SPARE_BYTES 64
+
+/* A sample with a stack copy of which only `filled` bytes were written. */
+static void put_sample(struct fake *f, uint64_t filled)
+{
+	/* Id, ip, pid and tid, time, period, a chain of one, registers, size of the copy. */
+	size_t words = 5 + 2 + 1 + 17 + 1;
+	struct perf_event_header header = {.type = PERF_RECORD_SAMPLE,
+		.size = (uint16_t)(sizeof(header) + 8 * (words + 1) + SPARE_BYTES)};
+	uint64_t word;
+
+	memcpy(&word, &header, sizeof(word));
+	put_word(f, word);
+	for (size_t i = 0; i < 5; i++)
+		put_word(f, 100 + i);
+	put_word(f, 1);
+	put_word(f, 0xffffffff81000000);
+	put_word(f, PERF_SAMPLE_REGS_ABI_64);
+	for (size_t i = 0; i < 17; i++)
+		put_word(f, 200 + i);
+	put_word(f, SPARE_BYTES);
+	for (size_t i = 0; i < SPARE_BYTES / 8; i++)
+		put_word(f, 300 + i);
+	put_word(f, filled);
+}
+
+/* The part of the stack's copy that the kernel did not write takes no room in the backlog. */
+static void test_spare(void **state)
+{
+	(void)state;
+	for (uint64_t filled = 0; filled <= SPARE_BYTES; filled += 4) {
+		struct perf_sample sample;
+		uint64_t kept = (filled + 7) / 8 * 8, word;
+		struct fake f;
+
+		fake_init(&f, 8 * filled);
+		f.ring.has_stacks = f.ring.has_chain = true;
+		put_sample(&f, filled);
+		ring_look(&f.ring);
+		const struct perf_event_header *header = ring_record(&f.ring);
+
+		assert_int_equal(header->size, f.page.data_head - 8 * filled - SPARE_BYTES + kept);
+		assert_true(perf_record_sample(header, true, &sample));
+		assert_int_equal(sample.period, 104);
+		assert_int_equal(sample.kernel_count, 1);
+		assert_int_equal(sample.stack_size, filled);
+		for (size_t i = 0; i < filled / 8; i++) {
+			memcpy(&word, sample.stack + 8 * i, sizeof(word));
+			assert_int_equal(word, 300 + i);
+		}
+		ring_release(&f.ring);
+		assert_null(ring_record(&f.ring));
 		ring_unmap(&f.ring);
 	}
 }
@@ -158,9 +271,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_backlog),
+		cmocka_unit_test(test_exhausted),
+		cmocka_unit_test(test_spare),
 		cmocka_unit_test(test_bad_size),
 		cmocka_unit_test(test_merge),
 	};
 
+	backlog_init(&backlog, BACKLOG_BYTES);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

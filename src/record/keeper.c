@@ -1,0 +1,119 @@
+/*
+ * Waits on the anchors of the rings, which the kernel makes readable each time that a part of the
+ * ring was written.  Of the rings of tracks only the time is a reason to look: a readable anchor
+ * wakes one waiter, and that is the recorder, which opens the files of new programs at once.
+ */
+#include "record/keeper.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "record/urgency.h"
+
+/* The smallest ring of tracks holds 60 maps; a program's start takes longer. */
+#define NAP_NS (SECOND_NS / 100)
+
+struct keeper {
+	struct perf_event_set *set;
+	int end_fd; /* readable: it is over */
+	pthread_t thread;
+	VEC(struct pollfd) polled; /* end_fd first */
+};
+
+static void move_all(struct perf_event_set *set)
+{
+	for (size_t i = 0; i < set->cpus.count; i++)
+		for (int s = 0; s < PERF_STREAM_COUNT; s++)
+			if (set->cpus.data[i].ring[s].page)
+				ring_move(&set->cpus.data[i].ring[s]);
+}
+
+/* Descriptors that hung up would wake us for ever. */
+static void drop_hung_up(struct keeper *k)
+{
+	for (size_t i = 1; i < k->polled.count; i++)
+		if (k->polled.data[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+			k->polled.data[i].fd = -1;
+}
+
+static void *keep(void *argument)
+{
+	struct keeper *k = argument;
+	const struct timespec nap = {.tv_nsec = (long)NAP_NS};
+
+	urgency_raise_keeper();
+	while (!k->polled.data[0].revents) {
+		move_all(k->set);
+		(void)ppoll(k->polled.data, k->polled.count, &nap, NULL);
+		drop_hung_up(k);
+	}
+	return NULL;
+}
+
+static void watch(struct keeper *k, int fd)
+{
+	vec_push(&k->polled, (struct pollfd){.fd = fd, .events = POLLIN});
+}
+
+static void watch_all(struct keeper *k)
+{
+	watch(k, k->end_fd);
+	for (size_t i = 0; i < k->set->cpus.count; i++)
+		for (int s = 0; s < PERF_STREAM_COUNT; s++)
+			if (s != PERF_STREAM_TRACK && k->set->cpus.data[i].anchor_fd[s] >= 0)
+				watch(k, k->set->cpus.data[i].anchor_fd[s]);
+}
+
+/* The thread takes no signals: they are the recorder's. */
+static bool start(struct keeper *k)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int code = pthread_create(&k->thread, NULL, keep, k);
+
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return code == 0;
+}
+
+static void keeper_free(struct keeper *k)
+{
+	if (k->end_fd >= 0)
+		close(k->end_fd);
+	vec_deinit(&k->polled);
+	free(k);
+}
+
+struct keeper *keeper_create(struct perf_event_set *set)
+{
+	struct keeper *k = xalloc(sizeof(*k));
+
+	k->set = set;
+	k->end_fd = eventfd(0, EFD_CLOEXEC);
+	if (k->end_fd >= 0) {
+		watch_all(k);
+		if (start(k))
+			return k;
+	}
+	keeper_free(k);
+	return NULL;
+}
+
+void keeper_destroy(struct keeper *k)
+{
+	const uint64_t one = 1;
+
+	if (!k)
+		return;
+	/* The eventfd's counter is 0, so this cannot fail. */
+	if (write(k->end_fd, &one, sizeof(one)) == (ssize_t)sizeof(one))
+		pthread_join(k->thread, NULL);
+	keeper_free(k);
+}
