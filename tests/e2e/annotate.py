@@ -12,6 +12,7 @@ from harness import Skip, check, compile_c, run, sonde
 PROGRAM = r"""
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 static volatile uint64_t sink;
@@ -40,14 +41,15 @@ __attribute__((noinline)) int deep(int depth, int rounds)
 	return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	double ms = argc > 1 ? atof(argv[1]) : 1;
 	struct timespec now;
 
 	do {
 		deep(20, 100);
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	} while (now.tv_sec == 0 && now.tv_nsec < 800000000);
+	} while ((double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6 < ms);
 	return sink == 1;
 }
 """
@@ -55,7 +57,7 @@ int main(void)
 
 def recorded(folder):
 	program = compile_c(folder, PROGRAM, "-O2", "-g", "-fno-optimize-sibling-calls")
-	check(run(harness.SONDE, "record", "-q", "-o", folder / "a.prof", program))
+	check(run(harness.SONDE, "record", "-q", "-o", folder / "a.prof", program, harness.work(800)))
 	return program
 
 

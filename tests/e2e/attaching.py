@@ -20,7 +20,7 @@ def process_seconds(pid):
 
 def wait_until(what, seconds=60):
 	"""Waits until what() is true; what it was."""
-	end = time.monotonic() + seconds
+	end = time.monotonic() + seconds * harness.PATIENCE
 	while not (value := what()):
 		assert time.monotonic() < end, "it has not come to pass"
 		time.sleep(0.005)
@@ -85,7 +85,7 @@ def attach(folder, pid, options=(), seconds=0.5, name="test.prof", status=0, use
 		wait_until(lambda: process.poll() is not None or used() >= least, 120)
 		if process.poll() is None:
 			process.send_signal(end)
-		found = process.wait(timeout=60)
+		found = process.wait(timeout=60 * harness.PATIENCE)
 	finally:
 		process.kill()
 	text = (folder / f"{name}.err").read_text(errors="replace")

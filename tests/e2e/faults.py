@@ -51,7 +51,7 @@ def as_if_alone(folder, *command, options=(), name="test.prof", before=(), **mor
 
 def wait_until(condition, what, seconds=60):
 	"""The condition's first true value."""
-	end = time.monotonic() + seconds
+	end = time.monotonic() + seconds * harness.PATIENCE
 	while not (value := condition()):
 		assert time.monotonic() < end, f"waited in vain: {what}"
 		time.sleep(0.005)

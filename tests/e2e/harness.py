@@ -14,7 +14,7 @@ test case: it passes by returning, fails by an exception (`assert`, mostly), and
 
 The environment says what to test: SONDE (the program), BUILD_ROOT, SOURCE_ROOT; without it, the
 build in build/ is tested. SANITIZED is set where the build has sanitizers, which are slow;
-SONDE_LONG asks for more rounds.
+SONDE_LONG asks for more rounds; SONDE_TEST_WORK is a factor for the CPU time that test programs use.
 """
 
 import hashlib
@@ -35,9 +35,23 @@ SONDE = os.environ.get("SONDE", str(BUILD_ROOT / "sonde"))
 SANITIZED = bool(os.environ.get("SANITIZED"))
 # More rounds of what fails by chance, for whoever has the time.
 LONG = bool(os.environ.get("SONDE_LONG"))
+# How much longer or shorter than usual test programs work, and at least how much longer what waits
+# for them must wait.
+WORK = float(os.environ.get("SONDE_TEST_WORK", 1))
+PATIENCE = max(1, WORK)
+# With fewer samples, one each millisecond, a share is hardly told from another, and one stack that
+# was cut is more than the half per cent that may be.
+LEAST_WORK_MS = 250
 HERE = pathlib.Path(__file__).parent
 # Characters of a failure's one line.
 LINE_MAX = 500
+
+
+def work(milliseconds, least=LEAST_WORK_MS):
+	"""CPU time that a test program is to use, in ms, scaled by SONDE_TEST_WORK: programs work for a time
+	by their own clock, so as many samples are due on any machine. Never less than least, if so much is
+	asked for: that which the case needs to prove something."""
+	return round(max(milliseconds * WORK, min(milliseconds, least)))
 
 
 class Skip(Exception):
@@ -72,7 +86,7 @@ def run(*command, input=b"", timeout=180, cwd=None, env=None, stdout=subprocess.
 	if "stdin" not in more:
 		more["input"] = input
 	return Result(subprocess.run([c if isinstance(c, bytes) else str(c) for c in command], stdout=stdout, stderr=stderr,
-		timeout=timeout, cwd=cwd, env=variables, **more))
+		timeout=timeout * PATIENCE, cwd=cwd, env=variables, **more))
 
 
 def sonde(*args, **more):

@@ -7,7 +7,7 @@ import recording
 def test_a_tight_limit_lowers_the_rate_and_keeps_the_weights(folder):
 	recording.needs_sampling()
 	shares = recording.program(folder, "shares")
-	r = recording.record(folder, shares, 30000, options=["--max-overhead", "0.01%"])
+	r = recording.record(folder, shares, harness.work(4800), options=["--max-overhead", "0.01%"])
 	assert "of what was asked for" in r.done.err, r.done
 	r.check_captured()
 	cpu_ns = r.stats["cpu_ns"]
@@ -20,7 +20,7 @@ def test_a_tight_limit_lowers_the_rate_and_keeps_the_weights(folder):
 def test_a_generous_limit_changes_nothing(folder):
 	recording.needs_sampling()
 	shares = recording.program(folder, "shares")
-	r = recording.record(folder, shares, 9000, options=["--max-overhead", "90%"])
+	r = recording.record(folder, shares, harness.work(1440), options=["--max-overhead", "90%"])
 	assert "the rate never had to change" in r.done.err, r.done
 	r.check_captured()
 

@@ -10,6 +10,9 @@ import recording
 from attaching import Target, wait_until
 from recording import patiently
 
+# Of some 50 ms each; and how long two threads share a CPU. Fewer or less say nothing of shares.
+ROUNDS = round(30 * max(harness.WORK, 0.5))
+HOGS_S = 1.5 * max(harness.WORK, 0.5)
 OFF = "blocked-time", "preempted-time"
 
 
@@ -83,12 +86,12 @@ def part_unprivileged():
 
 def test_waits_are_where_they_are(folder):
 	program = recording.program(folder, "waits")
-	patiently(lambda: check_waits(recording.record(folder, program, 30), folder, 0.02))
+	patiently(lambda: check_waits(recording.record(folder, program, ROUNDS), folder, 0.02))
 
 
 def test_waits_without_privileges(folder):
 	program = recording.program(folder, "waits")
-	patiently(lambda: check_waits(as_nobody(folder, program, 30), folder, part_unprivileged()))
+	patiently(lambda: check_waits(as_nobody(folder, program, ROUNDS), folder, part_unprivileged()))
 
 
 def denied(folder, program, *args):
@@ -106,12 +109,12 @@ def denied(folder, program, *args):
 
 def test_waits_where_perf_events_are_refused(folder):
 	program = recording.program(folder, "waits")
-	patiently(lambda: check_waits(denied(folder, program, 30), folder, part_unprivileged()))
+	patiently(lambda: check_waits(denied(folder, program, ROUNDS), folder, part_unprivileged()))
 
 
 def test_preemption_where_perf_events_are_refused(folder):
 	program = recording.program(folder, "hogs")
-	patiently(lambda: check_hogs(denied(folder, program, 1.5), folder, 0.06))
+	patiently(lambda: check_hogs(denied(folder, program, HOGS_S), folder, 0.06))
 
 
 def check_children(r, folder):
@@ -130,7 +133,7 @@ def test_sleepers_that_end_asleep(folder):
 
 def test_waits_in_functions_with_frame_pointers(folder):
 	program = recording.program(folder, "waits", "-O0", "-fno-omit-frame-pointer")
-	patiently(lambda: check_waits(as_nobody(folder, program, 20), folder, part_unprivileged()))
+	patiently(lambda: check_waits(as_nobody(folder, program, ROUNDS), folder, part_unprivileged()))
 
 
 def check_running(folder, program):
@@ -172,7 +175,7 @@ def check_hogs(r, folder, part=0.03):
 
 def test_who_could_run_is_preempted(folder):
 	program = recording.program(folder, "hogs")
-	patiently(lambda: check_hogs(recording.record(folder, program, 1.5), folder))
+	patiently(lambda: check_hogs(recording.record(folder, program, HOGS_S), folder))
 
 
 def check_flood(r, folder):
@@ -191,7 +194,7 @@ def check_flood(r, folder):
 
 def test_a_flood_of_switches(folder):
 	program = recording.program(folder, "pingpong")
-	patiently(lambda: check_flood(recording.record(folder, program, 50000), folder))
+	patiently(lambda: check_flood(recording.record(folder, program, round(50000 * harness.WORK)), folder))
 
 
 def test_the_clock_is_a_choice(folder):

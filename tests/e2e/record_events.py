@@ -63,13 +63,13 @@ def test_page_faults_of_a_storm(folder):
 
 
 def test_page_faults_at_a_steady_rate(folder):
-	r = record(folder, "page-faults", 40000, 8000)
+	r = record(folder, "page-faults", 40000, 16)
 	check_faults(r)
 	r.check_whole()
 
 
 def test_rare_page_faults_are_all_sampled(folder):
-	r = record(folder, "page-faults", 400, 2000000)
+	r = record(folder, "page-faults", 400, 4000)
 	events, weight, _, lost = counted(r, "page-faults")
 	# But for some of the burst that every program begins with.
 	check_near("in samples", weight, events, 0, 70 + lost)
@@ -80,7 +80,7 @@ def test_rare_page_faults_are_all_sampled(folder):
 
 def test_fixed_periods(folder):
 	for period in (1, 100):
-		r = record(folder, f"page-faults:period={period}", 8000, 20000)
+		r = record(folder, f"page-faults:period={period}", 8000, 40)
 		events, weight, samples, lost = counted(r, "page-faults")
 		assert weight == period * samples
 		check_near(f"period {period}", weight, events, 0.02, period * (2 + lost))
@@ -88,7 +88,7 @@ def test_fixed_periods(folder):
 
 def test_a_lower_frequency_takes_fewer_samples(folder):
 	program = recording.program(folder, "events")
-	few, many = (counted(recording.record(folder, program, 20000, 20000,
+	few, many = (counted(recording.record(folder, program, 20000, 40,
 		options=["-e", f"page-faults:freq={hz}"]), "page-faults")[2] for hz in (50, 3000))
 	assert few * 3 < many, (few, many)
 
@@ -115,7 +115,7 @@ def test_switches_do_not_mix_with_the_stacks_of_blocks(folder):
 
 def test_several_at_once_are_what_each_is_alone(folder):
 	recording.needs_root()
-	r = record(folder, "page-faults,minor-faults", 20000, 4000, 100, options=["-e", "cs"])
+	r = record(folder, "page-faults,minor-faults", 20000, 8, 100, options=["-e", "cs"])
 	names = ["page-faults", "minor-faults", "context-switches"]
 	both = r.json("--metric", ",".join(names))
 	assert [m["name"] for m in both["metrics"]] == names
@@ -134,7 +134,7 @@ def test_several_at_once_are_what_each_is_alone(folder):
 
 def test_time_is_as_true_as_without(folder):
 	program = recording.program(folder, "shares")
-	r = recording.record(folder, program, 3000, options=["-e", "page-faults,minor-faults"])
+	r = recording.record(folder, program, harness.work(480), options=["-e", "page-faults,minor-faults"])
 	r.check_truth(r.done.out)
 	r.check_whole()
 	r.check_captured()
@@ -143,7 +143,7 @@ def test_time_is_as_true_as_without(folder):
 def test_events_of_children(folder):
 	program = recording.program(folder, "events")
 	pages = 40000
-	r = recording.record(folder, "sh", "-c", f"{program} {pages} 500 & {program} {pages} 500; wait",
+	r = recording.record(folder, "sh", "-c", f"{program} {pages} 1 & {program} {pages} 1; wait",
 		options=["-e", "page-faults"])
 	_, rows = metric(r, "page-faults")
 	events, _, _, lost = counted(r, "page-faults")
@@ -156,7 +156,7 @@ def test_events_of_children(folder):
 
 def test_without_privileges(folder):
 	program = recording.program(folder, "events")
-	r = recording.as_nobody(folder, program, 40000, 4000, options=["-e", "page-faults"])
+	r = recording.as_nobody(folder, program, 40000, 8, options=["-e", "page-faults"])
 	harness.check(r.done)
 	check_faults(r, 0.04)
 
@@ -181,7 +181,7 @@ def test_hardware_where_there_is_any(folder):
 		assert not (folder / "no.prof").exists()
 		assert "no hardware counters" in harness.sonde("doctor").out
 		raise harness.Skip("this machine has no hardware counters")
-	r = recording.record(folder, program, 3000, options=["-e", "cycles,instructions"])
+	r = recording.record(folder, program, harness.work(480), options=["-e", "cycles,instructions"])
 	total, rows = metric(r, "cycles")
 	for name, share in (("own_a", 0.2), ("shared", 0.5)):
 		check_near(name, rows[name][0] / total, share, 0, 0.05)

@@ -33,14 +33,14 @@ def check_whole(r):
 
 
 def test_shares_are_what_was_programmed(folder):
-	r = record(folder, recording.program(folder, "shares"), 4000)
+	r = record(folder, recording.program(folder, "shares"), harness.work(640))
 	r.check_truth(r.done.out)
 	r.check_captured()
 	check_whole(r)
 
 
 def test_recursion_is_walked_to_its_root(folder):
-	r = record(folder, recording.program(folder, "deep"), 10000, 40)
+	r = record(folder, recording.program(folder, "deep"), 10000, harness.work(1000))
 	r.check_truth(r.done.out)
 	check_whole(r)
 	for frames, _ in r.stacks:
@@ -51,14 +51,14 @@ def test_recursion_is_walked_to_its_root(folder):
 
 def test_recursion_of_65536_levels_is_walked_whole(folder):
 	program = recording.program(folder, "deep")
-	r = record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 8")
+	r = record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 {harness.work(1200)}")
 	check_whole(r)
 	rows = r.json("--view", "tree", "--collapse", "none", "--limit", "0")["rows"]
 	assert sum(1 for row in rows if row["name"] == "level") >= 65536
 
 
 def test_stacks_that_are_gone_a_moment_later(folder):
-	r = record(folder, recording.program(folder, "plunge"), 5000, 1500)
+	r = record(folder, recording.program(folder, "plunge"), 5000, harness.work(1500))
 	check_whole(r)
 	deepest, mixed = 0, []
 	for frames, samples in r.stacks:
@@ -73,26 +73,26 @@ def test_stacks_that_are_gone_a_moment_later(folder):
 
 
 def test_threads_on_stacks_side_by_side(folder):
-	r = record(folder, recording.program(folder, "threads"), 8, 600)
+	r = record(folder, recording.program(folder, "threads"), 8, harness.work(1000))
 	r.check_truth(r.done.out)
 	check_whole(r)
 
 
 def test_children_by_fork_exec_and_vfork(folder):
-	r = record(folder, recording.program(folder, "processes"), 50)
+	r = record(folder, recording.program(folder, "processes"), harness.work(800))
 	r.check_truth(r.done.out)
 	check_whole(r)
 
 
 def test_handlers_on_their_own_stack(folder):
-	r = record(folder, recording.program(folder, "signal_stack"), 20000)
+	r = record(folder, recording.program(folder, "signal_stack"), harness.work(1000))
 	r.check_truth(r.done.out)
 	check_whole(r)
 
 
 def test_without_the_rights_it_is_snapshot(folder):
 	program = recording.program(folder, "deep")
-	done = recording.as_nobody(folder, program, 1000, 100, options=EXACT).done
+	done = recording.as_nobody(folder, program, 1000, harness.work(250), options=EXACT).done
 	harness.check(done)
 	assert "no exact stacks, sampling as with --engine snapshot: " in done.err, done.err
 	assert done.err.count("no exact stacks") == 1, done.err
@@ -107,7 +107,7 @@ def test_without_locked_memory_or_descriptors_for_it(folder):
 	path = folder / "test.prof"
 	for files in (12, 16, 20):
 		done = harness.run("prlimit", f"--nofile={files}", harness.SONDE, "record", *EXACT, "-o", path,
-			"--", program, "1000")
+			"--", program, harness.work(160))
 		assert done.status == 0 or (done.status == 125 and "sonde: " in done.err), done
 
 

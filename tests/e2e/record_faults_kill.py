@@ -129,7 +129,7 @@ def test_killed_at_each_write(folder):
 	mark = folder / "mark"
 	counts = []
 	number, step = 1, 6 if harness.SANITIZED else 2
-	while (status := kill_at(folder, "write", number, mark, program, 3000, 5)) != 0:
+	while (status := kill_at(folder, "write", number, mark, program, 3000, harness.work(40))) != 0:
 		assert status == -signal.SIGKILL, status
 		if number > 2:
 			faults.wait_until(mark.exists, f"the target's end, killed at write {number}")
@@ -151,7 +151,7 @@ def test_killed_while_the_file_takes_its_name(folder):
 	mark = folder / "mark"
 	for call in ("fdatasync", "rename"):
 		number = 1
-		while (status := kill_at(folder, call, number, mark, program, 400, "exit", 0)) != 0:
+		while (status := kill_at(folder, call, number, mark, program, harness.work(400), "exit", 0)) != 0:
 			assert status == -signal.SIGKILL, status
 			assert mark.exists(), (call, number)
 			assert check_killed(folder, 9) > 50, (call, number)

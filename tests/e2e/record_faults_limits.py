@@ -15,7 +15,7 @@ def limited(which, soft, hard=None):
 def test_few_open_files(folder):
 	program = recording.program(folder, "fate")
 	for files in (256, 64):
-		r = faults.as_if_alone(folder, program, 100, "exit", 3, name=f"{files}.prof",
+		r = faults.as_if_alone(folder, program, harness.work(100), "exit", 3, name=f"{files}.prof",
 			preexec_fn=limited(resource.RLIMIT_NOFILE, files))
 		assert r.done.status == 3
 		faults.check_accounted(r, r.done.err)
@@ -55,7 +55,7 @@ def test_little_memory_to_map(folder):
 	told = 0
 	for megabytes in (400, 60, 40, 30, 24, 20, 16):
 		mark, path = folder / f"{megabytes}.mark", folder / f"{megabytes}.prof"
-		done = harness.run(harness.SONDE, "record", "-q", "-o", path, program, 150, "file", mark,
+		done = harness.run(harness.SONDE, "record", "-q", "-o", path, program, harness.work(150, least=150), "file", mark,
 			preexec_fn=limited(resource.RLIMIT_AS, megabytes << 20))
 		if done.status == 0:
 			assert mark.exists() and recording.Recording(path).stats["counted"] > 100, done
@@ -81,7 +81,7 @@ def test_cpu_time_that_runs_out(folder):
 
 
 def test_a_small_stack(folder):
-	r = faults.as_if_alone(folder, recording.program(folder, "deep"), 300, 60,
+	r = faults.as_if_alone(folder, recording.program(folder, "deep"), 300, harness.work(50),
 		preexec_fn=limited(resource.RLIMIT_STACK, 256 << 10))
 	assert r.done.status == 0
 	r.check_whole()

@@ -33,7 +33,7 @@ def test_writes_that_fail(folder):
 	for number, (error, when) in enumerate((("EIO", "2"), ("EIO", "8+"), ("EDQUOT", "14+"),
 			("ENOSPC", "5+"))):
 		mark = folder / f"mark{number}"
-		r = spoil(folder, "write", error, when, program, 400, "file", mark,
+		r = spoil(folder, "write", error, when, program, harness.work(400), "file", mark,
 			options=["-F", "20k"], name=f"{number}.prof", of=["-P", folder / f"{number}.prof"])
 		harness.check(r.done)
 		assert mark.exists()
@@ -58,7 +58,7 @@ def test_a_file_that_cannot_be_rewritten_stays(folder):
 	faults.needs_injection(folder)
 	program = recording.program(folder, "fate")
 	for call in ("fdatasync", "rename"):
-		r = spoil(folder, call, "EIO", "1+", program, 400, "exit", 0,
+		r = spoil(folder, call, "EIO", "1+", program, harness.work(400), "exit", 0,
 			options=["-q", "-F", "50k"],
 			name=f"{call}.prof")
 		harness.check(r.done)
@@ -105,7 +105,7 @@ def test_read_only_file_system(folder):
 def test_a_device_that_is_full(folder):
 	program = recording.program(folder, "fate")
 	mark = folder / "mark"
-	done = harness.check(harness.sonde("record", "-o", "/dev/full", program, 200, "file", mark))
+	done = harness.check(harness.sonde("record", "-o", "/dev/full", program, harness.work(200), "file", mark))
 	assert "No space left on device" in done.err and mark.exists(), done
 
 
@@ -117,10 +117,10 @@ def test_a_pipe_with_a_reader(folder):
 	reader = threading.Thread(target=lambda: copy.write_bytes(path.read_bytes()))
 	reader.start()
 	# Until the reader has it open, there is none.
-	faults.wait_until(lambda: harness.run(harness.SONDE, "record", "-q", "-o", path, program, 100,
-		"exit", 3).status == 3, "a reader")
+	faults.wait_until(lambda: harness.run(harness.SONDE, "record", "-q", "-o", path, program,
+		harness.work(100), "exit", 3).status == 3, "a reader")
 	reader.join()
-	assert recording.Recording(copy).stats["counted"] > 80
+	assert recording.Recording(copy).stats["counted"] > 0.8 * harness.work(100)
 
 
 def test_a_reader_that_reads_not_holds_up_nobody_but_sonde(folder):
@@ -129,7 +129,7 @@ def test_a_reader_that_reads_not_holds_up_nobody_but_sonde(folder):
 	mark = folder / "mark"
 	read, write = os.pipe()
 	recorder = recording.subprocess.Popen([harness.SONDE, "record", "-q", "-F", "20k", "-o", "-",
-		"sh", "-c", f"{program} 20000 8 >&2; echo > {mark}"], stdout=write,
+		"sh", "-c", f"{program} 20000 {harness.work(400)} >&2; echo > {mark}"], stdout=write,
 		stderr=recording.subprocess.DEVNULL)
 	os.close(write)
 	faults.wait_until(mark.exists, "the target's end")
@@ -176,9 +176,9 @@ def test_a_target_that_takes_the_file_away(folder):
 	assert recording.Recording(folder / "elsewhere").stats["counted"] is not None
 	# Removed altogether, it is made anew: all that it holds is still open.
 	program = recording.program(folder, "fate")
-	r = recording.record(folder, "sh", "-c", f"rm {folder}/test.prof; {program} 100 exit 4",
+	r = recording.record(folder, "sh", "-c", f"rm {folder}/test.prof; {program} {harness.work(100)} exit 4",
 		status=4)
-	assert r.stats["counted"] > 80
+	assert r.stats["counted"] > 0.8 * harness.work(100)
 
 
 def test_the_target_meets_its_own_limits_as_alone(folder):

@@ -37,7 +37,7 @@ def test_each_level_of_paranoia(folder):
 	give_to_nobody(folder)
 	for level in (-1, 0, 1, 2):
 		with faults.setting("kernel/perf_event_paranoid", level):
-			r = as_nobody(folder, program, 80, "exit", 4, name=f"{level}.prof")
+			r = as_nobody(folder, program, harness.work(80), "exit", 4, name=f"{level}.prof")
 		harness.check(r.done, 4)
 		faults.check_accounted(r, r.done.err, 0.9)
 		r.check_whole()
@@ -48,12 +48,12 @@ def test_each_level_of_paranoia(folder):
 def test_a_target_that_hides(folder):
 	program = recording.program(folder, "hidden")
 	give_to_nobody(folder)
-	r = as_nobody(folder, program, 3, name="flat.prof")
+	r = as_nobody(folder, program, 3, harness.work(100), name="flat.prof")
 	harness.check(r.done)
 	r.check_truth(r.done.out)
 	r.check_whole()
 	# Deeper than what the kernel copies, its stack cannot be read; that is told.
-	r = as_nobody(folder, program, 1000, name="deep.prof")
+	r = as_nobody(folder, program, 1000, harness.work(100), name="deep.prof")
 	harness.check(r.done)
 	assert r.done.out == "down 1 1\n" and r.share("down", exclusive=True) > 0.95
 	assert r.stats["critical"] > 0.9 * r.stats["counted"], r.stats
@@ -65,7 +65,7 @@ def test_a_program_that_may_be_run_and_not_read(folder):
 	give_to_nobody(folder)
 	program.chmod(0o711)
 	mark = folder / "mark"
-	r = as_nobody(folder, program, 200, "file", mark)
+	r = as_nobody(folder, program, harness.work(200), "file", mark)
 	harness.check(r.done)
 	assert mark.exists() and "may not read" in r.done.err, r.done
 
@@ -77,7 +77,7 @@ def test_a_set_uid_program_is_never_ended(folder):
 	shutil.copy(program, powerful)
 	powerful.chmod(0o4755)
 	for number, ending in enumerate((["exit", "7"], ["signal", "11"])):
-		r = as_nobody(folder, powerful, 200, *ending, name=f"{number}.prof",
+		r = as_nobody(folder, powerful, harness.work(200), *ending, name=f"{number}.prof",
 			preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
 		assert r.done.status == (7 if ending[0] == "exit" else -signal.SIGSEGV), r.done
 		if "set-uid" not in r.done.err:
@@ -88,7 +88,7 @@ def test_a_ring_smaller_than_samples_at_a_high_rate(folder):
 	"""The copy of the stack shrinks to what the ring can hold: none is too large for it."""
 	program = recording.program(folder, "deep")
 	give_to_nobody(folder)
-	r = as_nobody(folder, program, 5000, 10, options=["-F", "50k"], line="ulimit -l 0;")
+	r = as_nobody(folder, program, 5000, harness.work(125), options=["-F", "50k"], line="ulimit -l 0;")
 	harness.check(r.done)
 	assert r.stats["counted"] > 0.3 * r.stats["expected"], r.stats
 	faults.check_accounted(r, r.done.err, 0.9)
@@ -99,7 +99,7 @@ def test_many_recordings_of_one_user(folder):
 	program = recording.program(folder, "fate")
 	give_to_nobody(folder)
 	line = "ulimit -l 0; for i in 1 2 3 4; do { " \
-		f"./sonde record -q -o $i.prof {program} 300 file $i.mark 2> $i.err; echo $? > $i.status; " \
+		f"./sonde record -q -o $i.prof {program} {harness.work(300)} file $i.mark 2> $i.err; echo $? > $i.status; " \
 		"} & done; wait"
 	harness.check(harness.run(*NOBODY, "sh", "-c", line, cwd=folder))
 	recorded = 0

@@ -49,7 +49,7 @@ def test_jumps_out_of_a_handler_on_another_stack(folder):
 def test_coroutines_on_stacks_of_all_kinds(folder):
 	program = recording.program(folder, "own_stacks")
 	for place in ("heap", "map", "huge", "grows"):
-		r = faults.as_if_alone(folder, program, place, 600, name=f"{place}.prof")
+		r = faults.as_if_alone(folder, program, place, harness.work(400), name=f"{place}.prof")
 		assert r.done.status == 0
 		r.check_truth(r.done.out)
 		r.check_whole()
@@ -62,7 +62,7 @@ def test_coroutines_on_stacks_of_all_kinds(folder):
 def test_overwritten_return_addresses(folder):
 	program = recording.program(folder, "smashed", "-fno-stack-protector")
 	for lie in ("self", "kernel", "hole", "zero", "ones", "code"):
-		r = faults.as_if_alone(folder, program, lie, 60, name=f"{lie}.prof")
+		r = faults.as_if_alone(folder, program, lie, harness.work(125), name=f"{lie}.prof")
 		assert r.done.status == 0
 		# The innermost frame is true, and what leads nowhere is told, not guessed.
 		assert r.share("victim", exclusive=True) > 0.9, r.stacks
@@ -77,9 +77,9 @@ def test_lies_cost_little(folder):
 	program = recording.program(folder, "smashed", "-fno-stack-protector")
 	for lie in ("self", "code"):
 		before = resource.getrusage(resource.RUSAGE_CHILDREN)
-		alone = harness.check(harness.run(program, lie, 100))
+		alone = harness.check(harness.run(program, lie, harness.work(200)))
 		between = resource.getrusage(resource.RUSAGE_CHILDREN)
-		r = recording.record(folder, program, lie, 100, options=["-q", "-F", "5k"])
+		r = recording.record(folder, program, lie, harness.work(200), options=["-q", "-F", "5k"])
 		after = resource.getrusage(resource.RUSAGE_CHILDREN)
 		assert r.done.out == alone.out
 		target = between.ru_utime - before.ru_utime
@@ -93,7 +93,7 @@ def test_an_unlimited_stack(folder):
 	unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 	if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
 		raise harness.Skip("the stack is limited here")
-	r = faults.as_if_alone(folder, program, 100000, 4,
+	r = faults.as_if_alone(folder, program, 100000, harness.work(1000),
 		preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, unlimited))
 	assert r.done.status == 0
 	stats = r.report("--view", "stats", "--limit", "0")
@@ -116,7 +116,7 @@ def test_core_dumps_are_as_alone(folder):
 			[harness.SONDE, "record", "-q", "-o", folder / "x.prof", "--"])):
 		place = folder / name
 		place.mkdir()
-		done = harness.run(*before, program, 30, "signal", 11, cwd=place,
+		done = harness.run(*before, program, harness.work(30), "signal", 11, cwd=place,
 			preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (1 << 26, 1 << 26)))
 		assert done.status == -signal.SIGSEGV, done
 		cores = list(place.iterdir())

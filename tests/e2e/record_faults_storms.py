@@ -84,9 +84,9 @@ def test_a_process_id_that_is_used_again(folder):
 	first, second = recording.program(folder, "fate"), recording.program(folder, "deep")
 	path = folder / "test.prof"
 	# In a namespace of its own, so that nobody else takes the number.
-	line = f"""{first} 200 exit 0 & one=$!; wait $one
+	line = f"""{first} {harness.work(200)} exit 0 & one=$!; wait $one
 		echo $((one - 1)) > /proc/sys/kernel/ns_last_pid || exit 77
-		{second} 1000 60 > /dev/null & two=$!; wait $two; [ $one = $two ]"""
+		{second} 1000 {harness.work(200)} > /dev/null & two=$!; wait $two; [ $one = $two ]"""
 	done = harness.run("unshare", "-p", "--fork", "--mount-proc", harness.SONDE, "record", "-q",
 		"-o", path, "sh", "-c", line)
 	if done.status in (1, 77):
@@ -111,9 +111,9 @@ def test_out_of_memory_in_a_group(folder):
 		for name in ("memory.memsw.limit_in_bytes", "memory.swap.max"):
 			if (group / name).exists():
 				(group / name).write_text(str(32 << 20 if version == 1 else 0))
-		r = recording.record(folder, "sh", "-c", f"{program} 100 exit 0; "
+		r = recording.record(folder, "sh", "-c", f"{program} {harness.work(100)} exit 0; "
 			f"echo $$ > {group}/cgroup.procs; exec {eater}", status=-signal.SIGKILL)
-	assert r.share("work_for") > 0.3 and r.stats["counted"] > 80, r.stats
+	assert r.share("work_for") > 0.3 and r.stats["counted"] > 0.8 * harness.work(100), r.stats
 	assert not any(note["kind"] == "incomplete" for note in r.notes), r.notes
 
 
@@ -123,7 +123,7 @@ def test_the_recorder_out_of_memory_in_a_group(folder):
 	program = recording.program(folder, "fate")
 	mark = folder / "mark"
 	with faults.control_group("memory") as (group, version):
-		running = recording.start(folder, program, 1200, "file", mark)
+		running = recording.start(folder, program, harness.work(1200, least=1200), "file", mark)
 		recording.wait_for_work(running.process.pid, 0.4)
 		(group / "cgroup.procs").write_text(str(running.process.pid))
 		limit = group / ("memory.limit_in_bytes" if version == 1 else "memory.max")
@@ -140,7 +140,7 @@ def test_an_orphan_is_recorded_until_its_parent_ends(folder):
 	program = recording.program(folder, "fate")
 	mark = folder / "mark"
 	r = recording.record(folder, "sh", "-c",
-		f"(setsid sh -c '{program} 600 file {mark}' >/dev/null 2>&1 &) ; {program} 200 exit 6",
+		f"(setsid sh -c '{program} {harness.work(600, least=600)} file {mark}' >/dev/null 2>&1 &) ; {program} {harness.work(200, least=200)} exit 6",
 		status=6)
 	assert "went on unrecorded" in r.done.err, r.done
 	assert r.stats["counted"] > 200

@@ -17,7 +17,7 @@ HOSTILE = "bad\033]0;title\007\n\033[31m\u202ename"
 def test_a_target_that_closes_all_files(folder):
 	program = recording.program(folder, "fate")
 	r = faults.as_if_alone(folder, "bash", "-c",
-		f"for ((i = 0; i < 256; i++)); do eval \"exec $i>&-\" || :; done; exec {program} 100 exit 9")
+		f"for ((i = 0; i < 256; i++)); do eval \"exec $i>&-\" || :; done; exec {program} {harness.work(100)} exit 9")
 	assert r.done.status == 9 and r.share("work_for") > 0.8
 
 
@@ -27,12 +27,12 @@ def test_streams_that_are_closed_already(folder):
 	# What would be 0, 1 or 2 must not become the recording, or the target's.
 	for number, closed in enumerate(("2>&-", "0<&- 1>&-", "0<&- 1>&- 2>&-")):
 		path, seen = folder / f"{number}.prof", [folder / f"{number}.alone", folder / f"{number}"]
-		command = f"ls /proc/self/fd > $0; exec {program} 60 exit 3"
+		command = f"ls /proc/self/fd > $0; exec {program} {harness.work(60)} exit 3"
 		for file, before in zip(seen, ("exec", f"exec {harness.SONDE} record -o {path}")):
 			harness.check(harness.run("sh", "-c", f"{before} sh -c '{command}' {file} {closed}"), 3)
 		assert seen[0].read_text() == seen[1].read_text()
 		r = recording.Recording(path)
-		assert r.stats["counted"] > 40, r.stats
+		assert r.stats["counted"] > 0.65 * harness.work(60), r.stats
 		assert not any(note["kind"] in ("bad-record", "incomplete") for note in r.notes), r.notes
 
 
@@ -43,7 +43,7 @@ def test_a_target_that_leaves_its_folder(folder):
 	place.mkdir()
 	path = "here.prof"
 	done = harness.run(harness.SONDE, "record", "-o", path, "sh", "-c",
-		f"cd / && {program} 100 exit 0 && rmdir {place}/none; exit 5", cwd=place)
+		f"cd / && {program} {harness.work(100)} exit 0 && rmdir {place}/none; exit 5", cwd=place)
 	harness.check(done, 5)
 	assert recording.Recording(place / path).share("work_for") > 0.5
 
@@ -53,7 +53,7 @@ def test_a_target_in_another_root(folder):
 	jail = folder / "jail"
 	jail.mkdir()
 	recording.program(jail, "fate", "-static")
-	r = faults.as_if_alone(folder, "chroot", jail, "/fate", 150, "exit", 4)
+	r = faults.as_if_alone(folder, "chroot", jail, "/fate", harness.work(150), "exit", 4)
 	assert r.done.status == 4 and r.share("work_for") > 0.8, r.stacks
 	r.check_whole()
 
@@ -61,7 +61,7 @@ def test_a_target_in_another_root(folder):
 def test_a_target_that_is_removed_while_it_runs(folder):
 	program = recording.program(folder, "fate")
 	r = recording.record(folder, "sh", "-c",
-		f"{program} 150 exit 8 & sleep 0.05; rm {program}; wait $!", status=8)
+		f"{program} {harness.work(150, least=150)} exit 8 & sleep 0.05; rm {program}; wait $!", status=8)
 	assert r.share("work_for") > 0.8, r.stacks
 	r.check_whole()
 
@@ -70,7 +70,7 @@ def test_names_with_control_characters(folder):
 	program = recording.program(folder, "fate")
 	hostile = folder / HOSTILE
 	shutil.move(program, hostile)
-	r = recording.record(folder, hostile, 100, "exit", 2, "\033[2J\n\u202e", status=2)
+	r = recording.record(folder, hostile, harness.work(100), "exit", 2, "\033[2J\n\u202e", status=2)
 	assert not CONTROL.search(r.done.err), r.done
 	for view in ("functions", "modules", "tree", "stats"):
 		for kind in ("text", "json") + (("folded",) if view == "tree" else ()):
@@ -81,10 +81,14 @@ def test_names_with_control_characters(folder):
 def test_threads_named_with_control_characters(folder):
 	program = harness.compile_c(folder, f"""
 		#include <pthread.h>
+		#include "{recording.PROGRAMS}/cpu_time.h"
 		#include "{recording.PROGRAMS}/spin.h"
 		KEEP void *work(void *x) {{
+			struct cpu_time time = cpu_time_of_thread({harness.work(200)});
 			pthread_setname_np(pthread_self(), "\\033[31m\\n\\r\\x9bnm");
-			return (void *)spin(100000000, (uint64_t)x + 1);
+			while (cpu_time_is_left(&time))
+				x = (void *)spin(50000, (uint64_t)x + 1);
+			return x;
 		}}
 		int main(void) {{
 			pthread_t t;
@@ -98,22 +102,22 @@ def test_threads_named_with_control_characters(folder):
 
 def test_a_long_command_line(folder):
 	program = recording.program(folder, "fate")
-	r = faults.as_if_alone(folder, program, 60, "exit", 3, *["x" * 100000] * 10)
-	assert r.done.status == 3 and r.stats["counted"] > 40
+	r = faults.as_if_alone(folder, program, harness.work(60), "exit", 3, *["x" * 100000] * 10)
+	assert r.done.status == 3 and r.stats["counted"] > 0.65 * harness.work(60)
 	assert len(r.done.err) < 2000 and len(r.report("--view", "functions")) < 5000
 
 
 def test_signals_to_the_whole_group(folder):
 	program = recording.program(folder, "fate")
 	# sonde is in it too: it detaches, and ends as the target does.
-	r = faults.as_if_alone(folder, "sh", "-c", f"{program} 100 exit 0; kill -TERM 0; sleep 5",
+	r = faults.as_if_alone(folder, "sh", "-c", f"{program} {harness.work(100)} exit 0; kill -TERM 0; sleep 5",
 		start_new_session=True)
-	assert r.done.status == -signal.SIGTERM and r.stats["counted"] > 80, r.done
+	assert r.done.status == -signal.SIGTERM and r.stats["counted"] > 0.8 * harness.work(100), r.done
 
 
 def test_a_group_that_is_suspended(folder):
 	program = recording.program(folder, "fate")
-	running = recording.start(folder, program, 400, "exit", 6, start_new_session=True)
+	running = recording.start(folder, program, harness.work(400, least=400), "exit", 6, start_new_session=True)
 	recording.wait_for_work(running.process.pid, 0.1)
 	os.killpg(running.process.pid, signal.SIGSTOP)
 	faults.wait_until(lambda: "\nState:\tT" in
@@ -152,8 +156,14 @@ def test_a_target_that_makes_many_mappings(folder):
 	program = harness.compile_c(folder, f"""
 		#include <string.h>
 		#include <sys/mman.h>
+		#include "{recording.PROGRAMS}/cpu_time.h"
 		#include "{recording.PROGRAMS}/spin.h"
-		KEEP uint64_t between(uint64_t x) {{ return spin(20000, x) + 1; }}
+		KEEP uint64_t between(uint64_t x) {{
+			struct cpu_time time = cpu_time_of_thread(0.05);
+			while (cpu_time_is_left(&time))
+				x = spin(5000, x) + 1;
+			return x;
+		}}
 		int main(void) {{
 			uint64_t x = 1;
 			for (int i = 0; i < 5000; i++) {{

@@ -40,7 +40,7 @@ def check_gap(running):
 
 
 def test_a_target_that_is_stopped(folder):
-	running, pid = start_fate(folder, 400)
+	running, pid = start_fate(folder, harness.work(400, least=400))
 	os.kill(pid, signal.SIGSTOP)
 	time.sleep(STOP_S)
 	assert running.process.poll() is None
@@ -50,7 +50,7 @@ def test_a_target_that_is_stopped(folder):
 
 
 def test_a_target_in_a_frozen_group(folder):
-	running, pid = start_fate(folder, 400)
+	running, pid = start_fate(folder, harness.work(400, least=400))
 	with faults.control_group("freezer") as (group, version):
 		(group / "cgroup.procs").write_text(str(pid))
 		name, frozen, thawed = [("freezer.state", "FROZEN", "THAWED"),
@@ -66,7 +66,7 @@ def test_a_target_in_a_frozen_group(folder):
 
 
 def test_a_recorder_that_is_starved(folder):
-	running, pid = start_fate(folder, 700, options=["-F", "10k"])
+	running, pid = start_fate(folder, harness.work(700, least=700), options=["-F", "10k"])
 	hogs = []
 	try:
 		os.setpriority(os.PRIO_PROCESS, running.process.pid, 19)
@@ -88,7 +88,7 @@ def test_a_recorder_that_is_starved(folder):
 
 
 def test_a_recorder_that_sleeps_for_seconds(folder):
-	running, pid = start_fate(folder, 1500)
+	running, pid = start_fate(folder, harness.work(1500, least=1500))
 	os.kill(running.process.pid, signal.SIGSTOP)
 	states = []
 
@@ -112,7 +112,7 @@ def test_clocks_that_are_elsewhere(folder):
 			["--boottime", "86400"])):
 		path = folder / f"{number}.prof"
 		done = harness.run("unshare", "-T", *shift, "--fork", harness.SONDE, "record", "-o", path,
-			program, 150, "exit", 3)
+			program, harness.work(150, least=150), "exit", 3)
 		if "unshare" in done.err:
 			raise harness.Skip(f"time namespaces are not to be had: {done.err}")
 		harness.check(done, 3)
@@ -120,8 +120,8 @@ def test_clocks_that_are_elsewhere(folder):
 		faults.check_accounted(r, "")
 		assert 0.1e9 < r.stats["duration_ns"] < 30e9, r.stats
 	# The other way round: what the target thinks of time is its own affair.
-	r = recording.record(folder, "unshare", "-T", "--monotonic", "70000", "--fork", program, 150,
-		"exit", 3, status=3)
+	r = recording.record(folder, "unshare", "-T", "--monotonic", "70000", "--fork", program,
+		harness.work(150, least=150), "exit", 3, status=3)
 	assert r.share("work_for") > 0.8 and r.stats["duration_ns"] < 30e9, r.stats
 
 
@@ -129,7 +129,7 @@ def test_a_kernel_that_throttles(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "fate")
 	with faults.setting("kernel/perf_event_max_sample_rate", 2000):
-		r = recording.record(folder, program, 200, "exit", 0, options=["-F", "20k"])
+		r = recording.record(folder, program, harness.work(200), "exit", 0, options=["-F", "20k"])
 	# It lets some through, and more on some machines; what is missing has its cause told.
 	if r.stats["counted"] < 0.95 * r.stats["expected"]:
 		assert "throttled" in r.done.err, r.done
@@ -143,7 +143,7 @@ def test_a_cpu_that_goes_and_comes_back(folder):
 	if not switch.exists() or switch.read_text().strip() != "1" or not os.access(switch, os.W_OK):
 		raise harness.Skip("no CPU can be taken away here")
 	program = recording.program(folder, "threads")
-	running = recording.start(folder, program, 4, 1000)
+	running = recording.start(folder, program, 4, harness.work(1000, least=1000))
 	recording.wait_for_work(running.process.pid, 0.2)
 	try:
 		switch.write_text("0")

@@ -81,7 +81,7 @@ def record_mutants(folder, damage):
 		if harness.run(mutant, 1).status != 0:
 			continue
 		done += 1
-		r = recording.record(folder, mutant, 250, timeout=60, name=f"{seed}.prof")
+		r = recording.record(folder, mutant, harness.work(40), timeout=60, name=f"{seed}.prof")
 		used = re.search(r"at most ([0-9.]+) (KiB|MiB|GiB)", r.done.err)
 		scale = {"KiB": 1 / 1024, "MiB": 1, "GiB": 1024}[used[2]]
 		assert float(used[1]) * scale < MEMORY_MIB, (seed, r.done.err)

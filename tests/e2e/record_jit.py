@@ -15,14 +15,16 @@ function spin(n, x) {
 }
 function inOne(n, x) { return spin(n, x) + 1; }
 let x = 1;
-for (let i = 0; i < 600; i++) { x = inOne(1000000, x | 0); }
+const end = Number(process.argv[2]) * 1000;
+const used = () => { const t = process.cpuUsage(); return t.user + t.system; };
+while (used() < end) { x = inOne(1000000, x | 0); }
 console.log(x !== 0);
 """
 
 
-def record_jit(folder, kind, rounds=300):
+def record_jit(folder, kind):
 	before = set(pathlib.Path("/tmp").glob("perf-*.map"))
-	r = recording.record(folder, recording.program(folder, "jit"), kind, rounds, cwd=folder)
+	r = recording.record(folder, recording.program(folder, "jit"), kind, harness.work(600), cwd=folder)
 	for path in set(pathlib.Path("/tmp").glob("perf-*.map")) - before:
 		if "jit" in path.read_text(errors="replace"):
 			path.unlink()
@@ -49,7 +51,7 @@ def test_perf_map_of_somebody_else(folder):
 	"""Only what root, we or the process's user wrote is believed; links are not followed."""
 	recording.needs_root()
 	program = recording.program(folder, "jit")
-	script = (f"ln -s {folder}/planted /tmp/perf-$$.map && exec {program} dump 900")
+	script = (f"ln -s {folder}/planted /tmp/perf-$$.map && exec {program} dump {harness.work(1000)}")
 	r = recording.record(folder, "sh", "-c", script, cwd=folder)
 	planted = [path for path in pathlib.Path("/tmp").glob("perf-*.map") if path.is_symlink()
 		and os.readlink(path) == f"{folder}/planted"]
@@ -81,7 +83,7 @@ def record_node(folder, *options):
 		raise harness.Skip("there is no node")
 	script = folder / "work.js"
 	script.write_text(NODE)
-	r = recording.record(folder, "node", *options, script, cwd=folder, timeout=120)
+	r = recording.record(folder, "node", *options, script, harness.work(2000, least=1000), cwd=folder, timeout=120)
 	r.check_whole(0.99)
 	spin = [(frames, samples) for frames, samples in r.stacks
 		if any("spin" in frame and "work.js" in frame for frame in frames)]

@@ -21,7 +21,7 @@ def test_exit_status_is_the_command_s(folder):
 def test_a_signal_that_kills_the_command_kills_sonde(folder):
 	program = fate(folder)
 	for number in (6, 9, 11, 13, 15):
-		r = recording.record(folder, program, 30, "signal", number, status=-number)
+		r = recording.record(folder, program, harness.work(30, least=30), "signal", number, status=-number)
 		assert r.stats["counted"] > 10, r.stats
 		assert not list(pathlib.Path(folder).glob("core*"))
 
@@ -67,7 +67,7 @@ def test_streams_are_the_command_s(folder):
 
 
 def test_last_lines(folder):
-	r = recording.record(folder, fate(folder), 50, "exit", 0)
+	r = recording.record(folder, fate(folder), harness.work(50, least=50), "exit", 0)
 	for word in ("samples", "expected", "lost", "not walked whole", "without symbols", "wrote"):
 		assert word in r.done.err, r.done
 	assert r.done.err.splitlines()[-1].endswith("; next: sonde report " + str(r.path)), r.done
@@ -94,7 +94,7 @@ def test_recording_to_standard_output(folder):
 	recording.needs_sampling()
 	path = folder / "piped.prof"
 	with open(path, "wb") as out:
-		done = harness.run(harness.SONDE, "record", "-o", "-", fate(folder), "50", "exit", "0",
+		done = harness.run(harness.SONDE, "record", "-o", "-", fate(folder), harness.work(50, least=50), "exit", "0",
 			stdout=out)
 	harness.check(done)
 	assert recording.Recording(path).stats["counted"] > 30
@@ -130,7 +130,7 @@ def test_a_hostile_process_name_is_escaped(folder):
 	program = fate(folder)
 	hostile = folder / "bad\033[31mname"
 	program.rename(hostile)
-	r = recording.record(folder, hostile, 50, "exit", 0)
+	r = recording.record(folder, hostile, harness.work(50), "exit", 0)
 	assert "\033" not in r.done.err
 	assert "\033" not in r.report("--view", "modules")
 

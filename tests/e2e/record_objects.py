@@ -30,9 +30,10 @@ def record_linked(folder, *flags, compiler=None):
 	def build(name):
 		return harness.compile_c(folder, recording.PROGRAMS / f"{name}.c", *recording.FLAGS, *flags,
 			name=name, compiler=compiler)
-	for name, arguments in (("shares", [2000]), ("deep", [1000, 80]), ("threads", [4, 250]),
-		("processes", [25]), ("signal_stack", [15000])):
-		r = recording.record(folder, build(name), *arguments, name=f"{name}.prof")
+	for name, arguments in (("shares", [320]), ("deep", [1000, 250]), ("threads", [4, 250]),
+		("processes", [400]), ("signal_stack", [800])):
+		*arguments, milliseconds = arguments
+		r = recording.record(folder, build(name), *arguments, harness.work(milliseconds), name=f"{name}.prof")
 		r.check_truth(r.done.out)
 		r.check_whole()
 		check_roots(r)
@@ -76,7 +77,7 @@ def record_go(folder, *options):
 	harness.check(harness.run("go", "build", *options, "-o", program, recording.PROGRAMS / "code.go",
 		env={"CGO_ENABLED": "0", "GOCACHE": str(folder / "cache"), "GO111MODULE": "off",
 			"GOFLAGS": "", "HOME": str(folder)}, timeout=300))
-	return recording.record(folder, program, 200)
+	return recording.record(folder, program, harness.work(800))
 
 
 def test_go(folder):
@@ -94,7 +95,7 @@ def record_rust(folder, *options):
 		timeout=300)
 	if done.status:
 		raise harness.Skip("rustc does not work here")
-	r = recording.record(folder, program, 150)
+	r = recording.record(folder, program, harness.work(500))
 	r.check_whole()
 	return r
 
@@ -120,7 +121,7 @@ def record_throws(folder, compiler):
 	program = folder / "throws"
 	harness.check(harness.run(compiler, *recording.FLAGS, recording.PROGRAMS / "throws.cpp", "-o",
 		program))
-	r = recording.record(folder, program, 250)
+	r = recording.record(folder, program, harness.work(430))
 	r.check_whole()
 	r.check_captured()
 	clean, area = "shapes::Guard::clean()", "shapes::Square::area(unsigned long)"
@@ -146,7 +147,7 @@ def test_exceptions_by_clang(folder):
 def record_changed(folder, change):
 	"""Records a program to whose file something is done while it runs."""
 	program = recording.program(folder, "shares")
-	r = recording.record(folder, "sh", "-c", f"{program} 3000 & "
+	r = recording.record(folder, "sh", "-c", f"{program} {harness.work(480, least=480)} & "
 		f"until [ /proc/$!/exe -ef {program} ]; do sleep 0.02; done; sleep 0.1; {change}; wait")
 	r.check_whole()
 	assert r.share("shared", exclusive=True) > 0.4
@@ -167,7 +168,7 @@ def test_a_program_that_is_replaced_before_it_is_sampled(folder):
 	other = recording.program(folder, "mutual")
 	program = recording.program(folder, "shares", "-Wl,--build-id=none")
 	r = recording.record(folder, "sh", "-c",
-		f"{program} 2000 & mv {other} {program}; wait", name="late.prof")
+		f"{program} {harness.work(320)} & mv {other} {program}; wait", name="late.prof")
 	names = {frame for frames, _ in r.stacks for frame in frames}
 	assert not names & {"first", "second", "third"}, names
 
@@ -176,14 +177,16 @@ def test_a_program_that_is_replaced_before_it_is_sampled(folder):
 
 def test_a_program_in_a_memfd(folder):
 	program = recording.program(folder, "shares")
-	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "exec", program, 2500)
+	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "exec", program,
+		harness.work(400))
 	r.check_truth(r.done.out)
 	r.check_whole()
 
 
 def test_a_program_in_a_memfd_without_build_id(folder):
 	program = recording.program(folder, "shares", "-Wl,--build-id=none")
-	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "exec", program, 2500)
+	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "exec", program,
+		harness.work(400))
 	r.check_truth(r.done.out)
 	r.check_whole()
 
@@ -191,7 +194,8 @@ def test_a_program_in_a_memfd_without_build_id(folder):
 def record_library_in_memfd(folder, *flags):
 	library = recording.program(folder, "one.so", "-shared", "-fPIC", "-DCALLED_NAME=called_one",
 		*flags, source="plugin")
-	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "dlopen", library)
+	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "dlopen", library,
+		harness.work(400))
 	r.check_whole()
 	assert r.share("called_one", exclusive=True) > 0.95, r.stacks
 	assert r.share("use_library") > 0.95
@@ -220,7 +224,7 @@ def test_mount_and_pid_namespaces(folder):
 	hidden = folder / "hidden"
 	hidden.mkdir()
 	r = recording.record(folder, "unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c",
-		f"mount -t tmpfs none {hidden} && cp {program} {hidden}/inside && {hidden}/inside 2500")
+		f"mount -t tmpfs none {hidden} && cp {program} {hidden}/inside && {hidden}/inside {harness.work(400)}")
 	r.check_whole()
 	assert r.share("shared", exclusive=True) > 0.4
 
@@ -231,14 +235,14 @@ def test_another_root(folder):
 	root = folder / "root"
 	root.mkdir()
 	program = recording.program(root, "shares", "-static")
-	r = recording.record(folder, "chroot", root, f"/{program.name}", 2500)
+	r = recording.record(folder, "chroot", root, f"/{program.name}", harness.work(400))
 	r.check_truth(r.done.out)
 	r.check_whole()
 
 
 # ---- storms ----
 
-def record_storm(folder, kind, rounds=250):
+def record_storm(folder, kind, rounds=harness.work(250, least=100)):
 	program = recording.program(folder, "storms")
 	r = recording.record(folder, program, kind, rounds)
 	r.check_whole()

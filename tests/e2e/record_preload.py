@@ -36,7 +36,8 @@ def test_refusals_lead_to_the_library(folder):
 	program = recording.program(folder, "shares")
 	for code in (errno.EPERM, errno.EACCES, errno.ENOSYS):
 		path = folder / "denied.prof"
-		done = harness.run(deny, str(code), harness.SONDE, "record", "-o", path, "--", program, "300")
+		done = harness.run(deny, str(code), harness.SONDE, "record", "-o", path, "--", program,
+			harness.work(250))
 		if done.status == 77:
 			raise harness.Skip("seccomp is not to be had here")
 		check(done)
@@ -49,7 +50,7 @@ def test_refusals_lead_to_the_library(folder):
 
 def test_shares_are_what_was_programmed(folder):
 	program = recording.program(folder, "shares")
-	r = record(folder, program, 5000)
+	r = record(folder, program, harness.work(800))
 	r.check_truth(r.done.out)
 	r.check_whole()
 	assert r.stats["counted"] >= 0.8 * r.stats["expected"], r.stats
@@ -58,7 +59,7 @@ def test_shares_are_what_was_programmed(folder):
 
 def test_threads_have_their_shares_and_names(folder):
 	program = recording.program(folder, "threads")
-	r = record(folder, program, 8, 600)
+	r = record(folder, program, 8, harness.work(1000))
 	for line in r.done.out.splitlines():
 		name, _, truth = line.split()
 		assert abs(share(r, name) - float(truth)) < 0.08, (name, share(r, name))
@@ -67,7 +68,7 @@ def test_threads_have_their_shares_and_names(folder):
 
 def test_recursion_of_65536_levels_is_walked_whole(folder):
 	program = recording.program(folder, "deep")
-	r = record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 8")
+	r = record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 {harness.work(1200)}")
 	r.check_whole()
 	rows = r.json("--view", "tree", "--collapse", "none", "--limit", "0")["rows"]
 	assert sum(1 for row in rows if row["name"] == "level") >= 65536
@@ -75,7 +76,7 @@ def test_recursion_of_65536_levels_is_walked_whole(folder):
 
 def test_children_by_fork_exec_and_vfork(folder):
 	program = recording.program(folder, "processes")
-	r = record(folder, program, 50)
+	r = record(folder, program, harness.work(800))
 	for line in r.done.out.splitlines():
 		name, _, truth = line.split()
 		assert abs(share(r, name) - float(truth)) < 0.08, (name, share(r, name))
@@ -84,7 +85,7 @@ def test_children_by_fork_exec_and_vfork(folder):
 
 def test_threads_shorter_than_the_interval(folder):
 	program = recording.program(folder, "churn")
-	r = record(folder, program, 2000)
+	r = record(folder, program, harness.work(1200))
 	assert share(r, "brief") > 0.8
 	r.check_whole()
 
@@ -95,7 +96,7 @@ def test_libraries_that_come_and_go(folder):
 	two = recording.program(folder, "two.so", "-shared", "-fPIC", "-DCALLED_NAME=called_two",
 		source="plugin")
 	program = recording.program(folder, "plugins", "-ldl")
-	r = record(folder, program, 40, one, two)
+	r = record(folder, program, harness.work(800), one, two)
 	for name in ("called_one", "called_two"):
 		assert abs(share(r, name) - 0.5) < 0.1, (name, share(r, name))
 	r.check_whole()
@@ -103,32 +104,32 @@ def test_libraries_that_come_and_go(folder):
 
 def test_handlers_on_a_stack_of_their_own(folder):
 	program = recording.program(folder, "signal_stack")
-	r = record(folder, program, 20000)
+	r = record(folder, program, harness.work(1000))
 	r.check_whole(0.98)
 	assert any("handler_level" in frames and "main" in frames for frames, _ in r.stacks)
 
 
 def test_signals_work_as_without_it(folder):
 	program = recording.program(folder, "preload_signals")
-	r = record(folder, program, 400)
+	r = record(folder, program, harness.work(400))
 	assert r.done.out == "fine\n", r.done
 	# Half of the work is done with all signals blocked.
-	assert r.stats["counted"] > 250, r.stats
+	assert r.stats["counted"] > 0.6 * harness.work(400), r.stats
 
 
 def test_sleepers_are_left_alone(folder):
 	program = recording.program(folder, "preload_sleeps")
-	r = record(folder, program, 1000)
+	r = record(folder, program, harness.work(1000))
 	assert int(r.done.out) <= 2, r.done
 	assert r.share("work") > 0.5
 
 
 def test_bad_moments(folder):
 	program = recording.program(folder, "preload_busy")
-	for what, rounds, function in (("malloc", 2000, "allocate"), ("forks", 150, "forks"),
-		("fibers", 300, "fiber_work"), ("stack", 200, "given_stack_work"),
-		("close", 100, "closed_work")):
-		r = record(folder, program, what, rounds, name=f"{what}.prof")
+	for what, rounds, function in (("malloc", 400, "allocate"), ("forks", 150, "forks"),
+		("fibers", 600, "fiber_work"), ("stack", 400, "given_stack_work"),
+		("close", 400, "closed_work")):
+		r = record(folder, program, what, harness.work(rounds), name=f"{what}.prof")
 		assert r.done.out == "done\n", (what, r.done)
 		assert r.share(function) > 0.3, (what, r.stacks)
 		r.check_whole(0.99)
@@ -138,7 +139,7 @@ def test_a_program_that_locks_its_memory(folder):
 	program = recording.program(folder, "preload_busy")
 	if harness.run(program, "lock", 1).status == 77:
 		raise harness.Skip("not so much memory may be locked here")
-	r = record(folder, "sh", "-c", f"{program} lock 200 & sleep 0.3; cat /proc/$!/status; wait")
+	r = record(folder, "sh", "-c", f"{program} lock {harness.work(800, least=800)} & sleep 0.3; cat /proc/$!/status; wait")
 	assert "done\n" in r.done.out, r.done
 	locked = [int(line.split()[1]) for line in r.done.out.splitlines() if line.startswith("VmLck")]
 	assert 0 < locked[0] < 200000, locked
@@ -153,7 +154,7 @@ def noted(r, text):
 def test_threads_without_room_are_counted(folder):
 	program = recording.program(folder, "threads")
 	# A sixteenth of the address space is taken at most: that is a few threads' memory.
-	r = record(folder, "sh", "-c", f"ulimit -v 1000000; exec {program} 20 100")
+	r = record(folder, "sh", "-c", f"ulimit -v 1000000; exec {program} 20 {harness.work(400)}")
 	told = int(next(line for line in r.done.err.splitlines() if "had no room" in line).split()[1])
 	assert told >= 10 and noted(r, "had no room") == told, (r.done, r.notes)
 	assert r.share("main") + r.share("work") > 0.5, r.stacks
@@ -161,7 +162,7 @@ def test_threads_without_room_are_counted(folder):
 
 def test_a_program_that_writes_over_our_memory(folder):
 	program = recording.program(folder, "preload_scribbles")
-	r = record(folder, program, 500)
+	r = record(folder, program, harness.work(500))
 	assert r.done.out == "done\n", r.done
 	assert "written over by the program" in r.done.err, r.done
 	assert noted(r, "written over by the program") > 10, r.notes
@@ -238,7 +239,7 @@ def test_libraries_preloaded_already_stay(folder):
 
 def test_programs_that_load_no_library_are_told(folder):
 	program = recording.program(folder, "fate", "-static")
-	r = record(folder, program, 300, "exit", 3, status=3)
+	r = record(folder, program, harness.work(300), "exit", 3, status=3)
 	assert "not sampled" in r.done.err and "statically" in r.done.err, r.done
 	assert any("preloaded library" in note["text"] for note in r.notes), r.notes
 
@@ -250,11 +251,11 @@ def test_programs_linked_to_musl(folder):
 	def compiled(name):
 		source = recording.PROGRAMS / f"{name}.c"
 		return harness.compile_c(folder, source, *recording.FLAGS, name=name, compiler="musl-gcc")
-	r = record(folder, compiled("shares"), 2000)
+	r = record(folder, compiled("shares"), harness.work(320))
 	r.check_truth(r.done.out)
-	r = record(folder, compiled("threads"), 4, 300)
+	r = record(folder, compiled("threads"), 4, harness.work(250))
 	assert r.share("work") > 0.8, r.stacks
-	r = record(folder, compiled("processes"), 20)
+	r = record(folder, compiled("processes"), harness.work(320))
 	assert r.share("in_fork") > 0.1 and r.share("in_exec") > 0.1, r.stacks
 
 
@@ -270,7 +271,7 @@ def test_without_privileges(folder):
 	for path in (harness.SONDE, library):
 		shutil.copy(path, folder)
 	done = harness.run(*recording.NOBODY, folder / "sonde", "record", *PRELOAD, "-o", folder / "test.prof", "--",
-		program, "3000", cwd=folder)
+		program, harness.work(480), cwd=folder)
 	check(done)
 	r = recording.Recording(folder / "test.prof", done)
 	r.check_truth(done.out)

@@ -11,7 +11,7 @@ PARANOID = recording.PARANOID
 
 def test_without_privileges(folder):
 	program = recording.program(folder, "shares")
-	r = recording.as_nobody(folder, program, 4000)
+	r = recording.as_nobody(folder, program, harness.work(640))
 	harness.check(r.done)
 	r.check_truth(r.done.out)
 	r.check_whole()
@@ -21,7 +21,7 @@ def test_without_privileges(folder):
 
 def test_without_lockable_memory(folder):
 	program = recording.program(folder, "deep")
-	r = recording.as_nobody(folder, program, 5000, 60, before="ulimit -l 0;")
+	r = recording.as_nobody(folder, program, 5000, harness.work(750), before="ulimit -l 0;")
 	harness.check(r.done)
 	r.check_whole()
 	# How CPU time divides into the kernel's, which is not sampled, and ours is the system's guess.
@@ -34,7 +34,7 @@ def test_threads_too_short_to_be_sampled_are_told(folder):
 	program = recording.program(folder, "churn")
 	# Over before a quicker clock could make up for it; but where the program waits for a CPU that may
 	# come in time, and then next to nothing is missing (254 of 259 samples there, at a load of 12).
-	r = recording.as_nobody(folder, program, 60)
+	r = recording.as_nobody(folder, program, harness.work(36))
 	harness.check(r.done)
 	missing = r.stats["expected"] - r.stats["counted"] - r.stats["lost"]
 	is_told = "shorter than the interval" in r.done.err
@@ -46,7 +46,7 @@ def test_most_of_threads_too_short_is_sampled_all_the_same(folder):
 	if int(PARANOID.read_text()) < 1:
 		raise harness.Skip(f"{PARANOID} lets everybody sample the whole machine")
 	program = recording.program(folder, "churn")
-	r = recording.as_nobody(folder, program, 4000)
+	r = recording.as_nobody(folder, program, harness.work(2400, least=1200))
 	harness.check(r.done)
 	user_ns = r.stats["cpu_ns"]
 	sampled_ns = r.json("--metric", "cpu-time")["total"]
@@ -69,7 +69,7 @@ def test_a_set_uid_program_goes_on_to_its_end(folder):
 	program.rename(powerful)
 	powerful.chmod(0o4755)
 	mark = folder / "mark"
-	r = recording.as_nobody(folder, powerful, 400, "file", mark)
+	r = recording.as_nobody(folder, powerful, harness.work(400), "file", mark)
 	harness.check(r.done)
 	assert mark.exists()
 	if mark.stat().st_uid != 0:
@@ -85,11 +85,11 @@ def test_a_child_that_is_set_uid_spoils_nothing(folder):
 	powerful.chmod(0o4755)
 	mark = folder / "mark"
 	r = recording.as_nobody(folder, "sh", "-c",
-		f"'{powerful} 200 file {mark}; {program} 200 exit 6'")
+		f"'{powerful} {harness.work(200)} file {mark}; {program} {harness.work(200)} exit 6'")
 	harness.check(r.done, 6)
 	assert mark.exists()
 	assert r.share("work_for") > 0.5
-	assert r.stats["counted"] > 150
+	assert r.stats["counted"] > 0.75 * harness.work(200)
 
 
 def test_where_perf_events_are_forbidden(folder):

@@ -45,7 +45,7 @@ def check_told(r, module):
 
 
 def test_functions_of_a_stripped_program(folder):
-	r, starts = record_stripped(folder, "shares", 4000)
+	r, starts = record_stripped(folder, "shares", harness.work(640))
 	check_told(r, "shares")
 	rows = r.json("--view", "functions", "--limit", "0")["rows"]
 	named = [row["name"] for row in rows if row["module"] == "shares"]
@@ -63,17 +63,17 @@ def test_functions_of_a_stripped_program(folder):
 
 
 def test_a_program_of_fixed_address(folder):
-	record_stripped(folder, "shares", 2000, flags=("-no-pie",))
+	record_stripped(folder, "shares", harness.work(320), flags=("-no-pie",))
 
 
 def test_without_an_index_of_the_unwind_rules(folder):
-	r, _ = record_stripped(folder, "shares", 2000, flags=("-Wl,--no-eh-frame-hdr",))
+	r, _ = record_stripped(folder, "shares", harness.work(320), flags=("-Wl,--no-eh-frame-hdr",))
 	check_told(r, "shares")
 
 
 def test_recursion_of_a_stripped_program(folder):
 	"""The collapsed tree has the cycle of three functions, and no other recursion."""
-	r, starts = record_stripped(folder, "mutual", 8000)
+	r, starts = record_stripped(folder, "mutual", harness.work(900))
 	rows = r.json("--view", "tree", "--collapse", "full", "--limit", "0")["rows"]
 	stubs = {row["name"] for row in rows if row["kind"] == "stub"}
 	members = {starts[name] for name in ("first", "second", "third")}
@@ -87,7 +87,7 @@ def test_static_functions_of_a_library(folder):
 		"-DCALLED_NAME=called", source="plugin")
 	starts = strip(library)
 	program = recording.program(folder, "plugins", "-ldl")
-	r = recording.record(folder, program, 40, library, library)
+	r = recording.record(folder, program, harness.work(800), library, library)
 	assert r.share("plugin_entry") > 0.95, r.stacks
 	assert r.share("plugin_entry", exclusive=True) < 0.05, r.stacks
 	assert r.share(starts["called"], exclusive=True) > 0.95, r.stacks

@@ -6,7 +6,7 @@ import recording
 
 def test_shares_are_what_was_programmed(folder):
 	program = recording.program(folder, "shares")
-	r = recording.record(folder, program, 4000)
+	r = recording.record(folder, program, harness.work(640))
 	r.check_truth(r.done.out)
 	r.check_whole()
 	r.check_captured()
@@ -14,14 +14,14 @@ def test_shares_are_what_was_programmed(folder):
 
 def test_shares_hold_without_debug_information(folder):
 	program = recording.program(folder, "shares", "-g0")
-	r = recording.record(folder, program, 3000)
+	r = recording.record(folder, program, harness.work(480))
 	r.check_truth(r.done.out)
 	r.check_whole()
 
 
 def test_shares_hold_at_ten_kilohertz(folder):
 	program = recording.program(folder, "shares")
-	r = recording.record(folder, program, 3000, options=["-F", "10k"])
+	r = recording.record(folder, program, harness.work(480), options=["-F", "10k"])
 	r.check_truth(r.done.out)
 	r.check_whole()
 	r.check_captured()
@@ -29,7 +29,7 @@ def test_shares_hold_at_ten_kilohertz(folder):
 
 def test_recursion_is_walked_to_its_root(folder):
 	program = recording.program(folder, "deep")
-	r = recording.record(folder, program, 1000, 250)
+	r = recording.record(folder, program, 1000, harness.work(600))
 	r.check_truth(r.done.out)
 	r.check_whole()
 	for frames, _ in r.stacks:
@@ -40,7 +40,7 @@ def test_recursion_is_walked_to_its_root(folder):
 
 def test_recursion_of_65536_levels_is_walked_whole(folder):
 	program = recording.program(folder, "deep")
-	r = recording.record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 8")
+	r = recording.record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 {harness.work(1200)}")
 	r.check_whole()
 	rows = r.json("--view", "tree", "--collapse", "none", "--limit", "0")["rows"]
 	deepest = max((row for row in rows if row["name"] == "bottom"), key=lambda row: row["level"])
@@ -50,14 +50,14 @@ def test_recursion_of_65536_levels_is_walked_whole(folder):
 
 def test_mutual_recursion(folder):
 	program = recording.program(folder, "mutual")
-	r = recording.record(folder, program, 5000)
+	r = recording.record(folder, program, harness.work(560))
 	r.check_truth(r.done.out)
 	r.check_whole()
 
 
 def test_threads_have_their_shares_and_names(folder):
 	program = recording.program(folder, "threads")
-	r = recording.record(folder, program, 8, 600)
+	r = recording.record(folder, program, 8, harness.work(1000))
 	r.check_truth(r.done.out)
 	r.check_whole()
 	r.check_captured()
@@ -68,7 +68,7 @@ def test_threads_shorter_than_the_interval(folder):
 	if "whole machine  ok" not in harness.sonde("doctor").out:
 		raise harness.Skip("the clocks of the CPUs are not allowed here")
 	program = recording.program(folder, "churn")
-	r = recording.record(folder, program, 3000)
+	r = recording.record(folder, program, harness.work(1800))
 	assert r.share("brief") > 0.8
 	r.check_whole()
 	# Until that is noticed, some tens of milliseconds go by.
@@ -77,7 +77,7 @@ def test_threads_shorter_than_the_interval(folder):
 
 def test_children_by_fork_exec_and_vfork(folder):
 	program = recording.program(folder, "processes")
-	r = recording.record(folder, program, 50)
+	r = recording.record(folder, program, harness.work(800))
 	r.check_truth(r.done.out)
 	r.check_whole()
 	r.check_captured(0.9)
@@ -89,14 +89,14 @@ def test_libraries_that_come_and_go(folder):
 	two = recording.program(folder, "two.so", "-shared", "-fPIC", "-DCALLED_NAME=called_two",
 		source="plugin")
 	program = recording.program(folder, "plugins", "-ldl")
-	r = recording.record(folder, program, 40, one, two)
+	r = recording.record(folder, program, harness.work(800), one, two)
 	r.check_truth(r.done.out + "called_one 0.5 0.5\ncalled_two 0.5 0.5\n")
 	r.check_whole()
 
 
 def test_handlers_on_a_stack_of_their_own(folder):
 	program = recording.program(folder, "signal_stack")
-	r = recording.record(folder, program, 25000)
+	r = recording.record(folder, program, harness.work(1200))
 	r.check_truth(r.done.out)
 	r.check_whole()
 	handled = [frames for frames, _ in r.stacks
@@ -112,7 +112,7 @@ def test_handlers_on_a_stack_of_their_own(folder):
 
 def test_a_program_that_deletes_itself(folder):
 	program = recording.program(folder, "shares")
-	r = recording.record(folder, "sh", "-c", f"{program} 2000 & "
+	r = recording.record(folder, "sh", "-c", f"{program} {harness.work(500, least=500)} & "
 		f"until [ /proc/$!/exe -ef {program} ]; do sleep 0.05; done; sleep 0.2; rm {program}; wait")
 	r.check_whole()
 	assert r.share("shared", exclusive=True) > 0.4
@@ -127,7 +127,7 @@ def test_programs_in_other_mount_namespaces(folder):
 	hidden = folder / "hidden"
 	hidden.mkdir()
 	r = recording.record(folder, "unshare", "-m", "sh", "-c",
-		f"mount -t tmpfs none {hidden} && cp {program} {hidden}/inside && {hidden}/inside 2000")
+		f"mount -t tmpfs none {hidden} && cp {program} {hidden}/inside && {hidden}/inside {harness.work(320)}")
 	r.check_whole()
 	assert r.share("shared", exclusive=True) > 0.4
 

@@ -18,7 +18,7 @@ def matching(r):
 
 def test_others_are_counted_and_their_stacks_not_kept(folder):
 	program = recording.program(folder, "shares")
-	r = recording.record(folder, program, 4000, options=["--when", ".via_a->*"])
+	r = recording.record(folder, program, harness.work(640), options=["--when", ".via_a->*"])
 	assert matching(r) == r.stats["counted"]
 	assert excluded(r.done) == r.stats["excluded"]
 	assert not any("own_a" in frames or "via_b" in frames for frames, _ in r.stacks)
@@ -33,8 +33,8 @@ def test_others_are_counted_and_their_stacks_not_kept(folder):
 
 def test_the_file_is_smaller(folder):
 	program = recording.program(folder, "mutual")
-	whole = recording.record(folder, program, 3000, name="whole.prof")
-	some = recording.record(folder, program, 3000, name="some.prof", options=["--when", ".nothing"])
+	whole = recording.record(folder, program, harness.work(340), name="whole.prof")
+	some = recording.record(folder, program, harness.work(340), name="some.prof", options=["--when", ".nothing"])
 	assert some.path.stat().st_size < whole.path.stat().st_size
 	assert excluded(some.done) == some.stats["excluded"] and some.stats["counted"] == 0
 	some.check_captured()
@@ -42,7 +42,7 @@ def test_the_file_is_smaller(folder):
 
 def test_patterns_stack(folder):
 	program = recording.program(folder, "shares")
-	r = recording.record(folder, program, 2000,
+	r = recording.record(folder, program, harness.work(320),
 		options=["--when", ".via->*", "--when", ".shared|.spin|*->.spin->*"])
 	assert matching(r) > 0
 	assert not any("own" in frames for frames, _ in r.stacks)
@@ -62,7 +62,7 @@ def test_a_pipe_has_all_stacks_and_says_so(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "shares")
 	path = folder / "piped.prof"
-	done = harness.run("sh", "-c", f"{harness.SONDE} record -o - --when .via_a sh -c '{program} 300 >&2'"
+	done = harness.run("sh", "-c", f"{harness.SONDE} record -o - --when .via_a sh -c '{program} {harness.work(50)} >&2'"
 		f" >{path}")
 	assert "the recording has all stacks" in done.err, done.err
 	dump = harness.check(harness.sonde("convert", path, "-o", "-", "--to", "dump")).out
@@ -71,7 +71,7 @@ def test_a_pipe_has_all_stacks_and_says_so(folder):
 
 def test_a_killed_recorder_leaves_all_stacks_and_the_pattern(folder):
 	program = recording.program(folder, "shares")
-	running = recording.start(folder, program, 3000, options=["--when", ".via_a"])
+	running = recording.start(folder, program, harness.work(2000, least=2000), options=["--when", ".via_a"])
 	deadline = time.monotonic() + 60
 	while not running.recording.path.exists() or running.recording.path.stat().st_size < 2000:
 		assert time.monotonic() < deadline

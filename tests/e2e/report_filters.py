@@ -23,7 +23,7 @@ def figures(path, *args):
 
 def record_threads(folder):
 	needs_sampling()
-	return record(folder, recording.program(folder, "threads"), 4, 800)
+	return record(folder, recording.program(folder, "threads"), 4, harness.work(680))
 
 
 def test_threads_by_name_and_number(folder):
@@ -63,7 +63,7 @@ def test_times_divide_a_recording(folder):
 def test_processes(folder):
 	needs_sampling()
 	program = recording.program(folder, "threads")
-	path = record(folder, "sh", "-c", f"{program} 2 200; {program} 2 200").path
+	path = record(folder, "sh", "-c", f"{program} 2 {harness.work(100)}; {program} 2 {harness.work(100)}").path
 	rows, total = figures(path, "--level", "process")
 	assert sum(rows.values()) == total
 	for row, weight in rows.items():
@@ -90,7 +90,7 @@ def test_run_filters_its_report(folder):
 	needs_sampling()
 	program = recording.program(folder, "threads")
 	result = check(sonde("run", "-q", "-o", folder / "run.prof", "--ignore", "light", "--view",
-		"functions", program, "2", "300"))
+		"functions", program, 2, harness.work(125)))
 	assert "\nignore light keeps " in result.out, result
 	assert "light\n" not in result.out.partition("Functions by")[2], result
 

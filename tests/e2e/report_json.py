@@ -265,7 +265,7 @@ def test_differences_add_up():
 def test_a_recording_of_mutual_recursion(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "mutual")
-	expect_all(recording.record(folder, program, "20").path)
+	expect_all(recording.record(folder, program, harness.work(20)).path)
 
 
 harness.main()

@@ -1,33 +1,42 @@
 /*
- * churn COUNT: threads that live for about half a millisecond, COUNT in all, four at a time.
+ * churn MILLISECONDS: threads that work for half a millisecond and end, four at a time, until they
+ * have used so much CPU time together.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 KEEP uint64_t brief(uint64_t x)
 {
-	return spin(300000, x) + 1;
+	return spin(50000, x) + 1;
 }
 
 static void *thread_main(void *context)
 {
-	return (void *)(uintptr_t)brief((uint64_t)(uintptr_t)context + 1);
+	struct cpu_time time = cpu_time_of_thread(0.5);
+	uint64_t x = (uint64_t)(uintptr_t)context + 1;
+
+	do
+		x = brief(x);
+	while (cpu_time_is_left(&time));
+	return (void *)(uintptr_t)x;
 }
 
 int main(int argc, char **argv)
 {
+	struct cpu_time time = cpu_time_of_process(argc > 1 ? atof(argv[1]) : 1);
 	pthread_t threads[4];
 
-	for (int left = argc > 1 ? atoi(argv[1]) : 4; left > 0; left -= 4) {
+	do {
 		for (int i = 0; i < 4; i++)
 			if (pthread_create(&threads[i], NULL, thread_main, NULL) != 0)
 				return 1;
 		for (int i = 0; i < 4; i++)
 			pthread_join(threads[i], NULL);
-	}
+	} while (cpu_time_is_left(&time));
 	puts("brief 1 1");
 	return 0;
 }

@@ -1,4 +1,4 @@
-// code.go ROUNDS: work in the main goroutine, in others, deep down in one whose stack must grow, in
+// code.go MILLISECONDS: for so much CPU time, work in the main goroutine, in others, deep down in one whose stack must grow, in
 // the allocator and in system calls.
 package main
 
@@ -46,11 +46,18 @@ func build(depth int) *node {
 	return &node{build(depth - 1), build(depth - 1)}
 }
 
+// CPU time that the process has used, in ns.
+func used() int64 {
+	var usage syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return usage.Utime.Nano() + usage.Stime.Nano()
+}
+
 func main() {
-	rounds, _ := strconv.Atoi(os.Args[1])
+	milliseconds, _ := strconv.Atoi(os.Args[1])
 	var wait sync.WaitGroup
 	x := uint64(1)
-	for i := 0; i < rounds; i++ {
+	for used() < int64(milliseconds)*1000000 {
 		x = inMain(1000000, x)
 		wait.Add(2)
 		go func() { inRoutine(500000, 3); wait.Done() }()

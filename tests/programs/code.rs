@@ -1,4 +1,4 @@
-// code.rs ROUNDS: work in main, in a thread, in a method of a trait with a type parameter, and in
+// code.rs MILLISECONDS: for so much CPU time, work in main, in a thread, in a method of a trait with a type parameter, and in
 // destructors while panics unwind.
 use std::panic;
 use std::thread;
@@ -52,11 +52,16 @@ impl Shape for Square {
     }
 }
 
+extern "C" {
+    // C's own: CPU time of the process in microseconds.
+    fn clock() -> i64;
+}
+
 fn main() {
     panic::set_hook(Box::new(|_| {}));
-    let rounds: u64 = std::env::args().nth(1).unwrap().parse().unwrap();
+    let milliseconds: i64 = std::env::args().nth(1).unwrap().parse().unwrap();
     let mut x = 1;
-    for _ in 0..rounds {
+    while unsafe { clock() } < milliseconds * 1000 {
         x = in_main(400000, x);
         let worker = thread::Builder::new().name("worker".into());
         x ^= worker.spawn(|| in_thread(400000, 3)).unwrap().join().unwrap();

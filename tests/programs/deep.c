@@ -1,11 +1,12 @@
 /*
- * deep DEPTH ROUNDS: a recursion DEPTH levels deep, which works on the way down, at the bottom and
- * on the way up, a third of the time each.  A stack taken at the bottom has main, DEPTH times
- * `level`, and `bottom`.
+ * deep DEPTH MILLISECONDS: for so much CPU time, and once at least, a recursion DEPTH levels deep,
+ * which works on the way down, at the bottom and on the way up, a third of the time each.  A stack
+ * taken at the bottom has main, DEPTH times `level`, and `bottom`.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 #define LEVEL_ROUNDS 400
@@ -31,8 +32,11 @@ int main(int argc, char **argv)
 		return 2;
 	uint64_t depth = strtoull(argv[1], NULL, 10);
 
-	for (int rounds = atoi(argv[2]); rounds > 0; rounds--)
+	struct cpu_time time = cpu_time_of_process(atof(argv[2]));
+
+	do
 		x = level(depth, depth, x);
+	while (cpu_time_is_left(&time));
 	puts("bottom 0.333 0.333\nlevel 0.667 1\nmain 0 1");
 	return x == 0;
 }

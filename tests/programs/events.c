@@ -1,7 +1,7 @@
 /*
- * events PAGES ROUNDS NAPS: touches PAGES fresh pages, one quarter in touch_one and three in
- * touch_three, with ROUNDS of work behind each, and then sleeps NAPS times in nap.  Prints what the
- * system has counted: "minflt N\nmajflt N\nnvcsw N\nnivcsw N".
+ * events PAGES MICROSECONDS NAPS: touches PAGES fresh pages, one quarter in touch_one and three in
+ * touch_three, with so much CPU time of work behind each, and then sleeps NAPS times in nap. Prints
+ * what the system has counted: "minflt N\nmajflt N\nnvcsw N\nnivcsw N".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,34 +9,42 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 #define PAGE_SIZE 4096
 
 /* One in four pages is the first function's: both go on all the time. */
-static uint64_t touch(volatile char *page, uint64_t rounds, uint64_t x)
+static uint64_t touch(volatile char *page, double work_us, uint64_t x)
 {
 	*page = 1;
-	return spin(rounds, x);
+	if (work_us <= 0)
+		return x;
+	struct cpu_time time = cpu_time_of_thread(work_us / 1000);
+
+	do
+		x = spin(500, x);
+	while (cpu_time_is_left(&time));
+	return x;
 }
 
-KEEP uint64_t touch_one(volatile char *page, uint64_t rounds, uint64_t x)
+KEEP uint64_t touch_one(volatile char *page, double work_us, uint64_t x)
 {
-	return touch(page, rounds, x) + 1;
+	return touch(page, work_us, x) + 1;
 }
 
-KEEP uint64_t touch_three(volatile char *page, uint64_t rounds, uint64_t x)
+KEEP uint64_t touch_three(volatile char *page, double work_us, uint64_t x)
 {
 	for (int i = 0; i < 3; i++)
-		x = touch(page + i * PAGE_SIZE, rounds, x);
+		x = touch(page + i * PAGE_SIZE, work_us, x);
 	return x + 1;
 }
 
-KEEP uint64_t touch_all(char *memory, uint64_t pages, uint64_t rounds, uint64_t x)
+KEEP uint64_t touch_all(char *memory, uint64_t pages, double work_us, uint64_t x)
 {
 	for (uint64_t i = 0; i < pages; i += 4) {
-		x = touch_one(memory + i * PAGE_SIZE, rounds, x);
-		x = touch_three(memory + (i + 1) * PAGE_SIZE, rounds, x);
+		x = touch_one(memory + i * PAGE_SIZE, work_us, x);
+		x = touch_three(memory + (i + 1) * PAGE_SIZE, work_us, x);
 	}
 	return x + 1;
 }
@@ -54,7 +62,7 @@ KEEP int nap(uint64_t naps)
 int main(int argc, char **argv)
 {
 	uint64_t pages = argc > 1 ? strtoull(argv[1], NULL, 10) / 4 * 4 : 4;
-	uint64_t rounds = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+	double work_us = argc > 2 ? atof(argv[2]) : 0;
 	uint64_t naps = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 	struct rusage usage;
 	uint64_t x = 88172645463325252u;
@@ -65,7 +73,7 @@ int main(int argc, char **argv)
 		return 1;
 	/* A huge page would be one fault. */
 	madvise(memory, (pages + 4) * PAGE_SIZE, MADV_NOHUGEPAGE);
-	x = touch_all(memory, pages, rounds, x);
+	x = touch_all(memory, pages, work_us, x);
 	if (nap(naps) != 0)
 		return 1;
 	getrusage(RUSAGE_SELF, &usage);

@@ -6,15 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
-KEEP uint64_t work_for(double seconds)
+KEEP uint64_t work_for(double milliseconds)
 {
 	uint64_t x = 1;
 
-	for (clock_t end = clock() + (clock_t)(seconds * CLOCKS_PER_SEC); clock() < end;)
+	struct cpu_time time = cpu_time_of_process(milliseconds);
+
+	while (cpu_time_is_left(&time))
 		x = spin(50000, x);
 	return x;
 }
@@ -23,7 +25,7 @@ int main(int argc, char **argv)
 {
 	if (argc < 4)
 		return 2;
-	if (work_for(atof(argv[1]) / 1000) == 0)
+	if (work_for(atof(argv[1])) == 0)
 		return 3;
 	if (strcmp(argv[2], "signal") == 0)
 		raise(atoi(argv[3]));

@@ -1,9 +1,13 @@
 /*
- * For gmon.out: compiled with -pg it counts calls that are the same in every run.  Two cycles, one
+ * gmon MILLISECONDS: for gmon.out: compiled with -pg it counts calls that are the same in every
+ * round, for so much CPU time; how many rounds there were it prints.  Two cycles, one
  * of three functions that is entered at two of them; recursion of one function; a leaf that all
  * call; a static function; one that is called through a pointer only.
  */
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "cpu_time.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -77,18 +81,22 @@ NOINLINE void pointed(int n)
 	hidden(n);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	struct cpu_time time = cpu_time_of_process(argc > 1 ? atof(argv[1]) : 1);
 	void (*volatile pointer)(int) = pointed;
+	int rounds = 0;
 
-	for (int i = 0; i < 300; i++) {
+	do {
 		even(7);
-		odd(i % 3);
+		odd(rounds % 3);
 		round_a(9);
-		if (i % 4 == 0)
+		if (rounds % 4 == 0)
 			round_c(6);
 		pointer(3000);
-	}
-	printf("%d\n", recurse(22));
+		rounds++;
+	} while (cpu_time_is_left(&time));
+	recurse(22);
+	printf("%d\n", rounds);
 	return 0;
 }

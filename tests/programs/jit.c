@@ -1,5 +1,6 @@
 /*
- * jit KIND ROUNDS: makes machine code and works in it, and says what it is in the way of KIND:
+ * jit KIND MILLISECONDS: makes machine code and works in it for so much CPU time, and says what it
+ *is in the way of KIND:
  *
  *	map	a perf map in /tmp: jit_first and jit_second work 1:3, called by jit_caller
  *	odd	the same, among lines that are none, a name with an escape sequence, and a wrapping
@@ -17,11 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 typedef uint64_t (*made)(uint64_t rounds, uint64_t x);
 
-enum { PLACE = 512, TURNS = 10, UNIT = 20000 };
+enum { PLACE = 512, UNIT = 20000 };
 
 /* What spin does. */
 static const uint8_t worker[] = {
@@ -83,17 +85,21 @@ static void write_map(const char *kind)
 	fclose(f);
 }
 
-static void run_map(const char *kind, int rounds)
+static void run_map(const char *kind, double milliseconds)
 {
 	memcpy(code, worker, sizeof(worker));
 	memcpy(code + PLACE, worker, sizeof(worker));
 	make_caller(code + (size_t)2 * PLACE, code);
 	make_caller(code + (size_t)3 * PLACE, code + PLACE);
 	write_map(kind);
-	for (; rounds > 0; rounds--) {
-		work(code + (size_t)2 * PLACE, UNIT);
-		work(code + (size_t)3 * PLACE, (uint64_t)3 * UNIT);
-	}
+	struct cpu_time time = cpu_time_of_process(milliseconds);
+
+	do {
+		for (int round = 0; round < 5; round++) {
+			work(code + (size_t)2 * PLACE, UNIT);
+			work(code + (size_t)3 * PLACE, (uint64_t)3 * UNIT);
+		}
+	} while (cpu_time_is_left(&time));
 	if (strcmp(kind, "odd") != 0)
 		puts("jit_first 0.25 0.25\njit_second 0.75 0.75\njit_caller_of_first 0 0.25\n"
 		     "jit_caller_of_second 0 0.75");
@@ -213,20 +219,27 @@ static void move(const uint8_t *from, const uint8_t *to, uint64_t index)
 		flush_dump();
 }
 
-static void run_dump(int rounds)
+static void work_for(const uint8_t *at, double milliseconds)
+{
+	struct cpu_time time = cpu_time_of_process(milliseconds);
+
+	do
+		for (int round = 0; round < 20; round++)
+			work(at, UNIT);
+	while (cpu_time_is_left(&time));
+}
+
+static void run_dump(double milliseconds)
 {
 	open_dump();
 	memcpy(code, worker, sizeof(worker));
 	memcpy(code + PLACE, worker, sizeof(worker));
 	load("jit_early", code, 1);
-	for (int i = 0; i < rounds; i++)
-		work(code, UNIT);
+	work_for(code, milliseconds / 3);
 	load("jit_late", code, 2);
-	for (int i = 0; i < rounds; i++)
-		work(code, UNIT);
+	work_for(code, milliseconds / 3);
 	move(code, code + PLACE, 2);
-	for (int i = 0; i < rounds; i++)
-		work(code + PLACE, UNIT);
+	work_for(code + PLACE, milliseconds / 3);
 	flush_dump();
 	if (is_late)
 		puts("work 0 1");
@@ -244,8 +257,8 @@ int main(int argc, char **argv)
 		return 1;
 	is_late = strcmp(argv[1], "late") == 0;
 	if (is_late || strcmp(argv[1], "dump") == 0)
-		run_dump(atoi(argv[2]) * TURNS);
+		run_dump(atof(argv[2]));
 	else
-		run_map(argv[1], atoi(argv[2]) * TURNS);
+		run_map(argv[1], atof(argv[2]));
 	return result == 0;
 }

@@ -1,7 +1,7 @@
 /*
  * memfd exec PROGRAM ARG...: copies a program into a memfd and becomes it.
- * memfd dlopen LIBRARY: copies a library (plugin.c) into a memfd, opens it as /proc/self/fd/N and
- * works in it.
+ * memfd dlopen LIBRARY MILLISECONDS: copies a library (plugin.c) into a memfd, opens it as
+ * /proc/self/fd/N and works in it for so much CPU time.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 extern char **environ;
@@ -34,15 +35,15 @@ static int copy(const char *path)
 	return to;
 }
 
-KEEP uint64_t use_library(const char *path)
+KEEP uint64_t use_library(const char *path, double milliseconds)
 {
 	void *library = dlopen(path, RTLD_NOW);
-	uint64_t (*entry)(uint64_t, uint64_t) =
-		library ? (uint64_t(*)(uint64_t, uint64_t))dlsym(library, "plugin_entry") : NULL;
+	uint64_t (*entry)(double, uint64_t) =
+		library ? (uint64_t(*)(double, uint64_t))dlsym(library, "plugin_entry") : NULL;
 
 	if (!entry)
 		exit(1);
-	return entry(10000, 1) + 1;
+	return entry(milliseconds, 1) + 1;
 }
 
 int main(int argc, char **argv)
@@ -58,5 +59,5 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return use_library(path) == 0;
+	return use_library(path, argc > 3 ? atof(argv[3]) : 100) == 0;
 }

@@ -1,7 +1,8 @@
 /*
  * overflow MODE: recurses until its stack has no more room, which takes a SIGSEGV to find out.
- * "plain" dies of it.  "handler" has a handler on a stack of its own, which works there 1,000 calls
- * deep, says so and exits with 3.  "jump" jumps out of that handler, and does it all 20 times.
+ * "plain" dies of it.  "handler" has a handler on a stack of its own, which works there for 40 ms,
+ * 1,000 calls deep, says so and exits with 3.  "jump" jumps out of that handler, and does it all 20
+ * times.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 #define HANDLER_DEPTH 1000
@@ -30,9 +32,19 @@ KEEP uint64_t sink(uint64_t x)
 	return below + room[0];
 }
 
+static struct cpu_time handler_time;
+
+static inline __attribute__((always_inline)) uint64_t use_time(uint64_t x)
+{
+	do
+		x = spin(100000, x);
+	while (cpu_time_is_left(&handler_time));
+	return x;
+}
+
 KEEP uint64_t in_handler(int left, uint64_t x)
 {
-	x = left > 1 ? in_handler(left - 1, x) : spin(20000000, x);
+	x = left > 1 ? in_handler(left - 1, x) : use_time(x);
 	NO_TAIL_CALL(x);
 	return x + 1;
 }
@@ -41,6 +53,7 @@ static KEEP void say_and_exit(int number)
 {
 	static const char text[] = "caught\n";
 
+	handler_time = cpu_time_of_process(40);
 	if (number != SIGSEGV || in_handler(HANDLER_DEPTH, 1) == 0)
 		_exit(4);
 	_exit(write(STDOUT_FILENO, text, strlen(text)) == (ssize_t)strlen(text) ? 3 : 5);

@@ -1,7 +1,7 @@
 /*
- * own_stacks PLACE ROUNDS: two coroutines take turns with main at work, each a third of it, on
- * stacks that the program made itself: "heap" by malloc, "map" by mmap, "huge" in the middle of a
- * mapping of 1 GB, "grows" in a mapping that grows downwards.
+ * own_stacks PLACE MILLISECONDS: for so much CPU time, two coroutines take turns with main at work,
+ * each a third of it, on stacks that the program made itself: "heap" by malloc, "map" by mmap,
+ * "huge" in the middle of a mapping of 1 GB, "grows" in a mapping that grows downwards.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 #define STACK_BYTES ((size_t)1 << 18)
@@ -19,7 +20,6 @@
 
 static ucontext_t main_context, contexts[2];
 static uint64_t state = 1;
-static int rounds;
 
 KEEP uint64_t left_level(int depth, uint64_t x)
 {
@@ -106,11 +106,14 @@ int main(int argc, char **argv)
 	if (argc < 3 || !coroutine_make(&contexts[0], argv[1], left) ||
 		!coroutine_make(&contexts[1], argv[1], right))
 		return 2;
-	rounds = atoi(argv[2]);
-	for (int i = 0; i < rounds; i++) {
-		state = in_main(state);
-		swapcontext(&main_context, &contexts[0]);
-	}
+	struct cpu_time time = cpu_time_of_process(atof(argv[2]));
+
+	do {
+		for (int round = 0; round < 2; round++) {
+			state = in_main(state);
+			swapcontext(&main_context, &contexts[0]);
+		}
+	} while (cpu_time_is_left(&time));
 	puts("left_level 0.333 0.333\nright_level 0.333 0.333\nin_main 0.333 0.333");
 	return state == 0;
 }

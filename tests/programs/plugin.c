@@ -1,18 +1,23 @@
 /*
- * A shared library for plugins.c: PLUGIN_NAME does the work, CALLED_NAME is where it is done.
+ * A shared library for plugins.c: PLUGIN_NAME works for so much CPU time, CALLED_NAME is where it
+ * does.
  */
+#include "cpu_time.h"
 #include "spin.h"
 
-uint64_t plugin_entry(uint64_t rounds, uint64_t x);
+uint64_t plugin_entry(double milliseconds, uint64_t x);
 
-KEEP uint64_t CALLED_NAME(uint64_t rounds, uint64_t x)
+KEEP uint64_t CALLED_NAME(uint64_t x)
 {
-	for (uint64_t i = 0; i < rounds; i++)
-		x = spin(20000, x);
-	return x;
+	return spin(250000, x) + 1;
 }
 
-__attribute__((visibility("default"))) uint64_t plugin_entry(uint64_t rounds, uint64_t x)
+__attribute__((visibility("default"))) uint64_t plugin_entry(double milliseconds, uint64_t x)
 {
-	return CALLED_NAME(rounds, x) + 1;
+	struct cpu_time time = cpu_time_of_thread(milliseconds);
+
+	do
+		x = CALLED_NAME(x);
+	while (cpu_time_is_left(&time));
+	return x + 1;
 }

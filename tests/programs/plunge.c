@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 KEEP uint64_t odd(uint64_t left, uint64_t x)
@@ -30,23 +30,16 @@ KEEP uint64_t even(uint64_t left, uint64_t x)
 	return x + data[left % 24];
 }
 
-static uint64_t cpu_milliseconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 int main(int argc, char **argv)
 {
 	uint64_t x = 88172645463325252u;
 
 	if (argc < 3)
 		return 2;
-	uint64_t depth = strtoull(argv[1], NULL, 10), end = strtoull(argv[2], NULL, 10);
+	uint64_t depth = strtoull(argv[1], NULL, 10);
+	struct cpu_time time = cpu_time_of_process(atof(argv[2]));
 
-	while (cpu_milliseconds() < end) {
+	while (cpu_time_is_left(&time)) {
 		x = odd(depth, x);
 		x = even(depth, x);
 	}

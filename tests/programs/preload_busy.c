@@ -1,10 +1,10 @@
 /*
- * preload_busy WHAT ROUNDS: programs in which a signal may come at any bad moment.  "malloc":
- * allocates and frees in two threads.  "forks": children that end at once, by _exit and by exec of
- * true.  "fibers": works on stacks of its own making, by swapcontext.  "stack": a thread on a
- * stack that the program gave it.  "close": closes all descriptors that it did not open.  "lock":
- * locks all of its memory, as programs do that must not wait for any, then works in two threads.
- * Prints "done".
+ * preload_busy WHAT MILLISECONDS: programs in which a signal may come at any bad moment, for so
+ * much CPU time; "forks": as many children.  "malloc": allocates and frees in two threads. "forks":
+ * children that end at once, by _exit and by exec of true.  "fibers": works on stacks of its own
+ * making, by swapcontext.  "stack": a thread on a stack that the program gave it.  "close": closes
+ * all descriptors that it did not open.  "lock": locks all of its memory, as programs do that must
+ * not wait for any, then works in two threads. Prints "done".
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,20 +15,24 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
-static int rounds;
+static double milliseconds;
 
 KEEP void *allocate(void *unused)
 {
 	void *held[64] = {0};
+	struct cpu_time time = cpu_time_of_process(milliseconds);
 	unsigned at = 1;
 
-	for (int i = 0; i < rounds * 1000; i++) {
-		at = at * 1103515245u + 12345;
-		free(held[at >> 26]);
-		held[at >> 26] = malloc(1 + (at >> 8) % 5000);
-	}
+	do {
+		for (int i = 0; i < 1000; i++) {
+			at = at * 1103515245u + 12345;
+			free(held[at >> 26]);
+			held[at >> 26] = malloc(1 + (at >> 8) % 5000);
+		}
+	} while (cpu_time_is_left(&time));
 	for (int i = 0; i < 64; i++)
 		free(held[i]);
 	return unused;
@@ -44,14 +48,25 @@ static void in_two_threads(void *(*run)(void *))
 	}
 }
 
+static uint64_t use_time(double time_ms)
+{
+	struct cpu_time time = cpu_time_of_process(time_ms);
+	uint64_t x = 1;
+
+	do
+		x = spin(20000, x);
+	while (cpu_time_is_left(&time));
+	return x;
+}
+
 static void forks(void)
 {
-	for (int i = 0; i < rounds; i++) {
+	for (int i = 0; i < milliseconds; i++) {
 		pid_t pid = fork();
 		int status = 0;
 
 		if (pid == 0 && i % 2 == 0)
-			_exit(spin(200000, 1) == 0);
+			_exit(use_time(0.4) == 0);
 		if (pid == 0) {
 			execl("/bin/true", "true", (char *)NULL);
 			_exit(9);
@@ -83,13 +98,16 @@ static void fibers(void)
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	fiber.uc_stack.ss_size = size;
 	makecontext(&fiber, fiber_work, 0);
-	for (int i = 0; i < rounds * 10; i++)
+	struct cpu_time time = cpu_time_of_process(milliseconds);
+
+	do
 		swapcontext(&home, &fiber);
+	while (cpu_time_is_left(&time));
 }
 
 KEEP void *given_stack_work(void *unused)
 {
-	sink = spin((uint64_t)rounds * 1000000, 1);
+	sink = use_time(milliseconds);
 	return unused;
 }
 
@@ -109,7 +127,7 @@ static void given_stack(void)
 
 KEEP void *closed_work(void *unused)
 {
-	sink = spin((uint64_t)rounds * 1000000, 1);
+	sink = use_time(milliseconds);
 	return unused;
 }
 
@@ -117,7 +135,7 @@ int main(int argc, char **argv)
 {
 	if (argc < 3)
 		return 2;
-	rounds = atoi(argv[2]);
+	milliseconds = atof(argv[2]);
 	if (strcmp(argv[1], "malloc") == 0)
 		in_two_threads(allocate);
 	if (strcmp(argv[1], "forks") == 0)

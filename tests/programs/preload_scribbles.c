@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "../../src/preload/shared.h"
+#include "cpu_time.h"
 #include "spin.h"
 
 static volatile int over;
@@ -45,7 +46,9 @@ KEEP uint64_t work_for(double seconds)
 {
 	uint64_t x = 1;
 
-	for (clock_t end = clock() + (clock_t)(seconds * CLOCKS_PER_SEC); clock() < end;)
+	struct cpu_time time = cpu_time_of_thread(seconds * 1000);
+
+	while (cpu_time_is_left(&time))
 		x = spin(50000, x);
 	return x;
 }

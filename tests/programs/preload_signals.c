@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 static volatile sig_atomic_t urgent, profiled, wrong_value;
@@ -105,7 +105,9 @@ KEEP uint64_t work_for(double seconds)
 {
 	uint64_t x = 1;
 
-	for (clock_t end = clock() + (clock_t)(seconds * CLOCKS_PER_SEC); clock() < end;)
+	struct cpu_time time = cpu_time_of_thread(seconds * 1000);
+
+	while (cpu_time_is_left(&time))
 		x = spin(50000, x);
 	return x;
 }

@@ -1,7 +1,7 @@
 /*
- * processes ROUNDS: the same work in four places, in many short turns: in itself, in a forked
- * child, in a child made by fork and exec, and in one made by vfork and exec; each under a function
- * of its own name.
+ * processes MILLISECONDS: so much CPU time in all, as much in each of four places, in many short
+ * turns: in itself, in a forked child, in a child made by fork and exec, and in one made by vfork
+ * and exec; each under a function of its own name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,17 +9,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 #define TURNS 20
 
-static const char *program, *rounds;
+static const char *program, *milliseconds;
 
 #define PLACE(name)                                                                                \
 	KEEP uint64_t name(uint64_t x)                                                             \
 	{                                                                                          \
-		for (int i = atoi(rounds); i > 0; i--)                                             \
+		struct cpu_time time = cpu_time_of_process(atof(milliseconds) / TURNS / 4);        \
+		do                                                                                 \
 			x = spin(100000, x);                                                       \
+		while (cpu_time_is_left(&time));                                                   \
 		return x + 1;                                                                      \
 	}
 PLACE(in_parent)
@@ -29,7 +32,7 @@ PLACE(in_vfork)
 
 static void exec_as(const char *role)
 {
-	execl(program, program, rounds, role, (char *)NULL);
+	execl(program, program, milliseconds, role, (char *)NULL);
 	_exit(1);
 }
 
@@ -62,7 +65,7 @@ static void run_children(void)
 int main(int argc, char **argv)
 {
 	program = argv[0];
-	rounds = argc > 1 ? argv[1] : "1";
+	milliseconds = argc > 1 ? argv[1] : "1";
 	if (argc > 2)
 		return (strcmp(argv[2], "exec") == 0 ? in_exec(1) : in_vfork(1)) == 0;
 	puts("in_parent 0.25 0.25\nin_fork 0.25 0.25\nin_exec 0.25 0.25\nin_vfork 0.25 0.25");

@@ -1,11 +1,13 @@
 /*
- * shares ROUNDS: functions with known shares of the CPU time, which it prints: "name exclusive
- * inclusive".  The first half of a round is own work of four functions, 4:3:2:1; in the second half
- * all work is done in one callee, `shared`, reached through four callers in the same proportion.
+ * shares MILLISECONDS: for so much CPU time, functions with known shares of the CPU time, which it
+ * prints: "name exclusive inclusive".  The first half of a round is own work of four functions,
+ * 4:3:2:1; in the second half all work is done in one callee, `shared`, reached through four
+ * callers in the same proportion.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 #define UNIT 4000
@@ -58,8 +60,12 @@ int main(int argc, char **argv)
 {
 	uint64_t x = 88172645463325252u;
 
-	for (int rounds = argc > 1 ? atoi(argv[1]) : 1; rounds > 0; rounds--)
-		x = via(own(x));
+	struct cpu_time time = cpu_time_of_process(argc > 1 ? atof(argv[1]) : 1);
+
+	do
+		for (int round = 0; round < 16; round++)
+			x = via(own(x));
+	while (cpu_time_is_left(&time));
 	print_truth();
 	return x == 0;
 }

@@ -1,31 +1,46 @@
 /*
- * signal_stack ROUNDS: works on while a timer's signals interrupt it, whose handler runs on a stack
- * of its own and works 50 calls deep.  How the work divides depends on the timer, so it is counted.
+ * signal_stack MILLISECONDS: works on for so much CPU time while a timer's signals interrupt it,
+ * whose handler runs on a stack of its own and works 2 ms, 50 calls deep.  How the time divides
+ * depends on the timer, so it is measured: by the thread's clock, as the process's own advances
+ * only with the scheduler's ticks while such a timer runs.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
-#define UNIT	      20000
-#define HANDLER_UNITS 50
+#define UNIT	   20000
+#define HANDLER_MS 2
 
 static uint64_t handler_state = 1;
-static volatile uint64_t handler_units;
+static struct cpu_time handler_time;
+static volatile int64_t handler_ns;
+
+static inline __attribute__((always_inline)) uint64_t use_time(uint64_t x)
+{
+	do
+		x = spin((uint64_t)10 * UNIT, x);
+	while (cpu_time_is_left(&handler_time));
+	return x;
+}
 
 KEEP uint64_t handler_level(int left, uint64_t x)
 {
-	x = left > 1 ? handler_level(left - 1, x) : spin(HANDLER_UNITS * UNIT, x);
+	x = left > 1 ? handler_level(left - 1, x) : use_time(x);
 	NO_TAIL_CALL(x);
 	return x + 1;
 }
 
 static KEEP void handler(int number)
 {
+	int64_t begin_ns = cpu_time_used_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	handler_time = cpu_time_of_thread(HANDLER_MS);
 	handler_state = handler_level(50, handler_state + (uint64_t)number);
-	handler_units += HANDLER_UNITS;
+	handler_ns += cpu_time_used_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
 
 KEEP uint64_t interrupted(uint64_t x)
@@ -33,10 +48,14 @@ KEEP uint64_t interrupted(uint64_t x)
 	return spin(UNIT, x) + 1;
 }
 
-KEEP uint64_t repeat(uint64_t rounds, uint64_t x)
+KEEP uint64_t repeat(double milliseconds, uint64_t x)
 {
-	for (uint64_t i = 0; i < rounds; i++)
-		x = interrupted(x);
+	struct cpu_time time = cpu_time_of_thread(milliseconds);
+
+	do
+		for (int round = 0; round < 10; round++)
+			x = interrupted(x);
+	while (cpu_time_is_left(&time));
 	return x;
 }
 
@@ -46,15 +65,17 @@ int main(int argc, char **argv)
 	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
 	struct itimerval timer = {{0, 4000}, {0, 4000}};
-	uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, x = 1;
+	double milliseconds = argc > 1 ? atof(argv[1]) : 1;
+	uint64_t x = 1;
 
 	sigaltstack(&alternate, NULL);
 	sigaction(SIGPROF, &action, NULL);
 	setitimer(ITIMER_PROF, &timer, NULL);
-	x = repeat(rounds, x);
+	x = repeat(milliseconds, x);
 	setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
 
-	double share = (double)handler_units / (double)(handler_units + rounds);
+	int64_t all_ns = cpu_time_used_ns(CLOCK_THREAD_CPUTIME_ID);
+	double share = (double)handler_ns / (double)all_ns;
 
 	printf("handler_level %.4f %.4f\nmain 0 1\nrepeat 0 1\n", share, share);
 	return (x ^ handler_state) == 0;

@@ -1,6 +1,7 @@
 /*
- * smashed WHAT ROUNDS: a function that writes nonsense over its own return address and its caller's
- * frame pointer, works, and puts both back before it returns.  The nonsense: "self" the place
+ * smashed WHAT MILLISECONDS: for so much CPU time, again and again, a function that writes nonsense
+ * over its own return address and its caller's frame pointer, works, and puts both back before it
+ * returns.  The nonsense: "self" the place
  * itself, "kernel" an address of the kernel's, "hole" one that no processor knows, "zero", "ones",
  * "code" the function's own begin, for ever the same.
  */
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 KEEP uint64_t victim(const char *what, uint64_t rounds, uint64_t x)
@@ -39,10 +41,12 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
-	for (int i = atoi(argv[2]); i > 0; i--) {
-		x = victim(argv[1], 1000000, x);
-		x = spin(1000, x);
-	}
+	struct cpu_time time = cpu_time_of_process(atof(argv[2]));
+
+	do {
+		x = victim(argv[1], 500000, x);
+		x = spin(500, x);
+	} while (cpu_time_is_left(&time));
 	puts("victim 1 1");
 	return x == 0;
 }

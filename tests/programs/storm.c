@@ -3,18 +3,18 @@
  * end at once; "tree": COUNT forks, each of which forks half of those left to it and waits for
  * them; "execs": the program in place of itself COUNT times; "vforks": COUNT children by vfork,
  * which exec; "crowd": COUNT threads that all live at once; "chain": COUNT threads, one after the
- * other.  Each process and thread works a little.  Says how many there were: fewer, where the
- * system allows no more.  A crowd writes into the file $STORM_TRUTH how many ns of CPU time its
- * threads worked.
+ * other.  Each process and thread but a chain's works for 0.1 ms.  Says how many there were: fewer,
+ * where the system allows no more.  A crowd writes into the file $STORM_TRUTH how many ns of CPU
+ * time its threads worked.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 #define AT_A_TIME 50
@@ -25,7 +25,12 @@ static int is_go;
 
 KEEP uint64_t little(uint64_t x)
 {
-	return spin(20000, x) + 1;
+	struct cpu_time time = cpu_time_of_thread(0.1);
+
+	do
+		x = spin(5000, x);
+	while (cpu_time_is_left(&time));
+	return x + 1;
 }
 
 static int reap(int count)
@@ -103,15 +108,7 @@ static int vforks(const char *program, int count)
 	return good;
 }
 
-static uint64_t worked_ns;
-
-static uint64_t thread_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
+static int64_t worked_ns;
 
 static void tell_truth(void)
 {
@@ -119,7 +116,7 @@ static void tell_truth(void)
 	FILE *file = path ? fopen(path, "w") : NULL;
 
 	if (file) {
-		fprintf(file, "%llu\n", (unsigned long long)worked_ns);
+		fprintf(file, "%lld\n", (long long)worked_ns);
 		fclose(file);
 	}
 }
@@ -130,8 +127,10 @@ static void *crowd_main(void *context)
 	while (!is_go)
 		pthread_cond_wait(&all_there, &lock);
 	pthread_mutex_unlock(&lock);
-	uint64_t start_ns = thread_ns(), result = little((uint64_t)(uintptr_t)context + 1);
-	__atomic_fetch_add(&worked_ns, thread_ns() - start_ns, __ATOMIC_RELAXED);
+	int64_t start_ns = cpu_time_used_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t result = little((uint64_t)(uintptr_t)context + 1);
+	__atomic_fetch_add(
+		&worked_ns, cpu_time_used_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns, __ATOMIC_RELAXED);
 	return (void *)(uintptr_t)result;
 }
 

@@ -1,5 +1,5 @@
 /*
- * storms KIND ROUNDS: children one after the other, each of which works a little in `in_child` and
+ * storms KIND ROUNDS: children one after the other, each of which works for 1 ms in `in_child` and
  * ends.  KIND: fork; vfork, then exec; spawn (posix_spawn); exec, one process that becomes itself
  * again and again.
  */
@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 extern char **environ;
@@ -17,7 +18,18 @@ static const char *program;
 
 KEEP uint64_t in_child(uint64_t x)
 {
-	return spin(400000, x) + 1;
+	return spin(100000, x) + 1;
+}
+
+KEEP int work(void)
+{
+	struct cpu_time time = cpu_time_of_process(1);
+	uint64_t x = 1;
+
+	do
+		x = in_child(x);
+	while (cpu_time_is_left(&time));
+	return x != 0;
 }
 
 static void wait_for(pid_t pid)
@@ -33,7 +45,7 @@ static void run_fork(void)
 	pid_t pid = fork();
 
 	if (pid == 0)
-		_exit(in_child(1) == 0);
+		_exit(!work());
 	wait_for(pid);
 }
 
@@ -63,7 +75,7 @@ static void run_exec(int rounds)
 	char left[16];
 
 	snprintf(left, sizeof(left), "%d", rounds - 1);
-	if (in_child(1) && rounds > 1)
+	if (work() && rounds > 1)
 		execl(program, program, "exec", left, (char *)NULL);
 	exit(rounds > 1);
 }
@@ -72,7 +84,7 @@ int main(int argc, char **argv)
 {
 	program = argv[0];
 	if (argc == 2)
-		return in_child(1) == 0;
+		return !work();
 	if (argc < 3)
 		return 2;
 	for (int rounds = atoi(argv[2]); rounds > 0; rounds--) {

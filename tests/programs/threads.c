@@ -1,14 +1,16 @@
 /*
- * threads COUNT ROUNDS: COUNT threads (an even number) at once; each second one, named "heavy",
- * does three times the work of the others, named "light".  All work is in `work`.
+ * threads COUNT MILLISECONDS: COUNT threads (an even number) at once use so much CPU time together;
+ * each second one, named "heavy", three times as much as the others, named "light".  All work is in
+ * `work`.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
-static int rounds;
+static double light_ms;
 
 KEEP uint64_t work(uint64_t x)
 {
@@ -31,8 +33,12 @@ static void *thread_main(void *context)
 	uint64_t number = (uint64_t)(uintptr_t)context, x = number + 12345;
 
 	pthread_setname_np(pthread_self(), number % 2 ? "heavy" : "light");
-	for (int i = 0; i < rounds; i++)
-		x = number % 2 ? heavy(x) : light(x);
+	struct cpu_time time = cpu_time_of_thread(number % 2 ? 3 * light_ms : light_ms);
+
+	do
+		for (int round = 0; round < 32; round++)
+			x = number % 2 ? heavy(x) : light(x);
+	while (cpu_time_is_left(&time));
 	return (void *)(uintptr_t)x;
 }
 
@@ -44,7 +50,7 @@ int main(int argc, char **argv)
 		return 2;
 	int count = atoi(argv[1]) & 255;
 
-	rounds = atoi(argv[2]);
+	light_ms = atof(argv[2]) / (2 * count);
 	for (int i = 0; i < count; i++)
 		if (pthread_create(&threads[i], NULL, thread_main, (void *)(uintptr_t)i) != 0)
 			return 1;

@@ -1,12 +1,13 @@
 /*
- * throws ROUNDS: C++ that spends its time in destructors while exceptions unwind, in what catches
- * them, and in a virtual function: 20, 1 and 20 parts, which it prints.
+ * throws MILLISECONDS: C++ that spends so much CPU time in destructors while exceptions unwind, in
+ * what catches them, and in a virtual function: 20, 1 and 20 parts, which it prints.
  */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 namespace shapes
@@ -59,14 +60,16 @@ int main(int argc, char **argv)
 {
 	shapes::Shape *shape = new shapes::Square;
 
-	for (int rounds = argc > 1 ? atoi(argv[1]) : 1; rounds > 0; rounds--) {
+	struct cpu_time time = cpu_time_of_process(argc > 1 ? atof(argv[1]) : 1);
+
+	do {
 		try {
 			shapes::sum = shapes::sum + (uint64_t)shapes::thrower(19);
 		} catch (const std::exception &e) {
 			shapes::caught(e);
 		}
 		shapes::sum = shape->area(400000);
-	}
+	} while (cpu_time_is_left(&time));
 	delete shape;
 	puts("done");
 	return 0;

@@ -4,8 +4,8 @@
  * the program's begin.  0 rounds: until SIGTERM.
  *
  * "main" naps below 30 levels of `level`, in `deep_nap`, and near its root, in `shallow_nap`; waits
- * in `poll_wait` for what never comes; and works.  "holder" has a mutex most of the time, for which
- * "taker" waits in `contend`.  "asleep" waits all its life, in `wait_for_end`.
+ * in `poll_wait` for what never comes; and works for 4 ms.  "holder" has a mutex most of the time,
+ * for which "taker" waits in `contend`.  "asleep" waits all its life, in `wait_for_end`.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cpu_time.h"
 #include "spin.h"
 
 static int rounds, end_pipe[2];
@@ -22,6 +23,16 @@ static volatile int is_over;
 static volatile sig_atomic_t is_told;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static double deep_s, shallow_s, poll_s, contend_s, end_s;
+
+static uint64_t use_time(uint64_t x)
+{
+	struct cpu_time time = cpu_time_of_thread(4);
+
+	do
+		x = spin(50000, x);
+	while (cpu_time_is_left(&time));
+	return x;
+}
 
 static double now_s(void)
 {
@@ -152,7 +163,7 @@ int main(int argc, char **argv)
 		x = level(x, 30);
 		x = shallow_nap(x);
 		x = poll_wait(x);
-		x = spin(2000000, x);
+		x = use_time(x);
 	}
 	is_over = 1;
 	x += (uint64_t)write(end_pipe[1], "e", 1);
