@@ -10,6 +10,7 @@
 
 #include "cli/message.h"
 #include "cli/record_session.h"
+#include "format/capture_stray.h"
 #include "view/text/units.h"
 
 /* Less than the start of some programs takes. */
@@ -285,10 +286,9 @@ static void say_unreached(const struct recorder_result *r, struct strbuf *line)
 	if (r->unreached_cpu_ns < UNREACHED_LEAST_NS || r->unreached_cpu_ns < r->cpu_ns / 50)
 		return;
 	percent_put(line, (int64_t)r->unreached_cpu_ns, (int64_t)r->cpu_ns);
-	strbuf_add(
-		line, STR(" of the CPU time was not sampled: it went by in programs that load no "
-			  "library, as they are statically linked or set-uid or were started "
-			  "without LD_PRELOAD"));
+	strbuf_add(line, STR(" of the CPU time was not sampled, as the preloaded library was not "
+			     "there: "));
+	capture_stray_put(line, r->unreached_cpu_ns, &r->counters[CAPTURE_STRAY_NS]);
 	say(line);
 }
 
@@ -313,11 +313,16 @@ static void say_library_trouble(const struct recorder_result *r)
 {
 	uint64_t refused = r->counters[CAPTURE_REFUSED_THREADS];
 	uint64_t broken = r->counters[CAPTURE_BROKEN_RECORDS];
+	uint64_t sealed = r->counters[CAPTURE_SEALED_THREADS];
 
 	if (refused > 0)
 		message_print("%" PRIu64 " thread%s not sampled: the preloaded library had no "
 			      "room for %s",
 			refused, refused == 1 ? " was" : "s were", refused == 1 ? "it" : "them");
+	if (sealed > 0)
+		message_print("sampling had to stop in %" PRIu64 " thread%s, as seccomp limits %s "
+			      "system calls",
+			sealed, sealed == 1 ? "" : "s", sealed == 1 ? "its" : "their");
 	if (broken > 0)
 		message_print("%" PRIu64 " record%s of the preloaded library %s written over by "
 			      "the program",

@@ -100,6 +100,10 @@ enum capture_counter {
 	/* And the sixteen after it: what programs counted of their zones, enum zonewire_trouble. */
 	CAPTURE_ZONE_TROUBLE = 32,
 	CAPTURE_ZONE_TROUBLE_LAST = 47,
+	/* And the four after it: parts of UNREACHED_NS whose cause was seen, enum capture_stray. */
+	CAPTURE_STRAY_NS = 48,
+	CAPTURE_STRAY_NS_LAST = 52,
+	CAPTURE_SEALED_THREADS = 53, /* where the preloaded library had to stop, by seccomp */
 	CAPTURE_COUNTER_COUNT
 };
 

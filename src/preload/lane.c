@@ -48,6 +48,7 @@ bool preload_lane_take(struct preload_lane *lane, uint8_t *base, uint32_t slot_c
 		lane->header = header;
 		lane->slot = slot;
 		lane->data = base + PRELOAD_DATA_OFF + i * PRELOAD_DATA_BYTES;
+		lane->data_bytes = PRELOAD_DATA_BYTES;
 		lane->number = i;
 		lane->head = atomic_load(&slot->tail);
 		atomic_store(&slot->head, lane->head);
@@ -56,6 +57,12 @@ bool preload_lane_take(struct preload_lane *lane, uint8_t *base, uint32_t slot_c
 	}
 	atomic_fetch_add(&header->refused, 1);
 	return false;
+}
+
+void preload_lane_refuse(struct preload_lane *lane)
+{
+	atomic_store(&lane->slot->owner, 0);
+	atomic_fetch_add(&lane->header->refused, 1);
 }
 
 /* [*begin, *end) of the data is free. */
@@ -67,14 +74,14 @@ static bool find_room(const struct preload_lane *lane, size_t least, uint64_t *b
 	if (waiting >= PRELOAD_RECORDS)
 		return false;
 	*begin = PRELOAD_MARKS_BYTES;
-	*end = PRELOAD_DATA_BYTES;
+	*end = lane->data_bytes;
 	if (waiting == 0)
 		return true;
 	const struct preload_place *first = &lane->places[tail % PRELOAD_RECORDS];
 	const struct preload_place *last = &lane->places[(lane->head - 1) % PRELOAD_RECORDS];
 	uint64_t after = (last->offset + (uint64_t)last->size + ALIGN - 1) / ALIGN * ALIGN;
 
-	if (first->offset <= last->offset && after + least <= PRELOAD_DATA_BYTES) {
+	if (first->offset <= last->offset && after + least <= lane->data_bytes) {
 		*begin = after;
 	} else {
 		*begin = first->offset <= last->offset ? PRELOAD_MARKS_BYTES : after;

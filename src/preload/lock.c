@@ -46,6 +46,8 @@ static void unmap_others(void)
 	uint32_t count = preload_process.slot_count, begin = 0;
 
 	preload_process.slot_count = 0;
+	if (preload_process.in_pieces)
+		return;
 	for (uint32_t slot = 0; slot < count; slot++) {
 		if (!is_own(slot))
 			continue;

@@ -14,6 +14,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,50 +28,121 @@
 struct preload_process preload_process;
 __thread struct preload_thread preload_self __attribute__((tls_model("initial-exec")));
 
-/* How many slots may be mapped: all, but where address space is limited. */
-static uint32_t slots_affordable(void)
+/* How many pieces of data may be mapped under a limit of address space. */
+static int32_t pieces_affordable(uint64_t limit)
 {
-	struct rlimit limit;
-	uint64_t part;
+	uint64_t part = limit / ADDRESS_SPACE_PART;
 
-	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-		return PRELOAD_SLOTS;
-	part = limit.rlim_cur / ADDRESS_SPACE_PART;
-	if (part < PRELOAD_DATA_OFF + PRELOAD_DATA_BYTES)
+	if (part < PRELOAD_DATA_OFF + PRELOAD_PIECE_BYTES)
 		return 0;
-	part = (part - PRELOAD_DATA_OFF) / PRELOAD_DATA_BYTES;
-	return part < PRELOAD_SLOTS ? (uint32_t)part : PRELOAD_SLOTS;
+	part = (part - PRELOAD_DATA_OFF) / PRELOAD_PIECE_BYTES;
+	return part < PRELOAD_SLOTS ? (int32_t)part : PRELOAD_SLOTS;
 }
 
-/* Whether the file is the recorder's: any process may have got its pid. */
-static bool is_ours(int fd)
+/* Whether the memory is the recorder's: any process may have got its pid, or what was its id. */
+static bool is_ours(const void *memory)
 {
-	struct stat st;
-	uint64_t magic;
+	return ((const struct preload_header *)memory)->magic == PRELOAD_MAGIC;
+}
 
-	return fstat(fd, &st) == 0 && (uint64_t)st.st_size == PRELOAD_FILE_BYTES &&
-	       pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == PRELOAD_MAGIC;
+static void *map_file(size_t size)
+{
+	int fd = open(preload_process.path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+	void *memory = MAP_FAILED;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && (uint64_t)st.st_size == PRELOAD_FILE_BYTES)
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (is_ours(memory))
+		return memory;
+	munmap(memory, size);
+	return NULL;
+}
+
+/* All or nothing. */
+static void *map_segment(const char *id)
+{
+	struct shmid_ds ds;
+	int number = (int)strtol(id, NULL, 10);
+	void *memory;
+
+	if (shmctl(number, IPC_STAT, &ds) != 0 || ds.shm_segsz != PRELOAD_FILE_BYTES)
+		return NULL;
+	memory = shmat(number, NULL, 0);
+	if ((intptr_t)memory == -1)
+		return NULL;
+	if (is_ours(memory))
+		return memory;
+	shmdt(memory);
+	return NULL;
 }
 
 static bool map_memory(const char *path)
 {
-	uint32_t slots = slots_affordable();
-	size_t size = PRELOAD_DATA_OFF + slots * PRELOAD_DATA_BYTES;
-	int fd = slots > 0 ? open(path, O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
-	void *memory = MAP_FAILED;
+	size_t size = PRELOAD_FILE_BYTES;
+	struct rlimit limit;
+	void *memory;
 
-	if (fd < 0)
+	if (strlen(path) >= sizeof(preload_process.path))
 		return false;
-	if (is_ours(fd))
-		memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (memory == MAP_FAILED)
+	memcpy(preload_process.path, path, strlen(path) + 1);
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+		size = PRELOAD_DATA_OFF;
+		preload_process.in_pieces = true;
+		preload_process.pieces_left = pieces_affordable(limit.rlim_cur);
+	}
+	if (strncmp(path, PRELOAD_SEGMENT, sizeof(PRELOAD_SEGMENT) - 1) != 0)
+		memory = strncmp(path, "/proc/", 6) == 0 ? map_file(size) : NULL;
+	else
+		memory = preload_process.in_pieces
+				 ? NULL
+				 : map_segment(path + sizeof(PRELOAD_SEGMENT) - 1);
+	if (!memory)
 		return false;
 	/* A core dump would hold it all, holes too. */
 	madvise(memory, size, MADV_DONTDUMP);
 	preload_process.header = memory;
-	preload_process.slot_count = slots;
+	preload_process.slot_count = PRELOAD_SLOTS;
 	return true;
+}
+
+bool preload_piece_map(struct preload_lane *lane)
+{
+	off_t at = (off_t)(PRELOAD_DATA_OFF + lane->number * PRELOAD_DATA_BYTES);
+	void *data = MAP_FAILED;
+	int fd;
+
+	if (!preload_process.in_pieces)
+		return true;
+	if (atomic_fetch_sub(&preload_process.pieces_left, 1) <= 0) {
+		atomic_fetch_add(&preload_process.pieces_left, 1);
+		return false;
+	}
+	fd = open(preload_process.path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+	if (fd >= 0) {
+		data = mmap(NULL, PRELOAD_PIECE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
+		close(fd);
+	}
+	if (data == MAP_FAILED) {
+		atomic_fetch_add(&preload_process.pieces_left, 1);
+		return false;
+	}
+	lane->data = data;
+	lane->data_bytes = PRELOAD_PIECE_BYTES;
+	return true;
+}
+
+void preload_piece_unmap(struct preload_lane *lane)
+{
+	if (!preload_process.in_pieces)
+		return;
+	raw2(SYS_munmap, lane->data, PRELOAD_PIECE_BYTES);
+	atomic_fetch_add(&preload_process.pieces_left, 1);
 }
 
 /* The program's name is the last thing on the first thread's stack. */
@@ -103,12 +175,15 @@ static void before_fork(void)
 {
 	uint64_t ours = UINT64_C(1) << (SIGURG - 1);
 
-	raw4(SYS_rt_sigprocmask, SIG_BLOCK, &ours, &mask_before_fork, sizeof(ours));
+	if (!preload_self.sealed)
+		raw4(SYS_rt_sigprocmask, SIG_BLOCK, &ours, &mask_before_fork, sizeof(ours));
 }
 
 static void after_fork(void)
 {
-	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask_before_fork, NULL, sizeof(mask_before_fork));
+	if (!preload_self.sealed)
+		raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask_before_fork, NULL,
+			sizeof(mask_before_fork));
 }
 
 static void in_child(void)
@@ -116,6 +191,10 @@ static void in_child(void)
 	int32_t parent_pid = preload_process.global_pid;
 
 	/* It may be the first in another time namespace. */
+	if (preload_self.sealed) {
+		atomic_fetch_add(&preload_process.header->sealed, 1);
+		return;
+	}
 	if (preload_process.on)
 		preload_time_begin();
 	preload_thread_forked(parent_pid);
@@ -141,10 +220,14 @@ __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv(PRELOAD_VARIABLE);
 
-	if (!path || strncmp(path, "/proc/", 6) != 0 || !map_memory(path))
+	if (!path || !map_memory(path))
 		return;
 	if (!watch_forks())
 		return;
+	if (preload_seccomp_filters() > preload_process.header->filters) {
+		atomic_fetch_add(&preload_process.header->sealed, 1);
+		return;
+	}
 	preload_time_begin();
 	preload_process.on = true;
 	preload_signals_begin();

@@ -36,7 +36,10 @@
 struct preload_process {
 	bool on;		       /* the recorder was found */
 	struct preload_header *header; /* the shared memory */
-	uint32_t slot_count;	       /* that it has room for, as far as it is mapped */
+	uint32_t slot_count;	       /* that it has room for; 0: threads are sampled no more */
+	bool in_pieces;		       /* each thread maps its own data */
+	_Atomic int32_t pieces_left;   /* that may be mapped */
+	char path[64];		       /* where the recorder said that the memory is */
 	int32_t global_pid;	       /* as the recorder does */
 };
 extern struct preload_process preload_process;
@@ -44,6 +47,9 @@ extern struct preload_process preload_process;
 /* A thread; all zero until it is registered. */
 struct preload_thread {
 	bool active;	    /* has a lane */
+	bool sealed;	    /* by seccomp: we make no system call in it any more */
+	bool held;	    /* our signal is blocked in it, in truth */
+	bool was_active;    /* before that */
 	volatile bool busy; /* a record is being made */
 	bool has_timer;
 	int timer; /* the kernel's id */
@@ -52,7 +58,8 @@ struct preload_thread {
 	uint64_t stack_low_va, stack_high_va; /* may be copied as memory; 0, 0: not known */
 	uint64_t looked_ns, looked_cpu_ns;    /* time and CPU time at the last signal */
 	uint64_t sampled_cpu_ns;
-	uint64_t checked_ns; /* when the recorder was last found to live */
+	uint64_t checked_ns;	     /* when the recorder was last found to live */
+	struct preload_thread *next; /* of those that have slots */
 	char name[16];
 	volatile unsigned cuts; /* system calls that our signal ended early, so far */
 	unsigned samples;
@@ -63,6 +70,16 @@ extern __thread struct preload_thread preload_self __attribute__((tls_model("ini
 /* CLOCK_MONOTONIC outside of all time namespaces, as the recorder has it. */
 uint64_t preload_now_ns(void);
 uint64_t preload_cpu_ns(void);
+
+/* ---- preload.c ---- */
+
+/*
+ * Where address space is limited, only the data of threads that live is mapped, and less of it than
+ * there is: of a lane that was just taken.  False: no more may be mapped.
+ */
+#define PRELOAD_PIECE_BYTES ((uint64_t)512 << 10)
+bool preload_piece_map(struct preload_lane *lane);
+void preload_piece_unmap(struct preload_lane *lane);
 
 /* ---- time.c ---- */
 
@@ -96,6 +113,11 @@ void preload_thread_forked(int32_t parent_pid);
 /* Makes the thread's timer, or deletes it.  In handlers too. */
 void preload_thread_arm(struct preload_thread *t);
 void preload_thread_disarm(struct preload_thread *t);
+/* Nothing of ours happens any more in the calling thread, or in any of the process. */
+void preload_thread_seal(void);
+void preload_thread_seal_all(void);
+/* The calling thread was not sealed after all. */
+void preload_thread_unseal(void);
 /* Puts a record that tells only the CPU time used until now. */
 void preload_thread_account(struct preload_thread *t, uint32_t type);
 
@@ -142,5 +164,20 @@ void preload_signals_begin(void);
 void preload_signals_thread(bool blocked_by_parent);
 /* Whether the program has blocked our signal in the calling thread. */
 bool preload_signals_blocked(void);
+/* Blocks our signal in the calling thread in truth, or lets it come again. */
+void preload_signals_hold(bool hold);
+/* Gives the signal back to the program, and never takes it again. */
+void preload_signals_end(void);
+
+/* ---- seccomp.c ---- */
+
+/* Seccomp filters that hold for the calling thread. */
+uint32_t preload_seccomp_filters(void);
+/*
+ * Before a system call of the program that may forbid it others: whether it does so, and sampling
+ * has been ended where it will hold.  Then what it returned, -1 if it failed.
+ */
+bool preload_seccomp_before(long number, const long arguments[6]);
+void preload_seccomp_after(bool was_harmful, long got);
 
 #endif

@@ -26,7 +26,7 @@
 /* Of the stack, so much is copied whatever the recorder knows of it. */
 #define STACK_USUAL ((size_t)16 << 10)
 /* The most that leaves room for other samples. */
-#define STACK_MOST (PRELOAD_DATA_BYTES / 2)
+#define STACK_MOST(t) ((t)->lane.data_bytes / 2)
 /* Of a stack whose end is not known. */
 #define STACK_OTHER ((size_t)32 << 10)
 #define STACK_LEAST ((size_t)2 << 10)
@@ -94,7 +94,7 @@ static size_t stack_wanted(const struct preload_thread *t, uint64_t sp)
 	if (whole <= STACK_USUAL)
 		return whole;
 	needed = preload_marks_needed(t, sp, t->stack_high_va);
-	return least(STACK_MOST, needed > STACK_USUAL ? needed : STACK_USUAL);
+	return least(STACK_MOST(t), needed > STACK_USUAL ? needed : STACK_USUAL);
 }
 
 /* ---- records ---- */

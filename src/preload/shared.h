@@ -20,6 +20,9 @@
 #define PRELOAD_MAGIC	 UINT64_C(0x316c7065646e6f73) /* "sondepl1", little-endian */
 #define PRELOAD_VARIABLE "SONDE_PRELOAD"
 
+/* Where there may be no such file: a segment of System V's, with its number behind this. */
+#define PRELOAD_SEGMENT "shm:"
+
 #define PRELOAD_SLOTS	   4096
 #define PRELOAD_RECORDS	   64 /* of a slot at a time; a power of two */
 #define PRELOAD_DATA_BYTES ((uint64_t)8 << 20)
@@ -38,6 +41,8 @@ struct preload_header {
 	_Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC, by the recorder while it lives */
 	_Atomic uint32_t slots_used;   /* no slot from here on was ever taken */
 	_Atomic uint32_t refused;      /* threads that found no slot */
+	_Atomic uint32_t sealed;       /* threads that are left alone, as seccomp holds for them */
+	uint32_t filters;	       /* of seccomp, that the recorder lives under itself */
 	/* Bit n: the recorder has something to take out of slot n. */
 	_Atomic uint64_t fresh[PRELOAD_SLOTS / 64];
 };
@@ -87,6 +92,7 @@ enum preload_record_type {
 	PRELOAD_MAPS_ALL = 5,	/* and no others */
 	PRELOAD_USED = 6,	/* nothing but how much CPU time was used until now */
 	PRELOAD_END = 7,	/* the same, and the thread ends */
+	PRELOAD_SEALED = 8,	/* the same, and it writes no more: it may make no system calls */
 };
 
 struct preload_record {

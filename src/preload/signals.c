@@ -78,6 +78,15 @@ static void release_pending(void)
 	raw4(SYS_rt_tgsigqueueinfo, getpid(), raw0(SYS_gettid), SIGURG, &believed.info);
 }
 
+/* Of the calling thread; one that is sealed keeps what it has. */
+static void set_kernel_mask(int how, const uint64_t *set, uint64_t *before)
+{
+	if (before)
+		*before = 0;
+	if (!preload_self.sealed)
+		raw4(SYS_rt_sigprocmask, how, set, before, KERNEL_SET_BYTES);
+}
+
 /* The program's handler may be sampled, and left by a jump: our signal is not blocked in it. */
 static void deliver(siginfo_t *info, void *context)
 {
@@ -90,13 +99,13 @@ static void deliver(siginfo_t *info, void *context)
 		return;
 	memcpy(&mask, &action.sa_mask, sizeof(mask));
 	believed.blocked = !(action.sa_flags & SA_NODEFER) || (mask & ours);
-	raw4(SYS_rt_sigprocmask, SIG_BLOCK, &mask, &before, KERNEL_SET_BYTES);
-	raw4(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, NULL, KERNEL_SET_BYTES);
+	set_kernel_mask(SIG_BLOCK, &mask, &before);
+	set_kernel_mask(SIG_UNBLOCK, &ours, NULL);
 	if (action.sa_flags & SA_SIGINFO)
 		action.sa_sigaction(SIGURG, info, context);
 	else
 		action.sa_handler(SIGURG);
-	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SET_BYTES);
+	set_kernel_mask(SIG_SETMASK, &before, NULL);
 	believed.blocked = was_blocked;
 	release_pending();
 }
@@ -122,14 +131,14 @@ static void action_exchange(const struct sigaction *new_action, struct sigaction
 	uint64_t all = UINT64_MAX, before;
 	struct sigaction old;
 
-	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, KERNEL_SET_BYTES);
+	set_kernel_mask(SIG_SETMASK, &all, &before);
 	while (atomic_flag_test_and_set(&action_lock))
 		continue;
 	old = program_action;
 	if (new_action)
 		program_action = *new_action;
 	atomic_flag_clear(&action_lock);
-	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SET_BYTES);
+	set_kernel_mask(SIG_SETMASK, &before, NULL);
 	if (old_action)
 		*old_action = old;
 }
@@ -246,8 +255,10 @@ static int set_mask(sigmask_fn *real, int how, const sigset_t *set, sigset_t *ol
 		return real(how, set, old);
 	if (set) {
 		changed = *set;
-		if (how != SIG_UNBLOCK)
+		if (preload_self.held ? how == SIG_UNBLOCK : how != SIG_UNBLOCK)
 			sigdelset(&changed, SIGURG);
+		else if (preload_self.held)
+			sigaddset(&changed, SIGURG);
 	}
 	int code = real(how, set ? &changed : NULL, old);
 
@@ -285,6 +296,54 @@ void preload_signals_thread(bool blocked_by_parent)
 		return;
 	raw4(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, &before, KERNEL_SET_BYTES);
 	believed.blocked = blocked_by_parent || (before & ours);
+}
+
+static bool has_handler(void)
+{
+	struct sigaction action = action_get(false);
+
+	return (action.sa_flags & SA_SIGINFO) ||
+	       (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+/* Takes back what has been sent to the thread and not come yet; nobody sends any more. */
+static void drop_ours(uint64_t ours)
+{
+	struct timespec on_its_way = {.tv_nsec = 2000000}, now = {0};
+	siginfo_t info;
+
+	raw2(SYS_nanosleep, &on_its_way, NULL);
+	while (raw4(SYS_rt_sigtimedwait, &ours, &info, &now, KERNEL_SET_BYTES) == SIGURG)
+		if (!is_ours(&info)) {
+			believed.info = info;
+			believed.pending = true;
+		}
+}
+
+void preload_signals_hold(bool hold)
+{
+	uint64_t ours = UINT64_C(1) << (SIGURG - 1);
+
+	raw4(SYS_rt_sigprocmask, hold ? SIG_BLOCK : SIG_UNBLOCK, &ours, NULL, KERNEL_SET_BYTES);
+	preload_self.held = hold;
+	if (!hold || !has_handler())
+		return;
+	/* The program wants to get its own. */
+	drop_ours(ours);
+	preload_self.held = believed.blocked;
+	if (!believed.blocked)
+		raw4(SYS_rt_sigprocmask, SIG_UNBLOCK, &ours, NULL, KERNEL_SET_BYTES);
+}
+
+/* What is on its way to any thread goes as the signal comes to be ignored. */
+void preload_signals_end(void)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, action = action_get(false);
+
+	preload_process.on = false;
+	real_sigaction()(SIGURG, &ignore, NULL);
+	if (action.sa_handler != SIG_IGN)
+		real_sigaction()(SIGURG, &action, NULL);
 }
 
 /* ---- waiting ---- */

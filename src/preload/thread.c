@@ -109,6 +109,42 @@ void preload_thread_disarm(struct preload_thread *t)
 	t->has_timer = false;
 }
 
+/* ---- the threads that have slots ---- */
+
+static struct preload_thread *registered;
+static atomic_flag list_locked = ATOMIC_FLAG_INIT;
+
+/* For a few instructions: handlers that interrupt them do not come here. */
+static void list_lock(void)
+{
+	while (atomic_flag_test_and_set(&list_locked))
+		continue;
+}
+
+static void list_unlock(void)
+{
+	atomic_flag_clear(&list_locked);
+}
+
+static void list_add(struct preload_thread *t)
+{
+	list_lock();
+	t->next = registered;
+	registered = t;
+	list_unlock();
+}
+
+static void list_remove(struct preload_thread *t)
+{
+	list_lock();
+	for (struct preload_thread **at = &registered; *at; at = &(*at)->next)
+		if (*at == t) {
+			*at = t->next;
+			break;
+		}
+	list_unlock();
+}
+
 /* ---- beginnings and ends ---- */
 
 static int32_t parse_id(const char **text)
@@ -166,7 +202,12 @@ void preload_thread_begin(uint32_t kind, int32_t parent_pid, uint64_t low_va, ui
 	if (!preload_lane_take(&t->lane, (uint8_t *)preload_process.header,
 		    preload_process.slot_count, (uint32_t)start.tid))
 		return;
+	if (!preload_piece_map(&t->lane)) {
+		preload_lane_refuse(&t->lane);
+		return;
+	}
 	preload_lock_note(t->lane.number, true);
+	list_add(t);
 	t->tid = (int)raw0(SYS_gettid);
 	t->stack_low_va = low_va;
 	t->stack_high_va = high_va;
@@ -191,6 +232,9 @@ void preload_thread_forked(int32_t parent_pid)
 	if (!t->active)
 		return;
 	t->active = t->has_timer = false;
+	preload_piece_unmap(&t->lane);
+	registered = NULL;
+	atomic_flag_clear(&list_locked);
 	preload_thread_begin(PRELOAD_START_FORK, parent_pid, t->stack_low_va, t->stack_high_va);
 }
 
@@ -198,6 +242,7 @@ static void thread_end(void *self)
 {
 	struct preload_thread *t = self;
 
+	list_remove(t);
 	if (!preload_enter())
 		return;
 	preload_thread_account(t, PRELOAD_END);
@@ -206,11 +251,74 @@ static void thread_end(void *self)
 	preload_lock_note(t->lane.number, false);
 	preload_thread_disarm(t);
 	preload_leave(t);
+	preload_piece_unmap(&t->lane);
 }
 
 __attribute__((constructor(101))) static void make_key(void)
 {
 	pthread_key_create(&end_key, thread_end);
+}
+
+/* ---- seccomp ---- */
+
+/* So that it is sent no more signals. */
+static void withdraw(struct preload_thread *t)
+{
+	atomic_store(&t->lane.slot->pid, 0);
+	if (t->has_timer)
+		raw1(SYS_timer_delete, t->timer);
+}
+
+void preload_thread_seal(void)
+{
+	struct preload_thread *t = &preload_self;
+
+	t->was_active = preload_enter() != NULL;
+	if (t->was_active) {
+		withdraw(t);
+		t->has_timer = t->active = false;
+		preload_thread_account(t, PRELOAD_SEALED);
+		preload_leave(t);
+	}
+	preload_signals_hold(true);
+	t->sealed = true;
+	atomic_fetch_add(&preload_process.header->sealed, 1);
+}
+
+void preload_thread_unseal(void)
+{
+	struct preload_thread *t = &preload_self;
+
+	if (!t->sealed)
+		return;
+	t->sealed = false;
+	atomic_fetch_sub(&preload_process.header->sealed, 1);
+	preload_signals_hold(false);
+	if (!t->was_active)
+		return;
+	t->active = true;
+	preload_thread_arm(t);
+	atomic_store(&t->lane.slot->pid, preload_process.global_pid);
+}
+
+void preload_thread_seal_all(void)
+{
+	struct timespec moment = {.tv_nsec = 100000};
+
+	list_lock();
+	for (struct preload_thread *t = registered; t; t = t->next) {
+		withdraw(t);
+		t->active = false;
+		/* It may be writing, or be about to set its timer again. */
+		while (t->busy && t != &preload_self)
+			raw2(SYS_nanosleep, &moment, NULL);
+		withdraw(t);
+		t->has_timer = false;
+		atomic_fetch_add(&preload_process.header->sealed, 1);
+	}
+	list_unlock();
+	preload_signals_end();
+	preload_self.sealed = true;
 }
 
 /* ---- pthread_create ---- */
@@ -301,7 +409,7 @@ preload_exported int pthread_create(
 
 	if (!create)
 		real = create = (pthread_create_fn *)dlsym(RTLD_NEXT, "pthread_create");
-	if (!preload_process.on || !(plan = plan_take()))
+	if (!preload_process.on || preload_self.sealed || !(plan = plan_take()))
 		return create(thread, attributes, run, argument);
 	plan->call = (struct thread_call){run, argument};
 	plan->blocked = preload_signals_blocked();

@@ -5,6 +5,7 @@
 #include "readers/capture_time.h"
 
 #include "format/capture.h"
+#include "format/capture_stray.h"
 
 /* As a share of all; less is not worth saying. */
 #define SHARE_LEAST 0.01
@@ -71,11 +72,16 @@ static void note_unreached(const struct capture_time *t, struct builder *b)
 	uint64_t unreached_ns = t->counters[CAPTURE_UNREACHED_NS];
 	double part = t->cpu_ns == UINT64_MAX ? 0 : share(unreached_ns, t->cpu_ns);
 
-	if (part >= SHARE_LEAST && unreached_ns >= UNREACHED_LEAST_NS)
-		builder_note(b, NOTE_LOST, 1,
-			"%.0f %% of the CPU time, %.3f s, is not here: it went by where the "
-			"preloaded library was not",
-			100 * part, seconds(unreached_ns));
+	if (part < SHARE_LEAST || unreached_ns < UNREACHED_LEAST_NS)
+		return;
+	struct strbuf places = {0};
+
+	capture_stray_put(&places, unreached_ns, t->counters + CAPTURE_STRAY_NS);
+	builder_note(b, NOTE_LOST, 1,
+		"%.0f %% of the CPU time, %.3f s, is not here: it went by where the preloaded "
+		"library was not: %.*s",
+		100 * part, seconds(unreached_ns), STR_ARG(strbuf_str(&places)));
+	strbuf_deinit(&places);
 }
 
 /* What no cause is known of. */

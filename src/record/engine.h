@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "format/capture_stray.h"
 #include "record/budget.h"
 #include "record/recorder.h"
 #include "record/recording.h"
@@ -36,9 +37,11 @@ struct engine_counts {
 	bool rate_changed;   /* at some time, for whatever reason */
 	bool kernel;	     /* whether code in the kernel is sampled */
 	bool by_use; /* samples weigh the CPU time that was used, not the interval; cpu_ns in all */
-	uint64_t broken_records;  /* of the preloaded library, that were none */
-	uint32_t refused_threads; /* that it had no room for */
-	uint32_t left_out;	  /* threads of attached processes that are not sampled */
+	uint64_t broken_records;	   /* of the preloaded library, that were none */
+	uint32_t refused_threads;	   /* that it had no room for */
+	uint32_t sealed_threads;	   /* that it had to leave, as seccomp holds for them */
+	uint64_t stray_ns[CAPTURE_STRAYS]; /* that went by where it was not, if that was seen */
+	uint32_t left_out;		   /* threads of attached processes that are not sampled */
 	/* Of the events beside time. */
 	struct {
 		uint64_t events; /* that there were; UINT64_MAX: not known */

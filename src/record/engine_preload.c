@@ -23,6 +23,7 @@
 #include "record/preload_want.h"
 #include "record/preload_weight.h"
 #include "record/engine.h"
+#include "record/preload_strays.h"
 #include "record/proc_stat.h"
 
 /* Between looks at what the library has written. */
@@ -36,8 +37,9 @@
 
 /* The thread that has a slot. */
 struct peer {
-	bool known; /* its start was told */
-	bool ended; /* its slot is to be freed */
+	bool known;  /* its start was told */
+	bool ended;  /* its slot is to be freed */
+	bool sealed; /* it writes no more */
 	pid_t pid, tid;
 	struct preload_account account;
 	uint64_t exit_ns; /* when its process began to exit; 0: it did not */
@@ -63,6 +65,7 @@ struct engine_preload {
 	struct preload_pool pool;
 	struct preload_pacer *pacer;
 	struct preload_looks looks;
+	struct preload_strays strays;
 	uint64_t look_ns;    /* the next look at a thread */
 	uint32_t first_look; /* slot to look at first, so that all are in turn */
 	struct peer peers[PRELOAD_SLOTS];
@@ -273,7 +276,11 @@ static void take_known(struct engine_preload *e, uint32_t slot, const struct pre
 		break;
 	case PRELOAD_USED:
 	case PRELOAD_END:
+	case PRELOAD_SEALED:
 		use(e, peer, head);
+		peer->sealed = head->type == PRELOAD_SEALED;
+		if (peer->sealed)
+			break;
 		if (head->type == PRELOAD_USED)
 			note_exit(e, peer, head->time_ns);
 		else
@@ -418,6 +425,23 @@ static void sweep(struct engine_preload *e)
 	}
 }
 
+/* What a thread has told of itself.  False: it has no slot. */
+static bool told_by(void *context, pid_t tid, struct preload_told *told)
+{
+	const struct engine_preload *e = context;
+	uint32_t used = atomic_load(&e->memory.header->slots_used);
+
+	for (uint32_t slot = 0; slot < used && slot < PRELOAD_SLOTS; slot++) {
+		const struct peer *peer = &e->peers[slot];
+
+		if (!peer->known || peer->ended || peer->tid != tid)
+			continue;
+		*told = (struct preload_told){peer->pid, peer->account.used_ns, peer->sealed};
+		return true;
+	}
+	return false;
+}
+
 /* ---- looks at threads that write nothing ---- */
 
 /* Threads tell their names with samples: of one that sleeps it is asked, at looks 1, 2, 4, ... */
@@ -510,7 +534,10 @@ static uint64_t wait_ns(struct engine *engine)
 
 static void watch(struct engine *engine)
 {
-	sweep(self(engine));
+	struct engine_preload *e = self(engine);
+
+	sweep(e);
+	preload_strays_look(&e->strays, clock_monotonic_ns());
 }
 
 static void slow_down(struct engine *engine, uint32_t halvings)
@@ -543,8 +570,10 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.rate_changed = e->rate_changed,
 		.broken_records = e->memory.broken,
 		.refused_threads = atomic_load(&e->memory.header->refused),
+		.sealed_threads = atomic_load(&e->memory.header->sealed),
 		.kernel = true, /* its time; the library knows no frames of it */
 	};
+	memcpy(counts->stray_ns, e->strays.ns, sizeof(counts->stray_ns));
 }
 
 static bool has_ended(struct engine *engine, uint64_t alive_ns)
@@ -562,6 +591,7 @@ static void close_engine(struct engine *engine)
 		atomic_store(&e->memory.header->stop, 1);
 	preload_pacer_destroy(e->pacer);
 	preload_looks_deinit(&e->looks);
+	preload_strays_deinit(&e->strays);
 	preload_memory_deinit(&e->memory);
 	vec_deinit(&e->fresh);
 	vec_deinit(&e->waiting);
@@ -604,7 +634,7 @@ struct error *engine_preload_open(const struct engine_setup *setup, struct engin
 	e->target = setup->target;
 	e->interval_ns = e->pool.interval_ns = setup->options->interval_ns;
 	if (!err)
-		err = preload_variables_init(&preload, e->memory.fd,
+		err = preload_variables_init(&preload, &e->memory,
 			setup->target->preload ? setup->target->preload : getenv("LD_PRELOAD"));
 	if (!err)
 		err = target_start(setup->target, preload.variables);
@@ -619,6 +649,7 @@ struct error *engine_preload_open(const struct engine_setup *setup, struct engin
 		return err;
 	}
 	e->recording->snapshot.is_copied = true;
+	preload_strays_init(&e->strays, setup->target->launch.pid, &e->memory, told_by, e);
 	*engine = &e->engine;
 	return NULL;
 }

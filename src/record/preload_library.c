@@ -55,10 +55,10 @@ char *preload_library_path(void)
 	return library_path("preload", "libsonde-preload.so");
 }
 
-struct error *preload_variables_init(struct preload_variables *p, int memory_fd, const char *before)
+struct error *preload_variables_init(
+	struct preload_variables *p, const struct preload_memory *memory, const char *before)
 {
 	char *library = preload_library_path();
-	char fd[64];
 
 	if (!library)
 		return error_new(ERROR_UNSUPPORTED, "libsonde-preload.so is not installed");
@@ -70,10 +70,9 @@ struct error *preload_variables_init(struct preload_variables *p, int memory_fd,
 		free(library);
 		return err;
 	}
-	snprintf(fd, sizeof(fd), "/proc/%d/fd/%d", (int)getpid(), memory_fd);
 	p->variables[0] = before && *before ? format("LD_PRELOAD=%s:%s", before, library)
 					    : format("LD_PRELOAD=%s%s", library, "");
-	p->variables[1] = format("%s=%s", PRELOAD_VARIABLE, fd);
+	p->variables[1] = format("%s=%s", PRELOAD_VARIABLE, preload_memory_address(memory).text);
 	free(library);
 	return NULL;
 }

@@ -6,6 +6,7 @@
  */
 
 #include "base/error.h"
+#include "record/preload_memory.h"
 
 /* Names and values for launch_start, and their memory. */
 struct preload_variables {
@@ -13,12 +14,12 @@ struct preload_variables {
 };
 
 /*
- * What has a command load the library and find the memory of that descriptor of ours.  It is put
+ * What has a command load the library and find that memory.  It is put
  * in front of no library of `before`, what is preloaded anyway (may be NULL).  ERROR_UNSUPPORTED:
  * there is no library.
  */
 must_use struct error *preload_variables_init(
-	struct preload_variables *p, int memory_fd, const char *before);
+	struct preload_variables *p, const struct preload_memory *memory, const char *before);
 /* A zeroed one is fine. */
 void preload_variables_deinit(struct preload_variables *p);
 

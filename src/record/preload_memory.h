@@ -17,10 +17,12 @@
 #include "base/error.h"
 
 struct preload_memory {
-	int fd;
+	int fd;	   /* -1: it is a segment of System V's */
+	int shmid; /* of that */
 	struct preload_header *header;
 	struct preload_slot *slots;
-	uint8_t *data;
+	uint8_t *
+		data; /* NULL: there is no address space for it, it is read and written as a file */
 	uint32_t tail[PRELOAD_SLOTS]; /* the slots', but ours */
 	uint32_t lost[PRELOAD_SLOTS]; /* of the slots', counted so far */
 	uint64_t lost_total;
@@ -33,6 +35,14 @@ struct preload_memory {
 must_use struct error *preload_memory_init(struct preload_memory *m, uint64_t interval_ns);
 /* A zeroed one is fine. */
 void preload_memory_deinit(struct preload_memory *m);
+
+/* Where programs find it, for their environment. */
+struct preload_address {
+	char text[64];
+};
+struct preload_address preload_memory_address(const struct preload_memory *m);
+/* Whether a process has it mapped. */
+bool preload_memory_is_mapped(const struct preload_memory *m, int64_t pid);
 
 /* The slots with something to take out, of 64: a bit each. */
 uint64_t preload_memory_fresh(struct preload_memory *m, uint32_t word);

@@ -26,7 +26,6 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "record/maps.h"
 
 /* Of a process with more threads, so many that did not run lately are asked at a tick. */
 #define ASKED_ALWAYS 16
@@ -178,23 +177,13 @@ static void forget_processes(struct preload_pacer *p)
 	p->processes.count = 0;
 }
 
-static void look_for_memory(void *found, const struct maps_line *line)
-{
-	if (str_starts_with(line->path, STR("/memfd:sonde-preload")))
-		*(bool *)found = true;
-}
-
 /*
  * Whether the process has not mapped our memory: somebody wrote its pid there, to have us signal
  * it.  Only root may signal whom they could not.
  */
-static bool is_foreign(pid_t pid)
+static bool is_foreign(const struct preload_pacer *p, pid_t pid)
 {
-	bool found = false;
-
-	if (geteuid() == 0)
-		maps_read(pid, look_for_memory, &found);
-	return geteuid() == 0 && !found;
+	return geteuid() == 0 && !preload_memory_is_mapped(p->memory, pid);
 }
 
 /* The thread's process, looked at in this tick; counts the thread. */
@@ -209,7 +198,7 @@ static struct paced_process *process_of(struct preload_pacer *p, pid_t pid, uint
 
 	/* Amid an exec it has nothing mapped. */
 	if (process->is_foreign && now_ns >= process->asked_ns + FOREIGN_NS) {
-		process->is_foreign = is_foreign(pid);
+		process->is_foreign = is_foreign(p, pid);
 		process->asked_ns = now_ns;
 	}
 

@@ -123,6 +123,26 @@ bool proc_sched_read(int64_t tid, struct proc_sched *sched)
 	return true;
 }
 
+uint32_t proc_seccomp_filters(int64_t pid, int64_t tid)
+{
+	uint32_t mode = 0, filters = 0;
+	char path[80], line[160];
+
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64 "/status", pid, tid);
+	FILE *f = fopen(path, "re");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		(void)sscanf(line, "Seccomp: %" SCNu32, &mode);
+		(void)sscanf(line, "Seccomp_filters: %" SCNu32, &filters);
+	}
+	if (f)
+		fclose(f);
+	if (mode == 1)
+		return UINT32_MAX;
+	/* Linux before 5.9 does not tell how many. */
+	return mode == 2 && filters == 0 ? 1 : filters;
+}
+
 void proc_command_line(int64_t pid, struct strbuf *out)
 {
 	char path[64], text[4096];

@@ -35,6 +35,9 @@ struct proc_sched {
 /* False: it is gone, or this system does not tell. */
 bool proc_sched_read(int64_t tid, struct proc_sched *sched);
 
+/* How many seccomp filters hold for a thread; UINT32_MAX: it is in the strict mode. */
+uint32_t proc_seccomp_filters(int64_t pid, int64_t tid);
+
 /* Adds the command line of a process, each argument followed by NUL, or its name in brackets. */
 void proc_command_line(int64_t pid, struct strbuf *out);
 

@@ -2,6 +2,7 @@
  * What a capture file says of its recording as a whole.  Counters are written again and again, so
  * that a file whose recorder was killed has them too.
  */
+#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -88,6 +89,8 @@ void recorder_write_counters(struct recorder *r)
 	counters[CAPTURE_LOST_SIDEBAND] = r->recording.lost_sideband;
 	counters[CAPTURE_BROKEN_RECORDS] = counts.broken_records;
 	counters[CAPTURE_REFUSED_THREADS] = counts.refused_threads;
+	counters[CAPTURE_SEALED_THREADS] = counts.sealed_threads;
+	memcpy(&counters[CAPTURE_STRAY_NS], counts.stray_ns, sizeof(counts.stray_ns));
 	counters[CAPTURE_LEFT_OUT_THREADS] = counts.left_out;
 	counters[CAPTURE_REUSE_CHECKED] = walks.reuse_checks;
 	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;

@@ -154,7 +154,7 @@ def noted(r, text):
 def test_threads_without_room_are_counted(folder):
 	program = recording.program(folder, "threads")
 	# A sixteenth of the address space is taken at most: that is a few threads' memory.
-	r = record(folder, "sh", "-c", f"ulimit -v 1000000; exec {program} 20 {harness.work(400)}")
+	r = record(folder, "sh", "-c", f"ulimit -s 256; ulimit -v 90000; exec {program} 20 {harness.work(400)}")
 	told = int(next(line for line in r.done.err.splitlines() if "had no room" in line).split()[1])
 	assert told >= 10 and noted(r, "had no room") == told, (r.done, r.notes)
 	assert r.share("main") + r.share("work") > 0.5, r.stacks
@@ -239,9 +239,82 @@ def test_libraries_preloaded_already_stay(folder):
 
 def test_programs_that_load_no_library_are_told(folder):
 	program = recording.program(folder, "fate", "-static")
-	r = record(folder, program, harness.work(300), "exit", 3, status=3)
-	assert "not sampled" in r.done.err and "statically" in r.done.err, r.done
-	assert any("preloaded library" in note["text"] for note in r.notes), r.notes
+	r = record(folder, program, harness.work(500), "exit", 3, status=3)
+	assert "not sampled" in r.done.err and "in statically linked programs" in r.done.err, r.done
+	assert any("in statically linked programs" in note["text"] for note in r.notes), r.notes
+	assert "set-uid" not in r.done.err and "LD_PRELOAD" not in r.done.err, r.done
+
+
+def test_a_cause_is_told_only_where_it_was_seen(folder):
+	program = recording.program(folder, "fate")
+	r = record(folder, "env", "-i", program, harness.work(500), "exit", 0)
+	assert "in programs started without our LD_PRELOAD" in r.done.err, r.done
+	assert "static" not in r.done.err and "set-uid" not in r.done.err, r.done
+	powerful = folder / "powerful"
+	shutil.copy(program, powerful)
+	powerful.chmod(0o4755)
+	if os.geteuid() == 0:
+		powerful.chmod(0o6755)
+		os.chown(powerful, recording.USER, recording.USER)
+		powerful.chmod(0o6755)
+		folder.chmod(0o755)
+		r = record(folder, powerful, harness.work(500), "exit", 0)
+		assert "in programs that are set-uid" in r.done.err, r.done
+		assert "static" not in r.done.err and "LD_PRELOAD" not in r.done.err, r.done
+
+
+def under_seccomp(folder, *arguments):
+	"""How the program ends alone, and recorded."""
+	program = recording.program(folder, "sealed")
+	alone = harness.run(program, *arguments)
+	if alone.status == 77:
+		raise harness.Skip("seccomp is not to be had here")
+	return record(folder, program, *arguments, status=alone.status), alone
+
+
+def test_programs_that_forbid_themselves_system_calls_live(folder):
+	for kind, way in (("strict", "prctl"), ("strict", "syscall"), ("kill", "prctl"), ("kill", "syscall"),
+			("trap", "prctl"), ("errno", "prctl"), ("kill", "child"), ("trap", "child"),
+			("kill", "threads"), ("trap", "threads")):
+		r, alone = under_seccomp(folder, harness.work(200), kind, way)
+		assert r.done.out == alone.out == "done\nstill here\n", (kind, way, r.done)
+		assert "sampling had to stop in" in r.done.err and "seccomp" in r.done.err, (kind, way, r.done)
+		assert noted(r, "seccomp limits") >= 1, (kind, way, r.notes)
+		assert share(r, "before") > 0.1, (kind, way, r.stacks)
+
+
+def test_a_filter_that_lets_us_work_changes_nothing(folder):
+	for way in "prctl", "syscall", "threads":
+		r, alone = under_seccomp(folder, harness.work(200), "mild", way)
+		assert r.done.out == alone.out == "done\nstill here\n", (way, r.done)
+		assert "seccomp" not in r.done.err and noted(r, "seccomp") == 0, (way, r.done)
+		assert share(r, "before") > 0.05 and share(r, "after") > 0.05, (way, r.stacks)
+
+
+def test_filters_from_before_an_exec(folder):
+	"""They can't be read: nothing is begun, unless the recorder itself lives under them."""
+	deny, program = recording.program(folder, "deny_perf"), recording.program(folder, "fate")
+	r = record(folder, deny, errno.EPERM, program, harness.work(300), "exit", 0)
+	assert "sampling had to stop in 1 thread" in r.done.err, r.done
+	assert r.stats["counted"] < 30, r.stats
+
+
+def test_limits_are_no_obstacle(folder):
+	"""Those of the recorder and the program alike, which may not be raised."""
+	program = recording.program(folder, "shares")
+	library = next(pathlib.Path(harness.BUILD_ROOT).rglob("libsonde-preload.so"))
+	shutil.copy(library, folder)
+	for limits in ("ulimit -f 500;", "ulimit -v 300000;"):
+		if os.geteuid() != 0 or "asan" in str(harness.BUILD_ROOT):
+			raise harness.Skip("address space can't be limited here")
+		r = recording.as_nobody(folder, program, harness.work(800), before=limits, options=PRELOAD)
+		check(r.done)
+		r.check_truth(r.done.out)
+		r.check_whole()
+	done = recording.as_nobody(folder, program, harness.work(800), before="ulimit -f 500; ulimit -v 300000;",
+		options=PRELOAD).done
+	# What is missing is ours: the program was never tried.
+	assert done.status in (0, 125), done
 
 
 def test_programs_linked_to_musl(folder):

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "format/capture.h"
+#include "format/capture_stray.h"
 #include "model/profile.h"
 #include "readers/capture_time.h"
 
@@ -119,7 +120,34 @@ static void unreached_time_is_not_missing_too(void **state)
 	make_notes(&whole);
 	expect(NOTE_LOST, 1,
 		"50 % of the CPU time, 0.500 s, is not here: it went by where the preloaded "
-		"library was not");
+		"library was not: it is not known where");
+}
+
+static void causes_that_were_seen_are_told(void **state)
+{
+	(void)state;
+	whole.sampled_ns = SECOND / 2;
+	counters[CAPTURE_UNREACHED_NS] = SECOND / 2;
+	counters[CAPTURE_STRAY_NS + CAPTURE_STRAY_STATIC] = SECOND / 5;
+	counters[CAPTURE_STRAY_NS + CAPTURE_STRAY_CLONE] = SECOND / 10;
+	make_notes(&whole);
+	expect(NOTE_LOST, 1,
+		"50 % of the CPU time, 0.500 s, is not here: it went by where the preloaded "
+		"library was not: 0.200 s in statically linked programs, 0.100 s in threads not "
+		"made by pthread_create, 0.200 s it is not known where");
+}
+
+/* Looks may have counted more than the system did in the end. */
+static void causes_are_no_more_than_the_whole(void **state)
+{
+	(void)state;
+	whole.sampled_ns = SECOND / 2;
+	counters[CAPTURE_UNREACHED_NS] = SECOND / 2;
+	counters[CAPTURE_STRAY_NS + CAPTURE_STRAY_SECCOMP] = SECOND;
+	make_notes(&whole);
+	expect(NOTE_LOST, 1,
+		"50 % of the CPU time, 0.500 s, is not here: it went by where the preloaded "
+		"library was not: 0.500 s in threads under seccomp");
 }
 
 static void lost_samples_are_not_missing_too(void **state)
@@ -183,6 +211,8 @@ int main(void)
 		TEST(of_little_time_nothing_is_said),
 		TEST(kernel_time),
 		TEST(unreached_time_is_not_missing_too),
+		TEST(causes_that_were_seen_are_told),
+		TEST(causes_are_no_more_than_the_whole),
 		TEST(lost_samples_are_not_missing_too),
 		TEST(missing_time),
 		TEST(one_estimate),

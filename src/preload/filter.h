@@ -1,0 +1,19 @@
+#ifndef SONDE_PRELOAD_FILTER_H
+#define SONDE_PRELOAD_FILTER_H
+
+/*
+ * What a seccomp filter would answer to the system calls of the preloaded library.
+ */
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Whether the filter lets through all that the library calls in a thread, so that sampling may go
+ * on under it.  It comes from the program and need not be one that the kernel would take: of such a
+ * filter the answer is false.
+ */
+bool preload_filter_allows(const struct sock_filter *code, size_t count);
+
+#endif
