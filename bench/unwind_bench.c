@@ -1,6 +1,6 @@
 /*
  * The unwinder alone: what a frame costs, what a sample of a deep stack costs when most of it is
- * reused, what compiling an object's unwind rules costs.
+ * reused, what the rules of large objects cost: to open them, to find one, and to find it again.
  *
  *	unwind_bench [DEPTH] [ELF-FILE...]
  *
@@ -21,6 +21,7 @@
 struct own_space {
 	struct unwind_space space;
 	VEC(struct cfi_table *) tables;
+	VEC(struct objfile *) files; /* which they read from */
 	uint64_t stack_high_va;
 };
 
@@ -43,9 +44,7 @@ static void add_mapping(void *context, const struct maps_line *line)
 {
 	struct own_space *own = context;
 	struct unwind_mapping mapping = {.low_va = line->low_va, .high_va = line->high_va};
-	struct cfi_table *table = NULL;
 	struct objfile *file;
-	size_t bad;
 
 	if (str_equal(line->path, STR("[stack]")))
 		own->stack_high_va = line->high_va;
@@ -53,15 +52,14 @@ static void add_mapping(void *context, const struct maps_line *line)
 		return;
 	char *path = xstrndup(line->path.data, line->path.size);
 	struct error *err = objfile_open(path, &file);
-	if (err == NULL)
-		err = objfile_compile_cfi(file, &table, &bad);
 	if (err)
 		fail(err);
+	struct cfi_table *table = objfile_open_cfi(file);
 	objfile_slide(file, line->low_va, line->file_off, &mapping.slide);
 	mapping.table = table;
 	vec_push(&own->tables, table);
+	vec_push(&own->files, file);
 	unwind_space_add(&own->space, mapping);
-	objfile_close(file);
 	free(path);
 }
 
@@ -157,34 +155,60 @@ static void bench_walk(
 	unwind_walker_destroy(job.walker);
 }
 
-/* ---- compiling ---- */
+/* ---- rules of large objects ---- */
 
-static void bench_compile(const char *path)
+enum { PCS = 10000, PASSES = 20 };
+
+/* Addresses of the object's code, from all of it. */
+static void choose_pcs(const struct objfile *file, uint64_t pcs[PCS])
 {
-	enum { RUNS = 5 };
-	uint64_t best_ns = UINT64_MAX;
+	struct objfile_segment code = {0};
+	uint64_t random = 1;
+
+	for (size_t i = 0; i < objfile_segment_count(file); i++) {
+		struct objfile_segment segment = objfile_segment(file, i);
+		if (segment.executable && segment.file_size > code.file_size)
+			code = segment;
+	}
+	for (size_t i = 0; i < PCS; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		pcs[i] = code.obj_addr + (code.file_size ? (random >> 20) % code.file_size : 0);
+	}
+}
+
+/* Nanoseconds a look-up. */
+static double look_up(struct cfi_table *table, const uint64_t pcs[PCS], size_t *known)
+{
+	uint64_t begin = cpu_ns();
+
+	*known = 0;
+	for (size_t i = 0; i < PCS; i++)
+		*known += cfi_table_find(table, pcs[i])->kind != CFI_NONE;
+	return (double)(cpu_ns() - begin) / PCS;
+}
+
+static void bench_rules(const char *path)
+{
 	struct objfile *file;
-	struct cfi_table *table = NULL;
-	size_t bad;
+	uint64_t pcs[PCS];
+	double warm = 0;
+	size_t known;
+	uint64_t begin = cpu_ns();
 	struct error *err = objfile_open(path, &file);
 
 	if (err)
 		fail(err);
-	for (int i = 0; i < RUNS; i++) {
-		cfi_table_destroy(table);
-		uint64_t begin = cpu_ns();
-		err = objfile_compile_cfi(file, &table, &bad);
-		uint64_t ns = cpu_ns() - begin;
-		if (err)
-			fail(err);
-		best_ns = ns < best_ns ? ns : best_ns;
-	}
+	struct cfi_table *table = objfile_open_cfi(file);
+	double open_us = (double)(cpu_ns() - begin) / 1e3;
+	choose_pcs(file, pcs);
+	double cold = table ? look_up(table, pcs, &known) : 0;
+	for (int i = 0; table && i < PASSES; i++)
+		warm += look_up(table, pcs, &known) / PASSES;
 	if (table)
-		printf("%-24s %9.2f ms  %zu rows, %zu rules, %.2f bytes a row, %zu bad\n", path,
-			(double)best_ns / 1e6, cfi_table_row_count(table),
-			cfi_table_rule_count(table),
-			(double)cfi_table_size_bytes(table) / (double)cfi_table_row_count(table),
-			bad);
+		printf("%-24s open %.0f us, a new pc %.0f ns, an old one %.1f ns; %zu of %d known, "
+		       "%zu rules, %zu KB\n",
+			path, open_us, cold, warm, known, (int)PCS, cfi_table_rule_count(table),
+			cfi_table_size_bytes(table) >> 10);
 	cfi_table_destroy(table);
 	objfile_close(file);
 }
@@ -201,10 +225,13 @@ int main(int argc, char **argv)
 	bench_walk(&own, "shallow, whole", 40, 20000, false);
 	bench_walk(&own, "shallow, with reuse", 40, 20000, true);
 	for (int i = 2; i < argc; i++)
-		bench_compile(argv[i]);
+		bench_rules(argv[i]);
 	unwind_space_deinit(&own.space);
-	for (size_t i = 0; i < own.tables.count; i++)
+	for (size_t i = 0; i < own.tables.count; i++) {
 		cfi_table_destroy(own.tables.data[i]);
+		objfile_close(own.files.data[i]);
+	}
 	vec_deinit(&own.tables);
+	vec_deinit(&own.files);
 	return 0;
 }

@@ -6,6 +6,9 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "obj/cfi_parse.h"
+#include "obj/lazy_bytes.h"
+
 void cfi_bytes_put(struct cfi_bytes *b, uint64_t value, unsigned int size)
 {
 	for (unsigned int i = 0; i < size; i++)
@@ -78,17 +81,38 @@ void cfi_bytes_fde(
 
 struct cfi_table *cfi_bytes_compile(struct cfi_bytes *b, size_t *bad)
 {
-	struct cfi_section section = {
+	struct cfi_source source = {
+		.sections = {cfi_bytes_section(b)}, .section_count = 1, .object = {.name = "test"}};
+	struct cfi_section *section = &source.sections[0];
+
+	section->lazy = lazy_bytes_copy(b->out.data, b->out.count);
+	section->bytes = lazy_bytes_data(section->lazy);
+	vec_deinit(&b->out);
+	struct cfi_table *table = cfi_table_open(&source);
+	*bad = cfi_bytes_bad(table, &source);
+	return table;
+}
+
+struct cfi_section cfi_bytes_section(const struct cfi_bytes *b)
+{
+	return (struct cfi_section){
 		.bytes = b->out.data,
 		.size = b->out.count,
 		.obj_addr = 0x100000,
 		.kind = b->eh ? CFI_EH_FRAME : CFI_DEBUG_FRAME,
 	};
-	struct cfi_object object = {.name = "test"};
-	struct cfi_table *table = NULL;
-	struct error *err = cfi_table_compile(&section, 1, &object, &table, bad);
+}
 
-	error_destroy(err);
-	vec_deinit(&b->out);
-	return table;
+size_t cfi_bytes_bad(struct cfi_table *table, const struct cfi_source *source)
+{
+	struct cfi_entries entries = {.object = &source->object};
+
+	for (size_t i = 0; i < source->section_count; i++)
+		cfi_entries_add(&entries, &source->sections[i]);
+	/* Even if there is none, which nothing but a look-up finds out. */
+	(void)cfi_table_find(table, 0);
+	for (size_t i = 0; i < entries.fdes.count; i++)
+		(void)cfi_table_find(table, entries.fdes.data[i].low);
+	cfi_entries_deinit(&entries);
+	return cfi_table_bad_entries(table);
 }

@@ -33,8 +33,12 @@ void cfi_bytes_begin_fde(struct cfi_bytes *b, uint64_t low, uint64_t size);
 /* A whole one. */
 void cfi_bytes_fde(
 	struct cfi_bytes *b, uint64_t low, uint64_t size, const uint8_t *program, size_t count);
-/* Compiles and frees it; at obj_addr 0x100000.  NULL if nothing could be read. */
+/* The section at obj_addr 0x100000. */
+struct cfi_section cfi_bytes_section(const struct cfi_bytes *b);
+/* Makes a table of it, all of which is compiled, and frees it; *bad: how many entries are bad. */
 struct cfi_table *cfi_bytes_compile(struct cfi_bytes *b, size_t *bad);
+/* Looks up all entries of the source; how many of them are bad. */
+size_t cfi_bytes_bad(struct cfi_table *table, const struct cfi_source *source);
 
 #define FDE(b, low, size, ...)                                                                     \
 	cfi_bytes_fde((b), (low), (size), (const uint8_t[]){__VA_ARGS__},                          \

@@ -2,9 +2,14 @@
 #define SONDE_OBJ_CFI_H
 
 /*
- * Call frame information of one load object, compiled whole from .eh_frame and .debug_frame, and
- * for code that neither covers from that code, into rows that are fast to look up: (obj_addr, rule
- * number), the rules a small dictionary.
+ * Call frame information of one load object, from .eh_frame and .debug_frame, and for code that
+ * neither covers from that code, as rules, of which there is a small dictionary.
+ *
+ * Nothing is read until an address is asked for, and then what is needed for the function that it
+ * is in; its rules are kept in rows that are fast to look up.
+ *
+ * A table is for one thread at a time: a look-up may read and compile.  The rules that it gives
+ * stay where they are, and what they are, until the table is destroyed.
  *
  * Sources: DWARF 5 section 6.4, the LSB's chapter on .eh_frame, the x86-64 psABI.
  */
@@ -79,11 +84,21 @@ enum cfi_section_kind {
 	CFI_EH_FRAME_UNSIZED, /* ends at its first terminator; what follows is something else */
 };
 
+struct lazy_bytes;
 struct cfi_section {
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t obj_addr;
 	enum cfi_section_kind kind;
+	struct lazy_bytes *lazy; /* behind bytes; NULL: all of them are there */
+};
+
+/* .eh_frame_hdr: where the entries of .eh_frame are, sorted by address.  size 0: there is none. */
+struct cfi_header {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t obj_addr;
+	struct lazy_bytes *lazy;
 };
 
 /* Code that has no rules of its own, but whose frame is known all the same. */
@@ -103,7 +118,7 @@ struct cfi_code {
 	size_t count;
 	/* Copies code; false if it is not all there. */
 	bool (*read)(void *context, uint64_t obj_addr, uint8_t *bytes, size_t size);
-	/* Adds where functions begin, as far as symbols say. */
+	/* Adds where functions begin, as far as symbols say; those elsewhere than in code, too. */
 	void (*add_starts)(void *context, struct code_starts *starts);
 	void *context;
 };
@@ -120,27 +135,38 @@ struct cfi_object {
 	size_t distrusted_count;
 };
 
+/* What a table is made of. */
+enum { CFI_SECTIONS_MAX = 2 };
+struct cfi_source {
+	struct cfi_section sections[CFI_SECTIONS_MAX];
+	size_t section_count;
+	struct cfi_header header; /* of the section of kind CFI_EH_FRAME or CFI_EH_FRAME_UNSIZED */
+	struct cfi_object object;
+};
+
 struct cfi_table;
 
 /*
- * Compiles sections; the table keeps nothing of their bytes.  Where two cover an address, .eh_frame
- * wins, then .debug_frame, then what is known of bare code.  Bad entries are passed over and
- * counted in *bad_entries; fails only where there are entries and all are bad.
+ * Opens a table.  It takes over the lazy bytes of the source, copies what object's pointers lead
+ * to, and borrows the bytes that are there, the name and the code's context, which must outlive it.
+ * Where two sections cover an address, .eh_frame wins, then .debug_frame, then what is known of
+ * bare code.
  */
-must_use struct error *cfi_table_compile(const struct cfi_section *sections, size_t count,
-	const struct cfi_object *object, struct cfi_table **table, size_t *bad_entries);
+must_use struct cfi_table *cfi_table_open(const struct cfi_source *source);
 void cfi_table_destroy(struct cfi_table *table);
 
 /* The rule for an address in the object's numbering; never NULL (a CFI_NONE rule instead). */
-const struct cfi_rule *cfi_table_find(const struct cfi_table *table, uint64_t obj_addr);
+const struct cfi_rule *cfi_table_find(struct cfi_table *table, uint64_t obj_addr);
 /* Where the function begins that has rules for obj_addr.  False: none has, or it is not known. */
-bool cfi_table_function(const struct cfi_table *table, uint64_t obj_addr, uint64_t *start_addr);
+bool cfi_table_function(struct cfi_table *table, uint64_t obj_addr, uint64_t *start_addr);
 /* The row behind a CFI_SLOW rule, and an expression's bytes; index must come from the table. */
 const struct cfi_slow_rule *cfi_table_slow(const struct cfi_table *table, uint32_t index);
 struct str cfi_table_expression(const struct cfi_table *table, int32_t index);
 
-size_t cfi_table_row_count(const struct cfi_table *table);
+/* How many entries were met so far that could not be read; they are passed over. */
+size_t cfi_table_bad_entries(const struct cfi_table *table);
 size_t cfi_table_rule_count(const struct cfi_table *table);
+/* The memory it takes; see CFI_CACHE_MAX in obj/cfi_pages.h for what bounds it. */
 size_t cfi_table_size_bytes(const struct cfi_table *table);
 
 #endif

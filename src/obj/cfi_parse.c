@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "obj/cfi_read.h"
+#include "obj/lazy_bytes.h"
 
 /* Not in every dwarf.h; LSB Core 5.0, table 10-2. */
 enum { ENCODING_FORMAT = 0x0f, ENCODING_BASE = 0x70 };
@@ -26,10 +28,14 @@ enum { CIE_COUNT_MAX = 1 << 17 };
 /* A CIE that is read again for each FDE must be short; they have some 24 bytes. */
 enum { LONE_CIE_SIZE_MAX = 4096 };
 
+/* A function of megabytes has some 100 KiB of rules. */
+#define FDE_SIZE_MAX ((uint64_t)4 << 20)
+/* The two lengths and the id that an entry may begin with. */
+enum { ENTRY_HEAD_BYTES = 20 };
+
 struct section_walk {
 	struct cfi_entries *entries;
 	const struct cfi_section *section;
-	uint32_t section_index;
 	struct map cie_at; /* offset of the entry → index of the CIE */
 	VEC(uint64_t) fde_at;
 };
@@ -254,7 +260,7 @@ static void take_fde(struct section_walk *w, uint64_t offset)
 
 	cursor_init(&c, w->section->bytes, w->section->size, w->entries->object->name, 0);
 	cursor_seek(&c, offset);
-	fde.section = w->section_index;
+	fde.offset = offset;
 	if (!read_header(&c, w->section, &h) || !find_cie(w, &h, &fde.cie) ||
 		!read_fde(&h.body, &w->entries->cies.data[fde.cie], w->section, w->entries->object,
 			&fde)) {
@@ -266,28 +272,86 @@ static void take_fde(struct section_walk *w, uint64_t offset)
 		vec_push(&w->entries->fdes, fde);
 }
 
-static bool read_header_at(
-	const struct cfi_section *section, uint64_t offset, struct entry_header *h)
+/* ---- single entries ---- */
+
+static bool need(const struct cfi_section *section, uint64_t offset, uint64_t size)
+{
+	return section->lazy == NULL || lazy_bytes_need(section->lazy, offset, size);
+}
+
+/* Has an entry of up to size_max bytes read; *size: all of it. */
+static bool read_entry_at(const struct cfi_section *section, uint64_t offset, uint64_t size_max,
+	struct entry_header *h, uint64_t *size)
 {
 	struct cursor c;
 
 	cursor_init(&c, section->bytes, section->size, "call frame information", 0);
 	cursor_seek(&c, offset);
-	return read_header(&c, section, h);
+	if (!cursor_ok(&c) || !need(section, offset, ENTRY_HEAD_BYTES) ||
+		!read_header(&c, section, h))
+		return false;
+	*size = cursor_offset(&c) - offset;
+	return cursor_left(&h->body) <= size_max && need(section, offset, *size);
+}
+
+/* Has the entry of a CIE read, and parsed. */
+static bool load_cie(const struct cfi_section *section, uint64_t offset, struct cfi_cie *cie)
+{
+	struct entry_header h;
+	uint64_t size;
+
+	if (!read_entry_at(section, offset, LONE_CIE_SIZE_MAX, &h, &size) || !h.is_cie ||
+		!read_cie(&h.body, section, cie))
+		return false;
+	cie->offset = offset;
+	cie->size = size;
+	return true;
+}
+
+/* The index of a CIE; its bytes are there, which expressions of its program may be in. */
+static bool find_or_load_cie(
+	const struct cfi_section *section, uint64_t offset, struct cfi_cies *cies, uint32_t *index)
+{
+	struct cfi_cie cie;
+
+	if (map_get(&cies->at, offset, 0, index))
+		return need(section, offset, cies->list.data[*index].size);
+	if (cies->list.count == CIE_COUNT_MAX || !load_cie(section, offset, &cie))
+		return false;
+	*index = (uint32_t)cies->list.count;
+	map_put(&cies->at, offset, 0, *index);
+	vec_push(&cies->list, cie);
+	return true;
+}
+
+void cfi_cies_deinit(struct cfi_cies *cies)
+{
+	map_deinit(&cies->at);
+	vec_deinit(&cies->list);
+}
+
+bool cfi_fde_load(const struct cfi_section *section, const struct cfi_object *object,
+	uint64_t offset, struct cfi_cies *cies, struct cfi_fde *fde)
+{
+	struct entry_header h;
+	uint64_t size;
+
+	fde->offset = offset;
+	return read_entry_at(section, offset, FDE_SIZE_MAX, &h, &size) && !h.is_cie &&
+	       find_or_load_cie(section, cie_offset(section, &h), cies, &fde->cie) &&
+	       read_fde(&h.body, &cies->list.data[fde->cie], section, object, fde);
 }
 
 bool cfi_fde_read(const struct cfi_section *section, const struct cfi_object *object,
 	uint64_t offset, uint64_t *low, uint64_t *high)
 {
-	struct entry_header h, cie_header;
+	struct entry_header h;
 	struct cfi_cie cie;
 	struct cfi_fde fde;
+	uint64_t size;
 
-	if (!read_header_at(section, offset, &h) || h.is_cie)
-		return false;
-	if (!read_header_at(section, cie_offset(section, &h), &cie_header) || !cie_header.is_cie ||
-		cursor_left(&cie_header.body) > LONE_CIE_SIZE_MAX ||
-		!read_cie(&cie_header.body, section, &cie) ||
+	if (!read_entry_at(section, offset, FDE_SIZE_MAX, &h, &size) || h.is_cie ||
+		!load_cie(section, cie_offset(section, &h), &cie) ||
 		!read_fde(&h.body, &cie, section, object, &fde))
 		return false;
 	*low = fde.low;
@@ -305,13 +369,11 @@ static void walk_section(struct section_walk *w)
 	while (cursor_left(&c) >= 4) {
 		struct entry_header h;
 		if (read_header(&c, w->section, &h)) {
-			w->entries->seen++;
 			if (h.is_cie)
 				take_cie(w, &h);
 			else
 				vec_push(&w->fde_at, h.offset);
 		} else if (!cursor_ok(&c)) {
-			w->entries->seen++;
 			w->entries->bad++;
 		} else if (w->section->kind == CFI_EH_FRAME_UNSIZED) {
 			return;
@@ -319,11 +381,14 @@ static void walk_section(struct section_walk *w)
 	}
 }
 
-void cfi_entries_add(struct cfi_entries *e, uint32_t section)
+void cfi_entries_add(struct cfi_entries *e, const struct cfi_section *section)
 {
-	struct section_walk w = {
-		.entries = e, .section = &e->sections[section], .section_index = section};
+	struct section_walk w = {.entries = e, .section = section};
 
+	if (!need(section, 0, section->size)) {
+		e->bad++;
+		return;
+	}
 	walk_section(&w);
 	vec_reserve(&e->fdes, e->fdes.count + w.fde_at.count);
 	for (size_t i = 0; i < w.fde_at.count; i++)

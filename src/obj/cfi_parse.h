@@ -12,6 +12,7 @@
 #include "obj/cfi.h"
 
 struct cfi_cie {
+	uint64_t offset, size;	/* of the entry, in the section */
 	const uint8_t *program; /* borrowed from the section */
 	size_t program_size;
 	uint64_t code_factor;
@@ -26,28 +27,38 @@ struct cfi_cie {
 
 struct cfi_fde {
 	uint64_t low, high; /* obj_addrs, [low, high) */
+	uint64_t offset;    /* of the entry, in the section */
 	uint32_t cie;	    /* index */
-	uint32_t section;   /* index */
 	const uint8_t *program;
 	size_t program_size;
 };
 
+/* All entries of sections; their programs are not run. */
 struct cfi_entries {
-	const struct cfi_section *sections;
 	const struct cfi_object *object;
 	VEC(struct cfi_cie) cies;
 	VEC(struct cfi_fde) fdes; /* in the order of the sections, then sorted */
-	size_t bad, seen;
+	size_t bad;
 };
 
 void cfi_entries_deinit(struct cfi_entries *e);
-/* Adds the entries of section number `section`. */
-void cfi_entries_add(struct cfi_entries *e, uint32_t section);
+/* Adds the entries of a section, all of which is read. */
+void cfi_entries_add(struct cfi_entries *e, const struct cfi_section *section);
 /*
  * Sorts the FDEs by low address, those that begin at the same one in the order of their sections;
  * drops what lies absurdly far from the rest.
  */
 void cfi_entries_sort(struct cfi_entries *e);
+
+/* The CIEs of a section, each read when it is first needed. */
+struct cfi_cies {
+	struct map at; /* offset of the entry → index */
+	VEC(struct cfi_cie) list;
+};
+void cfi_cies_deinit(struct cfi_cies *cies);
+/* Has read what the FDE at an offset of the section says, and its CIE.  False: it is not sound. */
+bool cfi_fde_load(const struct cfi_section *section, const struct cfi_object *object,
+	uint64_t offset, struct cfi_cies *cies, struct cfi_fde *fde);
 
 /* Farthest that two addresses of one table may be apart. */
 #define CFI_SPAN_MAX ((uint64_t)1 << 34)

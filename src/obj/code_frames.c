@@ -77,6 +77,13 @@ uint64_t code_starts_from(const struct code_starts *starts, uint64_t obj_addr)
 	return at < starts->addrs.count ? starts->addrs.data[at] : UINT64_MAX;
 }
 
+uint64_t code_starts_before(const struct code_starts *starts, uint64_t obj_addr)
+{
+	size_t at = partition_point(i, 0, starts->addrs.count, starts->addrs.data[i] < obj_addr);
+
+	return at ? starts->addrs.data[at - 1] : UINT64_MAX;
+}
+
 static struct x86_instruction decode_at(const struct code_piece *code, size_t at)
 {
 	return x86_decode(code->bytes + at, code->size - at, code->obj_addr + at);

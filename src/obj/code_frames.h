@@ -29,6 +29,8 @@ void code_starts_deinit(struct code_starts *starts);
 void code_starts_sort(struct code_starts *starts);
 /* Where the first function at obj_addr or behind it begins; UINT64_MAX if none does. */
 uint64_t code_starts_from(const struct code_starts *starts, uint64_t obj_addr);
+/* Where the last function before obj_addr begins; UINT64_MAX if none does. */
+uint64_t code_starts_before(const struct code_starts *starts, uint64_t obj_addr);
 
 /* Whether a piece of code is more than what fills the room between functions. */
 bool code_frames_wanted(const struct code_piece *code);

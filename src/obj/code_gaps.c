@@ -1,110 +1,276 @@
 /*
  * Code without rules: which there is, what of it is more than fill, where its functions begin.
- *
- * Nearly all objects have none, and then no byte of their code is read.
  */
 #include "obj/code_gaps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "obj/cfi_rows.h"
 
-/* Smaller gaps between functions are fill; what goes beyond the largest sum is left without rules.
- */
+/* Smaller gaps between functions are fill. */
 #define GAP_LEAST ((uint64_t)16)
-#define GAPS_MOST ((uint64_t)64 << 20)
 /* From here on it is worth to read the symbols for where functions begin. */
 #define SYMBOLS_FROM ((uint64_t)4096)
+/* What is looked through as a whole, without and with a need; how far a begin is looked for. */
+#define WHOLE_SMALL ((uint64_t)16 << 10)
+#define WHOLE_MOST  ((uint64_t)2 << 20)
+#define NEAR	    ((uint64_t)16 << 10)
+#define WINDOW	    ((uint64_t)32 << 10)
+
+struct span {
+	uint64_t low, high;
+};
 
 void code_gaps_init(struct code_gaps *gaps, const struct cfi_object *object)
 {
 	*gaps = (struct code_gaps){.code = object->code};
 	for (size_t i = 0; i < object->distrusted_count; i++)
-		vec_push(&gaps->starts.addrs, object->distrusted[i]);
+		vec_push(&gaps->symbols.addrs, object->distrusted[i]);
+	code_starts_sort(&gaps->symbols);
 }
 
 void code_gaps_deinit(struct code_gaps *gaps)
 {
-	for (size_t i = 0; i < gaps->pieces.count; i++)
-		free((uint8_t *)(uintptr_t)gaps->pieces.data[i].bytes);
-	vec_deinit(&gaps->pieces);
-	code_starts_deinit(&gaps->starts);
+	for (size_t i = 0; i < CODE_REGIONS; i++)
+		code_starts_deinit(&gaps->regions[i].starts);
+	code_starts_deinit(&gaps->symbols);
 }
 
-static void add_piece(struct code_gaps *gaps, uint64_t low, uint64_t high)
+size_t code_gaps_size_bytes(const struct code_gaps *gaps)
+{
+	size_t size = gaps->symbols.addrs.capacity * sizeof(uint64_t);
+
+	for (size_t i = 0; i < CODE_REGIONS; i++)
+		size += gaps->regions[i].starts.addrs.capacity * sizeof(uint64_t);
+	return size;
+}
+
+/* ---- pieces ---- */
+
+/* The part of the gap that is code, around obj_addr.  False: *span is the part that is none. */
+static bool find_piece(const struct code_gaps *gaps, uint64_t obj_addr, struct span *span)
 {
 	const struct cfi_code *code = gaps->code;
-	uint64_t size = high - low;
 
-	if (size > GAPS_MOST - gaps->size)
-		return;
-	uint8_t *bytes = xalloc(size);
-	struct code_piece piece = {.obj_addr = low, .bytes = bytes, .size = size};
+	for (size_t i = 0; code && i < code->count; i++) {
+		uint64_t from = code->ranges[i].low, to = code->ranges[i].high;
 
-	if (!code->read(code->context, low, bytes, size) || !code_frames_wanted(&piece)) {
+		if (to <= obj_addr) {
+			span->low = to > span->low ? to : span->low;
+			continue;
+		}
+		if (from > obj_addr) {
+			span->high = from < span->high ? from : span->high;
+			return false;
+		}
+		bool is_all = span->low <= from && to <= span->high;
+		span->low = from > span->low ? from : span->low;
+		span->high = to < span->high ? to : span->high;
+		return is_all || span->high - span->low >= GAP_LEAST;
+	}
+	return false;
+}
+
+/* Copies code, to be freed; NULL if it is not all there. */
+static uint8_t *copy_code(const struct code_gaps *gaps, struct span span)
+{
+	uint8_t *bytes = xcalloc(span.high - span.low, 1);
+
+	if (gaps->code->read(gaps->code->context, span.low, bytes, span.high - span.low))
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
+/* ---- regions ---- */
+
+static struct span near(struct span piece, uint64_t obj_addr, uint64_t distance)
+{
+	if (obj_addr - piece.low > distance)
+		piece.low = obj_addr - distance;
+	if (piece.high - obj_addr > distance)
+		piece.high = obj_addr + distance;
+	return piece;
+}
+
+/* Whether int3, twice at the least, and then other code stand before and at an offset. */
+static bool follows_fill(const uint8_t *bytes, uint64_t at)
+{
+	enum { INT3 = 0xcc };
+
+	return at >= 2 && bytes[at - 1] == INT3 && bytes[at - 2] == INT3 && bytes[at] != INT3;
+}
+
+/* Narrows a span to what is between fill; whether there is some before obj_addr. */
+static bool narrow_by_fill(const struct code_gaps *gaps, uint64_t obj_addr, struct span *span)
+{
+	uint64_t low = span->low, at = obj_addr & ~(uint64_t)15;
+	uint8_t *bytes = copy_code(gaps, *span);
+	bool found = false;
+
+	if (bytes == NULL)
+		return false;
+	for (; !found && at > low; at -= 16)
+		if (follows_fill(bytes, at - low)) {
+			span->low = at;
+			found = true;
+		}
+	for (at = (obj_addr | 15) + 1; at < span->high; at += 16)
+		if (follows_fill(bytes, at - low))
+			span->high = at;
+	free(bytes);
+	return found;
+}
+
+/* Narrows a span to what is between symbols; whether there is one before obj_addr. */
+static bool narrow_by_symbols(const struct code_gaps *gaps, uint64_t obj_addr, struct span *span)
+{
+	uint64_t before = code_starts_before(&gaps->symbols, obj_addr + 1);
+	uint64_t next = code_starts_from(&gaps->symbols, obj_addr + 1);
+
+	if (next < span->high)
+		span->high = next;
+	if (before == UINT64_MAX || before < span->low)
+		return false;
+	span->low = before;
+	return true;
+}
+
+/* What is to be looked through for the functions around obj_addr; *is_begin: one begins there. */
+static struct span choose(
+	const struct code_gaps *gaps, struct span piece, uint64_t obj_addr, bool *is_begin)
+{
+	uint64_t size = piece.high - piece.low;
+	struct span span = near(piece, obj_addr, NEAR);
+
+	*is_begin = true;
+	if (size <= WHOLE_SMALL)
+		return piece;
+	if (narrow_by_fill(gaps, obj_addr, &span))
+		return span;
+	if (size <= WHOLE_MOST)
+		return piece;
+	if (narrow_by_symbols(gaps, obj_addr, &span))
+		return span;
+	span = near(piece, obj_addr, WINDOW);
+	*is_begin = span.low == piece.low;
+	return span;
+}
+
+static void add_symbols(const struct code_gaps *gaps, struct span span, struct code_starts *starts)
+{
+	uint64_t at = code_starts_from(&gaps->symbols, span.low);
+
+	for (; at < span.high; at = code_starts_from(&gaps->symbols, at + 1))
+		vec_push(&starts->addrs, at);
+}
+
+static void read_symbols(struct code_gaps *gaps)
+{
+	gaps->has_symbols = true;
+	gaps->code->add_starts(gaps->code->context, &gaps->symbols);
+	code_starts_sort(&gaps->symbols);
+}
+
+/*
+ * A region that does not begin where a function does is good from the first one on, so far as
+ * obj_addr is behind that.
+ */
+static void trim(struct code_region *region, uint64_t obj_addr)
+{
+	uint64_t first = code_starts_from(&region->starts, region->low);
+
+	if (first <= obj_addr)
+		region->low = first;
+}
+
+static void fill_region(const struct code_gaps *gaps, struct span span, struct code_region *region)
+{
+	uint8_t *bytes = copy_code(gaps, span);
+	struct code_piece piece = {span.low, bytes, span.high - span.low};
+
+	*region = (struct code_region){.low = span.low, .high = span.high};
+	if (bytes == NULL || !code_frames_wanted(&piece)) {
 		free(bytes);
 		return;
 	}
-	vec_push(&gaps->pieces, piece);
-	gaps->size += size;
+	region->wanted = true;
+	code_frames_find_starts(&piece, &region->starts);
+	add_symbols(gaps, span, &region->starts);
+	code_starts_sort(&region->starts);
+	free(bytes);
 }
 
-void code_gaps_add(struct code_gaps *gaps, uint64_t low, uint64_t high)
+/* The region around obj_addr of a piece of code. */
+static const struct code_region *find_region(
+	struct code_gaps *gaps, struct span piece, uint64_t obj_addr)
 {
-	for (size_t i = 0; gaps->code && i < gaps->code->count; i++) {
-		uint64_t from = gaps->code->ranges[i].low, to = gaps->code->ranges[i].high;
-
-		from = from > low ? from : low;
-		to = to < high ? to : high;
-		bool is_all = from == gaps->code->ranges[i].low && to == gaps->code->ranges[i].high;
-
-		if (from < to && (is_all || to - from >= GAP_LEAST))
-			add_piece(gaps, from, to);
-	}
+	for (size_t i = 0; i < CODE_REGIONS; i++)
+		if (gaps->regions[i].low <= obj_addr && obj_addr < gaps->regions[i].high)
+			return &gaps->regions[i];
+	if (!gaps->has_symbols && piece.high - piece.low >= SYMBOLS_FROM)
+		read_symbols(gaps);
+	struct code_region *region = &gaps->regions[gaps->next_region++ % CODE_REGIONS];
+	code_starts_deinit(&region->starts);
+	bool is_begin;
+	struct span span = choose(gaps, piece, obj_addr, &is_begin);
+	fill_region(gaps, span, region);
+	if (!is_begin)
+		trim(region, obj_addr);
+	return region;
 }
 
-void code_gaps_finish(struct code_gaps *gaps)
+/* The function of a region that holds obj_addr. */
+static struct span function_at(const struct code_region *region, uint64_t obj_addr)
 {
-	for (size_t i = 0; i < gaps->pieces.count; i++)
-		code_frames_find_starts(&gaps->pieces.data[i], &gaps->starts);
-	if (gaps->size >= SYMBOLS_FROM)
-		gaps->code->add_starts(gaps->code->context, &gaps->starts);
-	code_starts_sort(&gaps->starts);
+	uint64_t before = code_starts_before(&region->starts, obj_addr + 1);
+	uint64_t next = code_starts_from(&region->starts, obj_addr + 1);
+	struct span f = {.low = region->low, .high = next < region->high ? next : region->high};
+
+	if (before != UINT64_MAX && before > f.low)
+		f.low = before;
+	return f;
 }
 
-static void add_functions(
-	const struct code_gaps *gaps, const struct code_piece *piece, struct cfi_rows *rows)
+/* ---- rows ---- */
+
+void code_gaps_add_rows(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low, uint64_t *high,
+	struct cfi_rows *rows)
 {
-	uint64_t low = piece->obj_addr, end = piece->obj_addr + piece->size;
+	struct span piece = {*low, *high};
+	bool is_code = find_piece(gaps, obj_addr, &piece);
+	const struct code_region *region = is_code ? find_region(gaps, piece, obj_addr) : NULL;
+	struct span f = region ? function_at(region, obj_addr) : piece;
 
-	while (low < end) {
-		uint64_t next = code_starts_from(&gaps->starts, low + 1);
-		uint64_t high = next < end ? next : end;
-		struct code_piece function = {.obj_addr = low,
-			.bytes = piece->bytes + (low - piece->obj_addr),
-			.size = high - low};
-
-		cfi_rows_add_start(rows, low);
-		code_frames_add_rows(&function, rows);
-		low = high;
-	}
-	cfi_rows_add_gap(rows, end);
+	*low = f.low > *low ? f.low : *low;
+	*high = f.high < *high ? f.high : *high;
+	cfi_rows_add_gap(rows, *low);
+	if (region == NULL || !region->wanted)
+		return;
+	f = (struct span){*low, *high};
+	uint8_t *bytes = copy_code(gaps, f);
+	if (bytes)
+		code_frames_add_rows(&(struct code_piece){f.low, bytes, f.high - f.low}, rows);
+	free(bytes);
 }
 
-void code_gaps_add_rows(
-	const struct code_gaps *gaps, uint64_t low, uint64_t high, struct cfi_rows *rows)
+uint64_t code_gaps_next_start(
+	struct code_gaps *gaps, uint64_t obj_addr, uint64_t low, uint64_t high)
 {
-	for (size_t i = 0; i < gaps->pieces.count; i++) {
-		struct code_piece piece = gaps->pieces.data[i];
-		uint64_t from = piece.obj_addr > low ? piece.obj_addr : low;
-		uint64_t end = piece.obj_addr + piece.size, to = end < high ? end : high;
+	struct span piece = {low, high};
 
-		if (from >= to)
-			continue;
-		piece.bytes += from - piece.obj_addr;
-		piece.obj_addr = from;
-		piece.size = to - from;
-		add_functions(gaps, &piece, rows);
-	}
+	if (!find_piece(gaps, obj_addr, &piece))
+		return UINT64_MAX;
+	return code_starts_from(&find_region(gaps, piece, obj_addr)->starts, obj_addr + 1);
+}
+
+uint64_t code_gaps_function(struct code_gaps *gaps, uint64_t obj_addr, uint64_t low, uint64_t high)
+{
+	struct span piece = {low, high};
+
+	if (!find_piece(gaps, obj_addr, &piece))
+		return piece.low;
+	return function_at(find_region(gaps, piece, obj_addr), obj_addr).low;
 }

@@ -88,10 +88,10 @@ static bool take_table(struct function_starts *s, const struct objfile_section *
 /* Reads all entries. */
 static void walk(struct function_starts *s)
 {
-	struct cfi_entries entries = {.sections = s->sections, .object = &s->object};
+	struct cfi_entries entries = {.object = &s->object};
 
 	for (size_t i = 0; i < s->section_count; i++)
-		cfi_entries_add(&entries, (uint32_t)i);
+		cfi_entries_add(&entries, &s->sections[i]);
 	cfi_entries_sort(&entries);
 	for (size_t i = 0; i < entries.fdes.count; i++)
 		vec_push(&s->extents, (struct function_extent){

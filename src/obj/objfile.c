@@ -21,12 +21,7 @@
 #include "base/alloc.h"
 #include "base/cursor.h"
 #include "base/vec.h"
-#include "obj/bare_code.h"
-#include "obj/cfi.h"
-#include "obj/code_frames.h"
-#include "obj/go_functions.h"
 #include "obj/section_unpack.h"
-#include "obj/symtab.h"
 
 /* Bounds on what a file may make us allocate. */
 #define SECTION_SIZE_MAX  SECTION_UNPACK_MAX
@@ -375,6 +370,7 @@ static struct objfile_section section_header(Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	return (struct objfile_section){
 		.obj_addr = sh->sh_addr,
+		.file_off = sh->sh_offset,
 		.size = sh->sh_size,
 		.type = sh->sh_type,
 		.index = (uint32_t)elf_ndxscn(scn),
@@ -472,10 +468,23 @@ bool objfile_section_header(struct objfile *file, uint32_t index, struct objfile
 	return true;
 }
 
-/* ---- unwind rules ---- */
+bool objfile_header_named(struct objfile *file, const char *name, struct objfile_section *section)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
 
-/* Where an address of the object stands in the file, and how many bytes of its segment follow. */
-static bool file_place(
+	while (file->section_names && (scn = elf_nextscn(file->elf, scn)) != NULL) {
+		if (gelf_getshdr(scn, &sh) && strcmp(section_name(file, &sh), name) == 0) {
+			*section = section_header(scn, &sh);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- by place ---- */
+
+bool objfile_place(
 	const struct objfile *file, uint64_t obj_addr, uint64_t *file_off, uint64_t *left)
 {
 	for (size_t i = 0; i < file->segments.count; i++) {
@@ -489,54 +498,26 @@ static bool file_place(
 	return false;
 }
 
-/*
- * Without section headers (images taken from memory, files stripped of them), .eh_frame is found
- * through its index: .eh_frame_hdr begins with version, three encodings and its address, which all
- * linkers give as four signed bytes relative to themselves.
- */
-static bool eh_frame_by_index(struct objfile *file, struct cfi_section *section)
+bool objfile_read(struct objfile *file, uint64_t file_off, uint8_t *bytes, size_t size)
 {
-	if (file->eh_frame_hdr_size < 8)
-		return false;
-	const uint8_t *header = file_chunk(file, file->eh_frame_hdr_off, 8);
-	if (header == NULL || header[0] != 1 || header[1] != 0x1b)
-		return false;
-	int32_t distance;
-	memcpy(&distance, header + 4, sizeof(distance));
-	uint64_t obj_addr = file->eh_frame_hdr_addr + 4 + (uint64_t)(int64_t)distance, file_off,
-		 left;
-	if (!file_place(file, obj_addr, &file_off, &left))
-		return false;
-	const uint8_t *bytes = file_chunk(file, file_off, left);
-	if (bytes == NULL)
-		return false;
-	*section = (struct cfi_section){
-		.bytes = bytes, .size = left, .obj_addr = obj_addr, .kind = CFI_EH_FRAME_UNSIZED};
-	return true;
+	/* Not by libelf, which would keep it until the end. */
+	if (file->fd >= 0)
+		return pread(file->fd, bytes, size, (off_t)file_off) == (ssize_t)size;
+	const uint8_t *chunk = file_chunk(file, file_off, size);
+	if (chunk)
+		memcpy(bytes, chunk, size);
+	return chunk != NULL;
 }
 
-static bool cfi_section_named(
-	struct objfile *file, const char *name, enum cfi_section_kind kind, struct cfi_section *out)
+bool objfile_eh_frame_hdr_header(struct objfile *file, struct objfile_section *section)
 {
-	struct objfile_section s;
-
-	if (!objfile_section(file, name, &s) || s.bytes == NULL || s.size == 0)
-		return false;
-	*out = (struct cfi_section){
-		.bytes = s.bytes, .size = s.size, .obj_addr = s.obj_addr, .kind = kind};
-	return true;
-}
-
-static uint64_t section_addr(struct objfile *file, const char *name)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
-
-	while (file->section_names && (scn = elf_nextscn(file->elf, scn)) != NULL) {
-		if (gelf_getshdr(scn, &sh) && strcmp(section_name(file, &sh), name) == 0)
-			return sh.sh_addr;
-	}
-	return 0;
+	if (objfile_header_named(file, ".eh_frame_hdr", section) && section->type != SHT_NOBITS)
+		return true;
+	*section = (struct objfile_section){.obj_addr = file->eh_frame_hdr_addr,
+		.file_off = file->eh_frame_hdr_off,
+		.size = file->eh_frame_hdr_size,
+		.type = SHT_PROGBITS};
+	return section->size != 0;
 }
 
 bool objfile_eh_frame_hdr(struct objfile *file, struct objfile_section *section)
@@ -553,142 +534,7 @@ bool objfile_eh_frame_hdr(struct objfile *file, struct objfile_section *section)
 	return true;
 }
 
-size_t objfile_cfi_sections(
-	struct objfile *file, struct cfi_section *sections, struct cfi_object *object)
+const uint8_t *objfile_bytes(struct objfile *file, uint64_t file_off, uint64_t size)
 {
-	size_t count = 0;
-
-	if (cfi_section_named(file, ".eh_frame", CFI_EH_FRAME, &sections[count]) ||
-		eh_frame_by_index(file, &sections[count]))
-		count++;
-	if (cfi_section_named(file, ".debug_frame", CFI_DEBUG_FRAME, &sections[count]))
-		count++;
-	*object = (struct cfi_object){
-		.name = file->name,
-		.text_addr = section_addr(file, ".text"),
-		.data_addr = section_addr(file, ".got"),
-	};
-	return count;
-}
-
-/* ---- code without unwind rules ---- */
-
-static bool read_code(void *context, uint64_t obj_addr, uint8_t *bytes, size_t size)
-{
-	struct objfile *file = context;
-	uint64_t file_off, left;
-
-	if (!file_place(file, obj_addr, &file_off, &left) || size > left)
-		return false;
-	/* Not by libelf, which would keep it until the end. */
-	if (file->fd >= 0)
-		return pread(file->fd, bytes, size, (off_t)file_off) == (ssize_t)size;
-	const uint8_t *chunk = file_chunk(file, file_off, size);
-	if (chunk)
-		memcpy(bytes, chunk, size);
-	return chunk != NULL;
-}
-
-void objfile_add_relocated(struct objfile *file, struct code_starts *starts)
-{
-	struct objfile_section relocations;
-	Elf64_Rela one;
-
-	if (!objfile_section(file, ".rela.dyn", &relocations) || relocations.bytes == NULL)
-		return;
-	for (size_t off = 0; off + sizeof(one) <= relocations.size; off += sizeof(one)) {
-		memcpy(&one, relocations.bytes + off, sizeof(one));
-		if (ELF64_R_TYPE(one.r_info) == R_X86_64_RELATIVE)
-			vec_push(&starts->addrs, (uint64_t)one.r_addend);
-	}
-}
-
-static void add_starts(void *context, struct code_starts *starts)
-{
-	struct symtab *symtab = symtab_create(context, NULL);
-
-	objfile_add_relocated(context, starts);
-	for (size_t i = 0; i < symtab_count(symtab); i++)
-		vec_push(&starts->addrs, symtab_at(symtab, i).low);
-	symtab_destroy(symtab);
-}
-
-/* Ranges come in the order of the file, which is that of their addresses; others are left out. */
-static void add_code(struct cfi_code *code, uint64_t low, uint64_t size)
-{
-	size_t count = code->count;
-
-	if (count == CFI_CODE_RANGES_MAX || low > UINT64_MAX - size || size == 0 ||
-		(count && code->ranges[count - 1].high > low))
-		return;
-	code->ranges[count].low = low;
-	code->ranges[count].high = low + size;
-	code->count++;
-}
-
-void objfile_code(struct objfile *file, struct cfi_code *code)
-{
-	const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
-	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
-
-	*code = (struct cfi_code){.read = read_code, .add_starts = add_starts, .context = file};
-	if (file->header.e_machine != EM_X86_64)
-		return;
-	while ((scn = elf_nextscn(file->elf, scn)) != NULL)
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_PROGBITS &&
-			(sh.sh_flags & wanted) == wanted)
-			add_code(code, sh.sh_addr, sh.sh_size);
-	for (size_t i = 0; elf_nextscn(file->elf, NULL) == NULL && i < file->segments.count; i++)
-		if (file->segments.data[i].executable)
-			add_code(code, file->segments.data[i].obj_addr,
-				file->segments.data[i].file_size);
-}
-
-enum { DISTRUSTED_MAX = 8 };
-
-struct distrusted {
-	uint64_t addrs[DISTRUSTED_MAX];
-	size_t count;
-};
-
-/*
- * Go's linker describes them as if they stayed on their stack and had been called: they begin a
- * goroutine or go over to the thread's own stack.
- */
-static void distrust(void *context, uint64_t low, uint64_t high, const char *name)
-{
-	static const char *const names[] = {"runtime.asmcgocall", "runtime.goexit", "runtime.mcall",
-		"runtime.morestack", "runtime.systemstack"};
-	struct distrusted *d = context;
-
-	(void)high;
-	for (size_t i = 0; i < ARRAY_SIZE(names) && d->count < DISTRUSTED_MAX; i++)
-		if (strcmp(name, names[i]) == 0)
-			d->addrs[d->count++] = low;
-}
-
-struct error *objfile_compile_cfi(
-	struct objfile *file, struct cfi_table **table, size_t *bad_entries)
-{
-	struct cfi_section sections[2];
-	struct cfi_bare bare[BARE_CODE_MAX];
-	struct cfi_object object;
-	struct cfi_code code;
-	struct distrusted distrusted = {.count = 0};
-	size_t count = objfile_cfi_sections(file, sections, &object);
-
-	objfile_code(file, &code);
-	object.bare = bare;
-	object.bare_count = bare_code_find(file, bare);
-	object.code = &code;
-	go_functions_each(file, distrust, &distrusted);
-	object.distrusted = distrusted.addrs;
-	object.distrusted_count = distrusted.count;
-	*bad_entries = 0;
-	if (count == 0 && object.bare_count == 0 && code.count == 0) {
-		*table = NULL;
-		return NULL;
-	}
-	return cfi_table_compile(sections, count, &object, table, bad_entries);
+	return file_chunk(file, file_off, size);
 }

@@ -57,7 +57,7 @@ struct objfile_segment objfile_segment(const struct objfile *file, size_t i);
 bool objfile_slide(const struct objfile *file, uint64_t va, uint64_t file_off, uint64_t *slide);
 
 struct objfile_section {
-	uint64_t obj_addr;
+	uint64_t obj_addr, file_off;
 	const uint8_t *bytes; /* decompressed; the objfile's; NULL for SHT_NOBITS */
 	size_t size;
 	uint32_t type, index, link;
@@ -84,6 +84,16 @@ bool objfile_section_of_type(struct objfile *file, uint32_t type, struct objfile
 bool objfile_section_at(struct objfile *file, uint32_t index, struct objfile_section *section);
 /* What its header says, without reading it: bytes is NULL, size as in the file. */
 bool objfile_section_header(struct objfile *file, uint32_t index, struct objfile_section *section);
+/* The same of the first section of that name. */
+bool objfile_header_named(struct objfile *file, const char *name, struct objfile_section *section);
+
+/* Where an address of the object stands in the file, and how many bytes of its segment follow. */
+bool objfile_place(
+	const struct objfile *file, uint64_t obj_addr, uint64_t *file_off, uint64_t *left);
+/* Copies size bytes of the file; false if they are not all there. */
+bool objfile_read(struct objfile *file, uint64_t file_off, uint8_t *bytes, size_t size);
+/* The same, the objfile's; NULL if they are not all there. */
+const uint8_t *objfile_bytes(struct objfile *file, uint64_t file_off, uint64_t size);
 
 /*
  * Where unwind rules are: .eh_frame, which is found without section headers too, and .debug_frame.
@@ -96,6 +106,8 @@ size_t objfile_cfi_sections(
 	struct objfile *file, struct cfi_section *sections, struct cfi_object *object);
 /* .eh_frame_hdr, the index of .eh_frame, by section or by program header; false: there is none. */
 bool objfile_eh_frame_hdr(struct objfile *file, struct objfile_section *section);
+/* The same without reading it. */
+bool objfile_eh_frame_hdr_header(struct objfile *file, struct objfile_section *section);
 
 /* The machine code, for rules that are read off it; no ranges for other machines than x86-64. */
 struct cfi_code;
@@ -106,10 +118,10 @@ void objfile_add_relocated(struct objfile *file, struct code_starts *starts);
 
 /*
  * Unwind rules from .eh_frame and .debug_frame, off code that these do not cover, and for start-up
- * code that has none there (see obj/cfi.h); *table NULL if it has none of these.
+ * code that has none there (see obj/cfi.h); NULL if it has none of these.  Hardly anything is read
+ * before the rules are asked for, so that the file must outlive the table.
  */
 struct cfi_table;
-must_use struct error *objfile_compile_cfi(
-	struct objfile *file, struct cfi_table **table, size_t *bad_entries);
+must_use struct cfi_table *objfile_open_cfi(struct objfile *file);
 
 #endif

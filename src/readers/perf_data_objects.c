@@ -16,6 +16,8 @@
 
 /* Files that are kept open; others are opened again when they are needed. */
 enum { OPEN_MOST = 256 };
+/* What is read whole rather than kept open, when there are more. */
+#define SMALL_FILE ((uint64_t)1 << 20)
 
 /* Whether the file says that it was recorded here. */
 static bool is_same_machine(const struct perf_data_facts *facts)
@@ -52,6 +54,8 @@ void perf_data_objects_deinit(struct perf_data_objects *o)
 {
 	for (size_t i = 0; i < o->rows.count; i++) {
 		cfi_table_destroy(o->rows.data[i].cfi);
+		objfile_close(o->rows.data[i].cfi_file);
+		file_bytes_deinit(&o->rows.data[i].bytes);
 		objfile_close(o->rows.data[i].file);
 	}
 	vec_deinit(&o->rows);
@@ -289,7 +293,9 @@ static void close_object(struct perf_data_objects *o, uint32_t object)
 {
 	struct perf_data_object *row = &o->rows.data[object];
 
-	if (row->file == NULL || (o->keeps_open && o->open_count++ < OPEN_MOST))
+	bool has_readers = row->cfi && row->cfi_file == NULL;
+
+	if (row->file == NULL || (o->keeps_open && o->open_count++ < OPEN_MOST) || has_readers)
 		return;
 	objfile_close(row->file);
 	row->file = NULL;
@@ -324,18 +330,37 @@ uint64_t perf_data_objects_slide(
 	return slide;
 }
 
-const struct cfi_table *perf_data_objects_cfi(struct perf_data_objects *o, uint32_t object)
+/*
+ * The file that rules are to be read from, as long as there is the object: that of code made at run
+ * time is small, and so need not stay open.  NULL: there is none.
+ */
+static struct objfile *file_for_cfi(struct perf_data_objects *o, uint32_t object)
+{
+	struct perf_data_object *row = reopen_object(o, object);
+	struct error *err = NULL;
+
+	if (row->file == NULL || o->open_count < OPEN_MOST)
+		return row->file;
+	err = file_read(objfile_name(row->file), SMALL_FILE, &row->bytes);
+	if (err == NULL)
+		err = objfile_open_memory(
+			row->bytes.data, row->bytes.size, objfile_name(row->file), &row->cfi_file);
+	error_destroy(err);
+	return row->cfi_file ? row->cfi_file : row->file;
+}
+
+struct cfi_table *perf_data_objects_cfi(struct perf_data_objects *o, uint32_t object)
 {
 	struct perf_data_object *row = &o->rows.data[object];
-	size_t bad_entries;
 
 	if (row->is_cfi_tried)
 		return row->cfi;
-	row = reopen_object(o, object);
 	row->is_cfi_tried = true;
+	struct objfile *file = file_for_cfi(o, object);
+	row = &o->rows.data[object];
 	/* Without rules the walker still has its heuristics. */
-	if (row->file)
-		error_destroy(objfile_compile_cfi(row->file, &row->cfi, &bad_entries));
+	if (file)
+		row->cfi = objfile_open_cfi(file);
 	close_object(o, object);
 	return row->cfi;
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "model/builder.h"
@@ -32,6 +33,8 @@ struct perf_data_object {
 	bool is_guess; /* nothing but path and layout say that it is the file that ran */
 	uint64_t map_off, map_size; /* the first mapping of its code, in the file; 0, 0: none */
 	struct objfile *file;	    /* NULL: not to be had, not tried, or closed again */
+	struct file_bytes bytes;    /* of cfi_file */
+	struct objfile *cfi_file;   /* what cfi reads, if that is not file; NULL: it is */
 	struct str open_path;	    /* where; in the arena */
 	struct cfi_table *cfi;	    /* NULL: none, or not tried */
 };
@@ -68,7 +71,7 @@ uint64_t perf_data_objects_slide(
 /* Whether its file is not to be had here. */
 bool perf_data_objects_is_missing(struct perf_data_objects *o, uint32_t object);
 /* Unwind rules; NULL: none. */
-const struct cfi_table *perf_data_objects_cfi(struct perf_data_objects *o, uint32_t object);
+struct cfi_table *perf_data_objects_cfi(struct perf_data_objects *o, uint32_t object);
 /* Copies code at an obj_addr; false: it is not to be had. */
 bool perf_data_objects_code(struct perf_data_objects *o, uint32_t object, uint64_t obj_addr,
 	uint8_t *bytes, size_t size);

@@ -393,7 +393,6 @@ static bool is_what_was_mapped(const struct load_object *o)
 bool object_table_open(struct object_table *t, uint32_t object)
 {
 	struct load_object *o = &t->objects.data[object];
-	size_t bad_entries;
 
 	if (o->state != OBJECT_UNTRIED)
 		return o->state == OBJECT_OPEN;
@@ -404,11 +403,11 @@ bool object_table_open(struct object_table *t, uint32_t object)
 		return false;
 	o->state = OBJECT_OPEN;
 	/* Without rules the walker still has its heuristics. */
-	error_destroy(objfile_compile_cfi(o->file, &o->cfi, &bad_entries));
+	o->cfi = objfile_open_cfi(o->file);
 	return true;
 }
 
-const struct cfi_table *object_table_cfi(const struct object_table *t, uint32_t object)
+struct cfi_table *object_table_cfi(const struct object_table *t, uint32_t object)
 {
 	return t->objects.data[object].cfi;
 }

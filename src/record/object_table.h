@@ -53,7 +53,7 @@ uint32_t object_table_generation(struct object_table *t, uint32_t object, uint64
 /* Opens the object and compiles its unwind rules if that has not been tried. False: can't be. */
 bool object_table_open(struct object_table *t, uint32_t object);
 /* Its unwind rules; NULL: none, or not opened. */
-const struct cfi_table *object_table_cfi(const struct object_table *t, uint32_t object);
+struct cfi_table *object_table_cfi(const struct object_table *t, uint32_t object);
 /*
  * The slide (va - obj_addr) of a mapping of an opened object at va from file_off.  Objects that are
  * no file, or can't be opened, count their addresses from file_off.

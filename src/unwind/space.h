@@ -14,10 +14,10 @@
 struct cfi_table;
 
 struct unwind_mapping {
-	uint64_t low_va, high_va;      /* [low, high) */
-	uint64_t slide;		       /* obj_addr = va - slide, modulo 2^64 */
-	const struct cfi_table *table; /* borrowed, outlives the space; NULL: no unwind rules */
-	uint32_t object;	       /* the caller's number for the load object */
+	uint64_t low_va, high_va; /* [low, high) */
+	uint64_t slide;		  /* obj_addr = va - slide, modulo 2^64 */
+	struct cfi_table *table;  /* borrowed, outlives the space; NULL: no unwind rules */
+	uint32_t object;	  /* the caller's number for the load object */
 };
 
 struct unwind_space {

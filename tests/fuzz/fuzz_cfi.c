@@ -38,7 +38,7 @@ static bool split(const uint8_t *data, size_t size, struct input *in)
 	return true;
 }
 
-static void check_rule(const struct cfi_table *table, uint64_t obj_addr)
+static void check_rule(struct cfi_table *table, uint64_t obj_addr)
 {
 	const struct cfi_rule *rule = cfi_table_find(table, obj_addr);
 
@@ -86,21 +86,17 @@ static void walk_from(struct unwind_walker *walker, const struct unwind_space *s
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct unwind_walker *walker;
-	struct cfi_object object = {.name = "fuzz", .text_addr = 0x1000, .data_addr = 0x2000};
 	struct unwind_space space;
-	struct cfi_table *table;
 	struct input in;
-	size_t bad;
 
 	if (walker == NULL)
 		walker = unwind_walker_create();
 	if (!split(data, size, &in))
 		return 0;
-	struct error *err = cfi_table_compile(&in.section, 1, &object, &table, &bad);
-	if (err) {
-		error_destroy(err);
-		return 0;
-	}
+	struct cfi_source source = {.sections = {in.section},
+		.section_count = 1,
+		.object = {.name = "fuzz", .text_addr = 0x1000, .data_addr = 0x2000}};
+	struct cfi_table *table = cfi_table_open(&source);
 	for (uint64_t i = 0; i < FINDS; i++)
 		check_rule(table, i * 16);
 	unwind_space_init(&space);

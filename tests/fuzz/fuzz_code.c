@@ -41,12 +41,9 @@ static void compile(const uint8_t *data, size_t size)
 		.read = read_code,
 		.add_starts = add_starts,
 		.context = &piece};
-	struct cfi_object object = {.name = "fuzz", .code = &code};
-	struct cfi_table *table;
-	size_t bad;
-	struct error *err = cfi_table_compile(NULL, 0, &object, &table, &bad);
+	struct cfi_source source = {.object = {.name = "fuzz", .code = &code}};
+	struct cfi_table *table = cfi_table_open(&source);
 
-	assert(err == NULL);
 	for (size_t at = 0; at < size; at++) {
 		struct x86_instruction i = x86_decode(data + at, size - at, TEXT_ADDR + at);
 		const struct cfi_rule *rule = cfi_table_find(table, TEXT_ADDR + at);

@@ -55,14 +55,8 @@ static void ask_for_segments(const struct objfile *file)
 
 static void ask_for_rules(struct objfile *file)
 {
-	struct cfi_table *table;
-	size_t bad;
-	struct error *err = objfile_compile_cfi(file, &table, &bad);
+	struct cfi_table *table = objfile_open_cfi(file);
 
-	if (err) {
-		error_destroy(err);
-		return;
-	}
 	for (uint64_t i = 0; table && i < 4096; i++)
 		assert(cfi_table_find(table, i * 16)->kind <= CFI_SLOW);
 	cfi_table_destroy(table);

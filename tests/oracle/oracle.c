@@ -65,7 +65,7 @@ static bool is_in_longjmp(const struct oracle *o, const struct unwind_frame *lea
 {
 	if (leaf->object >= o->target.objects.count)
 		return false;
-	const struct cfi_table *table = o->target.objects.data[leaf->object].table;
+	struct cfi_table *table = o->target.objects.data[leaf->object].table;
 	const struct cfi_rule *rule = cfi_table_find(table, leaf->obj_addr);
 	if (rule->kind != CFI_SLOW)
 		return false;

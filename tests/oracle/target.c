@@ -121,10 +121,7 @@ static ssize_t find_object(struct target *t, struct str path)
 			return (ssize_t)i;
 	}
 	struct target_object o = {.path = xstrndup(path.data, path.size)};
-	size_t bad = 0;
 	struct error *err = open_object(o.path, &o.file);
-	if (err == NULL)
-		err = objfile_compile_cfi(o.file, &o.table, &bad);
 	if (err) {
 		printf("# %s\n", err->message);
 		error_destroy(err);
@@ -132,8 +129,7 @@ static ssize_t find_object(struct target *t, struct str path)
 		free(o.path);
 		return -1;
 	}
-	if (bad)
-		printf("# %s: %zu bad entries\n", o.path, bad);
+	o.table = objfile_open_cfi(o.file);
 	o.symbols = symtab_create(o.file, NULL);
 	vec_push(&t->objects, o);
 	return (ssize_t)t->objects.count - 1;

@@ -1,0 +1,43 @@
+#ifndef SONDE_OBJ_CFI_PAGES_H
+#define SONDE_OBJ_CFI_PAGES_H
+
+/*
+ * The rows that a table has compiled so far.  Private to the compiler of CFI tables.
+ *
+ * A row is 32 bits: the low half of its address, above the rule's number.  Rows stand in pages of
+ * 64 KiB of addresses; each page begins with a row for its first address, so that a look-up never
+ * leaves its page.  What is not compiled yet has rows of CFI_RULE_UNKNOWN.
+ *
+ * The pages take no more memory than CFI_CACHE_MAX: what would go beyond it makes all pages go
+ * first.  All of libLLVM's rows, which are more than most programs ever come to, are 5 MB.
+ */
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "obj/cfi_rows.h"
+
+#define CFI_CACHE_MAX ((size_t)16 << 20)
+/* How far from the address that was asked for the rows of a function are kept. */
+#define CFI_REACH ((uint64_t)1 << 20)
+
+struct cfi_page {
+	VEC(uint32_t) rows;
+};
+
+struct cfi_pages {
+	struct map at; /* address / 64 KiB → index */
+	VEC(struct cfi_page) pages;
+	size_t size_bytes;
+};
+
+void cfi_pages_deinit(struct cfi_pages *pages);
+/* The number of the rule at obj_addr. */
+uint16_t cfi_pages_find(const struct cfi_pages *pages, uint64_t obj_addr);
+/*
+ * Keeps what rows, the first of which is at low or before, say of [low, high), which holds
+ * obj_addr; but not farther than CFI_REACH from that.
+ */
+void cfi_pages_put(struct cfi_pages *pages, uint64_t obj_addr, uint64_t low, uint64_t high,
+	const struct cfi_rows *rows);
+
+#endif

@@ -1,0 +1,41 @@
+#ifndef SONDE_OBJ_LAZY_BYTES_H
+#define SONDE_OBJ_LAZY_BYTES_H
+
+/*
+ * Bytes of a file that are read when they are first needed, a page at a time, and stand in memory
+ * as if all of them were there.  What was not asked for, or could not be read, is zero; so a file
+ * that is cut short, or a wrong offset, gives nonsense at worst.
+ *
+ * Making it costs the same for any size.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+#define LAZY_BYTES_MOST ((size_t)16 << 20)
+
+/* Copies bytes of the file; false if they are not all there. */
+typedef bool lazy_bytes_read(void *context, uint64_t file_off, uint8_t *bytes, size_t size);
+
+struct lazy_bytes;
+
+/* size bytes at file_off.  NULL if there is no room for so many addresses. */
+must_use struct lazy_bytes *lazy_bytes_create(
+	lazy_bytes_read *read, void *context, uint64_t file_off, size_t size);
+/* A copy of bytes that are there. */
+must_use struct lazy_bytes *lazy_bytes_copy(const void *bytes, size_t size);
+void lazy_bytes_destroy(struct lazy_bytes *lazy);
+
+/* Where they stand: [size]. */
+const uint8_t *lazy_bytes_data(const struct lazy_bytes *lazy);
+/* Has up to size bytes at offset read, fewer at the end.  False: they could not be. */
+bool lazy_bytes_need(struct lazy_bytes *lazy, uint64_t offset, uint64_t size);
+/* Drops what was read, if that is more than LAZY_BYTES_MOST: it will be read again. */
+void lazy_bytes_tidy(struct lazy_bytes *lazy);
+/* The memory it takes. */
+size_t lazy_bytes_size_bytes(const struct lazy_bytes *lazy);
+
+#endif
