@@ -104,10 +104,11 @@ static enum verdict look_exact(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
 	if (a->exact_refusal[0] == '\0') {
-		snprintf(text, size, "stacks can be copied in the kernel, with --engine exact");
+		snprintf(
+			text, size, "stacks are copied in the kernel at each sample, of any depth");
 		return VERDICT_OK;
 	}
-	snprintf(text, size, "no --engine exact: %s", a->exact_refusal);
+	snprintf(text, size, "stacks can't be copied in the kernel: %s", a->exact_refusal);
 	(void)remedy;
 	return VERDICT_LIMITED;
 }

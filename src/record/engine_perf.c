@@ -3,7 +3,9 @@
  * buffers at each sample; these are walked straight from the ring.
  *
  * The exact engine is the same with a BPF program at each event that samples (exact.h).  As it
- * copies what is needed of the stack, the copy in the sample is small, and so are the rings.
+ * copies what is needed of the stack, the copy in the sample is small, and so are the rings.  Where
+ * it is allowed and no engine was asked for, one becomes the other as soon as the program is loaded
+ * (engine_perf_exact.c).
  *
  * Events hang up when their last task is gone, but also when the kernel takes them off a task that
  * a set-uid exec has made more powerful: the target must go on undisturbed then, so its end is
@@ -16,13 +18,8 @@
 #include "base/clock.h"
 #include "record/engine_perf_state.h"
 
-/*
- * With the exact engine.  Of the sizes tried, from 512 bytes to 16 KB, this one costs the target
- * least.
- */
-#define EXACT_DUMP_BYTES  4096u
-#define EXACT_RING_BYTES  ((size_t)4 << 20)
-#define EXACT_RESTS_BYTES ((size_t)16 << 20)
+/* With the exact engine. */
+#define EXACT_RING_BYTES ((size_t)4 << 20)
 /* Events that hung up this long before a target is seen to go on did not do so with its end. */
 #define HANG_UP_NS (SECOND_NS / 10)
 
@@ -33,7 +30,10 @@ static struct engine_perf *self(struct engine *e)
 
 static void drain(struct engine *engine)
 {
-	engine_perf_drain(self(engine));
+	struct engine_perf *e = self(engine);
+
+	engine_perf_drain(e);
+	engine_perf_exact_look(e);
 }
 
 /* ---- waiting ---- */
@@ -54,8 +54,8 @@ static void poll_fds(struct engine *engine, pollfd_vec *fds)
 				vec_push(fds,
 					(struct pollfd){.fd = e->events.cpus.data[i].anchor_fd[s],
 						.events = POLLIN});
-	if (e->exact)
-		vec_push(fds, (struct pollfd){.fd = exact_fd(e->exact), .events = POLLIN});
+	if (e->exact_poll_fd >= 0)
+		vec_push(fds, (struct pollfd){.fd = e->exact_poll_fd, .events = POLLIN});
 }
 
 static uint64_t wait_ns(struct engine *engine)
@@ -83,8 +83,8 @@ static void watch(struct engine *engine)
 		engine_perf_drain(e);
 	short_lives_watch(&e->lives, &e->events, &e->tally, interval_ns, due);
 	e->rate_changed |= e->lives.is_quick;
-	if (e->exact && e->events.is_wide && !was_wide)
-		exact_only_known(e->exact);
+	if (e->events.is_wide && !was_wide)
+		engine_perf_exact_widened(e);
 	if (e->hung_up_ns == 0 && !e->events.is_wide && perf_event_set_hung_up(&e->events))
 		e->hung_up_ns = clock_monotonic_ns();
 }
@@ -144,8 +144,7 @@ static void close_engine(struct engine *engine)
 	ring_merge_deinit(&e->merge);
 	switches_deinit(&e->switches);
 	perf_event_set_close(&e->events);
-	e->recording->snapshot.exact = NULL;
-	exact_close(e->exact);
+	engine_perf_exact_close(e);
 	free(e);
 }
 
@@ -154,9 +153,9 @@ static void close_engine(struct engine *engine)
 	.slow_down = slow_down, .stop = stop, .counts = counts, .has_ended = has_ended,            \
 	.close = close_engine
 
-static const struct engine_ops ops = {.name = "snapshot", CALLS};
+const struct engine_ops engine_perf_ops = {.name = "snapshot", CALLS};
 
-static const struct engine_ops exact_ops = {.name = "exact", CALLS};
+const struct engine_ops engine_perf_exact_ops = {.name = "exact", CALLS};
 
 static void merge_rings(struct engine_perf *e)
 {
@@ -207,37 +206,6 @@ static struct error *begin(struct engine_perf *e, const struct target *target)
 	return err;
 }
 
-/* ---- exact ---- */
-
-/* The rest is as without it; err says why. */
-static void do_without_exact(struct engine_perf *e, struct error *err)
-{
-	char line[320];
-
-	snprintf(line, sizeof(line), "no exact stacks, sampling as with --engine snapshot: %s",
-		err->message);
-	if (e->options->say)
-		e->options->say(line);
-	error_destroy(err);
-	exact_close(e->exact);
-	e->exact = e->recording->snapshot.exact = NULL;
-	e->engine.ops = &ops;
-}
-
-static void open_exact(struct engine_perf *e)
-{
-	struct exact_options options = {
-		.dump_bytes = EXACT_DUMP_BYTES, .ring_bytes = EXACT_RESTS_BYTES};
-	struct error *err = exact_open(&options, &e->exact);
-
-	if (err) {
-		do_without_exact(e, err);
-		return;
-	}
-	e->recording->snapshot.exact = e->exact;
-	e->engine.ops = &exact_ops;
-}
-
 /* The events, with the program at them if the kernel lets it. */
 static struct error *open_events(
 	struct engine_perf *e, const struct target *target, const struct perf_event_spec *spec)
@@ -254,7 +222,7 @@ static struct error *open_events(
 	if (!err)
 		return NULL;
 	perf_event_set_close(&e->events);
-	do_without_exact(e, err);
+	engine_perf_exact_give_up(e, err);
 	return open_plain_events(e, target, spec);
 }
 
@@ -280,7 +248,7 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	};
 	struct error *err;
 
-	e->engine = (struct engine){.ops = &ops, .has_real_clock = real};
+	e->engine = (struct engine){.ops = &engine_perf_ops, .has_real_clock = real};
 	e->recording = setup->recording;
 	e->tally = (struct perf_tally){.events = &e->events, .recording = e->recording};
 	e->options = setup->options;
@@ -289,8 +257,11 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	spec.counters = setup->options->counters;
 	spec.counter_count = setup->options->counter_count;
 	clock_choice_init(&e->choice);
+	e->exact_poll_fd = -1;
 	if (setup->options->engine == RECORDER_ENGINE_EXACT)
-		open_exact(e);
+		engine_perf_exact_open(e);
+	else if (setup->options->engine == RECORDER_ENGINE_AUTO)
+		engine_perf_exact_begin(e);
 	err = open_events(e, setup->target, &spec);
 	if (!err) {
 		merge_rings(e);

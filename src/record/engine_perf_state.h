@@ -3,7 +3,8 @@
 
 /*
  * The snapshot and exact engines within: engine_perf.c opens and watches the events,
- * engine_perf_drain.c takes what they leave in the rings.
+ * engine_perf_drain.c takes what they leave in the rings, engine_perf_exact.c brings the BPF
+ * program to them.
  */
 
 #include "record/clock_choice.h"
@@ -11,6 +12,7 @@
 #include "record/drain_pace.h"
 #include "record/engine.h"
 #include "record/exact.h"
+#include "record/exact_loader.h"
 #include "record/keeper.h"
 #include "record/perf_attach.h"
 #include "record/perf_event.h"
@@ -26,7 +28,9 @@ struct engine_perf {
 	struct perf_event_set events;
 	struct keeper *keeper; /* NULL: the recorder has to look at the rings in time itself */
 	struct perf_tally tally;
-	struct exact *exact; /* NULL: the snapshot engine */
+	struct exact *exact;	     /* NULL: no program is at the events */
+	struct exact_loader *loader; /* NULL: none is loading */
+	int exact_poll_fd;	     /* an epoll: the loader's, then the program's; -1: no such */
 	struct perf_attach_result attached;
 	bool everybody; /* is the target */
 	struct ring_merge merge;
@@ -42,7 +46,27 @@ struct engine_perf {
 	bool rate_changed;
 };
 
+extern const struct engine_ops engine_perf_ops, engine_perf_exact_ops;
+
 /* Takes all records that were written up to now, in the order of their times. */
 void engine_perf_drain(struct engine_perf *e);
+
+/*
+ * Of user stack in a sample beside the program.  Of the sizes tried, from 512 bytes to 16 KB, this
+ * one costs the target least.
+ */
+#define EXACT_DUMP_BYTES 4096u
+
+/* Waits for the program, for events yet to be opened; without it it says why. */
+void engine_perf_exact_open(struct engine_perf *e);
+/* Has it loaded beside, if that may come to something. */
+void engine_perf_exact_begin(struct engine_perf *e);
+/* Joins it to the sampling once it is loaded; to be called after each drain. */
+void engine_perf_exact_look(struct engine_perf *e);
+/* The events sample others, too, from now on. */
+void engine_perf_exact_widened(struct engine_perf *e);
+/* Goes on without it; err, which it frees, says why. */
+void engine_perf_exact_give_up(struct engine_perf *e, struct error *err);
+void engine_perf_exact_close(struct engine_perf *e);
 
 #endif

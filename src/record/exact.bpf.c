@@ -126,32 +126,38 @@ struct {
 	__type(value, struct exact_processes);
 } processes SEC(".maps");
 
-/* The sample at hand. */
+/* The sample at hand, and what of its thread tells where its stack ends. */
 struct sample {
 	uint64_t time_ns, sp;
 	uint32_t pid, tid, dump_bytes;
-	struct task_struct *task;
+	uint64_t start_stack_va, control_va, signal_va, signal_bytes;
 };
 
 /* The copying of a rest. */
 struct copying {
 	struct exact_piece piece; /* its va: where it goes on */
 	uint64_t paged_va;	  /* up to here page by page */
-	struct task_struct *task;
-	struct exact_counts *count;
-	uint32_t is_looked_up, is_lost;
+	uint64_t bytes;		  /* copied */
+	uint32_t absent, looked_up, is_lost;
 };
 
-static struct exact_thread *find_thread(uint32_t tid)
+/*
+ * Functions that are not static are verified once, whatever their callers know; with them inline
+ * the verifier would walk through each as often as there are ways to it, and take three times as
+ * long.
+ */
+
+/* The entry of a thread; EXACT_THREADS: it has none. */
+__weak uint32_t find_thread(uint32_t tid)
 {
 	for (uint32_t i = 0; i < EXACT_PROBES; i++) {
 		uint32_t key = (exact_hash(tid) + i) % EXACT_THREADS;
 		struct exact_thread *thread = bpf_map_lookup_elem(&threads, &key);
 
 		if (thread && thread->tid == tid)
-			return thread;
+			return key;
 	}
-	return NULL;
+	return EXACT_THREADS;
 }
 
 static int is_known(const struct exact_processes *known, uint32_t pid)
@@ -177,8 +183,10 @@ static int is_wanted_process(uint32_t pid, const struct task_struct *task)
 
 /* ---- marks ---- */
 
-static int is_intact(const struct exact_mark *mark)
+__weak int is_intact(const struct exact_mark *mark)
 {
+	if (!mark)
+		return 0;
 	for (int i = 0; i < EXACT_MARK_SLOTS; i++) {
 		uint64_t word[4];
 
@@ -234,12 +242,11 @@ static long take_mapping(struct task_struct *task, struct vm_area_struct *vma, u
 }
 
 /* The end of the mapping that sp is in; 0: not to be had. */
-static uint64_t mapping_end(struct task_struct *task, uint64_t sp, struct exact_counts *count)
+__weak uint64_t mapping_end(uint64_t sp)
 {
 	uint64_t end_va = 0;
 
-	count->looked_up++;
-	bpf_find_vma(task, sp, take_mapping, &end_va, 0);
+	bpf_find_vma(bpf_get_current_task_btf(), sp, take_mapping, &end_va, 0);
 	return end_va;
 }
 
@@ -248,25 +255,24 @@ static int is_between(uint64_t va, uint64_t low_va, uint64_t high_va)
 	return va >= low_va && va < high_va;
 }
 
-/* Sets where the rest ends, and why. */
-static void find_end(const struct sample *s, const struct exact_thread *thread, struct copying *c)
+/* Sets where the rest ends, and why; thread_bytes: the limit of what is not the main stack. */
+__weak int find_end(const struct sample *s, struct copying *c, uint64_t thread_bytes)
 {
-	struct task_struct *task = s->task;
-	uint64_t sp = s->sp, limit = settings.main_bytes, end_va = task->mm->start_stack;
-	uint64_t control_va = task->thread.fsbase;
-	uint64_t signal_va = task->sas_ss_sp, signal_end_va = signal_va + task->sas_ss_size;
+	if (!s || !c)
+		return 0;
+	uint64_t sp = s->sp, limit = settings.main_bytes, end_va = s->start_stack_va;
 
 	if (!is_between(sp, end_va - FAR_BYTES, end_va)) {
-		limit = thread ? thread->limit_bytes : settings.thread_bytes;
-		if (is_between(sp, signal_va, signal_end_va)) {
-			end_va = signal_end_va;
-		} else if (is_between(sp, control_va - FAR_BYTES, control_va)) {
-			end_va = control_va;
+		limit = thread_bytes;
+		if (is_between(sp, s->signal_va, s->signal_va + s->signal_bytes)) {
+			end_va = s->signal_va + s->signal_bytes;
+		} else if (is_between(sp, s->control_va - FAR_BYTES, s->control_va)) {
+			end_va = s->control_va;
 		} else {
-			end_va = mapping_end(task, sp, c->count);
+			end_va = mapping_end(sp);
 			if (!end_va)
 				end_va = c->piece.low_va + BLIND_BYTES;
-			c->is_looked_up = 1;
+			c->looked_up = 1;
 		}
 	}
 	end_va += SLACK_BYTES;
@@ -276,6 +282,7 @@ static void find_end(const struct sample *s, const struct exact_thread *thread, 
 		c->piece.high_va = c->piece.low_va + limit;
 		c->piece.end = EXACT_END_LIMIT;
 	}
+	return 1;
 }
 
 /* ---- copying ---- */
@@ -286,10 +293,10 @@ static void meet_gap(struct copying *c, uint32_t size)
 	uint64_t va = c->piece.va, end_va;
 
 	c->paged_va = va + size;
-	if (c->is_looked_up)
+	if (c->looked_up)
 		return;
-	c->is_looked_up = 1;
-	end_va = mapping_end(c->task, c->piece.sp, c->count);
+	c->looked_up = 1;
+	end_va = mapping_end(c->piece.sp);
 	if (!end_va)
 		end_va = va + BLIND_BYTES;
 	if (end_va < c->piece.high_va)
@@ -322,16 +329,26 @@ static __always_inline long copy_piece(struct copying *c, const uint64_t room)
 		meet_gap(c, size);
 		if (room == EXACT_SHORT) {
 			c->piece.va += size;
-			c->count->absent++;
+			c->absent++;
 		}
 		return 0;
 	}
 	c->piece.size = size;
 	*piece = c->piece;
 	bpf_ringbuf_submit(piece, wake_flag(c));
-	c->count->bytes += size;
+	c->bytes += size;
 	c->piece.va += size;
 	return 0;
+}
+
+__weak long copy_long(struct copying *c)
+{
+	return c ? copy_piece(c, EXACT_LONG) : 1;
+}
+
+__weak long copy_short(struct copying *c)
+{
+	return c ? copy_piece(c, EXACT_SHORT) : 1;
 }
 
 static long copy_next(uint32_t i, struct copying *c)
@@ -341,58 +358,67 @@ static long copy_next(uint32_t i, struct copying *c)
 	if (va >= c->piece.high_va)
 		return 1;
 	if (va < c->paged_va || c->piece.high_va - va <= 2 * EXACT_SHORT)
-		return copy_piece(c, EXACT_SHORT);
-	return copy_piece(c, EXACT_LONG);
+		return copy_short(c) != 0;
+	return copy_long(c) != 0;
 }
 
-static void copy_rest(struct copying *c)
+static void copy_rest(struct copying *c, struct exact_counts *count)
 {
 	c->piece.va = c->piece.low_va;
 	bpf_loop(PIECES_MOST, copy_next, c, 0);
-	c->count->rests++;
-	c->count->limited += c->piece.end == EXACT_END_LIMIT;
-	c->count->lost += c->is_lost;
+	count->rests++;
+	count->bytes += c->bytes;
+	count->absent += c->absent;
+	count->limited += c->piece.end == EXACT_END_LIMIT;
+	count->lost += c->is_lost;
 }
 
 /* ---- samples ---- */
 
-static void take_sample(const struct sample *s)
+/* Ends the rest at a mark that is intact, if nothing speaks against it. */
+static void apply_marks(struct exact_thread *thread, struct copying *c, struct exact_counts *count)
 {
-	uint32_t zero = 0;
-	struct exact_thread *thread = find_thread(s->tid);
-	struct copying c = {
-		.piece = {.time_ns = s->time_ns, .sp = s->sp, .tid = s->tid},
-		.task = s->task,
-		.count = bpf_map_lookup_elem(&counts, &zero),
-	};
 	uint64_t need_va = 0;
 
-	if (!c.count)
+	if (thread->wanted != thread->given) {
+		thread->given = thread->wanted;
+		c->piece.is_wanted = 1;
+	} else if (c->piece.high_va - c->piece.low_va > CHEAP_BYTES) {
+		need_va = marked_va(thread);
+	}
+	if (!need_va)
 		return;
-	c.count->samples++;
+	count->marked++;
+	need_va += MARGIN_BYTES;
+	if (need_va >= c->piece.high_va)
+		return;
+	c->piece.high_va = need_va;
+	c->piece.end = EXACT_END_MARK;
+}
+
+static void take_sample(const struct sample *s)
+{
+	uint32_t zero = 0, key = find_thread(s->tid);
+	struct exact_thread *thread = bpf_map_lookup_elem(&threads, &key);
+	struct exact_counts *count = bpf_map_lookup_elem(&counts, &zero);
+	struct copying c = {
+		.piece = {.time_ns = s->time_ns, .sp = s->sp, .tid = s->tid},
+	};
+
+	if (!count)
+		return;
+	count->samples++;
 	if (thread)
 		note_sample(thread, s);
 	c.piece.low_va = s->sp + s->dump_bytes;
-	find_end(s, thread, &c);
+	find_end(s, &c, thread ? thread->limit_bytes : settings.thread_bytes);
+	count->looked_up += c.looked_up;
 	if (c.piece.high_va <= c.piece.low_va)
 		return;
-	if (thread && thread->wanted != thread->given) {
-		thread->given = thread->wanted;
-		c.piece.is_wanted = 1;
-	} else if (thread && c.piece.high_va - c.piece.low_va > CHEAP_BYTES) {
-		need_va = marked_va(thread);
-	}
-	if (need_va) {
-		c.count->marked++;
-		need_va += MARGIN_BYTES;
-		if (need_va <= c.piece.low_va)
-			return;
-		if (need_va < c.piece.high_va) {
-			c.piece.high_va = need_va;
-			c.piece.end = EXACT_END_MARK;
-		}
-	}
-	copy_rest(&c);
+	if (thread)
+		apply_marks(thread, &c, count);
+	if (c.piece.high_va > c.piece.low_va)
+		copy_rest(&c, count);
 }
 
 /* Sets who was sampled and where its stack is. 0: none that is wanted, or a 32-bit one. */
@@ -400,11 +426,17 @@ static int find_stack(struct sample *s)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct mm_struct *mm = task->mm;
 
-	s->task = task;
+	if (task->flags & PF_KTHREAD || !mm || regs->cs != USER_CS ||
+		!is_wanted_process(s->pid, task))
+		return 0;
 	s->sp = regs->sp;
-	return !(task->flags & PF_KTHREAD) && task->mm && regs->cs == USER_CS &&
-	       is_wanted_process(s->pid, task);
+	s->start_stack_va = mm->start_stack;
+	s->control_va = task->thread.fsbase;
+	s->signal_va = task->sas_ss_sp;
+	s->signal_bytes = task->sas_ss_size;
+	return 1;
 }
 
 /* The kernel fills in the sample's fields before it runs the program: these tell all. */

@@ -34,7 +34,7 @@ struct exact_options {
 const char *exact_lacks(void);
 
 /*
- * Loads the program: 30 to 50 ms.  ERROR_UNSUPPORTED with the cause in one line if this build, the
+ * Loads the program: some 50 ms.  ERROR_UNSUPPORTED with the cause in one line if this build, the
  * kernel or our privileges don't allow it.
  */
 must_use struct error *exact_open(const struct exact_options *options, struct exact **exact);

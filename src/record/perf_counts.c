@@ -108,7 +108,6 @@ struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set)
 void perf_event_set_remember(struct perf_event_set *set, size_t end)
 {
 	set->before = counts_to(set, end);
-	set->before.cpu_ns = 0;
 }
 
 const struct perf_gear *perf_event_set_gear(

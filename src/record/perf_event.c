@@ -48,6 +48,7 @@ static int event_open(struct perf_event_set *set, const struct perf_event_cpu *c
 	int code = 0;
 
 	perf_plan_attr(set, source, &attr);
+	attr.disabled |= set->is_held;
 	attr.enable_on_exec = on_exec && is_sampler(source) && perf_plan_runs(set, source);
 	if (task < 0) {
 		attr.inherit = 0;
@@ -216,6 +217,83 @@ bool perf_event_set_widen(struct perf_event_set *set)
 	switch_samplers(set, 0);
 	return true;
 }
+
+/* ---- renewing ---- */
+
+void perf_event_set_renew(const struct perf_event_set *set, struct exact *exact,
+	uint32_t stack_bytes, struct perf_event_set *fresh)
+{
+	uint32_t halvings = set->chosen / set->size_count;
+
+	*fresh = (struct perf_event_set){.spec = set->spec,
+		.grant = set->grant,
+		.rank = set->rank,
+		.thinning = set->thinning,
+		.is_stopped = true,
+		.is_held = true};
+	fresh->spec.exact = exact;
+	fresh->spec.stack_bytes_most = stack_bytes;
+	memcpy(&fresh->cpus, &set->cpus, sizeof(fresh->cpus));
+	memcpy(fresh->gear_of, set->gear_of, sizeof(fresh->gear_of));
+	perf_plan(fresh);
+	fresh->chosen = fresh->clock = halvings * fresh->size_count;
+	if (fresh->stack_rates == 1)
+		fresh->thinning = 0;
+}
+
+static void take_plan(struct perf_event_set *set, struct perf_event_set *fresh)
+{
+	set->spec = fresh->spec;
+	set->grant = fresh->grant;
+	memcpy(set->clocks, fresh->clocks, sizeof(set->clocks));
+	set->clock_count = fresh->clock_count;
+	set->size_count = fresh->size_count;
+	set->quick = fresh->quick;
+	set->chosen = set->clock = fresh->chosen;
+	set->rank = fresh->rank;
+	set->stack_rates = fresh->stack_rates;
+	set->thinning = fresh->thinning;
+	set->is_wide = fresh->is_wide;
+	set->tracks_all = fresh->tracks_all;
+	vec_deinit(&set->gears);
+	memcpy(&set->gears, &fresh->gears, sizeof(set->gears));
+}
+
+static void take_events(struct perf_event_set *set, struct perf_event_set *fresh)
+{
+	set->old = set->events.count;
+	for (size_t i = 0; i < fresh->events.count; i++)
+		vec_push(&set->events, fresh->events.data[i]);
+	vec_deinit(&fresh->events);
+}
+
+/* Who is tracked twice for a moment takes no harm; who is sampled twice does. */
+void perf_event_set_replace(struct perf_event_set *set, struct perf_event_set *fresh)
+{
+	for (size_t i = 0; i < fresh->events.count; i++)
+		if (!is_sampler(fresh->events.data[i].source))
+			switch_event(&fresh->events.data[i], true);
+	for (size_t i = 0; i < set->events.count; i++)
+		switch_event(&set->events.data[i], false);
+	take_plan(set, fresh);
+	take_events(set, fresh);
+	switch_samplers(set, set->old);
+}
+
+void perf_event_set_drop_old(struct perf_event_set *set)
+{
+	drop_first_events(set, set->old);
+	set->old = 0;
+}
+
+void perf_event_set_cancel(struct perf_event_set *fresh)
+{
+	drop_events(fresh, 0);
+	vec_deinit(&fresh->events);
+	vec_deinit(&fresh->gears);
+}
+
+/* ---- which clock ---- */
 
 static void run_clock(struct perf_event_set *set, uint32_t clock)
 {

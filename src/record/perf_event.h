@@ -91,7 +91,8 @@ struct perf_event_set {
 	uint32_t chosen;		 /* by perf_event_set_choose */
 	uint32_t clock;			 /* the one that runs */
 	uint32_t rank;			 /* of the last task */
-	struct perf_event_counts before; /* of events that are closed, but for the CPU time */
+	size_t old;			 /* so many of the first events are to be dropped */
+	struct perf_event_counts before; /* of events that are closed */
 	uint32_t stack_rates;		 /* at how many rates stacks at switches can be taken */
 	uint32_t thinning;		 /* the one of them that holds; 0: each */
 	VEC(struct perf_gear) gears;	 /* of all counters */
@@ -99,6 +100,7 @@ struct perf_event_set {
 	bool is_wide;	 /* the clocks are the CPUs', not the tasks': all processes are sampled */
 	bool tracks_all; /* and so are the trackers */
 	bool is_stopped; /* no event samples */
+	bool is_held;	 /* nor does any that is opened report anything yet */
 };
 
 /*
@@ -137,6 +139,20 @@ const struct perf_source *perf_event_set_find(const struct perf_event_set *set, 
  * allowed, nothing has changed.
  */
 bool perf_event_set_widen(struct perf_event_set *set);
+/*
+ * Renewing: begins a set for the same rings, whose samples have less of the stack and run the
+ * program, at the same rate.  Events that are added to it stand still until it takes the place of
+ * the old one, which it does as a whole, or it is cancelled.
+ */
+void perf_event_set_renew(const struct perf_event_set *set, struct exact *exact,
+	uint32_t stack_bytes, struct perf_event_set *fresh);
+/*
+ * The fresh events start as the old ones stop.  What these have written can be told apart until
+ * they are dropped.
+ */
+void perf_event_set_replace(struct perf_event_set *set, struct perf_event_set *fresh);
+void perf_event_set_drop_old(struct perf_event_set *set);
+void perf_event_set_cancel(struct perf_event_set *fresh);
 /*
  * Lets another of the clocks run: with the rate halved so many times, at most as the spec said, and
  * with the small copy of the stack, of which perf_event_set_small_bytes tells the size; 0: there is

@@ -30,7 +30,8 @@ struct recorder_progress {
 };
 
 enum recorder_engine {
-	RECORDER_ENGINE_AUTO, /* snapshot, or preload where that is refused */
+	RECORDER_ENGINE_AUTO, /* snapshot, which becomes exact if it may; or preload where it is
+				 refused */
 	RECORDER_ENGINE_SNAPSHOT,
 	RECORDER_ENGINE_PRELOAD,
 	RECORDER_ENGINE_EXACT, /* or snapshot, where it is not to be had */

@@ -1,6 +1,11 @@
-"""The exact engine: every stack whole, however deep and however short-lived; and how it is refused."""
+"""The exact engine: every stack whole, however deep and however short-lived; how it is refused; and how it
+comes to the default one, which has it loaded beside."""
 
+import collections
+import itertools
 import shutil
+import subprocess
+import time
 
 import harness
 import recording
@@ -88,6 +93,108 @@ def test_handlers_on_their_own_stack(folder):
 	r = record(folder, recording.program(folder, "signal_stack"), harness.work(1000))
 	r.check_truth(r.done.out)
 	check_whole(r)
+
+
+def later_part(r):
+	"""By then the program has been loaded: that takes a while, and on a busy machine long."""
+	part = r.json("--view", "stats", "--time", f"{r.stats['duration_ns'] / 2e9}s:")["rows"][0]
+	assert part["counted"] > 100, part
+	return part
+
+
+def check_later_part(r):
+	part = later_part(r)
+	assert part["critical"] <= 0.005 * part["counted"] + not_exact(r), (part, r.notes)
+
+
+def check_once(folder, r):
+	"""No time of a thread was sampled twice, or not at all."""
+	lines = harness.check(harness.sonde("convert", r.path, "--to", "dump", "-o", "-")).out.splitlines()
+	times = collections.defaultdict(list)
+	for words in map(str.split, lines):
+		if words[0] == "sample" and words[words.index("weight") + 1] == "1":
+			times[words[words.index("thread") + 1]].append(int(words[words.index("time") + 1]))
+	near = sum(after - before < 0.7 * recording.INTERVAL_NS
+		for thread in times.values() for before, after in itertools.pairwise(sorted(thread)))
+	assert near <= 3 + 0.02 * r.stats["counted"], f"{near} samples too near to each other"
+	taken = r.taken_seconds * 1e9 / recording.INTERVAL_NS
+	assert r.stats["counted"] >= 0.97 * r.stats["expected"] - taken - len(times), (r.stats, taken)
+
+
+def default(folder, *command, options=()):
+	needs_exact()
+	return recording.record(folder, *command, options=options)
+
+
+def test_by_default_large_frames_gone_within_microseconds(folder):
+	r = default(folder, recording.program(folder, "lunge"), 1500, 0, 0)
+	r.check_truth(r.done.out)
+	check_once(folder, r)
+	check_later_part(r)
+	for frames, _ in r.stacks:
+		if frames[-1:] in (["near"], ["far"]) and "main" in frames:
+			assert frames.count("down") == 30, frames
+
+
+def test_by_default_threads_from_before_the_program(folder):
+	"""They have their events without it, and are served all the same; no time is sampled twice."""
+	r = default(folder, recording.program(folder, "lunge"), 800, 3, 0)
+	r.check_truth(r.done.out)
+	check_once(folder, r)
+	check_later_part(r)
+
+
+def test_by_default_children_from_before_the_program(folder):
+	r = default(folder, recording.program(folder, "lunge"), 800, 1, 1)
+	r.check_truth(r.done.out)
+	check_once(folder, r)
+	check_later_part(r)
+
+
+def test_by_default_threads_from_after_it(folder):
+	"""What inherits the events once the program has come to them runs it, too."""
+	program = recording.program(folder, "lunge")
+	r = default(folder, "sh", "-c", f"{program} 500 0 0; {program} 600 1 0 >&2")
+	check_once(folder, r)
+	check_later_part(r)
+
+
+def attach(folder, seconds, *options):
+	"""Records a process with threads that runs already, or what options say while it runs."""
+	needs_exact()
+	program = recording.program(folder, "lunge")
+	target = subprocess.Popen([program, "4000", "2", "0"], stdout=subprocess.DEVNULL)
+	try:
+		running = recording.start(folder, options=["--duration", f"{seconds}s", *(options or ["-p", target.pid])])
+		assert running.end() == 0, running.err
+		return running.recording
+	finally:
+		target.kill()
+		target.wait()
+
+
+def test_by_default_attached(folder):
+	check_later_part(attach(folder, 3))
+
+
+def start_ns(folder, program, engine):
+	"""From our own start to the program's first instruction, about."""
+	begin = time.monotonic_ns()
+	r = recording.record(folder, program, options=["--engine", engine])
+	return int(r.done.out) - begin
+
+
+def test_the_default_does_not_delay_the_exec(folder):
+	"""Loading takes tens of milliseconds, as --engine exact shows, for which no target waits."""
+	needs_exact()
+	program = recording.program(folder, "moment")
+
+	def attempt():
+		least = {engine: min(start_ns(folder, program, engine) for _ in range(5))
+			for engine in ("snapshot", "auto", "exact")}
+		waited = least["exact"] - least["snapshot"]
+		assert waited > 0 and least["auto"] - least["snapshot"] < waited / 2, least
+	recording.patiently(attempt)
 
 
 def test_without_the_rights_it_is_snapshot(folder):
