@@ -223,6 +223,8 @@ static void join(struct engine_perf *e)
 	perf_event_set_replace(&e->events, &j.fresh);
 	engine_perf_drain(e);
 	perf_event_set_drop_old(&e->events);
+	if (!e->events.is_wide)
+		short_lives_forgive(&e->lives, &e->events, &e->tally, e->options->interval_ns);
 }
 
 /* That the kernel refuses it is for `sonde doctor` to say: nobody has asked for it. */

@@ -22,9 +22,11 @@ static bool may_be_short(const struct perf_tally *tally)
 	return 2 * threads_so_far(tally) >= MISSING_LEAST;
 }
 
-static bool are_short(struct perf_tally *tally, uint64_t due, uint64_t interval_ns)
+static bool are_short(
+	const struct short_lives *s, struct perf_tally *tally, uint64_t due, uint64_t interval_ns)
 {
-	uint64_t found = tally->recording->sampled_ns / interval_ns + perf_tally_lost(tally);
+	uint64_t found =
+		tally->recording->sampled_ns / interval_ns + perf_tally_lost(tally) + s->forgiven;
 
 	if (found + MISSING_LEAST > due || found > due - due / MISSING_PART)
 		return false;
@@ -57,10 +59,20 @@ uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_se
 	return perf_tally_counts(tally).cpu_ns / interval_ns;
 }
 
+void short_lives_forgive(struct short_lives *s, const struct perf_event_set *events,
+	const struct perf_tally *tally, uint64_t interval_ns)
+{
+	struct perf_event_counts counts = perf_event_set_counts(events);
+	uint64_t due = counts.cpu_ns / interval_ns;
+	uint64_t found = tally->recording->sampled_ns / interval_ns + counts.lost;
+
+	s->forgiven = due > found ? due - found : 0;
+}
+
 void short_lives_watch(struct short_lives *s, struct perf_event_set *events,
 	struct perf_tally *tally, uint64_t interval_ns, uint64_t due)
 {
-	if (due > 0 && are_short(tally, due, interval_ns))
+	if (due > 0 && are_short(s, tally, due, interval_ns))
 		help(s, events);
 	end_when_calm(s, events, threads_so_far(tally));
 }

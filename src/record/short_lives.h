@@ -17,9 +17,10 @@
 /* Zeroed at first. */
 struct short_lives {
 	bool widen_refused;
-	bool is_quick;	  /* the quick clock runs, in place of wide ones */
-	uint64_t threads; /* so far, at the last look */
-	uint32_t calm;	  /* looks since many threads began */
+	bool is_quick;	   /* the quick clock runs, in place of wide ones */
+	uint64_t threads;  /* so far, at the last look */
+	uint32_t calm;	   /* looks since many threads began */
+	uint64_t forgiven; /* samples that are missing for another reason */
 };
 
 /*
@@ -28,6 +29,12 @@ struct short_lives {
  */
 uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_set *events,
 	struct perf_tally *tally, uint64_t interval_ns);
+/*
+ * The clocks were replaced, and the rings drained: what is missing now, half a sample of each
+ * thread, is so for that.
+ */
+void short_lives_forgive(struct short_lives *s, const struct perf_event_set *events,
+	const struct perf_tally *tally, uint64_t interval_ns);
 /*
  * To be called every tenth of a second.  due: as it was told before the rings were last drained, or
  * what lies in them would be missing; 0 if nothing is to be changed.
