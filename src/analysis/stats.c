@@ -93,7 +93,7 @@ static struct stats_metric *stats_metrics(const struct selection *s, struct aren
 /* What a sample's own stack tells of how it was taken, whatever filters make of it. */
 struct quality {
 	bool is_foreign;  /* its leaf is of no known function */
-	bool is_critical; /* it was not walked whole */
+	bool is_critical; /* it was not walked whole, or some of its callers are a guess */
 };
 
 /* Readers call what they cannot name so. */
@@ -102,7 +102,8 @@ static struct quality frame_quality(const struct profile *p, uint32_t stack)
 	const struct frame *frame = &p->frames[p->stacks[stack].frame.i];
 	const struct function *f = &p->functions[frame->function.i];
 	struct str name = profile_string(p, f->name);
-	bool is_cut = f->object.i == NO_ID && str_equal(name, STR("[truncated]"));
+	bool is_cut = f->object.i == NO_ID &&
+		      (str_equal(name, STR("[truncated]")) || str_equal(name, STR("[guessed]")));
 
 	return (struct quality){
 		is_cut || name.size == 0 || str_equal(name, STR("[unknown]")), is_cut};

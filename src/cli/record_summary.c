@@ -177,6 +177,7 @@ static const struct {
 	{CAPTURE_TRUNCATED_RULE, "no unwind rule"},
 	{CAPTURE_TRUNCATED_CORRUPT, "corrupt"},
 	{CAPTURE_TRUNCATED_DEPTH, "too deep"},
+	{CAPTURE_GUESSED_STACKS, "with a guessed caller"},
 };
 
 static void say_truncated(const struct recorder_result *r, struct strbuf *line)

@@ -16,13 +16,18 @@ enum capture_object_kind {
 	CAPTURE_OBJECT_KERNEL = 1,
 	CAPTURE_OBJECT_JIT = 2,
 	CAPTURE_OBJECT_UNKNOWN = 3,
-	CAPTURE_OBJECT_TRUNCATED = 4, /* the one node kind that is no code: "[truncated]" */
+	CAPTURE_OBJECT_TRUNCATED = 4, /* no code: "[truncated]" */
 	CAPTURE_OBJECT_NONE = 5,      /* no object: of functions whose object is not known */
 	/*
 	 * "[zones]": its addresses are numbers of zones, from 1; SYMBOLS have their names, files
 	 * and lines.  Number 0 is the zone "[unknown]".
 	 */
 	CAPTURE_OBJECT_ZONE = 6,
+	/*
+	 * "[guessed]", no code either: the callers outside of a frame of it are a guess, made where
+	 * neither unwind rules nor the code tell who called.
+	 */
+	CAPTURE_OBJECT_GUESSED = 7,
 };
 
 /* Facts about a recording; strings below 64, numbers from 64. */
@@ -97,6 +102,7 @@ enum capture_counter {
 	CAPTURE_LOST_ZONE_EVENTS = 23, /* that were asked for, and overwritten */
 	CAPTURE_BROKEN_ZONES = 24,     /* programs whose memory of zones was not good */
 	CAPTURE_MERGED_THREADS = 25,   /* whose zones went to the next in their place */
+	CAPTURE_GUESSED_STACKS = 26,   /* stacks with callers that are a guess */
 	/* And the sixteen after it: what programs counted of their zones, enum zonewire_trouble. */
 	CAPTURE_ZONE_TROUBLE = 32,
 	CAPTURE_ZONE_TROUBLE_LAST = 47,

@@ -429,18 +429,45 @@ static void mean_0f(const struct decoder *d, struct x86_instruction *i)
 		i->kind = X86_POP;
 }
 
-struct x86_instruction x86_decode(const uint8_t *bytes, size_t size, uint64_t addr)
+static struct decoder decode(const uint8_t *bytes, size_t size, uint64_t addr)
 {
 	enum { SIZE_MAX_BYTES = 15 };
 	struct decoder d = {.bytes = bytes,
 		.size = size < SIZE_MAX_BYTES ? size : SIZE_MAX_BYTES,
 		.addr = addr};
-	struct x86_instruction i = {.kind = X86_OTHER, .reg = X86_NO_REG};
 
 	take_opcode(&d);
 	if (wants_modrm(&d))
 		take_modrm(&d);
 	d.immediate = next_number(&d, immediate_size(&d));
+	return d;
+}
+
+bool x86_may_write(const uint8_t *bytes, size_t size, uint8_t hw_reg)
+{
+	struct decoder d = decode(bytes, size, 0);
+	uint8_t low_reg = (uint8_t)((d.opcode & 7) | (d.rex & 1) << 3);
+	bool is_vector_op = d.is_vector || d.map == MAP_0F38 || d.map == MAP_0F3A;
+	bool divides = d.map == MAP_ONE && (d.opcode == 0xf6 || d.opcode == 0xf7);
+
+	if (d.bad || is_vector_op || divides)
+		return true;
+	if (d.has_modrm)
+		return d.reg == hw_reg || (d.mod == 3 && d.rm == hw_reg);
+	/* Some write registers that they do not name. */
+	if (d.map != MAP_ONE || d.opcode < 0x50)
+		return true;
+	if (d.opcode < 0x60 || (d.opcode >= 0xb0 && d.opcode <= 0xbf))
+		return low_reg == hw_reg;
+	return d.opcode != 0x90 && d.opcode != 0x68 && d.opcode != 0x6a &&
+	       (d.opcode & 0xf0) != 0x70;
+}
+
+struct x86_instruction x86_decode(const uint8_t *bytes, size_t size, uint64_t addr)
+{
+	struct decoder d = decode(bytes, size, addr);
+	struct x86_instruction i = {.kind = X86_OTHER, .reg = X86_NO_REG};
+
 	if (d.bad || is_invalid(&d))
 		return (struct x86_instruction){.kind = X86_BAD, .size = 1, .reg = X86_NO_REG};
 	i.size = (uint8_t)d.at;

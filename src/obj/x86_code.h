@@ -3,7 +3,7 @@
 
 /*
  * x86-64 machine code, one instruction at a time: how long it is, and what it does to the stack, to
- * the frame pointer and to the flow of control.  Nothing else is told of it.
+ * the frame pointer and to the flow of control.
  */
 
 #include <stdbool.h>
@@ -49,5 +49,11 @@ struct x86_instruction {
  * The instruction whose bytes begin at `bytes`, of which there are size, and which stands at addr.
  */
 struct x86_instruction x86_decode(const uint8_t *bytes, size_t size, uint64_t addr);
+
+/*
+ * Whether the instruction may write to a general register, by the hardware's number. False only
+ * where it certainly does not; calls write to more than they name.
+ */
+bool x86_may_write(const uint8_t *bytes, size_t size, uint8_t hw_reg);
 
 #endif

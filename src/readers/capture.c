@@ -202,7 +202,7 @@ static void add_sample(struct capture *c, const struct capture_sample *sample, t
 	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
 	if (weight[c->samples_metric.i] > 0) {
 		c->counted++;
-		c->truncated += (flags & CAPTURE_STACK_TRUNCATED) != 0;
+		c->truncated += (flags & CAPTURE_STACK_NOT_WHOLE) != 0;
 		c->foreign += (flags & CAPTURE_STACK_FOREIGN) != 0;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(c->off_cpu); i++)

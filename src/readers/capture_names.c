@@ -64,7 +64,7 @@ void capture_names_add_object(struct capture_names *n, const struct capture_obje
 		return;
 	/* Code in no mapping belongs to no load object, as a stack cut short does. */
 	if (row->kind != CAPTURE_OBJECT_TRUNCATED && row->kind != CAPTURE_OBJECT_NONE &&
-		!str_equal(row->path, STR("[unknown]")))
+		row->kind != CAPTURE_OBJECT_GUESSED && !str_equal(row->path, STR("[unknown]")))
 		id = builder_object(
 			n->builder, row->path, row->build_id, capture_names_kind(row->kind));
 	vec_push(&n->objects, (struct capture_names_object){.id = id,
@@ -201,6 +201,15 @@ const struct capture_chain *capture_names_truncated(struct capture_names *n)
 	return &n->truncated;
 }
 
+static const struct capture_chain *guessed(struct capture_names *n)
+{
+	if (n->guessed.count == 0) {
+		n->guessed = add_special(n, STR("[guessed]"), (object_id){NO_ID}, 0);
+		n->guessed.is_guessed = true;
+	}
+	return &n->guessed;
+}
+
 const struct capture_chain *capture_names_unknown(struct capture_names *n)
 {
 	if (n->unknown.count == 0)
@@ -218,6 +227,8 @@ static struct capture_chain resolve(struct capture_names *n, const struct captur
 		return *capture_names_unknown(n);
 	if (o->kind == CAPTURE_OBJECT_TRUNCATED)
 		return *capture_names_truncated(n);
+	if (o->kind == CAPTURE_OBJECT_GUESSED)
+		return *guessed(n);
 	if (map_get(&n->symbols, frame->object, frame->obj_addr, &index)) {
 		struct capture_chain chain = n->chains.data[index];
 		*(chain.is_nameless ? &o->nameless : &o->named) += 1;

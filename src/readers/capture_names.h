@@ -16,7 +16,7 @@
 
 /* A load object as the file has it. */
 struct capture_names_object {
-	object_id id;		   /* the builder's; NO_ID for "[truncated]" */
+	object_id id;		   /* the builder's; NO_ID for "[truncated]" and the like */
 	uint32_t kind;		   /* enum capture_object_kind */
 	struct str path, build_id; /* in the arena */
 	bool is_missing;	   /* its file is not to be had here */
@@ -37,6 +37,7 @@ struct capture_chain {
 	bool is_known;	       /* the function is known */
 	bool is_nameless;      /* but by its start only */
 	bool is_truncated;     /* is the "[truncated]" root */
+	bool is_guessed;       /* is "[guessed]" */
 };
 
 struct capture_names {
@@ -50,7 +51,7 @@ struct capture_names {
 	VEC(struct capture_chain) chains;
 	VEC(frame_id) frame_ids;
 	/* Made when first needed, in a profile that was written; unknown: of no known object. */
-	struct capture_chain truncated, unknown;
+	struct capture_chain truncated, guessed, unknown;
 	bool is_profile; /* the file holds a profile, no recording: to be set before it is read */
 	VEC(struct capture_names_address) addresses; /* sorted with the first SYMBOLS */
 	bool addresses_sorted;

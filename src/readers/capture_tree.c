@@ -119,6 +119,8 @@ static void build_node(struct capture_tree *t, struct capture_names *names,
 		flags |= CAPTURE_STACK_FOREIGN;
 	if (chain->is_truncated)
 		flags |= CAPTURE_STACK_TRUNCATED;
+	if (chain->is_guessed)
+		flags |= CAPTURE_STACK_GUESSED;
 	t->stacks[place] = stack;
 	t->flags[place] = flags;
 }

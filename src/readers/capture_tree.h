@@ -24,6 +24,8 @@ enum capture_stack_flag {
 	CAPTURE_STACK_TRUNCATED = 1, /* not walked to its root */
 	CAPTURE_STACK_ORPHAN = 2,    /* its root was in a part of the file that is missing */
 	CAPTURE_STACK_FOREIGN = 4,   /* its leaf has no name */
+	CAPTURE_STACK_GUESSED = 8,   /* some of its callers are a guess */
+	CAPTURE_STACK_NOT_WHOLE = CAPTURE_STACK_TRUNCATED | CAPTURE_STACK_GUESSED,
 };
 
 struct capture_tree {

@@ -31,6 +31,11 @@ static const struct trouble counter_troubles[CAPTURE_COUNTER_COUNT] = {
 	[CAPTURE_TRUNCATED_DEPTH] = {NOTE_TRUNCATED,
 		"a stack was cut short: deeper than can be recorded",
 		"stacks were cut short: deeper than can be recorded"},
+	[CAPTURE_GUESSED_STACKS] = {NOTE_GUESSED,
+		"a stack contains a guessed caller: who is outside of [guessed] is likely, not "
+		"certain",
+		"stacks contain a guessed caller: who is outside of [guessed] is likely, not "
+		"certain"},
 	[CAPTURE_NO_USER_STACK] = {NOTE_TRUNCATED, "a sample has kernel frames only",
 		"samples have kernel frames only"},
 	[CAPTURE_REUSE_WRONG] = {NOTE_GUESSED,

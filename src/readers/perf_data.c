@@ -130,7 +130,7 @@ static void add_metrics(struct perf_data *p)
 
 static void count_flags(struct perf_data *p, uint8_t flags)
 {
-	p->truncated += (flags & CAPTURE_STACK_TRUNCATED) != 0;
+	p->truncated += (flags & CAPTURE_STACK_NOT_WHOLE) != 0;
 	p->foreign += (flags & CAPTURE_STACK_FOREIGN) != 0;
 }
 

@@ -65,6 +65,12 @@ static void note_losses(struct perf_data *p)
 		"a task was not told from another: there are more than are kept apart",
 		"tasks were not told from another: there are more than are kept apart"};
 
+	static const struct trouble guesses = {NOTE_GUESSED,
+		"a stack contains a guessed caller: who is outside of [guessed] is likely, not "
+		"certain",
+		"stacks contain a guessed caller: who is outside of [guessed] is likely, not "
+		"certain"};
+
 	note(p, &lost_records, p->file.lost_records);
 	note(p, &lost_samples, p->file.lost_samples);
 	note(p, &throttled, p->file.throttled);
@@ -73,6 +79,7 @@ static void note_losses(struct perf_data *p)
 	note(p, &unkept, p->tasks.unkept_tasks);
 	for (size_t i = 0; i < PERF_DATA_CUT_COUNT; i++)
 		note(p, &cut_troubles[i], p->stacks.cuts[i]);
+	note(p, &guesses, p->stacks.guesses);
 }
 
 static void note_damage(struct perf_data *p)

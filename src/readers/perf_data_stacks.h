@@ -72,10 +72,12 @@ struct perf_data_stacks {
 	/* Generations of code made at run time: object numbers by code and epoch. */
 	struct map generations;
 	uint32_t object_numbers; /* in names */
+	uint32_t guessed;	 /* the frame "[guessed]"; 0: there is none yet */
 	uint32_t anonymous;	 /* the object of code that is in no file */
 	VEC(uint32_t) named;	 /* of objects: their numbers in names; NO_ID: none yet */
 
 	uint64_t cuts[PERF_DATA_CUT_COUNT];
+	uint64_t guesses; /* stacks with a caller that is a guess */
 };
 
 /* All that is given must last as long; input_size bounds what is kept. */

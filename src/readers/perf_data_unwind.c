@@ -7,6 +7,7 @@
  */
 #include "readers/perf_data_stacks.h"
 
+#include "format/capture.h"
 #include "unwind/perf_regs.h"
 
 struct stack_source {
@@ -93,15 +94,38 @@ static enum perf_data_cut cut_of(enum unwind_end end)
 	return PERF_DATA_CUT_CORRUPT;
 }
 
+/* The callers that follow in scratch are a guess. */
+static void take_guess(struct perf_data_stacks *s)
+{
+	if (s->guessed == 0) {
+		struct capture_object object = {.object = s->object_numbers++,
+			.kind = CAPTURE_OBJECT_GUESSED,
+			.path = STR("[guessed]")};
+
+		capture_names_add_object(s->names, &object);
+		s->guessed = (uint32_t)s->frames.count;
+		vec_push(&s->frames, (struct capture_frame){object.object, 0});
+	}
+	s->guesses++;
+	vec_push(&s->scratch, s->guessed);
+}
+
+/* A guess that leads to no root is worth nothing: the stack is cut there. */
 static void take_frames(struct perf_data_stacks *s, uint32_t process,
 	const struct unwind_stack *stack, uint64_t time_ns)
 {
-	for (size_t i = 0; i < stack->count; i++)
+	enum perf_data_cut cut = cut_of(stack->end);
+	bool is_whole = cut == PERF_DATA_CUT_COUNT;
+	size_t count = is_whole || !stack->guessed ? stack->count : stack->guess_at;
+
+	for (size_t i = 0; i < count; i++) {
+		if (stack->guessed && stack->guess_at == i)
+			take_guess(s);
 		vec_push(&s->scratch,
 			perf_data_stacks_user_frame(s, process, stack->frames[i].va, time_ns));
-	enum perf_data_cut cut = cut_of(stack->end);
+	}
 
-	if (cut != PERF_DATA_CUT_COUNT)
+	if (!is_whole)
 		perf_data_stacks_cut(s, cut);
 }
 

@@ -42,7 +42,7 @@ uint64_t snapshot_truncated(const struct snapshot *s)
 {
 	return s->counters[CAPTURE_TRUNCATED_MEMORY] + s->counters[CAPTURE_TRUNCATED_RACE] +
 	       s->counters[CAPTURE_TRUNCATED_RULE] + s->counters[CAPTURE_TRUNCATED_CORRUPT] +
-	       s->counters[CAPTURE_TRUNCATED_DEPTH];
+	       s->counters[CAPTURE_TRUNCATED_DEPTH] + s->counters[CAPTURE_GUESSED_STACKS];
 }
 
 /*
@@ -106,13 +106,28 @@ static uint32_t truncated_root(struct snapshot *s, enum capture_counter cause)
 	return snapshot_no_stack(s);
 }
 
-/* The node of the walked stack; gives each frame its own. */
+/* Stands between a frame and its caller, which is a guess. */
+static uint32_t guessed_node(struct snapshot *s, uint32_t node)
+{
+	uint32_t object = object_table_named(s->objects, CAPTURE_OBJECT_GUESSED, STR("[guessed]"));
+
+	s->counters[CAPTURE_GUESSED_STACKS]++;
+	return stack_tree_intern(&s->tree, node, object, 0);
+}
+
+/*
+ * The node of the walked stack; gives each frame its own.  A guess that leads to no root is worth
+ * nothing: the stack is cut there.
+ */
 static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack, uint64_t time_ns)
 {
 	bool whole = stack->end == UNWIND_ROOT || stack->end == UNWIND_REUSED;
 	uint32_t node = whole ? stack->reused_node : truncated_root(s, truncation_cause(s, stack));
+	size_t count = whole || !stack->guessed ? stack->count : stack->guess_at;
 
-	for (size_t i = stack->count; i-- > 0;) {
+	if (whole && stack->guessed && stack->guess_at == count)
+		node = guessed_node(s, node);
+	for (size_t i = count; i-- > 0;) {
 		struct unwind_frame *frame = &stack->frames[i];
 		uint32_t object = frame->object;
 		uint64_t obj_addr = frame->obj_addr;
@@ -126,6 +141,8 @@ static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack
 		}
 		node = stack_tree_intern(&s->tree, node, object, obj_addr);
 		frame->node = node;
+		if (whole && stack->guessed && stack->guess_at == i)
+			node = guessed_node(s, node);
 	}
 	return node;
 }

@@ -7,8 +7,9 @@
  * 2. One that has just saved bp: bp is at sp, the return address above it.
  * 3. One with a frame pointer: both are at bp.
  *
- * A frame that made a call can only be of the third kind.  The psABI's convention that bp is 0 in
- * the outermost frame (section 3.4.1) ends the stack there, and nowhere else.
+ * All are guesses, and marked as such; rules that are read off the code (unwind/live_rules.h) come
+ * first. A frame that made a call can only be of the third kind.  The psABI's convention that bp is
+ * 0 in the outermost frame (section 3.4.1) ends the stack there, and nowhere else.
  */
 #include "unwind/guess.h"
 
@@ -69,20 +70,6 @@ bool guess_is_return_address(struct guess_cache *cache, const struct unwind_spac
 		cache->slots[slot].after_call = read_is_after_call(memory, va);
 	}
 	return cache->slots[slot].after_call;
-}
-
-bool guess_call_target(struct unwind_memory *memory, uint64_t return_va, uint64_t *target_va)
-{
-	uint8_t bytes[5];
-	int32_t distance;
-
-	if (!memory->read_code ||
-		!memory->read_code(memory, return_va - sizeof(bytes), bytes, sizeof(bytes)) ||
-		bytes[0] != 0xe8)
-		return false;
-	memcpy(&distance, bytes + 1, sizeof(distance));
-	*target_va = return_va + (uint64_t)(int64_t)distance;
-	return true;
 }
 
 /* ---- layouts ---- */

@@ -34,9 +34,6 @@ bool guess_is_in_signal_return(struct unwind_memory *memory, uint64_t va);
 bool guess_is_return_address(struct guess_cache *cache, const struct unwind_space *space,
 	struct unwind_memory *memory, uint64_t va);
 
-/* Where the direct call that returns to return_va goes.  False: the call is no direct one. */
-bool guess_call_target(struct unwind_memory *memory, uint64_t return_va, uint64_t *target_va);
-
 /* Whether a call instruction ends at the end of the 8 bytes. */
 bool guess_is_call(const uint8_t bytes[8]);
 

@@ -1,150 +1,89 @@
 /*
  * A sleeping thread's stack pointer and pc can be read from outside, its frame pointer can't, and
  * it is not in memory either while only functions that leave it alone are inside of the one that
- * set it up.  But that function has saved its caller's frame pointer right below its return
- * address, and code tells what such a pair must look like:
+ * set it up.
  *
- * 1. The return address follows a call instruction.  If that is a direct call of the function's
- *    first instruction, the pair is almost certainly it.  If the call is indirect, or of a stub
- *    that leads elsewhere, it may be.  If it is of another function, that one may have ended in a
- *    jump to this one.
- * 2. The caller's frame leads on: by its own rules there is a return address too.
+ * The function's own instructions say how far its frame pointer is above its stack pointer, unless
+ * it calls alloca. Then they say how far it is at the least, and from there on pairs are looked at:
+ * the caller's saved frame pointer and a return address. Stack memory is full of old pairs that
+ * were right once, so each is followed outwards (unwind/chain.h). One is certain if
  *
- * Stack memory is full of old frames, and an old pair that was right once looks right still.  What
- * keeps the search from most of it is the function's prologue: how much room it makes below bp says
- * where bp is at the least, and unless the function calls alloca, exactly.
+ * - rules lead from it to the outermost frame, each function on the way returns behind a call that
+ *   entered it, and the call at the pair is known to have entered this function;
+ * - this function is not on the way again: the inner frame of a recursion may be over;
+ * - no other pair leads to the outermost frame without a call that entered another function.
+ *
+ * Else the best is a guess.
  */
 #include "unwind/lost_bp.h"
 
+#include "base/hash.h"
 #include "obj/cfi.h"
+#include "unwind/chain.h"
 
 /* Frames larger than this are not searched through. */
 #define SEARCH_BYTES ((uint64_t)256 << 10)
-/* How much further a sure pair is looked for once there is one that may be right. */
+/* How much further a certain pair is looked for once there is one that nothing speaks against. */
 #define SEARCH_ON_BYTES ((uint64_t)4096)
+/* So many pairs are followed. */
+#define CHAINS_MOST ((size_t)256)
 
-struct search {
-	const struct lost_bp *frame;
-	const struct unwind_mapping *mapping; /* of the function; never NULL */
-	bool has_start;
-	uint64_t start_va; /* of the function */
-};
-
-/* ---- the prologue ---- */
-
-enum { CODE_BYTES = 48, CODE_PIECE = 16 };
-
-struct prologue {
-	uint8_t code[CODE_BYTES + 8];
-	size_t at;
-	bool has_bp;	/* bp is set up */
-	uint64_t bytes; /* pushed and made room for, below bp */
-};
-
-static bool take(struct prologue *p, const char *bytes, size_t size)
-{
-	if (memcmp(p->code + p->at, bytes, size) != 0)
-		return false;
-	p->at += size;
-	return true;
-}
-
-static uint64_t take_number(struct prologue *p, size_t size)
-{
-	int32_t number = 0;
-
-	if (size == 1)
-		number = (int8_t)p->code[p->at];
-	else
-		memcpy(&number, p->code + p->at, sizeof(number));
-	p->at += size;
-	return (uint64_t)(int64_t)number;
-}
-
-/* push of a register: what it does to bytes depends on where bp is. */
-static bool take_push(struct prologue *p)
-{
-	size_t prefix = p->code[p->at] == 0x41;
-	uint8_t code = p->code[p->at + prefix];
-
-	if (code < 0x50 || code > 0x57)
-		return false;
-	p->at += prefix + 1;
-	p->bytes += p->has_bp ? 8 : 0;
-	return true;
-}
-
-/* One instruction of those that prologues are made of.  False: something else. */
-static bool take_instruction(struct prologue *p)
-{
-	if (take(p, "\xf3\x0f\x1e\xfa", 4)) /* endbr64 */
-		return true;
-	if (take(p, "\x48\x89\xe5", 3) || take(p, "\x48\x8b\xec", 3)) { /* mov %rsp, %rbp */
-		p->has_bp = true;
-		return true;
-	}
-	if (take(p, "\x48\x83\xec", 3)) /* sub $, %rsp */
-		p->bytes += take_number(p, 1);
-	else if (take(p, "\x48\x81\xec", 3))
-		p->bytes += take_number(p, 4);
-	else if (take(p, "\x48\x8d\x64\x24", 4)) /* lea (%rsp), %rsp */
-		p->bytes -= take_number(p, 1);
-	else if (take(p, "\x48\x8d\xa4\x24", 4))
-		p->bytes -= take_number(p, 4);
-	else
-		return take_push(p);
-	return true;
-}
-
-/* How far above sp bp is at the least. */
-static uint64_t least_distance(const struct search *s)
-{
-	struct unwind_memory *memory = s->frame->memory;
-	struct prologue p = {.at = 0};
-
-	if (!s->has_start || !memory->read_code)
-		return 0;
-	for (size_t i = 0; i < CODE_BYTES; i += CODE_PIECE)
-		if (!memory->read_code(memory, s->start_va + i, p.code + i, CODE_PIECE))
-			break;
-	while (p.at < CODE_BYTES && s->start_va + p.at < s->frame->va && take_instruction(&p))
-		;
-	return p.has_bp && p.bytes < SEARCH_BYTES ? p.bytes & ~(uint64_t)7 : 0;
-}
-
-/* ---- pairs ---- */
+/* Code that is looked at, from the function's begin on, and behind the place at hand. */
+enum { CODE_MOST = 1 << 15, CODE_BEHIND = 1 << 12, CODE_PIECE = 16 };
 
 struct pair {
 	uint64_t va; /* where the caller's bp is saved */
 	uint64_t bp, return_va;
 };
 
-enum fit { FIT_NONE, FIT_JUMPED, FIT_PERHAPS, FIT_SURE };
+struct search {
+	const struct lost_bp *frame;
+	struct chain_place place;
+	size_t chains; /* followed */
+	size_t rivals; /* pairs that nothing speaks against */
+	uint64_t best_va;
+	struct chain best;
+	bool has_best;
+};
 
-/* Whether the function at va is one that its callers' calls name. */
-static bool is_stub(const struct search *s, uint64_t va)
+/* ---- what the code says ---- */
+
+static size_t read_function(const struct search *s, uint8_t *code)
 {
-	const struct unwind_mapping *mapping = unwind_space_find(s->frame->space, va);
-	uint64_t start;
+	struct unwind_memory *memory = s->frame->memory;
+	uint64_t wanted = s->frame->va - s->place.start_va + CODE_BEHIND;
+	size_t size = 0;
 
-	if (mapping != s->mapping || !mapping->table)
-		return true;
-	if (cfi_table_find(mapping->table, va - mapping->slide)->kind == CFI_PLT)
-		return true;
-	/* The stubs of .plt.sec have one entry for all of them. */
-	return !cfi_table_function(mapping->table, va - mapping->slide, &start) ||
-	       start + mapping->slide != va;
+	while (size < wanted && size + CODE_PIECE <= CODE_MOST &&
+		memory->read_code(memory, s->place.start_va + size, code + size, CODE_PIECE))
+		size += CODE_PIECE;
+	return size;
 }
 
-static enum fit fit_of_call(const struct search *s, uint64_t return_va)
+static struct code_depth read_depth(const struct search *s)
 {
-	uint64_t target;
+	uint64_t at = s->frame->va - s->place.start_va;
+	uint8_t code[CODE_MOST];
 
-	if (!guess_call_target(s->frame->memory, return_va, &target) || !s->has_start)
-		return FIT_PERHAPS;
-	if (target == s->start_va)
-		return FIT_SURE;
-	return is_stub(s, target) ? FIT_PERHAPS : FIT_JUMPED;
+	if (!s->place.has_start || !s->frame->memory->read_code || at >= CODE_MOST)
+		return (struct code_depth){.is_known = false};
+	struct code_piece piece = {s->place.start_va, code, read_function(s, code)};
+
+	return at < piece.size ? code_depth_at(&piece, at) : (struct code_depth){.is_known = false};
+}
+
+static struct code_depth find_depth(const struct search *s)
+{
+	struct lost_bp_cache *cache = s->frame->cache;
+	uint64_t generation = s->frame->space->generation;
+	size_t slot = hash_pair(s->frame->va, generation) % LOST_BP_CACHE_SIZE;
+
+	if (cache->slots[slot].va != s->frame->va || cache->slots[slot].generation != generation) {
+		cache->slots[slot].va = s->frame->va;
+		cache->slots[slot].generation = generation;
+		cache->slots[slot].depth = read_depth(s);
+	}
+	return cache->slots[slot].depth;
 }
 
 static bool is_return_slot(const struct search *s, uint64_t va)
@@ -153,102 +92,101 @@ static bool is_return_slot(const struct search *s, uint64_t va)
 	uint64_t return_va;
 
 	return unwind_memory_read(f->memory, va, &return_va) &&
-	       guess_is_return_address(f->cache, f->space, f->memory, return_va);
-}
-
-/* Whether bp can be the frame pointer of a frame whose innermost byte is at sp. */
-static bool can_be_bp(const struct search *s, uint64_t bp, uint64_t sp)
-{
-	uint64_t word;
-
-	return bp >= sp && (bp & 7) == 0 && unwind_memory_read(s->frame->memory, bp, &word);
-}
-
-/* Whether there is a frame outside of the pair's, by the rules of the caller's code. */
-static bool leads_on(const struct search *s, const struct pair *pair)
-{
-	const struct unwind_mapping *mapping =
-		unwind_space_find(s->frame->space, pair->return_va - 1);
-	uint64_t sp = pair->va + 16;
-
-	if (!mapping)
-		return false;
-	if (!mapping->table)
-		return pair->bp == 0 || can_be_bp(s, pair->bp, sp);
-	const struct cfi_rule *rule =
-		cfi_table_find(mapping->table, pair->return_va - 1 - mapping->slide);
-
-	switch (rule->kind) {
-	case CFI_END:
-		return true;
-	case CFI_SP:
-	case CFI_CODE_SP:
-		return is_return_slot(s, sp + (uint64_t)(int64_t)rule->cfa_offset - 8);
-	case CFI_BP:
-	case CFI_CODE_BP:
-		return can_be_bp(s, pair->bp, sp) &&
-		       is_return_slot(s, pair->bp + (uint64_t)(int64_t)rule->cfa_offset - 8);
-	case CFI_NONE:
-	case CFI_PLT:
-	case CFI_SIGNAL:
-	case CFI_SLOW:
-		break;
-	}
-	return can_be_bp(s, pair->bp, sp);
-}
-
-static enum fit fit_of(const struct search *s, const struct pair *pair)
-{
-	const struct lost_bp *f = s->frame;
-
-	if (!guess_is_return_address(f->cache, f->space, f->memory, pair->return_va))
-		return FIT_NONE;
-	return leads_on(s, pair) ? fit_of_call(s, pair->return_va) : FIT_NONE;
+	       guess_is_return_address(f->guesses, f->space, f->memory, return_va);
 }
 
 /* ---- the search ---- */
 
-static enum lost_bp_verdict search(const struct search *s, uint64_t low, uint64_t *bp)
+/* Whether nothing speaks against a chain. */
+static bool is_sound(const struct chain *c)
+{
+	return c->is_whole && c->against == 0;
+}
+
+/* Whether a pair that is further out than the best one is better than that. */
+static bool is_better(const struct chain *c, const struct chain *best)
+{
+	if (c->is_whole != best->is_whole)
+		return c->is_whole;
+	if (c->against != best->against)
+		return c->against < best->against;
+	/* A chain that has the function again comes by the pairs of its outer frames. */
+	return c->first == CALLEE_THIS && best->first != CALLEE_THIS && !best->recurs;
+}
+
+static bool is_certain(const struct search *s)
+{
+	const struct chain *c = &s->best;
+
+	return is_sound(c) && c->first == CALLEE_THIS && !c->recurs && c->unknown == 0 &&
+	       s->rivals == 1;
+}
+
+static void try_pair(struct search *s, const struct pair *pair)
+{
+	const struct lost_bp *f = s->frame;
+
+	if (!guess_is_return_address(f->guesses, f->space, f->memory, pair->return_va))
+		return;
+	s->chains++;
+	struct chain chain = chain_follow(&s->place, pair->return_va, pair->va + 16, pair->bp);
+
+	s->rivals += is_sound(&chain);
+	if (s->has_best && !is_better(&chain, &s->best))
+		return;
+	s->best = chain;
+	s->best_va = pair->va;
+	s->has_best = true;
+}
+
+static void search(struct search *s, uint64_t low)
 {
 	struct unwind_memory *memory = s->frame->memory;
-	uint64_t limit = low + SEARCH_BYTES, best_va = 0;
-	enum fit best = FIT_NONE;
+	uint64_t limit = low + SEARCH_BYTES;
 	struct pair pair = {0};
 
 	if (!unwind_memory_read(memory, low, &pair.bp))
-		return LOST_BP_NOT_FOUND;
+		return;
 	for (pair.va = low; pair.va < limit; pair.va += 8, pair.bp = pair.return_va) {
+		size_t rivals = s->rivals;
+
 		if (!unwind_memory_read(memory, pair.va + 8, &pair.return_va))
-			break;
-		enum fit fit = fit_of(s, &pair);
-		if (fit <= best)
-			continue;
-		best = fit;
-		best_va = pair.va;
-		if (fit == FIT_SURE)
-			break;
-		if (fit == FIT_PERHAPS && limit - pair.va > SEARCH_ON_BYTES)
+			return;
+		try_pair(s, &pair);
+		if (is_certain(s) || s->chains == CHAINS_MOST)
+			return;
+		if (rivals == 0 && s->rivals && limit - pair.va > SEARCH_ON_BYTES)
 			limit = pair.va + SEARCH_ON_BYTES;
 	}
-	*bp = best_va - (s->frame->return_offset - 8);
-	if (best == FIT_NONE)
-		return LOST_BP_NOT_FOUND;
-	return best == FIT_SURE ? LOST_BP_FOUND : LOST_BP_GUESSED;
 }
 
 enum lost_bp_verdict lost_bp_find(const struct lost_bp *frame, uint64_t *bp)
 {
-	struct search s = {.frame = frame, .mapping = unwind_space_find(frame->space, frame->va)};
+	struct search s = {
+		.frame = frame,
+		.place = {.cache = frame->guesses,
+			.space = frame->space,
+			.memory = frame->memory,
+			.mapping = unwind_space_find(frame->space, frame->va)},
+	};
+	const struct unwind_mapping *mapping = s.place.mapping;
 	uint64_t start;
 
-	if (!s.mapping)
+	if (!mapping)
 		return LOST_BP_NOT_FOUND;
-	if (s.mapping->table &&
-		cfi_table_function(s.mapping->table, frame->va - s.mapping->slide, &start)) {
-		s.has_start = true;
-		s.start_va = start + s.mapping->slide;
+	if (mapping->table &&
+		cfi_table_function(mapping->table, frame->va - mapping->slide, &start)) {
+		s.place.has_start = true;
+		s.place.start_va = start + mapping->slide;
 	}
-	uint64_t low = frame->sp + least_distance(&s) + (frame->return_offset - 8);
+	struct code_depth depth = find_depth(&s);
 
-	return search(&s, low, bp);
+	*bp = frame->sp + depth.bytes;
+	if (depth.is_exact && is_return_slot(&s, *bp + frame->return_offset))
+		return LOST_BP_FOUND;
+	search(&s, (frame->sp + depth.bytes + frame->return_offset - 8 + 7) & ~(uint64_t)7);
+	if (!s.has_best)
+		return LOST_BP_NOT_FOUND;
+	*bp = s.best_va - (frame->return_offset - 8);
+	return is_certain(&s) ? LOST_BP_FOUND : LOST_BP_GUESSED;
 }

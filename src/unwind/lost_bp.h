@@ -6,11 +6,23 @@
  * the walker.
  */
 
+#include "obj/code_depth.h"
 #include "unwind/guess.h"
 #include "unwind/step.h"
 
+enum { LOST_BP_CACHE_SIZE = 256 };
+
+/* What the code says of places, by address and space. */
+struct lost_bp_cache {
+	struct {
+		uint64_t va, generation;
+		struct code_depth depth;
+	} slots[LOST_BP_CACHE_SIZE];
+};
+
 struct lost_bp {
-	struct guess_cache *cache;
+	struct guess_cache *guesses;
+	struct lost_bp_cache *cache;
 	const struct unwind_space *space;
 	struct unwind_memory *memory;
 	uint64_t va;		/* of an instruction in the frame's function */
@@ -22,7 +34,7 @@ struct lost_bp {
 enum lost_bp_verdict {
 	LOST_BP_NOT_FOUND,
 	LOST_BP_GUESSED, /* a frame that may have called this function, but another may have too */
-	LOST_BP_FOUND,	 /* the return address follows a call of this very function */
+	LOST_BP_FOUND,	 /* the code leaves no other place for it */
 };
 
 enum lost_bp_verdict lost_bp_find(const struct lost_bp *frame, uint64_t *bp);

@@ -17,6 +17,7 @@
 #include "obj/cfi.h"
 #include "unwind/guess.h"
 #include "unwind/history.h"
+#include "unwind/live_rules.h"
 #include "unwind/print.h"
 #include "unwind/lost_bp.h"
 #include "unwind/slow.h"
@@ -46,6 +47,8 @@ struct unwind_walker {
 	uint64_t epoch; /* upper bits of the generations in the cache */
 	struct place cache[CACHE_SIZE];
 	struct guess_cache guesses;
+	struct lost_bp_cache depths;
+	struct live_rules live;
 };
 
 struct walk {
@@ -121,7 +124,7 @@ static bool is_signal_return(const struct walk *w, uint64_t pc)
  * The rule for a pc in a mapping.  A pc where another function begins, or none, may be what a
  * signal handler returns to without ever having been called from the code before it.  Likewise the
  * first function of a coroutine is given somewhere to return to by who makes it (makecontext(3)):
- * nothing called it, so its stack is whole there.
+ * nothing called it, so its stack is whole there.  Code without rules is looked at itself.
  */
 static const struct cfi_rule *find_rule(
 	const struct walk *w, const struct unwind_mapping *mapping, uint64_t pc, uint64_t va)
@@ -137,6 +140,10 @@ static const struct cfi_rule *find_rule(
 	if (rule->kind == CFI_NONE && at_pc->kind != CFI_NONE &&
 		!guess_is_return_address(&w->walker->guesses, w->space, w->memory, pc))
 		return &begin_rule;
+	if (rule->kind == CFI_NONE && at_pc->kind == CFI_NONE) {
+		const struct cfi_rule *live = live_rules_find(&w->walker->live, w->memory, pc);
+		return live ? live : rule;
+	}
 	return rule;
 }
 
@@ -156,11 +163,17 @@ static void fill_place(const struct walk *w, struct place *place, uint64_t pc)
 	place->rule = find_rule(w, mapping, pc, va);
 }
 
+static struct place *place_slot(const struct walk *w, uint64_t pc)
+{
+	uint64_t key = pc + w->space->generation * 0xd6e8feb86659fd93u;
+
+	return &w->walker->cache[key * 0x9e3779b97f4a7c15u >> (64 - CACHE_BITS)];
+}
+
 static const struct place *find_place(const struct walk *w)
 {
 	uint64_t pc = w->regs.value[UNWIND_REG_PC];
-	uint64_t key = pc + w->space->generation * 0xd6e8feb86659fd93u;
-	struct place *place = &w->walker->cache[key * 0x9e3779b97f4a7c15u >> (64 - CACHE_BITS)];
+	struct place *place = place_slot(w, pc);
 
 	if (likely(place->pc == pc && place->state == place_state(w->space, w->flags))) {
 		w->walker->counts.cache_hits++;
@@ -256,6 +269,13 @@ static inline enum step simple_step(struct walk *w, const struct cfi_rule *rule,
 	return STEP_CALLER;
 }
 
+/* The caller of the frame at hand, if there is one, is a guess. */
+static void note_guess(struct walk *w)
+{
+	if (w->stack->guessed++ == 0)
+		w->stack->guess_at = w->walker->frames.count;
+}
+
 /*
  * Looks for the frame pointer where it is not known, as of threads that were seen asleep.
  * return_offset: from it to the return address.  False: it is known, and of no use, or not found.
@@ -263,7 +283,8 @@ static inline enum step simple_step(struct walk *w, const struct cfi_rule *rule,
 static bool regain_bp(struct walk *w, const struct place *place, uint64_t return_offset)
 {
 	struct lost_bp frame = {
-		.cache = &w->walker->guesses,
+		.guesses = &w->walker->guesses,
+		.cache = &w->walker->depths,
 		.space = w->space,
 		.memory = w->memory,
 		.va = w->flags & FRAME_INTERRUPTED ? place->pc : call_va(place->pc),
@@ -280,7 +301,8 @@ static bool regain_bp(struct walk *w, const struct place *place, uint64_t return
 		return false;
 	unwind_regs_set(&w->regs, UNWIND_REG_BP, bp);
 	w->walker->counts.heuristic_steps++;
-	w->stack->guessed += verdict == LOST_BP_GUESSED;
+	if (verdict == LOST_BP_GUESSED)
+		note_guess(w);
 	return true;
 }
 
@@ -345,6 +367,8 @@ static enum step step_by_guess(struct walk *w, const struct place *place)
 
 	if (step == STEP_NO_RULE && regain_bp(w, place, FRAME_RETURN_OFFSET))
 		step = guess_step(&w->walker->guesses, w->space, interrupted, &w->regs, w->memory);
+	if (step == STEP_CALLER)
+		note_guess(w);
 	return step;
 }
 
@@ -390,6 +414,20 @@ static bool code_rule_holds(struct walk *w, const struct cfi_rule *rule)
 	       is_return_address(w, return_va);
 }
 
+/*
+ * The rule that was read off the code from its begin does not hold: of a loop that pushes it knows
+ * one turn. The way out may say more.
+ */
+static bool other_rule_holds(struct walk *w, const struct place *place)
+{
+	const struct cfi_rule *live = live_rules_find(&w->walker->live, w->memory, place->pc);
+
+	if (!live || live == place->rule || !code_rule_holds(w, live))
+		return false;
+	place_slot(w, place->pc)->rule = live;
+	return true;
+}
+
 static enum step other_step(struct walk *w, const struct place *place)
 {
 	uint64_t sp = w->regs.value[UNWIND_REG_SP];
@@ -403,7 +441,7 @@ static enum step other_step(struct walk *w, const struct place *place)
 		return finish_step(w, step_by_table(w, place), sp, FRAME_ODD);
 	case CFI_CODE_SP:
 	case CFI_CODE_BP:
-		if (code_rule_holds(w, place->rule))
+		if (code_rule_holds(w, place->rule) || other_rule_holds(w, place))
 			return simple_step(w, place->rule, rule_base(w, place->rule));
 		break;
 	case CFI_NONE:
@@ -544,6 +582,9 @@ void unwind_walk(struct unwind_walker *walker, const struct unwind_space *space,
 	stack->outer_sp = w.regs.value[UNWIND_REG_SP];
 	stack->frames = walker->frames.data;
 	stack->count = walker->frames.count;
+	/* All frames from inside of it on are those of a stack that was certain. */
+	if (stack->guess_at > stack->count)
+		stack->guessed = stack->guess_at = 0;
 	walker->counts.walks++;
 	walker->counts.frames += stack->count;
 }

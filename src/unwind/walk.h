@@ -91,7 +91,11 @@ struct unwind_stack {
 	struct unwind_frame *frames; /* [count], leaf first; the walker's, until its next walk */
 	size_t count;
 	enum unwind_end end;
-	size_t guessed;	      /* frames that were searched for, and may not be the right ones */
+	/*
+	 * Callers that may not be the right ones. frames[guess_at] is the innermost: it and all
+	 * outside of it are a guess. Where that is count, the innermost reused frame is it.
+	 */
+	size_t guessed, guess_at;
 	uint64_t outer_sp;    /* how far out the walk itself came */
 	size_t reused;	      /* UNWIND_REUSED: how many outer frames were taken from the history */
 	uint32_t reused_node; /* UNWIND_REUSED: the node of the innermost of these; else 0 */
@@ -150,7 +154,7 @@ struct unwind_counts {
 	uint64_t reuses, reused_frames;
 	uint64_t reuse_checks, reuse_mismatches; /* reuses walked in full to verify them */
 	uint64_t cache_hits, cache_misses;
-	uint64_t heuristic_steps; /* without a rule: leaf return or frame pointer chain */
+	uint64_t heuristic_steps; /* without a rule, or with a frame pointer that was looked for */
 	uint64_t slow_steps;
 };
 struct unwind_counts unwind_walker_counts(const struct unwind_walker *walker);

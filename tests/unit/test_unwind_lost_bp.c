@@ -111,12 +111,94 @@ static void test_prologue(void **state)
 	put_pair(&s, 10, word_va(40), IN_END_TOO);
 	put_pair(&s, CALLER_WORDS + 2 + 30, word_va(40), IN_END);
 	expect_frame_at(&s, 10, IN_END_TOO, 0);
+	fake_stack_deinit(&s);
+	init(&s);
 	put_code(FN_BP, prologue, sizeof(prologue) - 1);
+	put_call(IN_END_TOO, FN_BP);
+	put_pair(&s, 10, word_va(40), IN_END_TOO);
+	/* The code is enough, whoever called. */
+	put_call(IN_END, FN_RBX);
+	put_pair(&s, CALLER_WORDS + 2 + 30, word_va(40), IN_END);
 	expect_frame_at(&s, CALLER_WORDS + 2 + 30, IN_END, 0);
-	/* alloca: further out. */
-	put_pair(&s, CALLER_WORDS + 2 + 30, 0, 0);
+	fake_stack_deinit(&s);
+}
+
+/* Behind alloca the code says how far the frame pointer is at the least. */
+static void test_alloca(void **state)
+{
+	static const char prologue[] = "\x55\x48\x89\xe5\x48\x81\xec\x00\x01\x00\x00"
+				       "\x48\x29\xc4"; /* sub %rax, %rsp */
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	put_code(FN_BP, prologue, sizeof(prologue) - 1);
+	put_call(IN_END_TOO, FN_BP);
+	put_pair(&s, 10, word_va(40), IN_END_TOO);
 	put_pair(&s, 300, word_va(340), IN_END);
 	expect_frame_at(&s, 300, IN_END, 0);
+	fake_stack_deinit(&s);
+}
+
+/*
+ * FN_SAVES_RBX has returned. It had called another function through a slot in memory, and leads to
+ * where FN_BP's own return address is by now: behind a call of that.
+ */
+static void test_ghost(void **state)
+{
+	enum { IN_GHOST = FN_SAVES_RBX + 0x40, GHOST_WORDS = 3, OWN = 100 };
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	put_indirect_call(IN_GHOST);
+	put_pair(&s, OWN - GHOST_WORDS, word_va(300), IN_GHOST);
+	put_pair(&s, OWN, word_va(340), IN_END);
+	expect_frame_at(&s, OWN, IN_END, 0);
+	/* Its caller is unknown, too: either may be, but the inner one has nothing against it. */
+	put_indirect_call(IN_END);
+	code[IN_END - 5] = 0x90;
+	expect_frame_at(&s, OWN - GHOST_WORDS, IN_GHOST, 1);
+	/* mov slot(%rip), %rax; call *%rax: the slot is right behind, and names FN_BP. */
+	put_code(IN_END - 9, "\x48\x8b\x05", 3);
+	memcpy(code + IN_END - 6, &(int32_t){2}, sizeof(int32_t));
+	memcpy(code + IN_END, &(uint64_t){code_va(FN_BP)}, sizeof(uint64_t));
+	expect_frame_at(&s, OWN, IN_END, 0);
+	/* call *slot(%rip) */
+	put_code(IN_END - 9, "\x90\x90\x90\xff\x15\x00\x00\x00\x00", 9);
+	expect_frame_at(&s, OWN, IN_END, 0);
+	fake_stack_deinit(&s);
+}
+
+/* A call of a stub enters what the stub's slot says. */
+static void test_stub(void **state)
+{
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	/* endbr64; bnd jmp *slot(%rip) */
+	put_code(FN_PLT, "\xf3\x0f\x1e\xfa\xf2\xff\x25\x05\x00\x00\x00", 11);
+	memcpy(code + FN_PLT + 16, &(uint64_t){code_va(FN_BP)}, sizeof(uint64_t));
+	put_call(IN_END, FN_PLT);
+	put_pair(&s, 30, 1, IN_END);
+	expect_frame_at(&s, 30, IN_END, 0);
+	memcpy(code + FN_PLT + 16, &(uint64_t){code_va(FN_RBX)}, sizeof(uint64_t));
+	expect_frame_at(&s, 30, IN_END, 1);
+	fake_stack_deinit(&s);
+}
+
+/* The inner one of two calls of the function may be over. */
+static void test_recursion(void **state)
+{
+	struct fake_stack s;
+
+	(void)state;
+	init(&s);
+	put_call(IN_BP + 0x20, FN_BP);
+	put_pair(&s, 20, word_va(60), IN_BP + 0x20);
+	put_pair(&s, 60, 1, IN_END);
+	expect_frame_at(&s, 20, IN_BP + 0x20, 1);
 	fake_stack_deinit(&s);
 }
 
@@ -156,8 +238,9 @@ static void test_indirect_call(void **state)
 	put_pair(&s, 1000, 1, IN_END);
 	expect_frame_at(&s, 20, IN_END_TOO, 1);
 	put_pair(&s, 1000, 0, 0);
+	/* It is better, but not all that there can be. */
 	put_pair(&s, 100, 1, IN_END);
-	expect_frame_at(&s, 100, IN_END, 0);
+	expect_frame_at(&s, 100, IN_END, 1);
 	fake_stack_deinit(&s);
 }
 
@@ -215,7 +298,8 @@ static void test_bare(void **state)
 	fake_stack_walk(&s, NULL);
 	assert_int_equal(s.stack.end, UNWIND_ROOT);
 	assert_int_equal(s.stack.count, 4);
-	assert_int_equal(s.stack.guessed, 1);
+	assert_int_equal(s.stack.guess_at, 2);
+	assert_int_equal(s.stack.guessed, 3);
 	fake_stack_deinit(&s);
 }
 
@@ -243,12 +327,12 @@ static void test_guesses_are_not_kept(void **state)
 
 	(void)state;
 	init(&s);
-	put_indirect_call(IN_END);
+	put_call(IN_END, FN_SP16);
 	put_call(IN_SP16, FN_BP);
 	put_pair(&s, 2, 77, IN_SP16);
 	for (word = 4; word < 104; word += 2)
 		s.words[word + 1] = code_va(FN_SP16 + 0x60);
-	put_indirect_call(FN_SP16 + 0x60);
+	put_call(FN_SP16 + 0x60, FN_SP16);
 	s.words[103] = code_va(IN_END);
 	for (int i = 0; i < 3; i++) {
 		fake_stack_walk(&s, history);
@@ -273,6 +357,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_direct_call),
 		cmocka_unit_test(test_prologue),
+		cmocka_unit_test(test_alloca),
+		cmocka_unit_test(test_ghost),
+		cmocka_unit_test(test_stub),
+		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_decoys),
 		cmocka_unit_test(test_indirect_call),
 		cmocka_unit_test(test_saved_bp),

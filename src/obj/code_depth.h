@@ -1,0 +1,23 @@
+#ifndef SONDE_OBJ_CODE_DEPTH_H
+#define SONDE_OBJ_CODE_DEPTH_H
+
+/*
+ * How far the stack pointer of a function is below its frame pointer, by the function's own
+ * instructions.
+ */
+
+#include "obj/code_frames.h"
+
+struct code_depth {
+	bool is_known; /* bp is a frame pointer there, and at least `bytes` above sp */
+	bool is_exact; /* and no other distance is possible */
+	uint64_t bytes;
+};
+
+/*
+ * Before the instruction that has the byte at code->bytes[at]. The function begins with the code;
+ * what is missing of its end can only make the answer less definite.
+ */
+struct code_depth code_depth_at(const struct code_piece *code, size_t at);
+
+#endif

@@ -1,0 +1,200 @@
+/*
+ * At a function's return instruction sp is at the return address. So what the instructions from a
+ * place up to there add to sp is how far the return address is from sp at that place; where they
+ * take sp from bp, it is how far it is from bp. Branches are tried both ways until one comes to a
+ * return: they all find the same return address. Calls on the way leave sp as it was, but for those
+ * that do not return: these are the last of their function, and fill follows.
+ */
+#include "obj/code_exit.h"
+
+#include <string.h>
+
+#include "obj/x86_code.h"
+
+/* WAYS_MOST: branches that were not taken; CODE_MOST: bytes of code that are looked at. */
+enum { STEPS_MOST = 2048, WAYS_MOST = 64, CODE_MOST = 8192 };
+
+struct way {
+	size_t at;
+	struct exit_state state;
+};
+
+struct exits {
+	const struct code_piece *code;
+	struct way ways[WAYS_MOST];
+	size_t count, steps;
+	bool visited[CODE_MOST];
+	struct code_exit next; /* of the first way that leads out of the code */
+};
+
+static void restore(struct exit_state *s, uint8_t reg, int64_t slot)
+{
+	/* What was pushed on the way is what the register holds now. */
+	bool is_own = !s->by_bp && slot < 0;
+
+	if (reg == X86_BP) {
+		s->bp_slot = is_own ? CODE_EXIT_NOT_RESTORED : slot;
+		s->is_gone = !is_own;
+		s->has_own = false;
+	} else if (reg == X86_BX) {
+		s->bx_slot = is_own ? CODE_EXIT_NOT_RESTORED : slot;
+	}
+}
+
+/* False: bp is of no use any more. */
+static bool take_bp(struct exit_state *s, int64_t distance)
+{
+	if (s->has_own) {
+		s->sp = s->own_bp + distance;
+		return true;
+	}
+	if (s->is_gone)
+		return false;
+	s->by_bp = true;
+	s->sp = distance;
+	return true;
+}
+
+static void pop(struct exit_state *s, uint8_t reg)
+{
+	restore(s, reg, s->sp);
+	s->sp += 8;
+}
+
+/* False: where sp is from there on is not known. */
+static bool pass(struct exit_state *s, const struct x86_instruction *i)
+{
+	switch (i->kind) {
+	case X86_PUSH:
+		s->sp -= 8;
+		break;
+	case X86_POP:
+		pop(s, i->reg);
+		break;
+	case X86_MOVE_SP:
+		s->sp += i->value;
+		break;
+	case X86_LOAD:
+		restore(s, i->reg, s->sp + i->value);
+		break;
+	case X86_BP_FROM_SP:
+		s->has_own = true;
+		s->own_bp = s->sp + i->value;
+		break;
+	case X86_SP_FROM_BP:
+		return take_bp(s, i->value);
+	case X86_LEAVE:
+		if (!take_bp(s, 0))
+			return false;
+		pop(s, X86_BP);
+		break;
+	case X86_ALIGN_SP:
+	case X86_SWITCH_SP:
+	case X86_ZERO_BP:
+	case X86_BAD:
+	case X86_STOP:
+		return false;
+	case X86_OTHER:
+	case X86_NOP:
+	case X86_STORE:
+	case X86_CALL:
+	case X86_JUMP:
+	case X86_BRANCH:
+	case X86_RETURN:
+	case X86_ADDRESS:
+		break;
+	}
+	return true;
+}
+
+static bool is_offset(int64_t offset)
+{
+	return offset > INT32_MIN / 2 && offset < INT32_MAX / 2;
+}
+
+static int32_t from_cfa(int64_t slot, int64_t cfa)
+{
+	return slot == CODE_EXIT_NOT_RESTORED || !is_offset(slot - cfa) ? 0 : (int32_t)(slot - cfa);
+}
+
+static bool make_rule(const struct exit_state *s, struct cfi_rule *rule)
+{
+	int64_t cfa = s->sp + 8;
+
+	if (!is_offset(cfa) || cfa < 8)
+		return false;
+	*rule = (struct cfi_rule){
+		.kind = s->by_bp ? CFI_CODE_BP : CFI_CODE_SP,
+		.cfa_offset = (int32_t)cfa,
+		.bp_offset = from_cfa(s->bp_slot, cfa),
+		.bx_offset = from_cfa(s->bx_slot, cfa),
+	};
+	return true;
+}
+
+/*
+ * Code that pops its arguments, how many ever there are, takes the return address off the stack
+ * first; other code ends in a jump. Once bp is the caller's, the frame is taken down, and the
+ * return address is where it always is: above the saved bp.
+ */
+static bool make_frame_rule(const struct exit_state *s, struct cfi_rule *rule)
+{
+	struct exit_state at_return = *s;
+
+	at_return.sp = s->bp_slot + 8;
+	return s->by_bp && s->is_gone && make_rule(&at_return, rule);
+}
+
+static void branch(struct exits *e, uint64_t target, const struct exit_state *state)
+{
+	uint64_t at = target - e->code->obj_addr;
+
+	if (at < e->code->size && e->count < WAYS_MOST)
+		e->ways[e->count++] = (struct way){(size_t)at, *state};
+	else if (at >= e->code->size && !e->next.leads_on)
+		e->next = (struct code_exit){*state, true, target};
+}
+
+static bool follow(struct exits *e, struct way way, struct cfi_rule *rule)
+{
+	const struct code_piece *code = e->code;
+	bool after_call = false;
+
+	while (way.at < code->size && !e->visited[way.at] && e->steps++ < STEPS_MOST) {
+		struct x86_instruction i = x86_decode(
+			code->bytes + way.at, code->size - way.at, code->obj_addr + way.at);
+
+		e->visited[way.at] = true;
+		if (i.kind == X86_RETURN)
+			return make_rule(&way.state, rule);
+		bool may_leave = i.kind == X86_SWITCH_SP || i.kind == X86_ALIGN_SP ||
+				 (i.kind == X86_JUMP && !i.has_target);
+		if (may_leave && make_frame_rule(&way.state, rule))
+			return true;
+		if ((after_call && i.kind == X86_NOP) || !pass(&way.state, &i))
+			return false;
+		after_call = i.kind == X86_CALL;
+		if (i.has_target && (i.kind == X86_BRANCH || i.kind == X86_JUMP))
+			branch(e, i.target, &way.state);
+		if (i.kind == X86_JUMP)
+			return false;
+		way.at += i.size;
+	}
+	return false;
+}
+
+bool code_exit_rule(
+	const struct code_piece *code, size_t at, struct code_exit *exit, struct cfi_rule *rule)
+{
+	struct code_piece piece = *code;
+	struct exits e = {.code = &piece, .count = 1};
+
+	if (piece.size > CODE_MOST)
+		piece.size = CODE_MOST;
+	e.ways[0] = (struct way){at, exit->state};
+	while (e.count)
+		if (follow(&e, e.ways[--e.count], rule))
+			return true;
+	*exit = e.next;
+	return false;
+}

@@ -1,0 +1,45 @@
+#ifndef SONDE_OBJ_CODE_EXIT_H
+#define SONDE_OBJ_CODE_EXIT_H
+
+/*
+ * The unwind rule of a place in code whose rules and function begin are not known: read
+ * off the way from there to where the function returns.
+ */
+
+#include "obj/cfi.h"
+#include "obj/code_frames.h"
+
+#define CODE_EXIT_NOT_RESTORED INT64_MIN
+
+/* Where sp and bp are, from a base: sp or bp at the first instruction. */
+struct exit_state {
+	bool by_bp;   /* the base is bp */
+	bool has_own; /* bp is own_bp + base: it was set on the way */
+	bool is_gone; /* bp is the caller's again */
+	int64_t sp, own_bp;
+	int64_t bp_slot, bx_slot; /* from where they were taken; or CODE_EXIT_NOT_RESTORED */
+};
+
+/* A way that has come so far. */
+struct code_exit {
+	struct exit_state state;
+	bool leads_on; /* it jumps to other code */
+	uint64_t next_addr;
+};
+
+/* At the place that the rule is for. */
+static inline struct code_exit code_exit_begin(void)
+{
+	return (struct code_exit){
+		.state = {.bp_slot = CODE_EXIT_NOT_RESTORED, .bx_slot = CODE_EXIT_NOT_RESTORED}};
+}
+
+/*
+ * Goes on from the instruction at code->bytes[at]. True and a rule of kind CFI_CODE_SP or
+ * CFI_CODE_BP; or false, and more code may help. If exit->leads_on then, it is that at
+ * exit->next_addr.
+ */
+bool code_exit_rule(
+	const struct code_piece *code, size_t at, struct code_exit *exit, struct cfi_rule *rule);
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * A stack is a chain of calls, and each link can be checked: the function that returns to an
+ * address was entered by the call before it. Frames that have returned leave chains too, whose
+ * inner links are as good as those of live ones. But where such a chain comes to live frames, there
+ * is the return address of another function by now: a call that entered that one.
+ *
+ * Every program and thread begins with calls of what it was given. These are indirect, and say
+ * nothing against the frames inside of them.
+ */
+#include "unwind/chain.h"
+
+#include "obj/cfi.h"
+#include "unwind/slow.h"
+
+enum {
+	/* A chain that is longer is taken to be whole. */
+	FRAMES_MOST = 512,
+	/* Of the outermost calls, so many may be those in which programs and threads begin. */
+	BEGIN_CALLS = 3,
+};
+
+struct follower {
+	const struct chain_place *place;
+	struct unwind_regs regs;
+	struct chain chain;
+	size_t frames;
+	size_t foreign;	      /* unknown calls that another load object made */
+	size_t first_foreign; /* the number of the innermost one's frame */
+};
+
+static uint64_t pc_of(const struct follower *f)
+{
+	return f->regs.value[UNWIND_REG_PC];
+}
+
+static bool function_of(const struct unwind_mapping *mapping, uint64_t va, uint64_t *start_va)
+{
+	uint64_t start;
+
+	if (!mapping || !mapping->table ||
+		!cfi_table_function(mapping->table, va - mapping->slide, &start))
+		return false;
+	*start_va = start + mapping->slide;
+	return true;
+}
+
+/* ---- steps ---- */
+
+static bool restore(struct follower *f, unsigned int reg, uint64_t cfa, int32_t offset)
+{
+	if (offset == 0)
+		return true;
+	f->regs.known |= 1u << reg;
+	return unwind_memory_read(
+		f->place->memory, cfa + (uint64_t)(int64_t)offset, &f->regs.value[reg]);
+}
+
+static enum step step_to_cfa(struct follower *f, const struct cfi_rule *rule, uint64_t cfa)
+{
+	uint64_t return_va;
+
+	if (cfa <= f->regs.value[UNWIND_REG_SP] || (cfa & 7))
+		return STEP_NO_PROGRESS;
+	if (!unwind_memory_read(f->place->memory, cfa - 8, &return_va))
+		return STEP_NO_MEMORY;
+	f->regs.known &= UNWIND_BITS_FOLLOWED;
+	if (rule->kind != CFI_PLT && (!restore(f, UNWIND_REG_BP, cfa, rule->bp_offset) ||
+					     !restore(f, UNWIND_REG_BX, cfa, rule->bx_offset)))
+		return STEP_NO_MEMORY;
+	f->regs.value[UNWIND_REG_SP] = cfa;
+	f->regs.value[UNWIND_REG_PC] = return_va;
+	return STEP_CALLER;
+}
+
+static enum step step_slow(
+	struct follower *f, const struct unwind_mapping *mapping, const struct cfi_rule *rule)
+{
+	uint64_t sp = f->regs.value[UNWIND_REG_SP];
+	enum step step = slow_step(mapping->table, cfi_table_slow(mapping->table, rule->slow),
+		false, &f->regs, f->place->memory);
+
+	return step == STEP_CALLER && f->regs.value[UNWIND_REG_SP] <= sp ? STEP_NO_PROGRESS : step;
+}
+
+/* Out of code without rules: by its frame pointer, which is not certain. */
+static enum step step_bare(struct follower *f)
+{
+	static const struct cfi_rule rule = {.kind = CFI_BP, .cfa_offset = 16, .bp_offset = -16};
+
+	f->chain.unknown++;
+	if (!unwind_regs_know(&f->regs, UNWIND_REG_BP))
+		return STEP_NO_RULE;
+	return step_to_cfa(f, &rule, f->regs.value[UNWIND_REG_BP] + 16);
+}
+
+static enum step step_out(struct follower *f, const struct unwind_mapping *mapping)
+{
+	static const struct cfi_rule none = {.kind = CFI_NONE};
+	const struct cfi_rule *rule =
+		mapping->table ? cfi_table_find(mapping->table, pc_of(f) - 1 - mapping->slide)
+			       : &none;
+	uint64_t offset = (uint64_t)(int64_t)rule->cfa_offset;
+
+	switch (rule->kind) {
+	case CFI_END:
+		return STEP_ROOT;
+	case CFI_SP:
+	case CFI_CODE_SP:
+		return step_to_cfa(f, rule, f->regs.value[UNWIND_REG_SP] + offset);
+	case CFI_BP:
+	case CFI_CODE_BP:
+		if (!unwind_regs_know(&f->regs, UNWIND_REG_BP))
+			return STEP_NO_RULE;
+		return step_to_cfa(f, rule, f->regs.value[UNWIND_REG_BP] + offset);
+	case CFI_SLOW:
+		return step_slow(f, mapping, rule);
+	case CFI_NONE:
+		return step_bare(f);
+	case CFI_PLT: /* calls nothing */
+	case CFI_SIGNAL:
+		break;
+	}
+	return STEP_NO_RULE;
+}
+
+/* ---- links ---- */
+
+static void count_unknown(struct follower *f)
+{
+	if (unwind_space_find(f->place->space, pc_of(f) - 1) == f->place->mapping) {
+		f->chain.unknown++;
+		return;
+	}
+	if (f->foreign++ == 0)
+		f->first_foreign = f->frames;
+}
+
+/* The function that begins at start_va returns to where the follower is now. */
+static void check_link(struct follower *f, bool has_start, uint64_t start_va)
+{
+	enum callee callee =
+		has_start ? callee_is(f->place->memory, pc_of(f), start_va) : CALLEE_UNKNOWN;
+
+	f->chain.against += callee == CALLEE_OTHER;
+	if (callee == CALLEE_UNKNOWN)
+		count_unknown(f);
+	f->chain.recurs |= has_start && f->place->has_start && start_va == f->place->start_va;
+}
+
+static enum step follow_frame(struct follower *f)
+{
+	const struct unwind_mapping *mapping = unwind_space_find(f->place->space, pc_of(f) - 1);
+	uint64_t start_va = 0;
+
+	if (!mapping)
+		return STEP_NO_RULE;
+	bool has_start = function_of(mapping, pc_of(f) - 1, &start_va);
+	enum step step = step_out(f, mapping);
+
+	if (step != STEP_CALLER)
+		return step;
+	/* A return address of 0 ends a stack, too, but memory is full of zeros. */
+	if (!guess_is_return_address(f->place->cache, f->place->space, f->place->memory, pc_of(f)))
+		return STEP_NO_RULE;
+	f->frames++;
+	check_link(f, has_start, start_va);
+	return step;
+}
+
+struct chain chain_follow(
+	const struct chain_place *place, uint64_t return_va, uint64_t sp, uint64_t bp)
+{
+	struct follower f = {.place = place};
+	enum step step = STEP_CALLER;
+
+	unwind_regs_set(&f.regs, UNWIND_REG_PC, return_va);
+	unwind_regs_set(&f.regs, UNWIND_REG_SP, sp);
+	unwind_regs_set(&f.regs, UNWIND_REG_BP, bp);
+	f.chain.first = place->has_start ? callee_is(place->memory, return_va, place->start_va)
+					 : CALLEE_UNKNOWN;
+	f.chain.against = f.chain.first == CALLEE_OTHER;
+	while (step == STEP_CALLER && f.frames < FRAMES_MOST)
+		step = follow_frame(&f);
+	f.chain.is_whole = step == STEP_ROOT || step == STEP_CALLER;
+	if (f.foreign && f.frames - f.first_foreign >= BEGIN_CALLS)
+		f.chain.unknown += f.foreign;
+	return f.chain;
+}

@@ -1,0 +1,87 @@
+/*
+ * Most places are near a return: little code is read first, and more, in front of the place too,
+ * where loops are left by jumps back, only if that did not do.
+ */
+#include "unwind/live_rules.h"
+
+#include "obj/code_exit.h"
+
+enum { PIECE = 16, FIRST_BYTES = 64, MOST_BYTES = 4096, GROWTH = 8 };
+/* Ways may lead through so many pieces of code. */
+enum { JUMPS_MOST = 3 };
+
+/* The code around a place. */
+struct window {
+	uint8_t code[2 * MOST_BYTES]; /* the place is in the middle */
+	size_t before, after;	      /* bytes that are there */
+	bool is_cut;		      /* there are no more behind it */
+};
+
+static void read_on(struct window *w, struct unwind_memory *memory, uint64_t va, size_t wanted)
+{
+	uint8_t *middle = w->code + MOST_BYTES;
+
+	while (w->after < wanted && !w->is_cut) {
+		w->is_cut = !memory->read_code(memory, va + w->after, middle + w->after, PIECE);
+		w->after += w->is_cut ? 0 : PIECE;
+	}
+	while (wanted > FIRST_BYTES && w->before < wanted &&
+		memory->read_code(
+			memory, va - w->before - PIECE, middle - w->before - PIECE, PIECE))
+		w->before += PIECE;
+}
+
+static const struct cfi_rule *keep(struct live_rules *live, const struct cfi_rule *rule)
+{
+	for (size_t i = 0; i < live->count; i++) {
+		const struct cfi_rule *r = &live->rules[i];
+		if (r->kind == rule->kind && r->cfa_offset == rule->cfa_offset &&
+			r->bp_offset == rule->bp_offset && r->bx_offset == rule->bx_offset)
+			return r;
+	}
+	if (live->count == LIVE_RULES_MOST)
+		return NULL;
+	live->rules[live->count] = *rule;
+	return &live->rules[live->count++];
+}
+
+/* Of a way that has come to va. */
+static bool find(
+	struct unwind_memory *memory, uint64_t va, struct code_exit *exit, struct cfi_rule *rule)
+{
+	const struct code_exit here = *exit;
+	struct window w;
+
+	w.before = w.after = 0;
+	w.is_cut = false;
+	for (size_t wanted = FIRST_BYTES; wanted <= MOST_BYTES; wanted *= GROWTH) {
+		read_on(&w, memory, va, wanted);
+		struct code_piece piece = {.obj_addr = va - w.before,
+			.bytes = w.code + MOST_BYTES - w.before,
+			.size = w.before + w.after};
+
+		*exit = here;
+		exit->leads_on = false;
+		if (w.after && code_exit_rule(&piece, w.before, exit, rule))
+			return true;
+	}
+	return false;
+}
+
+const struct cfi_rule *live_rules_find(
+	struct live_rules *live, struct unwind_memory *memory, uint64_t va)
+{
+	struct code_exit exit = code_exit_begin();
+	struct cfi_rule rule;
+
+	if (!memory->read_code)
+		return NULL;
+	for (int jumps = 0; jumps < JUMPS_MOST; jumps++) {
+		if (find(memory, va, &exit, &rule))
+			return keep(live, &rule);
+		if (!exit.leads_on)
+			break;
+		va = exit.next_addr;
+	}
+	return NULL;
+}
