@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "cli/message.h"
 #include "cli/record_session.h"
 #include "format/capture_stray.h"
@@ -53,9 +54,7 @@ static void say_samples(const struct recorder_result *r, struct strbuf *line)
 {
 	count_put(line, r->samples, "sample");
 	strbuf_add(line, STR(", one every "));
-	time_put(line, (r->rate_changed || r->by_use) && r->samples > 0 && r->cpu_ns != UINT64_MAX
-			       ? r->cpu_ns / r->samples
-			       : r->interval_ns);
+	time_put(line, r->samples > 0 ? r->sampled_ns / r->samples : r->interval_ns);
 	strbuf_add(line, STR(" of "));
 	if (r->cpu_ns != UINT64_MAX) {
 		time_put(line, r->cpu_ns);
@@ -146,17 +145,37 @@ static void say_kernel(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
-/* Where there was a limit. */
-static void say_overhead(const struct recorder_result *r, double most, struct strbuf *line)
+/* Why it cost more than it should. */
+static void put_limit(const struct recorder_result *r, double most, struct strbuf *line)
 {
-	if (most <= 0)
+	strbuf_printf(line, ", more than the limit of %g%%: ", 100 * most);
+	if (r->rate_changes == 0)
+		strbuf_add(line, STR("the rate was not lowered, as that takes two seconds over the "
+				     "limit, and the start does not count"));
+	else if (r->lowest_rate)
+		strbuf_printf(line,
+			"the rate was lowered to 1/%u of what was asked for, and goes "
+			"no lower; sample less often, with -F or --interval",
+			1u << r->halvings);
+	else
+		strbuf_printf(line,
+			"the rate was lowered too late, at the end to 1/%u of what was "
+			"asked for; sample less often, with -F or --interval",
+			1u << r->halvings);
+}
+
+/* Where there was a limit. */
+static void say_overhead(
+	const struct recorder_result *r, double most, bool quiet, struct strbuf *line)
+{
+	bool over = r->overhead > most;
+
+	if (most <= 0 || (quiet && !over))
 		return;
 	strbuf_printf(
 		line, "recording cost about %.2f%% of the target's CPU time", 100 * r->overhead);
-	if (r->rate_changes == 0 && r->overhead > most)
-		strbuf_add(
-			line, STR("; the rate was not lowered, as that takes two seconds over the "
-				  "limit, and the start does not count"));
+	if (over)
+		put_limit(r, most, line);
 	else if (r->rate_changes == 0)
 		strbuf_add(line, STR("; the rate never had to change"));
 	else
@@ -261,6 +280,20 @@ static uint64_t missing_intervals(const struct recorder_result *r, uint64_t miss
 	return intervals < missing ? intervals : missing;
 }
 
+/* Programs with more rights than who started them lose their events when they begin. */
+static void put_denied(const struct recorder_result *r, struct strbuf *line)
+{
+	strbuf_add(line, STR("it went by in "));
+	escape_text(line, str_from(r->denied_name));
+	if (r->denied > 1)
+		strbuf_printf(
+			line, " and %zu more program%s", r->denied - 1, r->denied == 2 ? "" : "s");
+	strbuf_printf(line,
+		", set-uid, set-gid or not for you to read; the kernel lets only %s sample %s",
+		geteuid() == 0 ? "a recording of the whole machine (-a)" : "root",
+		r->denied == 1 ? "it" : "them");
+}
+
 /*
  * Why samples are missing.  Threads shorter than the interval are seen by no clock that starts with
  * them: at most an interval is missing at a thread's start and another at its end.  What is missing
@@ -305,7 +338,10 @@ static void say_unsampled(const struct recorder_result *r, struct strbuf *line)
 		return;
 	percent_put(line, (int64_t)(r->expected - found), (int64_t)r->expected);
 	strbuf_add(line, STR(" of the CPU time was not sampled: "));
-	strbuf_add(line, str_from(unsampled_cause(r, r->expected - found)));
+	if (r->denied > 0)
+		put_denied(r, line);
+	else
+		strbuf_add(line, str_from(unsampled_cause(r, r->expected - found)));
 	say(line);
 }
 
@@ -363,6 +399,7 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 	struct strbuf line = {0};
 
 	say_trouble(summary->result, &line);
+	say_overhead(summary->result, summary->overhead_most, quiet, &line);
 	if (!quiet) {
 		say_samples(summary->result, &line);
 		say_excluded(summary, &line);
@@ -372,7 +409,6 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 		say_truncated(summary->result, &line);
 		say_nameless(summary, &line);
 		say_own_cost(&line);
-		say_overhead(summary->result, summary->overhead_most, &line);
 		if (summary->size_bytes > 0)
 			say_file(summary, hint, &line);
 	}

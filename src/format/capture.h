@@ -28,6 +28,11 @@ enum capture_object_kind {
 	 * neither unwind rules nor the code tell who called.
 	 */
 	CAPTURE_OBJECT_GUESSED = 7,
+	/*
+	 * CPU time that is in no sample: "[lost]", "[kernel, not permitted]".  Its path is the name
+	 * of its only frame.
+	 */
+	CAPTURE_OBJECT_UNSAMPLED = 8,
 };
 
 /* Facts about a recording; strings below 64, numbers from 64. */

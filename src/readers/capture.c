@@ -43,6 +43,7 @@ struct capture {
 	metric_id metric_ids[CAPTURE_METRIC_MAX];
 	metric_id samples_metric;
 	bool counts_samples;   /* the file has it not itself */
+	metric_id cpu_time;    /* or NO_ID */
 	metric_id off_cpu[2];  /* blocked and preempted time, or NO_ID */
 	uint32_t metric_count; /* of the builder */
 	uint64_t facts[128];   /* by key; UINT64_MAX: not there */
@@ -55,6 +56,7 @@ struct capture {
 	uint64_t end_samples, end_dropped;
 	/* Of the samples: all, and those that the metric "samples" counts. */
 	uint64_t samples, counted, truncated, foreign, orphans, last_ns;
+	uint64_t counted_ns;	    /* the CPU time of those */
 	int64_t off_cpu_ns, cut_ns; /* cut: under [truncated] */
 	uint64_t bad_chunks, first_bad_offset;
 };
@@ -182,6 +184,11 @@ static void add_off_cpu(struct capture *c, int64_t time_ns, uint8_t flags)
 		c->cut_ns = saturating_sum(c->cut_ns, time_ns);
 }
 
+static uint64_t cpu_time(const struct capture *c, const int64_t *weight)
+{
+	return c->cpu_time.i == NO_ID ? 0 : (uint64_t)weight[c->cpu_time.i];
+}
+
 static void add_sample(struct capture *c, const struct capture_sample *sample, thread_id thread,
 	uint32_t metric_count)
 {
@@ -202,6 +209,7 @@ static void add_sample(struct capture *c, const struct capture_sample *sample, t
 	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
 	if (weight[c->samples_metric.i] > 0) {
 		c->counted++;
+		c->counted_ns += cpu_time(c, weight);
 		c->truncated += (flags & CAPTURE_STACK_NOT_WHOLE) != 0;
 		c->foreign += (flags & CAPTURE_STACK_FOREIGN) != 0;
 	}
@@ -373,6 +381,7 @@ static void add_metrics(struct capture *c)
 	c->counts_samples = true;
 	for (size_t i = 0; i < c->metric_names.count; i++)
 		c->counts_samples &= c->metric_ids[i].i != c->samples_metric.i;
+	c->cpu_time = find_metric(c, STR("cpu-time"));
 	c->off_cpu[0] = find_metric(c, STR("blocked-time"));
 	c->off_cpu[1] = find_metric(c, STR("preempted-time"));
 	if (has_chunk(c, CAPTURE_CHUNK_ZONE_ROWS))
@@ -441,21 +450,14 @@ static void note_damaged_places(struct capture *c)
 			(unsigned long long)first);
 }
 
-static uint64_t sum_of(const struct capture *c, struct str name)
-{
-	for (size_t i = 0; i < c->metric_names.count; i++)
-		if (str_equal(c->metric_names.data[i], name))
-			return c->metric_sum[i];
-	return 0;
-}
-
 static void note_time(struct capture *c)
 {
 	const struct capture_time time = {
 		.counters = c->counters,
 		.cpu_ns = c->has_end ? c->facts[CAPTURE_CPU_NS] : UINT64_MAX,
 		.interval_ns = c->facts[CAPTURE_INTERVAL_NS],
-		.sampled_ns = sum_of(c, STR("cpu-time")),
+		.sampled_ns = c->counted_ns,
+		.has_rows = c->names.has_unsampled,
 		.off_cpu_ns = c->off_cpu_ns > 0 ? (uint64_t)c->off_cpu_ns : 0,
 		.cut_ns = c->cut_ns > 0 ? (uint64_t)c->cut_ns : 0,
 	};
@@ -518,6 +520,11 @@ static void set_stats(struct capture *c)
 	stats->interval_ns = stats->interval_asked_ns = asked_ns;
 	if (cpu_ns != UINT64_MAX && c->counted)
 		stats->interval_ns = cpu_ns / c->counted;
+	/* Once samples weighed their period, whatever was accounted; since then they tell. */
+	if (c->facts[CAPTURE_EXPECTED] != UINT64_MAX && c->counted && c->counted_ns)
+		stats->interval_ns = c->counted_ns / c->counted;
+	if (cpu_ns != UINT64_MAX && c->names.has_unsampled)
+		stats->cpu_ns += c->counters[CAPTURE_UNSAMPLED_KERNEL_NS];
 	if (c->facts[CAPTURE_START_UNIX_NS] != UINT64_MAX)
 		builder_header(c->builder)->start_unix_ns = c->facts[CAPTURE_START_UNIX_NS];
 }

@@ -59,6 +59,7 @@ void capture_names_add_object(struct capture_names *n, const struct capture_obje
 	bool added;
 	object_id id = {NO_ID};
 
+	n->has_unsampled |= row->kind == CAPTURE_OBJECT_UNSAMPLED;
 	map_at(&n->object_of_id, row->object, 0, (uint32_t)n->objects.count, &added);
 	if (!added)
 		return;
@@ -217,6 +218,15 @@ const struct capture_chain *capture_names_unknown(struct capture_names *n)
 	return &n->unknown;
 }
 
+/* Time that is in no sample has a row that is called so. */
+static struct capture_chain unsampled(struct capture_names *n, const struct capture_names_object *o)
+{
+	struct capture_chain chain = add_special(n, o->path, o->id, 0);
+
+	chain.is_known = true;
+	return chain;
+}
+
 /* All addresses of a load object that belong to no known function are its function "[unknown]". */
 static struct capture_chain resolve(struct capture_names *n, const struct capture_frame *frame)
 {
@@ -229,6 +239,8 @@ static struct capture_chain resolve(struct capture_names *n, const struct captur
 		return *capture_names_truncated(n);
 	if (o->kind == CAPTURE_OBJECT_GUESSED)
 		return *guessed(n);
+	if (o->kind == CAPTURE_OBJECT_UNSAMPLED)
+		return unsampled(n, o);
 	if (map_get(&n->symbols, frame->object, frame->obj_addr, &index)) {
 		struct capture_chain chain = n->chains.data[index];
 		*(chain.is_nameless ? &o->nameless : &o->named) += 1;

@@ -54,6 +54,7 @@ struct capture_names {
 	struct capture_chain truncated, guessed, unknown;
 	bool is_profile; /* the file holds a profile, no recording: to be set before it is read */
 	VEC(struct capture_names_address) addresses; /* sorted with the first SYMBOLS */
+	bool has_unsampled;			     /* there are rows of what is in no sample */
 	bool addresses_sorted;
 };
 

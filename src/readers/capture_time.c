@@ -62,9 +62,10 @@ static void note_kernel(const struct capture_time *t, struct builder *b)
 
 	if (part >= SHARE_LEAST && kernel_ns >= KERNEL_LEAST_NS)
 		builder_note(b, NOTE_LOST, 1,
-			"%.0f %% of the CPU time, %.3f s, is not here: it went by in kernel code, "
+			"%.0f %% of the CPU time, %.3f s, is %s: it went by in kernel code, "
 			"which could not be sampled",
-			100 * part, seconds(kernel_ns));
+			100 * part, seconds(kernel_ns),
+			t->has_rows ? "[kernel, not permitted]" : "not here");
 }
 
 static void note_unreached(const struct capture_time *t, struct builder *b)
@@ -78,9 +79,10 @@ static void note_unreached(const struct capture_time *t, struct builder *b)
 
 	capture_stray_put(&places, unreached_ns, t->counters + CAPTURE_STRAY_NS);
 	builder_note(b, NOTE_LOST, 1,
-		"%.0f %% of the CPU time, %.3f s, is not here: it went by where the preloaded "
-		"library was not: %.*s",
-		100 * part, seconds(unreached_ns), STR_ARG(strbuf_str(&places)));
+		"%.0f %% of the CPU time, %.3f s, is %s: it went by where the preloaded library "
+		"was not: %.*s",
+		100 * part, seconds(unreached_ns), t->has_rows ? "[lost]" : "not here",
+		STR_ARG(strbuf_str(&places)));
 	strbuf_deinit(&places);
 }
 
@@ -97,9 +99,9 @@ static void note_missing(const struct capture_time *t, struct builder *b)
 
 	if (part >= MISSING_SHARE_LEAST && missing_ns / MISSING_SAMPLES_LEAST >= t->interval_ns)
 		builder_note(b, NOTE_LOST, 1,
-			"%.0f %% of the CPU time, %.3f s, is in no sample: it went by in threads "
-			"shorter than the interval, or the clock was late",
-			100 * part, seconds(missing_ns));
+			"%.0f %% of the CPU time, %.3f s, is %s: it went by in threads shorter "
+			"than the interval, or the clock was late",
+			100 * part, seconds(missing_ns), t->has_rows ? "[lost]" : "in no sample");
 }
 
 void capture_time_note(const struct capture_time *time, struct builder *builder)

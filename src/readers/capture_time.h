@@ -6,6 +6,7 @@
  * that are not its own.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/builder.h"
@@ -14,7 +15,8 @@ struct capture_time {
 	const uint64_t *counters; /* [CAPTURE_COUNTER_COUNT] of the file */
 	uint64_t cpu_ns;	  /* that could be sampled; UINT64_MAX: not known */
 	uint64_t interval_ns;	  /* as asked for; UINT64_MAX: not known */
-	uint64_t sampled_ns;	  /* sum of cpu-time */
+	uint64_t sampled_ns;	  /* sum of cpu-time of samples */
+	bool has_rows;		  /* what is in no sample has rows of its own */
 	uint64_t off_cpu_ns;	  /* sum of blocked-time and preempted-time */
 	uint64_t cut_ns;	  /* the part of it that is under [truncated] */
 };

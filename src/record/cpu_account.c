@@ -4,86 +4,159 @@
  */
 #include "record/cpu_account.h"
 
+#include <math.h>
+
+/* Less is missing of most recordings: no thread ends with a tick, and none begins with one. */
+#define MISSING_PART	  400
+#define MISSING_INTERVALS 10
+/* The system's account is as good as the clocks' if it has so much of that. */
+#define WHOLE_SHARE 0.95
+/* What the system tells kernel code and the rest apart by; its ticks are rarely longer. */
+#define SYSTEM_TICK_NS 4e6
+
+/* What the engine's clocks say, by the system's measure; UINT64_MAX: nothing. */
+static uint64_t counted_ns(const struct recording *recording, const struct engine_counts *counts)
+{
+	if (counts->cpu_ns == UINT64_MAX)
+		return UINT64_MAX;
+	return (uint64_t)((double)counts->cpu_ns * weights_ratio(&recording->weights));
+}
+
+/* Samples, and those that were lost, weighed as they would have been. */
+static uint64_t found_ns(const struct recording *recording, const struct engine_counts *counts)
+{
+	double mean_ns = recording->samples > 0
+				 ? (double)recording->sampled_ns / (double)recording->samples
+				 : (double)recording->weights.interval_ns;
+
+	return recording->sampled_ns + (uint64_t)((double)counts->lost * mean_ns);
+}
+
 /*
- * Of a command and all its children.  The system's own account leaves out what a hypervisor took
- * for others, in which no timer could fire; but it has only children that were waited for, and
- * nobody while the target lives.  The engine's clocks counted everybody.
+ * Of a command and all its children.  The system has only children that were waited for, and nobody
+ * while the target lives.  The engine's clocks counted everybody, but for programs that the kernel
+ * does not let them follow.
  */
 static uint64_t command_cpu_ns(const struct recording *recording, const struct target *target,
-	uint64_t system_ns, uint64_t counted_ns, bool gave_up)
+	uint64_t system_ns, uint64_t counted, uint64_t found)
 {
-	/* A stopped clock counts no more. */
-	if (counted_ns == UINT64_MAX || (gave_up && target->ended))
+	if (target->ended && process_table_process_total(recording->processes) == 1)
 		return system_ns;
-	bool is_all = (target->ended && process_table_process_total(recording->processes) == 1) ||
-		      system_ns >= counted_ns - counted_ns / 20;
-
-	return is_all && system_ns < counted_ns ? system_ns : counted_ns;
+	if (counted == UINT64_MAX)
+		return system_ns > found ? system_ns : found;
+	if ((double)system_ns >= WHOLE_SHARE * (double)counted)
+		return system_ns;
+	return counted;
 }
 
-/* Of descendants that have ended the system has no account. */
-static uint64_t processes_cpu_ns(
-	const struct recording *recording, const struct target *target, uint64_t counted_ns)
+/* Of attached ones; of their descendants that have ended the system has no account. */
+static uint64_t processes_cpu_ns(const struct recording *recording, const struct target *target,
+	uint64_t counted, uint64_t found)
 {
-	if (counted_ns == UINT64_MAX &&
-		process_table_process_total(recording->processes) <= target->processes.count)
-		return target_processes_cpu_ns(target);
-	return counted_ns;
+	uint64_t own_ns = target_processes_cpu_ns(target);
+	bool is_all = process_table_process_total(recording->processes) <= target->processes.count;
+
+	/* The last of those that have ended was perhaps not seen. */
+	if (is_all && (counted == UINT64_MAX || (double)own_ns >= WHOLE_SHARE * (double)counted))
+		return own_ns;
+	if (counted != UINT64_MAX)
+		return counted;
+	return own_ns > found ? own_ns : found;
 }
 
-/* Of what was recorded; UINT64_MAX: not known. */
+/* Of what was recorded. */
 static uint64_t cpu_time_ns(const struct recording *recording, const struct target *target,
-	uint64_t system_ns, uint64_t counted_ns, bool gave_up)
+	uint64_t system_ns, const struct engine_counts *counts, bool gave_up)
 {
+	uint64_t counted = counted_ns(recording, counts), found = found_ns(recording, counts);
+
+	/* The system's has programs too that the engine can't reach. */
+	if (counts->by_use)
+		return system_ns > counted ? system_ns : counted;
 	switch (target->kind) {
 	case TARGET_PROCESSES:
-		return processes_cpu_ns(recording, target, counted_ns);
+		return processes_cpu_ns(recording, target, counted, found);
 	case TARGET_MACHINE:
 		return system_ns;
 	case TARGET_COMMAND:
 		break;
 	}
-	return command_cpu_ns(recording, target, system_ns, counted_ns, gave_up);
+	/* A stopped clock counts no more. */
+	if (gave_up && target->ended)
+		return system_ns;
+	return command_cpu_ns(recording, target, system_ns, counted, found);
 }
 
-/* How it divides between the kernel and the rest, only the system's account tells. */
-static uint64_t unsampled_kernel_ns(
-	const struct engine_counts *counts, struct target_cpu used, uint64_t cpu_ns)
+/*
+ * The kernel's part of what is missing.  How CPU time divides between the kernel and the rest, the
+ * system tells by its ticks, and so by chance: what that explains is all the kernel's.
+ */
+static uint64_t kernel_part_ns(struct target_cpu used, uint64_t cpu_ns, uint64_t missing_ns)
 {
 	double user = (double)used.user_ns, system = (double)used.system_ns;
 
-	if (counts->kernel || user + system <= 0 || cpu_ns == UINT64_MAX)
-		return 0;
-	return (uint64_t)((double)cpu_ns * system / (user + system));
+	if (user + system <= 0)
+		return missing_ns;
+	double kernel_ns = (double)cpu_ns * system / (user + system);
+	double chance_ns = 3 * sqrt(kernel_ns * SYSTEM_TICK_NS) + SYSTEM_TICK_NS;
+
+	if ((double)missing_ns <= kernel_ns + chance_ns)
+		return missing_ns;
+	return (uint64_t)kernel_ns;
 }
 
-/* Of that CPU time. Where the rate changed, samples of the mean weight that they had. */
-static uint64_t expected_samples(
-	const struct recording *recording, uint64_t interval_ns, bool rate_changed, uint64_t cpu_ns)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
-	if (cpu_ns == UINT64_MAX)
+	return a < b ? a : b;
+}
+
+/* What is in no sample is lost as far as losses were counted, then the kernel's, then lost. */
+static void divide_missing(struct cpu_account *account, const struct recording *recording,
+	const struct engine_counts *counts, struct target_cpu used)
+{
+	uint64_t found = found_ns(recording, counts), interval_ns = recording->weights.interval_ns;
+
+	if (account->cpu_ns <= recording->sampled_ns)
+		return;
+	uint64_t missing = account->cpu_ns - recording->sampled_ns;
+	uint64_t counted_lost = smaller(missing, found - recording->sampled_ns);
+
+	if (!counts->kernel)
+		account->kernel_ns = kernel_part_ns(used, account->cpu_ns, missing - counted_lost);
+	account->lost_ns = missing - account->kernel_ns;
+	if (account->lost_ns < account->cpu_ns / MISSING_PART ||
+		account->lost_ns < MISSING_INTERVALS * interval_ns)
+		account->lost_ns = counted_lost;
+}
+
+/* Of the CPU time that was sampled or lost, at the mean weight of samples. */
+static uint64_t expected_samples(const struct recording *recording,
+	const struct engine_counts *counts, const struct cpu_account *account)
+{
+	uint64_t interval_ns = recording->weights.interval_ns;
+
+	if (account->cpu_ns == UINT64_MAX)
 		return UINT64_MAX;
-	if (!rate_changed || recording->sampled_ns == 0)
-		return cpu_ns / interval_ns;
-	return (uint64_t)((double)cpu_ns * (double)recording->samples /
-			  (double)recording->sampled_ns);
+	uint64_t lost = account->lost_ns / interval_ns;
+
+	if (recording->sampled_ns > 0)
+		lost = (uint64_t)((double)account->lost_ns * (double)recording->samples /
+				  (double)recording->sampled_ns);
+	return recording->samples + (lost > counts->lost ? lost : counts->lost);
 }
 
 struct cpu_account cpu_account(const struct recording *recording, const struct target *target,
-	const struct engine_counts *counts, uint64_t interval_ns, bool gave_up)
+	const struct engine_counts *counts, bool gave_up)
 {
 	struct target_cpu used = target_cpu(target);
 	uint64_t system_ns = used.user_ns + used.system_ns;
 	struct cpu_account account = {
-		.cpu_ns = cpu_time_ns(recording, target, system_ns, counts->cpu_ns, gave_up)};
+		.cpu_ns = cpu_time_ns(recording, target, system_ns, counts, gave_up)};
 
-	/* The system's has programs too that the engine can't reach. */
-	if (counts->by_use && system_ns > account.cpu_ns)
-		account.cpu_ns = system_ns;
 	if (counts->by_use && account.cpu_ns > counts->cpu_ns)
 		account.unreached_ns = account.cpu_ns - counts->cpu_ns;
-	account.kernel_ns = unsampled_kernel_ns(counts, used, account.cpu_ns);
-	account.expected = expected_samples(
-		recording, interval_ns, counts->rate_changed, account.cpu_ns - account.kernel_ns);
+	if (account.cpu_ns != UINT64_MAX)
+		divide_missing(&account, recording, counts, used);
+	account.expected = expected_samples(recording, counts, &account);
 	return account;
 }

@@ -2,8 +2,8 @@
 #define SONDE_RECORD_CPU_ACCOUNT_H
 
 /*
- * How much CPU time the target of a recording has used, and how many samples that should have
- * given.
+ * How much CPU time the target of a recording has used by the system's account, and what of it is
+ * in no sample.
  */
 
 #include <stdbool.h>
@@ -16,16 +16,17 @@
 struct cpu_account {
 	uint64_t cpu_ns;       /* UINT64_MAX: not known */
 	uint64_t kernel_ns;    /* the part of it in the kernel, where that could not be sampled */
-	uint64_t unreached_ns; /* the part of it of programs that the engine has not reached */
-	/* Samples of the rest; UINT64_MAX: not known. */
+	uint64_t lost_ns;      /* the part of it that is in no sample for any other reason */
+	uint64_t unreached_ns; /* the part of that of programs that the engine has not reached */
+	/* Samples of what is in samples or lost; UINT64_MAX: not known. */
 	uint64_t expected;
 };
 
 /*
- * Sampling has stopped.  counts: the engine's, interval_ns: as was asked for; gave_up: sampling
- * stopped before the target's end, and with it the engine's clocks.
+ * Sampling has stopped.  counts: the engine's; gave_up: sampling stopped before the target's end,
+ * and with it the engine's clocks.
  */
 struct cpu_account cpu_account(const struct recording *recording, const struct target *target,
-	const struct engine_counts *counts, uint64_t interval_ns, bool gave_up);
+	const struct engine_counts *counts, bool gave_up);
 
 #endif

@@ -61,6 +61,18 @@ static void bury(struct process_table *t, uint64_t time_ns)
 			t->graves.count * sizeof(*t->graves.data));
 }
 
+/*
+ * A program whose end is told before any code of it is mapped has not ended: it has lost its
+ * events. The kernel tells of both alike.
+ */
+static void note_denied(struct process_table *t, struct process *p)
+{
+	if (!p->is_over || !p->is_bare)
+		return;
+	if (t->denied++ == 0)
+		memcpy(t->denied_name, p->name, sizeof(t->denied_name));
+}
+
 void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)
 {
 	bury(t, time_ns);
@@ -76,6 +88,7 @@ void process_table_exit(struct process_table *t, int64_t pid, int64_t tid, uint6
 		vec_push(&t->graves, (struct grave){pid, tid, p->number, time_ns});
 	if (!thread)
 		return;
+	note_denied(t, p);
 	process_table_end_thread(t, thread, time_ns);
 	if (!p->is_over)
 		process_table_remove_thread(t, tid, p->number);
@@ -98,6 +111,7 @@ void process_table_comm(struct process_table *t, int64_t pid, int64_t tid, bool 
 	if (exec) {
 		unwind_space_clear(&p->space);
 		p->is_old = false;
+		p->is_bare = true;
 		if (thread->history)
 			unwind_history_clear(thread->history);
 		for (size_t i = 0; i < t->hooks.count; i++)

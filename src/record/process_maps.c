@@ -29,6 +29,7 @@ void process_table_map(struct process_table *t, struct process *p,
 		.object = object | PROCESS_PENDING,
 	};
 
+	p->is_bare = false;
 	if (!mapping_is_known(p, &mapping))
 		unwind_space_add(&p->space, mapping);
 }

@@ -194,6 +194,20 @@ static bool is_living(const struct process *p)
 	       process_table_is_same(&stat, p->start_ns);
 }
 
+uint64_t process_table_cpu_ns(const struct process_table *t, size_t most, size_t *processes)
+{
+	uint64_t sum = 0;
+
+	*processes = 0;
+	for (size_t i = 0; i < t->processes.count && t->processes.count <= most; i++) {
+		if (t->processes.data[i]->is_over)
+			continue;
+		sum += proc_cpu_ns(t->processes.data[i]->pid);
+		*processes += 1;
+	}
+	return sum;
+}
+
 size_t process_table_living(const struct process_table *t)
 {
 	size_t living = 0;
@@ -201,6 +215,12 @@ size_t process_table_living(const struct process_table *t)
 	for (size_t i = 0; i < t->processes.count; i++)
 		living += is_living(t->processes.data[i]);
 	return living;
+}
+
+size_t process_table_denied(const struct process_table *t, const char **name)
+{
+	*name = t->denied_name;
+	return t->denied;
 }
 
 size_t process_table_process_total(const struct process_table *t)

@@ -19,6 +19,7 @@
 #include "record/capture_writer.h"
 #include "record/object_table.h"
 #include "record/offcpu.h"
+#include "record/weights.h"
 #include "unwind/space.h"
 #include "unwind/walk.h"
 
@@ -34,6 +35,7 @@ struct process {
 	bool is_old;	    /* was there before we looked: it may have threads that we don't know */
 	bool is_kernel;	    /* a thread of the kernel */
 	bool is_leaderless; /* its first thread has ended */
+	bool is_bare;	    /* it has become another program, of which no code is mapped yet */
 	char name[16];
 	struct unwind_space space;
 	uint64_t maps_read_ns; /* when /proc/PID/maps was last asked; 0: never */
@@ -49,6 +51,7 @@ struct thread {
 	bool is_over;  /* it has ended, as far as it is told */
 	struct unwind_history *history; /* NULL before its first sample */
 	struct offcpu_thread off;
+	struct weights_account account;
 };
 
 /* Told of threads' lives; each call may be NULL. */
@@ -142,8 +145,18 @@ bool process_table_read_maps(struct process_table *t, struct process *p, uint64_
 bool process_table_resolve(
 	struct process_table *t, struct process *p, uint64_t va, uint64_t time_ns);
 
+/*
+ * The CPU time that the system accounts to all living processes, and how many these are; 0
+ * processes where there are more than that many.
+ */
+uint64_t process_table_cpu_ns(const struct process_table *t, size_t most, size_t *processes);
 /* Living processes. */
 size_t process_table_living(const struct process_table *t);
+/*
+ * Programs that the kernel has taken all events off when they began, as they have more rights than
+ * who started them, or may not be read; and the name of the first.
+ */
+size_t process_table_denied(const struct process_table *t, const char **name);
 /* Processes, and threads, there have been. */
 size_t process_table_process_total(const struct process_table *t);
 uint64_t process_table_thread_total(const struct process_table *t);

@@ -33,6 +33,8 @@ struct process_table {
 	uint32_t process_numbers, thread_numbers; /* given so far */
 	uint64_t thread_total;
 	bool expects_old;
+	size_t denied;	      /* programs that may not be sampled */
+	char denied_name[16]; /* the first of them */
 	VEC(struct process_hooks) hooks;
 };
 

@@ -146,6 +146,17 @@ static void watch_budget(struct recorder *r)
 	r->engine->ops->slow_down(r->engine, r->budget.halvings);
 }
 
+/* What samples weigh is to follow the system's account. */
+static void watch_account(struct recorder *r)
+{
+	struct engine_counts counts;
+
+	if (r->stopped)
+		return;
+	r->engine->ops->counts(r->engine, &counts);
+	account_watch_look(&r->account_watch, &r->recording, &r->target, &counts);
+}
+
 /* What need not be done at every turn. */
 static void look_around(struct recorder *r)
 {
@@ -157,6 +168,7 @@ static void look_around(struct recorder *r)
 	if (!r->stopped)
 		r->engine->ops->watch(r->engine);
 	watch_budget(r);
+	watch_account(r);
 	recorder_write_counters(r);
 	if (r->progress_step_ns == PROGRESS_NS)
 		tell_progress(r, now_ns);
@@ -203,6 +215,15 @@ static void record_to_the_end(struct recorder *r)
 
 /* ---- start and end ---- */
 
+static void init_weights(struct recorder *r)
+{
+	struct engine_counts counts;
+
+	r->engine->ops->counts(r->engine, &counts);
+	weights_init(&r->recording.weights, r->options.interval_ns, counts.by_use);
+	r->recording.is_machine = r->options.kind == TARGET_MACHINE;
+}
+
 static struct error *start(struct recorder *r)
 {
 	struct engine_setup setup = {&r->options, &r->recording, &r->target, {0}};
@@ -226,6 +247,7 @@ static struct error *start(struct recorder *r)
 	err = engine_open(&setup, &r->engine);
 	if (err)
 		return err;
+	init_weights(r);
 	recording_measure(&r->recording, r->engine->has_real_clock, r->options.counters,
 		r->options.counter_count);
 	poll_set(r);
@@ -248,6 +270,9 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 		zones_end(r->recording.zones);
 	recorder_write_counters(r);
 	recorder_sum_up(r, result);
+	recording_take_unsampled(
+		&r->recording, STR("[kernel, not permitted]"), result->kernel_cpu_ns);
+	recording_take_unsampled(&r->recording, STR("[lost]"), result->lost_cpu_ns);
 	recorder_write_end(r, result);
 	return NULL;
 }

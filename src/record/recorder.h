@@ -107,16 +107,23 @@ struct recorder_result {
 	uint32_t left_out; /* threads of attached processes that could not be sampled */
 	uint64_t interval_ns;
 	uint64_t samples;
-	uint64_t expected; /* of the CPU time that could be sampled, by interval_ns */
+	uint64_t sampled_ns; /* what they weigh */
+	uint64_t
+		expected; /* of the CPU time that could be sampled, at the mean weight of samples */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
-	uint64_t truncated;	/* stacks not walked whole */
-	uint64_t threads;	/* that ran, all told */
-	size_t children_left;	/* processes that the target started and that went on after it */
-	bool stopped;		/* sampling, as the file could not be written any more */
-	bool sampling_ended;	/* the kernel ended it before the target's end: a set-uid exec */
+	uint64_t truncated;   /* stacks not walked whole */
+	uint64_t threads;     /* that ran, all told */
+	size_t children_left; /* processes that the target started and that went on after it */
+	bool stopped;	      /* sampling, as the file could not be written any more */
+	bool sampling_ended;  /* the kernel ended it before the target's end: a set-uid exec */
+	/* Programs that the kernel lets nobody sample who is not root, and the first's name. */
+	size_t denied;
+	char denied_name[16];
 	uint64_t kernel_cpu_ns; /* the part of cpu_ns that could not be sampled: kernel code */
+	uint64_t lost_cpu_ns;	/* the part of it that is in no sample for any other reason */
 	double overhead;	/* share of the target's CPU time that it cost in the end */
 	uint32_t halvings;	/* of the rate, at the end */
+	bool lowest_rate;	/* it goes no lower */
 	bool rate_changed;	/* for whatever reason: samples weigh their intervals */
 	uint32_t rate_changes;	/* that it took to keep to overhead_most */
 	/* Of cpu_ns, used by programs that can't be sampled, or did not want to be. */

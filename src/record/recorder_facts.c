@@ -111,7 +111,7 @@ void recorder_write_end(struct recorder *r, const struct recorder_result *result
 	if (result->cpu_ns != UINT64_MAX)
 		capture_writer_number(
 			r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);
-	if (result->rate_changed && result->expected != UINT64_MAX)
+	if (result->expected != UINT64_MAX)
 		capture_writer_number(r->writer, CAPTURE_EXPECTED, result->expected);
 	if (!result->detached && r->options.kind == TARGET_COMMAND)
 		capture_writer_number(

@@ -2,6 +2,7 @@
  * What has come of a recording, for whoever asked for it: the recorder's own figures, the engine's
  * counts and the account of CPU time together.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -47,11 +48,13 @@ static double overhead(const struct budget_use *use, uint64_t cpu_ns)
 static bool sampling_has_ended(const struct recorder *r)
 {
 	const struct target *t = &r->target;
+	const char *name;
 	bool any_lives = t->kind != TARGET_PROCESSES;
 
 	for (size_t i = 0; i < t->processes.count; i++)
 		any_lives |= t->processes.data[i].fd >= 0;
-	return any_lives && r->engine->ops->has_ended(r->engine, r->alive_ns);
+	return any_lives && process_table_denied(r->recording.processes, &name) > 0 &&
+	       r->engine->ops->has_ended(r->engine, r->alive_ns);
 }
 
 /* Processes of a target that has ended.  Once stopped, we are not told of ends. */
@@ -65,6 +68,7 @@ static size_t children_left(const struct recorder *r)
 static void fill_end(const struct recorder *r, struct recorder_result *result)
 {
 	bool detached = r->target.command && !r->target.ended;
+	const char *name;
 
 	result->wait_status = r->target.wait_status;
 	result->detached = detached;
@@ -73,17 +77,19 @@ static void fill_end(const struct recorder *r, struct recorder_result *result)
 	result->stopped = r->stopped;
 	result->children_left = children_left(r);
 	result->sampling_ended = sampling_has_ended(r);
+	result->denied = process_table_denied(r->recording.processes, &name);
+	snprintf(result->denied_name, sizeof(result->denied_name), "%s", name);
 }
 
 static void fill_time(const struct recorder *r, const struct engine_counts *counts,
 	struct recorder_result *result)
 {
-	struct cpu_account account =
-		cpu_account(&r->recording, &r->target, counts, r->options.interval_ns, r->stopped);
+	struct cpu_account account = cpu_account(&r->recording, &r->target, counts, r->stopped);
 	struct budget_use use = use_by(r, counts);
 
 	result->cpu_ns = account.cpu_ns;
 	result->kernel_cpu_ns = account.kernel_ns;
+	result->lost_cpu_ns = account.lost_ns;
 	result->unreached_cpu_ns = account.unreached_ns;
 	result->expected = account.expected;
 	result->overhead = overhead(&use, account.cpu_ns);
@@ -96,9 +102,11 @@ static void fill_samples(const struct recorder *r, const struct engine_counts *c
 
 	result->interval_ns = r->options.interval_ns;
 	result->samples = recording->samples;
+	result->sampled_ns = recording->sampled_ns;
 	result->truncated = snapshot_truncated(&recording->snapshot);
 	result->threads = process_table_thread_total(recording->processes);
 	result->halvings = r->budget.halvings;
+	result->lowest_rate = r->budget.halvings == r->budget.halvings_most;
 	result->rate_changes = r->rate_changes;
 	result->rate_changed = counts->rate_changed;
 	result->kernel_frames = counts->kernel;

@@ -6,6 +6,7 @@
  * writes what the file says of the recording as a whole, recorder_result.c sums it up.
  */
 
+#include "record/account_watch.h"
 #include "record/budget.h"
 #include "record/control.h"
 #include "record/engine.h"
@@ -28,6 +29,7 @@ struct recorder {
 	uint64_t progress_step_ns;
 	uint64_t alive_ns; /* the target went on then */
 	struct budget budget;
+	struct account_watch account_watch;
 	uint32_t rate_changes;
 	bool stopped;			  /* the file can't be written: no more samples */
 	struct stack_addresses addresses; /* once asked for */

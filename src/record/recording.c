@@ -23,9 +23,7 @@ void recording_measure(
 		.blocked_time = CAPTURE_NO_ID,
 		.preempted_time = CAPTURE_NO_ID};
 	m->cpu_time = add_metric(r, STR("cpu-time"), STR("ns"));
-	/* Where every sample is one of the clock, readers count them by themselves. */
-	if (real || counter_count > 0)
-		m->samples = add_metric(r, STR("samples"), STR("count"));
+	m->samples = add_metric(r, STR("samples"), STR("count"));
 	if (real) {
 		m->real_time = add_metric(r, STR("real-time"), STR("ns"));
 		m->blocked_time = add_metric(r, STR("blocked-time"), STR("ns"));
@@ -74,11 +72,15 @@ struct snapshot_place recording_take_clock(struct recording *r, const struct per
 	int64_t weight[CAPTURE_METRIC_MAX] = {0};
 	struct snapshot_place place = snapshot_walk(&r->snapshot, sample);
 
-	weigh(weight, r->metrics.cpu_time, sample->period);
-	weigh(weight, r->metrics.real_time, sample->period);
+	uint64_t weight_ns =
+		weights_take(&r->weights, r->is_machine ? &r->machine : &place.thread->account,
+			sample->time_ns, sample->period);
+
+	weigh(weight, r->metrics.cpu_time, weight_ns);
+	weigh(weight, r->metrics.real_time, weight_ns);
 	weigh(weight, r->metrics.samples, 1);
 	r->samples++;
-	r->sampled_ns += sample->period;
+	r->sampled_ns += weight_ns;
 	write_sample(r, sample->time_ns, place.thread, place.node, weight);
 	return place;
 }
@@ -109,4 +111,28 @@ void recording_take_off_cpu(
 	weigh(weight, r->metrics.preempted_time, interval->preempted_ns);
 	process_table_number(r->processes, thread);
 	write_sample(r, interval->begin_ns, thread, node, weight);
+}
+
+/* The thread that such a row is of. */
+static uint32_t unsampled_thread(struct recording *r, struct str name)
+{
+	uint32_t process = 0;
+
+	if (process_table_process_total(r->processes) != 1)
+		process = process_table_past_process(r->processes, 0, r->start_ns, name);
+	return process_table_past_thread(r->processes, process, 0, r->start_ns, name);
+}
+
+void recording_take_unsampled(struct recording *r, struct str name, uint64_t cpu_ns)
+{
+	int64_t weight[CAPTURE_METRIC_MAX] = {0};
+	uint32_t object = object_table_named(r->objects, CAPTURE_OBJECT_UNSAMPLED, name);
+	uint32_t node = stack_tree_intern(&r->snapshot.tree, 0, object, 0);
+
+	if (cpu_ns == 0)
+		return;
+	weigh(weight, r->metrics.cpu_time, cpu_ns);
+	weigh(weight, r->metrics.real_time, cpu_ns);
+	capture_writer_sample(r->writer, clock_monotonic_ns() - r->start_ns,
+		unsampled_thread(r, name), node, 0, weight);
 }

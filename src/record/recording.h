@@ -14,6 +14,7 @@
 #include "record/perf_attr.h"
 #include "record/process_table.h"
 #include "record/snapshot.h"
+#include "record/weights.h"
 
 /* Numbers of the metrics in the file; CAPTURE_NO_ID: not recorded. */
 struct recording_metrics {
@@ -32,6 +33,9 @@ struct recording {
 	struct process_table *processes;
 	struct snapshot snapshot;
 	struct recording_metrics metrics;
+	struct weights weights;
+	struct weights_account machine; /* of all samples, where that is the target */
+	bool is_machine;
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */
 	uint64_t samples;    /* of the clock */
 	uint64_t sampled_ns; /* what they weigh */
@@ -52,7 +56,10 @@ void recording_measure(
 /* A recording that was not begun must be zeroed. */
 void recording_end(struct recording *r);
 
-/* Walks and writes a sample of the clock; it weighs its period.  Where it belongs. */
+/*
+ * Walks and writes a sample of the clock; it weighs what the system accounts for its period.  Where
+ * it belongs.
+ */
 struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample);
 /* The same of the event beside time of that number. */
 void recording_take_counter(
@@ -60,5 +67,10 @@ void recording_take_counter(
 /* Writes a time off the CPU; without a stack it is rooted at "[truncated]". */
 void recording_take_off_cpu(
 	struct recording *r, struct thread *thread, const struct offcpu_interval *interval);
+/*
+ * Writes CPU time that is in no sample, in a row of its own: "[lost]", "[kernel, not permitted]".
+ * Of the only process there was, or of one of that name.
+ */
+void recording_take_unsampled(struct recording *r, struct str name, uint64_t cpu_ns);
 
 #endif

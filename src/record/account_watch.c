@@ -1,0 +1,72 @@
+/*
+ * Where kernel code is sampled, samples are of all CPU time, and each thread's are held against its
+ * own account.  Where it is not, nobody tells how much of a thread's account they should come to:
+ * then the clocks of the events, which go on in the kernel too, are held against the accounts of
+ * the processes, while these are the same ones.
+ */
+#include "record/account_watch.h"
+
+#include "base/clock.h"
+#include "record/proc_stat.h"
+
+/* So many are asked in a look: each takes some microseconds. */
+#define THREADS_MOST   64
+#define PROCESSES_MOST 64
+
+struct asking {
+	uint32_t left, at, first;
+};
+
+static void ask_thread(void *context, struct thread *thread)
+{
+	struct asking *asking = context;
+	struct proc_sched sched;
+
+	if (asking->at++ < asking->first || asking->left == 0 || !weights_wants(&thread->account))
+		return;
+	asking->left--;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (proc_sched_read(thread->tid, &sched))
+		weights_ask(&thread->account, now_ns, sched.ran_ns);
+}
+
+static void ask_threads(struct account_watch *w, struct recording *recording)
+{
+	struct asking asking = {.left = THREADS_MOST, .first = w->first};
+
+	process_table_each_thread(recording->processes, ask_thread, &asking);
+	/* If there are more, it goes on where it ended. */
+	w->first = asking.left > 0 ? 0 : w->first + THREADS_MOST;
+}
+
+static void compare_processes(
+	struct account_watch *w, struct recording *recording, uint64_t clocked_ns)
+{
+	struct account_watch last = *w;
+
+	w->total = process_table_process_total(recording->processes);
+	w->accounted_ns = process_table_cpu_ns(recording->processes, PROCESSES_MOST, &w->living);
+	w->clocked_ns = clocked_ns;
+	if (last.clocked_ns == 0 || w->living == 0 || w->total != last.total ||
+		w->living != last.living || w->accounted_ns < last.accounted_ns)
+		return;
+	weights_compare(&recording->weights, w->accounted_ns - last.accounted_ns,
+		w->clocked_ns - last.clocked_ns);
+}
+
+void account_watch_look(struct account_watch *w, struct recording *recording,
+	const struct target *target, const struct engine_counts *counts)
+{
+	if (target->kind == TARGET_MACHINE) {
+		uint64_t now_ns = clock_monotonic_ns();
+		struct target_cpu cpu = target_cpu(target);
+
+		weights_ask(&recording->machine, now_ns, cpu.user_ns + cpu.system_ns);
+	} else if (counts->kernel) {
+		ask_threads(w, recording);
+	} else if (counts->cpu_ns != UINT64_MAX) {
+		compare_processes(w, recording, counts->cpu_ns);
+	}
+	weights_look(&recording->weights, counts->lost);
+}
