@@ -78,6 +78,87 @@ def test_jitdump_that_is_written_late(folder):
 	assert r.share("jit_early") + r.share("jit_late") > 0.95
 
 
+def record_perf_map(folder, *command):
+	"""Records a program that writes a perf map, and removes that."""
+	before = set(pathlib.Path("/tmp").glob("perf-*.map"))
+	r = recording.record(folder, *command, cwd=folder)
+	_ = r.stacks
+	for path in set(pathlib.Path("/tmp").glob("perf-*.map")) - before:
+		if "py::" in path.read_text(errors="replace"):
+			path.unlink()
+	return r
+
+
+def test_trampolines_of_interpreters(folder):
+	"""They come without unwind rules; the recursion through them is as deep as it was."""
+	program = recording.program(folder, "trampolines")
+	for shape in ("sub", "push"):
+		for depth in (1, 3, 300):
+			r = record_perf_map(folder, program, shape, depth, 200)
+			r.check_whole()
+			assert not any(note["kind"] == "guessed" for note in r.notes), (shape, r.notes)
+			for frames, _ in r.stacks:
+				if "py::work:trampolines.py" in frames:
+					assert frames.count("py::recurse:trampolines.py") == depth, (shape, depth, frames)
+					assert frames.index("main") < frames.index("py::module:trampolines.py"), frames
+			assert r.share("py::work:trampolines.py") > 0.9, r.stacks
+
+
+PYTHON = """
+def work(n):
+	s = 0
+	for i in range(n):
+		s += i * i % 7
+	return s
+
+def recurse(depth):
+	return work(3000) if depth == 0 else recurse(depth - 1) + 1
+
+import time
+end = time.process_time() + 1.0
+while time.process_time() < end:
+	recurse(30)
+"""
+
+
+def python_with(option, since):
+	"""A Python that has the option: SONDE_PYTHON, or one that is on the path."""
+	check = f"import sys; print(sys.version_info >= {since} and sys.is_stack_trampoline_active())"
+	for name in (os.environ.get("SONDE_PYTHON"), "python3.14", "python3.13", "python3.12", "python3"):
+		path = name and shutil.which(name)
+		if path and harness.run(path, "-X", option, "-c", check).out.strip() == "True":
+			return path
+	raise harness.Skip(f"there is no Python that supports -X {option}")
+
+
+def check_python(folder, option, since):
+	before = {*pathlib.Path("/tmp").glob("perf-*.map"), *pathlib.Path("/tmp").glob("jit-*.dump")}
+	try:
+		python = python_with(option, since)
+		(folder / "work.py").write_text(PYTHON)
+		r = recording.record(folder, python, "-X", option, "work.py", cwd=folder)
+		stacks = r.stacks
+	finally:
+		after = {*pathlib.Path("/tmp").glob("perf-*.map"), *pathlib.Path("/tmp").glob("jit-*.dump")}
+		for path in after - before:
+			if b"py::" in path.read_bytes():
+				path.unlink()
+	r.check_whole(0.99)
+	deep = [(frames, n) for frames, n in stacks if any("::work:" in frame for frame in frames)]
+	assert sum(n for _, n in deep) > 0.8 * r.total, stacks
+	for frames, _ in deep:
+		if "[truncated]" not in frames:
+			assert sum("::recurse:" in frame for frame in frames) == 31, frames
+
+
+def test_python_with_a_perf_map(folder):
+	check_python(folder, "perf", (3, 12))
+
+
+def test_python_with_a_jitdump(folder):
+	check_python(folder, "perf_jit", (3, 13))
+
+
 def record_node(folder, *options):
 	if not shutil.which("node"):
 		raise harness.Skip("there is no node")
