@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/message.h"
+#include "cli/note_messages.h"
 #include "cli/metric.h"
 #include "cli/output.h"
 #include "readers/readers.h"
@@ -113,20 +114,6 @@ struct error *convert_options_read(
 		path, &(struct read_options){.from = options->from, .exe = options->exe}, profile);
 }
 
-static void tell_notes(const struct profile *p)
-{
-	for (size_t i = 0; i < p->note_count; i++) {
-		const struct note *note = &p->notes[i];
-		if (note->kind == NOTE_INFO)
-			continue;
-		const char *text = profile_string(p, note->text).data;
-		if (note_shows_count(note))
-			message_print("note: %llu %s", (unsigned long long)note->count, text);
-		else
-			message_print("note: %s", text);
-	}
-}
-
 /* What the writer leaves out of the profile. */
 static void tell_loss(
 	const struct profile *p, const struct writer *writer, const struct convert_options *options)
@@ -134,7 +121,7 @@ static void tell_loss(
 	if (writer->holds_all)
 		return;
 	if (!writer->holds_notes)
-		tell_notes(p);
+		note_messages_profile(p, false);
 	if (profile_string(p, p->when).size > 0)
 		message_print(
 			"note: %s has no place for the --when patterns of the recording; they "

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "cli/output.h"
+#include "cli/note_messages.h"
 #include "cli/pager.h"
 #include "cli/values.h"
 #include "view/views.h"
@@ -329,6 +330,8 @@ struct error *report_print(const struct report_options *options, const struct re
 		err = make_reports(selection, queries, count, arena, &reports);
 	if (err == NULL)
 		err = print_reports(options, reports, count, hint);
+	if (err == NULL && formats[options->format].notes_apart)
+		note_messages_reports(reports, count);
 	arena_destroy(arena);
 	filter_list_deinit(&list);
 	return err;

@@ -23,6 +23,7 @@ struct format {
 	bool several;		 /* whether it can hold more than one report */
 	bool takes_columns;	 /* whether --columns makes sense */
 	const struct view *only; /* the one view that it draws; NULL: any */
+	bool notes_apart;	 /* notes go to standard error, whether it draws some or not */
 	bool takes_modules;	 /* whether --modules makes sense */
 	enum collapse collapse;	 /* of a tree, where --collapse does not say */
 	const struct view *view; /* where --view does not say */
