@@ -402,16 +402,21 @@ static uint64_t rule_base(const struct walk *w, const struct cfi_rule *rule)
 	return w->regs.value[is_bp ? UNWIND_REG_BP : UNWIND_REG_SP];
 }
 
-/* Whether what a rule that was read off the code finds is a return address. */
-static bool code_rule_holds(struct walk *w, const struct cfi_rule *rule)
+/* What came of a rule that was read off the code. */
+enum code_rule { CODE_RULE_HOLDS, CODE_RULE_FAILS, CODE_RULE_NO_MEMORY };
+
+/* It holds if what it finds is a return address. */
+static enum code_rule try_code_rule(struct walk *w, const struct cfi_rule *rule)
 {
 	uint64_t cfa = rule_base(w, rule) + (uint64_t)(int64_t)rule->cfa_offset, return_va;
 
 	if (rule->kind == CFI_CODE_BP && !unwind_regs_know(&w->regs, UNWIND_REG_BP))
-		return false;
-	return cfa > w->regs.value[UNWIND_REG_SP] && (cfa & 7) == 0 &&
-	       unwind_memory_read(w->memory, cfa - 8, &return_va) &&
-	       is_return_address(w, return_va);
+		return CODE_RULE_FAILS;
+	if (cfa <= w->regs.value[UNWIND_REG_SP] || (cfa & 7) != 0)
+		return CODE_RULE_FAILS;
+	if (!unwind_memory_read(w->memory, cfa - 8, &return_va))
+		return CODE_RULE_NO_MEMORY;
+	return is_return_address(w, return_va) ? CODE_RULE_HOLDS : CODE_RULE_FAILS;
 }
 
 /*
@@ -422,10 +427,22 @@ static bool other_rule_holds(struct walk *w, const struct place *place)
 {
 	const struct cfi_rule *live = live_rules_find(&w->walker->live, w->memory, place->pc);
 
-	if (!live || live == place->rule || !code_rule_holds(w, live))
+	if (!live || live == place->rule || try_code_rule(w, live) != CODE_RULE_HOLDS)
 		return false;
 	place_slot(w, place->pc)->rule = live;
 	return true;
+}
+
+/* Without memory there is nothing to guess from either. */
+static enum step step_by_code(struct walk *w, const struct place *place)
+{
+	enum code_rule result = try_code_rule(w, place->rule);
+
+	if (result == CODE_RULE_NO_MEMORY)
+		return STEP_NO_MEMORY;
+	if (result == CODE_RULE_HOLDS || other_rule_holds(w, place))
+		return simple_step(w, place->rule, rule_base(w, place->rule));
+	return finish_step(w, step_by_guess(w, place), w->regs.value[UNWIND_REG_SP], 0);
 }
 
 static enum step other_step(struct walk *w, const struct place *place)
@@ -441,9 +458,7 @@ static enum step other_step(struct walk *w, const struct place *place)
 		return finish_step(w, step_by_table(w, place), sp, FRAME_ODD);
 	case CFI_CODE_SP:
 	case CFI_CODE_BP:
-		if (code_rule_holds(w, place->rule) || other_rule_holds(w, place))
-			return simple_step(w, place->rule, rule_base(w, place->rule));
-		break;
+		return step_by_code(w, place);
 	case CFI_NONE:
 	case CFI_SP:
 	case CFI_BP:
