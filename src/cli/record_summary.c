@@ -12,6 +12,7 @@
 #include "cli/message.h"
 #include "cli/record_session.h"
 #include "format/capture_stray.h"
+#include "record/exact.h"
 #include "view/text/units.h"
 
 /* Less than the start of some programs takes. */
@@ -218,6 +219,21 @@ static void say_truncated(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
+/* That only a copy at the moment of the sample would have, and what allows that. */
+static void say_cure(const struct recorder_result *r, struct strbuf *line)
+{
+	uint64_t cut = r->counters[CAPTURE_TRUNCATED_MEMORY] + r->counters[CAPTURE_TRUNCATED_RACE];
+
+	if (strcmp(r->engine, "snapshot") != 0 || cut * 200 <= r->walked || !exact_lacks())
+		return;
+	percent_put(line, (int64_t)cut, (int64_t)r->walked);
+	strbuf_add(line,
+		STR(" of the stacks are cut, as the kernel's copy of them ends too early; whole "
+		    "as root, after `sudo setcap cap_bpf,cap_perfmon+ep $(which sonde)`, or where "
+		    "sonde starts the program itself"));
+	say(line);
+}
+
 static void say_nameless(const struct record_summary *summary, struct strbuf *line)
 {
 	count_put(line, summary->nameless_count, "module");
@@ -407,6 +423,7 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 		say_zones(summary->result, &line);
 		say_kernel(summary->result, &line);
 		say_truncated(summary->result, &line);
+		say_cure(summary->result, &line);
 		say_nameless(summary, &line);
 		say_own_cost(&line);
 		if (summary->size_bytes > 0)

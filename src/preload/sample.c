@@ -170,10 +170,23 @@ static bool is_early(const struct preload_thread *t, uint64_t cpu_ns)
 	return t->samples > 0 && cpu_ns - t->sampled_cpu_ns < interval_ns / 2;
 }
 
+/* Of a thread that was woken: the recorder's clock says when, and what a sample weighs. */
+static void tick(struct preload_thread *t, uint64_t now_ns, const ucontext_t *context)
+{
+	if (is_our_code((uint64_t)context->uc_mcontext.gregs[REG_RIP]))
+		return;
+	take(t, now_ns, 0, context);
+	t->took_ns = preload_now_ns() - now_ns;
+}
+
 static void handle(struct preload_thread *t, const siginfo_t *info, const ucontext_t *context)
 {
 	uint64_t now_ns = preload_now_ns();
 
+	if (preload_process.header->clock_fd_least > 0) {
+		tick(t, now_ns, context);
+		return;
+	}
 	if (atomic_load_explicit(&preload_process.header->stop, memory_order_relaxed) ||
 		recorder_is_gone(t, now_ns)) {
 		preload_thread_disarm(t);

@@ -43,6 +43,11 @@ struct preload_header {
 	_Atomic uint32_t refused;      /* threads that found no slot */
 	_Atomic uint32_t sealed;       /* threads that are left alone, as seccomp holds for them */
 	uint32_t filters;	       /* of seccomp, that the recorder lives under itself */
+	/*
+	 * Not 0: the library lies dormant.  Threads have slots and no timers; a thread that is
+	 * woken gets its signals from perf events whose descriptors have these numbers or more.
+	 */
+	uint32_t clock_fd_least;
 	/* Bit n: the recorder has something to take out of slot n. */
 	_Atomic uint64_t fresh[PRELOAD_SLOTS / 64];
 };

@@ -51,6 +51,10 @@ PRELOAD_REAL(sigtimedwait, sigtimedwait_fn)
 
 static bool is_ours(const siginfo_t *info)
 {
+	const struct preload_header *header = preload_process.header;
+
+	if (header && header->clock_fd_least > 0)
+		return info->si_code == POLL_IN && (uint32_t)info->si_fd >= header->clock_fd_least;
 	return info->si_code == PRELOAD_SI_CODE ||
 	       (info->si_code == SI_TIMER && info->si_value.sival_ptr == &preload_process);
 }

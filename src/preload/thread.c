@@ -87,6 +87,8 @@ static uint64_t timer_ns(void)
 
 void preload_thread_arm(struct preload_thread *t)
 {
+	if (preload_process.header->clock_fd_least > 0)
+		return;
 	uint64_t ns = timer_ns();
 	struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 	struct itimerspec spec = {.it_interval = time, .it_value = time};
@@ -215,7 +217,7 @@ void preload_thread_begin(uint32_t kind, int32_t parent_pid, uint64_t low_va, ui
 	prctl(PR_GET_NAME, t->name);
 	memcpy(start.name, t->name, sizeof(start.name));
 	tell_start(t, &start);
-	if (kind == PRELOAD_START_EXEC)
+	if (kind == PRELOAD_START_EXEC && preload_process.header->clock_fd_least == 0)
 		preload_maps_tell(t, PRELOAD_MAPS_ALL);
 	pthread_setspecific(end_key, t);
 	atomic_signal_fence(memory_order_seq_cst);

@@ -5,9 +5,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/ability.h"
+#include "record/exact.h"
+#include "record/preload_library.h"
+#include "record/preload_wake.h"
 
 /* What to say of a failure, unless it says so itself. */
 static struct error *refusal_of(const struct target *target, struct error *cause)
@@ -28,15 +32,55 @@ static bool is_refusal(const struct error *err)
 	       (err->code == EACCES || err->code == EPERM || err->code == ENOSYS);
 }
 
-static struct error *open_perf(const struct engine_setup *setup, struct engine **engine)
+/* Whether stacks may be cut that nothing but a library in the target could copy whole. */
+static bool wants_library(const struct engine_setup *setup)
 {
-	struct error *err = target_start(setup->target, NULL);
+	return setup->options->engine == RECORDER_ENGINE_AUTO &&
+	       setup->target->kind == TARGET_COMMAND && exact_lacks();
+}
 
+/* The library for the target, and the environment that loads it; it is done without, too. */
+static void prepare_library(struct engine_setup *setup, struct preload_variables *variables)
+{
+	struct error *err = preload_wake_open(setup->options->interval_ns, &setup->wake);
+
+	if (!err)
+		err = preload_variables_init(variables, preload_wake_memory(setup->wake),
+			setup->target->preload ? setup->target->preload : getenv("LD_PRELOAD"));
+	if (!err)
+		return;
+	error_destroy(err);
+	preload_wake_close(setup->wake);
+	setup->wake = NULL;
+}
+
+static void say_library(const struct engine_setup *setup)
+{
+	if (setup->wake && setup->options->say)
+		setup->options->say(
+			"a preloaded library is in the command's environment: it sleeps "
+			"unless stacks are cut, as BPF is not allowed");
+}
+
+static struct error *open_perf(const struct engine_setup *given, struct engine **engine)
+{
+	struct engine_setup setup = *given;
+	struct preload_variables variables = {0};
+
+	if (wants_library(&setup))
+		prepare_library(&setup, &variables);
+	struct error *err = target_start(setup.target, setup.wake ? variables.variables : NULL);
+
+	preload_variables_deinit(&variables);
+	if (!err) {
+		err = engine_perf_open(&setup, engine);
+		if (err)
+			target_cancel(setup.target);
+	}
 	if (err)
-		return err;
-	err = engine_perf_open(setup, engine);
-	if (err)
-		target_cancel(setup->target);
+		preload_wake_close(setup.wake);
+	else
+		say_library(&setup);
 	return err;
 }
 

@@ -79,11 +79,14 @@ struct engine {
 /* How often the rate can be halved, if there is a limit to the overhead. */
 #define ENGINE_HALVINGS 3
 
+struct preload_wake;
+
 struct engine_setup {
 	const struct recorder_options *options;
 	struct recording *recording;
 	struct target *target;
 	struct budget_price price; /* of a sample; zero: not known */
+	struct preload_wake *wake; /* the library, dormant in the target; NULL: it is not there */
 };
 
 /*
@@ -92,7 +95,7 @@ struct engine_setup {
  */
 must_use struct error *engine_open(const struct engine_setup *setup, struct engine **engine);
 
-/* The engines.  The target has been started, */
+/* The engines.  The target has been started (wake is the engine's, if that opens), */
 must_use struct error *engine_perf_open(const struct engine_setup *setup, struct engine **engine);
 /* or is started, with an environment of its own. */
 must_use struct error *engine_preload_open(

@@ -64,9 +64,12 @@ static uint64_t wait_ns(struct engine *engine)
 	bool is_waiting =
 		!perf_event_set_has_switch_stacks(&e->events) && switches_are_waiting(&e->switches);
 
-	return drain_pace_wait_ns(&e->pace, clock_monotonic_ns(),
+	uint64_t most_ns = preload_wake_wait_ns(e->wake);
+	uint64_t wait_ns = drain_pace_wait_ns(&e->pace, clock_monotonic_ns(),
 		e->options->interval_ns << e->halvings, e->recording->snapshot.memory.read_count,
 		is_waiting);
+
+	return wait_ns < most_ns ? wait_ns : most_ns;
 }
 
 /* ---- watching ---- */
@@ -85,6 +88,8 @@ static void watch(struct engine *engine)
 	e->rate_changed |= e->lives.is_quick;
 	if (e->events.is_wide && !was_wide)
 		engine_perf_exact_widened(e);
+	if (e->wake)
+		preload_wake_sweep(e->wake);
 	if (e->hung_up_ns == 0 && !e->events.is_wide && perf_event_set_hung_up(&e->events))
 		e->hung_up_ns = clock_monotonic_ns();
 }
@@ -99,6 +104,8 @@ static void slow_down(struct engine *engine, uint32_t halvings)
 	e->rate_changed = true;
 	perf_event_set_choose(&e->events, halvings, e->choice.small);
 	counters_slow_down(&e->counters, halvings);
+	if (e->wake)
+		preload_wake_set_interval(e->wake, e->options->interval_ns << halvings);
 }
 
 static void stop(struct engine *engine)
@@ -106,6 +113,8 @@ static void stop(struct engine *engine)
 	struct engine_perf *e = self(engine);
 
 	perf_event_set_stop(&e->events);
+	if (e->wake)
+		preload_wake_stop(e->wake);
 	switches_end(&e->switches, clock_monotonic_ns());
 }
 
@@ -124,6 +133,8 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.kernel = e->events.grant.kernel,
 	};
 	/* Where a thread has the events twice, or others have them too, they count more. */
+	if (e->wake)
+		preload_wake_tell(e->wake, counts);
 	bool is_whole = !e->attached.doubles && (!e->events.is_wide || e->everybody);
 
 	counters_tell(&e->counters, &counted, is_whole, counts);
@@ -141,6 +152,7 @@ static void close_engine(struct engine *engine)
 	struct engine_perf *e = self(engine);
 
 	keeper_destroy(e->keeper);
+	preload_wake_close(e->wake);
 	ring_merge_deinit(&e->merge);
 	switches_deinit(&e->switches);
 	perf_event_set_close(&e->events);
@@ -273,6 +285,9 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 		close_engine(&e->engine);
 		return err;
 	}
+	e->wake = setup->wake;
+	if (e->wake)
+		preload_wake_begin(e->wake, e->recording, engine_perf_woke, e);
 	*engine = &e->engine;
 	return NULL;
 }

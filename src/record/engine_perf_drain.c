@@ -76,11 +76,40 @@ static void learn_reach(struct engine_perf *e)
 	perf_event_set_choose(&e->events, e->halvings, e->choice.small);
 }
 
+/* Stacks that were cut so far, as their memory was not to be had at the moment of the sample. */
+static uint64_t cut_stacks(const struct engine_perf *e)
+{
+	const uint64_t *counters = e->recording->snapshot.counters;
+
+	return counters[CAPTURE_TRUNCATED_MEMORY] + counters[CAPTURE_TRUNCATED_RACE];
+}
+
+void engine_perf_woke(void *context, struct snapshot_place place, const struct perf_sample *sample,
+	uint64_t took_ns)
+{
+	struct engine_perf *e = context;
+	const struct offcpu_thread *off = &place.thread->off;
+
+	/* Its thread may have lost its CPU in the handler, and what followed be known already. */
+	if (!place.thread->is_over && off->state == OFFCPU_RUNNING &&
+		sample->time_ns >= off->since_ns)
+		switches_take_clock(&e->switches, place, sample->time_ns);
+	e->stolen_ns += e->price.sample_ns + took_ns;
+}
+
 static void take_clock(struct engine_perf *e, const struct perf_sample *sample)
 {
+	uint64_t cut = cut_stacks(e);
+
+	if (e->wake && preload_wake_replaces(e->wake, sample)) {
+		clock_choice_walked(&e->choice, false);
+		return;
+	}
 	struct snapshot_place place = recording_take_clock(e->recording, sample);
 
 	learn_reach(e);
+	if (e->wake && cut_stacks(e) > cut)
+		preload_wake_cut(e->wake, sample->pid);
 	if (!place.thread->is_over)
 		switches_take_clock(&e->switches, place, sample->time_ns);
 	drain_pace_sampled(&e->pace, sample->time_ns, sample->tid);
@@ -260,9 +289,16 @@ void engine_perf_drain(struct engine_perf *e)
 	const struct perf_event_header *header;
 	uint64_t horizon_ns = clock_monotonic_ns();
 
+	if (e->wake)
+		preload_wake_collect(e->wake);
 	ring_merge_look(&e->merge);
-	while ((header = ring_merge_next(&e->merge, horizon_ns)))
+	while ((header = ring_merge_next(&e->merge, horizon_ns))) {
+		if (e->wake)
+			preload_wake_take_until(e->wake, e->merge.current->time_ns);
 		take_record(e, header);
+	}
+	if (e->wake)
+		preload_wake_take_until(e->wake, UINT64_MAX);
 	counters_look(&e->counters, horizon_ns);
 	switches_tick(&e->switches, horizon_ns);
 	if (e->switches.on)

@@ -17,6 +17,7 @@
 #include "record/perf_attach.h"
 #include "record/perf_event.h"
 #include "record/perf_tally.h"
+#include "record/preload_wake.h"
 #include "record/ring.h"
 #include "record/short_lives.h"
 #include "record/switches.h"
@@ -26,7 +27,8 @@ struct engine_perf {
 	struct recording *recording;
 	const struct recorder_options *options;
 	struct perf_event_set events;
-	struct keeper *keeper; /* NULL: the recorder has to look at the rings in time itself */
+	struct keeper *keeper;	   /* NULL: the recorder has to look at the rings in time itself */
+	struct preload_wake *wake; /* NULL: the library is not in the target */
 	struct perf_tally tally;
 	struct exact *exact;	     /* NULL: no program is at the events */
 	struct exact_loader *loader; /* NULL: none is loading */
@@ -48,6 +50,8 @@ struct engine_perf {
 
 extern const struct engine_ops engine_perf_ops, engine_perf_exact_ops;
 
+/* A sample of the library's was taken. */
+preload_wake_took engine_perf_woke;
 /* Takes all records that were written up to now, in the order of their times. */
 void engine_perf_drain(struct engine_perf *e);
 

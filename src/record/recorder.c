@@ -226,7 +226,7 @@ static void init_weights(struct recorder *r)
 
 static struct error *start(struct recorder *r)
 {
-	struct engine_setup setup = {&r->options, &r->recording, &r->target, {0}};
+	struct engine_setup setup = {&r->options, &r->recording, &r->target, {0}, NULL};
 	struct error *err;
 
 	if (r->options.zones == RECORDER_ZONES_FUNCTIONS) {

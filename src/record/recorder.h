@@ -111,7 +111,8 @@ struct recorder_result {
 	uint64_t
 		expected; /* of the CPU time that could be sampled, at the mean weight of samples */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
-	uint64_t truncated;   /* stacks not walked whole */
+	uint64_t walked;      /* stacks, of samples and of threads that wait */
+	uint64_t truncated;   /* of these, not walked whole */
 	uint64_t threads;     /* that ran, all told */
 	size_t children_left; /* processes that the target started and that went on after it */
 	bool stopped;	      /* sampling, as the file could not be written any more */

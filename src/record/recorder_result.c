@@ -103,6 +103,7 @@ static void fill_samples(const struct recorder *r, const struct engine_counts *c
 	result->interval_ns = r->options.interval_ns;
 	result->samples = recording->samples;
 	result->sampled_ns = recording->sampled_ns;
+	result->walked = recording->snapshot.walks;
 	result->truncated = snapshot_truncated(&recording->snapshot);
 	result->threads = process_table_thread_total(recording->processes);
 	result->halvings = r->budget.halvings;

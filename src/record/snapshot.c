@@ -204,6 +204,7 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	struct unwind_stack stack;
 	size_t inner;
 
+	s->walks++;
 	stack_memory_begin(&s->memory, &p->space, sample);
 	if (s->exact)
 		exact_rest(s->exact, sample, &s->rest);

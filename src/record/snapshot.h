@@ -34,6 +34,7 @@ struct snapshot {
 	struct stack_rest rest; /* of the sample at hand */
 	bool is_copied; /* dumps reach as far as what is known of the stack, so checks may wait */
 	uint64_t reach_bytes; /* of the stack, from its pointer on, that the last walk took */
+	uint64_t walks;	      /* of user stacks */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 };
 

@@ -92,6 +92,61 @@ def test_a_child_that_is_set_uid_spoils_nothing(folder):
 	assert r.stats["counted"] > 0.75 * harness.work(200)
 
 
+SLEEPS = "a preloaded library is in the command's environment"
+
+
+def check_chasm(r):
+	"""Hardly a stack is cut, and as many samples are there as without the library."""
+	harness.check(r.done)
+	assert r.done.err.count(SLEEPS) == 1, r.done
+	cut = sum(count for frames, count in r.stacks if "[truncated]" in frames)
+	counted = r.stats["counted"]
+	# Those by which it was found that the library is needed.
+	assert cut <= 0.005 * counted + 5, (cut, counted, r.done)
+	bottoms = [frames for frames, _ in r.stacks if frames[-1] == "bottom"]
+	assert bottoms and all(frames.count("level") == 2 for frames in bottoms if frames[0] != "[truncated]"), r.stacks
+	r.check_captured(0.9)
+
+
+def test_stacks_beyond_the_kernel_s_copy_are_whole(folder):
+	"""A library in the target writes them down, from the first one on that was cut."""
+	program = recording.program(folder, "chasm")
+	alone = recording.as_nobody(folder, program, harness.work(1500), options=["--engine", "snapshot"], library=True)
+	harness.check(alone.done)
+	cut = sum(count for frames, count in alone.stacks if "[truncated]" in frames)
+	if cut < 0.2 * alone.stats["counted"]:
+		raise harness.Skip("the kernel's copies reach far enough here")
+	assert "setcap cap_bpf" in alone.done.err, alone.done
+	# On a busy machine it may take a while until the first stack that is cut is looked at.
+	recording.patiently(lambda: check_chasm(
+		recording.as_nobody(folder, program, harness.work(2000), library=True)))
+
+
+def test_threads_and_processes_of_one_that_was_woken_are_awake(folder):
+	program = recording.program(folder, "chasm")
+	for command in ([program, harness.work(400), 4, 2],
+			["sh", "-c", f"'for i in 1 2 3 4; do {program} {harness.work(400)}; done'"]):
+		recording.patiently(lambda: check_chasm(recording.as_nobody(folder, *command, library=True)))
+
+
+def test_a_library_that_sleeps_does_nothing(folder):
+	program = recording.program(folder, "preload_sleeps")
+	r = recording.as_nobody(folder, program, 300, library=True)
+	harness.check(r.done)
+	assert r.done.err.count(SLEEPS) == 1, r.done
+	# Times that it was woken from its sleeps.
+	assert int(r.done.out) == 0, r.done
+	for engine in "snapshot", "auto":
+		r = recording.as_nobody(folder, "sh", "-c", "'echo $LD_PRELOAD; cat /proc/$$/timers'",
+			options=["--engine", engine], library=True)
+		assert ("libsonde-preload.so" in r.done.out) == (engine == "auto"), r.done
+		assert "ID:" not in r.done.out and (SLEEPS in r.done.err) == (engine == "auto"), r.done
+	# Root has no need of it, where BPF is to be had.
+	r = recording.record(folder, "sh", "-c", "echo $LD_PRELOAD")
+	if "exact stacks   yes" in harness.sonde("doctor").out:
+		assert r.done.out == "\n" and SLEEPS not in r.done.err, r.done
+
+
 def test_where_perf_events_are_forbidden(folder):
 	deny = recording.program(folder, "deny_perf")
 	output = folder / "never.prof"

@@ -234,8 +234,9 @@ def start(folder, *command, options=(), name="test.prof", **more):
 	return Running(folder, command, options, name, **more)
 
 
-def as_nobody(folder, *command, before="", options=()):
-	"""Records as a user without privileges; the folder becomes theirs."""
+def as_nobody(folder, *command, before="", options=(), library=False):
+	"""Records as a user without privileges; the folder becomes theirs. library: the one to be preloaded
+	is there, too."""
 	needs_root()
 	needs_sampling()
 	if not shutil.which("setpriv"):
@@ -244,6 +245,8 @@ def as_nobody(folder, *command, before="", options=()):
 		raise harness.Skip(f"{PARANOID} is above 2")
 	copy = folder / "sonde"
 	shutil.copy(harness.SONDE, copy)
+	if library:
+		shutil.copy(next(pathlib.Path(harness.BUILD_ROOT).rglob("libsonde-preload.so")), folder)
 	for path in (folder, *folder.iterdir()):
 		os.chmod(path, path.stat().st_mode | 0o055)
 	os.chown(folder, USER, USER)
