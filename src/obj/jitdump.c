@@ -342,3 +342,34 @@ bool jitdump_find(struct jitdump *d, uint64_t va, uint64_t time_ns, struct arena
 	find_line(d, code, va, arena, place);
 	return place->function.size != 0;
 }
+
+/* What of a function's code is in [va, va + size). */
+static bool copy_code(
+	struct jitdump *d, const struct code *code, uint64_t va, uint8_t *bytes, size_t size)
+{
+	uint64_t from = code->low > va ? code->low : va;
+	uint64_t to = code->high - va < size ? code->high : va + size;
+	char name[NAME_SIZE_MAX];
+	uint64_t name_size = read_text(d, code->name_off, code->name_size_max, name).size + 1;
+	uint64_t off = name_size + (from - code->low);
+
+	return off <= code->name_size_max && code->name_size_max - off >= to - from &&
+	       read_bytes(d, code->name_off + off, bytes + (from - va), to - from);
+}
+
+bool jitdump_code(struct jitdump *d, uint64_t va, uint64_t time_ns, uint8_t *bytes, size_t size)
+{
+	enum { INT3 = 0xcc };
+	bool is_there = false;
+
+	memset(bytes, INT3, size);
+	for (uint64_t at = va; at - va < size;) {
+		const struct code *code = find_code(d, at, time_ns);
+
+		if (code && !copy_code(d, code, va, bytes, size))
+			return false;
+		is_there |= code != NULL;
+		at = code ? code->high : at + 1;
+	}
+	return is_there;
+}

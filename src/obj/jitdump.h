@@ -65,5 +65,10 @@ struct jitdump_place {
 /* What stood at va at that time, or, if nothing did, soonest after it. */
 bool jitdump_find(struct jitdump *dump, uint64_t va, uint64_t time_ns, struct arena *arena,
 	struct jitdump_place *place);
+/*
+ * Copies the code that stood in [va, va + size), at most 64 bytes, at that time. Where no function
+ * stood, there are int3 instructions. False: none stood in all of it.
+ */
+bool jitdump_code(struct jitdump *dump, uint64_t va, uint64_t time_ns, uint8_t *bytes, size_t size);
 
 #endif

@@ -193,3 +193,11 @@ bool perf_data_jit_find(struct perf_data_jit *j, uint32_t code, uint64_t va, uin
 	*place = (struct perf_data_jit_place){demangle(j->demangler, name), STR(""), 0};
 	return true;
 }
+
+bool perf_data_jit_bytes(const struct perf_data_jit *j, uint32_t code, uint64_t va,
+	uint64_t time_ns, uint8_t *bytes, size_t size)
+{
+	struct jitdump *dump = j->codes.data[code].dump;
+
+	return dump && jitdump_code(dump, va, time_ns, bytes, size);
+}

@@ -55,5 +55,8 @@ struct perf_data_jit_place {
 /* What was at va at that time; false: it is not known. */
 bool perf_data_jit_find(struct perf_data_jit *j, uint32_t code, uint64_t va, uint64_t time_ns,
 	struct arena *arena, struct perf_data_jit_place *place);
+/* The code that stood there at that time (jitdump_code); false: it is not known. */
+bool perf_data_jit_bytes(const struct perf_data_jit *j, uint32_t code, uint64_t va,
+	uint64_t time_ns, uint8_t *bytes, size_t size);
 
 #endif

@@ -13,6 +13,7 @@
 struct stack_source {
 	struct perf_data_stacks *stacks;
 	uint32_t process;
+	uint64_t time_ns;
 };
 
 static bool read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size)
@@ -24,6 +25,12 @@ static bool read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes,
 
 	if (m == NULL)
 		return false;
+	if (m->object == s->anonymous) {
+		uint32_t jit = s->tasks->processes.data[source->process].jit;
+
+		return jit != NO_ID &&
+		       perf_data_jit_bytes(s->jit, jit, va, source->time_ns, bytes, size);
+	}
 	/* The space must stay as it is during a walk. */
 	uint32_t object = m->object & ~PERF_DATA_PENDING;
 	uint64_t slide = m->object & PERF_DATA_PENDING ? perf_data_objects_slide(s->objects, object,
@@ -60,7 +67,7 @@ static bool learn_from_walk(
 static void walk(struct perf_data_stacks *s, uint32_t process, const struct unwind_regs *regs,
 	const struct perf_data_sample *sample, struct unwind_stack *stack)
 {
-	struct stack_source source = {s, process};
+	struct stack_source source = {s, process, sample->time_ns};
 	uint64_t low = regs->value[UNWIND_REG_SP];
 	uint64_t room = UINT64_MAX - low;
 

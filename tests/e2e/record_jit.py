@@ -159,6 +159,30 @@ def test_python_with_a_jitdump(folder):
 	check_python(folder, "perf_jit", (3, 13))
 
 
+def test_python_with_a_jitdump_recorded_by_perf(folder):
+	"""Its trampolines are in the jitdump, by which stacks that perf has copied are walked."""
+	if not shutil.which("perf"):
+		raise harness.Skip("there is no perf")
+	before = set(pathlib.Path("/tmp").glob("jit-*.dump"))
+	try:
+		python = python_with("perf_jit", (3, 13))
+		(folder / "work.py").write_text(PYTHON.replace("recurse(30)", "recurse(3)"))
+		if harness.run("perf", "record", "-q", "-k", "mono", "-e", "cpu-clock:u", "-F", "299",
+				"--call-graph", "dwarf,32768", "-o", folder / "perf.data", python, "-X", "perf_jit",
+				"work.py", cwd=folder).status != 0:
+			raise harness.Skip("perf record fails here")
+		r = recording.Recording(folder / "perf.data")
+		deep = [(frames, n) for frames, n in r.stacks if any("::work:" in f for f in frames)]
+	finally:
+		for path in set(pathlib.Path("/tmp").glob("jit-*.dump")) - before:
+			if b"py::" in path.read_bytes():
+				path.unlink()
+	assert sum(n for _, n in deep) > 0.8 * r.total, r.stacks
+	whole = sum(n for frames, n in deep if frames[0] == "_start"
+		and sum("::recurse:" in frame for frame in frames) == 4)
+	assert whole > 0.95 * sum(n for _, n in deep), deep
+
+
 def record_node(folder, *options):
 	if not shutil.which("node"):
 		raise harness.Skip("there is no node")

@@ -136,6 +136,59 @@ static void check_all(bool is_swapped)
 	strbuf_deinit(&w.out);
 }
 
+static void load_code(
+	struct writer *w, uint64_t time_ns, uint64_t low, const char *name, struct str code)
+{
+	struct str text = {name, strlen(name) + 1};
+
+	put_record(w, 0, time_ns, 40 + text.size + code.size);
+	put(w, 7, 4);
+	put(w, 7, 4);
+	put(w, low, 8);
+	put(w, low, 8);
+	put(w, code.size, 8);
+	put(w, 1, 8);
+	strbuf_add(&w->out, text);
+	strbuf_add(&w->out, code);
+}
+
+static void check_code(struct jitdump *dump, uint64_t va, uint64_t time_ns, const char *expected)
+{
+	uint8_t bytes[8];
+
+	assert_int_equal(jitdump_code(dump, va, time_ns, bytes, sizeof(bytes)), expected != NULL);
+	if (expected)
+		assert_memory_equal(bytes, expected, sizeof(bytes));
+}
+
+/* What stood somewhere, and traps where nothing did. */
+static void test_code(void **state)
+{
+	struct writer w = {.is_swapped = false};
+
+	(void)state;
+	put_header(&w, 0);
+	load_code(&w, 100, 0x1000, "early", STR("0123456789"));
+	load_code(&w, 100, 0x100c, "beside", STR("abcdefgh"));
+	load_code(&w, 200, 0x1000, "late", STR("ABCDEFGHIJ"));
+	load(&w, 300, 0x2000, 64, "cut"); /* its code is not there */
+	struct jitdump *dump = jitdump_parse(strbuf_str(&w.out));
+
+	check_code(dump, 0x1001, 150, "12345678");
+	check_code(dump, 0x1001, 200, "BCDEFGHI");
+	check_code(dump, 0x0ffc, 150,
+		"\xcc\xcc\xcc\xcc"
+		"0123");
+	check_code(dump, 0x1007, 150,
+		"789\xcc\xcc"
+		"abc");
+	check_code(dump, 0x1010, 150, "efgh\xcc\xcc\xcc\xcc");
+	check_code(dump, 0x1018, 150, NULL);
+	check_code(dump, 0x2000, 300, NULL);
+	jitdump_close(dump);
+	strbuf_deinit(&w.out);
+}
+
 static void test_both_byte_orders(void **state)
 {
 	(void)state;
@@ -194,6 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_byte_orders),
+		cmocka_unit_test(test_code),
 		cmocka_unit_test(test_cut_anywhere),
 		cmocka_unit_test(test_times_of_another_clock),
 		cmocka_unit_test(test_what_is_no_jitdump),
