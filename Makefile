@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
-.PHONY: all deps demo check golden bench fuzz asan install clean
+.PHONY: all deps demo check check-long golden bench fuzz asan install clean
 .NOTPARALLEL:
 
 all: $(BUILD)/build.ninja ## build the program: build/sonde
@@ -23,6 +23,11 @@ demo: deps all ## record a recursive program and look at it
 check: deps all asan ## every test, twice
 	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory build-clang; fi
 	@tests/run $(BUILD) build-asan:unit,golden,fuzz,e2e
+
+# What fails by chance, many times as often: random profiles against the model, killed recorders, storms of zones;
+# and recordings of a quarter and of four times the work, and beside processes that take the CPUs from them.
+check-long: deps all asan ## what takes hours: more rounds of all, and recordings under load
+	@tests/run --long $(BUILD) build-asan:unit,fuzz
 
 golden: all ## rewrite the golden files with what is printed now
 	@SONDE=$(abspath $(BUILD))/sonde python3 tests/golden/golden.py --update

@@ -4,6 +4,7 @@ The programs are tests/programs/*.c; each says in its first lines what it does a
 They are compiled here, at -O2 and without frame pointers, whatever sonde itself is built with.
 """
 
+import contextlib
 import functools
 import json
 import math
@@ -92,6 +93,18 @@ def patiently(attempt):
 		except AssertionError:
 			pass
 	return attempt()
+
+
+@contextlib.contextmanager
+def load(count=4):
+	"""A busy machine, made here: processes that only work, as long as something else is done."""
+	busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
+	try:
+		yield
+	finally:
+		for one in busy:
+			one.kill()
+			one.wait()
 
 
 def is_attached(recorder):
