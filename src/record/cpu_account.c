@@ -89,9 +89,12 @@ static uint64_t cpu_time_ns(const struct recording *recording, const struct targ
 
 /*
  * The kernel's part of what is missing.  How CPU time divides between the kernel and the rest, the
- * system tells by its ticks, and so by chance: what that explains is all the kernel's.
+ * system tells by its ticks, and so by chance, and wrongly of threads that wake with ticks: what
+ * that explains is all the kernel's.  Where programs are known that could not be sampled, it is
+ * less likely, and only chance is allowed for.
  */
-static uint64_t kernel_part_ns(struct target_cpu used, uint64_t cpu_ns, uint64_t missing_ns)
+static uint64_t kernel_part_ns(
+	struct target_cpu used, uint64_t cpu_ns, uint64_t missing_ns, bool is_denied)
 {
 	double user = (double)used.user_ns, system = (double)used.system_ns;
 
@@ -99,8 +102,9 @@ static uint64_t kernel_part_ns(struct target_cpu used, uint64_t cpu_ns, uint64_t
 		return missing_ns;
 	double kernel_ns = (double)cpu_ns * system / (user + system);
 	double chance_ns = 3 * sqrt(kernel_ns * SYSTEM_TICK_NS) + SYSTEM_TICK_NS;
+	double in_step_ns = is_denied ? 0 : kernel_ns / 2 + (double)cpu_ns / 20;
 
-	if ((double)missing_ns <= kernel_ns + chance_ns)
+	if ((double)missing_ns <= kernel_ns + chance_ns + in_step_ns)
 		return missing_ns;
 	return (uint64_t)kernel_ns;
 }
@@ -120,9 +124,11 @@ static void divide_missing(struct cpu_account *account, const struct recording *
 		return;
 	uint64_t missing = account->cpu_ns - recording->sampled_ns;
 	uint64_t counted_lost = smaller(missing, found - recording->sampled_ns);
+	const char *name;
 
 	if (!counts->kernel)
-		account->kernel_ns = kernel_part_ns(used, account->cpu_ns, missing - counted_lost);
+		account->kernel_ns = kernel_part_ns(used, account->cpu_ns, missing - counted_lost,
+			process_table_denied(recording->processes, &name) > 0);
 	account->lost_ns = missing - account->kernel_ns;
 	if (account->lost_ns < account->cpu_ns / MISSING_PART ||
 		account->lost_ns < MISSING_INTERVALS * interval_ns)

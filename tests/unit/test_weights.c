@@ -1,0 +1,144 @@
+/*
+ * What samples weigh: a clock that is fast or slow, what was lost, an account that is asked before
+ * its samples are taken.
+ */
+#include "record/weights.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#define INTERVAL_NS 1000000
+#define SECOND_NS   UINT64_C(1000000000)
+/* Samples between looks. */
+#define LOOK 100
+
+struct run {
+	struct weights weights;
+	struct weights_account account;
+	uint64_t time_ns, sum_ns;
+};
+
+/*
+ * So many samples, of which each is accounted so much.  Every 100 the account is asked, the samples
+ * of the last 20 then still being in a ring; lost_each: every how many samples one is lost.
+ */
+static void run(struct run *r, int count, uint64_t accounted_ns, int lost_each)
+{
+	uint64_t late_ns = 20 * accounted_ns, lost = 0;
+
+	weights_init(&r->weights, INTERVAL_NS, false);
+	for (int i = 1; i <= count; i++) {
+		r->time_ns += accounted_ns;
+		if (lost_each > 0 && i % lost_each == 0)
+			lost++;
+		else
+			r->sum_ns +=
+				weights_take(&r->weights, &r->account, r->time_ns, INTERVAL_NS);
+		if (i % LOOK != 0)
+			continue;
+		weights_ask(&r->account, r->time_ns + late_ns, r->time_ns + late_ns);
+		weights_look(&r->weights, lost);
+	}
+}
+
+static void assert_near(uint64_t sum_ns, uint64_t truth_ns, double share)
+{
+	double off = (double)sum_ns / (double)truth_ns - 1;
+
+	if (off > share || off < -share)
+		fail_msg("%.4f of %.4f s", (double)sum_ns / 1e9, (double)truth_ns / 1e9);
+}
+
+static void test_a_clock_that_is_right(void **state)
+{
+	struct run r = {0};
+
+	(void)state;
+	run(&r, 5000, INTERVAL_NS, 0);
+	assert_near(r.sum_ns, 5 * SECOND_NS, 0.001);
+}
+
+static void test_a_clock_that_is_fast(void **state)
+{
+	struct run r = {0};
+
+	(void)state;
+	run(&r, 5000, 985000, 0);
+	assert_near(r.sum_ns, 4925000000, 0.002);
+}
+
+static void test_a_clock_that_is_late(void **state)
+{
+	struct run r = {0};
+
+	(void)state;
+	run(&r, 5000, 1100000, 0);
+	assert_near(r.sum_ns, 5500000000, 0.005);
+}
+
+/* Every tenth is lost, and nobody makes up for it. */
+static void test_what_is_lost_stays_lost(void **state)
+{
+	struct run r = {0};
+
+	(void)state;
+	run(&r, 5000, INTERVAL_NS, 10);
+	assert_near(r.sum_ns, 4500000000, 0.005);
+}
+
+/* Twice as much is accounted as was clocked: that is no clock's fault. */
+static void test_what_is_far_off_is_not_made_up_for(void **state)
+{
+	struct run r = {0};
+
+	(void)state;
+	run(&r, 5000, 2 * INTERVAL_NS, 0);
+	assert_true(r.sum_ns <= 7 * SECOND_NS);
+}
+
+static void test_exact_periods_stay_as_they_are(void **state)
+{
+	struct weights w;
+	struct weights_account a = {0};
+
+	(void)state;
+	weights_init(&w, INTERVAL_NS, true);
+	weights_ask(&a, 1, 5 * SECOND_NS);
+	weights_look(&w, 3);
+	assert_int_equal(weights_take(&w, &a, 10, 123457), 123457);
+}
+
+/* Where kernel code can't be sampled: events and accounts are compared, and weights follow. */
+static void test_clocks_compared(void **state)
+{
+	struct weights w;
+	struct weights_account a = {0};
+
+	(void)state;
+	weights_init(&w, INTERVAL_NS, false);
+	weights_compare(&w, 980000000, SECOND_NS);
+	weights_look(&w, 0);
+	uint64_t sum_ns = 0;
+
+	for (int i = 0; i < 1000; i++)
+		sum_ns += weights_take(&w, &a, (uint64_t)i, INTERVAL_NS);
+	assert_near(sum_ns, 980000000, 0.0001);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_clock_that_is_right),
+		cmocka_unit_test(test_a_clock_that_is_fast),
+		cmocka_unit_test(test_a_clock_that_is_late),
+		cmocka_unit_test(test_what_is_lost_stays_lost),
+		cmocka_unit_test(test_what_is_far_off_is_not_made_up_for),
+		cmocka_unit_test(test_exact_periods_stay_as_they_are),
+		cmocka_unit_test(test_clocks_compared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
