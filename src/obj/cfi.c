@@ -23,6 +23,7 @@ enum { INDEX_EH_FRAME, INDEX_DEBUG_FRAME, INDEX_COUNT };
 struct cfi_table {
 	struct cfi_source source; /* its object's pointers lead to what follows */
 	struct cfi_bare *bare;
+	uint64_t *bare_ends; /* [bare_count]: where they end, as far as that was asked; 0 */
 	uint64_t *distrusted;
 	struct cfi_code code;
 	struct cfi_index indices[INDEX_COUNT]; /* in the order of preference */
@@ -47,6 +48,7 @@ static void copy_object(struct cfi_table *t)
 	struct cfi_object *object = &t->source.object;
 
 	t->bare = copy_array(object->bare, object->bare_count, sizeof(*t->bare));
+	t->bare_ends = xcalloc(object->bare_count + 1, sizeof(*t->bare_ends));
 	t->distrusted =
 		copy_array(object->distrusted, object->distrusted_count, sizeof(*t->distrusted));
 	object->bare = t->bare;
@@ -96,6 +98,7 @@ void cfi_table_destroy(struct cfi_table *table)
 	cfi_pages_deinit(&table->pages);
 	code_gaps_deinit(&table->gaps);
 	free(table->bare);
+	free(table->bare_ends);
 	free(table->distrusted);
 	free(table);
 }
@@ -166,7 +169,7 @@ static void add_bare(const struct cfi_bare *bare, struct cfi_rows *rows)
 }
 
 /* Where bare code in a gap ends: start-up code at the latest where another function begins. */
-static uint64_t bare_end(
+static uint64_t find_bare_end(
 	struct cfi_table *t, const struct cfi_bare *bare, const struct cfi_stretch *gap)
 {
 	uint64_t end = bare->high_addr < gap->high ? bare->high_addr : gap->high;
@@ -175,6 +178,14 @@ static uint64_t bare_end(
 		return end;
 	uint64_t next = code_gaps_next_start(&t->gaps, bare->low_addr, gap->low, gap->high);
 	return next < end ? next : end;
+}
+
+/* The same of number i, which is in one gap only, and so found once. */
+static uint64_t bare_end(struct cfi_table *t, size_t i, const struct cfi_stretch *gap)
+{
+	if (t->bare_ends[i] == 0)
+		t->bare_ends[i] = find_bare_end(t, &t->bare[i], gap);
+	return t->bare_ends[i];
 }
 
 /*
@@ -197,8 +208,10 @@ static bool find_bare(struct cfi_table *t, uint64_t obj_addr, const struct cfi_s
 			*high = bare->low_addr;
 			return false;
 		}
-		uint64_t to = bare_end(t, bare, gap);
-		if (bare->low_addr < *low || bare->low_addr >= to)
+		if (bare->low_addr < *low)
+			continue;
+		uint64_t to = bare_end(t, i, gap);
+		if (bare->low_addr >= to)
 			continue;
 		if (obj_addr < to) {
 			*low = bare->low_addr;
