@@ -197,6 +197,15 @@ static bool next_low(struct cfi_index *index, size_t i, uint64_t *low)
 	return true;
 }
 
+/* Whether row i, if there is one, is of an entry that says the same. */
+static bool is_true(struct cfi_index *index, size_t i)
+{
+	struct cfi_fde fde;
+
+	return index->state != CFI_INDEX_TABLE || i >= index->count ||
+	       load(index, i, &fde) != ENTRY_FALSE;
+}
+
 /* False: the table is not to be believed. */
 static bool find(struct cfi_index *index, uint64_t obj_addr, struct cfi_stretch *stretch)
 {
@@ -209,6 +218,9 @@ static bool find(struct cfi_index *index, uint64_t obj_addr, struct cfi_stretch 
 		!next_low(index, until, &next) || next <= obj_addr)
 		return false;
 	stretch->has_fde = found && obj_addr < fde->high;
+	/* That nothing is there must be true, too: a next row that lies could hide it. */
+	if (!stretch->has_fde && !is_true(index, until))
+		return false;
 	if (stretch->has_fde) {
 		stretch->low = fde->low;
 		stretch->high = fde->high < next ? fde->high : next;
