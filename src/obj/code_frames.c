@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/search.h"
 #include "obj/cfi_rows.h"
 #include "obj/x86_code.h"
 
@@ -44,45 +43,6 @@ static const struct frame_state entry_state = {
 	.is_reached = true, .has_sp = true, .sp_offset = 8, .return_reg = NO_REGISTER};
 
 /* ---- starts ---- */
-
-void code_starts_deinit(struct code_starts *starts)
-{
-	vec_deinit(&starts->addrs);
-}
-
-static int compare_addrs(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-void code_starts_sort(struct code_starts *starts)
-{
-	uint64_t *addrs = starts->addrs.data;
-	size_t kept = 0;
-
-	if (starts->addrs.count)
-		qsort(addrs, starts->addrs.count, sizeof(*addrs), compare_addrs);
-	for (size_t i = 0; i < starts->addrs.count; i++)
-		if (kept == 0 || addrs[kept - 1] != addrs[i])
-			addrs[kept++] = addrs[i];
-	starts->addrs.count = kept;
-}
-
-uint64_t code_starts_from(const struct code_starts *starts, uint64_t obj_addr)
-{
-	size_t at = partition_point(i, 0, starts->addrs.count, starts->addrs.data[i] < obj_addr);
-
-	return at < starts->addrs.count ? starts->addrs.data[at] : UINT64_MAX;
-}
-
-uint64_t code_starts_before(const struct code_starts *starts, uint64_t obj_addr)
-{
-	size_t at = partition_point(i, 0, starts->addrs.count, starts->addrs.data[i] < obj_addr);
-
-	return at ? starts->addrs.data[at - 1] : UINT64_MAX;
-}
 
 static struct x86_instruction decode_at(const struct code_piece *code, size_t at)
 {
@@ -114,9 +74,8 @@ static bool is_callee_saved(uint8_t reg)
 
 /* What went before an address. */
 struct flow {
-	bool ended;	/* control went elsewhere, and but for fill nothing came since */
-	bool paused;	/* likewise, or there was a call, which perhaps does not return */
-	bool has_table; /* a jump by a table was met in the function */
+	bool ended;  /* control went elsewhere, and but for fill nothing came since */
+	bool paused; /* likewise, or there was a call, which perhaps does not return */
 };
 
 /* How control comes to an address, as far as direct jumps say. */
@@ -130,24 +89,36 @@ static bool is_endbr(const struct code_piece *code, size_t at)
 	       memcmp(code->bytes + at, endbr, sizeof(endbr)) == 0;
 }
 
+/* Where a function may begin: at 16 bytes, behind where control paused. */
+struct candidate {
+	size_t at;
+	bool has_ended;	    /* control had gone elsewhere */
+	bool saves;	    /* it begins with endbr64, or saves a register */
+	bool makes_room;    /* it begins with that */
+	bool follows_table; /* there is a jump by a table behind the candidate before */
+};
+
+static struct candidate make_candidate(
+	const struct code_piece *code, size_t at, const struct flow *before)
+{
+	struct x86_instruction i = decode_at(code, at);
+
+	return (struct candidate){.at = at,
+		.has_ended = before->ended,
+		.saves = is_endbr(code, at) || (i.kind == X86_PUSH && is_callee_saved(i.reg)),
+		.makes_room = i.kind == X86_MOVE_SP && i.value < 0};
+}
+
 /*
  * Whether a function begins there rather than a loop or a case: by endbr64, a register saved, room
  * made; or by nothing leading there, if there is no jump by a table before.  Jumps lead to
  * functions too, instead of a last call, branches don't.
  */
-static bool looks_like_start(
-	const struct code_piece *code, size_t at, unsigned int reached, const struct flow *before)
+static bool looks_like_start(const struct candidate *c, unsigned int reached, bool has_table)
 {
-	struct x86_instruction i = decode_at(code, at);
-
-	if (((code->obj_addr + at) & 15) || (reached & BY_BRANCH))
+	if (reached & BY_BRANCH)
 		return false;
-	if (is_endbr(code, at))
-		return true;
-	if (i.kind == X86_PUSH && is_callee_saved(i.reg))
-		return true;
-	return before->ended && !reached &&
-	       (!before->has_table || (i.kind == X86_MOVE_SP && i.value < 0));
+	return c->saves || (c->has_ended && !reached && (!has_table || c->makes_room));
 }
 
 /* A call of what follows only asks for its own address; addresses in code may be of tables. */
@@ -158,22 +129,6 @@ static bool points_to_function(const struct x86_instruction *i, uint64_t obj_add
 	return i->kind == X86_ADDRESS && (i->target & 15) == 0;
 }
 
-/* For each 16 bytes how control comes to the first of them. */
-static uint8_t *find_jump_targets(const struct code_piece *code)
-{
-	uint8_t *marks = xcalloc(code->size / 16 + 1, 1);
-	struct x86_instruction i;
-
-	for (size_t at = 0; at < code->size; at += i.size) {
-		i = decode_at(code, at);
-		bool is_jump = i.has_target && (i.kind == X86_JUMP || i.kind == X86_BRANCH);
-		if (is_jump && (i.target & 15) == 0 && i.target - code->obj_addr < code->size)
-			marks[(i.target - code->obj_addr) / 16] |=
-				i.kind == X86_JUMP ? BY_JUMP : BY_BRANCH;
-	}
-	return marks;
-}
-
 static struct flow flow_after(struct flow before, const struct x86_instruction *i, bool is_fill)
 {
 	bool ends = i->kind == X86_RETURN || i->kind == X86_STOP || i->kind == X86_JUMP;
@@ -181,13 +136,39 @@ static struct flow flow_after(struct flow before, const struct x86_instruction *
 	return (struct flow){
 		.ended = ends || (before.ended && is_fill),
 		.paused = ends || i->kind == X86_CALL || (before.paused && is_fill),
-		.has_table = before.has_table || (i->kind == X86_JUMP && !i->has_target),
 	};
 }
 
-void code_frames_find_starts(const struct code_piece *code, struct code_starts *starts)
+struct search {
+	const struct code_piece *code;
+	uint8_t *jump_targets; /* for each 16 bytes how control comes to the first of them */
+	VEC(struct candidate) candidates;
+	bool has_table; /* since the last of them */
+};
+
+static void note_jump(struct search *s, const struct x86_instruction *i)
 {
-	uint8_t *jump_targets = find_jump_targets(code);
+	bool is_jump = i->kind == X86_JUMP || i->kind == X86_BRANCH;
+	uint64_t at = i->target - s->code->obj_addr;
+
+	if (is_jump && i->has_target && (i->target & 15) == 0 && at < s->code->size)
+		s->jump_targets[at / 16] |= i->kind == X86_JUMP ? BY_JUMP : BY_BRANCH;
+	s->has_table |= i->kind == X86_JUMP && !i->has_target;
+}
+
+static void note_candidate(struct search *s, size_t at, const struct flow *before)
+{
+	struct candidate c = make_candidate(s->code, at, before);
+
+	c.follows_table = s->has_table;
+	s->has_table = false;
+	vec_push(&s->candidates, c);
+}
+
+/* Looks at all instructions once. */
+static void look_through(struct search *s, struct code_starts *starts)
+{
+	const struct code_piece *code = s->code;
 	struct flow before = {.ended = true, .paused = true};
 
 	for (size_t at = 0; at < code->size;) {
@@ -197,15 +178,30 @@ void code_frames_find_starts(const struct code_piece *code, struct code_starts *
 		if (points_to_function(&i, code->obj_addr + at) &&
 			i.target - code->obj_addr < code->size)
 			vec_push(&starts->addrs, i.target);
-		if (before.paused && !is_fill &&
-			looks_like_start(code, at, jump_targets[at / 16], &before)) {
-			vec_push(&starts->addrs, code->obj_addr + at);
-			before.has_table = false;
-		}
+		if (before.paused && !is_fill && ((code->obj_addr + at) & 15) == 0)
+			note_candidate(s, at, &before);
+		note_jump(s, &i);
 		before = flow_after(before, &i, is_fill);
 		at += i.size;
 	}
-	free(jump_targets);
+}
+
+void code_frames_find_starts(const struct code_piece *code, struct code_starts *starts)
+{
+	struct search s = {.code = code, .jump_targets = xcalloc(code->size / 16 + 1, 1)};
+	bool has_table = false;
+
+	look_through(&s, starts);
+	for (size_t i = 0; i < s.candidates.count; i++) {
+		const struct candidate *c = &s.candidates.data[i];
+		has_table |= c->follows_table;
+		if (!looks_like_start(c, s.jump_targets[c->at / 16], has_table))
+			continue;
+		vec_push(&starts->addrs, code->obj_addr + c->at);
+		has_table = false;
+	}
+	vec_deinit(&s.candidates);
+	free(s.jump_targets);
 }
 
 /* ---- one instruction ---- */

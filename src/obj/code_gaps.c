@@ -103,24 +103,42 @@ static bool follows_fill(const uint8_t *bytes, uint64_t at)
 	return at >= 2 && bytes[at - 1] == INT3 && bytes[at - 2] == INT3 && bytes[at] != INT3;
 }
 
-/* Narrows a span to what is between fill; whether there is some before obj_addr. */
-static bool narrow_by_fill(const struct code_gaps *gaps, uint64_t obj_addr, struct span *span)
+/* Narrows a span to what is between fill, as far as it has some before and behind obj_addr. */
+static struct span between_fill(const uint8_t *bytes, uint64_t obj_addr, struct span span)
 {
-	uint64_t low = span->low, at = obj_addr & ~(uint64_t)15;
-	uint8_t *bytes = copy_code(gaps, *span);
+	uint64_t low = span.low, at = obj_addr & ~(uint64_t)15;
+
+	for (; at > low; at -= 16)
+		if (follows_fill(bytes, at - low)) {
+			span.low = at;
+			break;
+		}
+	for (at = (obj_addr | 15) + 1; at < span.high; at += 16)
+		if (follows_fill(bytes, at - low)) {
+			span.high = at;
+			break;
+		}
+	return span;
+}
+
+/* The same of a piece of code, near obj_addr; false: there is no fill before it. */
+static bool find_fill(
+	const struct code_gaps *gaps, struct span piece, uint64_t obj_addr, struct span *span)
+{
+	static const uint64_t distances[] = {NEAR / 4, NEAR};
 	bool found = false;
 
-	if (bytes == NULL)
-		return false;
-	for (; !found && at > low; at -= 16)
-		if (follows_fill(bytes, at - low)) {
-			span->low = at;
-			found = true;
-		}
-	for (at = (obj_addr | 15) + 1; at < span->high; at += 16)
-		if (follows_fill(bytes, at - low))
-			span->high = at;
-	free(bytes);
+	for (size_t i = 0; i < ARRAY_SIZE(distances); i++) {
+		struct span all = near(piece, obj_addr, distances[i]);
+		uint8_t *bytes = copy_code(gaps, all);
+		if (bytes == NULL)
+			return false;
+		*span = between_fill(bytes, obj_addr, all);
+		free(bytes);
+		if (span->low > all.low && (span->high < all.high || all.high == piece.high))
+			return true;
+		found = span->low > all.low;
+	}
 	return found;
 }
 
@@ -143,15 +161,16 @@ static struct span choose(
 	const struct code_gaps *gaps, struct span piece, uint64_t obj_addr, bool *is_begin)
 {
 	uint64_t size = piece.high - piece.low;
-	struct span span = near(piece, obj_addr, NEAR);
+	struct span span;
 
 	*is_begin = true;
 	if (size <= WHOLE_SMALL)
 		return piece;
-	if (narrow_by_fill(gaps, obj_addr, &span))
+	if (find_fill(gaps, piece, obj_addr, &span))
 		return span;
 	if (size <= WHOLE_MOST)
 		return piece;
+	span = near(piece, obj_addr, NEAR);
 	if (narrow_by_symbols(gaps, obj_addr, &span))
 		return span;
 	span = near(piece, obj_addr, WINDOW);
