@@ -5,13 +5,13 @@
  * cfi_rules.c make rows and rules of what comes out, cfi_pages.c keeps them.  Code that no entry
  * covers is the business of code_gaps.c.
  *
- * All of it is lazy.  Compiling everything at once takes some 25 ms for the 95,000 functions of
- * libLLVM, more than a second where code without entries is decoded (chromium has 230 MB of it), and
- * meanwhile samples wait.  To open a table takes 0.1 ms, whatever the size of the file.  Then a
- * look-up of a new address, in random order over all of libLLVM, takes 1.9 us, reading from the file
- * included; in chromium's code without entries 50 to 100 us; one in a function that was met before
- * 60 ns (bench/unwind_bench.c).  That is why nothing is compiled ahead, and nothing is kept on
- * disk: to find and check a file there would take as long as some hundred look-ups.
+ * All of it is lazy.  To compile everything at once takes some 25 ms for the 95,000 functions of
+ * libLLVM, and more than a second where code without entries is decoded, of which chromium has
+ * 230 MB; meanwhile samples wait.  To open a table takes 0.1 ms, whatever the size of the file.
+ * Then a look-up of a new address, in random order over all of libLLVM, takes 2 us, reading the
+ * file included; in chromium's code without entries 80 us; and one in a function that was met
+ * before 60 ns (bench/unwind_bench.c, on a busy machine).  That is why nothing is compiled ahead,
+ * and nothing is kept on disk.
  */
 #include "obj/cfi.h"
 
