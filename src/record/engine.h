@@ -55,8 +55,13 @@ struct engine_ops {
 	const char *name; /* "snapshot" */
 	/* Adds the descriptors that become readable when there is work. */
 	void (*poll_fds)(struct engine *e, pollfd_vec *fds);
-	/* Takes all that there is now. */
+	/* Takes all that there is now, or what can be taken until the time of stop_at. */
 	void (*drain)(struct engine *e);
+	/*
+	 * No sample is to be taken after that time, by clock_monotonic_ns, however busy we are.
+	 * NULL: it is enough to call stop then.
+	 */
+	void (*stop_at)(struct engine *e, uint64_t time_ns);
 	/* How long it may be until the next drain, if no descriptor tells. */
 	uint64_t (*wait_ns)(struct engine *e);
 	/* Called every tenth of a second: looks whether things are as they should be. */

@@ -108,14 +108,25 @@ static void slow_down(struct engine *engine, uint32_t halvings)
 		preload_wake_set_interval(e->wake, e->options->interval_ns << halvings);
 }
 
+static void stop_at(struct engine *engine, uint64_t time_ns)
+{
+	struct engine_perf *e = self(engine);
+
+	e->stop_ns = time_ns;
+	if (e->keeper)
+		keeper_stop_at(e->keeper, time_ns);
+}
+
 static void stop(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
 
+	e->stop_ns = 0;
 	perf_event_set_stop(&e->events);
 	if (e->wake)
 		preload_wake_stop(e->wake);
-	switches_end(&e->switches, clock_monotonic_ns());
+	if (e->stopped_ns == 0)
+		e->stopped_ns = clock_monotonic_ns();
 }
 
 static void counts(struct engine *engine, struct engine_counts *counts)
@@ -161,9 +172,9 @@ static void close_engine(struct engine *engine)
 }
 
 #define CALLS                                                                                      \
-	.poll_fds = poll_fds, .drain = drain, .wait_ns = wait_ns, .watch = watch,                  \
-	.slow_down = slow_down, .stop = stop, .counts = counts, .has_ended = has_ended,            \
-	.close = close_engine
+	.poll_fds = poll_fds, .drain = drain, .stop_at = stop_at, .wait_ns = wait_ns,              \
+	.watch = watch, .slow_down = slow_down, .stop = stop, .counts = counts,                    \
+	.has_ended = has_ended, .close = close_engine
 
 const struct engine_ops engine_perf_ops = {.name = "snapshot", CALLS};
 

@@ -284,23 +284,42 @@ static void take_record(struct engine_perf *e, const struct perf_event_header *h
 	}
 }
 
-void engine_perf_drain(struct engine_perf *e)
+/* Whether the recorder is to be told first that it is over. */
+static bool is_time(const struct engine_perf *e)
 {
-	const struct perf_event_header *header;
-	uint64_t horizon_ns = clock_monotonic_ns();
+	return e->stop_ns != 0 && clock_monotonic_ns() >= e->stop_ns;
+}
 
-	if (e->wake)
-		preload_wake_collect(e->wake);
-	ring_merge_look(&e->merge);
-	while ((header = ring_merge_next(&e->merge, horizon_ns))) {
+/* False: it is time to stop. */
+static bool take_records(struct engine_perf *e, uint64_t horizon_ns)
+{
+	while (!is_time(e)) {
+		const struct perf_event_header *header = ring_merge_next(&e->merge, horizon_ns);
+
+		if (!header)
+			return true;
 		if (e->wake)
 			preload_wake_take_until(e->wake, e->merge.current->time_ns);
 		take_record(e, header);
 	}
+	return false;
+}
+
+void engine_perf_drain(struct engine_perf *e)
+{
+	uint64_t horizon_ns = e->stopped_ns ? e->stopped_ns : clock_monotonic_ns();
+
+	if (e->wake)
+		preload_wake_collect(e->wake);
+	ring_merge_look(&e->merge);
+	if (!take_records(e, horizon_ns))
+		return;
 	if (e->wake)
 		preload_wake_take_until(e->wake, UINT64_MAX);
 	counters_look(&e->counters, horizon_ns);
 	switches_tick(&e->switches, horizon_ns);
+	if (e->stopped_ns)
+		switches_end(&e->switches, horizon_ns);
 	if (e->switches.on)
 		perf_event_set_thin(&e->events, e->switches.stacks_hz, e->switches.switches_hz);
 	if (e->exact)

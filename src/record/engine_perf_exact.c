@@ -241,7 +241,7 @@ void engine_perf_exact_look(struct engine_perf *e)
 	if (!exact)
 		return;
 	use(e, exact);
-	if (!e->events.is_stopped)
+	if (!perf_event_set_is_stopped(&e->events))
 		join(e);
 }
 

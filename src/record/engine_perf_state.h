@@ -45,6 +45,8 @@ struct engine_perf {
 	struct drain_pace pace;
 	struct short_lives lives;
 	uint64_t hung_up_ns; /* when the events were first seen hung up; 0: they are not */
+	uint64_t stop_ns;    /* when to stop sampling; 0: when told, or it has stopped */
+	uint64_t stopped_ns; /* when it stopped; 0: it has not */
 	bool rate_changed;
 };
 
@@ -52,7 +54,10 @@ extern const struct engine_ops engine_perf_ops, engine_perf_exact_ops;
 
 /* A sample of the library's was taken. */
 preload_wake_took engine_perf_woke;
-/* Takes all records that were written up to now, in the order of their times. */
+/*
+ * Takes all records that were written up to now, in the order of their times.  Returns early when
+ * the time comes to stop.
+ */
 void engine_perf_drain(struct engine_perf *e);
 
 /*

@@ -21,7 +21,8 @@
 
 struct keeper {
 	struct perf_event_set *set;
-	int end_fd; /* readable: it is over */
+	int end_fd;	  /* readable: it is over */
+	uint64_t stop_ns; /* when to stop the sampling; 0: never */
 	pthread_t thread;
 	VEC(struct pollfd) polled; /* end_fd first */
 };
@@ -42,13 +43,30 @@ static void drop_hung_up(struct keeper *k)
 			k->polled.data[i].fd = -1;
 }
 
+/* Stops the sampling if it is time. How long it may be until the next look. */
+static uint64_t watch_time(struct keeper *k)
+{
+	uint64_t stop_ns = __atomic_load_n(&k->stop_ns, __ATOMIC_RELAXED);
+
+	if (stop_ns == 0 || perf_event_set_is_stopped(k->set))
+		return NAP_NS;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (now_ns >= stop_ns)
+		perf_event_set_stop(k->set);
+	else if (stop_ns - now_ns < NAP_NS)
+		return stop_ns - now_ns;
+	return NAP_NS;
+}
+
 static void *keep(void *argument)
 {
 	struct keeper *k = argument;
-	const struct timespec nap = {.tv_nsec = (long)NAP_NS};
 
 	urgency_raise_keeper();
 	while (!k->polled.data[0].revents) {
+		struct timespec nap = {.tv_nsec = (long)watch_time(k)};
+
 		move_all(k->set);
 		(void)ppoll(k->polled.data, k->polled.count, &nap, NULL);
 		drop_hung_up(k);
@@ -56,18 +74,18 @@ static void *keep(void *argument)
 	return NULL;
 }
 
-static void watch(struct keeper *k, int fd)
+static void poll_fd(struct keeper *k, int fd)
 {
 	vec_push(&k->polled, (struct pollfd){.fd = fd, .events = POLLIN});
 }
 
-static void watch_all(struct keeper *k)
+static void poll_all(struct keeper *k)
 {
-	watch(k, k->end_fd);
+	poll_fd(k, k->end_fd);
 	for (size_t i = 0; i < k->set->cpus.count; i++)
 		for (int s = 0; s < PERF_STREAM_COUNT; s++)
 			if (s != PERF_STREAM_TRACK && k->set->cpus.data[i].anchor_fd[s] >= 0)
-				watch(k, k->set->cpus.data[i].anchor_fd[s]);
+				poll_fd(k, k->set->cpus.data[i].anchor_fd[s]);
 }
 
 /* The thread takes no signals: they are the recorder's. */
@@ -98,12 +116,17 @@ struct keeper *keeper_create(struct perf_event_set *set)
 	k->set = set;
 	k->end_fd = eventfd(0, EFD_CLOEXEC);
 	if (k->end_fd >= 0) {
-		watch_all(k);
+		poll_all(k);
 		if (start(k))
 			return k;
 	}
 	keeper_free(k);
 	return NULL;
+}
+
+void keeper_stop_at(struct keeper *k, uint64_t time_ns)
+{
+	__atomic_store_n(&k->stop_ns, time_ns, __ATOMIC_RELAXED);
 }
 
 void keeper_destroy(struct keeper *k)

@@ -109,10 +109,10 @@ static void switch_event(const struct perf_event *event, bool on)
 	ioctl(event->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-/* Brings the samplers from `from` on into the state that they are to be in. */
+/* Brings the samplers from `from` on into the state that they are to be in; old ones stay off. */
 static void switch_samplers(struct perf_event_set *set, size_t from)
 {
-	for (size_t i = from; i < set->events.count; i++) {
+	for (size_t i = from < set->old ? set->old : from; i < set->events.count; i++) {
 		struct perf_event *event = &set->events.data[i];
 
 		if (is_sampler(event->source))
@@ -120,7 +120,7 @@ static void switch_samplers(struct perf_event_set *set, size_t from)
 	}
 }
 
-int perf_event_set_add(struct perf_event_set *set, pid_t task)
+static int add_task(struct perf_event_set *set, pid_t task)
 {
 	size_t before = set->events.count;
 	int code = task_open(set, task, false);
@@ -134,12 +134,22 @@ int perf_event_set_add(struct perf_event_set *set, pid_t task)
 	return 0;
 }
 
+int perf_event_set_add(struct perf_event_set *set, pid_t task)
+{
+	pthread_mutex_lock(&set->lock);
+	int code = add_task(set, task);
+
+	pthread_mutex_unlock(&set->lock);
+	return code;
+}
+
 struct error *perf_event_set_prepare(
 	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t tried_on)
 {
 	struct error *err;
 
-	*set = (struct perf_event_set){.spec = *spec, .is_wide = false, .is_stopped = true};
+	*set = (struct perf_event_set){.spec = *spec, .is_stopped = true};
+	pthread_mutex_init(&set->lock, NULL);
 	set->grant = (struct perf_grant){.kernel = true,
 		.build_id = true,
 		.lost_counts = true,
@@ -201,14 +211,14 @@ static void drop_first_events(struct perf_event_set *set, size_t end)
 		set->events.count * sizeof(*set->events.data));
 }
 
-bool perf_event_set_widen(struct perf_event_set *set)
+static bool widen(struct perf_event_set *set)
 {
 	size_t before = set->events.count;
 	bool was_stopped = set->is_stopped;
 
 	/* Nobody shall be sampled twice; to be tracked twice does no harm. */
 	set->is_stopped = true;
-	int code = perf_event_set_add(set, -1);
+	int code = add_task(set, -1);
 
 	set->is_stopped = was_stopped;
 	if (code)
@@ -216,6 +226,15 @@ bool perf_event_set_widen(struct perf_event_set *set)
 	drop_first_events(set, before);
 	switch_samplers(set, 0);
 	return true;
+}
+
+bool perf_event_set_widen(struct perf_event_set *set)
+{
+	pthread_mutex_lock(&set->lock);
+	bool is_done = widen(set);
+
+	pthread_mutex_unlock(&set->lock);
+	return is_done;
 }
 
 /* ---- renewing ---- */
@@ -230,7 +249,8 @@ void perf_event_set_renew(const struct perf_event_set *set, struct exact *exact,
 		.rank = set->rank,
 		.thinning = set->thinning,
 		.is_stopped = true,
-		.is_held = true};
+		.is_held = true,
+		.lock = PTHREAD_MUTEX_INITIALIZER};
 	fresh->spec.exact = exact;
 	fresh->spec.stack_bytes_most = stack_bytes;
 	memcpy(&fresh->cpus, &set->cpus, sizeof(fresh->cpus));
@@ -270,6 +290,7 @@ static void take_events(struct perf_event_set *set, struct perf_event_set *fresh
 /* Who is tracked twice for a moment takes no harm; who is sampled twice does. */
 void perf_event_set_replace(struct perf_event_set *set, struct perf_event_set *fresh)
 {
+	pthread_mutex_lock(&set->lock);
 	for (size_t i = 0; i < fresh->events.count; i++)
 		if (!is_sampler(fresh->events.data[i].source))
 			switch_event(&fresh->events.data[i], true);
@@ -278,12 +299,15 @@ void perf_event_set_replace(struct perf_event_set *set, struct perf_event_set *f
 	take_plan(set, fresh);
 	take_events(set, fresh);
 	switch_samplers(set, set->old);
+	pthread_mutex_unlock(&set->lock);
 }
 
 void perf_event_set_drop_old(struct perf_event_set *set)
 {
+	pthread_mutex_lock(&set->lock);
 	drop_first_events(set, set->old);
 	set->old = 0;
+	pthread_mutex_unlock(&set->lock);
 }
 
 void perf_event_set_cancel(struct perf_event_set *fresh)
@@ -295,12 +319,15 @@ void perf_event_set_cancel(struct perf_event_set *fresh)
 
 /* ---- which clock ---- */
 
-static void run_clock(struct perf_event_set *set, uint32_t clock)
+/* Changes which events are to run. */
+static void change(struct perf_event_set *set, uint32_t *choice, uint32_t value)
 {
-	if (clock == set->clock)
+	if (*choice == value)
 		return;
-	set->clock = clock;
+	pthread_mutex_lock(&set->lock);
+	*choice = value;
 	switch_samplers(set, 0);
+	pthread_mutex_unlock(&set->lock);
 }
 
 void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool small)
@@ -310,33 +337,25 @@ void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool s
 	assert(clock < set->clock_count);
 	set->chosen = clock;
 	if (set->clock != set->quick)
-		run_clock(set, clock);
+		change(set, &set->clock, clock);
 }
 
 bool perf_event_set_quicken(struct perf_event_set *set, bool quick)
 {
 	if (set->quick == PERF_NO_CLOCK || set->is_wide)
 		return false;
-	run_clock(set, quick ? set->quick : set->chosen);
+	change(set, &set->clock, quick ? set->quick : set->chosen);
 	return true;
 }
 
 void perf_event_set_thin(struct perf_event_set *set, double stacks_hz, double switches_hz)
 {
-	uint32_t thinning = perf_plan_thinning(set, stacks_hz, switches_hz);
-
-	if (thinning == set->thinning)
-		return;
-	set->thinning = thinning;
-	switch_samplers(set, 0);
+	change(set, &set->thinning, perf_plan_thinning(set, stacks_hz, switches_hz));
 }
 
 void perf_event_set_shift(struct perf_event_set *set, uint32_t counter, uint32_t gear)
 {
-	if (set->gear_of[counter] == gear)
-		return;
-	set->gear_of[counter] = gear;
-	switch_samplers(set, 0);
+	change(set, &set->gear_of[counter], gear);
 }
 
 bool perf_event_set_hung_up(const struct perf_event_set *set)
@@ -352,14 +371,27 @@ bool perf_event_set_hung_up(const struct perf_event_set *set)
 	return true;
 }
 
+static void set_stopped(struct perf_event_set *set, bool is_stopped)
+{
+	pthread_mutex_lock(&set->lock);
+	if (set->is_stopped != is_stopped) {
+		__atomic_store_n(&set->is_stopped, is_stopped, __ATOMIC_RELAXED);
+		switch_samplers(set, 0);
+	}
+	pthread_mutex_unlock(&set->lock);
+}
+
 void perf_event_set_stop(struct perf_event_set *set)
 {
-	set->is_stopped = true;
-	switch_samplers(set, 0);
+	set_stopped(set, true);
 }
 
 void perf_event_set_go_on(struct perf_event_set *set)
 {
-	set->is_stopped = false;
-	switch_samplers(set, 0);
+	set_stopped(set, false);
+}
+
+bool perf_event_set_is_stopped(const struct perf_event_set *set)
+{
+	return __atomic_load_n(&set->is_stopped, __ATOMIC_RELAXED);
 }

@@ -8,6 +8,7 @@
  * sample, the more it costs the target.
  */
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -99,6 +100,11 @@ struct perf_event_set {
 	uint32_t gear_of[CAPTURE_METRIC_MAX]; /* [counter] the gear that runs */
 	bool is_wide;	 /* the clocks are the CPUs', not the tasks': all processes are sampled */
 	bool tracks_all; /* and so are the trackers */
+	/*
+	 * The events change, and are switched on and off, under the lock; all that is done by the
+	 * recorder's thread, but for perf_event_set_stop.
+	 */
+	pthread_mutex_t lock;
 	bool is_stopped; /* no event samples */
 	bool is_held;	 /* nor does any that is opened report anything yet */
 };
@@ -189,8 +195,9 @@ const struct perf_gear *perf_event_set_gear(
 void perf_event_set_shift(struct perf_event_set *set, uint32_t counter, uint32_t gear);
 /* Whether the kernel has taken all clocks off their tasks: these are gone, or more powerful now. */
 bool perf_event_set_hung_up(const struct perf_event_set *set);
-/* Stops the sampling, or lets it go on. */
+/* Stops the sampling, from any thread, or lets it go on. */
 void perf_event_set_stop(struct perf_event_set *set);
+bool perf_event_set_is_stopped(const struct perf_event_set *set);
 void perf_event_set_go_on(struct perf_event_set *set);
 
 #endif

@@ -13,7 +13,7 @@ struct perf_event_counts perf_tally_counts(struct perf_tally *t)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 
-	if (now_ns < t->due_ns && !t->events->is_stopped)
+	if (now_ns < t->due_ns && !perf_event_set_is_stopped(t->events))
 		return t->counts;
 	t->counts = perf_event_set_counts(t->events);
 	uint64_t took_ns = clock_monotonic_ns() - now_ns;

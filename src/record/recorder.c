@@ -107,11 +107,28 @@ static void drop_hung_up(struct recorder *r)
 	r->polled.count = kept;
 }
 
+/* When the recording is to end; UINT64_MAX: at no certain time. */
+static uint64_t end_time_ns(const struct recorder *r)
+{
+	return r->options.duration_ns > 0 ? r->recording.start_ns + r->options.duration_ns
+					  : UINT64_MAX;
+}
+
+static uint64_t time_to_wait_ns(const struct recorder *r)
+{
+	uint64_t wait_ns = r->engine->ops->wait_ns(r->engine);
+	uint64_t now_ns = clock_monotonic_ns(), end_ns = end_time_ns(r);
+
+	if (now_ns >= end_ns)
+		return 0;
+	return wait_ns < end_ns - now_ns ? wait_ns : end_ns - now_ns;
+}
+
 /* True: a signal has come. */
 static bool wait_for_work(struct recorder *r)
 {
 	drain_and_flush(r);
-	uint64_t wait_ns = r->engine->ops->wait_ns(r->engine);
+	uint64_t wait_ns = time_to_wait_ns(r);
 	struct timespec timeout = {.tv_nsec = (long)wait_ns};
 
 	if (ppoll(r->polled.data, r->stopped ? 1 : r->polled.count, &timeout, NULL) <= 0)
@@ -178,10 +195,8 @@ static void look_around(struct recorder *r)
 
 static bool is_over(const struct recorder *r)
 {
-	if (r->target.ended || r->control.detach_signal != 0)
-		return true;
-	return r->options.duration_ns > 0 &&
-	       clock_monotonic_ns() >= r->recording.start_ns + r->options.duration_ns;
+	return r->target.ended || r->control.detach_signal != 0 ||
+	       clock_monotonic_ns() >= end_time_ns(r);
 }
 
 /* A command's end comes with a signal; the others', and what may have been missed, by asking. */
@@ -209,6 +224,7 @@ static void record_to_the_end(struct recorder *r)
 	}
 	/* First, so that what is counted then is what was taken. */
 	r->engine->ops->stop(r->engine);
+	r->end_ns = clock_monotonic_ns();
 	target_close_accounts(&r->target);
 	drain_and_flush(r);
 }
@@ -251,6 +267,8 @@ static struct error *start(struct recorder *r)
 	recording_measure(&r->recording, r->engine->has_real_clock, r->options.counters,
 		r->options.counter_count);
 	poll_set(r);
+	if (r->options.duration_ns > 0 && r->engine->ops->stop_at)
+		r->engine->ops->stop_at(r->engine, end_time_ns(r));
 	err = target_release(&r->target);
 	if (!err)
 		recorder_write_facts(r);

@@ -73,7 +73,7 @@ static void fill_end(const struct recorder *r, struct recorder_result *result)
 	result->wait_status = r->target.wait_status;
 	result->detached = detached;
 	result->detach_signal = detached ? r->control.detach_signal : 0;
-	result->duration_ns = clock_monotonic_ns() - r->recording.start_ns;
+	result->duration_ns = r->end_ns - r->recording.start_ns;
 	result->stopped = r->stopped;
 	result->children_left = children_left(r);
 	result->sampling_ended = sampling_has_ended(r);

@@ -28,6 +28,7 @@ struct recorder {
 	uint64_t progress_ns, target_ns; /* when to do these next */
 	uint64_t progress_step_ns;
 	uint64_t alive_ns; /* the target went on then */
+	uint64_t end_ns;   /* when sampling stopped */
 	struct budget budget;
 	struct account_watch account_watch;
 	uint32_t rate_changes;

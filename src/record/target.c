@@ -268,6 +268,9 @@ void target_close_accounts(struct target *t)
 	for (size_t i = 0; i < t->processes.count; i++)
 		if (t->processes.data[i].fd >= 0)
 			process_look(&t->processes.data[i]);
+	if (t->kind == TARGET_MACHINE)
+		t->machine_last = machine_cpu();
+	t->is_closed = true;
 }
 
 void target_deinit(struct target *t)
@@ -308,7 +311,8 @@ struct target_cpu target_cpu(const struct target *t)
 	case TARGET_PROCESSES:
 		return processes_cpu(t);
 	case TARGET_MACHINE:
-		return cpu_between(t->machine_first, machine_cpu());
+		return cpu_between(
+			t->machine_first, t->is_closed ? t->machine_last : machine_cpu());
 	case TARGET_COMMAND:
 		break;
 	}

@@ -48,7 +48,8 @@ struct target {
 	struct launch launch; /* of the command */
 	VEC(struct target_process) processes;
 	uint64_t ask_ns; /* when to ask next what they have used */
-	struct target_cpu machine_first;
+	struct target_cpu machine_first, machine_last;
+	bool is_closed; /* the accounts are: machine_last holds */
 	bool ended;
 	int wait_status;     /* if ended: of the command */
 	struct rusage usage; /* likewise: of the command and all its children waited for */
