@@ -146,6 +146,18 @@ static void say_kernel(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
+static void say_thinned(const struct recorder_result *r, struct strbuf *line)
+{
+	if (r->thinned == 0)
+		return;
+	count_put(line, r->thinned, "sample");
+	strbuf_printf(line,
+		" %s not walked, as the recorder fell behind; the next samples of the same threads "
+		"weigh more, so totals are right",
+		r->thinned == 1 ? "was" : "were");
+	say(line);
+}
+
 /* Why it cost more than it should. */
 static void put_limit(const struct recorder_result *r, double most, struct strbuf *line)
 {
@@ -418,6 +430,7 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 	say_overhead(summary->result, summary->overhead_most, quiet, &line);
 	if (!quiet) {
 		say_samples(summary->result, &line);
+		say_thinned(summary->result, &line);
 		say_excluded(summary, &line);
 		say_events(summary->result, &line);
 		say_zones(summary->result, &line);

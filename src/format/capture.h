@@ -108,6 +108,7 @@ enum capture_counter {
 	CAPTURE_BROKEN_ZONES = 24,     /* programs whose memory of zones was not good */
 	CAPTURE_MERGED_THREADS = 25,   /* whose zones went to the next in their place */
 	CAPTURE_GUESSED_STACKS = 26,   /* stacks with callers that are a guess */
+	CAPTURE_THINNED = 27, /* samples not walked, for which others of their thread stand */
 	/* And the sixteen after it: what programs counted of their zones, enum zonewire_trouble. */
 	CAPTURE_ZONE_TROUBLE = 32,
 	CAPTURE_ZONE_TROUBLE_LAST = 47,

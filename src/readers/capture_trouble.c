@@ -41,6 +41,11 @@ static const struct trouble counter_troubles[CAPTURE_COUNTER_COUNT] = {
 	[CAPTURE_REUSE_WRONG] = {NOTE_GUESSED,
 		"a stack failed the check of reused frames; a few others may be wrong",
 		"stacks failed the check of reused frames; a few others may be wrong"},
+	[CAPTURE_THINNED] = {NOTE_GUESSED,
+		"a sample was not walked, as the recorder fell behind: the next sample of its "
+		"thread weighs more",
+		"samples were not walked, as the recorder fell behind: the next samples of their "
+		"threads weigh more"},
 	[CAPTURE_LEFT_OUT_THREADS] = {NOTE_LOST,
 		"a thread was not sampled: its events could not be opened",
 		"threads were not sampled: their events could not be opened"},

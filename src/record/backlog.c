@@ -66,11 +66,15 @@ static bool may_grow(const struct backlog *b, const struct backlog_queue *q, enu
 	return !q->last || b->used < b->most[rank];
 }
 
+static void count(struct backlog *b, size_t used)
+{
+	__atomic_store_n(&b->used, used, __ATOMIC_RELAXED);
+}
+
 static struct backlog_block *new_block(struct backlog *b)
 {
 	struct backlog_block *block = b->spare;
 
-	__atomic_store_n(&b->used, b->used + 1, __ATOMIC_RELAXED);
 	if (!block)
 		return xalloc(sizeof(*block));
 	b->spare = block->next;
@@ -81,7 +85,8 @@ static struct backlog_block *new_block(struct backlog *b)
 
 static void free_block(struct backlog *b, struct backlog_block *block)
 {
-	__atomic_store_n(&b->used, b->used - 1, __ATOMIC_RELAXED);
+	if (block->next)
+		count(b, b->used - 1);
 	block->next = b->spare;
 	b->spare = block;
 }
@@ -95,10 +100,12 @@ void *backlog_room(struct backlog *b, struct backlog_queue *q, size_t size, enum
 		return NULL;
 	struct backlog_block *block = new_block(b);
 
-	if (q->last)
+	if (q->last) {
+		count(b, b->used + 1);
 		__atomic_store_n(&q->last->next, block, __ATOMIC_RELEASE);
-	else
+	} else {
 		__atomic_store_n(&q->first, block, __ATOMIC_RELEASE);
+	}
 	q->last = block;
 	return block->bytes;
 }

@@ -31,9 +31,10 @@ struct backlog_block;
 
 struct backlog {
 	pthread_mutex_t lock;
-	/* Under the lock; block counts are in blocks. */
+	/* Under the lock. */
 	struct backlog_block *spare;
-	size_t most[BACKLOG_RANKS], used;
+	size_t most[BACKLOG_RANKS]; /* blocks */
+	size_t used;		    /* blocks, but for the last one of each queue */
 };
 
 struct backlog_queue {
@@ -64,7 +65,7 @@ void backlog_take(struct backlog_queue *q, size_t size);
 /* Drops all that waits; a zeroed queue is fine.  Nobody else uses the queue any more. */
 void backlog_clear(struct backlog *b, struct backlog_queue *q);
 
-/* The part of the pool that is in use, from 0 to 1; more than 1 where queues have extra blocks. */
+/* The part of the pool that is in use, from 0 to 1. */
 double backlog_level(const struct backlog *b);
 
 #endif

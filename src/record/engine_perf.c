@@ -140,7 +140,8 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.lost = perf_tally_lost(&e->tally),
 		.lost_rests = e->exact ? exact_counts(e->exact).lost : 0,
 		.stolen_ns = e->stolen_ns,
-		.rate_changed = e->rate_changed,
+		.thinned = e->thinning.dropped,
+		.rate_changed = e->rate_changed || e->thinning.dropped > 0,
 		.kernel = e->events.grant.kernel,
 	};
 	/* Where a thread has the events twice, or others have them too, they count more. */
@@ -164,6 +165,7 @@ static void close_engine(struct engine *engine)
 
 	keeper_destroy(e->keeper);
 	preload_wake_close(e->wake);
+	process_table_unhook(e->recording->processes, e);
 	ring_merge_deinit(&e->merge);
 	switches_deinit(&e->switches);
 	perf_event_set_close(&e->events);
@@ -289,6 +291,7 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 	if (!err) {
 		merge_rings(e);
 		counters_init(&e->counters, &e->events, e->recording);
+		engine_perf_watch_threads(e);
 		e->keeper = keeper_create(&e->events);
 		err = begin(e, setup->target);
 	}

@@ -9,6 +9,8 @@
 
 /* Longer than the kernel takes to switch from one task to the next. */
 #define SWITCH_NS 3000
+/* With so much of the backlog in use, stacks at switches are not walked. */
+#define STACKS_LEVEL 0.25
 /* What the record of a switch costs the target. */
 #define SWITCH_PRICE_NS 300
 
@@ -97,12 +99,58 @@ void engine_perf_woke(void *context, struct snapshot_place place, const struct p
 	e->stolen_ns += e->price.sample_ns + took_ns;
 }
 
+/* A sample that is not walked: what was copied for it takes no room any more. */
+static void pass_over(struct engine_perf *e, const struct perf_sample *sample)
+{
+	if (e->exact)
+		exact_rest(e->exact, sample, &e->recording->snapshot.rest);
+}
+
+/* Whether we are behind, and others have to stand for the sample. */
+static bool is_dropped(struct engine_perf *e, const struct perf_sample *sample)
+{
+	double level = backlog_level(&e->events.backlog);
+
+	if (level == 0)
+		return false;
+	struct thread *thread = process_table_meet(
+		e->recording->processes, sample->pid, sample->tid, sample->time_ns);
+
+	return thinning_drops(&e->thinning, &thread->thinned, level, sample->period);
+}
+
+/* No sample follows that could weigh what was dropped. */
+static void take_dropped(void *context, struct thread *thread)
+{
+	struct engine_perf *e = context;
+
+	if (recording_take_dropped(e->recording, thread))
+		e->thinning.dropped--;
+}
+
+static void take_dropped_at_end(void *context, struct thread *thread, uint64_t time_ns)
+{
+	(void)time_ns;
+	take_dropped(context, thread);
+}
+
+void engine_perf_watch_threads(struct engine_perf *e)
+{
+	struct process_hooks hooks = {.ended = take_dropped_at_end, .context = e};
+
+	process_table_hook(e->recording->processes, &hooks);
+}
+
 static void take_clock(struct engine_perf *e, const struct perf_sample *sample)
 {
 	uint64_t cut = cut_stacks(e);
 
 	if (e->wake && preload_wake_replaces(e->wake, sample)) {
 		clock_choice_walked(&e->choice, false);
+		return;
+	}
+	if (is_dropped(e, sample)) {
+		pass_over(e, sample);
 		return;
 	}
 	struct snapshot_place place = recording_take_clock(e->recording, sample);
@@ -130,16 +178,10 @@ static bool is_preemption(const struct engine_perf *e, const struct perf_sample 
 	return record.tid == sample->tid && record.out && record.preempted;
 }
 
-/* A sample that is not walked: what was copied for it takes no room any more. */
-static void pass_over(struct engine_perf *e, const struct perf_sample *sample)
-{
-	if (e->exact)
-		exact_rest(e->exact, sample, &e->recording->snapshot.rest);
-}
-
 static void take_switch_stack(struct engine_perf *e, const struct perf_sample *sample)
 {
-	if (is_over(e, sample->pid)) {
+	/* While we are behind, blocks of time are estimated. */
+	if (is_over(e, sample->pid) || backlog_level(&e->events.backlog) >= STACKS_LEVEL) {
 		pass_over(e, sample);
 		return;
 	}
@@ -318,8 +360,10 @@ void engine_perf_drain(struct engine_perf *e)
 		preload_wake_take_until(e->wake, UINT64_MAX);
 	counters_look(&e->counters, horizon_ns);
 	switches_tick(&e->switches, horizon_ns);
-	if (e->stopped_ns)
+	if (e->stopped_ns) {
 		switches_end(&e->switches, horizon_ns);
+		process_table_each_thread(e->recording->processes, take_dropped, e);
+	}
 	if (e->switches.on)
 		perf_event_set_thin(&e->events, e->switches.stacks_hz, e->switches.switches_hz);
 	if (e->exact)

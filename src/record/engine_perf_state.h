@@ -21,6 +21,7 @@
 #include "record/ring.h"
 #include "record/short_lives.h"
 #include "record/switches.h"
+#include "record/thinning.h"
 
 struct engine_perf {
 	struct engine engine;
@@ -43,6 +44,7 @@ struct engine_perf {
 	struct switches switches;
 	struct counters counters;
 	struct drain_pace pace;
+	struct thinning thinning;
 	struct short_lives lives;
 	uint64_t hung_up_ns; /* when the events were first seen hung up; 0: they are not */
 	uint64_t stop_ns;    /* when to stop sampling; 0: when told, or it has stopped */
@@ -59,6 +61,8 @@ preload_wake_took engine_perf_woke;
  * the time comes to stop.
  */
 void engine_perf_drain(struct engine_perf *e);
+/* Before the first drain. */
+void engine_perf_watch_threads(struct engine_perf *e);
 
 /*
  * Of user stack in a sample beside the program.  Of the sizes tried, from 512 bytes to 16 KB, this

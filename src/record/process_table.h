@@ -19,6 +19,7 @@
 #include "record/capture_writer.h"
 #include "record/object_table.h"
 #include "record/offcpu.h"
+#include "record/thinning.h"
 #include "record/weights.h"
 #include "unwind/space.h"
 #include "unwind/walk.h"
@@ -52,6 +53,7 @@ struct thread {
 	struct unwind_history *history; /* NULL before its first sample */
 	struct offcpu_thread off;
 	struct weights_account account;
+	struct thinned thinned;
 };
 
 /* Told of threads' lives; each call may be NULL. */

@@ -212,6 +212,14 @@ static void look_for_end(struct recorder *r, bool is_signal)
 		r->alive_ns = now_ns;
 }
 
+/* Sampling has just been stopped, perhaps not for the first time. */
+static uint64_t sampling_end_ns(const struct recorder *r)
+{
+	uint64_t now_ns = clock_monotonic_ns(), end_ns = end_time_ns(r);
+
+	return r->engine->ops->stop_at && end_ns < now_ns ? end_ns : now_ns;
+}
+
 static void record_to_the_end(struct recorder *r)
 {
 	while (!is_over(r)) {
@@ -224,7 +232,7 @@ static void record_to_the_end(struct recorder *r)
 	}
 	/* First, so that what is counted then is what was taken. */
 	r->engine->ops->stop(r->engine);
-	r->end_ns = clock_monotonic_ns();
+	r->end_ns = sampling_end_ns(r);
 	target_close_accounts(&r->target);
 	drain_and_flush(r);
 }

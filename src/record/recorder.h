@@ -111,6 +111,7 @@ struct recorder_result {
 	uint64_t
 		expected; /* of the CPU time that could be sampled, at the mean weight of samples */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
+	uint64_t thinned;     /* samples that others stand for, as the recorder fell behind */
 	uint64_t walked;      /* stacks, of samples and of threads that wait */
 	uint64_t truncated;   /* of these, not walked whole */
 	uint64_t threads;     /* that ran, all told */

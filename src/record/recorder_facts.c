@@ -84,6 +84,7 @@ void recorder_write_counters(struct recorder *r)
 
 	r->engine->ops->counts(r->engine, &counts);
 	counters[CAPTURE_LOST_RING] = counts.lost;
+	counters[CAPTURE_THINNED] = counts.thinned;
 	counters[CAPTURE_LOST_RESTS] = counts.lost_rests;
 	counters[CAPTURE_LOST_THROTTLED] = r->recording.throttled;
 	counters[CAPTURE_LOST_SIDEBAND] = r->recording.lost_sideband;

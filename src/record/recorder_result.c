@@ -104,6 +104,7 @@ static void fill_samples(const struct recorder *r, const struct engine_counts *c
 	result->samples = recording->samples;
 	result->sampled_ns = recording->sampled_ns;
 	result->walked = recording->snapshot.walks;
+	result->thinned = counts->thinned;
 	result->truncated = snapshot_truncated(&recording->snapshot);
 	result->threads = process_table_thread_total(recording->processes);
 	result->halvings = r->budget.halvings;

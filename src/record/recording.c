@@ -67,22 +67,41 @@ static void weigh(int64_t *weight, uint32_t metric, uint64_t value)
 		weight[metric] = (int64_t)value;
 }
 
-struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample)
+/* A sample of the clock that stands for period_ns. */
+static void write_clock(
+	struct recording *r, struct snapshot_place place, uint64_t time_ns, uint64_t period_ns)
 {
 	int64_t weight[CAPTURE_METRIC_MAX] = {0};
-	struct snapshot_place place = snapshot_walk(&r->snapshot, sample);
-
-	uint64_t weight_ns =
-		weights_take(&r->weights, r->is_machine ? &r->machine : &place.thread->account,
-			sample->time_ns, sample->period);
+	uint64_t weight_ns = weights_take(&r->weights,
+		r->is_machine ? &r->machine : &place.thread->account, time_ns, period_ns);
 
 	weigh(weight, r->metrics.cpu_time, weight_ns);
 	weigh(weight, r->metrics.real_time, weight_ns);
 	weigh(weight, r->metrics.samples, 1);
 	r->samples++;
 	r->sampled_ns += weight_ns;
-	write_sample(r, sample->time_ns, place.thread, place.node, weight);
+	write_sample(r, time_ns, place.thread, place.node, weight);
+}
+
+struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample)
+{
+	struct snapshot_place place = snapshot_walk(&r->snapshot, sample);
+	struct thinned *thinned = &place.thread->thinned;
+
+	write_clock(r, place, sample->time_ns, sample->period + thinned_take(thinned));
+	thinned_keep(thinned, place.node, sample->time_ns);
 	return place;
+}
+
+bool recording_take_dropped(struct recording *r, struct thread *thread)
+{
+	struct thinned *thinned = &thread->thinned;
+
+	if (thinned->carried == 0)
+		return false;
+	write_clock(r, (struct snapshot_place){thread, thinned->node}, thinned->time_ns,
+		thinned_take(thinned));
+	return true;
 }
 
 void recording_take_counter(struct recording *r, const struct perf_sample *sample, uint32_t counter)

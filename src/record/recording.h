@@ -57,11 +57,16 @@ void recording_measure(
 void recording_end(struct recording *r);
 
 /*
- * Walks and writes a sample of the clock; it weighs what the system accounts for its period.  Where
- * it belongs.
+ * Walks and writes a sample of the clock; it weighs what the system accounts for its period and for
+ * the thread's samples that were dropped before it.  Where it belongs.
  */
 struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample);
-/* The same of the event beside time of that number. */
+/*
+ * Writes what the thread's samples that were dropped last weigh (thinning.h), as one sample more at
+ * the stack of the one before them.  False: there are none.
+ */
+bool recording_take_dropped(struct recording *r, struct thread *thread);
+/* Walks and writes a sample of the event beside time of that number. */
 void recording_take_counter(
 	struct recording *r, const struct perf_sample *sample, uint32_t counter);
 /* Writes a time off the CPU; without a stack it is rooted at "[truncated]". */

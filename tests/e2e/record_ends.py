@@ -163,7 +163,9 @@ def test_kill_9_of_the_target(folder):
 def test_a_stopped_recorder_stops_nothing(folder):
 	program = recording.program(folder, "fate")
 	mark = folder / "mark"
-	running = recording.start(folder, program, harness.work(600, least=600), "file", mark)
+	# Far more than the ring holds.
+	running = recording.start(folder, program, harness.work(600, least=600), "file", mark,
+		options=["--engine", "snapshot", "-F", "4000"])
 	recording.wait_for_work(running.process.pid, 0.05)
 	running.process.send_signal(signal.SIGSTOP)
 	wait_for_file(mark)
@@ -171,7 +173,7 @@ def test_a_stopped_recorder_stops_nothing(folder):
 	# What the ring could not hold is counted.
 	stats = running.recording.stats
 	assert stats["lost"] > 0
-	assert stats["counted"] + stats["lost"] >= 0.95e6 * harness.work(600, least=600) / recording.INTERVAL_NS, stats
+	assert stats["counted"] + stats["lost"] >= 0.95e6 * harness.work(600, least=600) / 250000, stats
 	assert "samples were lost" in running.err
 
 
