@@ -372,6 +372,9 @@ static int by_time(const void *a, const void *b)
 void preload_wake_collect(struct preload_wake *w)
 {
 	atomic_store(&w->memory.header->heartbeat_ns, clock_monotonic_ns());
+	/* A round that was broken off goes on. */
+	if (w->fresh.count > 0)
+		return;
 	w->fresh.count = w->waiting.count = w->next = 0;
 	for (uint32_t word = 0; word < PRELOAD_SLOTS / 64; word++)
 		for (uint64_t bits = preload_memory_fresh(&w->memory, word); bits; bits &= bits - 1)

@@ -41,7 +41,7 @@ void preload_wake_begin(struct preload_wake *w, struct recording *recording,
 /* NULL is fine. */
 void preload_wake_close(struct preload_wake *w);
 
-/* What was written up to now is there to be taken. */
+/* What was written up to now is there to be taken, unless some of what was before still is. */
 void preload_wake_collect(struct preload_wake *w);
 /* Takes what was written until then; UINT64_MAX: all that was collected. */
 void preload_wake_take_until(struct preload_wake *w, uint64_t time_ns);
