@@ -51,13 +51,18 @@ struct preload_thread {
 	bool held;	    /* our signal is blocked in it, in truth */
 	bool was_active;    /* before that */
 	volatile bool busy; /* a record is being made */
-	bool has_timer;
-	int timer; /* the kernel's id */
-	int tid;   /* as the process sees it */
+	int tid;	    /* as the process sees it */
 	struct preload_lane lane;
 	uint64_t stack_low_va, stack_high_va; /* may be copied as memory; 0, 0: not known */
-	uint64_t looked_ns, looked_cpu_ns;    /* time and CPU time at the last signal */
-	uint64_t sampled_cpu_ns;
+	/* timer.c: the kernel's ids of the timer and of the one that tells that it runs again */
+	int timer, tick;
+	bool has_timer, has_tick;
+	bool rests;			   /* only the second one is set */
+	int armed_cpu;			   /* where the timer is */
+	uint64_t period_ns;		   /* of the timer */
+	uint64_t looked_ns, looked_cpu_ns; /* time and CPU time at the last signal */
+	uint64_t due_cpu_ns;		   /* the next sample */
+	uint64_t random;
 	uint64_t checked_ns;	     /* when the recorder was last found to live */
 	struct preload_thread *next; /* of those that have slots */
 	char name[16];
@@ -110,9 +115,6 @@ int64_t preload_time_to_ns(const struct timespec *time); /* NULL: below 0 */
 void preload_thread_begin(uint32_t kind, int32_t parent_pid, uint64_t low_va, uint64_t high_va);
 /* The child of a fork has its parent's thread; it becomes one of its own. */
 void preload_thread_forked(int32_t parent_pid);
-/* Makes the thread's timer, or deletes it.  In handlers too. */
-void preload_thread_arm(struct preload_thread *t);
-void preload_thread_disarm(struct preload_thread *t);
 /* Nothing of ours happens any more in the calling thread, or in any of the process. */
 void preload_thread_seal(void);
 void preload_thread_seal_all(void);
@@ -131,10 +133,28 @@ void preload_leave(struct preload_thread *t);
 void *preload_record_begin(struct preload_thread *t, uint32_t type, size_t size);
 void preload_record_end(struct preload_thread *t, size_t size);
 
+/* ---- timer.c ---- */
+
+/* Makes the calling thread's timer, whose first signal comes within an interval. */
+void preload_timer_begin(struct preload_thread *t);
+/* Deletes what it has.  In handlers too. */
+void preload_timer_end(struct preload_thread *t);
+/*
+ * Its signal came at that time and CPU time, in a system call or not: whether that is a sample.  If
+ * not the timer is set anew.
+ */
+bool preload_timer_is_due(
+	struct preload_thread *t, uint64_t now_ns, uint64_t cpu_ns, bool is_in_call);
+/* The sample was taken; or it could not be, and is to be tried again soon. */
+void preload_timer_sampled(struct preload_thread *t, uint64_t cpu_ns);
+void preload_timer_again(struct preload_thread *t);
+/* The calling thread, which rests, runs again. */
+void preload_timer_wake(void);
+
 /* ---- sample.c ---- */
 
 /* Handles one of our signals in the thread that it interrupted. */
-void preload_sample(const siginfo_t *info, void *context);
+void preload_sample(void *context);
 
 /* ---- marks.c ---- */
 

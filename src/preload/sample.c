@@ -1,14 +1,6 @@
 /*
  * One sample, in the signal handler.
  *
- * When is a signal a sample?  The recorder sends it to threads that seem to run, so it may come to
- * one that was waiting for a CPU.  Such a thread would be sampled each time that it gets its CPU
- * back, at places where threads lose theirs.  The signal says when it was sent.  The thread ran
- * then if it is not late; or if the thread has used as much CPU time since it was last looked at as
- * has gone by until the signal was sent (the recorder itself took its CPU), or since (it was in a
- * system call).  And whoever has used little since its last sample is not sampled again: it may
- * have got its CPU just after the signal, which the recorder's own going off the CPU brings about.
- *
  * The stack is copied as memory where it is the thread's own and known to be there; any other by
  * the kernel, which fails where a copy would end the program.
  */
@@ -30,8 +22,6 @@
 /* Of a stack whose end is not known. */
 #define STACK_OTHER ((size_t)32 << 10)
 #define STACK_LEAST ((size_t)2 << 10)
-/* A signal that a running thread gets takes less. */
-#define LATE_NS UINT64_C(64000)
 /* The recorder writes its heartbeat more often than this, unless it is stopped or dead. */
 #define SILENCE_NS UINT64_C(1000000000)
 /* Stopped, not dead, at most. */
@@ -150,24 +140,20 @@ static bool is_our_code(uint64_t va)
 	return va >= (uint64_t)(uintptr_t)__ehdr_start && va < (uint64_t)(uintptr_t)etext;
 }
 
-/* Whether the thread ran when the signal was sent: see above. */
-static bool was_running(
-	const struct preload_thread *t, const siginfo_t *info, uint64_t now_ns, uint64_t used_ns)
+static bool is_syscall(uint64_t va)
 {
-	uint64_t sent_ns = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
+	static const uint8_t syscall_code[] = {0x0f, 0x05};
 
-	if (info->si_code != PRELOAD_SI_CODE || sent_ns > now_ns)
-		return true;
-	return now_ns - sent_ns < LATE_NS || used_ns >= now_ns - sent_ns ||
-	       t->looked_ns + used_ns + LATE_NS >= sent_ns;
+	return memcmp((const void *)(uintptr_t)va, syscall_code, sizeof(syscall_code)) == 0;
 }
 
-static bool is_early(const struct preload_thread *t, uint64_t cpu_ns)
+/* Whether the program is at a system call: before the instruction if the kernel makes it again. */
+static bool is_in_call(const ucontext_t *context)
 {
-	uint64_t interval_ns =
-		atomic_load_explicit(&preload_process.header->interval_ns, memory_order_relaxed);
+	uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP], in_page = pc % 4096;
 
-	return t->samples > 0 && cpu_ns - t->sampled_cpu_ns < interval_ns / 2;
+	/* The pages beside may not be there. */
+	return (in_page >= 2 && is_syscall(pc - 2)) || (in_page <= 4094 && is_syscall(pc));
 }
 
 /* Of a thread that was woken: the recorder's clock says when, and what a sample weighs. */
@@ -179,7 +165,13 @@ static void tick(struct preload_thread *t, uint64_t now_ns, const ucontext_t *co
 	t->took_ns = preload_now_ns() - now_ns;
 }
 
-static void handle(struct preload_thread *t, const siginfo_t *info, const ucontext_t *context)
+static bool is_cut(const ucontext_t *context)
+{
+	return context->uc_mcontext.gregs[REG_RAX] == -EINTR &&
+	       is_syscall((uint64_t)context->uc_mcontext.gregs[REG_RIP] - 2);
+}
+
+static void handle(struct preload_thread *t, const ucontext_t *context, bool in_call)
 {
 	uint64_t now_ns = preload_now_ns();
 
@@ -189,49 +181,34 @@ static void handle(struct preload_thread *t, const siginfo_t *info, const uconte
 	}
 	if (atomic_load_explicit(&preload_process.header->stop, memory_order_relaxed) ||
 		recorder_is_gone(t, now_ns)) {
-		preload_thread_disarm(t);
+		preload_timer_end(t);
 		return;
 	}
-	uint64_t cpu_ns = preload_cpu_ns(), used_ns = cpu_ns - t->looked_cpu_ns;
+	uint64_t cpu_ns = preload_cpu_ns();
 
-	bool ran = was_running(t, info, now_ns, used_ns);
-
-	t->looked_cpu_ns = cpu_ns;
-	t->looked_ns = now_ns;
-	if (!ran || is_early(t, cpu_ns) ||
-		is_our_code((uint64_t)context->uc_mcontext.gregs[REG_RIP]))
+	if (!preload_timer_is_due(t, now_ns, cpu_ns, in_call))
 		return;
-	preload_thread_arm(t);
+	if (is_our_code((uint64_t)context->uc_mcontext.gregs[REG_RIP])) {
+		preload_timer_again(t);
+		return;
+	}
+	preload_timer_sampled(t, cpu_ns);
 	preload_maps_notice(t, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
 	tell_name(t);
 	take(t, now_ns, cpu_ns, context);
-	t->sampled_cpu_ns = cpu_ns;
 	t->took_ns = preload_now_ns() - now_ns;
 }
 
-/*
- * Whether the signal has ended a system call early.  If a signal of a lower number has, its handler
- * comes after ours, and is what we interrupt.
- */
-static bool has_cut(const ucontext_t *context)
-{
-	static const uint8_t syscall_code[] = {0x0f, 0x05};
-	uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-
-	return context->uc_mcontext.gregs[REG_RAX] == -EINTR &&
-	       memcmp((const void *)(uintptr_t)(pc - sizeof(syscall_code)), syscall_code,
-		       sizeof(syscall_code)) == 0;
-}
-
-void preload_sample(const siginfo_t *info, void *context)
+void preload_sample(void *context)
 {
 	int code = errno;
 
-	preload_self.cuts += has_cut(context);
+	/* If a signal of a lower number cut it, its handler comes after ours: we interrupt that. */
+	preload_self.cuts += is_cut(context);
 	struct preload_thread *t = preload_enter();
 
 	if (t) {
-		handle(t, info, context);
+		handle(t, context, is_in_call(context));
 		preload_leave(t);
 	}
 	errno = code;

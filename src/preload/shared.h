@@ -30,9 +30,6 @@
 #define PRELOAD_DATA_OFF   (PRELOAD_SLOTS_OFF + PRELOAD_SLOTS * sizeof(struct preload_slot))
 #define PRELOAD_FILE_BYTES (PRELOAD_DATA_OFF + PRELOAD_SLOTS * PRELOAD_DATA_BYTES)
 
-/* si_code of the recorder's signals; no system call or timer gives it.  si_value: when, in ns. */
-#define PRELOAD_SI_CODE (-0x536f)
-
 struct preload_header {
 	uint64_t magic;
 	_Atomic uint64_t interval_ns; /* between samples, by now */

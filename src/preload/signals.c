@@ -55,8 +55,7 @@ static bool is_ours(const siginfo_t *info)
 
 	if (header && header->clock_fd_least > 0)
 		return info->si_code == POLL_IN && (uint32_t)info->si_fd >= header->clock_fd_least;
-	return info->si_code == PRELOAD_SI_CODE ||
-	       (info->si_code == SI_TIMER && info->si_value.sival_ptr == &preload_process);
+	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &preload_process;
 }
 
 /* Reads the program's action; reset: as SA_RESETHAND wants it, when it is about to be called. */
@@ -118,7 +117,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
 	(void)number;
 	if (is_ours(info)) {
-		preload_sample(info, context);
+		preload_sample(context);
 	} else if (believed.blocked) {
 		believed.info = *info;
 		believed.pending = true;

@@ -23,10 +23,12 @@ struct preload_wait preload_wait_begin(int64_t timeout_ns)
 
 bool preload_wait_again(struct preload_wait *wait, bool was_interrupted)
 {
-	bool was_cut = preload_self.cuts != wait->cuts;
+	bool again = was_interrupted && preload_self.cuts != wait->cuts;
 
 	wait->cuts = preload_self.cuts;
-	return was_interrupted && was_cut;
+	if (!again && preload_self.rests)
+		preload_timer_wake();
+	return again;
 }
 
 static uint64_t left_ns(const struct preload_wait *wait)

@@ -1,10 +1,6 @@
 /*
- * Threads: each has its slot of the shared memory, a timer on its own CPU time, and a thread-local
- * key whose destructor tells its end.
- *
- * Timers of CPU time fire at the kernel's ticks, 250 a second mostly.  They find threads that have
- * begun to run; more often than that, the recorder sends signals to those that do, and each sample
- * puts the timer off.
+ * Threads: each has its slot of the shared memory, a timer, and a thread-local key whose destructor
+ * tells its end.
  */
 #include "preload/preload.h"
 
@@ -18,7 +14,6 @@
 
 #include "preload/raw.h"
 
-#define TIMER_LEAST_NS UINT64_C(4000000)
 /*
  * What is below a thread's control block on the same mapping is its stack; where that ends is known
  * but for the control block's own size, hence the margin.
@@ -73,42 +68,6 @@ void preload_thread_account(struct preload_thread *t, uint32_t type)
 {
 	if (preload_record_begin(t, type, 0))
 		preload_record_end(t, 0);
-}
-
-/* ---- timers ---- */
-
-static uint64_t timer_ns(void)
-{
-	uint64_t ns = 4 * atomic_load_explicit(
-				  &preload_process.header->interval_ns, memory_order_relaxed);
-
-	return ns > TIMER_LEAST_NS ? ns : TIMER_LEAST_NS;
-}
-
-void preload_thread_arm(struct preload_thread *t)
-{
-	if (preload_process.header->clock_fd_least > 0)
-		return;
-	uint64_t ns = timer_ns();
-	struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-	struct itimerspec spec = {.it_interval = time, .it_value = time};
-	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGURG};
-
-	if (!t->has_timer) {
-		event.sigev_value.sival_ptr = &preload_process;
-		event._sigev_un._tid = t->tid;
-		t->has_timer =
-			raw3(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &t->timer) == 0;
-	}
-	if (t->has_timer)
-		raw4(SYS_timer_settime, t->timer, 0, &spec, NULL);
-}
-
-void preload_thread_disarm(struct preload_thread *t)
-{
-	if (t->has_timer)
-		raw1(SYS_timer_delete, t->timer);
-	t->has_timer = false;
 }
 
 /* ---- the threads that have slots ---- */
@@ -213,7 +172,7 @@ void preload_thread_begin(uint32_t kind, int32_t parent_pid, uint64_t low_va, ui
 	t->tid = (int)raw0(SYS_gettid);
 	t->stack_low_va = low_va;
 	t->stack_high_va = high_va;
-	t->looked_ns = t->looked_cpu_ns = t->sampled_cpu_ns = t->samples = 0;
+	t->samples = 0;
 	prctl(PR_GET_NAME, t->name);
 	memcpy(start.name, t->name, sizeof(start.name));
 	tell_start(t, &start);
@@ -223,7 +182,7 @@ void preload_thread_begin(uint32_t kind, int32_t parent_pid, uint64_t low_va, ui
 	atomic_signal_fence(memory_order_seq_cst);
 	t->busy = false;
 	t->active = true;
-	preload_thread_arm(t);
+	preload_timer_begin(t);
 	atomic_store(&t->lane.slot->pid, start.pid);
 }
 
@@ -233,7 +192,7 @@ void preload_thread_forked(int32_t parent_pid)
 
 	if (!t->active)
 		return;
-	t->active = t->has_timer = false;
+	t->active = t->has_timer = t->has_tick = false;
 	preload_piece_unmap(&t->lane);
 	registered = NULL;
 	atomic_flag_clear(&list_locked);
@@ -251,7 +210,7 @@ static void thread_end(void *self)
 	t->active = false;
 	atomic_store(&t->lane.slot->pid, 0);
 	preload_lock_note(t->lane.number, false);
-	preload_thread_disarm(t);
+	preload_timer_end(t);
 	preload_leave(t);
 	preload_piece_unmap(&t->lane);
 }
@@ -267,8 +226,7 @@ __attribute__((constructor(101))) static void make_key(void)
 static void withdraw(struct preload_thread *t)
 {
 	atomic_store(&t->lane.slot->pid, 0);
-	if (t->has_timer)
-		raw1(SYS_timer_delete, t->timer);
+	preload_timer_end(t);
 }
 
 void preload_thread_seal(void)
@@ -278,7 +236,7 @@ void preload_thread_seal(void)
 	t->was_active = preload_enter() != NULL;
 	if (t->was_active) {
 		withdraw(t);
-		t->has_timer = t->active = false;
+		t->active = false;
 		preload_thread_account(t, PRELOAD_SEALED);
 		preload_leave(t);
 	}
@@ -299,7 +257,7 @@ void preload_thread_unseal(void)
 	if (!t->was_active)
 		return;
 	t->active = true;
-	preload_thread_arm(t);
+	preload_timer_begin(t);
 	atomic_store(&t->lane.slot->pid, preload_process.global_pid);
 }
 
@@ -315,7 +273,6 @@ void preload_thread_seal_all(void)
 		while (t->busy && t != &preload_self)
 			raw2(SYS_nanosleep, &moment, NULL);
 		withdraw(t);
-		t->has_timer = false;
 		atomic_fetch_add(&preload_process.header->sealed, 1);
 	}
 	list_unlock();

@@ -3,8 +3,7 @@
  * signal handler, where perf events are not to be had.  What it writes is taken out of shared
  * memory in the order of time, and walked as any other sample.
  *
- * The library's timers stop at the kernel's ticks; a true rate comes from us, who at each interval
- * send signals to the threads that run.
+ * The threads' own timers have the rate (preload/timer.c).
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,7 +17,6 @@
 #include "record/preload_looks.h"
 #include "record/preload_maps.h"
 #include "record/preload_memory.h"
-#include "record/preload_pace.h"
 #include "record/preload_library.h"
 #include "record/preload_want.h"
 #include "record/preload_weight.h"
@@ -26,8 +24,9 @@
 #include "record/preload_strays.h"
 #include "record/proc_stat.h"
 
-/* Between looks at what the library has written. */
-#define TAKE_NS (SECOND_NS / 125)
+/* Between looks at what the library has written, unless a thread could fill its slot by then. */
+#define TAKE_NS	     (SECOND_NS / 125)
+#define TAKE_RECORDS (PRELOAD_RECORDS / 2)
 /* And between looks at threads at least. */
 #define WAIT_LEAST_NS (SECOND_NS / 2000)
 /* The first thread to be looked at is another one each time. */
@@ -63,7 +62,6 @@ struct engine_preload {
 	uint64_t stolen_ns;
 	struct preload_memory memory;
 	struct preload_pool pool;
-	struct preload_pacer *pacer;
 	struct preload_looks looks;
 	struct preload_strays strays;
 	uint64_t look_ns;    /* the next look at a thread */
@@ -514,22 +512,31 @@ static void drain(struct engine *engine)
 {
 	struct engine_preload *e = self(engine);
 
+	atomic_store(&e->memory.header->heartbeat_ns, clock_monotonic_ns());
 	take_all(e);
 	look_at_all(e);
 	if (e->target->ended)
 		sweep(e);
 }
 
+static uint64_t take_ns(const struct engine_preload *e)
+{
+	uint64_t fills_ns = TAKE_RECORDS * atomic_load(&e->memory.header->interval_ns);
+
+	return fills_ns < TAKE_NS ? fills_ns : TAKE_NS;
+}
+
 static uint64_t wait_ns(struct engine *engine)
 {
 	const struct engine_preload *e = self(engine);
-	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t now_ns = clock_monotonic_ns(), most_ns = take_ns(e);
+	uint64_t look_ns = e->look_ns > now_ns ? e->look_ns - now_ns : 0;
 
-	if (!e->engine.has_real_clock)
-		return TAKE_NS;
-	if (e->look_ns < now_ns + WAIT_LEAST_NS)
-		return WAIT_LEAST_NS;
-	return e->look_ns < now_ns + TAKE_NS ? e->look_ns - now_ns : TAKE_NS;
+	if (!e->engine.has_real_clock || look_ns > most_ns)
+		return most_ns;
+	if (look_ns < WAIT_LEAST_NS)
+		look_ns = WAIT_LEAST_NS;
+	return look_ns < most_ns ? look_ns : most_ns;
 }
 
 static void watch(struct engine *engine)
@@ -553,8 +560,6 @@ static void stop(struct engine *engine)
 	struct engine_preload *e = self(engine);
 
 	atomic_store(&e->memory.header->stop, 1);
-	preload_pacer_destroy(e->pacer);
-	e->pacer = NULL;
 	end_lives(e);
 }
 
@@ -589,7 +594,6 @@ static void close_engine(struct engine *engine)
 
 	if (e->memory.header)
 		atomic_store(&e->memory.header->stop, 1);
-	preload_pacer_destroy(e->pacer);
 	preload_looks_deinit(&e->looks);
 	preload_strays_deinit(&e->strays);
 	preload_memory_deinit(&e->memory);
@@ -639,11 +643,6 @@ struct error *engine_preload_open(const struct engine_setup *setup, struct engin
 	if (!err)
 		err = target_start(setup->target, preload.variables);
 	preload_variables_deinit(&preload);
-	if (!err) {
-		err = preload_pacer_create(&e->memory, &e->pacer);
-		if (err)
-			target_cancel(setup->target);
-	}
 	if (err) {
 		close_engine(&e->engine);
 		return err;

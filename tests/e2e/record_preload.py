@@ -57,6 +57,19 @@ def test_shares_are_what_was_programmed(folder):
 	assert r.stats["counted"] <= 1.1 * r.stats["expected"] + 10, r.stats
 
 
+def test_system_calls_draw_no_samples(folder):
+	"""Signals that wait for the next return from a system call would find the program there."""
+	for name, flags in ("calls", ()), ("calls_kept", ("-fno-optimize-sibling-calls",)):
+		program = recording.program(folder, name, *flags, source="calls")
+		for kind in range(5):
+			def attempt():
+				r = record(folder, program, kind, 1500, options=["-F", "4000", "--clock", "virtual"])
+				found, truth = share(r, "arithmetic"), float(r.done.out)
+				assert abs(found - truth) < 0.01, (name, kind, found, truth)
+			# Interrupts of others on the machine are charged to what they interrupt.
+			recording.patiently(attempt)
+
+
 def test_threads_have_their_shares_and_names(folder):
 	program = recording.program(folder, "threads")
 	r = record(folder, program, 8, harness.work(1000))

@@ -1,0 +1,184 @@
+/*
+ * When a thread is sampled: each time it has used an interval's CPU time.
+ *
+ * Timers of CPU time fire at the kernel's ticks only, 250 a second mostly, so the clock is a timer
+ * of CLOCK_MONOTONIC, the thread's own.  It fires on the CPU that armed it, which is the one that
+ * the thread runs on, and so the signal arrives where the thread is.  A signal from another CPU
+ * comes by an interrupt that takes some 20 us on a virtual machine, and meanwhile the thread sees
+ * it at the next return from a system call: programs with many calls would seem to do nothing else.
+ * After a move to another CPU the timer is still on the one before, so what it finds is no sample.
+ *
+ * Where the thread has used less by then, as it slept or waited for a CPU, the timer is set to what
+ * is left.  A thread that it finds asleep is left alone until a wait of libc's returns, or until a
+ * timer of CPU time tells, at a tick, that it runs again.
+ */
+#include "preload/preload.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include "preload/raw.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+/* A sample may come earlier by this part of the interval. */
+#define EARLY_PART 16
+/* Of the time between two signals, so much and this part of it may be the clocks' own inaccuracy.
+ */
+#define OFF_NS	    UINT64_C(15000)
+#define OFF_PART    16
+#define SHORTEST_NS UINT64_C(10000)
+#define SOON_NS	    UINT64_C(50000)
+
+static uint64_t interval_ns(void)
+{
+	return atomic_load_explicit(&preload_process.header->interval_ns, memory_order_relaxed);
+}
+
+/* Not in step with anything that the program does. */
+static uint64_t random_below(struct preload_thread *t, uint64_t end)
+{
+	t->random ^= t->random << 13;
+	t->random ^= t->random >> 7;
+	t->random ^= t->random << 17;
+	return end > 0 ? t->random % end : 0;
+}
+
+/* ---- the kernel's timers ---- */
+
+static struct timespec time_of(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
+}
+
+static bool make(struct preload_thread *t, clockid_t clock, int *timer)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGURG};
+
+	event.sigev_value.sival_ptr = &preload_process;
+	event._sigev_un._tid = t->tid;
+	return raw3(SYS_timer_create, clock, &event, timer) == 0;
+}
+
+static void set(int timer, uint64_t value_ns, uint64_t period_ns)
+{
+	struct itimerspec spec = {.it_value = time_of(value_ns), .it_interval = time_of(period_ns)};
+
+	raw4(SYS_timer_settime, timer, 0, &spec, NULL);
+}
+
+/* The first signal after so long, then at each interval. */
+static void arm(struct preload_thread *t, uint64_t ns)
+{
+	t->rests = false;
+	t->period_ns = interval_ns();
+	t->armed_cpu = sched_getcpu();
+	set(t->timer, ns > SHORTEST_NS ? ns : SHORTEST_NS, t->period_ns);
+}
+
+/* Until it runs again; without such a timer it is not left alone. */
+static void rest(struct preload_thread *t, uint64_t left_ns)
+{
+	if (!t->has_tick)
+		t->has_tick = make(t, CLOCK_THREAD_CPUTIME_ID, &t->tick);
+	if (!t->has_tick) {
+		arm(t, left_ns);
+		return;
+	}
+	t->rests = true;
+	set(t->timer, 0, 0);
+	set(t->tick, 1, 0);
+}
+
+void preload_timer_begin(struct preload_thread *t)
+{
+	uint64_t now_ns = preload_now_ns(), cpu_ns = preload_cpu_ns();
+
+	/* Of a thread that was woken the recorder has the clock. */
+	if (preload_process.header->clock_fd_least > 0)
+		return;
+	t->has_timer = make(t, CLOCK_MONOTONIC, &t->timer);
+	t->has_tick = t->rests = false;
+	t->random = ((now_ns * UINT64_C(0x9e3779b97f4a7c15)) ^ ((uint64_t)t->tid << 32)) | 1;
+	/* Threads shorter than the interval are found by chance. */
+	uint64_t first_ns = random_below(t, interval_ns());
+
+	t->looked_ns = now_ns;
+	t->looked_cpu_ns = cpu_ns;
+	t->due_cpu_ns = cpu_ns + first_ns;
+	if (t->has_timer)
+		arm(t, first_ns);
+}
+
+void preload_timer_end(struct preload_thread *t)
+{
+	if (t->has_timer)
+		raw1(SYS_timer_delete, t->timer);
+	if (t->has_tick)
+		raw1(SYS_timer_delete, t->tick);
+	t->has_timer = t->has_tick = false;
+}
+
+/* ---- a signal ---- */
+
+/* So soon that the thread is still there, and in step with nothing that it does. */
+static void arm_soon(struct preload_thread *t)
+{
+	arm(t, SHORTEST_NS + random_below(t, SOON_NS));
+}
+
+/* It has so much of an interval left. */
+static void wait_on(struct preload_thread *t, uint64_t left_ns, bool is_asleep)
+{
+	if (is_asleep)
+		rest(t, left_ns);
+	else if (left_ns == 0)
+		arm_soon(t);
+	else
+		arm(t, left_ns);
+}
+
+bool preload_timer_is_due(
+	struct preload_thread *t, uint64_t now_ns, uint64_t cpu_ns, bool is_in_call)
+{
+	uint64_t left_ns = t->due_cpu_ns > cpu_ns ? t->due_cpu_ns - cpu_ns : 0;
+	uint64_t went_ns = now_ns - t->looked_ns, ran_ns = cpu_ns - t->looked_cpu_ns;
+	bool was_off = !t->rests && went_ns > ran_ns + OFF_NS + went_ns / OFF_PART;
+	bool is_prompt = t->rests || sched_getcpu() == t->armed_cpu;
+
+	t->looked_ns = now_ns;
+	t->looked_cpu_ns = cpu_ns;
+	if (is_prompt && !(was_off && is_in_call) &&
+		left_ns <= (was_off || t->rests ? 0 : interval_ns() / EARLY_PART))
+		return true;
+	wait_on(t, left_ns, was_off && is_in_call);
+	return false;
+}
+
+void preload_timer_sampled(struct preload_thread *t, uint64_t cpu_ns)
+{
+	uint64_t period_ns = interval_ns();
+
+	t->due_cpu_ns = cpu_ns + period_ns;
+	if (t->period_ns != period_ns || t->rests)
+		arm(t, period_ns);
+}
+
+void preload_timer_again(struct preload_thread *t)
+{
+	arm_soon(t);
+}
+
+void preload_timer_wake(void)
+{
+	struct preload_thread *t = preload_enter();
+	uint64_t cpu_ns;
+
+	if (!t)
+		return;
+	cpu_ns = preload_cpu_ns();
+	t->looked_ns = preload_now_ns();
+	t->looked_cpu_ns = cpu_ns;
+	if (t->rests && t->has_timer)
+		arm(t, t->due_cpu_ns > cpu_ns ? t->due_cpu_ns - cpu_ns : 0);
+	preload_leave(t);
+}
