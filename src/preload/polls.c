@@ -1,6 +1,5 @@
 /*
  * Waits for descriptors that SA_RESTART does not restart: poll, select, epoll and their like.
- * (Sockets with a timeout of their own are not made again: what is left of it nobody tells.)
  */
 #include "preload/preload.h"
 

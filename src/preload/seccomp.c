@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/uio.h>
 
+#include "preload/calls.h"
 #include "preload/filter.h"
 #include "preload/raw.h"
 
@@ -167,7 +168,6 @@ preload_exported int prctl(int option, ...)
 
 /* ---- syscall ---- */
 
-typedef long syscall_fn(long, long, long, long, long, long, long);
 PRELOAD_REAL(syscall, syscall_fn)
 
 preload_exported long syscall(long number, ...)
@@ -182,7 +182,7 @@ preload_exported long syscall(long number, ...)
 	va_end(list);
 	bool harmful =
 		(number == SYS_prctl || number == SYS_seccomp) && preload_seccomp_before(number, a);
-	long got = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	long got = preload_call(real, number, a);
 
 	preload_seccomp_after(harmful, got);
 	return got;

@@ -370,6 +370,7 @@ static uint64_t timespec_ns(const struct timespec *ts)
 static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	uint64_t end_ns = timeout ? preload_now_ns() + timespec_ns(timeout) : 0;
+	struct preload_wait wait = preload_wait_begin(-1);
 	struct timespec left = timeout ? *timeout : (struct timespec){0};
 	siginfo_t own;
 
@@ -378,7 +379,8 @@ static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec 
 	for (;;) {
 		int number = real_sigtimedwait()(set, &own, timeout ? &left : NULL);
 
-		if (number != SIGURG || !is_ours(&own)) {
+		if (!preload_wait_again(&wait, number < 0 && errno == EINTR) &&
+			(number != SIGURG || !is_ours(&own))) {
 			if (number > 0 && info)
 				*info = own;
 			return number;

@@ -166,7 +166,6 @@ void preload_life_slept(struct preload_lives *lives, struct preload_life *life, 
 		add(&life->block, time_ns - off_ns, time_ns, off_ns);
 	life->turns = sched->turns;
 	life->is_asleep = true;
-	life->runs = 0;
 	life->asleep_ns = time_ns;
 }
 

@@ -36,7 +36,6 @@ struct preload_life {
 	uint64_t turns;		/* when last found asleep */
 	bool is_asleep;		/* it was, and nothing is known of it since */
 	uint64_t asleep_ns;	/* since when at the latest */
-	uint32_t runs;		/* records since it was found asleep */
 	/* The first and the last look since the last point that found it awake. */
 	uint64_t woke_ns, runs_ns;
 	uint64_t handed_ns;	     /* when time was last handed out */

@@ -19,9 +19,6 @@
 #define LOOK_MOST_NS  SECOND_NS
 /* A thread that should have written a record is looked at after this at the latest. */
 #define SILENT_MOST_NS (2 * LOOK_LEAST_NS)
-/* After so many records without a sleep in between it is left alone so much longer. */
-#define STEADY_RUNS 16
-#define STEADY_PART 5
 /* How long one that runs has waited for CPUs is asked so often. */
 #define ASK_NS (SECOND_NS / 20)
 /* A second, and at once a tenth of that. */
@@ -95,10 +92,7 @@ void preload_looks_ran(struct preload_life *life, uint64_t time_ns, uint64_t cpu
 	if (!life->is_on)
 		return;
 	preload_life_ran(life, time_ns, cpu_ns, node);
-	life->runs++;
-	if (pause_ns > SILENT_MOST_NS)
-		pause_ns = SILENT_MOST_NS;
-	life->due_ns = time_ns + (life->runs < STEADY_RUNS ? pause_ns : STEADY_PART * pause_ns);
+	life->due_ns = time_ns + (pause_ns < SILENT_MOST_NS ? pause_ns : SILENT_MOST_NS);
 }
 
 static uint64_t pause_ns(const struct preload_life *life, uint64_t now_ns)

@@ -137,6 +137,13 @@ def test_sleepers_are_left_alone(folder):
 	assert r.share("work") > 0.5
 
 
+def test_calls_without_a_function_of_libc_are_not_cut(folder):
+	program = recording.program(folder, "preload_cuts")
+	r = record(folder, program, 4000)
+	assert r.done.out == "0\n", r.done
+	assert r.stats["counted"] > 50, r.stats
+
+
 def test_bad_moments(folder):
 	program = recording.program(folder, "preload_busy")
 	for what, rounds, function in (("malloc", 400, "allocate"), ("forks", 150, "forks"),
