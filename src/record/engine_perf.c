@@ -293,6 +293,8 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 		counters_init(&e->counters, &e->events, e->recording);
 		engine_perf_watch_threads(e);
 		e->keeper = keeper_create(&e->events);
+		if (e->keeper && e->exact)
+			keeper_serve(e->keeper, e->exact);
 		err = begin(e, setup->target);
 	}
 	if (err) {

@@ -220,6 +220,8 @@ static void join(struct engine_perf *e)
 	}
 	if (j.fresh.is_wide)
 		engine_perf_exact_widened(e);
+	if (e->keeper)
+		keeper_serve(e->keeper, e->exact);
 	perf_event_set_replace(&e->events, &j.fresh);
 	engine_perf_drain(e);
 	perf_event_set_drop_old(&e->events);

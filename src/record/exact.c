@@ -190,6 +190,8 @@ void exact_rest(struct exact *x, const struct perf_sample *sample, struct stack_
 		.slack_ns = x->tuning.slack_ns,
 	};
 
+	/* A round may have many samples: what was copied for the last one makes room at once. */
+	exact_ring_release(&x->ring, 0);
 	exact_ring_find(&x->ring, &key, rest);
 }
 
@@ -199,6 +201,11 @@ void exact_release(struct exact *x, uint64_t horizon_ns)
 
 	(void)epoll_wait(x->wake_fd, &event, 1, 0);
 	exact_ring_release(&x->ring, horizon_ns > LATE_NS ? horizon_ns - LATE_NS : 0);
+}
+
+void exact_keep(struct exact *x)
+{
+	exact_ring_keep(&x->ring);
 }
 
 void exact_learn(struct exact *x, const struct perf_sample *sample, const struct stack_rest *rest,

@@ -48,8 +48,8 @@ int exact_fd(const struct exact *x);
 size_t exact_ring_bytes(const struct exact *x);
 
 /*
- * Sets *rest to what was copied for a sample, with no pieces if nothing was.  Good until
- * exact_release; its memory is the caller's to free with vec_deinit(&rest->pieces).
+ * Sets *rest to what was copied for a sample, with no pieces if nothing was.  Good until the next
+ * call, or exact_release; its memory is the caller's to free with vec_deinit(&rest->pieces).
  */
 void exact_rest(struct exact *x, const struct perf_sample *sample, struct stack_rest *rest);
 /*
@@ -58,6 +58,8 @@ void exact_rest(struct exact *x, const struct perf_sample *sample, struct stack_
  */
 void exact_learn(struct exact *x, const struct perf_sample *sample, const struct stack_rest *rest,
 	const struct unwind_history *history, bool is_short);
+/* From any thread: makes room for more while the recorder is busy, if that is needed. */
+void exact_keep(struct exact *x);
 /* Gives back the room of all rests that were asked for, and of those before horizon_ns. */
 void exact_release(struct exact *x, uint64_t horizon_ns);
 

@@ -17,6 +17,14 @@ _Static_assert((int)STACK_REST_WHOLE == EXACT_END_STACK, "one numbering");
 _Static_assert((int)STACK_REST_MARKED == EXACT_END_MARK, "one numbering");
 _Static_assert((int)STACK_REST_LIMITED == EXACT_END_LIMIT, "one numbering");
 
+/* From such a part of the ring on what waits is moved out of it. */
+#define KEEP_PART 4
+/* What the reader holds of a rest no larger than that does not keep the ring from moving on. */
+#define COPIED_BYTES ((uint64_t)64 << 10)
+
+/* Records are in the order of their times, but for what a CPU may take to write one. */
+#define LATER_NS UINT64_C(100000000)
+
 static uint32_t header_word(const struct exact_ring *r, uint64_t position)
 {
 	const uint8_t *header = r->data + (position & (r->size_bytes - 1));
@@ -50,10 +58,15 @@ void exact_ring_init(struct exact_ring *r, uint64_t *consumer, const uint64_t *p
 		.data = data,
 		.size_bytes = size_bytes,
 		.seen = *consumer};
+	pthread_mutex_init(&r->lock, NULL);
 }
 
 void exact_ring_deinit(struct exact_ring *r)
 {
+	for (size_t i = r->first; i < r->records.count; i++)
+		free(r->records.data[i].kept);
+	if (r->data)
+		pthread_mutex_destroy(&r->lock);
 	vec_deinit(&r->records);
 	free(r->joined);
 	r->joined = NULL;
@@ -69,7 +82,7 @@ static void look(struct exact_ring *r)
 		uint32_t size = word & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
 		size = (size + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
-		vec_push(&r->records, (struct exact_record){r->seen, size, false});
+		vec_push(&r->records, (struct exact_record){.position = r->seen, .size = size});
 		r->seen += size;
 	}
 }
@@ -77,9 +90,13 @@ static void look(struct exact_ring *r)
 /* The record's piece; NULL: it is not there yet, has been thrown away, or is done with. */
 static const struct exact_piece *piece_at(struct exact_ring *r, struct exact_record *record)
 {
+	if (record->is_done)
+		return NULL;
+	if (record->kept)
+		return (const void *)record->kept;
 	uint32_t word = header_word(r, record->position);
 
-	if (record->is_done || (word & BPF_RINGBUF_BUSY_BIT))
+	if (word & BPF_RINGBUF_BUSY_BIT)
 		return NULL;
 	if ((word & BPF_RINGBUF_DISCARD_BIT) ||
 		record->size < BPF_RINGBUF_HDR_SZ + sizeof(struct exact_piece)) {
@@ -139,47 +156,157 @@ static uint64_t nearest_time(struct exact_ring *r, const struct exact_key *key)
 	return time_ns;
 }
 
-bool exact_ring_find(struct exact_ring *r, const struct exact_key *key, struct stack_rest *rest)
+/* ---- out of the ring ---- */
+
+static void keep_record(
+	struct exact_ring *r, struct exact_record *record, const struct exact_piece *piece)
+{
+	uint64_t size = record->size - BPF_RINGBUF_HDR_SZ;
+	uint64_t used = sizeof(*piece) + piece->size;
+
+	if (used < size)
+		size = used;
+	record->size = (uint32_t)size + BPF_RINGBUF_HDR_SZ;
+	record->kept = xalloc(size);
+	memcpy(record->kept, piece, size);
+	r->kept_bytes += size;
+}
+
+static void drop_kept(struct exact_ring *r, struct exact_record *record)
+{
+	if (!record->kept)
+		return;
+	r->kept_bytes -= record->size - BPF_RINGBUF_HDR_SZ;
+	free(record->kept);
+	record->kept = NULL;
+}
+
+/* Gives back the ring up to the first record that is needed there. */
+static void move_on(struct exact_ring *r)
+{
+	size_t i = r->gone > r->first ? r->gone : r->first;
+
+	while (i < r->records.count &&
+		(r->records.data[i].kept ||
+			(r->records.data[i].is_done && !r->records.data[i].is_held)))
+		i++;
+	r->gone = i;
+	__atomic_store_n(r->consumer, i < r->records.count ? r->records.data[i].position : r->seen,
+		__ATOMIC_RELEASE);
+}
+
+void exact_ring_keep(struct exact_ring *r)
+{
+	pthread_mutex_lock(&r->lock);
+	look(r);
+	bool is_much = r->seen - *r->consumer > r->size_bytes / KEEP_PART;
+
+	for (size_t i = r->first; is_much && i < r->records.count; i++) {
+		struct exact_record *record = &r->records.data[i];
+		const struct exact_piece *piece = record->kept ? NULL : piece_at(r, record);
+
+		if (r->kept_bytes >= EXACT_KEPT_BYTES)
+			break;
+		if (piece)
+			keep_record(r, record, piece);
+	}
+	if (is_much)
+		move_on(r);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- the reader ---- */
+
+/* The reader has the piece until the next release. */
+static void hold(struct exact_ring *r, struct exact_record *record, size_t i)
+{
+	record->is_done = record->is_held = true;
+	if (r->held_end == 0)
+		r->held_begin = i;
+	r->held_end = i + 1;
+}
+
+static void take_record(
+	struct exact_ring *r, size_t i, const struct exact_piece *piece, struct stack_rest *rest)
+{
+	struct exact_record *record = &r->records.data[i];
+
+	if (rest->pieces.count == 0)
+		begin_rest(piece, rest);
+	if (!record->kept && rest->high_va - rest->low_va <= COPIED_BYTES) {
+		keep_record(r, record, piece);
+		piece = (const void *)record->kept;
+	}
+	hold(r, record, i);
+	add_piece(record, piece, rest);
+}
+
+static bool find(struct exact_ring *r, const struct exact_key *key, struct stack_rest *rest)
 {
 	rest->pieces.count = 0;
 	look(r);
 	struct exact_key exact = {nearest_time(r, key), key->sp, key->tid, 0};
 
 	for (size_t i = r->first; i < r->records.count; i++) {
-		struct exact_record *record = &r->records.data[i];
-		const struct exact_piece *piece = piece_at(r, record);
+		const struct exact_piece *piece = piece_at(r, &r->records.data[i]);
 
+		if (piece && piece->time_ns > key->time_ns + LATER_NS)
+			break;
 		if (!piece || !belongs(piece, &exact))
 			continue;
-		if (rest->pieces.count == 0)
-			begin_rest(piece, rest);
-		record->is_done = true;
-		add_piece(record, piece, rest);
-		if (piece->va + piece->size >= piece->high_va)
+		bool is_last = piece->va + piece->size >= piece->high_va;
+
+		take_record(r, i, piece, rest);
+		if (is_last)
 			break;
 	}
 	return rest->pieces.count > 0;
+}
+
+bool exact_ring_find(struct exact_ring *r, const struct exact_key *key, struct stack_rest *rest)
+{
+	pthread_mutex_lock(&r->lock);
+	bool is_found = find(r, key, rest);
+
+	pthread_mutex_unlock(&r->lock);
+	return is_found;
 }
 
 static bool is_over(struct exact_ring *r, struct exact_record *record, uint64_t before_ns)
 {
 	const struct exact_piece *piece = piece_at(r, record);
 
-	return record->is_done || (piece && piece->time_ns < before_ns);
+	if (piece && piece->time_ns < before_ns)
+		record->is_done = true;
+	return record->is_done;
+}
+
+static void let_go(struct exact_ring *r)
+{
+	for (size_t i = r->held_begin; i < r->held_end; i++) {
+		struct exact_record *record = &r->records.data[i];
+
+		if (record->is_held)
+			drop_kept(r, record);
+		record->is_held = false;
+	}
+	r->held_begin = r->held_end = 0;
+}
+
+static void release(struct exact_ring *r, uint64_t before_ns)
+{
+	let_go(r);
+	look(r);
+	while (r->first < r->records.count && is_over(r, &r->records.data[r->first], before_ns))
+		drop_kept(r, &r->records.data[r->first++]);
+	move_on(r);
+	if (r->first == r->records.count)
+		r->records.count = r->first = r->gone = 0;
 }
 
 void exact_ring_release(struct exact_ring *r, uint64_t before_ns)
 {
-	size_t first = r->first;
-
-	look(r);
-	while (first < r->records.count && is_over(r, &r->records.data[first], before_ns))
-		first++;
-	r->first = first;
-	if (first < r->records.count) {
-		__atomic_store_n(r->consumer, r->records.data[first].position, __ATOMIC_RELEASE);
-		return;
-	}
-	__atomic_store_n(r->consumer, r->seen, __ATOMIC_RELEASE);
-	r->records.count = r->first = 0;
+	pthread_mutex_lock(&r->lock);
+	release(r, before_ns);
+	pthread_mutex_unlock(&r->lock);
 }

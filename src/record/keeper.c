@@ -21,8 +21,9 @@
 
 struct keeper {
 	struct perf_event_set *set;
-	int end_fd;	  /* readable: it is over */
-	uint64_t stop_ns; /* when to stop the sampling; 0: never */
+	int end_fd;	     /* readable: it is over */
+	uint64_t stop_ns;    /* when to stop the sampling; 0: never */
+	struct exact *exact; /* NULL: none is there yet */
 	pthread_t thread;
 	VEC(struct pollfd) polled; /* end_fd first */
 };
@@ -33,6 +34,14 @@ static void move_all(struct perf_event_set *set)
 		for (int s = 0; s < PERF_STREAM_COUNT; s++)
 			if (set->cpus.data[i].ring[s].page)
 				ring_move(&set->cpus.data[i].ring[s]);
+}
+
+static void keep_rests(struct keeper *k)
+{
+	struct exact *exact = __atomic_load_n(&k->exact, __ATOMIC_ACQUIRE);
+
+	if (exact)
+		exact_keep(exact);
 }
 
 /* Descriptors that hung up would wake us for ever. */
@@ -68,6 +77,7 @@ static void *keep(void *argument)
 		struct timespec nap = {.tv_nsec = (long)watch_time(k)};
 
 		move_all(k->set);
+		keep_rests(k);
 		(void)ppoll(k->polled.data, k->polled.count, &nap, NULL);
 		drop_hung_up(k);
 	}
@@ -127,6 +137,11 @@ struct keeper *keeper_create(struct perf_event_set *set)
 void keeper_stop_at(struct keeper *k, uint64_t time_ns)
 {
 	__atomic_store_n(&k->stop_ns, time_ns, __ATOMIC_RELAXED);
+}
+
+void keeper_serve(struct keeper *k, struct exact *exact)
+{
+	__atomic_store_n(&k->exact, exact, __ATOMIC_RELEASE);
 }
 
 void keeper_destroy(struct keeper *k)

@@ -159,13 +159,13 @@ def test_by_default_threads_from_after_it(folder):
 	check_later_part(r)
 
 
-def attach(folder, seconds, *options):
-	"""Records a process with threads that runs already, or what options say while it runs."""
+def attach(folder, seconds):
+	"""Records a process with threads that runs already."""
 	needs_exact()
 	program = recording.program(folder, "lunge")
-	target = subprocess.Popen([program, "4000", "2", "0"], stdout=subprocess.DEVNULL)
+	target = subprocess.Popen([program, "60000", "2", "0"], stdout=subprocess.DEVNULL)
 	try:
-		running = recording.start(folder, options=["--duration", f"{seconds}s", *(options or ["-p", target.pid])])
+		running = recording.start(folder, options=["--duration", f"{seconds}s", "-p", target.pid])
 		assert running.end() == 0, running.err
 		return running.recording
 	finally:

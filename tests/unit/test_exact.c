@@ -182,6 +182,47 @@ static void test_lost_samples(void **state)
 	fake_ring_destroy(f);
 }
 
+/* What waits is moved out of the ring, and is found all the same; also what the reader has not. */
+static void test_kept(void **state)
+{
+	struct fake_ring *f = fake_ring_create(0);
+
+	(void)state;
+	for (uint64_t time_ns = 100; time_ns < 104; time_ns++)
+		for (unsigned int i = 0; i < 2; i++) {
+			struct exact_piece piece = piece_of(time_ns, i);
+
+			add(f, &piece, (uint8_t)(time_ns + i), 0);
+		}
+	assert_true(find(f, 101, 0));
+	exact_ring_keep(&f->ring);
+	assert_int_equal(f->consumer, f->producer);
+	assert_true(f->ring.kept_bytes > 0);
+	memset(f->data, 0, sizeof(f->data));
+	assert_rest(f, 101, 102);
+	assert_true(find(f, 103, 0));
+	assert_rest(f, 103, 104);
+	assert_true(find(f, 100, 0));
+	assert_rest(f, 100, 101);
+	exact_ring_release(&f->ring, 103);
+	assert_int_equal(f->ring.kept_bytes, 0);
+	fake_ring_destroy(f);
+}
+
+/* Little is left where it is: so it need not be copied. */
+static void test_not_kept(void **state)
+{
+	struct fake_ring *f = fake_ring_create(0);
+	struct exact_piece piece = piece_of(100, 0);
+
+	(void)state;
+	add(f, &piece, 1, 0);
+	exact_ring_keep(&f->ring);
+	assert_int_equal(f->consumer, 0);
+	assert_int_equal(f->ring.kept_bytes, 0);
+	fake_ring_destroy(f);
+}
+
 /* Records that wrap round the end, wherever that is. */
 static void test_wraps(void **state)
 {
@@ -365,6 +406,8 @@ int main(void)
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_lost_samples),
+		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_not_kept),
 		cmocka_unit_test(test_wraps),
 		cmocka_unit_test(test_slack),
 		cmocka_unit_test(test_marks),
