@@ -189,8 +189,9 @@ static void tell_wants(
 	if (other)
 		preload_want_other(&e->memory, slot, thread->history, sample->stack_size);
 	else
-		preload_want_next(&e->peers[slot].want, &e->memory, slot, thread->history,
-			sample->stack_size);
+		preload_want_next(&e->peers[slot].want, &e->memory, slot,
+			&(struct preload_walked){thread->history, sample->stack_size,
+				e->recording->snapshot.memory.asked});
 }
 
 static void take_sample(struct engine_preload *e, uint32_t slot, const struct preload_record *head,

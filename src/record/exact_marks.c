@@ -17,6 +17,28 @@ enum {
 	PRINT_BYTES = 24, /* of a frame, from its sp on, that the walker looks at to recognise it */
 };
 
+/* So many samples without marks where they have misled us. */
+#define WITHOUT_LEAST 256u
+#define WITHOUT_MOST  (1u << 16)
+
+void marks_trust_lose(struct marks_trust *trust)
+{
+	uint32_t again = 2 * trust->lately;
+
+	trust->lately = again < WITHOUT_LEAST ? WITHOUT_LEAST : again;
+	if (trust->lately > WITHOUT_MOST)
+		trust->lately = WITHOUT_MOST;
+	trust->samples_without = trust->lately;
+}
+
+bool marks_trust_ask(struct marks_trust *trust)
+{
+	if (trust->samples_without == 0)
+		return true;
+	trust->samples_without--;
+	return false;
+}
+
 /* Fills in the mark whose innermost frame is the given one. False: the stack is not as deep. */
 static bool fill_mark(
 	const struct unwind_history *history, size_t innermost, struct exact_mark *mark)

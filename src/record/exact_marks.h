@@ -6,10 +6,25 @@
  * walker will take from the thread's last stack.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "record/exact_layout.h"
 #include "unwind/walk.h"
+
+/*
+ * Return addresses of frames that are gone can stay in the holes of new frames, where they look as
+ * if nothing had changed.  A thread in which that has misled us does without marks for a while, and
+ * each time twice as long.  Zero at the thread's start.
+ */
+struct marks_trust {
+	uint32_t samples_without; /* that are still to come */
+	uint32_t lately;	  /* how many there were the last time */
+};
+/* A mark has misled us. */
+void marks_trust_lose(struct marks_trust *trust);
+/* Counts a sample.  False: it is one to do without marks after. */
+bool marks_trust_ask(struct marks_trust *trust);
 
 /* Chooses marks in a thread's last stack, innermost first; returns how many. */
 uint32_t exact_marks_choose(

@@ -11,9 +11,6 @@
 #define LIMIT_LEAST ((uint64_t)8 << 10)
 /* After so many samples a request for a whole stack is taken to be lost. */
 #define WANTED_SAMPLES 256
-/* So many samples without marks where they have misled us. */
-#define DISTRUST_LEAST 256u
-#define DISTRUST_MOST  (1u << 16)
 
 /*
  * The limit matters only for stacks whose end is not known: what was copied beyond the outermost
@@ -63,22 +60,6 @@ static void mark_anew(const struct exact_tuning *t, struct exact_thread *thread,
 		exact_thread_mark(thread, marks, exact_marks_choose(history, marks), last_ns);
 }
 
-/*
- * Return addresses of frames that are gone can stay in the holes of new frames, where they look as
- * if nothing had changed.  A thread in which that has misled us does without marks for a while, and
- * each time twice as long.
- */
-static void distrust_marks(struct exact_thread *thread, struct exact_request *request)
-{
-	uint32_t again = 2 * request->distrusted;
-
-	request->distrusted = again < DISTRUST_LEAST ? DISTRUST_LEAST : again;
-	if (request->distrusted > DISTRUST_MOST)
-		request->distrusted = DISTRUST_MOST;
-	request->distrust = request->distrusted;
-	exact_thread_mark(thread, NULL, 0, 0);
-}
-
 static bool is_misled(
 	const struct exact_thread *thread, const struct stack_rest *rest, bool is_short)
 {
@@ -124,11 +105,11 @@ void exact_tuning_learn(struct exact_tuning *t, const struct perf_sample *sample
 	struct exact_request *request = &t->requests[thread - t->threads];
 
 	adapt_limit(thread, rest, outermost_sp(history), is_short);
-	if (is_misled(thread, rest, is_short))
-		distrust_marks(thread, request);
-	else if (request->distrust > 0)
-		request->distrust--;
-	else if (is_copied || thread->mark_count == 0)
+	if (is_misled(thread, rest, is_short)) {
+		marks_trust_lose(&request->trust);
+		exact_thread_mark(thread, NULL, 0, 0);
+	} else if (marks_trust_ask(&request->trust) && (is_copied || thread->mark_count == 0)) {
 		mark_anew(t, thread, history, sample->time_ns);
+	}
 	want_whole(thread, request, history, rest->is_wanted);
 }

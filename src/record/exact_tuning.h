@@ -15,6 +15,7 @@
 #include "record/exact_layout.h"
 #include "record/perf_record.h"
 #include "record/stack_rest.h"
+#include "record/exact_marks.h"
 #include "unwind/walk.h"
 
 /* A stack is not deeper, or is cut. */
@@ -24,8 +25,7 @@
 struct exact_request {
 	bool is_open; /* a whole stack was asked for */
 	uint32_t age; /* samples since then */
-	/* Samples yet to be taken without marks, and how many there were before. */
-	uint32_t distrust, distrusted;
+	struct marks_trust trust;
 };
 
 struct exact_tuning {

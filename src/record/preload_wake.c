@@ -261,7 +261,9 @@ static int64_t ahead_most_ns(const struct preload_wake *w)
 static void tell_wants(struct preload_wake *w, uint32_t slot, struct thread *thread, size_t size)
 {
 	if (thread->history)
-		preload_want_next(&w->sleepers[slot].want, &w->memory, slot, thread->history, size);
+		preload_want_next(&w->sleepers[slot].want, &w->memory, slot,
+			&(struct preload_walked){
+				thread->history, size, w->recording->snapshot.memory.asked});
 }
 
 static void take_sample(struct preload_wake *w, uint32_t slot, const struct preload_record *head,

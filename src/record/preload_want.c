@@ -7,8 +7,6 @@
  */
 #include "record/preload_want.h"
 
-#include "record/exact_marks.h"
-
 /* Stacks no deeper than this are copied whole, whatever is known of them. */
 #define SHALLOW_BYTES ((size_t)16 << 10)
 #define CHECK_BYTES   ((size_t)2048)
@@ -18,7 +16,9 @@ static bool wants_whole(struct preload_want *want, const struct unwind_history *
 	if (!unwind_history_check_due(history) ||
 		(want->was_whole && want->samples < want->largest_bytes / CHECK_BYTES))
 		return false;
-	*want = (struct preload_want){.was_whole = true};
+	want->was_whole = true;
+	want->samples = 0;
+	want->largest_bytes = 0;
 	return true;
 }
 
@@ -34,17 +34,22 @@ static void mark(struct preload_memory *memory, uint32_t slot, const struct unwi
 }
 
 void preload_want_next(struct preload_want *want, struct preload_memory *memory, uint32_t slot,
-	const struct unwind_history *history, size_t stack_bytes)
+	const struct preload_walked *walked)
 {
+	bool was_misled = want->has_marks && walked->was_short;
+
 	want->samples++;
-	if (stack_bytes > want->largest_bytes)
-		want->largest_bytes = stack_bytes;
-	if (stack_bytes < SHALLOW_BYTES)
+	if (walked->stack_bytes > want->largest_bytes)
+		want->largest_bytes = walked->stack_bytes;
+	if (was_misled)
+		marks_trust_lose(&want->trust);
+	else if (walked->stack_bytes < SHALLOW_BYTES)
 		return;
-	if (wants_whole(want, history))
-		preload_memory_mark(memory, slot, NULL, 0);
+	want->has_marks = marks_trust_ask(&want->trust) && !wants_whole(want, walked->history);
+	if (want->has_marks)
+		mark(memory, slot, walked->history);
 	else
-		mark(memory, slot, history);
+		preload_memory_mark(memory, slot, NULL, 0);
 }
 
 void preload_want_other(struct preload_memory *memory, uint32_t slot,

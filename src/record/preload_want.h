@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/exact_marks.h"
 #include "record/preload_memory.h"
 #include "unwind/walk.h"
 
@@ -19,11 +20,18 @@ struct preload_want {
 	/* Since then: samples, and the largest copy of the stack. */
 	uint32_t samples;
 	size_t largest_bytes;
+	bool has_marks; /* the next sample is taken with marks */
+	struct marks_trust trust;
 };
 
-/* Its sample, with so much of the stack, was walked, which left that history. */
+/* A sample of the thread's was walked, which left that history. */
+struct preload_walked {
+	const struct unwind_history *history;
+	size_t stack_bytes; /* that the sample had of the stack */
+	bool was_short;	    /* the walk needed more */
+};
 void preload_want_next(struct preload_want *want, struct preload_memory *memory, uint32_t slot,
-	const struct unwind_history *history, size_t stack_bytes);
+	const struct preload_walked *walked);
 /* The history is that of another stack, which was read from outside. */
 void preload_want_other(struct preload_memory *memory, uint32_t slot,
 	const struct unwind_history *history, size_t stack_bytes);

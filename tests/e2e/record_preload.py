@@ -87,6 +87,13 @@ def test_recursion_of_65536_levels_is_walked_whole(folder):
 	assert sum(1 for row in rows if row["name"] == "level") >= 65536
 
 
+def test_holes_that_look_like_frames(folder):
+	"""What is known of a stack is trusted until it has misled us, and then not for a while."""
+	r = record(folder, recording.program(folder, "holes"), harness.work(2000, least=1000))
+	cut = r.stats["critical"]
+	assert cut <= 3 + r.stats["counted"] // 200, r.stats
+
+
 def test_children_by_fork_exec_and_vfork(folder):
 	program = recording.program(folder, "processes")
 	r = record(folder, program, harness.work(800))

@@ -399,9 +399,31 @@ static void test_memory(void **state)
 	vec_deinit(&rest.pieces);
 }
 
+static void test_marks_that_mislead_are_done_without(void **state)
+{
+	struct marks_trust trust = {0};
+	uint32_t without = 0, first;
+
+	(void)state;
+	assert_true(marks_trust_ask(&trust));
+	marks_trust_lose(&trust);
+	while (!marks_trust_ask(&trust))
+		without++;
+	first = without;
+	assert_true(first >= 200);
+	marks_trust_lose(&trust);
+	for (without = 0; !marks_trust_ask(&trust); without++)
+		;
+	assert_int_equal(without, 2 * first);
+	for (int i = 0; i < 40; i++)
+		marks_trust_lose(&trust);
+	assert_true(trust.samples_without <= 1 << 16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_marks_that_mislead_are_done_without),
 		cmocka_unit_test(test_interleaved),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_busy),
