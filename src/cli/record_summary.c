@@ -325,7 +325,8 @@ static void put_denied(const struct recorder_result *r, struct strbuf *line)
 /*
  * Why samples are missing.  Threads shorter than the interval are seen by no clock that starts with
  * them: at most an interval is missing at a thread's start and another at its end.  What is missing
- * beyond that are ticks that came too late, as where a virtual machine is not given its CPU.
+ * beyond that are ticks that came too late, as where a virtual machine is not given its CPU; and so
+ * is all that is missing of the whole machine, whose clocks start once.
  */
 static const char *unsampled_cause(const struct recorder_result *r, uint64_t missing)
 {
@@ -334,7 +335,7 @@ static const char *unsampled_cause(const struct recorder_result *r, uint64_t mis
 	if (r->counters[CAPTURE_LOST_THROTTLED] > 0)
 		return "the kernel throttled it, by kernel.perf_event_max_sample_rate; sample less "
 		       "often, with -F or --interval";
-	if (missing_intervals(r, missing) <= 2 * r->threads)
+	if (!r->is_machine && missing_intervals(r, missing) <= 2 * r->threads)
 		return geteuid() == 0 ? "it went by in threads and processes shorter than the "
 					"interval; sample more often, with -F"
 				      : "it went by in threads and processes shorter than the "

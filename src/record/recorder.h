@@ -131,6 +131,7 @@ struct recorder_result {
 	/* Of cpu_ns, used by programs that can't be sampled, or did not want to be. */
 	uint64_t unreached_cpu_ns;
 	bool by_use;	    /* samples weigh the CPU time that was used, not the interval */
+	bool is_machine;    /* the clocks were the CPUs', from the start */
 	bool kernel_frames; /* whether kernel frames could be recorded */
 	struct recorder_counted counted[RECORDER_COUNTERS_MAX]; /* as many as asked for */
 	size_t counted_count;

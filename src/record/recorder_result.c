@@ -111,6 +111,7 @@ static void fill_samples(const struct recorder *r, const struct engine_counts *c
 	result->lowest_rate = r->budget.halvings == r->budget.halvings_most;
 	result->rate_changes = r->rate_changes;
 	result->rate_changed = counts->rate_changed;
+	result->is_machine = r->target.kind == TARGET_MACHINE;
 	result->kernel_frames = counts->kernel;
 	result->by_use = counts->by_use;
 	result->left_out = counts->left_out;
