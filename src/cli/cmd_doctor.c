@@ -92,7 +92,9 @@ static enum verdict look_memory(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
 	if (a->remote_reads) {
-		snprintf(text, size, "a child's memory can be read: stacks of any depth are whole");
+		snprintf(text, size,
+			"a child's memory can be read: deep stacks are whole while they stand "
+			"still");
 		return VERDICT_OK;
 	}
 	snprintf(text, size, "a child's memory can't be read: deep stacks may be cut");
@@ -104,12 +106,15 @@ static enum verdict look_exact(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
 	if (a->exact_refusal[0] == '\0') {
-		snprintf(
-			text, size, "stacks are copied in the kernel at each sample, of any depth");
+		snprintf(text, size, "stacks are copied whole in the kernel at each sample");
 		return VERDICT_OK;
 	}
-	snprintf(text, size, "stacks can't be copied in the kernel: %s", a->exact_refusal);
-	(void)remedy;
+	snprintf(text, size,
+		"stacks can't be copied in the kernel: %s; commands that sonde starts have a "
+		"library copy theirs",
+		a->exact_refusal);
+	if (strstr(a->exact_refusal, "CAP_BPF"))
+		*remedy = "sudo setcap cap_bpf,cap_perfmon+ep $(which sonde)";
 	return VERDICT_LIMITED;
 }
 
