@@ -25,7 +25,14 @@
 #define NAME_SIZE_MAX  ((size_t)4096)
 #define LINE_COUNT_MAX ((uint64_t)1 << 20)
 
-enum { HEADER_SIZE = 40, RECORD_SIZE = 16, LOAD_SIZE = 40, MOVE_SIZE = 48, LINES_SIZE = 16 };
+enum {
+	HEADER_SIZE = 40,
+	RECORD_SIZE = 16,
+	LOAD_SIZE = 40,
+	MOVE_SIZE = 48,
+	LINES_SIZE = 16,
+	UNWINDING_SIZE = 24
+};
 enum { LINE_SIZE = 16 }; /* of a line's entry before its file's name */
 
 /* ---- records ---- */
@@ -57,30 +64,63 @@ static bool read_header(struct jitdump_reader *r)
 	return true;
 }
 
+/* Where code is, or was; false: nowhere. */
+static bool read_place(
+	const struct jitdump_reader *r, const uint8_t *n, struct jitdump_record *record)
+{
+	bool is_move = record->kind == JITDUMP_MOVE;
+
+	record->old_low = is_move ? number_at(r, n + 16, 8) : 0;
+	record->low = number_at(r, n + (is_move ? 24 : 16), 8);
+	record->size = number_at(r, n + (is_move ? 32 : 24), 8);
+	return record->size <= UINT64_MAX - record->low;
+}
+
+/* The body ends where .eh_frame does; false: there is less than it is told to be. */
+static bool cut_unwinding(
+	const struct jitdump_reader *r, const uint8_t *n, struct jitdump_record *record)
+{
+	uint64_t size = number_at(r, n, 8), header_size = number_at(r, n + 8, 8);
+
+	if (size > record->body_size || header_size > size)
+		return false;
+	record->body_size = size - header_size;
+	return true;
+}
+
 /* The numbers before the body; false: they are not there, or make no sense. */
 static bool read_numbers(
 	const struct jitdump_reader *r, uint64_t size, struct jitdump_record *record)
 {
-	static const uint8_t fixed[] = {LOAD_SIZE, MOVE_SIZE, LINES_SIZE};
+	static const uint8_t fixed[] = {
+		[JITDUMP_LOAD] = LOAD_SIZE,
+		[JITDUMP_MOVE] = MOVE_SIZE,
+		[JITDUMP_LINES] = LINES_SIZE,
+		[JITDUMP_CLOSE] = 0,
+		[JITDUMP_UNWINDING] = UNWINDING_SIZE,
+	};
 	uint8_t n[MOVE_SIZE];
 	size_t fixed_size = fixed[record->kind];
 
 	if (size < RECORD_SIZE + fixed_size ||
 		!r->read(r->context, r->offset + RECORD_SIZE, n, fixed_size))
 		return false;
-	if (record->kind == JITDUMP_LINES) {
-		record->low = number_at(r, n, 8);
-		record->size = number_at(r, n + 8, 8);
-	} else {
-		bool is_move = record->kind == JITDUMP_MOVE;
-		record->old_low = is_move ? number_at(r, n + 16, 8) : 0;
-		record->low = number_at(r, n + (is_move ? 24 : 16), 8);
-		record->size = number_at(r, n + (is_move ? 32 : 24), 8);
-		if (record->size > UINT64_MAX - record->low)
-			return false;
-	}
 	record->body_off = r->offset + RECORD_SIZE + fixed_size;
 	record->body_size = size - RECORD_SIZE - fixed_size;
+	switch (record->kind) {
+	case JITDUMP_LOAD:
+	case JITDUMP_MOVE:
+		return read_place(r, n, record);
+	case JITDUMP_LINES:
+		record->low = number_at(r, n, 8);
+		record->size = number_at(r, n + 8, 8);
+		break;
+	case JITDUMP_UNWINDING:
+		return cut_unwinding(r, n, record);
+	case JITDUMP_CLOSE:
+	case JITDUMP_OTHER:
+		break;
+	}
 	return true;
 }
 
@@ -101,9 +141,12 @@ bool jitdump_next(struct jitdump_reader *r, struct jitdump_record *record)
 		return false;
 	*record = (struct jitdump_record){
 		.kind = kind < JITDUMP_OTHER ? (enum jitdump_kind)kind : JITDUMP_OTHER,
-		.time_ns = r->has_times ? number_at(r, h + 8, 8) : 0};
-	if (record->kind != JITDUMP_OTHER && !read_numbers(r, size, record))
+		.time_ns = r->has_times ? number_at(r, h + 8, 8) : 0,
+		.record_off = r->offset};
+	if (record->kind != JITDUMP_OTHER && !read_numbers(r, size, record)) {
 		record->kind = JITDUMP_OTHER;
+		r->bad_records++;
+	}
 	r->offset += size;
 	return true;
 }
@@ -210,7 +253,8 @@ static void read_all(struct jitdump *d)
 			add_loaded(d, &record);
 		else if (record.kind == JITDUMP_MOVE)
 			add_moved(d, &record);
-		if (record.kind != JITDUMP_OTHER)
+		/* Between lines and their function there may be unwind information. */
+		if (record.kind <= JITDUMP_LINES)
 			d->lines = record;
 	}
 	d->is_cut = d->reader.is_bad || d->reader.offset == 0 ||

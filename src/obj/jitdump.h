@@ -22,24 +22,32 @@ struct jitdump_reader {
 	/* Copies the bytes at that offset; false if they are not all there. */
 	bool (*read)(void *context, uint64_t offset, void *bytes, size_t size);
 	void *context;
-	uint64_t offset; /* of the next record; 0: the header was not read yet */
-	bool is_swapped; /* the file has the other byte order */
-	bool has_times;	 /* its times are CLOCK_MONOTONIC */
-	bool is_bad;	 /* it is no jitdump, or not one from here on */
+	uint64_t offset;      /* of the next record; 0: the header was not read yet */
+	bool is_swapped;      /* the file has the other byte order */
+	bool has_times;	      /* its times are CLOCK_MONOTONIC */
+	bool is_bad;	      /* it is no jitdump, or not one from here on */
+	uint64_t bad_records; /* that were passed over: they contradict themselves */
 };
 
 enum jitdump_kind {
 	JITDUMP_LOAD = 0,  /* [low, low + size) holds a function now */
 	JITDUMP_MOVE = 1,  /* what was at old_low is at low now */
 	JITDUMP_LINES = 2, /* lines of the function that is loaded next at low; size: how many */
-	JITDUMP_OTHER = 3,
+	JITDUMP_CLOSE = 3,
+	JITDUMP_UNWINDING = 4, /* unwind information of the function that is loaded next */
+	JITDUMP_OTHER = 5,
 };
 
 struct jitdump_record {
 	enum jitdump_kind kind;
 	uint64_t time_ns; /* 0 if the file has no times */
 	uint64_t low, old_low, size;
-	uint64_t body_off, body_size; /* LOAD: the name, ended by a NUL, and code; LINES: entries */
+	uint64_t record_off;
+	/*
+	 * LOAD: the name, ended by a NUL, and code; LINES: entries; UNWINDING: .eh_frame, without
+	 * the .eh_frame_hdr that follows it.
+	 */
+	uint64_t body_off, body_size;
 };
 
 /* The next record, if it is there as a whole by now. */

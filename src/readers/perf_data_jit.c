@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/search.h"
-#include "obj/jitdump.h"
 #include "obj/perfmap.h"
 
 /* Code is told to be in the same place by blocks of this size; functions are aligned to it. */
@@ -22,12 +21,21 @@ void perf_data_jit_init(struct perf_data_jit *j, const struct perf_data_file *fi
 	*j = (struct perf_data_jit){.file = file, .demangler = demangler_create()};
 }
 
+static void forget_rules(struct perf_data_jit_code *code)
+{
+	jit_rules_deinit(&code->rules);
+	if (code->fd >= 0)
+		close(code->fd);
+	code->fd = -1;
+}
+
 void perf_data_jit_deinit(struct perf_data_jit *j)
 {
 	for (size_t i = 0; i < j->codes.count; i++) {
 		jitdump_close(j->codes.data[i].dump);
 		perfmap_close(j->codes.data[i].map);
 		vec_deinit(&j->codes.data[i].epochs_ns);
+		forget_rules(&j->codes.data[i]);
 	}
 	vec_deinit(&j->codes);
 	map_deinit(&j->by_pid);
@@ -46,11 +54,11 @@ uint32_t perf_data_jit_code(struct perf_data_jit *j, int64_t pid)
 	uint32_t code = *map_at(&j->by_pid, (uint64_t)pid, 0, (uint32_t)j->codes.count, &added);
 
 	if (added)
-		vec_push(&j->codes, (struct perf_data_jit_code){.pid = pid});
+		vec_push(&j->codes, (struct perf_data_jit_code){.pid = pid, .fd = -1});
 	return code;
 }
 
-/* ---- when code took the place of other code ---- */
+/* ---- where code is, and when it took the place of other code ---- */
 
 static bool read_dump(void *context, uint64_t offset, void *bytes, size_t size)
 {
@@ -81,7 +89,7 @@ static void begin_epoch(struct perf_data_jit_code *code, uint64_t time_ns)
 		vec_push(&code->epochs_ns, time_ns);
 }
 
-static void read_epochs(struct perf_data_jit_code *code, const char *path)
+static void read_codes(struct perf_data_jit_code *code, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct jitdump_reader reader = {.read = read_dump, .context = &fd};
@@ -91,12 +99,15 @@ static void read_epochs(struct perf_data_jit_code *code, const char *path)
 	while (fd >= 0 && jitdump_next(&reader, &record)) {
 		bool is_code = record.kind == JITDUMP_LOAD || record.kind == JITDUMP_MOVE;
 
+		jit_rules_add(&code->rules, &record);
 		if (is_code && take_place(&blocks, record.low, record.size))
 			begin_epoch(code, record.time_ns);
 	}
 	map_deinit(&blocks);
-	if (fd >= 0)
-		close(fd);
+	code->bad_records = reader.bad_records;
+	code->fd = fd;
+	if (!code->rules.is_used)
+		forget_rules(code);
 }
 
 /* Tries a path, which is freed. */
@@ -108,7 +119,7 @@ static void try_dump(struct perf_data_jit_code *code, char *path)
 		if (err)
 			code->dump = NULL;
 		else
-			read_epochs(code, path);
+			read_codes(code, path);
 		error_destroy(err);
 	}
 	free(path);
@@ -200,4 +211,33 @@ bool perf_data_jit_bytes(const struct perf_data_jit *j, uint32_t code, uint64_t 
 	struct jitdump *dump = j->codes.data[code].dump;
 
 	return dump && jitdump_code(dump, va, time_ns, bytes, size);
+}
+
+bool perf_data_jit_rule(struct perf_data_jit *j, uint32_t code, uint64_t va, uint64_t time_ns,
+	struct cfi_rule *rule)
+{
+	struct perf_data_jit_code *c = &j->codes.data[code];
+	struct jitdump_reader reader = {.read = read_dump, .context = &c->fd};
+
+	return c->fd >= 0 && jit_rules_find(&c->rules, &reader, va, time_ns, rule);
+}
+
+bool perf_data_jit_has_turned(struct perf_data_jit *j, uint32_t code, uint64_t time_ns)
+{
+	uint32_t epoch = perf_data_jit_epoch(j, code, time_ns),
+		 *walked = &j->codes.data[code].walked;
+	bool has_turned = epoch != *walked;
+
+	*walked = epoch;
+	return has_turned;
+}
+
+uint64_t perf_data_jit_bad_records(const struct perf_data_jit *j)
+{
+	uint64_t bad = 0;
+
+	for (size_t i = 0; i < j->codes.count; i++)
+		bad += j->codes.data[i].bad_records + j->codes.data[i].rules.bad +
+		       j->codes.data[i].rules.left_out;
+	return bad;
 }

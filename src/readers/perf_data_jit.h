@@ -16,9 +16,9 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
+#include "obj/jit_rules.h"
 #include "readers/perf_data_file.h"
 
-struct jitdump;
 struct perfmap;
 
 struct perf_data_jit_code {
@@ -27,6 +27,10 @@ struct perf_data_jit_code {
 	struct perfmap *map;  /* NULL: none */
 	bool is_map_tried;
 	VEC(uint64_t) epochs_ns; /* where they begin, but the first; ascending */
+	int fd;			 /* of dump, for what rules read; -1: it has none */
+	struct jit_rules rules;
+	uint64_t bad_records; /* that were passed over in dump */
+	uint32_t walked;      /* the epoch that was walked in last */
 };
 
 struct perf_data_jit {
@@ -58,5 +62,12 @@ bool perf_data_jit_find(struct perf_data_jit *j, uint32_t code, uint64_t va, uin
 /* The code that stood there at that time (jitdump_code); false: it is not known. */
 bool perf_data_jit_bytes(const struct perf_data_jit *j, uint32_t code, uint64_t va,
 	uint64_t time_ns, uint8_t *bytes, size_t size);
+/* The unwind rule for it (jit_rules_find); false: there is none. */
+bool perf_data_jit_rule(struct perf_data_jit *j, uint32_t code, uint64_t va, uint64_t time_ns,
+	struct cfi_rule *rule);
+/* Whether a walk at that time is in another epoch than the one before. */
+bool perf_data_jit_has_turned(struct perf_data_jit *j, uint32_t code, uint64_t time_ns);
+/* What was passed over in jitdumps: it can't be read, or there is no room for it. */
+uint64_t perf_data_jit_bad_records(const struct perf_data_jit *j);
 
 #endif

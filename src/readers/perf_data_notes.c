@@ -88,9 +88,13 @@ static void note_damage(struct perf_data *p)
 	static const struct trouble heavy = {NOTE_BAD_RECORD,
 		"a sample weighs more than can be counted, and counts nothing",
 		"samples weigh more than can be counted, and count nothing"};
+	static const struct trouble bad_jit = {NOTE_BAD_RECORD,
+		"a record of a jitdump was passed over: it cannot be read, or there is no room",
+		"records of jitdumps were passed over: they cannot be read, or there is no room"};
 	char place[64] = "among what was packed";
 
 	note(p, &heavy, p->too_heavy);
+	note(p, &bad_jit, perf_data_jit_bad_records(&p->jit));
 	if (file->first_bad_offset != UINT64_MAX)
 		snprintf(place, sizeof(place), "at offset 0x%" PRIx64, file->first_bad_offset);
 	if (file->bad_records)

@@ -40,6 +40,26 @@ static bool read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes,
 	return perf_data_objects_code(s->objects, object, va - slide, bytes, size);
 }
 
+static bool made_rule(struct unwind_memory *memory, uint64_t va, struct cfi_rule *rule)
+{
+	const struct stack_source *source = memory->context;
+	struct perf_data_stacks *s = source->stacks;
+	const struct unwind_mapping *m = perf_data_tasks_find(s->tasks, source->process, va);
+	uint32_t jit = s->tasks->processes.data[source->process].jit;
+
+	return m && m->object == s->anonymous && jit != NO_ID &&
+	       perf_data_jit_rule(s->jit, jit, va, source->time_ns, rule);
+}
+
+/* What the walker remembers of code no longer holds where other code took its place. */
+static void forget_old_code(struct perf_data_stacks *s, uint32_t process, uint64_t time_ns)
+{
+	const struct perf_data_process *p = &s->tasks->processes.data[process];
+
+	if (p->jit != NO_ID && perf_data_jit_has_turned(s->jit, p->jit, time_ns))
+		unwind_space_touch(&p->space->space);
+}
+
 /* The values of a sample's registers, one by one. */
 struct reg_values {
 	struct perf_data_words words;
@@ -71,11 +91,14 @@ static void walk(struct perf_data_stacks *s, uint32_t process, const struct unwi
 	uint64_t low = regs->value[UNWIND_REG_SP];
 	uint64_t room = UINT64_MAX - low;
 
+	forget_old_code(s, process, sample->time_ns);
+
 	do {
 		struct unwind_memory memory = {.bytes = sample->stack,
 			.low_va = low,
 			.high_va = low + (sample->stack_size < room ? sample->stack_size : room),
 			.read_code = read_code,
+			.made_rule = made_rule,
 			.context = &source};
 
 		unwind_walk(s->walker, &s->tasks->processes.data[process].space->space, NULL, regs,

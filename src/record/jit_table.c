@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "obj/jit_rules.h"
 #include "obj/jitdump.h"
 
 #define GENERATION_MOST	 UINT64_C(1000000000)
@@ -22,6 +23,8 @@
 /* Code is told to be in the same place by blocks of this size; functions are aligned to it. */
 #define BLOCK_BITS  6
 #define BLOCKS_MOST ((size_t)1 << 22)
+/* A sample waits for so many records to be read, some 50 ms; the next one for the next. */
+enum { RECORDS_MOST = 1 << 16 };
 
 struct jit_code {
 	int fd;
@@ -30,6 +33,8 @@ struct jit_code {
 	struct map blocks;	/* that have code */
 	VEC(uint64_t) begin_ns; /* of generations, ascending */
 	uint64_t read_ns;	/* up to when it was read */
+	struct jit_rules rules;
+	bool has_turned; /* other code took a place, and nobody has asked yet */
 };
 
 void jit_table_init(struct jit_table *t, struct object_table *objects)
@@ -43,6 +48,12 @@ static void forget(struct jit_code *c)
 		close(c->fd);
 	map_deinit(&c->blocks);
 	vec_deinit(&c->begin_ns);
+	jit_rules_deinit(&c->rules);
+}
+
+static uint64_t bad_records(const struct jit_code *c)
+{
+	return c->reader.bad_records + c->rules.bad + c->rules.left_out;
 }
 
 void jit_table_deinit(struct jit_table *t)
@@ -76,8 +87,9 @@ static struct jit_code *code_of(struct jit_table *t, uint32_t object)
 }
 
 /* Another file than last time: the process has become another program. */
-static void open_dump(struct jit_code *c, struct str path)
+static void open_dump(struct jit_table *t, struct jit_code *c, struct str path)
 {
+	t->bad_before += bad_records(c);
 	forget(c);
 	*c = (struct jit_code){.reader = {.read = read_dump, .context = c}};
 	memcpy(c->path, path.data, path.size);
@@ -117,10 +129,14 @@ static void read_on(struct jit_code *c, uint64_t time_ns)
 	if (time_ns == c->read_ns)
 		return;
 	c->read_ns = time_ns;
-	while (jitdump_next(&c->reader, &record)) {
+	for (int i = 0; i < RECORDS_MOST && jitdump_next(&c->reader, &record); i++) {
 		bool is_code = record.kind == JITDUMP_LOAD || record.kind == JITDUMP_MOVE;
-		if (is_code && take_place(c, record.low, record.size))
+
+		jit_rules_add(&c->rules, &record);
+		if (is_code && take_place(c, record.low, record.size)) {
 			begin_generation(c, record.time_ns);
+			c->has_turned = true;
+		}
 	}
 }
 
@@ -132,21 +148,58 @@ static uint64_t find_generation(const struct jit_code *c, uint64_t time_ns)
 	return next ? c->begin_ns.data[next - 1] : 0;
 }
 
-uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns)
+/* The code of an object as it is told up to a time; NULL: nothing is told. */
+static struct jit_code *code_at(struct jit_table *t, uint32_t object, uint64_t time_ns)
 {
 	struct str path = object_table_jitdump(t->objects, object);
 
 	if (path.size == 0 || path.size >= sizeof(((struct jit_code *)NULL)->path))
-		return object;
+		return NULL;
 	struct jit_code *c = code_of(t, object);
 
 	if (!str_equal(str_from(c->path), path))
-		open_dump(c, path);
+		open_dump(t, c, path);
 	if (c->fd < 0)
-		return object;
+		return NULL;
 	read_on(c, time_ns);
+	return c;
+}
+
+uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns)
+{
+	const struct jit_code *c = code_at(t, object, time_ns);
+
+	if (!c)
+		return object;
 	uint64_t begin_ns = find_generation(c, time_ns);
 	uint64_t slot_ns = time_ns - time_ns % GENERATION_MOST;
 
 	return object_table_generation(t->objects, object, begin_ns > slot_ns ? begin_ns : slot_ns);
+}
+
+bool jit_table_has_turned(struct jit_table *t, uint32_t object, uint64_t time_ns)
+{
+	struct jit_code *c = code_at(t, object, time_ns);
+
+	if (!c || !c->has_turned)
+		return false;
+	c->has_turned = false;
+	return true;
+}
+
+bool jit_table_rule(
+	struct jit_table *t, uint32_t object, uint64_t va, uint64_t time_ns, struct cfi_rule *rule)
+{
+	struct jit_code *c = code_at(t, object, time_ns);
+
+	return c && jit_rules_find(&c->rules, &c->reader, va, time_ns, rule);
+}
+
+uint64_t jit_table_bad_records(const struct jit_table *t)
+{
+	uint64_t bad = t->bad_before;
+
+	for (size_t i = 0; i < t->code.count; i++)
+		bad += bad_records(t->code.data[i]);
+	return bad;
 }

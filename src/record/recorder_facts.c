@@ -93,6 +93,7 @@ void recorder_write_counters(struct recorder *r)
 	counters[CAPTURE_SEALED_THREADS] = counts.sealed_threads;
 	memcpy(&counters[CAPTURE_STRAY_NS], counts.stray_ns, sizeof(counts.stray_ns));
 	counters[CAPTURE_LEFT_OUT_THREADS] = counts.left_out;
+	counters[CAPTURE_BAD_JITDUMPS] = jit_table_bad_records(&r->recording.snapshot.jit);
 	counters[CAPTURE_REUSE_CHECKED] = walks.reuse_checks;
 	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;
 	if (r->recording.zones)

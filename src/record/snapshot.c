@@ -26,6 +26,7 @@ void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct obj
 	jit_table_init(&s->jit, objects);
 	stack_tree_init(&s->tree, writer);
 	stack_memory_init(&s->memory, objects);
+	s->memory.jit = &s->jit;
 }
 
 void snapshot_deinit(struct snapshot *s)
@@ -43,6 +44,16 @@ uint64_t snapshot_truncated(const struct snapshot *s)
 	return s->counters[CAPTURE_TRUNCATED_MEMORY] + s->counters[CAPTURE_TRUNCATED_RACE] +
 	       s->counters[CAPTURE_TRUNCATED_RULE] + s->counters[CAPTURE_TRUNCATED_CORRUPT] +
 	       s->counters[CAPTURE_TRUNCATED_DEPTH] + s->counters[CAPTURE_GUESSED_STACKS];
+}
+
+/* What the walker remembers of the process's code no longer holds where other code took its place.
+ */
+static bool learn_of_jit(struct snapshot *s, struct process *p, uint32_t object, uint64_t time_ns)
+{
+	if (!jit_table_has_turned(&s->jit, object, time_ns))
+		return false;
+	unwind_space_touch(&p->space);
+	return true;
 }
 
 /*
@@ -63,6 +74,8 @@ static bool learn_from_walk(struct snapshot *s, struct process *p, const struct 
 		else if (frame->object & PROCESS_PENDING)
 			changed |=
 				process_table_resolve(s->processes, p, frame->va, sample->time_ns);
+		else
+			changed |= learn_of_jit(s, p, frame->object, sample->time_ns);
 	}
 	return changed;
 }

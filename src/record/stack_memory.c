@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 
 #include "base/alloc.h"
+#include "record/jit_table.h"
 #include "record/process_table.h"
 
 #define PIECE_FIRST ((size_t)64 << 10)
@@ -24,6 +25,7 @@
 static bool memory_read(struct unwind_memory *memory, uint64_t va, uint64_t *value);
 static bool memory_read_code(
 	struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size);
+static bool memory_made_rule(struct unwind_memory *memory, uint64_t va, struct cfi_rule *rule);
 
 void stack_memory_init(struct stack_memory *m, const struct object_table *objects)
 {
@@ -55,6 +57,7 @@ void stack_memory_begin(
 {
 	m->space = space;
 	m->tid = sample->tid;
+	m->time_ns = sample->time_ns;
 	m->dump = sample->stack;
 	m->dump_low_va = sample->regs.value[UNWIND_REG_SP];
 	m->dump_high_va = m->dump_low_va + sample->stack_size;
@@ -64,6 +67,7 @@ void stack_memory_begin(
 	m->unchecked = false;
 	m->memory.read = memory_read;
 	m->memory.read_code = memory_read_code;
+	m->memory.made_rule = m->jit ? memory_made_rule : NULL;
 	m->memory.context = m;
 	m->memory.checks_wait = false;
 	m->rest = NULL;
@@ -239,4 +243,14 @@ static bool memory_read_code(struct unwind_memory *memory, uint64_t va, uint8_t 
 
 	return read_file(m, va, bytes, size) ||
 	       process_vm_readv((pid_t)m->tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+static bool memory_made_rule(struct unwind_memory *memory, uint64_t va, struct cfi_rule *rule)
+{
+	const struct stack_memory *m = memory->context;
+	const struct unwind_mapping *mapping = unwind_space_find(m->space, va);
+
+	if (!mapping || (mapping->object & PROCESS_PENDING))
+		return false;
+	return jit_table_rule(m->jit, mapping->object, va, m->time_ns, rule);
 }

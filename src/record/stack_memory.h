@@ -21,10 +21,13 @@
 #include "record/stack_rest.h"
 #include "unwind/walk.h"
 
+struct jit_table;
 struct stack_memory {
 	struct unwind_memory memory; /* for the walker; its context is this struct */
 	const struct object_table *objects;
+	struct jit_table *jit;		  /* rules of code made at run time; NULL: none */
 	const struct unwind_space *space; /* of the process */
+	uint64_t time_ns;		  /* of the sample */
 	int64_t tid;
 	const uint8_t *dump; /* of [dump_low_va, dump_high_va) */
 	uint64_t dump_low_va, dump_high_va;

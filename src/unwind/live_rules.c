@@ -68,7 +68,17 @@ static bool find(
 	return false;
 }
 
-const struct cfi_rule *live_rules_find(
+const struct cfi_rule *live_rules_made(
+	struct live_rules *live, struct unwind_memory *memory, uint64_t va)
+{
+	struct cfi_rule rule;
+
+	if (!memory->made_rule || !memory->made_rule(memory, va, &rule))
+		return NULL;
+	return keep(live, &rule);
+}
+
+const struct cfi_rule *live_rules_read(
 	struct live_rules *live, struct unwind_memory *memory, uint64_t va)
 {
 	struct code_exit exit = code_exit_begin();

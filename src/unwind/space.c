@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/search.h"
 
-static void touch(struct unwind_space *space)
+void unwind_space_touch(struct unwind_space *space)
 {
 	static _Atomic uint64_t last;
 
@@ -21,7 +21,7 @@ static void touch(struct unwind_space *space)
 void unwind_space_init(struct unwind_space *space)
 {
 	*space = (struct unwind_space){0};
-	touch(space);
+	unwind_space_touch(space);
 }
 
 void unwind_space_deinit(struct unwind_space *space)
@@ -90,7 +90,7 @@ void unwind_space_add(struct unwind_space *space, struct unwind_mapping mapping)
 	if (mapping.low_va >= mapping.high_va)
 		return;
 	insert(space, cut(space, mapping.low_va, mapping.high_va), &mapping);
-	touch(space);
+	unwind_space_touch(space);
 }
 
 void unwind_space_remove(struct unwind_space *space, uint64_t low_va, uint64_t high_va)
@@ -98,13 +98,13 @@ void unwind_space_remove(struct unwind_space *space, uint64_t low_va, uint64_t h
 	if (low_va >= high_va || space->count == 0)
 		return;
 	cut(space, low_va, high_va);
-	touch(space);
+	unwind_space_touch(space);
 }
 
 void unwind_space_clear(struct unwind_space *space)
 {
 	space->count = 0;
-	touch(space);
+	unwind_space_touch(space);
 }
 
 const struct unwind_mapping *unwind_space_find(const struct unwind_space *space, uint64_t va)

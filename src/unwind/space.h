@@ -36,6 +36,8 @@ void unwind_space_add(struct unwind_space *space, struct unwind_mapping mapping)
 /* Removes [low, high). */
 void unwind_space_remove(struct unwind_space *space, uint64_t low_va, uint64_t high_va);
 void unwind_space_clear(struct unwind_space *space);
+/* Code in it is now other code: the space is in another state. */
+void unwind_space_touch(struct unwind_space *space);
 /* The mapping at va, or NULL. */
 const struct unwind_mapping *unwind_space_find(const struct unwind_space *space, uint64_t va);
 

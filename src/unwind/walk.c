@@ -120,6 +120,16 @@ static bool is_signal_return(const struct walk *w, uint64_t pc)
 	return guess_is_signal_return(w->memory, pc);
 }
 
+/* The program knows its code better than what comes after a place in it tells. */
+static const struct cfi_rule *find_live_rule(const struct walk *w, uint64_t pc, uint64_t va)
+{
+	const struct cfi_rule *rule = live_rules_made(&w->walker->live, w->memory, va);
+
+	if (!rule)
+		rule = live_rules_read(&w->walker->live, w->memory, pc);
+	return rule ? rule : &no_rule;
+}
+
 /*
  * The rule for a pc in a mapping.  A pc where another function begins, or none, may be what a
  * signal handler returns to without ever having been called from the code before it.  Likewise the
@@ -140,11 +150,7 @@ static const struct cfi_rule *find_rule(
 	if (rule->kind == CFI_NONE && at_pc->kind != CFI_NONE &&
 		!guess_is_return_address(&w->walker->guesses, w->space, w->memory, pc))
 		return &begin_rule;
-	if (rule->kind == CFI_NONE && at_pc->kind == CFI_NONE) {
-		const struct cfi_rule *live = live_rules_find(&w->walker->live, w->memory, pc);
-		return live ? live : rule;
-	}
-	return rule;
+	return rule->kind == CFI_NONE && at_pc->kind == CFI_NONE ? find_live_rule(w, pc, va) : rule;
 }
 
 static void fill_place(const struct walk *w, struct place *place, uint64_t pc)
@@ -419,18 +425,32 @@ static enum code_rule try_code_rule(struct walk *w, const struct cfi_rule *rule)
 	return is_return_address(w, return_va) ? CODE_RULE_HOLDS : CODE_RULE_FAILS;
 }
 
+/* Whether another rule than the place's holds; then it is the place's from now on. */
+static bool rule_holds(struct walk *w, const struct place *place, const struct cfi_rule *rule)
+{
+	if (!rule || rule == place->rule || rule->kind == CFI_END ||
+		try_code_rule(w, rule) != CODE_RULE_HOLDS)
+		return false;
+	place_slot(w, place->pc)->rule = rule;
+	return true;
+}
+
+/* What the program tells of its code may have come only now. */
+static bool made_rule_holds(struct walk *w, const struct place *place)
+{
+	uint64_t va = w->flags & FRAME_INTERRUPTED ? place->pc : call_va(place->pc);
+
+	return rule_holds(w, place, live_rules_made(&w->walker->live, w->memory, va));
+}
+
 /*
  * The rule that was read off the code from its begin does not hold: of a loop that pushes it knows
  * one turn. The way out may say more.
  */
 static bool other_rule_holds(struct walk *w, const struct place *place)
 {
-	const struct cfi_rule *live = live_rules_find(&w->walker->live, w->memory, place->pc);
-
-	if (!live || live == place->rule || try_code_rule(w, live) != CODE_RULE_HOLDS)
-		return false;
-	place_slot(w, place->pc)->rule = live;
-	return true;
+	return made_rule_holds(w, place) ||
+	       rule_holds(w, place, live_rules_read(&w->walker->live, w->memory, place->pc));
 }
 
 /* Without memory there is nothing to guess from either. */
@@ -460,6 +480,9 @@ static enum step other_step(struct walk *w, const struct place *place)
 	case CFI_CODE_BP:
 		return step_by_code(w, place);
 	case CFI_NONE:
+		if (made_rule_holds(w, place))
+			return simple_step(w, place->rule, rule_base(w, place->rule));
+		break;
 	case CFI_SP:
 	case CFI_BP:
 	case CFI_PLT:

@@ -30,6 +30,8 @@ enum {
 	UNWIND_REG_COUNT = 17
 };
 
+struct cfi_rule;
+
 struct unwind_regs {
 	uint64_t value[UNWIND_REG_COUNT];
 	/*
@@ -57,6 +59,12 @@ struct unwind_memory {
 	 * return address.
 	 */
 	bool (*read_code)(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size);
+	/*
+	 * What the program itself says of the frame at va, in code that it made at run time
+	 * (obj/jit_rules.h). False: nothing. May be NULL. The answers are remembered for as long as
+	 * the space stays as it is; those that do not hold are asked for again.
+	 */
+	bool (*made_rule)(struct unwind_memory *memory, uint64_t va, struct cfi_rule *rule);
 	/*
 	 * Set by who gives the memory: a check of a reuse that goes beyond what is at hand is put
 	 * off to a later reuse rather than given up.

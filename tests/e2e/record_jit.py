@@ -104,6 +104,59 @@ def test_trampolines_of_interpreters(folder):
 			assert r.share("py::work:trampolines.py") > 0.9, r.stacks
 
 
+def check_frames(r, depth, least):
+	"""Stacks of jit_frames, whole and as deep as its recursion."""
+	r.check_whole(least)
+	inside = [(frames, n) for frames, n in r.stacks if "jit_work" in frames and "[truncated]" not in frames]
+	assert sum(n for _, n in inside) > least * 0.95 * r.total, r.stacks
+	for frames, _ in inside:
+		callers = [frame for frame in frames if frame in ("jit_even", "jit_odd")]
+		assert callers == ["jit_even", "jit_odd"] * (depth // 2), frames
+		assert frames.index("main") < frames.index("jit_even"), frames
+
+
+def note_count(r, text):
+	return sum(note["count"] for note in r.notes if text in note["text"])
+
+
+def test_jitdump_with_unwind_information(folder):
+	"""Frames that cannot be read off the code are those that the jitdump tells, also where other code has
+	come to the same place, or the code was moved."""
+	program = recording.program(folder, "jit_frames")
+	for kind, depth in (("told", 2), ("told", 300), ("changed", 30)):
+		r = recording.record(folder, program, kind, depth, harness.work(900), cwd=folder)
+		assert not any(note["kind"] == "guessed" for note in r.notes), (kind, r.notes)
+		assert note_count(r, "jitdump") == 0, r.notes
+		check_frames(r, depth, 0.995)
+
+
+def test_jitdump_without_unwind_information(folder):
+	"""What the case above shows is not read off the code: then callers are a guess, and are shown as that."""
+	r = recording.record(folder, recording.program(folder, "jit_frames"), "silent", 30, harness.work(600), cwd=folder)
+	guessed = sum(n for frames, n in r.stacks if "[guessed]" in frames or "[truncated]" in frames)
+	assert guessed > 0.9 * r.total, r.stacks
+
+
+def test_jitdump_with_broken_records(folder):
+	"""They are passed over and counted, and those beside them hold."""
+	r = recording.record(folder, recording.program(folder, "jit_frames"), "broken", 30, harness.work(600), cwd=folder)
+	assert note_count(r, "jitdump") == 12, r.notes
+	check_frames(r, 30, 0.995)
+
+
+def test_jitdump_with_unwind_information_recorded_by_perf(folder):
+	if not shutil.which("perf"):
+		raise harness.Skip("there is no perf")
+	program = recording.program(folder, "jit_frames")
+	if harness.run("perf", "record", "-q", "-k", "mono", "-e", "cpu-clock:u", "-F", "299", "--call-graph",
+			"dwarf,32768", "-o", folder / "perf.data", program, "changed", 30, harness.work(900),
+			cwd=folder).status != 0:
+		raise harness.Skip("perf record fails here")
+	r = recording.Recording(folder / "perf.data")
+	assert not any(note["kind"] == "guessed" for note in r.notes), r.notes
+	check_frames(r, 30, 0.98)
+
+
 PYTHON = """
 def work(n):
 	s = 0

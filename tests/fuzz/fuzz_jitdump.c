@@ -1,15 +1,18 @@
 /*
- * Jitdumps: the input is one, whole.
+ * Jitdumps: the input is one, whole; then the same as a file that grows, with rules asked for in
+ * between.
  */
 #include <assert.h>
+#include <string.h>
 
+#include "obj/jit_rules.h"
 #include "obj/jitdump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void find_places(struct str input)
 {
-	struct jitdump *dump = jitdump_parse((struct str){(const char *)data, size});
+	struct jitdump *dump = jitdump_parse(input);
 	struct arena *arena = arena_create();
 	struct jitdump_place place;
 
@@ -19,5 +22,42 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				assert(place.function.size > 0);
 	arena_destroy(arena);
 	jitdump_close(dump);
+}
+
+static bool read_input(void *context, uint64_t offset, void *bytes, size_t size)
+{
+	const struct str *input = context;
+
+	if (offset > input->size || input->size - offset < size)
+		return false;
+	memcpy(bytes, input->data + offset, size);
+	return true;
+}
+
+static void find_rules(struct jit_rules *rules, const struct jitdump_reader *reader)
+{
+	struct cfi_rule rule;
+
+	for (uint64_t va = 0x1000; va < 0x2100; va += 0x10)
+		if (jit_rules_find(rules, reader, va, va % 5 * 100, &rule))
+			assert(rule.kind == CFI_CODE_SP || rule.kind == CFI_CODE_BP ||
+				rule.kind == CFI_END);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str input = {(const char *)data, size};
+	struct jitdump_reader reader = {.read = read_input, .context = &input};
+	struct jitdump_record record;
+	struct jit_rules rules = {0};
+
+	find_places(input);
+	while (jitdump_next(&reader, &record)) {
+		jit_rules_add(&rules, &record);
+		if (rules.codes.count < 8)
+			find_rules(&rules, &reader);
+	}
+	find_rules(&rules, &reader);
+	jit_rules_deinit(&rules);
 	return 0;
 }

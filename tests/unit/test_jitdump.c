@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "obj/jit_rules.h"
 #include "obj/jitdump.h"
 
 struct writer {
@@ -243,6 +244,219 @@ static void test_what_is_no_jitdump(void **state)
 	jitdump_close(dump);
 }
 
+/* ---- unwind information ---- */
+
+/* CFA = sp + 8, from byte 4 on sp + 8 + frame, in .eh_frame as it stands behind so much code. */
+static void put_eh_frame(struct writer *w, size_t code_size, uint8_t frame)
+{
+	static const char cie[] = "\x14\0\0\0\0\0\0\0\1zR\0\1\x78\x10\1\x1b\x0c\7\10\x90\1\0";
+	size_t from_code = ((code_size + 7) & ~(size_t)7) + sizeof(cie) + 8;
+
+	strbuf_add(&w->out, (struct str){cie, sizeof(cie)});
+	put(w, 20, 4);
+	put(w, sizeof(cie) + 4, 4);
+	put(w, UINT64_C(0) - from_code, 4);
+	put(w, code_size, 4);
+	put(w, 0, 1);
+	put(w, 0x44, 1); /* 4 bytes further on */
+	put(w, 0x0e, 1);
+	put(w, 8 + frame, 1);
+	put(w, 0, 4);
+}
+
+enum { EH_FRAME_SIZE = 48, HDR_SIZE = 20 };
+
+/* Sizes as told, and a header of nothing. */
+static void put_unwinding(
+	struct writer *w, uint64_t size, uint64_t hdr_size, size_t code_size, uint8_t frame)
+{
+	put_record(w, 4, 50, 24 + EH_FRAME_SIZE + HDR_SIZE);
+	put(w, size, 8);
+	put(w, hdr_size, 8);
+	put(w, 80, 8);
+	put_eh_frame(w, code_size, frame);
+	for (size_t i = 0; i < HDR_SIZE; i++)
+		put(w, 0xff, 1);
+}
+
+static void tell(struct writer *w, size_t code_size, uint8_t frame)
+{
+	put_unwinding(w, EH_FRAME_SIZE + HDR_SIZE, HDR_SIZE, code_size, frame);
+}
+
+static bool read_written(void *context, uint64_t offset, void *bytes, size_t size)
+{
+	const struct strbuf *out = context;
+
+	if (offset > out->size || out->size - offset < size)
+		return false;
+	memcpy(bytes, out->data + offset, size);
+	return true;
+}
+
+/* The rules of what is written so far; the reader goes on where it was. */
+static void read_on(struct jitdump_reader *reader, struct jit_rules *rules)
+{
+	struct jitdump_record record;
+
+	while (jitdump_next(reader, &record))
+		jit_rules_add(rules, &record);
+}
+
+/* offset: of the CFA from sp; 0: there is no rule. */
+static void check_rule(struct jit_rules *rules, const struct jitdump_reader *reader, uint64_t va,
+	uint64_t time_ns, int32_t offset)
+{
+	struct cfi_rule rule;
+
+	assert_int_equal(jit_rules_find(rules, reader, va, time_ns, &rule), offset != 0);
+	if (offset) {
+		assert_int_equal(rule.kind, CFI_CODE_SP);
+		assert_int_equal(rule.cfa_offset, offset);
+	}
+}
+
+/* By place and time, while the file grows; information is of the next code and of no other. */
+static void test_rules(void **state)
+{
+	struct writer w = {.is_swapped = false};
+	struct jitdump_reader reader = {.read = read_written, .context = &w.out};
+	struct jit_rules rules = {0};
+
+	(void)state;
+	put_header(&w, 0);
+	load(&w, 90, 0x5000, 64, "before");
+	tell(&w, 61, 0x10);
+	put_lines(&w, 0x1000);
+	load(&w, 100, 0x1000, 61, "early");
+	load(&w, 100, 0x1040, 64, "silent");
+	read_on(&reader, &rules);
+	check_rule(&rules, &reader, 0x1000, 100, 8);
+	check_rule(&rules, &reader, 0x1004, 100, 0x18);
+	check_rule(&rules, &reader, 0x1004, 50, 0x18); /* nothing stood there yet */
+	check_rule(&rules, &reader, 0x103d, 100, 0);
+	check_rule(&rules, &reader, 0x1050, 100, 0);
+	check_rule(&rules, &reader, 0x5004, 100, 0);
+	tell(&w, 128, 0x20);
+	load(&w, 200, 0x1000, 128, "late");
+	move(&w, 300, 0x1000, 0x2000, 128);
+	load(&w, 400, 0x1000, 64, "silent");
+	read_on(&reader, &rules);
+	check_rule(&rules, &reader, 0x1004, 150, 0x18);
+	check_rule(&rules, &reader, 0x1004, 200, 0x28);
+	check_rule(&rules, &reader, 0x1050, 200, 0x28);
+	check_rule(&rules, &reader, 0x2004, 300, 0x28);
+	check_rule(&rules, &reader, 0x2003, 300, 8);
+	check_rule(&rules, &reader, 0x1004, 400, 0);
+	assert_int_equal(rules.bad + reader.bad_records, 0);
+	jit_rules_deinit(&rules);
+	strbuf_deinit(&w.out);
+}
+
+/* Each of many pieces of code that come one by one has its own rule. */
+static void test_rules_of_much_code(void **state)
+{
+	enum { PIECES = 2000 };
+	struct writer w = {.is_swapped = false};
+	struct jitdump_reader reader = {.read = read_written, .context = &w.out};
+	struct jit_rules rules = {0};
+
+	(void)state;
+	put_header(&w, 0);
+	for (uint64_t i = 0; i < PIECES; i++) {
+		/* 7 and PIECES have no common divisor, so each place is taken once. */
+		uint64_t at = i * 7 % PIECES;
+		tell(&w, 32, (uint8_t)(8 * (at % 8)));
+		load(&w, i, 0x1000 + 32 * at, 32, "piece");
+		read_on(&reader, &rules);
+		check_rule(&rules, &reader, 0x1004 + 32 * at, i, (int32_t)(8 + 8 * (at % 8)));
+		assert_true(rules.runs.count <= 12);
+	}
+	for (uint64_t at = 0; at < PIECES; at++)
+		check_rule(&rules, &reader, 0x1010 + 32 * at, PIECES, (int32_t)(8 + 8 * (at % 8)));
+	jit_rules_deinit(&rules);
+	strbuf_deinit(&w.out);
+}
+
+static void test_hostile_unwinding(void **state)
+{
+	enum { WHOLE = EH_FRAME_SIZE + HDR_SIZE };
+	static const struct {
+		uint64_t size, hdr_size;
+		size_t bad_records, bad_rules;
+	} cases[] = {
+		{UINT64_MAX, 0, 1, 0},				       /* more than there is */
+		{WHOLE + 1, HDR_SIZE, 1, 0}, {WHOLE, WHOLE + 1, 1, 0}, /* less than nothing */
+		{0, UINT64_MAX, 1, 0}, {WHOLE, WHOLE, 0, 0},	       /* nothing, as V8 has it */
+		{0, 0, 0, 0}, {WHOLE, 0, 0, 1},			       /* entries that are none */
+		{30, 0, 0, 1},					       /* cut */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct writer w = {.is_swapped = false};
+		struct jitdump_reader reader = {.read = read_written, .context = &w.out};
+		struct jit_rules rules = {0};
+		struct cfi_rule rule;
+
+		put_header(&w, 0);
+		put_unwinding(&w, cases[i].size, cases[i].hdr_size, 64, 0x10);
+		load(&w, 100, 0x1000, 64, "bad");
+		tell(&w, 64, 0x20);
+		load(&w, 100, 0x2000, 64, "good");
+		read_on(&reader, &rules);
+		assert_false(jit_rules_find(&rules, &reader, 0x1004, 100, &rule));
+		assert_false(jit_rules_find(&rules, &reader, 0x1004, 100, &rule));
+		check_rule(&rules, &reader, 0x2004, 100, 0x28);
+		assert_int_equal(reader.bad_records, cases[i].bad_records);
+		assert_int_equal(rules.bad, cases[i].bad_rules);
+		jit_rules_deinit(&rules);
+		strbuf_deinit(&w.out);
+	}
+}
+
+/* Information of more than is read at a time is counted, and is not read. */
+static void test_large_unwinding(void **state)
+{
+	struct writer w = {.is_swapped = false};
+	struct jitdump_reader reader = {.read = read_written, .context = &w.out};
+	struct jit_rules rules = {0};
+
+	(void)state;
+	put_header(&w, 0);
+	put_record(&w, 4, 50, 24 + JIT_RULES_EH_FRAME_MOST + 1);
+	put(&w, JIT_RULES_EH_FRAME_MOST + 1, 8);
+	put(&w, 0, 8);
+	put(&w, 0, 8);
+	for (size_t i = 0; i < JIT_RULES_EH_FRAME_MOST + 1; i++)
+		put(&w, 0, 1);
+	load(&w, 100, 0x1000, 64, "large");
+	read_on(&reader, &rules);
+	check_rule(&rules, &reader, 0x1004, 100, 0);
+	assert_int_equal(rules.bad, 1);
+	jit_rules_deinit(&rules);
+	strbuf_deinit(&w.out);
+}
+
+/* However much code is told of, no more than so much is kept; the rest is counted. */
+static void test_bound_of_code(void **state)
+{
+	struct jit_rules rules = {0};
+	struct jitdump_record record = {.kind = JITDUMP_UNWINDING, .body_size = 8};
+
+	(void)state;
+	jit_rules_add(&rules, &record);
+	record.kind = JITDUMP_LOAD;
+	for (uint64_t i = 0; i < JIT_RULES_CODES_MOST + 3; i++) {
+		record.low = 64 * i;
+		record.size = 64;
+		jit_rules_add(&rules, &record);
+	}
+	assert_int_equal(rules.codes.count, JIT_RULES_CODES_MOST);
+	assert_int_equal(rules.left_out, 3);
+	jit_rules_deinit(&rules);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +465,11 @@ int main(void)
 		cmocka_unit_test(test_cut_anywhere),
 		cmocka_unit_test(test_times_of_another_clock),
 		cmocka_unit_test(test_what_is_no_jitdump),
+		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_rules_of_much_code),
+		cmocka_unit_test(test_hostile_unwinding),
+		cmocka_unit_test(test_large_unwinding),
+		cmocka_unit_test(test_bound_of_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

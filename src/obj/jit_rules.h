@@ -1,0 +1,58 @@
+#ifndef SONDE_OBJ_JIT_RULES_H
+#define SONDE_OBJ_JIT_RULES_H
+
+/*
+ * The unwind rules that a jitdump has for code made at run time, by where the code stood in the
+ * process and when.  They are fed with the dump's records, which may still be being written.
+ *
+ * Source: the kernel's tools/perf/Documentation/jitdump-specification.txt, and tools/perf/util/
+ * genelf.c for where .eh_frame is thought to be: behind the code, rounded up to 8 bytes.  That is
+ * what pointers in it are relative to (V8's eh-frame.cc, CPython's perf_jit_trampoline.c).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "obj/cfi.h"
+#include "obj/jitdump.h"
+
+/* Bounds: pieces of code, 56 bytes each, and what is read of the file at a time. */
+#define JIT_RULES_CODES_MOST	((size_t)1 << 20)
+#define JIT_RULES_EH_FRAME_MOST ((size_t)1 << 16)
+
+struct jit_rules_code {
+	uint64_t low, high, reach; /* reach: the highest `high` of its run up to here */
+	uint64_t time_ns;
+	uint64_t record_off; /* of two of the same time the later one is later in the file */
+	uint64_t eh_frame_off;
+	uint32_t eh_frame_size; /* 0: it has no rules */
+};
+
+/* A zeroed one is empty. */
+struct jit_rules {
+	VEC(struct jit_rules_code) codes; /* in runs; each is sorted by address */
+	VEC(size_t) runs;	    /* where they begin; each is shorter than the one before */
+	size_t sorted;		    /* how many of codes are in runs */
+	struct jitdump_record next; /* unwind information of the code that comes next */
+	bool has_next, is_used;	    /* is_used: there was such information */
+	uint8_t *bytes;		    /* [JIT_RULES_EH_FRAME_MOST]; NULL: nothing was read yet */
+	uint64_t bad;		    /* that cannot be read, or are too large */
+	uint64_t left_out;	    /* pieces of code that there was no room for */
+};
+
+void jit_rules_deinit(struct jit_rules *rules);
+
+/* The next record of the dump. */
+void jit_rules_add(struct jit_rules *rules, const struct jitdump_record *record);
+
+/*
+ * The rule at va for the code that stood there at that time, or, if none did, came there first
+ * after it.  reader reads the dump.  The kind of the rule is CFI_CODE_SP, CFI_CODE_BP or CFI_END:
+ * a rule is to be checked, as programs may write what they say of code after they run it.  False:
+ * there is none, or one that is no offset from sp or bp.
+ */
+bool jit_rules_find(struct jit_rules *rules, const struct jitdump_reader *reader, uint64_t va,
+	uint64_t time_ns, struct cfi_rule *rule);
+
+#endif
