@@ -74,7 +74,7 @@ static bool learn_from_walk(struct snapshot *s, struct process *p, const struct 
 		else if (frame->object & PROCESS_PENDING)
 			changed |=
 				process_table_resolve(s->processes, p, frame->va, sample->time_ns);
-		else
+		else if (object_table_is_jit(s->objects, frame->object))
 			changed |= learn_of_jit(s, p, frame->object, sample->time_ns);
 	}
 	return changed;
