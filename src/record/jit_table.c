@@ -34,7 +34,7 @@ struct jit_code {
 	VEC(uint64_t) begin_ns; /* of generations, ascending */
 	uint64_t read_ns;	/* up to when it was read */
 	struct jit_rules rules;
-	bool has_turned; /* other code took a place, and nobody has asked yet */
+	bool has_turned; /* other code took a place, with other rules, and nobody has asked yet */
 };
 
 void jit_table_init(struct jit_table *t, struct object_table *objects)
@@ -135,7 +135,7 @@ static void read_on(struct jit_code *c, uint64_t time_ns)
 		jit_rules_add(&c->rules, &record);
 		if (is_code && take_place(c, record.low, record.size)) {
 			begin_generation(c, record.time_ns);
-			c->has_turned = true;
+			c->has_turned = c->rules.is_used;
 		}
 	}
 }

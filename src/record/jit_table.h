@@ -30,7 +30,11 @@ void jit_table_deinit(struct jit_table *t);
  * process tells nothing of its code's times.
  */
 uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns);
-/* Whether code of the object has taken the place of other code since this was asked last. */
+/*
+ * Whether code of the object has taken the place of other code since this was asked last.  Only if
+ * there are unwind rules for it: what was read off code is better kept, as it could not be read
+ * again from a process that has ended by now.
+ */
 bool jit_table_has_turned(struct jit_table *t, uint32_t object, uint64_t time_ns);
 /* The unwind rule of the object's code at va, at that time; see jit_rules_find. */
 bool jit_table_rule(

@@ -28,7 +28,7 @@ struct buffer {
 	size_t size;
 };
 
-enum { FUNCTIONS = 3, PLACE = 128, MOVED_BY = 1 << 12, UNIT = 200000 };
+enum { FUNCTIONS = 3, PLACE = 128, MOVED_BY = 1 << 12, UNIT = 2000000 };
 enum { ADJUST_BYTES = 7, RECORD_BYTES = 16 };
 
 static const char *kind;
