@@ -6,8 +6,8 @@
  * covers is the business of code_gaps.c.
  *
  * All of it is lazy.  To compile everything at once takes some 25 ms for the 95,000 functions of
- * libLLVM, and more than a second where code without entries is decoded, of which chromium has
- * 230 MB; meanwhile samples wait.  To open a table takes 0.1 ms, whatever the size of the file.
+ * libLLVM, and more than a second for the 230 MB of chromium's code without entries, which must be
+ * decoded; meanwhile samples wait.  To open a table takes 0.1 ms, whatever the size of the file.
  * Then a look-up of a new address, in random order over all of libLLVM, takes 2 us, reading the
  * file included; in chromium's code without entries 80 us; and one in a function that was met
  * before 60 ns (bench/unwind_bench.c, on a busy machine).  That is why nothing is compiled ahead,

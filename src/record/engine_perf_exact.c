@@ -26,7 +26,7 @@
 #define FILES_LEAST 256
 /* From so many events on those on the CPUs are quicker to be had. */
 #define EVENTS_MOST 2048
-/* So often threads may be made amid the opening of events. */
+/* So often threads may be made while events are being opened. */
 #define ROUNDS_MOST 8
 
 static const struct exact_options exact_options = {

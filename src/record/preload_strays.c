@@ -164,7 +164,7 @@ static void count(struct preload_strays *s, const struct task *task, uint64_t ba
 
 /*
  * Whether a thread with a slot that is silent writes no more.  One that has the library, and hides,
- * is told of by its next sample.
+ * is found again by its next sample.
  */
 static bool is_left(const struct preload_strays *s, const struct task *task)
 {

@@ -62,8 +62,8 @@ static void bury(struct process_table *t, uint64_t time_ns)
 }
 
 /*
- * A program whose end is told before any code of it is mapped has not ended: it has lost its
- * events. The kernel tells of both alike.
+ * A program that exits before any of its code is mapped has not ended: it has lost its events.
+ * The kernel reports both alike.
  */
 static void note_denied(struct process_table *t, struct process *p)
 {

@@ -36,7 +36,7 @@ struct process {
 	bool is_old;	    /* was there before we looked: it may have threads that we don't know */
 	bool is_kernel;	    /* a thread of the kernel */
 	bool is_leaderless; /* its first thread has ended */
-	bool is_bare;	    /* it has become another program, of which no code is mapped yet */
+	bool is_bare;	    /* it runs another program; no code of that is mapped yet */
 	char name[16];
 	struct unwind_space space;
 	uint64_t maps_read_ns; /* when /proc/PID/maps was last asked; 0: never */

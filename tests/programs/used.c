@@ -4,7 +4,7 @@
  * used SECONDS WORK [SLEEPERS]: WORK is "user", in its own code; "kernel", in system calls; or
  * "both".  SLEEPERS threads beside it sleep for a millisecond, work a little, and sleep again.
  *
- * Truth: "used SECONDS", of which "kernel SECONDS", of all threads together.
+ * Truth: "used SECONDS" and, as a part of it, "kernel SECONDS", of all threads together.
  */
 #include <pthread.h>
 #include <stdatomic.h>

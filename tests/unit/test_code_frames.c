@@ -39,7 +39,7 @@ static void add_no_starts(void *context, struct code_starts *starts)
 	(void)starts;
 }
 
-/* The latest code that was compiled, of which its table reads. */
+/* The code compiled last; its table reads from it. */
 static struct code_piece piece;
 
 static struct cfi_table *compile(const void *bytes, size_t size)

@@ -22,7 +22,7 @@ struct run {
 };
 
 /*
- * So many samples, of which each is accounted so much.  Every 100 the account is asked, the samples
+ * So many samples; each is accounted so much.  Every 100 the account is asked, the samples
  * of the last 20 then still being in a ring; lost_each: every how many samples one is lost.
  */
 static void run(struct run *r, int count, uint64_t accounted_ns, int lost_each)
