@@ -36,6 +36,7 @@ static const struct call calls[] = {
 	{SYS_timer_create, false, CLOCK_MONOTONIC, 0, 0},
 	{SYS_timer_create, false, CLOCK_THREAD_CPUTIME_ID, 0, 0},
 	{SYS_timer_settime, false, 0, 0, 0},
+	{SYS_getrusage, true, 0, 0, 0},
 	{SYS_timer_delete, false, 0, 0, 0},
 	{SYS_madvise, false, 0, 0, MADV_POPULATE_WRITE},
 	{SYS_rt_sigprocmask, false, SIG_BLOCK, 0, 0},

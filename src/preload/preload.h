@@ -62,6 +62,7 @@ struct preload_thread {
 	uint64_t period_ns;		   /* of the timer */
 	uint64_t looked_ns, looked_cpu_ns; /* time and CPU time at the last signal */
 	uint64_t due_cpu_ns;		   /* the next sample */
+	uint64_t slept;			   /* how often, when last asked */
 	uint64_t random;
 	uint64_t checked_ns;	     /* when the recorder was last found to live */
 	struct preload_thread *next; /* of those that have slots */

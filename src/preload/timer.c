@@ -15,6 +15,7 @@
 #include "preload/preload.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "preload/raw.h"
@@ -22,6 +23,8 @@
 #define SECOND_NS UINT64_C(1000000000)
 /* A sample may come earlier by this part of the interval. */
 #define EARLY_PART 16
+/* And later by this part, before the timer is set anew. */
+#define LATE_PART 16
 /* Of the time between two signals, so much and this part of it may be the clocks' own inaccuracy.
  */
 #define OFF_NS	    UINT64_C(15000)
@@ -73,6 +76,23 @@ static void arm(struct preload_thread *t, uint64_t ns)
 	t->period_ns = interval_ns();
 	t->armed_cpu = sched_getcpu();
 	set(t->timer, ns > SHORTEST_NS ? ns : SHORTEST_NS, t->period_ns);
+}
+
+/*
+ * Whether it has slept since it was last asked, and did not only wait for a CPU: a thread that has
+ * used up its time often waits at the end of a system call.  Without an answer it may have slept.
+ */
+static bool has_slept(struct preload_thread *t)
+{
+	struct rusage use;
+	uint64_t slept = UINT64_MAX;
+
+	if (raw2(SYS_getrusage, RUSAGE_THREAD, &use) == 0)
+		slept = (uint64_t)use.ru_nvcsw;
+	bool result = slept != t->slept || slept == UINT64_MAX;
+
+	t->slept = slept;
+	return result;
 }
 
 /* Until it runs again; without such a timer it is not left alone. */
@@ -143,24 +163,34 @@ bool preload_timer_is_due(
 	uint64_t left_ns = t->due_cpu_ns > cpu_ns ? t->due_cpu_ns - cpu_ns : 0;
 	uint64_t went_ns = now_ns - t->looked_ns, ran_ns = cpu_ns - t->looked_cpu_ns;
 	bool was_off = !t->rests && went_ns > ran_ns + OFF_NS + went_ns / OFF_PART;
+	bool was_asleep = was_off && has_slept(t) && is_in_call;
 	bool is_prompt = t->rests || sched_getcpu() == t->armed_cpu;
 
 	t->looked_ns = now_ns;
 	t->looked_cpu_ns = cpu_ns;
-	if (is_prompt && !(was_off && is_in_call) &&
+	if (is_prompt && !was_asleep &&
 		left_ns <= (was_off || t->rests ? 0 : interval_ns() / EARLY_PART))
 		return true;
-	wait_on(t, left_ns, was_off && is_in_call);
+	wait_on(t, left_ns, was_asleep);
 	return false;
 }
 
+/*
+ * Where a sample was late, as signals wait while the thread does, the next one is earlier, so that
+ * there are as many as intervals.  After a long gap there is half an interval at least between two:
+ * no burst makes up for what is lost.
+ */
 void preload_timer_sampled(struct preload_thread *t, uint64_t cpu_ns)
 {
-	uint64_t period_ns = interval_ns();
+	uint64_t period_ns = interval_ns(), soonest_ns = cpu_ns + period_ns / 2;
 
-	t->due_cpu_ns = cpu_ns + period_ns;
-	if (t->period_ns != period_ns || t->rests)
-		arm(t, period_ns);
+	t->due_cpu_ns += period_ns;
+	if (t->due_cpu_ns < soonest_ns)
+		t->due_cpu_ns = soonest_ns;
+	uint64_t left_ns = t->due_cpu_ns - cpu_ns;
+
+	if (t->period_ns != period_ns || t->rests || left_ns < period_ns - period_ns / LATE_PART)
+		arm(t, left_ns);
 }
 
 void preload_timer_again(struct preload_thread *t)

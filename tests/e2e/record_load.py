@@ -50,6 +50,19 @@ def test_by_the_preloaded_library(folder):
 	check_all(folder, "--engine", "preload")
 
 
+def test_the_preloaded_library_takes_all_samples_that_are_due(folder):
+	"""Threads that have to wait for a CPU do it at the ends of system calls as well, which is no sleep."""
+	recording.needs_sampling("preload")
+	for name, arguments in ("shares", ()), ("threads", (8,)):
+		program = recording.program(folder, name)
+		with recording.load():
+			r = recording.record(folder, program, *arguments, harness.work(1000, least=400),
+				options=("--engine", "preload"), name=f"{name}.prof")
+		due = r.stats["cpu_ns"] / recording.INTERVAL_NS
+		# Of a thread's first interval a part, by chance, and what it used while it was being loaded.
+		assert 0.98 * due - 15 <= r.stats["counted"] <= 1.02 * due + 15, (name, due, r.stats)
+
+
 def test_without_privileges(folder):
 	program = recording.program(folder, "shares")
 	with recording.load():
