@@ -106,12 +106,13 @@ enum blocked_state blocked_stack_read(
 	struct blocked_stack *b, int64_t pid, int64_t tid, struct perf_sample *sample)
 {
 	char before[TEXT_BYTES], after[TEXT_BYTES];
-	uint64_t sp, pc, turns_before = turns(tid);
+	uint64_t sp, pc;
 
 	if (!read_text(tid, "syscall", before))
 		return BLOCKED_REFUSED;
 	if (!blocked_stack_parse(before, &sp, &pc))
 		return BLOCKED_RUNNING;
+	uint64_t turns_before = turns(tid);
 	struct iovec local = {b->bytes, STACK_BYTES}, remote = {(void *)(uintptr_t)sp, STACK_BYTES};
 	ssize_t size = process_vm_readv((pid_t)tid, &local, 1, &remote, 1, 0);
 

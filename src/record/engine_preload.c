@@ -83,7 +83,7 @@ static struct engine_preload *self(struct engine *e)
 static void use(struct engine_preload *e, struct peer *peer, const struct preload_record *head)
 {
 	preload_pool_use(&e->pool, &peer->account, head->cpu_ns);
-	preload_looks_ran(&peer->life, head->time_ns, head->cpu_ns, OFFCPU_NO_NODE, e->interval_ns);
+	preload_looks_ran(&peer->life, peer->tid, head, OFFCPU_NO_NODE, e->interval_ns);
 }
 
 static void end_peer(struct engine_preload *e, uint32_t slot, uint64_t time_ns, bool exits)
@@ -216,7 +216,7 @@ static void take_sample(struct engine_preload *e, uint32_t slot, const struct pr
 	sample.period = preload_pool_sample(&e->pool, &peer->account, head->cpu_ns);
 	struct snapshot_place place = recording_take_clock(e->recording, &sample);
 
-	preload_looks_ran(&peer->life, head->time_ns, head->cpu_ns, place.node, e->interval_ns);
+	preload_looks_ran(&peer->life, peer->tid, head, place.node, e->interval_ns);
 	tell_wants(e, slot, &sample, false);
 	if (regs.took_ns < SECOND_NS)
 		e->stolen_ns += SIGNAL_NS + regs.took_ns;
@@ -467,8 +467,8 @@ static void look_at(struct engine_preload *e, uint32_t slot, uint64_t now_ns)
 		preload_looks_look(&e->looks, &peer->life, peer->pid, peer->tid,
 			clock_monotonic_ns(), &sample) == PRELOAD_FOUND_STACK)
 		tell_wants(e, slot, &sample, true);
-	if (peer->life.due_ns < e->look_ns)
-		e->look_ns = peer->life.due_ns;
+	if (peer->life.look_by_ns < e->look_ns)
+		e->look_ns = peer->life.look_by_ns;
 }
 
 static void look_at_all(struct engine_preload *e)

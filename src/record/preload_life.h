@@ -38,8 +38,11 @@ struct preload_life {
 	uint64_t asleep_ns;	/* since when at the latest */
 	/* The first and the last look since the last point that found it awake. */
 	uint64_t woke_ns, runs_ns;
-	uint64_t handed_ns;	     /* when time was last handed out */
-	uint64_t due_ns;	     /* the next look */
+	uint64_t handed_ns; /* when time was last handed out */
+	/* The next look: not before the first, and the recorder wakes for it at the second. */
+	uint64_t due_ns, look_by_ns;
+	uint64_t awake_ns;	     /* from a record to the latter, while it does not sleep */
+	uint64_t seen_waited_ns;     /* for a CPU, at the last look */
 	uint32_t run_node;	     /* where it last ran; OFFCPU_NO_NODE: not known */
 	struct preload_span between; /* short times off the CPU, among those in which it ran */
 	struct preload_span block;   /* the block at hand, or the last one */

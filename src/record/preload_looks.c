@@ -3,6 +3,10 @@
  * on, after a part of the time that it has slept, so that a sleep costs as many looks as the
  * logarithm of its length, and where it ended is known to the same part.
  *
+ * A thread that runs shall not wake us each time, to find its record.  So a look waits for the next
+ * turn at which records are taken, the longer the longer the thread has not slept; one that sleeps
+ * is looked at when it is due.
+ *
  * A look is one small file, some 3 us, as long as the thread has not been given a CPU since; only
  * then its stack is read, some 30 us.  Both have their limits, in which the looks get rarer: what
  * is told between two of them adds up all the same.
@@ -19,6 +23,10 @@
 #define LOOK_MOST_NS  SECOND_NS
 /* A thread that should have written a record is looked at after this at the latest. */
 #define SILENT_MOST_NS (2 * LOOK_LEAST_NS)
+/* Of one that does not sleep, looks wait so long for another reason to wake; with each record that
+ * grows by that part. */
+#define AWAKE_MOST_NS (10 * LOOK_LEAST_NS)
+#define AWAKE_PART    32
 /* How long one that runs has waited for CPUs is asked so often. */
 #define ASK_NS (SECOND_NS / 20)
 /* A second, and at once a tenth of that. */
@@ -81,18 +89,50 @@ void preload_looks_begin(struct preload_looks *l, struct preload_life *life, pid
 	l->tid = tid;
 	(void)proc_sched_read(tid, &sched);
 	preload_life_begin(life, time_ns, cpu_ns, &sched);
-	life->due_ns = time_ns + LOOK_LEAST_NS;
+	life->awake_ns = LOOK_LEAST_NS;
+	life->seen_waited_ns = sched.waited_ns;
+	life->due_ns = life->look_by_ns = time_ns + LOOK_LEAST_NS;
 }
 
-void preload_looks_ran(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns, uint32_t node,
-	uint64_t interval_ns)
+static void grow(struct preload_life *life, uint64_t part)
+{
+	life->awake_ns += life->awake_ns / part;
+	if (life->awake_ns > AWAKE_MOST_NS)
+		life->awake_ns = AWAKE_MOST_NS;
+}
+
+/* Whether it has slept since its last point, and did not only wait for a CPU. */
+static bool has_slept(struct preload_life *life, pid_t tid, uint64_t time_ns, uint64_t cpu_ns)
+{
+	uint64_t used_ns = cpu_ns > life->cpu_ns ? cpu_ns - life->cpu_ns : 0;
+	uint64_t waited_ns = life->seen_waited_ns;
+	struct proc_sched sched;
+
+	/* A look found it awake meanwhile, or there was no such time. */
+	if (life->woke_ns > life->at_ns || time_ns < life->at_ns + used_ns + LOOK_LEAST_NS / 2)
+		return false;
+	if (!proc_sched_read(tid, &sched))
+		return true;
+	life->seen_waited_ns = sched.waited_ns;
+	return time_ns - life->at_ns - used_ns > 2 * (sched.waited_ns - waited_ns);
+}
+
+void preload_looks_ran(struct preload_life *life, pid_t tid, const struct preload_record *head,
+	uint32_t node, uint64_t interval_ns)
 {
 	uint64_t pause_ns = interval_ns + interval_ns / 2;
 
 	if (!life->is_on)
 		return;
-	preload_life_ran(life, time_ns, cpu_ns, node);
-	life->due_ns = time_ns + (pause_ns < SILENT_MOST_NS ? pause_ns : SILENT_MOST_NS);
+	if (has_slept(life, tid, head->time_ns, head->cpu_ns))
+		life->awake_ns = LOOK_LEAST_NS;
+	else
+		grow(life, AWAKE_PART);
+	preload_life_ran(life, head->time_ns, head->cpu_ns, node);
+	if (pause_ns > SILENT_MOST_NS)
+		pause_ns = SILENT_MOST_NS;
+	life->due_ns = head->time_ns + pause_ns;
+	life->look_by_ns = head->time_ns + (pause_ns > life->awake_ns ? pause_ns : life->awake_ns);
 }
 
 static uint64_t pause_ns(const struct preload_life *life, uint64_t now_ns)
@@ -103,6 +143,19 @@ static uint64_t pause_ns(const struct preload_life *life, uint64_t now_ns)
 	if (slept_ns < LOOK_LEAST_NS)
 		return LOOK_LEAST_NS;
 	return slept_ns < LOOK_MOST_NS ? slept_ns : LOOK_MOST_NS;
+}
+
+/* From a look to the next one. */
+static uint64_t next_ns(struct preload_life *life, uint64_t now_ns)
+{
+	if (life->runs_ns == now_ns) {
+		grow(life, 1);
+		return life->awake_ns;
+	}
+	if (!life->is_asleep)
+		return LOOK_LEAST_NS;
+	life->awake_ns = LOOK_LEAST_NS;
+	return pause_ns(life, now_ns);
 }
 
 /* Whether it has slept since, though its stack is not to be read. */
@@ -147,16 +200,16 @@ enum preload_found preload_looks_look(struct preload_looks *l, struct preload_li
 	l->pid = pid;
 	l->tid = tid;
 	l->looks_left--;
-	life->due_ns = now_ns + LOOK_LEAST_NS;
+	life->due_ns = life->look_by_ns = now_ns + LOOK_LEAST_NS;
 	if (!proc_sched_read(tid, &sched))
 		return PRELOAD_FOUND_GONE;
+	life->seen_waited_ns = sched.waited_ns;
 	if (life->is_asleep && sched.turns == life->turns)
 		preload_life_sleeps_on(&l->lives, life, now_ns);
 	else if (l->reads_left >= 1)
 		has_stack = look_closely(l, life, now_ns, &sched, sample);
-	if (life->is_asleep)
-		life->due_ns = now_ns + pause_ns(life, now_ns);
-	else if (now_ns > life->handed_ns + ASK_NS)
+	life->due_ns = life->look_by_ns = now_ns + next_ns(life, now_ns);
+	if (!life->is_asleep && now_ns > life->handed_ns + ASK_NS)
 		preload_life_waited(&l->lives, life, now_ns, sched.waited_ns);
 	return has_stack ? PRELOAD_FOUND_STACK : PRELOAD_FOUND_NOTHING;
 }

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "preload/shared.h"
 #include "record/preload_life.h"
 #include "record/blocked_stack.h"
 #include "record/recording.h"
@@ -42,10 +43,9 @@ bool preload_looks_grant(struct preload_looks *l, uint64_t now_ns);
 /* The thread's first record. */
 void preload_looks_begin(struct preload_looks *l, struct preload_life *life, pid_t pid, pid_t tid,
 	uint64_t time_ns, uint64_t cpu_ns);
-/* It has written a record with that stack, or OFFCPU_NO_NODE; the next one is due in interval_ns.
- */
-void preload_looks_ran(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns, uint32_t node,
-	uint64_t interval_ns);
+/* It has written that record, with that stack or OFFCPU_NO_NODE; the next is due in interval_ns. */
+void preload_looks_ran(struct preload_life *life, pid_t tid, const struct preload_record *head,
+	uint32_t node, uint64_t interval_ns);
 /* A look, if life->due_ns has come. */
 enum preload_found preload_looks_look(struct preload_looks *l, struct preload_life *life, pid_t pid,
 	pid_t tid, uint64_t now_ns, struct perf_sample *sample);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -16,10 +17,9 @@
 #include "base/clock.h"
 #include "preload/shared.h"
 #include "record/proc_stat.h"
-#include "record/task_scan.h"
 
 /* Such a part of the time, at most, goes into looks. */
-#define LOOK_PART     40
+#define LOOK_PART     100
 #define LOOK_LEAST_NS (SECOND_NS / 50)
 /* A program's start is shorter; of what has used less nothing is asked. */
 #define LEAST_NS (SECOND_NS / 100)
@@ -188,16 +188,45 @@ static void look_at(struct preload_strays *s, const struct task *task)
 		count(s, task, told.used_ns, sched.ran_ns, told.is_sealed);
 }
 
+/*
+ * The id that was last given to a thread, by /proc/loadavg: as long as it stays, none was added,
+ * and a search of all of /proc would find nothing new.  0: not told.
+ */
+static uint64_t last_tid(void)
+{
+	char text[128];
+	int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0)
+		return 0;
+	text[got] = '\0';
+	char *last = strrchr(text, ' ');
+
+	return last ? strtoull(last, NULL, 10) : 0;
+}
+
+static void search(struct preload_strays *s)
+{
+	/* First, so that what is added meanwhile is searched for next time. */
+	uint64_t tid = last_tid();
+
+	if (tid != 0 && tid == s->last_tid)
+		return;
+	s->last_tid = tid;
+	s->tasks.count = 0;
+	task_scan(&s->root, 1, &s->tasks);
+}
+
 void preload_strays_look(struct preload_strays *s, uint64_t now_ns)
 {
-	task_vec tasks = {0};
-
 	if (now_ns < s->due_ns)
 		return;
-	task_scan(&s->root, 1, &tasks);
-	for (size_t i = 0; i < tasks.count; i++)
-		look_at(s, &tasks.data[i]);
-	vec_deinit(&tasks);
+	search(s);
+	for (size_t i = 0; i < s->tasks.count; i++)
+		look_at(s, &s->tasks.data[i]);
 	uint64_t took_ns = clock_monotonic_ns() - now_ns;
 
 	s->due_ns = now_ns +
@@ -214,6 +243,7 @@ void preload_strays_init(struct preload_strays *s, pid_t root, const struct prel
 
 void preload_strays_deinit(struct preload_strays *s)
 {
+	vec_deinit(&s->tasks);
 	map_deinit(&s->tids);
 	vec_deinit(&s->counted_ns);
 }

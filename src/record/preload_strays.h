@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "format/capture_stray.h"
 #include "record/preload_memory.h"
+#include "record/task_scan.h"
 
 /* What is known of a thread that has a slot. */
 struct preload_told {
@@ -28,6 +29,8 @@ struct preload_strays {
 	bool (*told)(void *context, pid_t tid, struct preload_told *told); /* false: no slot */
 	void *context;
 	uint64_t due_ns;	     /* the next look */
+	task_vec tasks;		     /* as found by the last search of /proc, ... */
+	uint64_t last_tid;	     /* ... before which this was the latest thread of all */
 	uint64_t ns[CAPTURE_STRAYS]; /* found so far */
 	struct map tids;	     /* to places in counted_ns */
 	VEC(uint64_t) counted_ns;    /* of the CPU time of each stray */
