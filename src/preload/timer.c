@@ -163,12 +163,14 @@ bool preload_timer_is_due(
 	uint64_t left_ns = t->due_cpu_ns > cpu_ns ? t->due_cpu_ns - cpu_ns : 0;
 	uint64_t went_ns = now_ns - t->looked_ns, ran_ns = cpu_ns - t->looked_cpu_ns;
 	bool was_off = !t->rests && went_ns > ran_ns + OFF_NS + went_ns / OFF_PART;
+	/* Signals that waited while the thread did would find too many calls. */
+	bool is_stale = was_off && is_in_call;
 	bool was_asleep = was_off && has_slept(t) && is_in_call;
 	bool is_prompt = t->rests || sched_getcpu() == t->armed_cpu;
 
 	t->looked_ns = now_ns;
 	t->looked_cpu_ns = cpu_ns;
-	if (is_prompt && !was_asleep &&
+	if (is_prompt && !is_stale &&
 		left_ns <= (was_off || t->rests ? 0 : interval_ns() / EARLY_PART))
 		return true;
 	wait_on(t, left_ns, was_asleep);
