@@ -21,7 +21,6 @@ HEAD = ["| program | load | recorder | lost | whole stacks | total, of the syste
 	"|---|---|---|---|---|---|---|---|"]
 RATE_NS = 1000000
 SECONDS = 5
-LOADS = (0, 20)
 # Rows of a report by module that are code of the kernel.
 KERNEL = re.compile(r"^\[(?!truncated|unknown|anon|vdso|lost|guessed|left out|kernel, not permitted)[^]]*\]$")
 
@@ -293,11 +292,11 @@ def line_of(what, load, tool, rounds):
 	return [what, f"{load}", tool.label, *cells, f"{own_s:.2f} s of {used_s:.1f} s"]
 
 
-def measure(bench, row):
+def measure(bench, row, loads):
 	"""The lines of a row: each load, each tool; tools take turns."""
 	_, what, once = row
 	found = []
-	for load in LOADS:
+	for load in loads:
 		seen = {tool: [] for tool in TOOLS}
 		why = {}
 		with busy(load):

@@ -8,7 +8,7 @@ from attaching import Target, attach
 # What is said of programs that aren't like that: ours are linked dynamically, have no more rights than we, and end
 # after the recording has seen all of them.
 FALSE = ("set-uid", "statically", "ended the sampling early", "went on unrecorded", "replaced")
-PROGRAMS = (("shares", (), 640), ("threads", (8,), 1000), ("processes", (), 800), ("deep", (1000,), 600),
+PROGRAMS = (("shares", (), 640), ("threads", (8,), 2000), ("processes", (), 800), ("deep", (1000,), 600),
 	("mutual", (), 560))
 
 

@@ -35,7 +35,8 @@ int main(int argc, char **argv)
 	struct cpu_time time = cpu_time_of_process(atof(argv[2]));
 
 	do
-		x = level(depth, depth, x);
+		for (uint64_t levels = 0; levels < 8000; levels += depth)
+			x = level(depth, depth, x);
 	while (cpu_time_is_left(&time));
 	puts("bottom 0.333 0.333\nlevel 0.667 1\nmain 0 1");
 	return x == 0;

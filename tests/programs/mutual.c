@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	struct cpu_time time = cpu_time_of_process(argc > 1 ? atof(argv[1]) : 1);
 
 	do
-		for (int round = 0; round < 30; round++)
+		for (int round = 0; round < 240; round++)
 			x = first(30 * (round % 10 + 1), x);
 	while (cpu_time_is_left(&time));
 	/* What first and second do before they call on: 5 and 8 of 550 on average. */

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 	struct cpu_time time = cpu_time_of_process(argc > 1 ? atof(argv[1]) : 1);
 
 	do
-		for (int round = 0; round < 16; round++)
+		for (int round = 0; round < 128; round++)
 			x = via(own(x));
 	while (cpu_time_is_left(&time));
 	print_truth();

@@ -36,7 +36,7 @@ static void *thread_main(void *context)
 	struct cpu_time time = cpu_time_of_thread(number % 2 ? 3 * light_ms : light_ms);
 
 	do
-		for (int round = 0; round < 32; round++)
+		for (int round = 0; round < 64; round++)
 			x = number % 2 ? heavy(x) : light(x);
 	while (cpu_time_is_left(&time));
 	return (void *)(uintptr_t)x;
