@@ -283,6 +283,9 @@ static void take_switch(struct engine_perf *e, const struct perf_event_header *h
 	struct perf_switch record;
 
 	perf_record_switch(header, &record);
+	/* Fresh events report the switches that those in the set report. */
+	if (e->is_joining && !perf_event_set_find(&e->events, record.event_id))
+		return;
 	join_switches(e, &record);
 	if (is_over(e, record.pid) ||
 		(e->events.tracks_all && !e->everybody &&

@@ -213,8 +213,12 @@ static bool open_fresh(struct join *j)
 static void join(struct engine_perf *e)
 {
 	struct join j = {.e = e};
+	bool is_open;
 
-	if (!open_fresh(&j)) {
+	e->is_joining = true;
+	is_open = open_fresh(&j);
+	e->is_joining = false;
+	if (!is_open) {
 		drop(e);
 		return;
 	}
@@ -230,26 +234,43 @@ static void join(struct engine_perf *e)
 }
 
 /* That the kernel refuses it is for `sonde doctor` to say: nobody has asked for it. */
-void engine_perf_exact_look(struct engine_perf *e)
+static void take_loaded(struct engine_perf *e)
 {
-	struct exact *exact = NULL;
 	struct error *err = NULL;
 
-	if (!e->loader || !exact_loader_take(e->loader, &exact, &err))
+	if (!e->loader || !exact_loader_take(e->loader, &e->ready, &err))
 		return;
 	exact_loader_leave(e->loader);
 	e->loader = NULL;
 	error_destroy(err);
-	if (!exact)
+}
+
+/*
+ * Whether a stack went on beyond what the kernel had copied of it.  Where none does, events that
+ * threads have inherited are better: the kernel swaps them as a whole at a switch, and fresh ones
+ * of each thread one by one, which costs a program that switches all the time a third of its
+ * samples.
+ */
+static bool is_needed(const struct snapshot *s)
+{
+	return s->memory.read_count > 0 || s->counters[CAPTURE_TRUNCATED_MEMORY] > 0;
+}
+
+void engine_perf_exact_look(struct engine_perf *e)
+{
+	take_loaded(e);
+	if (!e->ready || !is_needed(&e->recording->snapshot) ||
+		perf_event_set_is_stopped(&e->events))
 		return;
-	use(e, exact);
-	if (!perf_event_set_is_stopped(&e->events))
-		join(e);
+	use(e, e->ready);
+	e->ready = NULL;
+	join(e);
 }
 
 void engine_perf_exact_close(struct engine_perf *e)
 {
 	exact_loader_leave(e->loader);
+	exact_close(e->ready);
 	e->recording->snapshot.exact = NULL;
 	exact_close(e->exact);
 	if (e->exact_poll_fd >= 0)

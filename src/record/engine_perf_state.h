@@ -33,7 +33,9 @@ struct engine_perf {
 	struct perf_tally tally;
 	struct exact *exact;	     /* NULL: no program is at the events */
 	struct exact_loader *loader; /* NULL: none is loading */
+	struct exact *ready;	     /* loaded, and not needed so far */
 	int exact_poll_fd;	     /* an epoll: the loader's, then the program's; -1: no such */
+	bool is_joining;	     /* threads may have fresh events beside those in the set */
 	struct perf_attach_result attached;
 	bool everybody; /* is the target */
 	struct ring_merge merge;

@@ -88,7 +88,8 @@ def test_a_recorder_that_is_starved(folder):
 
 
 def test_a_recorder_that_sleeps_for_seconds(folder):
-	running, pid = start_fate(folder, harness.work(1500, least=1500))
+	# With whole copies of stacks, and so many of them, the rings are full before the target has ended.
+	running, pid = start_fate(folder, harness.work(1500, least=1500), options=["--engine", "snapshot", "-F", "4000"])
 	os.kill(running.process.pid, signal.SIGSTOP)
 	states = []
 
@@ -101,7 +102,7 @@ def test_a_recorder_that_sleeps_for_seconds(folder):
 	os.kill(running.process.pid, signal.SIGCONT)
 	assert running.end() == 5, running.err
 	stats = running.recording.stats
-	faults.check_accounted(running.recording, "")
+	faults.check_accounted(running.recording, running.err)
 	assert stats["lost"] > 0 and "samples were lost" in running.err, (stats, running.err)
 
 
