@@ -3,7 +3,7 @@
 
 /*
  * Call frame information of one load object, from .eh_frame and .debug_frame, and for code that
- * neither covers from that code, as rules, of which there is a small dictionary.
+ * neither covers from that code, as rules out of a small dictionary.
  *
  * Nothing is read until an address is asked for, and then what is needed for the function that it
  * is in; its rules are kept in rows that are fast to look up.

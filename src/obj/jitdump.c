@@ -76,7 +76,7 @@ static bool read_place(
 	return record->size <= UINT64_MAX - record->low;
 }
 
-/* The body ends where .eh_frame does; false: there is less than it is told to be. */
+/* The body ends where .eh_frame does; false: there is less than its header says. */
 static bool cut_unwinding(
 	const struct jitdump_reader *r, const uint8_t *n, struct jitdump_record *record)
 {

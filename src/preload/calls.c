@@ -92,7 +92,7 @@ static struct timeout timeout_of(long number, const long a[6])
 	}
 }
 
-/* The time that a call waits at most; below 0: for ever, or until it is told. */
+/* The time that a call waits at most; below 0: forever, or not known yet. */
 static int64_t most_ns(const struct timeout *timeout, const long a[6])
 {
 	long argument = a[timeout->argument];

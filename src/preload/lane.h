@@ -29,7 +29,7 @@ struct preload_lane {
  * False: there is none, which is counted.
  */
 bool preload_lane_take(struct preload_lane *lane, uint8_t *base, uint32_t slot_count, uint32_t tid);
-/* Gives the slot back, of which nothing was used; counts the thread as one without a slot. */
+/* Gives the unused slot back; counts the thread as one without a slot. */
 void preload_lane_refuse(struct preload_lane *lane);
 /*
  * Room for a record of least to most bytes: *room says how many. NULL: there is not so much, or no

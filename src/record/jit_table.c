@@ -148,7 +148,7 @@ static uint64_t find_generation(const struct jit_code *c, uint64_t time_ns)
 	return next ? c->begin_ns.data[next - 1] : 0;
 }
 
-/* The code of an object as it is told up to a time; NULL: nothing is told. */
+/* The code of an object as the dump has it up to a time; NULL: it has none. */
 static struct jit_code *code_at(struct jit_table *t, uint32_t object, uint64_t time_ns)
 {
 	struct str path = object_table_jitdump(t->objects, object);
