@@ -27,11 +27,13 @@ enum cfi_kind {
 	CFI_BP,	  /* CFA = bp + cfa_offset */
 	CFI_PLT,  /* the expression that linkers give to .plt: CFA = sp + 8 + ((pc & 15) >= 11) * 8
 		   */
-	CFI_SIGNAL,  /* a signal frame: the ucontext at sp holds all registers */
-	CFI_END,     /* the return address is undefined: the outermost frame */
-	CFI_CODE_SP, /* as CFI_SP, read off the code (obj/code_frames.h): to be checked */
-	CFI_CODE_BP, /* as CFI_BP, likewise */
-	CFI_SLOW,    /* anything else: see cfi_table_slow */
+	CFI_SIGNAL,	   /* a signal frame: the ucontext at sp holds all registers */
+	CFI_END,	   /* the return address is undefined: the outermost frame */
+	CFI_CODE_SP,	   /* as CFI_SP, read off the code (obj/code_frames.h): to be checked */
+	CFI_CODE_BP,	   /* as CFI_BP, likewise */
+	CFI_CODE_SAVED,	   /* CFA = what is in memory at sp + origin, + cfa_offset; likewise */
+	CFI_CODE_REGISTER, /* CFA = register number origin + cfa_offset; likewise */
+	CFI_SLOW,	   /* anything else: see cfi_table_slow */
 };
 
 /* Offsets in bytes. The return address is at CFA - 8 in all kinds but CFI_SIGNAL,
@@ -44,6 +46,7 @@ struct cfi_rule {
 		int32_t bx_offset; /* the same of rbx, which some frames further out may hang on */
 		uint32_t slow;	   /* CFI_SLOW: index for cfi_table_slow */
 	};
+	int32_t origin; /* CFI_CODE_SAVED, CFI_CODE_REGISTER */
 };
 
 /* x86-64 numbering; 16 is the return address. */

@@ -51,10 +51,13 @@ static struct depth_state after(struct depth_state s, const struct x86_instructi
 		break;
 	case X86_ALIGN_SP:
 	case X86_SWITCH_SP:
+	case X86_SP_FROM_STACK:
 		s.is_loose = true;
 		break;
 	case X86_LEAVE:
 	case X86_ZERO_BP:
+	case X86_BP_FROM_BP:
+	case X86_SWITCH_BP:
 		s.has_bp = false;
 		break;
 	case X86_LOAD:

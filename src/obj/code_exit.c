@@ -1,9 +1,10 @@
 /*
  * At a function's return instruction sp is at the return address. So what the instructions from a
  * place up to there add to sp is how far the return address is from sp at that place; where they
- * take sp from bp, it is how far it is from bp. Branches are tried both ways until one comes to a
- * return: they all find the same return address. Calls on the way leave sp as it was, but for those
- * that do not return: these are the last of their function, and fill follows.
+ * take sp from bp, it is how far it is from bp; where they take it from where an aligned frame has
+ * saved it, or from the register that has kept it, how far from that. Branches are tried both ways
+ * until one comes to a return: they all find the same return address. Calls on the way leave sp as
+ * it was, but for those that do not return: these are the last of their function, and fill follows.
  */
 #include "obj/code_exit.h"
 
@@ -30,12 +31,12 @@ struct exits {
 static void restore(struct exit_state *s, uint8_t reg, int64_t slot)
 {
 	/* What was pushed on the way is what the register holds now. */
-	bool is_own = !s->by_bp && slot < 0;
+	bool is_own = s->base == EXIT_SP && slot < 0;
 
 	if (reg == X86_BP) {
 		s->bp_slot = is_own ? CODE_EXIT_NOT_RESTORED : slot;
 		s->is_gone = !is_own;
-		s->has_own = false;
+		s->has_own = s->is_other = false;
 	} else if (reg == X86_BX) {
 		s->bx_slot = is_own ? CODE_EXIT_NOT_RESTORED : slot;
 	}
@@ -48,16 +49,53 @@ static bool take_bp(struct exit_state *s, int64_t distance)
 		s->sp = s->own_bp + distance;
 		return true;
 	}
-	if (s->is_gone)
+	if (s->is_gone || s->is_other)
 		return false;
-	s->by_bp = true;
+	s->base = EXIT_BP;
+	s->is_adrift = false;
 	s->sp = distance;
 	return true;
 }
 
+/* bp is loaded from the frame that it points to; sp goes its own way. */
+static bool load_bp(struct exit_state *s, int64_t distance)
+{
+	if (s->has_own || s->is_gone || s->is_other)
+		return false;
+	s->is_adrift |= s->base != EXIT_BP;
+	s->base = EXIT_BP;
+	restore(s, X86_BP, distance);
+	return true;
+}
+
+/* sp becomes what there was before the frame was aligned. */
+static bool take_sp(struct exit_state *s, enum exit_base base, int64_t origin, int64_t distance)
+{
+	if (s->base != EXIT_SP || s->is_gone)
+		return false;
+	s->base = base;
+	s->origin = origin;
+	s->is_other |= s->has_own;
+	s->has_own = false;
+	s->sp = distance;
+	s->bx_slot = CODE_EXIT_NOT_RESTORED;
+	return true;
+}
+
+/* From the slot at sp + distance. */
+static void load(struct exit_state *s, uint8_t reg, int64_t distance)
+{
+	if (!s->is_adrift)
+		restore(s, reg, s->sp + distance);
+	else if (reg == X86_BX)
+		s->bx_slot = CODE_EXIT_NOT_RESTORED;
+	else if (reg == X86_BP)
+		s->is_other = true;
+}
+
 static void pop(struct exit_state *s, uint8_t reg)
 {
-	restore(s, reg, s->sp);
+	load(s, reg, 0);
 	s->sp += 8;
 }
 
@@ -75,7 +113,7 @@ static bool pass(struct exit_state *s, const struct x86_instruction *i)
 		s->sp += i->value;
 		break;
 	case X86_LOAD:
-		restore(s, i->reg, s->sp + i->value);
+		load(s, i->reg, i->value);
 		break;
 	case X86_BP_FROM_SP:
 		s->has_own = true;
@@ -88,8 +126,17 @@ static bool pass(struct exit_state *s, const struct x86_instruction *i)
 			return false;
 		pop(s, X86_BP);
 		break;
-	case X86_ALIGN_SP:
+	case X86_BP_FROM_BP:
+		return load_bp(s, i->value);
+	case X86_SP_FROM_STACK:
+		return s->sp + i->value >= 0 && take_sp(s, EXIT_SAVED, s->sp + i->value, 0);
 	case X86_SWITCH_SP:
+		return i->reg != X86_NO_REG && take_sp(s, EXIT_REGISTER, i->reg, i->value);
+	case X86_SWITCH_BP:
+		s->is_other = true;
+		s->has_own = false;
+		break;
+	case X86_ALIGN_SP:
 	case X86_ZERO_BP:
 	case X86_BAD:
 	case X86_STOP:
@@ -119,15 +166,20 @@ static int32_t from_cfa(int64_t slot, int64_t cfa)
 
 static bool make_rule(const struct exit_state *s, struct cfi_rule *rule)
 {
+	static const enum cfi_kind kinds[] = {[EXIT_SP] = CFI_CODE_SP,
+		[EXIT_BP] = CFI_CODE_BP,
+		[EXIT_SAVED] = CFI_CODE_SAVED,
+		[EXIT_REGISTER] = CFI_CODE_REGISTER};
 	int64_t cfa = s->sp + 8;
 
-	if (!is_offset(cfa) || cfa < 8)
+	if (!is_offset(cfa) || cfa < 8 || !is_offset(s->origin))
 		return false;
 	*rule = (struct cfi_rule){
-		.kind = s->by_bp ? CFI_CODE_BP : CFI_CODE_SP,
+		.kind = kinds[s->base],
 		.cfa_offset = (int32_t)cfa,
 		.bp_offset = from_cfa(s->bp_slot, cfa),
 		.bx_offset = from_cfa(s->bx_slot, cfa),
+		.origin = (int32_t)s->origin,
 	};
 	return true;
 }
@@ -142,7 +194,12 @@ static bool make_frame_rule(const struct exit_state *s, struct cfi_rule *rule)
 	struct exit_state at_return = *s;
 
 	at_return.sp = s->bp_slot + 8;
-	return s->by_bp && s->is_gone && make_rule(&at_return, rule);
+	return s->base == EXIT_BP && s->is_gone && make_rule(&at_return, rule);
+}
+
+static bool make_return_rule(const struct exit_state *s, struct cfi_rule *rule)
+{
+	return s->is_adrift ? make_frame_rule(s, rule) : make_rule(s, rule);
 }
 
 static void branch(struct exits *e, uint64_t target, const struct exit_state *state)
@@ -166,7 +223,7 @@ static bool follow(struct exits *e, struct way way, struct cfi_rule *rule)
 
 		e->visited[way.at] = true;
 		if (i.kind == X86_RETURN)
-			return make_rule(&way.state, rule);
+			return make_return_rule(&way.state, rule);
 		bool may_leave = i.kind == X86_SWITCH_SP || i.kind == X86_ALIGN_SP ||
 				 (i.kind == X86_JUMP && !i.has_target);
 		if (may_leave && make_frame_rule(&way.state, rule))

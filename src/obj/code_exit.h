@@ -11,12 +11,17 @@
 
 #define CODE_EXIT_NOT_RESTORED INT64_MIN
 
-/* Where sp and bp are, from a base: sp or bp at the first instruction. */
+/* Of the first instruction: sp, bp, what is in memory at sp + origin, or register number origin. */
+enum exit_base { EXIT_SP, EXIT_BP, EXIT_SAVED, EXIT_REGISTER };
+
+/* Where sp and bp are, from a base. */
 struct exit_state {
-	bool by_bp;   /* the base is bp */
-	bool has_own; /* bp is own_bp + base: it was set on the way */
-	bool is_gone; /* bp is the caller's again */
-	int64_t sp, own_bp;
+	enum exit_base base;
+	bool has_own;	/* bp is own_bp + base: it was set on the way */
+	bool is_gone;	/* bp is the caller's again */
+	bool is_other;	/* bp is not what it was, and nothing more is known of it */
+	bool is_adrift; /* where sp is is not known */
+	int64_t sp, own_bp, origin;
 	int64_t bp_slot, bx_slot; /* from where they were taken; or CODE_EXIT_NOT_RESTORED */
 };
 
@@ -35,9 +40,9 @@ static inline struct code_exit code_exit_begin(void)
 }
 
 /*
- * Goes on from the instruction at code->bytes[at]. True and a rule of kind CFI_CODE_SP or
- * CFI_CODE_BP; or false, and more code may help. If exit->leads_on then, it is that at
- * exit->next_addr.
+ * Goes on from the instruction at code->bytes[at]. True and a rule of kind CFI_CODE_SP,
+ * CFI_CODE_BP, CFI_CODE_SAVED or CFI_CODE_REGISTER; or false, and more code may help. If
+ * exit->leads_on then, it is that at exit->next_addr.
  */
 bool code_exit_rule(
 	const struct code_piece *code, size_t at, struct code_exit *exit, struct cfi_rule *rule);

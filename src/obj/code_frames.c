@@ -25,6 +25,8 @@
 
 /* Longer ones are taken in parts. */
 #define PART_SIZE ((size_t)1 << 20)
+/* A jump that is longer is rather none: data among the code. */
+#define CROSSING_MOST ((size_t)64 << 10)
 
 /* What holds before an instruction. */
 struct frame_state {
@@ -111,14 +113,16 @@ static struct candidate make_candidate(
 
 /*
  * Whether a function begins there rather than a loop or a case: by endbr64, a register saved, room
- * made; or by nothing leading there, if there is no jump by a table before.  Jumps lead to
- * functions too, instead of a last call, branches don't.
+ * made; or by nothing leading there, if there is no jump by a table before and none across it.
+ * Jumps lead to functions too, instead of a last call, branches don't.
  */
-static bool looks_like_start(const struct candidate *c, unsigned int reached, bool has_table)
+static bool looks_like_start(
+	const struct candidate *c, unsigned int reached, bool has_table, bool is_crossed)
 {
 	if (reached & BY_BRANCH)
 		return false;
-	return c->saves || (c->has_ended && !reached && (!has_table || c->makes_room));
+	return c->saves ||
+	       (c->has_ended && !reached && !is_crossed && (!has_table || c->makes_room));
 }
 
 /* A call of what follows only asks for its own address; addresses in code may be of tables. */
@@ -142,18 +146,41 @@ static struct flow flow_after(struct flow before, const struct x86_instruction *
 struct search {
 	const struct code_piece *code;
 	uint8_t *jump_targets; /* for each 16 bytes how control comes to the first of them */
+	int32_t *crossings; /* likewise: jumps within functions that begin to cross it, less those
+			       that end to */
 	VEC(struct candidate) candidates;
 	bool has_table; /* since the last of them */
 };
 
-static void note_jump(struct search *s, const struct x86_instruction *i)
+/* Which 16 bytes of addresses an offset is in. */
+static size_t cell_of(const struct code_piece *code, size_t at)
+{
+	return ((code->obj_addr & 15) + at) / 16;
+}
+
+/* What is between a jump and its target. */
+static void note_crossing(struct search *s, size_t from, size_t to)
+{
+	size_t low = from < to ? from : to, high = from < to ? to : from;
+
+	if (high - low > CROSSING_MOST)
+		return;
+	s->crossings[cell_of(s->code, low) + 1]++;
+	s->crossings[cell_of(s->code, high + 15)]--;
+}
+
+static void note_jump(struct search *s, const struct x86_instruction *i, size_t from)
 {
 	bool is_jump = i->kind == X86_JUMP || i->kind == X86_BRANCH;
 	uint64_t at = i->target - s->code->obj_addr;
 
-	if (is_jump && i->has_target && (i->target & 15) == 0 && at < s->code->size)
-		s->jump_targets[at / 16] |= i->kind == X86_JUMP ? BY_JUMP : BY_BRANCH;
 	s->has_table |= i->kind == X86_JUMP && !i->has_target;
+	if (!is_jump || !i->has_target || at >= s->code->size)
+		return;
+	if ((i->target & 15) == 0)
+		s->jump_targets[cell_of(s->code, at)] |= i->kind == X86_JUMP ? BY_JUMP : BY_BRANCH;
+	if ((i->target & 15) != 0 || i->kind == X86_BRANCH)
+		note_crossing(s, from, at);
 }
 
 static void note_candidate(struct search *s, size_t at, const struct flow *before)
@@ -180,7 +207,7 @@ static void look_through(struct search *s, struct code_starts *starts)
 			vec_push(&starts->addrs, i.target);
 		if (before.paused && !is_fill && ((code->obj_addr + at) & 15) == 0)
 			note_candidate(s, at, &before);
-		note_jump(s, &i);
+		note_jump(s, &i, at);
 		before = flow_after(before, &i, is_fill);
 		at += i.size;
 	}
@@ -188,20 +215,29 @@ static void look_through(struct search *s, struct code_starts *starts)
 
 void code_frames_find_starts(const struct code_piece *code, struct code_starts *starts)
 {
-	struct search s = {.code = code, .jump_targets = xcalloc(code->size / 16 + 1, 1)};
+	size_t cells = cell_of(code, code->size + 15) + 1, next = 0;
+	struct search s = {.code = code,
+		.jump_targets = xcalloc(cells, 1),
+		.crossings = xcalloc(cells, sizeof(*s.crossings))};
 	bool has_table = false;
+	int32_t crossings = 0;
 
 	look_through(&s, starts);
 	for (size_t i = 0; i < s.candidates.count; i++) {
 		const struct candidate *c = &s.candidates.data[i];
 		has_table |= c->follows_table;
-		if (!looks_like_start(c, s.jump_targets[c->at / 16], has_table))
+		size_t cell = cell_of(code, c->at);
+
+		while (next <= cell)
+			crossings += s.crossings[next++];
+		if (!looks_like_start(c, s.jump_targets[cell], has_table, crossings > 0))
 			continue;
 		vec_push(&starts->addrs, code->obj_addr + c->at);
 		has_table = false;
 	}
 	vec_deinit(&s.candidates);
 	free(s.jump_targets);
+	free(s.crossings);
 }
 
 /* ---- one instruction ---- */
@@ -307,11 +343,19 @@ static struct frame_state after(struct frame_state s, const struct x86_instructi
 		s.has_sp = false;
 		break;
 	case X86_SWITCH_SP:
+	case X86_SP_FROM_STACK:
 		s.has_sp = false;
 		s.is_switched = !s.has_bp;
 		break;
 	case X86_BP_FROM_SP:
 		set_bp_from_sp(&s, i->value);
+		break;
+	case X86_BP_FROM_BP:
+		if (s.has_bp)
+			restore(&s, X86_BP, i->value - s.bp_offset);
+		break;
+	case X86_SWITCH_BP:
+		s.has_bp = false;
 		break;
 	case X86_ZERO_BP:
 		s.is_outermost |= !s.saved_bp && !s.has_bp;

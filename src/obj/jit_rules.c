@@ -188,6 +188,8 @@ static bool take_rule(const struct cfi_rule *found, struct cfi_rule *rule)
 	case CFI_SIGNAL:
 	case CFI_CODE_SP:
 	case CFI_CODE_BP:
+	case CFI_CODE_SAVED:
+	case CFI_CODE_REGISTER:
 	case CFI_SLOW:
 		break;
 	}

@@ -246,10 +246,23 @@ static bool is_memory_at(const struct decoder *d, uint8_t base)
 	return d->mod != 3 && d->has_base && !d->has_index && d->base == base;
 }
 
-/* What writing to a register comes to if it is sp: the kind that is given. */
+/* What writing to a register comes to: if it is sp, the kind that is given. */
 static enum x86_kind write_to(uint8_t hw_reg, enum x86_kind if_sp)
 {
-	return hw_reg == HW_SP ? if_sp : X86_OTHER;
+	return hw_reg == HW_SP ? if_sp : hw_reg == HW_BP ? X86_SWITCH_BP : X86_OTHER;
+}
+
+/* mov from memory. */
+static void mean_load(const struct decoder *d, struct x86_instruction *i)
+{
+	i->value = d->displacement;
+	if (is_wide(d) && is_memory_at(d, HW_SP)) {
+		i->kind = d->reg == HW_SP ? X86_SP_FROM_STACK : X86_LOAD;
+		i->reg = dwarf_number(d->reg);
+	} else if (is_wide(d) && d->reg == HW_BP && is_memory_at(d, HW_BP))
+		i->kind = X86_BP_FROM_BP;
+	else
+		i->kind = write_to(d->reg, X86_SWITCH_SP);
 }
 
 /* 89, 8b: mov. */
@@ -259,19 +272,20 @@ static void mean_move(const struct decoder *d, struct x86_instruction *i)
 	uint8_t to = is_store ? d->rm : d->reg, from = is_store ? d->reg : d->rm;
 
 	if (d->mod != 3) {
-		if (!is_wide(d) || !is_memory_at(d, HW_SP)) {
-			i->kind = is_store ? X86_OTHER : write_to(d->reg, X86_SWITCH_SP);
-			return;
+		if (!is_store) {
+			mean_load(d, i);
+		} else if (is_wide(d) && is_memory_at(d, HW_SP)) {
+			i->kind = X86_STORE;
+			i->reg = dwarf_number(d->reg);
+			i->value = d->displacement;
 		}
-		i->kind = is_store ? X86_STORE : d->reg == HW_SP ? X86_SWITCH_SP : X86_LOAD;
-		i->reg = dwarf_number(d->reg);
-		i->value = d->displacement;
 	} else if (is_wide(d) && to == HW_BP && from == HW_SP) {
 		i->kind = X86_BP_FROM_SP;
 	} else if (is_wide(d) && to == HW_SP && from == HW_BP) {
 		i->kind = X86_SP_FROM_BP;
 	} else {
 		i->kind = write_to(to, X86_SWITCH_SP);
+		i->reg = dwarf_number(from);
 	}
 }
 
@@ -289,6 +303,7 @@ static void mean_lea(const struct decoder *d, struct x86_instruction *i)
 		i->kind = X86_BP_FROM_SP;
 	} else {
 		i->kind = write_to(d->reg, X86_SWITCH_SP);
+		i->reg = is_memory_at(d, d->base) ? dwarf_number(d->base) : X86_NO_REG;
 	}
 }
 
@@ -298,8 +313,12 @@ static void mean_arithmetic(const struct decoder *d, struct x86_instruction *i)
 	enum { ADD, SUB = 5, COMPARE = 7 };
 	unsigned int what = d->reg & 7;
 
-	if (d->mod != 3 || d->rm != HW_SP || what == COMPARE)
+	if (d->mod != 3 || what == COMPARE)
 		return;
+	if (d->rm != HW_SP) {
+		i->kind = write_to(d->rm, X86_OTHER);
+		return;
+	}
 	if (what != ADD && what != SUB) {
 		i->kind = X86_ALIGN_SP;
 		return;

@@ -14,19 +14,22 @@
 enum { X86_BX = 3, X86_BP = 6, X86_SP = 7, X86_NO_REG = 255 };
 
 enum x86_kind {
-	X86_BAD,	/* no instruction, or cut off; size is 1 */
-	X86_OTHER,	/* changes nothing that counts here */
-	X86_NOP,	/* fills up */
-	X86_PUSH,	/* reg; sp -= 8 */
-	X86_POP,	/* reg; sp += 8 */
-	X86_MOVE_SP,	/* sp += value */
-	X86_SP_FROM_BP, /* sp = bp + value */
-	X86_ALIGN_SP,	/* sp changes by an unknown amount */
-	X86_SWITCH_SP,	/* sp comes from elsewhere */
-	X86_BP_FROM_SP, /* bp = sp + value */
-	X86_ZERO_BP,	/* xor of bp with itself */
-	X86_STORE,	/* reg to sp + value */
-	X86_LOAD,	/* reg from sp + value */
+	X86_BAD,	   /* no instruction, or cut off; size is 1 */
+	X86_OTHER,	   /* changes nothing that counts here */
+	X86_NOP,	   /* fills up */
+	X86_PUSH,	   /* reg; sp -= 8 */
+	X86_POP,	   /* reg; sp += 8 */
+	X86_MOVE_SP,	   /* sp += value */
+	X86_SP_FROM_BP,	   /* sp = bp + value */
+	X86_ALIGN_SP,	   /* sp changes by an unknown amount */
+	X86_SWITCH_SP,	   /* sp comes from elsewhere: it is reg + value, or reg is X86_NO_REG */
+	X86_SP_FROM_STACK, /* sp = what is in memory at sp + value */
+	X86_BP_FROM_SP,	   /* bp = sp + value */
+	X86_ZERO_BP,	   /* xor of bp with itself */
+	X86_BP_FROM_BP,	   /* bp = what is in memory at bp + value */
+	X86_SWITCH_BP,	   /* bp comes from elsewhere */
+	X86_STORE,	   /* reg to sp + value */
+	X86_LOAD,	   /* reg from sp + value */
 	X86_LEAVE,
 	X86_CALL,
 	X86_JUMP,
@@ -39,7 +42,7 @@ enum x86_kind {
 struct x86_instruction {
 	enum x86_kind kind;
 	uint8_t size;	 /* in bytes; at least 1 */
-	uint8_t reg;	 /* that is pushed, popped, stored or loaded; X86_NO_REG: none */
+	uint8_t reg;	 /* that is pushed, popped, stored, loaded; X86_NO_REG: none */
 	bool has_target; /* of calls and jumps: they are direct; X86_ADDRESS has one always */
 	int32_t value;
 	uint64_t target;

@@ -115,6 +115,8 @@ static enum step step_out(struct follower *f, const struct unwind_mapping *mappi
 	case CFI_SLOW:
 		return step_slow(f, mapping, rule);
 	case CFI_NONE:
+	case CFI_CODE_SAVED: /* are read off code only where a walk meets it */
+	case CFI_CODE_REGISTER:
 		return step_bare(f);
 	case CFI_PLT: /* calls nothing */
 	case CFI_SIGNAL:

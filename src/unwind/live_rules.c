@@ -8,7 +8,7 @@
 
 enum { PIECE = 16, FIRST_BYTES = 64, MOST_BYTES = 4096, GROWTH = 8 };
 /* Ways may lead through so many pieces of code. */
-enum { JUMPS_MOST = 3 };
+enum { JUMPS_MOST = 16 };
 
 /* The code around a place. */
 struct window {
@@ -36,7 +36,8 @@ static const struct cfi_rule *keep(struct live_rules *live, const struct cfi_rul
 	for (size_t i = 0; i < live->count; i++) {
 		const struct cfi_rule *r = &live->rules[i];
 		if (r->kind == rule->kind && r->cfa_offset == rule->cfa_offset &&
-			r->bp_offset == rule->bp_offset && r->bx_offset == rule->bx_offset)
+			r->bp_offset == rule->bp_offset && r->bx_offset == rule->bx_offset &&
+			r->origin == rule->origin)
 			return r;
 	}
 	if (live->count == LIVE_RULES_MOST)

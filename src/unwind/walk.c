@@ -401,11 +401,19 @@ static enum step finish_step(struct walk *w, enum step step, uint64_t sp_before,
 	return step;
 }
 
-static uint64_t rule_base(const struct walk *w, const struct cfi_rule *rule)
+static unsigned int base_register(const struct cfi_rule *rule)
 {
-	bool is_bp = rule->kind == CFI_CODE_BP || rule->kind == CFI_BP;
+	if (rule->kind == CFI_CODE_REGISTER)
+		return (unsigned int)rule->origin;
+	return rule->kind == CFI_CODE_BP ? UNWIND_REG_BP : UNWIND_REG_SP;
+}
 
-	return w->regs.value[is_bp ? UNWIND_REG_BP : UNWIND_REG_SP];
+/* What the CFA of a rule that was read off the code is counted from. False: it can't be read. */
+static bool rule_base(const struct walk *w, const struct cfi_rule *rule, uint64_t *base)
+{
+	*base = w->regs.value[base_register(rule)];
+	return rule->kind != CFI_CODE_SAVED ||
+	       unwind_memory_read(w->memory, *base + (uint64_t)(int64_t)rule->origin, base);
 }
 
 /* What came of a rule that was read off the code. */
@@ -414,10 +422,13 @@ enum code_rule { CODE_RULE_HOLDS, CODE_RULE_FAILS, CODE_RULE_NO_MEMORY };
 /* It holds if what it finds is a return address. */
 static enum code_rule try_code_rule(struct walk *w, const struct cfi_rule *rule)
 {
-	uint64_t cfa = rule_base(w, rule) + (uint64_t)(int64_t)rule->cfa_offset, return_va;
+	uint64_t cfa, return_va;
 
-	if (rule->kind == CFI_CODE_BP && !unwind_regs_know(&w->regs, UNWIND_REG_BP))
+	if (!unwind_regs_know(&w->regs, base_register(rule)))
 		return CODE_RULE_FAILS;
+	if (!rule_base(w, rule, &cfa))
+		return CODE_RULE_NO_MEMORY;
+	cfa += (uint64_t)(int64_t)rule->cfa_offset;
 	if (cfa <= w->regs.value[UNWIND_REG_SP] || (cfa & 7) != 0)
 		return CODE_RULE_FAILS;
 	if (!unwind_memory_read(w->memory, cfa - 8, &return_va))
@@ -453,6 +464,16 @@ static bool other_rule_holds(struct walk *w, const struct place *place)
 	       rule_holds(w, place, live_rules_read(&w->walker->live, w->memory, place->pc));
 }
 
+/* What was tried can be read. */
+static enum step step_by_held_rule(struct walk *w, const struct place *place)
+{
+	uint64_t base;
+
+	if (!rule_base(w, place->rule, &base))
+		return STEP_NO_MEMORY;
+	return simple_step(w, place->rule, base);
+}
+
 /* Without memory there is nothing to guess from either. */
 static enum step step_by_code(struct walk *w, const struct place *place)
 {
@@ -461,7 +482,7 @@ static enum step step_by_code(struct walk *w, const struct place *place)
 	if (result == CODE_RULE_NO_MEMORY)
 		return STEP_NO_MEMORY;
 	if (result == CODE_RULE_HOLDS || other_rule_holds(w, place))
-		return simple_step(w, place->rule, rule_base(w, place->rule));
+		return step_by_held_rule(w, place);
 	return finish_step(w, step_by_guess(w, place), w->regs.value[UNWIND_REG_SP], 0);
 }
 
@@ -478,10 +499,12 @@ static enum step other_step(struct walk *w, const struct place *place)
 		return finish_step(w, step_by_table(w, place), sp, FRAME_ODD);
 	case CFI_CODE_SP:
 	case CFI_CODE_BP:
+	case CFI_CODE_SAVED:
+	case CFI_CODE_REGISTER:
 		return step_by_code(w, place);
 	case CFI_NONE:
 		if (made_rule_holds(w, place))
-			return simple_step(w, place->rule, rule_base(w, place->rule));
+			return step_by_held_rule(w, place);
 		break;
 	case CFI_SP:
 	case CFI_BP:
@@ -512,6 +535,8 @@ static inline enum step step_out(struct walk *w, const struct place *place)
 	case CFI_SLOW:
 	case CFI_CODE_SP:
 	case CFI_CODE_BP:
+	case CFI_CODE_SAVED:
+	case CFI_CODE_REGISTER:
 		break;
 	}
 	return other_step(w, place);

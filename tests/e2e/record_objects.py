@@ -209,6 +209,15 @@ def test_a_library_in_a_memfd_without_build_id(folder):
 	record_library_in_memfd(folder, "-Wl,--build-id=none")
 
 
+# ---- code without rules ----
+
+def test_frames_of_assembly(folder):
+	r = recording.record(folder, recording.program(folder, "aligned"), harness.work(1000))
+	r.check_truth(r.done.out)
+	r.check_whole()
+	assert not [frames for frames, _ in r.stacks if "[guessed]" in frames], r.stacks
+
+
 # ---- namespaces ----
 
 def needs_namespaces(*options):

@@ -118,6 +118,41 @@ static void test_exits(void **state)
 	expect_exit(PIECE("\x48\x89\xe5\x48\x83\xec\x10\xff\xd1\xc9\xc3"), CFI_CODE_SP, 16, -16);
 }
 
+/* As V8's handlers end: mov (%rbp),%rbp; add; jmp *%rcx, or ret. */
+static void test_exit_that_loads_bp(void **state)
+{
+	(void)state;
+	expect_exit(PIECE("\x48\x8b\x6d\x00\x48\x83\xc4\x28\xff\xe1"), CFI_CODE_BP, 16, -16);
+	expect_exit(PIECE("\x48\x8b\x6d\x00\x48\x83\xc4\x28\xc3"), CFI_CODE_BP, 16, -16);
+	/* mov %rdi,%rbp: leave is of no use then, pop is. */
+	struct cfi_rule rule;
+
+	assert_false(find_exit(PIECE("\x48\x89\xfd\xc9\xc3"), 0, &rule));
+	expect_exit(PIECE("\x48\x89\xfd\x5d\xc3"), CFI_CODE_SP, 16, -16);
+}
+
+/* Of an aligned frame of assembly: add $8,%rsp; mov 0x40(%rsp),%rsp; pop %rbp; pop %rbx; ret. */
+static void test_exit_by_saved_sp(void **state)
+{
+	static const char code[] = "\x48\x83\xc4\x08\x48\x8b\x64\x24\x40\x5d\x5b\xc3";
+	struct cfi_rule rule;
+
+	(void)state;
+	assert_true(find_exit(PIECE(code), 0, &rule));
+	assert_int_equal(rule.kind, CFI_CODE_SAVED);
+	assert_int_equal(rule.origin, 0x48);
+	assert_int_equal(rule.cfa_offset, 24);
+	assert_int_equal(rule.bp_offset, -24);
+	assert_int_equal(rule.bx_offset, -16);
+	/* The same without memory: mov %rcx,%rsp; ret. */
+	assert_true(find_exit(PIECE("\x48\x89\xcc\xc3"), 0, &rule));
+	assert_int_equal(rule.kind, CFI_CODE_REGISTER);
+	assert_int_equal(rule.origin, 2);
+	assert_int_equal(rule.cfa_offset, 8);
+	/* push; mov (%rsp),%rsp: what was pushed on the way is no sp of before. */
+	assert_false(find_exit(PIECE("\x50\x48\x8b\x24\x24\xc3"), 0, &rule));
+}
+
 static void test_exits_by_branches(void **state)
 {
 	struct cfi_rule rule;
@@ -130,10 +165,10 @@ static void test_exits_by_branches(void **state)
 	/* leave; ret; and a loop that is left by a jump back: je to there; jmp to itself. */
 	assert_true(find_exit(PIECE("\xc9\xc3\x74\xfc\xeb\xfc"), 2, &rule));
 	assert_int_equal(rule.kind, CFI_CODE_BP);
-	/* A loop for ever, a jump elsewhere, sp out of a register, no end. */
+	/* A loop for ever, a jump elsewhere, sp out of other memory, no end. */
 	assert_false(find_exit(PIECE("\xeb\xfe\xc3"), 0, &rule));
 	assert_false(find_exit(PIECE("\xff\xe0\xc3"), 0, &rule));
-	assert_false(find_exit(PIECE("\x48\x89\xc4\xc3"), 0, &rule));
+	assert_false(find_exit(PIECE("\x48\x8b\x20\xc3"), 0, &rule));
 	assert_false(find_exit(PIECE("\x90\x90"), 0, &rule));
 }
 
@@ -189,6 +224,8 @@ int main(void)
 		cmocka_unit_test(test_depth_of_two_paths),
 		cmocka_unit_test(test_depth_of_loops),
 		cmocka_unit_test(test_exits),
+		cmocka_unit_test(test_exit_that_loads_bp),
+		cmocka_unit_test(test_exit_by_saved_sp),
 		cmocka_unit_test(test_exits_by_branches),
 		cmocka_unit_test(test_exit_elsewhere),
 		cmocka_unit_test(test_may_write),
