@@ -273,6 +273,8 @@ __weak int find_end(const struct sample *s, struct copying *c, uint64_t thread_b
 			if (!end_va)
 				end_va = c->piece.low_va + BLIND_BYTES;
 			c->looked_up = 1;
+			if (limit == settings.main_bytes || limit == settings.thread_bytes)
+				limit = settings.mapped_bytes;
 		}
 	}
 	end_va += SLACK_BYTES;

@@ -23,6 +23,8 @@
 
 /* Of a thread that has not been seen yet: one deeper than that is cut once. */
 #define THREAD_BYTES_FIRST ((uint64_t)4 << 20)
+/* Coroutines' stacks stand in large heaps, and few are as deep as that. */
+#define MAPPED_BYTES_FIRST ((uint64_t)256 << 10)
 /* A copy of that much costs the target more than waking the recorder, which then moves the marks.
  */
 #define WAKE_BYTES ((uint32_t)256 << 10)
@@ -112,6 +114,7 @@ static struct error *load(struct exact *x, const struct exact_options *options)
 		.wake_bytes = WAKE_BYTES,
 		.main_bytes = EXACT_STACK_BYTES_MOST,
 		.thread_bytes = THREAD_BYTES_FIRST,
+		.mapped_bytes = MAPPED_BYTES_FIRST,
 	};
 	struct error *err =
 		exact_program_load(&x->program, &settings, options->ring_bytes, options->is_plain);

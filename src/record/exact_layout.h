@@ -22,6 +22,7 @@ struct exact_settings {
 	uint32_t wake_bytes;   /* wake the recorder when the ring holds that much */
 	uint64_t main_bytes;   /* of a main thread's stack that are copied at most */
 	uint64_t thread_bytes; /* of another stack, of a thread of which nothing is known yet */
+	uint64_t mapped_bytes; /* likewise, of a stack that ends nobody knows where in a mapping */
 };
 
 /* Why a rest ends where it does. */
@@ -60,7 +61,7 @@ struct exact_mark {
 /* What the program is told of a thread, and what it keeps of it. */
 struct exact_thread {
 	uint64_t version;     /* odd while the recorder writes: nothing is taken from it then */
-	uint64_t limit_bytes; /* of a stack that is not the main thread's */
+	uint64_t limit_bytes; /* of a stack that is not the main thread's; main_bytes: not known */
 	uint64_t marks_ns;    /* the sample that the marks are from, by its last_ns */
 	uint32_t tid;	      /* 0: free */
 	uint32_t mark_count;

@@ -9,20 +9,39 @@
 /* So much copied for nothing makes the limit of the thread sink. */
 #define WASTE_BYTES ((uint64_t)64 << 10)
 #define LIMIT_LEAST ((uint64_t)8 << 10)
+/* So many samples a limit that was raised is held, if it is not higher than that. */
+#define HELD_MOST  ((uint64_t)256 << 10)
+#define HOLD_FIRST 1024u
+#define HOLD_MOST  (1u << 16)
 /* After so many samples a request for a whole stack is taken to be lost. */
 #define WANTED_SAMPLES 256
 
+/* It was too low: for a while, and each time twice as long, it does not sink again. */
+static void hold_limit(struct exact_request *request)
+{
+	request->limit_hold = request->limit_hold ? 2 * request->limit_hold : HOLD_FIRST;
+	if (request->limit_hold > HOLD_MOST)
+		request->limit_hold = HOLD_MOST;
+	request->limit_held = request->limit_hold;
+}
+
 /*
  * The limit matters only for stacks whose end is not known: what was copied beyond the outermost
- * frame was in vain, and what the limit cut off was missed.
+ * frame was in vain, and what the limit cut off was missed.  A thread may run many stacks in turn,
+ * as of coroutines, shallow and deep ones.
  */
-static void adapt_limit(
-	struct exact_thread *thread, const struct stack_rest *rest, uint64_t root_va, bool is_short)
+static void adapt_limit(struct exact_thread *thread, struct exact_request *request,
+	const struct stack_rest *rest, uint64_t root_va, bool is_short)
 {
 	uint64_t limit = thread->limit_bytes;
 
-	if (is_short && (rest->pieces.count == 0 || rest->end == STACK_REST_LIMITED)) {
+	if (is_short && rest->pieces.count > 0 && rest->end == STACK_REST_LIMITED) {
+		limit = 8 * (rest->high_va - rest->low_va);
+		hold_limit(request);
+	} else if (is_short && rest->pieces.count == 0) {
 		limit = limit < LIMIT_LEAST ? LIMIT_LEAST : 8 * limit;
+	} else if (request->limit_held > 0 && limit <= HELD_MOST) {
+		request->limit_held--;
 	} else if (!is_short && rest->pieces.count > 0 && rest->end != STACK_REST_MARKED &&
 		   root_va < rest->high_va && rest->high_va - root_va > WASTE_BYTES) {
 		uint64_t used = root_va > rest->low_va ? root_va - rest->low_va : 0;
@@ -104,7 +123,7 @@ void exact_tuning_learn(struct exact_tuning *t, const struct perf_sample *sample
 		return;
 	struct exact_request *request = &t->requests[thread - t->threads];
 
-	adapt_limit(thread, rest, outermost_sp(history), is_short);
+	adapt_limit(thread, request, rest, outermost_sp(history), is_short);
 	if (is_misled(thread, rest, is_short)) {
 		marks_trust_lose(&request->trust);
 		exact_thread_mark(thread, NULL, 0, 0);

@@ -23,8 +23,10 @@
 
 /* What the recorder alone knows of the thread in the same entry of the table. */
 struct exact_request {
-	bool is_open; /* a whole stack was asked for */
-	uint32_t age; /* samples since then */
+	bool is_open;	     /* a whole stack was asked for */
+	uint32_t age;	     /* samples since then */
+	uint32_t limit_hold; /* so many samples the limit is held after it was too low */
+	uint32_t limit_held; /* how many of them are still to come */
 	struct marks_trust trust;
 };
 

@@ -195,6 +195,19 @@ static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct
 }
 
 /*
+ * Where a stack was left and cleared since the sample, the live process has zeros: these are no end
+ * of the stack, unless the last one had the same.
+ */
+static void doubt_zero(struct snapshot *s, const struct thread *thread, struct unwind_stack *stack)
+{
+	if (!stack->returns_to_zero || !stack_memory_shows_live(&s->memory) ||
+		unwind_history_ends_like(thread->history, stack, stack->count - 1))
+		return;
+	s->memory.raced = true;
+	stack->end = UNWIND_NO_MEMORY;
+}
+
+/*
  * A thread that has just been made comes out of clone's system call with 0, at a place that has no
  * unwind rules because they would be wrong for one side or the other.  Nothing called it: its stack
  * is whole.
@@ -227,6 +240,7 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	inner = stack_memory_other_stack(&s->memory, &stack);
 	if (inner > 0)
 		walk_interrupted_stack(s, p, thread, sample, inner, &stack);
+	doubt_zero(s, thread, &stack);
 	if (stack.end == UNWIND_NO_RULE && stack.count == 1 && is_new_thread(s, sample))
 		stack.end = UNWIND_ROOT;
 	s->reach_bytes = stack.outer_sp - sample->regs.value[UNWIND_REG_SP];

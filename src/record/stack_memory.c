@@ -109,6 +109,11 @@ size_t stack_memory_other_stack(const struct stack_memory *m, const struct unwin
 	return is_near ? 0 : inner;
 }
 
+bool stack_memory_shows_live(const struct stack_memory *m)
+{
+	return m->memory.bytes == m->remote;
+}
+
 void stack_memory_check_frame(struct stack_memory *m, uint64_t frame_sp)
 {
 	if (m->dump_high_va - frame_sp > CHECK_BYTES)

@@ -59,6 +59,8 @@ void stack_memory_restart(struct stack_memory *m);
  * dump, if the next one is on another stack; else 0.
  */
 size_t stack_memory_other_stack(const struct stack_memory *m, const struct unwind_stack *stack);
+/* Whether the last word that was read came from the live process. */
+bool stack_memory_shows_live(const struct stack_memory *m);
 /* From now on, what is behind frame_sp, in the dump, is what must be unchanged. */
 void stack_memory_check_frame(struct stack_memory *m, uint64_t frame_sp);
 /* From now on nothing is checked: the caller has other means. */

@@ -616,8 +616,10 @@ static enum unwind_end walk(struct walk *w)
 		enum step step = step_out(w, place);
 		if (unlikely(step > STEP_INTERRUPTED))
 			return end_of(step);
-		if (unlikely(w->regs.value[UNWIND_REG_PC] == 0 && step == STEP_CALLER))
+		if (unlikely(w->regs.value[UNWIND_REG_PC] == 0 && step == STEP_CALLER)) {
+			w->stack->returns_to_zero = true;
 			return UNWIND_ROOT;
+		}
 	}
 	return UNWIND_TOO_DEEP;
 }

@@ -104,6 +104,7 @@ struct unwind_stack {
 	 * outside of it are a guess. Where that is count, the innermost reused frame is it.
 	 */
 	size_t guessed, guess_at;
+	bool returns_to_zero; /* UNWIND_ROOT: as the return address is 0, by no rule */
 	uint64_t outer_sp;    /* how far out the walk itself came */
 	size_t reused;	      /* UNWIND_REUSED: how many outer frames were taken from the history */
 	uint32_t reused_node; /* UNWIND_REUSED: the node of the innermost of these; else 0 */

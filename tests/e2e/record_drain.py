@@ -36,11 +36,22 @@ class SlowOutput:
 	def wait_for_work(self, seconds):
 		recording.wait_for_work(self.run.process.pid, seconds)
 
+	def wait_for_memory(self, size):
+		"""Until the recorder has so much more in use than at the begin."""
+		def used():
+			fields = pathlib.Path(f"/proc/{self.run.process.pid}/statm").read_text().split()
+			return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
+		self.wait_for_work(0.01)
+		end = used() + size
+		while used() < end:
+			assert time.monotonic() < self.began + 60 * harness.PATIENCE, used()
+			time.sleep(0.005)
+
 	def target(self):
 		pid = self.run.process.pid
 		return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 
-	def read(self):
+	def read(self, status=0):
 		"""Reads all that there is; the recording."""
 		path = self.folder / "read.prof"
 
@@ -49,9 +60,9 @@ class SlowOutput:
 				shutil.copyfileobj(pipe, out)
 		reader = threading.Thread(target=copy)
 		reader.start()
-		status = self.run.end()
+		ended = self.run.end()
 		reader.join()
-		assert status == 0, self.run.err
+		assert ended == status, (ended, self.run.err)
 		return recording.Recording(path)
 
 
@@ -86,11 +97,12 @@ def test_an_output_that_nobody_reads_costs_no_samples(folder):
 
 def test_what_is_too_much_is_thinned_and_weighs_the_same(folder):
 	program = recording.program(folder, "plunge")
-	# Some 8 KB each: between a half and three quarters of the backlog wait when reading begins.
-	slow = SlowOutput(folder, program, 60, 1200,
+	slow = SlowOutput(folder, program, 60, 600000,
 		options=["-F", "4000", "--engine", "snapshot", "--clock", "virtual"])
-	slow.wait_for_work(0.9)
-	r = slow.read()
+	# Half of the backlog, from where on samples are thinned, is 32 MiB.
+	slow.wait_for_memory(48 << 20)
+	os.kill(slow.target(), signal.SIGTERM)
+	r = slow.read(-signal.SIGTERM)
 	assert r.stats["lost"] == 0, r.stats
 	assert "as the recorder fell behind" in slow.run.err, slow.run.err
 	thinned = sum(n["count"] for n in r.notes if "fell behind" in n["text"])

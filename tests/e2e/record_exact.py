@@ -90,9 +90,10 @@ def test_children_by_fork_exec_and_vfork(folder):
 
 
 def test_handlers_on_their_own_stack(folder):
+	"""The interrupted stack is not copied: it is read while the handler goes on, which may come too late."""
 	r = record(folder, recording.program(folder, "signal_stack"), harness.work(1000))
 	r.check_truth(r.done.out)
-	check_whole(r)
+	assert r.stats["critical"] <= 0.005 * r.stats["counted"] + not_exact(r), (r.stats, r.notes)
 
 
 def later_part(r):

@@ -33,7 +33,8 @@ def record_linked(folder, *flags, compiler=None):
 	for name, arguments in (("shares", [320]), ("deep", [1000, 250]), ("threads", [4, 250]),
 		("processes", [400]), ("signal_stack", [800])):
 		*arguments, milliseconds = arguments
-		r = recording.record(folder, build(name), *arguments, harness.work(milliseconds), name=f"{name}.prof")
+		r = recording.record(folder, build(name), *arguments, harness.work(milliseconds), name=f"{name}.prof",
+			options=recording.exact())
 		r.check_truth(r.done.out)
 		r.check_whole()
 		check_roots(r)
@@ -68,7 +69,8 @@ def check_go(r):
 		if "main.inMain" in frames and "[truncated]" not in frames:
 			assert frames[:3] == ["runtime.goexit", "runtime.main", "main.main"], frames
 		if frames[-2:] == ["main.inDeep", "main.spin"] and "[truncated]" not in frames:
-			assert frames.count("main.inDeep") == 101, frames
+			assert frames.count("main.inDeep") == 101, (
+				frames.count("main.inDeep"), [name for name in frames if name != "main.inDeep"])
 
 
 def record_go(folder, *options):
@@ -77,7 +79,7 @@ def record_go(folder, *options):
 	harness.check(harness.run("go", "build", *options, "-o", program, recording.PROGRAMS / "code.go",
 		env={"CGO_ENABLED": "0", "GOCACHE": str(folder / "cache"), "GO111MODULE": "off",
 			"GOFLAGS": "", "HOME": str(folder)}, timeout=300))
-	return recording.record(folder, program, harness.work(800))
+	return recording.record(folder, program, harness.work(800), options=recording.exact())
 
 
 def test_go(folder):
@@ -95,7 +97,7 @@ def record_rust(folder, *options):
 		timeout=300)
 	if done.status:
 		raise harness.Skip("rustc does not work here")
-	r = recording.record(folder, program, harness.work(500))
+	r = recording.record(folder, program, harness.work(500), options=recording.exact())
 	r.check_whole()
 	return r
 
@@ -121,7 +123,7 @@ def record_throws(folder, compiler):
 	program = folder / "throws"
 	harness.check(harness.run(compiler, *recording.FLAGS, recording.PROGRAMS / "throws.cpp", "-o",
 		program))
-	r = recording.record(folder, program, harness.work(430))
+	r = recording.record(folder, program, harness.work(430), options=recording.exact())
 	r.check_whole()
 	r.check_captured()
 	clean, area = "shapes::Guard::clean()", "shapes::Square::area(unsigned long)"
@@ -253,7 +255,7 @@ def test_another_root(folder):
 
 def record_storm(folder, kind, rounds=harness.work(250, least=100)):
 	program = recording.program(folder, "storms")
-	r = recording.record(folder, program, kind, rounds)
+	r = recording.record(folder, program, kind, rounds, options=recording.exact())
 	r.check_whole()
 	assert r.share("in_child") > 0.3, r.share("in_child")
 	assert r.stats["lost"] == 0, r.stats

@@ -47,6 +47,13 @@ def engine_of(options):
 	return "preload" if "preload" in map(str, options) else "snapshot"
 
 
+def exact():
+	"""Options for stacks that are copied as they are at the moment of the sample, from the first one on,
+	where that is allowed: for tests of how they are walked. By default the program that copies them comes
+	when it is loaded, which takes up to 0.1 s, and what changes before that may be cut."""
+	return [] if refusal("exact") else ["--engine", "exact"]
+
+
 def needs_root():
 	if os.geteuid() != 0:
 		raise harness.Skip("only root can set this up")

@@ -75,6 +75,10 @@ class Report:
 		assert found, (name, self.rows)
 		return found[0]
 
+	def is_filled(self):
+		"""Rows that have just come have no values yet."""
+		return all(row.values for row in self.rows)
+
 	def cursor(self):
 		found = [i for i, row in enumerate(self.rows) if row.is_cursor]
 		assert len(found) == 1, self.rows
@@ -89,7 +93,8 @@ class Window:
 			raise Skip("built without OpenGL or X11 (libgl-dev, libx11-dev)")
 		self.screen = screen
 		self.program = screen.start(PROGRAM, *options)
-		self.until(lambda r: len(r.rows) >= 10 and r.row("split").values[0] > 0, "the first report")
+		self.until(lambda r: len(r.rows) >= 10 and r.is_filled() and r.row("split").values[0] > 0,
+			"the first report")
 		screen.tool("mousemove", "700", "300")
 
 	def picture(self):
@@ -238,7 +243,7 @@ def test_a_slow_frame_wanders_to_the_left(folder):
 def test_keys_of_the_report(folder):
 	def look(window):
 		window.key("m")
-		hier = window.until(lambda r: "sort hier" in r.title, "the next mode")
+		hier = window.until(lambda r: "sort hier" in r.title and r.is_filled(), "the next mode")
 		assert hier.header == ["zone", "hier", "self", "count"], hier.header
 		values = [row.values[0] for row in hier.rows]
 		assert values == sorted(values, reverse=True), values
@@ -252,12 +257,13 @@ def test_keys_of_the_report(folder):
 		# To the zone "scene", which "frame" calls.
 		window.key("p")
 		window.until(lambda _: "paused" in window.name(), "the pause")
-		report = window.report()
+		report = window.until(Report.is_filled, "a report")
 		steps = report.rows.index(report.row("scene")) - report.cursor()
 		window.key(*["Down" if steps > 0 else "Up"] * abs(steps))
 		window.until(lambda r: r.rows[r.cursor()].name == "scene", "the cursor at scene")
 		window.key("Return")
-		graph = window.until(lambda r: any(row.label == "-scene" for row in r.rows), "scene's call graph")
+		graph = window.until(lambda r: r.is_filled() and any(row.label == "-scene" for row in r.rows),
+			"scene's call graph")
 		focus = graph.row("scene")
 		above = graph.rows[:graph.rows.index(focus)]
 		below = graph.rows[graph.rows.index(focus) + 1:]

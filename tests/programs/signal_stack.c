@@ -53,7 +53,7 @@ KEEP uint64_t repeat(double milliseconds, uint64_t x)
 	struct cpu_time time = cpu_time_of_thread(milliseconds);
 
 	do
-		for (int round = 0; round < 10; round++)
+		for (int round = 0; round < 50; round++)
 			x = interrupted(x);
 	while (cpu_time_is_left(&time));
 	return x;

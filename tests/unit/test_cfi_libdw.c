@@ -123,6 +123,8 @@ static void compare_at(Dwarf_CFI *cfi, struct cfi_table *table, uint64_t obj_add
 	case CFI_NONE:
 	case CFI_CODE_SP:
 	case CFI_CODE_BP:
+	case CFI_CODE_SAVED:
+	case CFI_CODE_REGISTER:
 		fail_msg("no rule at %lx", (unsigned long)obj_addr);
 	}
 	free(frame);

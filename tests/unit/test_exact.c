@@ -15,6 +15,7 @@
 #include "../fake_stack.h"
 #include "base/alloc.h"
 #include "record/exact_marks.h"
+#include "record/exact_tuning.h"
 #include "record/stack_memory.h"
 #include "unwind/step.h"
 
@@ -399,6 +400,42 @@ static void test_memory(void **state)
 	vec_deinit(&rest.pieces);
 }
 
+/* A thread runs shallow coroutines and now and then a deep one, all in one large mapping. */
+static void test_a_limit_that_was_too_low_is_held(void **state)
+{
+	struct exact_tuning *t = xalloc(sizeof(*t));
+	struct unwind_history *history = unwind_history_create();
+	struct perf_sample sample = {.tid = 1};
+	struct stack_rest rest = {.low_va = 0x1000, .high_va = 0x1000 + (1 << 20)};
+	uint64_t sunken, raised;
+
+	(void)state;
+	t->threads = xalloc(EXACT_THREADS * sizeof(*t->threads));
+	vec_push(&rest.pieces, (struct stack_piece){NULL, 0x1000, 1 << 20});
+	exact_tuning_learn(t, &sample, &rest, history, false);
+	const struct exact_thread *thread = exact_threads_find(t->threads, 1);
+
+	sunken = thread->limit_bytes;
+	assert_true(sunken < 64 << 10);
+	rest.high_va = 0x1000 + sunken;
+	rest.end = STACK_REST_LIMITED;
+	exact_tuning_learn(t, &sample, &rest, history, true);
+	raised = thread->limit_bytes;
+	assert_int_equal(raised, 8 * sunken);
+	rest.high_va = 0x1000 + raised + (1 << 17);
+	rest.end = STACK_REST_WHOLE;
+	for (int i = 0; i < 1000; i++)
+		exact_tuning_learn(t, &sample, &rest, history, false);
+	assert_int_equal(thread->limit_bytes, raised);
+	for (int i = 0; i < 1000; i++)
+		exact_tuning_learn(t, &sample, &rest, history, false);
+	assert_true(thread->limit_bytes < raised);
+	vec_deinit(&rest.pieces);
+	unwind_history_destroy(history);
+	free(t->threads);
+	free(t);
+}
+
 static void test_marks_that_mislead_are_done_without(void **state)
 {
 	struct marks_trust trust = {0};
@@ -423,6 +460,7 @@ static void test_marks_that_mislead_are_done_without(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_limit_that_was_too_low_is_held),
 		cmocka_unit_test(test_marks_that_mislead_are_done_without),
 		cmocka_unit_test(test_interleaved),
 		cmocka_unit_test(test_others),
