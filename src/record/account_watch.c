@@ -12,6 +12,10 @@
 /* So many are asked in a look: each takes some microseconds. */
 #define THREADS_MOST   64
 #define PROCESSES_MOST 64
+/* Clocks and accounts go on between being asked: for so long, or such a part, it does not matter.
+ */
+#define APART_MOST_NS (SECOND_NS / 2000)
+#define APART_PART    200
 
 struct asking {
 	uint32_t left, at, first;
@@ -40,14 +44,24 @@ static void ask_threads(struct account_watch *w, struct recording *recording)
 	w->first = asking.left > 0 ? 0 : w->first + THREADS_MOST;
 }
 
-static void compare_processes(
-	struct account_watch *w, struct recording *recording, uint64_t clocked_ns)
+/* Whether clocks and accounts were asked at the same time, as far as it matters for that much. */
+static bool is_at_once(const struct engine_counts *counts, uint64_t clocked_ns)
 {
-	struct account_watch last = *w;
+	uint64_t apart_ns = clock_monotonic_ns() - counts->asked_ns;
 
-	w->total = process_table_process_total(recording->processes);
-	w->accounted_ns = process_table_cpu_ns(recording->processes, PROCESSES_MOST, &w->living);
-	w->clocked_ns = clocked_ns;
+	return apart_ns < APART_MOST_NS || apart_ns < clocked_ns / APART_PART;
+}
+
+static void compare_processes(
+	struct account_watch *w, struct recording *recording, const struct engine_counts *counts)
+{
+	struct account_watch last = *w, now = {.clocked_ns = counts->cpu_ns};
+
+	now.total = process_table_process_total(recording->processes);
+	now.accounted_ns = process_table_cpu_ns(recording->processes, PROCESSES_MOST, &now.living);
+	if (!is_at_once(counts, last.clocked_ns ? now.clocked_ns - last.clocked_ns : 0))
+		return;
+	*w = now;
 	if (last.clocked_ns == 0 || w->living == 0 || w->total != last.total ||
 		w->living != last.living || w->accounted_ns < last.accounted_ns)
 		return;
@@ -66,7 +80,7 @@ void account_watch_look(struct account_watch *w, struct recording *recording,
 	} else if (counts->kernel) {
 		ask_threads(w, recording);
 	} else if (counts->cpu_ns != UINT64_MAX) {
-		compare_processes(w, recording, counts->cpu_ns);
+		compare_processes(w, recording, counts);
 	}
 	weights_look(&recording->weights, counts->lost);
 }

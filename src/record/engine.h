@@ -31,7 +31,8 @@ typedef VEC(struct pollfd) pollfd_vec;
 
 struct engine_counts {
 	uint64_t cpu_ns; /* that the target used, by the engine's own clocks; UINT64_MAX: unknown */
-	uint64_t lost;	 /* samples */
+	uint64_t asked_ns;   /* when they were asked for it: perhaps some time ago */
+	uint64_t lost;	     /* samples */
 	uint64_t lost_rests; /* of stacks, that could not be copied with their samples */
 	uint64_t thinned;    /* samples that others of their thread stand for, as it fell behind */
 	uint64_t stolen_ns;  /* that sampling took from the target, by the setup's price */

@@ -136,6 +136,7 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 
 	*counts = (struct engine_counts){
 		.cpu_ns = e->events.is_wide || e->attached.doubles ? UINT64_MAX : counted.cpu_ns,
+		.asked_ns = e->tally.asked_ns,
 		.left_out = e->attached.left_out,
 		.lost = perf_tally_lost(&e->tally),
 		.lost_rests = e->exact ? exact_counts(e->exact).lost : 0,

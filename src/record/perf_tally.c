@@ -16,6 +16,7 @@ struct perf_event_counts perf_tally_counts(struct perf_tally *t)
 	if (now_ns < t->due_ns && !perf_event_set_is_stopped(t->events))
 		return t->counts;
 	t->counts = perf_event_set_counts(t->events);
+	t->asked_ns = now_ns;
 	uint64_t took_ns = clock_monotonic_ns() - now_ns;
 
 	t->due_ns = now_ns + took_ns * COUNTS_PART;

@@ -12,6 +12,7 @@ struct perf_tally {
 	const struct perf_event_set *events;
 	const struct recording *recording;
 	struct perf_event_counts counts; /* when last asked */
+	uint64_t asked_ns;		 /* that was then */
 	uint64_t due_ns;		 /* not to be asked before */
 	uint64_t lost_records;		 /* of samples, as the rings told */
 	uint64_t passed_over;		 /* samples of others, by wide clocks */
