@@ -329,13 +329,14 @@ static void take_record(struct engine_perf *e, const struct perf_event_header *h
 	}
 }
 
-/* Whether the recorder is to be told first that it is over. */
+/* Whether something comes first: the end, or the program that copies stacks whole. */
 static bool is_time(const struct engine_perf *e)
 {
-	return e->stop_ns != 0 && clock_monotonic_ns() >= e->stop_ns;
+	return (e->stop_ns != 0 && clock_monotonic_ns() >= e->stop_ns) ||
+	       engine_perf_exact_is_due(e);
 }
 
-/* False: it is time to stop. */
+/* False: something comes first. */
 static bool take_records(struct engine_perf *e, uint64_t horizon_ns)
 {
 	while (!is_time(e)) {

@@ -256,11 +256,16 @@ static bool is_needed(const struct snapshot *s)
 	return s->memory.read_count > 0 || s->counters[CAPTURE_TRUNCATED_MEMORY] > 0;
 }
 
+bool engine_perf_exact_is_due(const struct engine_perf *e)
+{
+	return (e->ready || (e->loader && exact_loader_is_done(e->loader))) &&
+	       is_needed(&e->recording->snapshot) && !perf_event_set_is_stopped(&e->events);
+}
+
 void engine_perf_exact_look(struct engine_perf *e)
 {
 	take_loaded(e);
-	if (!e->ready || !is_needed(&e->recording->snapshot) ||
-		perf_event_set_is_stopped(&e->events))
+	if (!e->ready || !engine_perf_exact_is_due(e))
 		return;
 	use(e, e->ready);
 	e->ready = NULL;

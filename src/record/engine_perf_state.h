@@ -60,7 +60,7 @@ extern const struct engine_ops engine_perf_ops, engine_perf_exact_ops;
 preload_wake_took engine_perf_woke;
 /*
  * Takes all records that were written up to now, in the order of their times.  Returns early when
- * the time comes to stop.
+ * the time comes to stop, or to join.
  */
 void engine_perf_drain(struct engine_perf *e);
 /* Before the first drain. */
@@ -76,7 +76,9 @@ void engine_perf_watch_threads(struct engine_perf *e);
 void engine_perf_exact_open(struct engine_perf *e);
 /* Has it loaded beside, if that may come to something. */
 void engine_perf_exact_begin(struct engine_perf *e);
-/* Joins it to the sampling once it is loaded; to be called after each drain. */
+/* Whether it is to join: the drain at hand ends at once. */
+bool engine_perf_exact_is_due(const struct engine_perf *e);
+/* Joins it to the sampling if it is due; to be called after each drain. */
 void engine_perf_exact_look(struct engine_perf *e);
 /* The events sample others, too, from now on. */
 void engine_perf_exact_widened(struct engine_perf *e);

@@ -89,6 +89,15 @@ int exact_loader_fd(const struct exact_loader *l)
 	return l->done_fd;
 }
 
+bool exact_loader_is_done(struct exact_loader *l)
+{
+	pthread_mutex_lock(&l->lock);
+	bool is_done = l->is_done;
+
+	pthread_mutex_unlock(&l->lock);
+	return is_done;
+}
+
 bool exact_loader_take(struct exact_loader *l, struct exact **exact, struct error **err)
 {
 	pthread_mutex_lock(&l->lock);

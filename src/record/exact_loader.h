@@ -20,6 +20,8 @@ struct exact_loader;
 /* NULL: there can be no thread. */
 must_use struct exact_loader *exact_loader_start(const struct exact_options *options);
 int exact_loader_fd(const struct exact_loader *l);
+/* Whether it has loaded, or failed. */
+bool exact_loader_is_done(struct exact_loader *l);
 /* False: it still loads.  Then either *exact or *err is set, and the caller's. */
 bool exact_loader_take(struct exact_loader *l, struct exact **exact, struct error **err);
 /* The thread frees what nobody took.  NULL is fine. */
