@@ -13,6 +13,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 from harness import HERE, NOBODY, SINK, SONDE, Skip, as_user, capture, lines, own_cpu_s, real_programs, sonde_report
@@ -21,6 +22,8 @@ HEAD = ["| program | load | recorder | lost | whole stacks | total, of the syste
 	"|---|---|---|---|---|---|---|---|"]
 RATE_NS = 1000000
 SECONDS = 5
+# A recording that takes longer is ended.
+HUNG_S = 300
 # Rows of a report by module that are code of the kernel.
 KERNEL = re.compile(r"^\[(?!truncated|unknown|anon|vdso|lost|guessed|left out|kernel, not permitted)[^]]*\]$")
 
@@ -197,7 +200,10 @@ def recorded(bench, tool, command):
 	bench.note(command)
 	with open(bench.path("stderr"), "w+", errors="replace") as errors, subprocess.Popen(as_user(command, tool.user),
 			stdin=SINK, stdout=SINK, stderr=errors, env=dict(os.environ, HOME=bench.path("home"))) as process:
+		hung = threading.Timer(HUNG_S, process.kill)
+		hung.start()
 		os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+		hung.cancel()
 		own_s = own_cpu_s(process.pid)
 		process.wait()
 		errors.seek(0)

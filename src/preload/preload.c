@@ -7,6 +7,7 @@
  */
 #include "preload/preload.h"
 
+#include <cpuid.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -216,6 +217,15 @@ static bool watch_forks(void)
 	return atfork && atfork(before_fork, after_fork, in_child) == 0;
 }
 
+/* Whether the system uses the processor's protection keys. */
+static bool has_keys(void)
+{
+	enum { LEAF = 7, OSPKE = 1 << 4 };
+	unsigned int a, b, c, d;
+
+	return __get_cpuid_count(LEAF, 0, &a, &b, &c, &d) && (c & OSPKE);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv(PRELOAD_VARIABLE);
@@ -229,6 +239,7 @@ __attribute__((constructor)) static void begin(void)
 		return;
 	}
 	preload_time_begin();
+	preload_process.has_keys = has_keys();
 	preload_process.on = true;
 	preload_signals_begin();
 	register_first_thread();

@@ -35,6 +35,7 @@
 /* This process. */
 struct preload_process {
 	bool on;		       /* the recorder was found */
+	bool has_keys;		       /* memory may be shut by protection keys */
 	struct preload_header *header; /* the shared memory */
 	uint32_t slot_count;	       /* that it has room for; 0: threads are sampled no more */
 	bool in_pieces;		       /* each thread maps its own data */

@@ -131,6 +131,17 @@ static void take(
 
 /* ---- the signal ---- */
 
+/*
+ * In a handler the kernel shuts all protection keys but the default one, also where the program
+ * may read: V8 has its code behind one, and reading it would end the program.  The signal's return
+ * gives the program its own rights back.  See pkeys(7).
+ */
+static void open_keys(void)
+{
+	if (preload_process.has_keys)
+		__asm__ volatile("wrpkru" : : "a"(0), "c"(0), "d"(0) : "memory");
+}
+
 /* Our own code, where a signal that was held back arrives: the program is elsewhere. */
 static bool is_our_code(uint64_t va)
 {
@@ -203,6 +214,7 @@ void preload_sample(void *context)
 {
 	int code = errno;
 
+	open_keys();
 	/* If a signal of a lower number cut it, its handler comes after ours: we interrupt that. */
 	preload_self.cuts += is_cut(context);
 	struct preload_thread *t = preload_enter();

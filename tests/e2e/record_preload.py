@@ -326,6 +326,18 @@ def test_filters_from_before_an_exec(folder):
 	assert r.stats["counted"] < 30, r.stats
 
 
+def test_code_behind_a_protection_key(folder):
+	"""As V8's is: it can be run, and reading it ends the program."""
+	program = recording.program(folder, "keys")
+	alone = harness.run(program, "1")
+	if alone.status == 3:
+		raise harness.Skip("there are no protection keys here")
+	r = record(folder, program, harness.work(500))
+	assert r.done.out == alone.out, r.done.out
+	assert share(r, "work") > 0.9, share(r, "work")
+	r.check_whole()
+
+
 def test_limits_are_no_obstacle(folder):
 	"""Those of the recorder and the program alike, which may not be raised."""
 	program = recording.program(folder, "shares")
