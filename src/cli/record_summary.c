@@ -241,8 +241,9 @@ static void say_cure(const struct recorder_result *r, struct strbuf *line)
 	percent_put(line, (int64_t)cut, (int64_t)r->walked);
 	strbuf_add(line,
 		STR(" of the stacks are cut, as the kernel's copy of them ends too early; whole "
-		    "as root, after `sudo setcap cap_bpf,cap_perfmon+ep $(which sonde)`, or where "
-		    "sonde starts the program itself"));
+		    "as root or after `sudo setcap cap_bpf,cap_perfmon+ep $(which sonde)`"));
+	if (r->is_attached)
+		strbuf_add(line, STR(", or where sonde starts the program itself"));
 	say(line);
 }
 

@@ -132,6 +132,7 @@ struct recorder_result {
 	uint64_t unreached_cpu_ns;
 	bool by_use;	    /* samples weigh the CPU time that was used, not the interval */
 	bool is_machine;    /* the clocks were the CPUs', from the start */
+	bool is_attached;   /* to processes that ran before */
 	bool kernel_frames; /* whether kernel frames could be recorded */
 	struct recorder_counted counted[RECORDER_COUNTERS_MAX]; /* as many as asked for */
 	size_t counted_count;

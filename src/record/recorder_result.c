@@ -71,6 +71,7 @@ static void fill_end(const struct recorder *r, struct recorder_result *result)
 	const char *name;
 
 	result->wait_status = r->target.wait_status;
+	result->is_attached = r->target.kind == TARGET_PROCESSES;
 	result->detached = detached;
 	result->detach_signal = detached ? r->control.detach_signal : 0;
 	result->duration_ns = r->end_ns - r->recording.start_ns;
