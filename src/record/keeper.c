@@ -5,11 +5,11 @@
  */
 #include "record/keeper.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -21,11 +21,11 @@
 
 struct keeper {
 	struct perf_event_set *set;
-	int end_fd;	     /* readable: it is over */
+	int end_fds[2];	     /* of a pipe; it is over once the second is closed */
 	uint64_t stop_ns;    /* when to stop the sampling; 0: never */
 	struct exact *exact; /* NULL: none is there yet */
 	pthread_t thread;
-	VEC(struct pollfd) polled; /* end_fd first */
+	VEC(struct pollfd) polled; /* end_fds[0] first */
 };
 
 static void move_all(struct perf_event_set *set)
@@ -91,7 +91,7 @@ static void poll_fd(struct keeper *k, int fd)
 
 static void poll_all(struct keeper *k)
 {
-	poll_fd(k, k->end_fd);
+	poll_fd(k, k->end_fds[0]);
 	for (size_t i = 0; i < k->set->cpus.count; i++)
 		for (int s = 0; s < PERF_STREAM_COUNT; s++)
 			if (s != PERF_STREAM_TRACK && k->set->cpus.data[i].anchor_fd[s] >= 0)
@@ -113,8 +113,6 @@ static bool start(struct keeper *k)
 
 static void keeper_free(struct keeper *k)
 {
-	if (k->end_fd >= 0)
-		close(k->end_fd);
 	vec_deinit(&k->polled);
 	free(k);
 }
@@ -124,11 +122,12 @@ struct keeper *keeper_create(struct perf_event_set *set)
 	struct keeper *k = xalloc(sizeof(*k));
 
 	k->set = set;
-	k->end_fd = eventfd(0, EFD_CLOEXEC);
-	if (k->end_fd >= 0) {
+	if (pipe2(k->end_fds, O_CLOEXEC) == 0) {
 		poll_all(k);
 		if (start(k))
 			return k;
+		close(k->end_fds[0]);
+		close(k->end_fds[1]);
 	}
 	keeper_free(k);
 	return NULL;
@@ -146,12 +145,12 @@ void keeper_serve(struct keeper *k, struct exact *exact)
 
 void keeper_destroy(struct keeper *k)
 {
-	const uint64_t one = 1;
-
 	if (!k)
 		return;
-	/* The eventfd's counter is 0, so this cannot fail. */
-	if (write(k->end_fd, &one, sizeof(one)) == (ssize_t)sizeof(one))
-		pthread_join(k->thread, NULL);
+	/* A write could be interrupted, and the thread would be left with what we free; this
+	 * cannot. */
+	close(k->end_fds[1]);
+	pthread_join(k->thread, NULL);
+	close(k->end_fds[0]);
 	keeper_free(k);
 }
