@@ -14,9 +14,6 @@
 #include "obj/objfile.h"
 #include "obj/symtab.h"
 
-/* Answers that took longer are worth a file in the cache. */
-#define COSTLY_NS 5000000
-
 /* The files of one object, and what was made of them. */
 struct elf_source {
 	struct objfile *object, *debug;
@@ -167,7 +164,7 @@ static void elf_resolve(struct resolve_job *job)
 		resolve_problem(job, "%.*s: %s", STR_ARG(job->object->path),
 			debug_info_problem(source.info));
 	source_close(&source);
-	job->is_costly = clock_monotonic_ns() - start_ns > COSTLY_NS;
+	job->is_costly = clock_monotonic_ns() - start_ns > job->symbolizer->options.costly_ns;
 }
 
 const struct resolver resolver_elf = {

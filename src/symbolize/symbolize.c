@@ -13,6 +13,9 @@
 #include "symbolize/section_store.h"
 #include "symbolize/resolver.h"
 
+/* Answers that take longer are worth a file in the cache. */
+#define COSTLY_NS 5000000
+
 /* Starts are for want of a name: they come last. */
 static const struct resolver *const resolvers[] = {
 	&resolver_cache,
@@ -31,6 +34,8 @@ struct symbolizer *symbolizer_create(const struct symbolize_options *options)
 	s->cache_directory = cache_directory_path(options->cache_directory);
 	s->debug_directory =
 		xstrdup(options->debug_directory ? options->debug_directory : "/usr/lib/debug");
+	if (s->options.costly_ns == 0)
+		s->options.costly_ns = COSTLY_NS;
 	s->demangler = demangler_create();
 	section_store_init(&s->sections, s->cache_directory);
 	s->kernel_names = kernel_names_create(s->cache_directory);

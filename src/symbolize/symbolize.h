@@ -25,6 +25,7 @@ struct symbolize_options {
 	bool no_inline;		     /* one frame an address, named after the outermost function */
 	const char *cache_directory; /* NULL: $XDG_CACHE_HOME/sonde/sym, "" : no cache */
 	const char *debug_directory; /* NULL: /usr/lib/debug */
+	uint64_t costly_ns; /* answers that take longer are cached; 0: those that take 5 ms */
 };
 
 must_use returns_owned struct symbolizer *symbolizer_create(
