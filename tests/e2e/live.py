@@ -78,6 +78,12 @@ def listed():
 	return {p["pid"]: p for p in json.loads(check(sonde("live", "--format", "json")).out)["programs"]}
 
 
+def trouble_of(report):
+	"""Nothing where it is but what measuring costs, which depends on the machine."""
+	trouble = report["trouble"] or ""
+	return "" if re.fullmatch(r"estimated .*% profile overhead.*", trouble) else trouble
+
+
 def test_lists_programs_with_zones(folder):
 	with Program(folder) as program:
 		mine = listed()[program.pid]
@@ -97,7 +103,7 @@ def test_counts_are_the_programs_own(folder):
 		assert report["program"] == program.name and report["state"] == "running"
 		assert report["frames"]["of"] == "frame" and report["frames"]["kept"] == 50
 		assert report["streams"] == [{"name": "frame", "frames": 50}]
-		assert set(report["troubles"].values()) == {0} and report["trouble"] is None
+		assert set(report["troubles"].values()) == {0} and not trouble_of(report)
 		assert [t["state"] for t in report["threads"]] == ["thread"]
 		assert zones_of(report)["leaf"]["recursion"] == 1
 		assert zones_of(report)["leaf"]["file"].endswith("counted.c")
@@ -298,7 +304,7 @@ def test_saved_is_a_profile(folder):
 	assert os.stat(path).st_blocks * 512 < 1 << 20 < os.stat(path).st_size
 	assert entries_of(look(path)) == report_entries(path) == first
 	waiting = zones_of(look(path))["waiting"]
-	assert not look(path)["is_lower_bound"] and look(path)["trouble"] is None
+	assert not look(path)["is_lower_bound"] and not trouble_of(look(path))
 	time.sleep(0.05)
 	assert zones_of(look(path))["waiting"] == waiting
 	for view in "functions", "tree", "graph", "callers", "threads", "stats", "modules", "deep":
