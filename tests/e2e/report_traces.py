@@ -51,7 +51,7 @@ def same_as_uftrace(data):
 def test_uftrace_pg(folder):
 	need("uftrace")
 	program = compile_c(folder, PROGRAM, "-O1", "-g", "-pg", "-pthread")
-	check(run("uftrace", "record", "-d", folder / "data", program, "5000", cwd=folder))
+	check(run("uftrace", "record", "-d", folder / "data", program, cwd=folder))
 	same_as_uftrace(folder / "data")
 
 
@@ -59,14 +59,14 @@ def test_uftrace_arguments(folder):
 	"""Arguments and return values stand between the records."""
 	need("uftrace")
 	program = compile_c(folder, PROGRAM, "-O1", "-g", "-pg", "-pthread")
-	check(run("uftrace", "record", "-a", "-d", folder / "data", program, "5000", cwd=folder))
+	check(run("uftrace", "record", "-a", "-d", folder / "data", program, cwd=folder))
 	same_as_uftrace(folder / "data")
 
 
 def test_uftrace_instrumented(folder):
 	need("uftrace")
 	program = compile_c(folder, PROGRAM, "-O1", "-g", "-finstrument-functions", "-pthread")
-	check(run("uftrace", "record", "-d", folder / "data", program, "5000", cwd=folder))
+	check(run("uftrace", "record", "-d", folder / "data", program, cwd=folder))
 	same_as_uftrace(folder / "data")
 
 
@@ -105,7 +105,7 @@ def test_heaptrack(folder):
 def test_gprofng(folder):
 	need("gprofng")
 	program = compile_c(folder, PROGRAM, "-O1", "-g", "-fno-inline", "-pthread")
-	done = run("gprofng", "collect", "app", "-H", "on", "-o", folder / "run.er", program, "300000000", cwd=folder)
+	done = run("gprofng", "collect", "app", "-H", "on", "-o", folder / "run.er", program, str(harness.work(600)), cwd=folder)
 	if not (folder / "run.er" / "profile").exists():
 		raise harness.Skip(f"gprofng does not record here: {done.err}")
 	text = check(run("gprofng", "display", "text", "-metrics", "i.totalcpu:e.totalcpu:name", "-functions",

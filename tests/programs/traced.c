@@ -1,10 +1,12 @@
 /*
  * For tracers of calls and of the heap: recursion, threads, and memory that is freed, kept and
- * lost.
+ * lost.  At its end it works in spin, for as many milliseconds of CPU time as the argument says.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cpu_time.h"
 
 static volatile unsigned long sink;
 static void *volatile kept;
@@ -69,7 +71,7 @@ static void *work(void *argument)
 
 int main(int count, char **arguments)
 {
-	unsigned long rounds = count > 1 ? strtoul(arguments[1], NULL, 10) : 1000;
+	double milliseconds = count > 1 ? strtod(arguments[1], NULL) : 0;
 	pthread_t thread;
 
 	lose(3);
@@ -79,7 +81,10 @@ int main(int count, char **arguments)
 	struct node *tree = grow(6);
 	scribble(20);
 	fell(tree);
-	spin(rounds);
+	struct cpu_time time = cpu_time_of_thread(milliseconds);
+	do
+		spin(1000000);
+	while (cpu_time_is_left(&time));
 	lose(2);
 	return 0;
 }
