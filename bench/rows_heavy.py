@@ -149,7 +149,7 @@ def python(mode):
 		least = (3, 13) if mode == "perf_jit" else (3, 12)
 		test = f"import sys; sys.exit(sys.version_info[:2] < {least})"
 		for name in filter(shutil.which, names):
-			if subprocess.run([name, "-c", test], check=False).returncode == 0:
+			if subprocess.run([name, "-c", test], stderr=SINK, check=False).returncode == 0:
 				return [name, "-X", mode, os.path.join(HERE, "recursion.py"), "4"]
 		raise Skip(f"no Python {least[0]}.{least[1]}")
 	return command
