@@ -17,18 +17,38 @@ struct window {
 	bool is_cut;		      /* there are no more behind it */
 };
 
-static void read_on(struct window *w, struct unwind_memory *memory, uint64_t va, size_t wanted)
+/*
+ * Reads on behind the code that is there, or in front of it, up to wanted bytes: in as few reads as
+ * it takes, as each is a system call, and in whole pieces up to where the code ends.
+ */
+static void read_behind(struct window *w, struct unwind_memory *memory, uint64_t va, size_t wanted)
 {
 	uint8_t *middle = w->code + MOST_BYTES;
 
-	while (w->after < wanted && !w->is_cut) {
-		w->is_cut = !memory->read_code(memory, va + w->after, middle + w->after, PIECE);
-		w->after += w->is_cut ? 0 : PIECE;
-	}
-	while (wanted > FIRST_BYTES && w->before < wanted &&
-		memory->read_code(
-			memory, va - w->before - PIECE, middle - w->before - PIECE, PIECE))
-		w->before += PIECE;
+	for (size_t step = wanted; step >= PIECE; step = step / 2 / PIECE * PIECE)
+		while (w->after + step <= wanted &&
+			memory->read_code(memory, va + w->after, middle + w->after, step))
+			w->after += step;
+}
+
+static void read_before(struct window *w, struct unwind_memory *memory, uint64_t va, size_t wanted)
+{
+	uint8_t *middle = w->code + MOST_BYTES;
+
+	for (size_t step = wanted; step >= PIECE; step = step / 2 / PIECE * PIECE)
+		while (w->before + step <= wanted &&
+			memory->read_code(
+				memory, va - w->before - step, middle - w->before - step, step))
+			w->before += step;
+}
+
+static void read_on(struct window *w, struct unwind_memory *memory, uint64_t va, size_t wanted)
+{
+	if (!w->is_cut)
+		read_behind(w, memory, va, wanted);
+	w->is_cut = w->after < wanted;
+	if (wanted > FIRST_BYTES)
+		read_before(w, memory, va, wanted);
 }
 
 static const struct cfi_rule *keep(struct live_rules *live, const struct cfi_rule *rule)
