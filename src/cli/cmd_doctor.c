@@ -38,7 +38,7 @@ static enum verdict look_sampling(
 	if (a->paranoid > 2)
 		*remedy = "sudo sysctl kernel.perf_event_paranoid=2";
 	else if (a->seccomp)
-		*remedy = "start the container with --security-opt seccomp=unconfined";
+		*remedy = recorder_container_cure;
 	return VERDICT_NO;
 }
 
@@ -61,7 +61,8 @@ static enum verdict look_kernel(
 	}
 	snprintf(text, size, "only user code is sampled");
 	if (a->perf_open)
-		*remedy = "sudo sysctl kernel.perf_event_paranoid=1";
+		*remedy = a->is_root ? "start the container with --cap-add PERFMON"
+				     : "sudo sysctl kernel.perf_event_paranoid=1";
 	return a->perf_open ? VERDICT_LIMITED : VERDICT_NO;
 }
 
@@ -114,7 +115,8 @@ static enum verdict look_exact(
 		"library copy theirs",
 		a->exact_refusal);
 	if (strstr(a->exact_refusal, "CAP_BPF"))
-		*remedy = "sudo setcap cap_bpf,cap_perfmon+ep $(which sonde)";
+		*remedy = a->is_root ? "start the container with --cap-add BPF --cap-add PERFMON"
+				     : "sudo setcap cap_bpf,cap_perfmon+ep $(which sonde)";
 	return VERDICT_LIMITED;
 }
 
@@ -135,6 +137,12 @@ static enum verdict look_attaching(
 	if (a->any_process) {
 		snprintf(text, size, "-p takes any process");
 		return VERDICT_OK;
+	}
+	if (a->is_root) {
+		snprintf(text, size,
+			"-p takes programs of root that have no capability that sonde lacks");
+		*remedy = "start the container with --cap-add SYS_PTRACE";
+		return VERDICT_LIMITED;
 	}
 	if (a->ptrace_scope > 0) {
 		snprintf(text, size,
@@ -157,7 +165,8 @@ static enum verdict look_machine(
 		return VERDICT_OK;
 	}
 	snprintf(text, size, "only our own programs can be sampled");
-	*remedy = "sudo sysctl kernel.perf_event_paranoid=0";
+	*remedy = a->is_root ? "start the container with --cap-add PERFMON --pid host"
+			     : "sudo sysctl kernel.perf_event_paranoid=0";
 	return VERDICT_LIMITED;
 }
 

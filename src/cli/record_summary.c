@@ -240,8 +240,11 @@ static void say_cure(const struct recorder_result *r, struct strbuf *line)
 		return;
 	percent_put(line, (int64_t)cut, (int64_t)r->walked);
 	strbuf_add(line,
-		STR(" of the stacks are cut, as the kernel's copy of them ends too early; whole "
-		    "as root or after `sudo setcap cap_bpf,cap_perfmon+ep $(which sonde)`"));
+		STR(" of the stacks are cut, as the kernel's copy of them ends too early; whole "));
+	strbuf_add(line, geteuid() == 0
+				 ? STR("in a container with --cap-add BPF --cap-add PERFMON")
+				 : STR("as root or after `sudo setcap cap_bpf,cap_perfmon+ep "
+				       "$(which sonde)`"));
 	if (r->is_attached)
 		strbuf_add(line, STR(", or where sonde starts the program itself"));
 	say(line);

@@ -20,6 +20,11 @@
 #include "record/perf_event.h"
 #include "record/recorder.h"
 
+/* Docker's filter lets CAP_PERFMON through; Podman's since containers/container-libs#424. */
+const char recorder_container_cure[] =
+	"start the container with --cap-add PERFMON, or on its host `sudo sonde record -p PID`; "
+	"where neither helps, with --security-opt seccomp=unconfined";
+
 static bool under_seccomp(void)
 {
 	char *line = NULL;
@@ -59,9 +64,8 @@ struct error *ability_refusal(const struct error *cause)
 	if (under_seccomp())
 		return error_new(ERROR_UNSUPPORTED,
 			"sampling is not allowed, as a seccomp filter refuses perf_event_open "
-			"(%s): "
-			"start the container with --security-opt seccomp=unconfined",
-			cause->message);
+			"(%s): %s",
+			cause->message, recorder_container_cure);
 	return error_new(ERROR_UNSUPPORTED, "sampling is not allowed: %s", cause->message);
 }
 
@@ -185,6 +189,7 @@ void recorder_probe(struct recorder_ability *ability)
 	ability->kallsyms = kernel_symbols_readable();
 	ability->remote_reads = child_readable();
 	ability->any_process = has_capability(CAP_SYS_PTRACE);
+	ability->is_root = geteuid() == 0;
 	ability->ptrace_scope = perf_event_sysctl("yama/ptrace_scope", 0);
 	ability->preload = can_preload();
 	probe_exact(ability);

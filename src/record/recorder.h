@@ -184,11 +184,14 @@ struct recorder_ability {
 	bool kallsyms;	   /* kernel addresses readable */
 	bool remote_reads; /* process_vm_readv of a child works */
 	bool any_process;  /* may look into all processes: CAP_SYS_PTRACE */
+	bool is_root;	   /* which in a container lacks capabilities all the same */
 	int ptrace_scope;  /* kernel.yama.ptrace_scope; 0 also where there is no Yama */
 	bool preload;	   /* the library to preload where there are no perf events is there */
 	/* Why the exact engine can't be had, "": it can. */
 	char exact_refusal[256];
 };
 void recorder_probe(struct recorder_ability *ability);
+/* What lets a program sample in a container whose filter of system calls forbids it. */
+extern const char recorder_container_cure[];
 
 #endif

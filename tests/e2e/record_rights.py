@@ -1,6 +1,7 @@
 """Recording without privileges, and programs that have more of them than we."""
 
 import errno
+import re
 import shutil
 
 import harness
@@ -159,11 +160,26 @@ def test_where_perf_events_are_forbidden(folder):
 		assert len(done.err.splitlines()) == 1 and "seccomp" in done.err, done
 		assert not output.exists()
 		done = harness.check(harness.run(deny, str(code), harness.SONDE, "doctor"))
-		assert "by a preloaded library" in done.out and "seccomp=unconfined" in done.out, done
+		assert "by a preloaded library" in done.out, done
+		# What opens least comes first.
+		cures = re.search("--cap-add PERFMON.*sudo sonde record -p PID.*seccomp=unconfined", done.out)
+		assert cures, done
 		# What takes perf events is not promised, nor sysctls that would change nothing.
 		for what in ("exact stacks", "attaching", "whole machine", "events"):
 			assert f"\n{what:14} no       not without perf events\n" in done.out, (what, done)
 		assert "sysctl" not in done.out, done
+
+
+def test_root_without_capabilities(folder):
+	"""As in a container: setcap and sudo cure nothing there."""
+	recording.needs_root()
+	if not shutil.which("setpriv"):
+		raise harness.Skip("there is no setpriv")
+	bare = ["setpriv", "--inh-caps=-all", "--bounding-set=-bpf,-perfmon,-sys_admin,-sys_ptrace"]
+	out = harness.check(harness.run(*bare, harness.SONDE, "doctor")).out
+	assert "setcap" not in out, out
+	for what, cure in (("exact stacks", "--cap-add BPF --cap-add PERFMON"), ("attaching", "--cap-add SYS_PTRACE")):
+		assert re.search(rf"^{what} .*\n.*start the container with {cure}$", out, re.M), (what, out)
 
 
 harness.main()
