@@ -19,6 +19,7 @@ enum {
 	OPTION_COLLAPSE,
 	OPTION_ORDER,
 	OPTION_SPREAD,
+	OPTION_CONFIDENCE,
 	OPTION_INVERT,
 	OPTION_BRIEF,
 	OPTION_CENTER,
@@ -52,6 +53,8 @@ const struct option_row report_view_rows[] = {
 		"of the tree's rows; default weight"},
 	{OPTION_SPREAD, 0, "spread", VALUE_NONE, NULL, NULL,
 		"make the k-th f in a stack a function of its own, f'k"},
+	{OPTION_CONFIDENCE, 0, "confidence", VALUE_NONE, NULL, NULL,
+		"how far figures may be off by the chance of sampling, at 95 %"},
 	{OPTION_INVERT, 0, "invert", VALUE_NONE, NULL, NULL,
 		"turn the tree round: who called, from the leaves outwards"},
 	{OPTION_CENTER, 0, "center", VALUE_TEXT, "F[;G...]", NULL,
@@ -196,6 +199,9 @@ struct error *report_options_set(void *context, int id, const char *value)
 	case OPTION_SPREAD:
 		o->spread = true;
 		break;
+	case OPTION_CONFIDENCE:
+		o->confidence = true;
+		break;
 	case OPTION_CENTER:
 		o->center = value;
 		break;
@@ -329,6 +335,24 @@ static struct error *check_views(const struct report_options *o)
 	return NULL;
 }
 
+/* Whether a view's figures can have margins: parts of all samples. */
+static struct error *check_confidence(
+	const struct report_options *o, const struct report_query *query)
+{
+	if (!view_has_column(query->view, COLUMN_EXCLUSIVE_MARGIN))
+		return error_new(
+			ERROR_USAGE, "--confidence is not for --view %s", query->view->name);
+	if (o->is_difference)
+		return error_new(ERROR_USAGE,
+			"--confidence is for one profile; differences mark what is beyond chance");
+	if (query->level == LEVEL_ZONE || level_is_of_tasks(query->level))
+		return error_new(
+			ERROR_USAGE, "--confidence is not for level %s", level_names[query->level]);
+	if (o->spread)
+		return error_new(ERROR_USAGE, "--confidence and --spread do not go together");
+	return NULL;
+}
+
 static bool offers_column(
 	const struct report_options *o, const struct view *view, enum column_id id)
 {
@@ -443,6 +467,10 @@ static struct error *make_query(const struct report_options *o, struct report_qu
 	}
 	if (err == NULL && o->columns)
 		err = set_columns(o, query);
+	query->confidence = o->confidence || has_id(query, COLUMN_EXCLUSIVE_MARGIN) ||
+			    has_id(query, COLUMN_INCLUSIVE_MARGIN);
+	if (err == NULL && query->confidence)
+		err = check_confidence(o, query);
 	return err;
 }
 

@@ -35,7 +35,7 @@ struct report_options {
 	int level, collapse, order, percent, clock;
 	enum profile_roots roots;
 	const char *root_label; /* the key, of ROOTS_LABEL */
-	bool spread, invert, brief, with_modules;
+	bool spread, confidence, invert, brief, with_modules;
 	bool is_difference; /* set by the command: columns of differences may be asked for */
 	const char *metric, *sort, *columns, *center;
 	int64_t limit;

@@ -293,6 +293,8 @@ static struct error *check_stacks(const struct report_options *options,
 	}
 	if (err == NULL && query->spread)
 		err = profile_needs_stacks(profile, "--spread");
+	if (err == NULL && query->confidence)
+		err = confidence_check(profile);
 	for (size_t i = 0; err == NULL && i < f->filters.count; i++)
 		if (f->filters.data[i].kind == FILTER_WHEN)
 			err = profile_needs_stacks(profile, "--when");

@@ -41,6 +41,8 @@ struct cell cells_is_recursive(const struct report *report, size_t row);
 struct cell cells_exclusive(const struct report *report, size_t row);
 struct cell cells_inclusive(const struct report *report, size_t row);
 struct cell cells_function_calls(const struct report *report, size_t row);
+struct cell cells_exclusive_margin(const struct report *report, size_t row);
+struct cell cells_inclusive_margin(const struct report *report, size_t row);
 
 /* cells_difference.c */
 struct cell cells_exclusive_change(const struct report *report, size_t row);

@@ -53,18 +53,25 @@ bool report_wants_sums(const struct report_query *query)
 	return query->view->sums_only && !query->spread && !query->invert && !query->difference;
 }
 
-const struct entity_tree *report_tree(
-	const struct selection *selection, const struct report_query *query, struct arena *arena)
+struct entity_spec report_spec(
+	const struct profile *profile, const struct report_query *query, struct arena *arena)
 {
 	size_t count;
-	const metric_id *metrics = report_tree_metrics(selection->profile, query, arena, &count);
-	struct entity_spec spec = {.level = query->level,
+	const metric_id *metrics = report_tree_metrics(profile, query, arena, &count);
+
+	return (struct entity_spec){.level = query->level,
 		.metrics = metrics,
 		.metric_count = count,
 		.same = query->same,
 		.same_count = query->same_count,
 		.is_difference = query->difference != NULL,
 		.sums_only = report_wants_sums(query)};
+}
+
+const struct entity_tree *report_tree(
+	const struct selection *selection, const struct report_query *query, struct arena *arena)
+{
+	struct entity_spec spec = report_spec(selection->profile, query, arena);
 	const struct entity_tree *tree = entity_tree_create(selection, &spec, arena);
 
 	if (query->spread)

@@ -9,6 +9,7 @@
 #include "analysis/callers.h"
 #include "analysis/callgraph.h"
 #include "analysis/calltree.h"
+#include "analysis/confidence.h"
 #include "analysis/functions.h"
 #include "analysis/listing.h"
 #include "analysis/selection.h"
@@ -47,7 +48,8 @@ struct report_query {
 	const char *center;	     /* as asked for; NULL: each entity is one; borrowed */
 	const struct centre *centre; /* what that is in the tree (report_find_centre) */
 	bool spread;
-	bool invert; /* stacks are shown from their leaves */
+	bool confidence; /* of functions: how far figures may be off by chance */
+	bool invert;	 /* stacks are shown from their leaves */
 	enum collapse collapse;
 	enum calltree_order order;
 	enum percent percent;
@@ -75,7 +77,8 @@ struct report {
 	struct report_query query;
 	const struct entity_tree *tree;
 	const struct functions *functions; /* views functions, modules … and callers, else NULL */
-	const struct callers *callers;	   /* view callers, else NULL */
+	const struct confidence *confidence;	 /* of those, where it was asked for, else NULL */
+	const struct callers *callers;		 /* view callers, else NULL */
 	const struct callers_rows *callers_rows; /* the same */
 	const struct calltree *calltree;	 /* view tree, else NULL */
 	const struct callgraph *callgraph;	 /* view graph, else NULL */
@@ -112,6 +115,9 @@ struct report {
  */
 struct report *report_create(const struct selection *selection, const struct entity_tree *tree,
 	const struct report_query *query, struct arena *arena);
+/* What that tree is to be of; its metrics live in the arena. */
+struct entity_spec report_spec(
+	const struct profile *profile, const struct report_query *query, struct arena *arena);
 const struct entity_tree *report_tree(
 	const struct selection *selection, const struct report_query *query, struct arena *arena);
 /* Adds a note that lives as long as the report; for a view's analyse. */

@@ -4,6 +4,8 @@
  */
 #include "analysis/functions.h"
 
+#include <math.h>
+
 #include "view/text/flat.h"
 #include "view/text/text.h"
 #include "view/views.h"
@@ -22,11 +24,62 @@ static void note_above(struct report *report, struct arena *arena)
 			arena);
 }
 
+/* Beyond this, more samples are no advice. */
+#define TIMES_MOST 1000
+
+static const struct entity *functions_view_entity(const struct report *report, size_t row)
+{
+	return entity_tree_entity(report->tree, report->functions->rows[row].entity);
+}
+
+/* What it would take to tell rows apart that stand in an order by chance. */
+static void note_alike(struct report *report, struct arena *arena)
+{
+	const struct confidence *c = report->confidence;
+	uint64_t ran_ns = report->profile->stats.duration_ns;
+	struct strbuf line = {0}, one = {0}, two = {0};
+
+	if (c->times <= 1)
+		return;
+	strbuf_printf(&line, "%.*s and %.*s can't be told apart: ",
+		STR_ARG(entity_label(functions_view_entity(report, c->alike), &one)),
+		STR_ARG(entity_label(functions_view_entity(report, c->alike + 1), &two)));
+	if (isinf(c->times))
+		strbuf_add(&line, STR("their figures are equal here"));
+	else if (c->times > TIMES_MOST)
+		strbuf_add(&line, STR("a thousand times as many samples would not do"));
+	else if (ran_ns == UINT64_MAX)
+		strbuf_printf(&line, "that takes %.1f times as many samples", c->times);
+	else
+		strbuf_printf(&line, "record %.3g s more of the same",
+			(double)ran_ns / 1e9 * (c->times - 1));
+	report_note(report, arena_printf(arena, "%s", line.data), arena);
+	strbuf_deinit(&line);
+	strbuf_deinit(&one);
+	strbuf_deinit(&two);
+}
+
+static void add_confidence(struct report *report, struct arena *arena)
+{
+	struct entity_spec spec = report_spec(report->profile, &report->query, arena);
+
+	report->confidence = confidence_analyse(report->selection, report->functions, &spec, arena);
+	if (report->confidence->stretches == 0)
+		report_note(report,
+			"margins are those of independent samples, as these are too few to show "
+			"how "
+			"they cluster",
+			arena);
+	note_alike(report, arena);
+}
+
 static void functions_view_analyse(struct report *report, struct arena *arena)
 {
 	report->functions = functions_analyse(report->tree, arena);
 	report->row_count = report->functions->count;
 	note_above(report, arena);
+	if (report->query.confidence)
+		add_confidence(report, arena);
 	if (report->functions->bound_count)
 		report_note(report,
 			"in recursion through several functions calls' costs overlap: there "
@@ -36,12 +89,9 @@ static void functions_view_analyse(struct report *report, struct arena *arena)
 
 static bool functions_view_has_column(const struct report *report, enum column_id id)
 {
+	if (id == COLUMN_EXCLUSIVE_MARGIN || id == COLUMN_INCLUSIVE_MARGIN)
+		return report->confidence != NULL;
 	return id != COLUMN_CALLS || report->functions->has_calls;
-}
-
-static const struct entity *functions_view_entity(const struct report *report, size_t row)
-{
-	return entity_tree_entity(report->tree, report->functions->rows[row].entity);
 }
 
 static const struct flat_columns flat_columns = {
@@ -106,6 +156,8 @@ static const enum column_id data_columns[] = {
 	COLUMN_EXCLUSIVE,
 	COLUMN_INCLUSIVE,
 	COLUMN_CALLS,
+	COLUMN_EXCLUSIVE_MARGIN,
+	COLUMN_INCLUSIVE_MARGIN,
 	COLUMN_END,
 };
 

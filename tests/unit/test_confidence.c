@@ -1,0 +1,242 @@
+/*
+ * Margins against chance itself: of many recordings of a program whose shares are known, so many
+ * intervals hold the truth.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../random_profile.h"
+#include "analysis/confidence.h"
+#include "model/builder.h"
+
+enum { MAIN, ONE, TWO, FUNCTIONS };
+
+/* What a program does at a moment: ONE, TWO, or MAIN itself. */
+typedef uint32_t does_at(struct random *r, uint32_t moment, uint32_t *state);
+
+struct margins {
+	struct profile *profile;
+	struct arena *arena;
+	const struct functions *functions;
+	const struct confidence *confidence;
+};
+
+/* Functions that main calls, sampled so often. */
+static struct profile *recorded(struct random *r, uint32_t samples, does_at *does)
+{
+	static const struct str names[] = {STR("main"), STR("one"), STR("two")};
+	struct builder *b = builder_create();
+	struct profile *profile;
+	uint32_t state = 0;
+	stack_id stacks[FUNCTIONS], root = {0};
+
+	builder_metric(b, STR("cpu-time"), STR("ns"));
+	thread_id thread = builder_thread(b, 1, builder_process(b, 1, 0, STR("p")), 0, STR("t"));
+	for (size_t i = 0; i < FUNCTIONS; i++) {
+		function_id function = builder_function(b, builder_string(b, names[i]),
+			(object_id){NO_ID}, builder_string(b, STR("")), 0);
+		frame_id frame =
+			builder_frame(b, function, builder_string(b, STR("")), 0, false, 0);
+
+		stacks[i] = builder_stack(b, i == MAIN ? root : stacks[MAIN], frame);
+	}
+	for (uint32_t i = 0; i < samples; i++) {
+		const int64_t weight = 1000000;
+
+		builder_sample(
+			b, stacks[does(r, i, &state)], thread, i * (uint64_t)1000000, &weight);
+	}
+	assert_null(builder_finish(b, &profile));
+	return profile;
+}
+
+static struct margins margins_of(struct profile *profile)
+{
+	struct margins m = {.profile = profile, .arena = arena_create()};
+	const metric_id metric = {0};
+	const struct entity_spec spec = {
+		.level = LEVEL_FUNCTION, .metrics = &metric, .metric_count = 1, .sums_only = true};
+	const struct selection *selection = selection_all(profile, m.arena);
+
+	m.functions = functions_analyse(entity_tree_create(selection, &spec, m.arena), m.arena);
+	m.confidence = confidence_analyse(selection, m.functions, &spec, m.arena);
+	return m;
+}
+
+static void margins_free(struct margins *m)
+{
+	arena_destroy(m->arena);
+	profile_destroy(m->profile);
+}
+
+/* The row of a function; the test fails if there is none. */
+static size_t row_of(const struct margins *m, struct str name)
+{
+	for (size_t i = 0; i < m->functions->count; i++)
+		if (str_equal(entity_tree_entity(m->functions->tree, m->functions->rows[i].entity)
+				      ->name,
+			    name))
+			return i;
+	fail();
+	return 0;
+}
+
+static double part(int64_t weight, const struct margins *m)
+{
+	return (double)weight / (double)m->functions->tree->total;
+}
+
+/* In how many of 400 recordings of a thousand samples the interval of one holds the truth. */
+static int held(does_at *does, double truth, double *width)
+{
+	struct random r = random_from(12);
+	int count = 0;
+
+	*width = 0;
+	for (int round = 0; round < 400; round++) {
+		struct margins m = margins_of(recorded(&r, 1000, does));
+		size_t row = row_of(&m, STR("one"));
+		double margin = part(m.confidence->rows[row].exclusive, &m);
+
+		assert_int_equal(m.confidence->stretches, CONFIDENCE_STRETCHES);
+		assert_int_equal(
+			m.confidence->rows[row].exclusive, m.confidence->rows[row].inclusive);
+		count += fabs(part(m.functions->rows[row].exclusive, &m) - truth) <= margin;
+		*width += margin / 400;
+		margins_free(&m);
+	}
+	return count;
+}
+
+static uint32_t does_by_itself(struct random *r, uint32_t moment, uint32_t *state)
+{
+	(void)moment;
+	(void)state;
+	return random_below(r, 10) < 3 ? ONE : TWO;
+}
+
+/* As often, but ten samples at a time. */
+static uint32_t does_in_bursts(struct random *r, uint32_t moment, uint32_t *state)
+{
+	if (moment % 10 == 0)
+		*state = does_by_itself(r, moment, state);
+	return *state;
+}
+
+static uint32_t does_one_after_the_other(struct random *r, uint32_t moment, uint32_t *state)
+{
+	(void)r;
+	(void)state;
+	return moment < 300 ? ONE : TWO;
+}
+
+/* 95 % of 400 are 380, with a deviation of 4.4; a little more is no harm. */
+static void intervals_hold_the_truth(void **state)
+{
+	double width;
+
+	(void)state;
+	assert_true(held(does_by_itself, 0.3, &width) >= 371);
+	/* 1.96 √(0.3 · 0.7 / 1000) = 2.8 %, and what so few stretches leave open. */
+	assert_true(width > 0.028 && width < 0.034);
+}
+
+/* That a burst is one event and not ten is seen: the interval is √10 times as wide. */
+static void bursts_are_seen(void **state)
+{
+	double width;
+
+	(void)state;
+	assert_true(held(does_in_bursts, 0.3, &width) >= 366);
+	assert_true(width > 0.075 && width < 0.105);
+}
+
+/* What a program does first and what it does then is no chance. */
+static void phases_are_no_chance(void **state)
+{
+	double width;
+
+	(void)state;
+	assert_int_equal(held(does_one_after_the_other, 0.3, &width), 400);
+	assert_true(width < 0.035);
+}
+
+static uint32_t does_all_in_main(struct random *r, uint32_t moment, uint32_t *state)
+{
+	(void)r;
+	(void)moment;
+	(void)state;
+	return MAIN;
+}
+
+/* Three in ten samples at most, of a share that no sample was in (Hanley, Lippman-Hand 1983). */
+static void all_and_nothing_have_margins(void **state)
+{
+	struct random r = random_from(1);
+	struct margins m = margins_of(recorded(&r, 1000, does_all_in_main));
+	double margin = part(m.confidence->rows[0].exclusive, &m);
+
+	(void)state;
+	assert_int_equal(m.functions->count, 1);
+	assert_true(margin > 0.003 && margin < 0.005);
+	assert_true(m.confidence->times == 0);
+	margins_free(&m);
+	m = margins_of(recorded(&r, 10, does_all_in_main));
+	assert_int_equal(m.confidence->stretches, 0);
+	assert_true(part(m.confidence->rows[0].exclusive, &m) > 0.25);
+	margins_free(&m);
+}
+
+static uint32_t does_nearly_as_much(struct random *r, uint32_t moment, uint32_t *state)
+{
+	(void)moment;
+	(void)state;
+	return random_below(r, 100) < 52 ? ONE : TWO;
+}
+
+/* 52 from 48: 1.96² / 0.04² = 2,401 samples. */
+static void what_it_takes_is_told(void **state)
+{
+	struct random r = random_from(3);
+	struct margins few = margins_of(recorded(&r, 400, does_nearly_as_much));
+	struct margins many = margins_of(recorded(&r, 40000, does_nearly_as_much));
+
+	(void)state;
+	assert_int_equal(few.confidence->alike, 0);
+	assert_true(few.confidence->times > 1);
+	assert_true(many.confidence->times == 0);
+	margins_free(&few);
+	margins_free(&many);
+}
+
+static void without_times_nothing_is_said(void **state)
+{
+	struct profile *profile = random_profile(1, &random_shape_small);
+	struct error *err = confidence_check(profile);
+
+	(void)state;
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_UNSUPPORTED);
+	error_destroy(err);
+	profile_destroy(profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(intervals_hold_the_truth),
+		cmocka_unit_test(bursts_are_seen),
+		cmocka_unit_test(phases_are_no_chance),
+		cmocka_unit_test(all_and_nothing_have_margins),
+		cmocka_unit_test(what_it_takes_is_told),
+		cmocka_unit_test(without_times_nothing_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
