@@ -148,7 +148,7 @@ static void add_threads(struct chrome *c)
 	}
 	for (size_t i = 0; i < c->threads.count; i++) {
 		struct chrome_thread *t = &c->threads.data[i];
-		if (t->is_used && t->tid <= CHROME_TICK_TRACK)
+		if (t->is_used)
 			t->id = builder_thread(c->builder, t->tid, c->processes.data[t->process].id,
 				0, builder_string_bytes(c->builder, t->name));
 	}

@@ -165,7 +165,9 @@ static void set_name(struct chrome *c, const struct members *m, bool is_process,
 	}
 	uint32_t thread = chrome_thread_at(c, m->pid, m->tid);
 	c->threads.data[thread].name = name;
-	c->threads.data[thread].is_used = true;
+	/* A track of our ticks has a name, and is no thread; others' threads may have its number.
+	 */
+	c->threads.data[thread].is_used |= m->tid <= CHROME_TICK_TRACK;
 }
 
 /* `process_name` and `thread_name`. */
@@ -184,18 +186,31 @@ static void read_name(struct chrome *c, const struct members *m)
 	json_reader_deinit(&r);
 }
 
+/* Digits alone, as many as 64 bits hold. */
+static bool read_number(struct str digits, uint64_t *number)
+{
+	*number = 0;
+	for (size_t i = 0; i < digits.size; i++)
+		if (digits.data[i] < '0' || digits.data[i] > '9' ||
+			__builtin_mul_overflow(*number, 10u, number) ||
+			__builtin_add_overflow(*number, (uint64_t)(digits.data[i] - '0'), number))
+			return false;
+	return digits.size > 0;
+}
+
 /* "STREAM NUMBER", of our own ticks. */
 static bool read_tick(struct chrome *c, const struct members *m)
 {
 	const char *space = m->name.size ? memrchr(m->name.data, ' ', m->name.size) : NULL;
-	uint64_t number = 0;
+	uint64_t number;
 
 	if (m->tid <= CHROME_TICK_TRACK || !m->has_dur || m->dur < 0 || space == NULL ||
 		!str_equal(m->category, STR("tick")))
 		return false;
-	for (const char *p = space + 1; p < m->name.data + m->name.size; p++)
-		number = number * 10 + ((uint64_t)*p - '0');
 	struct str stream = {m->name.data, (size_t)(space - m->name.data)};
+	struct str digits = {space + 1, m->name.size - stream.size - 1};
+	if (!read_number(digits, &number))
+		return false;
 	vec_push(&c->ticks, (struct chrome_tick){.ts = m->ts,
 				    .dur = m->dur,
 				    .number = number,

@@ -390,7 +390,9 @@ static struct error *read_lines(struct folded *f, const char *name, struct str t
 	settle_lines(f);
 	if (f->good == 0 && f->bad.count)
 		return error_new(ERROR_INPUT,
-			"%s: no line is a folded stack (line %llu is the first that is not one)",
+			"%s: no line is a folded stack with a weight that 63 bits hold (line %llu "
+			"is the first "
+			"that is not one)",
 			name, (unsigned long long)f->bad.told[0]);
 	if (f->good == 0)
 		return error_new(ERROR_INPUT, "%s: there is no folded stack in it", name);
@@ -412,6 +414,20 @@ static struct error *folded_read(const struct reader_input *input, struct builde
 	return err;
 }
 
+/* Whether the line is of that kind at least, be its weight beyond all bounds. */
+static bool looks_folded(struct str line)
+{
+	struct str stack, rest = strip_end(line);
+	struct weights weights;
+
+	if (parse_line(line, &stack, &weights))
+		return true;
+	while (rest.size && is_digit(rest.data[rest.size - 1]))
+		rest.size--;
+	return rest.size > 1 && rest.size < strip_end(line).size &&
+	       is_blank(rest.data[rest.size - 1]);
+}
+
 /*
  * By the first 100 lines.  Any text may have a line that ends in a number, so it takes some of them
  * among many others; a short file, or one that --from folded insists on, may be as bad as it likes.
@@ -421,11 +437,10 @@ static int bid_by_lines(struct str text)
 	unsigned int good = 0, bad = 0;
 
 	while (text.size && good + bad < 100) {
-		struct str line = str_take_line(&text), stack;
-		struct weights weights;
+		struct str line = str_take_line(&text);
 		if (is_passed_over(line))
 			continue;
-		if (parse_line(line, &stack, &weights))
+		if (looks_folded(line))
 			good++;
 		else
 			bad++;

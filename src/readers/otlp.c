@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "readers/otlp_state.h"
+#include "readers/text_input.h"
 
 /* Samples are kept while they take so many bytes and four times the input at most. */
 #define SAMPLE_BYTES_MAX ((uint64_t)48 << 20)
@@ -151,6 +152,8 @@ static uint32_t framed_size(struct str text)
 
 static int otlp_bid(const uint8_t *data, size_t size)
 {
+	if (text_input_is_plain(data, size))
+		return otlp_is_json(data, size) ? 90 : 0;
 	if (is_message(data, size))
 		return 90;
 	if (size > 6 && framed_size((struct str){(const char *)data, size}) > 1 &&

@@ -9,6 +9,7 @@
  * of slices: both formats have the same.
  */
 #include "readers/perfetto.h"
+#include "readers/text_input.h"
 
 /* Numbers of fields. */
 enum {
@@ -427,7 +428,8 @@ static int perfetto_bid(const uint8_t *data, size_t size)
 	size_t good = 0, bad = 0;
 
 	cursor_init(&c, data, size < 65536 ? size : 65536, "", 0);
-	if (size == 0 || data[0] != (TRACE_PACKET << 3 | PROTO_BYTES))
+	if (size == 0 || data[0] != (TRACE_PACKET << 3 | PROTO_BYTES) ||
+		text_input_is_plain(data, size))
 		return 0;
 	while (good + bad < 8 && proto_next(&c, &field)) {
 		struct cursor message = proto_message(&c, &field), inner = message;

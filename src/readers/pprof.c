@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "readers/pprof_state.h"
+#include "readers/text_input.h"
 
 /* ---- whether it is one ---- */
 
@@ -78,6 +79,8 @@ static int pprof_bid(const uint8_t *data, size_t size)
 	struct cursor c;
 	unsigned int count = 0, types = 0;
 
+	if (text_input_is_plain(data, size))
+		return 0;
 	cursor_init(&c, data, size, "", 0);
 	while (count < 100 && proto_next(&c, &field)) {
 		if (!is_profile_field(&field) || !is_row(&field, proto_message(&c, &field)))

@@ -32,3 +32,14 @@ struct str text_input_start(const uint8_t *data, size_t size, size_t most, struc
 		text.size = (size_t)(newline - text.data) + 1;
 	return text;
 }
+
+bool text_input_is_plain(const uint8_t *data, size_t size)
+{
+	enum { ENOUGH = 4096 };
+
+	for (size_t i = 0; i < size && i < ENOUGH; i++)
+		if (data[i] == 0x7f ||
+			(data[i] < ' ' && data[i] != '\t' && data[i] != '\n' && data[i] != '\r'))
+			return false;
+	return size > 0;
+}

@@ -3,6 +3,10 @@
 
 /* The text in the bytes of a file, whatever it was written with. */
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/str.h"
 
 /*
@@ -15,5 +19,10 @@ struct str text_input(const uint8_t *data, size_t size, struct strbuf *buffer);
  * no text.  What of it is whole lines; a line that is longer is cut.
  */
 struct str text_input_start(const uint8_t *data, size_t size, size_t most, struct strbuf *buffer);
+/*
+ * Whether the beginning of an input is surely text: no control characters but blanks and line ends.
+ * Messages of protocol buffers have some in each field, and no magic number to be known by.
+ */
+bool text_input_is_plain(const uint8_t *data, size_t size);
 
 #endif
