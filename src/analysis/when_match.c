@@ -301,11 +301,12 @@ static void visit(struct match *m, struct visit v)
 static void visit_last(struct match *m)
 {
 	struct visit v = m->visits.data[--m->visits.count];
-	const struct standing *best = m->standing.data + m->standing.count - v.count;
+	const struct standing *best =
+		v.count > 0 ? &m->standing.data[m->standing.count - v.count] : NULL;
 
 	if (v.is_settled) {
 		visit_settled(m, v.stack, v.charge);
-	} else if (v.count > 0 && settles(m, best)) {
+	} else if (best && settles(m, best)) {
 		uint32_t charge = best->charge;
 
 		m->standing.count -= v.count;

@@ -39,12 +39,12 @@ static inline void weight_rows_add(struct weight_rows *w, size_t row, const int6
 
 	if (unlikely(begin + metrics > w->sums.count))
 		weight_rows_extend(w, row);
-	int64_t *sum = w->sums.data + begin;
 	uint64_t *absolute = w->absolute_sum;
 	for (size_t m = 0; m < metrics; m++) {
 		uint64_t more = (uint64_t)weight[m];
+		int64_t *sum = &w->sums.data[begin + m];
 
-		sum[m] = (int64_t)((uint64_t)sum[m] + more);
+		*sum = (int64_t)((uint64_t)*sum + more);
 		if (__builtin_add_overflow(
 			    absolute[m], weight[m] < 0 ? 0 - more : more, &absolute[m]))
 			absolute[m] = UINT64_MAX;
