@@ -10,8 +10,10 @@
 #include "base/alloc.h"
 #include "model/profile.h"
 
-const char *const filter_names[FILTER_COUNT + 1] = {"when", "focus", "ignore", "hide", "thread",
-	"pid", "time", "zone", "tick", "tick-over", "tick-under", "label", NULL};
+const char *const filter_names[FILTER_COUNT + 1] = {"when", "focus", "ignore", "hide", "kernel",
+	"thread", "pid", "time", "zone", "tick", "tick-over", "tick-under", "label", NULL};
+
+const char *const filter_kernel_names[] = {"all", "syscalls", "none", NULL};
 
 struct error *name_pattern_create(const char *text, struct name_pattern **pattern)
 {
@@ -123,6 +125,7 @@ struct error *filter_init(struct filter *f, enum filter_kind kind, const char *t
 	case FILTER_LABEL:
 		return init_label(f);
 	case FILTER_WHEN:
+	case FILTER_KERNEL:
 	case FILTER_TIME:
 	case FILTER_TICK:
 	case FILTER_TICK_OVER:
@@ -131,6 +134,12 @@ struct error *filter_init(struct filter *f, enum filter_kind kind, const char *t
 		break;
 	}
 	abort();
+}
+
+void filter_init_kernel(struct filter *f, enum filter_kernel kernel)
+{
+	*f = (struct filter){
+		.kind = FILTER_KERNEL, .kernel = kernel, .text = filter_kernel_names[kernel]};
 }
 
 struct error *filter_init_when(struct filter *f, const char *text, enum when_modules by)

@@ -8,6 +8,7 @@
  * focus   stacks that hold a function that the regular expression matches
  * ignore  stacks that hold none
  * hide	   all stacks, without the frames that it matches: their weight goes to their callers
+ * kernel  all stacks, without the kernel's frames, or with the system call alone of them
  * thread, pid, time: samples by where and when they were taken
  * zone	   samples taken in a zone that the regular expression matches, or in one below it
  * tick, tick-over, tick-under: samples by which tick they were taken in (analysis/ticks.h), by its
@@ -30,6 +31,7 @@ enum filter_kind {
 	FILTER_FOCUS,
 	FILTER_IGNORE,
 	FILTER_HIDE,
+	FILTER_KERNEL,
 	FILTER_THREAD,
 	FILTER_PID,
 	FILTER_TIME,
@@ -60,11 +62,21 @@ struct filter_ticks {
 	uint64_t duration_ns; /* over: those that took as long or longer; under: all others */
 };
 
+/* What is left of the kernel's frames where the program's own call them. */
+enum filter_kernel {
+	KERNEL_ALL,
+	KERNEL_SYSCALLS,
+	KERNEL_NONE,
+};
+/* "all", "syscalls", "none". */
+extern const char *const filter_kernel_names[]; /* NULL at the end */
+
 struct filter {
 	enum filter_kind kind;
 	const char *text;	    /* as given, to be shown; borrowed */
 	struct when *when;	    /* FILTER_WHEN */
 	struct name_pattern *names; /* focus, ignore, hide, zone; label: NULL, any value */
+	enum filter_kernel kernel;  /* FILTER_KERNEL; text is its name */
 	VEC(struct str) ids;	    /* thread, pid: numbers or names; label: its key; in text */
 	/* FILTER_TIME: since the profile's start, from_ns ≤ t < to_ns. */
 	uint64_t from_ns, to_ns;
@@ -83,6 +95,7 @@ void name_pattern_destroy(struct name_pattern *pattern);
 must_use bool *name_pattern_matches(
 	const struct name_pattern *pattern, const struct profile *profile, struct arena *arena);
 
+void filter_init_kernel(struct filter *f, enum filter_kernel kernel);
 /*
  * text is borrowed.  For focus, ignore, hide and zone it is a regular expression, for thread and
  * pid numbers or names with commas, for label KEY or KEY=REGEX.  ERROR_USAGE where it is not.

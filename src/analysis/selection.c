@@ -56,16 +56,15 @@ static void keep_holding(struct selecting *s, const struct name_pattern *names, 
 }
 
 /* parent[i] becomes the next stack outwards that is not hidden, as that of its parent is known. */
-static void hide(struct selecting *s, const struct name_pattern *names)
+static void hide_stacks(struct selecting *s, const bool *is_hidden)
 {
 	const struct profile *p = s->profile;
-	bool *matches = name_pattern_matches(names, p, s->arena);
 	/* [stack]: itself, or the next outwards that is not hidden. */
 	uint32_t *standing = ARENA_ARRAY(s->arena, uint32_t, p->stack_count);
 
 	for (uint32_t i = 1; i < p->stack_count; i++) {
 		s->parent[i] = standing[s->parent[i]];
-		standing[i] = matches[selecting_function(p, i).i] ? s->parent[i] : i;
+		standing[i] = is_hidden[i] ? s->parent[i] : i;
 	}
 	for (uint32_t i = 0; i < p->stack_count; i++)
 		if (SHOWN_IS_STACK(s->shown[i]))
@@ -73,6 +72,68 @@ static void hide(struct selecting *s, const struct name_pattern *names)
 	for (uint32_t i = 0; s->standing && i < p->stack_count; i++)
 		standing[i] = standing[s->standing[i]];
 	s->standing = standing;
+}
+
+static void hide(struct selecting *s, const struct name_pattern *names)
+{
+	const struct profile *p = s->profile;
+	bool *matches = name_pattern_matches(names, p, s->arena);
+	bool *is_hidden = xcalloc(p->stack_count, sizeof(*is_hidden));
+
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		is_hidden[i] = matches[selecting_function(p, i).i];
+	hide_stacks(s, is_hidden);
+	free(is_hidden);
+}
+
+static bool is_of_kernel(const struct profile *p, uint32_t stack)
+{
+	object_id object = p->functions[selecting_function(p, stack).i].object;
+
+	return object.i != NO_ID && p->objects[object.i].kind == OBJECT_KERNEL;
+}
+
+/* Where the kernel is entered: "__x64_sys_futex", "ksys_read", "exc_page_fault". */
+static bool is_entry(const struct profile *p, uint32_t stack)
+{
+	struct str name = profile_string(p, p->functions[selecting_function(p, stack).i].name);
+	const struct str sys = STR("_sys_");
+
+	if (str_starts_with(name, STR("sys_")) || str_starts_with(name, STR("ksys_")) ||
+		str_starts_with(name, STR("exc_")))
+		return true;
+	/* Behind two underscores and the name of a processor. */
+	return str_starts_with(name, STR("__")) &&
+	       memmem(name.data, name.size < 16 ? name.size : 16, sys.data, sys.size) != NULL;
+}
+
+/*
+ * Of the kernel's frames that the program's own have called, those that do the work of a system
+ * call are not what was asked of it.  What the kernel does by itself stays.
+ */
+static void hide_kernel(struct selecting *s, enum filter_kernel kernel)
+{
+	const struct profile *p = s->profile;
+	bool *is_hidden = xcalloc(p->stack_count, sizeof(*is_hidden));
+	bool *is_called =
+		xcalloc(p->stack_count, sizeof(*is_called)); /* by the program, if not its own */
+	bool *is_entered = xcalloc(p->stack_count, sizeof(*is_entered));
+
+	for (uint32_t i = 1; i < p->stack_count; i++) {
+		uint32_t parent = s->parent[i];
+		bool is_kernel = is_of_kernel(p, i);
+
+		is_called[i] = !is_kernel || is_called[parent];
+		if (!is_kernel || !is_called[i])
+			continue;
+		bool is_first = kernel == KERNEL_SYSCALLS && !is_entered[parent] && is_entry(p, i);
+		is_entered[i] = is_entered[parent] || is_first;
+		is_hidden[i] = !is_first;
+	}
+	hide_stacks(s, is_hidden);
+	free(is_hidden);
+	free(is_called);
+	free(is_entered);
 }
 
 /* [metric]: the weight that is shown, and with_unmatched that which WHEN leaves out, too. */
@@ -106,6 +167,9 @@ static struct error *apply(struct selecting *s, const struct filter *f)
 		break;
 	case FILTER_HIDE:
 		hide(s, f->names);
+		break;
+	case FILTER_KERNEL:
+		hide_kernel(s, f->kernel);
 		break;
 	case FILTER_THREAD:
 	case FILTER_PID:

@@ -100,7 +100,7 @@ static struct error *weigh(const struct annotate_options *options, const struct 
 {
 	struct filter_list list;
 	struct selection *selection;
-	struct error *err = filter_list_init(&list, &options->report.filters, profile);
+	struct error *err = filter_list_init(&list, &options->report.filters, profile, NULL);
 
 	if (err)
 		return err;

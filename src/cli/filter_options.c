@@ -62,6 +62,8 @@ const struct option_row filter_rows[] = {
 	{ID(FILTER_IGNORE), 0, "ignore", VALUE_TEXT, "REGEX", NULL, "no such stacks"},
 	{ID(FILTER_HIDE), 0, "hide", VALUE_TEXT, "REGEX", NULL,
 		"leave such functions out; their time is their callers'"},
+	{ID(FILTER_KERNEL), 0, "kernel", VALUE_CHOICE, "WHAT", filter_kernel_names,
+		"all of its frames, system calls alone (default of blocked-time), or none"},
 	ROW_THREAD,
 	ROW_TIME,
 	ROW_LABEL,
@@ -192,6 +194,10 @@ static struct error *compile_filter(
 	case FILTER_TICK_OVER:
 	case FILTER_TICK_UNDER:
 		return compile_ticks(f, request);
+	case FILTER_KERNEL:
+		filter_init_kernel(
+			f, (enum filter_kernel)value_choice(request->text, filter_kernel_names));
+		return NULL;
 	case FILTER_ZONE:
 	case FILTER_FOCUS:
 	case FILTER_IGNORE:
@@ -232,10 +238,13 @@ struct error *filter_options_compile(struct filter_options *o)
 		struct filter f;
 
 		err = compile_filter(o, &o->requests.data[i], &f);
-		if (err == NULL)
-			vec_push(&o->filters, f);
-		else
+		if (err) {
 			err = error_prefix(err, "--%s", filter_names[o->requests.data[i].kind]);
+			break;
+		}
+		o->names_kernel |= f.kind == FILTER_KERNEL;
+		if (f.kind != FILTER_KERNEL || f.kernel != KERNEL_ALL)
+			vec_push(&o->filters, f);
 	}
 	for (size_t i = 0; i < o->same_texts.count && err == NULL; i++) {
 		err = compile_same(o, o->same_texts.data[i]);
@@ -277,14 +286,37 @@ static struct error *add_recorded(struct filter_list *list, const struct profile
 		   : NULL;
 }
 
-struct error *filter_list_init(
-	struct filter_list *list, const struct filter_options *o, const struct profile *profile)
+static bool knows_kernel(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->object_count; i++)
+		if (profile->objects[i].kind == OBJECT_KERNEL)
+			return true;
+	return false;
+}
+
+static bool wants_syscalls(
+	const struct filter_options *o, const struct profile *profile, metric_id metric)
+{
+	struct str name = profile_string(profile, profile->metrics[metric.i].name);
+
+	return !o->names_kernel && str_equal(name, STR("blocked-time")) && knows_kernel(profile);
+}
+
+struct error *filter_list_init(struct filter_list *list, const struct filter_options *o,
+	const struct profile *profile, const metric_id *metric)
 {
 	*list = (struct filter_list){0};
 	struct error *err = add_recorded(list, profile);
 
 	for (size_t i = 0; i < o->filters.count && err == NULL; i++)
 		vec_push(&list->filters, o->filters.data[i]);
+	if (err == NULL && metric && wants_syscalls(o, profile, *metric)) {
+		struct filter f;
+
+		/* Last, so that others see all frames. */
+		filter_init_kernel(&f, KERNEL_SYSCALLS);
+		vec_push(&list->filters, f);
+	}
 	if (err)
 		filter_list_deinit(list);
 	return err;

@@ -20,6 +20,7 @@ struct filter_options {
 	VEC(struct filter_request) requests;
 	VEC(const char *) same_texts;
 	enum when_modules when_modules;
+	bool names_kernel; /* what of it is shown was said */
 	/* By filter_options_compile. */
 	VEC(struct filter) filters;
 	VEC(struct same_rule) same;
@@ -47,11 +48,14 @@ struct filter_list {
 };
 
 /*
+ * metric: of the report, or NULL.  Where that is time off the CPU, of which the kernel's scheduler
+ * is the leaf always, system calls are shown in its place, unless it was said what shall be.
+ *
  * After filter_options_compile; o and the profile must live as long.  ERROR_INPUT where a pattern
  * in the profile is none.
  */
-must_use struct error *filter_list_init(
-	struct filter_list *list, const struct filter_options *o, const struct profile *profile);
+must_use struct error *filter_list_init(struct filter_list *list, const struct filter_options *o,
+	const struct profile *profile, const metric_id *metric);
 void filter_list_deinit(struct filter_list *list);
 
 #endif

@@ -324,7 +324,7 @@ struct error *report_print(const struct report_options *options, const struct re
 	struct error *err = check_queries(options, profile, queries, count);
 
 	if (err == NULL)
-		err = filter_list_init(&list, &options->filters, profile);
+		err = filter_list_init(&list, &options->filters, profile, &queries->metric);
 	if (err == NULL)
 		err = selection_create(
 			profile, list.filters.data, list.filters.count, arena, &selection);

@@ -75,6 +75,20 @@ def check_waits(r, folder, part):
 	assert cut <= 0.005 * samples.sum("blocked-time") * 1e9, cut
 
 
+def test_waits_are_below_their_system_calls(folder):
+	recording.needs_root()
+	recording.needs_sampling()
+	program = recording.program(folder, "waits")
+	r = recording.record(folder, program, harness.work(200))
+	harness.check(r.done)
+	rows = r.json("--view", "functions", "--metric", "blocked-time", "--limit", "0")["rows"]
+	names = {row["name"]: row["exclusive"] for row in rows}
+	assert "schedule" not in names, names
+	assert sum(ns for name, ns in names.items() if "_sys_" in name or name.startswith("ksys_")) > 0.9 * sum(names.values()), names
+	shown = r.json("--view", "functions", "--metric", "blocked-time", "--kernel", "all", "--limit", "0")
+	assert shown["total"] == sum(names.values()) and "schedule" in {row["name"] for row in shown["rows"]}
+
+
 def as_nobody(folder, program, *args):
 	r = recording.as_nobody(folder, program, *args)
 	harness.check(r.done)

@@ -126,6 +126,42 @@ void slow_hide(struct slow_lines *l, const char *regex)
 	}
 }
 
+static bool is_syscall(const struct function *f, const struct profile *p)
+{
+	const char *name = profile_string(p, f->name).data;
+	const char *at = strstr(name, "_sys_");
+
+	return strncmp(name, "sys_", 4) == 0 || strncmp(name, "ksys_", 5) == 0 ||
+	       strncmp(name, "exc_", 4) == 0 ||
+	       (strncmp(name, "__", 2) == 0 && at && at - name <= 11);
+}
+
+void slow_kernel(struct slow_lines *l, bool keeps_syscalls)
+{
+	const struct profile *p = l->profile;
+
+	for (size_t i = 0; i < l->lines.count; i++) {
+		struct slow_line *line = &l->lines.data[i];
+		bool is_called = false, is_kept = false;
+		uint32_t kept = 0;
+
+		for (uint32_t d = 0; d < line->depth; d++) {
+			const struct function *f =
+				&p->functions[p->frames[line->frames[d]].function.i];
+			bool is_kernel = f->object.i != NO_ID &&
+					 p->objects[f->object.i].kind == OBJECT_KERNEL;
+			bool is_first = is_kernel && is_called && keeps_syscalls && !is_kept &&
+					is_syscall(f, p);
+
+			is_kept |= is_first;
+			if (!is_kernel || !is_called || is_first)
+				line->frames[kept++] = line->frames[d];
+			is_called |= !is_kernel;
+		}
+		line->depth = kept;
+	}
+}
+
 static bool is_meant(const char *ids, int64_t number, struct str name)
 {
 	char *copy = xstrndup(ids, strlen(ids)), *rest = copy, text[32];

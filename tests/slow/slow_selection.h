@@ -44,6 +44,8 @@ void slow_lines_init(struct slow_lines *l, const struct profile *p, struct arena
  */
 void slow_focus(struct slow_lines *l, const char *regex, bool wanted);
 void slow_hide(struct slow_lines *l, const char *regex);
+/* The kernel's frames that others called go, but for the first that is named as a system call. */
+void slow_kernel(struct slow_lines *l, bool keeps_syscalls);
 /* ids: numbers or names, with commas. */
 void slow_threads(struct slow_lines *l, const char *ids);
 void slow_processes(struct slow_lines *l, const char *ids);

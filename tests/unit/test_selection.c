@@ -209,6 +209,9 @@ static void add_filter(struct subject *s, enum filter_kind kind)
 	case FILTER_HIDE:
 		assert_null(filter_init(f, kind, random_regex(s)));
 		break;
+	case FILTER_KERNEL:
+		filter_init_kernel(f, random_below(&s->random, 2) ? KERNEL_SYSCALLS : KERNEL_NONE);
+		break;
 	case FILTER_THREAD:
 		assert_null(filter_init(f, kind, random_ids(s, threads, ARRAY_SIZE(threads))));
 		break;
@@ -259,6 +262,9 @@ static void apply_slow(struct subject *s)
 		break;
 	case FILTER_HIDE:
 		slow_hide(&s->slow, f->text);
+		break;
+	case FILTER_KERNEL:
+		slow_kernel(&s->slow, f->kernel == KERNEL_SYSCALLS);
 		break;
 	case FILTER_THREAD:
 		slow_threads(&s->slow, f->text);

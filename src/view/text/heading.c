@@ -207,6 +207,14 @@ static void draw_filter(struct text *text, const struct report *report, size_t i
 	const struct selection_step *step = &report->selection->steps[i];
 	const struct difference *d = report->query.difference;
 
+	/* It keeps all weight always. */
+	if (step->filter->kind == FILTER_KERNEL) {
+		strbuf_add(out,
+			step->filter->kernel == KERNEL_NONE
+				? STR("kernel: none of its frames\n")
+				: STR("kernel: system calls alone (--kernel all shows more)\n"));
+		return;
+	}
 	strbuf_printf(out, "%s ", filter_names[step->filter->kind]);
 	escape_text(out, str_from(step->filter->text));
 	strbuf_add(out, STR(" keeps "));
