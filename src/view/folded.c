@@ -1,19 +1,20 @@
 /*
- * Folded stacks out of the call tree.  The rows are in pre-order, so the path of a row is that of
- * the row before it, cut at the parent's end, and one name more.  The words are those of
- * writers/folded.c; docs/formats/folded.md describes both.
+ * Folded stacks out of the call tree.  The words are those of writers/folded.c;
+ * docs/formats/folded.md describes both.  Entities that differ in what the text does not tell,
+ * their file, say, are one there, so paths that read the same are summed.
  */
 #include "view/folded.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analysis/calltree.h"
 #include "base/alloc.h"
 #include "base/escape.h"
+#include "base/folded_lines.h"
 #include "view/text/place.h"
 
-static void add_frame(const struct report *report, const struct entity *entity, struct strbuf *path)
+static uint32_t make_text(
+	const struct report *report, const struct entity *entity, struct folded_lines *lines)
 {
 	/* A load object's own name needs none before it. */
 	bool with_module = report->query.with_modules && report->query.level != LEVEL_MODULE;
@@ -22,51 +23,38 @@ static void add_frame(const struct report *report, const struct entity *entity, 
 	strbuf_add(&name, entity_label(entity, &label));
 	place_put(&name, report->query.level, entity);
 	escape_folded(&frame, strbuf_str(&name), entity->module, with_module);
-	if (path->size == 0)
-		escape_folded_first(path, strbuf_str(&frame));
-	else
-		strbuf_add(path, strbuf_str(&frame));
+	uint32_t text = folded_lines_text(lines, strbuf_str(&frame));
 	strbuf_deinit(&frame);
 	strbuf_deinit(&label);
 	strbuf_deinit(&name);
-}
-
-static void add_line(struct strbuf *out, struct str path, int64_t weight)
-{
-	if (weight == 0)
-		return;
-	strbuf_add(out, path);
-	strbuf_printf(out, " %" PRId64 "\n", weight);
-}
-
-static void path_cut(struct strbuf *path, size_t size)
-{
-	if (path->size == 0)
-		return;
-	path->size = size;
-	path->data[size] = '\0';
+	return text;
 }
 
 void folded_draw(struct sink *sink, const struct report *report)
 {
-	size_t level_count = (size_t)report->calltree->level_max + 1;
-	size_t *ends = xcalloc(level_count, sizeof(*ends)); /* [level] bytes of the path */
-	struct strbuf path = {0};
+	const struct calltree *tree = report->calltree;
+	uint32_t *at = xcalloc((size_t)tree->level_max + 1, sizeof(*at)); /* [level] the stack */
+	/* [entity] Its text and 1; 0: not made yet. */
+	uint32_t *text = xcalloc(report->tree->entity_count + 1, sizeof(*text));
+	struct folded_lines lines;
 
+	folded_lines_init(&lines);
 	/* Samples without any frame have no row in the tree. */
-	add_line(&sink->text, STR("[unknown]"), entity_tree_weight(report->tree, 0));
-	for (size_t place = 0; place < report->count && sink_settle(sink); place++) {
-		const struct calltree_row *row = &report->calltree->rows[report_row(report, place)];
+	folded_lines_add(&lines, 0, entity_tree_weight(report->tree, 0));
+	for (size_t place = 0; place < report->count; place++) {
+		const struct calltree_row *row = &tree->rows[report_row(report, place)];
 
 		if (row->is_stub)
 			continue;
-		path_cut(&path, ends[row->level - 1]);
-		if (row->level > 1)
-			strbuf_add_char(&path, ';');
-		add_frame(report, &report->tree->entities[row->entity], &path);
-		ends[row->level] = path.size;
-		add_line(&sink->text, strbuf_str(&path), row->in_only);
+		if (text[row->entity] == 0)
+			text[row->entity] =
+				1 + make_text(report, &report->tree->entities[row->entity], &lines);
+		at[row->level] =
+			folded_lines_stack(&lines, at[row->level - 1], text[row->entity] - 1);
+		folded_lines_add(&lines, at[row->level], row->in_only);
 	}
-	strbuf_deinit(&path);
-	free(ends);
+	folded_lines_write(&lines, sink);
+	folded_lines_deinit(&lines);
+	free(text);
+	free(at);
 }
