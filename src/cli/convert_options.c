@@ -152,6 +152,8 @@ static struct error *write_profile(const struct profile *p, const struct writer 
 		return err;
 	output_sink(&output, writer->packing, &sink);
 	err = writer->write(&sink, p, options);
+	if (err && err->kind == ERROR_UNSUPPORTED)
+		err = error_prefix(err, "%.*s", STR_ARG(profile_string(p, p->source)));
 	struct error *sink_err = sink_finish(&sink);
 	if (err)
 		error_destroy(sink_err);

@@ -242,9 +242,8 @@ static struct error *check_times(const struct profile *p)
 {
 	if (p->samples.time_ns || p->tick_count || p->zone_events.count)
 		return NULL;
-	return error_new(ERROR_UNSUPPORTED,
-		"%.*s does not tell when anything happened, and a trace is of nothing else",
-		STR_ARG(profile_string(p, p->source)));
+	return error_new(
+		ERROR_UNSUPPORTED, "a trace tells when things happened, and this does not");
 }
 
 static struct error *chrome_write(

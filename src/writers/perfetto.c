@@ -230,9 +230,8 @@ static void enter_zone(void *context, uint32_t thread, uint32_t stack, uint64_t 
 static struct error *check(const struct profile *p, metric_id metric)
 {
 	if (p->samples.time_ns == NULL && p->tick_count == 0 && p->zone_events.count == 0)
-		return error_new(ERROR_UNSUPPORTED,
-			"%.*s does not tell when anything happened, and a trace is of nothing else",
-			STR_ARG(profile_string(p, p->source)));
+		return error_new(
+			ERROR_UNSUPPORTED, "a trace tells when things happened, and this does not");
 	if (p->samples.time_ns && writer_has_negative(p, metric))
 		return error_new(ERROR_UNSUPPORTED,
 			"Perfetto's samples have no negative weights, and '%.*s' has some",
