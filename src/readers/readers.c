@@ -41,6 +41,32 @@ const struct reader *reader_find(const char *name)
 	return NULL;
 }
 
+/* A format that is known by its first words. */
+#define SURE_BID 90
+
+/*
+ * What a text is that Go's runtime, gperftools or Java wrote for pprof before it had its format,
+ * and that none of our readers takes; NULL: none of these.  Each would pass for folded stacks.
+ */
+static const char *old_text_of(const struct reader_input *input)
+{
+	static const struct {
+		const char *start, *what;
+	} kinds[] = {
+		{"--- heapz ", "a heap"},
+		{"--- contentionz ", "waits for locks"},
+		{"--- threadz ", "threads"},
+		{"goroutine profile: total ", "goroutines"},
+		{"threadcreate profile: total ", "threads"},
+	};
+	struct str text = {(const char *)input->data, input->size};
+
+	for (size_t i = 0; input->data && i < ARRAY_SIZE(kinds); i++)
+		if (str_starts_with(text, str_from(kinds[i].start)))
+			return kinds[i].what;
+	return NULL;
+}
+
 /* The reader that is surest of the bytes; the first of several. */
 static const struct reader *highest_bid(const struct reader_input *input)
 {
@@ -60,7 +86,7 @@ static const struct reader *highest_bid(const struct reader_input *input)
 			best = readers[i];
 		}
 	}
-	return best;
+	return best_bid < SURE_BID && old_text_of(input) ? NULL : best;
 }
 
 /* elf(5): e_type of a little-endian file that is no program. */
@@ -87,6 +113,11 @@ static struct error *no_reader(const struct reader_input *input, const char *fro
 			"%s: is a core dump; if its program had zones, 'sonde live %s --save FILE' "
 			"takes them out",
 			input->name, input->name);
+	else if (old_text_of(input))
+		err = error_new(ERROR_INPUT,
+			"%s: is one of pprof's old texts, of %s, which sonde does not read; "
+			"`go tool pprof -proto -output new.pb.gz FILE` makes a profile of it",
+			input->name, old_text_of(input));
 	else if (input->data == NULL)
 		err = error_new(ERROR_INPUT,
 			"%s: is a folder, and none that sonde reads as a profile%s%s", input->name,
