@@ -39,6 +39,7 @@ struct candidate {
 
 struct symtab {
 	VEC(struct candidate) candidates;
+	struct sort_item *by_addr; /* [candidates.count] */
 	struct range_table ranges; /* value: index of the candidate */
 	struct minidebug *minidebug;
 	struct function_starts *starts; /* NULL: all functions have symbols, or not needed yet */
@@ -216,14 +217,12 @@ static uint64_t candidate_end(struct symtab *t, struct objfile *object, const st
 }
 
 /* The candidates by address; they stay where they are. */
-static struct sort_item *symtab_sort(const struct symtab *t)
+static void symtab_sort(struct symtab *t)
 {
-	struct sort_item *items = xcalloc(t->candidates.count, sizeof(*items));
-
+	t->by_addr = xcalloc(t->candidates.count ? t->candidates.count : 1, sizeof(*t->by_addr));
 	for (size_t i = 0; i < t->candidates.count; i++)
-		items[i] = (struct sort_item){t->candidates.data[i].addr, (uint32_t)i};
-	sort_items(items, t->candidates.count);
-	return items;
+		t->by_addr[i] = (struct sort_item){t->candidates.data[i].addr, (uint32_t)i};
+	sort_items(t->by_addr, t->candidates.count);
 }
 
 /* The best of those at the address of the first; *next: the first of the next address. */
@@ -243,10 +242,11 @@ static uint32_t best_candidate(
 
 static void symtab_flatten(struct symtab *t, struct objfile *object)
 {
-	struct sort_item *items = symtab_sort(t);
 	uint64_t sized_until = 0;
 	size_t next;
 
+	symtab_sort(t);
+	const struct sort_item *items = t->by_addr;
 	for (size_t i = 0; i < t->candidates.count; i = next) {
 		uint32_t best = best_candidate(t, items, i, &next);
 		const struct candidate *c = &t->candidates.data[best];
@@ -259,7 +259,6 @@ static void symtab_flatten(struct symtab *t, struct objfile *object)
 		range_table_add(&t->ranges,
 			(struct range){c->addr, end, .rank = (uint32_t)i, .value = best});
 	}
-	free(items);
 	range_table_flatten(&t->ranges);
 }
 
@@ -286,6 +285,7 @@ void symtab_destroy(struct symtab *t)
 	if (t == NULL)
 		return;
 	vec_deinit(&t->candidates);
+	free(t->by_addr);
 	range_table_deinit(&t->ranges);
 	function_starts_destroy(t->starts);
 	minidebug_close(t->minidebug);
@@ -329,4 +329,38 @@ bool symtab_find(const struct symtab *t, uint64_t obj_addr, struct symbol *symbo
 		return false;
 	*symbol = symtab_at(t, (size_t)(range - t->ranges.data));
 	return true;
+}
+
+/* The first of the candidates at that address or behind. */
+static size_t first_at(const struct symtab *t, uint64_t addr)
+{
+	size_t low = 0, high = t->candidates.count;
+
+	while (low < high) {
+		size_t half = low + (high - low) / 2;
+
+		if (t->by_addr[half].key < addr)
+			low = half + 1;
+		else
+			high = half;
+	}
+	return low;
+}
+
+bool symtab_find_alias(
+	const struct symtab *t, uint64_t obj_addr, struct str alias, struct symbol *symbol)
+{
+	const struct range *range = range_table_find(&t->ranges, obj_addr);
+
+	if (range == NULL)
+		return false;
+	uint64_t addr = t->candidates.data[range->value].addr;
+	for (size_t i = first_at(t, addr); i < t->candidates.count && t->by_addr[i].key == addr;
+		i++)
+		if (str_equal(name_without_version(t->candidates.data[t->by_addr[i].index].name),
+			    alias)) {
+			*symbol = symtab_at(t, (size_t)(range - t->ranges.data));
+			return true;
+		}
+	return false;
 }

@@ -37,5 +37,11 @@ size_t symtab_count(const struct symtab *t);
 struct symbol symtab_at(const struct symtab *t, size_t i);
 /* True and *symbol set if a function is known to stand at obj_addr. */
 bool symtab_find(const struct symtab *t, uint64_t obj_addr, struct symbol *symbol);
+/*
+ * The best name of the function that has the name `alias` and stands at obj_addr: "malloc" of
+ * "__libc_malloc".  False if the tables know of no such name there.
+ */
+bool symtab_find_alias(
+	const struct symtab *t, uint64_t obj_addr, struct str alias, struct symbol *symbol);
 
 #endif

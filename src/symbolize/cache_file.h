@@ -26,7 +26,7 @@
 #include "symbolize/symbolize.h"
 
 /* To be raised when the layout, or what resolvers answer, changes. */
-#define CACHE_FILE_VERSION 3
+#define CACHE_FILE_VERSION 4
 
 struct cache_contents {
 	const uint64_t *obj_addrs; /* [count], ascending */

@@ -68,14 +68,19 @@ static void source_close(struct elf_source *source)
 	objfile_close(source->object);
 }
 
+static const struct symtab *symbols_of(struct elf_source *source)
+{
+	if (source->symtab == NULL)
+		source->symtab = symtab_create(source->object, source->debug);
+	return source->symtab;
+}
+
 /* The name in the symbol table, for people; empty if there is none. */
 static struct str symbol_name(struct elf_source *source, struct resolve_job *job, uint64_t obj_addr)
 {
 	struct symbol symbol;
 
-	if (source->symtab == NULL)
-		source->symtab = symtab_create(source->object, source->debug);
-	if (!symtab_find(source->symtab, obj_addr, &symbol))
+	if (!symtab_find(symbols_of(source), obj_addr, &symbol))
 		return STR("");
 	struct str name = demangle(job->symbolizer->demangler, symbol.name);
 	if (!symbol.is_plt)
@@ -88,6 +93,20 @@ static struct str symbol_name(struct elf_source *source, struct resolve_job *job
 	return name;
 }
 
+/*
+ * Debug information calls a function as its source does, and that may be a name that is kept for
+ * the library itself, "__libc_malloc", where programs call another one of the same function.
+ */
+static struct str public_name(struct elf_source *source, uint64_t obj_addr, struct str name)
+{
+	struct symbol symbol;
+
+	if (!str_starts_with(name, STR("_")) || str_starts_with(name, STR("_Z")) ||
+		!symtab_find_alias(symbols_of(source), obj_addr, name, &symbol))
+		return name;
+	return symbol.name;
+}
+
 /* Answers place i from debug information; the outermost function's name may have to be found. */
 static void answer_from_debug_info(struct elf_source *source, struct resolve_job *job, size_t i,
 	const struct debug_place *place)
@@ -96,8 +115,12 @@ static void answer_from_debug_info(struct elf_source *source, struct resolve_job
 
 	for (uint32_t k = 0; k < place->count; k++) {
 		const struct debug_frame *from = &place->frames[k];
-		struct str function = demangle(job->symbolizer->demangler, from->function);
-		if (function.size == 0 && k + 1 == place->count)
+		bool is_outermost = k + 1 == place->count;
+		struct str own = is_outermost
+					 ? public_name(source, job->obj_addrs[i], from->function)
+					 : from->function;
+		struct str function = demangle(job->symbolizer->demangler, own);
+		if (function.size == 0 && is_outermost)
 			function = symbol_name(source, job, job->obj_addrs[i]);
 		frames[k] = (struct symbol_frame){
 			.function = resolve_string(job, function),

@@ -373,6 +373,30 @@ static void the_cache_keeps_no_starts(void **state)
 	free(path);
 }
 
+/* Libraries define functions under names of their own, and programs call them by others. */
+static void functions_have_the_names_that_programs_call(void **state)
+{
+	char *path = xasprintf("%s/program", (char *)*state);
+	const struct symbolize_options options = {.cache_directory = ""};
+	const struct symbolize_object object = {.path = str_from(path)};
+
+	run_or_skip(*state, path,
+		"echo 'int __lib_work(int x) { return x * 3; }"
+		"extern __typeof(__lib_work) work __attribute__((alias(\"__lib_work\")));"
+		"extern __typeof(__lib_work) __work __attribute__((alias(\"__lib_work\")));"
+		"int __alone(int x) { return x + 1; }"
+		"int main(void) { return work(1) + __alone(2); }' >alias.c && "
+		"cc -O0 -g -o program alias.c");
+	uint64_t addrs[] = {function_address(path, "work"), function_address(path, "__alone")};
+	struct answer a = ask(&options, object, addrs, 2);
+
+	assert_true(a.status.has_lines);
+	check_function(&a.places[0], 0, "work");
+	check_function(&a.places[1], 0, "__alone");
+	arena_destroy(a.arena);
+	free(path);
+}
+
 static void build_ids_are_no_paths(void **state)
 {
 	char *path = build(*state, "-g");
@@ -493,6 +517,7 @@ int main(void)
 		IN_FOLDER(the_cache_answers_for_an_object_that_is_gone),
 		IN_FOLDER(the_cache_keeps_what_was_asked_before),
 		IN_FOLDER(the_cache_keeps_no_starts),
+		IN_FOLDER(functions_have_the_names_that_programs_call),
 		IN_FOLDER(build_ids_are_no_paths),
 		cmocka_unit_test(the_vdso_is_our_own),
 		cmocka_unit_test(kernel_functions),
