@@ -57,6 +57,14 @@ extern "C" {
 #else
 #error "prof.h needs gcc or clang"
 #endif
+/* What programs may have their compiler warn of in the other language's words. */
+#ifdef __cplusplus
+#define Prof_NULL_	      nullptr
+#define Prof_AS_(type, value) static_cast<type>(value)
+#else
+#define Prof_NULL_	      0
+#define Prof_AS_(type, value) ((type)(value))
+#endif
 
 /*
  * A named stretch of code.  Lives as long as its object file does; what is shown of it is copied
@@ -73,7 +81,7 @@ typedef struct Prof_Zone {
 
 #define Prof_ZONE_(name, file, line)                                                               \
 	{                                                                                          \
-		name, file, line, 0, 0, 0                                                          \
+		name, file, line, 0, Prof_NULL_, Prof_NULL_                                        \
 	}
 
 /*
@@ -210,7 +218,7 @@ Prof_INLINE_ uint64_t Prof_ticks_(void)
 #define Prof_ADD_(place, value)	 Prof_PUT_(place, (place) + (value))
 #define Prof_TAKE_(place, value) Prof_PUT_(place, (place) - (value))
 #define Prof_SUM_(sum, place, carry)                                                               \
-	((sum) += (uint64_t)(place), (carry) = (sum) < (uint64_t)(place))
+	((sum) += Prof_AS_(uint64_t, place), (carry) = (sum) < Prof_AS_(uint64_t, place))
 #endif
 
 /*
@@ -239,7 +247,8 @@ Prof_INLINE_ void Prof_event_(uint64_t now, uint32_t node)
 /* Entries that are skipped while zones are off: their ends may come when they are on again. */
 Prof_INLINE_ void Prof_skip_(int change)
 {
-	Prof_PUT_(Prof_thread_.skipped, Prof_GET_(Prof_thread_.skipped) + (uint32_t)change);
+	Prof_PUT_(
+		Prof_thread_.skipped, Prof_GET_(Prof_thread_.skipped) + Prof_AS_(uint32_t, change));
 	Prof_FENCE_();
 }
 
@@ -252,7 +261,7 @@ Prof_INLINE_ Prof_Zone_Stack *Prof_enter_top_(Prof_Zone_Stack *node, int has_eve
 	Prof_FENCE_();
 	Prof_ADD_(node->entries, 1);
 	now = Prof_ticks_();
-	Prof_TAKE_(node->ticks, (int64_t)now);
+	Prof_TAKE_(node->ticks, Prof_AS_(int64_t, now));
 	if (has_events)
 		Prof_event_(now, node->number);
 	return node;
@@ -270,7 +279,7 @@ Prof_INLINE_ void Prof_leave_top_(Prof_Zone_Stack *node, Prof_Zone_Stack *up, in
 		Prof_leave_slow_();
 		return;
 	}
-	Prof_PUT_(node->ticks, (int64_t)ticks);
+	Prof_PUT_(node->ticks, Prof_AS_(int64_t, ticks));
 	Prof_FENCE_();
 	Prof_thread_.top = up;
 	if (has_events)
@@ -298,11 +307,11 @@ Prof_INLINE_ Prof_Zone_Stack *Prof_enter_as_(Prof_Zone *zone, int is_block)
 				return Prof_enter_top_(node, 1);
 		} else if (Prof_LIKELY_(mode & Prof_IS_OFF_)) {
 			if (is_block)
-				return 0;
+				return Prof_NULL_;
 			/* Counted first: from then on that it was off is not forgotten. */
 			Prof_skip_(1);
 			if (Prof_LIKELY_(Prof_GET_(Prof_thread_.mode) & Prof_IS_OFF_))
-				return 0;
+				return Prof_NULL_;
 			Prof_skip_(-1);
 		}
 	} else if (Prof_LIKELY_(node->zone == id) && Prof_LIKELY_(top->ticks < 0)) {
@@ -322,13 +331,13 @@ Prof_INLINE_ void Prof_leave_(void)
 	uint32_t mode = Prof_GET_(Prof_thread_.mode);
 
 	if (Prof_UNLIKELY_(mode != 0)) {
-		if (Prof_LIKELY_(mode == Prof_EVENTS_) && Prof_LIKELY_(up != 0))
+		if (Prof_LIKELY_(mode == Prof_EVENTS_) && Prof_LIKELY_(up))
 			Prof_leave_top_(node, up, 1);
 		else if (Prof_GET_(Prof_thread_.skipped))
 			Prof_skip_(-1);
 		else
 			Prof_leave_slow_();
-	} else if (Prof_LIKELY_(up != 0)) {
+	} else if (Prof_LIKELY_(up)) {
 		Prof_leave_top_(node, up, 0);
 	} else {
 		Prof_leave_slow_();
@@ -395,12 +404,12 @@ typedef enum {
 	Prof_CALL_GRAPH_DESCENDENTS, /* all that is below the focus, not just its children */
 	Prof_SORT_NAME,
 	Prof_SORT_SELF_TIME = Prof_SELF_TIME,
-	Prof_SORT_HIERARCHICAL_TIME = Prof_HIERARCHICAL_TIME
+	Prof_SORT_HIERARCHICAL_TIME = Prof_HIERARCHICAL_TIME,
+	/* The last of those that forks' programs go through: (mode + 1) % Prof_Last_Mode. */
+	Prof_Last_Mode = Prof_CALL_GRAPH
 } Prof_Report_Mode;
 Prof_API_ void Prof_set_report_mode(Prof_Report_Mode mode);
 Prof_API_ Prof_Report_Mode Prof_get_report_mode(void);
-/* The mode before the last change. */
-Prof_API_ Prof_Report_Mode Prof_Last_Mode(void);
 
 /* The row of the cursor: by so many further down, or that one. */
 Prof_API_ void Prof_move_cursor(int num);
@@ -501,7 +510,7 @@ Prof_API_ void Prof_draw_graph_gl(float sx, float sy, float x_per_frame, float y
 typedef int64_t Prof_Int64;
 Prof_INLINE_ void Prof_get_timestamp(Prof_Int64 *ticks)
 {
-	*ticks = (Prof_Int64)Prof_ticks_();
+	*ticks = Prof_AS_(Prof_Int64, Prof_ticks_());
 }
 
 /* C's linkage, in C++. */

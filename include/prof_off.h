@@ -33,7 +33,7 @@
 #define Prof_no_number_(number) ((void)sizeof((number) + 0))
 #define Prof_no_value_(...)	((void)sizeof(__VA_ARGS__))
 
-#define Prof_zone(name, file, line) ((Prof_Zone *)0)
+#define Prof_zone(name, file, line) Prof_AS_(Prof_Zone *, Prof_NULL_)
 #define Prof_enter(zone)	    Prof_no_value_(zone)
 #define Prof_leave()		    ((void)0)
 #define Prof_count(zone)	    Prof_no_value_(zone)
@@ -41,7 +41,6 @@
 #define Prof_update_stream(...)	    Prof_no_value_(__VA_ARGS__)
 #define Prof_set_report_mode(mode)  Prof_no_value_(mode)
 #define Prof_get_report_mode()	    Prof_SELF_TIME
-#define Prof_Last_Mode()	    Prof_SELF_TIME
 #define Prof_move_cursor(num)	    Prof_no_number_(num)
 #define Prof_set_cursor(num)	    Prof_no_number_(num)
 #define Prof_select()		    ((void)0)
@@ -59,7 +58,7 @@
 #define Prof_set_events(enabled)    Prof_no_number_(enabled)
 #define Prof_set_clock(...)	    ((void)0)
 #define Prof_thread_name(...)	    Prof_no_value_(__VA_ARGS__)
-#define Prof_fiber_create(...)	    ((Prof_Fiber *)0)
+#define Prof_fiber_create(...)	    Prof_AS_(Prof_Fiber *, Prof_NULL_)
 #define Prof_fiber_switch(fiber)    Prof_no_value_(fiber)
 #define Prof_fiber_destroy(fiber)   Prof_no_value_(fiber)
 #ifdef __cplusplus

@@ -149,10 +149,8 @@ double zone_row_value(const struct zone_row *row, enum zone_measure measure)
 
 void zone_query_set_mode(struct zone_query *query, enum zone_mode mode)
 {
-	if (query->mode == mode || (unsigned)mode >= ZONE_MODES)
-		return;
-	query->last_mode = query->mode;
-	query->mode = mode;
+	if ((unsigned)mode < ZONE_MODES)
+		query->mode = mode;
 }
 
 /* Shows the call graph around that row; the cursor goes to it. */

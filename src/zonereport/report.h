@@ -43,7 +43,7 @@ enum zone_recursion { ZONE_FLATTEN, ZONE_SPREAD };
 
 /* What to show.  Fields out of range are taken to the nearest that is in it. */
 struct zone_query {
-	enum zone_mode mode, last_mode; /* last: that was shown before */
+	enum zone_mode mode;
 	enum zone_recursion recursion;
 	uint32_t focus, focus_depth; /* zone, and of spread recursion its depth; 0: "_global" */
 	uint32_t slot;		     /* ZONE_SLOT_ALL, or just that thread's */
@@ -54,8 +54,7 @@ struct zone_query {
 };
 #define ZONE_QUERY_INIT                                                                            \
 	{                                                                                          \
-		.slot = ZONE_SLOT_ALL, .average = ZONE_AVERAGE_DEFAULT,                            \
-		.last_mode = ZONE_MODE_SELF                                                        \
+		.slot = ZONE_SLOT_ALL, .average = ZONE_AVERAGE_DEFAULT                             \
 	}
 
 enum zone_row_kind {

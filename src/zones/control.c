@@ -19,11 +19,6 @@ Prof_Report_Mode Prof_get_report_mode(void)
 	return (Prof_Report_Mode)Prof_GET_(zones_shown.query.mode);
 }
 
-Prof_Report_Mode Prof_Last_Mode(void)
-{
-	return (Prof_Report_Mode)Prof_GET_(zones_shown.query.last_mode);
-}
-
 void Prof_move_cursor(int num)
 {
 	if (!zones_shown_lock())

@@ -9,6 +9,9 @@ from harness import BUILD_ROOT, SOURCE_ROOT, check, run
 PROGRAMS = SOURCE_ROOT / "tests" / "programs" / "zones"
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror")
 INCLUDE = f"-I{SOURCE_ROOT / 'include'}"
+# What projects ask of their own sources, and so of headers under -I; not all of it fits C.
+STRICT = {"c": ("-Wundef", "-Wcast-qual", "-Wstrict-prototypes"),
+	"c++": ("-Wundef", "-Wcast-qual", "-Wold-style-cast", "-Wzero-as-null-pointer-constant")}
 LANGUAGES = {"c": ("c99", "c11", "c17", "gnu99"), "c++": ("c++11", "c++14", "c++17", "c++20")}
 COMPILERS = {"c": ("gcc", "clang"), "c++": ("g++", "clang++")}
 SECTIONS = (".text", ".data", ".bss", ".rodata", ".rodata.str1.1", ".init_array", ".tbss")
@@ -53,7 +56,9 @@ def contents(place):
 def test_all_names_are_clean_enabled_and_disabled(folder):
 	for mode in modes():
 		for enabled in ((), ("-DProf_ENABLED",)):
-			compile_object(folder / "all.o", mode, PROGRAMS / "all_names.c", *WARNINGS, *enabled)
+			flags = (*WARNINGS, *STRICT[mode[2]], "-include", "prof_gl.h", *enabled)
+			for level in (("-O0",), ("-O2",), ("-O1", "-fsanitize=thread")):
+				compile_object(folder / "all.o", mode, PROGRAMS / "all_names.c", *flags, *level)
 
 
 def test_all_names_run_enabled(folder):

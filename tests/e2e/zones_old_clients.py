@@ -1,6 +1,7 @@
 """Programs written for IProf compile unchanged, enabled and disabled, and are right."""
 
 import collections
+import re
 
 import harness
 from harness import BUILD_ROOT, SOURCE_ROOT, check, run
@@ -69,6 +70,9 @@ def test_a_module_loaded_by_dlopen(folder):
 	assert [line.lstrip("> ") for line in focus] == ["-Goals 12"], out
 	# Of a focus, parents and children say what is theirs of it.
 	has(rows(out.replace(">", "").replace("-", "")), Engine=12, **{"own goal": 12})
+	# From self time up to before Prof_Last_Mode, and down to it.
+	assert re.findall("up: (.)", out) == ["1", "0", "1", "0"], out
+	assert re.findall("down: (.)", out) == ["2", "1", "0", "2"], out
 
 
 def test_a_simulation_with_zones_begun_and_ended_in_different_methods(folder):

@@ -513,7 +513,6 @@ static void keys(void **state)
 	assert_int_equal(q->cursor, 1);
 	assert_true(zone_query_select(q, p.f.history));
 	assert_int_equal(q->mode, ZONE_MODE_GRAPH);
-	assert_int_equal(q->last_mode, ZONE_MODE_HIER);
 	assert_int_equal(q->focus, zone(&p, "my_routine"));
 	assert_int_equal(q->cursor, 2);
 	assert_true(zone_query_select_parent(q, p.f.history));

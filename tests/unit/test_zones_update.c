@@ -104,7 +104,6 @@ static void check_manual(void)
 	Prof_set_cursor(row);
 	Prof_select();
 	NEED(Prof_get_report_mode() == Prof_CALL_GRAPH);
-	NEED(Prof_Last_Mode() == Prof_HIERARCHICAL_TIME);
 	report = Prof_create_report();
 	NEED(report->num_record == 5 && report->hilight == 2);
 	NEED(strcmp(report->title[0], "5.750 ms/frame (fps: 173.91)  call graph - current frame") ==

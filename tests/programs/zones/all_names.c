@@ -59,7 +59,7 @@ static void enters(void)
 	leaves();
 }
 
-static int block(int early)
+static unsigned block(int early)
 {
 	Prof_Block(block);
 	Prof_Function;
@@ -121,7 +121,7 @@ static void frames(void)
 	for (int i = 0; i < 4; i++) {
 		step(3);
 		enters();
-		work((unsigned)block(i & 1));
+		work(block(i & 1));
 		inside();
 		say(i & 1 ? "odd" : "even", i);
 #ifdef __cplusplus
@@ -144,7 +144,7 @@ static void control(void)
 	Prof_set_report_mode(Prof_SORT_SELF_TIME);
 	Prof_set_report_mode(Prof_SORT_NAME);
 	Prof_set_report_mode(Prof_get_report_mode());
-	Prof_set_report_mode(Prof_Last_Mode());
+	Prof_set_report_mode(Prof_Last_Mode);
 	Prof_set_report_mode(Prof_HIERARCHICAL_TIME);
 	Prof_move_cursor(1);
 	Prof_set_cursor(0);
@@ -174,7 +174,7 @@ static void control(void)
 /* What it takes variables for, which stay without zones. */
 static void variables(void)
 {
-	static Prof_Zone own = Prof_ZONE_("own", NULL, 0);
+	static Prof_Zone own = Prof_ZONE_("own", __FILE__, __LINE__);
 	Prof_enter(&own);
 	Prof_count(Prof_zone("from elsewhere", "a.c", 12));
 	Prof_leave();
@@ -183,7 +183,8 @@ static void variables(void)
 	Prof_return_to(mark);
 	Prof_Fiber *fiber = Prof_fiber_create("fiber");
 	Prof_fiber_switch(fiber);
-	Prof_fiber_switch(NULL);
+	static Prof_Fiber *none;
+	Prof_fiber_switch(none);
 	Prof_fiber_destroy(fiber);
 }
 #endif

@@ -51,7 +51,23 @@ class Window {
 		Prof_free_report(report);
 		Prof_select_parent();
 		if (Prof_get_report_mode() == Prof_CALL_GRAPH)
-			Prof_set_report_mode(Prof_Last_Mode());
+			Prof_set_report_mode(Prof_SELF_TIME);
+	}
+	/* As a fork's console does at two keys each: there the last mode is an enumerator. */
+	void go_round()
+	{
+		int last = Prof_get_report_mode();
+
+		for (int i = 0; i < 4; i++) {
+			last = (last + 1) % Prof_Last_Mode;
+			Prof_set_report_mode((Prof_Report_Mode)last);
+			printf("up: %d\n", (int)Prof_get_report_mode());
+		}
+		for (int i = 0; i < 4; i++) {
+			last = last - 1 < 0 ? Prof_Last_Mode : last - 1;
+			Prof_set_report_mode((Prof_Report_Mode)last);
+			printf("down: %d\n", (int)Prof_get_report_mode());
+		}
 	}
 
     private:
@@ -90,4 +106,7 @@ extern "C" __attribute__((visibility("default"))) void module_show()
 	for (int i = 0; i < 3; i++)
 		window.next_mode();
 	window.show("Goals");
+#ifdef Prof_ENABLED
+	window.go_round();
+#endif
 }
