@@ -88,25 +88,49 @@ static bool file_path(char *path, size_t bytes)
 
 /*
  * A new file, never an old one made shorter: another program may have that mapped.  Its blocks are
- * there from the start, because a full disk is told of by a fatal signal later.
+ * there from the start, because a full disk is told of by a fatal signal later.  NULL: *fd is it;
+ * else why there is none.
  */
+static const char *file_make(const char *path, size_t bytes, int *fd)
+{
+	struct stat old;
+	int error;
+
+	if (!may_be_as_long(bytes))
+		return "the limit of file sizes (ulimit -f) is too low";
+	if (!lstat(path, &old)) {
+		if (!S_ISREG(old.st_mode))
+			return "there is something that is not a file";
+		if (unlink(path))
+			return strerror(errno);
+	}
+	*fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (*fd < 0)
+		return strerror(errno);
+	error = posix_fallocate(*fd, 0, (off_t)bytes);
+	if (!error)
+		return NULL;
+	close(*fd);
+	unlink(path);
+	return strerror(error);
+}
+
+/* -1: it cannot be had, which is said once. */
 static int file_open(size_t bytes)
 {
+	static bool is_said;
 	char path[ZONES_PATH_BYTES + 16];
-	struct stat old;
-	int fd;
+	const char *why = "the path is too long";
+	int fd = -1;
 
-	if (!file_path(path, sizeof(path)))
-		return -1;
-	if (!lstat(path, &old) && (!S_ISREG(old.st_mode) || unlink(path)))
-		return -1;
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 && posix_fallocate(fd, 0, (off_t)bytes)) {
-		close(fd);
-		unlink(path);
-		fd = -1;
-	}
-	return fd;
+	if (file_path(path, sizeof(path)))
+		why = file_make(path, bytes, &fd);
+	if (!why)
+		return fd;
+	if (!is_said)
+		zones_environment_refused(path, why);
+	is_said = true;
+	return -1;
 }
 
 static void *map(size_t bytes, int flags, int fd)
@@ -140,19 +164,15 @@ static void *map_shared(int fd, size_t bytes, bool is_file)
 
 void *zones_backing_map(size_t bytes, bool is_child)
 {
+	bool is_file = zones_env.path[0] && (!is_child || zones_env.path_has_pid);
+	int fd = is_file ? file_open(bytes) : -1;
 	void *memory = NULL;
-	int fd = -1;
 
-	if (may_be_as_long(bytes)) {
-		bool is_file = zones_env.path[0] && (!is_child || zones_env.path_has_pid);
-
-		fd = is_file ? file_open(bytes) : -1;
-		if (fd >= 0)
-			memory = map_shared(fd, bytes, true);
-		fd = memory ? -1 : memfd_open(bytes);
-		if (fd >= 0)
-			memory = map_shared(fd, bytes, false);
-	}
+	if (fd >= 0)
+		memory = map_shared(fd, bytes, true);
+	fd = memory || !may_be_as_long(bytes) ? -1 : memfd_open(bytes);
+	if (fd >= 0)
+		memory = map_shared(fd, bytes, false);
 	return memory ? memory : map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 }
 

@@ -1,15 +1,53 @@
 /*
  * What the environment says: SONDE_ZONES, a list of words with commas between them.  A program
  * with more rights than its caller (set-user-ID) does not listen to it.
+ *
+ * A file that was asked for and cannot be made is the one thing that the runtime ever prints:
+ * whoever set the variable waits for that file.
  */
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "zones/runtime.h"
 
 struct zones_environment zones_env;
+
+/* To stderr, which may be a pipe that nobody reads: the signal of that is nobody's. */
+static void print(const char *text, size_t size)
+{
+	const struct timespec at_once = {0, 0};
+	sigset_t pipe, old, pending;
+	bool was_pending;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	if (pthread_sigmask(SIG_BLOCK, &pipe, &old))
+		return;
+	was_pending = !sigpending(&pending) && sigismember(&pending, SIGPIPE);
+	if (write(STDERR_FILENO, text, size) < 0 && !was_pending)
+		(void)sigtimedwait(&pipe, NULL, &at_once);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void zones_environment_refused(const char *path, const char *why)
+{
+	char line[ZONES_PATH_BYTES + 256];
+	int i, size = snprintf(line, sizeof(line),
+		       "sonde: %s=file=%.*s: %s; zones are kept in memory alone\n",
+		       ZONEWIRE_VARIABLE, ZONES_PATH_BYTES, path, why);
+
+	if (size <= 0 || (size_t)size >= sizeof(line))
+		return;
+	for (i = 0; i < size - 1; i++)
+		if ((unsigned char)line[i] < ' ' || line[i] == 127)
+			line[i] = '?';
+	print(line, (size_t)size);
+}
 
 static void environment_word(const char *word, size_t size)
 {
@@ -24,8 +62,11 @@ static void environment_word(const char *word, size_t size)
 		   size - notify_size < sizeof(zones_env.notify)) {
 		memcpy(zones_env.notify, word + notify_size, size - notify_size);
 		zones_env.notify[size - notify_size] = '\0';
-	} else if (size > file_size && !memcmp(word, file, file_size) &&
-		   size - file_size < sizeof(zones_env.path)) {
+	} else if (size > file_size && !memcmp(word, file, file_size)) {
+		if (size - file_size >= sizeof(zones_env.path)) {
+			zones_environment_refused(word + file_size, "the path is too long");
+			return;
+		}
 		memcpy(zones_env.path, word + file_size, size - file_size);
 		zones_env.path[size - file_size] = '\0';
 		zones_env.path_has_pid = strstr(zones_env.path, "%p") != NULL;

@@ -223,6 +223,8 @@ struct zones_environment {
 };
 extern struct zones_environment zones_env;
 void zones_environment_read(void);
+/* Says so, in one line on stderr: the file that was asked for cannot be had. */
+void zones_environment_refused(const char *path, const char *why);
 
 /* ---- clock.c ---- */
 

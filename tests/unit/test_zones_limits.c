@@ -198,14 +198,74 @@ static void environment_body(void)
 	NEED(Prof_thread_.mode & Prof_EVENTS_);
 }
 
+/* Works with that in the environment, twice, and so a forked child: what they print in all. */
+static void work_refused(const char *environment, char *text, size_t bytes)
+{
+	int out[2], saved = dup(STDERR_FILENO), status;
+	ssize_t size;
+	pid_t child;
+
+	setenv("SONDE_ZONES", environment, 1);
+	NEED(!pipe(out) && dup2(out[1], STDERR_FILENO) == STDERR_FILENO);
+	close(out[1]);
+	work(2);
+	child = fork();
+	if (child == 0) {
+		work(1);
+		_exit(0);
+	}
+	NEED(waitpid(child, &status, 0) == child && status == 0);
+	dup2(saved, STDERR_FILENO);
+	size = read(out[0], text, bytes - 1);
+	NEED(size >= 0);
+	text[size] = '\0';
+	NEED(zones_seen_open(&seen));
+	NEED_EQUAL(zones_seen_entries(&seen, "outer"), 2);
+}
+
 /* Nothing but an ordinary file is ever written over. */
 static void file_refused_body(void)
 {
 	struct stat stat;
+	char text[1024];
 
-	setenv("SONDE_ZONES", "file=/dev/null", 1);
-	work(2);
+	work_refused("events,file=/dev/null", text, sizeof(text));
 	NEED(!lstat("/dev/null", &stat) && S_ISCHR(stat.st_mode));
+	NEED(!strcmp(text, "sonde: SONDE_ZONES=file=/dev/null: there is something that is not a "
+			   "file; zones are kept in memory alone\n"));
+}
+
+static void file_nowhere_body(void)
+{
+	char text[1024];
+
+	work_refused("file=/nowhere/\n%p.zones", text, sizeof(text));
+	NEED(strncmp(text, "sonde: SONDE_ZONES=file=/nowhere/?", 34) == 0);
+	NEED(strstr(text, ".zones: No such file or directory; zones are kept in memory alone\n"));
+	NEED(strchr(text, '\n') == text + strlen(text) - 1);
+}
+
+static void file_path_long_body(void)
+{
+	char environment[2000] = "file=/", text[4096];
+
+	memset(environment + 6, 'x', sizeof(environment) - 7);
+	work_refused(environment, text, sizeof(text));
+	NEED(strstr(text, "xxx: the path is too long; zones are kept in memory alone\n"));
+	NEED(strchr(text, '\n') == text + strlen(text) - 1);
+}
+
+/* Who has closed the other end of stderr's pipe goes on as without zones. */
+static void file_refused_unheard_body(void)
+{
+	int out[2];
+
+	setenv("SONDE_ZONES", "file=/nowhere/zones", 1);
+	signal(SIGPIPE, SIG_DFL);
+	NEED(!pipe(out) && dup2(out[1], STDERR_FILENO) == STDERR_FILENO);
+	close(out[0]);
+	close(out[1]);
+	work(2);
 	NEED(zones_seen_open(&seen));
 	NEED_EQUAL(zones_seen_entries(&seen, "outer"), 2);
 }
@@ -252,6 +312,9 @@ CASE(closed_by_program)
 CASE(sealed)
 CASE(environment)
 CASE(file_refused)
+CASE(file_nowhere)
+CASE(file_path_long)
+CASE(file_refused_unheard)
 CASE(notify)
 
 int main(void)
@@ -267,6 +330,9 @@ int main(void)
 		cmocka_unit_test(sealed),
 		cmocka_unit_test(environment),
 		cmocka_unit_test(file_refused),
+		cmocka_unit_test(file_nowhere),
+		cmocka_unit_test(file_path_long),
+		cmocka_unit_test(file_refused_unheard),
 		cmocka_unit_test(notify),
 	};
 
