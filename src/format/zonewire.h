@@ -127,6 +127,8 @@ struct zonewire_header {
 	uint64_t trouble[ZONEWIRE_TROUBLES]; /* enum zonewire_trouble */
 	/* The last missing or extra end: the zone that was open, and the one that was ended. */
 	uint32_t trouble_open, trouble_ended;
+	/* When it returned from main, or called exit; 0: it has not. */
+	uint64_t exit_ticks;
 };
 
 /* A thread, or a fiber: whoever has a stack of zones of its own. */

@@ -174,9 +174,8 @@ struct error *live_open_file(const char *path, struct live **result)
 	close(fd);
 	if (err)
 		return err;
-	bool is_saved = zone_region_header(&memory.region).is_saved == ZONEWIRE_SAVED;
 	live_memory_end(&memory, zone_region_last_tick(&memory.region),
-		is_saved ? ZONEWIRE_SAVED : ZONEWIRE_SAVED_AFTER);
+		zone_region_tells_end(&memory.region) ? ZONEWIRE_SAVED : ZONEWIRE_SAVED_AFTER);
 	struct live *live = xalloc(sizeof(*live));
 	*live = (struct live){.path = xstrdup(path),
 		.memory = memory,

@@ -287,7 +287,7 @@ static void add_notes(struct zones *z)
 		builder_note(z->builder, NOTE_BAD_RECORD, z->reading.broken,
 			z->reading.broken == 1 ? "zone stack made no sense, and was passed over"
 					       : "zone stacks made no sense, and were passed over");
-	if (header.is_saved != ZONEWIRE_SAVED)
+	if (!zone_region_tells_end(&z->region))
 		builder_note(z->builder, NOTE_INCOMPLETE, 1,
 			"the program has not told when it ended: zones that were open took at "
 			"least as long as shown");

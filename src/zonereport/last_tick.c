@@ -29,6 +29,7 @@ static uint64_t told(const struct zone_region *region)
 	uint64_t last = header.start_ticks;
 
 	raise_to(&last, header.now_ticks);
+	raise_to(&last, header.exit_ticks);
 	for (uint32_t i = 0; i < header.stream_count; i++)
 		raise_to(&last, header.stream[i].last_end_ticks);
 	for (uint32_t i = 0; i < count; i++)

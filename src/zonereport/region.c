@@ -57,7 +57,9 @@ const char *zone_region_open(struct zone_region *region, const void *data, size_
 		return "is no memory of zones";
 	if (h->version != ZONEWIRE_VERSION)
 		return "is memory of zones of a version that is not known here";
-	if (h->header_bytes < sizeof(*h) || h->region_bytes > size)
+	/* What came later reads as zeros. */
+	if (h->header_bytes < offsetof(struct zonewire_header, exit_ticks) ||
+		h->region_bytes > size)
 		return "is memory of zones that was cut off";
 	if (h->clock_shift > 63 || h->clock_mult == 0 || h->clock > ZONEWIRE_CLOCK_CALLED)
 		return "is memory of zones without a clock";
@@ -107,6 +109,13 @@ bool zone_region_end_is_proven(const struct zone_region *region)
 	const struct zonewire_header *live = (const void *)region->data;
 
 	return region_word32(&live->is_saved) == ZONEWIRE_SAVED_AFTER;
+}
+
+bool zone_region_tells_end(const struct zone_region *region)
+{
+	struct zonewire_header header = zone_region_header(region);
+
+	return header.is_saved == ZONEWIRE_SAVED || header.exit_ticks;
 }
 
 /* The writer comes to know its clock better in time, and changes clock_mult alone. */

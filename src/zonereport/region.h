@@ -37,6 +37,8 @@ uint64_t zone_region_now(const struct zone_region *region);
  * when it ended: zones that are open took at least as long as they seem to.
  */
 bool zone_region_end_is_proven(const struct zone_region *region);
+/* Of what nothing writes to any more: whether the program, or who saved it, told when that was. */
+bool zone_region_tells_end(const struct zone_region *region);
 /* Nanoseconds since the region's start, negative before it. */
 int64_t zone_region_ns(const struct zone_region *region, uint64_t ticks);
 /* Nanoseconds that so many ticks are. */

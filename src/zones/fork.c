@@ -88,6 +88,7 @@ static void copy_header(struct zonewire_header *to, const struct zonewire_header
 	memset(to->trouble, 0, sizeof(to->trouble));
 	to->trouble_open = to->trouble_ended = 0;
 	to->notes.count = 0;
+	to->exit_ticks = 0;
 }
 
 /* Nodes as they are, without what was counted, and what of their children the parent has made. */

@@ -118,6 +118,23 @@ __attribute__((constructor)) static void runtime_start(void)
 	zones_fork_start();
 }
 
+/*
+ * Behind the handlers of exit, though other objects' ends and other threads may still enter zones.
+ * Not for the parent, in a child that shares its memory.  The program's own clock may not be called
+ * any more; the header has what it said last.
+ */
+__attribute__((destructor)) static void runtime_end(void)
+{
+	struct zonewire_header *header = zones_header();
+
+	if (!header || header->pid != (int32_t)getpid())
+		return;
+	if (header->clock == ZONEWIRE_CLOCK_CALLED)
+		Prof_PUT_(header->exit_ticks, Prof_GET_(header->now_ticks));
+	else
+		Prof_PUT_(header->exit_ticks, zones_now());
+}
+
 static bool memory_make(void)
 {
 	struct zonewire_header *header;

@@ -257,6 +257,63 @@ def test_file_of_a_killed_program(folder):
 		assert "has not told when it ended" in check(sonde("report", folder / "saved.zones")).out
 
 
+RETURNS = """
+#define Prof_ENABLED
+#include <prof.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+static void nap(long ms)
+{
+	struct timespec time = {0, ms * 1000000};
+	nanosleep(&time, 0);
+}
+static sem_t sleeps;
+static void *sleep_on(void *none)
+{
+	Prof_Block(sleeping);
+	sem_post(&sleeps);
+	for (;;)
+		pause();
+	return none;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	Prof_Begin(whole)
+	nap(20);
+	pthread_create(&thread, 0, sleep_on, 0);
+	sem_wait(&sleeps);
+	nap(60);
+	if (argc > 1 && *argv[1] == 'e')
+		exit(0);
+	if (argc > 1 && *argv[1] == '_')
+		_exit(0);
+	Prof_End
+	return 0;
+}
+"""
+
+
+def test_file_of_a_program_that_has_ended(folder):
+	program = harness.compile_c(folder, RETURNS, "-O1", "-I", harness.SOURCE_ROOT / "include",
+		"-Wl,--no-as-needed", harness.BUILD_ROOT / "libsonde-zones.so", f"-Wl,-rpath,{harness.BUILD_ROOT}")
+	path = folder / "ended.zones"
+	for how in "returns", "exits", "_exits":
+		check(run(program, how, env={"SONDE_ZONES": f"file={path}"}))
+		told, report = how != "_exits", look(path)
+		assert report["is_lower_bound"] == (not told), (how, report)
+		assert ("has not told when it ended" in check(sonde("report", path)).out) == (not told), how
+		# What was open at the end took until then: 60 ms and more, of which nothing else in memory tells.
+		zones = zones_of(report)
+		assert zones["sleeping"]["open"] == 1 and zones["whole"]["open"] == (how != "returns"), zones
+		rows = json.loads(check(sonde("report", path, "--format", "json", "--metric", "zone-time")).out)["rows"]
+		slept = next((r["inclusive"] for r in rows if r["name"] == "sleeping"), 0)
+		assert (slept >= 60e6) == told, (how, slept)
+
+
 CRASHES = """
 #define Prof_ENABLED
 #include <prof.h>

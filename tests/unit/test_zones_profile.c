@@ -193,6 +193,10 @@ static void test_troubles(void **state)
 	assert_true(has_note(p, "missing or too many: outer ended where inner was open"));
 	assert_true(has_note(p, "has not told when it ended"));
 	profile_destroy(p);
+	m.header->exit_ticks = 200;
+	p = read_memory(&m);
+	assert_false(has_note(p, "has not told when it ended"));
+	profile_destroy(p);
 	m.header->trouble_open = ZONEWIRE_ZONE_GLOBAL;
 	m.header->trouble_ended = 0;
 	p = read_memory(&m);
