@@ -48,7 +48,8 @@ extern "C" {
 /* Of a program that is compiled with -finstrument-functions, these are no functions. */
 #define Prof_UNHOOKED_ __attribute__((no_instrument_function))
 /* In cold code compilers would make calls of what is smaller than it looks. */
-#define Prof_INLINE_	  static inline Prof_UNUSED_ Prof_UNHOOKED_ __attribute__((always_inline))
+#define Prof_MEMBER_	  Prof_UNHOOKED_ __attribute__((always_inline)) inline
+#define Prof_INLINE_	  static Prof_UNUSED_ Prof_MEMBER_
 #define Prof_LIKELY_(x)	  __builtin_expect(!!(x), 1)
 #define Prof_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 #ifndef Prof_API_
@@ -293,21 +294,23 @@ Prof_INLINE_ void Prof_leave_top_(Prof_Zone_Stack *node, Prof_Zone_Stack *up, in
  *
  * Reading the clock waits for what was begun before it, and the longest way is that from the top to
  * its child and the child's zone: so that is begun first.  It is shortest right behind the end of
- * another zone, which writes the top last of all.
+ * another zone, which writes the top last of all.  What ends with its block asks for the mode
+ * before it goes on from the top, so that it does nearly nothing while zones are off.
  */
 Prof_INLINE_ Prof_Zone_Stack *Prof_enter_as_(Prof_Zone *zone, int is_block)
 {
-	uint32_t id = Prof_GET_(zone->id);
-	Prof_Zone_Stack *top = Prof_GET_(Prof_thread_.top), *node = top->child[id & 7];
-	uint32_t mode = Prof_GET_(Prof_thread_.mode);
+	Prof_Zone_Stack *top = Prof_GET_(Prof_thread_.top), *node;
+	uint32_t mode = Prof_GET_(Prof_thread_.mode), id;
 
+	if (is_block && Prof_UNLIKELY_(mode & Prof_IS_OFF_))
+		return Prof_NULL_;
+	id = Prof_GET_(zone->id);
+	node = top->child[id & 7];
 	if (Prof_UNLIKELY_(mode != 0)) {
 		if (Prof_LIKELY_(mode == Prof_EVENTS_)) {
 			if (Prof_LIKELY_(node->zone == id) && Prof_LIKELY_(top->ticks < 0))
 				return Prof_enter_top_(node, 1);
-		} else if (Prof_LIKELY_(mode & Prof_IS_OFF_)) {
-			if (is_block)
-				return Prof_NULL_;
+		} else if (!is_block && Prof_LIKELY_(mode & Prof_IS_OFF_)) {
 			/* Counted first: from then on that it was off is not forgotten. */
 			Prof_skip_(1);
 			if (Prof_LIKELY_(Prof_GET_(Prof_thread_.mode) & Prof_IS_OFF_))
@@ -602,14 +605,14 @@ Prof_INLINE_ void Prof_get_timestamp(Prof_Int64 *ticks)
 extern "C++" {
 Prof_UNUSED_ static Prof_Zone_Stack *Prof_cache;
 struct Prof_Scope_Var {
-	Prof_UNHOOKED_ explicit Prof_Scope_Var(Prof_Zone &zone) : node(Prof_enter_block_(&zone))
+	Prof_MEMBER_ explicit Prof_Scope_Var(Prof_Zone &zone) : node(Prof_enter_block_(&zone))
 	{
 	}
-	Prof_UNHOOKED_ Prof_Scope_Var(Prof_Zone &zone, Prof_Zone_Stack *&)
+	Prof_MEMBER_ Prof_Scope_Var(Prof_Zone &zone, Prof_Zone_Stack *&)
 	    : node(Prof_enter_block_(&zone))
 	{
 	}
-	Prof_UNHOOKED_ ~Prof_Scope_Var()
+	Prof_MEMBER_ ~Prof_Scope_Var()
 	{
 		Prof_leave_node_(node);
 	}

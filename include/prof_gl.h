@@ -83,7 +83,7 @@ Prof_API_ void Prof_draw_graph_core(
 #define Prof_draw_report(...)	    ((void)0)
 #define Prof_draw_device(...)	    ((void)0)
 #define Prof_draw_graph_device(...) ((void)0)
-#define Prof_core_create(...)	    ((Prof_Core *)0)
+#define Prof_core_create(...)	    Prof_AS_(Prof_Core *, Prof_NULL_)
 #define Prof_core_destroy(core)	    Prof_no_value_(core)
 #define Prof_core_view(...)	    ((void)0)
 #define Prof_core_text(...)	    ((void)0)

@@ -97,4 +97,60 @@ def test_disabled_is_the_same_program_without_zones(folder):
 			assert disabled == removed, (mode, level)
 
 
+SWITCHED_OFF = """
+#include <prof.h>
+#include <stdlib.h>
+Prof_Define(region);
+#define KEEP() __asm__ volatile("" ::: "memory")
+int main(int argc, char **argv)
+{
+	int pairs = argc > 2 ? atoi(argv[2]) : 0;
+	{
+		Prof_Scope(region);
+	}
+	Prof_set_enabled(0);
+	for (int i = 0; argv[1][0] == 's' && i < pairs; i++) {
+		Prof_Scope(region);
+		KEEP();
+	}
+	for (int i = 0; argv[1][0] == 'b' && i < pairs; i++) {
+		Prof_Block(block);
+		KEEP();
+	}
+	for (int i = 0; argv[1][0] == 'n' && i < pairs; i++)
+		KEEP();
+	return 0;
+}
+"""
+
+
+def instructions(program, what):
+	"""That a round of its loop takes."""
+	counts = []
+	for pairs in (1000, 11000):
+		check(run("valgrind", "--tool=callgrind", "--callgrind-out-file=out", program, what, str(pairs),
+			cwd=program.parent))
+		text = (program.parent / "out").read_text()
+		counts.append(int(re.search(r"(?m)^(?:totals|summary): (\d+)", text)[1]))
+	return (counts[1] - counts[0]) / 10000
+
+
+def test_a_block_that_is_switched_off_takes_eight_instructions(folder):
+	# Top and mode are loaded, the mode is tested; the rest is jumps, and where the compiler put them.
+	if not shutil.which("valgrind"):
+		raise harness.Skip("no valgrind")
+	source = folder / "off.c"
+	source.write_text(SWITCHED_OFF)
+	for mode in modes():
+		if mode[3] not in ("-std=c99", "-std=c++11"):
+			continue
+		for level in ("-O1", "-O2"):
+			program = folder / "off"
+			check(run(*mode, level, "-DProf_ENABLED", INCLUDE, source, "-x", "none",
+				BUILD_ROOT / "libsonde-zones.a", "-lm", "-pthread", "-o", program))
+			bare = instructions(program, "none")
+			for what in ("scope", "block"):
+				assert instructions(program, what) - bare < 8.5, (mode, level, what, bare)
+
+
 harness.main()
