@@ -495,7 +495,8 @@ Prof_API_ void Prof_number(double number);
  * 4), counts two.  print_text draws a text whose base line begins at (x, y) in the current colour;
  * text_width says how wide one is; both NULL: a font of its own.  For a legacy or compatibility
  * context, in its current coordinates and blending (best GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
- * leaves its state as it was.  The graph has its origin at (sx, sy), and 128 frames.
+ * leaves its state as it was.  The graph has its origin at (sx, sy), and 128 frames; what is higher
+ * than the viewport has room for is drawn along the edge.
  *
  * prof_gl.h has the same for core-profile contexts and for other devices.
  */

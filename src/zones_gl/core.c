@@ -11,6 +11,7 @@
 #include <prof_gl.h>
 
 #include "zones_gl/core_gl.h"
+#include "zones_gl/graph.h"
 
 enum { VERTICES = 6 * 1024 };
 enum { PLACE = 0, COLOUR = 1 }; /* attributes */
@@ -276,7 +277,9 @@ void Prof_draw_core(Prof_Core *core, float sx, float sy, float width, float heig
 void Prof_draw_graph_core(Prof_Core *core, float sx, float sy, float x_per_frame, float y_per_ms)
 {
 	Prof_Device device = device_of(core);
+	bool goes_to_top = (core->top > core->bottom) == (y_per_ms > 0);
+	struct graph_place place = {sx, sy, goes_to_top ? core->top : core->bottom};
 
-	Prof_draw_graph_device(&device, sx, sy, x_per_frame, y_per_ms, 128);
+	graph_draw(&device, &place, x_per_frame, y_per_ms, 128);
 	restore_state(core);
 }

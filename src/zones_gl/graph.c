@@ -5,22 +5,36 @@
  * A zone's line begins and ends where it took more than a fifth of a millisecond, for most zones
  * take next to nothing and would all lie on the base.  The one frame before and after stay, so that
  * a single slow frame is a spike, and not a point without a line.
+ *
+ * The scale is the program's.  Where the picture's edge is known, a frame that is higher than it
+ * runs along the edge: off the picture it would look as if it had not been.
  */
-#include <prof_gl.h>
+#include "zones_gl/graph.h"
 
 #include "zones_gl/paint.h"
 
 enum { FRAMES = 128, POINTS = 256 };
 
 #define LEAST_S 0.0002f
+/* How near to the edge a line gets, in parts of the graph's height. */
+#define MARGIN 0.01f
 
 struct graph {
 	const Prof_Device *device;
 	float x, y, x_per_frame, y_per_s;
+	float room_s;	 /* how high it may get; 0: no matter */
 	float highest_s; /* of what was drawn */
 };
 
 static const float mark_colour[4] = {1, 1, 1, .5f};
+
+/* How far from the base. */
+static float height_of(const struct graph *g, float seconds)
+{
+	if (g->room_s > 0 && seconds > g->room_s)
+		seconds = g->room_s;
+	return seconds * g->y_per_s;
+}
 
 /* The line through values of frames x0 to x1 - 1, in pieces that join. */
 static void draw_line(
@@ -31,7 +45,7 @@ static void draw_line(
 
 	for (int x = x0; x < x1; x++) {
 		points[count][0] = g->x + (float)x * g->x_per_frame;
-		points[count][1] = g->y + values[x - x0] * g->y_per_s;
+		points[count][1] = g->y + height_of(g, values[x - x0]);
 		count++;
 		if (count == POINTS || (x == x1 - 1 && count > 1)) {
 			g->device->line_strip(g->device->data, points[0], count, rgba);
@@ -46,7 +60,7 @@ static void draw_line(
 static void draw_upright(const struct graph *g, int x, float height_s, const float rgba[4])
 {
 	float at = g->x + (float)x * g->x_per_frame;
-	float points[2][2] = {{at, g->y}, {at, g->y + height_s * g->y_per_s}};
+	float points[2][2] = {{at, g->y}, {at, g->y + height_of(g, height_s)}};
 
 	g->device->line_strip(g->device->data, points[0], 2, rgba);
 }
@@ -84,17 +98,34 @@ static void draw_part(int id, int x0, int x1, float *values, void *data)
 		draw_upright(g, x0, g->highest_s > 0 ? g->highest_s * 1.1f : .001f, mark_colour);
 }
 
-void Prof_draw_graph_device(const Prof_Device *device, float sx, float sy, float x_per_frame,
+/* 0: there is no edge where the lines go. */
+static float room_of(const struct graph_place *place, float y_per_s)
+{
+	float room_s = y_per_s != 0 ? (place->edge - place->y) / y_per_s : 0;
+
+	return room_s > 0 ? room_s * (1 - MARGIN) : 0;
+}
+
+void graph_draw(const Prof_Device *device, const struct graph_place *place, float x_per_frame,
 	float y_per_ms, int num_frames)
 {
 	static Prof_Zone zone = Prof_ZONE_("prof_draw_graph", __FILE__, __LINE__);
 	struct graph graph = {.device = device,
-		.x = sx,
-		.y = sy,
+		.x = place->x,
+		.y = place->y,
 		.x_per_frame = x_per_frame,
-		.y_per_s = y_per_ms * 1000};
+		.y_per_s = y_per_ms * 1000,
+		.room_s = room_of(place, y_per_ms * 1000)};
 
 	Prof_enter(&zone);
 	Prof_graph(num_frames > 0 ? num_frames : FRAMES, draw_part, &graph);
 	Prof_leave();
+}
+
+void Prof_draw_graph_device(const Prof_Device *device, float sx, float sy, float x_per_frame,
+	float y_per_ms, int num_frames)
+{
+	struct graph_place place = {sx, sy, sy};
+
+	graph_draw(device, &place, x_per_frame, y_per_ms, num_frames);
 }

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <prof_gl.h>
+#include "zones_gl/graph.h"
 
 struct legacy {
 	void (*print_text)(float x, float y, char *text);
@@ -192,13 +192,47 @@ void Prof_draw_gl(float sx, float sy, float width, float height, float line_spac
 	end(&l);
 }
 
+/* m * n of OpenGL's matrices, which are by columns. */
+static void multiply(const float m[16], const float n[16], float product[16])
+{
+	for (int i = 0; i < 16; i++) {
+		product[i] = 0;
+		for (int k = 0; k < 4; k++)
+			product[i] += m[4 * k + i % 4] * n[i / 4 * 4 + k];
+	}
+}
+
+/*
+ * Where lines that go upwards, or downwards, from (x, y) meet the viewport's edge, by the program's
+ * matrices: there clip y is w or -w.  y if they don't.
+ */
+static float edge_beyond(float x, float y, bool grows)
+{
+	float view[16], projection[16], m[16], nearest = y;
+
+	glGetFloatv(GL_MODELVIEW_MATRIX, view);
+	glGetFloatv(GL_PROJECTION_MATRIX, projection);
+	multiply(projection, view, m);
+	for (int side = -1; side <= 1; side += 2) {
+		float edge = (float)side, slope = m[5] - edge * m[7];
+		float at = (edge * (m[3] * x + m[15]) - (m[1] * x + m[13])) / slope;
+
+		if (slope != 0 && (grows ? at > y : at < y) &&
+			(nearest == y || (grows ? at < nearest : at > nearest)))
+			nearest = at;
+	}
+	return nearest;
+}
+
 void Prof_draw_graph_gl(float sx, float sy, float x_per_frame, float y_per_ms)
 {
+	struct graph_place place = {sx, sy, sy};
 	struct legacy l = {.blends = true};
 	Prof_Device device = {&l, draw_rectangle, draw_line_strip, NULL, NULL};
 
 	if (!begin(&l))
 		return;
-	Prof_draw_graph_device(&device, sx, sy, x_per_frame, y_per_ms, 128);
+	place.edge = edge_beyond(sx, sy, y_per_ms > 0);
+	graph_draw(&device, &place, x_per_frame, y_per_ms, 128);
 	end(&l);
 }

@@ -368,7 +368,8 @@ def test_the_programs_own_state_is_left_alone(folder):
 			result = check(run(program, kind, env=screen.variables))
 			if result.out.startswith("skip"):
 				raise Skip(result.out)
-			assert result.out == "title: has letters, a bar\nown text: called, title\ndone\n", (kind, result)
+			assert result.out == ("edge: a line along it\ntitle: has letters, a bar\n"
+				"own text: called, title\ndone\n"), (kind, result)
 
 
 harness.main()

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <prof_gl.h>
 
@@ -285,12 +286,40 @@ static void draw_report(bool has_text)
 	}
 }
 
-static void draw_graph(void)
+static void draw_graph(float y_per_ms)
 {
 	if (is_core)
-		Prof_draw_graph_core(core, 0, HEIGHT - 1, 3, -2);
+		Prof_draw_graph_core(core, 0, HEIGHT - 1, 3, y_per_ms);
 	else
-		Prof_draw_graph_gl(0, HEIGHT - 1, 3, -2);
+		Prof_draw_graph_gl(0, HEIGHT - 1, 3, y_per_ms);
+}
+
+/* How wide what is drawn along the upper edge is: frames that are some thousand pixels high. */
+static void look_at_edge(void)
+{
+	static unsigned char pixels[6][WIDTH][4];
+	int columns = 0;
+
+	glClear(GL_COLOR_BUFFER_BIT);
+	draw_graph(-2000);
+	glReadPixels(0, HEIGHT - 6, WIDTH, 6, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+	for (int x = 0; x < WIDTH; x++) {
+		bool is_drawn = false;
+
+		for (int y = 0; y < 6; y++)
+			is_drawn |= pixels[y][x][0] > 60;
+		columns += is_drawn;
+	}
+	printf("edge: %s\n", columns >= 12 ? "a line along it" : "no line along it");
+	glClear(GL_COLOR_BUFFER_BIT);
+}
+
+/* Time that goes by in the zone, so that its frames are high. */
+static void spend(int ms)
+{
+	const struct timespec time = {0, ms * 1000000};
+
+	nanosleep(&time, NULL);
 }
 
 /* How many of the pixels in the title's line are as bright as its letters, and as its bar. */
@@ -325,11 +354,19 @@ int main(int argc, char **argv)
 		Prof_core_view(core, 0, WIDTH, HEIGHT, 0);
 	glClearColor(0, 0, 0, 1);
 	glClear(GL_COLOR_BUFFER_BIT);
-	for (int i = 0; i < 5; i++) {
-		Prof_Block(work);
-
+	if (!core) {
+		glMatrixMode(GL_PROJECTION);
+		glLoadIdentity();
+		glOrtho(0, WIDTH, HEIGHT, 0, -1, 1);
+	}
+	for (int i = 0; i < 8; i++) {
+		{
+			Prof_Block(work);
+			spend(2);
+		}
 		Prof_update(1);
 	}
+	look_at_edge();
 	set_common();
 	if (is_core)
 		set_core();
@@ -338,7 +375,7 @@ int main(int argc, char **argv)
 	own = state_now();
 	draw_report(false);
 	compare("report", &own);
-	draw_graph();
+	draw_graph(-2);
 	compare("graph", &own);
 	look_at_title();
 	draw_report(true);

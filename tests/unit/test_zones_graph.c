@@ -16,6 +16,7 @@
 #include "../draw_tape.h"
 #include "zones_gl/font.h"
 #include "zones_gl/glyphs.h"
+#include "zones_gl/graph.h"
 #include "zones_gl/number.h"
 #include "zones_gl/paint.h"
 
@@ -145,6 +146,42 @@ static void the_shown_frame_is_marked(void **state)
 	assert_true(mark->xy[0] == 100 && mark->xy[2] == 100);
 	assert_true(mark->xy[1] == 0 && fabsf(mark->xy[3] - 11) < .001f);
 	assert_true(mark->rgba[0] == 1 && mark->rgba[2] == 1);
+}
+
+/* Frames of 4 ms but one of 50, with an edge 20 up or down, at a scale of 1 a ms. */
+static void draw_within(float y, float edge, float y_per_ms)
+{
+	struct graph_place place = {0, y, edge};
+
+	forget_history();
+	for (int i = 0; i < 128; i++)
+		history[0][i] = .004f;
+	history[0][100] = .050f;
+	shown_frame = 27;
+	graph_draw(&tape_with_text, &place, 1, y_per_ms, 128);
+	assert_int_equal(tape.strips, 2);
+}
+
+static float line_at(int frame)
+{
+	return tape.strip[0].xy[2 * frame + 1];
+}
+
+static void nothing_runs_off_the_edge(void **state)
+{
+	(void)state;
+	draw_within(590, 570, -1);
+	assert_true(fabsf(line_at(99) - 586) < .001f);
+	assert_true(line_at(100) > 570 && line_at(100) < 571);
+	assert_true(tape.strip[1].xy[3] == line_at(100)); /* the mark, too */
+	draw_within(-10, 10, 1);
+	assert_true(fabsf(line_at(99) - -6) < .001f);
+	assert_true(line_at(100) < 10 && line_at(100) > 9);
+	/* None is known, or it is behind the base. */
+	draw_within(0, 0, 1);
+	assert_true(fabsf(line_at(100) - 50) < .001f);
+	draw_within(0, -5, 1);
+	assert_true(fabsf(line_at(100) - 50) < .001f);
 }
 
 static void long_lines_are_joined(void **state)
@@ -282,6 +319,7 @@ int main(void)
 		cmocka_unit_test(ends_that_took_nothing_are_trimmed),
 		cmocka_unit_test(few_frames_are_at_the_right),
 		cmocka_unit_test(the_shown_frame_is_marked),
+		cmocka_unit_test(nothing_runs_off_the_edge),
 		cmocka_unit_test(long_lines_are_joined),
 		cmocka_unit_test(colours_are_the_same_in_each_run),
 	};
