@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "zonereport/rows.h"
+
 struct zone_difference {
 	struct zone_counts *last; /* [capacity] as of the last reading */
 	uint32_t capacity;
@@ -35,18 +37,10 @@ void zone_difference_destroy(struct zone_difference *difference)
 /* Room for so many counts, zero where they are new. */
 static bool grow_last(struct zone_difference *d, uint32_t count)
 {
-	uint32_t wanted = d->capacity ? d->capacity : 256;
-	struct zone_counts *grown;
+	uint32_t wanted = rows_wanted(d->capacity, count);
 
-	while (wanted < count)
-		wanted *= 2;
-	if (wanted == d->capacity)
-		return true;
-	grown = realloc(d->last, wanted * sizeof(*grown));
-	if (!grown)
+	if (wanted != d->capacity && !rows_grow(&d->last, sizeof(*d->last), d->capacity, wanted))
 		return false;
-	memset(grown + d->capacity, 0, (wanted - d->capacity) * sizeof(*grown));
-	d->last = grown;
 	d->capacity = wanted;
 	return true;
 }

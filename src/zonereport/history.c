@@ -15,6 +15,7 @@
 
 #include "zonereport/figures.h"
 #include "zonereport/history_state.h"
+#include "zonereport/rows.h"
 
 /* Seconds of which 90 % of an average is. */
 static const double average_seconds[EXPONENTIAL] = {0.8, 2.5};
@@ -66,27 +67,15 @@ void zone_history_clear(struct zone_history *history)
 /* Room for that many nodes, zero where they are new. */
 static bool grow_nodes(struct zone_history *history, uint32_t count)
 {
-	uint32_t wanted = history->node_capacity ? history->node_capacity : 256;
-	struct history_node *node;
-	uint32_t *touched;
+	uint32_t wanted = rows_wanted(history->node_capacity, count);
 
-	while (wanted < count)
-		wanted *= 2;
-	if (wanted != history->node_capacity) {
-		node = realloc(history->node, wanted * sizeof(*node));
-		if (!node)
-			return false;
-		memset(node + history->node_capacity, 0,
-			(wanted - history->node_capacity) * sizeof(*node));
-		history->node = node;
-		touched = realloc(history->touched, wanted * sizeof(*touched));
-		if (!touched) {
-			/* The nodes' array is larger than said, and that again when it grows. */
-			return false;
-		}
-		history->touched = touched;
-		history->node_capacity = wanted;
-	}
+	/* If just the first has grown it is larger than said, and grows again. */
+	if (wanted != history->node_capacity &&
+		(!rows_grow(
+			 &history->node, sizeof(*history->node), history->node_capacity, wanted) ||
+			!rows_grow(&history->touched, sizeof(*history->touched), 0, wanted)))
+		return false;
+	history->node_capacity = wanted;
 	if (count > history->node_count)
 		history->node_count = count;
 	return true;

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "zonereport/region_words.h"
+#include "zonereport/rows.h"
 
 struct zone_reader *zone_reader_create(void)
 {
@@ -38,32 +39,17 @@ void zone_reader_destroy(struct zone_reader *reader)
 	free(reader);
 }
 
-/* Room for that many rows of an array; what is new is zero. */
-static bool grow_array(void *array, size_t row_bytes, uint32_t old_count, uint32_t count)
-{
-	void **place = array;
-	uint8_t *grown = realloc(*place, row_bytes * count);
-
-	if (!grown)
-		return false;
-	memset(grown + row_bytes * old_count, 0, row_bytes * (count - old_count));
-	*place = grown;
-	return true;
-}
-
 static bool grow(struct zone_reader *r, uint32_t count)
 {
-	uint32_t old = r->capacity, wanted = old ? old : 256;
+	uint32_t old = r->capacity, wanted = rows_wanted(old, count);
 
-	while (wanted < count)
-		wanted *= 2;
 	if (wanted == old)
 		return true;
-	if (!grow_array(&r->place, sizeof(*r->place), old, wanted) ||
-		!grow_array(&r->counts, sizeof(*r->counts), old, wanted) ||
-		!grow_array(&r->is_open, 1, old, wanted) ||
-		!grow_array(&r->look, sizeof(*r->look), old, wanted) ||
-		!grow_array(&r->changed, sizeof(*r->changed), old, wanted))
+	if (!rows_grow(&r->place, sizeof(*r->place), old, wanted) ||
+		!rows_grow(&r->counts, sizeof(*r->counts), old, wanted) ||
+		!rows_grow(&r->is_open, 1, old, wanted) ||
+		!rows_grow(&r->look, sizeof(*r->look), old, wanted) ||
+		!rows_grow(&r->changed, sizeof(*r->changed), old, wanted))
 		return false;
 	r->capacity = wanted;
 	return true;

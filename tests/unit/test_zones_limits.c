@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -270,6 +271,71 @@ static void file_refused_unheard_body(void)
 	NEED_EQUAL(zones_seen_entries(&seen, "outer"), 2);
 }
 
+enum { MANY_THREADS = 64, MANY_STACKS = 3000 };
+static pthread_barrier_t many;
+
+static void *enter_many(void *unused)
+{
+	char name[16];
+
+	for (uint32_t i = 0; i < MANY_STACKS; i++) {
+		snprintf(name, sizeof(name), "zone %u", i);
+		Prof_enter(Prof_zone(name, NULL, 0));
+		Prof_leave();
+	}
+	/* The event ring, all of it. */
+	for (int i = 0; i < 40000; i++) {
+		Prof_Region(outer) Prof_End
+	}
+	pthread_barrier_wait(&many);
+	pthread_barrier_wait(&many);
+	return unused;
+}
+
+/* Of /proc/self/status, in KiB. */
+static long status_kib(const char *key)
+{
+	char line[256];
+	FILE *file = fopen("/proc/self/status", "r");
+	long value = -1;
+
+	NEED(file);
+	while (value < 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, key, strlen(key)))
+			value = strtol(line + strlen(key), NULL, 10);
+	fclose(file);
+	NEED(value >= 0);
+	return value;
+}
+
+/* What man/sonde-zones.7 says of memory. */
+static void many_threads_body(void)
+{
+	pthread_t thread[MANY_THREADS];
+	long before = status_kib("RssAnon:"), shared, own;
+
+	setenv("SONDE_ZONES", "events", 1);
+	NEED(!pthread_barrier_init(&many, NULL, MANY_THREADS + 1));
+	for (int i = 0; i < MANY_THREADS; i++)
+		NEED(!pthread_create(&thread[i], NULL, enter_many, NULL));
+	pthread_barrier_wait(&many);
+	for (int i = 0; i < 10; i++)
+		Prof_update(1);
+	shared = status_kib("RssShmem:");
+	own = status_kib("RssAnon:") - before;
+	pthread_barrier_wait(&many);
+	for (int i = 0; i < MANY_THREADS; i++)
+		pthread_join(thread[i], NULL);
+	NEED(zones_seen_open(&seen));
+	NEED(zone_region_header(&seen.region).nodes.count > MANY_THREADS * MANY_STACKS);
+	NEED(shared > 32 << 10 && shared <= 64 << 10);
+#ifndef __SANITIZE_ADDRESS__ /* whose allocator keeps more */
+	NEED(own <= (8 << 10) + 260 * MANY_THREADS * MANY_STACKS / 1024);
+#else
+	(void)own;
+#endif
+}
+
 static void notify_body(void)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -315,6 +381,7 @@ CASE(file_refused)
 CASE(file_nowhere)
 CASE(file_path_long)
 CASE(file_refused_unheard)
+CASE(many_threads)
 CASE(notify)
 
 int main(void)
@@ -333,6 +400,7 @@ int main(void)
 		cmocka_unit_test(file_nowhere),
 		cmocka_unit_test(file_path_long),
 		cmocka_unit_test(file_refused_unheard),
+		cmocka_unit_test(many_threads),
 		cmocka_unit_test(notify),
 	};
 
