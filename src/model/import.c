@@ -26,8 +26,14 @@ void import_metrics(struct import *im)
 
 static object_id import_object(struct import *im, const struct profile *p, object_id id)
 {
+	const struct import_objects *other = im->objects_as;
+
 	if (id.i == NO_ID)
 		return id;
+	if (other && other->from == p && other->as[id.i] != NO_ID) {
+		id.i = other->as[id.i];
+		p = other->to;
+	}
 	const struct object *o = &p->objects[id.i];
 
 	return builder_object(

@@ -20,6 +20,12 @@ struct import_function {
 	uint32_t row;
 };
 
+/* Load objects of one profile that are to be taken for those of another. */
+struct import_objects {
+	const struct profile *from, *to;
+	const uint32_t *as; /* [object of from]: object of to, or NO_ID: itself */
+};
+
 struct import {
 	const struct profile *from;
 	struct builder *to;
@@ -27,6 +33,8 @@ struct import {
 	uint64_t shift_ns; /* added to times; 0 at first */
 	/* [row of from]: which function it is to be taken for; NULL at first: for what it is. */
 	const struct import_function *functions_as;
+	/* Applies wherever its profile's objects are taken over; NULL at first: none. */
+	const struct import_objects *objects_as;
 	/* [row of from]: the builder's id; NULL before the call that fills it. */
 	function_id *functions;
 	frame_id *frames;

@@ -26,6 +26,7 @@ struct key {
 
 struct matcher {
 	const struct profile *profiles[SIDES];
+	const uint32_t *objects_as; /* [old object]: its name in new, or NO_ID */
 	struct arena *scratch;
 	struct str_table words;
 	struct map key_of;
@@ -41,13 +42,21 @@ static struct str base_name(struct str path)
 	return (struct str){path.data + skip, path.size - skip};
 }
 
+/* The base name of a function's load object, as the new profile has it. */
+static struct str module_name(const struct matcher *m, const struct profile *p, object_id object)
+{
+	if (p == m->profiles[0] && object.i != NO_ID && m->objects_as[object.i] != NO_ID)
+		return profile_module(m->profiles[1], (object_id){m->objects_as[object.i]});
+	return profile_module(p, object);
+}
+
 static struct key key_of_function(struct matcher *m, const struct profile *p, uint32_t row)
 {
 	const struct function *f = &p->functions[row];
 	struct str file = profile_string(p, f->file);
 
 	return (struct key){.name = str_table_intern(&m->words, profile_string(p, f->name)),
-		.module = str_table_intern(&m->words, profile_module(p, f->object)),
+		.module = str_table_intern(&m->words, module_name(m, p, f->object)),
 		.file = str_table_intern(&m->words, file),
 		.file_base = str_table_intern(&m->words, base_name(file)),
 		.line = f->line,
@@ -204,9 +213,12 @@ static struct import_function *functions_as(struct matcher *m, int side)
 }
 
 void match_functions(const struct profile *old_profile, const struct profile *new_profile,
-	struct arena *scratch, struct import_function **as_old, struct import_function **as_new)
+	const uint32_t *objects_as, struct arena *scratch, struct import_function **as_old,
+	struct import_function **as_new)
 {
-	struct matcher m = {.profiles = {old_profile, new_profile}, .scratch = scratch};
+	struct matcher m = {.profiles = {old_profile, new_profile},
+		.objects_as = objects_as,
+		.scratch = scratch};
 
 	str_table_init(&m.words, scratch);
 	(void)str_table_intern(&m.words, STR(""));

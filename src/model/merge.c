@@ -121,7 +121,12 @@ static void match_sides(struct merge *m)
 {
 	struct import_function *as_old, *as_new;
 
-	match_functions(m->inputs[0].profile, m->inputs[1].profile, m->scratch, &as_old, &as_new);
+	const struct profile *old_profile = m->inputs[0].profile;
+	const struct profile *new_profile = m->inputs[1].profile;
+
+	m->objects_as = (struct import_objects){
+		old_profile, new_profile, match_objects(old_profile, new_profile, m->scratch)};
+	match_functions(old_profile, new_profile, m->objects_as.as, m->scratch, &as_old, &as_new);
 	m->inputs[0].functions_as = as_old;
 	m->inputs[1].functions_as = as_new;
 }
@@ -133,6 +138,7 @@ static void add_input(struct merge *m, size_t input)
 
 	import_init(im, im->from, m->to, m->scratch);
 	im->functions_as = m->inputs[input].functions_as;
+	im->objects_as = m->is_difference ? &m->objects_as : NULL;
 	if (start_ns)
 		im->shift_ns = im->from->start_unix_ns - start_ns;
 	import_frames(im);

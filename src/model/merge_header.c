@@ -270,6 +270,29 @@ static void note_samples(struct merge *m)
 			"not all files tell when they began, so times count from each one's start");
 }
 
+static bool is_first_of_its_name(const struct profile *p, uint32_t object)
+{
+	for (uint32_t i = 0; i < object; i++)
+		if (str_equal(profile_module(p, (object_id){i}),
+			    profile_module(p, (object_id){object})))
+			return false;
+	return true;
+}
+
+/* Each pair of names that a difference takes for one load object. */
+static void note_objects(struct merge *m)
+{
+	const struct import_objects *o = &m->objects_as;
+
+	for (uint32_t i = 0; o->from && i < o->from->object_count; i++)
+		if (o->as[i] != NO_ID && is_first_of_its_name(o->from, i))
+			builder_note(m->to, NOTE_INFO, 1,
+				"%.*s (old) and %.*s (new) are compared as one load object: the "
+				"names of their functions agree",
+				STR_ARG(profile_module(o->from, (object_id){i})),
+				STR_ARG(profile_module(o->to, (object_id){o->as[i]})));
+}
+
 static void note_calls(struct merge *m)
 {
 	size_t arcs = 0, costs = 0;
@@ -304,6 +327,7 @@ void merge_add_header(struct merge *m)
 		add_notes_of_sides(m);
 	else
 		add_notes(m);
+	note_objects(m);
 	note_samples(m);
 	note_calls(m);
 }

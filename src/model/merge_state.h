@@ -26,6 +26,7 @@ struct merge_column {
 };
 
 struct merge {
+	struct import_objects objects_as; /* of a difference; from NULL: none */
 	struct merge_input *inputs;
 	size_t input_count;
 	bool is_difference; /* the second input less the first */

@@ -219,7 +219,12 @@ static bool is_told_alike(const struct profile *a, const struct profile *b, stru
 {
 	struct import_function *as_a, *as_b;
 
-	match_functions(a, b, arena, &as_a, &as_b);
+	const uint32_t *objects_as = match_objects(a, b, arena);
+
+	for (uint32_t i = 0; i < a->object_count; i++)
+		if (objects_as[i] != NO_ID)
+			return false;
+	match_functions(a, b, objects_as, arena, &as_a, &as_b);
 	return is_own(a, as_a) && is_own(b, as_b);
 }
 

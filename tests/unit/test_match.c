@@ -53,7 +53,7 @@ static void expect(const struct known *old, size_t old_count, const struct known
 	struct import_function *of_old, *of_new;
 	char got_old[16] = "", got_new[16] = "";
 
-	match_functions(p, q, arena, &of_old, &of_new);
+	match_functions(p, q, match_objects(p, q, arena), arena, &of_old, &of_new);
 	for (size_t i = 0; i < old_count; i++)
 		got_old[i] = of_old[i].profile == p ? '-' : (char)('0' + of_old[i].row);
 	for (size_t i = 0; i < new_count; i++)
@@ -120,6 +120,32 @@ static void of_several_none_is_chosen(void **state)
 	EXPECT(two, names, "--", "-");
 }
 
+/* A program is built under another name; its library stays. */
+static void one_program_under_two_names_is_one(void **state)
+{
+	static const struct known old[] = {{"main", "/a/x", "x.c", 3}, {"f", "/a/x", "x.c", 9},
+		{"gone", "/a/x", NULL, 0}, {"", "/a/x", NULL, 0}, {"f", "/lib/l.so", NULL, 0}};
+	static const struct known new[] = {{"f", "/lib/l.so", NULL, 0}, {"f", "/b/y", "x.c", 8},
+		{"main", "/b/y", "x.c", 3}, {"came", "/b/y", NULL, 0}};
+
+	(void)state;
+	EXPECT(old, new, "-1---", "----");
+}
+
+/* One name of many in common, or two that have it: nobody knows. */
+static void programs_that_differ_are_not_one(void **state)
+{
+	static const struct known old[] = {
+		{"main", "/a/x", NULL, 0}, {"f", "/a/x", NULL, 0}, {"g", "/a/x", NULL, 0}};
+	static const struct known other[] = {
+		{"main", "/b/y", NULL, 0}, {"h", "/b/y", NULL, 0}, {"k", "/b/y", NULL, 0}};
+	static const struct known two[] = {{"f", "/b/y", NULL, 0}, {"f", "/b/z", NULL, 0}};
+
+	(void)state;
+	EXPECT(old, other, "---", "---");
+	EXPECT(old, two, "---", "--");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +154,8 @@ int main(void)
 		cmocka_unit_test(names_are_enough_where_one_side_has_no_more),
 		cmocka_unit_test(what_differs_is_not_the_same),
 		cmocka_unit_test(of_several_none_is_chosen),
+		cmocka_unit_test(one_program_under_two_names_is_one),
+		cmocka_unit_test(programs_that_differ_are_not_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
