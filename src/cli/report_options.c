@@ -543,6 +543,21 @@ static struct error *check_clock(const struct report_options *o, const struct pr
 					      : "");
 }
 
+struct str report_options_metric_name(
+	const struct report_options *options, const struct profile *profile)
+{
+	metric_id own;
+
+	if (options->clock >= 0)
+		return str_from(clock_metrics[options->clock]);
+	if (options->metric)
+		return str_from(options->metric);
+	if (options->views[0]->own_metric &&
+		profile_find_metric(profile, str_from(options->views[0]->own_metric), &own))
+		return str_from(options->views[0]->own_metric);
+	return profile_string(profile, profile->metrics[profile->default_metric.i].name);
+}
+
 struct error *report_options_metrics(const struct report_options *options,
 	const struct profile *profile, struct report_query *queries, size_t count,
 	struct metric_list *metrics)

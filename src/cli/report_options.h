@@ -88,6 +88,12 @@ must_use struct error *report_options_queries(
 	struct report_options *options, struct report_query *queries, size_t *count);
 
 /*
+ * The name of the metric that --clock or --metric asks for, or, where neither does, of the first
+ * view's own or the profile's default one; lives as long as both.
+ */
+struct str report_options_metric_name(
+	const struct report_options *options, const struct profile *profile);
+/*
  * Sets the queries' metrics, which live in *metrics: to be freed with vec_deinit, also on failure.
  */
 must_use struct error *report_options_metrics(const struct report_options *options,

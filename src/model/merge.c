@@ -257,8 +257,14 @@ struct error *profile_merge(
 struct error *profile_difference(const struct profile *old_profile,
 	const struct profile *new_profile, struct profile **difference)
 {
+	return profile_difference_of_shares(old_profile, new_profile, STR(""), difference);
+}
+
+struct error *profile_difference_of_shares(const struct profile *old_profile,
+	const struct profile *new_profile, struct str metric, struct profile **difference)
+{
 	const struct profile *const profiles[] = {old_profile, new_profile};
-	struct merge m = {.is_difference = true};
+	struct merge m = {.is_difference = true, .shared_metric = metric};
 
 	merge_init(&m, profiles, 2);
 	struct error *err = merge_run(&m, difference);

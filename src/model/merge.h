@@ -33,6 +33,19 @@ must_use struct error *profile_merge(
 must_use struct error *profile_difference(const struct profile *old_profile,
 	const struct profile *new_profile, struct profile **difference);
 
+/*
+ * The same with one metric more, "M (share)" in SHARE_UNIT: the weights of the metric of that name,
+ * each side's scaled so that all of it is SHARE_WHOLE.  Sums of shares are rounded once, whatever
+ * they are sums of.  Where neither side has M, there is no such metric.  ERROR_UNSUPPORTED if M
+ * comes to nothing on a side, or they have no stacks.
+ */
+must_use struct error *profile_difference_of_shares(const struct profile *old_profile,
+	const struct profile *new_profile, struct str metric, struct profile **difference);
+
+/* Parts of a billion. */
+#define SHARE_UNIT  STR("ppb")
+#define SHARE_WHOLE INT64_C(1000000000)
+
 enum { DIFFERENCE_METRICS = 3 };
 
 /* The metrics of a difference that go with its metric M. */

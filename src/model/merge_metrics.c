@@ -108,6 +108,60 @@ static void plan_samples_column(struct merge *m)
 	}
 }
 
+/* All that an input has of a column. */
+static int64_t total_of(const struct merge *m, size_t input, uint32_t column)
+{
+	const struct merge_input *in = &m->inputs[input];
+	const struct profile *p = in->profile;
+	int64_t total = 0;
+
+	for (size_t i = 0; i < p->metric_count; i++)
+		if (in->column[i] == column)
+			return p->total[i];
+	if (!in->fills_samples || column != m->samples_column)
+		return 0;
+	if (m->with_samples)
+		return (int64_t)p->samples.count;
+	for (size_t i = 0; i < p->row_count; i++)
+		total += (int64_t)p->row_samples[i];
+	return total;
+}
+
+static bool find_column(const struct merge *m, struct str name, uint32_t *column)
+{
+	for (uint32_t i = 0; i < m->columns.count; i++)
+		if (str_equal(m->columns.data[i].name, name)) {
+			*column = i;
+			return true;
+		}
+	return false;
+}
+
+static struct error *plan_shares(struct merge *m)
+{
+	m->share_column = NO_ID;
+	if (m->shared_metric.size == 0 || !find_column(m, m->shared_metric, &m->shared_column))
+		return NULL;
+	for (size_t k = 0; k < m->input_count; k++) {
+		struct merge_input *in = &m->inputs[k];
+		struct error *err = profile_needs_stacks(in->profile, "a share of the total");
+
+		if (err)
+			return err;
+		in->whole = total_of(m, k, m->shared_column);
+		if (in->whole <= 0)
+			return error_new(ERROR_UNSUPPORTED,
+				"%.*s of %.*s comes to %s: no shares of that",
+				STR_ARG(m->shared_metric), STR_ARG(source_of(m, k)),
+				in->whole ? "less than nothing" : "nothing");
+	}
+	m->share_column = column_at(m, 0,
+		str_from(arena_printf(m->scratch, "%.*s (share)", STR_ARG(m->shared_metric))),
+		SHARE_UNIT);
+	m->columns.data[m->share_column].input_count = m->input_count;
+	return NULL;
+}
+
 struct error *merge_plan_metrics(struct merge *m)
 {
 	for (size_t k = 0; k < m->input_count; k++) {
@@ -117,6 +171,10 @@ struct error *merge_plan_metrics(struct merge *m)
 			return err;
 	}
 	plan_samples_column(m);
+	struct error *err = plan_shares(m);
+
+	if (err)
+		return err;
 	m->sum = ARENA_ARRAY(m->scratch, int64_t, m->columns.count);
 	m->row = ARENA_ARRAY(m->scratch, int64_t, DIFFERENCE_METRICS * m->columns.count);
 	return NULL;
@@ -199,16 +257,34 @@ static void split_sum(struct merge *m, size_t input)
 	}
 }
 
+/*
+ * The share of a weight.  What has been handed out so far is always the share of what has been
+ * seen, rounded: so all shares come to the whole.
+ */
+static int64_t take_share(struct merge_input *in, int64_t weight)
+{
+	in->seen += weight;
+	__int128 twice = (__int128)in->seen * SHARE_WHOLE * 2;
+	int64_t share = (int64_t)((twice + (twice < 0 ? -in->whole : in->whole)) /
+				  (2 * (__int128)in->whole));
+	int64_t taken = share - in->share;
+
+	in->share = share;
+	return taken;
+}
+
 const int64_t *merge_row(
 	struct merge *m, size_t input, const int64_t *const *of, size_t i, uint64_t samples)
 {
-	const struct merge_input *in = &m->inputs[input];
+	struct merge_input *in = &m->inputs[input];
 
 	memset(m->sum, 0, m->columns.count * sizeof(*m->sum));
 	for (size_t k = 0; k < in->profile->metric_count; k++)
 		m->sum[in->column[k]] = of[k][i];
 	if (in->fills_samples)
 		m->sum[m->samples_column] = (int64_t)samples;
+	if (m->share_column != NO_ID)
+		m->sum[m->share_column] = take_share(in, m->sum[m->shared_column]);
 	if (!m->is_difference)
 		return m->sum;
 	split_sum(m, input);

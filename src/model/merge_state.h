@@ -16,6 +16,8 @@ struct merge_input {
 	uint32_t *column; /* [its metric]: the column of the union */
 	/* It knows how many samples there were, and no metric of it tells. */
 	bool fills_samples;
+	/* Where there are shares: of what; how much has been taken over, and the share of that. */
+	int64_t whole, seen, share;
 };
 
 /* A metric of the union. */
@@ -35,7 +37,9 @@ struct merge {
 	struct str_table words; /* names and units */
 	struct map column_of;	/* (name, unit) → column */
 	VEC(struct merge_column) columns;
-	uint32_t samples_column; /* NO_ID: there is none */
+	uint32_t samples_column;	      /* NO_ID: there is none */
+	struct str shared_metric;	      /* of whose weights shares are asked for; or empty */
+	uint32_t shared_column, share_column; /* share_column NO_ID: there are none */
 	bool with_samples, with_threads, with_times, with_zones, with_arc_costs;
 	int64_t *sum; /* [column]: of one row */
 	int64_t *row; /* [builder's metric] */

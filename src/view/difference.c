@@ -15,12 +15,21 @@
  * Whether a metric's weights are those of the samples that are counted: the CPU clock's, or all
  * there are.  Time off the CPU is not sampled, events have samples of their own.
  */
-static bool is_sampled(const struct profile *p, metric_id metric, metric_id samples)
+static bool is_sampled(const struct profile *p, metric_id metric, metric_id samples, bool shares)
 {
+	size_t own = p->metric_count / DIFFERENCE_METRICS - shares;
 	struct str name = profile_string(p, p->metrics[metric.i].name);
 
-	return metric.i == samples.i || str_equal(name, STR("cpu-time")) ||
-	       p->metric_count == 2 * DIFFERENCE_METRICS;
+	return metric.i == samples.i || str_equal(name, STR("cpu-time")) || own == 2;
+}
+
+/* Of the samples of both, were all shares the same. */
+static double share_of_samples(const struct profile *p, metric_id samples)
+{
+	double before = (double)p->total[difference_old(samples).i];
+	double after = (double)p->total[difference_new(samples).i];
+
+	return before > 0 && after > 0 ? after / (before + after) : 0.5;
 }
 
 /* What a sample stands for, or 0. */
@@ -41,26 +50,34 @@ static double share_of_new(const struct profile *p, metric_id metric, metric_id 
 }
 
 void difference_init(struct difference *d, const struct profile *profile,
-	const struct profile *old_profile, const struct profile *new_profile, metric_id metric)
+	const struct profile *old_profile, const struct profile *new_profile, metric_id metric,
+	bool is_normalized)
 {
 	metric_id samples;
 
-	*d = (struct difference){.old_profile = old_profile, .new_profile = new_profile};
-	d->others[DIFFERENCE_OLD] = difference_old(metric);
-	d->others[DIFFERENCE_NEW] = difference_new(metric);
+	*d = (struct difference){.old_profile = old_profile,
+		.new_profile = new_profile,
+		.is_normalized = is_normalized,
+		.measured = metric};
+	/* Shares are the last metric that there is. */
+	d->shown = is_normalized ? (metric_id){(uint32_t)profile->metric_count - DIFFERENCE_METRICS}
+				 : metric;
+	d->others[DIFFERENCE_OLD] = difference_old(d->shown);
+	d->others[DIFFERENCE_NEW] = difference_new(d->shown);
 	if (!profile_find_metric(profile, STR("samples"), &samples) ||
-		!is_sampled(profile, metric, samples))
+		!is_sampled(profile, metric, samples, is_normalized))
 		return;
 	d->others[DIFFERENCE_OLD_SAMPLES] = difference_old(samples);
 	d->others[DIFFERENCE_NEW_SAMPLES] = difference_new(samples);
 	d->hidden_count = DIFFERENCE_OTHERS - DIFFERENCE_SHOWN;
-	d->new_share = share_of_new(profile, metric, samples);
+	d->new_share = is_normalized ? share_of_samples(profile, samples)
+				     : share_of_new(profile, metric, samples);
 }
 
-void difference_ask(const struct difference *d, metric_id metric, struct report_query *query)
+void difference_ask(const struct difference *d, struct report_query *query)
 {
 	query->difference = d;
-	query->metric = metric;
+	query->metric = d->shown;
 	query->others = d->others;
 	query->other_count = DIFFERENCE_SHOWN;
 	query->hidden_count = d->hidden_count;

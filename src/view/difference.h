@@ -24,6 +24,10 @@ struct difference {
 	const struct profile *old_profile, *new_profile;
 	metric_id others[DIFFERENCE_OTHERS];
 	size_t hidden_count; /* others that are not shown: none or both */
+	metric_id shown;     /* of the difference: the metric that figures are of */
+	/* Figures are shares of `measured`, else they are that metric's own. */
+	bool is_normalized;
+	metric_id measured;
 	/*
 	 * The part of samples that are the new profile's where nothing has changed, as both have
 	 * an interval of their own.
@@ -33,12 +37,13 @@ struct difference {
 
 /*
  * Makes *d that of a profile's metric, which is one that old and new go with: the profile is
- * profile_difference(old, new).
+ * profile_difference(old, new), or profile_difference_of_shares for figures that are shares of it.
  */
 void difference_init(struct difference *d, const struct profile *profile,
-	const struct profile *old_profile, const struct profile *new_profile, metric_id metric);
+	const struct profile *old_profile, const struct profile *new_profile, metric_id metric,
+	bool is_normalized);
 /* Makes the query one for that difference; d must live as long. */
-void difference_ask(const struct difference *d, metric_id metric, struct report_query *query);
+void difference_ask(const struct difference *d, struct report_query *query);
 
 /*
  * Finds which rows have changed by more than chance, each in its own figure: sets report->marks,

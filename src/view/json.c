@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
+#include "model/merge.h"
 #include "view/difference.h"
 #include "view/views.h"
 
@@ -315,12 +316,33 @@ static void add_side(struct strbuf *out, const char *key, const struct profile *
 	strbuf_add(out, STR("}, "));
 }
 
+/* Of what the figures are shares, and how much that is of either file. */
+static void add_normalized(struct strbuf *out, const struct report *report)
+{
+	const struct difference *d = report->query.difference;
+	const struct profile *p = report->profile;
+
+	if (!d->is_normalized)
+		return;
+	add_key(out, "normalized");
+	strbuf_add(out, STR("{\"metric\": {\"name\": "));
+	add_string(out, profile_string(p, p->metrics[d->measured.i].name));
+	strbuf_add(out, STR(", \"unit\": "));
+	add_string(out, profile_string(p, p->metrics[d->measured.i].unit));
+	strbuf_add(out, STR("}, \"old\": "));
+	add_signed(out, p->total[difference_old(d->measured).i]);
+	strbuf_add(out, STR(", \"new\": "));
+	add_signed(out, p->total[difference_new(d->measured).i]);
+	strbuf_add(out, STR("}, "));
+}
+
 static void add_sides(struct strbuf *out, const struct report *report)
 {
 	const struct difference *d = report->query.difference;
 
 	add_side(out, "old", d->old_profile, report->others[DIFFERENCE_OLD]);
 	add_side(out, "new", d->new_profile, report->others[DIFFERENCE_NEW]);
+	add_normalized(out, report);
 }
 
 /* What each filter is, and the weight that it and those before it keep. */

@@ -298,8 +298,8 @@ static const struct report *report_of_difference(struct pair *pair, const struct
 
 	query.view = s->view;
 	check(profile_find_metric(d, name, &metric));
-	difference_init(of, d, before, after, metric);
-	difference_ask(of, metric, &query);
+	difference_init(of, d, before, after, metric, false);
+	difference_ask(of, &query);
 	return report_make(pair, d, &query);
 }
 

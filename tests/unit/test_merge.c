@@ -4,6 +4,7 @@
  * statistics that the inputs do not have in common.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -302,6 +303,57 @@ static void a_difference_is_new_less_old(void **state)
 		}
 		check(d->stats.counted == pair.b->stats.counted);
 		profile_destroy(d);
+		pair_destroy(&pair);
+	}
+}
+
+/* All shares of a side come to the whole, and each function's is its part of the total. */
+static void check_shares(const struct profile *d, metric_id shares, metric_id of)
+{
+	struct arena *arena = arena_create();
+	const struct functions *share =
+		functions_analyse(entity_tree_of(d, LEVEL_FUNCTION, shares, arena), arena);
+	const struct functions *weight =
+		functions_analyse(entity_tree_of(d, LEVEL_FUNCTION, of, arena), arena);
+	double total = (double)d->total[of.i];
+
+	check(d->total[shares.i] == SHARE_WHOLE);
+	for (size_t i = 0; i < share->count; i++)
+		for (size_t k = 0; k < weight->count; k++) {
+			if (share->rows[i].entity != weight->rows[k].entity)
+				continue;
+			double wanted = (double)weight->rows[k].exclusive / total * 1e9;
+
+			check(fabs((double)share->rows[i].exclusive - wanted) <=
+				(double)d->stack_count);
+		}
+	arena_destroy(arena);
+}
+
+static void shares_come_to_the_whole(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+		struct pair pair = pair_of(seed, false);
+		struct str name =
+			profile_string(pair.b, pair.b->metrics[pair.b->default_metric.i].name);
+		struct profile *d = NULL;
+		struct error *err = profile_difference_of_shares(pair.a, pair.b, name, &d);
+
+		if (err) {
+			check(err->kind == ERROR_UNSUPPORTED);
+			check(strstr(err->message, "comes to ") != NULL);
+			error_destroy(err);
+		} else {
+			metric_id of = metric_of(d, name.data);
+			metric_id shares = {(uint32_t)d->metric_count - DIFFERENCE_METRICS};
+
+			check(str_equal(profile_string(d, d->metrics[shares.i].unit), SHARE_UNIT));
+			check(d->total[shares.i] == 0);
+			check_shares(d, difference_old(shares), difference_old(of));
+			check_shares(d, difference_new(shares), difference_new(of));
+			profile_destroy(d);
+		}
 		pair_destroy(&pair);
 	}
 }
@@ -616,6 +668,7 @@ int main(void)
 		cmocka_unit_test(the_order_of_files_does_not_matter),
 		cmocka_unit_test(three_files_are_merged_in_any_grouping),
 		cmocka_unit_test(a_difference_is_new_less_old),
+		cmocka_unit_test(shares_come_to_the_whole),
 		cmocka_unit_test(differences_are_antisymmetric),
 		cmocka_unit_test(times_come_onto_one_line),
 		cmocka_unit_test(times_without_a_start_stay),

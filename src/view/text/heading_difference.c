@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/escape.h"
+#include "model/merge.h"
 #include "view/difference.h"
 #include "view/text/units.h"
 
@@ -38,6 +39,28 @@ static void draw_side(struct text *text, const char *name, const struct report *
 	strbuf_add(out, STR(" in "));
 	number_put(out, (uint64_t)total_of(samples));
 	strbuf_add(out, total_of(samples) == 1 ? STR(" sample") : STR(" samples"));
+}
+
+/* "shares of cpu-time: old 100% is 2.451 s, new 100% is 1.010 s". */
+static void draw_wholes(struct text *text, const struct report *report)
+{
+	struct strbuf *out = &text->sink->text;
+	const struct difference *d = report->query.difference;
+	const struct profile *p = report->profile;
+	int64_t before = p->total[difference_old(d->measured).i];
+	int64_t after = p->total[difference_new(d->measured).i];
+	const struct scale *scale = scale_for(profile_string(p, p->metrics[d->measured.i].unit),
+		(uint64_t)(before > after ? before : after));
+
+	if (!d->is_normalized)
+		return;
+	strbuf_add(out, STR("figures are shares of "));
+	escape_text(out, profile_string(p, p->metrics[d->measured.i].name));
+	strbuf_add(out, STR(", their changes percentage points: old 100% is "));
+	scale_put(out, scale, before);
+	strbuf_add(out, STR(", new 100% is "));
+	scale_put(out, scale, after);
+	strbuf_add_char(out, '\n');
 }
 
 static void draw_totals(struct text *text, const struct report *report)
@@ -100,6 +123,7 @@ void heading_draw_difference(struct text *text, const struct report *report)
 
 	heading_draw_program(text, "old: ", d->old_profile);
 	heading_draw_program(text, "new: ", d->new_profile);
+	draw_wholes(text, report);
 	draw_totals(text, report);
 	draw_intervals(text, d);
 	draw_marks(text, report);

@@ -23,6 +23,12 @@ static const struct scale scales_bytes[] = {
 	{" TiB", UINT64_C(1) << 40, 2, &scales_bytes[3]},
 };
 
+/* Shares of a whole. */
+static const struct scale scales_ppb[] = {
+	{" ppb", 1, 0, NULL},
+	{"%", 10000000, 2, &scales_ppb[0]},
+};
+
 static const struct scale *scale_pick(const struct scale *scales, size_t count, uint64_t largest)
 {
 	size_t i = count - 1;
@@ -38,6 +44,8 @@ const struct scale *scale_for(struct str unit, uint64_t largest)
 		return scale_pick(scales_ns, ARRAY_SIZE(scales_ns), largest);
 	if (str_equal(unit, STR("bytes")))
 		return scale_pick(scales_bytes, ARRAY_SIZE(scales_bytes), largest);
+	if (str_equal(unit, STR("ppb")))
+		return &scales_ppb[1];
 	return &scale_count;
 }
 
