@@ -80,6 +80,42 @@ double significance_of_counts(uint64_t old_count, uint64_t new_count, double new
 	return both < 1 ? both : 1;
 }
 
+static double mean_of(const double *values, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += values[i];
+	return sum / (double)count;
+}
+
+static double squares_about(double mean, const double *values, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += (values[i] - mean) * (values[i] - mean);
+	return sum;
+}
+
+double significance_of_runs(
+	const double *old_values, size_t old_count, const double *new_values, size_t new_count)
+{
+	double before = mean_of(old_values, old_count), after = mean_of(new_values, new_count);
+	double freedom = (double)(old_count + new_count - 2);
+	double squares = squares_about(before, old_values, old_count) +
+			 squares_about(after, new_values, new_count);
+	double apart = (after - before) * (after - before);
+	double noise = squares / freedom * (1 / (double)old_count + 1 / (double)new_count);
+
+	if (apart <= 0)
+		return 1;
+	/* The two tails of Student's t beyond √(apart / noise). */
+	double x = freedom * noise / (freedom * noise + apart);
+
+	return x > 0 ? incomplete_beta(freedom / 2, 0.5, x) : 0;
+}
+
 static int double_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;

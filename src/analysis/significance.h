@@ -16,7 +16,7 @@
  * expected part of those among the marked ones below a bound.
  *
  * What varies from run to run for other reasons than sampling (the machine's load, caches, random
- * seeds) is not in this.
+ * seeds) is not in this.  Several runs a side show it: by how much these differ among themselves.
  */
 
 #include <stdbool.h>
@@ -31,6 +31,14 @@
  * are 0.  0 < new_share < 1: interval_old / (interval_old + interval_new).
  */
 double significance_of_counts(uint64_t old_count, uint64_t new_count, double new_share);
+
+/*
+ * The probability that values scatter as much as those of a side do, and their means are as far
+ * apart or farther: Student's test of two samples, with one spread for both sides (Student, The
+ * probable error of a mean, Biometrika 6, 1908).  At least one value a side, and three in all.
+ */
+double significance_of_runs(
+	const double *old_values, size_t old_count, const double *new_values, size_t new_count);
 
 /*
  * marked[i] for the count probabilities p[i] that are significant together; a NaN is of a row that

@@ -20,6 +20,11 @@
 #include "view/formats.h"
 #include "writers/writers.h"
 
+static bool takes_files(const struct option_row *row)
+{
+	return row->value == VALUE_FILE || row->value == VALUE_FILES;
+}
+
 static const char *const shell_names[] = {"bash", "zsh", "fish", NULL};
 
 static void print_words(const char *const *words)
@@ -144,7 +149,7 @@ static void bash_print_value(const struct command *command, const struct option_
 		printf("%s:-%c%s", command->name, row->short_name, row->long_name ? " | " : "");
 	if (row->long_name)
 		printf("%s:--%s", command->name, row->long_name);
-	printf(") words= kind=%s options=", row->value == VALUE_FILE ? "file" : "none");
+	printf(") words= kind=%s options=", takes_files(row) ? "file" : "none");
 	if (words) {
 		printf(" words='");
 		print_words(words);
@@ -236,7 +241,7 @@ static void zsh_print_option(const struct command *command, const struct option_
 		print_quoted(row->value_name, ":\\");
 		printf(":");
 	}
-	if (row->value == VALUE_FILE)
+	if (takes_files(row))
 		printf("_files");
 	if (words) {
 		printf("(");
@@ -301,7 +306,7 @@ static void fish_print_option(const struct command *command, const struct option
 		printf(" -s %c", row->short_name);
 	if (row->long_name)
 		printf(" -l %s", row->long_name);
-	if (row->value == VALUE_FILE)
+	if (takes_files(row))
 		printf(" -r -F");
 	else if (row->value != VALUE_NONE)
 		printf(" -x");

@@ -10,35 +10,99 @@
 
 #include "base/alloc.h"
 #include "cli/command.h"
+#include "cli/fail_over.h"
+#include "cli/message.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
+#include "cli/values.h"
 #include "model/merge.h"
 #include "readers/readers.h"
 #include "view/difference.h"
 #include "view/views.h"
 
-enum { OPTION_NORMALIZE };
+enum { OPTION_OLD, OPTION_NEW, OPTION_NORMALIZE, OPTION_FAIL_OVER };
 
 static const struct option_row diff_rows[] = {
+	{OPTION_OLD, 0, "old", VALUE_FILES, "FILE...", NULL, "several runs of the old side"},
+	{OPTION_NEW, 0, "new", VALUE_FILES, "FILE...", NULL, "several runs of the new side"},
 	{OPTION_NORMALIZE, 0, "normalize", VALUE_NONE, NULL, NULL,
 		"compare shares of the total, for runs of unequal length"},
+	{OPTION_FAIL_OVER, 0, "fail-over", VALUE_TEXT, "PERCENT", NULL,
+		"exit with 3 if a row grew by more of the old total"},
 	{0},
+};
+
+/* The files of one side. */
+struct side_paths {
+	const char *items[DIFFERENCE_RUNS_MAX];
+	size_t count;
 };
 
 struct diff_options {
 	struct report_options report;
+	struct side_paths old_paths, new_paths;
 	bool normalize;
+	struct fail_over fail_over;
 };
+
+static struct error *add_path(struct side_paths *paths, const char *path)
+{
+	if (paths->count == DIFFERENCE_RUNS_MAX)
+		return error_new(
+			ERROR_USAGE, "a side has at most %d runs", (int)DIFFERENCE_RUNS_MAX);
+	paths->items[paths->count++] = path;
+	return NULL;
+}
 
 static struct error *diff_set(void *context, int id, const char *value)
 {
 	struct diff_options *o = context;
 
-	if (id != OPTION_NORMALIZE)
+	switch (id) {
+	case OPTION_OLD:
+		return add_path(&o->old_paths, value);
+	case OPTION_NEW:
+		return add_path(&o->new_paths, value);
+	case OPTION_NORMALIZE:
+		o->normalize = true;
+		return NULL;
+	case OPTION_FAIL_OVER:
+		return value_percent(value, &o->fail_over.share);
+	default:
 		return report_options_set(&o->report, id, value);
-	o->normalize = true;
-	return NULL;
+	}
+}
+
+/* A file each as operands, or with --old and --new. */
+static struct error *check_paths(struct diff_options *o, const struct operands *operands)
+{
+	size_t dashes = 0;
+
+	if (operands->count && o->old_paths.count + o->new_paths.count)
+		return error_new(ERROR_USAGE,
+			"unexpected '%s': --old and --new name all files, each those behind it",
+			operands->items[0]);
+	if (operands->count == 2) {
+		(void)!add_path(&o->old_paths, operands->items[0]);
+		(void)!add_path(&o->new_paths, operands->items[1]);
+	}
+	if (operands->count > 2)
+		return error_new(
+			ERROR_USAGE, "name two files, or several with --old FILE... --new FILE...");
+	if (o->old_paths.count == 0 || o->new_paths.count == 0)
+		return error_new(ERROR_USAGE, "name two files, the old one first");
+	if (!o->normalize && o->old_paths.count != o->new_paths.count)
+		return error_new(ERROR_USAGE,
+			"--old has %zu, --new has %zu: name as many of each, as figures are "
+			"sums, or compare shares with --normalize",
+			o->old_paths.count, o->new_paths.count);
+	for (size_t i = 0; i < o->old_paths.count; i++)
+		dashes += strcmp(o->old_paths.items[i], "-") == 0;
+	for (size_t i = 0; i < o->new_paths.count; i++)
+		dashes += strcmp(o->new_paths.items[i], "-") == 0;
+	return dashes > 1 ? error_new(ERROR_USAGE, "standard input, '-', can be read once only")
+			  : NULL;
 }
 
 /* The profiles of a command line; NULL before they are read. */
@@ -62,20 +126,73 @@ static struct error *read_side(
 	return err ? err : report_options_roots(options, profile);
 }
 
-static struct error *read_sides(
-	const struct diff_options *options, char **paths, struct sides *sides)
+/* The profiles of a side, count of them, each as it is. */
+static struct error *read_runs(
+	const struct report_options *options, const struct side_paths *paths, struct profile **runs)
 {
-	struct error *err = read_side(&options->report, paths[0], &sides->old_profile);
-	struct str share_of = STR("");
+	struct error *err = NULL;
+
+	for (size_t k = 0; k < paths->count && err == NULL; k++)
+		err = read_side(options, paths->items[k], &runs[k]);
+	return err;
+}
+
+/* The sum of a side's runs, with the figures of each if there are several; takes them away. */
+static struct error *join_runs(
+	struct profile **runs, size_t count, struct str metric, size_t most, struct profile **side)
+{
+	struct error *err = NULL;
+
+	if (most > 1) {
+		err = profile_merge_runs(
+			(const struct profile *const *)runs, count, metric, most, side);
+	} else {
+		*side = runs[0];
+		runs[0] = NULL;
+	}
+	return err;
+}
+
+static char *metric_name(const struct report_options *options, const struct profile *profile)
+{
+	struct str name = report_options_metric_name(options, profile);
+
+	return xstrndup(name.data, name.size);
+}
+
+static void destroy_runs(struct profile **runs)
+{
+	for (size_t k = 0; k < DIFFERENCE_RUNS_MAX; k++)
+		profile_destroy(runs[k]);
+}
+
+static struct error *read_sides(const struct diff_options *options, struct sides *sides)
+{
+	const struct side_paths *old_paths = &options->old_paths, *new_paths = &options->new_paths;
+	struct profile *old_runs[DIFFERENCE_RUNS_MAX] = {NULL};
+	struct profile *new_runs[DIFFERENCE_RUNS_MAX] = {NULL};
+	size_t most = old_paths->count > new_paths->count ? old_paths->count : new_paths->count;
+	struct error *err = read_runs(&options->report, old_paths, old_runs);
 
 	if (err == NULL)
-		err = read_side(&options->report, paths[1], &sides->new_profile);
-	if (err)
-		return err;
-	if (options->normalize)
-		share_of = report_options_metric_name(&options->report, sides->new_profile);
-	return profile_difference_of_shares(
-		sides->old_profile, sides->new_profile, share_of, &sides->difference);
+		err = read_runs(&options->report, new_paths, new_runs);
+	if (err == NULL) {
+		char *metric = metric_name(&options->report, new_runs[0]);
+
+		err = join_runs(
+			old_runs, old_paths->count, str_from(metric), most, &sides->old_profile);
+		if (err == NULL)
+			err = join_runs(new_runs, new_paths->count, str_from(metric), most,
+				&sides->new_profile);
+		if (err == NULL)
+			err = profile_difference_of_shares(sides->old_profile, sides->new_profile,
+				options->normalize ? str_from(metric) : STR(""),
+				&sides->difference);
+		free(metric);
+	}
+	destroy_runs(old_runs);
+	destroy_runs(new_runs);
+	return err;
 }
 
 /* One metric of the two files, and not one that is old or new already. */
@@ -120,15 +237,15 @@ static struct error *check_views(const struct report_query *queries, size_t coun
 	return NULL;
 }
 
-static struct error *diff(const struct diff_options *options, char **paths,
-	struct report_query *queries, size_t count)
+static struct error *diff(
+	const struct diff_options *options, struct report_query *queries, size_t count)
 {
 	struct sides sides = {0};
 	struct difference difference;
 	metric_id metric;
 
 	alloc_keep_freed();
-	struct error *err = read_sides(options, paths, &sides);
+	struct error *err = read_sides(options, &sides);
 
 	if (err == NULL)
 		err = choose_metric(&options->report, &sides, queries, count, &metric);
@@ -137,6 +254,9 @@ static struct error *diff(const struct diff_options *options, char **paths,
 	if (err == NULL) {
 		difference_init(&difference, sides.difference, sides.old_profile, sides.new_profile,
 			metric, options->normalize);
+		if (options->old_paths.count + options->new_paths.count > 2)
+			difference_add_runs(&difference, sides.difference, options->old_paths.count,
+				options->new_paths.count);
 		for (size_t i = 0; i < count; i++)
 			difference_ask(&difference, &queries[i]);
 		err = report_print(&options->report, queries, count, sides.difference, NULL);
@@ -156,18 +276,20 @@ static int diff_run(const struct command *self, int argc, char **argv)
 	options.report.is_difference = true;
 	if (!options_parse(self, argc, argv, diff_set, &options, &operands, &status))
 		return status;
-	if (operands.count != 2)
-		return options_usage_error(self, "name two files, the old one first");
-	if (strcmp(operands.items[0], "-") == 0 && strcmp(operands.items[1], "-") == 0)
-		return options_usage_error(self, "standard input, '-', can be read once only");
-	struct error *err = report_options_queries(&options.report, queries, &count);
+	struct error *err = check_paths(&options, &operands);
 
 	if (err == NULL)
-		err = check_views(queries, count);
+		err = report_options_queries(&options.report, queries, &count);
 	if (err == NULL)
-		err = diff(&options, operands.items, queries, count);
+		err = check_views(queries, count);
+	if (options.fail_over.share > 0)
+		options.report.fail_over = &options.fail_over;
+	if (err == NULL)
+		err = diff(&options, queries, count);
 	report_options_deinit(&options.report);
-	return err ? options_failure(self, err) : EXIT_SUCCESS;
+	if (err)
+		return options_failure(self, err);
+	return options.fail_over.is_exceeded ? EXIT_OVER : EXIT_SUCCESS;
 }
 
 static const struct option_group diff_groups[] = {
@@ -183,13 +305,13 @@ static const struct option_group diff_groups[] = {
 const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "show what changed between two recordings",
-	.usage = "OLD NEW [OPTIONS]",
+	.usage = "OLD NEW | --old FILE... --new FILE... [OPTIONS]",
 	.details =
 		"Every figure is NEW less OLD; beside it stand both, and the change in percent of "
 		"OLD. Rows\nare sorted by how much changed, whichever way. A * marks changes that "
-		"are more than the\nchance of sampling; what else varies between two runs, it "
-		"knows "
-		"nothing of.\n\n"
+		"are more than the\nchance of sampling; of what else varies between two runs only "
+		"several runs a side tell, with\n--old and --new: a * then is more than the spread "
+		"between these, too.\n\n"
 		"Views, levels, filters and formats are those of `sonde report`.",
 	.groups = diff_groups,
 	.operand = OPERAND_FILE,

@@ -21,6 +21,7 @@ enum option_value {
 	VALUE_TEXT,
 	VALUE_NUMBER,
 	VALUE_FILE,
+	VALUE_FILES,  /* one or more: all arguments up to the next option */
 	VALUE_CHOICE, /* one of `choices`; text follows those that end with a colon */
 	VALUE_READER, /* a format that is read: its name */
 	VALUE_WRITER, /* a format that is written: its name */

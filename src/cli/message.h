@@ -15,6 +15,7 @@
  */
 enum {
 	EXIT_USAGE = 2,
+	EXIT_OVER = 3, /* a bound that the user set is exceeded (`sonde diff --fail-over`) */
 	EXIT_OWN_FAILURE = 125,
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,

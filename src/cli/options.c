@@ -139,6 +139,23 @@ static struct error *next_value(
 	return NULL;
 }
 
+static bool is_option(const char *argument)
+{
+	return argument[0] == '-' && argument[1];
+}
+
+/* Behind the first value of an option that takes several. */
+static struct error *further_values(
+	struct parser *p, const struct option_row *row, const char *name)
+{
+	struct error *err = NULL;
+
+	while (row->value == VALUE_FILES && err == NULL && p->at < p->argc &&
+		!is_option(p->argv[p->at]))
+		err = apply(p, row, name, p->argv[p->at++]);
+	return err;
+}
+
 static struct error *parse_long(struct parser *p, const char *argument)
 {
 	const char *equals = strchr(argument, '=');
@@ -158,6 +175,8 @@ static struct error *parse_long(struct parser *p, const char *argument)
 		err = next_value(p, row, spelled, &value);
 	if (!err)
 		err = apply(p, row, spelled, value);
+	if (!err)
+		err = further_values(p, row, spelled);
 	free(spelled);
 	return err;
 }
@@ -181,6 +200,8 @@ static struct error *parse_short(struct parser *p, const char *argument)
 			err = next_value(p, row, spelled, &value);
 		if (!err)
 			err = apply(p, row, spelled, value);
+		if (!err)
+			err = further_values(p, row, spelled);
 		if (err || value)
 			return err;
 	}
@@ -200,7 +221,7 @@ static struct error *parse_all(struct parser *p)
 		char *argument = p->argv[p->at++];
 		struct error *err = NULL;
 
-		if (only_operands || argument[0] != '-' || argument[1] == 0) {
+		if (only_operands || !is_option(argument)) {
 			keep_operand(p, argument);
 			only_operands |= p->command->stops_at_operand;
 		} else if (strcmp(argument, "--") == 0) {

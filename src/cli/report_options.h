@@ -47,6 +47,8 @@ struct report_options {
 	enum color color;
 	int64_t width;
 	bool no_pager;
+	struct fail_over
+		*fail_over; /* set by the command: a bound that reports must keep, or NULL */
 
 	struct filter_options filters;
 };

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "cli/fail_over.h"
 #include "cli/output.h"
 #include "cli/note_messages.h"
 #include "cli/pager.h"
@@ -334,6 +335,8 @@ struct error *report_print(const struct report_options *options, const struct re
 		err = print_reports(options, reports, count, hint);
 	if (err == NULL && formats[options->format].notes_apart)
 		note_messages_reports(reports, count);
+	for (size_t i = 0; err == NULL && options->fail_over && i < count; i++)
+		err = fail_over_check(options->fail_over, reports[i]);
 	arena_destroy(arena);
 	filter_list_deinit(&list);
 	return err;

@@ -254,6 +254,18 @@ struct error *profile_merge(
 	return err;
 }
 
+struct error *profile_merge_runs(const struct profile *const *profiles, size_t count,
+	struct str metric, size_t runs, struct profile **merged)
+{
+	struct merge m = {.run_metric = metric, .run_count = runs};
+
+	merge_init(&m, profiles, count);
+	struct error *err = merge_run(&m, merged);
+
+	merge_deinit(&m);
+	return err;
+}
+
 struct error *profile_difference(const struct profile *old_profile,
 	const struct profile *new_profile, struct profile **difference)
 {

@@ -24,6 +24,18 @@ must_use struct error *profile_merge(
 	const struct profile *const *profiles, size_t count, struct profile **merged);
 
 /*
+ * The merger of the runs of one thing, with metrics more: "M (run 1)" to "M (run RUNS)" hold what
+ * each profile had of the metric of that name, 0 behind the last profile.  Where no profile has M,
+ * or one that is called like those, there are no such metrics.  count ≤ runs.
+ */
+must_use struct error *profile_merge_runs(const struct profile *const *profiles, size_t count,
+	struct str metric, size_t runs, struct profile **merged);
+/* Of a difference of two such mergers with as many runs: the metric of run k < runs, on the side
+ * that difference_old or difference_new then says.  False: there is none. */
+bool profile_find_run(
+	const struct profile *difference, struct str metric, size_t k, metric_id *run);
+
+/*
  * new less old: for each metric M of the union three metrics, M with new − old, "M (old)" and "M
  * (new)", in this order; also "samples" if both know how many there were.  The default metric is
  * new's.  row_samples and the statistics are new's; there are no arcs, but where both sides have

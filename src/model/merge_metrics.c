@@ -94,7 +94,9 @@ static bool has_column(const struct merge_input *input, uint32_t column)
 
 static void plan_samples_column(struct merge *m)
 {
-	if (m->is_difference && all_know_samples(m))
+	bool wants = m->is_difference || str_equal(m->run_metric, STR("samples"));
+
+	if (wants && all_know_samples(m))
 		(void)column_at(m, 0, STR("samples"), STR("count"));
 	m->samples_column = find_samples_column(m);
 	if (m->samples_column == NO_ID)
@@ -137,6 +139,37 @@ static bool find_column(const struct merge *m, struct str name, uint32_t *column
 	return false;
 }
 
+static const char *run_name(struct arena *arena, struct str metric, size_t k)
+{
+	return arena_printf(arena, "%.*s (run %zu)", STR_ARG(metric), k + 1);
+}
+
+bool profile_find_run(const struct profile *difference, struct str metric, size_t k, metric_id *run)
+{
+	struct arena *arena = arena_create();
+	bool is_there = profile_find_metric(difference, str_from(run_name(arena, metric, k)), run);
+
+	arena_destroy(arena);
+	return is_there;
+}
+
+static void plan_runs(struct merge *m)
+{
+	uint32_t taken;
+
+	m->first_run = NO_ID;
+	if (m->run_count == 0 || !find_column(m, m->run_metric, &m->run_of) ||
+		find_column(m, str_from(run_name(m->scratch, m->run_metric, 0)), &taken))
+		return;
+	m->first_run = (uint32_t)m->columns.count;
+	for (size_t k = 0; k < m->run_count; k++) {
+		uint32_t column = column_at(m, 0, str_from(run_name(m->scratch, m->run_metric, k)),
+			m->columns.data[m->run_of].unit);
+
+		m->columns.data[column].input_count = m->input_count;
+	}
+}
+
 static struct error *plan_shares(struct merge *m)
 {
 	m->share_column = NO_ID;
@@ -171,6 +204,7 @@ struct error *merge_plan_metrics(struct merge *m)
 			return err;
 	}
 	plan_samples_column(m);
+	plan_runs(m);
 	struct error *err = plan_shares(m);
 
 	if (err)
@@ -283,6 +317,8 @@ const int64_t *merge_row(
 		m->sum[in->column[k]] = of[k][i];
 	if (in->fills_samples)
 		m->sum[m->samples_column] = (int64_t)samples;
+	if (m->first_run != NO_ID)
+		m->sum[m->first_run + input] = m->sum[m->run_of];
 	if (m->share_column != NO_ID)
 		m->sum[m->share_column] = take_share(in, m->sum[m->shared_column]);
 	if (!m->is_difference)

@@ -37,7 +37,10 @@ struct merge {
 	struct str_table words; /* names and units */
 	struct map column_of;	/* (name, unit) → column */
 	VEC(struct merge_column) columns;
-	uint32_t samples_column;	      /* NO_ID: there is none */
+	uint32_t samples_column; /* NO_ID: there is none */
+	struct str run_metric;	 /* of which each input's part is asked for; or empty */
+	size_t run_count;
+	uint32_t run_of, first_run;	      /* columns; first_run NO_ID: there are none */
 	struct str shared_metric;	      /* of whose weights shares are asked for; or empty */
 	uint32_t shared_column, share_column; /* share_column NO_ID: there are none */
 	bool with_samples, with_threads, with_times, with_zones, with_arc_costs;

@@ -17,9 +17,12 @@
  */
 static bool is_sampled(const struct profile *p, metric_id metric, metric_id samples, bool shares)
 {
-	size_t own = p->metric_count / DIFFERENCE_METRICS - shares;
 	struct str name = profile_string(p, p->metrics[metric.i].name);
+	size_t own = p->metric_count / DIFFERENCE_METRICS - shares;
+	metric_id run;
 
+	for (size_t k = 0; profile_find_run(p, name, k, &run); k++)
+		own--;
 	return metric.i == samples.i || str_equal(name, STR("cpu-time")) || own == 2;
 }
 
@@ -69,9 +72,33 @@ void difference_init(struct difference *d, const struct profile *profile,
 		return;
 	d->others[DIFFERENCE_OLD_SAMPLES] = difference_old(samples);
 	d->others[DIFFERENCE_NEW_SAMPLES] = difference_new(samples);
-	d->hidden_count = DIFFERENCE_OTHERS - DIFFERENCE_SHOWN;
+	d->is_counted = true;
+	d->hidden_count = DIFFERENCE_SAMPLES_END - DIFFERENCE_SHOWN;
 	d->new_share = is_normalized ? share_of_samples(profile, samples)
 				     : share_of_new(profile, metric, samples);
+}
+
+void difference_add_runs(
+	struct difference *d, const struct profile *profile, size_t old_runs, size_t new_runs)
+{
+	struct str name = profile_string(profile, profile->metrics[d->measured.i].name);
+
+	d->first_run = DIFFERENCE_SHOWN + d->hidden_count;
+	for (size_t k = 0; k < old_runs + new_runs; k++) {
+		bool is_old = k < old_runs;
+		metric_id run;
+
+		if (!profile_find_run(profile, name, is_old ? k : k - old_runs, &run))
+			return;
+		run = is_old ? difference_old(run) : difference_new(run);
+		d->others[d->first_run + k] = run;
+		d->run_totals[k] = (double)profile->total[run.i];
+		if (d->is_normalized && d->run_totals[k] <= 0)
+			return;
+	}
+	d->hidden_count += old_runs + new_runs;
+	d->old_runs = old_runs;
+	d->new_runs = new_runs;
 }
 
 void difference_ask(const struct difference *d, struct report_query *query)
@@ -124,24 +151,76 @@ enum column_id difference_column(const struct report *report, size_t row)
 	return main_column(query->view, part);
 }
 
-static uint64_t count_in(const struct report *of, size_t row, enum column_id column)
-{
-	struct cell cell = columns[column].get(of, row);
-	int64_t count = cell.weight + cell.indirect;
+/* What is tested: a figure of a row, or the total. */
+struct tested {
+	bool is_total;
+	size_t row;
+	enum column_id column;
+};
 
-	return cell.is_null || count < 0 ? 0 : (uint64_t)count;
+static int64_t figure_in(const struct report *of, const struct tested *t)
+{
+	if (t->is_total)
+		return of->selection->total[of->query.metric.i];
+	struct cell cell = columns[t->column].get(of, t->row);
+
+	return cell.is_null ? 0 : cell.weight + cell.indirect;
 }
 
-/* NaN where there is nothing to test: rows without any sample, and stubs. */
-static double row_probability(const struct report *report, size_t row)
+static uint64_t count_in(const struct report *of, const struct tested *t)
 {
-	enum column_id column = difference_column(report, row);
-	uint64_t before = count_in(report->others[DIFFERENCE_OLD_SAMPLES], row, column);
-	uint64_t after = count_in(report->others[DIFFERENCE_NEW_SAMPLES], row, column);
+	int64_t count = figure_in(of, t);
+
+	return count < 0 ? 0 : (uint64_t)count;
+}
+
+static double probability_of_counts(const struct report *report, const struct tested *t)
+{
+	uint64_t before = count_in(report->others[DIFFERENCE_OLD_SAMPLES], t);
+	uint64_t after = count_in(report->others[DIFFERENCE_NEW_SAMPLES], t);
 
 	if (before == 0 && after == 0)
 		return NAN;
 	return significance_of_counts(before, after, report->query.difference->new_share);
+}
+
+static double probability_of_runs(const struct report *report, const struct tested *t)
+{
+	const struct difference *d = report->query.difference;
+	double values[2 * DIFFERENCE_RUNS_MAX];
+	bool any = false;
+
+	for (size_t k = 0; k < d->old_runs + d->new_runs; k++) {
+		values[k] = (double)figure_in(report->others[d->first_run + k], t);
+		any |= values[k] < 0 || values[k] > 0;
+		if (d->is_normalized)
+			values[k] /= d->run_totals[k];
+	}
+	return any ? significance_of_runs(values, d->old_runs, values + d->old_runs, d->new_runs)
+		   : NAN;
+}
+
+/*
+ * Neither the chance of sampling nor the spread between runs may explain a change.  NaN where there
+ * is nothing to test: rows without any sample, and stubs.
+ */
+static double probability(const struct report *report, const struct tested *t)
+{
+	const struct difference *d = report->query.difference;
+	double of_counts = d->is_counted ? probability_of_counts(report, t) : 0;
+	double of_runs = d->old_runs ? probability_of_runs(report, t) : 0;
+
+	if (isnan(of_counts) || isnan(of_runs))
+		return NAN;
+	return of_counts > of_runs ? of_counts : of_runs;
+}
+
+double difference_total_probability(const struct report *report)
+{
+	const struct difference *d = report->query.difference;
+
+	return d->is_counted || d->old_runs ? probability(report, &(struct tested){true, 0, 0})
+					    : NAN;
 }
 
 void difference_mark(struct report *report, struct arena *arena)
@@ -152,7 +231,8 @@ void difference_mark(struct report *report, struct arena *arena)
 	bool *marks = ARENA_ARRAY(arena, bool, report->row_count);
 
 	for (size_t row = 0; row < report->row_count; row++)
-		p[row] = row_probability(report, row);
+		p[row] = probability(
+			report, &(struct tested){false, row, difference_column(report, row)});
 	significance_mark(p, report->row_count, SIGNIFICANCE_RATE, marks);
 	report->marks = marks;
 	free(p);

@@ -306,13 +306,15 @@ static void add_metrics(struct strbuf *out, const struct report *report)
 
 /* Of which files it is the difference, and what their totals are. */
 static void add_side(struct strbuf *out, const char *key, const struct profile *profile,
-	const struct report *report)
+	const struct report *report, size_t runs)
 {
 	add_key(out, key);
 	strbuf_add_char(out, '{');
 	add_key(out, "source");
 	add_string(out, profile_string(profile, profile->source));
 	add_total(out, report);
+	if (runs)
+		strbuf_printf(out, ", \"runs\": %zu", runs);
 	strbuf_add(out, STR("}, "));
 }
 
@@ -340,8 +342,8 @@ static void add_sides(struct strbuf *out, const struct report *report)
 {
 	const struct difference *d = report->query.difference;
 
-	add_side(out, "old", d->old_profile, report->others[DIFFERENCE_OLD]);
-	add_side(out, "new", d->new_profile, report->others[DIFFERENCE_NEW]);
+	add_side(out, "old", d->old_profile, report->others[DIFFERENCE_OLD], d->old_runs);
+	add_side(out, "new", d->new_profile, report->others[DIFFERENCE_NEW], d->new_runs);
 	add_normalized(out, report);
 }
 

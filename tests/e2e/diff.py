@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import pathlib
 import tempfile
 
@@ -109,6 +110,36 @@ def test_a_merger_less_one_part_is_the_other(folder):
 	assert data["total"] == after[0]["total"]
 	for name, row in after[1].items():
 		assert rows[name]["exclusive"] == row["exclusive"], (name, row)
+
+
+def ci_script():
+	"""The script of docs/howto/ci.md."""
+	page = (harness.SOURCE_ROOT / "docs" / "howto" / "ci.md").read_text()
+	return page.partition("```sh\n")[2].partition("```")[0]
+
+
+def test_a_build_server_sees_what_became_slower(folder):
+	recording.needs_sampling()
+	program = recording.program(folder, "slowed")
+	for side, milliseconds in (("old", harness.work(200)), ("new", harness.work(400))):
+		(folder / side).mkdir()
+		(folder / side / "bench").write_text(f"#!/bin/sh\nexec {program} {milliseconds}\n")
+		(folder / side / "bench").chmod(0o755)
+	(folder / "sonde").symlink_to(harness.SONDE)
+	result = harness.run("sh", "-c", ci_script(), "compare.sh", "./bench", cwd=folder,
+		env={"PATH": f"{folder}:{os.environ['PATH']}"})
+	check(result, 3)
+	assert "slowed: cpu-time +" in result.err and "5 runs in old, 5 in new" in result.out, result
+	assert not any(line.startswith(("sonde: steady", "sonde: calm")) for line in result.err.splitlines()), result
+	# The other way round it became faster, and of the same recordings nothing differs.
+	runs = {side: sorted(folder.glob(f"{side}-?.prof")) for side in ("old", "new")}
+	check(sonde("diff", "--old", *runs["new"], "--new", *runs["old"], "--fail-over", "2%"))
+	check(sonde("diff", "--old", *runs["old"], "--new", *reversed(runs["old"]), "--fail-over", "0.01%"))
+	data, rows = rows_of("diff", "--old", *runs["old"], "--new", *runs["new"])
+	assert data["old"]["runs"] == 5 and rows["slowed"]["significant"] is True, data["old"]
+	merged = folder / "sum.prof"
+	check(sonde("merge", "-o", merged, *runs["old"]))
+	assert rows_of("report", merged)[0]["total"] == data["old"]["total"]
 
 
 harness.main()

@@ -108,7 +108,8 @@ def write_files_of_others(folder):
 
 def test_commands_that_read(folder):
 	(folder / "app.dump").write_text(PROFILE)
-	for name in ("sonde", "app", "old", "before", "after", "slow", "fast", "run1", "run2", "run3", "all"):
+	for name in ("sonde", "app", "old", "before", "after", "slow", "fast", "run1", "run2", "run3", "all",
+		*(f"{side}-{i}" for side in ("old", "new", "before", "after") for i in (1, 2, 3))):
 		check(sonde("convert", folder / "app.dump", "-o", folder / f"{name}.prof"))
 	for name in ("stacks", "host1", "host2"):
 		check(sonde("convert", folder / "app.dump", "-o", folder / f"{name}.folded"))

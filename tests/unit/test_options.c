@@ -23,6 +23,7 @@ static const struct option_row rows[] = {
 	{'o', 'o', "output", VALUE_FILE, "FILE", NULL, "where to write"},
 	{'a', 'a', "all", VALUE_NONE, NULL, NULL, "everything"},
 	{'b', 'b', NULL, VALUE_NONE, NULL, NULL, "no long name"},
+	{'i', 'i', "inputs", VALUE_FILES, "FILE...", NULL, "what to read"},
 	{'f', 0, "fruit", VALUE_CHOICE, "FRUIT", fruits, "which"},
 	{0},
 };
@@ -113,6 +114,16 @@ static void spellings(void **state)
 	assert_string_equal(parse(&free_order, "-n 1 -n 2"), "n=1 n=2 |");
 }
 
+static void several_values(void **state)
+{
+	(void)state;
+	assert_string_equal(parse(&free_order, "--inputs x y - -a z"), "i=x i=y i=- a | z");
+	assert_string_equal(parse(&free_order, "-a -ix y --inputs=z"), "a i=x i=y i=z |");
+	assert_string_equal(parse(&free_order, "-i x -- y"), "i=x | y");
+	assert_string_equal(parse(&free_order, "-i x bad"), "exit 2");
+	assert_string_equal(parse(&free_order, "-a --inputs"), "exit 2");
+}
+
 static void operands_anywhere(void **state)
 {
 	(void)state;
@@ -154,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spellings),
+		cmocka_unit_test(several_values),
 		cmocka_unit_test(operands_anywhere),
 		cmocka_unit_test(starters_stop),
 		cmocka_unit_test(usage_errors),

@@ -78,6 +78,48 @@ static void equal_is_no_difference(void **state)
 	assert_true(significance_of_counts(UINT64_MAX, 5, 0.5) == 1);
 }
 
+/* Ten patients' hours of sleep gained by either of two drugs (Student 1908): p is 0.07919. */
+static void students_own_example_comes_out(void **state)
+{
+	static const double first[] = {0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0};
+	static const double second[] = {1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
+	/* A table's t of 5 % with one degree of freedom: 12.706. */
+	static const double apart[] = {-1, 1, 22.0074};
+
+	(void)state;
+	assert_true(fabs(significance_of_runs(first, 10, second, 10) - 0.07919) < 0.00001);
+	assert_true(fabs(significance_of_runs(second, 10, first, 10) - 0.07919) < 0.00001);
+	assert_true(fabs(significance_of_runs(apart, 2, apart + 2, 1) - 0.05) < 0.0001);
+}
+
+static void runs_without_spread_are_certain(void **state)
+{
+	static const double same[] = {3, 3, 3, 4};
+
+	(void)state;
+	assert_true(significance_of_runs(same, 2, same + 1, 2) == 1);
+	assert_true(significance_of_runs(same, 3, same + 3, 1) == 0);
+}
+
+/* Runs of one program, which scatter: one of twenty is taken for a change. */
+static void spread_is_seldom_taken_for_a_change(void **state)
+{
+	struct random r = random_from(7);
+	int rounds = 4000, wrong = 0;
+
+	(void)state;
+	for (int round = 0; round < rounds; round++) {
+		double values[7] = {0};
+
+		/* Twelve uniform values come near to a normal one. */
+		for (int i = 0; i < 12 * 7; i++)
+			values[i / 12] += random_below(&r, 1000);
+		wrong += significance_of_runs(values, 3, values + 3, 4) <= 0.05;
+	}
+	/* 200, with a deviation of 14. */
+	assert_true(wrong > 144 && wrong < 256);
+}
+
 /* The example of Benjamini and Hochberg's paper, where four of 15 are significant. */
 static void the_published_example_comes_out(void **state)
 {
@@ -130,6 +172,9 @@ int main(void)
 		cmocka_unit_test(agrees_with_sums),
 		cmocka_unit_test(large_counts_are_normal),
 		cmocka_unit_test(equal_is_no_difference),
+		cmocka_unit_test(students_own_example_comes_out),
+		cmocka_unit_test(runs_without_spread_are_certain),
+		cmocka_unit_test(spread_is_seldom_taken_for_a_change),
 		cmocka_unit_test(the_published_example_comes_out),
 		cmocka_unit_test(chance_is_seldom_marked),
 	};

@@ -63,10 +63,19 @@ static void draw_wholes(struct text *text, const struct report *report)
 	strbuf_add_char(out, '\n');
 }
 
+/* "figures are sums of 3 runs in old, 3 in new". */
+static void draw_runs(struct text *text, const struct difference *d)
+{
+	if (d->old_runs)
+		strbuf_printf(&text->sink->text, "figures are %s of %zu run%s in old, %zu in new\n",
+			d->is_normalized ? "those" : "sums", d->old_runs,
+			d->old_runs == 1 ? "" : "s", d->new_runs);
+}
+
 static void draw_totals(struct text *text, const struct report *report)
 {
 	struct strbuf *out = &text->sink->text;
-	bool counted = report->query.hidden_count > 0;
+	bool counted = report->query.difference->is_counted;
 	const struct report *before = report->others[DIFFERENCE_OLD];
 	const struct report *after = report->others[DIFFERENCE_NEW];
 	int64_t change = total_of(report);
@@ -111,6 +120,9 @@ static void draw_marks(struct text *text, const struct report *report)
 		strbuf_add(out,
 			STR("which changes are more than chance is not told: this figure is not "
 			    "counted in samples\n"));
+	else if (report->marks && report->query.difference->old_runs)
+		strbuf_add(out, STR("* more than chance and the spread between runs: at most 5% of "
+				    "the rows so marked should be wrong\n"));
 	else if (report->marks)
 		strbuf_add(
 			out, STR("* more than chance: at most 5% of the rows so marked should be "
@@ -123,6 +135,7 @@ void heading_draw_difference(struct text *text, const struct report *report)
 
 	heading_draw_program(text, "old: ", d->old_profile);
 	heading_draw_program(text, "new: ", d->new_profile);
+	draw_runs(text, d);
 	draw_wholes(text, report);
 	draw_totals(text, report);
 	draw_intervals(text, d);
