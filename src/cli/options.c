@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "cli/help.h"
 #include "cli/message.h"
+#include "cli/perf_habits.h"
 #include "cli/values.h"
 
 /* Of options_common; the commands' own ids are never told to anyone but their set function. */
@@ -67,8 +68,11 @@ static const struct option_row *row_find(
 static struct error *unknown_long(const struct command *self, struct str name)
 {
 	const struct option_group *g;
+	const char *habit = perf_habit(self->name, 0, name);
 	struct nearest n;
 
+	if (habit)
+		return error_new(ERROR_USAGE, "--%.*s is perf's option: %s", STR_ARG(name), habit);
 	nearest_init(&n, name);
 	for (size_t i = 0; (g = options_group(self, i)) != NULL; i++) {
 		for (const struct option_row *row = g->rows; option_row_exists(row); row++)
@@ -79,6 +83,16 @@ static struct error *unknown_long(const struct command *self, struct str name)
 			STR_ARG(name), STR_ARG(n.best));
 	return error_new(ERROR_USAGE, "unknown option '--%.*s'; see 'sonde help %s'", STR_ARG(name),
 		self->name);
+}
+
+static struct error *unknown_short(const struct command *self, char letter, const char *argument)
+{
+	const char *habit = perf_habit(self->name, letter, (struct str){0});
+
+	if (habit)
+		return error_new(ERROR_USAGE, "-%c is perf's option: %s", letter, habit);
+	return error_new(ERROR_USAGE, "unknown option '-%c' in '%s'; see 'sonde help %s'", letter,
+		argument, self->name);
 }
 
 static char *choices_text(const char *const *choices)
@@ -191,9 +205,7 @@ static struct error *parse_short(struct parser *p, const char *argument)
 		struct error *err = NULL;
 
 		if (!row)
-			return error_new(ERROR_USAGE,
-				"unknown option '-%c' in '%s'; see 'sonde help %s'", *letter,
-				argument, p->command->name);
+			return unknown_short(p->command, *letter, argument);
 		if (row->value != VALUE_NONE && letter[1])
 			value = letter + 1;
 		else if (row->value != VALUE_NONE)

@@ -37,6 +37,20 @@ def test_unknown_option():
 	one_line(sonde("--nonsense"), 2)
 
 
+def test_habits_of_perf():
+	for args, word in ((["-g"], "whole call stacks"), (["--call-graph", "dwarf"], "whole call stacks"), (["-i"], "sonde report --pid"),
+		(["--stdio"], "leave it out"), (["--no-children"], "leave it out"), (["-qg"], "whole call stacks")):
+		err = one_line(sonde("record", *args, "true"), 125)
+		assert f"{'-g' if args == ['-qg'] else args[0]} is perf's option: sonde " in err and word in err, err
+	for args, word in ((["-g"], "--view tree"), (["--call-graph=caller"], "--invert"), (["-i", "perf.data"], "sonde report FILE"),
+		(["--stdio"], "leave it out"), (["--children"], "--sort inclusive"), (["--no-children"], "leave it out")):
+		err = one_line(sonde("report", *args), 2)
+		assert f"{args[0].partition('=')[0]} is perf's option: " in err and word in err, err
+	# What other commands lack is not perf's.
+	assert "perf" not in one_line(sonde("convert", "--stdio"), 2)
+	assert "perf" not in one_line(sonde("report", "-Z"), 2)
+
+
 def test_unknown_choice():
 	err = one_line(sonde("report", "--collapse", "ful"), 2)
 	assert "'ful'" in err and "none, direct, conservative, full" in err and "mean 'full'?" in err

@@ -1,0 +1,65 @@
+/*
+ * Habits from perf, in one table.  A row is looked at only where a command has no option of that
+ * name, so nothing here can hide one.
+ */
+#include "cli/perf_habits.h"
+
+#include "base/compiler.h"
+
+struct habit {
+	const char *commands; /* with blanks around each */
+	char short_name;
+	const char *long_name;
+	const char *answer;
+};
+
+#define RECORDS " record run "
+#define REPORTS " report run diff annotate "
+
+static const struct habit habits[] = {
+	{RECORDS, 'g', "call-graph",
+		"sonde always records whole call stacks, without frame pointers: leave it out"},
+	{RECORDS, 'i', "no-inherit",
+		"sonde always records child processes: leave it out, and choose with 'sonde report "
+		"--pid'"},
+	{RECORDS, 'c', "count", "sonde's words are --interval TIME and --frequency HZ"},
+	{RECORDS, 't', "tid",
+		"sonde records processes, with --pid; 'sonde report --thread' chooses"},
+	{REPORTS, 'g', "call-graph",
+		"sonde's words are --view tree (add --invert for callers first), --view callers "
+		"and "
+		"--view graph"},
+	{REPORTS, 'i', "input", "sonde takes the file without an option: sonde report FILE"},
+	{RECORDS REPORTS, 0, "stdio", "sonde prints text already: leave it out"},
+	{RECORDS REPORTS, 0, "tui", "sonde prints text, to a pager on a terminal: leave it out"},
+	{RECORDS REPORTS, 0, "children",
+		"sonde shows inclusive figures already; its word for their order is --sort "
+		"inclusive"},
+	{RECORDS REPORTS, 0, "no-children",
+		"sonde sorts by exclusive figures already: leave it out"},
+	{REPORTS, 0, "percent-limit", "sonde's word is --limit N, the number of rows"},
+	{REPORTS, 0, "comms", "sonde's words are --pid NAME and --thread NAME"},
+	{REPORTS, 'd', "dsos", "sonde's word is --when MODULE, as in --when libc.so.6"},
+	{REPORTS, 'S', "symbols", "sonde's word is --focus REGEX"},
+};
+
+static bool is_of(const struct habit *h, const char *command)
+{
+	const char *found = strstr(h->commands, command);
+	size_t size = strlen(command);
+
+	return found && found[-1] == ' ' && found[size] == ' ';
+}
+
+const char *perf_habit(const char *command, char short_name, struct str long_name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(habits); i++) {
+		const struct habit *h = &habits[i];
+		bool is_short = short_name && h->short_name == short_name;
+		bool is_long = long_name.size && str_equal(str_from(h->long_name), long_name);
+
+		if ((is_short || is_long) && is_of(h, command))
+			return h->answer;
+	}
+	return NULL;
+}
