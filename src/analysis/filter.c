@@ -10,8 +10,9 @@
 #include "base/alloc.h"
 #include "model/profile.h"
 
-const char *const filter_names[FILTER_COUNT + 1] = {"when", "focus", "ignore", "hide", "kernel",
-	"thread", "pid", "time", "zone", "tick", "tick-over", "tick-under", "label", NULL};
+const char *const filter_names[FILTER_COUNT + 1] = {"when", "focus", "ignore", "hide", "fold",
+	"inline", "kernel", "thread", "pid", "time", "zone", "tick", "tick-over", "tick-under",
+	"label", NULL};
 
 const char *const filter_kernel_names[] = {"all", "syscalls", "none", NULL};
 
@@ -122,6 +123,13 @@ struct error *filter_init(struct filter *f, enum filter_kind kind, const char *t
 			return NULL;
 		vec_deinit(&f->ids);
 		return error_new(ERROR_USAGE, "'%s' is no list of numbers or names", text);
+	case FILTER_FOLD:
+		if (filter_split(f))
+			return NULL;
+		vec_deinit(&f->ids);
+		return error_new(ERROR_USAGE, "'%s' is not a list of namespaces", text);
+	case FILTER_INLINE:
+		return NULL;
 	case FILTER_LABEL:
 		return init_label(f);
 	case FILTER_WHEN:

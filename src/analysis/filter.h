@@ -8,6 +8,8 @@
  * focus   stacks that hold a function that the regular expression matches
  * ignore  stacks that hold none
  * hide	   all stacks, without the frames that it matches: their weight goes to their callers
+ * fold	   the same, of the functions of a namespace
+ * inline  no: the same, of inlined calls, so that the functions that have code of their own remain
  * kernel  all stacks, without the kernel's frames, or with the system call alone of them
  * thread, pid, time: samples by where and when they were taken
  * zone	   samples taken in a zone that the regular expression matches, or in one below it
@@ -31,6 +33,8 @@ enum filter_kind {
 	FILTER_FOCUS,
 	FILTER_IGNORE,
 	FILTER_HIDE,
+	FILTER_FOLD,
+	FILTER_INLINE, /* is there only where inlined calls are left out */
 	FILTER_KERNEL,
 	FILTER_THREAD,
 	FILTER_PID,
@@ -77,7 +81,8 @@ struct filter {
 	struct when *when;	    /* FILTER_WHEN */
 	struct name_pattern *names; /* focus, ignore, hide, zone; label: NULL, any value */
 	enum filter_kernel kernel;  /* FILTER_KERNEL; text is its name */
-	VEC(struct str) ids;	    /* thread, pid: numbers or names; label: its key; in text */
+	/* thread, pid: numbers or names; fold: namespaces; label: its key; in text */
+	VEC(struct str) ids;
 	/* FILTER_TIME: since the profile's start, from_ns ≤ t < to_ns. */
 	uint64_t from_ns, to_ns;
 	struct filter_ticks ticks; /* FILTER_TICK, FILTER_TICK_OVER, FILTER_TICK_UNDER */

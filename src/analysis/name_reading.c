@@ -50,3 +50,81 @@ enum reading name_reading(struct str name, struct str wanted)
 			return READING_NO_SCOPE;
 	return READING_NONE;
 }
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '$';
+}
+
+/* Whether the keyword stands there, as a word. */
+static bool has_keyword(struct str name, size_t at, struct str keyword)
+{
+	struct str rest = {name.data + at, name.size - at};
+
+	return str_starts_with(rest, keyword) && (at == 0 || !is_word(name.data[at - 1])) &&
+	       (rest.size == keyword.size || !is_word(rest.data[keyword.size]));
+}
+
+/* Behind the parenthesis that closes the one there, perhaps behind a blank. */
+static size_t skip_parentheses(struct str name, size_t at)
+{
+	int depth = 0;
+
+	while (at < name.size && name.data[at] == ' ')
+		at++;
+	for (; at < name.size; at++) {
+		depth += (name.data[at] == '(') - (name.data[at] == ')');
+		if (depth == 0)
+			return at + 1;
+	}
+	return at;
+}
+
+/*
+ * Where the name proper begins, scopes included: behind the last blank that stands in no brackets,
+ * before the arguments, or before "operator", whose own name may have anything in it.
+ */
+static size_t proper_at(struct str name)
+{
+	size_t end = name_arguments_at(name), begin = 0;
+	int depth = 0;
+
+	for (size_t i = 0; i < name.size;) {
+		char c = name.data[i];
+
+		if (has_keyword(name, i, STR("decltype")) && depth == 0) {
+			i = skip_parentheses(name, i + strlen("decltype"));
+			end = i;
+			end += name_arguments_at((struct str){name.data + i, name.size - i});
+			continue;
+		}
+		if (depth == 0 && (i >= end || has_keyword(name, i, STR("operator"))))
+			break;
+		depth += (c == '<' || c == '{' || c == '(') - (c == '>' || c == '}' || c == ')');
+		i++;
+		if (c == ' ' && depth == 0)
+			begin = i;
+	}
+	return begin;
+}
+
+static bool begins_with_scope(struct str rest, struct str scope)
+{
+	return str_starts_with(rest, scope) && rest.size >= scope.size + 2 &&
+	       rest.data[scope.size] == ':' && rest.data[scope.size + 1] == ':';
+}
+
+bool name_is_in(struct str name, struct str scope)
+{
+	size_t begin = proper_at(name);
+
+	if (str_ends_with(scope, STR("::")))
+		scope.size -= 2;
+	while (begin < name.size && (name.data[begin] == '<' || name.data[begin] == '&'))
+		begin++;
+	struct str rest = {name.data + begin, name.size - begin};
+
+	return begins_with_scope(rest, scope) ||
+	       (str_equal(scope, STR("std")) && begins_with_scope(rest, STR("__gnu_cxx")));
+}

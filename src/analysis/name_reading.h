@@ -7,6 +7,8 @@
  * which there is one, and no looser one.
  */
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 /* How much of a function's name was typed, the strictest first. */
@@ -16,5 +18,11 @@ enum reading { READING_WHOLE, READING_NO_ARGUMENTS, READING_NO_SCOPE, READING_NO
 enum reading name_reading(struct str name, struct str wanted);
 /* Where arguments begin in a name; its size where it has none. */
 size_t name_arguments_at(struct str name);
+/*
+ * Whether a function is in that namespace, or in one within it: "std" or "std::".  The type that it
+ * returns, which templates' names begin with, does not count, nor its arguments; of "<T as Trait>",
+ * as Rust has it, T does.  With std goes __gnu_cxx, which its insides are in.
+ */
+bool name_is_in(struct str name, struct str scope);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/name_reading.h"
 #include "analysis/selection_state.h"
 #include "base/alloc.h"
 
@@ -55,6 +56,34 @@ static void keep_holding(struct selecting *s, const struct name_pattern *names, 
 	free(holds);
 }
 
+/* Functions that are in one of the namespaces. */
+static bool *functions_in(struct selecting *s, const struct filter *f)
+{
+	const struct profile *p = s->profile;
+	bool *is_in = ARENA_ARRAY(s->arena, bool, p->function_count);
+
+	for (size_t i = 0; i < p->function_count; i++)
+		for (size_t k = 0; k < f->ids.count; k++)
+			is_in[i] |=
+				name_is_in(profile_string(p, p->functions[i].name), f->ids.data[k]);
+	return is_in;
+}
+
+/* [frame]: whether a filter takes it out of all stacks. */
+static bool *frames_without(struct selecting *s, const struct filter *f)
+{
+	const struct profile *p = s->profile;
+	bool *without = ARENA_ARRAY(s->arena, bool, p->frame_count);
+	const bool *functions = f->kind == FILTER_HIDE ? name_pattern_matches(f->names, p, s->arena)
+				: f->kind == FILTER_FOLD ? functions_in(s, f)
+							 : NULL;
+
+	for (size_t i = 0; i < p->frame_count; i++)
+		without[i] =
+			functions ? functions[p->frames[i].function.i] : p->frames[i].is_inline;
+	return without;
+}
+
 /* parent[i] becomes the next stack outwards that is not hidden, as that of its parent is known. */
 static void hide_stacks(struct selecting *s, const bool *is_hidden)
 {
@@ -74,14 +103,14 @@ static void hide_stacks(struct selecting *s, const bool *is_hidden)
 	s->standing = standing;
 }
 
-static void hide(struct selecting *s, const struct name_pattern *names)
+static void hide(struct selecting *s, const struct filter *f)
 {
 	const struct profile *p = s->profile;
-	bool *matches = name_pattern_matches(names, p, s->arena);
+	const bool *without = frames_without(s, f);
 	bool *is_hidden = xcalloc(p->stack_count, sizeof(*is_hidden));
 
 	for (uint32_t i = 1; i < p->stack_count; i++)
-		is_hidden[i] = matches[selecting_function(p, i).i];
+		is_hidden[i] = without[p->stacks[i].frame.i];
 	hide_stacks(s, is_hidden);
 	free(is_hidden);
 }
@@ -166,7 +195,9 @@ static struct error *apply(struct selecting *s, const struct filter *f)
 		keep_holding(s, f->names, f->kind == FILTER_FOCUS);
 		break;
 	case FILTER_HIDE:
-		hide(s, f->names);
+	case FILTER_FOLD:
+	case FILTER_INLINE:
+		hide(s, f);
 		break;
 	case FILTER_KERNEL:
 		hide_kernel(s, f->kernel);

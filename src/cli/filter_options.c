@@ -51,6 +51,8 @@ enum {
 			"only ticks that took less"                                                \
 	}
 
+static const char *const yes_no[] = {"yes", "no", NULL};
+
 const struct option_row filter_rows[] = {
 	{ID(FILTER_WHEN), 0, "when", VALUE_TEXT, "PATTERN", NULL,
 		"only stacks that end as it says (sonde help when)"},
@@ -64,6 +66,10 @@ const struct option_row filter_rows[] = {
 		"leave such functions out; their time is their callers'"},
 	{ID(FILTER_KERNEL), 0, "kernel", VALUE_CHOICE, "WHAT", filter_kernel_names,
 		"all of its frames, system calls alone (default of blocked-time), or none"},
+	{ID(FILTER_FOLD), 0, "fold", VALUE_TEXT, "LIST", NULL,
+		"leave the functions of these namespaces out: std,boost"},
+	{ID(FILTER_INLINE), 0, "inline", VALUE_CHOICE, "WHETHER", yes_no,
+		"no: leave inlined calls out, as if they were their callers' code"},
 	ROW_THREAD,
 	ROW_TIME,
 	ROW_LABEL,
@@ -80,6 +86,8 @@ struct error *filter_options_set(struct filter_options *o, int id, const char *v
 {
 	if (id == OPTION_MODULE_BY)
 		o->when_modules = (enum when_modules)value_choice(value, when_modules_names);
+	else if (id == ID(FILTER_INLINE) && value_choice(value, yes_no) == 0)
+		return NULL;
 	else if (id == OPTION_SAME)
 		vec_push(&o->same_texts, value);
 	else
@@ -202,6 +210,8 @@ static struct error *compile_filter(
 	case FILTER_FOCUS:
 	case FILTER_IGNORE:
 	case FILTER_HIDE:
+	case FILTER_FOLD:
+	case FILTER_INLINE:
 	case FILTER_THREAD:
 	case FILTER_PID:
 	case FILTER_LABEL:

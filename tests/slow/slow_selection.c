@@ -162,6 +162,26 @@ void slow_kernel(struct slow_lines *l, bool keeps_syscalls)
 	}
 }
 
+static uint32_t without_inlined(const struct slow_lines *l, uint32_t *frames, uint32_t depth)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t d = 0; d < depth; d++)
+		if (!l->profile->frames[frames[d]].is_inline)
+			frames[kept++] = frames[d];
+	return kept;
+}
+
+void slow_without_inlined(struct slow_lines *l)
+{
+	for (size_t i = 0; i < l->lines.count; i++) {
+		struct slow_line *line = &l->lines.data[i];
+
+		line->depth = without_inlined(l, line->frames, line->depth);
+		line->zone_depth = without_inlined(l, line->zone, line->zone_depth);
+	}
+}
+
 static bool is_meant(const char *ids, int64_t number, struct str name)
 {
 	char *copy = xstrndup(ids, strlen(ids)), *rest = copy, text[32];

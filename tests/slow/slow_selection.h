@@ -46,6 +46,7 @@ void slow_focus(struct slow_lines *l, const char *regex, bool wanted);
 void slow_hide(struct slow_lines *l, const char *regex);
 /* The kernel's frames that others called go, but for the first that is named as a system call. */
 void slow_kernel(struct slow_lines *l, bool keeps_syscalls);
+void slow_without_inlined(struct slow_lines *l);
 /* ids: numbers or names, with commas. */
 void slow_threads(struct slow_lines *l, const char *ids);
 void slow_processes(struct slow_lines *l, const char *ids);

@@ -212,6 +212,13 @@ static void add_filter(struct subject *s, enum filter_kind kind)
 	case FILTER_KERNEL:
 		filter_init_kernel(f, random_below(&s->random, 2) ? KERNEL_SYSCALLS : KERNEL_NONE);
 		break;
+	case FILTER_FOLD:
+		/* No random function is in a namespace; names are in test_name_reading.c. */
+		assert_null(filter_init(f, kind, "std"));
+		break;
+	case FILTER_INLINE:
+		assert_null(filter_init(f, kind, "no"));
+		break;
 	case FILTER_THREAD:
 		assert_null(filter_init(f, kind, random_ids(s, threads, ARRAY_SIZE(threads))));
 		break;
@@ -265,6 +272,11 @@ static void apply_slow(struct subject *s)
 		break;
 	case FILTER_KERNEL:
 		slow_kernel(&s->slow, f->kernel == KERNEL_SYSCALLS);
+		break;
+	case FILTER_FOLD:
+		break;
+	case FILTER_INLINE:
+		slow_without_inlined(&s->slow);
 		break;
 	case FILTER_THREAD:
 		slow_threads(&s->slow, f->text);
