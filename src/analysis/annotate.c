@@ -457,3 +457,50 @@ size_t annotate_addresses(const struct profile *profile, const struct stack_weig
 	vec_deinit(&found);
 	return count;
 }
+
+/* The line at `place` with the places that are inlined there, which follow it. */
+static struct annotate_hottest weigh_line(const struct annotation *a, size_t place)
+{
+	struct annotate_hottest line = {.place = (uint32_t)place,
+		.exclusive = a->place_figures[place].exclusive,
+		.inlined = NO_ID};
+
+	for (size_t i = place + 1; i < a->place_count && a->places[i].depth > 0; i++) {
+		int64_t weight = a->place_figures[i].exclusive;
+
+		line.exclusive += weight;
+		if (weight <= line.inlined_exclusive)
+			continue;
+		line.inlined = (uint32_t)i;
+		line.inlined_exclusive = weight;
+	}
+	return line;
+}
+
+bool annotate_find_hottest(const struct annotation *annotation, struct annotate_hottest *hottest)
+{
+	struct annotate_hottest most = {.exclusive = 0};
+
+	for (size_t i = 0; i < annotation->place_count; i++) {
+		const struct annotate_place *place = &annotation->places[i];
+
+		if (place->depth > 0 || place->line == 0)
+			continue;
+		struct annotate_hottest line = weigh_line(annotation, i);
+
+		if (line.exclusive > most.exclusive)
+			most = line;
+	}
+	if (most.exclusive > 0)
+		*hottest = most;
+	return most.exclusive > 0;
+}
+
+int64_t annotate_places_weight(const struct annotation *annotation, const bool *wanted)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < annotation->place_count; i++)
+		sum += wanted == NULL || wanted[i] ? annotation->place_figures[i].exclusive : 0;
+	return sum;
+}

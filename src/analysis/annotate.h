@@ -77,6 +77,21 @@ must_use struct annotation *annotate(const struct profile *profile,
 	const struct stack_weights *stacks, function_id function, const struct annotate_code *code,
 	size_t code_count, struct arena *arena);
 
+/* The line of the function that takes most, with what is inlined there. */
+struct annotate_hottest {
+	uint32_t place;	   /* the line */
+	int64_t exclusive; /* of it, and of all that is inlined there */
+	uint32_t inlined;  /* of the places inlined there the one with the most; NO_ID: none has any
+			    */
+	int64_t inlined_exclusive;
+};
+
+/* False where no line is known or none has weight; of equal ones the first in reading order. */
+bool annotate_find_hottest(const struct annotation *annotation, struct annotate_hottest *hottest);
+
+/* The exclusive weight of the places that wanted[place] chooses; of all, if it is NULL. */
+int64_t annotate_places_weight(const struct annotation *annotation, const bool *wanted);
+
 /*
  * The addresses in the function's own code that stacks with weight hold, ascending and distinct:
  * where to look for its instructions.  *addresses lives in the arena; returns their number.

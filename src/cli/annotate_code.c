@@ -212,6 +212,42 @@ static void add_file(struct code_search *s, struct str path, bool is_own)
 	vec_push(&s->files, (struct listing_file){path, file.path, file.lines, file.line_count});
 }
 
+/* Whether the source of a place was read. */
+static bool has_source(const struct code_search *s, const struct annotate_place *place)
+{
+	struct str path = profile_string(s->profile, place->file);
+
+	for (size_t i = 0; i < s->files.count; i++)
+		if (str_equal(s->files.data[i].recorded, path))
+			return s->files.data[i].lines != NULL;
+	return false;
+}
+
+static void remark_cost(
+	struct code_search *s, const struct annotation *a, const bool *wanted, const char *what)
+{
+	int64_t all = annotate_places_weight(a, NULL), part = annotate_places_weight(a, wanted);
+
+	if (all > 0 && part > 0)
+		remark(s->remarks, s->arena, "%.1f%% of the weight of this function's code %s",
+			100.0 * (double)part / (double)all, what);
+}
+
+/* What it costs that lines, or the files that they are in, are not known. */
+static void remark_costs(struct code_search *s, const struct annotation *a)
+{
+	bool *lineless = ARENA_ARRAY(s->arena, bool, a->place_count);
+	bool *sourceless = ARENA_ARRAY(s->arena, bool, a->place_count);
+
+	for (size_t i = 0; i < a->place_count; i++) {
+		lineless[i] = a->places[i].line == 0;
+		sourceless[i] = !lineless[i] && !has_source(s, &a->places[i]);
+	}
+	remark_cost(s, a, lineless,
+		"is at no known line, and seen by instruction only; compile with -g");
+	remark_cost(s, a, sourceless, "is in lines whose text was not found");
+}
+
 static void find_source(struct code_search *s, const struct annotation *annotation)
 {
 	struct str own = profile_string(s->profile, searched(s)->file);
@@ -226,13 +262,12 @@ static void find_source(struct code_search *s, const struct annotation *annotati
 		for (uint32_t k = 0; k < x->frame_count; k++)
 			add_file(s, x->frames[k].file, false);
 	}
-	if (s->files.count == 0)
-		remark(s->remarks, s->arena,
-			"no source: no line of this function is known; debug information (-g) "
-			"would tell");
 	if (s->missing)
-		remark(s->remarks, s->arena, "%zu source file%s of inlined functions %s not found",
+		remark(s->remarks, s->arena,
+			"%zu source file%s of inlined functions %s not found; --source-map OLD=NEW "
+			"tells where to look",
 			s->missing, s->missing == 1 ? "" : "s", s->missing == 1 ? "was" : "were");
+	remark_costs(s, annotation);
 }
 
 /* ---- both ---- */

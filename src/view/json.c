@@ -379,6 +379,24 @@ static void add_text_or_null(struct strbuf *out, struct str s)
 		strbuf_add(out, STR("null"));
 }
 
+/* The line that takes most, with what is inlined there; null: no line is known. */
+static void add_hottest(struct strbuf *out, const struct report *report)
+{
+	const struct profile *p = report->profile;
+	const struct annotation *a = report->annotation;
+	struct annotate_hottest hottest;
+
+	strbuf_add(out, STR(", \"hottest\": "));
+	if (!annotate_find_hottest(a, &hottest)) {
+		strbuf_add(out, STR("null"));
+		return;
+	}
+	strbuf_add(out, STR("{\"file\": "));
+	add_text_or_null(out, profile_string(p, a->places[hottest.place].file));
+	strbuf_printf(out, ", \"line\": %" PRIu32 ", \"exclusive\": %" PRId64 "}",
+		a->places[hottest.place].line, hottest.exclusive);
+}
+
 /* View annotate: the function whose code this is. */
 static void add_function(struct strbuf *out, const struct report *report)
 {
@@ -404,6 +422,7 @@ static void add_function(struct strbuf *out, const struct report *report)
 		add_signed(out, a->own.inclusive);
 	else
 		strbuf_add(out, STR("null"));
+	add_hottest(out, report);
 	strbuf_add(out, STR("},\n"));
 }
 

@@ -345,6 +345,45 @@ static void put_figures(struct listing_text *t, const char *what, struct annotat
 	strbuf_add_char(out, '\n');
 }
 
+static void put_part(struct listing_text *t, int64_t weight)
+{
+	int64_t total = t->report->annotation->total;
+	struct str unit = profile_string(t->report->profile, report_metric(t->report).unit);
+	struct strbuf *out = &t->text->sink->text;
+
+	scale_put(out, scale_for(unit, total < 0 ? -(uint64_t)total : (uint64_t)total), weight);
+	strbuf_add(out, STR(", "));
+	percent_put(out, weight, total);
+}
+
+/* "hottest line: list.c:15, 98.000 ms, 98.0%, of which inlined mix (list.h:11) 60.000 ms, 60.0%" */
+static void put_hottest(struct listing_text *t)
+{
+	const struct profile *p = t->report->profile;
+	const struct annotation *a = t->report->annotation;
+	struct strbuf *out = &t->text->sink->text;
+	struct annotate_hottest hottest;
+
+	if (!annotate_find_hottest(a, &hottest))
+		return;
+	const struct annotate_place *line = &a->places[hottest.place];
+
+	strbuf_add(out, STR("hottest line: "));
+	escape_text(out, str_base_name(profile_string(p, line->file)));
+	strbuf_printf(out, ":%" PRIu32 ", ", line->line);
+	put_part(t, hottest.exclusive);
+	if (hottest.inlined != NO_ID) {
+		const struct annotate_place *in = &a->places[hottest.inlined];
+
+		strbuf_add(out, STR(", of which inlined "));
+		put_place_name(out, profile_string(p, p->functions[in->function.i].name),
+			profile_string(p, in->file), in->line);
+		strbuf_add_char(out, ' ');
+		put_part(t, hottest.inlined_exclusive);
+	}
+	strbuf_add_char(out, '\n');
+}
+
 static void draw_title(struct listing_text *t)
 {
 	const struct report *report = t->report;
@@ -359,6 +398,7 @@ static void draw_title(struct listing_text *t)
 	put_figures(t, "", a->own);
 	if (a->code.exclusive != a->own.exclusive && a->code.inclusive != 0)
 		put_figures(t, "its code, with what is inlined there: ", a->code);
+	put_hottest(t);
 }
 
 static void add_columns(struct listing_text *t)
