@@ -9,6 +9,7 @@
 #include "cli/values.h"
 #include "record/event_ability.h"
 #include "record/recorder.h"
+#include "record/task_scan.h"
 
 enum {
 	OPTION_OUTPUT = 1,
@@ -53,8 +54,8 @@ const struct option_row record_option_rows[] = {
 		"nothing, each event too, or functions as zones; default auto"},
 	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", NULL,
 		"sample less often if recording costs more than PERCENT of the program's CPU time"},
-	{OPTION_PID, 'p', "pid", VALUE_TEXT, "PID[,PID...]", NULL,
-		"attach to running processes, their children included"},
+	{OPTION_PID, 'p', "pid", VALUE_TEXT, "LIST", NULL,
+		"attach to running processes, by id or name, their children included"},
 	{OPTION_ALL, 'a', "all", VALUE_NONE, NULL, NULL,
 		"record all processes of the machine; takes rights"},
 	{OPTION_DURATION, 0, "duration", VALUE_TEXT, "TIME", NULL,
@@ -104,31 +105,61 @@ struct error *record_request_target(struct record_request *request, const struct
 	return NULL;
 }
 
-static struct error *add_pid(struct record_request *request, const char *text, size_t size)
+static struct error *add_pid(struct record_request *request, pid_t pid)
+{
+	for (size_t i = 0; i < request->pid_count; i++)
+		if (request->pids[i] == pid)
+			return NULL;
+	if (request->pid_count == RECORD_PIDS_MAX)
+		return error_new(
+			ERROR_USAGE, "more than %d processes; -a takes all", RECORD_PIDS_MAX);
+	request->pids[request->pid_count++] = pid;
+	return NULL;
+}
+
+/* All that are called so; which these are is said when recording begins. */
+static struct error *add_named(struct record_request *request, struct str name)
+{
+	pid_vec found = {0};
+	struct error *err = NULL;
+
+	task_scan_named(name, &found);
+	if (found.count == 0)
+		err = error_new(ERROR_USAGE,
+			"no running process is called '%.*s'; 'pgrep -l' lists those that are "
+			"called so in part",
+			STR_ARG(name));
+	for (size_t i = 0; i < found.count && err == NULL; i++)
+		err = add_pid(request, found.data[i]);
+	vec_deinit(&found);
+	request->by_name = true;
+	return err;
+}
+
+/* A process id, or a name. */
+static struct error *add_process(struct record_request *request, const char *text, size_t size)
 {
 	char number[16];
 	uint64_t pid;
 
-	if (size == 0 || size >= sizeof(number))
-		return error_new(ERROR_USAGE, "'%.*s' is no process id", (int)size, text);
+	if (size == 0)
+		return error_new(ERROR_USAGE, "expected a process id or a name, found nothing");
+	if (strspn(text, "0123456789") < size)
+		return add_named(request, (struct str){text, size});
+	if (size >= sizeof(number))
+		return error_new(ERROR_USAGE, "'%.*s' is not a process id", (int)size, text);
 	memcpy(number, text, size);
 	number[size] = '\0';
 	struct error *err = value_count(number, 1, INT32_MAX, &pid);
 
-	if (err)
-		return err;
-	if (request->pid_count == RECORD_PIDS_MAX)
-		return error_new(
-			ERROR_USAGE, "more than %d processes; -a takes all", RECORD_PIDS_MAX);
-	request->pids[request->pid_count++] = (pid_t)pid;
-	return NULL;
+	return err ? err : add_pid(request, (pid_t)pid);
 }
 
 static struct error *add_pids(struct record_request *request, const char *list)
 {
 	for (bool more = true; more;) {
 		size_t size = strcspn(list, ",");
-		struct error *err = add_pid(request, list, size);
+		struct error *err = add_process(request, list, size);
 
 		if (err)
 			return err;

@@ -213,6 +213,17 @@ static struct recorder_options recorder_options_of(
 	};
 }
 
+/* Whom a name has chosen. */
+static void print_processes(const struct record_request *request)
+{
+	struct strbuf list = {0};
+
+	for (size_t i = 0; i < request->pid_count; i++)
+		strbuf_printf(&list, "%s%d", i ? ", " : "", (int)request->pids[i]);
+	message_print("recording process%s %s", request->pid_count == 1 ? "" : "es", list.data);
+	strbuf_deinit(&list);
+}
+
 void record_session_run(const struct record_request *request, struct record_outcome *outcome)
 {
 	bool progress = progress_is_wanted(request);
@@ -230,6 +241,8 @@ void record_session_run(const struct record_request *request, struct record_outc
 		fail(outcome, EXIT_OWN_FAILURE, err);
 		return;
 	}
+	if (request->by_name && !request->quiet)
+		print_processes(request);
 	err = recorder_run(recorder, &result);
 	if (err) {
 		recorder_abandon(recorder);

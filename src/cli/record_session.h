@@ -30,6 +30,7 @@ struct record_request {
 	char *const *command;	     /* NULL-terminated; NULL: only others are recorded */
 	pid_t pids[RECORD_PIDS_MAX]; /* to attach to */
 	size_t pid_count;
+	bool by_name;	      /* some of them were given by name */
 	bool everybody;	      /* the whole machine */
 	uint64_t duration_ns; /* 0: to the target's end */
 	const char *output;

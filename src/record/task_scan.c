@@ -66,8 +66,6 @@ static size_t first_child(const kin_vec *all, pid_t parent)
 	return partition_point(i, 0, all->count, all->data[i].parent < parent);
 }
 
-typedef VEC(pid_t) pid_vec;
-
 static bool has_pid(const pid_vec *pids, pid_t pid)
 {
 	for (size_t i = 0; i < pids->count; i++)
@@ -119,4 +117,44 @@ void task_scan(const pid_t *roots, size_t count, task_vec *tasks)
 			add_threads(family.data[i], tasks);
 	vec_deinit(&all);
 	vec_deinit(&family);
+}
+
+/* The first word of the command line, without its folders: a name of any length. */
+static bool is_called(pid_t pid, struct str name)
+{
+	struct strbuf line = {0};
+
+	proc_command_line(pid, &line);
+	bool is_same = str_equal(str_base_name(str_from(line.data)), name);
+
+	strbuf_deinit(&line);
+	return is_same;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void task_scan_named(struct str name, pid_vec *pids)
+{
+	DIR *dir = opendir("/proc");
+	pid_t pid;
+
+	if (!dir)
+		return;
+	while ((pid = next_number(dir))) {
+		struct proc_stat stat;
+
+		if (pid == getpid() || !proc_stat_read(pid, 0, &stat) || stat.is_kernel ||
+			stat.state == 'Z')
+			continue;
+		if (str_equal(str_from(stat.name), name) || is_called(pid, name))
+			vec_push(pids, pid);
+	}
+	closedir(dir);
+	if (pids->count > 0)
+		qsort(pids->data, pids->count, sizeof(*pids->data), compare_pids);
 }

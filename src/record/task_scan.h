@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include "base/str.h"
 #include "base/vec.h"
 
 struct task {
@@ -20,5 +21,14 @@ typedef VEC(struct task) task_vec;
  * together, ancestors before descendants.  Without ourselves, but with our children.
  */
 void task_scan(const pid_t *roots, size_t count, task_vec *tasks);
+
+typedef VEC(pid_t) pid_vec;
+
+/*
+ * Adds the processes of that name to pids, ascending: what the kernel calls them (comm, of which it
+ * has 15 bytes), or the base name of the first word of their command line.  Without ourselves, the
+ * kernel's threads and those that have ended.
+ */
+void task_scan_named(struct str name, pid_vec *pids);
 
 #endif

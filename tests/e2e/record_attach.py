@@ -104,6 +104,27 @@ def test_several_processes(folder):
 		assert 0.25 < shares[f"shares ({target.pid})"] < 0.75, shares
 
 
+def test_processes_by_name(folder):
+	"""All of that name and no other, however long it is; a number is a process id."""
+	program = recording.program(folder, "shares")
+	name, longer = "by-name", "by-name-and-much-longer"
+	for copy in (name, longer):
+		shutil.copy(program, folder / copy)
+	with Target(folder, folder / name, 10**9) as one, Target(folder, folder / name, 10**9) as two, \
+			Target(folder, folder / longer, 10**9) as other:
+		# Until its exec a target is called as we are.
+		wait_until(lambda: all(process_seconds(t.pid) > 0.05 for t in (one, two, other)))
+		r = attach(folder, name, used_by=(one.pid, two.pid))
+		shares = roots(r)
+		pids = ", ".join(str(pid) for pid in sorted((one.pid, two.pid)))
+		assert f"sonde: recording processes {pids}\n" in r.err, r.err
+		assert sorted(shares) == sorted(f"{name} ({t.pid})" for t in (one, two)), shares
+		mixed = attach(folder, f"{longer},{one.pid},{name}", used_by=(one.pid, two.pid, other.pid))
+		assert len(roots(mixed)) == 3, roots(mixed)
+	assert "no running process is called 'by-name'" in refusal(name)
+	assert "found nothing" in refusal("1,")
+
+
 def system_part(pid):
 	"""CPU time of a process so far, in ticks: its own, and the kernel's for it."""
 	fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
