@@ -95,6 +95,32 @@ static void check_bounds(const struct annotation *a)
 		check(a->address_figures[i].inclusive <= a->code.inclusive);
 }
 
+/* By parents, where annotate.c goes by order: no line weighs more than the hottest. */
+static void check_hottest(const struct annotation *a)
+{
+	int64_t *sums = xcalloc(a->place_count + 1, sizeof(*sums)), most = 0;
+	struct annotate_hottest hottest;
+	bool is_there = annotate_find_hottest(a, &hottest);
+
+	for (uint32_t i = 0; i < a->place_count; i++) {
+		uint32_t line = i;
+
+		while (a->places[line].parent != NO_ID)
+			line = a->places[line].parent;
+		sums[line] += a->place_figures[i].exclusive;
+	}
+	for (uint32_t i = 0; i < a->place_count; i++)
+		if (a->places[i].depth == 0 && a->places[i].line != 0 && sums[i] > most)
+			most = sums[i];
+	check(is_there == (most > 0));
+	if (is_there) {
+		check(hottest.exclusive == most && sums[hottest.place] == most);
+		check(a->places[hottest.place].line != 0);
+		check(hottest.inlined == NO_ID || a->places[hottest.inlined].depth > 0);
+	}
+	free(sums);
+}
+
 /* Parents before children, lines of one file in order. */
 static void check_order(const struct annotation *a)
 {
@@ -164,6 +190,7 @@ static void test_random(uint64_t seed)
 		check(a->other_count + 1 == p->metric_count);
 		check_addresses(p, &w, a->function, arena);
 		check_order(a);
+		check_hottest(a);
 		check_own(p, a, arena);
 		check_metric(p, a, code, count, (metric_id){0});
 		for (uint32_t m = 1; m < p->metric_count; m++)
@@ -295,6 +322,13 @@ static void inlined_calls_stand_below_their_line(void **state)
 	assert_true(same(a->own, (struct annotate_figures){1, 10}));
 	assert_true(same(a->code, (struct annotate_figures){10, 10}));
 	assert_true(same(a->address_figures[1], (struct annotate_figures){3, 3}));
+	struct annotate_hottest hottest;
+
+	assert_true(annotate_find_hottest(a, &hottest));
+	assert_int_equal(hottest.place, 0);
+	assert_int_equal(hottest.exclusive, 9);
+	assert_int_equal(a->places[hottest.inlined].line, 30);
+	assert_int_equal(hottest.inlined_exclusive, 6);
 	/* g has no code of its own here, but lines. */
 	a = annotate(p, &w, find_one(p, "g", h.arena), NULL, 0, h.arena);
 	assert_int_equal(a->address_count, 0);
