@@ -150,6 +150,11 @@ struct Prof_Ring_ {
 extern Prof_API_ __thread Prof_Thread_ Prof_thread_ __attribute__((tls_model("initial-exec")));
 /* A stack of zones that nobody is ever in. */
 extern Prof_API_ Prof_Zone_Stack Prof_dummy;
+/*
+ * A page, of which the kernel makes zeros in children: where the first word is 0 the memory of
+ * zones is not this process's, which nobody may have been told (_Fork, clone).
+ */
+extern Prof_API_ uint32_t Prof_home_[1024];
 
 /* ---- out of line; also the interface for other languages ---- */
 
@@ -194,6 +199,7 @@ Prof_INLINE_ uint64_t Prof_ticks_(void)
 /* Plain stores and loads that a reader in another thread or process may look at. */
 #define Prof_PUT_(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
 #define Prof_GET_(place)	__atomic_load_n(&(place), __ATOMIC_RELAXED)
+#define Prof_IS_HOME_()		Prof_LIKELY_(Prof_GET_(Prof_home_[0]) != 0)
 /* Keeps a signal handler of this thread from seeing stores in another order. */
 #define Prof_FENCE_() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
@@ -308,7 +314,8 @@ Prof_INLINE_ Prof_Zone_Stack *Prof_enter_as_(Prof_Zone *zone, int is_block)
 	node = top->child[id & 7];
 	if (Prof_UNLIKELY_(mode != 0)) {
 		if (Prof_LIKELY_(mode == Prof_EVENTS_)) {
-			if (Prof_LIKELY_(node->zone == id) && Prof_LIKELY_(top->ticks < 0))
+			if (Prof_LIKELY_(node->zone == id) && Prof_LIKELY_(top->ticks < 0) &&
+				Prof_IS_HOME_())
 				return Prof_enter_top_(node, 1);
 		} else if (!is_block && Prof_LIKELY_(mode & Prof_IS_OFF_)) {
 			/* Counted first: from then on that it was off is not forgotten. */
@@ -317,7 +324,8 @@ Prof_INLINE_ Prof_Zone_Stack *Prof_enter_as_(Prof_Zone *zone, int is_block)
 				return Prof_NULL_;
 			Prof_skip_(-1);
 		}
-	} else if (Prof_LIKELY_(node->zone == id) && Prof_LIKELY_(top->ticks < 0)) {
+	} else if (Prof_LIKELY_(node->zone == id) && Prof_LIKELY_(top->ticks < 0) &&
+		   Prof_IS_HOME_()) {
 		return Prof_enter_top_(node, 0);
 	}
 	return is_block ? Prof_enter_block_slow_(zone) : Prof_enter_slow_(zone);
@@ -334,13 +342,13 @@ Prof_INLINE_ void Prof_leave_(void)
 	uint32_t mode = Prof_GET_(Prof_thread_.mode);
 
 	if (Prof_UNLIKELY_(mode != 0)) {
-		if (Prof_LIKELY_(mode == Prof_EVENTS_) && Prof_LIKELY_(up))
+		if (Prof_LIKELY_(mode == Prof_EVENTS_) && Prof_LIKELY_(up) && Prof_IS_HOME_())
 			Prof_leave_top_(node, up, 1);
 		else if (Prof_GET_(Prof_thread_.skipped))
 			Prof_skip_(-1);
 		else
 			Prof_leave_slow_();
-	} else if (Prof_LIKELY_(up)) {
+	} else if (Prof_LIKELY_(up) && Prof_IS_HOME_()) {
 		Prof_leave_top_(node, up, 0);
 	} else {
 		Prof_leave_slow_();
@@ -362,11 +370,12 @@ Prof_INLINE_ void Prof_leave_node_(Prof_Zone_Stack *node)
 	/* What was entered has something above it. */
 	mode = Prof_GET_(Prof_thread_.mode);
 	if (Prof_UNLIKELY_(mode != 0)) {
-		if (Prof_LIKELY_(mode == Prof_EVENTS_) && Prof_LIKELY_(node == Prof_thread_.top))
+		if (Prof_LIKELY_(mode == Prof_EVENTS_) && Prof_LIKELY_(node == Prof_thread_.top) &&
+			Prof_IS_HOME_())
 			Prof_leave_top_(node, node->up, 1);
 		else
 			Prof_leave_to_(node);
-	} else if (Prof_LIKELY_(node == Prof_thread_.top)) {
+	} else if (Prof_LIKELY_(node == Prof_thread_.top) && Prof_IS_HOME_()) {
 		Prof_leave_top_(node, node->up, 0);
 	} else {
 		Prof_leave_to_(node);

@@ -44,6 +44,7 @@ static const char *const trouble_keys[] = {
 	[ZONEWIRE_TICK_TOO_BIG] = "tick_too_big",
 	[ZONEWIRE_CLOCK_BACK] = "clock_back",
 	[ZONEWIRE_NO_STREAMS] = "no_streams",
+	[ZONEWIRE_UNTOLD_CHILD] = "untold_child",
 };
 static const char *const clock_names[] = {
 	[ZONEWIRE_CLOCK_CPU] = "cpu",

@@ -75,6 +75,7 @@ enum zonewire_trouble {
 	ZONEWIRE_TICK_TOO_BIG, /* ticks of which not all fitted into the ring */
 	ZONEWIRE_CLOCK_BACK,   /* times that the clock went back */
 	ZONEWIRE_NO_STREAMS,   /* ends of ticks of streams for which there was no row */
+	ZONEWIRE_UNTOLD_CHILD, /* child processes that no handler was told of, not measured */
 	ZONEWIRE_TROUBLES = 16
 };
 

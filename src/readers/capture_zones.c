@@ -170,6 +170,9 @@ static const struct zone_trouble troubles[] = {
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_NO_STREAMS, NOTE_LOST,
 		"a tick was left out: there are too many streams",
 		"ticks were left out: there are too many streams"},
+	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_UNTOLD_CHILD, NOTE_LOST,
+		"a child process's zones were not measured: it was made by _Fork or clone",
+		"child processes' zones were not measured: they were made by _Fork or clone"},
 };
 
 void capture_zones_note(struct builder *b, const uint64_t *counters)

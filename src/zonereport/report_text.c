@@ -239,6 +239,9 @@ static void put_troubles(struct zone_report *report, const uint64_t *trouble)
 			"times the clock went back"},
 		{trouble[ZONEWIRE_NO_STREAMS], "frame of a stream without room",
 			"frames of streams without room"},
+		{trouble[ZONEWIRE_UNTOLD_CHILD],
+			"child process by _Fork or clone, which is not measured",
+			"child processes by _Fork or clone, which are not measured"},
 	};
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)

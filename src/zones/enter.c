@@ -63,6 +63,7 @@ Prof_Zone_Stack *Prof_enter_slow_(Prof_Zone *zone)
 	Prof_Zone_Stack *node = NULL;
 	uint32_t skipped;
 
+	zones_look_home(t);
 	if (zones_is_amid(t) || !zones_hold(t, &skipped)) {
 		zones_trouble(ZONEWIRE_INTERRUPTED, 1);
 		zones_skip(t);
@@ -138,6 +139,7 @@ void Prof_leave_slow_(void)
 	Prof_Thread_ *t = &Prof_thread_;
 	uint32_t skipped;
 
+	zones_look_home(t);
 	if (skipped_end(t) || !zones_hold(t, &skipped))
 		return;
 	if (t->top->up)
@@ -152,6 +154,7 @@ static void leave_to(Prof_Zone_Stack *node)
 	Prof_Thread_ *t = &Prof_thread_;
 	uint32_t skipped, open;
 
+	zones_look_home(t);
 	/* What was measured is ended, so what was skipped above it is over, whoever has said so. */
 	zones_recover(t);
 	if (!zones_hold(t, &skipped))
@@ -194,6 +197,7 @@ static void count_slow(Prof_Zone *zone)
 	Prof_Zone_Stack *node;
 	uint32_t skipped;
 
+	zones_look_home(t);
 	if (zones_is_amid(t) || !zones_hold(t, &skipped)) {
 		zones_trouble(ZONEWIRE_INTERRUPTED, 1);
 		return;
@@ -213,7 +217,7 @@ void Prof_count(Prof_Zone *zone)
 
 	/* Where adding is not one instruction the thread must be held. */
 	if (Prof_ADD_IS_ONE_ && !(Prof_GET_(Prof_thread_.mode) & ~Prof_EVENTS_) &&
-		node->zone == id && top->ticks < 0)
+		node->zone == id && top->ticks < 0 && Prof_IS_HOME_())
 		Prof_ADD_(node->entries, 1);
 	else
 		count_slow(zone);
@@ -225,6 +229,7 @@ Prof_Zone_Stack *Prof_StackAppend(Prof_Zone *zone)
 	Prof_Zone_Stack *node = NULL;
 	uint32_t skipped;
 
+	zones_look_home(t);
 	if (zones_is_amid(t) || !zones_hold(t, &skipped))
 		return NULL;
 	if (!skipped && !(Prof_GET_(zones_slow) & ZONES_OFF))

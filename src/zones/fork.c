@@ -6,6 +6,11 @@
  * From before the fork until the child has its memory the forking thread is held, since other
  * libraries' handlers run in that time: what they enter is skipped and counted, and never
  * gets into the parent's counters.
+ *
+ * Of children by _Fork, or by clone itself, no handler is told, and their threads go on in their
+ * parent's memory.  They are found out before they write there, by a page that the kernel wipes in
+ * children: what is entered or left looks at it.  Such a child counts nothing, since nothing that
+ * this takes is allowed in it; its parent counts it.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,6 +18,10 @@
 #include <unistd.h>
 
 #include "zones/runtime.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
 
 /*
  * The parent goes on at once, so what it counts, and which rows there are, is no longer to be read
@@ -241,10 +250,44 @@ static void fork_child(void)
 	zones_update_forked();
 	if (zones_rt.memory.header)
 		child_start(t);
+	Prof_PUT_(Prof_home_[0], 1);
 	if (is_held)
 		fork_done();
 	else
 		forking.thread = NULL;
+}
+
+enum { HOME_BYTES = sizeof(Prof_home_) };
+uint32_t Prof_home_[1024] __attribute__((aligned(sizeof(Prof_home_))));
+
+/* Where that cannot be, the word stays and such children are not found out. */
+void zones_home_start(void)
+{
+	int saved_errno = errno;
+
+	(void)madvise(Prof_home_, HOME_BYTES, MADV_WIPEONFORK);
+	Prof_PUT_(Prof_home_[0], 1);
+	errno = saved_errno;
+}
+
+/* Who is held is in fork, whose handler is yet to come, or will be released and come again. */
+void zones_home_lost(Prof_Thread_ *t)
+{
+	uint32_t skipped = Prof_GET_(t->skipped);
+
+	if (!zones_header() || zones_is_held(t))
+		return;
+	Prof_PUT_(*zones_mode(t, ZONES_HELD), 1);
+	Prof_FENCE_();
+	/* Another thread may have had the lock, and is not here. */
+	pthread_mutex_init(&zones_rt.lock, NULL);
+	zones_rt.lock_holder = NULL;
+	zones_update_forked();
+	zones_trouble(ZONEWIRE_UNTOLD_CHILD, 1);
+	zones_backing_forget();
+	skipped += give_up(t);
+	Prof_PUT_(Prof_home_[0], 1);
+	zones_release(t, skipped);
 }
 
 void zones_fork_start(void)

@@ -154,6 +154,7 @@ static bool memory_make(void)
 	zones_fork_start();
 	zones_layout_map(&zones_rt.memory, header, bytes);
 	zones_table_start();
+	zones_home_start();
 	zones_backing_notify();
 	return true;
 }

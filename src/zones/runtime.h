@@ -114,6 +114,19 @@ static inline bool zones_is_held(const Prof_Thread_ *thread)
 	return (Prof_GET_(thread->mode) & Prof_HELD_) != 0;
 }
 
+/* ---- fork.c: whose memory it is ---- */
+
+/* From now on it is this process's. */
+void zones_home_start(void);
+/* In a child that nobody was told of: nothing is measured from now on, and that is counted. */
+void zones_home_lost(Prof_Thread_ *thread);
+/* To be called before anything is made of what the memory says. */
+static inline void zones_look_home(Prof_Thread_ *thread)
+{
+	if (!Prof_GET_(Prof_home_[0]))
+		zones_home_lost(thread);
+}
+
 /* ---- holding the calling thread ---- */
 
 /*
@@ -122,7 +135,10 @@ static inline bool zones_is_held(const Prof_Thread_ *thread)
  */
 static inline bool zones_hold(Prof_Thread_ *thread, uint32_t *skipped)
 {
-	bool is_held = zones_is_held(thread);
+	bool is_held;
+
+	zones_look_home(thread);
+	is_held = zones_is_held(thread);
 
 	if (!is_held) {
 		Prof_PUT_(*zones_mode(thread, ZONES_HELD), 1);

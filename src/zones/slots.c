@@ -239,9 +239,11 @@ void zones_slot_unbind(Prof_Thread_ *thread)
 static void thread_ended(void *unused)
 {
 	Prof_Thread_ *t = &Prof_thread_;
-	struct zones_slot *own = zones_own_slot_of(t);
+	struct zones_slot *own;
 
 	(void)unused;
+	zones_look_home(t);
+	own = zones_own_slot_of(t);
 	if (!own)
 		return;
 	Prof_PUT_(*zones_mode(t, ZONES_HELD), 1);

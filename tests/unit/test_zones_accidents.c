@@ -264,6 +264,142 @@ static void fork_amid_update_body(void)
 		pthread_join(thread[i], NULL);
 }
 
+extern pid_t _Fork(void) __attribute__((weak));
+
+static pid_t clone_untold(void)
+{
+	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+enum child_start {
+	CHILD_LEAVES,
+	CHILD_ENTERS,
+	CHILD_LEAVES_BLOCK,
+	CHILD_COUNTS,
+	CHILD_ASKS,
+	CHILD_STARTS
+};
+
+/* By whatever it comes to zones first, all by stacks that its parent knows and has at hand. */
+static void be_untold(enum child_start start)
+{
+	alarm(10);
+	switch (start) {
+	case CHILD_LEAVES:
+		Prof_leave();
+		break;
+	case CHILD_ENTERS:
+		Prof_enter(&Prof_region_outer);
+		Prof_leave();
+		break;
+	case CHILD_LEAVES_BLOCK:
+		break; /* its caller's */
+	case CHILD_COUNTS:
+		Prof_count(&Prof_region_inner);
+		break;
+	case CHILD_ASKS:
+		Prof_update(1);
+		break;
+	case CHILD_STARTS:
+		break;
+	}
+	for (int i = 0; i < 1000; i++) {
+		Prof_Begin(child_s_own) work(1);
+		Prof_Count(child_s_too);
+		Prof_End
+	}
+	Prof_leave();
+	Prof_leave();
+	Prof_text("text");
+	Prof_thread_name("name");
+	Prof_set_enabled(0);
+	work(1);
+	Prof_set_enabled(1);
+	Prof_set_events(1);
+	Prof_update(1);
+	work(1);
+	_exit(0);
+}
+
+static pid_t start_untold(pid_t (*make)(void), enum child_start start)
+{
+	Prof_Scope(outer);
+	pid_t child = make();
+
+	if (child)
+		return child;
+	if (start == CHILD_LEAVES_BLOCK)
+		return 0;
+	be_untold(start);
+	return 0;
+}
+
+/* What the parent has is what the parent did, and how many of them there were. */
+static void untold_children(pid_t (*make)(void))
+{
+	uint64_t outer_entries = 0;
+	int status;
+
+	for (int i = 0; i < 10; i++)
+		work(1);
+	for (int start = CHILD_LEAVES; start <= CHILD_STARTS; start++) {
+		pid_t child;
+
+		Prof_enter(&Prof_region_outer);
+		child = start_untold(make, (enum child_start)start);
+		if (!child)
+			be_untold((enum child_start)start);
+		NEED(child > 0 && waitpid(child, &status, 0) == child);
+		NEED_EQUAL(status, 0);
+		Prof_leave();
+		work(1);
+		outer_entries++;
+	}
+	NEED(zones_seen_open(&seen));
+	NEED_EQUAL(zones_seen_entries(&seen, "outer"), 10 + 2 * outer_entries);
+	NEED_EQUAL(zones_seen_entries(&seen, "outer/outer"), outer_entries);
+	NEED_EQUAL(zones_seen_entries(&seen, "outer/inner"), 10 + outer_entries);
+	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_EXTRA_END), 0);
+	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_MISSING_END), 0);
+	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_INTERRUPTED), 0);
+	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_UNTOLD_CHILD), CHILD_STARTS + 1);
+	NEED(!zone_region_header(&seen.region).is_off);
+}
+
+static void untold_clones_body(void)
+{
+	untold_children(clone_untold);
+}
+
+static void untold_clones_with_events_body(void)
+{
+	Prof_set_events(1);
+	untold_children(clone_untold);
+}
+
+static void untold_forks_body(void)
+{
+	untold_children(_Fork);
+}
+
+/* One that is told measures for itself, and so its untold child is not its parent's either. */
+static void untold_child_of_a_fork_body(void)
+{
+	pid_t child;
+	int status;
+
+	work(1);
+	child = fork();
+	if (!child) {
+		untold_children(clone_untold);
+		_exit(0);
+	}
+	NEED(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	NEED(zones_seen_open(&seen));
+	NEED_EQUAL(zones_seen_entries(&seen, "outer"), 1);
+	NEED_EQUAL(zones_seen_trouble(&seen, ZONEWIRE_UNTOLD_CHILD), 0);
+}
+
 /* In a child without memory of its own nothing of its parent's is touched. */
 static void fork_without_memory_body(void)
 {
@@ -483,6 +619,18 @@ CASE(start)
 CASE(distrusted)
 CASE(torn_note)
 
+CASE(untold_clones)
+CASE(untold_clones_with_events)
+CASE(untold_child_of_a_fork)
+
+static void untold_forks(void **state)
+{
+	(void)state;
+	if (!_Fork)
+		skip(); /* glibc before 2.34 */
+	assert_true(zones_apart(untold_forks_body));
+}
+
 static void fork_amid_update(void **state)
 {
 	(void)state;
@@ -502,6 +650,10 @@ int main(void)
 		cmocka_unit_test(too_many),
 		cmocka_unit_test(fork_amid_update),
 		cmocka_unit_test(fork_without_memory),
+		cmocka_unit_test(untold_clones),
+		cmocka_unit_test(untold_clones_with_events),
+		cmocka_unit_test(untold_forks),
+		cmocka_unit_test(untold_child_of_a_fork),
 		cmocka_unit_test(graph),
 		cmocka_unit_test(suspend),
 		cmocka_unit_test(start),
