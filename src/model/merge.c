@@ -198,6 +198,39 @@ static struct error *check_when(const struct merge *m)
 	return NULL;
 }
 
+/* Whether its metrics are those of a difference, as difffolded.pl's lines have it. */
+static bool is_of_changes(const struct profile *p)
+{
+	struct strbuf old = {0};
+	metric_id metric;
+
+	strbuf_add(&old, profile_string(p, p->metrics[0].name));
+	strbuf_add(&old, STR(" (old)"));
+	bool has_old = profile_find_metric(p, strbuf_str(&old), &metric);
+
+	strbuf_deinit(&old);
+	return has_old;
+}
+
+/* Changes and counts go by the same name, and their sum would be neither. */
+static struct error *check_changes(const struct merge *m)
+{
+	const struct profile *first = m->inputs[0].profile;
+
+	for (size_t k = 1; k < m->input_count; k++) {
+		const struct profile *p = m->inputs[k].profile;
+		const struct profile *changes = is_of_changes(p) ? p : first;
+		const struct profile *counts = changes == p ? first : p;
+
+		if (is_of_changes(p) != is_of_changes(first))
+			return error_new(ERROR_UNSUPPORTED,
+				"%.*s is a difference and %.*s is none: they cannot be put together",
+				STR_ARG(profile_string(changes, changes->source)),
+				STR_ARG(profile_string(counts, counts->source)));
+	}
+	return NULL;
+}
+
 /* Profiles with stacks and without: what is missing in the one would be wrong in the sum. */
 static struct error *check_stacks(const struct merge *m)
 {
@@ -224,6 +257,8 @@ static struct error *merge_run(struct merge *m, struct profile **merged)
 
 	if (err == NULL)
 		err = check_when(m);
+	if (err == NULL)
+		err = check_changes(m);
 	if (err == NULL)
 		err = merge_plan_metrics(m);
 	if (err)

@@ -17,8 +17,8 @@
  * know that.  Of statistics there is the sum, of the interval the mean, each where all know it.
  *
  * The result is the caller's.  ERROR_INPUT if a metric has another unit in another profile, or a
- * sum exceeds 64 bits; ERROR_UNSUPPORTED if only some have stacks, or they were recorded with
- * different WHEN patterns.
+ * sum exceeds 64 bits; ERROR_UNSUPPORTED if only some have stacks, or are differences, or they
+ * were recorded with different WHEN patterns.
  */
 must_use struct error *profile_merge(
 	const struct profile *const *profiles, size_t count, struct profile **merged);
