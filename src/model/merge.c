@@ -224,7 +224,8 @@ static struct error *check_changes(const struct merge *m)
 
 		if (is_of_changes(p) != is_of_changes(first))
 			return error_new(ERROR_UNSUPPORTED,
-				"%.*s is a difference and %.*s is none: they cannot be put together",
+				"%.*s is a difference and %.*s is none: they cannot be put "
+				"together",
 				STR_ARG(profile_string(changes, changes->source)),
 				STR_ARG(profile_string(counts, counts->source)));
 	}
