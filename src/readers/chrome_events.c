@@ -207,6 +207,9 @@ static bool read_tick(struct chrome *c, const struct members *m)
 	if (m->tid <= CHROME_TICK_TRACK || !m->has_dur || m->dur < 0 || space == NULL ||
 		!str_equal(m->category, STR("tick")))
 		return false;
+	/* One that ends beyond all time is told of as a slice that does. */
+	if (!m->has_ts || m->ts > INT64_MAX - m->dur)
+		return false;
 	struct str stream = {m->name.data, (size_t)(space - m->name.data)};
 	struct str digits = {space + 1, m->name.size - stream.size - 1};
 	if (!read_number(digits, &number))
