@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 enum {
 	STRETCHES_MIN = 8,
@@ -256,28 +257,19 @@ static void rows_init(struct rows *r, const struct cut *cut, const struct functi
 static void find_parts(const struct rows *r, size_t row, double *exclusive, double *inclusive)
 {
 	const struct entity *entity = entity_of(r->functions, row);
-	size_t low = 0, high = r->parts ? r->parts->count : 0;
+	size_t count = r->parts ? r->parts->count : 0;
+	size_t at = partition_point(i, (size_t)0, count,
+		entity_compare(entity_of(r->parts, r->by_entity[i]), entity) < 0);
+	bool is_there =
+		at < count && entity_compare(entity_of(r->parts, r->by_entity[at]), entity) == 0;
 
-	for (size_t k = 0; k < CONFIDENCE_STRETCHES; k++)
-		exclusive[k] = inclusive[k] = 0;
-	while (low < high) {
-		size_t half = low + (high - low) / 2;
-		int order = entity_compare(entity_of(r->parts, r->by_entity[half]), entity);
+	for (size_t k = 0; k < CONFIDENCE_STRETCHES; k++) {
+		const struct function_row *part = is_there && k < r->cut->stretches
+							  ? &r->of[k]->rows[r->by_entity[at]]
+							  : NULL;
 
-		if (order == 0) {
-			for (size_t k = 0; k < r->cut->stretches; k++) {
-				const struct function_row *part =
-					&r->of[k]->rows[r->by_entity[half]];
-
-				exclusive[k] = (double)part->exclusive;
-				inclusive[k] = (double)part->inclusive;
-			}
-			return;
-		}
-		if (order < 0)
-			low = half + 1;
-		else
-			high = half;
+		exclusive[k] = part ? (double)part->exclusive : 0;
+		inclusive[k] = part ? (double)part->inclusive : 0;
 	}
 }
 

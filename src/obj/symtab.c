@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "obj/function_starts.h"
@@ -334,17 +335,7 @@ bool symtab_find(const struct symtab *t, uint64_t obj_addr, struct symbol *symbo
 /* The first of the candidates at that address or behind. */
 static size_t first_at(const struct symtab *t, uint64_t addr)
 {
-	size_t low = 0, high = t->candidates.count;
-
-	while (low < high) {
-		size_t half = low + (high - low) / 2;
-
-		if (t->by_addr[half].key < addr)
-			low = half + 1;
-		else
-			high = half;
-	}
-	return low;
+	return partition_point(i, (size_t)0, t->candidates.count, t->by_addr[i].key < addr);
 }
 
 bool symtab_find_alias(

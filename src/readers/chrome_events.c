@@ -7,6 +7,7 @@
 #include "readers/chrome.h"
 
 #include "base/hash.h"
+#include "readers/text_field.h"
 
 /* The members of an event, as they are. */
 struct members {
@@ -186,18 +187,6 @@ static void read_name(struct chrome *c, const struct members *m)
 	json_reader_deinit(&r);
 }
 
-/* Digits alone, as many as 64 bits hold. */
-static bool read_number(struct str digits, uint64_t *number)
-{
-	*number = 0;
-	for (size_t i = 0; i < digits.size; i++)
-		if (digits.data[i] < '0' || digits.data[i] > '9' ||
-			__builtin_mul_overflow(*number, 10u, number) ||
-			__builtin_add_overflow(*number, (uint64_t)(digits.data[i] - '0'), number))
-			return false;
-	return digits.size > 0;
-}
-
 /* "STREAM NUMBER", of our own ticks. */
 static bool read_tick(struct chrome *c, const struct members *m)
 {
@@ -207,12 +196,12 @@ static bool read_tick(struct chrome *c, const struct members *m)
 	if (m->tid <= CHROME_TICK_TRACK || !m->has_dur || m->dur < 0 || space == NULL ||
 		!str_equal(m->category, STR("tick")))
 		return false;
-	/* One that ends beyond all time is told of as a slice that does. */
+	/* A slice that ends later than 63 bits can say is a bad event, and is counted as one. */
 	if (!m->has_ts || m->ts > INT64_MAX - m->dur)
 		return false;
 	struct str stream = {m->name.data, (size_t)(space - m->name.data)};
 	struct str digits = {space + 1, m->name.size - stream.size - 1};
-	if (!read_number(digits, &number))
+	if (!text_take_number(&digits, &number) || digits.size > 0)
 		return false;
 	vec_push(&c->ticks, (struct chrome_tick){.ts = m->ts,
 				    .dur = m->dur,
