@@ -229,6 +229,7 @@ static struct error *begin(struct engine_perf *e, const struct target *target)
 		switches_init(&e->switches, e->recording, target->kind != TARGET_COMMAND);
 	if (!err && target->kind != TARGET_COMMAND)
 		perf_event_set_go_on(&e->events);
+	short_lives_begin(&e->lives, &e->tally);
 	return err;
 }
 

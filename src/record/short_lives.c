@@ -16,10 +16,18 @@ static uint64_t threads_so_far(const struct perf_tally *tally)
 	return process_table_thread_total(tally->recording->processes);
 }
 
-/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
-static bool may_be_short(const struct perf_tally *tally)
+/*
+ * What threads explain that may have been short: two samples each.  Those that sampling has met are
+ * not, and must not explain what is missing as ticks come late on a busy machine.
+ */
+static uint64_t explained(const struct short_lives *s, const struct perf_tally *tally)
 {
-	return 2 * threads_so_far(tally) >= MISSING_LEAST;
+	return 2 * (threads_so_far(tally) - s->old);
+}
+
+void short_lives_begin(struct short_lives *s, const struct perf_tally *tally)
+{
+	s->old = s->threads = threads_so_far(tally);
 }
 
 static bool are_short(
@@ -30,7 +38,7 @@ static bool are_short(
 
 	if (found + MISSING_LEAST > due || found > due - due / MISSING_PART)
 		return false;
-	return due - found <= 2 * threads_so_far(tally);
+	return due - found <= explained(s, tally);
 }
 
 static void help(struct short_lives *s, struct perf_event_set *events)
@@ -54,7 +62,8 @@ static void end_when_calm(struct short_lives *s, struct perf_event_set *events, 
 uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_set *events,
 	struct perf_tally *tally, uint64_t interval_ns)
 {
-	if (events->is_wide || s->is_quick || !may_be_short(tally))
+	/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
+	if (events->is_wide || s->is_quick || explained(s, tally) < MISSING_LEAST)
 		return 0;
 	return perf_tally_counts(tally).cpu_ns / interval_ns;
 }

@@ -18,11 +18,14 @@
 struct short_lives {
 	bool widen_refused;
 	bool is_quick;	   /* the quick clock runs, in place of wide ones */
+	uint64_t old;	   /* threads that were there when sampling began */
 	uint64_t threads;  /* so far, at the last look */
 	uint32_t calm;	   /* looks since many threads began */
 	uint64_t forgiven; /* samples that are missing for another reason */
 };
 
+/* Sampling begins, of the threads that are known so far and of those to come. */
+void short_lives_begin(struct short_lives *s, const struct perf_tally *tally);
 /*
  * How many samples the tasks' clocks should have given so far; 0 where there is nothing to find
  * out.  interval_ns: between samples, as it was asked for.
