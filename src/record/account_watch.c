@@ -7,6 +7,7 @@
 #include "record/account_watch.h"
 
 #include "base/clock.h"
+#include "record/cpu_account.h"
 #include "record/proc_stat.h"
 
 /* So many are asked in a look: each takes some microseconds. */
@@ -83,4 +84,13 @@ void account_watch_look(struct account_watch *w, struct recording *recording,
 		compare_processes(w, recording, counts);
 	}
 	weights_look(&recording->weights, counts->lost);
+}
+
+void account_watch_end(struct recording *recording, const struct target *target,
+	const struct engine_counts *counts)
+{
+	if (!counts->kernel || counts->cpu_ns == UINT64_MAX)
+		return;
+	weights_end(&recording->weights, cpu_account_used_ns(recording, target, counts, false),
+		counts->cpu_ns, counts->lost);
 }

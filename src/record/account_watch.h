@@ -20,4 +20,9 @@ struct account_watch {
 void account_watch_look(struct account_watch *w, struct recording *recording,
 	const struct target *target, const struct engine_counts *counts);
 
+/* Sampling has stopped: if many samples are still to be taken, they weigh what the account lacks.
+ */
+void account_watch_end(struct recording *recording, const struct target *target,
+	const struct engine_counts *counts);
+
 #endif

@@ -80,10 +80,11 @@ static uint64_t machine_cpu_ns(uint64_t system_ns, uint64_t found)
 	return fabs(all - (double)found) <= MACHINE_ROUNDING_NS + chance_ns ? found : system_ns;
 }
 
-/* Of what was recorded. */
-static uint64_t cpu_time_ns(const struct recording *recording, const struct target *target,
-	uint64_t system_ns, const struct engine_counts *counts, bool gave_up)
+uint64_t cpu_account_used_ns(const struct recording *recording, const struct target *target,
+	const struct engine_counts *counts, bool gave_up)
 {
+	struct target_cpu used = target_cpu(target);
+	uint64_t system_ns = used.user_ns + used.system_ns;
 	uint64_t counted = counted_ns(recording, counts), found = found_ns(recording, counts);
 
 	/* The system's has programs too that the engine can't reach. */
@@ -170,15 +171,13 @@ static uint64_t expected_samples(const struct recording *recording,
 struct cpu_account cpu_account(const struct recording *recording, const struct target *target,
 	const struct engine_counts *counts, bool gave_up)
 {
-	struct target_cpu used = target_cpu(target);
-	uint64_t system_ns = used.user_ns + used.system_ns;
 	struct cpu_account account = {
-		.cpu_ns = cpu_time_ns(recording, target, system_ns, counts, gave_up)};
+		.cpu_ns = cpu_account_used_ns(recording, target, counts, gave_up)};
 
 	if (counts->by_use && account.cpu_ns > counts->cpu_ns)
 		account.unreached_ns = account.cpu_ns - counts->cpu_ns;
 	if (account.cpu_ns != UINT64_MAX)
-		divide_missing(&account, recording, counts, used);
+		divide_missing(&account, recording, counts, target_cpu(target));
 	account.expected = expected_samples(recording, counts, &account);
 	return account;
 }

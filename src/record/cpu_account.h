@@ -29,4 +29,11 @@ struct cpu_account {
 struct cpu_account cpu_account(const struct recording *recording, const struct target *target,
 	const struct engine_counts *counts, bool gave_up);
 
+/*
+ * cpu_ns of that alone.  If counts has the clocks of all, it does not depend on which samples have
+ * been taken so far.
+ */
+uint64_t cpu_account_used_ns(const struct recording *recording, const struct target *target,
+	const struct engine_counts *counts, bool gave_up);
+
 #endif

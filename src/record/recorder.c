@@ -174,6 +174,18 @@ static void watch_account(struct recorder *r)
 	account_watch_look(&r->account_watch, &r->recording, &r->target, &counts);
 }
 
+/* The clocks and the system's accounts are at their end, while samples may be left in the rings. */
+static void close_accounts(struct recorder *r)
+{
+	struct engine_counts counts;
+
+	target_close_accounts(&r->target);
+	if (r->stopped)
+		return;
+	r->engine->ops->counts(r->engine, &counts);
+	account_watch_end(&r->recording, &r->target, &counts);
+}
+
 /* What need not be done at every turn. */
 static void look_around(struct recorder *r)
 {
@@ -233,7 +245,7 @@ static void record_to_the_end(struct recorder *r)
 	/* First, so that what is counted then is what was taken. */
 	r->engine->ops->stop(r->engine);
 	r->end_ns = sampling_end_ns(r);
-	target_close_accounts(&r->target);
+	close_accounts(r);
 	drain_and_flush(r);
 }
 

@@ -4,7 +4,9 @@
  * for within some looks.
  *
  * The account is asked at a time of our choosing, while samples up to then may still be in the
- * rings: so its answer is held against them when the first later sample comes.
+ * rings: so its answer is held against them when the first later sample comes.  Where the recorder
+ * falls behind, that is late, and at the end many samples are left; but then the sum is known that
+ * they have to come to.
  */
 #include "record/weights.h"
 
@@ -18,6 +20,11 @@
 /* So many looks, and so many intervals at least, it takes to pay a debt. */
 #define LOOKS_TO_PAY	 5
 #define INTERVALS_TO_PAY 100
+/*
+ * What is left at the end is known from the clocks, which also go on where ticks come late and are
+ * none: so it has to be such a part of all before it tells more than the factor does.
+ */
+#define LEFT_PART 5
 
 void weights_init(struct weights *w, uint64_t interval_ns, bool is_exact)
 {
@@ -56,6 +63,8 @@ uint64_t weights_take(
 	w->rest_ns = weight_ns - (double)whole_ns;
 	a->clocked_ns += period_ns;
 	a->weighed_ns += whole_ns;
+	w->taken_ns += period_ns;
+	w->weighed_ns += whole_ns;
 	return whole_ns;
 }
 
@@ -66,6 +75,8 @@ bool weights_wants(const struct weights_account *a)
 
 void weights_ask(struct weights_account *a, uint64_t now_ns, uint64_t ran_ns)
 {
+	if (a->asked_ns)
+		return;
 	a->asked_ns = now_ns;
 	a->asked_ran_ns = ran_ns;
 }
@@ -108,4 +119,18 @@ void weights_look(struct weights *w, uint64_t lost)
 		pay_ns = INTERVALS_TO_PAY * interval_ns;
 	w->factor = between(FACTOR_LEAST, ratio + w->debt_ns / pay_ns, FACTOR_MOST);
 	w->window_ns = 0;
+}
+
+void weights_end(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns, uint64_t lost)
+{
+	double interval_ns = (double)w->interval_ns, lost_ns = (double)lost * interval_ns;
+	double left_ns = (double)clocked_ns - (double)w->taken_ns - lost_ns;
+
+	if (w->is_exact || left_ns < INTERVALS_TO_PAY * interval_ns ||
+		LEFT_PART * left_ns < (double)clocked_ns)
+		return;
+	double ratio = between(RATIO_LEAST, (double)accounted_ns / (double)clocked_ns, RATIO_MOST);
+	double lacks_ns = (double)accounted_ns - (double)w->weighed_ns - lost_ns * ratio;
+
+	w->factor = between(FACTOR_LEAST, lacks_ns / left_ns, FACTOR_MOST);
 }

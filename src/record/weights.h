@@ -31,6 +31,7 @@ struct weights {
 	double accounted_ns, clocked_ns; /* so far, where both are known */
 	double debt_ns;			 /* that samples should have weighed more so far */
 	double window_ns;		 /* clocked since the last look */
+	uint64_t taken_ns, weighed_ns;	 /* periods of all samples so far; what these weigh */
 	uint64_t lost;			 /* samples, at the last look */
 };
 
@@ -38,7 +39,10 @@ void weights_init(struct weights *w, uint64_t interval_ns, bool is_exact);
 /* The weight of a sample of that account. */
 uint64_t weights_take(
 	struct weights *w, struct weights_account *a, uint64_t time_ns, uint64_t period_ns);
-/* The system accounts so much to it at that time; all samples up to then need not be taken yet. */
+/*
+ * The system accounts so much to it at that time; all samples up to then need not be taken yet.  If
+ * there are such samples since the last time it was asked, that answer stands.
+ */
 void weights_ask(struct weights_account *a, uint64_t now_ns, uint64_t ran_ns);
 /* Whether there is anything new to be learnt by asking. */
 bool weights_wants(const struct weights_account *a);
@@ -49,5 +53,10 @@ void weights_compare(struct weights *w, uint64_t accounted_ns, uint64_t clocked_
 double weights_ratio(const struct weights *w);
 /* To be called every now and then. lost: samples, so far. */
 void weights_look(struct weights *w, uint64_t lost);
+/*
+ * Sampling has stopped.  In all, so much was accounted, for so long the clock went on, and so many
+ * samples were lost.  If much is still to be taken, it weighs what the account lacks.
+ */
+void weights_end(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns, uint64_t lost);
 
 #endif

@@ -19,15 +19,16 @@ struct run {
 	struct weights weights;
 	struct weights_account account;
 	uint64_t time_ns, sum_ns;
+	uint64_t late; /* samples that are in a ring when the account is asked; 0: 20 */
 };
 
 /*
- * So many samples; each is accounted so much.  Every 100 the account is asked, the samples
- * of the last 20 then still being in a ring; lost_each: every how many samples one is lost.
+ * So many samples; each is accounted so much.  Every 100 the account is asked; lost_each: every how
+ * many samples one is lost.
  */
 static void run(struct run *r, int count, uint64_t accounted_ns, int lost_each)
 {
-	uint64_t late_ns = 20 * accounted_ns, lost = 0;
+	uint64_t late_ns = (r->late ? r->late : 20) * accounted_ns, lost = 0;
 
 	weights_init(&r->weights, INTERVAL_NS, false);
 	for (int i = 1; i <= count; i++) {
@@ -128,6 +129,52 @@ static void test_clocks_compared(void **state)
 	assert_near(sum_ns, 980000000, 0.0001);
 }
 
+/* The account is asked again before the samples are there that it was asked for. */
+static void test_samples_that_wait_for_long(void **state)
+{
+	struct run r = {.late = 350};
+
+	(void)state;
+	run(&r, 20000, 900000, 0);
+	assert_near(r.sum_ns, UINT64_C(20000) * 900000, 0.005);
+}
+
+/* A recorder that is held up takes most samples when all is over, and their sum is known. */
+static void test_samples_left_at_the_end(void **state)
+{
+	struct weights w;
+	struct weights_account a = {0};
+	uint64_t sum_ns = 0;
+
+	(void)state;
+	weights_init(&w, INTERVAL_NS, false);
+	for (uint64_t i = 0; i < 2000; i++) {
+		if (i == 500)
+			weights_end(&w, 1900 * INTERVAL_NS, 2100 * (uint64_t)INTERVAL_NS, 100);
+		sum_ns += weights_take(&w, &a, i, INTERVAL_NS);
+	}
+	/* What was lost stays so. */
+	assert_near(sum_ns, 1900 * INTERVAL_NS / 21 * UINT64_C(20), 0.001);
+}
+
+/* A few samples must not make up for ticks that never came. */
+static void test_few_left_at_the_end(void **state)
+{
+	struct weights w;
+	struct weights_account a = {0};
+	uint64_t sum_ns = 0;
+
+	(void)state;
+	weights_init(&w, INTERVAL_NS, false);
+	for (uint64_t i = 0; i < 2000; i++) {
+		if (i == 1950)
+			weights_end(
+				&w, 2100 * (uint64_t)INTERVAL_NS, 2100 * (uint64_t)INTERVAL_NS, 0);
+		sum_ns += weights_take(&w, &a, i, INTERVAL_NS);
+	}
+	assert_near(sum_ns, 2 * SECOND_NS, 0.0001);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +185,9 @@ int main(void)
 		cmocka_unit_test(test_what_is_far_off_is_not_made_up_for),
 		cmocka_unit_test(test_exact_periods_stay_as_they_are),
 		cmocka_unit_test(test_clocks_compared),
+		cmocka_unit_test(test_samples_that_wait_for_long),
+		cmocka_unit_test(test_samples_left_at_the_end),
+		cmocka_unit_test(test_few_left_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
