@@ -151,8 +151,8 @@ extern Prof_API_ __thread Prof_Thread_ Prof_thread_ __attribute__((tls_model("in
 /* A stack of zones that nobody is ever in. */
 extern Prof_API_ Prof_Zone_Stack Prof_dummy;
 /*
- * A page, of which the kernel makes zeros in children: where the first word is 0 the memory of
- * zones is not this process's, which nobody may have been told (_Fork, clone).
+ * The kernel clears this page in children. So if the first word is 0, the memory of zones belongs
+ * to the parent; after _Fork and clone that is the only way to know.
  */
 extern Prof_API_ uint32_t Prof_home_[1024];
 

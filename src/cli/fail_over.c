@@ -100,8 +100,7 @@ struct error *fail_over_check(struct fail_over *f, const struct report *report)
 			"several runs of each side: --old FILE... --new FILE...",
 			STR_ARG(profile_string(report->profile, report_metric(report).name)));
 	if (old_total(report) <= 0)
-		return error_new(ERROR_UNSUPPORTED,
-			"--fail-over: old has no %.*s, of which a part could be exceeded",
+		return error_new(ERROR_UNSUPPORTED, "--fail-over: old has no %.*s to compare with",
 			STR_ARG(profile_string(report->profile,
 				report->profile->metrics[report->query.difference->measured.i]
 					.name)));

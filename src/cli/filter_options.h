@@ -48,8 +48,8 @@ struct filter_list {
 };
 
 /*
- * metric: of the report, or NULL.  Where that is time off the CPU, of which the kernel's scheduler
- * is the leaf always, system calls are shown in its place, unless it was said what shall be.
+ * metric: of the report, or NULL.  In stacks of blocked time the leaf is always the kernel's
+ * scheduler, so system calls are shown in its place, unless the options say what to show.
  *
  * After filter_options_compile; o and the profile must live as long.  ERROR_INPUT where a pattern
  * in the profile is none.

@@ -38,7 +38,7 @@ struct merge {
 	struct map column_of;	/* (name, unit) → column */
 	VEC(struct merge_column) columns;
 	uint32_t samples_column; /* NO_ID: there is none */
-	struct str run_metric;	 /* of which each input's part is asked for; or empty */
+	struct str run_metric;	 /* wanted for each input by itself; or empty */
 	size_t run_count;
 	uint32_t run_of, first_run;	      /* columns; first_run NO_ID: there are none */
 	struct str shared_metric;	      /* of whose weights shares are asked for; or empty */

@@ -25,9 +25,9 @@ void task_scan(const pid_t *roots, size_t count, task_vec *tasks);
 typedef VEC(pid_t) pid_vec;
 
 /*
- * Adds the processes of that name to pids, ascending: what the kernel calls them (comm, of which it
- * has 15 bytes), or the base name of the first word of their command line.  Without ourselves, the
- * kernel's threads and those that have ended.
+ * Adds the processes of that name to pids, ascending.  The name is the kernel's (comm, cut to 15
+ * bytes), or the base name of the first word of the command line.  Without ourselves, the kernel's
+ * threads and processes that have ended.
  */
 void task_scan_named(struct str name, pid_vec *pids);
 

@@ -306,7 +306,7 @@ def test_file_of_a_program_that_has_ended(folder):
 		told, report = how != "_exits", look(path)
 		assert report["is_lower_bound"] == (not told), (how, report)
 		assert ("has not told when it ended" in check(sonde("report", path)).out) == (not told), how
-		# What was open at the end took until then: 60 ms and more, of which nothing else in memory tells.
+		# What was open at the end took until then: 60 ms and more, and nothing else in memory tells.
 		zones = zones_of(report)
 		assert zones["sleeping"]["open"] == 1 and zones["whole"]["open"] == (how != "returns"), zones
 		rows = json.loads(check(sonde("report", path, "--format", "json", "--metric", "zone-time")).out)["rows"]

@@ -356,7 +356,7 @@ static void put_part(struct listing_text *t, int64_t weight)
 	percent_put(out, weight, total);
 }
 
-/* "hottest line: list.c:15, 98.000 ms, 98.0%, of which inlined mix (list.h:11) 60.000 ms, 60.0%" */
+/* "hottest line: list.c:15, 98.000 ms, 98.0%; inlined mix (list.h:11) takes 60.000 ms, 60.0%" */
 static void put_hottest(struct listing_text *t)
 {
 	const struct profile *p = t->report->profile;
@@ -375,10 +375,10 @@ static void put_hottest(struct listing_text *t)
 	if (hottest.inlined != NO_ID) {
 		const struct annotate_place *in = &a->places[hottest.inlined];
 
-		strbuf_add(out, STR(", of which inlined "));
+		strbuf_add(out, STR("; inlined "));
 		put_place_name(out, profile_string(p, p->functions[in->function.i].name),
 			profile_string(p, in->file), in->line);
-		strbuf_add_char(out, ' ');
+		strbuf_add(out, STR(" takes "));
 		put_part(t, hottest.inlined_exclusive);
 	}
 	strbuf_add_char(out, '\n');
