@@ -18,12 +18,16 @@
 #define MACHINE_ROUNDING_NS 4e7
 #define MACHINE_CHANCE_MOST 0.01
 
-/* What the engine's clocks say, by the system's measure; UINT64_MAX: nothing. */
+/*
+ * What the engine's clocks say, by the system's measure; UINT64_MAX: nothing.  Clocks run ahead of
+ * it where the host takes the CPU away, and never behind: where samples are worth more than their
+ * period, ticks have not come, but the clocks went on.
+ */
 static uint64_t counted_ns(const struct recording *recording, const struct engine_counts *counts)
 {
 	if (counts->cpu_ns == UINT64_MAX)
 		return UINT64_MAX;
-	return (uint64_t)((double)counts->cpu_ns * weights_ratio(&recording->weights));
+	return (uint64_t)((double)counts->cpu_ns * fmin(1, weights_ratio(&recording->weights)));
 }
 
 /* Samples, and those that were lost, weighed as they would have been. */

@@ -1,7 +1,8 @@
 /*
  * A slow control loop.  Samples weigh their period times what a nanosecond of it has been worth so
  * far, and a little more or less, so that what they are behind or ahead of the account is made up
- * for within some looks.
+ * for within some looks.  Samples whose account has not answered yet count with what they will
+ * probably come to: or the same debt would be paid again until it has.
  *
  * The account is asked at a time of our choosing, while samples up to then may still be in the
  * rings: so its answer is held against them when the first later sample comes.  Where the recorder
@@ -45,7 +46,8 @@ static void settle(struct weights *w, struct weights_account *a)
 		w->accounted_ns += accounted_ns;
 		w->clocked_ns += (double)a->clocked_ns;
 		w->window_ns += (double)a->clocked_ns;
-		w->debt_ns += accounted_ns - (double)a->weighed_ns;
+		w->settled_ns += accounted_ns;
+		w->settled_clocked_ns += (double)a->clocked_ns;
 	}
 	*a = (struct weights_account){.ran_ns = a->asked_ran_ns, .is_known = true};
 }
@@ -62,7 +64,6 @@ uint64_t weights_take(
 
 	w->rest_ns = weight_ns - (double)whole_ns;
 	a->clocked_ns += period_ns;
-	a->weighed_ns += whole_ns;
 	w->taken_ns += period_ns;
 	w->weighed_ns += whole_ns;
 	return whole_ns;
@@ -70,7 +71,7 @@ uint64_t weights_take(
 
 bool weights_wants(const struct weights_account *a)
 {
-	return a->clocked_ns > 0;
+	return a->clocked_ns > 0 && a->asked_ns == 0;
 }
 
 void weights_ask(struct weights_account *a, uint64_t now_ns, uint64_t ran_ns)
@@ -96,7 +97,7 @@ static void take_lost(struct weights *w, uint64_t lost, double ratio)
 
 	w->lost = lost;
 	w->clocked_ns += lost_ns;
-	w->debt_ns -= lost_ns * ratio;
+	w->forgone_ns += lost_ns * ratio;
 }
 
 double weights_ratio(const struct weights *w)
@@ -104,6 +105,14 @@ double weights_ratio(const struct weights *w)
 	if (w->clocked_ns < INTERVALS_LEAST * (double)w->interval_ns)
 		return 1;
 	return between(RATIO_LEAST, w->accounted_ns / w->clocked_ns, RATIO_MOST);
+}
+
+/* What samples should have weighed more so far. */
+static double debt_ns(const struct weights *w, double ratio)
+{
+	double open_ns = (double)w->taken_ns - w->settled_clocked_ns;
+
+	return w->settled_ns - w->forgone_ns + open_ns * ratio - (double)w->weighed_ns;
 }
 
 void weights_look(struct weights *w, uint64_t lost)
@@ -117,7 +126,7 @@ void weights_look(struct weights *w, uint64_t lost)
 
 	if (pay_ns < INTERVALS_TO_PAY * interval_ns)
 		pay_ns = INTERVALS_TO_PAY * interval_ns;
-	w->factor = between(FACTOR_LEAST, ratio + w->debt_ns / pay_ns, FACTOR_MOST);
+	w->factor = between(FACTOR_LEAST, ratio + debt_ns(w, ratio) / pay_ns, FACTOR_MOST);
 	w->window_ns = 0;
 }
 

@@ -13,13 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of a thread, or of the whole machine: what the system accounts, and what samples weigh. */
+/* Of a thread, or of the whole machine: what the system accounts, and what was clocked. */
 struct weights_account {
 	uint64_t ran_ns;       /* by the system, up to where the sums below begin */
 	uint64_t asked_ns;     /* when the system was asked again; 0: it was not */
 	uint64_t asked_ran_ns; /* what it said */
 	uint64_t clocked_ns;   /* periods of the samples since */
-	uint64_t weighed_ns;   /* and what these weigh */
 	bool is_known;	       /* ran_ns is */
 };
 
@@ -28,11 +27,12 @@ struct weights {
 	bool is_exact; /* periods are CPU time that was used: nothing is to be done */
 	double factor; /* what a nanosecond of a period weighs */
 	double rest_ns;
-	double accounted_ns, clocked_ns; /* so far, where both are known */
-	double debt_ns;			 /* that samples should have weighed more so far */
-	double window_ns;		 /* clocked since the last look */
-	uint64_t taken_ns, weighed_ns;	 /* periods of all samples so far; what these weigh */
-	uint64_t lost;			 /* samples, at the last look */
+	double accounted_ns, clocked_ns;       /* so far, where both are known */
+	double settled_ns, settled_clocked_ns; /* of samples that have been held against accounts */
+	double forgone_ns;		       /* what lost samples would have weighed */
+	double window_ns;		       /* clocked since the last look */
+	uint64_t taken_ns, weighed_ns;	       /* periods of all samples so far; what these weigh */
+	uint64_t lost;			       /* samples, at the last look */
 };
 
 void weights_init(struct weights *w, uint64_t interval_ns, bool is_exact);
