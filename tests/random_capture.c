@@ -161,7 +161,7 @@ void random_capture_run(struct random_capture *r, struct capture_writer *w, uint
 		s.weight = o->interval_ns;
 		s.time_ns = (number + 1) * o->interval_ns / o->threads +
 			    random_capture_below(r, o->jitter_ns + 1);
-		capture_writer_sample(w, s.time_ns, s.thread, s.node, s.zone, &s.weight);
+		capture_writer_sample(w, s.time_ns, s.thread, s.node, s.zone, 0, &s.weight);
 		capture_writer_flush(w, s.time_ns + 1000000000);
 		vec_push(&r->samples, s);
 	}

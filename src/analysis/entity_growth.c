@@ -148,12 +148,16 @@ static void growth_run(struct growth *g)
 	free(group);
 }
 
-/* The thread of a sample that is shown, or NO_ID. */
+/* The thread or CPU of a sample that is shown, or NO_ID. */
 static uint32_t sample_entity(const struct growth *g, size_t sample)
 {
+	const struct samples *samples = &g->selection->profile->samples;
+
 	if (!selection_shows_sample(g->selection, sample))
 		return NO_ID;
-	return g->map->of_thread[g->selection->profile->samples.thread[sample].i];
+	if (g->map->of_labels)
+		return g->map->of_labels[samples->labels ? samples->labels[sample].i : 0];
+	return g->map->of_thread[samples->thread[sample].i];
 }
 
 static bool sample_has_weight(const struct growth *g, size_t sample)
@@ -166,7 +170,7 @@ static bool sample_has_weight(const struct growth *g, size_t sample)
 	return false;
 }
 
-/* Samples by thread or process: one node each. */
+/* Samples by thread, process or CPU: one node each. */
 static void growth_run_samples(struct growth *g)
 {
 	const struct samples *samples = &g->selection->profile->samples;

@@ -346,6 +346,36 @@ static void entity_map_threads(struct entity_map *m, const struct entity_spec *s
 	}
 }
 
+/* A set is on the CPU of its own label or of one of the rest's. */
+static void entity_map_cpus(struct entity_map *m, struct arena *scratch, struct arena *arena)
+{
+	const struct profile *p = m->profile;
+	struct strbuf value = {0};
+	uint32_t none = (uint32_t)m->entities.count;
+
+	vec_push(&m->entities, (struct entity){.name = STR("[no CPU]"), .occurrence = 1});
+	m->of_labels = ARENA_ARRAY(scratch, uint32_t, p->label_set_count);
+	m->of_labels[0] = none;
+	for (size_t i = 1; i < p->label_set_count; i++) {
+		label_id label = p->label_sets[i].label;
+		bool is_cpu = str_equal(profile_string(p, p->labels[label.i].key), STR("cpu"));
+		struct identity id = {label.i, 0};
+
+		m->of_labels[i] = m->of_labels[p->label_sets[i].rest.i];
+		if (!is_cpu)
+			continue;
+		m->of_labels[i] = none + 1 + row_table_intern(&m->identities, &identity_rows, &id);
+		if (m->of_labels[i] < m->entities.count)
+			continue;
+		struct str text = profile_label_value(p, label, &value);
+
+		vec_push(&m->entities, (struct entity){.name = str_from(arena_printf(
+							       arena, "CPU %.*s", STR_ARG(text))),
+					       .occurrence = 1});
+	}
+	strbuf_deinit(&value);
+}
+
 /* Where no zone was open: an entity of its own, whatever functions are called. */
 static void entity_map_no_zone(struct entity_map *m)
 {
@@ -372,7 +402,9 @@ void entity_map_init(struct entity_map *m, const struct profile *p, const struct
 	*m = (struct entity_map){
 		.profile = p, .level = spec->level, .unknown_name = find_string(p, UNKNOWN)};
 	entity_map_modules(m, scratch);
-	if (level_is_of_tasks(spec->level))
+	if (spec->level == LEVEL_CPU)
+		entity_map_cpus(m, scratch, arena);
+	else if (level_is_of_tasks(spec->level))
 		entity_map_threads(m, spec, scratch, arena);
 	else
 		entity_map_frames(m, spec, scratch);

@@ -20,7 +20,8 @@ struct entity_map {
 	uint32_t *of_frame;    /* [frame]; of levels that are of tasks: none */
 	uint32_t *of_function; /* [function], for those in arcs, where arcs have a meaning; else
 				  NULL */
-	uint32_t *of_thread;   /* [thread], at those levels; else none */
+	uint32_t *of_thread;   /* [thread], at the levels thread and process; else none */
+	uint32_t *of_labels;   /* [label set], LEVEL_CPU; else none */
 	uint32_t *module_of_object; /* [object]: index into modules */
 	struct str_table modules;   /* base names; those not known are the empty one */
 	uint32_t unknown_module;    /* that of functions without load object */

@@ -23,18 +23,21 @@ const char *const level_names[LEVEL_COUNT + 1] = {
 	[LEVEL_INSTRUCTION] = "instruction",
 	[LEVEL_THREAD] = "thread",
 	[LEVEL_PROCESS] = "process",
+	[LEVEL_CPU] = "cpu",
 	[LEVEL_ZONE] = "zone",
 };
 
 bool level_is_of_tasks(enum level level)
 {
-	return level == LEVEL_THREAD || level == LEVEL_PROCESS;
+	return level == LEVEL_THREAD || level == LEVEL_PROCESS || level == LEVEL_CPU;
 }
 
 struct error *level_check(enum level level, const struct profile *profile)
 {
 	if (level == LEVEL_ZONE)
 		return profile_needs_zones(profile);
+	if (level == LEVEL_CPU)
+		return profile_needs_label(profile, STR("cpu"));
 	return level_is_of_tasks(level) ? profile_needs_threads(profile) : NULL;
 }
 

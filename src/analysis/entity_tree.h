@@ -29,12 +29,14 @@ enum level {
 	LEVEL_INSTRUCTION, /* an address within a load object */
 	LEVEL_THREAD,
 	LEVEL_PROCESS,
+	LEVEL_CPU,  /* that it was sampled on: the label "cpu" */
 	LEVEL_ZONE, /* zones, told apart as functions are: a sample's stack is its zone stack */
 	LEVEL_COUNT
 };
-/* "function", "module", "file", "line", "instruction", "thread", "process", "zone". */
+/* "function", "module", "file", "line", "instruction", "thread", "process", "cpu", "zone". */
 extern const char *const level_names[LEVEL_COUNT + 1]; /* NULL at the end */
-/* Whether it tells samples apart by who was sampled; their stacks are then one entity long. */
+/* Whether it tells samples apart by who was sampled, or where; their stacks are then one entity
+ * long. */
 bool level_is_of_tasks(enum level level);
 /* NULL if the profile knows what the level needs, else an ERROR_UNSUPPORTED. */
 must_use struct error *level_check(enum level level, const struct profile *profile);

@@ -12,7 +12,7 @@
 
 const char *const filter_names[FILTER_COUNT + 1] = {"when", "focus", "ignore", "hide", "fold",
 	"inline", "kernel", "thread", "pid", "time", "zone", "tick", "tick-over", "tick-under",
-	"label", NULL};
+	"label", "cgroup", NULL};
 
 const char *const filter_kernel_names[] = {"all", "syscalls", "none", NULL};
 
@@ -130,6 +130,11 @@ struct error *filter_init(struct filter *f, enum filter_kind kind, const char *t
 		return error_new(ERROR_USAGE, "'%s' is not a list of namespaces", text);
 	case FILTER_INLINE:
 		return NULL;
+	case FILTER_CGROUP:
+		if (filter_split(f))
+			return NULL;
+		vec_deinit(&f->ids);
+		return error_new(ERROR_USAGE, "'%s' is not a list of control groups", text);
 	case FILTER_LABEL:
 		return init_label(f);
 	case FILTER_WHEN:

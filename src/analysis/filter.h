@@ -16,6 +16,7 @@
  * tick, tick-over, tick-under: samples by which tick they were taken in (analysis/ticks.h), by its
  *	   number or by how long it took
  * label   samples that have a label of that key, with a value that the regular expression matches
+ * cgroup  samples of processes in one of these control groups (base/cgroup.h)
  *
  * To add one: a row in enum filter_kind and filter_names, what it keeps in selection.c or, of
  *samples, in selection_samples.c, its option row in cli/filter_options.c.
@@ -44,9 +45,10 @@ enum filter_kind {
 	FILTER_TICK_OVER,
 	FILTER_TICK_UNDER,
 	FILTER_LABEL,
+	FILTER_CGROUP,
 	FILTER_COUNT
 };
-/* As their options are called: "when", "focus" … "label". */
+/* As their options are called: "when", "focus" … "cgroup". */
 extern const char *const filter_names[FILTER_COUNT + 1]; /* NULL at the end */
 
 /* Functions by name. */
@@ -81,7 +83,8 @@ struct filter {
 	struct when *when;	    /* FILTER_WHEN */
 	struct name_pattern *names; /* focus, ignore, hide, zone; label: NULL, any value */
 	enum filter_kernel kernel;  /* FILTER_KERNEL; text is its name */
-	/* thread, pid: numbers or names; fold: namespaces; label: its key; in text */
+	/* thread, pid: numbers or names; fold: namespaces; cgroup: names; label: its key; in text
+	 */
 	VEC(struct str) ids;
 	/* FILTER_TIME: since the profile's start, from_ns ≤ t < to_ns. */
 	uint64_t from_ns, to_ns;
@@ -103,7 +106,8 @@ must_use bool *name_pattern_matches(
 void filter_init_kernel(struct filter *f, enum filter_kernel kernel);
 /*
  * text is borrowed.  For focus, ignore, hide and zone it is a regular expression, for thread and
- * pid numbers or names with commas, for label KEY or KEY=REGEX.  ERROR_USAGE where it is not.
+ * pid numbers or names with commas, for cgroup names with commas, for label KEY or KEY=REGEX.
+ * ERROR_USAGE where it is not.
  */
 must_use struct error *filter_init(struct filter *f, enum filter_kind kind, const char *text);
 must_use struct error *filter_init_when(struct filter *f, const char *text, enum when_modules by);

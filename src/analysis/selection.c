@@ -218,6 +218,7 @@ static struct error *apply(struct selecting *s, const struct filter *f)
 		err = selecting_keep_ticks(s, f);
 		break;
 	case FILTER_LABEL:
+	case FILTER_CGROUP:
 		err = selecting_keep_labels(s, f);
 		break;
 	case FILTER_COUNT:

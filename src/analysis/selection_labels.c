@@ -1,8 +1,26 @@
 /*
- * The filter that looks at samples' labels.  What it asks is asked once of each label and once of
+ * The filters that look at samples' labels.  What they ask is asked once of each label and once of
  * each set of labels, however many samples have it.
  */
 #include "analysis/selection_state.h"
+
+#include "base/cgroup.h"
+
+/* Whether the filter means a label of its key with that value, NUL-terminated. */
+static bool is_meant(const struct filter *f, struct str value)
+{
+	if (f->kind == FILTER_LABEL)
+		return f->names == NULL || name_pattern_matches_text(f->names, value.data);
+	for (size_t i = 0; i < f->ids.count; i++)
+		if (cgroup_is(value, f->ids.data[i]))
+			return true;
+	return false;
+}
+
+static struct str key_of(const struct filter *f)
+{
+	return f->kind == FILTER_LABEL ? f->ids.data[0] : STR("cgroup");
+}
 
 /* [label]: whether the filter means it. */
 static void labels_meant(struct selecting *s, const struct filter *f, bool *meant)
@@ -10,20 +28,16 @@ static void labels_meant(struct selecting *s, const struct filter *f, bool *mean
 	const struct profile *p = s->profile;
 	struct strbuf value = {0};
 
-	for (uint32_t i = 0; i < p->label_count; i++) {
-		if (!str_equal(profile_string(p, p->labels[i].key), f->ids.data[0]))
-			continue;
-		meant[i] = f->names == NULL ||
-			   name_pattern_matches_text(
-				   f->names, profile_label_value(p, (label_id){i}, &value).data);
-	}
+	for (uint32_t i = 0; i < p->label_count; i++)
+		meant[i] = str_equal(profile_string(p, p->labels[i].key), key_of(f)) &&
+			   is_meant(f, profile_label_value(p, (label_id){i}, &value));
 	strbuf_deinit(&value);
 }
 
 struct error *selecting_keep_labels(struct selecting *s, const struct filter *f)
 {
 	const struct profile *p = s->profile;
-	struct error *err = profile_needs_label(p, f->ids.data[0]);
+	struct error *err = profile_needs_label(p, key_of(f));
 
 	if (err)
 		return err;

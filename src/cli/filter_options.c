@@ -37,7 +37,12 @@ enum {
 #define ROW_LABEL                                                                                  \
 	{                                                                                          \
 		ID(FILTER_LABEL), 0, "label", VALUE_TEXT, "KEY[=REGEX]", NULL,                     \
-			"only samples with such a label, of pprof and OTLP files"                  \
+			"only samples with such a label: cpu, cgroup, and those of other files"    \
+	}
+#define ROW_CGROUP                                                                                 \
+	{                                                                                          \
+		ID(FILTER_CGROUP), 0, "cgroup", VALUE_TEXT, "LIST", NULL,                          \
+			"only processes of these control groups, units or containers"              \
 	}
 #define ROWS_OF_ZONES                                                                              \
 	{ID(FILTER_ZONE), 0, "zone", VALUE_TEXT, "REGEX", NULL,                                    \
@@ -73,6 +78,7 @@ const struct option_row filter_rows[] = {
 	ROW_THREAD,
 	ROW_TIME,
 	ROW_LABEL,
+	ROW_CGROUP,
 	ROWS_OF_ZONES,
 	{OPTION_SAME, 0, "same", VALUE_TEXT, "REGEX=NAME", NULL,
 		"take functions that match for one, called NAME"},
@@ -80,7 +86,7 @@ const struct option_row filter_rows[] = {
 };
 
 const struct option_row filter_sample_rows[] = {
-	ROW_PID, ROW_THREAD, ROW_TIME, ROW_LABEL, ROWS_OF_ZONES, {0}};
+	ROW_PID, ROW_THREAD, ROW_TIME, ROW_LABEL, ROW_CGROUP, ROWS_OF_ZONES, {0}};
 
 struct error *filter_options_set(struct filter_options *o, int id, const char *value)
 {
@@ -215,6 +221,7 @@ static struct error *compile_filter(
 	case FILTER_THREAD:
 	case FILTER_PID:
 	case FILTER_LABEL:
+	case FILTER_CGROUP:
 	case FILTER_COUNT:
 		break;
 	}

@@ -19,6 +19,7 @@ enum {
 	OPTION_ENGINE,
 	OPTION_MAX_OVERHEAD,
 	OPTION_PID,
+	OPTION_CGROUP,
 	OPTION_ALL,
 	OPTION_DURATION,
 	OPTION_EVENT,
@@ -56,6 +57,8 @@ const struct option_row record_option_rows[] = {
 		"sample less often if recording costs more than PERCENT of the program's CPU time"},
 	{OPTION_PID, 'p', "pid", VALUE_TEXT, "LIST", NULL,
 		"attach to running processes, by id or name, their children included"},
+	{OPTION_CGROUP, 0, "cgroup", VALUE_TEXT, "LIST", NULL,
+		"attach to the processes of these control groups, units or containers"},
 	{OPTION_ALL, 'a', "all", VALUE_NONE, NULL, NULL,
 		"record all processes of the machine; takes rights"},
 	{OPTION_DURATION, 0, "duration", VALUE_TEXT, "TIME", NULL,
@@ -95,9 +98,10 @@ struct error *record_request_target(struct record_request *request, const struct
 	bool others = request->everybody || request->pid_count > 0;
 
 	if (request->everybody && request->pid_count > 0)
-		return error_new(ERROR_USAGE, "-p is for some processes, -a for all");
+		return error_new(ERROR_USAGE, "-p and --cgroup are for some processes, -a for all");
 	if (operands->count == 0 && !others)
-		return error_new(ERROR_USAGE, "nothing to record: neither a command nor -p nor -a");
+		return error_new(
+			ERROR_USAGE, "nothing to record: neither a command nor -p, --cgroup or -a");
 	if (request->events.specs.count > 0 && request->engine == RECORDER_ENGINE_PRELOAD)
 		return error_new(
 			ERROR_USAGE, "-e takes perf events, which --engine preload is without");
@@ -136,6 +140,28 @@ static struct error *add_named(struct record_request *request, struct str name)
 	return err;
 }
 
+/* Those of a control group, the same way. */
+static struct error *add_cgroup(struct record_request *request, const char *text, size_t size)
+{
+	pid_vec found = {0};
+	struct error *err = NULL;
+
+	if (size == 0)
+		return error_new(
+			ERROR_USAGE, "expected the name of a control group, found nothing");
+	task_scan_cgroup((struct str){text, size}, &found);
+	if (found.count == 0)
+		err = error_new(ERROR_USAGE,
+			"no process is in a control group '%.*s'; 'systemd-cgls' shows them, or "
+			"/proc/PID/cgroup",
+			(int)size, text);
+	for (size_t i = 0; i < found.count && err == NULL; i++)
+		err = add_pid(request, found.data[i]);
+	vec_deinit(&found);
+	request->by_name = true;
+	return err;
+}
+
 /* A process id, or a name. */
 static struct error *add_process(struct record_request *request, const char *text, size_t size)
 {
@@ -155,11 +181,14 @@ static struct error *add_process(struct record_request *request, const char *tex
 	return err ? err : add_pid(request, (pid_t)pid);
 }
 
-static struct error *add_pids(struct record_request *request, const char *list)
+typedef struct error *add_fn(struct record_request *request, const char *text, size_t size);
+
+/* Each of a list with commas. */
+static struct error *add_list(struct record_request *request, const char *list, add_fn *add)
 {
 	for (bool more = true; more;) {
 		size_t size = strcspn(list, ",");
-		struct error *err = add_process(request, list, size);
+		struct error *err = add(request, list, size);
 
 		if (err)
 			return err;
@@ -248,7 +277,10 @@ struct error *record_options_set(void *context, int id, const char *value)
 		err = value_percent(value, &request->overhead_most);
 		break;
 	case OPTION_PID:
-		err = add_pids(request, value);
+		err = add_list(request, value, add_process);
+		break;
+	case OPTION_CGROUP:
+		err = add_list(request, value, add_cgroup);
 		break;
 	case OPTION_ALL:
 		request->everybody = true;

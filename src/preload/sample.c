@@ -7,6 +7,8 @@
 #include "preload/preload.h"
 
 #include <errno.h>
+#include <linux/rseq.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
@@ -105,6 +107,24 @@ static void tell_name(struct preload_thread *t)
 	preload_record_end(t, sizeof(name));
 }
 
+/*
+ * Where the C library has the kernel keep it up to date, rseq(2): from glibc 2.35 on.  To ask takes
+ * a system call elsewhere, which a filter may forbid.
+ */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+static uint32_t this_cpu(void)
+{
+	if (!&__rseq_size || __rseq_size == 0)
+		return UINT32_MAX;
+	const volatile struct rseq *area =
+		(const void *)((const char *)__builtin_thread_pointer() + __rseq_offset);
+	uint32_t cpu = area->cpu_id;
+
+	return cpu < UINT32_MAX - 1 ? cpu : UINT32_MAX;
+}
+
 static void take(
 	struct preload_thread *t, uint64_t now_ns, uint64_t cpu_ns, const ucontext_t *context)
 {
@@ -122,6 +142,7 @@ static void take(
 	struct preload_sample *sample = (void *)(record + 1);
 
 	sample->took_ns = t->took_ns;
+	sample->cpu = this_cpu();
 	for (size_t i = 0; i < PRELOAD_REGS; i++)
 		sample->regs[i] = (uint64_t)context->uc_mcontext.gregs[gregs[i]];
 	room = head + copy_stack(t, context, out + head, room - head);

@@ -120,6 +120,8 @@ struct preload_start {
 
 struct preload_sample {
 	uint64_t took_ns; /* the writing of the thread's sample before this one */
+	uint32_t cpu;	  /* UINT32_MAX: not known */
+	uint32_t unused;
 	uint64_t regs[PRELOAD_REGS];
 };
 

@@ -205,6 +205,7 @@ static void add_sample(struct capture *c, const struct capture_sample *sample, t
 		weight[c->samples_metric.i] = 1;
 	builder_sample(c->builder, stack, thread, sample->time_ns, weight);
 	capture_zones_sample(&c->zones, sample->zone);
+	c->lost_labels += !capture_labels_sample(&c->labels, sample->labels);
 	c->samples++;
 	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
 	if (weight[c->samples_metric.i] > 0) {
@@ -397,6 +398,11 @@ static void choose_metric(struct capture *c)
 		builder_header(c->builder)->default_metric = real;
 }
 
+static bool is_damaged(const struct capture *c)
+{
+	return c->scan.damaged_places > 0 || c->scan.missing_chunks > 0 || c->bad_chunks > 0;
+}
+
 static void read_all(struct capture *c)
 {
 	read_chunks(c, CAPTURE_CHUNK_FACTS);
@@ -418,6 +424,10 @@ static void read_all(struct capture *c)
 		read_chunks(c, CAPTURE_CHUNK_ADDRESSES);
 		read_chunks(c, CAPTURE_CHUNK_FUNCTIONS);
 		read_chunks(c, CAPTURE_CHUNK_ARCS);
+	}
+	/* They are numbered by their order, so what lies behind a gap would be taken for another.
+	 */
+	if (!is_damaged(c)) {
 		read_chunks(c, CAPTURE_CHUNK_LABELS);
 		read_chunks(c, CAPTURE_CHUNK_LABEL_SETS);
 	}

@@ -148,10 +148,10 @@ void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t paren
 }
 
 void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t thread,
-	uint32_t node, uint32_t zone, const int64_t *weight)
+	uint32_t node, uint32_t zone, uint32_t labels, const int64_t *weight)
 {
 	struct capture_sample sample = {
-		.time_ns = time_ns, .thread = thread, .node = node, .zone = zone};
+		.time_ns = time_ns, .thread = thread, .node = node, .zone = zone, .labels = labels};
 
 	if (!writer_accepts(w)) {
 		w->dropped++;
@@ -160,6 +160,20 @@ void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t 
 	for (uint32_t i = 0; i < w->metric_count; i++)
 		sample.weight[i] = weight[i];
 	capture_samples_add(w->batch.samples, &sample, w->metric_count);
+}
+
+void capture_writer_label(struct capture_writer *w, struct str key, struct str value)
+{
+	if (writer_accepts(w))
+		capture_put_label(&w->batch.rows[CAPTURE_CHUNK_LABELS],
+			&(struct capture_label){key, value, STR(""), 0});
+}
+
+void capture_writer_label_set(struct capture_writer *w, uint32_t rest, uint32_t label)
+{
+	if (writer_accepts(w))
+		capture_put_label_set(&w->batch.rows[CAPTURE_CHUNK_LABEL_SETS],
+			&(struct capture_label_set){rest, label});
 }
 
 /* What no sum of weights can hold is a broken counter's. */

@@ -50,9 +50,14 @@ void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t paren
 /*
  * time_ns since the recording's start, kept to the microsecond; weight[] has one value for each
  * capture_writer_metric there was.  zone: the node of the zone stack that it was taken in; 0: none.
+ * labels: the set, of capture_writer_label_set; 0: none.
  */
 void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t thread,
-	uint32_t node, uint32_t zone, const int64_t *weight);
+	uint32_t node, uint32_t zone, uint32_t labels, const int64_t *weight);
+/* A label of samples, numbered from 0. */
+void capture_writer_label(struct capture_writer *w, struct str key, struct str value);
+/* A set of labels, numbered from 1: those of an earlier set, or 0, and one of a higher number. */
+void capture_writer_label_set(struct capture_writer *w, uint32_t rest, uint32_t label);
 /*
  * What a thread has done at a zone stack in a while that ended at time_ns: time in it (and not in
  * those below it), and entries.

@@ -209,6 +209,7 @@ static void take_sample(struct engine_preload *e, uint32_t slot, const struct pr
 	};
 
 	memcpy(&regs, body, sizeof(regs));
+	sample.cpu = regs.cpu;
 	_Static_assert(PRELOAD_REGS == UNWIND_REG_COUNT, "the registers have DWARF's numbers");
 	memcpy(sample.regs.value, regs.regs, sizeof(regs.regs));
 	sample.regs.known = (1u << PRELOAD_REGS) - 1;

@@ -86,15 +86,16 @@ void perf_attr_switch(struct perf_event_attr *attr, const struct perf_grant *gra
 
 /*
  * With PERF_SAMPLE_PERIOD the kernel samples a software event each time, whatever its period is;
- * and a frequency goes by timer ticks, of which threads that sleep see none.  So there is no period
- * in these samples, but an address, of no meaning, in its place.
+ * and a frequency goes by timer ticks, of which threads that sleep see none.  So there are no CPU
+ * and period in these samples, but an address and a stream, of no meaning, in their places.
  */
 void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_grant *grant,
 	uint32_t stack_bytes, uint64_t period)
 {
 	attr_init(attr, grant, PERF_COUNT_SW_CONTEXT_SWITCHES);
 	attr_sample(attr, grant, stack_bytes);
-	attr->sample_type ^= PERF_SAMPLE_PERIOD | PERF_SAMPLE_ADDR;
+	attr->sample_type ^=
+		PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_ADDR | PERF_SAMPLE_STREAM_ID;
 	attr->sample_period = period;
 }
 

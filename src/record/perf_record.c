@@ -92,6 +92,8 @@ static bool read_sample(const struct perf_event_header *header, bool has_chain,
 	sample->pid = (int32_t)cursor_u32(&c);
 	sample->tid = (int32_t)cursor_u32(&c);
 	sample->time_ns = cursor_u64(&c);
+	sample->cpu = cursor_u32(&c);
+	cursor_skip(&c, 4);
 	sample->period = period ? *period : cursor_u64(&c);
 	if (has_chain)
 		read_chain(&c, sample);
@@ -118,8 +120,8 @@ bool perf_record_sample_of_period(const struct perf_event_header *header, bool h
 	return read_sample(header, has_chain, &period, sample);
 }
 
-/* Of a sample: header, id, ip, pid and tid, time, period. */
-#define AFTER_PERIOD 48
+/* Of a sample: header, id, ip, pid and tid, time, CPU, period. */
+#define AFTER_PERIOD 56
 
 /* Where the size of the copy of the stack stands. */
 static size_t room_offset(const struct perf_event_header *header, bool has_chain)

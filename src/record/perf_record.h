@@ -18,8 +18,8 @@
 #define PERF_RECORD_OTHER_FIELDS (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 /* sample_type of the events that sample; PERF_SAMPLE_CALLCHAIN is added for kernel frames. */
 #define PERF_RECORD_SAMPLE_FIELDS                                                                  \
-	(PERF_RECORD_OTHER_FIELDS | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER |  \
-		PERF_SAMPLE_STACK_USER)
+	(PERF_RECORD_OTHER_FIELDS | PERF_SAMPLE_IP | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |        \
+		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 /* sample_regs_user: the 16 general registers and the pc. */
 #define PERF_RECORD_USER_REGS UINT64_C(0xff01ff)
 
@@ -29,6 +29,7 @@ struct perf_sample {
 	uint64_t event_id; /* of the event that it is of */
 	uint64_t ip, time_ns, period;
 	int64_t pid, tid;
+	uint32_t cpu; /* that it was taken on */
 	bool in_kernel;
 	const uint64_t *kernel_chain; /* addresses, innermost first; in the record */
 	size_t kernel_count;

@@ -286,6 +286,7 @@ static void take_sample(struct preload_wake *w, uint32_t slot, const struct prel
 	if (size > w->largest_bytes)
 		w->largest_bytes = size;
 	memcpy(&regs, body, sizeof(regs));
+	sample.cpu = regs.cpu;
 	memcpy(sample.regs.value, regs.regs, sizeof(regs.regs));
 	sample.regs.known = (1u << PRELOAD_REGS) - 1;
 	sample.ip = sample.regs.value[UNWIND_REG_PC];

@@ -163,6 +163,43 @@ void proc_command_line(int64_t pid, struct strbuf *out)
 	strbuf_add_char(out, '\0');
 }
 
+/* "HIERARCHY:CONTROLLERS:PATH"; the hierarchy of version 2 is 0. */
+static void take_cgroup(char *line, bool *is_second, struct strbuf *path)
+{
+	char *controllers = strchr(line, ':');
+	char *text = controllers ? strchr(controllers + 1, ':') : NULL;
+
+	if (!text || *is_second)
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	struct str found = str_from(text + 1);
+
+	*is_second = strncmp(line, "0:", 2) == 0 && found.size > 1;
+	if (!*is_second && found.size <= path->size)
+		return;
+	strbuf_clear(path);
+	strbuf_add(path, found);
+}
+
+bool proc_cgroup(int64_t pid, struct strbuf *path)
+{
+	char name[64];
+	char *line = NULL;
+	size_t capacity = 0;
+	bool is_second = false;
+
+	snprintf(name, sizeof(name), "/proc/%" PRId64 "/cgroup", pid);
+	FILE *f = fopen(name, "re");
+
+	strbuf_clear(path);
+	while (f && getline(&line, &capacity, f) > 0)
+		take_cgroup(line, &is_second, path);
+	free(line);
+	if (f)
+		fclose(f);
+	return path->size > 0;
+}
+
 uint64_t proc_cpu_ns(int64_t pid)
 {
 	clockid_t clock;

@@ -3,7 +3,7 @@
 
 /*
  * /proc/PID/stat and /proc/PID/task/TID/stat: what a process or a thread is, proc(5);
- * and /proc/TID/schedstat, sched-stats in the kernel's documentation.
+ * /proc/PID/cgroup, cgroups(7); and /proc/TID/schedstat, sched-stats in the kernel's documentation.
  */
 
 #include <stdbool.h>
@@ -40,6 +40,12 @@ uint32_t proc_seccomp_filters(int64_t pid, int64_t tid);
 
 /* Adds the command line of a process, each argument followed by NUL, or its name in brackets. */
 void proc_command_line(int64_t pid, struct strbuf *out);
+
+/*
+ * Sets path to the control group of a process: that of cgroups of version 2, or, where that says
+ * nothing, the longest of version 1.  False: the process is gone.
+ */
+bool proc_cgroup(int64_t pid, struct strbuf *path);
 
 /* The CPU time of a process, all its threads together, to the nanosecond; 0: it is gone. */
 uint64_t proc_cpu_ns(int64_t pid);

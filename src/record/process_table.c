@@ -143,8 +143,33 @@ static void process_look_up(struct process_table *t, struct process *p)
 	memcpy(p->name, stat.name, sizeof(p->name));
 }
 
+void process_table_read_groups(struct process_table *t, struct sample_labels *l)
+{
+	t->labels = l;
+}
+
+static uint32_t process_group(struct process_table *t, struct process *p)
+{
+	struct strbuf path = {0};
+
+	if (t->labels && !p->is_group_read) {
+		p->is_group_read = true;
+		if (proc_cgroup(p->pid, &path))
+			p->group = sample_labels_group(t->labels, strbuf_str(&path));
+		strbuf_deinit(&path);
+	}
+	return p->group;
+}
+
+uint32_t process_table_group(struct process_table *t, const struct thread *thread)
+{
+	struct process *p = t->labels ? process_table_find_late(t, thread->pid) : NULL;
+
+	return p ? process_group(t, p) : SAMPLE_LABELS_NO_GROUP;
+}
+
 struct process *process_table_add(
-	struct process_table *t, int64_t pid, const struct process *parent, uint64_t time_ns)
+	struct process_table *t, int64_t pid, struct process *parent, uint64_t time_ns)
 {
 	struct process **place = process_place(t, pid);
 	struct process *p = xalloc(sizeof(*p));
@@ -153,6 +178,7 @@ struct process *process_table_add(
 	p->number = t->process_numbers++;
 	p->parent = parent ? parent->number : UINT32_MAX;
 	p->start_ns = time_ns;
+	p->group = parent ? process_group(t, parent) : SAMPLE_LABELS_NO_GROUP;
 	if (parent) {
 		memcpy(p->name, parent->name, sizeof(p->name));
 		unwind_space_copy(&p->space, &parent->space);

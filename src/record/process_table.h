@@ -19,6 +19,7 @@
 #include "record/capture_writer.h"
 #include "record/object_table.h"
 #include "record/offcpu.h"
+#include "record/sample_labels.h"
 #include "record/thinning.h"
 #include "record/weights.h"
 #include "unwind/space.h"
@@ -38,6 +39,8 @@ struct process {
 	bool is_leaderless; /* its first thread has ended */
 	bool is_bare;	    /* it runs another program; no code of that is mapped yet */
 	char name[16];
+	uint32_t group;	    /* control group, of sample_labels_group; or SAMPLE_LABELS_NO_GROUP */
+	bool is_group_read; /* it is the process's own, not its parent's */
 	struct unwind_space space;
 	uint64_t maps_read_ns; /* when /proc/PID/maps was last asked; 0: never */
 };
@@ -81,6 +84,13 @@ void process_table_unhook(struct process_table *t, const void *context);
  * mapped, is asked of /proc.
  */
 void process_table_expect_old(struct process_table *t);
+/* From now on processes have control groups, with numbers of l. */
+void process_table_read_groups(struct process_table *t, struct sample_labels *l);
+/*
+ * The control group of a thread's process, which is read when it is asked for first; of one that is
+ * gone by then its parent's.
+ */
+uint32_t process_table_group(struct process_table *t, const struct thread *thread);
 /* A thread that was there before, with its name, and its process. */
 void process_table_adopt(struct process_table *t, int64_t pid, int64_t tid, uint64_t now_ns);
 /* Reads the maps of all processes of which that has not been done. */

@@ -33,8 +33,9 @@ struct process_table {
 	uint32_t process_numbers, thread_numbers; /* given so far */
 	uint64_t thread_total;
 	bool expects_old;
-	size_t denied;	      /* programs that may not be sampled */
-	char denied_name[16]; /* the first of them */
+	struct sample_labels *labels; /* NULL: control groups are not asked for */
+	size_t denied;		      /* programs that may not be sampled */
+	char denied_name[16];	      /* the first of them */
 	VEC(struct process_hooks) hooks;
 };
 
@@ -46,7 +47,7 @@ uint64_t process_table_file_time(const struct process_table *t, uint64_t time_ns
  * parent, or with NULL what /proc tells of it if old processes are expected.
  */
 struct process *process_table_add(
-	struct process_table *t, int64_t pid, const struct process *parent, uint64_t time_ns);
+	struct process_table *t, int64_t pid, struct process *parent, uint64_t time_ns);
 /* Frees the process of that pid if its number is that; others change their places. */
 void process_table_remove(struct process_table *t, int64_t pid, uint32_t number);
 /* Writes its name and what else is to be known of it to the file, again if need be. */

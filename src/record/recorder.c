@@ -275,6 +275,8 @@ static struct error *start(struct recorder *r)
 	if (r->options.overhead_most > 0)
 		(void)budget_measure_price(&setup.price);
 	recording_begin(&r->recording, r->writer);
+	if (r->options.kind != TARGET_COMMAND)
+		process_table_read_groups(r->recording.processes, &r->recording.labels);
 	r->recording.zones = zones_create(&r->recording, r->options.zones);
 	if (r->recording.zones) {
 		r->target.variable = zones_variable(r->recording.zones);

@@ -40,24 +40,29 @@ void recording_begin(struct recording *r, struct capture_writer *writer)
 	r->objects = object_table_create(writer);
 	r->processes = process_table_create(writer, r->objects, r->start_ns);
 	snapshot_init(&r->snapshot, writer, r->objects, r->processes);
+	sample_labels_init(&r->labels, writer);
 }
 
 void recording_end(struct recording *r)
 {
 	if (!r->processes)
 		return;
+	sample_labels_deinit(&r->labels);
 	snapshot_deinit(&r->snapshot);
 	process_table_destroy(r->processes);
 	object_table_destroy(r->objects);
 }
 
-static void write_sample(struct recording *r, uint64_t time_ns, const struct thread *thread,
-	uint32_t node, const int64_t *weight)
+/* cpu: SAMPLE_LABELS_NO_CPU where it was on none. */
+static void write_sample(struct recording *r, uint64_t time_ns, struct thread *thread,
+	uint32_t node, uint32_t cpu, const int64_t *weight)
 {
 	uint32_t zone = r->zones ? zones_at(r->zones, thread, time_ns) : 0;
+	uint32_t labels =
+		sample_labels_set(&r->labels, process_table_group(r->processes, thread), cpu);
 
 	capture_writer_sample(r->writer, time_ns > r->start_ns ? time_ns - r->start_ns : 0,
-		thread->number, node, zone, weight);
+		thread->number, node, zone, labels, weight);
 }
 
 /* Adds to a weight that may not be recorded. */
@@ -67,9 +72,9 @@ static void weigh(int64_t *weight, uint32_t metric, uint64_t value)
 		weight[metric] = (int64_t)value;
 }
 
-/* A sample of the clock that stands for period_ns. */
-static void write_clock(
-	struct recording *r, struct snapshot_place place, uint64_t time_ns, uint64_t period_ns)
+/* A sample of the clock on that CPU, which stands for period_ns. */
+static void write_clock(struct recording *r, struct snapshot_place place, uint32_t cpu,
+	uint64_t time_ns, uint64_t period_ns)
 {
 	int64_t weight[CAPTURE_METRIC_MAX] = {0};
 	uint64_t weight_ns = weights_take(&r->weights,
@@ -80,7 +85,7 @@ static void write_clock(
 	weigh(weight, r->metrics.samples, 1);
 	r->samples++;
 	r->sampled_ns += weight_ns;
-	write_sample(r, time_ns, place.thread, place.node, weight);
+	write_sample(r, time_ns, place.thread, place.node, cpu, weight);
 }
 
 struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample)
@@ -88,8 +93,8 @@ struct snapshot_place recording_take_clock(struct recording *r, const struct per
 	struct snapshot_place place = snapshot_walk(&r->snapshot, sample);
 	struct thinned *thinned = &place.thread->thinned;
 
-	write_clock(r, place, sample->time_ns, sample->period + thinned_take(thinned));
-	thinned_keep(thinned, place.node, sample->time_ns);
+	write_clock(r, place, sample->cpu, sample->time_ns, sample->period + thinned_take(thinned));
+	thinned_keep(thinned, place.node, sample->cpu, sample->time_ns);
 	return place;
 }
 
@@ -99,8 +104,8 @@ bool recording_take_dropped(struct recording *r, struct thread *thread)
 
 	if (thinned->carried == 0)
 		return false;
-	write_clock(r, (struct snapshot_place){thread, thinned->node}, thinned->time_ns,
-		thinned_take(thinned));
+	write_clock(r, (struct snapshot_place){thread, thinned->node}, thinned->cpu,
+		thinned->time_ns, thinned_take(thinned));
 	return true;
 }
 
@@ -112,7 +117,7 @@ void recording_take_counter(struct recording *r, const struct perf_sample *sampl
 	weigh(weight, r->metrics.counters + counter, sample->period);
 	r->counter_samples[counter]++;
 	r->counter_weight[counter] += sample->period;
-	write_sample(r, sample->time_ns, place.thread, place.node, weight);
+	write_sample(r, sample->time_ns, place.thread, place.node, sample->cpu, weight);
 }
 
 void recording_take_off_cpu(
@@ -129,7 +134,7 @@ void recording_take_off_cpu(
 	weigh(weight, r->metrics.blocked_time, interval->blocked_ns);
 	weigh(weight, r->metrics.preempted_time, interval->preempted_ns);
 	process_table_number(r->processes, thread);
-	write_sample(r, interval->begin_ns, thread, node, weight);
+	write_sample(r, interval->begin_ns, thread, node, SAMPLE_LABELS_NO_CPU, weight);
 }
 
 /* The thread that such a row is of. */
@@ -153,5 +158,5 @@ void recording_take_unsampled(struct recording *r, struct str name, uint64_t cpu
 	weigh(weight, r->metrics.cpu_time, cpu_ns);
 	weigh(weight, r->metrics.real_time, cpu_ns);
 	capture_writer_sample(r->writer, clock_monotonic_ns() - r->start_ns,
-		unsampled_thread(r, name), node, 0, weight);
+		unsampled_thread(r, name), node, 0, 0, weight);
 }

@@ -13,6 +13,7 @@
 #include "record/object_table.h"
 #include "record/perf_attr.h"
 #include "record/process_table.h"
+#include "record/sample_labels.h"
 #include "record/snapshot.h"
 #include "record/weights.h"
 
@@ -34,6 +35,7 @@ struct recording {
 	struct snapshot snapshot;
 	struct recording_metrics metrics;
 	struct weights weights;
+	struct sample_labels labels;
 	struct weights_account machine; /* of all samples, where that is the target */
 	bool is_machine;
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */

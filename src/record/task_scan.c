@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/search.h"
 #include "record/proc_stat.h"
 
@@ -32,17 +33,10 @@ static pid_t next_number(DIR *dir)
 	return 0;
 }
 
-/* Everybody's parents, by parent. */
-static int compare_parents(const void *a, const void *b)
-{
-	const struct kin *x = a, *y = b;
+/* All processes without the kernel's threads. */
+typedef void process_fn(void *context, const struct proc_stat *stat);
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-static void read_kin(kin_vec *all)
+static void each_process(process_fn *call, void *context)
 {
 	DIR *dir = opendir("/proc");
 	pid_t pid;
@@ -53,9 +47,31 @@ static void read_kin(kin_vec *all)
 		struct proc_stat stat;
 
 		if (proc_stat_read(pid, 0, &stat) && !stat.is_kernel)
-			vec_push(all, (struct kin){pid, (pid_t)stat.parent});
+			call(context, &stat);
 	}
 	closedir(dir);
+}
+
+/* Everybody's parents, by parent. */
+static int compare_parents(const void *a, const void *b)
+{
+	const struct kin *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static void add_kin(void *context, const struct proc_stat *stat)
+{
+	kin_vec *all = context;
+
+	vec_push(all, (struct kin){(pid_t)stat->pid, (pid_t)stat->parent});
+}
+
+static void read_kin(kin_vec *all)
+{
+	each_process(add_kin, all);
 	if (all->count > 0)
 		qsort(all->data, all->count, sizeof(*all->data), compare_parents);
 }
@@ -119,16 +135,43 @@ void task_scan(const pid_t *roots, size_t count, task_vec *tasks)
 	vec_deinit(&family);
 }
 
-/* The first word of the command line, without its folders: a name of any length. */
-static bool is_called(pid_t pid, struct str name)
+/* ---- by name ---- */
+
+struct search {
+	struct str name;
+	bool (*is_meant)(const struct proc_stat *stat, struct str name);
+	pid_vec *pids;
+};
+
+/* Its name, or the first word of its command line, without folders: that has any length. */
+static bool is_called(const struct proc_stat *stat, struct str name)
 {
 	struct strbuf line = {0};
 
-	proc_command_line(pid, &line);
+	if (str_equal(str_from(stat->name), name))
+		return true;
+	proc_command_line(stat->pid, &line);
 	bool is_same = str_equal(str_base_name(str_from(line.data)), name);
 
 	strbuf_deinit(&line);
 	return is_same;
+}
+
+static bool is_in_group(const struct proc_stat *stat, struct str name)
+{
+	struct strbuf path = {0};
+	bool is_there = proc_cgroup(stat->pid, &path) && cgroup_is(strbuf_str(&path), name);
+
+	strbuf_deinit(&path);
+	return is_there;
+}
+
+static void add_meant(void *context, const struct proc_stat *stat)
+{
+	struct search *search = context;
+
+	if (stat->pid != getpid() && stat->state != 'Z' && search->is_meant(stat, search->name))
+		vec_push(search->pids, (pid_t)stat->pid);
 }
 
 static int compare_pids(const void *a, const void *b)
@@ -138,23 +181,21 @@ static int compare_pids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void task_scan_named(struct str name, pid_vec *pids)
+static void find_processes(struct search search)
 {
-	DIR *dir = opendir("/proc");
-	pid_t pid;
+	pid_vec *pids = search.pids;
 
-	if (!dir)
-		return;
-	while ((pid = next_number(dir))) {
-		struct proc_stat stat;
-
-		if (pid == getpid() || !proc_stat_read(pid, 0, &stat) || stat.is_kernel ||
-			stat.state == 'Z')
-			continue;
-		if (str_equal(str_from(stat.name), name) || is_called(pid, name))
-			vec_push(pids, pid);
-	}
-	closedir(dir);
+	each_process(add_meant, &search);
 	if (pids->count > 0)
 		qsort(pids->data, pids->count, sizeof(*pids->data), compare_pids);
+}
+
+void task_scan_named(struct str name, pid_vec *pids)
+{
+	find_processes((struct search){name, is_called, pids});
+}
+
+void task_scan_cgroup(struct str name, pid_vec *pids)
+{
+	find_processes((struct search){name, is_in_group, pids});
 }

@@ -30,5 +30,7 @@ typedef VEC(pid_t) pid_vec;
  * threads and processes that have ended.
  */
 void task_scan_named(struct str name, pid_vec *pids);
+/* The same of the processes in a control group of that name (base/cgroup.h). */
+void task_scan_cgroup(struct str name, pid_vec *pids);
 
 #endif

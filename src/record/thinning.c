@@ -37,9 +37,10 @@ uint64_t thinned_take(struct thinned *thread)
 	return carried_ns;
 }
 
-void thinned_keep(struct thinned *thread, uint32_t node, uint64_t time_ns)
+void thinned_keep(struct thinned *thread, uint32_t node, uint32_t cpu, uint64_t time_ns)
 {
 	thread->has_kept = true;
 	thread->node = node;
+	thread->cpu = cpu;
 	thread->time_ns = time_ns;
 }

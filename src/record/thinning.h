@@ -20,7 +20,7 @@ struct thinned {
 	uint32_t carried;    /* how many these are */
 	/* The last one that was kept. */
 	bool has_kept;
-	uint32_t node;
+	uint32_t node, cpu;
 	uint64_t time_ns;
 };
 
@@ -29,6 +29,6 @@ bool thinning_drops(struct thinning *t, struct thinned *thread, double level, ui
 /* What the next sample weighs besides its own period. */
 uint64_t thinned_take(struct thinned *thread);
 /* A sample was kept. */
-void thinned_keep(struct thinned *thread, uint32_t node, uint64_t time_ns);
+void thinned_keep(struct thinned *thread, uint32_t node, uint32_t cpu, uint64_t time_ns);
 
 #endif

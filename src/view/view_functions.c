@@ -113,6 +113,7 @@ static void functions_view_title(struct text *text, const struct report *report)
 		[LEVEL_INSTRUCTION] = "Instructions",
 		[LEVEL_THREAD] = "Threads",
 		[LEVEL_PROCESS] = "Processes",
+		[LEVEL_CPU] = "CPUs",
 		[LEVEL_ZONE] = "Zones",
 	};
 	const char *what = titles[report->query.level];

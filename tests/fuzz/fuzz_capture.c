@@ -125,7 +125,7 @@ static void add_special_objects(struct capture_writer *w, uint32_t node)
 	capture_writer_object(w, 11, STR("[truncated]"), STR(""), CAPTURE_OBJECT_TRUNCATED);
 	capture_writer_node(w, node, 0, 11, 0);
 	capture_writer_node(w, node + 1, node, 10, 0xffffffff81000000);
-	capture_writer_sample(w, 900000000, 0, node + 1, 0, &weight);
+	capture_writer_sample(w, 900000000, 0, node + 1, 0, 0, &weight);
 	capture_writer_symbol(w, 10, 0xffffffff81000000, chain, 2);
 	capture_writer_counter(w, CAPTURE_TRUNCATED_MEMORY, 1);
 	capture_writer_number(w, CAPTURE_CPU_NS, 1000000000);
@@ -142,7 +142,7 @@ static void add_zones(struct capture_writer *w, uint32_t node)
 	capture_writer_node(w, node, 0, 12, 1);
 	capture_writer_node(w, node + 1, node, 12, 0);
 	for (uint32_t i = 0; i < 6; i++) {
-		capture_writer_sample(w, 910000000 + i, 0, node - 1, node + i % 2, &weight);
+		capture_writer_sample(w, 910000000 + i, 0, node - 1, node + i % 2, 0, &weight);
 		capture_writer_zone_row(
 			w, &(struct capture_zone_row){900000000 + i, 0, node + i % 2, 100 * i, i});
 		capture_writer_zone_event(w, 900000000 + i, 0, i % 3 ? node + i % 2 : 0);

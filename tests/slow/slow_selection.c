@@ -415,6 +415,7 @@ static struct entity name_of(const struct slow_lines *l, uint32_t frame, enum le
 		break;
 	case LEVEL_THREAD:
 	case LEVEL_PROCESS:
+	case LEVEL_CPU:
 	case LEVEL_ZONE:
 	case LEVEL_COUNT:
 		abort();

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "../capture_files.h"
+#include "record/sample_labels.h"
 
 static const struct random_capture_options small = {
 	.seed = 1,
@@ -118,7 +119,7 @@ static void write_mixture(struct capture_writer *w)
 	capture_writer_node(w, 4, 3, 0, 0x1000);
 	capture_writer_node(w, 5, 1, 3, 0x99);
 	for (uint32_t node = 1; node <= 5; node++)
-		capture_writer_sample(w, node * 1000000, 0, node, 0, &weight);
+		capture_writer_sample(w, node * 1000000, 0, node, 0, 0, &weight);
 	capture_writer_process(w, 0, 77, CAPTURE_NO_ID, 5, STR("prog"));
 	add_chain(w, 0, 0x1000);
 }
@@ -221,8 +222,8 @@ static void test_functions_without_names(void **state)
 		capture_writer_thread(w, 0, 0, 1, 0, STR("x"));
 		capture_writer_node(w, 1, 0, 0, 0x2000);
 		capture_writer_node(w, 2, 1, 0, 0x2010);
-		capture_writer_sample(w, 0, 0, 1, 0, &weight);
-		capture_writer_sample(w, 0, 0, 2, 0, &weight);
+		capture_writer_sample(w, 0, 0, 1, 0, 0, &weight);
+		capture_writer_sample(w, 0, 0, 2, 0, 0, &weight);
 		capture_writer_symbol(w, 0, 0x2000, &start, 1);
 		if (all)
 			capture_writer_symbol(w, 0, 0x2010, &start, 1);
@@ -239,6 +240,68 @@ static void test_functions_without_names(void **state)
 			      "start, or as [unknown]");
 		profile_destroy(p);
 	}
+	free(path);
+}
+
+/* CPUs and control groups are labels; their sets are in the order in which they came. */
+static void test_labels(void **state)
+{
+	static const struct {
+		const char *group; /* NULL: not known */
+		uint32_t cpu;
+		const char *shown;
+	} rows[] = {
+		{NULL, 3, "cpu=3 "},
+		{"/a", 3, "cpu=3 cgroup=/a "},
+		{"/a", 0, "cgroup=/a cpu=0 "},
+		{"/b", SAMPLE_LABELS_NO_CPU, "cgroup=/b "},
+		{NULL, SAMPLE_LABELS_NO_CPU, ""},
+		{"/b", 3, "cpu=3 cgroup=/b "},
+		{"/a", 3, "cpu=3 cgroup=/a "},
+	};
+	char *path = capture_file_path("labels.prof");
+	struct sample_labels labels;
+	struct capture_writer *w;
+	const int64_t weight = 1;
+
+	(void)state;
+	assert_null(capture_writer_create(path, &w));
+	sample_labels_init(&labels, w);
+	capture_writer_metric(w, 0, STR("cpu-time"), STR("ns"));
+	capture_writer_object(w, 0, STR("/bin/prog"), STR("ab12"), CAPTURE_OBJECT_USER);
+	capture_writer_process(w, 0, 1, CAPTURE_NO_ID, 0, STR("x"));
+	capture_writer_thread(w, 0, 0, 1, 0, STR("x"));
+	capture_writer_node(w, 1, 0, 0, 0x2000);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint32_t group = rows[i].group
+					 ? sample_labels_group(&labels, str_from(rows[i].group))
+					 : SAMPLE_LABELS_NO_GROUP;
+
+		capture_writer_sample(w, 1000 * i, 0, 1, 0,
+			sample_labels_set(&labels, group, rows[i].cpu), &weight);
+	}
+	sample_labels_deinit(&labels);
+	assert_null(capture_writer_finish(w, NULL));
+	struct profile *p = capture_read_file(path);
+	struct strbuf shown = {0}, value = {0};
+
+	assert_int_equal(p->samples.count, ARRAY_SIZE(rows));
+	for (size_t i = 0; i < p->samples.count; i++) {
+		label_id ids[2];
+		size_t count = profile_label_count(p, p->samples.labels[i]);
+
+		assert_true(count <= 2);
+		profile_label_ids(p, p->samples.labels[i], ids);
+		strbuf_clear(&shown);
+		for (size_t k = 0; k < count; k++)
+			strbuf_printf(&shown, "%s=%s ",
+				profile_string(p, p->labels[ids[k].i].key).data,
+				profile_label_value(p, ids[k], &value).data);
+		assert_string_equal(strbuf_str(&shown).data, rows[i].shown);
+	}
+	strbuf_deinit(&shown);
+	strbuf_deinit(&value);
+	profile_destroy(p);
 	free(path);
 }
 
@@ -266,7 +329,7 @@ static void test_long_names(void **state)
 	assert_null(capture_writer_create(path, &w));
 	write_mixture(w);
 	capture_writer_node(w, 6, 0, 0, 0x2000);
-	capture_writer_sample(w, 7000000, 0, 6, 0, &weight);
+	capture_writer_sample(w, 7000000, 0, 6, 0, 0, &weight);
 	capture_writer_symbol(w, 0, 0x2000, frames, 1000);
 	assert_null(capture_writer_finish(w, NULL));
 	struct profile *p = capture_read_file(path);
@@ -301,7 +364,7 @@ static struct profile *counted_events(uint64_t lost, uint64_t counted)
 	capture_writer_metric(w, 2, STR("page-faults"), STR("count"));
 	capture_writer_process(w, 0, 1, UINT32_MAX, 0, STR("p"));
 	capture_writer_thread(w, 0, 0, 1, 0, STR("p"));
-	capture_writer_sample(w, 1000, 0, 0, 0, weight);
+	capture_writer_sample(w, 1000, 0, 0, 0, 0, weight);
 	capture_writer_metric_counts(w, 2, 0, 7);
 	capture_writer_metric_counts(w, 2, lost, counted);
 	assert_null(capture_writer_finish(w, NULL));
@@ -362,8 +425,8 @@ static void test_names_from_this_machine(void **state)
 	capture_writer_thread(w, 0, 0, 1, 0, STR("x"));
 	capture_writer_node(w, 1, 0, 0, (uintptr_t)main - slide);
 	capture_writer_node(w, 2, 0, 1, (uintptr_t)main - slide);
-	capture_writer_sample(w, 0, 0, 1, 0, &weight);
-	capture_writer_sample(w, 0, 0, 2, 0, &weight);
+	capture_writer_sample(w, 0, 0, 1, 0, 0, &weight);
+	capture_writer_sample(w, 0, 0, 2, 0, 0, &weight);
 	assert_null(capture_writer_finish(w, NULL));
 	struct profile *p = capture_read_file(path);
 	assert_string_equal(leaf_name(p, p->samples.stack[0]), "main");
@@ -384,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_mixture),
 		cmocka_unit_test(test_stats_and_notes),
 		cmocka_unit_test(test_functions_without_names),
+		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_names_from_this_machine),

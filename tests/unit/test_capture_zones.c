@@ -78,7 +78,7 @@ static void add_samples(struct capture_writer *w, bool zones)
 
 	for (uint32_t i = 0; i < SAMPLES; i++) {
 		capture_writer_sample(
-			w, 1000000u * i, i & 1, 1, zones ? sample_zone(i) : 0, &weight);
+			w, 1000000u * i, i & 1, 1, zones ? sample_zone(i) : 0, 0, &weight);
 		capture_writer_flush(w, 1000000u * i + 1);
 	}
 }
@@ -237,7 +237,7 @@ static void any_zones_come_back(void **state)
 	random_state = 3;
 	for (uint32_t i = 0; i < COUNT; i++) {
 		zones[i] = below(3) ? zone_node(1 + below(NODES)) : 0;
-		capture_writer_sample(w, 1000 * i, 0, 1, zones[i], &weight);
+		capture_writer_sample(w, 1000 * i, 0, 1, zones[i], 0, &weight);
 	}
 	assert_null(capture_writer_finish(w, NULL));
 	struct profile *p = capture_read_file(path);

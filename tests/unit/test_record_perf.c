@@ -66,6 +66,8 @@ static void put_sample(struct record *r, uint16_t misc, uint64_t bx)
 	put_u32(r, 11);
 	put_u32(r, 12);
 	put_u64(r, 5000);
+	put_u32(r, 3);
+	put_u32(r, 0);
 	put_u64(r, 997);
 	put_u64(r, 3);
 	put_u64(r, PERF_CONTEXT_KERNEL);
@@ -94,6 +96,7 @@ static void test_sample(void **state)
 	assert_int_equal(s.pid, 11);
 	assert_int_equal(s.tid, 12);
 	assert_int_equal(s.time_ns, 5000);
+	assert_int_equal(s.cpu, 3);
 	assert_int_equal(s.period, 997);
 	assert_false(s.in_kernel);
 	assert_int_equal(s.kernel_count, 2);
@@ -133,7 +136,7 @@ static void test_sample_without_user(void **state)
 
 	(void)state;
 	begin(&r, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		put_u64(&r, 1);
 	put_u64(&r, PERF_SAMPLE_REGS_ABI_NONE);
 	put_u64(&r, 0);

@@ -160,15 +160,15 @@ static void test_exhausted(void **state)
 /* A sample with a stack copy of which only `filled` bytes were written. */
 static void put_sample(struct fake *f, uint64_t filled)
 {
-	/* Id, ip, pid and tid, time, period, a chain of one, registers, size of the copy. */
-	size_t words = 5 + 2 + 1 + 17 + 1;
+	/* Id, ip, pid and tid, time, CPU, period, a chain of one, registers, size of the copy. */
+	size_t words = 6 + 2 + 1 + 17 + 1;
 	struct perf_event_header header = {.type = PERF_RECORD_SAMPLE,
 		.size = (uint16_t)(sizeof(header) + 8 * (words + 1) + SPARE_BYTES)};
 	uint64_t word;
 
 	memcpy(&word, &header, sizeof(word));
 	put_word(f, word);
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < 6; i++)
 		put_word(f, 100 + i);
 	put_word(f, 1);
 	put_word(f, 0xffffffff81000000);
@@ -198,7 +198,7 @@ static void test_spare(void **state)
 
 		assert_int_equal(header->size, f.page.data_head - 8 * filled - SPARE_BYTES + kept);
 		assert_true(perf_record_sample(header, true, &sample));
-		assert_int_equal(sample.period, 104);
+		assert_int_equal(sample.period, 105);
 		assert_int_equal(sample.kernel_count, 1);
 		assert_int_equal(sample.stack_size, filled);
 		for (size_t i = 0; i < filled / 8; i++) {

@@ -19,7 +19,7 @@ static uint64_t kept_of(uint64_t count, double level)
 		if (thinning_drops(&thinning, &thread, level, 10))
 			continue;
 		sum += 10 + thinned_take(&thread);
-		thinned_keep(&thread, 1, i);
+		thinned_keep(&thread, 1, 2, i);
 		kept++;
 	}
 	assert_int_equal(thinning.dropped, count - kept);
@@ -48,7 +48,7 @@ static void test_relief(void **state)
 	(void)state;
 	/* The first one is kept in any case: what is carried needs a stack. */
 	assert_false(thinning_drops(&thinning, &thread, 1, 10));
-	thinned_keep(&thread, 7, 100);
+	thinned_keep(&thread, 7, 2, 100);
 	for (int i = 0; i < 5; i++)
 		assert_true(thinning_drops(&thinning, &thread, 1, 10));
 	assert_false(thinning_drops(&thinning, &thread, 0, 10));

@@ -48,6 +48,7 @@ static const char *const name_headings[LEVEL_COUNT] = {
 	[LEVEL_INSTRUCTION] = "function, instruction",
 	[LEVEL_THREAD] = "thread",
 	[LEVEL_PROCESS] = "process",
+	[LEVEL_CPU] = "CPU",
 	[LEVEL_ZONE] = "zone",
 };
 
