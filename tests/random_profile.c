@@ -50,6 +50,7 @@ struct random_shape random_shape_any(struct random *r)
 	s.zones = s.samples && random_below(r, 3) == 0;
 	s.arc_costs = s.arcs && random_below(r, 2);
 	s.labels = s.samples && random_below(r, 3) == 0;
+	s.when = random_below(r, 2);
 	return s;
 }
 
@@ -366,7 +367,8 @@ static struct profile *make_profile(struct maker *m, uint64_t shuffle_seed)
 	make_notes(m);
 	make_arcs(m);
 	/* The same in all, so that they can be merged. */
-	builder_header(m->builder)->when = builder_string(m->builder, STR(".a->*\0*\0"));
+	if (m->shape->when)
+		builder_header(m->builder)->when = builder_string(m->builder, STR(".a->*\0*\0"));
 	if (shuffle_seed)
 		shuffle_paths(m, shuffle_seed);
 	for (uint32_t i = 0; i < m->shape->stacks; i++)

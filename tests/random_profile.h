@@ -34,6 +34,7 @@ struct random_shape {
 	bool zones;	/* of profiles with samples: zones, ticks, zone rows in two metrics more */
 	bool arc_costs; /* and what they cost was measured, by no rule */
 	bool labels;	/* samples of profiles with samples have labels */
+	bool when;	/* recorded with WHEN patterns */
 	bool no_stacks; /* stacks are leaves alone, depth_max notwithstanding */
 };
 

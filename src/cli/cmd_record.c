@@ -51,7 +51,7 @@ static const struct option_group groups[] = {
 const struct command cmd_record = {
 	.name = "record",
 	.summary = "run a program and record where its time goes",
-	.usage = "[OPTIONS] [-p PID|NAME | --cgroup NAME | -a] [--] [COMMAND [ARG...]]",
+	.usage = "[OPTIONS] [-p PID|NAME | -a] [--] [COMMAND [ARG...]]",
 	.details =
 		"Runs COMMAND and samples the stacks of all its threads and child processes, each "
 		"time\nthat one of them has used so much CPU time. Nothing needs to be compiled "

@@ -64,6 +64,7 @@ const struct option_row filter_rows[] = {
 	{OPTION_MODULE_BY, 0, "module-by", VALUE_CHOICE, "WHAT", when_modules_names,
 		"what its modules are: load objects or source files"},
 	ROW_PID,
+	ROW_CGROUP,
 	{ID(FILTER_FOCUS), 0, "focus", VALUE_TEXT, "REGEX", NULL,
 		"only stacks with a function that matches"},
 	{ID(FILTER_IGNORE), 0, "ignore", VALUE_TEXT, "REGEX", NULL, "no such stacks"},
@@ -78,7 +79,6 @@ const struct option_row filter_rows[] = {
 	ROW_THREAD,
 	ROW_TIME,
 	ROW_LABEL,
-	ROW_CGROUP,
 	ROWS_OF_ZONES,
 	{OPTION_SAME, 0, "same", VALUE_TEXT, "REGEX=NAME", NULL,
 		"take functions that match for one, called NAME"},
@@ -86,7 +86,7 @@ const struct option_row filter_rows[] = {
 };
 
 const struct option_row filter_sample_rows[] = {
-	ROW_PID, ROW_THREAD, ROW_TIME, ROW_LABEL, ROW_CGROUP, ROWS_OF_ZONES, {0}};
+	ROW_PID, ROW_CGROUP, ROW_THREAD, ROW_TIME, ROW_LABEL, ROWS_OF_ZONES, {0}};
 
 struct error *filter_options_set(struct filter_options *o, int id, const char *value)
 {

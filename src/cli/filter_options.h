@@ -32,8 +32,9 @@ struct filter_options {
 extern const struct option_row filter_rows[];
 /* Those that choose samples and leave their stacks as they are. */
 extern const struct option_row filter_sample_rows[];
-/* Those behind when, module-by and pid, which mean something else to commands that record. */
-#define FILTER_ROWS_OF_REPORTS (&filter_rows[3])
+/* Those behind when, module-by, pid and cgroup, which mean something else to commands that record.
+ */
+#define FILTER_ROWS_OF_REPORTS (&filter_rows[4])
 
 /* An option_set's work for these ids. */
 must_use struct error *filter_options_set(struct filter_options *o, int id, const char *value);

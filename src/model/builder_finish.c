@@ -234,6 +234,7 @@ static struct profile *freeze(struct builder *b)
 struct error *builder_finish(struct builder *b, struct profile **profile)
 {
 	builder_places_end(b);
+	builder_name_no_stack(b);
 	struct error *err = check_sums(b);
 
 	builder_note_refused(b);

@@ -1,6 +1,7 @@
 /*
  * What stands for the rows that there is no room for in a profile's budget: one row of each kind,
- * by the name "[left out]", and notes of how many it stands for.
+ * by the name "[left out]", and notes of how many it stands for.  And what stands for stacks that a
+ * source does not know: "[no stack]".
  */
 #include "model/builder_state.h"
 
@@ -16,24 +17,42 @@ object_id builder_object_left_out(struct builder *b)
 	return (object_id){row_table_intern(&b->objects, &object_rows, &o)};
 }
 
-function_id builder_function_left_out(struct builder *b)
+static function_id function_of_ours(struct builder *b, string_id name)
 {
-	struct function f = {.name = builder_name_left_out(b), .object = {NO_ID}};
+	struct function f = {.name = name, .object = {NO_ID}};
 
 	return (function_id){row_table_intern(&b->functions, &function_rows, &f)};
 }
 
-frame_id builder_frame_left_out(struct builder *b)
+static frame_id frame_of_ours(struct builder *b, function_id function)
 {
-	struct frame f = {.function = builder_function_left_out(b)};
+	struct frame f = {.function = function};
 
 	builder_frames_enter(b);
 	return (frame_id){row_table_intern(&b->frames, &frame_rows, &f)};
 }
 
+function_id builder_function_left_out(struct builder *b)
+{
+	return function_of_ours(b, builder_name_left_out(b));
+}
+
+frame_id builder_frame_left_out(struct builder *b)
+{
+	return frame_of_ours(b, builder_function_left_out(b));
+}
+
 stack_id builder_stack_left_out(struct builder *b)
 {
 	return stack_table_intern(&b->stacks, (stack_id){0}, builder_frame_left_out(b));
+}
+
+stack_id builder_stack_of_none(struct builder *b)
+{
+	string_id name = builder_string_of_ours(b, STR("[no stack]"));
+
+	return stack_table_intern(
+		&b->stacks, (stack_id){0}, frame_of_ours(b, function_of_ours(b, name)));
 }
 
 process_id builder_process_left_out(struct builder *b)

@@ -110,6 +110,14 @@ process_id builder_process_left_out(struct builder *b);
 /* A thread of that name and process. */
 thread_id builder_thread_left_out(struct builder *b);
 
+/* The stack of the function "[no stack]" alone, in no object. */
+stack_id builder_stack_of_none(struct builder *b);
+/*
+ * Gives weights at the empty stack to that one, so that what functions have exclusively comes to
+ * the total.  Where the header has WHEN patterns they stay: reports account for what these left.
+ */
+void builder_name_no_stack(struct builder *b);
+
 /* Notes what there was no room for; ends the bound on notes. */
 void builder_note_refused(struct builder *b);
 

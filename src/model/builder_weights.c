@@ -161,3 +161,65 @@ void builder_sample_zone(struct builder *b, stack_id zone)
 	vec_extend(&b->sample_zone, b->sample_stack.count);
 	b->sample_zone.data[b->sample_stack.count - 1] = zone;
 }
+
+/* ---- weights without a stack ---- */
+
+/* The last row takes the place of one that is of no stack any more. */
+static void drop_row(struct builder *b, uint32_t row)
+{
+	uint32_t last = --b->row_count;
+
+	for (size_t i = 0; i < b->row_of_stack.count; i++)
+		if (b->row_of_stack.data[i] == last)
+			b->row_of_stack.data[i] = row;
+	weight_rows_move(&b->weights, last, row);
+	if (row != last && last < b->samples_of_row.count)
+		b->samples_of_row.data[row] = b->samples_of_row.data[last];
+	if (last < b->samples_of_row.count)
+		b->samples_of_row.count = last;
+}
+
+/* Adds a row's sums to another's. */
+static void join_rows(struct builder *b, uint32_t from, uint32_t to)
+{
+	weight_rows_join(&b->weights, from, to);
+	if (from >= b->samples_of_row.count)
+		return;
+	vec_extend(&b->samples_of_row, (size_t)to + 1);
+	add_saturating(&b->samples_of_row.data[to], b->samples_of_row.data[from]);
+}
+
+/* Whether samples without a stack weigh anything. */
+static bool has_weight_of_none(const struct builder *b)
+{
+	if (!has_row(b, (stack_id){0}))
+		return false;
+	uint32_t row = b->row_of_stack.data[0];
+
+	for (size_t i = 0; i < b->sample_stack.count; i++)
+		for (size_t m = 0; b->sample_stack.data[i].i == 0 && m < b->metrics.count; m++)
+			if (b->columns[m].of_sample.data[i] != 0)
+				return true;
+	return weight_rows_any(&b->weights, row) ||
+	       (row < b->samples_of_row.count && b->samples_of_row.data[row] > 0);
+}
+
+void builder_name_no_stack(struct builder *b)
+{
+	if (b->header.when.i != 0 || !has_weight_of_none(b))
+		return;
+	stack_id stack = builder_stack_of_none(b);
+	uint32_t row = b->row_of_stack.data[0];
+
+	b->row_of_stack.data[0] = 0;
+	if (has_row(b, stack)) {
+		join_rows(b, row, b->row_of_stack.data[stack.i]);
+		drop_row(b, row);
+	} else {
+		vec_extend(&b->row_of_stack, (size_t)stack.i + 1);
+		b->row_of_stack.data[stack.i] = row;
+	}
+	for (size_t i = 0; i < b->sample_stack.count; i++)
+		if (b->sample_stack.data[i].i == 0)
+			b->sample_stack.data[i] = stack;
+}

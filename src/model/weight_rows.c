@@ -37,6 +37,44 @@ void weight_rows_extend(struct weight_rows *w, size_t row)
 	w->sums.count = count;
 }
 
+bool weight_rows_any(const struct weight_rows *w, size_t row)
+{
+	size_t metrics = w->metric_count;
+
+	for (size_t i = metrics * row; i < metrics * (row + 1) && i < w->sums.count; i++)
+		if (w->sums.data[i] != 0)
+			return true;
+	return false;
+}
+
+void weight_rows_join(struct weight_rows *w, size_t from, size_t to)
+{
+	size_t metrics = w->metric_count;
+
+	if (metrics * (from + 1) > w->sums.count)
+		return;
+	if (metrics * (to + 1) > w->sums.count)
+		weight_rows_extend(w, to);
+	for (size_t m = 0; m < metrics; m++) {
+		uint64_t more = (uint64_t)w->sums.data[metrics * from + m];
+		int64_t *sum = &w->sums.data[metrics * to + m];
+
+		*sum = (int64_t)((uint64_t)*sum + more);
+	}
+}
+
+void weight_rows_move(struct weight_rows *w, size_t last, size_t to)
+{
+	size_t metrics = w->metric_count;
+
+	if (metrics * (last + 1) > w->sums.count)
+		return;
+	int64_t *row = w->sums.data + metrics * last;
+
+	memmove(w->sums.data + metrics * to, row, metrics * sizeof(*row));
+	w->sums.count = metrics * last;
+}
+
 bool weight_rows_fit(const struct weight_rows *w, size_t metric)
 {
 	return w->absolute_sum == NULL || w->absolute_sum[metric] <= INT64_MAX;

@@ -23,6 +23,12 @@ void weight_rows_begin(struct weight_rows *w, size_t metric_count);
 void weight_rows_deinit(struct weight_rows *w);
 /* Makes room for the rows up to that one, the new ones zero. */
 void weight_rows_extend(struct weight_rows *w, size_t row);
+/* Whether any sum of that row is not 0. */
+bool weight_rows_any(const struct weight_rows *w, size_t row);
+/* Adds the sums of a row to those of another; both stay. */
+void weight_rows_join(struct weight_rows *w, size_t from, size_t to);
+/* Moves the last row there is, `last`, to another's place. */
+void weight_rows_move(struct weight_rows *w, size_t last, size_t to);
 /* Whether the absolute weights in that metric sum up to no more than 63 bits hold. */
 bool weight_rows_fit(const struct weight_rows *w, size_t metric);
 /*

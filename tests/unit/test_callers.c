@@ -149,7 +149,7 @@ static void test_nothing(void **state)
 	(void)state;
 	expect("", NULL, "");
 	expect("m a 0\n", NULL, "");
-	expect("3\nm 2\n", NULL, "<Total> 2 > m 2 2 > ");
+	expect("3\nm 2\n", NULL, "<Total> 3 > [no stack] 3 3 >  | <Total> 2 > m 2 2 > ");
 }
 
 /* Neighbours that are equal at the level are one frame, so a module never calls itself. */

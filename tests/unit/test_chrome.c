@@ -144,7 +144,7 @@ static void test_samples(void **state)
 		"{\"ts\":40,\"pid\":1,\"tid\":7,\"sf\":1}],\"traceEvents\":[]}");
 
 	(void)state;
-	expect_folded(p, "time", "[unknown] 2500\nr;f 10000\nm;l 10000\nr;f;g 7500\n");
+	expect_folded(p, "time", "r;f 10000\nm;l 10000\nr;f;g 7500\n[no stack] 2500\n");
 	assert_int_equal(p->stats.counted, 5);
 	expect_note(p, NOTE_BAD_RECORD, 2, "not there, or their own callers");
 	profile_destroy(p);

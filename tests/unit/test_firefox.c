@@ -106,7 +106,7 @@ static void processed_shared(void **state)
 	(void)state;
 	assert_int_equal(p->samples.count, 3);
 	expect_stack(p, p->samples.stack[0], "main:/src/a.c:3 work() inner:/src/a.c:9i");
-	expect_stack(p, p->samples.stack[1], "");
+	expect_stack(p, p->samples.stack[1], "[no stack]");
 	expect_stack(p, p->samples.stack[2], "main:/src/a.c:3 work()");
 	assert_int_equal(p->samples.time_ns[0], 1000000);
 	assert_int_equal(p->samples.time_ns[1], 1000001);
@@ -406,6 +406,7 @@ static void there_and_back_is_the_same(void **state)
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct random r = random_from(seed);
 		struct random_shape shape = random_shape_any(&r);
+		shape.when = false; /* the format can't tell */
 
 		shape.hostile = false; /* names are compared; others' bytes become U+FFFD */
 		struct profile *p = random_profile(seed, &shape);

@@ -341,7 +341,7 @@ static void hostile_names_stay_one_frame(void **state)
 	assert_null(builder_finish(b, &p));
 	char *text = write_text(p, false);
 	assert_string_equal(
-		text, "[unknown] 3\n\\x23c 1\na\\x3bb;#c;x\\x0ay;[unknown];[unknown] 2\n");
+		text, "\\x23c 1\na\\x3bb;#c;x\\x0ay;[unknown];[unknown] 2\n[no stack] 3\n");
 	free(text);
 	profile_destroy(p);
 }

@@ -86,11 +86,11 @@ static void test_zero_and_negative(void **state)
 	expect("", LEVEL_FUNCTION, "");
 }
 
-/* The empty stack has no leaf: its weight is in the total only. */
+/* The empty stack has no leaf: its weight is a function's of its own. */
 static void test_empty_stack(void **state)
 {
 	(void)state;
-	expect("3\nm 2\n", LEVEL_FUNCTION, "m 2 2");
+	expect("3\nm 2\n", LEVEL_FUNCTION, "[no stack] 3 3 | m 2 2");
 }
 
 static void test_million_deep(void **state)

@@ -108,6 +108,55 @@ static void stacks_are_one_tree(void **state)
 	profile_destroy(p);
 }
 
+/* Of the leaf of a stack. */
+static const char *function_name(const struct profile *p, size_t stack)
+{
+	const struct frame *f = &p->frames[p->stacks[stack].frame.i];
+
+	return profile_string(p, p->functions[f->function.i].name).data;
+}
+
+/* What has no stack is a function's, also where there is such a function already. */
+static void no_stack_is_a_function(void **state)
+{
+	(void)state;
+	for (int samples = 0; samples < 2; samples++) {
+		struct builder *b = new_builder();
+		stack_id none = {0}, same = builder_stack(b, none, frame(b, "[no stack]"));
+		const stack_id stacks[] = {none, same, builder_stack(b, none, frame(b, "f"))};
+
+		for (size_t i = 0; i < ARRAY_SIZE(stacks); i++)
+			if (samples)
+				builder_sample(b, stacks[i], (thread_id){NO_ID}, UINT64_MAX,
+					(int64_t[]){1 << i});
+			else
+				builder_weight(b, stacks[i], (int64_t[]){1 << i}, 1);
+		struct profile *p = finish(b);
+		assert_int_equal(profile_weight(p, 0, 0), 0);
+		assert_int_equal(profile_weight(p, 0, 1), 3);
+		assert_int_equal(profile_weight(p, 0, 2), 4);
+		/* The metric counts samples, where they come singly. */
+		assert_int_equal(profile_samples(p, 1), samples ? 3 : 2);
+		assert_int_equal(p->total[0], 7);
+		assert_int_equal(p->row_count, 3);
+		profile_destroy(p);
+	}
+}
+
+/* What WHEN patterns have left stays where it is: reports say how much it is. */
+static void what_patterns_left_has_no_stack(void **state)
+{
+	struct builder *b = new_builder();
+
+	(void)state;
+	builder_weight(b, (stack_id){0}, (int64_t[]){7}, 1);
+	builder_header(b)->when = builder_string(b, STR("f\0"));
+	struct profile *p = finish(b);
+	assert_int_equal(profile_weight(p, 0, 0), 7);
+	assert_int_equal(p->stack_count, 1);
+	profile_destroy(p);
+}
+
 static void weights_add_up(void **state)
 {
 	struct builder *b = new_builder();
@@ -123,8 +172,12 @@ static void weights_add_up(void **state)
 	struct profile *p = finish(b);
 	assert_int_equal(profile_weight(p, 0, leaf.i), 3);
 	assert_int_equal(profile_weight(p, 0, main_.i), 0);
-	assert_int_equal(profile_weight(p, 0, 0), 7);
+	assert_int_equal(profile_weight(p, 0, 0), 0);
 	assert_int_equal(profile_weight(p, 0, 3), 0);
+	assert_int_equal(profile_weight(p, 0, 4), 7);
+	assert_int_equal(profile_samples(p, 4), 3);
+	assert_int_equal(p->stacks[4].parent.i, 0);
+	assert_string_equal(function_name(p, 4), "[no stack]");
 	assert_int_equal(p->total[0], 10);
 	assert_int_equal(profile_samples(p, leaf.i), 3);
 	assert_int_equal(p->stats.counted, 6);
@@ -443,6 +496,8 @@ int main(void)
 		cmocka_unit_test(same_contents_give_same_ids),
 		cmocka_unit_test(stacks_are_one_tree),
 		cmocka_unit_test(weights_add_up),
+		cmocka_unit_test(no_stack_is_a_function),
+		cmocka_unit_test(what_patterns_left_has_no_stack),
 		cmocka_unit_test(unknown_sample_counts_stay_unknown),
 		cmocka_unit_test(samples_are_summed),
 		cmocka_unit_test(notes_of_one_text_are_counted_together),

@@ -331,7 +331,7 @@ static void fields_of_any_choice(void **state)
 	expect_stacks(STR("a 7 1.000001: sched:sched_switch: prev=a ==> next=b\n"
 			  "\t 9 __schedule ([kernel.kallsyms])\n\n"
 			  "a 7 1.000002: sched:sched_switch: prev=b ==> next=c\n\n"),
-		"[unknown] 1\n[kernel.kallsyms]`__schedule 1\n");
+		"[kernel.kallsyms]`__schedule 1\n[no stack] 1\n");
 }
 
 static void places_below_frames(void **state)

@@ -115,7 +115,7 @@ static void test_totals(void **state)
 			      "\"samples\":[[0,0,1],[0,0,1],[]],\"weights\":[1,2,3]}]}"));
 
 	(void)state;
-	expect_sorted(p, "weight", "[unknown] 3\na;a;b 3\n");
+	expect_sorted(p, "weight", "[no stack] 3\na;a;b 3\n");
 	assert_int_equal(p->samples.count, 0);
 	assert_int_equal(p->stats.counted, 3);
 	assert_int_equal(p->note_count, 0);

@@ -103,7 +103,7 @@ static void test_completed(void **state)
 	assert_int_equal(s.sampling.duration_ns, 4000000);
 	assert_int_equal(s.sampling.interval_ns, 2000);
 	assert_int_equal(s.stack_count, 1);
-	assert_int_equal(s.depth_max, 0);
+	assert_int_equal(s.depth_max, 1);
 	profile_destroy(p);
 }
 
