@@ -272,7 +272,10 @@ static struct str perf_counter_name(uint64_t counter)
 	return str_from(names[counter < ARRAY_SIZE(names) ? counter : 0]);
 }
 
-/* A Timebase; *period: how many events a sample stands for; 0: not known. */
+/*
+ * A Timebase; *period: how many events a sample stands for; UINT64_MAX: not known.  A period that
+ * is told to be 0 is of our own: another sample has the weight.
+ */
 static struct counter read_timebase(
 	const struct perfetto *f, const struct proto_field *message, uint64_t *period)
 {
@@ -282,7 +285,7 @@ static struct counter read_timebase(
 	uint64_t event = CPU_CLOCK;
 	struct str name = STR("");
 
-	*period = 0;
+	*period = UINT64_MAX;
 	while (proto_next(&c, &field)) {
 		inner = proto_message(&c, &field);
 		if (field.number == 1)
@@ -400,7 +403,7 @@ void perfetto_read_perf_sample(struct perfetto *f, const struct perfetto_sequenc
 	struct sample sample = {.frame = UINT64_MAX};
 	struct cursor c = proto_message(&f->file, message);
 	struct proto_field field;
-	bool is_sample = true;
+	bool is_sample = true, is_in_scope = true;
 
 	while (proto_next(&c, &field))
 		switch (field.number) {
@@ -421,7 +424,7 @@ void perfetto_read_perf_sample(struct perfetto *f, const struct perfetto_sequenc
 			is_sample = field.value == 0;
 			break;
 		case PERF_SKIPPED_REASON:
-			is_sample = field.value != NOT_IN_SCOPE;
+			is_in_scope = field.value != NOT_IN_SCOPE;
 			break;
 		case PERF_PRODUCER_EVENT:
 			is_sample = false;
@@ -429,10 +432,13 @@ void perfetto_read_perf_sample(struct perfetto *f, const struct perfetto_sequenc
 		default:
 			break;
 		}
+	sample.weight = UINT64_MAX;
 	if (s->timebase.number)
 		sample.counter = read_timebase(f, &s->timebase, &sample.weight);
-	sample.has_weight = sample.weight != 0;
-	if (is_sample)
+	sample.has_weight = sample.weight != UINT64_MAX;
+	is_sample &= !sample.has_weight || sample.weight > 0;
+	/* One that has a stack all the same is of our own, and worth less than one. */
+	if (is_sample && (is_in_scope || sample.frame != UINT64_MAX))
 		add_sample(f, &sample, time);
 }
 

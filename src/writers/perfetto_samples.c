@@ -6,11 +6,19 @@
  * protos/perfetto of Perfetto; what must be there for a sample to be shown, its trace processor
  * (stack_profile_sequence_state.cc): each frame has a mapping, each callstack a frame.
  *
- * A PerfSample has no weight: it stands for a period of its sequence's timebase.  Where the weight
- * is another than that of the sample before, its packet tells the period anew: defaults hold from
- * the packet on that tells them.
+ * A PerfSample has no weight: it stands for a period of its sequence's timebase, and Perfetto
+ * counts samples.  So a sample is told as often as its weight is worth, by systematic sampling: one
+ * for each `unit` of all weights in the order of samples.  The first of a sample's tells its
+ * weight, as the period; the others have the period 0, and follow one another while a time off the
+ * CPU lasts.  One that is worth none is out of scope, which Perfetto does not count.
+ *
+ * Where the period is another than that of the sample before, its packet tells it: defaults hold
+ * from the packet on that tells them.
  */
 #include "writers/perfetto_state.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 #include "base/vec.h"
 #include "writers/zone_walk.h"
@@ -24,9 +32,12 @@ enum {
 	TIMEBASE_PERIOD = 1,
 	TIMEBASE_COUNTER = 4,
 	TIMEBASE_NAME = 10,
+	SAMPLE_CPU = 1,
 	SAMPLE_PID = 2,
 	SAMPLE_TID = 3,
 	SAMPLE_CALLSTACK = 4,
+	SAMPLE_COUNT = 6,
+	SAMPLE_SKIPPED_REASON = 18,
 	INTERNED_FUNCTION_NAMES = 5,
 	INTERNED_FRAMES = 6,
 	INTERNED_CALLSTACKS = 7,
@@ -48,6 +59,7 @@ enum {
 
 enum { COUNTER_UNKNOWN = 0, COUNTER_CPU_CLOCK = 1 };
 enum { KIND_KERNEL = 2 };
+enum { NOT_IN_SCOPE = 4 };
 enum { BUILD_ID_MAX = 64 }; /* bytes */
 
 /* True the first time. */
@@ -195,56 +207,156 @@ static void intern_callstack(struct perfetto_writer *w, uint32_t stack)
 	proto_end(w->out, data);
 }
 
-/* ---- Samples */
+/* ---- How often a sample is told */
 
-static void put_period(struct perfetto_writer *w, int64_t weight)
+/* Into so many units weights are divided at most, unless there are more samples; and of counts. */
+#define UNITS_MOST	1000000
+#define UNITS_OF_COUNTS 100000
+
+/* A sample, or what is told of it again. */
+struct telling {
+	uint64_t time_ns;
+	size_t sample;
+	bool is_counted; /* by Perfetto */
+	bool is_first;	 /* of its sample: the one that has its weight */
+};
+typedef VEC(struct telling) telling_vec;
+
+static bool is_time(const struct perfetto_writer *w)
 {
 	const struct metric *metric = &w->profile->metrics[w->metric.i];
-	bool is_time = str_equal(profile_string(w->profile, metric->unit), STR("ns"));
+
+	return str_equal(profile_string(w->profile, metric->unit), STR("ns"));
+}
+
+/* What a sample that is counted once weighs: the interval of the clock, or the least there is. */
+static double unit_of(const struct perfetto_writer *w)
+{
+	const struct profile *p = w->profile;
+	const int64_t *weight = p->samples.weight[w->metric.i];
+	double total = (double)p->total[w->metric.i], unit = total, most = UNITS_OF_COUNTS;
+	size_t count = 0;
+
+	for (size_t i = 0; i < p->samples.count; i++) {
+		count += weight[i] != 0;
+		if (weight[i] != 0 && (double)weight[i] < unit)
+			unit = (double)weight[i];
+	}
+	if (is_time(w) && p->stats.interval_ns > 0 && p->stats.interval_ns != UINT64_MAX) {
+		unit = (double)p->stats.interval_ns;
+		most = UNITS_MOST;
+	}
+	if (unit < total / most)
+		unit = total / most;
+	return count > 0 && unit > total / (double)count ? total / (double)count : unit;
+}
+
+static void tell(const struct perfetto_writer *w, size_t sample, uint64_t times, telling_vec *all)
+{
+	const struct samples *s = &w->profile->samples;
+	uint64_t begin_ns = s->time_ns[sample];
+	double step_ns = is_time(w) && times > 1
+				 ? (double)s->weight[w->metric.i][sample] / (double)times
+				 : 0;
+
+	vec_push(all, (struct telling){begin_ns, sample, times > 0, true});
+	for (uint64_t i = 1; i < times; i++)
+		vec_push(all, (struct telling){begin_ns + (uint64_t)((double)i * step_ns), sample,
+				      true, false});
+}
+
+static int compare_tellings(const void *a, const void *b)
+{
+	const struct telling *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x->sample != y->sample)
+		return x->sample < y->sample ? -1 : 1;
+	return y->is_first - x->is_first;
+}
+
+/* By time. */
+static void tell_all(const struct perfetto_writer *w, double unit, telling_vec *all)
+{
+	const struct samples *s = &w->profile->samples;
+	double left = unit / 2;
+
+	for (size_t i = 0; i < s->count; i++) {
+		double weight = (double)s->weight[w->metric.i][i];
+
+		if (weight == 0)
+			continue;
+		double times = floor((left + weight) / unit);
+
+		left += weight - times * unit;
+		tell(w, i, (uint64_t)times, all);
+	}
+	if (all->count > 0)
+		qsort(all->data, all->count, sizeof(*all->data), compare_tellings);
+}
+
+/* ---- Samples */
+
+static void put_period(struct perfetto_writer *w, int64_t period)
+{
+	const struct metric *metric = &w->profile->metrics[w->metric.i];
 	size_t defaults = proto_begin(w->out, PACKET_DEFAULTS);
 	size_t perf = proto_begin(w->out, DEFAULTS_PERF_SAMPLE);
 	size_t timebase = proto_begin(w->out, PERF_SAMPLE_TIMEBASE);
 
-	proto_put_varint(w->out, TIMEBASE_PERIOD, (uint64_t)weight);
-	proto_put_varint(w->out, TIMEBASE_COUNTER, is_time ? COUNTER_CPU_CLOCK : COUNTER_UNKNOWN);
+	proto_put_varint(w->out, TIMEBASE_PERIOD, (uint64_t)period);
+	proto_put_varint(
+		w->out, TIMEBASE_COUNTER, is_time(w) ? COUNTER_CPU_CLOCK : COUNTER_UNKNOWN);
 	proto_put_string(w->out, TIMEBASE_NAME, profile_string(w->profile, metric->name));
 	proto_end(w->out, timebase);
 	proto_end(w->out, perf);
 	proto_end(w->out, defaults);
 }
 
-static void write_sample(struct perfetto_writer *w, size_t i, bool has_new_weight)
+/* sum: what has been counted so far, this one included. */
+static void put_sample(struct perfetto_writer *w, const struct telling *t, uint64_t sum)
 {
 	const struct profile *p = w->profile;
 	const struct samples *s = &p->samples;
-	const struct thread *thread = s->thread ? &p->threads[s->thread[i].i] : NULL;
-	size_t packet = perfetto_begin(w, s->time_ns[i]);
-
-	if (has_new_weight)
-		put_period(w, s->weight[w->metric.i][i]);
-	intern_callstack(w, s->stack[i].i);
+	const struct thread *thread = s->thread ? &p->threads[s->thread[t->sample].i] : NULL;
 	size_t sample = proto_begin(w->out, PACKET_PERF_SAMPLE);
+
+	proto_put_varint(w->out, SAMPLE_CPU, 0);
 	proto_put_varint(
 		w->out, SAMPLE_PID, thread ? (uint32_t)p->processes[thread->process.i].pid : 0);
 	proto_put_varint(w->out, SAMPLE_TID, thread ? (uint32_t)thread->tid : 0);
-	proto_put_varint(w->out, SAMPLE_CALLSTACK, (uint64_t)s->stack[i].i + 1);
+	proto_put_varint(w->out, SAMPLE_CALLSTACK, (uint64_t)s->stack[t->sample].i + 1);
+	proto_put_varint(w->out, SAMPLE_COUNT, sum);
+	if (!t->is_counted)
+		proto_put_varint(w->out, SAMPLE_SKIPPED_REASON, NOT_IN_SCOPE);
 	proto_end(w->out, sample);
-	perfetto_end(w, packet);
 }
 
 void perfetto_write_samples(struct perfetto_writer *w)
 {
 	const struct samples *s = &w->profile->samples;
-	int64_t last = 0;
+	telling_vec all = {0};
+	int64_t last = -1;
+	double sum = 0;
 
 	if (s->time_ns == NULL || is_of_zones(w->profile, w->metric))
 		return;
-	for (size_t i = 0; i < s->count && sink_settle(w->sink); i++) {
-		int64_t weight = s->weight[w->metric.i][i];
+	double unit = unit_of(w);
 
-		if (weight == 0)
-			continue;
-		write_sample(w, i, weight != last);
-		last = weight;
+	tell_all(w, unit, &all);
+	for (size_t i = 0; i < all.count && sink_settle(w->sink); i++) {
+		const struct telling *t = &all.data[i];
+		int64_t period = t->is_first ? s->weight[w->metric.i][t->sample] : 0;
+		size_t packet = perfetto_begin(w, t->time_ns);
+
+		if (period != last)
+			put_period(w, period);
+		last = period;
+		sum += t->is_counted ? unit : 0;
+		intern_callstack(w, s->stack[t->sample].i);
+		put_sample(w, t, (uint64_t)sum);
+		perfetto_end(w, packet);
 	}
+	vec_deinit(&all);
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
 
@@ -251,10 +252,112 @@ static void test_written(void **state)
 		write_random(property_seed);
 }
 
+/* The samples that Perfetto counts of each callstack: those that are not out of scope. */
+static void count_samples(struct str bytes, size_t *counts, size_t stacks)
+{
+	struct proto_field packet, field, inner;
+	struct cursor c, m;
+
+	memset(counts, 0, stacks * sizeof(*counts));
+	cursor_init(&c, bytes.data, bytes.size, "written", 0);
+	while (proto_next(&c, &packet))
+		for (m = proto_message(&c, &packet); proto_next(&m, &field);) {
+			struct cursor sample = proto_message(&m, &field);
+			uint64_t stack = 0;
+			bool is_counted = true;
+
+			if (field.number != 66)
+				continue;
+			while (proto_next(&sample, &inner)) {
+				stack = inner.number == 4 ? inner.value : stack;
+				is_counted &= inner.number != 18;
+			}
+			assert_in_range(stack, 1, stacks);
+			counts[stack - 1] += is_counted;
+		}
+}
+
+/* A profile of that metric: so many samples of each weight, a function for each. */
+static struct profile *weighed(
+	const char *metric, const char *unit, const int64_t (*weights)[2], size_t count)
+{
+	struct builder *b = builder_create();
+	process_id process = builder_process(b, 1, 0, STR("p"));
+	thread_id thread = builder_thread(b, 2, process, 0, STR("t"));
+	struct profile *p;
+	uint64_t time_ns = 0;
+
+	(void)builder_metric(b, str_from(metric), str_from(unit));
+	builder_header(b)->stats.interval_ns = 1000000;
+	for (size_t i = 0; i < count; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "f%zu", i);
+		function_id f = builder_function(b, builder_string(b, str_from(name)),
+			(object_id){NO_ID}, (string_id){0}, 0);
+		frame_id frame = builder_frame(b, f, (string_id){0}, 0, false, 0);
+		stack_id stack = builder_stack(b, (stack_id){0}, frame);
+
+		for (int64_t k = 0; k < weights[i][0]; k++)
+			builder_sample(b, stack, thread, time_ns += 1000, &weights[i][1]);
+	}
+	assert_null(builder_finish(b, &p));
+	return p;
+}
+
+/* Perfetto counts samples: of each stack as many as its weight is worth, to one of all. */
+static void test_counts(void **state)
+{
+	static const int64_t of_time[][2] = {
+		{300, 1000000}, {2, 350000000}, {500, 130000}, {1, 400000}, {40, 2500000}};
+	static const int64_t of_events[][2] = {{7, 1}, {3, 90}, {1, 4000}};
+	static const int64_t alike[][2] = {{7, 64}, {3, 64}};
+	static const struct {
+		const char *metric, *unit;
+		const int64_t (*weights)[2];
+		size_t count;
+		int64_t unit_weight;
+	} cases[] = {
+		{"real-time", "ns", of_time, 5, 1000000},
+		{"page-faults", "count", of_events, 3, 1},
+		{"bytes", "bytes", alike, 2, 64},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct profile *p =
+			weighed(cases[i].metric, cases[i].unit, cases[i].weights, cases[i].count);
+		struct writer_options options = {0};
+		struct strbuf text = writer_text(&writer_perfetto, p, &options);
+		size_t counts[16];
+
+		check_rules(strbuf_str(&text));
+		count_samples(strbuf_str(&text), counts, p->stack_count);
+		for (size_t k = 0; k < cases[i].count; k++) {
+			int64_t weight = cases[i].weights[k][0] * cases[i].weights[k][1];
+			int64_t found = (int64_t)counts[k + 1] * cases[i].unit_weight;
+
+			if (llabs(found - weight) > cases[i].unit_weight)
+				fail_msg("%s: %zu for %lld", cases[i].metric, counts[k + 1],
+					(long long)weight);
+		}
+		/* And here they are what they were. */
+		struct profile *q = read_profile(strbuf_str(&text), "test.pftrace", NULL);
+
+		assert_int_equal(q->samples.count, p->samples.count);
+		assert_int_equal(q->total[q->default_metric.i], p->total[0]);
+		expect_same_samples(p, (metric_id){0}, q);
+		profile_destroy(q);
+		profile_destroy(p);
+		strbuf_deinit(&text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_written),
+		cmocka_unit_test(test_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
