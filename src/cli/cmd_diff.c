@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/certificate.h"
 #include "base/alloc.h"
 #include "cli/command.h"
 #include "cli/fail_over.h"
@@ -21,7 +22,7 @@
 #include "view/difference.h"
 #include "view/views.h"
 
-enum { OPTION_OLD, OPTION_NEW, OPTION_NORMALIZE, OPTION_FAIL_OVER };
+enum { OPTION_OLD, OPTION_NEW, OPTION_NORMALIZE, OPTION_FAIL_OVER, OPTION_UNFIT_OK };
 
 static const struct option_row diff_rows[] = {
 	{OPTION_OLD, 0, "old", VALUE_FILES, "FILE...", NULL, "several runs of the old side"},
@@ -30,6 +31,8 @@ static const struct option_row diff_rows[] = {
 		"compare shares of the total, for runs of unequal length"},
 	{OPTION_FAIL_OVER, 0, "fail-over", VALUE_TEXT, "PERCENT", NULL,
 		"exit with 3 if a row grew by more of the old total"},
+	{OPTION_UNFIT_OK, 0, "unfit-ok", VALUE_NONE, NULL, NULL,
+		"--fail-over: also with recordings that lost or cut too much"},
 	{0},
 };
 
@@ -42,8 +45,14 @@ struct side_paths {
 struct diff_options {
 	struct report_options report;
 	struct side_paths old_paths, new_paths;
-	bool normalize;
+	bool normalize, unfit_ok;
 	struct fail_over fail_over;
+};
+
+/* What is to be said of files that are no evidence. */
+struct evidence {
+	struct arena *arena;
+	VEC(const char *) remarks;
 };
 
 static struct error *add_path(struct side_paths *paths, const char *path)
@@ -69,6 +78,9 @@ static struct error *diff_set(void *context, int id, const char *value)
 		return NULL;
 	case OPTION_FAIL_OVER:
 		return value_percent(value, &o->fail_over.share);
+	case OPTION_UNFIT_OK:
+		o->unfit_ok = true;
+		return NULL;
 	default:
 		return report_options_set(&o->report, id, value);
 	}
@@ -126,14 +138,36 @@ static struct error *read_side(
 	return err ? err : report_options_roots(options, profile);
 }
 
+/* A bound is not to be judged by a recording that is no evidence. */
+static struct error *judge(const struct diff_options *options, const char *path,
+	const struct profile *profile, struct evidence *evidence)
+{
+	struct certificate c = certificate_of(profile);
+
+	if (certificate_is_fit(&c))
+		return NULL;
+	const char *text = certificate_text(&c, evidence->arena);
+
+	if (options->fail_over.share > 0 && !options->unfit_ok)
+		return error_new(ERROR_UNSUPPORTED,
+			"--fail-over: %s is not fit as evidence: %s; --unfit-ok takes it as it is",
+			path, text);
+	vec_push(&evidence->remarks,
+		arena_printf(evidence->arena, "%s is not fit as evidence: %s", path, text));
+	return NULL;
+}
+
 /* The profiles of a side, count of them, each as it is. */
-static struct error *read_runs(
-	const struct report_options *options, const struct side_paths *paths, struct profile **runs)
+static struct error *read_runs(const struct diff_options *options, const struct side_paths *paths,
+	struct profile **runs, struct evidence *evidence)
 {
 	struct error *err = NULL;
 
-	for (size_t k = 0; k < paths->count && err == NULL; k++)
-		err = read_side(options, paths->items[k], &runs[k]);
+	for (size_t k = 0; k < paths->count && err == NULL; k++) {
+		err = read_side(&options->report, paths->items[k], &runs[k]);
+		if (err == NULL)
+			err = judge(options, paths->items[k], runs[k], evidence);
+	}
 	return err;
 }
 
@@ -166,16 +200,17 @@ static void destroy_runs(struct profile **runs)
 		profile_destroy(runs[k]);
 }
 
-static struct error *read_sides(const struct diff_options *options, struct sides *sides)
+static struct error *read_sides(
+	const struct diff_options *options, struct sides *sides, struct evidence *evidence)
 {
 	const struct side_paths *old_paths = &options->old_paths, *new_paths = &options->new_paths;
 	struct profile *old_runs[DIFFERENCE_RUNS_MAX] = {NULL};
 	struct profile *new_runs[DIFFERENCE_RUNS_MAX] = {NULL};
 	size_t most = old_paths->count > new_paths->count ? old_paths->count : new_paths->count;
-	struct error *err = read_runs(&options->report, old_paths, old_runs);
+	struct error *err = read_runs(options, old_paths, old_runs, evidence);
 
 	if (err == NULL)
-		err = read_runs(&options->report, new_paths, new_runs);
+		err = read_runs(options, new_paths, new_runs, evidence);
 	if (err == NULL) {
 		char *metric = metric_name(&options->report, new_runs[0]);
 
@@ -240,12 +275,13 @@ static struct error *check_views(const struct report_query *queries, size_t coun
 static struct error *diff(
 	const struct diff_options *options, struct report_query *queries, size_t count)
 {
+	struct evidence evidence = {.arena = arena_create()};
 	struct sides sides = {0};
 	struct difference difference;
 	metric_id metric;
 
 	alloc_keep_freed();
-	struct error *err = read_sides(options, &sides);
+	struct error *err = read_sides(options, &sides, &evidence);
 
 	if (err == NULL)
 		err = choose_metric(&options->report, &sides, queries, count, &metric);
@@ -257,11 +293,16 @@ static struct error *diff(
 		if (options->old_paths.count + options->new_paths.count > 2)
 			difference_add_runs(&difference, sides.difference, options->old_paths.count,
 				options->new_paths.count);
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < count; i++) {
 			difference_ask(&difference, &queries[i]);
+			queries[i].remarks = evidence.remarks.data;
+			queries[i].remark_count = evidence.remarks.count;
+		}
 		err = report_print(&options->report, queries, count, sides.difference, NULL);
 	}
 	sides_deinit(&sides);
+	vec_deinit(&evidence.remarks);
+	arena_destroy(evidence.arena);
 	return err;
 }
 

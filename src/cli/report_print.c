@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "analysis/certificate.h"
 #include "base/alloc.h"
 #include "cli/fail_over.h"
 #include "cli/output.h"
@@ -146,6 +147,18 @@ static void remark_rowless(
 			arena);
 }
 
+/* Statistics say whether the recording is evidence. */
+static void remark_unfit(
+	struct report_query *query, const struct profile *profile, struct arena *arena)
+{
+	struct certificate c = certificate_of(profile);
+
+	if (query->view == &view_stats && !certificate_is_fit(&c))
+		add_remark(query,
+			arena_printf(arena, "not fit as evidence: %s", certificate_text(&c, arena)),
+			arena);
+}
+
 /* A function's name without the dot in front of it is a module's, and then matches nothing. */
 static void remark_mistaken(
 	struct report_query *query, const struct selection *selection, struct arena *arena)
@@ -221,6 +234,7 @@ static struct error *make_reports(const struct selection *selection,
 		remark_rowless(&query, tree, arena);
 		remark_mistaken(&query, selection, arena);
 		remark_outside(&query, selection, arena);
+		remark_unfit(&query, selection->profile, arena);
 		reports[i] = report_create(selection, tree, &query, arena);
 	}
 	*made = reports;

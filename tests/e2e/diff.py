@@ -128,7 +128,7 @@ def ci_script():
 def test_a_build_server_sees_what_became_slower(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "slowed")
-	for side, milliseconds in (("old", harness.work(200)), ("new", harness.work(400))):
+	for side, milliseconds in (("old", harness.work(300, least=200)), ("new", harness.work(600, least=400))):
 		(folder / side).mkdir()
 		(folder / side / "bench").write_text(f"#!/bin/sh\nexec {program} {milliseconds}\n")
 		(folder / side / "bench").chmod(0o755)
@@ -147,6 +147,42 @@ def test_a_build_server_sees_what_became_slower(folder):
 	merged = folder / "sum.prof"
 	check(sonde("merge", "-o", merged, *runs["old"]))
 	assert rows_of("report", merged)[0]["total"] == data["old"]["total"]
+
+
+def test_rates_and_lengths_do_not_differ(folder):
+	"""The same work, recorded at another rate and for longer: nothing is more than chance."""
+	recording.needs_sampling()
+	program = recording.program(folder, "shares")
+	paths = []
+	for name, hertz, milliseconds in (("slow", 500, 2400), ("quick", 2000, 1200)):
+		r = recording.record(folder, program, harness.work(milliseconds, least=1000), options=["-F", hertz],
+			name=f"{name}.prof")
+		paths.append(r.path)
+	# A marked row is wrong in one of twenty; so are the gate's.
+	data, rows = rows_of("diff", *paths, "--normalize", "--focus", "main")
+	for name in ("own_a", "own_b", "own_c", "own_d", "shared"):
+		row = rows.get(name)
+		if row is None:
+			continue
+		share = [row[side]["inclusive"] / data[side]["total"] for side in ("old", "new")]
+		assert abs(share[0] - share[1]) < 0.08, (name, share)
+	check(sonde("diff", *paths, "--normalize", "--focus", "main", "--fail-over", "8%"))
+
+
+def test_unfit_recordings_are_no_evidence(folder):
+	"""A recording of few samples, which is real, and of foreign files no judgement."""
+	recording.needs_sampling()
+	program = recording.program(folder, "shares")
+	few = recording.record(folder, program, 40, options=["-F", 100], name="few.prof")
+	done = sonde("diff", few.path, few.path, "--fail-over", "5%")
+	check(done, 1)
+	assert "is not fit as evidence: it has " in done.err and "--unfit-ok" in done.err, done
+	check(sonde("diff", few.path, few.path, "--fail-over", "5%", "--unfit-ok"))
+	assert "not fit as evidence: it has " in check(sonde("report", "--view", "stats", few.path)).out
+	foreign = folder / "foreign.folded"
+	foreign.write_text("a;b 5\n")
+	done = check(sonde("diff", foreign, foreign, "--fail-over", "5%"))
+	assert "evidence" not in done.out + done.err, done
 
 
 harness.main()

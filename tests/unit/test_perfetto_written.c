@@ -290,7 +290,7 @@ static struct profile *weighed(
 	(void)builder_metric(b, str_from(metric), str_from(unit));
 	builder_header(b)->stats.interval_ns = 1000000;
 	for (size_t i = 0; i < count; i++) {
-		char name[8];
+		char name[24];
 
 		snprintf(name, sizeof(name), "f%zu", i);
 		function_id f = builder_function(b, builder_string(b, str_from(name)),
