@@ -22,6 +22,8 @@ enum {
 	OPTION_CGROUP,
 	OPTION_ALL,
 	OPTION_DURATION,
+	OPTION_DELAY,
+	OPTION_CONTROL,
 	OPTION_EVENT,
 	OPTION_QUIET,
 	OPTION_WHEN,
@@ -63,6 +65,10 @@ const struct option_row record_option_rows[] = {
 		"record all processes of the machine; takes rights"},
 	{OPTION_DURATION, 0, "duration", VALUE_TEXT, "TIME", NULL,
 		"end the recording after TIME, such as 10s; what is recorded goes on"},
+	{OPTION_DELAY, 0, "delay", VALUE_TEXT, "TIME", NULL,
+		"leave out the first TIME, such as a program's start"},
+	{OPTION_CONTROL, 0, "control", VALUE_FILE, "FIFO", NULL,
+		"do what comes through FIFO: disable, enable, stop"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, NULL,
 		"no progress and no last lines; trouble is told all the same"},
 	{0},
@@ -287,6 +293,12 @@ struct error *record_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_DURATION:
 		err = value_time(value, &request->duration_ns);
+		break;
+	case OPTION_DELAY:
+		err = value_time(value, &request->delay_ns);
+		break;
+	case OPTION_CONTROL:
+		request->control = value;
 		break;
 	case OPTION_ENGINE:
 		request->engine = (enum recorder_engine)choice_of(engine_choices, value);

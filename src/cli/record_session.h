@@ -32,7 +32,9 @@ struct record_request {
 	size_t pid_count;
 	bool by_name;	      /* some of them were given by name */
 	bool everybody;	      /* the whole machine */
+	uint64_t delay_ns;    /* left out at first */
 	uint64_t duration_ns; /* 0: to the target's end */
+	const char *control;  /* path of a FIFO of commands; NULL: none */
 	const char *output;
 	uint64_t interval_ns; /* RECORD_INTERVAL_LEAST at least */
 	enum recorder_engine engine;

@@ -71,6 +71,17 @@ static void say_samples(const struct recorder_result *r, struct strbuf *line)
 	say(line);
 }
 
+static void say_pauses(const struct recorder_result *r, struct strbuf *line)
+{
+	if (r->off_ns == 0)
+		return;
+	time_put(line, r->off_ns);
+	strbuf_add(line, STR(" of "));
+	time_put(line, r->duration_ns);
+	strbuf_add(line, STR(" left out by --delay or --control"));
+	say(line);
+}
+
 static void say_excluded(const struct record_summary *summary, struct strbuf *line)
 {
 	if (!summary->has_when)
@@ -436,6 +447,7 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 	if (!quiet) {
 		say_samples(summary->result, &line);
 		say_thinned(summary->result, &line);
+		say_pauses(summary->result, &line);
 		say_excluded(summary, &line);
 		say_events(summary->result, &line);
 		say_zones(summary->result, &line);

@@ -30,6 +30,12 @@ static uint64_t counted_ns(const struct recording *recording, const struct engin
 	return (uint64_t)((double)counts->cpu_ns * fmin(1, weights_ratio(&recording->weights)));
 }
 
+/* What samples weigh, with those that were left out in pauses. */
+static uint64_t taken_ns(const struct recording *recording)
+{
+	return recording->sampled_ns + recording->off_ns;
+}
+
 /* Samples, and those that were lost, weighed as they would have been. */
 static uint64_t found_ns(const struct recording *recording, const struct engine_counts *counts)
 {
@@ -37,7 +43,7 @@ static uint64_t found_ns(const struct recording *recording, const struct engine_
 				 ? (double)recording->sampled_ns / (double)recording->samples
 				 : (double)recording->weights.interval_ns;
 
-	return recording->sampled_ns + (uint64_t)((double)counts->lost * mean_ns);
+	return taken_ns(recording) + (uint64_t)((double)counts->lost * mean_ns);
 }
 
 /*
@@ -141,10 +147,10 @@ static void divide_missing(struct cpu_account *account, const struct recording *
 {
 	uint64_t found = found_ns(recording, counts), interval_ns = recording->weights.interval_ns;
 
-	if (account->cpu_ns <= recording->sampled_ns)
+	if (account->cpu_ns <= taken_ns(recording))
 		return;
-	uint64_t missing = account->cpu_ns - recording->sampled_ns;
-	uint64_t counted_lost = smaller(missing, found - recording->sampled_ns);
+	uint64_t missing = account->cpu_ns - taken_ns(recording);
+	uint64_t counted_lost = smaller(missing, found - taken_ns(recording));
 	const char *name;
 
 	if (!counts->kernel)
@@ -182,6 +188,8 @@ struct cpu_account cpu_account(const struct recording *recording, const struct t
 		account.unreached_ns = account.cpu_ns - counts->cpu_ns;
 	if (account.cpu_ns != UINT64_MAX)
 		divide_missing(&account, recording, counts, target_cpu(target));
+	if (account.cpu_ns != UINT64_MAX)
+		account.cpu_ns -= smaller(account.cpu_ns, recording->off_ns);
 	account.expected = expected_samples(recording, counts, &account);
 	return account;
 }

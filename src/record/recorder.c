@@ -37,9 +37,12 @@ struct error *recorder_create(const struct recorder_options *options, struct rec
 		.pid_count = options->pid_count};
 	err = control_init(&r->control);
 	r->control.is_alone = !options->command;
+	if (!err && options->control)
+		err = command_pipe_open(&r->commands, options->control);
 	if (!err)
 		err = capture_writer_create(options->output, &r->writer);
 	if (err) {
+		command_pipe_close(&r->commands);
 		control_deinit(&r->control);
 		launch_state_restore(&r->launch_state);
 		free(r);
@@ -58,6 +61,7 @@ static void recorder_destroy(struct recorder *r)
 	recording_end(&r->recording);
 	target_deinit(&r->target);
 	vec_deinit(&r->polled);
+	command_pipe_close(&r->commands);
 	control_deinit(&r->control);
 	launch_state_restore(&r->launch_state);
 	free(r);
@@ -93,6 +97,8 @@ static void poll_set(struct recorder *r)
 	if (r->recording.zones && zones_fd(r->recording.zones) >= 0)
 		vec_push(&r->polled,
 			(struct pollfd){.fd = zones_fd(r->recording.zones), .events = POLLIN});
+	if (r->commands.path)
+		vec_push(&r->polled, (struct pollfd){.fd = r->commands.fd, .events = POLLIN});
 	r->engine->ops->poll_fds(r->engine, &r->polled);
 }
 
@@ -110,8 +116,9 @@ static void drop_hung_up(struct recorder *r)
 /* When the recording is to end; UINT64_MAX: at no certain time. */
 static uint64_t end_time_ns(const struct recorder *r)
 {
-	return r->options.duration_ns > 0 ? r->recording.start_ns + r->options.duration_ns
-					  : UINT64_MAX;
+	return r->options.duration_ns > 0
+		       ? r->recording.start_ns + r->options.delay_ns + r->options.duration_ns
+		       : UINT64_MAX;
 }
 
 static uint64_t time_to_wait_ns(const struct recorder *r)
@@ -205,9 +212,34 @@ static void look_around(struct recorder *r)
 		r->progress_step_ns *= 2;
 }
 
+static void say_unknown(const struct recorder *r)
+{
+	char *line = xasprintf("--control: '%.200s' is no command: enable, disable, stop",
+		strbuf_str(&r->commands.unknown).data);
+
+	if (r->options.say)
+		r->options.say(line);
+	free(line);
+}
+
+static void obey(struct recorder *r)
+{
+	struct pauses *pauses = &r->recording.pauses;
+	enum pipe_command command;
+
+	while ((command = command_pipe_next(&r->commands)) != PIPE_NOTHING) {
+		if (command == PIPE_UNKNOWN)
+			say_unknown(r);
+		else if (command == PIPE_STOP)
+			r->commanded_stop = true;
+		else
+			pauses_set(pauses, clock_monotonic_ns(), command == PIPE_DISABLE);
+	}
+}
+
 static bool is_over(const struct recorder *r)
 {
-	return r->target.ended || r->control.detach_signal != 0 ||
+	return r->target.ended || r->control.detach_signal != 0 || r->commanded_stop ||
 	       clock_monotonic_ns() >= end_time_ns(r);
 }
 
@@ -239,6 +271,7 @@ static void record_to_the_end(struct recorder *r)
 
 		if (is_signal)
 			control_read(&r->control);
+		obey(r);
 		look_for_end(r, is_signal);
 		look_around(r);
 	}
@@ -275,6 +308,11 @@ static struct error *start(struct recorder *r)
 	if (r->options.overhead_most > 0)
 		(void)budget_measure_price(&setup.price);
 	recording_begin(&r->recording, r->writer);
+	if (r->options.delay_ns > 0) {
+		pauses_set(&r->recording.pauses, r->recording.start_ns, true);
+		pauses_set(
+			&r->recording.pauses, r->recording.start_ns + r->options.delay_ns, false);
+	}
 	if (r->options.kind != TARGET_COMMAND)
 		process_table_read_groups(r->recording.processes, &r->recording.labels);
 	r->recording.zones = zones_create(&r->recording, r->options.zones);

@@ -81,7 +81,9 @@ struct recorder_options {
 	char *const *command;  /* NULL-terminated argv; NULL where others than it are recorded */
 	const pid_t *pids;     /* [pid_count] to attach to */
 	size_t pid_count;
-	uint64_t duration_ns; /* the recording ends after it; 0: never */
+	uint64_t delay_ns;    /* that is left out at first */
+	uint64_t duration_ns; /* the recording ends after it, and the delay; 0: never */
+	const char *control;  /* path of a FIFO of commands (record/command_pipe.h); NULL: none */
 	struct str when;      /* patterns for whoever reads the file, each ended by NUL; borrowed */
 	const char *output;   /* path, "-" for standard output */
 	uint64_t interval_ns; /* between samples of CPU time */
@@ -103,7 +105,7 @@ struct recorder_result {
 	bool detached;	    /* a second Ctrl-C, a SIGTERM, or its time's end let it go on alone */
 	int detach_signal;  /* which signal, 0: none */
 	uint64_t duration_ns;
-	uint64_t cpu_ns;   /* UINT64_MAX: not known, and the same of expected */
+	uint64_t cpu_ns;   /* without off_ns; UINT64_MAX: not known, and the same of expected */
 	uint32_t left_out; /* threads of attached processes that could not be sampled */
 	uint64_t interval_ns;
 	uint64_t samples;
@@ -122,6 +124,7 @@ struct recorder_result {
 	size_t denied;
 	char denied_name[16];
 	uint64_t kernel_cpu_ns; /* the part of cpu_ns that could not be sampled: kernel code */
+	uint64_t off_ns;	/* of the duration: left out by the delay and by commands */
 	uint64_t lost_cpu_ns;	/* the part of it that is in no sample for any other reason */
 	double overhead;	/* share of the target's CPU time that it cost in the end */
 	uint32_t halvings;	/* of the rate, at the end */

@@ -2,6 +2,7 @@
  * What a capture file says of its recording as a whole.  Counters are written again and again, so
  * that a file whose recorder was killed has them too.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -105,6 +106,17 @@ void recorder_write_counters(struct recorder *r)
 			counts.counters[i].lost, counts.counters[i].events);
 }
 
+/* Figures are of what is left; those of zones are not. */
+static void note_pauses(struct recorder *r, const struct recorder_result *result)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "%.3f s of %.3f s were left out when recording%s",
+		(double)result->off_ns / 1e9, (double)result->duration_ns / 1e9,
+		result->zones.programs > 0 ? ", but not of the figures of zones" : "");
+	capture_writer_note(r->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
+}
+
 void recorder_write_end(struct recorder *r, const struct recorder_result *result)
 {
 	capture_writer_number(r->writer, CAPTURE_DURATION_NS, result->duration_ns);
@@ -115,6 +127,8 @@ void recorder_write_end(struct recorder *r, const struct recorder_result *result
 			r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);
 	if (result->expected != UINT64_MAX)
 		capture_writer_number(r->writer, CAPTURE_EXPECTED, result->expected);
+	if (result->off_ns > 0)
+		note_pauses(r, result);
 	if (!result->detached && r->options.kind == TARGET_COMMAND)
 		capture_writer_number(
 			r->writer, CAPTURE_EXIT_STATUS, (uint32_t)result->wait_status);

@@ -69,12 +69,15 @@ static void fill_end(const struct recorder *r, struct recorder_result *result)
 {
 	bool detached = r->target.command && !r->target.ended;
 	const char *name;
+	uint64_t first_ns;
 
 	result->wait_status = r->target.wait_status;
 	result->is_attached = r->target.kind == TARGET_PROCESSES;
 	result->detached = detached;
 	result->detach_signal = detached ? r->control.detach_signal : 0;
 	result->duration_ns = r->end_ns - r->recording.start_ns;
+	result->off_ns = result->duration_ns - pauses_on_ns(&r->recording.pauses,
+						       r->recording.start_ns, r->end_ns, &first_ns);
 	result->stopped = r->stopped;
 	result->children_left = children_left(r);
 	result->sampling_ended = sampling_has_ended(r);
@@ -119,6 +122,17 @@ static void fill_samples(const struct recorder *r, const struct engine_counts *c
 	memcpy(result->counters, recording->snapshot.counters, sizeof(result->counters));
 }
 
+/* What there was of one of them, without pauses. */
+static uint64_t events_of(
+	const struct recorder *r, const struct engine_counts *counts, size_t counter)
+{
+	uint64_t events = counts->counters[counter].events, off = r->recording.counter_off[counter];
+
+	if (events == UINT64_MAX)
+		return events;
+	return events > off ? events - off : 0;
+}
+
 /* The events beside time. */
 static void fill_counted(const struct recorder *r, const struct engine_counts *counts,
 	struct recorder_result *result)
@@ -127,7 +141,7 @@ static void fill_counted(const struct recorder *r, const struct engine_counts *c
 	for (size_t i = 0; i < r->options.counter_count; i++)
 		result->counted[i] = (struct recorder_counted){
 			.name = r->options.counters[i].name,
-			.events = counts->counters[i].events,
+			.events = events_of(r, counts, i),
 			.weight = r->recording.counter_weight[i],
 			.samples = r->recording.counter_samples[i],
 			.lost = counts->counters[i].lost,

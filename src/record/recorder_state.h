@@ -8,6 +8,7 @@
 
 #include "record/account_watch.h"
 #include "record/budget.h"
+#include "record/command_pipe.h"
 #include "record/control.h"
 #include "record/engine.h"
 #include "record/launch.h"
@@ -20,6 +21,8 @@ struct recorder {
 	struct recorder_options options;
 	struct launch_state launch_state;
 	struct control control;
+	struct command_pipe commands;
+	bool commanded_stop;
 	struct capture_writer *writer;
 	struct target target;
 	struct recording recording;

@@ -48,6 +48,7 @@ void recording_end(struct recording *r)
 	if (!r->processes)
 		return;
 	sample_labels_deinit(&r->labels);
+	pauses_deinit(&r->pauses);
 	snapshot_deinit(&r->snapshot);
 	process_table_destroy(r->processes);
 	object_table_destroy(r->objects);
@@ -80,6 +81,10 @@ static void write_clock(struct recording *r, struct snapshot_place place, uint32
 	uint64_t weight_ns = weights_take(&r->weights,
 		r->is_machine ? &r->machine : &place.thread->account, time_ns, period_ns);
 
+	if (pauses_is_off(&r->pauses, time_ns)) {
+		r->off_ns += weight_ns;
+		return;
+	}
 	weigh(weight, r->metrics.cpu_time, weight_ns);
 	weigh(weight, r->metrics.real_time, weight_ns);
 	weigh(weight, r->metrics.samples, 1);
@@ -114,6 +119,10 @@ void recording_take_counter(struct recording *r, const struct perf_sample *sampl
 	int64_t weight[CAPTURE_METRIC_MAX] = {0};
 	struct snapshot_place place = snapshot_walk(&r->snapshot, sample);
 
+	if (pauses_is_off(&r->pauses, sample->time_ns)) {
+		r->counter_off[counter] += sample->period;
+		return;
+	}
 	weigh(weight, r->metrics.counters + counter, sample->period);
 	r->counter_samples[counter]++;
 	r->counter_weight[counter] += sample->period;
@@ -125,16 +134,22 @@ void recording_take_off_cpu(
 {
 	int64_t weight[CAPTURE_METRIC_MAX] = {0};
 	uint32_t node = interval->node;
+	uint64_t begin_ns = interval->begin_ns, ready_ns = begin_ns + interval->blocked_ns;
+	uint64_t preempted_begin_ns = ready_ns;
+	uint64_t blocked_ns = pauses_on_ns(&r->pauses, begin_ns, ready_ns, &begin_ns);
+	uint64_t preempted_ns = pauses_on_ns(
+		&r->pauses, ready_ns, ready_ns + interval->preempted_ns, &preempted_begin_ns);
 
-	if (interval->blocked_ns + interval->preempted_ns == 0)
+	if (blocked_ns + preempted_ns == 0)
 		return;
 	if (node == OFFCPU_NO_NODE)
 		node = snapshot_no_stack(&r->snapshot);
-	weigh(weight, r->metrics.real_time, interval->blocked_ns + interval->preempted_ns);
-	weigh(weight, r->metrics.blocked_time, interval->blocked_ns);
-	weigh(weight, r->metrics.preempted_time, interval->preempted_ns);
+	weigh(weight, r->metrics.real_time, blocked_ns + preempted_ns);
+	weigh(weight, r->metrics.blocked_time, blocked_ns);
+	weigh(weight, r->metrics.preempted_time, preempted_ns);
 	process_table_number(r->processes, thread);
-	write_sample(r, interval->begin_ns, thread, node, SAMPLE_LABELS_NO_CPU, weight);
+	write_sample(r, blocked_ns ? begin_ns : preempted_begin_ns, thread, node,
+		SAMPLE_LABELS_NO_CPU, weight);
 }
 
 /* The thread that such a row is of. */

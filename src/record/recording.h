@@ -11,6 +11,7 @@
 
 #include "record/capture_writer.h"
 #include "record/object_table.h"
+#include "record/pauses.h"
 #include "record/perf_attr.h"
 #include "record/process_table.h"
 #include "record/sample_labels.h"
@@ -36,6 +37,8 @@ struct recording {
 	struct recording_metrics metrics;
 	struct weights weights;
 	struct sample_labels labels;
+	struct pauses pauses;
+	uint64_t off_ns;		/* of samples that were left out in pauses */
 	struct weights_account machine; /* of all samples, where that is the target */
 	bool is_machine;
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */
@@ -45,6 +48,7 @@ struct recording {
 	uint64_t lost_sideband, throttled;
 	/* Of the events beside time: samples, and what they weigh. */
 	uint64_t counter_samples[CAPTURE_METRIC_MAX], counter_weight[CAPTURE_METRIC_MAX];
+	uint64_t counter_off[CAPTURE_METRIC_MAX]; /* what those weigh that were left out */
 };
 
 /* Begins now. */

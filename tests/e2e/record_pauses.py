@@ -1,0 +1,143 @@
+"""Parts of a run that are left out: by --delay, and by commands that come through a FIFO."""
+
+import os
+import pathlib
+import stat
+import subprocess
+import time
+
+import harness
+import recording
+from attaching import wait_until
+
+SPIN = 600_000  # ms: until it is ended
+
+
+class Controlled:
+	"""A recording of a program that works until the recording is told to stop."""
+
+	def __init__(self, folder, *options):
+		recording.needs_sampling()
+		self.fifo, self.path = folder / "control", folder / "test.prof"
+		self.err_path = folder / "err"
+		with open(self.err_path, "wb") as err:
+			self.process = subprocess.Popen([harness.SONDE, "record", "--control", self.fifo,
+				*map(str, options), "-o", self.path, "--", recording.program(folder, "shares"), str(SPIN)],
+				stdout=subprocess.DEVNULL, stderr=err)
+		wait_until(lambda: self.fifo.exists() and self.target())
+
+	def target(self):
+		pid = self.process.pid
+		children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+		return int(children[0]) if children else 0
+
+	def tell(self, command):
+		self.fifo.write_text(command + "\n")
+
+	def end(self):
+		target = self.target()
+		try:
+			self.tell("stop")
+			status = self.process.wait(timeout=60 * harness.PATIENCE)
+		finally:
+			os.kill(target, 9)
+		self.err = self.err_path.read_text()
+		assert status == 0, self.err
+		return recording.Recording(self.path)
+
+
+def times(r):
+	"""When samples were taken, in ms, by the dump."""
+	dump = harness.check(harness.sonde("convert", r.path, "-o", "-", "--to", "dump")).out
+	return sorted(int(line.split(" time ")[1].split()[0]) / 1e6 for line in dump.splitlines()
+		if line.startswith("sample ") and " time " in line)
+
+
+def left_out(r):
+	texts = [note["text"] for note in r.notes if "left out when recording" in note["text"]]
+	return float(texts[0].split()[0]) if texts else 0
+
+
+def test_a_delay_is_left_out(folder):
+	recording.needs_sampling()
+	program = recording.program(folder, "shares")
+	r = recording.record(folder, program, harness.work(900, least=700), options=["--delay", "400ms"])
+	assert abs(left_out(r) - 0.4) < 0.001, r.notes
+	taken = times(r)
+	assert taken and taken[0] >= 400, taken[:3]
+	# What is left adds up: the account is of the rest alone, and nothing of it is lost.
+	assert r.stats["lost"] == 0 and r.stats["counted"] > 100, r.stats
+	total = r.json("--metric", "cpu-time")["total"]
+	assert abs(total - r.stats["cpu_ns"]) < 0.02 * total, (total, r.stats)
+
+
+def test_duration_begins_after_the_delay(folder):
+	recording.needs_sampling()
+	program = recording.program(folder, "shares")
+	run = recording.start(folder, program, str(SPIN), options=["--delay", "300ms", "--duration", "500ms"])
+	assert run.end() == 0, run.err
+	taken = times(run.recording)
+	assert 300 <= taken[0] and taken[-1] <= 801, (taken[0], taken[-1])
+
+
+def test_commands(folder):
+	controlled = Controlled(folder)
+	time.sleep(0.3)
+	controlled.tell("disable")
+	time.sleep(0.5)
+	controlled.tell("enable")
+	time.sleep(0.3)
+	controlled.tell("no such thing")
+	r = controlled.end()
+	assert not controlled.fifo.exists()
+	assert "'no such thing' is no command: enable, disable, stop" in controlled.err, controlled.err
+	off = left_out(r)
+	assert 0.4 < off < 0.6 * harness.PATIENCE, r.notes
+	taken = times(r)
+	gap = max(after - before for before, after in zip(taken, taken[1:]))
+	assert gap >= 1000 * off - 1, (gap, off)
+	assert f"{off * 1000:.0f}"[:2] in controlled.err, controlled.err
+
+
+def test_enable_ends_a_delay(folder):
+	controlled = Controlled(folder, "--delay", "1h")
+	time.sleep(0.2)
+	controlled.tell("enable")
+	time.sleep(0.3)
+	r = controlled.end()
+	assert r.stats["counted"] > 50 and 0.1 < left_out(r) < 1 * harness.PATIENCE, (r.stats, r.notes)
+
+
+def test_time_off_the_cpu_is_cut_at_both_ends(folder):
+	"""A sleep of a second, of which the first 400 ms are left out."""
+	recording.needs_sampling()
+	r = recording.record(folder, "sleep", "1", options=["--delay", "400ms"])
+	blocked = r.json("--metric", "blocked-time")["total"]
+	# It begins a little after the recording, and ends so.
+	assert 0.55e9 < blocked <= r.stats["duration_ns"] - 0.399e9, (blocked, r.stats)
+
+
+def test_events_are_left_out(folder):
+	recording.needs_sampling()
+	r = recording.record(folder, "sh", "-c", "for i in 1 2 3 4 5 6 7 8; do /bin/true; done; sleep 0.6",
+		options=["--delay", "500ms", "-e", "page-faults"])
+	assert r.json("--metric", "page-faults")["total"] < 200, r.json("--metric", "page-faults")
+
+
+def test_a_fifo_that_is_there_stays(folder):
+	fifo = folder / "mine"
+	os.mkfifo(fifo)
+	recording.needs_sampling()
+	recording.record(folder, "true", options=["--control", fifo])
+	assert stat.S_ISFIFO(fifo.stat().st_mode)
+
+
+def test_what_is_no_fifo_is_refused(folder):
+	path = folder / "file"
+	path.write_text("")
+	done = harness.sonde("record", "--control", path, "-o", folder / "x.prof", "true")
+	assert done.status == 125 and "it is there and no FIFO" in done.err, done
+	assert path.exists() and not (folder / "x.prof").exists()
+
+
+harness.main()

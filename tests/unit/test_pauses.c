@@ -1,0 +1,86 @@
+/*
+ * Stretches of time that are left out of a recording.
+ */
+#include "record/pauses.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static uint64_t on_ns(const struct pauses *p, uint64_t from_ns, uint64_t to_ns, uint64_t first_ns)
+{
+	uint64_t first = UINT64_MAX, on = pauses_on_ns(p, from_ns, to_ns, &first);
+
+	assert_true(first == first_ns);
+	return on;
+}
+
+static void test_none(void **state)
+{
+	struct pauses p = {0};
+
+	(void)state;
+	assert_false(pauses_is_off(&p, 0));
+	assert_int_equal(on_ns(&p, 5, 9, 5), 4);
+	assert_int_equal(on_ns(&p, 5, 5, UINT64_MAX), 0);
+	pauses_set(&p, 7, false);
+	assert_int_equal(p.changes.count, 0);
+	pauses_deinit(&p);
+}
+
+static void test_some(void **state)
+{
+	struct pauses p = {0};
+
+	(void)state;
+	/* Off 10 to 20 and 30 to 40. */
+	pauses_set(&p, 10, true);
+	pauses_set(&p, 15, true);
+	pauses_set(&p, 20, false);
+	pauses_set(&p, 30, true);
+	pauses_set(&p, 40, false);
+	assert_false(pauses_is_off(&p, 9));
+	assert_true(pauses_is_off(&p, 10));
+	assert_true(pauses_is_off(&p, 19));
+	assert_false(pauses_is_off(&p, 20));
+	assert_true(pauses_is_off(&p, 39));
+	assert_false(pauses_is_off(&p, 1000));
+	assert_int_equal(on_ns(&p, 0, 50, 0), 30);
+	assert_int_equal(on_ns(&p, 10, 20, UINT64_MAX), 0);
+	assert_int_equal(on_ns(&p, 12, 25, 20), 5);
+	assert_int_equal(on_ns(&p, 25, 35, 25), 5);
+	assert_int_equal(on_ns(&p, 35, 45, 40), 5);
+	assert_int_equal(on_ns(&p, 15, 45, 20), 15);
+	pauses_deinit(&p);
+}
+
+/* A command that comes before the delay is over ends it. */
+static void test_what_was_to_come_is_forgotten(void **state)
+{
+	struct pauses p = {0};
+
+	(void)state;
+	pauses_set(&p, 0, true);
+	pauses_set(&p, 100, false);
+	pauses_set(&p, 50, false);
+	assert_true(pauses_is_off(&p, 49));
+	assert_false(pauses_is_off(&p, 50));
+	assert_int_equal(on_ns(&p, 0, 200, 50), 150);
+	pauses_set(&p, 20, true);
+	assert_true(pauses_is_off(&p, 1000));
+	assert_int_equal(on_ns(&p, 0, 200, UINT64_MAX), 0);
+	pauses_deinit(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_some),
+		cmocka_unit_test(test_what_was_to_come_is_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
