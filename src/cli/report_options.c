@@ -35,6 +35,7 @@ enum {
 	OPTION_FROM,
 	OPTION_EXE,
 	OPTION_MODULES,
+	OPTION_NOTES,
 	OPTION_COLOR,
 	OPTION_WIDTH,
 	OPTION_NO_PAGER,
@@ -122,6 +123,8 @@ const struct option_row report_one_view_rows[] = {
 };
 
 const struct option_row report_look_rows[] = {
+	{OPTION_NOTES, 0, "notes", VALUE_NONE, NULL, NULL,
+		"show all notes, also those that are not of losses"},
 	{OPTION_COLOR, 0, "color", VALUE_CHOICE, "WHEN", color_names,
 		"default auto: on a terminal"},
 	{OPTION_WIDTH, 0, "width", VALUE_NUMBER, "COLUMNS", NULL,
@@ -247,6 +250,9 @@ struct error *report_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_MODULES:
 		o->with_modules = true;
+		break;
+	case OPTION_NOTES:
+		o->all_notes = true;
 		break;
 	case OPTION_COLOR:
 		o->color = (enum color)value_choice(value, color_names);

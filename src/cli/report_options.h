@@ -44,6 +44,7 @@ struct report_options {
 	const char *from;   /* format of the input */
 	const char *exe;    /* the program that the input is a profile of */
 	const char *output; /* file */
+	bool all_notes;
 	enum color color;
 	int64_t width;
 	bool no_pager;

@@ -74,6 +74,7 @@ static struct text_style make_style(
 	struct text_style style = {
 		.color = wants_color(options->color, terminal),
 		.utf8 = locale_is_utf8(),
+		.all_notes = options->all_notes,
 		.hint = hint,
 	};
 

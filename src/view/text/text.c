@@ -149,14 +149,52 @@ static void draw_remark(struct text *text, const char *remark)
 	strbuf_deinit(&line);
 }
 
+/* What is lost or cut is never left out; of the rest the first is shown if there is none. */
+static bool is_of_loss(const struct note *note)
+{
+	return note->kind != NOTE_NO_SYMBOLS && note->kind != NOTE_GUESSED &&
+	       note->kind != NOTE_INFO;
+}
+
+static bool shows_note(const struct text *text, const struct report *report, size_t i)
+{
+	const struct note *notes = report->profile->notes;
+
+	/* Statistics are there to tell all of it. */
+	if (text->style->all_notes || report->query.view == &view_stats || is_of_loss(&notes[i]))
+		return true;
+	for (size_t k = 0; k < report->profile->note_count; k++)
+		if (is_of_loss(&notes[k]))
+			return false;
+	return i == 0;
+}
+
+static void draw_profile_notes(struct text *text, const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	size_t more = 0;
+
+	for (size_t i = 0; i < profile->note_count; i++)
+		if (shows_note(text, report, i))
+			draw_note(text, profile, &profile->notes[i]);
+		else
+			more++;
+	if (more == 0)
+		return;
+	text_ink(text, INK_DIM);
+	strbuf_printf(&text->sink->text, "and %zu more note%s (--notes shows all)", more,
+		more == 1 ? "" : "s");
+	text_ink(text, INK_PLAIN);
+	strbuf_add_char(&text->sink->text, '\n');
+}
+
 static void draw_notes(struct text *text, const struct report *report)
 {
 	const struct profile *profile = report->profile;
 
 	if (profile->note_count || report->query.remark_count)
 		strbuf_add_char(&text->sink->text, '\n');
-	for (size_t i = 0; i < profile->note_count; i++)
-		draw_note(text, profile, &profile->notes[i]);
+	draw_profile_notes(text, report);
 	for (size_t i = 0; i < report->query.remark_count; i++)
 		draw_remark(text, report->query.remarks[i]);
 }

@@ -11,9 +11,10 @@
 #include "base/sink.h"
 
 struct text_style {
-	size_t width; /* columns to keep to, by cutting names; 0: as wide as it comes */
-	bool color;   /* ECMA-48 colours */
-	bool utf8;    /* lines and dots outside ASCII */
+	size_t width;	/* columns to keep to, by cutting names; 0: as wide as it comes */
+	bool color;	/* ECMA-48 colours */
+	bool utf8;	/* lines and dots outside ASCII */
+	bool all_notes; /* of the profile; else those of losses, or the first, and how many more */
 	/* Said at the very end, may be NULL. */
 	const char *hint;
 };
