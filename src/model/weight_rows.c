@@ -67,7 +67,7 @@ void weight_rows_move(struct weight_rows *w, size_t last, size_t to)
 {
 	size_t metrics = w->metric_count;
 
-	if (metrics * (last + 1) > w->sums.count)
+	if (w->sums.count == 0 || metrics * (last + 1) > w->sums.count)
 		return;
 	int64_t *row = w->sums.data + metrics * last;
 

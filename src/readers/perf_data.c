@@ -10,6 +10,7 @@
  */
 #include "readers/perf_data_state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -134,6 +135,23 @@ static void count_flags(struct perf_data *p, uint8_t flags)
 	p->foreign += (flags & CAPTURE_STACK_FOREIGN) != 0;
 }
 
+static label_set_id cpu_label(struct perf_data *p, uint32_t cpu)
+{
+	struct builder *b = p->builder;
+	label_set_id set;
+	char text[16];
+
+	if (map_get(&p->cpu_labels, cpu, 0, &set.i))
+		return set;
+	snprintf(text, sizeof(text), "%u", cpu);
+	set = builder_label_set(b,
+		&(struct label){.key = builder_string(b, STR("cpu")),
+			.text = builder_string(b, str_from(text))},
+		1);
+	map_put(&p->cpu_labels, cpu, 0, set.i);
+	return set;
+}
+
 static void add_sample(struct perf_data *p, const struct perf_data_row *row, int64_t *weight)
 {
 	metric_id metric = p->measures.data[row->metric].id;
@@ -148,10 +166,13 @@ static void add_sample(struct perf_data *p, const struct perf_data_row *row, int
 	weight[p->samples.i] = 1;
 	if (p->has_threads)
 		thread = perf_data_tasks_id(&p->tasks, p->builder, row->thread, p->start_ns);
-	if (p->has_time || p->has_threads)
+	if (p->has_time || p->has_threads) {
 		builder_sample(p->builder, stack, thread, time_ns, weight);
-	else
+		if (row->cpu != PERF_DATA_NO_CPU)
+			builder_sample_labels(p->builder, cpu_label(p, row->cpu));
+	} else {
 		builder_weight(p->builder, stack, weight, 1);
+	}
 	weight[metric.i] = 0;
 }
 
@@ -199,6 +220,7 @@ static void perf_data_deinit(struct perf_data *p)
 	map_deinit(&p->counter_values);
 	vec_deinit(&p->last_values);
 	vec_deinit(&p->rows);
+	map_deinit(&p->cpu_labels);
 }
 
 static bool has_stacks(const struct perf_data *p)

@@ -191,8 +191,12 @@ static void read_plain_fields(struct cursor *c, uint64_t type, struct perf_data_
 	}
 	if (type & PERF_DATA_TIME)
 		sample->time_ns = cursor_u64(c);
-	cursor_skip(c, words_of(type, PERF_DATA_ADDR | PERF_DATA_ID | PERF_DATA_STREAM_ID |
-					      PERF_DATA_CPU));
+	cursor_skip(c, words_of(type, PERF_DATA_ADDR | PERF_DATA_ID | PERF_DATA_STREAM_ID));
+	sample->cpu = PERF_DATA_NO_CPU;
+	if (type & PERF_DATA_CPU) {
+		sample->cpu = cursor_u32(c);
+		cursor_skip(c, 4);
+	}
 	if (type & PERF_DATA_PERIOD)
 		sample->period = cursor_u64(c);
 	sample->has_period = type & PERF_DATA_PERIOD;

@@ -85,9 +85,11 @@ struct perf_data_read {
 	uint64_t value, id; /* id 0: not told */
 };
 
+#define PERF_DATA_NO_CPU UINT32_MAX
 struct perf_data_sample {
 	uint64_t ip, time_ns, period;
 	int64_t pid, tid;
+	uint32_t cpu;		      /* PERF_DATA_NO_CPU: not told */
 	uint8_t mode;		      /* PERF_DATA_MODE_… */
 	bool has_period;	      /* told in the sample */
 	struct perf_data_words chain; /* addresses and contexts, innermost first */

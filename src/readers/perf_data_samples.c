@@ -7,8 +7,8 @@
  */
 #include "readers/perf_data_state.h"
 
-static void add_row(struct perf_data *p, uint32_t metric, uint64_t weight, uint64_t time_ns,
-	uint32_t node, uint32_t thread)
+static void add_row(struct perf_data *p, uint32_t metric, uint64_t weight,
+	const struct perf_data_sample *sample, uint32_t node, uint32_t thread)
 {
 	if (metric == NO_ID) {
 		p->left_out++;
@@ -21,7 +21,8 @@ static void add_row(struct perf_data *p, uint32_t metric, uint64_t weight, uint6
 		weight = 0;
 	}
 	measure->sum += weight;
-	vec_push(&p->rows, (struct perf_data_row){time_ns, (int64_t)weight, node, thread, metric});
+	vec_push(&p->rows, (struct perf_data_row){sample->time_ns, (int64_t)weight, node, thread,
+				   metric, sample->cpu});
 }
 
 /* How much a counter has counted since it was last seen. */
@@ -51,7 +52,7 @@ static void add_counted(struct perf_data *p, const struct perf_data_event *event
 		uint64_t weight = counted_since(p, &read, sample->tid);
 
 		if (of && (weight || of == event))
-			add_row(p, of->metric, weight, sample->time_ns, node, thread);
+			add_row(p, of->metric, weight, sample, node, thread);
 	}
 }
 
@@ -84,8 +85,8 @@ static void finish_sample(struct perf_data *p, struct perf_data_pending *pending
 	if (sample->read_count)
 		add_counted(p, event, sample, node, pending->thread);
 	else
-		add_row(p, event->metric, sample->has_period ? sample->period : period,
-			sample->time_ns, node, pending->thread);
+		add_row(p, event->metric, sample->has_period ? sample->period : period, sample,
+			node, pending->thread);
 }
 
 void perf_data_finish_samples(struct perf_data *p)

@@ -16,6 +16,7 @@ struct perf_data_row {
 	uint64_t time_ns;
 	int64_t weight;
 	uint32_t node, thread, metric;
+	uint32_t cpu; /* or PERF_DATA_NO_CPU */
 };
 
 /* A sample whose stack is not looked up yet. */
@@ -49,6 +50,7 @@ struct perf_data {
 	struct map counter_values; /* by id and thread: places in last_values */
 	VEC(uint64_t) last_values;
 	VEC(struct perf_data_row) rows;
+	struct map cpu_labels; /* CPU → label set of the builder's */
 	struct perf_data_pending pending[PERF_DATA_PENDING_MOST];
 	size_t pending_count;
 	bool has_time, has_threads;

@@ -1,8 +1,9 @@
 /*
  * Where kernel code is sampled, samples are of all CPU time, and each thread's are held against its
- * own account.  Where it is not, nobody tells how much of a thread's account they should come to:
- * then the clocks of the events, which go on in the kernel too, are held against the accounts of
- * the processes, while these are the same ones.
+ * own account; or against its process's, where threads are too short to be asked.  Where it is not,
+ * nobody tells how much of a thread's account they should come to: then the clocks of the events,
+ * which go on in the kernel too, are held against the accounts of the processes, while these are
+ * the same ones.
  */
 #include "record/account_watch.h"
 
@@ -45,6 +46,19 @@ static void ask_threads(struct account_watch *w, struct recording *recording)
 	w->first = asking.left > 0 ? 0 : w->first + THREADS_MOST;
 }
 
+static void ask_process(void *context, struct process *process)
+{
+	uint32_t *left = context;
+
+	if (*left == 0 || !weights_wants(&process->account))
+		return;
+	uint64_t now_ns = clock_monotonic_ns(), ran_ns = proc_cpu_ns(process->pid);
+
+	*left -= 1;
+	if (ran_ns > 0)
+		weights_ask(&process->account, now_ns, ran_ns);
+}
+
 /* Whether clocks and accounts were asked at the same time, as far as it matters for that much. */
 static bool is_at_once(const struct engine_counts *counts, uint64_t clocked_ns)
 {
@@ -78,6 +92,10 @@ void account_watch_look(struct account_watch *w, struct recording *recording,
 		struct target_cpu cpu = target_cpu(target);
 
 		weights_ask(&recording->machine, now_ns, cpu.user_ns + cpu.system_ns);
+	} else if (recording->by_process) {
+		uint32_t left = PROCESSES_MOST;
+
+		process_table_each_process(recording->processes, ask_process, &left);
 	} else if (counts->kernel) {
 		ask_threads(w, recording);
 	} else if (counts->cpu_ns != UINT64_MAX) {

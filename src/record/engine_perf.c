@@ -86,8 +86,10 @@ static void watch(struct engine *engine)
 		engine_perf_drain(e);
 	short_lives_watch(&e->lives, &e->events, &e->tally, interval_ns, due);
 	e->rate_changed |= e->lives.is_quick;
-	if (e->events.is_wide && !was_wide)
+	if (e->events.is_wide && !was_wide) {
 		engine_perf_exact_widened(e);
+		e->recording->by_process = true;
+	}
 	if (e->wake)
 		preload_wake_sweep(e->wake);
 	if (e->hung_up_ns == 0 && !e->events.is_wide && perf_event_set_hung_up(&e->events))

@@ -234,6 +234,14 @@ uint64_t process_table_cpu_ns(const struct process_table *t, size_t most, size_t
 	return sum;
 }
 
+void process_table_each_process(struct process_table *t,
+	void (*visit)(void *context, struct process *process), void *context)
+{
+	for (size_t i = 0; i < t->processes.count; i++)
+		if (!t->processes.data[i]->is_over)
+			visit(context, t->processes.data[i]);
+}
+
 size_t process_table_living(const struct process_table *t)
 {
 	size_t living = 0;

@@ -41,6 +41,7 @@ struct process {
 	char name[16];
 	uint32_t group;	    /* control group, of sample_labels_group; or SAMPLE_LABELS_NO_GROUP */
 	bool is_group_read; /* it is the process's own, not its parent's */
+	struct weights_account account; /* where samples are held against those of processes */
 	struct unwind_space space;
 	uint64_t maps_read_ns; /* when /proc/PID/maps was last asked; 0: never */
 };
@@ -169,6 +170,9 @@ size_t process_table_living(const struct process_table *t);
  * who started them, or may not be read; and the name of the first.
  */
 size_t process_table_denied(const struct process_table *t, const char **name);
+/* The living ones. */
+void process_table_each_process(struct process_table *t,
+	void (*visit)(void *context, struct process *process), void *context);
 /* Processes, and threads, there have been. */
 size_t process_table_process_total(const struct process_table *t);
 uint64_t process_table_thread_total(const struct process_table *t);

@@ -73,13 +73,24 @@ static void weigh(int64_t *weight, uint32_t metric, uint64_t value)
 		weight[metric] = (int64_t)value;
 }
 
+/* What a sample of that thread is held against. */
+static struct weights_account *account_of(struct recording *r, struct thread *thread)
+{
+	struct process *process =
+		r->by_process ? process_table_find_late(r->processes, thread->pid) : NULL;
+
+	if (r->is_machine)
+		return &r->machine;
+	return process ? &process->account : &thread->account;
+}
+
 /* A sample of the clock on that CPU, which stands for period_ns. */
 static void write_clock(struct recording *r, struct snapshot_place place, uint32_t cpu,
 	uint64_t time_ns, uint64_t period_ns)
 {
 	int64_t weight[CAPTURE_METRIC_MAX] = {0};
-	uint64_t weight_ns = weights_take(&r->weights,
-		r->is_machine ? &r->machine : &place.thread->account, time_ns, period_ns);
+	uint64_t weight_ns =
+		weights_take(&r->weights, account_of(r, place.thread), time_ns, period_ns);
 
 	if (pauses_is_off(&r->pauses, time_ns)) {
 		r->off_ns += weight_ns;

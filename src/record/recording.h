@@ -41,6 +41,7 @@ struct recording {
 	uint64_t off_ns;		/* of samples that were left out in pauses */
 	struct weights_account machine; /* of all samples, where that is the target */
 	bool is_machine;
+	bool by_process;     /* samples are held against accounts of processes, not of threads */
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */
 	uint64_t samples;    /* of the clock */
 	uint64_t sampled_ns; /* what they weigh */

@@ -57,7 +57,7 @@ class ZoneRecording:
 		self._rows.append(parent + (self._functions[name][int(nth or 1) - 1],))
 
 	def _read_sample(self, rest):
-		match = re.match(r"(\d+)(?: thread (\d+))?(?: time (\d+))?(?: zone (\d+))? weight (.*)", rest)
+		match = re.match(r"(\d+)(?: thread (\d+))?(?: time (\d+))?(?: zone (\d+))?(?: labels [\d ,]+)? weight (.*)", rest)
 		row, thread, time, zone, weights = match.groups()
 		self.samples.append((self._rows[int(row)], self._rows[int(zone)] if zone else None,
 			int(thread or 0), int(time or 0), dict(zip(self.metrics, map(int, weights.split())))))
