@@ -69,6 +69,8 @@ void zones_drift_check(void)
 	Prof_Thread_ *t = &Prof_thread_;
 	uint32_t skipped;
 
+	/* First: a child that nobody was told of has no slot any more. */
+	zones_look_home(t);
 	if (!zones_slot_of(t) || zones_is_amid(t) || !zones_hold(t, &skipped))
 		return;
 	stack_check(t, zones_slot_of(t));
