@@ -14,7 +14,7 @@
 #define CERTIFICATE_LOST_MOST	 0.05 /* of the samples that were due: lost, or that never came */
 #define CERTIFICATE_CUT_MOST	 0.05 /* of the samples: not walked whole, or guessed */
 #define CERTIFICATE_ACCOUNT_MOST 0.02 /* of the CPU time by the system: more or less in samples */
-/* Nor with fewer samples, of which the other parts are chance. */
+/* Nor with fewer samples: then the other parts are chance. */
 #define CERTIFICATE_SAMPLES_LEAST 100
 
 enum certificate_flaw {

@@ -89,7 +89,7 @@ struct perf_data_read {
 struct perf_data_sample {
 	uint64_t ip, time_ns, period;
 	int64_t pid, tid;
-	uint32_t cpu;		      /* PERF_DATA_NO_CPU: not told */
+	uint32_t cpu;		      /* PERF_DATA_NO_CPU: not known */
 	uint8_t mode;		      /* PERF_DATA_MODE_… */
 	bool has_period;	      /* told in the sample */
 	struct perf_data_words chain; /* addresses and contexts, innermost first */

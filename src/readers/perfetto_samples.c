@@ -273,8 +273,8 @@ static struct str perf_counter_name(uint64_t counter)
 }
 
 /*
- * A Timebase; *period: how many events a sample stands for; UINT64_MAX: not known.  A period that
- * is told to be 0 is of our own: another sample has the weight.
+ * A Timebase; *period: how many events a sample stands for; UINT64_MAX: not known.  Where the file
+ * says 0, sonde has written it: another sample has the weight.
  */
 static struct counter read_timebase(
 	const struct perfetto *f, const struct proto_field *message, uint64_t *period)

@@ -2,7 +2,7 @@
 #define SONDE_RECORD_PAUSES_H
 
 /*
- * When samples are wanted, and when not: a recording's delay, and what it is told on the way.
+ * When samples are wanted, and when not: a recording's delay, and the commands that it gets later.
  * Samples go on being taken, and processes being followed, all the while; what is left out is left
  * out when it is taken out of the rings, by its time.
  */

@@ -86,7 +86,7 @@ void perf_attr_switch(struct perf_event_attr *attr, const struct perf_grant *gra
 
 /*
  * With PERF_SAMPLE_PERIOD the kernel samples a software event each time, whatever its period is;
- * and a frequency goes by timer ticks, of which threads that sleep see none.  So there are no CPU
+ * and a frequency goes by timer ticks, and threads that sleep see none.  So there are no CPU
  * and period in these samples, but an address and a stream, of no meaning, in their places.
  */
 void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_grant *grant,

@@ -7,8 +7,8 @@
  * (stack_profile_sequence_state.cc): each frame has a mapping, each callstack a frame.
  *
  * A PerfSample has no weight: it stands for a period of its sequence's timebase, and Perfetto
- * counts samples.  So a sample is told as often as its weight is worth, by systematic sampling: one
- * for each `unit` of all weights in the order of samples.  The first of a sample's tells its
+ * counts samples.  So a sample is written as often as its weight is worth, by systematic sampling:
+ * one for each `unit` of all weights in the order of samples.  The first of a sample's tells its
  * weight, as the period; the others have the period 0, and follow one another while a time off the
  * CPU lasts.  One that is worth none is out of scope, which Perfetto does not count.
  *
@@ -207,20 +207,20 @@ static void intern_callstack(struct perfetto_writer *w, uint32_t stack)
 	proto_end(w->out, data);
 }
 
-/* ---- How often a sample is told */
+/* ---- How often a sample is written */
 
 /* Into so many units weights are divided at most, unless there are more samples; and of counts. */
 #define UNITS_MOST	1000000
 #define UNITS_OF_COUNTS 100000
 
-/* A sample, or what is told of it again. */
-struct telling {
+/* A sample, or one more that stands for it. */
+struct writing {
 	uint64_t time_ns;
 	size_t sample;
 	bool is_counted; /* by Perfetto */
 	bool is_first;	 /* of its sample: the one that has its weight */
 };
-typedef VEC(struct telling) telling_vec;
+typedef VEC(struct writing) writing_vec;
 
 static bool is_time(const struct perfetto_writer *w)
 {
@@ -251,7 +251,7 @@ static double unit_of(const struct perfetto_writer *w)
 	return count > 0 && unit > total / (double)count ? total / (double)count : unit;
 }
 
-static void tell(const struct perfetto_writer *w, size_t sample, uint64_t times, telling_vec *all)
+static void plan(const struct perfetto_writer *w, size_t sample, uint64_t times, writing_vec *all)
 {
 	const struct samples *s = &w->profile->samples;
 	uint64_t begin_ns = s->time_ns[sample];
@@ -259,15 +259,15 @@ static void tell(const struct perfetto_writer *w, size_t sample, uint64_t times,
 				 ? (double)s->weight[w->metric.i][sample] / (double)times
 				 : 0;
 
-	vec_push(all, (struct telling){begin_ns, sample, times > 0, true});
+	vec_push(all, (struct writing){begin_ns, sample, times > 0, true});
 	for (uint64_t i = 1; i < times; i++)
-		vec_push(all, (struct telling){begin_ns + (uint64_t)((double)i * step_ns), sample,
+		vec_push(all, (struct writing){begin_ns + (uint64_t)((double)i * step_ns), sample,
 				      true, false});
 }
 
-static int compare_tellings(const void *a, const void *b)
+static int compare_writings(const void *a, const void *b)
 {
-	const struct telling *x = a, *y = b;
+	const struct writing *x = a, *y = b;
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
@@ -277,7 +277,7 @@ static int compare_tellings(const void *a, const void *b)
 }
 
 /* By time. */
-static void tell_all(const struct perfetto_writer *w, double unit, telling_vec *all)
+static void plan_all(const struct perfetto_writer *w, double unit, writing_vec *all)
 {
 	const struct samples *s = &w->profile->samples;
 	double left = unit / 2;
@@ -290,10 +290,10 @@ static void tell_all(const struct perfetto_writer *w, double unit, telling_vec *
 		double times = floor((left + weight) / unit);
 
 		left += weight - times * unit;
-		tell(w, i, (uint64_t)times, all);
+		plan(w, i, (uint64_t)times, all);
 	}
 	if (all->count > 0)
-		qsort(all->data, all->count, sizeof(*all->data), compare_tellings);
+		qsort(all->data, all->count, sizeof(*all->data), compare_writings);
 }
 
 /* ---- Samples */
@@ -315,7 +315,7 @@ static void put_period(struct perfetto_writer *w, int64_t period)
 }
 
 /* sum: what has been counted so far, this one included. */
-static void put_sample(struct perfetto_writer *w, const struct telling *t, uint64_t sum)
+static void put_sample(struct perfetto_writer *w, const struct writing *t, uint64_t sum)
 {
 	const struct profile *p = w->profile;
 	const struct samples *s = &p->samples;
@@ -336,7 +336,7 @@ static void put_sample(struct perfetto_writer *w, const struct telling *t, uint6
 void perfetto_write_samples(struct perfetto_writer *w)
 {
 	const struct samples *s = &w->profile->samples;
-	telling_vec all = {0};
+	writing_vec all = {0};
 	int64_t last = -1;
 	double sum = 0;
 
@@ -344,9 +344,9 @@ void perfetto_write_samples(struct perfetto_writer *w)
 		return;
 	double unit = unit_of(w);
 
-	tell_all(w, unit, &all);
+	plan_all(w, unit, &all);
 	for (size_t i = 0; i < all.count && sink_settle(w->sink); i++) {
-		const struct telling *t = &all.data[i];
+		const struct writing *t = &all.data[i];
 		int64_t period = t->is_first ? s->weight[w->metric.i][t->sample] : 0;
 		size_t packet = perfetto_begin(w, t->time_ns);
 

@@ -69,7 +69,7 @@ void zones_drift_check(void)
 	Prof_Thread_ *t = &Prof_thread_;
 	uint32_t skipped;
 
-	/* First: a child that nobody was told of has no slot any more. */
+	/* First: a child that no fork handler saw has no slot any more. */
 	zones_look_home(t);
 	if (!zones_slot_of(t) || zones_is_amid(t) || !zones_hold(t, &skipped))
 		return;

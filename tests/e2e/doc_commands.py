@@ -49,10 +49,11 @@ sample 3 thread 1 time 1600000000 weight 1000000 1 0 0
 end
 """
 
-# What is compared elsewhere, or takes a server (record_attach), a gmon.out (report_gmon), a program
+# What is compared elsewhere, or takes a server (record_attach), a control group (record_labels), rights
+# (record_machine), a gmon.out (report_gmon), a program
 # with zones (live) or the folder of a tracer (report_traces).
 ELSEWHERE = re.compile(
-	r"sonde report (gmon\.out|state\.zones|uftrace\.data|\S+\.er\b)|sonde record -p |sonde live\b")
+	r"sonde report (gmon\.out|state\.zones|uftrace\.data|\S+\.er\b)|sonde record (-p|--cgroup|-a) |sonde live\b")
 # Files as other tools name them: which the pages show, and what is written so here.
 OTHERS = {"cpu.pprof": "pprof", "old.pprof": "pprof", "callgrind.out.1234": "callgrind", "profile.json.gz": "firefox",
 	"app.speedscope.json": "speedscope", "profiles.otlp": "otlp", "perf.txt": "perf-script"}
@@ -108,7 +109,7 @@ def write_files_of_others(folder):
 
 def test_commands_that_read(folder):
 	(folder / "app.dump").write_text(PROFILE)
-	for name in ("sonde", "app", "old", "before", "after", "slow", "fast", "run1", "run2", "run3", "all",
+	for name in ("sonde", "app", "old", "before", "after", "slow", "fast", "run1", "run2", "run3", "all", "lisp", "redis",
 		*(f"{side}-{i}" for side in ("old", "new", "before", "after") for i in (1, 2, 3))):
 		check(sonde("convert", folder / "app.dump", "-o", folder / f"{name}.prof"))
 	for name in ("stacks", "host1", "host2"):

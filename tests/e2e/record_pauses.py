@@ -109,7 +109,7 @@ def test_enable_ends_a_delay(folder):
 
 
 def test_time_off_the_cpu_is_cut_at_both_ends(folder):
-	"""A sleep of a second, of which the first 400 ms are left out."""
+	"""A sleep of a second; its first 400 ms are left out."""
 	recording.needs_sampling()
 	r = recording.record(folder, "sleep", "1", options=["--delay", "400ms"])
 	blocked = r.json("--metric", "blocked-time")["total"]
