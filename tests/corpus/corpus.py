@@ -109,6 +109,9 @@ def report(file, *options):
 
 
 def same(what, found, wanted):
+	if isinstance(found, dict) and isinstance(wanted, dict):
+		found, wanted = ({k: v for k, v in of.items() if of_other.get(k) != v}
+			for of, of_other in ((found, wanted), (wanted, found)))
 	assert found == wanted, f"{what}: sonde has {found!r}, the other tool {wanted!r}"
 
 

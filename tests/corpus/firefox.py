@@ -62,7 +62,7 @@ class Thread:
 			row = self.stacks[number]
 			names.append(self.names[row["frame"]])
 			number = row["prefix"] if "prefix" in row else number - row["prefixOffset"] if row["prefixOffset"] else None
-		return tuple(reversed(names)) or ("[unknown]",)
+		return tuple(reversed(names)) or ("[no stack]",)
 
 
 def threads_of(profile):
@@ -114,8 +114,9 @@ def samply(file):
 	for row in corpus.report(file)["rows"]:
 		before = found.get(row["name"], (0, 0))
 		found[row["name"]] = (before[0] + row["exclusive"], before[1] + row["inclusive"])
+	without_stack, _ = found.pop("[no stack]", (0, 0)) # a row of sonde's alone
 	corpus.same("functions", found, wanted)
-	return f"self and total of {len(found)} functions"
+	return f"self and total of {len(found)} functions, {without_stack} samples without a stack beside them"
 
 
 def keys(value):

@@ -42,7 +42,7 @@ def folded(samples, locations, index):
 			address, lines = locations[location]
 			shown = [name.replace(";", "\\x3b").replace("\t", "\\x09") for name in reversed(lines)]
 			names += shown or [f"0x{address:x}" if address else "[unknown]"]
-		stacks[tuple(names) or ("[unknown]",)] += values[index]
+		stacks[tuple(names) or ("[no stack]",)] += values[index]
 	return {stack: weight for stack, weight in stacks.items() if weight}
 
 
