@@ -115,8 +115,9 @@ static void make_functions(struct maker *m)
 			file = random_name(m, "src/f.c", i % 3);
 		/* Now and then two functions of one name. */
 		string_id name = random_name(m, "f", i % 7 == 6 ? i - 1 : i);
-		m->functions[i] = builder_function(
-			m->builder, name, object, file, shape->places ? 10 * i : 0);
+		m->functions[i] = builder_function_called(m->builder, name,
+			shape->places && i % 5 == 3 ? STR("__f\0also f\0") : STR(""), object, file,
+			shape->places ? 10 * i : 0);
 	}
 }
 

@@ -64,7 +64,7 @@ static struct error *mark_read(struct search *s, struct str name, struct str sco
 		if (!s->is_there[i] || !is_in(e, scope))
 			continue;
 		struct str label = entity_label(e, &s->label);
-		if (name_reading(label, name) != reading)
+		if (name_reading_of_any(label, e->aliases, name) != reading)
 			continue;
 		if (found->size && !str_equal(strbuf_str(found), label))
 			return ambiguous(name, strbuf_str(found), label);

@@ -71,6 +71,7 @@ static struct entity show_function(const struct entity_map *m, const struct fram
 
 	return (struct entity){
 		.name = str_or_unknown(profile_string(p, f->name)),
+		.aliases = profile_string(p, f->aliases),
 		.module = str_or_null(profile_module(p, f->object)),
 		.file = str_or_null(profile_string(p, f->file)),
 		.line = f->line,

@@ -47,7 +47,8 @@ struct entity {
 	 * path or "[unknown]"; of a line or instruction: that of its function.
 	 */
 	struct str name;
-	struct str module; /* base name; data NULL: not known */
+	struct str aliases; /* of a function: its other names, each ended by NUL; not shown */
+	struct str module;  /* base name; data NULL: not known */
 	/* Of the definition; at the levels line and instruction of the place.  data NULL: not known
 	 */
 	struct str file;

@@ -46,18 +46,18 @@ void name_pattern_destroy(struct name_pattern *pattern)
 	free(pattern);
 }
 
-/* What the expression is matched with, NUL-terminated. */
-static const char *function_text(const struct profile *profile, const struct function *function,
-	bool with_module, struct strbuf *scratch)
+/* Whether it matches a function by that name. */
+static bool matches_name(const struct name_pattern *pattern, const struct profile *profile,
+	const struct function *function, struct str name, struct strbuf *scratch)
 {
 	strbuf_clear(scratch);
-	if (with_module) {
+	if (pattern->with_module) {
 		strbuf_add(scratch, profile_module(profile, function->object));
 		strbuf_add_char(scratch, '`');
 	}
-	strbuf_add(scratch, profile_string(profile, function->name));
+	strbuf_add(scratch, name);
 	strbuf_add_char(scratch, '\0');
-	return scratch->data;
+	return name_pattern_matches_text(pattern, scratch->data);
 }
 
 bool *name_pattern_matches(
@@ -67,10 +67,14 @@ bool *name_pattern_matches(
 	struct strbuf scratch = {0};
 
 	for (size_t i = 0; i < profile->function_count; i++) {
-		const char *text = function_text(
-			profile, &profile->functions[i], pattern->with_module, &scratch);
+		const struct function *f = &profile->functions[i];
+		struct str rest = profile_string(profile, f->aliases);
 
-		matches[i] = name_pattern_matches_text(pattern, text);
+		matches[i] = matches_name(
+			pattern, profile, f, profile_string(profile, f->name), &scratch);
+		while (rest.size && !matches[i])
+			matches[i] =
+				matches_name(pattern, profile, f, str_take_item(&rest), &scratch);
 	}
 	strbuf_deinit(&scratch);
 	return matches;

@@ -92,8 +92,8 @@ struct filter {
 };
 
 /*
- * A regular expression (POSIX extended), to be found anywhere in a function's whole name; one that
- * holds a backquote, in "module`name".  ERROR_USAGE if it is none.
+ * A regular expression (POSIX extended), to be found anywhere in a function's whole name, or in
+ * one of its aliases; one that holds a backquote, in "module`name".  ERROR_USAGE if it is none.
  */
 must_use struct error *name_pattern_create(const char *text, struct name_pattern **pattern);
 /* Whether it matches that text alone, NUL-terminated. */

@@ -21,7 +21,8 @@ static enum reading function_reading(
 	if (w->scope.size && !str_equal(profile_module(p, f->object), w->scope) &&
 		!str_equal(str_base_name(profile_string(p, f->file)), w->scope))
 		return READING_NONE;
-	return name_reading(profile_string(p, f->name), w->name);
+	return name_reading_of_any(
+		profile_string(p, f->name), profile_string(p, f->aliases), w->name);
 }
 
 struct finder {

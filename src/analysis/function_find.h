@@ -5,9 +5,9 @@
  * The functions that a person means by a name: "eval", "lisp`eval" for one module's, "eval.c`eval"
  * for one file's.
  *
- * Taken as meant are the functions whose whole name it is; if there is none, those whose name it is
- * without arguments (`parse` for `parse(int)`); if there is none, without the scope, too (`parse`
- * for `json::reader<char>::parse(int)`).
+ * Taken as meant are the functions whose whole name, or whole alias, it is; if there is none, those
+ * whose name it is without arguments (`parse` for `parse(int)`); if there is none, without the
+ * scope, too (`parse` for `json::reader<char>::parse(int)`).
  */
 
 #include "analysis/stack_walk.h"

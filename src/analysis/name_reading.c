@@ -51,6 +51,19 @@ enum reading name_reading(struct str name, struct str wanted)
 	return READING_NONE;
 }
 
+enum reading name_reading_of_any(struct str name, struct str aliases, struct str wanted)
+{
+	enum reading strictest = name_reading(name, wanted);
+
+	while (aliases.size && strictest > READING_WHOLE) {
+		enum reading r = name_reading(str_take_item(&aliases), wanted);
+
+		if (r < strictest)
+			strictest = r;
+	}
+	return strictest;
+}
+
 static bool is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

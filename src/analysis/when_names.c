@@ -48,6 +48,17 @@ static bool takes_frames(const struct when_step *step)
 	return step->kind == WHEN_STAR || step->kind == WHEN_FRAME || step->kind == WHEN_RUN;
 }
 
+/* Whether it is the name of that function, or one of its aliases. */
+static bool name_fits_function(
+	const struct when_name *name, const struct profile *p, const struct function *f)
+{
+	bool fits = name_fits(name, profile_string(p, f->name));
+
+	for (struct str rest = profile_string(p, f->aliases); rest.size && !fits;)
+		fits = name_fits(name, str_take_item(&rest));
+	return fits;
+}
+
 uint64_t *when_fits(const struct when *when, const struct profile *profile, size_t *word_count)
 {
 	size_t words = (when->position_count + 63) / 64;
@@ -56,13 +67,12 @@ uint64_t *when_fits(const struct when *when, const struct profile *profile, size
 	for (size_t i = 0; i < profile->function_count; i++) {
 		const struct function *f = &profile->functions[i];
 		struct str module = module_of(when, profile, f);
-		struct str name = profile_string(profile, f->name);
 
 		for (size_t k = 0; k < when->steps.count; k++) {
 			const struct when_step *step = &when->steps.data[k];
 
 			if (takes_frames(step) && name_fits(&step->module, module) &&
-				name_fits(&step->procedure, name))
+				name_fits_function(&step->procedure, profile, f))
 				fits[i * words + step->number / 64] |= UINT64_C(1)
 								       << step->number % 64;
 		}
@@ -78,7 +88,8 @@ static bool some_function(const struct when *when, const struct profile *p,
 	for (size_t i = 0; i < p->function_count; i++) {
 		const struct function *f = &p->functions[i];
 
-		if (name_fits(name, by_module ? module_of(when, p, f) : profile_string(p, f->name)))
+		if (by_module ? name_fits(name, module_of(when, p, f))
+			      : name_fits_function(name, p, f))
 			return true;
 	}
 	return false;

@@ -55,15 +55,27 @@ struct str str_trim(struct str s)
 	return s;
 }
 
+static struct str take_up_to(struct str *rest, char last)
+{
+	const char *end = rest->size ? memchr(rest->data, last, rest->size) : NULL;
+	struct str taken = {rest->data, end ? (size_t)(end - rest->data) : rest->size};
+	size_t size = taken.size + (end != NULL);
+
+	if (size) {
+		rest->data += size;
+		rest->size -= size;
+	}
+	return taken;
+}
+
 struct str str_take_line(struct str *rest)
 {
-	const char *end = rest->size ? memchr(rest->data, '\n', rest->size) : NULL;
-	struct str line = {rest->data, end ? (size_t)(end - rest->data) : rest->size};
-	size_t taken = line.size + (end != NULL);
+	return take_up_to(rest, '\n');
+}
 
-	rest->data += taken;
-	rest->size -= taken;
-	return line;
+struct str str_take_item(struct str *rest)
+{
+	return take_up_to(rest, '\0');
 }
 
 static int hex_value(char c)

@@ -44,6 +44,8 @@ struct str str_base_name(struct str path);
 struct str str_trim(struct str s);
 /* Takes the next line, up to '\n' or the end, off the start of rest; the '\n' goes too. */
 struct str str_take_line(struct str *rest);
+/* The same for an item of a list in which each is ended by NUL. */
+struct str str_take_item(struct str *rest);
 /* Two hexadecimal digits a byte, as hex.size / 2 bytes; false: they are none. */
 bool str_unhex(struct str hex, char *bytes);
 

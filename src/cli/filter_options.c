@@ -291,7 +291,7 @@ static struct error *add_recorded(struct filter_list *list, const struct profile
 	while (rest.size > 0 && err == NULL) {
 		struct filter f;
 
-		err = filter_init_when(&f, profile_take_when(&rest).data, WHEN_OBJECTS);
+		err = filter_init_when(&f, str_take_item(&rest).data, WHEN_OBJECTS);
 		if (err == NULL)
 			vec_push(&list->filters, f);
 	}

@@ -43,6 +43,7 @@ static void write_place(struct capture_writer *writer, uint32_t object, uint64_t
 			.function_line = f->function_line,
 			.is_inline = f->is_inline,
 			.is_nameless = f->is_nameless,
+			.aliases = f->aliases,
 		};
 	}
 	capture_writer_symbol(writer, object, obj_addr, frames, place->count);

@@ -32,7 +32,7 @@ static uint32_t *apply(const struct profile *p, struct str patterns)
 	}
 	while (patterns.size > 0) {
 		struct when *when;
-		struct error *err = when_compile(profile_take_when(&patterns), WHEN_OBJECTS, &when);
+		struct error *err = when_compile(str_take_item(&patterns), WHEN_OBJECTS, &when);
 
 		/* They were good as options. */
 		assert(err == NULL);

@@ -134,12 +134,16 @@ enum capture_note_kind { CAPTURE_NOTE_INFO = 6 };
 /* "Not known" among ids of 32 bits. */
 #define CAPTURE_NO_ID UINT32_MAX
 
-/* One frame of those at an address; strings empty and lines 0 where not known. */
+/*
+ * One frame of those at an address; strings empty and lines 0 where not known.  Aliases are other
+ * names of the function's code, each ended by NUL.
+ */
 struct capture_symbol_frame {
 	struct str function, file, function_file;
 	uint32_t line, function_line;
 	bool is_inline;
 	bool is_nameless; /* function is no name, but tells where the function begins */
+	struct str aliases;
 };
 
 #endif

@@ -306,6 +306,7 @@ void capture_put_function(struct strbuf *out, const struct capture_function_row 
 	wire_put_uleb(&row, function->line);
 	put_string(&row, function->name);
 	put_string(&row, function->file);
+	put_string(&row, function->aliases);
 	row_end(out, &row);
 }
 
@@ -320,6 +321,7 @@ bool capture_get_function(struct cursor *c, struct capture_function_row *functio
 	function->line = get_id(&row);
 	function->name = wire_str(&row);
 	function->file = wire_str(&row);
+	function->aliases = cursor_at_end(&row) ? STR("") : wire_str(&row);
 	return row_good(c, &row);
 }
 

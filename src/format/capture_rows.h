@@ -133,6 +133,7 @@ bool capture_get_address(struct cursor *c, struct capture_address *address);
 struct capture_function_row {
 	uint32_t function, object, line;
 	struct str name, file;
+	struct str aliases; /* each ended by NUL; early files have none */
 };
 void capture_put_function(struct strbuf *out, const struct capture_function_row *function);
 bool capture_get_function(struct cursor *c, struct capture_function_row *function);

@@ -1,6 +1,6 @@
 /*
- * SYMBOLS chunks.  Each string is there once, each function (name, file, line) once; what is left
- * for an address is which function, in columns of differences that are mostly 0 or 1, since
+ * SYMBOLS chunks.  Each string is there once, each function (name, file, line, aliases) once; what
+ * is left for an address is which function, in columns of differences that are mostly 0 or 1, since
  * addresses come sorted and so do functions.  See capture_symbols.h.
  */
 #include "format/capture_symbols.h"
@@ -24,6 +24,7 @@ enum column {
 	COLUMN_FUNCTION, /* difference to the frame before */
 	COLUMN_FILE,	 /* difference of the string numbers of the place's and the function's */
 	COLUMN_LINE,	 /* difference of the place's and the function's */
+	COLUMN_ALIASES,	 /* a function each: a string, as a difference; early files have none */
 	COLUMNS
 };
 
@@ -34,14 +35,14 @@ struct address {
 
 /* By numbers of strings. */
 struct function {
-	uint32_t name, file, line;
+	uint32_t name, file, line, aliases;
 };
 
 struct capture_symbols_encoder {
 	struct arena *arena;
 	struct str_table strings;
 	size_t string_bytes;
-	struct map function_numbers; /* (name and file, line) → functions */
+	struct map function_numbers; /* (name and file, aliases and line) → functions */
 	VEC(struct function) functions;
 	VEC(struct address) addresses;
 	uint32_t function_before;
@@ -98,6 +99,7 @@ static void put_function(struct capture_symbols_encoder *e, struct function f)
 	put_difference(e, COLUMN_FUNCTION_NAME, f.name, before.name);
 	put_difference(e, COLUMN_FUNCTION_FILE, f.file, before.file);
 	put_difference(e, COLUMN_FUNCTION_LINE, f.line, before.line);
+	put_difference(e, COLUMN_ALIASES, f.aliases, before.aliases);
 	vec_push(&e->functions, f);
 }
 
@@ -107,9 +109,10 @@ static uint32_t function_number(
 	bool added;
 	struct function f = {.name = string_number(e, frame->function),
 		.file = string_number(e, frame->function_file),
-		.line = frame->function_line};
-	uint32_t number = *map_at(&e->function_numbers, (uint64_t)f.name << 32 | f.file, f.line,
-		(uint32_t)e->functions.count, &added);
+		.line = frame->function_line,
+		.aliases = string_number(e, frame->aliases)};
+	uint32_t number = *map_at(&e->function_numbers, (uint64_t)f.name << 32 | f.file,
+		(uint64_t)f.aliases << 32 | f.line, (uint32_t)e->functions.count, &added);
 
 	if (added)
 		put_function(e, f);
@@ -230,6 +233,23 @@ static void strings_decode(
 		d->strings[i] = wire_str(payload);
 }
 
+/* Of the last column, which may be missing. */
+static void aliases_decode(struct capture_symbols_decoder *d, struct cursor *payload)
+{
+	uint64_t number = 0;
+
+	if (!cursor_ok(payload) || cursor_at_end(payload))
+		return;
+	struct cursor aliases = wire_column(payload);
+	for (uint64_t i = 0; i < d->function_count && cursor_ok(payload); i++) {
+		number = get_number(&aliases, number, d->string_count);
+		if (cursor_ok(&aliases))
+			d->functions[i].aliases = d->strings[number];
+		else
+			cursor_fail(payload, "a function whose aliases are not there");
+	}
+}
+
 static void functions_decode(
 	struct capture_symbols_decoder *d, struct cursor *payload, struct arena *arena)
 {
@@ -250,8 +270,10 @@ static void functions_decode(
 			cursor_fail(payload, "a function without a name or a place");
 			return;
 		}
-		d->functions[i] = (struct capture_function){
-			d->strings[name], d->strings[file], (uint32_t)line, (uint32_t)file};
+		d->functions[i] = (struct capture_function){.name = d->strings[name],
+			.file = d->strings[file],
+			.line = (uint32_t)line,
+			.file_number = (uint32_t)file};
 	}
 }
 
@@ -269,6 +291,7 @@ struct error *capture_symbols_begin(
 	d->function_numbers = wire_column(payload);
 	d->files = wire_column(payload);
 	d->lines = wire_column(payload);
+	aliases_decode(d, payload);
 	if (d->left > cursor_left(&d->counts))
 		cursor_fail(payload, "more symbols than there are bytes for");
 	return cursor_error(payload);
@@ -315,7 +338,8 @@ bool capture_symbols_frame(struct capture_symbols_decoder *d, struct capture_sym
 		.file = d->strings[file],
 		.line = (uint32_t)line,
 		.is_inline = flags & FRAME_IS_INLINE,
-		.is_nameless = flags & FRAME_IS_NAMELESS};
+		.is_nameless = flags & FRAME_IS_NAMELESS,
+		.aliases = f->aliases};
 	return true;
 }
 

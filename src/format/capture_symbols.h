@@ -35,7 +35,7 @@ struct capture_symbol {
 };
 
 struct capture_function {
-	struct str name, file;
+	struct str name, file, aliases;
 	uint32_t line;
 	uint32_t file_number; /* of the string */
 };

@@ -162,13 +162,32 @@ object_id builder_object(
 function_id builder_function(
 	struct builder *b, string_id name, object_id object, string_id file, uint32_t line)
 {
+	return builder_function_called(b, name, STR(""), object, file, line);
+}
+
+/* Where there is no room for them, they are told as names left out, and it has none. */
+static void add_aliases(struct builder *b, struct function *f, struct str aliases)
+{
+	string_id id = builder_string(b, aliases);
+
+	if (str_equal(builder_string_bytes(b, id), aliases))
+		f->aliases = id;
+}
+
+function_id builder_function_called(struct builder *b, string_id name, struct str aliases,
+	object_id object, string_id file, uint32_t line)
+{
 	struct function f = {.name = name, .object = object, .file = file, .line = line};
 	function_id id;
 
-	if (intern(b, BUDGET_FUNCTION, BUDGET_FUNCTION_BYTES, &b->functions, &function_rows, &f,
+	if (!intern(b, BUDGET_FUNCTION, BUDGET_FUNCTION_BYTES, &b->functions, &function_rows, &f,
 		    &id.i))
-		return id;
-	return builder_function_left_out(b);
+		return builder_function_left_out(b);
+	struct function *row = (struct function *)b->functions.rows + id.i;
+
+	if (aliases.size && row->aliases.i == 0)
+		add_aliases(b, row, aliases);
+	return id;
 }
 
 frame_id builder_frame_seek(struct builder *b, const struct frame *f, uint64_t price)

@@ -39,6 +39,9 @@ object_id builder_object(
 /* object.i may be NO_ID. */
 function_id builder_function(
 	struct builder *b, string_id name, object_id object, string_id file, uint32_t line);
+/* The same for one with other names, each ended by NUL; the first that tells them counts. */
+function_id builder_function_called(struct builder *b, string_id name, struct str aliases,
+	object_id object, string_id file, uint32_t line);
 frame_id builder_frame(struct builder *b, function_id function, string_id file, uint32_t line,
 	bool is_inline, uint64_t obj_addr);
 /* The name of a frame's function. */

@@ -49,7 +49,8 @@ static struct error *check_functions(const struct profile *p)
 {
 	for (size_t i = 0; i < p->function_count; i++) {
 		const struct function *f = &p->functions[i];
-		if (!has_string(p, f->name) || !has_string(p, f->file))
+		if (!has_string(p, f->name) || !has_string(p, f->file) ||
+			!has_string(p, f->aliases))
 			return BROKEN("function %zu has a string out of range", i);
 		if (f->object.i != NO_ID && f->object.i >= p->object_count)
 			return BROKEN("function %zu has an object out of range", i);

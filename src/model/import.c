@@ -54,10 +54,10 @@ static void import_functions(struct import *im)
 		const struct profile *p = as.profile;
 		const struct function *f = &p->functions[as.row];
 
-		im->functions[i] =
-			builder_function(im->to, builder_string(im->to, profile_string(p, f->name)),
-				import_object(im, p, f->object),
-				builder_string(im->to, profile_string(p, f->file)), f->line);
+		im->functions[i] = builder_function_called(im->to,
+			builder_string(im->to, profile_string(p, f->name)),
+			profile_string(p, f->aliases), import_object(im, p, f->object),
+			builder_string(im->to, profile_string(p, f->file)), f->line);
 	}
 }
 

@@ -59,17 +59,6 @@ struct str profile_module(const struct profile *p, object_id id)
 	return str_base_name(profile_string(p, p->objects[id.i].path));
 }
 
-struct str profile_take_when(struct str *rest)
-{
-	const char *end = memchr(rest->data, '\0', rest->size);
-	size_t size = end ? (size_t)(end - rest->data) : rest->size;
-	struct str pattern = {rest->data, size};
-
-	size += end != NULL;
-	*rest = (struct str){rest->data + size, rest->size - size};
-	return pattern;
-}
-
 struct error *profile_needs_stacks(const struct profile *p, const char *what)
 {
 	if (p->has_stacks)

@@ -42,6 +42,11 @@ struct function {
 	object_id object; /* NO_ID: not known */
 	string_id file;	  /* where it is defined; empty: not known */
 	uint32_t line;	  /* of its definition; 0: not known */
+	/*
+	 * Other names of the same code, each ended by NUL (str_take_item): of malloc,
+	 * __libc_malloc. Not a part of what the function is; who asks for one of them means it.
+	 */
+	string_id aliases;
 };
 
 /* A stack frame: a place in a function.  An inlined call is a frame of its own. */
@@ -282,9 +287,6 @@ struct profile {
 	string_id when;
 	uint64_t start_unix_ns; /* 0: not known */
 };
-
-/* Takes the next pattern off the start of `rest`, which began as the string p->when. */
-struct str profile_take_when(struct str *rest);
 
 /* Frees the profile and all in it; NULL is fine. */
 void profile_destroy(struct profile *p);

@@ -338,20 +338,54 @@ static size_t first_at(const struct symtab *t, uint64_t addr)
 	return partition_point(i, (size_t)0, t->candidates.count, t->by_addr[i].key < addr);
 }
 
+/* The candidates at the address where the range's function begins: [*first, the result). */
+static size_t namesakes(const struct symtab *t, const struct range *range, size_t *first)
+{
+	uint64_t addr = t->candidates.data[range->value].addr;
+
+	*first = first_at(t, addr);
+	return addr == UINT64_MAX ? t->candidates.count : first_at(t, addr + 1);
+}
+
+static struct str namesake(const struct symtab *t, size_t i)
+{
+	return name_without_version(t->candidates.data[t->by_addr[i].index].name);
+}
+
 bool symtab_find_alias(
 	const struct symtab *t, uint64_t obj_addr, struct str alias, struct symbol *symbol)
 {
 	const struct range *range = range_table_find(&t->ranges, obj_addr);
+	size_t i, end;
 
 	if (range == NULL)
 		return false;
-	uint64_t addr = t->candidates.data[range->value].addr;
-	for (size_t i = first_at(t, addr); i < t->candidates.count && t->by_addr[i].key == addr;
-		i++)
-		if (str_equal(name_without_version(t->candidates.data[t->by_addr[i].index].name),
-			    alias)) {
+	for (end = namesakes(t, range, &i); i < end; i++)
+		if (str_equal(namesake(t, i), alias)) {
 			*symbol = symtab_at(t, (size_t)(range - t->ranges.data));
 			return true;
 		}
 	return false;
+}
+
+size_t symtab_aliases(
+	const struct symtab *t, uint64_t obj_addr, struct str own, struct str *names, size_t count)
+{
+	const struct range *range = range_table_find(&t->ranges, obj_addr);
+	bool is_own = false;
+	size_t found = 0, i, end;
+
+	if (range == NULL)
+		return 0;
+	for (end = namesakes(t, range, &i); i < end; i++) {
+		struct str name = namesake(t, i);
+
+		if (t->candidates.data[t->by_addr[i].index].is_plt)
+			continue;
+		if (str_equal(name, own))
+			is_own = true;
+		else if (found < count)
+			names[found++] = name;
+	}
+	return is_own ? found : 0;
 }

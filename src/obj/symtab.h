@@ -43,5 +43,12 @@ bool symtab_find(const struct symtab *t, uint64_t obj_addr, struct symbol *symbo
  */
 bool symtab_find_alias(
 	const struct symtab *t, uint64_t obj_addr, struct str alias, struct symbol *symbol);
+/*
+ * The names beside `own` that the function of that name at obj_addr has, without their versions, at
+ * most count of them; how many: 0 if the tables know of no such name there.  Those of PLT stubs do
+ * not count.
+ */
+size_t symtab_aliases(
+	const struct symtab *t, uint64_t obj_addr, struct str own, struct str *names, size_t count);
 
 #endif

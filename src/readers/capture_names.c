@@ -136,8 +136,8 @@ static frame_id add_frame(struct capture_names *n, object_id object, uint64_t ob
 {
 	struct builder *b = n->builder;
 	struct str name = f->function.size || n->is_profile ? f->function : STR("[unknown]");
-	function_id function = builder_function(b, builder_string(b, name), object,
-		builder_string(b, f->function_file), f->function_line);
+	function_id function = builder_function_called(b, builder_string(b, name), f->aliases,
+		object, builder_string(b, f->function_file), f->function_line);
 
 	return builder_frame(
 		b, function, builder_string(b, f->file), f->line, f->is_inline, obj_addr);

@@ -34,8 +34,9 @@ struct error *capture_profile_read_functions(
 
 	while (capture_get_function(payload, &row)) {
 		const struct capture_names_object *o = capture_names_object(names, row.object);
-		function_id id = builder_function(b, builder_string(b, row.name),
-			o ? o->id : (object_id){NO_ID}, builder_string(b, row.file), row.line);
+		function_id id = builder_function_called(b, builder_string(b, row.name),
+			row.aliases, o ? o->id : (object_id){NO_ID}, builder_string(b, row.file),
+			row.line);
 
 		map_put(&p->functions, row.function, 0, id.i);
 	}

@@ -121,10 +121,24 @@ static void scan_place(struct dump *d, string_id *file, uint32_t *line)
 		*line = (uint32_t)line_scan_number(&d->line, UINT32_MAX);
 }
 
+/* alias "NAME", any number of times. */
+static void scan_aliases(struct dump *d, struct strbuf *aliases)
+{
+	while (line_scan_is(&d->line, "alias")) {
+		struct str alias = line_scan_string(&d->line, &d->buffer);
+
+		if (alias.size == 0 || memchr(alias.data, '\0', alias.size))
+			line_scan_fail(&d->line, "an alias that is empty, or has a NUL in it");
+		strbuf_add(aliases, alias);
+		strbuf_add_char(aliases, '\0');
+	}
+}
+
 static void read_function(struct dump *d)
 {
 	string_id name = dump_string(d), file;
 	object_id object = {NO_ID};
+	struct strbuf aliases = {0};
 	uint32_t line;
 
 	if (line_scan_is(&d->line, "object")) {
@@ -133,12 +147,16 @@ static void read_function(struct dump *d)
 			object = d->objects.data[place];
 	}
 	scan_place(d, &file, &line);
-	if (d->line.problem)
-		return;
-	places_add(d, &d->function_places, name, d->functions.count);
-	vec_push(&d->functions,
-		(struct dump_function){.id = builder_function(d->builder, name, object, file, line),
-			.first_frame = d->frames.count});
+	scan_aliases(d, &aliases);
+	if (d->line.problem == NULL) {
+		function_id id = builder_function_called(
+			d->builder, name, strbuf_str(&aliases), object, file, line);
+
+		places_add(d, &d->function_places, name, d->functions.count);
+		vec_push(&d->functions,
+			(struct dump_function){.id = id, .first_frame = d->frames.count});
+	}
+	strbuf_deinit(&aliases);
 }
 
 static void read_frame(struct dump *d)

@@ -241,8 +241,8 @@ static void add_frame(struct mapped_code *m, const struct code_object *o, struct
 	const struct symbol_frame *f)
 {
 	struct builder *b = m->builder;
-	function_id function = builder_function(b, builder_string(b, f->function), o->id,
-		builder_string(b, f->function_file), f->function_line);
+	function_id function = builder_function_called(b, builder_string(b, f->function),
+		f->aliases, o->id, builder_string(b, f->function_file), f->function_line);
 
 	vec_push(&m->frames, builder_frame(b, function, builder_string(b, f->file), f->line,
 				     f->is_inline, place->obj_addr));

@@ -10,7 +10,7 @@
 
 #define MAGIC	     "SONDESYM"
 #define HEADER_BYTES 32
-#define FRAME_BYTES  24
+#define FRAME_BYTES  28
 #define PLACE_BYTES  16
 
 enum { FLAG_NAMES = 1, FLAG_LINES = 2 };
@@ -64,6 +64,7 @@ static void decode_frames(struct decoder *d)
 	for (uint32_t i = 0; i < d->frame_count && cursor_ok(&d->c); i++) {
 		struct symbol_frame *frame = &d->frames[i];
 		frame->function = take_string(d);
+		frame->aliases = take_string(d);
 		frame->file = take_string(d);
 		frame->line = cursor_u32(&d->c);
 		frame->function_file = take_string(d);
@@ -144,6 +145,7 @@ static void encode_frames(
 		for (uint32_t k = 0; k < contents->places[i].count; k++) {
 			const struct symbol_frame *frame = &contents->places[i].frames[k];
 			add_u32(out, str_table_intern(strings, frame->function));
+			add_u32(out, str_table_intern(strings, frame->aliases));
 			add_u32(out, str_table_intern(strings, frame->file));
 			add_u32(out, frame->line);
 			add_u32(out, str_table_intern(strings, frame->function_file));

@@ -57,6 +57,7 @@ static struct symbol_place copy_place(struct resolve_job *job, const struct symb
 	for (uint32_t i = 0; i < place->count; i++) {
 		frames[i] = place->frames[i];
 		frames[i].function = resolve_string(job, frames[i].function);
+		frames[i].aliases = resolve_string(job, frames[i].aliases);
 		frames[i].file = resolve_string(job, frames[i].file);
 		frames[i].function_file = resolve_string(job, frames[i].function_file);
 	}

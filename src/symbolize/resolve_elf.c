@@ -107,6 +107,42 @@ static struct str public_name(struct elf_source *source, uint64_t obj_addr, stru
 	return symbol.name;
 }
 
+/* Of code that a linker has folded there may be thousands of names. */
+#define NAMES_MAX 64
+
+/* Whether the list, each item ended by NUL, has that one. */
+static bool list_has(struct str list, struct str item)
+{
+	while (list.size)
+		if (str_equal(str_take_item(&list), item))
+			return true;
+	return false;
+}
+
+/*
+ * The names of the code at obj_addr beside `shown`, for people, each ended by NUL.  Empty if the
+ * symbol tables do not know it by the linker's name `own`: then it is but a part of a function.
+ */
+static struct str aliases_of(struct elf_source *source, struct resolve_job *job, uint64_t obj_addr,
+	struct str own, struct str shown)
+{
+	struct str names[NAMES_MAX];
+	struct strbuf list = {0};
+	size_t count = symtab_aliases(symbols_of(source), obj_addr, own, names, NAMES_MAX);
+
+	for (size_t i = 0; i < count; i++) {
+		struct str name = demangle(job->symbolizer->demangler, names[i]);
+
+		if (str_equal(name, shown) || list_has(strbuf_str(&list), name))
+			continue;
+		strbuf_add(&list, name);
+		strbuf_add_char(&list, '\0');
+	}
+	struct str aliases = resolve_string(job, strbuf_str(&list));
+	strbuf_deinit(&list);
+	return aliases;
+}
+
 /* Answers place i from debug information; the outermost function's name may have to be found. */
 static void answer_from_debug_info(struct elf_source *source, struct resolve_job *job, size_t i,
 	const struct debug_place *place)
@@ -124,6 +160,9 @@ static void answer_from_debug_info(struct elf_source *source, struct resolve_job
 			function = symbol_name(source, job, job->obj_addrs[i]);
 		frames[k] = (struct symbol_frame){
 			.function = resolve_string(job, function),
+			.aliases = is_outermost ? aliases_of(source, job, job->obj_addrs[i], own,
+							  function)
+						: STR(""),
 			.file = resolve_string(job, from->file),
 			.line = from->line,
 			.function_file = resolve_string(job, from->function_file),
@@ -138,11 +177,14 @@ static void answer_from_debug_info(struct elf_source *source, struct resolve_job
 /* Answers place i from the symbol table; whether there was a name. */
 static bool answer_from_symtab(struct elf_source *source, struct resolve_job *job, size_t i)
 {
-	struct str name = symbol_name(source, job, job->obj_addrs[i]);
+	uint64_t obj_addr = job->obj_addrs[i];
+	struct str name = symbol_name(source, job, obj_addr);
+	struct symbol symbol;
 
-	if (name.size)
-		resolve_with_name(job, i, name);
-	return name.size != 0;
+	if (name.size == 0 || !symtab_find(symbols_of(source), obj_addr, &symbol))
+		return false;
+	resolve_with_name(job, i, name, aliases_of(source, job, obj_addr, symbol.name, name));
+	return true;
 }
 
 static void source_answer(struct elf_source *source, struct resolve_job *job)

@@ -16,7 +16,7 @@ static void kernel_resolve(struct resolve_job *job)
 
 	for (size_t i = 0; i < job->count; i++)
 		if (!job->is_known[i] && kernel_names_find(names, job->obj_addrs[i], &name))
-			resolve_with_name(job, i, name);
+			resolve_with_name(job, i, name, STR(""));
 	if (kernel_names_problem(names)) {
 		resolve_problem(job, "%s", kernel_names_problem(names));
 		return;

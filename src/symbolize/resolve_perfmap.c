@@ -32,7 +32,8 @@ static void perfmap_resolve(struct resolve_job *job)
 			(long long)job->object->pid, bad, bad == 1 ? "" : "s");
 	for (size_t i = 0; i < job->count; i++)
 		if (!job->is_known[i] && perfmap_find(map, job->obj_addrs[i], &name))
-			resolve_with_name(job, i, demangle(job->symbolizer->demangler, name));
+			resolve_with_name(
+				job, i, demangle(job->symbolizer->demangler, name), STR(""));
 	perfmap_close(map);
 }
 

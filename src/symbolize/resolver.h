@@ -64,8 +64,8 @@ extern const struct resolver resolver_starts;
 
 /* The string, once in the job's arena. */
 struct str resolve_string(struct resolve_job *job, struct str s);
-/* Answers place i with a name alone. */
-void resolve_with_name(struct resolve_job *job, size_t i, struct str function);
+/* Answers place i with a name alone, and the others of the same code. */
+void resolve_with_name(struct resolve_job *job, size_t i, struct str function, struct str aliases);
 /* Where the object is to be opened now. */
 struct str resolve_open_path(const struct symbolize_object *object);
 /* Opens the object if it is the one that ran; else NULL, and the status says why. */

@@ -62,11 +62,12 @@ struct str resolve_string(struct resolve_job *job, struct str s)
 	return job->strings.strings[i];
 }
 
-void resolve_with_name(struct resolve_job *job, size_t i, struct str function)
+void resolve_with_name(struct resolve_job *job, size_t i, struct str function, struct str aliases)
 {
 	struct symbol_frame *frame = ARENA_NEW(job->arena, struct symbol_frame);
 
 	frame->function = resolve_string(job, function);
+	frame->aliases = resolve_string(job, aliases);
 	job->places[i] = (struct symbol_place){.frames = frame, .count = 1};
 	job->is_known[i] = true;
 }

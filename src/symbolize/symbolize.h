@@ -46,8 +46,10 @@ struct symbolize_object {
 /* One frame; strings live in the arena, empty where not known. */
 struct symbol_frame {
 	struct str function; /* demangled */
-	struct str file;     /* of the place */
-	uint32_t line;	     /* of the place, 0: not known */
+	/* Of the outermost: other names of the same code, each ended by NUL (str_take_item). */
+	struct str aliases;
+	struct str file; /* of the place */
+	uint32_t line;	 /* of the place, 0: not known */
 	struct str function_file;
 	uint32_t function_line;
 	bool is_inline;	  /* inlined into the next one of the list */

@@ -257,11 +257,16 @@ static void dump_writer_deinit(struct dump_writer *w)
 	stack_order_deinit(&w->order);
 }
 
-static void put_string(struct dump_writer *w, string_id id)
+static void put_text(struct dump_writer *w, struct str text)
 {
 	strbuf_add(&w->sink->text, STR(" \""));
-	escape_bytes(&w->sink->text, profile_string(w->profile, id));
+	escape_bytes(&w->sink->text, text);
 	strbuf_add_char(&w->sink->text, '"');
+}
+
+static void put_string(struct dump_writer *w, string_id id)
+{
+	put_text(w, profile_string(w->profile, id));
 }
 
 static void put_word(struct dump_writer *w, const char *word)
@@ -391,6 +396,12 @@ static void write_frame(struct dump_writer *w, const struct frame *f)
 	end_line(w);
 }
 
+static void put_alias(struct dump_writer *w, struct str alias)
+{
+	put_word(w, " alias");
+	put_text(w, alias);
+}
+
 /* Each function and then its frames. */
 static void write_functions(struct dump_writer *w)
 {
@@ -406,6 +417,8 @@ static void write_functions(struct dump_writer *w)
 			put_reference(w, p->objects[f->object.i].path, w->object_nth[f->object.i]);
 		}
 		put_place(w, f->file, f->line);
+		for (struct str rest = profile_string(p, f->aliases); rest.size;)
+			put_alias(w, str_take_item(&rest));
 		end_line(w);
 		for (; frame < p->frame_count; frame++) {
 			const struct frame *of = &p->frames[w->frames[frame]];

@@ -62,6 +62,16 @@ static void begin_row(struct json_profile *w)
 	json_put_object(&w->json);
 }
 
+/* A list in which each item is ended by NUL. */
+static void put_items(struct json_profile *w, const char *key, string_id list)
+{
+	json_put_key(&w->json, key);
+	json_put_array(&w->json);
+	for (struct str rest = profile_string(w->profile, list); rest.size;)
+		json_put_string(&w->json, str_take_item(&rest));
+	json_put_end(&w->json);
+}
+
 /* What is said of the whole. */
 static void write_header(struct json_profile *w)
 {
@@ -76,11 +86,7 @@ static void write_header(struct json_profile *w)
 	json_put_key(&w->json, "has_stacks");
 	json_put_bool(&w->json, p->has_stacks);
 	put_unsigned(w, "default_metric", p->default_metric.i);
-	json_put_key(&w->json, "when");
-	json_put_array(&w->json);
-	for (struct str rest = profile_string(p, p->when); rest.size;)
-		json_put_string(&w->json, profile_take_when(&rest));
-	json_put_end(&w->json);
+	put_items(w, "when", p->when);
 }
 
 static void write_stats(struct json_profile *w)
@@ -157,6 +163,7 @@ static void write_functions(struct json_profile *w)
 		put_id(w, "object", p->functions[i].object.i);
 		put_text(w, "file", p->functions[i].file);
 		put_unsigned(w, "line", p->functions[i].line);
+		put_items(w, "aliases", p->functions[i].aliases);
 		json_put_end(&w->json);
 	}
 	json_put_end(&w->json);

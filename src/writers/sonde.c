@@ -187,7 +187,8 @@ static void put_functions(struct sonde_writer *w)
 		if (p->arc_count || !has_frame[i])
 			capture_put_function(rows_of(w, CAPTURE_CHUNK_FUNCTIONS),
 				&(struct capture_function_row){i, f->object.i, f->line,
-					text_of(w, f->name), text_of(w, f->file)});
+					text_of(w, f->name), text_of(w, f->file),
+					text_of(w, f->aliases)});
 	}
 	free(has_frame);
 }
@@ -243,7 +244,8 @@ static void put_symbols(struct sonde_writer *w)
 			.function_file = text_of(w, function->file),
 			.line = f->line,
 			.function_line = function->line,
-			.is_inline = f->is_inline};
+			.is_inline = f->is_inline,
+			.aliases = text_of(w, function->aliases)};
 
 		make_room(w);
 		capture_symbols_add(w->batch.symbols, key->object, key->addr, &frame, 1);

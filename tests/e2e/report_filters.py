@@ -44,6 +44,39 @@ def test_threads_by_name_and_number(folder):
 		assert figures(path, "--thread", number)[1] == weight, (row, weight)
 
 
+LIBRARY = """
+#include <time.h>
+int __lib_spin(int ms)
+{
+	struct timespec t;
+	volatile unsigned x = 0;
+	do
+		for (int i = 0; i < 10000; i++)
+			x += i;
+	while (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t), t.tv_sec * 1000 + t.tv_nsec / 1000000 < ms);
+	return x;
+}
+extern __typeof(__lib_spin) spin __attribute__((alias("__lib_spin")));
+extern __typeof(__lib_spin) __spin __attribute__((weak, alias("__lib_spin")));
+int main(int argc, char **argv) { return spin(MS) & argc & 0; }
+"""
+
+
+def test_functions_are_found_by_each_of_their_names(folder):
+	needs_sampling()
+	program = harness.compile_c(folder, LIBRARY, "-O0", "-g", f"-DMS={harness.work(200)}")
+	path = record(folder, program).path
+	rows, _ = figures(path)
+	assert "spin" in rows and not {"__spin", "__lib_spin"} & set(rows), rows
+	wanted = document(path, "--center", "spin")
+	for name in ("__spin", "__lib_spin"):
+		found = document(path, "--center", name)
+		assert found["rows"] == wanted["rows"], (name, found, wanted)
+		assert figures(path, "--focus", f"^{name}$") == figures(path, "--focus", "^spin$")
+		assert figures(path, "--when", f".{name}->*") == figures(path, "--when", ".spin->*")
+		check(sonde("annotate", path, name))
+
+
 def test_a_name_that_is_not_there_is_answered_with_the_nearest(folder):
 	path = record_threads(folder).path
 	result = check(sonde("report", path, "--thread", "haevy"), 1)

@@ -592,8 +592,8 @@ static void different_selections_do_not_add_up(void **state)
 	struct str rest = profile_string(sum, sum->when);
 
 	(void)state;
-	assert_true(str_equal(profile_take_when(&rest), STR("a")));
-	assert_true(str_equal(profile_take_when(&rest), STR("*")));
+	assert_true(str_equal(str_take_item(&rest), STR("a")));
+	assert_true(str_equal(str_take_item(&rest), STR("*")));
 	assert_int_equal(rest.size, 0);
 	assert_string_equal(err->message, "selected and selected were recorded with different "
 					  "--when: they cannot be put together");

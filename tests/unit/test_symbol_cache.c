@@ -15,9 +15,9 @@
 #include "symbolize/section_store.h"
 
 static const struct symbol_frame frames[] = {
-	{STR("inner"), STR("/src/a.h"), 3, STR("/src/a.h"), 1, true, false},
-	{STR("outer"), STR("/src/a.c"), 30, STR("/src/a.c"), 20, false, false},
-	{STR("[a+0x1]"), STR(""), 0, STR(""), 0, false, true},
+	{STR("inner"), STR(""), STR("/src/a.h"), 3, STR("/src/a.h"), 1, true, false},
+	{STR("outer"), STR("__outer\0"), STR("/src/a.c"), 30, STR("/src/a.c"), 20, false, false},
+	{STR("[a+0x1]"), STR(""), STR(""), 0, STR(""), 0, false, true},
 };
 static const uint64_t addrs[] = {0x1000, 0x1004, 0x2000};
 static const struct symbol_place places[] = {{frames, 2}, {NULL, 0}, {frames + 2, 1}};
@@ -27,6 +27,7 @@ static const struct cache_contents sample = {
 static void check_frame(const struct symbol_frame *a, const struct symbol_frame *b)
 {
 	assert_true(str_equal(a->function, b->function));
+	assert_true(str_equal(a->aliases, b->aliases));
 	assert_true(str_equal(a->file, b->file));
 	assert_true(str_equal(a->function_file, b->function_file));
 	assert_int_equal(a->line, b->line);

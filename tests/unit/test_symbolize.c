@@ -393,6 +393,9 @@ static void functions_have_the_names_that_programs_call(void **state)
 	assert_true(a.status.has_lines);
 	check_function(&a.places[0], 0, "work");
 	check_function(&a.places[1], 0, "__alone");
+	assert_true(str_equal(a.places[0].frames[0].aliases, STR("__lib_work\0__work\0")) ||
+		    str_equal(a.places[0].frames[0].aliases, STR("__work\0__lib_work\0")));
+	assert_int_equal(a.places[1].frames[0].aliases.size, 0);
 	arena_destroy(a.arena);
 	free(path);
 }

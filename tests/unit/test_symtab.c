@@ -223,6 +223,32 @@ static void exported_names_alone_are_not_all(void **state)
 	fixture_close(&f);
 }
 
+static void aliases_are_all_other_names_of_a_function(void **state)
+{
+	static const struct row rows[] = {
+		{"malloc@@GLIBC_2.2.5", TEXT, 64, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+		{"__libc_malloc", TEXT, 64, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+		{"label", TEXT, 0, STT_NOTYPE, STB_LOCAL, TEXT_SECTION},
+		{"free", TEXT + 64, 64, STT_FUNC, STB_GLOBAL, TEXT_SECTION},
+	};
+	struct fixture f;
+	struct str names[4];
+
+	(void)state;
+	fixture_open(&f, rows, ARRAY_SIZE(rows), SHT_SYMTAB);
+	assert_int_equal(symtab_aliases(f.table, TEXT + 8, STR("malloc"), names, 4), 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_true(str_equal(names[i], STR("__libc_malloc")) ||
+			    str_equal(names[i], STR("label")));
+	assert_false(str_equal(names[0], names[1]));
+	/* No more than there is room for; none of who is not there. */
+	assert_int_equal(symtab_aliases(f.table, TEXT + 8, STR("malloc"), names, 1), 1);
+	assert_int_equal(symtab_aliases(f.table, TEXT + 8, STR("free"), names, 4), 0);
+	assert_int_equal(symtab_aliases(f.table, TEXT + 64, STR("free"), names, 4), 0);
+	assert_int_equal(symtab_aliases(f.table, TEXT + 500, STR("free"), names, 4), 0);
+	fixture_close(&f);
+}
+
 static void many_names_for_one_address_are_quick(void **state)
 {
 	enum { COUNT = 200000 };
@@ -365,6 +391,7 @@ int main(void)
 		cmocka_unit_test(only_functions_count),
 		cmocka_unit_test(versions_are_left_out),
 		cmocka_unit_test(exported_names_alone_are_not_all),
+		cmocka_unit_test(aliases_are_all_other_names_of_a_function),
 		cmocka_unit_test(many_names_for_one_address_are_quick),
 		cmocka_unit_test(plt_stubs_are_named),
 	};
