@@ -12,15 +12,16 @@
 
 struct flame_work {
 	const struct calltree *tree, *widths;
-	int64_t *width, *weight; /* [row + 1]: in it or under it; [0] of the root */
-	int64_t *next;		 /* [row + 1]: where its next child begins */
+	uint64_t *width; /* [row + 1]: in it or under it; [0] of the root */
+	int64_t *weight; /* the same */
+	uint64_t *next;	 /* [row + 1]: where its next child begins */
 	struct flame *flame;
 };
 
-/* Totals hold the sum of absolute values in 63 bits (profile_check), and so do these. */
-static int64_t size_of(int64_t weight)
+/* Weights of each sign sum up to 63 bits at most (profile_check), so that these do to 64. */
+static uint64_t size_of(int64_t weight)
 {
-	return weight < 0 ? -weight : weight;
+	return weight < 0 ? 0 - (uint64_t)weight : (uint64_t)weight;
 }
 
 static size_t place_of(uint32_t row)
@@ -52,7 +53,7 @@ static void add_boxes(struct flame_work *w, struct flame_box *boxes)
 		(struct flame_box){.row = NO_ID, .width = w->width[0], .weight = w->weight[0]};
 	for (size_t i = 0; i < w->tree->count; i++) {
 		const struct calltree_row *row = &w->tree->rows[i];
-		int64_t *next = &w->next[place_of(row->parent)];
+		uint64_t *next = &w->next[place_of(row->parent)];
 
 		if (row->is_stub || w->width[i + 1] == 0)
 			continue;
@@ -76,9 +77,9 @@ struct flame *flame_lay_out(
 	size_t places = tree->count + 1;
 	struct flame_work w = {.tree = tree,
 		.widths = widths,
-		.width = xcalloc(places, sizeof(int64_t)),
+		.width = xcalloc(places, sizeof(uint64_t)),
 		.weight = xcalloc(places, sizeof(int64_t)),
-		.next = xcalloc(places, sizeof(int64_t)),
+		.next = xcalloc(places, sizeof(uint64_t)),
 		.flame = ARENA_ARRAY(arena, struct flame, 1)};
 
 	add_sums(&w);

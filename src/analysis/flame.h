@@ -15,7 +15,7 @@ struct flame_box {
 	 * On the line from 0 to the root's width.  A box's children lie side by side from its start
 	 * on; what they leave free at its end is its own.
 	 */
-	int64_t start, width;
+	uint64_t start, width;
 	int64_t weight; /* in it or under it; where no weight is negative, that is the width */
 };
 

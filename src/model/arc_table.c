@@ -87,7 +87,7 @@ static void freeze_costs(struct arc_table *t, struct profile *p)
 void arc_table_freeze(struct arc_table *t, struct profile *p)
 {
 	p->arc_count = t->arcs.count;
-	if (t->costs.absolute_sum)
+	if (t->costs.bounds)
 		freeze_costs(t, p);
 	void *rows = row_table_take(&t->arcs, &arc_rows);
 	arena_adopt(p->arena, rows, p->arc_count * sizeof(struct arc));

@@ -22,7 +22,7 @@ void arc_table_deinit(struct arc_table *t);
 uint32_t arc_table_add(struct arc_table *t, function_id caller, function_id callee, uint64_t calls,
 	const int64_t *cost, size_t metric_count);
 bool arc_table_has(const struct arc_table *t, function_id caller, function_id callee);
-/* Whether the calls, or the absolute costs in that metric, sum up to no more than 63 bits hold. */
+/* Whether the calls, or the costs in that metric by their signs, sum up to what 63 bits hold. */
 bool arc_table_calls_fit(const struct arc_table *t);
 bool arc_table_costs_fit(const struct arc_table *t, size_t metric);
 /* Into the profile, whose arena owns them. */

@@ -87,10 +87,11 @@ void builder_warm_weight(const struct builder *b, stack_id stack);
  * count from 0 in the order of first sight.
  */
 frame_id builder_place(struct builder *b, const struct frame *frame, const int64_t *weight);
-/* What the absolute weights of that metric that came to places so far sum up to; at most
- * UINT64_MAX.
+/*
+ * What the weights of that metric that came to places so far sum up to; wrong where builder_finish
+ * will refuse them.
  */
-uint64_t builder_place_sum(const struct builder *b, metric_id metric);
+int64_t builder_place_sum(const struct builder *b, metric_id metric);
 /* Makes room for so many more samples with thread and time; they need not come. */
 void builder_expect_samples(struct builder *b, size_t count);
 /* The same of zone events. */
@@ -137,8 +138,8 @@ struct builder_header *builder_header(struct builder *b);
 /*
  * Ends the building: sums weights onto stacks, runs profile_check, hands over the profile (the
  * caller's, freed with profile_destroy) and frees the builder, also on failure.  Fails with
- * ERROR_INPUT where the absolute values of a metric's weights, its costs of calls, or all calls,
- * sum up to more than 63 bits hold ("exceeds 64 bits") or no metric was added.
+ * ERROR_INPUT where a metric's weights above zero, those below it, its costs of calls likewise, or
+ * all calls, sum up to more than 63 bits hold ("exceeds 64 bits") or no metric was added.
  */
 must_use struct error *builder_finish(struct builder *b, struct profile **profile);
 

@@ -15,7 +15,7 @@ static struct error *check_sums(const struct builder *b)
 		return error_new(ERROR_INPUT, "no metric is measured");
 	for (size_t m = 0; m < b->metrics.count; m++) {
 		bool is_arcs = weight_rows_fit(&b->weights, m) &&
-			       (b->columns == NULL || b->columns[m].absolute_sum <= INT64_MAX);
+			       (b->columns == NULL || weight_bounds_fit(&b->columns[m].bounds));
 		if (is_arcs && arc_table_costs_fit(&b->arcs, m))
 			continue;
 		const struct metric *metric = row_table_row(&b->metrics, &metric_rows, (uint32_t)m);

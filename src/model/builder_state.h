@@ -25,7 +25,7 @@
 /* One metric's weights of samples as they come in. */
 struct column {
 	VEC(int64_t) of_sample;
-	uint64_t absolute_sum; /* of all that was added; stays at UINT64_MAX */
+	struct weight_bounds bounds; /* of all that was added */
 };
 
 struct builder {
@@ -142,15 +142,10 @@ static inline void add_saturating(uint64_t *sum, uint64_t more)
 		*sum = UINT64_MAX;
 }
 
-/* Wraps where the absolute sum is past 63 bits; builder_finish refuses that profile. */
+/* Wraps where the sums are past 63 bits; builder_finish refuses that profile. */
 static inline void add_wrapping(int64_t *sum, int64_t more)
 {
 	*sum = (int64_t)((uint64_t)*sum + (uint64_t)more);
-}
-
-static inline uint64_t magnitude(int64_t weight)
-{
-	return weight < 0 ? 0 - (uint64_t)weight : (uint64_t)weight;
 }
 
 static inline void columns_ensure(struct builder *b)

@@ -1,8 +1,8 @@
 /*
  * Weights and samples as they come in: weights are summed onto stacks, samples are kept as columns.
  *
- * Whether a sum fits is decided on absolute values, so it does not depend on the order of calls and
- * no partial sum can overflow either; builder_finish judges.
+ * Whether sums fit is decided on those of each sign (weight_rows.h), so it does not depend on the
+ * order of calls and no partial sum can overflow either; builder_finish judges.
  */
 #include "model/builder.h"
 
@@ -83,9 +83,13 @@ frame_id builder_place(struct builder *b, const struct frame *frame, const int64
 	return id;
 }
 
-uint64_t builder_place_sum(const struct builder *b, metric_id metric)
+int64_t builder_place_sum(const struct builder *b, metric_id metric)
 {
-	return b->has_places ? b->weights.absolute_sum[metric.i] : 0;
+	if (!b->has_places)
+		return 0;
+	const struct weight_bounds *bounds = &b->weights.bounds[metric.i];
+
+	return (int64_t)(bounds->of[0] - bounds->of[1]);
 }
 
 static void push_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
@@ -128,7 +132,7 @@ void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_
 	assert(stack.i < stack_table_count(&b->stacks) && !b->has_weights);
 	columns_ensure(b);
 	for (size_t m = 0; m < b->metrics.count; m++)
-		add_saturating(&b->columns[m].absolute_sum, magnitude(weight[m]));
+		weight_bounds_add(&b->columns[m].bounds, weight[m]);
 	uint64_t price = BUDGET_SAMPLE_BYTES + 8 * b->metrics.count;
 	bool is_new = !has_row(b, stack);
 	b->is_left_out = !pay(b, BUDGET_SAMPLE, is_new ? price + b->row_price : price);

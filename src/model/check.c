@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "model/weight_rows.h"
 
 #define BROKEN(...) error_new(ERROR_INPUT, "broken profile: " __VA_ARGS__)
 
@@ -317,20 +318,15 @@ static struct error *check_zone_events(const struct profile *p)
 	return NULL;
 }
 
-/* Adds |weight| for each of count weights, and the weights; false where the first passes 63 bits.
- */
-static bool absolute_sum_fits(const int64_t *weight, size_t count, int64_t *total)
+/* Adds up count weights; false where those of one sign pass 63 bits. */
+static bool sum_fits(const int64_t *weight, size_t count, int64_t *total)
 {
-	uint64_t sum = 0;
+	struct weight_bounds bounds = {0};
 
-	*total = 0;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t w = weight[i] < 0 ? 0 - (uint64_t)weight[i] : (uint64_t)weight[i];
-		if (__builtin_add_overflow(sum, w, &sum) || sum > INT64_MAX)
-			return false;
-		*total += weight[i];
-	}
-	return true;
+	for (size_t i = 0; i < count; i++)
+		weight_bounds_add(&bounds, weight[i]);
+	*total = (int64_t)(bounds.of[0] - bounds.of[1]);
+	return weight_bounds_fit(&bounds);
 }
 
 static struct error *check_sum(const struct profile *p, size_t metric)
@@ -342,7 +338,7 @@ static struct error *check_sum(const struct profile *p, size_t metric)
 		return BROKEN("stacks without weights of metric %zu", metric);
 	if (weight[0] != 0)
 		return BROKEN("weights of metric %zu at no stack", metric);
-	if (!absolute_sum_fits(weight, p->row_count, &total))
+	if (!sum_fits(weight, p->row_count, &total))
 		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
 	if (total != p->total[metric])
 		return BROKEN("total of metric %zu is not the sum over stacks", metric);
@@ -356,7 +352,7 @@ static struct error *check_sample_sum(const struct profile *p, size_t metric)
 	const stack_id *stack = p->samples.stack;
 	int64_t total;
 
-	if (!absolute_sum_fits(of_sample, p->samples.count, &total))
+	if (!sum_fits(of_sample, p->samples.count, &total))
 		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
 	int64_t *of_row = xcalloc(p->row_count, sizeof(*of_row));
 	for (size_t i = 0; i < p->samples.count; i++)
@@ -415,7 +411,7 @@ static struct error *check_arc_costs(const struct profile *p)
 	for (size_t m = 0; p->arc_cost && m < p->metric_count; m++) {
 		if (p->arc_cost[m] == NULL)
 			return BROKEN("arcs without costs of metric %zu", m);
-		if (!absolute_sum_fits(p->arc_cost[m], p->arc_count, &total))
+		if (!sum_fits(p->arc_cost[m], p->arc_count, &total))
 			return BROKEN("the costs of arcs in metric %zu exceed 64 bits", m);
 	}
 	return NULL;

@@ -284,7 +284,7 @@ static void split_sum(struct merge *m, size_t input)
 	for (size_t i = 0; i < m->columns.count; i++) {
 		int64_t *row = &m->row[DIFFERENCE_METRICS * i];
 
-		/* INT64_MIN is in no profile: no sum of absolute weights is beyond 63 bits. */
+		/* INT64_MIN is in no profile: no sum of weights below zero is beyond 63 bits. */
 		row[0] = input == 0 ? -m->sum[i] : m->sum[i];
 		row[1] = input == 0 ? m->sum[i] : 0;
 		row[2] = input == 0 ? 0 : m->sum[i];

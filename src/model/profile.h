@@ -340,8 +340,8 @@ must_use struct error *profile_needs_stacks(const struct profile *p, const char 
 
 /*
  * Whether every invariant holds: ids in range, parent < child, no frame twice under one parent, one
- * weight per metric and sample, sum of exclusive = sum of weights = total, no sum of absolute
- * weights, calls or their costs beyond 63 bits, one arc per pair, no deep stack where there are no
+ * weight per metric and sample, sum of exclusive = sum of weights = total, no sum of weights of
+ * one sign, calls or their costs beyond 63 bits, one arc per pair, no deep stack where there are no
  * stacks, label sets in their order and each once, ticks and zone events in their order. NULL if
  * so, else an ERROR_INPUT that names the first broken one.  Runs after every read and in every fuzz
  * run.

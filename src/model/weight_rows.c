@@ -15,16 +15,16 @@
 
 void weight_rows_begin(struct weight_rows *w, size_t metric_count)
 {
-	if (w->absolute_sum)
+	if (w->bounds)
 		return;
 	w->metric_count = metric_count;
-	w->absolute_sum = xcalloc(metric_count, sizeof(*w->absolute_sum));
+	w->bounds = xcalloc(metric_count, sizeof(*w->bounds));
 }
 
 void weight_rows_deinit(struct weight_rows *w)
 {
 	vec_deinit(&w->sums);
-	free(w->absolute_sum);
+	free(w->bounds);
 	*w = (struct weight_rows){0};
 }
 
@@ -77,7 +77,7 @@ void weight_rows_move(struct weight_rows *w, size_t last, size_t to)
 
 bool weight_rows_fit(const struct weight_rows *w, size_t metric)
 {
-	return w->absolute_sum == NULL || w->absolute_sum[metric] <= INT64_MAX;
+	return w->bounds == NULL || weight_bounds_fit(&w->bounds[metric]);
 }
 
 /* The rows from `from` on into the columns, which are as long. */

@@ -4,6 +4,10 @@
 /*
  * Sums in the making that stand by row, since what comes in adds to all metrics of one: those of an
  * arc, or of a stack.  A profile has a column of each metric.  For model/ alone.
+ *
+ * What sums up to more than 63 bits is refused, by the sums of what is above and what is below
+ * zero, each for itself: so no figure, which is the sum of some of the weights, can pass 63 bits,
+ * in whatever order they are added.  Changes between two profiles are then as large as either.
  */
 
 #include <stdbool.h>
@@ -12,9 +16,27 @@
 #include "base/compiler.h"
 #include "base/vec.h"
 
+/* What weights above and below zero sum up to, without sign; stays at UINT64_MAX. */
+struct weight_bounds {
+	uint64_t of[2]; /* [weight < 0] */
+};
+
+static inline void weight_bounds_add(struct weight_bounds *b, int64_t weight)
+{
+	uint64_t more = weight < 0 ? 0 - (uint64_t)weight : (uint64_t)weight;
+	uint64_t *sum = &b->of[weight < 0];
+
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = UINT64_MAX;
+}
+static inline bool weight_bounds_fit(const struct weight_bounds *b)
+{
+	return b->of[0] <= INT64_MAX && b->of[1] <= INT64_MAX;
+}
+
 struct weight_rows {
-	VEC(int64_t) sums;	/* [row * metric_count + metric], 0 behind the last that came */
-	uint64_t *absolute_sum; /* [metric] of all that came; stays at UINT64_MAX; NULL: none did */
+	VEC(int64_t) sums; /* [row * metric_count + metric], 0 behind the last that came */
+	struct weight_bounds *bounds; /* [metric] of all that came; NULL: none did */
 	size_t metric_count;
 };
 
@@ -29,7 +51,7 @@ bool weight_rows_any(const struct weight_rows *w, size_t row);
 void weight_rows_join(struct weight_rows *w, size_t from, size_t to);
 /* Moves the last row there is, `last`, to another's place. */
 void weight_rows_move(struct weight_rows *w, size_t last, size_t to);
-/* Whether the absolute weights in that metric sum up to no more than 63 bits hold. */
+/* Whether the bounds of that metric fit. */
 bool weight_rows_fit(const struct weight_rows *w, size_t metric);
 /*
  * Hands over the sums of the first count rows as a column for each metric, columns[metric][count],
@@ -45,15 +67,12 @@ static inline void weight_rows_add(struct weight_rows *w, size_t row, const int6
 
 	if (unlikely(begin + metrics > w->sums.count))
 		weight_rows_extend(w, row);
-	uint64_t *absolute = w->absolute_sum;
+	struct weight_bounds *bounds = w->bounds;
 	for (size_t m = 0; m < metrics; m++) {
-		uint64_t more = (uint64_t)weight[m];
 		int64_t *sum = &w->sums.data[begin + m];
 
-		*sum = (int64_t)((uint64_t)*sum + more);
-		if (__builtin_add_overflow(
-			    absolute[m], weight[m] < 0 ? 0 - more : more, &absolute[m]))
-			absolute[m] = UINT64_MAX;
+		*sum = (int64_t)((uint64_t)*sum + (uint64_t)weight[m]);
+		weight_bounds_add(&bounds[m], weight[m]);
 	}
 }
 

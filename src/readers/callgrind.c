@@ -55,7 +55,6 @@ struct callgrind {
 	enum expect expect;
 	uint64_t calls;
 	int64_t *weight; /* [metric] of one line */
-	int64_t *less;	 /* [metric] than the sum of absolute weights is that of all lines */
 	/* [metric]: what the lines before this part sum up to; what the part says it has. */
 	int64_t *sum_before, *stated;
 	bool has_stated, is_callgrind;
@@ -107,22 +106,11 @@ static const int64_t *line_weight(struct callgrind *c)
 	return c->weight;
 }
 
-/* By how much less weights are than absolute ones. */
-static void note_below_zero(struct callgrind *c, const int64_t *weight)
-{
-	for (size_t m = 0; m < c->events.metric_count; m++)
-		if (weight[m] < 0)
-			c->less[m] = (int64_t)((uint64_t)c->less[m] - 2 * (uint64_t)weight[m]);
-}
-
-/* is_quick: no number of the line is below 0. */
-static inline void add_place(struct callgrind *c, bool is_quick)
+static inline void add_place(struct callgrind *c)
 {
 	uint64_t line = c->line.place.position[CALLGRIND_LINE];
 	const int64_t *weight = line_weight(c);
 
-	if (unlikely(!is_quick || !c->events.is_plain))
-		note_below_zero(c, weight);
 	c->place.function = function_of(c, &c->caller);
 	c->place.line = line < UINT32_MAX ? (uint32_t)line : 0;
 	c->place.obj_addr =
@@ -146,14 +134,14 @@ static void add_call(struct callgrind *c)
 }
 
 /* A line of costs was read, of a call or of a place. */
-static inline void take_cost(struct callgrind *c, bool is_quick)
+static inline void take_cost(struct callgrind *c)
 {
 	c->good++;
 	c->part_lines++;
 	if (c->expect == EXPECT_CALL)
 		add_call(c);
 	else
-		add_place(c, is_quick);
+		add_place(c);
 	c->expect = EXPECT_COST;
 }
 
@@ -164,7 +152,7 @@ static void read_cost(struct callgrind *c, struct str line)
 	if (!callgrind_line_read(&c->line, line, is_jump ? 0 : c->events.column_count))
 		bad_line(c);
 	else if (!is_jump)
-		take_cost(c, false);
+		take_cost(c);
 	c->expect = EXPECT_COST;
 }
 
@@ -297,7 +285,7 @@ static void end_part(struct callgrind *c)
 
 	for (uint32_t m = 0; m < count; m++) {
 		/* Where it wraps, builder_finish refuses the profile. */
-		uint64_t sum = builder_place_sum(c->builder, (metric_id){m}) - (uint64_t)c->less[m];
+		uint64_t sum = (uint64_t)builder_place_sum(c->builder, (metric_id){m});
 
 		differs |=
 			c->has_stated && (uint64_t)c->stated[m] != sum - (uint64_t)c->sum_before[m];
@@ -493,7 +481,7 @@ static inline const char *read_quick(struct callgrind *c, const char *at)
 	if (c->expect != EXPECT_JUMP && callgrind_line_begins(*at)) {
 		behind = callgrind_line_quick(&c->line, at, c->events.column_count);
 		if (behind)
-			take_cost(c, true);
+			take_cost(c);
 		return behind;
 	}
 	if (*at == '\n')
@@ -616,9 +604,8 @@ static struct error *read_lines(struct callgrind *c)
 		return error_new(ERROR_INPUT,
 			"%s: is no callgrind file: no line begins with 'events:'", c->input->name);
 	size_t count = c->events.metric_count, size = c->input->size;
-	c->weight = xcalloc(4 * count, sizeof(*c->weight));
-	c->less = c->weight + count;
-	c->sum_before = c->less + count;
+	c->weight = xcalloc(3 * count, sizeof(*c->weight));
+	c->sum_before = c->weight + count;
 	c->stated = c->sum_before + count;
 	callgrind_places_init(&c->places, c->builder, count, ROOM_FIXED + ROOM_RATIO * size);
 	callgrind_line_init(&c->line);

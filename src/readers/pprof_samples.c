@@ -240,9 +240,9 @@ static int64_t scaled(int64_t value, int64_t scale)
 {
 	int64_t result;
 
-	/* The builder refuses a profile with such a sum. */
+	/* The builder refuses a profile with such a weight. */
 	if (__builtin_mul_overflow(value, scale, &result))
-		return value < 0 ? -INT64_MAX : INT64_MAX;
+		return INT64_MIN;
 	return result;
 }
 

@@ -185,4 +185,29 @@ def test_unfit_recordings_are_no_evidence(folder):
 	assert "evidence" not in done.out + done.err, done
 
 
+MOST = 2 ** 63 - 1
+
+
+def test_changes_as_large_as_figures_can_be(folder):
+	"""Each side, and each change, is as much as 63 bits hold; a change beyond them is refused."""
+	old, new, less = folder / "old.folded", folder / "new.folded", folder / "less.folded"
+	old.write_text(f"main;a {MOST}\n")
+	new.write_text(f"main;b {MOST}\n")
+	less.write_text("main;b -1\n")
+	for view, figure in (("functions", "exclusive"), ("callers", "exclusive"), ("tree", "in_only")):
+		data, rows = rows_of("diff", old, new, "--view", view)
+		assert (data["total"], data["old"]["total"], data["new"]["total"]) == (0, MOST, MOST), data
+		for name, was, now in (("a", MOST, 0), ("b", 0, MOST), ("main", 0, 0)):
+			row = rows.get(name)
+			got = (row[figure], row["old"][figure], row["new"][figure]) if row else (0, 0, 0)
+			assert got == (now - was, was, now), (view, rows)
+	for view in ("graph", "deep", "modules"):
+		check(sonde("diff", old, new, "--view", view))
+	assert f"now {MOST:,}, change {MOST:,}, 100.0%" in check(sonde("diff", old, new, "--format", "svg")).out
+	check(sonde("diff", old, new, "--normalize"))
+	for sides in ((less, old), (less, new)):
+		done = check(sonde("diff", *sides), 1)
+		assert "'samples' exceeds 64 bits" in done.err and done.out == "", done
+
+
 harness.main()

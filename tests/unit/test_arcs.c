@@ -187,7 +187,7 @@ static void too_much_cost_is_an_error(void **state)
 	(void)builder_metric(b, STR("Ir"), STR("count"));
 	function_id f = function(b, "f");
 	(void)builder_arc_cost(b, f, f, 1, &(int64_t){INT64_MAX});
-	(void)builder_arc_cost(b, f, f, 1, &(int64_t){-1});
+	(void)builder_arc_cost(b, f, f, 1, &(int64_t){1});
 	struct error *err = builder_finish(b, &p);
 	assert_non_null(err);
 	assert_string_equal(err->message, "the sum of 'Ir' along calls exceeds 64 bits");

@@ -32,9 +32,9 @@ static void expect(const char *lines, enum collapse collapse, const char *expect
 		const struct flame_box *b = &flame->boxes[i];
 		struct str name =
 			b->row == NO_ID ? STR("all") : tree->entities[t->rows[b->row].entity].name;
-		strbuf_printf(&text, "%s%.*s %lld+%lld %u", i ? " | " : "", STR_ARG(name),
-			(long long)b->start, (long long)b->width, b->depth);
-		assert_int_equal(b->weight, b->width);
+		strbuf_printf(&text, "%s%.*s %llu+%llu %u", i ? " | " : "", STR_ARG(name),
+			(unsigned long long)b->start, (unsigned long long)b->width, b->depth);
+		assert_true(tree->has_negative || (uint64_t)b->weight == b->width);
 	}
 	assert_string_equal(text.data, expected);
 	strbuf_deinit(&text);
@@ -65,17 +65,26 @@ static void test_nothing_is_one_box(void **state)
 	expect("main 0\n", COLLAPSE_NONE, "all 0+0 0");
 }
 
-static int64_t size_of(int64_t weight)
+/* Weights of each sign take 63 bits, all widths together 64. */
+static void test_widest(void **state)
 {
-	return weight < 0 ? -weight : weight;
+	(void)state;
+	expect("a 9223372036854775807\nb -9223372036854775807\n", COLLAPSE_NONE,
+		"all 0+18446744073709551614 0 | a 0+9223372036854775807 1 | "
+		"b 9223372036854775807+9223372036854775807 1");
+}
+
+static uint64_t size_of(int64_t weight)
+{
+	return (uint64_t)(weight < 0 ? -weight : weight);
 }
 
 /* Each box lies in the last one before it of a smaller depth, behind those of its own depth there.
  */
 static void check_nesting(const struct flame *flame)
 {
-	int64_t *ends = xcalloc((size_t)flame->depth_max + 2, sizeof(*ends)); /* [depth] */
-	int64_t *limits = xcalloc((size_t)flame->depth_max + 2, sizeof(*limits));
+	uint64_t *ends = xcalloc((size_t)flame->depth_max + 2, sizeof(*ends)); /* [depth] */
+	uint64_t *limits = xcalloc((size_t)flame->depth_max + 2, sizeof(*limits));
 
 	for (size_t i = 0; i < flame->count; i++) {
 		const struct flame_box *b = &flame->boxes[i];
@@ -95,7 +104,7 @@ static void check_nesting(const struct flame *flame)
 
 static void check_widths(const struct calltree *t, const struct flame *flame, bool negative)
 {
-	int64_t sum = 0;
+	uint64_t sum = 0;
 
 	for (size_t i = 0; i < t->tree->node_count; i++)
 		sum += size_of(entity_tree_weight(t->tree, i));
@@ -107,7 +116,7 @@ static void check_widths(const struct calltree *t, const struct flame *flame, bo
 		const struct calltree_row *row = &t->rows[flame->boxes[i].row];
 
 		check(flame->boxes[i].weight == row->direct + row->indirect);
-		check(negative || flame->boxes[i].width == flame->boxes[i].weight);
+		check(negative || flame->boxes[i].width == (uint64_t)flame->boxes[i].weight);
 	}
 }
 
@@ -140,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_boxes_stand_side_by_side),
 		cmocka_unit_test(test_recursion_collapsed),
 		cmocka_unit_test(test_nothing_is_one_box),
+		cmocka_unit_test(test_widest),
 		cmocka_unit_test(test_random_profiles),
 	};
 

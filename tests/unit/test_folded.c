@@ -256,7 +256,7 @@ static void nothing_good_is_an_error(void **state)
 	expect_error(STR(""), NULL, "is empty");
 	expect_error(STR("\0\1\2 5\n"), NULL, "in no format that sonde reads");
 	expect_error(STR("a 9223372036854775807\nb 1\n"), NULL, "exceeds 64 bits");
-	expect_error(STR("a 9223372036854775807\nb -1\n"), NULL, "exceeds 64 bits");
+	expect_error(STR("a -9223372036854775807\nb -1\n"), NULL, "exceeds 64 bits");
 }
 
 static void zero_weights_are_good_lines(void **state)

@@ -560,6 +560,18 @@ static void sums_beyond_63_bits_are_refused(void **state)
 	profile_destroy(a);
 }
 
+/* A change may be as large as either side, and both ways at once. */
+static void differences_of_63_bits(void **state)
+{
+	struct profile *a = total_profile("bytes", "bytes", INT64_MAX), *d = difference(a, a);
+
+	(void)state;
+	for (size_t m = 0; m < 3; m++)
+		assert_int_equal(d->total[m], m == 0 ? 0 : INT64_MAX); /* change, old, new */
+	profile_destroy(a);
+	profile_destroy(d);
+}
+
 static void a_metric_cannot_play_a_difference(void **state)
 {
 	struct profile *a = total_profile("cpu-time", "ns", 1);
@@ -677,6 +689,7 @@ int main(void)
 		cmocka_unit_test(metrics_go_by_name_and_unit),
 		cmocka_unit_test(samples_are_counted_where_known),
 		cmocka_unit_test(sums_beyond_63_bits_are_refused),
+		cmocka_unit_test(differences_of_63_bits),
 		cmocka_unit_test(a_metric_cannot_play_a_difference),
 		cmocka_unit_test(different_selections_do_not_add_up),
 		cmocka_unit_test(notes_and_statistics_add_up),

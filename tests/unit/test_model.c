@@ -257,9 +257,10 @@ static void empty_profiles_are_fine(void **state)
 
 static void sums_beyond_63_bits_are_refused(void **state)
 {
-	static const int64_t most = INT64_MAX, one = 1, minus_one = -1, least = INT64_MIN;
+	static const int64_t most = INT64_MAX, one = 1, minus_one = -1, least = INT64_MIN,
+			     minus_most = -INT64_MAX;
 	const int64_t *const refused[][2] = {
-		{&most, &one}, {&most, &minus_one}, {&least, &one}, {&most, &most}};
+		{&most, &one}, {&minus_most, &minus_one}, {&least, &one}, {&most, &most}};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
@@ -281,6 +282,32 @@ static void sums_beyond_63_bits_are_refused(void **state)
 	b = new_builder();
 	builder_weight(b, (stack_id){0}, &most, 1);
 	profile_destroy(finish(b));
+}
+
+/* No figure, a sum of some weights, is beyond 63 bits: those of each sign are not. */
+static void weights_of_each_sign_have_63_bits(void **state)
+{
+	static const int64_t most = INT64_MAX, minus_most = -INT64_MAX;
+
+	(void)state;
+	for (int samples = 0; samples < 2; samples++) {
+		struct builder *b = new_builder();
+		stack_id more = builder_stack(b, (stack_id){0}, frame(b, "more"));
+		stack_id less = builder_stack(b, (stack_id){0}, frame(b, "less"));
+
+		if (samples) {
+			builder_sample(b, more, (thread_id){NO_ID}, UINT64_MAX, &most);
+			builder_sample(b, less, (thread_id){NO_ID}, UINT64_MAX, &minus_most);
+		} else {
+			builder_weight(b, more, &most, UINT64_MAX);
+			builder_weight(b, less, &minus_most, UINT64_MAX);
+		}
+		struct profile *p = finish(b);
+		assert_int_equal(p->total[0], 0);
+		assert_int_equal(profile_weight(p, 0, more.i), most);
+		assert_int_equal(profile_weight(p, 0, less.i), minus_most);
+		profile_destroy(p);
+	}
 }
 
 static struct str frame_name(const struct profile *p, stack_id stack)
@@ -503,6 +530,7 @@ int main(void)
 		cmocka_unit_test(notes_of_one_text_are_counted_together),
 		cmocka_unit_test(empty_profiles_are_fine),
 		cmocka_unit_test(sums_beyond_63_bits_are_refused),
+		cmocka_unit_test(weights_of_each_sign_have_63_bits),
 		cmocka_unit_test(roots_are_processes_and_threads),
 		cmocka_unit_test(roots_take_threads),
 		cmocka_unit_test(distinct_stacks_lose_nothing),

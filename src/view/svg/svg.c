@@ -164,14 +164,14 @@ static uint32_t colour(uint32_t hue, uint32_t light)
 }
 
 /* Of a difference: white is no change, full red or blue is all of the box. */
-static uint32_t colour_of_change(int64_t change, int64_t now)
+static uint32_t colour_of_change(int64_t change, uint64_t now)
 {
 	uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
-	uint64_t whole = change < 0 ? (uint64_t)now + size : (uint64_t)now;
+	long double whole = (long double)now + (long double)(change < 0 ? size : 0);
 	uint32_t light = 230;
 
-	if (whole)
-		light -= (uint32_t)((long double)size / (long double)whole * 200);
+	if (whole > 0)
+		light -= (uint32_t)((long double)size / whole * 200);
 	return colour(change < 0 ? 900 : 0, light > 230 ? 30 : light);
 }
 
@@ -240,7 +240,7 @@ static void make_title(struct svg *svg, const struct flame_box *box)
 	strbuf_add(title, STR(" ("));
 	if (svg->report->query.difference) {
 		strbuf_add(title, STR("now "));
-		scale_put(title, svg->scale, box->width);
+		scale_put_size(title, svg->scale, box->width);
 		strbuf_add(title, STR(", change "));
 		scale_put(title, svg->scale, box->weight);
 	} else {
@@ -248,7 +248,7 @@ static void make_title(struct svg *svg, const struct flame_box *box)
 	}
 	strbuf_add(title, STR(", "));
 	if (svg->report->query.difference)
-		percent_put(title, box->width, svg->flame->boxes[0].width);
+		percent_put_size(title, box->width, svg->flame->boxes[0].width);
 	else
 		percent_put(title, box->weight, svg->report->tree->total);
 	strbuf_add_char(title, ')');
@@ -278,13 +278,13 @@ static void make_text(struct svg *svg, uint64_t width_10)
 }
 
 /* value of the root's width, in tenths of pixels of the picture's. */
-static uint64_t to_pixels_10(const struct svg *svg, int64_t value)
+static uint64_t to_pixels_10(const struct svg *svg, uint64_t value)
 {
-	int64_t whole = svg->flame->boxes[0].width;
+	uint64_t whole = svg->flame->boxes[0].width;
 
 	if (whole == 0)
 		return value == 0 ? (WIDTH - 2 * MARGIN) * 10 : 0;
-	return (uint64_t)((unsigned __int128)value * (WIDTH - 2 * MARGIN) * 10 / (uint64_t)whole);
+	return (uint64_t)((unsigned __int128)value * (WIDTH - 2 * MARGIN) * 10 / whole);
 }
 
 static void put_pixels(struct strbuf *out, const char *name, uint64_t tenths)
@@ -306,7 +306,7 @@ static void draw_box(struct svg *svg, const struct flame_box *box)
 	make_title(svg, box);
 	make_text(svg, width_10);
 	strbuf_printf(svg->out,
-		"<g class=\"b\" data-s=\"%" PRId64 "\" data-w=\"%" PRId64 "\" data-d=\"%" PRIu32
+		"<g class=\"b\" data-s=\"%" PRIu64 "\" data-w=\"%" PRIu64 "\" data-d=\"%" PRIu32
 		"\" data-l=\"%zu\"><title>",
 		box->start, box->width, box->depth, utf16_units(strbuf_str(&svg->name)));
 	escape_xml(svg->out, strbuf_str(&svg->title));
@@ -364,7 +364,7 @@ void svg_draw(struct sink *sink, const struct report *report)
 			report->query.difference ? tree->others[DIFFERENCE_NEW] : tree, arena)};
 
 	svg.scale = scale_for(profile_string(report->profile, report_metric(report).unit),
-		(uint64_t)svg.flame->boxes[0].width);
+		svg.flame->boxes[0].width);
 	make_heading(&svg, &heading);
 	begin(&svg, strbuf_str(&heading), report->profile->note_count + 1);
 	for (size_t i = 0; i < svg.flame->count && sink_settle(sink); i++)

@@ -118,15 +118,19 @@ static void size_put(struct strbuf *out, const struct scale *scale, uint64_t siz
 	strbuf_add(out, str_from(scale->suffix));
 }
 
+void scale_put_size(struct strbuf *out, const struct scale *scale, uint64_t size)
+{
+	if (size == 0)
+		strbuf_add_char(out, '0');
+	else
+		size_put(out, scale, size);
+}
+
 void scale_put(struct strbuf *out, const struct scale *scale, int64_t value)
 {
-	if (value == 0) {
-		strbuf_add_char(out, '0');
-		return;
-	}
 	if (value < 0)
 		strbuf_add_char(out, '-');
-	size_put(out, scale, magnitude(value));
+	scale_put_size(out, scale, magnitude(value));
 }
 
 void time_put(struct strbuf *out, uint64_t time_ns)
@@ -142,17 +146,15 @@ void mean_put(struct strbuf *out, double mean)
 	fraction_put(out, hundredths % 100, 2);
 }
 
-void percent_put(struct strbuf *out, int64_t value, int64_t base)
+void percent_put_size(struct strbuf *out, uint64_t size, uint64_t base)
 {
 	unsigned __int128 tenths;
 
-	if (value == 0 || base == 0) {
+	if (size == 0 || base == 0) {
 		strbuf_add_char(out, base == 0 ? '-' : '0');
 		return;
 	}
-	if ((value < 0) != (base < 0))
-		strbuf_add_char(out, '-');
-	tenths = scaled(magnitude(value), magnitude(base), 1000);
+	tenths = scaled(size, base, 1000);
 	if (tenths == 0) {
 		strbuf_add(out, STR("<0.1%"));
 		return;
@@ -160,4 +162,11 @@ void percent_put(struct strbuf *out, int64_t value, int64_t base)
 	grouped_put(out, tenths / 10);
 	fraction_put(out, (uint64_t)(tenths % 10), 1);
 	strbuf_add_char(out, '%');
+}
+
+void percent_put(struct strbuf *out, int64_t value, int64_t base)
+{
+	if (value != 0 && base != 0 && (value < 0) != (base < 0))
+		strbuf_add_char(out, '-');
+	percent_put_size(out, magnitude(value), magnitude(base));
 }

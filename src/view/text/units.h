@@ -25,6 +25,8 @@ struct scale {
 const struct scale *scale_for(struct str unit, uint64_t largest);
 /* Zero is a plain "0". */
 void scale_put(struct strbuf *out, const struct scale *scale, int64_t value);
+/* The same of a size, which may need all 64 bits. */
+void scale_put_size(struct strbuf *out, const struct scale *scale, uint64_t size);
 /* A time on a scale of its own. */
 void time_put(struct strbuf *out, uint64_t time_ns);
 /* 1234567 as "1,234,567". */
@@ -36,5 +38,7 @@ void mean_put(struct strbuf *out, double mean);
  * "-" where base is zero.
  */
 void percent_put(struct strbuf *out, int64_t value, int64_t base);
+/* The same of sizes. */
+void percent_put_size(struct strbuf *out, uint64_t size, uint64_t base);
 
 #endif
