@@ -44,7 +44,7 @@ static int record_run(const struct command *self, int argc, char **argv)
 
 static const struct option_group groups[] = {
 	{"Recording options", record_option_rows},
-	{"Which samples", record_when_rows},
+	{"Which samples", record_alone_rows},
 	{0},
 };
 

@@ -133,19 +133,6 @@ static struct error *compile_time(struct filter *f, const char *text)
 	return err;
 }
 
-/* Takes "STREAM=" off the text; names may hold an = themselves, what follows may not. */
-static struct str read_stream(const char **text)
-{
-	const char *equals = strrchr(*text, '=');
-	struct str stream = {0};
-
-	if (equals == NULL)
-		return stream;
-	stream = (struct str){*text, (size_t)(equals - *text)};
-	*text = equals + 1;
-	return stream;
-}
-
 /* One end of a range of ticks; an empty one leaves *number. */
 static struct error *read_number(struct str text, int64_t *number)
 {
@@ -187,7 +174,7 @@ static struct error *read_ticks(const char *text, struct filter_ticks *ticks)
 static struct error *compile_ticks(struct filter *f, const struct filter_request *request)
 {
 	const char *text = request->text;
-	struct filter_ticks ticks = {.stream = read_stream(&text)};
+	struct filter_ticks ticks = {.stream = value_stream(&text)};
 	struct error *err = request->kind == FILTER_TICK ? read_ticks(text, &ticks)
 							 : value_time(text, &ticks.duration_ns);
 

@@ -24,6 +24,8 @@ enum {
 	OPTION_DURATION,
 	OPTION_DELAY,
 	OPTION_CONTROL,
+	OPTION_KEEP,
+	OPTION_TICK_OVER,
 	OPTION_EVENT,
 	OPTION_QUIET,
 	OPTION_WHEN,
@@ -68,13 +70,17 @@ const struct option_row record_option_rows[] = {
 	{OPTION_DELAY, 0, "delay", VALUE_TEXT, "TIME", NULL,
 		"leave out the first TIME, such as a program's start"},
 	{OPTION_CONTROL, 0, "control", VALUE_FILE, "FIFO", NULL,
-		"do what comes through FIFO: disable, enable, stop"},
+		"do what comes through FIFO: disable, enable, dump, stop"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, NULL,
 		"no progress and no last lines; trouble is told all the same"},
 	{0},
 };
 
-const struct option_row record_when_rows[] = {
+const struct option_row record_alone_rows[] = {
+	{OPTION_KEEP, 0, "keep", VALUE_TEXT, "TIME", NULL,
+		"keep the last TIME only; dump or SIGUSR2 writes it to FILE.N and goes on"},
+	{OPTION_TICK_OVER, 0, "tick-over", VALUE_TEXT, "[STREAM=]TIME", NULL,
+		"with --keep: do so when a frame of a program with zones takes TIME or more"},
 	{OPTION_WHEN, 0, "when", VALUE_TEXT, "PATTERN", NULL,
 		"keep only the stacks that match, count the others; 'sonde help when' tells more"},
 	{0},
@@ -99,6 +105,16 @@ static struct error *set_interval(struct record_request *request, uint64_t inter
 	return NULL;
 }
 
+static struct error *check_keep(const struct record_request *request)
+{
+	if (request->tick_over_ns > 0 && request->keep_ns == 0)
+		return error_new(ERROR_USAGE, "--tick-over is for --keep");
+	if (request->keep_ns > 0 && request->zones == RECORDER_ZONES_EVENTS)
+		return error_new(ERROR_USAGE, "--keep has no place for each event of zones; "
+					      "--zones=auto has their times");
+	return NULL;
+}
+
 struct error *record_request_target(struct record_request *request, const struct operands *operands)
 {
 	bool others = request->everybody || request->pid_count > 0;
@@ -112,7 +128,7 @@ struct error *record_request_target(struct record_request *request, const struct
 		return error_new(
 			ERROR_USAGE, "-e takes perf events, which --engine preload is without");
 	request->command = operands->count > 0 ? operands->items : NULL;
-	return NULL;
+	return check_keep(request);
 }
 
 static struct error *add_pid(struct record_request *request, pid_t pid)
@@ -299,6 +315,13 @@ struct error *record_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_CONTROL:
 		request->control = value;
+		break;
+	case OPTION_KEEP:
+		err = value_time(value, &request->keep_ns);
+		break;
+	case OPTION_TICK_OVER:
+		request->tick_stream = value_stream(&value);
+		err = value_time(value, &request->tick_over_ns);
 		break;
 	case OPTION_ENGINE:
 		request->engine = (enum recorder_engine)choice_of(engine_choices, value);

@@ -9,7 +9,7 @@
 
 extern const struct option_row record_option_rows[];
 /* Of a recording that is not shown at once, as views have their own. */
-extern const struct option_row record_when_rows[];
+extern const struct option_row record_alone_rows[];
 
 /* What holds without any option; command is to be set. */
 struct record_request record_request_default(void);

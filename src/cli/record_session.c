@@ -157,24 +157,37 @@ static void set_outcome(struct record_outcome *outcome, const struct recorder_re
 		outcome->status = WEXITSTATUS(result->wait_status);
 }
 
-static void finish(const struct record_request *request, struct recorder *recorder,
-	const struct recorder_result *result, struct record_outcome *outcome)
+/* Names, finishes and tells; false: the file is not as it should be. */
+static bool finish(const struct record_request *request, struct recorder *recorder,
+	const struct recorder_result *result, const char *path)
 {
-	struct record_summary summary = {.result = result,
-		.output = request->output,
-		.overhead_most = request->overhead_most};
+	struct record_summary summary = {
+		.result = result, .output = path, .overhead_most = request->overhead_most};
 	struct error *err;
 
 	if (!capture_writer_failed(recorder_writer(recorder)))
 		symbolize_all(recorder, &summary);
-	err = recorder_finish(recorder, &summary.size_bytes);
-	if (err) {
-		outcome->recorded = false;
+	err = result->is_dump
+		      ? capture_writer_finish(recorder_writer(recorder), &summary.size_bytes)
+		      : recorder_finish(recorder, &summary.size_bytes);
+	bool is_good = err == NULL;
+	if (err)
 		message_error(err);
-	} else if (request->when.size > 0)
-		record_when(request->output, strbuf_str(&request->when), &summary);
-	record_summary_print(&summary, request->quiet, request->hint && !err);
+	else if (request->when.size > 0)
+		record_when(path, strbuf_str(&request->when), &summary);
+	record_summary_print(&summary, request->quiet, request->hint && is_good);
 	record_summary_deinit(&summary);
+	return is_good;
+}
+
+static void finish_dump(
+	void *context, struct recorder *recorder, struct recorder_result *result, const char *path)
+{
+	const struct record_request *request = context;
+
+	if (progress_is_wanted(request))
+		clear_progress();
+	(void)finish(request, recorder, result, path);
 }
 
 static void say_line(const char *line)
@@ -202,6 +215,11 @@ static struct recorder_options recorder_options_of(
 		.delay_ns = request->delay_ns,
 		.duration_ns = request->duration_ns,
 		.control = request->control,
+		.keep_ns = request->keep_ns,
+		.tick_over_ns = request->tick_over_ns,
+		.tick_stream = request->tick_stream,
+		.dump = finish_dump,
+		.dump_context = (void *)request,
 		.when = strbuf_str(&request->when),
 		.output = request->output,
 		.interval_ns = request->interval_ns,
@@ -258,7 +276,7 @@ void record_session_run(const struct record_request *request, struct record_outc
 	if (progress)
 		clear_progress();
 	set_outcome(outcome, &result);
-	finish(request, recorder, &result, outcome);
+	outcome->recorded = finish(request, recorder, &result, request->output);
 }
 
 int record_session_exit(const struct record_outcome *outcome)

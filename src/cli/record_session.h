@@ -30,11 +30,14 @@ struct record_request {
 	char *const *command;	     /* NULL-terminated; NULL: only others are recorded */
 	pid_t pids[RECORD_PIDS_MAX]; /* to attach to */
 	size_t pid_count;
-	bool by_name;	      /* some of them were given by name */
-	bool everybody;	      /* the whole machine */
-	uint64_t delay_ns;    /* left out at first */
-	uint64_t duration_ns; /* 0: to the target's end */
-	const char *control;  /* path of a FIFO of commands; NULL: none */
+	bool by_name;		/* some of them were given by name */
+	bool everybody;		/* the whole machine */
+	uint64_t delay_ns;	/* left out at first */
+	uint64_t duration_ns;	/* 0: to the target's end */
+	const char *control;	/* path of a FIFO of commands; NULL: none */
+	uint64_t keep_ns;	/* the last stretch, which is kept; 0: all */
+	uint64_t tick_over_ns;	/* 0: none */
+	struct str tick_stream; /* data NULL: any */
 	const char *output;
 	uint64_t interval_ns; /* RECORD_INTERVAL_LEAST at least */
 	enum recorder_engine engine;

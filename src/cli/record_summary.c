@@ -75,6 +75,17 @@ static void say_pauses(const struct recorder_result *r, struct strbuf *line)
 {
 	if (r->off_ns == 0)
 		return;
+	if (r->keep_ns > 0) {
+		strbuf_add(line, STR("the last "));
+		time_put(line, r->duration_ns - r->off_ns);
+		strbuf_add(line, STR(" of "));
+		time_put(line, r->duration_ns);
+		strbuf_add(line, STR(" are kept"));
+		if (r->kept_is_short)
+			strbuf_add(line, STR(", which is what there was memory for"));
+		say(line);
+		return;
+	}
 	time_put(line, r->off_ns);
 	strbuf_add(line, STR(" of "));
 	time_put(line, r->duration_ns);
@@ -455,7 +466,8 @@ void record_summary_print(const struct record_summary *summary, bool quiet, bool
 		say_truncated(summary->result, &line);
 		say_cure(summary->result, &line);
 		say_nameless(summary, &line);
-		say_own_cost(&line);
+		if (!summary->result->is_dump)
+			say_own_cost(&line);
 		if (summary->size_bytes > 0)
 			say_file(summary, hint, &line);
 	}

@@ -175,3 +175,15 @@ struct error *value_when_error(struct error *err)
 	error_destroy(err);
 	return said;
 }
+
+struct str value_stream(const char **text)
+{
+	const char *equals = strrchr(*text, '=');
+	struct str stream = {0};
+
+	if (equals == NULL)
+		return stream;
+	stream = (struct str){*text, (size_t)(equals - *text)};
+	*text = equals + 1;
+	return stream;
+}

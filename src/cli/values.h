@@ -10,12 +10,15 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/str.h"
 
 /* A decimal integer, least ≤ *count ≤ most. */
 must_use struct error *value_count(
 	const char *text, uint64_t least, uint64_t most, uint64_t *count);
 /* A time with its unit, ns us µs ms s min h: "10000us", "1.5ms".  Rounded to whole nanoseconds. */
 must_use struct error *value_time(const char *text, uint64_t *time_ns);
+/* Takes "STREAM=" off the start of *text; data NULL where there is none. */
+struct str value_stream(const char **text);
 /* A frequency, in Hz unless it says k or kHz: "99", "2.5k", "4000Hz"; *period_ns is 1 / frequency,
  * rounded, at least 1. */
 must_use struct error *value_frequency(const char *text, uint64_t *period_ns);

@@ -109,6 +109,38 @@ struct error *capture_output_open(struct capture_output *o, const char *path)
 	return err;
 }
 
+/* 0, or an errno. */
+static int copy_bytes(int from, int to, uint64_t size)
+{
+	off_t at = 0;
+
+	while ((uint64_t)at < size) {
+		ssize_t put = sendfile(to, from, &at, size - (uint64_t)at);
+		if (put < 0 && errno != EINTR)
+			return errno;
+		if (put == 0)
+			return EIO;
+	}
+	return 0;
+}
+
+struct error *capture_output_copy(
+	struct capture_output *o, const char *path, const struct capture_output *from)
+{
+	struct error *err = capture_output_open(o, path);
+
+	if (err)
+		return err;
+	int failure = copy_bytes(from->fd, o->fd, from->size);
+	if (failure == 0) {
+		o->size = from->size;
+		return NULL;
+	}
+	capture_output_remove(o);
+	capture_output_deinit(o);
+	return error_system(failure, "cannot write %s", path);
+}
+
 void capture_output_close(struct capture_output *o)
 {
 	if (o->fd >= 0 && close(o->fd) < 0 && errno != EINTR && o->failure == 0)
@@ -129,21 +161,6 @@ bool capture_output_is_in_place(const struct capture_output *o)
 
 	return o->is_regular && lstat(o->path, &st) == 0 && st.st_dev == o->device &&
 	       st.st_ino == o->inode;
-}
-
-/* 0, or an errno. */
-static int copy_bytes(int from, int to, uint64_t size)
-{
-	off_t at = 0;
-
-	while ((uint64_t)at < size) {
-		ssize_t put = sendfile(to, from, &at, size - (uint64_t)at);
-		if (put < 0 && errno != EINTR)
-			return errno;
-		if (put == 0)
-			return EIO;
-	}
-	return 0;
 }
 
 /* All bytes of a file without a name, in a new one at its old path. */

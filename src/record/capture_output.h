@@ -32,6 +32,9 @@ struct capture_output {
  * are; directories, symbolic links and the rest are refused.
  */
 must_use struct error *capture_output_open(struct capture_output *o, const char *path);
+/* The same for a copy of another one, which is a regular file and stays as it is. */
+must_use struct error *capture_output_copy(
+	struct capture_output *o, const char *path, const struct capture_output *from);
 /* Closes; what close says last (a network file system's full disk) counts as a failed write. */
 void capture_output_close(struct capture_output *o);
 void capture_output_deinit(struct capture_output *o);

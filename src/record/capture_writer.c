@@ -249,6 +249,25 @@ void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t o
 		capture_symbols_add(w->batch.symbols, object, obj_addr, frames, count);
 }
 
+void capture_writer_write(struct capture_writer *w)
+{
+	if (!capture_writer_failed(w) && !capture_batch_is_empty(&w->batch))
+		writer_write(w);
+}
+
+/* The thread of capture_sync is the parent's. */
+struct error *capture_writer_divert(struct capture_writer *w, const char *path)
+{
+	struct capture_output copy;
+	struct error *err = capture_output_copy(&copy, path, &w->output);
+
+	if (err)
+		return err;
+	w->output = copy;
+	w->sync = capture_sync_create(copy.fd);
+	return NULL;
+}
+
 void capture_writer_flush(struct capture_writer *w, uint64_t now_ns)
 {
 	if (capture_writer_failed(w) || now_ns - w->last_write_ns < write_interval_ns)

@@ -97,6 +97,13 @@ void capture_writer_note(
 void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t obj_addr,
 	const struct capture_symbol_frame *frames, uint32_t count);
 
+/* Writes what waits, now. */
+void capture_writer_write(struct capture_writer *w);
+/*
+ * What comes from now on goes to a new file at path, which begins with all that is written so far;
+ * for a child process, whose parent goes on with the file.
+ */
+must_use struct error *capture_writer_divert(struct capture_writer *w, const char *path);
 /*
  * Writes a chunk if one is due at now_ns (CLOCK_MONOTONIC) or much is waiting.  To be called at
  * least every 100 ms.

@@ -62,8 +62,10 @@ static bool take_line(struct command_pipe *p, struct strbuf *line)
 
 enum pipe_command command_pipe_next(struct command_pipe *p)
 {
-	static const char *const names[] = {
-		[PIPE_ENABLE] = "enable", [PIPE_DISABLE] = "disable", [PIPE_STOP] = "stop"};
+	static const char *const names[] = {[PIPE_ENABLE] = "enable",
+		[PIPE_DISABLE] = "disable",
+		[PIPE_DUMP] = "dump",
+		[PIPE_STOP] = "stop"};
 	char bytes[256];
 	ssize_t got;
 

@@ -6,6 +6,7 @@
  *
  *	disable   leave out what follows
  *	enable    record again
+ *	dump      write what is kept to a file of its own, and go on (record/flight.h)
  *	stop      end the recording; what is recorded goes on
  */
 
@@ -16,6 +17,7 @@ enum pipe_command {
 	PIPE_NOTHING, /* no whole line is there */
 	PIPE_ENABLE,
 	PIPE_DISABLE,
+	PIPE_DUMP,
 	PIPE_STOP,
 	PIPE_UNKNOWN, /* in text */
 };

@@ -14,7 +14,7 @@ static bool is_ignored(int number)
 	return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-struct error *control_init(struct control *c)
+struct error *control_init(struct control *c, bool dumps)
 {
 	static const int steering[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
@@ -24,6 +24,8 @@ struct error *control_init(struct control *c)
 	for (size_t i = 0; i < ARRAY_SIZE(steering); i++)
 		if (!is_ignored(steering[i]))
 			sigaddset(&c->blocked, steering[i]);
+	if (dumps)
+		sigaddset(&c->blocked, SIGUSR2);
 	c->fd = signalfd(-1, &c->blocked, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (c->fd < 0)
 		return error_system(errno, "signalfd");
@@ -45,7 +47,8 @@ void control_read(struct control *c)
 	while (read(c->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		int number = (int)info.ssi_signo;
 
-		if (number == SIGCHLD)
+		c->wants_dump |= number == SIGUSR2;
+		if (number == SIGCHLD || number == SIGUSR2)
 			continue;
 		if (number == SIGINT && ++c->interrupts < 2 && !c->is_alone)
 			continue;

@@ -20,10 +20,11 @@ struct control {
 	bool is_alone;	   /* there is nobody whom the first Ctrl-C is for */
 	int interrupts;	   /* SIGINTs so far */
 	int detach_signal; /* 0: go on */
+	bool wants_dump;   /* a SIGUSR2 has come */
 };
 
-/* Blocks the signals and opens the descriptor. */
-must_use struct error *control_init(struct control *c);
+/* Blocks the signals and opens the descriptor; dumps: SIGUSR2 is one of them, and asks for one. */
+must_use struct error *control_init(struct control *c, bool dumps);
 /* Closes the descriptor; the signals stay blocked until the caller restores its mask. */
 void control_deinit(struct control *c);
 /* Takes all signals that are there. */

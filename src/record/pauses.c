@@ -31,6 +31,20 @@ void pauses_set(struct pauses *p, uint64_t time_ns, bool off)
 		vec_push(&p->changes, time_ns);
 }
 
+void pauses_leave_out(struct pauses *p, uint64_t begin_ns, uint64_t until_ns)
+{
+	size_t past = changes_until(p, until_ns);
+	struct pauses left = {0};
+
+	vec_push(&left.changes, begin_ns);
+	if (past % 2 == 0)
+		vec_push(&left.changes, until_ns);
+	for (size_t i = past; i < p->changes.count; i++)
+		vec_push(&left.changes, p->changes.data[i]);
+	pauses_deinit(p);
+	*p = left;
+}
+
 uint64_t pauses_on_ns(const struct pauses *p, uint64_t from_ns, uint64_t to_ns, uint64_t *first_ns)
 {
 	uint64_t on_ns = 0, at_ns = from_ns;

@@ -20,6 +20,8 @@ struct pauses {
 void pauses_deinit(struct pauses *p);
 /* From that time on; what was to be later is forgotten. */
 void pauses_set(struct pauses *p, uint64_t time_ns, bool off);
+/* Before until_ns all is left out, from begin_ns on, which is before all changes. */
+void pauses_leave_out(struct pauses *p, uint64_t begin_ns, uint64_t until_ns);
 bool pauses_is_off(const struct pauses *p, uint64_t time_ns);
 /* How much of from_ns ≤ t < to_ns is wanted; *first_ns: the first of it, where there is any. */
 uint64_t pauses_on_ns(const struct pauses *p, uint64_t from_ns, uint64_t to_ns, uint64_t *first_ns);

@@ -35,7 +35,7 @@ struct error *recorder_create(const struct recorder_options *options, struct rec
 		.state = &r->launch_state,
 		.pids = options->pids,
 		.pid_count = options->pid_count};
-	err = control_init(&r->control);
+	err = control_init(&r->control, options->keep_ns > 0);
 	r->control.is_alone = !options->command;
 	if (!err && options->control)
 		err = command_pipe_open(&r->commands, options->control);
@@ -57,6 +57,7 @@ static void recorder_destroy(struct recorder *r)
 	stack_addresses_deinit(&r->addresses);
 	if (r->engine)
 		r->engine->ops->close(r->engine);
+	flight_deinit(&r->flight);
 	zones_destroy(r->recording.zones);
 	recording_end(&r->recording);
 	target_deinit(&r->target);
@@ -75,7 +76,7 @@ void recorder_abandon(struct recorder *r)
 
 /* ---- the loop ---- */
 
-static void drain_and_flush(struct recorder *r)
+void recorder_drain(struct recorder *r)
 {
 	if (r->stopped)
 		return;
@@ -134,7 +135,7 @@ static uint64_t time_to_wait_ns(const struct recorder *r)
 /* True: a signal has come. */
 static bool wait_for_work(struct recorder *r)
 {
-	drain_and_flush(r);
+	recorder_drain(r);
 	uint64_t wait_ns = time_to_wait_ns(r);
 	struct timespec timeout = {.tv_nsec = (long)wait_ns};
 
@@ -205,6 +206,7 @@ static void look_around(struct recorder *r)
 		r->engine->ops->watch(r->engine);
 	watch_budget(r);
 	watch_account(r);
+	flight_look(r, now_ns);
 	recorder_write_counters(r);
 	if (r->progress_step_ns == PROGRESS_NS)
 		tell_progress(r, now_ns);
@@ -214,12 +216,20 @@ static void look_around(struct recorder *r)
 
 static void say_unknown(const struct recorder *r)
 {
-	char *line = xasprintf("--control: '%.200s' is no command: enable, disable, stop",
+	char *line = xasprintf("--control: '%.200s' is no command: enable, disable, dump, stop",
 		strbuf_str(&r->commands.unknown).data);
 
 	if (r->options.say)
 		r->options.say(line);
 	free(line);
+}
+
+static void ask_for_dump(struct recorder *r)
+{
+	if (r->options.keep_ns == 0 && r->options.say)
+		r->options.say("--control: dump is for recordings with --keep");
+	r->flight.is_asked = true;
+	r->progress_ns = 0; /* now */
 }
 
 static void obey(struct recorder *r)
@@ -232,6 +242,8 @@ static void obey(struct recorder *r)
 			say_unknown(r);
 		else if (command == PIPE_STOP)
 			r->commanded_stop = true;
+		else if (command == PIPE_DUMP)
+			ask_for_dump(r);
 		else
 			pauses_set(pauses, clock_monotonic_ns(), command == PIPE_DISABLE);
 	}
@@ -271,6 +283,9 @@ static void record_to_the_end(struct recorder *r)
 
 		if (is_signal)
 			control_read(&r->control);
+		if (r->control.wants_dump)
+			ask_for_dump(r);
+		r->control.wants_dump = false;
 		obey(r);
 		look_for_end(r, is_signal);
 		look_around(r);
@@ -279,7 +294,7 @@ static void record_to_the_end(struct recorder *r)
 	r->engine->ops->stop(r->engine);
 	r->end_ns = sampling_end_ns(r);
 	close_accounts(r);
-	drain_and_flush(r);
+	recorder_drain(r);
 }
 
 /* ---- start and end ---- */
@@ -308,6 +323,7 @@ static struct error *start(struct recorder *r)
 	if (r->options.overhead_most > 0)
 		(void)budget_measure_price(&setup.price);
 	recording_begin(&r->recording, r->writer);
+	flight_begin(r);
 	if (r->options.delay_ns > 0) {
 		pauses_set(&r->recording.pauses, r->recording.start_ns, true);
 		pauses_set(
@@ -348,11 +364,17 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 		zones_end(r->recording.zones);
 	recorder_write_counters(r);
 	recorder_sum_up(r, result);
+	recorder_settle(r, result);
+	return NULL;
+}
+
+void recorder_settle(struct recorder *r, struct recorder_result *result)
+{
+	flight_end(r, result);
 	recording_take_unsampled(
 		&r->recording, STR("[kernel, not permitted]"), result->kernel_cpu_ns);
 	recording_take_unsampled(&r->recording, STR("[lost]"), result->lost_cpu_ns);
 	recorder_write_end(r, result);
-	return NULL;
 }
 
 /* ---- what was sampled ---- */

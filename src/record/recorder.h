@@ -75,6 +75,8 @@ struct recorder_counted {
 	uint64_t lost;	  /* samples */
 };
 
+struct recorder_result;
+
 struct recorder_options {
 	enum recorder_engine engine;
 	enum target_kind kind; /* what is recorded: record/target.h */
@@ -83,7 +85,11 @@ struct recorder_options {
 	size_t pid_count;
 	uint64_t delay_ns;    /* that is left out at first */
 	uint64_t duration_ns; /* the recording ends after it, and the delay; 0: never */
-	const char *control;  /* path of a FIFO of commands (record/command_pipe.h); NULL: none */
+	uint64_t keep_ns;     /* the last stretch of the recording that is kept; 0: all */
+	uint64_t
+		tick_over_ns; /* with keep_ns: a tick that takes as long asks for a dump; 0: none */
+	struct str tick_stream; /* of that stream; data NULL: of any */
+	const char *control;	/* path of a FIFO of commands (record/command_pipe.h); NULL: none */
 	struct str when;      /* patterns for whoever reads the file, each ended by NUL; borrowed */
 	const char *output;   /* path, "-" for standard output */
 	uint64_t interval_ns; /* between samples of CPU time */
@@ -95,8 +101,15 @@ struct recorder_options {
 	/* Called at most 10 times a second while the target runs; may be NULL. */
 	void (*progress)(void *context, const struct recorder_progress *progress);
 	void *progress_context;
-	/* Called with a line that the user must know before the target runs; may be NULL. */
+	/* Called with a line that the user must know while the target runs; may be NULL. */
 	void (*say)(const char *line);
+	/*
+	 * With keep_ns: called for each dump, in a process of its own that ends after it.  It names
+	 * what was sampled, and finishes the file by capture_writer_finish.
+	 */
+	void (*dump)(void *context, struct recorder *recorder, struct recorder_result *result,
+		const char *path);
+	void *dump_context;
 };
 
 struct recorder_result {
@@ -125,6 +138,9 @@ struct recorder_result {
 	char denied_name[16];
 	uint64_t kernel_cpu_ns; /* the part of cpu_ns that could not be sampled: kernel code */
 	uint64_t off_ns;	/* of the duration: left out by the delay and by commands */
+	uint64_t keep_ns;	/* of the duration, about so much was to be kept; 0: all */
+	bool kept_is_short;	/* there was no memory for it */
+	bool is_dump;		/* the recording goes on */
 	uint64_t lost_cpu_ns;	/* the part of it that is in no sample for any other reason */
 	double overhead;	/* share of the target's CPU time that it cost in the end */
 	uint32_t halvings;	/* of the rate, at the end */

@@ -103,7 +103,18 @@ void recorder_write_counters(struct recorder *r)
 		capture_writer_counter(r->writer, (enum capture_counter)i, counters[i]);
 	for (uint32_t i = 0; i < r->options.counter_count; i++)
 		capture_writer_metric_counts(r->writer, r->recording.metrics.counters + i,
-			counts.counters[i].lost, counts.counters[i].events);
+			counts.counters[i].lost, recorder_events(r, &counts, i));
+}
+
+static void note_keep(struct recorder *r, const struct recorder_result *result)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "of %.3f s the last %.3f s were kept%s",
+		(double)result->duration_ns / 1e9,
+		(double)(result->duration_ns - result->off_ns) / 1e9,
+		result->kept_is_short ? ", which is what there was memory for" : "");
+	capture_writer_note(r->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
 }
 
 /* Figures are of what is left; those of zones are not. */
@@ -127,7 +138,9 @@ void recorder_write_end(struct recorder *r, const struct recorder_result *result
 			r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);
 	if (result->expected != UINT64_MAX)
 		capture_writer_number(r->writer, CAPTURE_EXPECTED, result->expected);
-	if (result->off_ns > 0)
+	if (result->off_ns > 0 && result->keep_ns > 0)
+		note_keep(r, result);
+	else if (result->off_ns > 0)
 		note_pauses(r, result);
 	if (!result->detached && r->options.kind == TARGET_COMMAND)
 		capture_writer_number(

@@ -122,8 +122,7 @@ static void fill_samples(const struct recorder *r, const struct engine_counts *c
 	memcpy(result->counters, recording->snapshot.counters, sizeof(result->counters));
 }
 
-/* What there was of one of them, without pauses. */
-static uint64_t events_of(
+uint64_t recorder_events(
 	const struct recorder *r, const struct engine_counts *counts, size_t counter)
 {
 	uint64_t events = counts->counters[counter].events, off = r->recording.counter_off[counter];
@@ -141,7 +140,7 @@ static void fill_counted(const struct recorder *r, const struct engine_counts *c
 	for (size_t i = 0; i < r->options.counter_count; i++)
 		result->counted[i] = (struct recorder_counted){
 			.name = r->options.counters[i].name,
-			.events = events_of(r, counts, i),
+			.events = recorder_events(r, counts, i),
 			.weight = r->recording.counter_weight[i],
 			.samples = r->recording.counter_samples[i],
 			.lost = counts->counters[i].lost,

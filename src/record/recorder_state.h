@@ -11,6 +11,7 @@
 #include "record/command_pipe.h"
 #include "record/control.h"
 #include "record/engine.h"
+#include "record/flight.h"
 #include "record/launch.h"
 #include "record/recorder.h"
 #include "record/recording.h"
@@ -35,20 +36,31 @@ struct recorder {
 	struct budget budget;
 	struct account_watch account_watch;
 	uint32_t rate_changes;
+	struct flight flight;
 	bool stopped;			  /* the file can't be written: no more samples */
 	struct stack_addresses addresses; /* once asked for */
 };
 
 /* Writes what is known once the target runs: what it is, where, when, and how it is sampled. */
 void recorder_write_facts(struct recorder *r);
+/* Takes the samples that are there, and has what is due written. */
+void recorder_drain(struct recorder *r);
 /* Writes what was lost, estimated and counted so far; the last ones hold. */
 void recorder_write_counters(struct recorder *r);
 /* Writes what is known once it is over. */
 void recorder_write_end(struct recorder *r, const struct recorder_result *result);
 
+/* What there was of an event beside time, without pauses; UINT64_MAX: not known. */
+uint64_t recorder_events(
+	const struct recorder *r, const struct engine_counts *counts, size_t counter);
 /* Totals so far, for the budget. */
 struct budget_use recorder_use(const struct recorder *r);
-/* What has come of it; sampling has stopped. */
+/*
+ * Ends the file, but for names: what waits in it, what is in no sample, and what is known once it
+ * is over.  result: of recorder_sum_up; becomes that of what is kept.
+ */
+void recorder_settle(struct recorder *r, struct recorder_result *result);
+/* What has come of it until r->end_ns. */
 void recorder_sum_up(const struct recorder *r, struct recorder_result *result);
 
 #endif

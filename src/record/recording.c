@@ -4,6 +4,9 @@
  */
 #include "record/recording.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "record/zones.h"
 
@@ -47,6 +50,7 @@ void recording_end(struct recording *r)
 {
 	if (!r->processes)
 		return;
+	recent_deinit(&r->recent);
 	sample_labels_deinit(&r->labels);
 	pauses_deinit(&r->pauses);
 	snapshot_deinit(&r->snapshot);
@@ -54,16 +58,37 @@ void recording_end(struct recording *r)
 	object_table_destroy(r->objects);
 }
 
-/* cpu: SAMPLE_LABELS_NO_CPU where it was on none. */
-static void write_sample(struct recording *r, uint64_t time_ns, struct thread *thread,
-	uint32_t node, uint32_t cpu, const int64_t *weight)
+/* Since the recording's start. */
+static uint64_t file_time_ns(const struct recording *r, uint64_t time_ns)
 {
-	uint32_t zone = r->zones ? zones_at(r->zones, thread, time_ns) : 0;
-	uint32_t labels =
-		sample_labels_set(&r->labels, process_table_group(r->processes, thread), cpu);
+	return time_ns > r->start_ns ? time_ns - r->start_ns : 0;
+}
 
-	capture_writer_sample(r->writer, time_ns > r->start_ns ? time_ns - r->start_ns : 0,
-		thread->number, node, zone, labels, weight);
+static void put_sample(struct recording *r, const struct capture_sample *s)
+{
+	capture_writer_sample(
+		r->writer, s->time_ns, s->thread, s->node, s->zone, s->labels, s->weight);
+}
+
+/* cpu: SAMPLE_LABELS_NO_CPU where it was on none; off_ns: how long it lasted if it was. */
+static void write_sample(struct recording *r, uint64_t time_ns, struct thread *thread,
+	uint32_t node, uint32_t cpu, uint64_t off_ns, const int64_t *weight)
+{
+	struct capture_sample sample = {.time_ns = file_time_ns(r, time_ns),
+		.thread = thread->number,
+		.node = node,
+		.zone = r->zones ? zones_at(r->zones, thread, time_ns) : 0,
+		.labels = sample_labels_set(
+			&r->labels, process_table_group(r->processes, thread), cpu)};
+
+	memcpy(sample.weight, weight, r->metrics.count * sizeof(*weight));
+	if (r->keeps)
+		recent_add(&r->recent,
+			&(struct recent_entry){sample.time_ns + off_ns, RECENT_SAMPLE, &sample,
+				offsetof(struct capture_sample, weight) +
+					r->metrics.count * sizeof(*weight)});
+	else
+		put_sample(r, &sample);
 }
 
 /* Adds to a weight that may not be recorded. */
@@ -101,7 +126,7 @@ static void write_clock(struct recording *r, struct snapshot_place place, uint32
 	weigh(weight, r->metrics.samples, 1);
 	r->samples++;
 	r->sampled_ns += weight_ns;
-	write_sample(r, time_ns, place.thread, place.node, cpu, weight);
+	write_sample(r, time_ns, place.thread, place.node, cpu, 0, weight);
 }
 
 struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample)
@@ -137,7 +162,7 @@ void recording_take_counter(struct recording *r, const struct perf_sample *sampl
 	weigh(weight, r->metrics.counters + counter, sample->period);
 	r->counter_samples[counter]++;
 	r->counter_weight[counter] += sample->period;
-	write_sample(r, sample->time_ns, place.thread, place.node, sample->cpu, weight);
+	write_sample(r, sample->time_ns, place.thread, place.node, sample->cpu, 0, weight);
 }
 
 void recording_take_off_cpu(
@@ -160,7 +185,150 @@ void recording_take_off_cpu(
 	weigh(weight, r->metrics.preempted_time, preempted_ns);
 	process_table_number(r->processes, thread);
 	write_sample(r, blocked_ns ? begin_ns : preempted_begin_ns, thread, node,
-		SAMPLE_LABELS_NO_CPU, weight);
+		SAMPLE_LABELS_NO_CPU, blocked_ns + preempted_ns, weight);
+}
+
+/* ---- what programs say of their zones ---- */
+
+void recording_take_zone_row(struct recording *r, const struct capture_zone_row *row)
+{
+	if (r->keeps)
+		recent_add(&r->recent,
+			&(struct recent_entry){row->time_ns, RECENT_ZONE_ROW, row, sizeof(*row)});
+	else
+		capture_writer_zone_row(r->writer, row);
+}
+
+static void put_tick(struct recording *r, const struct capture_tick *tick)
+{
+	capture_writer_tick(r->writer, tick->process, tick->stream, tick->number, tick->start_ns,
+		tick->start_ns + tick->duration_ns);
+}
+
+void recording_take_tick(struct recording *r, const struct capture_tick *tick)
+{
+	struct capture_tick kept = *tick;
+
+	if (r->slow_ns > 0 && tick->duration_ns >= r->slow_ns &&
+		(r->slow_stream.data == NULL || str_equal(r->slow_stream, tick->stream)))
+		r->slow_ticks++;
+	if (!r->keeps) {
+		put_tick(r, tick);
+		return;
+	}
+	kept.stream = recent_name(&r->recent, tick->stream);
+	recent_add(&r->recent, &(struct recent_entry){tick->start_ns + tick->duration_ns,
+				       RECENT_TICK, &kept, sizeof(kept)});
+}
+
+/* ---- what waits ---- */
+
+static void sample_of(const struct recent_entry *entry, struct capture_sample *sample)
+{
+	*sample = (struct capture_sample){0};
+	memcpy(sample, entry->data, entry->size);
+}
+
+/* Counts a sample as forgotten. */
+static void forget_sample(struct recording *r, const struct capture_sample *sample)
+{
+	struct recording_tally *f = &r->forgotten;
+
+	if (sample->weight[r->metrics.samples] > 0) {
+		f->samples++;
+		f->ns += (uint64_t)sample->weight[r->metrics.cpu_time];
+	}
+	for (uint32_t i = r->metrics.counters; i < r->metrics.count; i++) {
+		f->counter_samples[i - r->metrics.counters] += sample->weight[i] > 0;
+		f->counter_weight[i - r->metrics.counters] += (uint64_t)sample->weight[i];
+	}
+}
+
+static void forget_entry(struct recording *r, const struct recent_entry *entry)
+{
+	struct capture_sample sample;
+
+	if (entry->kind != RECENT_SAMPLE)
+		return;
+	sample_of(entry, &sample);
+	forget_sample(r, &sample);
+}
+
+void recording_forget(struct recording *r, uint64_t until_ns)
+{
+	uint64_t until = file_time_ns(r, until_ns);
+	struct recent_entry entry;
+
+	while (recent_first(&r->recent, &entry) && entry.end_ns <= until) {
+		forget_entry(r, &entry);
+		recent_drop_first(&r->recent);
+	}
+}
+
+/* Takes what was before that time from a time off the CPU: first it was blocked. */
+static void trim(const struct recording *r, struct capture_sample *sample, uint64_t until)
+{
+	const struct recording_metrics *m = &r->metrics;
+	int64_t gone = (int64_t)(until - sample->time_ns);
+
+	if (sample->time_ns >= until || m->real_time == CAPTURE_NO_ID)
+		return;
+	int64_t blocked = sample->weight[m->blocked_time];
+
+	blocked = blocked < gone ? blocked : gone;
+	sample->time_ns = until;
+	sample->weight[m->real_time] -= gone;
+	sample->weight[m->blocked_time] -= blocked;
+	sample->weight[m->preempted_time] -= gone - blocked;
+}
+
+static void put_entry(struct recording *r, const struct recent_entry *entry, uint64_t until)
+{
+	struct capture_sample sample;
+
+	switch (entry->kind) {
+	case RECENT_SAMPLE:
+		sample_of(entry, &sample);
+		trim(r, &sample, until);
+		put_sample(r, &sample);
+		break;
+	case RECENT_ZONE_ROW:
+		capture_writer_zone_row(r->writer, entry->data);
+		break;
+	case RECENT_TICK:
+		put_tick(r, entry->data);
+		break;
+	}
+}
+
+/* What is forgotten was left out, as in a pause. */
+static void count_forgotten(struct recording *r)
+{
+	const struct recording_tally *f = &r->forgotten;
+
+	r->samples -= f->samples;
+	r->sampled_ns -= f->ns;
+	r->off_ns += f->ns;
+	for (size_t i = 0; i < CAPTURE_METRIC_MAX; i++) {
+		r->counter_samples[i] -= f->counter_samples[i];
+		r->counter_weight[i] -= f->counter_weight[i];
+		r->counter_off[i] += f->counter_weight[i];
+	}
+	r->forgotten = (struct recording_tally){0};
+}
+
+void recording_write_recent(struct recording *r, uint64_t until_ns)
+{
+	uint64_t until = file_time_ns(r, until_ns);
+	struct recent_entry entry;
+
+	for (; recent_first(&r->recent, &entry); recent_drop_first(&r->recent))
+		if (entry.end_ns <= until)
+			forget_entry(r, &entry);
+		else
+			put_entry(r, &entry, until);
+	count_forgotten(r);
+	r->keeps = false;
 }
 
 /* The thread that such a row is of. */

@@ -9,11 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/capture_rows.h"
+#include "format/capture_samples.h"
 #include "record/capture_writer.h"
 #include "record/object_table.h"
 #include "record/pauses.h"
 #include "record/perf_attr.h"
 #include "record/process_table.h"
+#include "record/recent.h"
 #include "record/sample_labels.h"
 #include "record/snapshot.h"
 #include "record/weights.h"
@@ -27,6 +30,12 @@ struct recording_metrics {
 	uint32_t blocked_time;	 /* ns: waiting for something */
 	uint32_t preempted_time; /* ns: ready to run, but for a CPU */
 	uint32_t counters;	 /* the first of the events beside time, in their order */
+};
+
+/* Samples, and what they weigh. */
+struct recording_tally {
+	uint64_t samples, ns; /* of the clock */
+	uint64_t counter_samples[CAPTURE_METRIC_MAX], counter_weight[CAPTURE_METRIC_MAX];
 };
 
 struct recording {
@@ -50,6 +59,12 @@ struct recording {
 	/* Of the events beside time: samples, and what they weigh. */
 	uint64_t counter_samples[CAPTURE_METRIC_MAX], counter_weight[CAPTURE_METRIC_MAX];
 	uint64_t counter_off[CAPTURE_METRIC_MAX]; /* what those weigh that were left out */
+	bool keeps;	      /* what comes waits until recording_write_recent */
+	struct recent recent; /* what waits */
+	struct recording_tally forgotten;
+	uint64_t slow_ns;	/* a tick that takes as long, or longer, is slow; 0: none is */
+	struct str slow_stream; /* of ticks of that stream; data NULL: of all; the caller's */
+	uint64_t slow_ticks;
 };
 
 /* Begins now. */
@@ -79,6 +94,19 @@ void recording_take_counter(
 /* Writes a time off the CPU; without a stack it is rooted at "[truncated]". */
 void recording_take_off_cpu(
 	struct recording *r, struct thread *thread, const struct offcpu_interval *interval);
+/* What programs with zones say of them; times since the recording's start. */
+void recording_take_zone_row(struct recording *r, const struct capture_zone_row *row);
+void recording_take_tick(struct recording *r, const struct capture_tick *tick);
+/*
+ * Of what waits, forgets what had ended by then, which is a time of CLOCK_MONOTONIC.  The figures
+ * above have it until recording_write_recent.
+ */
+void recording_forget(struct recording *r, uint64_t until_ns);
+/*
+ * Leaves out what had ended by then, and of a time off the CPU what was before, as pauses do, and
+ * writes the rest that waits.
+ */
+void recording_write_recent(struct recording *r, uint64_t until_ns);
 /*
  * Writes CPU time that is in no sample, in a row of its own: "[lost]", "[kernel, not permitted]".
  * Of the only process there was, or of one of that name.

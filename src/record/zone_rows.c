@@ -54,7 +54,7 @@ static void give(struct zone_program *p, struct zone_context *c, uint32_t node,
 	if (sums->entries > g->entries)
 		g->entries = sums->entries;
 	g->time_ns += row.self_ns;
-	capture_writer_zone_row(c->recording->writer, &row);
+	recording_take_zone_row(c->recording, &row);
 }
 
 /* All that the counters have beyond the rows. */
@@ -263,8 +263,12 @@ static void take_tick(struct zone_program *p, struct zone_context *c, const stru
 		return;
 	c->counts.ticks++;
 	c->counts.cut_ticks += (head->flags & ZONEWIRE_TICK_CUT) != 0;
-	capture_writer_tick(c->recording->writer, p->process, str_from(h.stream[head->stream].name),
-		head->number, file_time(c, start_ns), file_time(c, end_ns));
+	recording_take_tick(c->recording,
+		&(struct capture_tick){.process = p->process,
+			.stream = str_from(h.stream[head->stream].name),
+			.number = head->number,
+			.start_ns = file_time(c, start_ns),
+			.duration_ns = file_time(c, end_ns) - file_time(c, start_ns)});
 }
 
 /* The next tick that had ended when the counters were last looked at. */

@@ -74,9 +74,32 @@ static void test_what_was_to_come_is_forgotten(void **state)
 	pauses_deinit(&p);
 }
 
+static void what_was_before_is_left_out(void **state)
+{
+	struct pauses p = {0};
+
+	(void)state;
+	pauses_set(&p, 20, true);
+	pauses_set(&p, 30, false);
+	pauses_set(&p, 50, true);
+	pauses_leave_out(&p, 0, 40);
+	assert_true(pauses_is_off(&p, 39));
+	assert_false(pauses_is_off(&p, 40));
+	assert_int_equal(on_ns(&p, 0, 100, 40), 10);
+	/* In a pause that goes on for a while. */
+	pauses_deinit(&p);
+	pauses_set(&p, 20, true);
+	pauses_set(&p, 30, false);
+	pauses_leave_out(&p, 0, 25);
+	assert_true(pauses_is_off(&p, 29));
+	assert_int_equal(on_ns(&p, 0, 100, 30), 70);
+	pauses_deinit(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_before_is_left_out),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_some),
 		cmocka_unit_test(test_what_was_to_come_is_forgotten),

@@ -1,0 +1,52 @@
+#ifndef SONDE_RECORD_RECENT_H
+#define SONDE_RECORD_RECENT_H
+
+/*
+ * What waits in memory while only the last stretch of a recording is wanted (--keep): samples and
+ * what programs say of their zones, in the order in which they came.  The oldest are forgotten, and
+ * the others are written in the end.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+
+enum recent_kind {
+	RECENT_SAMPLE,	 /* struct capture_sample, as many weights of it as there are metrics */
+	RECENT_ZONE_ROW, /* struct capture_zone_row */
+	RECENT_TICK,	 /* struct capture_tick, whose stream is one of recent_name's */
+};
+
+struct recent_entry {
+	uint64_t end_ns; /* since the recording's start */
+	enum recent_kind kind;
+	const void *data; /* in the queue; aligned for whatever it is */
+	size_t size;
+};
+
+/* Zeroed at first: empty. */
+struct recent {
+	uint8_t *bytes;
+	size_t begin, end, capacity; /* what waits is from begin to end */
+	struct arena *arena;
+	struct str_table names;
+};
+
+void recent_deinit(struct recent *r);
+/* Copies the entry to the end. */
+void recent_add(struct recent *r, const struct recent_entry *entry);
+/* A string that stays as long as the queue. */
+struct str recent_name(struct recent *r, struct str name);
+/* The first entry, until the next call; false: there is none. */
+bool recent_first(const struct recent *r, struct recent_entry *entry);
+void recent_drop_first(struct recent *r);
+/* Bytes that wait. */
+static inline size_t recent_size(const struct recent *r)
+{
+	return r->end - r->begin;
+}
+
+#endif

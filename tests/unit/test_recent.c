@@ -1,0 +1,87 @@
+/* The queue of what waits while only the last stretch of a recording is wanted. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "../random_profile.h"
+#include "record/recent.h"
+
+enum { ENTRIES = 200000, SIZE_MOST = 200 };
+
+/* What the i-th entry holds follows from i. */
+static size_t contents(uint32_t i, uint8_t *bytes)
+{
+	size_t size = 1 + (size_t)(i * 2654435761u >> 8) % SIZE_MOST;
+
+	memset(bytes, (int)(i % 251), size);
+	return size;
+}
+
+static void check_first(const struct recent *r, uint32_t i)
+{
+	uint8_t bytes[SIZE_MOST];
+	struct recent_entry entry;
+	size_t size = contents(i, bytes);
+
+	assert_true(recent_first(r, &entry));
+	assert_int_equal(entry.end_ns, i);
+	assert_int_equal(entry.kind, i % 3);
+	assert_int_equal(entry.size, size);
+	assert_int_equal((uintptr_t)entry.data % 8, 0);
+	assert_memory_equal(entry.data, bytes, size);
+}
+
+/* Memory is a small multiple of what waits at most, however much went through. */
+static void what_goes_in_comes_out_in_order(void **state)
+{
+	struct recent r = {0};
+	struct random random = random_from(7);
+	uint32_t first = 0, last = 0;
+	size_t most = 0;
+
+	(void)state;
+	while (first < ENTRIES) {
+		uint8_t bytes[SIZE_MOST];
+
+		if (last < ENTRIES && (last - first < 100 || random_below(&random, 2))) {
+			size_t size = contents(last, bytes);
+
+			recent_add(&r, &(struct recent_entry){
+					       last, (enum recent_kind)(last % 3), bytes, size});
+			last++;
+		} else {
+			check_first(&r, first++);
+			recent_drop_first(&r);
+		}
+		most = recent_size(&r) > most ? recent_size(&r) : most;
+	}
+	assert_int_equal(recent_size(&r), 0);
+	assert_true(r.capacity <= 65536 || r.capacity <= 4 * most);
+	recent_deinit(&r);
+}
+
+static void names_stay(void **state)
+{
+	struct recent r = {0};
+	char name[] = "frame";
+	struct str kept = recent_name(&r, str_from(name));
+
+	(void)state;
+	name[0] = 'g';
+	assert_true(str_equal(kept, STR("frame")));
+	assert_true(recent_name(&r, STR("frame")).data == kept.data);
+	recent_deinit(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_goes_in_comes_out_in_order),
+		cmocka_unit_test(names_stay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
