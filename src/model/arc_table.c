@@ -68,9 +68,14 @@ bool arc_table_calls_fit(const struct arc_table *t)
 	return t->calls_sum <= INT64_MAX;
 }
 
-bool arc_table_costs_fit(const struct arc_table *t, size_t metric)
+bool arc_table_costs_fit(const struct arc_table *t, size_t metric, const struct weight_bounds *more)
 {
-	return weight_rows_fit(&t->costs, metric);
+	struct weight_bounds bounds = *more;
+
+	if (t->costs.bounds == NULL)
+		return true;
+	weight_bounds_join(&bounds, &t->costs.bounds[metric]);
+	return weight_bounds_fit(&bounds);
 }
 
 static void freeze_costs(struct arc_table *t, struct profile *p)

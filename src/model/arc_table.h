@@ -22,9 +22,11 @@ void arc_table_deinit(struct arc_table *t);
 uint32_t arc_table_add(struct arc_table *t, function_id caller, function_id callee, uint64_t calls,
 	const int64_t *cost, size_t metric_count);
 bool arc_table_has(const struct arc_table *t, function_id caller, function_id callee);
-/* Whether the calls, or the costs in that metric by their signs, sum up to what 63 bits hold. */
+/* Whether the calls sum up to what 63 bits hold. */
 bool arc_table_calls_fit(const struct arc_table *t);
-bool arc_table_costs_fit(const struct arc_table *t, size_t metric);
+/* Whether the costs in that metric do, with `more`: a function's inclusive figure has both. */
+bool arc_table_costs_fit(
+	const struct arc_table *t, size_t metric, const struct weight_bounds *more);
 /* Into the profile, whose arena owns them. */
 void arc_table_freeze(struct arc_table *t, struct profile *p);
 

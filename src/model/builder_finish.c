@@ -14,9 +14,14 @@ static struct error *check_sums(const struct builder *b)
 	if (b->metrics.count == 0)
 		return error_new(ERROR_INPUT, "no metric is measured");
 	for (size_t m = 0; m < b->metrics.count; m++) {
-		bool is_arcs = weight_rows_fit(&b->weights, m) &&
-			       (b->columns == NULL || weight_bounds_fit(&b->columns[m].bounds));
-		if (is_arcs && arc_table_costs_fit(&b->arcs, m))
+		struct weight_bounds bounds = {0};
+
+		if (b->weights.bounds)
+			weight_bounds_join(&bounds, &b->weights.bounds[m]);
+		if (b->columns)
+			weight_bounds_join(&bounds, &b->columns[m].bounds);
+		bool is_arcs = weight_bounds_fit(&bounds);
+		if (is_arcs && arc_table_costs_fit(&b->arcs, m, &bounds))
 			continue;
 		const struct metric *metric = row_table_row(&b->metrics, &metric_rows, (uint32_t)m);
 		return error_new(ERROR_INPUT, "the sum of '%s'%s exceeds 64 bits",

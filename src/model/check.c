@@ -318,29 +318,27 @@ static struct error *check_zone_events(const struct profile *p)
 	return NULL;
 }
 
-/* Adds up count weights; false where those of one sign pass 63 bits. */
-static bool sum_fits(const int64_t *weight, size_t count, int64_t *total)
+static struct weight_bounds bounds_of(const int64_t *weight, size_t count)
 {
 	struct weight_bounds bounds = {0};
 
 	for (size_t i = 0; i < count; i++)
 		weight_bounds_add(&bounds, weight[i]);
-	*total = (int64_t)(bounds.of[0] - bounds.of[1]);
-	return weight_bounds_fit(&bounds);
+	return bounds;
 }
 
 static struct error *check_sum(const struct profile *p, size_t metric)
 {
 	const int64_t *weight = p->row_weight[metric];
-	int64_t total;
 
 	if (weight == NULL)
 		return BROKEN("stacks without weights of metric %zu", metric);
 	if (weight[0] != 0)
 		return BROKEN("weights of metric %zu at no stack", metric);
-	if (!sum_fits(weight, p->row_count, &total))
+	struct weight_bounds bounds = bounds_of(weight, p->row_count);
+	if (!weight_bounds_fit(&bounds))
 		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
-	if (total != p->total[metric])
+	if ((int64_t)(bounds.of[0] - bounds.of[1]) != p->total[metric])
 		return BROKEN("total of metric %zu is not the sum over stacks", metric);
 	return NULL;
 }
@@ -350,9 +348,9 @@ static struct error *check_sample_sum(const struct profile *p, size_t metric)
 {
 	const int64_t *of_sample = p->samples.weight[metric];
 	const stack_id *stack = p->samples.stack;
-	int64_t total;
+	struct weight_bounds bounds = bounds_of(of_sample, p->samples.count);
 
-	if (!sum_fits(of_sample, p->samples.count, &total))
+	if (!weight_bounds_fit(&bounds))
 		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
 	int64_t *of_row = xcalloc(p->row_count, sizeof(*of_row));
 	for (size_t i = 0; i < p->samples.count; i++)
@@ -406,12 +404,14 @@ static struct error *check_weights(const struct profile *p)
 
 static struct error *check_arc_costs(const struct profile *p)
 {
-	int64_t total;
-
 	for (size_t m = 0; p->arc_cost && m < p->metric_count; m++) {
 		if (p->arc_cost[m] == NULL)
 			return BROKEN("arcs without costs of metric %zu", m);
-		if (!sum_fits(p->arc_cost[m], p->arc_count, &total))
+		struct weight_bounds bounds = bounds_of(p->arc_cost[m], p->arc_count);
+		struct weight_bounds own = bounds_of(p->row_weight[m], p->row_count);
+
+		weight_bounds_join(&bounds, &own);
+		if (!weight_bounds_fit(&bounds))
 			return BROKEN("the costs of arcs in metric %zu exceed 64 bits", m);
 	}
 	return NULL;

@@ -75,11 +75,6 @@ void weight_rows_move(struct weight_rows *w, size_t last, size_t to)
 	w->sums.count = metrics * last;
 }
 
-bool weight_rows_fit(const struct weight_rows *w, size_t metric)
-{
-	return w->bounds == NULL || weight_bounds_fit(&w->bounds[metric]);
-}
-
 /* The rows from `from` on into the columns, which are as long. */
 static void rows_put(const struct weight_rows *w, size_t from, int64_t **columns, size_t count)
 {

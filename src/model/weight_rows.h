@@ -29,6 +29,12 @@ static inline void weight_bounds_add(struct weight_bounds *b, int64_t weight)
 	if (__builtin_add_overflow(*sum, more, sum))
 		*sum = UINT64_MAX;
 }
+static inline void weight_bounds_join(struct weight_bounds *b, const struct weight_bounds *more)
+{
+	for (int i = 0; i < 2; i++)
+		if (__builtin_add_overflow(b->of[i], more->of[i], &b->of[i]))
+			b->of[i] = UINT64_MAX;
+}
 static inline bool weight_bounds_fit(const struct weight_bounds *b)
 {
 	return b->of[0] <= INT64_MAX && b->of[1] <= INT64_MAX;
@@ -51,8 +57,6 @@ bool weight_rows_any(const struct weight_rows *w, size_t row);
 void weight_rows_join(struct weight_rows *w, size_t from, size_t to);
 /* Moves the last row there is, `last`, to another's place. */
 void weight_rows_move(struct weight_rows *w, size_t last, size_t to);
-/* Whether the bounds of that metric fit. */
-bool weight_rows_fit(const struct weight_rows *w, size_t metric);
 /*
  * Hands over the sums of the first count rows as a column for each metric, columns[metric][count],
  * each to be freed with free().  The rows go while the columns come, so that memory holds them
@@ -60,7 +64,7 @@ bool weight_rows_fit(const struct weight_rows *w, size_t metric);
  */
 void weight_rows_take(struct weight_rows *w, int64_t **columns, size_t count);
 
-/* weight[metric_count], to that row; it wraps where weight_rows_fit will say no. */
+/* weight[metric_count], to that row; it wraps where its bounds do not fit. */
 static inline void weight_rows_add(struct weight_rows *w, size_t row, const int64_t *weight)
 {
 	size_t metrics = w->metric_count, begin = row * metrics;
