@@ -142,9 +142,10 @@ struct error *selecting_keep_times(struct selecting *s, const struct filter *f)
 {
 	const struct samples *samples = &s->profile->samples;
 
-	if (samples->time_ns == NULL)
-		return error_new(ERROR_UNSUPPORTED, "%.*s does not tell when samples were taken",
-			STR_ARG(profile_string(s->profile, s->profile->source)));
+	struct error *err = profile_needs_times(s->profile);
+
+	if (err)
+		return err;
 	selecting_keep_all_samples(s);
 	for (size_t i = 0; i < samples->count; i++)
 		s->sample_kept[i] &=

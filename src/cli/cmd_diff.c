@@ -265,10 +265,11 @@ static struct error *check_shares(const struct profile *difference, metric_id me
 static struct error *check_views(const struct report_query *queries, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (queries[i].view == &view_stats)
+		if (queries[i].view == &view_stats || queries[i].view == &view_heat)
 			return error_new(ERROR_USAGE,
-				"--view stats is of one recording; see `sonde report --view stats` "
-				"of each");
+				"--view %s is of one recording; see `sonde report --view %s` "
+				"of each",
+				queries[i].view->name, queries[i].view->name);
 	return NULL;
 }
 

@@ -307,6 +307,8 @@ static struct error *check_stacks(const struct report_options *options,
 		err = profile_needs_stacks(profile, what);
 		free(what);
 	}
+	if (err == NULL && query->view->needs_times)
+		err = profile_needs_times(profile);
 	if (err == NULL && query->spread)
 		err = profile_needs_stacks(profile, "--spread");
 	if (err == NULL && query->confidence)

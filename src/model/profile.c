@@ -112,6 +112,14 @@ struct error *profile_needs_threads(const struct profile *p)
 		STR_ARG(profile_string(p, p->source)));
 }
 
+struct error *profile_needs_times(const struct profile *p)
+{
+	if (p->samples.count > 0 ? p->samples.time_ns != NULL : profile_is_empty(p))
+		return NULL;
+	return error_new(ERROR_UNSUPPORTED, "%.*s does not tell when samples were taken",
+		STR_ARG(profile_string(p, p->source)));
+}
+
 struct error *profile_needs_zones(const struct profile *p)
 {
 	if (p->samples.count > 0 ? p->samples.zone != NULL : profile_is_empty(p))

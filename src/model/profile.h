@@ -296,6 +296,9 @@ must_use struct error *profile_needs_threads(const struct profile *p);
 /* NULL if it tells which zones they were taken in, else the same. */
 must_use struct error *profile_needs_zones(const struct profile *p);
 
+/* NULL if it tells when they were taken, else the same. */
+must_use struct error *profile_needs_times(const struct profile *p);
+
 /* Whether it is the metric that says how many samples a sample counts as. */
 bool metric_counts_samples(struct str name, struct str unit);
 /* How many, by its weight in that metric; NULL: there is no such metric. */

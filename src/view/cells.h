@@ -111,6 +111,11 @@ struct cell cells_listing_text(const struct report *report, size_t row);
 struct cell cells_listing_exclusive(const struct report *report, size_t row);
 struct cell cells_listing_inclusive(const struct report *report, size_t row);
 
+/* cells_heat.c */
+struct cell cells_start(const struct report *report, size_t row);
+struct cell cells_end_time(const struct report *report, size_t row);
+struct cell cells_weight(const struct report *report, size_t row);
+
 /* cells_zones.c */
 struct cell cells_entries(const struct report *report, size_t row);
 struct cell cells_zone_depth_max(const struct report *report, size_t row);

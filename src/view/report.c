@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "analysis/heat.h"
 #include "analysis/zones.h"
 #include "base/alloc.h"
 #include "base/search.h"
@@ -175,6 +176,8 @@ static const struct report *report_other(const struct report *first, size_t k, s
 		report->functions = first->functions->others[k];
 	if (first->zones)
 		report->zones = first->zones->others[k];
+	if (first->heat)
+		report->heat = first->heat->others[k];
 	if (first->callers)
 		report->callers = first->callers->others[k];
 	if (first->calltree)

@@ -20,6 +20,7 @@
 
 struct callers_rows;
 struct zones;
+struct heat;
 struct view;
 struct difference;
 
@@ -83,6 +84,7 @@ struct report {
 	const struct calltree *calltree;	 /* view tree, else NULL */
 	const struct callgraph *callgraph;	 /* view graph, else NULL */
 	const struct zones *zones;		 /* view zones, else NULL */
+	const struct heat *heat;		 /* view heat, else NULL */
 	const struct stats *stats;		 /* views stats and deep, else NULL */
 	/* View annotate, else NULL; the listing's, or of another metric. */
 	const struct listing *listing;

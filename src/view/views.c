@@ -13,12 +13,13 @@ const struct view *const views[] = {
 	&view_lines,
 	&view_threads,
 	&view_zones,
+	&view_heat,
 	&view_stats,
 	NULL,
 };
 
 const char *const view_names[] = {"functions", "callers", "tree", "graph", "deep", "modules",
-	"lines", "threads", "zones", "stats", NULL};
+	"lines", "threads", "zones", "heat", "stats", NULL};
 
 bool level_has_modules(enum level level)
 {

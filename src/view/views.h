@@ -70,6 +70,8 @@ struct view {
 	 * costs of calls would do, too.
 	 */
 	bool needs_stacks, takes_costs;
+	/* Whether it is about when samples were taken. */
+	bool needs_times;
 	/* Whether rows are parts of others, for --percent parent. */
 	bool has_parents;
 	/*
@@ -97,7 +99,7 @@ extern const struct view *const views[];
 /* Their names in the same order, NULL-terminated, as option tables need them. */
 extern const char *const view_names[];
 extern const struct view view_functions, view_callers, view_tree, view_modules, view_lines,
-	view_threads, view_graph, view_deep, view_stats, view_zones;
+	view_threads, view_graph, view_deep, view_stats, view_zones, view_heat;
 /* One function's code, which no --view names: its query needs a listing. */
 extern const struct view view_annotate;
 

@@ -1,0 +1,36 @@
+#ifndef SONDE_ANALYSIS_HEAT_H
+#define SONDE_ANALYSIS_HEAT_H
+
+/*
+ * A heat map over time: the weight of a selection by slices of time, of which HEAT_ROWS stand in a
+ * column, so that what happens every second, say, or stops for some milliseconds, is a pattern.
+ * (B. Gregg, "Subsecond Offset Heat Maps", 2017.)
+ */
+
+#include "analysis/selection.h"
+
+/* Slices in a column. */
+#define HEAT_ROWS 20u
+/* Columns at most. */
+#define HEAT_COLUMNS_MOST 60u
+
+struct heat {
+	uint64_t begin_ns;     /* of the first slice, since the recording's start */
+	uint64_t slice_ns;     /* 1, 2 or 5 times a power of ten, over HEAT_ROWS */
+	uint32_t slices;       /* a multiple of HEAT_ROWS; 0: nothing is shown */
+	const int64_t *weight; /* [slice] */
+	int64_t most;	       /* the largest of them, without sign */
+	/* The same slices by the other metrics. */
+	const struct heat *const *others;
+};
+
+/*
+ * By metrics[count], the first of which is the result's own.  Time is from the column of the
+ * first sample that is shown to that of the last.  A sample is at its time; a time off the CPU is
+ * spread over the time that it took. The profile must know times (profile_needs_times).  Lives in
+ * the arena.
+ */
+must_use struct heat *heat_analyse(const struct selection *selection, const metric_id *metrics,
+	size_t count, struct arena *arena);
+
+#endif
