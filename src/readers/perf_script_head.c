@@ -93,12 +93,17 @@ static bool parse_ids(struct str word, int64_t *pid, int64_t *tid)
 }
 
 /* "[003]", and "[003" of a line that was cut in words there. */
+static bool parse_cpu(struct str word, uint64_t *cpu)
+{
+	return word.size > 2 && word.data[0] == '[' && word.data[word.size - 1] == ']' &&
+	       parse_number(part(word, 1, word.size - 1), cpu);
+}
+
 static bool is_cpu(struct str word)
 {
 	uint64_t cpu;
 
-	return word.size > 2 && word.data[0] == '[' && word.data[word.size - 1] == ']' &&
-	       parse_number(part(word, 1, word.size - 1), &cpu);
+	return parse_cpu(word, &cpu);
 }
 
 /* Letters as -F misc prints them: U, K, H, G, S, E, … */
@@ -133,6 +138,7 @@ void perf_head_who(struct perf_head *head)
 {
 	struct str rest = head->who, before = rest;
 	struct str word = take_last_word(&before);
+	uint64_t cpu;
 
 	if (is_flags(word) && before.size) {
 		struct str further = before, next = take_last_word(&further);
@@ -142,7 +148,9 @@ void perf_head_who(struct perf_head *head)
 			before = further;
 		}
 	}
-	if (is_cpu(word)) {
+	head->cpu = -1;
+	if (parse_cpu(word, &cpu)) {
+		head->cpu = (int64_t)cpu;
 		rest = before;
 		word = take_last_word(&before);
 	}
@@ -217,7 +225,7 @@ static bool scan_before_event(struct perf_head *head, struct str before)
 static void head_init(struct perf_head *head)
 {
 	*head = (struct perf_head){
-		.pid = -1, .tid = -1, .time_ns = UINT64_MAX, .period = UINT64_MAX};
+		.pid = -1, .tid = -1, .cpu = -1, .time_ns = UINT64_MAX, .period = UINT64_MAX};
 }
 
 /* The next word of line that ends in ':', from *at on: where it starts, and *at behind it. */

@@ -19,9 +19,10 @@ enum perf_head_kind {
 
 /* Strings are parts of the line. */
 struct perf_head {
-	struct str who; /* comm, pid and tid as they stand; what to know a thread again by */
+	struct str who; /* comm, pid, tid and CPU as they stand; what to know a thread again by */
 	struct str comm;
 	int64_t pid, tid;  /* -1: not told */
+	int64_t cpu;	   /* the same */
 	uint64_t time_ns;  /* UINT64_MAX: not told */
 	uint64_t period;   /* UINT64_MAX: not told */
 	struct str event;  /* empty: not told */
@@ -30,13 +31,13 @@ struct perf_head {
 };
 
 /*
- * Surely one: it has a time, or an event behind a process id.  who is set, comm, pid and tid are
+ * Surely one: it has a time, or an event behind a process id.  who is set, its parts are
  * left to perf_head_who.
  */
 enum perf_head_kind perf_head_scan(struct str line, struct perf_head *head);
 /* What may be one, if the lines around say so: a comm, or a comm and an event, alone. */
 bool perf_head_scan_weak(struct str line, struct perf_head *head);
-/* Takes who apart: comm, pid and tid. */
+/* Takes who apart: comm, pid, tid and CPU. */
 void perf_head_who(struct perf_head *head);
 
 #endif

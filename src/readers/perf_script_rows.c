@@ -128,8 +128,8 @@ static metric_id *add_metrics(struct perf_rows *r, metric_id samples, size_t cou
 
 struct finishing {
 	const struct perf_rows *rows;
-	const thread_id *threads; /* NULL: not told */
-	uint32_t thread_count;
+	const struct perf_task_ids *tasks; /* NULL: not told */
+	uint32_t task_count;
 	bool has_times;
 	metric_id samples;
 	const metric_id *metric_of;
@@ -162,16 +162,21 @@ static void finish_row(struct finishing *f, const struct perf_row *row)
 		return;
 	}
 	metric_id metric = f->metric_of[source->event];
-	uint32_t thread = source->thread == NO_ID ? f->thread_count : source->thread;
+	struct perf_task_ids task = {.thread = {NO_ID}};
 	struct builder *b = f->rows->builder;
+
+	if (f->tasks)
+		task = f->tasks[source->thread == NO_ID ? f->task_count : source->thread];
 
 	f->weight[f->samples.i] = 1;
 	f->weight[metric.i] = weight_of(f, row->period);
-	if (f->threads == NULL && !f->has_times)
+	if (f->tasks == NULL && !f->has_times)
 		builder_weight(b, row->stack, f->weight, (uint64_t)f->weight[f->samples.i]);
 	else
-		builder_sample(b, row->stack, f->threads ? f->threads[thread] : (thread_id){NO_ID},
+		builder_sample(b, row->stack, task.thread,
 			f->has_times ? row->time_ns - f->rows->first_ns : UINT64_MAX, f->weight);
+	if (task.labels.i)
+		builder_sample_labels(b, task.labels);
 	f->weight[metric.i] = 0;
 }
 
@@ -195,10 +200,11 @@ void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks, size_t inpu
 	metric_id samples = builder_metric(r->builder, STR("samples"), STR("count"));
 	metric_id *metric_of = add_metrics(r, samples, event_count);
 	bool has_threads = r->without_thread < r->count;
-	thread_id *threads = has_threads ? perf_tasks_add(tasks, r->without_thread > 0) : NULL;
+	struct perf_task_ids *ids =
+		has_threads ? perf_tasks_add(tasks, r->without_thread > 0) : NULL;
 	struct finishing f = {.rows = r,
-		.threads = threads,
-		.thread_count = (uint32_t)tasks->threads.count,
+		.tasks = ids,
+		.task_count = (uint32_t)tasks->tasks.count,
 		/* A text without times has none, or all are zero. */
 		.has_times = r->without_time == 0 && r->last_ns > 0,
 		.samples = samples,
@@ -221,6 +227,6 @@ void perf_rows_finish(struct perf_rows *r, struct perf_tasks *tasks, size_t inpu
 			"samples have a period of 2^63 or more; they are counted and weigh "
 			"nothing");
 	free(f.weight);
-	free(threads);
+	free(ids);
 	free(metric_of);
 }

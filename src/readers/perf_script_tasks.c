@@ -6,13 +6,14 @@
  */
 #include "readers/perf_script_tasks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "readers/spans.h"
 
 struct perf_task {
 	string_id comm;
-	int64_t pid, tid; /* -1: not told */
+	int64_t pid, tid, cpu; /* -1: not told */
 };
 
 /*
@@ -25,14 +26,15 @@ static uint64_t task_hash(const void *row)
 {
 	const struct perf_task *t = row;
 
-	return hash_pair((uint64_t)t->pid, hash_pair((uint64_t)t->tid, t->comm.i));
+	return hash_pair(
+		(uint64_t)t->pid ^ (uint64_t)t->cpu << 32, hash_pair((uint64_t)t->tid, t->comm.i));
 }
 
 static bool task_same(const void *a, const void *b)
 {
 	const struct perf_task *x = a, *y = b;
 
-	return x->comm.i == y->comm.i && x->pid == y->pid && x->tid == y->tid;
+	return x->comm.i == y->comm.i && x->pid == y->pid && x->tid == y->tid && x->cpu == y->cpu;
 }
 
 static const struct row_kind task_rows = {sizeof(struct perf_task), task_hash, task_same};
@@ -40,7 +42,7 @@ static const struct row_kind task_rows = {sizeof(struct perf_task), task_hash, t
 void perf_tasks_deinit(struct perf_tasks *t)
 {
 	row_table_deinit(&t->whos);
-	row_table_deinit(&t->threads);
+	row_table_deinit(&t->tasks);
 }
 
 uint32_t perf_tasks_find(struct perf_tasks *t, struct perf_head *head)
@@ -56,14 +58,16 @@ uint32_t perf_tasks_find(struct perf_tasks *t, struct perf_head *head)
 	if ((head->comm.size == 0 && head->tid == -1) ||
 		str_equal(head->who, STR("[unknown]       0")))
 		return NO_ID;
-	struct perf_task task = {
-		.comm = builder_string(t->builder, head->comm), .pid = head->pid, .tid = head->tid};
+	struct perf_task task = {.comm = builder_string(t->builder, head->comm),
+		.pid = head->pid,
+		.tid = head->tid,
+		.cpu = head->cpu};
 	if (!builder_has_room(t->builder, TASK_BYTES)) {
-		task.pid = task.tid = -1;
-		return row_table_intern(&t->threads, &task_rows, &task);
+		task.pid = task.tid = task.cpu = -1;
+		return row_table_intern(&t->tasks, &task_rows, &task);
 	}
 	builder_charge(t->builder, TASK_BYTES);
-	known = row_table_intern(&t->threads, &task_rows, &task);
+	known = row_table_intern(&t->tasks, &task_rows, &task);
 	span_intern(&t->whos, who)->id = known;
 	return known;
 }
@@ -83,8 +87,8 @@ struct processes {
 /* All processes, each by the thread that it is named after: the main one's last name. */
 static void find_processes(const struct perf_tasks *t, struct processes *processes)
 {
-	for (uint32_t i = 0; i < t->threads.count; i++) {
-		const struct perf_task *task = row_table_row(&t->threads, &task_rows, i);
+	for (uint32_t i = 0; i < t->tasks.count; i++) {
+		const struct perf_task *task = row_table_row(&t->tasks, &task_rows, i);
 		uint64_t key[2];
 		bool added;
 
@@ -110,10 +114,43 @@ static thread_id add_unknown(struct perf_tasks *t)
 	return builder_thread(t->builder, -1, process, 0, STR("[unknown]"));
 }
 
-thread_id *perf_tasks_add(struct perf_tasks *t, bool with_unknown)
+static label_set_id cpu_labels(struct perf_tasks *t, int64_t cpu)
+{
+	char text[24];
+
+	if (cpu < 0)
+		return (label_set_id){0};
+	snprintf(text, sizeof(text), "%lld", (long long)cpu);
+	return builder_label_set(t->builder,
+		&(struct label){.key = builder_string(t->builder, STR("cpu")),
+			.text = builder_string(t->builder, str_from(text))},
+		1);
+}
+
+/* The threads that are in the builder so far, by what they are on whatever CPU. */
+struct threads {
+	struct row_table rows; /* of struct perf_task */
+	VEC(thread_id) ids;
+};
+
+static thread_id thread_of(struct threads *threads, struct perf_tasks *t,
+	const struct perf_task *task, process_id process)
+{
+	struct perf_task anywhere = *task;
+
+	anywhere.cpu = -1;
+	uint32_t row = row_table_intern(&threads->rows, &task_rows, &anywhere);
+	if (row == threads->ids.count)
+		vec_push(&threads->ids,
+			builder_thread(t->builder, task->tid, process, 0, comm_of(t, task)));
+	return threads->ids.data[row];
+}
+
+struct perf_task_ids *perf_tasks_add(struct perf_tasks *t, bool with_unknown)
 {
 	struct processes processes = {0};
-	thread_id *ids = xcalloc(t->threads.count + 1, sizeof(*ids));
+	struct threads threads = {0};
+	struct perf_task_ids *ids = xcalloc(t->tasks.count + 1, sizeof(*ids));
 
 	find_processes(t, &processes);
 	process_id *of = xcalloc(processes.tasks.count, sizeof(*of));
@@ -121,18 +158,21 @@ thread_id *perf_tasks_add(struct perf_tasks *t, bool with_unknown)
 		const struct perf_task *task = &processes.tasks.data[i];
 		of[i] = builder_process(t->builder, task->pid, 0, comm_of(t, task));
 	}
-	for (uint32_t i = 0; i < t->threads.count; i++) {
-		const struct perf_task *task = row_table_row(&t->threads, &task_rows, i);
+	for (uint32_t i = 0; i < t->tasks.count; i++) {
+		const struct perf_task *task = row_table_row(&t->tasks, &task_rows, i);
 		uint64_t key[2];
 		uint32_t row = 0;
 
 		process_key(task, key);
 		(void)map_get(&processes.rows, key[0], key[1], &row);
-		ids[i] = builder_thread(t->builder, task->tid, of[row], 0, comm_of(t, task));
+		ids[i] = (struct perf_task_ids){
+			thread_of(&threads, t, task, of[row]), cpu_labels(t, task->cpu)};
 	}
 	if (with_unknown)
-		ids[t->threads.count] = add_unknown(t);
+		ids[t->tasks.count].thread = add_unknown(t);
 	free(of);
+	row_table_deinit(&threads.rows);
+	vec_deinit(&threads.ids);
 	map_deinit(&processes.rows);
 	vec_deinit(&processes.tasks);
 	return ids;

@@ -2,8 +2,9 @@
 #define SONDE_READERS_PERF_SCRIPT_TASKS_H
 
 /*
- * The threads and processes that the samples of `perf script` text name.  A thread is a tid, its
- * process's pid and a comm: one that changes its name is two.
+ * The threads and processes that the samples of `perf script` text name, and the CPUs that they ran
+ * on.  A thread is a tid, its process's pid and a comm: one that changes its name is two.  A task
+ * is a thread on one CPU.
  */
 
 #include "base/map.h"
@@ -14,17 +15,24 @@
 
 struct perf_tasks {
 	struct builder *builder;
-	struct row_table whos;	  /* of spans: what samples begin with, and which thread it is */
-	struct row_table threads; /* of struct perf_task */
+	struct row_table whos;	/* of spans: what samples begin with, and which task it is */
+	struct row_table tasks; /* of struct perf_task */
 };
 
 void perf_tasks_deinit(struct perf_tasks *t);
-/* The thread of a sample, from 0; NO_ID where it names none.  Takes head->who apart if need be. */
+/* What a task is in the builder; labels: set 0, or that of its CPU. */
+struct perf_task_ids {
+	thread_id thread;
+	label_set_id labels;
+};
+
+/* The task of a sample, from 0; NO_ID where it names none.  Takes head->who apart if need be. */
 uint32_t perf_tasks_find(struct perf_tasks *t, struct perf_head *head);
 /*
- * Adds all of them to the builder, once: the caller frees the array, of [threads.count] and one
+ * Adds all of them to the builder, once: the caller frees the array, of [tasks.count] and one
  * more for samples that name none, if needed (with_unknown).
  */
-must_use returns_owned thread_id *perf_tasks_add(struct perf_tasks *t, bool with_unknown);
+must_use returns_owned struct perf_task_ids *perf_tasks_add(
+	struct perf_tasks *t, bool with_unknown);
 
 #endif

@@ -226,6 +226,32 @@ static void a_whole_text(void **state)
 	profile_destroy(p);
 }
 
+/* A thread is one on whatever CPU; -1: the sample has no label. */
+static void cpus_are_labels(void **state)
+{
+	struct profile *p = read_text(STR("a b 41/42 [001] 1.000001: ev:\n\t 20 f (/a)\n\n"
+					  "a b 41/42 [012] U 1.000002: ev:\n\t 20 f (/a)\n\n"
+					  "a b 41/42 1.000003: ev:\n\t 20 f (/a)\n\n"
+					  "a b 41/42 [001] 1.000004: ev:\n\t 20 f (/a)\n\n"));
+	static const int cpus[] = {1, 12, -1, 1};
+
+	(void)state;
+	assert_int_equal(p->thread_count, 1);
+	assert_int_equal(p->process_count, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(cpus); i++) {
+		label_set_id set = p->samples.labels[i];
+		label_id label;
+
+		assert_int_equal(profile_label_count(p, set), cpus[i] >= 0);
+		if (cpus[i] < 0)
+			continue;
+		profile_label_ids(p, set, &label);
+		expect_name(p, p->labels[label.i].key, "cpu");
+		expect_name(p, p->labels[label.i].text, cpus[i] == 1 ? "1" : "12");
+	}
+	profile_destroy(p);
+}
+
 static void inlined_leaf_is_at_its_address(void **state)
 {
 	struct profile *p = read_text(STR("a 1 1.000001: ev:\n\t 20 in+0x1 (inlined)\n"
@@ -605,6 +631,7 @@ int main(void)
 		cmocka_unit_test(frames),
 		cmocka_unit_test(object_kinds),
 		cmocka_unit_test(a_whole_text),
+		cmocka_unit_test(cpus_are_labels),
 		cmocka_unit_test(inlined_leaf_is_at_its_address),
 		cmocka_unit_test(inlined_into_nothing),
 		cmocka_unit_test(events_are_metrics),
