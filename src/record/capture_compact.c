@@ -210,12 +210,11 @@ static bool compact_contents(struct compactor *c)
 	       capture_batch_write_chunk(&c->batch, CAPTURE_CHUNK_END, strbuf_str(&c->end));
 }
 
-static bool is_worth_it(const struct capture_output *o)
+bool capture_can_compact(const struct capture_output *o)
 {
 	struct statvfs fs;
 
-	if (!capture_output_is_in_place(o) || o->size < COMPACT_SIZE_MIN ||
-		o->size > COMPACT_SIZE_MAX)
+	if (!capture_output_is_in_place(o) || o->size > COMPACT_SIZE_MAX)
 		return false;
 	return fstatvfs(o->fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize > 2 * o->size;
 }
@@ -267,10 +266,10 @@ static bool rewrite(struct capture_output *o, const uint8_t *fates, size_t fate_
 	return done;
 }
 
-void capture_compact(struct capture_output *o)
+void capture_compact(struct capture_output *o, const uint8_t *fates, size_t count)
 {
-	if (is_worth_it(o))
-		(void)rewrite(o, NULL, 0);
+	if (capture_can_compact(o) && (fates || o->size >= COMPACT_SIZE_MIN))
+		(void)rewrite(o, fates, count);
 }
 
 struct error *capture_select(

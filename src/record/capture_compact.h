@@ -9,12 +9,6 @@
 
 #include "record/capture_output.h"
 
-/*
- * Replaces the file (by a rename: it is there whole at every moment) if that is possible, worth it,
- * and quick; otherwise leaves it as it is.  Sets o->size.  The file must be finished and good.
- */
-void capture_compact(struct capture_output *o);
-
 /* What becomes of a node of the stack tree. */
 enum capture_fate {
 	CAPTURE_DROPS,	/* left out; its samples go to the empty stack */
@@ -22,6 +16,15 @@ enum capture_fate {
 			 */
 	CAPTURE_KEEPS,
 };
+
+/*
+ * Replaces the file (by a rename: it is there whole at every moment) if that is possible, worth it,
+ * and quick; otherwise leaves it as it is.  Sets o->size.  The file must be finished and good.
+ * fates[count] by node, as capture_select has them, which make it worth it; NULL: all are kept.
+ */
+void capture_compact(struct capture_output *o, const uint8_t *fates, size_t count);
+/* Whether it is possible, and quick. */
+bool capture_can_compact(const struct capture_output *o);
 
 /*
  * Rewrites the finished capture file at path: of each sample whose node is not kept, there remain

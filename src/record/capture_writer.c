@@ -33,6 +33,8 @@ struct capture_writer {
 	/* As they are in the file, or 0. */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 	uint64_t metric_lost[CAPTURE_METRIC_MAX], metric_counted[CAPTURE_METRIC_MAX];
+	uint8_t *fates; /* [fate_count] NULL: all nodes are kept */
+	size_t fate_count;
 };
 
 struct error *capture_writer_create(const char *path, struct capture_writer **writer)
@@ -56,6 +58,7 @@ static void writer_destroy(struct capture_writer *w)
 	capture_sync_destroy(w->sync);
 	capture_batch_deinit(&w->batch);
 	capture_output_deinit(&w->output);
+	free(w->fates);
 	free(w);
 }
 
@@ -249,6 +252,15 @@ void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t o
 		capture_symbols_add(w->batch.symbols, object, obj_addr, frames, count);
 }
 
+bool capture_writer_keep_nodes(struct capture_writer *w, uint8_t *fates, size_t count)
+{
+	if (!capture_can_compact(&w->output))
+		return false;
+	w->fates = fates;
+	w->fate_count = count;
+	return true;
+}
+
 void capture_writer_write(struct capture_writer *w)
 {
 	if (!capture_writer_failed(w) && !capture_batch_is_empty(&w->batch))
@@ -321,7 +333,7 @@ struct error *capture_writer_finish(struct capture_writer *w, uint64_t *size_byt
 	w->sync = NULL;
 	struct error *astray = capture_output_settle(&w->output);
 	if (!astray && !capture_writer_failed(w))
-		capture_compact(&w->output);
+		capture_compact(&w->output, w->fates, w->fate_count);
 	capture_output_close(&w->output);
 	struct error *err = failure_error(w);
 	if (size_bytes)

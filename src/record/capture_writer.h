@@ -97,6 +97,12 @@ void capture_writer_note(
 void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t obj_addr,
 	const struct capture_symbol_frame *frames, uint32_t count);
 
+/*
+ * Of the stack tree that is written, what is to stay when the file is finished, by node; enum
+ * capture_fate.  fates become the writer's.  Samples are at nodes that are kept alone.  False: all
+ * stays, as the file can't be rewritten, and fates are the caller's.
+ */
+bool capture_writer_keep_nodes(struct capture_writer *w, uint8_t *fates, size_t count);
 /* Writes what waits, now. */
 void capture_writer_write(struct capture_writer *w);
 /*

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -164,6 +165,21 @@ void flight_end(struct recorder *r, struct recorder_result *result)
 	if (from_ns > r->recording.start_ns)
 		pauses_leave_out(&r->recording.pauses, r->recording.start_ns, from_ns);
 	since(r, result);
+}
+
+void flight_keep_nodes(struct recorder *r)
+{
+	const struct recording *recording = &r->recording;
+	const struct stack_tree *tree = &recording->snapshot.tree;
+
+	if (recording->wanted == NULL)
+		return;
+	uint8_t *fates = stack_tree_fates(tree, recording->wanted, recording->wanted_count);
+
+	if (capture_writer_keep_nodes(r->writer, fates, tree->nodes.count))
+		r->fates = fates;
+	else
+		free(fates);
 }
 
 /* ---- dumps ---- */

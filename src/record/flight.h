@@ -47,6 +47,8 @@ void flight_begin(struct recorder *r);
 void flight_look(struct recorder *r, uint64_t now_ns);
 /* result, which was summed up for the whole recording, becomes that of what is kept. */
 void flight_end(struct recorder *r, struct recorder_result *result);
+/* When all is written: stacks of what was forgotten are not to stay, and need no names. */
+void flight_keep_nodes(struct recorder *r);
 /* Waits for dumps that are being made. */
 void flight_deinit(struct flight *f);
 

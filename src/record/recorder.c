@@ -375,6 +375,7 @@ void recorder_settle(struct recorder *r, struct recorder_result *result)
 		&r->recording, STR("[kernel, not permitted]"), result->kernel_cpu_ns);
 	recording_take_unsampled(&r->recording, STR("[lost]"), result->lost_cpu_ns);
 	recorder_write_end(r, result);
+	flight_keep_nodes(r);
 }
 
 /* ---- what was sampled ---- */
@@ -389,7 +390,7 @@ void recorder_object(struct recorder *r, uint32_t object, struct recorder_object
 	struct object_info info = object_table_info(r->recording.objects, object);
 
 	if (!r->addresses.start)
-		stack_tree_addresses(&r->recording.snapshot.tree,
+		stack_tree_addresses(&r->recording.snapshot.tree, r->fates,
 			object_table_count(r->recording.objects), &r->addresses);
 	size_t begin = r->addresses.start[object];
 

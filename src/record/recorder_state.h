@@ -38,6 +38,7 @@ struct recorder {
 	uint32_t rate_changes;
 	struct flight flight;
 	bool stopped;			  /* the file can't be written: no more samples */
+	const uint8_t *fates;		  /* by node, the writer's; NULL: all are kept */
 	struct stack_addresses addresses; /* once asked for */
 };
 

@@ -5,8 +5,10 @@
 #include "record/recording.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "record/zones.h"
 
@@ -51,6 +53,7 @@ void recording_end(struct recording *r)
 	if (!r->processes)
 		return;
 	recent_deinit(&r->recent);
+	free(r->wanted);
 	sample_labels_deinit(&r->labels);
 	pauses_deinit(&r->pauses);
 	snapshot_deinit(&r->snapshot);
@@ -282,6 +285,12 @@ static void trim(const struct recording *r, struct capture_sample *sample, uint6
 	sample->weight[m->preempted_time] -= gone - blocked;
 }
 
+static void want(struct recording *r, uint32_t node)
+{
+	if (node < r->wanted_count)
+		r->wanted[node] = true;
+}
+
 static void put_entry(struct recording *r, const struct recent_entry *entry, uint64_t until)
 {
 	struct capture_sample sample;
@@ -291,8 +300,11 @@ static void put_entry(struct recording *r, const struct recent_entry *entry, uin
 		sample_of(entry, &sample);
 		trim(r, &sample, until);
 		put_sample(r, &sample);
+		want(r, sample.node);
+		want(r, sample.zone);
 		break;
 	case RECENT_ZONE_ROW:
+		want(r, ((const struct capture_zone_row *)entry->data)->node);
 		capture_writer_zone_row(r->writer, entry->data);
 		break;
 	case RECENT_TICK:
@@ -322,6 +334,8 @@ void recording_write_recent(struct recording *r, uint64_t until_ns)
 	uint64_t until = file_time_ns(r, until_ns);
 	struct recent_entry entry;
 
+	r->wanted_count = r->snapshot.tree.nodes.count;
+	r->wanted = xcalloc(r->wanted_count, sizeof(*r->wanted));
 	for (; recent_first(&r->recent, &entry); recent_drop_first(&r->recent))
 		if (entry.end_ns <= until)
 			forget_entry(r, &entry);

@@ -62,6 +62,8 @@ struct recording {
 	bool keeps;	      /* what comes waits until recording_write_recent */
 	struct recent recent; /* what waits */
 	struct recording_tally forgotten;
+	bool *wanted; /* [wanted_count] by node: something that was kept is there; NULL: all are */
+	size_t wanted_count;
 	uint64_t slow_ns;	/* a tick that takes as long, or longer, is slow; 0: none is */
 	struct str slow_stream; /* of ticks of that stream; data NULL: of all; the caller's */
 	uint64_t slow_ticks;

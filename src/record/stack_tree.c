@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "record/capture_compact.h"
 
 #define FIRST_SLOTS ((size_t)1 << 12)
 
@@ -100,8 +101,28 @@ static size_t make_distinct(uint64_t *addresses, size_t count)
 	return kept + 1;
 }
 
-void stack_tree_addresses(
-	const struct stack_tree *t, size_t object_count, struct stack_addresses *out)
+uint8_t *stack_tree_fates(const struct stack_tree *t, const bool *wanted, size_t count)
+{
+	uint8_t *fates = xcalloc(t->nodes.count, sizeof(*fates));
+
+	for (size_t i = t->nodes.count; i-- > 1;) {
+		uint8_t *parent = &fates[t->nodes.data[i].parent];
+
+		if (i >= count || wanted[i])
+			fates[i] = CAPTURE_KEEPS;
+		if (fates[i] != CAPTURE_DROPS && *parent == CAPTURE_DROPS)
+			*parent = CAPTURE_PASSES;
+	}
+	return fates;
+}
+
+static bool is_dropped(const uint8_t *fates, size_t node)
+{
+	return fates && fates[node] == CAPTURE_DROPS;
+}
+
+void stack_tree_addresses(const struct stack_tree *t, const uint8_t *fates, size_t object_count,
+	struct stack_addresses *out)
 {
 	size_t *fill = xcalloc(object_count + 1, sizeof(*fill));
 	size_t kept = 0;
@@ -109,12 +130,13 @@ void stack_tree_addresses(
 	out->start = xcalloc(object_count + 1, sizeof(*out->start));
 	out->addresses = xcalloc(t->nodes.count, sizeof(*out->addresses));
 	for (size_t i = 1; i < t->nodes.count; i++)
-		fill[t->nodes.data[i].object + 1]++;
+		fill[t->nodes.data[i].object + 1] += !is_dropped(fates, i);
 	for (size_t i = 0; i < object_count; i++)
 		fill[i + 1] += fill[i];
 	memcpy(out->start, fill, (object_count + 1) * sizeof(*fill));
 	for (size_t i = 1; i < t->nodes.count; i++)
-		out->addresses[fill[t->nodes.data[i].object]++] = t->nodes.data[i].obj_addr;
+		if (!is_dropped(fates, i))
+			out->addresses[fill[t->nodes.data[i].object]++] = t->nodes.data[i].obj_addr;
 	/* Now fill[i] is where object i's run ends. */
 	for (size_t i = 0; i < object_count; i++) {
 		size_t begin = out->start[i];

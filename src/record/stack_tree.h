@@ -32,15 +32,22 @@ uint32_t stack_tree_intern(
 	struct stack_tree *t, uint32_t parent, uint32_t object, uint64_t obj_addr);
 
 /*
- * The addresses that the tree's nodes have in each object: ascending, distinct.
- * Of object i: addresses[start[i] .. start[i + 1]).
+ * The addresses that the tree's nodes have in each object, but for those that fates drops (by node,
+ * enum capture_fate; NULL: none): ascending, distinct.  Of object i: addresses[start[i] .. start[i
+ * + 1]).
  */
 struct stack_addresses {
 	uint64_t *addresses;
 	size_t *start; /* [object_count + 1] */
 };
-void stack_tree_addresses(
-	const struct stack_tree *t, size_t object_count, struct stack_addresses *out);
+void stack_tree_addresses(const struct stack_tree *t, const uint8_t *fates, size_t object_count,
+	struct stack_addresses *out);
+/*
+ * From whether a node is wanted (wanted[count]; those behind are), the fates of all: what is wanted
+ * is kept, and those on the way to it pass.  The caller frees them.
+ */
+must_use returns_owned uint8_t *stack_tree_fates(
+	const struct stack_tree *t, const bool *wanted, size_t count);
 void stack_addresses_deinit(struct stack_addresses *a);
 
 #endif

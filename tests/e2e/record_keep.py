@@ -72,6 +72,29 @@ def test_the_last_stretch_is_kept(folder):
 	assert "the last " in controlled.err and " are kept" in controlled.err, controlled.err
 
 
+def test_what_was_forgotten_leaves_nothing(folder):
+	"""Not even the names of its functions."""
+	recording.needs_sampling()
+	program = harness.compile_c(folder, """
+#include <time.h>
+static void spin(long ms)
+{
+	struct timespec t;
+	volatile unsigned x = 0;
+	do
+		for (int i = 0; i < 10000; i++)
+			x += i;
+	while (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t), t.tv_sec * 1000 + t.tv_nsec / 1000000 < ms);
+}
+__attribute__((noinline)) void long_ago(void) { spin(500); __asm__ volatile(""); }
+__attribute__((noinline)) void just_now(void) { spin(2500); __asm__ volatile(""); }
+int main(void) { long_ago(); just_now(); return 0; }
+""", "-O1", "-g", name="twice")
+	r = recording.record(folder, program, options=["--keep", "500ms"])
+	dump = harness.check(harness.sonde("convert", r.path, "-o", "-", "--to", "dump")).out
+	assert 'function "just_now"' in dump and "long_ago" not in dump, dump[:2000]
+
+
 def test_a_short_recording_is_kept_whole(folder):
 	r = recording.record(folder, recording.program(folder, "shares"), harness.work(200), options=["--keep", "10s"])
 	r.check_captured()

@@ -22,6 +22,7 @@
 #include "record/maps.h"
 #include "record/proc_stat.h"
 #include "record/stack_memory.h"
+#include "record/capture_compact.h"
 #include "record/stack_tree.h"
 #include "record/task_scan.h"
 
@@ -97,7 +98,7 @@ static void test_tree_addresses(void **state)
 				 : STR("[c]"));
 	stack_tree_intern(&t, stack_tree_intern(&t, 0, 2, 9), 2, 5);
 	stack_tree_intern(&t, stack_tree_intern(&t, 0, 0, 7), 2, 5);
-	stack_tree_addresses(&t, 3, &a);
+	stack_tree_addresses(&t, NULL, 3, &a);
 	assert_int_equal(a.start[0], 0);
 	assert_int_equal(a.start[1], 1);
 	assert_int_equal(a.start[2], 1);
@@ -106,6 +107,20 @@ static void test_tree_addresses(void **state)
 	assert_int_equal(a.addresses[1], 5);
 	assert_int_equal(a.addresses[2], 9);
 	stack_addresses_deinit(&a);
+	/* Nodes are 1 to 4; 4 and its caller 3 are wanted, and what comes behind the list. */
+	bool wanted[] = {false, false, false, false, true};
+	stack_tree_intern(&t, 0, 1, 11);
+	uint8_t *fates = stack_tree_fates(&t, wanted, ARRAY_SIZE(wanted));
+	static const uint8_t expected[] = {CAPTURE_PASSES, CAPTURE_DROPS, CAPTURE_DROPS,
+		CAPTURE_PASSES, CAPTURE_KEEPS, CAPTURE_KEEPS};
+	assert_memory_equal(fates, expected, sizeof(expected));
+	stack_tree_addresses(&t, fates, 3, &a);
+	assert_int_equal(a.start[3], 3);
+	assert_int_equal(a.addresses[0], 7);
+	assert_int_equal(a.addresses[1], 11);
+	assert_int_equal(a.addresses[2], 5);
+	stack_addresses_deinit(&a);
+	free(fates);
 	stack_tree_deinit(&t);
 }
 
