@@ -78,10 +78,10 @@ def test_jitdump_that_is_written_late(folder):
 	assert r.share("jit_early") + r.share("jit_late") > 0.95
 
 
-def record_perf_map(folder, *command):
+def record_perf_map(folder, *command, options=()):
 	"""Records a program that writes a perf map, and removes that."""
 	before = set(pathlib.Path("/tmp").glob("perf-*.map"))
-	r = recording.record(folder, *command, cwd=folder)
+	r = recording.record(folder, *command, options=options, cwd=folder)
 	_ = r.stacks
 	for path in set(pathlib.Path("/tmp").glob("perf-*.map")) - before:
 		if "py::" in path.read_text(errors="replace"):
@@ -94,7 +94,7 @@ def test_trampolines_of_interpreters(folder):
 	program = recording.program(folder, "trampolines")
 	for shape in ("sub", "push"):
 		for depth in (1, 3, 300):
-			r = record_perf_map(folder, program, shape, depth, 200)
+			r = record_perf_map(folder, program, shape, depth, 200, options=recording.exact())
 			r.check_whole()
 			assert not any(note["kind"] == "guessed" for note in r.notes), (shape, r.notes)
 			for frames, _ in r.stacks:
