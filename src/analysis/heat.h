@@ -2,7 +2,7 @@
 #define SONDE_ANALYSIS_HEAT_H
 
 /*
- * A heat map over time: the weight of a selection by slices of time, of which HEAT_ROWS stand in a
+ * A heat map over time: the weight of a selection by slices of time.  HEAT_ROWS of them stand in a
  * column, so that what happens every second, say, or stops for some milliseconds, is a pattern.
  * (B. Gregg, "Subsecond Offset Heat Maps", 2017.)
  */
@@ -25,10 +25,10 @@ struct heat {
 };
 
 /*
- * By metrics[count], the first of which is the result's own.  Time is from the column of the
- * first sample that is shown to that of the last.  A sample is at its time; a time off the CPU is
- * spread over the time that it took. The profile must know times (profile_needs_times).  Lives in
- * the arena.
+ * By metrics[count]; the first is the result's own, the rest its others.  Time is from the column
+ * of the first sample that is shown to that of the last.  A sample is at its time; a time off the
+ * CPU is spread over the time that it took. The profile must know times (profile_needs_times).
+ * Lives in the arena.
  */
 must_use struct heat *heat_analyse(const struct selection *selection, const metric_id *metrics,
 	size_t count, struct arena *arena);

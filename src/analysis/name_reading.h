@@ -16,7 +16,7 @@ enum reading { READING_WHOLE, READING_NO_ARGUMENTS, READING_NO_SCOPE, READING_NO
 
 /* The strictest by which `wanted` means the function of that whole name. */
 enum reading name_reading(struct str name, struct str wanted);
-/* The strictest by which it means that name, or one of its aliases, each of which NUL ends. */
+/* The strictest by which it means that name or one of its aliases (a NUL ends each). */
 enum reading name_reading_of_any(struct str name, struct str aliases, struct str wanted);
 /* Where arguments begin in a name; its size where it has none. */
 size_t name_arguments_at(struct str name);

@@ -22,7 +22,7 @@
 /* Moments in the length of what is kept, but not more often than every half second. */
 #define MOMENTS	      32
 #define STEP_NS_LEAST (SECOND_NS / 2)
-/* A program of which every tick is slow does not fill the disk. */
+/* A program whose ticks are all slow must not fill the disk. */
 #define SLOW_DUMPS_MOST 100
 
 /* ---- moments ---- */

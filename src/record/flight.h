@@ -5,8 +5,8 @@
  * The flight recorder, `sonde record --keep TIME`: only the last stretch of a recording is kept,
  * and written at its end, or meanwhile to a file of its own, when that is asked for (a dump).
  *
- * The stretch begins at one of the moments at which the recorder's figures are noted, of which
- * there are some dozen in its length: so losses and CPU time are those of the stretch alone.
+ * The recorder notes its figures at some dozen moments in a stretch, and the stretch begins with
+ * one of them: so losses and CPU time are those of the stretch alone.
  *
  * A dump is made by a child process, in which the recording ends: the recorder goes on meanwhile.
  */
