@@ -5,6 +5,8 @@
  */
 #include "analysis/heat.h"
 
+#include <stdlib.h>
+
 /* A column of the shortest map. */
 #define COLUMN_NS_LEAST 1000000u
 /* In a slice there is room for so many samples, or one more or less would look like a pattern. */
@@ -108,6 +110,27 @@ static void spread(const struct heat *heat, int64_t *weights, uint64_t time_ns, 
 	weights[at] += weight - given;
 }
 
+static int compare_sizes(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int64_t find_much(const struct heat *heat)
+{
+	int64_t sizes[HEAT_ROWS * HEAT_COLUMNS_MOST];
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < heat->slices; i++)
+		if (heat->weight[i])
+			sizes[count++] = heat->weight[i] < 0 ? -heat->weight[i] : heat->weight[i];
+	if (count == 0)
+		return 0;
+	qsort(sizes, count, sizeof(*sizes), compare_sizes);
+	return sizes[(count * 98 + 99) / 100 - 1];
+}
+
 static void weigh(const struct heating *h, struct heat *heat, metric_id metric, struct arena *arena)
 {
 	int64_t *weights = ARENA_ARRAY(arena, int64_t, heat->slices);
@@ -118,12 +141,8 @@ static void weigh(const struct heating *h, struct heat *heat, metric_id metric, 
 		if (weight && selection_shows_sample(h->selection, i))
 			spread(heat, weights, h->samples->time_ns[i], duration_ns(h, i), weight);
 	}
-	for (uint32_t i = 0; i < heat->slices; i++) {
-		int64_t size = weights[i] < 0 ? -weights[i] : weights[i];
-
-		heat->most = size > heat->most ? size : heat->most;
-	}
 	heat->weight = weights;
+	heat->much = find_much(heat);
 }
 
 struct heat *heat_analyse(const struct selection *selection, const metric_id *metrics, size_t count,

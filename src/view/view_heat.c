@@ -34,7 +34,7 @@ static void put_length(struct strbuf *out, uint64_t time_ns)
 		strbuf_printf(out, "%g us", (double)time_ns / 1e3);
 }
 
-/* From nothing to the most; anything at all is not nothing. */
+/* From nothing to much; anything at all is not nothing. */
 #define SHADES 5
 static const struct str shades[2][SHADES] = {
 	{STR(" "), STR("."), STR(":"), STR("+"), STR("#")},
@@ -48,7 +48,7 @@ static unsigned shade_of(const struct heat *heat, uint32_t slice)
 
 	if (weight == 0)
 		return 0;
-	unsigned shade = 1 + (unsigned)((SHADES - 1) * size / ((double)heat->most + 1));
+	unsigned shade = 1 + (unsigned)((SHADES - 1) * size / ((double)heat->much + 1));
 	return shade < SHADES ? shade : SHADES - 1;
 }
 
@@ -116,8 +116,8 @@ static void draw_legend(struct text *text, const struct report *report)
 	struct str unit = profile_string(report->profile, metric.unit);
 
 	strbuf_add(&line, STR("the darkest: "));
-	scale_put(&line, scale_for(unit, (uint64_t)report->heat->most), report->heat->most);
-	strbuf_add(&line, STR(" in "));
+	scale_put(&line, scale_for(unit, (uint64_t)report->heat->much), report->heat->much);
+	strbuf_add(&line, STR(" or more in "));
 	put_length(&line, report->heat->slice_ns);
 	strbuf_add(&line, STR("; --time shows what was done then"));
 	strbuf_add_char(&text->sink->text, '\n');

@@ -93,7 +93,7 @@ static void time_off_the_cpu_is_where_it_was(void **state)
 	assert_int_equal(weight_in(real, SECOND / 2, SECOND), SECOND / 2);
 	assert_int_equal(weight_in(real, SECOND, 1750 * SECOND / 1000), 750 * SECOND / 1000);
 	assert_int_equal(weight_in(real, 1750 * SECOND / 1000, 3 * SECOND), 7);
-	assert_int_equal(real->most, 2500000);
+	assert_int_equal(real->much, 2500000);
 	arena_destroy(arena);
 	profile_destroy(p);
 }
