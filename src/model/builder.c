@@ -165,7 +165,7 @@ function_id builder_function(
 	return builder_function_called(b, name, STR(""), object, file, line);
 }
 
-/* Where there is no room for them, they are told as names left out, and it has none. */
+/* Without room for them the function gets none; builder_string counts that as a name left out. */
 static void add_aliases(struct builder *b, struct function *f, struct str aliases)
 {
 	string_id id = builder_string(b, aliases);

@@ -12,7 +12,7 @@ SPIN = 600_000  # ms: until it is ended
 
 
 class Controlled:
-	"""A recording of a program that works until the recording is told to stop."""
+	"""A recording of a program that works until end() stops the recording."""
 
 	def __init__(self, folder, *options):
 		recording.needs_sampling()
