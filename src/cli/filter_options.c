@@ -71,7 +71,8 @@ const struct option_row filter_rows[] = {
 	{ID(FILTER_HIDE), 0, "hide", VALUE_TEXT, "REGEX", NULL,
 		"leave such functions out; their time is their callers'"},
 	{ID(FILTER_KERNEL), 0, "kernel", VALUE_CHOICE, "WHAT", filter_kernel_names,
-		"all of its frames, system calls alone (default of blocked-time), or none"},
+		"all of its frames, system calls alone (default of blocked-time and wakeup-delay), "
+		"or none"},
 	{ID(FILTER_FOLD), 0, "fold", VALUE_TEXT, "LIST", NULL,
 		"leave the functions of these namespaces out: std,boost"},
 	{ID(FILTER_INLINE), 0, "inline", VALUE_CHOICE, "WHETHER", yes_no,
@@ -303,7 +304,9 @@ static bool wants_syscalls(
 {
 	struct str name = profile_string(profile, profile->metrics[metric.i].name);
 
-	return !o->names_kernel && str_equal(name, STR("blocked-time")) && knows_kernel(profile);
+	return !o->names_kernel &&
+	       (str_equal(name, STR("blocked-time")) || str_equal(name, STR("wakeup-delay"))) &&
+	       knows_kernel(profile);
 }
 
 struct error *filter_list_init(struct filter_list *list, const struct filter_options *o,

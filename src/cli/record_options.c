@@ -27,6 +27,7 @@ enum {
 	OPTION_KEEP,
 	OPTION_TICK_OVER,
 	OPTION_EVENT,
+	OPTION_WAKERS,
 	OPTION_QUIET,
 	OPTION_WHEN,
 	OPTION_ZONES,
@@ -54,6 +55,9 @@ const struct option_row record_option_rows[] = {
 		"and BPF; default auto"},
 	{OPTION_EVENT, 'e', "event", VALUE_TEXT, "LIST", NULL,
 		"count and sample these events too, such as page-faults,cycles; list shows them"},
+	{OPTION_WAKERS, 0, "wakers", VALUE_NONE, NULL, NULL,
+		"record who wakes threads that wait, and how long they then wait for a CPU; takes "
+		"rights"},
 	{OPTION_ZONES, 0, "zones", VALUE_CHOICE, "WHAT", zones_choices,
 		"what of programs that measure themselves with prof.h: their zones and frames, "
 		"nothing, each event too, or functions as zones; default auto"},
@@ -127,6 +131,12 @@ struct error *record_request_target(struct record_request *request, const struct
 	if (request->events.specs.count > 0 && request->engine == RECORDER_ENGINE_PRELOAD)
 		return error_new(
 			ERROR_USAGE, "-e takes perf events, which --engine preload is without");
+	if (request->wakers && request->clock == RECORDER_CLOCK_VIRTUAL)
+		return error_new(ERROR_USAGE, "--wakers is about time off the CPU, which --clock "
+					      "virtual leaves out");
+	if (request->wakers && request->engine == RECORDER_ENGINE_PRELOAD)
+		return error_new(ERROR_USAGE,
+			"--wakers takes perf events, which --engine preload is without");
 	request->command = operands->count > 0 ? operands->items : NULL;
 	return check_keep(request);
 }
@@ -328,6 +338,9 @@ struct error *record_options_set(void *context, int id, const char *value)
 		break;
 	case OPTION_EVENT:
 		return add_events(request, value);
+	case OPTION_WAKERS:
+		request->wakers = true;
+		break;
 	case OPTION_WHEN:
 		return add_when(request, value);
 	case OPTION_QUIET:

@@ -225,6 +225,7 @@ static struct recorder_options recorder_options_of(
 		.interval_ns = request->interval_ns,
 		.overhead_most = request->overhead_most,
 		.clock = request->clock,
+		.wakers = request->wakers,
 		.zones = request->zones,
 		.counters = event_list_counters(&request->events),
 		.counter_count = request->events.specs.count,

@@ -43,6 +43,7 @@ struct record_request {
 	enum recorder_engine engine;
 	double overhead_most; /* share of the target's CPU time; 0: no limit */
 	enum recorder_clock clock;
+	bool wakers; /* record who wakes threads, too */
 	enum recorder_zones zones;
 	struct event_list events; /* counted beside time */
 	struct strbuf when;	  /* patterns, each ended by NUL */

@@ -117,6 +117,7 @@ enum capture_counter {
 	CAPTURE_STRAY_NS_LAST = 52,
 	CAPTURE_SEALED_THREADS = 53, /* where the preloaded library had to stop, by seccomp */
 	CAPTURE_BAD_JITDUMPS = 54,   /* records of jitdumps that were passed over */
+	CAPTURE_LOST_WAKINGS = 55,   /* reports of who woke whom, of the whole machine */
 	CAPTURE_COUNTER_COUNT
 };
 

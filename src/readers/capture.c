@@ -44,7 +44,7 @@ struct capture {
 	metric_id samples_metric;
 	bool counts_samples;   /* the file has it not itself */
 	metric_id cpu_time;    /* or NO_ID */
-	metric_id off_cpu[2];  /* blocked and preempted time, or NO_ID */
+	metric_id off_cpu[3];  /* blocked and preempted time, wake-up delay, or NO_ID */
 	uint32_t metric_count; /* of the builder */
 	uint64_t facts[128];   /* by key; UINT64_MAX: not there */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
@@ -385,6 +385,7 @@ static void add_metrics(struct capture *c)
 	c->cpu_time = find_metric(c, STR("cpu-time"));
 	c->off_cpu[0] = find_metric(c, STR("blocked-time"));
 	c->off_cpu[1] = find_metric(c, STR("preempted-time"));
+	c->off_cpu[2] = find_metric(c, STR("wakeup-delay"));
 	if (has_chunk(c, CAPTURE_CHUNK_ZONE_ROWS))
 		capture_zones_add_metrics(&c->zones);
 }

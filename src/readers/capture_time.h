@@ -17,7 +17,7 @@ struct capture_time {
 	uint64_t interval_ns;	  /* as asked for; UINT64_MAX: not known */
 	uint64_t sampled_ns;	  /* sum of cpu-time of samples */
 	bool has_rows;		  /* what is in no sample has rows of its own */
-	uint64_t off_cpu_ns;	  /* sum of blocked-time and preempted-time */
+	uint64_t off_cpu_ns;	  /* blocked, woken and preempted */
 	uint64_t cut_ns;	  /* the part of it that is under [truncated] */
 };
 

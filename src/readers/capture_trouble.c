@@ -70,6 +70,9 @@ static const struct trouble counter_troubles[CAPTURE_COUNTER_COUNT] = {
 	[CAPTURE_LOST_SWITCHES] = {NOTE_GUESSED,
 		"a record of a thread's switch was lost: its time may be divided wrongly",
 		"records of threads' switches were lost: their time may be divided wrongly"},
+	[CAPTURE_LOST_WAKINGS] = {NOTE_GUESSED,
+		"a waking, of whatever thread, was lost: a wake-up delay may be blocked time",
+		"wakings, of whatever threads, were lost: wake-up delays may be blocked time"},
 };
 
 static const struct trouble file_troubles[] = {

@@ -171,6 +171,7 @@ static void close_engine(struct engine *engine)
 	process_table_unhook(e->recording->processes, e);
 	ring_merge_deinit(&e->merge);
 	switches_deinit(&e->switches);
+	wakers_deinit(&e->wakers);
 	perf_event_set_close(&e->events);
 	engine_perf_exact_close(e);
 	free(e);
@@ -200,6 +201,8 @@ static void merge_rings(struct engine_perf *e)
 			ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_COUNTERS]);
 		if (cpu->anchor_fd[PERF_STREAM_SWITCHES] >= 0)
 			ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_SWITCHES]);
+		if (cpu->anchor_fd[PERF_STREAM_WAKINGS] >= 0)
+			ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_WAKINGS]);
 	}
 }
 
@@ -228,7 +231,8 @@ static struct error *begin(struct engine_perf *e, const struct target *target)
 	if (target->kind == TARGET_PROCESSES)
 		err = perf_attach(&e->events, &e->merge, e->recording, target, &e->attached);
 	if (!err && e->events.spec.switches)
-		switches_init(&e->switches, e->recording, target->kind != TARGET_COMMAND);
+		switches_init(&e->switches, e->recording, target->kind != TARGET_COMMAND,
+			e->options->wakers);
 	if (!err && target->kind != TARGET_COMMAND)
 		perf_event_set_go_on(&e->events);
 	short_lives_begin(&e->lives, &e->tally);
@@ -275,7 +279,7 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 		.switches = real,
 		.switch_stacks = real,
 	};
-	struct error *err;
+	struct error *err = NULL;
 
 	e->engine = (struct engine){.ops = &engine_perf_ops, .has_real_clock = real};
 	e->recording = setup->recording;
@@ -291,7 +295,13 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 		engine_perf_exact_open(e);
 	else if (setup->options->engine == RECORDER_ENGINE_AUTO)
 		engine_perf_exact_begin(e);
-	err = open_events(e, setup->target, &spec);
+	if (setup->options->wakers) {
+		spec.waking = &e->waking;
+		wakers_init(&e->wakers, e->recording->processes, &e->recording->labels);
+		err = waking_format_read(&e->waking);
+	}
+	if (!err)
+		err = open_events(e, setup->target, &spec);
 	if (!err) {
 		merge_rings(e);
 		counters_init(&e->counters, &e->events, e->recording);

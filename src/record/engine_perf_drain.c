@@ -25,6 +25,9 @@ static void take_loss(struct engine_perf *e, const struct perf_event_header *hea
 	case PERF_STREAM_TRACK:
 		e->recording->lost_sideband += count;
 		break;
+	case PERF_STREAM_WAKINGS:
+		e->recording->snapshot.counters[CAPTURE_LOST_WAKINGS] += count;
+		break;
 	case PERF_STREAM_SWITCHES:	/* each is noticed by itself */
 	case PERF_STREAM_SWITCH_STACKS: /* blocks without one are estimated */
 	case PERF_STREAM_COUNTERS:	/* the events tell */
@@ -233,6 +236,20 @@ static void take_counter(struct engine_perf *e, const struct perf_event_header *
 	e->pace.reads += e->recording->snapshot.memory.read_count - reads;
 }
 
+/* Of whatever thread of the machine. */
+static void take_waking(struct engine_perf *e, const struct perf_event_header *header)
+{
+	struct waking waking;
+
+	if (!waking_read(header, &e->waking, &waking))
+		return;
+	struct thread *thread = process_table_find_tid(e->recording->processes, waking.tid);
+
+	if (thread && !thread->is_over && thread->off.state != OFFCPU_RUNNING)
+		switches_wake(
+			&e->switches, thread, waking.time_ns, wakers_name(&e->wakers, &waking));
+}
+
 static void take_sample(struct engine_perf *e, const struct perf_event_header *header)
 {
 	const struct perf_source *source =
@@ -240,6 +257,10 @@ static void take_sample(struct engine_perf *e, const struct perf_event_header *h
 	enum perf_stream stream = perf_event_set_stream(&e->events, e->merge.current->ring);
 	struct perf_sample sample;
 
+	if (stream == PERF_STREAM_WAKINGS) {
+		take_waking(e, header);
+		return;
+	}
 	if (stream == PERF_STREAM_COUNTERS) {
 		take_counter(e, header, source);
 		return;

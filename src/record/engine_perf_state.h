@@ -22,6 +22,7 @@
 #include "record/short_lives.h"
 #include "record/switches.h"
 #include "record/thinning.h"
+#include "record/waking.h"
 
 struct engine_perf {
 	struct engine engine;
@@ -44,6 +45,8 @@ struct engine_perf {
 	uint64_t stolen_ns;
 	uint32_t halvings;
 	struct switches switches;
+	struct waking_format waking; /* where options->wakers */
+	struct wakers wakers;
 	struct counters counters;
 	struct drain_pace pace;
 	struct thinning thinning;

@@ -26,8 +26,9 @@
 #define YOUNG_NS MILLISECOND_NS
 /* So many that are younger are looked at too. */
 #define YOUNG_LOOKS 16
-/* A block is handed out in parts of this. */
-#define PART_NS (1000 * MILLISECOND_NS)
+/* A block is handed out in parts of this; where wakers are told, of that. */
+#define PART_NS	      (1000 * MILLISECOND_NS)
+#define WAKER_PART_NS (600 * 1000 * MILLISECOND_NS)
 /* The records of so short a time may not all be there yet. */
 #define MARGIN_NS MILLISECOND_NS
 /* So near, the stack of another block is nearer than what the clock saw. */
@@ -77,9 +78,9 @@ static struct offcpu_thread *first_of_age(
 
 /* ---- handing out ---- */
 
-void offcpu_init(struct offcpu *o, const struct offcpu_hooks *hooks)
+void offcpu_init(struct offcpu *o, const struct offcpu_hooks *hooks, bool wakers)
 {
-	*o = (struct offcpu){.hooks = *hooks};
+	*o = (struct offcpu){.hooks = *hooks, .part_ns = wakers ? WAKER_PART_NS : PART_NS};
 	list_init(&o->young);
 	list_init(&o->old);
 }
@@ -89,54 +90,54 @@ static void hand_out(
 {
 	struct offcpu_counts *counts = &o->counts;
 
-	counts->blocks += interval->blocks;
+	counts->blocks += interval->woken_ns ? 0 : interval->blocks;
 	counts->blocked_ns += interval->blocked_ns;
+	counts->woken_ns += interval->woken_ns;
 	counts->preempted_ns += interval->preempted_ns;
 	if (interval->estimated && interval->node != OFFCPU_NO_NODE) {
-		counts->estimated += interval->blocks;
-		counts->estimated_ns += interval->blocked_ns + interval->preempted_ns;
+		counts->estimated += interval->woken_ns ? 0 : interval->blocks;
+		counts->estimated_ns +=
+			interval->blocked_ns + interval->woken_ns + interval->preempted_ns;
 	}
 	o->hooks.interval(o->hooks.context, t, interval);
 }
 
-static void flush(struct offcpu *o, struct offcpu_thread *t, bool preempted)
+static void flush(struct offcpu *o, struct offcpu_thread *t, struct offcpu_interval *open)
 {
-	struct offcpu_interval *open = &t->open[preempted];
-
 	if (open->blocks > 0)
 		hand_out(o, t, open);
 	open->blocks = 0;
 }
 
-static void flush_both(struct offcpu *o, struct offcpu_thread *t)
+static void flush_all(struct offcpu *o, struct offcpu_thread *t)
 {
-	flush(o, t, false);
-	flush(o, t, true);
+	for (int i = 0; i < OFFCPU_OFF_COUNT; i++)
+		flush(o, t, &t->open[i]);
 }
 
 /* What still has a chance of a stack is kept. */
 static void flush_known(struct offcpu *o, struct offcpu_thread *t)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < OFFCPU_OFF_COUNT; i++)
 		if (t->open[i].node != OFFCPU_NO_NODE)
-			flush(o, t, i != 0);
+			flush(o, t, &t->open[i]);
 }
 
 static bool is_like(const struct offcpu_interval *open, const struct offcpu_interval *next)
 {
-	return open->node == next->node && open->estimated == next->estimated &&
+	return open->node == next->node && open->waker == next->waker &&
+	       open->estimated == next->estimated &&
 	       (next->node == OFFCPU_NO_NODE || next->end_ns - open->begin_ns <= SHORT_SPAN_NS);
 }
 
-static void put(struct offcpu *o, struct offcpu_thread *t, bool preempted,
-	const struct offcpu_interval *next)
+static void put(struct offcpu *o, struct offcpu_thread *t, const struct offcpu_interval *next)
 {
-	struct offcpu_interval *open = &t->open[preempted];
+	struct offcpu_interval *open = &t->open[t->state - OFFCPU_BLOCKED];
 	bool is_short = next->blocks > 0 &&
 			(next->end_ns - next->begin_ns < SHORT_NS || next->node == OFFCPU_NO_NODE);
 
 	if (open->blocks && (!is_short || !is_like(open, next)))
-		flush(o, t, preempted);
+		flush(o, t, open);
 	if (!is_short) {
 		hand_out(o, t, next);
 	} else if (open->blocks == 0) {
@@ -144,6 +145,7 @@ static void put(struct offcpu *o, struct offcpu_thread *t, bool preempted,
 	} else {
 		open->end_ns = next->end_ns;
 		open->blocked_ns += next->blocked_ns;
+		open->woken_ns += next->woken_ns;
 		open->preempted_ns += next->preempted_ns;
 		open->blocks++;
 	}
@@ -173,7 +175,7 @@ static void choose_stack(const struct offcpu_thread *t, struct offcpu_interval *
 /* Blocks before the thread's first stack are given that. */
 static void learn(struct offcpu_thread *t, uint32_t node)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < OFFCPU_OFF_COUNT; i++)
 		if (t->open[i].node == OFFCPU_NO_NODE)
 			t->open[i].node = node;
 }
@@ -195,7 +197,7 @@ static void check_outside_stack(struct offcpu_thread *t, uint64_t end_ns)
 
 static bool is_off(const struct offcpu_thread *t)
 {
-	return t->state == OFFCPU_BLOCKED || t->state == OFFCPU_PREEMPTED;
+	return t->state >= OFFCPU_BLOCKED;
 }
 
 /* Puts down the block at hand, or what is left of it, up to end_ns. */
@@ -205,14 +207,15 @@ static void put_block(struct offcpu *o, struct offcpu_thread *t, uint64_t end_ns
 		.begin_ns = t->since_ns,
 		.end_ns = end_ns,
 		.blocks = blocks,
+		.waker = t->waker,
 	};
+	uint64_t off_ns = end_ns - t->since_ns;
 
-	if (t->state == OFFCPU_PREEMPTED)
-		interval.preempted_ns = end_ns - t->since_ns;
-	else
-		interval.blocked_ns = end_ns - t->since_ns;
+	interval.blocked_ns = t->state == OFFCPU_BLOCKED ? off_ns : 0;
+	interval.woken_ns = t->state == OFFCPU_WOKEN ? off_ns : 0;
+	interval.preempted_ns = t->state == OFFCPU_PREEMPTED ? off_ns : 0;
 	choose_stack(t, &interval);
-	put(o, t, t->state == OFFCPU_PREEMPTED, &interval);
+	put(o, t, &interval);
 	t->since_ns = end_ns;
 }
 
@@ -232,22 +235,28 @@ static void end_block(struct offcpu *o, struct offcpu_thread *t, uint64_t end_ns
 	forget_own_stack(t);
 }
 
+/* The time, or when the state began if that is later, as it should not be. */
+static uint64_t in_order(struct offcpu *o, const struct offcpu_thread *t, uint64_t time_ns)
+{
+	if (time_ns >= t->since_ns)
+		return time_ns;
+	o->counts.misplaced++;
+	return t->since_ns;
+}
+
 /* Ends the state at hand, and begins the next. */
 static void change_state(
 	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state)
 {
-	uint64_t end_ns = time_ns;
+	uint64_t end_ns = in_order(o, t, time_ns);
 
-	if (end_ns < t->since_ns) {
-		o->counts.misplaced++;
-		end_ns = t->since_ns;
-	}
 	if (is_off(t))
 		end_block(o, t, end_ns);
 	else if (t->state == OFFCPU_RUNNING)
 		o->counts.running_ns += end_ns - t->since_ns;
 	t->since_ns = end_ns;
 	t->state = state;
+	t->waker = OFFCPU_NO_WAKER;
 	if (state == OFFCPU_RUNNING)
 		unlink_thread(t);
 	else
@@ -259,8 +268,10 @@ static void settle(struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state 
 {
 	if (t->state == OFFCPU_UNSEEN)
 		t->since_ns = time_ns;
-	if (t->state == OFFCPU_UNSEEN || t->state == OFFCPU_EXISTED)
+	if (t->state == OFFCPU_UNSEEN || t->state == OFFCPU_EXISTED) {
 		t->state = state;
+		t->waker = OFFCPU_NO_WAKER;
+	}
 }
 
 /* It runs at that time.  If it was off the CPU, how it came in is missing. */
@@ -280,6 +291,7 @@ void offcpu_begin(
 {
 	t->since_ns = time_ns;
 	t->state = state;
+	t->waker = OFFCPU_NO_WAKER;
 	if (state != OFFCPU_RUNNING)
 		link_thread(&o->young, t, time_ns);
 }
@@ -291,6 +303,18 @@ void offcpu_out(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, boo
 		o->counts.missing++;
 	change_state(o, t, time_ns, preempted ? OFFCPU_PREEMPTED : OFFCPU_BLOCKED);
 	t->is_sampled &= preempted;
+}
+
+/* The thread stays off the CPU, at the same stack. */
+void offcpu_wake(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t waker)
+{
+	if (t->state == OFFCPU_EXISTED)
+		settle(t, time_ns, OFFCPU_BLOCKED);
+	if (t->state != OFFCPU_BLOCKED)
+		return;
+	t->waker = waker;
+	put_block(o, t, in_order(o, t, time_ns), 1);
+	t->state = OFFCPU_WOKEN;
 }
 
 void offcpu_in(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
@@ -362,7 +386,7 @@ void offcpu_end(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
 {
 	settle(t, time_ns, OFFCPU_BLOCKED);
 	change_state(o, t, time_ns, OFFCPU_RUNNING);
-	flush_both(o, t);
+	flush_all(o, t);
 	t->state = OFFCPU_UNSEEN;
 }
 
@@ -399,7 +423,7 @@ void offcpu_tick(struct offcpu *o, uint64_t now_ns)
 {
 	struct offcpu_thread *t;
 
-	while ((t = first_of_age(&o->old, now_ns, PART_NS))) {
+	while ((t = first_of_age(&o->old, now_ns, o->part_ns))) {
 		if (is_off(t) && now_ns > t->since_ns + MARGIN_NS)
 			put_block(o, t, now_ns - MARGIN_NS, 0);
 		link_thread(&o->old, t, now_ns);

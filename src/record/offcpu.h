@@ -3,17 +3,21 @@
 
 /*
  * Time that threads spend off the CPU, out of the kernel's records of who was switched in and out:
- * blocked (it waits for something) or preempted (it could run, and another one does).
+ * blocked (it waits for something), woken (what it waited for is there, and it waits for a CPU) or
+ * preempted (it could run on, and another one does).  Who wakes threads is told or not: where it is
+ * not, a block ends when the thread runs again.
  *
- * Each thread's life is cut into running, blocked and preempted without gaps or overlaps, whatever
- * records are lost: where two that are known contradict each other, the span between them belongs
- * to what the first one said, and the contradiction is counted.
+ * Each thread's life is cut into running and these without gaps or overlaps, whatever records are
+ * lost: where two that are known contradict each other, the span between them belongs to what the
+ * first one said, and the contradiction is counted.
  *
- *	offcpu_init(&o, &hooks);
+ *	offcpu_init(&o, &hooks, wakers);
  *	offcpu_begin(&o, &thread->off, time_ns, OFFCPU_PREEMPTED);	a fork
- *	offcpu_in(…), offcpu_stack(…), offcpu_out(…), offcpu_sample(…)	in the order of their times
- *	offcpu_tick(&o, now_ns);	now and then; all records but the latest must have been
- *given offcpu_end(&o, &thread->off, time_ns);	its exit, or the recording's end
+ *	offcpu_in(…), offcpu_stack(…), offcpu_out(…), offcpu_wake(…), offcpu_sample(…)
+ *		in the order of their times
+ *	offcpu_tick(&o, now_ns);
+ *		now and then; all records but the latest must have been given
+ *	offcpu_end(&o, &thread->off, time_ns);	its exit, or the recording's end
  *
  * No call allocates, and each is O(1) but the tick, which is O(1) for each thread that it handles.
  */
@@ -27,9 +31,14 @@ enum offcpu_state {
 	OFFCPU_UNSEEN,	/* not begun */
 	OFFCPU_EXISTED, /* when the recording began; its first record will tell what it did */
 	OFFCPU_RUNNING,
+	/* Off the CPU: the last ones. */
 	OFFCPU_BLOCKED,
+	OFFCPU_WOKEN,
 	OFFCPU_PREEMPTED, /* or made, and not run yet */
+	OFFCPU_STATE_COUNT
 };
+#define OFFCPU_OFF_COUNT (OFFCPU_STATE_COUNT - OFFCPU_BLOCKED)
+#define OFFCPU_NO_WAKER	 UINT32_MAX
 
 /*
  * What is to be written: one block, or several short ones of one stack that follow each other
@@ -37,9 +46,10 @@ enum offcpu_state {
  */
 struct offcpu_interval {
 	uint64_t begin_ns, end_ns; /* from the first block's beginning to the last one's end */
-	uint64_t blocked_ns, preempted_ns;
+	uint64_t blocked_ns, woken_ns, preempted_ns;
 	uint64_t blocks; /* 0: the next part of a block that goes on */
 	uint32_t node;	 /* of the stack tree; OFFCPU_NO_NODE: no stack of the thread is known */
+	uint32_t waker;	 /* who ended the block, or OFFCPU_NO_WAKER */
 	bool estimated;	 /* the stack is another one of the thread's, near in time */
 };
 
@@ -67,8 +77,9 @@ struct offcpu_thread {
 		run;	  /* the last that is known of running, or of being preempted */
 	bool is_sampled;  /* run is what the clock saw, and it has not waited since */
 	bool is_borrowed; /* own is a copy of run */
-	struct offcpu_interval
-		open[2]; /* short blocks, put together; 0 blocks: none; [preempted] */
+	uint32_t waker;	  /* of the block at hand, once it is woken */
+	/* By state, from OFFCPU_BLOCKED on: short blocks, put together; 0 blocks: none. */
+	struct offcpu_interval open[OFFCPU_OFF_COUNT];
 };
 
 struct offcpu_hooks {
@@ -83,7 +94,7 @@ struct offcpu_hooks {
 };
 
 struct offcpu_counts {
-	uint64_t running_ns, blocked_ns, preempted_ns;
+	uint64_t running_ns, blocked_ns, woken_ns, preempted_ns;
 	uint64_t blocks;
 	uint64_t estimated, estimated_ns; /* blocks whose stack is another one */
 	uint64_t missing;		  /* records that must have been lost */
@@ -92,17 +103,25 @@ struct offcpu_counts {
 
 struct offcpu {
 	struct offcpu_hooks hooks;
+	uint64_t part_ns;	       /* a block that goes on is handed out in parts of this */
 	struct offcpu_link young, old; /* threads off the CPU, by when they came in */
 	struct offcpu_counts counts;
 };
 
-void offcpu_init(struct offcpu *o, const struct offcpu_hooks *hooks);
+/*
+ * wakers: offcpu_wake will tell who ends blocks.  What is handed out of a block before it ends has
+ * none, so parts are then long.
+ */
+void offcpu_init(struct offcpu *o, const struct offcpu_hooks *hooks, bool wakers);
 
 /* A thread's life begins, in that state; once. */
 void offcpu_begin(
 	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state);
 /* It is switched out; preempted: it could go on. */
 void offcpu_out(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, bool preempted);
+/* What it was blocked for is there, by that waker; told of one that is not blocked it is nothing.
+ */
+void offcpu_wake(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t waker);
 /* It is switched in. */
 void offcpu_in(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
 /* The stack with which it is about to be switched out. */

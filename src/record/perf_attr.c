@@ -46,6 +46,17 @@ void perf_attr_anchor(
 	attr->wakeup_watermark = wake_bytes;
 }
 
+void perf_attr_tracepoint(struct perf_event_attr *attr, const struct perf_grant *grant, uint64_t id,
+	uint32_t wake_bytes)
+{
+	attr_init(attr, grant, id);
+	attr->type = PERF_TYPE_TRACEPOINT;
+	attr->inherit = 0;
+	attr->sample_type = PERF_RECORD_WAKING_FIELDS;
+	attr->sample_period = 1;
+	attr->wakeup_watermark = wake_bytes;
+}
+
 /* Samples of it, with registers, stack, and the kernel's frames if there may be. */
 static void attr_sample(
 	struct perf_event_attr *attr, const struct perf_grant *grant, uint32_t stack_bytes)

@@ -57,6 +57,10 @@ void perf_attr_clock(struct perf_event_attr *attr, const struct perf_grant *gran
 	const struct perf_clock *clock);
 /* Maps, names, forks and exits. */
 void perf_attr_track(struct perf_event_attr *attr, const struct perf_grant *grant);
+/* The tracepoint of that number, with its data, into a ring of its own; it wakes us as an anchor.
+ */
+void perf_attr_tracepoint(struct perf_event_attr *attr, const struct perf_grant *grant, uint64_t id,
+	uint32_t wake_bytes);
 /* When tasks leave their CPU and come back to it. */
 void perf_attr_switch(struct perf_event_attr *attr, const struct perf_grant *grant);
 /*

@@ -20,6 +20,8 @@
 #include "record/perf_attr.h"
 #include "record/perf_rings.h"
 
+struct waking_format;
+
 /* What an event is there for. */
 enum perf_role {
 	PERF_ROLE_CLOCK, /* index: which */
@@ -62,6 +64,7 @@ struct perf_event_spec {
 	uint32_t stack_bytes_most; /* of the user stack in a sample; 0: as much as there can be */
 	bool switches;		   /* report context switches */
 	bool switch_stacks;	   /* and sample them, where that is granted */
+	const struct waking_format *waking;  /* to report wakings; NULL: not */
 	const struct perf_counter *counters; /* [counter_count] */
 	size_t counter_count;
 	struct exact *exact; /* to be run at each sample; NULL: none is */

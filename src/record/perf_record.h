@@ -20,6 +20,8 @@
 #define PERF_RECORD_SAMPLE_FIELDS                                                                  \
 	(PERF_RECORD_OTHER_FIELDS | PERF_SAMPLE_IP | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |        \
 		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+/* sample_type of the tracepoint of wakings. */
+#define PERF_RECORD_WAKING_FIELDS (PERF_RECORD_OTHER_FIELDS | PERF_SAMPLE_IP | PERF_SAMPLE_RAW)
 /* sample_regs_user: the 16 general registers and the pc. */
 #define PERF_RECORD_USER_REGS UINT64_C(0xff01ff)
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "record/perf_event.h"
+#include "record/waking.h"
 
 /* All rings together, where that much may be locked; beyond RING_BYTES_MOST nothing is gained. */
 #define RINGS_BYTES	((size_t)64 << 20)
@@ -30,6 +31,7 @@ static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream st
 		return size / 4;
 	case PERF_STREAM_SWITCHES:
 	case PERF_STREAM_SWITCH_STACKS:
+	case PERF_STREAM_WAKINGS:
 		return size / 8;
 	case PERF_STREAM_TRACK:
 	case PERF_STREAM_COUNT:
@@ -52,6 +54,8 @@ static bool has_stream(const struct perf_event_set *set, enum perf_stream stream
 		return perf_event_set_has_switch_stacks(set);
 	if (stream == PERF_STREAM_COUNTERS)
 		return set->spec.counter_count > 0;
+	if (stream == PERF_STREAM_WAKINGS)
+		return set->spec.waking != NULL;
 	return stream != PERF_STREAM_SWITCHES || set->spec.switches;
 }
 
@@ -74,6 +78,7 @@ static void describe_ring(
 		[PERF_STREAM_TRACK] = BACKLOG_VITAL,
 		[PERF_STREAM_SWITCHES] = BACKLOG_VITAL,
 		[PERF_STREAM_SWITCH_STACKS] = BACKLOG_SPARE,
+		[PERF_STREAM_WAKINGS] = BACKLOG_USUAL,
 	};
 
 	ring->rank = ranks[stream];
@@ -81,18 +86,30 @@ static void describe_ring(
 	ring->has_chain = set->grant.kernel;
 }
 
+/* The event that a ring belongs to; -1 with errno. */
+static int open_anchor(const struct perf_event_set *set, enum perf_stream stream, int number)
+{
+	struct perf_event_attr attr;
+
+	if (stream == PERF_STREAM_WAKINGS) {
+		perf_attr_tracepoint(
+			&attr, &set->grant, set->spec.waking->id, wake_bytes(set, stream));
+		return perf_attr_open(&attr, -1, number);
+	}
+	perf_attr_anchor(&attr, &set->grant, wake_bytes(set, stream));
+	return perf_attr_open(&attr, 0, number);
+}
+
 /* 0, or an errno; ENODEV: the CPU is not there. */
 static int cpu_open(struct perf_event_set *set, struct perf_event_cpu *cpu, int number)
 {
-	*cpu = (struct perf_event_cpu){.number = number, .anchor_fd = {-1, -1, -1, -1, -1}};
+	*cpu = (struct perf_event_cpu){.number = number, .anchor_fd = {-1, -1, -1, -1, -1, -1}};
 	for (enum perf_stream s = 0; s < PERF_STREAM_COUNT; s++) {
-		struct perf_event_attr attr;
 		int code = 0;
 
 		if (!has_stream(set, s))
 			continue;
-		perf_attr_anchor(&attr, &set->grant, wake_bytes(set, s));
-		cpu->anchor_fd[s] = perf_attr_open(&attr, 0, number);
+		cpu->anchor_fd[s] = open_anchor(set, s, number);
 		if (cpu->anchor_fd[s] < 0)
 			code = errno;
 		else

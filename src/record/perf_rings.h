@@ -4,11 +4,12 @@
 /*
  * The rings that the perf events of a recording write to.
  *
- * Each CPU has rings for samples, for tracks (maps, names, forks and exits), for switches and for
- * the stacks at switches, so that a flood of one loses nothing of another.  A ring belongs to an
- * event of our own that does nothing else; the events on the recorded tasks, inherited by every
- * thread and process that these make, write to the ring of their CPU.  So tasks come and go, and
- * the rings stay.
+ * Each CPU has rings for samples, for tracks (maps, names, forks and exits), for switches, for the
+ * stacks at switches and for wakings, so that a flood of one loses nothing of another.  A ring
+ * belongs to an event of our own that does nothing else; but that of wakings is to the event on the
+ * CPU that reports them, whoever wakes and is woken.  The events on the recorded tasks, inherited
+ * by every thread and process that these make, write to the ring of their CPU.  So tasks come and
+ * go, and the rings stay.
  */
 
 #include "base/error.h"
@@ -22,12 +23,13 @@ enum perf_stream {
 	PERF_STREAM_SWITCHES,
 	PERF_STREAM_SWITCH_STACKS,
 	PERF_STREAM_COUNTERS,
+	PERF_STREAM_WAKINGS,
 	PERF_STREAM_COUNT
 };
 
 struct perf_event_cpu {
 	int number;
-	int anchor_fd[PERF_STREAM_COUNT]; /* -1: no such stream */
+	int anchor_fd[PERF_STREAM_COUNT]; /* the rings' events; -1: no such stream */
 	struct ring ring[PERF_STREAM_COUNT];
 	/* For who takes switches: the task that left it last, and when. */
 	int64_t left_tid;

@@ -71,6 +71,7 @@ static void hand_out(struct preload_lives *lives, struct preload_life *life,
 		.preempted_ns = preempted_ns,
 		.blocks = 1,
 		.node = node,
+		.waker = OFFCPU_NO_WAKER,
 		.estimated = node != span->node,
 	};
 

@@ -155,7 +155,7 @@ static uint32_t process_group(struct process_table *t, struct process *p)
 	if (t->labels && !p->is_group_read) {
 		p->is_group_read = true;
 		if (proc_cgroup(p->pid, &path))
-			p->group = sample_labels_group(t->labels, strbuf_str(&path));
+			p->group = sample_labels_name(t->labels, strbuf_str(&path));
 		strbuf_deinit(&path);
 	}
 	return p->group;
@@ -165,7 +165,7 @@ uint32_t process_table_group(struct process_table *t, const struct thread *threa
 {
 	struct process *p = t->labels ? process_table_find_late(t, thread->pid) : NULL;
 
-	return p ? process_group(t, p) : SAMPLE_LABELS_NO_GROUP;
+	return p ? process_group(t, p) : SAMPLE_LABELS_NONE;
 }
 
 struct process *process_table_add(
@@ -178,7 +178,7 @@ struct process *process_table_add(
 	p->number = t->process_numbers++;
 	p->parent = parent ? parent->number : UINT32_MAX;
 	p->start_ns = time_ns;
-	p->group = parent ? process_group(t, parent) : SAMPLE_LABELS_NO_GROUP;
+	p->group = parent ? process_group(t, parent) : SAMPLE_LABELS_NONE;
 	if (parent) {
 		memcpy(p->name, parent->name, sizeof(p->name));
 		unwind_space_copy(&p->space, &parent->space);

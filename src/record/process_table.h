@@ -39,7 +39,7 @@ struct process {
 	bool is_leaderless; /* its first thread has ended */
 	bool is_bare;	    /* it runs another program; no code of that is mapped yet */
 	char name[16];
-	uint32_t group;	    /* control group, of sample_labels_group; or SAMPLE_LABELS_NO_GROUP */
+	uint32_t group;	    /* control group, of sample_labels_name; or SAMPLE_LABELS_NONE */
 	bool is_group_read; /* it is the process's own, not its parent's */
 	struct weights_account account; /* where samples are held against those of processes */
 	struct unwind_space space;
@@ -110,6 +110,8 @@ struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t
 struct thread *process_table_thread(
 	struct process_table *t, struct process *p, int64_t tid, uint64_t time_ns);
 
+/* The thread with that tid, of whatever process, or NULL: one that has just ended counts. */
+struct thread *process_table_find_tid(struct process_table *t, int64_t tid);
 /* The thread of that process, made if it is not known, and not written yet. */
 struct thread *process_table_meet(
 	struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns);

@@ -77,6 +77,13 @@ struct thread *process_table_find_thread(
 	return place && (*place)->process == p->number ? *place : NULL;
 }
 
+struct thread *process_table_find_tid(struct process_table *t, int64_t tid)
+{
+	struct thread **place = thread_place(t, tid);
+
+	return place ? *place : NULL;
+}
+
 /* What a thread that was there before is. */
 static void thread_look_up(struct thread *thread)
 {

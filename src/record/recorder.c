@@ -27,8 +27,9 @@ struct error *recorder_create(const struct recorder_options *options, struct rec
 	r->options = *options;
 	r->progress_step_ns = PROGRESS_FIRST_NS;
 	if (options->clock == RECORDER_CLOCK_DEFAULT)
-		r->options.clock = options->kind == TARGET_MACHINE ? RECORDER_CLOCK_VIRTUAL
-								   : RECORDER_CLOCK_BOTH;
+		r->options.clock = options->kind == TARGET_MACHINE && !options->wakers
+					   ? RECORDER_CLOCK_VIRTUAL
+					   : RECORDER_CLOCK_BOTH;
 	launch_state_save(&r->launch_state);
 	r->target = (struct target){.kind = options->kind,
 		.command = options->command,
@@ -340,8 +341,8 @@ static struct error *start(struct recorder *r)
 	if (err)
 		return err;
 	init_weights(r);
-	recording_measure(&r->recording, r->engine->has_real_clock, r->options.counters,
-		r->options.counter_count);
+	recording_measure(&r->recording, r->engine->has_real_clock, r->options.wakers,
+		r->options.counters, r->options.counter_count);
 	poll_set(r);
 	if (r->options.duration_ns > 0 && r->engine->ops->stop_at)
 		r->engine->ops->stop_at(r->engine, end_time_ns(r));

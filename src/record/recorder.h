@@ -64,7 +64,7 @@ struct zones_result {
 };
 
 /* Events beside time, so that with the clocks' there are CAPTURE_METRIC_MAX metrics. */
-#define RECORDER_COUNTERS_MAX (CAPTURE_METRIC_MAX - 5)
+#define RECORDER_COUNTERS_MAX (CAPTURE_METRIC_MAX - 6)
 
 /* How one of the events beside time went. */
 struct recorder_counted {
@@ -95,6 +95,7 @@ struct recorder_options {
 	uint64_t interval_ns; /* between samples of CPU time */
 	double overhead_most; /* share of the target's CPU time that it may cost; 0: no matter */
 	enum recorder_clock clock;
+	bool wakers; /* record who wakes threads that wait, too: takes the real clock and rights */
 	enum recorder_zones zones;
 	const struct perf_counter *counters; /* [counter_count] events beside time; borrowed */
 	size_t counter_count;		     /* at most RECORDER_COUNTERS_MAX */

@@ -1,6 +1,7 @@
 /*
  * What a recording consists of while it is made.  A sample of the clock and a time off the CPU are
- * both stretches of real time, so that cpu + blocked + preempted = real holds for each stack.
+ * both stretches of real time, so that cpu + blocked + woken + preempted = real holds for each
+ * stack.
  */
 #include "record/recording.h"
 
@@ -18,21 +19,24 @@ static uint32_t add_metric(struct recording *r, struct str name, struct str unit
 	return r->metrics.count++;
 }
 
-void recording_measure(
-	struct recording *r, bool real, const struct perf_counter *counters, size_t counter_count)
+void recording_measure(struct recording *r, bool real, bool wakers,
+	const struct perf_counter *counters, size_t counter_count)
 {
 	struct recording_metrics *m = &r->metrics;
 
 	*m = (struct recording_metrics){.samples = CAPTURE_NO_ID,
 		.real_time = CAPTURE_NO_ID,
 		.blocked_time = CAPTURE_NO_ID,
-		.preempted_time = CAPTURE_NO_ID};
+		.preempted_time = CAPTURE_NO_ID,
+		.wakeup_delay = CAPTURE_NO_ID};
 	m->cpu_time = add_metric(r, STR("cpu-time"), STR("ns"));
 	m->samples = add_metric(r, STR("samples"), STR("count"));
 	if (real) {
 		m->real_time = add_metric(r, STR("real-time"), STR("ns"));
 		m->blocked_time = add_metric(r, STR("blocked-time"), STR("ns"));
 		m->preempted_time = add_metric(r, STR("preempted-time"), STR("ns"));
+		if (wakers)
+			m->wakeup_delay = add_metric(r, STR("wakeup-delay"), STR("ns"));
 	}
 	m->counters = m->count;
 	for (size_t i = 0; i < counter_count; i++)
@@ -73,16 +77,17 @@ static void put_sample(struct recording *r, const struct capture_sample *s)
 		r->writer, s->time_ns, s->thread, s->node, s->zone, s->labels, s->weight);
 }
 
-/* cpu: SAMPLE_LABELS_NO_CPU where it was on none; off_ns: how long it lasted if it was. */
+/* off_ns: how long it lasted if it was off the CPU. */
 static void write_sample(struct recording *r, uint64_t time_ns, struct thread *thread,
-	uint32_t node, uint32_t cpu, uint64_t off_ns, const int64_t *weight)
+	uint32_t node, struct sample_labeling labels, uint64_t off_ns, const int64_t *weight)
 {
+	labels.group = process_table_group(r->processes, thread);
+
 	struct capture_sample sample = {.time_ns = file_time_ns(r, time_ns),
 		.thread = thread->number,
 		.node = node,
 		.zone = r->zones ? zones_at(r->zones, thread, time_ns) : 0,
-		.labels = sample_labels_set(
-			&r->labels, process_table_group(r->processes, thread), cpu)};
+		.labels = sample_labels_set(&r->labels, labels)};
 
 	memcpy(sample.weight, weight, r->metrics.count * sizeof(*weight));
 	if (r->keeps)
@@ -92,6 +97,11 @@ static void write_sample(struct recording *r, uint64_t time_ns, struct thread *t
 					r->metrics.count * sizeof(*weight)});
 	else
 		put_sample(r, &sample);
+}
+
+static struct sample_labeling on_cpu(uint32_t cpu)
+{
+	return (struct sample_labeling){.cpu = cpu, .waker = SAMPLE_LABELS_NONE};
 }
 
 /* Adds to a weight that may not be recorded. */
@@ -129,7 +139,7 @@ static void write_clock(struct recording *r, struct snapshot_place place, uint32
 	weigh(weight, r->metrics.samples, 1);
 	r->samples++;
 	r->sampled_ns += weight_ns;
-	write_sample(r, time_ns, place.thread, place.node, cpu, 0, weight);
+	write_sample(r, time_ns, place.thread, place.node, on_cpu(cpu), 0, weight);
 }
 
 struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample)
@@ -165,30 +175,38 @@ void recording_take_counter(struct recording *r, const struct perf_sample *sampl
 	weigh(weight, r->metrics.counters + counter, sample->period);
 	r->counter_samples[counter]++;
 	r->counter_weight[counter] += sample->period;
-	write_sample(r, sample->time_ns, place.thread, place.node, sample->cpu, 0, weight);
+	write_sample(r, sample->time_ns, place.thread, place.node, on_cpu(sample->cpu), 0, weight);
 }
 
 void recording_take_off_cpu(
 	struct recording *r, struct thread *thread, const struct offcpu_interval *interval)
 {
 	int64_t weight[CAPTURE_METRIC_MAX] = {0};
-	uint32_t node = interval->node;
-	uint64_t begin_ns = interval->begin_ns, ready_ns = begin_ns + interval->blocked_ns;
-	uint64_t preempted_begin_ns = ready_ns;
-	uint64_t blocked_ns = pauses_on_ns(&r->pauses, begin_ns, ready_ns, &begin_ns);
-	uint64_t preempted_ns = pauses_on_ns(
-		&r->pauses, ready_ns, ready_ns + interval->preempted_ns, &preempted_begin_ns);
+	const uint64_t span_ns[] = {
+		interval->blocked_ns, interval->woken_ns, interval->preempted_ns};
+	const uint32_t metric[] = {
+		r->metrics.blocked_time, r->metrics.wakeup_delay, r->metrics.preempted_time};
+	uint32_t node =
+		interval->node == OFFCPU_NO_NODE ? snapshot_no_stack(&r->snapshot) : interval->node;
+	uint64_t at_ns = interval->begin_ns, first_ns = 0, off_ns = 0;
 
-	if (blocked_ns + preempted_ns == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(span_ns); i++) {
+		uint64_t on_ns, begin_ns = at_ns;
+
+		on_ns = pauses_on_ns(&r->pauses, at_ns, at_ns + span_ns[i], &begin_ns);
+		at_ns += span_ns[i];
+		if (on_ns > 0 && off_ns == 0)
+			first_ns = begin_ns;
+		off_ns += on_ns;
+		weigh(weight, metric[i], on_ns);
+	}
+	if (off_ns == 0)
 		return;
-	if (node == OFFCPU_NO_NODE)
-		node = snapshot_no_stack(&r->snapshot);
-	weigh(weight, r->metrics.real_time, blocked_ns + preempted_ns);
-	weigh(weight, r->metrics.blocked_time, blocked_ns);
-	weigh(weight, r->metrics.preempted_time, preempted_ns);
+	weigh(weight, r->metrics.real_time, off_ns);
 	process_table_number(r->processes, thread);
-	write_sample(r, blocked_ns ? begin_ns : preempted_begin_ns, thread, node,
-		SAMPLE_LABELS_NO_CPU, blocked_ns + preempted_ns, weight);
+	write_sample(r, first_ns, thread, node,
+		(struct sample_labeling){.cpu = SAMPLE_LABELS_NONE, .waker = interval->waker},
+		off_ns, weight);
 }
 
 /* ---- what programs say of their zones ---- */
@@ -268,21 +286,27 @@ void recording_forget(struct recording *r, uint64_t until_ns)
 	}
 }
 
-/* Takes what was before that time from a time off the CPU: first it was blocked. */
+/* Takes what was before that time from a time off the CPU, whose parts follow each other. */
 static void trim(const struct recording *r, struct capture_sample *sample, uint64_t until)
 {
 	const struct recording_metrics *m = &r->metrics;
+	const uint32_t parts[] = {m->blocked_time, m->wakeup_delay, m->preempted_time};
 	int64_t gone = (int64_t)(until - sample->time_ns);
 
 	if (sample->time_ns >= until || m->real_time == CAPTURE_NO_ID)
 		return;
-	int64_t blocked = sample->weight[m->blocked_time];
-
-	blocked = blocked < gone ? blocked : gone;
 	sample->time_ns = until;
 	sample->weight[m->real_time] -= gone;
-	sample->weight[m->blocked_time] -= blocked;
-	sample->weight[m->preempted_time] -= gone - blocked;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		int64_t *part = &sample->weight[parts[i]];
+
+		if (parts[i] == CAPTURE_NO_ID)
+			continue;
+		int64_t less = *part < gone ? *part : gone;
+
+		*part -= less;
+		gone -= less;
+	}
 }
 
 static void want(struct recording *r, uint32_t node)

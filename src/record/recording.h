@@ -28,7 +28,8 @@ struct recording_metrics {
 	uint32_t samples;	 /* 1 for a sample of the clock, 0 for all else */
 	uint32_t real_time;	 /* ns: CPU time and all time off the CPU */
 	uint32_t blocked_time;	 /* ns: waiting for something */
-	uint32_t preempted_time; /* ns: ready to run, but for a CPU */
+	uint32_t preempted_time; /* ns: ready to run on, but for a CPU */
+	uint32_t wakeup_delay;	 /* ns: woken, and ready to run but for a CPU */
 	uint32_t counters;	 /* the first of the events beside time, in their order */
 };
 
@@ -72,11 +73,11 @@ struct recording {
 /* Begins now. */
 void recording_begin(struct recording *r, struct capture_writer *writer);
 /*
- * Writes what samples weigh, before the first of them: time off the CPU too if real, and those
- * counters.
+ * Writes what samples weigh, before the first of them: time off the CPU too if real, of that
+ * wake-up delays apart if wakers, and those counters.
  */
-void recording_measure(
-	struct recording *r, bool real, const struct perf_counter *counters, size_t counter_count);
+void recording_measure(struct recording *r, bool real, bool wakers,
+	const struct perf_counter *counters, size_t counter_count);
 /* A recording that was not begun must be zeroed. */
 void recording_end(struct recording *r);
 

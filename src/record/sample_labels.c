@@ -1,18 +1,18 @@
 /*
  * Labels of samples.  In a set, labels are in the order of their numbers in the file, which is that
- * of first sight; there are as many sets as pairs that were seen.
+ * of first sight; there are as many sets as combinations that were seen.
  */
 #include "record/sample_labels.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
-enum key { KEY_CPU, KEY_GROUP };
+enum key { KEY_CPU, KEY_GROUP, KEY_WAKER, KEY_COUNT };
 
 void sample_labels_init(struct sample_labels *l, struct capture_writer *writer)
 {
 	*l = (struct sample_labels){.writer = writer, .arena = arena_create()};
-	str_table_init(&l->groups, l->arena);
+	str_table_init(&l->names, l->arena);
 }
 
 void sample_labels_deinit(struct sample_labels *l)
@@ -21,13 +21,13 @@ void sample_labels_deinit(struct sample_labels *l)
 		return;
 	map_deinit(&l->labels);
 	map_deinit(&l->sets);
-	str_table_deinit(&l->groups);
+	str_table_deinit(&l->names);
 	arena_destroy(l->arena);
 }
 
-uint32_t sample_labels_group(struct sample_labels *l, struct str path)
+uint32_t sample_labels_name(struct sample_labels *l, struct str name)
 {
-	return str_table_intern(&l->groups, path);
+	return str_table_intern(&l->names, name);
 }
 
 /* As text: a label of pprof whose number is 0 is none. */
@@ -50,7 +50,8 @@ static uint32_t find_label(struct sample_labels *l, enum key key, uint32_t value
 	if (key == KEY_CPU)
 		write_cpu(l, value);
 	else
-		capture_writer_label(l->writer, STR("cgroup"), l->groups.strings[value]);
+		capture_writer_label(l->writer, key == KEY_GROUP ? STR("cgroup") : STR("waker"),
+			l->names.strings[value]);
 	return *label;
 }
 
@@ -65,12 +66,25 @@ static uint32_t find_set(struct sample_labels *l, uint32_t rest, uint32_t label)
 	return *set;
 }
 
-uint32_t sample_labels_set(struct sample_labels *l, uint32_t group, uint32_t cpu)
+uint32_t sample_labels_set(struct sample_labels *l, struct sample_labeling labeling)
 {
-	uint32_t first = group == SAMPLE_LABELS_NO_GROUP ? 0 : find_label(l, KEY_GROUP, group);
-	uint32_t last = cpu == SAMPLE_LABELS_NO_CPU ? 0 : find_label(l, KEY_CPU, cpu);
-	uint32_t low = first < last ? first : last, high = first < last ? last : first;
-	uint32_t set = low ? find_set(l, 0, low) : 0;
+	const uint32_t values[KEY_COUNT] = {
+		[KEY_CPU] = labeling.cpu,
+		[KEY_GROUP] = labeling.group,
+		[KEY_WAKER] = labeling.waker,
+	};
+	uint32_t sorted[KEY_COUNT], count = 0, set = 0;
 
-	return high ? find_set(l, set, high) : 0;
+	for (enum key key = 0; key < KEY_COUNT; key++) {
+		if (values[key] == SAMPLE_LABELS_NONE)
+			continue;
+		uint32_t label = find_label(l, key, values[key]), at = count++;
+
+		for (; at > 0 && sorted[at - 1] > label; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = label;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		set = find_set(l, set, sorted[i]);
+	return set;
 }

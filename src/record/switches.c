@@ -84,7 +84,7 @@ static void thread_existed(void *context, struct thread *thread)
 	offcpu_begin(&s->offcpu, &thread->off, s->begin_ns, OFFCPU_EXISTED);
 }
 
-void switches_init(struct switches *s, struct recording *recording, bool on)
+void switches_init(struct switches *s, struct recording *recording, bool on, bool wakers)
 {
 	const struct offcpu_hooks off = {
 		.interval = write_interval, .read_stack = read_stack, .context = s};
@@ -94,7 +94,7 @@ void switches_init(struct switches *s, struct recording *recording, bool on)
 		.context = s};
 
 	*s = (struct switches){.recording = recording, .on = on, .reads_left = READS_MOST};
-	offcpu_init(&s->offcpu, &off);
+	offcpu_init(&s->offcpu, &off, wakers);
 	blocked_stack_init(&s->reader);
 	process_table_hook(recording->processes, &threads);
 	s->begin_ns = s->tick_ns = s->window_ns = clock_monotonic_ns();
@@ -126,6 +126,12 @@ void switches_take(struct switches *s, const struct perf_switch *record)
 	} else {
 		offcpu_in(&s->offcpu, &thread->off, record->time_ns);
 	}
+}
+
+void switches_wake(struct switches *s, struct thread *thread, uint64_t time_ns, uint32_t waker)
+{
+	if (s->on && time_ns >= s->begin_ns)
+		offcpu_wake(&s->offcpu, &thread->off, time_ns, waker);
 }
 
 void switches_take_stack(struct switches *s, const struct perf_sample *sample)

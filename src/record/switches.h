@@ -32,15 +32,17 @@ struct switches {
 
 /*
  * The recording's process table tells it of threads from now on.  on: the target runs, and the
- * threads in the table exist; else it begins with its first exec.  The struct must stay where it
- * is.
+ * threads in the table exist; else it begins with its first exec.  wakers: switches_wake will be
+ * called.  The struct must stay where it is.
  */
-void switches_init(struct switches *s, struct recording *recording, bool on);
+void switches_init(struct switches *s, struct recording *recording, bool on, bool wakers);
 /* A zeroed one is fine. */
 void switches_deinit(struct switches *s);
 
 /* A record of a switch. */
 void switches_take(struct switches *s, const struct perf_switch *record);
+/* A thread is woken, by that waker (record/waking.h). */
+void switches_wake(struct switches *s, struct thread *thread, uint64_t time_ns, uint32_t waker);
 /* The sample of a thread that is about to be switched out. */
 void switches_take_stack(struct switches *s, const struct perf_sample *sample);
 /*

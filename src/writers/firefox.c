@@ -412,6 +412,7 @@ static void choose_weights(struct firefox_writer *w)
 	w->off_cpu[FIREFOX_RUNNING] = NO_ID;
 	w->off_cpu[FIREFOX_BLOCKED] = find_metric(p, STR("blocked-time"));
 	w->off_cpu[FIREFOX_PREEMPTED] = find_metric(p, STR("preempted-time"));
+	w->off_cpu[FIREFOX_WOKEN] = find_metric(p, STR("wakeup-delay"));
 	w->has_times = p->samples.count && p->samples.time_ns;
 	w->has_cpu = w->has_times && w->cpu != NO_ID;
 }

@@ -11,7 +11,8 @@
 #include "base/search.h"
 #include "writers/zone_walk.h"
 
-static const char *const state_names[FIREFOX_STATE_COUNT] = {"running", "blocked", "preempted"};
+static const char *const state_names[FIREFOX_STATE_COUNT] = {
+	"running", "blocked", "preempted", "woken"};
 
 /* ---- Which */
 

@@ -36,9 +36,11 @@ enum firefox_state firefox_sample_state(
 /* Zone rows, and samples of other metrics alone, have nothing to show. */
 static bool is_shown(const struct firefox_writer *w, size_t sample)
 {
+	uint64_t off_cpu_ns;
+
 	return weight_of(w, w->metric.i, sample) || weight_of(w, w->samples, sample) ||
-	       weight_of(w, w->cpu, sample) || weight_of(w, w->off_cpu[FIREFOX_BLOCKED], sample) ||
-	       weight_of(w, w->off_cpu[FIREFOX_PREEMPTED], sample);
+	       weight_of(w, w->cpu, sample) ||
+	       firefox_sample_state(w, sample, &off_cpu_ns) != FIREFOX_RUNNING;
 }
 
 static struct firefox_row sample_row(const struct firefox_writer *w, size_t sample)

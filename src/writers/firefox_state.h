@@ -11,7 +11,13 @@
 #include "writers/writers.h"
 
 /* How a thread spent what a row is of. */
-enum firefox_state { FIREFOX_RUNNING, FIREFOX_BLOCKED, FIREFOX_PREEMPTED, FIREFOX_STATE_COUNT };
+enum firefox_state {
+	FIREFOX_RUNNING,
+	FIREFOX_BLOCKED,
+	FIREFOX_PREEMPTED,
+	FIREFOX_WOKEN,
+	FIREFOX_STATE_COUNT
+};
 
 /* meta.categories, by number; OTHER is the default one, as its color is grey. */
 enum firefox_category {

@@ -243,21 +243,30 @@ static void test_functions_without_names(void **state)
 	free(path);
 }
 
-/* CPUs and control groups are labels; their sets are in the order in which they came. */
+static uint32_t name_label(struct sample_labels *labels, const char *name)
+{
+	return name ? sample_labels_name(labels, str_from(name)) : SAMPLE_LABELS_NONE;
+}
+
+/* CPUs, control groups and wakers are labels, shown in the order in which they came first. */
 static void test_labels(void **state)
 {
 	static const struct {
 		const char *group; /* NULL: not known */
 		uint32_t cpu;
+		const char *waker; /* likewise */
 		const char *shown;
 	} rows[] = {
-		{NULL, 3, "cpu=3 "},
-		{"/a", 3, "cpu=3 cgroup=/a "},
-		{"/a", 0, "cgroup=/a cpu=0 "},
-		{"/b", SAMPLE_LABELS_NO_CPU, "cgroup=/b "},
-		{NULL, SAMPLE_LABELS_NO_CPU, ""},
-		{"/b", 3, "cpu=3 cgroup=/b "},
-		{"/a", 3, "cpu=3 cgroup=/a "},
+		{NULL, 3, NULL, "cpu=3 "},
+		{"/a", 3, NULL, "cpu=3 cgroup=/a "},
+		{"/a", 0, NULL, "cgroup=/a cpu=0 "},
+		{"/b", SAMPLE_LABELS_NONE, NULL, "cgroup=/b "},
+		{NULL, SAMPLE_LABELS_NONE, NULL, ""},
+		{"/b", 3, NULL, "cpu=3 cgroup=/b "},
+		{"/a", 3, NULL, "cpu=3 cgroup=/a "},
+		{"/a", SAMPLE_LABELS_NONE, "sh (7)", "cgroup=/a waker=sh (7) "},
+		{NULL, SAMPLE_LABELS_NONE, "sh (7)", "waker=sh (7) "},
+		{"/b", 3, "/a", "cpu=3 cgroup=/b waker=/a "},
 	};
 	char *path = capture_file_path("labels.prof");
 	struct sample_labels labels;
@@ -273,12 +282,12 @@ static void test_labels(void **state)
 	capture_writer_thread(w, 0, 0, 1, 0, STR("x"));
 	capture_writer_node(w, 1, 0, 0, 0x2000);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		uint32_t group = rows[i].group
-					 ? sample_labels_group(&labels, str_from(rows[i].group))
-					 : SAMPLE_LABELS_NO_GROUP;
+		struct sample_labeling labeling = {.cpu = rows[i].cpu,
+			.waker = name_label(&labels, rows[i].waker),
+			.group = name_label(&labels, rows[i].group)};
 
-		capture_writer_sample(w, 1000 * i, 0, 1, 0,
-			sample_labels_set(&labels, group, rows[i].cpu), &weight);
+		capture_writer_sample(
+			w, 1000 * i, 0, 1, 0, sample_labels_set(&labels, labeling), &weight);
 	}
 	sample_labels_deinit(&labels);
 	assert_null(capture_writer_finish(w, NULL));
@@ -287,10 +296,10 @@ static void test_labels(void **state)
 
 	assert_int_equal(p->samples.count, ARRAY_SIZE(rows));
 	for (size_t i = 0; i < p->samples.count; i++) {
-		label_id ids[2];
+		label_id ids[3];
 		size_t count = profile_label_count(p, p->samples.labels[i]);
 
-		assert_true(count <= 2);
+		assert_true(count <= 3);
 		profile_label_ids(p, p->samples.labels[i], ids);
 		strbuf_clear(&shown);
 		for (size_t k = 0; k < count; k++)

@@ -1,5 +1,5 @@
 /*
- * Off-CPU time: each thread's life is cut into running, blocked and preempted, exactly.
+ * Off-CPU time: each thread's life is cut into running, blocked, woken and preempted, exactly.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@
 
 struct life {
 	struct offcpu_thread thread; /* first */
-	uint64_t end_ns[2];	     /* of the last interval that was waited, and was preempted */
-	uint64_t blocked_ns, preempted_ns, blocks, estimated_ns, nodeless;
+	uint64_t end_ns[3];	     /* of the last interval: blocked, woken, preempted */
+	uint64_t blocked_ns, woken_ns, preempted_ns, blocks, estimated_ns, nodeless;
 };
 
 static struct offcpu o;
@@ -32,21 +32,25 @@ static void take_interval(
 	void *context, struct offcpu_thread *thread, const struct offcpu_interval *interval)
 {
 	struct life *life = (struct life *)thread;
-	uint64_t off_ns = interval->blocked_ns + interval->preempted_ns;
+	uint64_t off_ns = interval->blocked_ns + interval->woken_ns + interval->preempted_ns;
+	unsigned int state = interval->preempted_ns ? 2 : interval->woken_ns ? 1 : 0;
 
 	assert_null(context);
 	assert_true(interval->begin_ns <= interval->end_ns);
-	assert_true(interval->blocked_ns == 0 || interval->preempted_ns == 0);
+	assert_true((interval->blocked_ns > 0) + (interval->woken_ns > 0) +
+			    (interval->preempted_ns > 0) <=
+		    1);
 	if (off_ns > 0)
-		assert_true(interval->begin_ns >= life->end_ns[interval->preempted_ns > 0]);
+		assert_true(interval->begin_ns >= life->end_ns[state]);
 	assert_true(off_ns <= interval->end_ns - interval->begin_ns);
 	if (interval->blocks <= 1)
 		assert_int_equal(off_ns, interval->end_ns - interval->begin_ns);
 	if (off_ns > 0)
-		life->end_ns[interval->preempted_ns > 0] = interval->end_ns;
+		life->end_ns[state] = interval->end_ns;
 	life->blocked_ns += interval->blocked_ns;
+	life->woken_ns += interval->woken_ns;
 	life->preempted_ns += interval->preempted_ns;
-	life->blocks += interval->blocks;
+	life->blocks += interval->woken_ns ? 0 : interval->blocks;
 	life->estimated_ns += interval->estimated ? off_ns : 0;
 	life->nodeless += interval->node == OFFCPU_NO_NODE;
 	vec_push(&intervals, *interval);
@@ -68,7 +72,7 @@ static int setup(void **state)
 	const struct offcpu_hooks hooks = {.interval = take_interval, .read_stack = read_stack};
 
 	(void)state;
-	offcpu_init(&o, &hooks);
+	offcpu_init(&o, &hooks, false);
 	intervals.count = 0;
 	asked = answer_ns = 0;
 	answer = 0;
@@ -308,6 +312,78 @@ static void test_missing_records(void **state)
 		o.counts.running_ns + o.counts.blocked_ns + o.counts.preempted_ns, 60 * MS);
 }
 
+/*
+ * What wakes a thread parts its wait from its delay, both at the stack of the wait; who is not
+ * blocked is not woken.
+ */
+static void test_wake(void **state)
+{
+	struct life a = {0}, old = {0};
+	struct offcpu_thread *t = &a.thread;
+
+	(void)state;
+	offcpu_begin(&o, t, 0, OFFCPU_PREEMPTED);
+	offcpu_wake(&o, t, 1 * MS, 9);
+	offcpu_in(&o, t, 2 * MS);
+	offcpu_wake(&o, t, 3 * MS, 9);
+	offcpu_stack(&o, t, 4 * MS, 6);
+	offcpu_out(&o, t, 4 * MS, false);
+	offcpu_wake(&o, t, 30 * MS, 8);
+	offcpu_wake(&o, t, 31 * MS, 9);
+	offcpu_tick(&o, 33 * MS);
+	offcpu_in(&o, t, 35 * MS);
+	offcpu_out(&o, t, 36 * MS, false);
+	offcpu_in(&o, t, 46 * MS);
+	offcpu_end(&o, t, 50 * MS);
+	assert_int_equal(intervals.count, 4);
+	expect(0, 4 * MS, 30 * MS, 6, false);
+	expect(1, 0, 2 * MS, 6, true);
+	expect(2, 30 * MS, 35 * MS, 6, false);
+	expect(3, 36 * MS, 46 * MS, 6, true);
+	assert_int_equal(intervals.data[0].waker, 8);
+	assert_int_equal(intervals.data[1].waker, OFFCPU_NO_WAKER);
+	assert_int_equal(intervals.data[2].waker, 8);
+	assert_int_equal(intervals.data[3].waker, OFFCPU_NO_WAKER);
+	assert_int_equal(a.preempted_ns, 2 * MS);
+	assert_int_equal(a.blocked_ns, 36 * MS);
+	assert_int_equal(a.woken_ns, 5 * MS);
+	assert_int_equal(o.counts.blocks, 3);
+	assert_int_equal(o.counts.missing + o.counts.misplaced, 0);
+
+	/* It slept before the recording began. */
+	offcpu_begin(&o, &old.thread, 10 * MS, OFFCPU_EXISTED);
+	offcpu_wake(&o, &old.thread, 15 * MS, 8);
+	offcpu_in(&o, &old.thread, 16 * MS);
+	offcpu_end(&o, &old.thread, 17 * MS);
+	assert_int_equal(old.blocked_ns, 5 * MS);
+	assert_int_equal(old.woken_ns, 1 * MS);
+}
+
+/* Short blocks are put together by their wakers, too. */
+static void test_wakers_apart(void **state)
+{
+	struct life a = {0};
+	uint64_t by[2] = {0};
+
+	(void)state;
+	offcpu_begin(&o, &a.thread, 0, OFFCPU_RUNNING);
+	for (uint64_t i = 0; i < 200; i++) {
+		uint64_t at = i * 1000;
+
+		offcpu_stack(&o, &a.thread, at + 100, 3);
+		offcpu_out(&o, &a.thread, at + 100, false);
+		offcpu_wake(&o, &a.thread, at + 100 + 10 * (1 + i / 100), (uint32_t)(i / 100));
+		offcpu_in(&o, &a.thread, at + 500);
+	}
+	offcpu_end(&o, &a.thread, 200 * 1000);
+	for (size_t i = 0; i < intervals.count; i++)
+		by[intervals.data[i].waker] += intervals.data[i].blocked_ns;
+	assert_int_equal(by[0], 100 * 10);
+	assert_int_equal(by[1], 100 * 20);
+	assert_int_equal(a.woken_ns, 200 * 400 - 100 * 30);
+	assert_true(intervals.count <= 6);
+}
+
 /* ---- properties ---- */
 
 static uint64_t random_state;
@@ -319,8 +395,8 @@ static uint64_t random_below(uint64_t limit)
 }
 
 struct truth {
-	uint64_t running_ns, blocked_ns, preempted_ns;
-	bool off, preempted, begun;
+	uint64_t running_ns, blocked_ns, woken_ns, preempted_ns;
+	bool off, preempted, woken, begun;
 };
 
 enum { THREADS = 5 };
@@ -335,15 +411,22 @@ static void step(struct life *life, struct truth *truth, uint64_t now, uint64_t 
 	if (truth->off && truth->preempted)
 		truth->preempted_ns += span;
 	else if (truth->off)
-		truth->blocked_ns += span;
+		*(truth->woken ? &truth->woken_ns : &truth->blocked_ns) += span;
 	else
 		truth->running_ns += span;
+	if (truth->off && !truth->preempted && !truth->woken && random_below(2)) {
+		truth->woken = true;
+		if (!is_lost)
+			offcpu_wake(&o, t, time, 1 + (uint32_t)random_below(2));
+		return;
+	}
 	if (!truth->off && random_below(3) == 0) {
 		if (!is_lost)
 			offcpu_sample(&o, t, time, 1 + (uint32_t)random_below(3));
 		return;
 	}
 	truth->off = !truth->off;
+	truth->woken = false;
 	if (!truth->off) {
 		if (!is_lost)
 			offcpu_in(&o, t, time);
@@ -371,15 +454,16 @@ static void check_sums(
 	uint64_t off_ns = 0, blocks = 0;
 
 	for (size_t i = 0; i < THREADS; i++) {
-		off_ns += lives[i].blocked_ns + lives[i].preempted_ns;
+		off_ns += lives[i].blocked_ns + lives[i].woken_ns + lives[i].preempted_ns;
 		blocks += lives[i].blocks;
 		assert_null(lives[i].thread.link.before);
 		if (loss)
 			continue;
 		assert_int_equal(lives[i].blocked_ns, truths[i].blocked_ns);
+		assert_int_equal(lives[i].woken_ns, truths[i].woken_ns);
 		assert_int_equal(lives[i].preempted_ns, truths[i].preempted_ns);
 	}
-	assert_int_equal(o.counts.blocked_ns + o.counts.preempted_ns, off_ns);
+	assert_int_equal(o.counts.blocked_ns + o.counts.woken_ns + o.counts.preempted_ns, off_ns);
 	assert_int_equal(o.counts.running_ns + off_ns, lived);
 	assert_int_equal(o.counts.blocks, blocks);
 	assert_true(o.counts.estimated <= blocks && o.counts.estimated_ns <= off_ns);
@@ -423,7 +507,7 @@ static void live(uint64_t seed, unsigned loss)
 		if (truths[i].off && truths[i].preempted)
 			truths[i].preempted_ns += span;
 		else if (truths[i].off)
-			truths[i].blocked_ns += span;
+			*(truths[i].woken ? &truths[i].woken_ns : &truths[i].blocked_ns) += span;
 		lived += now[i];
 		offcpu_end(&o, &lives[i].thread, now[i]);
 	}
@@ -451,6 +535,8 @@ int main(void)
 		cmocka_unit_test_setup(test_stack_from_outside, setup),
 		cmocka_unit_test_setup(test_parts, setup),
 		cmocka_unit_test_setup(test_missing_records, setup),
+		cmocka_unit_test_setup(test_wake, setup),
+		cmocka_unit_test_setup(test_wakers_apart, setup),
 		cmocka_unit_test(test_nothing_is_lost_or_counted_twice),
 	};
 	int failed = cmocka_run_group_tests_name("offcpu", tests, NULL, NULL);

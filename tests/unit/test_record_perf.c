@@ -2,6 +2,7 @@
  * Records of perf events, laid out by hand as perf_event_open(2) says, and cut off everywhere.
  */
 #include "record/perf_record.h"
+#include "record/waking.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -258,6 +259,67 @@ static void test_lost(void **state)
 	assert_int_equal(perf_record_lost(end_with_time(&r, 1)), 44);
 }
 
+static void test_waking_format(void **state)
+{
+	static const char text[] = "name: sched_waking\nID: 375\nformat:\n"
+				   "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+				   "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				   "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n";
+	struct waking_format format;
+	size_t line = sizeof("\tsize:4;\tsigned:1;\n") - 1;
+
+	(void)state;
+	assert_true(waking_format_parse(str_from(text), &format));
+	assert_int_equal(format.tid_offset, 24);
+	for (size_t size = 0; size < sizeof(text) - 1 - line; size++)
+		assert_false(waking_format_parse((struct str){text, size}, &format));
+	assert_false(waking_format_parse(STR("\tfield:pid_t pid;\toffset:;\t"), &format));
+	assert_false(waking_format_parse(STR("\tfield:pid_t pid;\toffset:99999;\t"), &format));
+}
+
+/* Who wakes 4711: thread 12 of 11, in a softirq or not, or an interrupt. */
+static void put_waking(struct record *r, uint8_t flags)
+{
+	const uint8_t common[] = {0x77, 1, flags, 0, 12, 0, 0, 0};
+
+	begin(r, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	put_u64(r, 77);
+	put_u64(r, 0xffffffff81000001);
+	put_u32(r, 11);
+	put_u32(r, 12);
+	put_u64(r, 5000);
+	put_u32(r, 36);
+	put(r, common, sizeof(common));
+	put(r, "somebody\0\0\0\0\0\0\0", 16);
+	put_u32(r, 4711);
+	put_u32(r, 120);
+	put_u32(r, 1);
+}
+
+static void test_waking(void **state)
+{
+	const struct waking_format format = {.tid_offset = 24};
+	struct record r;
+	struct waking w;
+
+	(void)state;
+	put_waking(&r, 0);
+	assert_true(waking_read(end(&r), &format, &w));
+	assert_int_equal(w.time_ns, 5000);
+	assert_int_equal(w.tid, 4711);
+	assert_int_equal(w.waker_pid, 11);
+	assert_int_equal(w.waker_tid, 12);
+	assert_false(w.in_interrupt || w.in_softirq);
+	for (; r.size > sizeof(struct perf_event_header); r.size--)
+		assert_true(r.size == 84 || !waking_read(end(&r), &format, &w));
+	put_waking(&r, 0x11);
+	assert_true(waking_read(end(&r), &format, &w));
+	assert_true(!w.in_interrupt && w.in_softirq);
+	put_waking(&r, 0x08);
+	assert_true(waking_read(end(&r), &format, &w));
+	assert_true(w.in_interrupt && !w.in_softirq);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +330,8 @@ int main(void)
 		cmocka_unit_test(test_mmap),
 		cmocka_unit_test(test_tasks_and_names),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_waking_format),
+		cmocka_unit_test(test_waking),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

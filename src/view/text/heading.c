@@ -71,7 +71,8 @@ static void draw_total(struct text *text, const struct report *report)
 static bool is_measured(struct str metric)
 {
 	return str_equal(metric, STR(ZONE_TIME)) || str_equal(metric, STR("real-time")) ||
-	       str_equal(metric, STR("blocked-time")) || str_equal(metric, STR("preempted-time"));
+	       str_equal(metric, STR("blocked-time")) || str_equal(metric, STR("preempted-time")) ||
+	       str_equal(metric, STR("wakeup-delay"));
 }
 
 static void draw_samples(struct text *text, const struct report *report)
