@@ -310,8 +310,8 @@ static void test_waking(void **state)
 	assert_int_equal(w.waker_pid, 11);
 	assert_int_equal(w.waker_tid, 12);
 	assert_false(w.in_interrupt || w.in_softirq);
-	for (; r.size > sizeof(struct perf_event_header); r.size--)
-		assert_true(r.size == 84 || !waking_read(end(&r), &format, &w));
+	for (r.size--; r.size >= sizeof(struct perf_event_header); r.size--)
+		assert_false(waking_read(end(&r), &format, &w));
 	put_waking(&r, 0x11);
 	assert_true(waking_read(end(&r), &format, &w));
 	assert_true(!w.in_interrupt && w.in_softirq);
