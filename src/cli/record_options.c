@@ -28,6 +28,7 @@ enum {
 	OPTION_TICK_OVER,
 	OPTION_EVENT,
 	OPTION_WAKERS,
+	OPTION_LOCKS,
 	OPTION_QUIET,
 	OPTION_WHEN,
 	OPTION_ZONES,
@@ -58,6 +59,8 @@ const struct option_row record_option_rows[] = {
 	{OPTION_WAKERS, 0, "wakers", VALUE_NONE, NULL, NULL,
 		"record who wakes threads that wait, and how long they then wait for a CPU; takes "
 		"rights"},
+	{OPTION_LOCKS, 0, "locks", VALUE_NONE, NULL, NULL,
+		"record which locks threads wait for, and who holds them"},
 	{OPTION_ZONES, 0, "zones", VALUE_CHOICE, "WHAT", zones_choices,
 		"what of programs that measure themselves with prof.h: their zones and frames, "
 		"nothing, each event too, or functions as zones; default auto"},
@@ -119,6 +122,18 @@ static struct error *check_keep(const struct record_request *request)
 	return NULL;
 }
 
+/* What an option takes that is about waits. */
+static struct error *check_waits(const struct record_request *request, const char *option)
+{
+	if (request->clock == RECORDER_CLOCK_VIRTUAL)
+		return error_new(ERROR_USAGE,
+			"%s is about time off the CPU, which --clock virtual leaves out", option);
+	if (request->engine == RECORDER_ENGINE_PRELOAD)
+		return error_new(ERROR_USAGE,
+			"%s takes perf events, which --engine preload is without", option);
+	return NULL;
+}
+
 struct error *record_request_target(struct record_request *request, const struct operands *operands)
 {
 	bool others = request->everybody || request->pid_count > 0;
@@ -131,14 +146,12 @@ struct error *record_request_target(struct record_request *request, const struct
 	if (request->events.specs.count > 0 && request->engine == RECORDER_ENGINE_PRELOAD)
 		return error_new(
 			ERROR_USAGE, "-e takes perf events, which --engine preload is without");
-	if (request->wakers && request->clock == RECORDER_CLOCK_VIRTUAL)
-		return error_new(ERROR_USAGE, "--wakers is about time off the CPU, which --clock "
-					      "virtual leaves out");
-	if (request->wakers && request->engine == RECORDER_ENGINE_PRELOAD)
-		return error_new(ERROR_USAGE,
-			"--wakers takes perf events, which --engine preload is without");
 	request->command = operands->count > 0 ? operands->items : NULL;
-	return check_keep(request);
+	struct error *err = check_keep(request);
+
+	if (!err && request->wakers)
+		err = check_waits(request, "--wakers");
+	return !err && request->locks ? check_waits(request, "--locks") : err;
 }
 
 static struct error *add_pid(struct record_request *request, pid_t pid)
@@ -340,6 +353,9 @@ struct error *record_options_set(void *context, int id, const char *value)
 		return add_events(request, value);
 	case OPTION_WAKERS:
 		request->wakers = true;
+		break;
+	case OPTION_LOCKS:
+		request->locks = true;
 		break;
 	case OPTION_WHEN:
 		return add_when(request, value);

@@ -226,6 +226,7 @@ static struct recorder_options recorder_options_of(
 		.overhead_most = request->overhead_most,
 		.clock = request->clock,
 		.wakers = request->wakers,
+		.locks = request->locks,
 		.zones = request->zones,
 		.counters = event_list_counters(&request->events),
 		.counter_count = request->events.specs.count,

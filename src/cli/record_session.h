@@ -44,6 +44,7 @@ struct record_request {
 	double overhead_most; /* share of the target's CPU time; 0: no limit */
 	enum recorder_clock clock;
 	bool wakers; /* record who wakes threads, too */
+	bool locks;  /* and which locks they wait for */
 	enum recorder_zones zones;
 	struct event_list events; /* counted beside time */
 	struct strbuf when;	  /* patterns, each ended by NUL */

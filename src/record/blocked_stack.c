@@ -54,26 +54,29 @@ static bool read_text(int64_t tid, const char *name, char *text)
 	return size > 0;
 }
 
-bool blocked_stack_parse(const char *text, uint64_t *sp, uint64_t *pc)
+bool blocked_stack_parse(const char *text, struct blocked_call *call)
 {
-	uint64_t before = 0, last = 0;
+	uint64_t numbers[9] = {0};
 	size_t count = 0;
 	char *end;
 
-	for (;; text = end, count++) {
+	for (;; text = end) {
 		errno = 0;
 		uint64_t number = strtoull(text, &end, 0);
 
 		if (end == text || errno)
 			break;
-		before = last;
-		last = number;
+		if (count == 9)
+			return false;
+		numbers[count++] = number;
 	}
 	/* A number and sp and pc, or six arguments between them. */
 	if (count != 3 && count != 9)
 		return false;
-	*sp = before;
-	*pc = last;
+	*call = (struct blocked_call){
+		.number = (int64_t)numbers[0], .sp = numbers[count - 2], .pc = numbers[count - 1]};
+	if (count == 9)
+		memcpy(call->arguments, numbers + 1, sizeof(call->arguments));
 	return true;
 }
 
@@ -85,11 +88,11 @@ static uint64_t turns(int64_t tid)
 	return proc_sched_read(tid, &sched) ? sched.turns : 0;
 }
 
-static void fill_sample(const struct blocked_stack *b, int64_t pid, int64_t tid, uint64_t sp,
-	uint64_t pc, size_t size, struct perf_sample *sample)
+static void fill_sample(const struct blocked_stack *b, int64_t pid, int64_t tid, size_t size,
+	struct perf_sample *sample)
 {
 	*sample = (struct perf_sample){
-		.ip = pc,
+		.ip = b->call.pc,
 		.time_ns = clock_monotonic_ns(),
 		.pid = pid,
 		.tid = tid,
@@ -97,8 +100,8 @@ static void fill_sample(const struct blocked_stack *b, int64_t pid, int64_t tid,
 		.stack = b->bytes,
 		.stack_size = size,
 	};
-	sample->regs.value[UNWIND_REG_SP] = sp;
-	sample->regs.value[UNWIND_REG_PC] = pc;
+	sample->regs.value[UNWIND_REG_SP] = b->call.sp;
+	sample->regs.value[UNWIND_REG_PC] = b->call.pc;
 	sample->regs.known = 1u << UNWIND_REG_SP | 1u << UNWIND_REG_PC;
 }
 
@@ -106,14 +109,14 @@ enum blocked_state blocked_stack_read(
 	struct blocked_stack *b, int64_t pid, int64_t tid, struct perf_sample *sample)
 {
 	char before[TEXT_BYTES], after[TEXT_BYTES];
-	uint64_t sp, pc;
 
 	if (!read_text(tid, "syscall", before))
 		return BLOCKED_REFUSED;
-	if (!blocked_stack_parse(before, &sp, &pc))
+	if (!blocked_stack_parse(before, &b->call))
 		return BLOCKED_RUNNING;
 	uint64_t turns_before = turns(tid);
-	struct iovec local = {b->bytes, STACK_BYTES}, remote = {(void *)(uintptr_t)sp, STACK_BYTES};
+	struct iovec local = {b->bytes, STACK_BYTES},
+		     remote = {(void *)(uintptr_t)b->call.sp, STACK_BYTES};
 	ssize_t size = process_vm_readv((pid_t)tid, &local, 1, &remote, 1, 0);
 
 	if (size <= 0)
@@ -121,6 +124,6 @@ enum blocked_state blocked_stack_read(
 	if (!read_text(tid, "syscall", after) || strcmp(before, after) != 0 ||
 		turns(tid) != turns_before)
 		return BLOCKED_RUNNING;
-	fill_sample(b, pid, tid, sp, pc, (size_t)size, sample);
+	fill_sample(b, pid, tid, (size_t)size, sample);
 	return BLOCKED_ASLEEP;
 }

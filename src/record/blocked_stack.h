@@ -9,8 +9,16 @@
 
 #include "record/perf_record.h"
 
+/* The system call that a thread sleeps in. */
+struct blocked_call {
+	int64_t number; /* -1: none, as after a fault */
+	uint64_t arguments[6];
+	uint64_t sp, pc;
+};
+
 struct blocked_stack {
-	uint8_t *bytes; /* of the last one read */
+	uint8_t *bytes;		  /* of the last one read */
+	struct blocked_call call; /* likewise */
 };
 
 void blocked_stack_init(struct blocked_stack *b);
@@ -31,9 +39,9 @@ enum blocked_state blocked_stack_read(
 	struct blocked_stack *b, int64_t pid, int64_t tid, struct perf_sample *sample);
 
 /*
- * Takes sp and pc from what /proc/TID/syscall says: "running", or a system call's number and
- * arguments, or -1, and then both.  False: it runs.
+ * Reads what /proc/TID/syscall says: "running", or a system call's number and arguments, or -1, and
+ * then sp and pc.  False: it runs.
  */
-bool blocked_stack_parse(const char *text, uint64_t *sp, uint64_t *pc);
+bool blocked_stack_parse(const char *text, struct blocked_call *call);
 
 #endif

@@ -116,7 +116,7 @@ struct error *engine_open(const struct engine_setup *setup, struct engine **engi
 	/* The library samples time only, and knows of its own threads alone. */
 	if (setup->options->engine == RECORDER_ENGINE_AUTO && is_refusal(err) &&
 		setup->target->kind == TARGET_COMMAND && setup->options->counter_count == 0 &&
-		!setup->options->wakers)
+		!setup->options->wakers && !setup->options->locks)
 		return open_preload_instead(setup, err, engine);
 	return refusal_of(setup->target, err);
 }

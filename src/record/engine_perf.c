@@ -61,8 +61,9 @@ static void poll_fds(struct engine *engine, pollfd_vec *fds)
 static uint64_t wait_ns(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
-	bool is_waiting =
-		!perf_event_set_has_switch_stacks(&e->events) && switches_are_waiting(&e->switches);
+	/* Who waits is looked at from outside: at its stack, and at who holds its lock. */
+	bool is_looking = e->options->locks || !perf_event_set_has_switch_stacks(&e->events);
+	bool is_waiting = is_looking && switches_are_waiting(&e->switches);
 
 	uint64_t most_ns = preload_wake_wait_ns(e->wake);
 	uint64_t wait_ns = drain_pace_wait_ns(&e->pace, clock_monotonic_ns(),
@@ -172,6 +173,7 @@ static void close_engine(struct engine *engine)
 	ring_merge_deinit(&e->merge);
 	switches_deinit(&e->switches);
 	wakers_deinit(&e->wakers);
+	locks_deinit(&e->locks);
 	perf_event_set_close(&e->events);
 	engine_perf_exact_close(e);
 	free(e);
@@ -232,7 +234,7 @@ static struct error *begin(struct engine_perf *e, const struct target *target)
 		err = perf_attach(&e->events, &e->merge, e->recording, target, &e->attached);
 	if (!err && e->events.spec.switches)
 		switches_init(&e->switches, e->recording, target->kind != TARGET_COMMAND,
-			e->options->wakers);
+			e->options->wakers, e->options->locks ? &e->locks : NULL);
 	if (!err && target->kind != TARGET_COMMAND)
 		perf_event_set_go_on(&e->events);
 	short_lives_begin(&e->lives, &e->tally);
@@ -300,6 +302,8 @@ struct error *engine_perf_open(const struct engine_setup *setup, struct engine *
 		wakers_init(&e->wakers, e->recording->processes, &e->recording->labels);
 		err = waking_format_read(&e->waking);
 	}
+	if (setup->options->locks)
+		locks_init(&e->locks, e->recording->processes, &e->recording->labels);
 	if (!err)
 		err = open_events(e, setup->target, &spec);
 	if (!err) {

@@ -47,6 +47,7 @@ struct engine_perf {
 	struct switches switches;
 	struct waking_format waking; /* where options->wakers */
 	struct wakers wakers;
+	struct locks locks; /* where options->locks */
 	struct counters counters;
 	struct drain_pace pace;
 	struct thinning thinning;

@@ -125,8 +125,8 @@ static void flush_known(struct offcpu *o, struct offcpu_thread *t)
 
 static bool is_like(const struct offcpu_interval *open, const struct offcpu_interval *next)
 {
-	return open->node == next->node && open->waker == next->waker &&
-	       open->estimated == next->estimated &&
+	return open->node == next->node && open->waker == next->waker && open->lock == next->lock &&
+	       open->holder == next->holder && open->estimated == next->estimated &&
 	       (next->node == OFFCPU_NO_NODE || next->end_ns - open->begin_ns <= SHORT_SPAN_NS);
 }
 
@@ -170,6 +170,11 @@ static void choose_stack(const struct offcpu_thread *t, struct offcpu_interval *
 
 	interval->estimated = !t->own.is_there;
 	interval->node = stack->is_there ? stack->node : OFFCPU_NO_NODE;
+	interval->lock = interval->holder = OFFCPU_NOBODY;
+	if (t->state != OFFCPU_PREEMPTED && stack->is_there)
+		interval->lock = stack->lock;
+	if (t->state != OFFCPU_PREEMPTED && t->own.is_there)
+		interval->holder = t->holder;
 }
 
 /* Blocks before the thread's first stack are given that. */
@@ -180,15 +185,24 @@ static void learn(struct offcpu_thread *t, uint32_t node)
 			t->open[i].node = node;
 }
 
+static struct offcpu_known_stack known_stack(uint64_t time_ns, uint32_t node)
+{
+	return (struct offcpu_known_stack){
+		.time_ns = time_ns, .node = node, .lock = OFFCPU_NOBODY, .is_there = true};
+}
+
 static void forget_own_stack(struct offcpu_thread *t)
 {
 	t->own.is_there = t->is_borrowed = false;
 	t->outside_ns = 0;
+	t->holder = OFFCPU_NOBODY;
 }
 
-/* What was read while the thread had gone on already is not its stack. */
+/* What was read while the thread had gone on already is not its stack, or its lock's holder. */
 static void check_outside_stack(struct offcpu_thread *t, uint64_t end_ns)
 {
+	if (t->holder_ns > end_ns)
+		t->holder = OFFCPU_NOBODY;
 	if (t->outside_ns > end_ns)
 		forget_own_stack(t);
 }
@@ -256,7 +270,7 @@ static void change_state(
 		o->counts.running_ns += end_ns - t->since_ns;
 	t->since_ns = end_ns;
 	t->state = state;
-	t->waker = OFFCPU_NO_WAKER;
+	t->waker = OFFCPU_NOBODY;
 	if (state == OFFCPU_RUNNING)
 		unlink_thread(t);
 	else
@@ -270,7 +284,7 @@ static void settle(struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state 
 		t->since_ns = time_ns;
 	if (t->state == OFFCPU_UNSEEN || t->state == OFFCPU_EXISTED) {
 		t->state = state;
-		t->waker = OFFCPU_NO_WAKER;
+		t->waker = OFFCPU_NOBODY;
 	}
 }
 
@@ -291,7 +305,7 @@ void offcpu_begin(
 {
 	t->since_ns = time_ns;
 	t->state = state;
-	t->waker = OFFCPU_NO_WAKER;
+	t->waker = OFFCPU_NOBODY;
 	if (state != OFFCPU_RUNNING)
 		link_thread(&o->young, t, time_ns);
 }
@@ -312,8 +326,11 @@ void offcpu_wake(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, ui
 		settle(t, time_ns, OFFCPU_BLOCKED);
 	if (t->state != OFFCPU_BLOCKED)
 		return;
+	uint64_t end_ns = in_order(o, t, time_ns);
+
 	t->waker = waker;
-	put_block(o, t, in_order(o, t, time_ns), 1);
+	check_outside_stack(t, end_ns);
+	put_block(o, t, end_ns, 1);
 	t->state = OFFCPU_WOKEN;
 }
 
@@ -334,8 +351,19 @@ void offcpu_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, u
 {
 	prove_running(o, t, time_ns);
 	learn(t, node);
-	t->own = (struct offcpu_known_stack){time_ns, node, true};
+	t->own = known_stack(time_ns, node);
 	t->is_borrowed = false;
+}
+
+void offcpu_lock(
+	struct offcpu *o, struct offcpu_thread *t, uint32_t lock, uint32_t holder, uint64_t read_ns)
+{
+	(void)o;
+	if (!t->own.is_there)
+		return;
+	t->own.lock = lock;
+	t->holder = holder;
+	t->holder_ns = read_ns;
 }
 
 bool offcpu_borrow_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
@@ -343,7 +371,7 @@ bool offcpu_borrow_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t tim
 	if (!t->is_sampled || time_ns - t->run.time_ns >= NEAR_NS)
 		return false;
 	prove_running(o, t, time_ns);
-	t->own = (struct offcpu_known_stack){time_ns, t->run.node, true};
+	t->own = known_stack(time_ns, t->run.node);
 	t->is_borrowed = true;
 	return true;
 }
@@ -356,7 +384,7 @@ void offcpu_outside_stack(
 	if (!is_off(t))
 		return;
 	learn(t, node);
-	t->own = (struct offcpu_known_stack){time_ns, node, true};
+	t->own = known_stack(time_ns, node);
 	t->is_borrowed = false;
 	t->outside_ns = time_ns;
 }
@@ -370,7 +398,7 @@ void offcpu_sample(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, 
 		forget_own_stack(t);
 	}
 	learn(t, node);
-	t->run = (struct offcpu_known_stack){time_ns, node, true};
+	t->run = known_stack(time_ns, node);
 	t->is_sampled = true;
 }
 

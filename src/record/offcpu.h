@@ -38,7 +38,8 @@ enum offcpu_state {
 	OFFCPU_STATE_COUNT
 };
 #define OFFCPU_OFF_COUNT (OFFCPU_STATE_COUNT - OFFCPU_BLOCKED)
-#define OFFCPU_NO_WAKER	 UINT32_MAX
+/* Of wakers, locks and holders, which are numbers of the caller's. */
+#define OFFCPU_NOBODY UINT32_MAX
 
 /*
  * What is to be written: one block, or several short ones of one stack that follow each other
@@ -49,8 +50,9 @@ struct offcpu_interval {
 	uint64_t blocked_ns, woken_ns, preempted_ns;
 	uint64_t blocks; /* 0: the next part of a block that goes on */
 	uint32_t node;	 /* of the stack tree; OFFCPU_NO_NODE: no stack of the thread is known */
-	uint32_t waker;	 /* who ended the block, or OFFCPU_NO_WAKER */
-	bool estimated;	 /* the stack is another one of the thread's, near in time */
+	uint32_t waker;	 /* who ended the block, or OFFCPU_NOBODY */
+	uint32_t lock, holder; /* what it waited for, and who had it; likewise */
+	bool estimated;	       /* the stack is another one of the thread's, near in time */
 };
 
 struct offcpu_link {
@@ -60,6 +62,7 @@ struct offcpu_link {
 struct offcpu_known_stack {
 	uint64_t time_ns;
 	uint32_t node;
+	uint32_t lock; /* that is waited for with it */
 	bool is_there;
 };
 
@@ -74,10 +77,12 @@ struct offcpu_thread {
 	uint64_t outside_ns; /* when it had been read, if from outside; else 0 */
 	struct offcpu_known_stack block; /* the last that is known of waiting */
 	struct offcpu_known_stack
-		run;	  /* the last that is known of running, or of being preempted */
-	bool is_sampled;  /* run is what the clock saw, and it has not waited since */
-	bool is_borrowed; /* own is a copy of run */
-	uint32_t waker;	  /* of the block at hand, once it is woken */
+		run;	    /* the last that is known of running, or of being preempted */
+	bool is_sampled;    /* run is what the clock saw, and it has not waited since */
+	bool is_borrowed;   /* own is a copy of run */
+	uint32_t waker;	    /* of the block at hand, once it is woken */
+	uint32_t holder;    /* of its lock, */
+	uint64_t holder_ns; /* and when that was read */
 	/* By state, from OFFCPU_BLOCKED on: short blocks, put together; 0 blocks: none. */
 	struct offcpu_interval open[OFFCPU_OFF_COUNT];
 };
@@ -119,6 +124,12 @@ void offcpu_begin(
 	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state);
 /* It is switched out; preempted: it could go on. */
 void offcpu_out(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, bool preempted);
+/*
+ * Right after offcpu_stack or offcpu_outside_stack: with that stack it waits for this lock, which
+ * the holder had when that was read.
+ */
+void offcpu_lock(struct offcpu *o, struct offcpu_thread *t, uint32_t lock, uint32_t holder,
+	uint64_t read_ns);
 /* What it was blocked for is there, by that waker; told of one that is not blocked it is nothing.
  */
 void offcpu_wake(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t waker);

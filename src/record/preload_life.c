@@ -71,7 +71,9 @@ static void hand_out(struct preload_lives *lives, struct preload_life *life,
 		.preempted_ns = preempted_ns,
 		.blocks = 1,
 		.node = node,
-		.waker = OFFCPU_NO_WAKER,
+		.waker = OFFCPU_NOBODY,
+		.lock = OFFCPU_NOBODY,
+		.holder = OFFCPU_NOBODY,
 		.estimated = node != span->node,
 	};
 

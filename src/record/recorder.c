@@ -27,9 +27,10 @@ struct error *recorder_create(const struct recorder_options *options, struct rec
 	r->options = *options;
 	r->progress_step_ns = PROGRESS_FIRST_NS;
 	if (options->clock == RECORDER_CLOCK_DEFAULT)
-		r->options.clock = options->kind == TARGET_MACHINE && !options->wakers
-					   ? RECORDER_CLOCK_VIRTUAL
-					   : RECORDER_CLOCK_BOTH;
+		r->options.clock =
+			options->kind == TARGET_MACHINE && !options->wakers && !options->locks
+				? RECORDER_CLOCK_VIRTUAL
+				: RECORDER_CLOCK_BOTH;
 	launch_state_save(&r->launch_state);
 	r->target = (struct target){.kind = options->kind,
 		.command = options->command,

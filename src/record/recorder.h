@@ -96,6 +96,7 @@ struct recorder_options {
 	double overhead_most; /* share of the target's CPU time that it may cost; 0: no matter */
 	enum recorder_clock clock;
 	bool wakers; /* record who wakes threads that wait, too: takes the real clock and rights */
+	bool locks;  /* record which locks threads wait for, and who holds them, too */
 	enum recorder_zones zones;
 	const struct perf_counter *counters; /* [counter_count] events beside time; borrowed */
 	size_t counter_count;		     /* at most RECORDER_COUNTERS_MAX */

@@ -101,7 +101,11 @@ static void write_sample(struct recording *r, uint64_t time_ns, struct thread *t
 
 static struct sample_labeling on_cpu(uint32_t cpu)
 {
-	return (struct sample_labeling){.cpu = cpu, .waker = SAMPLE_LABELS_NONE};
+	return (struct sample_labeling){.cpu = cpu,
+		.group = SAMPLE_LABELS_NONE,
+		.waker = SAMPLE_LABELS_NONE,
+		.lock = SAMPLE_LABELS_NONE,
+		.holder = SAMPLE_LABELS_NONE};
 }
 
 /* Adds to a weight that may not be recorded. */
@@ -202,11 +206,14 @@ void recording_take_off_cpu(
 	}
 	if (off_ns == 0)
 		return;
+	struct sample_labeling labels = on_cpu(SAMPLE_LABELS_NONE);
+
+	labels.waker = interval->waker;
+	labels.lock = interval->lock;
+	labels.holder = interval->holder;
 	weigh(weight, r->metrics.real_time, off_ns);
 	process_table_number(r->processes, thread);
-	write_sample(r, first_ns, thread, node,
-		(struct sample_labeling){.cpu = SAMPLE_LABELS_NONE, .waker = interval->waker},
-		off_ns, weight);
+	write_sample(r, first_ns, thread, node, labels, off_ns, weight);
 }
 
 /* ---- what programs say of their zones ---- */

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum key { KEY_CPU, KEY_GROUP, KEY_WAKER, KEY_COUNT };
+enum key { KEY_CPU, KEY_GROUP, KEY_WAKER, KEY_LOCK, KEY_HOLDER, KEY_COUNT };
+
+static const char *const key_names[KEY_COUNT] = {"cpu", "cgroup", "waker", "lock", "holder"};
 
 void sample_labels_init(struct sample_labels *l, struct capture_writer *writer)
 {
@@ -30,6 +32,15 @@ uint32_t sample_labels_name(struct sample_labels *l, struct str name)
 	return str_table_intern(&l->names, name);
 }
 
+uint32_t sample_labels_thread(
+	struct sample_labels *l, struct str name, int64_t tid, const char *more)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.*s (%d)%s", STR_ARG(name), (int)tid, more);
+	return sample_labels_name(l, str_from(text));
+}
+
 /* As text: a label of pprof whose number is 0 is none. */
 static void write_cpu(struct sample_labels *l, uint32_t cpu)
 {
@@ -50,8 +61,7 @@ static uint32_t find_label(struct sample_labels *l, enum key key, uint32_t value
 	if (key == KEY_CPU)
 		write_cpu(l, value);
 	else
-		capture_writer_label(l->writer, key == KEY_GROUP ? STR("cgroup") : STR("waker"),
-			l->names.strings[value]);
+		capture_writer_label(l->writer, str_from(key_names[key]), l->names.strings[value]);
 	return *label;
 }
 
@@ -72,6 +82,8 @@ uint32_t sample_labels_set(struct sample_labels *l, struct sample_labeling label
 		[KEY_CPU] = labeling.cpu,
 		[KEY_GROUP] = labeling.group,
 		[KEY_WAKER] = labeling.waker,
+		[KEY_LOCK] = labeling.lock,
+		[KEY_HOLDER] = labeling.holder,
 	};
 	uint32_t sorted[KEY_COUNT], count = 0, set = 0;
 

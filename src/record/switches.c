@@ -34,6 +34,12 @@ static void write_interval(
 	recording_take_off_cpu(s->recording, thread_of(t), interval);
 }
 
+static void take_lock(struct switches *s, struct offcpu_thread *t, struct lock_wait wait)
+{
+	if (wait.lock != SAMPLE_LABELS_NONE)
+		offcpu_lock(&s->offcpu, t, wait.lock, wait.holder, wait.read_ns);
+}
+
 static bool read_stack(void *context, struct offcpu_thread *t)
 {
 	struct switches *s = context;
@@ -48,8 +54,11 @@ static bool read_stack(void *context, struct offcpu_thread *t)
 	uint64_t read_ns = sample.time_ns;
 	struct snapshot_place place = snapshot_walk(&s->recording->snapshot, &sample);
 
-	if (place.thread == thread)
-		offcpu_outside_stack(&s->offcpu, t, read_ns, place.node);
+	if (place.thread != thread)
+		return true;
+	offcpu_outside_stack(&s->offcpu, t, read_ns, place.node);
+	if (s->locks)
+		take_lock(s, t, locks_of_call(s->locks, thread, &s->reader.call));
 	return true;
 }
 
@@ -66,6 +75,8 @@ static void thread_execed(void *context, struct thread *thread, uint64_t time_ns
 	struct switches *s = context;
 
 	s->on = true;
+	if (s->locks)
+		locks_forget(s->locks);
 	offcpu_run(&s->offcpu, &thread->off, time_ns);
 }
 
@@ -84,7 +95,8 @@ static void thread_existed(void *context, struct thread *thread)
 	offcpu_begin(&s->offcpu, &thread->off, s->begin_ns, OFFCPU_EXISTED);
 }
 
-void switches_init(struct switches *s, struct recording *recording, bool on, bool wakers)
+void switches_init(
+	struct switches *s, struct recording *recording, bool on, bool wakers, struct locks *locks)
 {
 	const struct offcpu_hooks off = {
 		.interval = write_interval, .read_stack = read_stack, .context = s};
@@ -93,7 +105,8 @@ void switches_init(struct switches *s, struct recording *recording, bool on, boo
 		.ended = thread_ended,
 		.context = s};
 
-	*s = (struct switches){.recording = recording, .on = on, .reads_left = READS_MOST};
+	*s = (struct switches){
+		.recording = recording, .on = on, .locks = locks, .reads_left = READS_MOST};
 	offcpu_init(&s->offcpu, &off, wakers);
 	blocked_stack_init(&s->reader);
 	process_table_hook(recording->processes, &threads);
@@ -142,6 +155,8 @@ void switches_take_stack(struct switches *s, const struct perf_sample *sample)
 
 	s->stacks++;
 	offcpu_stack(&s->offcpu, &place.thread->off, sample->time_ns, place.node);
+	if (s->locks)
+		take_lock(s, &place.thread->off, locks_of_sample(s->locks, place.thread, sample));
 }
 
 /*

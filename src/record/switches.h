@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "record/blocked_stack.h"
+#include "record/locks.h"
 #include "record/offcpu.h"
 #include "record/perf_record.h"
 #include "record/recording.h"
@@ -19,6 +20,7 @@ struct switches {
 	struct recording *recording;
 	struct offcpu offcpu;
 	struct blocked_stack reader;
+	struct locks *locks; /* NULL: locks are not asked for */
 	bool on;	     /* the target runs: before that, its switches are ours */
 	uint64_t begin_ns;   /* what was before is not counted */
 	uint64_t reads_left; /* from outside; more come with the time */
@@ -33,9 +35,11 @@ struct switches {
 /*
  * The recording's process table tells it of threads from now on.  on: the target runs, and the
  * threads in the table exist; else it begins with its first exec.  wakers: switches_wake will be
- * called.  The struct must stay where it is.
+ * called.  locks: what tells of locks, the caller's; NULL: nobody asks.  The struct must stay where
+ * it is.
  */
-void switches_init(struct switches *s, struct recording *recording, bool on, bool wakers);
+void switches_init(
+	struct switches *s, struct recording *recording, bool on, bool wakers, struct locks *locks);
 /* A zeroed one is fine. */
 void switches_deinit(struct switches *s);
 

@@ -11,7 +11,6 @@
  */
 #include "record/waking.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -165,11 +164,8 @@ void wakers_deinit(struct wakers *w)
 
 static uint32_t put_name(struct wakers *w, const struct waking *waking, struct str name)
 {
-	char text[64];
-
-	snprintf(text, sizeof(text), "%.*s (%d)%s", STR_ARG(name), (int)waking->waker_tid,
-		waking->in_softirq ? ", softirq" : "");
-	return sample_labels_name(w->labels, str_from(text));
+	return sample_labels_thread(
+		w->labels, name, waking->waker_tid, waking->in_softirq ? ", softirq" : "");
 }
 
 /* The name of a thread that is not recorded, or one that has gone. */

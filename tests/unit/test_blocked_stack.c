@@ -21,25 +21,30 @@ static void test_parse(void **state)
 	static const struct {
 		const char *text;
 		bool asleep;
-		uint64_t sp, pc;
+		int64_t number;
+		uint64_t third, sp, pc;
 	} rows[] = {
-		{"running\n", false, 0, 0},
-		{"", false, 0, 0},
-		{"230 0x0 0x0 0x7f10 0x0 0x0 0x1 0x7ffe00 0x7f9e03\n", true, 0x7ffe00, 0x7f9e03},
-		{"-1 0x7ffe00 0x7f9e03\n", true, 0x7ffe00, 0x7f9e03},
-		{"0 0x0 0xffffffffffffffff 0x1 0x2 0x3 0x4 0x10 0x20\n", true, 0x10, 0x20},
-		{"-1 0x7ffe00\n", false, 0, 0},
-		{"230 0x0 0x0 0x7f10 0x0 0x7ffe00 0x7f9e03\n", false, 0, 0},
-		{"0 0x0 0x1ffffffffffffffff 0x1 0x2 0x3 0x4 0x10 0x20\n", false, 0, 0},
+		{"running\n", false, 0, 0, 0, 0},
+		{"", false, 0, 0, 0, 0},
+		{"230 0x0 0x0 0x7f10 0x0 0x0 0x1 0x7ffe00 0x7f9e03\n", true, 230, 0x7f10, 0x7ffe00,
+			0x7f9e03},
+		{"-1 0x7ffe00 0x7f9e03\n", true, -1, 0, 0x7ffe00, 0x7f9e03},
+		{"0 0x0 0xffffffffffffffff 0x1 0x2 0x3 0x4 0x10 0x20\n", true, 0, 1, 0x10, 0x20},
+		{"-1 0x7ffe00\n", false, 0, 0, 0, 0},
+		{"230 0x0 0x0 0x7f10 0x0 0x7ffe00 0x7f9e03\n", false, 0, 0, 0, 0},
+		{"0 0x0 0x1ffffffffffffffff 0x1 0x2 0x3 0x4 0x10 0x20\n", false, 0, 0, 0, 0},
+		{"0 0x0 0x1 0x2 0x3 0x4 0x5 0x10 0x20 0x30\n", false, 0, 0, 0, 0},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		uint64_t sp = 0, pc = 0;
+		struct blocked_call call = {0};
 
-		assert_int_equal(blocked_stack_parse(rows[i].text, &sp, &pc), rows[i].asleep);
-		assert_int_equal(sp, rows[i].sp);
-		assert_int_equal(pc, rows[i].pc);
+		assert_int_equal(blocked_stack_parse(rows[i].text, &call), rows[i].asleep);
+		assert_int_equal(call.number, rows[i].number);
+		assert_int_equal(call.arguments[2], rows[i].third);
+		assert_int_equal(call.sp, rows[i].sp);
+		assert_int_equal(call.pc, rows[i].pc);
 	}
 }
 

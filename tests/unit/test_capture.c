@@ -283,6 +283,8 @@ static void test_labels(void **state)
 	capture_writer_node(w, 1, 0, 0, 0x2000);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct sample_labeling labeling = {.cpu = rows[i].cpu,
+			.lock = SAMPLE_LABELS_NONE,
+			.holder = SAMPLE_LABELS_NONE,
 			.waker = name_label(&labels, rows[i].waker),
 			.group = name_label(&labels, rows[i].group)};
 

@@ -341,9 +341,9 @@ static void test_wake(void **state)
 	expect(2, 30 * MS, 35 * MS, 6, false);
 	expect(3, 36 * MS, 46 * MS, 6, true);
 	assert_int_equal(intervals.data[0].waker, 8);
-	assert_int_equal(intervals.data[1].waker, OFFCPU_NO_WAKER);
+	assert_int_equal(intervals.data[1].waker, OFFCPU_NOBODY);
 	assert_int_equal(intervals.data[2].waker, 8);
-	assert_int_equal(intervals.data[3].waker, OFFCPU_NO_WAKER);
+	assert_int_equal(intervals.data[3].waker, OFFCPU_NOBODY);
 	assert_int_equal(a.preempted_ns, 2 * MS);
 	assert_int_equal(a.blocked_ns, 36 * MS);
 	assert_int_equal(a.woken_ns, 5 * MS);
@@ -382,6 +382,40 @@ static void test_wakers_apart(void **state)
 	assert_int_equal(by[1], 100 * 20);
 	assert_int_equal(a.woken_ns, 200 * 400 - 100 * 30);
 	assert_true(intervals.count <= 6);
+}
+
+/* A lock is its stack's; who holds it is known if it was read while the thread waited. */
+static void test_lock(void **state)
+{
+	struct life a = {0};
+	struct offcpu_thread *t = &a.thread;
+
+	(void)state;
+	offcpu_begin(&o, t, 0, OFFCPU_RUNNING);
+	for (uint64_t i = 0; i < 2; i++) {
+		uint64_t at = i * 100 * MS;
+
+		offcpu_stack(&o, t, at + 10 * MS, 6);
+		offcpu_lock(&o, t, 3, 4, at + (i ? 31 : 29) * MS);
+		offcpu_out(&o, t, at + 10 * MS, false);
+		offcpu_wake(&o, t, at + 30 * MS, 8);
+		offcpu_in(&o, t, at + 35 * MS);
+	}
+	/* Another wait soon after, without a stack of its own. */
+	offcpu_out(&o, t, 138 * MS, false);
+	offcpu_in(&o, t, 148 * MS);
+	/* Preempted on the way to the lock. */
+	offcpu_stack(&o, t, 150 * MS, 6);
+	offcpu_lock(&o, t, 3, 4, 151 * MS);
+	offcpu_out(&o, t, 150 * MS, true);
+	offcpu_in(&o, t, 155 * MS);
+	offcpu_end(&o, t, 160 * MS);
+	assert_int_equal(intervals.count, 6);
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(intervals.data[i].lock, i < 5 ? 3 : OFFCPU_NOBODY);
+		assert_int_equal(intervals.data[i].holder, i < 2 ? 4 : OFFCPU_NOBODY);
+		assert_int_equal(intervals.data[i].estimated, i == 4);
+	}
 }
 
 /* ---- properties ---- */
@@ -537,6 +571,7 @@ int main(void)
 		cmocka_unit_test_setup(test_missing_records, setup),
 		cmocka_unit_test_setup(test_wake, setup),
 		cmocka_unit_test_setup(test_wakers_apart, setup),
+		cmocka_unit_test_setup(test_lock, setup),
 		cmocka_unit_test(test_nothing_is_lost_or_counted_twice),
 	};
 	int failed = cmocka_run_group_tests_name("offcpu", tests, NULL, NULL);

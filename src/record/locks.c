@@ -1,0 +1,283 @@
+/*
+ * Locks.  A futex is a word of the process's memory, so its address is the lock's, or that of the
+ * part of it that threads wait on.  It is named after the variable that it is in; memory that is
+ * none's is named by address and kind.
+ *
+ * Who holds it is read from the memory a moment after the thread began to wait, and counts if it
+ * was still waiting then.  Where it is depends on whose lock it is:
+ *
+ *	PI and robust mutexes, musl's	in the word itself, with two flags (futex(2),
+ *FUTEX_TID_MASK) glibc's other mutexes	two words after it, which is 2 while somebody waits (its
+ *		struct __pthread_mutex_s: __lock, __count, __owner)
+ *
+ * What is read must be the id of a thread of the process.  Others tell nobody: reader-writer locks
+ * have many holders, condition variables none.
+ */
+#include "record/locks.h"
+
+#include <inttypes.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "obj/data_symbols.h"
+#include "obj/debugfile.h"
+#include "obj/demangle.h"
+#include "obj/kallsyms.h"
+#include "obj/objfile.h"
+#include "record/maps.h"
+
+/* DWARF's numbers of the first three arguments of a system call. */
+enum { RDX_REG = 1, RSI_REG = 4, RDI_REG = 5 };
+/* How far out in the kernel's part of a stack the system call is, at most. */
+#define CALL_DEPTH 6
+/* The state of glibc's mutexes on which there is a waiter. */
+#define GLIBC_WAITED 2
+
+static const struct lock_wait no_lock = {SAMPLE_LABELS_NONE, SAMPLE_LABELS_NONE, 0};
+
+void locks_init(struct locks *l, struct process_table *processes, struct sample_labels *labels)
+{
+	struct error *err;
+
+	*l = (struct locks){.processes = processes, .labels = labels};
+	err = kallsyms_open(NULL, &l->kernel);
+	if (!err && kallsyms_are_hidden(l->kernel)) {
+		kallsyms_close(l->kernel);
+		l->kernel = NULL;
+	}
+	error_destroy(err);
+}
+
+void locks_forget(struct locks *l)
+{
+	map_deinit(&l->names);
+	map_deinit(&l->spaces);
+	l->names = l->spaces = (struct map){0};
+}
+
+void locks_deinit(struct locks *l)
+{
+	if (l->kernel)
+		kallsyms_close(l->kernel);
+	map_deinit(&l->calls);
+	locks_forget(l);
+}
+
+bool locks_know_kernel(const struct locks *l)
+{
+	return l->kernel;
+}
+
+/* ---- names ---- */
+
+/* Where an address is: the last mapping of a file up to it, and the one that holds it. */
+struct place {
+	uint64_t va;
+	struct maps_line before; /* its path is in path */
+	struct strbuf path;	 /* empty: there is none */
+	char kind[16];		 /* "[heap]", "[stack]"; "[anon]" */
+};
+
+static void look_at_mapping(void *context, const struct maps_line *line)
+{
+	struct place *place = context;
+	bool is_file = line->path.size > 0 && line->path.data[0] == '/';
+
+	if (line->low_va > place->va)
+		return;
+	if (is_file) {
+		place->before = *line;
+		strbuf_clear(&place->path);
+		strbuf_add(&place->path, line->path);
+	}
+	if (place->va < line->high_va && line->path.size > 0 && line->path.data[0] == '[')
+		snprintf(place->kind, sizeof(place->kind), "%.*s", STR_ARG(line->path));
+}
+
+/* Whether the object's data, the zeroed part too, holds the address. */
+static bool is_in_data(const struct objfile *file, uint64_t obj_addr)
+{
+	for (size_t i = 0; i < objfile_segment_count(file); i++) {
+		struct objfile_segment s = objfile_segment(file, i);
+
+		if (obj_addr >= s.obj_addr && obj_addr - s.obj_addr < s.memory_size)
+			return true;
+	}
+	return false;
+}
+
+static void put_variable(
+	struct strbuf *out, struct objfile *file, const char *path, uint64_t obj_addr)
+{
+	struct debugfile_places places = {str_from(path), {0}, "/usr/lib/debug"};
+	char *problem = NULL;
+	struct objfile *debug = debugfile_open(file, &places, &problem);
+	struct data_symbol symbol;
+
+	if (data_symbol_find(file, debug, obj_addr, &symbol)) {
+		struct demangler *d = demangler_create();
+
+		strbuf_add(out, demangle(d, symbol.name));
+		demangler_destroy(d);
+		if (obj_addr > symbol.low)
+			strbuf_printf(out, "+0x%" PRIx64, obj_addr - symbol.low);
+	} else {
+		strbuf_printf(out, "0x%" PRIx64, obj_addr);
+	}
+	if (debug)
+		objfile_close(debug);
+	free(problem);
+}
+
+/* "NAME [MODULE]" if it is a variable of a load object. */
+static bool put_static(struct strbuf *out, int64_t pid, const struct place *place)
+{
+	struct strbuf path = {0};
+	struct objfile *file;
+	uint64_t slide;
+
+	if (place->path.size == 0)
+		return false;
+	strbuf_printf(&path, "/proc/%" PRId64 "/root%s", pid, place->path.data);
+	struct error *err = objfile_open(path.data, &file);
+	bool is_static =
+		!err && objfile_slide(file, place->before.low_va, place->before.file_off, &slide) &&
+		is_in_data(file, place->va - slide);
+
+	if (is_static) {
+		put_variable(out, file, path.data, place->va - slide);
+		strbuf_printf(out, " [%s]", strrchr(place->path.data, '/') + 1);
+	}
+	if (!err)
+		objfile_close(file);
+	error_destroy(err);
+	strbuf_deinit(&path);
+	return is_static;
+}
+
+static uint32_t name_of(struct locks *l, const struct thread *thread, uint64_t va)
+{
+	bool is_new;
+	uint32_t *known = map_at(&l->names, thread->process, va, 0, &is_new);
+
+	if (!is_new)
+		return *known;
+	struct place place = {.va = va, .kind = "[anon]"};
+	struct strbuf name = {0};
+
+	maps_read(thread->pid, look_at_mapping, &place);
+	if (!put_static(&name, thread->pid, &place))
+		strbuf_printf(&name, "0x%" PRIx64 " %s", va, place.kind);
+	*known = sample_labels_name(l->labels, strbuf_str(&name));
+	strbuf_deinit(&name);
+	strbuf_deinit(&place.path);
+	return *known;
+}
+
+/* ---- who holds it ---- */
+
+/* In a container threads know themselves by other ids. */
+static bool has_our_ids(struct locks *l, const struct thread *thread)
+{
+	char path[64], theirs[64], ours[64];
+	bool is_new;
+	uint32_t *is_ours = map_at(&l->spaces, thread->process, 0, 0, &is_new);
+
+	if (!is_new)
+		return *is_ours;
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/ns/pid", thread->pid);
+	ssize_t size = readlink(path, theirs, sizeof(theirs));
+
+	*is_ours = size > 0 && size == readlink("/proc/self/ns/pid", ours, sizeof(ours)) &&
+		   memcmp(theirs, ours, (size_t)size) == 0;
+	return *is_ours;
+}
+
+/* The id of the holder by the words from the futex on; 0: they do not tell. */
+static uint32_t holder_in(const uint32_t words[3], uint32_t operation, uint32_t expected)
+{
+	bool is_pi = operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2;
+
+	if (is_pi || expected & FUTEX_WAITERS)
+		return words[0] & FUTEX_TID_MASK;
+	if (expected == GLIBC_WAITED && words[0] == GLIBC_WAITED)
+		return words[2];
+	return 0;
+}
+
+static uint32_t holder_of(struct locks *l, const struct thread *thread, uint64_t va,
+	uint32_t operation, uint32_t expected)
+{
+	uint32_t words[3] = {0};
+	struct iovec local = {words, sizeof(words)},
+		     remote = {(void *)(uintptr_t)va, sizeof(words)};
+
+	if (!has_our_ids(l, thread) || process_vm_readv((pid_t)thread->pid, &local, 1, &remote, 1,
+					       0) < (ssize_t)sizeof(*words))
+		return SAMPLE_LABELS_NONE;
+	uint32_t tid = holder_in(words, operation, expected);
+	const struct thread *holder = tid ? process_table_find_tid(l->processes, tid) : NULL;
+
+	if (!holder || holder->pid != thread->pid || holder->is_over)
+		return SAMPLE_LABELS_NONE;
+	return sample_labels_thread(l->labels, str_from(holder->name), holder->tid, "");
+}
+
+static struct lock_wait look(struct locks *l, const struct thread *thread, uint64_t va,
+	uint32_t operation, uint32_t expected)
+{
+	operation &= (uint32_t)FUTEX_CMD_MASK;
+	if (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET &&
+		operation != FUTEX_LOCK_PI && operation != FUTEX_LOCK_PI2 &&
+		operation != FUTEX_WAIT_REQUEUE_PI)
+		return no_lock;
+	uint32_t holder = holder_of(l, thread, va, operation, expected);
+
+	return (struct lock_wait){name_of(l, thread, va), holder, clock_monotonic_ns()};
+}
+
+/* ---- which call ---- */
+
+static bool is_in_futex(struct locks *l, uint64_t va)
+{
+	static const char ending[] = "sys_futex";
+	size_t size = sizeof(ending) - 1;
+	struct kernel_symbol symbol;
+	bool is_new;
+	uint32_t *is_it = map_at(&l->calls, va, 0, 0, &is_new);
+
+	if (is_new && kallsyms_find(l->kernel, va, &symbol))
+		*is_it = symbol.name.size >= size &&
+			 memcmp(symbol.name.data + symbol.name.size - size, ending, size) == 0;
+	return *is_it;
+}
+
+struct lock_wait locks_of_sample(
+	struct locks *l, const struct thread *thread, const struct perf_sample *sample)
+{
+	const uint32_t arguments = 1u << RDI_REG | 1u << RSI_REG | 1u << RDX_REG;
+	const struct unwind_regs *regs = &sample->regs;
+
+	if (!l->kernel || !sample->has_user || (regs->known & arguments) != arguments)
+		return no_lock;
+	for (size_t i = 0; i < CALL_DEPTH && i < sample->kernel_count; i++)
+		if (is_in_futex(l, sample->kernel_chain[sample->kernel_count - 1 - i]))
+			return look(l, thread, regs->value[RDI_REG], (uint32_t)regs->value[RSI_REG],
+				(uint32_t)regs->value[RDX_REG]);
+	return no_lock;
+}
+
+struct lock_wait locks_of_call(
+	struct locks *l, const struct thread *thread, const struct blocked_call *call)
+{
+	if (call->number != SYS_futex)
+		return no_lock;
+	return look(l, thread, call->arguments[0], (uint32_t)call->arguments[1],
+		(uint32_t)call->arguments[2]);
+}
