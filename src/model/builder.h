@@ -96,6 +96,12 @@ int64_t builder_place_sum(const struct builder *b, metric_id metric);
 void builder_expect_samples(struct builder *b, size_t count);
 /* The same of zone events. */
 void builder_expect_zone_events(struct builder *b, size_t count);
+/* A time for builder_sample out of a file, which may hold any number: never UINT64_MAX. */
+static inline uint64_t builder_time(uint64_t time_ns)
+{
+	return time_ns == UINT64_MAX ? UINT64_MAX - 1 : time_ns;
+}
+
 /* A sample. thread.i may be NO_ID in all samples or in none; time_ns UINT64_MAX likewise. */
 void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
 	const int64_t *weight);

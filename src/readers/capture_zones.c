@@ -50,7 +50,8 @@ static void add_row(struct capture_zones_reader *z, const struct capture_sample 
 
 	weight[z->time.i] = row->weight[0] > 0 ? row->weight[0] : 0;
 	weight[z->entries.i] = row->weight[1] > 0 ? row->weight[1] : 0;
-	builder_sample(b, stack, capture_tasks_thread(z->tasks, row->thread), row->time_ns, weight);
+	builder_sample(b, stack, capture_tasks_thread(z->tasks, row->thread),
+		builder_time(row->time_ns), weight);
 	builder_sample_zone(b, stack);
 	z->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
 	function_id function = builder_stack_function(b, stack);

@@ -211,7 +211,7 @@ static void add_sample(struct played *p, const struct gprofng_event *event, bool
 		weight[m->id[GP_LEAKS].i] = 1;
 	}
 	builder_sample(p->gprofng->builder, stack_at(p, event), thread_at(p, event),
-		since_start(p->gprofng, event->time_ns), weight);
+		builder_time(since_start(p->gprofng, event->time_ns)), weight);
 }
 
 static void play_kind(struct played *p, const struct gprofng_kind *kind)

@@ -155,7 +155,7 @@ static label_set_id cpu_label(struct perf_data *p, uint32_t cpu)
 static void add_sample(struct perf_data *p, const struct perf_data_row *row, int64_t *weight)
 {
 	metric_id metric = p->measures.data[row->metric].id;
-	uint64_t time_ns = p->has_time ? row->time_ns - p->start_ns : UINT64_MAX;
+	uint64_t time_ns = p->has_time ? builder_time(row->time_ns - p->start_ns) : UINT64_MAX;
 	thread_id thread = {NO_ID};
 	uint8_t flags;
 	stack_id stack = capture_tree_stack(&p->tree, row->node, &flags);

@@ -174,7 +174,8 @@ static void finish_row(struct finishing *f, const struct perf_row *row)
 		builder_weight(b, row->stack, f->weight, (uint64_t)f->weight[f->samples.i]);
 	else
 		builder_sample(b, row->stack, task.thread,
-			f->has_times ? row->time_ns - f->rows->first_ns : UINT64_MAX, f->weight);
+			f->has_times ? builder_time(row->time_ns - f->rows->first_ns) : UINT64_MAX,
+			f->weight);
 	if (task.labels.i)
 		builder_sample_labels(b, task.labels);
 	f->weight[metric.i] = 0;

@@ -25,7 +25,7 @@ static void add_sample(struct traced_stack *t, uint64_t time_ns, uint64_t spent_
 		return;
 	top->is_new = false;
 	builder_sample(t->builder, top->stack, t->thread,
-		time_ns > t->start_ns ? time_ns - t->start_ns : 0, weight);
+		builder_time(time_ns > t->start_ns ? time_ns - t->start_ns : 0), weight);
 }
 
 void traced_stack_until(struct traced_stack *t, uint64_t time_ns)

@@ -164,8 +164,8 @@ static void add_row(struct zones *z, uint32_t node, uint64_t at_ns, struct zone_
 	weight[z->time.i] =
 		(int64_t)(zone_region_duration_ns(&z->region, dealt->self_ticks) - from_ns);
 	weight[z->entries.i] = (int64_t)(did.entries & INT64_MAX);
-	builder_sample(z->builder, z->stacks[node], z->threads[z->reading.place[node].slot], at_ns,
-		weight);
+	builder_sample(z->builder, z->stacks[node], z->threads[z->reading.place[node].slot],
+		builder_time(at_ns), weight);
 	builder_sample_zone(z->builder, z->stacks[node]);
 }
 
