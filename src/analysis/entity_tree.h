@@ -154,7 +154,7 @@ static inline const struct entity *entity_tree_entity(
 /* Functions that are to be taken for one, `--same 'REGEX=NAME'`: virtual overrides, versions. */
 struct same_rule {
 	const char *text; /* as given, to be shown; borrowed */
-	const struct name_pattern *pattern;
+	struct name_pattern *pattern;
 	struct str name; /* of the one entity that they are, of no load object, at LEVEL_FUNCTION */
 };
 

@@ -1,6 +1,5 @@
 /*
- * Filters as they are asked for.  Regular expressions are the C library's; each function's name is
- * matched once, however many frames it has.
+ * Filters as they are asked for.  Each function's name is matched once, however many frames it has.
  */
 #include "analysis/filter.h"
 
@@ -8,7 +7,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/regex.h"
 #include "model/profile.h"
+
+/* For one name. */
+#define STEPS_MOST 1000000
 
 const char *const filter_names[FILTER_COUNT + 1] = {"when", "focus", "ignore", "hide", "fold",
 	"inline", "kernel", "thread", "pid", "time", "zone", "tick", "tick-over", "tick-under",
@@ -18,36 +21,55 @@ const char *const filter_kernel_names[] = {"all", "syscalls", "none", NULL};
 
 struct error *name_pattern_create(const char *text, struct name_pattern **pattern)
 {
-	struct name_pattern *p = xalloc(sizeof(*p));
-	int code = regcomp(&p->regex, text, REG_EXTENDED | REG_NOSUB);
+	struct regex *regex;
+	struct error *err = regex_create(str_from(text), REGEX_ANYWHERE, &regex);
 
-	if (code != 0) {
-		char reason[128];
+	if (err) {
+		struct error *refusal = error_new(ERROR_USAGE, "%s", err->message);
 
-		regerror(code, &p->regex, reason, sizeof(reason));
-		free(p);
-		return error_new(ERROR_USAGE, "'%s' is no regular expression: %s", text, reason);
+		error_destroy(err);
+		return refusal;
 	}
-	p->with_module = strchr(text, '`') != NULL;
-	*pattern = p;
+	*pattern = xalloc(sizeof(**pattern));
+	**pattern = (struct name_pattern){.text = xstrndup(text, strlen(text)),
+		.regex = regex,
+		.with_module = strchr(text, '`') != NULL};
 	return NULL;
 }
 
-bool name_pattern_matches_text(const struct name_pattern *pattern, const char *text)
+bool name_pattern_matches_text(struct name_pattern *pattern, const char *text)
 {
-	return regexec(&pattern->regex, text, 0, NULL, 0) == 0;
+	uint64_t work = STEPS_MOST;
+
+	if (pattern->gave_up)
+		return false;
+	enum regex_verdict verdict = regex_match(pattern->regex, str_from(text), &work);
+
+	pattern->gave_up = verdict == REGEX_GAVE_UP;
+	return verdict == REGEX_YES;
+}
+
+struct error *name_pattern_refusal(const struct name_pattern *pattern)
+{
+	if (!pattern->gave_up)
+		return NULL;
+	return error_new(ERROR_USAGE,
+		"'%s' takes more than %d steps to match a name: repeat less within what is "
+		"repeated",
+		pattern->text, STEPS_MOST);
 }
 
 void name_pattern_destroy(struct name_pattern *pattern)
 {
 	if (pattern == NULL)
 		return;
-	regfree(&pattern->regex);
+	regex_destroy(pattern->regex);
+	free(pattern->text);
 	free(pattern);
 }
 
 /* Whether it matches a function by that name. */
-static bool matches_name(const struct name_pattern *pattern, const struct profile *profile,
+static bool matches_name(struct name_pattern *pattern, const struct profile *profile,
 	const struct function *function, struct str name, struct strbuf *scratch)
 {
 	strbuf_clear(scratch);
@@ -61,7 +83,7 @@ static bool matches_name(const struct name_pattern *pattern, const struct profil
 }
 
 bool *name_pattern_matches(
-	const struct name_pattern *pattern, const struct profile *profile, struct arena *arena)
+	struct name_pattern *pattern, const struct profile *profile, struct arena *arena)
 {
 	bool *matches = ARENA_ARRAY(arena, bool, profile->function_count);
 	struct strbuf scratch = {0};

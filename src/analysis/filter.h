@@ -22,8 +22,6 @@
  *samples, in selection_samples.c, its option row in cli/filter_options.c.
  */
 
-#include <regex.h>
-
 #include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -53,8 +51,10 @@ extern const char *const filter_names[FILTER_COUNT + 1]; /* NULL at the end */
 
 /* Functions by name. */
 struct name_pattern {
-	regex_t regex;
+	char *text; /* as given */
+	struct regex *regex;
 	bool with_module; /* to be matched with "module`name", as the expression has a ` itself */
+	bool gave_up;	  /* a match took too many steps; nothing matches from then on */
 };
 
 /* Which ticks. */
@@ -92,16 +92,18 @@ struct filter {
 };
 
 /*
- * A regular expression (POSIX extended), to be found anywhere in a function's whole name, or in
- * one of its aliases; one that holds a backquote, in "module`name".  ERROR_USAGE if it is none.
+ * A regular expression (base/regex.h), to be found anywhere in a function's whole name, or in one
+ * of its aliases; one that holds a backquote, in "module`name".  ERROR_USAGE if it is none.
  */
 must_use struct error *name_pattern_create(const char *text, struct name_pattern **pattern);
 /* Whether it matches that text alone, NUL-terminated. */
-bool name_pattern_matches_text(const struct name_pattern *pattern, const char *text);
+bool name_pattern_matches_text(struct name_pattern *pattern, const char *text);
+/* NULL, or ERROR_USAGE if it gave up, so that what it says is not to be believed. */
+must_use struct error *name_pattern_refusal(const struct name_pattern *pattern);
 void name_pattern_destroy(struct name_pattern *pattern);
 /* [function]: whether it matches.  Lives in the arena. */
 must_use bool *name_pattern_matches(
-	const struct name_pattern *pattern, const struct profile *profile, struct arena *arena);
+	struct name_pattern *pattern, const struct profile *profile, struct arena *arena);
 
 void filter_init_kernel(struct filter *f, enum filter_kernel kernel);
 /*

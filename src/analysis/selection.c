@@ -37,7 +37,7 @@ static void selecting_begin(struct selecting *s)
 }
 
 /* Drops the stacks that hold such a function, or those that do not. */
-static void keep_holding(struct selecting *s, const struct name_pattern *names, bool wanted)
+static void keep_holding(struct selecting *s, struct name_pattern *names, bool wanted)
 {
 	const struct profile *p = s->profile;
 	bool *matches = name_pattern_matches(names, p, s->arena);
@@ -272,6 +272,8 @@ struct error *selection_create(const struct profile *profile, const struct filte
 		selecting_begin(&s);
 	for (size_t i = 0; i < count && err == NULL; i++) {
 		err = apply(&s, &filters[i]);
+		if (err == NULL && filters[i].names)
+			err = name_pattern_refusal(filters[i].names);
 		if (err == NULL)
 			vec_push(&s.steps, (struct selection_step){
 						   &filters[i], kept_weight(&s, false), s.outside});

@@ -1,178 +1,92 @@
 /*
- * Regular expressions run: all ways through the program at once, character by character, each step
- * at most once a character (K. Thompson, "Regular Expression Search Algorithm", CACM 11(6), 1968;
- * the program as in R. Cox, "Regular Expression Matching: the Virtual Machine Approach").
+ * Regular expressions over PCRE2.  RE2, the other library that was looked at, bounds time by
+ * itself, but is C++, whose runtime would have to come with it into a page's WebAssembly.
+ *
+ * PCRE2 does not tell how many steps a match took, only that there were more than a limit.  So the
+ * limit begins low and grows, and each that was too low is paid for.
  */
 #include "base/regex.h"
 
-#include <stdlib.h>
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 
-#include "base/escape.h"
-#include "base/regex_program.h"
+#include "base/alloc.h"
 
-struct error *regex_create(struct str pattern, struct regex **regex)
+#define PATTERN_BYTES_MOST ((size_t)64 << 10)
+/* Of what a match remembers of ways not tried yet. */
+#define HEAP_KB_MOST 16384u
+/* The first limit, and how it grows. */
+#define STEPS_FIRST 256u
+#define STEPS_GROW  16u
+
+struct regex {
+	pcre2_code *code;
+	pcre2_match_data *data;
+	pcre2_match_context *limits;
+};
+
+static struct error *refusal(struct str pattern, int code, size_t offset)
 {
-	struct regex *r = xalloc(sizeof(*r));
-	struct error *err = regex_parse(r, pattern);
+	PCRE2_UCHAR reason[160];
 
-	if (err)
-		regex_destroy(r);
-	else
-		*regex = r;
-	return err;
+	pcre2_get_error_message(code, reason, sizeof(reason));
+	return error_new(ERROR_INPUT, "'%.*s' is no regular expression: %s (after %zu bytes)",
+		STR_ARG(pattern), (const char *)reason, offset);
+}
+
+struct error *regex_create(struct str pattern, enum regex_extent extent, struct regex **regex)
+{
+	uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C |
+			   PCRE2_NO_AUTO_CAPTURE | PCRE2_DOLLAR_ENDONLY;
+	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+	int code = 0;
+	size_t offset = 0;
+
+	if (extent == REGEX_WHOLE)
+		options |= PCRE2_ANCHORED | PCRE2_ENDANCHORED;
+	pcre2_set_max_pattern_length(context, PATTERN_BYTES_MOST);
+	pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)(pattern.data ? pattern.data : ""),
+		pattern.size, options, &code, &offset, context);
+
+	pcre2_compile_context_free(context);
+	if (compiled == NULL)
+		return refusal(pattern, code, offset);
+	*regex = xalloc(sizeof(**regex));
+	(*regex)->code = compiled;
+	(*regex)->data = pcre2_match_data_create(1, NULL);
+	(*regex)->limits = pcre2_match_context_create(NULL);
+	pcre2_set_heap_limit((*regex)->limits, HEAP_KB_MOST);
+	return NULL;
 }
 
 void regex_destroy(struct regex *regex)
 {
 	if (regex == NULL)
 		return;
-	vec_deinit(&regex->steps);
-	vec_deinit(&regex->ranges);
+	pcre2_code_free(regex->code);
+	pcre2_match_data_free(regex->data);
+	pcre2_match_context_free(regex->limits);
 	free(regex);
 }
 
-/* A set of steps. */
-struct places {
-	uint32_t *at;
-	size_t count;
-};
-
-struct run {
-	const struct regex *regex;
-	struct places now, next;
-	uint64_t *seen; /* [step]: the round in which it was entered last */
-	uint64_t round;
-	VEC(uint32_t) todo;
-	uint64_t *work;
-	int32_t before, after; /* the characters here; -1: there is none */
-};
-
-static bool is_word(int32_t c)
+enum regex_verdict regex_match(const struct regex *regex, struct str text, uint64_t *work)
 {
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-	       c == '_';
-}
+	for (uint32_t limit = STEPS_FIRST;; limit *= STEPS_GROW) {
+		uint32_t steps = limit < *work ? limit : (uint32_t)*work;
 
-static bool holds(const struct run *run, enum regex_op op)
-{
-	switch (op) {
-	case REGEX_BEGIN:
-		return run->before < 0;
-	case REGEX_END:
-		return run->after < 0;
-	case REGEX_BOUNDARY:
-		return is_word(run->before) != is_word(run->after);
-	case REGEX_NO_BOUNDARY:
-		return is_word(run->before) == is_word(run->after);
-	case REGEX_SET:
-	case REGEX_SPLIT:
-	case REGEX_JUMP:
-	case REGEX_MATCH:
-		break;
+		if (steps == 0)
+			return REGEX_GAVE_UP;
+		*work -= steps;
+		pcre2_set_match_limit(regex->limits, steps);
+		int code = pcre2_match(regex->code, (PCRE2_SPTR)(text.data ? text.data : ""),
+			text.size, 0, 0, regex->data, regex->limits);
+
+		if (code >= 0)
+			return REGEX_YES;
+		if (code == PCRE2_ERROR_NOMATCH)
+			return REGEX_NO;
+		/* The heap's limit does not grow. */
+		if (code != PCRE2_ERROR_MATCHLIMIT || limit > UINT32_MAX / STEPS_GROW)
+			*work = 0;
 	}
-	return false;
-}
-
-/* Enters a step, and those that it leads to without a character. */
-static void enter(struct run *run, struct places *places, uint32_t first)
-{
-	run->todo.count = 0;
-	vec_push(&run->todo, first);
-	while (run->todo.count && *run->work) {
-		uint32_t i = run->todo.data[--run->todo.count];
-		const struct regex_step *step = &run->regex->steps.data[i];
-
-		if (run->seen[i] == run->round)
-			continue;
-		run->seen[i] = run->round;
-		--*run->work;
-		if (step->op == REGEX_SET || step->op == REGEX_MATCH) {
-			places->at[places->count++] = i;
-		} else if (step->op == REGEX_SPLIT) {
-			vec_push(&run->todo, i + (uint32_t)step->b);
-			vec_push(&run->todo, i + (uint32_t)step->a);
-		} else if (step->op == REGEX_JUMP) {
-			vec_push(&run->todo, i + (uint32_t)step->a);
-		} else if (holds(run, step->op)) {
-			vec_push(&run->todo, i + 1);
-		}
-	}
-}
-
-static bool in_set(struct run *run, const struct regex_step *step, int32_t c)
-{
-	const struct regex_range *range = &run->regex->ranges.data[step->a];
-
-	for (int32_t i = 0; i < step->b && *run->work; i++) {
-		--*run->work;
-		if (c >= range[i].low && c <= range[i].high)
-			return true;
-	}
-	return false;
-}
-
-/* The first character of text, taken off; -1 at its end.  What is no UTF-8 is U+FFFD. */
-static int32_t take_character(struct str *text)
-{
-	int32_t c;
-
-	if (text->size == 0)
-		return -1;
-	size_t size = utf8_decode(*text, &c);
-	*text = (struct str){text->data + size, text->size - size};
-	return c < 0 ? 0xfffd : c;
-}
-
-static bool run_text(struct run *run, struct str text)
-{
-	run->before = -1;
-	run->after = take_character(&text);
-	run->round = 1;
-	enter(run, &run->now, 0);
-	while (run->after >= 0 && run->now.count && *run->work) {
-		int32_t c = run->after;
-
-		run->before = c;
-		run->after = take_character(&text);
-		run->round++;
-		run->next.count = 0;
-		for (size_t i = 0; i < run->now.count; i++) {
-			const struct regex_step *step = &run->regex->steps.data[run->now.at[i]];
-			if (step->op == REGEX_SET && in_set(run, step, c))
-				enter(run, &run->next, run->now.at[i] + 1);
-		}
-		struct places last = run->now;
-		run->now = run->next;
-		run->next = last;
-	}
-	if (run->after >= 0 || *run->work == 0)
-		return false;
-	for (size_t i = 0; i < run->now.count; i++)
-		if (run->regex->steps.data[run->now.at[i]].op == REGEX_MATCH)
-			return true;
-	return false;
-}
-
-bool regex_matches(const struct regex *regex, struct str text, uint64_t *work)
-{
-	size_t steps = regex->steps.count;
-
-	/* What is cleared for a text takes time, too, however short that is. */
-	if (*work <= steps / 2) {
-		*work = 0;
-		return false;
-	}
-	*work -= steps / 2;
-	struct run run = {.regex = regex,
-		.now.at = xcalloc(steps, sizeof(uint32_t)),
-		.next.at = xcalloc(steps, sizeof(uint32_t)),
-		.seen = xcalloc(steps, sizeof(uint64_t)),
-		.work = work};
-	bool result = run_text(&run, text);
-
-	free(run.now.at);
-	free(run.next.at);
-	free(run.seen);
-	vec_deinit(&run.todo);
-	return result;
 }

@@ -264,7 +264,7 @@ void filter_options_deinit(struct filter_options *o)
 	for (size_t i = 0; i < o->filters.count; i++)
 		filter_deinit(&o->filters.data[i]);
 	for (size_t i = 0; i < o->same.count; i++)
-		name_pattern_destroy((struct name_pattern *)(uintptr_t)o->same.data[i].pattern);
+		name_pattern_destroy(o->same.data[i].pattern);
 	vec_deinit(&o->requests);
 	vec_deinit(&o->same_texts);
 	vec_deinit(&o->filters);

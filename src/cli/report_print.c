@@ -213,6 +213,16 @@ static void remark_outside(
 }
 
 /* *made: [count], in the arena. */
+/* Of patterns that gave up, what they would have put together is not known. */
+static struct error *same_refusal(const struct report_query *query)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < query->same_count && !err; i++)
+		err = name_pattern_refusal(query->same[i].pattern);
+	return err;
+}
+
 static struct error *make_reports(const struct selection *selection,
 	const struct report_query *queries, size_t count, struct arena *arena,
 	const struct report ***made)
@@ -229,7 +239,9 @@ static struct error *make_reports(const struct selection *selection,
 				tree = reports[k]->tree;
 		if (tree == NULL)
 			tree = report_tree(selection, &queries[i], arena);
-		err = find_centre(&query, tree, arena);
+		err = same_refusal(&query);
+		if (!err)
+			err = find_centre(&query, tree, arena);
 		if (err)
 			return err;
 		remark_rowless(&query, tree, arena);

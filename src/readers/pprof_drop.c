@@ -26,9 +26,8 @@ struct pprof_drop {
 static void note_error(struct pprof *p, const char *field, struct error *err)
 {
 	builder_note(p->builder, NOTE_INFO, 1,
-		"the functions that the profile wants left out (%s) are shown: no such pattern can "
-		"be read here: %s",
-		field, err->message);
+		"the functions that the profile wants left out (%s) are shown: %s", field,
+		err->message);
 	error_destroy(err);
 }
 
@@ -40,7 +39,7 @@ static bool read_pattern(
 
 	if (text.size == 0)
 		return false;
-	struct error *err = regex_create(text, regex);
+	struct error *err = regex_create(text, REGEX_WHOLE, regex);
 	if (err)
 		note_error(p, name, err);
 	return err == NULL;
@@ -105,9 +104,8 @@ static bool is_dropped(struct pprof_drop *d, struct str name)
 	if (!added)
 		return *known;
 	struct str simple = simple_name(name);
-	bool result = regex_matches(d->drop, simple, &d->work) &&
-		      !(d->keep && regex_matches(d->keep, simple, &d->work));
-	*known = result && d->work;
+	*known = regex_match(d->drop, simple, &d->work) == REGEX_YES &&
+		 (d->keep == NULL || regex_match(d->keep, simple, &d->work) == REGEX_NO);
 	return *known;
 }
 

@@ -191,6 +191,13 @@ static struct offcpu_known_stack known_stack(uint64_t time_ns, uint32_t node)
 		.time_ns = time_ns, .node = node, .lock = OFFCPU_NOBODY, .is_there = true};
 }
 
+static void set_own_stack(struct offcpu_thread *t, uint64_t time_ns, uint32_t node)
+{
+	t->own = known_stack(time_ns, node);
+	t->is_borrowed = false;
+	t->holder = OFFCPU_NOBODY;
+}
+
 static void forget_own_stack(struct offcpu_thread *t)
 {
 	t->own.is_there = t->is_borrowed = false;
@@ -351,8 +358,7 @@ void offcpu_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, u
 {
 	prove_running(o, t, time_ns);
 	learn(t, node);
-	t->own = known_stack(time_ns, node);
-	t->is_borrowed = false;
+	set_own_stack(t, time_ns, node);
 }
 
 void offcpu_lock(
@@ -371,7 +377,7 @@ bool offcpu_borrow_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t tim
 	if (!t->is_sampled || time_ns - t->run.time_ns >= NEAR_NS)
 		return false;
 	prove_running(o, t, time_ns);
-	t->own = known_stack(time_ns, t->run.node);
+	set_own_stack(t, time_ns, t->run.node);
 	t->is_borrowed = true;
 	return true;
 }
@@ -384,8 +390,7 @@ void offcpu_outside_stack(
 	if (!is_off(t))
 		return;
 	learn(t, node);
-	t->own = known_stack(time_ns, node);
-	t->is_borrowed = false;
+	set_own_stack(t, time_ns, node);
 	t->outside_ns = time_ns;
 }
 

@@ -128,5 +128,15 @@ def test_run_filters_its_report(folder):
 	assert "light\n" not in result.out.partition("Functions by")[2], result
 
 
+def test_patterns_that_take_too_long(folder):
+	"""No answer, rather than one for the names that it did not come to."""
+	path = folder / "long.folded"
+	path.write_text(f"main;{'a' * 60}c 3\nmain;aab 2\n")
+	for options in (["--focus", "(a+)+[bd]"], ["--hide", "(a|a)*[bd]$"], ["--same", "(a+)+[bd]=x"]):
+		done = sonde("report", path, *options)
+		assert done.status == 2 and "takes more than" in done.err and not done.out, (options, done)
+	assert "aab" in check(sonde("report", path, "--focus", "^a+b$")).out
+
+
 if __name__ == "__main__":
 	harness.main()

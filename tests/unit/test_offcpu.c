@@ -24,6 +24,7 @@ struct life {
 
 static struct offcpu o;
 static VEC(struct offcpu_interval) intervals; /* of all threads */
+static bool tells_locks;
 static uint64_t asked;
 static uint32_t answer; /* OFFCPU_NO_NODE: not now */
 static uint64_t answer_ns;
@@ -37,6 +38,8 @@ static void take_interval(
 
 	assert_null(context);
 	assert_true(interval->begin_ns <= interval->end_ns);
+	if (!tells_locks)
+		assert_true(interval->lock == OFFCPU_NOBODY && interval->holder == OFFCPU_NOBODY);
 	assert_true((interval->blocked_ns > 0) + (interval->woken_ns > 0) +
 			    (interval->preempted_ns > 0) <=
 		    1);
@@ -75,6 +78,7 @@ static int setup(void **state)
 	offcpu_init(&o, &hooks, false);
 	intervals.count = 0;
 	asked = answer_ns = 0;
+	tells_locks = false;
 	answer = 0;
 	return 0;
 }
@@ -391,6 +395,7 @@ static void test_lock(void **state)
 	struct offcpu_thread *t = &a.thread;
 
 	(void)state;
+	tells_locks = true;
 	offcpu_begin(&o, t, 0, OFFCPU_RUNNING);
 	for (uint64_t i = 0; i < 2; i++) {
 		uint64_t at = i * 100 * MS;

@@ -595,7 +595,7 @@ static void test_same(struct subject *s)
 	check_functions(s, tree, &slow);
 	slow_tree_deinit(&slow);
 	for (size_t i = 0; i < count; i++)
-		name_pattern_destroy((struct name_pattern *)(uintptr_t)rules[i].pattern);
+		name_pattern_destroy(rules[i].pattern);
 }
 
 /* What is shown of an instruction is the function whose code it is, not an inlined one. */
