@@ -38,10 +38,13 @@ def by_waker(r, metric):
 
 def check_truth(r, text, part=0.05):
 	blocked, delayed = by_waker(r, "blocked-time"), by_waker(r, "wakeup-delay")
+	# One that was given the CPU may lose it again before it can look at the clock.
+	preempted = sum(by_waker(r, "preempted-time").values())
 	for line in text.splitlines():
 		name, waited, late = line.split()
 		assert close(blocked[name], float(waited), part, 0.02), (line, blocked, delayed)
-		assert close(delayed[name], float(late), part, 0.02), (line, blocked, delayed)
+		least = (1 - part) * float(late) - preempted - 0.02
+		assert least <= delayed[name] <= float(late) + 0.001, (line, delayed, preempted)
 
 
 def check_sums(r):
