@@ -52,16 +52,16 @@ static void choose_measures(struct perf_data *p)
 
 	p->has_time = p->has_threads = true;
 	for (size_t i = 0; i < count; i++) {
-		bool is_member =
-			events[i].samples == 0 && (events[i].read_format & PERF_DATA_READ_GROUP);
+		bool is_member = events[i].samples == 0 &&
+				 (events[i].layout.read_format & PERFSTREAM_READ_GROUP);
 
 		events[i].metric = NO_ID;
 		if (events[i].samples || is_member)
 			events[i].metric = add_measure(p, &events[i]);
 		if (events[i].samples == 0)
 			continue;
-		p->has_time &= (events[i].sample_type & PERF_DATA_TIME) != 0;
-		p->has_threads &= (events[i].sample_type & PERF_DATA_TID) != 0;
+		p->has_time &= (events[i].layout.sample_type & PERFSTREAM_FIELD_TIME) != 0;
+		p->has_threads &= (events[i].layout.sample_type & PERFSTREAM_FIELD_TID) != 0;
 	}
 	if (p->measures.count == 0)
 		events[0].metric = add_measure(p, &events[0]);
@@ -69,29 +69,29 @@ static void choose_measures(struct perf_data *p)
 
 /* ---- records ---- */
 
-static void take_mmap(struct perf_data *p, const struct perf_data_record *record, uint64_t time_ns)
+static void take_mmap(struct perf_data *p, const struct perfstream_record *record, uint64_t time_ns)
 {
-	unsigned int mode = record->misc & PERF_DATA_MISC_CPUMODE;
-	struct perf_data_mmap mmap;
+	unsigned int mode = record->misc & PERFSTREAM_MISC_CPUMODE;
+	struct perfstream_mmap mmap;
 
-	if (mode == PERF_DATA_MODE_GUEST_KERNEL || mode == PERF_DATA_MODE_GUEST_USER)
+	if (mode == PERFSTREAM_MODE_GUEST_KERNEL || mode == PERFSTREAM_MODE_GUEST_USER)
 		return;
-	if (perf_data_mmap_decode(record, &mmap))
-		perf_data_stacks_map(&p->stacks, &mmap, mode == PERF_DATA_MODE_KERNEL, time_ns);
+	if (perfstream_mmap_decode(record, &mmap))
+		perf_data_stacks_map(&p->stacks, &mmap, mode == PERFSTREAM_MODE_KERNEL, time_ns);
 	else
 		perf_data_bad(&p->file, record);
 }
 
-static void take_task(struct perf_data *p, const struct perf_data_record *record, uint64_t time_ns)
+static void take_task(struct perf_data *p, const struct perfstream_record *record, uint64_t time_ns)
 {
-	struct perf_data_task task;
+	struct perfstream_task task;
 
-	if (!perf_data_task_decode(record, &task))
+	if (!perfstream_task_decode(record, &task))
 		perf_data_bad(&p->file, record);
-	else if (record->type == PERF_DATA_COMM)
+	else if (record->type == PERFSTREAM_COMM)
 		perf_data_tasks_comm(&p->tasks, task.pid, task.tid,
-			record->misc & PERF_DATA_MISC_COMM_EXEC, task.name, time_ns);
-	else if (record->type == PERF_DATA_FORK)
+			record->misc & PERFSTREAM_MISC_COMM_EXEC, task.name, time_ns);
+	else if (record->type == PERFSTREAM_FORK)
 		perf_data_tasks_fork(&p->tasks, task.pid, task.parent_pid, task.tid, time_ns);
 }
 
@@ -99,16 +99,16 @@ static void take_records(struct perf_data *p)
 {
 	vec_reserve(&p->rows, p->file.sample_count);
 	for (size_t i = 0; i < p->file.record_count; i++) {
-		struct perf_data_record record = perf_data_record(&p->file, i);
+		struct perfstream_record record = perf_data_record(&p->file, i);
 		uint64_t time_ns = perf_data_time(&p->file, i);
 
-		if (record.type == PERF_DATA_SAMPLE) {
+		if (record.type == PERFSTREAM_SAMPLE) {
 			perf_data_take_sample(p, &record);
 			continue;
 		}
 		/* What samples mean is decided by what came before them. */
 		perf_data_finish_samples(p);
-		if (record.type == PERF_DATA_MMAP || record.type == PERF_DATA_MMAP2)
+		if (record.type == PERFSTREAM_MMAP || record.type == PERFSTREAM_MMAP2)
 			take_mmap(p, &record, time_ns);
 		else
 			take_task(p, &record, time_ns);
@@ -168,7 +168,7 @@ static void add_sample(struct perf_data *p, const struct perf_data_row *row, int
 		thread = perf_data_tasks_id(&p->tasks, p->builder, row->thread, p->start_ns);
 	if (p->has_time || p->has_threads) {
 		builder_sample(p->builder, stack, thread, time_ns, weight);
-		if (row->cpu != PERF_DATA_NO_CPU)
+		if (row->cpu != PERFSTREAM_NO_CPU)
 			builder_sample_labels(p->builder, cpu_label(p, row->cpu));
 	} else {
 		builder_weight(p->builder, stack, weight, 1);
@@ -226,7 +226,7 @@ static void perf_data_deinit(struct perf_data *p)
 static bool has_stacks(const struct perf_data *p)
 {
 	for (size_t i = 0; i < p->file.events.rows.count; i++)
-		if (p->file.events.rows.data[i].sample_type & PERF_DATA_STACK_USER)
+		if (p->file.events.rows.data[i].layout.sample_type & PERFSTREAM_FIELD_STACK_USER)
 			return true;
 	return false;
 }

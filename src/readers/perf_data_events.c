@@ -44,7 +44,7 @@ static void read_flags(struct cursor *c, struct perf_data_event *event)
 	if (word == NULL)
 		return;
 	event->is_freq = flag_of(word, PERF_DATA_FLAG_FREQ, c->is_swapped);
-	event->has_trailer = flag_of(word, PERF_DATA_FLAG_SAMPLE_ID_ALL, c->is_swapped);
+	event->layout.has_trailer = flag_of(word, PERF_DATA_FLAG_SAMPLE_ID_ALL, c->is_swapped);
 }
 
 /* The fields in their order; those that an older attribute lacks stay 0. */
@@ -54,14 +54,14 @@ static void read_fields(struct cursor *c, struct perf_data_event *event)
 	cursor_skip(c, 4); /* the size */
 	event->config = cursor_u64(c);
 	event->period = cursor_u64(c);
-	event->sample_type = cursor_u64(c);
-	event->read_format = cursor_u64(c);
+	event->layout.sample_type = cursor_u64(c);
+	event->layout.read_format = cursor_u64(c);
 	read_flags(c, event);
 	cursor_skip(c, 8); /* wakeup, bp_type */
 	event->config1 = cursor_u64(c);
 	event->config2 = cursor_u64(c);
-	event->branch_type = cursor_u64(c);
-	event->user_regs = cursor_u64(c);
+	event->layout.branch_type = cursor_u64(c);
+	event->layout.user_regs = cursor_u64(c);
 	cursor_skip(c, 20); /* sample_stack_user, clockid, sample_regs_intr, aux_watermark */
 	event->max_stack = cursor_u16(c);
 }
@@ -121,8 +121,8 @@ void perf_data_events_name(struct perf_data_events *e, uint64_t id, struct str n
 
 bool perf_data_event_has_calls(const struct perf_data_event *event)
 {
-	return (event->sample_type & PERF_DATA_BRANCH_STACK) &&
-	       (event->branch_type & PERF_DATA_BRANCH_CALL_STACK);
+	return (event->layout.sample_type & PERFSTREAM_FIELD_BRANCH_STACK) &&
+	       (event->layout.branch_type & PERFSTREAM_BRANCH_CALL_STACK);
 }
 
 /* ---- names ---- */

@@ -14,16 +14,15 @@
 #include "base/cursor.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "perfstream/record.h"
 
 struct perf_data_event {
 	uint32_t type; /* PERF_TYPE_… */
 	uint64_t config, config1, config2;
-	uint64_t sample_type, read_format, branch_type;
+	struct perfstream_layout layout;
 	uint64_t period;    /* between samples, or with is_freq how many a second */
-	uint64_t user_regs; /* which registers a sample has, by perf's numbers */
 	uint16_t max_stack; /* addresses of a chain; 0: the kernel's default */
 	bool is_freq;
-	bool has_trailer; /* records that are no samples tell time and thread, too */
 	struct str name;  /* in the arena; empty: not told */
 	struct str unit;  /* "ns" or "count" */
 	uint64_t samples; /* that are of it */

@@ -99,9 +99,9 @@ static void read_all_abilities(struct perf_data_file *file, struct cursor *c)
 
 static void read_build_ids(struct perf_data_file *file, struct cursor *c)
 {
-	struct perf_data_record record;
+	struct perfstream_record record;
 
-	while (perf_data_record_at(c->at, cursor_left(c), file->is_swapped, &record)) {
+	while (perfstream_record_at(c->at, cursor_left(c), file->is_swapped, &record)) {
 		perf_data_read_build_id(file, &record);
 		cursor_skip(c, record.size);
 	}
@@ -117,10 +117,10 @@ static size_t unpadded_size(const uint8_t *bytes, size_t size)
 	return size;
 }
 
-void perf_data_read_build_id(struct perf_data_file *file, const struct perf_data_record *record)
+void perf_data_read_build_id(struct perf_data_file *file, const struct perfstream_record *record)
 {
 	enum { ID_SIZE = 20, PADDED_SIZE = 24 };
-	struct cursor c = perf_data_body(record);
+	struct cursor c = perfstream_body(record);
 	char hex[41];
 
 	cursor_skip(&c, 4); /* the pid, of guests */
@@ -131,7 +131,7 @@ void perf_data_read_build_id(struct perf_data_file *file, const struct perf_data
 		return;
 	bool is_sized = record->misc & PERF_DATA_MISC_BUILD_ID_SIZE;
 
-	perf_data_build_id(bytes, is_sized ? bytes[ID_SIZE] : unpadded_size(bytes, ID_SIZE), hex);
+	perfstream_build_id(bytes, is_sized ? bytes[ID_SIZE] : unpadded_size(bytes, ID_SIZE), hex);
 	uint32_t place = str_table_intern(&file->build_ids.paths, path);
 	if (place == file->build_ids.ids.count)
 		vec_push(&file->build_ids.ids, arena_str(file->arena, str_from(hex)));

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "readers/perf_data_events.h"
 #include "readers/perf_data_format.h"
-#include "readers/perf_data_sample.h"
+#include "perfstream/record.h"
 #include "readers/readers.h"
 
 struct zstd_stream;
@@ -95,10 +95,10 @@ must_use struct error *perf_data_open(
 void perf_data_close(struct perf_data_file *file);
 
 /* The i-th record by time. */
-struct perf_data_record perf_data_record(const struct perf_data_file *file, size_t i);
+struct perfstream_record perf_data_record(const struct perf_data_file *file, size_t i);
 uint64_t perf_data_time(const struct perf_data_file *file, size_t i);
 /* Counts a record that could not be read. */
-void perf_data_bad(struct perf_data_file *file, const struct perf_data_record *record);
+void perf_data_bad(struct perf_data_file *file, const struct perfstream_record *record);
 /* The build-id of that path; empty: not known. */
 struct str perf_data_find_build_id(const struct perf_data_file *file, struct str path);
 
@@ -109,7 +109,7 @@ char *perf_data_beside(const struct perf_data_file *file, struct str name);
 /* One feature's bytes, of a header or of a record. */
 void perf_data_feature(struct perf_data_file *file, uint64_t feature, struct cursor c);
 /* A build-id's record: of the table, or among the records. */
-void perf_data_read_build_id(struct perf_data_file *file, const struct perf_data_record *record);
+void perf_data_read_build_id(struct perf_data_file *file, const struct perfstream_record *record);
 
 /* Goes through the records between the offsets, which are in that part. */
 void perf_data_scan(

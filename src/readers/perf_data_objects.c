@@ -135,7 +135,7 @@ static bool notes_have_build_id(struct cursor *c, struct str build_id)
 		if (!cursor_ok(c) || type != NOTE_BUILD_ID || name_size != 4 ||
 			memcmp(name, "GNU", 4) != 0)
 			continue;
-		perf_data_build_id(bytes, size, hex);
+		perfstream_build_id(bytes, size, hex);
 		return str_equal(build_id, str_from(hex));
 	}
 	return false;

@@ -80,13 +80,13 @@ static const uint8_t *place_bytes(const struct perf_data_file *file, perf_data_p
 	return bytes + (place & OFFSET_MASK);
 }
 
-struct perf_data_record perf_data_record(const struct perf_data_file *file, size_t i)
+struct perfstream_record perf_data_record(const struct perf_data_file *file, size_t i)
 {
-	struct perf_data_record record;
+	struct perfstream_record record;
 
 	/* It was whole when it was put in order. */
-	(void)perf_data_record_at(place_bytes(file, file->places[file->order[i].index]), UINT16_MAX,
-		file->is_swapped, &record);
+	(void)perfstream_record_at(place_bytes(file, file->places[file->order[i].index]),
+		UINT16_MAX, file->is_swapped, &record);
 	return record;
 }
 
@@ -95,7 +95,7 @@ uint64_t perf_data_time(const struct perf_data_file *file, size_t i)
 	return file->order[i].key;
 }
 
-void perf_data_bad(struct perf_data_file *file, const struct perf_data_record *record)
+void perf_data_bad(struct perf_data_file *file, const struct perfstream_record *record)
 {
 	if (file->bad_records++)
 		return;
@@ -114,9 +114,9 @@ void perf_data_bad(struct perf_data_file *file, const struct perf_data_record *r
 /* ---- records that are told of at once ---- */
 
 /* ATTR: an attribute, and its ids up to the record's end. */
-static void read_attr(struct perf_data_file *file, const struct perf_data_record *record)
+static void read_attr(struct perf_data_file *file, const struct perfstream_record *record)
 {
-	struct cursor c = perf_data_body(record);
+	struct cursor c = perfstream_body(record);
 	size_t before = file->events.rows.count;
 
 	perf_data_events_add(&file->events, &c, cursor_left(&c));
@@ -126,39 +126,35 @@ static void read_attr(struct perf_data_file *file, const struct perf_data_record
 		perf_data_events_read_ids(&file->events, &c, cursor_left(&c) / sizeof(uint64_t));
 }
 
-static void read_event_update(struct perf_data_file *file, const struct perf_data_record *record)
+static void read_event_update(struct perf_data_file *file, const struct perfstream_record *record)
 {
 	enum { UPDATE_NAME = 2 };
-	struct cursor c = perf_data_body(record);
+	struct cursor c = perfstream_body(record);
 	uint64_t what = cursor_u64(&c), id = cursor_u64(&c);
 
 	if (what == UPDATE_NAME)
 		perf_data_events_name(&file->events, id, cursor_string(&c));
 }
 
-static void read_feature(struct perf_data_file *file, const struct perf_data_record *record)
+static void read_feature(struct perf_data_file *file, const struct perfstream_record *record)
 {
-	struct cursor c = perf_data_body(record);
+	struct cursor c = perfstream_body(record);
 	uint64_t feature = cursor_u64(&c);
 
 	perf_data_feature(file, feature, cursor_sub(&c, cursor_left(&c)));
 }
 
-/* LOST has the event's id in front. */
-static void read_lost(struct perf_data_file *file, const struct perf_data_record *record)
+static void read_lost(struct perf_data_file *file, const struct perfstream_record *record)
 {
-	struct cursor c = perf_data_body(record);
-	bool is_records = record->type == PERF_DATA_LOST;
+	bool is_records = record->type == PERFSTREAM_LOST;
 
-	if (is_records)
-		cursor_skip(&c, 8);
-	*(is_records ? &file->lost_records : &file->lost_samples) += cursor_u64(&c);
+	*(is_records ? &file->lost_records : &file->lost_samples) += perfstream_lost(record);
 }
 
 /* AUXTRACE tells how many bytes of a trace follow it, AUXTRACE_INFO what they are. */
-static void read_trace(struct perf_data_file *file, const struct perf_data_record *record)
+static void read_trace(struct perf_data_file *file, const struct perfstream_record *record)
 {
-	struct cursor c = perf_data_body(record);
+	struct cursor c = perfstream_body(record);
 
 	if (record->type == PERF_DATA_AUXTRACE_INFO) {
 		file->trace_kind = cursor_u32(&c);
@@ -172,14 +168,14 @@ static void read_trace(struct perf_data_file *file, const struct perf_data_recor
 
 /* When it is handled; also counts what sample is of which event. */
 static bool time_of_record(
-	struct perf_data_file *file, const struct perf_data_record *record, uint64_t *time_ns)
+	struct perf_data_file *file, const struct perfstream_record *record, uint64_t *time_ns)
 {
 	struct perf_data_event *event = NULL;
 
 	if (file->events.rows.count)
-		event = perf_data_events_find(
-			&file->events, perf_data_record_id(record, &file->events.rows.data[0]));
-	if (record->type == PERF_DATA_SAMPLE) {
+		event = perf_data_events_find(&file->events,
+			perfstream_record_id(record, &file->events.rows.data[0].layout));
+	if (record->type == PERFSTREAM_SAMPLE) {
 		if (event == NULL)
 			return false;
 		event->samples++;
@@ -187,15 +183,15 @@ static bool time_of_record(
 	}
 	if (event == NULL && file->events.rows.count)
 		event = &file->events.rows.data[0];
-	if (event == NULL || !perf_data_record_time(record, event, time_ns))
-		*time_ns = record->type == PERF_DATA_SAMPLE ? file->most_ns : file->round_ns;
+	if (event == NULL || !perfstream_record_time(record, &event->layout, time_ns))
+		*time_ns = record->type == PERFSTREAM_SAMPLE ? file->most_ns : file->round_ns;
 	else if (*time_ns > file->most_ns)
 		file->most_ns = *time_ns;
 	return true;
 }
 
 static void add_record(
-	struct perf_data_file *file, const struct perf_data_record *record, perf_data_place place)
+	struct perf_data_file *file, const struct perfstream_record *record, perf_data_place place)
 {
 	uint64_t time_ns;
 
@@ -230,18 +226,18 @@ static void finish_round(struct perf_data_file *file)
 }
 
 static void take_record(
-	struct perf_data_file *file, const struct perf_data_record *record, perf_data_place place);
+	struct perf_data_file *file, const struct perfstream_record *record, perf_data_place place);
 
 /* Goes through what was unpacked since the last call; what is not whole yet waits. */
 static void scan_unpacked(struct perf_data_file *file)
 {
-	struct perf_data_record record;
+	struct perfstream_record record;
 	size_t done;
 
 	while ((done = file->unpacked_done) < file->unpacked.size) {
 		const uint8_t *at = (const uint8_t *)file->unpacked.data + done;
 
-		if (!perf_data_record_at(
+		if (!perfstream_record_at(
 			    at, file->unpacked.size - done, file->is_swapped, &record)) {
 			if (file->unpacked.size - done >= HEADER_SIZE && record.size < HEADER_SIZE)
 				file->unpacked_done = file->unpacked.size;
@@ -257,9 +253,9 @@ static void scan_unpacked(struct perf_data_file *file)
 	}
 }
 
-static void unpack(struct perf_data_file *file, const struct perf_data_record *record)
+static void unpack(struct perf_data_file *file, const struct perfstream_record *record)
 {
-	struct cursor c = perf_data_body(record);
+	struct cursor c = perfstream_body(record);
 	uint64_t size = record->type == PERF_DATA_COMPRESSED2 ? cursor_u64(&c) : cursor_left(&c);
 	const uint8_t *bytes = cursor_bytes(&c, size);
 
@@ -277,22 +273,22 @@ static void unpack(struct perf_data_file *file, const struct perf_data_record *r
 }
 
 static void take_record(
-	struct perf_data_file *file, const struct perf_data_record *record, perf_data_place place)
+	struct perf_data_file *file, const struct perfstream_record *record, perf_data_place place)
 {
 	switch (record->type) {
-	case PERF_DATA_SAMPLE:
-	case PERF_DATA_MMAP:
-	case PERF_DATA_MMAP2:
-	case PERF_DATA_COMM:
-	case PERF_DATA_FORK:
-	case PERF_DATA_EXIT:
+	case PERFSTREAM_SAMPLE:
+	case PERFSTREAM_MMAP:
+	case PERFSTREAM_MMAP2:
+	case PERFSTREAM_COMM:
+	case PERFSTREAM_FORK:
+	case PERFSTREAM_EXIT:
 		add_record(file, record, place);
 		break;
-	case PERF_DATA_LOST:
-	case PERF_DATA_LOST_SAMPLES:
+	case PERFSTREAM_LOST:
+	case PERFSTREAM_LOST_SAMPLES:
 		read_lost(file, record);
 		break;
-	case PERF_DATA_THROTTLE:
+	case PERFSTREAM_THROTTLE:
 		file->throttled++;
 		break;
 	case PERF_DATA_ATTR:
@@ -325,13 +321,13 @@ static void take_record(
 
 /* Bytes that follow a record without being part of it. */
 static uint64_t bytes_behind(
-	const struct perf_data_file *file, const struct perf_data_record *record)
+	const struct perf_data_file *file, const struct perfstream_record *record)
 {
 	bool is_trace = record->type == PERF_DATA_AUXTRACE;
 
 	if (!is_trace && !(record->type == PERF_DATA_TRACING_DATA && file->is_pipe))
 		return 0;
-	struct cursor c = perf_data_body(record);
+	struct cursor c = perfstream_body(record);
 
 	return is_trace ? cursor_u64(&c) : ((uint64_t)cursor_u32(&c) + 7) & ~UINT64_C(7);
 }
@@ -350,11 +346,11 @@ void perf_data_scan(
 {
 	const uint8_t *bytes = file->parts.data[part].bytes.data;
 	uint64_t at = begin_off;
-	struct perf_data_record record;
+	struct perfstream_record record;
 
 	begin_part(file);
 	while (at < end_off) {
-		if (!perf_data_record_at(bytes + at, end_off - at, file->is_swapped, &record)) {
+		if (!perfstream_record_at(bytes + at, end_off - at, file->is_swapped, &record)) {
 			file->is_cut = true;
 			return;
 		}

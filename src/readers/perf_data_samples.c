@@ -8,7 +8,7 @@
 #include "readers/perf_data_state.h"
 
 static void add_row(struct perf_data *p, uint32_t metric, uint64_t weight,
-	const struct perf_data_sample *sample, uint32_t node, uint32_t thread)
+	const struct perfstream_sample *sample, uint32_t node, uint32_t thread)
 {
 	if (metric == NO_ID) {
 		p->left_out++;
@@ -26,7 +26,7 @@ static void add_row(struct perf_data *p, uint32_t metric, uint64_t weight,
 }
 
 /* How much a counter has counted since it was last seen. */
-static uint64_t counted_since(struct perf_data *p, const struct perf_data_read *read, int64_t tid)
+static uint64_t counted_since(struct perf_data *p, const struct perfstream_read *read, int64_t tid)
 {
 	bool added;
 	uint32_t place = *map_at(&p->counter_values, read->id, (uint64_t)tid,
@@ -42,11 +42,11 @@ static uint64_t counted_since(struct perf_data *p, const struct perf_data_read *
 
 /* One of a group, or alone with what it counted: the counters' growth is the weight. */
 static void add_counted(struct perf_data *p, const struct perf_data_event *event,
-	struct perf_data_sample *sample, uint32_t node, uint32_t thread)
+	struct perfstream_sample *sample, uint32_t node, uint32_t thread)
 {
-	struct perf_data_read read;
+	struct perfstream_read read;
 
-	while (perf_data_next_read(sample, event, &read)) {
+	while (perfstream_next_read(sample, &event->layout, &read)) {
 		const struct perf_data_event *of =
 			read.id ? perf_data_events_find(&p->file.events, read.id) : event;
 		uint64_t weight = counted_since(p, &read, sample->tid);
@@ -59,7 +59,7 @@ static void add_counted(struct perf_data *p, const struct perf_data_event *event
 /* A sample between being decoded and being given its stack. */
 static void begin_sample(struct perf_data *p, struct perf_data_pending *pending)
 {
-	const struct perf_data_sample *sample = &pending->sample;
+	const struct perfstream_sample *sample = &pending->sample;
 	uint32_t thread =
 		perf_data_tasks_thread(&p->tasks, sample->pid, sample->tid, sample->time_ns);
 
@@ -72,7 +72,7 @@ static void begin_sample(struct perf_data *p, struct perf_data_pending *pending)
 static void finish_sample(struct perf_data *p, struct perf_data_pending *pending)
 {
 	const struct perf_data_event *event = pending->event;
-	struct perf_data_sample *sample = &pending->sample;
+	struct perfstream_sample *sample = &pending->sample;
 	uint32_t node =
 		perf_data_stacks_node(&p->stacks, pending->process, event, sample, &pending->chain);
 	uint64_t period = event->is_freq ? 1 : event->period;
@@ -98,14 +98,14 @@ void perf_data_finish_samples(struct perf_data *p)
 	p->pending_count = 0;
 }
 
-void perf_data_take_sample(struct perf_data *p, const struct perf_data_record *record)
+void perf_data_take_sample(struct perf_data *p, const struct perfstream_record *record)
 {
 	struct perf_data_pending *pending = &p->pending[p->pending_count];
 
 	pending->event = perf_data_events_find(
-		&p->file.events, perf_data_record_id(record, &p->file.events.rows.data[0]));
+		&p->file.events, perfstream_record_id(record, &p->file.events.rows.data[0].layout));
 	if (pending->event == NULL ||
-		!perf_data_sample_decode(record, pending->event, &pending->sample)) {
+		!perfstream_sample_decode(record, &pending->event->layout, &pending->sample)) {
 		perf_data_bad(&p->file, record);
 		return;
 	}

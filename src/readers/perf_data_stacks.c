@@ -88,7 +88,7 @@ static bool path_is_file(struct str path)
 	       !str_starts_with(path, STR("/memfd:")) && !str_starts_with(path, STR("/SYSV"));
 }
 
-static uint32_t object_of(struct perf_data_stacks *s, const struct perf_data_mmap *mmap)
+static uint32_t object_of(struct perf_data_stacks *s, const struct perfstream_mmap *mmap)
 {
 	bool is_named = mmap->build_id[0] || path_is_file(mmap->path) ||
 			str_equal(mmap->path, STR("[vdso]"));
@@ -115,7 +115,7 @@ static uint32_t code_of(struct perf_data_stacks *s, uint32_t process)
 	return p->jit;
 }
 
-static void map_kernel(struct perf_data_stacks *s, const struct perf_data_mmap *mmap)
+static void map_kernel(struct perf_data_stacks *s, const struct perfstream_mmap *mmap)
 {
 	uint32_t object =
 		perf_data_objects_add_kernel(s->objects, mmap->path, str_from(mmap->build_id));
@@ -140,7 +140,7 @@ static void map_jitdump(struct perf_data_stacks *s, uint32_t process, struct str
 	perf_data_jit_dump(s->jit, code_of(s, process), path);
 }
 
-void perf_data_stacks_map(struct perf_data_stacks *s, const struct perf_data_mmap *mmap,
+void perf_data_stacks_map(struct perf_data_stacks *s, const struct perfstream_mmap *mmap,
 	bool in_kernel, uint64_t time_ns)
 {
 	if (in_kernel || mmap->pid == -1) {
@@ -315,15 +315,15 @@ static uint32_t frame_in_mode(struct perf_data_stacks *s, uint32_t process, unsi
 	uint64_t va, uint64_t time_ns)
 {
 	switch (mode) {
-	case PERF_DATA_MODE_KERNEL:
+	case PERFSTREAM_MODE_KERNEL:
 		return kernel_frame(s, va);
-	case PERF_DATA_MODE_HYPERVISOR:
+	case PERFSTREAM_MODE_HYPERVISOR:
 		return foreign_frame(s, STR("[hypervisor]"), va);
-	case PERF_DATA_MODE_GUEST_KERNEL:
+	case PERFSTREAM_MODE_GUEST_KERNEL:
 		return foreign_frame(s, STR("[guest.kernel]"), va);
-	case PERF_DATA_MODE_GUEST_USER:
+	case PERFSTREAM_MODE_GUEST_USER:
 		return foreign_frame(s, STR("[guest]"), va);
-	case PERF_DATA_MODE_USER:
+	case PERFSTREAM_MODE_USER:
 	default:
 		return perf_data_stacks_user_frame(s, process, va, time_ns);
 	}
@@ -335,17 +335,17 @@ static uint32_t frame_in_mode(struct perf_data_stacks *s, uint32_t process, unsi
 static unsigned int mode_of_context(uint64_t context)
 {
 	switch (context) {
-	case PERF_DATA_CONTEXT_HYPERVISOR:
-		return PERF_DATA_MODE_HYPERVISOR;
-	case PERF_DATA_CONTEXT_KERNEL:
-		return PERF_DATA_MODE_KERNEL;
-	case PERF_DATA_CONTEXT_USER:
-		return PERF_DATA_MODE_USER;
-	case PERF_DATA_CONTEXT_GUEST:
-	case PERF_DATA_CONTEXT_GUEST_USER:
-		return PERF_DATA_MODE_GUEST_USER;
-	case PERF_DATA_CONTEXT_GUEST_KERNEL:
-		return PERF_DATA_MODE_GUEST_KERNEL;
+	case PERFSTREAM_CONTEXT_HYPERVISOR:
+		return PERFSTREAM_MODE_HYPERVISOR;
+	case PERFSTREAM_CONTEXT_KERNEL:
+		return PERFSTREAM_MODE_KERNEL;
+	case PERFSTREAM_CONTEXT_USER:
+		return PERFSTREAM_MODE_USER;
+	case PERFSTREAM_CONTEXT_GUEST:
+	case PERFSTREAM_CONTEXT_GUEST_USER:
+		return PERFSTREAM_MODE_GUEST_USER;
+	case PERFSTREAM_CONTEXT_GUEST_KERNEL:
+		return PERFSTREAM_MODE_GUEST_KERNEL;
 	default:
 		return 0;
 	}
@@ -369,14 +369,14 @@ void perf_data_stacks_cut(struct perf_data_stacks *s, enum perf_data_cut cut)
 /* Whether the sample came with a copy of the user stack, to be walked. */
 static bool has_stack(const struct perf_data_event *event)
 {
-	return event->sample_type & PERF_DATA_STACK_USER;
+	return event->layout.sample_type & PERFSTREAM_FIELD_STACK_USER;
 }
 
 /*
  * Whether the processor remembered the calls that were under way.  Then they are the program's part
  * of the stack, and what the kernel found by frame pointers is not.
  */
-static bool has_calls(const struct perf_data_event *event, const struct perf_data_sample *sample)
+static bool has_calls(const struct perf_data_event *event, const struct perfstream_sample *sample)
 {
 	return sample->branches.count && perf_data_event_has_calls(event);
 }
@@ -390,15 +390,15 @@ static bool is_full(const struct perf_data_stacks *s, size_t calls)
 }
 
 /* Where the program was in a chain's part of it, if there is one; else where it was called last. */
-static uint64_t leaf_of_calls(const struct perf_data_sample *sample, size_t at)
+static uint64_t leaf_of_calls(const struct perfstream_sample *sample, size_t at)
 {
-	uint64_t va = at < sample->chain.count ? perf_data_word(&sample->chain, at)
-					       : PERF_DATA_CONTEXT_MAX;
+	uint64_t va = at < sample->chain.count ? perfstream_word(&sample->chain, at)
+					       : PERFSTREAM_CONTEXT_MAX;
 
-	if (va < PERF_DATA_CONTEXT_MAX)
+	if (va < PERFSTREAM_CONTEXT_MAX)
 		return va;
-	return sample->mode == PERF_DATA_MODE_USER ? sample->ip
-						   : perf_data_word(&sample->branches, 1);
+	return sample->mode == PERFSTREAM_MODE_USER ? sample->ip
+						    : perfstream_word(&sample->branches, 1);
 }
 
 /*
@@ -407,33 +407,33 @@ static uint64_t leaf_of_calls(const struct perf_data_sample *sample, size_t at)
  * for the leaf, and so the function's first line.)
  */
 static void read_calls(struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_sample *sample, uint64_t leaf)
+	const struct perfstream_sample *sample, uint64_t leaf)
 {
-	size_t calls = sample->branches.count / PERF_DATA_BRANCH_WORDS;
+	size_t calls = sample->branches.count / PERFSTREAM_BRANCH_WORDS;
 
 	vec_push(&s->scratch, perf_data_stacks_user_frame(s, process, leaf, sample->time_ns));
 	for (size_t i = 0; i < calls; i++)
 		vec_push(&s->scratch,
 			perf_data_stacks_user_frame(s, process,
-				perf_data_word(&sample->branches, i * PERF_DATA_BRANCH_WORDS),
+				perfstream_word(&sample->branches, i * PERFSTREAM_BRANCH_WORDS),
 				sample->time_ns));
 	if (is_full(s, calls))
 		perf_data_stacks_cut(s, PERF_DATA_CUT_CALLS);
 }
 
 /* Where the program's part of a chain begins; its end if there is none. */
-static size_t user_part(const struct perf_data_words *chain)
+static size_t user_part(const struct perfstream_words *chain)
 {
 	size_t i = 0;
 
-	while (i < chain->count && perf_data_word(chain, i) != PERF_DATA_CONTEXT_USER)
+	while (i < chain->count && perfstream_word(chain, i) != PERFSTREAM_CONTEXT_USER)
 		i++;
 	return i < chain->count ? i + 1 : i;
 }
 
 /* The chain's frames, leaf first, into scratch; whether it has some of the program. */
 static bool read_chain(struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_event *event, const struct perf_data_sample *sample)
+	const struct perf_data_event *event, const struct perfstream_sample *sample)
 {
 	size_t end = has_calls(event, sample) ? user_part(&sample->chain) : sample->chain.count;
 	unsigned int mode = sample->mode;
@@ -441,18 +441,18 @@ static bool read_chain(struct perf_data_stacks *s, uint32_t process,
 	size_t addresses = 0;
 
 	for (size_t i = 0; i < end; i++) {
-		uint64_t va = perf_data_word(&sample->chain, i);
+		uint64_t va = perfstream_word(&sample->chain, i);
 
-		if (va == PERF_DATA_CONTEXT_DEFERRED)
+		if (va == PERFSTREAM_CONTEXT_DEFERRED)
 			break; /* what follows is a number, not an address */
-		if (va >= PERF_DATA_CONTEXT_MAX) {
+		if (va >= PERFSTREAM_CONTEXT_MAX) {
 			mode = mode_of_context(va);
 			is_first = true;
 			continue;
 		}
 		vec_push(&s->scratch, frame_in_mode(s, process, mode, frame_address(va, is_first),
 					      sample->time_ns));
-		has_user |= mode == PERF_DATA_MODE_USER;
+		has_user |= mode == PERFSTREAM_MODE_USER;
 		is_first = false;
 		addresses++;
 	}
@@ -514,7 +514,7 @@ static void grow_chains(struct perf_data_stacks *s)
 }
 
 static struct perf_data_chain chain_of(const struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_event *event, const struct perf_data_sample *sample)
+	const struct perf_data_event *event, const struct perfstream_sample *sample)
 {
 	uint64_t context = context_of(s, process, sample->time_ns);
 
@@ -532,12 +532,12 @@ static struct perf_data_chain chain_of(const struct perf_data_stacks *s, uint32_
 
 /* The stack of a sample of which no part is known yet. */
 static uint32_t new_node(struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_event *event, const struct perf_data_sample *sample)
+	const struct perf_data_event *event, const struct perfstream_sample *sample)
 {
 	s->scratch.count = 0;
 	if (!read_chain(s, process, event, sample) && has_stack(event))
 		perf_data_stacks_unwind(s, process, event, sample);
-	if (s->scratch.count == 0 && (event->sample_type & PERF_DATA_IP))
+	if (s->scratch.count == 0 && (event->layout.sample_type & PERFSTREAM_FIELD_IP))
 		vec_push(&s->scratch,
 			frame_in_mode(s, process, sample->mode, sample->ip, sample->time_ns));
 	return intern_scratch(s);
@@ -552,7 +552,7 @@ static void keep_chain(struct perf_data_stacks *s, struct perf_data_chain *chain
 }
 
 void perf_data_stacks_expect(const struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_event *event, const struct perf_data_sample *sample,
+	const struct perf_data_event *event, const struct perfstream_sample *sample,
 	struct perf_data_chain *chain)
 {
 	*chain = (struct perf_data_chain){0};
@@ -574,7 +574,7 @@ void perf_data_stacks_fetch(const struct perf_data_stacks *s, const struct perf_
 }
 
 uint32_t perf_data_stacks_node(struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_event *event, const struct perf_data_sample *sample,
+	const struct perf_data_event *event, const struct perfstream_sample *sample,
 	struct perf_data_chain *chain)
 {
 	if (chain->bytes == NULL)

@@ -87,23 +87,23 @@ void perf_data_stacks_init(struct perf_data_stacks *s, struct perf_data_tasks *t
 void perf_data_stacks_deinit(struct perf_data_stacks *s);
 
 /* A mapping of code, of a process or, with pid -1, of the kernel. */
-void perf_data_stacks_map(struct perf_data_stacks *s, const struct perf_data_mmap *mmap,
+void perf_data_stacks_map(struct perf_data_stacks *s, const struct perfstream_mmap *mmap,
 	bool in_kernel, uint64_t time_ns);
 /*
  * A sample's stack is found in three steps, so that several can be under way at a time: its chain
  * is named, as known now, then what it will be compared with is fetched, then its node is found.
  */
 void perf_data_stacks_expect(const struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_event *event, const struct perf_data_sample *sample,
+	const struct perf_data_event *event, const struct perfstream_sample *sample,
 	struct perf_data_chain *chain);
 void perf_data_stacks_fetch(const struct perf_data_stacks *s, const struct perf_data_chain *chain);
 uint32_t perf_data_stacks_node(struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_event *event, const struct perf_data_sample *sample,
+	const struct perf_data_event *event, const struct perfstream_sample *sample,
 	struct perf_data_chain *chain);
 
 /* Walks the user stack that a sample has; its frames go into scratch, leaf first. */
 void perf_data_stacks_unwind(struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_event *event, const struct perf_data_sample *sample);
+	const struct perf_data_event *event, const struct perfstream_sample *sample);
 
 /* Of the parts: the frame of a user address. */
 uint32_t perf_data_stacks_user_frame(

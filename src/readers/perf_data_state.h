@@ -16,13 +16,13 @@ struct perf_data_row {
 	uint64_t time_ns;
 	int64_t weight;
 	uint32_t node, thread, metric;
-	uint32_t cpu; /* or PERF_DATA_NO_CPU */
+	uint32_t cpu; /* or PERFSTREAM_NO_CPU */
 };
 
 /* A sample whose stack is not looked up yet. */
 struct perf_data_pending {
 	const struct perf_data_event *event;
-	struct perf_data_sample sample;
+	struct perfstream_sample sample;
 	struct perf_data_chain chain;
 	uint32_t thread, process;
 };
@@ -62,7 +62,7 @@ struct perf_data {
 };
 
 /* The sample waits for others, or is finished with them. */
-void perf_data_take_sample(struct perf_data *p, const struct perf_data_record *record);
+void perf_data_take_sample(struct perf_data *p, const struct perfstream_record *record);
 /* Gives those that wait their stacks, before anything changes what their addresses mean. */
 void perf_data_finish_samples(struct perf_data *p);
 /* When all is built: its notes, its statistics, and what the header has. */

@@ -62,7 +62,7 @@ static void forget_old_code(struct perf_data_stacks *s, uint32_t process, uint64
 
 /* The values of a sample's registers, one by one. */
 struct reg_values {
-	struct perf_data_words words;
+	struct perfstream_words words;
 	size_t at;
 };
 
@@ -70,7 +70,7 @@ static uint64_t next_reg(void *context)
 {
 	struct reg_values *values = context;
 
-	return values->at < values->words.count ? perf_data_word(&values->words, values->at++) : 0;
+	return values->at < values->words.count ? perfstream_word(&values->words, values->at++) : 0;
 }
 
 /* Opens what the walk met unopened; whether there was any. */
@@ -85,7 +85,7 @@ static bool learn_from_walk(
 }
 
 static void walk(struct perf_data_stacks *s, uint32_t process, const struct unwind_regs *regs,
-	const struct perf_data_sample *sample, struct unwind_stack *stack)
+	const struct perfstream_sample *sample, struct unwind_stack *stack)
 {
 	struct stack_source source = {s, process, sample->time_ns};
 	uint64_t low = regs->value[UNWIND_REG_SP];
@@ -159,7 +159,8 @@ static void take_frames(struct perf_data_stacks *s, uint32_t process,
 		perf_data_stacks_cut(s, cut);
 }
 
-static bool has_walkable_regs(const struct perf_data_sample *sample, const struct unwind_regs *regs)
+static bool has_walkable_regs(
+	const struct perfstream_sample *sample, const struct unwind_regs *regs)
 {
 	uint32_t needed = 1u << UNWIND_REG_SP | 1u << UNWIND_REG_PC;
 
@@ -167,15 +168,15 @@ static bool has_walkable_regs(const struct perf_data_sample *sample, const struc
 }
 
 void perf_data_stacks_unwind(struct perf_data_stacks *s, uint32_t process,
-	const struct perf_data_event *event, const struct perf_data_sample *sample)
+	const struct perf_data_event *event, const struct perfstream_sample *sample)
 {
-	bool in_kernel = sample->mode == PERF_DATA_MODE_KERNEL;
+	bool in_kernel = sample->mode == PERFSTREAM_MODE_KERNEL;
 	struct reg_values values = {.words = sample->regs};
 	struct unwind_regs regs = {0};
 	struct unwind_stack stack;
 
 	if (sample->has_regs)
-		perf_regs_read(event->user_regs, in_kernel, next_reg, &values, &regs);
+		perf_regs_read(event->layout.user_regs, in_kernel, next_reg, &values, &regs);
 	bool is_mapped = s->tasks->processes.data[process].space &&
 			 perf_data_tasks_find(s->tasks, process, regs.value[UNWIND_REG_PC]);
 

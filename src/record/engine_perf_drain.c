@@ -16,7 +16,8 @@
 
 static void take_loss(struct engine_perf *e, const struct perf_event_header *header)
 {
-	uint64_t count = perf_record_lost(header);
+	struct perfstream_record record = perf_record_of(header);
+	uint64_t count = perfstream_lost(&record);
 
 	switch (perf_event_set_stream(&e->events, e->merge.current->ring)) {
 	case PERF_STREAM_SAMPLES:

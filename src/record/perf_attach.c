@@ -58,12 +58,13 @@ struct attach {
 
 static void note_fork(struct attach *a, const struct perf_event_header *header)
 {
-	struct perf_task task;
+	struct perfstream_record record = perf_record_of(header);
+	struct perfstream_task task;
 
-	if (header->type != PERF_RECORD_FORK || !perf_record_task(header, &task))
+	if (header->type != PERF_RECORD_FORK || !perfstream_task_decode(&record, &task))
 		return;
 	map_put(&a->forks, (uint64_t)task.tid, 0, (uint32_t)a->notes.count);
-	vec_push(&a->notes, (struct fork_note){task.parent_tid, task.time_ns});
+	vec_push(&a->notes, (struct fork_note){task.parent_tid, perf_record_time_ns(header)});
 }
 
 /* Takes what the trackers have reported; nobody is sampled yet. */

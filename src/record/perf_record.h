@@ -2,8 +2,9 @@
 #define SONDE_RECORD_PERF_RECORD_H
 
 /*
- * The records in a ring buffer, decoded.  What is in them follows from the attributes that
- * perf_event.c opens its events with; this is the other half of that agreement.
+ * The records in a ring buffer.  What is in them follows from the attributes that perf_event.c
+ * opens its events with; this is the other half of that agreement.  How they are decoded is
+ * perfstream/record.h's business.
  */
 
 #include <linux/perf_event.h>
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/str.h"
+#include "perfstream/record.h"
 #include "unwind/walk.h"
 
 /* sample_type of the events that do not sample: it is the trailer of all records but samples. */
@@ -26,6 +27,8 @@
 #define PERF_RECORD_USER_REGS UINT64_C(0xff01ff)
 
 uint64_t perf_record_time_ns(const struct perf_event_header *header);
+/* The same record for the decoders of perfstream/record.h; lives as long as it does. */
+struct perfstream_record perf_record_of(const struct perf_event_header *header);
 
 struct perf_sample {
 	uint64_t event_id; /* of the event that it is of */
@@ -62,31 +65,6 @@ void perf_record_copy(
 /* The event that a sample is of. */
 uint64_t perf_record_event_id(const struct perf_event_header *header);
 
-struct perf_mmap {
-	int64_t pid;
-	uint64_t time_ns, low_va, high_va, file_off, inode, inode_generation;
-	uint32_t device_major, device_minor;
-	bool executable;
-	char build_id[41]; /* hex; empty: not given, then device and inode are */
-	struct str path;   /* in the record */
-};
-bool perf_record_mmap(const struct perf_event_header *header, struct perf_mmap *mmap);
-
-struct perf_comm {
-	int64_t pid, tid;
-	uint64_t time_ns;
-	bool exec;
-	struct str name; /* in the record */
-};
-bool perf_record_comm(const struct perf_event_header *header, struct perf_comm *comm);
-
-/* FORK and EXIT. */
-struct perf_task {
-	int64_t pid, parent_pid, tid, parent_tid;
-	uint64_t time_ns;
-};
-bool perf_record_task(const struct perf_event_header *header, struct perf_task *task);
-
 /* SWITCH and SWITCH_CPU_WIDE. */
 struct perf_switch {
 	uint64_t event_id; /* of the event that reported it */
@@ -96,8 +74,5 @@ struct perf_switch {
 	bool preempted; /* out, though it could have run on */
 };
 void perf_record_switch(const struct perf_event_header *header, struct perf_switch *s);
-
-/* LOST and LOST_SAMPLES: how many. */
-uint64_t perf_record_lost(const struct perf_event_header *header);
 
 #endif

@@ -3,21 +3,23 @@
  */
 #include "record/sideband.h"
 
+#include "perfstream/format.h"
 #include "record/perf_record.h"
 
 static void apply_mmap(struct process_table *processes, const struct perf_event_header *header)
 {
-	struct perf_mmap m;
+	struct perfstream_record record = perf_record_of(header);
+	struct perfstream_mmap m;
 
-	if (!perf_record_mmap(header, &m) || !m.executable)
+	if (!perfstream_mmap_decode(&record, &m) || !m.is_code)
 		return;
-	struct process *p = process_table_get(processes, m.pid, m.time_ns);
+	struct process *p = process_table_get(processes, m.pid, perf_record_time_ns(header));
 	struct object_origin origin = {
 		.pid = m.pid,
 		.path = m.path,
 		.build_id = m.build_id,
 		.low_va = m.low_va,
-		.high_va = m.high_va,
+		.high_va = m.low_va + m.size,
 		.inode = m.inode,
 	};
 
@@ -26,23 +28,27 @@ static void apply_mmap(struct process_table *processes, const struct perf_event_
 
 static void apply_comm(struct process_table *processes, const struct perf_event_header *header)
 {
-	struct perf_comm comm;
+	struct perfstream_record record = perf_record_of(header);
+	struct perfstream_task comm;
 
-	if (perf_record_comm(header, &comm))
-		process_table_comm(
-			processes, comm.pid, comm.tid, comm.exec, comm.name, comm.time_ns);
+	if (perfstream_task_decode(&record, &comm))
+		process_table_comm(processes, comm.pid, comm.tid,
+			header->misc & PERFSTREAM_MISC_COMM_EXEC, comm.name,
+			perf_record_time_ns(header));
 }
 
 static void apply_task(struct process_table *processes, const struct perf_event_header *header)
 {
-	struct perf_task task;
+	struct perfstream_record record = perf_record_of(header);
+	uint64_t time_ns = perf_record_time_ns(header);
+	struct perfstream_task task;
 
-	if (!perf_record_task(header, &task))
+	if (!perfstream_task_decode(&record, &task))
 		return;
 	if (header->type == PERF_RECORD_FORK)
-		process_table_fork(processes, task.pid, task.parent_pid, task.tid, task.time_ns);
+		process_table_fork(processes, task.pid, task.parent_pid, task.tid, time_ns);
 	else
-		process_table_exit(processes, task.pid, task.tid, task.time_ns);
+		process_table_exit(processes, task.pid, task.tid, time_ns);
 }
 
 void sideband_apply(struct process_table *processes, const struct perf_event_header *header)
@@ -65,20 +71,20 @@ void sideband_apply(struct process_table *processes, const struct perf_event_hea
 
 bool sideband_concerns(struct process_table *processes, const struct perf_event_header *header)
 {
-	struct perf_mmap m;
-	struct perf_comm comm;
-	struct perf_task task;
+	struct perfstream_record record = perf_record_of(header);
+	struct perfstream_mmap m;
+	struct perfstream_task task;
 
 	switch (header->type) {
 	case PERF_RECORD_MMAP2:
-		return perf_record_mmap(header, &m) && process_table_find(processes, m.pid);
+		return perfstream_mmap_decode(&record, &m) && process_table_find(processes, m.pid);
 	case PERF_RECORD_COMM:
-		return perf_record_comm(header, &comm) && process_table_find(processes, comm.pid);
-	case PERF_RECORD_FORK:
-		return perf_record_task(header, &task) &&
-		       process_table_find(processes, task.parent_pid);
 	case PERF_RECORD_EXIT:
-		return perf_record_task(header, &task) && process_table_find(processes, task.pid);
+		return perfstream_task_decode(&record, &task) &&
+		       process_table_find(processes, task.pid);
+	case PERF_RECORD_FORK:
+		return perfstream_task_decode(&record, &task) &&
+		       process_table_find(processes, task.parent_pid);
 	default:
 		return true;
 	}

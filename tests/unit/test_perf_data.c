@@ -66,11 +66,11 @@ static void record_end(struct bytes *b, size_t at)
 	b->size = end;
 }
 
-static struct perf_data_record record_of(const struct bytes *b, size_t at)
+static struct perfstream_record record_of(const struct bytes *b, size_t at)
 {
-	struct perf_data_record record = {0};
+	struct perfstream_record record = {0};
 
-	assert_true(perf_data_record_at(b->data + at, b->size - at, b->is_swapped, &record));
+	assert_true(perfstream_record_at(b->data + at, b->size - at, b->is_swapped, &record));
 	return record;
 }
 
@@ -86,7 +86,7 @@ static void put_attr(struct bytes *b, uint32_t size, uint64_t sample_type)
 	flags[18 / 8] |= (uint8_t)(1 << (b->is_swapped ? 7 - 18 % 8 : 18 % 8));
 	put(b, 1, 4);
 	put(b, size, 4);
-	PUT(b, 1, 99, sample_type, PERF_DATA_READ_LOST);
+	PUT(b, 1, 99, sample_type, PERFSTREAM_READ_LOST);
 	memcpy(b->data + b->size, flags, sizeof(flags));
 	b->size += sizeof(flags);
 	PUT(b, 0, 0x111, 0x222, 0x333, 0xff0fff);
@@ -115,10 +115,10 @@ static void check_attr(uint32_t size, bool is_swapped)
 	assert_int_equal(event->type, 1);
 	assert_int_equal(event->config, 1);
 	assert_int_equal(event->period, 99);
-	assert_int_equal(event->sample_type, 5);
-	assert_true(event->is_freq && event->has_trailer);
-	assert_int_equal(event->branch_type, size >= 80 ? 0x333 : 0);
-	assert_int_equal(event->user_regs, size >= 88 ? 0xff0fff : 0);
+	assert_int_equal(event->layout.sample_type, 5);
+	assert_true(event->is_freq && event->layout.has_trailer);
+	assert_int_equal(event->layout.branch_type, size >= 80 ? 0x333 : 0);
+	assert_int_equal(event->layout.user_regs, size >= 88 ? 0xff0fff : 0);
 	assert_int_equal(event->max_stack, size >= 112 ? 7 : 0);
 	perf_data_events_finish(&e);
 	assert_true(str_equal(e.rows.data[0].name, STR("task-clock")));
@@ -203,35 +203,35 @@ static void names_of_events(void **state)
 /* ---- samples ---- */
 
 enum {
-	ALL_PLAIN = PERF_DATA_IDENTIFIER | PERF_DATA_IP | PERF_DATA_TID | PERF_DATA_TIME |
-		    PERF_DATA_ADDR | PERF_DATA_ID | PERF_DATA_STREAM_ID | PERF_DATA_CPU |
-		    PERF_DATA_PERIOD
+	ALL_PLAIN = PERFSTREAM_FIELD_IDENTIFIER | PERFSTREAM_FIELD_IP | PERFSTREAM_FIELD_TID |
+		    PERFSTREAM_FIELD_TIME | PERFSTREAM_FIELD_ADDR | PERFSTREAM_FIELD_ID |
+		    PERFSTREAM_FIELD_STREAM_ID | PERFSTREAM_FIELD_CPU | PERFSTREAM_FIELD_PERIOD
 };
 
 /* WEIGHT, DATA_SRC and what else comes behind the stack. */
 #define BEHIND_STACK (1 << 14 | 1 << 15 | 1 << 17 | 1 << 18 | 1 << 19 | 1 << 20)
 
-static const struct perf_data_event full_event = {
-	.sample_type = ALL_PLAIN | PERF_DATA_READ | PERF_DATA_CALLCHAIN | PERF_DATA_RAW |
-		       PERF_DATA_BRANCH_STACK | PERF_DATA_REGS_USER | PERF_DATA_STACK_USER |
-		       BEHIND_STACK,
-	.read_format = PERF_DATA_READ_GROUP | PERF_DATA_READ_ENABLED | PERF_DATA_READ_ID |
-		       PERF_DATA_READ_LOST,
-	.branch_type = PERF_DATA_BRANCH_HW_INDEX | PERF_DATA_BRANCH_COUNTERS,
+static const struct perfstream_layout full_layout = {
+	.sample_type = ALL_PLAIN | PERFSTREAM_FIELD_READ | PERFSTREAM_FIELD_CALLCHAIN |
+		       PERFSTREAM_FIELD_RAW | PERFSTREAM_FIELD_BRANCH_STACK |
+		       PERFSTREAM_FIELD_REGS_USER | PERFSTREAM_FIELD_STACK_USER | BEHIND_STACK,
+	.read_format = PERFSTREAM_READ_GROUP | PERFSTREAM_READ_ENABLED | PERFSTREAM_READ_ID |
+		       PERFSTREAM_READ_LOST,
+	.branch_type = PERFSTREAM_BRANCH_HW_INDEX | PERFSTREAM_BRANCH_COUNTERS,
 	.user_regs = 0x181,
 	.has_trailer = true,
 };
 
 static size_t put_full_sample(struct bytes *b)
 {
-	size_t at = record_begin(b, PERF_DATA_SAMPLE, PERF_DATA_MODE_USER);
+	size_t at = record_begin(b, PERFSTREAM_SAMPLE, PERFSTREAM_MODE_USER);
 
 	PUT(b, 77, 0x401000);
 	put(b, 100, 4);
 	put(b, (uint32_t)-1, 4);
 	PUT(b, 5000, 0xadd, 77, 0x57, 3, 42);
 	PUT(b, 2, 999, 10, 77, 0, 20, 78, 1); /* a group of two, with the time it was enabled */
-	PUT(b, 3, PERF_DATA_CONTEXT_USER, 0x401000, 0x402000);
+	PUT(b, 3, PERFSTREAM_CONTEXT_USER, 0x401000, 0x402000);
 	put(b, 12, 4);
 	b->size += 12;			   /* raw data */
 	PUT(b, 1, 0, 0x1, 0x2, 0x3, 0xc0); /* one branch, an index before, a counter behind */
@@ -248,12 +248,12 @@ static size_t put_full_sample(struct bytes *b)
 static void check_full_sample(bool is_swapped)
 {
 	struct bytes b = {.is_swapped = is_swapped};
-	struct perf_data_record record = record_of(&b, put_full_sample(&b));
-	struct perf_data_sample s;
-	struct perf_data_read read;
+	struct perfstream_record record = record_of(&b, put_full_sample(&b));
+	struct perfstream_sample s;
+	struct perfstream_read read;
 	uint64_t time_ns;
 
-	assert_true(perf_data_sample_decode(&record, &full_event, &s));
+	assert_true(perfstream_sample_decode(&record, &full_layout, &s));
 	assert_int_equal(s.ip, 0x401000);
 	assert_int_equal(s.pid, 100);
 	assert_int_equal(s.tid, -1);
@@ -261,21 +261,21 @@ static void check_full_sample(bool is_swapped)
 	assert_int_equal(s.period, 42);
 	assert_true(s.has_period && s.has_chain && s.has_regs);
 	assert_int_equal(s.chain.count, 3);
-	assert_int_equal(perf_data_word(&s.chain, 0), PERF_DATA_CONTEXT_USER);
-	assert_int_equal(perf_data_word(&s.chain, 2), 0x402000);
+	assert_int_equal(perfstream_word(&s.chain, 0), PERFSTREAM_CONTEXT_USER);
+	assert_int_equal(perfstream_word(&s.chain, 2), 0x402000);
 	assert_int_equal(s.regs.count, 3);
-	assert_int_equal(perf_data_word(&s.regs, 1), 0x7ff0);
+	assert_int_equal(perfstream_word(&s.regs, 1), 0x7ff0);
 	assert_int_equal(s.stack_size, 12);
 	assert_memory_equal(s.stack, "stackstackst", 12);
-	assert_true(perf_data_next_read(&s, &full_event, &read));
+	assert_true(perfstream_next_read(&s, &full_layout, &read));
 	assert_int_equal(read.value, 10);
 	assert_int_equal(read.id, 77);
-	assert_true(perf_data_next_read(&s, &full_event, &read));
+	assert_true(perfstream_next_read(&s, &full_layout, &read));
 	assert_int_equal(read.value, 20);
 	assert_int_equal(read.id, 78);
-	assert_false(perf_data_next_read(&s, &full_event, &read));
-	assert_int_equal(perf_data_record_id(&record, &full_event), 77);
-	assert_true(perf_data_record_time(&record, &full_event, &time_ns));
+	assert_false(perfstream_next_read(&s, &full_layout, &read));
+	assert_int_equal(perfstream_record_id(&record, &full_layout), 77);
+	assert_true(perfstream_record_time(&record, &full_layout, &time_ns));
 	assert_int_equal(time_ns, 5000);
 }
 
@@ -295,55 +295,55 @@ static void samples_cut_short(void **state)
 	(void)state;
 	for (size_t size = 8; size < needed; size++) {
 		uint8_t *copy = xalloc(size);
-		struct perf_data_record record;
-		struct perf_data_sample s;
+		struct perfstream_record record;
+		struct perfstream_sample s;
 
 		memcpy(copy, b.data + at, size);
 		memcpy(copy + 6, &(uint16_t){(uint16_t)size}, 2);
-		assert_true(perf_data_record_at(copy, size, false, &record));
-		assert_false(perf_data_sample_decode(&record, &full_event, &s));
+		assert_true(perfstream_record_at(copy, size, false, &record));
+		assert_false(perfstream_sample_decode(&record, &full_layout, &s));
 		free(copy);
 	}
 }
 
 static void ids_without_identifier(void **state)
 {
-	const struct perf_data_event event = {.sample_type = PERF_DATA_IP | PERF_DATA_TID |
-							     PERF_DATA_TIME | PERF_DATA_ID |
-							     PERF_DATA_CPU,
+	const struct perfstream_layout layout = {
+		.sample_type = PERFSTREAM_FIELD_IP | PERFSTREAM_FIELD_TID | PERFSTREAM_FIELD_TIME |
+			       PERFSTREAM_FIELD_ID | PERFSTREAM_FIELD_CPU,
 		.has_trailer = true};
 	struct bytes b = {0};
-	size_t at = record_begin(&b, PERF_DATA_SAMPLE, 0);
+	size_t at = record_begin(&b, PERFSTREAM_SAMPLE, 0);
 	uint64_t time_ns;
 
 	(void)state;
 	PUT(&b, 0x1000, 0, 300, 55, 0);
 	record_end(&b, at);
-	struct perf_data_record record = record_of(&b, at);
-	assert_int_equal(perf_data_record_id(&record, &event), 55);
-	assert_true(perf_data_record_time(&record, &event, &time_ns));
+	struct perfstream_record record = record_of(&b, at);
+	assert_int_equal(perfstream_record_id(&record, &layout), 55);
+	assert_true(perfstream_record_time(&record, &layout, &time_ns));
 	assert_int_equal(time_ns, 300);
 
-	at = record_begin(&b, PERF_DATA_COMM, 0);
+	at = record_begin(&b, PERFSTREAM_COMM, 0);
 	PUT(&b, 0);
 	put_string(&b, "name");
 	PUT(&b, 0, 301, 56, 0);
 	record_end(&b, at);
 	record = record_of(&b, at);
-	assert_int_equal(perf_data_record_id(&record, &event), 56);
-	assert_true(perf_data_record_time(&record, &event, &time_ns));
+	assert_int_equal(perfstream_record_id(&record, &layout), 56);
+	assert_true(perfstream_record_time(&record, &layout, &time_ns));
 	assert_int_equal(time_ns, 301);
 }
 
 static void mappings_with_and_without_build_id(void **state)
 {
 	struct bytes b = {0};
-	struct perf_data_mmap mmap;
+	struct perfstream_mmap mmap;
 
 	(void)state;
 	for (int has_id = 0; has_id < 2; has_id++) {
-		uint16_t misc = has_id ? PERF_DATA_MISC_MMAP_BUILD_ID : 0;
-		size_t at = record_begin(&b, PERF_DATA_MMAP2, misc);
+		uint16_t misc = has_id ? PERFSTREAM_MISC_MMAP_BUILD_ID : 0;
+		size_t at = record_begin(&b, PERFSTREAM_MMAP2, misc);
 		put(&b, 9, 4);
 		put(&b, 9, 4);
 		PUT(&b, 0x400000, 0x2000, 0x1000);
@@ -352,8 +352,8 @@ static void mappings_with_and_without_build_id(void **state)
 		put(&b, 2, 4);
 		put_string(&b, "/bin/x");
 		record_end(&b, at);
-		struct perf_data_record record = record_of(&b, at);
-		assert_true(perf_data_mmap_decode(&record, &mmap));
+		struct perfstream_record record = record_of(&b, at);
+		assert_true(perfstream_mmap_decode(&record, &mmap));
 		assert_int_equal(mmap.pid, 9);
 		assert_int_equal(mmap.low_va, 0x400000);
 		assert_int_equal(mmap.file_off, 0x1000);
@@ -366,21 +366,21 @@ static void mappings_with_and_without_build_id(void **state)
 static void mappings_of_data(void **state)
 {
 	struct bytes b = {0};
-	struct perf_data_mmap mmap;
+	struct perfstream_mmap mmap;
 
 	(void)state;
-	size_t at = record_begin(&b, PERF_DATA_MMAP, PERF_DATA_MISC_MMAP_DATA);
+	size_t at = record_begin(&b, PERFSTREAM_MMAP, PERFSTREAM_MISC_MMAP_DATA);
 
 	PUT(&b, 9, 0x1000, 0x1000, 0);
 	put_string(&b, "/data");
 	record_end(&b, at);
-	struct perf_data_record record = record_of(&b, at);
+	struct perfstream_record record = record_of(&b, at);
 
-	assert_true(perf_data_mmap_decode(&record, &mmap));
+	assert_true(perfstream_mmap_decode(&record, &mmap));
 	assert_false(mmap.is_code);
 	/* One that goes round the end of memory is none. */
 	memset(b.data + at + 16, 0xff, 8);
-	assert_false(perf_data_mmap_decode(&record, &mmap));
+	assert_false(perfstream_mmap_decode(&record, &mmap));
 }
 
 /* ---- order ---- */
@@ -404,7 +404,7 @@ static void add_record(struct bytes *b, uint32_t type, uint64_t mark, uint64_t t
 {
 	size_t at = record_begin(b, type, 0);
 
-	if (type == PERF_DATA_FORK) {
+	if (type == PERFSTREAM_FORK) {
 		PUT(b, mark, 0, 0);
 		PUT(b, time_ns);
 	} else if (type != PERF_DATA_FINISHED_ROUND) {
@@ -424,8 +424,8 @@ static void check_order(const struct bytes *b, size_t count, const uint64_t *mar
 	assert_null(err);
 	assert_int_equal(file.record_count, count);
 	for (size_t i = 0; i < count; i++) {
-		struct perf_data_record record = perf_data_record(&file, i);
-		struct cursor c = perf_data_body(&record);
+		struct perfstream_record record = perf_data_record(&file, i);
+		struct cursor c = perfstream_body(&record);
 
 		assert_int_equal(cursor_u64(&c), marks[i]);
 	}
@@ -438,12 +438,12 @@ static void records_by_time(void **state)
 	struct bytes b = {0};
 
 	(void)state;
-	begin_file(&b, PERF_DATA_IP | PERF_DATA_TIME);
-	add_record(&b, PERF_DATA_SAMPLE, 1, 100);
-	add_record(&b, PERF_DATA_SAMPLE, 2, 300);
-	add_record(&b, PERF_DATA_SAMPLE, 3, 200);
-	add_record(&b, PERF_DATA_SAMPLE, 4, 200);
-	add_record(&b, PERF_DATA_FORK, 5, 150);
+	begin_file(&b, PERFSTREAM_FIELD_IP | PERFSTREAM_FIELD_TIME);
+	add_record(&b, PERFSTREAM_SAMPLE, 1, 100);
+	add_record(&b, PERFSTREAM_SAMPLE, 2, 300);
+	add_record(&b, PERFSTREAM_SAMPLE, 3, 200);
+	add_record(&b, PERFSTREAM_SAMPLE, 4, 200);
+	add_record(&b, PERFSTREAM_FORK, 5, 150);
 	check_order(&b, 5, (uint64_t[]){1, 5, 3, 4, 2});
 }
 
@@ -453,15 +453,15 @@ static void records_without_time(void **state)
 	struct bytes b = {0};
 
 	(void)state;
-	begin_file(&b, PERF_DATA_IP | PERF_DATA_TIME);
+	begin_file(&b, PERFSTREAM_FIELD_IP | PERFSTREAM_FIELD_TIME);
 	memset(b.data + 16 + 8 + 40, 0, 8); /* the flags */
-	add_record(&b, PERF_DATA_SAMPLE, 1, 100);
-	add_record(&b, PERF_DATA_FORK, 2, 0);
+	add_record(&b, PERFSTREAM_SAMPLE, 1, 100);
+	add_record(&b, PERFSTREAM_FORK, 2, 0);
 	add_record(&b, PERF_DATA_FINISHED_ROUND, 0, 0);
-	add_record(&b, PERF_DATA_SAMPLE, 3, 200);
+	add_record(&b, PERFSTREAM_SAMPLE, 3, 200);
 	add_record(&b, PERF_DATA_FINISHED_ROUND, 0, 0);
-	add_record(&b, PERF_DATA_SAMPLE, 4, 300);
-	add_record(&b, PERF_DATA_FORK, 5, 0);
+	add_record(&b, PERFSTREAM_SAMPLE, 4, 300);
+	add_record(&b, PERFSTREAM_FORK, 5, 0);
 	check_order(&b, 5, (uint64_t[]){2, 1, 5, 3, 4});
 }
 

@@ -195,24 +195,27 @@ static void put_mmap(struct record *r, uint16_t misc, const char *path)
 
 static void test_mmap(void **state)
 {
-	struct perf_mmap m;
+	struct perfstream_record record;
+	struct perfstream_mmap m;
 	struct record r;
 
 	(void)state;
 	put_mmap(&r, 0, "/lib/x.so");
-	assert_true(perf_record_mmap(end_with_time(&r, 77), &m));
+	record = perf_record_of(end_with_time(&r, 77));
+	assert_true(perfstream_mmap_decode(&record, &m));
 	assert_int_equal(m.pid, 21);
-	assert_int_equal(m.time_ns, 77);
+	assert_int_equal(perf_record_time_ns((void *)r.bytes), 77);
 	assert_int_equal(m.low_va, 0x400000);
-	assert_int_equal(m.high_va, 0x402000);
+	assert_int_equal(m.size, 0x2000);
 	assert_int_equal(m.file_off, 0x1000);
 	assert_int_equal(m.inode, 4711);
-	assert_true(m.executable);
+	assert_true(m.is_code);
 	assert_string_equal(m.build_id, "");
 	assert_true(str_equal(m.path, STR("/lib/x.so")));
 
 	put_mmap(&r, PERF_RECORD_MISC_MMAP_BUILD_ID, "/lib/y.so");
-	assert_true(perf_record_mmap(end_with_time(&r, 78), &m));
+	record = perf_record_of(end_with_time(&r, 78));
+	assert_true(perfstream_mmap_decode(&record, &m));
 	assert_string_equal(m.build_id, "03040000");
 	assert_int_equal(m.inode, 0);
 	assert_true(str_equal(m.path, STR("/lib/y.so")));
@@ -220,8 +223,8 @@ static void test_mmap(void **state)
 
 static void test_tasks_and_names(void **state)
 {
-	struct perf_task task;
-	struct perf_comm comm;
+	struct perfstream_record record;
+	struct perfstream_task task;
 	struct record r;
 
 	(void)state;
@@ -229,20 +232,49 @@ static void test_tasks_and_names(void **state)
 	for (uint32_t i = 1; i <= 4; i++)
 		put_u32(&r, i);
 	put_u64(&r, 5);
-	assert_true(perf_record_task(end_with_time(&r, 6), &task));
+	record = perf_record_of(end_with_time(&r, 6));
+	assert_true(perfstream_task_decode(&record, &task));
 	assert_int_equal(task.pid, 1);
 	assert_int_equal(task.parent_pid, 2);
 	assert_int_equal(task.tid, 3);
-	assert_int_equal(task.time_ns, 6);
+	assert_int_equal(perf_record_time_ns((void *)r.bytes), 6);
 
 	begin(&r, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
 	put_u32(&r, 1);
 	put_u32(&r, 2);
 	put(&r, "name\0\0\0", 8);
-	assert_true(perf_record_comm(end_with_time(&r, 8), &comm));
-	assert_true(comm.exec);
-	assert_int_equal(comm.tid, 2);
-	assert_true(str_equal(comm.name, STR("name")));
+	record = perf_record_of(end_with_time(&r, 8));
+	assert_true(perfstream_task_decode(&record, &task));
+	assert_int_equal(task.tid, 2);
+	assert_true(str_equal(task.name, STR("name")));
+}
+
+static void test_switch(void **state)
+{
+	struct perf_switch s;
+	struct record r;
+
+	(void)state;
+	begin(&r, PERF_RECORD_SWITCH,
+		PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+	perf_record_switch(end_with_time(&r, 9), &s);
+	assert_true(s.out && s.preempted);
+	assert_int_equal(s.pid, 1);
+	assert_int_equal(s.tid, 2);
+	assert_int_equal(s.time_ns, 9);
+	assert_int_equal(s.event_id, 77);
+	begin(&r, PERF_RECORD_SWITCH_CPU_WIDE, 0);
+	put_u64(&r, 0x0000000500000004);
+	perf_record_switch(end_with_time(&r, 10), &s);
+	assert_false(s.out || s.preempted);
+	assert_int_equal(s.tid, 2);
+}
+
+static uint64_t lost(struct record *r)
+{
+	struct perfstream_record record = perf_record_of(end_with_time(r, 1));
+
+	return perfstream_lost(&record);
 }
 
 static void test_lost(void **state)
@@ -253,10 +285,10 @@ static void test_lost(void **state)
 	begin(&r, PERF_RECORD_LOST, 0);
 	put_u64(&r, 1);
 	put_u64(&r, 33);
-	assert_int_equal(perf_record_lost(end_with_time(&r, 1)), 33);
+	assert_int_equal(lost(&r), 33);
 	begin(&r, PERF_RECORD_LOST_SAMPLES, 0);
 	put_u64(&r, 44);
-	assert_int_equal(perf_record_lost(end_with_time(&r, 1)), 44);
+	assert_int_equal(lost(&r), 44);
 }
 
 static void test_waking_format(void **state)
@@ -329,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_mmap),
 		cmocka_unit_test(test_tasks_and_names),
+		cmocka_unit_test(test_switch),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_waking_format),
 		cmocka_unit_test(test_waking),

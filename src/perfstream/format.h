@@ -1,0 +1,89 @@
+#ifndef SONDE_PERFSTREAM_FORMAT_H
+#define SONDE_PERFSTREAM_FORMAT_H
+
+/*
+ * The numbers of the kernel's event stream: types of records, bits of what samples hold.
+ *
+ * Source: include/uapi/linux/perf_event.h.  They are written down here, rather than taken from the
+ * system's header, so that files of later kernels and of other systems can be read wherever sonde
+ * runs.
+ */
+
+#include <stdint.h>
+
+enum perfstream_type {
+	PERFSTREAM_MMAP = 1,
+	PERFSTREAM_LOST = 2,
+	PERFSTREAM_COMM = 3,
+	PERFSTREAM_EXIT = 4,
+	PERFSTREAM_THROTTLE = 5,
+	PERFSTREAM_FORK = 7,
+	PERFSTREAM_SAMPLE = 9,
+	PERFSTREAM_MMAP2 = 10,
+	PERFSTREAM_LOST_SAMPLES = 13,
+	PERFSTREAM_SWITCH = 14,
+	PERFSTREAM_SWITCH_CPU_WIDE = 15,
+};
+
+/* struct perf_event_header's misc. */
+enum {
+	PERFSTREAM_MISC_CPUMODE = 7,
+	PERFSTREAM_MODE_KERNEL = 1,
+	PERFSTREAM_MODE_USER = 2,
+	PERFSTREAM_MODE_HYPERVISOR = 3,
+	PERFSTREAM_MODE_GUEST_KERNEL = 4,
+	PERFSTREAM_MODE_GUEST_USER = 5,
+	PERFSTREAM_MISC_MMAP_DATA = 1 << 13,	  /* MMAP: of data, not of code */
+	PERFSTREAM_MISC_COMM_EXEC = 1 << 13,	  /* COMM */
+	PERFSTREAM_MISC_MMAP_BUILD_ID = 1 << 14,  /* MMAP2 */
+	PERFSTREAM_MISC_SWITCH_OUT = 1 << 13,	  /* SWITCH, SWITCH_CPU_WIDE */
+	PERFSTREAM_MISC_SWITCH_PREEMPT = 1 << 14, /* likewise: it could have run on */
+};
+
+/* sample_type */
+enum {
+	PERFSTREAM_FIELD_IP = 1 << 0,
+	PERFSTREAM_FIELD_TID = 1 << 1,
+	PERFSTREAM_FIELD_TIME = 1 << 2,
+	PERFSTREAM_FIELD_ADDR = 1 << 3,
+	PERFSTREAM_FIELD_READ = 1 << 4,
+	PERFSTREAM_FIELD_CALLCHAIN = 1 << 5,
+	PERFSTREAM_FIELD_ID = 1 << 6,
+	PERFSTREAM_FIELD_CPU = 1 << 7,
+	PERFSTREAM_FIELD_PERIOD = 1 << 8,
+	PERFSTREAM_FIELD_STREAM_ID = 1 << 9,
+	PERFSTREAM_FIELD_RAW = 1 << 10,
+	PERFSTREAM_FIELD_BRANCH_STACK = 1 << 11,
+	PERFSTREAM_FIELD_REGS_USER = 1 << 12,
+	PERFSTREAM_FIELD_STACK_USER = 1 << 13,
+	PERFSTREAM_FIELD_IDENTIFIER = 1 << 16,
+};
+
+/* read_format */
+enum {
+	PERFSTREAM_READ_ENABLED = 1 << 0,
+	PERFSTREAM_READ_RUNNING = 1 << 1,
+	PERFSTREAM_READ_ID = 1 << 2,
+	PERFSTREAM_READ_GROUP = 1 << 3,
+	PERFSTREAM_READ_LOST = 1 << 4,
+};
+
+/* branch_sample_type */
+enum {
+	PERFSTREAM_BRANCH_CALL_STACK = 1 << 11, /* calls that are under way, no others */
+	PERFSTREAM_BRANCH_HW_INDEX = 1 << 17,
+	PERFSTREAM_BRANCH_COUNTERS = 1 << 19,
+};
+
+/* Numbers in call chains that are no addresses: what follows is of the kernel, of the program … */
+#define PERFSTREAM_CONTEXT(n)		((uint64_t) - (n))
+#define PERFSTREAM_CONTEXT_HYPERVISOR	PERFSTREAM_CONTEXT(32)
+#define PERFSTREAM_CONTEXT_KERNEL	PERFSTREAM_CONTEXT(128)
+#define PERFSTREAM_CONTEXT_USER		PERFSTREAM_CONTEXT(512)
+#define PERFSTREAM_CONTEXT_DEFERRED	PERFSTREAM_CONTEXT(640)
+#define PERFSTREAM_CONTEXT_GUEST	PERFSTREAM_CONTEXT(2048)
+#define PERFSTREAM_CONTEXT_GUEST_KERNEL PERFSTREAM_CONTEXT(2176)
+#define PERFSTREAM_CONTEXT_GUEST_USER	PERFSTREAM_CONTEXT(2560)
+#define PERFSTREAM_CONTEXT_MAX		PERFSTREAM_CONTEXT(4095)
+
+#endif
