@@ -1,14 +1,21 @@
 /*
  * Symbols of type STT_OBJECT: gABI, "Symbol Table".  Thread-local ones (STT_TLS) count in another
- * way and are not looked at.  Of several that hold an address the smallest counts, and of equal
- * ones the first.
+ * way and are not looked at.
+ *
+ * Variables hardly ever hold others, so the one that holds an address is looked for among the few
+ * that begin right before it.
  */
 #include "obj/data_symbols.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "obj/objfile.h"
+
+/* So many that begin before an address are looked at. */
+#define NESTED_MOST 8
 
 /* The names of a table, which end in NUL; false: it has none. */
 static bool read_names(
@@ -22,35 +29,71 @@ static bool read_names(
 	return strings.size > 0 && names->data[names->size - 1] == '\0';
 }
 
-static bool find_in(
-	struct objfile *file, uint32_t section_type, uint64_t obj_addr, struct data_symbol *symbol)
+static void add(struct data_symbols *symbols, const Elf64_Sym *sym, struct str names)
 {
-	struct objfile_section symbols;
-	uint64_t least = UINT64_MAX;
-	struct str names;
+	uint64_t high;
 
-	if (!objfile_section_of_type(file, section_type, &symbols) || symbols.bytes == NULL ||
-		!read_names(file, &symbols, &names))
-		return false;
-	for (size_t off = 0; off + sizeof(Elf64_Sym) <= symbols.size; off += sizeof(Elf64_Sym)) {
-		Elf64_Sym sym;
-
-		memcpy(&sym, symbols.bytes + off, sizeof(sym));
-		if (ELF64_ST_TYPE(sym.st_info) != STT_OBJECT || sym.st_shndx == SHN_UNDEF ||
-			obj_addr < sym.st_value || obj_addr - sym.st_value >= sym.st_size ||
-			sym.st_size >= least || sym.st_name >= names.size ||
-			names.data[sym.st_name] == '\0')
-			continue;
-		least = sym.st_size;
-		*symbol = (struct data_symbol){sym.st_value, str_from(names.data + sym.st_name)};
-	}
-	return least != UINT64_MAX;
+	if (ELF64_ST_TYPE(sym->st_info) != STT_OBJECT || sym->st_shndx == SHN_UNDEF ||
+		sym->st_size == 0 || sym->st_name >= names.size ||
+		names.data[sym->st_name] == '\0' ||
+		__builtin_add_overflow(sym->st_value, sym->st_size, &high))
+		return;
+	vec_push(&symbols->rows,
+		(struct data_symbol){sym->st_value, high, str_from(names.data + sym->st_name)});
 }
 
-bool data_symbol_find(struct objfile *object, struct objfile *debug, uint64_t obj_addr,
-	struct data_symbol *symbol)
+/* The first table of that type. */
+static void read_table(struct data_symbols *symbols, struct objfile *file, uint32_t section_type)
 {
-	return find_in(object, SHT_SYMTAB, obj_addr, symbol) ||
-	       (debug && find_in(debug, SHT_SYMTAB, obj_addr, symbol)) ||
-	       find_in(object, SHT_DYNSYM, obj_addr, symbol);
+	struct objfile_section section;
+	struct str names;
+
+	if (!objfile_section_of_type(file, section_type, &section) || section.bytes == NULL ||
+		!read_names(file, &section, &names))
+		return;
+	for (size_t off = 0; off + sizeof(Elf64_Sym) <= section.size; off += sizeof(Elf64_Sym)) {
+		Elf64_Sym sym;
+
+		memcpy(&sym, section.bytes + off, sizeof(sym));
+		add(symbols, &sym, names);
+	}
+}
+
+static int compare(const void *a, const void *b, void *context)
+{
+	const struct data_symbol *x = a, *y = b;
+
+	(void)context;
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	return (x->high > y->high) - (x->high < y->high);
+}
+
+void data_symbols_init(struct data_symbols *symbols, struct objfile *object, struct objfile *debug)
+{
+	*symbols = (struct data_symbols){0};
+	read_table(symbols, object, SHT_SYMTAB);
+	if (symbols->rows.count == 0 && debug)
+		read_table(symbols, debug, SHT_SYMTAB);
+	if (symbols->rows.count == 0)
+		read_table(symbols, object, SHT_DYNSYM);
+	if (symbols->rows.count)
+		qsort_r(symbols->rows.data, symbols->rows.count, sizeof(*symbols->rows.data),
+			compare, NULL);
+}
+
+void data_symbols_deinit(struct data_symbols *symbols)
+{
+	vec_deinit(&symbols->rows);
+}
+
+const struct data_symbol *data_symbols_find(const struct data_symbols *symbols, uint64_t obj_addr)
+{
+	size_t after =
+		partition_point(i, 0, symbols->rows.count, symbols->rows.data[i].low <= obj_addr);
+
+	for (size_t i = after; i > 0 && after - i < NESTED_MOST; i--)
+		if (obj_addr < symbols->rows.data[i - 1].high)
+			return &symbols->rows.data[i - 1];
+	return NULL;
 }

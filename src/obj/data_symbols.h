@@ -2,27 +2,35 @@
 #define SONDE_OBJ_DATA_SYMBOLS_H
 
 /*
- * Names of variables, out of an object's symbol tables.
+ * Names of variables by address, out of an object's symbol tables.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "base/str.h"
+#include "base/vec.h"
 
 struct objfile;
 
 struct data_symbol {
-	uint64_t low;	 /* obj_addr where the variable begins */
-	struct str name; /* as the linker saw it; lives as the file does */
+	uint64_t low, high; /* obj_addr, [low, high) */
+	struct str name;    /* as the linker saw it; lives as the files do */
+};
+
+struct data_symbols {
+	VEC(struct data_symbol) rows; /* by low; of those that begin together the smallest first */
 };
 
 /*
- * True and *symbol set if a variable holds obj_addr: by .symtab of the object or of its separate
- * debug file (NULL: none), else by .dynsym.  Reads the table through each time, so it is for few
- * addresses.
+ * Reads .symtab of the object or of its separate debug file (NULL: none), or where that is neither
+ * there nor there .dynsym; both files must outlive the table.  What is bad gives no names.
  */
-bool data_symbol_find(struct objfile *object, struct objfile *debug, uint64_t obj_addr,
-	struct data_symbol *symbol);
+void data_symbols_init(struct data_symbols *symbols, struct objfile *object, struct objfile *debug);
+/* A zeroed one is fine. */
+void data_symbols_deinit(struct data_symbols *symbols);
+/* The variable that holds obj_addr, the innermost of several; NULL: none does. */
+const struct data_symbol *data_symbols_find(const struct data_symbols *symbols, uint64_t obj_addr);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * Locks.  A futex is a word of the process's memory, so its address is the lock's, or that of the
  * part of it that threads wait on.  It is named after the variable that it is in; memory that is
- * none's is named by address and kind.
+ * none's is named by address and kind.  Load objects are opened once, and a process's mappings read
+ * at most twice a second: a server may have a lock for each of its connections.
  *
  * Who holds it is read from the memory a moment after the thread began to wait, and counts if it
  * was still waiting then.  Where it is depends on whose lock it is:
@@ -24,7 +25,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/search.h"
 #include "obj/data_symbols.h"
 #include "obj/debugfile.h"
 #include "obj/demangle.h"
@@ -36,6 +39,8 @@
 enum { RDX_REG = 1, RSI_REG = 4, RDI_REG = 5 };
 /* How far out in the kernel's part of a stack the system call is, at most. */
 #define CALL_DEPTH 6
+/* What is mapped where is asked for again after this. */
+#define REGIONS_NS (SECOND_NS / 2)
 /* The state of glibc's mutexes on which there is a waiter. */
 #define GLIBC_WAITED 2
 
@@ -45,7 +50,8 @@ void locks_init(struct locks *l, struct process_table *processes, struct sample_
 {
 	struct error *err;
 
-	*l = (struct locks){.processes = processes, .labels = labels};
+	*l = (struct locks){.processes = processes, .labels = labels, .arena = arena_create()};
+	str_table_init(&l->paths, l->arena);
 	err = kallsyms_open(NULL, &l->kernel);
 	if (!err && kallsyms_are_hidden(l->kernel)) {
 		kallsyms_close(l->kernel);
@@ -59,14 +65,7 @@ void locks_forget(struct locks *l)
 	map_deinit(&l->names);
 	map_deinit(&l->spaces);
 	l->names = l->spaces = (struct map){0};
-}
-
-void locks_deinit(struct locks *l)
-{
-	if (l->kernel)
-		kallsyms_close(l->kernel);
-	map_deinit(&l->calls);
-	locks_forget(l);
+	l->regions.count = 0;
 }
 
 bool locks_know_kernel(const struct locks *l)
@@ -74,30 +73,57 @@ bool locks_know_kernel(const struct locks *l)
 	return l->kernel;
 }
 
-/* ---- names ---- */
+/* ---- load objects ---- */
 
-/* Where an address is: the last mapping of a file up to it, and the one that holds it. */
-struct place {
-	uint64_t va;
-	struct maps_line before; /* its path is in path */
-	struct strbuf path;	 /* empty: there is none */
-	char kind[16];		 /* "[heap]", "[stack]"; "[anon]" */
-};
-
-static void look_at_mapping(void *context, const struct maps_line *line)
+static struct lock_object *object_of(struct locks *l, int64_t pid, const struct lock_region *region)
 {
-	struct place *place = context;
-	bool is_file = line->path.size > 0 && line->path.data[0] == '/';
+	for (size_t i = 0; i < l->objects.count; i++)
+		if (l->objects.data[i].path == region->path &&
+			l->objects.data[i].inode == region->inode)
+			return &l->objects.data[i];
+	struct lock_object object = {.path = region->path, .inode = region->inode};
+	char *path =
+		xasprintf("/proc/%" PRId64 "/root%s", pid, l->paths.strings[region->path].data);
+	struct debugfile_places places = {str_from(path), {0}, "/usr/lib/debug"};
+	char *problem = NULL;
 
-	if (line->low_va > place->va)
-		return;
-	if (is_file) {
-		place->before = *line;
-		strbuf_clear(&place->path);
-		strbuf_add(&place->path, line->path);
+	error_destroy(objfile_open(path, &object.file));
+	if (object.file) {
+		object.debug = debugfile_open(object.file, &places, &problem);
+		data_symbols_init(&object.symbols, object.file, object.debug);
 	}
-	if (place->va < line->high_va && line->path.size > 0 && line->path.data[0] == '[')
-		snprintf(place->kind, sizeof(place->kind), "%.*s", STR_ARG(line->path));
+	free(problem);
+	free(path);
+	vec_push(&l->objects, object);
+	return &l->objects.data[l->objects.count - 1];
+}
+
+static void deinit_objects(struct locks *l)
+{
+	for (size_t i = 0; i < l->objects.count; i++) {
+		struct lock_object *o = &l->objects.data[i];
+
+		data_symbols_deinit(&o->symbols);
+		if (o->debug)
+			objfile_close(o->debug);
+		if (o->file)
+			objfile_close(o->file);
+	}
+	vec_deinit(&l->objects);
+}
+
+void locks_deinit(struct locks *l)
+{
+	if (!l->arena)
+		return;
+	if (l->kernel)
+		kallsyms_close(l->kernel);
+	map_deinit(&l->calls);
+	locks_forget(l);
+	vec_deinit(&l->regions);
+	deinit_objects(l);
+	str_table_deinit(&l->paths);
+	arena_destroy(l->arena);
 }
 
 /* Whether the object's data, the zeroed part too, holds the address. */
@@ -112,71 +138,101 @@ static bool is_in_data(const struct objfile *file, uint64_t obj_addr)
 	return false;
 }
 
-static void put_variable(
-	struct strbuf *out, struct objfile *file, const char *path, uint64_t obj_addr)
+/* ---- regions ---- */
+
+static void add_region(void *context, const struct maps_line *line)
 {
-	struct debugfile_places places = {str_from(path), {0}, "/usr/lib/debug"};
-	char *problem = NULL;
-	struct objfile *debug = debugfile_open(file, &places, &problem);
-	struct data_symbol symbol;
+	struct locks *l = context;
 
-	if (data_symbol_find(file, debug, obj_addr, &symbol)) {
-		struct demangler *d = demangler_create();
-
-		strbuf_add(out, demangle(d, symbol.name));
-		demangler_destroy(d);
-		if (obj_addr > symbol.low)
-			strbuf_printf(out, "+0x%" PRIx64, obj_addr - symbol.low);
-	} else {
-		strbuf_printf(out, "0x%" PRIx64, obj_addr);
-	}
-	if (debug)
-		objfile_close(debug);
-	free(problem);
+	vec_push(&l->regions, (struct lock_region){.low_va = line->low_va,
+				      .high_va = line->high_va,
+				      .file_off = line->file_off,
+				      .inode = line->inode,
+				      .path = str_table_intern(&l->paths, line->path)});
 }
 
-/* "NAME [MODULE]" if it is a variable of a load object. */
-static bool put_static(struct strbuf *out, int64_t pid, const struct place *place)
+/* Those of a process, as they are now, or were a moment ago. */
+static void look_at_regions(struct locks *l, const struct thread *thread)
 {
-	struct strbuf path = {0};
-	struct objfile *file;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (l->regions.count && l->regions_of == thread->process &&
+		now_ns < l->regions_ns + REGIONS_NS)
+		return;
+	l->regions.count = 0;
+	l->regions_of = thread->process;
+	l->regions_ns = now_ns;
+	maps_read(thread->pid, add_region, l);
+}
+
+static bool is_file(const struct locks *l, const struct lock_region *region)
+{
+	return str_starts_with(l->paths.strings[region->path], STR("/"));
+}
+
+/* ---- names ---- */
+
+static void put_variable(struct strbuf *out, const struct lock_object *object, uint64_t obj_addr)
+{
+	const struct data_symbol *symbol = data_symbols_find(&object->symbols, obj_addr);
+
+	if (!symbol) {
+		strbuf_printf(out, "0x%" PRIx64, obj_addr);
+		return;
+	}
+	struct demangler *d = demangler_create();
+
+	strbuf_add(out, demangle(d, symbol->name));
+	demangler_destroy(d);
+	if (obj_addr > symbol->low)
+		strbuf_printf(out, "+0x%" PRIx64, obj_addr - symbol->low);
+}
+
+/* "NAME [MODULE]" if it is a variable of the load object that is mapped there. */
+static bool put_static(struct locks *l, struct strbuf *out, int64_t pid,
+	const struct lock_region *region, uint64_t va)
+{
+	const struct lock_object *object = object_of(l, pid, region);
 	uint64_t slide;
 
-	if (place->path.size == 0)
+	if (!object->file ||
+		!objfile_slide(object->file, region->low_va, region->file_off, &slide) ||
+		!is_in_data(object->file, va - slide))
 		return false;
-	strbuf_printf(&path, "/proc/%" PRId64 "/root%s", pid, place->path.data);
-	struct error *err = objfile_open(path.data, &file);
-	bool is_static =
-		!err && objfile_slide(file, place->before.low_va, place->before.file_off, &slide) &&
-		is_in_data(file, place->va - slide);
+	put_variable(out, object, va - slide);
+	strbuf_printf(out, " [%s]", strrchr(l->paths.strings[region->path].data, '/') + 1);
+	return true;
+}
 
-	if (is_static) {
-		put_variable(out, file, path.data, place->va - slide);
-		strbuf_printf(out, " [%s]", strrchr(place->path.data, '/') + 1);
-	}
-	if (!err)
-		objfile_close(file);
-	error_destroy(err);
-	strbuf_deinit(&path);
-	return is_static;
+static void put_name(struct locks *l, struct strbuf *out, const struct thread *thread, uint64_t va)
+{
+	look_at_regions(l, thread);
+	size_t after = partition_point(i, 0, l->regions.count, l->regions.data[i].low_va <= va);
+	const struct lock_region *at = after ? &l->regions.data[after - 1] : NULL, *file = at;
+
+	/* Variables that are zero at first are behind the file's last mapping, in memory of no
+	 * file. */
+	if (file && !is_file(l, file) && after > 1)
+		file--;
+	if (file && is_file(l, file) && put_static(l, out, thread->pid, file, va))
+		return;
+	struct str kind = at && va < at->high_va ? l->paths.strings[at->path] : STR("");
+
+	strbuf_printf(out, "0x%" PRIx64 " %.*s", va,
+		STR_ARG(str_starts_with(kind, STR("[")) ? kind : STR("[anon]")));
 }
 
 static uint32_t name_of(struct locks *l, const struct thread *thread, uint64_t va)
 {
 	bool is_new;
 	uint32_t *known = map_at(&l->names, thread->process, va, 0, &is_new);
-
-	if (!is_new)
-		return *known;
-	struct place place = {.va = va, .kind = "[anon]"};
 	struct strbuf name = {0};
 
-	maps_read(thread->pid, look_at_mapping, &place);
-	if (!put_static(&name, thread->pid, &place))
-		strbuf_printf(&name, "0x%" PRIx64 " %s", va, place.kind);
-	*known = sample_labels_name(l->labels, strbuf_str(&name));
-	strbuf_deinit(&name);
-	strbuf_deinit(&place.path);
+	if (is_new) {
+		put_name(l, &name, thread, va);
+		*known = sample_labels_name(l->labels, strbuf_str(&name));
+		strbuf_deinit(&name);
+	}
 	return *known;
 }
 

@@ -8,21 +8,44 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/map.h"
+#include "base/vec.h"
+#include "obj/data_symbols.h"
 #include "record/blocked_stack.h"
 #include "record/perf_record.h"
 #include "record/process_table.h"
 #include "record/sample_labels.h"
 
 struct kallsyms;
+struct objfile;
+
+/* A mapping of the process that was looked at last. */
+struct lock_region {
+	uint64_t low_va, high_va, file_off, inode;
+	uint32_t path; /* of struct locks' */
+};
+
+struct lock_object {
+	uint32_t path;
+	uint64_t inode;
+	struct objfile *file, *debug; /* NULL: can't be opened; there is none */
+	struct data_symbols symbols;
+};
 
 struct locks {
 	struct process_table *processes; /* the caller's, and so are the labels */
 	struct sample_labels *labels;
-	struct kallsyms *kernel; /* NULL: kernel addresses have no names here */
-	struct map calls;	 /* kernel address → whether it is in the system call futex */
-	struct map names;	 /* (process's number, address) → name of the labels */
-	struct map spaces;	 /* process's number → whether its ids of threads are ours */
+	struct arena *arena;
+	struct str_table paths;
+	VEC(struct lock_object) objects;
+	VEC(struct lock_region) regions; /* by address */
+	uint32_t regions_of;		 /* the process's number */
+	uint64_t regions_ns;		 /* when they were read */
+	struct kallsyms *kernel;	 /* NULL: kernel addresses have no names here */
+	struct map calls;  /* kernel address → whether it is in the system call futex */
+	struct map names;  /* (process's number, address) → name of the labels */
+	struct map spaces; /* process's number → whether its ids of threads are ours */
 };
 
 struct lock_wait {
