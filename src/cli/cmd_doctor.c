@@ -103,6 +103,19 @@ static enum verdict look_memory(
 	return VERDICT_LIMITED;
 }
 
+static enum verdict look_wakers(
+	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
+{
+	if (a->waking_refusal[0] == '\0') {
+		snprintf(text, size, "who wakes threads that wait can be recorded, with --wakers");
+		return VERDICT_OK;
+	}
+	snprintf(text, size, "%s", a->waking_refusal);
+	if (!a->is_root)
+		*remedy = "sudo sonde record --wakers";
+	return VERDICT_LIMITED;
+}
+
 static enum verdict look_exact(
 	const struct recorder_ability *a, char *text, size_t size, const char **remedy)
 {
@@ -204,6 +217,7 @@ static const struct check checks[] = {
 	{"ring buffers", look_rings, true},
 	{"deep stacks", look_memory, false},
 	{"exact stacks", look_exact, true},
+	{"wakers", look_wakers, true},
 	{"sample rate", look_rate, true},
 	{"attaching", look_attaching, true},
 	{"whole machine", look_machine, true},

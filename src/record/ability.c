@@ -19,6 +19,7 @@
 #include "record/exact.h"
 #include "record/perf_event.h"
 #include "record/recorder.h"
+#include "record/waking.h"
 
 /* Docker's filter lets CAP_PERFMON through; Podman's since containers/container-libs#424. */
 const char recorder_container_cure[] =
@@ -169,6 +170,17 @@ static bool has_capability(int number)
 	return effective >> number & 1;
 }
 
+static void probe_waking(struct recorder_ability *ability)
+{
+	struct waking_format format;
+	struct error *err = waking_format_read(&format);
+
+	if (err)
+		snprintf(ability->waking_refusal, sizeof(ability->waking_refusal), "%s",
+			err->message);
+	error_destroy(err);
+}
+
 void recorder_probe(struct recorder_ability *ability)
 {
 	struct rlimit limit = {0};
@@ -193,4 +205,5 @@ void recorder_probe(struct recorder_ability *ability)
 	ability->ptrace_scope = perf_event_sysctl("yama/ptrace_scope", 0);
 	ability->preload = can_preload();
 	probe_exact(ability);
+	probe_waking(ability);
 }

@@ -210,6 +210,8 @@ struct recorder_ability {
 	bool preload;	   /* the library to preload where there are no perf events is there */
 	/* Why the exact engine can't be had, "": it can. */
 	char exact_refusal[256];
+	/* Why who wakes threads can't be recorded, "": it can. */
+	char waking_refusal[256];
 };
 void recorder_probe(struct recorder_ability *ability);
 /* What lets a program sample in a container whose filter of system calls forbids it. */

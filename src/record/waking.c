@@ -111,7 +111,7 @@ struct error *waking_format_read(struct waking_format *format)
 		err = try_tracepoint(format->id);
 	if (!err && !is_on_host())
 		err = error_new(ERROR_UNSUPPORTED,
-			"the kernel names threads as the host does: record there, with -p or "
+			"the kernel names threads as the host does: record on the host, with -p or "
 			"--cgroup");
 	return err ? error_prefix(err, "who wakes threads can't be recorded") : NULL;
 }
