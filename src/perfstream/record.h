@@ -135,7 +135,7 @@ struct perfstream_task {
 };
 bool perfstream_task_decode(const struct perfstream_record *record, struct perfstream_task *task);
 
-/* SWITCH and SWITCH_CPU_WIDE: of which thread is told by the record's trailer. */
+/* SWITCH and SWITCH_CPU_WIDE; the thread stands in the record's trailer. */
 struct perfstream_switch {
 	int64_t pid, tid;
 	bool is_out;	   /* it left its CPU, rather than came back */

@@ -4,8 +4,8 @@
 /*
  * Time that threads spend off the CPU, out of the kernel's records of who was switched in and out:
  * blocked (it waits for something), woken (what it waited for is there, and it waits for a CPU) or
- * preempted (it could run on, and another one does).  Who wakes threads is told or not: where it is
- * not, a block ends when the thread runs again.
+ * preempted (it could run on, and another one does).  Where wakings are not reported, a block ends
+ * when the thread runs again.
  *
  * Each thread's life is cut into running and these without gaps or overlaps, whatever records are
  * lost: where two that are known contradict each other, the span between them belongs to what the
@@ -130,7 +130,7 @@ void offcpu_out(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, boo
  */
 void offcpu_lock(struct offcpu *o, struct offcpu_thread *t, uint32_t lock, uint32_t holder,
 	uint64_t read_ns);
-/* What it was blocked for is there, by that waker; told of one that is not blocked it is nothing.
+/* What it was blocked for is there, by that waker; of one that is not blocked it means nothing.
  */
 void offcpu_wake(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t waker);
 /* It is switched in. */
