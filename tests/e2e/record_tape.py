@@ -73,9 +73,8 @@ def test_an_interpreter(folder):
 def test_running_ones(folder):
 	tape = Tape(folder)
 	with Target(folder, recording.program(folder, "shares"), 60000) as target:
+		# Not the whole machine: what others run may be gone when it is to be read again.
 		tape.check("--duration", "300ms", "-p", target.pid)
-		if os.geteuid() == 0:
-			tape.check("--duration", "300ms", "-a")
 
 
 def test_a_tape_of_something_else(folder):

@@ -78,12 +78,13 @@ def test_attached_and_everybody(folder):
 	for options in (["-p"], ["-a"]):
 		with Target(folder, program) as target:
 			run = recording.start(folder, options=[*options, *([target.pid] if options == ["-p"] else []),
-				"--wakers", "--duration", "400ms"])
+				"--wakers", "--duration", "600ms"])
 			assert run.end() == 0, run.err
 		check_sums(run.recording)
 		sums = by_waker(run.recording, "wakeup-delay")
-		assert sums.get("slow", 0) > 0.02, (options, sums)
-		assert sums["slow"] > sums.get("[interrupt]", 0), (options, sums)
+		# How much that is depends on who else wants the CPU; who it was does not.
+		assert sums.get("slow", 0) > 0 and sums.get("quick", 0) > 0, (options, sums)
+		assert sums["slow"] + sums["quick"] > 0.9 * sum(sums.values()), (options, sums)
 
 
 def test_without_wakers_it_is_blocked_time(folder):
