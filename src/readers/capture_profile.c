@@ -90,7 +90,8 @@ void capture_profile_add_row(struct capture_profile *p, const struct capture_sam
 	else
 		builder_sample(p->builder, stack,
 			p->flags & CAPTURE_PROFILE_THREADS ? thread : (thread_id){NO_ID},
-			p->flags & CAPTURE_PROFILE_TIMES ? row->time_ns : UINT64_MAX, weight);
+			p->flags & CAPTURE_PROFILE_TIMES ? builder_time(row->time_ns) : UINT64_MAX,
+			weight);
 	if ((p->flags & CAPTURE_PROFILE_SAMPLES) && (p->flags & CAPTURE_PROFILE_ZONES))
 		builder_sample_zone(p->builder, zone);
 }

@@ -385,7 +385,7 @@ static void add_row(struct otlp *o, const struct rows *r, const int64_t *weight)
 	uint64_t time_ns = r->row_time > o->start_ns ? r->row_time - o->start_ns : 0;
 
 	builder_sample(o->builder, r->stack, r->identity.thread,
-		o->has_times ? time_ns : UINT64_MAX, weight);
+		o->has_times ? builder_time(time_ns) : UINT64_MAX, weight);
 	builder_sample_labels(o->builder, r->identity.labels);
 }
 

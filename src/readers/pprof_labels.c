@@ -366,6 +366,6 @@ struct pprof_sample_labels pprof_labels_of(struct pprof_labels *l, struct cursor
 	if (l->roles & 1u << ROLE_TID)
 		result.thread = thread_of(l, &roles, offset);
 	if (l->roles & 1u << ROLE_TIME)
-		result.time_ns = (uint64_t)(roles.time - l->time_base);
+		result.time_ns = builder_time((uint64_t)(roles.time - l->time_base));
 	return result;
 }

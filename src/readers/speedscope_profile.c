@@ -171,7 +171,7 @@ static void add_row(struct adding *a, stack_id stack, int64_t at, int64_t weight
 		since = 0;
 	if (s->has_rows)
 		builder_sample(s->builder, stack, a->thread,
-			s->has_times ? (uint64_t)since : UINT64_MAX, s->weight);
+			s->has_times ? builder_time((uint64_t)since) : UINT64_MAX, s->weight);
 	else
 		builder_weight(s->builder, stack, s->weight, totals_samples(a, weight));
 	s->weight[a->metric] = 0;
