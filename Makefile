@@ -29,10 +29,11 @@ check: deps all asan ## every test, twice
 check-long: deps all asan ## what takes hours: more rounds of all, and recordings under load
 	@tests/run --long $(BUILD) build-asan:unit,fuzz
 
-golden: all ## rewrite the golden files with what is printed now
+golden: all ## rewrite the golden files with what is printed now, and the page of files
+	@python3 tests/lint/files.py --update
 	@SONDE=$(abspath $(BUILD))/sonde python3 tests/golden/golden.py --update
 	@SONDE=$(abspath $(BUILD))/sonde python3 tests/golden/pages.py --update
-	@git --no-pager diff --stat -- tests/golden docs/views
+	@git --no-pager diff --stat -- tests/golden docs
 
 bench: deps all ## measure against the marks and the peers
 	@bench/run

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 
 static char folder[] = "/tmp/sonde-capture-XXXXXX";
 static pid_t folder_owner;

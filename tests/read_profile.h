@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 
 must_use static inline struct error *try_profile(
 	struct str bytes, const char *name, const char *from, struct profile **p)

@@ -3,7 +3,7 @@
 
 /* What a writer makes of a profile, in memory. */
 
-#include "writers/writers.h"
+#include "formats/writers.h"
 
 /* The caller's; NUL-terminated even if it is empty.  Aborts if the writer fails. */
 struct strbuf writer_text(const struct writer *writer, const struct profile *profile,

@@ -16,9 +16,9 @@
 #include "cli/help_topic.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 #include "view/formats.h"
-#include "writers/writers.h"
+#include "formats/writers.h"
 
 static bool takes_files(const struct option_row *row)
 {

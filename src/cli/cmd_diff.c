@@ -18,7 +18,7 @@
 #include "cli/report_print.h"
 #include "cli/values.h"
 #include "model/merge.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 #include "view/difference.h"
 #include "view/views.h"
 

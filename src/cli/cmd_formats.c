@@ -8,9 +8,9 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 #include "view/formats.h"
-#include "writers/writers.h"
+#include "formats/writers.h"
 
 /* Of the columns name and file name: two more than the longest. */
 #define LAYOUT "%-15s %-5s %-6s %-17s %s\n"

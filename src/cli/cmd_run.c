@@ -14,7 +14,7 @@
 #include "cli/record_session.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 #include "view/views.h"
 
 /* Together they fit on a page or two. */

@@ -10,7 +10,7 @@
 #include "cli/note_messages.h"
 #include "cli/metric.h"
 #include "cli/output.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 #include "view/formats.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "model/profile.h"
-#include "writers/writers.h"
+#include "formats/writers.h"
 
 struct convert_options {
 	const char *output; /* NULL: none named; "-": standard output */

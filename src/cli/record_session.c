@@ -19,7 +19,7 @@
 #include "cli/message.h"
 #include "cli/record_summary.h"
 #include "cli/record_when.h"
-#include "readers/capture_names.h"
+#include "formats/sonde/capture_names.h"
 #include "record/recorder.h"
 #include "symbolize/symbolize.h"
 #include "view/text/units.h"

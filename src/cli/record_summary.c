@@ -11,7 +11,7 @@
 #include "base/escape.h"
 #include "cli/message.h"
 #include "cli/record_session.h"
-#include "format/capture_stray.h"
+#include "formats/sonde/layout/capture_stray.h"
 #include "record/exact.h"
 #include "view/text/units.h"
 

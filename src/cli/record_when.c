@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "cli/message.h"
 #include "model/profile.h"
-#include "readers/capture_nodes.h"
+#include "formats/sonde/capture_nodes.h"
 #include "record/capture_compact.h"
 
 /* shown[stack] after all patterns; the caller's. */

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/nearest.h"
 #include "cli/values.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 #include "view/views.h"
 
 enum {

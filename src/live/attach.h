@@ -62,8 +62,8 @@ bool live_is_replaced(const struct live *live);
 
 /*
  * Writes the memory, as it is now, to an empty regular file, sparse; name is for messages.  It can
- * be opened by live_open_file, and is what readers/zones.c reads.  Names of zones that are
- * functions, which will not be found any more by their addresses, are written into it.
+ * be opened by live_open_file, and is what formats/sonde/zones_reader.c reads.  Names of zones that
+ * are functions, which will not be found any more by their addresses, are written into it.
  */
 must_use struct error *live_save(
 	const struct live *live, struct zone_namer namer, int fd, const char *name);

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/zonewire.h"
+#include "formats/sonde/layout/zonewire.h"
 
 #define MEMFD_PATH "/memfd:" ZONEWIRE_NAME
 

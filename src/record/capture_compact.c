@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "format/capture_batch.h"
+#include "formats/sonde/layout/capture_batch.h"
 
 enum {
 	COMPACT_LEVEL = 5,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "format/capture_batch.h"
+#include "formats/sonde/layout/capture_batch.h"
 #include "record/capture_compact.h"
 #include "record/capture_output.h"
 #include "record/capture_sync.h"

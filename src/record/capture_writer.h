@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "format/capture.h"
+#include "formats/sonde/layout/capture.h"
 
 struct capture_writer;
 

@@ -21,7 +21,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "format/capture_stray.h"
+#include "formats/sonde/layout/capture_stray.h"
 #include "record/budget.h"
 #include "record/recorder.h"
 #include "record/recording.h"

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "format/capture.h"
+#include "formats/sonde/layout/capture.h"
 #include "record/capture_writer.h"
 
 struct cfi_table;

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "format/capture.h"
+#include "formats/sonde/layout/capture.h"
 #include "record/exact.h"
 #include "record/perf_attr.h"
 #include "record/perf_rings.h"

@@ -12,7 +12,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "format/capture_stray.h"
+#include "formats/sonde/layout/capture_stray.h"
 #include "record/preload_memory.h"
 #include "record/task_scan.h"
 

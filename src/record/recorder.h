@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "format/capture.h"
+#include "formats/sonde/layout/capture.h"
 #include "record/capture_writer.h"
 #include "record/perf_attr.h"
 #include "record/target.h"

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "format/capture_rows.h"
-#include "format/capture_samples.h"
+#include "formats/sonde/layout/capture_rows.h"
+#include "formats/sonde/layout/capture_samples.h"
 #include "record/capture_writer.h"
 #include "record/object_table.h"
 #include "record/pauses.h"

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "format/capture.h"
+#include "formats/sonde/layout/capture.h"
 #include "record/capture_writer.h"
 #include "record/exact.h"
 #include "record/jit_table.h"

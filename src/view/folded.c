@@ -1,5 +1,5 @@
 /*
- * Folded stacks out of the call tree.  The words are those of writers/folded.c;
+ * Folded stacks out of the call tree.  The words are those of formats/folded/writer.c;
  * docs/formats/folded.md describes both.  Entities that differ in what the text does not tell,
  * their file, say, are one there, so paths that read the same are summed.
  */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/zonewire.h"
+#include "formats/sonde/layout/zonewire.h"
 
 struct frame_ring {
 	uint8_t *data;	 /* bytes; records of struct zonewire_tick and its deltas */

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/zonewire.h"
+#include "formats/sonde/layout/zonewire.h"
 #include "zonereport/namer.h"
 #include "zonereport/region.h"
 

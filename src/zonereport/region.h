@@ -2,16 +2,16 @@
 #define SONDE_ZONEREPORT_REGION_H
 
 /*
- * The one reader of the memory of zones (format/zonewire.h): of the program's own, of another
- * program's that goes on writing, and of saved memory.  It believes nothing: every number is
- * checked against the tables, and what is wrong is left out and counted.  Nothing is written.
+ * The one reader of the memory of zones (formats/sonde/layout/zonewire.h): of the program's own, of
+ * another program's that goes on writing, and of saved memory.  It believes nothing: every number
+ * is checked against the tables, and what is wrong is left out and counted.  Nothing is written.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/zonewire.h"
+#include "formats/sonde/layout/zonewire.h"
 
 struct zone_region {
 	const uint8_t *data; /* size bytes that stay mapped, however they change */

@@ -2,7 +2,8 @@
  * Where the tables lie in the memory of zones, for memory of any size from 1 MiB on.
  *
  * The rows are what one in 64 MiB needs; smaller memory has all tables smaller by the same factor.
- * Event rings take what is left behind the nodes.  See format/zonewire.h and man/sonde-zones.5.
+ * Event rings take what is left behind the nodes.  See formats/sonde/layout/zonewire.h and
+ * man/sonde-zones.5.
  */
 #include "zones/runtime.h"
 

@@ -25,7 +25,7 @@
 #endif
 #include <prof.h>
 
-#include "format/zonewire.h"
+#include "formats/sonde/layout/zonewire.h"
 
 /* What the program alone knows of a slot. */
 struct zones_slot {

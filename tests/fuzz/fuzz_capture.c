@@ -13,9 +13,9 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "format/capture_chunk.h"
-#include "format/wire.h"
-#include "readers/readers.h"
+#include "formats/sonde/layout/capture_chunk.h"
+#include "formats/sonde/layout/wire.h"
+#include "formats/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity);

@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "../writer_text.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "../trace_files.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity);

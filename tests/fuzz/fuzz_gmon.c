@@ -11,7 +11,7 @@
 #include "../gmon_program.h"
 #include "obj/function_symbols.h"
 #include "obj/objfile.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t fuzz_seed(size_t n, uint8_t *data, size_t capacity);

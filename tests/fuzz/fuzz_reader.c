@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "../writer_text.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,7 +13,7 @@
 #include "../zone_region.h"
 #include "live/attach.h"
 #include "live/totals.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 #include "zonereport/follow.h"
 #include "zonereport/last_tick.h"
 #include "zonereport/report.h"

@@ -12,8 +12,8 @@
 #include "../random_profile.h"
 #include "../writer_text.h"
 #include "analysis/functions.h"
-#include "readers/readers.h"
-#include "writers/writers.h"
+#include "formats/readers.h"
+#include "formats/writers.h"
 
 static struct error *try_read(const char *text, struct profile **p)
 {

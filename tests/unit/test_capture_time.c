@@ -11,10 +11,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "format/capture.h"
-#include "format/capture_stray.h"
+#include "formats/sonde/layout/capture.h"
+#include "formats/sonde/layout/capture_stray.h"
 #include "model/profile.h"
-#include "readers/capture_time.h"
+#include "formats/sonde/capture_time.h"
 
 #define SECOND	 UINT64_C(1000000000)
 #define INTERVAL UINT64_C(1000000)

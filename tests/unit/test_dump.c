@@ -14,7 +14,7 @@
 #include "../read_profile.h"
 #include "../writer_text.h"
 #include "base/escape.h"
-#include "readers/line_scan.h"
+#include "formats/common/line_scan.h"
 
 static struct error *try_read(struct str text, struct profile **p)
 {

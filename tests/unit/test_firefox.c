@@ -13,7 +13,7 @@
 #include "../read_profile.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
-#include "writers/firefox_state.h"
+#include "formats/firefox/writer.h"
 
 static struct error *try_read(struct str text, struct profile **p)
 {

@@ -18,8 +18,8 @@
 #include "base/alloc.h"
 #include "obj/function_symbols.h"
 #include "obj/objfile.h"
-#include "readers/gmon_ticks.h"
-#include "readers/readers.h"
+#include "formats/gprof/gmon_ticks.h"
+#include "formats/readers.h"
 
 struct fixture {
 	char *folder, *program;

@@ -11,8 +11,8 @@
 
 #include "../read_profile.h"
 #include "../writer_text.h"
-#include "readers/maps_text.h"
-#include "readers/readers.h"
+#include "formats/common/maps_text.h"
+#include "formats/readers.h"
 
 struct encoding {
 	unsigned int width;

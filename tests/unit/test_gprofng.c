@@ -11,7 +11,7 @@
 #include "../read_profile.h"
 #include "../trace_files.h"
 #include "../writer_text.h"
-#include "readers/xml_scan.h"
+#include "formats/gprofng/xml_scan.h"
 
 static struct error *try_folder(struct strbuf *bytes, struct profile **p)
 {

@@ -12,7 +12,7 @@
 #include "../profile_checks.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 
 static const char maps[] = "\nMAPPED_LIBRARIES:\n"
 			   "00400000-00500000 r-xp 00000000 08:01 17    /no/such/program\n"

@@ -16,7 +16,7 @@
 #include "base/alloc.h"
 #include "base/protobuf.h"
 #include "base/vec.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 
 static struct error *try_read(struct str bytes, struct profile **p)
 {

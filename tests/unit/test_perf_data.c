@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "readers/perf_data_tasks.h"
-#include "readers/perf_data_file.h"
+#include "formats/perf/data_tasks.h"
+#include "formats/perf/data_file.h"
 
 /* Bytes that are written in one byte order. */
 struct bytes {

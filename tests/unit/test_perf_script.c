@@ -13,9 +13,9 @@
 #include "../read_profile.h"
 #include "../writer_text.h"
 #include "base/alloc.h"
-#include "readers/perf_dso.h"
-#include "readers/perf_script_frame.h"
-#include "readers/perf_script_head.h"
+#include "formats/perf/dso.h"
+#include "formats/perf/script_frame.h"
+#include "formats/perf/script_head.h"
 
 static struct error *try_read(struct str text, const char *from, struct profile **p)
 {

@@ -16,7 +16,7 @@
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "base/protobuf.h"
-#include "writers/zone_walk.h"
+#include "formats/common/zone_walk.h"
 
 enum { BEGIN = 1, END = 2 };
 

@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/vec.h"
-#include "format/capture_chunk.h"
-#include "format/capture_rows.h"
-#include "format/capture_samples.h"
+#include "formats/sonde/layout/capture_chunk.h"
+#include "formats/sonde/layout/capture_rows.h"
+#include "formats/sonde/layout/capture_samples.h"
 #include "record/zone_moment.h"
 #include "record/zone_rows.h"
 

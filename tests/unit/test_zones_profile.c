@@ -10,7 +10,7 @@
 
 #include "../profile_checks.h"
 #include "../zone_region.h"
-#include "readers/readers.h"
+#include "formats/readers.h"
 
 static struct profile *read_memory(const struct zone_maker *m)
 {

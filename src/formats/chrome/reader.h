@@ -1,0 +1,157 @@
+#ifndef SONDE_FORMATS_CHROME_READER_H
+#define SONDE_FORMATS_CHROME_READER_H
+
+/*
+ * What the parts of the reader of Chrome's traces share; nobody else includes it.
+ *
+ * chrome.c reads the file, events.c events one by one into the tables here; when all are
+ * read slices.c, samples.c and v8.c make stacks of them.
+ */
+
+#include "base/json_reader.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "formats/readers.h"
+
+/* Tracks of ticks that our own writer made have higher numbers. */
+#define CHROME_TICK_TRACK (INT64_C(1) << 30)
+
+enum { CHROME_BEGIN = -1, CHROME_END = -2 }; /* in place of a duration */
+
+/* A slice, or an end of one. */
+struct chrome_event {
+	int64_t ts, dur; /* ns */
+	string_id name;	 /* 0: an end of whatever is innermost */
+	uint32_t thread;
+};
+
+struct chrome_thread {
+	int64_t tid;
+	uint32_t process;
+	string_id name;
+	uint32_t event_count;
+	bool is_used; /* it has a name, an event or a sample */
+	bool has_samples;
+	thread_id id;
+	size_t changes, change_count; /* of its zones: the first, and how many */
+};
+
+struct chrome_process {
+	int64_t pid;
+	string_id name;
+	process_id id;
+};
+
+struct chrome_tick {
+	int64_t ts, dur;
+	uint64_t number;
+	string_id stream;
+	uint32_t process;
+};
+
+struct chrome_sample {
+	int64_t ts;
+	uint64_t frame; /* UINT64_MAX: none */
+	int64_t weight; /* where the file tells it */
+	uint32_t thread;
+};
+
+/* From then on the thread is in that zone. */
+struct chrome_change {
+	int64_t ts;
+	stack_id stack;
+};
+
+/* One of `stackFrames`. */
+struct chrome_frame {
+	uint64_t parent; /* UINT64_MAX: none */
+	string_id name, category;
+	stack_id stack;
+	uint8_t state; /* 0: no stack yet, 1: on the way, 2: it has one */
+};
+
+/* A node of V8's tree of calls. */
+struct v8_node {
+	uint64_t parent; /* its id; UINT64_MAX: none */
+	string_id name, file;
+	uint32_t line;
+	stack_id stack;
+	uint8_t state; /* as above */
+	uint8_t kind;
+};
+
+/* V8's profile of a thread, in whichever of its forms. */
+struct v8_profile {
+	uint64_t key;
+	uint32_t thread;
+	int64_t start; /* ns */
+	VEC(struct v8_node) nodes;
+	struct map ids;	       /* of nodes */
+	VEC(uint32_t) samples; /* ids */
+	VEC(int64_t) deltas;   /* ns */
+};
+
+struct chrome {
+	const struct reader_input *input;
+	struct builder *builder;
+	struct json_reader json;
+	VEC(struct chrome_event) events;
+	VEC(struct chrome_thread) threads;
+	VEC(struct chrome_process) processes;
+	VEC(struct chrome_tick) ticks;
+	VEC(struct chrome_sample) samples;
+	VEC(struct chrome_frame) frames;
+	VEC(struct v8_profile) v8;
+	struct map thread_ids, process_ids, frame_ids, v8_ids;
+	uint32_t last_thread; /* that was looked up, as most events are of the one before's */
+	int64_t last_pid, last_tid;
+	bool is_ours;
+	bool has_weights;	/* samples have weights of their own */
+	string_id metric, unit; /* of these */
+	/* The stack of a sample's frame; NULL: frames are those of `stackFrames`. */
+	stack_id (*stack_of)(struct chrome *c, uint64_t frame);
+	uint64_t start_unix_ns;
+	int64_t base;	/* the time, in the file, that is 0 in the profile */
+	size_t weights; /* how many metrics there are, and which; SIZE_MAX: is not there */
+	size_t samples_metric, time_metric, zone_metric;
+	int64_t weight[4];
+	VEC(struct chrome_change) changes; /* of threads that have samples, thread by thread */
+	uint64_t others, bad_events, bad_ends, still_open, bad_links;
+};
+
+/* The thread of that process and number. */
+uint32_t chrome_thread_at(struct chrome *c, int64_t pid, int64_t tid);
+uint32_t chrome_process_at(struct chrome *c, int64_t pid);
+/* Reads the event that comes next. */
+void chrome_read_event(struct chrome *c);
+/* Of the object that comes next, one of `samples`. */
+void chrome_read_sample(struct chrome *c);
+/* The object of `stackFrames` that comes next. */
+void chrome_read_frames(struct chrome *c);
+/* A reference to a frame: a number, or text. */
+bool chrome_frame_id(struct json_reader *r, uint64_t *id);
+
+/* The profile of that key; a new one has no thread yet. */
+struct v8_profile *chrome_v8_at(struct chrome *c, uint64_t key, uint32_t thread);
+/* Members of a .cpuprofile, of `cpuProfile`, and of `data` in events: true if it was one. */
+bool chrome_v8_member(
+	struct chrome *c, struct v8_profile *v, struct json_reader *r, struct str key);
+void chrome_v8_deinit(struct v8_profile *v);
+
+/* Makes a profile of what was read; for the reader of Perfetto's traces, too. */
+must_use struct error *chrome_build(struct chrome *c);
+void chrome_deinit(struct chrome *c);
+/* Puts into the builder what was read. */
+void chrome_add_slices(struct chrome *c);
+void chrome_add_samples(struct chrome *c);
+void chrome_add_v8(struct chrome *c);
+
+/* A row of a sample, whose weight is in the file's own metric, or in time. */
+void chrome_add_row(struct chrome *c, stack_id stack, uint32_t thread, int64_t at, int64_t weight);
+
+static inline uint64_t chrome_time(const struct chrome *c, int64_t ts)
+{
+	return ts > c->base ? (uint64_t)ts - (uint64_t)c->base : 0;
+}
+
+#endif

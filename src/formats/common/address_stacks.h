@@ -1,0 +1,49 @@
+#ifndef SONDE_FORMATS_COMMON_ADDRESS_STACKS_H
+#define SONDE_FORMATS_COMMON_ADDRESS_STACKS_H
+
+/*
+ * Stacks that are told as addresses, leaf first, with the mappings of the process behind them: what
+ * pprof calls legacy formats.  Most are texts, "0x55f4e445d1d8 0x7fdc8c84524a".  Their rows are
+ *gone through twice:
+ *
+ *	address_stacks_init, address_stacks_maps or maps_text_read
+ *	address_stacks_take, address_stacks_want     for each row
+ *	address_stacks_resolve
+ *	address_stacks_take, address_stacks_stack    for each row
+ *	address_stacks_finish
+ *
+ * Whoever has no text adds its addresses itself, to vas emptied, in place of address_stacks_take.
+ */
+
+#include "formats/common/maps_text.h"
+
+struct address_stacks {
+	struct builder *builder;
+	struct mapped_code *code;
+	struct maps_text maps;
+	VEC(uint64_t) vas; /* of the row in hand, leaf first */
+	int64_t budget;	   /* bytes that stacks may still take */
+	int64_t price;	   /* of a stack */
+	uint32_t newest;   /* stack */
+	uint64_t cut;	   /* stacks that are cut short for want of it */
+};
+
+/* After the builder has its metrics, as many as that. */
+void address_stacks_init(
+	struct address_stacks *s, struct builder *builder, size_t metric_count, size_t input_size);
+/* Reads the mappings behind "MAPPED_LIBRARIES:" or "--- Memory map: ---" in the whole text. */
+void address_stacks_maps(struct address_stacks *s, struct str text);
+/* Whether a line begins the mappings, and so ends the rows. */
+bool address_stacks_is_end(struct str line);
+/*
+ * Takes the addresses of a row, in place of those of the last one.  All are return addresses, and
+ * the call is one byte before.
+ */
+void address_stacks_take(struct address_stacks *s, struct str row);
+void address_stacks_want(struct address_stacks *s);
+void address_stacks_resolve(struct address_stacks *s);
+stack_id address_stacks_stack(struct address_stacks *s);
+/* Makes the notes, and frees all. */
+void address_stacks_finish(struct address_stacks *s);
+
+#endif

@@ -1,0 +1,46 @@
+#ifndef SONDE_FORMATS_COMMON_STACK_BUDGET_H
+#define SONDE_FORMATS_COMMON_STACK_BUDGET_H
+
+/*
+ * How many stacks an input may have made.  A few bytes of a file can name a stack that takes a
+ * hundred, so there are as many as its size can answer for; further ones are cut short, and
+ * counted.
+ */
+
+#include "model/builder.h"
+
+struct stack_budget {
+	uint64_t left;
+	uint32_t newest; /* stack that was made last */
+	uint64_t cut;	 /* frames that were left out */
+};
+
+/* Any input may have as many. */
+#define STACK_BUDGET_ANY 200000u
+
+/* The stack below parent, or parent itself where there are to be no more; false then. */
+static inline bool stack_budget_take(struct stack_budget *budget, struct builder *builder,
+	stack_id parent, frame_id frame, stack_id *stack)
+{
+	*stack = parent;
+	if (budget->left == 0) {
+		budget->cut++;
+		return false;
+	}
+	*stack = builder_stack(builder, parent, frame);
+	if (stack->i > budget->newest) {
+		budget->newest = stack->i;
+		budget->left--;
+	}
+	return true;
+}
+
+static inline void stack_budget_note(const struct stack_budget *budget, struct builder *builder)
+{
+	if (budget->cut)
+		builder_note(builder, NOTE_TRUNCATED, budget->cut,
+			"frames were left out: there are more stacks than a file of this size may "
+			"have");
+}
+
+#endif

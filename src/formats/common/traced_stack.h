@@ -1,0 +1,57 @@
+#ifndef SONDE_FORMATS_COMMON_TRACED_STACK_H
+#define SONDE_FORMATS_COMMON_TRACED_STACK_H
+
+/*
+ * A thread whose entries into functions, and exits, are known with their times: what it spent in
+ * which stack, as samples, and how often who called whom, as arcs.
+ *
+ * The time between two events is a sample of the stack that stood there, at the time of its end;
+ * so exclusive time is exact, and a filter by time cuts where something happened.  The first
+ * sample of a call carries the call.  Nobody has taken these samples by a clock, so they are 0 each
+ * in the metric "samples", as those of zones are.
+ */
+
+#include "base/vec.h"
+#include "model/builder.h"
+
+/* There are as many as a file has entries. */
+struct traced_frame {
+	stack_id stack;
+	uint32_t depth : 31; /* as its source counts */
+	bool is_new : 1;     /* no sample has its call yet */
+};
+#define TRACED_DEPTH_MAX 0x7fffffffu
+
+struct traced_stack {
+	struct builder *builder;
+	thread_id thread;
+	uint64_t start_ns; /* of the profile */
+	uint64_t now_ns;   /* of the last event */
+	bool is_running;   /* there was one */
+	VEC(struct traced_frame) frames;
+	uint64_t backwards; /* times before those of the event before, taken as no time */
+};
+
+/* Adds the metrics samples, time (the default one) and calls, the only ones that it may have. */
+void traced_stack_metrics(struct builder *builder);
+void traced_stack_deinit(struct traced_stack *t);
+/* The time since the last event is the stack's that stands now. */
+void traced_stack_until(struct traced_stack *t, uint64_t time_ns);
+/* The time since the last event is nobody's: nothing is known of it. */
+void traced_stack_lose(struct traced_stack *t, uint64_t time_ns);
+/* A call: from the innermost frame, if there is one. */
+void traced_stack_enter(struct traced_stack *t, frame_id frame, uint32_t depth);
+/* A frame that was entered before anything was known: no call of it is counted. */
+void traced_stack_inherit(struct traced_stack *t, frame_id frame, uint32_t depth);
+void traced_stack_leave(struct traced_stack *t);
+static inline const struct traced_frame *traced_stack_top(const struct traced_stack *t)
+{
+	return t->frames.count ? &t->frames.data[t->frames.count - 1] : NULL;
+}
+/* The stack that stands now; 0: none. */
+static inline stack_id traced_stack_now(const struct traced_stack *t)
+{
+	return t->frames.count ? t->frames.data[t->frames.count - 1].stack : (stack_id){0};
+}
+
+#endif

@@ -1,0 +1,156 @@
+#ifndef SONDE_FORMATS_FIREFOX_WRITER_H
+#define SONDE_FORMATS_FIREFOX_WRITER_H
+
+/* What firefox.c, writer_tables.c, writer_rows.c and writer_markers.c share; nobody else
+ * includes it. */
+
+#include "base/json_writer.h"
+#include "base/map.h"
+#include "base/row_table.h"
+#include "base/vec.h"
+#include "formats/writers.h"
+
+/* How a thread spent what a row is of. */
+enum firefox_state {
+	FIREFOX_RUNNING,
+	FIREFOX_BLOCKED,
+	FIREFOX_PREEMPTED,
+	FIREFOX_WOKEN,
+	FIREFOX_STATE_COUNT
+};
+
+/* meta.categories, by number; OTHER is the default one, as its color is grey. */
+enum firefox_category {
+	FIREFOX_OTHER,
+	FIREFOX_USER,
+	FIREFOX_KERNEL,
+	FIREFOX_JIT,
+	FIREFOX_UNKNOWN,
+	FIREFOX_ZONE,
+	FIREFOX_OFF_CPU,
+};
+
+/* A row of a thread's table of samples. */
+struct firefox_row {
+	uint32_t stack; /* of the profile */
+	uint32_t state;
+	uint64_t time_ns;
+	int64_t weight, cpu_ns;
+};
+
+/* An interval marker. */
+struct firefox_marker {
+	enum { MARKER_OFF_CPU, MARKER_ZONE, MARKER_TICK } kind;
+	uint32_t name;	 /* a string of the file */
+	uint32_t state;	 /* of MARKER_OFF_CPU */
+	uint32_t stack;	 /* of the profile, of MARKER_OFF_CPU */
+	uint64_t number; /* of MARKER_TICK */
+	uint32_t level;	 /* of MARKER_ZONE: zones around it */
+	uint64_t start_ns, end_ns;
+};
+
+struct firefox_out_stack {
+	uint32_t frame, prefix_offset;
+};
+
+struct firefox_writer {
+	const struct profile *profile;
+	struct sink *sink;
+	struct json_writer json;
+	metric_id metric;
+	uint32_t cpu, off_cpu[FIREFOX_STATE_COUNT], samples, zone_time; /* metrics, or NO_ID */
+	const char *weight_type;
+	bool is_ns;	  /* weights are times */
+	bool has_times;	  /* else they are made up */
+	bool has_cpu;	  /* rows tell CPU time */
+	size_t row_limit; /* rows of all threads; more are summed */
+	size_t marker_limit;
+
+	uint32_t *pid_repeats; /* [process]: how many before it have its pid */
+	uint32_t *main_thread; /* [process] */
+
+	/* writer_tables.c: numbers in the file, NO_ID: not in it. */
+	VEC(struct str) strings;
+	uint32_t *string_number; /* [string] */
+	uint32_t *source_number; /* [string], of files */
+	VEC(string_id) sources;
+	uint32_t *function_number; /* [function] */
+	VEC(uint32_t) functions;
+	string_id *function_file; /* [function] */
+	uint32_t *object_number;  /* [object]: its resource */
+	VEC(uint32_t) objects;
+	uint32_t *lib_number; /* [object] */
+	VEC(uint32_t) libs;
+	uint32_t *symbol_number;  /* [function] */
+	uint64_t *symbol_address; /* [function]: the lowest that is known; UINT64_MAX: none */
+	VEC(uint32_t) symbols;
+	struct row_table frames;
+	VEC(struct firefox_out_stack) stacks;
+	uint32_t *stack_number[FIREFOX_STATE_COUNT]; /* [stack] */
+
+	/* writer_rows.c */
+	uint64_t slot_ns; /* rows of one stack within such a time are summed; 0: none are */
+	uint32_t *order;  /* the samples that are shown, by thread and time */
+	size_t *first;	  /* [thread + 1]: where in order those of a thread begin */
+	size_t shown;
+	uint64_t made_up_ns; /* that one unit of weight lasts, where times are made up */
+
+	/* writer_markers.c */
+	VEC(struct firefox_marker) zones; /* by thread, without names yet */
+	size_t *first_zone;		  /* [thread + 1]: where in zones those of a thread begin */
+	bool lacks_zones;		  /* they are too many */
+	uint64_t shortest_ns;		  /* of the times off the CPU that are markers */
+	uint32_t state_name[FIREFOX_STATE_COUNT]; /* strings of the file, or NO_ID */
+};
+
+/* ---- firefox.c */
+
+/* Writes what profile, sink, metric and the limits ask for; all else is zero before. */
+void firefox_write_limited(struct firefox_writer *w);
+
+/* ---- writer_tables.c */
+
+/* Numbers all that the marked stacks (stack_number[state][stack] != NO_ID) need. */
+void firefox_tables_number(struct firefox_writer *w);
+void firefox_tables_deinit(struct firefox_writer *w);
+void firefox_tables_write_libs(struct firefox_writer *w);
+/* The members of `shared`; strings last, as all are known by then. */
+void firefox_tables_write_shared(struct firefox_writer *w);
+/* The number of a text that lives as long as the writer. */
+uint32_t firefox_string_number(struct firefox_writer *w, string_id string);
+uint32_t firefox_literal(struct firefox_writer *w, struct str text);
+
+/* ---- writer_rows.c */
+
+/* Which samples are shown, in what order, and marks their stacks. */
+void firefox_rows_plan(struct firefox_writer *w);
+void firefox_rows_deinit(struct firefox_writer *w);
+/* Of a thread, or of all where threads are not known (0).  NULL where there are none; freed by the
+ * caller. */
+struct firefox_row *firefox_rows(struct firefox_writer *w, uint32_t thread, size_t *count);
+void firefox_rows_write(struct firefox_writer *w, const struct firefox_row *rows, size_t count);
+/* How that sample's thread spent its time, and how long. */
+enum firefox_state firefox_sample_state(
+	const struct firefox_writer *w, size_t sample, uint64_t *off_cpu_ns);
+
+/* ---- writer_markers.c */
+
+void firefox_markers_plan(struct firefox_writer *w);
+void firefox_markers_deinit(struct firefox_writer *w);
+void firefox_markers_write_schema(struct firefox_writer *w);
+/* is_main: ticks of the thread's process are its. */
+void firefox_markers_write(struct firefox_writer *w, uint32_t thread, bool is_main);
+
+/* ---- Columns */
+
+static inline void firefox_put_ms(struct firefox_writer *w, uint64_t ns)
+{
+	json_put_decimal(&w->json, ns > INT64_MAX ? INT64_MAX : (int64_t)ns, 6);
+}
+/* A column of the same value. */
+void firefox_column_of(struct firefox_writer *w, const char *name, size_t count, int64_t value);
+void firefox_column_of_null(struct firefox_writer *w, const char *name, size_t count);
+/* NO_ID is null, or -1. */
+void firefox_put_number(struct firefox_writer *w, uint32_t number, bool is_null);
+
+#endif

@@ -1,0 +1,481 @@
+/*
+ * Folded stacks, the text that Brendan Gregg's stackcollapse programs write: one stack a line, root
+ * first, frames parted by ';', the last blank before the weight.  docs/formats/folded.md says what
+ * exactly is read.
+ *
+ * Most lines of a large file repeat a stack that was seen, or share most of it with the line
+ * before. So a line is looked up whole first; if it is new, the frames that it shares with the last
+ * new line keep their stacks, and only the rest is taken apart.  Both tables hold pointers into the
+ * input.
+ */
+#include "formats/readers.h"
+
+#include <stdlib.h>
+
+#include "base/compiler.h"
+#include "base/vec.h"
+#include "model/merge.h"
+#include "formats/common/bad_lines.h"
+#include "formats/common/spans.h"
+#include "formats/common/text_input.h"
+
+/* Deeper stacks than any real one; a line of only ';' must not cost 50 times its size. */
+#define FRAMES_MAX ((size_t)1 << 22)
+/* Distinct lines remembered whole. */
+#define LINES_MAX ((size_t)1 << 20)
+/* What a remembered line or frame takes, with its lookup, while that grows. */
+#define SPAN_BYTES (sizeof(struct span) + 56)
+/* Lines that are looked up together. */
+#define WAITING_MAX 16
+/* So much of a remembered line is fetched ahead; the processor fetches on by itself. */
+#define WARM_BYTES 1024
+/* Lines that must all have two weights for the text to be a difference. */
+#define DIFFERENCE_LINES 1000
+/* The first ones, for which a bid is made. */
+#define BID_BYTES ((size_t)8192)
+/* A frame of the last line that was taken apart. */
+struct step {
+	size_t end; /* where its text ends in the line */
+	stack_id stack;
+};
+
+/* What a line weighs: of a difference new less old, old and new. */
+struct weights {
+	int64_t of[DIFFERENCE_METRICS];
+	bool is_rounded;
+};
+
+/* A line that is read and not added yet. */
+struct line {
+	struct span stack;
+	struct weights weights;
+};
+
+struct folded {
+	struct builder *builder;
+	struct row_table frames, lines; /* of spans */
+	struct str last;		/* stack text of the last line that was taken apart */
+	VEC(struct step) steps;
+	bool is_difference; /* two weights a line */
+	uint64_t line_number;
+	uint64_t good, rounded;
+	struct bad_lines bad;
+	struct line waiting[WAITING_MAX];
+	size_t waiting_count;
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static struct str strip_end(struct str s)
+{
+	while (s.size && (is_blank(s.data[s.size - 1]) || s.data[s.size - 1] == '\r'))
+		s.size--;
+	return s;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Digits of s from *i on as a number; false if it passes 63 bits. */
+static bool parse_digits(struct str s, size_t *i, uint64_t *value)
+{
+	for (; *i < s.size && is_digit(s.data[*i]); ++*i) {
+		if (__builtin_mul_overflow(*value, 10u, value) ||
+			__builtin_add_overflow(*value, (uint64_t)(s.data[*i] - '0'), value))
+			return false;
+	}
+	return *value <= INT64_MAX;
+}
+
+/* Passes over "." and digits at *i; true if they make up a half or more. */
+static bool parse_fraction(struct str s, size_t *i)
+{
+	size_t first = ++*i;
+
+	while (*i < s.size && is_digit(s.data[*i]))
+		++*i;
+	return first < *i && s.data[first] >= '5';
+}
+
+/* An integer, or a decimal fraction, which is rounded, half away from zero. */
+static bool parse_weight(struct str s, int64_t *weight, bool *is_rounded)
+{
+	uint64_t value = 0;
+	size_t i = s.size && s.data[0] == '-';
+	bool negative = i == 1;
+	size_t start = i;
+
+	if (!parse_digits(s, &i, &value))
+		return false;
+	size_t digits = i - start;
+	*is_rounded = i < s.size && s.data[i] == '.';
+	if (*is_rounded) {
+		size_t dot = i;
+		value += parse_fraction(s, &i);
+		digits += i - dot - 1;
+	}
+	if (digits == 0 || i != s.size || value > INT64_MAX)
+		return false;
+	*weight = negative ? -(int64_t)value : (int64_t)value;
+	return true;
+}
+
+static bool is_too_deep(struct str stack)
+{
+	size_t frames = 1;
+
+	if (stack.size < FRAMES_MAX)
+		return false;
+	for (size_t i = 0; i < stack.size; i++)
+		frames += stack.data[i] == ';';
+	return frames > FRAMES_MAX;
+}
+
+/* Takes the last word and the blank before it off the line, if it is a weight. */
+static bool take_weight(struct str *line, int64_t *weight, bool *is_rounded)
+{
+	const char *space = line->size ? memrchr(line->data, ' ', line->size) : NULL;
+	size_t start = space ? (size_t)(space - line->data) + 1 : 0;
+	const char *tab = memrchr(line->data + start, '\t', line->size - start);
+
+	if (tab)
+		start = (size_t)(tab - line->data) + 1;
+	struct str word = {line->data + start, line->size - start};
+	if (start == 0 || !parse_weight(word, weight, is_rounded))
+		return false;
+	line->size = start - 1;
+	return true;
+}
+
+/* Parts a line at the last blank before the weight; false if it is no folded stack. */
+static bool parse_line(struct str line, struct str *stack, struct weights *weights)
+{
+	*stack = strip_end(line);
+	return stack->size && stack->size <= UINT32_MAX &&
+	       take_weight(stack, &weights->of[0], &weights->is_rounded) && !is_too_deep(*stack);
+}
+
+/* The same of a difference, "STACK OLD NEW" (difffolded.pl). */
+static bool parse_difference(struct str line, struct str *stack, struct weights *weights)
+{
+	int64_t old_weight, new_weight;
+	bool is_old_rounded;
+
+	if (!parse_line(line, stack, weights))
+		return false;
+	new_weight = weights->of[0];
+	*stack = strip_end(*stack);
+	if (stack->size == 0 || !take_weight(stack, &old_weight, &is_old_rounded))
+		return false;
+	weights->is_rounded |= is_old_rounded;
+	weights->of[1] = old_weight;
+	weights->of[2] = new_weight;
+	return !__builtin_sub_overflow(new_weight, old_weight, &weights->of[0]);
+}
+
+/* Comments, and lines with nothing on them. */
+static bool is_passed_over(struct str line)
+{
+	return (line.size && line.data[0] == '#') || strip_end(line).size == 0;
+}
+
+/* The frame of a text seen for the first time. */
+static frame_id frame_new(struct builder *b, struct str text)
+{
+	object_id object = {NO_ID};
+	size_t blanks = 0;
+
+	while (blanks < text.size && is_blank(text.data[blanks]))
+		blanks++;
+	if (blanks == text.size)
+		text = STR("[unknown]");
+	const char *tick = memchr(text.data, '`', text.size);
+	if (tick && tick > text.data && tick + 1 < text.data + text.size) {
+		struct str module = {text.data, (size_t)(tick - text.data)};
+		enum object_kind kind =
+			str_starts_with(module, STR("[kernel")) ? OBJECT_KERNEL : OBJECT_USER;
+		object = builder_object(b, module, STR(""), kind);
+		text = (struct str){tick + 1, text.size - module.size - 1};
+	}
+	function_id function =
+		builder_function(b, builder_string(b, text), object, (string_id){0}, 0);
+	return builder_frame(b, function, (string_id){0}, 0, false, 0);
+}
+
+static frame_id frame_of(struct folded *f, struct span text)
+{
+	uint32_t id = span_find(&f->frames, text);
+
+	if (likely(id != NO_ID))
+		return (frame_id){id};
+	id = frame_new(f->builder, (struct str){text.data, text.size}).i;
+	if (builder_has_room(f->builder, SPAN_BYTES)) {
+		builder_charge(f->builder, SPAN_BYTES);
+		span_intern(&f->frames, text)->id = id;
+	}
+	return (frame_id){id};
+}
+
+static size_t common_size(struct str a, struct str b)
+{
+	size_t most = a.size < b.size ? a.size : b.size;
+	size_t i = 0;
+	uint64_t x, y;
+
+	for (; most - i >= 8; i += 8) {
+		memcpy(&x, a.data + i, 8);
+		memcpy(&y, b.data + i, 8);
+		if (x != y)
+			return i + (size_t)__builtin_ctzll(x ^ y) / 8;
+	}
+	while (i < most && a.data[i] == b.data[i])
+		i++;
+	return i;
+}
+
+/* Drops the steps of the last line that text does not begin with. */
+static void keep_common_steps(struct folded *f, struct str text)
+{
+	size_t common = common_size(f->last, text);
+
+	while (f->steps.count) {
+		size_t end = f->steps.data[f->steps.count - 1].end;
+		if (end <= common && (end == text.size || text.data[end] == ';'))
+			break;
+		f->steps.count--;
+	}
+}
+
+/* Takes a stack's text apart, from where it leaves the last one. */
+static stack_id stack_new(struct folded *f, struct str text)
+{
+	stack_id stack = {0};
+	size_t at = 0;
+
+	keep_common_steps(f, text);
+	if (f->steps.count) {
+		stack = f->steps.data[f->steps.count - 1].stack;
+		at = f->steps.data[f->steps.count - 1].end + 1;
+	}
+	while (at <= text.size) {
+		struct span frame = span_scan((struct str){text.data + at, text.size - at}, ';');
+		stack = builder_stack(f->builder, stack, frame_of(f, frame));
+		at += frame.size;
+		vec_push(&f->steps, (struct step){.end = at, .stack = stack});
+		at++;
+	}
+	f->last = text;
+	return stack;
+}
+
+static stack_id stack_of(struct folded *f, struct span span)
+{
+	uint32_t id = span_find(&f->lines, span);
+
+	if (likely(id != NO_ID))
+		return (stack_id){id};
+	id = stack_new(f, (struct str){span.data, span.size}).i;
+	if (f->lines.count < LINES_MAX && builder_has_room(f->builder, SPAN_BYTES)) {
+		builder_charge(f->builder, SPAN_BYTES);
+		span_intern(&f->lines, span)->id = id;
+	}
+	return (stack_id){id};
+}
+
+/* How many samples a line stands for; a negative weight, of a difference, does not say that. */
+static uint64_t samples_of(const struct folded *f, const struct weights *weights)
+{
+	int64_t count = weights->of[f->is_difference ? 2 : 0];
+
+	return count < 0 ? UINT64_MAX : (uint64_t)count;
+}
+
+/* Brings the remembered text nearer that a line is going to be compared with. */
+static void warm_text(const struct span *known)
+{
+	for (uint32_t k = 0; known && k < WARM_BYTES && k < known->size; k += 64)
+		__builtin_prefetch(known->data + k);
+}
+
+/*
+ * Adds the lines that wait.  Where they were seen before is far away in memory; so all of them are
+ * sought at once, in steps, and none waits for another's.
+ */
+static void settle_lines(struct folded *f)
+{
+	const struct span *known[WAITING_MAX];
+	stack_id stacks[WAITING_MAX];
+
+	for (size_t i = 0; i < f->waiting_count; i++)
+		row_table_warm_slot(&f->lines, f->waiting[i].stack.hash);
+	for (size_t i = 0; i < f->waiting_count; i++)
+		known[i] = row_table_warm_row(&f->lines, &span_rows, f->waiting[i].stack.hash);
+	for (size_t i = 0; i < f->waiting_count; i++)
+		warm_text(known[i]);
+	for (size_t i = 0; i < f->waiting_count; i++) {
+		stacks[i] = stack_of(f, f->waiting[i].stack);
+		builder_warm_weight(f->builder, stacks[i]);
+	}
+	for (size_t i = 0; i < f->waiting_count; i++) {
+		const struct line *line = &f->waiting[i];
+
+		builder_weight(
+			f->builder, stacks[i], line->weights.of, samples_of(f, &line->weights));
+	}
+	f->waiting_count = 0;
+}
+
+static void read_line(struct folded *f, struct str text)
+{
+	struct line *line = &f->waiting[f->waiting_count];
+	struct str stack;
+
+	f->line_number++;
+	if (is_passed_over(text))
+		return;
+	if (!(f->is_difference ? parse_difference : parse_line)(text, &stack, &line->weights)) {
+		bad_lines_add(&f->bad, f->line_number);
+		return;
+	}
+	line->stack = span_of(stack);
+	f->good++;
+	f->rounded += line->weights.is_rounded;
+	if (++f->waiting_count == WAITING_MAX)
+		settle_lines(f);
+}
+
+/*
+ * Whether the text is a difference of two: each line at its beginning, and more than one, ends in
+ * two weights.  One alone may be a frame whose name ends in a number.
+ */
+static bool is_difference(struct str text)
+{
+	unsigned int good = 0;
+
+	for (unsigned int i = 0; text.size && i < DIFFERENCE_LINES; i++) {
+		struct str line = str_take_line(&text), stack;
+		struct weights weights;
+		if (is_passed_over(line) || !parse_line(line, &stack, &weights))
+			continue;
+		if (!parse_difference(line, &stack, &weights))
+			return false;
+		good++;
+	}
+	return good > 1;
+}
+
+static void add_notes(struct folded *f)
+{
+	bad_lines_note(&f->bad, f->builder);
+	if (f->rounded)
+		builder_note(f->builder, NOTE_GUESSED, f->rounded,
+			"weights with a fraction were rounded to whole numbers");
+}
+
+static struct error *read_lines(struct folded *f, const char *name, struct str text)
+{
+	f->is_difference = is_difference(text);
+	(void)builder_metric(f->builder, STR("samples"), STR("count"));
+	if (f->is_difference) {
+		(void)builder_metric(f->builder, STR("samples (old)"), STR("count"));
+		(void)builder_metric(f->builder, STR("samples (new)"), STR("count"));
+	}
+	while (text.size)
+		read_line(f, str_take_line(&text));
+	settle_lines(f);
+	if (f->good == 0 && f->bad.count)
+		return error_new(ERROR_INPUT,
+			"%s: no line is a folded stack with a weight that 63 bits hold (line %llu "
+			"is the first "
+			"that is not one)",
+			name, (unsigned long long)f->bad.told[0]);
+	if (f->good == 0)
+		return error_new(ERROR_INPUT, "%s: there is no folded stack in it", name);
+	add_notes(f);
+	return NULL;
+}
+
+static struct error *folded_read(const struct reader_input *input, struct builder *builder)
+{
+	struct folded f = {.builder = builder};
+	struct strbuf buffer = {0};
+
+	struct error *err =
+		read_lines(&f, input->name, text_input(input->data, input->size, &buffer));
+	strbuf_deinit(&buffer);
+	row_table_deinit(&f.frames);
+	row_table_deinit(&f.lines);
+	vec_deinit(&f.steps);
+	return err;
+}
+
+/* Whether the line is of that kind at least, be its weight beyond all bounds. */
+static bool looks_folded(struct str line)
+{
+	struct str stack, rest = strip_end(line);
+	struct weights weights;
+
+	if (parse_line(line, &stack, &weights))
+		return true;
+	while (rest.size && is_digit(rest.data[rest.size - 1]))
+		rest.size--;
+	return rest.size > 1 && rest.size < strip_end(line).size &&
+	       is_blank(rest.data[rest.size - 1]);
+}
+
+/*
+ * By the first 100 lines.  Any text may have a line that ends in a number, so it takes some of them
+ * among many others; a short file, or one that --from folded insists on, may be as bad as it likes.
+ */
+static int bid_by_lines(struct str text)
+{
+	unsigned int good = 0, bad = 0;
+
+	while (text.size && good + bad < 100) {
+		struct str line = str_take_line(&text);
+		if (is_passed_over(line))
+			continue;
+		if (looks_folded(line))
+			good++;
+		else
+			bad++;
+	}
+	if (good == 0 || bad > 32 + 8 * good)
+		return 0;
+	return good >= bad ? 50 : 5;
+}
+
+static bool ends_in_weight(const uint8_t *data, size_t size)
+{
+	while (size && (data[size - 1] <= ' ')) /* also of UTF-16 */
+		size--;
+	return size && data[size - 1] >= '0' && data[size - 1] <= '9';
+}
+
+static int folded_bid(const uint8_t *data, size_t size)
+{
+	struct strbuf buffer = {0};
+	struct str start = text_input_start(data, size, BID_BYTES, &buffer);
+
+	/* The stack of a deep recursion may be a line of megabytes: its weight is at its end. */
+	if (size > BID_BYTES && start.size && ends_in_weight(data, size) &&
+		memchr(start.data, '\n', start.size) == NULL) {
+		strbuf_clear(&buffer);
+		start = text_input_start(data, size, size, &buffer);
+	}
+	int bid = bid_by_lines(start);
+	strbuf_deinit(&buffer);
+	return bid;
+}
+
+const struct reader reader_folded = {
+	.name = "folded",
+	.summary = "folded stacks (stackcollapse, flamegraph.pl), one a line",
+	.bid = folded_bid,
+	.read = folded_read,
+};

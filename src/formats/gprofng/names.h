@@ -1,0 +1,37 @@
+#ifndef SONDE_FORMATS_GPROFNG_NAMES_H
+#define SONDE_FORMATS_GPROFNG_NAMES_H
+
+/*
+ * Frames of the addresses of a gprofng experiment, by its map and the objects in its archive.
+ */
+
+#include "base/folder.h"
+#include "model/builder.h"
+#include "formats/gprofng/map.h"
+#include "symbolize/symbolize.h"
+
+struct gprofng_frames {
+	const frame_id *frames; /* outermost first */
+	uint32_t count;
+};
+
+struct gprofng_names;
+
+/*
+ * archive: the folder with copies of the objects; NULL: there is none.  All is borrowed.  most: how
+ * many addresses there may be; further ones are one that nobody knows.
+ */
+returns_owned struct gprofng_names *gprofng_names_create(struct builder *builder,
+	const struct gprofng_map *map, const struct folder *archive, struct symbolizer *symbolizer,
+	uint64_t most);
+void gprofng_names_destroy(struct gprofng_names *names);
+
+/* First all addresses are told of; the same one gives the same number. */
+uint32_t gprofng_names_add(struct gprofng_names *names, uint64_t va);
+/* Then all are named at once. */
+void gprofng_names_resolve(struct gprofng_names *names);
+struct gprofng_frames gprofng_names_frames(const struct gprofng_names *names, uint32_t number);
+/* How many objects had no copy in the archive. */
+uint64_t gprofng_names_missing(const struct gprofng_names *names);
+
+#endif

@@ -1,0 +1,397 @@
+/*
+ * An experiment of gprofng (`gprofng collect app`), a folder NAME.er: what its packets say, as
+ * samples with threads and times.  docs/formats/gprofng.md says what becomes of what.
+ *
+ * Experiments of processes that the program started lie in the folder, named _f1.er, _x1.er …: they
+ * are read, too, each a process.
+ *
+ * There is no written specification; this is by gprofng/src/Experiment.cc, ExpXML and data_pckts.h
+ * of binutils 2.40 and later, as read: format 12.4, which Oracle Developer Studio 12.5 writes, too.
+ */
+#include "formats/readers.h"
+
+#include "formats/common/counted_note.h"
+#include "formats/gprofng/events.h"
+#include "formats/gprofng/names.h"
+#include "formats/gprofng/stacks.h"
+#include "formats/common/text_field.h"
+
+#define LOG_NAME   "log.xml"
+#define MAP_NAME   "map.xml"
+#define STACK_NAME "data.frameinfo"
+/* What distinct addresses may take, beside a sample for each packet of 40 bytes. */
+#define BYTES_AN_ADDRESS 256
+#define ADDRESSES_ANY	 100000u
+
+/* One process. */
+struct experiment {
+	struct folder *folder;
+	struct gprofng_log log;
+};
+
+struct gprofng {
+	const struct reader_input *input;
+	struct builder *builder;
+	struct arena *arena;
+	struct symbolizer *symbolizer;
+	struct folder *archive;
+	VEC(struct experiment) experiments; /* the founder first */
+	struct gprofng_metrics metrics;
+	uint64_t packets, stackless, truncated, bad, missing, incomplete;
+};
+
+/* ---- experiments ---- */
+
+/* A file that may be missing; empty then. */
+static struct file_bytes read_optional(
+	struct gprofng *g, const struct folder *folder, const char *name)
+{
+	struct file_bytes bytes = {0};
+
+	if (!folder_has(folder, name))
+		return bytes;
+	struct error *err = folder_read(folder, name, 0, &bytes);
+	if (err) {
+		builder_note(g->builder, NOTE_BAD_RECORD, 1, "%s", err->message);
+		error_destroy(err);
+		bytes = (struct file_bytes){0};
+	}
+	return bytes;
+}
+
+static struct str text_of(const struct file_bytes *bytes)
+{
+	return (struct str){(const char *)bytes->data, bytes->size};
+}
+
+/* Takes the folder. */
+static struct error *add_experiment(struct gprofng *g, struct folder *folder)
+{
+	struct experiment e = {.folder = folder};
+	struct file_bytes bytes;
+
+	struct error *err = folder_read(folder, LOG_NAME, 0, &bytes);
+	if (err) {
+		folder_close(folder);
+		return err;
+	}
+	gprofng_log_read(&e.log, text_of(&bytes), g->arena);
+	file_bytes_deinit(&bytes);
+	vec_push(&g->experiments, e);
+	return NULL;
+}
+
+/* Those of processes that it started; one that cannot be read does not spoil the others. */
+static void add_descendants(struct gprofng *g)
+{
+	const struct folder *founder = g->experiments.data[0].folder;
+
+	for (size_t i = 0; i < folder_count(founder); i++) {
+		struct str name = str_from(folder_name(founder, i));
+		struct folder *folder;
+		if (!str_starts_with(name, STR("_")) || !str_ends_with(name, STR(".er")))
+			continue;
+		struct error *err = folder_open_in(founder, name.data, &folder);
+		if (err == NULL)
+			err = add_experiment(g, folder);
+		g->incomplete += err != NULL;
+		error_destroy(err);
+	}
+}
+
+static struct error *check_version(const struct gprofng *g)
+{
+	struct str version = g->experiments.data[0].log.version;
+
+	if (version.size == 0)
+		return error_new(ERROR_INPUT, "%s: its log.xml is not that of an experiment",
+			folder_path(g->experiments.data[0].folder));
+	if (!str_equal(version, STR("12.4")))
+		return error_new(ERROR_UNSUPPORTED,
+			"%s: an experiment of version %.*s, and only 12.4 is known",
+			folder_path(g->experiments.data[0].folder), STR_ARG(version));
+	return NULL;
+}
+
+/* ---- what packets there are ---- */
+
+static void look_at_kind(
+	struct gprofng *g, const struct experiment *e, const struct gprofng_kind *kind)
+{
+	struct file_bytes bytes = read_optional(g, e->folder, kind->file.data);
+	struct gprofng_packets packets;
+	struct gprofng_packet p;
+	struct gprofng_event event;
+
+	gprofng_packets_init(&packets, &bytes);
+	while (gprofng_packets_next(&packets, &p)) {
+		if (p.kind != kind->number ||
+			!gprofng_event_of(kind, &p, e->log.interval_ns, &event))
+			continue;
+		g->packets++;
+		for (int i = 0; i < 2; i++)
+			if (event.metric[i] < GP_METRICS)
+				g->metrics.is_used[event.metric[i]] = true;
+		if (kind->number == KIND_HEAP)
+			g->metrics.is_used[GP_BYTES_LEAKED] = g->metrics.is_used[GP_LEAKS] = true;
+	}
+	file_bytes_deinit(&bytes);
+}
+
+static void look_at_packets(struct gprofng *g)
+{
+	for (size_t i = 0; i < g->experiments.count; i++) {
+		const struct experiment *e = &g->experiments.data[i];
+		for (size_t k = 0; k < e->log.kinds.count; k++)
+			if (e->log.kinds.data[k].file.size)
+				look_at_kind(g, e, &e->log.kinds.data[k]);
+	}
+}
+
+/* ---- samples ---- */
+
+/* One experiment while its packets become samples. */
+struct played {
+	struct gprofng *gprofng;
+	const struct experiment *experiment;
+	struct gprofng_stacks stacks;
+	process_id process;
+	struct str name; /* of the process */
+	struct map thread_of;
+	stack_id unknown; /* of packets whose stack is not told; 0: not made yet */
+};
+
+static uint64_t since_start(const struct gprofng *g, uint64_t time_ns)
+{
+	uint64_t start_ns = g->experiments.data[0].log.start_ns;
+
+	return time_ns > start_ns ? time_ns - start_ns : 0;
+}
+
+static thread_id thread_at(struct played *p, const struct gprofng_event *event)
+{
+	thread_id thread;
+
+	if (!map_get(&p->thread_of, event->thread, 0, &thread.i)) {
+		thread = builder_thread(p->gprofng->builder, (int64_t)event->thread, p->process,
+			since_start(p->gprofng, event->time_ns), p->name);
+		map_put(&p->thread_of, event->thread, 0, thread.i);
+	}
+	return thread;
+}
+
+static stack_id stack_at(struct played *p, const struct gprofng_event *event)
+{
+	struct builder *b = p->gprofng->builder;
+	stack_id stack;
+
+	if (gprofng_stacks_find(&p->stacks, event->frinfo, &stack) && stack.i)
+		return stack;
+	p->gprofng->stackless++;
+	if (p->unknown.i == 0) {
+		function_id function = builder_function(b, builder_string(b, STR("[unknown]")),
+			(object_id){NO_ID}, (string_id){0}, 0);
+		p->unknown = builder_stack(
+			b, (stack_id){0}, builder_frame(b, function, (string_id){0}, 0, false, 0));
+	}
+	return p->unknown;
+}
+
+static void add_sample(struct played *p, const struct gprofng_event *event, bool is_leak)
+{
+	const struct gprofng_metrics *m = &p->gprofng->metrics;
+	int64_t weight[GP_METRICS] = {0};
+
+	weight[m->id[GP_SAMPLES].i] = event->is_sample;
+	for (int i = 0; i < 2; i++)
+		if (event->metric[i] < GP_METRICS)
+			weight[m->id[event->metric[i]].i] = event->weight[i];
+	if (is_leak) {
+		weight[m->id[GP_BYTES_LEAKED].i] = event->weight[0];
+		weight[m->id[GP_LEAKS].i] = 1;
+	}
+	builder_sample(p->gprofng->builder, stack_at(p, event), thread_at(p, event),
+		builder_time(since_start(p->gprofng, event->time_ns)), weight);
+}
+
+static void play_kind(struct played *p, const struct gprofng_kind *kind)
+{
+	struct gprofng *g = p->gprofng;
+	struct file_bytes bytes = read_optional(g, p->experiment->folder, kind->file.data);
+	struct gprofng_packets packets;
+	struct gprofng_packet packet;
+	struct gprofng_event event;
+	uint8_t *leaks = NULL;
+	size_t leak_count = 0, number = 0;
+
+	if (kind->number == KIND_HEAP)
+		leaks = gprofng_leaks(kind, &bytes, &leak_count);
+	gprofng_packets_init(&packets, &bytes);
+	while (gprofng_packets_next(&packets, &packet)) {
+		if (packet.kind != kind->number)
+			continue;
+		bool is_leak = number < leak_count && leaks[number];
+		number++;
+		if (gprofng_event_of(kind, &packet, p->experiment->log.interval_ns, &event))
+			add_sample(p, &event, is_leak);
+	}
+	g->bad += packets.bad;
+	free(leaks);
+	file_bytes_deinit(&bytes);
+}
+
+static void read_stacks(struct played *p)
+{
+	struct gprofng *g = p->gprofng;
+	const struct experiment *e = p->experiment;
+	struct file_bytes map_bytes = read_optional(g, e->folder, MAP_NAME);
+	struct file_bytes bytes = read_optional(g, e->folder, STACK_NAME);
+	struct arena *arena = arena_create();
+	struct gprofng_map map;
+
+	gprofng_map_read(&map, text_of(&map_bytes), arena);
+	struct gprofng_names *names = gprofng_names_create(g->builder, &map, g->archive,
+		g->symbolizer, ADDRESSES_ANY + bytes.size / BYTES_AN_ADDRESS);
+	builder_answer_for(g->builder, map_bytes.size);
+	builder_answer_for(g->builder, bytes.size);
+	gprofng_stacks_read(&p->stacks, &bytes, e->log.word_size == 32 ? 4 : 8, names);
+	file_bytes_deinit(&bytes);
+	gprofng_names_resolve(names);
+	gprofng_stacks_build(&p->stacks, names, g->builder);
+	g->missing += gprofng_names_missing(names);
+	g->truncated += p->stacks.truncated;
+	g->bad += p->stacks.bad;
+	gprofng_names_destroy(names);
+	gprofng_map_deinit(&map);
+	arena_destroy(arena);
+	file_bytes_deinit(&map_bytes);
+}
+
+/* What a process runs; one that was forked has no command, and runs what the founder does. */
+static struct str program_of(const struct gprofng *g, const struct experiment *e)
+{
+	struct str command = e->log.command;
+
+	if (str_starts_with(command, STR("(")))
+		command = g->experiments.data[0].log.command;
+	return str_base_name(text_take_word(&command));
+}
+
+static void play_experiment(struct gprofng *g, const struct experiment *e)
+{
+	struct played p = {.gprofng = g, .experiment = e};
+
+	p.name = program_of(g, e);
+	p.process = builder_process(
+		g->builder, (int64_t)e->log.pid, since_start(g, e->log.start_ns), p.name);
+	read_stacks(&p);
+	for (size_t k = 0; k < e->log.kinds.count; k++)
+		if (e->log.kinds.data[k].file.size)
+			play_kind(&p, &e->log.kinds.data[k]);
+	gprofng_stacks_deinit(&p.stacks);
+	map_deinit(&p.thread_of);
+}
+
+/* ---- the profile ---- */
+
+static void add_header(struct gprofng *g)
+{
+	struct builder_header *header = builder_header(g->builder);
+	const struct gprofng_log *log = &g->experiments.data[0].log;
+
+	gprofng_metrics_add(&g->metrics, g->builder);
+	header->command = builder_string(g->builder, log->command);
+	header->host = builder_string(g->builder, log->host);
+	header->start_unix_ns = log->start_unix_ns;
+	if (log->duration_ns)
+		header->stats.duration_ns = log->duration_ns;
+	if (log->interval_ns)
+		header->stats.interval_ns = header->stats.interval_asked_ns = log->interval_ns;
+}
+
+static void add_notes(struct gprofng *g)
+{
+	struct builder *b = g->builder;
+
+	if (g->truncated)
+		builder_note(
+			b, NOTE_TRUNCATED, g->truncated, "stacks were not walked to their root");
+	if (g->stackless)
+		builder_note(b, NOTE_TRUNCATED, g->stackless,
+			"packets have no stack, or one that is not told of");
+	if (g->missing)
+		builder_note(b, NOTE_NO_SYMBOLS, g->missing,
+			"objects have no copy in the experiment's archive; gp-archive makes them");
+	if (g->bad)
+		builder_note(b, NOTE_BAD_RECORD, g->bad, "places in the data hold no packet");
+	counted_note(b, NOTE_INCOMPLETE, g->incomplete,
+		"the experiment of a process that it started could not be read",
+		"experiments of processes that it started could not be read");
+}
+
+static void open_archive(struct gprofng *g)
+{
+	error_destroy(folder_open_in(g->experiments.data[0].folder, "archives", &g->archive));
+}
+
+static struct error *build(struct gprofng *g)
+{
+	struct symbolize_options options = {0};
+
+	add_descendants(g);
+	look_at_packets(g);
+	if (g->packets == 0)
+		return error_new(ERROR_INPUT, "%s: there are no packets with figures in it",
+			folder_path(g->experiments.data[0].folder));
+	add_header(g);
+	open_archive(g);
+	g->symbolizer = symbolizer_create(&options);
+	builder_expect_samples(g->builder, g->packets);
+	for (size_t i = 0; i < g->experiments.count; i++)
+		play_experiment(g, &g->experiments.data[i]);
+	add_notes(g);
+	return NULL;
+}
+
+static struct error *gprofng_read(const struct reader_input *input, struct builder *builder)
+{
+	struct gprofng g = {.input = input, .builder = builder, .arena = arena_create()};
+	struct folder *folder;
+
+	struct error *err = folder_open(input->path, &folder);
+	if (err == NULL)
+		err = add_experiment(&g, folder);
+	if (err == NULL)
+		err = check_version(&g);
+	if (err == NULL)
+		err = build(&g);
+	for (size_t i = 0; i < g.experiments.count; i++) {
+		folder_close(g.experiments.data[i].folder);
+		gprofng_log_deinit(&g.experiments.data[i].log);
+	}
+	vec_deinit(&g.experiments);
+	folder_close(g.archive);
+	symbolizer_destroy(g.symbolizer);
+	arena_destroy(g.arena);
+	return err;
+}
+
+static int log_bid(const uint8_t *data, size_t size)
+{
+	static const char element[] = "<experiment ";
+
+	return memmem(data, size < 256 ? size : 256, element, strlen(element)) ? 90 : 0;
+}
+
+/* By a log.xml that begins as one does. */
+static int gprofng_bid_folder(const char *path)
+{
+	return folder_bid(path, LOG_NAME, log_bid);
+}
+
+const struct reader reader_gprofng = {
+	.name = "gprofng",
+	.summary = "an experiment of gprofng collect app (a folder, NAME.er)",
+	.bid_folder = gprofng_bid_folder,
+	.read = gprofng_read,
+};

@@ -1,0 +1,43 @@
+#ifndef SONDE_FORMATS_GPROFNG_STACKS_H
+#define SONDE_FORMATS_GPROFNG_STACKS_H
+
+/*
+ * data.frameinfo of a gprofng experiment: the stacks that packets name by a number.
+ */
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/builder.h"
+#include "formats/gprofng/names.h"
+#include "formats/gprofng/packets.h"
+#include "model/builder.h"
+
+/* A run of addresses that links to what is outside of it. */
+struct gprofng_node {
+	uint64_t link; /* number of the run outside of it; 0: none */
+	uint32_t first, count;
+	stack_id stack;
+	uint8_t state; /* new, entered, done */
+	bool is_cut;   /* its outermost frames are missing */
+};
+
+struct gprofng_stacks {
+	VEC(struct gprofng_node) nodes;
+	VEC(uint32_t) addresses; /* of all nodes, their numbers, leaf first */
+	VEC(uint64_t) runs;	 /* numbers of runs that packets mean */
+	struct map node_of;	 /* number of a run → index of node */
+	struct map run_of;	 /* number in packets → index of run */
+	uint64_t truncated, bad;
+};
+
+/* Reads the packets; 4 or 8 bytes an address.  Its addresses go to names. */
+void gprofng_stacks_read(struct gprofng_stacks *s, const struct file_bytes *bytes,
+	size_t address_size, struct gprofng_names *names);
+/* Makes the stacks, once names knows its frames. */
+void gprofng_stacks_build(
+	struct gprofng_stacks *s, const struct gprofng_names *names, struct builder *builder);
+/* The stack of a packet's FRINFO; false: there is none of that number. */
+bool gprofng_stacks_find(const struct gprofng_stacks *s, uint64_t frinfo, stack_id *stack);
+void gprofng_stacks_deinit(struct gprofng_stacks *s);
+
+#endif

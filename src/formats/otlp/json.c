@@ -1,0 +1,387 @@
+/*
+ * OTLP in JSON, turned into protocol buffers: one table of fields, by their names in lowerCamelCase
+ * or as in the .proto, so that there is one reader of both encodings.
+ *
+ * As OTLP has it: 64-bit numbers are strings (or numbers), ids are hexadecimal, and all other bytes
+ * are base64, which nothing here has a use for.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/json_reader.h"
+#include "formats/otlp/reader.h"
+
+enum json_field_kind {
+	FIELD_MESSAGE,
+	FIELD_STRING,
+	FIELD_HEX,
+	FIELD_NUMBER,
+	FIELD_FIXED64,
+	FIELD_BOOL,
+	FIELD_DOUBLE
+};
+
+struct json_field {
+	const char *name; /* as in the .proto; NULL at the end */
+	uint32_t number;
+	enum json_field_kind kind;
+	const struct json_field *fields; /* of messages */
+};
+
+static const struct json_field element_fields[] = {
+	{"string_value", VALUE_STRING, FIELD_STRING, NULL},
+	{"bool_value", VALUE_BOOL, FIELD_BOOL, NULL},
+	{"int_value", VALUE_INT, FIELD_NUMBER, NULL},
+	{"double_value", VALUE_DOUBLE, FIELD_DOUBLE, NULL},
+	{"string_value_strindex", VALUE_STRINDEX, FIELD_NUMBER, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field array_fields[] = {
+	{"values", ARRAY_VALUE, FIELD_MESSAGE, element_fields},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field none_fields[] = {{NULL, 0, FIELD_NUMBER, NULL}};
+
+static const struct json_field value_fields[] = {
+	{"string_value", VALUE_STRING, FIELD_STRING, NULL},
+	{"bool_value", VALUE_BOOL, FIELD_BOOL, NULL},
+	{"int_value", VALUE_INT, FIELD_NUMBER, NULL},
+	{"double_value", VALUE_DOUBLE, FIELD_DOUBLE, NULL},
+	{"array_value", VALUE_ARRAY, FIELD_MESSAGE, array_fields},
+	{"kvlist_value", VALUE_MAP, FIELD_MESSAGE, none_fields},
+	{"string_value_strindex", VALUE_STRINDEX, FIELD_NUMBER, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field key_value_fields[] = {
+	{"key", ATTRIBUTE_KEY, FIELD_STRING, NULL},
+	{"value", ATTRIBUTE_VALUE, FIELD_MESSAGE, value_fields},
+	{"key_strindex", KEY_VALUE_STRINDEX, FIELD_NUMBER, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field attribute_fields[] = {
+	{"key_strindex", ATTRIBUTE_KEY, FIELD_NUMBER, NULL},
+	{"value", ATTRIBUTE_VALUE, FIELD_MESSAGE, value_fields},
+	{"unit_strindex", ATTRIBUTE_UNIT, FIELD_NUMBER, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field mapping_fields[] = {
+	{"memory_start", MAPPING_START, FIELD_NUMBER, NULL},
+	{"memory_limit", MAPPING_LIMIT, FIELD_NUMBER, NULL},
+	{"file_offset", MAPPING_OFFSET, FIELD_NUMBER, NULL},
+	{"filename_strindex", MAPPING_FILE, FIELD_NUMBER, NULL},
+	{"attribute_indices", MAPPING_ATTRIBUTE, FIELD_NUMBER, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field line_fields[] = {
+	{"function_index", LINE_FUNCTION, FIELD_NUMBER, NULL},
+	{"line", LINE_LINE, FIELD_NUMBER, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field location_fields[] = {
+	{"mapping_index", LOCATION_MAPPING, FIELD_NUMBER, NULL},
+	{"address", LOCATION_ADDRESS, FIELD_NUMBER, NULL},
+	{"lines", LOCATION_LINE, FIELD_MESSAGE, line_fields},
+	{"attribute_indices", LOCATION_ATTRIBUTE, FIELD_NUMBER, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field function_fields[] = {
+	{"name_strindex", FUNCTION_NAME, FIELD_NUMBER, NULL},
+	{"system_name_strindex", FUNCTION_SYSTEM_NAME, FIELD_NUMBER, NULL},
+	{"filename_strindex", FUNCTION_FILE, FIELD_NUMBER, NULL},
+	{"start_line", FUNCTION_START_LINE, FIELD_NUMBER, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field link_fields[] = {
+	{"trace_id", LINK_TRACE, FIELD_HEX, NULL},
+	{"span_id", LINK_SPAN, FIELD_HEX, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field stack_fields[] = {
+	{"location_indices", STACK_LOCATION, FIELD_NUMBER, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field dictionary_fields[] = {
+	{"mapping_table", TABLE_MAPPING, FIELD_MESSAGE, mapping_fields},
+	{"location_table", TABLE_LOCATION, FIELD_MESSAGE, location_fields},
+	{"function_table", TABLE_FUNCTION, FIELD_MESSAGE, function_fields},
+	{"link_table", TABLE_LINK, FIELD_MESSAGE, link_fields},
+	{"string_table", TABLE_STRING, FIELD_STRING, NULL},
+	{"attribute_table", TABLE_ATTRIBUTE, FIELD_MESSAGE, attribute_fields},
+	{"stack_table", TABLE_STACK, FIELD_MESSAGE, stack_fields},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field type_fields[] = {
+	{"type_strindex", TYPE_NAME, FIELD_NUMBER, NULL},
+	{"unit_strindex", TYPE_UNIT, FIELD_NUMBER, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field sample_fields[] = {
+	{"stack_index", SAMPLE_STACK, FIELD_NUMBER, NULL},
+	{"attribute_indices", SAMPLE_ATTRIBUTE, FIELD_NUMBER, NULL},
+	{"link_index", SAMPLE_LINK, FIELD_NUMBER, NULL},
+	{"values", SAMPLE_VALUE, FIELD_NUMBER, NULL},
+	{"timestamps_unix_nano", SAMPLE_TIMESTAMP, FIELD_FIXED64, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field profile_fields[] = {
+	{"sample_type", PROFILE_SAMPLE_TYPE, FIELD_MESSAGE, type_fields},
+	{"samples", PROFILE_SAMPLE, FIELD_MESSAGE, sample_fields},
+	{"time_unix_nano", PROFILE_TIME, FIELD_FIXED64, NULL},
+	{"duration_nano", PROFILE_DURATION, FIELD_NUMBER, NULL},
+	{"period_type", PROFILE_PERIOD_TYPE, FIELD_MESSAGE, type_fields},
+	{"period", PROFILE_PERIOD, FIELD_NUMBER, NULL},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field scope_profiles_fields[] = {
+	{"profiles", SCOPE_PROFILES_PROFILE, FIELD_MESSAGE, profile_fields},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field resource_fields[] = {
+	{"attributes", RESOURCE_ATTRIBUTE, FIELD_MESSAGE, key_value_fields},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field resource_profiles_fields[] = {
+	{"resource", RESOURCE_PROFILES_RESOURCE, FIELD_MESSAGE, resource_fields},
+	{"scope_profiles", RESOURCE_PROFILES_SCOPES, FIELD_MESSAGE, scope_profiles_fields},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+static const struct json_field data_fields[] = {
+	{"resource_profiles", DATA_RESOURCE_PROFILES, FIELD_MESSAGE, resource_profiles_fields},
+	{"dictionary", DATA_DICTIONARY, FIELD_MESSAGE, dictionary_fields},
+	{NULL, 0, FIELD_NUMBER, NULL},
+};
+
+/* How many messages may stand in each other: the depth of the table above. */
+enum { DEPTH_MAX = 9 };
+
+/* Whether a key is that name, in lowerCamelCase or with underscores. */
+static bool is_name(struct str key, const char *name)
+{
+	size_t i = 0;
+
+	for (; *name; name++, i++) {
+		char c = *name;
+
+		if (i < key.size && c == '_' && key.data[i] != '_')
+			c = (char)(*++name - 'a' + 'A');
+		if (i >= key.size || key.data[i] != c)
+			return false;
+	}
+	return i == key.size;
+}
+
+static const struct json_field *find_field(const struct json_field *fields, struct str key)
+{
+	for (; fields->name; fields++)
+		if (is_name(key, fields->name))
+			return fields;
+	return NULL;
+}
+
+/* All 64 bits, signed or not. */
+static uint64_t take_number(struct json_reader *r)
+{
+	char text[24];
+	int64_t number = 0;
+	struct str s;
+
+	if (json_peek(r) != JSON_STRING) {
+		(void)json_int(r, &number);
+		return (uint64_t)number;
+	}
+	if (!json_string(r, &s) || s.size == 0 || s.size >= sizeof(text))
+		return 0;
+	memcpy(text, s.data, s.size);
+	text[s.size] = '\0';
+	return *text == '-' ? (uint64_t)strtoll(text, NULL, 10) : strtoull(text, NULL, 10);
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static void put_hex(struct json_reader *r, struct strbuf *out, uint32_t number)
+{
+	struct str s;
+
+	if (!json_string(r, &s))
+		return;
+	size_t begun = proto_begin(out, number);
+	for (size_t i = 0; i + 1 < s.size; i += 2) {
+		int high = hex_digit(s.data[i]), low = hex_digit(s.data[i + 1]);
+
+		if (high >= 0 && low >= 0)
+			strbuf_add_char(out, (char)(high << 4 | low));
+	}
+	proto_end(out, begun);
+}
+
+static void put_double(struct json_reader *r, struct strbuf *out, uint32_t number)
+{
+	double value = 0;
+	uint64_t bits;
+
+	(void)json_double(r, &value);
+	memcpy(&bits, &value, sizeof(bits));
+	proto_put_fixed64(out, number, bits);
+}
+
+static void put_scalar(struct json_reader *r, struct strbuf *out, const struct json_field *field)
+{
+	struct str s;
+	bool is_true;
+
+	switch (field->kind) {
+	case FIELD_STRING:
+		if (json_string(r, &s))
+			proto_put_bytes(out, field->number, s);
+		break;
+	case FIELD_HEX:
+		put_hex(r, out, field->number);
+		break;
+	case FIELD_NUMBER:
+		proto_put_varint(out, field->number, take_number(r));
+		break;
+	case FIELD_FIXED64:
+		proto_put_fixed64(out, field->number, take_number(r));
+		break;
+	case FIELD_BOOL:
+		if (json_bool(r, &is_true))
+			proto_put_varint(out, field->number, is_true);
+		break;
+	case FIELD_DOUBLE:
+		put_double(r, out, field->number);
+		break;
+	case FIELD_MESSAGE:
+		break;
+	}
+}
+
+/* An object or, of a repeated field, an array that is open. */
+struct level {
+	const struct json_field *field; /* NULL: of the whole */
+	const struct json_field *fields;
+	size_t begun;
+	bool is_array;
+};
+
+struct conversion {
+	struct json_reader r;
+	struct strbuf *out;
+	struct level levels[2 * DEPTH_MAX];
+	size_t depth;
+};
+
+static void open_level(struct conversion *v, const struct json_field *field, bool is_array)
+{
+	struct level *level = &v->levels[v->depth++];
+
+	*level = (struct level){.field = field, .fields = field->fields, .is_array = is_array};
+	if (!is_array)
+		level->begun = proto_begin(v->out, field->number);
+}
+
+/* What comes next is a value of that field. */
+static void take_value(struct conversion *v, const struct json_field *field)
+{
+	bool is_message = field->kind == FIELD_MESSAGE;
+
+	if (!is_message && json_peek(&v->r) != JSON_ARRAY)
+		put_scalar(&v->r, v->out, field);
+	else if (json_peek(&v->r) == JSON_OBJECT && json_object(&v->r))
+		open_level(v, field, false);
+	else if (json_peek(&v->r) == JSON_ARRAY && !v->levels[v->depth - 1].is_array &&
+		 json_array(&v->r))
+		open_level(v, field, true);
+}
+
+/* The next value of the innermost open object or array; false: it is closed. */
+static bool step(struct conversion *v)
+{
+	struct level *level = &v->levels[v->depth - 1];
+	const struct json_field *field = level->field;
+	struct str key;
+
+	if (level->is_array) {
+		if (!json_element(&v->r))
+			return false;
+		take_value(v, field);
+		return true;
+	}
+	if (!json_key(&v->r, &key))
+		return false;
+	field = find_field(level->fields, key);
+	if (field)
+		take_value(v, field);
+	return true;
+}
+
+struct error *otlp_json_convert(
+	struct str *text, const char *name, struct strbuf *out, bool *is_cut)
+{
+	struct conversion v = {.out = out};
+	struct error *err = NULL;
+
+	json_reader_init(&v.r, text->data, text->size, name);
+	if (json_object(&v.r))
+		v.levels[v.depth++] = (struct level){.fields = data_fields};
+	while (v.depth) {
+		if (step(&v))
+			continue;
+		struct level *level = &v.levels[--v.depth];
+		if (level->field && !level->is_array)
+			proto_end(out, level->begun);
+	}
+	*is_cut |= json_is_cut(&v.r);
+	if (!json_is_cut(&v.r))
+		err = json_error(&v.r);
+	size_t taken = json_ok(&v.r) ? json_offset(&v.r) : text->size;
+	*text = (struct str){text->data + taken, text->size - taken};
+	json_reader_deinit(&v.r);
+	return err;
+}
+
+bool otlp_is_json(const uint8_t *data, size_t size)
+{
+	struct json_reader r;
+	struct str key;
+	bool found = false, has_dictionary = false;
+
+	if (size == 0 || memchr("{ \t\r\n\xef", data[0], 6) == NULL)
+		return false;
+	/* Other formats' members may be as large as the file. */
+	json_reader_init(&r, data, size < 65536 ? size : 65536, "");
+	if (json_object(&r))
+		for (int i = 0; i < 4 && !found && json_key(&r, &key); i++) {
+			found = is_name(key, "resource_profiles");
+			has_dictionary |= str_equal(key, STR("dictionary"));
+		}
+	/* The profiles may stand behind the part that is looked at. */
+	found |= has_dictionary && json_is_cut(&r);
+	json_reader_deinit(&r);
+	return found;
+}

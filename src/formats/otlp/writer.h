@@ -1,0 +1,73 @@
+#ifndef SONDE_FORMATS_OTLP_WRITER_H
+#define SONDE_FORMATS_OTLP_WRITER_H
+
+/*
+ * What the parts of the OTLP writer share; for its files alone.
+ *
+ * A row of a dictionary's table is its message's bytes; so the same row is there once, and its
+ * number is known when something first refers to it.  Row 0 is the empty message.
+ */
+
+#include "base/child_table.h"
+#include "base/map.h"
+#include "base/protobuf.h"
+#include "base/sink.h"
+#include "base/vec.h"
+#include "model/profile.h"
+
+/* Tables by their fields in ProfilesDictionary. */
+enum otlp_table {
+	OTLP_MAPPINGS = 1,
+	OTLP_LOCATIONS = 2,
+	OTLP_FUNCTIONS = 3,
+	OTLP_LINKS = 4,
+	OTLP_STRINGS = 5,
+	OTLP_ATTRIBUTES = 6,
+	OTLP_STACKS = 7,
+	OTLP_TABLE_COUNT
+};
+
+struct otlp_writer {
+	const struct profile *profile;
+	struct sink *sink;
+	struct arena *arena;
+	/* Stacks are told apart by their numbers in the profile: of these there is no table. */
+	struct str_table tables[OTLP_TABLE_COUNT];
+	uint32_t *string_number; /* [profile's string]: row, plus one; 0: not yet */
+	/*
+	 * A location is a frame with the calls inlined into it, so it is a path in a tree: a frame
+	 * below the root, and what is inlined into it below that.
+	 */
+	struct child_table places;
+	uint32_t *place_of_stack; /* [stack]: the place of its leaf */
+	uint32_t *location_of;	  /* [place]: row, plus one; 0: not yet */
+	uint32_t *stack_number;	  /* [stack]: row; 0: not yet, or the empty stack */
+	VEC(uint32_t) stacks;	  /* [row - 1] */
+	struct strbuf row;	  /* scratch */
+};
+
+void otlp_writer_tables_init(
+	struct otlp_writer *w, const struct profile *profile, struct sink *sink);
+void otlp_writer_tables_deinit(struct otlp_writer *w);
+/* The row of a text, with what is not fit to be shown escaped. */
+uint32_t otlp_writer_text(struct otlp_writer *w, struct str text);
+uint32_t otlp_writer_string(struct otlp_writer *w, string_id id);
+/* The row of these bytes. */
+uint32_t otlp_writer_row(struct otlp_writer *w, enum otlp_table table, struct str bytes);
+uint32_t otlp_writer_stack(struct otlp_writer *w, stack_id stack);
+/* The row of an attribute with that value, an AnyValue. */
+uint32_t otlp_writer_attribute(
+	struct otlp_writer *w, uint32_t key, struct str any_value, uint32_t unit);
+/* Puts the dictionary of all rows that were asked for. */
+void otlp_put_dictionary(struct otlp_writer *w);
+
+/* ---- writer_identity.c ---- */
+
+/*
+ * The fields of a Sample that say what it is of: stack, attributes (of the thread, and labels) and
+ * link.  The same arguments add the same bytes.
+ */
+void otlp_put_identity(struct otlp_writer *w, struct strbuf *out, stack_id stack, thread_id thread,
+	label_set_id labels);
+
+#endif

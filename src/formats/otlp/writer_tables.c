@@ -1,0 +1,268 @@
+/*
+ * The dictionary of OTLP profiles that are written.  See writer.h.
+ *
+ * It goes out in pieces, each a field of the same number: the parts of a message that come in
+ * several fields are merged by whoever reads it (protobuf.dev/programming-guides/encoding, "Last
+ * One Wins").  So no more than a piece is in memory a second time.
+ */
+#include "formats/otlp/writer.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/escape.h"
+
+enum { PIECE_BYTES = 1 << 18 };
+
+uint32_t otlp_writer_row(struct otlp_writer *w, enum otlp_table table, struct str bytes)
+{
+	return str_table_intern(&w->tables[table], bytes);
+}
+
+uint32_t otlp_writer_text(struct otlp_writer *w, struct str text)
+{
+	struct strbuf escaped = {0};
+
+	escape_text(&escaped, text);
+	uint32_t number = otlp_writer_row(w, OTLP_STRINGS, strbuf_str(&escaped));
+	strbuf_deinit(&escaped);
+	return number;
+}
+
+uint32_t otlp_writer_string(struct otlp_writer *w, string_id id)
+{
+	uint32_t *number = &w->string_number[id.i];
+
+	if (*number == 0)
+		*number = otlp_writer_text(w, profile_string(w->profile, id)) + 1;
+	return *number - 1;
+}
+
+static void put_number(struct strbuf *out, uint32_t field, uint64_t value)
+{
+	if (value)
+		proto_put_varint(out, field, value);
+}
+
+uint32_t otlp_writer_attribute(
+	struct otlp_writer *w, uint32_t key, struct str any_value, uint32_t unit)
+{
+	strbuf_clear(&w->row);
+	put_number(&w->row, 1, key);
+	proto_put_bytes(&w->row, 2, any_value);
+	put_number(&w->row, 3, unit);
+	return otlp_writer_row(w, OTLP_ATTRIBUTES, strbuf_str(&w->row));
+}
+
+/* ---- locations ---- */
+
+/*
+ * 32 digits are the hash that OTLP has for files without a build-id (half of a SHA-256); what
+ * linkers write is of another length, unless told otherwise.
+ */
+static uint32_t build_id_attribute(struct otlp_writer *w, string_id build_id)
+{
+	struct str id = profile_string(w->profile, build_id);
+	struct strbuf value = {0};
+
+	proto_put_string(&value, 1, id);
+	uint32_t row = otlp_writer_attribute(w,
+		otlp_writer_text(w, id.size == 32 ? STR("process.executable.build_id.htlhash")
+						  : STR("process.executable.build_id.gnu")),
+		strbuf_str(&value), 0);
+	strbuf_deinit(&value);
+	return row;
+}
+
+static uint32_t mapping_of(struct otlp_writer *w, object_id object)
+{
+	if (object.i == NO_ID)
+		return 0;
+	const struct object *o = &w->profile->objects[object.i];
+	uint32_t file = otlp_writer_string(w, o->path);
+	uint32_t attribute = o->build_id.i ? build_id_attribute(w, o->build_id) : 0;
+
+	strbuf_clear(&w->row);
+	put_number(&w->row, 4, file);
+	if (attribute) {
+		size_t begun = proto_begin(&w->row, 5);
+
+		proto_put_packed(&w->row, attribute);
+		proto_end(&w->row, begun);
+	}
+	return otlp_writer_row(w, OTLP_MAPPINGS, strbuf_str(&w->row));
+}
+
+/* A line has no file of its own: the function has that of the place. */
+static uint32_t function_of(struct otlp_writer *w, const struct frame *frame)
+{
+	const struct function *f = &w->profile->functions[frame->function.i];
+	uint32_t name =
+		f->name.i ? otlp_writer_string(w, f->name) : otlp_writer_text(w, STR("[unknown]"));
+	uint32_t file = otlp_writer_string(w, frame->file.i ? frame->file : f->file);
+
+	strbuf_clear(&w->row);
+	put_number(&w->row, 1, name);
+	put_number(&w->row, 3, file);
+	put_number(&w->row, 4, f->line);
+	return otlp_writer_row(w, OTLP_FUNCTIONS, strbuf_str(&w->row));
+}
+
+static void put_line(struct otlp_writer *w, struct strbuf *out, const struct frame *frame)
+{
+	uint32_t function = function_of(w, frame);
+	size_t begun = proto_begin(out, 3);
+
+	put_number(out, 1, function);
+	put_number(out, 2, frame->line);
+	proto_end(out, begun);
+}
+
+static uint32_t make_location(struct otlp_writer *w, uint32_t leaf)
+{
+	const struct child *places = w->places.nodes.data;
+	const struct profile *p = w->profile;
+	struct strbuf location = {0};
+	uint32_t outer = leaf;
+
+	while (places[outer].parent)
+		outer = places[outer].parent;
+	put_number(&location, 1,
+		mapping_of(w, p->functions[p->frames[places[outer].key].function.i].object));
+	put_number(&location, 2, p->frames[places[leaf].key].obj_addr);
+	for (uint32_t place = leaf; place; place = places[place].parent)
+		put_line(w, &location, &p->frames[places[place].key]);
+	uint32_t row = otlp_writer_row(w, OTLP_LOCATIONS, strbuf_str(&location));
+	strbuf_deinit(&location);
+	return row;
+}
+
+static uint32_t location_of(struct otlp_writer *w, uint32_t place)
+{
+	uint32_t *row = &w->location_of[place];
+
+	if (*row == 0)
+		*row = make_location(w, place) + 1;
+	return *row - 1;
+}
+
+static void find_places(struct otlp_writer *w)
+{
+	const struct profile *p = w->profile;
+	bool added;
+
+	child_table_init(&w->places, p->frame_count + 1);
+	w->place_of_stack = xcalloc(p->stack_count, sizeof(*w->place_of_stack));
+	for (size_t i = 1; i < p->stack_count; i++) {
+		frame_id frame = p->stacks[i].frame;
+		uint32_t outer =
+			p->frames[frame.i].is_inline ? w->place_of_stack[p->stacks[i].parent.i] : 0;
+
+		w->place_of_stack[i] = child_table_at(&w->places, outer, frame.i, &added);
+	}
+	w->location_of = xcalloc(w->places.nodes.count, sizeof(*w->location_of));
+}
+
+/* ---- stacks ---- */
+
+/* Calls back for each location of a stack, leaf first. */
+static void put_locations(struct otlp_writer *w, stack_id stack, struct strbuf *out)
+{
+	const struct stack *stacks = w->profile->stacks;
+
+	while (stack.i) {
+		uint32_t place = w->place_of_stack[stack.i];
+		uint32_t location = location_of(w, place);
+
+		if (out)
+			proto_put_packed(out, location);
+		/* What it was inlined into is of the same location. */
+		for (; place; place = w->places.nodes.data[place].parent)
+			stack = stacks[stack.i].parent;
+	}
+}
+
+uint32_t otlp_writer_stack(struct otlp_writer *w, stack_id stack)
+{
+	if (stack.i == 0 || w->stack_number[stack.i])
+		return w->stack_number[stack.i];
+	vec_push(&w->stacks, stack.i);
+	w->stack_number[stack.i] = (uint32_t)w->stacks.count;
+	return w->stack_number[stack.i];
+}
+
+/* ---- all of it ---- */
+
+/* Ends the piece that is in scratch if it is long enough, or the last. */
+static bool put_piece(struct otlp_writer *w, struct strbuf *piece, bool is_last)
+{
+	if (piece->size < PIECE_BYTES && !is_last)
+		return true;
+	if (piece->size)
+		proto_put_bytes(&w->sink->text, 2, strbuf_str(piece));
+	strbuf_clear(piece);
+	return sink_settle(w->sink);
+}
+
+static void put_stacks(struct otlp_writer *w, struct strbuf *piece)
+{
+	proto_put_bytes(piece, OTLP_STACKS, STR(""));
+	for (size_t i = 0; i < w->stacks.count; i++) {
+		size_t begun = proto_begin(piece, OTLP_STACKS);
+		size_t list = proto_begin(piece, 1);
+
+		put_locations(w, (stack_id){w->stacks.data[i]}, piece);
+		proto_end(piece, list);
+		proto_end(piece, begun);
+		if (!put_piece(w, piece, false))
+			return;
+	}
+}
+
+void otlp_put_dictionary(struct otlp_writer *w)
+{
+	/* Each table before those that it refers to, whose rows are made with its own. */
+	static const enum otlp_table order[] = {OTLP_LOCATIONS, OTLP_FUNCTIONS, OTLP_MAPPINGS,
+		OTLP_ATTRIBUTES, OTLP_LINKS, OTLP_STRINGS};
+	struct strbuf piece = {0};
+
+	put_stacks(w, &piece);
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		const struct str_table *table = &w->tables[order[i]];
+
+		for (size_t k = 0; k < table->count; k++) {
+			proto_put_bytes(&piece, order[i], table->strings[k]);
+			if (!put_piece(w, &piece, false))
+				break;
+		}
+	}
+	(void)put_piece(w, &piece, true);
+	strbuf_deinit(&piece);
+}
+
+void otlp_writer_tables_init(
+	struct otlp_writer *w, const struct profile *profile, struct sink *sink)
+{
+	*w = (struct otlp_writer){.profile = profile, .sink = sink, .arena = arena_create()};
+	for (int i = 0; i < OTLP_TABLE_COUNT; i++) {
+		str_table_init(&w->tables[i], w->arena);
+		(void)str_table_intern(&w->tables[i], STR(""));
+	}
+	w->string_number = xcalloc(profile->string_count, sizeof(*w->string_number));
+	w->stack_number = xcalloc(profile->stack_count, sizeof(*w->stack_number));
+	find_places(w);
+}
+
+void otlp_writer_tables_deinit(struct otlp_writer *w)
+{
+	for (int i = 0; i < OTLP_TABLE_COUNT; i++)
+		str_table_deinit(&w->tables[i]);
+	free(w->string_number);
+	free(w->stack_number);
+	vec_deinit(&w->stacks);
+	child_table_deinit(&w->places);
+	free(w->place_of_stack);
+	free(w->location_of);
+	strbuf_deinit(&w->row);
+	arena_destroy(w->arena);
+}

@@ -1,0 +1,243 @@
+/*
+ * Code made at run time.  See data_jit.h.
+ */
+#include "formats/perf/data_jit.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/search.h"
+#include "obj/perfmap.h"
+
+/* Code is told to be in the same place by blocks of this size; functions are aligned to it. */
+#define BLOCK_BITS  6
+#define BLOCKS_MOST ((size_t)1 << 22)
+
+void perf_data_jit_init(struct perf_data_jit *j, const struct perf_data_file *file)
+{
+	*j = (struct perf_data_jit){.file = file, .demangler = demangler_create()};
+}
+
+static void forget_rules(struct perf_data_jit_code *code)
+{
+	jit_rules_deinit(&code->rules);
+	if (code->fd >= 0)
+		close(code->fd);
+	code->fd = -1;
+}
+
+void perf_data_jit_deinit(struct perf_data_jit *j)
+{
+	for (size_t i = 0; i < j->codes.count; i++) {
+		jitdump_close(j->codes.data[i].dump);
+		perfmap_close(j->codes.data[i].map);
+		vec_deinit(&j->codes.data[i].epochs_ns);
+		forget_rules(&j->codes.data[i]);
+	}
+	vec_deinit(&j->codes);
+	map_deinit(&j->by_pid);
+	demangler_destroy(j->demangler);
+}
+
+bool perf_data_is_jitdump(struct str path)
+{
+	return str_starts_with(str_base_name(path), STR("jit-")) &&
+	       str_ends_with(path, STR(".dump"));
+}
+
+uint32_t perf_data_jit_code(struct perf_data_jit *j, int64_t pid)
+{
+	bool added;
+	uint32_t code = *map_at(&j->by_pid, (uint64_t)pid, 0, (uint32_t)j->codes.count, &added);
+
+	if (added)
+		vec_push(&j->codes, (struct perf_data_jit_code){.pid = pid, .fd = -1});
+	return code;
+}
+
+/* ---- where code is, and when it took the place of other code ---- */
+
+static bool read_dump(void *context, uint64_t offset, void *bytes, size_t size)
+{
+	const int *fd = context;
+
+	return offset <= INT64_MAX && pread(*fd, bytes, size, (off_t)offset) == (ssize_t)size;
+}
+
+static bool take_place(struct map *blocks, uint64_t low, uint64_t size)
+{
+	bool was_taken = false, added;
+
+	for (uint64_t block = low >> BLOCK_BITS; block << BLOCK_BITS < low + size; block++) {
+		if (blocks->count >= BLOCKS_MOST)
+			return true;
+		map_at(blocks, block, 0, 0, &added);
+		was_taken |= !added;
+	}
+	return was_taken;
+}
+
+/* Times that are not in order begin no epoch before the last one. */
+static void begin_epoch(struct perf_data_jit_code *code, uint64_t time_ns)
+{
+	size_t count = code->epochs_ns.count;
+
+	if (count == 0 || time_ns > code->epochs_ns.data[count - 1])
+		vec_push(&code->epochs_ns, time_ns);
+}
+
+static void read_codes(struct perf_data_jit_code *code, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct jitdump_reader reader = {.read = read_dump, .context = &fd};
+	struct jitdump_record record;
+	struct map blocks = {0};
+
+	while (fd >= 0 && jitdump_next(&reader, &record)) {
+		bool is_code = record.kind == JITDUMP_LOAD || record.kind == JITDUMP_MOVE;
+
+		jit_rules_add(&code->rules, &record);
+		if (is_code && take_place(&blocks, record.low, record.size))
+			begin_epoch(code, record.time_ns);
+	}
+	map_deinit(&blocks);
+	code->bad_records = reader.bad_records;
+	code->fd = fd;
+	if (!code->rules.is_used)
+		forget_rules(code);
+}
+
+/* Tries a path, which is freed. */
+static void try_dump(struct perf_data_jit_code *code, char *path)
+{
+	if (path && code->dump == NULL) {
+		struct error *err = jitdump_open(path, &code->dump);
+
+		if (err)
+			code->dump = NULL;
+		else
+			read_codes(code, path);
+		error_destroy(err);
+	}
+	free(path);
+}
+
+/* The last two parts of a path: perf keeps the dumps of some agents in folders of their own. */
+static struct str last_two(struct str path)
+{
+	struct str base = str_base_name(path);
+	struct str folder = {path.data, path.size - base.size};
+
+	if (folder.size < 2)
+		return base;
+	folder.size--;
+	folder = str_base_name(folder);
+	return (struct str){folder.data, folder.size + 1 + base.size};
+}
+
+void perf_data_jit_dump(struct perf_data_jit *j, uint32_t code, struct str path)
+{
+	struct perf_data_jit_code *c = &j->codes.data[code];
+
+	try_dump(c, perf_data_beside(j->file, str_base_name(path)));
+	try_dump(c, perf_data_beside(j->file, last_two(path)));
+	if (path.size && path.data[0] == '/')
+		try_dump(c, xstrndup(path.data, path.size));
+}
+
+uint32_t perf_data_jit_epoch(const struct perf_data_jit *j, uint32_t code, uint64_t time_ns)
+{
+	const struct perf_data_jit_code *c = &j->codes.data[code];
+	size_t next = partition_point(i, 0, c->epochs_ns.count, c->epochs_ns.data[i] <= time_ns);
+
+	return (uint32_t)next;
+}
+
+/* ---- names ---- */
+
+/* A map that lies beside the perf.data file may be of whoever owns that. */
+static void try_map(const struct perf_data_jit *j, struct perf_data_jit_code *code, char *path)
+{
+	struct stat st;
+
+	if (path && code->map == NULL) {
+		uint32_t uid =
+			j->file->input.path && stat(j->file->input.path, &st) == 0 ? st.st_uid : 0;
+		struct error *err = perfmap_open_file(path, uid, &code->map);
+
+		if (err)
+			code->map = NULL;
+		error_destroy(err);
+	}
+	free(path);
+}
+
+static void find_map(const struct perf_data_jit *j, struct perf_data_jit_code *code)
+{
+	char name[64];
+
+	code->is_map_tried = true;
+	snprintf(name, sizeof(name), "perf-%" PRId64 ".map", code->pid);
+	try_map(j, code, perf_data_beside(j->file, str_from(name)));
+	try_map(j, code, xasprintf("/tmp/%s", name));
+}
+
+bool perf_data_jit_find(struct perf_data_jit *j, uint32_t code, uint64_t va, uint64_t time_ns,
+	struct arena *arena, struct perf_data_jit_place *place)
+{
+	struct perf_data_jit_code *c = &j->codes.data[code];
+	struct jitdump_place found;
+	struct str name;
+
+	if (c->dump && jitdump_find(c->dump, va, time_ns, arena, &found)) {
+		*place = (struct perf_data_jit_place){
+			demangle(j->demangler, found.function), found.file, found.line};
+		return true;
+	}
+	if (!c->is_map_tried)
+		find_map(j, c);
+	if (c->map == NULL || !perfmap_find(c->map, va, &name))
+		return false;
+	*place = (struct perf_data_jit_place){demangle(j->demangler, name), STR(""), 0};
+	return true;
+}
+
+bool perf_data_jit_bytes(const struct perf_data_jit *j, uint32_t code, uint64_t va,
+	uint64_t time_ns, uint8_t *bytes, size_t size)
+{
+	struct jitdump *dump = j->codes.data[code].dump;
+
+	return dump && jitdump_code(dump, va, time_ns, bytes, size);
+}
+
+bool perf_data_jit_rule(struct perf_data_jit *j, uint32_t code, uint64_t va, uint64_t time_ns,
+	struct cfi_rule *rule)
+{
+	struct perf_data_jit_code *c = &j->codes.data[code];
+	struct jitdump_reader reader = {.read = read_dump, .context = &c->fd};
+
+	return c->fd >= 0 && jit_rules_find(&c->rules, &reader, va, time_ns, rule);
+}
+
+bool perf_data_jit_has_turned(struct perf_data_jit *j, uint32_t code, uint64_t time_ns)
+{
+	uint32_t epoch = perf_data_jit_epoch(j, code, time_ns),
+		 *walked = &j->codes.data[code].walked;
+	bool has_turned = epoch != *walked;
+
+	*walked = epoch;
+	return has_turned;
+}
+
+uint64_t perf_data_jit_bad_records(const struct perf_data_jit *j)
+{
+	uint64_t bad = 0;
+
+	for (size_t i = 0; i < j->codes.count; i++)
+		bad += j->codes.data[i].bad_records + j->codes.data[i].rules.bad +
+		       j->codes.data[i].rules.left_out;
+	return bad;
+}

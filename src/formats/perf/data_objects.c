@@ -1,0 +1,378 @@
+/*
+ * Load objects of a perf.data file.  See data_objects.h.
+ */
+#include "formats/perf/data_objects.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "obj/cfi.h"
+#include "obj/kallsyms.h"
+#include "obj/object_open.h"
+#include "obj/objfile.h"
+
+/* Files that are kept open; others are opened again when they are needed. */
+enum { OPEN_MOST = 256 };
+/* What is read whole rather than kept open, when there are more. */
+#define SMALL_FILE ((uint64_t)1 << 20)
+
+/* Whether the file says that it was recorded here. */
+static bool is_same_machine(const struct perf_data_facts *facts)
+{
+	struct utsname name;
+
+	if (uname(&name) != 0)
+		return false;
+	return str_equal(facts->host, str_from(name.nodename)) &&
+	       (facts->arch.size == 0 || str_equal(facts->arch, str_from(name.machine)));
+}
+
+static bool is_same_kernel(const struct perf_data_facts *facts)
+{
+	struct utsname name;
+
+	return uname(&name) == 0 && facts->os_release.size &&
+	       str_equal(facts->os_release, str_from(name.release)) &&
+	       str_equal(facts->host, str_from(name.nodename));
+}
+
+void perf_data_objects_init(
+	struct perf_data_objects *o, const struct perf_data_file *file, struct arena *arena)
+{
+	*o = (struct perf_data_objects){.file = file,
+		.arena = arena,
+		.is_this_machine = is_same_machine(&file->facts),
+		.is_x86 = !file->is_swapped && (file->facts.arch.size == 0 ||
+						       str_equal(file->facts.arch, STR("x86_64")))};
+	str_table_init(&o->keys, arena);
+}
+
+void perf_data_objects_deinit(struct perf_data_objects *o)
+{
+	for (size_t i = 0; i < o->rows.count; i++) {
+		cfi_table_destroy(o->rows.data[i].cfi);
+		objfile_close(o->rows.data[i].cfi_file);
+		file_bytes_deinit(&o->rows.data[i].bytes);
+		objfile_close(o->rows.data[i].file);
+	}
+	vec_deinit(&o->rows);
+	map_deinit(&o->slides);
+	vec_deinit(&o->distances);
+	str_table_deinit(&o->keys);
+}
+
+uint32_t perf_data_objects_add(
+	struct perf_data_objects *o, struct str path, struct str build_id, enum object_kind kind)
+{
+	struct strbuf key = {0};
+
+	if (build_id.size == 0)
+		build_id = perf_data_find_build_id(o->file, path);
+	strbuf_add(&key, path);
+	strbuf_add_char(&key, '\0');
+	strbuf_add(&key, build_id);
+	strbuf_add_char(&key, (char)('0' + kind));
+	uint32_t number = str_table_intern(&o->keys, strbuf_str(&key));
+
+	strbuf_deinit(&key);
+	if (number == o->rows.count)
+		vec_push(&o->rows, (struct perf_data_object){.path = arena_str(o->arena, path),
+					   .build_id = arena_str(o->arena, build_id),
+					   .kind = kind});
+	return number;
+}
+
+/* ---- the kernel ---- */
+
+/* "/lib/modules/…/snd-hda.ko.xz" and "[snd_hda]" are one module. */
+static struct str module_name(struct str path, char *name, size_t room)
+{
+	struct str base = str_base_name(path);
+	const char *end = memmem(base.data, base.size, ".ko", 3);
+	size_t size = end ? (size_t)(end - base.data) : base.size;
+
+	if (end == NULL || size + 2 > room)
+		return path;
+	name[0] = '[';
+	for (size_t i = 0; i < size; i++)
+		name[i + 1] = base.data[i] == '-' ? '_' : base.data[i];
+	name[size + 1] = ']';
+	return (struct str){name, size + 2};
+}
+
+uint32_t perf_data_objects_add_kernel(
+	struct perf_data_objects *o, struct str path, struct str build_id)
+{
+	static const char *const kernels[] = {
+		"[kernel", "[guest.kernel", "/vmlinux", "/boot/vmlinu", "vmlinux"};
+	char name[256];
+
+	if (build_id.size == 0)
+		build_id = perf_data_find_build_id(o->file, path);
+	for (size_t i = 0; i < ARRAY_SIZE(kernels); i++)
+		if (str_starts_with(path, str_from(kernels[i])))
+			return perf_data_objects_add(o, STR("[kernel]"),
+				perf_data_find_build_id(o->file, STR("[kernel.kallsyms]")),
+				OBJECT_KERNEL);
+	return perf_data_objects_add(
+		o, module_name(path, name, sizeof(name)), build_id, OBJECT_KERNEL);
+}
+
+/* A note of ELF: sizes of name and contents, a type, the name, the contents. */
+static bool notes_have_build_id(struct cursor *c, struct str build_id)
+{
+	enum { NOTE_BUILD_ID = 3 };
+
+	while (cursor_left(c) >= 12) {
+		uint32_t name_size = cursor_u32(c), size = cursor_u32(c), type = cursor_u32(c);
+		const uint8_t *name = cursor_bytes(c, (name_size + 3) & ~3u);
+		const uint8_t *bytes = cursor_bytes(c, (size + 3) & ~3u);
+		char hex[41];
+
+		if (!cursor_ok(c) || type != NOTE_BUILD_ID || name_size != 4 ||
+			memcmp(name, "GNU", 4) != 0)
+			continue;
+		perfstream_build_id(bytes, size, hex);
+		return str_equal(build_id, str_from(hex));
+	}
+	return false;
+}
+
+/* Whether the running kernel has that build-id; -1: it does not tell. */
+static int kernel_has_build_id(struct str build_id)
+{
+	uint8_t bytes[4096];
+	struct cursor c;
+	FILE *f = fopen("/sys/kernel/notes", "re");
+
+	if (f == NULL)
+		return -1;
+	size_t size = fread(bytes, 1, sizeof(bytes), f);
+
+	fclose(f);
+	cursor_init(&c, bytes, size, "/sys/kernel/notes", 0);
+	return size ? notes_have_build_id(&c, build_id) : -1;
+}
+
+/* Whether it is loaded where it was: since then it may have been started anew, elsewhere. */
+static bool kernel_is_at(uint64_t va)
+{
+	struct kallsyms *names;
+	struct kernel_symbol symbol;
+	struct error *err = kallsyms_open(NULL, &names);
+
+	if (err) {
+		error_destroy(err);
+		return false;
+	}
+	bool is_there = kallsyms_find(names, va, &symbol) && symbol.low_va == va;
+
+	kallsyms_close(names);
+	return is_there;
+}
+
+void perf_data_objects_check_kernel(struct perf_data_objects *o)
+{
+	struct str build_id = perf_data_find_build_id(o->file, STR("[kernel.kallsyms]"));
+	int fits = build_id.size ? kernel_has_build_id(build_id) : -1;
+
+	if (fits < 0)
+		fits = is_same_kernel(&o->file->facts);
+	o->is_this_kernel = fits && (o->kernel_va == 0 || kernel_is_at(o->kernel_va));
+}
+
+/* ---- files ---- */
+
+/* Tries a path, which is freed. */
+static void try_path(struct perf_data_objects *o, struct perf_data_object *row, char *path)
+{
+	if (path && row->file == NULL) {
+		struct error *err =
+			object_open(row->path, str_from(path), row->build_id, &row->file);
+
+		if (err)
+			row->file = NULL;
+		else
+			row->open_path = arena_str(o->arena, str_from(path));
+		error_destroy(err);
+	}
+	free(path);
+}
+
+static struct str without_deleted(struct str path)
+{
+	static const struct str mark = {" (deleted)", 10};
+
+	if (str_ends_with(path, mark))
+		path.size -= mark.size;
+	return path;
+}
+
+static void try_by_build_id(struct perf_data_objects *o, struct perf_data_object *row)
+{
+	const char *home = getenv("HOME");
+	struct str id = row->build_id;
+
+	if (id.size < 6)
+		return;
+	if (home) {
+		try_path(o, row,
+			xasprintf("%s/.debug/.build-id/%.2s/%s/elf", home, id.data, id.data + 2));
+		try_path(o, row,
+			xasprintf("%s/.debug/.build-id/%.2s/%s", home, id.data, id.data + 2));
+	}
+	try_path(o, row, xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", id.data, id.data + 2));
+}
+
+/* Whether the file has a segment of code that is mapped as the object's was. */
+static bool has_layout(const struct perf_data_object *row)
+{
+	const uint64_t page = 4096;
+
+	for (size_t i = 0; i < objfile_segment_count(row->file); i++) {
+		struct objfile_segment segment = objfile_segment(row->file, i);
+		uint64_t low = segment.file_off & ~(page - 1);
+		uint64_t high = (segment.file_off + segment.file_size + page - 1) & ~(page - 1);
+
+		if (segment.executable && low == row->map_off && high - low == row->map_size)
+			return true;
+	}
+	return false;
+}
+
+/* The file at the path, of which no build-id tells that it is the one that ran. */
+static void try_guess(struct perf_data_objects *o, struct perf_data_object *row, struct str path)
+{
+	try_path(o, row, xstrndup(path.data, path.size));
+	if (row->file == NULL || o->is_this_machine)
+		return;
+	row->is_guess = has_layout(row);
+	if (row->is_guess)
+		return;
+	objfile_close(row->file);
+	row->file = NULL;
+	row->open_path = STR("");
+}
+
+static struct perf_data_object *open_object(struct perf_data_objects *o, uint32_t object)
+{
+	struct perf_data_object *row = &o->rows.data[object];
+
+	if (row->is_tried || row->kind != OBJECT_USER)
+		return row;
+	row->is_tried = true;
+	struct str path = without_deleted(row->path);
+	bool is_path = path.size && path.data[0] == '/';
+
+	if (row->build_id.size && (is_path || str_equal(path, STR("[vdso]"))))
+		try_path(o, row, xstrndup(path.data, path.size));
+	else if (row->build_id.size == 0 &&
+		 (is_path ? path.size == row->path.size : o->is_this_machine))
+		try_guess(o, row, path);
+	if (is_path)
+		try_path(o, row, perf_data_beside(o->file, str_base_name(path)));
+	try_by_build_id(o, row);
+	return row;
+}
+
+/* Opens it once more if it was closed for want of descriptors. */
+static struct perf_data_object *reopen_object(struct perf_data_objects *o, uint32_t object)
+{
+	struct perf_data_object *row = open_object(o, object);
+
+	if (row->file == NULL && row->open_path.size)
+		error_destroy(object_open(row->path, row->open_path, STR(""), &row->file));
+	return row;
+}
+
+/* Programs with code made at run time may have thousands of load objects (perf inject --jit). */
+static void close_object(struct perf_data_objects *o, uint32_t object)
+{
+	struct perf_data_object *row = &o->rows.data[object];
+
+	bool has_readers = row->cfi && row->cfi_file == NULL;
+
+	if (row->file == NULL || (o->keeps_open && o->open_count++ < OPEN_MOST) || has_readers)
+		return;
+	objfile_close(row->file);
+	row->file = NULL;
+}
+
+bool perf_data_objects_is_missing(struct perf_data_objects *o, uint32_t object)
+{
+	const struct perf_data_object *row = open_object(o, object);
+
+	return row->kind == OBJECT_USER && row->open_path.size == 0;
+}
+
+uint64_t perf_data_objects_slide(
+	struct perf_data_objects *o, uint32_t object, uint64_t low_va, uint64_t file_off)
+{
+	bool added;
+	uint32_t place;
+	uint64_t slide;
+
+	if (o->rows.data[object].kind != OBJECT_USER)
+		return 0;
+	place = *map_at(&o->slides, object, file_off, (uint32_t)o->distances.count, &added);
+	if (!added)
+		return low_va - file_off + o->distances.data[place];
+	const struct perf_data_object *row = reopen_object(o, object);
+
+	if (row->file == NULL || !objfile_slide(row->file, low_va, file_off, &slide))
+		slide = low_va - file_off;
+	vec_push(&o->distances, slide - (low_va - file_off));
+	if (!o->keeps_open)
+		close_object(o, object);
+	return slide;
+}
+
+/*
+ * The file that rules are to be read from, as long as there is the object: that of code made at run
+ * time is small, and so need not stay open.  NULL: there is none.
+ */
+static struct objfile *file_for_cfi(struct perf_data_objects *o, uint32_t object)
+{
+	struct perf_data_object *row = reopen_object(o, object);
+	struct error *err = NULL;
+
+	if (row->file == NULL || o->open_count < OPEN_MOST)
+		return row->file;
+	err = file_read(objfile_name(row->file), SMALL_FILE, &row->bytes);
+	if (err == NULL)
+		err = objfile_open_memory(
+			row->bytes.data, row->bytes.size, objfile_name(row->file), &row->cfi_file);
+	error_destroy(err);
+	return row->cfi_file ? row->cfi_file : row->file;
+}
+
+struct cfi_table *perf_data_objects_cfi(struct perf_data_objects *o, uint32_t object)
+{
+	struct perf_data_object *row = &o->rows.data[object];
+
+	if (row->is_cfi_tried)
+		return row->cfi;
+	row->is_cfi_tried = true;
+	struct objfile *file = file_for_cfi(o, object);
+	row = &o->rows.data[object];
+	/* Without rules the walker still has its heuristics. */
+	if (file)
+		row->cfi = objfile_open_cfi(file);
+	close_object(o, object);
+	return row->cfi;
+}
+
+bool perf_data_objects_code(struct perf_data_objects *o, uint32_t object, uint64_t obj_addr,
+	uint8_t *bytes, size_t size)
+{
+	const struct perf_data_object *row = &o->rows.data[object];
+	struct cfi_code code;
+
+	if (row->file == NULL)
+		return false;
+	objfile_code(row->file, &code);
+	return code.read && code.read(code.context, obj_addr, bytes, size);
+}

@@ -1,0 +1,81 @@
+#ifndef SONDE_FORMATS_PERF_DATA_OBJECTS_H
+#define SONDE_FORMATS_PERF_DATA_OBJECTS_H
+
+/*
+ * The load objects of a perf.data file: where they can be opened on this machine, if at all, and
+ * what the code in them is called.
+ *
+ * A file is looked for at the path that the program saw, beside the perf.data file, in perf's own
+ * cache (~/.debug/.build-id) and among debug files (/usr/lib/debug/.build-id).  One with another
+ * build-id is not used.  Where none is known, as perf notes it only of objects in which samples
+ * were taken, the path is believed if the recording was made on this machine or does not say where;
+ * else if its code is mapped as this file's would be, which is a guess.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/builder.h"
+#include "formats/perf/data_file.h"
+
+struct cfi_table;
+struct objfile;
+
+struct perf_data_object {
+	struct str path, build_id; /* in the arena */
+	enum object_kind kind;
+	bool is_tried, is_cfi_tried;
+	bool is_guess; /* nothing but path and layout say that it is the file that ran */
+	uint64_t map_off, map_size; /* the first mapping of its code, in the file; 0, 0: none */
+	struct objfile *file;	    /* NULL: not to be had, not tried, or closed again */
+	struct file_bytes bytes;    /* of cfi_file */
+	struct objfile *cfi_file;   /* what cfi reads, if that is not file; NULL: it is */
+	struct str open_path;	    /* where; in the arena */
+	struct cfi_table *cfi;	    /* NULL: none, or not tried */
+};
+
+struct perf_data_objects {
+	const struct perf_data_file *file;
+	struct arena *arena;
+	struct str_table keys; /* to the same place in rows */
+	VEC(struct perf_data_object) rows;
+	bool keeps_open; /* so that code can be read; to be set before the first is opened */
+	size_t open_count;
+	struct map slides; /* by object and file offset: how far slides are from plain ones */
+	VEC(uint64_t) distances;
+	bool is_this_machine; /* by the name of the host */
+	bool is_x86;	      /* its stacks can be walked */
+	bool is_this_kernel;  /* its names fit */
+	uint64_t kernel_va;   /* where the kernel said that its code begins; 0: it did not */
+};
+
+void perf_data_objects_init(
+	struct perf_data_objects *o, const struct perf_data_file *file, struct arena *arena);
+void perf_data_objects_deinit(struct perf_data_objects *o);
+
+/* The object's number, added at first sight. */
+uint32_t perf_data_objects_add(
+	struct perf_data_objects *o, struct str path, struct str build_id, enum object_kind kind);
+/* The same of a mapping in the kernel: "[kernel]", "[ext4]". */
+uint32_t perf_data_objects_add_kernel(
+	struct perf_data_objects *o, struct str path, struct str build_id);
+
+/* What to subtract from addresses at low_va, mapped from file_off, for the object's own. */
+uint64_t perf_data_objects_slide(
+	struct perf_data_objects *o, uint32_t object, uint64_t low_va, uint64_t file_off);
+/* Whether its file is not to be had here. */
+bool perf_data_objects_is_missing(struct perf_data_objects *o, uint32_t object);
+/* Unwind rules; NULL: none. */
+struct cfi_table *perf_data_objects_cfi(struct perf_data_objects *o, uint32_t object);
+/* Copies code at an obj_addr; false: it is not to be had. */
+bool perf_data_objects_code(struct perf_data_objects *o, uint32_t object, uint64_t obj_addr,
+	uint8_t *bytes, size_t size);
+
+/* When all is read: whether the running kernel is the one that was recorded. */
+void perf_data_objects_check_kernel(struct perf_data_objects *o);
+#endif

@@ -1,0 +1,599 @@
+/*
+ * Stacks from call chains.  See data_stacks.h.
+ *
+ * Contexts in a chain, numbers that are no addresses, say of what the addresses behind them are: of
+ * the kernel, of the program, of a guest.
+ */
+#include "formats/perf/data_stacks.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "formats/sonde/layout/capture.h"
+#include "obj/cfi.h"
+
+enum { FRAME_TRUNCATED = 0, FRAME_UNKNOWN = 1, FRAMES_SPECIAL = 2 };
+enum { KNOWN_SLOTS = 1 << 15, CHAINS_FIRST = 1 << 12 };
+/* What the kernel takes where an event does not say. */
+enum { MAX_STACK_DEFAULT = 127 };
+/*
+ * A frame takes some 250 bytes until the end, a node some 100, and a chain has 8 for each: so that
+ * no file takes more than it should, there are no more than a share of its size.
+ */
+enum { FRAMES_FREE = 100000, FRAME_BYTES = 100, NODES_FREE = 300000, NODE_BYTES = 32 };
+/* Above the numbers of states of address spaces. */
+enum { EPOCH_SHIFT = 44 };
+
+static uint32_t add_frame(struct perf_data_stacks *s, uint32_t object, uint64_t obj_addr)
+{
+	vec_push(&s->frames, (struct capture_frame){object, obj_addr});
+	return (uint32_t)(s->frames.count - 1);
+}
+
+/* An object as the names know it. */
+static uint32_t add_named(struct perf_data_stacks *s, struct str path, struct str build_id,
+	enum capture_object_kind kind)
+{
+	uint32_t number = s->object_numbers++;
+
+	capture_names_add_object(s->names,
+		&(struct capture_object){
+			.object = number, .kind = kind, .path = path, .build_id = build_id});
+	return number;
+}
+
+void perf_data_stacks_init(struct perf_data_stacks *s, struct perf_data_tasks *tasks,
+	struct perf_data_objects *objects, struct perf_data_jit *jit, struct capture_names *names,
+	struct arena *arena, size_t input_size)
+{
+	*s = (struct perf_data_stacks){.tasks = tasks,
+		.objects = objects,
+		.jit = jit,
+		.names = names,
+		.arena = arena,
+		.frames_most = FRAMES_FREE + input_size / FRAME_BYTES,
+		.nodes_most = NODES_FREE + input_size / NODE_BYTES,
+		.chain_slots = CHAINS_FIRST,
+		.walker = unwind_walker_create()};
+	unwind_space_init(&s->kernel);
+	child_table_init(&s->nodes, 1);
+	s->chains = xcalloc(s->chain_slots, sizeof(*s->chains));
+	s->known = xcalloc(KNOWN_SLOTS, sizeof(*s->known));
+	add_frame(s, add_named(s, STR("[truncated]"), STR(""), CAPTURE_OBJECT_TRUNCATED), 0);
+	add_frame(s, add_named(s, STR("[unknown]"), STR(""), CAPTURE_OBJECT_NONE), 0);
+	s->anonymous = perf_data_objects_add(objects, STR("[anon]"), STR(""), OBJECT_JIT);
+}
+
+void perf_data_stacks_deinit(struct perf_data_stacks *s)
+{
+	unwind_walker_destroy(s->walker);
+	unwind_space_deinit(&s->kernel);
+	child_table_deinit(&s->nodes);
+	map_deinit(&s->frame_of_address);
+	map_deinit(&s->generations);
+	vec_deinit(&s->frames);
+	vec_deinit(&s->scratch);
+	vec_deinit(&s->named);
+	free(s->chains);
+	free(s->known);
+}
+
+/* ---- mappings ---- */
+
+static bool path_is_file(struct str path)
+{
+	return path.size > 1 && path.data[0] == '/' && path.data[1] != '/' &&
+	       !str_starts_with(path, STR("/dev/zero")) &&
+	       !str_starts_with(path, STR("/anon_hugepage")) &&
+	       !str_starts_with(path, STR("/memfd:")) && !str_starts_with(path, STR("/SYSV"));
+}
+
+static uint32_t object_of(struct perf_data_stacks *s, const struct perfstream_mmap *mmap)
+{
+	bool is_named = mmap->build_id[0] || path_is_file(mmap->path) ||
+			str_equal(mmap->path, STR("[vdso]"));
+
+	if (!is_named)
+		return s->anonymous;
+	uint32_t number = perf_data_objects_add(
+		s->objects, mmap->path, str_from(mmap->build_id), OBJECT_USER);
+	struct perf_data_object *row = &s->objects->rows.data[number];
+
+	if (row->map_size == 0) {
+		row->map_off = mmap->file_off;
+		row->map_size = mmap->size;
+	}
+	return number;
+}
+
+static uint32_t code_of(struct perf_data_stacks *s, uint32_t process)
+{
+	struct perf_data_process *p = &s->tasks->processes.data[process];
+
+	if (p->jit == NO_ID)
+		p->jit = perf_data_jit_code(s->jit, p->code_pid);
+	return p->jit;
+}
+
+static void map_kernel(struct perf_data_stacks *s, const struct perfstream_mmap *mmap)
+{
+	uint32_t object =
+		perf_data_objects_add_kernel(s->objects, mmap->path, str_from(mmap->build_id));
+
+	if (str_starts_with(mmap->path, STR("[kernel.kallsyms]")))
+		s->objects->kernel_va = mmap->file_off;
+	if (s->kernel.count < UINT16_MAX)
+		unwind_space_add(&s->kernel, (struct unwind_mapping){.low_va = mmap->low_va,
+						     .high_va = mmap->low_va + mmap->size,
+						     .object = object});
+}
+
+/* From now on its code is its own, and no longer its parent's. */
+static void map_jitdump(struct perf_data_stacks *s, uint32_t process, struct str path)
+{
+	struct perf_data_process *p = &s->tasks->processes.data[process];
+
+	if (p->code_pid != p->pid) {
+		p->code_pid = p->pid;
+		p->jit = NO_ID;
+	}
+	perf_data_jit_dump(s->jit, code_of(s, process), path);
+}
+
+void perf_data_stacks_map(struct perf_data_stacks *s, const struct perfstream_mmap *mmap,
+	bool in_kernel, uint64_t time_ns)
+{
+	if (in_kernel || mmap->pid == -1) {
+		map_kernel(s, mmap);
+		return;
+	}
+	uint32_t process = perf_data_tasks_process(s->tasks, mmap->pid, time_ns);
+
+	if (perf_data_is_jitdump(mmap->path))
+		map_jitdump(s, process, mmap->path);
+	if (!mmap->is_code)
+		return;
+	perf_data_tasks_map(s->tasks, process,
+		&(struct unwind_mapping){.low_va = mmap->low_va,
+			.high_va = mmap->low_va + mmap->size,
+			.slide = mmap->low_va - mmap->file_off,
+			.object = object_of(s, mmap) | PERF_DATA_PENDING});
+}
+
+bool perf_data_stacks_resolve(struct perf_data_stacks *s, uint32_t process, uint64_t va)
+{
+	const struct unwind_mapping *pending = perf_data_tasks_find(s->tasks, process, va);
+
+	if (pending == NULL || !(pending->object & PERF_DATA_PENDING))
+		return false;
+	struct unwind_mapping m = *pending;
+
+	m.object &= ~PERF_DATA_PENDING;
+	m.slide = perf_data_objects_slide(s->objects, m.object, m.low_va, m.low_va - m.slide);
+	if (s->objects->keeps_open)
+		m.table = perf_data_objects_cfi(s->objects, m.object);
+	perf_data_tasks_remap(s->tasks, process, &m);
+	return true;
+}
+
+/* ---- frames ---- */
+
+/* The number in names of an object. */
+static uint32_t named_object(struct perf_data_stacks *s, uint32_t object)
+{
+	static const enum capture_object_kind kinds[OBJECT_KIND_COUNT] = {
+		[OBJECT_USER] = CAPTURE_OBJECT_USER,
+		[OBJECT_KERNEL] = CAPTURE_OBJECT_KERNEL,
+		[OBJECT_JIT] = CAPTURE_OBJECT_JIT,
+		[OBJECT_UNKNOWN] = CAPTURE_OBJECT_UNKNOWN,
+	};
+	const struct perf_data_object *row = &s->objects->rows.data[object];
+
+	while (s->named.count <= object)
+		vec_push(&s->named, NO_ID);
+	if (s->named.data[object] == NO_ID) {
+		uint32_t number = add_named(s, row->path, row->build_id, kinds[row->kind]);
+		struct capture_names_object *named = capture_names_object(s->names, number);
+
+		s->named.data[object] = number;
+		named->is_missing = perf_data_objects_is_missing(s->objects, object);
+		named->open_path = row->open_path;
+	}
+	return s->named.data[object];
+}
+
+/* Beyond what is kept apart, all addresses of an object are one. */
+static uint32_t intern_frame(struct perf_data_stacks *s, uint32_t object, uint64_t obj_addr)
+{
+	bool added;
+
+	if (s->frames.count >= s->frames_most)
+		obj_addr = 0;
+	uint32_t *place =
+		map_at(&s->frame_of_address, object, obj_addr, (uint32_t)s->frames.count, &added);
+	uint32_t frame = *place;
+
+	if (added)
+		add_frame(s, object, obj_addr);
+	return frame;
+}
+
+static void name_jit(
+	struct perf_data_stacks *s, uint32_t number, uint32_t code, uint64_t va, uint64_t time_ns)
+{
+	struct perf_data_jit_place place;
+
+	if (!perf_data_jit_find(s->jit, code, va, time_ns, s->arena, &place))
+		return;
+	struct capture_symbol_frame frame = {.function = place.function,
+		.file = place.file,
+		.function_file = place.file,
+		.line = place.line};
+
+	capture_names_add(s->names, number, va, &frame, 1);
+}
+
+/* What stands at an address changes: each epoch of it is an object of its own, all of one name. */
+static uint32_t jit_frame(
+	struct perf_data_stacks *s, uint32_t process, uint64_t va, uint64_t time_ns)
+{
+	uint32_t code = code_of(s, process);
+	bool added;
+	uint32_t *place = map_at(
+		&s->generations, code, perf_data_jit_epoch(s->jit, code, time_ns), 0, &added);
+
+	if (added)
+		*place = add_named(s, STR("[anon]"), STR(""), CAPTURE_OBJECT_JIT);
+	uint32_t number = *place;
+	size_t before = s->frames.count;
+	uint32_t frame = intern_frame(s, number, va);
+
+	if (s->frames.count != before && s->frames.data[frame].obj_addr == va)
+		name_jit(s, number, code, va, time_ns);
+	return frame;
+}
+
+static uint32_t find_user_frame(
+	struct perf_data_stacks *s, uint32_t process, uint64_t va, uint64_t time_ns)
+{
+	perf_data_stacks_resolve(s, process, va);
+	const struct unwind_mapping *m = perf_data_tasks_find(s->tasks, process, va);
+
+	if (m == NULL)
+		return FRAME_UNKNOWN;
+	if (s->objects->rows.data[m->object].kind == OBJECT_JIT)
+		return jit_frame(s, process, va, time_ns);
+	return intern_frame(s, named_object(s, m->object), va - m->slide);
+}
+
+/* The state that decides what an address means: of the space and of code made at run time. */
+static uint64_t context_of(const struct perf_data_stacks *s, uint32_t process, uint64_t time_ns)
+{
+	const struct perf_data_process *p = &s->tasks->processes.data[process];
+	uint64_t context = p->space ? p->space->space.generation : 0;
+
+	if (p->jit != NO_ID)
+		context += (uint64_t)perf_data_jit_epoch(s->jit, p->jit, time_ns) << EPOCH_SHIFT;
+	return context;
+}
+
+uint32_t perf_data_stacks_user_frame(
+	struct perf_data_stacks *s, uint32_t process, uint64_t va, uint64_t time_ns)
+{
+	uint64_t context = context_of(s, process, time_ns);
+	struct perf_data_known *slot = &s->known[hash_pair(context, va) & (KNOWN_SLOTS - 1)];
+
+	if (slot->context == context && slot->va == va && context)
+		return slot->frame;
+	uint32_t frame = find_user_frame(s, process, va, time_ns);
+
+	/* Finding it may have opened its object, which changes the state. */
+	context = context_of(s, process, time_ns);
+	slot = &s->known[hash_pair(context, va) & (KNOWN_SLOTS - 1)];
+	*slot = (struct perf_data_known){context, va, frame};
+	return frame;
+}
+
+static uint32_t kernel_frame(struct perf_data_stacks *s, uint64_t va)
+{
+	const struct unwind_mapping *m = unwind_space_find(&s->kernel, va);
+	uint32_t object =
+		m ? m->object
+		  : perf_data_objects_add_kernel(s->objects, STR("[kernel.kallsyms]"), STR(""));
+
+	return intern_frame(s, named_object(s, object), va);
+}
+
+static uint32_t foreign_frame(struct perf_data_stacks *s, struct str name, uint64_t va)
+{
+	uint32_t object = perf_data_objects_add(s->objects, name, STR(""), OBJECT_UNKNOWN);
+
+	return intern_frame(s, named_object(s, object), va);
+}
+
+static uint32_t frame_in_mode(struct perf_data_stacks *s, uint32_t process, unsigned int mode,
+	uint64_t va, uint64_t time_ns)
+{
+	switch (mode) {
+	case PERFSTREAM_MODE_KERNEL:
+		return kernel_frame(s, va);
+	case PERFSTREAM_MODE_HYPERVISOR:
+		return foreign_frame(s, STR("[hypervisor]"), va);
+	case PERFSTREAM_MODE_GUEST_KERNEL:
+		return foreign_frame(s, STR("[guest.kernel]"), va);
+	case PERFSTREAM_MODE_GUEST_USER:
+		return foreign_frame(s, STR("[guest]"), va);
+	case PERFSTREAM_MODE_USER:
+	default:
+		return perf_data_stacks_user_frame(s, process, va, time_ns);
+	}
+}
+
+/* ---- chains ---- */
+
+/* The mode that a context begins; 0: what follows is not known. */
+static unsigned int mode_of_context(uint64_t context)
+{
+	switch (context) {
+	case PERFSTREAM_CONTEXT_HYPERVISOR:
+		return PERFSTREAM_MODE_HYPERVISOR;
+	case PERFSTREAM_CONTEXT_KERNEL:
+		return PERFSTREAM_MODE_KERNEL;
+	case PERFSTREAM_CONTEXT_USER:
+		return PERFSTREAM_MODE_USER;
+	case PERFSTREAM_CONTEXT_GUEST:
+	case PERFSTREAM_CONTEXT_GUEST_USER:
+		return PERFSTREAM_MODE_GUEST_USER;
+	case PERFSTREAM_CONTEXT_GUEST_KERNEL:
+		return PERFSTREAM_MODE_GUEST_KERNEL;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * A return address is looked up one before it: the call may be the last thing in its function.  The
+ * first address of each mode is where it was interrupted.
+ */
+static uint64_t frame_address(uint64_t va, bool is_first)
+{
+	return va - (is_first ? 0 : 1);
+}
+
+void perf_data_stacks_cut(struct perf_data_stacks *s, enum perf_data_cut cut)
+{
+	s->cuts[cut]++;
+	vec_push(&s->scratch, FRAME_TRUNCATED);
+}
+
+/* Whether the sample came with a copy of the user stack, to be walked. */
+static bool has_stack(const struct perf_data_event *event)
+{
+	return event->layout.sample_type & PERFSTREAM_FIELD_STACK_USER;
+}
+
+/*
+ * Whether the processor remembered the calls that were under way.  Then they are the program's part
+ * of the stack, and what the kernel found by frame pointers is not.
+ */
+static bool has_calls(const struct perf_data_event *event, const struct perfstream_sample *sample)
+{
+	return sample->branches.count && perf_data_event_has_calls(event);
+}
+
+/* Whether it remembers no more, so that there may have been more calls. */
+static bool is_full(const struct perf_data_stacks *s, size_t calls)
+{
+	enum { HASWELL = 16, SKYLAKE = 32 }; /* where the file does not tell: perf before 4.18 */
+
+	return s->branch_depth ? calls >= s->branch_depth : calls == HASWELL || calls == SKYLAKE;
+}
+
+/* Where the program was in a chain's part of it, if there is one; else where it was called last. */
+static uint64_t leaf_of_calls(const struct perfstream_sample *sample, size_t at)
+{
+	uint64_t va = at < sample->chain.count ? perfstream_word(&sample->chain, at)
+					       : PERFSTREAM_CONTEXT_MAX;
+
+	if (va < PERFSTREAM_CONTEXT_MAX)
+		return va;
+	return sample->mode == PERFSTREAM_MODE_USER ? sample->ip
+						    : perfstream_word(&sample->branches, 1);
+}
+
+/*
+ * The program's part from calls: where it was, then where each call was made.  These are addresses
+ * of the calls themselves.  (perf's resolve_lbr_callchain_sample has the target of the last call
+ * for the leaf, and so the function's first line.)
+ */
+static void read_calls(struct perf_data_stacks *s, uint32_t process,
+	const struct perfstream_sample *sample, uint64_t leaf)
+{
+	size_t calls = sample->branches.count / PERFSTREAM_BRANCH_WORDS;
+
+	vec_push(&s->scratch, perf_data_stacks_user_frame(s, process, leaf, sample->time_ns));
+	for (size_t i = 0; i < calls; i++)
+		vec_push(&s->scratch,
+			perf_data_stacks_user_frame(s, process,
+				perfstream_word(&sample->branches, i * PERFSTREAM_BRANCH_WORDS),
+				sample->time_ns));
+	if (is_full(s, calls))
+		perf_data_stacks_cut(s, PERF_DATA_CUT_CALLS);
+}
+
+/* Where the program's part of a chain begins; its end if there is none. */
+static size_t user_part(const struct perfstream_words *chain)
+{
+	size_t i = 0;
+
+	while (i < chain->count && perfstream_word(chain, i) != PERFSTREAM_CONTEXT_USER)
+		i++;
+	return i < chain->count ? i + 1 : i;
+}
+
+/* The chain's frames, leaf first, into scratch; whether it has some of the program. */
+static bool read_chain(struct perf_data_stacks *s, uint32_t process,
+	const struct perf_data_event *event, const struct perfstream_sample *sample)
+{
+	size_t end = has_calls(event, sample) ? user_part(&sample->chain) : sample->chain.count;
+	unsigned int mode = sample->mode;
+	bool is_first = true, has_user = false;
+	size_t addresses = 0;
+
+	for (size_t i = 0; i < end; i++) {
+		uint64_t va = perfstream_word(&sample->chain, i);
+
+		if (va == PERFSTREAM_CONTEXT_DEFERRED)
+			break; /* what follows is a number, not an address */
+		if (va >= PERFSTREAM_CONTEXT_MAX) {
+			mode = mode_of_context(va);
+			is_first = true;
+			continue;
+		}
+		vec_push(&s->scratch, frame_in_mode(s, process, mode, frame_address(va, is_first),
+					      sample->time_ns));
+		has_user |= mode == PERFSTREAM_MODE_USER;
+		is_first = false;
+		addresses++;
+	}
+	if (has_calls(event, sample)) {
+		read_calls(s, process, sample, leaf_of_calls(sample, end));
+		return true;
+	}
+	bool is_all = has_user || !has_stack(event);
+
+	if (is_all && addresses == (event->max_stack ? event->max_stack : MAX_STACK_DEFAULT))
+		perf_data_stacks_cut(s, PERF_DATA_CUT_MAX);
+	return has_user;
+}
+
+/* The node of the stack in scratch. */
+static uint32_t intern_scratch(struct perf_data_stacks *s)
+{
+	uint32_t node = 0;
+	bool added;
+
+	if (s->nodes.nodes.count + s->scratch.count > s->nodes_most) {
+		s->cuts[PERF_DATA_CUT_ROOM]++;
+		return child_table_at(&s->nodes, 0, FRAME_TRUNCATED, &added);
+	}
+	for (size_t i = s->scratch.count; i-- > 0;)
+		node = child_table_at(&s->nodes, node, s->scratch.data[i], &added);
+	return node;
+}
+
+static bool is_same_chain(const struct perf_data_chain *a, const struct perf_data_chain *b)
+{
+	return a->hash == b->hash && a->context == b->context && a->count == b->count &&
+	       a->mode == b->mode && a->max_stack == b->max_stack &&
+	       memcmp(a->bytes, b->bytes, a->count * sizeof(uint64_t)) == 0;
+}
+
+/* Where the chain stands, or would. */
+static struct perf_data_chain *find_chain(
+	const struct perf_data_stacks *s, const struct perf_data_chain *chain)
+{
+	size_t mask = s->chain_slots - 1, i = chain->hash & mask;
+
+	while (s->chains[i].bytes && !is_same_chain(&s->chains[i], chain))
+		i = (i + 1) & mask;
+	return &s->chains[i];
+}
+
+static void grow_chains(struct perf_data_stacks *s)
+{
+	struct perf_data_chain *old = s->chains;
+	size_t old_slots = s->chain_slots;
+
+	s->chain_slots *= 2;
+	s->chains = xcalloc(s->chain_slots, sizeof(*s->chains));
+	for (size_t i = 0; i < old_slots; i++)
+		if (old[i].bytes)
+			*find_chain(s, &old[i]) = old[i];
+	free(old);
+}
+
+static struct perf_data_chain chain_of(const struct perf_data_stacks *s, uint32_t process,
+	const struct perf_data_event *event, const struct perfstream_sample *sample)
+{
+	uint64_t context = context_of(s, process, sample->time_ns);
+
+	return (struct perf_data_chain){
+		.hash = (uint32_t)hash_pair(
+			hash_bytes(sample->chain.bytes, sample->chain.count * sizeof(uint64_t)),
+			context),
+		.context = context,
+		.bytes = sample->chain.bytes,
+		.count = (uint16_t)sample->chain.count,
+		.mode = sample->mode,
+		.max_stack = event->max_stack,
+	};
+}
+
+/* The stack of a sample of which no part is known yet. */
+static uint32_t new_node(struct perf_data_stacks *s, uint32_t process,
+	const struct perf_data_event *event, const struct perfstream_sample *sample)
+{
+	s->scratch.count = 0;
+	if (!read_chain(s, process, event, sample) && has_stack(event))
+		perf_data_stacks_unwind(s, process, event, sample);
+	if (s->scratch.count == 0 && (event->layout.sample_type & PERFSTREAM_FIELD_IP))
+		vec_push(&s->scratch,
+			frame_in_mode(s, process, sample->mode, sample->ip, sample->time_ns));
+	return intern_scratch(s);
+}
+
+static void keep_chain(struct perf_data_stacks *s, struct perf_data_chain *chain)
+{
+	if ((s->chain_count + 1) * 2 > s->chain_slots)
+		grow_chains(s);
+	*find_chain(s, chain) = *chain;
+	s->chain_count++;
+}
+
+void perf_data_stacks_expect(const struct perf_data_stacks *s, uint32_t process,
+	const struct perf_data_event *event, const struct perfstream_sample *sample,
+	struct perf_data_chain *chain)
+{
+	*chain = (struct perf_data_chain){0};
+	if (has_stack(event) || has_calls(event, sample) || sample->chain.count == 0)
+		return;
+	*chain = chain_of(s, process, event, sample);
+	__builtin_prefetch(&s->chains[chain->hash & (s->chain_slots - 1)]);
+}
+
+void perf_data_stacks_fetch(const struct perf_data_stacks *s, const struct perf_data_chain *chain)
+{
+	enum { LINE = 64, LINES = 2 }; /* a processor fetches what follows by itself */
+	const struct perf_data_chain *slot = &s->chains[chain->hash & (s->chain_slots - 1)];
+
+	if (chain->bytes == NULL || slot->hash != chain->hash)
+		return;
+	for (size_t i = 0; i < LINES; i++)
+		__builtin_prefetch(slot->bytes + i * LINE);
+}
+
+uint32_t perf_data_stacks_node(struct perf_data_stacks *s, uint32_t process,
+	const struct perf_data_event *event, const struct perfstream_sample *sample,
+	struct perf_data_chain *chain)
+{
+	if (chain->bytes == NULL)
+		return new_node(s, process, event, sample);
+	/* An object that was opened meanwhile has changed what addresses mean. */
+	if (chain->context != context_of(s, process, sample->time_ns))
+		*chain = chain_of(s, process, event, sample);
+	const struct perf_data_chain *known = find_chain(s, chain);
+
+	if (known->bytes) {
+		s->cuts[PERF_DATA_CUT_MAX] += known->is_cut;
+		return known->node;
+	}
+	uint64_t cuts = s->cuts[PERF_DATA_CUT_MAX];
+
+	chain->node = new_node(s, process, event, sample);
+	chain->is_cut = s->cuts[PERF_DATA_CUT_MAX] != cuts;
+	/* Where an object was opened for it, the state is another one now. */
+	if (chain->context == context_of(s, process, sample->time_ns))
+		keep_chain(s, chain);
+	return chain->node;
+}

@@ -1,0 +1,87 @@
+#ifndef SONDE_FORMATS_PERF_DATA_TASKS_H
+#define SONDE_FORMATS_PERF_DATA_TASKS_H
+
+/*
+ * The processes and threads of a perf.data file as they come, change and go, and the code that each
+ * process has mapped.  A process that was forked shares its parent's address space until either
+ * changes; one that executes a program begins an empty one.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/builder.h"
+#include "unwind/space.h"
+
+/* In a mapping's object number: the object was not opened yet, the slide counts file offsets. */
+#define PERF_DATA_PENDING ((uint32_t)1 << 31)
+
+/* Shared by so many processes. */
+struct perf_data_space {
+	struct unwind_space space;
+	size_t users;
+};
+
+struct perf_data_process {
+	int64_t pid;
+	uint64_t start_ns;
+	struct str name;	       /* in the arena */
+	struct perf_data_space *space; /* NULL: nothing is mapped */
+	int64_t code_pid; /* whose files tell of its code made at run time: its own, or a parent's
+			   */
+	uint32_t jit;	  /* the reader's number of that code; NO_ID: none yet */
+	process_id id;	  /* of the profile; NO_ID: not there yet */
+};
+
+struct perf_data_thread {
+	int64_t tid;
+	uint32_t process;
+	uint64_t start_ns;
+	struct str name; /* in the arena */
+	thread_id id;	 /* of the profile; NO_ID: not there yet */
+};
+
+struct perf_data_tasks {
+	struct arena *arena;
+	struct map pids, tids; /* to the last of that number; tids by pid, too */
+	VEC(struct perf_data_process) processes;
+	VEC(struct perf_data_thread) threads;
+	struct str_table names;
+	size_t most;   /* tasks that are kept apart */
+	uint64_t work; /* left for changing spaces, in mappings */
+	uint64_t unkept_tasks, unkept_maps;
+};
+
+/* input_size bounds what is kept. */
+void perf_data_tasks_init(struct perf_data_tasks *t, struct arena *arena, size_t input_size);
+void perf_data_tasks_deinit(struct perf_data_tasks *t);
+
+/* The place of the process, made if it is not known. */
+uint32_t perf_data_tasks_process(struct perf_data_tasks *t, int64_t pid, uint64_t time_ns);
+/* The same of a thread of it. */
+uint32_t perf_data_tasks_thread(
+	struct perf_data_tasks *t, int64_t pid, int64_t tid, uint64_t time_ns);
+
+void perf_data_tasks_fork(
+	struct perf_data_tasks *t, int64_t pid, int64_t parent_pid, int64_t tid, uint64_t time_ns);
+/* exec: the process has become another program. */
+void perf_data_tasks_comm(struct perf_data_tasks *t, int64_t pid, int64_t tid, bool exec,
+	struct str name, uint64_t time_ns);
+void perf_data_tasks_map(
+	struct perf_data_tasks *t, uint32_t process, const struct unwind_mapping *mapping);
+/* Puts a mapping that was pending as it now is, for all that share the space. */
+void perf_data_tasks_remap(
+	struct perf_data_tasks *t, uint32_t process, const struct unwind_mapping *mapping);
+/* NULL: nothing is mapped there. */
+const struct unwind_mapping *perf_data_tasks_find(
+	const struct perf_data_tasks *t, uint32_t process, uint64_t va);
+
+/* The thread in the profile; it and its process are put there by the first call. */
+thread_id perf_data_tasks_id(
+	struct perf_data_tasks *t, struct builder *b, uint32_t thread, uint64_t start_ns);
+
+#endif

@@ -1,0 +1,290 @@
+/*
+ * First lines of samples, as perf-script(1) prints them (tools/perf/builtin-script.c of Linux):
+ *
+ *	comm pid/tid [cpu] flags time: period event: rest
+ *
+ * each of which may be missing, and comm may hold blanks, digits and colons.  So the line is read
+ * from an anchor outwards: the time, a number with 6 or 9 decimals and a colon, is like nothing
+ * else; where there is none, the event, the first word with a colon at its end that stands behind a
+ * process id or a CPU.  What is before the anchor is read from its end.
+ */
+#include "formats/perf/script_head.h"
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static struct str part(struct str s, size_t from, size_t to)
+{
+	return (struct str){s.data + from, to - from};
+}
+
+/* Takes the last word off the end of s, which is trimmed after. */
+static struct str take_last_word(struct str *s)
+{
+	size_t start = s->size;
+
+	while (start && !is_blank(s->data[start - 1]))
+		start--;
+	struct str word = part(*s, start, s->size);
+	*s = str_trim(part(*s, 0, start));
+	return word;
+}
+
+/* Takes the first word off a trimmed s. */
+static struct str take_word(struct str *s)
+{
+	size_t end = 0;
+
+	while (end < s->size && !is_blank(s->data[end]))
+		end++;
+	struct str word = part(*s, 0, end);
+	*s = str_trim(part(*s, end, s->size));
+	return word;
+}
+
+/* A whole number below 2^63 that s is; false if it is none. */
+static bool parse_number(struct str s, uint64_t *value)
+{
+	uint64_t n = 0;
+
+	if (s.size == 0 || s.size > 19)
+		return false;
+	for (size_t i = 0; i < s.size; i++) {
+		if (!is_digit(s.data[i]))
+			return false;
+		n = n * 10 + (uint64_t)(s.data[i] - '0');
+	}
+	*value = n;
+	return n <= INT64_MAX;
+}
+
+/* An id as perf prints it: -1 is one, too. */
+static bool parse_id(struct str s, int64_t *id)
+{
+	uint64_t value;
+
+	if (str_equal(s, STR("-1"))) {
+		*id = -1;
+		return true;
+	}
+	if (!parse_number(s, &value))
+		return false;
+	*id = (int64_t)value;
+	return true;
+}
+
+/* TID, or PID/TID. */
+static bool parse_ids(struct str word, int64_t *pid, int64_t *tid)
+{
+	const char *slash = memchr(word.data, '/', word.size);
+	size_t at = slash ? (size_t)(slash - word.data) : 0;
+
+	*pid = -1;
+	if (slash == NULL)
+		return parse_id(word, tid);
+	return parse_id(part(word, 0, at), pid) && parse_id(part(word, at + 1, word.size), tid);
+}
+
+/* "[003]", and "[003" of a line that was cut in words there. */
+static bool parse_cpu(struct str word, uint64_t *cpu)
+{
+	return word.size > 2 && word.data[0] == '[' && word.data[word.size - 1] == ']' &&
+	       parse_number(part(word, 1, word.size - 1), cpu);
+}
+
+static bool is_cpu(struct str word)
+{
+	uint64_t cpu;
+
+	return parse_cpu(word, &cpu);
+}
+
+/* Letters as -F misc prints them: U, K, H, G, S, E, … */
+static bool is_flags(struct str word)
+{
+	for (size_t i = 0; i < word.size; i++)
+		if (word.data[i] < 'A' || word.data[i] > 'Z')
+			return false;
+	return word.size && word.size <= 8;
+}
+
+/* SECONDS.DECIMALS in nanoseconds; perf prints 6 or 9 decimals. */
+static bool parse_time(struct str word, uint64_t *time_ns)
+{
+	const char *dot = memchr(word.data, '.', word.size);
+	size_t at = dot ? (size_t)(dot - word.data) : 0;
+	uint64_t seconds, decimals;
+
+	if (dot == NULL || word.size - at - 1 < 3 || word.size - at - 1 > 9 ||
+		!parse_number(part(word, 0, at), &seconds) ||
+		!parse_number(part(word, at + 1, word.size), &decimals))
+		return false;
+	for (size_t i = word.size - at - 1; i < 9; i++)
+		decimals *= 10;
+	if (seconds > INT64_MAX / 1000000000 - 1)
+		return false;
+	*time_ns = seconds * 1000000000 + decimals;
+	return true;
+}
+
+void perf_head_who(struct perf_head *head)
+{
+	struct str rest = head->who, before = rest;
+	struct str word = take_last_word(&before);
+	uint64_t cpu;
+
+	if (is_flags(word) && before.size) {
+		struct str further = before, next = take_last_word(&further);
+		if (is_cpu(next) || parse_ids(next, &head->pid, &head->tid)) {
+			word = next;
+			rest = str_trim(part(rest, 0, (size_t)(next.data + next.size - rest.data)));
+			before = further;
+		}
+	}
+	head->cpu = -1;
+	if (parse_cpu(word, &cpu)) {
+		head->cpu = (int64_t)cpu;
+		rest = before;
+		word = take_last_word(&before);
+	}
+	head->pid = head->tid = -1;
+	head->comm = rest;
+	int64_t pid, tid;
+	if (word.size && parse_ids(word, &pid, &tid)) {
+		head->pid = pid;
+		head->tid = tid;
+		head->comm = before;
+	}
+}
+
+/* The event, a word that ends in ':', and what is behind it. */
+static void scan_event(struct perf_head *head, struct str rest)
+{
+	struct str after = rest, word = take_word(&after);
+
+	head->rest = rest;
+	if (word.size < 2 || word.data[word.size - 1] != ':')
+		return;
+	head->event = part(word, 0, word.size - 1);
+	head->rest = after;
+}
+
+/* A period; one that no weight holds, of however many digits, is the least of these. */
+static bool parse_period(struct str word, uint64_t *period)
+{
+	if (parse_number(word, period))
+		return true;
+	for (size_t i = 0; i < word.size; i++)
+		if (!is_digit(word.data[i]))
+			return false;
+	*period = (uint64_t)INT64_MAX + 1;
+	return word.size != 0;
+}
+
+/* What is behind the time: a period, the event, the rest. */
+static enum perf_head_kind scan_behind_time(struct perf_head *head, struct str rest)
+{
+	struct str after = rest, word = take_word(&after);
+
+	if (str_starts_with(word, STR("PERF_RECORD_"))) {
+		head->record = rest;
+		return PERF_HEAD_RECORD;
+	}
+	if (parse_period(word, &head->period))
+		rest = after;
+	else
+		head->period = UINT64_MAX;
+	scan_event(head, rest);
+	return PERF_HEAD_SAMPLE;
+}
+
+/* Whether what is before an event ends in a process id or a CPU, perhaps with a period between. */
+static bool scan_before_event(struct perf_head *head, struct str before)
+{
+	struct str further = before, word = take_last_word(&further), next = further;
+	int64_t pid, tid;
+
+	head->who = before;
+	next = take_last_word(&further);
+	if (parse_number(word, &head->period) && (is_cpu(next) || parse_ids(next, &pid, &tid))) {
+		head->who =
+			str_trim(part(before, 0, (size_t)(next.data + next.size - before.data)));
+		return true;
+	}
+	head->period = UINT64_MAX;
+	return word.size && (is_cpu(word) || parse_ids(word, &pid, &tid));
+}
+
+static void head_init(struct perf_head *head)
+{
+	*head = (struct perf_head){
+		.pid = -1, .tid = -1, .cpu = -1, .time_ns = UINT64_MAX, .period = UINT64_MAX};
+}
+
+/* The next word of line that ends in ':', from *at on: where it starts, and *at behind it. */
+static bool find_colon_word(struct str line, size_t *at, size_t *start)
+{
+	while (*at < line.size) {
+		const char *colon = memchr(line.data + *at, ':', line.size - *at);
+		if (colon == NULL)
+			return false;
+		size_t i = (size_t)(colon - line.data);
+		*at = i + 1;
+		if (*at < line.size && !is_blank(line.data[*at]) && line.data[*at] != '\r')
+			continue;
+		while (i && !is_blank(line.data[i - 1]))
+			i--;
+		*start = i;
+		return true;
+	}
+	return false;
+}
+
+enum perf_head_kind perf_head_scan(struct str line, struct perf_head *head)
+{
+	size_t at = 0, start, first_at = 0, first_start = 0;
+	bool has_first = false;
+
+	head_init(head);
+	while (find_colon_word(line, &at, &start)) {
+		if (parse_time(part(line, start, at - 1), &head->time_ns)) {
+			head->who = str_trim(part(line, 0, start));
+			return scan_behind_time(head, str_trim(part(line, at, line.size)));
+		}
+		if (!has_first && scan_before_event(head, str_trim(part(line, 0, start)))) {
+			has_first = true;
+			first_at = at;
+			first_start = start;
+		}
+	}
+	if (!has_first)
+		return PERF_HEAD_NONE;
+	(void)scan_before_event(head, str_trim(part(line, 0, first_start)));
+	if (str_starts_with(part(line, first_start, first_at), STR("PERF_RECORD_"))) {
+		head->record = str_trim(part(line, first_start, line.size));
+		return PERF_HEAD_RECORD;
+	}
+	scan_event(head, str_trim(part(line, first_start, line.size)));
+	return PERF_HEAD_SAMPLE;
+}
+
+bool perf_head_scan_weak(struct str line, struct perf_head *head)
+{
+	struct str before = str_trim(line), whole = before;
+	struct str word = take_last_word(&before);
+
+	head_init(head);
+	head->who = whole;
+	if (word.size > 1 && word.data[word.size - 1] == ':') {
+		head->who = before;
+		head->event = part(word, 0, word.size - 1);
+	}
+	return whole.size && !is_blank(line.data[0]);
+}

@@ -1,0 +1,43 @@
+#ifndef SONDE_FORMATS_PERFETTO_WRITER_H
+#define SONDE_FORMATS_PERFETTO_WRITER_H
+
+/* What perfetto.c and perfetto_samples.c share; nobody else includes it. */
+
+#include "base/protobuf.h"
+#include "formats/writers.h"
+
+/* Fields of packets that both write. */
+enum {
+	PACKET_INTERNED_DATA = 12,
+	INTERNED_IID = 1,
+	INTERNED_TEXT = 2,
+};
+
+/* What was interned before: by number, each kind with ids of its own. */
+struct perfetto_interned {
+	bool *event_name; /* [function]: of a zone */
+	bool *function;	  /* [function]: its name */
+	bool *file;	  /* [string]: a source path */
+	bool *mapping;	  /* [object], and one for code of no load object */
+	bool *frame;	  /* [frame] */
+	bool *callstack;  /* [stack] */
+};
+
+struct perfetto_writer {
+	const struct profile *profile;
+	struct sink *sink;
+	struct strbuf *out; /* the sink's */
+	metric_id metric;   /* of the samples that are written */
+	bool has_packet;
+	struct perfetto_interned is_interned;
+};
+
+/* A packet's fields go between these two. */
+size_t perfetto_begin(struct perfetto_writer *w, uint64_t time_ns);
+void perfetto_end(struct perfetto_writer *w, size_t packet);
+/* An interned string; inside of an InternedData. */
+void perfetto_put_text(struct perfetto_writer *w, uint32_t kind, uint64_t iid, struct str text);
+/* The samples that have weight in the metric, if it is known when they were. */
+void perfetto_write_samples(struct perfetto_writer *w);
+
+#endif

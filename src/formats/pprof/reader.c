@@ -1,0 +1,373 @@
+/*
+ * pprof profiles, profile.proto of github.com/google/pprof (proto/profile.proto; what it means is
+ * in doc/README.md there): what Go programs, gperftools' and many other profilers write.
+ * docs/formats/pprof.md says what becomes of each field.
+ *
+ * This file has the profile as a whole: metrics, period, time, comments.  Tables are in
+ * tables.c, samples in samples.c, labels in labels.c.
+ */
+#include "formats/pprof/reader.h"
+
+#include <stdlib.h>
+
+#include "formats/common/text_input.h"
+#include "formats/readers.h"
+
+/* ---- whether it is one ---- */
+
+/* How the fields of a Profile are encoded; both of what may be packed. */
+static bool is_profile_field(const struct proto_field *f)
+{
+	switch (f->number) {
+	case PROFILE_SAMPLE_TYPE:
+	case PROFILE_SAMPLE:
+	case PROFILE_MAPPING:
+	case PROFILE_LOCATION:
+	case PROFILE_FUNCTION:
+	case PROFILE_STRING:
+	case PROFILE_PERIOD_TYPE:
+		return f->type == PROTO_BYTES;
+	case PROFILE_DROP_FRAMES:
+	case PROFILE_KEEP_FRAMES:
+	case PROFILE_TIME:
+	case PROFILE_DURATION:
+	case PROFILE_PERIOD:
+	case PROFILE_DEFAULT_SAMPLE_TYPE:
+	case PROFILE_DOC_URL:
+		return f->type == PROTO_VARINT;
+	case PROFILE_COMMENT:
+		return f->type == PROTO_VARINT || f->type == PROTO_BYTES;
+	default:
+		return false;
+	}
+}
+
+/* The messages in it hold numbers; only samples hold lists and labels, locations lines. */
+static bool is_row(const struct proto_field *field, struct cursor message)
+{
+	static const struct {
+		uint32_t field_max;
+		uint32_t bytes; /* a bit for each field that may be of that type */
+	} kinds[PROFILE_FIELD_COUNT] = {
+		[PROFILE_SAMPLE_TYPE] = {2, 0},
+		[PROFILE_SAMPLE] = {3,
+			1u << SAMPLE_LOCATION | 1u << SAMPLE_VALUE | 1u << SAMPLE_LABEL},
+		[PROFILE_MAPPING] = {10, 0},
+		[PROFILE_LOCATION] = {5, 1u << LOCATION_LINE},
+		[PROFILE_FUNCTION] = {5, 0},
+		[PROFILE_PERIOD_TYPE] = {2, 0},
+	};
+	struct proto_field f;
+
+	if (field->number == PROFILE_STRING || field->type != PROTO_BYTES ||
+		field->number == PROFILE_COMMENT)
+		return true;
+	while (proto_next(&message, &f)) {
+		if (f.number > kinds[field->number].field_max)
+			return false;
+		if (f.type == PROTO_BYTES ? !(kinds[field->number].bytes & 1u << f.number)
+					  : f.type != PROTO_VARINT)
+			return false;
+	}
+	return cursor_ok(&message);
+}
+
+/* By the first fields: a file has no magic number, but few of other kinds pass for 100 of them. */
+static int pprof_bid(const uint8_t *data, size_t size)
+{
+	struct proto_field field;
+	struct cursor c;
+	unsigned int count = 0, types = 0;
+
+	if (text_input_is_plain(data, size))
+		return 0;
+	cursor_init(&c, data, size, "", 0);
+	while (count < 100 && proto_next(&c, &field)) {
+		if (!is_profile_field(&field) || !is_row(&field, proto_message(&c, &field)))
+			return 0;
+		count++;
+		types += field.number == PROFILE_SAMPLE_TYPE;
+	}
+	if (count == 0)
+		return 0;
+	return types && (cursor_ok(&c) || count > 3) ? 80 : 30;
+}
+
+/* ---- metrics ---- */
+
+static const struct {
+	const char *name;
+	const char *unit; /* as sonde has it */
+	int64_t scale;
+} known_units[] = {
+	{"nanoseconds", "ns", 1},
+	{"nanosecond", "ns", 1},
+	{"ns", "ns", 1},
+	{"microseconds", "ns", 1000},
+	{"microsecond", "ns", 1000},
+	{"us", "ns", 1000},
+	{"milliseconds", "ns", 1000000},
+	{"millisecond", "ns", 1000000},
+	{"ms", "ns", 1000000},
+	{"seconds", "ns", 1000000000},
+	{"second", "ns", 1000000000},
+	{"s", "ns", 1000000000},
+	{"byte", "bytes", 1},
+	{"b", "bytes", 1},
+	{"kilobytes", "bytes", 1024},
+	{"kb", "bytes", 1024},
+	{"megabytes", "bytes", 1 << 20},
+	{"mb", "bytes", 1 << 20},
+	{"", "count", 1},
+};
+
+/* The unit as sonde has it, and what a figure in `name` is to be multiplied by. */
+static struct str known_unit(struct str name, int64_t *scale)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(known_units); i++) {
+		if (!str_equal(name, str_from(known_units[i].name)))
+			continue;
+		*scale = known_units[i].scale;
+		return str_from(known_units[i].unit);
+	}
+	*scale = 1;
+	return name;
+}
+
+struct value_type {
+	struct str type, unit;
+};
+
+static struct value_type read_value_type(struct pprof *p, struct cursor message)
+{
+	struct value_type v = {.type = STR(""), .unit = STR("")};
+	struct proto_field field;
+
+	while (proto_next(&message, &field)) {
+		if (field.number == VALUE_TYPE)
+			v.type = pprof_string(p, field.value, field.offset);
+		else if (field.number == VALUE_UNIT)
+			v.unit = pprof_string(p, field.value, field.offset);
+	}
+	return v;
+}
+
+/* Metrics have a name each: "cpu", and a second one "cpu#2". */
+static void add_metric(struct pprof *p, const struct value_type *v)
+{
+	struct strbuf name = {0};
+	size_t number = p->metric_count;
+	struct str unit = known_unit(v->unit, &p->scale[number]);
+	metric_id id;
+
+	strbuf_add(&name, v->type.size ? v->type : STR("value"));
+	size_t size = name.size;
+	for (unsigned int k = 2;
+		(id = builder_metric(p->builder, strbuf_str(&name), unit)).i < number; k++) {
+		name.size = size;
+		strbuf_printf(&name, "#%u", k);
+	}
+	if (p->samples_metric == SIZE_MAX && metric_counts_samples(strbuf_str(&name), unit))
+		p->samples_metric = number;
+	p->metric_count++;
+	strbuf_deinit(&name);
+}
+
+/* ---- the profile's own fields ---- */
+
+static struct error *add_metrics(struct pprof *p)
+{
+	struct proto_field field;
+	struct cursor c;
+
+	if (p->facts.types > PPROF_METRICS_MAX)
+		return error_new(ERROR_UNSUPPORTED,
+			"%s: has more than %d types of samples, which is not supported",
+			p->input->name, PPROF_METRICS_MAX);
+	if (p->facts.types == 0)
+		return error_new(ERROR_INPUT,
+			"%s: there is no type of samples in it: the profile is empty, or no pprof "
+			"profile",
+			p->input->name);
+	p->samples_metric = SIZE_MAX;
+	cursor_init(&c, p->input->data, p->input->size, p->input->name, 0);
+	cursor_seek(&c, (size_t)p->facts.types_at);
+	while (p->metric_count < p->facts.types && proto_next(&c, &field)) {
+		if (field.number != PROFILE_SAMPLE_TYPE)
+			continue;
+		struct value_type v = read_value_type(p, proto_message(&c, &field));
+		add_metric(p, &v);
+	}
+	return NULL;
+}
+
+/* The type that it names, else its last. */
+static metric_id default_metric(struct pprof *p, const struct pprof_facts *facts)
+{
+	struct str wanted = pprof_string(p, facts->value[PROFILE_DEFAULT_SAMPLE_TYPE],
+		facts->offset[PROFILE_DEFAULT_SAMPLE_TYPE]);
+	metric_id found = {(uint32_t)p->metric_count - 1};
+	struct proto_field field;
+	struct cursor c;
+	uint32_t number = 0;
+
+	cursor_init(&c, p->input->data, p->input->size, p->input->name, 0);
+	while (wanted.size && proto_next(&c, &field)) {
+		if (field.number != PROFILE_SAMPLE_TYPE)
+			continue;
+		struct value_type v = read_value_type(p, proto_message(&c, &field));
+		if (str_equal(v.type, wanted))
+			return (metric_id){number};
+		number++;
+	}
+	return found;
+}
+
+/* Of time it is the interval between samples, of others a note. */
+static void add_period(struct pprof *p, const struct pprof_facts *facts)
+{
+	struct builder_header *header = builder_header(p->builder);
+	int64_t period = (int64_t)facts->value[PROFILE_PERIOD], scale;
+
+	if (period <= 0 || facts->period_type.start == NULL)
+		return;
+	struct value_type v = read_value_type(p, facts->period_type);
+	struct str unit = known_unit(v.unit, &scale);
+	/* Without a type it is nothing that anybody has measured: Pyroscope fills it in. */
+	if (v.type.size == 0)
+		return;
+	if (str_equal(unit, STR("ns"))) {
+		if (period <= INT64_MAX / scale)
+			header->stats.interval_ns = header->stats.interval_asked_ns =
+				(uint64_t)(period * scale);
+		return;
+	}
+	if (period > 1)
+		builder_note(p->builder, NOTE_INFO, 1, "one sample every %lld %.*s (%.*s)",
+			(long long)period, STR_ARG(v.unit), STR_ARG(v.type));
+}
+
+static void add_note(struct pprof *p, const char *before, uint64_t string, uint64_t offset)
+{
+	struct str text = pprof_string(p, string, offset);
+
+	if (text.size)
+		builder_note(p->builder, NOTE_INFO, 1, "%s%.*s", before, STR_ARG(text));
+}
+
+static void add_comments(struct pprof *p)
+{
+	struct proto_field field;
+	struct cursor c;
+	uint64_t string;
+
+	if (p->facts.offset[PROFILE_COMMENT] == 0)
+		return;
+	cursor_init(&c, p->input->data, p->input->size, p->input->name, 0);
+	while (proto_next(&c, &field)) {
+		if (field.number != PROFILE_COMMENT)
+			continue;
+		struct proto_numbers numbers = proto_numbers(&c, &field, PROTO_VARINT);
+		while (proto_number(&numbers, &string))
+			add_note(p, "", string, field.offset);
+	}
+}
+
+static void add_facts(struct pprof *p, const struct pprof_facts *facts)
+{
+	struct builder_header *header = builder_header(p->builder);
+	int64_t time = (int64_t)facts->value[PROFILE_TIME];
+	int64_t duration = (int64_t)facts->value[PROFILE_DURATION];
+
+	header->default_metric = default_metric(p, facts);
+	if (time > 0)
+		header->start_unix_ns = (uint64_t)time;
+	if (duration > 0)
+		header->stats.duration_ns = (uint64_t)duration;
+	add_period(p, facts);
+	add_comments(p);
+	add_note(p, "documentation: ", facts->value[PROFILE_DOC_URL],
+		facts->offset[PROFILE_DOC_URL]);
+}
+
+/* ---- what was passed over ---- */
+
+static void add_fault_notes(struct pprof *p)
+{
+	static const struct {
+		const char *one, *many;
+	} texts[FAULT_COUNT] = {
+		[FAULT_SAMPLE] = {"sample is malformed and left out",
+			"samples are malformed and left out"},
+		[FAULT_LOCATION] = {"reference leads to no location or function",
+			"references lead to no location or function"},
+		[FAULT_ROW] = {"mapping, location or function is malformed and left out",
+			"mappings, locations or functions are malformed and left out"},
+		[FAULT_STRING] = {"name is not in the table of strings",
+			"names are not in the table of strings"},
+	};
+
+	for (size_t i = 0; i < FAULT_COUNT; i++)
+		if (p->faults[i])
+			builder_note(p->builder, NOTE_BAD_RECORD, p->faults[i],
+				"%s, the first at offset 0x%llx",
+				p->faults[i] == 1 ? texts[i].one : texts[i].many,
+				(unsigned long long)p->first_fault[i]);
+	if (p->cut)
+		builder_note(p->builder, NOTE_TRUNCATED, p->cut,
+			"stacks are cut short: together they hold more frames than a profile of "
+			"this size may ask memory for");
+	if (p->problem)
+		builder_note(p->builder, NOTE_INCOMPLETE, 1,
+			"the file ends early, at offset 0x%llx: %s",
+			(unsigned long long)p->problem_offset, p->problem);
+}
+
+static struct error *read_all(struct pprof *p)
+{
+	struct error *err = pprof_tables_read(p);
+
+	if (err == NULL)
+		err = add_metrics(p);
+	if (err)
+		return err;
+	add_facts(p, &p->facts);
+	pprof_drop_init(p);
+	pprof_name_addresses(p);
+	pprof_samples_read(p);
+	if (p->sample_count && p->faults[FAULT_SAMPLE] == p->sample_count)
+		return error_input(p->input->name, p->first_fault[FAULT_SAMPLE],
+			"no sample is whole: each must have %zu values", p->metric_count);
+	add_fault_notes(p);
+	return NULL;
+}
+
+/*
+ * A byte may name a location of any number of inlined calls, all of which are there already; of
+ * real profiles it stands for less than one frame.
+ */
+#define WALK_FREE  ((uint64_t)32 << 20)
+#define WALK_RATIO 16
+
+static struct error *pprof_read(const struct reader_input *input, struct builder *builder)
+{
+	struct pprof p = {.input = input,
+		.builder = builder,
+		.demangler = demangler_create(),
+		.code = mapped_code_create(builder, input->size),
+		.walk = WALK_FREE + WALK_RATIO * (uint64_t)input->size};
+	struct error *err = read_all(&p);
+
+	pprof_drop_deinit(&p);
+	pprof_tables_deinit(&p);
+	mapped_code_destroy(p.code);
+	demangler_destroy(p.demangler);
+	return err;
+}
+
+const struct reader reader_pprof = {
+	.name = "pprof",
+	.summary = "pprof profiles (profile.proto), of Go, gperftools and others",
+	.bid = pprof_bid,
+	.read = pprof_read,
+};

@@ -1,0 +1,306 @@
+/*
+ * The tables of a pprof profile that is written.  See writer.h.
+ *
+ * Load objects are mapped from 0 to the end of all addresses, which says that addresses are the
+ * object's own (pprof's elfexec.GetBase takes it so).  The flags of mappings are true where names,
+ * files, lines and inlined calls are known, so that pprof does not look for them again.
+ */
+#include "formats/pprof/writer.h"
+
+#include <stdlib.h>
+
+#include "base/escape.h"
+
+/* ---- strings ---- */
+
+uint64_t pprof_writer_text(struct pprof_writer *w, struct str text)
+{
+	struct strbuf escaped = {0};
+
+	escape_text(&escaped, text);
+	uint32_t number = str_table_intern(&w->strings, strbuf_str(&escaped));
+	strbuf_deinit(&escaped);
+	return number;
+}
+
+uint64_t pprof_writer_string(struct pprof_writer *w, string_id id)
+{
+	uint32_t *number = &w->string_number[id.i];
+
+	if (*number == 0)
+		*number = (uint32_t)pprof_writer_text(w, profile_string(w->profile, id)) + 1;
+	return *number - 1;
+}
+
+static void put_strings(struct pprof_writer *w)
+{
+	for (size_t i = 0; i < w->strings.count; i++) {
+		proto_put_bytes(&w->sink->text, 6, w->strings.strings[i]);
+		if (!sink_settle(w->sink))
+			return;
+	}
+}
+
+/* ---- mappings ---- */
+
+/* "libc.so.6", "libx.so": what no main program is called. */
+static bool is_library(struct str name)
+{
+	const char *so = memmem(name.data, name.size, ".so", 3);
+
+	return so && (so + 3 == name.data + name.size || so[3] == '.' || so[3] == '_');
+}
+
+/* pprof takes the first mapping for that of the program. */
+static size_t main_object(const struct profile *p)
+{
+	for (size_t i = 0; i < p->object_count; i++) {
+		struct str name = profile_module(p, (object_id){(uint32_t)i});
+
+		if (p->objects[i].kind == OBJECT_USER && name.size && name.data[0] != '[' &&
+			!is_library(name))
+			return i;
+	}
+	return 0;
+}
+
+static bool has_mapping(const struct profile *p, object_id object)
+{
+	return object.i != NO_ID && profile_string(p, p->objects[object.i].path).size;
+}
+
+static void number_mappings(struct pprof_writer *w)
+{
+	const struct profile *p = w->profile;
+	size_t first = main_object(p);
+	uint32_t id = 2;
+
+	w->mapping_of = xcalloc(p->object_count + 1, sizeof(*w->mapping_of));
+	for (size_t i = 0; i < p->object_count; i++)
+		if (has_mapping(p, (object_id){(uint32_t)i}))
+			w->mapping_of[i] = i == first ? 1 : id++;
+}
+
+struct known {
+	bool functions, files, lines, inlines;
+};
+
+/* [object]: what is known of its frames; the caller's. */
+static struct known *look_at_frames(const struct profile *p)
+{
+	struct known *known = xcalloc(p->object_count + 1, sizeof(*known));
+
+	for (size_t i = 0; i < p->frame_count; i++) {
+		const struct frame *frame = &p->frames[i];
+		const struct function *f = &p->functions[frame->function.i];
+		struct str name = profile_string(p, f->name);
+
+		if (f->object.i == NO_ID)
+			continue;
+		struct known *k = &known[f->object.i];
+		k->functions |= name.size && name.data[0] != '[';
+		k->files |= frame->file.i || f->file.i;
+		k->lines |= frame->line != 0;
+		k->inlines |= frame->is_inline;
+	}
+	return known;
+}
+
+static void put_mapping(struct pprof_writer *w, size_t object, const struct known *known)
+{
+	const struct object *o = &w->profile->objects[object];
+	struct strbuf *out = &w->sink->text;
+	uint64_t file = pprof_writer_string(w, o->path),
+		 build_id = pprof_writer_string(w, o->build_id);
+	size_t begun = proto_begin(out, 3);
+
+	proto_put_varint(out, 1, w->mapping_of[object]);
+	proto_put_varint(out, 3, UINT64_MAX);
+	proto_put_varint(out, 5, file);
+	if (build_id)
+		proto_put_varint(out, 6, build_id);
+	if (known->functions)
+		proto_put_varint(out, 7, 1);
+	if (known->files)
+		proto_put_varint(out, 8, 1);
+	if (known->lines)
+		proto_put_varint(out, 9, 1);
+	if (known->inlines)
+		proto_put_varint(out, 10, 1);
+	proto_end(out, begun);
+}
+
+/* By id: the program first. */
+static void put_mappings(struct pprof_writer *w)
+{
+	const struct profile *p = w->profile;
+	struct known *known = look_at_frames(p);
+	size_t first = main_object(p);
+
+	if (first < p->object_count && w->mapping_of[first])
+		put_mapping(w, first, &known[first]);
+	for (size_t i = 0; i < p->object_count; i++) {
+		if (i != first && w->mapping_of[i])
+			put_mapping(w, i, &known[i]);
+		if (!sink_settle(w->sink))
+			break;
+	}
+	free(known);
+}
+
+/* ---- functions ---- */
+
+/* The file of the place is the function's, but for included code, which gets a function of its own.
+ */
+static uint32_t function_of(struct pprof_writer *w, const struct frame *frame)
+{
+	const struct function *f = &w->profile->functions[frame->function.i];
+	string_id file = frame->file.i ? frame->file : f->file;
+	bool added;
+	uint32_t index = *map_at(
+		&w->function_of, frame->function.i, file.i, (uint32_t)w->functions.count, &added);
+
+	if (added)
+		vec_push(&w->functions, (struct pprof_function){frame->function.i, file});
+	return index + 1;
+}
+
+static void put_functions(struct pprof_writer *w)
+{
+	struct strbuf *out = &w->sink->text;
+
+	for (size_t i = 0; i < w->functions.count; i++) {
+		const struct pprof_function *row = &w->functions.data[i];
+		const struct function *f = &w->profile->functions[row->function];
+		uint64_t name = f->name.i ? pprof_writer_string(w, f->name)
+					  : pprof_writer_text(w, STR("[unknown]"));
+		size_t begun = proto_begin(out, 5);
+
+		proto_put_varint(out, 1, i + 1);
+		proto_put_varint(out, 2, name);
+		if (row->file.i)
+			proto_put_varint(out, 4, pprof_writer_string(w, row->file));
+		if (f->line)
+			proto_put_varint(out, 5, f->line);
+		proto_end(out, begun);
+		if (!sink_settle(w->sink))
+			return;
+	}
+}
+
+/* ---- locations ---- */
+
+static void find_places(struct pprof_writer *w)
+{
+	const struct profile *p = w->profile;
+	bool added;
+
+	child_table_init(&w->places, p->frame_count + 1);
+	w->place_of_stack = xcalloc(p->stack_count, sizeof(*w->place_of_stack));
+	for (size_t i = 1; i < p->stack_count; i++) {
+		frame_id frame = p->stacks[i].frame;
+		uint32_t outer =
+			p->frames[frame.i].is_inline ? w->place_of_stack[p->stacks[i].parent.i] : 0;
+
+		w->place_of_stack[i] = child_table_at(&w->places, outer, frame.i, &added);
+	}
+	vec_reserve(&w->location_of, w->places.nodes.count);
+	memset(w->location_of.data, 0, w->places.nodes.count * sizeof(*w->location_of.data));
+	w->location_of.count = w->places.nodes.count;
+}
+
+static uint32_t location_of(struct pprof_writer *w, uint32_t place)
+{
+	uint32_t *id = &w->location_of.data[place];
+
+	if (*id == 0) {
+		vec_push(&w->locations, place);
+		*id = (uint32_t)w->locations.count;
+	}
+	return *id;
+}
+
+void pprof_put_locations(struct pprof_writer *w, stack_id stack)
+{
+	const struct stack *stacks = w->profile->stacks;
+
+	while (stack.i) {
+		uint32_t place = w->place_of_stack[stack.i];
+
+		proto_put_packed(&w->sink->text, location_of(w, place));
+		/* What it was inlined into is of the same location. */
+		for (; place; place = w->places.nodes.data[place].parent)
+			stack = stacks[stack.i].parent;
+	}
+}
+
+static void put_line(struct pprof_writer *w, const struct frame *frame)
+{
+	struct strbuf *out = &w->sink->text;
+	uint32_t function = function_of(w, frame);
+	size_t begun = proto_begin(out, 4);
+
+	proto_put_varint(out, 1, function);
+	if (frame->line)
+		proto_put_varint(out, 2, frame->line);
+	proto_end(out, begun);
+}
+
+static void put_location(struct pprof_writer *w, uint32_t id)
+{
+	const struct profile *p = w->profile;
+	struct strbuf *out = &w->sink->text;
+	uint32_t leaf = w->locations.data[id - 1], outer = leaf;
+	size_t begun = proto_begin(out, 4);
+
+	while (w->places.nodes.data[outer].parent)
+		outer = w->places.nodes.data[outer].parent;
+	const struct frame *frame = &p->frames[w->places.nodes.data[outer].key];
+	object_id object = p->functions[frame->function.i].object;
+	uint64_t obj_addr = p->frames[w->places.nodes.data[leaf].key].obj_addr;
+
+	proto_put_varint(out, 1, id);
+	if (has_mapping(p, object))
+		proto_put_varint(out, 2, w->mapping_of[object.i]);
+	if (obj_addr)
+		proto_put_varint(out, 3, obj_addr);
+	for (uint32_t place = leaf; place; place = w->places.nodes.data[place].parent)
+		put_line(w, &p->frames[w->places.nodes.data[place].key]);
+	proto_end(out, begun);
+}
+
+void pprof_put_rows(struct pprof_writer *w)
+{
+	for (uint32_t id = 1; id <= w->locations.count; id++) {
+		put_location(w, id);
+		if (!sink_settle(w->sink))
+			return;
+	}
+	put_functions(w);
+	put_mappings(w);
+	put_strings(w);
+}
+
+void pprof_writer_init(struct pprof_writer *w, const struct profile *profile, struct sink *sink)
+{
+	*w = (struct pprof_writer){.profile = profile, .sink = sink, .arena = arena_create()};
+	str_table_init(&w->strings, w->arena);
+	(void)str_table_intern(&w->strings, STR(""));
+	w->string_number = xcalloc(profile->string_count, sizeof(*w->string_number));
+	number_mappings(w);
+	find_places(w);
+}
+
+void pprof_writer_deinit(struct pprof_writer *w)
+{
+	str_table_deinit(&w->strings);
+	free(w->string_number);
+	child_table_deinit(&w->places);
+	free(w->place_of_stack);
+	vec_deinit(&w->location_of);
+	vec_deinit(&w->locations);
+	map_deinit(&w->function_of);
+	vec_deinit(&w->functions);
+	free(w->mapping_of);
+	arena_destroy(w->arena);
+}

@@ -1,0 +1,104 @@
+#ifndef SONDE_FORMATS_READERS_H
+#define SONDE_FORMATS_READERS_H
+
+/*
+ * The formats that sonde reads, in one table.  A reader only builds: it is given the bytes of one
+ * file, uncompressed, or the path of a folder, and a builder, and puts into it what it finds.
+ *
+ * To add one:
+ *  1. Write readers/NAME.c around one `const struct reader reader_NAME`; open it with what the
+ *     format is and where it is specified.
+ *  2. Declare it below, give it a row in readers.c, its file a line in readers/meson.build.
+ *  3. Bid by content, never by file name.  A magic number bids 100; formats without one bid less,
+ *     the less the more files of other kinds would pass.
+ *  4. Bad input: a record that cannot be read becomes a counted note (NOTE_BAD_RECORD) and reading
+ *     goes on; a file that is nothing of the kind is an ERROR_INPUT that names file and place.
+ *     Never allocate by a size that the input merely states.
+ *  5. Add a page to docs/formats/, a golden dump to tests/golden/, a fuzz harness to tests/fuzz/.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/builder.h"
+
+struct reader_input {
+	const char *name;    /* of the file, for messages; "standard input" for "-" */
+	const uint8_t *data; /* borrowed; not NUL-terminated */
+	size_t size;
+	/*
+	 * Where it was read from, for formats whose other files lie beside it; NULL: nowhere
+	 * (standard input, memory).  Of a folder there is this alone, and no data.
+	 */
+	const char *path;
+	const char *exe; /* the program it is a profile of, for readers that take one; NULL: none */
+	/* It was compressed, and cut off: data are what was left of it.  Readers need not care. */
+	bool is_cut;
+};
+
+struct reader {
+	const char *name;    /* for --from and `sonde formats` */
+	const char *summary; /* one line */
+	bool takes_exe;	     /* it needs the program that was profiled */
+	/* How sure it is that these bytes are its format: 0 (not) to 100 (a magic number). */
+	int (*bid)(const uint8_t *data, size_t size);
+	/*
+	 * The same of a folder, by what is in it; NULL: the format is a file.  A format that is a
+	 * folder has a bid, too, if one of its files, named in the folder's place, stands for it.
+	 */
+	int (*bid_folder)(const char *path);
+	/*
+	 * Builds the profile, metrics first.  The builder's header has source and format already;
+	 * the caller finishes the builder, or destroys it after an error.
+	 */
+	struct error *(*read)(const struct reader_input *input, struct builder *builder);
+};
+
+extern const struct reader reader_callgrind;
+extern const struct reader reader_capture;
+extern const struct reader reader_chrome;
+extern const struct reader reader_contention_text;
+extern const struct reader reader_dump;
+extern const struct reader reader_firefox;
+extern const struct reader reader_folded;
+extern const struct reader reader_gmon;
+extern const struct reader reader_gprofng;
+extern const struct reader reader_heap_text;
+extern const struct reader reader_heaptrack;
+extern const struct reader reader_perf_script;
+extern const struct reader reader_uftrace;
+extern const struct reader reader_otlp;
+extern const struct reader reader_gperftools_cpu;
+extern const struct reader reader_pprof;
+extern const struct reader reader_perfetto;
+extern const struct reader reader_speedscope;
+extern const struct reader reader_perf_data;
+extern const struct reader reader_zones;
+
+extern const struct reader *const readers[]; /* NULL-terminated */
+
+/* NULL if there is none of that name. */
+const struct reader *reader_find(const char *name);
+
+/*
+ * Reads the profile in a file ("-": standard input), gzip and zstd undone first, or in a folder.
+ * from names the reader; NULL: the content decides.  The profile has passed profile_check; it is
+ * the caller's, to be freed with profile_destroy.
+ */
+must_use struct error *profile_read(const char *path, const char *from, struct profile **profile);
+
+/* What the user may say of an input. */
+struct read_options {
+	const char *from; /* as in profile_read */
+	const char *exe;  /* the program it is a profile of (gmon.out); NULL: not told */
+};
+/* profile_read with options; ERROR_USAGE where the input's format takes no program. */
+must_use struct error *profile_read_with(
+	const char *path, const struct read_options *options, struct profile **profile);
+
+/* The same for bytes in memory; name is the source. */
+must_use struct error *profile_read_bytes(
+	const struct reader_input *input, const char *from, struct profile **profile);
+
+#endif

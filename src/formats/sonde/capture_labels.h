@@ -1,0 +1,27 @@
+#ifndef SONDE_FORMATS_SONDE_CAPTURE_LABELS_H
+#define SONDE_FORMATS_SONDE_CAPTURE_LABELS_H
+
+/*
+ * Labels of samples in a capture file that a profile was written to.
+ */
+
+#include "base/cursor.h"
+#include "base/vec.h"
+#include "model/builder.h"
+
+struct capture_labels {
+	struct builder *builder;
+	VEC(label_id) labels;	  /* by the file's number */
+	VEC(label_set_id) sets;	  /* the same; 0: none */
+	VEC(label_id) set_labels; /* of each set the highest; of set 0: NO_ID */
+};
+
+void capture_labels_init(struct capture_labels *l, struct builder *b);
+void capture_labels_deinit(struct capture_labels *l);
+/* The payloads of chunks: all labels first. */
+must_use struct error *capture_labels_read(struct capture_labels *l, struct cursor *payload);
+must_use struct error *capture_labels_read_sets(struct capture_labels *l, struct cursor *payload);
+/* Of the sample that the builder got last; false if there is no such set. */
+bool capture_labels_sample(struct capture_labels *l, uint32_t set);
+
+#endif

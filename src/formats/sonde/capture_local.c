@@ -1,0 +1,106 @@
+/*
+ * Names from this machine's files.  See capture_local.h.
+ */
+#include "formats/sonde/capture_local.h"
+
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+#include "symbolize/symbolize.h"
+
+static int frame_compare(const void *a, const void *b)
+{
+	const struct capture_frame *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return (x->obj_addr > y->obj_addr) - (x->obj_addr < y->obj_addr);
+}
+
+/* Whether the recording was made on the kernel that runs here: then its symbols fit. */
+static bool is_this_kernel(const struct capture_names *n)
+{
+	struct utsname name;
+
+	return n->is_this_kernel ||
+	       (uname(&name) == 0 && str_equal(n->host, str_from(name.nodename)) &&
+		       str_equal(n->kernel, str_from(name.release)));
+}
+
+static bool is_wanted(struct capture_names *n, const struct capture_frame *frame, bool ask_kernel)
+{
+	uint32_t index;
+	const struct capture_names_object *o = capture_names_object(n, frame->object);
+
+	if (o == NULL || o->is_missing ||
+		(o->kind != CAPTURE_OBJECT_USER &&
+			!(o->kind == CAPTURE_OBJECT_KERNEL && ask_kernel)))
+		return false;
+	return !map_get(&n->symbols, frame->object, frame->obj_addr, &index);
+}
+
+static void add_place(struct capture_names *n, const struct capture_frame *frame,
+	const struct symbol_place *place)
+{
+	struct capture_symbol_frame frames[64];
+	uint32_t count = 0;
+
+	for (; count < place->count && count < ARRAY_SIZE(frames); count++) {
+		const struct symbol_frame *f = &place->frames[count];
+		frames[count] = (struct capture_symbol_frame){f->function, f->file,
+			f->function_file, f->line, f->function_line, f->is_inline, f->is_nameless,
+			f->aliases};
+	}
+	if (count)
+		capture_names_add(n, frame->object, frame->obj_addr, frames, count);
+}
+
+/* Frames of one object, by address. */
+static void name_object(struct capture_names *n, struct symbolizer *symbolizer,
+	const struct capture_frame *frames, size_t count)
+{
+	const struct capture_names_object *o = capture_names_object(n, frames[0].object);
+	struct symbolize_object object = {.path = o->path,
+		.open_path = o->open_path,
+		.build_id = o->build_id,
+		.kind = o->kind == CAPTURE_OBJECT_KERNEL ? OBJECT_KERNEL : OBJECT_USER};
+	struct arena *arena = arena_create();
+	uint64_t *obj_addrs = ARENA_ARRAY(arena, uint64_t, count);
+	struct symbol_place *places = ARENA_ARRAY(arena, struct symbol_place, count);
+	struct symbolize_status status = {0};
+
+	for (size_t i = 0; i < count; i++)
+		obj_addrs[i] = frames[i].obj_addr;
+	symbolize_addresses(symbolizer, &object, obj_addrs, count, arena, places, &status);
+	for (size_t i = 0; i < count; i++)
+		add_place(n, &frames[i], &places[i]);
+	arena_destroy(arena);
+}
+
+void capture_local_names(struct capture_names *n, const struct capture_frame *frames, size_t count)
+{
+	VEC(struct capture_frame) wanted = {0};
+	struct symbolize_options options = {0};
+	bool ask_kernel = is_this_kernel(n);
+
+	for (size_t i = 0; i < count; i++)
+		if (is_wanted(n, &frames[i], ask_kernel))
+			vec_push(&wanted, frames[i]);
+	if (wanted.count == 0)
+		return;
+	qsort(wanted.data, wanted.count, sizeof(*wanted.data), frame_compare);
+	/* Damaged files may define a frame twice. */
+	size_t distinct = 1;
+	for (size_t i = 1; i < wanted.count; i++)
+		if (frame_compare(&wanted.data[i], &wanted.data[distinct - 1]) != 0)
+			wanted.data[distinct++] = wanted.data[i];
+	struct symbolizer *symbolizer = symbolizer_create(&options);
+	for (size_t i = 0, end; i < distinct; i = end) {
+		for (end = i; end < distinct; end++)
+			if (wanted.data[end].object != wanted.data[i].object)
+				break;
+		name_object(n, symbolizer, &wanted.data[i], end - i);
+	}
+	symbolizer_destroy(symbolizer);
+	vec_deinit(&wanted);
+}

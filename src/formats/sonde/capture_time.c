@@ -1,0 +1,114 @@
+/*
+ * Notes about a recording's time.  A sample that was lost in the ring has a note of its own, so
+ * what it would have weighed is not missing here a second time.
+ */
+#include "formats/sonde/capture_time.h"
+
+#include "formats/sonde/layout/capture.h"
+#include "formats/sonde/layout/capture_stray.h"
+
+/* As a share of all; less is not worth saying. */
+#define SHARE_LEAST 0.01
+/* A few ticks are missing of most recordings, as no thread ends with one. */
+#define MISSING_SHARE_LEAST   0.02
+#define MISSING_SAMPLES_LEAST 20
+/* The start of some programs takes as much. */
+#define UNREACHED_LEAST_NS UINT64_C(20000000)
+/* Less is 0.000 s. */
+#define KERNEL_LEAST_NS UINT64_C(1000000)
+
+static double seconds(uint64_t time_ns)
+{
+	return (double)time_ns / 1e9;
+}
+
+static double share(uint64_t part_ns, uint64_t all_ns)
+{
+	if (all_ns == 0)
+		return 0;
+	return part_ns < all_ns ? (double)part_ns / (double)all_ns : 1;
+}
+
+static void note_estimates(const struct capture_time *t, struct builder *b)
+{
+	uint64_t count = t->counters[CAPTURE_ESTIMATED_BLOCKS];
+	double part = share(t->counters[CAPTURE_ESTIMATED_NS], t->off_cpu_ns);
+
+	if (count == 0 || part < SHARE_LEAST)
+		return;
+	builder_note(b, NOTE_GUESSED, count,
+		count == 1 ? "time off the CPU, %.0f %% of all, is shown at the stack that its "
+			     "thread had next to it"
+			   : "times off the CPU, %.0f %% of all, are shown at the stack that their "
+			     "thread had next to them",
+		100 * part);
+}
+
+static void note_cut(const struct capture_time *t, struct builder *b)
+{
+	double part = share(t->cut_ns, t->off_cpu_ns);
+
+	if (part >= SHARE_LEAST)
+		builder_note(b, NOTE_TRUNCATED, 1,
+			"%.0f %% of the time off the CPU, %.3f s, is under [truncated]: its stack "
+			"could not be had, or not whole",
+			100 * part, seconds(t->cut_ns));
+}
+
+static void note_kernel(const struct capture_time *t, struct builder *b)
+{
+	uint64_t kernel_ns = t->counters[CAPTURE_UNSAMPLED_KERNEL_NS];
+	double part = t->cpu_ns == UINT64_MAX ? 0 : share(kernel_ns, t->cpu_ns + kernel_ns);
+
+	if (part >= SHARE_LEAST && kernel_ns >= KERNEL_LEAST_NS)
+		builder_note(b, NOTE_LOST, 1,
+			"%.0f %% of the CPU time, %.3f s, is %s: it went by in kernel code, "
+			"which could not be sampled",
+			100 * part, seconds(kernel_ns),
+			t->has_rows ? "[kernel, not permitted]" : "not here");
+}
+
+static void note_unreached(const struct capture_time *t, struct builder *b)
+{
+	uint64_t unreached_ns = t->counters[CAPTURE_UNREACHED_NS];
+	double part = t->cpu_ns == UINT64_MAX ? 0 : share(unreached_ns, t->cpu_ns);
+
+	if (part < SHARE_LEAST || unreached_ns < UNREACHED_LEAST_NS)
+		return;
+	struct strbuf places = {0};
+
+	capture_stray_put(&places, unreached_ns, t->counters + CAPTURE_STRAY_NS);
+	builder_note(b, NOTE_LOST, 1,
+		"%.0f %% of the CPU time, %.3f s, is %s: it went by where the preloaded library "
+		"was not: %.*s",
+		100 * part, seconds(unreached_ns), t->has_rows ? "[lost]" : "not here",
+		STR_ARG(strbuf_str(&places)));
+	strbuf_deinit(&places);
+}
+
+/* What no cause is known of. */
+static void note_missing(const struct capture_time *t, struct builder *b)
+{
+	uint64_t found_ns = t->sampled_ns + t->counters[CAPTURE_UNREACHED_NS] +
+			    t->counters[CAPTURE_LOST_RING] * t->interval_ns;
+
+	if (t->cpu_ns == UINT64_MAX || t->interval_ns == UINT64_MAX || found_ns >= t->cpu_ns)
+		return;
+	uint64_t missing_ns = t->cpu_ns - found_ns;
+	double part = share(missing_ns, t->cpu_ns);
+
+	if (part >= MISSING_SHARE_LEAST && missing_ns / MISSING_SAMPLES_LEAST >= t->interval_ns)
+		builder_note(b, NOTE_LOST, 1,
+			"%.0f %% of the CPU time, %.3f s, is %s: it went by in threads shorter "
+			"than the interval, or the clock was late",
+			100 * part, seconds(missing_ns), t->has_rows ? "[lost]" : "in no sample");
+}
+
+void capture_time_note(const struct capture_time *time, struct builder *builder)
+{
+	note_kernel(time, builder);
+	note_unreached(time, builder);
+	note_missing(time, builder);
+	note_estimates(time, builder);
+	note_cut(time, builder);
+}

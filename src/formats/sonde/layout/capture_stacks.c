@@ -1,0 +1,388 @@
+/*
+ * STACKS chunks: how stack tree nodes become few bytes.
+ *
+ * Frames apart from nodes: an address occurs in many nodes, so nodes name it by a small id.  The
+ * new frames of a chunk are sorted by object and address before they get their ids: addresses
+ * become short differences, and ids that are close are close in the code.
+ *
+ * Nodes come as they were first sampled: a new stack is a chain, each node the child of the one
+ * before it.  For a node it takes one code byte: whether it goes on from the node before or begins
+ * a new chain, and which frame it has, mostly as a guess of the predictor that came true.  A guess
+ * that failed is told as a distance from the latest guess (call sites of one function are
+ * neighbours), and only where there is no guess at all the whole id is written.  A chain's parent
+ * is mostly an ancestor of the node before: then it takes one byte, how many nodes to go up.
+ *
+ * Codes, distances, ids and parents are columns of their own, since zstd then sees like with like.
+ */
+#include "formats/sonde/layout/capture_stacks.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "formats/sonde/layout/capture_predictor.h"
+#include "formats/sonde/layout/wire.h"
+
+enum {
+	/* Codes below PREDICTOR_WAYS: the guess at that place. */
+	CODE_NEAR = PREDICTOR_WAYS, /* the frame is a distance from the latest guess */
+	CODE_WHOLE,		    /* the frame's id is written */
+	CODE_CHAIN,		    /* to be added: not a child of the node before */
+
+	/* How far up a chain's parent is looked for. */
+	CLIMB_MAX = 127,
+};
+
+enum column {
+	COLUMN_CODE,
+	COLUMN_NEAR,
+	COLUMN_WHOLE_LOW, /* a byte each, which is noise; what is above has a pattern */
+	COLUMN_WHOLE_HIGH,
+	COLUMN_CLIMB,
+	COLUMN_PARENT,
+	COLUMN_COUNT
+};
+
+struct new_frame {
+	struct capture_frame frame;
+	uint32_t handle;
+};
+
+struct capture_stacks_encoder {
+	struct map handles; /* (object, obj_addr) → handle, a number in the order of first sight */
+	VEC(uint32_t) ids;  /* [handle]; not yet good for new frames */
+	uint32_t first_frame; /* of those that wait */
+	uint32_t first_node;
+	VEC(struct new_frame) frames;
+	VEC(struct capture_node) nodes; /* frames by their handles until they are encoded */
+	struct predictor predictor;
+	struct strbuf columns[COLUMN_COUNT];
+};
+
+struct capture_stacks_encoder *capture_stacks_encoder_create(void)
+{
+	struct capture_stacks_encoder *e = xalloc(sizeof(*e));
+
+	e->first_node = 1;
+	return e;
+}
+
+void capture_stacks_encoder_destroy(struct capture_stacks_encoder *e)
+{
+	if (e == NULL)
+		return;
+	map_deinit(&e->handles);
+	vec_deinit(&e->frames);
+	vec_deinit(&e->nodes);
+	vec_deinit(&e->ids);
+	predictor_deinit(&e->predictor);
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		strbuf_deinit(&e->columns[i]);
+	free(e);
+}
+
+uint32_t capture_stacks_frame(struct capture_stacks_encoder *e, struct capture_frame frame)
+{
+	bool added;
+	uint32_t handle =
+		*map_at(&e->handles, frame.object, frame.obj_addr, (uint32_t)e->ids.count, &added);
+
+	if (added) {
+		vec_push(&e->frames, (struct new_frame){frame, handle});
+		vec_push(&e->ids, UINT32_MAX);
+	}
+	return handle;
+}
+
+void capture_stacks_node(
+	struct capture_stacks_encoder *e, uint32_t node, uint32_t parent, uint32_t frame)
+{
+	assert(node == e->first_node + e->nodes.count && parent < node);
+	assert(frame < e->ids.count);
+	vec_push(&e->nodes, (struct capture_node){parent, frame});
+}
+
+size_t capture_stacks_waiting(const struct capture_stacks_encoder *e)
+{
+	return e->nodes.count;
+}
+
+static int new_frame_compare(const void *a, const void *b)
+{
+	const struct capture_frame *x = &((const struct new_frame *)a)->frame;
+	const struct capture_frame *y = &((const struct new_frame *)b)->frame;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return (x->obj_addr > y->obj_addr) - (x->obj_addr < y->obj_addr);
+}
+
+/* Gives the new frames their ids. */
+static void frames_sort(struct capture_stacks_encoder *e)
+{
+	if (e->frames.count == 0)
+		return;
+	qsort(e->frames.data, e->frames.count, sizeof(*e->frames.data), new_frame_compare);
+	for (uint32_t i = 0; i < e->frames.count; i++)
+		e->ids.data[e->frames.data[i].handle] = e->first_frame + i;
+}
+
+/* Runs of one object: the object, how many, the first address, then distances. */
+static void frames_encode(const struct capture_stacks_encoder *e, struct strbuf *out)
+{
+	size_t count = e->frames.count;
+
+	for (size_t i = 0; i < count;) {
+		const struct capture_frame *first = &e->frames.data[i].frame;
+		uint64_t before = 0;
+		size_t end = i;
+		while (end < count && e->frames.data[end].frame.object == first->object)
+			end++;
+		wire_put_uleb(out, first->object);
+		wire_put_uleb(out, end - i);
+		for (; i < end; i++) {
+			uint64_t obj_addr = e->frames.data[i].frame.obj_addr;
+			wire_put_uleb(out, obj_addr - before);
+			before = obj_addr;
+		}
+	}
+}
+
+/* How many parents up from node `from` the node `parent` is, 0: not within reach. */
+static uint32_t climb_distance(
+	const struct capture_node *nodes, uint32_t first_node, uint32_t from, uint32_t parent)
+{
+	for (uint32_t up = 1; up <= CLIMB_MAX && from >= first_node; up++) {
+		from = nodes[from - first_node].parent;
+		if (from == parent)
+			return up;
+		if (from < parent)
+			return 0;
+	}
+	return 0;
+}
+
+static void parent_encode(struct capture_stacks_encoder *e, uint32_t node, uint32_t parent)
+{
+	uint32_t up = climb_distance(e->nodes.data, e->first_node, node - 1, parent);
+
+	wire_put_uleb(&e->columns[COLUMN_CLIMB], up);
+	if (up == 0)
+		wire_put_uleb(&e->columns[COLUMN_PARENT], parent);
+}
+
+static void whole_encode(struct capture_stacks_encoder *e, uint32_t frame)
+{
+	strbuf_add_char(&e->columns[COLUMN_WHOLE_LOW], (char)frame);
+	wire_put_uleb(&e->columns[COLUMN_WHOLE_HIGH], frame >> 8);
+}
+
+/* The code of `frame` below the node `parent`, whatever else it needs put into its column. */
+static uint32_t frame_encode(struct capture_stacks_encoder *e, uint32_t parent, uint32_t frame)
+{
+	if (parent < e->first_node) {
+		whole_encode(e, frame);
+		return CODE_WHOLE;
+	}
+	uint32_t caller = e->nodes.data[parent - e->first_node].frame;
+	struct predictor_context *context = predictor_find(&e->predictor, caller);
+	uint32_t code = predictor_way(context, frame);
+	if (code == PREDICTOR_WAYS && context->child_count) {
+		wire_put_sleb(
+			&e->columns[COLUMN_NEAR], (int64_t)frame - (int64_t)context->child[0]);
+		code = CODE_NEAR;
+	} else if (code == PREDICTOR_WAYS) {
+		whole_encode(e, frame);
+		code = CODE_WHOLE;
+	}
+	predictor_learn(context, code < PREDICTOR_WAYS ? code : PREDICTOR_WAYS, frame);
+	return code;
+}
+
+static void node_encode(struct capture_stacks_encoder *e, uint32_t i)
+{
+	uint32_t node = e->first_node + i;
+	struct capture_node *n = &e->nodes.data[i];
+
+	n->frame = e->ids.data[n->frame];
+	uint32_t code = frame_encode(e, n->parent, n->frame);
+	/* The first node of a chunk always says its parent. */
+	if (i == 0 || n->parent != node - 1) {
+		code += CODE_CHAIN;
+		parent_encode(e, node, n->parent);
+	}
+	strbuf_add_char(&e->columns[COLUMN_CODE], (char)code);
+}
+
+void capture_stacks_encode(struct capture_stacks_encoder *e, struct strbuf *out)
+{
+	frames_sort(e);
+	wire_put_uleb(out, e->first_frame);
+	wire_put_uleb(out, e->frames.count);
+	wire_put_uleb(out, e->first_node);
+	wire_put_uleb(out, e->nodes.count);
+	frames_encode(e, out);
+	for (uint32_t i = 0; i < e->nodes.count; i++)
+		node_encode(e, i);
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		wire_put_str(out, strbuf_str(&e->columns[i]));
+		strbuf_clear(&e->columns[i]);
+	}
+	predictor_clear(&e->predictor);
+	e->first_frame += (uint32_t)e->frames.count;
+	e->first_node += (uint32_t)e->nodes.count;
+	e->frames.count = 0;
+	e->nodes.count = 0;
+}
+
+void capture_stacks_deinit(struct capture_stacks *s)
+{
+	vec_deinit(&s->frames);
+	vec_deinit(&s->nodes);
+}
+
+struct stacks_decoder {
+	struct capture_stacks *s;
+	struct cursor columns[COLUMN_COUNT];
+	struct predictor predictor;
+};
+
+static void frames_decode(struct cursor *c, struct capture_stacks *s, uint64_t count)
+{
+	while (s->frames.count < count && cursor_ok(c)) {
+		struct capture_frame frame = {.object = (uint32_t)cursor_uleb_to(c, UINT32_MAX)};
+		uint64_t run = wire_uleb(c);
+		if (run == 0 || run > count - s->frames.count)
+			cursor_fail(c, "a run of frames has an impossible length");
+		for (; run && cursor_ok(c); run--) {
+			frame.obj_addr += wire_uleb(c);
+			vec_push(&s->frames, frame);
+		}
+	}
+}
+
+static uint32_t parent_decode(struct stacks_decoder *d, uint32_t node)
+{
+	const struct capture_stacks *s = d->s;
+	uint64_t up = wire_uleb(&d->columns[COLUMN_CLIMB]);
+	uint32_t at = node - 1;
+
+	if (up == 0)
+		return (uint32_t)cursor_uleb_to(&d->columns[COLUMN_PARENT], node - 1);
+	if (up > CLIMB_MAX) {
+		cursor_fail(&d->columns[COLUMN_CLIMB], "a stack's parent is out of reach");
+		return 0;
+	}
+	for (; up && at >= s->first_node; up--)
+		at = s->nodes.data[at - s->first_node].parent;
+	if (up)
+		cursor_fail(&d->columns[COLUMN_CLIMB], "a stack's parent is out of reach");
+	return at;
+}
+
+static uint32_t whole_decode(struct stacks_decoder *d)
+{
+	struct cursor *high = &d->columns[COLUMN_WHOLE_HIGH];
+	uint32_t low = cursor_u8(&d->columns[COLUMN_WHOLE_LOW]);
+	uint64_t frame = wire_uleb(high) << 8 | low;
+
+	if (frame < UINT32_MAX)
+		return (uint32_t)frame;
+	cursor_fail(high, "a frame's number is out of range");
+	return 0;
+}
+
+static uint32_t near_decode(struct stacks_decoder *d, const struct predictor_context *context)
+{
+	int64_t distance = wire_sleb(&d->columns[COLUMN_NEAR]);
+	int64_t base = context->child[0];
+
+	if (context->child_count == 0 || distance < -base ||
+		distance >= (int64_t)UINT32_MAX - base) {
+		cursor_fail(&d->columns[COLUMN_NEAR], "a frame's number is out of range");
+		return 0;
+	}
+	return (uint32_t)(base + distance);
+}
+
+static uint32_t frame_decode(struct stacks_decoder *d, uint32_t parent, uint32_t code)
+{
+	if (parent < d->s->first_node) {
+		if (code != CODE_WHOLE)
+			cursor_fail(&d->columns[COLUMN_CODE], "a frame is guessed from nothing");
+		return whole_decode(d);
+	}
+	uint32_t caller = d->s->nodes.data[parent - d->s->first_node].frame;
+	struct predictor_context *context = predictor_find(&d->predictor, caller);
+	uint32_t frame;
+	if (code == CODE_NEAR)
+		frame = near_decode(d, context);
+	else if (code == CODE_WHOLE)
+		frame = whole_decode(d);
+	else if (code < context->child_count)
+		frame = context->child[code];
+	else {
+		cursor_fail(&d->columns[COLUMN_CODE], "a frame is guessed from nothing");
+		return 0;
+	}
+	predictor_learn(context, code < PREDICTOR_WAYS ? code : PREDICTOR_WAYS, frame);
+	return frame;
+}
+
+static bool columns_ok(const struct stacks_decoder *d)
+{
+	bool ok = true;
+
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		ok &= cursor_ok(&d->columns[i]);
+	return ok;
+}
+
+static void node_decode(struct stacks_decoder *d)
+{
+	uint32_t node = d->s->first_node + (uint32_t)d->s->nodes.count;
+	uint32_t code = cursor_u8(&d->columns[COLUMN_CODE]);
+	struct capture_node n = {.parent = node - 1};
+
+	if (code >= CODE_CHAIN) {
+		code -= CODE_CHAIN;
+		n.parent = parent_decode(d, node);
+	}
+	if (code >= CODE_CHAIN)
+		cursor_fail(&d->columns[COLUMN_CODE], "a stack has an unknown code");
+	if (!columns_ok(d))
+		return;
+	n.frame = frame_decode(d, n.parent, code);
+	vec_push(&d->s->nodes, n);
+}
+
+static struct error *nodes_decode(struct stacks_decoder *d, struct cursor *c, uint64_t count)
+{
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		d->columns[i] = wire_column(c);
+	if (count > cursor_left(&d->columns[COLUMN_CODE]))
+		cursor_fail(c, "more stacks than there are bytes for");
+	while (cursor_ok(c) && d->s->nodes.count < count && columns_ok(d))
+		node_decode(d);
+	struct error *err = cursor_error(c);
+	for (int i = 0; i < COLUMN_COUNT && err == NULL; i++)
+		err = cursor_error(&d->columns[i]);
+	return err;
+}
+
+struct error *capture_stacks_decode(struct cursor *payload, struct capture_stacks *s)
+{
+	struct stacks_decoder d = {.s = s};
+
+	s->frames.count = s->nodes.count = 0;
+	s->first_frame = (uint32_t)cursor_uleb_to(payload, UINT32_MAX);
+	uint64_t frame_count = cursor_uleb_to(payload, UINT32_MAX - s->first_frame);
+	s->first_node = (uint32_t)cursor_uleb_to(payload, UINT32_MAX);
+	uint64_t node_count = cursor_uleb_to(payload, UINT32_MAX - s->first_node);
+	if (s->first_node == 0)
+		cursor_fail(payload, "a stack has the number of the empty stack");
+	frames_decode(payload, s, frame_count);
+	struct error *err = nodes_decode(&d, payload, node_count);
+	predictor_deinit(&d.predictor);
+	return err;
+}

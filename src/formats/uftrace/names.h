@@ -1,0 +1,25 @@
+#ifndef SONDE_FORMATS_UFTRACE_NAMES_H
+#define SONDE_FORMATS_UFTRACE_NAMES_H
+
+/*
+ * Names of uftrace's addresses: which object of a session's map has one (sid-ID.map), and which of
+ * its symbols (OBJECT.sym, or the object itself where that is missing).
+ */
+
+#include "base/folder.h"
+#include "model/builder.h"
+#include "formats/uftrace/tasks.h"
+
+struct uftrace_names;
+
+/* Borrows all three.  ERROR_INPUT if a session's map is missing, as uftrace has it. */
+must_use struct error *uftrace_names_create(const struct folder *folder, struct builder *builder,
+	const struct uftrace_tasks *tasks, struct uftrace_names **names);
+void uftrace_names_destroy(struct uftrace_names *names);
+
+/* The function at an address of a session (NO_ID: of none), as a frame. */
+frame_id uftrace_names_frame(struct uftrace_names *names, uint32_t session, uint64_t addr);
+/* Notes what could not be named. */
+void uftrace_names_note(const struct uftrace_names *names);
+
+#endif

@@ -1,0 +1,73 @@
+#ifndef SONDE_FORMATS_WRITERS_H
+#define SONDE_FORMATS_WRITERS_H
+
+/*
+ * The formats that sonde writes profiles in, in one table.
+ *
+ * To add one:
+ *  1. Write writers/NAME.c around one `const struct writer writer_NAME`.
+ *  2. Declare it below, give it a row in writers.c, its file a line in writers/meson.build.
+ *  3. Names out of the profile pass through base/escape.h on their way out, each once.
+ *  4. The same profile gives the same bytes.  What the format cannot hold and somebody would miss,
+ *     the page in docs/formats/ says; what it can hold not at all is an ERROR_UNSUPPORTED.
+ *  5. If there is a reader of that format, test write → read on tests/random_profile.h.
+ */
+
+#include "base/error.h"
+#include "base/sink.h"
+#include "model/profile.h"
+
+struct writer_options {
+	metric_id metric;  /* for formats that hold one */
+	bool with_modules; /* frames name their load object, where the format leaves the choice */
+};
+
+struct writer {
+	const char *name;      /* for --to and `sonde formats` */
+	const char *extension; /* of file names, with the dot */
+	const char *other;     /* one more extension that is known; NULL: none */
+	const char *beginning; /* of file names that tell by how they begin; NULL: none do */
+	const char *summary;   /* one line */
+	bool holds_all;	       /* the format keeps everything in a profile, notes too */
+	bool holds_metrics;    /* all of them, not one that is chosen; --metric comes first */
+	bool holds_arcs;       /* counts of calls */
+	bool holds_notes;
+	bool is_of_times;     /* samples whose time is not known are left out */
+	enum packing packing; /* what its files are always packed by, by the caller; else none */
+	/*
+	 * Puts the profile into the sink.  Errors are those of the profile; the sink's own are
+	 * left in it.
+	 */
+	struct error *(*write)(struct sink *sink, const struct profile *profile,
+		const struct writer_options *options);
+};
+
+extern const struct writer writer_callgrind;
+extern const struct writer writer_chrome;
+extern const struct writer writer_csv;
+extern const struct writer writer_dump;
+extern const struct writer writer_firefox;
+extern const struct writer writer_folded;
+extern const struct writer writer_json;
+extern const struct writer writer_perfetto;
+extern const struct writer writer_pprof;
+extern const struct writer writer_otlp;
+extern const struct writer writer_perf_script;
+extern const struct writer writer_sonde;
+extern const struct writer writer_speedscope;
+
+extern const struct writer *const writers[]; /* NULL-terminated */
+
+/* NULL if there is none of that name. */
+const struct writer *writer_find(const char *name);
+/*
+ * The one whose extension the file's name ends in, the longest of several, with ".gz" or ".zst"
+ * behind it or not; else the one that the file's name, without folders, begins with; NULL: there
+ * is none.
+ */
+const struct writer *writer_for_file(const char *path);
+
+/* For formats that have no such weights: whether a sample or a stack weighs less than 0. */
+bool writer_has_negative(const struct profile *p, metric_id metric);
+
+#endif
