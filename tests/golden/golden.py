@@ -21,11 +21,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 SONDE = os.environ.get("SONDE", str(HERE.parents[1] / "build" / "sonde"))
 
 
-def run(command):
+def run(command, program=SONDE):
 	"""The transcript of one command, without its "$ " line."""
 	env = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "COLUMNS": "100"}
 	done = subprocess.run(["sh", "-c", 'sonde() { "$SONDE" "$@"; }\n' + command], cwd=HERE,
-		env={**env, "SONDE": SONDE}, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+		env={**env, "SONDE": str(program)}, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
 	text = done.stdout
 	if text and not text.endswith(b"\n"):
 		text += b"\n\\ no newline at the end\n"
