@@ -1,0 +1,62 @@
+"""Phrases that a native reader stumbles over, in everything that people read; prints TAP.
+
+The list is the table of HACKING.md: what stands in its first column, in backquotes, is looked for; what to write is
+in the second. Quoted code, examples and generated pages are left out. src/ is looked through, too, where the row
+says so: comments and messages alike.
+"""
+
+import os
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(os.environ.get("SOURCE_ROOT", pathlib.Path(__file__).parents[2]))
+PAGES = ("README.md", "ARCHITECTURE.md", "HACKING.md", "CHANGELOG.md", "SECURITY.md")
+MADE = ("docs/files.md", "docs/formats/corpus")
+
+
+def phrases():
+	"""[(pattern, what to write)] of the table in HACKING.md."""
+	text = (ROOT / "HACKING.md").read_text().partition("\n## Words\n")[2].partition("\n## ")[0]
+	for row in re.findall(r"^\| (`[^|]*) \| ([^|]*) \|$", text, re.MULTILINE):
+		for phrase in re.findall(r"`([^`]+)`", row[0]):
+			yield re.compile(rf"(?<![\w-]){re.escape(phrase)}(?!\w)", re.IGNORECASE), row[1]
+
+
+def prose(path):
+	"""(line number, line) of what people read there."""
+	is_code, is_table = False, False
+	for number, line in enumerate(path.read_text().splitlines(), 1):
+		if line.startswith("```"):
+			is_code = not is_code
+		if path.name == "HACKING.md" and line.startswith("## "):
+			is_table = line == "## Words"
+		if is_code or is_table or line.startswith("    ") and path.suffix == ".md":
+			continue
+		yield number, re.sub(r"`[^`]*`", "", line) if path.suffix == ".md" else line
+
+
+def files():
+	yield from (ROOT / name for name in PAGES)
+	for path in sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "man").glob("*.[157]")]):
+		if not str(path.relative_to(ROOT)).startswith(MADE):
+			yield path
+
+
+def main():
+	banned, problems = list(phrases()), []
+	for path in files():
+		for number, line in prose(path):
+			for pattern, better in banned:
+				found = pattern.search(line)
+				if found:
+					problems.append(f"{path.relative_to(ROOT)}:{number}: '{found[0]}': write {better}")
+	good = banned and not problems
+	print(f"1..1\n{'ok' if good else 'not ok'} 1 - {len(banned)} phrases are not used")
+	for problem in problems:
+		print(f"# {problem}")
+	return 0 if good else 1
+
+
+if __name__ == "__main__":
+	sys.exit(main())
