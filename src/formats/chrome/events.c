@@ -217,7 +217,7 @@ static void add_slice(struct chrome *c, const struct members *m, int64_t dur)
 	struct str name = m->name.size ? m->name : STR("(unnamed)");
 
 	if (!m->has_ts || (dur > 0 && m->ts > INT64_MAX - dur)) {
-		c->bad_events++;
+		c->faults[CHROME_BAD_EVENT].count++;
 		return;
 	}
 	c->threads.data[thread].is_used = true;
@@ -296,7 +296,7 @@ static void add_sample(struct chrome *c, const struct members *m, int64_t weight
 	uint32_t thread = chrome_thread_at(c, m->pid, m->tid);
 
 	if (!m->has_ts) {
-		c->bad_events++;
+		c->faults[CHROME_BAD_EVENT].count++;
 		return;
 	}
 	c->threads.data[thread].is_used = true;
@@ -329,14 +329,14 @@ void chrome_read_event(struct chrome *c)
 		if (m.has_frame || str_equal(m.category, STR("sample")))
 			add_sample(c, &m, read_weight(c, &m));
 		else
-			c->others++;
+			c->faults[CHROME_OTHER].count++;
 		break;
 	case 0:
-		c->bad_events++;
+		c->faults[CHROME_BAD_EVENT].count++;
 		break;
 	default:
 		if (!read_v8(c, &m))
-			c->others++;
+			c->faults[CHROME_OTHER].count++;
 	}
 }
 

@@ -7,8 +7,6 @@
  */
 #include "formats/chrome/reader.h"
 
-#include "formats/common/counted_note.h"
-
 /* ---- The file */
 
 static void read_events(struct chrome *c)
@@ -171,31 +169,32 @@ static bool is_trailing_comma(const struct json_reader *r)
 
 static void add_notes(struct chrome *c)
 {
-	const struct json_reader *r = &c->json;
+	static const struct fault_note notes[CHROME_FAULT_COUNT] = {
+		[CHROME_BAD_EVENT] = {NOTE_BAD_RECORD,
+			"event has no time or no kind, and was passed over",
+			"events have no time or no kind, and were passed over", FAULT_NOWHERE},
+		[CHROME_BAD_END] = {NOTE_BAD_RECORD,
+			"end of a slice fits none that was open, and was passed over",
+			"ends of slices fit none that was open, and were passed over",
+			FAULT_NOWHERE},
+		[CHROME_STILL_OPEN] = {NOTE_INCOMPLETE,
+			"a slice is not ended, and ends with its thread",
+			"slices are not ended, and end with their threads", FAULT_NOWHERE},
+		[CHROME_BAD_LINK] = {NOTE_BAD_RECORD,
+			"reference is to a frame that is not there, or its own caller",
+			"references are to frames that are not there, or their own callers",
+			FAULT_NOWHERE},
+		[CHROME_OTHER] = {NOTE_INFO,
+			"an event that is no stack (instant, counter, flow, asynchronous) is left "
+			"out",
+			"events that are no stacks (instants, counters, flows, asynchronous ones) "
+			"are left out",
+			FAULT_NOWHERE},
+	};
 
-	if (json_is_cut(r))
-		builder_note(c->builder, NOTE_INCOMPLETE, 1, "the file ends early, at byte %zu",
-			(size_t)(r->bad - r->start));
-	else if (r->bad && !is_trailing_comma(r))
-		builder_note(c->builder, NOTE_INCOMPLETE, 1,
-			"the file is broken from byte %zu on: %s", (size_t)(r->bad - r->start),
-			r->problem);
-	counted_note(c->builder, NOTE_BAD_RECORD, c->bad_events,
-		"event has no time or no kind, and was passed over",
-		"events have no time or no kind, and were passed over");
-	counted_note(c->builder, NOTE_BAD_RECORD, c->bad_ends,
-		"end of a slice fits none that was open, and was passed over",
-		"ends of slices fit none that was open, and were passed over");
-	counted_note(c->builder, NOTE_INCOMPLETE, c->still_open,
-		"a slice is not ended, and ends with its thread",
-		"slices are not ended, and end with their threads");
-	counted_note(c->builder, NOTE_BAD_RECORD, c->bad_links,
-		"reference is to a frame that is not there, or its own caller",
-		"references are to frames that are not there, or their own callers");
-	counted_note(c->builder, NOTE_INFO, c->others,
-		"an event that is no stack (instant, counter, flow, asynchronous) is left out",
-		"events that are no stacks (instants, counters, flows, asynchronous ones) are left "
-		"out");
+	if (!is_trailing_comma(&c->json))
+		json_damage_note(&c->json, c->builder);
+	fault_notes(c->builder, c->faults, notes, CHROME_FAULT_COUNT);
 }
 
 struct error *chrome_build(struct chrome *c)

@@ -12,11 +12,21 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "formats/readers.h"
+#include "formats/common/importer.h"
 
 /* Tracks of ticks that our own writer made have higher numbers. */
 #define CHROME_TICK_TRACK (INT64_C(1) << 30)
 
 enum { CHROME_BEGIN = -1, CHROME_END = -2 }; /* in place of a duration */
+
+enum chrome_fault {
+	CHROME_BAD_EVENT,  /* without a time or a kind */
+	CHROME_BAD_END,	   /* of no slice that is open */
+	CHROME_STILL_OPEN, /* a slice without an end */
+	CHROME_BAD_LINK,   /* to a frame that is not there, or to itself */
+	CHROME_OTHER,	   /* an event of a kind that is not read */
+	CHROME_FAULT_COUNT
+};
 
 /* A slice, or an end of one. */
 struct chrome_event {
@@ -116,7 +126,7 @@ struct chrome {
 	size_t samples_metric, time_metric, zone_metric;
 	int64_t weight[4];
 	VEC(struct chrome_change) changes; /* of threads that have samples, thread by thread */
-	uint64_t others, bad_events, bad_ends, still_open, bad_links;
+	struct fault faults[CHROME_FAULT_COUNT];
 };
 
 /* The thread of that process and number. */

@@ -61,9 +61,7 @@ static frame_id make_frame(struct chrome *c, const struct chrome_frame *f)
 			str_starts_with(module, STR("[kernel")) ? OBJECT_KERNEL : OBJECT_USER);
 	if (builder_string_bytes(c->builder, name).size == 0)
 		name = builder_string(c->builder, STR("[unknown]"));
-	return builder_frame(c->builder,
-		builder_function(c->builder, name, object, (string_id){0}, 0), (string_id){0}, 0,
-		false, 0);
+	return frame_of_name(c->builder, name, object, 0);
 }
 
 /* The stack of a frame: its parents' and itself.  Parents that are not there, or its own, are cut.
@@ -76,7 +74,7 @@ static stack_id stack_of(struct chrome *c, uint64_t id)
 
 	while (id != UINT64_MAX) {
 		if (!map_get(&c->frame_ids, id, 0, &at) || c->frames.data[at].state == 1) {
-			c->bad_links++;
+			c->faults[CHROME_BAD_LINK].count++;
 			break;
 		}
 		if (c->frames.data[at].state == 2) {

@@ -95,7 +95,7 @@ static void add_child(struct chrome *c, struct v8_profile *v, uint64_t parent, u
 
 	if (!map_get(&v->ids, id, 0, &at)) {
 		if (v->nodes.count >= NODES_ANY + c->input->size / BYTES_A_NODE) {
-			c->bad_links++;
+			c->faults[CHROME_BAD_LINK].count++;
 			return;
 		}
 		at = node_at(c, v, id);
@@ -203,7 +203,7 @@ static stack_id stack_of(struct chrome *c, struct v8_profile *v, uint32_t node)
 			break;
 		}
 		if (n->state == 1 || n->kind == NODE_IGNORED || n->name.i == 0) {
-			c->bad_links += n->kind != NODE_IGNORED;
+			c->faults[CHROME_BAD_LINK].count += n->kind != NODE_IGNORED;
 			break;
 		}
 		n->state = 1;
@@ -237,7 +237,7 @@ static stack_id move_to(struct chrome *c, struct v8_profile *v, struct current *
 
 	/* As speedscope has it: whatever was there goes on. */
 	if (!map_get(&v->ids, id, 0, &at)) {
-		c->bad_links++;
+		c->faults[CHROME_BAD_LINK].count++;
 		return below;
 	}
 	const struct v8_node *node = &v->nodes.data[at];

@@ -15,7 +15,7 @@
 #include "base/compiler.h"
 #include "base/vec.h"
 #include "model/merge.h"
-#include "formats/common/bad_lines.h"
+#include "formats/common/importer.h"
 #include "formats/common/spans.h"
 #include "formats/common/text_input.h"
 
@@ -202,9 +202,7 @@ static frame_id frame_new(struct builder *b, struct str text)
 		object = builder_object(b, module, STR(""), kind);
 		text = (struct str){tick + 1, text.size - module.size - 1};
 	}
-	function_id function =
-		builder_function(b, builder_string(b, text), object, (string_id){0}, 0);
-	return builder_frame(b, function, (string_id){0}, 0, false, 0);
+	return frame_of_name(b, builder_string(b, text), object, 0);
 }
 
 static frame_id frame_of(struct folded *f, struct span text)

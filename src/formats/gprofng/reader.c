@@ -10,7 +10,7 @@
  */
 #include "formats/readers.h"
 
-#include "formats/common/counted_note.h"
+#include "formats/common/importer.h"
 #include "formats/gprofng/events.h"
 #include "formats/gprofng/names.h"
 #include "formats/gprofng/stacks.h"

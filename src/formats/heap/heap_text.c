@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "formats/common/address_stacks.h"
-#include "formats/common/bad_lines.h"
+#include "formats/common/importer.h"
 #include "formats/common/text_field.h"
 #include "formats/common/text_input.h"
 

@@ -14,8 +14,7 @@
 
 #include <stdlib.h>
 
-#include "formats/common/bad_lines.h"
-#include "formats/common/counted_note.h"
+#include "formats/common/importer.h"
 #include "formats/perf/script_head.h"
 #include "formats/perf/script_repeat.h"
 #include "formats/perf/script_rows.h"

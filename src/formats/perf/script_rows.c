@@ -3,7 +3,7 @@
  */
 #include "formats/perf/script_rows.h"
 
-#include "formats/common/counted_note.h"
+#include "formats/common/importer.h"
 
 #include <stdlib.h>
 

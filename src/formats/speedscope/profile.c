@@ -159,7 +159,7 @@ static void add_row(struct adding *a, stack_id stack, int64_t at, int64_t weight
 	int64_t since;
 
 	if (weight < 0) {
-		s->bad_weights++;
+		s->faults[FAULT_WEIGHT].count++;
 		return;
 	}
 	s->weight[a->metric] = weight;
@@ -183,7 +183,7 @@ static frame_id frame_at(struct speedscope *s, int64_t i)
 
 	if (i >= 0 && (uint64_t)i < known)
 		return s->frames.data[i];
-	s->bad_frames++;
+	s->faults[FAULT_FRAME].count++;
 	return s->frames.data[known];
 }
 
@@ -199,7 +199,7 @@ static stack_id read_frames(struct speedscope *s, bool *is_plain)
 	*is_plain = false;
 	if (!json_array(&s->json))
 		return stack;
-	uint64_t bad_before = s->bad_frames;
+	uint64_t bad_before = s->faults[FAULT_FRAME].count;
 	bool is_numbers = true;
 	while (count == BLOCK) {
 		count = json_numbers(&s->json, 0, frames, BLOCK);
@@ -214,7 +214,8 @@ static stack_id read_frames(struct speedscope *s, bool *is_plain)
 				s->budget.cut++;
 		}
 	}
-	*is_plain = is_numbers && has_room && s->bad_frames == bad_before && json_ok(&s->json);
+	*is_plain = is_numbers && has_room && s->faults[FAULT_FRAME].count == bad_before &&
+		    json_ok(&s->json);
 	return stack;
 }
 
@@ -290,14 +291,14 @@ static void add_samples(struct adding *a)
 			break;
 		stack_id stack = read_stack(s);
 		if (weight == JSON_NO_NUMBER) {
-			s->bad_weights++;
+			s->faults[FAULT_WEIGHT].count++;
 			continue;
 		}
 		add_row(a, stack, a->at, weight);
 		if (weight > 0 && __builtin_add_overflow(a->at, weight, &a->at))
 			a->at = INT64_MAX;
 	}
-	s->bad_length += has_sample || has_weight;
+	s->faults[FAULT_LENGTH].count += has_sample || has_weight;
 }
 
 /* ---- Events */
@@ -335,11 +336,11 @@ static void advance(struct adding *a, int64_t at)
 	int64_t weight;
 
 	if (at < a->at) {
-		a->s->bad_order++;
+		a->s->faults[FAULT_ORDER].count++;
 		return;
 	}
 	if (__builtin_sub_overflow(at, a->at, &weight))
-		a->s->bad_weights++;
+		a->s->faults[FAULT_WEIGHT].count++;
 	else if (weight > 0 && a->open.count)
 		add_row(a, a->open.data[a->open.count - 1].stack, a->at, weight);
 	a->at = at;
@@ -363,11 +364,11 @@ static void play(struct adding *a, const struct event *e)
 	}
 	/* The innermost is closed even if it is another: that keeps the others in balance. */
 	if (a->open.count == 0) {
-		s->bad_close++;
+		s->faults[FAULT_CLOSE].count++;
 		return;
 	}
 	a->open.count--;
-	s->bad_close += top.frame.i != frame.i;
+	s->faults[FAULT_CLOSE].count += top.frame.i != frame.i;
 }
 
 static void add_events(struct adding *a)
@@ -385,10 +386,10 @@ static void add_events(struct adding *a)
 		if ((e.is_open || e.is_close) && e.has_at)
 			play(a, &e);
 		else
-			s->bad_order++;
+			s->faults[FAULT_ORDER].count++;
 	}
 	if (a->open.count) {
-		s->still_open += a->open.count;
+		s->faults[FAULT_OPEN].count += a->open.count;
 		if (a->profile->end > a->at)
 			advance(a, a->profile->end);
 	}
@@ -402,11 +403,11 @@ void speedscope_add(struct speedscope *s, const struct speedscope_profile *p, th
 
 	(void)speedscope_metric_of(p, &a.digits);
 	if (a.metric == s->metric_count)
-		s->bad_metrics++;
+		s->faults[FAULT_METRIC].count++;
 	else if (p->has_events)
 		add_events(&a);
 	else if (p->has_samples && p->has_weights)
 		add_samples(&a);
 	else
-		s->bad_profiles++;
+		s->faults[FAULT_PROFILE].count++;
 }

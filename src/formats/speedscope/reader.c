@@ -9,9 +9,7 @@
  */
 #include "formats/speedscope/reader.h"
 
-#include "base/map.h"
 #include "obj/demangle.h"
-#include "formats/common/counted_note.h"
 
 /*
  * Stacks of any file, and of each so many bytes one more.  An event that opens a frame has more
@@ -167,38 +165,28 @@ static void read_name(struct speedscope_profile *p)
 	}
 }
 
-/* Threads by process, id and name. */
-struct threads {
-	struct map processes, threads;
-	int64_t count;
-};
-
-static thread_id thread_of(struct speedscope *s, struct threads *t, struct speedscope_profile *p)
+/* The thread of the profile of that number, from 1: threads are told apart by process, id and name.
+ */
+static thread_id thread_of(
+	struct speedscope *s, struct task_ids *tasks, struct speedscope_profile *p, int64_t number)
 {
-	uint32_t *process, *thread;
-	bool is_new;
+	struct builder *b = s->builder;
 
-	t->count++;
 	if (p->thread.size == 0 && !p->has_thread)
 		read_name(p);
 	if (!p->has_thread)
-		p->tid = t->count;
-	string_id process_name = builder_string(s->builder, p->process);
-	process = map_at(&t->processes, (uint64_t)p->pid, process_name.i, 0, &is_new);
-	if (is_new)
-		*process = builder_process(s->builder, p->pid, 0, p->process).i;
-	uint64_t key = (uint64_t)*process << 32 | builder_string(s->builder, p->thread).i;
-	thread = map_at(&t->threads, key, (uint64_t)p->tid, 0, &is_new);
-	if (is_new)
-		*thread =
-			builder_thread(s->builder, p->tid, (process_id){*process}, 0, p->thread).i;
-	return (thread_id){*thread};
+		p->tid = number;
+	string_id process_name = builder_string(b, p->process);
+	process_id process = task_process(tasks, b, p->pid, process_name, process_name);
+	string_id name = builder_string(b, p->thread);
+	return task_thread(tasks, b, process, p->tid, name, name);
 }
 
 static void read_profiles(struct speedscope *s)
 {
-	struct threads threads = {0};
+	struct task_ids tasks = {0};
 	thread_id thread = {NO_ID};
+	int64_t count = 0;
 
 	if (!json_array(&s->json))
 		return;
@@ -209,54 +197,55 @@ static void read_profiles(struct speedscope *s)
 		const char *problem = s->json.problem;
 		if (p.has_events || p.has_samples) {
 			if (s->has_rows)
-				thread = thread_of(s, &threads, &p);
+				thread = thread_of(s, &tasks, &p, ++count);
 			speedscope_add(s, &p, thread);
 		}
 		json_return(&s->json, &behind);
 		s->json.bad = bad;
 		s->json.problem = problem;
 	}
-	map_deinit(&threads.processes);
-	map_deinit(&threads.threads);
+	task_ids_deinit(&tasks);
 }
 
 /* ---- The file */
 
 static void add_notes(struct speedscope *s)
 {
+	static const struct fault_note notes[FAULT_COUNT] = {
+		[FAULT_FRAME] = {NOTE_BAD_RECORD,
+			"reference is to a frame that is not there, shown as [unknown]",
+			"references are to frames that are not there, shown as [unknown]",
+			FAULT_NOWHERE},
+		[FAULT_ORDER] = {NOTE_BAD_RECORD,
+			"event is not in the order of time, or has none; its time was taken as the "
+			"last",
+			"events are not in the order of time, or have none; their time was taken "
+			"as the last",
+			FAULT_NOWHERE},
+		[FAULT_CLOSE] = {NOTE_BAD_RECORD, "event closes a frame that is not the innermost",
+			"events close frames that are not the innermost", FAULT_NOWHERE},
+		[FAULT_OPEN] = {NOTE_INCOMPLETE, "a frame is still open at its profile's end",
+			"frames are still open at their profiles' ends", FAULT_NOWHERE},
+		[FAULT_LENGTH] = {NOTE_BAD_RECORD, "profile has not as many weights as samples",
+			"profiles have not as many weights as samples", FAULT_NOWHERE},
+		[FAULT_WEIGHT] = {NOTE_BAD_RECORD,
+			"weight is negative, or no number, and was passed over",
+			"weights are negative, or no numbers, and were passed over", FAULT_NOWHERE},
+		[FAULT_PROFILE] = {NOTE_BAD_RECORD,
+			"profile is of no kind that is known, and was passed over",
+			"profiles are of no kind that is known, and were passed over",
+			FAULT_NOWHERE},
+		[FAULT_METRIC] = {NOTE_BAD_RECORD,
+			"profile is of a metric beyond the 16 that there may be, and was passed "
+			"over",
+			"profiles are of metrics beyond the 16 that there may be, and were passed "
+			"over",
+			FAULT_NOWHERE},
+	};
+
 	stack_budget_note(&s->budget, s->builder);
-	if (json_is_cut(&s->json))
-		builder_note(s->builder, NOTE_INCOMPLETE, 1, "the file ends early, at byte %zu",
-			(size_t)(s->json.bad - s->json.start));
-	else if (!json_ok(&s->json))
-		builder_note(s->builder, NOTE_INCOMPLETE, 1,
-			"the file is broken from byte %zu on: %s",
-			(size_t)(s->json.bad - s->json.start), s->json.problem);
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_frames,
-		"reference is to a frame that is not there, shown as [unknown]",
-		"references are to frames that are not there, shown as [unknown]");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_order,
-		"event is not in the order of time, or has none; its time was taken as the last",
-		"events are not in the order of time, or have none; their time was taken as the "
-		"last");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_close,
-		"event closes a frame that is not the innermost",
-		"events close frames that are not the innermost");
-	counted_note(s->builder, NOTE_INCOMPLETE, s->still_open,
-		"a frame is still open at its profile's end",
-		"frames are still open at their profiles' ends");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_length,
-		"profile has not as many weights as samples",
-		"profiles have not as many weights as samples");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_weights,
-		"weight is negative, or no number, and was passed over",
-		"weights are negative, or no numbers, and were passed over");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_profiles,
-		"profile is of no kind that is known, and was passed over",
-		"profiles are of no kind that is known, and were passed over");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_metrics,
-		"profile is of a metric beyond the 16 that there may be, and was passed over",
-		"profiles are of metrics beyond the 16 that there may be, and were passed over");
+	json_damage_note(&s->json, s->builder);
+	fault_notes(s->builder, s->faults, notes, FAULT_COUNT);
 }
 
 /* Where the file's two parts are; the profiles are looked at on the way. */
@@ -295,10 +284,7 @@ static struct error *read_parts(struct speedscope *s)
 		json_return(&s->json, &shared);
 		read_shared(s);
 	}
-	function_id unknown =
-		builder_function(s->builder, builder_string(s->builder, STR("[unknown]")),
-			(object_id){NO_ID}, (string_id){0}, 0);
-	vec_push(&s->frames, builder_frame(s->builder, unknown, (string_id){0}, 0, false, 0));
+	vec_push(&s->frames, frame_unknown(s->builder));
 	json_return(&s->json, &profiles);
 	read_profiles(s);
 	s->json.bad = bad;

@@ -7,10 +7,23 @@
 #include "base/json_reader.h"
 #include "base/vec.h"
 #include "formats/readers.h"
+#include "formats/common/importer.h"
 #include "formats/common/spans.h"
 #include "formats/common/stack_budget.h"
 
 #define SPEEDSCOPE_METRICS_MAX 16
+
+enum speedscope_fault {
+	FAULT_FRAME,   /* a reference to a frame that is not there */
+	FAULT_ORDER,   /* an event without a time, or before the last */
+	FAULT_CLOSE,   /* an event that closes another frame than the innermost */
+	FAULT_OPEN,    /* a frame that is not closed */
+	FAULT_LENGTH,  /* not as many weights as samples */
+	FAULT_WEIGHT,  /* a weight below zero, or none */
+	FAULT_PROFILE, /* of an unknown kind */
+	FAULT_METRIC,  /* of one metric too many */
+	FAULT_COUNT
+};
 
 /* A profile of the file as its members tell; strings are borrowed or in the reader's scratch. */
 struct speedscope_profile {
@@ -44,8 +57,7 @@ struct speedscope {
 	struct stack_budget budget;
 	struct row_table stacks; /* struct span: texts of samples, their ids those of stacks */
 	size_t stacks_max;
-	uint64_t bad_frames, bad_order, bad_close, still_open, bad_length, bad_profiles,
-		bad_metrics, bad_weights;
+	struct fault faults[FAULT_COUNT];
 };
 
 /* Of the profile that comes next, all but its samples and events, which are marked. */
