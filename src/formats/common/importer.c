@@ -14,9 +14,9 @@ void counted_note(
 
 	if (count == 0)
 		return;
-	if (count == 1)
+	if (one && count == 1)
 		builder_note(b, kind, 1, "%s", one);
-	else if (note_shows_count(&note))
+	else if (one == NULL || note_shows_count(&note))
 		builder_note(b, kind, count, "%s", many);
 	else
 		builder_note(b, kind, count, "%" PRIu64 " %s", count, many);
@@ -34,10 +34,8 @@ static void fault_note(struct builder *b, const struct fault *fault, const struc
 	else if (note->place == FAULT_OFFSET_DEC)
 		builder_note(b, note->kind, fault->count, "%s, the first at offset %" PRIu64, text,
 			fault->first);
-	else if (note->one)
-		counted_note(b, note->kind, fault->count, note->one, note->many);
 	else
-		builder_note(b, note->kind, fault->count, "%s", text);
+		counted_note(b, note->kind, fault->count, note->one, note->many);
 }
 
 void fault_notes(

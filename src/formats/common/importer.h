@@ -15,7 +15,8 @@
 
 /*
  * Adds nothing where count is 0; `one` is the sentence for 1, `many` goes behind a number, which is
- * added here for kinds whose number views do not show (note_shows_count).
+ * added here for kinds whose number views do not show (note_shows_count).  Where `one` is NULL,
+ * `many` is the whole sentence, whatever the count.
  */
 void counted_note(
 	struct builder *b, enum note_kind kind, uint64_t count, const char *one, const char *many);
@@ -35,8 +36,7 @@ enum fault_place {
 /* The note of a fault, in the order of the enum. */
 struct fault_note {
 	enum note_kind kind;
-	const char *one; /* the sentence for 1; NULL: `many` as it stands, whatever the count */
-	const char *many;
+	const char *one, *many; /* as counted_note takes them */
 	enum fault_place place;
 };
 

@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "formats/readers.h"
+#include "formats/common/importer.h"
 
 #define MIB ((size_t)1 << 20)
 /* Threads without samples cost the profile more than the file. */
@@ -383,22 +384,17 @@ static void add_reference_notes(struct firefox *f)
 {
 	struct builder *b = f->builder;
 
-	if (f->bad_references)
-		builder_note(b, NOTE_BAD_RECORD, f->bad_references,
-			"references between tables lead nowhere, and were passed over");
-	if (f->cycles)
-		builder_note(b, NOTE_BAD_RECORD, f->cycles,
-			"stacks are called from themselves, and were cut there");
-	if (f->scan.bad)
-		builder_note(b, NOTE_BAD_RECORD, f->scan.bad,
-			"threads or processes are not ones, and were passed over");
-	if (f->early)
-		builder_note(b, NOTE_GUESSED, f->early,
-			"samples are from before the profile's start, and were put at it");
-	if (f->cut_stacks || f->has_cut_table)
-		builder_note(b, NOTE_BAD_RECORD, f->cut_stacks + f->has_cut_table,
-			"rows or stacks were left out, as there are too many for the size of the "
-			"file");
+	counted_note(b, NOTE_BAD_RECORD, f->bad_references, NULL,
+		"references between tables lead nowhere, and were passed over");
+	counted_note(b, NOTE_BAD_RECORD, f->cycles, NULL,
+		"stacks are called from themselves, and were cut there");
+	counted_note(b, NOTE_BAD_RECORD, f->scan.bad, NULL,
+		"threads or processes are not ones, and were passed over");
+	counted_note(b, NOTE_GUESSED, f->early, NULL,
+		"samples are from before the profile's start, and were put at it");
+	counted_note(b, NOTE_BAD_RECORD, f->cut_stacks + f->has_cut_table, NULL,
+		"rows or stacks were left out, as there are too many for the size of the "
+		"file");
 }
 
 static void add_notes(struct firefox *f)

@@ -370,9 +370,8 @@ static bool is_difference(struct str text)
 static void add_notes(struct folded *f)
 {
 	bad_lines_note(&f->bad, f->builder);
-	if (f->rounded)
-		builder_note(f->builder, NOTE_GUESSED, f->rounded,
-			"weights with a fraction were rounded to whole numbers");
+	counted_note(f->builder, NOTE_GUESSED, f->rounded, NULL,
+		"weights with a fraction were rounded to whole numbers");
 }
 
 static struct error *read_lines(struct folded *f, const char *name, struct str text)
