@@ -18,6 +18,7 @@
 #include "obj/demangle.h"
 #include "formats/callgrind/line.h"
 #include "formats/common/importer.h"
+#include "formats/common/text_field.h"
 
 /* ---- names ---- */
 
@@ -112,11 +113,6 @@ static string_id charge(struct callgrind_names *n, string_id id, size_t size)
 	return id;
 }
 
-static bool is_hex_digit(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-}
-
 /*
  * Of a function without a name callgrind writes where in its load object it is, in 16 digits, and
  * maybe how deep in a recursion ("'2").  sonde says "[MODULE+0xADDRESS]" of such ones.
@@ -127,7 +123,7 @@ static struct str say_nameless(struct callgrind_names *n, struct str name)
 
 	if (n->function_object >= n->paths.count || !str_starts_with(name, STR("0x")))
 		return name;
-	while (end < name.size && is_hex_digit(name.data[end]))
+	while (end < name.size && text_hex_value(name.data[end]) < 16)
 		end++;
 	if (end - 2 < 8 || end - 2 > 16 || (end < name.size && name.data[end] != '\''))
 		return name;

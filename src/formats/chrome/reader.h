@@ -4,8 +4,8 @@
 /*
  * What the parts of the reader of Chrome's traces share; nobody else includes it.
  *
- * chrome.c reads the file, events.c events one by one into the tables here; when all are
- * read slices.c, samples.c and v8.c make stacks of them.
+ * reader.c reads the file, event by event, into the tables here; when all are read slices.c and
+ * samples.c make stacks of them.
  */
 
 #include "base/json_reader.h"
@@ -132,10 +132,6 @@ struct chrome {
 /* The thread of that process and number. */
 uint32_t chrome_thread_at(struct chrome *c, int64_t pid, int64_t tid);
 uint32_t chrome_process_at(struct chrome *c, int64_t pid);
-/* Reads the event that comes next. */
-void chrome_read_event(struct chrome *c);
-/* Of the object that comes next, one of `samples`. */
-void chrome_read_sample(struct chrome *c);
 /* The object of `stackFrames` that comes next. */
 void chrome_read_frames(struct chrome *c);
 /* A reference to a frame: a number, or text. */
@@ -155,9 +151,6 @@ void chrome_deinit(struct chrome *c);
 void chrome_add_slices(struct chrome *c);
 void chrome_add_samples(struct chrome *c);
 void chrome_add_v8(struct chrome *c);
-
-/* A row of a sample, whose weight is in the file's own metric, or in time. */
-void chrome_add_row(struct chrome *c, stack_id stack, uint32_t thread, int64_t at, int64_t weight);
 
 static inline uint64_t chrome_time(const struct chrome *c, int64_t ts)
 {

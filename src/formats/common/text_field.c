@@ -7,13 +7,7 @@
 
 static int digit_value(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 16;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : text_hex_value(c);
 }
 
 static void drop(struct str *s, size_t size)

@@ -6,7 +6,41 @@
  * start of what is left, or found by a key.
  */
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
 #include "base/str.h"
+
+static inline bool text_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static inline bool text_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The value of a hexadecimal digit, in lower case; 16: it is none. */
+static inline int text_hex_value(char c)
+{
+	if (text_is_digit(c))
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+}
+
+/* Passes the blanks and tabs at the start. */
+static inline void text_skip_blanks(struct str *rest)
+{
+	while (rest->size && text_is_blank(rest->data[0]))
+		*rest = (struct str){rest->data + 1, rest->size - 1};
+}
+
+static inline bool text_contains(struct str s, const char *text)
+{
+	return memmem(s.data, s.size, text, strlen(text)) != NULL;
+}
 
 /* Takes hexadecimal digits (no 0x) off the start; false, and nothing taken: none, or over 64 bits.
  */

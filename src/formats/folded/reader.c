@@ -17,6 +17,7 @@
 #include "model/merge.h"
 #include "formats/common/importer.h"
 #include "formats/common/spans.h"
+#include "formats/common/text_field.h"
 #include "formats/common/text_input.h"
 
 /* Deeper stacks than any real one; a line of only ';' must not cost 50 times its size. */
@@ -64,27 +65,17 @@ struct folded {
 	size_t waiting_count;
 };
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static struct str strip_end(struct str s)
 {
-	while (s.size && (is_blank(s.data[s.size - 1]) || s.data[s.size - 1] == '\r'))
+	while (s.size && (text_is_blank(s.data[s.size - 1]) || s.data[s.size - 1] == '\r'))
 		s.size--;
 	return s;
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 /* Digits of s from *i on as a number; false if it passes 63 bits. */
 static bool parse_digits(struct str s, size_t *i, uint64_t *value)
 {
-	for (; *i < s.size && is_digit(s.data[*i]); ++*i) {
+	for (; *i < s.size && text_is_digit(s.data[*i]); ++*i) {
 		if (__builtin_mul_overflow(*value, 10u, value) ||
 			__builtin_add_overflow(*value, (uint64_t)(s.data[*i] - '0'), value))
 			return false;
@@ -97,7 +88,7 @@ static bool parse_fraction(struct str s, size_t *i)
 {
 	size_t first = ++*i;
 
-	while (*i < s.size && is_digit(s.data[*i]))
+	while (*i < s.size && text_is_digit(s.data[*i]))
 		++*i;
 	return first < *i && s.data[first] >= '5';
 }
@@ -190,7 +181,7 @@ static frame_id frame_new(struct builder *b, struct str text)
 	object_id object = {NO_ID};
 	size_t blanks = 0;
 
-	while (blanks < text.size && is_blank(text.data[blanks]))
+	while (blanks < text.size && text_is_blank(text.data[blanks]))
 		blanks++;
 	if (blanks == text.size)
 		text = STR("[unknown]");
@@ -419,10 +410,10 @@ static bool looks_folded(struct str line)
 
 	if (parse_line(line, &stack, &weights))
 		return true;
-	while (rest.size && is_digit(rest.data[rest.size - 1]))
+	while (rest.size && text_is_digit(rest.data[rest.size - 1]))
 		rest.size--;
 	return rest.size > 1 && rest.size < strip_end(line).size &&
-	       is_blank(rest.data[rest.size - 1]);
+	       text_is_blank(rest.data[rest.size - 1]);
 }
 
 /*
