@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 60
 .NOTPARALLEL:
 
 all: $(BUILD)/build.ninja ## build the program: build/sonde
-	@ninja -C $(BUILD) --quiet
+	@ninja -C $(BUILD) --quiet program
 
 deps: ## install what building needs (Debian)
 	@.ci/deps
@@ -18,8 +18,8 @@ deps: ## install what building needs (Debian)
 test-deps:
 	@.ci/deps test
 
-tests: all # what tests run, beside the program
-	@ninja -C $(BUILD) --quiet all meson-test-prereq
+tests: $(BUILD)/build.ninja # the program and what tests run
+	@ninja -C $(BUILD) --quiet all
 
 demo: deps all ## record a recursive program and look at it
 	@examples/demo $(BUILD)
@@ -54,11 +54,11 @@ fuzz: tests ## search for crashes, FUZZ_SECONDS for each harness; FUZZ=NAME for 
 	@ninja -C build-fuzz --quiet
 	@tests/fuzz/search $(BUILD) build-fuzz $(FUZZ_SECONDS) $(FUZZ)
 
-asan: build-asan/build.ninja ## build with ASan and UBSan: build-asan/sonde
-	@ninja -C build-asan --quiet all meson-test-prereq
+asan: build-asan/build.ninja ## build with ASan and UBSan, tests too: build-asan/sonde
+	@ninja -C build-asan --quiet all
 
 install: all ## install below PREFIX (and DESTDIR)
-	@meson configure $(BUILD) -Dprefix=$(PREFIX) && ninja -C $(BUILD) --quiet >/dev/null
+	@meson configure $(BUILD) -Dprefix=$(PREFIX) && ninja -C $(BUILD) --quiet program >/dev/null
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
 
 clean: ## remove all builds

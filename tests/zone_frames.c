@@ -14,6 +14,7 @@ void zone_frames_init(struct zone_frames *f, const struct zone_maker *m, size_t 
 	f->reader = zone_reader_create();
 	f->difference = zone_difference_create();
 	f->history = zone_history_create(0, bytes);
+	f->ends_frames = ZONEWIRE_SLOT_NOBODY;
 	must(f->reader && f->difference && f->history);
 	zone_difference_start(f->difference, m->header->start_ticks);
 }
@@ -33,6 +34,7 @@ void zone_frames_end(struct zone_frames *f, const struct zone_maker *m)
 	must(zone_reader_read(f->reader, &m->region, &reading));
 	must(zone_history_learn(f->history, &m->region));
 	must(zone_difference_take(f->difference, &reading, &tick));
+	tick.head.slot = f->ends_frames;
 	must(zone_history_add(f->history, &reading, &tick));
 }
 

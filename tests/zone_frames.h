@@ -11,6 +11,7 @@ struct zone_frames {
 	struct zone_reader *reader;
 	struct zone_difference *difference;
 	struct zone_history *history;
+	uint32_t ends_frames; /* the slot whose thread does; ZONEWIRE_SLOT_NOBODY at first */
 };
 
 /* Frames begin at the maker's start.  What may not fail aborts. */

@@ -62,6 +62,7 @@ static const char *const row_kind_names[] = {
 	[ZONE_ROW_FOCUS] = "focus",
 	[ZONE_ROW_RECURSION] = "recursion",
 	[ZONE_ROW_CHILD] = "callee",
+	[ZONE_ROW_FRAMELESS] = "frameless",
 };
 
 /* ---- pieces ---- */

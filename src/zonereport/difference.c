@@ -168,6 +168,7 @@ bool zone_difference_take(struct zone_difference *difference, const struct zone_
 		return false;
 	*tick = (struct zone_tick){.delta = d->delta,
 		.head = {.number = d->number++,
+			.slot = ZONEWIRE_SLOT_NOBODY,
 			.start_ticks = d->now,
 			.end_ticks = reading->now > d->now ? reading->now : d->now,
 			.delta_count = put_deltas(d, reading, &candidates),

@@ -147,7 +147,7 @@ static bool look_at_run(struct zone_follow *follow)
 {
 	const struct zone_reading *reading = &follow->reading;
 	struct zonewire_delta *delta = calloc(reading->node_count + (size_t)1, sizeof(*delta));
-	struct zone_tick tick = {.delta = delta};
+	struct zone_tick tick = {.delta = delta, .head.slot = ZONEWIRE_SLOT_NOBODY};
 	uint64_t start = follow->region->header.start_ticks;
 
 	if (!delta)

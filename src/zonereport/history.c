@@ -47,6 +47,7 @@ void zone_history_destroy(struct zone_history *history)
 	free(history->zone);
 	free(history->node);
 	free(history->touched);
+	free(history->frame_slots.bits);
 	frame_ring_deinit(&history->ring);
 	free(history);
 }
@@ -275,12 +276,45 @@ static void add_time(struct zone_history *history, double ms, double *weight)
 	}
 }
 
+static bool ends_frames(const struct zone_history *history, uint32_t slot)
+{
+	return slot / 64 < history->frame_slots.words &&
+	       (history->frame_slots.bits[slot / 64] >> slot % 64 & 1);
+}
+
+/* A slot for which there is no memory is not known to end frames: what it does in zones is shown
+ * all the same. */
+static void note_frame_slot(struct zone_history *history, uint32_t slot)
+{
+	uint32_t words = slot / 64 + 1;
+
+	if (slot == ZONEWIRE_SLOT_NOBODY || ends_frames(history, slot))
+		return;
+	if (words > history->frame_slots.words) {
+		if (!rows_grow(&history->frame_slots.bits, sizeof(*history->frame_slots.bits),
+			    history->frame_slots.words, words))
+			return;
+		history->frame_slots.words = words;
+	}
+	history->frame_slots.bits[slot / 64] |= (uint64_t)1 << slot % 64;
+	history->frame_slots.count++;
+}
+
+bool history_is_frameless(const struct zone_history *history, uint32_t node, uint32_t slot)
+{
+	const struct zone_place *place = &history->node[node].place;
+
+	return slot == ZONE_SLOT_ALL && history->frame_slots.count > 0 && place->parent == node &&
+	       !ends_frames(history, place->slot);
+}
+
 bool zone_history_add(struct zone_history *history, const struct zone_reading *reading,
 	const struct zone_tick *tick)
 {
 	double ms = zone_history_ms(history, tick->head.end_ticks - tick->head.start_ticks);
 	double weight[EXPONENTIAL];
 
+	note_frame_slot(history, tick->head.slot);
 	if (tick->head.stream != history->stream || history->is_paused || history->is_frozen)
 		return true;
 	if (!learn_nodes(history, reading, tick)) {

@@ -37,6 +37,11 @@ struct zone_history {
 	struct zone_info *zone; /* [zone_count], strings allocated */
 	uint32_t zone_count, zone_capacity;
 	struct zone_namer namer;
+	/* The slots whose threads have ended a frame of any stream, a bit each, and how many. */
+	struct {
+		uint64_t *bits; /* [words] */
+		uint32_t words, count;
+	} frame_slots;
 	double tick_ms;
 	uint64_t trouble[ZONEWIRE_TROUBLES];
 	uint32_t trouble_open, trouble_ended; /* zones */
@@ -58,6 +63,11 @@ struct node_value {
 /* What exponential averages of that node (0 the first of them) are now. */
 struct node_value history_average(
 	const struct zone_history *history, const struct history_node *node, unsigned average);
+/*
+ * Whether the node's own time is outside of zones in a thread that ends no frames, while others do,
+ * and that of all threads is asked for: slot is the query's.  Such time is in no sum.
+ */
+bool history_is_frameless(const struct zone_history *history, uint32_t node, uint32_t slot);
 /* Whether a node is of the choice's zone, depth and slot. */
 bool history_chosen(const struct history_node *node, struct zone_choice choice);
 

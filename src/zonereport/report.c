@@ -42,7 +42,10 @@ static void mark_row(struct zone_row *row)
 		      : row->is_mostly_overhead		? '!'
 		      : row->has_children		? '+'
 							: '\0';
-	row->indent = row->kind == ZONE_ROW_FLAT || row->kind == ZONE_ROW_FOCUS ? 0 : 3;
+	row->indent = row->kind == ZONE_ROW_FLAT || row->kind == ZONE_ROW_FRAMELESS ||
+				      row->kind == ZONE_ROW_FOCUS
+			      ? 0
+			      : 3;
 }
 
 struct zone_row *report_put_row(struct zone_report *report, const struct report_work *work,
@@ -86,6 +89,26 @@ static void set_cursor(struct zone_report *report)
 	report->query.cursor = last < 0 ? 0 : report->cursor_row;
 }
 
+struct zone_unit zone_unit_of(double ms)
+{
+	static const struct zone_unit units[] = {{"ms", 1}, {"us", 1e-3}, {"ns", 1e-6}};
+	/* No time at all has the usual one. */
+	return ms <= 0 || ms >= units[0].ms ? units[0] : ms >= units[1].ms ? units[1] : units[2];
+}
+
+static void set_unit(struct zone_report *report)
+{
+	double longest = 0;
+
+	for (size_t i = 0; i < report->row_count; i++) {
+		const struct zone_row *row = &report->row[i];
+
+		if (row->kind != ZONE_ROW_FRAMELESS && row->hier_ms > longest)
+			longest = row->hier_ms;
+	}
+	report->unit = zone_unit_of(longest);
+}
+
 static void set_totals(struct zone_report *report, const struct report_work *work)
 {
 	struct zone_frame frame;
@@ -116,6 +139,7 @@ struct zone_report *zone_report_create(
 		set_columns(report);
 		set_cursor(report);
 		set_totals(report, &work);
+		set_unit(report);
 		report_titles(report, &work);
 	}
 	report_work_deinit(&work);

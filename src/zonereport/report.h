@@ -18,6 +18,11 @@
  * Descendants: instead of the children all zones that have Z above, self, hier and count of what
  * they do there; the sum of their selfs = hier - self of Z.
  *
+ * Threads that end no frames wait or work for others, and what they do outside of zones says
+ *nothing of frames: 15 workers that sleep would be 94 % of all.  Where some thread ends frames and
+ *all threads are shown, that time is in no row and no sum, but in one row at the end of flat
+ *reports.
+ *
  * Spread recursion: "zone, with n of the same above" is then an entity of its own, named
  * "zone (n)", so that no stack has one twice.
  */
@@ -63,6 +68,7 @@ enum zone_row_kind {
 	ZONE_ROW_FOCUS,
 	ZONE_ROW_RECURSION, /* outside of the sums */
 	ZONE_ROW_CHILD,	    /* or descendant */
+	ZONE_ROW_FRAMELESS, /* the last, and in no sum: see report_work.h */
 };
 
 struct zone_row {
@@ -80,12 +86,20 @@ struct zone_row {
 
 enum { ZONE_COLUMNS = 3, ZONE_TITLE_BYTES = 256 };
 
+/* A unit that times are shown in, the largest in which the time is 1 or more. */
+struct zone_unit {
+	const char *name; /* "ms", "us" or "ns" */
+	double ms;	  /* that one of it is */
+};
+struct zone_unit zone_unit_of(double ms);
+
 struct zone_report {
 	char title[ZONE_TITLE_BYTES];	/* "16.667 ms/frame (fps: 60.00)  sort self - …" */
 	char trouble[ZONE_TITLE_BYTES]; /* "": none; names in it are escaped */
 	enum zone_measure column[ZONE_COLUMNS]; /* in the order of the display, sorted first */
 	double frame_ms;
 	double total_ms;	 /* self times of all zones together */
+	struct zone_unit unit;	 /* that its longest time is shown in */
 	double overhead_ms;	 /* estimated, per frame */
 	struct zone_query query; /* as it was answered: clamped */
 	size_t row_count;

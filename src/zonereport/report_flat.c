@@ -74,13 +74,27 @@ static int by_hier(const void *a, const void *b)
 	return order ? order : by_name(a, b);
 }
 
+/* What threads that end no frames do outside of zones, below all others. */
+static void put_frameless(struct zone_report *report, const struct report_work *work)
+{
+	double ms = work->frameless * work->history->tick_ms;
+
+	if (ms <= 0)
+		return;
+	report->row[report->row_count++] = (struct zone_row){.kind = ZONE_ROW_FRAMELESS,
+		.zone = ZONEWIRE_ZONE_NONE,
+		.info = {.name = "[threads without frames]", .file = "", .module = ""},
+		.self_ms = ms,
+		.hier_ms = ms};
+}
+
 bool report_flat(struct zone_report *report, const struct report_work *work)
 {
 	struct entity_sum *sum = calloc(work->entity_count, sizeof(*sum));
 	bool has_heat = work->query.frame == 0 && work->query.average > 0;
 	bool is_hier = work->query.mode == ZONE_MODE_HIER;
 
-	report->row = calloc(work->entity_count, sizeof(*report->row));
+	report->row = calloc((size_t)work->entity_count + 1, sizeof(*report->row));
 	if (!sum || !report->row) {
 		free(sum);
 		return false;
@@ -101,5 +115,6 @@ bool report_flat(struct zone_report *report, const struct report_work *work)
 		is_hier				     ? by_hier
 		: work->query.mode == ZONE_MODE_NAME ? by_name
 						     : by_self);
+	put_frameless(report, work);
 	return true;
 }

@@ -131,9 +131,11 @@ static const char *mode_title(enum zone_mode mode)
 static void put_title(struct zone_report *report)
 {
 	double ms = report->frame_ms, fps = ms > 0 ? 1000 / ms : 0;
+	struct zone_unit unit = zone_unit_of(ms);
 	size_t frame = report->query.frame;
 	int used = snprintf(report->title, sizeof(report->title),
-		"%3.3lf ms/frame (fps: %3.2lf)  %s - ", ms, fps, mode_title(report->query.mode));
+		"%3.3lf %s/frame (fps: %3.2lf)  %s - ", ms / unit.ms, unit.name, fps,
+		mode_title(report->query.mode));
 
 	if (frame == 0)
 		snprintf(report->title + used, sizeof(report->title) - (size_t)used,
@@ -327,22 +329,31 @@ static void write_label(const struct zone_row *row, size_t columns, FILE *file)
 	fputs(label, file);
 }
 
+/* Columns have no unit where it is the usual one, milliseconds, as ever. */
 bool zone_report_write(const struct zone_report *report, FILE *file)
 {
+	bool is_usual = report->unit.ms == 1;
 	size_t columns = label_columns(report);
 
 	fprintf(file, "%s\n", report->title);
 	if (report->trouble[0])
 		fprintf(file, "%s\n", report->trouble);
 	fprintf(file, "%-*s", (int)columns, " zone");
-	for (int c = 0; c < ZONE_COLUMNS; c++)
-		fprintf(file, " %10s", zone_measure_name(report->column[c]));
+	for (int c = 0; c < ZONE_COLUMNS; c++) {
+		char header[16];
+
+		snprintf(header, sizeof(header), "%s%s%s", zone_measure_name(report->column[c]),
+			is_usual || report->column[c] == ZONE_COUNT ? "" : " ",
+			is_usual || report->column[c] == ZONE_COUNT ? "" : report->unit.name);
+		fprintf(file, " %10s", header);
+	}
 	fputc('\n', file);
 	for (size_t i = 0; i < report->row_count; i++) {
 		write_label(&report->row[i], columns, file);
 		for (int c = 0; c < ZONE_COLUMNS; c++)
 			fprintf(file, " %10.3lf",
-				zone_row_value(&report->row[i], report->column[c]));
+				zone_row_value(&report->row[i], report->column[c]) /
+					(report->column[c] == ZONE_COUNT ? 1 : report->unit.ms));
 		fputc('\n', file);
 	}
 	return !ferror(file);

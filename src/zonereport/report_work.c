@@ -43,17 +43,28 @@ static void values_of_frame(struct report_work *work)
 
 		if (delta->node >= work->node_count || !is_shown(work, delta->node))
 			continue;
-		work->value[delta->node].self += (double)delta->self_ticks;
+		if (history_is_frameless(work->history, delta->node, work->query.slot))
+			work->frameless += (double)delta->self_ticks;
+		else
+			work->value[delta->node].self += (double)delta->self_ticks;
 		work->value[delta->node].count += delta->entries;
 	}
 }
 
 static void values_of_average(struct report_work *work)
 {
-	for (uint32_t i = 1; i < work->node_count; i++)
-		if (is_shown(work, i))
-			work->value[i] = history_average(
-				work->history, &work->history->node[i], work->query.average - 1);
+	for (uint32_t i = 1; i < work->node_count; i++) {
+		struct node_value *value = &work->value[i];
+
+		if (!is_shown(work, i))
+			continue;
+		*value = history_average(
+			work->history, &work->history->node[i], work->query.average - 1);
+		if (!history_is_frameless(work->history, i, work->query.slot))
+			continue;
+		work->frameless += value->self;
+		*value = (struct node_value){.count = value->count};
+	}
 }
 
 static void add_up(struct report_work *work)

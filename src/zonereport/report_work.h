@@ -4,6 +4,9 @@
 /*
  * What rows are made of: for each node its values in what is shown, and of which entity it is.  An
  * entity is a zone, or, where recursion is spread, a zone with so many of the same above it.
+ *
+ * Frameless time: where all threads are shown and some of them end frames, what the others spend
+ * outside of zones is no node's value but a sum of its own.
  */
 
 #include "zonereport/history_state.h"
@@ -36,6 +39,7 @@ struct report_work {
 	struct entity *entity; /* [entity_count] */
 	uint32_t entity_count;
 	struct entity_sum all; /* everything together */
+	double frameless;      /* ticks; in nothing else */
 };
 
 #define ENTITY_NONE UINT32_MAX

@@ -34,7 +34,7 @@ static uint8_t *nodes_of(
 }
 
 static float frame_value(const struct zone_history *history, const struct zonewire_tick *tick,
-	const uint8_t *is_in, enum zone_measure measure)
+	const uint8_t *is_in, uint32_t slot, enum zone_measure measure)
 {
 	const struct zonewire_delta *delta = frame_deltas(tick);
 	uint64_t sum = 0;
@@ -42,7 +42,10 @@ static float frame_value(const struct zone_history *history, const struct zonewi
 	for (uint32_t i = 0; i < tick->delta_count; i++) {
 		if (delta[i].node >= history->node_count || !is_in[delta[i].node])
 			continue;
-		sum += measure == ZONE_COUNT ? delta[i].entries : delta[i].self_ticks;
+		if (measure == ZONE_COUNT)
+			sum += delta[i].entries;
+		else if (!history_is_frameless(history, delta[i].node, slot))
+			sum += delta[i].self_ticks;
 	}
 	return (float)(measure == ZONE_COUNT ? (double)sum : zone_history_ms(history, sum));
 }
@@ -56,8 +59,8 @@ size_t zone_history_series(const struct zone_history *history, struct zone_choic
 	if (!is_in)
 		return 0;
 	for (size_t i = 0; i < count; i++)
-		values[i] = frame_value(
-			history, frame_ring_get(&history->ring, count - 1 - i), is_in, measure);
+		values[i] = frame_value(history, frame_ring_get(&history->ring, count - 1 - i),
+			is_in, choice.slot, measure);
 	free(is_in);
 	return count;
 }
@@ -115,6 +118,7 @@ static uint32_t delta_zone(const struct zone_history *history, const struct grap
 	const struct history_node *node = &history->node[delta->node];
 
 	if (delta->node >= history->node_count || node->place.zone >= history->zone_count ||
+		history_is_frameless(history, delta->node, graph->slot) ||
 		(graph->slot != ZONE_SLOT_ALL && node->place.slot != graph->slot))
 		return 0;
 	return node->place.zone;

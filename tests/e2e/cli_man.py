@@ -76,8 +76,8 @@ def test_the_table_of_docs_has_all_formats():
 
 
 def numbers_of(enum):
-	"""Of an enum in format/: number by name."""
-	for header in (SOURCE_ROOT / "src" / "format").glob("*.h"):
+	"""Of an enum of the layout: number by name."""
+	for header in (SOURCE_ROOT / "src" / "formats" / "sonde" / "layout").glob("*.h"):
 		body = re.search(rf"enum {enum} {{(.*?)}};", header.read_text(), re.DOTALL)
 		if body:
 			code = re.sub(r"/\*.*?\*/", "", body[1], flags=re.DOTALL)

@@ -74,6 +74,7 @@ def test_inlined_calls(folder):
 	assert cut == ("[truncated]", 10, False, [("compile", 10, False, [])]), cut
 
 
+@harness.takes_long
 def test_timeline(folder):
 	"""A part of its timeline has the functions and figures that the same part of ours has."""
 	path = GOLDEN / "threads.dump"
@@ -103,6 +104,7 @@ def test_same_bytes(folder):
 	assert converted(GOLDEN / "recording.dump", folder).read_bytes() == first
 
 
+@harness.takes_long
 def test_recording_with_waits(folder):
 	"""Threads with their names, CPU times and times off the CPU, as sonde has them itself."""
 	recording.needs_sampling()

@@ -125,6 +125,7 @@ def ci_script():
 	return page.partition("```sh\n")[2].partition("```")[0]
 
 
+@harness.takes_long
 def test_a_build_server_sees_what_became_slower(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "slowed")

@@ -146,6 +146,12 @@ def compile_c(folder, source, *flags, name="program", compiler=None):
 		[compiler_identity(compiler), name, source if headers else "", text, *headers, *flags], build)
 
 
+def takes_long(function):
+	"""Marks a case of some seconds of CPU time: `make check` leaves it to `make check-long`."""
+	function.takes_long = True
+	return function
+
+
 def _call(function):
 	if not inspect.signature(function).parameters:
 		return function()
@@ -186,10 +192,14 @@ def _run_all(functions):
 
 
 def main():
-	"""Runs the test_* functions of the program that calls it, all or those named by arguments."""
+	"""Runs the test_* functions of the program that calls it: all, those named by arguments, or --short or --long
+	ones."""
 	functions = [f for name, f in sys.modules["__main__"].__dict__.items()
 		if name.startswith("test_") and callable(f)]
-	if len(sys.argv) > 1:
+	if sys.argv[1:] in (["--short"], ["--long"]):
+		functions = [f for f in functions if hasattr(f, "takes_long") == (sys.argv[1] == "--long")]
+		assert functions, "its row in meson.build says that it has some"
+	elif len(sys.argv) > 1:
 		functions = [f for f in functions if f.__name__ in sys.argv[1:]]
 	# In the background, or below nohup, these may be ignored, and would be by what is tested.
 	for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):

@@ -217,6 +217,7 @@ def floods():
 		(f"s 4 {n}\ni 1 1 {i:x}\nt {i:x} 0\na 1 {i:x}\n+ {i - 1:x}\n" for i, n in names(42)))
 
 
+@harness.takes_long
 def test_floods_of_small_records(folder):
 	problems = []
 	for name, pieces in floods():

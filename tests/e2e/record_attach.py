@@ -88,6 +88,7 @@ def check_children(folder, program):
 	assert mean > 0.05 and max(abs(share - mean) for share in shares) < slack, (shares, r.total)
 
 
+@harness.takes_long
 def test_children_there_and_to_come(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "processes")
@@ -308,6 +309,7 @@ def test_our_own_parent(folder):
 	assert not [n for n in shares if n.startswith("sonde")], shares
 
 
+@harness.takes_long
 def test_targets_that_exit_at_once(folder):
 	recording.needs_sampling()
 	for i in range(1000 if harness.LONG else 100):
@@ -318,6 +320,7 @@ def test_targets_that_exit_at_once(folder):
 		target.wait()
 
 
+@harness.takes_long
 def test_storms(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "storm")

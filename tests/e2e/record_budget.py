@@ -4,6 +4,7 @@ import harness
 import recording
 
 
+@harness.takes_long
 def test_a_tight_limit_lowers_the_rate_and_keeps_the_weights(folder):
 	recording.needs_sampling()
 	shares = recording.program(folder, "shares")

@@ -128,6 +128,7 @@ def test_nohup_stays_in_force(folder):
 	assert running.recording.stats["counted"] > 0.75 * harness.work(400, least=400)
 
 
+@harness.takes_long
 def test_kill_9_of_sonde_loses_little_and_harms_nothing(folder):
 	program = recording.program(folder, "fate")
 	for round in range(20 if harness.LONG else 3):
@@ -177,6 +178,7 @@ def test_a_stopped_recorder_stops_nothing(folder):
 	assert "samples were lost" in running.err
 
 
+@harness.takes_long
 def test_file_size_limit(folder):
 	program = recording.program(folder, "fate")
 	mark = folder / "mark"
@@ -191,6 +193,7 @@ def test_file_size_limit(folder):
 	assert any(note["kind"] in ("incomplete", "lost") for note in r.notes), r.notes
 
 
+@harness.takes_long
 def test_full_disk(folder):
 	recording.needs_root()
 	recording.needs_sampling()

@@ -145,6 +145,7 @@ def test_by_default_threads_from_before_the_program(folder):
 	check_later_part(r)
 
 
+@harness.takes_long
 def test_by_default_children_from_before_the_program(folder):
 	r = default(folder, recording.program(folder, "lunge"), 800, 1, 1)
 	r.check_truth(r.done.out)
@@ -174,6 +175,7 @@ def attach(folder, seconds):
 		target.wait()
 
 
+@harness.takes_long
 def test_by_default_attached(folder):
 	check_later_part(attach(folder, 3))
 

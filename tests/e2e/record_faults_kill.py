@@ -122,6 +122,7 @@ def check_killed(folder, number):
 	return recording.Recording(path).stats["counted"]
 
 
+@harness.takes_long
 def test_killed_at_each_write(folder):
 	recording.needs_sampling()
 	faults.needs_injection(folder)
@@ -143,6 +144,7 @@ def test_killed_at_each_write(folder):
 	assert max(counts[-3:]) > 0.4 * whole > 100, (counts, whole)
 
 
+@harness.takes_long
 def test_killed_while_the_file_takes_its_name(folder):
 	recording.needs_sampling()
 	faults.needs_injection(folder)

@@ -107,14 +107,17 @@ def test_damaged_symbols(folder):
 		lambda name: name in (".symtab", ".strtab", ".shstrtab", ".note.gnu.build-id"), r))
 
 
+@harness.takes_long
 def test_damaged_section_headers(folder):
 	record_mutants(folder, Elf.damage_section_headers)
 
 
+@harness.takes_long
 def test_damaged_file_headers(folder):
 	record_mutants(folder, Elf.damage_file_header)
 
 
+@harness.takes_long
 def test_damaged_program_headers(folder):
 	record_mutants(folder, Elf.damage_program_headers)
 

@@ -119,6 +119,7 @@ def note_count(r, text):
 	return sum(note["count"] for note in r.notes if text in note["text"])
 
 
+@harness.takes_long
 def test_jitdump_with_unwind_information(folder):
 	"""Frames that cannot be read off the code are those that the jitdump tells, also where other code has
 	come to the same place, or the code was moved."""

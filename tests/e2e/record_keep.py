@@ -110,6 +110,7 @@ def whole(path):
 	return recording.Recording(path)
 
 
+@harness.takes_long
 def test_dumps_while_it_goes_on(folder):
 	controlled = Controlled(folder, "--keep", "500ms")
 	pid = controlled.process.pid

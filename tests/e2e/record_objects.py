@@ -40,6 +40,7 @@ def record_linked(folder, *flags, compiler=None):
 		check_roots(r)
 
 
+@harness.takes_long
 def test_static(folder):
 	record_linked(folder, "-static")
 
@@ -48,11 +49,13 @@ def test_static_pie(folder):
 	record_linked(folder, "-static-pie")
 
 
+@harness.takes_long
 def test_musl(folder):
 	needs("musl-gcc")
 	record_linked(folder, compiler="musl-gcc")
 
 
+@harness.takes_long
 def test_static_musl(folder):
 	needs("musl-gcc")
 	record_linked(folder, "-static", compiler="musl-gcc")

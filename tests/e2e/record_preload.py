@@ -57,6 +57,7 @@ def test_shares_are_what_was_programmed(folder):
 	assert r.stats["counted"] <= 1.1 * r.stats["expected"] + 10, r.stats
 
 
+@harness.takes_long
 def test_system_calls_draw_no_samples(folder):
 	"""Signals that wait for the next return from a system call would find the program there."""
 	for name, flags in ("calls", ()), ("calls_kept", ("-fno-optimize-sibling-calls",)):
@@ -87,6 +88,7 @@ def test_recursion_of_65536_levels_is_walked_whole(folder):
 	assert sum(1 for row in rows if row["name"] == "level") >= 65536
 
 
+@harness.takes_long
 def test_holes_that_look_like_frames(folder):
 	"""What is known of a stack is trusted until it has misled us, and then not for a while."""
 	r = record(folder, recording.program(folder, "holes"), harness.work(2000, least=1000))
@@ -144,6 +146,7 @@ def test_sleepers_are_left_alone(folder):
 	assert r.share("work") > 0.5
 
 
+@harness.takes_long
 def test_calls_without_a_function_of_libc_are_not_cut(folder):
 	program = recording.program(folder, "preload_cuts")
 	r = record(folder, program, 4000)
@@ -151,6 +154,7 @@ def test_calls_without_a_function_of_libc_are_not_cut(folder):
 	assert r.stats["counted"] > 50, r.stats
 
 
+@harness.takes_long
 def test_bad_moments(folder):
 	program = recording.program(folder, "preload_busy")
 	for what, rounds, function in (("malloc", 400, "allocate"), ("forks", 150, "forks"),
@@ -162,6 +166,7 @@ def test_bad_moments(folder):
 		r.check_whole(0.99)
 
 
+@harness.takes_long
 def test_a_program_that_locks_its_memory(folder):
 	program = recording.program(folder, "preload_busy")
 	if harness.run(program, "lock", 1).status == 77:
@@ -178,6 +183,7 @@ def noted(r, text):
 	return sum(note["count"] for note in r.notes if text in note["text"])
 
 
+@harness.takes_long
 def test_threads_without_room_are_counted(folder):
 	program = recording.program(folder, "threads")
 	# A sixteenth of the address space is taken at most: that is a few threads' memory.
@@ -196,6 +202,7 @@ def test_a_program_that_writes_over_our_memory(folder):
 	assert r.stats["counted"] > 10, r.stats
 
 
+@harness.takes_long
 def test_time_namespaces(folder):
 	recording.needs_root()
 	program = recording.program(folder, "waits")
@@ -227,6 +234,7 @@ def timers_of(pid):
 	return pathlib.Path(f"/proc/{pid}/timers").read_text()
 
 
+@harness.takes_long
 def test_nothing_is_left_behind(folder):
 	program = recording.program(folder, "fate")
 	mark = folder / "mark"
@@ -299,6 +307,7 @@ def under_seccomp(folder, *arguments):
 	return record(folder, program, *arguments, status=alone.status), alone
 
 
+@harness.takes_long
 def test_programs_that_forbid_themselves_system_calls_live(folder):
 	for kind, way in (("strict", "prctl"), ("strict", "syscall"), ("kill", "prctl"), ("kill", "syscall"),
 			("trap", "prctl"), ("errno", "prctl"), ("kill", "child"), ("trap", "child"),
@@ -310,6 +319,7 @@ def test_programs_that_forbid_themselves_system_calls_live(folder):
 		assert share(r, "before") > 0.1, (kind, way, r.stacks)
 
 
+@harness.takes_long
 def test_a_filter_that_lets_us_work_changes_nothing(folder):
 	for way in "prctl", "syscall", "threads":
 		r, alone = under_seccomp(folder, harness.work(200), "mild", way)

@@ -263,6 +263,7 @@ def stand_still(recorder, seconds):
 	recorder.send_signal(signal.SIGCONT)
 
 
+@harness.takes_long
 def test_ticks_that_are_lost_are_counted(folder):
 	"""From the first on, be it among them or not."""
 	recorder = subprocess.Popen([harness.SONDE, "record", "-o", folder / "z.prof", zoned(folder), "ticks",
@@ -285,6 +286,7 @@ def test_ticks_that_are_lost_are_counted(folder):
 		raise harness.Skip("the ring was large enough")
 
 
+@harness.takes_long
 def test_lost_ticks_of_running_programs_are_counted(folder):
 	"""What was before the recorder came is not lost."""
 	program = subprocess.Popen([zoned(folder), "ticks", "2500"], stdout=subprocess.PIPE, text=True)

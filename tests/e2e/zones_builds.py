@@ -147,11 +147,13 @@ def build_and_run(folder, compiler, *flags, single=False):
 	assert found.get("outer") == "600" and found.get("inner") == "600", (flags, found)
 
 
+@harness.takes_long
 def test_static(folder):
 	build_and_run(folder, "gcc", "-static")
 	build_and_run(folder, "gcc", "-O2", "-static", "-pthread", single=True)
 
 
+@harness.takes_long
 def test_musl(folder):
 	"""From the source, as its library is another one."""
 	build_and_run(folder, "musl-gcc", "-O2", single=True)

@@ -53,6 +53,7 @@ def contents(place):
 	return sizes
 
 
+@harness.takes_long
 def test_all_names_are_clean_enabled_and_disabled(folder):
 	for mode in modes():
 		for enabled in ((), ("-DProf_ENABLED",)):
@@ -135,6 +136,7 @@ def instructions(program, what):
 	return (counts[1] - counts[0]) / 10000
 
 
+@harness.takes_long
 def test_a_block_that_is_switched_off_takes_eight_instructions(folder):
 	# Top and mode are loaded, the mode is tested; the rest is jumps, and where the compiler put them.
 	if not shutil.which("valgrind"):

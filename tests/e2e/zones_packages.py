@@ -148,6 +148,7 @@ def single_header():
 	return f"-I{BUILD_ROOT / 'src' / 'zones' / 'package'}"
 
 
+@harness.takes_long
 def test_single_header_in_c(folder):
 	source = folder / "client.c"
 	source.write_text("#define Prof_IMPLEMENTATION\n" + CLIENT.replace("#include <stdio.h>\n", "").replace(

@@ -190,6 +190,7 @@ def shown(picture):
 	return [repr(row) for row in Report(picture).rows], line_of_fade(picture)
 
 
+@harness.takes_long
 def test_values_and_graph_go_on_and_stop(folder):
 	def look(window):
 		first = window.report()
@@ -221,6 +222,7 @@ def newest_spike(picture, name):
 	return min(spike)[1] if spike else None
 
 
+@harness.takes_long
 def test_a_slow_frame_wanders_to_the_left(folder):
 	with Screen(folder) as screen:
 		window = Window(screen, "--core")
@@ -240,6 +242,7 @@ def test_a_slow_frame_wanders_to_the_left(folder):
 			assert abs(frames - round(frames)) < .3, seen
 
 
+@harness.takes_long
 def test_keys_of_the_report(folder):
 	def look(window):
 		window.key("m")
@@ -293,6 +296,7 @@ def mark(picture, frame):
 	return any(map(is_marked, (at - 1, at, at + 1)))
 
 
+@harness.takes_long
 def test_keys_of_frames_and_of_averages(folder):
 	def look(window):
 		window.key("p")

@@ -431,6 +431,46 @@ static void threads(void **state)
 	program_deinit(&p);
 }
 
+/* 15 workers that wait would be 94 % of all, and the frame's own time nothing. */
+static void threads_without_frames(void **state)
+{
+	struct program p;
+	struct zone_report *r;
+	uint32_t worker = 0;
+
+	(void)state;
+	program_init(&p);
+	p.f.ends_frames = p.slot;
+	for (int i = 0; i < 15; i++)
+		worker = zone_maker_slot(&p.m, "worker", 101 + i);
+	for (int i = 0; i < 3; i++) {
+		spend(&p, "draw", ms / 5);
+		zone_maker_enter(&p.m, worker, zone(&p, "load"));
+		pass(&p, ms / 10);
+		zone_maker_leave(&p.m, worker);
+		end_frame(&p);
+	}
+	r = report(&p);
+	expect_row(r, ZONE_ROW_FLAT, "draw", 0.2, 0.2, 1);
+	expect_row(r, ZONE_ROW_FLAT, "load", 0.1, 0.1, 1);
+	expect_row(r, ZONE_ROW_FLAT, "_global", 0.1, 0.4, 0);
+	expect_near(r->total_ms, 0.4);
+	/* All threads' time but what they do in zones, and the frame's own. */
+	expect_near(r->row[r->row_count - 1].self_ms, 15 * 0.3 - 0.1);
+	assert_int_equal(r->row[r->row_count - 1].kind, ZONE_ROW_FRAMELESS);
+	assert_string_equal(r->unit.name, "us");
+	assert_non_null(strstr(r->title, "300.000 us/frame"));
+	zone_report_destroy(r);
+
+	/* Of a thread that is asked for, all is shown. */
+	p.query.slot = worker;
+	r = report(&p);
+	expect_row(r, ZONE_ROW_FLAT, "_global", 0.2, 0.3, 0);
+	assert_null(row_of(r, ZONE_ROW_FRAMELESS, "[threads without frames]"));
+	zone_report_destroy(r);
+	program_deinit(&p);
+}
+
 /* ---- marks, keys, titles ---- */
 
 static void overhead(void **state)
@@ -628,6 +668,7 @@ int main(void)
 		cmocka_unit_test(spread_recursion),
 		cmocka_unit_test(mutual_recursion),
 		cmocka_unit_test(threads),
+		cmocka_unit_test(threads_without_frames),
 		cmocka_unit_test(overhead),
 		cmocka_unit_test(troubles),
 		cmocka_unit_test(keys),

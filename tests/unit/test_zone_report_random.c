@@ -26,6 +26,7 @@ struct subject {
 	struct zone_frames f;
 	uint32_t zone[ZONES];
 	struct slow_stacks stacks; /* of the frame that is shown */
+	double frameless;	   /* outside of zones, in threads that end no frames */
 };
 
 static void step(struct subject *s)
@@ -54,6 +55,8 @@ static void subject_init(struct subject *s)
 	}
 	for (int i = 0; i < SLOTS; i++)
 		zone_maker_slot(&s->m, "thread", 1 + i);
+	if (random_below(&s->random, 2))
+		s->f.ends_frames = random_below(&s->random, SLOTS);
 	for (int i = 0; i < FRAMES; i++) {
 		for (uint32_t n = 10 + random_below(&s->random, 60); n > 0; n--)
 			step(s);
@@ -73,6 +76,7 @@ static void list_stacks(struct subject *s, size_t ago, uint32_t slot)
 	struct zone_frame frame;
 
 	s->stacks.count = 0;
+	s->frameless = 0;
 	check(zone_history_frame(s->f.history, ago, &frame));
 	for (uint32_t i = 0; i < frame.delta_count; i++) {
 		const struct zonewire_node *node = &s->m.node[frame.delta[i].node];
@@ -87,6 +91,11 @@ static void list_stacks(struct subject *s, size_t ago, uint32_t slot)
 		for (int at = stack->size; at-- > 0; node = &s->m.node[node->parent])
 			stack->zone[at].zone = node->zone;
 		s->stacks.count++;
+		if (slot == ZONE_SLOT_ALL && s->f.ends_frames != ZONEWIRE_SLOT_NOBODY &&
+			stack->size == 1 && stack->slot != s->f.ends_frames) {
+			s->frameless += stack->self;
+			stack->self = 0;
+		}
 	}
 }
 
@@ -117,6 +126,8 @@ static struct slow_figures slow_row(
 		return report->query.mode == ZONE_MODE_DESCENDANTS
 			       ? slow_descendant(&s->stacks, focus, zone)
 			       : slow_child(&s->stacks, focus, zone);
+	case ZONE_ROW_FRAMELESS:
+		return (struct slow_figures){s->frameless, s->frameless, 0};
 	case ZONE_ROW_FLAT:
 	case ZONE_ROW_FOCUS:
 		break;
@@ -240,7 +251,7 @@ static struct slow_figures figures_of(
 		if (report->row[i].depth == 0)
 			sum.hier = report->row[i].hier_ms;
 	}
-	*total = report->total_ms;
+	*total = report->total_ms + sum_of(report, ZONE_ROW_FRAMELESS).self;
 	zone_report_destroy(report);
 	return sum;
 }

@@ -85,7 +85,10 @@ static void draw_axis(const struct tui_graph *g, struct tui_canvas *canvas, stru
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), scale.top_ms < 10 ? "%.2f ms" : "%.0f ms", scale.top_ms);
+	struct zone_unit unit = zone_unit_of(scale.top_ms);
+	double top = scale.top_ms / unit.ms;
+
+	snprintf(text, sizeof(text), top < 10 ? "%.2f %s" : "%.0f %s", top, unit.name);
 	tui_put_right(canvas, g->y, 0, LABEL - 1, TUI_LABEL, str_from(text));
 	if (g->height > 1 && g->per_column > 1) {
 		snprintf(text, sizeof(text), "1:%zu", g->per_column);

@@ -133,14 +133,16 @@ static void put_frames(const struct tui_model *m, struct flow *flow)
 		item(flow, TUI_DIM, text);
 		return;
 	}
-	snprintf(text, sizeof(text), "%.3f ms/frame", report->frame_ms);
+	struct zone_unit unit = zone_unit_of(report->frame_ms);
+
+	snprintf(text, sizeof(text), "%.3f %s/frame", report->frame_ms / unit.ms, unit.name);
 	item(flow, TUI_TITLE, text);
 	snprintf(text, sizeof(text), "%.1f fps", 1000 / report->frame_ms);
 	item(flow, TUI_PLAIN, text);
 	if (!stats.frames)
 		return;
-	snprintf(text, sizeof(text), "median %.2f  p95 %.2f  max %.2f", stats.median, stats.p95,
-		stats.max);
+	snprintf(text, sizeof(text), "median %.2f  p95 %.2f  max %.2f", stats.median / unit.ms,
+		stats.p95 / unit.ms, stats.max / unit.ms);
 	item(flow, TUI_PLAIN, text);
 	snprintf(text, sizeof(text), "of %zu frames", stats.frames);
 	item(flow, TUI_DIM, text);

@@ -74,15 +74,23 @@ static void lay_out(struct tui_table *t, unsigned width)
 		t->column_end[i] += t->column_end[i - 1];
 }
 
+/* Times have one unit in a column; NULL: they are in none. */
+static const char *unit_of(const struct tui_table *t, enum tui_column column)
+{
+	return (column == TUI_COLUMN_SELF || column == TUI_COLUMN_HIER) && t->report
+		       ? t->report->unit.name
+		       : NULL;
+}
+
 static const char *head_of(enum tui_column column)
 {
 	switch (column) {
 	case TUI_COLUMN_NAME:
 		return "zone";
 	case TUI_COLUMN_SELF:
-		return "self ms";
+		return "self";
 	case TUI_COLUMN_HIER:
-		return "hier ms";
+		return "hier";
 	case TUI_COLUMN_COUNT:
 		return "count";
 	case TUI_COLUMN_SHARE:
@@ -120,9 +128,11 @@ static void draw_heads(struct tui_table *t, struct tui_canvas *canvas, unsigned 
 	for (size_t i = 0; i < t->column_count; i++) {
 		bool is_sorted = t->column[i] == tui_sorted_column(t);
 		bool goes_up = t->is_reverse != is_name(t->column[i]);
+		const char *unit = unit_of(t, t->column[i]);
 		char text[32];
 
-		snprintf(text, sizeof(text), "%s%s", head_of(t->column[i]),
+		snprintf(text, sizeof(text), "%s%s%s%s", head_of(t->column[i]), unit ? " " : "",
+			unit ? unit : "",
 			!is_sorted ? ""
 			: goes_up  ? "▲"
 				   : "▼");
@@ -176,7 +186,8 @@ static double share_of(const struct tui_table *t, const struct zone_row *row)
 {
 	enum zone_measure measure = t->report->column[0];
 
-	if (t->report->total_ms <= 0 || measure == ZONE_COUNT)
+	/* What is outside of the sums has no share in them. */
+	if (t->report->total_ms <= 0 || measure == ZONE_COUNT || row->kind == ZONE_ROW_FRAMELESS)
 		return -1;
 	return zone_row_value(row, measure) / t->report->total_ms;
 }
@@ -253,14 +264,14 @@ static enum tui_style name_style(const struct zone_row *row, enum tui_style figu
 		return TUI_FOCUS;
 	if (row->kind == ZONE_ROW_RECURSION)
 		return TUI_NOTICE;
-	return figures == TUI_DIM ? TUI_DIM : TUI_PLAIN;
+	return figures == TUI_DIM || row->kind == ZONE_ROW_FRAMELESS ? TUI_DIM : TUI_PLAIN;
 }
 
 static void draw_row(const struct tui_model *m, const struct zone_row *row,
 	struct tui_canvas *canvas, unsigned y)
 {
 	const struct tui_table *t = &m->table;
-	enum tui_style style = heat_style(t, row);
+	enum tui_style style = row->kind == ZONE_ROW_FRAMELESS ? TUI_DIM : heat_style(t, row);
 	unsigned x = t->column_end[0];
 	bool is_run = zone_follow_base(m->attached.follow) == ZONE_BASE_RUN;
 
@@ -270,10 +281,12 @@ static void draw_row(const struct tui_model *m, const struct zone_row *row,
 
 		switch (t->column[i]) {
 		case TUI_COLUMN_SELF:
-			tui_put_figure(canvas, y, x + 1, end, style, row->self_ms, 3);
+			tui_put_figure(
+				canvas, y, x + 1, end, style, row->self_ms / t->report->unit.ms, 3);
 			break;
 		case TUI_COLUMN_HIER:
-			tui_put_figure(canvas, y, x + 1, end, style, row->hier_ms, 3);
+			tui_put_figure(
+				canvas, y, x + 1, end, style, row->hier_ms / t->report->unit.ms, 3);
 			break;
 		case TUI_COLUMN_COUNT:
 			/* A whole run has whole entries. */

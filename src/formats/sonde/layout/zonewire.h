@@ -220,12 +220,14 @@ struct zonewire_tick {
 	uint32_t stream;
 	uint64_t number; /* in its stream, from 0 */
 	uint64_t start_ticks, end_ticks;
-	uint32_t slot; /* whose thread ended it */
+	uint32_t slot; /* whose thread ended it; in a history also ZONEWIRE_SLOT_NOBODY */
 	uint32_t delta_count;
 	uint32_t flags; /* enum zonewire_tick_flag */
 	uint32_t reserved;
 	/* struct zonewire_delta [delta_count] follows */
 };
+/* Of ticks that no thread ended, but who looks. */
+#define ZONEWIRE_SLOT_NOBODY UINT32_MAX
 enum zonewire_tick_flag {
 	ZONEWIRE_TICK_CUT = 1,	     /* not all nodes had room */
 	ZONEWIRE_TICK_OWN = 2,	     /* of the ending thread alone */
