@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/escape.h"
 #include "base/vec.h"
+#include "formats/common/exporter.h"
 #include "formats/common/zone_walk.h"
 
 struct chrome_writer {
@@ -440,14 +441,6 @@ static void write_other(struct chrome_writer *w)
 	strbuf_add(out, STR("}}\n"));
 }
 
-static struct error *check_times(const struct profile *p)
-{
-	if (p->samples.time_ns || p->tick_count || p->zone_events.count)
-		return NULL;
-	return error_new(
-		ERROR_UNSUPPORTED, "a trace tells when things happened, and this does not");
-}
-
 static struct error *chrome_write(
 	struct sink *sink, const struct profile *profile, const struct writer_options *options)
 {
@@ -457,7 +450,7 @@ static struct error *chrome_write(
 		.zone_time = {NO_ID},
 		.thread_has_zones = xcalloc(profile->thread_count, sizeof(bool)),
 		.is_sampled = xcalloc(profile->stack_count, sizeof(bool))};
-	struct error *err = check_times(profile);
+	struct error *err = exporter_check_times(profile);
 
 	if (err == NULL) {
 		(void)profile_find_metric(profile, STR(ZONE_TIME), &w.zone_time);
