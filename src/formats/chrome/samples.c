@@ -66,9 +66,8 @@ static frame_id make_frame(struct chrome *c, const struct chrome_frame *f)
 	string_id name = f->name;
 	struct str module = builder_string_bytes(c->builder, f->category);
 
-	if (c->is_ours && module.size)
-		object = builder_object(c->builder, module, STR(""),
-			str_starts_with(module, STR("[kernel")) ? OBJECT_KERNEL : OBJECT_USER);
+	if (c->is_ours)
+		object = object_of_module(c->builder, module);
 	if (builder_string_bytes(c->builder, name).size == 0)
 		name = builder_string(c->builder, STR("[unknown]"));
 	return frame_of_name(c->builder, name, object, 0);

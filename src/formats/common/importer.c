@@ -116,6 +116,14 @@ frame_id frame_of_name(struct builder *b, string_id name, object_id object, uint
 	return builder_frame(b, function, (string_id){0}, 0, false, obj_addr);
 }
 
+object_id object_of_module(struct builder *b, struct str module)
+{
+	if (module.size == 0)
+		return (object_id){NO_ID};
+	return builder_object(b, module, STR(""),
+		str_starts_with(module, STR("[kernel")) ? OBJECT_KERNEL : OBJECT_USER);
+}
+
 frame_id frame_unknown(struct builder *b)
 {
 	return frame_of_name(b, builder_string(b, STR("[unknown]")), (object_id){NO_ID}, 0);

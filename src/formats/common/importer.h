@@ -86,6 +86,11 @@ thread_id task_thread(struct task_ids *t, struct builder *b, process_id process,
 
 /* A frame without a line, of a function of which only a name is known; object.i may be NO_ID. */
 frame_id frame_of_name(struct builder *b, string_id name, object_id object, uint64_t obj_addr);
+/*
+ * The load object that a name stands for where nothing else is known of it: "[kernel…" is the
+ * kernel's; NO_ID of the empty name.
+ */
+object_id object_of_module(struct builder *b, struct str module);
 /* "[unknown]", of no object. */
 frame_id frame_unknown(struct builder *b);
 /* A frame of what the symbolizer found. */

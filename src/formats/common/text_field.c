@@ -56,6 +56,14 @@ bool text_take(struct str *rest, struct str prefix)
 	return true;
 }
 
+bool text_take_end(struct str *rest, struct str suffix)
+{
+	if (!str_ends_with(*rest, suffix))
+		return false;
+	rest->size -= suffix.size;
+	return true;
+}
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';

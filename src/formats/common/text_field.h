@@ -49,6 +49,8 @@ bool text_take_hex(struct str *rest, uint64_t *number);
 bool text_take_number(struct str *rest, uint64_t *number);
 /* True, and it is taken, if the rest begins with it. */
 bool text_take(struct str *rest, struct str prefix);
+/* The same at the end. */
+bool text_take_end(struct str *rest, struct str suffix);
 /* The next word, up to a blank or the end, with the blanks before it; empty at the end. */
 struct str text_take_word(struct str *rest);
 /* What follows key ("tid=") in a line, up to its end; false: the key is not there. */

@@ -31,15 +31,6 @@ struct firefox_place {
 	uint64_t address;
 };
 
-/* Takes `text` off the end of s. */
-static bool take_end(struct str *s, struct str text)
-{
-	if (!str_ends_with(*s, text))
-		return false;
-	s->size -= text.size;
-	return true;
-}
-
 /* Takes the last digits and the `before` that stands before them off s. */
 static bool take_number(struct str *s, char before, uint32_t *value)
 {
@@ -90,14 +81,14 @@ static bool read_native(struct str s, struct firefox_place *place)
 	uint32_t offset;
 
 	if (take_number(&rest, ' ', &offset))
-		(void)take_end(&rest, STR(" +"));
+		(void)text_take_end(&rest, STR(" +"));
 	size_t open = last_open(rest);
 	if (open != SIZE_MAX && open > 0 && rest.data[open - 1] == ')' && rest.size > open + 2 &&
 		memchr(rest.data + open, ':', rest.size - open)) {
 		rest.size = open;
 		open = last_open(rest);
 	}
-	if (open == SIZE_MAX || !take_end(&rest, STR(")")))
+	if (open == SIZE_MAX || !text_take_end(&rest, STR(")")))
 		return false;
 	struct str module = {rest.data + open + 2, rest.size - open - 2};
 	if (!str_starts_with(module, STR("in ")))
@@ -133,9 +124,9 @@ static bool read_script(struct str s, struct firefox_place *place)
 	struct str rest = s;
 	uint32_t number, line;
 
-	if (take_end(&rest, STR("]")) && !take_number(&rest, '[', &number))
+	if (text_take_end(&rest, STR("]")) && !take_number(&rest, '[', &number))
 		return false;
-	bool has_name = take_end(&rest, STR(")"));
+	bool has_name = text_take_end(&rest, STR(")"));
 	if (!take_number(&rest, ':', &line))
 		return false;
 	if (take_number(&rest, ':', &number))

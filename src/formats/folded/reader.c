@@ -188,9 +188,7 @@ static frame_id frame_new(struct builder *b, struct str text)
 	const char *tick = memchr(text.data, '`', text.size);
 	if (tick && tick > text.data && tick + 1 < text.data + text.size) {
 		struct str module = {text.data, (size_t)(tick - text.data)};
-		enum object_kind kind =
-			str_starts_with(module, STR("[kernel")) ? OBJECT_KERNEL : OBJECT_USER;
-		object = builder_object(b, module, STR(""), kind);
+		object = object_of_module(b, module);
 		text = (struct str){tick + 1, text.size - module.size - 1};
 	}
 	return frame_of_name(b, builder_string(b, text), object, 0);

@@ -590,14 +590,6 @@ static bool take_number(struct str *name, int64_t *number)
 	return true;
 }
 
-static bool take_end(struct str *name, struct str end)
-{
-	if (!str_ends_with(*name, end))
-		return false;
-	name->size -= end.size;
-	return true;
-}
-
 /*
  * What names say: "main (tid 1)", and what speedscope makes of traces: "main (pid 1, tid 2)",
  * "server (pid 1), main (tid 2)".
@@ -608,23 +600,24 @@ static void read_name(struct speedscope_profile *p)
 	int64_t tid, pid = 0;
 
 	p->thread = p->name;
-	if (!take_end(&rest, STR(")")) || !take_number(&rest, &tid) ||
-		!take_end(&rest, STR("tid ")))
+	if (!text_take_end(&rest, STR(")")) || !take_number(&rest, &tid) ||
+		!text_take_end(&rest, STR("tid ")))
 		return;
-	if (take_end(&rest, STR(", "))) {
-		if (!take_number(&rest, &pid) || !take_end(&rest, STR("pid ")))
+	if (text_take_end(&rest, STR(", "))) {
+		if (!take_number(&rest, &pid) || !text_take_end(&rest, STR("pid ")))
 			return;
 	}
-	if (!take_end(&rest, STR("(")))
+	if (!text_take_end(&rest, STR("(")))
 		return;
-	(void)take_end(&rest, STR(" "));
+	(void)text_take_end(&rest, STR(" "));
 	p->thread = rest;
 	p->tid = tid;
 	p->pid = pid;
 	p->has_thread = true;
 	const char *comma = memmem(rest.data, rest.size, "), ", 3);
 	struct str before = {rest.data, comma ? (size_t)(comma - rest.data) : 0};
-	if (pid == 0 && comma && take_number(&before, &pid) && take_end(&before, STR(" (pid "))) {
+	if (pid == 0 && comma && take_number(&before, &pid) &&
+		text_take_end(&before, STR(" (pid "))) {
 		p->pid = pid;
 		p->process = before;
 		p->thread = (struct str){comma + 3, (size_t)(rest.data + rest.size - comma) - 3};
