@@ -12,7 +12,7 @@
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
-#include "cli/values.h"
+#include "session/values.h"
 #include "view/views.h"
 
 /* Lines, and as many instructions. */
@@ -21,11 +21,11 @@
 enum { OPTION_SOURCE_MAP, OPTION_SOURCE, OPTION_ASM, OPTION_SYNTAX };
 
 static const struct option_row annotate_rows[] = {
-	{OPTION_SOURCE, 0, "source", VALUE_NONE, NULL, NULL, "source lines only"},
-	{OPTION_ASM, 0, "asm", VALUE_NONE, NULL, NULL, "instructions only"},
-	{OPTION_SOURCE_MAP, 0, "source-map", VALUE_TEXT, "OLD=NEW", NULL,
+	{OPTION_SOURCE, 0, "source", VALUE_NONE, NULL, {0}, "source lines only"},
+	{OPTION_ASM, 0, "asm", VALUE_NONE, NULL, {0}, "instructions only"},
+	{OPTION_SOURCE_MAP, 0, "source-map", VALUE_TEXT, "OLD=NEW", {0},
 		"look for sources below OLD below NEW; may be repeated"},
-	{OPTION_SYNTAX, 0, "syntax", VALUE_CHOICE, "SYNTAX", disassemble_syntax_names,
+	{OPTION_SYNTAX, 0, "syntax", VALUE_CHOICE, "SYNTAX", CHOICES(disassemble_syntax_names),
 		"of x86 instructions; default att"},
 	{0},
 };
@@ -51,7 +51,7 @@ static struct error *annotate_set(void *context, int id, const char *value)
 		return NULL;
 	case OPTION_SYNTAX:
 		o->wanted.syntax =
-			(enum disassemble_syntax)value_choice(value, disassemble_syntax_names);
+			(enum disassemble_syntax)CHOICE_OF(value, disassemble_syntax_names);
 		return NULL;
 	default:
 		return report_options_set(&o->report, id, value);
@@ -100,7 +100,8 @@ static struct error *weigh(const struct annotate_options *options, const struct 
 {
 	struct filter_list list;
 	struct selection *selection;
-	struct error *err = filter_list_init(&list, &options->report.filters, profile, NULL);
+	struct error *err =
+		filter_list_init(&list, &options->report.question.filters, profile, NULL);
 
 	if (err)
 		return err;
@@ -143,10 +144,13 @@ static struct error *leave_out_zones(
 	return NULL;
 }
 
-static struct error *annotate_function(const struct annotate_options *options,
-	const struct profile *profile, struct report_query *query,
-	const struct stack_weights *stacks, struct str name, struct arena *arena)
+static struct error *annotate_function(struct annotate_options *options,
+	const struct profile *profile, const struct stack_weights *stacks, struct str name,
+	struct arena *arena)
 {
+	struct question *question = &options->report.question;
+	struct report_query *query = &question->queries[0];
+	struct answer *answer = NULL;
 	struct function_matches matches = function_find(profile, stacks, name, arena);
 	struct remarks remarks = {0};
 	struct error *err;
@@ -161,59 +165,62 @@ static struct error *annotate_function(const struct annotate_options *options,
 	remark_others(profile, &matches, arena, &remarks);
 	query->remarks = remarks.items.data;
 	query->remark_count = remarks.items.count;
-	err = report_print(&options->report, query, 1, profile, NULL);
+	err = answer_create(question, profile, &answer);
+	if (err == NULL)
+		err = report_print(&options->report, answer, NULL);
+	answer_destroy(answer);
 	vec_deinit(&remarks.items);
 	return err;
 }
 
-static struct error *annotate_file(struct annotate_options *options, const char *path,
-	const char *name, struct report_query *query)
+static struct error *annotate_file(
+	struct annotate_options *options, const char *path, const char *name)
 {
 	struct metric_list metrics = {0};
-	struct profile *profile;
+	const struct profile *profile;
+	struct session *session;
 	struct error *err;
 
 	alloc_keep_freed();
-	err = report_options_read(&options->report, path, &profile);
+	err = report_options_open(&options->report, path, &session);
 	if (err)
 		return err;
-	err = report_options_metrics(&options->report, profile, query, 1, &metrics);
+	profile = session_profile(session);
+	err = question_metrics(&options->report.question, profile, &metrics);
 	if (err == NULL) {
 		struct arena *arena = arena_create();
 		struct stack_weights stacks;
 
 		err = weigh(options, profile, &metrics, arena, &stacks);
 		if (err == NULL)
-			err = annotate_function(
-				options, profile, query, &stacks, str_from(name), arena);
+			err = annotate_function(options, profile, &stacks, str_from(name), arena);
 		arena_destroy(arena);
 	}
 	vec_deinit(&metrics.ids);
-	profile_destroy(profile);
+	session_close(session);
 	return err;
 }
 
-static struct error *annotate_query(struct annotate_options *options, struct report_query *query)
+static struct error *annotate_question(struct annotate_options *options)
 {
-	struct report_options *report = &options->report;
-	size_t count;
+	struct question *question = &options->report.question;
+	bool is_text = formats[question->format].draw == text_draw;
 
-	if (report->columns && formats[report->format].draw == text_draw)
+	if (question->columns && is_text)
 		return error_new(ERROR_USAGE, "--columns is for --format json and csv");
-	report->views[0] = &view_annotate;
-	report->view_count = 1;
-	if (report->limit < 0 && formats[report->format].draw == text_draw)
-		report->limit = TEXT_LIMIT;
+	question->views[0] = &view_annotate;
+	question->view_count = 1;
+	if (question->limit < 0 && is_text)
+		question->limit = TEXT_LIMIT;
 	/* Both is what neither gives. */
 	options->wanted.without_source = options->instructions && !options->source;
 	options->wanted.without_instructions = options->source && !options->instructions;
-	return report_options_queries(report, query, &count);
+	return question_settle(question);
 }
 
 static struct error *annotate_operands(
 	struct annotate_options *options, const struct operands *operands)
 {
-	struct report_query queries[REPORT_VIEWS_MAX];
 	struct error *err;
 
 	if (operands->count == 0)
@@ -221,13 +228,13 @@ static struct error *annotate_operands(
 	if (operands->count > 2)
 		return error_new(ERROR_USAGE, "one function at a time; '%s' is one too many",
 			operands->items[2]);
-	if (options->report.filters.same_texts.count)
+	if (options->report.question.filters.same_texts.count)
 		return error_new(ERROR_USAGE, "--same is for reports: this is about one function");
-	err = annotate_query(options, &queries[0]);
+	err = annotate_question(options);
 	if (err)
 		return err;
 	err = annotate_file(options, operands->count == 2 ? operands->items[0] : NULL,
-		operands->items[operands->count - 1], &queries[0]);
+		operands->items[operands->count - 1]);
 	/* Only then: a function may be called as a file is. */
 	if (err && err->kind == ERROR_INPUT && operands->count == 1 &&
 		access(operands->items[0], F_OK) == 0) {
@@ -255,9 +262,9 @@ static int annotate_run(const struct command *self, int argc, char **argv)
 
 static const struct option_group groups[] = {
 	{"Code", annotate_rows},
-	{"Figures", report_figure_rows},
+	{"Figures", question_figure_rows},
 	{"Filters, applied in the order given", filter_rows},
-	{"Clock", report_clock_rows},
+	{"Clock", question_clock_rows},
 	{"Input and output", report_one_view_rows},
 	{"Appearance", report_look_rows},
 	{0},

@@ -17,8 +17,8 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "formats/readers.h"
-#include "view/formats.h"
 #include "formats/writers.h"
+#include "view/formats.h"
 
 static bool takes_files(const struct option_row *row)
 {
@@ -72,19 +72,23 @@ static void print_operand_words(
 	printf("%s", after);
 }
 
-/* The names of the formats that are read, or else of those that are written. */
-static const char *const *names_of_formats(bool is_read)
+/* The names of a kind of value, good until the next call: of formats that are read or written, or
+ * of choices. */
+static const char *const *names_of(const struct option_row *row)
 {
 	static VEC(const char *) names;
+	const char *name;
 
 	names.count = 0;
-	for (size_t i = 0; is_read && readers[i]; i++)
+	for (size_t i = 0; row->value == VALUE_READER && readers[i]; i++)
 		vec_push(&names, readers[i]->name);
-	for (size_t i = 0; !is_read && writers[i]; i++)
+	for (size_t i = 0; row->value == VALUE_WRITER && writers[i]; i++)
 		vec_push(&names, writers[i]->name);
-	for (size_t i = 0; !is_read && format_names[i]; i++)
+	for (size_t i = 0; row->value == VALUE_WRITER && formats[i].name; i++)
 		if (formats[i].extension)
 			vec_push(&names, formats[i].name);
+	for (size_t i = 0; (name = choice_name(row->choices, i)) != NULL; i++)
+		vec_push(&names, name);
 	vec_push(&names, NULL);
 	return names.data;
 }
@@ -92,9 +96,10 @@ static const char *const *names_of_formats(bool is_read)
 /* The words that an option's value is one of, good until the next call; NULL: it is free. */
 static const char *const *value_words(const struct option_row *row)
 {
-	if (row->value == VALUE_READER || row->value == VALUE_WRITER)
-		return names_of_formats(row->value == VALUE_READER);
-	return row->value == VALUE_CHOICE ? row->choices : NULL;
+	bool has_names = row->value == VALUE_READER || row->value == VALUE_WRITER ||
+			 row->value == VALUE_CHOICE;
+
+	return has_names ? names_of(row) : NULL;
 }
 
 /* Calls print for each of the command's options, --help last. */

@@ -8,23 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "cli/command.h"
 #include "analysis/calltree.h"
 #include "analysis/selection.h"
 #include "analysis/ticks.h"
+#include "base/alloc.h"
+#include "cli/command.h"
 #include "cli/convert_drawing.h"
 #include "cli/convert_options.h"
-#include "cli/filter_options.h"
 #include "cli/options.h"
-#include "cli/values.h"
 #include "model/part.h"
+#include "session/filter_options.h"
+#include "session/values.h"
 #include "view/formats.h"
 
 enum { OPTION_COLLAPSE = 100 };
 
 static const struct option_row drawing_rows[] = {
-	{OPTION_COLLAPSE, 0, "collapse", VALUE_CHOICE, "DEGREE", collapse_names,
+	{OPTION_COLLAPSE, 0, "collapse", VALUE_CHOICE, "DEGREE", CHOICES(collapse_names),
 		"which recursive calls are folded; default none"},
 	{0},
 };
@@ -41,7 +41,7 @@ static struct error *convert_set(void *context, int id, const char *value)
 	if (id >= FILTER_OPTION_FIRST)
 		return filter_options_set(&a->filters, id, value);
 	if (id == OPTION_COLLAPSE) {
-		a->options.collapse = value_choice(value, collapse_names);
+		a->options.collapse = CHOICE_OF(value, collapse_names);
 		return NULL;
 	}
 	return convert_options_set(&a->options, id, value);
@@ -121,8 +121,8 @@ static struct error *keep_part(const struct filter_options *filters, struct prof
 /* Where in formats[] that of a writer's name is; -1: nowhere. */
 static int drawing_of(const struct writer *writer)
 {
-	for (int i = 0; format_names[i]; i++)
-		if (strcmp(format_names[i], writer->name) == 0)
+	for (int i = 0; formats[i].name; i++)
+		if (strcmp(formats[i].name, writer->name) == 0)
 			return i;
 	return -1;
 }

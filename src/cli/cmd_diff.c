@@ -16,22 +16,22 @@
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
-#include "cli/values.h"
-#include "model/merge.h"
 #include "formats/readers.h"
+#include "model/merge.h"
+#include "session/values.h"
 #include "view/difference.h"
 #include "view/views.h"
 
 enum { OPTION_OLD, OPTION_NEW, OPTION_NORMALIZE, OPTION_FAIL_OVER, OPTION_UNFIT_OK };
 
 static const struct option_row diff_rows[] = {
-	{OPTION_OLD, 0, "old", VALUE_FILES, "FILE...", NULL, "several runs of the old side"},
-	{OPTION_NEW, 0, "new", VALUE_FILES, "FILE...", NULL, "several runs of the new side"},
-	{OPTION_NORMALIZE, 0, "normalize", VALUE_NONE, NULL, NULL,
+	{OPTION_OLD, 0, "old", VALUE_FILES, "FILE...", {0}, "several runs of the old side"},
+	{OPTION_NEW, 0, "new", VALUE_FILES, "FILE...", {0}, "several runs of the new side"},
+	{OPTION_NORMALIZE, 0, "normalize", VALUE_NONE, NULL, {0},
 		"compare shares of the total, for runs of unequal length"},
-	{OPTION_FAIL_OVER, 0, "fail-over", VALUE_TEXT, "PERCENT", NULL,
+	{OPTION_FAIL_OVER, 0, "fail-over", VALUE_TEXT, "PERCENT", {0},
 		"exit with 3 if a row grew by more of the old total"},
-	{OPTION_UNFIT_OK, 0, "unfit-ok", VALUE_NONE, NULL, NULL,
+	{OPTION_UNFIT_OK, 0, "unfit-ok", VALUE_NONE, NULL, {0},
 		"--fail-over: also with recordings that lost or cut too much"},
 	{0},
 };
@@ -132,10 +132,17 @@ static void sides_deinit(struct sides *sides)
 static struct error *read_side(
 	const struct report_options *options, const char *path, struct profile **profile)
 {
-	struct error *err = profile_read_with(
-		path, &(struct read_options){.from = options->from, .exe = options->exe}, profile);
+	struct error *err = profile_read_with(path, &options->input, profile);
+	struct profile *rooted;
 
-	return err ? err : report_options_roots(options, profile);
+	if (err || options->question.roots == ROOTS_NONE)
+		return err;
+	err = question_roots(&options->question, *profile, &rooted);
+	if (err)
+		return err;
+	profile_destroy(*profile);
+	*profile = rooted;
+	return NULL;
 }
 
 /* A bound is not to be judged by a recording that is no evidence. */
@@ -189,7 +196,7 @@ static struct error *join_runs(
 
 static char *metric_name(const struct report_options *options, const struct profile *profile)
 {
-	struct str name = report_options_metric_name(options, profile);
+	struct str name = question_metric_name(&options->question, profile);
 
 	return xstrndup(name.data, name.size);
 }
@@ -231,17 +238,16 @@ static struct error *read_sides(
 }
 
 /* One metric of the two files, and not one that is old or new already. */
-static struct error *choose_metric(const struct report_options *options, const struct sides *sides,
-	struct report_query *queries, size_t count, metric_id *metric)
+static struct error *choose_metric(
+	struct question *question, const struct sides *sides, metric_id *metric)
 {
 	struct metric_list metrics = {0};
-	struct error *err =
-		report_options_metrics(options, sides->difference, queries, count, &metrics);
+	struct error *err = question_metrics(question, sides->difference, &metrics);
 
 	if (err == NULL && metrics.ids.count != 1)
 		err = error_new(ERROR_USAGE, "--metric: a difference is shown of one metric");
 	if (err == NULL)
-		metric->i = queries[0].metric.i / DIFFERENCE_METRICS * DIFFERENCE_METRICS;
+		metric->i = question->queries[0].metric.i / DIFFERENCE_METRICS * DIFFERENCE_METRICS;
 	vec_deinit(&metrics.ids);
 	return err;
 }
@@ -262,20 +268,24 @@ static struct error *check_shares(const struct profile *difference, metric_id me
 				  STR_ARG(name));
 }
 
-static struct error *check_views(const struct report_query *queries, size_t count)
+static struct error *check_views(const struct question *question)
 {
-	for (size_t i = 0; i < count; i++)
-		if (queries[i].view == &view_stats || queries[i].view == &view_heat)
+	for (size_t i = 0; i < question->query_count; i++) {
+		const struct view *view = question->queries[i].view;
+
+		if (view == &view_stats || view == &view_heat)
 			return error_new(ERROR_USAGE,
 				"--view %s is of one recording; see `sonde report --view %s` "
 				"of each",
-				queries[i].view->name, queries[i].view->name);
+				view->name, view->name);
+	}
 	return NULL;
 }
 
-static struct error *diff(
-	const struct diff_options *options, struct report_query *queries, size_t count)
+static struct error *diff(struct diff_options *options)
 {
+	struct question *question = &options->report.question;
+	struct answer *answer = NULL;
 	struct evidence evidence = {.arena = arena_create()};
 	struct sides sides = {0};
 	struct difference difference;
@@ -285,7 +295,7 @@ static struct error *diff(
 	struct error *err = read_sides(options, &sides, &evidence);
 
 	if (err == NULL)
-		err = choose_metric(&options->report, &sides, queries, count, &metric);
+		err = choose_metric(question, &sides, &metric);
 	if (err == NULL && options->normalize)
 		err = check_shares(sides.difference, metric);
 	if (err == NULL) {
@@ -294,13 +304,16 @@ static struct error *diff(
 		if (options->old_paths.count + options->new_paths.count > 2)
 			difference_add_runs(&difference, sides.difference, options->old_paths.count,
 				options->new_paths.count);
-		for (size_t i = 0; i < count; i++) {
-			difference_ask(&difference, &queries[i]);
-			queries[i].remarks = evidence.remarks.data;
-			queries[i].remark_count = evidence.remarks.count;
+		for (size_t i = 0; i < question->query_count; i++) {
+			difference_ask(&difference, &question->queries[i]);
+			question->queries[i].remarks = evidence.remarks.data;
+			question->queries[i].remark_count = evidence.remarks.count;
 		}
-		err = report_print(&options->report, queries, count, sides.difference, NULL);
+		err = answer_create(question, sides.difference, &answer);
 	}
+	if (err == NULL)
+		err = report_print(&options->report, answer, NULL);
+	answer_destroy(answer);
 	sides_deinit(&sides);
 	vec_deinit(&evidence.remarks);
 	arena_destroy(evidence.arena);
@@ -310,24 +323,22 @@ static struct error *diff(
 static int diff_run(const struct command *self, int argc, char **argv)
 {
 	struct diff_options options = {.report = report_options_default()};
-	struct report_query queries[REPORT_VIEWS_MAX];
 	struct operands operands;
-	size_t count = 0;
 	int status;
 
-	options.report.is_difference = true;
+	options.report.question.is_difference = true;
 	if (!options_parse(self, argc, argv, diff_set, &options, &operands, &status))
 		return status;
 	struct error *err = check_paths(&options, &operands);
 
 	if (err == NULL)
-		err = report_options_queries(&options.report, queries, &count);
+		err = question_settle(&options.report.question);
 	if (err == NULL)
-		err = check_views(queries, count);
+		err = check_views(&options.report.question);
 	if (options.fail_over.share > 0)
 		options.report.fail_over = &options.fail_over;
 	if (err == NULL)
-		err = diff(&options, queries, count);
+		err = diff(&options);
 	report_options_deinit(&options.report);
 	if (err)
 		return options_failure(self, err);
@@ -336,9 +347,9 @@ static int diff_run(const struct command *self, int argc, char **argv)
 
 static const struct option_group diff_groups[] = {
 	{"What is compared", diff_rows},
-	{"View options", report_view_rows},
+	{"View options", question_view_rows},
 	{"Filters, applied in the order given", filter_rows},
-	{"Clock", report_clock_rows},
+	{"Clock", question_clock_rows},
 	{"Input and output", report_file_rows},
 	{"Appearance", report_look_rows},
 	{0},

@@ -9,8 +9,8 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "formats/readers.h"
-#include "view/formats.h"
 #include "formats/writers.h"
+#include "view/formats.h"
 
 /* Of the columns name and file name: two more than the longest. */
 #define LAYOUT "%-15s %-5s %-6s %-17s %s\n"
@@ -35,7 +35,7 @@ static void print_table(void)
 		if (reader_find(writers[i]->name) == NULL)
 			print_row(writers[i]->name, false, writers[i]->extension,
 				writers[i]->summary);
-	for (size_t i = 0; format_names[i]; i++)
+	for (size_t i = 0; formats[i].name; i++)
 		if (formats[i].extension)
 			print_row(formats[i].name, false, formats[i].extension, formats[i].summary);
 	printf("\nThe contents of a file tell its format, not its name. Files may be packed by "

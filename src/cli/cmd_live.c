@@ -19,7 +19,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/values.h"
+#include "session/values.h"
 #include "live/find.h"
 
 struct live_options {
@@ -52,42 +52,43 @@ static const char *const format_names[] = {"text", "json", NULL};
 static const char *const color_names[] = {"auto", "always", "never", NULL};
 
 static const struct option_row what_rows[] = {
-	{OPTION_ONCE, '1', "once", VALUE_NONE, NULL, NULL, "print one report, and end"},
-	{OPTION_FORMAT, 0, "format", VALUE_CHOICE, "FORMAT", format_names,
+	{OPTION_ONCE, '1', "once", VALUE_NONE, NULL, {0}, "print one report, and end"},
+	{OPTION_FORMAT, 0, "format", VALUE_CHOICE, "FORMAT", CHOICES(format_names),
 		"of --once and of the list: text or json"},
-	{OPTION_SAVE, 0, "save", VALUE_FILE, "FILE", NULL,
+	{OPTION_SAVE, 0, "save", VALUE_FILE, "FILE", {0},
 		"write the zones to FILE, for later looks and 'sonde report'"},
 	{0},
 };
 
 static const struct option_row shown_rows[] = {
-	{OPTION_MODE, 0, "mode", VALUE_CHOICE, "MODE", live_mode_names,
+	{OPTION_MODE, 0, "mode", VALUE_CHOICE, "MODE", CHOICES(live_mode_names),
 		"self, hier, graph, descendants or name"},
-	{OPTION_ZONE, 0, "zone", VALUE_TEXT, "NAME", NULL,
+	{OPTION_ZONE, 0, "zone", VALUE_TEXT, "NAME", {0},
 		"the call graph around this zone; default mode: graph"},
-	{OPTION_THREAD, 0, "thread", VALUE_TEXT, "NAME", NULL,
+	{OPTION_THREAD, 0, "thread", VALUE_TEXT, "NAME", {0},
 		"only the thread of this name or number"},
-	{OPTION_RECURSION, 0, "recursion", VALUE_CHOICE, "HOW", live_recursion_names,
+	{OPTION_RECURSION, 0, "recursion", VALUE_CHOICE, "HOW", CHOICES(live_recursion_names),
 		"flatten: a recursive zone is one row; spread: one a depth"},
-	{OPTION_AVERAGE, 0, "average", VALUE_CHOICE, "HOW", live_average_names,
+	{OPTION_AVERAGE, 0, "average", VALUE_CHOICE, "HOW", CHOICES(live_average_names),
 		"none: the last frame; short: 0.8 s (default); long: 2.5 s"},
 	{0},
 };
 
 static const struct option_row report_rows[] = {
-	{OPTION_FRAMES, 0, "frames", VALUE_TEXT, "WHAT", NULL,
+	{OPTION_FRAMES, 0, "frames", VALUE_TEXT, "WHAT", {0},
 		"what a frame is: auto, run, looks, or a stream's name"},
-	{OPTION_FOR, 0, "for", VALUE_TEXT, "TIME", NULL,
+	{OPTION_FOR, 0, "for", VALUE_TEXT, "TIME", {0},
 		"watch for that long, and report only that"},
 	{0},
 };
 
 static const struct option_row view_rows[] = {
-	{OPTION_INTERVAL, 0, "interval", VALUE_TEXT, "TIME", NULL,
+	{OPTION_INTERVAL, 0, "interval", VALUE_TEXT, "TIME", {0},
 		"between two looks (default 100ms)"},
-	{OPTION_FREEZE, 0, "freeze-over", VALUE_TEXT, "TIME", NULL,
+	{OPTION_FREEZE, 0, "freeze-over", VALUE_TEXT, "TIME", {0},
 		"keep the frames when one takes longer"},
-	{OPTION_COLOR, 0, "color", VALUE_CHOICE, "WHEN", color_names, "auto, always or never"},
+	{OPTION_COLOR, 0, "color", VALUE_CHOICE, "WHEN", CHOICES(color_names),
+		"auto, always or never"},
 	{0},
 };
 
@@ -126,7 +127,7 @@ static struct error *set_report(struct live_once *once, int id, const char *valu
 {
 	switch ((enum option)id) {
 	case OPTION_MODE:
-		once->query.mode = (enum zone_mode)value_choice(value, live_mode_names);
+		once->query.mode = (enum zone_mode)CHOICE_OF(value, live_mode_names);
 		break;
 	case OPTION_ZONE:
 		once->zone = value;
@@ -135,17 +136,16 @@ static struct error *set_report(struct live_once *once, int id, const char *valu
 		once->thread = value;
 		break;
 	case OPTION_RECURSION:
-		once->query.recursion =
-			(enum zone_recursion)value_choice(value, live_recursion_names);
+		once->query.recursion = (enum zone_recursion)CHOICE_OF(value, live_recursion_names);
 		break;
 	case OPTION_AVERAGE:
-		once->query.average = (unsigned)value_choice(value, live_average_names);
+		once->query.average = (unsigned)CHOICE_OF(value, live_average_names);
 		break;
 	case OPTION_FRAMES:
 		once->frames = value;
 		break;
 	case OPTION_FORMAT:
-		once->is_json = value_choice(value, format_names) == 1;
+		once->is_json = CHOICE_OF(value, format_names) == 1;
 		break;
 	case OPTION_FOR:
 		return value_time(value, &once->observe_ns);
@@ -172,7 +172,7 @@ static struct error *live_set(void *context, int id, const char *value)
 	else if (id == OPTION_FREEZE)
 		return set_freeze(&options->tui, value);
 	else if (id == OPTION_COLOR)
-		options->color = value_choice(value, color_names);
+		options->color = CHOICE_OF(value, color_names);
 	options->has_format |= id == OPTION_FORMAT;
 	options->asks |= id >= OPTION_MODE && id <= OPTION_FOR;
 	options->asks_once |= id == OPTION_FRAMES || id == OPTION_FOR;

@@ -22,17 +22,18 @@ static bool only_waited(const struct profile *profile, const struct report_query
 }
 
 /* A first report shows the functions; its last line says what else there is. */
-static char *make_hint(const struct report_options *options, const char *path,
-	const struct profile *profile, const struct report_query *query)
+static char *make_hint(
+	const struct question *question, const char *path, const struct answer *answer)
 {
-	bool is_waiting = only_waited(profile, query);
+	const struct profile *profile = answer->reports[0]->profile;
+	bool is_waiting = only_waited(profile, &answer->reports[0]->query);
 
-	if (formats[options->format].draw != text_draw)
+	if (answer->format->draw != text_draw)
 		return NULL;
 	if (path && (path[0] == '-' || strpbrk(path, " \t\n\"'\\$`*?[]{}()<>|&;#~!")))
 		path = "FILE";
 	return xasprintf("next: sonde report %s%s%s%s", path ? path : "", path ? " " : "",
-		options->clock == REPORT_CLOCK_REAL ? "--clock real " : "",
+		question->clock == QUESTION_CLOCK_REAL ? "--clock real " : "",
 		is_waiting		? "--clock real   (what it waited for)"
 		: profile->samples.zone ? "--view zones   (or tree, stats)"
 		: !profile->has_stacks	? "--view graph   (or modules, stats)"
@@ -40,39 +41,33 @@ static char *make_hint(const struct report_options *options, const char *path,
 }
 
 /* hints: end with what to type next. */
-static struct error *report_file(const struct report_options *options, const char *path,
-	struct report_query *queries, size_t count, bool hints)
+static struct error *report_file(struct report_options *options, const char *path, bool hints)
 {
-	struct profile *profile;
-	char *hint = NULL;
-	struct metric_list metrics = {0};
+	struct session *session = NULL;
+	struct answer *answer = NULL;
 	struct error *err;
 
 	alloc_keep_freed();
-	err = report_options_read(options, path, &profile);
-	if (err)
-		return err;
-	err = report_options_roots(options, &profile);
+	err = report_options_open(options, path, &session);
 	if (err == NULL)
-		err = report_options_metrics(options, profile, queries, count, &metrics);
-	if (err == NULL && hints)
-		hint = make_hint(options, path, profile, &queries[0]);
-	if (err == NULL)
-		err = report_print(options, queries, count, profile, hint);
-	free(hint);
-	vec_deinit(&metrics.ids);
-	profile_destroy(profile);
+		err = session_ask(session, &options->question, &answer);
+	if (err == NULL) {
+		char *hint = hints ? make_hint(&options->question, path, answer) : NULL;
+
+		err = report_print(options, answer, hint);
+		free(hint);
+	}
+	answer_destroy(answer);
+	session_close(session);
 	return err;
 }
 
 static int report_run(const struct command *self, int argc, char **argv)
 {
 	struct report_options options = report_options_default();
-	struct report_query queries[REPORT_VIEWS_MAX];
+	struct question *question = &options.question;
 	struct operands operands;
 	struct error *err;
-	size_t count = 0;
-	const char *path;
 	bool is_first;
 	int status;
 
@@ -81,13 +76,12 @@ static int report_run(const struct command *self, int argc, char **argv)
 	if (operands.count > 1)
 		return options_usage_error(
 			self, "one file at a time; '%s' is one too many", operands.items[1]);
-	path = operands.count ? operands.items[0] : NULL;
-	is_first =
-		options.view_count == 0 && options.level < 0 && options.filters.requests.count == 0;
-	err = report_options_queries(&options, queries, &count);
+	is_first = question->view_count == 0 && question->level < 0 &&
+		   question->filters.requests.count == 0;
+	err = question_settle(question);
 	if (err == NULL)
-		err = report_file(&options, path, queries, count,
-			is_first && queries[0].view == &view_functions);
+		err = report_file(&options, operands.count ? operands.items[0] : NULL,
+			is_first && question->queries[0].view == &view_functions);
 	report_options_deinit(&options);
 	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }

@@ -14,7 +14,6 @@
 #include "cli/record_session.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
-#include "formats/readers.h"
 #include "view/views.h"
 
 /* Together they fit on a page or two. */
@@ -36,43 +35,37 @@ static struct error *run_set(void *context, int id, const char *value)
 }
 
 /* Where no view is named: the functions, then the tree, both short. */
-static void shorten(const struct run_options *options, struct report_query *queries, size_t count)
+static void shorten(struct question *question)
 {
-	if (options->report.limit >= 0)
-		return;
-	for (size_t i = 0; i < count; i++)
-		queries[i].limit = queries[i].view->is_tree ? TREE_LIMIT : FUNCTIONS_LIMIT;
+	for (size_t i = 0; question->limit < 0 && i < question->query_count; i++)
+		question->queries[i].limit =
+			question->queries[i].view->is_tree ? TREE_LIMIT : FUNCTIONS_LIMIT;
 }
 
-static struct error *report(
-	const struct run_options *options, struct report_query *queries, size_t count)
+static struct error *report(struct run_options *options)
 {
-	struct profile *profile;
-	struct metric_list metrics = {0};
+	struct session *session = NULL;
+	struct answer *answer = NULL;
 	struct error *err;
 
 	alloc_keep_freed();
-	err = profile_read(options->record.output, NULL, &profile);
-	if (err)
-		return err;
-	err = report_options_roots(&options->report, &profile);
+	err = session_open(options->record.output, NULL, &session);
 	if (err == NULL)
-		err = report_options_metrics(&options->report, profile, queries, count, &metrics);
+		err = session_ask(session, &options->report.question, &answer);
 	if (err == NULL)
-		err = report_print(&options->report, queries, count, profile, NULL);
-	vec_deinit(&metrics.ids);
-	profile_destroy(profile);
+		err = report_print(&options->report, answer, NULL);
+	answer_destroy(answer);
+	session_close(session);
 	return err;
 }
 
-static int record_and_report(
-	const struct run_options *options, struct report_query *queries, size_t count)
+static int record_and_report(struct run_options *options)
 {
 	struct record_outcome outcome;
 
 	record_session_run(&options->record, &outcome);
 	if (outcome.recorded) {
-		struct error *err = report(options, queries, count);
+		struct error *err = report(options);
 
 		if (err) {
 			message_error(err);
@@ -86,21 +79,20 @@ static int record_and_report(
 /* With options and command as they should be. */
 static int run(const struct command *self, struct run_options *options)
 {
-	struct report_query queries[REPORT_VIEWS_MAX];
-	bool is_short = options->report.view_count == 0;
+	struct question *question = &options->report.question;
+	bool is_short = question->view_count == 0;
 	struct error *err;
-	size_t count;
 
 	if (is_short) {
-		options->report.views[options->report.view_count++] = &view_functions;
-		options->report.views[options->report.view_count++] = &view_tree;
+		question->views[question->view_count++] = &view_functions;
+		question->views[question->view_count++] = &view_tree;
 	}
-	err = report_options_queries(&options->report, queries, &count);
+	err = question_settle(question);
 	if (err)
 		return options_failure(self, err);
 	if (is_short)
-		shorten(options, queries, count);
-	return record_and_report(options, queries, count);
+		shorten(question);
+	return record_and_report(options);
 }
 
 static int run_operands(
@@ -135,7 +127,7 @@ static int run_run(const struct command *self, int argc, char **argv)
 
 static const struct option_group groups[] = {
 	{"Recording options", record_option_rows},
-	{"View options", report_view_rows},
+	{"View options", question_view_rows},
 	{"Filters of the report, applied in the order given", FILTER_ROWS_OF_REPORTS},
 	{"Appearance", report_look_rows},
 	{0},

@@ -14,34 +14,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-
-/* What completes an option's value, for help and shell completion. */
-enum option_value {
-	VALUE_NONE, /* a flag */
-	VALUE_TEXT,
-	VALUE_NUMBER,
-	VALUE_FILE,
-	VALUE_FILES,  /* one or more: all arguments up to the next option */
-	VALUE_CHOICE, /* one of `choices`; text follows those that end with a colon */
-	VALUE_READER, /* a format that is read: its name */
-	VALUE_WRITER, /* a format that is written: its name */
-};
-
-struct option_row {
-	int id;		 /* what the command's set function is told; unique in its table */
-	char short_name; /* 0: none */
-	const char *long_name;
-	enum option_value value;
-	const char *value_name;	    /* "FILE", "HZ"; NULL for flags */
-	const char *const *choices; /* VALUE_CHOICE: NULL-terminated */
-	const char *help;	    /* one line, ≤ 70 columns */
-};
-
-/* A list of tables, so that commands share rows (view options, filters): NULL-terminated. */
-struct option_group {
-	const char *heading;	       /* in --help: "View options" */
-	const struct option_row *rows; /* ends with a row without names */
-};
+#include "session/option.h"
 
 /* What a command's operands are, for shell completion. */
 enum operand_value {

@@ -14,7 +14,7 @@ int convert_drawing(const struct convert_options *options)
 
 	if (options->output)
 		(void)packing_of_name(name, &stem);
-	for (int i = 0; format_names[i]; i++) {
+	for (int i = 0; formats[i].name; i++) {
 		const struct format *format = &formats[i];
 
 		if (format->extension == NULL)
@@ -31,20 +31,23 @@ struct error *convert_draw(
 	const struct convert_options *options, int format, const struct profile *profile)
 {
 	struct report_options report = report_options_default();
-	struct report_query queries[REPORT_VIEWS_MAX];
+	struct question *question = &report.question;
 	struct metric_list metrics = {0};
-	size_t count = 0;
+	struct answer *answer = NULL;
 
-	report.format = format;
 	report.output = options->output;
-	report.metric = options->metric;
-	report.with_modules = options->with_modules;
-	report.collapse = options->collapse;
-	struct error *err = report_options_queries(&report, queries, &count);
+	question->format = format;
+	question->metric = options->metric;
+	question->with_modules = options->with_modules;
+	question->collapse = options->collapse;
+	struct error *err = question_settle(question);
 	if (err == NULL)
-		err = report_options_metrics(&report, profile, queries, count, &metrics);
+		err = question_metrics(question, profile, &metrics);
 	if (err == NULL)
-		err = report_print(&report, queries, count, profile, NULL);
+		err = answer_create(question, profile, &answer);
+	if (err == NULL)
+		err = report_print(&report, answer, NULL);
+	answer_destroy(answer);
 	vec_deinit(&metrics.ids);
 	report_options_deinit(&report);
 	return err;

@@ -8,9 +8,9 @@
 
 #include "cli/message.h"
 #include "cli/note_messages.h"
-#include "cli/metric.h"
 #include "cli/output.h"
 #include "formats/readers.h"
+#include "session/metric.h"
 #include "view/formats.h"
 
 enum {
@@ -23,16 +23,16 @@ enum {
 };
 
 const struct option_row convert_rows[] = {
-	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
-	{OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", NULL,
+	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0}, "write to FILE"},
+	{OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", {0},
 		"what the input is, where its contents do not tell"},
-	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", NULL,
+	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", {0},
 		"the program that the input is a profile of, for gmon.out"},
-	{OPTION_TO, 't', "to", VALUE_WRITER, "FORMAT", NULL,
+	{OPTION_TO, 't', "to", VALUE_WRITER, "FORMAT", {0},
 		"what to write, where FILE's name does not tell"},
-	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "NAME", NULL,
+	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "NAME", {0},
 		"the figure to write, for formats that hold one"},
-	{OPTION_MODULES, 0, "modules", VALUE_NONE, NULL, NULL,
+	{OPTION_MODULES, 0, "modules", VALUE_NONE, NULL, {0},
 		"folded: write frames as module`function"},
 	{0},
 };
@@ -73,7 +73,7 @@ static struct error *no_writer(const struct convert_options *options)
 
 	for (size_t i = 0; writers[i]; i++)
 		strbuf_printf(&names, "%s%s", i ? ", " : "", writers[i]->name);
-	for (size_t i = 0; options->takes_drawings && format_names[i]; i++)
+	for (size_t i = 0; options->takes_drawings && formats[i].name; i++)
 		if (formats[i].extension)
 			strbuf_printf(&names, ", %s", formats[i].name);
 	if (options->to)

@@ -73,11 +73,11 @@ static void put_option(const struct option_row *row)
 	else
 		printf("%*s", (int)indent - width, "");
 	indent = put_words(str_from(row->help), NAMES_WIDTH + 2, NAMES_WIDTH + 2);
-	for (size_t i = 0; row->choices && row->choices[i]; i++) {
+	for (size_t i = 0; choice_name(row->choices, i); i++) {
 		char word[64];
 
-		snprintf(word, sizeof(word), "%s%s%s", i == 0 ? "(" : "", row->choices[i],
-			row->choices[i + 1] ? "," : ")");
+		snprintf(word, sizeof(word), "%s%s%s", i == 0 ? "(" : "",
+			choice_name(row->choices, i), choice_name(row->choices, i + 1) ? "," : ")");
 		indent = put_words(str_from(word), indent, NAMES_WIDTH + 2);
 	}
 	printf("\n");

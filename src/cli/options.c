@@ -19,13 +19,13 @@
 #include "cli/help.h"
 #include "cli/message.h"
 #include "cli/perf_habits.h"
-#include "cli/values.h"
+#include "session/values.h"
 
 /* Of options_common; the commands' own ids are never told to anyone but their set function. */
 enum { OPTION_HELP };
 
 static const struct option_row common_rows[] = {
-	{OPTION_HELP, 'h', "help", VALUE_NONE, NULL, NULL, "show this help"},
+	{OPTION_HELP, 'h', "help", VALUE_NONE, NULL, {0}, "show this help"},
 	{0},
 };
 
@@ -95,37 +95,6 @@ static struct error *unknown_short(const struct command *self, char letter, cons
 		argument, self->name);
 }
 
-static char *choices_text(const char *const *choices)
-{
-	struct strbuf text = {0};
-
-	for (size_t i = 0; choices[i]; i++)
-		strbuf_printf(&text, "%s%s", i ? ", " : "", choices[i]);
-	return text.data;
-}
-
-static struct error *check_choice(const struct option_row *row, const char *value)
-{
-	struct error *err;
-	struct nearest n;
-	char *all;
-
-	nearest_init(&n, str_from(value));
-	for (size_t i = 0; row->choices[i]; i++) {
-		if (value_is_choice(value, row->choices[i]))
-			return NULL;
-		nearest_offer(&n, str_from(row->choices[i]));
-	}
-	all = choices_text(row->choices);
-	if (n.best.size)
-		err = error_new(ERROR_USAGE, "'%s' is none of %s; did you mean '%.*s'?", value, all,
-			STR_ARG(n.best));
-	else
-		err = error_new(ERROR_USAGE, "'%s' is none of %s", value, all);
-	free(all);
-	return err;
-}
-
 /* value is NULL for flags; name is how the option was spelled, for messages. */
 static struct error *apply(
 	struct parser *p, const struct option_row *row, const char *name, const char *value)
@@ -137,7 +106,7 @@ static struct error *apply(
 		return NULL;
 	}
 	if (row->value == VALUE_CHOICE)
-		err = check_choice(row, value);
+		err = option_check(row, value);
 	if (!err)
 		err = p->set(p->context, row->id, value);
 	return err ? error_prefix(err, "%s", name) : NULL;

@@ -60,10 +60,4 @@ int options_usage_status(const struct command *self);
  * that all commands have: --help.
  */
 const struct option_group *options_group(const struct command *self, size_t i);
-/* Whether a row is one, or the end of its table. */
-static inline bool option_row_exists(const struct option_row *row)
-{
-	return row->long_name || row->short_name;
-}
-
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/when.h"
-#include "cli/values.h"
+#include "session/values.h"
 #include "record/event_ability.h"
 #include "record/recorder.h"
 #include "record/task_scan.h"
@@ -42,53 +42,53 @@ static const char *const engine_choices[] = {"auto", "snapshot", "preload", "exa
 static const char *const zones_choices[] = {"auto", "none", "events", "functions", NULL};
 
 const struct option_row record_option_rows[] = {
-	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL,
+	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0},
 		"write the recording to FILE instead of sonde.prof; - is standard output"},
-	{OPTION_FREQUENCY, 'F', "frequency", VALUE_NUMBER, "HZ", NULL,
+	{OPTION_FREQUENCY, 'F', "frequency", VALUE_NUMBER, "HZ", {0},
 		"take HZ samples a second of CPU time (about 1000)"},
-	{OPTION_INTERVAL, 0, "interval", VALUE_TEXT, "TIME", NULL,
+	{OPTION_INTERVAL, 0, "interval", VALUE_TEXT, "TIME", {0},
 		"take a sample each TIME of CPU time, such as 500us or 10ms"},
-	{OPTION_CLOCK, 0, "clock", VALUE_CHOICE, "CLOCK", clock_choices,
+	{OPTION_CLOCK, 0, "clock", VALUE_CHOICE, "CLOCK", CHOICES(clock_choices),
 		"what is counted: CPU time, blocked time too, or both; default both, but "
 		"virtual with -a"},
-	{OPTION_ENGINE, 0, "engine", VALUE_CHOICE, "ENGINE", engine_choices,
+	{OPTION_ENGINE, 0, "engine", VALUE_CHOICE, "ENGINE", CHOICES(engine_choices),
 		"what takes the samples: perf events, a preloaded library, or perf events "
 		"and BPF; default auto"},
-	{OPTION_EVENT, 'e', "event", VALUE_TEXT, "LIST", NULL,
+	{OPTION_EVENT, 'e', "event", VALUE_TEXT, "LIST", {0},
 		"count and sample these events too, such as page-faults,cycles; list shows them"},
-	{OPTION_WAKERS, 0, "wakers", VALUE_NONE, NULL, NULL,
+	{OPTION_WAKERS, 0, "wakers", VALUE_NONE, NULL, {0},
 		"record who wakes threads that wait, and how long they then wait for a CPU; takes "
 		"rights"},
-	{OPTION_LOCKS, 0, "locks", VALUE_NONE, NULL, NULL,
+	{OPTION_LOCKS, 0, "locks", VALUE_NONE, NULL, {0},
 		"record which locks threads wait for, and who holds them"},
-	{OPTION_ZONES, 0, "zones", VALUE_CHOICE, "WHAT", zones_choices,
+	{OPTION_ZONES, 0, "zones", VALUE_CHOICE, "WHAT", CHOICES(zones_choices),
 		"what of programs that measure themselves with prof.h: their zones and frames, "
 		"nothing, each event too, or functions as zones; default auto"},
-	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", NULL,
+	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", {0},
 		"sample less often if recording costs more than PERCENT of the program's CPU time"},
-	{OPTION_PID, 'p', "pid", VALUE_TEXT, "LIST", NULL,
+	{OPTION_PID, 'p', "pid", VALUE_TEXT, "LIST", {0},
 		"attach to running processes, by id or name, their children included"},
-	{OPTION_CGROUP, 0, "cgroup", VALUE_TEXT, "LIST", NULL,
+	{OPTION_CGROUP, 0, "cgroup", VALUE_TEXT, "LIST", {0},
 		"attach to the processes of these control groups, units or containers"},
-	{OPTION_ALL, 'a', "all", VALUE_NONE, NULL, NULL,
+	{OPTION_ALL, 'a', "all", VALUE_NONE, NULL, {0},
 		"record all processes of the machine; takes rights"},
-	{OPTION_DURATION, 0, "duration", VALUE_TEXT, "TIME", NULL,
+	{OPTION_DURATION, 0, "duration", VALUE_TEXT, "TIME", {0},
 		"end the recording after TIME, such as 10s; what is recorded goes on"},
-	{OPTION_DELAY, 0, "delay", VALUE_TEXT, "TIME", NULL,
+	{OPTION_DELAY, 0, "delay", VALUE_TEXT, "TIME", {0},
 		"leave out the first TIME, such as a program's start"},
-	{OPTION_CONTROL, 0, "control", VALUE_FILE, "FIFO", NULL,
+	{OPTION_CONTROL, 0, "control", VALUE_FILE, "FIFO", {0},
 		"do what comes through FIFO: disable, enable, dump, stop"},
-	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, NULL,
+	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, {0},
 		"no progress and no last lines; trouble is told all the same"},
 	{0},
 };
 
 const struct option_row record_alone_rows[] = {
-	{OPTION_KEEP, 0, "keep", VALUE_TEXT, "TIME", NULL,
+	{OPTION_KEEP, 0, "keep", VALUE_TEXT, "TIME", {0},
 		"keep the last TIME only; dump or SIGUSR2 writes it to FILE.N and goes on"},
-	{OPTION_TICK_OVER, 0, "tick-over", VALUE_TEXT, "[STREAM=]TIME", NULL,
+	{OPTION_TICK_OVER, 0, "tick-over", VALUE_TEXT, "[STREAM=]TIME", {0},
 		"with --keep: do so when a frame of a program with zones takes TIME or more"},
-	{OPTION_WHEN, 0, "when", VALUE_TEXT, "PATTERN", NULL,
+	{OPTION_WHEN, 0, "when", VALUE_TEXT, "PATTERN", {0},
 		"keep only the stacks that match, count the others; 'sonde help when' tells more"},
 	{0},
 };

@@ -1,183 +1,84 @@
 /*
- * View and output options: their rows, and how they combine.  Whatever makes no sense together is
- * refused rather than ignored, before any file is read.
+ * Options of input, output and looks; all others are the question's.
  */
 #include "cli/report_options.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/nearest.h"
-#include "cli/values.h"
-#include "formats/readers.h"
-#include "view/views.h"
+#include "session/values.h"
 
 enum {
-	OPTION_VIEW = REPORT_OPTION_FIRST,
-	OPTION_LEVEL,
-	OPTION_COLLAPSE,
-	OPTION_ORDER,
-	OPTION_SPREAD,
-	OPTION_CONFIDENCE,
-	OPTION_INVERT,
-	OPTION_BRIEF,
-	OPTION_CENTER,
-	OPTION_ROOTS,
-	OPTION_METRIC,
-	OPTION_CLOCK,
-	OPTION_SORT,
-	OPTION_COLUMNS,
-	OPTION_LIMIT,
-	OPTION_PERCENT,
-	OPTION_FORMAT,
-	OPTION_OUTPUT,
+	OPTION_OUTPUT = REPORT_OPTION_FIRST,
 	OPTION_FROM,
 	OPTION_EXE,
-	OPTION_MODULES,
 	OPTION_NOTES,
 	OPTION_COLOR,
 	OPTION_WIDTH,
 	OPTION_NO_PAGER,
 };
 
-static const char *const order_names[] = {"weight", "first", NULL};
 static const char *const color_names[] = {"auto", "always", "never", NULL};
 
-const struct option_row report_view_rows[] = {
-	{OPTION_VIEW, 'v', "view", VALUE_CHOICE, "VIEW", view_names,
-		"what to look at; text takes several"},
-	{OPTION_LEVEL, 0, "level", VALUE_CHOICE, "LEVEL", level_names, "what a row stands for"},
-	{OPTION_COLLAPSE, 0, "collapse", VALUE_CHOICE, "DEGREE", collapse_names,
-		"which recursive calls the tree folds; default full"},
-	{OPTION_ORDER, 0, "order", VALUE_CHOICE, "ORDER", order_names,
-		"of the tree's rows; default weight"},
-	{OPTION_SPREAD, 0, "spread", VALUE_NONE, NULL, NULL,
-		"make the k-th f in a stack a function of its own, f'k"},
-	{OPTION_CONFIDENCE, 0, "confidence", VALUE_NONE, NULL, NULL,
-		"how far figures may be off by the chance of sampling, at 95 %"},
-	{OPTION_INVERT, 0, "invert", VALUE_NONE, NULL, NULL,
-		"turn the tree round: who called, from the leaves outwards"},
-	{OPTION_CENTER, 0, "center", VALUE_TEXT, "F[;G...]", NULL,
-		"callers: of this function, or of F calling G, alone"},
-	{OPTION_ROOTS, 0, "roots", VALUE_CHOICE, "OF", roots_names,
-		"begin each stack with its process, thread or label (label:KEY)"},
-	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "LIST", NULL,
-		"the figures to show, by name, with commas, or all"},
-	{OPTION_BRIEF, 'b', "brief", VALUE_NONE, NULL, NULL,
-		"leave out what the graph's columns mean"},
-	{OPTION_SORT, 's', "sort", VALUE_TEXT, "COLUMN", NULL,
-		"exclusive (default), inclusive, name, module, file or line"},
-	{OPTION_COLUMNS, 0, "columns", VALUE_TEXT, "LIST", NULL,
-		"columns to show, by name, with commas: exclusive,file,line"},
-	{OPTION_LIMIT, 'n', "limit", VALUE_NUMBER, "N", NULL,
-		"rows at most, 0 for all (default: text 50, others all)"},
-	{OPTION_PERCENT, 0, "percent", VALUE_CHOICE, "OF", percent_names,
-		"what 100 % is; raw for figures alone; default total"},
-	{0},
-};
+#define ROW_OUTPUT                                                                                 \
+	{                                                                                          \
+		OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0}, "write to FILE"             \
+	}
+#define ROW_FROM                                                                                   \
+	{                                                                                          \
+		OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", {0},                               \
+			"what the input is, where its contents do not tell"                        \
+	}
+#define ROW_EXE                                                                                    \
+	{                                                                                          \
+		OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", {0},                                  \
+			"the program that the input is a profile of, for gmon.out"                 \
+	}
 
-const struct option_row report_figure_rows[] = {
-	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "LIST", NULL,
-		"the figures to show, by name, with commas, or all"},
-	{OPTION_COLUMNS, 0, "columns", VALUE_TEXT, "LIST", NULL,
-		"columns of JSON and CSV, by name, with commas"},
-	{OPTION_LIMIT, 'n', "limit", VALUE_NUMBER, "N", NULL,
-		"the N heaviest, 0 for all (default: text 100, others all)"},
-	{OPTION_PERCENT, 0, "percent", VALUE_CHOICE, "OF", percent_names,
-		"raw for figures alone; default total"},
-	{0},
-};
-
-/* By their enum report_clock. */
-static const char *const clock_names[] = {"virtual", "real", NULL};
-static const char *const clock_metrics[] = {"cpu-time", "real-time"};
-
-const struct option_row report_clock_rows[] = {
-	{OPTION_CLOCK, 0, "clock", VALUE_CHOICE, "CLOCK", clock_names,
-		"show CPU time (virtual), or blocked time too (real)"},
-	{0},
-};
-
-const struct option_row report_file_rows[] = {
-	{OPTION_FORMAT, 'f', "format", VALUE_CHOICE, "FORMAT", format_names, "default text"},
-	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
-	{OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", NULL,
-		"what the input is, where its contents do not tell"},
-	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", NULL,
-		"the program that the input is a profile of, for gmon.out"},
-	{OPTION_MODULES, 0, "modules", VALUE_NONE, NULL, NULL,
-		"folded: write frames as module`function"},
-	{0},
-};
+const struct option_row report_file_rows[] = {QUESTION_FORMAT_ROW("default text"), ROW_OUTPUT,
+	ROW_FROM, ROW_EXE, QUESTION_MODULES_ROW, {0}};
 
 const struct option_row report_one_view_rows[] = {
-	{OPTION_FORMAT, 'f', "format", VALUE_CHOICE, "FORMAT", format_names,
-		"default text; folded and svg have trees only"},
-	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", NULL, "write to FILE"},
-	{OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", NULL,
-		"what the input is, where its contents do not tell"},
-	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", NULL,
-		"the program that the input is a profile of, for gmon.out"},
-	{0},
-};
+	QUESTION_FORMAT_ROW("default text; folded and svg have trees only"), ROW_OUTPUT, ROW_FROM,
+	ROW_EXE, {0}};
 
 const struct option_row report_look_rows[] = {
-	{OPTION_NOTES, 0, "notes", VALUE_NONE, NULL, NULL,
+	{OPTION_NOTES, 0, "notes", VALUE_NONE, NULL, {0},
 		"show all notes, also those that are not of losses"},
-	{OPTION_COLOR, 0, "color", VALUE_CHOICE, "WHEN", color_names,
+	{OPTION_COLOR, 0, "color", VALUE_CHOICE, "WHEN", CHOICES(color_names),
 		"default auto: on a terminal"},
-	{OPTION_WIDTH, 0, "width", VALUE_NUMBER, "COLUMNS", NULL,
+	{OPTION_WIDTH, 0, "width", VALUE_NUMBER, "COLUMNS", {0},
 		"cut names to fit, 0 for never (default: the terminal's width)"},
-	{OPTION_NO_PAGER, 0, "no-pager", VALUE_NONE, NULL, NULL,
+	{OPTION_NO_PAGER, 0, "no-pager", VALUE_NONE, NULL, {0},
 		"print at once, also more than the terminal holds"},
 	{0},
 };
 
 const struct option_group report_option_groups[] = {
-	{"View options", report_view_rows},
+	{"View options", question_view_rows},
 	{"Filters, applied in the order given", filter_rows},
-	{"Clock", report_clock_rows},
+	{"Clock", question_clock_rows},
 	{"Input and output", report_file_rows},
 	{"Appearance", report_look_rows},
 	{0},
 };
 
-void report_options_deinit(struct report_options *options)
-{
-	filter_options_deinit(&options->filters);
-}
-
 struct report_options report_options_default(void)
 {
-	return (struct report_options){.level = -1,
-		.collapse = -1,
-		.order = -1,
-		.percent = -1,
-		.clock = -1,
-		.limit = -1,
-		.width = -1};
+	return (struct report_options){.question = question_default(), .width = -1};
 }
 
-static struct error *set_view(struct report_options *o, const char *value)
+void report_options_deinit(struct report_options *options)
 {
-	const struct view *view = views[value_choice(value, view_names)];
-
-	for (size_t i = 0; i < o->view_count; i++)
-		if (o->views[i] == view)
-			return NULL;
-	if (o->view_count < REPORT_VIEWS_MAX)
-		o->views[o->view_count++] = view;
-	return NULL;
+	question_deinit(&options->question);
 }
 
-static struct error *set_count(int64_t *field, const char *value)
+static struct error *set_width(struct report_options *o, const char *value)
 {
-	uint64_t count;
-	struct error *err = value_count(value, 0, INT32_MAX, &count);
+	uint64_t width;
+	struct error *err = value_count(value, 0, INT32_MAX, &width);
 
 	if (err == NULL)
-		*field = (int64_t)count;
+		o->width = (int64_t)width;
 	return err;
 }
 
@@ -185,308 +86,39 @@ struct error *report_options_set(void *context, int id, const char *value)
 {
 	struct report_options *o = context;
 
-	if (id >= FILTER_OPTION_FIRST)
-		return filter_options_set(&o->filters, id, value);
 	switch (id) {
-	case OPTION_VIEW:
-		return set_view(o, value);
-	case OPTION_LEVEL:
-		o->level = value_choice(value, level_names);
-		break;
-	case OPTION_COLLAPSE:
-		o->collapse = value_choice(value, collapse_names);
-		break;
-	case OPTION_ORDER:
-		o->order = value_choice(value, order_names);
-		break;
-	case OPTION_SPREAD:
-		o->spread = true;
-		break;
-	case OPTION_CONFIDENCE:
-		o->confidence = true;
-		break;
-	case OPTION_CENTER:
-		o->center = value;
-		break;
-	case OPTION_INVERT:
-		o->invert = true;
-		break;
-	case OPTION_BRIEF:
-		o->brief = true;
-		break;
-	case OPTION_ROOTS:
-		o->roots = (enum profile_roots)value_choice(value, roots_names);
-		if (o->roots == ROOTS_LABEL)
-			o->root_label = strchr(value, ':') + 1;
-		break;
-	case OPTION_METRIC:
-		o->metric = value;
-		break;
-	case OPTION_CLOCK:
-		o->clock = value_choice(value, clock_names);
-		break;
-	case OPTION_SORT:
-		o->sort = value;
-		break;
-	case OPTION_COLUMNS:
-		o->columns = value;
-		break;
-	case OPTION_LIMIT:
-		return set_count(&o->limit, value);
-	case OPTION_PERCENT:
-		o->percent = value_choice(value, percent_names);
-		break;
-	case OPTION_FORMAT:
-		o->format = value_choice(value, format_names);
-		break;
 	case OPTION_OUTPUT:
 		o->output = value;
 		break;
 	case OPTION_FROM:
-		o->from = value;
+		o->input.from = value;
 		break;
 	case OPTION_EXE:
-		o->exe = value;
-		break;
-	case OPTION_MODULES:
-		o->with_modules = true;
+		o->input.exe = value;
 		break;
 	case OPTION_NOTES:
 		o->all_notes = true;
 		break;
 	case OPTION_COLOR:
-		o->color = (enum color)value_choice(value, color_names);
+		o->color = (enum color)CHOICE_OF(value, color_names);
 		break;
 	case OPTION_WIDTH:
-		return set_count(&o->width, value);
+		return set_width(o, value);
 	case OPTION_NO_PAGER:
 		o->no_pager = true;
 		break;
+	default:
+		return question_set(&o->question, id, value);
 	}
 	return NULL;
-}
-
-/* Where no view is named, an option that only one of them has names it. */
-static void choose_view(struct report_options *o)
-{
-	bool is_tree =
-		o->collapse >= 0 || o->order >= 0 || o->percent == PERCENT_PARENT || o->invert;
-
-	if (o->view_count == 0)
-		o->views[o->view_count++] = is_tree	? &view_tree
-					    : o->center ? &view_callers
-							: formats[o->format].view;
-}
-
-static bool some_view(const struct report_options *o, bool (*is)(const struct view *view))
-{
-	for (size_t i = 0; i < o->view_count; i++)
-		if (is(o->views[i]))
-			return true;
-	return false;
-}
-
-static bool view_is_tree(const struct view *view)
-{
-	return view->is_tree;
-}
-
-static bool view_sorts(const struct view *view)
-{
-	return view->sorts;
-}
-
-static bool view_has_parents(const struct view *view)
-{
-	return view->has_parents;
-}
-
-static bool view_is_callers(const struct view *view)
-{
-	return view == &view_callers;
-}
-
-/* Options that no view asked for can honour. */
-static struct error *check_views(const struct report_options *o)
-{
-	const struct format *format = &formats[o->format];
-	bool tree = some_view(o, view_is_tree);
-
-	if (o->view_count > 1 && !format->several)
-		return error_new(ERROR_USAGE, "--format %s holds one view, not %zu", format->name,
-			o->view_count);
-	for (size_t i = 0; format->only && i < o->view_count; i++)
-		if (o->views[i] != format->only)
-			return error_new(ERROR_USAGE, "--format %s has no view but %s",
-				format->name, format->only->name);
-	if (o->collapse >= 0 && !tree)
-		return error_new(ERROR_USAGE, "--collapse is for --view tree");
-	if (o->order >= 0 && !tree)
-		return error_new(ERROR_USAGE, "--order is for --view tree");
-	if (o->invert && !tree)
-		return error_new(ERROR_USAGE, "--invert is for --view tree");
-	if (o->percent == PERCENT_PARENT && !some_view(o, view_has_parents))
-		return error_new(
-			ERROR_USAGE, "--percent parent is for --view tree and --view callers");
-	if (o->center && !some_view(o, view_is_callers))
-		return error_new(ERROR_USAGE, "--center is for --view callers");
-	if (o->sort && !some_view(o, view_sorts))
-		return error_new(ERROR_USAGE, "--sort is not for --view %s%s", o->views[0]->name,
-			tree ? ", which has --order" : "");
-	if (o->with_modules && !format->takes_modules)
-		return error_new(ERROR_USAGE, "--modules is for --format folded");
-	if (o->columns && (o->view_count > 1 || !format->takes_columns))
-		return error_new(ERROR_USAGE,
-			"--columns is for one view, and for --format text, json and csv");
-	return NULL;
-}
-
-/* Whether a view's figures can have margins: parts of all samples. */
-static struct error *check_confidence(
-	const struct report_options *o, const struct report_query *query)
-{
-	if (!view_has_column(query->view, COLUMN_EXCLUSIVE_MARGIN))
-		return error_new(
-			ERROR_USAGE, "--confidence is not for --view %s", query->view->name);
-	if (o->is_difference)
-		return error_new(ERROR_USAGE,
-			"--confidence is for one profile; differences mark what is beyond chance");
-	if (query->level == LEVEL_ZONE || level_is_of_tasks(query->level))
-		return error_new(
-			ERROR_USAGE, "--confidence is not for level %s", level_names[query->level]);
-	if (o->spread)
-		return error_new(ERROR_USAGE, "--confidence and --spread do not go together");
-	return NULL;
-}
-
-static bool offers_column(
-	const struct report_options *o, const struct view *view, enum column_id id)
-{
-	return view_has_column(view, id) && (o->is_difference || !columns[id].of_difference);
-}
-
-/* For a name that is like none of them: all there are. */
-static struct error *no_column(const struct report_options *o, const struct view *view,
-	struct str name, const char *option)
-{
-	struct strbuf all = {0};
-
-	for (enum column_id c = 0; c < COLUMN_COUNT; c++)
-		if (offers_column(o, view, c))
-			strbuf_printf(&all, "%s%s", all.size ? ", " : "", columns[c].key);
-	struct error *err = error_new(ERROR_USAGE, "%s: view %s has no column '%.*s'; it has %s",
-		option, view->name, STR_ARG(name), all.data);
-	strbuf_deinit(&all);
-	return err;
-}
-
-static struct error *find_column(const struct report_options *o, const struct view *view,
-	struct str name, const char *option, enum column_id *id)
-{
-	struct nearest n;
-
-	nearest_init(&n, name);
-	for (enum column_id c = 0; c < COLUMN_COUNT; c++) {
-		if (!offers_column(o, view, c))
-			continue;
-		if (str_equal(str_from(columns[c].key), name)) {
-			*id = c;
-			return NULL;
-		}
-		nearest_offer(&n, str_from(columns[c].key));
-	}
-	if (n.best.size)
-		return error_new(ERROR_USAGE,
-			"%s: view %s has no column '%.*s'; did you mean '%.*s'?", option,
-			view->name, STR_ARG(name), STR_ARG(n.best));
-	return no_column(o, view, name, option);
-}
-
-static bool has_id(const struct report_query *query, enum column_id id)
-{
-	for (size_t i = 0; i < query->column_count; i++)
-		if (query->columns[i] == id)
-			return true;
-	return false;
-}
-
-static struct error *set_columns(const struct report_options *o, struct report_query *query)
-{
-	const char *list = o->columns;
-
-	for (bool more = true; more;) {
-		size_t size = strcspn(list, ",");
-		enum column_id id;
-		struct error *err =
-			find_column(o, query->view, (struct str){list, size}, "--columns", &id);
-
-		if (err)
-			return err;
-		if (!has_id(query, id))
-			query->columns[query->column_count++] = id;
-		more = list[size] == ',';
-		list += size + more;
-	}
-	/* The lists of views end like this, and so may this one. */
-	query->columns[query->column_count] = COLUMN_END;
-	return NULL;
-}
-
-static struct error *set_level(const struct report_options *o, struct report_query *query)
-{
-	const struct view *view = query->view;
-
-	query->level = o->level < 0 ? view->level : (enum level)o->level;
-	if (query->level != view->level && !view->has_levels)
-		return error_new(ERROR_USAGE, "--level: view %s is always at level %s", view->name,
-			level_names[view->level]);
-	if (o->roots != ROOTS_NONE && query->level != LEVEL_FUNCTION)
-		return error_new(ERROR_USAGE,
-			"--roots: processes, threads and labels are functions, of no %s",
-			level_names[query->level]);
-	if (o->filters.same_texts.count > 0 && query->level != LEVEL_FUNCTION)
-		return error_new(ERROR_USAGE, "--same is for --level function");
-	return NULL;
-}
-
-static struct error *make_query(const struct report_options *o, struct report_query *query)
-{
-	const struct format *format = &formats[o->format];
-	struct error *err = set_level(o, query);
-	enum column_id id;
-
-	query->spread = o->spread;
-	query->center = query->view == &view_callers ? o->center : NULL;
-	query->invert = o->invert && query->view->is_tree;
-	query->brief = o->brief;
-	query->same = o->filters.same.data;
-	query->same_count = o->filters.same.count;
-	query->with_modules = o->with_modules;
-	query->collapse = o->collapse < 0 ? format->collapse : (enum collapse)o->collapse;
-	query->order = o->order < 0 ? CALLTREE_BY_WEIGHT : (enum calltree_order)o->order;
-	query->percent = o->percent < 0 ? PERCENT_TOTAL : (enum percent)o->percent;
-	query->limit = o->limit < 0 ? format->default_limit : (size_t)o->limit;
-	if (err == NULL && o->sort && query->view->sorts) {
-		err = find_column(o, query->view, str_from(o->sort), "--sort", &id);
-		if (err == NULL)
-			query->sort = &columns[id];
-	}
-	if (err == NULL && o->columns)
-		err = set_columns(o, query);
-	query->confidence = o->confidence || has_id(query, COLUMN_EXCLUSIVE_MARGIN) ||
-			    has_id(query, COLUMN_INCLUSIVE_MARGIN);
-	if (err == NULL && query->confidence)
-		err = check_confidence(o, query);
-	return err;
 }
 
 #define DEFAULT_FILE "sonde.prof"
 
-struct error *report_options_read(
-	const struct report_options *options, const char *path, struct profile **profile)
+struct error *report_options_open(
+	const struct report_options *options, const char *path, struct session **session)
 {
-	struct error *err = profile_read_with(path ? path : DEFAULT_FILE,
-		&(struct read_options){.from = options->from, .exe = options->exe}, profile);
+	struct error *err = session_open(path ? path : DEFAULT_FILE, &options->input, session);
 
 	if (err && path == NULL && access(DEFAULT_FILE, F_OK) != 0) {
 		error_destroy(err);
@@ -495,98 +127,4 @@ struct error *report_options_read(
 			DEFAULT_FILE);
 	}
 	return err;
-}
-
-struct error *report_options_roots(const struct report_options *options, struct profile **profile)
-{
-	struct profile *rooted;
-
-	if (options->roots == ROOTS_NONE)
-		return NULL;
-	struct error *err =
-		options->roots == ROOTS_LABEL
-			? profile_with_label_roots(*profile, str_from(options->root_label), &rooted)
-			: profile_with_roots(*profile, options->roots, &rooted);
-
-	if (err)
-		return err;
-	profile_destroy(*profile);
-	*profile = rooted;
-	return NULL;
-}
-
-struct error *report_options_queries(
-	struct report_options *options, struct report_query *queries, size_t *count)
-{
-	struct error *err;
-
-	choose_view(options);
-	err = check_views(options);
-	if (err == NULL)
-		err = filter_options_compile(&options->filters);
-	for (size_t i = 0; err == NULL && i < options->view_count; i++) {
-		queries[i] = (struct report_query){.view = options->views[i]};
-		err = make_query(options, &queries[i]);
-	}
-	if (err == NULL)
-		*count = options->view_count;
-	return err;
-}
-
-static struct error *check_clock(const struct report_options *o, const struct profile *profile)
-{
-	metric_id metric;
-
-	if (o->clock < 0)
-		return NULL;
-	if (o->metric)
-		return error_new(ERROR_USAGE, "--clock and --metric both choose a metric");
-	if (profile_find_metric(profile, str_from(clock_metrics[o->clock]), &metric))
-		return NULL;
-	return error_new(ERROR_USAGE, "--clock %s: the file has no %s%s", clock_names[o->clock],
-		clock_metrics[o->clock],
-		o->clock == REPORT_CLOCK_REAL ? ", which `sonde record --clock real` takes down"
-					      : "");
-}
-
-struct str report_options_metric_name(
-	const struct report_options *options, const struct profile *profile)
-{
-	metric_id own;
-
-	if (options->clock >= 0)
-		return str_from(clock_metrics[options->clock]);
-	if (options->metric)
-		return str_from(options->metric);
-	if (options->views[0]->own_metric &&
-		profile_find_metric(profile, str_from(options->views[0]->own_metric), &own))
-		return str_from(options->views[0]->own_metric);
-	return profile_string(profile, profile->metrics[profile->default_metric.i].name);
-}
-
-struct error *report_options_metrics(const struct report_options *options,
-	const struct profile *profile, struct report_query *queries, size_t count,
-	struct metric_list *metrics)
-{
-	const struct format *format = &formats[options->format];
-	struct error *err = check_clock(options, profile);
-
-	if (err)
-		return err;
-	err = metric_list_choose(profile,
-		options->clock >= 0 ? clock_metrics[options->clock] : options->metric, metrics);
-	if (err)
-		return err;
-	if (metrics->ids.count > 1 && format->only)
-		return error_new(ERROR_USAGE, "--format %s holds one metric, not %zu", format->name,
-			metrics->ids.count);
-	for (size_t i = 0; i < count; i++) {
-		queries[i].metric = metrics->ids.data[0];
-		if (options->metric == NULL && options->clock < 0 && queries[i].view->own_metric)
-			(void)profile_find_metric(
-				profile, str_from(queries[i].view->own_metric), &queries[i].metric);
-		queries[i].others = metrics->ids.data + 1;
-		queries[i].other_count = metrics->ids.count - 1;
-	}
-	return NULL;
 }

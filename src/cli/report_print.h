@@ -4,13 +4,12 @@
 #include "cli/report_options.h"
 
 /*
- * Analyses the profile by the queries and prints the report where the options say: a file, standard
- * output, or a pager on a terminal.  hint: the last line of a text report, or NULL.
+ * Prints an answer where the options say: a file, standard output, or a pager on a terminal.  hint:
+ * the last line of a text report, or NULL.
  *
  * A reader of standard output that has seen enough (EPIPE) is no failure.
  */
-must_use struct error *report_print(const struct report_options *options,
-	const struct report_query *queries, size_t count, const struct profile *profile,
-	const char *hint);
+must_use struct error *report_print(
+	const struct report_options *options, const struct answer *answer, const char *hint);
 
 #endif

@@ -55,8 +55,6 @@ static void draw_dot(struct sink *sink, const struct text_style *style,
 		dot_draw(sink, reports[i]);
 }
 
-const char *const format_names[] = {"text", "json", "csv", "folded", "svg", "dot", NULL};
-
 const struct format formats[] = {
 	{.name = "text",
 		.default_limit = TEXT_LIMIT,
@@ -102,4 +100,5 @@ const struct format formats[] = {
 		.collapse = COLLAPSE_FULL,
 		.view = &view_graph,
 		.draw = draw_dot},
+	{0},
 };

@@ -32,9 +32,7 @@ struct format {
 		const struct report *const *reports, size_t count);
 };
 
-/* "text", "json", "csv", "folded", "svg", "dot": the names of formats[], NULL-terminated. */
-extern const char *const format_names[];
-/* In the same order. */
+/* "text", "json", "csv", "folded", "svg", "dot"; ends with one without a name. */
 extern const struct format formats[];
 
 #endif

@@ -18,9 +18,6 @@ const struct view *const views[] = {
 	NULL,
 };
 
-const char *const view_names[] = {"functions", "callers", "tree", "graph", "deep", "modules",
-	"lines", "threads", "zones", "heat", "stats", NULL};
-
 bool level_has_modules(enum level level)
 {
 	return level != LEVEL_MODULE && !level_is_of_tasks(level);

@@ -96,8 +96,6 @@ struct view {
 
 /* NULL-terminated. */
 extern const struct view *const views[];
-/* Their names in the same order, NULL-terminated, as option tables need them. */
-extern const char *const view_names[];
 extern const struct view view_functions, view_callers, view_tree, view_modules, view_lines,
 	view_threads, view_graph, view_deep, view_stats, view_zones, view_heat;
 /* One function's code, which no --view names: its query needs a listing. */

@@ -20,15 +20,15 @@
 static const char *const fruits[] = {"apple", "pear", NULL};
 
 static const struct option_row rows[] = {
-	{'o', 'o', "output", VALUE_FILE, "FILE", NULL, "where to write"},
-	{'a', 'a', "all", VALUE_NONE, NULL, NULL, "everything"},
-	{'b', 'b', NULL, VALUE_NONE, NULL, NULL, "no long name"},
-	{'i', 'i', "inputs", VALUE_FILES, "FILE...", NULL, "what to read"},
-	{'f', 0, "fruit", VALUE_CHOICE, "FRUIT", fruits, "which"},
+	{'o', 'o', "output", VALUE_FILE, "FILE", {0}, "where to write"},
+	{'a', 'a', "all", VALUE_NONE, NULL, {0}, "everything"},
+	{'b', 'b', NULL, VALUE_NONE, NULL, {0}, "no long name"},
+	{'i', 'i', "inputs", VALUE_FILES, "FILE...", {0}, "what to read"},
+	{'f', 0, "fruit", VALUE_CHOICE, "FRUIT", CHOICES(fruits), "which"},
 	{0},
 };
 static const struct option_row more_rows[] = {
-	{'n', 'n', "number", VALUE_NUMBER, "N", NULL, "how many"},
+	{'n', 'n', "number", VALUE_NUMBER, "N", {0}, "how many"},
 	{0},
 };
 static const struct option_group groups[] = {{"Some", rows}, {"More", more_rows}, {0}};

@@ -163,7 +163,7 @@ static void every_format_draws_every_view(void **state)
 		struct profile *profile = random_profile(seed, &shape);
 
 		for (size_t v = 0; views[v]; v++) {
-			for (size_t f = 0; format_names[f]; f++) {
+			for (size_t f = 0; formats[f].name; f++) {
 				struct arena *arena = arena_create();
 				struct report_query query = random_query(&r, views[v]);
 				const struct report *report;
@@ -191,17 +191,9 @@ static void every_format_draws_every_view(void **state)
 	}
 }
 
-static void tables_agree(void **state)
+static void columns_are_told_apart(void **state)
 {
-	size_t count = 0;
-
 	(void)state;
-	for (; views[count]; count++)
-		assert_string_equal(view_names[count], views[count]->name);
-	assert_null(view_names[count]);
-	count = 0;
-	for (; format_names[count]; count++)
-		assert_string_equal(format_names[count], formats[count].name);
 	/* A view's columns are told apart by their keys. */
 	for (size_t v = 0; views[v]; v++)
 		for (enum column_id a = 0; a < COLUMN_COUNT; a++)
@@ -216,7 +208,7 @@ int main(void)
 		cmocka_unit_test(limit_keeps_a_whole_tree),
 		cmocka_unit_test(sort_by_every_column),
 		cmocka_unit_test(every_format_draws_every_view),
-		cmocka_unit_test(tables_agree),
+		cmocka_unit_test(columns_are_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

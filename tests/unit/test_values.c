@@ -2,7 +2,8 @@
  * Values with units: what is read, and what is refused.
  */
 
-#include "cli/values.h"
+#include "session/option.h"
+#include "session/values.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -90,8 +91,8 @@ static void choices(void **state)
 	static const char *const names[] = {"none", "direct", "full", NULL};
 
 	(void)state;
-	assert_int_equal(value_choice("none", names), 0);
-	assert_int_equal(value_choice("full", names), 2);
+	assert_int_equal(CHOICE_OF("none", names), 0);
+	assert_int_equal(CHOICE_OF("full", names), 2);
 }
 
 int main(void)

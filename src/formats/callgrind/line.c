@@ -202,6 +202,8 @@ bool callgrind_line_read(struct callgrind_line *l, struct str line, size_t count
 
 uint64_t callgrind_quick_further(const char *line, unsigned int at)
 {
+	if (at >= 2 * LOOKED)
+		return 0;
 	return callgrind_quick_others(line + LOOKED) << LOOKED & UINT64_MAX << at;
 }
 

@@ -1,5 +1,5 @@
-#ifndef SONDE_CLI_VALUES_H
-#define SONDE_CLI_VALUES_H
+#ifndef SONDE_SESSION_VALUES_H
+#define SONDE_SESSION_VALUES_H
 
 /*
  * Option values with units.  Each function reads the whole text or fails with an ERROR_USAGE that
@@ -25,12 +25,6 @@ must_use struct error *value_frequency(const char *text, uint64_t *period_ns);
 /* A share above 0 and up to 100 %, in per cent with or without the sign: "1%", "0.5"; *share of 1.
  */
 must_use struct error *value_percent(const char *text, double *share);
-/* Whether text is that choice, or begins with it where that ends with a colon, and goes on. */
-bool value_is_choice(const char *text, const char *choice);
-/* The place of text in choices, which is NULL-terminated; text must be one of them, as
- * options_parse sees to for VALUE_CHOICE. */
-int value_choice(const char *text, const char *const *choices);
-
 /*
  * An error of a --when pattern, or NULL for NULL: says where the grammar is taught, as the help of
  * the command does not.

@@ -2,13 +2,13 @@
  * Filters and --same on the command line.  They are compiled when all options are known, as
  * --module-by says how WHEN patterns are to be read, but before any file is.
  */
-#include "cli/filter_options.h"
+#include "session/filter_options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cli/values.h"
+#include "session/values.h"
 
 enum {
 	/* Those of filters are FILTER_OPTION_FIRST + enum filter_kind. */
@@ -21,67 +21,67 @@ enum {
 /* Those that look at samples alone are also those of convert. */
 #define ROW_PID                                                                                    \
 	{                                                                                          \
-		ID(FILTER_PID), 0, "pid", VALUE_TEXT, "LIST", NULL,                                \
+		ID(FILTER_PID), 0, "pid", VALUE_TEXT, "LIST", {0},                                 \
 			"only these processes, by number or name"                                  \
 	}
 #define ROW_THREAD                                                                                 \
 	{                                                                                          \
-		ID(FILTER_THREAD), 0, "thread", VALUE_TEXT, "LIST", NULL,                          \
+		ID(FILTER_THREAD), 0, "thread", VALUE_TEXT, "LIST", {0},                           \
 			"only these threads, by number or name, with commas"                       \
 	}
 #define ROW_TIME                                                                                   \
 	{                                                                                          \
-		ID(FILTER_TIME), 0, "time", VALUE_TEXT, "FROM:TO", NULL,                           \
+		ID(FILTER_TIME), 0, "time", VALUE_TEXT, "FROM:TO", {0},                            \
 			"only this part of the run: 1.5s:2s, 30s:, :100ms"                         \
 	}
 #define ROW_LABEL                                                                                  \
 	{                                                                                          \
-		ID(FILTER_LABEL), 0, "label", VALUE_TEXT, "KEY[=REGEX]", NULL,                     \
+		ID(FILTER_LABEL), 0, "label", VALUE_TEXT, "KEY[=REGEX]", {0},                      \
 			"only samples with such a label: cpu, cgroup, and those of other files"    \
 	}
 #define ROW_CGROUP                                                                                 \
 	{                                                                                          \
-		ID(FILTER_CGROUP), 0, "cgroup", VALUE_TEXT, "LIST", NULL,                          \
+		ID(FILTER_CGROUP), 0, "cgroup", VALUE_TEXT, "LIST", {0},                           \
 			"only processes of these control groups, units or containers"              \
 	}
 #define ROWS_OF_ZONES                                                                              \
-	{ID(FILTER_ZONE), 0, "zone", VALUE_TEXT, "REGEX", NULL,                                    \
+	{ID(FILTER_ZONE), 0, "zone", VALUE_TEXT, "REGEX", {0},                                     \
 		"only what was in a zone that matches, or below it"},                              \
-		{ID(FILTER_TICK), 0, "tick", VALUE_TEXT, "[STREAM=]FROM:TO", NULL,                 \
+		{ID(FILTER_TICK), 0, "tick", VALUE_TEXT, "[STREAM=]FROM:TO", {0},                  \
 			"only these ticks (frames), by number: 100:200, 7, -10:"},                 \
-		{ID(FILTER_TICK_OVER), 0, "tick-over", VALUE_TEXT, "[STREAM=]TIME", NULL,          \
+		{ID(FILTER_TICK_OVER), 0, "tick-over", VALUE_TEXT, "[STREAM=]TIME", {0},           \
 			"only ticks that took as long, or longer: 20ms"},                          \
 	{                                                                                          \
-		ID(FILTER_TICK_UNDER), 0, "tick-under", VALUE_TEXT, "[STREAM=]TIME", NULL,         \
+		ID(FILTER_TICK_UNDER), 0, "tick-under", VALUE_TEXT, "[STREAM=]TIME", {0},          \
 			"only ticks that took less"                                                \
 	}
 
 static const char *const yes_no[] = {"yes", "no", NULL};
 
 const struct option_row filter_rows[] = {
-	{ID(FILTER_WHEN), 0, "when", VALUE_TEXT, "PATTERN", NULL,
+	{ID(FILTER_WHEN), 0, "when", VALUE_TEXT, "PATTERN", {0},
 		"only stacks that end as it says (sonde help when)"},
-	{OPTION_MODULE_BY, 0, "module-by", VALUE_CHOICE, "WHAT", when_modules_names,
+	{OPTION_MODULE_BY, 0, "module-by", VALUE_CHOICE, "WHAT", CHOICES(when_modules_names),
 		"what its modules are: load objects or source files"},
 	ROW_PID,
 	ROW_CGROUP,
-	{ID(FILTER_FOCUS), 0, "focus", VALUE_TEXT, "REGEX", NULL,
+	{ID(FILTER_FOCUS), 0, "focus", VALUE_TEXT, "REGEX", {0},
 		"only stacks with a function that matches"},
-	{ID(FILTER_IGNORE), 0, "ignore", VALUE_TEXT, "REGEX", NULL, "no such stacks"},
-	{ID(FILTER_HIDE), 0, "hide", VALUE_TEXT, "REGEX", NULL,
+	{ID(FILTER_IGNORE), 0, "ignore", VALUE_TEXT, "REGEX", {0}, "no such stacks"},
+	{ID(FILTER_HIDE), 0, "hide", VALUE_TEXT, "REGEX", {0},
 		"leave such functions out; their time is their callers'"},
-	{ID(FILTER_KERNEL), 0, "kernel", VALUE_CHOICE, "WHAT", filter_kernel_names,
+	{ID(FILTER_KERNEL), 0, "kernel", VALUE_CHOICE, "WHAT", CHOICES(filter_kernel_names),
 		"all of its frames, system calls alone (default of blocked-time and wakeup-delay), "
 		"or none"},
-	{ID(FILTER_FOLD), 0, "fold", VALUE_TEXT, "LIST", NULL,
+	{ID(FILTER_FOLD), 0, "fold", VALUE_TEXT, "LIST", {0},
 		"leave the functions of these namespaces out: std,boost"},
-	{ID(FILTER_INLINE), 0, "inline", VALUE_CHOICE, "WHETHER", yes_no,
+	{ID(FILTER_INLINE), 0, "inline", VALUE_CHOICE, "WHETHER", CHOICES(yes_no),
 		"no: leave inlined calls out, as if they were their callers' code"},
 	ROW_THREAD,
 	ROW_TIME,
 	ROW_LABEL,
 	ROWS_OF_ZONES,
-	{OPTION_SAME, 0, "same", VALUE_TEXT, "REGEX=NAME", NULL,
+	{OPTION_SAME, 0, "same", VALUE_TEXT, "REGEX=NAME", {0},
 		"take functions that match for one, called NAME"},
 	{0},
 };
@@ -92,8 +92,8 @@ const struct option_row filter_sample_rows[] = {
 struct error *filter_options_set(struct filter_options *o, int id, const char *value)
 {
 	if (id == OPTION_MODULE_BY)
-		o->when_modules = (enum when_modules)value_choice(value, when_modules_names);
-	else if (id == ID(FILTER_INLINE) && value_choice(value, yes_no) == 0)
+		o->when_modules = (enum when_modules)CHOICE_OF(value, when_modules_names);
+	else if (id == ID(FILTER_INLINE) && CHOICE_OF(value, yes_no) == 0)
 		return NULL;
 	else if (id == OPTION_SAME)
 		vec_push(&o->same_texts, value);
@@ -198,7 +198,7 @@ static struct error *compile_filter(
 		return compile_ticks(f, request);
 	case FILTER_KERNEL:
 		filter_init_kernel(
-			f, (enum filter_kernel)value_choice(request->text, filter_kernel_names));
+			f, (enum filter_kernel)CHOICE_OF(request->text, filter_kernel_names));
 		return NULL;
 	case FILTER_ZONE:
 	case FILTER_FOCUS:
@@ -235,10 +235,22 @@ static struct error *compile_same(struct filter_options *o, const char *text)
 	return NULL;
 }
 
+/* What filter_options_compile has made. */
+static void forget_compiled(struct filter_options *o)
+{
+	for (size_t i = 0; i < o->filters.count; i++)
+		filter_deinit(&o->filters.data[i]);
+	for (size_t i = 0; i < o->same.count; i++)
+		name_pattern_destroy(o->same.data[i].pattern);
+	o->filters.count = o->same.count = 0;
+	o->names_kernel = false;
+}
+
 struct error *filter_options_compile(struct filter_options *o)
 {
 	struct error *err = NULL;
 
+	forget_compiled(o);
 	for (size_t i = 0; i < o->requests.count && err == NULL; i++) {
 		struct filter f;
 
@@ -261,10 +273,7 @@ struct error *filter_options_compile(struct filter_options *o)
 
 void filter_options_deinit(struct filter_options *o)
 {
-	for (size_t i = 0; i < o->filters.count; i++)
-		filter_deinit(&o->filters.data[i]);
-	for (size_t i = 0; i < o->same.count; i++)
-		name_pattern_destroy(o->same.data[i].pattern);
+	forget_compiled(o);
 	vec_deinit(&o->requests);
 	vec_deinit(&o->same_texts);
 	vec_deinit(&o->filters);

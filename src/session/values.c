@@ -3,7 +3,7 @@
  * point, so that 0.1s is 100000000ns and the same text gives the same interval everywhere.
  */
 
-#include "cli/values.h"
+#include "session/values.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -143,25 +143,6 @@ struct error *value_percent(const char *text, double *share)
 		}
 	}
 	return error_new(ERROR_USAGE, "'%s' is not a share up to 100%%, like 1%% or 0.5%%", text);
-}
-
-bool value_is_choice(const char *text, const char *choice)
-{
-	size_t size = strlen(choice);
-
-	if (size && choice[size - 1] == ':')
-		return strncmp(text, choice, size) == 0 && text[size];
-	return strcmp(text, choice) == 0;
-}
-
-int value_choice(const char *text, const char *const *choices)
-{
-	int i = 0;
-
-	while (choices[i] && !value_is_choice(text, choices[i]))
-		i++;
-	assert(choices[i]);
-	return i;
 }
 
 struct error *value_when_error(struct error *err)

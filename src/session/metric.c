@@ -1,7 +1,7 @@
 /*
  * The choice of metrics by their names.
  */
-#include "cli/metric.h"
+#include "session/metric.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-#ifndef SONDE_CLI_FILTER_OPTIONS_H
-#define SONDE_CLI_FILTER_OPTIONS_H
+#ifndef SONDE_SESSION_FILTER_OPTIONS_H
+#define SONDE_SESSION_FILTER_OPTIONS_H
 
 /*
  * The options that choose samples and stacks, in the order in which they are given, and --same,
@@ -8,7 +8,7 @@
 
 #include "analysis/entity_tree.h"
 #include "analysis/filter.h"
-#include "cli/command.h"
+#include "session/option.h"
 
 /* As given. */
 struct filter_request {

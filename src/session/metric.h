@@ -1,5 +1,5 @@
-#ifndef SONDE_CLI_METRIC_H
-#define SONDE_CLI_METRIC_H
+#ifndef SONDE_SESSION_METRIC_H
+#define SONDE_SESSION_METRIC_H
 
 #include "base/vec.h"
 #include "model/profile.h"

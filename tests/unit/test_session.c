@@ -1,0 +1,238 @@
+/*
+ * A session that is asked question after question answers each as a fresh one would, byte for byte;
+ * a question that is refused changes nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "../random_profile.h"
+#include "../writer_text.h"
+#include "session/session.h"
+
+enum { PUTS_MAX = 5 };
+
+/* Options as a request has them: names and values; "" for flags. */
+struct asked {
+	const char *put[PUTS_MAX][2];
+};
+
+static const struct asked good[] = {
+	{{{NULL}}},
+	{{{"view", "tree"}}},
+	{{{"view", "tree"}, {"collapse", "none"}, {"format", "json"}}},
+	{{{"view", "functions"}, {"view", "callers"}}},
+	{{{"view", "graph"}, {"format", "csv"}}},
+	{{{"format", "svg"}}},
+	{{{"format", "dot"}}},
+	{{{"format", "folded"}, {"modules", ""}}},
+	{{{"level", "module"}}},
+	{{{"level", "line"}, {"sort", "inclusive"}}},
+	{{{"focus", "f[12]"}, {"hide", "f0"}}},
+	{{{"ignore", "f3"}, {"view", "tree"}, {"invert", ""}}},
+	{{{"roots", "thread"}}},
+	{{{"roots", "process"}, {"view", "tree"}}},
+	{{{"metric", "all"}, {"format", "json"}}},
+	{{{"limit", "3"}, {"percent", "raw"}}},
+	{{{"spread", ""}, {"columns", "name,inclusive"}, {"format", "csv"}}},
+	{{{"when", ":.f1->*"}}},
+	{{{"same", "f[0-3]=few"}, {"view", "tree"}, {"order", "first"}}},
+	{{{"view", "stats"}}},
+};
+
+static const struct {
+	struct asked asked;
+	const char *error; /* how it begins */
+} bad[] = {
+	{{{{"veiw", "tree"}}}, "veiw: there is no such option; did you mean 'view'?"},
+	{{{{"view", "trees"}}}, "view: 'trees' is none of functions, "},
+	{{{{"limit", "-1"}}}, "limit: '-1' is not a whole number"},
+	{{{{"spread", "yes"}}}, "spread: takes no value"},
+	{{{{"view", ""}}}, "view: expects a value"},
+	{{{{"focus", "("}}}, "--focus: "},
+	{{{{"view", "functions"}, {"collapse", "full"}}}, "--collapse is for --view tree"},
+	{{{{"metric", "no-such"}}}, "--metric: the file has no 'no-such'"},
+	{{{{"sort", "inclusve"}}}, "--sort: view functions has no column 'inclusve'; did you mean"},
+};
+
+static struct error *put_all(struct question *question, const struct asked *asked)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < PUTS_MAX && asked->put[i][0] && !err; i++)
+		err = question_put(
+			question, asked->put[i][0], asked->put[i][1][0] ? asked->put[i][1] : NULL);
+	return err ? err : question_settle(question);
+}
+
+/* The whole answer, drawn; the caller's.  Or an error. */
+static struct error *ask(struct session *session, const struct asked *asked, struct strbuf *text)
+{
+	static const struct text_style style = {.width = 100, .utf8 = true};
+	struct question question = question_default();
+	struct answer *answer = NULL;
+	struct sink sink;
+	struct error *err = put_all(&question, asked);
+
+	if (!err)
+		err = session_ask(session, &question, &answer);
+	if (!err) {
+		sink_init(&sink, -1, "nowhere");
+		answer_draw(answer, &style, &sink);
+		*text = sink.text;
+	}
+	answer_destroy(answer);
+	question_deinit(&question);
+	return err;
+}
+
+static struct session *open_dump(const struct strbuf *dump)
+{
+	struct reader_input input = {
+		.name = "dump", .data = (const uint8_t *)dump->data, .size = dump->size};
+	struct session *session;
+
+	assert_null(session_open_bytes(&input, NULL, &session));
+	return session;
+}
+
+static struct strbuf random_dump(uint64_t seed)
+{
+	struct random r = random_from(seed);
+	struct random_shape shape = random_shape_any(&r);
+
+	shape.samples = shape.places = true;
+	shape.objects = 3;
+	shape.no_stacks = shape.negative = false;
+	struct profile *profile = random_profile(seed, &shape);
+	struct strbuf dump = writer_text(&writer_dump, profile, &(struct writer_options){0});
+
+	profile_destroy(profile);
+	return dump;
+}
+
+/* The same answer, or the same refusal. */
+static void expect_same(
+	struct session *session, const struct strbuf *dump, const struct asked *asked)
+{
+	struct session *fresh = open_dump(dump);
+	struct strbuf text = {0}, expected = {0};
+	struct error *err = ask(session, asked, &text),
+		     *expected_err = ask(fresh, asked, &expected);
+
+	assert_int_equal(err == NULL, expected_err == NULL);
+	if (err)
+		assert_string_equal(err->message, expected_err->message);
+	else
+		assert_true(str_equal(strbuf_str(&text), strbuf_str(&expected)));
+	error_destroy(err);
+	error_destroy(expected_err);
+	strbuf_deinit(&text);
+	strbuf_deinit(&expected);
+	session_close(fresh);
+}
+
+static void asked_often(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct strbuf dump = random_dump(seed);
+		struct session *session = open_dump(&dump);
+		struct random r = random_from(seed);
+
+		for (size_t i = 0; i < 2 * sizeof(good) / sizeof(good[0]); i++)
+			expect_same(session, &dump,
+				&good[random_below(&r, sizeof(good) / sizeof(good[0]))]);
+		session_close(session);
+		strbuf_deinit(&dump);
+	}
+}
+
+/* Of a profile that has all they ask for, questions get answers, each another. */
+static void every_question_is_answered(void **state)
+{
+	struct strbuf dump = random_dump(3);
+	struct session *session = open_dump(&dump);
+	size_t answered = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct strbuf text = {0};
+		struct error *err = ask(session, &good[i], &text);
+
+		answered += err == NULL && text.size > 0;
+		error_destroy(err);
+		strbuf_deinit(&text);
+	}
+	assert_in_range(
+		answered, sizeof(good) / sizeof(good[0]) - 2, sizeof(good) / sizeof(good[0]));
+	session_close(session);
+	strbuf_deinit(&dump);
+}
+
+static void refused(void **state)
+{
+	struct strbuf dump = random_dump(3);
+	struct session *session = open_dump(&dump);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct strbuf text = {0};
+		struct error *err = ask(session, &bad[i].asked, &text);
+
+		assert_non_null(err);
+		assert_int_equal(err->kind, ERROR_USAGE);
+		if (strncmp(err->message, bad[i].error, strlen(bad[i].error)) != 0)
+			fail_msg("'%s' does not begin with '%s'", err->message, bad[i].error);
+		error_destroy(err);
+		expect_same(session, &dump, &good[i]);
+	}
+	session_close(session);
+	strbuf_deinit(&dump);
+}
+
+/* A question may be changed and settled again. */
+static void asked_again(void **state)
+{
+	static const struct asked both = {{{"focus", "f1"}, {"format", "json"}, {"view", "tree"}}};
+	struct strbuf dump = random_dump(3), expected = {0};
+	struct session *session = open_dump(&dump);
+	struct question question = question_default();
+	struct answer *answer;
+	struct sink sink;
+
+	(void)state;
+	assert_null(question_put(&question, "focus", "f1"));
+	assert_null(question_settle(&question));
+	assert_null(session_ask(session, &question, &answer));
+	answer_destroy(answer);
+	assert_null(question_put(&question, "format", "json"));
+	assert_null(question_put(&question, "view", "tree"));
+	assert_null(question_settle(&question));
+	assert_null(session_ask(session, &question, &answer));
+	sink_init(&sink, -1, "nowhere");
+	answer_draw(answer, &(struct text_style){0}, &sink);
+	assert_null(ask(session, &both, &expected));
+	assert_true(str_equal(strbuf_str(&sink.text), strbuf_str(&expected)));
+	strbuf_deinit(&expected);
+	strbuf_deinit(&sink.text);
+	answer_destroy(answer);
+	question_deinit(&question);
+	session_close(session);
+	strbuf_deinit(&dump);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(asked_often),
+		cmocka_unit_test(every_question_is_answered),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(asked_again),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
