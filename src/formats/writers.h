@@ -5,12 +5,13 @@
  * The formats that sonde writes profiles in, in one table.
  *
  * To add one:
- *  1. Write writers/NAME.c around one `const struct writer writer_NAME`.
- *  2. Declare it below, give it a row in writers.c, its file a line in writers/meson.build.
+ *  1. Write formats/NAME/writer.c around one `const struct writer writer_NAME`.
+ *  2. Declare it below, give it a row in writers.c, its file a place in formats/meson.build.
  *  3. Names out of the profile pass through base/escape.h on their way out, each once.
  *  4. The same profile gives the same bytes.  What the format cannot hold and somebody would miss,
  *     the page in docs/formats/ says; what it can hold not at all is an ERROR_UNSUPPORTED.
- *  5. If there is a reader of that format, test write → read on tests/random_profile.h.
+ *  5. Take from common/ what writers share: exporter.h, stack_order.h, zone_walk.h.
+ *  6. If there is a reader of that format, test write → read on tests/random_profile.h.
  */
 
 #include "base/error.h"

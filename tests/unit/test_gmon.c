@@ -18,7 +18,7 @@
 #include "base/alloc.h"
 #include "obj/function_symbols.h"
 #include "obj/objfile.h"
-#include "formats/gprof/gmon_ticks.h"
+#include "formats/gprof/gmon_file.h"
 #include "formats/readers.h"
 
 struct fixture {

@@ -14,8 +14,7 @@
 #include "../writer_text.h"
 #include "base/alloc.h"
 #include "formats/perf/dso.h"
-#include "formats/perf/script_frame.h"
-#include "formats/perf/script_head.h"
+#include "formats/perf/script_text.h"
 
 static struct error *try_read(struct str text, const char *from, struct profile **p)
 {

@@ -4,6 +4,8 @@
  */
 #include "formats/callgrind/line.h"
 
+#include "formats/common/text_field.h"
+
 static const char *skip_blanks(const char *at, const char *end)
 {
 	while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
@@ -11,14 +13,9 @@ static const char *skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static unsigned int hex_digit(char c)
 {
-	if (is_digit(c))
+	if (text_is_digit(c))
 		return (unsigned int)(c - '0');
 	if (c >= 'a' && c <= 'f')
 		return (unsigned int)(c - 'a') + 10;
@@ -43,11 +40,11 @@ static inline const char *scan_number(const char *at, const char *end, uint64_t 
 
 	if (end - at > 2 && at[0] == '0' && at[1] == 'x')
 		return scan_hex(at + 2, end, number);
-	while (at < end && is_digit(*at) && at - begin < 19)
+	while (at < end && text_is_digit(*at) && at - begin < 19)
 		n = 10 * n + (uint64_t)(*at++ - '0');
-	if (at < end && is_digit(*at)) {
+	if (at < end && text_is_digit(*at)) {
 		n = UINT64_MAX;
-		while (at < end && is_digit(*at))
+		while (at < end && text_is_digit(*at))
 			at++;
 	}
 	*number = n;
@@ -128,7 +125,7 @@ static const char *scan_fraction(
 {
 	const char *begin = at;
 
-	while (at < end && is_digit(*at))
+	while (at < end && text_is_digit(*at))
 		at++;
 	if (at > begin && *begin >= '5' && *number < INT64_MAX)
 		++*number;

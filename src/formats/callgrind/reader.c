@@ -11,12 +11,334 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/digits.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/builder.h"
+#include "obj/demangle.h"
 #include "formats/callgrind/line.h"
-#include "formats/callgrind/names.h"
-#include "formats/callgrind/places.h"
+#include "formats/common/importer.h"
+#include "formats/common/text_field.h"
 
-/* Line numbers that a note about malformed lines tells. */
-#define TOLD_MAX 8
+/* ---- names ---- */
+
+/*
+ * Name compression of callgrind files ("Name Compression" in the format's manual).
+ */
+
+enum callgrind_space { CALLGRIND_FILES, CALLGRIND_FUNCTIONS, CALLGRIND_OBJECTS, CALLGRIND_SPACES };
+
+struct callgrind_names {
+	struct builder *builder;
+	struct demangler *demangler;
+	struct strbuf nameless; /* the name of a function that has none */
+	/*
+	 * By id, a string_id, of objects an object_id: of those that are counted up, as most
+	 * writers do, in arrays; of others in the map of (space, id).
+	 */
+	VEC(uint32_t) counted[CALLGRIND_SPACES];
+	size_t put[CALLGRIND_SPACES]; /* how many are in each */
+	struct map ids;
+	VEC(string_id) paths;	  /* [object_id] */
+	uint32_t function_object; /* whom a function's name is of; NO_ID: not known */
+	size_t room;		  /* bytes that new names may still take */
+	uint32_t string_most;	  /* the highest string_id so far */
+	uint64_t undefined;	  /* ids that no line before has given a name */
+	uint64_t too_many;	  /* names beyond the room, which are "[unknown]" */
+};
+
+/* In `counted`, where nothing was put. */
+#define CALLGRIND_NAME_UNKNOWN (NO_ID - 1)
+
+/*
+ * The same of an id in `counted` and the end of the line, "(12)\n", which most are; 12 bytes can be
+ * read there.  Behind them; NULL where it is something else.
+ */
+static inline const char *callgrind_names_quick(const struct callgrind_names *n,
+	enum callgrind_space space, const char *at, uint32_t *known)
+{
+	uint64_t id = 0;
+
+	if (*at != '(')
+		return NULL;
+	unsigned int digits = digit_run((const uint8_t *)at + 1, &id);
+	at += 1 + digits;
+	if (digits == 0 || at[0] != ')' || at[1] != '\n' || id >= n->counted[space].count)
+		return NULL;
+	*known = n->counted[space].data[id];
+	return *known == CALLGRIND_NAME_UNKNOWN ? NULL : at + 2;
+}
+
+/* What a name costs beside its bytes, in the tables of builder and ids. */
+#define NAME_COST 160
+/* What an id takes in the map while it grows. */
+#define FAR_ID_COST (4 * sizeof(struct map_slot))
+
+/* room: how much memory names may take; those beyond it are counted. */
+static void callgrind_names_init(struct callgrind_names *n, struct builder *b, size_t room)
+{
+	*n = (struct callgrind_names){.builder = b,
+		.demangler = demangler_create(),
+		.function_object = NO_ID,
+		.room = room};
+}
+
+static void callgrind_names_deinit(struct callgrind_names *n)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(n->counted); i++)
+		vec_deinit(&n->counted[i]);
+	map_deinit(&n->ids);
+	vec_deinit(&n->paths);
+	strbuf_deinit(&n->nameless);
+	demangler_destroy(n->demangler);
+}
+
+static bool is_unknown(struct str name)
+{
+	return name.size == 0 || str_equal(name, STR("???"));
+}
+
+static void take_room(struct callgrind_names *n, size_t cost)
+{
+	n->room = n->room > cost ? n->room - cost : 0;
+}
+
+/* Takes the cost of a string that is new; it is if its number is the highest so far. */
+static string_id charge(struct callgrind_names *n, string_id id, size_t size)
+{
+	if (id.i <= n->string_most)
+		return id;
+	n->string_most = id.i;
+	take_room(n, size + NAME_COST);
+	return id;
+}
+
+/*
+ * Of a function without a name callgrind writes where in its load object it is, in 16 digits, and
+ * maybe how deep in a recursion ("'2").  sonde says "[MODULE+0xADDRESS]" of such ones.
+ */
+static struct str say_nameless(struct callgrind_names *n, struct str name)
+{
+	size_t at = 2, end = 2;
+
+	if (n->function_object >= n->paths.count || !str_starts_with(name, STR("0x")))
+		return name;
+	while (end < name.size && text_hex_value(name.data[end]) < 16)
+		end++;
+	if (end - 2 < 8 || end - 2 > 16 || (end < name.size && name.data[end] != '\''))
+		return name;
+	while (at + 1 < end && name.data[at] == '0')
+		at++;
+	struct str path = builder_string_bytes(n->builder, n->paths.data[n->function_object]);
+	strbuf_clear(&n->nameless);
+	strbuf_printf(&n->nameless, "[%.*s+0x%.*s]", STR_ARG(str_base_name(path)), (int)(end - at),
+		name.data + at);
+	strbuf_add(&n->nameless, (struct str){name.data + end, name.size - end});
+	return strbuf_str(&n->nameless);
+}
+
+static uint32_t intern_function(struct callgrind_names *n, struct str name)
+{
+	name = say_nameless(n, name);
+	/* What is demangled is there twice, and may be much longer. */
+	struct str shown = demangle(n->demangler, name);
+	size_t cost = shown.data == name.data ? name.size : name.size + 2 * shown.size;
+
+	return charge(n, builder_string(n->builder, shown), cost).i;
+}
+
+static uint32_t intern_object(struct callgrind_names *n, struct str name)
+{
+	string_id path = charge(n, builder_string(n->builder, name), name.size);
+	object_id object = builder_object(n->builder, name, STR(""), OBJECT_USER);
+
+	/* They are numbered by first sight. */
+	if (object.i == n->paths.count)
+		vec_push(&n->paths, path);
+	return object.i;
+}
+
+static uint32_t intern(struct callgrind_names *n, enum callgrind_space space, struct str name)
+{
+	if (!is_unknown(name) && n->room == 0) {
+		n->too_many++;
+		name.size = 0;
+	}
+	switch (space) {
+	case CALLGRIND_FILES:
+		return is_unknown(name) ? 0
+					: charge(n, builder_string(n->builder, name), name.size).i;
+	case CALLGRIND_OBJECTS:
+		if (is_unknown(name))
+			return NO_ID;
+		return intern_object(n, name);
+	case CALLGRIND_FUNCTIONS:
+	case CALLGRIND_SPACES:
+		break;
+	}
+	return intern_function(n, is_unknown(name) ? STR("[unknown]") : name);
+}
+
+/* "(12)" at the start of text: true, and text goes on behind it. */
+static bool take_id(struct str *text, uint64_t *id)
+{
+	size_t at = 1;
+
+	*id = 0;
+	if (text->size < 3 || text->data[0] != '(')
+		return false;
+	for (; at < text->size && text->data[at] >= '0' && text->data[at] <= '9' && at < 19; at++)
+		*id = 10 * *id + (uint64_t)(text->data[at] - '0');
+	if (at == 1 || at == text->size || text->data[at] != ')')
+		return false;
+	at++;
+	while (at < text->size && text->data[at] == ' ')
+		at++;
+	*text = (struct str){text->data + at, text->size - at};
+	return true;
+}
+
+/* No more of an array of ids is free than is used, or than so many. */
+#define COUNTED_FREE 64
+
+static bool get_id(
+	const struct callgrind_names *n, enum callgrind_space space, uint64_t id, uint32_t *known)
+{
+	if (id < n->counted[space].count) {
+		*known = n->counted[space].data[id];
+		if (*known != CALLGRIND_NAME_UNKNOWN)
+			return true;
+	}
+	return n->ids.count && map_get(&n->ids, space, id, known);
+}
+
+static void put_far_id(
+	struct callgrind_names *n, enum callgrind_space space, uint64_t id, uint32_t known)
+{
+	bool added;
+
+	/* Its name is counted as one too many already. */
+	if (n->room == 0)
+		return;
+	*map_at(&n->ids, space, id, known, &added) = known;
+	if (added)
+		take_room(n, FAR_ID_COST);
+}
+
+/* An id that was put into the map is found there until one is put into the array, once it may be.
+ */
+static void put_id(
+	struct callgrind_names *n, enum callgrind_space space, uint64_t id, uint32_t known)
+{
+	if (id > 2 * (uint64_t)n->put[space] + COUNTED_FREE) {
+		put_far_id(n, space, id, known);
+		return;
+	}
+	while (n->counted[space].count <= id)
+		vec_push(&n->counted[space], CALLGRIND_NAME_UNKNOWN);
+	n->put[space] += n->counted[space].data[id] == CALLGRIND_NAME_UNKNOWN;
+	n->counted[space].data[id] = known;
+}
+
+/*
+ * What stands behind "fn=" and its like: the string_id of a file or a function (demangled), the
+ * object_id of a load object.  "???" is a file of no name, the function "[unknown]", no object; a
+ * function of which callgrind knew its address alone is "[MODULE+0xADDRESS]".
+ */
+static uint32_t callgrind_names_read(
+	struct callgrind_names *n, enum callgrind_space space, struct str text)
+{
+	uint64_t id;
+	uint32_t known;
+
+	if (!take_id(&text, &id))
+		return intern(n, space, text);
+	bool is_known = get_id(n, space, id, &known);
+	if (text.size == 0) {
+		n->undefined += !is_known;
+		return is_known ? known : intern(n, space, STR("???"));
+	}
+	known = intern(n, space, text);
+	put_id(n, space, id, known);
+	return known;
+}
+
+/* ---- places and arcs ---- */
+
+struct callgrind_places {
+	struct builder *builder;
+	size_t row_cost;		/* bytes that a place or an arc takes */
+	size_t room;			/* bytes that new ones may still take */
+	uint32_t place_count, arc_most; /* one more than the highest numbers so far */
+	uint64_t folded;		/* lines whose place is not kept, */
+	uint64_t dropped;		/* and calls that are not */
+};
+
+/* Frame, stack and what finds them, while their tables grow; and each weight. */
+#define ROW_COST    128
+#define WEIGHT_COST 24
+
+static void callgrind_places_init(
+	struct callgrind_places *p, struct builder *b, size_t metric_count, size_t room)
+{
+	*p = (struct callgrind_places){
+		.builder = b, .row_cost = ROW_COST + metric_count * WEIGHT_COST, .room = room};
+}
+
+static void take_row(struct callgrind_places *p)
+{
+	p->room = p->room > p->row_cost ? p->room - p->row_cost : 0;
+}
+
+/* For callgrind_places_add: takes room for a new place; adds where there is none any more. */
+static void callgrind_places_count(struct callgrind_places *p, frame_id place)
+{
+	p->place_count = place.i + 1;
+	take_row(p);
+}
+
+static void callgrind_places_fold(
+	struct callgrind_places *p, const struct frame *place, const int64_t *weight)
+{
+	struct frame whole = {.function = place->function};
+
+	p->folded += place->line != 0 || place->obj_addr != 0;
+	frame_id frame = builder_place(p->builder, &whole, weight);
+	if (frame.i >= p->place_count)
+		callgrind_places_count(p, frame);
+}
+
+/* weight[metric_count], spent at that place itself. */
+static inline void callgrind_places_add(
+	struct callgrind_places *p, const struct frame *place, const int64_t *weight)
+{
+	if (unlikely(p->room == 0)) {
+		callgrind_places_fold(p, place, weight);
+		return;
+	}
+	frame_id frame = builder_place(p->builder, place, weight);
+	/* A number that is beyond all others is new. */
+	if (unlikely(frame.i >= p->place_count))
+		callgrind_places_count(p, frame);
+}
+
+/* cost[metric_count], spent from call to return. */
+static void callgrind_places_call(struct callgrind_places *p, function_id caller,
+	function_id callee, uint64_t calls, const int64_t *cost)
+{
+	if (p->room == 0) {
+		p->dropped++;
+		return;
+	}
+	uint32_t arc = builder_arc_cost(p->builder, caller, callee, calls, cost);
+	if (arc < p->arc_most)
+		return;
+	p->arc_most = arc + 1;
+	take_row(p);
+}
+
+/* ---- the file ---- */
+
 /* Memory for places and calls, and for names, beside so many times the file. */
 #define ROOM_FIXED ((size_t)16 << 20)
 #define ROOM_RATIO 2
@@ -59,15 +381,13 @@ struct callgrind {
 	int64_t *sum_before, *stated;
 	bool has_stated, is_callgrind;
 	uint64_t part_lines; /* costs in this part */
-	uint64_t parts, threads, line_number, good, bad, differing, jumps;
-	uint64_t told[TOLD_MAX];
+	uint64_t parts, threads, line_number, good, differing, jumps;
+	struct bad_lines bad;
 };
 
 static void bad_line(struct callgrind *c)
 {
-	if (c->bad < TOLD_MAX)
-		c->told[c->bad] = c->line_number;
-	c->bad++;
+	bad_lines_add(&c->bad, c->line_number);
 }
 
 /* Whom that name was of last, nobody at first. */
@@ -522,43 +842,24 @@ static void read_file(struct callgrind *c, struct str file)
 
 /* ---- the whole ---- */
 
-static void note_bad_lines(struct callgrind *c)
-{
-	struct strbuf numbers = {0};
-
-	for (size_t i = 0; i < c->bad && i < TOLD_MAX; i++)
-		strbuf_printf(&numbers, "%s%llu", i ? ", " : "", (unsigned long long)c->told[i]);
-	if (c->bad)
-		builder_note(c->builder, NOTE_BAD_RECORD, c->bad,
-			"%s malformed and passed over: line%s %s%s",
-			c->bad == 1 ? "a line is" : "lines are", c->bad == 1 ? "" : "s",
-			numbers.data, c->bad > TOLD_MAX ? ", …" : "");
-	strbuf_deinit(&numbers);
-}
-
 static void note_limits(struct callgrind *c)
 {
 	struct builder *b = c->builder;
 
-	if (c->names.undefined)
-		builder_note(b, NOTE_BAD_RECORD, c->names.undefined,
-			"names are given by numbers that no line before has named");
-	if (c->names.too_many)
-		builder_note(b, NOTE_BAD_RECORD, c->names.too_many,
-			"names are too many for a file of this size, and shown as [unknown]");
-	if (c->places.folded)
-		builder_note(b, NOTE_BAD_RECORD, c->places.folded,
-			"costs are of more places than a file of this size may have, and summed on "
-			"functions");
-	if (c->places.dropped)
-		builder_note(b, NOTE_BAD_RECORD, c->places.dropped,
-			"calls are of more pairs than a file of this size may have, and left out");
+	counted_note(b, NOTE_BAD_RECORD, c->names.undefined, NULL,
+		"names are given by numbers that no line before has named");
+	counted_note(b, NOTE_BAD_RECORD, c->names.too_many, NULL,
+		"names are too many for a file of this size, and shown as [unknown]");
+	counted_note(b, NOTE_BAD_RECORD, c->places.folded, NULL,
+		"costs are of more places than a file of this size may have, and summed on "
+		"functions");
+	counted_note(b, NOTE_BAD_RECORD, c->places.dropped, NULL,
+		"calls are of more pairs than a file of this size may have, and left out");
 	if (c->events.too_many)
 		builder_note(b, NOTE_BAD_RECORD, c->events.too_many,
 			"events beyond the first %d were left out", CALLGRIND_EVENTS_MAX);
-	if (c->events.bad_formulas)
-		builder_note(b, NOTE_BAD_RECORD, c->events.bad_formulas,
-			"formulas of events are of events that are not there, or malformed");
+	counted_note(b, NOTE_BAD_RECORD, c->events.bad_formulas, NULL,
+		"formulas of events are of events that are not there, or malformed");
 }
 
 static void add_notes(struct callgrind *c)
@@ -566,17 +867,15 @@ static void add_notes(struct callgrind *c)
 	struct builder *b = c->builder;
 	const uint8_t *data = c->input->data;
 
-	note_bad_lines(c);
+	bad_lines_note(&c->bad, c->builder);
 	note_limits(c);
-	if (c->line.fractions)
-		builder_note(b, NOTE_GUESSED, c->line.fractions,
-			"numbers with a fraction were rounded to whole ones");
+	counted_note(b, NOTE_GUESSED, c->line.fractions, NULL,
+		"numbers with a fraction were rounded to whole ones");
 	if (c->expect == EXPECT_CALL || (c->is_callgrind && data[c->input->size - 1] != '\n'))
 		builder_note(b, NOTE_INCOMPLETE, 1, "the file ends within a line, at offset 0x%llx",
 			(unsigned long long)c->input->size);
-	if (c->differing)
-		builder_note(b, NOTE_INFO, c->differing,
-			"the file says of its costs that they sum up to something else");
+	counted_note(b, NOTE_INFO, c->differing, NULL,
+		"the file says of its costs that they sum up to something else");
 	if (c->parts > 1 || c->threads > 1)
 		builder_note(
 			b, NOTE_INFO, 1, "the dumps of all parts and threads in it are summed");
@@ -588,10 +887,10 @@ static struct error *check(const struct callgrind *c)
 {
 	const char *name = c->input->name;
 
-	if (c->good == 0 && c->bad)
+	if (c->good == 0 && c->bad.count)
 		return error_new(ERROR_INPUT,
 			"%s: no line is a cost (line %llu is the first that is malformed)", name,
-			(unsigned long long)c->told[0]);
+			(unsigned long long)c->bad.told[0]);
 	return NULL;
 }
 

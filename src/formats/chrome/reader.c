@@ -7,7 +7,358 @@
  */
 #include "formats/chrome/reader.h"
 
-#include "formats/common/counted_note.h"
+#include "base/hash.h"
+#include "formats/common/text_field.h"
+
+/* ---- events ---- */
+
+/*
+ * The events of a trace, one by one.
+ *
+ * Members come in any order, and what `args` mean depends on others: so its place is remembered,
+ * and read, by a parser of its own, only for the few kinds of events where it matters.
+ */
+
+/* The members of an event, as they are. */
+struct members {
+	struct str name, phase, category;
+	int64_t ts, dur, tdur, pid, tid;
+	uint64_t id, frame;
+	bool has_ts, has_dur, has_tdur, has_id, has_frame;
+	const uint8_t *args;
+};
+
+uint32_t chrome_process_at(struct chrome *c, int64_t pid)
+{
+	bool is_new;
+	uint32_t *at =
+		map_at(&c->process_ids, (uint64_t)pid, 0, (uint32_t)c->processes.count, &is_new);
+
+	if (is_new) {
+		vec_push(&c->processes, (struct chrome_process){.pid = pid});
+		builder_charge(c->builder, sizeof(struct chrome_process) + MAP_ENTRY_BYTES);
+	}
+	return *at;
+}
+
+uint32_t chrome_thread_at(struct chrome *c, int64_t pid, int64_t tid)
+{
+	bool is_new;
+
+	if (c->threads.count && c->last_pid == pid && c->last_tid == tid)
+		return c->last_thread;
+	uint32_t *at = map_at(
+		&c->thread_ids, (uint64_t)pid, (uint64_t)tid, (uint32_t)c->threads.count, &is_new);
+	c->last_thread = *at;
+	c->last_pid = pid;
+	c->last_tid = tid;
+	if (is_new) {
+		vec_push(&c->threads,
+			(struct chrome_thread){.tid = tid, .process = chrome_process_at(c, pid)});
+		builder_charge(c->builder, sizeof(struct chrome_thread) + MAP_ENTRY_BYTES);
+	}
+	return c->last_thread;
+}
+
+bool chrome_frame_id(struct json_reader *r, uint64_t *id)
+{
+	int64_t number;
+	struct str text;
+
+	if (json_peek(r) == JSON_STRING) {
+		if (!json_string(r, &text))
+			return false;
+		*id = 0;
+		for (size_t i = 0; i < text.size; i++) {
+			unsigned int digit = (unsigned int)(unsigned char)text.data[i] - '0';
+			if (digit > 9 || text.size > 18) {
+				*id = hash_bytes(text.data, text.size) | UINT64_C(1) << 63;
+				break;
+			}
+			*id = *id * 10 + digit;
+		}
+		return text.size != 0;
+	}
+	if (!json_int(r, &number))
+		return false;
+	*id = (uint64_t)number;
+	return true;
+}
+
+/* Text of a string that may lie in the reader's buffer, which the next string takes. */
+static struct str keep_text(struct chrome *c, struct str s)
+{
+	const char *start = (const char *)c->json.start;
+
+	if (s.data >= start && s.data < (const char *)c->json.end)
+		return s;
+	return builder_string_bytes(c->builder, builder_string(c->builder, s));
+}
+
+static void read_text(struct chrome *c, struct str *text)
+{
+	if (json_string(&c->json, text))
+		*text = keep_text(c, *text);
+}
+
+/* The members with names of 2, 3 and 4 letters.  An event has ten members or so, and there are
+ * millions of events. */
+static void read_member2(struct chrome *c, struct members *m, struct str key)
+{
+	struct json_reader *r = &c->json;
+
+	if (str_equal(key, STR("ph")))
+		read_text(c, &m->phase);
+	else if (str_equal(key, STR("ts")))
+		m->has_ts = json_decimal(r, 3, &m->ts);
+	else if (str_equal(key, STR("id")))
+		m->has_id = chrome_frame_id(r, &m->id);
+	else if (str_equal(key, STR("sf")))
+		m->has_frame = chrome_frame_id(r, &m->frame);
+}
+
+static void read_member3(struct chrome *c, struct members *m, struct str key)
+{
+	struct json_reader *r = &c->json;
+
+	if (str_equal(key, STR("pid")))
+		(void)json_int(r, &m->pid);
+	else if (str_equal(key, STR("tid")))
+		(void)json_int(r, &m->tid);
+	else if (str_equal(key, STR("dur")))
+		m->has_dur = json_decimal(r, 3, &m->dur);
+	else if (str_equal(key, STR("cat")))
+		read_text(c, &m->category);
+}
+
+static void read_member4(struct chrome *c, struct members *m, struct str key)
+{
+	if (str_equal(key, STR("name")))
+		read_text(c, &m->name);
+	else if (str_equal(key, STR("args")))
+		m->args = c->json.at;
+	else if (str_equal(key, STR("tdur")))
+		m->has_tdur = json_decimal(&c->json, 3, &m->tdur);
+}
+
+static bool read_members(struct chrome *c, struct members *m)
+{
+	struct str key;
+
+	if (!json_object(&c->json))
+		return false;
+	while (json_key(&c->json, &key)) {
+		if (key.size == 3)
+			read_member3(c, m, key);
+		else if (key.size == 2)
+			read_member2(c, m, key);
+		else if (key.size == 4)
+			read_member4(c, m, key);
+	}
+	return json_ok(&c->json);
+}
+
+/* A parser at the event's arguments. */
+static struct json_reader args_reader(const struct chrome *c, const uint8_t *args)
+{
+	struct json_reader r;
+
+	json_reader_init(&r, args, (size_t)(c->json.end - args), c->json.name);
+	return r;
+}
+
+static void set_name(struct chrome *c, const struct members *m, bool is_process, string_id name)
+{
+	if (is_process) {
+		uint32_t process = chrome_process_at(c, m->pid);
+		c->processes.data[process].name = name;
+		return;
+	}
+	uint32_t thread = chrome_thread_at(c, m->pid, m->tid);
+	c->threads.data[thread].name = name;
+	/* A track of our ticks has a name, and is no thread; others' threads may have its number.
+	 */
+	c->threads.data[thread].is_used |= m->tid <= CHROME_TICK_TRACK;
+}
+
+/* `process_name` and `thread_name`. */
+static void read_name(struct chrome *c, const struct members *m)
+{
+	bool is_process = str_equal(m->name, STR("process_name"));
+	struct str key, text;
+
+	if (m->args == NULL || (!is_process && !str_equal(m->name, STR("thread_name"))))
+		return;
+	struct json_reader r = args_reader(c, m->args);
+	if (json_object(&r))
+		while (json_key(&r, &key))
+			if (str_equal(key, STR("name")) && json_string(&r, &text))
+				set_name(c, m, is_process, builder_string(c->builder, text));
+	json_reader_deinit(&r);
+}
+
+/* "STREAM NUMBER", of our own ticks. */
+static bool read_tick(struct chrome *c, const struct members *m)
+{
+	const char *space = m->name.size ? memrchr(m->name.data, ' ', m->name.size) : NULL;
+	uint64_t number;
+
+	if (m->tid <= CHROME_TICK_TRACK || !m->has_dur || m->dur < 0 || space == NULL ||
+		!str_equal(m->category, STR("tick")))
+		return false;
+	/* A slice that ends later than 63 bits can say is a bad event, and is counted as one. */
+	if (!m->has_ts || m->ts > INT64_MAX - m->dur)
+		return false;
+	struct str stream = {m->name.data, (size_t)(space - m->name.data)};
+	struct str digits = {space + 1, m->name.size - stream.size - 1};
+	if (!text_take_number(&digits, &number) || digits.size > 0)
+		return false;
+	vec_push(&c->ticks, (struct chrome_tick){.ts = m->ts,
+				    .dur = m->dur,
+				    .number = number,
+				    .stream = builder_string(c->builder, stream),
+				    .process = chrome_process_at(c, m->pid)});
+	return true;
+}
+
+static void add_slice(struct chrome *c, const struct members *m, int64_t dur)
+{
+	uint32_t thread = chrome_thread_at(c, m->pid, m->tid);
+	struct str name = m->name.size ? m->name : STR("(unnamed)");
+
+	if (!m->has_ts || (dur > 0 && m->ts > INT64_MAX - dur)) {
+		c->faults[CHROME_BAD_EVENT].count++;
+		return;
+	}
+	c->threads.data[thread].is_used = true;
+	c->threads.data[thread].event_count++;
+	string_id id = {0};
+	/* An end need not say of what. */
+	if (m->name.size || dur != CHROME_END)
+		id = builder_string(c->builder, name);
+	vec_push(&c->events,
+		(struct chrome_event){.ts = m->ts, .dur = dur, .name = id, .thread = thread});
+}
+
+static void read_slice(struct chrome *c, const struct members *m)
+{
+	int64_t dur = m->has_dur ? m->dur : m->has_tdur ? m->tdur : 0;
+
+	if (m->phase.data[0] == 'B')
+		add_slice(c, m, CHROME_BEGIN);
+	else if (m->phase.data[0] == 'E')
+		add_slice(c, m, CHROME_END);
+	else if (!read_tick(c, m))
+		add_slice(c, m, dur > 0 ? dur : 0);
+}
+
+/* V8's profile in events: `CpuProfile` whole, or `Profile` and then `ProfileChunk`s. */
+static bool read_v8(struct chrome *c, const struct members *m)
+{
+	bool is_chunk = str_equal(m->name, STR("ProfileChunk"));
+	struct str key;
+
+	if (!is_chunk && !str_equal(m->name, STR("Profile")) &&
+		!str_equal(m->name, STR("CpuProfile")))
+		return false;
+	uint32_t thread = chrome_thread_at(c, m->pid, m->tid);
+	uint64_t id = m->has_id ? m->id : UINT64_MAX;
+	/* Ids are those of the process; without one the thread tells them apart. */
+	struct v8_profile *v = chrome_v8_at(
+		c, hash_pair((uint64_t)m->pid, m->has_id ? id : (uint64_t)m->tid), thread);
+
+	/* Chunks are of a thread of their own, which is not the one profiled. */
+	if (!is_chunk)
+		v->thread = thread;
+	c->threads.data[v->thread].is_used = true;
+	if (m->args == NULL)
+		return true;
+	struct json_reader r = args_reader(c, m->args);
+	if (json_object(&r))
+		while (json_key(&r, &key))
+			if (str_equal(key, STR("data")) && json_object(&r))
+				while (json_key(&r, &key))
+					(void)chrome_v8_member(c, v, &r, key);
+	json_reader_deinit(&r);
+	return true;
+}
+
+/* The weight in our own samples: {"METRIC": WEIGHT}. */
+static int64_t read_weight(struct chrome *c, const struct members *m)
+{
+	int64_t weight = 0;
+	struct str key;
+
+	if (m->args == NULL)
+		return 0;
+	struct json_reader r = args_reader(c, m->args);
+	if (json_object(&r) && json_key(&r, &key)) {
+		if (c->metric.i == 0)
+			c->metric = builder_string(c->builder, key);
+		(void)json_int(&r, &weight);
+	}
+	json_reader_deinit(&r);
+	return weight;
+}
+
+static void add_sample(struct chrome *c, const struct members *m, int64_t weight)
+{
+	uint32_t thread = chrome_thread_at(c, m->pid, m->tid);
+
+	if (!m->has_ts) {
+		c->faults[CHROME_BAD_EVENT].count++;
+		return;
+	}
+	c->threads.data[thread].is_used = true;
+	vec_push(&c->samples, (struct chrome_sample){.ts = m->ts,
+				      .frame = m->has_frame ? m->frame : UINT64_MAX,
+				      .weight = weight,
+				      .thread = thread});
+}
+
+/* Reads the event that comes next. */
+static void chrome_read_event(struct chrome *c)
+{
+	struct members m = {0};
+
+	if (!read_members(c, &m))
+		return;
+	switch (m.phase.size == 1 ? m.phase.data[0] : 0) {
+	case 'B':
+	case 'E':
+	case 'X':
+		read_slice(c, &m);
+		break;
+	case 'M':
+		read_name(c, &m);
+		break;
+	case 'P':
+	case 'i':
+	case 'I':
+		if (read_v8(c, &m))
+			break;
+		if (m.has_frame || str_equal(m.category, STR("sample")))
+			add_sample(c, &m, read_weight(c, &m));
+		else
+			c->faults[CHROME_OTHER].count++;
+		break;
+	case 0:
+		c->faults[CHROME_BAD_EVENT].count++;
+		break;
+	default:
+		if (!read_v8(c, &m))
+			c->faults[CHROME_OTHER].count++;
+	}
+}
+
+/* Of the object that comes next, one of `samples`. */
+static void chrome_read_sample(struct chrome *c)
+{
+	struct members m = {0};
+
+	if (read_members(c, &m))
+		add_sample(c, &m, 0);
+}
 
 /* ---- The file */
 
@@ -171,31 +522,32 @@ static bool is_trailing_comma(const struct json_reader *r)
 
 static void add_notes(struct chrome *c)
 {
-	const struct json_reader *r = &c->json;
+	static const struct fault_note notes[CHROME_FAULT_COUNT] = {
+		[CHROME_BAD_EVENT] = {NOTE_BAD_RECORD,
+			"event has no time or no kind, and was passed over",
+			"events have no time or no kind, and were passed over", FAULT_NOWHERE},
+		[CHROME_BAD_END] = {NOTE_BAD_RECORD,
+			"end of a slice fits none that was open, and was passed over",
+			"ends of slices fit none that was open, and were passed over",
+			FAULT_NOWHERE},
+		[CHROME_STILL_OPEN] = {NOTE_INCOMPLETE,
+			"a slice is not ended, and ends with its thread",
+			"slices are not ended, and end with their threads", FAULT_NOWHERE},
+		[CHROME_BAD_LINK] = {NOTE_BAD_RECORD,
+			"reference is to a frame that is not there, or its own caller",
+			"references are to frames that are not there, or their own callers",
+			FAULT_NOWHERE},
+		[CHROME_OTHER] = {NOTE_INFO,
+			"an event that is no stack (instant, counter, flow, asynchronous) is left "
+			"out",
+			"events that are no stacks (instants, counters, flows, asynchronous ones) "
+			"are left out",
+			FAULT_NOWHERE},
+	};
 
-	if (json_is_cut(r))
-		builder_note(c->builder, NOTE_INCOMPLETE, 1, "the file ends early, at byte %zu",
-			(size_t)(r->bad - r->start));
-	else if (r->bad && !is_trailing_comma(r))
-		builder_note(c->builder, NOTE_INCOMPLETE, 1,
-			"the file is broken from byte %zu on: %s", (size_t)(r->bad - r->start),
-			r->problem);
-	counted_note(c->builder, NOTE_BAD_RECORD, c->bad_events,
-		"event has no time or no kind, and was passed over",
-		"events have no time or no kind, and were passed over");
-	counted_note(c->builder, NOTE_BAD_RECORD, c->bad_ends,
-		"end of a slice fits none that was open, and was passed over",
-		"ends of slices fit none that was open, and were passed over");
-	counted_note(c->builder, NOTE_INCOMPLETE, c->still_open,
-		"a slice is not ended, and ends with its thread",
-		"slices are not ended, and end with their threads");
-	counted_note(c->builder, NOTE_BAD_RECORD, c->bad_links,
-		"reference is to a frame that is not there, or its own caller",
-		"references are to frames that are not there, or their own callers");
-	counted_note(c->builder, NOTE_INFO, c->others,
-		"an event that is no stack (instant, counter, flow, asynchronous) is left out",
-		"events that are no stacks (instants, counters, flows, asynchronous ones) are left "
-		"out");
+	if (!is_trailing_comma(&c->json))
+		json_damage_note(&c->json, c->builder);
+	fault_notes(c->builder, c->faults, notes, CHROME_FAULT_COUNT);
 }
 
 struct error *chrome_build(struct chrome *c)
@@ -254,11 +606,6 @@ static struct error *chrome_read(const struct reader_input *input, struct builde
 
 /* ---- Whether it is one */
 
-static bool has_text(struct str s, const char *text)
-{
-	return memmem(s.data, s.size, text, strlen(text)) != NULL;
-}
-
 /* An array of objects with "ph", an object with "traceEvents", or a CPU profile's members. */
 static int chrome_bid(const uint8_t *data, size_t size)
 {
@@ -270,14 +617,14 @@ static int chrome_bid(const uint8_t *data, size_t size)
 	if (i == start.size)
 		return 0;
 	if (data[i] == '[')
-		return has_text(start, "\"ph\"") ? 80 : 0;
+		return text_contains(start, "\"ph\"") ? 80 : 0;
 	if (data[i] != '{')
 		return 0;
-	if (has_text(start, "\"traceEvents\""))
+	if (text_contains(start, "\"traceEvents\""))
 		return 85;
-	if (has_text(start, "\"nodes\"") && has_text(start, "\"callFrame\""))
+	if (text_contains(start, "\"nodes\"") && text_contains(start, "\"callFrame\""))
 		return 85;
-	return has_text(start, "\"ph\"") && has_text(start, "\"ts\"") ? 40 : 0;
+	return text_contains(start, "\"ph\"") && text_contains(start, "\"ts\"") ? 40 : 0;
 }
 
 const struct reader reader_chrome = {

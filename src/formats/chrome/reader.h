@@ -4,19 +4,29 @@
 /*
  * What the parts of the reader of Chrome's traces share; nobody else includes it.
  *
- * chrome.c reads the file, events.c events one by one into the tables here; when all are
- * read slices.c, samples.c and v8.c make stacks of them.
+ * reader.c reads the file, event by event, into the tables here; when all are read slices.c and
+ * samples.c make stacks of them.
  */
 
 #include "base/json_reader.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "formats/readers.h"
+#include "formats/common/importer.h"
 
 /* Tracks of ticks that our own writer made have higher numbers. */
 #define CHROME_TICK_TRACK (INT64_C(1) << 30)
 
 enum { CHROME_BEGIN = -1, CHROME_END = -2 }; /* in place of a duration */
+
+enum chrome_fault {
+	CHROME_BAD_EVENT,  /* without a time or a kind */
+	CHROME_BAD_END,	   /* of no slice that is open */
+	CHROME_STILL_OPEN, /* a slice without an end */
+	CHROME_BAD_LINK,   /* to a frame that is not there, or to itself */
+	CHROME_OTHER,	   /* an event of a kind that is not read */
+	CHROME_FAULT_COUNT
+};
 
 /* A slice, or an end of one. */
 struct chrome_event {
@@ -116,16 +126,12 @@ struct chrome {
 	size_t samples_metric, time_metric, zone_metric;
 	int64_t weight[4];
 	VEC(struct chrome_change) changes; /* of threads that have samples, thread by thread */
-	uint64_t others, bad_events, bad_ends, still_open, bad_links;
+	struct fault faults[CHROME_FAULT_COUNT];
 };
 
 /* The thread of that process and number. */
 uint32_t chrome_thread_at(struct chrome *c, int64_t pid, int64_t tid);
 uint32_t chrome_process_at(struct chrome *c, int64_t pid);
-/* Reads the event that comes next. */
-void chrome_read_event(struct chrome *c);
-/* Of the object that comes next, one of `samples`. */
-void chrome_read_sample(struct chrome *c);
 /* The object of `stackFrames` that comes next. */
 void chrome_read_frames(struct chrome *c);
 /* A reference to a frame: a number, or text. */
@@ -145,9 +151,6 @@ void chrome_deinit(struct chrome *c);
 void chrome_add_slices(struct chrome *c);
 void chrome_add_samples(struct chrome *c);
 void chrome_add_v8(struct chrome *c);
-
-/* A row of a sample, whose weight is in the file's own metric, or in time. */
-void chrome_add_row(struct chrome *c, stack_id stack, uint32_t thread, int64_t at, int64_t weight);
 
 static inline uint64_t chrome_time(const struct chrome *c, int64_t ts)
 {

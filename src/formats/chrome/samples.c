@@ -3,13 +3,23 @@
  *
  * A sample says nothing of how long: its thread was there until the thread's next sample.  Our own
  * have weights.
+ *
+ * V8's CPU profiles: a .cpuprofile file, or in the events of a trace, whole or in chunks.  A tree
+ * of calls, the node that each sample was in, and the time from each to the next.
+ *
+ * Source: the DevTools protocol's domain Profiler.  What V8 itself did stands at the tree's root,
+ * not where it happened: as in DevTools "(program)" and "(garbage collector)" are put on the stack
+ * that was there before.
  */
 #include "formats/chrome/reader.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/search.h"
 #include "base/sort.h"
+
+/* ---- samples of traces ---- */
 
 void chrome_read_frames(struct chrome *c)
 {
@@ -56,14 +66,11 @@ static frame_id make_frame(struct chrome *c, const struct chrome_frame *f)
 	string_id name = f->name;
 	struct str module = builder_string_bytes(c->builder, f->category);
 
-	if (c->is_ours && module.size)
-		object = builder_object(c->builder, module, STR(""),
-			str_starts_with(module, STR("[kernel")) ? OBJECT_KERNEL : OBJECT_USER);
+	if (c->is_ours)
+		object = object_of_module(c->builder, module);
 	if (builder_string_bytes(c->builder, name).size == 0)
 		name = builder_string(c->builder, STR("[unknown]"));
-	return builder_frame(c->builder,
-		builder_function(c->builder, name, object, (string_id){0}, 0), (string_id){0}, 0,
-		false, 0);
+	return frame_of_name(c->builder, name, object, 0);
 }
 
 /* The stack of a frame: its parents' and itself.  Parents that are not there, or its own, are cut.
@@ -76,7 +83,7 @@ static stack_id stack_of(struct chrome *c, uint64_t id)
 
 	while (id != UINT64_MAX) {
 		if (!map_get(&c->frame_ids, id, 0, &at) || c->frames.data[at].state == 1) {
-			c->bad_links++;
+			c->faults[CHROME_BAD_LINK].count++;
 			break;
 		}
 		if (c->frames.data[at].state == 2) {
@@ -108,7 +115,9 @@ static stack_id zone_at(const struct chrome *c, uint32_t thread, int64_t at)
 	return next ? c->changes.data[t->changes + next - 1].stack : (stack_id){0};
 }
 
-void chrome_add_row(struct chrome *c, stack_id stack, uint32_t thread, int64_t at, int64_t weight)
+/* A row of a sample, whose weight is in the file's own metric, or in time. */
+static void chrome_add_row(
+	struct chrome *c, stack_id stack, uint32_t thread, int64_t at, int64_t weight)
 {
 	if (c->samples_metric != SIZE_MAX)
 		c->weight[c->samples_metric] = 1;
@@ -146,4 +155,283 @@ void chrome_add_samples(struct chrome *c)
 		chrome_add_row(c, stack, s->thread, s->ts, c->has_weights ? s->weight : weight);
 	}
 	free(order);
+}
+
+/* ---- V8's profiles ---- */
+
+enum { NODE_PLAIN, NODE_IGNORED, NODE_ON_TOP };
+
+/* Nodes that children may stand for in any file, and bytes for each further one; real ones have
+ * about 150. */
+#define NODES_ANY    ((size_t)200000)
+#define BYTES_A_NODE 32
+
+struct v8_profile *chrome_v8_at(struct chrome *c, uint64_t key, uint32_t thread)
+{
+	bool is_new;
+	uint32_t at = *map_at(&c->v8_ids, key, 0, (uint32_t)c->v8.count, &is_new);
+
+	if (is_new)
+		vec_push(&c->v8, (struct v8_profile){.key = key, .thread = thread});
+	return &c->v8.data[at];
+}
+
+void chrome_v8_deinit(struct v8_profile *v)
+{
+	vec_deinit(&v->nodes);
+	vec_deinit(&v->samples);
+	vec_deinit(&v->deltas);
+	map_deinit(&v->ids);
+}
+
+static uint32_t node_at(struct chrome *c, struct v8_profile *v, uint64_t id)
+{
+	bool is_new;
+	uint32_t at = *map_at(&v->ids, id, 0, (uint32_t)v->nodes.count, &is_new);
+
+	if (is_new) {
+		vec_push(&v->nodes, (struct v8_node){.parent = UINT64_MAX});
+		builder_charge(c->builder, sizeof(struct v8_node) + MAP_ENTRY_BYTES);
+	}
+	return at;
+}
+
+/* functionName, url, lineNumber, which counts from 0. */
+static void read_call_frame(struct chrome *c, struct json_reader *r, struct v8_node *node)
+{
+	struct str key, text;
+	int64_t line;
+
+	if (!json_object(r))
+		return;
+	while (json_key(r, &key)) {
+		if (str_equal(key, STR("functionName")) && json_string(r, &text))
+			node->name = builder_string(c->builder, text);
+		else if (str_equal(key, STR("url")) && json_string(r, &text))
+			node->file = builder_string(c->builder, text);
+		else if (str_equal(key, STR("lineNumber")) && json_int(r, &line) && line >= 0 &&
+			 line < UINT32_MAX)
+			node->line = (uint32_t)line + 1;
+	}
+}
+
+static void name_node(struct chrome *c, struct v8_node *node)
+{
+	struct str name = builder_string_bytes(c->builder, node->name);
+	struct str file = builder_string_bytes(c->builder, node->file);
+
+	if (str_equal(name, STR("(root)")) || str_equal(name, STR("(idle)")) ||
+		str_equal(file, STR("native dummy.js")))
+		node->kind = NODE_IGNORED;
+	else if (str_equal(name, STR("(program)")) || str_equal(name, STR("(garbage collector)")))
+		node->kind = NODE_ON_TOP;
+	if (name.size)
+		return;
+	struct strbuf text = {0};
+	struct str base = str_base_name(file);
+	if (file.size)
+		strbuf_printf(&text, "(anonymous %.*s:%u)", STR_ARG(base), node->line);
+	else
+		strbuf_add(&text, STR("(anonymous)"));
+	node->name = builder_string(c->builder, strbuf_str(&text));
+	strbuf_deinit(&text);
+}
+
+/* A child may come before its node; numbers that no node follows must not take much memory. */
+static void add_child(struct chrome *c, struct v8_profile *v, uint64_t parent, uint64_t id)
+{
+	uint32_t at;
+
+	if (!map_get(&v->ids, id, 0, &at)) {
+		if (v->nodes.count >= NODES_ANY + c->input->size / BYTES_A_NODE) {
+			c->faults[CHROME_BAD_LINK].count++;
+			return;
+		}
+		at = node_at(c, v, id);
+	}
+	v->nodes.data[at].parent = parent;
+}
+
+static void read_node(struct chrome *c, struct v8_profile *v, struct json_reader *r)
+{
+	struct v8_node node = {.parent = UINT64_MAX};
+	const uint8_t *children = NULL;
+	int64_t id = 0, child;
+	struct str key;
+
+	if (!json_object(r))
+		return;
+	while (json_key(r, &key)) {
+		if (str_equal(key, STR("id")))
+			(void)json_int(r, &id);
+		else if (str_equal(key, STR("parent")) && json_int(r, &child))
+			node.parent = (uint64_t)child;
+		else if (str_equal(key, STR("callFrame")))
+			read_call_frame(c, r, &node);
+		else if (str_equal(key, STR("children")))
+			children = r->at;
+	}
+	name_node(c, &node);
+	uint32_t at = node_at(c, v, (uint64_t)id);
+	if (node.parent == UINT64_MAX)
+		node.parent = v->nodes.data[at].parent;
+	v->nodes.data[at] = node;
+	if (children == NULL)
+		return;
+	struct json_reader list;
+	json_reader_init(&list, children, (size_t)(r->end - children), r->name);
+	if (json_array(&list))
+		while (json_element(&list))
+			if (json_int(&list, &child))
+				add_child(c, v, (uint64_t)id, (uint64_t)child);
+	json_reader_deinit(&list);
+}
+
+static void read_numbers(
+	struct chrome *c, struct v8_profile *v, struct json_reader *r, bool is_samples)
+{
+	size_t before = v->samples.count, deltas_before = v->deltas.count;
+	int64_t number;
+
+	if (!json_array(r))
+		return;
+	while (json_element(r)) {
+		if (is_samples && json_int(r, &number))
+			vec_push(&v->samples, (uint32_t)number);
+		else if (!is_samples && json_decimal(r, 3, &number))
+			vec_push(&v->deltas, number);
+	}
+	builder_charge(c->builder, (v->samples.count - before) * sizeof(*v->samples.data) +
+					   (v->deltas.count - deltas_before) * sizeof(number));
+}
+
+bool chrome_v8_member(struct chrome *c, struct v8_profile *v, struct json_reader *r, struct str key)
+{
+	if (str_equal(key, STR("nodes"))) {
+		if (json_array(r))
+			while (json_element(r))
+				read_node(c, v, r);
+	} else if (str_equal(key, STR("samples"))) {
+		read_numbers(c, v, r, true);
+	} else if (str_equal(key, STR("timeDeltas"))) {
+		read_numbers(c, v, r, false);
+	} else if (str_equal(key, STR("startTime"))) {
+		(void)json_decimal(r, 3, &v->start);
+	} else if (str_equal(key, STR("cpuProfile"))) {
+		if (json_object(r))
+			while (json_key(r, &key))
+				if (!str_equal(key, STR("cpuProfile")))
+					(void)chrome_v8_member(c, v, r, key);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* ---- Stacks */
+
+static stack_id push_node(struct chrome *c, stack_id parent, const struct v8_node *node)
+{
+	function_id function = builder_function(
+		c->builder, node->name, (object_id){NO_ID}, node->file, node->line);
+
+	return builder_stack(c->builder, parent,
+		builder_frame(c->builder, function, node->file, node->line, false, 0));
+}
+
+/* The stack of a node, from the outermost that is a function. */
+static stack_id v8_stack_of(struct chrome *c, struct v8_profile *v, uint32_t node)
+{
+	VEC(uint32_t) path = {0};
+	stack_id stack = {0};
+
+	for (;;) {
+		struct v8_node *n = &v->nodes.data[node];
+		if (n->state == 2) {
+			stack = n->stack;
+			break;
+		}
+		if (n->state == 1 || n->kind == NODE_IGNORED || n->name.i == 0) {
+			c->faults[CHROME_BAD_LINK].count += n->kind != NODE_IGNORED;
+			break;
+		}
+		n->state = 1;
+		vec_push(&path, node);
+		uint64_t parent = n->parent;
+		if (parent == UINT64_MAX || !map_get(&v->ids, parent, 0, &node))
+			break;
+	}
+	while (path.count) {
+		struct v8_node *n = &v->nodes.data[path.data[--path.count]];
+		stack = push_node(c, stack, n);
+		n->stack = stack;
+		n->state = 2;
+	}
+	vec_deinit(&path);
+	return stack;
+}
+
+/* The stack that is there, and what V8 itself does on top of it, each once. */
+struct current {
+	stack_id base;
+	uint32_t node[2];
+	stack_id on_top[2];
+	size_t count;
+};
+
+static stack_id move_to(struct chrome *c, struct v8_profile *v, struct current *now, uint32_t id)
+{
+	stack_id below = now->count ? now->on_top[now->count - 1] : now->base;
+	uint32_t at;
+
+	/* As speedscope has it: whatever was there goes on. */
+	if (!map_get(&v->ids, id, 0, &at)) {
+		c->faults[CHROME_BAD_LINK].count++;
+		return below;
+	}
+	const struct v8_node *node = &v->nodes.data[at];
+	if (node->kind != NODE_ON_TOP) {
+		now->count = 0;
+		now->base = node->kind == NODE_IGNORED ? (stack_id){0} : v8_stack_of(c, v, at);
+		return now->base;
+	}
+	for (size_t i = 0; i < now->count; i++)
+		if (now->node[i] == at) {
+			now->count = i + 1;
+			return now->on_top[i];
+		}
+	if (now->count == 2)
+		return below;
+	now->node[now->count] = at;
+	now->on_top[now->count] = push_node(c, below, node);
+	return now->on_top[now->count++];
+}
+
+/* A sample lasts until the next one; time that runs backwards stands still. */
+static void add_profile(struct chrome *c, struct v8_profile *v)
+{
+	struct current now = {0};
+	int64_t at = v->start, latest;
+
+	if (v->deltas.count && __builtin_add_overflow(at, v->deltas.data[0], &at))
+		at = v->start;
+	latest = at;
+	for (size_t i = 0; i < v->samples.count; i++) {
+		int64_t next = at;
+		if (i + 1 < v->samples.count && i + 1 < v->deltas.count &&
+			__builtin_add_overflow(at, v->deltas.data[i + 1], &next))
+			next = at;
+		stack_id stack = move_to(c, v, &now, v->samples.data[i]);
+		int64_t begin = at > latest ? at : latest, end = next > begin ? next : begin;
+		if (stack.i)
+			chrome_add_row(c, stack, v->thread, begin, end - begin);
+		latest = begin;
+		at = next;
+	}
+}
+
+void chrome_add_v8(struct chrome *c)
+{
+	for (size_t i = 0; i < c->v8.count; i++)
+		add_profile(c, &c->v8.data[i]);
 }

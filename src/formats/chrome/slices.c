@@ -306,8 +306,7 @@ static frame_id frame_of(struct slices *s, string_id name)
 		vec_push(&s->frames, (frame_id){NO_ID});
 	frame_id *frame = &s->frames.data[name.i];
 	if (frame->i == NO_ID)
-		*frame = builder_frame(b, builder_function(b, name, s->object, (string_id){0}, 0),
-			(string_id){0}, 0, false, 0);
+		*frame = frame_of_name(b, name, s->object, 0);
 	return *frame;
 }
 
@@ -337,7 +336,7 @@ static void play(struct slices *s)
 		uint64_t key = is_end ? s->ends[e].key : s->begins[b].key;
 		int64_t ts = (int64_t)(key ^ UINT64_C(1) << 63);
 		if (is_end && !fits(s, s->ends[e].index)) {
-			s->c->bad_ends++;
+			s->c->faults[CHROME_BAD_END].count++;
 			e++;
 			continue;
 		}
@@ -348,7 +347,7 @@ static void play(struct slices *s)
 			enter(s, s->begins[b++].index);
 		tell_event(s, ts);
 	}
-	s->c->still_open += s->open.count;
+	s->c->faults[CHROME_STILL_OPEN].count += s->open.count;
 	s->open.count = 0;
 	tell_event(s, s->now);
 	tell_event(s, INT64_MIN);

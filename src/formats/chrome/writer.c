@@ -8,7 +8,7 @@
  * Everything is written in one pass over each table, event by event.  What is kept meanwhile is a
  * number per function and per stack.
  */
-#include "formats/chrome/writer.h"
+#include "formats/writers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,12 +16,33 @@
 
 #include "base/alloc.h"
 #include "base/escape.h"
+#include "base/vec.h"
+#include "formats/common/exporter.h"
 #include "formats/common/zone_walk.h"
+
+struct chrome_writer {
+	const struct profile *profile;
+	struct sink *sink;
+	metric_id metric;	   /* of the samples that are written */
+	metric_id zone_time;	   /* NO_ID: there is none */
+	bool has_event;		   /* one is written, so that the next needs a comma */
+	bool *thread_has_zones;	   /* [thread]: events tell of its zones */
+	struct tick *ticks_by_end; /* [tick_count] those of each process's default stream */
+	size_t tick_count;
+	bool *is_sampled; /* [stack]: a sample that is written refers to it, or to one below */
+};
+
+/* A zone row: what its program said of a zone's time, and no sample. */
+static inline bool chrome_is_zone_row(const struct chrome_writer *w, size_t sample)
+{
+	return w->zone_time.i != NO_ID && w->profile->samples.weight[w->zone_time.i][sample] != 0;
+}
 
 /* Ticks are on tracks of their own, with numbers that no thread has. */
 #define TICK_TRACK (INT64_C(1) << 30)
 
-struct strbuf *chrome_begin(struct chrome_writer *w)
+/* An event's text goes between these two. */
+static struct strbuf *chrome_begin(struct chrome_writer *w)
 {
 	struct strbuf *out = &w->sink->text;
 
@@ -30,13 +51,14 @@ struct strbuf *chrome_begin(struct chrome_writer *w)
 	return out;
 }
 
-void chrome_end(struct chrome_writer *w)
+static void chrome_end(struct chrome_writer *w)
 {
 	strbuf_add_char(&w->sink->text, '}');
 	(void)sink_settle(w->sink);
 }
 
-void chrome_string(struct strbuf *out, struct str s)
+/* A JSON string, escaped. */
+static void chrome_string(struct strbuf *out, struct str s)
 {
 	strbuf_add_char(out, '"');
 	escape_json(out, s);
@@ -44,29 +66,210 @@ void chrome_string(struct strbuf *out, struct str s)
 }
 
 /* Microseconds, to the nanosecond. */
-void chrome_us(struct strbuf *out, uint64_t time_ns)
+static void chrome_us(struct strbuf *out, uint64_t time_ns)
 {
 	strbuf_printf(out, "%" PRIu64 ".%03" PRIu64, time_ns / 1000, time_ns % 1000);
 }
 
-void chrome_task(struct strbuf *out, int64_t pid, int64_t tid)
+/* Members pid and tid. */
+static void chrome_task(struct strbuf *out, int64_t pid, int64_t tid)
 {
 	strbuf_printf(out, ", \"pid\": %" PRId64 ", \"tid\": %" PRId64, pid, tid);
 }
 
-void chrome_thread(struct chrome_writer *w, uint32_t thread)
+static void chrome_thread(struct chrome_writer *w, uint32_t thread)
 {
 	const struct thread *t = &w->profile->threads[thread];
 
 	chrome_task(&w->sink->text, w->profile->processes[t->process.i].pid, t->tid);
 }
 
-struct str chrome_stack_name(const struct profile *p, uint32_t stack)
+/* Of the function that a stack ends in. */
+static struct str chrome_stack_name(const struct profile *p, uint32_t stack)
 {
 	const struct frame *frame = &p->frames[p->stacks[stack].frame.i];
 	struct str name = profile_string(p, p->functions[frame->function.i].name);
 
 	return name.size ? name : STR("[unknown]");
+}
+
+/* ---- Zones over time */
+
+static void write_zone(
+	struct chrome_writer *w, char phase, uint32_t thread, uint32_t stack, uint64_t time_ns)
+{
+	struct strbuf *out = chrome_begin(w);
+
+	strbuf_printf(out, "{\"ph\": \"%c\", \"cat\": \"zone\", \"name\": ", phase);
+	chrome_string(out, chrome_stack_name(w->profile, stack));
+	chrome_thread(w, thread);
+	strbuf_add(out, STR(", \"ts\": "));
+	chrome_us(out, time_ns);
+	chrome_end(w);
+}
+
+static void enter_zone(void *context, uint32_t thread, uint32_t stack, uint64_t time_ns)
+{
+	write_zone(context, 'B', thread, stack, time_ns);
+}
+
+static void leave_zone(void *context, uint32_t thread, uint32_t stack, uint64_t time_ns)
+{
+	write_zone(context, 'E', thread, stack, time_ns);
+}
+
+static void chrome_write_zones(struct chrome_writer *w)
+{
+	const struct zone_events *e = &w->profile->zone_events;
+
+	for (size_t i = 0; i < e->count; i++)
+		w->thread_has_zones[e->thread[i].i] = true;
+	zone_walk(w->profile, w, enter_zone, leave_zone);
+}
+
+/* ---- Zones by tick, of threads that have no events */
+
+static void write_counter(struct chrome_writer *w, uint32_t process, uint32_t function,
+	uint64_t time_ns, int64_t value_ns)
+{
+	const struct profile *p = w->profile;
+	struct strbuf *out = chrome_begin(w), name = {0};
+
+	strbuf_add(&name, STR("zone "));
+	strbuf_add(&name, profile_string(p, p->functions[function].name));
+	strbuf_add(out, STR("{\"ph\": \"C\", \"cat\": \"zone\", \"name\": "));
+	chrome_string(out, strbuf_str(&name));
+	strbuf_deinit(&name);
+	strbuf_printf(out, ", \"pid\": %" PRId64 ", \"ts\": ", p->processes[process].pid);
+	chrome_us(out, time_ns);
+	strbuf_add(out, STR(", \"args\": {\"us in tick\": "));
+	chrome_us(out, (uint64_t)value_ns);
+	strbuf_add_char(out, '}');
+	chrome_end(w);
+}
+
+/* A zone row by where it belongs. */
+struct tick_row {
+	uint32_t process, function;
+	uint64_t time_ns;
+	int64_t weight;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct tick_row *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+	const struct tick *x = a, *y = b;
+
+	if (x->process.i != y->process.i)
+		return x->process.i < y->process.i ? -1 : 1;
+	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+/* [process]: the stream whose ticks its rows are of: "frame", or the first by name. */
+static string_id *find_streams(const struct profile *p)
+{
+	string_id *stream = xcalloc(p->process_count, sizeof(*stream));
+	bool *is_known = xcalloc(p->process_count, sizeof(*is_known));
+
+	for (size_t i = 0; i < p->tick_count; i++) {
+		const struct tick *t = &p->ticks[i];
+
+		string_id *best = &stream[t->process.i];
+		struct str name = profile_string(p, t->stream), before = profile_string(p, *best);
+
+		if (!is_known[t->process.i] || str_equal(name, STR("frame")) ||
+			(!str_equal(before, STR("frame")) && str_compare(name, before) < 0))
+			*best = t->stream;
+		is_known[t->process.i] = true;
+	}
+	free(is_known);
+	return stream;
+}
+
+/* Sets ticks_by_end. */
+static void chrome_sort_ticks(struct chrome_writer *w)
+{
+	const struct profile *p = w->profile;
+	string_id *stream = find_streams(p);
+
+	w->ticks_by_end = xcalloc(p->tick_count, sizeof(*w->ticks_by_end));
+	for (size_t i = 0; i < p->tick_count; i++)
+		if (p->ticks[i].stream.i == stream[p->ticks[i].process.i].i)
+			w->ticks_by_end[w->tick_count++] = p->ticks[i];
+	free(stream);
+	if (w->tick_count)
+		qsort(w->ticks_by_end, w->tick_count, sizeof(*w->ticks_by_end), compare_ends);
+}
+
+/* When the tick began at whose end the row is told; a row of none is told of its end alone. */
+static uint64_t row_start(const struct chrome_writer *w, const struct tick_row *row)
+{
+	struct tick wanted = {.process = {row->process}, .end_ns = row->time_ns};
+	const struct tick *tick = NULL;
+
+	if (w->tick_count)
+		tick = bsearch(
+			&wanted, w->ticks_by_end, w->tick_count, sizeof(wanted), compare_ends);
+
+	return tick ? tick->start_ns : row->time_ns;
+}
+
+/* The rows [first, end) of one zone, in the order of time: a value from each tick's start on. */
+static void write_counters_of(
+	struct chrome_writer *w, const struct tick_row *rows, size_t first, size_t end)
+{
+	uint64_t until = UINT64_MAX;
+
+	for (size_t i = first; i < end;) {
+		const struct tick_row *row = &rows[i];
+		uint64_t start = row_start(w, row);
+		int64_t sum = 0;
+
+		for (; i < end && rows[i].time_ns == row->time_ns; i++)
+			sum += rows[i].weight;
+		if (until != UINT64_MAX && until < start)
+			write_counter(w, row->process, row->function, until, 0);
+		write_counter(w, row->process, row->function, start, sum);
+		until = row->time_ns;
+	}
+	write_counter(w, rows[first].process, rows[first].function, until, 0);
+}
+
+/* After chrome_write_zones: of the threads without events. */
+static void chrome_write_counters(struct chrome_writer *w)
+{
+	const struct profile *p = w->profile;
+	const struct samples *s = &p->samples;
+	VEC(struct tick_row) rows = {0};
+
+	for (size_t i = 0; i < s->count && s->thread && s->time_ns; i++) {
+		uint32_t thread = s->thread[i].i, stack = s->stack[i].i;
+
+		if (!chrome_is_zone_row(w, i) || w->thread_has_zones[thread] || stack == 0)
+			continue;
+		vec_push(&rows, (struct tick_row){p->threads[thread].process.i,
+					p->frames[p->stacks[stack].frame.i].function.i,
+					s->time_ns[i], s->weight[w->zone_time.i][i]});
+	}
+	if (rows.count)
+		qsort(rows.data, rows.count, sizeof(*rows.data), compare_rows);
+	for (size_t i = 0, end; i < rows.count; i = end) {
+		for (end = i; end < rows.count && rows.data[end].process == rows.data[i].process &&
+			      rows.data[end].function == rows.data[i].function;)
+			end++;
+		write_counters_of(w, rows.data, i, end);
+	}
+	vec_deinit(&rows);
 }
 
 /* ---- Names of tracks */
@@ -238,14 +441,6 @@ static void write_other(struct chrome_writer *w)
 	strbuf_add(out, STR("}}\n"));
 }
 
-static struct error *check_times(const struct profile *p)
-{
-	if (p->samples.time_ns || p->tick_count || p->zone_events.count)
-		return NULL;
-	return error_new(
-		ERROR_UNSUPPORTED, "a trace tells when things happened, and this does not");
-}
-
 static struct error *chrome_write(
 	struct sink *sink, const struct profile *profile, const struct writer_options *options)
 {
@@ -255,7 +450,7 @@ static struct error *chrome_write(
 		.zone_time = {NO_ID},
 		.thread_has_zones = xcalloc(profile->thread_count, sizeof(bool)),
 		.is_sampled = xcalloc(profile->stack_count, sizeof(bool))};
-	struct error *err = check_times(profile);
+	struct error *err = exporter_check_times(profile);
 
 	if (err == NULL) {
 		(void)profile_find_metric(profile, STR(ZONE_TIME), &w.zone_time);

@@ -3,6 +3,8 @@
  */
 #include "formats/common/line_scan.h"
 
+#include "formats/common/text_field.h"
+
 struct line_scan line_scan_from(struct str line)
 {
 	return (struct line_scan){.rest = line};
@@ -69,15 +71,6 @@ size_t line_scan_choice(struct line_scan *s, const char *const *names)
 	return 0;
 }
 
-static int digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return 16;
-}
-
 /* The number that begins s, in *size bytes; false if there is none or it passes 64 bits. */
 static bool parse_number(struct str s, size_t *size, uint64_t *value)
 {
@@ -86,9 +79,9 @@ static bool parse_number(struct str s, size_t *size, uint64_t *value)
 	size_t i = first;
 
 	*value = 0;
-	for (; i < s.size && digit_value(s.data[i]) < (int)base; i++)
+	for (; i < s.size && text_hex_value(s.data[i]) < (int)base; i++)
 		if (__builtin_mul_overflow(*value, base, value) ||
-			__builtin_add_overflow(*value, (uint64_t)digit_value(s.data[i]), value))
+			__builtin_add_overflow(*value, (uint64_t)text_hex_value(s.data[i]), value))
 			return false;
 	*size = i;
 	return i > first;
@@ -126,11 +119,11 @@ static int scan_escape(struct line_scan *s)
 		skip(s, 1);
 		return (unsigned char)r.data[0];
 	}
-	if (r.size < 3 || r.data[0] != 'x' || digit_value(r.data[1]) > 15 ||
-		digit_value(r.data[2]) > 15)
+	if (r.size < 3 || r.data[0] != 'x' || text_hex_value(r.data[1]) > 15 ||
+		text_hex_value(r.data[2]) > 15)
 		return -1;
 	skip(s, 3);
-	return digit_value(r.data[1]) * 16 + digit_value(r.data[2]);
+	return text_hex_value(r.data[1]) * 16 + text_hex_value(r.data[2]);
 }
 
 /* Up to the closing quote, which is passed; the opening one has been. */

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "obj/object_open.h"
 #include "obj/objfile.h"
+#include "formats/common/importer.h"
 #include "symbolize/symbolize.h"
 
 struct code_object {
@@ -223,30 +224,10 @@ static void sort_places(struct mapped_code *m)
 
 static void add_nameless(struct mapped_code *m, const struct code_object *o, struct place *place)
 {
-	struct strbuf name = {0};
-	string_id none = {0};
+	string_id name = nameless_code(m->builder, o->path, place->obj_addr);
 
-	strbuf_add_char(&name, '[');
-	strbuf_add(&name, str_base_name(o->path));
-	strbuf_printf(
-		&name, "%s0x%llx]", o->path.size ? "+" : "", (unsigned long long)place->obj_addr);
-	function_id function = builder_function(
-		m->builder, builder_string(m->builder, strbuf_str(&name)), o->id, none, 0);
-	vec_push(&m->frames, builder_frame(m->builder, function, none, 0, false, place->obj_addr));
+	vec_push(&m->frames, frame_of_name(m->builder, name, o->id, place->obj_addr));
 	place->count = 1;
-	strbuf_deinit(&name);
-}
-
-static void add_frame(struct mapped_code *m, const struct code_object *o, struct place *place,
-	const struct symbol_frame *f)
-{
-	struct builder *b = m->builder;
-	function_id function = builder_function_called(b, builder_string(b, f->function),
-		f->aliases, o->id, builder_string(b, f->function_file), f->function_line);
-
-	vec_push(&m->frames, builder_frame(b, function, builder_string(b, f->file), f->line,
-				     f->is_inline, place->obj_addr));
-	place->count++;
 }
 
 /* Fills in the frames of an object's places, and tells how many have no name. */
@@ -259,7 +240,9 @@ static size_t add_frames(struct mapped_code *m, const struct code_object *o, str
 		places[i].first = (uint32_t)m->frames.count;
 		places[i].count = 0;
 		for (uint32_t k = 0; symbols && k < symbols[i].count; k++)
-			add_frame(m, o, &places[i], &symbols[i].frames[k]);
+			vec_push(&m->frames, frame_of_symbol(m->builder, &symbols[i].frames[k],
+						     o->id, places[i].obj_addr));
+		places[i].count = (uint32_t)m->frames.count - places[i].first;
 		if (places[i].count)
 			continue;
 		add_nameless(m, o, &places[i]);
@@ -317,11 +300,8 @@ static void resolve_object(struct mapped_code *m, struct symbolizer *symbolizer,
 static void forget_rest(struct mapped_code *m)
 {
 	size_t rest = m->places.count - m->named_max;
-	string_id none = {0};
-	function_id function = builder_function(m->builder,
-		builder_string(m->builder, STR("[unknown]")), (object_id){NO_ID}, none, 0);
 
-	vec_push(&m->frames, builder_frame(m->builder, function, none, 0, false, 0));
+	vec_push(&m->frames, frame_unknown(m->builder));
 	for (size_t i = m->named_max; i < m->places.count; i++) {
 		m->places.data[i].first = (uint32_t)m->frames.count - 1;
 		m->places.data[i].count = 1;

@@ -6,17 +6,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static void skip_blanks(struct str *s)
-{
-	while (s->size && is_blank(s->data[0]))
-		*s = (struct str){s->data + 1, s->size - 1};
-}
+#include "formats/common/text_field.h"
 
 /* Takes a number in hex, with 0x or not, off the start of s; false: there is none. */
 static bool take_hex(struct str *s, uint64_t *value)
@@ -40,53 +30,35 @@ static bool take_hex(struct str *s, uint64_t *value)
 	return true;
 }
 
-static struct str take_word(struct str *s)
-{
-	skip_blanks(s);
-	struct str word = {s->data, 0};
-
-	while (word.size < s->size && !is_blank(s->data[word.size]))
-		word.size++;
-	*s = (struct str){s->data + word.size, s->size - word.size};
-	return word;
-}
-
-static struct str strip_end(struct str s)
-{
-	while (s.size && is_blank(s.data[s.size - 1]))
-		s.size--;
-	return s;
-}
-
 /* What follows the addresses in proc(5)'s lines: "r-xp 00000000 08:02 173521   /usr/bin/dbus". */
 static bool parse_long(struct str rest, struct code_mapping *mapping, bool *is_code)
 {
-	struct str rights = take_word(&rest);
+	struct str rights = text_take_word(&rest);
 
 	if (rights.size != 4 || (rights.data[0] != 'r' && rights.data[0] != '-'))
 		return false;
 	*is_code = rights.data[2] == 'x';
-	skip_blanks(&rest);
+	rest = str_trim(rest);
 	if (!take_hex(&rest, &mapping->file_off))
 		return false;
-	(void)take_word(&rest); /* device */
-	(void)take_word(&rest); /* inode */
-	skip_blanks(&rest);
-	mapping->path = strip_end(rest);
+	(void)text_take_word(&rest); /* device */
+	(void)text_take_word(&rest); /* inode */
+	rest = str_trim(rest);
+	mapping->path = rest;
 	return true;
 }
 
 /* Of the short form: "/usr/lib/libc.so (@1000) ab12". */
 static void parse_short(struct str rest, struct code_mapping *mapping, struct strbuf *build_id)
 {
-	mapping->path = take_word(&rest);
-	struct str word = take_word(&rest);
+	mapping->path = text_take_word(&rest);
+	struct str word = text_take_word(&rest);
 
 	if (str_starts_with(word, STR("(@"))) {
 		struct str number = {word.data + 2, word.size - 2};
 		if (!take_hex(&number, &mapping->file_off))
 			mapping->file_off = 0;
-		word = take_word(&rest);
+		word = text_take_word(&rest);
 	}
 	build_id_normalize(word, build_id);
 }
@@ -98,7 +70,7 @@ static void read_line(struct maps_text *maps, struct str line, struct mapped_cod
 	bool is_code = true;
 	uint64_t limit;
 
-	skip_blanks(&line);
+	line = str_trim(line);
 	if (!take_hex(&line, &mapping.start) || line.size == 0 || line.data[0] != '-')
 		return;
 	line = (struct str){line.data + 1, line.size - 1};

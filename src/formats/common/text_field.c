@@ -7,13 +7,7 @@
 
 static int digit_value(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 16;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : text_hex_value(c);
 }
 
 static void drop(struct str *s, size_t size)
@@ -59,6 +53,14 @@ bool text_take(struct str *rest, struct str prefix)
 	if (!str_starts_with(*rest, prefix))
 		return false;
 	drop(rest, prefix.size);
+	return true;
+}
+
+bool text_take_end(struct str *rest, struct str suffix)
+{
+	if (!str_ends_with(*rest, suffix))
+		return false;
+	rest->size -= suffix.size;
 	return true;
 }
 

@@ -6,13 +6,57 @@
  * Stacks are gathered as rows first, since lines behind them ("order") tell in which order they
  * were first seen, and that is the order in which they have to be built.
  */
-#include "formats/dump/reader.h"
+#include "formats/readers.h"
 
 #include <stdlib.h>
 
-#include "formats/readers.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/builder.h"
+#include "formats/common/line_scan.h"
 
-string_id dump_string(struct dump *d)
+#define NO_WEIGHT SIZE_MAX
+
+struct dump_function {
+	function_id id;
+	size_t first_frame; /* in frames; its frames go on to the next function's */
+};
+
+struct dump_row {
+	uint32_t parent; /* row */
+	frame_id frame;
+	size_t weight; /* where its weights begin in weights, or NO_WEIGHT */
+	uint64_t samples;
+};
+
+struct dump {
+	struct builder *builder;
+	const char *name;
+	uint64_t line_number;
+	struct line_scan line;
+	struct strbuf buffer;
+	size_t metric_count;
+	VEC(object_id) objects;
+	VEC(struct dump_function) functions;
+	VEC(frame_id) frames;
+	/* (string, nth) → place in objects or functions; (string, 0) → how many of that name. */
+	struct map object_places, function_places;
+	VEC(process_id) processes;
+	VEC(thread_id) threads;
+	VEC(struct dump_row) rows; /* 0: the empty stack */
+	VEC(int64_t) weights;
+	VEC(uint32_t) path;   /* [level]: the row of the stack that is being told */
+	VEC(uint32_t) order;  /* rows as they were first seen; empty: as they stand */
+	VEC(stack_id) stacks; /* of rows, once they are built */
+	VEC(int64_t) sample_weight, arc_cost;
+	VEC(label_id) labels, sample_labels;
+	size_t sample_count;
+	bool samples_have_thread, samples_have_time, samples_have_zone;
+	bool has_costs, has_ended;
+};
+
+/* The string that the line goes on with. */
+static string_id dump_string(struct dump *d)
 {
 	return builder_string(d->builder, line_scan_string(&d->line, &d->buffer));
 }
@@ -204,7 +248,7 @@ static function_id scan_function(struct dump *d)
 }
 
 /* A weight per metric; true if they were all there. */
-bool dump_weights(struct dump *d, int64_t *weight)
+static bool dump_weights(struct dump *d, int64_t *weight)
 {
 	for (size_t m = 0; m < d->metric_count; m++)
 		weight[m] = line_scan_signed(&d->line);
@@ -356,7 +400,7 @@ static bool order_is_good(const struct dump *d)
 }
 
 /* Once all rows and their order are known: builds them. */
-void dump_build_stacks(struct dump *d)
+static void dump_build_stacks(struct dump *d)
 {
 	if (d->stacks.count)
 		return;
@@ -382,7 +426,7 @@ void dump_build_stacks(struct dump *d)
 }
 
 /* The number of a thread. */
-thread_id dump_thread_of(struct dump *d)
+static thread_id dump_thread_of(struct dump *d)
 {
 	uint64_t number = line_scan_number(&d->line, UINT32_MAX);
 
@@ -393,7 +437,7 @@ thread_id dump_thread_of(struct dump *d)
 }
 
 /* The number of a stack's line; they are built then. */
-stack_id dump_stack_of(struct dump *d)
+static stack_id dump_stack_of(struct dump *d)
 {
 	uint64_t row = line_scan_number(&d->line, UINT32_MAX);
 
@@ -402,6 +446,141 @@ stack_id dump_stack_of(struct dump *d)
 	line_scan_fail(&d->line, "a stack that no line before has told of");
 	return (stack_id){0};
 }
+
+/* ---- lines that tell when ---- */
+
+/* Samples with their labels, ticks, and events of zones. */
+
+struct dump_sample {
+	thread_id thread; /* NO_ID: not told */
+	uint64_t time_ns; /* UINT64_MAX: not told */
+	bool has_zone;
+	stack_id zone;
+};
+
+/* thread N, time N and zone N: in all samples or in none. */
+static void scan_sample_columns(struct dump *d, struct dump_sample *s)
+{
+	if (line_scan_is(&d->line, "thread"))
+		s->thread = dump_thread_of(d);
+	if (line_scan_is(&d->line, "time"))
+		s->time_ns = line_scan_number(&d->line, UINT64_MAX - 1);
+	s->has_zone = line_scan_is(&d->line, "zone");
+	if (s->has_zone)
+		s->zone = dump_stack_of(d);
+	bool has_thread = s->thread.i != NO_ID, has_time = s->time_ns != UINT64_MAX;
+	if (d->sample_count &&
+		(has_thread != d->samples_have_thread || has_time != d->samples_have_time ||
+			s->has_zone != d->samples_have_zone))
+		line_scan_fail(&d->line, "not the same columns as the sample before");
+	d->samples_have_thread = has_thread;
+	d->samples_have_time = has_time;
+	d->samples_have_zone = s->has_zone;
+}
+
+/* "KEY" "TEXT" or "KEY" number N, with unit "UNIT" or without. */
+static void dump_read_label(struct dump *d)
+{
+	struct label label = {.key = dump_string(d)};
+
+	bool is_number = line_scan_is(&d->line, "number");
+	if (!is_number) {
+		label.text = dump_string(d);
+		is_number = line_scan_is(&d->line, "number");
+	}
+	if (is_number)
+		label.number = line_scan_signed(&d->line);
+	if (line_scan_is(&d->line, "unit"))
+		label.unit = dump_string(d);
+	if (d->line.problem == NULL)
+		vec_push(&d->labels, builder_label(d->builder, &label));
+}
+
+/* Numbers of labels up to the word "weight". */
+static label_set_id scan_labels(struct dump *d)
+{
+	d->sample_labels.count = 0;
+	while (line_scan_more(&d->line) && !str_starts_with(d->line.rest, STR("weight "))) {
+		uint64_t number = line_scan_number(&d->line, UINT32_MAX);
+
+		if (d->line.problem == NULL && number >= d->labels.count)
+			line_scan_fail(&d->line, "a label that no line before has told of");
+		if (d->line.problem)
+			return (label_set_id){0};
+		vec_push(&d->sample_labels, d->labels.data[number]);
+	}
+	return builder_label_set_of(d->builder, d->sample_labels.data, d->sample_labels.count);
+}
+
+/* "sample": a stack; its thread, time and zone if samples have them; labels; weights. */
+static void dump_read_sample(struct dump *d)
+{
+	struct dump_sample sample = {.thread = {NO_ID}, .time_ns = UINT64_MAX};
+	label_set_id labels = {0};
+
+	if (d->metric_count == 0)
+		line_scan_fail(&d->line, "a sample before any metric");
+	if (d->weights.count)
+		line_scan_fail(&d->line, "samples, though the stacks have weights");
+	dump_build_stacks(d);
+	stack_id stack = dump_stack_of(d);
+	scan_sample_columns(d, &sample);
+	if (line_scan_is(&d->line, "labels"))
+		labels = scan_labels(d);
+	if (!line_scan_is(&d->line, "weight"))
+		line_scan_fail(&d->line, "the weight is missing");
+	vec_reserve(&d->sample_weight, d->metric_count);
+	if (!dump_weights(d, d->sample_weight.data))
+		return;
+	builder_sample(d->builder, stack, sample.thread, sample.time_ns, d->sample_weight.data);
+	if (sample.has_zone)
+		builder_sample_zone(d->builder, sample.zone);
+	builder_sample_labels(d->builder, labels);
+	d->sample_count++;
+}
+
+/* A word that must come, and the number behind it. */
+static uint64_t scan_named_number(struct dump *d, const char *word)
+{
+	if (!line_scan_is(&d->line, word))
+		line_scan_fail(&d->line, "a number's name is missing");
+	return line_scan_number(&d->line, UINT64_MAX - 1);
+}
+
+/* "tick": a frame of time of a process's stream. */
+static void dump_read_tick(struct dump *d)
+{
+	uint64_t process = scan_named_number(d, "process");
+	string_id stream = dump_string(d);
+	uint64_t number = line_scan_number(&d->line, UINT64_MAX);
+	uint64_t start_ns = scan_named_number(d, "start");
+	uint64_t end_ns = scan_named_number(d, "end");
+
+	if (process >= d->processes.count)
+		line_scan_fail(&d->line, "a process that no line before has told of");
+	else if (end_ns < start_ns)
+		line_scan_fail(&d->line, "a tick that ends before it starts");
+	if (d->line.problem == NULL)
+		builder_tick(
+			d->builder, d->processes.data[process], stream, number, start_ns, end_ns);
+}
+
+/* "zone-event": the zones that a thread is in from a time on, as a stack. */
+static void dump_read_zone_event(struct dump *d)
+{
+	dump_build_stacks(d);
+	bool has_thread = line_scan_is(&d->line, "thread");
+	thread_id thread = dump_thread_of(d);
+	uint64_t time_ns = scan_named_number(d, "time");
+
+	if (!has_thread || !line_scan_is(&d->line, "stack"))
+		line_scan_fail(&d->line, "its thread or stack is missing");
+	stack_id stack = dump_stack_of(d);
+	if (d->line.problem == NULL)
+		builder_zone_event(d->builder, thread, time_ns, stack);
+}
+
+/* ---- the whole ---- */
 
 static void read_end(struct dump *d)
 {

@@ -1,8 +1,7 @@
 #ifndef SONDE_FORMATS_FIREFOX_READER_H
 #define SONDE_FORMATS_FIREFOX_READER_H
 
-/* What firefox.c, scan.c, samples.c, code.c and location.c share;
- * nobody else includes it. */
+/* What reader.c, scan.c and code.c share; nobody else includes it. */
 
 #include "base/json_reader.h"
 #include "base/map.h"
@@ -117,17 +116,5 @@ void firefox_libs_read(struct firefox *f, struct firefox_code *c, size_t place);
 stack_id firefox_stack(struct firefox *f, uint32_t number, bool is_leaf);
 /* Those stacks will be asked for next: what is known of them is brought into the cache. */
 void firefox_stacks_expect(const struct firefox *f, const int64_t *numbers, size_t count);
-
-/* A frame of the browser's own format, by its location's text. */
-struct firefox_place {
-	struct str name, module, file;
-	uint32_t line;
-	bool is_address; /* in lib, if it is in any */
-	uint64_t address;
-};
-struct firefox_place firefox_location(struct str text);
-
-/* The samples of a thread, at their place. */
-void firefox_samples(struct firefox *f, size_t place, thread_id thread, int64_t delta_ns);
 
 #endif

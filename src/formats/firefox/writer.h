@@ -1,8 +1,7 @@
 #ifndef SONDE_FORMATS_FIREFOX_WRITER_H
 #define SONDE_FORMATS_FIREFOX_WRITER_H
 
-/* What firefox.c, writer_tables.c, writer_rows.c and writer_markers.c share; nobody else
- * includes it. */
+/* What writer.c, writer_tables.c and writer_threads.c share; nobody else includes it. */
 
 #include "base/json_writer.h"
 #include "base/map.h"
@@ -88,14 +87,14 @@ struct firefox_writer {
 	VEC(struct firefox_out_stack) stacks;
 	uint32_t *stack_number[FIREFOX_STATE_COUNT]; /* [stack] */
 
-	/* writer_rows.c */
+	/* writer_threads.c: rows */
 	uint64_t slot_ns; /* rows of one stack within such a time are summed; 0: none are */
 	uint32_t *order;  /* the samples that are shown, by thread and time */
 	size_t *first;	  /* [thread + 1]: where in order those of a thread begin */
 	size_t shown;
 	uint64_t made_up_ns; /* that one unit of weight lasts, where times are made up */
 
-	/* writer_markers.c */
+	/* writer_threads.c: markers */
 	VEC(struct firefox_marker) zones; /* by thread, without names yet */
 	size_t *first_zone;		  /* [thread + 1]: where in zones those of a thread begin */
 	bool lacks_zones;		  /* they are too many */
@@ -103,7 +102,7 @@ struct firefox_writer {
 	uint32_t state_name[FIREFOX_STATE_COUNT]; /* strings of the file, or NO_ID */
 };
 
-/* ---- firefox.c */
+/* ---- writer.c */
 
 /* Writes what profile, sink, metric and the limits ask for; all else is zero before. */
 void firefox_write_limited(struct firefox_writer *w);
@@ -120,7 +119,7 @@ void firefox_tables_write_shared(struct firefox_writer *w);
 uint32_t firefox_string_number(struct firefox_writer *w, string_id string);
 uint32_t firefox_literal(struct firefox_writer *w, struct str text);
 
-/* ---- writer_rows.c */
+/* ---- writer_threads.c: rows */
 
 /* Which samples are shown, in what order, and marks their stacks. */
 void firefox_rows_plan(struct firefox_writer *w);
@@ -129,11 +128,8 @@ void firefox_rows_deinit(struct firefox_writer *w);
  * caller. */
 struct firefox_row *firefox_rows(struct firefox_writer *w, uint32_t thread, size_t *count);
 void firefox_rows_write(struct firefox_writer *w, const struct firefox_row *rows, size_t count);
-/* How that sample's thread spent its time, and how long. */
-enum firefox_state firefox_sample_state(
-	const struct firefox_writer *w, size_t sample, uint64_t *off_cpu_ns);
 
-/* ---- writer_markers.c */
+/* ---- writer_threads.c: markers */
 
 void firefox_markers_plan(struct firefox_writer *w);
 void firefox_markers_deinit(struct firefox_writer *w);
@@ -149,7 +145,6 @@ static inline void firefox_put_ms(struct firefox_writer *w, uint64_t ns)
 }
 /* A column of the same value. */
 void firefox_column_of(struct firefox_writer *w, const char *name, size_t count, int64_t value);
-void firefox_column_of_null(struct firefox_writer *w, const char *name, size_t count);
 /* NO_ID is null, or -1. */
 void firefox_put_number(struct firefox_writer *w, uint32_t number, bool is_null);
 

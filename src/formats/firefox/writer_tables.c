@@ -48,7 +48,7 @@ void firefox_column_of(struct firefox_writer *w, const char *name, size_t count,
 	json_put_end(&w->json);
 }
 
-void firefox_column_of_null(struct firefox_writer *w, const char *name, size_t count)
+static void firefox_column_of_null(struct firefox_writer *w, const char *name, size_t count)
 {
 	json_put_key(&w->json, name);
 	json_put_array(&w->json);

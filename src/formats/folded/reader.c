@@ -15,8 +15,9 @@
 #include "base/compiler.h"
 #include "base/vec.h"
 #include "model/merge.h"
-#include "formats/common/bad_lines.h"
+#include "formats/common/importer.h"
 #include "formats/common/spans.h"
+#include "formats/common/text_field.h"
 #include "formats/common/text_input.h"
 
 /* Deeper stacks than any real one; a line of only ';' must not cost 50 times its size. */
@@ -64,27 +65,17 @@ struct folded {
 	size_t waiting_count;
 };
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static struct str strip_end(struct str s)
 {
-	while (s.size && (is_blank(s.data[s.size - 1]) || s.data[s.size - 1] == '\r'))
+	while (s.size && (text_is_blank(s.data[s.size - 1]) || s.data[s.size - 1] == '\r'))
 		s.size--;
 	return s;
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 /* Digits of s from *i on as a number; false if it passes 63 bits. */
 static bool parse_digits(struct str s, size_t *i, uint64_t *value)
 {
-	for (; *i < s.size && is_digit(s.data[*i]); ++*i) {
+	for (; *i < s.size && text_is_digit(s.data[*i]); ++*i) {
 		if (__builtin_mul_overflow(*value, 10u, value) ||
 			__builtin_add_overflow(*value, (uint64_t)(s.data[*i] - '0'), value))
 			return false;
@@ -97,7 +88,7 @@ static bool parse_fraction(struct str s, size_t *i)
 {
 	size_t first = ++*i;
 
-	while (*i < s.size && is_digit(s.data[*i]))
+	while (*i < s.size && text_is_digit(s.data[*i]))
 		++*i;
 	return first < *i && s.data[first] >= '5';
 }
@@ -190,21 +181,17 @@ static frame_id frame_new(struct builder *b, struct str text)
 	object_id object = {NO_ID};
 	size_t blanks = 0;
 
-	while (blanks < text.size && is_blank(text.data[blanks]))
+	while (blanks < text.size && text_is_blank(text.data[blanks]))
 		blanks++;
 	if (blanks == text.size)
 		text = STR("[unknown]");
 	const char *tick = memchr(text.data, '`', text.size);
 	if (tick && tick > text.data && tick + 1 < text.data + text.size) {
 		struct str module = {text.data, (size_t)(tick - text.data)};
-		enum object_kind kind =
-			str_starts_with(module, STR("[kernel")) ? OBJECT_KERNEL : OBJECT_USER;
-		object = builder_object(b, module, STR(""), kind);
+		object = object_of_module(b, module);
 		text = (struct str){tick + 1, text.size - module.size - 1};
 	}
-	function_id function =
-		builder_function(b, builder_string(b, text), object, (string_id){0}, 0);
-	return builder_frame(b, function, (string_id){0}, 0, false, 0);
+	return frame_of_name(b, builder_string(b, text), object, 0);
 }
 
 static frame_id frame_of(struct folded *f, struct span text)
@@ -372,9 +359,8 @@ static bool is_difference(struct str text)
 static void add_notes(struct folded *f)
 {
 	bad_lines_note(&f->bad, f->builder);
-	if (f->rounded)
-		builder_note(f->builder, NOTE_GUESSED, f->rounded,
-			"weights with a fraction were rounded to whole numbers");
+	counted_note(f->builder, NOTE_GUESSED, f->rounded, NULL,
+		"weights with a fraction were rounded to whole numbers");
 }
 
 static struct error *read_lines(struct folded *f, const char *name, struct str text)
@@ -422,10 +408,10 @@ static bool looks_folded(struct str line)
 
 	if (parse_line(line, &stack, &weights))
 		return true;
-	while (rest.size && is_digit(rest.data[rest.size - 1]))
+	while (rest.size && text_is_digit(rest.data[rest.size - 1]))
 		rest.size--;
 	return rest.size > 1 && rest.size < strip_end(line).size &&
-	       is_blank(rest.data[rest.size - 1]);
+	       text_is_blank(rest.data[rest.size - 1]);
 }
 
 /*

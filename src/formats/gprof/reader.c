@@ -15,7 +15,6 @@
 #include "obj/function_symbols.h"
 #include "obj/objfile.h"
 #include "formats/gprof/gmon_file.h"
-#include "formats/gprof/gmon_ticks.h"
 #include "symbolize/symbolize.h"
 
 struct gmon {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "obj/objfile.h"
+#include "formats/common/importer.h"
 
 enum { FRAMES_MAX = 64 };
 
@@ -99,29 +100,17 @@ uint64_t gprofng_names_missing(const struct gprofng_names *n)
 
 /* ---- frames ---- */
 
-static void add_frame(struct gprofng_names *n, struct str name, object_id object, uint64_t obj_addr)
-{
-	function_id function = builder_function(
-		n->builder, builder_string(n->builder, name), object, (string_id){0}, 0);
-
-	vec_push(&n->frames,
-		builder_frame(n->builder, function, (string_id){0}, 0, false, obj_addr));
-}
-
 static void add_nameless(struct gprofng_names *n, const struct address *a, object_id object)
 {
-	struct strbuf name = {0};
+	string_id name;
 
-	if (object.i != NO_ID) {
-		const struct gprofng_segment *s = &n->map->segments.data[a->segment - 1];
-		strbuf_printf(&name, "[%.*s+0x%llx]",
-			STR_ARG(str_base_name(n->map->paths.strings[s->object])),
-			(unsigned long long)a->obj_addr);
+	if (object.i == NO_ID) {
+		name = builder_string(n->builder, STR("[unknown]"));
 	} else {
-		strbuf_add(&name, STR("[unknown]"));
+		const struct gprofng_segment *s = &n->map->segments.data[a->segment - 1];
+		name = nameless_code(n->builder, n->map->paths.strings[s->object], a->obj_addr);
 	}
-	add_frame(n, strbuf_str(&name), object, a->obj_addr);
-	strbuf_deinit(&name);
+	vec_push(&n->frames, frame_of_name(n->builder, name, object, a->obj_addr));
 }
 
 static void add_symbol(
@@ -161,7 +150,9 @@ static void name_others(struct gprofng_names *n, uint32_t number)
 	if (a->segment) {
 		object_id object =
 			builder_object(n->builder, STR("[functions]"), STR(""), OBJECT_JIT);
-		add_frame(n, n->map->segments.data[a->segment - 1].function, object, 0);
+		string_id name =
+			builder_string(n->builder, n->map->segments.data[a->segment - 1].function);
+		vec_push(&n->frames, frame_of_name(n->builder, name, object, 0));
 	} else {
 		add_nameless(n, a, (object_id){NO_ID});
 	}

@@ -7,7 +7,7 @@
 
 #include "base/folder.h"
 #include "model/builder.h"
-#include "formats/gprofng/map.h"
+#include "formats/gprofng/experiment.h"
 #include "symbolize/symbolize.h"
 
 struct gprofng_frames {

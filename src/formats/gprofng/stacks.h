@@ -9,8 +9,8 @@
 #include "base/vec.h"
 #include "model/builder.h"
 #include "formats/gprofng/names.h"
-#include "formats/gprofng/packets.h"
 #include "model/builder.h"
+#include "formats/gprofng/experiment.h"
 
 /* A run of addresses that links to what is outside of it. */
 struct gprofng_node {

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "formats/common/address_stacks.h"
-#include "formats/common/bad_lines.h"
+#include "formats/common/importer.h"
 #include "formats/common/text_field.h"
 #include "formats/common/text_input.h"
 
@@ -43,22 +43,16 @@ struct heap_text {
 
 /* ---- numbers ---- */
 
-static void skip_blanks(struct str *s)
-{
-	while (s->size && (s->data[0] == ' ' || s->data[0] == '\t'))
-		*s = (struct str){s->data + 1, s->size - 1};
-}
-
 static bool take_figure(struct str *rest, int64_t *figure)
 {
 	uint64_t number;
 
-	skip_blanks(rest);
+	text_skip_blanks(rest);
 	bool is_negative = text_take(rest, STR("-"));
 	if (!text_take_number(rest, &number) || number > INT64_MAX)
 		return false;
 	*figure = is_negative ? -(int64_t)number : (int64_t)number;
-	skip_blanks(rest);
+	text_skip_blanks(rest);
 	return true;
 }
 
@@ -101,10 +95,10 @@ static bool take_header(struct heap_text *h, struct str line)
 	}
 	if (!text_take(&line, STR("heap profile:")) || !take_row(&line, &sum))
 		return false;
-	skip_blanks(&line);
+	text_skip_blanks(&line);
 	if (!text_take(&line, STR("@")))
 		return false;
-	skip_blanks(&line);
+	text_skip_blanks(&line);
 	h->has_all = (sum.all_objects != sum.objects && sum.all_objects) ||
 		     (sum.all_bytes != sum.bytes && sum.all_bytes);
 	return take_kind(h, line);
@@ -183,7 +177,7 @@ static bool read_line(struct heap_text *h, struct str line, bool is_first_pass)
 		return str_starts_with(line, STR("t")) || h->stacks.vas.count == 0;
 	if (!take_row(&line, &row) || !is_good(&row))
 		return false;
-	skip_blanks(&line);
+	text_skip_blanks(&line);
 	if (!h->is_jemalloc && !text_take(&line, STR("@")))
 		return false;
 	if (!h->is_jemalloc)

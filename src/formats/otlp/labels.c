@@ -185,13 +185,13 @@ static label_set_id add_labels(
 		struct cursor array = proto_message(&value, &f);
 
 		if (f.number != VALUE_ARRAY)
-			otlp_fault(o, FAULT_ATTRIBUTE, f.offset);
+			fault_add(&o->faults[FAULT_ATTRIBUTE], f.offset);
 		while (f.number == VALUE_ARRAY && otlp_next(o, &array, &element)) {
 			if (otlp_scalar(
 				    o, proto_message(&array, &element), &o->labels->text, &scalar))
 				set = add_label(o, set, attribute, &scalar);
 			else
-				otlp_fault(o, FAULT_ATTRIBUTE, element.offset);
+				fault_add(&o->faults[FAULT_ATTRIBUTE], element.offset);
 		}
 	}
 	return set;

@@ -22,12 +22,6 @@
 /* Samples are kept while they take so many bytes and four times the input at most. */
 #define SAMPLE_BYTES_MAX ((uint64_t)48 << 20)
 
-void otlp_fault(struct otlp *o, enum otlp_fault fault, uint64_t offset)
-{
-	if (o->faults[fault]++ == 0)
-		o->first_fault[fault] = offset;
-}
-
 /* Whether the cursor's end is that of the message at hand, which may be cut off. */
 static bool is_at_end(const struct otlp *o, const struct cursor *c)
 {
@@ -43,7 +37,7 @@ bool otlp_next(struct otlp *o, struct cursor *c, struct proto_field *f)
 	if (cursor_ok(c))
 		return false;
 	if (!is_at_end(o, c)) {
-		otlp_fault(o, FAULT_MESSAGE, c->base + (uint64_t)(c->bad - c->start));
+		fault_add(&o->faults[FAULT_MESSAGE], c->base + (uint64_t)(c->bad - c->start));
 	} else if (f->number && f->type == PROTO_BYTES && f->offset > c->base) {
 		const uint8_t *at = c->start + (f->offset - c->base);
 
@@ -341,21 +335,27 @@ static void decide_what_is_kept(struct otlp *o)
 
 static void note_faults(struct otlp *o)
 {
-	static const char *const said[FAULT_COUNT] = {
-		[FAULT_SAMPLE] = "samples without values and times, or with other numbers of them, "
-				 "were passed over",
-		[FAULT_ROW] = "numbers of rows that are not in their tables were passed over",
-		[FAULT_MESSAGE] = "messages end in bytes that are none",
-		[FAULT_ATTRIBUTE] = "attributes that are maps, or lists of such, were left out",
-		[FAULT_PROFILE] = "profiles were left out: of more metrics than the 16 that there "
-				  "may be",
-		[FAULT_OVERFLOW] = "values are too large in ns or bytes, and taken for 0",
+	static const struct fault_note notes[FAULT_COUNT] = {
+		[FAULT_SAMPLE] = {NOTE_BAD_RECORD, NULL,
+			"samples without values and times, or with other numbers of them, were "
+			"passed over",
+			FAULT_OFFSET_DEC},
+		[FAULT_ROW] = {NOTE_BAD_RECORD, NULL,
+			"numbers of rows that are not in their tables were passed over",
+			FAULT_OFFSET_DEC},
+		[FAULT_MESSAGE] = {NOTE_BAD_RECORD, NULL, "messages end in bytes that are none",
+			FAULT_OFFSET_DEC},
+		[FAULT_ATTRIBUTE] = {NOTE_BAD_RECORD, NULL,
+			"attributes that are maps, or lists of such, were left out",
+			FAULT_OFFSET_DEC},
+		[FAULT_PROFILE] = {NOTE_BAD_RECORD, NULL,
+			"profiles were left out: of more metrics than the 16 that there may be",
+			FAULT_OFFSET_DEC},
+		[FAULT_OVERFLOW] = {NOTE_BAD_RECORD, NULL,
+			"values are too large in ns or bytes, and taken for 0", FAULT_OFFSET_DEC},
 	};
 
-	for (int i = 0; i < FAULT_COUNT; i++)
-		if (o->faults[i])
-			builder_note(o->builder, NOTE_BAD_RECORD, o->faults[i],
-				"%s, the first at offset %" PRIu64, said[i], o->first_fault[i]);
+	fault_notes(o->builder, o->faults, notes, FAULT_COUNT);
 	if (o->cut_stacks)
 		builder_note(o->builder, NOTE_TRUNCATED, o->cut_stacks,
 			"stacks were cut short: the file has more frames than so small a file can "

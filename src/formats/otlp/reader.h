@@ -12,6 +12,7 @@
 #include "base/protobuf.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
+#include "formats/common/importer.h"
 #include "formats/common/mapped_code.h"
 #include "formats/readers.h"
 
@@ -155,10 +156,9 @@ struct otlp {
 	uint64_t cut_stacks;
 	struct otlp_labels *labels;
 
-	uint64_t faults[FAULT_COUNT], first_fault[FAULT_COUNT];
+	struct fault faults[FAULT_COUNT];
 };
 
-void otlp_fault(struct otlp *o, enum otlp_fault fault, uint64_t offset);
 /*
  * proto_next; what the end of the file has cut off is given as far as it is there (is_cut).  Bytes
  * that are no fields are a fault.

@@ -323,7 +323,7 @@ static bool next_sample(struct otlp *o, struct rows *r)
 		r->next = 0;
 		r->count = row_count(r);
 		if (r->count == 0)
-			otlp_fault(o, FAULT_SAMPLE, f.offset);
+			fault_add(&o->faults[FAULT_SAMPLE], f.offset);
 		else if (otlp_stack(o, s.stack, s.offset, &r->stack)) {
 			if (o->keeps_samples)
 				r->identity = otlp_identify(o, r->attributes.data,
@@ -360,7 +360,7 @@ static void next_row(struct otlp *o, struct rows *r)
 		r->value = (int64_t)r->values.data[r->next];
 	fits &= !__builtin_mul_overflow(r->value, r->scale, &r->value);
 	if (!fits) {
-		otlp_fault(o, FAULT_OVERFLOW, cursor_offset(&r->profile));
+		fault_add(&o->faults[FAULT_OVERFLOW], cursor_offset(&r->profile));
 		r->value = 0;
 	}
 	r->next++;
@@ -457,7 +457,7 @@ static void read_scope(struct otlp *o, struct cursor scope)
 		struct profile_head head = read_head(o, profile);
 
 		if (!metric_of(o, &head, &metric, &scale)) {
-			otlp_fault(o, FAULT_PROFILE, f.offset);
+			fault_add(&o->faults[FAULT_PROFILE], f.offset);
 			continue;
 		}
 		if (!join_group(rows, count, &head, profile, metric, scale)) {

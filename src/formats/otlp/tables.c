@@ -51,7 +51,7 @@ bool otlp_row(struct otlp *o, int table, uint64_t number, struct cursor *row, ui
 	struct cursor c;
 
 	if (number >= m->rows[table].count) {
-		otlp_fault(o, FAULT_ROW, offset);
+		fault_add(&o->faults[FAULT_ROW], offset);
 		return false;
 	}
 	uint32_t at = m->rows[table].data[number];
@@ -144,7 +144,7 @@ static struct location read_location(struct otlp *o, struct cursor row)
 		switch (f.number) {
 		case LOCATION_MAPPING:
 			if (f.value >= o->message->rows[TABLE_MAPPING].count)
-				otlp_fault(o, FAULT_ROW, f.offset);
+				fault_add(&o->faults[FAULT_ROW], f.offset);
 			else if (f.value)
 				l.mapping = o->message->first_mapping + (uint32_t)f.value;
 			break;
@@ -281,7 +281,7 @@ static uint32_t location_frames(struct otlp *o, uint64_t number, uint64_t offset
 	struct cursor row;
 
 	if (number >= m->rows[TABLE_LOCATION].count) {
-		otlp_fault(o, FAULT_ROW, offset);
+		fault_add(&o->faults[FAULT_ROW], offset);
 		return UINT32_MAX;
 	}
 	if (m->locations[number])

@@ -8,12 +8,12 @@
  * number is known when something first refers to it.  Row 0 is the empty message.
  */
 
-#include "base/child_table.h"
 #include "base/map.h"
 #include "base/protobuf.h"
 #include "base/sink.h"
 #include "base/vec.h"
 #include "model/profile.h"
+#include "formats/common/exporter.h"
 
 /* Tables by their fields in ProfilesDictionary. */
 enum otlp_table {
@@ -33,17 +33,12 @@ struct otlp_writer {
 	struct arena *arena;
 	/* Stacks are told apart by their numbers in the profile: of these there is no table. */
 	struct str_table tables[OTLP_TABLE_COUNT];
-	uint32_t *string_number; /* [profile's string]: row, plus one; 0: not yet */
-	/*
-	 * A location is a frame with the calls inlined into it, so it is a path in a tree: a frame
-	 * below the root, and what is inlined into it below that.
-	 */
-	struct child_table places;
-	uint32_t *place_of_stack; /* [stack]: the place of its leaf */
-	uint32_t *location_of;	  /* [place]: row, plus one; 0: not yet */
-	uint32_t *stack_number;	  /* [stack]: row; 0: not yet, or the empty stack */
-	VEC(uint32_t) stacks;	  /* [row - 1] */
-	struct strbuf row;	  /* scratch */
+	uint32_t *string_number;   /* [profile's string]: row, plus one; 0: not yet */
+	struct code_places places; /* locations of the format */
+	uint32_t *location_of;	   /* [place]: row, plus one; 0: not yet */
+	uint32_t *stack_number;	   /* [stack]: row; 0: not yet, or the empty stack */
+	VEC(uint32_t) stacks;	   /* [row - 1] */
+	struct strbuf row;	   /* scratch */
 };
 
 void otlp_writer_tables_init(

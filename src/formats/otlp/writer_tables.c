@@ -120,18 +120,14 @@ static void put_line(struct otlp_writer *w, struct strbuf *out, const struct fra
 
 static uint32_t make_location(struct otlp_writer *w, uint32_t leaf)
 {
-	const struct child *places = w->places.nodes.data;
 	const struct profile *p = w->profile;
+	const struct frame *outermost = code_places_outermost(&w->places, p, leaf);
 	struct strbuf location = {0};
-	uint32_t outer = leaf;
 
-	while (places[outer].parent)
-		outer = places[outer].parent;
-	put_number(&location, 1,
-		mapping_of(w, p->functions[p->frames[places[outer].key].function.i].object));
-	put_number(&location, 2, p->frames[places[leaf].key].obj_addr);
-	for (uint32_t place = leaf; place; place = places[place].parent)
-		put_line(w, &location, &p->frames[places[place].key]);
+	put_number(&location, 1, mapping_of(w, p->functions[outermost->function.i].object));
+	put_number(&location, 2, code_places_frame(&w->places, p, leaf)->obj_addr);
+	for (uint32_t place = leaf; place; place = code_places_outer(&w->places, place))
+		put_line(w, &location, code_places_frame(&w->places, p, place));
 	uint32_t row = otlp_writer_row(w, OTLP_LOCATIONS, strbuf_str(&location));
 	strbuf_deinit(&location);
 	return row;
@@ -146,39 +142,16 @@ static uint32_t location_of(struct otlp_writer *w, uint32_t place)
 	return *row - 1;
 }
 
-static void find_places(struct otlp_writer *w)
-{
-	const struct profile *p = w->profile;
-	bool added;
-
-	child_table_init(&w->places, p->frame_count + 1);
-	w->place_of_stack = xcalloc(p->stack_count, sizeof(*w->place_of_stack));
-	for (size_t i = 1; i < p->stack_count; i++) {
-		frame_id frame = p->stacks[i].frame;
-		uint32_t outer =
-			p->frames[frame.i].is_inline ? w->place_of_stack[p->stacks[i].parent.i] : 0;
-
-		w->place_of_stack[i] = child_table_at(&w->places, outer, frame.i, &added);
-	}
-	w->location_of = xcalloc(w->places.nodes.count, sizeof(*w->location_of));
-}
-
 /* ---- stacks ---- */
 
 /* Calls back for each location of a stack, leaf first. */
 static void put_locations(struct otlp_writer *w, stack_id stack, struct strbuf *out)
 {
-	const struct stack *stacks = w->profile->stacks;
-
-	while (stack.i) {
-		uint32_t place = w->place_of_stack[stack.i];
-		uint32_t location = location_of(w, place);
+	for (; stack.i; stack = code_places_caller(&w->places, w->profile, stack)) {
+		uint32_t location = location_of(w, w->places.of_stack[stack.i]);
 
 		if (out)
 			proto_put_packed(out, location);
-		/* What it was inlined into is of the same location. */
-		for (; place; place = w->places.nodes.data[place].parent)
-			stack = stacks[stack.i].parent;
 	}
 }
 
@@ -250,7 +223,8 @@ void otlp_writer_tables_init(
 	}
 	w->string_number = xcalloc(profile->string_count, sizeof(*w->string_number));
 	w->stack_number = xcalloc(profile->stack_count, sizeof(*w->stack_number));
-	find_places(w);
+	code_places_init(&w->places, profile);
+	w->location_of = xcalloc(code_places_count(&w->places), sizeof(*w->location_of));
 }
 
 void otlp_writer_tables_deinit(struct otlp_writer *w)
@@ -260,8 +234,7 @@ void otlp_writer_tables_deinit(struct otlp_writer *w)
 	free(w->string_number);
 	free(w->stack_number);
 	vec_deinit(&w->stacks);
-	child_table_deinit(&w->places);
-	free(w->place_of_stack);
+	code_places_deinit(&w->places);
 	free(w->location_of);
 	strbuf_deinit(&w->row);
 	arena_destroy(w->arena);

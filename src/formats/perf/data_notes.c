@@ -4,7 +4,7 @@
  */
 #include "formats/perf/data_reader.h"
 
-#include "formats/common/counted_note.h"
+#include "formats/common/importer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,11 +1,376 @@
 /*
- * Samples of `perf script` text.  See script_rows.h.
+ * What the samples of `perf script` text are of: threads, stacks, and rows until the end.  See
+ * script_rows.h.
  */
 #include "formats/perf/script_rows.h"
 
-#include "formats/common/counted_note.h"
-
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "formats/common/importer.h"
+#include "formats/common/spans.h"
+#include "formats/perf/dso.h"
+
+/* ---- threads ---- */
+
+/*
+ * Threads are given to the builder at the end, as a process is named after its main thread, and
+ * that may come late, or change its name at an exec.
+ */
+
+struct perf_task {
+	string_id comm;
+	int64_t pid, tid, cpu; /* -1: not told */
+};
+
+/*
+ * What a thread takes here until it is the builder's, with lookups; without room for it nobody is
+ * told apart from others of the name.
+ */
+#define TASK_BYTES (3 * sizeof(struct perf_task) + sizeof(struct span) + 160)
+
+static uint64_t task_hash(const void *row)
+{
+	const struct perf_task *t = row;
+
+	return hash_pair(
+		(uint64_t)t->pid ^ (uint64_t)t->cpu << 32, hash_pair((uint64_t)t->tid, t->comm.i));
+}
+
+static bool task_same(const void *a, const void *b)
+{
+	const struct perf_task *x = a, *y = b;
+
+	return x->comm.i == y->comm.i && x->pid == y->pid && x->tid == y->tid && x->cpu == y->cpu;
+}
+
+static const struct row_kind task_rows = {sizeof(struct perf_task), task_hash, task_same};
+
+void perf_tasks_deinit(struct perf_tasks *t)
+{
+	row_table_deinit(&t->whos);
+	row_table_deinit(&t->tasks);
+}
+
+uint32_t perf_tasks_find(struct perf_tasks *t, struct perf_head *head)
+{
+	if (head->who.size == 0)
+		return NO_ID;
+	struct span who = span_of(head->who);
+	uint32_t known = span_find(&t->whos, who);
+	if (known != NO_ID)
+		return known;
+	perf_head_who(head);
+	/* The latter is what sonde itself writes for a thread that is not known. */
+	if ((head->comm.size == 0 && head->tid == -1) ||
+		str_equal(head->who, STR("[unknown]       0")))
+		return NO_ID;
+	struct perf_task task = {.comm = builder_string(t->builder, head->comm),
+		.pid = head->pid,
+		.tid = head->tid,
+		.cpu = head->cpu};
+	if (!builder_has_room(t->builder, TASK_BYTES)) {
+		task.pid = task.tid = task.cpu = -1;
+		return row_table_intern(&t->tasks, &task_rows, &task);
+	}
+	builder_charge(t->builder, TASK_BYTES);
+	known = row_table_intern(&t->tasks, &task_rows, &task);
+	span_intern(&t->whos, who)->id = known;
+	return known;
+}
+
+/* What a process is told from others by beside its id: nothing, or its name where that is not told.
+ */
+static string_id process_apart(const struct perf_task *task)
+{
+	return task->pid == -1 ? task->comm : (string_id){0};
+}
+
+struct processes {
+	struct map rows; /* (pid, process_apart) → row */
+	VEC(struct perf_task) tasks;
+};
+
+/* All processes, each by the thread that it is named after: the main one's last name. */
+static void find_processes(const struct perf_tasks *t, struct processes *processes)
+{
+	for (uint32_t i = 0; i < t->tasks.count; i++) {
+		const struct perf_task *task = row_table_row(&t->tasks, &task_rows, i);
+		bool added;
+		uint32_t *row = map_at(&processes->rows, (uint64_t)task->pid, process_apart(task).i,
+			(uint32_t)processes->tasks.count, &added);
+		if (added)
+			vec_push(&processes->tasks, *task);
+		else if (task->tid == task->pid)
+			processes->tasks.data[*row] = *task;
+	}
+}
+
+static process_id process_of(
+	struct perf_tasks *t, struct task_ids *known, const struct perf_task *task)
+{
+	return task_process(known, t->builder, task->pid, process_apart(task), task->comm);
+}
+
+static thread_id add_unknown(struct perf_tasks *t)
+{
+	process_id process = builder_process(t->builder, -1, 0, STR("[unknown]"));
+
+	return builder_thread(t->builder, -1, process, 0, STR("[unknown]"));
+}
+
+static label_set_id cpu_labels(struct perf_tasks *t, int64_t cpu)
+{
+	char text[24];
+
+	if (cpu < 0)
+		return (label_set_id){0};
+	snprintf(text, sizeof(text), "%lld", (long long)cpu);
+	return builder_label_set(t->builder,
+		&(struct label){.key = builder_string(t->builder, STR("cpu")),
+			.text = builder_string(t->builder, str_from(text))},
+		1);
+}
+
+/* What a task is in the builder; labels: set 0, or that of its CPU. */
+struct perf_task_ids {
+	thread_id thread;
+	label_set_id labels;
+};
+
+/*
+ * Adds all of them to the builder, once: the caller frees the array, of [tasks.count] and one
+ * more for samples that name none, if needed (with_unknown).
+ */
+static struct perf_task_ids *perf_tasks_add(struct perf_tasks *t, bool with_unknown)
+{
+	struct processes processes = {0};
+	struct task_ids known = {0};
+	struct perf_task_ids *ids = xcalloc(t->tasks.count + 1, sizeof(*ids));
+
+	find_processes(t, &processes);
+	for (size_t i = 0; i < processes.tasks.count; i++)
+		(void)process_of(t, &known, &processes.tasks.data[i]);
+	for (uint32_t i = 0; i < t->tasks.count; i++) {
+		const struct perf_task *task = row_table_row(&t->tasks, &task_rows, i);
+		process_id process = process_of(t, &known, task);
+		ids[i] = (struct perf_task_ids){
+			task_thread(&known, t->builder, process, task->tid, task->comm, task->comm),
+			cpu_labels(t, task->cpu)};
+	}
+	if (with_unknown)
+		ids[t->tasks.count].thread = add_unknown(t);
+	task_ids_deinit(&known);
+	map_deinit(&processes.rows);
+	vec_deinit(&processes.tasks);
+	return ids;
+}
+
+/* ---- stacks ---- */
+
+/*
+ * Inlined functions stand before the function whose code they are part of, at its address and
+ * without its load object; so paths are walked from their root, and frames made on the way.
+ * Addresses of callers are return addresses: the call is before them.
+ */
+
+enum { AS_LEAF, AS_CALLER };
+
+/* What a distinct line, and a distinct stack, costs in all tables, about. */
+#define LINE_COST  260
+#define STACK_COST 70
+/* What both may take up of a small input, and how many eighths of its size of a large one. */
+#define COST_MIN     ((size_t)47 << 20)
+#define COST_EIGHTHS 22
+
+void perf_stacks_init(struct perf_stacks *s, struct builder *builder, size_t input_size)
+{
+	size_t stacks_max = (COST_MIN + COST_EIGHTHS * (input_size / 8)) / 2 / STACK_COST;
+
+	*s = (struct perf_stacks){.builder = builder,
+		.arena = arena_create(),
+		.demangler = demangler_create(),
+		.lines_max = (COST_MIN + COST_EIGHTHS * (input_size / 8)) / 2 / LINE_COST,
+		.stacks_max = stacks_max < UINT32_MAX / 2 ? (uint32_t)stacks_max : UINT32_MAX / 2,
+		.demangle_left = input_size + ((size_t)1 << 20)};
+}
+
+void perf_stacks_deinit(struct perf_stacks *s)
+{
+	demangler_destroy(s->demangler);
+	arena_destroy(s->arena);
+	row_table_deinit(&s->spans);
+	row_table_deinit(&s->places);
+	map_deinit(&s->placed);
+	vec_deinit(&s->lines);
+	vec_deinit(&s->path);
+}
+
+static string_id name_of(struct perf_stacks *s, struct str name)
+{
+	if (name.size == 0)
+		name = STR("[unknown]");
+	if (demangle_is_mangled(name) && s->demangle_left) {
+		name = demangle(s->demangler, name);
+		s->demangle_left -= name.size < s->demangle_left ? name.size : s->demangle_left;
+	}
+	return builder_string(s->builder, name);
+}
+
+static object_id object_of(struct perf_stacks *s, struct str name)
+{
+	if (name.size == 0)
+		return (object_id){NO_ID};
+	return builder_object(s->builder, name, STR(""), perf_dso_kind(name));
+}
+
+/*
+ * Agents of Java write inlined functions into one symbol, "outer->inlined"; elsewhere the arrow is
+ * part of a name (operator->).
+ */
+static bool is_nested(const struct perf_frame *frame)
+{
+	return frame->object.size && perf_dso_kind(frame->object) == OBJECT_JIT &&
+	       memmem(frame->name.data, frame->name.size, "->", 2) != NULL;
+}
+
+void perf_stacks_push_new(struct perf_stacks *s, struct span line, const struct perf_frame *frame)
+{
+	uint32_t number = (uint32_t)s->lines.count;
+
+	if (s->lines.count >= s->lines_max) {
+		s->is_cut = true;
+		return;
+	}
+	vec_push(&s->lines, (struct perf_line){.name = name_of(s, frame->name),
+				    .file = builder_string(s->builder, frame->file),
+				    .line = frame->line,
+				    .object = object_of(s, frame->object),
+				    .address = frame->address,
+				    .is_inline = frame->is_inline,
+				    .is_nested = is_nested(frame),
+				    .frame = {{NO_ID}, {NO_ID}}});
+	/* Copies lie close together; in the input each would be a page of its own. */
+	line.data = arena_str(s->arena, (struct str){line.data, line.size}).data;
+	span_intern(&s->spans, line)->id = number;
+	vec_push(&s->path, number);
+}
+
+bool perf_stacks_place(struct perf_stacks *s, struct str line)
+{
+	struct perf_frame frame = {0};
+	bool added;
+
+	if (s->path.count == 0 || !perf_frame_scan_place(line, &frame))
+		return false;
+	if (s->lines.count >= s->lines_max)
+		return true;
+	uint32_t *last = &s->path.data[s->path.count - 1];
+	struct span *place = span_intern(&s->places, span_of(line));
+	if (place->id == NO_ID)
+		place->id = (uint32_t)s->places.count;
+	uint32_t *placed = map_at(&s->placed, *last, place->id, (uint32_t)s->lines.count, &added);
+	if (added) {
+		struct perf_line copy = s->lines.data[*last];
+		copy.file = builder_string(s->builder, frame.file);
+		copy.line = frame.line;
+		copy.is_inline |= frame.is_inline;
+		copy.frame[AS_LEAF] = copy.frame[AS_CALLER] = (frame_id){NO_ID};
+		vec_push(&s->lines, copy);
+	}
+	*last = *placed;
+	return true;
+}
+
+/* The number of lines at the path's start that are the leaf: what is inlined, and where. */
+static size_t leaf_size(const struct perf_stacks *s)
+{
+	size_t i = 0;
+
+	while (i < s->path.count && s->lines.data[s->path.data[i]].is_inline)
+		i++;
+	return i + 1;
+}
+
+static frame_id make_frame(struct perf_stacks *s, const struct perf_line *line, string_id name,
+	object_id object, bool is_inline, int as)
+{
+	function_id function = builder_function(s->builder, name, object, (string_id){0}, 0);
+	uint64_t address = line->address;
+
+	if (as == AS_CALLER && address)
+		address--;
+	return builder_frame(s->builder, function, line->file, line->line, is_inline, address);
+}
+
+/*
+ * The frame of a line whose code is in that load object.  One that is inlined into nothing, as the
+ * stack was cut there, is no inlined one, and is not kept for other stacks.
+ */
+static frame_id frame_of(
+	struct perf_stacks *s, struct perf_line *line, object_id object, bool is_inline, int as)
+{
+	if (is_inline != line->is_inline)
+		return make_frame(s, line, line->name, object, is_inline, as);
+	if (line->framed_in.i != object.i)
+		line->frame[AS_LEAF] = line->frame[AS_CALLER] = (frame_id){NO_ID};
+	line->framed_in = object;
+	if (line->frame[as].i == NO_ID)
+		line->frame[as] = make_frame(s, line, line->name, object, is_inline, as);
+	return line->frame[as];
+}
+
+/* Pushes onto the stack each function that a nested name names. */
+static stack_id push_nested(
+	struct perf_stacks *s, stack_id stack, const struct perf_line *line, int as)
+{
+	struct str rest = builder_string_bytes(s->builder, line->name);
+	bool is_inline = false;
+
+	for (;;) {
+		const char *arrow = memmem(rest.data, rest.size, "->", 2);
+		size_t size = arrow ? (size_t)(arrow - rest.data) : rest.size;
+		string_id name = builder_string(s->builder, (struct str){rest.data, size});
+		if (size)
+			stack = builder_stack(s->builder, stack,
+				make_frame(s, line, name, line->object, is_inline, as));
+		is_inline |= size > 0;
+		if (arrow == NULL)
+			return stack;
+		rest = (struct str){arrow + 2, rest.size - size - 2};
+	}
+}
+
+stack_id perf_stacks_take(struct perf_stacks *s)
+{
+	size_t leaf = leaf_size(s);
+	object_id object = {NO_ID}; /* of the code that inlined functions are part of */
+	stack_id stack = {0};
+
+	for (size_t i = s->path.count; i-- > 0;) {
+		if (unlikely(stack.i > s->stacks_max)) {
+			s->is_cut = true;
+			break;
+		}
+		struct perf_line *line = &s->lines.data[s->path.data[i]];
+		int as = i < leaf ? AS_LEAF : AS_CALLER;
+		bool is_inline = line->is_inline && stack.i;
+
+		if (!line->is_inline || line->object.i != NO_ID)
+			object = line->object;
+		if (line->is_nested)
+			stack = push_nested(s, stack, line, as);
+		else
+			stack = builder_stack(
+				s->builder, stack, frame_of(s, line, object, is_inline, as));
+	}
+	s->path.count = 0;
+	s->cut += s->is_cut;
+	s->is_cut = false;
+	return stack;
+}
+
+/* ---- rows ---- */
 
 void perf_rows_deinit(struct perf_rows *r)
 {

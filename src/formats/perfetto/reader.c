@@ -257,7 +257,7 @@ static void read_event(
 			is_tick = str_equal(field.bytes, STR("tick"));
 	}
 	if (type != SLICE_BEGIN && type != SLICE_END) {
-		f->chrome.others++;
+		f->chrome.faults[CHROME_OTHER].count++;
 		return;
 	}
 	if (!packet_time(f, s, p, &time))

@@ -9,7 +9,7 @@
  * that were looked up afterwards (ModuleSymbols) stand at the end of a trace.
  */
 #include "base/hash.h"
-#include "formats/common/counted_note.h"
+#include "formats/common/importer.h"
 #include "formats/perfetto/reader.h"
 
 /* The number of a sample's callstack, told from those of the other kind. */

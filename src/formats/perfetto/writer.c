@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "formats/common/exporter.h"
 #include "formats/common/zone_walk.h"
 
 enum { SEQUENCE = 1 };
@@ -229,9 +230,10 @@ static void enter_zone(void *context, uint32_t thread, uint32_t stack, uint64_t 
 
 static struct error *check(const struct profile *p, metric_id metric)
 {
-	if (p->samples.time_ns == NULL && p->tick_count == 0 && p->zone_events.count == 0)
-		return error_new(
-			ERROR_UNSUPPORTED, "a trace tells when things happened, and this does not");
+	struct error *err = exporter_check_times(p);
+
+	if (err)
+		return err;
 	if (p->samples.time_ns && writer_has_negative(p, metric))
 		return error_new(ERROR_UNSUPPORTED,
 			"Perfetto's samples have no negative weights, and '%.*s' has some",

@@ -13,7 +13,7 @@
 #include "formats/readers.h"
 
 #include "formats/common/address_stacks.h"
-#include "formats/common/bad_lines.h"
+#include "formats/common/importer.h"
 #include "formats/common/text_field.h"
 #include "formats/common/text_input.h"
 

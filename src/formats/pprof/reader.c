@@ -294,25 +294,20 @@ static void add_facts(struct pprof *p, const struct pprof_facts *facts)
 
 static void add_fault_notes(struct pprof *p)
 {
-	static const struct {
-		const char *one, *many;
-	} texts[FAULT_COUNT] = {
-		[FAULT_SAMPLE] = {"sample is malformed and left out",
-			"samples are malformed and left out"},
-		[FAULT_LOCATION] = {"reference leads to no location or function",
-			"references lead to no location or function"},
-		[FAULT_ROW] = {"mapping, location or function is malformed and left out",
-			"mappings, locations or functions are malformed and left out"},
-		[FAULT_STRING] = {"name is not in the table of strings",
-			"names are not in the table of strings"},
+	static const struct fault_note notes[FAULT_COUNT] = {
+		[FAULT_SAMPLE] = {NOTE_BAD_RECORD, "sample is malformed and left out",
+			"samples are malformed and left out", FAULT_OFFSET},
+		[FAULT_LOCATION] = {NOTE_BAD_RECORD, "reference leads to no location or function",
+			"references lead to no location or function", FAULT_OFFSET},
+		[FAULT_ROW] = {NOTE_BAD_RECORD,
+			"mapping, location or function is malformed and left out",
+			"mappings, locations or functions are malformed and left out",
+			FAULT_OFFSET},
+		[FAULT_STRING] = {NOTE_BAD_RECORD, "name is not in the table of strings",
+			"names are not in the table of strings", FAULT_OFFSET},
 	};
 
-	for (size_t i = 0; i < FAULT_COUNT; i++)
-		if (p->faults[i])
-			builder_note(p->builder, NOTE_BAD_RECORD, p->faults[i],
-				"%s, the first at offset 0x%llx",
-				p->faults[i] == 1 ? texts[i].one : texts[i].many,
-				(unsigned long long)p->first_fault[i]);
+	fault_notes(p->builder, p->faults, notes, FAULT_COUNT);
 	if (p->cut)
 		builder_note(p->builder, NOTE_TRUNCATED, p->cut,
 			"stacks are cut short: together they hold more frames than a profile of "
@@ -335,8 +330,8 @@ static struct error *read_all(struct pprof *p)
 	pprof_drop_init(p);
 	pprof_name_addresses(p);
 	pprof_samples_read(p);
-	if (p->sample_count && p->faults[FAULT_SAMPLE] == p->sample_count)
-		return error_input(p->input->name, p->first_fault[FAULT_SAMPLE],
+	if (p->sample_count && p->faults[FAULT_SAMPLE].count == p->sample_count)
+		return error_input(p->input->name, p->faults[FAULT_SAMPLE].first,
 			"no sample is whole: each must have %zu values", p->metric_count);
 	add_fault_notes(p);
 	return NULL;

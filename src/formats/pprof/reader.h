@@ -14,6 +14,7 @@
 #include "base/protobuf.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
+#include "formats/common/importer.h"
 #include "formats/common/mapped_code.h"
 #include "formats/readers.h"
 
@@ -139,12 +140,9 @@ struct pprof {
 
 	struct pprof_drop *drop; /* NULL: no frames are to be left out */
 
-	uint64_t faults[FAULT_COUNT];
-	uint64_t first_fault[FAULT_COUNT]; /* offsets */
+	struct fault faults[FAULT_COUNT];
 	uint64_t cut; /* samples whose stacks are cut for want of memory, or of walk */
 };
-
-void pprof_fault(struct pprof *p, enum pprof_fault fault, uint64_t offset);
 
 /* ---- tables.c ---- */
 

@@ -281,7 +281,7 @@ void pprof_samples_read(struct pprof *p)
 		struct cursor message = proto_message(&c, &field);
 		read_sample(&r, message, &s);
 		if (s.is_bad)
-			pprof_fault(p, FAULT_SAMPLE, field.offset);
+			fault_add(&p->faults[FAULT_SAMPLE], field.offset);
 		else
 			add_sample(&r, &s, message);
 	}

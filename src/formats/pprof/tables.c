@@ -40,18 +40,12 @@ static struct cursor message_at(const struct pprof *p, uint32_t offset)
 	return proto_message(&c, &field);
 }
 
-void pprof_fault(struct pprof *p, enum pprof_fault fault, uint64_t offset)
-{
-	if (p->faults[fault]++ == 0)
-		p->first_fault[fault] = offset;
-}
-
 struct str pprof_string(struct pprof *p, uint64_t number, uint64_t offset)
 {
 	if (number < p->string_count)
 		return field_at(p, p->string_at[number]).bytes;
 	if (number)
-		pprof_fault(p, FAULT_STRING, offset);
+		fault_add(&p->faults[FAULT_STRING], offset);
 	return STR("");
 }
 
@@ -113,7 +107,7 @@ static void rows_sort(struct pprof *p, struct pprof_rows *rows)
 		qsort(places, rows->count, sizeof(*places), id_place_compare);
 	for (size_t i = 0; i < rows->count; i++) {
 		if (count && rows->ids[count - 1] == places[i].id) {
-			pprof_fault(p, FAULT_ROW, places[i].at);
+			fault_add(&p->faults[FAULT_ROW], places[i].at);
 			continue;
 		}
 		rows->ids[count] = places[i].id;
@@ -128,7 +122,7 @@ static void rows_add(struct pprof *p, struct pprof_rows *rows, uint64_t id, uint
 	uint32_t at = (uint32_t)offset + 1;
 
 	if (id == 0 || (rows->ids == NULL && rows->at[id])) {
-		pprof_fault(p, FAULT_ROW, offset);
+		fault_add(&p->faults[FAULT_ROW], offset);
 		return;
 	}
 	if (rows->ids == NULL) {
@@ -430,7 +424,7 @@ static frame_id line_frame(
 		else if (pprof_row_find(&p->functions, field.value, &row))
 			f = read_function(p, row_message(p, &p->functions, row));
 		else
-			pprof_fault(p, FAULT_LOCATION, field.offset);
+			fault_add(&p->faults[FAULT_LOCATION], field.offset);
 	}
 	object_id object = mapped_code_object(p->code, l->mapping);
 	string_id file = builder_string(b, f.file);
@@ -438,15 +432,6 @@ static frame_id line_frame(
 		file, line_number(f.start_line));
 	uint64_t addr = l->address ? mapped_code_obj_addr(p->code, l->mapping, l->address) : 0;
 	return builder_frame(b, function, file, number, is_inline, addr);
-}
-
-static frame_id unknown_frame(struct pprof *p)
-{
-	string_id none = {0};
-	function_id function = builder_function(p->builder,
-		builder_string(p->builder, STR("[unknown]")), (object_id){NO_ID}, none, 0);
-
-	return builder_frame(p->builder, function, none, 0, false, 0);
 }
 
 /* All lines but the last are inlined into the next. */
@@ -483,7 +468,7 @@ static void add_location(struct pprof *p, size_t row)
 		for (uint32_t i = 0; i < found.count; i++)
 			push_frame(p, found.frames[i]);
 	} else {
-		push_frame(p, unknown_frame(p));
+		push_frame(p, frame_unknown(p->builder));
 	}
 	place->count = (uint32_t)(p->frames.count - first);
 	if (p->drop)
@@ -499,8 +484,8 @@ struct mapped_frames pprof_location_new(struct pprof *p, uint64_t id, uint64_t o
 	size_t row;
 
 	if (!pprof_row_find(&p->locations, id, &row)) {
-		pprof_fault(p, FAULT_LOCATION, offset);
-		p->unknown = unknown_frame(p);
+		fault_add(&p->faults[FAULT_LOCATION], offset);
+		p->unknown = frame_unknown(p->builder);
 		return (struct mapped_frames){&p->unknown, 1};
 	}
 	if (p->places[row].count == 0)

@@ -8,12 +8,12 @@
  * then locations, functions, mappings, and last the strings.
  */
 
-#include "base/child_table.h"
 #include "base/map.h"
 #include "base/protobuf.h"
 #include "base/sink.h"
 #include "base/vec.h"
 #include "model/profile.h"
+#include "formats/common/exporter.h"
 
 /* A function as pprof has it: with the file of its lines, of which there may be several. */
 struct pprof_function {
@@ -27,12 +27,7 @@ struct pprof_writer {
 	struct arena *arena;
 	struct str_table strings;
 	uint32_t *string_number; /* [profile's string]: number in `strings`, plus one; 0: not yet */
-	/*
-	 * A location is a frame with the calls inlined into it, so it is a path in a tree: a frame
-	 * below the root, and what is inlined into it below that.
-	 */
-	struct child_table places;
-	uint32_t *place_of_stack;  /* [stack]: the place of its leaf */
+	struct code_places places; /* locations of the format */
 	VEC(uint32_t) location_of; /* [place]: the location's id; 0: not referred to */
 	VEC(uint32_t) locations;   /* places, by id - 1 */
 	struct map function_of;	   /* function and file → index of functions */

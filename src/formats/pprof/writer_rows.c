@@ -190,25 +190,6 @@ static void put_functions(struct pprof_writer *w)
 
 /* ---- locations ---- */
 
-static void find_places(struct pprof_writer *w)
-{
-	const struct profile *p = w->profile;
-	bool added;
-
-	child_table_init(&w->places, p->frame_count + 1);
-	w->place_of_stack = xcalloc(p->stack_count, sizeof(*w->place_of_stack));
-	for (size_t i = 1; i < p->stack_count; i++) {
-		frame_id frame = p->stacks[i].frame;
-		uint32_t outer =
-			p->frames[frame.i].is_inline ? w->place_of_stack[p->stacks[i].parent.i] : 0;
-
-		w->place_of_stack[i] = child_table_at(&w->places, outer, frame.i, &added);
-	}
-	vec_reserve(&w->location_of, w->places.nodes.count);
-	memset(w->location_of.data, 0, w->places.nodes.count * sizeof(*w->location_of.data));
-	w->location_of.count = w->places.nodes.count;
-}
-
 static uint32_t location_of(struct pprof_writer *w, uint32_t place)
 {
 	uint32_t *id = &w->location_of.data[place];
@@ -222,16 +203,8 @@ static uint32_t location_of(struct pprof_writer *w, uint32_t place)
 
 void pprof_put_locations(struct pprof_writer *w, stack_id stack)
 {
-	const struct stack *stacks = w->profile->stacks;
-
-	while (stack.i) {
-		uint32_t place = w->place_of_stack[stack.i];
-
-		proto_put_packed(&w->sink->text, location_of(w, place));
-		/* What it was inlined into is of the same location. */
-		for (; place; place = w->places.nodes.data[place].parent)
-			stack = stacks[stack.i].parent;
-	}
+	for (; stack.i; stack = code_places_caller(&w->places, w->profile, stack))
+		proto_put_packed(&w->sink->text, location_of(w, w->places.of_stack[stack.i]));
 }
 
 static void put_line(struct pprof_writer *w, const struct frame *frame)
@@ -250,22 +223,19 @@ static void put_location(struct pprof_writer *w, uint32_t id)
 {
 	const struct profile *p = w->profile;
 	struct strbuf *out = &w->sink->text;
-	uint32_t leaf = w->locations.data[id - 1], outer = leaf;
-	size_t begun = proto_begin(out, 4);
-
-	while (w->places.nodes.data[outer].parent)
-		outer = w->places.nodes.data[outer].parent;
-	const struct frame *frame = &p->frames[w->places.nodes.data[outer].key];
+	uint32_t leaf = w->locations.data[id - 1];
+	const struct frame *frame = code_places_outermost(&w->places, p, leaf);
 	object_id object = p->functions[frame->function.i].object;
-	uint64_t obj_addr = p->frames[w->places.nodes.data[leaf].key].obj_addr;
+	uint64_t obj_addr = code_places_frame(&w->places, p, leaf)->obj_addr;
+	size_t begun = proto_begin(out, 4);
 
 	proto_put_varint(out, 1, id);
 	if (has_mapping(p, object))
 		proto_put_varint(out, 2, w->mapping_of[object.i]);
 	if (obj_addr)
 		proto_put_varint(out, 3, obj_addr);
-	for (uint32_t place = leaf; place; place = w->places.nodes.data[place].parent)
-		put_line(w, &p->frames[w->places.nodes.data[place].key]);
+	for (uint32_t place = leaf; place; place = code_places_outer(&w->places, place))
+		put_line(w, code_places_frame(&w->places, p, place));
 	proto_end(out, begun);
 }
 
@@ -288,15 +258,18 @@ void pprof_writer_init(struct pprof_writer *w, const struct profile *profile, st
 	(void)str_table_intern(&w->strings, STR(""));
 	w->string_number = xcalloc(profile->string_count, sizeof(*w->string_number));
 	number_mappings(w);
-	find_places(w);
+	code_places_init(&w->places, profile);
+	uint32_t places = code_places_count(&w->places);
+	vec_reserve(&w->location_of, places);
+	memset(w->location_of.data, 0, places * sizeof(*w->location_of.data));
+	w->location_of.count = places;
 }
 
 void pprof_writer_deinit(struct pprof_writer *w)
 {
 	str_table_deinit(&w->strings);
 	free(w->string_number);
-	child_table_deinit(&w->places);
-	free(w->place_of_stack);
+	code_places_deinit(&w->places);
 	vec_deinit(&w->location_of);
 	vec_deinit(&w->locations);
 	map_deinit(&w->function_of);

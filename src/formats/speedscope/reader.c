@@ -7,11 +7,475 @@
  * Members may come in any order, and metrics must be known before the first stack: so the file is
  * passed over first, for the frames and for what the profiles are of, then each profile is read.
  */
-#include "formats/speedscope/reader.h"
+#include "formats/readers.h"
 
-#include "base/map.h"
+#include "base/json_reader.h"
+#include "base/vec.h"
 #include "obj/demangle.h"
-#include "formats/common/counted_note.h"
+#include "formats/common/importer.h"
+#include "formats/common/spans.h"
+#include "formats/common/stack_budget.h"
+#include "formats/common/text_field.h"
+
+#define SPEEDSCOPE_METRICS_MAX 16
+
+enum speedscope_fault {
+	FAULT_FRAME,   /* a reference to a frame that is not there */
+	FAULT_ORDER,   /* an event without a time, or before the last */
+	FAULT_CLOSE,   /* an event that closes another frame than the innermost */
+	FAULT_OPEN,    /* a frame that is not closed */
+	FAULT_LENGTH,  /* not as many weights as samples */
+	FAULT_WEIGHT,  /* a weight below zero, or none */
+	FAULT_PROFILE, /* of an unknown kind */
+	FAULT_METRIC,  /* of one metric too many */
+	FAULT_COUNT
+};
+
+/* A profile of the file as its members tell; strings are borrowed or in the reader's scratch. */
+struct speedscope_profile {
+	struct str type, name, unit;
+	struct str metric, metric_unit, process, thread; /* of our own files */
+	int64_t pid, tid;
+	bool has_thread;    /* and pid and tid are known */
+	int64_t start, end; /* in units of the metric */
+	bool has_samples, has_weights, has_events;
+	struct json_mark samples, weights, events;
+};
+
+struct speedscope_metric {
+	struct str name, unit; /* in the arena */
+};
+
+struct speedscope {
+	const struct reader_input *input;
+	struct builder *builder;
+	struct arena *arena;
+	struct json_reader json, second; /* the second goes along in an array beside the first */
+	VEC(frame_id) frames;		 /* shared; the last is of those that are not there */
+	struct speedscope_metric metrics[SPEEDSCOPE_METRICS_MAX];
+	size_t metric_count; /* of the file; one more counts samples, where there are several */
+	int64_t weight[SPEEDSCOPE_METRICS_MAX + 1];
+	size_t samples_metric; /* that counts samples; metric_count: none of the file's */
+	size_t profile_count;
+	bool has_events;	  /* a profile is told by events */
+	bool has_times, has_rows; /* samples have times; are samples, not totals */
+	int64_t base;		  /* the lowest start, in ns */
+	struct stack_budget budget;
+	struct row_table stacks; /* struct span: texts of samples, their ids those of stacks */
+	size_t stacks_max;
+	struct fault faults[FAULT_COUNT];
+};
+
+static struct str keep(struct speedscope *s)
+{
+	struct str text;
+
+	return json_string(&s->json, &text) ? arena_str(s->arena, text) : STR("");
+}
+
+/* What our own writer says beside. */
+static void read_facts(struct speedscope *s, struct speedscope_profile *p)
+{
+	struct str key;
+	bool has_pid = false, has_tid = false;
+
+	if (!json_object(&s->json))
+		return;
+	while (json_key(&s->json, &key)) {
+		if (str_equal(key, STR("metric")))
+			p->metric = keep(s);
+		else if (str_equal(key, STR("unit")))
+			p->metric_unit = keep(s);
+		else if (str_equal(key, STR("process")))
+			p->process = keep(s);
+		else if (str_equal(key, STR("thread")))
+			p->thread = keep(s);
+		else if (str_equal(key, STR("pid")))
+			has_pid = json_int(&s->json, &p->pid);
+		else if (str_equal(key, STR("tid")))
+			has_tid = json_int(&s->json, &p->tid);
+	}
+	p->has_thread = has_pid && has_tid;
+}
+
+static bool mark_array(struct json_reader *r, struct json_mark *mark)
+{
+	*mark = json_mark(r);
+	return json_peek(r) == JSON_ARRAY;
+}
+
+/* Its metric's name and unit, and the power of ten that takes its values there. */
+static struct speedscope_metric speedscope_metric_of(
+	const struct speedscope_profile *p, unsigned int *digits)
+{
+	static const struct {
+		char word[16], name[8], unit[8];
+		unsigned int digits;
+	} units[] = {{"nanoseconds", "time", "ns", 0}, {"microseconds", "time", "ns", 3},
+		{"milliseconds", "time", "ns", 6}, {"seconds", "time", "ns", 9},
+		{"bytes", "bytes", "bytes", 0}};
+	struct speedscope_metric metric = {STR("weight"), STR("count")};
+
+	*digits = 0;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (!str_equal(p->unit, str_from(units[i].word)))
+			continue;
+		metric.name = str_from(units[i].name);
+		metric.unit = str_from(units[i].unit);
+		*digits = units[i].digits;
+	}
+	if (p->metric.size)
+		metric.name = p->metric;
+	if (p->metric_unit.size && *digits == 0)
+		metric.unit = p->metric_unit;
+	return metric;
+}
+
+/* Which of the file's metrics it is of; metric_count: none. */
+static size_t speedscope_find_metric(const struct speedscope *s, const struct speedscope_profile *p)
+{
+	unsigned int digits;
+	struct speedscope_metric metric = speedscope_metric_of(p, &digits);
+	size_t i = 0;
+
+	while (i < s->metric_count && !(str_equal(s->metrics[i].name, metric.name) &&
+					      str_equal(s->metrics[i].unit, metric.unit)))
+		i++;
+	return i;
+}
+
+/* Of the profile that comes next, all but its samples and events, which are marked. */
+static struct speedscope_profile speedscope_members(struct speedscope *s)
+{
+	struct speedscope_profile p = {0};
+	struct json_mark start = {0}, end = {0}, after;
+	bool has_start = false, has_end = false;
+	struct json_reader *r = &s->json;
+	unsigned int digits;
+	struct str key;
+
+	if (!json_object(r))
+		return p;
+	while (json_key(r, &key)) {
+		if (str_equal(key, STR("type")))
+			p.type = keep(s);
+		else if (str_equal(key, STR("name")))
+			p.name = keep(s);
+		else if (str_equal(key, STR("unit")))
+			p.unit = keep(s);
+		else if (str_equal(key, STR("sonde")))
+			read_facts(s, &p);
+		else if (str_equal(key, STR("startValue")))
+			start = json_mark(r), has_start = true;
+		else if (str_equal(key, STR("endValue")))
+			end = json_mark(r), has_end = true;
+		else if (str_equal(key, STR("samples")))
+			p.has_samples = mark_array(r, &p.samples);
+		else if (str_equal(key, STR("weights")))
+			p.has_weights = mark_array(r, &p.weights);
+		else if (str_equal(key, STR("events")))
+			p.has_events = mark_array(r, &p.events);
+	}
+	/* The unit may come last.  A fault stays where it was found. */
+	struct json_reader found = *r;
+	after = json_mark(r);
+	(void)speedscope_metric_of(&p, &digits);
+	if (has_start)
+		json_return(r, &start), (void)json_decimal(r, digits, &p.start);
+	if (has_end)
+		json_return(r, &end), (void)json_decimal(r, digits, &p.end);
+	json_return(r, &after);
+	r->bad = found.bad;
+	r->problem = found.problem;
+	return p;
+}
+
+/* ---- Samples */
+
+struct open_frame {
+	frame_id frame;
+	stack_id stack;
+};
+
+/* A profile that is added. */
+struct adding {
+	struct speedscope *s;
+	const struct speedscope_profile *profile;
+	thread_id thread;
+	size_t metric;
+	unsigned int digits;
+	int64_t at; /* of the last event; of samples the sum of those before */
+	VEC(struct open_frame) open;
+};
+
+/* How many samples a weight of a profile without threads stands for. */
+static uint64_t totals_samples(const struct adding *a, int64_t weight)
+{
+	if (a->s->samples_metric < a->s->metric_count)
+		return a->metric == a->s->samples_metric ? (uint64_t)weight : 0;
+	return a->profile->has_events || a->profile->metric.size ? UINT64_MAX : 1;
+}
+
+static void add_row(struct adding *a, stack_id stack, int64_t at, int64_t weight)
+{
+	struct speedscope *s = a->s;
+	int64_t since;
+
+	if (weight < 0) {
+		s->faults[FAULT_WEIGHT].count++;
+		return;
+	}
+	s->weight[a->metric] = weight;
+	/* What is between events is no sample; of our own several metrics one has the samples. */
+	if (s->samples_metric == s->metric_count)
+		s->weight[s->metric_count] =
+			!a->profile->has_events && (a->metric == 0 || a->profile->metric.size == 0);
+	if (__builtin_sub_overflow(at, s->base, &since) || since < 0)
+		since = 0;
+	if (s->has_rows)
+		builder_sample(s->builder, stack, a->thread,
+			s->has_times ? builder_time((uint64_t)since) : UINT64_MAX, s->weight);
+	else
+		builder_weight(s->builder, stack, s->weight, totals_samples(a, weight));
+	s->weight[a->metric] = 0;
+}
+
+static frame_id frame_at(struct speedscope *s, int64_t i)
+{
+	size_t known = s->frames.count - 1;
+
+	if (i >= 0 && (uint64_t)i < known)
+		return s->frames.data[i];
+	s->faults[FAULT_FRAME].count++;
+	return s->frames.data[known];
+}
+
+/* The frames of the array that comes next; *is_plain: they were numbers of frames, all of them. */
+static stack_id read_frames(struct speedscope *s, bool *is_plain)
+{
+	enum { BLOCK = 64 };
+	stack_id stack = {0};
+	bool has_room = true;
+	int64_t frames[BLOCK];
+	size_t count = BLOCK;
+
+	*is_plain = false;
+	if (!json_array(&s->json))
+		return stack;
+	uint64_t bad_before = s->faults[FAULT_FRAME].count;
+	bool is_numbers = true;
+	while (count == BLOCK) {
+		count = json_numbers(&s->json, 0, frames, BLOCK);
+		for (size_t i = 0; i < count; i++) {
+			is_numbers &= frames[i] != JSON_NO_NUMBER;
+			if (frames[i] == JSON_NO_NUMBER)
+				continue;
+			if (has_room)
+				has_room = stack_budget_take(&s->budget, s->builder, stack,
+					frame_at(s, frames[i]), &stack);
+			else
+				s->budget.cut++;
+		}
+	}
+	*is_plain = is_numbers && has_room && s->faults[FAULT_FRAME].count == bad_before &&
+		    json_ok(&s->json);
+	return stack;
+}
+
+/* What is up to the array's first ']', in *text; false: there is no array, or no end of it. */
+static bool sample_text(struct speedscope *s, struct span *text)
+{
+	if (json_peek(&s->json) != JSON_ARRAY)
+		return false;
+	size_t at = json_offset(&s->json), left = s->input->size - at;
+	if (left > UINT32_MAX)
+		left = UINT32_MAX;
+	*text = span_scan((struct str){(const char *)s->input->data + at, left}, ']');
+	return text->size < left;
+}
+
+/*
+ * The stack of the sample that comes next.  Samples come again and again, in the same words: the
+ * stack of one that came before is known by its text, which ends at the first ']' as there are but
+ * numbers in it.
+ */
+static stack_id read_stack(struct speedscope *s)
+{
+	struct span text;
+	bool is_plain, has_end = sample_text(s, &text);
+	uint32_t known = has_end ? span_find(&s->stacks, text) : NO_ID;
+
+	if (known != NO_ID) {
+		json_pass(&s->json, text.size + 1);
+		return (stack_id){known};
+	}
+	stack_id stack = read_frames(s, &is_plain);
+	if (has_end && is_plain && s->stacks.count < s->stacks_max)
+		span_intern(&s->stacks, text)->id = stack.i;
+	return stack;
+}
+
+/* The column of weights, read in blocks. */
+struct weights {
+	struct json_reader *json;
+	unsigned int digits;
+	int64_t value[256];
+	size_t at, count;
+};
+
+static bool next_weight(struct weights *w, int64_t *weight)
+{
+	if (w->at == w->count) {
+		w->at = 0;
+		w->count = json_numbers(w->json, w->digits, w->value, ARRAY_SIZE(w->value));
+	}
+	if (w->count == 0)
+		return false;
+	*weight = w->value[w->at++];
+	return true;
+}
+
+static void add_samples(struct adding *a)
+{
+	struct speedscope *s = a->s;
+	struct weights weights = {.json = &s->second, .digits = a->digits};
+	int64_t weight = 0;
+	bool has_sample, has_weight;
+
+	json_return(&s->json, &a->profile->samples);
+	json_return(&s->second, &a->profile->weights);
+	if (!json_array(&s->json) || !json_array(&s->second))
+		return;
+	a->at = a->profile->start;
+	for (;;) {
+		has_sample = json_element(&s->json);
+		has_weight = next_weight(&weights, &weight);
+		if (!has_sample || !has_weight)
+			break;
+		stack_id stack = read_stack(s);
+		if (weight == JSON_NO_NUMBER) {
+			s->faults[FAULT_WEIGHT].count++;
+			continue;
+		}
+		add_row(a, stack, a->at, weight);
+		if (weight > 0 && __builtin_add_overflow(a->at, weight, &a->at))
+			a->at = INT64_MAX;
+	}
+	s->faults[FAULT_LENGTH].count += has_sample || has_weight;
+}
+
+/* ---- Events */
+
+struct event {
+	bool is_open, is_close;
+	int64_t frame, at;
+	bool has_at;
+};
+
+static struct event read_event(struct adding *a)
+{
+	struct json_reader *r = &a->s->json;
+	struct event e = {.frame = -1};
+	struct str key, type;
+
+	if (!json_object(r))
+		return e;
+	while (json_key(r, &key)) {
+		if (str_equal(key, STR("type")) && json_string(r, &type)) {
+			e.is_open = type.size == 1 && type.data[0] == 'O';
+			e.is_close = type.size == 1 && type.data[0] == 'C';
+		} else if (str_equal(key, STR("frame"))) {
+			(void)json_int(r, &e.frame);
+		} else if (str_equal(key, STR("at"))) {
+			e.has_at = json_decimal(r, a->digits, &e.at);
+		}
+	}
+	return e;
+}
+
+/* Up to that time the innermost frame went on. */
+static void advance(struct adding *a, int64_t at)
+{
+	int64_t weight;
+
+	if (at < a->at) {
+		a->s->faults[FAULT_ORDER].count++;
+		return;
+	}
+	if (__builtin_sub_overflow(at, a->at, &weight))
+		a->s->faults[FAULT_WEIGHT].count++;
+	else if (weight > 0 && a->open.count)
+		add_row(a, a->open.data[a->open.count - 1].stack, a->at, weight);
+	a->at = at;
+}
+
+static void play(struct adding *a, const struct event *e)
+{
+	struct speedscope *s = a->s;
+	struct open_frame top = {0};
+
+	if (a->open.count)
+		top = a->open.data[a->open.count - 1];
+	advance(a, e->at);
+	frame_id frame = frame_at(s, e->frame);
+	if (e->is_open) {
+		stack_id stack;
+
+		(void)stack_budget_take(&s->budget, s->builder, top.stack, frame, &stack);
+		vec_push(&a->open, (struct open_frame){frame, stack});
+		return;
+	}
+	/* The innermost is closed even if it is another: that keeps the others in balance. */
+	if (a->open.count == 0) {
+		s->faults[FAULT_CLOSE].count++;
+		return;
+	}
+	a->open.count--;
+	s->faults[FAULT_CLOSE].count += top.frame.i != frame.i;
+}
+
+static void add_events(struct adding *a)
+{
+	struct speedscope *s = a->s;
+
+	json_return(&s->json, &a->profile->events);
+	if (!json_array(&s->json))
+		return;
+	a->at = a->profile->start;
+	while (json_element(&s->json)) {
+		struct event e = read_event(a);
+		if (!json_ok(&s->json))
+			break;
+		if ((e.is_open || e.is_close) && e.has_at)
+			play(a, &e);
+		else
+			s->faults[FAULT_ORDER].count++;
+	}
+	if (a->open.count) {
+		s->faults[FAULT_OPEN].count += a->open.count;
+		if (a->profile->end > a->at)
+			advance(a, a->profile->end);
+	}
+	vec_deinit(&a->open);
+}
+
+/* Puts its samples into the builder. thread may be NO_ID. */
+static void speedscope_add(
+	struct speedscope *s, const struct speedscope_profile *p, thread_id thread)
+{
+	struct adding a = {
+		.s = s, .profile = p, .thread = thread, .metric = speedscope_find_metric(s, p)};
+
+	(void)speedscope_metric_of(p, &a.digits);
+	if (a.metric == s->metric_count)
+		s->faults[FAULT_METRIC].count++;
+	else if (p->has_events)
+		add_events(&a);
+	else if (p->has_samples && p->has_weights)
+		add_samples(&a);
+	else
+		s->faults[FAULT_PROFILE].count++;
+}
 
 /*
  * Stacks of any file, and of each so many bytes one more.  An event that opens a frame has more
@@ -126,14 +590,6 @@ static bool take_number(struct str *name, int64_t *number)
 	return true;
 }
 
-static bool take_end(struct str *name, struct str end)
-{
-	if (!str_ends_with(*name, end))
-		return false;
-	name->size -= end.size;
-	return true;
-}
-
 /*
  * What names say: "main (tid 1)", and what speedscope makes of traces: "main (pid 1, tid 2)",
  * "server (pid 1), main (tid 2)".
@@ -144,61 +600,52 @@ static void read_name(struct speedscope_profile *p)
 	int64_t tid, pid = 0;
 
 	p->thread = p->name;
-	if (!take_end(&rest, STR(")")) || !take_number(&rest, &tid) ||
-		!take_end(&rest, STR("tid ")))
+	if (!text_take_end(&rest, STR(")")) || !take_number(&rest, &tid) ||
+		!text_take_end(&rest, STR("tid ")))
 		return;
-	if (take_end(&rest, STR(", "))) {
-		if (!take_number(&rest, &pid) || !take_end(&rest, STR("pid ")))
+	if (text_take_end(&rest, STR(", "))) {
+		if (!take_number(&rest, &pid) || !text_take_end(&rest, STR("pid ")))
 			return;
 	}
-	if (!take_end(&rest, STR("(")))
+	if (!text_take_end(&rest, STR("(")))
 		return;
-	(void)take_end(&rest, STR(" "));
+	(void)text_take_end(&rest, STR(" "));
 	p->thread = rest;
 	p->tid = tid;
 	p->pid = pid;
 	p->has_thread = true;
 	const char *comma = memmem(rest.data, rest.size, "), ", 3);
 	struct str before = {rest.data, comma ? (size_t)(comma - rest.data) : 0};
-	if (pid == 0 && comma && take_number(&before, &pid) && take_end(&before, STR(" (pid "))) {
+	if (pid == 0 && comma && take_number(&before, &pid) &&
+		text_take_end(&before, STR(" (pid "))) {
 		p->pid = pid;
 		p->process = before;
 		p->thread = (struct str){comma + 3, (size_t)(rest.data + rest.size - comma) - 3};
 	}
 }
 
-/* Threads by process, id and name. */
-struct threads {
-	struct map processes, threads;
-	int64_t count;
-};
-
-static thread_id thread_of(struct speedscope *s, struct threads *t, struct speedscope_profile *p)
+/* The thread of the profile of that number, from 1: threads are told apart by process, id and name.
+ */
+static thread_id thread_of(
+	struct speedscope *s, struct task_ids *tasks, struct speedscope_profile *p, int64_t number)
 {
-	uint32_t *process, *thread;
-	bool is_new;
+	struct builder *b = s->builder;
 
-	t->count++;
 	if (p->thread.size == 0 && !p->has_thread)
 		read_name(p);
 	if (!p->has_thread)
-		p->tid = t->count;
-	string_id process_name = builder_string(s->builder, p->process);
-	process = map_at(&t->processes, (uint64_t)p->pid, process_name.i, 0, &is_new);
-	if (is_new)
-		*process = builder_process(s->builder, p->pid, 0, p->process).i;
-	uint64_t key = (uint64_t)*process << 32 | builder_string(s->builder, p->thread).i;
-	thread = map_at(&t->threads, key, (uint64_t)p->tid, 0, &is_new);
-	if (is_new)
-		*thread =
-			builder_thread(s->builder, p->tid, (process_id){*process}, 0, p->thread).i;
-	return (thread_id){*thread};
+		p->tid = number;
+	string_id process_name = builder_string(b, p->process);
+	process_id process = task_process(tasks, b, p->pid, process_name, process_name);
+	string_id name = builder_string(b, p->thread);
+	return task_thread(tasks, b, process, p->tid, name, name);
 }
 
 static void read_profiles(struct speedscope *s)
 {
-	struct threads threads = {0};
+	struct task_ids tasks = {0};
 	thread_id thread = {NO_ID};
+	int64_t count = 0;
 
 	if (!json_array(&s->json))
 		return;
@@ -209,54 +656,55 @@ static void read_profiles(struct speedscope *s)
 		const char *problem = s->json.problem;
 		if (p.has_events || p.has_samples) {
 			if (s->has_rows)
-				thread = thread_of(s, &threads, &p);
+				thread = thread_of(s, &tasks, &p, ++count);
 			speedscope_add(s, &p, thread);
 		}
 		json_return(&s->json, &behind);
 		s->json.bad = bad;
 		s->json.problem = problem;
 	}
-	map_deinit(&threads.processes);
-	map_deinit(&threads.threads);
+	task_ids_deinit(&tasks);
 }
 
 /* ---- The file */
 
 static void add_notes(struct speedscope *s)
 {
+	static const struct fault_note notes[FAULT_COUNT] = {
+		[FAULT_FRAME] = {NOTE_BAD_RECORD,
+			"reference is to a frame that is not there, shown as [unknown]",
+			"references are to frames that are not there, shown as [unknown]",
+			FAULT_NOWHERE},
+		[FAULT_ORDER] = {NOTE_BAD_RECORD,
+			"event is not in the order of time, or has none; its time was taken as the "
+			"last",
+			"events are not in the order of time, or have none; their time was taken "
+			"as the last",
+			FAULT_NOWHERE},
+		[FAULT_CLOSE] = {NOTE_BAD_RECORD, "event closes a frame that is not the innermost",
+			"events close frames that are not the innermost", FAULT_NOWHERE},
+		[FAULT_OPEN] = {NOTE_INCOMPLETE, "a frame is still open at its profile's end",
+			"frames are still open at their profiles' ends", FAULT_NOWHERE},
+		[FAULT_LENGTH] = {NOTE_BAD_RECORD, "profile has not as many weights as samples",
+			"profiles have not as many weights as samples", FAULT_NOWHERE},
+		[FAULT_WEIGHT] = {NOTE_BAD_RECORD,
+			"weight is negative, or no number, and was passed over",
+			"weights are negative, or no numbers, and were passed over", FAULT_NOWHERE},
+		[FAULT_PROFILE] = {NOTE_BAD_RECORD,
+			"profile is of no kind that is known, and was passed over",
+			"profiles are of no kind that is known, and were passed over",
+			FAULT_NOWHERE},
+		[FAULT_METRIC] = {NOTE_BAD_RECORD,
+			"profile is of a metric beyond the 16 that there may be, and was passed "
+			"over",
+			"profiles are of metrics beyond the 16 that there may be, and were passed "
+			"over",
+			FAULT_NOWHERE},
+	};
+
 	stack_budget_note(&s->budget, s->builder);
-	if (json_is_cut(&s->json))
-		builder_note(s->builder, NOTE_INCOMPLETE, 1, "the file ends early, at byte %zu",
-			(size_t)(s->json.bad - s->json.start));
-	else if (!json_ok(&s->json))
-		builder_note(s->builder, NOTE_INCOMPLETE, 1,
-			"the file is broken from byte %zu on: %s",
-			(size_t)(s->json.bad - s->json.start), s->json.problem);
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_frames,
-		"reference is to a frame that is not there, shown as [unknown]",
-		"references are to frames that are not there, shown as [unknown]");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_order,
-		"event is not in the order of time, or has none; its time was taken as the last",
-		"events are not in the order of time, or have none; their time was taken as the "
-		"last");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_close,
-		"event closes a frame that is not the innermost",
-		"events close frames that are not the innermost");
-	counted_note(s->builder, NOTE_INCOMPLETE, s->still_open,
-		"a frame is still open at its profile's end",
-		"frames are still open at their profiles' ends");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_length,
-		"profile has not as many weights as samples",
-		"profiles have not as many weights as samples");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_weights,
-		"weight is negative, or no number, and was passed over",
-		"weights are negative, or no numbers, and were passed over");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_profiles,
-		"profile is of no kind that is known, and was passed over",
-		"profiles are of no kind that is known, and were passed over");
-	counted_note(s->builder, NOTE_BAD_RECORD, s->bad_metrics,
-		"profile is of a metric beyond the 16 that there may be, and was passed over",
-		"profiles are of metrics beyond the 16 that there may be, and were passed over");
+	json_damage_note(&s->json, s->builder);
+	fault_notes(s->builder, s->faults, notes, FAULT_COUNT);
 }
 
 /* Where the file's two parts are; the profiles are looked at on the way. */
@@ -295,10 +743,7 @@ static struct error *read_parts(struct speedscope *s)
 		json_return(&s->json, &shared);
 		read_shared(s);
 	}
-	function_id unknown =
-		builder_function(s->builder, builder_string(s->builder, STR("[unknown]")),
-			(object_id){NO_ID}, (string_id){0}, 0);
-	vec_push(&s->frames, builder_frame(s->builder, unknown, (string_id){0}, 0, false, 0));
+	vec_push(&s->frames, frame_unknown(s->builder));
 	json_return(&s->json, &profiles);
 	read_profiles(s);
 	s->json.bad = bad;
@@ -326,11 +771,6 @@ static struct error *speedscope_read(const struct reader_input *input, struct bu
 	return err;
 }
 
-static bool has_text(struct str s, const char *text)
-{
-	return memmem(s.data, s.size, text, strlen(text)) != NULL;
-}
-
 /* Its schema is named at the start, mostly, or at the end; or else both of its parts are. */
 static int speedscope_bid(const uint8_t *data, size_t size)
 {
@@ -342,11 +782,11 @@ static int speedscope_bid(const uint8_t *data, size_t size)
 		i++;
 	if (i == start.size || data[i] != '{')
 		return 0;
-	if (has_text(start, "speedscope.app/file-format-schema") ||
-		has_text(end, "speedscope.app/file-format-schema"))
+	if (text_contains(start, "speedscope.app/file-format-schema") ||
+		text_contains(end, "speedscope.app/file-format-schema"))
 		return 95;
-	return has_text(start, "\"shared\"") && has_text(start, "\"frames\"") &&
-			       has_text(start, "\"profiles\"")
+	return text_contains(start, "\"shared\"") && text_contains(start, "\"frames\"") &&
+			       text_contains(start, "\"profiles\"")
 		       ? 60
 		       : 0;
 }

@@ -12,11 +12,143 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/str.h"
+#include "base/vec.h"
 #include "obj/demangle.h"
 #include "obj/objfile.h"
 #include "obj/symtab.h"
+#include "formats/common/importer.h"
 #include "formats/common/text_field.h"
-#include "formats/uftrace/symbols.h"
+
+/* ---- symbol files ---- */
+
+struct uftrace_symbol {
+	uint64_t low, high;
+	struct str name;
+};
+
+/* Texts are borrowed from the file's. */
+struct uftrace_symbols {
+	struct str path, build_id;   /* empty: not said */
+	struct uftrace_symbol *data; /* by low */
+	size_t count, capacity;
+};
+
+static bool is_end(char type, struct str name)
+{
+	return type == '?' || str_equal(name, STR("__sym_end")) ||
+	       str_equal(name, STR("__func_end")) || str_equal(name, STR("__dynsym_end"));
+}
+
+/* The last line's, which reaches up to this address if nothing else is said. */
+static void end_last(struct uftrace_symbols *s, uint64_t addr)
+{
+	struct uftrace_symbol *last = s->count ? &s->data[s->count - 1] : NULL;
+
+	if (last && last->high == 0 && addr > last->low)
+		last->high = addr;
+}
+
+static bool parse_line(struct str line, struct uftrace_symbol *symbol, char *type)
+{
+	uint64_t size = 0;
+
+	if (!text_take_hex(&line, &symbol->low) || !text_take(&line, STR(" ")))
+		return false;
+	/* Newer ones have the size, which begins with a digit as no type does. */
+	if (line.size && line.data[0] >= '0' && line.data[0] <= '9' &&
+		(!text_take_hex(&line, &size) || !text_take(&line, STR(" "))))
+		return false;
+	if (line.size < 3 || line.data[1] != ' ')
+		return false;
+	*type = line.data[0];
+	line.data += 2;
+	line.size -= 2;
+	const char *tab = memchr(line.data, '\t', line.size);
+	symbol->name = (struct str){line.data, tab ? (size_t)(tab - line.data) : line.size};
+	symbol->high = size && size <= UINT64_MAX - symbol->low ? symbol->low + size : 0;
+	return symbol->name.size > 0;
+}
+
+static int symbol_compare(const void *a, const void *b)
+{
+	const struct uftrace_symbol *x = a, *y = b;
+
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	return (x->high > y->high) - (x->high < y->high);
+}
+
+static void read_header(struct uftrace_symbols *s, struct str line)
+{
+	struct str rest = line;
+
+	if (text_take(&rest, STR("# path name: ")))
+		s->path = rest;
+	else if (text_take(&rest, STR("# build-id: ")))
+		s->build_id = rest;
+}
+
+static void uftrace_symbols_init(struct uftrace_symbols *s, struct str text)
+{
+	struct uftrace_symbol symbol;
+	uint64_t last_addr = UINT64_MAX;
+	char type, last_type = 0;
+
+	*s = (struct uftrace_symbols){0};
+	while (text.size) {
+		struct str line = str_take_line(&text);
+		if (line.size && line.data[0] == '#')
+			read_header(s, line);
+		if (!parse_line(line, &symbol, &type) ||
+			(symbol.low == last_addr && type == last_type))
+			continue;
+		last_addr = symbol.low;
+		last_type = type;
+		end_last(s, symbol.low);
+		if (!is_end(type, symbol.name))
+			vec_push(s, symbol);
+	}
+	if (s->count)
+		qsort(s->data, s->count, sizeof(*s->data), symbol_compare);
+}
+
+static void uftrace_symbols_deinit(struct uftrace_symbols *s)
+{
+	vec_deinit(s);
+}
+
+/* Whether they are of that object: by path and, if both know it, build-id. */
+static bool uftrace_symbols_fit(
+	const struct uftrace_symbols *s, struct str path, struct str build_id)
+{
+	if (s->path.size && !str_equal(s->path, path))
+		return false;
+	return s->build_id.size == 0 || build_id.size == 0 || str_equal(s->build_id, build_id);
+}
+
+/* True and *name set if a symbol holds that address. */
+static bool uftrace_symbols_find(const struct uftrace_symbols *s, uint64_t addr, struct str *name)
+{
+	size_t next = partition_point(i, 0, s->count, s->data[i].low <= addr);
+
+	if (next == 0 || addr >= s->data[next - 1].high)
+		return false;
+	*name = s->data[next - 1].name;
+	return true;
+}
+
+/* What uftrace puts into a symbol file's name that has no build-id: its path's bytes, summed. */
+static unsigned int uftrace_symbols_sum(struct str path)
+{
+	unsigned int sum = 0;
+
+	for (size_t i = 0; i < path.size; i++)
+		sum += (unsigned int)(int)path.data[i];
+	return sum & 0xffff;
+}
+
+/* ---- sessions and their objects ---- */
 
 struct module {
 	struct str path, build_id; /* borrowed from maps and tasks */
@@ -263,17 +395,8 @@ static const struct mapping *find_mapping(const struct space *space, uint64_t ad
 /* An address that nobody knows: by where it is, as others without a name. */
 static string_id nameless(struct uftrace_names *n, const struct module *m, uint64_t addr)
 {
-	struct strbuf text = {0};
-
 	n->unknown++;
-	if (m)
-		strbuf_printf(&text, "[%.*s+0x%llx]", STR_ARG(str_base_name(m->path)),
-			(unsigned long long)addr);
-	else
-		strbuf_printf(&text, "[0x%llx]", (unsigned long long)addr);
-	string_id name = builder_string(n->builder, strbuf_str(&text));
-	strbuf_deinit(&text);
-	return name;
+	return nameless_code(n->builder, m ? m->path : STR(""), addr);
 }
 
 static frame_id make_frame(struct uftrace_names *n, uint32_t session, uint64_t addr)
@@ -296,8 +419,7 @@ static frame_id make_frame(struct uftrace_names *n, uint32_t session, uint64_t a
 		name = builder_string(n->builder, demangle(n->demangler, found));
 	else
 		name = nameless(n, m, at ? addr - at->start : addr);
-	function_id function = builder_function(n->builder, name, object, (string_id){0}, 0);
-	return builder_frame(n->builder, function, (string_id){0}, 0, false, 0);
+	return frame_of_name(n->builder, name, object, 0);
 }
 
 /* What an address takes in the lookup. */

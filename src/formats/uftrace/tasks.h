@@ -2,13 +2,19 @@
 #define SONDE_FORMATS_UFTRACE_TASKS_H
 
 /*
- * Who ran: task.txt of a folder of uftrace.  A session is what a process was between two execs: a
- * program and where its code was.  Texts are borrowed from the file's bytes.
+ * Who ran, and when: task.txt of a folder of uftrace, and what the kernel told of threads while it
+ * was recorded (perf-cpuN.dat).
  */
 
+#include "base/folder.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
+
+/*
+ * Who ran.  A session is what a process was between two execs: a program and where its code was.
+ * Texts are borrowed from the file's bytes.
+ */
 
 struct uftrace_session {
 	uint64_t pid, start_ns;
@@ -41,5 +47,32 @@ void uftrace_tasks_deinit(struct uftrace_tasks *t);
 /* The task's session at that time; NO_ID: not known. */
 uint32_t uftrace_tasks_session(
 	const struct uftrace_tasks *t, const struct uftrace_task *task, uint64_t time_ns);
+
+/*
+ * When threads left the CPU and came back, when they ended, and what they are called.
+ */
+
+enum uftrace_switch_kind { UFTRACE_IN, UFTRACE_OUT, UFTRACE_PREEMPTED, UFTRACE_END };
+
+struct uftrace_switch {
+	uint64_t time_ns;
+	uint32_t tid;
+	enum uftrace_switch_kind kind;
+};
+
+struct uftrace_switches {
+	VEC(struct uftrace_switch) all; /* by thread and time */
+	struct arena *arena;
+	struct str_table names;
+	struct map name_of; /* tid → index of name */
+	uint64_t bad;	    /* files that end in something else */
+};
+
+void uftrace_switches_init(struct uftrace_switches *s, const struct folder *folder);
+void uftrace_switches_deinit(struct uftrace_switches *s);
+/* The first of a thread; those that follow are of it as long as their tid is. */
+size_t uftrace_switches_of(const struct uftrace_switches *s, uint64_t tid);
+/* Empty: not known. */
+struct str uftrace_switches_name(const struct uftrace_switches *s, uint64_t tid);
 
 #endif

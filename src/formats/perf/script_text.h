@@ -1,15 +1,19 @@
-#ifndef SONDE_FORMATS_PERF_SCRIPT_HEAD_H
-#define SONDE_FORMATS_PERF_SCRIPT_HEAD_H
+#ifndef SONDE_FORMATS_PERF_SCRIPT_TEXT_H
+#define SONDE_FORMATS_PERF_SCRIPT_TEXT_H
 
 /*
- * The first line of a sample in the text of `perf script`: who, when and what.  Which of it is
- * there is up to -F, and nothing says so.
+ * Lines of the text of `perf script`: the first one of a sample, and frames.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"
+
+/*
+ * The first line of a sample in the text of `perf script`: who, when and what.  Which of it is
+ * there is up to -F, and nothing says so.
+ */
 
 enum perf_head_kind {
 	PERF_HEAD_NONE,	  /* the line is no such line */
@@ -39,5 +43,25 @@ enum perf_head_kind perf_head_scan(struct str line, struct perf_head *head);
 bool perf_head_scan_weak(struct str line, struct perf_head *head);
 /* Takes who apart: comm, pid, tid and CPU. */
 void perf_head_who(struct perf_head *head);
+
+/* A frame in the text of `perf script`: "ADDRESS NAME+0xOFFSET (LOAD OBJECT)". */
+
+/* Strings are parts of the line. */
+struct perf_frame {
+	uint64_t address;
+	struct str name;   /* without its offset; empty or "[unknown]": not known */
+	struct str object; /* empty: not told, or "[unknown]" */
+	bool is_inline;
+	struct str file; /* empty: not told */
+	uint32_t line;	 /* 0: not told */
+};
+
+/* False if the line, without its end, is no frame. */
+bool perf_frame_scan(struct str line, struct perf_frame *frame);
+/*
+ * What -F +srcline prints on a line of its own below a frame, "FILE:LINE" with two blanks before
+ * it, added to the frame.  False if it is nothing of the kind.
+ */
+bool perf_frame_scan_place(struct str line, struct perf_frame *frame);
 
 #endif

@@ -1,24 +1,22 @@
 /*
+ * Lines of the text of `perf script`, as perf-script(1) prints them.  See script_text.h.
+ */
+#include "formats/perf/script_text.h"
+
+#include "formats/common/text_field.h"
+
+/* ---- first lines of samples ---- */
+
+/*
  * First lines of samples, as perf-script(1) prints them (tools/perf/builtin-script.c of Linux):
  *
- *	comm pid/tid [cpu] flags time: period event: rest
+ * 	comm pid/tid [cpu] flags time: period event: rest
  *
  * each of which may be missing, and comm may hold blanks, digits and colons.  So the line is read
  * from an anchor outwards: the time, a number with 6 or 9 decimals and a colon, is like nothing
  * else; where there is none, the event, the first word with a colon at its end that stands behind a
  * process id or a CPU.  What is before the anchor is read from its end.
  */
-#include "formats/perf/script_head.h"
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static struct str part(struct str s, size_t from, size_t to)
 {
@@ -30,7 +28,7 @@ static struct str take_last_word(struct str *s)
 {
 	size_t start = s->size;
 
-	while (start && !is_blank(s->data[start - 1]))
+	while (start && !text_is_blank(s->data[start - 1]))
 		start--;
 	struct str word = part(*s, start, s->size);
 	*s = str_trim(part(*s, 0, start));
@@ -42,7 +40,7 @@ static struct str take_word(struct str *s)
 {
 	size_t end = 0;
 
-	while (end < s->size && !is_blank(s->data[end]))
+	while (end < s->size && !text_is_blank(s->data[end]))
 		end++;
 	struct str word = part(*s, 0, end);
 	*s = str_trim(part(*s, end, s->size));
@@ -57,7 +55,7 @@ static bool parse_number(struct str s, uint64_t *value)
 	if (s.size == 0 || s.size > 19)
 		return false;
 	for (size_t i = 0; i < s.size; i++) {
-		if (!is_digit(s.data[i]))
+		if (!text_is_digit(s.data[i]))
 			return false;
 		n = n * 10 + (uint64_t)(s.data[i] - '0');
 	}
@@ -182,7 +180,7 @@ static bool parse_period(struct str word, uint64_t *period)
 	if (parse_number(word, period))
 		return true;
 	for (size_t i = 0; i < word.size; i++)
-		if (!is_digit(word.data[i]))
+		if (!text_is_digit(word.data[i]))
 			return false;
 	*period = (uint64_t)INT64_MAX + 1;
 	return word.size != 0;
@@ -237,9 +235,9 @@ static bool find_colon_word(struct str line, size_t *at, size_t *start)
 			return false;
 		size_t i = (size_t)(colon - line.data);
 		*at = i + 1;
-		if (*at < line.size && !is_blank(line.data[*at]) && line.data[*at] != '\r')
+		if (*at < line.size && !text_is_blank(line.data[*at]) && line.data[*at] != '\r')
 			continue;
-		while (i && !is_blank(line.data[i - 1]))
+		while (i && !text_is_blank(line.data[i - 1]))
 			i--;
 		*start = i;
 		return true;
@@ -286,5 +284,162 @@ bool perf_head_scan_weak(struct str line, struct perf_head *head)
 		head->who = before;
 		head->event = part(word, 0, word.size - 1);
 	}
-	return whole.size && !is_blank(line.data[0]);
+	return whole.size && !text_is_blank(line.data[0]);
+}
+
+/* ---- frames ---- */
+
+/*
+ * Frames, as perf-script(1) prints them (tools/perf/util/evsel_fprintf.c of Linux), one a line,
+ * leaf first:
+ *
+ * 	ADDRESS NAME+0xOFFSET (LOAD OBJECT)
+ * 	ADDRESS NAME+0xOFFSET (inlined)
+ *
+ * Names hold blanks and parentheses, and so do paths, with " (deleted)" at their end; so the load
+ * object is found from the line's end, by the parenthesis that the last one closes.
+ */
+
+/* The hexadecimal number that begins s, in at most 16 digits, and a blank or the end behind it. */
+static bool take_address(struct str *s, uint64_t *address)
+{
+	size_t i = str_starts_with(*s, STR("0x")) ? 2 : 0, first = i;
+	uint64_t value = 0;
+
+	for (; i < s->size && text_hex_value(s->data[i]) < 16; i++)
+		value = value << 4 | (uint64_t)text_hex_value(s->data[i]);
+	if (i == first || i - first > 16 || (i < s->size && !text_is_blank(s->data[i])))
+		return false;
+	*address = value;
+	*s = str_trim((struct str){s->data + i, s->size - i});
+	return true;
+}
+
+/* Where the parenthesis opens that the last character closes; s.size if none does. */
+static size_t find_opening(struct str s)
+{
+	size_t depth = 0;
+
+	for (size_t i = s.size; i-- > 0;) {
+		if (s.data[i] == ')')
+			depth++;
+		else if (s.data[i] == '(' && --depth == 0)
+			return i;
+	}
+	return s.size;
+}
+
+/* What names of load objects begin with, and arguments of functions do not. */
+static bool begins_object(char c)
+{
+	return c == '/' || c == '[';
+}
+
+/* Takes "(LOAD OBJECT)" off the end of s, if it is there with a blank before it. */
+static bool take_object(struct str *s, struct str *object)
+{
+	if (s->size == 0 || s->data[s->size - 1] != ')')
+		return false;
+	size_t at = find_opening(*s);
+	if (at == s->size || (at > 0 && !text_is_blank(s->data[at - 1]))) {
+		/* The parentheses of a name do not always match, and may have blanks in front. */
+		for (at = s->size; at > 1; at--)
+			if (s->data[at - 1] == '(' && text_is_blank(s->data[at - 2]) &&
+				begins_object(s->data[at]))
+				break;
+		if (at <= 1)
+			return false;
+		at--;
+	}
+	*object = (struct str){s->data + at + 1, s->size - at - 2};
+	*s = str_trim((struct str){s->data, at});
+	return true;
+}
+
+/* Takes +0xHEX off the end of s. */
+static void take_offset(struct str *s)
+{
+	size_t i = s->size;
+
+	while (i && text_hex_value(s->data[i - 1]) < 16)
+		i--;
+	if (i < s->size && i >= 3 && memcmp(s->data + i - 3, "+0x", 3) == 0)
+		s->size = i - 3;
+}
+
+/* What -F brstackinsn, insn and --xed print looks like frames. */
+static bool is_instruction(struct str rest)
+{
+	return str_starts_with(rest, STR("insn:")) || str_starts_with(rest, STR("ilen:"));
+}
+
+bool perf_frame_scan(struct str line, struct perf_frame *frame)
+{
+	struct str rest = str_trim(line), object = STR("");
+	uint64_t address;
+
+	if (!take_address(&rest, &address) || is_instruction(rest))
+		return false;
+	*frame = (struct perf_frame){.address = address};
+	if (take_object(&rest, &object)) {
+		frame->is_inline = str_equal(object, STR("inlined"));
+		struct str name = rest;
+		/* Some versions print both. */
+		if (frame->is_inline && take_object(&name, &object) && object.size &&
+			begins_object(object.data[0]))
+			rest = name;
+		else if (frame->is_inline)
+			object = STR("");
+		if (!str_equal(object, STR("inlined")) && !str_equal(object, STR("[unknown]")))
+			frame->object = object;
+	}
+	take_offset(&frame->object);
+	take_offset(&rest);
+	frame->name = rest;
+	return true;
+}
+
+/* Takes the number behind the last ':' off s. */
+static bool take_line_number(struct str *s, uint32_t *line)
+{
+	uint64_t value = 0;
+	size_t i = s->size;
+
+	while (i && s->data[i - 1] >= '0' && s->data[i - 1] <= '9')
+		i--;
+	if (i == s->size || s->size - i > 9 || i < 2 || s->data[i - 1] != ':')
+		return false;
+	for (size_t k = i; k < s->size; k++)
+		value = value * 10 + (uint64_t)(s->data[k] - '0');
+	*line = (uint32_t)value;
+	s->size = i - 1;
+	return true;
+}
+
+/* Takes a mark like "(inlined)" or "(discriminator 3)" off the end of s. */
+static bool take_mark(struct str *s, struct str begins)
+{
+	struct str rest = *s, mark;
+
+	if (!take_object(&rest, &mark) || !str_starts_with(mark, begins))
+		return false;
+	*s = rest;
+	return true;
+}
+
+bool perf_frame_scan_place(struct str line, struct perf_frame *frame)
+{
+	struct str rest = str_trim(line);
+	uint32_t number;
+
+	if (!str_starts_with(line, STR("  ")) || rest.size == 0)
+		return false;
+	if (take_mark(&rest, STR("inlined")))
+		frame->is_inline = true;
+	(void)take_mark(&rest, STR("discriminator"));
+	if (take_line_number(&rest, &number) && !str_equal(rest, STR("??"))) {
+		frame->file = rest;
+		frame->line = number;
+	}
+	return true;
 }
