@@ -1,6 +1,6 @@
 /*
- * OTLP in JSON, turned into protocol buffers: one table of fields, by their names in lowerCamelCase
- * or as in the .proto, so that there is one reader of both encodings.
+ * OTLP in JSON, turned into protocol buffers: the fields of the schema, by their names in
+ * lowerCamelCase or as in the .proto, so that there is one reader of both encodings.
  *
  * As OTLP has it: 64-bit numbers are strings (or numbers), ids are hexadecimal, and all other bytes
  * are base64, which nothing here has a use for.
@@ -12,163 +12,40 @@
 #include "base/json_reader.h"
 #include "formats/otlp/reader.h"
 
-enum json_field_kind {
-	FIELD_MESSAGE,
-	FIELD_STRING,
-	FIELD_HEX,
-	FIELD_NUMBER,
-	FIELD_FIXED64,
-	FIELD_BOOL,
-	FIELD_DOUBLE
-};
-
 struct json_field {
 	const char *name; /* as in the .proto; NULL at the end */
 	uint32_t number;
-	enum json_field_kind kind;
+	enum otlp_kind kind;
 	const struct json_field *fields; /* of messages */
 };
 
-static const struct json_field element_fields[] = {
-	{"string_value", VALUE_STRING, FIELD_STRING, NULL},
-	{"bool_value", VALUE_BOOL, FIELD_BOOL, NULL},
-	{"int_value", VALUE_INT, FIELD_NUMBER, NULL},
-	{"double_value", VALUE_DOUBLE, FIELD_DOUBLE, NULL},
-	{"string_value_strindex", VALUE_STRINDEX, FIELD_NUMBER, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
+#define JSON_FIELD(constant, number, name, kind, fields) {name, number, kind, fields},
+#define JSON_FIELDS(message, list)                                                                 \
+	static const struct json_field message##_fields[] = {                                      \
+		list(JSON_FIELD){NULL, 0, FIELD_NUMBER, NULL},                                     \
+	}
+#define OTLP_NONE(F)
 
-static const struct json_field array_fields[] = {
-	{"values", ARRAY_VALUE, FIELD_MESSAGE, element_fields},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field none_fields[] = {{NULL, 0, FIELD_NUMBER, NULL}};
-
-static const struct json_field value_fields[] = {
-	{"string_value", VALUE_STRING, FIELD_STRING, NULL},
-	{"bool_value", VALUE_BOOL, FIELD_BOOL, NULL},
-	{"int_value", VALUE_INT, FIELD_NUMBER, NULL},
-	{"double_value", VALUE_DOUBLE, FIELD_DOUBLE, NULL},
-	{"array_value", VALUE_ARRAY, FIELD_MESSAGE, array_fields},
-	{"kvlist_value", VALUE_MAP, FIELD_MESSAGE, none_fields},
-	{"string_value_strindex", VALUE_STRINDEX, FIELD_NUMBER, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field key_value_fields[] = {
-	{"key", ATTRIBUTE_KEY, FIELD_STRING, NULL},
-	{"value", ATTRIBUTE_VALUE, FIELD_MESSAGE, value_fields},
-	{"key_strindex", KEY_VALUE_STRINDEX, FIELD_NUMBER, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field attribute_fields[] = {
-	{"key_strindex", ATTRIBUTE_KEY, FIELD_NUMBER, NULL},
-	{"value", ATTRIBUTE_VALUE, FIELD_MESSAGE, value_fields},
-	{"unit_strindex", ATTRIBUTE_UNIT, FIELD_NUMBER, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field mapping_fields[] = {
-	{"memory_start", MAPPING_START, FIELD_NUMBER, NULL},
-	{"memory_limit", MAPPING_LIMIT, FIELD_NUMBER, NULL},
-	{"file_offset", MAPPING_OFFSET, FIELD_NUMBER, NULL},
-	{"filename_strindex", MAPPING_FILE, FIELD_NUMBER, NULL},
-	{"attribute_indices", MAPPING_ATTRIBUTE, FIELD_NUMBER, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field line_fields[] = {
-	{"function_index", LINE_FUNCTION, FIELD_NUMBER, NULL},
-	{"line", LINE_LINE, FIELD_NUMBER, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field location_fields[] = {
-	{"mapping_index", LOCATION_MAPPING, FIELD_NUMBER, NULL},
-	{"address", LOCATION_ADDRESS, FIELD_NUMBER, NULL},
-	{"lines", LOCATION_LINE, FIELD_MESSAGE, line_fields},
-	{"attribute_indices", LOCATION_ATTRIBUTE, FIELD_NUMBER, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field function_fields[] = {
-	{"name_strindex", FUNCTION_NAME, FIELD_NUMBER, NULL},
-	{"system_name_strindex", FUNCTION_SYSTEM_NAME, FIELD_NUMBER, NULL},
-	{"filename_strindex", FUNCTION_FILE, FIELD_NUMBER, NULL},
-	{"start_line", FUNCTION_START_LINE, FIELD_NUMBER, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field link_fields[] = {
-	{"trace_id", LINK_TRACE, FIELD_HEX, NULL},
-	{"span_id", LINK_SPAN, FIELD_HEX, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field stack_fields[] = {
-	{"location_indices", STACK_LOCATION, FIELD_NUMBER, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field dictionary_fields[] = {
-	{"mapping_table", TABLE_MAPPING, FIELD_MESSAGE, mapping_fields},
-	{"location_table", TABLE_LOCATION, FIELD_MESSAGE, location_fields},
-	{"function_table", TABLE_FUNCTION, FIELD_MESSAGE, function_fields},
-	{"link_table", TABLE_LINK, FIELD_MESSAGE, link_fields},
-	{"string_table", TABLE_STRING, FIELD_STRING, NULL},
-	{"attribute_table", TABLE_ATTRIBUTE, FIELD_MESSAGE, attribute_fields},
-	{"stack_table", TABLE_STACK, FIELD_MESSAGE, stack_fields},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field type_fields[] = {
-	{"type_strindex", TYPE_NAME, FIELD_NUMBER, NULL},
-	{"unit_strindex", TYPE_UNIT, FIELD_NUMBER, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field sample_fields[] = {
-	{"stack_index", SAMPLE_STACK, FIELD_NUMBER, NULL},
-	{"attribute_indices", SAMPLE_ATTRIBUTE, FIELD_NUMBER, NULL},
-	{"link_index", SAMPLE_LINK, FIELD_NUMBER, NULL},
-	{"values", SAMPLE_VALUE, FIELD_NUMBER, NULL},
-	{"timestamps_unix_nano", SAMPLE_TIMESTAMP, FIELD_FIXED64, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field profile_fields[] = {
-	{"sample_type", PROFILE_SAMPLE_TYPE, FIELD_MESSAGE, type_fields},
-	{"samples", PROFILE_SAMPLE, FIELD_MESSAGE, sample_fields},
-	{"time_unix_nano", PROFILE_TIME, FIELD_FIXED64, NULL},
-	{"duration_nano", PROFILE_DURATION, FIELD_NUMBER, NULL},
-	{"period_type", PROFILE_PERIOD_TYPE, FIELD_MESSAGE, type_fields},
-	{"period", PROFILE_PERIOD, FIELD_NUMBER, NULL},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field scope_profiles_fields[] = {
-	{"profiles", SCOPE_PROFILES_PROFILE, FIELD_MESSAGE, profile_fields},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field resource_fields[] = {
-	{"attributes", RESOURCE_ATTRIBUTE, FIELD_MESSAGE, key_value_fields},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field resource_profiles_fields[] = {
-	{"resource", RESOURCE_PROFILES_RESOURCE, FIELD_MESSAGE, resource_fields},
-	{"scope_profiles", RESOURCE_PROFILES_SCOPES, FIELD_MESSAGE, scope_profiles_fields},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
-
-static const struct json_field data_fields[] = {
-	{"resource_profiles", DATA_RESOURCE_PROFILES, FIELD_MESSAGE, resource_profiles_fields},
-	{"dictionary", DATA_DICTIONARY, FIELD_MESSAGE, dictionary_fields},
-	{NULL, 0, FIELD_NUMBER, NULL},
-};
+JSON_FIELDS(element, OTLP_SCALAR);
+JSON_FIELDS(array, OTLP_ARRAY);
+JSON_FIELDS(none, OTLP_NONE); /* maps are passed over */
+JSON_FIELDS(value, OTLP_VALUE);
+JSON_FIELDS(key_value, OTLP_KEY_VALUE);
+JSON_FIELDS(attribute, OTLP_ATTRIBUTE);
+JSON_FIELDS(mapping, OTLP_MAPPING);
+JSON_FIELDS(line, OTLP_LINE);
+JSON_FIELDS(location, OTLP_LOCATION);
+JSON_FIELDS(function, OTLP_FUNCTION);
+JSON_FIELDS(link, OTLP_LINK);
+JSON_FIELDS(stack, OTLP_STACK);
+JSON_FIELDS(dictionary, OTLP_DICTIONARY);
+JSON_FIELDS(type, OTLP_TYPE);
+JSON_FIELDS(sample, OTLP_SAMPLE);
+JSON_FIELDS(profile, OTLP_PROFILE);
+JSON_FIELDS(scope_profiles, OTLP_SCOPE_PROFILES);
+JSON_FIELDS(resource, OTLP_RESOURCE);
+JSON_FIELDS(resource_profiles, OTLP_RESOURCE_PROFILES);
+JSON_FIELDS(data, OTLP_DATA);
 
 /* How many messages may stand in each other: the depth of the table above. */
 enum { DEPTH_MAX = 9 };

@@ -14,83 +14,8 @@
 #include "obj/demangle.h"
 #include "formats/common/importer.h"
 #include "formats/common/mapped_code.h"
+#include "formats/otlp/schema.h"
 #include "formats/readers.h"
-
-/* Fields of the messages in profiles.proto, common.proto and resource.proto, version 1.11. */
-enum {
-	DATA_RESOURCE_PROFILES = 1,
-	DATA_DICTIONARY = 2,
-
-	TABLE_MAPPING = 1, /* fields of the dictionary */
-	TABLE_LOCATION = 2,
-	TABLE_FUNCTION = 3,
-	TABLE_LINK = 4,
-	TABLE_STRING = 5,
-	TABLE_ATTRIBUTE = 6,
-	TABLE_STACK = 7,
-	TABLE_COUNT,
-
-	RESOURCE_PROFILES_RESOURCE = 1,
-	RESOURCE_PROFILES_SCOPES = 2,
-	RESOURCE_ATTRIBUTE = 1,
-	SCOPE_PROFILES_SCOPE = 1,
-	SCOPE_PROFILES_PROFILE = 2,
-
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_TIME = 3,
-	PROFILE_DURATION = 4,
-	PROFILE_PERIOD_TYPE = 5,
-	PROFILE_PERIOD = 6,
-
-	TYPE_NAME = 1,
-	TYPE_UNIT = 2,
-
-	SAMPLE_STACK = 1,
-	SAMPLE_ATTRIBUTE = 2,
-	SAMPLE_LINK = 3,
-	SAMPLE_VALUE = 4,
-	SAMPLE_TIMESTAMP = 5,
-
-	MAPPING_START = 1,
-	MAPPING_LIMIT = 2,
-	MAPPING_OFFSET = 3,
-	MAPPING_FILE = 4,
-	MAPPING_ATTRIBUTE = 5,
-
-	STACK_LOCATION = 1,
-
-	LOCATION_MAPPING = 1,
-	LOCATION_ADDRESS = 2,
-	LOCATION_LINE = 3,
-	LOCATION_ATTRIBUTE = 4,
-
-	LINE_FUNCTION = 1,
-	LINE_LINE = 2,
-
-	FUNCTION_NAME = 1,
-	FUNCTION_SYSTEM_NAME = 2,
-	FUNCTION_FILE = 3,
-	FUNCTION_START_LINE = 4,
-
-	LINK_TRACE = 1,
-	LINK_SPAN = 2,
-
-	ATTRIBUTE_KEY = 1, /* of KeyValueAndUnit: a string's number; of KeyValue: a string */
-	ATTRIBUTE_VALUE = 2,
-	ATTRIBUTE_UNIT = 3,
-	KEY_VALUE_STRINDEX = 3, /* of KeyValue: its key as a string's number */
-
-	VALUE_STRING = 1,
-	VALUE_BOOL = 2,
-	VALUE_INT = 3,
-	VALUE_DOUBLE = 4,
-	VALUE_ARRAY = 5,
-	VALUE_MAP = 6,
-	VALUE_BYTES = 7,
-	VALUE_STRINDEX = 8,
-	ARRAY_VALUE = 1,
-};
 
 /* Where the fields of a sample stand. */
 struct otlp_layout {

@@ -197,7 +197,7 @@ static int64_t sum_of(const struct writing *w, const struct figure *f, size_t fi
 
 static void put_values(struct writing *w, const struct figure *f, size_t first, size_t end)
 {
-	size_t begun = proto_begin(&w->sample, 4);
+	size_t begun = proto_begin(&w->sample, SAMPLE_VALUE);
 
 	for (size_t i = first; i < end; i++)
 		proto_put_packed(&w->sample, (uint64_t)f->of_sample[w->order[i]]);
@@ -206,7 +206,7 @@ static void put_values(struct writing *w, const struct figure *f, size_t first, 
 
 static void put_times(struct writing *w, size_t first, size_t end)
 {
-	size_t begun = proto_begin(&w->sample, 5);
+	size_t begun = proto_begin(&w->sample, SAMPLE_TIMESTAMP);
 
 	for (size_t i = first; i < end; i++) {
 		uint64_t time_ns = w->start_ns + w->profile->samples.time_ns[w->order[i]];
@@ -228,12 +228,12 @@ static void put_sample(struct writing *w, const struct figure *f, size_t first, 
 	if (s->time_ns == NULL && sum == 0)
 		return;
 	strbuf_clear(&w->sample);
-	size_t begun = proto_begin(&w->sample, 2);
+	size_t begun = proto_begin(&w->sample, PROFILE_SAMPLE);
 	otlp_put_identity(&w->tables, &w->sample, s->count ? s->stack[row] : (stack_id){row},
 		(thread_id){s->count ? thread_at(s, row) : NO_ID},
 		(label_set_id){s->count ? labels_at(s, row) : 0});
 	if (s->time_ns == NULL) {
-		size_t values = proto_begin(&w->sample, 4);
+		size_t values = proto_begin(&w->sample, SAMPLE_VALUE);
 
 		proto_put_packed(&w->sample, (uint64_t)sum);
 		proto_end(&w->sample, values);
@@ -274,9 +274,9 @@ static void put_type(
 	size_t begun = proto_begin(out, number);
 
 	if (type_row)
-		proto_put_varint(out, 1, type_row);
+		proto_put_varint(out, TYPE_NAME, type_row);
 	if (row)
-		proto_put_varint(out, 2, row);
+		proto_put_varint(out, TYPE_UNIT, row);
 	proto_end(out, begun);
 }
 
@@ -285,14 +285,14 @@ static void put_profile(struct writing *w, const struct figure *f)
 	const struct profile *p = w->profile;
 	struct strbuf fields = {0};
 
-	put_type(w, &fields, 1, f->name, f->unit);
+	put_type(w, &fields, PROFILE_SAMPLE_TYPE, f->name, f->unit);
 	if (w->start_ns)
-		proto_put_fixed64(&fields, 3, w->start_ns);
+		proto_put_fixed64(&fields, PROFILE_TIME, w->start_ns);
 	if (w->duration_ns)
-		proto_put_varint(&fields, 4, w->duration_ns);
+		proto_put_varint(&fields, PROFILE_DURATION, w->duration_ns);
 	if (p->stats.interval_ns != UINT64_MAX && p->stats.interval_ns <= INT64_MAX) {
-		put_type(w, &fields, 5, STR("cpu"), STR("ns"));
-		proto_put_varint(&fields, 6, p->stats.interval_ns);
+		put_type(w, &fields, PROFILE_PERIOD_TYPE, STR("cpu"), STR("ns"));
+		proto_put_varint(&fields, PROFILE_PERIOD, p->stats.interval_ns);
 	}
 	put(w, &fields);
 	strbuf_deinit(&fields);
@@ -312,10 +312,10 @@ static void put_attribute(
 	if (text.i == 0)
 		return;
 	escape_text(&escaped, profile_string(w->profile, text));
-	size_t attribute = proto_begin(out, 1);
-	proto_put_bytes(out, 1, str_from(key));
-	size_t value = proto_begin(out, 2);
-	proto_put_bytes(out, 1, strbuf_str(&escaped));
+	size_t attribute = proto_begin(out, RESOURCE_ATTRIBUTE);
+	proto_put_bytes(out, KEY_VALUE_KEY, str_from(key));
+	size_t value = proto_begin(out, KEY_VALUE_VALUE);
+	proto_put_bytes(out, VALUE_STRING, strbuf_str(&escaped));
 	proto_end(out, value);
 	proto_end(out, attribute);
 	strbuf_deinit(&escaped);
@@ -326,23 +326,25 @@ static void put_resource_profiles(struct writing *w)
 {
 	struct strbuf resource = {0}, scope = {0};
 	uint64_t scope_size;
-	size_t begun = proto_begin(&resource, 1);
+	size_t begun = proto_begin(&resource, RESOURCE_PROFILES_RESOURCE);
 
 	put_attribute(w, &resource, "host.name", w->profile->host);
 	put_attribute(w, &resource, "process.command_line", w->profile->command);
 	proto_end(&resource, begun);
-	begun = proto_begin(&scope, 1);
-	proto_put_bytes(&scope, 1, STR("sonde"));
+	begun = proto_begin(&scope, SCOPE_PROFILES_SCOPE);
+	proto_put_bytes(&scope, SCOPE_NAME, STR("sonde"));
 	proto_end(&scope, begun);
 	scope_size = scope.size;
 	for (size_t i = 0; i < w->figure_count; i++)
-		scope_size += head_size(2, w->figures[i].size) + w->figures[i].size;
-	put_head(&w->sink->text, 1, resource.size + head_size(2, scope_size) + scope_size);
+		scope_size +=
+			head_size(SCOPE_PROFILES_PROFILE, w->figures[i].size) + w->figures[i].size;
+	put_head(&w->sink->text, DATA_RESOURCE_PROFILES,
+		resource.size + head_size(RESOURCE_PROFILES_SCOPES, scope_size) + scope_size);
 	strbuf_add(&w->sink->text, strbuf_str(&resource));
-	put_head(&w->sink->text, 2, scope_size);
+	put_head(&w->sink->text, RESOURCE_PROFILES_SCOPES, scope_size);
 	strbuf_add(&w->sink->text, strbuf_str(&scope));
 	for (size_t i = 0; i < w->figure_count; i++) {
-		put_head(&w->sink->text, 2, w->figures[i].size);
+		put_head(&w->sink->text, SCOPE_PROFILES_PROFILE, w->figures[i].size);
 		put_profile(w, &w->figures[i]);
 	}
 	strbuf_deinit(&resource);

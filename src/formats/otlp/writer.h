@@ -14,25 +14,14 @@
 #include "base/vec.h"
 #include "model/profile.h"
 #include "formats/common/exporter.h"
-
-/* Tables by their fields in ProfilesDictionary. */
-enum otlp_table {
-	OTLP_MAPPINGS = 1,
-	OTLP_LOCATIONS = 2,
-	OTLP_FUNCTIONS = 3,
-	OTLP_LINKS = 4,
-	OTLP_STRINGS = 5,
-	OTLP_ATTRIBUTES = 6,
-	OTLP_STACKS = 7,
-	OTLP_TABLE_COUNT
-};
+#include "formats/otlp/schema.h"
 
 struct otlp_writer {
 	const struct profile *profile;
 	struct sink *sink;
 	struct arena *arena;
 	/* Stacks are told apart by their numbers in the profile: of these there is no table. */
-	struct str_table tables[OTLP_TABLE_COUNT];
+	struct str_table tables[TABLE_COUNT];
 	uint32_t *string_number;   /* [profile's string]: row, plus one; 0: not yet */
 	struct code_places places; /* locations of the format */
 	uint32_t *location_of;	   /* [place]: row, plus one; 0: not yet */
@@ -47,8 +36,8 @@ void otlp_writer_tables_deinit(struct otlp_writer *w);
 /* The row of a text, with what is not fit to be shown escaped. */
 uint32_t otlp_writer_text(struct otlp_writer *w, struct str text);
 uint32_t otlp_writer_string(struct otlp_writer *w, string_id id);
-/* The row of these bytes. */
-uint32_t otlp_writer_row(struct otlp_writer *w, enum otlp_table table, struct str bytes);
+/* The row of these bytes in a TABLE_*. */
+uint32_t otlp_writer_row(struct otlp_writer *w, uint32_t table, struct str bytes);
 uint32_t otlp_writer_stack(struct otlp_writer *w, stack_id stack);
 /* The row of an attribute with that value, an AnyValue. */
 uint32_t otlp_writer_attribute(

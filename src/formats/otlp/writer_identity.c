@@ -38,7 +38,7 @@ static void add_value(struct entries *e, uint32_t key, uint32_t unit)
 
 	entry->unit = unit ? unit : entry->unit;
 	entry->count++;
-	proto_put_bytes(&entry->values, 1, strbuf_str(&e->value));
+	proto_put_bytes(&entry->values, ARRAY_VALUE, strbuf_str(&e->value));
 }
 
 static void add_text(struct entries *e, uint32_t key, struct str text)
@@ -49,7 +49,7 @@ static void add_text(struct entries *e, uint32_t key, struct str text)
 		return;
 	escape_text(&escaped, text);
 	strbuf_clear(&e->value);
-	proto_put_bytes(&e->value, 1, strbuf_str(&escaped));
+	proto_put_bytes(&e->value, VALUE_STRING, strbuf_str(&escaped));
 	strbuf_deinit(&escaped);
 	add_value(e, key, 0);
 }
@@ -57,7 +57,7 @@ static void add_text(struct entries *e, uint32_t key, struct str text)
 static void add_number(struct entries *e, uint32_t key, int64_t number, uint32_t unit)
 {
 	strbuf_clear(&e->value);
-	proto_put_varint(&e->value, 3, (uint64_t)number);
+	proto_put_varint(&e->value, VALUE_INT, (uint64_t)number);
 	add_value(e, key, unit);
 }
 
@@ -120,9 +120,9 @@ static bool find_link(
 static uint32_t link_row(struct otlp_writer *w, const struct link *link)
 {
 	strbuf_clear(&w->row);
-	proto_put_bytes(&w->row, 1, (struct str){link->trace, sizeof(link->trace)});
-	proto_put_bytes(&w->row, 2, (struct str){link->span, sizeof(link->span)});
-	return otlp_writer_row(w, OTLP_LINKS, strbuf_str(&w->row));
+	proto_put_bytes(&w->row, LINK_TRACE, (struct str){link->trace, sizeof(link->trace)});
+	proto_put_bytes(&w->row, LINK_SPAN, (struct str){link->span, sizeof(link->span)});
+	return otlp_writer_row(w, TABLE_LINK, strbuf_str(&w->row));
 }
 
 /* ---- labels ---- */
@@ -166,7 +166,7 @@ static uint32_t attribute_row(struct otlp_writer *w, struct entry *entry, struct
 
 	strbuf_clear(value);
 	if (entry->count > 1) {
-		proto_put_bytes(value, 5, strbuf_str(&entry->values));
+		proto_put_bytes(value, VALUE_ARRAY, strbuf_str(&entry->values));
 		return otlp_writer_attribute(w, entry->key, strbuf_str(value), entry->unit);
 	}
 	cursor_init(&c, entry->values.data, entry->values.size, "", 0);
@@ -183,9 +183,9 @@ void otlp_put_identity(struct otlp_writer *w, struct strbuf *out, stack_id stack
 	uint32_t link = add_labels(w, &e, labels), number = otlp_writer_stack(w, stack);
 
 	if (number)
-		proto_put_varint(out, 1, number);
+		proto_put_varint(out, SAMPLE_STACK, number);
 	if (e.list.count) {
-		size_t begun = proto_begin(out, 2);
+		size_t begun = proto_begin(out, SAMPLE_ATTRIBUTE);
 
 		for (size_t i = 0; i < e.list.count; i++) {
 			proto_put_packed(out, attribute_row(w, &e.list.data[i], &e.value));
@@ -194,7 +194,7 @@ void otlp_put_identity(struct otlp_writer *w, struct strbuf *out, stack_id stack
 		proto_end(out, begun);
 	}
 	if (link)
-		proto_put_varint(out, 3, link);
+		proto_put_varint(out, SAMPLE_LINK, link);
 	vec_deinit(&e.list);
 	strbuf_deinit(&e.value);
 }

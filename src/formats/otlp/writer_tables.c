@@ -14,7 +14,7 @@
 
 enum { PIECE_BYTES = 1 << 18 };
 
-uint32_t otlp_writer_row(struct otlp_writer *w, enum otlp_table table, struct str bytes)
+uint32_t otlp_writer_row(struct otlp_writer *w, uint32_t table, struct str bytes)
 {
 	return str_table_intern(&w->tables[table], bytes);
 }
@@ -24,7 +24,7 @@ uint32_t otlp_writer_text(struct otlp_writer *w, struct str text)
 	struct strbuf escaped = {0};
 
 	escape_text(&escaped, text);
-	uint32_t number = otlp_writer_row(w, OTLP_STRINGS, strbuf_str(&escaped));
+	uint32_t number = otlp_writer_row(w, TABLE_STRING, strbuf_str(&escaped));
 	strbuf_deinit(&escaped);
 	return number;
 }
@@ -48,10 +48,10 @@ uint32_t otlp_writer_attribute(
 	struct otlp_writer *w, uint32_t key, struct str any_value, uint32_t unit)
 {
 	strbuf_clear(&w->row);
-	put_number(&w->row, 1, key);
-	proto_put_bytes(&w->row, 2, any_value);
-	put_number(&w->row, 3, unit);
-	return otlp_writer_row(w, OTLP_ATTRIBUTES, strbuf_str(&w->row));
+	put_number(&w->row, ATTRIBUTE_KEY, key);
+	proto_put_bytes(&w->row, ATTRIBUTE_VALUE, any_value);
+	put_number(&w->row, ATTRIBUTE_UNIT, unit);
+	return otlp_writer_row(w, TABLE_ATTRIBUTE, strbuf_str(&w->row));
 }
 
 /* ---- locations ---- */
@@ -65,7 +65,7 @@ static uint32_t build_id_attribute(struct otlp_writer *w, string_id build_id)
 	struct str id = profile_string(w->profile, build_id);
 	struct strbuf value = {0};
 
-	proto_put_string(&value, 1, id);
+	proto_put_string(&value, VALUE_STRING, id);
 	uint32_t row = otlp_writer_attribute(w,
 		otlp_writer_text(w, id.size == 32 ? STR("process.executable.build_id.htlhash")
 						  : STR("process.executable.build_id.gnu")),
@@ -83,14 +83,14 @@ static uint32_t mapping_of(struct otlp_writer *w, object_id object)
 	uint32_t attribute = o->build_id.i ? build_id_attribute(w, o->build_id) : 0;
 
 	strbuf_clear(&w->row);
-	put_number(&w->row, 4, file);
+	put_number(&w->row, MAPPING_FILE, file);
 	if (attribute) {
-		size_t begun = proto_begin(&w->row, 5);
+		size_t begun = proto_begin(&w->row, MAPPING_ATTRIBUTE);
 
 		proto_put_packed(&w->row, attribute);
 		proto_end(&w->row, begun);
 	}
-	return otlp_writer_row(w, OTLP_MAPPINGS, strbuf_str(&w->row));
+	return otlp_writer_row(w, TABLE_MAPPING, strbuf_str(&w->row));
 }
 
 /* A line has no file of its own: the function has that of the place. */
@@ -102,19 +102,19 @@ static uint32_t function_of(struct otlp_writer *w, const struct frame *frame)
 	uint32_t file = otlp_writer_string(w, frame->file.i ? frame->file : f->file);
 
 	strbuf_clear(&w->row);
-	put_number(&w->row, 1, name);
-	put_number(&w->row, 3, file);
-	put_number(&w->row, 4, f->line);
-	return otlp_writer_row(w, OTLP_FUNCTIONS, strbuf_str(&w->row));
+	put_number(&w->row, FUNCTION_NAME, name);
+	put_number(&w->row, FUNCTION_FILE, file);
+	put_number(&w->row, FUNCTION_START_LINE, f->line);
+	return otlp_writer_row(w, TABLE_FUNCTION, strbuf_str(&w->row));
 }
 
 static void put_line(struct otlp_writer *w, struct strbuf *out, const struct frame *frame)
 {
 	uint32_t function = function_of(w, frame);
-	size_t begun = proto_begin(out, 3);
+	size_t begun = proto_begin(out, LOCATION_LINE);
 
-	put_number(out, 1, function);
-	put_number(out, 2, frame->line);
+	put_number(out, LINE_FUNCTION, function);
+	put_number(out, LINE_LINE, frame->line);
 	proto_end(out, begun);
 }
 
@@ -124,11 +124,12 @@ static uint32_t make_location(struct otlp_writer *w, uint32_t leaf)
 	const struct frame *outermost = code_places_outermost(&w->places, p, leaf);
 	struct strbuf location = {0};
 
-	put_number(&location, 1, mapping_of(w, p->functions[outermost->function.i].object));
-	put_number(&location, 2, code_places_frame(&w->places, p, leaf)->obj_addr);
+	put_number(&location, LOCATION_MAPPING,
+		mapping_of(w, p->functions[outermost->function.i].object));
+	put_number(&location, LOCATION_ADDRESS, code_places_frame(&w->places, p, leaf)->obj_addr);
 	for (uint32_t place = leaf; place; place = code_places_outer(&w->places, place))
 		put_line(w, &location, code_places_frame(&w->places, p, place));
-	uint32_t row = otlp_writer_row(w, OTLP_LOCATIONS, strbuf_str(&location));
+	uint32_t row = otlp_writer_row(w, TABLE_LOCATION, strbuf_str(&location));
 	strbuf_deinit(&location);
 	return row;
 }
@@ -172,17 +173,17 @@ static bool put_piece(struct otlp_writer *w, struct strbuf *piece, bool is_last)
 	if (piece->size < PIECE_BYTES && !is_last)
 		return true;
 	if (piece->size)
-		proto_put_bytes(&w->sink->text, 2, strbuf_str(piece));
+		proto_put_bytes(&w->sink->text, DATA_DICTIONARY, strbuf_str(piece));
 	strbuf_clear(piece);
 	return sink_settle(w->sink);
 }
 
 static void put_stacks(struct otlp_writer *w, struct strbuf *piece)
 {
-	proto_put_bytes(piece, OTLP_STACKS, STR(""));
+	proto_put_bytes(piece, TABLE_STACK, STR(""));
 	for (size_t i = 0; i < w->stacks.count; i++) {
-		size_t begun = proto_begin(piece, OTLP_STACKS);
-		size_t list = proto_begin(piece, 1);
+		size_t begun = proto_begin(piece, TABLE_STACK);
+		size_t list = proto_begin(piece, STACK_LOCATION);
 
 		put_locations(w, (stack_id){w->stacks.data[i]}, piece);
 		proto_end(piece, list);
@@ -195,8 +196,8 @@ static void put_stacks(struct otlp_writer *w, struct strbuf *piece)
 void otlp_put_dictionary(struct otlp_writer *w)
 {
 	/* Each table before those that it refers to, whose rows are made with its own. */
-	static const enum otlp_table order[] = {OTLP_LOCATIONS, OTLP_FUNCTIONS, OTLP_MAPPINGS,
-		OTLP_ATTRIBUTES, OTLP_LINKS, OTLP_STRINGS};
+	static const uint32_t order[] = {TABLE_LOCATION, TABLE_FUNCTION, TABLE_MAPPING,
+		TABLE_ATTRIBUTE, TABLE_LINK, TABLE_STRING};
 	struct strbuf piece = {0};
 
 	put_stacks(w, &piece);
@@ -217,7 +218,7 @@ void otlp_writer_tables_init(
 	struct otlp_writer *w, const struct profile *profile, struct sink *sink)
 {
 	*w = (struct otlp_writer){.profile = profile, .sink = sink, .arena = arena_create()};
-	for (int i = 0; i < OTLP_TABLE_COUNT; i++) {
+	for (int i = 0; i < TABLE_COUNT; i++) {
 		str_table_init(&w->tables[i], w->arena);
 		(void)str_table_intern(&w->tables[i], STR(""));
 	}
@@ -229,7 +230,7 @@ void otlp_writer_tables_init(
 
 void otlp_writer_tables_deinit(struct otlp_writer *w)
 {
-	for (int i = 0; i < OTLP_TABLE_COUNT; i++)
+	for (int i = 0; i < TABLE_COUNT; i++)
 		str_table_deinit(&w->tables[i]);
 	free(w->string_number);
 	free(w->stack_number);

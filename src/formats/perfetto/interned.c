@@ -12,8 +12,6 @@
 #include "base/hash.h"
 #include "formats/perfetto/reader.h"
 
-enum { ENTRY_IID = 1, STRING_TEXT = 2 };
-
 static uint64_t entry_hash(const void *row)
 {
 	const struct perfetto_entry *e = row;
@@ -94,25 +92,25 @@ string_id perfetto_text(struct perfetto *f, enum perfetto_kind kind, uint32_t sc
 static enum perfetto_kind kind_of(uint32_t field)
 {
 	switch (field) {
-	case 2:
+	case INTERNED_EVENT_NAMES:
 		return PERFETTO_EVENT_NAMES;
-	case 5:
+	case INTERNED_FUNCTION_NAMES:
 		return PERFETTO_FUNCTION_NAMES;
-	case 6:
+	case INTERNED_FRAMES:
 		return PERFETTO_FRAMES;
-	case 7:
+	case INTERNED_CALLSTACKS:
 		return PERFETTO_CALLSTACKS;
-	case 16:
+	case INTERNED_BUILD_IDS:
 		return PERFETTO_BUILD_IDS;
-	case 17:
+	case INTERNED_MAPPING_PATHS:
 		return PERFETTO_MAPPING_PATHS;
-	case 18:
+	case INTERNED_SOURCE_PATHS:
 		return PERFETTO_SOURCE_PATHS;
-	case 19:
+	case INTERNED_MAPPINGS:
 		return PERFETTO_MAPPINGS;
-	case 48:
+	case INTERNED_TASKS:
 		return PERFETTO_TASKS;
-	case 50:
+	case INTERNED_COUNTERS:
 		return PERFETTO_COUNTERS;
 	default:
 		return PERFETTO_KINDS;
@@ -139,20 +137,19 @@ void perfetto_intern_all(struct perfetto *f, uint32_t scope, const struct proto_
 
 void perfetto_read_symbols(struct perfetto *f, const struct proto_field *message)
 {
-	enum { BUILD_ID = 2, ADDRESS_SYMBOLS = 3, ADDRESS = 1 };
 	struct cursor c = proto_message(&f->file, message), all = c;
 	struct proto_field field, member;
 	string_id build_id = {0};
 
 	while (proto_next(&c, &field))
-		if (field.number == BUILD_ID)
+		if (field.number == SYMBOLS_BUILD_ID)
 			build_id = builder_string(f->chrome.builder, field.bytes);
 	while (proto_next(&all, &field)) {
 		struct cursor m = proto_message(&all, &field);
-		if (field.number != ADDRESS_SYMBOLS || field.type != PROTO_BYTES)
+		if (field.number != SYMBOLS_ADDRESS || field.type != PROTO_BYTES)
 			continue;
 		while (proto_next(&m, &member))
-			if (member.number == ADDRESS)
+			if (member.number == ADDRESS_ADDRESS)
 				(void)perfetto_intern(
 					f, PERFETTO_SYMBOLS, build_id.i, member.value, &field);
 	}

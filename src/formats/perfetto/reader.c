@@ -11,33 +11,9 @@
 #include "formats/perfetto/reader.h"
 #include "formats/common/text_input.h"
 
-/* Numbers of fields. */
-enum {
-	TRACE_PACKET = 1,
-	PACKET_PROCESS_TREE = 2,
-	PACKET_CLOCK_SNAPSHOT = 6,
-	PACKET_TIMESTAMP = 8,
-	PACKET_SEQUENCE_ID = 10,
-	PACKET_TRACK_EVENT = 11,
-	PACKET_INTERNED_DATA = 12,
-	PACKET_SEQUENCE_FLAGS = 13,
-	PACKET_STATE_CLEARED = 41,
-	PACKET_CLOCK_ID = 58,
-	PACKET_DEFAULTS = 59,
-	PACKET_TRACK_DESCRIPTOR = 60,
-	PACKET_MODULE_SYMBOLS = 61,
-	PACKET_PERF_SAMPLE = 66,
-	PACKET_STACK_SAMPLE = 135,
-	DEFAULTS_PERF_SAMPLE = 12,
-	DEFAULTS_STACK_SAMPLE = 100,
-};
-
-enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_CLOCKS_MAX = 16 };
-/* Numbers of fields of a clock. */
-enum { CLOCK_ID = 1, CLOCK_TIME = 2, CLOCK_IS_INCREMENTAL = 3, CLOCK_UNIT = 4 };
+enum { SNAPSHOT_CLOCKS_MAX = 16 };
 /* Ids of clocks: the one that times are in, and from where on a sequence or a trace has its own. */
 enum { CLOCK_BOOTTIME = 6, CLOCK_OF_SEQUENCE = 64, CLOCK_GLOBAL = 128 };
-enum { SLICE_BEGIN = 1, SLICE_END = 2 };
 
 /*
  * How many bytes of the file must stand for each: real packets have more.  What any file may have
@@ -168,16 +144,17 @@ static void read_defaults(
 	forget_defaults(s);
 	while (proto_next(&c, &field)) {
 		struct cursor m = proto_message(&c, &field);
-		if (field.number == PACKET_CLOCK_ID)
+		if (field.number == DEFAULTS_CLOCK_ID)
 			s->default_clock = (uint32_t)field.value;
-		while (field.number == PACKET_TRACK_EVENT && proto_next(&m, &member))
-			if (member.number == 11)
+		while (field.number == DEFAULTS_TRACK_EVENT && proto_next(&m, &member))
+			if (member.number == EVENT_DEFAULTS_TRACK_UUID)
 				s->default_track = member.value;
 		while (field.number == DEFAULTS_PERF_SAMPLE && proto_next(&m, &member))
-			if (member.number == 1 && member.type == PROTO_BYTES)
+			if (member.number == PERF_DEFAULTS_TIMEBASE && member.type == PROTO_BYTES)
 				s->timebase = member;
 		while (field.number == DEFAULTS_STACK_SAMPLE && proto_next(&m, &member))
-			if (member.number == 2 && member.type == PROTO_BYTES)
+			if (member.number == STACK_DEFAULTS_DESCRIPTOR &&
+				member.type == PROTO_BYTES)
 				s->counter = member;
 	}
 }
@@ -245,15 +222,15 @@ static void read_event(
 	int64_t time;
 
 	while (proto_next(&c, &field)) {
-		if (field.number == 9)
+		if (field.number == EVENT_TYPE)
 			type = field.value;
-		else if (field.number == 10)
+		else if (field.number == EVENT_NAME_IID)
 			name_id = field.value;
-		else if (field.number == 11)
+		else if (field.number == EVENT_TRACK_UUID)
 			track = field.value;
-		else if (field.number == 23)
+		else if (field.number == EVENT_NAME)
 			name = builder_string(f->chrome.builder, field.bytes);
-		else if (field.number == 22)
+		else if (field.number == EVENT_CATEGORIES)
 			is_tick = str_equal(field.bytes, STR("tick"));
 	}
 	if (type != SLICE_BEGIN && type != SLICE_END) {

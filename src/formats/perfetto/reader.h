@@ -13,6 +13,7 @@
 #include "base/row_table.h"
 #include "formats/chrome/reader.h"
 #include "formats/common/stack_budget.h"
+#include "formats/perfetto/schema.h"
 
 /* What is interned, each by ids of its own. */
 enum perfetto_kind {

@@ -15,26 +15,6 @@
 /* The number of a sample's callstack, told from those of the other kind. */
 #define INLINE_STACK (UINT64_C(1) << 32)
 
-/* Numbers of fields of PerfSample and of StackSample. */
-enum {
-	PERF_PID = 2,
-	PERF_TID = 3,
-	PERF_CALLSTACK_IID = 4,
-	PERF_UNWIND_ERROR = 16,
-	PERF_RECORDS_LOST = 17,
-	PERF_SKIPPED_REASON = 18,
-	PERF_PRODUCER_EVENT = 19,
-	STACK_TASK = 1,
-	STACK_TASK_IID = 2,
-	STACK_CALLSTACK = 5,
-	STACK_CALLSTACK_IID = 6,
-	STACK_UNWIND_ERROR = 7,
-	STACK_UNWIND_ERROR_IID = 8,
-	STACK_DESCRIPTOR = 9,
-	STACK_DESCRIPTOR_IID = 10,
-	STACK_WEIGHT = 11,
-};
-
 enum { NO_WEIGHT = -1 }; /* of a sample, until all are read */
 
 /* ---- Frames */
@@ -62,7 +42,6 @@ static string_id hex_of(struct builder *b, struct str bytes)
 /* The load object of a mapping, whose path is in parts. */
 static void read_mapping(struct perfetto *f, uint32_t scope, struct code *code)
 {
-	enum { BUILD_ID = 2, PATH_PARTS = 7 };
 	struct perfetto_entry *e = perfetto_entry(f, PERFETTO_MAPPINGS, scope, code->mapping);
 	struct builder *b = f->chrome.builder;
 	struct proto_field field;
@@ -74,9 +53,9 @@ static void read_mapping(struct perfetto *f, uint32_t scope, struct code *code)
 	struct cursor c = perfetto_entry_message(f, e);
 	while (proto_next(&c, &field)) {
 		struct proto_numbers parts = proto_numbers(&c, &field, PROTO_VARINT);
-		if (field.number == BUILD_ID)
+		if (field.number == MAPPING_BUILD_ID)
 			code->build_id = perfetto_text(f, PERFETTO_BUILD_IDS, scope, field.value);
-		while (field.number == PATH_PARTS && proto_number(&parts, &part)) {
+		while (field.number == MAPPING_PATH && proto_number(&parts, &part)) {
 			struct str text = builder_string_bytes(
 				b, perfetto_text(f, PERFETTO_MAPPING_PATHS, scope, part));
 			if (text.size && text.data[0] != '/' && text.data[0] != '[')
@@ -107,7 +86,6 @@ static void read_kind(struct code *code, struct str text)
 
 static bool read_code(struct perfetto *f, uint32_t scope, uint64_t iid, struct code *code)
 {
-	enum { KIND_KERNEL = 2 };
 	struct perfetto_entry *e = perfetto_entry(f, PERFETTO_FRAMES, scope, iid);
 	struct proto_field field;
 
@@ -116,19 +94,19 @@ static bool read_code(struct perfetto *f, uint32_t scope, uint64_t iid, struct c
 		return false;
 	struct cursor c = perfetto_entry_message(f, e);
 	while (proto_next(&c, &field)) {
-		if (field.number == 2)
+		if (field.number == FRAME_FUNCTION)
 			code->function_name = field.value;
-		else if (field.number == 3)
+		else if (field.number == FRAME_MAPPING)
 			code->mapping = field.value;
-		else if (field.number == 4)
+		else if (field.number == FRAME_ADDRESS)
 			code->rel_pc = field.value;
-		else if (field.number == 5)
+		else if (field.number == FRAME_FILE)
 			code->source = field.value;
-		else if (field.number == 6)
+		else if (field.number == FRAME_LINE)
 			code->line = (uint32_t)field.value;
-		else if (field.number == 7)
+		else if (field.number == FRAME_KIND)
 			code->is_kernel = field.value == KIND_KERNEL;
-		else if (field.number == 8)
+		else if (field.number == FRAME_KIND_TEXT)
 			read_kind(code, field.bytes);
 	}
 	if (code->mapping)
@@ -161,11 +139,11 @@ static stack_id push_line(struct perfetto *f, stack_id parent, const struct code
 	uint32_t line = 0;
 
 	while (proto_next(&c, &field)) {
-		if (field.number == 1)
+		if (field.number == LINE_FUNCTION)
 			name = builder_string(f->chrome.builder, field.bytes);
-		else if (field.number == 2)
+		else if (field.number == LINE_FILE)
 			file = builder_string(f->chrome.builder, field.bytes);
-		else if (field.number == 3)
+		else if (field.number == LINE_NUMBER)
 			line = (uint32_t)field.value;
 	}
 	return push(f, parent, code, name, file, line, is_inline);
@@ -175,13 +153,12 @@ static stack_id push_line(struct perfetto *f, stack_id parent, const struct code
 static stack_id push_symbols(
 	struct perfetto *f, stack_id stack, const struct code *code, const struct perfetto_entry *e)
 {
-	enum { LINES = 2 };
 	VEC(struct cursor) lines = {0};
 	struct cursor c = perfetto_entry_message(f, e);
 	struct proto_field field;
 
 	while (proto_next(&c, &field))
-		if (field.number == LINES && field.type == PROTO_BYTES)
+		if (field.number == ADDRESS_LINES && field.type == PROTO_BYTES)
 			vec_push(&lines, proto_message(&c, &field));
 	for (size_t i = lines.count; i-- > 0;)
 		stack = push_line(f, stack, code, lines.data[i], i + 1 < lines.count);
@@ -211,7 +188,6 @@ static stack_id push_frame(struct perfetto *f, stack_id stack, uint32_t scope, u
 
 static stack_id interned_stack(struct perfetto *f, struct perfetto_entry *e)
 {
-	enum { FRAME_IDS = 2 };
 	struct cursor c = perfetto_entry_message(f, e);
 	struct proto_field field;
 	stack_id stack = {0};
@@ -219,7 +195,7 @@ static stack_id interned_stack(struct perfetto *f, struct perfetto_entry *e)
 
 	while (proto_next(&c, &field)) {
 		struct proto_numbers frames = proto_numbers(&c, &field, PROTO_VARINT);
-		while (field.number == FRAME_IDS && proto_number(&frames, &iid))
+		while (field.number == CALLSTACK_FRAMES && proto_number(&frames, &iid))
 			stack = push_frame(f, stack, e->scope, iid);
 	}
 	return stack;
@@ -233,7 +209,7 @@ static stack_id inline_stack(struct perfetto *f, struct perfetto_entry *e)
 	stack_id stack = {0};
 
 	while (proto_next(&c, &field))
-		if (field.number == 1 && field.type == PROTO_BYTES)
+		if (field.number == INLINE_CALLSTACK_FRAMES && field.type == PROTO_BYTES)
 			stack = push_line(f, stack, &nowhere, proto_message(&c, &field), false);
 	return stack;
 }
@@ -279,27 +255,27 @@ static struct str perf_counter_name(uint64_t counter)
 static struct counter read_timebase(
 	const struct perfetto *f, const struct proto_field *message, uint64_t *period)
 {
-	enum { CPU_CLOCK = 1, TASK_CLOCK = 3 };
 	struct cursor c = proto_message(&f->file, message), inner;
 	struct proto_field field, member;
-	uint64_t event = CPU_CLOCK;
+	uint64_t event = TIMEBASE_CPU_CLOCK;
 	struct str name = STR("");
 
 	*period = UINT64_MAX;
 	while (proto_next(&c, &field)) {
 		inner = proto_message(&c, &field);
-		if (field.number == 1)
+		if (field.number == TIMEBASE_PERIOD)
 			*period = field.value;
-		else if (field.number == 4)
+		else if (field.number == TIMEBASE_COUNTER)
 			event = field.value;
-		else if (field.number == 10)
+		else if (field.number == TIMEBASE_NAME)
 			name = field.bytes;
-		while (field.number == 3 && proto_next(&inner, &member)) /* a tracepoint */
-			if (member.number == 1)
+		while (field.number == TIMEBASE_TRACEPOINT && proto_next(&inner, &member))
+			if (member.number == TRACEPOINT_NAME)
 				name = member.bytes, event = 0;
 	}
 	return (struct counter){.name = name.size ? name : perf_counter_name(event),
-		.unit = event == CPU_CLOCK || event == TASK_CLOCK ? STR("ns") : STR("count"),
+		.unit = event == TIMEBASE_CPU_CLOCK || event == TIMEBASE_TASK_CLOCK ? STR("ns")
+										    : STR("count"),
 		.multiplier = 1};
 }
 
@@ -315,13 +291,13 @@ static struct counter read_counter(const struct perfetto *f, const struct proto_
 	uint64_t unit = 0;
 
 	while (proto_next(&c, &field)) {
-		if (field.number == 2)
+		if (field.number == COUNTER_NAME)
 			counter.name = field.bytes;
-		else if (field.number == 3)
+		else if (field.number == COUNTER_UNIT)
 			unit = field.value < ARRAY_SIZE(names) ? field.value : 0;
-		else if (field.number == 4)
+		else if (field.number == COUNTER_UNIT_TEXT)
 			counter.unit = field.bytes;
-		else if (field.number == 5 && field.value)
+		else if (field.number == COUNTER_MULTIPLIER && field.value)
 			counter.multiplier = field.value;
 	}
 	if (counter.unit.size == 0)
@@ -399,7 +375,6 @@ static void add_sample(struct perfetto *f, const struct sample *s, int64_t time)
 void perfetto_read_perf_sample(struct perfetto *f, const struct perfetto_sequence *s,
 	const struct proto_field *message, int64_t time)
 {
-	enum { UNWIND_ERROR_NONE = 1, NOT_IN_SCOPE = 4 };
 	struct sample sample = {.frame = UINT64_MAX};
 	struct cursor c = proto_message(&f->file, message);
 	struct proto_field field;
@@ -448,9 +423,9 @@ static void read_task(struct sample *sample, struct cursor c)
 	struct proto_field field;
 
 	while (proto_next(&c, &field)) {
-		if (field.number == 2)
+		if (field.number == TASK_PID)
 			sample->pid = (uint32_t)field.value;
-		else if (field.number == 3)
+		else if (field.number == TASK_TID)
 			sample->tid = (uint32_t)field.value;
 	}
 }

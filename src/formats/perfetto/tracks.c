@@ -6,17 +6,6 @@
  */
 #include "formats/perfetto/reader.h"
 
-/* Numbers of fields of TrackDescriptor. */
-enum {
-	TRACK_UUID = 1,
-	TRACK_NAME = 2,
-	TRACK_PROCESS = 3,
-	TRACK_THREAD = 4,
-	TRACK_PARENT_UUID = 5,
-	TRACK_STATIC_NAME = 10,
-	TRACK_ATRACE_NAME = 13,
-};
-
 bool perfetto_place_id(struct perfetto *f, struct map *places, uint64_t id, size_t count,
 	size_t row_bytes, uint32_t *place)
 {
@@ -47,13 +36,13 @@ uint32_t perfetto_track_at(struct perfetto *f, uint64_t uuid)
 /* Numbers and a name out of a descriptor of a process or a thread. */
 static void read_task(struct perfetto *f, struct cursor c, struct perfetto_track *track)
 {
-	uint32_t name = track->is_thread ? 5 : 6;
+	uint32_t name = track->is_thread ? THREAD_NAME : PROCESS_NAME;
 	struct proto_field field;
 
 	while (proto_next(&c, &field)) {
-		if (field.number == 1)
+		if (field.number == (track->is_thread ? THREAD_PID : PROCESS_PID))
 			track->pid = (int32_t)field.value;
-		else if (field.number == 2 && track->is_thread)
+		else if (field.number == THREAD_TID && track->is_thread)
 			track->tid = (int64_t)field.value;
 		else if (field.number == name && field.type == PROTO_BYTES)
 			track->name = builder_string(f->chrome.builder, field.bytes);
@@ -130,9 +119,9 @@ static void read_tree_process(struct perfetto *f, struct cursor c)
 	int64_t pid = -1;
 
 	while (proto_next(&c, &field)) {
-		if (field.number == 1)
+		if (field.number == TREE_PROCESS_PID)
 			pid = (int32_t)field.value;
-		else if (field.number == 3 && name.i == 0)
+		else if (field.number == TREE_PROCESS_COMMAND && name.i == 0)
 			name = builder_string(f->chrome.builder, str_base_name(field.bytes));
 	}
 	if (pid >= 0 && name.i)
@@ -146,11 +135,11 @@ static void read_tree_thread(struct perfetto *f, struct cursor c)
 	int64_t pid = -1, tid = -1;
 
 	while (proto_next(&c, &field)) {
-		if (field.number == 1)
+		if (field.number == TREE_THREAD_TID)
 			tid = (int32_t)field.value;
-		else if (field.number == 2)
+		else if (field.number == TREE_THREAD_NAME)
 			name = builder_string(f->chrome.builder, field.bytes);
-		else if (field.number == 3)
+		else if (field.number == TREE_THREAD_TGID)
 			pid = (int32_t)field.value;
 	}
 	if (pid >= 0 && tid >= 0 && name.i)
@@ -159,7 +148,6 @@ static void read_tree_thread(struct perfetto *f, struct cursor c)
 
 void perfetto_read_tree(struct perfetto *f, const struct proto_field *message)
 {
-	enum { PROCESSES = 1, THREADS = 2 };
 	struct cursor c = proto_message(&f->file, message);
 	struct proto_field field;
 
@@ -169,9 +157,9 @@ void perfetto_read_tree(struct perfetto *f, const struct proto_field *message)
 			return;
 		}
 		f->tracks_left--;
-		if (field.number == PROCESSES)
+		if (field.number == TREE_PROCESS)
 			read_tree_process(f, proto_message(&c, &field));
-		else if (field.number == THREADS)
+		else if (field.number == TREE_THREAD)
 			read_tree_thread(f, proto_message(&c, &field));
 	}
 }

@@ -19,36 +19,6 @@
 
 enum { SEQUENCE = 1 };
 
-/* Numbers of fields. */
-enum {
-	TRACE_PACKET = 1,
-	PACKET_TIMESTAMP = 8,
-	PACKET_SEQUENCE_ID = 10,
-	PACKET_TRACK_EVENT = 11,
-	PACKET_SEQUENCE_FLAGS = 13,
-	PACKET_TRACK_DESCRIPTOR = 60,
-	PACKET_FIRST_ON_SEQUENCE = 87,
-	EVENT_TYPE = 9,
-	EVENT_NAME_IID = 10,
-	EVENT_TRACK_UUID = 11,
-	EVENT_CATEGORIES = 22,
-	EVENT_NAME = 23,
-	TRACK_UUID = 1,
-	TRACK_NAME = 2,
-	TRACK_PROCESS = 3,
-	TRACK_THREAD = 4,
-	TRACK_PARENT_UUID = 5,
-	PROCESS_PID = 1,
-	PROCESS_NAME = 6,
-	THREAD_PID = 1,
-	THREAD_TID = 2,
-	THREAD_NAME = 5,
-	INTERNED_EVENT_NAMES = 2,
-};
-
-enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
-enum { SLICE_BEGIN = 1, SLICE_END = 2 };
-
 size_t perfetto_begin(struct perfetto_writer *w, uint64_t time_ns)
 {
 	size_t packet = proto_begin(w->out, TRACE_PACKET);
@@ -73,8 +43,8 @@ void perfetto_put_text(struct perfetto_writer *w, uint32_t kind, uint64_t iid, s
 {
 	size_t entry = proto_begin(w->out, kind);
 
-	proto_put_varint(w->out, INTERNED_IID, iid);
-	proto_put_string(w->out, INTERNED_TEXT, text);
+	proto_put_varint(w->out, ENTRY_IID, iid);
+	proto_put_string(w->out, STRING_TEXT, text);
 	proto_end(w->out, entry);
 }
 

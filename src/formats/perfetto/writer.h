@@ -4,14 +4,8 @@
 /* What perfetto.c and perfetto_samples.c share; nobody else includes it. */
 
 #include "base/protobuf.h"
+#include "formats/perfetto/schema.h"
 #include "formats/writers.h"
-
-/* Fields of packets that both write. */
-enum {
-	PACKET_INTERNED_DATA = 12,
-	INTERNED_IID = 1,
-	INTERNED_TEXT = 2,
-};
 
 /* What was interned before: by number, each kind with ids of its own. */
 struct perfetto_interned {

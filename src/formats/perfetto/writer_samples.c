@@ -23,43 +23,6 @@
 #include "base/vec.h"
 #include "formats/common/zone_walk.h"
 
-/* Numbers of fields. */
-enum {
-	PACKET_DEFAULTS = 59,
-	PACKET_PERF_SAMPLE = 66,
-	DEFAULTS_PERF_SAMPLE = 12,
-	PERF_SAMPLE_TIMEBASE = 1,
-	TIMEBASE_PERIOD = 1,
-	TIMEBASE_COUNTER = 4,
-	TIMEBASE_NAME = 10,
-	SAMPLE_CPU = 1,
-	SAMPLE_PID = 2,
-	SAMPLE_TID = 3,
-	SAMPLE_CALLSTACK = 4,
-	SAMPLE_COUNT = 6,
-	SAMPLE_SKIPPED_REASON = 18,
-	INTERNED_FUNCTION_NAMES = 5,
-	INTERNED_FRAMES = 6,
-	INTERNED_CALLSTACKS = 7,
-	INTERNED_BUILD_IDS = 16,
-	INTERNED_MAPPING_PATHS = 17,
-	INTERNED_SOURCE_PATHS = 18,
-	INTERNED_MAPPINGS = 19,
-	MAPPING_BUILD_ID = 2,
-	MAPPING_PATH = 7,
-	FRAME_FUNCTION = 2,
-	FRAME_MAPPING = 3,
-	FRAME_ADDRESS = 4,
-	FRAME_FILE = 5,
-	FRAME_LINE = 6,
-	FRAME_KIND = 7,
-	FRAME_KIND_TEXT = 8,
-	CALLSTACK_FRAMES = 2,
-};
-
-enum { COUNTER_UNKNOWN = 0, COUNTER_CPU_CLOCK = 1 };
-enum { KIND_KERNEL = 2 };
-enum { NOT_IN_SCOPE = 4 };
 enum { BUILD_ID_MAX = 64 }; /* bytes */
 
 /* True the first time. */
@@ -81,8 +44,8 @@ static bool put_build_id(struct perfetto_writer *w, uint64_t iid, struct str hex
 	if (hex.size == 0 || hex.size > 2 * sizeof(bytes) || !str_unhex(hex, bytes))
 		return false;
 	size_t entry = proto_begin(w->out, INTERNED_BUILD_IDS);
-	proto_put_varint(w->out, INTERNED_IID, iid);
-	proto_put_bytes(w->out, INTERNED_TEXT, (struct str){bytes, hex.size / 2});
+	proto_put_varint(w->out, ENTRY_IID, iid);
+	proto_put_bytes(w->out, STRING_TEXT, (struct str){bytes, hex.size / 2});
 	proto_end(w->out, entry);
 	return true;
 }
@@ -103,7 +66,7 @@ static uint64_t put_mapping(struct perfetto_writer *w, uint32_t object)
 	if (path.size)
 		perfetto_put_text(w, INTERNED_MAPPING_PATHS, iid, path);
 	size_t entry = proto_begin(w->out, INTERNED_MAPPINGS);
-	proto_put_varint(w->out, INTERNED_IID, iid);
+	proto_put_varint(w->out, ENTRY_IID, iid);
 	if (has_build_id)
 		proto_put_varint(w->out, MAPPING_BUILD_ID, iid);
 	if (path.size)
@@ -147,7 +110,7 @@ static void put_frame(struct perfetto_writer *w, uint32_t i)
 		perfetto_put_text(w, INTERNED_SOURCE_PATHS, (uint64_t)frame->file.i + 1,
 			profile_string(p, frame->file));
 	size_t entry = proto_begin(w->out, INTERNED_FRAMES);
-	proto_put_varint(w->out, INTERNED_IID, (uint64_t)i + 1);
+	proto_put_varint(w->out, ENTRY_IID, (uint64_t)i + 1);
 	proto_put_varint(w->out, FRAME_FUNCTION, function);
 	proto_put_varint(w->out, FRAME_MAPPING, mapping);
 	proto_put_varint(w->out, FRAME_ADDRESS, frame->obj_addr);
@@ -167,7 +130,7 @@ static void put_unknown_frame(struct perfetto_writer *w)
 	perfetto_put_text(w, INTERNED_FUNCTION_NAMES, function, STR("[unknown]"));
 	uint64_t mapping = put_mapping(w, NO_ID);
 	size_t entry = proto_begin(w->out, INTERNED_FRAMES);
-	proto_put_varint(w->out, INTERNED_IID, w->profile->frame_count + 1);
+	proto_put_varint(w->out, ENTRY_IID, w->profile->frame_count + 1);
 	proto_put_varint(w->out, FRAME_FUNCTION, function);
 	proto_put_varint(w->out, FRAME_MAPPING, mapping);
 	proto_end(w->out, entry);
@@ -187,7 +150,7 @@ static void put_callstack(struct perfetto_writer *w, uint32_t stack)
 	if (stack == 0)
 		put_unknown_frame(w);
 	size_t entry = proto_begin(w->out, INTERNED_CALLSTACKS);
-	proto_put_varint(w->out, INTERNED_IID, (uint64_t)stack + 1);
+	proto_put_varint(w->out, ENTRY_IID, (uint64_t)stack + 1);
 	if (stack == 0)
 		proto_put_varint(w->out, CALLSTACK_FRAMES, w->profile->frame_count + 1);
 	/* Not packed, as Perfetto declares it; the outermost first. */
@@ -303,11 +266,11 @@ static void put_period(struct perfetto_writer *w, int64_t period)
 	const struct metric *metric = &w->profile->metrics[w->metric.i];
 	size_t defaults = proto_begin(w->out, PACKET_DEFAULTS);
 	size_t perf = proto_begin(w->out, DEFAULTS_PERF_SAMPLE);
-	size_t timebase = proto_begin(w->out, PERF_SAMPLE_TIMEBASE);
+	size_t timebase = proto_begin(w->out, PERF_DEFAULTS_TIMEBASE);
 
 	proto_put_varint(w->out, TIMEBASE_PERIOD, (uint64_t)period);
 	proto_put_varint(
-		w->out, TIMEBASE_COUNTER, is_time(w) ? COUNTER_CPU_CLOCK : COUNTER_UNKNOWN);
+		w->out, TIMEBASE_COUNTER, is_time(w) ? TIMEBASE_CPU_CLOCK : TIMEBASE_UNKNOWN);
 	proto_put_string(w->out, TIMEBASE_NAME, profile_string(w->profile, metric->name));
 	proto_end(w->out, timebase);
 	proto_end(w->out, perf);
@@ -322,14 +285,14 @@ static void put_sample(struct perfetto_writer *w, const struct writing *t, uint6
 	const struct thread *thread = s->thread ? &p->threads[s->thread[t->sample].i] : NULL;
 	size_t sample = proto_begin(w->out, PACKET_PERF_SAMPLE);
 
-	proto_put_varint(w->out, SAMPLE_CPU, 0);
+	proto_put_varint(w->out, PERF_CPU, 0);
 	proto_put_varint(
-		w->out, SAMPLE_PID, thread ? (uint32_t)p->processes[thread->process.i].pid : 0);
-	proto_put_varint(w->out, SAMPLE_TID, thread ? (uint32_t)thread->tid : 0);
-	proto_put_varint(w->out, SAMPLE_CALLSTACK, (uint64_t)s->stack[t->sample].i + 1);
-	proto_put_varint(w->out, SAMPLE_COUNT, sum);
+		w->out, PERF_PID, thread ? (uint32_t)p->processes[thread->process.i].pid : 0);
+	proto_put_varint(w->out, PERF_TID, thread ? (uint32_t)thread->tid : 0);
+	proto_put_varint(w->out, PERF_CALLSTACK_IID, (uint64_t)s->stack[t->sample].i + 1);
+	proto_put_varint(w->out, PERF_COUNT, sum);
 	if (!t->is_counted)
-		proto_put_varint(w->out, SAMPLE_SKIPPED_REASON, NOT_IN_SCOPE);
+		proto_put_varint(w->out, PERF_SKIPPED_REASON, NOT_IN_SCOPE);
 	proto_end(w->out, sample);
 }
 

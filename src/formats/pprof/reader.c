@@ -49,13 +49,13 @@ static bool is_row(const struct proto_field *field, struct cursor message)
 		uint32_t field_max;
 		uint32_t bytes; /* a bit for each field that may be of that type */
 	} kinds[PROFILE_FIELD_COUNT] = {
-		[PROFILE_SAMPLE_TYPE] = {2, 0},
-		[PROFILE_SAMPLE] = {3,
+		[PROFILE_SAMPLE_TYPE] = {VALUE_UNIT, 0},
+		[PROFILE_SAMPLE] = {SAMPLE_LABEL,
 			1u << SAMPLE_LOCATION | 1u << SAMPLE_VALUE | 1u << SAMPLE_LABEL},
-		[PROFILE_MAPPING] = {10, 0},
-		[PROFILE_LOCATION] = {5, 1u << LOCATION_LINE},
-		[PROFILE_FUNCTION] = {5, 0},
-		[PROFILE_PERIOD_TYPE] = {2, 0},
+		[PROFILE_MAPPING] = {MAPPING_HAS_INLINE, 0},
+		[PROFILE_LOCATION] = {LOCATION_IS_FOLDED, 1u << LOCATION_LINE},
+		[PROFILE_FUNCTION] = {FUNCTION_START_LINE, 0},
+		[PROFILE_PERIOD_TYPE] = {VALUE_UNIT, 0},
 	};
 	struct proto_field f;
 

@@ -16,59 +16,8 @@
 #include "obj/demangle.h"
 #include "formats/common/importer.h"
 #include "formats/common/mapped_code.h"
+#include "formats/pprof/schema.h"
 #include "formats/readers.h"
-
-/* Fields of the messages in profile.proto. */
-enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING = 6,
-	PROFILE_DROP_FRAMES = 7,
-	PROFILE_KEEP_FRAMES = 8,
-	PROFILE_TIME = 9,
-	PROFILE_DURATION = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-	PROFILE_COMMENT = 13,
-	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
-	PROFILE_DOC_URL = 15,
-	PROFILE_FIELD_COUNT,
-
-	VALUE_TYPE = 1,
-	VALUE_UNIT = 2,
-
-	SAMPLE_LOCATION = 1,
-	SAMPLE_VALUE = 2,
-	SAMPLE_LABEL = 3,
-
-	LABEL_KEY = 1,
-	LABEL_TEXT = 2,
-	LABEL_NUMBER = 3,
-	LABEL_UNIT = 4,
-
-	ROW_ID = 1, /* of mappings, locations, functions */
-
-	MAPPING_START = 2,
-	MAPPING_LIMIT = 3,
-	MAPPING_OFFSET = 4,
-	MAPPING_FILE = 5,
-	MAPPING_BUILD_ID = 6,
-
-	LOCATION_MAPPING = 2,
-	LOCATION_ADDRESS = 3,
-	LOCATION_LINE = 4,
-
-	LINE_FUNCTION = 1,
-	LINE_LINE = 2,
-
-	FUNCTION_NAME = 2,
-	FUNCTION_SYSTEM_NAME = 3,
-	FUNCTION_FILE = 4,
-	FUNCTION_START_LINE = 5,
-};
 
 /* More than any tool writes; each costs 16 bytes a stack. */
 #define PPROF_METRICS_MAX 64

@@ -63,8 +63,8 @@ static void put_type(struct pprof_writer *w, uint32_t field, uint64_t type, uint
 	struct strbuf *out = &w->sink->text;
 	size_t begun = proto_begin(out, field);
 
-	proto_put_varint(out, 1, type);
-	proto_put_varint(out, 2, unit);
+	proto_put_varint(out, VALUE_TYPE, type);
+	proto_put_varint(out, VALUE_UNIT, unit);
 	proto_end(out, begun);
 }
 
@@ -73,10 +73,10 @@ static void put_types(struct pprof_writer *w)
 	const struct profile *p = w->profile;
 
 	if (adds_samples(p))
-		put_type(w, 1, pprof_writer_text(w, STR("samples")),
+		put_type(w, PROFILE_SAMPLE_TYPE, pprof_writer_text(w, STR("samples")),
 			pprof_writer_text(w, STR("count")));
 	for (size_t i = 0; i < p->metric_count; i++)
-		put_type(w, 1, pprof_writer_string(w, p->metrics[i].name),
+		put_type(w, PROFILE_SAMPLE_TYPE, pprof_writer_string(w, p->metrics[i].name),
 			put_unit(w, p->metrics[i].unit));
 }
 
@@ -86,15 +86,15 @@ static void put_label(
 	struct pprof_writer *w, uint64_t key, uint64_t text, int64_t number, uint64_t unit)
 {
 	struct strbuf *out = &w->sink->text;
-	size_t begun = proto_begin(out, 3);
+	size_t begun = proto_begin(out, SAMPLE_LABEL);
 
-	proto_put_varint(out, 1, key);
+	proto_put_varint(out, LABEL_KEY, key);
 	if (text)
-		proto_put_varint(out, 2, text);
+		proto_put_varint(out, LABEL_TEXT, text);
 	if (number)
-		proto_put_varint(out, 3, (uint64_t)number);
+		proto_put_varint(out, LABEL_NUMBER, (uint64_t)number);
 	if (unit)
-		proto_put_varint(out, 4, unit);
+		proto_put_varint(out, LABEL_UNIT, unit);
 	proto_end(out, begun);
 }
 
@@ -152,11 +152,11 @@ static void put_sample(
 
 	if (!any_value(values, count))
 		return;
-	size_t begun = proto_begin(out, 2);
-	size_t list = proto_begin(out, 1);
+	size_t begun = proto_begin(out, PROFILE_SAMPLE);
+	size_t list = proto_begin(out, SAMPLE_LOCATION);
 	pprof_put_locations(w, (stack_id){key->stack});
 	proto_end(out, list);
-	list = proto_begin(out, 2);
+	list = proto_begin(out, SAMPLE_VALUE);
 	for (size_t i = 0; i < count; i++)
 		proto_put_packed(out, (uint64_t)values[i]);
 	proto_end(out, list);
@@ -246,10 +246,10 @@ static void put_period(struct pprof_writer *w)
 
 	if (period == 0 || period > INT64_MAX)
 		return;
-	put_type(w, 11,
+	put_type(w, PROFILE_PERIOD_TYPE,
 		is_time ? pprof_writer_string(w, m->name) : pprof_writer_text(w, STR("cpu")),
 		pprof_writer_text(w, STR("nanoseconds")));
-	put_known(w, 12, period);
+	put_known(w, PROFILE_PERIOD, period);
 }
 
 static void put_comments(struct pprof_writer *w)
@@ -263,7 +263,8 @@ static void put_comments(struct pprof_writer *w)
 		if (note_shows_count(note))
 			strbuf_printf(&text, "%llu ", (unsigned long long)note->count);
 		strbuf_add(&text, profile_string(p, note->text));
-		proto_put_varint(&w->sink->text, 13, pprof_writer_text(w, strbuf_str(&text)));
+		proto_put_varint(
+			&w->sink->text, PROFILE_COMMENT, pprof_writer_text(w, strbuf_str(&text)));
 		strbuf_deinit(&text);
 	}
 }
@@ -276,9 +277,10 @@ static struct error *pprof_write(
 
 	pprof_writer_init(&w, profile, sink);
 	put_types(&w);
-	put_known(&w, 14, pprof_writer_string(&w, profile->metrics[options->metric.i].name));
-	put_known(&w, 9, profile->start_unix_ns);
-	put_known(&w, 10, profile->stats.duration_ns);
+	put_known(&w, PROFILE_DEFAULT_SAMPLE_TYPE,
+		pprof_writer_string(&w, profile->metrics[options->metric.i].name));
+	put_known(&w, PROFILE_TIME, profile->start_unix_ns);
+	put_known(&w, PROFILE_DURATION, profile->stats.duration_ns);
 	put_period(&w);
 	put_comments(&w);
 	if (profile->samples.thread || profile->samples.labels)

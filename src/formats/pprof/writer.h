@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "model/profile.h"
 #include "formats/common/exporter.h"
+#include "formats/pprof/schema.h"
 
 /* A function as pprof has it: with the file of its lines, of which there may be several. */
 struct pprof_function {

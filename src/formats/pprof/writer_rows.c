@@ -35,7 +35,7 @@ uint64_t pprof_writer_string(struct pprof_writer *w, string_id id)
 static void put_strings(struct pprof_writer *w)
 {
 	for (size_t i = 0; i < w->strings.count; i++) {
-		proto_put_bytes(&w->sink->text, 6, w->strings.strings[i]);
+		proto_put_bytes(&w->sink->text, PROFILE_STRING, w->strings.strings[i]);
 		if (!sink_settle(w->sink))
 			return;
 	}
@@ -112,21 +112,21 @@ static void put_mapping(struct pprof_writer *w, size_t object, const struct know
 	struct strbuf *out = &w->sink->text;
 	uint64_t file = pprof_writer_string(w, o->path),
 		 build_id = pprof_writer_string(w, o->build_id);
-	size_t begun = proto_begin(out, 3);
+	size_t begun = proto_begin(out, PROFILE_MAPPING);
 
-	proto_put_varint(out, 1, w->mapping_of[object]);
-	proto_put_varint(out, 3, UINT64_MAX);
-	proto_put_varint(out, 5, file);
+	proto_put_varint(out, ROW_ID, w->mapping_of[object]);
+	proto_put_varint(out, MAPPING_LIMIT, UINT64_MAX);
+	proto_put_varint(out, MAPPING_FILE, file);
 	if (build_id)
-		proto_put_varint(out, 6, build_id);
+		proto_put_varint(out, MAPPING_BUILD_ID, build_id);
 	if (known->functions)
-		proto_put_varint(out, 7, 1);
+		proto_put_varint(out, MAPPING_HAS_FUNCTIONS, 1);
 	if (known->files)
-		proto_put_varint(out, 8, 1);
+		proto_put_varint(out, MAPPING_HAS_FILES, 1);
 	if (known->lines)
-		proto_put_varint(out, 9, 1);
+		proto_put_varint(out, MAPPING_HAS_LINES, 1);
 	if (known->inlines)
-		proto_put_varint(out, 10, 1);
+		proto_put_varint(out, MAPPING_HAS_INLINE, 1);
 	proto_end(out, begun);
 }
 
@@ -174,14 +174,14 @@ static void put_functions(struct pprof_writer *w)
 		const struct function *f = &w->profile->functions[row->function];
 		uint64_t name = f->name.i ? pprof_writer_string(w, f->name)
 					  : pprof_writer_text(w, STR("[unknown]"));
-		size_t begun = proto_begin(out, 5);
+		size_t begun = proto_begin(out, PROFILE_FUNCTION);
 
-		proto_put_varint(out, 1, i + 1);
-		proto_put_varint(out, 2, name);
+		proto_put_varint(out, ROW_ID, i + 1);
+		proto_put_varint(out, FUNCTION_NAME, name);
 		if (row->file.i)
-			proto_put_varint(out, 4, pprof_writer_string(w, row->file));
+			proto_put_varint(out, FUNCTION_FILE, pprof_writer_string(w, row->file));
 		if (f->line)
-			proto_put_varint(out, 5, f->line);
+			proto_put_varint(out, FUNCTION_START_LINE, f->line);
 		proto_end(out, begun);
 		if (!sink_settle(w->sink))
 			return;
@@ -211,11 +211,11 @@ static void put_line(struct pprof_writer *w, const struct frame *frame)
 {
 	struct strbuf *out = &w->sink->text;
 	uint32_t function = function_of(w, frame);
-	size_t begun = proto_begin(out, 4);
+	size_t begun = proto_begin(out, LOCATION_LINE);
 
-	proto_put_varint(out, 1, function);
+	proto_put_varint(out, LINE_FUNCTION, function);
 	if (frame->line)
-		proto_put_varint(out, 2, frame->line);
+		proto_put_varint(out, LINE_LINE, frame->line);
 	proto_end(out, begun);
 }
 
@@ -227,13 +227,13 @@ static void put_location(struct pprof_writer *w, uint32_t id)
 	const struct frame *frame = code_places_outermost(&w->places, p, leaf);
 	object_id object = p->functions[frame->function.i].object;
 	uint64_t obj_addr = code_places_frame(&w->places, p, leaf)->obj_addr;
-	size_t begun = proto_begin(out, 4);
+	size_t begun = proto_begin(out, PROFILE_LOCATION);
 
-	proto_put_varint(out, 1, id);
+	proto_put_varint(out, ROW_ID, id);
 	if (has_mapping(p, object))
-		proto_put_varint(out, 2, w->mapping_of[object.i]);
+		proto_put_varint(out, LOCATION_MAPPING, w->mapping_of[object.i]);
 	if (obj_addr)
-		proto_put_varint(out, 3, obj_addr);
+		proto_put_varint(out, LOCATION_ADDRESS, obj_addr);
 	for (uint32_t place = leaf; place; place = code_places_outer(&w->places, place))
 		put_line(w, code_places_frame(&w->places, p, place));
 	proto_end(out, begun);
