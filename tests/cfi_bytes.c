@@ -81,8 +81,14 @@ void cfi_bytes_fde(
 
 struct cfi_table *cfi_bytes_compile(struct cfi_bytes *b, size_t *bad)
 {
-	struct cfi_source source = {
-		.sections = {cfi_bytes_section(b)}, .section_count = 1, .object = {.name = "test"}};
+	return cfi_bytes_compile_for(b, &arch_x86_64, bad);
+}
+
+struct cfi_table *cfi_bytes_compile_for(struct cfi_bytes *b, const struct arch *arch, size_t *bad)
+{
+	struct cfi_source source = {.sections = {cfi_bytes_section(b)},
+		.section_count = 1,
+		.object = {.name = "test", .arch = arch}};
 	struct cfi_section *section = &source.sections[0];
 
 	section->lazy = lazy_bytes_copy(b->out.data, b->out.count);

@@ -37,6 +37,8 @@ void cfi_bytes_fde(
 struct cfi_section cfi_bytes_section(const struct cfi_bytes *b);
 /* Makes a table of it, all of which is compiled, and frees it; *bad: how many entries are bad. */
 struct cfi_table *cfi_bytes_compile(struct cfi_bytes *b, size_t *bad);
+/* The same for another processor. */
+struct cfi_table *cfi_bytes_compile_for(struct cfi_bytes *b, const struct arch *arch, size_t *bad);
 /* Looks up all entries of the source; how many of them are bad. */
 size_t cfi_bytes_bad(struct cfi_table *table, const struct cfi_source *source);
 

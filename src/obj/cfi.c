@@ -86,7 +86,7 @@ struct cfi_table *cfi_table_open(const struct cfi_source *source)
 		&t->source.header, &t->source.object);
 	cfi_index_init(&t->indices[INDEX_DEBUG_FRAME], find_section(&t->source, true), &no_header,
 		&t->source.object);
-	cfi_rules_init(&t->rules);
+	cfi_rules_init(&t->rules, t->source.object.arch);
 	t->rows.rules = &t->rules;
 	code_gaps_init(&t->gaps, &t->source.object);
 	return t;

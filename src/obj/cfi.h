@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -49,13 +50,13 @@ struct cfi_rule {
 	int32_t origin; /* CFI_CODE_SAVED, CFI_CODE_REGISTER */
 };
 
-/* x86-64 numbering; 16 is the return address. */
+/* Registers by slot (arch/arch.h). The return address of rules is in the slot arch->return_reg. */
 enum {
-	CFI_REGISTER_BX = 3,
-	CFI_REGISTER_BP = 6,
-	CFI_REGISTER_SP = 7,
-	CFI_REGISTER_RA = 16,
-	CFI_REGISTER_COUNT = 17
+	CFI_REGISTER_BX = ARCH_REG_BX,
+	CFI_REGISTER_BP = ARCH_REG_BP,
+	CFI_REGISTER_SP = ARCH_REG_SP,
+	CFI_REGISTER_RA = ARCH_REG_PC, /* where calls push it */
+	CFI_REGISTER_COUNT = ARCH_REG_COUNT
 };
 
 /* How the caller's value of a register is found; `value` of struct cfi_slow_rule says where. */
@@ -128,7 +129,8 @@ struct cfi_code {
 
 /* What is to be known of the object besides. */
 struct cfi_object {
-	const char *name; /* for messages */
+	const char *name;	 /* for messages */
+	const struct arch *arch; /* NULL: the one that sonde was built for */
 	uint64_t text_addr,
 		data_addr; /* of .text and .got, that addresses may be relative to; or 0 */
 	const struct cfi_bare *bare; /* ascending, disjoint */

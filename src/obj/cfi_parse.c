@@ -189,12 +189,14 @@ static void read_augmentation(
 		cursor_fail(c, "augmentation data too short");
 }
 
-static bool read_cie(struct cursor *c, const struct cfi_section *section, struct cfi_cie *cie)
+static bool read_cie(struct cursor *c, const struct cfi_section *section,
+	const struct cfi_object *object, struct cfi_cie *cie)
 {
 	uint8_t version = cursor_u8(c);
 	struct str letters = cursor_string(c);
 
-	*cie = (struct cfi_cie){.pointer_encoding = DW_EH_PE_absptr};
+	*cie = (struct cfi_cie){.pointer_encoding = DW_EH_PE_absptr,
+		.arch = object->arch ? object->arch : arch_here()};
 	if (version != 1 && version != 3 && version != 4)
 		cursor_fail(c, "an unknown CIE version");
 	if (version == 4 && (cursor_u8(c) != 8 || cursor_u8(c) != 0))
@@ -202,7 +204,7 @@ static bool read_cie(struct cursor *c, const struct cfi_section *section, struct
 	cie->code_factor = cursor_uleb(c);
 	cie->data_factor = cursor_sleb(c);
 	uint64_t return_register = version == 1 ? cursor_u8(c) : cursor_uleb(c);
-	if (return_register != CFI_REGISTER_RA)
+	if (arch_reg(cie->arch, return_register) != cie->arch->return_reg)
 		cursor_fail(c, "the return address in a register of another machine");
 	if (letters.size && letters.data[0] == 'z')
 		read_augmentation(c, letters, section->obj_addr, cie);
@@ -217,7 +219,8 @@ static void take_cie(struct section_walk *w, struct entry_header *h)
 {
 	struct cfi_cie cie;
 
-	if (w->entries->cies.count == CIE_COUNT_MAX || !read_cie(&h->body, w->section, &cie)) {
+	if (w->entries->cies.count == CIE_COUNT_MAX ||
+		!read_cie(&h->body, w->section, w->entries->object, &cie)) {
 		w->entries->bad++;
 		return;
 	}
@@ -295,13 +298,14 @@ static bool read_entry_at(const struct cfi_section *section, uint64_t offset, ui
 }
 
 /* Has the entry of a CIE read, and parsed. */
-static bool load_cie(const struct cfi_section *section, uint64_t offset, struct cfi_cie *cie)
+static bool load_cie(const struct cfi_section *section, const struct cfi_object *object,
+	uint64_t offset, struct cfi_cie *cie)
 {
 	struct entry_header h;
 	uint64_t size;
 
 	if (!read_entry_at(section, offset, LONE_CIE_SIZE_MAX, &h, &size) || !h.is_cie ||
-		!read_cie(&h.body, section, cie))
+		!read_cie(&h.body, section, object, cie))
 		return false;
 	cie->offset = offset;
 	cie->size = size;
@@ -309,14 +313,14 @@ static bool load_cie(const struct cfi_section *section, uint64_t offset, struct 
 }
 
 /* The index of a CIE; its bytes are there, which expressions of its program may be in. */
-static bool find_or_load_cie(
-	const struct cfi_section *section, uint64_t offset, struct cfi_cies *cies, uint32_t *index)
+static bool find_or_load_cie(const struct cfi_section *section, const struct cfi_object *object,
+	uint64_t offset, struct cfi_cies *cies, uint32_t *index)
 {
 	struct cfi_cie cie;
 
 	if (map_get(&cies->at, offset, 0, index))
 		return need(section, offset, cies->list.data[*index].size);
-	if (cies->list.count == CIE_COUNT_MAX || !load_cie(section, offset, &cie))
+	if (cies->list.count == CIE_COUNT_MAX || !load_cie(section, object, offset, &cie))
 		return false;
 	*index = (uint32_t)cies->list.count;
 	map_put(&cies->at, offset, 0, *index);
@@ -338,7 +342,7 @@ bool cfi_fde_load(const struct cfi_section *section, const struct cfi_object *ob
 
 	fde->offset = offset;
 	return read_entry_at(section, offset, FDE_SIZE_MAX, &h, &size) && !h.is_cie &&
-	       find_or_load_cie(section, cie_offset(section, &h), cies, &fde->cie) &&
+	       find_or_load_cie(section, object, cie_offset(section, &h), cies, &fde->cie) &&
 	       read_fde(&h.body, &cies->list.data[fde->cie], section, object, fde);
 }
 
@@ -351,7 +355,7 @@ bool cfi_fde_read(const struct cfi_section *section, const struct cfi_object *ob
 	uint64_t size;
 
 	if (!read_entry_at(section, offset, FDE_SIZE_MAX, &h, &size) || h.is_cie ||
-		!load_cie(section, cie_offset(section, &h), &cie) ||
+		!load_cie(section, object, cie_offset(section, &h), &cie) ||
 		!read_fde(&h.body, &cie, section, object, &fde))
 		return false;
 	*low = fde.low;

@@ -12,6 +12,7 @@
 #include "obj/cfi.h"
 
 struct cfi_cie {
+	const struct arch *arch;
 	uint64_t offset, size;	/* of the entry, in the section */
 	const uint8_t *program; /* borrowed from the section */
 	size_t program_size;

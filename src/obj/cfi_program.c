@@ -11,6 +11,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "obj/cfi_read.h"
 
 #ifndef DW_CFA_MIPS_advance_loc8
@@ -89,30 +90,38 @@ static int32_t expression(struct run *r)
 /* ---- effects ---- */
 
 /* Vector registers and the like have numbers too; nobody needs them to unwind. */
-static void set(struct run *r, uint64_t reg, enum cfi_how how, int32_t value)
+static void set(struct run *r, uint64_t number, enum cfi_how how, int32_t value)
 {
+	unsigned int reg = arch_reg(r->cie->arch, number);
+
 	if (reg >= CFI_REGISTER_COUNT)
 		return;
 	r->now.how[reg] = (uint8_t)how;
 	r->now.value[reg] = value;
 }
 
-static void restore(struct run *r, uint64_t reg)
+static void restore(struct run *r, uint64_t number)
 {
+	unsigned int reg = arch_reg(r->cie->arch, number);
+
 	if (reg < CFI_REGISTER_COUNT)
-		set(r, reg, r->cie->initial.how[reg], r->cie->initial.value[reg]);
+		set(r, number, r->cie->initial.how[reg], r->cie->initial.value[reg]);
 }
 
-static void set_register(struct run *r, uint64_t reg, uint64_t other)
+static void set_register(struct run *r, uint64_t reg, uint64_t other_number)
 {
+	unsigned int other = arch_reg(r->cie->arch, other_number);
+
 	if (other < CFI_REGISTER_COUNT)
 		set(r, reg, CFI_REGISTER, (int32_t)other);
 	else
 		set(r, reg, CFI_UNDEFINED, 0);
 }
 
-static void set_cfa_register(struct run *r, uint64_t reg)
+static void set_cfa_register(struct run *r, uint64_t number)
 {
+	unsigned int reg = arch_reg(r->cie->arch, number);
+
 	if (reg >= CFI_REGISTER_COUNT)
 		cursor_fail(&r->c, "a CFA in an unknown register");
 	r->now.cfa_register = (uint8_t)reg;

@@ -12,15 +12,13 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "arch/arch.h"
 #include "obj/cfi_read.h"
 
 /* .plt as GNU ld, gold and lld describe it: breg7+8, breg16+0, lit15, and, lit11, ge, lit3, shl,
  * plus */
 static const uint8_t plt_expression[] = {
 	0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
-
-/* Where struct sigcontext's registers stand, from the ucontext at sp (asm/sigcontext.h). */
-enum { UCONTEXT_BP = 120, UCONTEXT_SP = 160, UCONTEXT_PC = 168 };
 
 /* Where a row is from, whose number is wanted. */
 struct maker {
@@ -42,9 +40,9 @@ static uint16_t add_rule(struct cfi_rules *rules, struct cfi_rule rule)
 	return (uint16_t)rules->count++;
 }
 
-void cfi_rules_init(struct cfi_rules *rules)
+void cfi_rules_init(struct cfi_rules *rules, const struct arch *arch)
 {
-	*rules = (struct cfi_rules){.arena = arena_create()};
+	*rules = (struct cfi_rules){.arch = arch ? arch : arch_here(), .arena = arena_create()};
 	str_table_init(&rules->expressions, rules->arena);
 	str_table_init(&rules->slow_keys, rules->arena);
 	memset(rules->memo, 0xff, sizeof(rules->memo));
@@ -102,20 +100,21 @@ static bool is_sp_plus(struct str e, int64_t offset, bool dereferenced)
 	return cursor_ok(&c) && cursor_at_end(&c);
 }
 
-static bool register_at_sp_plus(
-	const struct maker *m, const struct cfi_slow_rule *row, int reg, int64_t offset)
+static bool register_at_sp_plus(const struct maker *m, const struct cfi_slow_rule *row, int reg)
 {
 	return row->how[reg] == CFI_AT_EXPRESSION &&
-	       is_sp_plus(section_expression(m, row->value[reg]), offset, false);
+	       is_sp_plus(section_expression(m, row->value[reg]),
+		       m->rules->arch->signal_offset[reg], false);
 }
 
 /* A signal frame whose rules say what CFI_SIGNAL says. */
 static bool is_plain_signal(const struct maker *m, const struct cfi_slow_rule *row)
 {
 	return row->is_signal && row->cfa_is_expression &&
-	       is_sp_plus(section_expression(m, row->cfa_value), UCONTEXT_SP, true) &&
-	       register_at_sp_plus(m, row, CFI_REGISTER_RA, UCONTEXT_PC) &&
-	       register_at_sp_plus(m, row, CFI_REGISTER_BP, UCONTEXT_BP);
+	       is_sp_plus(section_expression(m, row->cfa_value),
+		       m->rules->arch->signal_offset[CFI_REGISTER_SP], true) &&
+	       register_at_sp_plus(m, row, CFI_REGISTER_RA) &&
+	       register_at_sp_plus(m, row, CFI_REGISTER_BP);
 }
 
 /* ---- rules ---- */
@@ -131,12 +130,27 @@ static int32_t saved_offset(const struct cfi_slow_rule *row, int reg)
 	return row->how[reg] == CFI_AT_CFA ? row->value[reg] : 0;
 }
 
+/*
+ * Where calls leave the return address in a register, only rows in full say where it was saved. The
+ * frame record beneath a signal handler leads to the interrupted function's caller, so what the
+ * kernel saved is used.
+ */
+static enum cfi_kind kind_with_link_register(
+	const struct arch *arch, const struct cfi_slow_rule *row)
+{
+	if (row->is_signal)
+		return CFI_SIGNAL;
+	return row->how[arch->return_reg] == CFI_UNDEFINED ? CFI_END : CFI_SLOW;
+}
+
 static enum cfi_kind kind_of(const struct maker *m, const struct cfi_slow_rule *row)
 {
 	bool ra_plain =
 		row->how[CFI_REGISTER_RA] == CFI_AT_CFA && row->value[CFI_REGISTER_RA] == -8;
 	bool sp_plain = row->how[CFI_REGISTER_SP] == CFI_DEFAULT;
 
+	if (unlikely(arch_has_link_register(m->rules->arch)))
+		return kind_with_link_register(m->rules->arch, row);
 	if (row->is_signal)
 		return is_plain_signal(m, row) ? CFI_SIGNAL : CFI_SLOW;
 	if (row->how[CFI_REGISTER_RA] == CFI_UNDEFINED)

@@ -17,6 +17,7 @@ enum { CFI_RULES_CHUNK_BITS = 8, CFI_RULES_CHUNK = 1 << CFI_RULES_CHUNK_BITS };
 enum { CFI_RULES_CHUNKS = (CFI_RULES_MAX + 1) / CFI_RULES_CHUNK, CFI_MEMO_SIZE = 1024 };
 
 struct cfi_rules {
+	const struct arch *arch;
 	struct cfi_rule *chunks[CFI_RULES_CHUNKS]; /* CFI_RULES_CHUNK rules each, in the arena */
 	size_t count;
 	VEC(struct cfi_slow_rule *) slow_rules; /* in the arena */
@@ -32,7 +33,8 @@ struct cfi_rules {
 	bool too_many;	       /* some rows say "no rule" instead of theirs */
 };
 
-void cfi_rules_init(struct cfi_rules *rules);
+/* arch NULL: the one that sonde was built for. */
+void cfi_rules_init(struct cfi_rules *rules, const struct arch *arch);
 void cfi_rules_deinit(struct cfi_rules *rules);
 /* The number of a row; its expressions are in the section, by offset. */
 uint16_t cfi_rules_number(struct cfi_rules *rules, const struct cfi_section *section,

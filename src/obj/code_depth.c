@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "obj/x86_code.h"
+#include "arch/x86_code.h"
 
 /* Instructions that are followed, for each byte of code. */
 enum { STEPS_PER_BYTE = 8 };

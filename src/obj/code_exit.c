@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "obj/x86_code.h"
+#include "arch/x86_code.h"
 
 /* WAYS_MOST: branches that were not taken; CODE_MOST: bytes of code that are looked at. */
 enum { STEPS_MOST = 2048, WAYS_MOST = 64, CODE_MOST = 8192 };

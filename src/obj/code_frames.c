@@ -21,7 +21,7 @@
 
 #include "base/alloc.h"
 #include "obj/cfi_rows.h"
-#include "obj/x86_code.h"
+#include "arch/x86_code.h"
 
 /* Longer ones are taken in parts. */
 #define PART_SIZE ((size_t)1 << 20)

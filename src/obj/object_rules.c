@@ -76,6 +76,7 @@ static struct cfi_object object_facts(struct objfile *file)
 {
 	return (struct cfi_object){
 		.name = objfile_name(file),
+		.arch = arch_of_machine(objfile_machine(file)),
 		.text_addr = section_addr(file, ".text"),
 		.data_addr = section_addr(file, ".got"),
 	};
@@ -214,6 +215,13 @@ static void add_code(struct cfi_code *code, uint64_t low, uint64_t size)
 	code->count++;
 }
 
+static bool has_code_rules(struct objfile *file)
+{
+	const struct arch *arch = arch_of_machine(objfile_machine(file));
+
+	return arch && arch->has_code_rules;
+}
+
 void objfile_code(struct objfile *file, struct cfi_code *code)
 {
 	const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
@@ -221,7 +229,7 @@ void objfile_code(struct objfile *file, struct cfi_code *code)
 	uint32_t number = 1;
 
 	*code = (struct cfi_code){.read = read_code, .add_starts = add_starts, .context = file};
-	if (objfile_machine(file) != EM_X86_64)
+	if (!has_code_rules(file))
 		return;
 	for (; objfile_section_header(file, number, &s); number++)
 		if (s.type == SHT_PROGBITS && (s.flags & wanted) == wanted)

@@ -92,8 +92,8 @@ static bool read_sample(const struct perf_event_header *header, bool has_chain,
 		take_chain(&fields.chain, sample);
 	/* 32-bit code has other registers and another unwinding: its frames are not known. */
 	if (fields.regs.count > 0)
-		perf_regs_read(PERF_RECORD_USER_REGS, sample->in_kernel, next_reg, &fields.regs,
-			&sample->regs);
+		perf_regs_read(arch_here(), PERF_RECORD_USER_REGS, sample->in_kernel, next_reg,
+			&fields.regs, &sample->regs);
 	return is_good;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "unwind/callee.h"
 
-#include "obj/x86_code.h"
+#include "arch/x86_code.h"
 
 enum {
 	DIRECT_SIZE = 5,

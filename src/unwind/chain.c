@@ -76,8 +76,8 @@ static enum step step_slow(
 	struct follower *f, const struct unwind_mapping *mapping, const struct cfi_rule *rule)
 {
 	uint64_t sp = f->regs.value[UNWIND_REG_SP];
-	enum step step = slow_step(mapping->table, cfi_table_slow(mapping->table, rule->slow),
-		false, &f->regs, f->place->memory);
+	enum step step = slow_step(f->place->space->arch, mapping->table,
+		cfi_table_slow(mapping->table, rule->slow), false, &f->regs, f->place->memory);
 
 	return step == STEP_CALLER && f->regs.value[UNWIND_REG_SP] <= sp ? STEP_NO_PROGRESS : step;
 }

@@ -16,6 +16,7 @@
 enum { STEPS_MAX = 4096, STACK_MAX = 64 };
 
 struct machine {
+	const struct arch *arch;
 	struct cursor c;
 	const struct unwind_regs *regs;
 	struct unwind_memory *memory;
@@ -41,9 +42,11 @@ static uint64_t pop(struct machine *m)
 	return m->stack[--m->depth];
 }
 
-static void push_register(struct machine *m, uint64_t reg, int64_t offset)
+static void push_register(struct machine *m, uint64_t number, int64_t offset)
 {
-	if (reg < UNWIND_REG_COUNT && unwind_regs_know(m->regs, (unsigned int)reg))
+	unsigned int reg = arch_reg(m->arch, number);
+
+	if (reg < UNWIND_REG_COUNT && unwind_regs_know(m->regs, reg))
 		push(m, m->regs->value[reg] + (uint64_t)offset);
 	else
 		cursor_fail(&m->c, "a register that is not known");
@@ -333,10 +336,11 @@ static void run_op(struct machine *m, uint8_t op)
 		run_other(m, op);
 }
 
-enum expression_result expression_evaluate(struct str expression, const struct unwind_regs *regs,
-	struct unwind_memory *memory, const uint64_t *initial, uint64_t *result)
+enum expression_result expression_evaluate(const struct arch *arch, struct str expression,
+	const struct unwind_regs *regs, struct unwind_memory *memory, const uint64_t *initial,
+	uint64_t *result)
 {
-	struct machine m = {.regs = regs, .memory = memory};
+	struct machine m = {.arch = arch, .regs = regs, .memory = memory};
 	unsigned int steps = 0;
 
 	cursor_init(&m.c, expression.data, expression.size, "", 0);

@@ -18,7 +18,7 @@ enum expression_result {
  * Evaluates an expression; initial, if not NULL, is on the stack at its beginning.  At most 4,096
  * operations and 64 values on the stack.
  */
-must_use enum expression_result expression_evaluate(struct str expression,
+must_use enum expression_result expression_evaluate(const struct arch *arch, struct str expression,
 	const struct unwind_regs *regs, struct unwind_memory *memory, const uint64_t *initial,
 	uint64_t *result);
 

@@ -17,44 +17,13 @@
 
 /* ---- return addresses ---- */
 
-/* How many bytes ModRM, SIB and displacement of an "FF /2" (call through memory) take. */
-static unsigned int call_operand_size(const uint8_t *modrm)
-{
-	unsigned int mod = modrm[0] >> 6, rm = modrm[0] & 7, size = 1;
-
-	if (mod == 3)
-		return size;
-	if (rm == 4) {
-		size++;
-		if (mod == 0 && (modrm[1] & 7) == 5)
-			size += 4;
-	}
-	if (mod == 0 && rm == 5)
-		size += 4;
-	return size + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
-}
-
-bool guess_is_call(const uint8_t bytes[8])
-{
-	if (bytes[3] == 0xe8)
-		return true;
-	/* FF, ModRM with 2 in its middle, operand: 2 to 7 bytes; a prefix in front does not matter.
-	 */
-	for (unsigned int size = 2; size <= 7; size++) {
-		const uint8_t *op = bytes + 8 - size;
-		if (op[0] == 0xff && (op[1] >> 3 & 7) == 2 && 1 + call_operand_size(op + 1) == size)
-			return true;
-	}
-	return false;
-}
-
-static bool read_is_after_call(struct unwind_memory *memory, uint64_t va)
+static bool read_is_after_call(const struct arch *arch, struct unwind_memory *memory, uint64_t va)
 {
 	uint8_t bytes[8];
 
 	return memory->read_code == NULL ||
 	       (memory->read_code(memory, va - sizeof(bytes), bytes, sizeof(bytes)) &&
-		       guess_is_call(bytes));
+		       arch->is_call(bytes));
 }
 
 bool guess_is_return_address(struct guess_cache *cache, const struct unwind_space *space,
@@ -67,7 +36,7 @@ bool guess_is_return_address(struct guess_cache *cache, const struct unwind_spac
 	if (cache->slots[slot].va != va || cache->slots[slot].generation != space->generation) {
 		cache->slots[slot].va = va;
 		cache->slots[slot].generation = space->generation;
-		cache->slots[slot].after_call = read_is_after_call(memory, va);
+		cache->slots[slot].after_call = read_is_after_call(space->arch, memory, va);
 	}
 	return cache->slots[slot].after_call;
 }
@@ -130,6 +99,9 @@ enum step guess_step(struct guess_cache *cache, const struct unwind_space *space
 {
 	struct guess g = {cache, space, regs, memory};
 
+	/* All layouts are of calls that push the return address. */
+	if (arch_has_link_register(space->arch))
+		return STEP_NO_RULE;
 	if ((interrupted && step_by_sp(&g)) || step_by_bp(&g))
 		return STEP_CALLER;
 	if (!interrupted && unwind_regs_know(regs, UNWIND_REG_BP) &&
@@ -138,21 +110,18 @@ enum step guess_step(struct guess_cache *cache, const struct unwind_space *space
 	return STEP_NO_RULE;
 }
 
-bool guess_is_signal_return(struct unwind_memory *memory, uint64_t va)
+bool guess_is_signal_return(const struct arch *arch, struct unwind_memory *memory, uint64_t va)
 {
-	/* mov $15, %rax; syscall */
-	static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
-	uint8_t bytes[sizeof(code)];
+	uint8_t bytes[sizeof(arch->signal_return)];
+	size_t size = arch->signal_return_size;
 
-	return memory->read_code && memory->read_code(memory, va, bytes, sizeof(bytes)) &&
-	       memcmp(bytes, code, sizeof(code)) == 0;
+	return memory->read_code && memory->read_code(memory, va, bytes, size) &&
+	       memcmp(bytes, arch->signal_return, size) == 0;
 }
 
-bool guess_is_in_signal_return(struct unwind_memory *memory, uint64_t va)
+bool guess_is_in_signal_return(const struct arch *arch, struct unwind_memory *memory, uint64_t va)
 {
-	enum { MOVE_SIZE = 7, WHOLE_SIZE = 9 };
-
-	return guess_is_signal_return(memory, va) ||
-	       guess_is_signal_return(memory, va - MOVE_SIZE) ||
-	       guess_is_signal_return(memory, va - WHOLE_SIZE);
+	return guess_is_signal_return(arch, memory, va) ||
+	       guess_is_signal_return(arch, memory, va - arch->signal_return_call) ||
+	       guess_is_signal_return(arch, memory, va - arch->signal_return_size);
 }

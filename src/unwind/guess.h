@@ -25,16 +25,13 @@ enum step guess_step(struct guess_cache *cache, const struct unwind_space *space
 	struct unwind_regs *regs, struct unwind_memory *memory);
 
 /* Whether the code at va is what signal handlers return to: it calls rt_sigreturn. */
-bool guess_is_signal_return(struct unwind_memory *memory, uint64_t va);
+bool guess_is_signal_return(const struct arch *arch, struct unwind_memory *memory, uint64_t va);
 
 /* Whether a thread that is stopped at va is in that code, or in the system call that it makes. */
-bool guess_is_in_signal_return(struct unwind_memory *memory, uint64_t va);
+bool guess_is_in_signal_return(const struct arch *arch, struct unwind_memory *memory, uint64_t va);
 
 /* Whether va is executable and follows a call instruction. */
 bool guess_is_return_address(struct guess_cache *cache, const struct unwind_space *space,
 	struct unwind_memory *memory, uint64_t va);
-
-/* Whether a call instruction ends at the end of the 8 bytes. */
-bool guess_is_call(const uint8_t bytes[8]);
 
 #endif

@@ -4,13 +4,14 @@
  * Registers that the sampler did not give, and those that a simple step did not follow, are
  * unknown; a rule that needs one gives up rather than guess.
  *
- * Sources: DWARF 5 section 6.4.1; the kernel's asm/sigcontext.h and asm/ucontext.h.
+ * Sources: DWARF 5 section 6.4.1; arch/arch.h for the signal frame.
  */
 #include "unwind/slow.h"
 
 #include "unwind/expression.h"
 
 struct slow {
+	const struct arch *arch;
 	const struct cfi_table *table;
 	const struct cfi_slow_rule *rule;
 	const struct unwind_regs *regs;
@@ -18,17 +19,12 @@ struct slow {
 	uint64_t cfa;
 };
 
-/* rbx, rbp, r12 to r15 (psABI, figure 3.4). */
-static bool is_callee_saved(unsigned int reg)
-{
-	return reg == 3 || reg == UNWIND_REG_BP || (reg >= 12 && reg <= 15);
-}
-
 static enum expression_result find_cfa(struct slow *s)
 {
 	if (s->rule->cfa_is_expression)
-		return expression_evaluate(cfi_table_expression(s->table, s->rule->cfa_value),
-			s->regs, s->memory, NULL, &s->cfa);
+		return expression_evaluate(s->arch,
+			cfi_table_expression(s->table, s->rule->cfa_value), s->regs, s->memory,
+			NULL, &s->cfa);
 	if (!unwind_regs_know(s->regs, s->rule->cfa_register))
 		return EXPRESSION_BAD;
 	s->cfa = s->regs->value[s->rule->cfa_register] + (uint64_t)(int64_t)s->rule->cfa_value;
@@ -51,8 +47,8 @@ static enum expression_result read(const struct slow *s, uint64_t va, uint64_t *
 
 static enum expression_result evaluate(const struct slow *s, int32_t expression, uint64_t *value)
 {
-	return expression_evaluate(
-		cfi_table_expression(s->table, expression), s->regs, s->memory, &s->cfa, value);
+	return expression_evaluate(s->arch, cfi_table_expression(s->table, expression), s->regs,
+		s->memory, &s->cfa, value);
 }
 
 /* The caller's value of a register; anything but EXPRESSION_GOOD: it is not known. */
@@ -68,7 +64,7 @@ static enum expression_result find_register(const struct slow *s, unsigned int r
 			*value = s->cfa;
 			return EXPRESSION_GOOD;
 		}
-		return keep(s, reg, is_callee_saved(reg), value);
+		return keep(s, reg, s->arch->callee_saved >> reg & 1, value);
 	case CFI_SAME:
 		return keep(s, reg, true, value);
 	case CFI_AT_CFA:
@@ -94,6 +90,25 @@ static enum step failed(enum expression_result result)
 	return result == EXPRESSION_NO_MEMORY ? STEP_NO_MEMORY : STEP_NO_RULE;
 }
 
+/* Whether the return address is not on the stack, as in a leaf where there is a link register. */
+static bool returns_by_register(const struct slow *s)
+{
+	uint8_t how = s->rule->how[s->arch->return_reg];
+
+	return how == CFI_REGISTER || (arch_has_link_register(s->arch) && how <= CFI_SAME);
+}
+
+/* The caller's value of a slot, the pc's by the rule for the return address. */
+static enum expression_result find_slot(const struct slow *s, unsigned int reg, uint64_t *value)
+{
+	if (reg != UNWIND_REG_PC)
+		return find_register(s, reg, value);
+	enum expression_result result = find_register(s, s->arch->return_reg, value);
+	if (result == EXPRESSION_GOOD)
+		*value &= s->arch->return_mask;
+	return result;
+}
+
 /*
  * Whether there is stack at the CFA.  Rules that find everything without reading the stack could
  * lead outwards for ever.
@@ -103,31 +118,33 @@ static bool has_stack(const struct slow *s)
 	uint64_t word;
 
 	/* longjmp: the CFA is its buffer. */
-	if (s->rule->how[CFI_REGISTER_RA] == CFI_REGISTER)
+	if (returns_by_register(s))
 		return true;
 	return unwind_memory_read(s->memory, s->rule->is_signal ? s->cfa : s->cfa - 8, &word);
 }
 
-enum step slow_step(const struct cfi_table *table, const struct cfi_slow_rule *rule,
-	bool interrupted, struct unwind_regs *regs, struct unwind_memory *memory)
+enum step slow_step(const struct arch *arch, const struct cfi_table *table,
+	const struct cfi_slow_rule *rule, bool interrupted, struct unwind_regs *regs,
+	struct unwind_memory *memory)
 {
-	struct slow s = {.table = table, .rule = rule, .regs = regs, .memory = memory};
+	struct slow s = {
+		.arch = arch, .table = table, .rule = rule, .regs = regs, .memory = memory};
 	struct unwind_regs caller = {.known = 0};
 	enum expression_result result = find_cfa(&s);
 
 	_Static_assert((int)CFI_REGISTER_COUNT == (int)UNWIND_REG_COUNT, "one numbering");
-	if (rule->how[CFI_REGISTER_RA] == CFI_UNDEFINED)
+	if (rule->how[arch->return_reg] == CFI_UNDEFINED)
 		return STEP_ROOT;
 	if (result != EXPRESSION_GOOD)
 		return failed(result);
 	/* Who made a call has its return address on the stack. */
-	if (rule->how[CFI_REGISTER_RA] == CFI_REGISTER && !interrupted)
+	if (returns_by_register(&s) && !interrupted)
 		return STEP_NO_RULE;
 	if (!has_stack(&s))
 		return STEP_NO_MEMORY;
 	for (unsigned int reg = 0; reg < UNWIND_REG_COUNT; reg++) {
 		uint64_t value;
-		result = find_register(&s, reg, &value);
+		result = find_slot(&s, reg, &value);
 		if (result == EXPRESSION_GOOD)
 			unwind_regs_set(&caller, reg, value);
 		else if (reg == UNWIND_REG_SP || reg == UNWIND_REG_PC)
@@ -137,17 +154,15 @@ enum step slow_step(const struct cfi_table *table, const struct cfi_slow_rule *r
 	return rule->is_signal ? STEP_INTERRUPTED : STEP_CALLER;
 }
 
-/* Offsets in the ucontext of each register, in DWARF's order. */
-static const uint8_t ucontext_offset[UNWIND_REG_COUNT] = {
-	144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96, 168};
-
-enum step signal_step(struct unwind_regs *regs, struct unwind_memory *memory)
+enum step signal_step(
+	const struct arch *arch, struct unwind_regs *regs, struct unwind_memory *memory)
 {
 	struct unwind_regs interrupted = {.known = 0};
-	uint64_t ucontext = regs->value[UNWIND_REG_SP], value;
+	uint64_t frame_sp = regs->value[UNWIND_REG_SP], value;
 
 	for (unsigned int reg = 0; reg < UNWIND_REG_COUNT; reg++) {
-		if (unwind_memory_read(memory, ucontext + ucontext_offset[reg], &value))
+		if (arch->signal_offset[reg] != UINT16_MAX &&
+			unwind_memory_read(memory, frame_sp + arch->signal_offset[reg], &value))
 			unwind_regs_set(&interrupted, reg, value);
 	}
 	if (!unwind_regs_know(&interrupted, UNWIND_REG_SP) ||

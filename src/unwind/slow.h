@@ -12,10 +12,13 @@
  * Steps out of a frame by one of the table's slow rules.  interrupted: the frame was, it did not
  * make a call.
  */
-enum step slow_step(const struct cfi_table *table, const struct cfi_slow_rule *rule,
-	bool interrupted, struct unwind_regs *regs, struct unwind_memory *memory);
+enum step slow_step(const struct arch *arch, const struct cfi_table *table,
+	const struct cfi_slow_rule *rule, bool interrupted, struct unwind_regs *regs,
+	struct unwind_memory *memory);
 
-/* Steps out of the frame that returns from a signal handler: the kernel's ucontext is at sp. */
-enum step signal_step(struct unwind_regs *regs, struct unwind_memory *memory);
+/* Steps out of the frame that returns from a signal handler: what the kernel saved is
+ * where arch->signal_offset says. */
+enum step signal_step(
+	const struct arch *arch, struct unwind_regs *regs, struct unwind_memory *memory);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/alloc.h"
 #include "base/search.h"
 
@@ -20,7 +21,7 @@ void unwind_space_touch(struct unwind_space *space)
 
 void unwind_space_init(struct unwind_space *space)
 {
-	*space = (struct unwind_space){0};
+	*space = (struct unwind_space){.arch = arch_here()};
 	unwind_space_touch(space);
 }
 

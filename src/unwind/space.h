@@ -11,6 +11,7 @@
 
 #include "base/compiler.h"
 
+struct arch;
 struct cfi_table;
 
 struct unwind_mapping {
@@ -21,12 +22,14 @@ struct unwind_mapping {
 };
 
 struct unwind_space {
+	const struct arch *arch;	 /* of the process */
 	struct unwind_mapping *mappings; /* sorted, disjoint */
 	size_t count, capacity;
 	uint64_t generation; /* unique to this state of this space in this process of ours: no two
 				different states ever have the same; caches are keyed by it */
 };
 
+/* An empty one, of the processor that sonde was built for. */
 void unwind_space_init(struct unwind_space *space);
 void unwind_space_deinit(struct unwind_space *space);
 /* Makes *copy what *space is, as fork does.  The generation is shared until either changes. */

@@ -116,8 +116,8 @@ static uint32_t place_state(const struct unwind_space *space, uint32_t flags)
 static bool is_signal_return(const struct walk *w, uint64_t pc)
 {
 	if (w->flags & FRAME_INTERRUPTED)
-		return guess_is_in_signal_return(w->memory, pc);
-	return guess_is_signal_return(w->memory, pc);
+		return guess_is_in_signal_return(w->space->arch, w->memory, pc);
+	return guess_is_signal_return(w->space->arch, w->memory, pc);
 }
 
 /* The program knows its code better than what comes after a place in it tells. */
@@ -125,7 +125,7 @@ static const struct cfi_rule *find_live_rule(const struct walk *w, uint64_t pc, 
 {
 	const struct cfi_rule *rule = live_rules_made(&w->walker->live, w->memory, va);
 
-	if (!rule)
+	if (!rule && w->space->arch->has_code_rules)
 		rule = live_rules_read(&w->walker->live, w->memory, pc);
 	return rule ? rule : &no_rule;
 }
@@ -300,7 +300,7 @@ static bool regain_bp(struct walk *w, const struct place *place, uint64_t return
 	enum lost_bp_verdict verdict;
 	uint64_t bp;
 
-	if (unwind_regs_know(&w->regs, UNWIND_REG_BP))
+	if (unwind_regs_know(&w->regs, UNWIND_REG_BP) || !w->space->arch->has_code_rules)
 		return false;
 	verdict = lost_bp_find(&frame, &bp);
 	if (verdict == LOST_BP_NOT_FOUND)
@@ -329,7 +329,7 @@ static bool is_outermost_return(const struct walk *w, uint64_t return_va)
 static bool is_return_address(struct walk *w, uint64_t va)
 {
 	return guess_is_return_address(&w->walker->guesses, w->space, w->memory, va) ||
-	       guess_is_signal_return(w->memory, va) || is_outermost_return(w, va);
+	       guess_is_signal_return(w->space->arch, w->memory, va) || is_outermost_return(w, va);
 }
 
 /*
@@ -349,14 +349,16 @@ static enum step step_by_table(struct walk *w, const struct place *place)
 		unwind_space_find(w->space, interrupted ? place->pc : call_va(place->pc));
 
 	const struct cfi_slow_rule *rule = cfi_table_slow(mapping->table, place->rule->slow);
-	enum step step = slow_step(mapping->table, rule, interrupted, &w->regs, w->memory);
+	enum step step =
+		slow_step(w->space->arch, mapping->table, rule, interrupted, &w->regs, w->memory);
 
 	w->walker->counts.slow_steps++;
 	if (step == STEP_CALLER && is_loose(rule, interrupted) &&
 		!is_return_address(w, w->regs.value[UNWIND_REG_PC]))
 		return STEP_NO_RULE;
 	if (step == STEP_NO_RULE && regain_bp(w, place, FRAME_RETURN_OFFSET))
-		step = slow_step(mapping->table, rule, interrupted, &w->regs, w->memory);
+		step = slow_step(
+			w->space->arch, mapping->table, rule, interrupted, &w->regs, w->memory);
 	return step;
 }
 
@@ -494,7 +496,8 @@ static enum step other_step(struct walk *w, const struct place *place)
 	case CFI_END:
 		return STEP_ROOT;
 	case CFI_SIGNAL:
-		return finish_step(w, signal_step(&w->regs, w->memory), sp, FRAME_ODD);
+		return finish_step(
+			w, signal_step(w->space->arch, &w->regs, w->memory), sp, FRAME_ODD);
 	case CFI_SLOW:
 		return finish_step(w, step_by_table(w, place), sp, FRAME_ODD);
 	case CFI_CODE_SP:

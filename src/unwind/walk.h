@@ -18,16 +18,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
 #include "base/compiler.h"
 #include "unwind/space.h"
 
-/* x86-64 DWARF register numbers: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15. */
+/* Slots of registers (arch/arch.h). */
 enum {
-	UNWIND_REG_BX = 3,
-	UNWIND_REG_BP = 6,
-	UNWIND_REG_SP = 7,
-	UNWIND_REG_PC = 16,
-	UNWIND_REG_COUNT = 17
+	UNWIND_REG_BX = ARCH_REG_BX,
+	UNWIND_REG_BP = ARCH_REG_BP,
+	UNWIND_REG_SP = ARCH_REG_SP,
+	UNWIND_REG_PC = ARCH_REG_PC,
+	UNWIND_REG_COUNT = ARCH_REG_COUNT
 };
 
 struct cfi_rule;

@@ -11,7 +11,8 @@ import sys
 
 # Headers of libraries that one room alone may know.
 LIBRARIES = {
-	r"(libelf|gelf|elf|elfutils/.*|demangle|libiberty/.*)\.h": {"obj"},
+	r"elf\.h": {"arch", "obj"}, # the standard's numbers
+	r"(libelf|gelf|elfutils/.*|demangle|libiberty/.*)\.h": {"obj"},
 	r"dwarf\.h": {"obj", "unwind"}, # the standard's numbers
 	r"(zstd|zlib|lzma|libdeflate)\.h": {"base", "formats/sonde/layout", "obj"},
 	r"capstone/.*\.h": {"obj"},

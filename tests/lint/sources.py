@@ -18,6 +18,15 @@ FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 UNSAFE = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|alloca|atoi|atol|system|popen)\s*\(")
 DECLARATION = re.compile(r"^(?!typedef|static|struct \w+ \{|enum|#|extern const)[a-z].*\)\s*(;|$|printf_like)")
 
+# What tests for a processor, or names registers as one processor's headers do.
+PROCESSOR = re.compile(r"\b(__x86_64__|__aarch64__|EM_X86_64|EM_AARCH64|R_X86_64_\w+|REG_R(?:[A-D]X|[SD]I|[SB]P|IP|\d+)|user_regs_struct)\b")
+# The exceptions of ARCHITECTURE.md ("Processors"): what is not asked of src/arch/.
+PROCESSOR_FILES = {
+	"src/obj/bare_code.c", "src/obj/disassemble.c", "src/obj/object_rules.c", "src/obj/plt.c", # read x86-64 objects
+	"src/preload/sample.c", # libc alone
+	"src/zones/clock.c", "src/zonereport/call_cost.c", "src/zonereport/region.c", "src/zonereport/ring.c", # clocks
+}
+
 PAIRED = re.compile(r"_(init|deinit|create|destroy)\(")
 
 
@@ -80,6 +89,17 @@ def own_header_comes_first(path):
 		yield f"includes {includes[0]} before {own}"
 
 
+def processors_are_in_arch(path):
+	name = str(path.relative_to(ROOT))
+	if name.startswith("src/arch/") or name in PROCESSOR_FILES:
+		return
+	code = re.sub(r"/\*.*?\*/", lambda comment: re.sub(r"[^\n]", " ", comment.group()), path.read_text(), flags=re.DOTALL)
+	for number, line in enumerate(code.splitlines(), 1):
+		named = PROCESSOR.search(line)
+		if named:
+			yield f"{number}: {named.group()}: only src/arch/ knows processors (ARCHITECTURE.md lists the exceptions)"
+
+
 def headers_have_guards(path):
 	if path.suffix == ".h":
 		guard = "SONDE_" + re.sub(r"\W", "_", str(path.relative_to(ROOT / "src"))).upper()
@@ -134,6 +154,7 @@ RULES = [
 	("nothing is left undone", each(nothing_is_left_undone), SOURCES, None),
 	("no unsafe function is called", each(nothing_unsafe_is_called), ["src"], None),
 	("a file's own header comes first", each(own_header_comes_first), ["src"], None),
+	("only src/arch/ names processors", each(processors_are_in_arch), ["src"], None),
 	("headers have guards", each(headers_have_guards), ["src"], None),
 	("public functions are documented", each(public_functions_are_documented), ["src"], None),
 	("the layout is clang-format's", are_formatted, SOURCES, "clang-format"),

@@ -103,7 +103,7 @@ void slow_cfi_init(struct slow_cfi *slow, const struct cfi_source *source)
 	uint64_t end = 0;
 
 	*slow = (struct slow_cfi){.source = source, .entries = {.object = &source->object}};
-	cfi_rules_init(&slow->rules);
+	cfi_rules_init(&slow->rules, NULL);
 	slow->one.rules = &slow->rules;
 	if (source->section_count)
 		cfi_entries_add(&slow->entries, &source->sections[0]);

@@ -12,7 +12,7 @@
 
 #include "obj/code_depth.h"
 #include "obj/code_exit.h"
-#include "obj/x86_code.h"
+#include "arch/x86_code.h"
 
 enum { CODE_ADDR = 0x401000 };
 

@@ -19,7 +19,7 @@
 #include "obj/code_frames.h"
 #include "obj/go_functions.h"
 #include "obj/objfile.h"
-#include "obj/x86_code.h"
+#include "arch/x86_code.h"
 
 enum { TEXT_ADDR = 0x401000 };
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "base/alloc.h"
 #include "formats/perf/data_tasks.h"
 #include "formats/perf/data_file.h"
@@ -489,7 +490,7 @@ static void spaces_of_forks_and_execs(void **state)
 	struct perf_data_tasks t;
 
 	(void)state;
-	perf_data_tasks_init(&t, arena, 1000);
+	perf_data_tasks_init(&t, arena, &arch_x86_64, 1000);
 	map_code(&t, 10, 0x1000, 1);
 	perf_data_tasks_fork(&t, 20, 10, 20, 5);
 	perf_data_tasks_fork(&t, 30, 20, 30, 6);
@@ -519,7 +520,7 @@ static void tasks_without_end(void **state)
 	struct perf_data_tasks t;
 
 	(void)state;
-	perf_data_tasks_init(&t, arena, 0);
+	perf_data_tasks_init(&t, arena, &arch_x86_64, 0);
 	for (int64_t pid = 1; pid <= 300000; pid++)
 		perf_data_tasks_fork(&t, pid, pid - 1, pid, 1);
 	assert_true(t.processes.count <= t.most && t.threads.count <= t.most);
@@ -535,7 +536,7 @@ static void maps_without_end(void **state)
 	struct perf_data_tasks t;
 
 	(void)state;
-	perf_data_tasks_init(&t, arena, 0);
+	perf_data_tasks_init(&t, arena, &arch_x86_64, 0);
 	t.work = 100000;
 	for (uint64_t i = 0; i < 3000; i++)
 		map_code(&t, 1, (4000 - i) * 0x1000, (uint32_t)i);

@@ -127,7 +127,7 @@ static void test_rows(void **state)
 		struct str e = {(const char *)rows[i].bytes, rows[i].size};
 		uint64_t value = 0;
 		enum expression_result result =
-			expression_evaluate(e, &regs, &memory, &cfa, &value);
+			expression_evaluate(&arch_x86_64, e, &regs, &memory, &cfa, &value);
 		if (result != rows[i].result || value != rows[i].value)
 			fail_msg("row %zu: result %d value %lx", i, (int)result,
 				(unsigned long)value);
@@ -141,8 +141,8 @@ static void test_empty(void **state)
 	uint64_t value;
 
 	(void)state;
-	assert_int_equal(
-		expression_evaluate(STR(""), &regs, &memory, NULL, &value), EXPRESSION_BAD);
+	assert_int_equal(expression_evaluate(&arch_x86_64, STR(""), &regs, &memory, NULL, &value),
+		EXPRESSION_BAD);
 }
 
 int main(void)

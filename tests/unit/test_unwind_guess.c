@@ -63,7 +63,7 @@ static void test_calls(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		assert_int_equal(guess_is_call(rows[i].bytes), rows[i].is_call);
+		assert_int_equal(arch_x86_64.is_call(rows[i].bytes), rows[i].is_call);
 }
 
 static void test_layouts(void **state)

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <sys/utsname.h>
 
+#include "arch/arch.h"
 #include "base/alloc.h"
+#include "arch/arch.h"
 #include "base/file.h"
 #include "obj/cfi.h"
 #include "obj/kallsyms.h"
@@ -39,14 +41,19 @@ static bool is_same_kernel(const struct perf_data_facts *facts)
 	       str_equal(facts->host, str_from(name.nodename));
 }
 
+/* Old files do not say. */
+static const struct arch *arch_of(const struct perf_data_facts *facts)
+{
+	return facts->arch.size ? arch_of_name(facts->arch) : arch_here();
+}
+
 void perf_data_objects_init(
 	struct perf_data_objects *o, const struct perf_data_file *file, struct arena *arena)
 {
 	*o = (struct perf_data_objects){.file = file,
 		.arena = arena,
 		.is_this_machine = is_same_machine(&file->facts),
-		.is_x86 = !file->is_swapped && (file->facts.arch.size == 0 ||
-						       str_equal(file->facts.arch, STR("x86_64")))};
+		.arch = file->is_swapped ? NULL : arch_of(&file->facts)};
 	str_table_init(&o->keys, arena);
 }
 

@@ -48,10 +48,10 @@ struct perf_data_objects {
 	size_t open_count;
 	struct map slides; /* by object and file offset: how far slides are from plain ones */
 	VEC(uint64_t) distances;
-	bool is_this_machine; /* by the name of the host */
-	bool is_x86;	      /* its stacks can be walked */
-	bool is_this_kernel;  /* its names fit */
-	uint64_t kernel_va;   /* where the kernel said that its code begins; 0: it did not */
+	bool is_this_machine;	 /* by the name of the host */
+	const struct arch *arch; /* of the recording; NULL: its stacks cannot be walked */
+	bool is_this_kernel;	 /* its names fit */
+	uint64_t kernel_va;	 /* where the kernel said that its code begins; 0: it did not */
 };
 
 void perf_data_objects_init(

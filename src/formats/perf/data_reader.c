@@ -199,8 +199,8 @@ static void perf_data_init(struct perf_data *p)
 {
 	size_t size = (size_t)p->file.size + p->file.unpacked.size;
 
-	perf_data_tasks_init(&p->tasks, p->arena, size);
 	perf_data_objects_init(&p->objects, &p->file, p->arena);
+	perf_data_tasks_init(&p->tasks, p->arena, p->objects.arch, size);
 	perf_data_jit_init(&p->jit, &p->file);
 	capture_names_init(&p->names, p->builder, p->arena);
 	capture_tree_init(&p->tree, p->builder);

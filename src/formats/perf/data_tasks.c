@@ -15,9 +15,11 @@ enum { TASKS_FREE = 50000, TASK_BYTES = 200 };
 #define WORK_PER_BYTE 16
 #define MAPPINGS_MOST ((size_t)1 << 16) /* as the kernel has it, of one process */
 
-void perf_data_tasks_init(struct perf_data_tasks *t, struct arena *arena, size_t input_size)
+void perf_data_tasks_init(
+	struct perf_data_tasks *t, struct arena *arena, const struct arch *arch, size_t input_size)
 {
-	*t = (struct perf_data_tasks){.arena = arena,
+	*t = (struct perf_data_tasks){.arch = arch,
+		.arena = arena,
 		.most = TASKS_FREE + input_size / TASK_BYTES,
 		.work = WORK_FREE + WORK_PER_BYTE * (uint64_t)input_size};
 	str_table_init(&t->names, arena);
@@ -158,6 +160,7 @@ static bool own_space(struct perf_data_tasks *t, struct perf_data_process *p)
 	own->users = 1;
 	if (shared == NULL) {
 		unwind_space_init(&own->space);
+		own->space.arch = t->arch;
 	} else if (shared->space.count > t->work) {
 		free(own);
 		return false;

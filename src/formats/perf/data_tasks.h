@@ -46,6 +46,7 @@ struct perf_data_thread {
 };
 
 struct perf_data_tasks {
+	const struct arch *arch; /* of the recording; NULL: unknown */
 	struct arena *arena;
 	struct map pids, tids; /* to the last of that number; tids by pid, too */
 	VEC(struct perf_data_process) processes;
@@ -56,8 +57,9 @@ struct perf_data_tasks {
 	uint64_t unkept_tasks, unkept_maps;
 };
 
-/* input_size bounds what is kept. */
-void perf_data_tasks_init(struct perf_data_tasks *t, struct arena *arena, size_t input_size);
+/* arch may be NULL: then no stack may be walked. input_size bounds what is kept. */
+void perf_data_tasks_init(
+	struct perf_data_tasks *t, struct arena *arena, const struct arch *arch, size_t input_size);
 void perf_data_tasks_deinit(struct perf_data_tasks *t);
 
 /* The place of the process, made if it is not known. */

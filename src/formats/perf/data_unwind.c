@@ -98,7 +98,7 @@ static void walk(struct perf_data_stacks *s, uint32_t process, const struct unwi
 			.low_va = low,
 			.high_va = low + (sample->stack_size < room ? sample->stack_size : room),
 			.read_code = read_code,
-			.made_rule = made_rule,
+			.made_rule = s->objects->arch->has_code_rules ? made_rule : NULL,
 			.context = &source};
 
 		unwind_walk(s->walker, &s->tasks->processes.data[process].space->space, NULL, regs,
@@ -170,17 +170,18 @@ static bool has_walkable_regs(
 void perf_data_stacks_unwind(struct perf_data_stacks *s, uint32_t process,
 	const struct perf_data_event *event, const struct perfstream_sample *sample)
 {
+	const struct arch *arch = s->objects->arch;
 	bool in_kernel = sample->mode == PERFSTREAM_MODE_KERNEL;
 	struct reg_values values = {.words = sample->regs};
 	struct unwind_regs regs = {0};
 	struct unwind_stack stack;
 
-	if (sample->has_regs)
-		perf_regs_read(event->layout.user_regs, in_kernel, next_reg, &values, &regs);
+	if (arch && sample->has_regs)
+		perf_regs_read(arch, event->layout.user_regs, in_kernel, next_reg, &values, &regs);
 	bool is_mapped = s->tasks->processes.data[process].space &&
 			 perf_data_tasks_find(s->tasks, process, regs.value[UNWIND_REG_PC]);
 
-	if (!s->objects->is_x86 || !has_walkable_regs(sample, &regs) || !is_mapped) {
+	if (!arch || !has_walkable_regs(sample, &regs) || !is_mapped) {
 		/* Threads of the kernel have none, and amid an exec it is gone. */
 		if (in_kernel)
 			return;

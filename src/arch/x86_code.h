@@ -1,5 +1,5 @@
-#ifndef SONDE_OBJ_X86_CODE_H
-#define SONDE_OBJ_X86_CODE_H
+#ifndef SONDE_ARCH_X86_CODE_H
+#define SONDE_ARCH_X86_CODE_H
 
 /*
  * x86-64 machine code, one instruction at a time: how long it is, and what it does to the stack, to

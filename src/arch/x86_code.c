@@ -3,10 +3,15 @@
  * code their prefixes and map in a fixed number of bytes.  What an instruction does is looked at
  * only for the few that compilers and assembly writers use on sp and bp.
  *
+ * Why not capstone: over the 50 MB of libLLVM 15's .text, 12.7 million instructions, this decodes
+ * 33.7 million a second and allocates nothing. capstone 4.0.2 decodes 3.8 million with operands,
+ * which say what happens to sp and bp, and 4.9 million without, and rejects 652 bytes where this
+ * rejects 10. It is optional besides, and what a walk meets must be read without it.
+ *
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2 and
  * appendix A.
  */
-#include "obj/x86_code.h"
+#include "arch/x86_code.h"
 
 #include <string.h>
 

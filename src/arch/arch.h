@@ -1,0 +1,107 @@
+#ifndef SONDE_ARCH_ARCH_H
+#define SONDE_ARCH_ARCH_H
+
+/*
+ * Processors: what the unwinder and the readers of unwind information must know about one.
+ *
+ * A profiler meets two of them. Recording is done on the one that sonde was built for, arch_here();
+ * a file that is read, an ELF file or a perf.data file, names its own.
+ *
+ * The unwinder follows a fixed set of registers, in slots: the stack pointer, the frame pointer,
+ * the program counter, and those that callers may keep a stack address in. Each processor maps its
+ * DWARF numbers and perf's numbers to slots. On x86-64 a slot's number is the DWARF number.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum {
+	ARCH_REG_BX = 3, /* a callee-saved register that some frames' rules depend on */
+	ARCH_REG_BP = 6, /* the frame pointer */
+	ARCH_REG_SP = 7,
+	ARCH_REG_PC = 16,
+	ARCH_REG_COUNT = 17,
+	ARCH_REG_NONE = 255, /* a register that is not followed */
+};
+
+/* How one of perf's registers is used. */
+struct arch_perf_register {
+	uint8_t reg; /* slot, or ARCH_REG_NONE */
+	/*
+	 * The kernel need not have saved it on entry to a system call; in samples taken in the
+	 * kernel, perf then reports -1, which is not its value.
+	 */
+	bool unsaved_in_kernel;
+};
+
+/*
+ * One processor. To add one:
+ *
+ * 1. src/arch/NAME.c, ending in one const struct arch; every field is described below.
+ * 2. A row in the array of src/arch/arch.c, and the file in src/arch/meson.build.
+ * 3. tests/unit/test_unwind_NAME.c: a stack that is walked by rules, after test_unwind_aarch64.c.
+ *
+ * docs/howto/port.md says what recording needs besides.
+ */
+struct arch {
+	const char *name; /* as uname -m and perf.data files spell it */
+	uint16_t machine; /* EM_… of ELF files */
+
+	/* The slot of each DWARF number, [dwarf_count]. */
+	const uint8_t *dwarf_regs;
+	size_t dwarf_count;
+	/* By perf's number, [perf_count]: bit n of a sample's register mask is register n. */
+	const struct arch_perf_register *perf_regs;
+	size_t perf_count;
+	/* Bit n: slot n is the same after a call as before it, unless a rule says otherwise. */
+	uint32_t callee_saved;
+
+	/*
+	 * The slot whose rule gives the return address. If it is ARCH_REG_PC, calls push the return
+	 * address; otherwise they leave it in that register, the link register.
+	 */
+	uint8_t return_reg;
+	/* The address bits of a return address; the others may hold a signature. */
+	uint64_t return_mask;
+
+	/*
+	 * The frame that a signal handler returns to: the offset from its stack pointer at which
+	 * the kernel saved each slot, UINT16_MAX for none.
+	 */
+	uint16_t signal_offset[ARCH_REG_COUNT];
+	/* The code there, which calls rt_sigreturn, and its first instruction's size. */
+	uint8_t signal_return[16];
+	uint8_t signal_return_size, signal_return_call;
+
+	/* Whether a call instruction ends at the end of the 8 bytes. */
+	bool (*is_call)(const uint8_t bytes[8]);
+	/*
+	 * Whether unwind rules can be read off its machine code (obj/code_frames.h and others).
+	 * If not, code without unwind information ends the walk.
+	 */
+	bool has_code_rules;
+};
+
+extern const struct arch arch_x86_64, arch_aarch64;
+
+/* The processor that sonde was built for. */
+const struct arch *arch_here(void);
+/* By ELF machine or by name; NULL: not a known one. */
+const struct arch *arch_of_machine(unsigned int machine);
+const struct arch *arch_of_name(struct str name);
+
+/* The slot of a DWARF register number, or ARCH_REG_NONE. */
+static inline unsigned int arch_reg(const struct arch *arch, uint64_t dwarf_number)
+{
+	return dwarf_number < arch->dwarf_count ? arch->dwarf_regs[dwarf_number] : ARCH_REG_NONE;
+}
+
+static inline bool arch_has_link_register(const struct arch *arch)
+{
+	return arch->return_reg != ARCH_REG_PC;
+}
+
+#endif
