@@ -123,7 +123,8 @@ static struct error *init_label(struct filter *f)
 	size_t size = strcspn(f->text, "=");
 
 	if (size == 0)
-		return error_new(ERROR_USAGE, "'%s' is no KEY and no KEY=REGEX", f->text);
+		return error_new(
+			ERROR_USAGE, "invalid label '%s': expected KEY or KEY=REGEX", f->text);
 	if (f->text[size]) {
 		struct error *err = name_pattern_create(f->text + size + 1, &f->names);
 
@@ -148,7 +149,8 @@ struct error *filter_init(struct filter *f, enum filter_kind kind, const char *t
 		if (filter_split(f))
 			return NULL;
 		vec_deinit(&f->ids);
-		return error_new(ERROR_USAGE, "'%s' is no list of numbers or names", text);
+		return error_new(ERROR_USAGE,
+			"invalid list '%s': expected numbers or names, with commas", text);
 	case FILTER_FOLD:
 		if (filter_split(f))
 			return NULL;

@@ -78,7 +78,8 @@ static struct error *check_name(const struct folder *f, const char *name)
 {
 	if (name[0] && !strchr(name, '/') && !is_dots(name))
 		return NULL;
-	return error_new(ERROR_INPUT, "%s: '%s' is no name of a file in it", f->path, name);
+	return error_new(
+		ERROR_INPUT, "%s: '%s' is not the name of a file in this folder", f->path, name);
 }
 
 struct error *folder_open_in(const struct folder *parent, const char *name, struct folder **folder)

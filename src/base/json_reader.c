@@ -347,7 +347,7 @@ static bool read_escape(struct json_reader *r, struct strbuf *out)
 		return read_unicode(r, out);
 	const char *found = *r->at ? strchr(from, *r->at) : NULL;
 	if (found == NULL) {
-		json_fail(r, "an escape that there is not");
+		json_fail(r, "an unknown escape");
 		return false;
 	}
 	strbuf_add_char(out, to[found - from]);

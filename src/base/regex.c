@@ -30,7 +30,7 @@ static struct error *refusal(struct str pattern, int code, size_t offset)
 	PCRE2_UCHAR reason[160];
 
 	pcre2_get_error_message(code, reason, sizeof(reason));
-	return error_new(ERROR_INPUT, "'%.*s' is no regular expression: %s (after %zu bytes)",
+	return error_new(ERROR_INPUT, "invalid regular expression '%.*s': %s (after %zu bytes)",
 		STR_ARG(pattern), (const char *)reason, offset);
 }
 

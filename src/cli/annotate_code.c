@@ -172,8 +172,7 @@ static void find_instructions(struct code_search *s)
 	if (object->kind == OBJECT_USER)
 		open_and_search(s, object, addrs, count);
 	else
-		remark(s->remarks, s->arena,
-			"no instructions: %.*s is %s code, of which there is no file",
+		remark(s->remarks, s->arena, "no instructions: %.*s is %s code and has no file",
 			STR_ARG(profile_module(s->profile, id)), object_kind_names[object->kind]);
 }
 

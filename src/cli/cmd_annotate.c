@@ -89,7 +89,7 @@ static void remark_others(const struct profile *p, const struct function_matches
 	}
 	if (list.size)
 		remark(remarks, arena,
-			"the name is that of %zu functions, of which this is the heaviest; also "
+			"%zu functions have this name, and this is the heaviest; also "
 			"%s%s: module`name or file`name tells them apart",
 			matches->count, list.data, matches->count > OTHERS_NAMED + 1 ? ", …" : "");
 	strbuf_deinit(&list);

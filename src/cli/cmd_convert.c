@@ -196,9 +196,10 @@ const struct command cmd_convert = {
 	.name = "convert",
 	.summary = "turn a profile of one format into one of another",
 	.usage = "IN -o OUT [OPTIONS]",
-	.details = "The format of IN is told by its contents, that of OUT by its name; `sonde "
-		   "formats` lists\nthem. - is standard input or output; input may be packed by "
-		   "gzip or zstd,\noutput is if its name ends in .gz or .zst.",
+	.details =
+		"sonde recognizes IN by its contents; the name of OUT chooses its format; `sonde "
+		"formats` lists\nthem. - is standard input or output; input may be packed by "
+		"gzip or zstd,\noutput is if its name ends in .gz or .zst.",
 	.groups = groups,
 	.run = convert_run,
 };

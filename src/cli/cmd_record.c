@@ -65,7 +65,7 @@ const struct command cmd_record = {
 		"good at\nany time: after Ctrl-C, which goes to COMMAND (a second one leaves "
 		"COMMAND running and\nends the recording), after a crash, on a full disk.\n\n"
 		"The exit status is COMMAND's; 125 is a failure of sonde's own, 126 a COMMAND that "
-		"can't\nbe run, 127 one that is not there.",
+		"can't\nbe run, 127 a COMMAND that was not found.",
 	.groups = groups,
 	.operand = OPERAND_FILE,
 	.stops_at_operand = true,

@@ -142,7 +142,7 @@ const struct command cmd_run = {
 		"tree, as\n`sonde report` does. The recording stays in sonde.prof, to be looked at "
 		"again.\n\n"
 		"The exit status is COMMAND's; 125 is a failure of sonde's own, 126 a COMMAND that "
-		"can't\nbe run, 127 one that is not there.",
+		"can't\nbe run, 127 a COMMAND that was not found.",
 	.groups = groups,
 	.operand = OPERAND_FILE,
 	.stops_at_operand = true,

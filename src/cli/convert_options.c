@@ -77,7 +77,7 @@ static struct error *no_writer(const struct convert_options *options)
 		if (formats[i].extension)
 			strbuf_printf(&names, ", %s", formats[i].name);
 	if (options->to)
-		err = error_new(ERROR_USAGE, "there is no format '%s' to write; there are: %s",
+		err = error_new(ERROR_USAGE, "unknown output format '%s'; known formats: %s",
 			options->to, names.data);
 	else if (options->output && strcmp(options->output, "-") != 0)
 		err = error_new(ERROR_USAGE,

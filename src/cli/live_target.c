@@ -31,11 +31,11 @@ static struct error *no_program(const struct live_list *list, const char *name)
 		nearest_offer(&n, str_from(list->programs.data[i].summary.program));
 	if (n.best.size)
 		return error_new(ERROR_INPUT,
-			"there is no program with zones called '%s', and no such file; did you "
+			"no running program with zones named '%s', and no such file; did you "
 			"mean '%.*s'?",
 			name, STR_ARG(n.best));
 	return error_new(ERROR_INPUT,
-		"there is no program with zones called '%s', and no such file; 'sonde live' lists "
+		"no running program with zones named '%s', and no such file; 'sonde live' lists "
 		"those there are",
 		name);
 }

@@ -79,7 +79,7 @@ const struct option_row record_option_rows[] = {
 	{OPTION_CONTROL, 0, "control", VALUE_FILE, "FIFO", {0},
 		"do what comes through FIFO: disable, enable, dump, stop"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, {0},
-		"no progress and no last lines; trouble is told all the same"},
+		"print no progress and no summary; problems are still reported"},
 	{0},
 };
 

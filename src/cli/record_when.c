@@ -128,8 +128,9 @@ static struct error *select_samples(
 
 void record_when(const char *path, struct str patterns, struct record_summary *summary)
 {
-	struct error *err = strcmp(path, "-") == 0 ? error_new(ERROR_UNSUPPORTED, "it is no file")
-						   : select_samples(path, patterns, summary);
+	struct error *err = strcmp(path, "-") == 0
+				    ? error_new(ERROR_UNSUPPORTED, "not a regular file")
+				    : select_samples(path, patterns, summary);
 
 	if (err)
 		message_print("the recording has all stacks, also those that do not match --when: "

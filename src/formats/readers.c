@@ -106,7 +106,7 @@ static struct error *no_reader(const struct reader_input *input, const char *fro
 			(input->data ? readers[i]->bid != NULL : readers[i]->bid_folder != NULL))
 			strbuf_printf(&names, "%s%s", names.size ? ", " : "", readers[i]->name);
 	if (from)
-		err = error_new(ERROR_USAGE, "there is no format '%s' to read; there are: %s", from,
+		err = error_new(ERROR_USAGE, "unknown input format '%s'; known formats: %s", from,
 			names.data);
 	else if (is_core_dump(input))
 		err = error_new(ERROR_INPUT,
@@ -134,8 +134,7 @@ struct error *profile_read_bytes(
 	const struct reader_input *input, const char *from, struct profile **profile)
 {
 	if (input->data && input->size == 0)
-		return error_new(
-			ERROR_INPUT, "%s: is empty, there is no profile in it", input->name);
+		return error_new(ERROR_INPUT, "%s: the file is empty", input->name);
 	const struct reader *reader = from ? reader_find(from) : highest_bid(input);
 	if (reader == NULL)
 		return no_reader(input, from);

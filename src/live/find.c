@@ -150,7 +150,7 @@ struct error *live_finder_find(struct live_finder *finder, struct live_list *lis
 	if (access("/proc/self/fd", X_OK) != 0) {
 		closedir(proc);
 		return error_new(
-			ERROR_UNSUPPORTED, "programs can't be looked for: there is no /proc here");
+			ERROR_UNSUPPORTED, "cannot look for programs: /proc is not mounted");
 	}
 	for (struct dirent *e; (e = readdir(proc)) != NULL;)
 		if (isdigit((unsigned char)e->d_name[0]))

@@ -112,7 +112,7 @@ static const char *copy_core(
 	const char *problem;
 
 	if (!is_core(elf))
-		return "is no core dump of this kind of machine, and no memory of zones itself";
+		return "neither a core dump of this kind of machine nor a memory of zones";
 	problem = find_segment(fd, bytes, elf, &source);
 	return problem ? problem : live_memory_copy(memory, &source);
 }
@@ -126,7 +126,7 @@ static struct error *copy_packed(struct live_memory *memory, const char *path)
 	if (err)
 		return err;
 	if (bytes.size && !is_compressed(&bytes))
-		err = error_new(ERROR_INPUT, "%s: is no memory of zones, and no core dump", path);
+		err = error_new(ERROR_INPUT, "%s: neither a memory of zones nor a core dump", path);
 	else
 		err = decompress(path, LIVE_BYTES_MAX, &bytes, NULL);
 	if (err == NULL) {

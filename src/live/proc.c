@@ -63,13 +63,12 @@ struct error *live_process_look(pid_t pid, struct live_process *process)
 	if (pid <= 0 || read_proc(pid, "status", status, sizeof(status)) <= 0)
 		return access("/proc/self/status", R_OK) == 0
 			       ? error_new(ERROR_INPUT,
-					 "there is no process %d (of one that has ended only what "
+					 "no such process: %d (of one that has ended only what "
 					 "was saved is left, or a "
 					 "file that SONDE_ZONES=file= asked for)",
 					 pid)
 			       : error_new(ERROR_INPUT,
-					 "process %d can't be looked at: there is no /proc here",
-					 pid);
+					 "cannot inspect process %d: /proc is not mounted", pid);
 	tgid = status_field(status, "\nTgid:");
 	state = status_field(status, "\nState:\t");
 	uid = status_field(status, "\nUid:");

@@ -41,7 +41,7 @@ static struct error *check_unit(
 
 		if (c->first_input != input && str_equal(c->name, name))
 			return error_new(ERROR_INPUT,
-				"%.*s is in '%.*s' in %.*s, and in '%.*s' in %.*s: there is no sum",
+				"cannot add %.*s: its unit is '%.*s' in %.*s, and '%.*s' in %.*s",
 				STR_ARG(name), STR_ARG(c->unit),
 				STR_ARG(source_of(m, c->first_input)), STR_ARG(unit),
 				STR_ARG(source_of(m, input)));

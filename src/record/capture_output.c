@@ -26,7 +26,7 @@ static struct error *open_existing(struct capture_output *o, mode_t mode)
 			"cannot write %s: it is a symbolic link, and those are not followed",
 			o->path);
 	if (!S_ISCHR(mode) && !S_ISFIFO(mode))
-		return error_new(ERROR_USAGE, "cannot write %s: it is no file", o->path);
+		return error_new(ERROR_USAGE, "cannot write %s: not a regular file", o->path);
 	/* Not blocking, or the open of a pipe would wait for a reader. */
 	o->fd = open(o->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (o->fd < 0)

@@ -228,7 +228,7 @@ static void dump(struct recorder *r)
 	struct recorder_result result;
 
 	if (strcmp(r->options.output, "-") == 0 || r->stopped) {
-		say(r, "dump: the recording has no file, so there is no name for a dump");
+		say(r, "dump: the recording does not go to a file, so a dump has no name");
 		return;
 	}
 	char *path = dump_path(r);

@@ -218,7 +218,8 @@ static void look_around(struct recorder *r)
 
 static void say_unknown(const struct recorder *r)
 {
-	char *line = xasprintf("--control: '%.200s' is no command: enable, disable, dump, stop",
+	char *line = xasprintf(
+		"--control: unknown command '%.200s': expected enable, disable, dump, stop",
 		strbuf_str(&r->commands.unknown).data);
 
 	if (r->options.say)

@@ -71,7 +71,7 @@ static struct error *no_process(pid_t pid, int code)
 	FILE *f = fopen(path, "re");
 
 	if (!f)
-		return error_new(ERROR_UNSUPPORTED, "there is no process %d", pid);
+		return error_new(ERROR_UNSUPPORTED, "no such process: %d", pid);
 	while (process == 0 && getline(&line, &capacity, f) > 0)
 		(void)sscanf(line, "Tgid: %d", &process);
 	free(line);
@@ -88,7 +88,7 @@ static struct error *check_process(pid_t pid)
 	struct proc_stat stat;
 
 	if (!proc_stat_read(pid, 0, &stat))
-		return error_new(ERROR_UNSUPPORTED, "there is no process %d", pid);
+		return error_new(ERROR_UNSUPPORTED, "no such process: %d", pid);
 	if (stat.is_kernel)
 		return error_new(ERROR_UNSUPPORTED,
 			"process %d (%s) is a thread of the kernel: record the whole machine, with "

@@ -122,13 +122,14 @@ static struct error *compile_time(struct filter *f, const char *text)
 	uint64_t from_ns = 0, to_ns = UINT64_MAX;
 
 	if (colon == NULL)
-		return error_new(ERROR_USAGE, "'%s' is no FROM:TO", text);
+		return error_new(ERROR_USAGE, "invalid range '%s': expected FROM:TO", text);
 	struct error *err = read_end((struct str){text, (size_t)(colon - text)}, &from_ns);
 
 	if (err == NULL)
 		err = read_end(str_from(colon + 1), &to_ns);
 	if (err == NULL && from_ns >= to_ns)
-		err = error_new(ERROR_USAGE, "'%s' is no time: it ends before it begins", text);
+		err = error_new(
+			ERROR_USAGE, "invalid time range '%s': the end is before the start", text);
 	if (err == NULL)
 		filter_init_time(f, text, from_ns, to_ns);
 	return err;
@@ -160,7 +161,7 @@ static struct error *read_ticks(const char *text, struct filter_ticks *ticks)
 	ticks->from = INT64_MIN;
 	ticks->to = INT64_MAX;
 	if (*text == '\0')
-		return error_new(ERROR_USAGE, "'%s' is no FROM:TO", text);
+		return error_new(ERROR_USAGE, "invalid range '%s': expected FROM:TO", text);
 	struct error *err = read_number(from, &ticks->from);
 
 	if (err == NULL && colon)
@@ -168,7 +169,8 @@ static struct error *read_ticks(const char *text, struct filter_ticks *ticks)
 	else if (err == NULL)
 		ticks->to = ticks->from == -1 ? INT64_MAX : ticks->from + 1;
 	if (err == NULL && (ticks->from < 0) == (ticks->to < 0) && ticks->from >= ticks->to)
-		err = error_new(ERROR_USAGE, "'%s' is no ticks: it ends before it begins", text);
+		err = error_new(ERROR_USAGE,
+			"invalid range of ticks '%s': the end is before the start", text);
 	return err;
 }
 
@@ -223,7 +225,7 @@ static struct error *compile_same(struct filter_options *o, const char *text)
 	struct name_pattern *pattern;
 
 	if (equals == NULL || equals == text || equals[1] == '\0')
-		return error_new(ERROR_USAGE, "'%s' is no REGEX=NAME", text);
+		return error_new(ERROR_USAGE, "invalid value '%s': expected REGEX=NAME", text);
 	char *regex = xstrndup(text, (size_t)(equals - text));
 	struct error *err = name_pattern_create(regex, &pattern);
 

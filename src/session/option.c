@@ -57,10 +57,12 @@ struct error *option_check(const struct option_row *row, const char *value)
 		strbuf_printf(&all, "%s%s", i ? ", " : "", name);
 	}
 	if (n.best.size)
-		err = error_new(ERROR_USAGE, "'%s' is none of %s; did you mean '%.*s'?", value,
+		err = error_new(ERROR_USAGE,
+			"invalid value '%s': expected one of %s; did you mean '%.*s'?", value,
 			all.data, STR_ARG(n.best));
 	else
-		err = error_new(ERROR_USAGE, "'%s' is none of %s", value, all.data);
+		err = error_new(
+			ERROR_USAGE, "invalid value '%s': expected one of %s", value, all.data);
 	strbuf_deinit(&all);
 	return err;
 }

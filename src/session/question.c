@@ -430,9 +430,9 @@ static struct error *find_row(const char *name, const struct option_row **row)
 			return NULL;
 	}
 	if (n.best.size)
-		return error_new(ERROR_USAGE, "%s: there is no such option; did you mean '%.*s'?",
-			name, STR_ARG(n.best));
-	return error_new(ERROR_USAGE, "%s: there is no such option", name);
+		return error_new(ERROR_USAGE, "%s: unknown option; did you mean '%.*s'?", name,
+			STR_ARG(n.best));
+	return error_new(ERROR_USAGE, "%s: unknown option", name);
 }
 
 struct error *question_put(struct question *question, const char *name, const char *value)

@@ -53,7 +53,7 @@ static struct str take_string(struct decoder *d)
 
 	if (i < d->string_count)
 		return d->strings[i];
-	cursor_fail(&d->c, "a string that is not there");
+	cursor_fail(&d->c, "an undefined string");
 	return STR("");
 }
 

@@ -84,7 +84,7 @@ static void dereference(struct machine *m, uint8_t size)
 		return;
 	if (!unwind_memory_read(m->memory, va, &value)) {
 		m->no_memory = true;
-		cursor_fail(&m->c, "memory that is not there");
+		cursor_fail(&m->c, "unreadable memory");
 		return;
 	}
 	push(m, size == 8 ? value : value & ((1ull << (8 * size)) - 1));

@@ -514,10 +514,10 @@ def test_what_has_no_zones(folder):
 	with subprocess.Popen(["sleep", "60"]) as process:
 		assert "has no zones: link it with" in check(sonde("live", process.pid, "-1"), 1).err
 		process.kill()
-	assert "there is no process" in check(sonde("live", process.pid, "-1"), 1).err
-	assert "no program with zones called" in check(sonde("live", "no-such-program", "-1"), 1).err
+	assert "no such process" in check(sonde("live", process.pid, "-1"), 1).err
+	assert "no running program with zones named" in check(sonde("live", "no-such-program", "-1"), 1).err
 	(folder / "text").write_text("text")
-	assert "no memory of zones" in check(sonde("live", folder / "text"), 1).err
+	assert "neither a memory of zones nor a core dump" in check(sonde("live", folder / "text"), 1).err
 	(folder / "empty").write_text("")
 	assert "too short" in check(sonde("live", folder / "empty"), 1).err
 	assert "one program" in check(sonde("live", 1, 2), 2).err
@@ -550,7 +550,7 @@ def test_programs_called_as_their_file_is(folder):
 			assert f"2 programs with zones are called '{program.name}'" in result.err, result
 		twin.kill()
 		twin.communicate()
-	assert "is no core dump" in check(sonde("live", other.path, "-1"), 1).err
+	assert "nor a memory of zones" in check(sonde("live", other.path, "-1"), 1).err
 
 
 def test_no_proc(folder):
@@ -558,7 +558,7 @@ def test_no_proc(folder):
 	result = run("unshare", "-m", "sh", "-c", script)
 	if "unshare" in result.err or "mount" in result.err:
 		raise harness.Skip("needs a mount namespace")
-	assert "there is no /proc here" in check(result, 1).err
+	assert "/proc is not mounted" in check(result, 1).err
 
 
 def page_commands():

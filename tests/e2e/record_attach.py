@@ -202,7 +202,7 @@ def test_as_long_as_a_command(folder):
 
 
 def test_processes_that_cannot_be(folder):
-	assert "there is no process 4194303" in refusal(4194303)
+	assert "no such process: 4194303" in refusal(4194303)
 	child = subprocess.Popen(["true"])
 	wait_until(lambda: ") Z " in pathlib.Path(f"/proc/{child.pid}/stat").read_text())
 	assert "has ended" in refusal(child.pid)

@@ -45,7 +45,7 @@ def test_commands(folder):
 	controlled.tell("no such thing")
 	r = controlled.end()
 	assert not controlled.fifo.exists()
-	assert "'no such thing' is no command: enable, disable, dump, stop" in controlled.err, controlled.err
+	assert "unknown command 'no such thing': expected enable, disable, dump, stop" in controlled.err, controlled.err
 	off = left_out(r)
 	assert 0.4 < off < 0.6 * harness.PATIENCE, r.notes
 	taken = times(r)

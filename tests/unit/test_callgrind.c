@@ -364,7 +364,7 @@ static void bad_lines_are_told(void **state)
 static void files_of_nothing_are_errors(void **state)
 {
 	static const char *const files[][2] = {
-		{"# callgrind format\nfn=f\n1 1\n", "no line begins with 'events:'"},
+		{"# callgrind format\nfn=f\n1 1\n", "no 'events:' line"},
 		{"events: Ir\nfn=f\nx\n", "no line is a cost (line 3"},
 		{"events: Ir\nfn=f\n1 9223372036854775807\n1 1\n", "exceeds 64 bits"},
 	};

@@ -146,7 +146,7 @@ static void test_samples(void **state)
 	(void)state;
 	expect_folded(p, "time", "r;f 10000\nm;l 10000\nr;f;g 7500\n[no stack] 2500\n");
 	assert_int_equal(p->stats.counted, 5);
-	expect_note(p, NOTE_BAD_RECORD, 2, "not there, or their own callers");
+	expect_note(p, NOTE_BAD_RECORD, 2, "missing frames, or to frames that are their own callers");
 	profile_destroy(p);
 }
 
@@ -167,7 +167,7 @@ static void test_v8(void **state)
 	/* main 10, its call 20, the collector upon that: its 5 runs backwards, and so does 5 of the
 	 * next 30; nothing for 1, and still nothing for an unknown node's 2. */
 	expect_folded(p, "time", "main 10000\nmain;(anonymous a.js:7) 45000\n");
-	expect_note(p, NOTE_BAD_RECORD, 1, "a frame that is not there");
+	expect_note(p, NOTE_BAD_RECORD, 1, "a missing frame");
 	function_id f = p->frames[p->stacks[1].frame.i].function;
 	assert_int_equal(p->functions[f.i].line, 1);
 	profile_destroy(p);

@@ -251,7 +251,7 @@ static void nothing_good_is_an_error(void **state)
 {
 	(void)state;
 	expect_error(STR("bad\nworse\n"), "folded", "line 1 is the first");
-	expect_error(STR("# only\n# comments\n"), "folded", "no folded stack in it");
+	expect_error(STR("# only\n# comments\n"), "folded", "contains no folded stack");
 	expect_error(STR("bad\nworse\n"), NULL, "in no format that sonde reads");
 	expect_error(STR(""), NULL, "is empty");
 	expect_error(STR("\0\1\2 5\n"), NULL, "in no format that sonde reads");

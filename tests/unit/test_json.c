@@ -207,7 +207,7 @@ static void test_faults(void **state)
 	expect_fault(STR("[1}"), 2, false, "neither");
 	expect_fault(STR("[nul1]"), 1, false, "no JSON value");
 	expect_fault(STR("[-x]"), 1, false, "begins no number");
-	expect_fault(STR("\"\\q\""), 2, false, "an escape");
+	expect_fault(STR("\"\\q\""), 2, false, "escape");
 	expect_fault(STR("\"\\u12x4\""), 2, false, "hexadecimal");
 	expect_fault(STR("[1\0,2]"), 2, false, "a NUL byte");
 	expect_fault(STR("[\0"), 1, false, "a NUL byte");

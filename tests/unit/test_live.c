@@ -162,8 +162,8 @@ static void test_no_zones(void **state)
 
 	(void)state;
 	assert_fails(live_attach(getpid(), &live), ERROR_INPUT, "has no zones: link it with");
-	assert_fails(live_attach(0, &live), ERROR_INPUT, "there is no process 0");
-	assert_fails(live_attach(0x7fffffff, &live), ERROR_INPUT, "there is no process");
+	assert_fails(live_attach(0, &live), ERROR_INPUT, "no such process: 0");
+	assert_fails(live_attach(0x7fffffff, &live), ERROR_INPUT, "no such process");
 }
 
 /* A child that has its parent's descriptor and nothing of its own. */

@@ -523,7 +523,7 @@ static void metrics_go_by_name_and_unit(void **state)
 
 	assert_non_null(err);
 	assert_int_equal(err->kind, ERROR_INPUT);
-	assert_non_null(strstr(err->message, "bytes is in 'bytes' in totals, and in 'pages'"));
+	assert_non_null(strstr(err->message, "its unit is 'bytes' in totals, and 'pages'"));
 	assert_null(none);
 	error_destroy(err);
 	profile_destroy(a);

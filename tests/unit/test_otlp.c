@@ -259,7 +259,7 @@ static void other_files_are_refused(void **state)
 	expect_refused(&out, ERROR_INPUT, "offset 0: no OTLP profiles");
 	strbuf_clear(&out);
 	proto_put_bytes(&out, 2, STR("\x2a\x00"));
-	expect_refused(&out, ERROR_INPUT, "there is no profile in it");
+	expect_refused(&out, ERROR_INPUT, "contains no profile");
 	strbuf_deinit(&out);
 }
 

@@ -48,8 +48,8 @@ static const struct {
 	struct asked asked;
 	const char *error; /* how it begins */
 } bad[] = {
-	{{{{"veiw", "tree"}}}, "veiw: there is no such option; did you mean 'view'?"},
-	{{{{"view", "trees"}}}, "view: 'trees' is none of functions, "},
+	{{{{"veiw", "tree"}}}, "veiw: unknown option; did you mean 'view'?"},
+	{{{{"view", "trees"}}}, "view: invalid value 'trees': expected one of functions, "},
 	{{{{"limit", "-1"}}}, "limit: '-1' is not a whole number"},
 	{{{{"spread", "yes"}}}, "spread: takes no value"},
 	{{{{"view", ""}}}, "view: expects a value"},

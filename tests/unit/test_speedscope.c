@@ -134,7 +134,7 @@ static void test_samples_again(void **state)
 
 	(void)state;
 	expect_sorted(p, "weight", "[unknown] 300\na 2000\na;a 20\na;b 20\nb 1000\n");
-	expect_note(p, NOTE_BAD_RECORD, 2, "frames that are not there");
+	expect_note(p, NOTE_BAD_RECORD, 2, "missing frames");
 	assert_int_equal(p->note_count, 1);
 	profile_destroy(p);
 }
@@ -229,7 +229,7 @@ static void test_bad_events(void **state)
 	expect_sorted(p, "time", "a 2\na;[unknown] 1\na;[unknown];b 44\na;b 2\n");
 	expect_note(p, NOTE_BAD_RECORD, 2, "not the innermost");
 	expect_note(p, NOTE_BAD_RECORD, 3, "order of time");
-	expect_note(p, NOTE_BAD_RECORD, 1, "a frame that is not there");
+	expect_note(p, NOTE_BAD_RECORD, 1, "a missing frame");
 	expect_note(p, NOTE_INCOMPLETE, 3, "still open");
 	profile_destroy(p);
 }

@@ -859,7 +859,7 @@ static void note_limits(struct callgrind *c)
 		builder_note(b, NOTE_BAD_RECORD, c->events.too_many,
 			"events beyond the first %d were left out", CALLGRIND_EVENTS_MAX);
 	counted_note(b, NOTE_BAD_RECORD, c->events.bad_formulas, NULL,
-		"formulas of events are of events that are not there, or malformed");
+		"formulas of events are malformed, or use unknown events");
 }
 
 static void add_notes(struct callgrind *c)
@@ -900,8 +900,8 @@ static struct error *read_lines(struct callgrind *c)
 
 	callgrind_events_find(&c->events, rest);
 	if (c->events.metric_count == 0)
-		return error_new(ERROR_INPUT,
-			"%s: is no callgrind file: no line begins with 'events:'", c->input->name);
+		return error_new(
+			ERROR_INPUT, "%s: not a callgrind file: no 'events:' line", c->input->name);
 	size_t count = c->events.metric_count, size = c->input->size;
 	c->weight = xcalloc(3 * count, sizeof(*c->weight));
 	c->sum_before = c->weight + count;

@@ -534,11 +534,11 @@ static void add_notes(struct chrome *c)
 			"a slice is not ended, and ends with its thread",
 			"slices are not ended, and end with their threads", FAULT_NOWHERE},
 		[CHROME_BAD_LINK] = {NOTE_BAD_RECORD,
-			"reference is to a frame that is not there, or its own caller",
-			"references are to frames that are not there, or their own callers",
+			"reference is to a missing frame, or to a frame that is its own caller",
+			"references are to missing frames, or to frames that are their own callers",
 			FAULT_NOWHERE},
 		[CHROME_OTHER] = {NOTE_INFO,
-			"an event that is no stack (instant, counter, flow, asynchronous) is left "
+			"an event without a stack (instant, counter, flow, asynchronous) is left "
 			"out",
 			"events that are no stacks (instants, counters, flows, asynchronous ones) "
 			"are left out",

@@ -381,7 +381,7 @@ static struct error *read_lines(struct folded *f, const char *name, struct str t
 			"that is not one)",
 			name, (unsigned long long)f->bad.told[0]);
 	if (f->good == 0)
-		return error_new(ERROR_INPUT, "%s: there is no folded stack in it", name);
+		return error_new(ERROR_INPUT, "%s: contains no folded stack", name);
 	add_notes(f);
 	return NULL;
 }

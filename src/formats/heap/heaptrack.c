@@ -629,7 +629,7 @@ static struct error *build(struct heaptrack *h)
 		return error_new(ERROR_INPUT, "%s: the sum of what it allocates exceeds 64 bits",
 			h->input->name);
 	if (h->costs.count == 0)
-		return error_new(ERROR_INPUT, "%s: there is no allocation in it", h->input->name);
+		return error_new(ERROR_INPUT, "%s: contains no allocation", h->input->name);
 	find_peaks(h);
 	suppress_leaks(h);
 	free_tables(h);

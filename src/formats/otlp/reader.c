@@ -392,7 +392,7 @@ static struct error *build(struct otlp *o)
 		return err;
 	for_each_resource(o, otlp_samples_survey);
 	if (o->metric_count == 0)
-		return error_new(ERROR_INPUT, "%s: there is no profile in it%s", o->input->name,
+		return error_new(ERROR_INPUT, "%s: contains no profile%s", o->input->name,
 			o->is_cut ? ": it was cut off" : "");
 	o->are_metrics_known = true;
 	set_header(o);

@@ -26,8 +26,9 @@ static const struct trouble cut_troubles[PERF_DATA_CUT_COUNT] = {
 		"a stack was cut short: more of it than perf record had copied",
 		"stacks were cut short: there is more of them than perf record had copied"},
 	[PERF_DATA_CUT_RULE] = {NOTE_TRUNCATED,
-		"a stack was cut short: code without unwind information, or whose file is missing",
-		"stacks were cut short: code without unwind information, or whose file is missing"},
+		"a stack is truncated: its code has no unwind information, or its file is missing",
+		"stacks are truncated: their code has no unwind information, or its file is "
+		"missing"},
 	[PERF_DATA_CUT_CORRUPT] = {NOTE_TRUNCATED,
 		"a stack was cut short: it does not lead outwards",
 		"stacks were cut short: they do not lead outwards"},
@@ -89,8 +90,8 @@ static void note_damage(struct perf_data *p)
 		"a sample weighs more than can be counted, and counts nothing",
 		"samples weigh more than can be counted, and count nothing"};
 	static const struct trouble bad_jit = {NOTE_BAD_RECORD,
-		"a record of a jitdump was passed over: it cannot be read, or there is no room",
-		"records of jitdumps were passed over: they cannot be read, or there is no room"};
+		"a record of a jitdump was skipped: it is unreadable, or too large",
+		"records of jitdumps were skipped: they are unreadable, or too large"};
 	char place[64] = "among what was packed";
 
 	note(p, &heavy, p->too_heavy);

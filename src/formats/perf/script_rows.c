@@ -106,10 +106,35 @@ static void find_processes(const struct perf_tasks *t, struct processes *process
 	}
 }
 
-static process_id process_of(
-	struct perf_tasks *t, struct task_ids *known, const struct perf_task *task)
+/*
+ * Adds all of them to the builder: [tasks.count] the process of each task; the caller's.  Not by
+ * the importer's task_process: its map would stand beside this one, in files of a hundred thousand
+ * threads.
+ */
+static process_id *add_processes(struct perf_tasks *t)
 {
-	return task_process(known, t->builder, task->pid, process_apart(task), task->comm);
+	struct processes processes = {0};
+	process_id *of = xcalloc(t->tasks.count + 1, sizeof(*of));
+
+	find_processes(t, &processes);
+	process_id *of_row = xcalloc(processes.tasks.count + 1, sizeof(*of_row));
+	for (size_t i = 0; i < processes.tasks.count; i++) {
+		const struct perf_task *task = &processes.tasks.data[i];
+
+		of_row[i] = builder_process(
+			t->builder, task->pid, 0, builder_string_bytes(t->builder, task->comm));
+	}
+	for (uint32_t i = 0; i < t->tasks.count; i++) {
+		const struct perf_task *task = row_table_row(&t->tasks, &task_rows, i);
+		uint32_t row = 0;
+
+		(void)map_get(&processes.rows, (uint64_t)task->pid, process_apart(task).i, &row);
+		of[i] = of_row[row];
+	}
+	free(of_row);
+	map_deinit(&processes.rows);
+	vec_deinit(&processes.tasks);
+	return of;
 }
 
 static thread_id add_unknown(struct perf_tasks *t)
@@ -144,25 +169,21 @@ struct perf_task_ids {
  */
 static struct perf_task_ids *perf_tasks_add(struct perf_tasks *t, bool with_unknown)
 {
-	struct processes processes = {0};
 	struct task_ids known = {0};
+	process_id *of = add_processes(t);
 	struct perf_task_ids *ids = xcalloc(t->tasks.count + 1, sizeof(*ids));
 
-	find_processes(t, &processes);
-	for (size_t i = 0; i < processes.tasks.count; i++)
-		(void)process_of(t, &known, &processes.tasks.data[i]);
 	for (uint32_t i = 0; i < t->tasks.count; i++) {
 		const struct perf_task *task = row_table_row(&t->tasks, &task_rows, i);
-		process_id process = process_of(t, &known, task);
+
 		ids[i] = (struct perf_task_ids){
-			task_thread(&known, t->builder, process, task->tid, task->comm, task->comm),
+			task_thread(&known, t->builder, of[i], task->tid, task->comm, task->comm),
 			cpu_labels(t, task->cpu)};
 	}
+	free(of);
 	if (with_unknown)
 		ids[t->tasks.count].thread = add_unknown(t);
 	task_ids_deinit(&known);
-	map_deinit(&processes.rows);
-	vec_deinit(&processes.tasks);
 	return ids;
 }
 

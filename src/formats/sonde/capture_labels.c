@@ -42,7 +42,7 @@ struct error *capture_labels_read_sets(struct capture_labels *l, struct cursor *
 
 	while (capture_get_label_set(payload, &row)) {
 		if (row.rest >= l->sets.count || row.label >= l->labels.count) {
-			cursor_fail(payload, "a set of labels that are not there");
+			cursor_fail(payload, "undefined labels in a set");
 			break;
 		}
 		label_id label = l->labels.data[row.label];

@@ -65,9 +65,9 @@ struct error *capture_profile_read_arcs(struct capture_profile *p, struct cursor
 
 		if (row.caller != CAPTURE_NO_ID &&
 			!map_get(&p->functions, row.caller, 0, &caller.i))
-			cursor_fail(payload, "a call from a function that is not there");
+			cursor_fail(payload, "call from an undefined function");
 		else if (!map_get(&p->functions, row.callee, 0, &callee.i))
-			cursor_fail(payload, "a call of a function that is not there");
+			cursor_fail(payload, "call to an undefined function");
 		else
 			add_arc(p, caller, callee, &row);
 	}

@@ -161,8 +161,10 @@ static const struct zone_trouble troubles[] = {
 		"a thread's zones have no events: too many threads",
 		"threads' zones have no events: too many threads"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_INTERRUPTED, NOTE_LOST,
-		"an entry of a zone was not measured: a signal handler's, amid another's",
-		"entries of zones were not measured: signal handlers', amid others'"},
+		"an entry of a zone was not measured: a signal handler made it in the middle of "
+		"another entry",
+		"entries of zones were not measured: signal handlers made them in the middle of "
+		"other entries"},
 	{CAPTURE_ZONE_TROUBLE + ZONEWIRE_TICK_TOO_BIG, NOTE_LOST,
 		"a tick did not fit into the program's ring",
 		"ticks did not fit into the program's ring"},

@@ -672,9 +672,8 @@ static void add_notes(struct speedscope *s)
 {
 	static const struct fault_note notes[FAULT_COUNT] = {
 		[FAULT_FRAME] = {NOTE_BAD_RECORD,
-			"reference is to a frame that is not there, shown as [unknown]",
-			"references are to frames that are not there, shown as [unknown]",
-			FAULT_NOWHERE},
+			"reference is to a missing frame, shown as [unknown]",
+			"references are to missing frames, shown as [unknown]", FAULT_NOWHERE},
 		[FAULT_ORDER] = {NOTE_BAD_RECORD,
 			"event is not in the order of time, or has none; its time was taken as the "
 			"last",
@@ -733,7 +732,7 @@ static struct error *read_parts(struct speedscope *s)
 	if (s->metric_count == 0) {
 		struct error *err = json_error(&s->json);
 		return err ? err
-			   : error_new(ERROR_INPUT, "%s: there is no speedscope profile in it",
+			   : error_new(ERROR_INPUT, "%s: contains no speedscope profile",
 				     s->input->name);
 	}
 	add_metrics(s);

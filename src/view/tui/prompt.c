@@ -73,7 +73,7 @@ static void freeze_entered(struct tui_model *m)
 	double ms = strtod(m->line.text, &end);
 
 	if (*end || !(ms >= 0 && ms < 1e9))
-		tui_say(m, TUI_TROUBLE, "that is no number of milliseconds");
+		tui_say(m, TUI_TROUBLE, "expected a number of milliseconds");
 	else
 		tui_set_freeze(m, ms);
 }

@@ -246,7 +246,7 @@ static void aliases_decode(struct capture_symbols_decoder *d, struct cursor *pay
 		if (cursor_ok(&aliases))
 			d->functions[i].aliases = d->strings[number];
 		else
-			cursor_fail(payload, "a function whose aliases are not there");
+			cursor_fail(payload, "a function with missing aliases");
 	}
 }
 
