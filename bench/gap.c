@@ -17,14 +17,14 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#define GAP_NS	  600
-#define GAPS_MOST 2000000
+#define GAP_NS	 600
+#define GAPS_MAX 2000000
 
 struct gap {
 	uint64_t at, length; /* in ticks */
 };
 
-static struct gap gaps[GAPS_MOST];
+static struct gap gaps[GAPS_MAX];
 static size_t gap_count;
 static double ticks_per_ns;
 
@@ -52,7 +52,7 @@ __attribute__((noinline)) static void watch(double seconds)
 	uint64_t least = (uint64_t)(GAP_NS * ticks_per_ns);
 	uint64_t start = __rdtsc(), end = start + (uint64_t)(seconds * 1e9 * ticks_per_ns);
 
-	for (uint64_t last = start; last < end && gap_count < GAPS_MOST;) {
+	for (uint64_t last = start; last < end && gap_count < GAPS_MAX;) {
 		uint64_t now = __rdtsc();
 
 		if (now - last > least) {

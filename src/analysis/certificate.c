@@ -48,12 +48,12 @@ struct certificate certificate_of(const struct profile *p)
 	if (!c.is_known)
 		return c;
 	c.part[CERTIFICATE_FEW] = (double)s->counted;
-	c.has[CERTIFICATE_FEW] = s->counted < CERTIFICATE_SAMPLES_LEAST;
+	c.has[CERTIFICATE_FEW] = s->counted < CERTIFICATE_SAMPLES_MIN;
 	if (c.has[CERTIFICATE_FEW])
 		return c;
-	find(&c, CERTIFICATE_LOST, lost_part(s), CERTIFICATE_LOST_MOST);
-	find(&c, CERTIFICATE_CUT, part_of(s->critical, s->counted), CERTIFICATE_CUT_MOST);
-	find(&c, CERTIFICATE_ACCOUNT, account_part(p), CERTIFICATE_ACCOUNT_MOST);
+	find(&c, CERTIFICATE_LOST, lost_part(s), CERTIFICATE_LOST_MAX);
+	find(&c, CERTIFICATE_CUT, part_of(s->critical, s->counted), CERTIFICATE_CUT_MAX);
+	find(&c, CERTIFICATE_ACCOUNT, account_part(p), CERTIFICATE_ACCOUNT_MAX);
 	return c;
 }
 

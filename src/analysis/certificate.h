@@ -11,11 +11,11 @@
 #include "model/profile.h"
 
 /* Beyond these parts it is none. */
-#define CERTIFICATE_LOST_MOST	 0.05 /* of the samples that were due: lost, or that never came */
-#define CERTIFICATE_CUT_MOST	 0.05 /* of the samples: not walked whole, or guessed */
-#define CERTIFICATE_ACCOUNT_MOST 0.02 /* of the CPU time by the system: more or less in samples */
+#define CERTIFICATE_LOST_MAX	0.05 /* of the samples that were due: lost, or that never came */
+#define CERTIFICATE_CUT_MAX	0.05 /* of the samples: not walked whole, or guessed */
+#define CERTIFICATE_ACCOUNT_MAX 0.02 /* of the CPU time by the system: more or less in samples */
 /* Nor with fewer samples: then the other parts are chance. */
-#define CERTIFICATE_SAMPLES_LEAST 100
+#define CERTIFICATE_SAMPLES_MIN 100
 
 enum certificate_flaw {
 	CERTIFICATE_LOST,

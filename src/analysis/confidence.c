@@ -18,7 +18,7 @@ enum {
 };
 
 /* Rows of less than that part of the total are not worth telling apart. */
-#define ALIKE_LEAST 0.01
+#define ALIKE_MIN 0.01
 
 /* Student's t for 95 % both ways, by degrees of freedom; behind the last, that of the last. */
 static const double student[] = {0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262,
@@ -302,7 +302,7 @@ static void find_alike(const struct rows *r, struct confidence *confidence)
 	if (f->tree->total <= 0 || r->cut->independent <= 0)
 		return;
 	for (size_t i = 0; i + 1 < f->count; i++) {
-		if ((double)f->rows[i + 1].exclusive < ALIKE_LEAST * (double)f->tree->total)
+		if ((double)f->rows[i + 1].exclusive < ALIKE_MIN * (double)f->tree->total)
 			return;
 		double times = times_to_tell(r, i);
 

@@ -11,7 +11,7 @@
 #include "model/profile.h"
 
 /* For one name. */
-#define STEPS_MOST 1000000
+#define STEPS_MAX 1000000
 
 const char *const filter_names[FILTER_COUNT + 1] = {"when", "focus", "ignore", "hide", "fold",
 	"inline", "kernel", "thread", "pid", "time", "zone", "tick", "tick-over", "tick-under",
@@ -39,7 +39,7 @@ struct error *name_pattern_create(const char *text, struct name_pattern **patter
 
 bool name_pattern_matches_text(struct name_pattern *pattern, const char *text)
 {
-	uint64_t work = STEPS_MOST;
+	uint64_t work = STEPS_MAX;
 
 	if (pattern->gave_up)
 		return false;
@@ -56,7 +56,7 @@ struct error *name_pattern_refusal(const struct name_pattern *pattern)
 	return error_new(ERROR_USAGE,
 		"'%s' takes more than %d steps to match a name: repeat less within what is "
 		"repeated",
-		pattern->text, STEPS_MOST);
+		pattern->text, STEPS_MAX);
 }
 
 void name_pattern_destroy(struct name_pattern *pattern)

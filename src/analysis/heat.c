@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 /* A column of the shortest map. */
-#define COLUMN_NS_LEAST 1000000u
+#define COLUMN_NS_MIN 1000000u
 /* In a slice there is room for so many samples, or one more or less would look like a pattern. */
-#define SAMPLES_LEAST 5u
+#define SAMPLES_MIN 5u
 
 struct heating {
 	const struct selection *selection;
@@ -67,18 +67,18 @@ static uint64_t sample_interval_ns(const struct profile *p)
 {
 	uint64_t interval_ns = p->stats.interval_ns;
 
-	return interval_ns < INT64_MAX / (HEAT_ROWS * SAMPLES_LEAST) ? interval_ns : 0;
+	return interval_ns < INT64_MAX / (HEAT_ROWS * SAMPLES_MIN) ? interval_ns : 0;
 }
 
 static struct heat choose_slices(const struct heating *h)
 {
-	uint64_t least_ns = HEAT_ROWS * SAMPLES_LEAST * sample_interval_ns(h->selection->profile);
-	uint64_t begin_ns, last_ns, column_ns = COLUMN_NS_LEAST;
+	uint64_t least_ns = HEAT_ROWS * SAMPLES_MIN * sample_interval_ns(h->selection->profile);
+	uint64_t begin_ns, last_ns, column_ns = COLUMN_NS_MIN;
 
 	if (!find_span(h, &begin_ns, &last_ns))
 		return (struct heat){0};
 	while (column_ns < least_ns ||
-		last_ns / column_ns - begin_ns / column_ns >= HEAT_COLUMNS_MOST)
+		last_ns / column_ns - begin_ns / column_ns >= HEAT_COLUMNS_MAX)
 		column_ns = next_step(column_ns);
 	uint32_t count = (uint32_t)(last_ns / column_ns - begin_ns / column_ns + 1);
 
@@ -119,7 +119,7 @@ static int compare_sizes(const void *a, const void *b)
 
 static int64_t find_much(const struct heat *heat)
 {
-	int64_t sizes[HEAT_ROWS * HEAT_COLUMNS_MOST];
+	int64_t sizes[HEAT_ROWS * HEAT_COLUMNS_MAX];
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < heat->slices; i++)

@@ -12,7 +12,7 @@
 /* Slices in a column. */
 #define HEAT_ROWS 20u
 /* Columns at most. */
-#define HEAT_COLUMNS_MOST 60u
+#define HEAT_COLUMNS_MAX 60u
 
 struct heat {
 	uint64_t begin_ns;     /* of the first slice, since the recording's start */

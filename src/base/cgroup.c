@@ -9,7 +9,7 @@
 
 #include "base/compiler.h"
 
-enum { ID_DIGITS = 64, ID_DIGITS_LEAST = 12 };
+enum { ID_DIGITS = 64, ID_DIGITS_MIN = 12 };
 
 static size_t count_digits(struct str s)
 {
@@ -24,7 +24,7 @@ static bool is_container(struct str part, struct str name)
 {
 	size_t at = part.size;
 
-	if (name.size < ID_DIGITS_LEAST || count_digits(name) < name.size)
+	if (name.size < ID_DIGITS_MIN || count_digits(name) < name.size)
 		return false;
 	if (str_ends_with(part, STR(".scope")))
 		at -= strlen(".scope");

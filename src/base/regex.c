@@ -12,9 +12,9 @@
 
 #include "base/alloc.h"
 
-#define PATTERN_BYTES_MOST ((size_t)64 << 10)
+#define PATTERN_BYTES_MAX ((size_t)64 << 10)
 /* Of what a match remembers of ways not tried yet. */
-#define HEAP_KB_MOST 16384u
+#define HEAP_KB_MAX 16384u
 /* The first limit, and how it grows. */
 #define STEPS_FIRST 256u
 #define STEPS_GROW  16u
@@ -44,7 +44,7 @@ struct error *regex_create(struct str pattern, enum regex_extent extent, struct 
 
 	if (extent == REGEX_WHOLE)
 		options |= PCRE2_ANCHORED | PCRE2_ENDANCHORED;
-	pcre2_set_max_pattern_length(context, PATTERN_BYTES_MOST);
+	pcre2_set_max_pattern_length(context, PATTERN_BYTES_MAX);
 	pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)(pattern.data ? pattern.data : ""),
 		pattern.size, options, &code, &offset, context);
 
@@ -55,7 +55,7 @@ struct error *regex_create(struct str pattern, enum regex_extent extent, struct 
 	(*regex)->code = compiled;
 	(*regex)->data = pcre2_match_data_create(1, NULL);
 	(*regex)->limits = pcre2_match_context_create(NULL);
-	pcre2_set_heap_limit((*regex)->limits, HEAP_KB_MOST);
+	pcre2_set_heap_limit((*regex)->limits, HEAP_KB_MAX);
 	return NULL;
 }
 

@@ -17,7 +17,7 @@
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 /* Moves of an item that merging may take on average before all is left to digits. */
-enum { MOVES_MOST = 4 };
+enum { MOVES_MAX = 4 };
 
 static size_t digit_of(uint64_t key, unsigned int shift)
 {
@@ -86,7 +86,7 @@ static bool sort_by_runs(struct sort_item *items, size_t count, struct sort_item
 
 		end = run_end(items, count, middle);
 		moves += merge_run(items, middle, end, room);
-		if (moves / MOVES_MOST > count)
+		if (moves / MOVES_MAX > count)
 			return false;
 	}
 	return true;

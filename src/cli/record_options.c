@@ -105,7 +105,7 @@ struct record_request record_request_default(void)
 /* Even periods become odd: a program that does something each millisecond must not be in step. */
 static struct error *set_interval(struct record_request *request, uint64_t interval_ns)
 {
-	if (interval_ns < RECORD_INTERVAL_LEAST)
+	if (interval_ns < RECORD_INTERVAL_MIN)
 		return error_new(ERROR_USAGE,
 			"more often than the kernel can; 100 kHz, or 10 us, is the most");
 	request->interval_ns = interval_ns | 1;

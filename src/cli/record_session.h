@@ -22,7 +22,7 @@
 /* 1,003 samples a second of CPU time: odd, so as not to fall in step with what happens each ms. */
 #define RECORD_INTERVAL_DEFAULT UINT64_C(997001)
 /* The kernel's clocks go no faster. */
-#define RECORD_INTERVAL_LEAST UINT64_C(10000)
+#define RECORD_INTERVAL_MIN UINT64_C(10000)
 
 #define RECORD_PIDS_MAX 64
 
@@ -39,7 +39,7 @@ struct record_request {
 	uint64_t tick_over_ns;	/* 0: none */
 	struct str tick_stream; /* data NULL: any */
 	const char *output;
-	uint64_t interval_ns; /* RECORD_INTERVAL_LEAST at least */
+	uint64_t interval_ns; /* RECORD_INTERVAL_MIN at least */
 	enum recorder_engine engine;
 	double overhead_most; /* share of the target's CPU time; 0: no limit */
 	enum recorder_clock clock;

@@ -14,7 +14,7 @@
 
 enum { SIDES = 2 };
 /* Of so many of one name on one side none is told from another. */
-enum { NAMESAKES_MOST = 16 };
+enum { NAMESAKES_MAX = 16 };
 
 /* Strings are numbers of a table that both sides share; 0 is the empty one. */
 struct key {
@@ -121,7 +121,7 @@ static uint32_t only_choice(
 
 /* Keys of one name, each on one side only. */
 struct namesakes {
-	uint32_t keys[SIDES][NAMESAKES_MOST];
+	uint32_t keys[SIDES][NAMESAKES_MAX];
 	size_t count[SIDES];
 };
 
@@ -159,7 +159,7 @@ static size_t take_name(struct matcher *m, const uint32_t *order, size_t count, 
 
 		if (key->on_side[0] && key->on_side[1])
 			continue;
-		is_room &= n.count[side] < NAMESAKES_MOST;
+		is_room &= n.count[side] < NAMESAKES_MAX;
 		if (is_room)
 			n.keys[side][n.count[side]++] = order[i];
 	}

@@ -11,7 +11,7 @@
 
 enum { SIDES = 2 };
 /* A name in more load objects than that on one side ("main") tells nothing of any. */
-enum { HOMES_MOST = 16 };
+enum { HOMES_MAX = 16 };
 
 /* A side's load objects of one base name. */
 struct module {
@@ -28,7 +28,7 @@ struct module {
 
 /* A function's name, and in which modules of each side it stands. */
 struct homes {
-	uint32_t modules[SIDES][HOMES_MOST];
+	uint32_t modules[SIDES][HOMES_MAX];
 	uint32_t count[SIDES];
 };
 
@@ -118,7 +118,7 @@ static void add_names(struct objects_matcher *m, int side)
 		if (added)
 			vec_push(&m->homes, (struct homes){0});
 		struct homes *homes = &m->homes.data[place];
-		if (homes->count[side] < HOMES_MOST)
+		if (homes->count[side] < HOMES_MAX)
 			homes->modules[side][homes->count[side]] = module;
 		homes->count[side]++;
 	}
@@ -139,7 +139,7 @@ static void count_votes(struct objects_matcher *m)
 	for (size_t i = 0; i < m->homes.count; i++) {
 		const struct homes *h = &m->homes.data[i];
 
-		if (h->count[0] > HOMES_MOST || h->count[1] > HOMES_MOST)
+		if (h->count[0] > HOMES_MAX || h->count[1] > HOMES_MAX)
 			continue;
 		for (uint32_t a = 0; a < h->count[0]; a++)
 			for (uint32_t b = 0; b < h->count[1]; b++)

@@ -127,8 +127,8 @@ static void follow(struct depths *d, size_t at)
 /* The state before the instruction that has the byte; not reached: none has that was reached. */
 static struct depth_state state_at(const struct depths *d, size_t at)
 {
-	enum { INSTRUCTION_MOST = 15 };
-	size_t low = at < INSTRUCTION_MOST ? 0 : at - INSTRUCTION_MOST + 1;
+	enum { INSTRUCTION_MAX = 15 };
+	size_t low = at < INSTRUCTION_MAX ? 0 : at - INSTRUCTION_MAX + 1;
 
 	for (size_t begin = at + 1; begin-- > low;)
 		if (d->before[begin].is_reached && begin + decode(d->code, begin).size > at)

@@ -12,8 +12,8 @@
 
 #include "arch/x86_code.h"
 
-/* WAYS_MOST: branches that were not taken; CODE_MOST: bytes of code that are looked at. */
-enum { STEPS_MOST = 2048, WAYS_MOST = 64, CODE_MOST = 8192 };
+/* WAYS_MAX: branches that were not taken; CODE_MAX: bytes of code that are looked at. */
+enum { STEPS_MAX = 2048, WAYS_MAX = 64, CODE_MAX = 8192 };
 
 struct way {
 	size_t at;
@@ -22,9 +22,9 @@ struct way {
 
 struct exits {
 	const struct code_piece *code;
-	struct way ways[WAYS_MOST];
+	struct way ways[WAYS_MAX];
 	size_t count, steps;
-	bool visited[CODE_MOST];
+	bool visited[CODE_MAX];
 	struct code_exit next; /* of the first way that leads out of the code */
 };
 
@@ -206,7 +206,7 @@ static void branch(struct exits *e, uint64_t target, const struct exit_state *st
 {
 	uint64_t at = target - e->code->obj_addr;
 
-	if (at < e->code->size && e->count < WAYS_MOST)
+	if (at < e->code->size && e->count < WAYS_MAX)
 		e->ways[e->count++] = (struct way){(size_t)at, *state};
 	else if (at >= e->code->size && !e->next.leads_on)
 		e->next = (struct code_exit){*state, true, target};
@@ -217,7 +217,7 @@ static bool follow(struct exits *e, struct way way, struct cfi_rule *rule)
 	const struct code_piece *code = e->code;
 	bool after_call = false;
 
-	while (way.at < code->size && !e->visited[way.at] && e->steps++ < STEPS_MOST) {
+	while (way.at < code->size && !e->visited[way.at] && e->steps++ < STEPS_MAX) {
 		struct x86_instruction i = x86_decode(
 			code->bytes + way.at, code->size - way.at, code->obj_addr + way.at);
 
@@ -246,8 +246,8 @@ bool code_exit_rule(
 	struct code_piece piece = *code;
 	struct exits e = {.code = &piece, .count = 1};
 
-	if (piece.size > CODE_MOST)
-		piece.size = CODE_MOST;
+	if (piece.size > CODE_MAX)
+		piece.size = CODE_MAX;
 	e.ways[0] = (struct way){at, exit->state};
 	while (e.count)
 		if (follow(&e, e.ways[--e.count], rule))

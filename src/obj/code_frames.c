@@ -26,7 +26,7 @@
 /* Longer ones are taken in parts. */
 #define PART_SIZE ((size_t)1 << 20)
 /* A jump that is longer is rather none: data among the code. */
-#define CROSSING_MOST ((size_t)64 << 10)
+#define CROSSING_MAX ((size_t)64 << 10)
 
 /* What holds before an instruction. */
 struct frame_state {
@@ -163,7 +163,7 @@ static void note_crossing(struct search *s, size_t from, size_t to)
 {
 	size_t low = from < to ? from : to, high = from < to ? to : from;
 
-	if (high - low > CROSSING_MOST)
+	if (high - low > CROSSING_MAX)
 		return;
 	s->crossings[cell_of(s->code, low) + 1]++;
 	s->crossings[cell_of(s->code, high + 15)]--;

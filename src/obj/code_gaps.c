@@ -10,12 +10,12 @@
 #include "obj/cfi_rows.h"
 
 /* Smaller gaps between functions are fill. */
-#define GAP_LEAST ((uint64_t)16)
+#define GAP_MIN ((uint64_t)16)
 /* From here on it is worth to read the symbols for where functions begin. */
 #define SYMBOLS_FROM ((uint64_t)4096)
 /* What is looked through as a whole, without and with a need; how far a begin is looked for. */
 #define WHOLE_SMALL ((uint64_t)16 << 10)
-#define WHOLE_MOST  ((uint64_t)2 << 20)
+#define WHOLE_MAX   ((uint64_t)2 << 20)
 #define NEAR	    ((uint64_t)16 << 10)
 #define WINDOW	    ((uint64_t)32 << 10)
 
@@ -68,7 +68,7 @@ static bool find_piece(const struct code_gaps *gaps, uint64_t obj_addr, struct s
 		bool is_all = span->low <= from && to <= span->high;
 		span->low = from > span->low ? from : span->low;
 		span->high = to < span->high ? to : span->high;
-		return is_all || span->high - span->low >= GAP_LEAST;
+		return is_all || span->high - span->low >= GAP_MIN;
 	}
 	return false;
 }
@@ -168,7 +168,7 @@ static struct span choose(
 		return piece;
 	if (find_fill(gaps, piece, obj_addr, &span))
 		return span;
-	if (size <= WHOLE_MOST)
+	if (size <= WHOLE_MAX)
 		return piece;
 	span = near(piece, obj_addr, NEAR);
 	if (narrow_by_symbols(gaps, obj_addr, &span))

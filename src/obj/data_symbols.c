@@ -15,7 +15,7 @@
 #include "obj/objfile.h"
 
 /* So many that begin before an address are looked at. */
-#define NESTED_MOST 8
+#define NESTED_MAX 8
 
 /* The names of a table, which end in NUL; false: it has none. */
 static bool read_names(
@@ -92,7 +92,7 @@ const struct data_symbol *data_symbols_find(const struct data_symbols *symbols, 
 	size_t after =
 		partition_point(i, 0, symbols->rows.count, symbols->rows.data[i].low <= obj_addr);
 
-	for (size_t i = after; i > 0 && after - i < NESTED_MOST; i--)
+	for (size_t i = after; i > 0 && after - i < NESTED_MAX; i--)
 		if (obj_addr < symbols->rows.data[i - 1].high)
 			return &symbols->rows.data[i - 1];
 	return NULL;

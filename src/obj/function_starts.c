@@ -24,7 +24,7 @@
 #define ENTRY_BYTES 8
 /* Start-up code alone has some entries; and code larger than this is not looked through. */
 #define ENTRIES_FEW 16
-#define CODE_MOST   ((uint64_t)64 << 20)
+#define CODE_MAX    ((uint64_t)64 << 20)
 
 struct function_starts {
 	struct cfi_section sections[2];
@@ -104,7 +104,7 @@ static void add_code_starts(const struct cfi_code *code, size_t range, struct co
 {
 	uint64_t low = code->ranges[range].low, size = code->ranges[range].high - low;
 
-	if (size > CODE_MOST)
+	if (size > CODE_MAX)
 		return;
 	uint8_t *bytes = xalloc(size);
 	struct code_piece piece = {.obj_addr = low, .bytes = bytes, .size = size};

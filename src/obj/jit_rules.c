@@ -15,7 +15,7 @@
 #include "base/search.h"
 
 /* Where pieces of code overlap, no more are looked at than that, from the nearest on. */
-enum { STEPS_MOST = 512 };
+enum { STEPS_MAX = 512 };
 
 void jit_rules_deinit(struct jit_rules *rules)
 {
@@ -93,7 +93,7 @@ static struct jit_rules_code *find_in_run(struct jit_rules *rules, size_t begin,
 {
 	struct jit_rules_code *codes = rules->codes.data;
 	size_t next = partition_point(i, begin, end, codes[i].low <= va);
-	size_t least = next - begin > STEPS_MOST ? next - STEPS_MOST : begin;
+	size_t least = next - begin > STEPS_MAX ? next - STEPS_MAX : begin;
 
 	for (size_t i = next; i-- > least && codes[i].reach > va;)
 		if (va < codes[i].high && (!best || fits_better(&codes[i], best, time_ns)))
@@ -118,7 +118,7 @@ static struct jit_rules_code *find_code(struct jit_rules *rules, uint64_t va, ui
 
 static void add_code(struct jit_rules *rules, struct jit_rules_code code)
 {
-	if (rules->codes.count < JIT_RULES_CODES_MOST)
+	if (rules->codes.count < JIT_RULES_CODES_MAX)
 		vec_push(&rules->codes, code);
 	else
 		rules->left_out++;
@@ -132,7 +132,7 @@ static void add_loaded(struct jit_rules *rules, const struct jitdump_record *rec
 		.time_ns = record->time_ns,
 		.record_off = record->record_off};
 
-	if (rules->has_next && rules->next.body_size <= JIT_RULES_EH_FRAME_MOST) {
+	if (rules->has_next && rules->next.body_size <= JIT_RULES_EH_FRAME_MAX) {
 		code.eh_frame_off = rules->next.body_off;
 		code.eh_frame_size = (uint32_t)rules->next.body_size;
 	} else if (rules->has_next) {
@@ -227,7 +227,7 @@ bool jit_rules_find(struct jit_rules *rules, const struct jitdump_reader *reader
 	if (!code || code->eh_frame_size == 0)
 		return false;
 	if (!rules->bytes)
-		rules->bytes = xalloc(JIT_RULES_EH_FRAME_MOST);
+		rules->bytes = xalloc(JIT_RULES_EH_FRAME_MAX);
 	return reader->read(
 		       reader->context, code->eh_frame_off, rules->bytes, code->eh_frame_size) &&
 	       compile(rules, code, va, rule);

@@ -18,8 +18,8 @@
 #include "obj/jitdump.h"
 
 /* Bounds: pieces of code, 56 bytes each, and what is read of the file at a time. */
-#define JIT_RULES_CODES_MOST	((size_t)1 << 20)
-#define JIT_RULES_EH_FRAME_MOST ((size_t)1 << 16)
+#define JIT_RULES_CODES_MAX    ((size_t)1 << 20)
+#define JIT_RULES_EH_FRAME_MAX ((size_t)1 << 16)
 
 struct jit_rules_code {
 	uint64_t low, high, reach; /* reach: the highest `high` of its run up to here */
@@ -36,7 +36,7 @@ struct jit_rules {
 	size_t sorted;		    /* how many of codes are in runs */
 	struct jitdump_record next; /* unwind information of the code that comes next */
 	bool has_next, is_used;	    /* is_used: there was such information */
-	uint8_t *bytes;		    /* [JIT_RULES_EH_FRAME_MOST]; NULL: nothing was read yet */
+	uint8_t *bytes;		    /* [JIT_RULES_EH_FRAME_MAX]; NULL: nothing was read yet */
 	uint64_t bad;		    /* that cannot be read, or are too large */
 	uint64_t left_out;	    /* pieces of code that there was no room for */
 };

@@ -121,7 +121,7 @@ bool lazy_bytes_need(struct lazy_bytes *lazy, uint64_t offset, uint64_t size)
 
 void lazy_bytes_tidy(struct lazy_bytes *lazy)
 {
-	if (lazy->pages_there * PAGE_BYTES > LAZY_BYTES_MOST)
+	if (lazy->pages_there * PAGE_BYTES > LAZY_BYTES_MAX)
 		drop_all(lazy);
 }
 

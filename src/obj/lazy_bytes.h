@@ -15,7 +15,7 @@
 
 #include "base/compiler.h"
 
-#define LAZY_BYTES_MOST ((size_t)16 << 20)
+#define LAZY_BYTES_MAX ((size_t)16 << 20)
 
 /* Copies bytes of the file; false if they are not all there. */
 typedef bool lazy_bytes_read(void *context, uint64_t file_off, uint8_t *bytes, size_t size);
@@ -33,7 +33,7 @@ void lazy_bytes_destroy(struct lazy_bytes *lazy);
 const uint8_t *lazy_bytes_data(const struct lazy_bytes *lazy);
 /* Has up to size bytes at offset read, fewer at the end.  False: they could not be. */
 bool lazy_bytes_need(struct lazy_bytes *lazy, uint64_t offset, uint64_t size);
-/* Drops what was read, if that is more than LAZY_BYTES_MOST: it will be read again. */
+/* Drops what was read, if that is more than LAZY_BYTES_MAX: it will be read again. */
 void lazy_bytes_tidy(struct lazy_bytes *lazy);
 /* The memory it takes. */
 size_t lazy_bytes_size_bytes(const struct lazy_bytes *lazy);

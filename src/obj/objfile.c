@@ -30,7 +30,7 @@
 #define BUILD_ID_SIZE_MAX 64
 
 /* Packed sections smaller than this unpack in no time. */
-#define STORE_LEAST ((size_t)64 << 10)
+#define STORE_MIN ((size_t)64 << 10)
 
 struct unpacked { /* a decompressed section */
 	size_t index;
@@ -324,7 +324,7 @@ void objfile_set_store(struct objfile *file, const struct objfile_store *store)
 /* The store's key for a packed section; NULL: it is not worth keeping, or the file has no name. */
 static char *store_key(const struct objfile *file, const struct objfile_section *section)
 {
-	if (file->store == NULL || file->build_id_size == 0 || section->size < STORE_LEAST)
+	if (file->store == NULL || file->build_id_size == 0 || section->size < STORE_MIN)
 		return NULL;
 	return xasprintf("%s-%u-%zx", file->build_id, section->index, section->size);
 }

@@ -10,7 +10,7 @@ enum {
 	HEADER_SIZE = PERFSTREAM_HEADER_SIZE,
 	WORD = 8,
 	BRANCH_WORDS = PERFSTREAM_BRANCH_WORDS,
-	BUILD_ID_MOST = 20
+	BUILD_ID_MAX = 20
 };
 
 struct cursor perfstream_body(const struct perfstream_record *record)
@@ -240,8 +240,8 @@ void perfstream_build_id(const uint8_t *bytes, size_t size, char hex[41])
 	static const char digits[] = "0123456789abcdef";
 	bool is_none = true;
 
-	if (size > BUILD_ID_MOST)
-		size = BUILD_ID_MOST;
+	if (size > BUILD_ID_MAX)
+		size = BUILD_ID_MAX;
 	for (size_t i = 0; i < size; i++)
 		is_none &= bytes[i] == 0;
 	for (size_t i = 0; i < size && !is_none; i++) {

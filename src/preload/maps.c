@@ -14,9 +14,9 @@
 
 #include "preload/raw.h"
 
-#define TEXT_MOST  ((size_t)64 << 10)
-#define TEXT_LEAST ((size_t)8 << 10)
-#define RANGES	   512
+#define TEXT_MAX ((size_t)64 << 10)
+#define TEXT_MIN ((size_t)8 << 10)
+#define RANGES	 512
 /* Code that is nowhere to be found is not looked for at every sample. */
 #define PAUSE_NS UINT64_C(20000000)
 
@@ -154,7 +154,7 @@ static bool read_maps(struct maps_text *text)
 void preload_maps_tell(struct preload_thread *t, uint32_t type)
 {
 	size_t head = sizeof(struct preload_record), room;
-	uint8_t *out = preload_lane_begin(&t->lane, head + TEXT_LEAST, head + TEXT_MOST, &room);
+	uint8_t *out = preload_lane_begin(&t->lane, head + TEXT_MIN, head + TEXT_MAX, &room);
 	struct maps_text text = {.room = out ? room - head : 0};
 	uint32_t sequence = atomic_load(&known.sequence);
 

@@ -23,7 +23,7 @@
 
 /* Of the program's limit on its address space, we take no more than this part. */
 #define ADDRESS_SPACE_PART 16
-#define STACK_MOST	   ((uint64_t)1 << 30)
+#define STACK_MAX	   ((uint64_t)1 << 30)
 #define PAGE_BYTES	   UINT64_C(4096)
 
 struct preload_process preload_process;
@@ -158,7 +158,7 @@ static uint64_t first_stack_end(void)
 
 static void register_first_thread(void)
 {
-	uint64_t high_va = first_stack_end(), size = STACK_MOST;
+	uint64_t high_va = first_stack_end(), size = STACK_MAX;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < size)

@@ -20,10 +20,10 @@
 /* Of the stack, so much is copied whatever the recorder knows of it. */
 #define STACK_USUAL ((size_t)16 << 10)
 /* The most that leaves room for other samples. */
-#define STACK_MOST(t) ((t)->lane.data_bytes / 2)
+#define STACK_MAX(t) ((t)->lane.data_bytes / 2)
 /* Of a stack whose end is not known. */
 #define STACK_OTHER ((size_t)32 << 10)
-#define STACK_LEAST ((size_t)2 << 10)
+#define STACK_MIN   ((size_t)2 << 10)
 /* The recorder writes its heartbeat more often than this, unless it is stopped or dead. */
 #define SILENCE_NS UINT64_C(1000000000)
 /* Stopped, not dead, at most. */
@@ -86,7 +86,7 @@ static size_t stack_wanted(const struct preload_thread *t, uint64_t sp)
 	if (whole <= STACK_USUAL)
 		return whole;
 	needed = preload_marks_needed(t, sp, t->stack_high_va);
-	return least(STACK_MOST(t), needed > STACK_USUAL ? needed : STACK_USUAL);
+	return least(STACK_MAX(t), needed > STACK_USUAL ? needed : STACK_USUAL);
 }
 
 /* ---- records ---- */
@@ -131,8 +131,8 @@ static void take(
 	uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 	size_t head = sizeof(struct preload_record) + sizeof(struct preload_sample);
 	size_t wanted = stack_wanted(t, sp), room;
-	uint8_t *out = preload_lane_begin(
-		&t->lane, head + least(STACK_LEAST, wanted), head + wanted, &room);
+	uint8_t *out =
+		preload_lane_begin(&t->lane, head + least(STACK_MIN, wanted), head + wanted, &room);
 
 	if (!out) {
 		preload_lane_lose(&t->lane);

@@ -27,7 +27,7 @@
 
 #define STATUS_BYTES 8192
 /* The kernel takes no longer ones. */
-#define FILTER_MOST 4096
+#define FILTER_MAX 4096
 
 /* ---- what a program was given by its parents ---- */
 
@@ -83,7 +83,7 @@ static bool is_harmless(const void *filter)
 		return true;
 	size_t size = program.len * sizeof(*code);
 
-	if (program.len == 0 || program.len > FILTER_MOST)
+	if (program.len == 0 || program.len > FILTER_MAX)
 		return true;
 	code = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (code == MAP_FAILED)

@@ -12,8 +12,8 @@
 #include "record/proc_stat.h"
 
 /* So many are asked in a look: each takes some microseconds. */
-#define THREADS_MOST   64
-#define PROCESSES_MOST 64
+#define THREADS_MAX   64
+#define PROCESSES_MAX 64
 /* Clocks and accounts go on between being asked: for so long, or such a part, it does not matter.
  */
 #define APART_MOST_NS (SECOND_NS / 2000)
@@ -39,11 +39,11 @@ static void ask_thread(void *context, struct thread *thread)
 
 static void ask_threads(struct account_watch *w, struct recording *recording)
 {
-	struct asking asking = {.left = THREADS_MOST, .first = w->first};
+	struct asking asking = {.left = THREADS_MAX, .first = w->first};
 
 	process_table_each_thread(recording->processes, ask_thread, &asking);
 	/* If there are more, it goes on where it ended. */
-	w->first = asking.left > 0 ? 0 : w->first + THREADS_MOST;
+	w->first = asking.left > 0 ? 0 : w->first + THREADS_MAX;
 }
 
 static void ask_process(void *context, struct process *process)
@@ -73,7 +73,7 @@ static void compare_processes(
 	struct account_watch last = *w, now = {.clocked_ns = counts->cpu_ns};
 
 	now.total = process_table_process_total(recording->processes);
-	now.accounted_ns = process_table_cpu_ns(recording->processes, PROCESSES_MOST, &now.living);
+	now.accounted_ns = process_table_cpu_ns(recording->processes, PROCESSES_MAX, &now.living);
 	if (!is_at_once(counts, last.clocked_ns ? now.clocked_ns - last.clocked_ns : 0))
 		return;
 	*w = now;
@@ -93,7 +93,7 @@ void account_watch_look(struct account_watch *w, struct recording *recording,
 
 		weights_ask(&recording->machine, now_ns, cpu.user_ns + cpu.system_ns);
 	} else if (recording->by_process) {
-		uint32_t left = PROCESSES_MOST;
+		uint32_t left = PROCESSES_MAX;
 
 		process_table_each_process(recording->processes, ask_process, &left);
 	} else if (counts->kernel) {

@@ -6,10 +6,10 @@
 enum {
 	PATIENCE_FIRST = 1024,
 	PATIENCE_GROWTH = 4,
-	PATIENCE_MOST = 1 << 18,
+	PATIENCE_MAX = 1 << 18,
 	/* Of so many walks, so many may need more than the small copy. */
 	LOOK_AFTER = 1024,
-	BEYOND_MOST = 1,
+	BEYOND_MAX = 1,
 };
 
 void clock_choice_init(struct clock_choice *c)
@@ -31,7 +31,7 @@ static void choose(struct clock_choice *c, bool small)
 static void give_up_small(struct clock_choice *c)
 {
 	choose(c, false);
-	if (c->patience < PATIENCE_MOST)
+	if (c->patience < PATIENCE_MAX)
 		c->patience *= PATIENCE_GROWTH;
 }
 
@@ -40,7 +40,7 @@ void clock_choice_walked(struct clock_choice *c, bool beyond)
 	c->walks++;
 	c->beyond += beyond;
 	if (c->small) {
-		if (c->beyond > BEYOND_MOST)
+		if (c->beyond > BEYOND_MAX)
 			give_up_small(c);
 		else if (c->walks >= LOOK_AFTER)
 			look_again(c);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* A line that is longer is none. */
-#define LINE_MOST 4096
+#define LINE_MAX 4096
 
 struct error *command_pipe_open(struct command_pipe *p, const char *path)
 {
@@ -72,7 +72,7 @@ enum pipe_command command_pipe_next(struct command_pipe *p)
 	if (!p->path)
 		return PIPE_NOTHING;
 	while ((got = read(p->fd, bytes, sizeof(bytes))) > 0)
-		if (p->text.size < LINE_MOST)
+		if (p->text.size < LINE_MAX)
 			strbuf_add(&p->text, (struct str){bytes, (size_t)got});
 	if (!take_line(p, &p->unknown))
 		return PIPE_NOTHING;

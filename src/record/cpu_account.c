@@ -16,7 +16,7 @@
 /* Of the machine's account: user and system time, at the begin and at the end; and of what is more,
  * this part at most. */
 #define MACHINE_ROUNDING_NS 4e7
-#define MACHINE_CHANCE_MOST 0.01
+#define MACHINE_CHANCE_MAX  0.01
 
 /*
  * What the engine's clocks say, by the system's measure; UINT64_MAX: nothing.  Clocks run ahead of
@@ -85,7 +85,7 @@ static uint64_t processes_cpu_ns(const struct recording *recording, const struct
 static uint64_t machine_cpu_ns(uint64_t system_ns, uint64_t found)
 {
 	double all = (double)system_ns;
-	double chance_ns = fmin(3 * sqrt(all * SYSTEM_TICK_NS), all * MACHINE_CHANCE_MOST);
+	double chance_ns = fmin(3 * sqrt(all * SYSTEM_TICK_NS), all * MACHINE_CHANCE_MAX);
 
 	return fabs(all - (double)found) <= MACHINE_ROUNDING_NS + chance_ns ? found : system_ns;
 }

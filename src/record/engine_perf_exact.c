@@ -23,11 +23,11 @@
 /* Between a new thread's inheriting its events and the report of its fork so much may go by. */
 #define FORK_NS (SECOND_NS / 1000)
 /* The program's files, and what loading takes: with fewer to be had they are the recorder's. */
-#define FILES_LEAST 256
+#define FILES_MIN 256
 /* From so many events on those on the CPUs are quicker to be had. */
-#define EVENTS_MOST 2048
+#define EVENTS_MAX 2048
 /* So often threads may be made while events are being opened. */
-#define ROUNDS_MOST 8
+#define ROUNDS_MAX 8
 
 static const struct exact_options exact_options = {
 	.dump_bytes = EXACT_DUMP_BYTES, .ring_bytes = RESTS_BYTES};
@@ -87,7 +87,7 @@ static bool has_files(void)
 {
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= FILES_LEAST;
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= FILES_MIN;
 }
 
 void engine_perf_exact_begin(struct engine_perf *e)
@@ -137,7 +137,7 @@ static void add_thread(void *context, struct thread *thread)
 
 	if (j->code || thread->start_ns >= j->begin_ns || is_added(j, thread))
 		return;
-	if (j->fresh.events.count >= EVENTS_MOST)
+	if (j->fresh.events.count >= EVENTS_MAX)
 		j->code = EMFILE;
 	else
 		j->code = perf_event_set_add(&j->fresh, (pid_t)thread->tid);
@@ -205,7 +205,7 @@ static bool open_fresh(struct join *j)
 {
 	bool is_open = false;
 
-	for (int i = 0; i < ROUNDS_MOST && !is_open && !j->code && !j->e->events.is_wide; i++)
+	for (int i = 0; i < ROUNDS_MAX && !is_open && !j->code && !j->e->events.is_wide; i++)
 		is_open = open_on_threads(j);
 	return is_open || open_on_cpus(j);
 }

@@ -38,7 +38,7 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 #define CHEAP_BYTES ((uint64_t)32 << 10)
 /* And this beyond what a mark asks for, lest the walker miss some frames of it. */
 #define MARGIN_BYTES ((uint64_t)8 << 10)
-#define PIECES_MOST  16384u
+#define PIECES_MAX   16384u
 /* Where nothing tells the mapping's end, so much is tried. */
 #define BLIND_BYTES ((uint64_t)64 << 10)
 
@@ -367,7 +367,7 @@ static long copy_next(uint32_t i, struct copying *c)
 static void copy_rest(struct copying *c, struct exact_counts *count)
 {
 	c->piece.va = c->piece.low_va;
-	bpf_loop(PIECES_MOST, copy_next, c, 0);
+	bpf_loop(PIECES_MAX, copy_next, c, 0);
 	count->rests++;
 	count->bytes += c->bytes;
 	count->absent += c->absent;

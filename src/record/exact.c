@@ -112,7 +112,7 @@ static struct error *load(struct exact *x, const struct exact_options *options)
 	struct exact_settings settings = {
 		.dump_bytes = options->dump_bytes,
 		.wake_bytes = WAKE_BYTES,
-		.main_bytes = EXACT_STACK_BYTES_MOST,
+		.main_bytes = EXACT_STACK_BYTES_MAX,
 		.thread_bytes = THREAD_BYTES_FIRST,
 		.mapped_bytes = MAPPED_BYTES_FIRST,
 	};

@@ -18,16 +18,16 @@ enum {
 };
 
 /* So many samples without marks where they have misled us. */
-#define WITHOUT_LEAST 256u
-#define WITHOUT_MOST  (1u << 16)
+#define WITHOUT_MIN 256u
+#define WITHOUT_MAX (1u << 16)
 
 void marks_trust_lose(struct marks_trust *trust)
 {
 	uint32_t again = 2 * trust->lately;
 
-	trust->lately = again < WITHOUT_LEAST ? WITHOUT_LEAST : again;
-	if (trust->lately > WITHOUT_MOST)
-		trust->lately = WITHOUT_MOST;
+	trust->lately = again < WITHOUT_MIN ? WITHOUT_MIN : again;
+	if (trust->lately > WITHOUT_MAX)
+		trust->lately = WITHOUT_MAX;
 	trust->samples_without = trust->lately;
 }
 

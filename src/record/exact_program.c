@@ -12,7 +12,7 @@
 
 #include "record/exact_object.h"
 
-#define RING_LEAST ((size_t)1 << 20)
+#define RING_MIN ((size_t)1 << 20)
 
 /* The last line that libbpf or the verifier had to say; libbpf has one printer for all. */
 static char last_words[256];
@@ -83,7 +83,7 @@ static struct error *load_best(
 
 	last_words[0] = '\0';
 	code = load(p, settings, ring_bytes);
-	while ((code == ENOMEM || code == EPERM) && ring_bytes / 2 >= RING_LEAST) {
+	while ((code == ENOMEM || code == EPERM) && ring_bytes / 2 >= RING_MIN) {
 		ring_bytes /= 2;
 		code = load(p, settings, ring_bytes);
 	}

@@ -8,11 +8,11 @@
 
 /* So much copied for nothing makes the limit of the thread sink. */
 #define WASTE_BYTES ((uint64_t)64 << 10)
-#define LIMIT_LEAST ((uint64_t)8 << 10)
+#define LIMIT_MIN   ((uint64_t)8 << 10)
 /* So many samples a limit that was raised is held, if it is not higher than that. */
-#define HELD_MOST  ((uint64_t)256 << 10)
+#define HELD_MAX   ((uint64_t)256 << 10)
 #define HOLD_FIRST 1024u
-#define HOLD_MOST  (1u << 16)
+#define HOLD_MAX   (1u << 16)
 /* After so many samples a request for a whole stack is taken to be lost. */
 #define WANTED_SAMPLES 256
 
@@ -20,8 +20,8 @@
 static void hold_limit(struct exact_request *request)
 {
 	request->limit_hold = request->limit_hold ? 2 * request->limit_hold : HOLD_FIRST;
-	if (request->limit_hold > HOLD_MOST)
-		request->limit_hold = HOLD_MOST;
+	if (request->limit_hold > HOLD_MAX)
+		request->limit_hold = HOLD_MAX;
 	request->limit_held = request->limit_hold;
 }
 
@@ -39,16 +39,16 @@ static void adapt_limit(struct exact_thread *thread, struct exact_request *reque
 		limit = 8 * (rest->high_va - rest->low_va);
 		hold_limit(request);
 	} else if (is_short && rest->pieces.count == 0) {
-		limit = limit < LIMIT_LEAST ? LIMIT_LEAST : 8 * limit;
-	} else if (request->limit_held > 0 && limit <= HELD_MOST) {
+		limit = limit < LIMIT_MIN ? LIMIT_MIN : 8 * limit;
+	} else if (request->limit_held > 0 && limit <= HELD_MAX) {
 		request->limit_held--;
 	} else if (!is_short && rest->pieces.count > 0 && rest->end != STACK_REST_MARKED &&
 		   root_va < rest->high_va && rest->high_va - root_va > WASTE_BYTES) {
 		uint64_t used = root_va > rest->low_va ? root_va - rest->low_va : 0;
 
-		limit = 2 * used > LIMIT_LEAST ? 2 * used : LIMIT_LEAST;
+		limit = 2 * used > LIMIT_MIN ? 2 * used : LIMIT_MIN;
 	}
-	thread->limit_bytes = limit < EXACT_STACK_BYTES_MOST ? limit : EXACT_STACK_BYTES_MOST;
+	thread->limit_bytes = limit < EXACT_STACK_BYTES_MAX ? limit : EXACT_STACK_BYTES_MAX;
 }
 
 /* A whole stack is wanted for a check that is due, once. */
@@ -108,7 +108,7 @@ static struct exact_thread *entry_of(struct exact_tuning *t, const struct perf_s
 
 	if (thread || (!needs_one && outermost_sp(history) <= dump_end_va))
 		return thread;
-	thread = exact_threads_add(t->threads, tid, EXACT_STACK_BYTES_MOST);
+	thread = exact_threads_add(t->threads, tid, EXACT_STACK_BYTES_MAX);
 	t->requests[thread - t->threads] = (struct exact_request){0};
 	return thread;
 }

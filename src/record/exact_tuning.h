@@ -19,7 +19,7 @@
 #include "unwind/walk.h"
 
 /* A stack is not deeper, or is cut. */
-#define EXACT_STACK_BYTES_MOST ((uint64_t)64 << 20)
+#define EXACT_STACK_BYTES_MAX ((uint64_t)64 << 20)
 
 /* What the recorder alone knows of the thread in the same entry of the table. */
 struct exact_request {

@@ -20,10 +20,10 @@
 #include "record/recorder_state.h"
 
 /* Moments in the length of what is kept, but not more often than every half second. */
-#define MOMENTS	      32
-#define STEP_NS_LEAST (SECOND_NS / 2)
+#define MOMENTS	    32
+#define STEP_NS_MIN (SECOND_NS / 2)
 /* A program whose ticks are all slow must not fill the disk. */
-#define SLOW_DUMPS_MOST 100
+#define SLOW_DUMPS_MAX 100
 
 /* ---- moments ---- */
 
@@ -40,7 +40,7 @@ static uint64_t step_ns(const struct flight *f)
 {
 	uint64_t step = f->keep_ns / MOMENTS;
 
-	return step > STEP_NS_LEAST ? step : STEP_NS_LEAST;
+	return step > STEP_NS_MIN ? step : STEP_NS_MIN;
 }
 
 static void drop_moment(struct flight *f)
@@ -57,7 +57,7 @@ static void forget(struct recorder *r, uint64_t now_ns)
 	while (f->moments.count > 1 && f->moments.data[1].time_ns + f->keep_ns <= now_ns)
 		drop_moment(f);
 	recording_forget(&r->recording, f->moments.data[0].time_ns);
-	while (recent_size(&r->recording.recent) > FLIGHT_BYTES_MOST) {
+	while (recent_size(&r->recording.recent) > FLIGHT_BYTES_MAX) {
 		if (f->moments.count == 1)
 			note_moment(r, now_ns);
 		drop_moment(f);
@@ -262,7 +262,7 @@ static bool slow_tick_is_due(struct recorder *r, uint64_t now_ns)
 		return false;
 	f->slow_ticks = r->recording.slow_ticks;
 	f->slow_dump_ns = now_ns;
-	return f->dumps < SLOW_DUMPS_MOST;
+	return f->dumps < SLOW_DUMPS_MAX;
 }
 
 static void reap(struct flight *f, int flags)

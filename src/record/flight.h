@@ -39,7 +39,7 @@ struct flight {
 };
 
 /* As much may wait; in memory the queue takes up to twice as much. */
-#define FLIGHT_BYTES_MOST ((size_t)128 << 20)
+#define FLIGHT_BYTES_MAX ((size_t)128 << 20)
 
 /* The recording begins. */
 void flight_begin(struct recorder *r);

@@ -2,7 +2,7 @@
  * Generations of code.  The jitdump is read as it grows, as far as where and when code was put:
  * where it takes a place that had other code, a generation ends.  Some programs write it late; so
  * that what stood where can be told apart all the same, generations last no longer than
- * GENERATION_MOST.
+ * GENERATION_MAX.
  *
  * A stack's outer frames keep their objects when they are reused by a later sample: rightly, as
  * their code cannot have changed while it was on the stack.
@@ -18,13 +18,13 @@
 #include "obj/jit_rules.h"
 #include "obj/jitdump.h"
 
-#define GENERATION_MOST	 UINT64_C(1000000000)
-#define GENERATION_LEAST UINT64_C(5000000)
+#define GENERATION_MAX UINT64_C(1000000000)
+#define GENERATION_MIN UINT64_C(5000000)
 /* Code is told to be in the same place by blocks of this size; functions are aligned to it. */
-#define BLOCK_BITS  6
-#define BLOCKS_MOST ((size_t)1 << 22)
+#define BLOCK_BITS 6
+#define BLOCKS_MAX ((size_t)1 << 22)
 /* A sample waits for so many records to be read, some 50 ms; the next one for the next. */
-enum { RECORDS_MOST = 1 << 16 };
+enum { RECORDS_MAX = 1 << 16 };
 
 struct jit_code {
 	int fd;
@@ -102,7 +102,7 @@ static bool take_place(struct jit_code *c, uint64_t low, uint64_t size)
 	bool was_taken = false, added;
 
 	for (uint64_t block = low >> BLOCK_BITS; block << BLOCK_BITS < low + size; block++) {
-		if (c->blocks.count >= BLOCKS_MOST)
+		if (c->blocks.count >= BLOCKS_MAX)
 			return true;
 		map_at(&c->blocks, block, 0, 0, &added);
 		was_taken |= !added;
@@ -116,10 +116,10 @@ static void begin_generation(struct jit_code *c, uint64_t time_ns)
 	size_t count = c->begin_ns.count;
 	uint64_t last_ns = count ? c->begin_ns.data[count - 1] : 0;
 
-	if (count == 0 || time_ns >= last_ns + GENERATION_LEAST)
+	if (count == 0 || time_ns >= last_ns + GENERATION_MIN)
 		vec_push(&c->begin_ns, time_ns);
 	else if (time_ns > last_ns)
-		vec_push(&c->begin_ns, last_ns + GENERATION_LEAST);
+		vec_push(&c->begin_ns, last_ns + GENERATION_MIN);
 }
 
 static void read_on(struct jit_code *c, uint64_t time_ns)
@@ -129,7 +129,7 @@ static void read_on(struct jit_code *c, uint64_t time_ns)
 	if (time_ns == c->read_ns)
 		return;
 	c->read_ns = time_ns;
-	for (int i = 0; i < RECORDS_MOST && jitdump_next(&c->reader, &record); i++) {
+	for (int i = 0; i < RECORDS_MAX && jitdump_next(&c->reader, &record); i++) {
 		bool is_code = record.kind == JITDUMP_LOAD || record.kind == JITDUMP_MOVE;
 
 		jit_rules_add(&c->rules, &record);
@@ -172,7 +172,7 @@ uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns
 	if (!c)
 		return object;
 	uint64_t begin_ns = find_generation(c, time_ns);
-	uint64_t slot_ns = time_ns - time_ns % GENERATION_MOST;
+	uint64_t slot_ns = time_ns - time_ns % GENERATION_MAX;
 
 	return object_table_generation(t->objects, object, begin_ns > slot_ns ? begin_ns : slot_ns);
 }

@@ -29,11 +29,11 @@
 /* Descriptors that are left for load objects and files. */
 #define RESERVED_FDS 192
 /* Scans at most; each but the first finds only what was made in the one before. */
-#define ROUNDS_MOST 20
+#define ROUNDS_MAX 20
 /* Between a new thread's inheriting and its report a call of the kernel goes by. */
 #define FORK_NS (SECOND_NS / 1000)
 /* Makers of makers. */
-#define LINEAGE_MOST 64
+#define LINEAGE_MAX 64
 
 struct fork_note {
 	int64_t maker;
@@ -92,7 +92,7 @@ static const struct fork_note *find_fork(const struct attach *a, int64_t tid)
 /* Whether a thread got all events from its maker, who may have them from its own. */
 static bool has_inherited(const struct attach *a, int64_t tid)
 {
-	for (int depth = 0; depth < LINEAGE_MOST; depth++) {
+	for (int depth = 0; depth < LINEAGE_MAX; depth++) {
 		const struct fork_note *fork = find_fork(a, tid);
 		uint32_t place;
 
@@ -187,7 +187,7 @@ static void scan(struct attach *a)
 
 static struct error *take_all(struct attach *a)
 {
-	for (int round = 0; round < ROUNDS_MOST; round++) {
+	for (int round = 0; round < ROUNDS_MAX; round++) {
 		bool fresh;
 		struct error *err = take_round(a, &fresh);
 

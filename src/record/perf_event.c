@@ -153,7 +153,7 @@ struct error *perf_event_set_prepare(
 	set->grant = (struct perf_grant){.kernel = true,
 		.build_id = true,
 		.lost_counts = true,
-		.stack_bytes = PERF_STACK_BYTES_LEAST};
+		.stack_bytes = PERF_STACK_BYTES_MIN};
 	int code = perf_grant_probe(&set->grant, tried_on);
 
 	if (code)

@@ -8,7 +8,7 @@
 #include <assert.h>
 
 /* A record is at most 65,535 bytes, its other fields included; the kernel cuts the stack to fit. */
-#define STACK_BYTES_MOST 65528u
+#define STACK_BYTES_MAX 65528u
 /* What most stacks of most programs fit into. */
 #define STACK_BYTES_SMALL 16384u
 /* One in so many switches' stacks is taken: primes, so as not to be in step with a program. */
@@ -22,7 +22,7 @@ static const uint64_t stack_periods[] = {1, 31, 499};
  * A new thread inherits each event of each CPU, whether it runs or not.  Where there are many CPUs,
  * clocks that may never run are not worth that.
  */
-#define SPARE_CPUS_MOST 16
+#define SPARE_CPUS_MAX 16
 /* How much quicker the quick clock is, and how quick at most. */
 #define QUICK	       8
 #define QUICK_LEAST_NS 50000u
@@ -33,7 +33,7 @@ static const uint64_t stack_periods[] = {1, 31, 499};
 static uint32_t stack_bytes_for(const struct perf_event_set *set)
 {
 	uint64_t records = RING_TIME_NS / set->spec.interval_ns;
-	uint32_t most = set->spec.stack_bytes_most ? set->spec.stack_bytes_most : STACK_BYTES_MOST;
+	uint32_t most = set->spec.stack_bytes_most ? set->spec.stack_bytes_most : STACK_BYTES_MAX;
 
 	if (records < 32)
 		records = 32;
@@ -41,8 +41,8 @@ static uint32_t stack_bytes_for(const struct perf_event_set *set)
 
 	if (bytes > most)
 		return most;
-	if (bytes < PERF_STACK_BYTES_LEAST)
-		return PERF_STACK_BYTES_LEAST;
+	if (bytes < PERF_STACK_BYTES_MIN)
+		return PERF_STACK_BYTES_MIN;
 	return (uint32_t)bytes & ~7u;
 }
 
@@ -52,9 +52,9 @@ static void plan_clocks(struct perf_event_set *set)
 	uint32_t large = stack_bytes_for(set);
 
 	set->grant.stack_bytes = large;
-	set->stack_rates = set->cpus.count <= SPARE_CPUS_MOST ? ARRAY_SIZE(stack_periods) : 1;
+	set->stack_rates = set->cpus.count <= SPARE_CPUS_MAX ? ARRAY_SIZE(stack_periods) : 1;
 	set->size_count =
-		large >= 2 * STACK_BYTES_SMALL && set->cpus.count <= SPARE_CPUS_MOST ? 2 : 1;
+		large >= 2 * STACK_BYTES_SMALL && set->cpus.count <= SPARE_CPUS_MAX ? 2 : 1;
 	assert((set->spec.halvings + 1) * set->size_count < PERF_CLOCK_MAX);
 	for (uint32_t i = 0; i <= set->spec.halvings; i++)
 		for (uint32_t size = 0; size < set->size_count; size++)

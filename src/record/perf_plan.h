@@ -10,7 +10,7 @@
 #include "record/perf_event.h"
 
 /* The least of the user stack that a sample is to have; the kernel is asked whether it gives it. */
-#define PERF_STACK_BYTES_LEAST 1024u
+#define PERF_STACK_BYTES_MIN 1024u
 
 /* Plans clocks, gears and rates of stacks at switches by the spec; the rings are there. */
 void perf_plan(struct perf_event_set *set);

@@ -10,13 +10,13 @@
 #include "record/perf_event.h"
 #include "record/waking.h"
 
-/* All rings together, where that much may be locked; beyond RING_BYTES_MOST nothing is gained. */
-#define RINGS_BYTES	((size_t)64 << 20)
-#define RING_BYTES_MOST ((size_t)8 << 20)
+/* All rings together, where that much may be locked; beyond RING_BYTES_MAX nothing is gained. */
+#define RINGS_BYTES    ((size_t)64 << 20)
+#define RING_BYTES_MAX ((size_t)8 << 20)
 /* A dozen of the smallest samples: little, but one user's recordings share what they may lock. */
-#define RING_BYTES_LEAST ((size_t)16 << 10)
+#define RING_BYTES_MIN ((size_t)16 << 10)
 /* The other rings are a sixteenth of it: a map is about 130 bytes, a thread's life 150. */
-#define OTHER_BYTES_LEAST ((size_t)8 << 10)
+#define OTHER_BYTES_MIN ((size_t)8 << 10)
 /* About what a new program reports: its files are best opened while it lives. */
 #define TRACK_WAKE_BYTES 1024u
 
@@ -37,7 +37,7 @@ static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream st
 	case PERF_STREAM_COUNT:
 		break;
 	}
-	return size / 16 > OTHER_BYTES_LEAST ? size / 16 : OTHER_BYTES_LEAST;
+	return size / 16 > OTHER_BYTES_MIN ? size / 16 : OTHER_BYTES_MIN;
 }
 
 /* Half of the ring at least is empty then, for the time until the keeper gets a CPU. */
@@ -156,9 +156,9 @@ static int open_rings(struct perf_event_set *set)
 static size_t first_ring_bytes(const struct perf_event_spec *spec)
 {
 	size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-	size_t size = spec->ring_bytes_most ? spec->ring_bytes_most : RING_BYTES_MOST;
+	size_t size = spec->ring_bytes_most ? spec->ring_bytes_most : RING_BYTES_MAX;
 
-	while (size > RING_BYTES_LEAST && size * cpus > RINGS_BYTES)
+	while (size > RING_BYTES_MIN && size * cpus > RINGS_BYTES)
 		size /= 2;
 	return size;
 }
@@ -181,7 +181,7 @@ struct error *perf_rings_open(struct perf_event_set *set)
 
 		if (!code)
 			return NULL;
-		if ((code != EPERM && code != ENOMEM) || set->grant.ring_bytes <= RING_BYTES_LEAST)
+		if ((code != EPERM && code != ENOMEM) || set->grant.ring_bytes <= RING_BYTES_MIN)
 			return ring_error(set, code);
 		set->grant.ring_bytes /= 2;
 	}

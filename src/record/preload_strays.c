@@ -24,8 +24,8 @@
 /* A program's start is shorter; of what has used less nothing is asked. */
 #define LEAST_NS (SECOND_NS / 100)
 /* A thread with a slot that has used so much since it last wrote is looked at. */
-#define SILENT_NS	 (SECOND_NS / 20)
-#define ENVIRONMENT_MOST ((size_t)256 << 10)
+#define SILENT_NS	(SECOND_NS / 20)
+#define ENVIRONMENT_MAX ((size_t)256 << 10)
 
 /* ---- what a process is ---- */
 
@@ -77,17 +77,17 @@ static bool environment_names_us(pid_t pid)
 {
 	static const char name[] = PRELOAD_VARIABLE "=";
 	int fd = open_of(pid, "environ");
-	char *text = fd >= 0 ? xalloc(ENVIRONMENT_MOST) : NULL;
+	char *text = fd >= 0 ? xalloc(ENVIRONMENT_MAX) : NULL;
 	size_t size = 0;
 	ssize_t got;
 
-	while (text && size < ENVIRONMENT_MOST &&
-		(got = read(fd, text + size, ENVIRONMENT_MOST - size)) > 0)
+	while (text && size < ENVIRONMENT_MAX &&
+		(got = read(fd, text + size, ENVIRONMENT_MAX - size)) > 0)
 		size += (size_t)got;
 	if (fd >= 0)
 		close(fd);
 	/* One that can't be read, or is longer, may name it. */
-	bool found = !text || size == ENVIRONMENT_MOST || memmem(text, size, name, strlen(name));
+	bool found = !text || size == ENVIRONMENT_MAX || memmem(text, size, name, strlen(name));
 
 	free(text);
 	return found;

@@ -32,9 +32,9 @@
  * So many samples of perf's are passed over before one of the library's has come; what ticks in the
  * kernel divides the two clocks by chance.
  */
-#define AHEAD_MOST 16
+#define AHEAD_MAX 16
 /* Programs that had to be woken are known again. */
-#define PROGRAMS_MOST 1024
+#define PROGRAMS_MAX 1024
 /* Between looks at what is written, which finds new threads. */
 #define TAKE_NS (SECOND_NS / 125)
 
@@ -180,7 +180,7 @@ void preload_wake_cut(struct preload_wake *w, int64_t pid)
 	if (map_get(&w->pids, (uint64_t)pid, 0, &value))
 		return;
 	wake_process(w, (pid_t)pid);
-	if (w->programs.count < PROGRAMS_MOST && program_of((pid_t)pid, &st))
+	if (w->programs.count < PROGRAMS_MAX && program_of((pid_t)pid, &st))
 		map_put(&w->programs, st.st_dev, st.st_ino, 1);
 }
 
@@ -255,7 +255,7 @@ static void thread_ended(void *context, struct thread *thread, uint64_t time_ns)
 
 static int64_t ahead_most_ns(const struct preload_wake *w)
 {
-	return AHEAD_MOST * (int64_t)w->interval_ns;
+	return AHEAD_MAX * (int64_t)w->interval_ns;
 }
 
 static void tell_wants(struct preload_wake *w, uint32_t slot, struct thread *thread, size_t size)

@@ -7,7 +7,7 @@
 /* A first sample is paid this part of a pool that holds more intervals than this. */
 #define POOL_PART 16
 /* Time before a first sample that no clock can have missed by chance: the thread hid itself. */
-#define FIRST_MOST 4
+#define FIRST_MAX 4
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -40,7 +40,7 @@ uint64_t preload_pool_sample(
 
 	account->weighed_ns = account->used_ns;
 	account->was_sampled = true;
-	if (!is_first || unweighed_ns > FIRST_MOST * pool->interval_ns)
+	if (!is_first || unweighed_ns > FIRST_MAX * pool->interval_ns)
 		return unweighed_ns;
 	pool->owed_ns += unweighed_ns;
 	return pay(pool);

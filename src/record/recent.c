@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 
-#define CAPACITY_LEAST 65536
+#define CAPACITY_MIN 65536
 
 struct head {
 	uint64_t end_ns;
@@ -44,7 +44,7 @@ static void make_room(struct recent *r, size_t more)
 		r->end = size;
 	}
 	while (r->end + more > r->capacity) {
-		r->capacity = r->capacity ? 2 * r->capacity : CAPACITY_LEAST;
+		r->capacity = r->capacity ? 2 * r->capacity : CAPACITY_MIN;
 		r->bytes = xrealloc_array(r->bytes, r->capacity, 1);
 	}
 }

@@ -5,8 +5,8 @@
 #include "record/short_lives.h"
 
 /* So many samples missing, and such a part of all, make the CPUs' clocks worth their price. */
-#define MISSING_LEAST 12
-#define MISSING_PART  50
+#define MISSING_MIN  12
+#define MISSING_PART 50
 /* So many threads from one look to the next are many; so many looks with fewer are calm. */
 #define QUICK_THREADS 4
 #define QUICK_CALM    10
@@ -36,7 +36,7 @@ static bool are_short(
 	uint64_t found =
 		tally->recording->sampled_ns / interval_ns + perf_tally_lost(tally) + s->forgiven;
 
-	if (found + MISSING_LEAST > due || found > due - due / MISSING_PART)
+	if (found + MISSING_MIN > due || found > due - due / MISSING_PART)
 		return false;
 	return due - found <= explained(s, tally);
 }
@@ -63,7 +63,7 @@ uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_se
 	struct perf_tally *tally, uint64_t interval_ns)
 {
 	/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
-	if (events->is_wide || s->is_quick || explained(s, tally) < MISSING_LEAST)
+	if (events->is_wide || s->is_quick || explained(s, tally) < MISSING_MIN)
 		return 0;
 	return perf_tally_counts(tally).cpu_ns / interval_ns;
 }

@@ -16,7 +16,7 @@
 #include "record/process_table.h"
 
 #define PIECE_FIRST ((size_t)64 << 10)
-#define PIECE_MOST  ((size_t)1 << 20)
+#define PIECE_MAX   ((size_t)1 << 20)
 /* How much of the dump must be unchanged. */
 #define CHECK_BYTES ((size_t)2048)
 /* The caller's frame is further away than any frame is large: it is on another stack. */
@@ -29,7 +29,7 @@ static bool memory_made_rule(struct unwind_memory *memory, uint64_t va, struct c
 
 void stack_memory_init(struct stack_memory *m, const struct object_table *objects)
 {
-	*m = (struct stack_memory){.objects = objects, .remote = xalloc(PIECE_MOST)};
+	*m = (struct stack_memory){.objects = objects, .remote = xalloc(PIECE_MAX)};
 }
 
 void stack_memory_deinit(struct stack_memory *m)
@@ -168,7 +168,7 @@ static bool fetch_piece(struct stack_memory *m, uint64_t va)
 	}
 	m->remote_low_va = va;
 	m->remote_high_va = va + got;
-	if (m->remote_size < PIECE_MOST)
+	if (m->remote_size < PIECE_MAX)
 		m->remote_size *= 4;
 	return true;
 }

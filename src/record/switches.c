@@ -11,7 +11,7 @@
 #include "base/clock.h"
 
 /* Stacks that may be read from outside: at once, and a second. */
-#define READS_MOST   1000u
+#define READS_MAX    1000u
 #define READS_PER_NS (1000.0 / (double)SECOND_NS)
 /* Over which switches are counted. */
 #define WINDOW_NS (SECOND_NS / 20)
@@ -106,7 +106,7 @@ void switches_init(
 		.context = s};
 
 	*s = (struct switches){
-		.recording = recording, .on = on, .locks = locks, .reads_left = READS_MOST};
+		.recording = recording, .on = on, .locks = locks, .reads_left = READS_MAX};
 	offcpu_init(&s->offcpu, &off, wakers);
 	blocked_stack_init(&s->reader);
 	process_table_hook(recording->processes, &threads);
@@ -209,7 +209,7 @@ static void grant_reads(struct switches *s, uint64_t now_ns)
 
 	if (more == 0)
 		return;
-	s->reads_left = s->reads_left + more < READS_MOST ? s->reads_left + more : READS_MOST;
+	s->reads_left = s->reads_left + more < READS_MAX ? s->reads_left + more : READS_MAX;
 	s->tick_ns = now_ns;
 }
 

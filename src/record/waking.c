@@ -32,7 +32,7 @@
 /* In a record with PERF_RECORD_WAKING_FIELDS: after header, id, ip, pid and tid, and time. */
 #define RAW_OFFSET 40
 /* The description of a tracepoint has some 500. */
-#define FORMAT_BYTES_MOST 65536
+#define FORMAT_BYTES_MAX 65536
 /* A name is asked for again after this. */
 #define NAME_NS (SECOND_NS / 2)
 
@@ -59,7 +59,7 @@ static struct error *read_format(const char *directory, struct waking_format *fo
 	struct error *err;
 
 	strbuf_printf(&path, "%s/sched/sched_waking/format", directory);
-	err = file_read(path.data, FORMAT_BYTES_MOST, &text);
+	err = file_read(path.data, FORMAT_BYTES_MAX, &text);
 	if (!err && !waking_format_parse((struct str){(const char *)text.data, text.size}, format))
 		err = error_new(ERROR_UNSUPPORTED,
 			"this kernel describes its tracepoint " TRACEPOINT

@@ -12,12 +12,12 @@
 #include "record/weights.h"
 
 /* What a nanosecond can be worth: what is beyond is not the clock's fault, but loss. */
-#define RATIO_LEAST  0.8
-#define RATIO_MOST   1.25
-#define FACTOR_LEAST 0.7
-#define FACTOR_MOST  1.4
+#define RATIO_MIN  0.8
+#define RATIO_MAX  1.25
+#define FACTOR_MIN 0.7
+#define FACTOR_MAX 1.4
 /* Less was clocked: its worth is not known yet. */
-#define INTERVALS_LEAST 50
+#define INTERVALS_MIN 50
 /* So many looks, and so many intervals at least, it takes to pay a debt. */
 #define LOOKS_TO_PAY	 5
 #define INTERVALS_TO_PAY 100
@@ -102,9 +102,9 @@ static void take_lost(struct weights *w, uint64_t lost, double ratio)
 
 double weights_ratio(const struct weights *w)
 {
-	if (w->clocked_ns < INTERVALS_LEAST * (double)w->interval_ns)
+	if (w->clocked_ns < INTERVALS_MIN * (double)w->interval_ns)
 		return 1;
-	return between(RATIO_LEAST, w->accounted_ns / w->clocked_ns, RATIO_MOST);
+	return between(RATIO_MIN, w->accounted_ns / w->clocked_ns, RATIO_MAX);
 }
 
 /* What samples should have weighed more so far. */
@@ -126,7 +126,7 @@ void weights_look(struct weights *w, uint64_t lost)
 
 	if (pay_ns < INTERVALS_TO_PAY * interval_ns)
 		pay_ns = INTERVALS_TO_PAY * interval_ns;
-	w->factor = between(FACTOR_LEAST, ratio + debt_ns(w, ratio) / pay_ns, FACTOR_MOST);
+	w->factor = between(FACTOR_MIN, ratio + debt_ns(w, ratio) / pay_ns, FACTOR_MAX);
 	w->window_ns = 0;
 }
 
@@ -138,8 +138,8 @@ void weights_end(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns, 
 	if (w->is_exact || left_ns < INTERVALS_TO_PAY * interval_ns ||
 		LEFT_PART * left_ns < (double)clocked_ns)
 		return;
-	double ratio = between(RATIO_LEAST, (double)accounted_ns / (double)clocked_ns, RATIO_MOST);
+	double ratio = between(RATIO_MIN, (double)accounted_ns / (double)clocked_ns, RATIO_MAX);
 	double lacks_ns = (double)accounted_ns - (double)w->weighed_ns - lost_ns * ratio;
 
-	w->factor = between(FACTOR_LEAST, lacks_ns / left_ns, FACTOR_MOST);
+	w->factor = between(FACTOR_MIN, lacks_ns / left_ns, FACTOR_MAX);
 }

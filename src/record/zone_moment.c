@@ -18,7 +18,7 @@
 /* Clocks of CPUs may differ by so many ticks. */
 #define SKEW_TICKS  (UINT64_C(1) << 20)
 #define STORE_COUNT 4096
-#define ROUNDS_MOST 64
+#define ROUNDS_MAX  64
 
 struct found {
 	enum zone_moment moment;
@@ -147,7 +147,7 @@ static void store_slot(struct zone_program *p, struct zone_context *c, uint32_t 
 				is_before ? t->number_before : thread,
 				zone_program_stack(p, c, events[i].node));
 		}
-	} while (count == STORE_COUNT && ++rounds < ROUNDS_MOST);
+	} while (count == STORE_COUNT && ++rounds < ROUNDS_MAX);
 }
 
 void zone_moment_store(struct zone_program *p, struct zone_context *c)

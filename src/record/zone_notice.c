@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 /* More descriptors than one are none of ours: all are taken, to be closed. */
-#define FDS_MOST 8
+#define FDS_MAX 8
 
 union control {
-	char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(FDS_MOST * sizeof(int))];
+	char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(FDS_MAX * sizeof(int))];
 	struct cmsghdr align;
 };
 

@@ -16,7 +16,7 @@ enum {
 	READ_BYTES = 16,
 	LOAD_SIZE = 7,
 	/* From stub to stub. */
-	JUMPS_MOST = 4,
+	JUMPS_MAX = 4,
 };
 
 static int64_t distance_at(const uint8_t *bytes)
@@ -67,7 +67,7 @@ static enum callee compare(struct unwind_memory *memory, uint64_t target_va, uin
 {
 	bool is_unread = false;
 
-	for (int i = 0; i < JUMPS_MOST && target_va != start_va; i++)
+	for (int i = 0; i < JUMPS_MAX && target_va != start_va; i++)
 		if (!follow_stub(memory, &target_va, &is_unread))
 			break;
 	if (target_va == start_va)

@@ -14,7 +14,7 @@
 
 enum {
 	/* A chain that is longer is taken to be whole. */
-	FRAMES_MOST = 512,
+	FRAMES_MAX = 512,
 	/* Of the outermost calls, so many may be those in which programs and threads begin. */
 	BEGIN_CALLS = 3,
 };
@@ -181,7 +181,7 @@ struct chain chain_follow(
 	f.chain.first = place->has_start ? callee_is(place->memory, return_va, place->start_va)
 					 : CALLEE_UNKNOWN;
 	f.chain.against = f.chain.first == CALLEE_OTHER;
-	while (step == STEP_CALLER && f.frames < FRAMES_MOST)
+	while (step == STEP_CALLER && f.frames < FRAMES_MAX)
 		step = follow_frame(&f);
 	f.chain.is_whole = step == STEP_ROOT || step == STEP_CALLER;
 	if (f.foreign && f.frames - f.first_foreign >= BEGIN_CALLS)

@@ -8,7 +8,7 @@
 
 enum { PIECE = 16, FIRST_BYTES = 64, MOST_BYTES = 4096, GROWTH = 8 };
 /* Ways may lead through so many pieces of code. */
-enum { JUMPS_MOST = 16 };
+enum { JUMPS_MAX = 16 };
 
 /* The code around a place. */
 struct window {
@@ -60,7 +60,7 @@ static const struct cfi_rule *keep(struct live_rules *live, const struct cfi_rul
 			r->origin == rule->origin)
 			return r;
 	}
-	if (live->count == LIVE_RULES_MOST)
+	if (live->count == LIVE_RULES_MAX)
 		return NULL;
 	live->rules[live->count] = *rule;
 	return &live->rules[live->count++];
@@ -107,7 +107,7 @@ const struct cfi_rule *live_rules_read(
 
 	if (!memory->read_code)
 		return NULL;
-	for (int jumps = 0; jumps < JUMPS_MOST; jumps++) {
+	for (int jumps = 0; jumps < JUMPS_MAX; jumps++) {
 		if (find(memory, va, &exit, &rule))
 			return keep(live, &rule);
 		if (!exit.leads_on)

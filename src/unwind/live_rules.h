@@ -9,11 +9,11 @@
 #include "obj/cfi.h"
 #include "unwind/step.h"
 
-enum { LIVE_RULES_MOST = 2048 };
+enum { LIVE_RULES_MAX = 2048 };
 
 /* The distinct rules that were met so far; functions of one compiler have few. */
 struct live_rules {
-	struct cfi_rule rules[LIVE_RULES_MOST];
+	struct cfi_rule rules[LIVE_RULES_MAX];
 	size_t count;
 };
 

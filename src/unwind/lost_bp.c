@@ -26,10 +26,10 @@
 /* How much further a certain pair is looked for once there is one that nothing speaks against. */
 #define SEARCH_ON_BYTES ((uint64_t)4096)
 /* So many pairs are followed. */
-#define CHAINS_MOST ((size_t)256)
+#define CHAINS_MAX ((size_t)256)
 
 /* Code that is looked at, from the function's begin on, and behind the place at hand. */
-enum { CODE_MOST = 1 << 15, CODE_BEHIND = 1 << 12, CODE_PIECE = 16 };
+enum { CODE_MAX = 1 << 15, CODE_BEHIND = 1 << 12, CODE_PIECE = 16 };
 
 struct pair {
 	uint64_t va; /* where the caller's bp is saved */
@@ -54,7 +54,7 @@ static size_t read_function(const struct search *s, uint8_t *code)
 	uint64_t wanted = s->frame->va - s->place.start_va + CODE_BEHIND;
 	size_t size = 0;
 
-	while (size < wanted && size + CODE_PIECE <= CODE_MOST &&
+	while (size < wanted && size + CODE_PIECE <= CODE_MAX &&
 		memory->read_code(memory, s->place.start_va + size, code + size, CODE_PIECE))
 		size += CODE_PIECE;
 	return size;
@@ -63,9 +63,9 @@ static size_t read_function(const struct search *s, uint8_t *code)
 static struct code_depth read_depth(const struct search *s)
 {
 	uint64_t at = s->frame->va - s->place.start_va;
-	uint8_t code[CODE_MOST];
+	uint8_t code[CODE_MAX];
 
-	if (!s->place.has_start || !s->frame->memory->read_code || at >= CODE_MOST)
+	if (!s->place.has_start || !s->frame->memory->read_code || at >= CODE_MAX)
 		return (struct code_depth){.is_known = false};
 	struct code_piece piece = {s->place.start_va, code, read_function(s, code)};
 
@@ -153,7 +153,7 @@ static void search(struct search *s, uint64_t low)
 		if (!unwind_memory_read(memory, pair.va + 8, &pair.return_va))
 			return;
 		try_pair(s, &pair);
-		if (is_certain(s) || s->chains == CHAINS_MOST)
+		if (is_certain(s) || s->chains == CHAINS_MAX)
 			return;
 		if (rivals == 0 && s->rivals && limit - pair.va > SEARCH_ON_BYTES)
 			limit = pair.va + SEARCH_ON_BYTES;

@@ -25,7 +25,7 @@ static void note_above(struct report *report, struct arena *arena)
 }
 
 /* Beyond this, more samples are no advice. */
-#define TIMES_MOST 1000
+#define TIMES_MAX 1000
 
 static const struct entity *functions_view_entity(const struct report *report, size_t row)
 {
@@ -46,7 +46,7 @@ static void note_alike(struct report *report, struct arena *arena)
 		STR_ARG(entity_label(functions_view_entity(report, c->alike + 1), &two)));
 	if (isinf(c->times))
 		strbuf_add(&line, STR("their figures are equal here"));
-	else if (c->times > TIMES_MOST)
+	else if (c->times > TIMES_MAX)
 		strbuf_add(&line, STR("a thousand times as many samples would not do"));
 	else if (ran_ns == UINT64_MAX)
 		strbuf_printf(&line, "that takes %.1f times as many samples", c->times);

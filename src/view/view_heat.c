@@ -133,8 +133,8 @@ static uint32_t columns_at_once(const struct text *text)
 {
 	size_t width = text->style->width, label = LABEL_WIDTH + 2;
 
-	if (width == 0 || width >= label + HEAT_COLUMNS_MOST)
-		return HEAT_COLUMNS_MOST;
+	if (width == 0 || width >= label + HEAT_COLUMNS_MAX)
+		return HEAT_COLUMNS_MAX;
 	return width > label + MARK_EVERY ? (uint32_t)(width - label) : MARK_EVERY;
 }
 

@@ -5,15 +5,15 @@
  */
 #include "zones/runtime.h"
 
-enum { RING_MOST = 512 << 10, RING_LEAST = 4 << 10 };
+enum { RING_MAX = 512 << 10, RING_MIN = 4 << 10 };
 
 static void ring_make(struct zones_slot *slot)
 {
 	struct zones_memory *memory = &zones_rt.memory;
 	uint64_t left = zones_rings_room(memory->header) - zones_rt.rings_used;
-	uint64_t bytes = RING_MOST, offset;
+	uint64_t bytes = RING_MAX, offset;
 
-	while (bytes > left / 8 && bytes > RING_LEAST)
+	while (bytes > left / 8 && bytes > RING_MIN)
 		bytes /= 2;
 	if (bytes > left) {
 		zones_trouble(ZONEWIRE_NO_RING, 1);

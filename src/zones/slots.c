@@ -18,8 +18,8 @@
 #include "zones/runtime.h"
 
 enum {
-	SLOT_KEPT_MS = 250,   /* after its thread has ended, where events are kept … */
-	SLOTS_KEPT_MOST = 64, /* … of so many */
+	SLOT_KEPT_MS = 250,  /* after its thread has ended, where events are kept … */
+	SLOTS_KEPT_MAX = 64, /* … of so many */
 };
 
 static struct {
@@ -186,7 +186,7 @@ static struct zones_slot *find_free(void)
 		if (!oldest || slot->given_ticks < oldest->given_ticks)
 			oldest = slot;
 	}
-	if (!oldest || (has_room && kept < SLOTS_KEPT_MOST))
+	if (!oldest || (has_room && kept < SLOTS_KEPT_MAX))
 		fresh = fresh_slot();
 	return fresh ? fresh : oldest;
 }

@@ -92,8 +92,8 @@ enum mode { OFF, WRITE, PLAY };
 /* What a descriptor is of. */
 enum role { PLAIN, OUTER, RINGED };
 
-#define FDS_MOST   65536
-#define RINGS_MOST 4096
+#define FDS_MAX	  65536
+#define RINGS_MAX 4096
 
 struct shadow {
 	struct perf_event_mmap_page *real, *shown; /* real NULL: in a play */
@@ -105,10 +105,10 @@ static enum mode mode;
 static FILE *tape;
 static pid_t owner;
 static uint32_t turn;
-static uint8_t roles[FDS_MOST];
-static uint32_t numbers[FDS_MOST]; /* of OUTER and RINGED ones: the how manieth */
+static uint8_t roles[FDS_MAX];
+static uint32_t numbers[FDS_MAX]; /* of OUTER and RINGED ones: the how manieth */
 static uint32_t number_count;
-static struct shadow rings[RINGS_MOST];
+static struct shadow rings[RINGS_MAX];
 static uint32_t ring_count;
 /* In a play: all of it, where each kind's entries are, and which are gone. */
 static const uint8_t *bytes;
@@ -301,7 +301,7 @@ void *mmap64(void *address, size_t size, int protection, int flags, int fd, off6
 	REAL(mmap64);
 	void *map = NULL;
 
-	if (!is_on() || fd < 0 || fd >= FDS_MOST || roles[fd] != RINGED)
+	if (!is_on() || fd < 0 || fd >= FDS_MAX || roles[fd] != RINGED)
 		return real(address, size, protection, flags, fd, offset);
 	if (mode == WRITE) {
 		map = real(address, size, protection, flags, fd, offset);
@@ -334,7 +334,7 @@ int munmap(void *address, size_t size)
 
 static int give_role(int fd, enum role role)
 {
-	if (fd >= 0 && fd < FDS_MOST) {
+	if (fd >= 0 && fd < FDS_MAX) {
 		roles[fd] = role;
 		numbers[fd] = number_count++;
 	}
@@ -343,7 +343,7 @@ static int give_role(int fd, enum role role)
 
 static bool is_outer(int fd)
 {
-	return fd >= 0 && fd < FDS_MOST && roles[fd] != PLAIN;
+	return fd >= 0 && fd < FDS_MAX && roles[fd] != PLAIN;
 }
 
 /* One to stand for what a play has not. */
@@ -355,7 +355,7 @@ static int stand_in(void)
 int close(int fd)
 {
 	REAL(close);
-	if (is_on() && fd >= 0 && fd < FDS_MOST)
+	if (is_on() && fd >= 0 && fd < FDS_MAX)
 		roles[fd] = PLAIN;
 	return real(fd);
 }

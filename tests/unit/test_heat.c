@@ -46,7 +46,7 @@ static void slices_have_all_weight_once(void **state)
 		assert_int_equal(weight_in(heat, 0, UINT64_MAX), p->total[0]);
 		assert_int_equal(weight_in(heat->others[0], 0, UINT64_MAX), p->total[1]);
 		assert_int_equal(heat->slices % HEAT_ROWS, 0);
-		assert_in_range(heat->slices / HEAT_ROWS, 1, HEAT_COLUMNS_MOST);
+		assert_in_range(heat->slices / HEAT_ROWS, 1, HEAT_COLUMNS_MAX);
 		arena_destroy(arena);
 		profile_destroy(p);
 	}
@@ -106,7 +106,7 @@ static void times_may_be_as_late_as_can_be(void **state)
 	const struct heat *heat = heat_analyse(selection_all(p, arena), &metric, 1, arena);
 
 	(void)state;
-	assert_in_range(heat->slices, HEAT_ROWS, HEAT_ROWS * HEAT_COLUMNS_MOST);
+	assert_in_range(heat->slices, HEAT_ROWS, HEAT_ROWS * HEAT_COLUMNS_MAX);
 	assert_int_equal(weight_in(heat, 0, UINT64_MAX), p->total[1]);
 	arena_destroy(arena);
 	profile_destroy(p);

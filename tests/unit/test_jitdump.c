@@ -424,11 +424,11 @@ static void test_large_unwinding(void **state)
 
 	(void)state;
 	put_header(&w, 0);
-	put_record(&w, 4, 50, 24 + JIT_RULES_EH_FRAME_MOST + 1);
-	put(&w, JIT_RULES_EH_FRAME_MOST + 1, 8);
+	put_record(&w, 4, 50, 24 + JIT_RULES_EH_FRAME_MAX + 1);
+	put(&w, JIT_RULES_EH_FRAME_MAX + 1, 8);
 	put(&w, 0, 8);
 	put(&w, 0, 8);
-	for (size_t i = 0; i < JIT_RULES_EH_FRAME_MOST + 1; i++)
+	for (size_t i = 0; i < JIT_RULES_EH_FRAME_MAX + 1; i++)
 		put(&w, 0, 1);
 	load(&w, 100, 0x1000, 64, "large");
 	read_on(&reader, &rules);
@@ -447,12 +447,12 @@ static void test_bound_of_code(void **state)
 	(void)state;
 	jit_rules_add(&rules, &record);
 	record.kind = JITDUMP_LOAD;
-	for (uint64_t i = 0; i < JIT_RULES_CODES_MOST + 3; i++) {
+	for (uint64_t i = 0; i < JIT_RULES_CODES_MAX + 3; i++) {
 		record.low = 64 * i;
 		record.size = 64;
 		jit_rules_add(&rules, &record);
 	}
-	assert_int_equal(rules.codes.count, JIT_RULES_CODES_MOST);
+	assert_int_equal(rules.codes.count, JIT_RULES_CODES_MAX);
 	assert_int_equal(rules.left_out, 3);
 	jit_rules_deinit(&rules);
 }

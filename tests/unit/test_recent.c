@@ -9,12 +9,12 @@
 #include "../random_profile.h"
 #include "record/recent.h"
 
-enum { ENTRIES = 200000, SIZE_MOST = 200 };
+enum { ENTRIES = 200000, BYTES_MAX = 200 };
 
 /* What the i-th entry holds follows from i. */
 static size_t contents(uint32_t i, uint8_t *bytes)
 {
-	size_t size = 1 + (size_t)(i * 2654435761u >> 8) % SIZE_MOST;
+	size_t size = 1 + (size_t)(i * 2654435761u >> 8) % BYTES_MAX;
 
 	memset(bytes, (int)(i % 251), size);
 	return size;
@@ -22,7 +22,7 @@ static size_t contents(uint32_t i, uint8_t *bytes)
 
 static void check_first(const struct recent *r, uint32_t i)
 {
-	uint8_t bytes[SIZE_MOST];
+	uint8_t bytes[BYTES_MAX];
 	struct recent_entry entry;
 	size_t size = contents(i, bytes);
 
@@ -44,7 +44,7 @@ static void what_goes_in_comes_out_in_order(void **state)
 
 	(void)state;
 	while (first < ENTRIES) {
-		uint8_t bytes[SIZE_MOST];
+		uint8_t bytes[BYTES_MAX];
 
 		if (last < ENTRIES && (last - first < 100 || random_below(&random, 2))) {
 			size_t size = contents(last, bytes);

@@ -9,13 +9,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define BLOCKS	   4
-#define WORDS_MOST 64
+#define BLOCKS	  4
+#define WORDS_MAX 64
 
 /* A number, repeated so often; the first word is the size in bytes. */
 static bool put(struct backlog *b, struct backlog_queue *q, uint64_t number, enum backlog_rank rank)
 {
-	size_t size = 8 * (2 + number % WORDS_MOST);
+	size_t size = 8 * (2 + number % WORDS_MAX);
 	uint64_t *words;
 
 	backlog_lock(b);
@@ -36,7 +36,7 @@ static bool take(struct backlog *b, struct backlog_queue *q, uint64_t number)
 
 	if (!words)
 		return false;
-	assert_int_equal(words[0], 8 * (2 + number % WORDS_MOST));
+	assert_int_equal(words[0], 8 * (2 + number % WORDS_MAX));
 	for (size_t i = 1; i < words[0] / 8; i++)
 		assert_int_equal(words[i], number);
 	backlog_take(q, words[0]);
@@ -53,11 +53,11 @@ static void test_bound(void **state)
 	backlog_init(&b, BLOCKS * BACKLOG_BLOCK_BYTES + 1);
 	while (put(&b, &q, written, BACKLOG_VITAL)) {
 		written++;
-		level += 8 * (2 + written % WORDS_MOST);
+		level += 8 * (2 + written % WORDS_MAX);
 	}
 	assert_true(backlog_level(&b) == 1);
 	/* Nearly all of it was used, and a queue that has nothing yet is let in. */
-	assert_true(level > BLOCKS * (BACKLOG_BLOCK_BYTES - 8 * (2 + WORDS_MOST)));
+	assert_true(level > BLOCKS * (BACKLOG_BLOCK_BYTES - 8 * (2 + WORDS_MAX)));
 	while (put(&b, &other, 0, BACKLOG_VITAL))
 		;
 	assert_true(backlog_level(&b) == 1);

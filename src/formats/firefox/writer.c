@@ -21,11 +21,11 @@
 #define GECKO_VERSION 24 /* of the browser's own format; what samply writes beside it */
 
 /* A browser holds a profile in one string of at most 2^29 characters. */
-#define TEXT_MAX      ((size_t)400 << 20)
-#define ROW_TEXT      28  /* characters of a row, about */
-#define MARKER_TEXT   150 /* of a marker */
-#define STACK_TEXT    60  /* of a stack, with its share of frames and functions */
-#define ROWS_AT_LEAST ((size_t)200000)
+#define TEXT_MAX    ((size_t)400 << 20)
+#define ROW_TEXT    28	/* characters of a row, about */
+#define MARKER_TEXT 150 /* of a marker */
+#define STACK_TEXT  60	/* of a stack, with its share of frames and functions */
+#define ROWS_MIN    ((size_t)200000)
 
 /* ---- meta */
 
@@ -425,10 +425,10 @@ static void choose_limits(struct firefox_writer *w)
 
 	w->row_limit = room / 4 * 3 / ROW_TEXT;
 	w->marker_limit = room / 4 / MARKER_TEXT;
-	if (w->row_limit < ROWS_AT_LEAST)
-		w->row_limit = ROWS_AT_LEAST;
-	if (w->marker_limit < ROWS_AT_LEAST / 4)
-		w->marker_limit = ROWS_AT_LEAST / 4;
+	if (w->row_limit < ROWS_MIN)
+		w->row_limit = ROWS_MIN;
+	if (w->marker_limit < ROWS_MIN / 4)
+		w->marker_limit = ROWS_MIN / 4;
 }
 
 void firefox_write_limited(struct firefox_writer *w)

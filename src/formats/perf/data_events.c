@@ -11,8 +11,8 @@
 #include "formats/perf/data_format.h"
 
 /* Attributes without a size are of the first version, PERF_ATTR_SIZE_VER0. */
-enum { ATTR_SIZE_LEAST = 64, ATTR_SIZE_MOST = 4096 };
-enum { EVENTS_MOST = 65536, IDS_MOST = 1 << 24 };
+enum { ATTR_SIZE_MIN = 64, ATTR_SIZE_MAX = 4096 };
+enum { EVENTS_MAX = 65536, IDS_MAX = 1 << 24 };
 enum { TYPE_HARDWARE = 0, TYPE_SOFTWARE = 1, TYPE_TRACEPOINT = 2, TYPE_CACHE = 3, TYPE_RAW = 4 };
 
 void perf_data_events_init(struct perf_data_events *e, struct arena *arena)
@@ -75,9 +75,9 @@ void perf_data_events_add(struct perf_data_events *e, struct cursor *c, uint64_t
 	uint64_t size = cursor_u32(&peek);
 
 	if (size == 0)
-		size = ATTR_SIZE_LEAST;
-	if (size < ATTR_SIZE_LEAST || size > ATTR_SIZE_MOST || size > most ||
-		e->rows.count >= EVENTS_MOST) {
+		size = ATTR_SIZE_MIN;
+	if (size < ATTR_SIZE_MIN || size > ATTR_SIZE_MAX || size > most ||
+		e->rows.count >= EVENTS_MAX) {
 		cursor_fail(c, "an event has an impossible size");
 		return;
 	}
@@ -90,7 +90,7 @@ void perf_data_events_add(struct perf_data_events *e, struct cursor *c, uint64_t
 
 void perf_data_events_put_id(struct perf_data_events *e, uint64_t id, uint32_t place)
 {
-	if (e->by_id.count < IDS_MOST)
+	if (e->by_id.count < IDS_MAX)
 		map_put(&e->by_id, id, 0, place);
 }
 

@@ -16,7 +16,7 @@
 enum {
 	MAGIC_SIZE = 8,
 	PIPE_HEADER_SIZE = 16,
-	FILE_HEADER_LEAST = 72, /* of the first version, which had no features */
+	FILE_HEADER_MIN = 72, /* of the first version, which had no features */
 	SECTION_SIZE = 16,
 	FEATURE_WORDS = 4,
 };
@@ -186,7 +186,7 @@ static struct error *read_container(struct perf_data_file *file)
 	file->is_pipe = header_size == PIPE_HEADER_SIZE;
 	if (file->is_pipe)
 		perf_data_scan(file, 0, PIPE_HEADER_SIZE, input->size);
-	else if (header_size < FILE_HEADER_LEAST)
+	else if (header_size < FILE_HEADER_MIN)
 		err = error_input(input->name, MAGIC_SIZE,
 			"its header has an impossible size, %" PRIu64, header_size);
 	else

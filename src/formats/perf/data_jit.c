@@ -13,8 +13,8 @@
 #include "obj/perfmap.h"
 
 /* Code is told to be in the same place by blocks of this size; functions are aligned to it. */
-#define BLOCK_BITS  6
-#define BLOCKS_MOST ((size_t)1 << 22)
+#define BLOCK_BITS 6
+#define BLOCKS_MAX ((size_t)1 << 22)
 
 void perf_data_jit_init(struct perf_data_jit *j, const struct perf_data_file *file)
 {
@@ -72,7 +72,7 @@ static bool take_place(struct map *blocks, uint64_t low, uint64_t size)
 	bool was_taken = false, added;
 
 	for (uint64_t block = low >> BLOCK_BITS; block << BLOCK_BITS < low + size; block++) {
-		if (blocks->count >= BLOCKS_MOST)
+		if (blocks->count >= BLOCKS_MAX)
 			return true;
 		map_at(blocks, block, 0, 0, &added);
 		was_taken |= !added;

@@ -17,7 +17,7 @@
 #include "obj/objfile.h"
 
 /* Files that are kept open; others are opened again when they are needed. */
-enum { OPEN_MOST = 256 };
+enum { OPEN_MAX = 256 };
 /* What is read whole rather than kept open, when there are more. */
 #define SMALL_FILE ((uint64_t)1 << 20)
 
@@ -302,7 +302,7 @@ static void close_object(struct perf_data_objects *o, uint32_t object)
 
 	bool has_readers = row->cfi && row->cfi_file == NULL;
 
-	if (row->file == NULL || (o->keeps_open && o->open_count++ < OPEN_MOST) || has_readers)
+	if (row->file == NULL || (o->keeps_open && o->open_count++ < OPEN_MAX) || has_readers)
 		return;
 	objfile_close(row->file);
 	row->file = NULL;
@@ -346,7 +346,7 @@ static struct objfile *file_for_cfi(struct perf_data_objects *o, uint32_t object
 	struct perf_data_object *row = reopen_object(o, object);
 	struct error *err = NULL;
 
-	if (row->file == NULL || o->open_count < OPEN_MOST)
+	if (row->file == NULL || o->open_count < OPEN_MAX)
 		return row->file;
 	err = file_read(objfile_name(row->file), SMALL_FILE, &row->bytes);
 	if (err == NULL)

@@ -26,7 +26,7 @@ struct perf_data_pending {
 	struct perf_data_chain chain;
 	uint32_t thread, process;
 };
-enum { PERF_DATA_PENDING_MOST = 16 };
+enum { PERF_DATA_PENDING_MAX = 16 };
 
 /* A metric, which several events of one name share. */
 struct perf_data_measure {
@@ -51,7 +51,7 @@ struct perf_data {
 	VEC(uint64_t) last_values;
 	VEC(struct perf_data_row) rows;
 	struct map cpu_labels; /* CPU → label set of the builder's */
-	struct perf_data_pending pending[PERF_DATA_PENDING_MOST];
+	struct perf_data_pending pending[PERF_DATA_PENDING_MAX];
 	size_t pending_count;
 	bool has_time, has_threads;
 	uint64_t start_ns, end_ns; /* of the samples */

@@ -13,7 +13,7 @@ enum { TASKS_FREE = 50000, TASK_BYTES = 200 };
 /* Mappings moved in memory: a change of a space of some hundred of them is nothing. */
 #define WORK_FREE     ((uint64_t)1 << 28)
 #define WORK_PER_BYTE 16
-#define MAPPINGS_MOST ((size_t)1 << 16) /* as the kernel has it, of one process */
+#define MAPPINGS_MAX  ((size_t)1 << 16) /* as the kernel has it, of one process */
 
 void perf_data_tasks_init(
 	struct perf_data_tasks *t, struct arena *arena, const struct arch *arch, size_t input_size)
@@ -197,7 +197,7 @@ void perf_data_tasks_map(
 	}
 	size_t work = work_of(&p->space->space, mapping->low_va);
 
-	if (work > t->work || p->space->space.count >= MAPPINGS_MOST) {
+	if (work > t->work || p->space->space.count >= MAPPINGS_MAX) {
 		t->unkept_maps++;
 		return;
 	}

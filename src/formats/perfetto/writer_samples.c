@@ -173,7 +173,7 @@ static void intern_callstack(struct perfetto_writer *w, uint32_t stack)
 /* ---- How often a sample is written */
 
 /* Into so many units weights are divided at most, unless there are more samples; and of counts. */
-#define UNITS_MOST	1000000
+#define UNITS_MAX	1000000
 #define UNITS_OF_COUNTS 100000
 
 /* A sample, or one more that stands for it. */
@@ -207,7 +207,7 @@ static double unit_of(const struct perfetto_writer *w)
 	}
 	if (is_time(w) && p->stats.interval_ns > 0 && p->stats.interval_ns != UINT64_MAX) {
 		unit = (double)p->stats.interval_ns;
-		most = UNITS_MOST;
+		most = UNITS_MAX;
 	}
 	if (unit < total / most)
 		unit = total / most;

@@ -8,10 +8,10 @@
 #include "formats/sonde/layout/capture_stray.h"
 
 /* As a share of all; less is not worth saying. */
-#define SHARE_LEAST 0.01
+#define SHARE_MIN 0.01
 /* A few ticks are missing of most recordings, as no thread ends with one. */
-#define MISSING_SHARE_LEAST   0.02
-#define MISSING_SAMPLES_LEAST 20
+#define MISSING_SHARE_MIN   0.02
+#define MISSING_SAMPLES_MIN 20
 /* The start of some programs takes as much. */
 #define UNREACHED_LEAST_NS UINT64_C(20000000)
 /* Less is 0.000 s. */
@@ -34,7 +34,7 @@ static void note_estimates(const struct capture_time *t, struct builder *b)
 	uint64_t count = t->counters[CAPTURE_ESTIMATED_BLOCKS];
 	double part = share(t->counters[CAPTURE_ESTIMATED_NS], t->off_cpu_ns);
 
-	if (count == 0 || part < SHARE_LEAST)
+	if (count == 0 || part < SHARE_MIN)
 		return;
 	builder_note(b, NOTE_GUESSED, count,
 		count == 1 ? "time off the CPU, %.0f %% of all, is shown at the stack that its "
@@ -48,7 +48,7 @@ static void note_cut(const struct capture_time *t, struct builder *b)
 {
 	double part = share(t->cut_ns, t->off_cpu_ns);
 
-	if (part >= SHARE_LEAST)
+	if (part >= SHARE_MIN)
 		builder_note(b, NOTE_TRUNCATED, 1,
 			"%.0f %% of the time off the CPU, %.3f s, is under [truncated]: its stack "
 			"could not be had, or not whole",
@@ -60,7 +60,7 @@ static void note_kernel(const struct capture_time *t, struct builder *b)
 	uint64_t kernel_ns = t->counters[CAPTURE_UNSAMPLED_KERNEL_NS];
 	double part = t->cpu_ns == UINT64_MAX ? 0 : share(kernel_ns, t->cpu_ns + kernel_ns);
 
-	if (part >= SHARE_LEAST && kernel_ns >= KERNEL_LEAST_NS)
+	if (part >= SHARE_MIN && kernel_ns >= KERNEL_LEAST_NS)
 		builder_note(b, NOTE_LOST, 1,
 			"%.0f %% of the CPU time, %.3f s, is %s: it went by in kernel code, "
 			"which could not be sampled",
@@ -73,7 +73,7 @@ static void note_unreached(const struct capture_time *t, struct builder *b)
 	uint64_t unreached_ns = t->counters[CAPTURE_UNREACHED_NS];
 	double part = t->cpu_ns == UINT64_MAX ? 0 : share(unreached_ns, t->cpu_ns);
 
-	if (part < SHARE_LEAST || unreached_ns < UNREACHED_LEAST_NS)
+	if (part < SHARE_MIN || unreached_ns < UNREACHED_LEAST_NS)
 		return;
 	struct strbuf places = {0};
 
@@ -97,7 +97,7 @@ static void note_missing(const struct capture_time *t, struct builder *b)
 	uint64_t missing_ns = t->cpu_ns - found_ns;
 	double part = share(missing_ns, t->cpu_ns);
 
-	if (part >= MISSING_SHARE_LEAST && missing_ns / MISSING_SAMPLES_LEAST >= t->interval_ns)
+	if (part >= MISSING_SHARE_MIN && missing_ns / MISSING_SAMPLES_MIN >= t->interval_ns)
 		builder_note(b, NOTE_LOST, 1,
 			"%.0f %% of the CPU time, %.3f s, is %s: it went by in threads shorter "
 			"than the interval, or the clock was late",

@@ -13,7 +13,7 @@
 #define UNIT_COLUMNS 2u
 /* Where there is no terminal to fit: wide enough for any tree read by eye. */
 #define UNITS_UNLIMITED 40u
-#define UNITS_LEAST	6u
+#define UNITS_MIN	6u
 
 struct guide_row {
 	uint32_t children;
@@ -67,8 +67,8 @@ struct guides *guides_create(const struct report *report, const struct text_styl
 	g->utf8 = style->utf8;
 	/* A quarter of the width for guides leaves names about half of it. */
 	g->units_max = style->width ? style->width / 4 / UNIT_COLUMNS : UNITS_UNLIMITED;
-	if (g->units_max < UNITS_LEAST)
-		g->units_max = UNITS_LEAST;
+	if (g->units_max < UNITS_MIN)
+		g->units_max = UNITS_MIN;
 	g->rows = xcalloc(report->count + 1, sizeof(*g->rows));
 	g->level_place = xcalloc(level_count, sizeof(*g->level_place));
 	g->level_unit = xcalloc(level_count, sizeof(*g->level_unit));
