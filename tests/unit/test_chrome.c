@@ -146,7 +146,8 @@ static void test_samples(void **state)
 	(void)state;
 	expect_folded(p, "time", "r;f 10000\nm;l 10000\nr;f;g 7500\n[no stack] 2500\n");
 	assert_int_equal(p->stats.counted, 5);
-	expect_note(p, NOTE_BAD_RECORD, 2, "missing frames, or to frames that are their own callers");
+	expect_note(
+		p, NOTE_BAD_RECORD, 2, "missing frames, or to frames that are their own callers");
 	profile_destroy(p);
 }
 
