@@ -67,7 +67,7 @@ clean: ## remove all builds
 $(BUILD)/build.ninja: SETUP = $(if $(CI),-Dwerror=true)
 # Light optimization and little debug information: a third of the time to compile, and traces still have their lines. What
 # gcc believes to see with -Og is left to the other builds.
-build-asan/build.ninja: SETUP = -Db_sanitize=address,undefined -Doptimization=g -Ddebug=false -Dc_args=-g1,-Wno-maybe-uninitialized,-Wno-format-truncation
+build-asan/build.ninja: SETUP = -Db_sanitize=address,undefined -Doptimization=g -Ddebug=false '-Dc_args=-g1 -Wno-maybe-uninitialized -Wno-format-truncation'
 %/build.ninja:
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps'" >&2; exit 1; }
 	@meson setup $(@D) $(SETUP) >/dev/null || { tail -3 $(@D)/meson-logs/meson-log.txt; exit 1; }
