@@ -295,7 +295,7 @@ Prof_INLINE_ void Prof_leave_top_(Prof_Zone_Stack *node, Prof_Zone_Stack *up, in
 
 /*
  * The node entered; NULL: skipped, but counted, so that Prof_leave_ undoes it.  Zones that end with
- * their block are told by their node what to undo, so that there NULL is nothing at all, and
+ * their block know by their node what to undo, so that there NULL is nothing at all, and
  * Prof_dummy an entry that was counted.
  *
  * Reading the clock waits for what was begun before it, and the longest way is that from the top to

@@ -38,7 +38,7 @@ typedef struct {
 
 /*
  * The report as mode, cursor and frame are set; the caller's, freed by Prof_free_report.  NULL: no
- * memory, or a signal handler's call amid another of its thread.
+ * memory, or a signal handler's call during another of its thread.
  */
 Prof_API_ Prof_Report *Prof_create_report(void);
 Prof_API_ void Prof_free_report(Prof_Report *report);

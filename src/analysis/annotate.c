@@ -247,7 +247,7 @@ static int compare_figures(const struct annotate_figures *x, const struct annota
 	return (x->exclusive < y->exclusive) - (x->exclusive > y->exclusive);
 }
 
-/* Lines in reading order, before inlined calls, of which the heaviest comes first. */
+/* Lines in reading order, before inlined calls, the heaviest of these first. */
 static int compare_places(const void *px, const void *py, void *context)
 {
 	const struct place_sort *sort = context;

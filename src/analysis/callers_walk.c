@@ -8,7 +8,7 @@
  * occurrence above.  It is the way in which gprofng's PathTree adds and subtracts along one
  * stack, done for all stacks below a node at once.
  *
- * Which edges are there at all, whatever their weights add up to, is told by the same sums over the
+ * Which edges exist at all, whatever their weights add up to, is known by the same sums over the
  * number of distinct stacks.  An edge on which none is left is gone by in recursion only.
  *
  * Sums in between may be beyond 64 bits, as a recursion counts a stack over and over; unsigned

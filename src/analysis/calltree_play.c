@@ -5,14 +5,15 @@
  * so each (node, entity) is decided once, and all stacks are played together: every node of the
  * entity tree moves on from where its parent arrived.  Two passes, each linear:
  *
- * 1. Play.  A depth-first walk of the tree being made.  Entity nodes wait in the inbox of the node
- *    where they arrived.  The walk enters a child when its inbox has something, hands on what waits
- *    there, and leaves when nothing waits in it or below; a stub hands back to a node that is still
- *    on the walk's path.  So the innermost node of every entity on the path is at hand in an array,
- *    kept up to date by entering and leaving, and a step into a child is paid for by the entity
- * node that waited there.
+ * 1. Play.  A depth-first walk of the tree being made.  Each of its nodes has a list of pending
+ *    entity nodes: those that arrived there and whose children have not been played.  The walk
+ *    enters a child that has pending nodes, plays their children one frame further, and leaves when
+ *    nothing is pending in the node or below.  What arrives at a stub becomes pending at its
+ * target, which is still on the walk's path.  An array, kept up to date by entering and leaving,
+ * has the innermost node of every entity on the path; and each step into a child is paid for by an
+ * entity node that was pending there.
  * 2. Weigh, once for each metric.  In the entity tree's pre-order, where the stacks that pass a
- * node are one subtree and what has already been reached on the way is told by where that subtree
+ * node are one subtree and what has already been reached on the way is known by where that subtree
  *    ends.
  *
  * The conservative degree asks whether every name below A on the path also stands at or above A.
@@ -61,8 +62,8 @@ static void play_add_node(struct play *p, uint32_t cur, uint32_t entity)
 		.stub = NO_ID,
 		.first_seen = UINT32_MAX,
 		.fresh_depth = is_fresh ? parent->depth + 1 : parent->fresh_depth,
-		.inbox = NO_ID,
-		.busy_child = NO_ID,
+		.pending = NO_ID,
+		.pending_child = NO_ID,
 	};
 
 	if (target != NO_ID) {
@@ -72,10 +73,10 @@ static void play_add_node(struct play *p, uint32_t cur, uint32_t entity)
 	vec_push(&p->nodes, node);
 }
 
-static void play_wait(struct play *p, uint32_t at, uint32_t entity_node)
+static void play_push(struct play *p, uint32_t at, uint32_t entity_node)
 {
-	p->next[entity_node] = p->nodes.data[at].inbox;
-	p->nodes.data[at].inbox = entity_node;
+	p->next[entity_node] = p->nodes.data[at].pending;
+	p->nodes.data[at].pending = entity_node;
 }
 
 /* One frame further: from cur, the end of the walk's path. */
@@ -95,33 +96,33 @@ static void play_frame(struct play *p, uint32_t cur, uint32_t entity_node)
 	if (tree->end[entity_node] == entity_node + 1)
 		return; /* no stack goes on from here */
 	if (node->stub != NO_ID) {
-		play_wait(p, p->stubs.data[node->stub].target, entity_node);
+		play_push(p, p->stubs.data[node->stub].target, entity_node);
 		return;
 	}
-	if (node->inbox == NO_ID) {
-		node->link = p->nodes.data[cur].busy_child;
-		p->nodes.data[cur].busy_child = id;
+	if (node->pending == NO_ID) {
+		node->link = p->nodes.data[cur].pending_child;
+		p->nodes.data[cur].pending_child = id;
 	}
-	play_wait(p, id, entity_node);
+	play_push(p, id, entity_node);
 }
 
-static void play_hand_on(struct play *p, uint32_t cur)
+static void play_advance(struct play *p, uint32_t cur)
 {
-	uint32_t from = p->nodes.data[cur].inbox;
+	uint32_t from = p->nodes.data[cur].pending;
 	const uint32_t *end = p->tree->end;
 
-	p->nodes.data[cur].inbox = p->next[from];
+	p->nodes.data[cur].pending = p->next[from];
 	for (uint32_t i = from + 1; i < end[from]; i = end[i])
 		play_frame(p, cur, i);
 }
 
 static uint32_t play_enter(struct play *p, uint32_t cur)
 {
-	uint32_t child = p->nodes.data[cur].busy_child;
+	uint32_t child = p->nodes.data[cur].pending_child;
 	struct play_node *c = &p->nodes.data[child];
 	uint32_t *nearest = &p->nearest[play_entity(p, child)];
 
-	p->nodes.data[cur].busy_child = c->link;
+	p->nodes.data[cur].pending_child = c->link;
 	c->link = *nearest;
 	*nearest = child;
 	return child;
@@ -137,11 +138,11 @@ static void play_all(struct play *p)
 {
 	uint32_t cur = 0;
 
-	play_wait(p, 0, 0);
+	play_push(p, 0, 0);
 	for (;;) {
-		if (p->nodes.data[cur].inbox != NO_ID)
-			play_hand_on(p, cur);
-		else if (p->nodes.data[cur].busy_child != NO_ID)
+		if (p->nodes.data[cur].pending != NO_ID)
+			play_advance(p, cur);
+		else if (p->nodes.data[cur].pending_child != NO_ID)
 			cur = play_enter(p, cur);
 		else if (cur != 0)
 			cur = play_leave(p, cur);
@@ -223,7 +224,8 @@ void play_init(struct play *p, const struct entity_tree *tree, enum collapse col
 	*p = (struct play){.tree = tree, .collapse = collapse};
 	child_table_init(&p->children, tree->node_count);
 	vec_reserve(&p->nodes, tree->node_count);
-	vec_push(&p->nodes, (struct play_node){.stub = NO_ID, .inbox = NO_ID, .busy_child = NO_ID});
+	vec_push(&p->nodes,
+		(struct play_node){.stub = NO_ID, .pending = NO_ID, .pending_child = NO_ID});
 	p->nearest = xcalloc(tree->entity_count, sizeof(*p->nearest));
 	for (size_t i = 0; i < tree->entity_count; i++)
 		p->nearest[i] = NO_ID;

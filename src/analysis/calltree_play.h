@@ -19,9 +19,9 @@ struct play_node {
 			       */
 
 	/* While stacks are played. */
-	uint32_t inbox;	     /* first entity node that waits here; chained by play.next */
-	uint32_t busy_child; /* first child with something in its inbox */
-	uint32_t link; /* waiting: the next such sibling; entered: the outer node of its entity */
+	uint32_t pending;	/* first entity node to go on from here; chained by play.next */
+	uint32_t pending_child; /* first child with pending entity nodes */
+	uint32_t link; /* pending: the next such sibling; entered: the outer node of its entity */
 };
 
 struct play_stub {
@@ -59,7 +59,7 @@ struct play {
 	size_t metric_count;
 	uint32_t *nearest; /* [entity]: innermost node of it on the path, or NO_ID */
 	uint32_t *arrival; /* [entity node]: the node or stub it arrived at */
-	uint32_t *next;	   /* [entity node]: in the same inbox; later the jump before this one */
+	uint32_t *next;	   /* [entity node]: the next pending one; later the jump before this one */
 	uint32_t *jumps;   /* [entity node]: how often its stub was taken up to here */
 	bool *jumped;	   /* [entity node]: whether any stub was */
 };

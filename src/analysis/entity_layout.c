@@ -5,7 +5,7 @@
  * stand behind their parents, tells the sizes; and as one forward loop passes them in the order of
  * first sight, each gets the next place that its parent has left.  Groups are numbered in that
  * order mostly, as stacks are when samples make them; where they are not, they are sorted.  What a
- * node's parent is, and its depth, is told by the ends of the nodes before it.
+ * node's parent is, and its depth, follows from the ends of the nodes before it.
  *
  * Each step is a loop over arrays that goes on, mostly, where it was; no tree is walked.  That is
  * what makes millions of stacks cheap.

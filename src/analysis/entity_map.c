@@ -98,7 +98,7 @@ static string_id frame_file(const struct entity_map *m, const struct frame *fram
 	return frame->file.i ? frame->file : m->profile->functions[frame->function.i].file;
 }
 
-/* Code of unknown files is told apart by load object, so that it can be told whose it is. */
+/* Code without a file is kept apart by load object, so that its owner stays visible. */
 static struct identity identify_file(const struct entity_map *m, const struct frame *frame)
 {
 	uint32_t file = frame_file(m, frame).i;
@@ -309,7 +309,7 @@ static void entity_map_frames(
 		entity_map_functions(m, same, scratch);
 }
 
-/* Its name with its number, by which it is told from others of that name. */
+/* Its name, numbered if others share it. */
 static struct str sampled_name(
 	struct str name, const char *what, int64_t number, struct arena *names)
 {

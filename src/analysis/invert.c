@@ -2,8 +2,8 @@
  * The tree turned round: stacks from their leaves to their roots.
  *
  * A stack is a cursor that begins at the node where the stack ends and climbs to the root.  A node
- * of the inverted tree is the list of cursors that went the same way so far; its children are told
- * apart by the entity that each cursor stands on.  This takes one step for each frame of each
+ * of the inverted tree is the list of cursors that went the same way so far; its children differ
+ * by the entity that each cursor stands on.  This takes one step for each frame of each
  * distinct stack: no more than the inverted tree can have nodes.
  */
 #include "analysis/entity_tree.h"

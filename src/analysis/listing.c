@@ -233,7 +233,7 @@ static void push_instruction(struct lister *l, uint32_t instruction, uint32_t ad
 			   });
 }
 
-/* An address at which stacks were, and of which nothing else is known. */
+/* An address that stacks contain and about which nothing else is known. */
 static void push_address(struct lister *l, uint32_t address)
 {
 	vec_push(&l->rows, (struct listing_row){

@@ -4,7 +4,7 @@
 /*
  * Whose ticks are at once.  Ticks of one stream may overlap, as the requests do that several
  * threads serve; then time alone does not tell which one a sample was taken in, but its thread
- * does: a tick is the thread's whose rows of zones are told at its end.
+ * does: a tick belongs to the thread whose rows of zones are recorded at its end.
  */
 
 #include "base/arena.h"

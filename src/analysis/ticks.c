@@ -89,7 +89,7 @@ struct error *tick_runs_init(struct tick_runs *runs, const struct profile *profi
 	return NULL;
 }
 
-/* Of ticks of which one ends before the next begins. */
+/* For ticks that do not overlap. */
 static uint32_t tick_at(const struct tick_runs *runs, process_id process, uint64_t time_ns)
 {
 	const struct tick *ticks = runs->profile->ticks;

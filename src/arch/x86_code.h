@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* DWARF's numbers of registers, of which these count here. */
+/* DWARF's numbers of the registers that count here. */
 enum { X86_BX = 3, X86_BP = 6, X86_SP = 7, X86_NO_REG = 255 };
 
 enum x86_kind {
@@ -49,7 +49,7 @@ struct x86_instruction {
 };
 
 /*
- * The instruction whose bytes begin at `bytes`, of which there are size, and which stands at addr.
+ * The instruction at bytes[0 .. size), which stands at addr.
  */
 struct x86_instruction x86_decode(const uint8_t *bytes, size_t size, uint64_t addr);
 

@@ -23,7 +23,7 @@ struct child {
 	uint32_t first;	 /* its own first child; 0: none yet */
 };
 
-/* The hash is kept so that other keys are told apart, and the table grows, without the nodes. */
+/* The hash is kept so that other keys are recognized, and the table grows, without the nodes. */
 struct child_slot {
 	uint32_t node; /* 0: free */
 	uint32_t hash;

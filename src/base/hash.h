@@ -24,7 +24,7 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 }
 
 /*
- * For keys of which many come in runs (1, 2, 3 …), and are sought so: hash is that of all but the
+ * For keys that often come in runs (1, 2, 3 …), and are sought so: hash is that of all but the
  * low bits of `key`, which are added, so that a run's slots are next to one another in memory.
  */
 #define HASH_RUN_BITS 3

@@ -1,7 +1,7 @@
 /*
  * Brackets of JSON, 64 bytes at a time.  See json_brackets.h.
  *
- * What of 64 bytes is within strings is told by the parity of the quotes before each, as G.
+ * The parity of the quotes before each of 64 bytes shows which are within strings, as G.
  * Langdale and D. Lemire do ("Parsing Gigabytes of JSON per Second", 2019, section 3.1).
  */
 #include "base/json_brackets.h"

@@ -20,7 +20,7 @@
  * and this one at 260 MB/s with every number read, both in no memory but the input's; and pulling,
  * unlike yajl's callbacks, lets a reader skip, mark and come back.
  *
- * A value of which the caller took nothing is skipped by the next json_key or json_element.  A
+ * A value that the caller did not take is skipped by the next json_key or json_element.  A
  * value of another kind than asked for is skipped, too, and false returned: no fault, as files of
  * other versions have such.
  */
@@ -138,7 +138,7 @@ static inline bool json_ok(const struct json_reader *r)
 {
 	return r->bad == NULL;
 }
-/* Whether the fault is that the input ended amid a value: it was cut off. */
+/* Whether the fault is that the input ended within a value: it is truncated. */
 bool json_is_cut(const struct json_reader *r);
 /* Marks it faulty where it is now; problem is a literal. */
 void json_fail(struct json_reader *r, const char *problem);

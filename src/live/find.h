@@ -17,7 +17,7 @@ struct live_program {
 };
 struct live_list {
 	VEC(struct live_program) programs; /* by pid */
-	size_t hidden; /* processes of which we may not see whether they have zones */
+	size_t hidden;			   /* processes that we have no right to inspect */
 };
 
 /*

@@ -57,7 +57,7 @@ enum {
 	BUDGET_EVENT_BYTES = 64,
 };
 
-/* Distinct notes, of the shortest of which an input can ask for millions. */
+/* Distinct notes: an input can ask for millions of short ones. */
 #define BUDGET_NOTES_MAX 1000u
 
 struct budget {

@@ -219,7 +219,7 @@ static stack_id stack_known(struct builder *b, stack_id parent, frame_id frame)
 
 	if (known.i)
 		return known;
-	/* A frame that is left out itself is told already. */
+	/* A frame that is itself left out has been counted already. */
 	if (parent.i == 0 && frame.i == builder_frame_left_out(b).i)
 		return builder_stack_left_out(b);
 	(void)refuse(b, BUDGET_STACK);

@@ -83,7 +83,7 @@ void builder_weight(struct builder *b, stack_id stack, const int64_t *weight, ui
 void builder_warm_weight(const struct builder *b, stack_id stack);
 /*
  * frame, the stack of it alone, and builder_weight for that stack with samples not known, at once:
- * for sources without stacks, a builder of which has all its frames and stacks from here.  Frames
+ * for sources without stacks: their builders get all frames and stacks here.  Frames
  * count from 0 in the order of first sight.
  */
 frame_id builder_place(struct builder *b, const struct frame *frame, const int64_t *weight);
@@ -113,7 +113,7 @@ void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_
 void builder_sample_zone(struct builder *b, stack_id zone);
 /* A label's strings are builder_string's. */
 label_id builder_label(struct builder *b, const struct label *label);
-/* The set of these labels, in whatever order, of which some may be the same; none: set 0. */
+/* The set of these labels, in any order, perhaps with duplicates; none: set 0. */
 label_set_id builder_label_set(struct builder *b, const struct label *labels, size_t count);
 label_set_id builder_label_set_of(struct builder *b, const label_id *labels, size_t count);
 /* The set of one label more; a set that has it already is itself. */

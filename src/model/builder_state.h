@@ -41,7 +41,7 @@ struct builder {
 	uint32_t row_count;	    /* row 0, which is none, included */
 	uint64_t row_price;
 	struct weight_rows weights;   /* [row] what came without samples; of frame i row i + 1 */
-	struct place_runs place_runs; /* of builder_place; frames of which it knows are apart */
+	struct place_runs place_runs; /* of builder_place; frames that it knows are apart */
 	VEC(uint64_t) samples_of_row; /* as long as the last row that has one needs */
 	struct column *columns;	      /* [metric], made with the first sample */
 	bool samples_unknown, has_weights, has_places;

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 
 enum { SIDES = 2 };
-/* Of so many of one name on one side none is told from another. */
+/* With this many of one name on one side, they are not distinguished. */
 enum { NAMESAKES_MAX = 16 };
 
 /* Strings are numbers of a table that both sides share; 0 is the empty one. */

@@ -165,7 +165,7 @@ static struct str name_without_clone(struct str name)
 /*
  * The linkage name says more (namespace, class, parameters) where it is mangled; elsewhere, as with
  * C functions renamed for the linker, the name in the source is what people know.  C++ functions
- * without any, which no other file can call, are told apart by where they stand.
+ * without any, which no other file can call, are distinguished by their place.
  */
 static struct str function_name(
 	struct debug_info *info, struct dwarf_unit *unit, const struct function_facts *facts)

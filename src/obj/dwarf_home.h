@@ -13,7 +13,7 @@
 
 struct dwarf_unit;
 
-/* Whether functions of this unit's language are told apart by where they stand: C++. */
+/* Whether functions of this unit's language are distinguished by their scope: C++. */
 bool dwarf_has_homes(struct dwarf_unit *unit);
 /*
  * Adds to out what stands before the name of the function declared at entry: `a::(anonymous

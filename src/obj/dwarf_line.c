@@ -351,7 +351,7 @@ static void run_standard(struct line_run *r, uint8_t opcode)
 		r->address += cursor_u16(&r->c);
 		r->operation = 0;
 		break;
-	default: /* columns, is_stmt, prologues: known or not, their lengths are told */
+	default: /* columns, is_stmt, prologues: known or not, their lengths are given */
 		for (uint8_t i = 0; i < r->table->opcode_lengths[opcode - 1]; i++)
 			cursor_uleb(&r->c);
 		break;

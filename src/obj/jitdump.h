@@ -63,7 +63,7 @@ void jitdump_close(struct jitdump *dump);
 
 /* Functions that were put somewhere. */
 size_t jitdump_count(const struct jitdump *dump);
-/* Whether the file ends amid a record, or is damaged from some place on. */
+/* Whether the file ends within a record, or is damaged from some place on. */
 bool jitdump_is_cut(const struct jitdump *dump);
 
 struct jitdump_place {

@@ -88,7 +88,7 @@ struct perfmap *perfmap_parse(struct str bytes)
 	return map;
 }
 
-/* All of an open file, of which more may be written just now. */
+/* All of an open file, which may still be growing. */
 static struct error *read_all(int fd, const char *path, uint64_t size, struct perfmap **map)
 {
 	char *data = xalloc(size + 1);

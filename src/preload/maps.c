@@ -2,9 +2,9 @@
  * What code is mapped, told from inside: the recorder may look at /proc/PID/maps only after a
  * library that was sampled has been closed again, or the process has ended.
  *
- * It is told at a program's start, before and after a dlclose, and when a sample's code is in none
- * of what was told: that is how a dlopen is noticed.  (Calls of dlopen are left alone, as it asks
- * who its caller is.)
+ * It is reported at a program's start, before and after a dlclose, and when a sample's code is in
+ * none of what was reported: that is how a dlopen is noticed.  (Calls of dlopen are left alone, as
+ * it asks who its caller is.)
  */
 #include "preload/preload.h"
 

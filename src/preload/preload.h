@@ -170,7 +170,7 @@ uint64_t preload_marks_needed(const struct preload_thread *t, uint64_t sp, uint6
 
 /* Tells the recorder what code is mapped, as a record of that type. */
 void preload_maps_tell(struct preload_thread *t, uint32_t type);
-/* Tells it if the code at va is not among what was told last. */
+/* Reports it if the code at va is not among what was reported last. */
 void preload_maps_notice(struct preload_thread *t, uint64_t va);
 
 /* ---- lock.c ---- */

@@ -36,7 +36,7 @@
 
 /* The thread that has a slot. */
 struct peer {
-	bool known;  /* its start was told */
+	bool known;  /* its start is known */
 	bool ended;  /* its slot is to be freed */
 	bool sealed; /* it writes no more */
 	pid_t pid, tid;
@@ -318,7 +318,7 @@ static void take_record(struct engine_preload *e, const struct waiting *waiting)
 
 /* ---- all that waits, in the order of time ---- */
 
-/* Mappings that were added are told after the sample that went through them. */
+/* Added mappings are reported after the sample that went through them. */
 static void take_maps_early(struct engine_preload *e, uint32_t slot, uint32_t i)
 {
 	const struct peer *peer = &e->peers[slot];

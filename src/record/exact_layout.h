@@ -3,7 +3,7 @@
 
 /*
  * What the BPF program of the exact engine and the recorder tell each other: the program's
- * settings, the pieces of stacks in its ring, and what it is told of each thread.  Read by both
+ * settings, the pieces of stacks in its ring, and what it knows of each thread.  Read by both
  * compilers.
  */
 
@@ -21,7 +21,7 @@ struct exact_settings {
 	uint32_t dump_bytes;   /* of stack in each sample, where the kernel does not tell */
 	uint32_t wake_bytes;   /* wake the recorder when the ring holds that much */
 	uint64_t main_bytes;   /* of a main thread's stack that are copied at most */
-	uint64_t thread_bytes; /* of another stack, of a thread of which nothing is known yet */
+	uint64_t thread_bytes; /* of another stack, of a thread about which nothing is known yet */
 	uint64_t mapped_bytes; /* likewise, of a stack that ends nobody knows where in a mapping */
 };
 
@@ -58,7 +58,7 @@ struct exact_mark {
 	uint64_t pc[EXACT_MARK_SLOTS], print[EXACT_MARK_SLOTS];
 };
 
-/* What the program is told of a thread, and what it keeps of it. */
+/* What the program gets to know of a thread, and what it keeps. */
 struct exact_thread {
 	uint64_t version;     /* odd while the recorder writes: nothing is taken from it then */
 	uint64_t limit_bytes; /* of a stack that is not the main thread's; main_bytes: not known */

@@ -2,7 +2,7 @@
 #define SONDE_RECORD_EXACT_MARKS_H
 
 /*
- * What the BPF program of the exact engine is told of threads, so that it need not copy what the
+ * What the BPF program of the exact engine knows of threads, so that it need not copy what the
  * walker will take from the thread's last stack.
  */
 

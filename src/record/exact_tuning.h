@@ -4,7 +4,7 @@
 /*
  * How much of each thread's stack the BPF program copies, learned from what came of the walks.
  *
- * It is told three things of a thread: marks (exact_marks.h), where the rest of the stack is what
+ * It knows three things of a thread: marks (exact_marks.h), where the rest of the stack is what
  * it was; a request for a whole one, for the checks of suffix reuse; and a limit, for stacks whose
  * end nothing tells, such as a coroutine's within a large heap.
  */

@@ -20,7 +20,7 @@
 
 #define GENERATION_MAX UINT64_C(1000000000)
 #define GENERATION_MIN UINT64_C(5000000)
-/* Code is told to be in the same place by blocks of this size; functions are aligned to it. */
+/* Code counts as in the same place by blocks of this size; functions are aligned to it. */
 #define BLOCK_BITS 6
 #define BLOCKS_MAX ((size_t)1 << 22)
 /* A sample waits for so many records to be read, some 50 ms; the next one for the next. */

@@ -26,7 +26,7 @@
 #define YOUNG_NS MILLISECOND_NS
 /* So many that are younger are looked at too. */
 #define YOUNG_LOOKS 16
-/* A block is handed out in parts of this; where wakers are told, of that. */
+/* A block is divided into parts of this; where wakers are known, of that. */
 #define PART_NS	      (1000 * MILLISECOND_NS)
 #define WAKER_PART_NS (600 * 1000 * MILLISECOND_NS)
 /* The records of so short a time may not all be there yet. */

@@ -5,7 +5,7 @@
  * Who is new may have inherited its maker's events, all, none, or, if it was made while these were
  * being opened, some.  The trackers tell: a fork that was reported after the last event on its
  * maker was opened has given all.  In all other cases the new one gets events of its own; what it
- * has twice then is told apart by the ranks of the events (perf_event.h), as those that were opened
+ * has twice then is sorted out by the ranks of the events (perf_event.h), as those that were opened
  * later are complete.
  */
 #include "record/perf_attach.h"

@@ -4,7 +4,7 @@
 /*
  * The perf events of one recording and the rings that they write to.
  *
- * There are several clocks, of which one runs at a time: the larger the copy of the stack in a
+ * There are several clocks, and one of them runs at a time: the larger the copy of the stack in a
  * sample, the more it costs the target.
  */
 

@@ -9,7 +9,7 @@
  *
  * A look is one small file, some 3 us, as long as the thread has not been given a CPU since; only
  * then its stack is read, some 30 us.  Both have their limits, in which the looks get rarer: what
- * is told between two of them adds up all the same.
+ * is recorded between two of them still adds up.
  */
 #include "record/preload_looks.h"
 

@@ -73,7 +73,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Starts are told by the clock that goes on while the machine sleeps. */
+/* Start times are of the clock that continues while the machine sleeps. */
 static uint64_t monotonic_of_boot(uint64_t boot_ns)
 {
 	uint64_t now_ns = clock_monotonic_ns(), boot_now_ns = clock_ns(CLOCK_BOOTTIME);

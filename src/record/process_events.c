@@ -7,11 +7,11 @@
 
 /* Two trackers report a fork within this time. */
 #define SAME_FORK_NS UINT64_C(200000)
-/* So long a process is kept after its end was told. */
+/* How long a process is kept after its end was reported. */
 #define GRACE_NS UINT64_C(50000000)
 
 /*
- * Whether a fork is told of a thread that we know: of one that was there before and was found
+ * Whether a fork is of a thread that we know: of one that was there before and was found
  * first, or by a second tracker.
  */
 static bool is_known_fork(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)

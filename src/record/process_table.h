@@ -53,7 +53,7 @@ struct thread {
 	uint64_t start_ns;
 	char name[16];
 	uint32_t rank; /* of the events that sample it, if it has several: see perf_attach.h */
-	bool is_over;  /* it has ended, as far as it is told */
+	bool is_over;  /* it has ended, as far as is known */
 	struct unwind_history *history; /* NULL before its first sample */
 	struct offcpu_thread off;
 	struct weights_account account;
@@ -75,7 +75,7 @@ struct process_table;
 must_use returns_owned struct process_table *process_table_create(
 	struct capture_writer *writer, struct object_table *objects, uint64_t start_ns);
 void process_table_destroy(struct process_table *t);
-/* From now on these are told, too; in the order in which they came. */
+/* From now on these are reported as well, in the order in which they came. */
 void process_table_hook(struct process_table *t, const struct process_hooks *hooks);
 /* Those with that context no more. */
 void process_table_unhook(struct process_table *t, const void *context);
@@ -94,7 +94,7 @@ void process_table_read_groups(struct process_table *t, struct sample_labels *l)
 uint32_t process_table_group(struct process_table *t, const struct thread *thread);
 /* A thread that was there before, with its name, and its process. */
 void process_table_adopt(struct process_table *t, int64_t pid, int64_t tid, uint64_t now_ns);
-/* Reads the maps of all processes of which that has not been done. */
+/* Reads the maps of all processes whose maps have not been read. */
 void process_table_read_all_maps(struct process_table *t, uint64_t now_ns);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * Many samples missing, and no more than the threads so far explain, is how short lives are told.
- * The quick clock goes when threads are few again; what became wide stays so.
+ * Many samples missing, and no more than the threads so far explain, is how short-lived threads are
+ * recognized. The quick clock goes when threads are few again; what became wide stays so.
  */
 #include "record/short_lives.h"
 

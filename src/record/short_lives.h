@@ -39,7 +39,7 @@ uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_se
 void short_lives_forgive(struct short_lives *s, const struct perf_event_set *events,
 	const struct perf_tally *tally, uint64_t interval_ns);
 /*
- * To be called every tenth of a second.  due: as it was told before the rings were last drained, or
+ * To be called every tenth of a second.  due: as it was when the rings were last drained, or
  * what lies in them would be missing; 0 if nothing is to be changed.
  */
 void short_lives_watch(struct short_lives *s, struct perf_event_set *events,

@@ -272,8 +272,9 @@ static uint32_t kernel_stack(struct snapshot *s, const struct perf_sample *sampl
 }
 
 /*
- * Whether the sample has a user stack worth a walk.  Amid an exec, in the kernel, the registers are
- * still those of the program that is no more: their stack is gone, or their pc is in no mapping.
+ * Whether the sample has a user stack worth a walk.  During an exec, in the kernel, the registers
+ * are still those of the program that is no more: their stack is gone, or their pc is in no
+ * mapping.
  */
 static bool has_user_stack(struct snapshot *s, struct process *p, const struct perf_sample *sample)
 {

@@ -2,7 +2,7 @@
 #define SONDE_RECORD_SWITCHES_H
 
 /*
- * What an engine that is told of context switches makes of them: time off the CPU, with the stacks
+ * What an engine with records of context switches makes of them: time off the CPU, with the stacks
  * of those who are.  Stacks come with the switches where the kernel takes them; others are read
  * from outside while their threads sleep.
  */

@@ -23,7 +23,7 @@ struct zone_notices {
 	char name[64]; /* in the abstract name space */
 };
 
-/* Opens the socket; without one nothing is told. */
+/* Opens the socket; without one nothing is announced. */
 void zone_notices_open(struct zone_notices *n);
 void zone_notices_close(struct zone_notices *n);
 /* The next one; false: there is none now. */

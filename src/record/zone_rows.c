@@ -135,7 +135,7 @@ static void cut_sums(const struct zone_program *p, uint32_t node, struct zone_su
 		sums->entries = counts->entries;
 }
 
-/* ---- streams of which records were missed ---- */
+/* ---- streams with missed records ---- */
 
 /* What the ring has of a stream from the present position on, up to the last look. */
 static void sum_ahead(struct zone_program *p, uint32_t stream, struct zone_stream *ahead)

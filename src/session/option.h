@@ -51,7 +51,7 @@ enum option_value {
 };
 
 struct option_row {
-	int id;		 /* what the set function of its table is told; unique there */
+	int id;		 /* what the set function of its table gets; unique there */
 	char short_name; /* 0: none */
 	const char *long_name;
 	enum option_value value;

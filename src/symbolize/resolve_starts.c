@@ -1,5 +1,5 @@
 /*
- * Resolver for functions that nobody knows the name of: a function of a stripped object is told by
+ * Resolver for functions without a known name: a function of a stripped object is named by
  * where it begins, "[MODULE+0xSTART]", so that it is one function in every view and recursion is
  * seen only where there is some.
  *

@@ -17,7 +17,7 @@
 #include "zonereport/history_state.h"
 #include "zonereport/rows.h"
 
-/* Seconds of which 90 % of an average is. */
+/* The last seconds that make up 90 % of an average. */
 static const double average_seconds[EXPONENTIAL] = {0.8, 2.5};
 
 struct zone_history *zone_history_create(uint32_t stream, size_t bytes)

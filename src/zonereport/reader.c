@@ -7,12 +7,12 @@
  * the parent itself is never negative.  From one reading to the next such an error might go away
  * again; then the parent's own time stands still until it is caught up with.
  *
- * Programs have many zone stacks, of which few do anything in a frame.  Below a node that is closed
- * and has not changed nothing has, as who enters a zone has entered those above it; so a walk from
- * the roots down finds what there is to read.  Whether a node has changed is decided by what it was
- * on that walk, before anything below it was read: whatever happens there later changes it once
- * more.  As stores may be seen in another order than they were made in, what has changed once is
- * looked below of once more.
+ * Programs have many zone stacks, and few of them do anything in a frame.  Below a node that is
+ * closed and has not changed nothing has, as who enters a zone has entered those above it; so a
+ * walk from the roots down finds what there is to read.  Whether a node has changed is decided by
+ * what it was on that walk, before anything below it was read: whatever happens there later changes
+ * it once more.  As stores may be seen in another order than they were made in, what has changed
+ * once is looked below of once more.
  */
 
 #include <stdlib.h>

@@ -88,7 +88,7 @@ static bool file_path(char *path, size_t bytes)
 
 /*
  * A new file, never an old one made shorter: another program may have that mapped.  Its blocks are
- * there from the start, because a full disk is told of by a fatal signal later.  NULL: *fd is it;
+ * there from the start, because a full disk is a fatal signal later.  NULL: *fd is it;
  * else why there is none.
  */
 static const char *file_make(const char *path, size_t bytes, int *fd)

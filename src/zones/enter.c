@@ -1,6 +1,6 @@
 /*
  * Entering and leaving where the inline ways of prof.h do not do: the first time, without room,
- * without the processor's clock, switched off, by a signal handler amid another entry, out of
+ * without the processor's clock, switched off, by a signal handler during another entry, out of
  * balance; and out of line, for other languages.
  */
 #include <errno.h>

@@ -7,7 +7,7 @@
  * libraries' handlers run in that time: what they enter is skipped and counted, and never
  * gets into the parent's counters.
  *
- * Of children by _Fork, or by clone itself, no handler is told, and their threads go on in their
+ * No handler runs for children of _Fork, or of clone itself, and their threads go on in their
  * parent's memory.  They are found out before they write there, by a page that the kernel wipes in
  * children: what is entered or left looks at it.  Such a child counts nothing, since nothing that
  * this takes is allowed in it; its parent counts it.
@@ -56,7 +56,7 @@ static void fork_prepare(void)
 	uint32_t skipped;
 	bool is_free = zones_hold(t, &skipped);
 
-	/* A handler forks amid an entry, perhaps with the lock: it cannot be waited for. */
+	/* A signal handler may fork while this thread holds the lock, so never wait for it here. */
 	if (is_free)
 		zones_lock();
 	forking.open = zones_is_amid(t) ? t->top->up : t->top;

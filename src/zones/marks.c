@@ -3,7 +3,7 @@
  */
 #include "zones/runtime.h"
 
-/* Of a mark: it was made by a signal handler amid an entry, or while the thread was held. */
+/* Of a mark: a signal handler made it during an entry, or while the thread was held. */
 #define IN_HANDLER 0x80000000u
 
 Prof_Mark Prof_mark(void)

@@ -41,7 +41,7 @@ struct zones_slot {
 	Prof_Zone_Stack *path_at;
 	struct Prof_Ring_ *ring; /* of events; NULL: none yet */
 	Prof_Thread_ *thread;	 /* that is at it and can be told of things; else NULL */
-	bool is_late;		 /* its thread's end was told before it took the slot */
+	bool is_late;		 /* its thread's end was reported before it took the slot */
 	uint64_t given_ticks;	 /* when its last thread gave it back */
 	/* Where its stack of zones stands while it is not the current one of its thread. */
 	Prof_Zone_Stack *top;
@@ -118,7 +118,7 @@ static inline bool zones_is_held(const Prof_Thread_ *thread)
 
 /* From now on it is this process's. */
 void zones_home_start(void);
-/* In a child that nobody was told of: nothing is measured from now on, and that is counted. */
+/* In a child that no handler announced: nothing is measured from now on, and that is counted. */
 void zones_home_lost(Prof_Thread_ *thread);
 /* To be called before anything is made of what the memory says. */
 static inline void zones_look_home(Prof_Thread_ *thread)
@@ -263,7 +263,7 @@ Prof_Zone *zones_object(uint32_t id);
 
 /* To be called once or more; locked or before any thread. */
 void zones_slots_start(void);
-/* Frees the slots of threads that were in zones after their end was told, and are gone now. */
+/* Frees the slots of threads that were in zones after their end was reported, and are gone now. */
 void zones_slots_look(void);
 /* A slot for the calling thread; held, not locked.  False: none. */
 bool zones_attach(Prof_Thread_ *thread);
@@ -302,8 +302,8 @@ Prof_Zone_Stack *zones_child(Prof_Thread_ *thread, Prof_Zone *zone);
 void zones_pop_to(Prof_Thread_ *thread, Prof_Zone_Stack *node);
 bool zones_is_on_stack(const Prof_Thread_ *thread, const Prof_Zone_Stack *node);
 /*
- * Of a thread that a signal handler left by longjmp amid an entry, and that is held for ever since:
- * puts right what was half done.
+ * Of a thread that a signal handler left by longjmp during an entry, and that is held for ever
+ * since: puts right what was half done.
  */
 void zones_recover(Prof_Thread_ *thread);
 /* Adds to a closed or open node's ticks; never makes a closed one look open. */

@@ -50,7 +50,7 @@ static size_t strings_bytes(const struct zone_report *report)
 
 	for (i = 0; i < report->row_count; i++)
 		bytes += strlen(report->row[i].info.name) + 1;
-	/* The headers' names, of which none is longer. */
+	/* The headers' names; none is longer. */
 	return bytes + (ZONE_COLUMNS + 1) * sizeof("count");
 }
 

@@ -6,7 +6,7 @@
  * never while the runtime's own is held:
  *
  * - that of what is shown: the history and how it is looked at.  Whoever gathers or looks waits for
- *   it; not a signal handler amid that on its own thread, which is turned away;
+ *   it; not a signal handler that interrupts this on its own thread, which is turned away;
  * - that of the ring of ticks and the streams' names, held for as long as a record is copied: for
  *   streams of other threads, which wait for no gathering.
  */
@@ -31,7 +31,7 @@ struct zones_shown {
 };
 extern struct zones_shown zones_shown;
 
-/* False: by a handler, amid what this thread does with it already. */
+/* False: a handler asks while its thread is using it. */
 bool zones_shown_lock(void);
 void zones_shown_unlock(void);
 /* Makes what is NULL, and learns what the region now tells; locked.  False: there is no memory. */

@@ -2,11 +2,11 @@
  * Slots: who has a stack of zones of its own.  A thread gets one when it first enters a zone, and
  * leaves it, with its tree, to the next when it ends: what it has counted stays.
  *
- * That a thread ends is told by the destructor of a key of pthreads.  Others' destructors may run
+ * A pthread key's destructor reports that a thread ends.  Others' destructors may run
  * after that and enter zones again; the thread then gets a slot again, and the destructor runs
  * again, as often as pthreads allow.  After that the C library frees what was the thread's, which
  * may be zones, too, of a program that marks free: such late slots are looked at whenever another
- * thread takes one, and by Prof_update.  Other threads whose end was told by nobody are found out
+ * thread takes one, and by Prof_update.  Other threads whose end nobody reported are found
  * when slots are short.  The kernel is asked whether a thread is there.
  */
 #include <errno.h>
@@ -25,7 +25,7 @@ enum {
 static struct {
 	pthread_key_t key;
 	bool is_made;
-	uint32_t late_count; /* slots of threads whose end was told before; at least so many */
+	uint32_t late_count; /* slots of threads whose end was reported before; at least so many */
 } thread_end;
 
 int32_t zones_tid(void)

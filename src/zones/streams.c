@@ -78,7 +78,7 @@ void zones_streams_forked(void)
 {
 	uint32_t i;
 
-	/* Not unmapped: a handler may have forked amid a walk. */
+	/* Not unmapped: a handler may have forked during a walk. */
 	for (i = 0; zones_header() && i < ZONEWIRE_STREAMS; i++) {
 		if (streams.count[i])
 			madvise(streams.count[i], count_bytes(), MADV_DONTNEED);

@@ -1,6 +1,6 @@
 /*
  * Zones off and on.  Where zones are entered and left the thread's own mode alone is looked at, so
- * each thread is told.  That it was off goes from there only when the thread itself, held, has
+ * each thread is notified.  That it was off goes from there only when the thread itself, held, has
  * looked whether entries are skipped: skipped entries and a mode that knows nothing of them never
  * come together.
  */

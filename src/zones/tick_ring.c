@@ -12,7 +12,7 @@ static struct {
 	Prof_Thread_ *holder;
 } ring = {PTHREAD_MUTEX_INITIALIZER, NULL};
 
-/* False: by a handler, amid what this thread does already. */
+/* False: a handler asks while its thread is writing. */
 static bool ring_lock(void)
 {
 	if (Prof_GET_(ring.holder) == &Prof_thread_)
@@ -99,7 +99,8 @@ static void free_bytes(struct zonewire_header *header, uint64_t bytes)
 		uint32_t old;
 
 		memcpy(&old, ring_at(header, tail), sizeof(old));
-		/* A handler has forked amid a record: the child's ring has nothing there. */
+		/* A handler has forked while a record was written: the child's ring has nothing
+		 * there. */
 		tail = old ? tail + old : header->ring_head;
 	}
 	__atomic_store_n(&header->ring_tail, tail, __ATOMIC_RELAXED);

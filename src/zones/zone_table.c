@@ -1,5 +1,5 @@
 /*
- * Zones by name, file and line, each of which there is once.
+ * Zones by name, file and line, each once.
  *
  * A program's Prof_Zone may go away with its shared object, and come back at another address with
  * it; what is in this table stays.  A zone that is a function is what is at its address, whatever

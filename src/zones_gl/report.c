@@ -133,7 +133,7 @@ static void fit(const struct page *p, char *text, float room)
 		return;
 	while (length > 0) {
 		length--;
-		/* Not amid a character of UTF-8. */
+		/* Not within a UTF-8 character. */
 		while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
 			length--;
 		memcpy(text + length, "..", 3);

@@ -62,7 +62,7 @@ def needs_root():
 def children_seconds(pid):
 	"""CPU time that the living descendants of a process have used."""
 	parents, ticks = {}, {}
-	# As names: a process that ends amid a glob of "*/stat" is an error.
+	# As names: a process that ends during a glob of "*/stat" is an error.
 	for path in (pathlib.Path("/proc", pid, "stat") for pid in os.listdir("/proc") if pid.isdigit()):
 		try:
 			# The name before the last ")" may hold anything.

@@ -1,8 +1,8 @@
 """Phrases that a native reader stumbles over, in everything that people read; prints TAP.
 
 The list is the table of HACKING.md: what stands in its first column, in backquotes, is looked for; what to write is
-in the second. Quoted code, examples and generated pages are left out. src/ is looked through, too, where the row
-says so: comments and messages alike.
+in the second, and where it is looked for in the third: in pages, or everywhere, in comments and messages as well. Quoted
+code, examples and generated pages are left out.
 """
 
 import os
@@ -16,11 +16,12 @@ MADE = ("docs/files.md", "docs/formats/corpus")
 
 
 def phrases():
-	"""[(pattern, what to write)] of the table in HACKING.md."""
+	"""[(pattern, what to write, whether code is looked through)] of the table in HACKING.md."""
 	text = (ROOT / "HACKING.md").read_text().partition("\n## Words\n")[2].partition("\n## ")[0]
-	for row in re.findall(r"^\| (`[^|]*) \| ([^|]*) \|$", text, re.MULTILINE):
+	for row in re.findall(r"^\| (`[^|]*) \| ([^|]*) \| (\w+) \|$", text, re.MULTILINE):
 		for phrase in re.findall(r"`([^`]+)`", row[0]):
-			yield re.compile(rf"(?<![\w-]){re.escape(phrase)}(?!\w)", re.IGNORECASE), row[1]
+			pattern = re.compile(rf"(?<![\w-]){re.escape(phrase)}(?!\w)", re.IGNORECASE)
+			yield pattern, row[1], row[2] == "everywhere"
 
 
 def prose(path):
@@ -31,7 +32,7 @@ def prose(path):
 			is_code = not is_code
 		if path.name == "HACKING.md" and line.startswith("## "):
 			is_table = line == "## Words"
-		if is_code or is_table or line.startswith("    ") and path.suffix == ".md":
+		if is_code or is_table or (line.startswith("    ") and path.suffix == ".md"):
 			continue
 		yield number, re.sub(r"`[^`]*`", "", line) if path.suffix == ".md" else line
 
@@ -41,14 +42,17 @@ def files():
 	for path in sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "man").glob("*.[157]")]):
 		if not str(path.relative_to(ROOT)).startswith(MADE):
 			yield path
+	for folder in "src", "include":
+		yield from sorted((ROOT / folder).rglob("*.[ch]"))
 
 
 def main():
 	banned, problems = list(phrases()), []
 	for path in files():
+		is_code = path.suffix in (".c", ".h")
 		for number, line in prose(path):
-			for pattern, better in banned:
-				found = pattern.search(line)
+			for pattern, better, is_everywhere in banned:
+				found = pattern.search(line) if is_everywhere or not is_code else None
 				if found:
 					problems.append(f"{path.relative_to(ROOT)}:{number}: '{found[0]}': write {better}")
 	good = banned and not problems

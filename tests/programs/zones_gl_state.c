@@ -1,5 +1,5 @@
 /*
- * Draws zones' displays amid a program's own state of OpenGL, in a legacy context ("legacy") or a
+ * Draws zones' displays within a program's own state of OpenGL, in a legacy context ("legacy") or a
  * core-profile one ("core"), and says line by line what has changed of the state, what is not as it
  * should be in the program's own text function, and what of the title is seen.  "done" at last.
  */

@@ -244,7 +244,7 @@ static void *keeps_on(void *keep)
 	return NULL;
 }
 
-/* With a thread amid its zones, and zones open. */
+/* With a thread inside its zones, and zones open. */
 static int end(unsigned how)
 {
 	pthread_t thread;

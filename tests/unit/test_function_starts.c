@@ -228,7 +228,7 @@ static void rows_are_checked_against_entries(void **state)
 	add_row(&f, 0x1000, f.entries[0]);	    /* good */
 	add_row(&f, 0x1020, FRAME_ADDR);	    /* the CIE */
 	add_row(&f, 0x1040, FRAME_ADDR - 4);	    /* before the section */
-	add_row(&f, 0x2000, f.entries[2] + 4);	    /* amid an entry */
+	add_row(&f, 0x2000, f.entries[2] + 4);	    /* within an entry */
 	add_row(&f, 0x3000, FRAME_ADDR + 0x100000); /* behind the section */
 	fixture_open(&f);
 	check_function(&f, 0);

@@ -156,7 +156,7 @@ static void numbers_end_below_each_other(void **state)
 	assert_true(routine->x + 32 == 610 - 2 * field - 10);
 	assert_true(parent->x + 32 == 610 - 2 * field - 2);
 	assert_true(last->x + 40 == 610 - 10);
-	/* The header is amid its field. */
+	/* The header is within its field. */
 	assert_true(fabsf(tape_find("self")->x + 16 - (610 - 2.5f * field)) < .01f);
 	/* Names: indented by spaces; without prefix by a "+" more. */
 	assert_true(tape_find("-my_routine")->x == 10 + 4);

@@ -376,7 +376,7 @@ static void handlers_body(void)
 	skipped = zones_seen_trouble(&seen, ZONEWIRE_INTERRUPTED);
 	times = zones_seen_entries_of(&seen, "handled");
 	NEED(times <= (uint64_t)handled_times);
-	/* Of a handler amid an entry both are skipped, each counted. */
+	/* Of a handler during an entry both are skipped, each counted. */
 	NEED_EQUAL(times * 2 + skipped, (uint64_t)handled_times * 2);
 	NEED_EQUAL(zones_seen_entries_of(&seen, "outer"), rounds * 100);
 	NEED_EQUAL(zones_seen_entries_of(&seen, "inner"), rounds * 100 + times);
@@ -451,7 +451,7 @@ static void on_alarm_jump(int number)
 	}
 }
 
-/* Handlers that are left by longjmp wherever they come: amid entries, too. */
+/* Handlers that are left by longjmp wherever they come, also during entries. */
 static void handler_jumps_body(void)
 {
 	struct sigaction action;

@@ -268,7 +268,7 @@ static bool is_line_start(const char *begin, const char *end, struct str word)
 			(e)->too_many++;                                                           \
 	} while (0)
 
-/* By colons, of which there are few, as lines are many. */
+/* By colons: they are few, and lines are many. */
 static void find_lines(struct callgrind_events *e, struct str file)
 {
 	const char *end = file.data + file.size, *at = file.data, *colon;

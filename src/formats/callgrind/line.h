@@ -41,7 +41,7 @@ struct callgrind_line {
 void callgrind_line_init(struct callgrind_line *l);
 /* The text behind `positions:`. */
 void callgrind_line_columns(struct callgrind_line *l, struct str names);
-/* Behind an `events:` line, whose numbers are told relative to none before it. */
+/* After an `events:` line: its numbers are relative to none before it. */
 void callgrind_line_forget_numbers(struct callgrind_line *l);
 /* Whether a line is one, by its first letter. */
 static inline bool callgrind_line_begins(char c)
@@ -68,7 +68,7 @@ bool callgrind_line_take_number(struct str *text, uint64_t *number);
  */
 
 /*
- * Numbers that were read are what the line after is told relative to.  A line in whose place
+ * The numbers that were read are what the next line's are relative to.  A line in whose place
  * nothing is counted leaves them as they are.
  */
 static inline void callgrind_line_keep(struct callgrind_line *l, size_t count)
@@ -81,7 +81,7 @@ static inline void callgrind_line_keep(struct callgrind_line *l, size_t count)
 	l->spare = before;
 }
 
-/* A line that is being read, of which it is known where there are no digits. */
+/* A line that is being read, with the places that are not digits. */
 struct callgrind_quick {
 	const char *line;
 	unsigned int at; /* what was read so far */
@@ -175,7 +175,7 @@ static inline bool callgrind_quick_positions(struct callgrind_quick *q, struct c
 	return false;
 }
 
-/* Takes numbers[count], up to the newline, of which each has a blank before it. */
+/* Takes numbers[count], each after a blank, up to the newline. */
 static inline bool callgrind_quick_costs(struct callgrind_quick *q, int64_t *numbers, size_t count)
 {
 	size_t i = 0;

@@ -243,7 +243,7 @@ static void put_id(
 /*
  * What stands behind "fn=" and its like: the string_id of a file or a function (demangled), the
  * object_id of a load object.  "???" is a file of no name, the function "[unknown]", no object; a
- * function of which callgrind knew its address alone is "[MODULE+0xADDRESS]".
+ * function that callgrind knew by its address alone is "[MODULE+0xADDRESS]".
  */
 static uint32_t callgrind_names_read(
 	struct callgrind_names *n, enum callgrind_space space, struct str text)

@@ -424,7 +424,7 @@ static void put_line_file(
 	string_id own = p->functions[function.i].file;
 	string_id here = frame.i == NO_ID ? own : p->frames[frame.i].file;
 
-	/* A place of which no file is known is taken to be in the function's. */
+	/* A location without a file is assumed to be in the function's file. */
 	if (here.i == 0)
 		here = own;
 	if (here.i == file->i)

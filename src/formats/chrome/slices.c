@@ -6,7 +6,7 @@
  * at each step the earlier front is taken.  Of ends of one time the one goes first that ends the
  * innermost slice.  An end that fits nothing ends nothing.
  *
- * A zone's time is told in rows, one for each stack, thread and tick; without ticks stretches of
+ * A zone's time becomes rows, one for each stack, thread and tick; without ticks stretches of
  * the trace, a thousandth each, take their place, so that what is seen by time stays so.
  */
 #include "formats/chrome/reader.h"
@@ -48,7 +48,7 @@ struct slices {
 	size_t tick_end_count, next_tick;
 	uint64_t splits_left;
 	int64_t stretch, stretch_end;
-	int64_t now; /* up to which time is told */
+	int64_t now; /* up to which time is accounted for */
 	int64_t event_time;
 	stack_id event_stack; /* zone event that waits for whatever else happens at that time */
 	uint32_t thread;

@@ -211,7 +211,7 @@ static void chrome_sort_ticks(struct chrome_writer *w)
 		qsort(w->ticks_by_end, w->tick_count, sizeof(*w->ticks_by_end), compare_ends);
 }
 
-/* When the tick began at whose end the row is told; a row of none is told of its end alone. */
+/* When the row's tick began; a row without a tick holds its end alone. */
 static uint64_t row_start(const struct chrome_writer *w, const struct tick_row *row)
 {
 	struct tick wanted = {.process = {row->process}, .end_ns = row->time_ns};

@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_COMMON_ADDRESS_STACKS_H
 
 /*
- * Stacks that are told as addresses, leaf first, with the mappings of the process behind them: what
- * pprof calls legacy formats.  Most are texts, "0x55f4e445d1d8 0x7fdc8c84524a".  Their rows are
+ * Stacks that are given as addresses, leaf first, with the mappings of the process behind them:
+ *what pprof calls legacy formats.  Most are texts, "0x55f4e445d1d8 0x7fdc8c84524a".  Their rows are
  *gone through twice:
  *
  *	address_stacks_init, address_stacks_maps or maps_text_read

@@ -84,7 +84,7 @@ thread_id task_thread(struct task_ids *t, struct builder *b, process_id process,
 
 /* ---- Frames */
 
-/* A frame without a line, of a function of which only a name is known; object.i may be NO_ID. */
+/* A frame without a line, of a function known only by name; object.i may be NO_ID. */
 frame_id frame_of_name(struct builder *b, string_id name, object_id object, uint64_t obj_addr);
 /*
  * The load object that a name stands for where nothing else is known of it: "[kernel…" is the

@@ -20,7 +20,7 @@
  * (http://site/script.js:12:5)[3]", "http://site/script.js:12", "Startup::XRE_Main".
  *
  * The shapes and their order are those of src/profile-logic/process-profile.ts of
- * firefox-devtools/profiler; they are told from the end, without regular expressions.
+ * firefox-devtools/profiler; they are recognized from the end, without regular expressions.
  */
 
 /* A frame of the browser's own format, by its location's text. */
@@ -527,7 +527,7 @@ static void spend_function(struct firefox *f, function_id id)
 	spend(f, STACKS_A_FUNCTION);
 }
 
-/* The function of that number, of which `frame` is a frame. */
+/* The function of that number; `frame` is one of its frames. */
 static function_id processed_function(struct firefox *f, uint32_t number, uint32_t frame)
 {
 	struct firefox_code *c = f->code;

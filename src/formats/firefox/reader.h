@@ -34,7 +34,7 @@ struct firefox_scan {
 
 struct firefox_lib {
 	string_id path, build_id;
-	uint64_t start, end, offset; /* of its mapping, where it is told */
+	uint64_t start, end, offset; /* of its mapping, where it is given */
 };
 
 enum { STRINGS_OF_CATEGORIES_MAX = 256 };

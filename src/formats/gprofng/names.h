@@ -26,7 +26,7 @@ returns_owned struct gprofng_names *gprofng_names_create(struct builder *builder
 	uint64_t most);
 void gprofng_names_destroy(struct gprofng_names *names);
 
-/* First all addresses are told of; the same one gives the same number. */
+/* First all addresses are added; the same one gives the same number. */
 uint32_t gprofng_names_add(struct gprofng_names *names, uint64_t va);
 /* Then all are named at once. */
 void gprofng_names_resolve(struct gprofng_names *names);

@@ -32,7 +32,7 @@
 /* Metrics, named as gprofng names them; those that no packet has are not in the profile. */
 enum gprofng_metric {
 	GP_SAMPLES,
-	GP_STATE, /* a thread's states, of which time is told: 16 of them */
+	GP_STATE, /* the time in each of a thread's 16 states */
 	GP_STATE_END = GP_STATE + 16,
 	GP_SYNC_TIME = GP_STATE_END,
 	GP_SYNC_COUNT,

@@ -2,7 +2,7 @@
  * Stacks.  A frame packet (11) gives a number to several descriptions of a stack, of which the one
  * of machine code is read: a run of addresses, leaf first, with a number of its own.  A run may be
  * compressed, and then ends in the number of another one, which goes on from there; it may be left
- * out where it was told before.  A packet 17 is a run alone.
+ * out where it came before.  A packet 17 is a run alone.
  *
  * So runs are a forest, and each is made a stack below that of the run it links to, once.
  *

@@ -25,7 +25,7 @@
  * ties it to the beginning and '$' to the end; '*' is any run of bytes.
  *
  * Source: "Suppressions" of the LeakSanitizer documentation; which leaks heaptrack suppresses by
- * itself is told by heaptrack_print --print-suppressions.
+ * itself is printed by heaptrack_print --print-suppressions.
  */
 
 /* Patterns of leaks that nobody wants to hear of. */

@@ -20,7 +20,7 @@ struct otlp_writer {
 	const struct profile *profile;
 	struct sink *sink;
 	struct arena *arena;
-	/* Stacks are told apart by their numbers in the profile: of these there is no table. */
+	/* Stacks are identified by their numbers in the profile, so they need no table. */
 	struct str_table tables[TABLE_COUNT];
 	uint32_t *string_number;   /* [profile's string]: row, plus one; 0: not yet */
 	struct code_places places; /* locations of the format */

@@ -127,7 +127,7 @@ static uint32_t link_row(struct otlp_writer *w, const struct link *link)
 
 /* ---- labels ---- */
 
-/* The rest of a set whose link is told otherwise.  Returns the link's row. */
+/* The rest of a set, without its link, which has a field of its own.  Returns the link's row. */
 static uint32_t add_labels(struct otlp_writer *w, struct entries *e, label_set_id set)
 {
 	const struct profile *p = w->profile;

@@ -33,7 +33,7 @@ static void read_command(struct perf_data_file *file, struct cursor *c)
 	strbuf_deinit(&line);
 }
 
-/* Attributes again, here with names; ids tell of which event each is. */
+/* Attributes again, here with names; ids name the event of each. */
 static void read_event_names(struct perf_data_file *file, struct cursor *c)
 {
 	uint32_t count = cursor_u32(c), attr_size = cursor_u32(c);

@@ -73,7 +73,7 @@ struct perf_data_file {
 	uint64_t packed_bytes;
 
 	bool has_data_size; /* false: recording was not brought to its end */
-	bool is_cut;	    /* the file ends amid its records */
+	bool is_cut;	    /* the file ends within its records */
 	bool lacks_parts;   /* of a folder, whose other files are not at hand */
 	uint64_t bad_records, first_bad_offset;
 	const char *first_bad_part;		/* NULL: the file */

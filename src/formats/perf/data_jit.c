@@ -12,7 +12,7 @@
 #include "base/search.h"
 #include "obj/perfmap.h"
 
-/* Code is told to be in the same place by blocks of this size; functions are aligned to it. */
+/* Code counts as in the same place by blocks of this size; functions are aligned to it. */
 #define BLOCK_BITS 6
 #define BLOCKS_MAX ((size_t)1 << 22)
 

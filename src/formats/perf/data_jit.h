@@ -45,7 +45,7 @@ void perf_data_jit_deinit(struct perf_data_jit *j);
 
 /* Whether a path is a jitdump's. */
 bool perf_data_is_jitdump(struct str path);
-/* The number of the code of which the files of that process tell. */
+/* The number of the code that the files of that process describe. */
 uint32_t perf_data_jit_code(struct perf_data_jit *j, int64_t pid);
 /* The process has mapped its jitdump at that path. */
 void perf_data_jit_dump(struct perf_data_jit *j, uint32_t code, struct str path);

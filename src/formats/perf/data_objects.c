@@ -250,7 +250,7 @@ static bool has_layout(const struct perf_data_object *row)
 	return false;
 }
 
-/* The file at the path, of which no build-id tells that it is the one that ran. */
+/* The file at the path, without a build ID to show that it is the one that ran. */
 static void try_guess(struct perf_data_objects *o, struct perf_data_object *row, struct str path)
 {
 	try_path(o, row, xstrndup(path.data, path.size));

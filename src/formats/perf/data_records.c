@@ -111,7 +111,7 @@ void perf_data_bad(struct perf_data_file *file, const struct perfstream_record *
 	}
 }
 
-/* ---- records that are told of at once ---- */
+/* ---- records that are reported at once ---- */
 
 /* ATTR: an attribute, and its ids up to the record's end. */
 static void read_attr(struct perf_data_file *file, const struct perfstream_record *record)
@@ -166,7 +166,7 @@ static void read_trace(struct perf_data_file *file, const struct perfstream_reco
 
 /* ---- in order ---- */
 
-/* When it is handled; also counts what sample is of which event. */
+/* When it is handled; also counts the samples of each event. */
 static bool time_of_record(
 	struct perf_data_file *file, const struct perfstream_record *record, uint64_t *time_ns)
 {

@@ -530,7 +530,7 @@ static struct perf_data_chain chain_of(const struct perf_data_stacks *s, uint32_
 	};
 }
 
-/* The stack of a sample of which no part is known yet. */
+/* The stack of a sample with no part known yet. */
 static uint32_t new_node(struct perf_data_stacks *s, uint32_t process,
 	const struct perf_data_event *event, const struct perfstream_sample *sample)
 {

@@ -182,7 +182,7 @@ void perf_data_stacks_unwind(struct perf_data_stacks *s, uint32_t process,
 			 perf_data_tasks_find(s->tasks, process, regs.value[UNWIND_REG_PC]);
 
 	if (!arch || !has_walkable_regs(sample, &regs) || !is_mapped) {
-		/* Threads of the kernel have none, and amid an exec it is gone. */
+		/* Kernel threads have none, and during an exec it is gone. */
 		if (in_kernel)
 			return;
 		if (s->scratch.count == 0 && sample->ip)

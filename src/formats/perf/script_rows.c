@@ -79,7 +79,7 @@ uint32_t perf_tasks_find(struct perf_tasks *t, struct perf_head *head)
 	return known;
 }
 
-/* What a process is told from others by beside its id: nothing, or its name where that is not told.
+/* What distinguishes a process besides its id: nothing, or its name where the id is unknown.
  */
 static string_id process_apart(const struct perf_task *task)
 {

@@ -149,7 +149,7 @@ static stack_id push_line(struct perfetto *f, stack_id parent, const struct code
 	return push(f, parent, code, name, file, line, is_inline);
 }
 
-/* What an address was found to be: the innermost of inlined functions is told first. */
+/* What an address was found to be: the innermost of inlined functions comes first. */
 static stack_id push_symbols(
 	struct perfetto *f, stack_id stack, const struct code *code, const struct perfetto_entry *e)
 {

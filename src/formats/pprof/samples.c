@@ -31,7 +31,7 @@ struct samples_reader {
 	VEC(struct step) steps;	     /* of the stack below */
 	VEC(frame_id) frames;	     /* of a run of locations, the outermost first */
 	VEC(stack_id) stacks;	     /* of these */
-	uint64_t dropped;	     /* samples of which callees are left out */
+	uint64_t dropped;	     /* samples whose callees are left out */
 	struct str last;	     /* the locations of the last sample */
 	/* Of lists that are not packed in one piece; that of the last sample stays. */
 	struct strbuf lists[2];

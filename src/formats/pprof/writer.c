@@ -166,7 +166,7 @@ static void put_sample(
 	proto_end(out, begun);
 }
 
-/* ---- samples that are told apart by more than their stack ---- */
+/* ---- samples that differ by more than their stack ---- */
 
 static void sum_samples(const struct profile *p, struct sample_sums *sums, size_t count)
 {

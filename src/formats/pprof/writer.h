@@ -16,7 +16,7 @@
 #include "formats/common/exporter.h"
 #include "formats/pprof/schema.h"
 
-/* A function as pprof has it: with the file of its lines, of which there may be several. */
+/* A function as pprof has it: with the file of its lines; there may be several. */
 struct pprof_function {
 	uint32_t function;
 	string_id file;

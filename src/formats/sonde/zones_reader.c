@@ -1,6 +1,6 @@
 /*
  * A program's memory of zones (formats/sonde/layout/zonewire.h) as a profile: saved by `sonde live
- * --save`, or the file that a program itself was told to have it in (SONDE_ZONES=file=).
+ * --save`, or the file that a program itself keeps it in (SONDE_ZONES=file=).
  * docs/formats/zones.md says what becomes of what.
  *
  * All figures are of the counters, which hold the whole run.  The ring has the last ticks: so a

@@ -57,7 +57,7 @@ struct speedscope {
 	int64_t weight[SPEEDSCOPE_METRICS_MAX + 1];
 	size_t samples_metric; /* that counts samples; metric_count: none of the file's */
 	size_t profile_count;
-	bool has_events;	  /* a profile is told by events */
+	bool has_events;	  /* a profile consists of events */
 	bool has_times, has_rows; /* samples have times; are samples, not totals */
 	int64_t base;		  /* the lowest start, in ns */
 	struct stack_budget budget;
@@ -624,7 +624,7 @@ static void read_name(struct speedscope_profile *p)
 	}
 }
 
-/* The thread of the profile of that number, from 1: threads are told apart by process, id and name.
+/* The thread of the profile of that number, from 1: threads differ by process, id or name.
  */
 static thread_id thread_of(
 	struct speedscope *s, struct task_ids *tasks, struct speedscope_profile *p, int64_t number)

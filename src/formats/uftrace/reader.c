@@ -204,7 +204,7 @@ struct uftrace_play {
 	const struct uftrace_tasks *tasks;
 	const struct uftrace_switches *switches;
 	struct uftrace_names *names;
-	uint32_t max_stack;  /* deepest that was recorded; depths are told modulo 1024 */
+	uint32_t max_stack;  /* deepest that was recorded; depths are recorded modulo 1024 */
 	uint64_t start_ns;   /* of the profile */
 	uint64_t end_ns;     /* out: of the last record of all */
 	uint64_t records;    /* out: how many there were */

@@ -1,5 +1,5 @@
 /*
- * The screen in memory.  A character of two columns takes two cells, of which the second is of
+ * The screen in memory.  A character of two columns takes two cells; the second is of
  * width 0; one that would stand half outside is left out.  Combining characters join the cell
  * before them.  Control characters have no business here (escape_text comes before); as a last
  * line of defence they become '?', so that nothing a program names can speak to the terminal.

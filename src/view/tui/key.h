@@ -1,7 +1,7 @@
 #ifndef SONDE_VIEW_TUI_KEY_H
 #define SONDE_VIEW_TUI_KEY_H
 
-/* What the user does, as the model is told it. */
+/* What the user does, as the model gets it. */
 
 #include <stdint.h>
 

@@ -28,7 +28,7 @@ enum tui_column {
 };
 #define TUI_SORT_MODE TUI_COLUMNS /* as the mode has it */
 
-/* A list with a cursor, of which a part is on the screen. */
+/* A scrolling list with a cursor. */
 struct tui_list {
 	size_t count, cursor, top;
 	unsigned y, height; /* where it was drawn last */

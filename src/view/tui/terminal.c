@@ -5,7 +5,7 @@
  * the screen: a page that stands still costs nothing.  A character whose width the C library sees
  * otherwise than we do would shift the row: a '?' stands for it.
  *
- * Double clicks are told here, as ncurses would hold single ones back until it knows.
+ * Double clicks are recognized here, as ncurses would hold single ones back until it knows.
  */
 #include "view/tui/terminal.h"
 

@@ -3,7 +3,7 @@
  *
  * Signals only leave a word behind; what they want is done between two steps of the loop.  ncurses'
  * own handler of SIGTSTP gives the terminal back right where the signal comes, and hangs if that
- * was amid its output.
+ * was writing its output.
  */
 #include "view/tui/tui.h"
 

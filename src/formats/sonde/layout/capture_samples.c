@@ -130,7 +130,7 @@ static void zone_add(struct capture_samples_encoder *e, uint32_t zone)
 	e->zones.before = zone;
 }
 
-/* Columns are told apart by their place: labels stand behind zones. */
+/* A column is known by its place: labels follow zones. */
 static void zones_encode(struct capture_samples_encoder *e, struct strbuf *out)
 {
 	if (e->has_zones || e->has_labels) {

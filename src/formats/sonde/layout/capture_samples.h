@@ -46,7 +46,8 @@ enum { CAPTURE_ZONES_RECENT = 127 };
 struct capture_zones {
 	uint32_t recent[CAPTURE_ZONES_RECENT];
 	uint32_t count;
-	uint32_t before; /* the last one that was not among them: the next is told as a distance */
+	uint32_t
+		before; /* the last one that was not among them: the next is stored as a distance */
 };
 
 /* Goes over a chunk's samples. */

@@ -8,7 +8,7 @@
  * Nodes come as they were first sampled: a new stack is a chain, each node the child of the one
  * before it.  For a node it takes one code byte: whether it goes on from the node before or begins
  * a new chain, and which frame it has, mostly as a guess of the predictor that came true.  A guess
- * that failed is told as a distance from the latest guess (call sites of one function are
+ * that failed is stored as a distance from the latest guess (call sites of one function are
  * neighbours), and only where there is no guess at all the whole id is written.  A chain's parent
  * is mostly an ancestor of the node before: then it takes one byte, how many nodes to go up.
  *

@@ -71,11 +71,12 @@ enum zonewire_trouble {
 	ZONEWIRE_NO_ZONES,
 	ZONEWIRE_NO_SLOTS,     /* entries by threads without a slot, not measured */
 	ZONEWIRE_NO_RING,      /* threads for which there was no event ring */
-	ZONEWIRE_INTERRUPTED,  /* entries by signal handlers amid another's, not measured */
-	ZONEWIRE_TICK_TOO_BIG, /* ticks of which not all fitted into the ring */
+	ZONEWIRE_INTERRUPTED,  /* entries by signal handlers in the middle of another, not measured
+				*/
+	ZONEWIRE_TICK_TOO_BIG, /* ticks that did not fit into the ring as a whole */
 	ZONEWIRE_CLOCK_BACK,   /* times that the clock went back */
 	ZONEWIRE_NO_STREAMS,   /* ends of ticks of streams for which there was no row */
-	ZONEWIRE_UNTOLD_CHILD, /* child processes that no handler was told of, not measured */
+	ZONEWIRE_UNTOLD_CHILD, /* child processes without a fork handler's call, not measured */
 	ZONEWIRE_TROUBLES = 16
 };
 
