@@ -16,9 +16,14 @@ void sink_init(struct sink *sink, int fd, const char *name)
 	*sink = (struct sink){.fd = fd, .name = name};
 }
 
+void sink_init_memory(struct sink *sink)
+{
+	*sink = (struct sink){.fd = -1, .in_memory = true, .name = "memory"};
+}
+
 void sink_pack(struct sink *sink, enum packing packing)
 {
-	assert(sink->compressor == NULL && sink->text.size == 0);
+	assert(!sink->in_memory && sink->compressor == NULL && sink->text.size == 0);
 	if (packing != PACKING_NONE)
 		sink->compressor = compressor_create(packing);
 }
@@ -39,7 +44,7 @@ static void sink_write(struct sink *sink, bool is_last)
 
 bool sink_settle(struct sink *sink)
 {
-	if (sink->text.size >= SINK_SETTLE_BYTES)
+	if (!sink->in_memory && sink->text.size >= SINK_SETTLE_BYTES)
 		sink_write(sink, false);
 	return sink->error == NULL;
 }
@@ -48,6 +53,7 @@ struct error *sink_finish(struct sink *sink)
 {
 	struct error *err;
 
+	assert(!sink->in_memory);
 	sink_write(sink, true);
 	err = sink->error;
 	sink->error = NULL;

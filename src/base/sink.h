@@ -20,6 +20,7 @@
 struct sink {
 	struct strbuf text; /* not written yet; anyone may add to it */
 	int fd;		    /* borrowed */
+	bool in_memory;	    /* nothing leaves: text keeps all */
 	const char *name;   /* borrowed; for messages */
 	struct error *error;
 	struct compressor *compressor; /* NULL: what leaves is the text as it is */
@@ -27,6 +28,8 @@ struct sink {
 };
 
 void sink_init(struct sink *sink, int fd, const char *name);
+/* A sink that keeps all its text, the caller's to free; it is not to be packed or finished. */
+void sink_init_memory(struct sink *sink);
 /* From the start on all text leaves packed; before the first byte, once. */
 void sink_pack(struct sink *sink, enum packing packing);
 /* Writes out what has gathered if that is much.  False: writing has failed, more is of no use. */

@@ -86,7 +86,7 @@ def test_places_that_are_no_files(folder):
 	refuse(folder, folder / "pipe", "No such device")
 	with socket.socket(socket.AF_UNIX) as s:
 		s.bind(str(folder / "socket"))
-		refuse(folder, folder / "socket", "no file")
+		refuse(folder, folder / "socket", "not a regular file")
 	(folder / "link").symlink_to(folder / "elsewhere")
 	refuse(folder, folder / "link", "symbolic link")
 	assert not (folder / "elsewhere").exists()

@@ -487,7 +487,7 @@ static void limits(void **state)
 		.profile = p, .sink = &sink, .metric = {1}, .row_limit = 100, .marker_limit = 100};
 
 	(void)state;
-	sink_init(&sink, -1, "memory");
+	sink_init_memory(&sink);
 	firefox_write_limited(&w);
 	assert_non_null(strstr(sink.text.data, "samples of one stack within"));
 	assert_non_null(strstr(sink.text.data, "have no markers"));

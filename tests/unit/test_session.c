@@ -81,7 +81,7 @@ static struct error *ask(struct session *session, const struct asked *asked, str
 	if (!err)
 		err = session_ask(session, &question, &answer);
 	if (!err) {
-		sink_init(&sink, -1, "nowhere");
+		sink_init_memory(&sink);
 		answer_draw(answer, &style, &sink);
 		*text = sink.text;
 	}
@@ -214,7 +214,7 @@ static void asked_again(void **state)
 	assert_null(question_put(&question, "view", "tree"));
 	assert_null(question_settle(&question));
 	assert_null(session_ask(session, &question, &answer));
-	sink_init(&sink, -1, "nowhere");
+	sink_init_memory(&sink);
 	answer_draw(answer, &(struct text_style){0}, &sink);
 	assert_null(ask(session, &both, &expected));
 	assert_true(str_equal(strbuf_str(&sink.text), strbuf_str(&expected)));
