@@ -56,8 +56,12 @@ def test_cpus_in_views_and_formats(folder):
 	cpus = rows(r, "--level", "cpu")
 	total = r.json("--level", "cpu")["total"]
 	assert sum(cpus.values()) == total
-	assert all(name.startswith("CPU ") for name in cpus), cpus
+	# What a busy machine let go by without a sample was on no CPU that is known.
+	assert sum(cpus.values()) - cpus.get("[no CPU]", 0) >= 0.9 * total, cpus
+	assert all(name.startswith("CPU ") for name in cpus if name != "[no CPU]"), cpus
 	for name, weight in cpus.items():
+		if name == "[no CPU]":
+			continue
 		number = name.removeprefix("CPU ")
 		assert r.json("--label", f"cpu=^{number}$")["total"] == weight
 	# Nobody is on a CPU while off it.
