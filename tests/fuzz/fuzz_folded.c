@@ -3,9 +3,29 @@
  * can write and the reader read again to the same total.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "../writer_text.h"
 #include "formats/readers.h"
+
+/*
+ * What was written is read with the same total.  Where all names end in numbers it is read as the
+ * two columns of a difference, whose sums may then be too large for one.
+ */
+static void check_back(const struct strbuf *text, const struct profile *p)
+{
+	struct reader_input input = {
+		.name = "written", .data = (const uint8_t *)text->data, .size = text->size};
+	struct profile *q = NULL;
+	struct error *err = profile_read_bytes(&input, "folded", &q);
+
+	if (err)
+		assert(strstr(err->message, "exceeds 64 bits"));
+	else
+		assert(q->metric_count > 1 || q->total[0] == p->total[0]);
+	error_destroy(err);
+	profile_destroy(q);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,13 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (p == NULL)
 		return 0;
 	struct strbuf text = write_folded(p);
-	if (text.size) {
-		struct profile *q = read_folded(text.data, text.size);
-		/* Where all names at the end of lines end in numbers, it is taken for a difference.
-		 */
-		assert(q && (q->metric_count > 1 || q->total[0] == p->total[0]));
-		profile_destroy(q);
-	}
+	if (text.size)
+		check_back(&text, p);
 	strbuf_deinit(&text);
 	profile_destroy(p);
 	return 0;
