@@ -70,7 +70,12 @@ static struct error *open_at(
 
 struct error *folder_open(const char *path, struct folder **folder)
 {
-	return open_at(AT_FDCWD, path, 0, xstrdup(path), folder);
+	size_t size = strlen(path);
+
+	/* Messages join the names of its files to it. */
+	while (size > 1 && path[size - 1] == '/')
+		size--;
+	return open_at(AT_FDCWD, path, 0, xstrndup(path, size), folder);
 }
 
 /* NULL if it can be the name of something in a folder. */

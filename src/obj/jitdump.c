@@ -35,6 +35,12 @@ enum {
 };
 enum { LINE_SIZE = 16 }; /* of a line's entry before its file's name */
 
+bool jitdump_is_path(struct str path)
+{
+	return str_starts_with(str_base_name(path), STR("jit-")) &&
+	       str_ends_with(path, STR(".dump"));
+}
+
 /* ---- records ---- */
 
 static uint64_t number_at(const struct jitdump_reader *r, const uint8_t *bytes, size_t size)

@@ -16,6 +16,10 @@
 #include "base/error.h"
 #include "base/str.h"
 
+/* Whether a path is a jitdump's.  Its writer maps it for no other reason than to show where it is.
+ */
+bool jitdump_is_path(struct str path);
+
 /* ---- record by record, while the file is being written ---- */
 
 struct jitdump_reader {

@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "obj/jitdump.h"
 #include "obj/cfi.h"
 #include "obj/objfile.h"
 #include "obj/vdso.h"
@@ -294,13 +295,6 @@ static bool path_is_file(struct str path)
 	       !str_starts_with(path, STR("/dev/zero")) && !str_starts_with(path, STR("/SYSV"));
 }
 
-/* Its writer maps it for no other reason than that it be seen. */
-static bool is_jitdump(struct str path)
-{
-	return str_starts_with(str_base_name(path), STR("jit-")) &&
-	       str_ends_with(path, STR(".dump"));
-}
-
 static uint32_t mapped_jitdump(struct object_table *t, const struct object_origin *origin)
 {
 	uint32_t object = mapped_without_build_id(t, origin);
@@ -315,7 +309,7 @@ uint32_t object_table_mapped(struct object_table *t, const struct object_origin 
 		return mapped_vdso(t, origin);
 	if (origin->build_id[0])
 		return mapped_with_build_id(t, origin);
-	if (is_jitdump(origin->path))
+	if (jitdump_is_path(origin->path))
 		return mapped_jitdump(t, origin);
 	if (path_is_file(origin->path))
 		return mapped_without_build_id(t, origin);

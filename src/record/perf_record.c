@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "perfstream/format.h"
-#include "unwind/perf_regs.h"
+#include "perfstream/regs.h"
 
 static uint64_t word_at(const struct perf_event_header *header, size_t offset)
 {
@@ -50,16 +50,6 @@ static void take_chain(const struct perfstream_words *chain, struct perf_sample 
 	}
 }
 
-static uint64_t next_reg(void *words)
-{
-	struct perfstream_words *left = words;
-	uint64_t value = perfstream_word(left, 0);
-
-	left->bytes += sizeof(value);
-	left->count--;
-	return value;
-}
-
 /* period: NULL: it is in the record. */
 static bool read_sample(const struct perf_event_header *header, bool has_chain,
 	const uint64_t *period, struct perf_sample *sample)
@@ -92,8 +82,8 @@ static bool read_sample(const struct perf_event_header *header, bool has_chain,
 		take_chain(&fields.chain, sample);
 	/* 32-bit code has other registers and another unwinding: its frames are not known. */
 	if (fields.regs.count > 0)
-		perf_regs_read(arch_here(), PERF_RECORD_USER_REGS, sample->in_kernel, next_reg,
-			&fields.regs, &sample->regs);
+		perfstream_regs(arch_here(), PERF_RECORD_USER_REGS, sample->in_kernel, &fields.regs,
+			&sample->regs);
 	return is_good;
 }
 

@@ -8,16 +8,6 @@
 /* Between two readings of the maps of one process. */
 #define MAPS_PAUSE_NS UINT64_C(100000000)
 
-/* The same again, as after mprotect: nothing changes, and what is cached of the space stays good.
- */
-static bool mapping_is_known(const struct process *p, const struct unwind_mapping *mapping)
-{
-	const struct unwind_mapping *known = unwind_space_find(&p->space, mapping->low_va);
-
-	return known && known->low_va == mapping->low_va && known->high_va == mapping->high_va &&
-	       (known->object & ~PROCESS_PENDING) == (mapping->object & ~PROCESS_PENDING);
-}
-
 void process_table_map(struct process_table *t, struct process *p,
 	const struct object_origin *origin, uint64_t file_off)
 {
@@ -26,11 +16,12 @@ void process_table_map(struct process_table *t, struct process *p,
 		.low_va = origin->low_va,
 		.high_va = origin->high_va,
 		.slide = origin->low_va - file_off,
-		.object = object | PROCESS_PENDING,
+		.object = object | UNWIND_PENDING,
 	};
 
 	p->is_bare = false;
-	if (!mapping_is_known(p, &mapping))
+	/* The same again changes nothing: what is cached of the space stays good. */
+	if (!unwind_space_has(&p->space, &mapping))
 		unwind_space_add(&p->space, mapping);
 }
 
@@ -39,11 +30,11 @@ bool process_table_resolve(
 {
 	const struct unwind_mapping *pending = unwind_space_find(&p->space, va);
 
-	if (!pending || !(pending->object & PROCESS_PENDING))
+	if (!pending || !(pending->object & UNWIND_PENDING))
 		return false;
 	struct unwind_mapping m = *pending;
 
-	m.object &= ~PROCESS_PENDING;
+	m.object &= ~UNWIND_PENDING;
 	object_table_open(t->objects, m.object);
 	m.slide = object_table_slide(t->objects, m.object, m.low_va, m.low_va - m.slide);
 	m.table = object_table_cfi(t->objects, m.object);

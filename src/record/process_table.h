@@ -7,7 +7,7 @@
  * each thread has its last stack.
  *
  * Opening a load object is put off until a stack goes through it, so a mapping is added with
- * PROCESS_PENDING set in its object number and with a slide that counts file offsets.
+ * UNWIND_PENDING set in its object number and with a slide that counts file offsets.
  * process_table_resolve gives it its unwind rules and its slide.
  */
 
@@ -24,8 +24,6 @@
 #include "record/weights.h"
 #include "unwind/space.h"
 #include "unwind/walk.h"
-
-#define PROCESS_PENDING ((uint32_t)1 << 31)
 
 struct process {
 	int64_t pid;

@@ -71,7 +71,7 @@ static bool learn_from_walk(struct snapshot *s, struct process *p, const struct 
 		if (frame->object == UINT32_MAX)
 			changed |= process_table_read_maps(s->processes, p, sample->time_ns) &&
 				   unwind_space_find(&p->space, frame->va) != NULL;
-		else if (frame->object & PROCESS_PENDING)
+		else if (frame->object & UNWIND_PENDING)
 			changed |=
 				process_table_resolve(s->processes, p, frame->va, sample->time_ns);
 		else if (object_table_is_jit(s->objects, frame->object))

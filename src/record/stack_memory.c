@@ -233,8 +233,8 @@ static bool read_file(const struct stack_memory *m, uint64_t va, uint8_t *bytes,
 	if (!mapping)
 		return false;
 	/* A pending mapping's slide counts file offsets. */
-	if (mapping->object & PROCESS_PENDING)
-		return object_table_read(m->objects, mapping->object & ~PROCESS_PENDING,
+	if (mapping->object & UNWIND_PENDING)
+		return object_table_read(m->objects, mapping->object & ~UNWIND_PENDING,
 			va - mapping->slide, bytes, size);
 	return object_table_read_code(
 		m->objects, mapping->object, va - mapping->slide, bytes, size);
@@ -255,7 +255,7 @@ static bool memory_made_rule(struct unwind_memory *memory, uint64_t va, struct c
 	const struct stack_memory *m = memory->context;
 	const struct unwind_mapping *mapping = unwind_space_find(m->space, va);
 
-	if (!mapping || (mapping->object & PROCESS_PENDING))
+	if (!mapping || (mapping->object & UNWIND_PENDING))
 		return false;
 	return jit_table_rule(m->jit, mapping->object, va, m->time_ns, rule);
 }

@@ -200,11 +200,11 @@ static bool function_frame(
 	m = unwind_space_find(&process->space, code_va);
 	if (m == NULL && !p->ended_ns && process_table_read_maps(table, process, now_ns))
 		m = unwind_space_find(&process->space, code_va);
-	if (m && !p->ended_ns && (m->object & PROCESS_PENDING)) {
+	if (m && !p->ended_ns && (m->object & UNWIND_PENDING)) {
 		(void)process_table_resolve(table, process, code_va, now_ns);
 		m = unwind_space_find(&process->space, code_va);
 	}
-	if (m == NULL || (m->object & PROCESS_PENDING))
+	if (m == NULL || (m->object & UNWIND_PENDING))
 		return false;
 	*frame = (struct zone_frame){m->object, code_va - m->slide};
 	zone_names_function(&c->names, m->object, code_va - m->slide);

@@ -114,3 +114,11 @@ const struct unwind_mapping *unwind_space_find(const struct unwind_space *space,
 
 	return i < space->count && space->mappings[i].low_va <= va ? &space->mappings[i] : NULL;
 }
+
+bool unwind_space_has(const struct unwind_space *space, const struct unwind_mapping *mapping)
+{
+	const struct unwind_mapping *known = unwind_space_find(space, mapping->low_va);
+
+	return known && known->low_va == mapping->low_va && known->high_va == mapping->high_va &&
+	       (known->object | UNWIND_PENDING) == (mapping->object | UNWIND_PENDING);
+}

@@ -14,6 +14,12 @@
 struct arch;
 struct cfi_table;
 
+/*
+ * In a mapping's object number: the load object was not opened yet, as no stack has gone through
+ * it; the mapping has no table, and its slide counts file offsets.
+ */
+#define UNWIND_PENDING ((uint32_t)1 << 31)
+
 struct unwind_mapping {
 	uint64_t low_va, high_va; /* [low, high) */
 	uint64_t slide;		  /* obj_addr = va - slide, modulo 2^64 */
@@ -36,6 +42,8 @@ void unwind_space_deinit(struct unwind_space *space);
 void unwind_space_copy(struct unwind_space *copy, const struct unwind_space *space);
 /* Adds a mapping; what it overlaps gives way, as with mmap(MAP_FIXED). */
 void unwind_space_add(struct unwind_space *space, struct unwind_mapping mapping);
+/* Whether it has that mapping, pending or not, as when mprotect tells of it again. */
+bool unwind_space_has(const struct unwind_space *space, const struct unwind_mapping *mapping);
 /* Removes [low, high). */
 void unwind_space_remove(struct unwind_space *space, uint64_t low_va, uint64_t high_va);
 void unwind_space_clear(struct unwind_space *space);

@@ -8,95 +8,39 @@
 
 #include <cmocka.h>
 
+#include "../jitdump_bytes.h"
 #include "obj/jit_rules.h"
 #include "obj/jitdump.h"
 
-struct writer {
-	struct strbuf out;
-	bool is_swapped;
-};
-
-static void put(struct writer *w, uint64_t number, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		strbuf_add_char(&w->out, (char)(number >> 8 * (w->is_swapped ? size - 1 - i : i)));
-}
-
-static void put_header(struct writer *w, uint64_t flags)
-{
-	put(w, 0x4a695444, 4);
-	put(w, 1, 4);
-	put(w, 40, 4);
-	put(w, 62, 4);
-	put(w, 0, 4);
-	put(w, 7, 4);
-	put(w, 1, 8);
-	put(w, flags, 8);
-}
-
-static void put_record(struct writer *w, uint32_t kind, uint64_t time_ns, size_t body_size)
-{
-	put(w, kind, 4);
-	put(w, 16 + body_size, 4);
-	put(w, time_ns, 8);
-}
-
-static void load(struct writer *w, uint64_t time_ns, uint64_t low, uint64_t size, const char *name)
-{
-	struct str text = {name, strlen(name) + 1};
-
-	put_record(w, 0, time_ns, 40 + text.size + 3);
-	put(w, 7, 4);
-	put(w, 7, 4);
-	put(w, low, 8);
-	put(w, low, 8);
-	put(w, size, 8);
-	put(w, 1, 8);
-	strbuf_add(&w->out, text);
-	put(w, 0xcccccc, 3);
-}
-
-static void move(struct writer *w, uint64_t time_ns, uint64_t from, uint64_t to, uint64_t size)
-{
-	put_record(w, 1, time_ns, 48);
-	put(w, 7, 4);
-	put(w, 7, 4);
-	put(w, to, 8);
-	put(w, from, 8);
-	put(w, to, 8);
-	put(w, size, 8);
-	put(w, 1, 8);
-}
-
 /* a.js:3 at low, the same file's line 5 at low + 16, b.js:9 at low + 32 */
-static void put_lines(struct writer *w, uint64_t low)
+static void put_lines(struct jitdump_bytes *w, uint64_t low)
 {
 	static const struct {
 		uint32_t line;
 		const char *file;
 	} lines[] = {{3, "a.js"}, {5, "\xff"}, {9, "b.js"}};
 
-	put_record(w, 2, 1, 16 + 16 + 5 + 16 + 2 + 16 + 5);
-	put(w, low, 8);
-	put(w, 3, 8);
+	jitdump_bytes_record(w, 2, 1, 16 + 16 + 5 + 16 + 2 + 16 + 5);
+	jitdump_bytes_put(w, low, 8);
+	jitdump_bytes_put(w, 3, 8);
 	for (size_t i = 0; i < 3; i++) {
-		put(w, low + 16 * i, 8);
-		put(w, lines[i].line, 4);
-		put(w, 0, 4);
+		jitdump_bytes_put(w, low + 16 * i, 8);
+		jitdump_bytes_put(w, lines[i].line, 4);
+		jitdump_bytes_put(w, 0, 4);
 		strbuf_add(&w->out, (struct str){lines[i].file, strlen(lines[i].file) + 1});
 	}
 }
 
-static void put_all(struct writer *w)
+static void put_all(struct jitdump_bytes *w)
 {
-	put_header(w, 0);
-	load(w, 100, 0x1000, 64, "early");
-	put_record(w, 99, 150, 8); /* of a kind that is not known */
-	put(w, 0, 8);
+	jitdump_bytes_header(w, 0);
+	jitdump_bytes_load(w, 100, 0x1000, 64, "early");
+	jitdump_bytes_record(w, 99, 150, 8); /* of a kind that is not known */
+	jitdump_bytes_put(w, 0, 8);
 	put_lines(w, 0x1000);
-	load(w, 200, 0x1000, 128, "late");
-	move(w, 300, 0x1000, 0x2000, 128);
-	load(w, 300, 0x1080, 64, "beside");
+	jitdump_bytes_load(w, 200, 0x1000, 128, "late");
+	jitdump_bytes_move(w, 300, 0x1000, 0x2000, 128);
+	jitdump_bytes_load(w, 300, 0x1080, 64, "beside");
 }
 
 static void check(struct jitdump *dump, uint64_t va, uint64_t time_ns, const char *function,
@@ -117,7 +61,7 @@ static void check(struct jitdump *dump, uint64_t va, uint64_t time_ns, const cha
 
 static void check_all(bool is_swapped)
 {
-	struct writer w = {.is_swapped = is_swapped};
+	struct jitdump_bytes w = {.is_swapped = is_swapped};
 
 	put_all(&w);
 	struct jitdump *dump = jitdump_parse(strbuf_str(&w.out));
@@ -138,17 +82,17 @@ static void check_all(bool is_swapped)
 }
 
 static void load_code(
-	struct writer *w, uint64_t time_ns, uint64_t low, const char *name, struct str code)
+	struct jitdump_bytes *w, uint64_t time_ns, uint64_t low, const char *name, struct str code)
 {
 	struct str text = {name, strlen(name) + 1};
 
-	put_record(w, 0, time_ns, 40 + text.size + code.size);
-	put(w, 7, 4);
-	put(w, 7, 4);
-	put(w, low, 8);
-	put(w, low, 8);
-	put(w, code.size, 8);
-	put(w, 1, 8);
+	jitdump_bytes_record(w, 0, time_ns, 40 + text.size + code.size);
+	jitdump_bytes_put(w, 7, 4);
+	jitdump_bytes_put(w, 7, 4);
+	jitdump_bytes_put(w, low, 8);
+	jitdump_bytes_put(w, low, 8);
+	jitdump_bytes_put(w, code.size, 8);
+	jitdump_bytes_put(w, 1, 8);
 	strbuf_add(&w->out, text);
 	strbuf_add(&w->out, code);
 }
@@ -165,14 +109,14 @@ static void check_code(struct jitdump *dump, uint64_t va, uint64_t time_ns, cons
 /* What stood somewhere, and traps where nothing did. */
 static void test_code(void **state)
 {
-	struct writer w = {.is_swapped = false};
+	struct jitdump_bytes w = {.is_swapped = false};
 
 	(void)state;
-	put_header(&w, 0);
+	jitdump_bytes_header(&w, 0);
 	load_code(&w, 100, 0x1000, "early", STR("0123456789"));
 	load_code(&w, 100, 0x100c, "beside", STR("abcdefgh"));
 	load_code(&w, 200, 0x1000, "late", STR("ABCDEFGHIJ"));
-	load(&w, 300, 0x2000, 64, "cut"); /* its code is not there */
+	jitdump_bytes_load(&w, 300, 0x2000, 64, "cut"); /* its code is not there */
 	struct jitdump *dump = jitdump_parse(strbuf_str(&w.out));
 
 	check_code(dump, 0x1001, 150, "12345678");
@@ -200,7 +144,7 @@ static void test_both_byte_orders(void **state)
 static void test_cut_anywhere(void **state)
 {
 	(void)state;
-	struct writer w = {0};
+	struct jitdump_bytes w = {0};
 	size_t whole = 0;
 
 	put_all(&w);
@@ -217,11 +161,11 @@ static void test_cut_anywhere(void **state)
 static void test_times_of_another_clock(void **state)
 {
 	(void)state;
-	struct writer w = {0};
+	struct jitdump_bytes w = {0};
 
-	put_header(&w, 1);
-	load(&w, 1u << 30, 0x1000, 64, "early");
-	load(&w, 1u << 31, 0x1000, 64, "late");
+	jitdump_bytes_header(&w, 1);
+	jitdump_bytes_load(&w, 1u << 30, 0x1000, 64, "early");
+	jitdump_bytes_load(&w, 1u << 31, 0x1000, 64, "late");
 	struct jitdump *dump = jitdump_parse(strbuf_str(&w.out));
 	/* Then what came last is what stood there. */
 	struct arena *arena = arena_create();
@@ -247,39 +191,39 @@ static void test_what_is_no_jitdump(void **state)
 /* ---- unwind information ---- */
 
 /* CFA = sp + 8, from byte 4 on sp + 8 + frame, in .eh_frame as it stands behind so much code. */
-static void put_eh_frame(struct writer *w, size_t code_size, uint8_t frame)
+static void put_eh_frame(struct jitdump_bytes *w, size_t code_size, uint8_t frame)
 {
 	static const char cie[] = "\x14\0\0\0\0\0\0\0\1zR\0\1\x78\x10\1\x1b\x0c\7\10\x90\1\0";
 	size_t from_code = ((code_size + 7) & ~(size_t)7) + sizeof(cie) + 8;
 
 	strbuf_add(&w->out, (struct str){cie, sizeof(cie)});
-	put(w, 20, 4);
-	put(w, sizeof(cie) + 4, 4);
-	put(w, UINT64_C(0) - from_code, 4);
-	put(w, code_size, 4);
-	put(w, 0, 1);
-	put(w, 0x44, 1); /* 4 bytes further on */
-	put(w, 0x0e, 1);
-	put(w, 8 + frame, 1);
-	put(w, 0, 4);
+	jitdump_bytes_put(w, 20, 4);
+	jitdump_bytes_put(w, sizeof(cie) + 4, 4);
+	jitdump_bytes_put(w, UINT64_C(0) - from_code, 4);
+	jitdump_bytes_put(w, code_size, 4);
+	jitdump_bytes_put(w, 0, 1);
+	jitdump_bytes_put(w, 0x44, 1); /* 4 bytes further on */
+	jitdump_bytes_put(w, 0x0e, 1);
+	jitdump_bytes_put(w, 8 + frame, 1);
+	jitdump_bytes_put(w, 0, 4);
 }
 
 enum { EH_FRAME_SIZE = 48, HDR_SIZE = 20 };
 
 /* Sizes as told, and a header of nothing. */
 static void put_unwinding(
-	struct writer *w, uint64_t size, uint64_t hdr_size, size_t code_size, uint8_t frame)
+	struct jitdump_bytes *w, uint64_t size, uint64_t hdr_size, size_t code_size, uint8_t frame)
 {
-	put_record(w, 4, 50, 24 + EH_FRAME_SIZE + HDR_SIZE);
-	put(w, size, 8);
-	put(w, hdr_size, 8);
-	put(w, 80, 8);
+	jitdump_bytes_record(w, 4, 50, 24 + EH_FRAME_SIZE + HDR_SIZE);
+	jitdump_bytes_put(w, size, 8);
+	jitdump_bytes_put(w, hdr_size, 8);
+	jitdump_bytes_put(w, 80, 8);
 	put_eh_frame(w, code_size, frame);
 	for (size_t i = 0; i < HDR_SIZE; i++)
-		put(w, 0xff, 1);
+		jitdump_bytes_put(w, 0xff, 1);
 }
 
-static void tell(struct writer *w, size_t code_size, uint8_t frame)
+static void tell(struct jitdump_bytes *w, size_t code_size, uint8_t frame)
 {
 	put_unwinding(w, EH_FRAME_SIZE + HDR_SIZE, HDR_SIZE, code_size, frame);
 }
@@ -319,17 +263,17 @@ static void check_rule(struct jit_rules *rules, const struct jitdump_reader *rea
 /* By place and time, while the file grows; information is of the next code and of no other. */
 static void test_rules(void **state)
 {
-	struct writer w = {.is_swapped = false};
+	struct jitdump_bytes w = {.is_swapped = false};
 	struct jitdump_reader reader = {.read = read_written, .context = &w.out};
 	struct jit_rules rules = {0};
 
 	(void)state;
-	put_header(&w, 0);
-	load(&w, 90, 0x5000, 64, "before");
+	jitdump_bytes_header(&w, 0);
+	jitdump_bytes_load(&w, 90, 0x5000, 64, "before");
 	tell(&w, 61, 0x10);
 	put_lines(&w, 0x1000);
-	load(&w, 100, 0x1000, 61, "early");
-	load(&w, 100, 0x1040, 64, "silent");
+	jitdump_bytes_load(&w, 100, 0x1000, 61, "early");
+	jitdump_bytes_load(&w, 100, 0x1040, 64, "silent");
 	read_on(&reader, &rules);
 	check_rule(&rules, &reader, 0x1000, 100, 8);
 	check_rule(&rules, &reader, 0x1004, 100, 0x18);
@@ -338,9 +282,9 @@ static void test_rules(void **state)
 	check_rule(&rules, &reader, 0x1050, 100, 0);
 	check_rule(&rules, &reader, 0x5004, 100, 0);
 	tell(&w, 128, 0x20);
-	load(&w, 200, 0x1000, 128, "late");
-	move(&w, 300, 0x1000, 0x2000, 128);
-	load(&w, 400, 0x1000, 64, "silent");
+	jitdump_bytes_load(&w, 200, 0x1000, 128, "late");
+	jitdump_bytes_move(&w, 300, 0x1000, 0x2000, 128);
+	jitdump_bytes_load(&w, 400, 0x1000, 64, "silent");
 	read_on(&reader, &rules);
 	check_rule(&rules, &reader, 0x1004, 150, 0x18);
 	check_rule(&rules, &reader, 0x1004, 200, 0x28);
@@ -357,17 +301,17 @@ static void test_rules(void **state)
 static void test_rules_of_much_code(void **state)
 {
 	enum { PIECES = 2000 };
-	struct writer w = {.is_swapped = false};
+	struct jitdump_bytes w = {.is_swapped = false};
 	struct jitdump_reader reader = {.read = read_written, .context = &w.out};
 	struct jit_rules rules = {0};
 
 	(void)state;
-	put_header(&w, 0);
+	jitdump_bytes_header(&w, 0);
 	for (uint64_t i = 0; i < PIECES; i++) {
 		/* 7 and PIECES have no common divisor, so each place is taken once. */
 		uint64_t at = i * 7 % PIECES;
 		tell(&w, 32, (uint8_t)(8 * (at % 8)));
-		load(&w, i, 0x1000 + 32 * at, 32, "piece");
+		jitdump_bytes_load(&w, i, 0x1000 + 32 * at, 32, "piece");
 		read_on(&reader, &rules);
 		check_rule(&rules, &reader, 0x1004 + 32 * at, i, (int32_t)(8 + 8 * (at % 8)));
 		assert_true(rules.runs.count <= 12);
@@ -394,16 +338,16 @@ static void test_hostile_unwinding(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct writer w = {.is_swapped = false};
+		struct jitdump_bytes w = {.is_swapped = false};
 		struct jitdump_reader reader = {.read = read_written, .context = &w.out};
 		struct jit_rules rules = {0};
 		struct cfi_rule rule;
 
-		put_header(&w, 0);
+		jitdump_bytes_header(&w, 0);
 		put_unwinding(&w, cases[i].size, cases[i].hdr_size, 64, 0x10);
-		load(&w, 100, 0x1000, 64, "bad");
+		jitdump_bytes_load(&w, 100, 0x1000, 64, "bad");
 		tell(&w, 64, 0x20);
-		load(&w, 100, 0x2000, 64, "good");
+		jitdump_bytes_load(&w, 100, 0x2000, 64, "good");
 		read_on(&reader, &rules);
 		assert_false(jit_rules_find(&rules, &reader, 0x1004, 100, &rule));
 		assert_false(jit_rules_find(&rules, &reader, 0x1004, 100, &rule));
@@ -418,19 +362,19 @@ static void test_hostile_unwinding(void **state)
 /* Information of more than is read at a time is counted, and is not read. */
 static void test_large_unwinding(void **state)
 {
-	struct writer w = {.is_swapped = false};
+	struct jitdump_bytes w = {.is_swapped = false};
 	struct jitdump_reader reader = {.read = read_written, .context = &w.out};
 	struct jit_rules rules = {0};
 
 	(void)state;
-	put_header(&w, 0);
-	put_record(&w, 4, 50, 24 + JIT_RULES_EH_FRAME_MAX + 1);
-	put(&w, JIT_RULES_EH_FRAME_MAX + 1, 8);
-	put(&w, 0, 8);
-	put(&w, 0, 8);
+	jitdump_bytes_header(&w, 0);
+	jitdump_bytes_record(&w, 4, 50, 24 + JIT_RULES_EH_FRAME_MAX + 1);
+	jitdump_bytes_put(&w, JIT_RULES_EH_FRAME_MAX + 1, 8);
+	jitdump_bytes_put(&w, 0, 8);
+	jitdump_bytes_put(&w, 0, 8);
 	for (size_t i = 0; i < JIT_RULES_EH_FRAME_MAX + 1; i++)
-		put(&w, 0, 1);
-	load(&w, 100, 0x1000, 64, "large");
+		jitdump_bytes_put(&w, 0, 1);
+	jitdump_bytes_load(&w, 100, 0x1000, 64, "large");
 	read_on(&reader, &rules);
 	check_rule(&rules, &reader, 0x1004, 100, 0);
 	assert_int_equal(rules.bad, 1);

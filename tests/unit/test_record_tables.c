@@ -372,13 +372,13 @@ static void test_maps_are_read_and_resolved(void **state)
 	assert_false(process_table_read_maps(f->processes, p, 2)); /* not again at once */
 	m = unwind_space_find(&p->space, here);
 	assert_non_null(m);
-	assert_true(m->object & PROCESS_PENDING);
+	assert_true(m->object & UNWIND_PENDING);
 	assert_true(process_table_resolve(f->processes, p, here, 2000));
 	assert_false(process_table_resolve(f->processes, p, here, 2000));
 	m = unwind_space_find(&p->space, here);
 	dl_iterate_phdr(first_slide, &slide);
 	assert_int_equal(m->slide, slide);
-	assert_false(m->object & PROCESS_PENDING);
+	assert_false(m->object & UNWIND_PENDING);
 	assert_non_null(m->table);
 	assert_int_equal(object_table_info(f->objects, m->object).kind, CAPTURE_OBJECT_USER);
 }

@@ -14,7 +14,7 @@
 #include "../cfi_bytes.h"
 #include "arch/arch.h"
 #include "base/compiler.h"
-#include "unwind/perf_regs.h"
+#include "perfstream/regs.h"
 
 #define CODE_VA	 ((uint64_t)0xaaaa00000000)
 #define STACK_VA ((uint64_t)0xffff00000000)
@@ -36,7 +36,6 @@ struct stack {
 	struct unwind_walker *walker;
 	uint64_t words[512];
 	uint64_t values[33]; /* x0 to x30, sp, pc */
-	size_t next;
 	struct unwind_stack walked;
 };
 
@@ -99,13 +98,6 @@ static void deinit(struct stack *s)
 	unwind_walker_destroy(s->walker);
 }
 
-static uint64_t next_value(void *context)
-{
-	struct stack *s = context;
-
-	return s->values[s->next++];
-}
-
 static uint64_t word_va(size_t index)
 {
 	return STACK_VA + 8 * index;
@@ -117,10 +109,11 @@ static void walk(struct stack *s)
 	struct unwind_memory memory = {.bytes = (const uint8_t *)s->words,
 		.low_va = STACK_VA,
 		.high_va = STACK_VA + sizeof(s->words)};
+	const struct perfstream_words words = {
+		.bytes = (const uint8_t *)s->values, .count = ARRAY_SIZE(s->values)};
 	struct unwind_regs regs;
 
-	s->next = 0;
-	perf_regs_read(&arch_aarch64, (UINT64_C(1) << 33) - 1, false, next_value, s, &regs);
+	perfstream_regs(&arch_aarch64, (UINT64_C(1) << 33) - 1, false, &words, &regs);
 	unwind_walk(s->walker, &s->space, NULL, &regs, &memory, &s->walked);
 }
 

@@ -3,30 +3,15 @@
  */
 #include "formats/perf/data_jit.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/search.h"
 #include "obj/perfmap.h"
-
-/* Code counts as in the same place by blocks of this size; functions are aligned to it. */
-#define BLOCK_BITS 6
-#define BLOCKS_MAX ((size_t)1 << 22)
 
 void perf_data_jit_init(struct perf_data_jit *j, const struct perf_data_file *file)
 {
 	*j = (struct perf_data_jit){.file = file, .demangler = demangler_create()};
-}
-
-static void forget_rules(struct perf_data_jit_code *code)
-{
-	jit_rules_deinit(&code->rules);
-	if (code->fd >= 0)
-		close(code->fd);
-	code->fd = -1;
 }
 
 void perf_data_jit_deinit(struct perf_data_jit *j)
@@ -34,18 +19,11 @@ void perf_data_jit_deinit(struct perf_data_jit *j)
 	for (size_t i = 0; i < j->codes.count; i++) {
 		jitdump_close(j->codes.data[i].dump);
 		perfmap_close(j->codes.data[i].map);
-		vec_deinit(&j->codes.data[i].epochs_ns);
-		forget_rules(&j->codes.data[i]);
+		perfstream_jit_deinit(&j->codes.data[i].epochs);
 	}
 	vec_deinit(&j->codes);
 	map_deinit(&j->by_pid);
 	demangler_destroy(j->demangler);
-}
-
-bool perf_data_is_jitdump(struct str path)
-{
-	return str_starts_with(str_base_name(path), STR("jit-")) &&
-	       str_ends_with(path, STR(".dump"));
 }
 
 uint32_t perf_data_jit_code(struct perf_data_jit *j, int64_t pid)
@@ -53,61 +31,20 @@ uint32_t perf_data_jit_code(struct perf_data_jit *j, int64_t pid)
 	bool added;
 	uint32_t code = *map_at(&j->by_pid, (uint64_t)pid, 0, (uint32_t)j->codes.count, &added);
 
-	if (added)
-		vec_push(&j->codes, (struct perf_data_jit_code){.pid = pid, .fd = -1});
+	if (added) {
+		vec_push(&j->codes, (struct perf_data_jit_code){.pid = pid});
+		perfstream_jit_init(&j->codes.data[code].epochs);
+	}
 	return code;
 }
 
-/* ---- where code is, and when it took the place of other code ---- */
+/* ---- the dump ---- */
 
-static bool read_dump(void *context, uint64_t offset, void *bytes, size_t size)
+static void read_epochs(struct perf_data_jit_code *code, const char *path)
 {
-	const int *fd = context;
-
-	return offset <= INT64_MAX && pread(*fd, bytes, size, (off_t)offset) == (ssize_t)size;
-}
-
-static bool take_place(struct map *blocks, uint64_t low, uint64_t size)
-{
-	bool was_taken = false, added;
-
-	for (uint64_t block = low >> BLOCK_BITS; block << BLOCK_BITS < low + size; block++) {
-		if (blocks->count >= BLOCKS_MAX)
-			return true;
-		map_at(blocks, block, 0, 0, &added);
-		was_taken |= !added;
-	}
-	return was_taken;
-}
-
-/* Times that are not in order begin no epoch before the last one. */
-static void begin_epoch(struct perf_data_jit_code *code, uint64_t time_ns)
-{
-	size_t count = code->epochs_ns.count;
-
-	if (count == 0 || time_ns > code->epochs_ns.data[count - 1])
-		vec_push(&code->epochs_ns, time_ns);
-}
-
-static void read_codes(struct perf_data_jit_code *code, const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct jitdump_reader reader = {.read = read_dump, .context = &fd};
-	struct jitdump_record record;
-	struct map blocks = {0};
-
-	while (fd >= 0 && jitdump_next(&reader, &record)) {
-		bool is_code = record.kind == JITDUMP_LOAD || record.kind == JITDUMP_MOVE;
-
-		jit_rules_add(&code->rules, &record);
-		if (is_code && take_place(&blocks, record.low, record.size))
-			begin_epoch(code, record.time_ns);
-	}
-	map_deinit(&blocks);
-	code->bad_records = reader.bad_records;
-	code->fd = fd;
-	if (!code->rules.is_used)
-		forget_rules(code);
+	if (perfstream_jit_open(&code->epochs, path, 0))
+		perfstream_jit_read(&code->epochs, SIZE_MAX);
+	perfstream_jit_finish(&code->epochs);
 }
 
 /* Tries a path, which is freed. */
@@ -119,7 +56,7 @@ static void try_dump(struct perf_data_jit_code *code, char *path)
 		if (err)
 			code->dump = NULL;
 		else
-			read_codes(code, path);
+			read_epochs(code, path);
 		error_destroy(err);
 	}
 	free(path);
@@ -150,10 +87,7 @@ void perf_data_jit_dump(struct perf_data_jit *j, uint32_t code, struct str path)
 
 uint32_t perf_data_jit_epoch(const struct perf_data_jit *j, uint32_t code, uint64_t time_ns)
 {
-	const struct perf_data_jit_code *c = &j->codes.data[code];
-	size_t next = partition_point(i, 0, c->epochs_ns.count, c->epochs_ns.data[i] <= time_ns);
-
-	return (uint32_t)next;
+	return (uint32_t)perfstream_jit_epoch(&j->codes.data[code].epochs, time_ns);
 }
 
 /* ---- names ---- */
@@ -216,10 +150,7 @@ bool perf_data_jit_bytes(const struct perf_data_jit *j, uint32_t code, uint64_t 
 bool perf_data_jit_rule(struct perf_data_jit *j, uint32_t code, uint64_t va, uint64_t time_ns,
 	struct cfi_rule *rule)
 {
-	struct perf_data_jit_code *c = &j->codes.data[code];
-	struct jitdump_reader reader = {.read = read_dump, .context = &c->fd};
-
-	return c->fd >= 0 && jit_rules_find(&c->rules, &reader, va, time_ns, rule);
+	return perfstream_jit_rule(&j->codes.data[code].epochs, va, time_ns, rule);
 }
 
 bool perf_data_jit_has_turned(struct perf_data_jit *j, uint32_t code, uint64_t time_ns)
@@ -237,7 +168,6 @@ uint64_t perf_data_jit_bad_records(const struct perf_data_jit *j)
 	uint64_t bad = 0;
 
 	for (size_t i = 0; i < j->codes.count; i++)
-		bad += j->codes.data[i].bad_records + j->codes.data[i].rules.bad +
-		       j->codes.data[i].rules.left_out;
+		bad += perfstream_jit_bad_records(&j->codes.data[i].epochs);
 	return bad;
 }

@@ -16,8 +16,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "obj/demangle.h"
-#include "obj/jit_rules.h"
 #include "formats/perf/data_file.h"
+#include "perfstream/jit.h"
 
 struct perfmap;
 
@@ -26,11 +26,8 @@ struct perf_data_jit_code {
 	struct jitdump *dump; /* NULL: none */
 	struct perfmap *map;  /* NULL: none */
 	bool is_map_tried;
-	VEC(uint64_t) epochs_ns; /* where they begin, but the first; ascending */
-	int fd;			 /* of dump, for what rules read; -1: it has none */
-	struct jit_rules rules;
-	uint64_t bad_records; /* that were passed over in dump */
-	uint32_t walked;      /* the epoch that was walked in last */
+	struct perfstream_jit epochs;
+	uint32_t walked; /* the epoch that was walked in last */
 };
 
 struct perf_data_jit {
@@ -43,8 +40,6 @@ struct perf_data_jit {
 void perf_data_jit_init(struct perf_data_jit *j, const struct perf_data_file *file);
 void perf_data_jit_deinit(struct perf_data_jit *j);
 
-/* Whether a path is a jitdump's. */
-bool perf_data_is_jitdump(struct str path);
 /* The number of the code that the files of that process describe. */
 uint32_t perf_data_jit_code(struct perf_data_jit *j, int64_t pid);
 /* The process has mapped its jitdump at that path. */

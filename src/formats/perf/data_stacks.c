@@ -149,7 +149,7 @@ void perf_data_stacks_map(struct perf_data_stacks *s, const struct perfstream_mm
 	}
 	uint32_t process = perf_data_tasks_process(s->tasks, mmap->pid, time_ns);
 
-	if (perf_data_is_jitdump(mmap->path))
+	if (jitdump_is_path(mmap->path))
 		map_jitdump(s, process, mmap->path);
 	if (!mmap->is_code)
 		return;
@@ -157,18 +157,18 @@ void perf_data_stacks_map(struct perf_data_stacks *s, const struct perfstream_mm
 		&(struct unwind_mapping){.low_va = mmap->low_va,
 			.high_va = mmap->low_va + mmap->size,
 			.slide = mmap->low_va - mmap->file_off,
-			.object = object_of(s, mmap) | PERF_DATA_PENDING});
+			.object = object_of(s, mmap) | UNWIND_PENDING});
 }
 
 bool perf_data_stacks_resolve(struct perf_data_stacks *s, uint32_t process, uint64_t va)
 {
 	const struct unwind_mapping *pending = perf_data_tasks_find(s->tasks, process, va);
 
-	if (pending == NULL || !(pending->object & PERF_DATA_PENDING))
+	if (pending == NULL || !(pending->object & UNWIND_PENDING))
 		return false;
 	struct unwind_mapping m = *pending;
 
-	m.object &= ~PERF_DATA_PENDING;
+	m.object &= ~UNWIND_PENDING;
 	m.slide = perf_data_objects_slide(s->objects, m.object, m.low_va, m.low_va - m.slide);
 	if (s->objects->keeps_open)
 		m.table = perf_data_objects_cfi(s->objects, m.object);

@@ -185,11 +185,9 @@ void perf_data_tasks_map(
 	struct perf_data_tasks *t, uint32_t process, const struct unwind_mapping *mapping)
 {
 	struct perf_data_process *p = &t->processes.data[process];
-	const struct unwind_mapping *known = perf_data_tasks_find(t, process, mapping->low_va);
 
-	/* The same again, as after mprotect: nothing changes, what is cached stays good. */
-	if (known && known->low_va == mapping->low_va && known->high_va == mapping->high_va &&
-		(known->object | PERF_DATA_PENDING) == (mapping->object | PERF_DATA_PENDING))
+	/* The same again changes nothing: what is cached of the space stays good. */
+	if (p->space && unwind_space_has(&p->space->space, mapping))
 		return;
 	if (!own_space(t, p)) {
 		t->unkept_maps++;

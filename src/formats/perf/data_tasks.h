@@ -17,9 +17,6 @@
 #include "model/builder.h"
 #include "unwind/space.h"
 
-/* In a mapping's object number: the object was not opened yet, the slide counts file offsets. */
-#define PERF_DATA_PENDING ((uint32_t)1 << 31)
-
 /* Shared by so many processes. */
 struct perf_data_space {
 	struct unwind_space space;

@@ -8,7 +8,7 @@
 #include "formats/perf/data_stacks.h"
 
 #include "formats/sonde/layout/capture.h"
-#include "unwind/perf_regs.h"
+#include "perfstream/regs.h"
 
 struct stack_source {
 	struct perf_data_stacks *stacks;
@@ -32,10 +32,10 @@ static bool read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes,
 		       perf_data_jit_bytes(s->jit, jit, va, source->time_ns, bytes, size);
 	}
 	/* The space must stay as it is during a walk. */
-	uint32_t object = m->object & ~PERF_DATA_PENDING;
-	uint64_t slide = m->object & PERF_DATA_PENDING ? perf_data_objects_slide(s->objects, object,
-								 m->low_va, m->low_va - m->slide)
-						       : m->slide;
+	uint32_t object = m->object & ~UNWIND_PENDING;
+	uint64_t slide = m->object & UNWIND_PENDING ? perf_data_objects_slide(s->objects, object,
+							      m->low_va, m->low_va - m->slide)
+						    : m->slide;
 
 	return perf_data_objects_code(s->objects, object, va - slide, bytes, size);
 }
@@ -58,19 +58,6 @@ static void forget_old_code(struct perf_data_stacks *s, uint32_t process, uint64
 
 	if (p->jit != NO_ID && perf_data_jit_has_turned(s->jit, p->jit, time_ns))
 		unwind_space_touch(&p->space->space);
-}
-
-/* The values of a sample's registers, one by one. */
-struct reg_values {
-	struct perfstream_words words;
-	size_t at;
-};
-
-static uint64_t next_reg(void *context)
-{
-	struct reg_values *values = context;
-
-	return values->at < values->words.count ? perfstream_word(&values->words, values->at++) : 0;
 }
 
 /* Opens what the walk met unopened; whether there was any. */
@@ -172,12 +159,11 @@ void perf_data_stacks_unwind(struct perf_data_stacks *s, uint32_t process,
 {
 	const struct arch *arch = s->objects->arch;
 	bool in_kernel = sample->mode == PERFSTREAM_MODE_KERNEL;
-	struct reg_values values = {.words = sample->regs};
 	struct unwind_regs regs = {0};
 	struct unwind_stack stack;
 
 	if (arch && sample->has_regs)
-		perf_regs_read(arch, event->layout.user_regs, in_kernel, next_reg, &values, &regs);
+		perfstream_regs(arch, event->layout.user_regs, in_kernel, &sample->regs, &regs);
 	bool is_mapped = s->tasks->processes.data[process].space &&
 			 perf_data_tasks_find(s->tasks, process, regs.value[UNWIND_REG_PC]);
 
