@@ -15,6 +15,7 @@ struct session {
 	struct profile *rooted;
 	enum profile_roots roots;
 	char *root_label;
+	char *path; /* as the caller named it; NULL: there is none */
 };
 
 struct session *session_of(struct profile *profile)
@@ -32,9 +33,11 @@ struct error *session_open(
 	struct profile *profile;
 	struct error *err = profile_read_with(path, options ? options : &none, &profile);
 
-	if (err == NULL)
-		*session = session_of(profile);
-	return err;
+	if (err)
+		return err;
+	*session = session_of(profile);
+	(*session)->path = xstrdup(path);
+	return NULL;
 }
 
 struct error *session_open_bytes(
@@ -55,6 +58,7 @@ void session_close(struct session *session)
 	profile_destroy(session->profile);
 	profile_destroy(session->rooted);
 	free(session->root_label);
+	free(session->path);
 	free(session);
 }
 
@@ -85,6 +89,18 @@ static struct error *make_roots(struct session *session, const struct question *
 	return NULL;
 }
 
+/* What a dump was made of is its source, and the caller knows it by another name. */
+static struct error *name_file(const struct session *session, struct error *err)
+{
+	const struct profile *p = session->profile;
+	const char *path = session->path;
+
+	if (path == NULL || strcmp(path, "-") == 0 ||
+		str_equal(profile_string(p, p->source), str_from(path)))
+		return err;
+	return error_prefix(err, "%s", path);
+}
+
 struct error *session_ask(
 	struct session *session, struct question *question, struct answer **answer)
 {
@@ -101,9 +117,10 @@ struct error *session_ask(
 		err = question_metrics(question, profile, &metrics);
 	if (err == NULL)
 		err = answer_create(question, profile, answer);
-	if (err)
+	if (err) {
 		vec_deinit(&metrics.ids);
-	else
-		(*answer)->metrics = metrics;
-	return err;
+		return name_file(session, err);
+	}
+	(*answer)->metrics = metrics;
+	return NULL;
 }

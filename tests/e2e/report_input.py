@@ -110,6 +110,14 @@ def test_standard_input():
 	assert "standard input" in out and "apply" in out
 
 
+def test_refusals_name_the_file_that_was_given(folder):
+	"""Not what a dump was made of."""
+	(folder / "a.folded").write_text(FOLDED)
+	dump = folder / "a.dump"
+	dump.write_bytes(check(sonde("convert", folder / "a.folded", "--to", "dump")).out_bytes)
+	complains(sonde("report", "--view", "threads", dump), str(dump), "which processes and threads")
+
+
 def reads_or_complains(path, data, *args):
 	path.write_bytes(data)
 	result = sonde("report", *args, path)
