@@ -2,8 +2,8 @@
  * What zones cost beside time in them, one thing a run:
  *
  *	zones_costs pairs N		enters and leaves N times, in 8 zones; tells calls of malloc
- *	zones_costs memory ZONES THREADS	resident memory before and after each thread was in
- *each zones_costs update ACTIVE NODES	Prof_update when so many of so many nodes were active
+ *	zones_costs memory ZONES THREADS	resident memory before and after each thread was in each
+ *	zones_costs update ACTIVE NODES	Prof_update when so many of so many nodes were active
  *	zones_costs exit		exit() inside zones
  */
 #define Prof_ENABLED

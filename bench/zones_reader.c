@@ -1,6 +1,6 @@
 /*
  * Reads a program's zones from outside so many times a second, as `sonde live` does: attaches,
- *stops itself, and goes on until it is killed.
+ * stops itself, and goes on until it is killed.
  *
  *	zones_reader PID HZ [SECONDS]
  *

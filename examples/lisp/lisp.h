@@ -2,9 +2,9 @@
 #define LISP_H
 
 /*
- * A small Lisp: numbers, strings, symbols, lists, closures; proper tail calls; a collector. It is
- *an interpreter as real ones are made, and so a program whose profile is hard to read without help:
- * eval, eval_list, apply and the built-ins call each other to any depth.
+ * A small Lisp: numbers, strings, symbols, lists, closures; proper tail calls; a collector.  It is
+ * built as real interpreters are, so its profile is hard to read without help: eval, eval_list,
+ * apply and the built-ins call each other to any depth.
  *
  *	value.c      cells, and the collector
  *	read.c       text to cells

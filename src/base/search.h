@@ -4,7 +4,7 @@
 /*
  * Binary search, of anything that is found by its index: the first i of low … end-1 at which
  * `is_before`, an expression of i, is false; end if it is nowhere.  It must be true up to there,
- *and nowhere from there on.  The last that begins at addr or before, if there is one (at > 0), is
+ * and nowhere from there on.  The last that begins at addr or before, if there is one (at > 0), is
  *
  *	size_t at = partition_point(i, 0, table->count, table->data[i].low <= addr);
  *	table->data[at - 1]

@@ -3,9 +3,9 @@
 
 /*
  * The command line, read by a command's option rows (cli/command.h): `--name VALUE`,
- *`--name=VALUE`,
- * `-n VALUE`, `-nVALUE`, flags bundled as `-abn VALUE`, `--` before operands.  Options and operands
- * may stand in any order, unless the command stops at its first operand.  `-` is an operand.
+ * `--name=VALUE`, `-n VALUE`, `-nVALUE`, flags bundled as `-abn VALUE`, `--` before operands.
+ * Options and operands may stand in any order, unless the command stops at its first operand.  `-`
+ * is an operand.
  *
  *	static struct error *report_set(void *context, int id, const char *value) …
  *

@@ -3,7 +3,7 @@
 
 /*
  * One recording from start to end, as `sonde record` and `sonde run` make it: runs the target,
- *names what was sampled, finishes the file, says how it went.
+ * names what was sampled, finishes the file, says how it went.
  *
  *	record_session_run(&request, &outcome);
  *	if (outcome.recorded) … show the file …

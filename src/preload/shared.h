@@ -10,8 +10,8 @@
  *
  * A slot is one thread's: the thread alone writes records to it, the recorder alone takes them out,
  * so that neither ever waits for the other, and a thread that is killed in the middle of a record
- *harms nobody. A record lies anywhere in the slot's data; `places` says where, as a ring.  Each
- *side keeps its own account and believes of this memory only what it has checked.
+ * harms nobody. A record lies anywhere in the slot's data; `places` says where, as a ring.  Each
+ * side keeps its own account and believes of this memory only what it has checked.
  */
 
 #include <stdatomic.h>

@@ -6,9 +6,10 @@
  * interrupted thread, and copies the part of its stack that the sample itself will not hold.
  *
  *	exact_open(&options, &exact)
- *	exact_attach(exact, fd)                 each event that samples, before it has been
- *inherited exact_rest(exact, &sample, &rest)     for a sample, before its walk exact_learn(exact,
- *…)                 after it exact_release(exact, horizon_ns)        after each round of samples
+ *	exact_attach(exact, fd)                each event that samples, before it is inherited
+ *	exact_rest(exact, &sample, &rest)      for a sample, before its walk
+ *	exact_learn(exact, …)                  after it
+ *	exact_release(exact, horizon_ns)       after each round of samples
  *	exact_close(exact)
  */
 

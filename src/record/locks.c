@@ -8,11 +8,12 @@
  * was still waiting then.  Where it is depends on whose lock it is:
  *
  *	PI and robust mutexes, musl's	in the word itself, with two flags (futex(2),
- *FUTEX_TID_MASK) glibc's other mutexes	two words after it, which is 2 while somebody waits (its
- *		struct __pthread_mutex_s: __lock, __count, __owner)
+ *					FUTEX_TID_MASK)
+ *	glibc's other mutexes		two words after it, which is 2 while somebody waits
+ *					(struct __pthread_mutex_s: __lock, __count, __owner)
  *
- * What is read must be the id of a thread of the process.  Others tell nobody: reader-writer locks
- * have many holders, condition variables none.
+ * What is read must be the id of a thread of the process.  Other locks don't hold it: reader-writer
+ * locks have many holders, condition variables none.
  */
 #include "record/locks.h"
 

@@ -9,7 +9,8 @@
  *
  *	preload_life_begin(&life, …)	its first record
  *	preload_life_ran(…), preload_life_slept(…), preload_life_sleeps_on(…),
- *preload_life_waited(…) preload_life_end(…)		its end, or the recording's
+ *	preload_life_waited(…)
+ *	preload_life_end(…)		its end, or the recording's
  *
  * What is handed out and the CPU time between the first point and the last add up to the time
  * between them.

@@ -3,8 +3,8 @@
 
 /*
  * What is asked of a profile: views, metrics, filters, and how the answer is to be put.  Each part
- *is a row of a table, with a name and what it takes, so that an option of a command line and a
- *field of a request mean the same.
+ * is a row of a table, with a name and what it takes, so that an option of a command line and a
+ * field of a request mean the same.
  *
  *	struct question question = question_default();
  *
@@ -14,7 +14,7 @@
  *	question_deinit(&question);
  *
  * To add an option: an id and a row in question.c, a case in question_set, a field here, and what
- *it does to a query in make_query.
+ * it does to a query in make_query.
  */
 
 #include "model/profile.h"

@@ -89,13 +89,13 @@ static struct error *make_roots(struct session *session, const struct question *
 	return NULL;
 }
 
-/* What a dump was made of is its source, and the caller knows it by another name. */
+/* A refusal names the profile's source; of a dump that is the file it was made of, not itself. */
 static struct error *name_file(const struct session *session, struct error *err)
 {
 	const struct profile *p = session->profile;
 	const char *path = session->path;
 
-	if (path == NULL || strcmp(path, "-") == 0 ||
+	if (err->kind != ERROR_INPUT || path == NULL || strcmp(path, "-") == 0 ||
 		str_equal(profile_string(p, p->source), str_from(path)))
 		return err;
 	return error_prefix(err, "%s", path);

@@ -4,8 +4,8 @@
 /*
  * The one way from a file, a folder, bytes or a profile to reports: loaded once, asked often.  No
  * command line, no terminal, no exit(), no environment, no state but a session's own; what is to be
- *said of an answer is in its reports.  The command line is one caller; a page, a server and tests
- *are others.
+ * said of an answer is in its reports.  The command line is one caller; a page, a server and tests
+ * are others.
  *
  *	err = session_open("sonde.prof", NULL, &session);
  *	…

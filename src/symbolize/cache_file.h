@@ -8,9 +8,10 @@
  *
  *	header	 8 bytes "SONDESYM" · u32 version · u32 flags (1: names known, 2: lines known) ·
  *		 u64 size of the body · u32 CRC-32C of the body · u32 zero
- *	body	 u32 number of strings · for each u32 its size · the strings' bytes one after the
- *other u32 number of frames · for each u32 × 7: function, its aliases (each ended by NUL), file,
- *line, function's file, function's line, flags (1: inlined, 2: nameless); strings by their number
+ *	body	 u32 number of strings · for each u32 its size · the strings' bytes on end
+ *		 u32 number of frames · for each u32 × 7: function, its aliases (each ended by NUL),
+ *		 file, line, function's file, function's line, flags (1: inlined, 2: nameless);
+ *		 strings by their number
  *		 u32 number of places · for each u64 obj_addr (ascending) · u32 first frame · u32
  *		 number of frames, innermost first, 0: nothing is known there
  *

@@ -19,9 +19,9 @@
  * they do there; the sum of their selfs = hier - self of Z.
  *
  * Threads that end no frames wait or work for others, and what they do outside of zones says
- *nothing of frames: 15 workers that sleep would be 94 % of all.  Where some thread ends frames and
- *all threads are shown, that time is in no row and no sum, but in one row at the end of flat
- *reports.
+ * nothing of frames: 15 workers that sleep would be 94 % of all.  Where some thread ends frames and
+ * all threads are shown, that time is in no row and no sum, but in one row at the end of flat
+ * reports.
  *
  * Spread recursion: "zone, with n of the same above" is then an entity of its own, named
  * "zone (n)", so that no stack has one twice.

@@ -7,7 +7,7 @@
  * PATH is a seed or a folder of seeds; a harness may make further ones itself (fuzz_seed). Prints
  * TAP, a point a seed. Every seed has a process of its own, which notes in shared memory where it
  * is, so a crash or a hang (10 s of CPU time on one input, of which a busy machine gives none; or
- *two minutes) names its mutant, which is kept in a file.
+ * two minutes) names its mutant, which is kept in a file.
  */
 
 #include <dirent.h>

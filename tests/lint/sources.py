@@ -67,6 +67,14 @@ def lines_are_short(path):
 			yield f"{number}: wider than {COLUMNS_MAX} columns"
 
 
+def comments_are_whole(path):
+	"""A tool that wraps comments anew leaves out the blank after a star, and joins the rows of tables."""
+	for comment in re.finditer(r"^[ \t]*/\*.*?\*/", path.read_text(), re.DOTALL | re.MULTILINE):
+		for line in comment.group().splitlines()[1:]:
+			if not re.match(r"\s*\*([\s/*]|$)", line):
+				yield f"a comment's line without ' * ': {line.strip()}"
+
+
 def nothing_is_left_undone(path):
 	for number, line in enumerate(lines_of(path), 1):
 		if FORBIDDEN.search(line):
@@ -151,6 +159,7 @@ RULES = [
 	("files are short", each(size_is_readable), SOURCES, None),
 	("functions are short", each(functions_are_short), SOURCES, None),
 	("lines are short", each(lines_are_short), SOURCES, None),
+	("comments are whole", each(comments_are_whole), SOURCES, None),
 	("nothing is left undone", each(nothing_is_left_undone), SOURCES, None),
 	("no unsafe function is called", each(nothing_unsafe_is_called), ["src"], None),
 	("a file's own header comes first", each(own_header_comes_first), ["src"], None),

@@ -1,11 +1,12 @@
 /*
  * jit KIND MILLISECONDS: makes machine code and works in it for so much CPU time, and says what it
- *is in the way of KIND:
+ * is in the way of KIND:
  *
  *	map	a perf map in /tmp: jit_first and jit_second work 1:3, called by jit_caller
- *	odd	the same, among lines that are none, a name with an escape sequence, and a wrapping
- *size dump	a jitdump in the current folder: jit_early works, then jit_late stands at the same
- *place and works, then it is moved and works again
+ *	odd	the same, among lines that are none, a name with an escape sequence, and a size
+ *		that wraps
+ *	dump	a jitdump in the current folder: jit_early works, then jit_late stands at the same
+ *		place and works, then it is moved and works again
  *	late	the same, but the file is written at the end
  *
  * It prints its truth.

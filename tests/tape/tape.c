@@ -1,18 +1,18 @@
 /*
  * A tape of a recording: all that the recorder hears of the world, so that the same recording can
- *be made again, by another build of it, without the program, the kernel's events or the time.
+ * be made again, by another build of it, without the program, the kernel's events or the time.
  *
  *	LD_PRELOAD=tape.so SONDE_TAPE=write:FILE sonde record --engine snapshot … PROGRAM
  *	LD_PRELOAD=tape.so SONDE_TAPE=play:FILE sonde record --engine snapshot … PROGRAM
  *
  * It stands between sonde and libc: reads of the clock, of other processes' memory and of /proc,
- *the rings of perf events, what their events count, signals, and how the program ended.  Played,
- *each call gets the answer that is next of its kind and subject; one that the tape has no answer
- *for ends the play with status 99 and a line that says which.
+ * the rings of perf events, what their events count, signals, and how the program ended.  Played,
+ * each call gets the answer that is next of its kind and subject; one that the tape has no answer
+ * for ends the play with status 99 and a line that says which.
  *
  * The recorder sees a shadow of each ring, to which bytes come at reads of the monotonic clock,
- *after the clock was read: so what it is shown before a time is all that there was, as with real
- *rings. Threads are refused, so that all it does is in one order; the recorder does without.
+ * after the clock was read: so what it is shown before a time is all that there was, as with real
+ * rings. Threads are refused, so that all it does is in one order; the recorder does without.
  *
  * What stays on the machine, as programs and libraries do, is not on the tape.
  */

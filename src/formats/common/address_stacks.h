@@ -3,8 +3,8 @@
 
 /*
  * Stacks that are given as addresses, leaf first, with the mappings of the process behind them:
- *what pprof calls legacy formats.  Most are texts, "0x55f4e445d1d8 0x7fdc8c84524a".  Their rows are
- *gone through twice:
+ * what pprof calls legacy formats.  Most are texts, "0x55f4e445d1d8 0x7fdc8c84524a".  Their rows
+ * are read twice:
  *
  *	address_stacks_init, address_stacks_maps or maps_text_read
  *	address_stacks_take, address_stacks_want     for each row

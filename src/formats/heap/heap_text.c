@@ -9,10 +9,9 @@
  *	MAPPED_LIBRARIES:
  *
  * In brackets is what was ever allocated.  Kinds with a rate (heap_v2/524288) hold samples: one
- * byte in so many draws one, so a row of n objects of s bytes each stands for n / (1 -
- *e^(-s/rate)). jemalloc's header is "heap_v2/524288", and its rows stand below their stacks, those
- *of all threads
- * ("t*:") and of each.
+ * byte in so many draws one, so a row of n objects of s bytes each stands for
+ * n / (1 - e^(-s/rate)).  jemalloc's header is "heap_v2/524288", and its rows stand below their
+ * stacks, those of all threads ("t*:") and of each.
  */
 #include "formats/readers.h"
 
