@@ -1,16 +1,72 @@
 /*
- * sonde report [FILE]: what a profile says.
+ * sonde report [FILE]: what a profile says; of a running program with zones, again and again.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "cli/command.h"
+#include "cli/live_session.h"
 #include "cli/options.h"
 #include "cli/report_options.h"
 #include "cli/report_print.h"
+#include "session/values.h"
 #include "view/views.h"
+
+struct report_command {
+	struct report_options options;
+	const char *live;  /* program; NULL: a file */
+	uint64_t every_ns; /* 0: once */
+};
+
+enum { OPTION_LIVE, OPTION_EVERY };
+
+static const struct option_row live_rows[] = {
+	{OPTION_LIVE, 0, "live", VALUE_TEXT, "PROGRAM", {0},
+		"a running program's zones, by its pid or name, in place of FILE"},
+	{OPTION_EVERY, 0, "every", VALUE_TEXT, "TIME", {0},
+		"with --live: report again and again, until it ends"},
+	{0},
+};
+
+static const struct option_group groups[] = {
+	{"View options", question_view_rows},
+	{"Filters, applied in the order given", filter_rows},
+	{"Clock", question_clock_rows},
+	{"Running programs", live_rows},
+	{"Input and output", report_file_rows},
+	{"Appearance", report_look_rows},
+	{0},
+};
+
+static struct error *set_every(struct report_command *command, const char *value)
+{
+	struct error *err = value_time(value, &command->every_ns);
+
+	if (err == NULL && command->every_ns < SECOND_NS / 1000)
+		return error_new(ERROR_USAGE, "at least 1ms, not '%s'", value);
+	return err;
+}
+
+static struct error *report_set(void *context, int id, const char *value)
+{
+	struct report_command *command = context;
+
+	switch (id) {
+	case OPTION_LIVE:
+		command->live = value;
+		return NULL;
+	case OPTION_EVERY:
+		return set_every(command, value);
+	default:
+		return report_options_set(&command->options, id, value);
+	}
+}
 
 /* The metric that is shown has nothing, and the real clock has. */
 static bool only_waited(const struct profile *profile, const struct report_query *query)
@@ -21,18 +77,22 @@ static bool only_waited(const struct profile *profile, const struct report_query
 	       profile_find_metric(profile, STR("real-time"), &real) && profile->total[real.i] != 0;
 }
 
+/* A word as a shell takes it; of one that it would take otherwise just what it stands for. */
+static const char *shell_word(const char *word, const char *stands_for)
+{
+	return word[0] == '-' || strpbrk(word, " \t\n\"'\\$`*?[]{}()<>|&;#~!") ? stands_for : word;
+}
+
 /* A first report shows the functions; its last line says what else there is. */
 static char *make_hint(
-	const struct question *question, const char *path, const struct answer *answer)
+	const struct question *question, const char *arguments, const struct answer *answer)
 {
 	const struct profile *profile = answer->reports[0]->profile;
 	bool is_waiting = only_waited(profile, &answer->reports[0]->query);
 
 	if (answer->format->draw != text_draw)
 		return NULL;
-	if (path && (path[0] == '-' || strpbrk(path, " \t\n\"'\\$`*?[]{}()<>|&;#~!")))
-		path = "FILE";
-	return xasprintf("next: sonde report %s%s%s%s", path ? path : "", path ? " " : "",
+	return xasprintf("next: sonde report %s%s%s%s", arguments, arguments[0] ? " " : "",
 		question->clock == QUESTION_CLOCK_REAL ? "--clock real " : "",
 		is_waiting		? "--clock real   (what it waited for)"
 		: profile->samples.zone ? "--view zones   (or tree, stats)"
@@ -40,49 +100,119 @@ static char *make_hint(
 					: "--view tree   (or modules, stats)");
 }
 
-/* hints: end with what to type next. */
-static struct error *report_file(struct report_options *options, const char *path, bool hints)
+/* hints: end with what to type next, which begins with these arguments. */
+static struct error *report(
+	struct report_options *options, struct session *session, bool hints, const char *arguments)
 {
-	struct session *session = NULL;
 	struct answer *answer = NULL;
-	struct error *err;
+	struct error *err = session_ask(session, &options->question, &answer);
 
-	alloc_keep_freed();
-	err = report_options_open(options, path, &session);
-	if (err == NULL)
-		err = session_ask(session, &options->question, &answer);
 	if (err == NULL) {
-		char *hint = hints ? make_hint(&options->question, path, answer) : NULL;
+		char *hint = hints ? make_hint(&options->question, arguments, answer) : NULL;
 
 		err = report_print(options, answer, hint);
 		free(hint);
 	}
 	answer_destroy(answer);
+	return err;
+}
+
+static struct error *report_file(struct report_options *options, const char *path, bool hints)
+{
+	struct session *session = NULL;
+	struct error *err;
+
+	alloc_keep_freed();
+	err = report_options_open(options, path, &session);
+	if (err == NULL)
+		err = report(options, session, hints, path ? shell_word(path, "FILE") : "");
 	session_close(session);
+	return err;
+}
+
+/* ---- running programs ---- */
+
+static bool is_on_terminal(const struct report_options *options)
+{
+	return options->output == NULL && isatty(STDOUT_FILENO);
+}
+
+/* Reports that follow each other fill the terminal, and don't scroll it. */
+static void fit_terminal(struct report_options *options)
+{
+	const int lines_around = 10; /* what stands above the rows and below */
+	struct winsize size;
+
+	options->no_pager = true;
+	if (options->question.limit < 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+		size.ws_row > lines_around)
+		options->question.limit = size.ws_row - lines_around;
+}
+
+static void put_before(const struct report_options *options, bool is_first)
+{
+	if (is_on_terminal(options))
+		fputs("\033[H\033[2J", stdout);
+	else if (options->output == NULL && !is_first)
+		putchar('\n');
+	fflush(stdout);
+}
+
+static struct error *report_live(const struct report_command *command, bool hints)
+{
+	struct report_options options = command->options;
+	struct live_session *live = NULL;
+	struct session *session;
+	struct error *err = live_session_create(command->live, &live);
+	char *arguments = xasprintf("--live %s", shell_word(command->live, "PROGRAM"));
+
+	for (bool is_first = true; err == NULL; is_first = false) {
+		if (command->every_ns)
+			put_before(&options, is_first);
+		err = live_session_open(live, &session);
+		if (err)
+			break;
+		err = report(&options, session, hints && !command->every_ns, arguments);
+		session_close(session);
+		if (err || command->every_ns == 0 || !live_session_wait(live, command->every_ns))
+			break;
+	}
+	free(arguments);
+	live_session_destroy(live);
 	return err;
 }
 
 static int report_run(const struct command *self, int argc, char **argv)
 {
-	struct report_options options = report_options_default();
-	struct question *question = &options.question;
+	struct report_command command = {.options = report_options_default()};
+	struct question *question = &command.options.question;
 	struct operands operands;
 	struct error *err;
 	bool is_first;
 	int status;
 
-	if (!options_parse(self, argc, argv, report_options_set, &options, &operands, &status))
+	if (!options_parse(self, argc, argv, report_set, &command, &operands, &status))
 		return status;
 	if (operands.count > 1)
 		return options_usage_error(
 			self, "one file at a time; '%s' is one too many", operands.items[1]);
+	if (command.live && operands.count)
+		return options_usage_error(self,
+			"--live is in place of a file; '%s' is one too many", operands.items[0]);
+	if (command.every_ns && command.live == NULL)
+		return options_usage_error(self, "--every goes with --live: files don't change");
+	if (command.every_ns && is_on_terminal(&command.options))
+		fit_terminal(&command.options);
 	is_first = question->view_count == 0 && question->level < 0 &&
 		   question->filters.requests.count == 0;
 	err = question_settle(question);
-	if (err == NULL)
-		err = report_file(&options, operands.count ? operands.items[0] : NULL,
-			is_first && question->queries[0].view == &view_functions);
-	report_options_deinit(&options);
+	is_first = is_first && err == NULL && question->queries[0].view == &view_functions;
+	if (err == NULL && command.live)
+		err = report_live(&command, is_first);
+	else if (err == NULL)
+		err = report_file(
+			&command.options, operands.count ? operands.items[0] : NULL, is_first);
+	report_options_deinit(&command.options);
 	return err ? options_failure(self, err) : EXIT_SUCCESS;
 }
 
@@ -109,7 +239,7 @@ const struct command cmd_report = {
 		"conservative collapses\nwherever no name is lost. A [module] stands behind the "
 		"rows "
 		"that enter it.",
-	.groups = report_option_groups,
+	.groups = groups,
 	.operand = OPERAND_FILE,
 	.run = report_run,
 };

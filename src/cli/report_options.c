@@ -53,15 +53,6 @@ const struct option_row report_look_rows[] = {
 	{0},
 };
 
-const struct option_group report_option_groups[] = {
-	{"View options", question_view_rows},
-	{"Filters, applied in the order given", filter_rows},
-	{"Clock", question_clock_rows},
-	{"Input and output", report_file_rows},
-	{"Appearance", report_look_rows},
-	{0},
-};
-
 struct report_options report_options_default(void)
 {
 	return (struct report_options){.question = question_default(), .width = -1};

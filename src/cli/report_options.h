@@ -38,9 +38,6 @@ extern const struct option_row report_file_rows[], report_look_rows[];
 /* Those of report_file_rows that are for any view, for commands with one. */
 extern const struct option_row report_one_view_rows[];
 
-/* All of these, with the question's: the options of commands that do nothing but report. */
-extern const struct option_group report_option_groups[];
-
 struct report_options report_options_default(void);
 void report_options_deinit(struct report_options *options);
 /* An option_set's work for the ids of the rows above and of the question's; context is the struct

@@ -61,9 +61,15 @@ enum live_state live_look(struct live *live);
 bool live_is_replaced(const struct live *live);
 
 /*
- * Writes the memory, as it is now, to an empty regular file, sparse; name is for messages.  It can
- * be opened by live_open_file, and is what formats/sonde/zones_reader.c reads.  Names of zones that
- * are functions, which will not be found any more by their addresses, are written into it.
+ * A copy of the memory as it is now, which stands still: what formats/sonde/zones_reader.c reads.
+ * Names of zones that are functions, which will not be found any more by their addresses, are
+ * written into it.  The copy is the caller's, to be freed with live_memory_deinit.
+ */
+must_use struct error *live_copy(
+	const struct live *live, struct zone_namer namer, struct live_memory *copy);
+/*
+ * Writes such a copy to an empty regular file, sparse; name is for messages.  It can be opened by
+ * live_open_file.
  */
 must_use struct error *live_save(
 	const struct live *live, struct zone_namer namer, int fd, const char *name);

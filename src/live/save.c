@@ -149,23 +149,31 @@ static bool save_copy(const struct live_memory *copy, int fd)
 	       write_at(fd, copy->data, ZONEWIRE_HEADER_BYTES, 0);
 }
 
-struct error *live_save(const struct live *live, struct zone_namer namer, int fd, const char *name)
+struct error *live_copy(const struct live *live, struct zone_namer namer, struct live_memory *copy)
 {
 	const struct live_source source = {
 		.fd = -1, .size = live->memory.size, .data = live->memory.data};
 	uint64_t now = zone_region_now(&live->memory.region);
-	struct live_memory copy;
-	struct error *err = NULL;
-	const char *problem = live_memory_copy(&copy, &source);
+	const char *problem = live_memory_copy(copy, &source);
 
 	if (problem)
 		return error_new(
 			ERROR_INPUT, "process %d: what it has %s", live->process.pid, problem);
-	live_memory_end(&copy, now,
+	live_memory_end(copy, now,
 		zone_region_end_is_proven(&live->memory.region) ? ZONEWIRE_SAVED_AFTER
 								: ZONEWIRE_SAVED);
-	clear_private_words(&copy);
-	name_functions(&copy, namer);
+	clear_private_words(copy);
+	name_functions(copy, namer);
+	return NULL;
+}
+
+struct error *live_save(const struct live *live, struct zone_namer namer, int fd, const char *name)
+{
+	struct live_memory copy;
+	struct error *err = live_copy(live, namer, &copy);
+
+	if (err)
+		return err;
 	if (!save_copy(&copy, fd))
 		err = error_system(errno, "cannot write %s", name);
 	live_memory_deinit(&copy);

@@ -95,7 +95,7 @@ static struct error *name_file(const struct session *session, struct error *err)
 	const struct profile *p = session->profile;
 	const char *path = session->path;
 
-	if (err->kind != ERROR_INPUT || path == NULL || strcmp(path, "-") == 0 ||
+	if (err->kind == ERROR_USAGE || path == NULL || strcmp(path, "-") == 0 ||
 		str_equal(profile_string(p, p->source), str_from(path)))
 		return err;
 	return error_prefix(err, "%s", path);

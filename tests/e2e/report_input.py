@@ -154,4 +154,5 @@ def test_truncated_and_mutated_dumps(folder):
 		reads_or_complains(folder / "a.dump", mutant, "--format", "json")
 
 
-harness.main()
+if __name__ == "__main__":
+	harness.main()

@@ -1,9 +1,12 @@
 """Where sonde report writes: files, pipes that end early, full disks, terminals and pagers."""
 
+import fcntl
 import os
 import pty
 import select
+import struct
 import subprocess
+import termios
 import time
 
 import harness
@@ -12,9 +15,10 @@ from harness import SONDE, check, sonde
 FOLDED = "".join(f"main;f{i};{'x' * 200} {i + 1}\n" for i in range(3000))
 
 
-def on_terminal(args, env=None, columns=80, keys=b""):
-	"""What sonde writes to a terminal of that width."""
+def on_terminal(args, env=None, columns=80, keys=b"", rows=0):
+	"""What sonde writes to a terminal of that size; rows 0: it doesn't tell."""
 	leader, follower = pty.openpty()
+	fcntl.ioctl(leader, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns if rows else 0, 0, 0))
 	os.set_blocking(leader, False)
 	variables = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns), "PAGER": "cat"}
 	for name, value in (env or {}).items():
@@ -172,4 +176,5 @@ def test_control_characters_never_reach_a_terminal():
 			assert "\u202e" not in text
 
 
-harness.main()
+if __name__ == "__main__":
+	harness.main()
