@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/instruction.h"
 #include "base/str.h"
 
 enum {
@@ -37,6 +38,15 @@ struct arch_perf_register {
 	bool unsaved_in_kernel;
 };
 
+/* What code names: an address, or the slot in memory that holds it. */
+struct arch_target {
+	uint64_t addr;
+	bool is_slot;
+};
+
+/* What is looked at of a stub. */
+#define ARCH_STUB_BYTES 16
+
 /*
  * One processor. To add one:
  *
@@ -56,6 +66,9 @@ struct arch {
 	/* By perf's number, [perf_count]: bit n of a sample's register mask is register n. */
 	const struct arch_perf_register *perf_regs;
 	size_t perf_count;
+	uint64_t perf_mask; /* those that are followed: what a sample is asked for */
+	/* Slots of a system call's first three arguments, or ARCH_REG_NONE. */
+	uint8_t syscall_arguments[3];
 	/* Bit n: slot n is the same after a call as before it, unless a rule says otherwise. */
 	uint32_t callee_saved;
 
@@ -78,11 +91,32 @@ struct arch {
 
 	/* Whether a call instruction ends at the end of the 8 bytes. */
 	bool (*is_call)(const uint8_t bytes[8]);
+
 	/*
-	 * Whether unwind rules can be read off its machine code (obj/code_frames.h and others).
-	 * If not, code without unwind information ends the walk.
+	 * The instruction at bytes[0 .. size), size > 0, which stands at addr; never longer than
+	 * size.  Rules are read off machine code by it (obj/code_frames.h and others).  NULL: they
+	 * are not, code without unwind information ends the walk, and the functions below are not
+	 * called.
 	 */
-	bool has_code_rules;
+	struct arch_instruction (*decode)(const uint8_t *bytes, size_t size, uint64_t addr);
+	/* What linkers and compilers fill the room between functions with, if it is no nop. */
+	uint8_t fill_byte;
+	/*
+	 * What the call that ends at the end of the bytes calls; it returns to return_addr.  False:
+	 * that can't be told from so many bytes, or there is no call.
+	 */
+	bool (*call_target)(const uint8_t *bytes, size_t size, uint64_t return_addr,
+		struct arch_target *target);
+	/* Where a jump at addr leads that is all a stub does.  False: there is none. */
+	bool (*stub_target)(
+		const uint8_t bytes[ARCH_STUB_BYTES], uint64_t addr, struct arch_target *target);
+
+	/* Types of relocations: of a slot of the PLT or GOT, and of an address in the object. */
+	uint32_t jump_slot_relocation, data_slot_relocation, relative_relocation;
+	/* The slot that the stub of these bytes jumps through.  False: none. */
+	bool (*plt_slot)(const uint8_t *bytes, size_t size, uint64_t addr, uint64_t *slot_addr);
+	/* The size of a stub in .plt.got, which begins with these bytes; others have 16. */
+	size_t (*plt_got_stub_size)(const uint8_t *bytes, size_t size);
 };
 
 extern const struct arch arch_x86_64, arch_aarch64;

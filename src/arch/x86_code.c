@@ -15,6 +15,8 @@
 
 #include <string.h>
 
+#include "arch/arch.h"
+
 #include "base/compiler.h"
 
 /* Which opcodes there are: one byte, 0F, 0F 38, 0F 3A; VEX and EVEX number them likewise. */
@@ -235,7 +237,7 @@ static size_t immediate_size(const struct decoder *d)
 
 static uint8_t dwarf_number(uint8_t hw_reg)
 {
-	static const uint8_t numbers[8] = {0, 2, 1, X86_BX, X86_SP, X86_BP, 4, 5};
+	static const uint8_t numbers[8] = {0, 2, 1, ARCH_REG_BX, ARCH_REG_SP, ARCH_REG_BP, 4, 5};
 
 	return hw_reg < 8 ? numbers[hw_reg] : hw_reg;
 }
@@ -252,26 +254,28 @@ static bool is_memory_at(const struct decoder *d, uint8_t base)
 }
 
 /* What writing to a register comes to: if it is sp, the kind that is given. */
-static enum x86_kind write_to(uint8_t hw_reg, enum x86_kind if_sp)
+static enum instruction_kind write_to(uint8_t hw_reg, enum instruction_kind if_sp)
 {
-	return hw_reg == HW_SP ? if_sp : hw_reg == HW_BP ? X86_SWITCH_BP : X86_OTHER;
+	return hw_reg == HW_SP	 ? if_sp
+	       : hw_reg == HW_BP ? INSTRUCTION_SWITCH_BP
+				 : INSTRUCTION_OTHER;
 }
 
 /* mov from memory. */
-static void mean_load(const struct decoder *d, struct x86_instruction *i)
+static void mean_load(const struct decoder *d, struct arch_instruction *i)
 {
 	i->value = d->displacement;
 	if (is_wide(d) && is_memory_at(d, HW_SP)) {
-		i->kind = d->reg == HW_SP ? X86_SP_FROM_STACK : X86_LOAD;
+		i->kind = d->reg == HW_SP ? INSTRUCTION_SP_FROM_STACK : INSTRUCTION_LOAD;
 		i->reg = dwarf_number(d->reg);
 	} else if (is_wide(d) && d->reg == HW_BP && is_memory_at(d, HW_BP))
-		i->kind = X86_BP_FROM_BP;
+		i->kind = INSTRUCTION_BP_FROM_BP;
 	else
-		i->kind = write_to(d->reg, X86_SWITCH_SP);
+		i->kind = write_to(d->reg, INSTRUCTION_SWITCH_SP);
 }
 
 /* 89, 8b: mov. */
-static void mean_move(const struct decoder *d, struct x86_instruction *i)
+static void mean_move(const struct decoder *d, struct arch_instruction *i)
 {
 	bool is_store = d->opcode == 0x89;
 	uint8_t to = is_store ? d->rm : d->reg, from = is_store ? d->reg : d->rm;
@@ -280,40 +284,40 @@ static void mean_move(const struct decoder *d, struct x86_instruction *i)
 		if (!is_store) {
 			mean_load(d, i);
 		} else if (is_wide(d) && is_memory_at(d, HW_SP)) {
-			i->kind = X86_STORE;
+			i->kind = INSTRUCTION_STORE;
 			i->reg = dwarf_number(d->reg);
 			i->value = d->displacement;
 		}
 	} else if (is_wide(d) && to == HW_BP && from == HW_SP) {
-		i->kind = X86_BP_FROM_SP;
+		i->kind = INSTRUCTION_BP_FROM_SP;
 	} else if (is_wide(d) && to == HW_SP && from == HW_BP) {
-		i->kind = X86_SP_FROM_BP;
+		i->kind = INSTRUCTION_SP_FROM_BP;
 	} else {
-		i->kind = write_to(to, X86_SWITCH_SP);
+		i->kind = write_to(to, INSTRUCTION_SWITCH_SP);
 		i->reg = dwarf_number(from);
 	}
 }
 
-static void mean_lea(const struct decoder *d, struct x86_instruction *i)
+static void mean_lea(const struct decoder *d, struct arch_instruction *i)
 {
 	i->value = d->displacement;
 	if (d->is_rip_relative && is_wide(d)) {
-		i->kind = X86_ADDRESS;
+		i->kind = INSTRUCTION_ADDRESS;
 		i->target = d->addr + i->size + (uint64_t)(int64_t)d->displacement;
 	} else if (d->reg == HW_SP && is_memory_at(d, HW_SP)) {
-		i->kind = X86_MOVE_SP;
+		i->kind = INSTRUCTION_MOVE_SP;
 	} else if (d->reg == HW_SP && is_memory_at(d, HW_BP)) {
-		i->kind = X86_SP_FROM_BP;
+		i->kind = INSTRUCTION_SP_FROM_BP;
 	} else if (d->reg == HW_BP && is_memory_at(d, HW_SP)) {
-		i->kind = X86_BP_FROM_SP;
+		i->kind = INSTRUCTION_BP_FROM_SP;
 	} else {
-		i->kind = write_to(d->reg, X86_SWITCH_SP);
-		i->reg = is_memory_at(d, d->base) ? dwarf_number(d->base) : X86_NO_REG;
+		i->kind = write_to(d->reg, INSTRUCTION_SWITCH_SP);
+		i->reg = is_memory_at(d, d->base) ? dwarf_number(d->base) : ARCH_REG_NONE;
 	}
 }
 
 /* 81, 83: arithmetic with a constant. */
-static void mean_arithmetic(const struct decoder *d, struct x86_instruction *i)
+static void mean_arithmetic(const struct decoder *d, struct arch_instruction *i)
 {
 	enum { ADD, SUB = 5, COMPARE = 7 };
 	unsigned int what = d->reg & 7;
@@ -321,27 +325,29 @@ static void mean_arithmetic(const struct decoder *d, struct x86_instruction *i)
 	if (d->mod != 3 || what == COMPARE)
 		return;
 	if (d->rm != HW_SP) {
-		i->kind = write_to(d->rm, X86_OTHER);
+		i->kind = write_to(d->rm, INSTRUCTION_OTHER);
 		return;
 	}
 	if (what != ADD && what != SUB) {
-		i->kind = X86_ALIGN_SP;
+		i->kind = INSTRUCTION_ALIGN_SP;
 		return;
 	}
-	i->kind = X86_MOVE_SP;
+	i->kind = INSTRUCTION_MOVE_SP;
 	i->value = (int32_t)(what == ADD ? d->immediate : -d->immediate);
 }
 
 /* ff: increments, calls, jumps, push. */
-static void mean_group_5(const struct decoder *d, struct x86_instruction *i)
+static void mean_group_5(const struct decoder *d, struct arch_instruction *i)
 {
-	static const enum x86_kind kinds[8] = {
-		X86_OTHER, X86_OTHER, X86_CALL, X86_CALL, X86_JUMP, X86_JUMP, X86_PUSH, X86_BAD};
+	static const enum instruction_kind kinds[8] = {INSTRUCTION_OTHER, INSTRUCTION_OTHER,
+		INSTRUCTION_CALL, INSTRUCTION_CALL, INSTRUCTION_JUMP, INSTRUCTION_JUMP,
+		INSTRUCTION_PUSH, INSTRUCTION_BAD};
 
 	i->kind = kinds[d->reg & 7];
 }
 
-static void mean_flow(const struct decoder *d, struct x86_instruction *i, enum x86_kind kind)
+static void mean_flow(
+	const struct decoder *d, struct arch_instruction *i, enum instruction_kind kind)
 {
 	i->kind = kind;
 	i->has_target = true;
@@ -349,7 +355,7 @@ static void mean_flow(const struct decoder *d, struct x86_instruction *i, enum x
 }
 
 /* xor, add and the like of registers: 01, 03, 29, 2b … */
-static void mean_register_arithmetic(const struct decoder *d, struct x86_instruction *i)
+static void mean_register_arithmetic(const struct decoder *d, struct arch_instruction *i)
 {
 	bool is_to_reg = d->opcode & 2, is_compare = (d->opcode & 0x38) == 0x38;
 	uint8_t to = is_to_reg ? d->reg : d->rm;
@@ -358,38 +364,38 @@ static void mean_register_arithmetic(const struct decoder *d, struct x86_instruc
 		return;
 	if ((d->opcode == 0x31 || d->opcode == 0x33) && d->mod == 3 && d->reg == HW_BP &&
 		d->rm == HW_BP)
-		i->kind = X86_ZERO_BP;
+		i->kind = INSTRUCTION_ZERO_BP;
 	else
-		i->kind = write_to(to, X86_ALIGN_SP);
+		i->kind = write_to(to, INSTRUCTION_ALIGN_SP);
 }
 
-static void mean_one(const struct decoder *d, struct x86_instruction *i)
+static void mean_one(const struct decoder *d, struct arch_instruction *i)
 {
 	uint8_t op = d->opcode, low_reg = (uint8_t)((op & 7) | (d->rex & 1) << 3);
 
 	if (op < 0x40 && (op & 5) == 1 && (op & 7) < 4)
 		mean_register_arithmetic(d, i);
 	else if (op >= 0x50 && op <= 0x5f) {
-		i->kind = op < 0x58 ? X86_PUSH : X86_POP;
+		i->kind = op < 0x58 ? INSTRUCTION_PUSH : INSTRUCTION_POP;
 		i->reg = dwarf_number(low_reg);
-		if (i->kind == X86_POP && low_reg == HW_SP)
-			i->kind = X86_SWITCH_SP;
+		if (i->kind == INSTRUCTION_POP && low_reg == HW_SP)
+			i->kind = INSTRUCTION_SWITCH_SP;
 	} else if ((op >= 0x70 && op <= 0x7f) || (op >= 0xe0 && op <= 0xe3))
-		mean_flow(d, i, X86_BRANCH);
+		mean_flow(d, i, INSTRUCTION_BRANCH);
 	else if (op == 0x90 && !(d->rex & 1))
-		i->kind = X86_NOP;
+		i->kind = INSTRUCTION_NOP;
 	else if (op >= 0x91 && op <= 0x97)
-		i->kind = write_to(low_reg, X86_SWITCH_SP);
+		i->kind = write_to(low_reg, INSTRUCTION_SWITCH_SP);
 	else
 		switch (op) {
 		case 0x68:
 		case 0x6a:
 		case 0x9c:
-			i->kind = X86_PUSH;
+			i->kind = INSTRUCTION_PUSH;
 			break;
 		case 0x8f:
 		case 0x9d:
-			i->kind = X86_POP;
+			i->kind = INSTRUCTION_POP;
 			break;
 		case 0x81:
 		case 0x83:
@@ -397,7 +403,7 @@ static void mean_one(const struct decoder *d, struct x86_instruction *i)
 			break;
 		case 0x87:
 			if (d->mod == 3 && (d->rm == HW_SP || d->reg == HW_SP))
-				i->kind = X86_SWITCH_SP;
+				i->kind = INSTRUCTION_SWITCH_SP;
 			break;
 		case 0x89:
 		case 0x8b:
@@ -408,24 +414,24 @@ static void mean_one(const struct decoder *d, struct x86_instruction *i)
 			break;
 		case 0xc2:
 		case 0xc3:
-			i->kind = X86_RETURN;
+			i->kind = INSTRUCTION_RETURN;
 			break;
 		case 0xc8:
-			i->kind = X86_ALIGN_SP;
+			i->kind = INSTRUCTION_ALIGN_SP;
 			break;
 		case 0xc9:
-			i->kind = X86_LEAVE;
+			i->kind = INSTRUCTION_LEAVE;
 			break;
 		case 0xcc:
 		case 0xf4:
-			i->kind = X86_STOP;
+			i->kind = INSTRUCTION_STOP;
 			break;
 		case 0xe8:
-			mean_flow(d, i, X86_CALL);
+			mean_flow(d, i, INSTRUCTION_CALL);
 			break;
 		case 0xe9:
 		case 0xeb:
-			mean_flow(d, i, X86_JUMP);
+			mean_flow(d, i, INSTRUCTION_JUMP);
 			break;
 		case 0xff:
 			mean_group_5(d, i);
@@ -435,22 +441,22 @@ static void mean_one(const struct decoder *d, struct x86_instruction *i)
 		}
 }
 
-static void mean_0f(const struct decoder *d, struct x86_instruction *i)
+static void mean_0f(const struct decoder *d, struct arch_instruction *i)
 {
 	uint8_t op = d->opcode;
 
 	if (op >= 0x80 && op <= 0x8f)
-		mean_flow(d, i, X86_BRANCH);
+		mean_flow(d, i, INSTRUCTION_BRANCH);
 	else if (op >= 0x40 && op <= 0x4f)
-		i->kind = write_to(d->reg, X86_ALIGN_SP);
+		i->kind = write_to(d->reg, INSTRUCTION_ALIGN_SP);
 	else if (op == 0x1f || op == 0x18 || op == 0x1e)
-		i->kind = X86_NOP; /* endbr64 is one of them */
+		i->kind = INSTRUCTION_NOP; /* endbr64 is one of them */
 	else if (op == 0x0b || op == 0xb9)
-		i->kind = X86_STOP;
+		i->kind = INSTRUCTION_STOP;
 	else if (op == 0xa0 || op == 0xa8)
-		i->kind = X86_PUSH;
+		i->kind = INSTRUCTION_PUSH;
 	else if (op == 0xa1 || op == 0xa9)
-		i->kind = X86_POP;
+		i->kind = INSTRUCTION_POP;
 }
 
 static struct decoder decode(const uint8_t *bytes, size_t size, uint64_t addr)
@@ -487,17 +493,24 @@ bool x86_may_write(const uint8_t *bytes, size_t size, uint8_t hw_reg)
 	       (d.opcode & 0xf0) != 0x70;
 }
 
-struct x86_instruction x86_decode(const uint8_t *bytes, size_t size, uint64_t addr)
+struct arch_instruction x86_decode(const uint8_t *bytes, size_t size, uint64_t addr)
 {
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	struct decoder d = decode(bytes, size, addr);
-	struct x86_instruction i = {.kind = X86_OTHER, .reg = X86_NO_REG};
+	struct arch_instruction i = {.kind = INSTRUCTION_OTHER, .reg = ARCH_REG_NONE};
 
-	if (d.bad || is_invalid(&d))
-		return (struct x86_instruction){.kind = X86_BAD, .size = 1, .reg = X86_NO_REG};
-	i.size = (uint8_t)d.at;
-	if (d.map == MAP_ONE && !d.is_vector)
-		mean_one(&d, &i);
-	else if (d.map == MAP_0F && !d.is_vector)
-		mean_0f(&d, &i);
+	if (d.bad || is_invalid(&d)) {
+		i.kind = INSTRUCTION_BAD;
+		i.size = 1;
+	} else {
+		i.size = (uint8_t)d.at;
+		if (d.map == MAP_ONE && !d.is_vector)
+			mean_one(&d, &i);
+		else if (d.map == MAP_0F && !d.is_vector)
+			mean_0f(&d, &i);
+	}
+	/* int3, and zeros */
+	i.is_fill = i.kind == INSTRUCTION_NOP || bytes[0] == 0xcc || bytes[0] == 0;
+	i.is_mark = size >= sizeof(endbr64) && memcmp(bytes, endbr64, sizeof(endbr64)) == 0;
 	return i;
 }

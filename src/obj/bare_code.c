@@ -11,14 +11,14 @@
  */
 #include "obj/bare_code.h"
 
-#include <elf.h>
-#include <string.h>
-
-#include "base/compiler.h"
+#include "arch/arch.h"
 #include "obj/objfile.h"
 
 /* How much code at the entry is taken for start-up code; the loader's has some 80 bytes. */
 #define ENTRY_SIZE ((uint64_t)256)
+
+/* At the first instruction the return address alone is between sp and the CFA. */
+enum { ENTRY_CFA = 8, ALIGNED_SIZE_MAX = 4096 };
 
 static size_t add(struct cfi_bare *bare, size_t count, struct cfi_bare one)
 {
@@ -32,28 +32,54 @@ static size_t add(struct cfi_bare *bare, size_t count, struct cfi_bare one)
 	return count + 1;
 }
 
-/* An _init or _fini of the common form: [endbr64] sub $8, %rsp … add $8, %rsp; ret. */
-static size_t add_aligned_function(
-	struct objfile *file, const char *name, struct cfi_bare *bare, size_t count)
+/* What the stack pointer is moved by at the beginning, 0 if by nothing; *body is what follows. */
+static int32_t opening_move(
+	const struct arch *arch, const struct objfile_section *s, uint64_t *body)
 {
-	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa}, sub[] = {0x48, 0x83, 0xec, 0x08},
-			     end[] = {0x48, 0x83, 0xc4, 0x08, 0xc3};
-	struct objfile_section s;
-	size_t head = 0;
+	struct arch_instruction i = arch->decode(s->bytes, s->size, s->obj_addr);
 
-	if (!objfile_section(file, name, &s) || s.bytes == NULL || s.size < sizeof(endbr) ||
-		s.obj_addr > UINT64_MAX - s.size)
+	*body = i.size;
+	if (i.is_mark && *body < s->size) {
+		i = arch->decode(s->bytes + *body, s->size - *body, s->obj_addr + *body);
+		*body += i.size;
+	}
+	return i.kind == INSTRUCTION_MOVE_SP ? i.value : 0;
+}
+
+/* Whether it ends by moving the stack pointer so and returning; *last is where it returns. */
+static bool closes_with(
+	const struct arch *arch, const struct objfile_section *s, int32_t move, uint64_t *last)
+{
+	struct arch_instruction i = {.kind = INSTRUCTION_BAD}, before = i;
+
+	for (uint64_t at = 0; at < s->size; at += i.size) {
+		before = i;
+		i = arch->decode(s->bytes + at, s->size - at, s->obj_addr + at);
+		*last = at;
+	}
+	return i.kind == INSTRUCTION_RETURN && before.kind == INSTRUCTION_MOVE_SP &&
+	       before.value == move;
+}
+
+/* An _init or _fini of the common form: sub $8, %rsp … add $8, %rsp; ret. */
+static size_t add_aligned_function(struct objfile *file, const struct arch *arch, const char *name,
+	struct cfi_bare *bare, size_t count)
+{
+	struct objfile_section s;
+	uint64_t body, last = 0;
+	int32_t room;
+
+	if (!objfile_section(file, name, &s) || s.bytes == NULL || s.size == 0 ||
+		s.size > ALIGNED_SIZE_MAX || s.obj_addr > UINT64_MAX - s.size)
 		return count;
-	if (memcmp(s.bytes, endbr, sizeof(endbr)) == 0)
-		head = sizeof(endbr);
-	if (s.size < head + sizeof(sub) + sizeof(end) ||
-		memcmp(s.bytes + head, sub, sizeof(sub)) != 0 ||
-		memcmp(s.bytes + s.size - sizeof(end), end, sizeof(end)) != 0)
+	room = -opening_move(arch, &s, &body);
+	if (room != ENTRY_CFA || !closes_with(arch, &s, room, &last) || last < body)
 		return count;
-	uint64_t low = s.obj_addr, body = low + head + sizeof(sub), ret = low + s.size - 1;
-	count = add(bare, count, (struct cfi_bare){low, body, false, 8});
-	count = add(bare, count, (struct cfi_bare){body, ret, false, 16});
-	return add(bare, count, (struct cfi_bare){ret, ret + 1, false, 8});
+	uint64_t low = s.obj_addr;
+	count = add(bare, count, (struct cfi_bare){low, low + body, false, ENTRY_CFA});
+	count = add(
+		bare, count, (struct cfi_bare){low + body, low + last, false, ENTRY_CFA + room});
+	return add(bare, count, (struct cfi_bare){low + last, low + s.size, false, ENTRY_CFA});
 }
 
 static size_t add_entry(const struct objfile *file, struct cfi_bare *bare, size_t count)
@@ -84,12 +110,13 @@ static bool overlap(const struct cfi_bare *bare, size_t count)
 
 size_t bare_code_find(struct objfile *file, struct cfi_bare bare[BARE_CODE_MAX])
 {
+	const struct arch *arch = arch_of_machine(objfile_machine(file));
 	size_t count = 0;
 
-	if (objfile_machine(file) != EM_X86_64)
+	if (arch == NULL || arch->decode == NULL)
 		return 0;
-	count = add_aligned_function(file, ".init", bare, count);
-	count = add_aligned_function(file, ".fini", bare, count);
+	count = add_aligned_function(file, arch, ".init", bare, count);
+	count = add_aligned_function(file, arch, ".fini", bare, count);
 	if (overlap(bare, count))
 		count = 0;
 	return add_entry(file, bare, count);

@@ -125,6 +125,7 @@ struct cfi_code {
 	/* Adds where functions begin, as far as symbols say; those elsewhere than in code, too. */
 	void (*add_starts)(void *context, struct code_starts *starts);
 	void *context;
+	const struct arch *arch; /* of the code, if there are ranges */
 };
 
 /* What is to be known of the object besides. */

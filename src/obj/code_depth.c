@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "arch/x86_code.h"
+#include "arch/arch.h"
 
 /* Instructions that are followed, for each byte of code. */
 enum { STEPS_PER_BYTE = 8 };
@@ -29,50 +29,50 @@ struct depths {
 	size_t steps_left;
 };
 
-static struct depth_state after(struct depth_state s, const struct x86_instruction *i)
+static struct depth_state after(struct depth_state s, const struct arch_instruction *i)
 {
 	switch (i->kind) {
-	case X86_PUSH:
+	case INSTRUCTION_PUSH:
 		s.bytes += 8;
 		break;
-	case X86_POP:
+	case INSTRUCTION_POP:
 		s.bytes -= 8;
-		s.has_bp &= i->reg != X86_BP;
+		s.has_bp &= i->reg != ARCH_REG_BP;
 		break;
-	case X86_MOVE_SP:
+	case INSTRUCTION_MOVE_SP:
 		s.bytes -= i->value;
 		break;
-	case X86_SP_FROM_BP:
+	case INSTRUCTION_SP_FROM_BP:
 		s.bytes = -(int64_t)i->value;
 		s.is_loose = false;
 		break;
-	case X86_BP_FROM_SP:
+	case INSTRUCTION_BP_FROM_SP:
 		s = (struct depth_state){.is_reached = true, .has_bp = true, .bytes = i->value};
 		break;
-	case X86_ALIGN_SP:
-	case X86_SWITCH_SP:
-	case X86_SP_FROM_STACK:
+	case INSTRUCTION_ALIGN_SP:
+	case INSTRUCTION_SWITCH_SP:
+	case INSTRUCTION_SP_FROM_STACK:
 		s.is_loose = true;
 		break;
-	case X86_LEAVE:
-	case X86_ZERO_BP:
-	case X86_BP_FROM_BP:
-	case X86_SWITCH_BP:
+	case INSTRUCTION_LEAVE:
+	case INSTRUCTION_ZERO_BP:
+	case INSTRUCTION_BP_FROM_BP:
+	case INSTRUCTION_SWITCH_BP:
 		s.has_bp = false;
 		break;
-	case X86_LOAD:
-		s.has_bp &= i->reg != X86_BP;
+	case INSTRUCTION_LOAD:
+		s.has_bp &= i->reg != ARCH_REG_BP;
 		break;
-	case X86_BAD:
-	case X86_OTHER:
-	case X86_NOP:
-	case X86_STORE:
-	case X86_CALL:
-	case X86_JUMP:
-	case X86_BRANCH:
-	case X86_RETURN:
-	case X86_STOP:
-	case X86_ADDRESS:
+	case INSTRUCTION_BAD:
+	case INSTRUCTION_OTHER:
+	case INSTRUCTION_NOP:
+	case INSTRUCTION_STORE:
+	case INSTRUCTION_CALL:
+	case INSTRUCTION_JUMP:
+	case INSTRUCTION_BRANCH:
+	case INSTRUCTION_RETURN:
+	case INSTRUCTION_STOP:
+	case INSTRUCTION_ADDRESS:
 		break;
 	}
 	return s;
@@ -108,19 +108,20 @@ static void reach(struct depths *d, uint64_t at, struct depth_state state)
 	vec_push(&d->open, (uint32_t)at);
 }
 
-static struct x86_instruction decode(const struct code_piece *code, size_t at)
+static struct arch_instruction decode(const struct code_piece *code, size_t at)
 {
-	return x86_decode(code->bytes + at, code->size - at, code->obj_addr + at);
+	return code->arch->decode(code->bytes + at, code->size - at, code->obj_addr + at);
 }
 
 static void follow(struct depths *d, size_t at)
 {
-	struct x86_instruction i = decode(d->code, at);
+	struct arch_instruction i = decode(d->code, at);
 	struct depth_state next = after(d->before[at], &i);
 
-	if (i.has_target && (i.kind == X86_JUMP || i.kind == X86_BRANCH))
+	if (i.has_target && (i.kind == INSTRUCTION_JUMP || i.kind == INSTRUCTION_BRANCH))
 		reach(d, i.target - d->code->obj_addr, next);
-	if (i.kind != X86_JUMP && i.kind != X86_RETURN && i.kind != X86_STOP && i.kind != X86_BAD)
+	if (i.kind != INSTRUCTION_JUMP && i.kind != INSTRUCTION_RETURN &&
+		i.kind != INSTRUCTION_STOP && i.kind != INSTRUCTION_BAD)
 		reach(d, at + i.size, next);
 }
 

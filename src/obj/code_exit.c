@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "arch/x86_code.h"
+#include "arch/arch.h"
 
 /* WAYS_MAX: branches that were not taken; CODE_MAX: bytes of code that are looked at. */
 enum { STEPS_MAX = 2048, WAYS_MAX = 64, CODE_MAX = 8192 };
@@ -33,11 +33,11 @@ static void restore(struct exit_state *s, uint8_t reg, int64_t slot)
 	/* What was pushed on the way is what the register holds now. */
 	bool is_own = s->base == EXIT_SP && slot < 0;
 
-	if (reg == X86_BP) {
+	if (reg == ARCH_REG_BP) {
 		s->bp_slot = is_own ? CODE_EXIT_NOT_RESTORED : slot;
 		s->is_gone = !is_own;
 		s->has_own = s->is_other = false;
-	} else if (reg == X86_BX) {
+	} else if (reg == ARCH_REG_BX) {
 		s->bx_slot = is_own ? CODE_EXIT_NOT_RESTORED : slot;
 	}
 }
@@ -64,7 +64,7 @@ static bool load_bp(struct exit_state *s, int64_t distance)
 		return false;
 	s->is_adrift |= s->base != EXIT_BP;
 	s->base = EXIT_BP;
-	restore(s, X86_BP, distance);
+	restore(s, ARCH_REG_BP, distance);
 	return true;
 }
 
@@ -87,9 +87,9 @@ static void load(struct exit_state *s, uint8_t reg, int64_t distance)
 {
 	if (!s->is_adrift)
 		restore(s, reg, s->sp + distance);
-	else if (reg == X86_BX)
+	else if (reg == ARCH_REG_BX)
 		s->bx_slot = CODE_EXIT_NOT_RESTORED;
-	else if (reg == X86_BP)
+	else if (reg == ARCH_REG_BP)
 		s->is_other = true;
 }
 
@@ -100,55 +100,55 @@ static void pop(struct exit_state *s, uint8_t reg)
 }
 
 /* False: where sp is from there on is not known. */
-static bool pass(struct exit_state *s, const struct x86_instruction *i)
+static bool pass(struct exit_state *s, const struct arch_instruction *i)
 {
 	switch (i->kind) {
-	case X86_PUSH:
+	case INSTRUCTION_PUSH:
 		s->sp -= 8;
 		break;
-	case X86_POP:
+	case INSTRUCTION_POP:
 		pop(s, i->reg);
 		break;
-	case X86_MOVE_SP:
+	case INSTRUCTION_MOVE_SP:
 		s->sp += i->value;
 		break;
-	case X86_LOAD:
+	case INSTRUCTION_LOAD:
 		load(s, i->reg, i->value);
 		break;
-	case X86_BP_FROM_SP:
+	case INSTRUCTION_BP_FROM_SP:
 		s->has_own = true;
 		s->own_bp = s->sp + i->value;
 		break;
-	case X86_SP_FROM_BP:
+	case INSTRUCTION_SP_FROM_BP:
 		return take_bp(s, i->value);
-	case X86_LEAVE:
+	case INSTRUCTION_LEAVE:
 		if (!take_bp(s, 0))
 			return false;
-		pop(s, X86_BP);
+		pop(s, ARCH_REG_BP);
 		break;
-	case X86_BP_FROM_BP:
+	case INSTRUCTION_BP_FROM_BP:
 		return load_bp(s, i->value);
-	case X86_SP_FROM_STACK:
+	case INSTRUCTION_SP_FROM_STACK:
 		return s->sp + i->value >= 0 && take_sp(s, EXIT_SAVED, s->sp + i->value, 0);
-	case X86_SWITCH_SP:
-		return i->reg != X86_NO_REG && take_sp(s, EXIT_REGISTER, i->reg, i->value);
-	case X86_SWITCH_BP:
+	case INSTRUCTION_SWITCH_SP:
+		return i->reg != ARCH_REG_NONE && take_sp(s, EXIT_REGISTER, i->reg, i->value);
+	case INSTRUCTION_SWITCH_BP:
 		s->is_other = true;
 		s->has_own = false;
 		break;
-	case X86_ALIGN_SP:
-	case X86_ZERO_BP:
-	case X86_BAD:
-	case X86_STOP:
+	case INSTRUCTION_ALIGN_SP:
+	case INSTRUCTION_ZERO_BP:
+	case INSTRUCTION_BAD:
+	case INSTRUCTION_STOP:
 		return false;
-	case X86_OTHER:
-	case X86_NOP:
-	case X86_STORE:
-	case X86_CALL:
-	case X86_JUMP:
-	case X86_BRANCH:
-	case X86_RETURN:
-	case X86_ADDRESS:
+	case INSTRUCTION_OTHER:
+	case INSTRUCTION_NOP:
+	case INSTRUCTION_STORE:
+	case INSTRUCTION_CALL:
+	case INSTRUCTION_JUMP:
+	case INSTRUCTION_BRANCH:
+	case INSTRUCTION_RETURN:
+	case INSTRUCTION_ADDRESS:
 		break;
 	}
 	return true;
@@ -218,22 +218,23 @@ static bool follow(struct exits *e, struct way way, struct cfi_rule *rule)
 	bool after_call = false;
 
 	while (way.at < code->size && !e->visited[way.at] && e->steps++ < STEPS_MAX) {
-		struct x86_instruction i = x86_decode(
+		struct arch_instruction i = code->arch->decode(
 			code->bytes + way.at, code->size - way.at, code->obj_addr + way.at);
 
 		e->visited[way.at] = true;
-		if (i.kind == X86_RETURN)
+		if (i.kind == INSTRUCTION_RETURN)
 			return make_return_rule(&way.state, rule);
-		bool may_leave = i.kind == X86_SWITCH_SP || i.kind == X86_ALIGN_SP ||
-				 (i.kind == X86_JUMP && !i.has_target);
+		bool may_leave = i.kind == INSTRUCTION_SWITCH_SP ||
+				 i.kind == INSTRUCTION_ALIGN_SP ||
+				 (i.kind == INSTRUCTION_JUMP && !i.has_target);
 		if (may_leave && make_frame_rule(&way.state, rule))
 			return true;
-		if ((after_call && i.kind == X86_NOP) || !pass(&way.state, &i))
+		if ((after_call && i.kind == INSTRUCTION_NOP) || !pass(&way.state, &i))
 			return false;
-		after_call = i.kind == X86_CALL;
-		if (i.has_target && (i.kind == X86_BRANCH || i.kind == X86_JUMP))
+		after_call = i.kind == INSTRUCTION_CALL;
+		if (i.has_target && (i.kind == INSTRUCTION_BRANCH || i.kind == INSTRUCTION_JUMP))
 			branch(e, i.target, &way.state);
-		if (i.kind == X86_JUMP)
+		if (i.kind == INSTRUCTION_JUMP)
 			return false;
 		way.at += i.size;
 	}

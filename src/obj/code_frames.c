@@ -21,7 +21,7 @@
 
 #include "base/alloc.h"
 #include "obj/cfi_rows.h"
-#include "arch/x86_code.h"
+#include "arch/arch.h"
 
 /* Longer ones are taken in parts. */
 #define PART_SIZE ((size_t)1 << 20)
@@ -46,14 +46,9 @@ static const struct frame_state entry_state = {
 
 /* ---- starts ---- */
 
-static struct x86_instruction decode_at(const struct code_piece *code, size_t at)
+static struct arch_instruction decode_at(const struct code_piece *code, size_t at)
 {
-	return x86_decode(code->bytes + at, code->size - at, code->obj_addr + at);
-}
-
-static bool is_padding(const struct x86_instruction *i, uint8_t first_byte)
-{
-	return i->kind == X86_NOP || first_byte == 0xcc || first_byte == 0x00;
+	return code->arch->decode(code->bytes + at, code->size - at, code->obj_addr + at);
 }
 
 bool code_frames_wanted(const struct code_piece *code)
@@ -61,17 +56,17 @@ bool code_frames_wanted(const struct code_piece *code)
 	size_t at = 0;
 
 	while (at < code->size) {
-		struct x86_instruction i = decode_at(code, at);
-		if (!is_padding(&i, code->bytes[at]))
+		struct arch_instruction i = decode_at(code, at);
+		if (!i.is_fill)
 			return true;
 		at += i.size;
 	}
 	return false;
 }
 
-static bool is_callee_saved(uint8_t reg)
+static bool is_callee_saved(const struct arch *arch, uint8_t reg)
 {
-	return reg == X86_BX || reg == X86_BP || (reg >= 12 && reg <= 15);
+	return reg != ARCH_REG_NONE && (arch->callee_saved >> reg & 1) != 0;
 }
 
 /* What went before an address. */
@@ -83,19 +78,11 @@ struct flow {
 /* How control comes to an address, as far as direct jumps say. */
 enum { BY_JUMP = 1, BY_BRANCH = 2 };
 
-static bool is_endbr(const struct code_piece *code, size_t at)
-{
-	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
-
-	return code->size - at >= sizeof(endbr) &&
-	       memcmp(code->bytes + at, endbr, sizeof(endbr)) == 0;
-}
-
 /* Where a function may begin: at 16 bytes, behind where control paused. */
 struct candidate {
 	size_t at;
 	bool has_ended;	    /* control had gone elsewhere */
-	bool saves;	    /* it begins with endbr64, or saves a register */
+	bool saves;	    /* it begins with a mark (endbr64), or saves a register */
 	bool makes_room;    /* it begins with that */
 	bool follows_table; /* there is a jump by a table behind the candidate before */
 };
@@ -103,16 +90,17 @@ struct candidate {
 static struct candidate make_candidate(
 	const struct code_piece *code, size_t at, const struct flow *before)
 {
-	struct x86_instruction i = decode_at(code, at);
+	struct arch_instruction i = decode_at(code, at);
 
 	return (struct candidate){.at = at,
 		.has_ended = before->ended,
-		.saves = is_endbr(code, at) || (i.kind == X86_PUSH && is_callee_saved(i.reg)),
-		.makes_room = i.kind == X86_MOVE_SP && i.value < 0};
+		.saves = i.is_mark ||
+			 (i.kind == INSTRUCTION_PUSH && is_callee_saved(code->arch, i.reg)),
+		.makes_room = i.kind == INSTRUCTION_MOVE_SP && i.value < 0};
 }
 
 /*
- * Whether a function begins there rather than a loop or a case: by endbr64, a register saved, room
+ * Whether a function begins there rather than a loop or a case: by a mark, a register saved, room
  * made; or by nothing leading there, if there is no jump by a table before and none across it.
  * Jumps lead to functions too, instead of a last call, branches don't.
  */
@@ -126,20 +114,21 @@ static bool looks_like_start(
 }
 
 /* A call of what follows only asks for its own address; addresses in code may be of tables. */
-static bool points_to_function(const struct x86_instruction *i, uint64_t obj_addr)
+static bool points_to_function(const struct arch_instruction *i, uint64_t obj_addr)
 {
-	if (i->kind == X86_CALL)
+	if (i->kind == INSTRUCTION_CALL)
 		return i->has_target && i->target != obj_addr + i->size;
-	return i->kind == X86_ADDRESS && (i->target & 15) == 0;
+	return i->kind == INSTRUCTION_ADDRESS && (i->target & 15) == 0;
 }
 
-static struct flow flow_after(struct flow before, const struct x86_instruction *i, bool is_fill)
+static struct flow flow_after(struct flow before, const struct arch_instruction *i, bool is_fill)
 {
-	bool ends = i->kind == X86_RETURN || i->kind == X86_STOP || i->kind == X86_JUMP;
+	bool ends = i->kind == INSTRUCTION_RETURN || i->kind == INSTRUCTION_STOP ||
+		    i->kind == INSTRUCTION_JUMP;
 
 	return (struct flow){
 		.ended = ends || (before.ended && is_fill),
-		.paused = ends || i->kind == X86_CALL || (before.paused && is_fill),
+		.paused = ends || i->kind == INSTRUCTION_CALL || (before.paused && is_fill),
 	};
 }
 
@@ -169,17 +158,18 @@ static void note_crossing(struct search *s, size_t from, size_t to)
 	s->crossings[cell_of(s->code, high + 15)]--;
 }
 
-static void note_jump(struct search *s, const struct x86_instruction *i, size_t from)
+static void note_jump(struct search *s, const struct arch_instruction *i, size_t from)
 {
-	bool is_jump = i->kind == X86_JUMP || i->kind == X86_BRANCH;
+	bool is_jump = i->kind == INSTRUCTION_JUMP || i->kind == INSTRUCTION_BRANCH;
 	uint64_t at = i->target - s->code->obj_addr;
 
-	s->has_table |= i->kind == X86_JUMP && !i->has_target;
+	s->has_table |= i->kind == INSTRUCTION_JUMP && !i->has_target;
 	if (!is_jump || !i->has_target || at >= s->code->size)
 		return;
 	if ((i->target & 15) == 0)
-		s->jump_targets[cell_of(s->code, at)] |= i->kind == X86_JUMP ? BY_JUMP : BY_BRANCH;
-	if ((i->target & 15) != 0 || i->kind == X86_BRANCH)
+		s->jump_targets[cell_of(s->code, at)] |=
+			i->kind == INSTRUCTION_JUMP ? BY_JUMP : BY_BRANCH;
+	if ((i->target & 15) != 0 || i->kind == INSTRUCTION_BRANCH)
 		note_crossing(s, from, at);
 }
 
@@ -199,8 +189,8 @@ static void look_through(struct search *s, struct code_starts *starts)
 	struct flow before = {.ended = true, .paused = true};
 
 	for (size_t at = 0; at < code->size;) {
-		struct x86_instruction i = decode_at(code, at);
-		bool is_fill = is_padding(&i, code->bytes[at]) && !is_endbr(code, at);
+		struct arch_instruction i = decode_at(code, at);
+		bool is_fill = i.is_fill && !i.is_mark;
 
 		if (points_to_function(&i, code->obj_addr + at) &&
 			i.target - code->obj_addr < code->size)
@@ -252,18 +242,18 @@ static void push(struct frame_state *s, uint8_t reg)
 		s->return_reg = NO_REGISTER;
 		return;
 	}
-	if (reg == X86_BP && !s->saved_bp && !s->has_bp)
+	if (reg == ARCH_REG_BP && !s->saved_bp && !s->has_bp)
 		s->saved_bp = -s->sp_offset;
-	else if (reg == X86_BX && !s->saved_bx)
+	else if (reg == ARCH_REG_BX && !s->saved_bx)
 		s->saved_bx = -s->sp_offset;
 }
 
 static void restore(struct frame_state *s, uint8_t reg, int32_t slot)
 {
-	if (reg == X86_BP) {
+	if (reg == ARCH_REG_BP) {
 		s->has_bp = false;
 		s->saved_bp = s->has_sp && s->saved_bp == slot ? 0 : s->saved_bp;
-	} else if (reg == X86_BX) {
+	} else if (reg == ARCH_REG_BX) {
 		s->saved_bx = s->has_sp && s->saved_bx == slot ? 0 : s->saved_bx;
 	}
 }
@@ -272,9 +262,9 @@ static void save(struct frame_state *s, uint8_t reg, int32_t slot)
 {
 	if (!s->has_sp || slot >= -8)
 		return;
-	if (reg == X86_BP && !s->saved_bp && !s->has_bp)
+	if (reg == ARCH_REG_BP && !s->saved_bp && !s->has_bp)
 		s->saved_bp = slot;
-	else if (reg == X86_BX && !s->saved_bx)
+	else if (reg == ARCH_REG_BX && !s->saved_bx)
 		s->saved_bx = slot;
 }
 
@@ -293,7 +283,8 @@ static void move_sp(struct frame_state *s, int64_t bytes)
 static void pop(struct frame_state *s, uint8_t reg)
 {
 	restore(s, reg, -s->sp_offset);
-	if (s->has_sp && s->sp_offset == 8 && s->return_reg == NO_REGISTER && reg != X86_NO_REG) {
+	if (s->has_sp && s->sp_offset == 8 && s->return_reg == NO_REGISTER &&
+		reg != ARCH_REG_NONE) {
 		s->return_reg = reg;
 		s->sp_offset = 0;
 	} else {
@@ -324,61 +315,61 @@ static void leave(struct frame_state *s)
 	s->saved_bp = 0;
 }
 
-static struct frame_state after(struct frame_state s, const struct x86_instruction *i)
+static struct frame_state after(struct frame_state s, const struct arch_instruction *i)
 {
 	switch (i->kind) {
-	case X86_PUSH:
+	case INSTRUCTION_PUSH:
 		push(&s, i->reg);
 		break;
-	case X86_POP:
+	case INSTRUCTION_POP:
 		pop(&s, i->reg);
 		break;
-	case X86_MOVE_SP:
+	case INSTRUCTION_MOVE_SP:
 		move_sp(&s, i->value);
 		break;
-	case X86_SP_FROM_BP:
+	case INSTRUCTION_SP_FROM_BP:
 		set_sp_from_bp(&s, i->value);
 		break;
-	case X86_ALIGN_SP:
+	case INSTRUCTION_ALIGN_SP:
 		s.has_sp = false;
 		break;
-	case X86_SWITCH_SP:
-	case X86_SP_FROM_STACK:
+	case INSTRUCTION_SWITCH_SP:
+	case INSTRUCTION_SP_FROM_STACK:
 		s.has_sp = false;
 		s.is_switched = !s.has_bp;
 		break;
-	case X86_BP_FROM_SP:
+	case INSTRUCTION_BP_FROM_SP:
 		set_bp_from_sp(&s, i->value);
 		break;
-	case X86_BP_FROM_BP:
+	case INSTRUCTION_BP_FROM_BP:
 		if (s.has_bp)
-			restore(&s, X86_BP, i->value - s.bp_offset);
+			restore(&s, ARCH_REG_BP, i->value - s.bp_offset);
 		break;
-	case X86_SWITCH_BP:
+	case INSTRUCTION_SWITCH_BP:
 		s.has_bp = false;
 		break;
-	case X86_ZERO_BP:
+	case INSTRUCTION_ZERO_BP:
 		s.is_outermost |= !s.saved_bp && !s.has_bp;
 		s.has_bp = false;
 		break;
-	case X86_STORE:
+	case INSTRUCTION_STORE:
 		save(&s, i->reg, i->value - s.sp_offset);
 		break;
-	case X86_LOAD:
+	case INSTRUCTION_LOAD:
 		restore(&s, i->reg, i->value - s.sp_offset);
 		break;
-	case X86_LEAVE:
+	case INSTRUCTION_LEAVE:
 		leave(&s);
 		break;
-	case X86_BAD:
-	case X86_OTHER:
-	case X86_NOP:
-	case X86_CALL:
-	case X86_JUMP:
-	case X86_BRANCH:
-	case X86_RETURN:
-	case X86_STOP:
-	case X86_ADDRESS:
+	case INSTRUCTION_BAD:
+	case INSTRUCTION_OTHER:
+	case INSTRUCTION_NOP:
+	case INSTRUCTION_CALL:
+	case INSTRUCTION_JUMP:
+	case INSTRUCTION_BRANCH:
+	case INSTRUCTION_RETURN:
+	case INSTRUCTION_STOP:
+	case INSTRUCTION_ADDRESS:
 		break;
 	}
 	return s;
@@ -439,9 +430,9 @@ static void reach(struct function *f, uint64_t at, const struct frame_state *sta
 	count_state(f, state);
 }
 
-static struct x86_instruction decode(struct function *f, size_t at)
+static struct arch_instruction decode(struct function *f, size_t at)
 {
-	struct x86_instruction i = decode_at(f->code, at);
+	struct arch_instruction i = decode_at(f->code, at);
 
 	f->sizes[at] = i.size;
 	return i;
@@ -456,19 +447,20 @@ static size_t size_at(struct function *f, size_t at)
 static void follow(struct function *f, size_t at)
 {
 	while (at < f->code->size) {
-		struct x86_instruction i = decode(f, at);
+		struct arch_instruction i = decode(f, at);
 		struct frame_state next = after(f->before[at], &i);
 
 		/* A call that is the first thing on another stack is the outermost one there. */
-		if (i.kind == X86_CALL && next.is_switched)
+		if (i.kind == INSTRUCTION_CALL && next.is_switched)
 			f->before[at].is_outermost = true;
 		/* With nothing on the stack it is a call that comes last. */
-		if (i.kind == X86_JUMP && !i.has_target && (next.has_bp || next.sp_offset > 8))
+		if (i.kind == INSTRUCTION_JUMP && !i.has_target &&
+			(next.has_bp || next.sp_offset > 8))
 			f->at_table = next;
-		if (i.has_target && (i.kind == X86_JUMP || i.kind == X86_BRANCH))
+		if (i.has_target && (i.kind == INSTRUCTION_JUMP || i.kind == INSTRUCTION_BRANCH))
 			reach(f, i.target - f->code->obj_addr, &next);
-		if (i.kind == X86_JUMP || i.kind == X86_RETURN || i.kind == X86_STOP ||
-			i.kind == X86_BAD)
+		if (i.kind == INSTRUCTION_JUMP || i.kind == INSTRUCTION_RETURN ||
+			i.kind == INSTRUCTION_STOP || i.kind == INSTRUCTION_BAD)
 			return;
 		at += i.size;
 		if (at >= f->code->size || f->before[at].is_reached)
@@ -488,19 +480,33 @@ static void follow_all(struct function *f)
 static size_t skip_padding(struct function *f, size_t at)
 {
 	while (at < f->code->size && !f->before[at].is_reached) {
-		struct x86_instruction i = decode(f, at);
-		if (!is_padding(&i, f->code->bytes[at]))
+		struct arch_instruction i = decode(f, at);
+		if (!i.is_fill)
 			break;
 		at += i.size;
 	}
 	return at;
 }
 
+static bool is_short_nop(const struct arch_instruction *i)
+{
+	return i->kind == INSTRUCTION_NOP && i->size == 1;
+}
+
 /* nop; call; nop: where goroutines begin, or rather, to which their functions return. */
 static bool is_go_exit(const struct code_piece *code)
 {
-	return code->size >= 7 && code->bytes[0] == 0x90 && code->bytes[1] == 0xe8 &&
-	       code->bytes[6] == 0x90;
+	struct arch_instruction i[3];
+	size_t at = 0;
+
+	for (size_t n = 0; n < ARRAY_SIZE(i); n++) {
+		if (at >= code->size)
+			return false;
+		i[n] = decode_at(code, at);
+		at += i[n].size;
+	}
+	return is_short_nop(&i[0]) && i[1].kind == INSTRUCTION_CALL && i[1].has_target &&
+	       is_short_nop(&i[2]);
 }
 
 static void follow_function(struct function *f)
@@ -552,14 +558,15 @@ static void add_row(struct cfi_rows *rows, uint64_t obj_addr, const struct frame
 		cfi_rows_add_gap(rows, obj_addr);
 }
 
-/* mov $15, %rax; syscall: the unwinder knows what this is by its look, where no rule covers it. */
+/* The unwinder knows what returns from a signal by its look, where no rule covers it. */
 static size_t signal_return_size(const struct code_piece *code, size_t at)
 {
-	static const uint8_t bytes[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	size_t size = code->arch->signal_return_size;
 
-	if (code->size - at < sizeof(bytes) || memcmp(code->bytes + at, bytes, sizeof(bytes)) != 0)
+	if (code->size - at < size ||
+		memcmp(code->bytes + at, code->arch->signal_return, size) != 0)
 		return 0;
-	return sizeof(bytes);
+	return size;
 }
 
 static void add_rows(struct function *f, struct cfi_rows *rows)
@@ -599,7 +606,8 @@ void code_frames_add_rows(const struct code_piece *code, struct cfi_rows *rows)
 		size_t left = code->size - at;
 		struct code_piece part = {.obj_addr = code->obj_addr + at,
 			.bytes = code->bytes + at,
-			.size = left < PART_SIZE ? left : PART_SIZE};
+			.size = left < PART_SIZE ? left : PART_SIZE,
+			.arch = code->arch};
 
 		add_part(&part, rows);
 	}

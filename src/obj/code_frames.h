@@ -13,6 +13,7 @@
 
 #include "base/vec.h"
 
+struct arch;
 struct cfi_rows;
 
 /* Executable code of an object. */
@@ -20,6 +21,7 @@ struct code_piece {
 	uint64_t obj_addr;
 	const uint8_t *bytes;
 	size_t size;
+	const struct arch *arch; /* one with decode */
 };
 
 struct code_starts {

@@ -95,26 +95,25 @@ static struct span near(struct span piece, uint64_t obj_addr, uint64_t distance)
 	return piece;
 }
 
-/* Whether int3, twice at the least, and then other code stand before and at an offset. */
-static bool follows_fill(const uint8_t *bytes, uint64_t at)
+/* Whether fill, twice at the least, and then other code stand before and at an offset. */
+static bool follows_fill(uint8_t fill, const uint8_t *bytes, uint64_t at)
 {
-	enum { INT3 = 0xcc };
-
-	return at >= 2 && bytes[at - 1] == INT3 && bytes[at - 2] == INT3 && bytes[at] != INT3;
+	return at >= 2 && bytes[at - 1] == fill && bytes[at - 2] == fill && bytes[at] != fill;
 }
 
 /* Narrows a span to what is between fill, as far as it has some before and behind obj_addr. */
-static struct span between_fill(const uint8_t *bytes, uint64_t obj_addr, struct span span)
+static struct span between_fill(
+	uint8_t fill, const uint8_t *bytes, uint64_t obj_addr, struct span span)
 {
 	uint64_t low = span.low, at = obj_addr & ~(uint64_t)15;
 
 	for (; at > low; at -= 16)
-		if (follows_fill(bytes, at - low)) {
+		if (follows_fill(fill, bytes, at - low)) {
 			span.low = at;
 			break;
 		}
 	for (at = (obj_addr | 15) + 1; at < span.high; at += 16)
-		if (follows_fill(bytes, at - low)) {
+		if (follows_fill(fill, bytes, at - low)) {
 			span.high = at;
 			break;
 		}
@@ -133,7 +132,7 @@ static bool find_fill(
 		uint8_t *bytes = copy_code(gaps, all);
 		if (bytes == NULL)
 			return false;
-		*span = between_fill(bytes, obj_addr, all);
+		*span = between_fill(gaps->code->arch->fill_byte, bytes, obj_addr, all);
 		free(bytes);
 		if (span->low > all.low && (span->high < all.high || all.high == piece.high))
 			return true;
@@ -208,7 +207,7 @@ static void trim(struct code_region *region, uint64_t obj_addr)
 static void fill_region(const struct code_gaps *gaps, struct span span, struct code_region *region)
 {
 	uint8_t *bytes = copy_code(gaps, span);
-	struct code_piece piece = {span.low, bytes, span.high - span.low};
+	struct code_piece piece = {span.low, bytes, span.high - span.low, gaps->code->arch};
 
 	*region = (struct code_region){.low = span.low, .high = span.high};
 	if (bytes == NULL || !code_frames_wanted(&piece)) {
@@ -271,7 +270,8 @@ void code_gaps_add_rows(struct code_gaps *gaps, uint64_t obj_addr, uint64_t *low
 	f = (struct span){*low, *high};
 	uint8_t *bytes = copy_code(gaps, f);
 	if (bytes)
-		code_frames_add_rows(&(struct code_piece){f.low, bytes, f.high - f.low}, rows);
+		code_frames_add_rows(
+			&(struct code_piece){f.low, bytes, f.high - f.low, gaps->code->arch}, rows);
 	free(bytes);
 }
 

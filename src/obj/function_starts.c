@@ -107,7 +107,7 @@ static void add_code_starts(const struct cfi_code *code, size_t range, struct co
 	if (size > CODE_MAX)
 		return;
 	uint8_t *bytes = xalloc(size);
-	struct code_piece piece = {.obj_addr = low, .bytes = bytes, .size = size};
+	struct code_piece piece = {low, bytes, size, code->arch};
 
 	if (code->read(code->context, low, bytes, size))
 		code_frames_find_starts(&piece, starts);

@@ -98,6 +98,14 @@ size_t objfile_cfi_sections(
 
 /* ---- code without unwind rules ---- */
 
+/* The file's processor if rules can be read off its code, else NULL. */
+static const struct arch *code_arch(const struct objfile *file)
+{
+	const struct arch *arch = arch_of_machine(objfile_machine(file));
+
+	return arch && arch->decode ? arch : NULL;
+}
+
 static bool read_code(void *context, uint64_t obj_addr, uint8_t *bytes, size_t size)
 {
 	struct objfile *file = context;
@@ -109,14 +117,16 @@ static bool read_code(void *context, uint64_t obj_addr, uint8_t *bytes, size_t s
 
 void objfile_add_relocated(struct objfile *file, struct code_starts *starts)
 {
+	const struct arch *arch = code_arch(file);
 	struct objfile_section relocations;
 	Elf64_Rela one;
 
-	if (!objfile_section(file, ".rela.dyn", &relocations) || relocations.bytes == NULL)
+	if (arch == NULL || !objfile_section(file, ".rela.dyn", &relocations) ||
+		relocations.bytes == NULL)
 		return;
 	for (size_t off = 0; off + sizeof(one) <= relocations.size; off += sizeof(one)) {
 		memcpy(&one, relocations.bytes + off, sizeof(one));
-		if (ELF64_R_TYPE(one.r_info) == R_X86_64_RELATIVE)
+		if (ELF64_R_TYPE(one.r_info) == arch->relative_relocation)
 			vec_push(&starts->addrs, (uint64_t)one.r_addend);
 	}
 }
@@ -215,21 +225,17 @@ static void add_code(struct cfi_code *code, uint64_t low, uint64_t size)
 	code->count++;
 }
 
-static bool has_code_rules(struct objfile *file)
-{
-	const struct arch *arch = arch_of_machine(objfile_machine(file));
-
-	return arch && arch->has_code_rules;
-}
-
 void objfile_code(struct objfile *file, struct cfi_code *code)
 {
 	const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
 	struct objfile_section s;
 	uint32_t number = 1;
 
-	*code = (struct cfi_code){.read = read_code, .add_starts = add_starts, .context = file};
-	if (!has_code_rules(file))
+	*code = (struct cfi_code){.read = read_code,
+		.add_starts = add_starts,
+		.context = file,
+		.arch = code_arch(file)};
+	if (code->arch == NULL)
 		return;
 	for (; objfile_section_header(file, number, &s); number++)
 		if (s.type == SHT_PROGBITS && (s.flags & wanted) == wanted)

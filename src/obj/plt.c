@@ -1,9 +1,7 @@
 /*
  * PLT stubs, by decoding.  Counting entries of .rela.plt goes wrong with the second tables that
- * linkers make (.plt.sec, .plt.got); every x86-64 stub though holds one `jmp *disp(%rip)`, and the
- * slot it reads has a relocation with a symbol.
- *
- * Source: x86-64 psABI sections 5.2 "Dynamic Linking" and 13 (IBT); IA SDM volume 2 for the bytes.
+ * linkers make (.plt.sec, .plt.got); every stub though jumps through one slot, and that has a
+ * relocation with a symbol.  What a stub looks like the processor says (arch/arch.h).
  */
 #include "obj/plt.h"
 
@@ -11,17 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/alloc.h"
 #include "base/map.h"
 #include "obj/cfi.h"
 #include "obj/objfile.h"
 
-#define STUB_BYTES 16 /* .plt.got without IBT has stubs of 8 */
+#define STUB_BYTES 16
 
 static const char *const section_names[PLT_SECTION_MAX] = {".plt", ".plt.sec", ".plt.got"};
 
 struct plt_reader {
 	struct objfile *file;
+	const struct arch *arch;
 	struct map slots; /* of the GOT: obj_addr → index of the symbol in .dynsym */
 	struct objfile_section symbols, strings;
 	size_t string_size; /* up to and including the last NUL */
@@ -29,8 +29,8 @@ struct plt_reader {
 
 static bool plt_reader_open(struct plt_reader *r, struct objfile *file)
 {
-	*r = (struct plt_reader){.file = file};
-	if (objfile_machine(file) != EM_X86_64)
+	*r = (struct plt_reader){.file = file, .arch = arch_of_machine(objfile_machine(file))};
+	if (r->arch == NULL || r->arch->plt_slot == NULL)
 		return false;
 	if (!objfile_section_of_type(file, SHT_DYNSYM, &r->symbols) || r->symbols.bytes == NULL)
 		return false;
@@ -46,7 +46,7 @@ static void plt_add_slots(struct plt_reader *r, const Elf64_Rela *relocations, s
 	for (size_t i = 0; i < count; i++) {
 		uint32_t type = (uint32_t)ELF64_R_TYPE(relocations[i].r_info);
 
-		if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT)
+		if (type == r->arch->jump_slot_relocation || type == r->arch->data_slot_relocation)
 			map_put(&r->slots, relocations[i].r_offset, 0,
 				(uint32_t)ELF64_R_SYM(relocations[i].r_info));
 	}
@@ -98,31 +98,12 @@ static const char *plt_symbol_name(const struct plt_reader *r, uint32_t index)
 	return name[0] ? name : NULL;
 }
 
-/* The address of the slot that a stub jumps through; false if there is no such jump. */
-static bool stub_slot(const uint8_t *code, size_t size, uint64_t obj_addr, uint64_t *slot)
+static size_t stub_size(
+	const struct arch *arch, const struct objfile_section *section, const char *name)
 {
-	/* An endbr64 or a bnd prefix, or both, may come before ff 25. */
-	for (size_t i = 0; i + 6 <= size; i++) {
-		if (code[i] != 0xff || code[i + 1] != 0x25)
-			continue;
-		int32_t disp;
-		memcpy(&disp, code + i + 2, sizeof(disp));
-		*slot = obj_addr + i + 6 + (uint64_t)(int64_t)disp;
-		return true;
-	}
-	return false;
-}
-
-/* Stubs of .plt.got are 8 bytes unless they begin with endbr64. */
-static size_t stub_size(const struct objfile_section *section, const char *name)
-{
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-
-	if (strcmp(name, ".plt.got") != 0)
-		return STUB_BYTES;
-	if (section->size >= 4 && memcmp(section->bytes, endbr64, 4) == 0)
-		return STUB_BYTES;
-	return STUB_BYTES / 2;
+	return strcmp(name, ".plt.got") == 0
+		       ? arch->plt_got_stub_size(section->bytes, section->size)
+		       : STUB_BYTES;
 }
 
 size_t plt_sections(struct objfile *file, struct plt_section *sections)
@@ -151,11 +132,11 @@ void plt_each(struct objfile *file,
 	for (size_t i = 0; i < PLT_SECTION_MAX; i++) {
 		if (!objfile_section(file, section_names[i], &section) || section.bytes == NULL)
 			continue;
-		size_t step = stub_size(&section, section_names[i]);
+		size_t step = stub_size(reader.arch, &section, section_names[i]);
 		for (size_t off = 0; off + step <= section.size; off += step) {
 			uint64_t slot, addr = section.obj_addr + off;
 			uint32_t index;
-			if (!stub_slot(section.bytes + off, step, addr, &slot) ||
+			if (!reader.arch->plt_slot(section.bytes + off, step, addr, &slot) ||
 				!map_get(&reader.slots, slot, 0, &index))
 				continue;
 			const char *name = plt_symbol_name(&reader, index);

@@ -26,6 +26,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/search.h"
@@ -36,8 +37,6 @@
 #include "obj/objfile.h"
 #include "record/maps.h"
 
-/* DWARF's numbers of the first three arguments of a system call. */
-enum { RDX_REG = 1, RSI_REG = 4, RDI_REG = 5 };
 /* How far out in the kernel's part of a stack the system call is, at most. */
 #define CALL_DEPTH 6
 /* What is mapped where is asked for again after this. */
@@ -315,18 +314,30 @@ static bool is_in_futex(struct locks *l, uint64_t va)
 	return *is_it;
 }
 
+/* Those of the system call that a thread is in. */
+static bool take_arguments(const struct unwind_regs *regs, uint64_t arguments[3])
+{
+	for (size_t i = 0; i < 3; i++) {
+		uint8_t slot = arch_here()->syscall_arguments[i];
+
+		if (slot == ARCH_REG_NONE || (regs->known >> slot & 1) == 0)
+			return false;
+		arguments[i] = regs->value[slot];
+	}
+	return true;
+}
+
 struct lock_wait locks_of_sample(
 	struct locks *l, const struct thread *thread, const struct perf_sample *sample)
 {
-	const uint32_t arguments = 1u << RDI_REG | 1u << RSI_REG | 1u << RDX_REG;
-	const struct unwind_regs *regs = &sample->regs;
+	uint64_t arguments[3];
 
-	if (!l->kernel || !sample->has_user || (regs->known & arguments) != arguments)
+	if (!l->kernel || !sample->has_user || !take_arguments(&sample->regs, arguments))
 		return no_lock;
 	for (size_t i = 0; i < CALL_DEPTH && i < sample->kernel_count; i++)
 		if (is_in_futex(l, sample->kernel_chain[sample->kernel_count - 1 - i]))
-			return look(l, thread, regs->value[RDI_REG], (uint32_t)regs->value[RSI_REG],
-				(uint32_t)regs->value[RDX_REG]);
+			return look(l, thread, arguments[0], (uint32_t)arguments[1],
+				(uint32_t)arguments[2]);
 	return no_lock;
 }
 

@@ -66,7 +66,7 @@ static void attr_sample(
 	if (grant->kernel)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	attr->exclude_callchain_user = 1;
-	attr->sample_regs_user = PERF_RECORD_USER_REGS;
+	attr->sample_regs_user = arch_here()->perf_mask;
 	attr->sample_stack_user = stack_bytes;
 }
 

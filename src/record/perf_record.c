@@ -55,7 +55,7 @@ static bool read_sample(const struct perf_event_header *header, bool has_chain,
 	const uint64_t *period, struct perf_sample *sample)
 {
 	struct perfstream_layout layout = {
-		.sample_type = PERF_RECORD_SAMPLE_FIELDS, .user_regs = PERF_RECORD_USER_REGS};
+		.sample_type = PERF_RECORD_SAMPLE_FIELDS, .user_regs = arch_here()->perf_mask};
 	struct perfstream_record record = perf_record_of(header);
 	struct perfstream_sample fields;
 
@@ -82,8 +82,8 @@ static bool read_sample(const struct perf_event_header *header, bool has_chain,
 		take_chain(&fields.chain, sample);
 	/* 32-bit code has other registers and another unwinding: its frames are not known. */
 	if (fields.regs.count > 0)
-		perfstream_regs(arch_here(), PERF_RECORD_USER_REGS, sample->in_kernel, &fields.regs,
-			&sample->regs);
+		perfstream_regs(arch_here(), arch_here()->perf_mask, sample->in_kernel,
+			&fields.regs, &sample->regs);
 	return is_good;
 }
 
@@ -113,7 +113,7 @@ static size_t room_offset(const struct perf_event_header *header, bool has_chain
 
 	at += sizeof(uint64_t);
 	if (has_regs)
-		at += sizeof(uint64_t) * (size_t)__builtin_popcountll(PERF_RECORD_USER_REGS);
+		at += sizeof(uint64_t) * (size_t)__builtin_popcountll(arch_here()->perf_mask);
 	return at;
 }
 

@@ -23,8 +23,6 @@
 		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 /* sample_type of the tracepoint of wakings. */
 #define PERF_RECORD_WAKING_FIELDS (PERF_RECORD_OTHER_FIELDS | PERF_SAMPLE_IP | PERF_SAMPLE_RAW)
-/* sample_regs_user: the 16 general registers and the pc. */
-#define PERF_RECORD_USER_REGS UINT64_C(0xff01ff)
 
 uint64_t perf_record_time_ns(const struct perf_event_header *header);
 /* The same record for the decoders of perfstream/record.h; lives as long as it does. */

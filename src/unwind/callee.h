@@ -15,6 +15,7 @@ enum callee {
 };
 
 /* Whether the call that returns to return_va entered the function that begins at start_va. */
-enum callee callee_is(struct unwind_memory *memory, uint64_t return_va, uint64_t start_va);
+enum callee callee_is(const struct arch *arch, struct unwind_memory *memory, uint64_t return_va,
+	uint64_t start_va);
 
 #endif

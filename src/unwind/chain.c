@@ -141,7 +141,8 @@ static void count_unknown(struct follower *f)
 static void check_link(struct follower *f, bool has_start, uint64_t start_va)
 {
 	enum callee callee =
-		has_start ? callee_is(f->place->memory, pc_of(f), start_va) : CALLEE_UNKNOWN;
+		has_start ? callee_is(f->place->space->arch, f->place->memory, pc_of(f), start_va)
+			  : CALLEE_UNKNOWN;
 
 	f->chain.against += callee == CALLEE_OTHER;
 	if (callee == CALLEE_UNKNOWN)
@@ -178,7 +179,8 @@ struct chain chain_follow(
 	unwind_regs_set(&f.regs, UNWIND_REG_PC, return_va);
 	unwind_regs_set(&f.regs, UNWIND_REG_SP, sp);
 	unwind_regs_set(&f.regs, UNWIND_REG_BP, bp);
-	f.chain.first = place->has_start ? callee_is(place->memory, return_va, place->start_va)
+	f.chain.first = place->has_start ? callee_is(place->space->arch, place->memory, return_va,
+						   place->start_va)
 					 : CALLEE_UNKNOWN;
 	f.chain.against = f.chain.first == CALLEE_OTHER;
 	while (step == STEP_CALLER && f.frames < FRAMES_MAX)

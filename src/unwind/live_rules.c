@@ -67,8 +67,8 @@ static const struct cfi_rule *keep(struct live_rules *live, const struct cfi_rul
 }
 
 /* Of a way that has come to va. */
-static bool find(
-	struct unwind_memory *memory, uint64_t va, struct code_exit *exit, struct cfi_rule *rule)
+static bool find(const struct arch *arch, struct unwind_memory *memory, uint64_t va,
+	struct code_exit *exit, struct cfi_rule *rule)
 {
 	const struct code_exit here = *exit;
 	struct window w;
@@ -79,7 +79,8 @@ static bool find(
 		read_on(&w, memory, va, wanted);
 		struct code_piece piece = {.obj_addr = va - w.before,
 			.bytes = w.code + MOST_BYTES - w.before,
-			.size = w.before + w.after};
+			.size = w.before + w.after,
+			.arch = arch};
 
 		*exit = here;
 		exit->leads_on = false;
@@ -100,15 +101,15 @@ const struct cfi_rule *live_rules_made(
 }
 
 const struct cfi_rule *live_rules_read(
-	struct live_rules *live, struct unwind_memory *memory, uint64_t va)
+	struct live_rules *live, const struct arch *arch, struct unwind_memory *memory, uint64_t va)
 {
 	struct code_exit exit = code_exit_begin();
 	struct cfi_rule rule;
 
-	if (!memory->read_code)
+	if (!memory->read_code || !arch->decode)
 		return NULL;
 	for (int jumps = 0; jumps < JUMPS_MAX; jumps++) {
-		if (find(memory, va, &exit, &rule))
+		if (find(arch, memory, va, &exit, &rule))
 			return keep(live, &rule);
 		if (!exit.leads_on)
 			break;

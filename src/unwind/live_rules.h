@@ -23,7 +23,7 @@ struct live_rules {
  */
 const struct cfi_rule *live_rules_made(
 	struct live_rules *live, struct unwind_memory *memory, uint64_t va);
-const struct cfi_rule *live_rules_read(
-	struct live_rules *live, struct unwind_memory *memory, uint64_t va);
+const struct cfi_rule *live_rules_read(struct live_rules *live, const struct arch *arch,
+	struct unwind_memory *memory, uint64_t va);
 
 #endif

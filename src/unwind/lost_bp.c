@@ -67,7 +67,8 @@ static struct code_depth read_depth(const struct search *s)
 
 	if (!s->place.has_start || !s->frame->memory->read_code || at >= CODE_MAX)
 		return (struct code_depth){.is_known = false};
-	struct code_piece piece = {s->place.start_va, code, read_function(s, code)};
+	struct code_piece piece = {
+		s->place.start_va, code, read_function(s, code), s->frame->space->arch};
 
 	return at < piece.size ? code_depth_at(&piece, at) : (struct code_depth){.is_known = false};
 }

@@ -125,8 +125,8 @@ static const struct cfi_rule *find_live_rule(const struct walk *w, uint64_t pc, 
 {
 	const struct cfi_rule *rule = live_rules_made(&w->walker->live, w->memory, va);
 
-	if (!rule && w->space->arch->has_code_rules)
-		rule = live_rules_read(&w->walker->live, w->memory, pc);
+	if (!rule)
+		rule = live_rules_read(&w->walker->live, w->space->arch, w->memory, pc);
 	return rule ? rule : &no_rule;
 }
 
@@ -300,7 +300,7 @@ static bool regain_bp(struct walk *w, const struct place *place, uint64_t return
 	enum lost_bp_verdict verdict;
 	uint64_t bp;
 
-	if (unwind_regs_know(&w->regs, UNWIND_REG_BP) || !w->space->arch->has_code_rules)
+	if (unwind_regs_know(&w->regs, UNWIND_REG_BP) || !w->space->arch->decode)
 		return false;
 	verdict = lost_bp_find(&frame, &bp);
 	if (verdict == LOST_BP_NOT_FOUND)
@@ -463,7 +463,8 @@ static bool made_rule_holds(struct walk *w, const struct place *place)
 static bool other_rule_holds(struct walk *w, const struct place *place)
 {
 	return made_rule_holds(w, place) ||
-	       rule_holds(w, place, live_rules_read(&w->walker->live, w->memory, place->pc));
+	       rule_holds(w, place,
+		       live_rules_read(&w->walker->live, w->space->arch, w->memory, place->pc));
 }
 
 /* What was tried can be read. */

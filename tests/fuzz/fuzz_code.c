@@ -11,7 +11,7 @@
 #include "obj/code_frames.h"
 #include "obj/go_functions.h"
 #include "obj/objfile.h"
-#include "arch/x86_code.h"
+#include "arch/arch.h"
 
 enum { TEXT_ADDR = 0x401000, TABLE_ADDR = 0x500000 };
 
@@ -35,17 +35,19 @@ static void add_starts(void *context, struct code_starts *starts)
 
 static void compile(const uint8_t *data, size_t size)
 {
-	struct code_piece piece = {TEXT_ADDR, data, size};
+	struct code_piece piece = {TEXT_ADDR, data, size, &arch_x86_64};
 	struct cfi_code code = {.ranges = {{TEXT_ADDR, TEXT_ADDR + size}},
 		.count = 1,
 		.read = read_code,
 		.add_starts = add_starts,
-		.context = &piece};
+		.context = &piece,
+		.arch = &arch_x86_64};
 	struct cfi_source source = {.object = {.name = "fuzz", .code = &code}};
 	struct cfi_table *table = cfi_table_open(&source);
 
 	for (size_t at = 0; at < size; at++) {
-		struct x86_instruction i = x86_decode(data + at, size - at, TEXT_ADDR + at);
+		struct arch_instruction i =
+			arch_x86_64.decode(data + at, size - at, TEXT_ADDR + at);
 		const struct cfi_rule *rule = cfi_table_find(table, TEXT_ADDR + at);
 
 		assert(i.size >= 1 && i.size <= size - at);

@@ -57,7 +57,7 @@ static void add_piece(struct slow_cfi *slow, const struct code_piece *piece)
 		uint64_t next = code_starts_from(&starts, low + 1);
 		uint64_t high = next < end ? next : end;
 		struct code_piece function = {
-			low, piece->bytes + (low - piece->obj_addr), high - low};
+			low, piece->bytes + (low - piece->obj_addr), high - low, piece->arch};
 
 		cfi_rows_clear(&slow->one, NULL);
 		code_frames_add_rows(&function, &slow->one);
@@ -71,7 +71,7 @@ static void add_code(struct slow_cfi *slow, uint64_t low, uint64_t high)
 {
 	const struct cfi_code *code = slow->source->object.code;
 	uint8_t *bytes = xcalloc(high - low, 1);
-	struct code_piece piece = {low, bytes, high - low};
+	struct code_piece piece = {low, bytes, high - low, code->arch};
 
 	if (code->read(code->context, low, bytes, high - low))
 		add_piece(slow, &piece);

@@ -12,6 +12,7 @@
 
 #include "obj/code_depth.h"
 #include "obj/code_exit.h"
+#include "arch/arch.h"
 #include "arch/x86_code.h"
 
 enum { CODE_ADDR = 0x401000 };
@@ -19,7 +20,7 @@ enum { CODE_ADDR = 0x401000 };
 #define PIECE(bytes)                                                                               \
 	&(struct code_piece)                                                                       \
 	{                                                                                          \
-		CODE_ADDR, (const uint8_t *)(bytes), sizeof(bytes) - 1                             \
+		CODE_ADDR, (const uint8_t *)(bytes), sizeof(bytes) - 1, &arch_x86_64               \
 	}
 
 static void expect_depth(const struct code_piece *code, size_t at, bool is_exact, uint64_t bytes)

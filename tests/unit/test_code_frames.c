@@ -19,6 +19,7 @@
 #include "obj/code_frames.h"
 #include "obj/go_functions.h"
 #include "obj/objfile.h"
+#include "arch/arch.h"
 #include "arch/x86_code.h"
 
 enum { TEXT_ADDR = 0x401000 };
@@ -44,12 +45,13 @@ static struct code_piece piece;
 
 static struct cfi_table *compile(const void *bytes, size_t size)
 {
-	piece = (struct code_piece){TEXT_ADDR, bytes, size};
+	piece = (struct code_piece){TEXT_ADDR, bytes, size, &arch_x86_64};
 	struct cfi_code code = {.ranges = {{TEXT_ADDR, TEXT_ADDR + size}},
 		.count = 1,
 		.read = read_bytes,
 		.add_starts = add_no_starts,
-		.context = &piece};
+		.context = &piece,
+		.arch = &arch_x86_64};
 	return cfi_table_open(&(struct cfi_source){.object = {.name = "test", .code = &code}});
 }
 
@@ -274,11 +276,11 @@ static void test_lengths(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct x86_instruction one = x86_decode(cases[i].bytes, 15, TEXT_ADDR);
+		struct arch_instruction one = x86_decode(cases[i].bytes, 15, TEXT_ADDR);
 		assert_int_equal(one.size, cases[i].size);
-		assert_int_not_equal(one.kind, X86_BAD);
+		assert_int_not_equal(one.kind, INSTRUCTION_BAD);
 		for (size_t size = 0; size < cases[i].size; size++)
-			assert_int_equal(x86_decode(cases[i].bytes, size, 0).kind, X86_BAD);
+			assert_int_equal(x86_decode(cases[i].bytes, size, 0).kind, INSTRUCTION_BAD);
 	}
 }
 
@@ -316,10 +318,10 @@ static void compare(struct cfi_table *real, struct cfi_table *ours,
 		const struct cfi_rule *r = cfi_table_find(real, addr);
 		const struct cfi_rule *o = cfi_table_find(ours, addr);
 
-		struct x86_instruction i = x86_decode(text->bytes + at, text->size - at, addr);
+		struct arch_instruction i = x86_decode(text->bytes + at, text->size - at, addr);
 
 		/* What fills up is not reached. */
-		if (is_comparable(r, o) && i.kind != X86_NOP) {
+		if (is_comparable(r, o) && i.kind != INSTRUCTION_NOP) {
 			a->compared++;
 			a->equal += is_same(r, o);
 		}

@@ -85,7 +85,7 @@ static void walk(struct perf_data_stacks *s, uint32_t process, const struct unwi
 			.low_va = low,
 			.high_va = low + (sample->stack_size < room ? sample->stack_size : room),
 			.read_code = read_code,
-			.made_rule = s->objects->arch->has_code_rules ? made_rule : NULL,
+			.made_rule = s->objects->arch->decode ? made_rule : NULL,
 			.context = &source};
 
 		unwind_walk(s->walker, &s->tasks->processes.data[process].space->space, NULL, regs,
