@@ -250,8 +250,9 @@ void selecting_sum_samples(struct selecting *s)
 
 	for (size_t m = 0; m < p->metric_count; m++) {
 		weight[m] = ARENA_ARRAY(s->arena, int64_t, p->row_count);
-		if (metric_counts_samples(profile_string(p, p->metrics[m].name),
-			    profile_string(p, p->metrics[m].unit)))
+		if (p->samples.count > 0 &&
+			metric_counts_samples(profile_string(p, p->metrics[m].name),
+				profile_string(p, p->metrics[m].unit)))
 			counting = p->samples.weight[m];
 		for (size_t i = 0; i < p->samples.count; i++)
 			if (s->sample_kept[i])

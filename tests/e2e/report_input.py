@@ -118,6 +118,19 @@ def test_refusals_name_the_file_that_was_given(folder):
 	complains(sonde("report", "--view", "threads", dump), str(dump), "which processes and threads")
 
 
+EMPTY = 'sonde-dump 1\nmetric "samples" "count"\nmetric "cpu-time" "ns" default\nend\n'
+
+
+def test_a_profile_of_nothing_has_every_view(folder):
+	"""With filters of samples too, of which there are none."""
+	path = folder / "empty.dump"
+	path.write_text(EMPTY)
+	for view in ("functions", "callers", "tree", "graph", "deep", "modules", "lines", "threads", "zones", "heat", "stats"):
+		for options in ((), ("--time", "1ms:"), ("--tick", "1:"), ("--zone", "x"), ("--when", "a->*"), ("--confidence",)):
+			result = sonde("report", path, "--view", view, *options)
+			assert result.status == 0 or result.err.startswith("sonde: "), (view, options, result)
+
+
 def reads_or_complains(path, data, *args):
 	path.write_bytes(data)
 	result = sonde("report", *args, path)
