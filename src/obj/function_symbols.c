@@ -113,12 +113,14 @@ static void add_row(struct function_symbols *s, const struct table *t, const str
 		row->name >= t->string_size || name_is_label(t->strings + row->name))
 		return;
 	if (!objfile_section_header(t->file, row->section, &section) ||
-		!(section.flags & SHF_EXECINSTR) || row->value < section.obj_addr ||
-		row->value - section.obj_addr >= section.size)
+		!(section.flags & SHF_EXECINSTR))
 		return;
+	/* Nothing is behind the last byte of all addresses, so no function begins there. */
 	uint64_t limit;
 	if (__builtin_add_overflow(section.obj_addr, section.size, &limit))
 		limit = UINT64_MAX;
+	if (row->value < section.obj_addr || row->value >= limit)
+		return;
 	vec_push(&s->all, (struct candidate){.addr = row->value,
 				  .limit = limit,
 				  .name = t->strings + row->name,
