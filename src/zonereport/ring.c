@@ -136,7 +136,9 @@ enum { EVENTS_UNDER_WAY = 64 };
 /* The first event that cannot be overwritten by then. */
 static uint64_t oldest_event(uint64_t head, uint64_t event_count)
 {
-	return head + EVENTS_UNDER_WAY > event_count ? head + EVENTS_UNDER_WAY - event_count : 0;
+	uint64_t kept = event_count > EVENTS_UNDER_WAY ? event_count - EVENTS_UNDER_WAY : 0;
+
+	return head > kept ? head - kept : 0;
 }
 
 /* The events from *position to head into events[]; those that may be overwritten are let go. */

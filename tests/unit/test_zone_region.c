@@ -417,6 +417,12 @@ static void test_events(void **state)
 	}
 	__atomic_store_n(&w.stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
+	/* A head at the end of all numbers, which nobody writes: no more than the ring is read. */
+	m.slot[slot].event_head = UINT64_MAX;
+	position = 0;
+	assert_true(zone_region_events(&m.region, slot, &position, 1, events, EVENTS, &lost_all) <
+		    EVENTS);
+	assert_int_equal(position, UINT64_MAX);
 	m.slot[slot].event_count = 63; /* no power of two: no ring */
 	assert_int_equal(
 		zone_region_events(&m.region, slot, &position, 1, events, EVENTS, &lost_all), 0);
