@@ -249,6 +249,29 @@ stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame)
 	return stack;
 }
 
+bool builder_stack_push(struct builder *b, stack_id parent, frame_id frame, stack_id *stack)
+{
+	assert(parent.i < stack_table_count(&b->stacks) && frame.i < b->frames.count);
+	if (unlikely(budget_unkept(&b->budget) < BUDGET_STACK_BYTES))
+		return false;
+	budget_take(&b->budget, BUDGET_STACK_BYTES);
+	*stack = stack_table_push(&b->stacks, parent, frame);
+	return true;
+}
+
+bool builder_can_adopt(const struct builder *b, size_t count)
+{
+	return stack_table_count(&b->stacks) == 1 &&
+	       budget_unkept(&b->budget) / BUDGET_STACK_BYTES >= count;
+}
+
+void builder_adopt_stacks(struct builder *b, struct stack *stacks, size_t count)
+{
+	assert(builder_can_adopt(b, count));
+	budget_take(&b->budget, BUDGET_STACK_BYTES * (count - 1));
+	stack_table_adopt(&b->stacks, stacks, count);
+}
+
 size_t builder_stack_path(struct builder *b, stack_id parent, const frame_id *frames, size_t count,
 	size_t new_max, stack_id *stacks)
 {

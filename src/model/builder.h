@@ -49,6 +49,19 @@ struct str builder_frame_name(const struct builder *b, frame_id frame);
 /* The stack `frame` called from `parent`; parent 0 is the empty stack. */
 stack_id builder_stack(struct builder *b, stack_id parent, frame_id frame);
 /*
+ * The same of a pair that is new, as the caller knows, and that none of the others finds after.
+ * False: there is no room for it.
+ */
+bool builder_stack_push(struct builder *b, stack_id parent, frame_id frame, stack_id *stack);
+/*
+ * Takes a whole tree as it is: stacks[0] is the empty stack, parents come before their children,
+ * frames are the builder's, and no frame is there twice under one parent.  stacks was allocated
+ * with malloc, and is the builder's after.  builder_can_adopt says whether there is room for
+ * `count` of them, and no other stack so far.
+ */
+bool builder_can_adopt(const struct builder *b, size_t count);
+void builder_adopt_stacks(struct builder *b, struct stack *stacks, size_t count);
+/*
  * The stacks of frames[count], each called from the one before, the first from `parent`, into
  * stacks[count].  Of those that are not there yet at most new_max are made, and no more than there
  * is room for; returns for how many frames there is a stack then, and leaves it to the caller to

@@ -179,15 +179,16 @@ static void freeze_weights(struct builder *b, struct profile *p)
 
 static void measure_depth(struct profile *p)
 {
-	uint32_t *depth = xrealloc_array(NULL, p->stack_count, sizeof(*depth));
+	uint32_t *depth = stack_runs_depths(&p->runs);
 
-	depth[0] = 0;
-	for (size_t i = 1; i < p->stack_count; i++) {
-		depth[i] = depth[p->stacks[i].parent.i] + 1;
-		if (depth[i] > p->depth_max)
-			p->depth_max = depth[i];
-		if (p->weight_row[i])
-			p->depth_sum += depth[i];
+	for (size_t r = 0; r < p->runs.count; r++) {
+		uint32_t first = p->runs.first[r], end = p->runs.first[r + 1];
+
+		if (depth[r] + (end - first - 1) > p->depth_max)
+			p->depth_max = depth[r] + (end - first - 1);
+		for (uint32_t i = first; i < end; i++)
+			if (p->weight_row[i])
+				p->depth_sum += depth[r] + (i - first);
 	}
 	free(depth);
 }
@@ -202,6 +203,7 @@ static void freeze_tables(struct builder *b, struct profile *p)
 	struct stack *stacks = stack_table_take(&b->stacks);
 	arena_adopt(p->arena, stacks, p->stack_count * sizeof(*stacks));
 	p->stacks = stacks;
+	stack_runs_make(&p->runs, stacks, p->stack_count, p->arena);
 	p->processes = adopt_table(p, &b->processes, &process_rows, &p->process_count);
 	p->threads = adopt_table(p, &b->threads, &thread_rows, &p->thread_count);
 	p->notes = adopt_table(p, &b->notes, &note_rows, &p->note_count);

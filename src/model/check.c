@@ -1,6 +1,6 @@
 /*
  * Whether a profile is what profile.h says.  Linear in its size: children of one parent are looked
- * at together (a counting sort by parent), with one mark per frame to see a frame that comes twice.
+ * at together (sorted by parent), with one mark per frame to see a frame that comes twice.
  *
  * A failure here means that a reader is wrong or that its input got past it; so the message names
  * table and row, in the words of profile.h.
@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "model/weight_rows.h"
 
 #define BROKEN(...) error_new(ERROR_INPUT, "broken profile: " __VA_ARGS__)
@@ -71,31 +72,54 @@ static struct error *check_frames(const struct profile *p)
 	return NULL;
 }
 
-/* Each stack comes after its parent: one pass tells ranges and depths. */
+/* Whether each stack is in the run that it should be in. */
+static bool runs_hold(const struct profile *p)
+{
+	const struct stack_runs *r = &p->runs;
+	uint32_t run = 0;
+
+	if (r->count == 0 || r->first[0] != 0 || r->first[r->count] != p->stack_count)
+		return false;
+	for (uint32_t i = 1; i < p->stack_count; i++) {
+		bool begins = p->stacks[i].parent.i != i - 1;
+
+		run += begins;
+		if (run >= r->count || (r->first[run] == i) != begins ||
+			(begins && r->parent[run] != p->stacks[i].parent.i) ||
+			stack_runs_find(r, i) != run)
+			return false;
+	}
+	return run == r->count - 1;
+}
+
+static struct error *check_depth(const struct profile *p)
+{
+	const struct stack_runs *r = &p->runs;
+	uint32_t *depth = stack_runs_depths(r), most = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (depth[i] + (r->first[i + 1] - r->first[i] - 1) > most)
+			most = depth[i] + (r->first[i + 1] - r->first[i] - 1);
+	free(depth);
+	return most == p->depth_max ? NULL
+				    : BROKEN("depth_max is %u, the deepest stack has %u frames",
+					      p->depth_max, most);
+}
+
+/* Each stack comes after its parent. */
 static struct error *check_tree(const struct profile *p)
 {
 	if (p->stack_count == 0 || p->stacks[0].parent.i != 0 || p->stacks[0].frame.i != NO_ID)
 		return BROKEN("stack 0 is not the empty stack");
-	uint32_t *depth = xrealloc_array(NULL, p->stack_count, sizeof(*depth));
-	struct error *err = NULL;
-	uint32_t most = 0;
-
-	depth[0] = 0;
-	for (size_t i = 1; i < p->stack_count && err == NULL; i++) {
-		if (p->stacks[i].parent.i >= i) {
-			err = BROKEN("stack %zu does not come after its parent", i);
-			break;
-		}
+	for (size_t i = 1; i < p->stack_count; i++) {
+		if (p->stacks[i].parent.i >= i)
+			return BROKEN("stack %zu does not come after its parent", i);
 		if (p->stacks[i].frame.i >= p->frame_count)
-			err = BROKEN("stack %zu has a frame out of range", i);
-		depth[i] = depth[p->stacks[i].parent.i] + 1;
-		most = depth[i] > most ? depth[i] : most;
+			return BROKEN("stack %zu has a frame out of range", i);
 	}
-	free(depth);
-	if (err == NULL && most != p->depth_max)
-		err = BROKEN(
-			"depth_max is %u, the deepest stack has %u frames", p->depth_max, most);
-	return err;
+	if (!runs_hold(p))
+		return BROKEN("its runs are not those of its stacks");
+	return check_depth(p);
 }
 
 static struct error *check_arcs(const struct profile *p)
@@ -124,51 +148,39 @@ static struct error *check_arcs(const struct profile *p)
 	return err;
 }
 
-#define ONLY_CHILD UINT32_MAX
-
-/*
- * The stacks that have siblings, those of one parent together (a counting sort), *count of them, to
- * be freed by the caller.  Most stacks are the only child of their parent.
- */
-static uint32_t *stacks_with_siblings(const struct profile *p, size_t *count)
+/* Runs by the stack that they are called from. */
+static struct sort_item *runs_by_parent(const struct stack_runs *r)
 {
-	/* At first how many children a stack has, then where the next of them goes. */
-	uint32_t *place = xcalloc(p->stack_count, sizeof(*place));
-	uint32_t sum = 0;
+	struct sort_item *items = xcalloc(r->count, sizeof(*items));
 
-	for (size_t i = 1; i < p->stack_count; i++)
-		place[p->stacks[i].parent.i]++;
-	for (size_t s = 0; s < p->stack_count; s++) {
-		uint32_t children = place[s];
-		place[s] = children > 1 ? sum : ONLY_CHILD;
-		sum += children > 1 ? children : 0;
-	}
-	uint32_t *order = xrealloc_array(NULL, sum, sizeof(*order));
-	for (size_t i = 1; i < p->stack_count; i++) {
-		uint32_t *next = &place[p->stacks[i].parent.i];
-		if (*next != ONLY_CHILD)
-			order[(*next)++] = (uint32_t)i;
-	}
-	free(place);
-	*count = sum;
-	return order;
+	for (uint32_t i = 1; i < r->count; i++)
+		items[i - 1] = (struct sort_item){r->parent[i], i};
+	sort_items(items, r->count - 1);
+	return items;
 }
 
-/* Needs check_tree's ranges. */
+/*
+ * Stacks with siblings begin a run, or go on from the parent of one.  Needs check_tree's ranges.
+ */
 static struct error *check_siblings(const struct profile *p)
 {
-	size_t count;
-	uint32_t *order = stacks_with_siblings(p, &count);
+	const struct stack_runs *r = &p->runs;
+	struct sort_item *items = runs_by_parent(r);
 	uint32_t *seen_under = xcalloc(p->frame_count, sizeof(*seen_under)); /* parent + 1 */
 	struct error *err = NULL;
 
-	for (size_t k = 0; k < count && err == NULL; k++) {
-		const struct stack *s = &p->stacks[order[k]];
-		if (seen_under[s->frame.i] == s->parent.i + 1)
-			err = BROKEN("stack %u repeats a frame under its parent", order[k]);
-		seen_under[s->frame.i] = s->parent.i + 1;
+	for (size_t k = 0; k + 1 < r->count && err == NULL; k++) {
+		uint32_t parent = (uint32_t)items[k].key, stack = r->first[items[k].index];
+		uint32_t next = parent + 1; /* before the runs, if it is called from there */
+		uint32_t *seen = &seen_under[p->stacks[stack].frame.i];
+
+		if ((k == 0 || items[k - 1].key != parent) && p->stacks[next].parent.i == parent)
+			seen_under[p->stacks[next].frame.i] = parent + 1;
+		if (*seen == parent + 1)
+			err = BROKEN("stack %u repeats a frame under its parent", stack);
+		*seen = parent + 1;
 	}
-	free(order);
+	free(items);
 	free(seen_under);
 	return err;
 }

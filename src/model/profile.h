@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "model/ids.h"
+#include "model/stack_runs.h"
 
 enum object_kind {
 	OBJECT_USER,	/* an ELF file or the vdso */
@@ -223,7 +224,8 @@ struct profile {
 	const struct frame *frames;
 	size_t frame_count;
 	const struct stack *stacks;
-	size_t stack_count; /* at least 1 */
+	size_t stack_count;	/* at least 1 */
+	struct stack_runs runs; /* of these */
 	/* Deepest stack, in frames; and those of all stacks that have a row of weights. */
 	uint32_t depth_max;
 	uint64_t depth_sum;

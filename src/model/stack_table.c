@@ -3,6 +3,7 @@
  */
 #include "model/stack_table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,18 +11,52 @@
 
 void stack_table_init(struct stack_table *t)
 {
+	*t = (struct stack_table){0};
 	child_table_init(&t->children, 0);
 }
 
 void stack_table_deinit(struct stack_table *t)
 {
 	child_table_deinit(&t->children);
+	free(t->adopted);
+	t->adopted = NULL;
+}
+
+void stack_table_adopt(struct stack_table *t, struct stack *stacks, size_t count)
+{
+	assert(stack_table_count(t) == 1 && count >= 1);
+	t->adopted = xrealloc_array(stacks, count, sizeof(*stacks));
+	t->adopted_count = count;
+}
+
+/* A pair that is there twice, against the promise, keeps its number, for profile_check to find. */
+static void enter(struct stack_table *t, struct stack stack)
+{
+	bool added;
+
+	(void)child_table_at(&t->children, stack.parent.i, stack.frame.i, &added);
+	if (!added)
+		(void)child_table_push(&t->children, stack.parent.i, stack.frame.i);
+}
+
+static void enter_adopted(struct stack_table *t)
+{
+	struct stack *stacks = t->adopted;
+
+	if (likely(stacks == NULL))
+		return;
+	t->adopted = NULL;
+	vec_reserve(&t->children.nodes, t->adopted_count + 1);
+	for (size_t i = 1; i < t->adopted_count; i++)
+		enter(t, stacks[i]);
+	free(stacks);
 }
 
 stack_id stack_table_intern(struct stack_table *t, stack_id parent, frame_id frame)
 {
 	bool added;
 
+	enter_adopted(t);
 	return (stack_id){child_table_at(&t->children, parent.i, frame.i, &added)};
 }
 
@@ -30,25 +65,34 @@ size_t stack_table_path(struct stack_table *t, stack_id parent, const frame_id *
 {
 	_Static_assert(sizeof(stack_id) == sizeof(uint32_t) && sizeof(frame_id) == sizeof(uint32_t),
 		"ids are the table's numbers");
+	enter_adopted(t);
 	return child_table_path(&t->children, parent.i, (const uint32_t *)frames, count, new_max,
 		(uint32_t *)stacks);
 }
 
 stack_id stack_table_push(struct stack_table *t, stack_id parent, frame_id frame)
 {
+	enter_adopted(t);
 	return (stack_id){child_table_push(&t->children, parent.i, frame.i)};
 }
 
-stack_id stack_table_find(const struct stack_table *t, stack_id parent, frame_id frame)
+stack_id stack_table_find(struct stack_table *t, stack_id parent, frame_id frame)
 {
+	enter_adopted(t);
 	return (stack_id){child_table_find(&t->children, parent.i, frame.i)};
 }
 
 struct stack *stack_table_take(struct stack_table *t)
 {
-	struct stack *stacks = (struct stack *)t->children.nodes.data;
+	struct stack *stacks = t->adopted;
 	size_t count = stack_table_count(t);
 
+	if (stacks) {
+		t->adopted = NULL;
+		stack_table_deinit(t);
+		return stacks;
+	}
+	stacks = (struct stack *)t->children.nodes.data;
 	_Static_assert(sizeof(struct stack) <= sizeof(struct child), "rows shrink in place");
 	/* In place: a row of the result never reaches past the node that it is read from. */
 	for (uint32_t i = 0; i < count; i++) {

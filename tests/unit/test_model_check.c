@@ -206,6 +206,14 @@ static void stack_twice(struct broken *x)
 
 	rows[x->p.stack_count - 1] = rows[x->p.stack_count - 2];
 	x->p.stacks = rows;
+	stack_runs_make(&x->p.runs, rows, x->p.stack_count, x->p.arena);
+}
+static void runs_wrong(struct broken *x)
+{
+	uint32_t *parent = COPY(x, runs.parent, runs.count);
+
+	parent[x->p.runs.count - 1]++;
+	x->p.runs.parent = parent;
 }
 
 static void weight_column_missing(struct broken *x)
@@ -301,6 +309,7 @@ static const struct {
 	{stack_parent_self, "stack 3 does not come after its parent"},
 	{stack_parent_later, "stack 3 does not come after its parent"},
 	{depth_wrong, "depth_max"},
+	{runs_wrong, "its runs are not those of its stacks"},
 	{stack_twice, "repeats a frame under its parent"},
 	{deep_without_stacks, "a stack has callers"},
 	{arc_caller, "arc 0 has a function"},

@@ -38,6 +38,7 @@ struct capture_chain {
 	bool is_nameless;      /* but by its start only */
 	bool is_truncated;     /* is the "[truncated]" root */
 	bool is_guessed;       /* is "[guessed]" */
+	bool is_shared;	       /* its outermost frame may be that of other addresses, too */
 };
 
 struct capture_names {

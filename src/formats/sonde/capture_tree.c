@@ -47,6 +47,7 @@ static size_t id_runs_find(const struct capture_id_runs *r, uint32_t id)
 void capture_tree_init(struct capture_tree *t, struct builder *b)
 {
 	*t = (struct capture_tree){.builder = b};
+	vec_push(&t->nodes, (struct stack){.frame = {NO_ID}});
 }
 
 void capture_tree_deinit(struct capture_tree *t)
@@ -58,6 +59,11 @@ void capture_tree_deinit(struct capture_tree *t)
 	vec_deinit(&t->node_runs.runs);
 	free(t->stacks);
 	free(t->flags);
+}
+
+static void add_node(struct capture_tree *t, uint32_t parent, uint32_t frame)
+{
+	vec_push(&t->nodes, (struct stack){.parent = {parent}, .frame = {frame}});
 }
 
 struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *payload)
@@ -74,10 +80,11 @@ struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *pa
 	}
 	id_runs_add(&t->frame_runs, s->first_frame, s->frames.count, t->frames.count);
 	id_runs_add(&t->node_runs, s->first_node, s->nodes.count, t->nodes.count);
+	vec_reserve(&t->nodes, t->nodes.count + s->nodes.count);
 	for (size_t i = 0; i < s->frames.count; i++)
 		vec_push(&t->frames, s->frames.data[i]);
 	for (size_t i = 0; i < s->nodes.count; i++)
-		vec_push(&t->nodes, s->nodes.data[i]);
+		add_node(t, s->nodes.data[i].parent, s->nodes.data[i].frame);
 	return NULL;
 }
 
@@ -87,42 +94,139 @@ void capture_tree_fill(struct capture_tree *t, const struct capture_frame *frame
 	size_t node_count = nodes->nodes.count - 1;
 
 	id_runs_add(&t->frame_runs, 0, frame_count, 0);
-	id_runs_add(&t->node_runs, 1, node_count, 0);
+	id_runs_add(&t->node_runs, 1, node_count, 1);
 	vec_reserve(&t->frames, frame_count);
-	vec_reserve(&t->nodes, node_count);
+	vec_reserve(&t->nodes, node_count + 1);
 	for (size_t i = 0; i < frame_count; i++)
 		vec_push(&t->frames, frames[i]);
 	for (size_t i = 1; i <= node_count; i++)
-		vec_push(&t->nodes, (struct capture_node){
-					    nodes->nodes.data[i].parent, nodes->nodes.data[i].key});
+		add_node(t, nodes->nodes.data[i].parent, nodes->nodes.data[i].key);
 }
 
-static void build_node(struct capture_tree *t, struct capture_names *names,
-	const struct capture_chain *chains, size_t place)
+/* Finds the chains whose outermost frame begins another one. */
+static void find_shared(const struct capture_tree *t, struct capture_chain *chains)
 {
-	const struct capture_node *node = &t->nodes.data[place];
-	size_t frame = id_runs_find(&t->frame_runs, node->frame);
-	const struct capture_chain *chain =
-		frame == SIZE_MAX ? capture_names_unknown(names) : &chains[frame];
-	uint8_t flags;
-	stack_id stack = capture_tree_stack(t, node->parent, &flags);
+	const struct capture_id_runs *r = &t->frame_runs;
+	bool is_whole = r->runs.count == 1 && r->runs.data[0].first == 0;
+	struct map owners = {0}; /* outermost frame → index of the first chain */
 
-	/* Where there is no room for all, the innermost are left out: the outermost is the
-	 * function. */
-	uint32_t count = chain->count <= t->stacks_left ? chain->count : 1;
-	t->left_out += chain->count - count;
-	t->stacks_left -= count < t->stacks_left ? count : t->stacks_left;
-	for (uint32_t i = 0; i < count; i++)
-		stack = builder_stack(t->builder, stack, names->frame_ids.data[chain->first + i]);
-	flags &= (uint8_t)~CAPTURE_STACK_FOREIGN;
+	for (uint32_t i = 0; i < t->frames.count; i++) {
+		struct capture_chain *c = &chains[i];
+		bool added = true;
+
+		c->is_shared = !is_whole || c->count == 0 || c->is_truncated || c->is_guessed;
+		if (c->is_shared)
+			continue;
+		uint32_t frame = t->names->frame_ids.data[c->first].i;
+		uint32_t owner = *map_at(&owners, frame, 0, i, &added);
+		if (!added)
+			chains[owner].is_shared = c->is_shared = true;
+	}
+	map_deinit(&owners);
+}
+
+static uint8_t chain_flags(const struct capture_chain *chain)
+{
+	uint8_t flags = 0;
+
 	if (!chain->is_known)
 		flags |= CAPTURE_STACK_FOREIGN;
 	if (chain->is_truncated)
 		flags |= CAPTURE_STACK_TRUNCATED;
 	if (chain->is_guessed)
 		flags |= CAPTURE_STACK_GUESSED;
+	if (chain->is_shared)
+		flags |= CAPTURE_STACK_SHARED;
+	return flags;
+}
+
+/* A node's flags, by those of its parent and those of its chain. */
+static uint8_t join_flags(uint8_t parent, uint8_t chain)
+{
+	return (uint8_t)(parent & ~CAPTURE_STACK_FOREIGN) | chain;
+}
+
+/* Whether nodes can be stacks as they are. */
+static bool is_plain(const struct capture_tree *t, const struct capture_chain *chains)
+{
+	const struct capture_id_runs *r = &t->node_runs;
+
+	if (r->runs.count != 1 || r->runs.data[0].first != 1 || t->nodes.count > t->stacks_left ||
+		!builder_can_adopt(t->builder, t->nodes.count))
+		return false;
+	for (size_t i = 0; i < t->frames.count; i++)
+		if (chains[i].is_shared || chains[i].count != 1)
+			return false;
+	for (size_t place = 1; place < t->nodes.count; place++)
+		if (t->nodes.data[place].frame.i >= t->frames.count)
+			return false;
+	return true;
+}
+
+static void build_plain(struct capture_tree *t, const struct capture_chain *chains)
+{
+	const frame_id *frame_ids = t->names->frame_ids.data;
+	uint8_t any = 0;
+
+	for (size_t i = 0; i < t->frames.count; i++)
+		any |= chain_flags(&chains[i]);
+	if (any)
+		t->flags = xcalloc(t->count, sizeof(*t->flags));
+	for (size_t place = 1; place < t->count; place++) {
+		struct stack *s = &t->nodes.data[place];
+		const struct capture_chain *chain = &chains[s->frame.i];
+
+		if (any)
+			t->flags[place] = join_flags(t->flags[s->parent.i], chain_flags(chain));
+		s->frame = frame_ids[chain->first];
+	}
+	builder_adopt_stacks(t->builder, t->nodes.data, t->count);
+	t->nodes.data = NULL;
+	t->nodes.count = t->nodes.capacity = 0;
+}
+
+/* A stack that no other node stands for is made without looking for it. */
+static stack_id build_stack(struct capture_tree *t, stack_id parent, frame_id frame, bool is_shared)
+{
+	stack_id stack;
+
+	if (!is_shared && builder_stack_push(t->builder, parent, frame, &stack))
+		return stack;
+	return builder_stack(t->builder, parent, frame);
+}
+
+static void build_node(struct capture_tree *t, const struct capture_chain *chains, size_t place)
+{
+	const struct stack *node = &t->nodes.data[place];
+	size_t frame = id_runs_find(&t->frame_runs, node->frame.i);
+	const struct capture_chain *chain =
+		frame == SIZE_MAX ? capture_names_unknown(t->names) : &chains[frame];
+	uint8_t flags;
+	stack_id stack = capture_tree_stack(t, node->parent.i, &flags);
+
+	/* Where there is no room for all, the innermost are left out: the outermost is the
+	 * function. */
+	uint32_t count = chain->count <= t->stacks_left ? chain->count : 1;
+	t->left_out += chain->count - count;
+	t->stacks_left -= count < t->stacks_left ? count : t->stacks_left;
+	flags = join_flags(flags, chain_flags(chain));
+	if (frame == SIZE_MAX || count < chain->count)
+		flags |= CAPTURE_STACK_SHARED;
+	for (uint32_t i = 0; i < count; i++)
+		stack = build_stack(t, stack, t->names->frame_ids.data[chain->first + i],
+			flags & CAPTURE_STACK_SHARED);
 	t->stacks[place] = stack;
 	t->flags[place] = flags;
+}
+
+static void build_nodes(struct capture_tree *t, const struct capture_chain *chains)
+{
+	t->stacks = xcalloc(t->count, sizeof(*t->stacks));
+	t->flags = xcalloc(t->count, sizeof(*t->flags));
+	/* Ascending, and a parent is less than its node: so it is there already. */
+	for (size_t place = 1; place < t->count; place++)
+		build_node(t, chains, place);
+	vec_deinit(&t->nodes);
 }
 
 void capture_tree_build(struct capture_tree *t, struct capture_names *names, bool ask_local)
@@ -131,11 +235,12 @@ void capture_tree_build(struct capture_tree *t, struct capture_names *names, boo
 
 	capture_names_resolve(names, t->frames.data, t->frames.count, ask_local, chains);
 	t->names = names;
-	t->stacks = xcalloc(t->nodes.count + 1, sizeof(*t->stacks));
-	t->flags = xcalloc(t->nodes.count + 1, sizeof(*t->flags));
-	/* Ascending, and a parent is less than its node: so it is there already. */
-	for (size_t place = 0; place < t->nodes.count; place++)
-		build_node(t, names, chains, place);
+	t->count = t->nodes.count;
+	find_shared(t, chains);
+	if (is_plain(t, chains))
+		build_plain(t, chains);
+	else
+		build_nodes(t, chains);
 	free(chains);
 }
 
@@ -146,25 +251,25 @@ stack_id capture_tree_stack(struct capture_tree *t, uint32_t node, uint8_t *flag
 		return (stack_id){0};
 	size_t place = id_runs_find(&t->node_runs, node);
 	if (place != SIZE_MAX) {
-		*flags = t->flags[place];
-		return t->stacks[place];
+		*flags = t->flags ? t->flags[place] : 0;
+		return t->stacks ? t->stacks[place] : (stack_id){(uint32_t)place};
 	}
-	*flags = CAPTURE_STACK_TRUNCATED | CAPTURE_STACK_ORPHAN | CAPTURE_STACK_FOREIGN;
+	*flags = CAPTURE_STACK_TRUNCATED | CAPTURE_STACK_ORPHAN | CAPTURE_STACK_FOREIGN |
+		 CAPTURE_STACK_SHARED;
 	uint32_t frame = capture_names_truncated(t->names)->first;
 
 	return builder_stack(t->builder, (stack_id){0}, t->names->frame_ids.data[frame]);
 }
 
-bool capture_tree_take(struct capture_tree *t, struct capture_nodes *nodes)
+bool capture_tree_take(const struct capture_tree *t, struct capture_nodes *nodes)
 {
-	const struct capture_id_run *run = t->node_runs.runs.data;
-	size_t count = t->nodes.count;
+	const struct capture_id_runs *r = &t->node_runs;
 
-	if (count > 0 && (t->node_runs.runs.count != 1 || run->first != 1))
+	if (t->count > 1 && (r->runs.count != 1 || r->runs.data[0].first != 1))
 		return false;
-	nodes->stacks = xcalloc(count + 1, sizeof(*nodes->stacks));
-	nodes->count = count + 1;
-	if (count > 0)
-		memcpy(nodes->stacks + 1, t->stacks, count * sizeof(*nodes->stacks));
+	nodes->stacks = xcalloc(t->count, sizeof(*nodes->stacks));
+	nodes->count = t->count;
+	for (uint32_t place = 1; place < t->count; place++)
+		nodes->stacks[place] = t->stacks ? t->stacks[place] : (stack_id){place};
 	return true;
 }

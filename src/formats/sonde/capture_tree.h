@@ -5,6 +5,11 @@
  * The stack tree of a capture file on its way into a builder.  Chunks may be missing, so ids that a
  * later chunk refers to may never have been defined: what hangs below such a node is rooted at
  * "[truncated]".
+ *
+ * A file names each pair of node and address once.  Where addresses have a frame each, all
+ * different, its nodes are the profile's stacks, and become these in place; where only some have,
+ * a stack is looked up where there may be another node for it, and made without where there is
+ * none.
  */
 
 #include "base/child_table.h"
@@ -25,6 +30,9 @@ enum capture_stack_flag {
 	CAPTURE_STACK_ORPHAN = 2,    /* its root was in a part of the file that is missing */
 	CAPTURE_STACK_FOREIGN = 4,   /* its leaf has no name */
 	CAPTURE_STACK_GUESSED = 8,   /* some of its callers are a guess */
+	/* Other nodes may stand for the same stack: some frame above is that of several addresses.
+	 */
+	CAPTURE_STACK_SHARED = 16,
 	CAPTURE_STACK_NOT_WHOLE = CAPTURE_STACK_TRUNCATED | CAPTURE_STACK_GUESSED,
 };
 
@@ -32,10 +40,12 @@ struct capture_tree {
 	struct builder *builder;
 	struct capture_stacks chunk; /* scratch */
 	VEC(struct capture_frame) frames;
-	VEC(struct capture_node) nodes;
+	/* Place 0 is the empty stack; frames are the file's until the tree is built. */
+	VEC(struct stack) nodes;
 	struct capture_id_runs frame_runs, node_runs;
-	stack_id *stacks; /* [place of node], once built */
-	uint8_t *flags;
+	size_t count;	  /* of places, once the tree is built */
+	stack_id *stacks; /* [place], once built; NULL: each is the stack of its own number */
+	uint8_t *flags;	  /* the same; NULL: none */
 	struct capture_names *names;
 	uint64_t stacks_left; /* how many the builder may get; a byte can stand for hundreds */
 	uint64_t left_out;    /* inlined frames, for want of that */
@@ -56,6 +66,6 @@ void capture_tree_build(struct capture_tree *t, struct capture_names *names, boo
 /* The stack of a node. */
 stack_id capture_tree_stack(struct capture_tree *t, uint32_t node, uint8_t *flags);
 /* Hands over the stacks of all nodes, once built; false if some of these are missing. */
-bool capture_tree_take(struct capture_tree *t, struct capture_nodes *nodes);
+bool capture_tree_take(const struct capture_tree *t, struct capture_nodes *nodes);
 
 #endif
