@@ -157,8 +157,8 @@ static size_t run_step(const struct profile *p, const struct entity_tree *tree, 
 	case STEP_CALLTREE:
 	case STEP_COUNT:
 	default:
-		return calltree_analyse(
-			tree, (enum collapse)(step - STEP_CALLTREE), CALLTREE_BY_WEIGHT, arena)
+		return calltree_analyse(tree, (enum collapse)(step - STEP_CALLTREE),
+			CALLTREE_BY_WEIGHT, NULL, arena)
 			->count;
 	}
 }

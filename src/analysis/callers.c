@@ -64,7 +64,7 @@ static bool line_is_shown(const struct callers_walk *w, uint32_t line)
 {
 	uint32_t centre = line_centre(w, line);
 
-	if (w->centre ? centre != EDGE_CENTRE : centre == NO_ID)
+	if (w->centre ? centre != EDGE_CENTRE : centre == NO_ID || !callers_walk_wants(w, centre))
 		return false;
 	return line_is_recursive(w, line) || !line_is_zero(w, line);
 }
@@ -265,8 +265,9 @@ static struct callers *callers_of(const struct callers_order *o, size_t metric, 
 	return c;
 }
 
-struct callers *callers_analyse(
-	const struct entity_tree *tree, const struct centre *centre, struct arena *arena)
+/* chosen: NULL, or the centres that are wanted. */
+static struct callers *analyse(const struct entity_tree *tree, const struct centre *centre,
+	const bool *chosen, struct arena *arena)
 {
 	const struct callers **others =
 		ARENA_ARRAY(arena, const struct callers *, tree->other_count);
@@ -274,6 +275,7 @@ struct callers *callers_analyse(
 	struct callers_order order;
 
 	callers_walk_init(&walk, tree, centre);
+	walk.chosen = chosen;
 	if (tree->arc_cost)
 		callers_walk_measured(&walk);
 	else
@@ -286,6 +288,50 @@ struct callers *callers_analyse(
 	order_deinit(&order);
 	callers_walk_deinit(&walk);
 	assert(callers_check(c));
+	return c;
+}
+
+struct callers *callers_analyse(
+	const struct entity_tree *tree, const struct centre *centre, struct arena *arena)
+{
+	return analyse(tree, centre, NULL, arena);
+}
+
+static bool has_negative(const struct entity_tree *tree)
+{
+	bool found = tree->has_negative;
+
+	for (size_t k = 0; k < tree->other_count; k++)
+		found |= tree->others[k]->has_negative;
+	return found;
+}
+
+/* Whether the function's row is one of a centre, too. */
+static bool is_centre(const struct functions *f, size_t row)
+{
+	bool any = f->rows[row].exclusive != 0 || f->rows[row].inclusive != 0;
+
+	for (size_t k = 0; k < f->tree->other_count; k++)
+		any |= f->others[k]->rows[row].exclusive != 0 ||
+		       f->others[k]->rows[row].inclusive != 0;
+	return any && f->rows[row].entity < f->tree->entity_count;
+}
+
+struct callers *callers_analyse_first(const struct entity_tree *tree,
+	const struct functions *functions, size_t limit, struct arena *arena)
+{
+	size_t count = 0;
+
+	if (limit == 0 || !tree->has_stacks || tree->is_difference || has_negative(tree))
+		return analyse(tree, NULL, NULL, arena);
+	bool *chosen = xcalloc(tree->entity_count, sizeof(*chosen));
+	/* Functions are in the order of centres. */
+	for (size_t i = 0; i < functions->count; i++)
+		if (is_centre(functions, i) && count++ < limit)
+			chosen[functions->rows[i].entity] = true;
+	struct callers *c = analyse(tree, NULL, chosen, arena);
+	c->left_out = count - c->count;
+	free(chosen);
 	return c;
 }
 

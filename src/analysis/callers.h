@@ -13,6 +13,7 @@
  */
 
 #include "analysis/centre.h"
+#include "analysis/functions.h"
 #include "analysis/entity_tree.h"
 
 /* A caller or a callee of a centre. */
@@ -43,6 +44,7 @@ struct callers {
 	 */
 	const struct callers_row *rows;
 	size_t count;
+	size_t left_out; /* rows behind these, that a limit left out */
 	/*
 	 * Of one row and side: by attributed weight, descending, likewise, ties by that of the
 	 * others, then by name; recursive ones last.  Lines that are zero in all metrics are left
@@ -62,6 +64,14 @@ struct callers {
  */
 must_use struct callers *callers_analyse(
 	const struct entity_tree *tree, const struct centre *centre, struct arena *arena);
+/*
+ * The first `limit` of the rows for each entity, 0: all.  functions: the tree's.  Where these tell
+ * which rows they are, what others call and are called by is not looked at: a tree of millions of
+ * different calls is not held for a screenful.  Where weights are negative or no stacks are known
+ * they don't, and all rows are made.
+ */
+must_use struct callers *callers_analyse_first(const struct entity_tree *tree,
+	const struct functions *functions, size_t limit, struct arena *arena);
 
 /* The sums over a row's lines. */
 int64_t callers_sum_callers(const struct callers *callers, const struct callers_row *row);

@@ -141,11 +141,18 @@ static uint32_t entity_at(const struct callers_walk *w, uint32_t depth)
 static void find_edge(struct callers_walk *w, uint32_t depth)
 {
 	struct callers_step *step = &w->path[depth];
-	uint32_t from = entity_at(w, depth - 1);
+	uint32_t from = entity_at(w, depth - 1), to = entity_at(w, depth);
+	bool wants_from = callers_walk_wants(w, from), wants_to = callers_walk_wants(w, to);
 
-	step->centre = entity_at(w, depth);
-	step->from_caller = callers_walk_edge_at(w, from, step->centre);
-	step->to_callee = depth > 1 ? step->from_caller : NO_ID;
+	if (!wants_from && !wants_to)
+		return;
+	uint32_t edge = callers_walk_edge_at(w, from, to);
+	if (wants_to) {
+		step->centre = to;
+		step->from_caller = edge;
+	}
+	if (wants_from && depth > 1)
+		step->to_callee = edge;
 }
 
 /* What is before the run, and what behind it. */

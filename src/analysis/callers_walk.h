@@ -32,6 +32,7 @@ struct callers_step;
 struct callers_walk {
 	const struct entity_tree *tree;
 	const struct centre *centre; /* NULL: each entity is a centre, and has its number */
+	const bool *chosen;	     /* [entity] the centres that are wanted; NULL: all */
 	size_t metric_count;	     /* the others' included */
 	size_t centre_count;
 	struct row_table edges;		 /* of struct callers_edge */
@@ -48,6 +49,13 @@ struct callers_walk {
 void callers_walk_init(
 	struct callers_walk *walk, const struct entity_tree *tree, const struct centre *centre);
 void callers_walk_deinit(struct callers_walk *walk);
+
+/* Whether an entity, which may be <Total>, is a centre that is wanted. */
+static inline bool callers_walk_wants(const struct callers_walk *walk, uint32_t entity)
+{
+	return walk->chosen == NULL || (entity != NO_ID && walk->chosen[entity]);
+}
+
 /* Goes over the whole tree. */
 void callers_walk_run(struct callers_walk *walk);
 /* In place of that, where there are no stacks, but calls have costs (tree->arc_cost). */

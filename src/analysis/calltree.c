@@ -1,10 +1,15 @@
 /*
  * The call tree in rows: what calltree_play.c made, ordered among siblings and laid out in
- * pre-order.
+ * pre-order.  A tree that is not collapsed is the entity tree itself, and is not played.
  *
- * Numbers of the play ascend from parent to child.  So one backward loop tells how many rows each
+ * Numbers of nodes ascend from parent to child.  So one backward loop tells how many rows each
  * subtree takes, and one forward loop gives each its place: siblings in order, each behind the
  * whole subtree of the one before.
+ *
+ * Where a limit chooses rows, these are found first: a node ranks no lower than those below it, so
+ * taking the highest from a heap, and putting its children there, finds the limit's rank in as
+ * many steps as there are rows to show; then a walk in order takes all above that rank and as many
+ * of those that have it as there is room for.  Nothing else is ordered.
  */
 #include "analysis/calltree.h"
 
@@ -21,45 +26,106 @@ const char *const collapse_names[COLLAPSE_COUNT + 1] = {
 	[COLLAPSE_FULL] = "full",
 };
 
-struct layout {
-	const struct play *play;
-	enum calltree_order order;
-	uint32_t *size;	    /* [play node]: rows of its subtree, itself included; 0: left out */
-	uint32_t *begin;    /* [play node + 1]: where its children begin in `children` */
-	uint32_t *children; /* kept ones, in order */
-	uint32_t *row;	    /* [play node]; the root has none */
+/* A node whose children may be rows; heaps and walks are of these. */
+struct place {
+	uint64_t rank;
+	uint32_t node;
 };
 
-static void layout_init(struct layout *l, const struct play *play, enum calltree_order order)
-{
-	size_t count = play->nodes.count;
+struct layout {
+	const struct entity_tree *tree;
+	const struct play *play; /* NULL: nodes are the tree's own */
+	enum calltree_order order;
+	size_t metric_count;
+	size_t count; /* nodes; 0 is the nameless root */
+	/*
+	 * All nodes are rows, which rank by weight, and only some are to be shown: then what stands
+	 * below here is not made, but for `row`, as the entity tree tells it.
+	 */
+	bool is_plain;
+	uint32_t *size;	     /* [node]: rows of its subtree, itself included; 0: left out */
+	uint64_t *rank;	     /* [node]: how much it deserves to be shown; NULL: nobody asks */
+	uint32_t *begin;     /* [node + 1]: where its children begin in `children` */
+	uint32_t *children;  /* kept ones; in order, once sorted */
+	uint32_t *row;	     /* [node]; the root has none */
+	VEC(uint32_t) shown; /* nodes that the limit chooses, in pre-order */
+	VEC(struct place) places;
+	VEC(uint32_t) siblings;
+};
 
-	*l = (struct layout){.play = play, .order = order};
-	l->size = xcalloc(count, sizeof(*l->size));
-	l->begin = xcalloc(count + 2, sizeof(*l->begin));
-	l->children = xcalloc(count, sizeof(*l->children));
-	l->row = xcalloc(count, sizeof(*l->row));
+/* ---- what is known of a node ---- */
+
+static uint32_t node_parent(const struct layout *l, uint32_t node)
+{
+	return l->play ? play_parent(l->play, node) : l->tree->parent[node];
+}
+
+static uint32_t node_entity(const struct layout *l, uint32_t node)
+{
+	return l->play ? play_entity(l->play, node) : l->tree->entity[node];
+}
+
+/* Its index in the play's stubs, or NO_ID. */
+static uint32_t node_stub(const struct layout *l, uint32_t node)
+{
+	return l->play ? l->play->nodes.data[node].stub : NO_ID;
+}
+
+static uint32_t node_first_seen(const struct layout *l, uint32_t node)
+{
+	return l->play ? l->play->nodes.data[node].first_seen : l->tree->first_seen[node];
+}
+
+static const struct entity_tree *metric_tree(const struct layout *l, size_t metric)
+{
+	return metric ? l->tree->others[metric - 1] : l->tree;
+}
+
+static struct play_figures node_figures(const struct layout *l, size_t metric, uint32_t node)
+{
+	if (l->play)
+		return l->play->weights[metric].nodes[node];
+	const struct entity_tree *tree = metric_tree(l, metric);
+
+	return (struct play_figures){.direct = entity_tree_weight_below(tree, node),
+		.in_only = entity_tree_weight(tree, node)};
+}
+
+/* ---- which nodes are rows ---- */
+
+static void layout_init(struct layout *l, const struct entity_tree *tree, const struct play *play,
+	enum calltree_order order)
+{
+	*l = (struct layout){.tree = tree,
+		.play = play,
+		.order = order,
+		.metric_count = tree->other_count + 1,
+		.count = play ? play->nodes.count : tree->node_count};
+	l->row = xcalloc(l->count, sizeof(*l->row));
 }
 
 static void layout_deinit(struct layout *l)
 {
 	free(l->size);
+	free(l->rank);
 	free(l->begin);
 	free(l->children);
 	free(l->row);
+	vec_deinit(&l->shown);
+	vec_deinit(&l->places);
+	vec_deinit(&l->siblings);
 }
 
-static bool layout_is_zero(const struct layout *l, size_t node)
+static bool layout_is_zero(const struct layout *l, uint32_t node)
 {
-	const struct play *p = l->play;
-	uint32_t stub = p->nodes.data[node].stub;
+	uint32_t stub = node_stub(l, node);
 
-	for (size_t k = 0; k < p->metric_count; k++) {
-		const struct play_figures *f = &p->weights[k].nodes[node];
+	for (size_t k = 0; k < l->metric_count; k++) {
+		struct play_figures f = node_figures(l, k, node);
 
-		if (stub != NO_ID && p->weights[k].stubs[stub].weight != 0)
+		if (stub != NO_ID && l->play->weights[k].stubs[stub].weight != 0)
 			return false;
-		if (f->direct != 0 || f->indirect != 0 || f->in_only != 0)
+		if (f.direct != 0 || f.indirect != 0 || f.in_only != 0)
 			return false;
 	}
 	return true;
@@ -67,34 +133,36 @@ static bool layout_is_zero(const struct layout *l, size_t node)
 
 static void layout_measure(struct layout *l)
 {
-	for (size_t i = l->play->nodes.count - 1; i > 0; i--) {
+	l->size = xcalloc(l->count, sizeof(*l->size));
+	for (uint32_t i = (uint32_t)l->count - 1; i > 0; i--) {
 		if (l->size[i] > 0 || !layout_is_zero(l, i))
 			l->size[i]++;
-		l->size[play_parent(l->play, i)] += l->size[i];
+		l->size[node_parent(l, i)] += l->size[i];
 	}
 }
 
 /* Groups kept children by parent, in order of making: a counting sort. */
 static void layout_group(struct layout *l)
 {
-	size_t count = l->play->nodes.count;
-
-	for (size_t i = 1; i < count; i++)
-		l->begin[play_parent(l->play, i) + 2] += l->size[i] > 0;
-	for (size_t i = 2; i < count + 2; i++)
+	l->begin = xcalloc(l->count + 2, sizeof(*l->begin));
+	l->children = xcalloc(l->count, sizeof(*l->children));
+	for (uint32_t i = 1; i < l->count; i++)
+		l->begin[node_parent(l, i) + 2] += l->size[i] > 0;
+	for (size_t i = 2; i < l->count + 2; i++)
 		l->begin[i] += l->begin[i - 1];
 	/* Filling moves begin[parent + 1] from the group's begin to its end, the next one's begin.
 	 */
-	for (uint32_t i = 1; i < count; i++)
+	for (uint32_t i = 1; i < l->count; i++)
 		if (l->size[i] > 0)
-			l->children[l->begin[play_parent(l->play, i) + 1]++] = i;
+			l->children[l->begin[node_parent(l, i) + 1]++] = i;
 }
+
+/* ---- their order ---- */
 
 static int by_first_seen(const void *a, const void *b, void *layout)
 {
-	const struct play_node *nodes = ((const struct layout *)layout)->play->nodes.data;
-	uint32_t x = nodes[*(const uint32_t *)a].first_seen;
-	uint32_t y = nodes[*(const uint32_t *)b].first_seen;
+	uint32_t x = node_first_seen(layout, *(const uint32_t *)a);
+	uint32_t y = node_first_seen(layout, *(const uint32_t *)b);
 
 	return (x > y) - (x < y);
 }
@@ -109,62 +177,179 @@ static int64_t weight_of(const struct layout *l, const struct play_figures *f)
 
 static int by_weight(const void *a, const void *b, void *layout)
 {
-	const struct play *p = ((const struct layout *)layout)->play;
+	const struct layout *l = layout;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	bool x_is_stub = p->nodes.data[i].stub != NO_ID, y_is_stub = p->nodes.data[k].stub != NO_ID;
+	bool x_is_stub = node_stub(l, i) != NO_ID, y_is_stub = node_stub(l, k) != NO_ID;
 
 	if (x_is_stub != y_is_stub)
 		return y_is_stub ? -1 : 1;
-	for (size_t m = 0; m < p->metric_count; m++) {
-		const struct play_figures *x = &p->weights[m].nodes[i],
-					  *y = &p->weights[m].nodes[k];
-		int64_t x_weight = weight_of(layout, x), y_weight = weight_of(layout, y);
+	for (size_t m = 0; m < l->metric_count; m++) {
+		struct play_figures x = node_figures(l, m, i), y = node_figures(l, m, k);
+		int64_t x_weight = weight_of(l, &x), y_weight = weight_of(l, &y);
 
 		if (x_weight != y_weight)
 			return x_weight < y_weight ? 1 : -1;
 	}
 	return entity_compare(
-		&p->tree->entities[play_entity(p, i)], &p->tree->entities[play_entity(p, k)]);
+		&l->tree->entities[node_entity(l, i)], &l->tree->entities[node_entity(l, k)]);
 }
 
-static void layout_sort(struct layout *l)
+static void layout_sort(struct layout *l, uint32_t *nodes, size_t count)
 {
-	for (size_t i = 0; i < l->play->nodes.count; i++) {
-		size_t count = l->begin[i + 1] - l->begin[i];
-		if (count > 1)
-			qsort_r(l->children + l->begin[i], count, sizeof(*l->children),
-				l->order == CALLTREE_FIRST_SEEN ? by_first_seen : by_weight, l);
+	if (count > 1)
+		qsort_r(nodes, count, sizeof(*nodes),
+			l->order == CALLTREE_FIRST_SEEN ? by_first_seen : by_weight, l);
+}
+
+/* ---- those that a limit chooses ---- */
+
+/*
+ * How much nodes deserve to be shown: by their weight, but never less than one below (that differs
+ * where weights are negative), so that what is shown is always a whole tree.  A stub ranks as the
+ * node that it belongs to.
+ */
+static void layout_rank(struct layout *l)
+{
+	l->rank = xcalloc(l->count, sizeof(*l->rank));
+	for (uint32_t i = (uint32_t)l->count - 1; i > 0; i--) {
+		struct play_figures f = node_figures(l, 0, i);
+		uint64_t own = (uint64_t)llabs(f.direct) + (uint64_t)llabs(f.indirect);
+		uint64_t *above = &l->rank[node_parent(l, i)];
+
+		if (l->rank[i] < own)
+			l->rank[i] = own;
+		if (*above < l->rank[i])
+			*above = l->rank[i];
+	}
+	for (uint32_t i = 1; i < l->count; i++)
+		if (node_stub(l, i) != NO_ID && node_parent(l, i) != 0)
+			l->rank[i] = l->rank[node_parent(l, i)];
+}
+
+static void heap_push(struct layout *l, struct place place)
+{
+	size_t at = l->places.count;
+
+	vec_push(&l->places, place);
+	for (; at > 0 && l->places.data[(at - 1) / 2].rank < place.rank; at = (at - 1) / 2)
+		l->places.data[at] = l->places.data[(at - 1) / 2];
+	l->places.data[at] = place;
+}
+
+/* Of a heap that is not empty. */
+static struct place heap_pop(struct layout *l)
+{
+	struct place *heap = l->places.data, top = heap[0], last = heap[--l->places.count];
+	size_t at = 0;
+
+	for (size_t child = 1; child < l->places.count; child = 2 * at + 1) {
+		if (child + 1 < l->places.count && heap[child + 1].rank > heap[child].rank)
+			child++;
+		if (heap[child].rank <= last.rank)
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	if (l->places.count)
+		heap[at] = last;
+	return top;
+}
+
+static uint64_t node_rank(const struct layout *l, uint32_t node)
+{
+	return l->is_plain ? (uint64_t)entity_tree_weight_below(l->tree, node) : l->rank[node];
+}
+
+/* The node's children that rank high enough. */
+static void find_children(struct layout *l, uint32_t node, uint64_t least)
+{
+	const uint32_t *end = l->tree->end;
+
+	l->siblings.count = 0;
+	for (uint32_t c = node + 1; l->is_plain && c < end[node]; c = end[c])
+		if (node_rank(l, c) >= least)
+			vec_push(&l->siblings, c);
+	for (size_t i = l->is_plain ? 0 : l->begin[node]; !l->is_plain && i < l->begin[node + 1];
+		i++)
+		if (node_rank(l, l->children[i]) >= least)
+			vec_push(&l->siblings, l->children[i]);
+}
+
+static void heap_push_children(struct layout *l, uint32_t node)
+{
+	find_children(l, node, 0);
+	for (size_t i = 0; i < l->siblings.count; i++)
+		heap_push(
+			l, (struct place){node_rank(l, l->siblings.data[i]), l->siblings.data[i]});
+}
+
+/* The rank of the limit-th row; *above: how many rank higher. */
+static uint64_t find_threshold(struct layout *l, size_t limit, size_t *above)
+{
+	uint64_t threshold = UINT64_MAX;
+
+	*above = 0;
+	heap_push_children(l, 0);
+	for (size_t taken = 0; taken < limit; taken++) {
+		struct place top = heap_pop(l);
+
+		if (top.rank != threshold)
+			*above = taken;
+		threshold = top.rank;
+		heap_push_children(l, top.node);
+	}
+	l->places.count = 0;
+	return threshold;
+}
+
+/* Its children that rank high enough, the first in order last. */
+static void walk_push_children(struct layout *l, uint32_t node, uint64_t least)
+{
+	find_children(l, node, least);
+	layout_sort(l, l->siblings.data, l->siblings.count);
+	for (size_t i = l->siblings.count; i-- > 0;) {
+		uint32_t child = l->siblings.data[i];
+
+		vec_push(&l->places, (struct place){node_rank(l, child), child});
 	}
 }
+
+/* The limit keeps the highest, not the first: a tree would be cut in its first branch otherwise. */
+static void layout_choose(struct layout *l, size_t limit)
+{
+	size_t above;
+
+	if (!l->is_plain)
+		layout_rank(l);
+	uint64_t threshold = find_threshold(l, limit, &above);
+	size_t equals = limit - above;
+
+	walk_push_children(l, 0, threshold);
+	while (l->places.count) {
+		struct place p = l->places.data[--l->places.count];
+
+		if (p.rank == threshold && equals == 0)
+			continue;
+		equals -= p.rank == threshold;
+		vec_push(&l->shown, p.node);
+		walk_push_children(l, p.node, equals ? threshold : threshold + 1);
+	}
+}
+
+/* ---- rows ---- */
 
 /* Each child's subtree begins where the one before it ends. */
 static void layout_place(struct layout *l)
 {
-	for (size_t i = 0; i < l->play->nodes.count; i++) {
+	for (uint32_t i = 0; i < l->count; i++) {
 		uint32_t row = i ? l->row[i] + 1 : 0;
+
+		layout_sort(l, l->children + l->begin[i], l->begin[i + 1] - l->begin[i]);
 		for (size_t k = l->begin[i]; k < l->begin[i + 1]; k++) {
 			l->row[l->children[k]] = row;
 			row += l->size[l->children[k]];
 		}
 	}
-}
-
-static struct calltree_row layout_row(const struct layout *l, size_t node, size_t metric)
-{
-	const struct play_node *n = &l->play->nodes.data[node];
-	const struct play_figures *f = &l->play->weights[metric].nodes[node];
-	uint32_t parent = play_parent(l->play, node);
-
-	return (struct calltree_row){
-		.level = n->depth,
-		.parent = parent ? l->row[parent] : NO_ID,
-		.entity = play_entity(l->play, node),
-		.target = NO_ID,
-		.stub = NO_ID,
-		.direct = f->direct,
-		.indirect = f->indirect,
-		.in_only = f->in_only,
-	};
 }
 
 static struct calltree_stub layout_stub(const struct play_jumps *s)
@@ -176,58 +361,110 @@ static struct calltree_stub layout_stub(const struct play_jumps *s)
 	};
 }
 
-/* The rows with one metric's figures. */
-static struct calltree *layout_emit(const struct layout *l, size_t metric, struct arena *arena)
+/* The row of a node, whose parent has one already. */
+static void emit_row(const struct layout *l, size_t metric, uint32_t node, struct calltree *out,
+	struct calltree_row *rows, struct calltree_stub *stubs)
 {
-	const struct play *p = l->play;
-	struct calltree *out = ARENA_NEW(arena, struct calltree);
-	struct calltree_row *rows = ARENA_ARRAY(arena, struct calltree_row, l->size[0]);
-	struct calltree_stub *stubs = ARENA_ARRAY(arena, struct calltree_stub, p->stubs.count);
+	struct play_figures f = node_figures(l, metric, node);
+	uint32_t parent = node_parent(l, node), stub = node_stub(l, node);
+	struct calltree_row *row = &rows[l->row[node]];
 
-	for (size_t i = 1; i < p->nodes.count; i++) {
-		const struct play_node *n = &p->nodes.data[i];
-		if (l->size[i] == 0)
-			continue;
-		struct calltree_row *row = &rows[l->row[i]];
-		*row = layout_row(l, i, metric);
-		if (n->stub != NO_ID) {
-			row->is_stub = true;
-			row->target = l->row[p->stubs.data[n->stub].target];
-			row->stub = (uint32_t)out->stub_count++;
-			stubs[row->stub] = layout_stub(&p->weights[metric].stubs[n->stub]);
-		}
-		if (n->depth > out->level_max)
-			out->level_max = n->depth;
+	*row = (struct calltree_row){
+		.level = parent ? rows[l->row[parent]].level + 1 : 1,
+		.parent = parent ? l->row[parent] : NO_ID,
+		.entity = node_entity(l, node),
+		.target = NO_ID,
+		.stub = NO_ID,
+		.direct = f.direct,
+		.indirect = f.indirect,
+		.in_only = f.in_only,
+	};
+	if (stub != NO_ID) {
+		row->is_stub = true;
+		row->target = l->row[l->play->stubs.data[stub].target];
+		row->stub = (uint32_t)out->stub_count++;
+		stubs[row->stub] = layout_stub(&l->play->weights[metric].stubs[stub]);
 	}
-	out->tree = p->weights[metric].tree;
-	out->collapse = p->collapse;
+	if (row->level > out->level_max)
+		out->level_max = row->level;
+}
+
+static size_t whole_count(const struct layout *l)
+{
+	return l->is_plain ? l->count - 1 : l->size[0];
+}
+
+/* The rows with one metric's figures: all, or those that are shown. */
+static struct calltree *layout_emit(const struct layout *l, size_t metric, enum collapse collapse,
+	bool all, struct arena *arena)
+{
+	struct calltree *out = ARENA_NEW(arena, struct calltree);
+	size_t stub_count = l->play ? l->play->stubs.count : 0;
+
+	out->tree = metric_tree(l, metric);
+	out->collapse = collapse;
+	out->whole_count = whole_count(l);
+	out->count = all ? out->whole_count : l->shown.count;
+	struct calltree_row *rows = ARENA_ARRAY(arena, struct calltree_row, out->count);
+	struct calltree_stub *stubs = ARENA_ARRAY(
+		arena, struct calltree_stub, stub_count < out->count ? stub_count : out->count);
+
+	for (uint32_t i = 1; all && i < l->count; i++)
+		if (l->size[i] > 0)
+			emit_row(l, metric, i, out, rows, stubs);
+	for (size_t i = 0; !all && i < l->shown.count; i++)
+		emit_row(l, metric, l->shown.data[i], out, rows, stubs);
 	out->rows = rows;
-	out->count = l->size[0];
 	out->stubs = stubs;
 	return out;
 }
 
+/* Where all rows are kept: which of them the limit chooses. */
+static const uint32_t *layout_shown_rows(const struct layout *l, struct arena *arena)
+{
+	uint32_t *rows = ARENA_ARRAY(arena, uint32_t, l->shown.count);
+
+	for (size_t i = 0; i < l->shown.count; i++)
+		rows[i] = l->row[l->shown.data[i]];
+	return rows;
+}
+
 struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse collapse,
-	enum calltree_order order, struct arena *arena)
+	enum calltree_order order, const struct calltree_limit *limit, struct arena *arena)
 {
 	const struct calltree **others =
 		ARENA_ARRAY(arena, const struct calltree *, tree->other_count);
 	struct play play;
-	struct layout layout;
+	struct layout l;
 	struct calltree *out;
 
 	assert(collapse < COLLAPSE_COUNT);
-	play_init(&play, tree, collapse);
-	layout_init(&layout, &play, order);
-	layout_measure(&layout);
-	layout_group(&layout);
-	layout_sort(&layout);
-	layout_place(&layout);
-	out = layout_emit(&layout, 0, arena);
-	for (size_t k = 1; k < play.metric_count; k++)
-		others[k - 1] = layout_emit(&layout, k, arena);
+	if (collapse != COLLAPSE_NONE)
+		play_init(&play, tree, collapse);
+	layout_init(&l, tree, collapse != COLLAPSE_NONE ? &play : NULL, order);
+	l.is_plain = collapse == COLLAPSE_NONE && !tree->has_negative && tree->other_count == 0 &&
+		     limit && limit->rows > 0 && limit->rows < l.count - 1 && !limit->keeps_others;
+	if (!l.is_plain) {
+		layout_measure(&l);
+		layout_group(&l);
+	}
+	bool is_limited = limit && limit->rows > 0 && limit->rows < whole_count(&l);
+	bool all = !is_limited || limit->keeps_others;
+
+	if (is_limited)
+		layout_choose(&l, limit->rows);
+	if (all)
+		layout_place(&l);
+	for (uint32_t i = 0; !all && i < l.shown.count; i++)
+		l.row[l.shown.data[i]] = i;
+	out = layout_emit(&l, 0, collapse, all, arena);
+	out->shown = is_limited && all ? layout_shown_rows(&l, arena) : NULL;
+	out->shown_count = is_limited ? l.shown.count : out->count;
+	for (size_t k = 1; k < l.metric_count; k++)
+		others[k - 1] = layout_emit(&l, k, collapse, all, arena);
 	out->others = others;
-	layout_deinit(&layout);
-	play_deinit(&play);
+	layout_deinit(&l);
+	if (collapse != COLLAPSE_NONE)
+		play_deinit(&play);
 	return out;
 }

@@ -49,6 +49,16 @@ struct calltree_stub {
 	double jumps_mean;  /* over the weight; 0 where that is 0 */
 };
 
+/*
+ * Which rows are wanted: the heaviest, by direct + indirect, with all that they lie below; of
+ * equals the first in pre-order.
+ */
+struct calltree_limit {
+	size_t rows; /* 0: all */
+	/* Whether the others are made all the same, for who asks for something of all of them. */
+	bool keeps_others;
+};
+
 struct calltree {
 	const struct entity_tree *tree;
 	enum collapse collapse;
@@ -59,15 +69,20 @@ struct calltree {
 	 */
 	const struct calltree_row *rows;
 	size_t count;
-	uint32_t level_max;
+	size_t whole_count;    /* rows of the whole tree */
+	const uint32_t *shown; /* [shown_count] rows that the limit chose, ascending; NULL: all */
+	size_t shown_count;
+	uint32_t level_max; /* of the rows that are there */
 	const struct calltree_stub *stubs;
 	size_t stub_count;
 	/* [tree->other_count] The same rows with the others' figures; they have no others. */
 	const struct calltree *const *others;
 };
 
-/* Near-linear in tree->node_count, whatever the depth.  Lives in the arena. */
+/*
+ * Near-linear in tree->node_count, whatever the depth.  limit NULL: all rows.  Lives in the arena.
+ */
 must_use struct calltree *calltree_analyse(const struct entity_tree *tree, enum collapse collapse,
-	enum calltree_order order, struct arena *arena);
+	enum calltree_order order, const struct calltree_limit *limit, struct arena *arena);
 
 #endif

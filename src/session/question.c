@@ -390,6 +390,8 @@ static struct error *make_query(const struct question *o, struct report_query *q
 	query->order = o->order < 0 ? CALLTREE_BY_WEIGHT : (enum calltree_order)o->order;
 	query->percent = o->percent < 0 ? PERCENT_TOTAL : (enum percent)o->percent;
 	query->limit = o->limit < 0 ? format->default_limit : (size_t)o->limit;
+	if (format->draws_all)
+		query->limit = 0;
 	if (err == NULL && o->sort && query->view->sorts) {
 		err = find_column(o, query->view, str_from(o->sort), "--sort", &id);
 		if (err == NULL)

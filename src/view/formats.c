@@ -84,6 +84,7 @@ const struct format formats[] = {
 		.view = &view_tree,
 		.draw = draw_folded},
 	{.name = "svg",
+		.draws_all = true,
 		.notes_apart = true,
 		.summary = "flame graph: one file for a browser, searched and zoomed there",
 		.extension = ".svg",

@@ -20,6 +20,7 @@ struct format {
 	 */
 	const char *summary, *extension;
 	size_t default_limit;	 /* rows, where --limit does not say; 0: all */
+	bool draws_all;		 /* whatever the limit */
 	bool several;		 /* whether it can hold more than one report */
 	bool takes_columns;	 /* whether --columns makes sense */
 	const struct view *only; /* the one view that it draws; NULL: any */

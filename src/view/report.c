@@ -215,7 +215,7 @@ static void report_choose_rows(
 	const struct report_query *query = &report->query;
 
 	report->count = report->row_count;
-	report->entry_count = count_entries(report);
+	report->entry_count = count_entries(report) + report->left_out;
 	report->entries_shown = report->entry_count;
 	if (sort && report->row_count)
 		report_sort(report, sort, arena);

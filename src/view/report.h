@@ -92,7 +92,8 @@ struct report {
 	size_t row_count;     /* rows of the analysis result */
 	const uint32_t *rows; /* [count] the rows to show, in order; NULL: the first count */
 	size_t count;
-	size_t entry_count;	     /* entries of the analysis result */
+	size_t left_out;	     /* entries behind its rows, that it left out by the limit */
+	size_t entry_count;	     /* entries of the analysis result, and those left out */
 	size_t entries_shown;	     /* of those */
 	const struct report *second; /* the same by the view's second_sort; else NULL */
 	/* What its analysis has to say of the figures, sentences without full stop (report_note).

@@ -17,10 +17,15 @@
 
 static void callers_view_analyse(struct report *report, struct arena *arena)
 {
-	report->callers = callers_analyse(report->tree, report->query.centre, arena);
+	const struct report_query *query = &report->query;
+
 	report->functions = functions_analyse(report->tree, arena);
+	report->callers = query->centre ? callers_analyse(report->tree, query->centre, arena)
+					: callers_analyse_first(report->tree, report->functions,
+						  query->sort ? 0 : query->limit, arena);
 	report->callers_rows = callers_rows_create(report, arena);
 	report->row_count = report->callers->count + report->callers->line_count;
+	report->left_out = report->callers->left_out;
 	if (report->functions->bound_count)
 		report_note(report,
 			"in recursion through several functions calls' costs overlap: figures "

@@ -4,20 +4,21 @@
  */
 #include "analysis/calltree.h"
 
-#include <stdlib.h>
-
-#include "base/alloc.h"
-#include "base/search.h"
 #include "view/text/guides.h"
 #include "view/text/table.h"
 #include "view/text/text.h"
 #include "view/views.h"
 
+/* Chance is that of all rows of a difference, so that these are made whatever is shown. */
 static void tree_view_analyse(struct report *report, struct arena *arena)
 {
+	const struct report_query *query = &report->query;
+	struct calltree_limit limit = {query->limit, query->difference != NULL};
+
 	report->calltree =
-		calltree_analyse(report->tree, report->query.collapse, report->query.order, arena);
+		calltree_analyse(report->tree, query->collapse, query->order, &limit, arena);
 	report->row_count = report->calltree->count;
+	report->left_out = report->calltree->whole_count - report->calltree->count;
 }
 
 static const struct entity *tree_view_entity(const struct report *report, size_t row)
@@ -25,75 +26,11 @@ static const struct entity *tree_view_entity(const struct report *report, size_t
 	return &report->tree->entities[report->calltree->rows[row].entity];
 }
 
-/*
- * How much a row deserves to be shown: its weight, but never less than that of a row below it (that
- * differs where weights are negative), so that what is shown is always a whole tree.  A stub ranks
- * as the node that it belongs to.
- */
-static uint64_t *tree_view_ranks(const struct report *report)
-{
-	const struct calltree_row *rows = report->calltree->rows;
-	uint64_t *rank = xcalloc(report->row_count, sizeof(*rank));
-
-	for (size_t i = report->row_count; i-- > 0;) {
-		uint64_t own = (uint64_t)llabs(rows[i].direct) + (uint64_t)llabs(rows[i].indirect);
-
-		if (rank[i] < own)
-			rank[i] = own;
-		if (rows[i].parent != NO_ID && rank[rows[i].parent] < rank[i])
-			rank[rows[i].parent] = rank[i];
-	}
-	for (size_t i = 0; i < report->row_count; i++)
-		if (rows[i].is_stub && rows[i].parent != NO_ID)
-			rank[i] = rank[rows[i].parent];
-	return rank;
-}
-
-static size_t count_at_least(const uint64_t *rank, size_t count, uint64_t least)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < count; i++)
-		n += rank[i] >= least;
-	return n;
-}
-
-/* The highest rank that at least `wanted` rows reach (wanted ≤ count). */
-static uint64_t rank_threshold(const uint64_t *rank, size_t count, size_t wanted)
-{
-	uint64_t highest = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (rank[i] > highest)
-			highest = rank[i];
-	return partition_point(r, 0, highest, count_at_least(rank, count, r + 1) >= wanted);
-}
-
-/*
- * The limit keeps the heaviest rows, not the first ones: a tree in pre-order would otherwise be cut
- * in the middle of its first branch.  A parent comes before its children and ranks no lower, so
- * taking equals from the front never takes a row without its parent.
- */
 static void tree_view_select(struct report *report, struct arena *arena)
 {
-	size_t limit = report->query.limit, count = 0;
-	uint64_t *rank = tree_view_ranks(report);
-	uint64_t threshold = rank_threshold(rank, report->row_count, limit);
-	size_t above = threshold == UINT64_MAX
-			       ? 0
-			       : count_at_least(rank, report->row_count, threshold + 1);
-	size_t equals = limit - above;
-	uint32_t *rows = ARENA_ARRAY(arena, uint32_t, limit);
-
-	for (size_t i = 0; i < report->row_count; i++) {
-		if (rank[i] < threshold || (rank[i] == threshold && equals == 0))
-			continue;
-		equals -= rank[i] == threshold;
-		rows[count++] = (uint32_t)i;
-	}
-	free(rank);
-	report->rows = rows;
-	report->count = count;
+	(void)arena;
+	report->rows = report->calltree->shown;
+	report->count = report->calltree->shown_count;
 }
 
 /* Narrower terminals show the levels by the guides alone. */

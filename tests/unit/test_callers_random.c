@@ -311,6 +311,40 @@ static void test_alone_and_among_all(struct subject *s)
 	}
 }
 
+static void check_same_row(const struct callers *x, const struct callers *y, size_t row)
+{
+	const struct callers_row *a = &x->rows[row], *b = &y->rows[row];
+
+	check(a->entity == b->entity && a->first_line == b->first_line);
+	check(a->exclusive == b->exclusive && a->inclusive == b->inclusive);
+	check(a->caller_count == b->caller_count && a->callee_count == b->callee_count);
+	for (size_t k = 0; k < a->caller_count + a->callee_count; k++) {
+		const struct callers_line *p = &x->lines[a->first_line + k];
+		const struct callers_line *q = &y->lines[b->first_line + k];
+
+		check(p->entity == q->entity && p->is_recursive == q->is_recursive);
+		check(p->attributed == q->attributed);
+	}
+}
+
+/* The first rows are those of all, and the others are counted. */
+static void test_first_rows(struct subject *s)
+{
+	struct callers *all = callers_analyse(s->tree, NULL, s->arena);
+	struct functions *functions = functions_analyse(s->tree, s->arena);
+	size_t limit = 1 + random_below(&s->random, (uint32_t)s->tree->entity_count + 1);
+	struct callers *first = callers_analyse_first(s->tree, functions, limit, s->arena);
+
+	check(callers_check(first));
+	check(first->count + first->left_out == all->count);
+	check(first->count == all->count || first->count == limit);
+	for (size_t i = 0; i < first->count; i++) {
+		check_same_row(first, all, i);
+		for (size_t k = 0; k < s->tree->other_count; k++)
+			check_same_row(first->others[k], all->others[k], i);
+	}
+}
+
 #define PROPERTY(name)                                                                             \
 	static void run_##name(void **state)                                                       \
 	{                                                                                          \
@@ -321,6 +355,7 @@ static void test_alone_and_among_all(struct subject *s)
 PROPERTY(each_entity)
 PROPERTY(fragments)
 PROPERTY(alone_and_among_all)
+PROPERTY(first_rows)
 
 int main(void)
 {
@@ -328,6 +363,7 @@ int main(void)
 		cmocka_unit_test(run_each_entity),
 		cmocka_unit_test(run_fragments),
 		cmocka_unit_test(run_alone_and_among_all),
+		cmocka_unit_test(run_first_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void expect_tree(const struct profile *p, enum collapse collapse, enum ca
 	struct arena *arena = arena_create();
 	struct strbuf text = {0};
 	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
-	struct calltree *t = calltree_analyse(tree, collapse, order, arena);
+	struct calltree *t = calltree_analyse(tree, collapse, order, NULL, arena);
 
 	assert_string_equal(text_calltree(t, &text), expected);
 	strbuf_deinit(&text);
@@ -159,7 +159,8 @@ static void test_stub_figures(void **state)
 	struct profile *p = text_profile("m r 4\nm r r 2\nm r r r r 3\nm r r s r r 5\n");
 	struct arena *arena = arena_create();
 	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
-	struct calltree *t = calltree_analyse(tree, COLLAPSE_FULL, CALLTREE_FIRST_SEEN, arena);
+	struct calltree *t =
+		calltree_analyse(tree, COLLAPSE_FULL, CALLTREE_FIRST_SEEN, NULL, arena);
 
 	(void)state;
 	/* m | r | r... | s | r...: the stub below s is another one than that below r. */
@@ -199,7 +200,7 @@ static const struct calltree *analyse(
 {
 	struct entity_tree *tree = entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
 
-	return calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, arena);
+	return calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, NULL, arena);
 }
 
 /* With sanitizers frames are larger, so that fewer levels would overflow the stack. */

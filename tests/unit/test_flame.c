@@ -25,7 +25,7 @@ static void expect(const char *lines, enum collapse collapse, const char *expect
 	struct strbuf text = {0};
 	const struct entity_tree *tree =
 		entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena);
-	struct calltree *t = calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, arena);
+	struct calltree *t = calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, NULL, arena);
 	const struct flame *flame = flame_lay_out(t, t, arena);
 
 	for (size_t i = 0; i < flame->count; i++) {
@@ -133,7 +133,8 @@ static void test_random_profiles(void **state)
 		const struct entity_tree *tree =
 			entity_tree_of(profile, LEVEL_FUNCTION, profile->default_metric, arena);
 		enum collapse collapse = (enum collapse)(property_seed % COLLAPSE_COUNT);
-		struct calltree *t = calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, arena);
+		struct calltree *t =
+			calltree_analyse(tree, collapse, CALLTREE_BY_WEIGHT, NULL, arena);
 		const struct flame *flame = flame_lay_out(t, t, arena);
 
 		check_nesting(flame);

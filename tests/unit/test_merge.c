@@ -175,8 +175,8 @@ static void check_same_functions(const struct profile *p, metric_id in_p, const 
 static struct calltree *calltree_of(
 	const struct profile *p, metric_id m, enum collapse collapse, struct arena *arena)
 {
-	return calltree_analyse(
-		entity_tree_of(p, LEVEL_FUNCTION, m, arena), collapse, CALLTREE_BY_WEIGHT, arena);
+	return calltree_analyse(entity_tree_of(p, LEVEL_FUNCTION, m, arena), collapse,
+		CALLTREE_BY_WEIGHT, NULL, arena);
 }
 
 static void check_same_calltree(

@@ -184,7 +184,7 @@ static void test_several(struct subject *s)
 	choose_metrics(s, metrics);
 	struct entity_tree *among = tree_of(s, metrics, s->profile->metric_count);
 	struct functions *functions = functions_analyse(among, s->arena);
-	struct calltree *calltree = calltree_analyse(among, collapse, order, s->arena);
+	struct calltree *calltree = calltree_analyse(among, collapse, order, NULL, s->arena);
 
 	check(among->other_count + 1 == s->profile->metric_count);
 	for (size_t k = 0; k <= among->other_count; k++) {
@@ -194,7 +194,7 @@ static void test_several(struct subject *s)
 		check_functions_alone(k ? functions->others[k - 1] : functions,
 			functions_analyse(alone, s->arena));
 		check_calltree_alone(k ? calltree->others[k - 1] : calltree,
-			calltree_analyse(alone, collapse, order, s->arena));
+			calltree_analyse(alone, collapse, order, NULL, s->arena));
 	}
 }
 

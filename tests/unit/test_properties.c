@@ -112,7 +112,7 @@ static void for_each_subject(void (*test)(struct subject *))
 static struct calltree *subject_calltree(const struct subject *s, int i)
 {
 	return calltree_analyse(s->tree, (enum collapse)(i / 2),
-		i % 2 ? CALLTREE_FIRST_SEEN : CALLTREE_BY_WEIGHT, s->arena);
+		i % 2 ? CALLTREE_FIRST_SEEN : CALLTREE_BY_WEIGHT, NULL, s->arena);
 }
 
 /* ---- the entity tree ---- */
@@ -415,9 +415,94 @@ static void test_order_of_samples(struct subject *s)
 	check_same_functions(
 		functions_analyse(s->tree, s->arena), functions_analyse(tree, s->arena));
 	for (enum collapse c = 0; c < COLLAPSE_COUNT; c++)
-		check_same_calltree(calltree_analyse(s->tree, c, CALLTREE_BY_WEIGHT, s->arena),
-			calltree_analyse(tree, c, CALLTREE_BY_WEIGHT, s->arena));
+		check_same_calltree(
+			calltree_analyse(s->tree, c, CALLTREE_BY_WEIGHT, NULL, s->arena),
+			calltree_analyse(tree, c, CALLTREE_BY_WEIGHT, NULL, s->arena));
 	profile_destroy(other);
+}
+
+/* Whether a row is to be kept, by what stands in the rows of the whole tree. */
+struct ranked {
+	uint64_t *rank; /* [row] */
+	uint64_t threshold;
+	size_t equals; /* rows of that rank that there is room for */
+};
+
+static int descending(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+static struct ranked rank_rows(const struct calltree *t, size_t limit, struct arena *arena)
+{
+	struct ranked r = {.rank = ARENA_ARRAY(arena, uint64_t, t->count)};
+	uint64_t *sorted = ARENA_ARRAY(arena, uint64_t, t->count);
+
+	for (size_t i = t->count; i-- > 0;) {
+		const struct calltree_row *row = &t->rows[i];
+		uint64_t own = (uint64_t)llabs(row->direct) + (uint64_t)llabs(row->indirect);
+
+		if (own > r.rank[i])
+			r.rank[i] = own;
+		if (row->parent != NO_ID && r.rank[row->parent] < r.rank[i])
+			r.rank[row->parent] = r.rank[i];
+	}
+	for (size_t i = 0; i < t->count; i++)
+		if (t->rows[i].is_stub && t->rows[i].parent != NO_ID)
+			r.rank[i] = r.rank[t->rows[i].parent];
+	memcpy(sorted, r.rank, t->count * sizeof(*sorted));
+	qsort(sorted, t->count, sizeof(*sorted), descending);
+	r.threshold = sorted[limit - 1];
+	for (size_t i = 0; i < limit; i++)
+		r.equals += sorted[i] == r.threshold;
+	return r;
+}
+
+/* The rows of a limit are those of the whole tree that rank highest, with the same figures. */
+static void check_limit(
+	const struct subject *s, enum collapse collapse, enum calltree_order order, size_t rows)
+{
+	struct calltree_limit limit = {rows, false}, keeps = {rows, true};
+	const struct calltree *whole = calltree_analyse(s->tree, collapse, order, NULL, s->arena);
+	const struct calltree *few = calltree_analyse(s->tree, collapse, order, &limit, s->arena);
+	const struct calltree *both = calltree_analyse(s->tree, collapse, order, &keeps, s->arena);
+	size_t count = 0;
+
+	check(few->whole_count == whole->count && both->count == whole->count);
+	if (rows >= whole->count) {
+		check_same_calltree(few, whole);
+		return;
+	}
+	struct ranked r = rank_rows(whole, rows, s->arena);
+	uint32_t *place = ARENA_ARRAY(s->arena, uint32_t, whole->count);
+	check(few->count == rows && few->shown_count == rows && both->shown_count == rows);
+	for (uint32_t i = 0; i < whole->count; i++) {
+		const struct calltree_row *a = &whole->rows[i], *b = &few->rows[count];
+
+		if (r.rank[i] < r.threshold || (r.rank[i] == r.threshold && r.equals == 0))
+			continue;
+		r.equals -= r.rank[i] == r.threshold;
+		check(both->shown[count] == i);
+		place[i] = (uint32_t)count++;
+		check(a->entity == b->entity && a->level == b->level && a->is_stub == b->is_stub);
+		check(a->direct == b->direct && a->indirect == b->indirect);
+		check(a->in_only == b->in_only);
+		check(b->parent == (a->parent == NO_ID ? NO_ID : place[a->parent]));
+		check(b->target == (a->target == NO_ID ? NO_ID : place[a->target]));
+		if (a->is_stub)
+			check_same_stub(&whole->stubs[a->stub], &few->stubs[b->stub]);
+	}
+	check(count == rows);
+}
+
+static void test_limits(struct subject *s)
+{
+	for (enum collapse c = 0; c < COLLAPSE_COUNT; c++)
+		for (int order = CALLTREE_BY_WEIGHT; order <= CALLTREE_BY_CHANGE; order++)
+			check_limit(s, c, (enum calltree_order)order,
+				1 + random_below(&s->random, (uint32_t)s->tree->node_count + 1));
 }
 
 /* The subject's stacks with other weights. */
@@ -503,7 +588,7 @@ static void test_linear_in_weights(struct subject *s)
 	for (enum collapse c = 0; c < COLLAPSE_COUNT; c++) {
 		struct calltree *t[COUNT];
 		for (int k = 0; k < COUNT; k++)
-			t[k] = calltree_analyse(trees[k], c, CALLTREE_FIRST_SEEN, s->arena);
+			t[k] = calltree_analyse(trees[k], c, CALLTREE_FIRST_SEEN, NULL, s->arena);
 		check_difference(t[X], t[Y], t[DIFF]);
 	}
 	for (int k = 0; k < COUNT; k++)
@@ -525,6 +610,7 @@ PROPERTY(in_only_sums)
 PROPERTY(tree_shape)
 PROPERTY(depth_bounds)
 PROPERTY(order_of_samples)
+PROPERTY(limits)
 PROPERTY(linear_in_weights)
 
 int main(void)
@@ -538,6 +624,7 @@ int main(void)
 		cmocka_unit_test(run_tree_shape),
 		cmocka_unit_test(run_depth_bounds),
 		cmocka_unit_test(run_order_of_samples),
+		cmocka_unit_test(run_limits),
 		cmocka_unit_test(run_linear_in_weights),
 	};
 
