@@ -14,28 +14,35 @@ all: $(BUILD)/build.ninja ## build the program: build/sonde
 deps: ## install what building needs (Debian)
 	@.ci/deps
 
-.PHONY: test-deps tests
+.PHONY: test-deps tests asan-tests everything
 test-deps:
 	@.ci/deps test
 
-tests: $(BUILD)/build.ninja # the program and what tests run
+# The program and the test programs that `make check` runs: units without sanitizers are for check-long.
+tests: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet program check-programs
+
+everything: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet all
+
+asan-tests: build-asan/build.ninja
+	@ninja -C build-asan --quiet program check-programs
 
 demo: deps all ## record a recursive program and look at it
 	@examples/demo $(BUILD)
 
-# The suite on the build that is shipped, asserts on, and under ASan and UBSan. Warnings are errors in CI (.ci/run); not
-# under sanitizers, whose checks make gcc see things. What takes long is in check-long: storms, and recording under
-# sanitizers.
-check: test-deps tests asan ## every test that is quick, twice: some minutes
-	@tests/run $(BUILD):unit,golden,e2e,fuzz,corpus,lint build-asan:unit,golden,fuzz,e2e
+# The suite: whole programs as they are shipped, asserts on, and units, fuzz and readers under ASan and UBSan. Warnings
+# are errors in CI (.ci/run); not under sanitizers, whose checks make gcc see things. The other halves are in check-long,
+# with storms, and recording under sanitizers.
+check: test-deps tests asan-tests ## every test that is quick: some minutes
+	@tests/run $(BUILD):check build-asan:check
 
-check-long: test-deps tests asan ## the tests that take long: some minutes more
+check-long: test-deps everything asan ## the tests that take long: some minutes more
 	@tests/run $(BUILD):long build-asan:long
 
 # What fails by chance, many times as often: random profiles against the model, killed recorders, storms of zones;
 # and recordings of a quarter and of four times the work, and beside processes that take the CPUs from them.
-check-hours: test-deps tests asan ## all of them with more rounds, and recordings under load: hours
+check-hours: test-deps everything asan ## all of them with more rounds, and recordings under load: hours
 	@tests/run --long $(BUILD) build-asan:unit,fuzz
 
 golden: tests ## rewrite the golden files with what is printed now, and the page of files
@@ -47,7 +54,7 @@ golden: tests ## rewrite the golden files with what is printed now, and the page
 bench: test-deps all ## measure against the marks and the peers
 	@bench/run
 
-fuzz: tests ## search for crashes, FUZZ_SECONDS for each harness; FUZZ=NAME for one
+fuzz: everything ## search for crashes, FUZZ_SECONDS for each harness; FUZZ=NAME for one
 	@.ci/deps fuzz
 	@test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz -Dlibfuzzer=true \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fno-sanitize-recover=all >/dev/null

@@ -55,6 +55,7 @@ def test_recursion(folder):
 	compare(path, folder)
 
 
+@harness.takes_long
 def test_metrics(folder):
 	for metric in ("cpu-time", "samples"):
 		compare(GOLDEN / "recording.dump", folder, "--metric", metric)

@@ -150,6 +150,7 @@ def test_a_build_server_sees_what_became_slower(folder):
 	assert rows_of("report", merged)[0]["total"] == data["old"]["total"]
 
 
+@harness.takes_long
 def test_rates_and_lengths_do_not_differ(folder):
 	"""The same work, recorded at another rate and for longer: nothing is more than chance."""
 	recording.needs_sampling()

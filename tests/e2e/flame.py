@@ -93,6 +93,7 @@ def test_hostile_names_stay_text(folder):
 	assert found(folder / "x.svg", "fire%24").startswith("1 found")
 
 
+@harness.takes_long
 def test_search_counts_nothing_twice(folder):
 	(folder / "in.folded").write_text(PROFILE)
 	check(sonde("convert", "in.folded", "-o", "x.svg", cwd=folder))

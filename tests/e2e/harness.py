@@ -21,6 +21,7 @@ import hashlib
 import inspect
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -171,12 +172,17 @@ def _in_a_line(error):
 	return words[:LINE_MAX].replace("#", "\\#")
 
 
+def _cpu_seconds():
+	"""CPU time of this process and all that it waited for."""
+	return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
 def _run_all(functions):
 	"""Whether one of them has failed."""
 	failed = False
 	for number, function in enumerate(functions, 1):
 		name = function.__name__[len("test_"):].replace("_", " ")
-		begin = time.monotonic()
+		begin, cpu_begin = time.monotonic(), _cpu_seconds()
 		try:
 			_call(function)
 			print(f"ok {number} - {name}")
@@ -187,7 +193,7 @@ def _run_all(functions):
 			print(f"not ok {number} - {name}: {_in_a_line(error)}")
 			for line in traceback.format_exc().splitlines():
 				print(f"# {line}")
-		print(f"# {time.monotonic() - begin:.2f} s", flush=True)
+		print(f"# {time.monotonic() - begin:.2f} s, {_cpu_seconds() - cpu_begin:.2f} s of CPU time", flush=True)
 	return failed
 
 

@@ -128,6 +128,7 @@ def judge_all(folder, files, count):
 	assert not problems, f"{len(problems)}:\n" + "\n".join(problems[:10])
 
 
+@harness.takes_long
 def test_variants_of_the_seeds(folder):
 	files = [(f"{path.parent.name}/{path.name}", path.read_bytes())
 		for path in sorted(SEEDS.rglob("*")) if path.is_file() and path.relative_to(SEEDS).parts[0] not in NOT_READ]
@@ -135,6 +136,7 @@ def test_variants_of_the_seeds(folder):
 	judge_all(folder, files, 100 if LONG else 2 if SANITIZED else 6)
 
 
+@harness.takes_long
 def test_variants_of_what_is_written(folder):
 	profiles = ["threads.dump", "zones.dump", "recording.dump", "events.dump"]
 	files = []
@@ -148,6 +150,7 @@ def test_variants_of_what_is_written(folder):
 	judge_all(folder, files, 60 if LONG else 1 if SANITIZED else 4)
 
 
+@harness.takes_long
 def test_variants_of_other_tools_files(folder):
 	if not CORPUS.is_dir():
 		raise harness.Skip("other tools' files are not on this machine (SONDE_CORPUS)")
@@ -233,6 +236,7 @@ def test_floods_of_small_records(folder):
 	assert not problems, "\n".join(problems)
 
 
+@harness.takes_long
 def test_bombs(folder):
 	problems = []
 	for name, data in bombs():

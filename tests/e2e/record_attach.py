@@ -58,6 +58,7 @@ def test_all_threads(folder):
 	assert len([name for name, share in threads.items() if share > 0.1]) == 4, threads
 
 
+@harness.takes_long
 def test_threads_that_last_keep_clocks_of_their_own(folder):
 	"""What lies in the rings yet is not taken for what went by in short lives: then the CPUs' clocks,
 	few descriptors, would take their place."""
@@ -96,6 +97,7 @@ def test_children_there_and_to_come(folder):
 	recording.patiently(lambda: check_children(folder, program))
 
 
+@harness.takes_long
 def test_several_processes(folder):
 	program = recording.program(folder, "shares")
 	with Target(folder, program, 10**9) as one, Target(folder, program, 10**9) as two:
@@ -105,6 +107,7 @@ def test_several_processes(folder):
 		assert 0.25 < shares[f"shares ({target.pid})"] < 0.75, shares
 
 
+@harness.takes_long
 def test_processes_by_name(folder):
 	"""All of that name and no other, however long it is; a number is a process id."""
 	program = recording.program(folder, "shares")
@@ -116,12 +119,13 @@ def test_processes_by_name(folder):
 		# Until its exec a target is called as we are.
 		wait_until(lambda: all(process_seconds(t.pid) > 0.05 for t in (one, two, other)))
 		r = attach(folder, name, used_by=(one.pid, two.pid))
-		shares = roots(r)
+		# A busy machine may have lost samples of either.
+		shares = [root for root in roots(r) if root != "[lost] (0)"]
 		pids = ", ".join(str(pid) for pid in sorted((one.pid, two.pid)))
 		assert f"sonde: recording processes {pids}\n" in r.err, r.err
 		assert sorted(shares) == sorted(f"{name} ({t.pid})" for t in (one, two)), shares
 		mixed = attach(folder, f"{longer},{one.pid},{name}", used_by=(one.pid, two.pid, other.pid))
-		assert len(roots(mixed)) == 3, roots(mixed)
+		assert len(roots(mixed).keys() - {"[lost] (0)"}) == 3, roots(mixed)
 	assert "no running process is called 'by-name'" in refusal(name)
 	assert "found nothing" in refusal("1,")
 
@@ -132,6 +136,7 @@ def system_part(pid):
 	return int(fields[11]), int(fields[12])
 
 
+@harness.takes_long
 def test_short_lived_threads(folder):
 	recording.needs_root()
 	program = recording.program(folder, "churn")
@@ -261,6 +266,7 @@ def what_can_be_seen(pid):
 	return kept, fds, (process / "limits").read_text(), (process / "maps").read_text()
 
 
+@harness.takes_long
 def test_nothing_is_left_behind(folder):
 	program = recording.program(folder, "crowd")
 	with Target(folder, program, 30, 1, ready="ready") as target, \
@@ -273,6 +279,7 @@ def test_nothing_is_left_behind(folder):
 		assert is_as_fast_as(target, other)
 
 
+@harness.takes_long
 def test_a_killed_recorder_leaves_a_good_file(folder):
 	program = recording.program(folder, "shares")
 	with Target(folder, program, 10**9) as target:
@@ -281,6 +288,7 @@ def test_a_killed_recorder_leaves_a_good_file(folder):
 	assert r.stats["counted"] > 600, r.stats
 
 
+@harness.takes_long
 def test_twice_at_once(folder):
 	program = recording.program(folder, "shares")
 	with Target(folder, program, 10**9) as target:
@@ -337,6 +345,7 @@ def test_storms(folder):
 		assert all(line.split()[1] == expected for line in words), words
 
 
+@harness.takes_long
 def test_threads_made_while_attaching_are_sampled_once(folder):
 	recording.needs_sampling()
 	program = recording.program(folder, "chain_of_crowds", source="storm")

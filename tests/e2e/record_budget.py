@@ -19,6 +19,7 @@ def test_a_tight_limit_lowers_the_rate_and_keeps_the_weights(folder):
 	assert r.stats["counted"] < 0.9 * cpu_ns / recording.INTERVAL_NS, r.stats
 
 
+@harness.takes_long
 def test_a_generous_limit_changes_nothing(folder):
 	recording.needs_sampling()
 	shares = recording.program(folder, "shares")

@@ -75,6 +75,7 @@ def check_waits(r, folder, part):
 	assert cut <= 0.005 * samples.sum("blocked-time") * 1e9, cut
 
 
+@harness.takes_long
 def test_waits_are_below_their_system_calls(folder):
 	recording.needs_root()
 	recording.needs_sampling()

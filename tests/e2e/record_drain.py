@@ -85,6 +85,7 @@ def check_weights(r, slack=0.02):
 	assert abs(weight - cpu_ns) <= slack * cpu_ns, (weight, cpu_ns)
 
 
+@harness.takes_long
 def test_an_output_that_nobody_reads_costs_no_samples(folder):
 	program = recording.program(folder, "plunge")
 	slow = SlowOutput(folder, program, 20, 1500)
@@ -95,6 +96,7 @@ def test_an_output_that_nobody_reads_costs_no_samples(folder):
 	check_weights(r)
 
 
+@harness.takes_long
 def test_what_is_too_much_is_thinned_and_weighs_the_same(folder):
 	program = recording.program(folder, "plunge")
 	slow = SlowOutput(folder, program, 60, 600000,

@@ -77,6 +77,7 @@ def test_progress_is_shown_on_a_terminal(folder):
 	assert 2 <= shown <= r.stats["duration_ns"] / 100e6 + 2, text
 
 
+@harness.takes_long
 def test_a_target_that_minds_not_ctrl_c_is_recorded_to_its_end(folder):
 	program = recording.program(folder, "fate")
 	mark = folder / "mark"

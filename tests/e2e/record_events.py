@@ -68,6 +68,7 @@ def test_page_faults_at_a_steady_rate(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_rare_page_faults_are_all_sampled(folder):
 	r = record(folder, "page-faults", 400, 4000)
 	events, weight, _, lost = counted(r, "page-faults")
@@ -86,6 +87,7 @@ def test_fixed_periods(folder):
 		check_near(f"period {period}", weight, events, 0.02, period * (2 + lost))
 
 
+@harness.takes_long
 def test_a_lower_frequency_takes_fewer_samples(folder):
 	program = recording.program(folder, "events")
 	few, many = (counted(recording.record(folder, program, 20000, 40,

@@ -54,6 +54,7 @@ def test_recursion_is_walked_to_its_root(folder):
 			assert "main" in frames
 
 
+@harness.takes_long
 def test_recursion_of_65536_levels_is_walked_whole(folder):
 	program = recording.program(folder, "deep")
 	r = record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 {harness.work(1200)}")
@@ -62,6 +63,7 @@ def test_recursion_of_65536_levels_is_walked_whole(folder):
 	assert sum(1 for row in rows if row["name"] == "level") >= 65536
 
 
+@harness.takes_long
 def test_stacks_that_are_gone_a_moment_later(folder):
 	r = record(folder, recording.program(folder, "plunge"), 5000, harness.work(1500))
 	check_whole(r)
@@ -77,6 +79,7 @@ def test_stacks_that_are_gone_a_moment_later(folder):
 	assert deepest > 4000
 
 
+@harness.takes_long
 def test_threads_on_stacks_side_by_side(folder):
 	r = record(folder, recording.program(folder, "threads"), 8, harness.work(1000))
 	r.check_truth(r.done.out)
@@ -127,6 +130,7 @@ def default(folder, *command, options=()):
 	return recording.record(folder, *command, options=options)
 
 
+@harness.takes_long
 def test_by_default_large_frames_gone_within_microseconds(folder):
 	r = default(folder, recording.program(folder, "lunge"), 1500, 0, 0)
 	r.check_truth(r.done.out)
@@ -137,6 +141,7 @@ def test_by_default_large_frames_gone_within_microseconds(folder):
 			assert frames.count("down") == 30, frames
 
 
+@harness.takes_long
 def test_by_default_threads_from_before_the_program(folder):
 	"""They have their events without it, and are served all the same; no time is sampled twice."""
 	r = default(folder, recording.program(folder, "lunge"), 800, 3, 0)
@@ -153,6 +158,7 @@ def test_by_default_children_from_before_the_program(folder):
 	check_later_part(r)
 
 
+@harness.takes_long
 def test_by_default_threads_from_after_it(folder):
 	"""What inherits the events once the program has come to them runs it, too."""
 	program = recording.program(folder, "lunge")

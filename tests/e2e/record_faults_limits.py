@@ -70,6 +70,7 @@ def test_little_memory_to_map(folder):
 	assert told > 0, "there was memory enough"
 
 
+@harness.takes_long
 def test_cpu_time_that_runs_out(folder):
 	"""The limit is the target's as much as sonde's: it ends as alone, and is recorded till then."""
 	program = recording.program(folder, "fate")

@@ -53,6 +53,7 @@ def test_a_write_that_is_interrupted_is_done_again(folder):
 	assert r.done.err == "" and "incomplete" not in kinds(r), r.notes
 
 
+@harness.takes_long
 def test_a_file_that_cannot_be_rewritten_stays(folder):
 	recording.needs_sampling()
 	faults.needs_injection(folder)

@@ -38,6 +38,7 @@ def test_overflow_with_a_handler_on_another_stack(folder):
 		assert r.stats["critical"] > 0, r.stats
 
 
+@harness.takes_long
 def test_jumps_out_of_a_handler_on_another_stack(folder):
 	program = recording.program(folder, "overflow", "-Wno-infinite-recursion")
 	r = faults.as_if_alone(folder, program, "jump")
@@ -46,6 +47,7 @@ def test_jumps_out_of_a_handler_on_another_stack(folder):
 	assert r.share("sink") > 0.9 and r.share("jump_out") < 0.1
 
 
+@harness.takes_long
 def test_coroutines_on_stacks_of_all_kinds(folder):
 	program = recording.program(folder, "own_stacks")
 	for place in ("heap", "map", "huge", "grows"):
@@ -59,6 +61,7 @@ def test_coroutines_on_stacks_of_all_kinds(folder):
 				assert frames.index(body) == 1, (place, frames)
 
 
+@harness.takes_long
 def test_overwritten_return_addresses(folder):
 	program = recording.program(folder, "smashed", "-fno-stack-protector")
 	for lie in ("self", "kernel", "hole", "zero", "ones", "code"):
@@ -88,6 +91,7 @@ def test_lies_cost_little(folder):
 		assert harness.SANITIZED or used < 3 * target + 0.3, (lie, target, used)
 
 
+@harness.takes_long
 def test_an_unlimited_stack(folder):
 	program = recording.program(folder, "deep")
 	unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)

@@ -65,6 +65,7 @@ def test_a_target_in_a_frozen_group(folder):
 	check_gap(running)
 
 
+@harness.takes_long
 def test_a_recorder_that_is_starved(folder):
 	running, pid = start_fate(folder, harness.work(700, least=700), options=["-F", "10k"])
 	hogs = []
@@ -87,6 +88,7 @@ def test_a_recorder_that_is_starved(folder):
 		assert "samples were lost" in running.err, running.err
 
 
+@harness.takes_long
 def test_a_recorder_that_sleeps_for_seconds(folder):
 	# With whole copies of stacks, and so many of them, the rings are full before the target has ended.
 	running, pid = start_fate(folder, harness.work(1500, least=1500), options=["--engine", "snapshot", "-F", "4000"])
@@ -137,6 +139,7 @@ def test_a_kernel_that_throttles(folder):
 		assert any("throttled" in note["text"] for note in r.notes), r.notes
 
 
+@harness.takes_long
 def test_a_cpu_that_goes_and_comes_back(folder):
 	recording.needs_root()
 	recording.needs_sampling()

@@ -94,14 +94,17 @@ def record_mutants(folder, damage):
 	assert done >= MUTANTS // 2, f"{done} of {MUTANTS} mutants run"
 
 
+@harness.takes_long
 def test_damaged_unwind_rules(folder):
 	record_mutants(folder, lambda elf, r: elf.damage(lambda name: name.startswith(".eh_frame"), r))
 
 
+@harness.takes_long
 def test_damaged_debug_information(folder):
 	record_mutants(folder, lambda elf, r: elf.damage(lambda name: name.startswith(".debug_"), r))
 
 
+@harness.takes_long
 def test_damaged_symbols(folder):
 	record_mutants(folder, lambda elf, r: elf.damage(
 		lambda name: name in (".symtab", ".strtab", ".shstrtab", ".note.gnu.build-id"), r))

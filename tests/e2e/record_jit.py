@@ -47,6 +47,7 @@ def test_odd_perf_map(folder):
 	assert r.share("wraps") < 0.01
 
 
+@harness.takes_long
 def test_perf_map_of_somebody_else(folder):
 	"""Only what root, we or the process's user wrote is believed; links are not followed."""
 	recording.needs_root()
@@ -89,6 +90,7 @@ def record_perf_map(folder, *command, options=()):
 	return r
 
 
+@harness.takes_long
 def test_trampolines_of_interpreters(folder):
 	"""They come without unwind rules; the recursion through them is as deep as it was."""
 	program = recording.program(folder, "trampolines")
@@ -145,6 +147,7 @@ def test_jitdump_with_broken_records(folder):
 	check_frames(r, 30, 0.995)
 
 
+@harness.takes_long
 def test_jitdump_with_unwind_information_recorded_by_perf(folder):
 	if not shutil.which("perf"):
 		raise harness.Skip("there is no perf")
@@ -158,6 +161,7 @@ def test_jitdump_with_unwind_information_recorded_by_perf(folder):
 	check_frames(r, 30, 0.98)
 
 
+@harness.takes_long
 def test_node_with_unwind_information(folder):
 	"""Most code of V8 comes with records that have no entries; they are none that are bad."""
 	r = record_node(folder, "--perf-prof", "--perf-prof-unwinding-info")
@@ -269,6 +273,7 @@ def test_node_with_a_perf_map(folder):
 				path.unlink()
 
 
+@harness.takes_long
 def test_node_with_a_jitdump(folder):
 	record_node(folder, "--perf-prof")
 

@@ -72,6 +72,7 @@ def test_the_last_stretch_is_kept(folder):
 	assert "the last " in controlled.err and " are kept" in controlled.err, controlled.err
 
 
+@harness.takes_long
 def test_what_was_forgotten_leaves_nothing(folder):
 	"""Not even the names of its functions."""
 	recording.needs_sampling()
@@ -156,6 +157,7 @@ def test_events_are_of_what_is_kept(folder):
 	assert r.json("--metric", "page-faults")["total"] == 0, r.report("--metric", "page-faults")
 
 
+@harness.takes_long
 def test_slow_frames_ask_for_a_dump(folder):
 	recording.needs_sampling()
 	library = harness.BUILD_ROOT / "libsonde-zones.a"

@@ -116,6 +116,7 @@ class Group:
 				time.sleep(0.05)
 
 
+@harness.takes_long
 def test_control_groups(folder):
 	"""Two services and one process in none: each is attached to, and told apart, by its group."""
 	recording.needs_sampling()

@@ -76,6 +76,7 @@ def check_below(r, root, name, truth):
 	assert abs(shares[name] - truth) <= slack, (root, name, shares[name], truth, total)
 
 
+@harness.takes_long
 def test_processes_are_told_apart(folder):
 	shares, crowd = recording.program(folder, "shares"), recording.program(folder, "crowd")
 	with Target(folder, shares, 10**9) as one, Target(folder, crowd, 3, 2, ready="ready") as two:
@@ -114,6 +115,7 @@ def test_idle_is_not_counted(folder):
 	assert not [name for name in roots(r) if name.startswith("swapper")], roots(r)
 
 
+@harness.takes_long
 def test_short_lived_processes(folder):
 	program = recording.program(folder, "storm")
 	with Target(folder, "sh", "-c", f"while :; do {program} forks 200; done") as target:
@@ -222,6 +224,7 @@ def alone(record, targets):
 	raise harness.Skip("others are at work on this machine")
 
 
+@harness.takes_long
 def test_clocks_on_the_cpus_take_all_of_a_process(folder):
 	"""They are what a process with many threads is attached to by, or if there are few descriptors."""
 	program = recording.program(folder, "crowd")
@@ -231,6 +234,7 @@ def test_clocks_on_the_cpus_take_all_of_a_process(folder):
 		r.check_captured()
 
 
+@harness.takes_long
 def test_short_lived_threads_are_captured(folder):
 	program = recording.program(folder, "churn")
 	with Target(folder, program, 10**8) as target:

@@ -45,6 +45,7 @@ def test_static(folder):
 	record_linked(folder, "-static")
 
 
+@harness.takes_long
 def test_static_pie(folder):
 	record_linked(folder, "-static-pie")
 
@@ -89,6 +90,7 @@ def test_go(folder):
 	check_go(record_go(folder))
 
 
+@harness.takes_long
 def test_stripped_go(folder):
 	check_go(record_go(folder, "-ldflags", "-s -w"))
 

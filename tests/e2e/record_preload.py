@@ -71,6 +71,7 @@ def test_system_calls_draw_no_samples(folder):
 			recording.patiently(attempt)
 
 
+@harness.takes_long
 def test_threads_have_their_shares_and_names(folder):
 	program = recording.program(folder, "threads")
 	r = record(folder, program, 8, harness.work(1000))
@@ -105,6 +106,7 @@ def test_children_by_fork_exec_and_vfork(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_threads_shorter_than_the_interval(folder):
 	program = recording.program(folder, "churn")
 	r = record(folder, program, harness.work(1200))
@@ -139,6 +141,7 @@ def test_signals_work_as_without_it(folder):
 	assert r.stats["counted"] > 0.6 * harness.work(400), r.stats
 
 
+@harness.takes_long
 def test_sleepers_are_left_alone(folder):
 	program = recording.program(folder, "preload_sleeps")
 	r = record(folder, program, harness.work(1000))
@@ -348,6 +351,7 @@ def test_code_behind_a_protection_key(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_limits_are_no_obstacle(folder):
 	"""Those of the recorder and the program alike, which may not be raised."""
 	program = recording.program(folder, "shares")
@@ -366,6 +370,7 @@ def test_limits_are_no_obstacle(folder):
 	assert done.status in (0, 125), done
 
 
+@harness.takes_long
 def test_programs_linked_to_musl(folder):
 	if not shutil.which("musl-gcc"):
 		raise harness.Skip("there is no musl-gcc")

@@ -42,6 +42,7 @@ def test_threads_too_short_to_be_sampled_are_told(folder):
 	assert is_told == (missing >= 20 and 50 * missing >= r.stats["expected"]), (r.stats, r.done)
 
 
+@harness.takes_long
 def test_most_of_threads_too_short_is_sampled_all_the_same(folder):
 	"""By a quicker clock, once it is seen that lives are short; a sample weighs its interval."""
 	if int(PARANOID.read_text()) < 1:
@@ -123,6 +124,7 @@ def check_chasm(r, without_library):
 	r.check_captured(0.9)
 
 
+@harness.takes_long
 def test_stacks_beyond_the_kernel_s_copy_are_whole(folder):
 	"""A library in the target writes them down, from the first one on that was cut."""
 	program = recording.program(folder, "chasm")
@@ -131,6 +133,7 @@ def test_stacks_beyond_the_kernel_s_copy_are_whole(folder):
 		recording.as_nobody(folder, program, harness.work(2000), library=True), share))
 
 
+@harness.takes_long
 def test_threads_and_processes_of_one_that_was_woken_are_awake(folder):
 	program = recording.program(folder, "chasm")
 	share = cut_without_library(folder, program)

@@ -57,6 +57,7 @@ def test_threads_that_wait(folder):
 	tape.check("--", recording.program(folder, "threads"), 4, harness.work(100))
 
 
+@harness.takes_long
 def test_processes(folder):
 	tape = Tape(folder)
 	tape.check("--", recording.program(folder, "forks"))

@@ -38,6 +38,7 @@ def test_recursion_is_walked_to_its_root(folder):
 			assert "main" in frames
 
 
+@harness.takes_long
 def test_recursion_of_65536_levels_is_walked_whole(folder):
 	program = recording.program(folder, "deep")
 	r = recording.record(folder, "sh", "-c", f"ulimit -s unlimited && exec {program} 65536 {harness.work(1200)}")
@@ -55,6 +56,7 @@ def test_mutual_recursion(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_threads_have_their_shares_and_names(folder):
 	program = recording.program(folder, "threads")
 	r = recording.record(folder, program, 8, harness.work(1000))
@@ -63,6 +65,7 @@ def test_threads_have_their_shares_and_names(folder):
 	r.check_captured()
 
 
+@harness.takes_long
 def test_threads_shorter_than_the_interval(folder):
 	recording.needs_sampling()
 	if "whole machine  ok" not in harness.sonde("doctor").out:
@@ -94,6 +97,7 @@ def test_libraries_that_come_and_go(folder):
 	r.check_whole()
 
 
+@harness.takes_long
 def test_handlers_on_a_stack_of_their_own(folder):
 	program = recording.program(folder, "signal_stack")
 	r = recording.record(folder, program, harness.work(1200))

@@ -194,6 +194,7 @@ def test_threads_that_are_soon_over_are_told_apart(folder):
 	assert not [note for note in recording.notes if "had their place" in note], recording.notes
 
 
+@harness.takes_long
 def test_threads_that_cannot_be_told_apart_are_counted(folder):
 	"""Without events the next thread has the place of the last at once."""
 	program = subprocess.Popen([zoned(folder), "threads", "500"], stdout=subprocess.PIPE, text=True, env={})
@@ -363,6 +364,7 @@ def test_events_are_stored_if_asked_for(folder):
 		assert times == sorted(times)
 
 
+@harness.takes_long
 def test_events_that_are_lost_are_told(folder):
 	"""The same number by the recorder and in what it wrote."""
 	done, recording, truth = record(folder, zoned(folder), "storm", "300", options=("--zones=events",))

@@ -73,6 +73,7 @@ def test_stack_of_a_million_frames_is_one_long_line(folder):
 	assert "\nf,,,,3,3\n" in check(sonde("report", path, "--format", "csv")).out.replace("\r", "")
 
 
+@harness.takes_long
 def test_a_file_of_ours_is_never_cut(folder):
 	"""Two bytes a stack, packed: what other tools' files may make of themselves is too little."""
 	pick = random.Random(6)

@@ -361,6 +361,7 @@ def test_ticks_at_once_are_their_threads_own(folder):
 CHECKS = (check_level, check_level, check_rows_are_zones, check_graph, check_view, check_view, check_parts, check_trace)
 
 
+@harness.takes_long
 def test_reports_are_those_of_the_model(folder):
 	for seed in range(SEED, SEED + ROUNDS):
 		case = Case(folder, seed)

@@ -160,6 +160,7 @@ def test_musl(folder):
 	build_and_run(folder, "musl-gcc", "-Os", "-static", single=True)
 
 
+@harness.takes_long
 def test_link_time_optimization(folder):
 	build_and_run(folder, "gcc", "-O2", "-flto=auto")
 	build_and_run(folder, "gcc", "-O2", "-flto=auto", single=True)
@@ -171,6 +172,7 @@ def test_clang(folder):
 		single=True)
 
 
+@harness.takes_long
 def test_hardened_and_small(folder):
 	build_and_run(folder, "gcc", "-Os", "-fno-plt", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3",
 		"-fstack-protector-strong", "-fstack-clash-protection", "-Wl,-z,relro,-z,now", single=True)

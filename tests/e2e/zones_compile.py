@@ -62,6 +62,7 @@ def test_all_names_are_clean_enabled_and_disabled(folder):
 				compile_object(folder / "all.o", mode, PROGRAMS / "all_names.c", *flags, *level)
 
 
+@harness.takes_long
 def test_all_names_run_enabled(folder):
 	for mode in modes():
 		program = folder / "all"
@@ -81,6 +82,7 @@ def test_disabled_needs_no_library(folder):
 		assert not re.search(r"Prof_(?!nothing_)", names), (mode, names)
 
 
+@harness.takes_long
 def test_disabled_is_the_same_program_without_zones(folder):
 	if not shutil.which("objcopy"):
 		raise harness.Skip("no objcopy")

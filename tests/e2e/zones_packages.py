@@ -190,6 +190,7 @@ def build_parts(folder, *flags):
 		"-ldl", "-pthread", f"-Wl,-rpath,{folder}", "-o", folder / "host"))
 
 
+@harness.takes_long
 def test_shared_objects_that_each_bring_it_share_one(folder):
 	build_parts(folder, "-rdynamic")
 	memory = folder / "zones-%p"
