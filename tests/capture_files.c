@@ -111,9 +111,9 @@ static void expect_frame(const struct random_capture *r, const struct profile *p
 static void expect_stack(const struct random_capture *r, const struct profile *p, stack_id stack,
 	uint32_t node, bool names)
 {
-	for (; node; node = r->nodes.data[node].parent, stack = p->stacks[stack.i].parent) {
+	for (; node; node = r->nodes.data[node].parent, stack = profile_parent(p, stack)) {
 		assert_int_not_equal(stack.i, 0);
-		expect_frame(r, p, p->stacks[stack.i].frame.i, &r->nodes.data[node], names);
+		expect_frame(r, p, p->stack_frame[stack.i].i, &r->nodes.data[node], names);
 	}
 	assert_int_equal(stack.i, 0);
 }

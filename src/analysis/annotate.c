@@ -135,7 +135,7 @@ static struct spot spot_of(struct annotator *a, const struct frame *frame, struc
 static void count_frame(struct annotator *a, uint32_t stack, uint32_t by)
 {
 	const struct spot *spot = &a->spots[stack];
-	bool is_inline = a->profile->frames[a->profile->stacks[stack].frame.i].is_inline;
+	bool is_inline = a->profile->frames[a->profile->stack_frame[stack].i].is_inline;
 
 	if (spot->place != NO_ID)
 		a->on_place.data[spot->place] += by;
@@ -170,7 +170,7 @@ static void find_spots(struct annotator *a)
 		a->spots[stack] = (struct spot){.place = NO_ID, .address = NO_ID};
 		if (a->passed[stack])
 			a->spots[stack] =
-				spot_of(a, &p->frames[p->stacks[stack].frame.i], a->spots[parent]);
+				spot_of(a, &p->frames[p->stack_frame[stack].i], a->spots[parent]);
 		count_frame(a, stack, 1);
 	}
 	stack_walk_deinit(&walk);
@@ -441,7 +441,7 @@ size_t annotate_addresses(const struct profile *profile, const struct stack_weig
 	size_t count = 0;
 
 	for (uint32_t i = 1; i < profile->stack_count; i++) {
-		const struct frame *frame = &profile->frames[profile->stacks[i].frame.i];
+		const struct frame *frame = &profile->frames[profile->stack_frame[i].i];
 
 		if (passed[i] && frame->function.i == function.i && !frame->is_inline &&
 			frame->obj_addr != 0)

@@ -112,7 +112,7 @@ static void fill_stretches(struct cut *c)
 		uint32_t sample = c->moments[i].sample;
 		size_t k = i * c->stretches / c->count;
 
-		c->row_weight[k][p->weight_row[p->samples.stack[sample].i]] +=
+		c->row_weight[k][profile_row(p, p->samples.stack[sample].i)] +=
 			sample_weight(c, sample);
 		c->total[k] += (double)sample_weight(c, sample);
 	}

@@ -23,7 +23,7 @@ static void growth_ready(struct growth *g)
 	g->first = xcalloc(g->count, sizeof(*g->first));
 	for (size_t i = 0; i < g->count; i++)
 		g->first[i] = NO_ID;
-	g->row = NULL;
+	g->is_by_row = false;
 	g->sums = xcalloc(metrics, sizeof(*g->sums));
 	/* Of one metric, what has weight is what has first. */
 	g->passed = metrics > 1 ? xcalloc(metrics, sizeof(*g->passed)) : NULL;
@@ -92,7 +92,7 @@ static uint32_t *growth_group(struct growth *g, bool *used)
 	for (uint32_t i = 1, before = 0; i < p->stack_count; i++) {
 		if (!used[i])
 			continue;
-		frame_id frame = p->stacks[i].frame;
+		frame_id frame = p->stack_frame[i];
 		uint32_t parent = group[selection_parent(s, i)];
 		uint32_t entity = g->map->of_frame[frame.i];
 		const struct child *last = &g->table.nodes.data[before];
@@ -126,7 +126,7 @@ static void growth_run(struct growth *g)
 	g->count = s->profile->stack_count;
 	for (size_t k = 0; k < g->spec->metric_count; k++)
 		g->weight[k] = s->row_weight[g->spec->metrics[k].i];
-	g->row = s->profile->weight_row;
+	g->is_by_row = true;
 	if (g->is_stacks && s->shown == NULL)
 		return;
 	if (!g->is_stacks) {

@@ -29,7 +29,7 @@ struct growth {
 	uint32_t *first;
 	/* [metric of the spec][row], asked for by growth_weight */
 	const int64_t **weight;
-	const uint32_t *row;  /* [group]: where its weight stands; NULL: at its own number */
+	bool is_by_row;	      /* weights stand by the stack's row; else by the group's number */
 	int64_t **sums;	      /* what of the weights is the growth's own: all or nothing (NULL) */
 	bool **passed;	      /* as sums: whether there is any weight; NULL: as weights tell */
 	uint32_t *zone_group; /* [stack], at LEVEL_ZONE: as entity_tree.zone_node, of groups */
@@ -48,13 +48,18 @@ static inline uint32_t growth_parent(const struct growth *g, uint32_t group)
 
 static inline uint32_t growth_entity(const struct growth *g, uint32_t group)
 {
-	return g->is_stacks ? g->map->of_frame[g->selection->profile->stacks[group].frame.i]
+	return g->is_stacks ? g->map->of_frame[g->selection->profile->stack_frame[group].i]
 			    : g->table.nodes.data[group].key;
+}
+
+static inline uint32_t growth_row(const struct growth *g, uint32_t group)
+{
+	return g->is_by_row ? profile_row(g->selection->profile, group) : group;
 }
 
 static inline int64_t growth_weight(const struct growth *g, size_t metric, uint32_t group)
 {
-	return g->weight[metric][g->row ? g->row[group] : group];
+	return g->weight[metric][growth_row(g, group)];
 }
 
 /* Whether something with weight in a metric of the spec is shown in the group itself. */

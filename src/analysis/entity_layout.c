@@ -35,7 +35,7 @@ static inline uint32_t group_first(const struct growth *g, uint32_t group)
 {
 	if (g->first)
 		return g->first[group];
-	size_t row = g->row ? g->row[group] : group;
+	size_t row = growth_row(g, group);
 	if (g->weight[0][row] != 0)
 		return group;
 	for (size_t k = 1; k < g->spec->metric_count; k++)

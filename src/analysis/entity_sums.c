@@ -31,14 +31,14 @@ static bool sums_are_cheap(const struct growth *g)
 
 static void sum_stack(struct summing *s, uint32_t stack)
 {
-	const struct stack *stacks = s->g->selection->profile->stacks;
+	const struct profile *p = s->g->selection->profile;
 	const uint32_t *of_frame = s->g->map->of_frame;
 	size_t metrics = s->g->spec->metric_count;
 
 	for (size_t k = 0; k < metrics; k++)
-		s->sums[k][of_frame[stacks[stack].frame.i]].exclusive += s->weight[k];
-	for (uint32_t i = stack; i; i = stacks[i].parent.i) {
-		uint32_t entity = of_frame[stacks[i].frame.i];
+		s->sums[k][of_frame[p->stack_frame[stack].i]].exclusive += s->weight[k];
+	for (uint32_t i = stack; i; i = profile_stack_parent(p, i)) {
+		uint32_t entity = of_frame[p->stack_frame[i].i];
 
 		if (s->seen[entity] == stack)
 			continue;
@@ -52,11 +52,12 @@ static void sum_stacks(struct summing *s, struct entity_tree *const *trees)
 {
 	const struct growth *g = s->g;
 
-	for (uint32_t i = 1; i < g->count; i++) {
+	const struct rank_set *weighted = &g->selection->profile->weighted;
+
+	for (uint32_t i = rank_set_next(weighted, 1); i < g->count;
+		i = rank_set_next(weighted, i + 1)) {
 		bool any = false;
 
-		if (g->row[i] == 0)
-			continue;
 		for (size_t k = 0; k < g->spec->metric_count; k++) {
 			s->weight[k] = growth_weight(g, k, i);
 			any |= s->weight[k] != 0;

@@ -80,9 +80,9 @@ static int64_t spontaneous_weight(const struct selection *s, metric_id metric)
 {
 	int64_t weight = 0;
 
-	for (size_t i = 0; s->shown && i < s->profile->stack_count; i++)
+	for (uint32_t i = 0; s->shown && i < s->profile->stack_count; i++)
 		if (s->shown[i] == SHOWN_SPONTANEOUS)
-			weight += s->row_weight[metric.i][s->profile->weight_row[i]];
+			weight += s->row_weight[metric.i][profile_row(s->profile, i)];
 	return weight;
 }
 

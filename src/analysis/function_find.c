@@ -51,7 +51,7 @@ static void find_wanted(struct finder *f, const struct wanted *w)
 
 static uint32_t match_of_stack(const struct finder *f, uint32_t stack)
 {
-	frame_id frame = f->profile->stacks[stack].frame;
+	frame_id frame = f->profile->stack_frame[stack];
 
 	return f->match_of[f->profile->frames[frame.i].function.i];
 }

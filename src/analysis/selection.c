@@ -31,7 +31,7 @@ static void selecting_begin(struct selecting *s)
 	s->parent = ARENA_ARRAY(s->arena, uint32_t, profile->stack_count);
 	s->shown = ARENA_ARRAY(s->arena, uint32_t, profile->stack_count);
 	for (uint32_t i = 1; i < profile->stack_count; i++) {
-		s->parent[i] = profile->stacks[i].parent.i;
+		s->parent[i] = profile_stack_parent(profile, i);
 		s->shown[i] = i;
 	}
 }
@@ -110,7 +110,7 @@ static void hide(struct selecting *s, const struct filter *f)
 	bool *is_hidden = xcalloc(p->stack_count, sizeof(*is_hidden));
 
 	for (uint32_t i = 1; i < p->stack_count; i++)
-		is_hidden[i] = without[p->stacks[i].frame.i];
+		is_hidden[i] = without[p->stack_frame[i].i];
 	hide_stacks(s, is_hidden);
 	free(is_hidden);
 }
@@ -172,10 +172,10 @@ static int64_t *kept_weight(const struct selecting *s, bool with_unmatched)
 	int64_t *kept = ARENA_ARRAY(s->arena, int64_t, p->metric_count);
 
 	for (size_t m = 0; m < p->metric_count; m++)
-		for (size_t i = 0; i < p->stack_count; i++)
+		for (uint32_t i = 0; i < p->stack_count; i++)
 			if (s->shown[i] != SHOWN_DROPPED &&
 				(with_unmatched || s->shown[i] != SHOWN_UNMATCHED))
-				kept[m] += s->row_weight[m][p->weight_row[i]];
+				kept[m] += s->row_weight[m][profile_row(p, i)];
 	return kept;
 }
 

@@ -40,11 +40,11 @@ struct selection {
 	 */
 	const uint32_t *standing;
 	/*
-	 * [metric][profile->weight_row]: of the samples that thread and time filters keep.  Asked
+	 * [metric][row]: of the samples that thread and time filters keep.  Asked
 	 * for by selection_weight.
 	 */
 	const int64_t *const *row_weight;
-	/* [profile->weight_row]: how many samples that is; NULL: not known. */
+	/* [row]: how many samples that is; NULL: not known. */
 	const uint64_t *row_samples;
 	/* [sample]: whether thread and time filters keep it; NULL: all. */
 	const bool *sample_kept;
@@ -78,7 +78,7 @@ must_use struct error *selection_create(const struct profile *profile, const str
 /* The next stack outwards whose frame is not hidden. */
 static inline uint32_t selection_parent(const struct selection *s, uint32_t stack)
 {
-	return s->parent ? s->parent[stack] : s->profile->stacks[stack].parent.i;
+	return s->parent ? s->parent[stack] : profile_stack_parent(s->profile, stack);
 }
 
 /* What samples with this stack are shown as: see shown.h. */
@@ -90,11 +90,11 @@ static inline uint32_t selection_shown(const struct selection *s, uint32_t stack
 /* What ends at a stack and is kept. */
 static inline int64_t selection_weight(const struct selection *s, size_t metric, uint32_t stack)
 {
-	return s->row_weight[metric][s->profile->weight_row[stack]];
+	return s->row_weight[metric][profile_row(s->profile, stack)];
 }
 static inline uint64_t selection_samples(const struct selection *s, uint32_t stack)
 {
-	return s->row_samples[s->profile->weight_row[stack]];
+	return s->row_samples[profile_row(s->profile, stack)];
 }
 
 /* Whether views show a sample, be it by its stack or by what else is known of it. */

@@ -256,12 +256,12 @@ void selecting_sum_samples(struct selecting *s)
 			counting = p->samples.weight[m];
 		for (size_t i = 0; i < p->samples.count; i++)
 			if (s->sample_kept[i])
-				weight[m][p->weight_row[p->samples.stack[i].i]] +=
+				weight[m][profile_row(p, p->samples.stack[i].i)] +=
 					p->samples.weight[m][i];
 	}
 	for (size_t i = 0; i < p->samples.count; i++)
 		if (s->sample_kept[i])
-			samples[p->weight_row[p->samples.stack[i].i]] +=
+			samples[profile_row(p, p->samples.stack[i].i)] +=
 				sample_count(counting ? &counting[i] : NULL);
 	s->row_weight = (const int64_t *const *)weight;
 	s->row_samples = samples;

@@ -23,7 +23,7 @@ struct selecting {
 /* The function whose frame a stack ends in. */
 static inline function_id selecting_function(const struct profile *p, uint32_t stack)
 {
-	return p->frames[p->stacks[stack].frame.i].function;
+	return p->frames[p->stack_frame[stack].i].function;
 }
 
 /*

@@ -36,7 +36,7 @@ must_use struct stack_weights stack_weights_of(const struct selection *selection
 static inline uint32_t stack_weights_parent(
 	const struct stack_weights *s, const struct profile *profile, uint32_t stack)
 {
-	return s->parent ? s->parent[stack] : profile->stacks[stack].parent.i;
+	return s->parent ? s->parent[stack] : profile_stack_parent(profile, stack);
 }
 
 struct stack_walk {

@@ -99,7 +99,7 @@ struct quality {
 /* Readers call what they cannot name so. */
 static struct quality frame_quality(const struct profile *p, uint32_t stack)
 {
-	const struct frame *frame = &p->frames[p->stacks[stack].frame.i];
+	const struct frame *frame = &p->frames[p->stack_frame[stack].i];
 	const struct function *f = &p->functions[frame->function.i];
 	struct str name = profile_string(p, f->name);
 	bool is_cut = f->object.i == NO_ID &&
@@ -136,7 +136,7 @@ static void sampling_judge(struct profile_stats *s, const struct selection *sele
 
 	for (uint32_t i = 1; i < p->stack_count; i++) {
 		quality[i] = frame_quality(p, i);
-		quality[i].is_critical |= quality[p->stacks[i].parent.i].is_critical;
+		quality[i].is_critical |= quality[profile_stack_parent(p, i)].is_critical;
 		if (quality[i].is_foreign)
 			judged_add(&foreign, selection, i);
 		if (quality[i].is_critical)

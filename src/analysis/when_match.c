@@ -240,7 +240,7 @@ static void rank_fitting(struct match *m, const uint64_t *fits)
 /* A stack below that whose m->next there is, for a later visit; that one has `count` ways. */
 static void enter(struct match *m, uint32_t stack, uint32_t count)
 {
-	uint32_t function = m->profile->frames[m->profile->stacks[stack].frame.i].function.i;
+	uint32_t function = m->profile->frames[m->profile->stack_frame[stack].i].function.i;
 	size_t before = m->standing.count;
 
 	rank_fitting(m, m->fits + function * m->word_count);

@@ -28,7 +28,7 @@ static uint32_t *apply(const struct profile *p, struct str patterns)
 
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		shown[i] = i;
-		parent[i] = p->stacks[i].parent.i;
+		parent[i] = profile_stack_parent(p, i);
 	}
 	while (patterns.size > 0) {
 		struct when *when;
@@ -66,8 +66,8 @@ static uint8_t *stack_fates(const struct profile *p, const uint32_t *shown)
 			fates[stack] = CAPTURE_KEEPS;
 	}
 	keep_zones(p, fates);
-	for (size_t i = p->stack_count; i-- > 1;) {
-		uint8_t *parent = &fates[p->stacks[i].parent.i];
+	for (uint32_t i = (uint32_t)p->stack_count; i-- > 1;) {
+		uint8_t *parent = &fates[profile_stack_parent(p, i)];
 		if (fates[i] != CAPTURE_DROPS && *parent == CAPTURE_DROPS)
 			*parent = CAPTURE_PASSES;
 	}
@@ -78,7 +78,7 @@ static uint64_t count_excluded(const struct profile *p, const uint32_t *shown)
 {
 	uint64_t excluded = 0;
 
-	for (size_t i = 0; i < p->stack_count; i++)
+	for (uint32_t i = 0; i < p->stack_count; i++)
 		if (shown[i] == SHOWN_UNMATCHED)
 			excluded += profile_samples(p, i);
 	return excluded;

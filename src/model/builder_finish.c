@@ -138,16 +138,56 @@ static void freeze_samples(struct builder *b, struct profile *p)
 	}
 }
 
-static void freeze_rows(struct builder *b, struct profile *p)
+/*
+ * The stacks that have rows, whose rows in the profile stand in their order.  The builder's stand as
+ * they came: [row of the profile] that of the builder, to be freed; NULL: they are the same.
+ */
+static uint32_t *freeze_weighted(const struct builder *b, struct profile *p)
 {
-	vec_extend(&b->row_of_stack, p->stack_count);
-	b->row_of_stack.count = p->stack_count;
-	p->weight_row = adopt_vec(p->arena, &b->row_of_stack);
-	vec_forget(&b->row_of_stack);
+	const uint32_t *row = b->row_of_stack.data;
+	size_t count =
+		b->row_of_stack.count < p->stack_count ? b->row_of_stack.count : p->stack_count;
+	uint64_t *bits = rank_set_bits(p->stack_count, p->arena);
+	uint32_t *rows = xcalloc(b->row_count, sizeof(*rows)), next = 1;
+	bool is_same = true;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (row[i] == 0)
+			continue;
+		rank_set_put(bits, i);
+		is_same &= row[i] == next;
+		rows[next++] = row[i];
+	}
+	assert(next == b->row_count);
+	p->weighted = rank_set_make(bits, p->stack_count, p->arena);
 	p->row_count = b->row_count;
+	if (!is_same)
+		return rows;
+	free(rows);
+	return NULL;
+}
+
+/* Eight bytes a row, put into the profile's order. */
+static void *order_rows(struct builder *b, void *column, const uint32_t *rows)
+{
+	uint64_t *from = column, *to;
+
+	if (rows == NULL)
+		return column;
+	to = xrealloc_array(NULL, b->row_count, sizeof(*to));
+	for (size_t i = 0; i < b->row_count; i++)
+		to[i] = from[rows[i]];
+	free(column);
+	return to;
+}
+
+static void freeze_row_samples(struct builder *b, struct profile *p, const uint32_t *rows)
+{
 	if (b->samples_unknown)
 		return;
 	vec_extend(&b->samples_of_row, p->row_count);
+	b->samples_of_row.data = order_rows(b, b->samples_of_row.data, rows);
+	b->samples_of_row.capacity = p->row_count;
 	p->row_samples = adopt_vec(p->arena, &b->samples_of_row);
 	vec_forget(&b->samples_of_row);
 	b->header.stats.counted = b->samples_sum;
@@ -159,6 +199,8 @@ static void freeze_weights(struct builder *b, struct profile *p)
 	int64_t **weight = ARENA_ARRAY(p->arena, int64_t *, p->metric_count);
 	int64_t *total = ARENA_ARRAY(p->arena, int64_t, p->metric_count);
 
+	uint32_t *rows = freeze_weighted(b, p);
+
 	if (b->sample_stack.count == 0) {
 		weight_rows_begin(&b->weights, p->metric_count);
 		weight_rows_take(&b->weights, weight, b->row_count);
@@ -166,6 +208,7 @@ static void freeze_weights(struct builder *b, struct profile *p)
 	for (size_t m = 0; m < p->metric_count; m++) {
 		if (b->sample_stack.count)
 			weight[m] = sum_samples(b, m);
+		weight[m] = order_rows(b, weight[m], rows);
 		arena_adopt(p->arena, weight[m], b->row_count * sizeof(*weight[m]));
 		for (size_t i = 0; i < b->row_count; i++)
 			total[m] += weight[m][i];
@@ -174,23 +217,43 @@ static void freeze_weights(struct builder *b, struct profile *p)
 	p->total = total;
 	if (b->sample_stack.count)
 		count_samples(b);
-	freeze_rows(b, p);
+	freeze_row_samples(b, p, rows);
+	vec_deinit(&b->row_of_stack);
+	free(rows);
 }
 
 static void measure_depth(struct profile *p)
 {
-	uint32_t *depth = stack_runs_depths(&p->runs);
+	uint32_t *depth = tree_runs_depths(&p->runs), i = rank_set_next(&p->weighted, 0);
 
 	for (size_t r = 0; r < p->runs.count; r++) {
 		uint32_t first = p->runs.first[r], end = p->runs.first[r + 1];
 
 		if (depth[r] + (end - first - 1) > p->depth_max)
 			p->depth_max = depth[r] + (end - first - 1);
-		for (uint32_t i = first; i < end; i++)
-			if (p->weight_row[i])
-				p->depth_sum += depth[r] + (i - first);
+		for (; i < end; i = rank_set_next(&p->weighted, i + 1))
+			p->depth_sum += depth[r] + (i - first);
 	}
 	free(depth);
+}
+
+static uint32_t parent_of(const void *stacks, uint32_t i)
+{
+	return ((const struct stack *)stacks)[i].parent.i;
+}
+
+/* Once their parents stand by run, frames are moved together. */
+static void freeze_stacks(struct builder *b, struct profile *p)
+{
+	struct stack *stacks = stack_table_take(&b->stacks);
+	uint32_t *words = (uint32_t *)stacks;
+
+	_Static_assert(sizeof(*stacks) == 2 * sizeof(*words) && offsetof(struct stack, frame) == 4,
+		"every second word is a frame");
+	tree_runs_make(&p->runs, p->stack_count, parent_of, stacks, p->arena);
+	for (size_t i = 0; i < p->stack_count; i++)
+		words[i] = words[2 * i + 1];
+	p->stack_frame = adopt(p->arena, words, p->stack_count, sizeof(*p->stack_frame));
 }
 
 /* Columns of builder_destroy's loop go by the metric table, so that one is taken last. */
@@ -200,10 +263,7 @@ static void freeze_tables(struct builder *b, struct profile *p)
 	p->functions = adopt_table(p, &b->functions, &function_rows, &p->function_count);
 	p->frames = adopt_table(p, &b->frames, &frame_rows, &p->frame_count);
 	p->stack_count = stack_table_count(&b->stacks);
-	struct stack *stacks = stack_table_take(&b->stacks);
-	arena_adopt(p->arena, stacks, p->stack_count * sizeof(*stacks));
-	p->stacks = stacks;
-	stack_runs_make(&p->runs, stacks, p->stack_count, p->arena);
+	freeze_stacks(b, p);
 	p->processes = adopt_table(p, &b->processes, &process_rows, &p->process_count);
 	p->threads = adopt_table(p, &b->threads, &thread_rows, &p->thread_count);
 	p->notes = adopt_table(p, &b->notes, &note_rows, &p->note_count);

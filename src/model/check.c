@@ -72,30 +72,39 @@ static struct error *check_frames(const struct profile *p)
 	return NULL;
 }
 
-/* Whether each stack is in the run that it should be in. */
+/* Whether the counts are those of the bits, for numbers up to `size`. */
+static bool ranks_hold(const struct rank_set *s, size_t size)
+{
+	uint32_t count = 0;
+
+	if (s->bits == NULL || s->before == NULL || s->size != size)
+		return false;
+	for (size_t i = 0; i <= size / 64; i++) {
+		if (s->before[i] != count)
+			return false;
+		count += count_bits(s->bits[i]);
+	}
+	return s->count == count && s->bits[size / 64] >> size % 64 == 0;
+}
+
+/* Each run begins where the set says so, and nowhere else. */
 static bool runs_hold(const struct profile *p)
 {
-	const struct stack_runs *r = &p->runs;
-	uint32_t run = 0;
+	const struct tree_runs *r = &p->runs;
 
-	if (r->count == 0 || r->first[0] != 0 || r->first[r->count] != p->stack_count)
+	if (r->count == 0 || r->first[0] != 0 || r->first[r->count] != p->stack_count ||
+		!ranks_hold(&r->begins, p->stack_count) || r->begins.count != r->count)
 		return false;
-	for (uint32_t i = 1; i < p->stack_count; i++) {
-		bool begins = p->stacks[i].parent.i != i - 1;
-
-		run += begins;
-		if (run >= r->count || (r->first[run] == i) != begins ||
-			(begins && r->parent[run] != p->stacks[i].parent.i) ||
-			stack_runs_find(r, i) != run)
+	for (size_t k = 0; k < r->count; k++)
+		if (r->first[k] >= r->first[k + 1] || !rank_set_has(&r->begins, r->first[k]))
 			return false;
-	}
-	return run == r->count - 1;
+	return true;
 }
 
 static struct error *check_depth(const struct profile *p)
 {
-	const struct stack_runs *r = &p->runs;
-	uint32_t *depth = stack_runs_depths(r), most = 0;
+	const struct tree_runs *r = &p->runs;
+	uint32_t *depth = tree_runs_depths(r), most = 0;
 
 	for (size_t i = 0; i < r->count; i++)
 		if (depth[i] + (r->first[i + 1] - r->first[i] - 1) > most)
@@ -106,20 +115,24 @@ static struct error *check_depth(const struct profile *p)
 					      p->depth_max, most);
 }
 
-/* Each stack comes after its parent. */
+/* Each stack comes after its parent: within a run by definition. */
 static struct error *check_tree(const struct profile *p)
 {
-	if (p->stack_count == 0 || p->stacks[0].parent.i != 0 || p->stacks[0].frame.i != NO_ID)
+	const struct tree_runs *r = &p->runs;
+	bool in_range = true;
+
+	if (p->stack_count == 0 || p->stack_frame[0].i != NO_ID)
 		return BROKEN("stack 0 is not the empty stack");
-	for (size_t i = 1; i < p->stack_count; i++) {
-		if (p->stacks[i].parent.i >= i)
-			return BROKEN("stack %zu does not come after its parent", i);
-		if (p->stacks[i].frame.i >= p->frame_count)
-			return BROKEN("stack %zu has a frame out of range", i);
-	}
 	if (!runs_hold(p))
 		return BROKEN("its runs are not those of its stacks");
-	return check_depth(p);
+	if (r->parent[0] != 0)
+		return BROKEN("stack 0 is not the empty stack");
+	for (size_t k = 1; k < r->count; k++)
+		if (r->parent[k] + 1 >= r->first[k])
+			return BROKEN("stack %u does not come after its parent", r->first[k]);
+	for (size_t i = 1; i < p->stack_count; i++)
+		in_range &= p->stack_frame[i].i < p->frame_count;
+	return in_range ? check_depth(p) : BROKEN("a stack has a frame out of range");
 }
 
 static struct error *check_arcs(const struct profile *p)
@@ -149,7 +162,7 @@ static struct error *check_arcs(const struct profile *p)
 }
 
 /* Runs by the stack that they are called from. */
-static struct sort_item *runs_by_parent(const struct stack_runs *r)
+static struct sort_item *runs_by_parent(const struct tree_runs *r)
 {
 	struct sort_item *items = xcalloc(r->count, sizeof(*items));
 
@@ -164,7 +177,7 @@ static struct sort_item *runs_by_parent(const struct stack_runs *r)
  */
 static struct error *check_siblings(const struct profile *p)
 {
-	const struct stack_runs *r = &p->runs;
+	const struct tree_runs *r = &p->runs;
 	struct sort_item *items = runs_by_parent(r);
 	uint32_t *seen_under = xcalloc(p->frame_count, sizeof(*seen_under)); /* parent + 1 */
 	struct error *err = NULL;
@@ -172,10 +185,11 @@ static struct error *check_siblings(const struct profile *p)
 	for (size_t k = 0; k + 1 < r->count && err == NULL; k++) {
 		uint32_t parent = (uint32_t)items[k].key, stack = r->first[items[k].index];
 		uint32_t next = parent + 1; /* before the runs, if it is called from there */
-		uint32_t *seen = &seen_under[p->stacks[stack].frame.i];
+		uint32_t *seen = &seen_under[p->stack_frame[stack].i];
 
-		if ((k == 0 || items[k - 1].key != parent) && p->stacks[next].parent.i == parent)
-			seen_under[p->stacks[next].frame.i] = parent + 1;
+		if ((k == 0 || items[k - 1].key != parent) &&
+			profile_stack_parent(p, next) == parent)
+			seen_under[p->stack_frame[next].i] = parent + 1;
 		if (*seen == parent + 1)
 			err = BROKEN("stack %u repeats a frame under its parent", stack);
 		*seen = parent + 1;
@@ -366,7 +380,7 @@ static struct error *check_sample_sum(const struct profile *p, size_t metric)
 		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
 	int64_t *of_row = xcalloc(p->row_count, sizeof(*of_row));
 	for (size_t i = 0; i < p->samples.count; i++)
-		of_row[p->weight_row[stack[i].i]] += of_sample[i];
+		of_row[profile_row(p, stack[i].i)] += of_sample[i];
 	struct error *err = NULL;
 	for (size_t i = 0; i < p->row_count && err == NULL; i++)
 		if (of_row[i] != p->row_weight[metric][i])
@@ -378,26 +392,14 @@ static struct error *check_sample_sum(const struct profile *p, size_t metric)
 
 static struct error *check_rows(const struct profile *p)
 {
-	if (p->weight_row == NULL || p->row_count == 0)
+	if (p->weighted.bits == NULL || p->row_count == 0)
 		return BROKEN("it has no weights");
-	bool *taken = xcalloc(p->row_count, sizeof(*taken));
-	struct error *err = NULL;
-
-	for (size_t i = 0; i < p->stack_count && err == NULL; i++) {
-		uint32_t row = p->weight_row[i];
-
-		if (row >= p->row_count)
-			err = BROKEN("stack %zu has a row of weights out of range", i);
-		else if (row && taken[row])
-			err = BROKEN("stack %zu has another's row of weights", i);
-		else
-			taken[row] = true;
-	}
-	for (size_t row = 1; row < p->row_count && err == NULL; row++)
-		if (!taken[row])
-			err = BROKEN("row %zu of weights is of no stack", row);
-	free(taken);
-	return err;
+	if (!ranks_hold(&p->weighted, p->stack_count))
+		return BROKEN("its stacks with weight are not counted right");
+	if (p->weighted.count + 1 != p->row_count)
+		return BROKEN("it has %zu rows of weights for %u stacks", p->row_count - 1,
+			p->weighted.count);
+	return NULL;
 }
 
 static struct error *check_weights(const struct profile *p)
@@ -458,7 +460,7 @@ static struct error *check_sample_counts(const struct profile *p)
 	const int64_t *weight = sample_counts(p);
 	const stack_id *stack = p->samples.stack;
 	for (size_t i = 0; i < p->samples.count; i++)
-		count[p->weight_row[stack[i].i]] += sample_count(weight ? &weight[i] : NULL);
+		count[profile_row(p, stack[i].i)] += sample_count(weight ? &weight[i] : NULL);
 	struct error *err = NULL;
 	for (size_t i = 0; i < p->row_count && err == NULL; i++)
 		if (count[i] != p->row_samples[i])

@@ -80,9 +80,9 @@ void import_stacks(struct import *im)
 	const struct profile *p = im->from;
 
 	im->stacks = ARENA_ARRAY(im->scratch, stack_id, p->stack_count);
-	for (size_t i = 1; i < p->stack_count; i++)
-		im->stacks[i] = builder_stack(im->to, im->stacks[p->stacks[i].parent.i],
-			im->frames[p->stacks[i].frame.i]);
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		im->stacks[i] = builder_stack(im->to, im->stacks[profile_stack_parent(p, i)],
+			im->frames[p->stack_frame[i].i]);
 }
 
 void import_arcs(struct import *im)

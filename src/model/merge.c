@@ -81,8 +81,8 @@ static void add_totals(struct merge *m, size_t input)
 	const struct import *im = &m->inputs[input].import;
 	const struct profile *p = im->from;
 
-	for (size_t i = 0; i < p->stack_count; i++) {
-		uint32_t row = p->weight_row[i];
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		uint32_t row = profile_row(p, i);
 		uint64_t samples = p->row_samples ? p->row_samples[row] : UINT64_MAX;
 
 		/* An input of nothing, too, says whether samples are known. */

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "model/ids.h"
-#include "model/stack_runs.h"
+#include "model/tree_runs.h"
 
 enum object_kind {
 	OBJECT_USER,	/* an ELF file or the vdso */
@@ -59,7 +59,7 @@ struct frame {
 	uint64_t obj_addr; /* address in the load object's own numbering; 0: not known */
 };
 
-/* A node of the stack tree; parent < own index. */
+/* A node of the stack tree in the making; parent < own index. */
 struct stack {
 	stack_id parent;
 	frame_id frame; /* of stack 0: NO_ID */
@@ -223,9 +223,13 @@ struct profile {
 	size_t function_count;
 	const struct frame *frames;
 	size_t frame_count;
-	const struct stack *stacks;
-	size_t stack_count;	/* at least 1 */
-	struct stack_runs runs; /* of these */
+	/*
+	 * The stack tree: [stack] its frame, of the empty stack, which is stack 0, NO_ID.  Parents come
+	 * before their children and stand by run; profile_stack_parent looks them up.
+	 */
+	const frame_id *stack_frame;
+	size_t stack_count; /* at least 1 */
+	struct tree_runs runs;
 	/* Deepest stack, in frames; and those of all stacks that have a row of weights. */
 	uint32_t depth_max;
 	uint64_t depth_sum;
@@ -259,10 +263,10 @@ struct profile {
 	size_t tick_count;
 	struct zone_events zone_events;
 	/*
-	 * What ends at a stack stands by row, as most stacks are only passed: [stack] its row, each
-	 * of one stack at most; 0: nothing ends there, and row 0 is all zero.
+	 * What ends at a stack stands by row, as most stacks are only passed: the stacks that have
+	 * one, whose rows are 1, 2 … in their order; row 0 is all zero.  See profile_row.
 	 */
-	const uint32_t *weight_row;
+	struct rank_set weighted;
 	size_t row_count; /* at least 1 */
 	/* [metric][row]: the weight of the stacks that end here; the sum over samples if any. */
 	const int64_t *const *row_weight;
@@ -318,14 +322,28 @@ static inline struct str profile_string(const struct profile *p, string_id id)
 {
 	return p->strings[id.i];
 }
-/* What ends at a stack, in one metric; and how many samples, where that is known. */
-static inline int64_t profile_weight(const struct profile *p, size_t metric, size_t stack)
+/* What a stack was called from; of the empty stack: itself. */
+static inline uint32_t profile_stack_parent(const struct profile *p, uint32_t stack)
 {
-	return p->row_weight[metric][p->weight_row[stack]];
+	return tree_runs_parent(&p->runs, stack);
 }
-static inline uint64_t profile_samples(const struct profile *p, size_t stack)
+static inline stack_id profile_parent(const struct profile *p, stack_id stack)
 {
-	return p->row_samples[p->weight_row[stack]];
+	return (stack_id){profile_stack_parent(p, stack.i)};
+}
+/* The row of what ends at a stack; 0: nothing does. */
+static inline uint32_t profile_row(const struct profile *p, uint32_t stack)
+{
+	return rank_set_has(&p->weighted, stack) ? 1 + rank_set_below(&p->weighted, stack) : 0;
+}
+/* What ends at a stack, in one metric; and how many samples, where that is known. */
+static inline int64_t profile_weight(const struct profile *p, size_t metric, uint32_t stack)
+{
+	return p->row_weight[metric][profile_row(p, stack)];
+}
+static inline uint64_t profile_samples(const struct profile *p, uint32_t stack)
+{
+	return p->row_samples[profile_row(p, stack)];
 }
 /* Base name of a load object's path; empty for NO_ID. */
 struct str profile_module(const struct profile *p, object_id id);

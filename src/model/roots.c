@@ -117,11 +117,11 @@ static stack_id sample_top(const struct rooting *r, size_t sample)
 /* The stack below those root frames. */
 static stack_id rooted_stack(struct rooting *r, stack_id top, stack_id stack)
 {
-	const struct stack *stacks = r->import.from->stacks;
+	const struct profile *from = r->import.from;
 	stack_id made = top;
 	uint32_t known;
 
-	for (; stack.i != 0; stack = stacks[stack.i].parent) {
+	for (; stack.i != 0; stack = profile_parent(from, stack)) {
 		if (map_get(&r->stacks, top.i, stack.i, &known)) {
 			made.i = known;
 			break;
@@ -131,7 +131,8 @@ static stack_id rooted_stack(struct rooting *r, stack_id top, stack_id stack)
 	while (r->path.count > 0) {
 		stack_id next = r->path.data[--r->path.count];
 
-		made = builder_stack(r->import.to, made, r->import.frames[stacks[next.i].frame.i]);
+		made = builder_stack(
+			r->import.to, made, r->import.frames[from->stack_frame[next.i].i]);
 		map_put(&r->stacks, top.i, next.i, made.i);
 	}
 	return made;

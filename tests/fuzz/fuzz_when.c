@@ -32,7 +32,7 @@ static void apply(const struct when *when)
 	uint32_t *shown = xcalloc(p->stack_count, sizeof(*shown));
 
 	for (uint32_t i = 1; i < p->stack_count; i++) {
-		parent[i] = p->stacks[i].parent.i;
+		parent[i] = profile_stack_parent(p, i);
 		shown[i] = i;
 	}
 	when_apply(when, p, parent, shown);

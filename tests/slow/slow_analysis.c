@@ -55,8 +55,8 @@ static void write_out(struct slow_stacks *s, const struct profile *p, enum level
 {
 	VEC(uint32_t) leaf_first = {0};
 
-	for (stack_id i = stack; i.i != 0; i = p->stacks[i.i].parent) {
-		struct entity e = name_of_frame(p, p->stacks[i.i].frame, level);
+	for (stack_id i = stack; i.i != 0; i = profile_parent(p, i)) {
+		struct entity e = name_of_frame(p, p->stack_frame[i.i], level);
 		uint32_t name = name_index(s, &e);
 		bool is_neighbour =
 			leaf_first.count && leaf_first.data[leaf_first.count - 1] == name;

@@ -5,7 +5,7 @@
 
 static const struct frame *frame_of(const struct profile *p, stack_id stack)
 {
-	return &p->frames[p->stacks[stack.i].frame.i];
+	return &p->frames[p->stack_frame[stack.i].i];
 }
 
 /* Whether the innermost frame of a stack is at place i, or inlined at it by the same calls. */
@@ -25,7 +25,7 @@ static bool is_at_place(
 	if (place->parent == NO_ID)
 		return is_own;
 	return !is_own && frame->is_inline &&
-	       is_at_place(p, a, p->stacks[stack.i].parent, place->parent);
+	       is_at_place(p, a, profile_parent(p, stack), place->parent);
 }
 
 struct annotate_figures slow_annotate_place(
@@ -37,7 +37,7 @@ struct annotate_figures slow_annotate_place(
 		int64_t weight = profile_weight(p, metric.i, s);
 		bool holds = false;
 
-		for (stack_id at = {s}; at.i != 0; at = p->stacks[at.i].parent)
+		for (stack_id at = {s}; at.i != 0; at = profile_parent(p, at))
 			holds |= is_at_place(p, a, at, (uint32_t)i);
 		sum.exclusive += is_at_place(p, a, (stack_id){s}, (uint32_t)i) ? weight : 0;
 		sum.inclusive += holds ? weight : 0;
@@ -49,7 +49,7 @@ struct annotate_figures slow_annotate_place(
 static stack_id own_code(const struct profile *p, const struct annotation *a, stack_id stack)
 {
 	while (stack.i != 0 && frame_of(p, stack)->is_inline)
-		stack = p->stacks[stack.i].parent;
+		stack = profile_parent(p, stack);
 	if (stack.i != 0 && frame_of(p, stack)->function.i != a->function.i)
 		stack.i = 0;
 	return stack;
@@ -70,7 +70,7 @@ struct annotate_figures slow_annotate_address(const struct profile *p, const str
 		int64_t weight = profile_weight(p, metric.i, s);
 		bool holds = false;
 
-		for (stack_id at = {s}; at.i != 0; at = p->stacks[at.i].parent)
+		for (stack_id at = {s}; at.i != 0; at = profile_parent(p, at))
 			holds |= is_in(p, own_code(p, a, at), low, high);
 		sum.exclusive += is_in(p, own_code(p, a, (stack_id){s}), low, high) ? weight : 0;
 		sum.inclusive += holds ? weight : 0;

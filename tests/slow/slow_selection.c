@@ -15,13 +15,13 @@
 
 static uint32_t *write_out(struct slow_lines *l, uint32_t stack, uint32_t *depth)
 {
-	const struct stack *stacks = l->profile->stacks;
+	const struct profile *p = l->profile;
 
-	for (uint32_t s = stack; s; s = stacks[s].parent.i)
+	for (uint32_t s = stack; s; s = profile_stack_parent(p, s))
 		++*depth;
 	uint32_t *frames = ARENA_ARRAY(l->arena, uint32_t, *depth);
-	for (uint32_t s = stack, d = *depth; s; s = stacks[s].parent.i)
-		frames[--d] = stacks[s].frame.i;
+	for (uint32_t s = stack, d = *depth; s; s = profile_stack_parent(p, s))
+		frames[--d] = p->stack_frame[s].i;
 	return frames;
 }
 
@@ -32,8 +32,8 @@ void slow_lines_init(struct slow_lines *l, const struct profile *p, struct arena
 	size_t count = has_samples ? samples->count : p->stack_count;
 
 	*l = (struct slow_lines){.profile = p, .arena = arena};
-	for (size_t i = 0; i < count; i++) {
-		struct slow_line line = {.stack = (uint32_t)i, .thread = NO_ID};
+	for (uint32_t i = 0; i < count; i++) {
+		struct slow_line line = {.stack = i, .thread = NO_ID};
 		if (has_samples) {
 			line.stack = samples->stack[i].i;
 			line.thread = samples->thread[i].i;

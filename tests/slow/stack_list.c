@@ -8,7 +8,7 @@
 
 static void add_frame_text(struct strbuf *out, const struct profile *p, stack_id stack)
 {
-	const struct frame *f = &p->frames[p->stacks[stack.i].frame.i];
+	const struct frame *f = &p->frames[p->stack_frame[stack.i].i];
 	const struct function *fn = &p->functions[f->function.i];
 
 	strbuf_add(out, profile_string(p, fn->name));
@@ -26,7 +26,7 @@ static struct str path_text(struct stack_list *list, const struct profile *p, st
 {
 	struct strbuf text = {0};
 
-	for (; stack.i; stack = p->stacks[stack.i].parent)
+	for (; stack.i; stack = profile_parent(p, stack))
 		add_frame_text(&text, p, stack);
 	struct str path = arena_str(list->arena, strbuf_str(&text));
 	strbuf_deinit(&text);

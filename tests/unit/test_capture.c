@@ -96,7 +96,7 @@ static void add_chain(struct capture_writer *w, uint32_t object, uint64_t obj_ad
 
 static const char *leaf_name(const struct profile *p, stack_id stack)
 {
-	const struct frame *f = &p->frames[p->stacks[stack.i].frame.i];
+	const struct frame *f = &p->frames[p->stack_frame[stack.i].i];
 
 	return p->strings[p->functions[f->function.i].name.i].data;
 }
@@ -137,15 +137,15 @@ static void test_mixture(void **state)
 	const stack_id *stack = p->samples.stack;
 	assert_int_equal(p->samples.count, 5);
 	assert_string_equal(leaf_name(p, stack[0]), "inner");
-	const struct stack *s = &p->stacks[stack[0].i];
-	assert_true(p->frames[s->frame.i].is_inline);
-	assert_string_equal(leaf_name(p, s->parent), "middle");
-	assert_string_equal(leaf_name(p, p->stacks[s->parent.i].parent), "outer");
+	stack_id middle = profile_parent(p, stack[0]);
+	assert_true(p->frames[p->stack_frame[stack[0].i].i].is_inline);
+	assert_string_equal(leaf_name(p, middle), "middle");
+	assert_string_equal(leaf_name(p, profile_parent(p, middle)), "outer");
 	assert_string_equal(leaf_name(p, stack[1]), "[unknown]");
-	assert_int_equal(p->stacks[stack[1].i].parent.i, stack[0].i);
+	assert_int_equal(profile_stack_parent(p, stack[1].i), stack[0].i);
 	assert_string_equal(leaf_name(p, stack[2]), "[truncated]");
 	assert_int_equal(
-		p->functions[p->frames[p->stacks[stack[2].i].frame.i].function.i].object.i, NO_ID);
+		p->functions[p->frames[p->stack_frame[stack[2].i].i].function.i].object.i, NO_ID);
 	assert_string_equal(leaf_name(p, stack[3]), "inner");
 	assert_string_equal(leaf_name(p, stack[4]), "[unknown]");
 	assert_int_equal(p->stats.critical, 2);
@@ -346,8 +346,8 @@ static void test_long_names(void **state)
 	struct profile *p = capture_read_file(path);
 	stack_id stack = p->samples.stack[5];
 	assert_int_equal(strlen(leaf_name(p, stack)), 16384);
-	while (p->stacks[stack.i].parent.i)
-		stack = p->stacks[stack.i].parent;
+	while (profile_stack_parent(p, stack.i))
+		stack = profile_parent(p, stack);
 	assert_string_equal(leaf_name(p, stack), "outermost");
 	profile_destroy(p);
 	free(name);

@@ -116,7 +116,7 @@ static uint32_t leaf_zone(const struct profile *p, stack_id stack)
 {
 	if (stack.i == 0)
 		return 0;
-	const struct frame *f = &p->frames[p->stacks[stack.i].frame.i];
+	const struct frame *f = &p->frames[p->stack_frame[stack.i].i];
 	const struct function *function = &p->functions[f->function.i];
 
 	assert_int_equal(p->objects[function->object.i].kind, OBJECT_ZONE);
@@ -269,7 +269,7 @@ static void selected_files_keep_their_zones(void **state)
 	for (uint32_t i = 0; i < SAMPLES; i++) {
 		uint32_t zone = leaf_zone(p, p->samples.zone[i]);
 
-		const struct frame *f = &p->frames[p->stacks[p->samples.stack[i].i].frame.i];
+		const struct frame *f = &p->frames[p->stack_frame[p->samples.stack[i].i].i];
 		struct str name = profile_string(p, p->functions[f->function.i].name);
 
 		assert_string_equal(name.data, "[no stack]");

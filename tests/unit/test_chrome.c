@@ -169,7 +169,7 @@ static void test_v8(void **state)
 	 * next 30; nothing for 1, and still nothing for an unknown node's 2. */
 	expect_folded(p, "time", "main 10000\nmain;(anonymous a.js:7) 45000\n");
 	expect_note(p, NOTE_BAD_RECORD, 1, "a missing frame");
-	function_id f = p->frames[p->stacks[1].frame.i].function;
+	function_id f = p->frames[p->stack_frame[1].i].function;
 	assert_int_equal(p->functions[f.i].line, 1);
 	profile_destroy(p);
 }

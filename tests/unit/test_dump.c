@@ -54,7 +54,7 @@ static void assert_same_columns(const struct profile *p, const struct profile *q
 	assert_int_equal(p->depth_max, q->depth_max);
 	assert_int_equal(p->samples.count, q->samples.count);
 	for (size_t i = 0; i < p->stack_count; i++) {
-		assert_int_equal(p->stacks[i].parent.i, q->stacks[i].parent.i);
+		assert_int_equal(profile_stack_parent(p, i), profile_stack_parent(q, i));
 		for (size_t m = 0; m < p->metric_count; m++)
 			assert_true(profile_weight(p, m, i) == profile_weight(q, m, i));
 	}
@@ -201,7 +201,7 @@ static void a_dump_by_hand(void **state)
 	assert_int_equal(p->functions[0].object.i, 1);
 	/* Row 4 was seen first. */
 	assert_string_equal(
-		profile_string(p, p->functions[p->frames[p->stacks[1].frame.i].function.i].name)
+		profile_string(p, p->functions[p->frames[p->stack_frame[1].i].function.i].name)
 			.data,
 		"A");
 	assert_int_equal(profile_weight(p, 0, 1), -5);

@@ -30,8 +30,8 @@ static void expect_stack(const struct profile *p, stack_id stack, const char *wa
 {
 	struct strbuf text = {0}, all = {0};
 
-	for (; stack.i; stack = p->stacks[stack.i].parent) {
-		const struct frame *f = &p->frames[p->stacks[stack.i].frame.i];
+	for (; stack.i; stack = profile_parent(p, stack)) {
+		const struct frame *f = &p->frames[p->stack_frame[stack.i].i];
 		struct str file = profile_string(p, f->file);
 
 		strbuf_clear(&text);
@@ -219,9 +219,9 @@ static void gecko(void **state)
 	assert_int_equal(p->thread_count, 2);
 	/* A return address is one before, a leaf's is not. */
 	stack_id leaf = p->samples.stack[1], caller = p->samples.stack[0];
-	caller = p->stacks[p->stacks[caller.i].parent.i].parent;
-	assert_int_equal(p->frames[p->stacks[leaf.i].frame.i].obj_addr, 0x10 + 256);
-	assert_int_equal(p->frames[p->stacks[caller.i].frame.i].obj_addr, 0xf + 256);
+	caller = (stack_id){profile_stack_parent(p, profile_stack_parent(p, caller.i))};
+	assert_int_equal(p->frames[p->stack_frame[leaf.i].i].obj_addr, 0x10 + 256);
+	assert_int_equal(p->frames[p->stack_frame[caller.i].i].obj_addr, 0xf + 256);
 	profile_destroy(p);
 }
 
@@ -329,8 +329,8 @@ static struct profile *there_and_back(const struct profile *p, metric_id metric)
 /* A stack's names, and of each frame whether it is inlined, as JSON holds them. */
 static void add_stack_text(struct strbuf *out, const struct profile *p, stack_id stack)
 {
-	for (; stack.i; stack = p->stacks[stack.i].parent) {
-		const struct frame *f = &p->frames[p->stacks[stack.i].frame.i];
+	for (; stack.i; stack = profile_parent(p, stack)) {
+		const struct frame *f = &p->frames[p->stack_frame[stack.i].i];
 		struct str name = profile_string(p, p->functions[f->function.i].name);
 
 		strbuf_add_char(out, f->is_inline ? '<' : '(');

@@ -165,9 +165,9 @@ static struct str root_name(const struct profile *p, size_t sample)
 {
 	stack_id root = p->samples.stack[sample];
 
-	while (p->stacks[root.i].parent.i)
-		root = p->stacks[root.i].parent;
-	const struct frame *f = &p->frames[p->stacks[root.i].frame.i];
+	while (profile_stack_parent(p, root.i))
+		root = profile_parent(p, root);
+	const struct frame *f = &p->frames[p->stack_frame[root.i].i];
 
 	return profile_string(p, p->functions[f->function.i].name);
 }

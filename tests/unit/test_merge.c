@@ -383,7 +383,7 @@ static void differences_are_antisymmetric(void **state)
 			check_same_functions(d, (metric_id){m}, reverse, counterpart(d, m, reverse),
 				m % DIFFERENCE_METRICS ? 1 : -1);
 		for (uint32_t m = 0; m < none->metric_count; m += DIFFERENCE_METRICS)
-			for (size_t i = 0; i < none->stack_count; i++)
+			for (uint32_t i = 0; i < none->stack_count; i++)
 				check(profile_weight(none, m, i) == 0);
 		profile_destroy(d);
 		profile_destroy(reverse);

@@ -103,15 +103,15 @@ static void stacks_are_one_tree(void **state)
 	struct profile *p = finish(b);
 	assert_int_equal(p->stack_count, 1 + 40 + 1600);
 	assert_int_equal(p->depth_max, 2);
-	assert_int_equal(p->stacks[41 + 85].parent.i, under[2].i);
-	assert_int_equal(p->stacks[41 + 85].frame.i, frames[5].i);
+	assert_int_equal(profile_stack_parent(p, 41 + 85), under[2].i);
+	assert_int_equal(p->stack_frame[41 + 85].i, frames[5].i);
 	profile_destroy(p);
 }
 
 /* Of the leaf of a stack. */
 static const char *function_name(const struct profile *p, size_t stack)
 {
-	const struct frame *f = &p->frames[p->stacks[stack].frame.i];
+	const struct frame *f = &p->frames[p->stack_frame[stack].i];
 
 	return profile_string(p, p->functions[f->function.i].name).data;
 }
@@ -176,7 +176,7 @@ static void weights_add_up(void **state)
 	assert_int_equal(profile_weight(p, 0, 3), 0);
 	assert_int_equal(profile_weight(p, 0, 4), 7);
 	assert_int_equal(profile_samples(p, 4), 3);
-	assert_int_equal(p->stacks[4].parent.i, 0);
+	assert_int_equal(profile_stack_parent(p, 4), 0);
 	assert_string_equal(function_name(p, 4), "[no stack]");
 	assert_int_equal(p->total[0], 10);
 	assert_int_equal(profile_samples(p, leaf.i), 3);
@@ -312,7 +312,7 @@ static void weights_of_each_sign_have_63_bits(void **state)
 
 static struct str frame_name(const struct profile *p, stack_id stack)
 {
-	const struct frame *f = &p->frames[p->stacks[stack.i].frame.i];
+	const struct frame *f = &p->frames[p->stack_frame[stack.i].i];
 
 	return profile_string(p, p->functions[f->function.i].name);
 }
@@ -351,8 +351,8 @@ static void roots_are_processes_and_threads(void **state)
 	assert_int_equal(by_thread->stack_count, 1 + 2 + 3 * 3);
 	for (size_t i = 0; i < p->samples.count; i++) {
 		stack_id work = by_thread->samples.stack[i];
-		stack_id thread = by_thread->stacks[by_thread->stacks[work.i].parent.i].parent;
-		stack_id process = by_thread->stacks[thread.i].parent;
+		stack_id thread = profile_parent(by_thread, profile_parent(by_thread, work));
+		stack_id process = profile_parent(by_thread, thread);
 
 		assert_string_equal(frame_name(by_thread, thread).data, threads[i % 3]);
 		assert_string_equal(

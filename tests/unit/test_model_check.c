@@ -51,11 +51,18 @@ BREAK(function_file, struct function, functions, function_count, 1, .file.i = 99
 BREAK(function_object, struct function, functions, function_count, 1, .object.i = 9999)
 BREAK(frame_function, struct frame, frames, frame_count, 2, .function.i = 9999)
 BREAK(frame_file, struct frame, frames, frame_count, 2, .file.i = 9999)
-BREAK(stack_zero_frame, struct stack, stacks, stack_count, 0, .frame.i = 0)
-BREAK(stack_zero_parent, struct stack, stacks, stack_count, 0, .parent.i = 1)
-BREAK(stack_frame, struct stack, stacks, stack_count, 3, .frame.i = NO_ID)
-BREAK(stack_parent_self, struct stack, stacks, stack_count, 3, .parent.i = 3)
-BREAK(stack_parent_later, struct stack, stacks, stack_count, 3, .parent.i = 4)
+BREAK(stack_zero_frame, frame_id, stack_frame, stack_count, 0, .i = 0)
+BREAK(stack_zero_parent, uint32_t, runs.parent, runs.count, 0, = 1)
+BREAK(stack_frame, frame_id, stack_frame, stack_count, 3, .i = NO_ID)
+BREAK(stack_parent_self, uint32_t, runs.parent, runs.count, 1, = x->p.runs.first[1])
+BREAK(stack_parent_later, uint32_t, runs.parent, runs.count, 1, = x->p.runs.first[1] + 1)
+/* The stack right before is one that the run would go on from. */
+BREAK(run_goes_on, uint32_t, runs.parent, runs.count, 1, = x->p.runs.first[1] - 1)
+BREAK(run_begins_late, uint32_t, runs.first, runs.count + 1, 1, ++)
+BREAK(run_is_empty, uint32_t, runs.first, runs.count + 1, 1, = 0)
+BREAK(runs_end_late, uint32_t, runs.first, runs.count + 1, x->p.runs.count, ++)
+BREAK(run_bits, uint64_t, runs.begins.bits, stack_count / 64 + 1, 0, ^= 2)
+BREAK(run_ranks, uint32_t, runs.begins.before, stack_count / 64 + 1, 0, ++)
 BREAK(metric_name, struct metric, metrics, metric_count, 1, .name.i = 9999)
 BREAK(metric_unit, struct metric, metrics, metric_count, 1, .unit.i = 9999)
 BREAK(process_name, struct process, processes, process_count, 0, .name.i = 9999)
@@ -86,7 +93,8 @@ BREAK(arc_twice, struct arc, arcs, arc_count, 1, = rows[0])
 BREAK(arc_calls, struct arc, arcs, arc_count, 1, .calls = INT64_MAX)
 BREAK(row_sample_count, uint64_t, row_samples, row_count, 1, += 1)
 BREAK(row_zero_samples, uint64_t, row_samples, row_count, 0, += 1)
-BREAK(row_range, uint32_t, weight_row, stack_count, 1, = 9999)
+BREAK(weighted_bits, uint64_t, weighted.bits, stack_count / 64 + 1, 0, ^= 2)
+BREAK(weighted_ranks, uint32_t, weighted.before, stack_count / 64 + 1, 0, ++)
 
 static void deep_without_stacks(struct broken *x)
 {
@@ -152,28 +160,12 @@ static void weights_none(struct broken *x)
 }
 static void rows_none(struct broken *x)
 {
-	x->p.weight_row = NULL;
+	x->p.weighted.bits = NULL;
 }
 
-/* The last stack that has a row of weights gets another. */
-static void move_row(struct broken *x, uint32_t to)
-{
-	uint32_t *rows = COPY(x, weight_row, stack_count);
-	size_t last = x->p.stack_count - 1;
-
-	while (rows[last] <= 1)
-		last--;
-	rows[last] = to;
-	x->p.weight_row = rows;
-}
-
-static void row_shared(struct broken *x)
-{
-	move_row(x, 1);
-}
 static void row_of_none(struct broken *x)
 {
-	move_row(x, 0);
+	x->p.row_count++;
 }
 static void row_zero_weight(struct broken *x)
 {
@@ -199,21 +191,15 @@ static void counted_wrong(struct broken *x)
 	x->p.stats.counted++;
 }
 
-/* Two stacks of one parent with one frame: the last becomes a twin of the one before it. */
+/* The last run begins with the frame with which the run before it goes on from the same parent. */
 static void stack_twice(struct broken *x)
 {
-	struct stack *rows = COPY(x, stacks, stack_count);
+	const struct tree_runs *r = &x->p.runs;
+	frame_id *frames = COPY(x, stack_frame, stack_count);
+	uint32_t last = (uint32_t)r->count - 1;
 
-	rows[x->p.stack_count - 1] = rows[x->p.stack_count - 2];
-	x->p.stacks = rows;
-	stack_runs_make(&x->p.runs, rows, x->p.stack_count, x->p.arena);
-}
-static void runs_wrong(struct broken *x)
-{
-	uint32_t *parent = COPY(x, runs.parent, runs.count);
-
-	parent[x->p.runs.count - 1]++;
-	x->p.runs.parent = parent;
+	frames[r->first[last]] = frames[r->parent[last] + 1];
+	x->p.stack_frame = frames;
 }
 
 static void weight_column_missing(struct broken *x)
@@ -305,11 +291,16 @@ static const struct {
 	{stacks_none, "stack 0"},
 	{stack_zero_frame, "stack 0"},
 	{stack_zero_parent, "stack 0"},
-	{stack_frame, "stack 3 has a frame"},
-	{stack_parent_self, "stack 3 does not come after its parent"},
-	{stack_parent_later, "stack 3 does not come after its parent"},
+	{stack_frame, "a stack has a frame out of range"},
+	{stack_parent_self, "does not come after its parent"},
+	{stack_parent_later, "does not come after its parent"},
+	{run_goes_on, "does not come after its parent"},
 	{depth_wrong, "depth_max"},
-	{runs_wrong, "its runs are not those of its stacks"},
+	{run_begins_late, "its runs are not those of its stacks"},
+	{run_is_empty, "its runs are not those of its stacks"},
+	{runs_end_late, "its runs are not those of its stacks"},
+	{run_bits, "its runs are not those of its stacks"},
+	{run_ranks, "its runs are not those of its stacks"},
 	{stack_twice, "repeats a frame under its parent"},
 	{deep_without_stacks, "a stack has callers"},
 	{arc_caller, "arc 0 has a function"},
@@ -348,9 +339,9 @@ static const struct {
 	{events_without_times, "zone events without"},
 	{weights_none, "no weights"},
 	{rows_none, "no weights"},
-	{row_range, "stack 1 has a row of weights out of range"},
-	{row_shared, "has another's row"},
-	{row_of_none, "is of no stack"},
+	{weighted_bits, "are not counted right"},
+	{weighted_ranks, "are not counted right"},
+	{row_of_none, "rows of weights for"},
 	{row_zero_weight, "weights of metric 0 at no stack"},
 	{totals_none, "no weights"},
 	{weight_column_missing, "stacks without weights of metric 1"},

@@ -97,13 +97,13 @@ static bool same_stack(
 	const char *names[2][64];
 	uint32_t depth[2] = {0};
 
-	for (; a.i; a = p->stacks[a.i].parent)
+	for (; a.i; a = profile_parent(p, a))
 		names[0][depth[0]++] = profile_string(
-			p, p->functions[p->frames[p->stacks[a.i].frame.i].function.i].name)
+			p, p->functions[p->frames[p->stack_frame[a.i].i].function.i].name)
 					       .data;
-	for (; b.i; b = q->stacks[b.i].parent)
+	for (; b.i; b = profile_parent(q, b))
 		names[1][depth[1]++] = profile_string(
-			q, q->functions[q->frames[q->stacks[b.i].frame.i].function.i].name)
+			q, q->functions[q->frames[q->stack_frame[b.i].i].function.i].name)
 					       .data;
 	if (depth[0] != depth[1] + skip)
 		return false;

@@ -87,7 +87,7 @@ static const char two_metrics[] =
 
 static const struct frame *frame_at(const struct profile *p, stack_id stack)
 {
-	return &p->frames[p->stacks[stack.i].frame.i];
+	return &p->frames[p->stack_frame[stack.i].i];
 }
 
 static const char *name_at(const struct profile *p, stack_id stack)
@@ -131,7 +131,7 @@ static void rows_become_tables(void **state)
 {
 	struct profile *p = read_good(str_from(two_metrics));
 	stack_id inner = p->samples.stack[0];
-	stack_id outer = p->stacks[inner.i].parent;
+	stack_id outer = profile_parent(p, inner);
 	struct strbuf value = {0};
 
 	(void)state;
@@ -142,7 +142,7 @@ static void rows_become_tables(void **state)
 	assert_false(frame_at(p, outer)->is_inline);
 	assert_true(frame_at(p, outer)->obj_addr == 4100);
 	/* All 64 bits of an address. */
-	assert_string_equal(name_at(p, p->stacks[outer.i].parent), "[0xffffffff81000000]");
+	assert_string_equal(name_at(p, profile_parent(p, outer)), "[0xffffffff81000000]");
 	assert_string_equal(profile_string(p, p->objects[0].build_id).data, "0123abcd");
 	assert_string_equal(profile_string(p, p->host).data, "box");
 	assert_int_equal(p->processes[0].pid, 7);

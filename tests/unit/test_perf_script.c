@@ -215,12 +215,12 @@ static void a_whole_text(void **state)
 	assert_int_equal(p->thread_count, 2);
 	assert_int_equal(p->threads[p->samples.thread[1].i].tid, 42);
 	/* main, twice in it, leaf: the caller's address is the call's, and its own name's. */
-	stack_id leaf = p->samples.stack[0], twice = p->stacks[leaf.i].parent;
-	const struct frame *f = &p->frames[p->stacks[twice.i].frame.i];
+	stack_id leaf = p->samples.stack[0], twice = profile_parent(p, leaf);
+	const struct frame *f = &p->frames[p->stack_frame[twice.i].i];
 	assert_true(f->is_inline);
 	assert_int_equal(f->obj_addr, 0x118f);
 	assert_true(str_equal(profile_module(p, p->functions[f->function.i].object), STR("app")));
-	assert_int_equal(p->frames[p->stacks[leaf.i].frame.i].obj_addr, 0x1174);
+	assert_int_equal(p->frames[p->stack_frame[leaf.i].i].obj_addr, 0x1174);
 	assert_int_equal(p->note_count, 0);
 	profile_destroy(p);
 }
@@ -257,7 +257,7 @@ static void inlined_leaf_is_at_its_address(void **state)
 					  "\t 20 out+0x1 (/a)\n\t 30 main (/a)\n\n"));
 
 	(void)state;
-	assert_int_equal(p->frames[p->stacks[p->samples.stack[0].i].frame.i].obj_addr, 0x20);
+	assert_int_equal(p->frames[p->stack_frame[p->samples.stack[0].i].i].obj_addr, 0x20);
 	char *got = write_as(p, &writer_folded);
 	assert_string_equal(got, "a`main;a`out;a`in 1\n");
 	free(got);
@@ -279,11 +279,11 @@ static void inlined_into_nothing(void **state)
 		struct profile *p = read_text(strbuf_str(&text));
 
 		for (uint32_t i = 1; i < p->stack_count; i++) {
-			const struct frame *frame = &p->frames[p->stacks[i].frame.i];
+			const struct frame *frame = &p->frames[p->stack_frame[i].i];
 			string_id name = p->functions[frame->function.i].name;
 
 			assert_int_equal(frame->is_inline,
-				p->stacks[i].parent.i &&
+				profile_stack_parent(p, i) &&
 					str_equal(profile_string(p, name), STR("in")));
 		}
 		assert_int_equal(p->stack_count, 1 + 3 + 2);
@@ -367,17 +367,17 @@ static void places_below_frames(void **state)
 					  "a 1 1.000002: ev:\n\t 20 f+0x1 (/a)\n  a[20]\n\n"));
 
 	(void)state;
-	stack_id f = p->samples.stack[0], in = p->stacks[f.i].parent;
-	const struct frame *frame = &p->frames[p->stacks[f.i].frame.i];
+	stack_id f = p->samples.stack[0], in = profile_parent(p, f);
+	const struct frame *frame = &p->frames[p->stack_frame[f.i].i];
 	expect_name(p, frame->file, "lib.c");
 	assert_int_equal(frame->line, 12);
-	frame = &p->frames[p->stacks[in.i].frame.i];
+	frame = &p->frames[p->stack_frame[in.i].i];
 	expect_name(p, frame->file, "in.h");
 	assert_true(frame->is_inline);
-	frame = &p->frames[p->stacks[p->stacks[in.i].parent.i].frame.i];
+	frame = &p->frames[p->stack_frame[profile_stack_parent(p, in.i)].i];
 	expect_name(p, frame->file, "main.c");
 	assert_int_equal(frame->line, 7);
-	frame = &p->frames[p->stacks[p->samples.stack[1].i].frame.i];
+	frame = &p->frames[p->stack_frame[p->samples.stack[1].i].i];
 	assert_int_equal(frame->line, 0);
 	assert_int_equal(p->note_count, 0);
 	profile_destroy(p);

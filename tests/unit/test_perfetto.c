@@ -425,9 +425,9 @@ static void test_zones_of_samples(void **state)
 		if (p->samples.weight[0][i] == 0)
 			continue;
 		struct str name =
-			zone ? profile_string(p,
-				       p->functions[p->frames[p->stacks[zone].frame.i].function.i]
-					       .name)
+			zone ? profile_string(
+				       p, p->functions[p->frames[p->stack_frame[zone].i].function.i]
+						  .name)
 			     : STR("");
 		assert_true(str_equal(name, str_from(wanted[seen++])));
 	}

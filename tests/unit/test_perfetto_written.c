@@ -138,8 +138,8 @@ static char *sample_line(const struct profile *p, size_t i, metric_id metric, ui
 		"%llu %lld/%lld %lld: ", (unsigned long long)(s->time_ns[i] - first_ns),
 		(long long)p->processes[thread->process.i].pid, (long long)thread->tid,
 		(long long)s->weight[metric.i][i]);
-	for (uint32_t at = s->stack[i].i; at; at = p->stacks[at].parent.i)
-		add_frame(&line, p, &p->frames[p->stacks[at].frame.i]);
+	for (uint32_t at = s->stack[i].i; at; at = profile_stack_parent(p, at))
+		add_frame(&line, p, &p->frames[p->stack_frame[at].i]);
 	if (s->stack[i].i == 0) {
 		const struct frame unknown = {.function = {0}};
 		const struct function function = {.object = {NO_ID}};

@@ -509,7 +509,6 @@ static void test_limits(struct subject *s)
 struct reweighted {
 	struct profile profile;
 	int64_t *weight; /* [stack] */
-	uint32_t *row;	 /* [stack]: its own number */
 	const int64_t *weights[1];
 	int64_t total;
 };
@@ -517,15 +516,18 @@ struct reweighted {
 static struct entity_tree *reweighted_tree(struct reweighted *w, const struct subject *s)
 {
 	w->profile = *s->profile;
-	w->row = ARENA_ARRAY(s->arena, uint32_t, s->profile->stack_count);
-	w->profile.weight_row = w->row;
-	w->profile.row_count = s->profile->stack_count;
-	w->weights[0] = w->weight;
+	size_t count = s->profile->stack_count;
+	int64_t *rows = ARENA_ARRAY(s->arena, int64_t, count + 1);
+	uint64_t *all = rank_set_bits(count, s->arena);
 	w->total = 0;
-	for (uint32_t i = 0; i < s->profile->stack_count; i++) {
-		w->row[i] = i;
+	for (uint32_t i = 0; i < count; i++) {
+		rank_set_put(all, i);
+		rows[i + 1] = w->weight[i];
 		w->total += w->weight[i];
 	}
+	w->profile.weighted = rank_set_make(all, count, s->arena);
+	w->profile.row_count = count + 1;
+	w->weights[0] = rows;
 	w->profile.row_weight = w->weights;
 	w->profile.total = &w->total;
 	w->profile.metric_count = 1;

@@ -100,7 +100,7 @@ static void test_sampled(void **state)
 	assert_int_equal(p->processes[p->threads[1].process.i].pid, 4);
 	assert_true(str_equal(
 		profile_string(p, p->processes[p->threads[1].process.i].name), STR("srv")));
-	function_id a = p->frames[p->stacks[1].frame.i].function;
+	function_id a = p->frames[p->stack_frame[1].i].function;
 	assert_true(str_equal(profile_string(p, p->functions[a.i].file), STR("a.c")));
 	assert_int_equal(p->functions[a.i].line, 3);
 	profile_destroy(p);

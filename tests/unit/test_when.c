@@ -38,7 +38,7 @@ static struct stacks stacks_of(const struct profile *p)
 		xcalloc(p->stack_count, sizeof(uint32_t))};
 
 	for (uint32_t i = 0; i < p->stack_count; i++) {
-		s.parent[i] = p->stacks[i].parent.i;
+		s.parent[i] = profile_stack_parent(p, i);
 		s.shown[i] = i;
 	}
 	s.parent[0] = NO_ID;
@@ -354,10 +354,10 @@ static void random_filters(struct random *r, const struct profile *p, struct sta
 	uint32_t hidden = random_below(r, 8);
 
 	for (uint32_t i = 1; i < p->stack_count; i++) {
-		uint32_t parent = p->stacks[i].parent.i;
+		uint32_t parent = profile_stack_parent(p, i);
 		bool hides_parent =
-			parent > 0 && p->frames[p->stacks[parent].frame.i].function.i == hidden;
-		bool hides = p->frames[p->stacks[i].frame.i].function.i == hidden;
+			parent > 0 && p->frames[p->stack_frame[parent].i].function.i == hidden;
+		bool hides = p->frames[p->stack_frame[i].i].function.i == hidden;
 
 		s->parent[i] = hides_parent ? s->parent[parent] : parent;
 		s->shown[i] = hides ? s->parent[i] : i;
@@ -370,7 +370,7 @@ static void random_filters(struct random *r, const struct profile *p, struct sta
 
 static struct slow_frame frame_letters(const struct profile *p, uint32_t stack)
 {
-	const struct function *f = &p->functions[p->frames[p->stacks[stack].frame.i].function.i];
+	const struct function *f = &p->functions[p->frames[p->stack_frame[stack].i].function.i];
 
 	return (struct slow_frame){
 		profile_module(p, f->object).data[0], profile_string(p, f->name).data[0]};

@@ -39,8 +39,8 @@ static const char *stack_text(const struct profile *p, stack_id stack)
 	char longer[512];
 
 	text[0] = '\0';
-	for (; stack.i; stack = p->stacks[stack.i].parent) {
-		function_id f = p->frames[p->stacks[stack.i].frame.i].function;
+	for (; stack.i; stack = profile_parent(p, stack)) {
+		function_id f = p->frames[p->stack_frame[stack.i].i].function;
 		snprintf(longer, sizeof(longer), "%.*s%s%s",
 			STR_ARG(profile_string(p, p->functions[f.i].name)), text[0] ? ";" : "",
 			text);

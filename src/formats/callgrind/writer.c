@@ -59,8 +59,8 @@ static void sum_below(struct walk *w)
 	w->below = xcalloc(p->stack_count * metrics, sizeof(*w->below));
 	w->samples_below =
 		p->row_samples ? xcalloc(p->stack_count, sizeof(*w->samples_below)) : NULL;
-	for (size_t i = p->stack_count; i-- > 0;) {
-		uint32_t parent = p->stacks[i].parent.i;
+	for (uint32_t i = (uint32_t)p->stack_count; i-- > 0;) {
+		uint32_t parent = profile_stack_parent(p, i);
 
 		for (size_t m = 0; m < metrics; m++) {
 			w->below[i * metrics + m] += profile_weight(p, m, i);
@@ -107,9 +107,9 @@ static uint32_t call_at(
 static void enter(struct walk *w, uint32_t row)
 {
 	const struct profile *p = w->p;
-	uint32_t stack = w->order.stack[row], parent = p->stacks[stack].parent.i;
-	frame_id place = p->stacks[parent].frame;
-	function_id callee = p->frames[p->stacks[stack].frame.i].function;
+	uint32_t stack = w->order.stack[row], parent = profile_stack_parent(p, stack);
+	frame_id place = p->stack_frame[parent];
+	function_id callee = p->frames[p->stack_frame[stack].i].function;
 
 	w->pair[row] = NO_ID;
 	if (parent == 0)
@@ -540,9 +540,9 @@ static void writer_init(struct callgrind_writer *w, const struct writer_options 
 		if (m != options->metric.i)
 			w->metrics[count++] = m;
 	w->self = xcalloc(p->frame_count * p->metric_count, sizeof(*w->self));
-	for (size_t i = 1; i < p->stack_count; i++)
+	for (uint32_t i = 1; i < p->stack_count; i++)
 		for (size_t m = 0; m < p->metric_count; m++)
-			w->self[p->stacks[i].frame.i * p->metric_count + m] +=
+			w->self[p->stack_frame[i].i * p->metric_count + m] +=
 				profile_weight(p, m, i);
 	w->frame_first = xcalloc(p->function_count, sizeof(*w->frame_first));
 	w->frame_next = xcalloc(p->frame_count, sizeof(*w->frame_next));

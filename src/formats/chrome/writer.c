@@ -87,7 +87,7 @@ static void chrome_thread(struct chrome_writer *w, uint32_t thread)
 /* Of the function that a stack ends in. */
 static struct str chrome_stack_name(const struct profile *p, uint32_t stack)
 {
-	const struct frame *frame = &p->frames[p->stacks[stack].frame.i];
+	const struct frame *frame = &p->frames[p->stack_frame[stack].i];
 	struct str name = profile_string(p, p->functions[frame->function.i].name);
 
 	return name.size ? name : STR("[unknown]");
@@ -258,7 +258,7 @@ static void chrome_write_counters(struct chrome_writer *w)
 		if (!chrome_is_zone_row(w, i) || w->thread_has_zones[thread] || stack == 0)
 			continue;
 		vec_push(&rows, (struct tick_row){p->threads[thread].process.i,
-					p->frames[p->stacks[stack].frame.i].function.i,
+					p->frames[p->stack_frame[stack].i].function.i,
 					s->time_ns[i], s->weight[w->zone_time.i][i]});
 	}
 	if (rows.count)
@@ -394,12 +394,12 @@ static void write_stack_frames(struct chrome_writer *w)
 	struct strbuf *out = &w->sink->text;
 	bool is_first = true;
 
-	for (size_t i = p->stack_count; i-- > 1;)
+	for (uint32_t i = (uint32_t)p->stack_count; i-- > 1;)
 		if (w->is_sampled[i])
-			w->is_sampled[p->stacks[i].parent.i] = true;
+			w->is_sampled[profile_stack_parent(p, i)] = true;
 	for (uint32_t i = 1; i < p->stack_count && sink_settle(w->sink); i++) {
-		const struct frame *frame = &p->frames[p->stacks[i].frame.i];
-		uint32_t parent = p->stacks[i].parent.i;
+		const struct frame *frame = &p->frames[p->stack_frame[i].i];
+		uint32_t parent = profile_stack_parent(p, i);
 
 		if (!w->is_sampled[i])
 			continue;

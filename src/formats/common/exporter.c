@@ -21,10 +21,11 @@ void code_places_init(struct code_places *places, const struct profile *p)
 
 	child_table_init(&places->tree, p->frame_count + 1);
 	places->of_stack = xcalloc(p->stack_count, sizeof(*places->of_stack));
-	for (size_t i = 1; i < p->stack_count; i++) {
-		frame_id frame = p->stacks[i].frame;
-		uint32_t outer =
-			p->frames[frame.i].is_inline ? places->of_stack[p->stacks[i].parent.i] : 0;
+	for (uint32_t i = 1; i < p->stack_count; i++) {
+		frame_id frame = p->stack_frame[i];
+		uint32_t outer = p->frames[frame.i].is_inline
+					 ? places->of_stack[profile_stack_parent(p, i)]
+					 : 0;
 
 		places->of_stack[i] = child_table_at(&places->tree, outer, frame.i, &added);
 	}

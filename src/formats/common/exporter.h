@@ -50,7 +50,7 @@ static inline stack_id code_places_caller(
 	uint32_t place = places->of_stack[stack.i];
 
 	for (; place; place = code_places_outer(places, place))
-		stack = p->stacks[stack.i].parent;
+		stack = profile_parent(p, stack);
 	return stack;
 }
 

@@ -23,10 +23,10 @@ static uint32_t *sort_by_frame(const struct profile *p, const uint32_t *frame_ra
 	uint32_t *sorted = xcalloc(p->stack_count, sizeof(*sorted));
 
 	for (size_t i = 1; i < p->stack_count; i++)
-		starts[frame_rank[p->stacks[i].frame.i] + 1]++;
+		starts[frame_rank[p->stack_frame[i].i] + 1]++;
 	sum_up(starts, p->frame_count);
 	for (size_t i = 1; i < p->stack_count; i++)
-		sorted[starts[frame_rank[p->stacks[i].frame.i]]++] = (uint32_t)i;
+		sorted[starts[frame_rank[p->stack_frame[i].i]]++] = (uint32_t)i;
 	free(starts);
 	return sorted;
 }
@@ -36,11 +36,11 @@ static uint32_t *group_by_parent(const struct profile *p, const uint32_t *sorted
 {
 	uint32_t *children = xcalloc(p->stack_count, sizeof(*children));
 
-	for (size_t i = 1; i < p->stack_count; i++)
-		end[p->stacks[i].parent.i + 1]++;
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		end[profile_stack_parent(p, i) + 1]++;
 	sum_up(end, p->stack_count);
 	for (size_t k = 0; k + 1 < p->stack_count; k++)
-		children[end[p->stacks[sorted[k]].parent.i]++] = sorted[k];
+		children[end[profile_stack_parent(p, sorted[k])]++] = sorted[k];
 	return children;
 }
 
@@ -55,7 +55,7 @@ static void walk(struct stack_order *o, const struct profile *p, const uint32_t 
 		next[s] = end[s - 1];
 	while (row < o->count) {
 		if (next[at] == end[at]) {
-			at = p->stacks[at].parent.i;
+			at = profile_stack_parent(p, at);
 			level--;
 			continue;
 		}

@@ -26,8 +26,8 @@ static void measure_stacks(struct zone_walker *w)
 	const struct profile *p = w->profile;
 
 	w->depth = xcalloc(p->stack_count, sizeof(*w->depth));
-	for (size_t i = 1; i < p->stack_count; i++)
-		w->depth[i] = w->depth[p->stacks[i].parent.i] + 1;
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		w->depth[i] = w->depth[profile_stack_parent(p, i)] + 1;
 }
 
 static void measure_threads(struct zone_walker *w)
@@ -57,16 +57,14 @@ static void measure_threads(struct zone_walker *w)
 static void change(
 	struct zone_walker *w, uint32_t thread, uint32_t from, uint32_t to, uint64_t time_ns)
 {
-	const struct stack *stacks = w->profile->stacks;
-
 	w->path.count = 0;
 	while (from != to) {
 		if (w->depth[to] > w->depth[from]) {
 			vec_push(&w->path, to);
-			to = stacks[to].parent.i;
+			to = profile_stack_parent(w->profile, to);
 		} else {
 			w->leave(w->context, thread, from, time_ns);
-			from = stacks[from].parent.i;
+			from = profile_stack_parent(w->profile, from);
 		}
 	}
 	while (w->path.count > 0)

@@ -500,7 +500,7 @@ static void write_stacks(struct dump_writer *w)
 		put_word(w, "stack");
 		put_number(w, w->order.level[row]);
 		if (stack) {
-			frame_id frame = p->stacks[stack].frame;
+			frame_id frame = p->stack_frame[stack];
 			put_function(w, p->frames[frame.i].function);
 			if (w->frame_nth[frame.i] > 1)
 				strbuf_printf(&w->sink->text, "@%u", w->frame_nth[frame.i]);

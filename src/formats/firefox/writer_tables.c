@@ -198,12 +198,12 @@ static void find_places(struct firefox_writer *w)
 /* A stack needs those that it is called from, as running ones. */
 static void mark_callers(struct firefox_writer *w)
 {
-	const struct stack *stacks = w->profile->stacks;
+	const struct profile *p = w->profile;
 
-	for (size_t i = w->profile->stack_count; i-- > 1;)
+	for (uint32_t i = (uint32_t)p->stack_count; i-- > 1;)
 		for (unsigned int state = 0; state < FIREFOX_STATE_COUNT; state++)
 			if (w->stack_number[state][i] != NO_ID)
-				w->stack_number[FIREFOX_RUNNING][stacks[i].parent.i] = 0;
+				w->stack_number[FIREFOX_RUNNING][profile_stack_parent(p, i)] = 0;
 	for (unsigned int state = 0; state < FIREFOX_STATE_COUNT; state++)
 		w->stack_number[state][0] = NO_ID;
 }
@@ -211,9 +211,9 @@ static void mark_callers(struct firefox_writer *w)
 static void number_stack(struct firefox_writer *w, uint32_t stack, unsigned int state,
 	uint32_t depth, uint32_t symbol)
 {
-	const struct stack *s = &w->profile->stacks[stack];
-	struct out_frame out = {s->frame.i, depth, symbol, state};
-	uint32_t parent = w->stack_number[FIREFOX_RUNNING][s->parent.i];
+	const struct profile *p = w->profile;
+	struct out_frame out = {p->stack_frame[stack].i, depth, symbol, state};
+	uint32_t parent = w->stack_number[FIREFOX_RUNNING][profile_stack_parent(p, stack)];
 	uint32_t number = (uint32_t)w->stacks.count;
 	struct firefox_out_stack row = {row_table_intern(&w->frames, &out_frame_rows, &out),
 		parent == NO_ID ? 0 : number - parent};
@@ -229,8 +229,8 @@ static void number_stacks(struct firefox_writer *w)
 	uint32_t *symbol = no_numbers(p->stack_count);
 
 	for (uint32_t i = 1; i < p->stack_count; i++) {
-		const struct frame *f = &p->frames[p->stacks[i].frame.i];
-		uint32_t parent = p->stacks[i].parent.i;
+		const struct frame *f = &p->frames[p->stack_frame[i].i];
+		uint32_t parent = profile_stack_parent(p, i);
 		bool is_inline = f->is_inline && parent > 0;
 
 		if (w->stack_number[0][i] == NO_ID && w->stack_number[1][i] == NO_ID &&

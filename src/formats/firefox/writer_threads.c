@@ -504,7 +504,7 @@ static void gather_zones(struct firefox_writer *w, uint32_t thread, struct marke
 
 	for (size_t i = w->first_zone[thread]; i < w->first_zone[thread + 1]; i++) {
 		struct firefox_marker m = w->zones.data[i];
-		function_id function = p->frames[p->stacks[m.stack].frame.i].function;
+		function_id function = p->frames[p->stack_frame[m.stack].i].function;
 
 		m.name = firefox_string_number(w, p->functions[function.i].name);
 		vec_push(&list->items, m);

@@ -37,10 +37,10 @@ static struct error *folded_write(
 	uint32_t *text_of = make_texts(&lines, p, options->with_modules);
 	uint32_t *stack_of = xcalloc(p->stack_count, sizeof(*stack_of));
 	folded_lines_add(&lines, 0, profile_weight(p, metric, 0));
-	for (size_t i = 1; i < p->stack_count; i++) {
-		const struct frame *frame = &p->frames[p->stacks[i].frame.i];
+	for (uint32_t i = 1; i < p->stack_count; i++) {
+		const struct frame *frame = &p->frames[p->stack_frame[i].i];
 		stack_of[i] = folded_lines_stack(
-			&lines, stack_of[p->stacks[i].parent.i], text_of[frame->function.i]);
+			&lines, stack_of[profile_stack_parent(p, i)], text_of[frame->function.i]);
 		folded_lines_add(&lines, stack_of[i], profile_weight(p, metric, i));
 	}
 	free(stack_of);

@@ -186,11 +186,11 @@ static int64_t sum_of(const struct writing *w, const struct figure *f, size_t fi
 		if (f->of_sample)
 			sum += f->of_sample[item];
 		else if (f->of_row)
-			sum += f->of_row[w->profile->weight_row[item]];
+			sum += f->of_row[profile_row(w->profile, item)];
 		else if (w->profile->samples.count)
 			sum++;
 		else
-			sum += (int64_t)f->counts[w->profile->weight_row[item]];
+			sum += (int64_t)f->counts[profile_row(w->profile, item)];
 	}
 	return sum;
 }

@@ -202,9 +202,9 @@ static void write_stack(struct perf_writer *w, stack_id stack)
 	if (stack.i == 0)
 		strbuf_add(&w->sink->text, STR("\t               0 [unknown] ([unknown])\n"));
 	while (stack.i) {
-		const struct frame *frame = &p->frames[p->stacks[stack.i].frame.i];
+		const struct frame *frame = &p->frames[p->stack_frame[stack.i].i];
 
-		stack = p->stacks[stack.i].parent;
+		stack = profile_parent(p, stack);
 		write_frame(w, frame, is_caller);
 		is_caller |= !frame->is_inline;
 	}

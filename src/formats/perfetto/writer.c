@@ -185,7 +185,7 @@ static void enter_zone(void *context, uint32_t thread, uint32_t stack, uint64_t 
 {
 	struct perfetto_writer *w = context;
 	const struct profile *p = w->profile;
-	uint32_t function = p->frames[p->stacks[stack].frame.i].function.i;
+	uint32_t function = p->frames[p->stack_frame[stack].i].function.i;
 
 	size_t packet = perfetto_begin(w, time_ns);
 	intern_name(w, function);

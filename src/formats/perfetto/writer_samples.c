@@ -140,12 +140,12 @@ static void put_unknown_frame(struct perfetto_writer *w)
 
 static void put_callstack(struct perfetto_writer *w, uint32_t stack)
 {
-	const struct stack *stacks = w->profile->stacks;
+	const struct profile *p = w->profile;
 	VEC(uint32_t) frames = {0};
 
-	for (uint32_t i = stack; i; i = stacks[i].parent.i) {
-		vec_push(&frames, stacks[i].frame.i);
-		put_frame(w, stacks[i].frame.i);
+	for (uint32_t i = stack; i; i = profile_stack_parent(p, i)) {
+		vec_push(&frames, p->stack_frame[i].i);
+		put_frame(w, p->stack_frame[i].i);
 	}
 	if (stack == 0)
 		put_unknown_frame(w);

@@ -51,7 +51,7 @@ static bool counts_samples(const struct profile *p)
 	return p->row_samples != NULL;
 }
 
-static bool has_weight(const struct profile *p, size_t stack)
+static bool has_weight(const struct profile *p, uint32_t stack)
 {
 	bool has = p->row_samples && profile_samples(p, stack);
 
@@ -67,8 +67,8 @@ static void make_path(struct csv_writer *w, uint32_t stack)
 
 	w->frames.count = 0;
 	strbuf_clear(&w->path);
-	for (; stack; stack = p->stacks[stack].parent.i)
-		vec_push(&w->frames, p->stacks[stack].frame.i);
+	for (; stack; stack = profile_stack_parent(p, stack))
+		vec_push(&w->frames, p->stack_frame[stack].i);
 	for (size_t i = w->frames.count; i-- > 0;) {
 		const struct function *f = &p->functions[p->frames[w->frames.data[i]].function.i];
 

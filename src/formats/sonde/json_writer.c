@@ -209,23 +209,37 @@ static void put_ids(
 	json_put_end(&w->json);
 }
 
-/* row: which of the numbers stands at each of count places; NULL: that of the same number. */
-static void put_numbers(struct json_profile *w, const char *key, const uint64_t *numbers,
-	const uint32_t *row, size_t count)
+static void put_parents(struct json_profile *w)
 {
+	const struct profile *p = w->profile;
+
 	next_line(w);
-	json_put_key(&w->json, key);
+	json_put_key(&w->json, "parent");
 	json_put_array(&w->json);
-	for (size_t i = 0; i < count; i++) {
-		json_put_unsigned(&w->json, numbers[row ? row[i] : i]);
+	for (uint32_t i = 0; i < p->stack_count; i++) {
+		json_put_unsigned(&w->json, profile_stack_parent(p, i));
 		(void)sink_settle(w->sink);
 	}
 	json_put_end(&w->json);
 }
 
-/* The same of each metric, weight[metric][row]. */
+/* Of count places; is_by_row: of stacks, whose numbers stand by row. */
+static void put_numbers(struct json_profile *w, const char *key, const uint64_t *numbers,
+	bool is_by_row, size_t count)
+{
+	next_line(w);
+	json_put_key(&w->json, key);
+	json_put_array(&w->json);
+	for (uint32_t i = 0; i < count; i++) {
+		json_put_unsigned(&w->json, numbers[is_by_row ? profile_row(w->profile, i) : i]);
+		(void)sink_settle(w->sink);
+	}
+	json_put_end(&w->json);
+}
+
+/* The same of each metric. */
 static void put_weights(struct json_profile *w, const char *key, const int64_t *const *weight,
-	const uint32_t *row, size_t count)
+	bool is_by_row, size_t count)
 {
 	next_line(w);
 	json_put_key(&w->json, key);
@@ -233,8 +247,9 @@ static void put_weights(struct json_profile *w, const char *key, const int64_t *
 	for (size_t m = 0; m < w->profile->metric_count; m++) {
 		next_line(w);
 		json_put_array(&w->json);
-		for (size_t i = 0; i < count; i++) {
-			json_put_int(&w->json, weight[m][row ? row[i] : i]);
+		for (uint32_t i = 0; i < count; i++) {
+			json_put_int(
+				&w->json, weight[m][is_by_row ? profile_row(w->profile, i) : i]);
 			(void)sink_settle(w->sink);
 		}
 		json_put_end(&w->json);
@@ -255,11 +270,11 @@ static void write_stacks(struct json_profile *w)
 	const struct profile *p = w->profile;
 
 	begin_columns(w, "stacks", p->stack_count);
-	put_ids(w, "parent", &p->stacks->parent, sizeof(*p->stacks), p->stack_count);
-	put_ids(w, "frame", &p->stacks->frame, sizeof(*p->stacks), p->stack_count);
-	put_weights(w, "weights", p->row_weight, p->weight_row, p->stack_count);
+	put_parents(w);
+	put_ids(w, "frame", p->stack_frame, sizeof(*p->stack_frame), p->stack_count);
+	put_weights(w, "weights", p->row_weight, true, p->stack_count);
 	if (p->row_samples)
-		put_numbers(w, "samples", p->row_samples, p->weight_row, p->stack_count);
+		put_numbers(w, "samples", p->row_samples, true, p->stack_count);
 	json_put_end(&w->json);
 }
 
@@ -342,13 +357,13 @@ static void write_samples(struct json_profile *w)
 	if (s->thread)
 		put_ids(w, "thread", s->thread, sizeof(*s->thread), s->count);
 	if (s->time_ns)
-		put_numbers(w, "time_ns", s->time_ns, NULL, s->count);
+		put_numbers(w, "time_ns", s->time_ns, false, s->count);
 	if (s->zone)
 		put_ids(w, "zone", s->zone, sizeof(*s->zone), s->count);
 	if (s->labels)
 		put_ids(w, "label_set", s->labels, sizeof(*s->labels), s->count);
 	if (s->count)
-		put_weights(w, "weights", (const int64_t *const *)s->weight, NULL, s->count);
+		put_weights(w, "weights", (const int64_t *const *)s->weight, false, s->count);
 	json_put_end(&w->json);
 }
 
@@ -370,7 +385,7 @@ static void write_zones(struct json_profile *w)
 	json_put_end(&w->json);
 	begin_columns(w, "zone_events", e->count);
 	put_ids(w, "thread", e->thread, sizeof(*e->thread), e->count);
-	put_numbers(w, "time_ns", e->time_ns, NULL, e->count);
+	put_numbers(w, "time_ns", e->time_ns, false, e->count);
 	put_ids(w, "stack", e->stack, sizeof(*e->stack), e->count);
 	json_put_end(&w->json);
 }

@@ -257,10 +257,10 @@ static void put_stacks(struct sonde_writer *w)
 	const struct profile *p = w->profile;
 
 	for (uint32_t i = 1; i < p->stack_count; i++) {
-		const struct sonde_key *key = &w->keys.of_frame[p->stacks[i].frame.i];
+		const struct sonde_key *key = &w->keys.of_frame[p->stack_frame[i].i];
 
 		make_room(w);
-		capture_stacks_node(w->batch.stacks, i, p->stacks[i].parent.i,
+		capture_stacks_node(w->batch.stacks, i, profile_stack_parent(p, i),
 			capture_stacks_frame(
 				w->batch.stacks, (struct capture_frame){key->object, key->addr}));
 	}

@@ -88,7 +88,7 @@ static uint32_t stack_frame(const struct speedscope *w, uint32_t stack)
 {
 	const struct profile *p = w->profile;
 
-	return p->frames[p->stacks[stack].frame.i].function.i;
+	return p->frames[p->stack_frame[stack].i].function.i;
 }
 
 /* ---- The two forms */
@@ -98,17 +98,17 @@ static void find_depths(struct speedscope *w)
 	const struct profile *p = w->profile;
 
 	w->depth = xcalloc(p->stack_count, sizeof(*w->depth));
-	for (size_t i = 1; i < p->stack_count; i++)
-		w->depth[i] = w->depth[p->stacks[i].parent.i] + 1;
+	for (uint32_t i = 1; i < p->stack_count; i++)
+		w->depth[i] = w->depth[profile_stack_parent(p, i)] + 1;
 }
 
 static uint32_t common_stack(const struct speedscope *w, uint32_t a, uint32_t b)
 {
 	while (a != b)
 		if (w->depth[a] > w->depth[b])
-			a = w->profile->stacks[a].parent.i;
+			a = profile_stack_parent(w->profile, a);
 		else
-			b = w->profile->stacks[b].parent.i;
+			b = profile_stack_parent(w->profile, b);
 	return a;
 }
 
@@ -134,7 +134,7 @@ static void write_stack(struct speedscope *w, uint32_t stack)
 	json_put_array(&w->json);
 	if (stack == 0)
 		json_put_unsigned(&w->json, w->unknown);
-	for (w->path.count = 0; stack; stack = w->profile->stacks[stack].parent.i)
+	for (w->path.count = 0; stack; stack = profile_stack_parent(w->profile, stack))
 		vec_push(&w->path, stack);
 	while (w->path.count && sink_settle(w->sink))
 		json_put_unsigned(&w->json, stack_frame(w, w->path.data[--w->path.count]));
@@ -166,12 +166,12 @@ static void write_event(struct speedscope *w, struct str type, uint32_t frame, i
 /* Closes the frames that are in `from` alone and opens those of `to`; an empty stack is a frame. */
 static void write_change(struct speedscope *w, uint32_t from, uint32_t to, int64_t at)
 {
-	const struct stack *stacks = w->profile->stacks;
+	const struct profile *p = w->profile;
 	uint32_t common = common_stack(w, from, to);
 
-	for (; from != common; from = stacks[from].parent.i)
+	for (; from != common; from = profile_stack_parent(p, from))
 		write_event(w, STR("C"), stack_frame(w, from), at);
-	for (w->path.count = 0; to != common; to = stacks[to].parent.i)
+	for (w->path.count = 0; to != common; to = profile_stack_parent(p, to))
 		vec_push(&w->path, to);
 	while (w->path.count)
 		write_event(w, STR("O"), stack_frame(w, w->path.data[--w->path.count]), at);
