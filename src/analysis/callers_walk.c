@@ -46,7 +46,7 @@ static uint32_t *count_stacks(const struct callers_walk *w)
 
 	for (uint32_t i = (uint32_t)w->tree->node_count; i-- > 1;) {
 		below[i] += has_weight(w, i);
-		below[w->tree->parent[i]] += below[i];
+		below[entity_tree_parent(w->tree, i)] += below[i];
 	}
 	return below;
 }
@@ -224,10 +224,11 @@ void callers_walk_run(struct callers_walk *w)
 	w->path[0] = (struct callers_step){.centre = NO_ID};
 	for (uint32_t i = 1; i < tree->node_count;) {
 		if (w->stacks_below[i] == 0) {
-			i = tree->end[i];
+			i = entity_tree_end(tree, i);
 			continue;
 		}
-		for (; w->path[depth].node != tree->parent[i]; depth--)
+		for (uint32_t parent = entity_tree_parent(tree, i); w->path[depth].node != parent;
+			depth--)
 			leave(w, depth);
 		assert(depth < tree->depth_max);
 		enter(w, i++, ++depth);

@@ -51,8 +51,9 @@ static void builder_add_tree(struct builder *b)
 	const struct entity_tree *tree = b->tree;
 
 	b->arc = xcalloc(b->tree->node_count, sizeof(*b->arc));
-	for (size_t i = 1; i < tree->node_count; i++)
-		b->arc[i] = builder_arc(b, tree->entity[tree->parent[i]], tree->entity[i]);
+	for (uint32_t i = 1; i < tree->node_count; i++)
+		b->arc[i] =
+			builder_arc(b, tree->entity[entity_tree_parent(tree, i)], tree->entity[i]);
 }
 
 static void builder_add_counts(struct builder *b, const struct entity_arc *counted, size_t count)
@@ -73,9 +74,10 @@ static void builder_deinit(struct builder *b)
 }
 
 /* Whether stacks enter the node's unit here. */
-static bool begins_run(const struct entity_tree *tree, const struct call_units *units, size_t node)
+static bool begins_run(
+	const struct entity_tree *tree, const struct call_units *units, uint32_t node)
 {
-	uint32_t caller = tree->entity[tree->parent[node]];
+	uint32_t caller = tree->entity[entity_tree_parent(tree, node)];
 
 	return caller == NO_ID || units->of[caller] != units->of[tree->entity[node]];
 }
@@ -83,9 +85,9 @@ static bool begins_run(const struct entity_tree *tree, const struct call_units *
 /* From each node's own arc to that of its run. */
 static void builder_find_runs(struct builder *b, const struct call_units *units)
 {
-	for (size_t i = 1; i < b->tree->node_count; i++)
+	for (uint32_t i = 1; i < b->tree->node_count; i++)
 		if (!begins_run(b->tree, units, i))
-			b->arc[i] = b->arc[b->tree->parent[i]];
+			b->arc[i] = b->arc[entity_tree_parent(b->tree, i)];
 }
 
 /* The figures of one metric's tree; the caller's, in two arrays. */
@@ -95,7 +97,7 @@ static struct call_figures builder_figures(
 	struct call_times *times = xcalloc(b->arcs.count, sizeof(*times));
 	int64_t *self = xcalloc(tree->entity_count, sizeof(*self));
 
-	for (size_t i = 1; i < tree->node_count; i++) {
+	for (uint32_t i = 1; i < tree->node_count; i++) {
 		int64_t weight = entity_tree_weight(tree, i);
 		struct call_times *run = &times[b->arc[i]];
 

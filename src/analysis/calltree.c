@@ -57,7 +57,7 @@ struct layout {
 
 static uint32_t node_parent(const struct layout *l, uint32_t node)
 {
-	return l->play ? play_parent(l->play, node) : l->tree->parent[node];
+	return l->play ? play_parent(l->play, node) : entity_tree_parent(l->tree, node);
 }
 
 static uint32_t node_entity(const struct layout *l, uint32_t node)
@@ -73,7 +73,7 @@ static uint32_t node_stub(const struct layout *l, uint32_t node)
 
 static uint32_t node_first_seen(const struct layout *l, uint32_t node)
 {
-	return l->play ? l->play->nodes.data[node].first_seen : l->tree->first_seen[node];
+	return l->play ? l->play->nodes.data[node].first_seen : node; /* siblings stand so */
 }
 
 static const struct entity_tree *metric_tree(const struct layout *l, size_t metric)
@@ -263,10 +263,10 @@ static uint64_t node_rank(const struct layout *l, uint32_t node)
 /* The node's children that rank high enough. */
 static void find_children(struct layout *l, uint32_t node, uint64_t least)
 {
-	const uint32_t *end = l->tree->end;
+	uint32_t end = l->is_plain ? entity_tree_end(l->tree, node) : 0;
 
 	l->siblings.count = 0;
-	for (uint32_t c = node + 1; l->is_plain && c < end[node]; c = end[c])
+	for (uint32_t c = node + 1; c < end; c = entity_tree_end(l->tree, c))
 		if (node_rank(l, c) >= least)
 			vec_push(&l->siblings, c);
 	for (size_t i = l->is_plain ? 0 : l->begin[node]; !l->is_plain && i < l->begin[node + 1];

@@ -83,7 +83,7 @@ static void play_push(struct play *p, uint32_t at, uint32_t entity_node)
 static void play_frame(struct play *p, uint32_t cur, uint32_t entity_node)
 {
 	const struct entity_tree *tree = p->tree;
-	uint32_t entity = tree->entity[entity_node], first_seen = tree->first_seen[entity_node];
+	uint32_t entity = tree->entity[entity_node], first_seen = p->first_seen[entity_node];
 	bool added;
 	uint32_t id = child_table_at(&p->children, cur, entity, &added);
 
@@ -93,7 +93,7 @@ static void play_frame(struct play *p, uint32_t cur, uint32_t entity_node)
 	p->arrival[entity_node] = id;
 	if (first_seen < node->first_seen)
 		node->first_seen = first_seen;
-	if (tree->end[entity_node] == entity_node + 1)
+	if (entity_tree_end(tree, entity_node) == entity_node + 1)
 		return; /* no stack goes on from here */
 	if (node->stub != NO_ID) {
 		play_push(p, p->stubs.data[node->stub].target, entity_node);
@@ -109,10 +109,10 @@ static void play_frame(struct play *p, uint32_t cur, uint32_t entity_node)
 static void play_advance(struct play *p, uint32_t cur)
 {
 	uint32_t from = p->nodes.data[cur].pending;
-	const uint32_t *end = p->tree->end;
+	uint32_t end = entity_tree_end(p->tree, from);
 
 	p->nodes.data[cur].pending = p->next[from];
-	for (uint32_t i = from + 1; i < end[from]; i = end[i])
+	for (uint32_t i = from + 1; i < end; i = entity_tree_end(p->tree, i))
 		play_frame(p, cur, i);
 }
 
@@ -158,7 +158,7 @@ static void weigh_jump(
 	int64_t below = entity_tree_weight_below(tree, i);
 	uint32_t before = stub->last_jump;
 
-	while (before != 0 && tree->end[before] <= i)
+	while (before != 0 && entity_tree_end(tree, before) <= i)
 		before = p->next[before];
 	p->next[i] = before;
 	stub->last_jump = i;
@@ -176,11 +176,12 @@ static void weigh_node(
 {
 	if (i < node->reached_end)
 		return;
-	node->reached_end = tree->end[i];
+	node->reached_end = entity_tree_end(tree, i);
+	int64_t below = entity_tree_weight_between(tree, i, node->reached_end);
 	if (p->jumped[i])
-		node->indirect += entity_tree_weight_below(tree, i);
+		node->indirect += below;
 	else
-		node->direct += entity_tree_weight_below(tree, i);
+		node->direct += below;
 }
 
 static void weigh_all(struct play *p, const struct play_weights *w)
@@ -191,7 +192,7 @@ static void weigh_all(struct play *p, const struct play_weights *w)
 		if (w->tree->is_passed && !w->tree->is_passed[i])
 			continue;
 		/* Most never jump; what is not written stays zero and takes no memory. */
-		if (stub != NO_ID || p->jumped[w->tree->parent[i]])
+		if (stub != NO_ID || p->jumped[entity_tree_parent(w->tree, i)])
 			p->jumped[i] = true;
 		if (stub != NO_ID) {
 			weigh_jump(p, w->tree, &w->stubs[stub], i);
@@ -233,7 +234,9 @@ void play_init(struct play *p, const struct entity_tree *tree, enum collapse col
 	p->next = xcalloc(tree->node_count, sizeof(*p->next));
 	p->jumps = xcalloc(tree->node_count, sizeof(*p->jumps));
 	p->jumped = xcalloc(tree->node_count, sizeof(*p->jumped));
+	p->first_seen = entity_tree_first_seen(tree);
 	play_all(p);
+	free(p->first_seen);
 	weigh_metrics(p);
 }
 

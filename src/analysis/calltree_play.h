@@ -57,11 +57,12 @@ struct play {
 	VEC(struct play_stub) stubs;
 	struct play_weights *weights; /* [metric_count], the tree's own metric first */
 	size_t metric_count;
-	uint32_t *nearest; /* [entity]: innermost node of it on the path, or NO_ID */
-	uint32_t *arrival; /* [entity node]: the node or stub it arrived at */
-	uint32_t *next;	   /* [entity node]: the next pending one; later the jump before this one */
-	uint32_t *jumps;   /* [entity node]: how often its stub was taken up to here */
-	bool *jumped;	   /* [entity node]: whether any stub was */
+	uint32_t *nearest;    /* [entity]: innermost node of it on the path, or NO_ID */
+	uint32_t *first_seen; /* [entity node], while stacks are played */
+	uint32_t *arrival;    /* [entity node]: the node or stub it arrived at */
+	uint32_t *next;	 /* [entity node]: the next pending one; later the jump before this one */
+	uint32_t *jumps; /* [entity node]: how often its stub was taken up to here */
+	bool *jumped;	 /* [entity node]: whether any stub was */
 };
 
 /* Plays and weighs all stacks. */

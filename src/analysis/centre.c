@@ -175,7 +175,8 @@ static bool occurs(const struct entity_tree *tree, const struct centre *centre)
 	bool found = false;
 
 	for (uint32_t i = 1; i < tree->node_count && !found; i++) {
-		matched[i] = centre_step(centre, matched[tree->parent[i]], tree->entity[i]);
+		matched[i] =
+			centre_step(centre, matched[entity_tree_parent(tree, i)], tree->entity[i]);
 		found = centre_ends(centre, matched[i]);
 	}
 	free(matched);

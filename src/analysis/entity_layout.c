@@ -1,250 +1,367 @@
 /*
  * The groups of an entity tree in pre-order.
  *
- * A subtree takes as many places as it has nodes.  So one backward loop over the groups, which
- * stand behind their parents, tells the sizes; and as one forward loop passes them in the order of
- * first sight, each gets the next place that its parent has left.  Groups are numbered in that
- * order mostly, as stacks are when samples make them; where they are not, they are sorted.  What a
- * node's parent is, and its depth, follows from the ends of the nodes before it.
+ * Most groups have one child, which is the next one, so that all of the work is done by *piece*: a
+ * longest row of groups with consecutive numbers, each the only child of the one before it.  A tree
+ * has five to ten times as many groups as pieces.  A piece begins where a run of groups does
+ * (model/tree_runs.h), and behind each group from which another run begins.  Groups with no weight
+ * in or below them are in no piece.
  *
- * Each step is a loop over arrays that goes on, mostly, where it was; no tree is walked.  That is
- * what makes millions of stacks cheap.
+ * A subtree takes as many places as it has nodes.  One backward loop over the pieces, which stand
+ * behind their parents, finds the sizes; and as one forward loop passes them in the order of first
+ * sight, each gets the next place that its parent has left.  Pieces are numbered in that order
+ * mostly, as stacks are when samples make them; where they are not, they are sorted.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/entity_growth.h"
 #include "base/alloc.h"
+#include "base/sort.h"
+
+struct piece {
+	uint32_t first;	 /* group */
+	uint32_t count;	 /* groups, and so nodes */
+	uint32_t parent; /* piece, of whose last group its first is a child; of piece 0: 0 */
+	uint32_t seen;	 /* the first stack or sample in it or below */
+	uint32_t size;	 /* nodes, those below included */
+	uint32_t place;	 /* node of its first group */
+	uint32_t next;	 /* node of the next piece below it */
+};
 
 struct layout {
 	const struct growth *g;
-	/* [group]: the first stack or sample with weight in it or below; NULL: nobody asks */
-	uint32_t *first;
-	uint32_t *next;	 /* [group]: its nodes, itself included; then the next child's place */
-	uint32_t *order; /* groups by first; NULL: as they are numbered */
-	uint32_t *place; /* [group]: its node, where that is asked for */
+	struct arena *scratch;
+	struct tree_runs made;	      /* of groups, where these have no runs yet */
+	const struct tree_runs *runs; /* of groups */
+	struct rank_set ends;	      /* groups with weight of their own */
+	uint32_t *run_end;	      /* [run]: one past its last group that has a node; 0: none */
+	struct rank_set begins;	      /* groups that begin a piece */
+	struct piece *pieces;
+	size_t count;
 	size_t node_count;
-	/* What is made: see struct entity_tree. */
-	uint32_t *parent, *entity, *end, *first_seen;
-	int64_t **before;
-	bool **passed;
+	struct sort_item *order; /* pieces by first sight; NULL: as they are numbered */
 };
 
-/* The first stack or sample in the group itself, or NO_ID. */
-static inline uint32_t group_first(const struct growth *g, uint32_t group)
+/* ---- groups ---- */
+
+static bool group_ends(const struct growth *g, uint32_t group)
 {
 	if (g->first)
-		return g->first[group];
-	size_t row = growth_row(g, group);
-	if (g->weight[0][row] != 0)
-		return group;
-	for (size_t k = 1; k < g->spec->metric_count; k++)
-		if (g->weight[k][row] != 0)
-			return group;
-	return NO_ID;
+		return g->first[group] != NO_ID;
+	for (size_t k = 0; k < g->spec->metric_count; k++)
+		if (growth_weight(g, k, group) != 0)
+			return true;
+	return false;
 }
 
-static inline void first_lower(uint32_t *first, uint32_t to)
-{
-	*first = to < *first ? to : *first;
-}
-
-/* Those with nothing in or below them take no place. */
-static void layout_measure(struct layout *l)
+/* The groups with weight of their own. */
+static void find_ends(struct layout *l)
 {
 	const struct growth *g = l->g;
-	uint32_t *first = l->first, *next = l->next;
+	const struct rank_set *weighted = &g->selection->profile->weighted;
+	uint64_t *bits = rank_set_bits(g->count, l->scratch);
 
-	for (uint32_t i = (uint32_t)g->count; i-- > 1;) {
-		uint32_t parent = growth_parent(g, i), size = next[i], own = group_first(g, i);
-
-		if (first) {
-			first_lower(&first[i], own);
-			first_lower(&first[parent], first[i]);
-		}
-		size += size > 0 || own != NO_ID;
-		next[i] = size;
-		next[parent] += size;
+	if (g->is_by_row) {
+		for (uint32_t i = rank_set_next(weighted, 0); i < g->count;
+			i = rank_set_next(weighted, i + 1))
+			if (group_ends(g, i))
+				rank_set_put(bits, i);
+	} else {
+		for (uint32_t i = 0; i < g->count; i++)
+			if (group_ends(g, i))
+				rank_set_put(bits, i);
 	}
-	if (first)
-		first_lower(&first[0], group_first(g, 0));
-	l->node_count = (size_t)next[0] + 1;
+	l->ends = rank_set_make(bits, g->count, l->scratch);
 }
 
-static bool layout_is_in_order(const struct layout *l)
+static uint32_t parent_of_group(const void *growth, uint32_t group)
 {
-	uint32_t last = 0;
+	return growth_parent(growth, group);
+}
 
-	for (size_t i = 0; i < l->g->count; i++) {
-		if (l->first[i] == NO_ID)
+static void find_runs(struct layout *l)
+{
+	const struct growth *g = l->g;
+
+	l->runs = &g->selection->profile->runs;
+	if (g->is_stacks && g->selection->parent == NULL)
+		return;
+	tree_runs_make(&l->made, g->count, parent_of_group, g, l->scratch);
+	l->runs = &l->made;
+}
+
+/* How far each run reaches: to its last group with weight, or from which another run begins. */
+static void find_run_ends(struct layout *l)
+{
+	const struct tree_runs *r = l->runs;
+
+	l->run_end = xcalloc(r->count, sizeof(*l->run_end));
+	l->run_end[0] = 1;
+	for (uint32_t i = rank_set_next(&l->ends, 0), run = 0; i < l->g->count;
+		i = rank_set_next(&l->ends, i + 1)) {
+		while (r->first[run + 1] <= i)
+			run++;
+		l->run_end[run] = i + 1;
+	}
+	for (size_t i = r->count; i-- > 1;) {
+		uint32_t *above = &l->run_end[tree_runs_find(r, r->parent[i])];
+
+		if (l->run_end[i] && *above < r->parent[i] + 1)
+			*above = r->parent[i] + 1;
+	}
+}
+
+/* ---- pieces ---- */
+
+static void find_begins(struct layout *l)
+{
+	const struct tree_runs *r = l->runs;
+	uint64_t *bits = rank_set_bits(l->g->count, l->scratch);
+
+	rank_set_put(bits, 0);
+	for (size_t i = 1; i < r->count; i++) {
+		uint32_t behind = r->parent[i] + 1;
+
+		if (l->run_end[i] == 0)
 			continue;
-		if (l->first[i] < last)
-			return false;
-		last = l->first[i];
+		rank_set_put(bits, r->first[i]);
+		if (behind < l->run_end[tree_runs_find(r, r->parent[i])])
+			rank_set_put(bits, behind);
 	}
-	return true;
+	l->begins = rank_set_make(bits, l->g->count, l->scratch);
+	l->count = l->begins.count;
 }
 
-/* Where groups of each first begin, when they stand in order. */
-static uint32_t *firsts_begin(const uint32_t *firsts, size_t count)
+static uint32_t find_piece(const struct layout *l, uint32_t group)
 {
-	uint32_t most = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (firsts[i] != NO_ID && firsts[i] > most)
-			most = firsts[i];
-	uint32_t *at = xcalloc((size_t)most + 2, sizeof(*at));
-	for (size_t i = 0; i < count; i++)
-		if (firsts[i] != NO_ID)
-			at[firsts[i] + 1]++;
-	for (size_t i = 1; i <= most; i++)
-		at[i] += at[i - 1];
-	return at;
+	return rank_set_below(&l->begins, group) + rank_set_has(&l->begins, group) - 1;
 }
 
-void entity_nodes_rank(uint32_t *firsts, size_t count)
+/* Which groups they hold. */
+static void make_pieces(struct layout *l)
 {
-	uint32_t *at = firsts_begin(firsts, count);
+	const struct tree_runs *r = l->runs;
+	uint32_t piece = 0, run = 0, end;
 
-	for (size_t i = 0; i < count; i++)
-		firsts[i] = firsts[i] == NO_ID ? 0 : at[firsts[i]]++; /* a tree of nothing */
-	free(at);
+	l->pieces = xcalloc(l->count, sizeof(*l->pieces));
+	for (uint32_t i = 0; i < l->g->count; i = end, piece++) {
+		while (r->first[run + 1] <= i)
+			run++;
+		bool begins_run = i == r->first[run];
+
+		end = rank_set_next(&l->begins, i + 1);
+		l->pieces[piece] = (struct piece){.first = i,
+			.count = (end < l->run_end[run] ? end : l->run_end[run]) - i,
+			.parent = !begins_run ? piece - 1
+				  : i	      ? find_piece(l, r->parent[run])
+					      : 0,
+			.seen = NO_ID};
+	}
 }
 
-/* Groups that are first seen with one stack lie on one path, and stay in the order of numbers. */
-static void layout_sort(struct layout *l)
+/* What is in them and below. */
+static void measure_pieces(struct layout *l)
 {
-	uint32_t *at = firsts_begin(l->first, l->g->count);
+	const uint32_t *first = l->g->first;
+	struct piece *pieces = l->pieces;
 
-	l->order = xcalloc(l->node_count, sizeof(*l->order));
-	for (uint32_t i = 0; i < l->g->count; i++)
-		if (l->first[i] != NO_ID)
-			l->order[at[l->first[i]]++] = i;
-	free(at);
+	for (uint32_t i = rank_set_next(&l->ends, 0), piece = 0; i < l->g->count;
+		i = rank_set_next(&l->ends, i + 1)) {
+		uint32_t seen = first ? first[i] : i;
+
+		while (i >= pieces[piece].first + pieces[piece].count)
+			piece++;
+		if (seen < pieces[piece].seen)
+			pieces[piece].seen = seen;
+	}
+	for (size_t i = l->count; i-- > 0;) {
+		struct piece *p = &pieces[i], *above = &pieces[p->parent];
+
+		p->size += p->count;
+		if (i == 0)
+			break;
+		above->size += p->size;
+		if (p->seen < above->seen)
+			above->seen = p->seen;
+	}
+	l->node_count = pieces[0].size;
+}
+
+/* Where pieces are not numbered in the order of first sight.  Those above others have it no later.
+ */
+static void order_pieces(struct layout *l)
+{
+	bool is_in_order = true;
+
+	for (size_t i = 1; i < l->count; i++)
+		is_in_order &= l->pieces[i - 1].seen <= l->pieces[i].seen;
+	if (is_in_order)
+		return;
+	l->order = xcalloc(l->count, sizeof(*l->order));
+	for (uint32_t i = 0; i < l->count; i++)
+		l->order[i] = (struct sort_item){l->pieces[i].seen, i};
+	sort_items(l->order, l->count);
+}
+
+static void place_pieces(struct layout *l)
+{
+	struct piece *pieces = l->pieces;
+
+	pieces[0].next = pieces[0].count;
+	for (size_t k = 1; k < l->count; k++) {
+		struct piece *p = &pieces[l->order ? l->order[k].index : k];
+		uint32_t *next = &pieces[p->parent].next;
+
+		p->place = *next;
+		p->next = p->place + p->count;
+		*next += p->size;
+	}
 }
 
 static void layout_init(struct layout *l, const struct growth *g)
 {
-	*l = (struct layout){.g = g};
-	l->next = xcalloc(g->count, sizeof(*l->next));
-	if (!g->spec->sums_only) {
-		l->first = xcalloc(g->count, sizeof(*l->first));
-		memset(l->first, 0xff, g->count * sizeof(*l->first)); /* NO_ID */
-	}
-	layout_measure(l);
-	if (l->first && l->node_count > 1 && !layout_is_in_order(l))
-		layout_sort(l);
-	if (g->zone_group)
-		l->place = xcalloc(g->count, sizeof(*l->place));
+	*l = (struct layout){.g = g, .scratch = arena_create()};
+	find_ends(l);
+	find_runs(l);
+	find_run_ends(l);
+	find_begins(l);
+	make_pieces(l);
+	measure_pieces(l);
+	if (!g->spec->sums_only)
+		order_pieces(l);
+	place_pieces(l);
 }
 
 static void layout_deinit(struct layout *l)
 {
-	free(l->first);
-	free(l->next);
+	free(l->run_end);
+	free(l->pieces);
 	free(l->order);
-	free(l->place);
-	free(l->before);
-	free(l->passed);
+	arena_destroy(l->scratch);
 }
 
-/* Room for the columns. */
-static void layout_ready(struct layout *l, struct arena *arena)
-{
-	size_t metrics = l->g->spec->metric_count, count = l->node_count;
+/* ---- nodes ---- */
 
-	l->entity = ARENA_ARRAY(arena, uint32_t, count);
-	l->end = ARENA_ARRAY(arena, uint32_t, count);
-	if (l->first) {
-		l->parent = ARENA_ARRAY(arena, uint32_t, count);
-		l->first_seen = ARENA_ARRAY(arena, uint32_t, count);
+/* The runs of the nodes are the pieces, by place. */
+static void emit_runs(const struct layout *l, struct entity_tree *tree, struct arena *arena)
+{
+	uint64_t *bits = rank_set_bits(l->node_count, arena);
+	uint32_t *first = ARENA_ARRAY(arena, uint32_t, l->count + 1);
+	uint32_t *parent = ARENA_ARRAY(arena, uint32_t, l->count);
+	uint32_t *end = ARENA_ARRAY(arena, uint32_t, l->count);
+
+	for (size_t i = 0; i < l->count; i++)
+		rank_set_put(bits, l->pieces[i].place);
+	tree->runs.begins = rank_set_make(bits, l->node_count, arena);
+	for (size_t i = 0; i < l->count; i++) {
+		const struct piece *p = &l->pieces[i], *above = &l->pieces[p->parent];
+		uint32_t run = rank_set_below(&tree->runs.begins, p->place);
+
+		first[run] = p->place;
+		parent[run] = i ? above->place + above->count - 1 : 0;
+		end[run] = p->place + p->size;
 	}
-	l->before = xcalloc(metrics, sizeof(*l->before));
-	l->passed = metrics > 1 && l->first ? xcalloc(metrics, sizeof(*l->passed)) : NULL;
-	for (size_t k = 0; k < metrics; k++) {
-		l->before[k] = ARENA_ARRAY(arena, int64_t, count + 1);
-		if (l->passed)
-			l->passed[k] = ARENA_ARRAY(arena, bool, count);
+	first[l->count] = (uint32_t)l->node_count;
+	tree->runs.count = l->count;
+	tree->runs.first = first;
+	tree->runs.parent = parent;
+	tree->run_end = end;
+	tree->node_count = l->node_count;
+}
+
+static void emit_entities(const struct layout *l, struct entity_tree *tree, struct arena *arena)
+{
+	uint32_t *entity = ARENA_ARRAY(arena, uint32_t, l->node_count);
+
+	for (size_t k = 0; k < l->count; k++) {
+		const struct piece *p = &l->pieces[k];
+
+		/* The root is no entity. */
+		for (uint32_t i = k == 0; i < p->count; i++)
+			entity[p->place + i] = growth_entity(l->g, p->first + i);
 	}
+	entity[0] = NO_ID;
+	tree->entity = entity;
 }
 
-/* What the node at that place has of its group, beside the first metric's weight. */
-static void layout_fill_more(struct layout *l, uint32_t place, uint32_t group)
+/* [rank among the groups' ends]: its rank among the nodes'; to be freed. */
+static uint32_t *emit_ends(const struct layout *l, struct entity_tree *tree, struct arena *arena)
 {
-	for (size_t k = 1; k < l->g->spec->metric_count; k++)
-		l->before[k][place + 1] = growth_weight(l->g, k, group);
-	for (size_t k = 0; l->passed && k < l->g->spec->metric_count; k++)
-		l->passed[k][place] = growth_has_weight(l->g, k, group);
-	if (l->place)
-		l->place[group] = place;
-}
+	uint64_t *bits = rank_set_bits(l->node_count, arena);
+	uint32_t *node = xcalloc((size_t)l->ends.count + 1, sizeof(*node)), piece = 0, end = 0;
 
-static void layout_place(struct layout *l)
-{
-	const struct growth *g = l->g;
-	size_t count = l->order ? l->node_count : g->count;
-	bool has_more = g->spec->metric_count > 1 || l->place;
-	int64_t *before = l->before[0];
-	uint32_t *next = l->next, seen = 0;
-
-	l->entity[0] = NO_ID;
-	l->end[0] = (uint32_t)l->node_count;
-	next[0] = 1;
-	before[1] = growth_weight(g, 0, 0);
-	layout_fill_more(l, 0, 0);
-	for (uint32_t k = 1; k < count; k++) {
-		uint32_t i = l->order ? l->order[k] : k, size = next[i];
-
-		if (size == 0)
-			continue;
-		uint32_t parent = growth_parent(g, i), place = next[parent];
-
-		next[parent] += size;
-		next[i] = place + 1;
-		l->entity[place] = growth_entity(g, i);
-		l->end[place] = place + size;
-		before[place + 1] = growth_weight(g, 0, i);
-		if (l->first_seen)
-			l->first_seen[place] = ++seen;
-		if (has_more)
-			layout_fill_more(l, place, i);
+	for (uint32_t i = rank_set_next(&l->ends, 0); i < l->g->count;
+		i = rank_set_next(&l->ends, i + 1)) {
+		while (i >= l->pieces[piece].first + l->pieces[piece].count)
+			piece++;
+		node[end] = l->pieces[piece].place + (i - l->pieces[piece].first);
+		rank_set_put(bits, node[end++]);
 	}
+	tree->ends = rank_set_make(bits, l->node_count, arena);
+	for (uint32_t k = 0; k < end; k++)
+		node[k] = rank_set_below(&tree->ends, node[k]);
+	return node;
 }
 
-uint32_t entity_nodes_parents(const uint32_t *end, uint32_t *parent, size_t count)
+/* When stacks first got to each end: numbers from 0 on. */
+static const uint32_t *emit_seen(const struct layout *l, const uint32_t *rank, struct arena *arena)
 {
-	uint32_t depth = 0, most = 0;
+	const uint32_t *first = l->g->first;
+	uint32_t *seen = ARENA_ARRAY(arena, uint32_t, l->ends.count), end = 0, most = 0;
+	struct rank_set firsts = {0};
 
-	parent[0] = NO_ID;
-	for (uint32_t i = 1; i < count; i++) {
-		uint32_t up = i - 1;
-
-		for (depth++; end[up] <= i; depth--)
-			up = parent[up];
-		parent[i] = up;
-		most = depth > most ? depth : most;
+	if (first) {
+		for (uint32_t i = 0; i < l->g->count; i++)
+			if (first[i] != NO_ID && first[i] > most)
+				most = first[i];
+		uint64_t *bits = rank_set_bits((size_t)most + 1, l->scratch);
+		for (uint32_t i = 0; i < l->g->count; i++)
+			if (first[i] != NO_ID)
+				rank_set_put(bits, first[i]);
+		firsts = rank_set_make(bits, (size_t)most + 1, l->scratch);
 	}
-	return most;
+	for (uint32_t i = rank_set_next(&l->ends, 0); i < l->g->count;
+		i = rank_set_next(&l->ends, i + 1), end++)
+		seen[rank[end]] = first ? rank_set_below(&firsts, first[i]) : end;
+	return seen;
 }
 
-bool entity_nodes_sum(int64_t *before, size_t count)
+/* The weights of one metric, by the ends. */
+static void emit_weights(const struct layout *l, const uint32_t *rank, size_t metric,
+	struct entity_tree *tree, struct arena *arena)
 {
-	bool has_negative = false;
+	int64_t *before = ARENA_ARRAY(arena, int64_t, (size_t)l->ends.count + 1);
+	uint32_t end = 0;
 
-	for (size_t i = 1; i <= count; i++) {
-		has_negative |= before[i] < 0;
-		before[i] += before[i - 1];
-	}
-	return has_negative;
+	for (uint32_t i = rank_set_next(&l->ends, 0); i < l->g->count;
+		i = rank_set_next(&l->ends, i + 1))
+		before[rank[end++] + 1] = growth_weight(l->g, metric, i);
+	tree->has_negative = entity_nodes_sum(before, l->ends.count);
+	tree->before = before;
 }
 
-/* From where stacks end to all that they pass. */
-static const bool *passed_above(bool *passed, const uint32_t *parent, size_t count)
+/* Where stacks with weight in one of several metrics end, and all that they pass. */
+static void emit_passed(const struct layout *l, const uint32_t *rank, size_t metric,
+	struct entity_tree *tree, struct arena *arena)
 {
-	for (size_t i = count; i-- > 1;)
+	bool *passed = ARENA_ARRAY(arena, bool, l->node_count);
+	bool *ends = xcalloc((size_t)l->ends.count + 1, sizeof(*ends));
+	uint32_t end = 0;
+
+	for (uint32_t i = rank_set_next(&l->ends, 0); i < l->g->count;
+		i = rank_set_next(&l->ends, i + 1))
+		ends[rank[end++]] = growth_has_weight(l->g, metric, i);
+	end = 0;
+	for (uint32_t i = rank_set_next(&tree->ends, 0); i < l->node_count;
+		i = rank_set_next(&tree->ends, i + 1))
+		passed[i] = ends[end++];
+	for (uint32_t i = (uint32_t)l->node_count; i-- > 1;)
 		if (passed[i])
-			passed[parent[i]] = true;
-	return passed;
+			passed[entity_tree_parent(tree, i)] = true;
+	free(ends);
+	tree->is_passed = passed;
 }
 
 /* [stack]: the node of each zone stack. */
@@ -253,34 +370,44 @@ static uint32_t *layout_zone_nodes(const struct layout *l, struct arena *arena)
 	size_t count = l->g->selection->profile->stack_count;
 	uint32_t *node = ARENA_ARRAY(arena, uint32_t, count);
 
-	for (size_t i = 0; i < count; i++)
-		node[i] = l->place[l->g->zone_group[i]];
+	for (size_t i = 0; i < count; i++) {
+		uint32_t group = l->g->zone_group[i];
+		const struct piece *p = &l->pieces[find_piece(l, group)];
+
+		node[i] = group - p->first < p->count ? p->place + (group - p->first) : 0;
+	}
 	return node;
 }
 
 void growth_lay_out(const struct growth *g, struct entity_tree *const *trees, struct arena *arena)
 {
+	struct entity_tree shape = {0};
 	struct layout l;
-	uint32_t depth_max = 0;
 
 	layout_init(&l, g);
-	layout_ready(&l, arena);
-	layout_place(&l);
-	if (l.parent)
-		depth_max = entity_nodes_parents(l.end, l.parent, l.node_count);
-	for (size_t k = 0; k < g->spec->metric_count; k++) {
-		trees[k]->node_count = l.node_count;
-		trees[k]->parent = l.parent;
-		trees[k]->entity = l.entity;
-		trees[k]->end = l.end;
-		trees[k]->first_seen = l.first_seen;
-		trees[k]->has_negative = entity_nodes_sum(l.before[k], l.node_count);
-		trees[k]->before = l.before[k];
-		trees[k]->depth_max = depth_max;
-		if (l.passed)
-			trees[k]->is_passed = passed_above(l.passed[k], l.parent, l.node_count);
+	emit_runs(&l, &shape, arena);
+	emit_entities(&l, &shape, arena);
+	uint32_t *rank = emit_ends(&l, &shape, arena);
+	if (!g->spec->sums_only) {
+		shape.seen = emit_seen(&l, rank, arena);
+		shape.depth_max = entity_tree_measure_depth(&shape);
 	}
-	if (l.place)
+	for (size_t k = 0; k < g->spec->metric_count; k++) {
+		struct entity_tree *tree = trees[k];
+
+		tree->runs = shape.runs;
+		tree->run_end = shape.run_end;
+		tree->node_count = shape.node_count;
+		tree->entity = shape.entity;
+		tree->ends = shape.ends;
+		tree->seen = shape.seen;
+		tree->depth_max = shape.depth_max;
+		emit_weights(&l, rank, k, tree, arena);
+		if (g->spec->metric_count > 1 && !g->spec->sums_only)
+			emit_passed(&l, rank, k, tree, arena);
+	}
+	if (g->zone_group)
 		trees[0]->zone_node = layout_zone_nodes(&l, arena);
+	free(rank);
 	layout_deinit(&l);
 }

@@ -73,13 +73,17 @@ static void set_root(struct entity_tree *tree, int64_t weight, struct arena *are
 {
 	uint32_t *entity = ARENA_NEW(arena, uint32_t), *end = ARENA_NEW(arena, uint32_t);
 	int64_t *before = ARENA_ARRAY(arena, int64_t, 2);
+	uint64_t *ends = rank_set_bits(1, arena);
 
 	*entity = NO_ID;
 	*end = 1;
 	before[1] = weight;
+	rank_set_put(ends, 0);
+	tree_runs_make(&tree->runs, 1, NULL, NULL, arena);
 	tree->node_count = 1;
 	tree->entity = entity;
-	tree->end = end;
+	tree->run_end = end;
+	tree->ends = rank_set_make(ends, 1, arena);
 	tree->before = before;
 	tree->has_negative = weight < 0;
 }

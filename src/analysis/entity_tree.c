@@ -76,6 +76,66 @@ int entity_compare(const struct entity *a, const struct entity *b)
 	return order;
 }
 
+uint32_t entity_tree_measure_depth(const struct entity_tree *tree)
+{
+	const struct tree_runs *r = &tree->runs;
+	uint32_t *depth = tree_runs_depths(r), most = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (depth[i] + (r->first[i + 1] - r->first[i] - 1) > most)
+			most = depth[i] + (r->first[i + 1] - r->first[i] - 1);
+	free(depth);
+	return most;
+}
+
+bool entity_nodes_sum(int64_t *before, size_t count)
+{
+	bool has_negative = false;
+
+	for (size_t i = 1; i <= count; i++) {
+		has_negative |= before[i] < 0;
+		before[i] += before[i - 1];
+	}
+	return has_negative;
+}
+
+/* [node] the least that is seen in it or below; most of a tree of nothing, too. */
+static uint32_t *seen_below(const struct entity_tree *tree, uint32_t *most)
+{
+	uint32_t *seen = xcalloc(tree->node_count, sizeof(*seen)), end = tree->ends.count;
+
+	*most = 0;
+	for (uint32_t i = 0; i < end; i++)
+		*most = tree->seen[i] > *most ? tree->seen[i] : *most;
+	for (uint32_t i = 0; i < tree->node_count; i++)
+		seen[i] = *most;
+	for (uint32_t i = (uint32_t)tree->node_count; i-- > 0;) {
+		uint32_t parent = entity_tree_parent(tree, i);
+
+		if (rank_set_has(&tree->ends, i) && tree->seen[--end] < seen[i])
+			seen[i] = tree->seen[end];
+		if (seen[i] < seen[parent])
+			seen[parent] = seen[i];
+	}
+	return seen;
+}
+
+/* Nodes of the same first sight lie on one path, so that they stay in the order of numbers. */
+uint32_t *entity_tree_first_seen(const struct entity_tree *tree)
+{
+	uint32_t most, *seen = seen_below(tree, &most);
+	uint32_t *at = xcalloc((size_t)most + 2, sizeof(*at));
+
+	for (size_t i = 0; i < tree->node_count; i++)
+		at[seen[i] + 1]++;
+	for (size_t i = 1; i <= most; i++)
+		at[i] += at[i - 1];
+	for (size_t i = 0; i < tree->node_count; i++)
+		seen[i] = at[seen[i]]++;
+	free(at);
+	return seen;
+}
+
 static int64_t spontaneous_weight(const struct selection *s, metric_id metric)
 {
 	int64_t weight = 0;

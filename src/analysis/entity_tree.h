@@ -11,10 +11,14 @@
  * An entity is one "f" of semantics.md: a function, a load object, …  At levels coarser than the
  * function, neighbours that are the same entity are one node.
  *
- * Nodes stand in pre-order, so a subtree is the run of nodes [i, end[i]), the children of i are
- * found by `for (c = i + 1; c < end[i]; c = end[c])`, and node i lies below node a exactly while a
- * < i < end[a].  One loop over the array is thus a walk of the tree, at any depth, without
- * recursion and without a stack of its own.
+ * Nodes stand in pre-order, so a subtree is the nodes from i up to its end, the children of i are
+ * found by `for (c = i + 1; c < end of i; c = end of c)`, and node i lies below node a exactly
+ * while a < i < end of a.  One loop over the nodes is thus a walk of the tree, at any depth,
+ * without recursion and without a stack of its own.
+ *
+ * A node takes four bytes, its entity.  Parents and ends are kept by run of only children
+ * (model/tree_runs.h), weights for those nodes alone at which stacks end: on a large profile one
+ * node in ten begins a run, and as many are ends.
  */
 
 #include "analysis/selection.h"
@@ -82,17 +86,18 @@ struct entity_tree {
 	const struct entity *entities;
 	size_t entity_count; /* some may have no node */
 	/*
-	 * Columns by node.  Siblings are different and stand in order of first sight; stacks of
-	 * weight 0 make no nodes.  Where there are others, stacks are there that have weight in any
-	 * of the metrics.
+	 * Siblings are different and stand in order of first sight; stacks of weight 0 make no
+	 * nodes.  Where there are others, stacks are there that have weight in any of the metrics.
 	 */
 	size_t node_count;	/* at least 1; the root holds the weight of empty stacks */
-	const uint32_t *parent; /* < own index; NO_ID for node 0, the root; NULL: sums_only */
-	const uint32_t *entity; /* NO_ID for the root */
-	const uint32_t *end;	/* one past the last node of its subtree */
-	/* Ascends in the order in which the profile's stacks first got here; NULL: sums_only. */
-	const uint32_t *first_seen;
-	/* [node_count + 1] The weight of the nodes before it: for entity_tree_weight and _below. */
+	const uint32_t *entity; /* [node] NO_ID for the root */
+	/* Each node of a run but the first is the only child of the one before. */
+	struct tree_runs runs;
+	const uint32_t *run_end; /* [run] one past the last node in the subtree of its nodes */
+	struct rank_set ends;	 /* the nodes at which stacks end */
+	/* [end] Ascends in the order in which stacks first got to the ends; NULL: sums_only. */
+	const uint32_t *seen;
+	/* [ends.count + 1] The weight of the ends before it. */
 	const int64_t *before;
 	/*
 	 * [entity_count] Where sums_only: what nodes would tell, of which there is just the root
@@ -103,6 +108,11 @@ struct entity_tree {
 	int64_t total;
 	/* Of samples that WHEN charges to the caller of a root frame: in no node. */
 	int64_t spontaneous;
+	/*
+	 * Of an inverted tree whose stacks are cut so that it has no more nodes than there is room for:
+	 * the levels that are shown of them, below which is an entity "[left out]"; else 0.
+	 */
+	uint32_t levels_left_out;
 	bool has_negative;  /* some node's weight is: it is a difference, and has no means */
 	uint32_t depth_max; /* the root's children are 1; 0 where sums_only */
 	/* [other_count] The same nodes with the weights of further metrics; they have no others. */
@@ -133,15 +143,37 @@ struct entity_tree {
 	bool is_difference;
 };
 
-/* Of the stacks that end at the node. */
-static inline int64_t entity_tree_weight(const struct entity_tree *tree, size_t node)
+/* A node's parent, less than itself; of the root: 0. */
+static inline uint32_t entity_tree_parent(const struct entity_tree *tree, uint32_t node)
 {
-	return tree->before[node + 1] - tree->before[node];
+	return tree_runs_parent(&tree->runs, node);
+}
+/* One past the last node of its subtree. */
+static inline uint32_t entity_tree_end(const struct entity_tree *tree, uint32_t node)
+{
+	return tree->run_end[tree_runs_find(&tree->runs, node)];
+}
+
+/* Of the stacks that end at the node. */
+static inline int64_t entity_tree_weight(const struct entity_tree *tree, uint32_t node)
+{
+	if (!rank_set_has(&tree->ends, node))
+		return 0;
+	uint32_t end = rank_set_below(&tree->ends, node);
+
+	return tree->before[end + 1] - tree->before[end];
+}
+/* Of those that end in the nodes from `from` to `to`, without this. */
+static inline int64_t entity_tree_weight_between(
+	const struct entity_tree *tree, uint32_t from, uint32_t to)
+{
+	return tree->before[rank_set_below(&tree->ends, to)] -
+	       tree->before[rank_set_below(&tree->ends, from)];
 }
 /* Of those that end there or in its subtree. */
-static inline int64_t entity_tree_weight_below(const struct entity_tree *tree, size_t node)
+static inline int64_t entity_tree_weight_below(const struct entity_tree *tree, uint32_t node)
 {
-	return tree->before[tree->end[node]] - tree->before[node];
+	return entity_tree_weight_between(tree, node, entity_tree_end(tree, node));
 }
 
 /* An entity by its index; that behind the last one is entity_spontaneous. */
@@ -199,26 +231,25 @@ must_use struct entity_tree *entity_tree_spread(
 	const struct entity_tree *tree, struct arena *arena);
 
 /*
- * The same stacks from their leaves to their roots: a node's children are its callers.  Takes a
- * step for each frame of each distinct stack.
+ * The same stacks from their leaves to their roots: a node's children are its callers.  Linear in
+ * the tree's nodes: where frames of stacks are many more than these, callers far from the leaves
+ * are left out, and levels_left_out says so.
  */
 must_use struct entity_tree *entity_tree_invert(
 	const struct entity_tree *tree, struct arena *arena);
 
 /*
- * For whatever makes trees.  Sets parents from the ends of nodes in pre-order; the most steps from
- * the root to a node.
+ * [node] Ascends in the order in which the profile's stacks first got there, those of one stack from
+ * the root on; to be freed with free().
  */
-uint32_t entity_nodes_parents(const uint32_t *end, uint32_t *parent, size_t count);
+must_use returns_owned uint32_t *entity_tree_first_seen(const struct entity_tree *tree);
+
+/* For whatever makes trees: the most steps from the root to a node. */
+uint32_t entity_tree_measure_depth(const struct entity_tree *tree);
 /*
- * From the nodes' own weights, that of node i at before[i + 1], to the sums that a tree has;
- * whether any weight is negative.
+ * From the ends' own weights, that of end i at before[i + 1], to the sums that a tree has; whether
+ * any weight is negative.
  */
 bool entity_nodes_sum(int64_t *before, size_t count);
-/*
- * Makes first_seen of firsts[count], what each node was first seen with.  Nodes of the same one
- * must lie on one path, on which the outer ones were first.
- */
-void entity_nodes_rank(uint32_t *firsts, size_t count);
 
 #endif

@@ -60,8 +60,10 @@ static struct entity_sum *sum_nodes(const struct entity_tree *tree)
 		if (weight != 0)
 			sums[entity].exclusive += weight;
 		if (i >= outermost_end[entity]) {
-			outermost_end[entity] = tree->end[i];
-			sums[entity].inclusive += entity_tree_weight_below(tree, i);
+			uint32_t end = entity_tree_end(tree, i);
+
+			outermost_end[entity] = end;
+			sums[entity].inclusive += entity_tree_weight_between(tree, i, end);
 		}
 	}
 	free(outermost_end);

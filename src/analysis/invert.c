@@ -3,49 +3,124 @@
  *
  * A stack is a cursor that begins at the node where the stack ends and climbs to the root.  A node
  * of the inverted tree is the list of cursors that went the same way so far; its children differ
- * by the entity that each cursor stands on.  This takes one step for each frame of each
- * distinct stack: no more than the inverted tree can have nodes.
+ * by the entity that each cursor stands on.  Most cursors are soon alone, and what they have still
+ * to climb is a chain of only children, made at once.
+ *
+ * That takes a step for each frame of each distinct stack, which may be far more than the tree has
+ * nodes: a chain of n nodes, at each of which a stack ends, has n²/2 of them.  So where they are
+ * more than INVERTED_PER_NODE for each node, beyond INVERTED_ALWAYS, stacks are cut at the same
+ * number of levels, the greatest for which there is room; what they go on to is one entity,
+ * "[left out]".  Weights are those of the whole stacks.
  */
 #include "analysis/entity_tree.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/vec.h"
 
+#define INVERTED_PER_NODE 4
+#define INVERTED_ALWAYS	  ((uint64_t)1 << 20)
+
+/* The end that a cursor came from has its number. */
 struct cursor {
-	uint32_t end;  /* the node of the stack */
-	uint32_t at;   /* where it stands; 0: it has arrived at the root */
+	uint32_t at;   /* the node on which it stands; 0: it has arrived at the root */
 	uint32_t next; /* in its list; NO_ID: none */
 };
 
 /* A node whose children are not made yet. */
 struct branch {
 	uint32_t entity, parent, depth;
-	uint32_t first;	     /* least first_seen of the stacks */
+	bool is_only;	     /* its parent has no other child */
+	uint32_t first;	     /* least `seen` of the stacks */
 	uint32_t head, tail; /* cursors */
 };
 
 struct inverting {
 	const struct entity_tree *tree;
-	struct cursor *cursors;	     /* [node of tree], used where a stack ends */
+	uint32_t levels_max;	     /* of the inverted tree, that of "[left out]" not counted */
+	uint32_t left_out;	     /* its entity */
+	struct cursor *cursors;	     /* [end of tree] */
 	uint32_t *stamp, *branch_of; /* [entity]: its branch among the children of node `stamp` */
 	VEC(struct branch) fresh, pending;
-	VEC(uint32_t) parent, entity; /* [node] */
-	VEC(uint32_t) firsts;	      /* [node] */
-	VEC(uint32_t) ends;	      /* the tree's nodes whose stacks end … */
-	VEC(uint32_t) ends_at;	      /* … at these nodes */
+	VEC(uint32_t) entity; /* [node] */
+	/* [run of only children]: its first node, and that one's parent */
+	VEC(uint32_t) first, parent;
+	/* [end of tree]: when stacks first got to its node; its node, or NO_ID: it has no weight */
+	uint32_t *seen, *end_at;
 	uint32_t depth_max;
 };
 
-/* Whether a stack ends at a node, by any metric. */
-static bool is_end(const struct entity_tree *tree, uint32_t i)
-{
-	bool ends = entity_tree_weight(tree, i) != 0;
+/* ---- how far stacks go ---- */
 
-	for (size_t k = 0; k < tree->other_count; k++)
-		ends |= entity_tree_weight(tree->others[k], i) != 0;
-	return ends;
+/* [depth] how many stacks end there; *sum their depths. */
+static uint32_t *count_depths(const struct entity_tree *tree, uint64_t *sum)
+{
+	const struct tree_runs *r = &tree->runs;
+	uint32_t *depth = tree_runs_depths(r), run = 0;
+	uint32_t *count = xcalloc((size_t)tree->depth_max + 1, sizeof(*count));
+
+	*sum = 0;
+	for (uint32_t i = rank_set_next(&tree->ends, 0); i < tree->node_count;
+		i = rank_set_next(&tree->ends, i + 1)) {
+		while (r->first[run + 1] <= i)
+			run++;
+		*sum += depth[run] + (i - r->first[run]);
+		count[depth[run] + (i - r->first[run])]++;
+	}
+	free(depth);
+	return count;
+}
+
+/* The most levels at which the inverted tree stays within its bound. */
+static uint32_t find_levels(const struct entity_tree *tree)
+{
+	uint64_t sum, most = INVERTED_ALWAYS + INVERTED_PER_NODE * (uint64_t)tree->node_count;
+	uint32_t *count = count_depths(tree, &sum), levels = tree->depth_max;
+
+	if (sum > most) {
+		uint64_t deeper = tree->ends.count, nodes = 0;
+
+		for (levels = 0; levels < tree->depth_max; levels++) {
+			deeper -= count[levels];
+			if (nodes + deeper > most)
+				break;
+			nodes += deeper;
+		}
+		levels = levels > 0 ? levels : 1;
+	}
+	free(count);
+	return levels;
+}
+
+/* ---- nodes ---- */
+
+static uint32_t push_node(struct inverting *v, uint32_t entity, uint32_t parent, bool is_only)
+{
+	uint32_t node = (uint32_t)v->entity.count;
+
+	if (!is_only || node == 0) {
+		vec_push(&v->first, node);
+		vec_push(&v->parent, parent);
+	}
+	vec_push(&v->entity, entity);
+	return node;
+}
+
+/* Where a cursor stands there is a node of that entity; NO_ID: it is at the root. */
+static uint32_t entity_under(const struct inverting *v, uint32_t cursor, uint32_t depth)
+{
+	if (v->cursors[cursor].at == 0)
+		return NO_ID;
+	return depth > v->levels_max ? v->left_out : v->tree->entity[v->cursors[cursor].at];
+}
+
+static void cursor_climb(struct inverting *v, uint32_t cursor, uint32_t depth)
+{
+	uint32_t *at = &v->cursors[cursor].at;
+
+	*at = depth > v->levels_max ? 0 : entity_tree_parent(v->tree, *at);
 }
 
 static void branch_append(struct inverting *v, struct branch *b, uint32_t cursor)
@@ -56,26 +131,27 @@ static void branch_append(struct inverting *v, struct branch *b, uint32_t cursor
 	else
 		v->cursors[b->tail].next = cursor;
 	b->tail = cursor;
-	if (v->tree->first_seen[cursor] < b->first)
-		b->first = v->tree->first_seen[cursor];
+	if (v->seen[cursor] < b->first)
+		b->first = v->seen[cursor];
 }
 
+/* To the child of node `index` for what the cursor stands on. */
 static void sort_cursor(
 	struct inverting *v, const struct branch *parent, uint32_t index, uint32_t c)
 {
-	uint32_t entity = v->tree->entity[v->cursors[c].at];
+	uint32_t depth = parent->depth + 1, entity = entity_under(v, c, depth);
 
 	if (v->stamp[entity] != index) {
 		v->stamp[entity] = index;
 		v->branch_of[entity] = (uint32_t)v->fresh.count;
 		vec_push(&v->fresh, (struct branch){.entity = entity,
 					    .parent = index,
-					    .depth = parent->depth + 1,
+					    .depth = depth,
 					    .first = NO_ID,
 					    .head = NO_ID});
 	}
 	branch_append(v, &v->fresh.data[v->branch_of[entity]], c);
-	v->cursors[c].at = v->tree->parent[v->cursors[c].at];
+	cursor_climb(v, c, depth);
 }
 
 /* Latest first, as the last pending one is taken first. */
@@ -86,40 +162,65 @@ static int branches_compare(const void *a, const void *b)
 	return (x->first < y->first) - (x->first > y->first);
 }
 
+/* All the rest of a cursor that is alone. */
+static void add_chain(struct inverting *v, uint32_t index, uint32_t depth, uint32_t c)
+{
+	for (uint32_t entity; (entity = entity_under(v, c, ++depth)) != NO_ID;) {
+		index = push_node(v, entity, index, true);
+		if (depth > v->depth_max)
+			v->depth_max = depth;
+		cursor_climb(v, c, depth);
+	}
+	v->end_at[c] = index;
+}
+
 static void add_node(struct inverting *v, const struct branch *b)
 {
-	uint32_t index = (uint32_t)v->parent.count;
+	uint32_t index = push_node(v, b->entity, b->parent, b->is_only);
 
-	vec_push(&v->parent, b->parent);
-	vec_push(&v->entity, b->entity);
-	vec_push(&v->firsts, b->first);
 	if (b->depth > v->depth_max)
 		v->depth_max = b->depth;
+	if (b->head != NO_ID && b->head == b->tail) {
+		add_chain(v, index, b->depth, b->head);
+		return;
+	}
 	for (uint32_t c = b->head, next; c != NO_ID; c = next) {
 		next = v->cursors[c].next;
-		if (v->cursors[c].at != 0) {
+		if (v->cursors[c].at != 0)
 			sort_cursor(v, b, index, c);
-			continue;
-		}
-		vec_push(&v->ends, v->cursors[c].end);
-		vec_push(&v->ends_at, index);
+		else
+			v->end_at[c] = index;
 	}
-	if (v->fresh.count > 1)
+	if (v->fresh.count == 1)
+		v->fresh.data[0].is_only = true;
+	else if (v->fresh.count > 1)
 		qsort(v->fresh.data, v->fresh.count, sizeof(*v->fresh.data), branches_compare);
 	for (size_t i = 0; i < v->fresh.count; i++)
 		vec_push(&v->pending, v->fresh.data[i]);
 	v->fresh.count = 0;
 }
 
+/* Whether the end has weight, by any metric: those of several stacks may cancel. */
+static bool has_weight(const struct entity_tree *tree, uint32_t end)
+{
+	bool has = tree->before[end + 1] != tree->before[end];
+
+	for (size_t k = 0; k < tree->other_count; k++)
+		has |= tree->others[k]->before[end + 1] != tree->others[k]->before[end];
+	return has;
+}
+
 static void invert_run(struct inverting *v)
 {
-	struct branch root = {.entity = NO_ID, .parent = NO_ID, .first = NO_ID, .head = NO_ID};
+	struct branch root = {.entity = NO_ID, .first = NO_ID, .head = NO_ID};
+	uint32_t end = 0;
 
-	for (uint32_t i = 0; i < v->tree->node_count; i++) {
-		if (!is_end(v->tree, i))
-			continue;
-		v->cursors[i] = (struct cursor){.end = i, .at = i};
-		branch_append(v, &root, i);
+	for (uint32_t i = rank_set_next(&v->tree->ends, 0); i < v->tree->node_count;
+		i = rank_set_next(&v->tree->ends, i + 1), end++) {
+		v->cursors[end].at = i;
+		v->end_at[end] = NO_ID;
+		if (has_weight(v->tree, end))
+			branch_append(v, &root, end);
 	}
 	vec_push(&v->pending, root);
 	while (v->pending.count > 0) {
@@ -129,16 +230,91 @@ static void invert_run(struct inverting *v)
 	}
 }
 
-static bool *invert_passed(
-	const struct inverting *v, const struct entity_tree *of, struct arena *arena)
-{
-	bool *passed = ARENA_ARRAY(arena, bool, v->parent.count);
+/* ---- the trees ---- */
 
-	for (size_t i = 0; i < v->ends.count; i++)
-		passed[v->ends_at.data[i]] |= entity_tree_weight(of, v->ends.data[i]) != 0;
-	for (size_t i = v->parent.count; i-- > 1;)
+static const uint32_t *find_run_ends(const struct tree_runs *r, struct arena *arena)
+{
+	uint32_t *end = ARENA_ARRAY(arena, uint32_t, r->count);
+
+	for (size_t i = r->count; i-- > 0;) {
+		/* The last run below, which is passed first, ends where this one does. */
+		if (end[i] == 0)
+			end[i] = r->first[i + 1];
+		uint32_t *above = &end[tree_runs_find(r, r->parent[i])];
+		if (i > 0 && *above == 0)
+			*above = end[i];
+	}
+	return end;
+}
+
+static void adopt_runs(struct inverting *v, struct entity_tree *shape, struct arena *arena)
+{
+	struct tree_runs *r = &shape->runs;
+	uint64_t *begins = rank_set_bits(shape->node_count, arena);
+
+	r->count = v->first.count;
+	for (size_t i = 0; i < r->count; i++)
+		rank_set_put(begins, v->first.data[i]);
+	vec_push(&v->first, (uint32_t)shape->node_count);
+	r->begins = rank_set_make(begins, shape->node_count, arena);
+	r->first = v->first.data;
+	r->parent = v->parent.data;
+	arena_adopt(arena, v->first.data, v->first.capacity * sizeof(*v->first.data));
+	arena_adopt(arena, v->parent.data, v->parent.capacity * sizeof(*v->parent.data));
+	shape->run_end = find_run_ends(r, arena);
+}
+
+/* Where stacks end; end_at becomes the number of that end. */
+static void find_ends(struct inverting *v, struct entity_tree *shape, struct arena *arena)
+{
+	uint32_t count = v->tree->ends.count;
+	uint64_t *ends = rank_set_bits(shape->node_count, arena);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (v->end_at[i] != NO_ID)
+			rank_set_put(ends, v->end_at[i]);
+	shape->ends = rank_set_make(ends, shape->node_count, arena);
+	uint32_t *seen = ARENA_ARRAY(arena, uint32_t, shape->ends.count);
+	memset(seen, 0xff, shape->ends.count * sizeof(*seen)); /* NO_ID */
+	for (uint32_t i = 0; i < count; i++) {
+		if (v->end_at[i] == NO_ID)
+			continue;
+		uint32_t end = v->end_at[i] = rank_set_below(&shape->ends, v->end_at[i]);
+
+		if (v->seen[i] < seen[end])
+			seen[end] = v->seen[i];
+	}
+	shape->seen = seen;
+}
+
+/* The columns that do not depend on the metric; takes those of the work. */
+static struct entity_tree invert_shape(struct inverting *v, struct arena *arena)
+{
+	struct entity_tree shape = {.node_count = v->entity.count, .entity = v->entity.data};
+
+	arena_adopt(arena, v->entity.data, v->entity.capacity * sizeof(*v->entity.data));
+	adopt_runs(v, &shape, arena);
+	find_ends(v, &shape, arena);
+	return shape;
+}
+
+static const bool *invert_passed(const struct inverting *v, const struct entity_tree *shape,
+	const struct entity_tree *of, struct arena *arena)
+{
+	bool *passed = ARENA_ARRAY(arena, bool, shape->node_count);
+	bool *ends = xcalloc((size_t)shape->ends.count + 1, sizeof(*ends));
+	uint32_t end = 0;
+
+	for (uint32_t i = 0; i < v->tree->ends.count; i++)
+		if (v->end_at[i] != NO_ID)
+			ends[v->end_at[i]] |= of->before[i + 1] != of->before[i];
+	for (uint32_t i = rank_set_next(&shape->ends, 0); i < shape->node_count;
+		i = rank_set_next(&shape->ends, i + 1))
+		passed[i] = ends[end++];
+	for (uint32_t i = (uint32_t)shape->node_count; i-- > 1;)
 		if (passed[i])
-			passed[v->parent.data[i]] = true;
+			passed[entity_tree_parent(shape, i)] = true;
+	free(ends);
 	return passed;
 }
 
@@ -147,78 +323,86 @@ static struct entity_tree *invert_tree(const struct inverting *v, const struct e
 	const struct entity_tree *of, struct arena *arena)
 {
 	struct entity_tree *tree = ARENA_NEW(arena, struct entity_tree);
-	int64_t *before = ARENA_ARRAY(arena, int64_t, shape->node_count + 1);
+	int64_t *before = ARENA_ARRAY(arena, int64_t, (size_t)shape->ends.count + 1);
 
 	*tree = *of;
-	for (size_t i = 0; i < v->ends.count; i++)
-		before[v->ends_at.data[i] + 1] += entity_tree_weight(of, v->ends.data[i]);
-	entity_nodes_sum(before, shape->node_count);
+	for (uint32_t i = 0; i < v->tree->ends.count; i++)
+		if (v->end_at[i] != NO_ID)
+			before[v->end_at[i] + 1] += of->before[i + 1] - of->before[i];
+	entity_nodes_sum(before, shape->ends.count);
 	tree->node_count = shape->node_count;
-	tree->parent = shape->parent;
 	tree->entity = shape->entity;
-	tree->end = shape->end;
-	tree->first_seen = shape->first_seen;
+	tree->runs = shape->runs;
+	tree->run_end = shape->run_end;
+	tree->ends = shape->ends;
+	tree->seen = shape->seen;
 	tree->before = before;
 	tree->depth_max = v->depth_max;
+	tree->levels_left_out = v->levels_max < v->tree->depth_max ? v->levels_max : 0;
 	tree->arcs = NULL;
 	tree->arc_count = 0;
 	if (of->is_passed)
-		tree->is_passed = invert_passed(v, of, arena);
+		tree->is_passed = invert_passed(v, shape, of, arena);
 	return tree;
 }
 
-/* One past the last node of each subtree. */
-static uint32_t *find_ends(const uint32_t *parent, size_t count, struct arena *arena)
+/* With one more, for what is left out. */
+static const struct entity *more_entities(const struct entity_tree *tree, struct arena *arena)
 {
-	uint32_t *end = ARENA_ARRAY(arena, uint32_t, count);
+	struct entity *entities = ARENA_ARRAY(arena, struct entity, tree->entity_count + 1);
 
-	for (uint32_t i = (uint32_t)count; i-- > 0;) {
-		/* The last child, which is passed first, ends where its parent does. */
-		if (end[i] == 0)
-			end[i] = i + 1;
-		if (i > 0 && end[parent[i]] == 0)
-			end[parent[i]] = end[i];
-	}
-	return end;
-}
-
-/* The columns that do not depend on the metric; takes those of the work. */
-static struct entity_tree invert_shape(struct inverting *v, struct arena *arena)
-{
-	struct entity_tree shape = {.node_count = v->parent.count,
-		.parent = v->parent.data,
-		.entity = v->entity.data,
-		.first_seen = v->firsts.data,
-		.end = find_ends(v->parent.data, v->parent.count, arena)};
-
-	entity_nodes_rank(v->firsts.data, v->firsts.count);
-	arena_adopt(arena, v->parent.data, v->parent.capacity * sizeof(*v->parent.data));
-	arena_adopt(arena, v->entity.data, v->entity.capacity * sizeof(*v->entity.data));
-	arena_adopt(arena, v->firsts.data, v->firsts.capacity * sizeof(*v->firsts.data));
-	return shape;
+	if (tree->entity_count)
+		memcpy(entities, tree->entities, tree->entity_count * sizeof(*entities));
+	entities[tree->entity_count] = (struct entity){.name = STR("[left out]"), .occurrence = 1};
+	return entities;
 }
 
 static struct entity_tree *invert_trees(struct inverting *v, struct arena *arena)
 {
 	struct entity_tree shape = invert_shape(v, arena);
 	struct entity_tree *tree = invert_tree(v, &shape, v->tree, arena);
-	const struct entity_tree **others =
-		ARENA_ARRAY(arena, const struct entity_tree *, tree->other_count);
+	struct entity_tree **others = ARENA_ARRAY(arena, struct entity_tree *, tree->other_count);
 
 	for (size_t k = 0; k < tree->other_count; k++)
 		others[k] = invert_tree(v, &shape, v->tree->others[k], arena);
-	tree->others = others;
+	tree->others = (const struct entity_tree *const *)others;
+	if (tree->levels_left_out == 0)
+		return tree;
+	tree->entities = more_entities(v->tree, arena);
+	tree->entity_count++;
+	for (size_t k = 0; k < tree->other_count; k++) {
+		others[k]->entities = tree->entities;
+		others[k]->entity_count = tree->entity_count;
+	}
 	return tree;
+}
+
+/* [end] */
+static uint32_t *seen_of_ends(const struct entity_tree *tree)
+{
+	uint32_t *first_seen = entity_tree_first_seen(tree), end = 0;
+	uint32_t *seen = xcalloc((size_t)tree->ends.count + 1, sizeof(*seen));
+
+	for (uint32_t i = rank_set_next(&tree->ends, 0); i < tree->node_count;
+		i = rank_set_next(&tree->ends, i + 1))
+		seen[end++] = first_seen[i];
+	free(first_seen);
+	return seen;
 }
 
 struct entity_tree *entity_tree_invert(const struct entity_tree *tree, struct arena *arena)
 {
+	size_t entities = tree->entity_count + 1, ends = tree->ends.count;
 	struct inverting v = {.tree = tree,
-		.cursors = xcalloc(tree->node_count, sizeof(*v.cursors)),
-		.stamp = xcalloc(tree->entity_count, sizeof(*v.stamp)),
-		.branch_of = xcalloc(tree->entity_count, sizeof(*v.branch_of))};
+		.levels_max = find_levels(tree),
+		.left_out = (uint32_t)tree->entity_count,
+		.cursors = xcalloc(ends, sizeof(*v.cursors)),
+		.stamp = xcalloc(entities, sizeof(*v.stamp)),
+		.branch_of = xcalloc(entities, sizeof(*v.branch_of)),
+		.seen = seen_of_ends(tree),
+		.end_at = xcalloc(ends, sizeof(*v.end_at))};
 
-	for (size_t i = 0; i < tree->entity_count; i++)
+	for (size_t i = 0; i < entities; i++)
 		v.stamp[i] = NO_ID;
 	invert_run(&v);
 	struct entity_tree *out = invert_trees(&v, arena);
@@ -226,9 +410,9 @@ struct entity_tree *entity_tree_invert(const struct entity_tree *tree, struct ar
 	free(v.cursors);
 	free(v.stamp);
 	free(v.branch_of);
+	free(v.seen);
+	free(v.end_at);
 	vec_deinit(&v.fresh);
 	vec_deinit(&v.pending);
-	vec_deinit(&v.ends);
-	vec_deinit(&v.ends_at);
 	return out;
 }

@@ -96,7 +96,7 @@ static void add_self(struct measured *m, size_t metric, const uint32_t *same)
 	const struct entity_tree *tree = measured_tree(m, metric);
 
 	m->self[metric] = xcalloc(tree->entity_count, sizeof(**m->self));
-	for (size_t i = 1; i < tree->node_count; i++)
+	for (uint32_t i = 1; i < tree->node_count; i++)
 		m->self[metric][taken_for(same, tree->entity[i])] += entity_tree_weight(tree, i);
 }
 

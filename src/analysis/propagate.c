@@ -170,7 +170,7 @@ static struct call_figures propagate(const struct propagation *p, const struct e
 	struct call_times *times = xcalloc(p->arcs.count, sizeof(*times));
 	struct call_times *sums = xcalloc(p->units.count, sizeof(*sums)); /* [unit] */
 
-	for (size_t i = 1; i < tree->node_count; i++)
+	for (uint32_t i = 1; i < tree->node_count; i++)
 		self[tree->entity[i]] += entity_tree_weight(tree, i);
 	for (size_t i = 0; i < tree->entity_count; i++)
 		sums[p->units.of[i]].self += self[i];

@@ -18,8 +18,8 @@ struct spread {
 	VEC(uint32_t) next;  /* [entity]: the next occurrence's; NO_ID: not met yet */
 	uint32_t *innermost; /* [entity before]: the last node met that holds it, or NO_ID */
 	uint32_t *outer;     /* [node]: the next node up the path that holds the same one */
-	const uint32_t *end; /* [node], the tree's */
-	uint32_t *entity;    /* [node]: the entity after */
+	const struct entity_tree *tree;
+	uint32_t *entity; /* [node]: the entity after */
 };
 
 static void spread_init(struct spread *s, const struct entity_tree *tree, struct arena *arena)
@@ -27,7 +27,7 @@ static void spread_init(struct spread *s, const struct entity_tree *tree, struct
 	*s = (struct spread){0};
 	s->innermost = xcalloc(tree->entity_count, sizeof(*s->innermost));
 	s->outer = xcalloc(tree->node_count, sizeof(*s->outer));
-	s->end = tree->end;
+	s->tree = tree;
 	s->entity = ARENA_ARRAY(arena, uint32_t, tree->node_count);
 	memcpy(s->entity, tree->entity, tree->node_count * sizeof(*s->entity));
 	for (size_t i = 0; i < tree->entity_count; i++) {
@@ -62,7 +62,7 @@ static void spread_node(struct spread *s, uint32_t i)
 	uint32_t entity = s->entity[i];
 	uint32_t outer = s->innermost[entity];
 
-	while (outer != NO_ID && s->end[outer] <= i)
+	while (outer != NO_ID && entity_tree_end(s->tree, outer) <= i)
 		outer = s->outer[outer];
 	if (outer != NO_ID)
 		s->entity[i] = spread_next_entity(s, s->entity[outer]);

@@ -44,9 +44,9 @@ static void stats_count_tree(struct stats *s, const struct entity_tree *tree)
 		s->stack_count += entity_tree_weight(tree, i) != 0;
 		s->entity_count += *end == 0;
 		if (i >= *end) {
-			*end = tree->end[i];
+			*end = entity_tree_end(tree, i);
 		} else if (i >= recursion_end) {
-			recursion_end = tree->end[i];
+			recursion_end = entity_tree_end(tree, i);
 			s->recursive += entity_tree_weight_below(tree, i);
 		}
 	}
@@ -58,7 +58,7 @@ static double tree_depth_mean(const struct entity_tree *tree)
 {
 	__int128 frames = 0;
 
-	for (size_t i = 1; i < tree->node_count; i++)
+	for (uint32_t i = 1; i < tree->node_count; i++)
 		frames += entity_tree_weight_below(tree, i);
 	int64_t shown = entity_tree_weight_below(tree, 0);
 

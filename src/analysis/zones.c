@@ -114,7 +114,7 @@ static void find_outermost(struct ticking *t)
 
 		t->is_outermost[i] = i >= end[entity];
 		if (t->is_outermost[i])
-			end[entity] = tree->end[i];
+			end[entity] = entity_tree_end(tree, i);
 	}
 	free(end);
 }
@@ -176,9 +176,9 @@ static void summing_deinit(struct summing *s)
 /* The node and those above it that were not yet. */
 static void touch(struct summing *s, uint32_t node)
 {
-	const uint32_t *parent = s->ticking->tree->parent;
+	const struct entity_tree *tree = s->ticking->tree;
 
-	for (; node != 0 && !s->touched[node]; node = parent[node]) {
+	for (; node != 0 && !s->touched[node]; node = entity_tree_parent(tree, node)) {
 		s->touched[node] = true;
 		vec_push(&s->nodes, node);
 	}
@@ -209,15 +209,15 @@ static void end_tick(struct summing *s, uint32_t tick)
 	if (s->nodes.count)
 		qsort(s->nodes.data, s->nodes.count, sizeof(*s->nodes.data), inner_first);
 	for (size_t i = 0; i < s->nodes.count; i++) {
-		uint32_t node = s->nodes.data[i];
+		uint32_t node = s->nodes.data[i], parent = entity_tree_parent(tree, node);
 		int64_t all = s->own[node] + s->below[node];
 		struct share *share = share_of(s, tree->entity[node], tick);
 
 		share->exclusive += s->own[node];
 		if (s->ticking->is_outermost[node])
 			share->inclusive += all;
-		if (tree->parent[node] != 0)
-			s->below[tree->parent[node]] += all;
+		if (parent != 0)
+			s->below[parent] += all;
 		s->own[node] = s->below[node] = 0;
 		s->touched[node] = false;
 	}
@@ -345,7 +345,7 @@ static uint32_t *find_depths(const struct entity_tree *tree)
 	for (uint32_t i = 1; i < tree->node_count; i++) {
 		uint32_t entity = tree->entity[i];
 
-		while (path.count && tree->end[path.data[path.count - 1]] <= i)
+		while (path.count && entity_tree_end(tree, path.data[path.count - 1]) <= i)
 			open[tree->entity[path.data[--path.count]]]--;
 		if (open[entity] > depth[entity])
 			depth[entity] = open[entity];

@@ -19,6 +19,13 @@ static void tree_view_analyse(struct report *report, struct arena *arena)
 		calltree_analyse(report->tree, query->collapse, query->order, &limit, arena);
 	report->row_count = report->calltree->count;
 	report->left_out = report->calltree->whole_count - report->calltree->count;
+	if (report->tree->levels_left_out)
+		report_note(report,
+			arena_printf(arena,
+				"callers more than %u levels above where samples ended are left "
+				"out, as they would take more room than is kept for them",
+				report->tree->levels_left_out),
+			arena);
 }
 
 static const struct entity *tree_view_entity(const struct report *report, size_t row)
@@ -101,6 +108,7 @@ static void tree_view_draw(struct text *text, const struct report *report)
 	table_deinit(&table);
 	guides_destroy(guides);
 	text_more_rows(text, report);
+	text_report_notes(text, report);
 }
 
 static const enum column_id data_columns[] = {

@@ -267,8 +267,8 @@ static struct centre random_centre(struct subject *s)
 	uint32_t above = node;
 
 	for (; centre.length < length && above != 0; centre.length++)
-		above = s->tree->parent[above];
-	for (uint32_t place = centre.length; place-- > 0; node = s->tree->parent[node])
+		above = entity_tree_parent(s->tree, above);
+	for (uint32_t place = centre.length; place-- > 0; node = entity_tree_parent(s->tree, node))
 		places[s->tree->entity[node]] |= 1ull << place;
 	for (uint32_t more = random_below(&s->random, 3); more-- > 0;)
 		places[random_below(&s->random, (uint32_t)s->tree->entity_count)] |=

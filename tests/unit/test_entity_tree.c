@@ -24,8 +24,8 @@ static const char *text_tree(const struct entity_tree *t, struct strbuf *out)
 
 	strbuf_clear(out);
 	strbuf_add(out, STR(""));
-	for (size_t i = 1; i < t->node_count; i++) {
-		level[i] = level[t->parent[i]] + 1;
+	for (uint32_t i = 1; i < t->node_count; i++) {
+		level[i] = level[entity_tree_parent(t, i)] + 1;
 		strbuf_add(out, i > 1 ? STR(" | ") : STR(""));
 		for (uint32_t k = 1; k < level[i]; k++)
 			strbuf_add_char(out, '-');
@@ -218,6 +218,64 @@ static void test_spread_million_deep(void **state)
 	free(chain);
 }
 
+/* Each function of a chain calls the next one, and a sample ends in each. */
+static struct profile *staircase(uint32_t depth)
+{
+	struct builder *b = builder_create();
+	const int64_t one = 1;
+	stack_id stack = {0};
+
+	(void)builder_metric(b, STR("samples"), STR("count"));
+	for (uint32_t i = 0; i < depth; i++) {
+		char name[16];
+		int size = snprintf(name, sizeof(name), "f%u", i);
+		string_id id = builder_string(b, (struct str){name, (size_t)size});
+		function_id f = builder_function(b, id, (object_id){NO_ID}, (string_id){0}, 0);
+
+		stack = builder_stack(b, stack, builder_frame(b, f, (string_id){0}, 0, false, 0));
+		builder_weight(b, stack, &one, 1);
+	}
+	return finish(b);
+}
+
+/* The frames of all these stacks are n²/2: four times as many from depth to depth doubled. */
+static void expect_inverted(uint32_t depth, bool is_cut)
+{
+	struct profile *p = staircase(depth);
+	struct arena *arena = arena_create();
+	struct entity_tree *t = entity_tree_invert(
+		entity_tree_of(p, LEVEL_FUNCTION, p->default_metric, arena), arena);
+	uint32_t tops = 0;
+
+	if (is_cut) {
+		/* Nodes for all that is left out come to the bound, one a stack. */
+		assert_in_range(t->node_count, (1u << 20) / 2, (1u << 20) + 6 * depth);
+		assert_int_equal(t->depth_max, t->levels_left_out + 1);
+		assert_true(str_equal(t->entities[t->entity_count - 1].name, STR("[left out]")));
+	} else {
+		assert_int_equal(t->node_count, 1 + (uint64_t)depth * (depth + 1) / 2);
+		assert_int_equal(t->levels_left_out, 0);
+		assert_int_equal(t->depth_max, depth);
+	}
+	assert_int_equal(entity_tree_weight_below(t, 0), depth);
+	for (uint32_t i = 1; i < t->node_count; i = entity_tree_end(t, i)) {
+		assert_int_equal(t->entity[i], tops++);
+		assert_int_equal(entity_tree_weight_below(t, i), 1);
+	}
+	assert_int_equal(tops, depth);
+	arena_destroy(arena);
+	profile_destroy(p);
+}
+
+static void test_inverted_is_bounded(void **state)
+{
+	(void)state;
+	expect_inverted(1000, false);
+	expect_inverted(2000, true);
+	expect_inverted(4000, true);
+	expect_inverted(8000, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_metric_is_chosen),
 		cmocka_unit_test(test_spread),
 		cmocka_unit_test(test_spread_million_deep),
+		cmocka_unit_test(test_inverted_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static void check_widths(const struct calltree *t, const struct flame *flame, bo
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < t->tree->node_count; i++)
+	for (uint32_t i = 0; i < t->tree->node_count; i++)
 		sum += size_of(entity_tree_weight(t->tree, i));
 	/* Collapsed, weights of different signs come together. */
 	check(flame->boxes[0].width == sum ||

@@ -169,7 +169,7 @@ static void check_tree(const struct entity_tree *among, const struct entity_tree
 
 	check(among->total == alone->total && among->has_negative == alone->has_negative);
 	check(among->node_count >= alone->node_count);
-	for (size_t i = 0; i < among->node_count; i++)
+	for (uint32_t i = 0; i < among->node_count; i++)
 		sum += entity_tree_weight(among, i);
 	check(sum == alone->total && entity_tree_weight_below(among, 0) == sum);
 }

@@ -221,7 +221,7 @@ static double unit_total(
 
 	for (size_t m = 0; m < g->functions; m++)
 		if (m == f || (reach[m][f] && reach[f][m]))
-			for (size_t i = 1; i < g->h.tree->node_count; i++)
+			for (uint32_t i = 1; i < g->h.tree->node_count; i++)
 				if (g->h.tree->entity[i] == m)
 					sum += (double)entity_tree_weight(g->h.tree, i);
 	for (size_t i = 0; i < g->count; i++) {

@@ -117,20 +117,20 @@ static struct calltree *subject_calltree(const struct subject *s, int i)
 
 /* ---- the entity tree ---- */
 
-static void check_node(const struct entity_tree *t, uint32_t i)
+static void check_node(const struct entity_tree *t, const uint32_t *first_seen, uint32_t i)
 {
 	int64_t below = entity_tree_weight(t, i);
-	uint32_t last_seen = t->first_seen[i];
+	uint32_t last_seen = first_seen[i], end = entity_tree_end(t, i);
 
-	check(i == 0 ? t->parent[i] == NO_ID : t->parent[i] < i);
-	check(t->end[i] > i && t->end[i] <= t->node_count);
+	check(i == 0 ? entity_tree_parent(t, i) == 0 : entity_tree_parent(t, i) < i);
+	check(end > i && end <= t->node_count);
 	check(i == 0 ? t->entity[i] == NO_ID : t->entity[i] < t->entity_count);
-	for (uint32_t c = i + 1; c < t->end[i]; c = t->end[c]) {
-		check(t->parent[c] == i);
-		check(t->first_seen[c] > last_seen);
-		last_seen = t->first_seen[c];
+	for (uint32_t c = i + 1; c < end; c = entity_tree_end(t, c)) {
+		check(entity_tree_parent(t, c) == i);
+		check(first_seen[c] > last_seen);
+		last_seen = first_seen[c];
 		below += entity_tree_weight_below(t, c);
-		for (uint32_t d = t->end[c]; d < t->end[i]; d = t->end[d])
+		for (uint32_t d = entity_tree_end(t, c); d < end; d = entity_tree_end(t, d))
 			check(t->entity[d] != t->entity[c]);
 	}
 	check(entity_tree_weight_below(t, i) == below);
@@ -139,11 +139,12 @@ static void check_node(const struct entity_tree *t, uint32_t i)
 static void test_entity_tree(struct subject *s)
 {
 	const struct entity_tree *t = s->tree;
-	uint32_t depth_max = 0;
+	uint32_t depth_max = 0, *first_seen = entity_tree_first_seen(t);
 
-	check(t->node_count >= 1 && t->end[0] == t->node_count);
+	check(t->node_count >= 1 && entity_tree_end(t, 0) == t->node_count);
 	for (uint32_t i = 0; i < t->node_count; i++)
-		check_node(t, i);
+		check_node(t, first_seen, i);
+	free(first_seen);
 	for (size_t i = 0; i < s->slow->stacks.count; i++)
 		if (s->slow->stacks.data[i].depth > depth_max)
 			depth_max = s->slow->stacks.data[i].depth;

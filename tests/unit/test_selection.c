@@ -337,7 +337,7 @@ static const struct entity_tree *tree_of_metric(const struct entity_tree *tree, 
 static void compare_nodes(struct comparison *c, uint32_t fast, uint32_t slow)
 {
 	const struct slow_tree_node *node = &c->slow->nodes.data[slow];
-	uint32_t next = fast + 1, end = c->fast->end[fast];
+	uint32_t next = fast + 1, end = entity_tree_end(c->fast, fast);
 
 	c->fast_of[slow] = fast;
 	if (slow != 0)
@@ -354,7 +354,7 @@ static void compare_nodes(struct comparison *c, uint32_t fast, uint32_t slow)
 			continue;
 		check(next < end);
 		compare_nodes(c, next, i);
-		next = c->fast->end[next];
+		next = entity_tree_end(c->fast, next);
 	}
 	check(next == end);
 }
@@ -364,7 +364,7 @@ static void compare_trees(const struct subject *s, const struct entity_tree *fas
 {
 	struct comparison c = {
 		s, fast, slow, metrics, xcalloc(slow->nodes.count, sizeof(*c.fast_of))};
-	uint32_t depth_max = 0;
+	uint32_t depth_max = 0, *first_seen = entity_tree_first_seen(fast);
 
 	check(fast->node_count == slow->nodes.count && fast->other_count == metrics - 1);
 	compare_nodes(&c, 0, 0);
@@ -373,9 +373,10 @@ static void compare_trees(const struct subject *s, const struct entity_tree *fas
 			depth_max = slow->nodes.data[i].level;
 		/* In the order in which stacks got there. */
 		if (i > 0)
-			check(fast->first_seen[c.fast_of[i]] > fast->first_seen[c.fast_of[i - 1]]);
+			check(first_seen[c.fast_of[i]] > first_seen[c.fast_of[i - 1]]);
 	}
 	check(fast->depth_max == depth_max);
+	free(first_seen);
 	free(c.fast_of);
 }
 
