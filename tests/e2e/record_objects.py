@@ -204,8 +204,7 @@ def record_library_in_memfd(folder, *flags):
 	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "dlopen", library,
 		harness.work(400))
 	r.check_whole()
-	assert r.share("called_one", exclusive=True) > 0.95, r.stacks
-	assert r.share("use_library") > 0.95
+	r.check_truth("called_one 1 1\nuse_library 0 1\nmain 0 1\n")
 
 
 def test_a_library_in_a_memfd(folder):
@@ -262,7 +261,7 @@ def record_storm(folder, kind, rounds=harness.work(250, least=100)):
 	program = recording.program(folder, "storms")
 	r = recording.record(folder, program, kind, rounds, options=recording.exact())
 	r.check_whole()
-	assert r.share("in_child") > 0.3, r.share("in_child")
+	r.check_time("in_child", rounds)
 	assert r.stats["lost"] == 0, r.stats
 	for frames, _ in r.stacks:
 		if "in_child" in frames:
