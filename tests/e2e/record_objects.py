@@ -13,12 +13,9 @@ def needs(*tools):
 			raise harness.Skip(f"there is no {tool}")
 
 
-ROOTS = {"_start", "_dlstart", "clone", "__clone", "__clone3", "clone3", "[truncated]"}
-
-
 def check_roots(r):
 	"""All stacks begin where programs and threads begin. musl's clone has no name when stripped."""
-	wrong = {frames[0] for frames, _ in r.stacks if frames and frames[0] not in ROOTS
+	wrong = {frames[0] for frames, _ in r.stacks if frames and frames[0] not in {*recording.ROOTS, "[truncated]"}
 		and not frames[0].startswith("[libc.so+")}
 	assert not wrong, wrong
 

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import time
@@ -30,6 +31,8 @@ CLOCK = {"cpu_time_is_left", "cpu_time_from_now", "cpu_time_of_thread", "cpu_tim
 # What loads and unloads libraries, and what calls main: a stack of these alone has lost its main.
 LOADER = {"dlopen", "dlclose", "dlsym"}
 ENTRY = {"_start", "_start_c", "__libc_start_main", "__libc_start_call_main", "libc_start_main_stage2"}
+# Where programs and threads begin.
+ROOTS = {"_start", "_dlstart", "clone", "__clone", "__clone3", "clone3"}
 # A stack with one of these is not known to its root.
 UNSURE = {"[truncated]", "[guessed]", "[unknown]"}
 # Between samples of CPU time where none is asked for.
@@ -189,11 +192,13 @@ class Recording:
 		kernel and disk make it: start-up, exec and exit, loading libraries, asking the clock. Only stacks that are
 		known to their root are left out; and those that end in what calls main are there, as they may have lost it."""
 		def is_left_out(frames, asks):
-			if UNSURE.intersection(frames):
-				return False
-			if asks or LOADER.intersection(frames) or not frames:
+			if not frames:
 				return True
-			return not names.intersection(frames) and not ENTRY.issuperset(frames)
+			# Where there are no symbols, a root has its module's name: "[libc.so+0x1234]".
+			if UNSURE.intersection(frames) or not (frames[0] in ROOTS or re.match(r"\[.+\+0x", frames[0])):
+				return False
+			return asks or not LOADER.isdisjoint(frames) or (
+				names.isdisjoint(frames) and not ENTRY.issuperset(frames))
 		found = [(frames, samples) for frames, samples, asks in self._stacks_and_clock
 			if not is_left_out(frames, asks)]
 		# Else it is hardly a recording of that work.
