@@ -4,6 +4,7 @@
  * - Execution begins at the entry address: of an executable (_start, in musl and in old glibc
  * without rules) and of the dynamic loader (_start, running on into _dl_start_user).  Nothing
  * called it.
+ * - What Go's execution begins in has rules, but they are wrong: whoever opens the object names it.
  * - _init and _fini are pieced together by the linker from crti.o and crtn.o, which align the stack
  *   around whatever stands in between.
  *
@@ -82,13 +83,11 @@ static size_t add_aligned_function(struct objfile *file, const struct arch *arch
 	return add(bare, count, (struct cfi_bare){low + last, low + s.size, false, ENTRY_CFA});
 }
 
-static size_t add_entry(const struct objfile *file, struct cfi_bare *bare, size_t count)
+/* As much of it as is not there yet from its beginning on. */
+static size_t add_start(struct cfi_bare *bare, size_t count, uint64_t low, uint64_t high)
 {
-	uint64_t low = objfile_entry(file);
+	struct cfi_bare entry = {low, high, true, 0};
 
-	if (low == 0 || low > UINT64_MAX - ENTRY_SIZE)
-		return count;
-	struct cfi_bare entry = {low, low + ENTRY_SIZE, true, 0};
 	/* Hostile files may have it anywhere. */
 	for (size_t i = 0; i < count; i++) {
 		if (bare[i].low_addr >= entry.low_addr && bare[i].low_addr < entry.high_addr)
@@ -97,6 +96,15 @@ static size_t add_entry(const struct objfile *file, struct cfi_bare *bare, size_
 			return count;
 	}
 	return entry.low_addr < entry.high_addr ? add(bare, count, entry) : count;
+}
+
+static size_t add_entry(const struct objfile *file, struct cfi_bare *bare, size_t count)
+{
+	uint64_t low = objfile_entry(file);
+
+	if (low == 0 || low > UINT64_MAX - ENTRY_SIZE)
+		return count;
+	return add_start(bare, count, low, low + ENTRY_SIZE);
 }
 
 static bool overlap(const struct cfi_bare *bare, size_t count)
@@ -108,7 +116,8 @@ static bool overlap(const struct cfi_bare *bare, size_t count)
 	return false;
 }
 
-size_t bare_code_find(struct objfile *file, struct cfi_bare bare[BARE_CODE_MAX])
+size_t bare_code_find(struct objfile *file, const struct bare_code_start *starts,
+	size_t start_count, struct cfi_bare bare[BARE_CODE_MAX])
 {
 	const struct arch *arch = arch_of_machine(objfile_machine(file));
 	size_t count = 0;
@@ -119,5 +128,7 @@ size_t bare_code_find(struct objfile *file, struct cfi_bare bare[BARE_CODE_MAX])
 	count = add_aligned_function(file, arch, ".fini", bare, count);
 	if (overlap(bare, count))
 		count = 0;
+	for (size_t i = 0; i < start_count && i < BARE_CODE_STARTS_MAX; i++)
+		count = add_start(bare, count, starts[i].low, starts[i].high);
 	return add_entry(file, bare, count);
 }

@@ -9,9 +9,18 @@
 
 struct objfile;
 
-enum { BARE_CODE_MAX = 7 };
+enum { BARE_CODE_MAX = 11, BARE_CODE_STARTS_MAX = 4 };
 
-/* Fills bare, ascending and disjoint; returns how many. */
-size_t bare_code_find(struct objfile *file, struct cfi_bare bare[BARE_CODE_MAX]);
+/* [low, high), obj_addrs: a function that nothing called. */
+struct bare_code_start {
+	uint64_t low, high;
+};
+
+/*
+ * Fills bare, ascending and disjoint; returns how many.  starts: functions that are known to be
+ * start-up code, at most BARE_CODE_STARTS_MAX.
+ */
+size_t bare_code_find(struct objfile *file, const struct bare_code_start *starts,
+	size_t start_count, struct cfi_bare bare[BARE_CODE_MAX]);
 
 #endif

@@ -247,16 +247,25 @@ void objfile_code(struct objfile *file, struct cfi_code *code)
 	}
 }
 
-enum { DISTRUSTED_MAX = 8 };
+enum { DISTRUSTED_OTHERS_MAX = 8, DISTRUSTED_MAX = DISTRUSTED_OTHERS_MAX + BARE_CODE_STARTS_MAX };
 
 struct distrusted {
 	uint64_t addrs[DISTRUSTED_MAX];
 	size_t count;
+	struct bare_code_start starts[BARE_CODE_STARTS_MAX];
+	size_t start_count;
 };
 
+/* Whether execution of a Go program begins there: not what a thread of C calls in a library of Go. */
+static bool is_go_start(const char *name)
+{
+	return strcmp(name, "runtime.rt0_go") == 0 ||
+	       (strncmp(name, "_rt0_", strlen("_rt0_")) == 0 && strstr(name, "_lib") == NULL);
+}
+
 /*
- * Go's linker describes them as if they stayed on their stack and had been called: they begin a
- * goroutine or go over to the thread's own stack.
+ * Go's linker describes them as if they stayed on their stack and had been called: they begin the
+ * program or a goroutine, or go over to the thread's own stack.
  */
 static void distrust(void *context, uint64_t low, uint64_t high, const char *name)
 {
@@ -264,8 +273,13 @@ static void distrust(void *context, uint64_t low, uint64_t high, const char *nam
 		"runtime.morestack", "runtime.systemstack"};
 	struct distrusted *d = context;
 
-	(void)high;
-	for (size_t i = 0; i < ARRAY_SIZE(names) && d->count < DISTRUSTED_MAX; i++)
+	if (d->start_count < BARE_CODE_STARTS_MAX && is_go_start(name)) {
+		d->starts[d->start_count++] = (struct bare_code_start){low, high};
+		d->addrs[d->count++] = low;
+		return;
+	}
+	for (size_t i = 0;
+		i < ARRAY_SIZE(names) && d->count - d->start_count < DISTRUSTED_OTHERS_MAX; i++)
 		if (strcmp(name, names[i]) == 0)
 			d->addrs[d->count++] = low;
 }
@@ -349,14 +363,14 @@ struct cfi_table *objfile_open_cfi(struct objfile *file)
 	struct cfi_object *object = &source.object;
 	struct cfi_bare bare[BARE_CODE_MAX];
 	struct cfi_code code;
-	struct distrusted distrusted = {.count = 0};
+	struct distrusted distrusted = {.count = 0, .start_count = 0};
 
 	open_sections(file, &source);
 	objfile_code(file, &code);
 	object->code = &code;
-	object->bare = bare;
-	object->bare_count = bare_code_find(file, bare);
 	go_functions_each(file, distrust, &distrusted);
+	object->bare = bare;
+	object->bare_count = bare_code_find(file, distrusted.starts, distrusted.start_count, bare);
 	object->distrusted = distrusted.addrs;
 	object->distrusted_count = distrusted.count;
 	if (source.section_count == 0 && object->bare_count == 0 && code.count == 0)

@@ -61,8 +61,8 @@ class Running:
 		self.process.communicate()
 
 
-def zones_of(target):
-	zones = json.loads(check(sonde("live", target, "--format", "json", "--frames", "run")).out)["zones"]
+def zones_of(target, **more):
+	zones = json.loads(check(sonde("live", target, "--format", "json", "--frames", "run", **more)).out)["zones"]
 	return {zone["name"]: zone for zone in zones}
 
 
@@ -139,7 +139,8 @@ def test_names_of_stripped_files_are_those_that_are_exported(folder):
 	program, library = built(folder)
 	check(run("strip", program, library))
 	with Running(program) as running:
-		zones = zones_of(running.pid)
+		# On a slow machine the names of the whole files, which have the same build id, are kept.
+		zones = zones_of(running.pid, env={"XDG_CACHE_HOME": str(folder)})
 		assert zones["exported_of_library"]["entries"] == 20
 		assert "hidden_of_library" not in zones
 		assert any(re.match(r"\[functions\+0x[0-9a-f]+\]", name) for name in zones), zones

@@ -134,17 +134,24 @@ def test_preemption_where_perf_events_are_refused(folder):
 	patiently(lambda: check_hogs(denied(folder, program, HOGS_S), folder, 0.06))
 
 
+def between(found, least, most, part, slack):
+	return least - part * least - slack <= found <= most + part * most + slack
+
+
 def check_children(r, folder):
-	"""Programs that only sleep: one that ends by itself, and one that is killed in its sleep."""
+	"""Programs that only sleep: one that ends by itself, and one that is killed in its sleep. How long they took at
+	most, start and end included, is what their shell has measured."""
 	samples = Samples(r, folder)
-	for name, life in ("sleep", 0.8), ("tail", 0.5):
+	begin, killed, end = map(float, r.done.out.split())
+	for name, life, most in ("sleep", 0.8, end - begin), ("tail", 0.5, killed - begin):
 		found = samples.sum("real-time", name)
-		assert close(found, life, 0.02, 0.06), (name, found)
+		assert between(found, life, most, 0.02, 0.06), (name, found, most)
 		assert samples.sum("blocked-time", name) > 0.9 * life
 
 
 def test_sleepers_that_end_asleep(folder):
-	command = "tail -f /dev/null & sleep 0.5; kill $!; sleep 0.3"
+	clock = "read %s _ < /proc/uptime;"
+	command = f"{clock % 'a'} tail -f /dev/null & sleep 0.5; kill $!; {clock % 'b'} sleep 0.3; {clock % 'c'} echo $a $b $c"
 	patiently(lambda: check_children(denied(folder, "sh", "-c", command), folder))
 
 
@@ -197,14 +204,16 @@ def test_who_could_run_is_preempted(folder):
 
 def check_flood(r, folder):
 	samples = Samples(r, folder)
-	life = float(r.done.out)
-	# Both processes live that long, the second a little less.
-	assert close(samples.sum("real-time"), 2 * life, 0.04, 0.03), (samples.sum("real-time"), life)
+	# Both processes live that long, the second a little less, and the first as long as the recording: before it
+	# measures, it is started, on a busy machine for long.
+	life, most = float(r.done.out), r.stats["duration_ns"] / 1e9
+	assert between(samples.sum("real-time"), 2 * life, 2 * most, 0.04, 0.03), (samples.sum("real-time"), life, most)
 	assert len(samples.samples) < 20000
 	off = sum(samples.sum(metric) for metric in OFF)
 	real = inclusive(r, "real-time")
 	assert off > 0.5 * life
-	assert close(real["ask"] + real["answer"], 2 * life, 0.06, 0.03), real
+	# A stack next to times off the CPU has them, those of start-up, too.
+	assert between(real["ask"] + real["answer"], 2 * life, 2 * most, 0.06, 0.03), (real, life, most)
 	assert not any("switch" in note["text"] for note in r.notes), r.notes
 	assert r.stats["lost"] == 0, r.stats
 

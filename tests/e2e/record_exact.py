@@ -49,7 +49,7 @@ def test_recursion_is_walked_to_its_root(folder):
 	r.check_truth(r.done.out)
 	check_whole(r)
 	for frames, _ in r.stacks:
-		if frames[-1] == "bottom":
+		if frames[-1:] == ["bottom"]:
 			assert frames.count("level") == 10000, frames.count("level")
 			assert "main" in frames
 

@@ -104,7 +104,8 @@ def test_a_long_command_line(folder):
 	program = recording.program(folder, "fate")
 	r = faults.as_if_alone(folder, program, harness.work(60), "exit", 3, *["x" * 100000] * 10)
 	assert r.done.status == 3 and r.stats["counted"] > 0.65 * harness.work(60)
-	assert len(r.done.err) < 2000 and len(r.report("--view", "functions")) < 5000
+	# Of the arguments the beginning is shown: how many functions there are depends on how often loading is sampled.
+	assert len(r.done.err) < 2000 and r.report("--view", "functions").count("x") < 1000
 
 
 def test_signals_to_the_whole_group(folder):
@@ -178,7 +179,7 @@ def test_a_target_that_makes_many_mappings(folder):
 			return x == 0;
 		}}""", *recording.FLAGS)
 	r = faults.as_if_alone(folder, program)
-	assert r.share("between") > 0.5, r.stacks
+	r.check_time("between", 5000 * 0.05)
 	faults.check_accounted(r, r.done.err)
 
 

@@ -13,12 +13,9 @@ def needs(*tools):
 			raise harness.Skip(f"there is no {tool}")
 
 
-ROOTS = {"_start", "_dlstart", "clone", "__clone", "__clone3", "clone3", "[truncated]"}
-
-
 def check_roots(r):
 	"""All stacks begin where programs and threads begin. musl's clone has no name when stripped."""
-	wrong = {frames[0] for frames, _ in r.stacks if frames and frames[0] not in ROOTS
+	wrong = {frames[0] for frames, _ in r.stacks if frames and frames[0] not in {*recording.ROOTS, "[truncated]"}
 		and not frames[0].startswith("[libc.so+")}
 	assert not wrong, wrong
 
@@ -70,6 +67,8 @@ def check_go(r):
 		assert r.share(name) > 0.1, (name, r.share(name))
 	assert abs(r.share("main.inRoutine") / r.share("main.inDeep") - 1) < 0.3, r.stacks
 	for frames, _ in r.stacks:
+		# Nothing called that, and its rules say otherwise; on a fast machine it is seldom sampled.
+		assert "runtime.rt0_go" not in frames[1:], frames
 		if "main.inMain" in frames and "[truncated]" not in frames:
 			assert frames[:3] == ["runtime.goexit", "runtime.main", "main.main"], frames
 		if frames[-2:] == ["main.inDeep", "main.spin"] and "[truncated]" not in frames:
@@ -204,8 +203,7 @@ def record_library_in_memfd(folder, *flags):
 	r = recording.record(folder, recording.program(folder, "memfd", "-ldl"), "dlopen", library,
 		harness.work(400))
 	r.check_whole()
-	assert r.share("called_one", exclusive=True) > 0.95, r.stacks
-	assert r.share("use_library") > 0.95
+	r.check_truth("called_one 1 1\nuse_library 0 1\nmain 0 1\n")
 
 
 def test_a_library_in_a_memfd(folder):
@@ -262,7 +260,7 @@ def record_storm(folder, kind, rounds=harness.work(250, least=100)):
 	program = recording.program(folder, "storms")
 	r = recording.record(folder, program, kind, rounds, options=recording.exact())
 	r.check_whole()
-	assert r.share("in_child") > 0.3, r.share("in_child")
+	r.check_time("in_child", rounds)
 	assert r.stats["lost"] == 0, r.stats
 	for frames, _ in r.stacks:
 		if "in_child" in frames:

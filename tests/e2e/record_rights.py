@@ -119,7 +119,7 @@ def check_chasm(r, without_library):
 	# Those by which it was found that the library is needed: on a busy machine it takes a while until
 	# the first of them is looked at.
 	assert cut_share(r) <= without_library / 3, (cut_share(r), without_library, r.done)
-	bottoms = [frames for frames, _ in r.stacks if frames[-1] == "bottom"]
+	bottoms = [frames for frames, _ in r.stacks if frames[-1:] == ["bottom"]]
 	assert bottoms and all(frames.count("level") == 2 for frames in bottoms if frames[0] != "[truncated]"), r.stacks
 	r.check_captured(0.9)
 

@@ -33,7 +33,7 @@ def test_recursion_is_walked_to_its_root(folder):
 	r.check_truth(r.done.out)
 	r.check_whole()
 	for frames, _ in r.stacks:
-		if frames[-1] == "bottom":
+		if frames[-1:] == ["bottom"]:
 			assert frames.count("level") == 1000, frames.count("level")
 			assert "main" in frames
 

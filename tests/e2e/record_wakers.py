@@ -93,8 +93,11 @@ def test_without_wakers_it_is_blocked_time(folder):
 	heading = r.report()
 	assert "blocked-time" in heading and "wakeup-delay" not in heading, heading
 	waited = sum(float(word) for line in r.done.out.splitlines() for word in line.split()[1:])
-	blocked = r.json("--metric", "blocked-time", "--focus", "^await$")["total"] / 1e9
-	assert close(blocked, waited, 0.05, 0.02), (blocked, waited)
+	# Until it runs again a woken thread is preempted, on a busy machine for a while.
+	blocked, preempted = (r.json("--metric", metric, "--focus", "^await$")["total"] / 1e9
+		for metric in ("blocked-time", "preempted-time"))
+	assert close(blocked + preempted, waited, 0.05, 0.02), (blocked, preempted, waited)
+	assert blocked > 0.7 * waited, (blocked, preempted, waited)
 
 
 def test_refusals(folder):

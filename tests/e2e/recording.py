@@ -10,6 +10,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import time
@@ -25,7 +26,15 @@ NOBODY = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups
 PARANOID = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
 # What is inlined into functions of test programs, whose own its time is: work, and asking how much is left.
 HELPERS = {"spin", "use_time"}
-CLOCK = {"cpu_time_is_left", "cpu_time_from_now", "cpu_time_of_thread", "cpu_time_of_process"}
+CLOCK = {"cpu_time_is_left", "cpu_time_from_now", "cpu_time_of_thread", "cpu_time_of_process", "clock_gettime",
+	"__clock_gettime"}
+# What loads and unloads libraries, and what calls main: a stack of these alone has lost its main.
+LOADER = {"dlopen", "dlclose", "dlsym"}
+ENTRY = {"_start", "_start_c", "__libc_start_main", "__libc_start_call_main", "libc_start_main_stage2"}
+# Where programs and threads begin.
+ROOTS = {"_start", "_dlstart", "clone", "__clone", "__clone3", "clone3"}
+# A stack with one of these is not known to its root.
+UNSURE = {"[truncated]", "[guessed]", "[unknown]"}
 # Between samples of CPU time where none is asked for.
 INTERVAL_NS = 997001
 
@@ -154,43 +163,78 @@ class Recording:
 		return self.json("--view", "stats")["notes"]
 
 	@functools.cached_property
-	def stacks(self):
-		"""[(frames root first, samples)], without the kernel's and those of HELPERS; stacks that ask the clock
-		end at who does."""
+	def _stacks_and_clock(self):
+		"""[(frames root first, samples, whether the clock was asked)]"""
 		stacks = []
 		folded = self.report("--format", "folded", "--modules", "--metric", "samples")
 		for line in folded.splitlines():
 			path, _, samples = line.rpartition(" ")
 			frames = [frame.rpartition("`")[::2] for frame in path.split(";")]
 			asked = next((i for i, frame in enumerate(frames) if frame[1] in CLOCK), len(frames))
+			asks = asked < len(frames)
 			del frames[asked:]
-			stacks.append(([name for module, name in frames
-				if name not in HELPERS and (module[:1] != "[" or module in ("[vdso]", "[anon]"))], int(samples)))
+			stacks.append(([name for module, name in frames if name not in HELPERS
+				and (module[:1] != "[" or module in ("[vdso]", "[anon]"))], int(samples), asks))
 		return stacks
+
+	@functools.cached_property
+	def stacks(self):
+		"""[(frames root first, samples)], without the kernel's and those of HELPERS; stacks that ask the clock
+		end at who does."""
+		return [(frames, samples) for frames, samples, _ in self._stacks_and_clock]
 
 	@property
 	def total(self):
 		return sum(samples for _, samples in self.stacks)
 
-	def share(self, name, exclusive=False):
-		return sum(samples for frames, samples in self.stacks
-			if (frames and frames[-1] == name if exclusive else name in frames)) / self.total
+	def working(self, names):
+		"""Stacks of what the program does in functions of these names, without what takes as long as the machine's
+		kernel and disk make it: start-up, exec and exit, loading libraries, asking the clock. Only stacks that are
+		known to their root are left out; and those that end in what calls main are there, as they may have lost it."""
+		def is_left_out(frames, asks):
+			if not frames:
+				return True
+			# Where there are no symbols, a root has its module's name: "[libc.so+0x1234]".
+			if UNSURE.intersection(frames) or not (frames[0] in ROOTS or re.match(r"\[.+\+0x", frames[0])):
+				return False
+			return asks or not LOADER.isdisjoint(frames) or (
+				names.isdisjoint(frames) and not ENTRY.issuperset(frames))
+		found = [(frames, samples) for frames, samples, asks in self._stacks_and_clock
+			if not is_left_out(frames, asks)]
+		# Else it is hardly a recording of that work.
+		assert sum(samples for _, samples in found) > 0.2 * self.total, (names, self.stacks)
+		return found
 
-	def check_share(self, name, truth, exclusive=False):
-		"""Within four standard deviations of the truth, and what start-up and end may take: up to six
-		milliseconds where the caches are others', which is more than a hundredth of short runs."""
-		share = self.share(name, exclusive)
-		slack = 4 * math.sqrt(truth * (1 - truth) / self.total) + max(0.01, 6 / self.total)
+	def share(self, name, exclusive=False, stacks=None):
+		"""Of these stacks, or of all."""
+		stacks = self.stacks if stacks is None else stacks
+		return sum(samples for frames, samples in stacks
+			if (frames and frames[-1] == name if exclusive else name in frames)) / sum(samples for _, samples in stacks)
+
+	def check_share(self, name, truth, exclusive=False, stacks=None):
+		"""Within four standard deviations of the truth, and what page faults take, and all around the work where
+		stacks are all: up to six milliseconds where the caches are others', which is more than a hundredth of
+		short runs."""
+		stacks = self.stacks if stacks is None else stacks
+		share, total = self.share(name, exclusive, stacks), sum(samples for _, samples in stacks)
+		slack = 4 * math.sqrt(truth * (1 - truth) / total) + max(0.01, 6 / total)
 		kind = "exclusive" if exclusive else "inclusive"
 		assert abs(share - truth) <= slack, f"{name}: {kind} {share:.4f}, truth {truth}±{slack:.4f}"
 
 	def check_truth(self, text):
-		"""text: lines of `name exclusive inclusive`, as the programs print them."""
+		"""text: lines of `name exclusive inclusive`, as the programs print them, of their work."""
 		rows = [line.split() for line in text.splitlines()]
 		assert rows
+		stacks = self.working({name for name, _, _ in rows})
 		for name, exclusive, inclusive in rows:
-			self.check_share(name, float(exclusive), exclusive=True)
-			self.check_share(name, float(inclusive))
+			self.check_share(name, float(exclusive), True, stacks)
+			self.check_share(name, float(inclusive), False, stacks)
+
+	def check_time(self, name, milliseconds, least=0.75):
+		"""A program has used that much CPU time, or somewhat more, below a function by its own clock, which is part
+		of what the system accounts to the target."""
+		share, truth = self.share(name), milliseconds * 1e6 / self.stats["cpu_ns"]
+		assert share >= least * truth, f"{name}: {share:.4f} of the samples, {truth:.4f} of the time"
 
 	def check_whole(self, least=0.995):
 		"""Hardly a stack that was not walked to its root."""

@@ -334,7 +334,7 @@ static void compare_object(struct objfile *file, const struct cfi_source *source
 	const struct cfi_code *code = source->object.code;
 	struct cfi_table *table = objfile_open_cfi(file);
 	struct cfi_bare bare[BARE_CODE_MAX];
-	size_t bare_count = bare_code_find(file, bare);
+	size_t bare_count = bare_code_find(file, NULL, 0, bare);
 	struct slow_cfi slow;
 
 	random_state = 1;
@@ -370,6 +370,30 @@ static bool compare_path(const char *path)
 	return is_comparable;
 }
 
+/* Known functions of start-up code are there beside the entry's, which ends where they begin. */
+static void test_known_starts(void **state)
+{
+	struct cfi_bare bare[BARE_CODE_MAX];
+	struct objfile *file;
+	size_t found = 0;
+
+	(void)state;
+	assert_null(objfile_open("/proc/self/exe", &file));
+	uint64_t entry = objfile_entry(file);
+	const struct bare_code_start starts[] = {
+		{entry + 64, entry + 96}, {entry + 16, entry + 400}};
+	size_t count = bare_code_find(file, starts, ARRAY_SIZE(starts), bare);
+	for (size_t i = 0; i < count; i++) {
+		assert_true(bare[i].low_addr < bare[i].high_addr);
+		assert_true(i == 0 || bare[i - 1].high_addr <= bare[i].low_addr);
+		found += bare[i].is_outermost &&
+			 (bare[i].low_addr == entry || bare[i].low_addr == entry + 16 ||
+				 bare[i].low_addr == entry + 64);
+	}
+	assert_int_equal(found, 3);
+	objfile_close(file);
+}
+
 static void test_real_objects(void **state)
 {
 	static const char *const paths[] = {"/proc/self/exe", "/lib/x86_64-linux-gnu/libc.so.6",
@@ -393,6 +417,7 @@ int main(void)
 		cmocka_unit_test(test_rows_that_lie),
 		cmocka_unit_test(test_memory_has_a_bound),
 		cmocka_unit_test(test_lazy_bytes),
+		cmocka_unit_test(test_known_starts),
 		cmocka_unit_test(test_real_objects),
 	};
 
