@@ -80,11 +80,14 @@ struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *pa
 	}
 	id_runs_add(&t->frame_runs, s->first_frame, s->frames.count, t->frames.count);
 	id_runs_add(&t->node_runs, s->first_node, s->nodes.count, t->nodes.count);
-	vec_reserve(&t->nodes, t->nodes.count + s->nodes.count);
 	for (size_t i = 0; i < s->frames.count; i++)
 		vec_push(&t->frames, s->frames.data[i]);
-	for (size_t i = 0; i < s->nodes.count; i++)
-		add_node(t, s->nodes.data[i].parent, s->nodes.data[i].frame);
+	vec_reserve(&t->nodes, t->nodes.count + s->nodes.count);
+	struct stack *to = t->nodes.data + t->nodes.count;
+	const struct capture_node *from = s->nodes.data;
+	for (size_t i = 0, count = s->nodes.count; i < count; i++)
+		to[i] = (struct stack){.parent = {from[i].parent}, .frame = {from[i].frame}};
+	t->nodes.count += s->nodes.count;
 	return NULL;
 }
 
