@@ -264,6 +264,27 @@ stack_id capture_tree_stack(struct capture_tree *t, uint32_t node, uint8_t *flag
 	return builder_stack(t->builder, (stack_id){0}, t->names->frame_ids.data[frame]);
 }
 
+void capture_tree_stacks(struct capture_tree *t, const uint32_t *nodes, size_t count,
+	stack_id *stacks, uint8_t *flags)
+{
+	static const struct capture_id_run none;
+	/* Of a file that is whole, all are in the first run. */
+	const struct capture_id_run *run =
+		t->node_runs.runs.count ? &t->node_runs.runs.data[0] : &none;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t at = nodes[i] - run->first;
+
+		if (unlikely(at >= run->count)) {
+			stacks[i] = capture_tree_stack(t, nodes[i], &flags[i]);
+			continue;
+		}
+		size_t place = run->place + at;
+		flags[i] = t->flags ? t->flags[place] : 0;
+		stacks[i] = t->stacks ? t->stacks[place] : (stack_id){(uint32_t)place};
+	}
+}
+
 bool capture_tree_take(const struct capture_tree *t, struct capture_nodes *nodes)
 {
 	const struct capture_id_runs *r = &t->node_runs;
