@@ -29,6 +29,11 @@ static void *check(void *p)
 /* From here on a table has a mapping of its own. */
 #define APART_BYTES ((size_t)1 << 20)
 #define LARGE_BYTES ((size_t)64 << 10)
+/* A huge page. */
+#define HUGE_BYTES ((size_t)2 << 20)
+#if defined(MADV_HUGEPAGE) && !defined(MADV_COLLAPSE)
+#define MADV_COLLAPSE 25 /* Linux 6.1 */
+#endif
 
 /*
  * Whole pages are asked for, so that all of a table's mapping is alike: one that was asked for in
@@ -46,6 +51,34 @@ static void want_huge_pages(uintptr_t from, uintptr_t to)
 	(void)from;
 	(void)to;
 #endif
+}
+
+/*
+ * The size of a large block that makes its mapping so many huge pages: such a mapping begins at one
+ * where the kernel can make it so.
+ */
+static size_t whole_pages(size_t bytes)
+{
+	if (bytes < HUGE_BYTES || bytes > SIZE_MAX / 2)
+		return bytes;
+	return ((bytes + HEADER_BYTES + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1)) - HEADER_BYTES;
+}
+
+/*
+ * Malloc has written its header before anybody can ask for huge pages, and where one small page is
+ * in use its neighbours become small ones, too: 512 faults, unless they are put together at once.
+ */
+static void *gather(void *p, size_t bytes)
+{
+#ifdef MADV_COLLAPSE
+	uintptr_t start = (uintptr_t)p & ~(HUGE_BYTES - 1);
+
+	if (bytes >= HUGE_BYTES && (uintptr_t)p - start <= HEADER_BYTES)
+		(void)madvise((void *)start, HUGE_BYTES, MADV_COLLAPSE);
+#else
+	(void)bytes;
+#endif
+	return p;
 }
 
 /* Where the heap ended when huge pages were last asked for; 0: its memory is not kept. */
@@ -93,9 +126,12 @@ void *xalloc(size_t size)
 
 void *xcalloc(size_t count, size_t size)
 {
-	void *p = check(calloc(count ? count : 1, size ? size : 1));
+	size_t bytes;
 
-	return advise(p, count * size);
+	if (__builtin_mul_overflow(count, size, &bytes))
+		return check(NULL);
+	bytes = whole_pages(bytes ? bytes : 1);
+	return gather(advise(check(calloc(1, bytes)), bytes), bytes);
 }
 
 /* Whether realloc would have to: a mapping of its own is moved, and begins with malloc's header. */
@@ -111,10 +147,19 @@ static bool would_copy(void *old, size_t bytes)
 #endif
 }
 
+static bool is_large(void *p)
+{
+#ifdef __GLIBC__
+	return p && malloc_usable_size(p) >= HUGE_BYTES - HEADER_BYTES;
+#else
+	return p != NULL;
+#endif
+}
+
 /* As realloc, but what is copied goes to huge pages already. */
 static void *moved(void *old, size_t bytes)
 {
-	void *new = advise(check(malloc(bytes)), bytes);
+	void *new = gather(advise(check(malloc(bytes)), bytes), bytes);
 
 #ifdef __GLIBC__
 	memcpy(new, old, malloc_usable_size(old));
@@ -129,9 +174,12 @@ void *xrealloc_array(void *old, size_t count, size_t size)
 
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return check(NULL);
+	bytes = whole_pages(bytes);
 	if (bytes >= APART_BYTES && would_copy(old, bytes))
 		return moved(old, bytes);
-	return advise(check(realloc(old, bytes ? bytes : 1)), bytes);
+	bool was_large = is_large(old);
+	void *p = advise(check(realloc(old, bytes ? bytes : 1)), bytes);
+	return was_large ? p : gather(p, bytes);
 }
 
 char *xstrdup(const char *s)

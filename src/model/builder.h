@@ -105,7 +105,7 @@ frame_id builder_place(struct builder *b, const struct frame *frame, const int64
  * will refuse them.
  */
 int64_t builder_place_sum(const struct builder *b, metric_id metric);
-/* Makes room for so many more samples with thread and time; they need not come. */
+/* Makes room for so many more samples, with thread and time; they need not come. */
 void builder_expect_samples(struct builder *b, size_t count);
 /* The same of zone events. */
 void builder_expect_zone_events(struct builder *b, size_t count);
@@ -118,6 +118,18 @@ static inline uint64_t builder_time(uint64_t time_ns)
 /* A sample. thread.i may be NO_ID in all samples or in none; time_ns UINT64_MAX likewise. */
 void builder_sample(struct builder *b, stack_id stack, thread_id thread, uint64_t time_ns,
 	const int64_t *weight);
+
+/* Samples in a row: what builder_sample and those below take of one, as columns of all. */
+struct sample_columns {
+	size_t count;
+	const stack_id *stack;
+	const thread_id *thread;
+	const uint64_t *time_ns;
+	const int64_t *const *weight; /* [metric][count] */
+	const stack_id *zone;	      /* NULL: of none */
+	const label_set_id *labels;   /* the same */
+};
+void builder_samples(struct builder *b, const struct sample_columns *s);
 
 /*
  * Of the sample that was added last: the zone stack that it was taken in (struct samples).  Samples

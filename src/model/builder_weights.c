@@ -166,6 +166,73 @@ void builder_sample_zone(struct builder *b, stack_id zone)
 	b->sample_zone.data[b->sample_stack.count - 1] = zone;
 }
 
+#define vec_append(v, from, more)                                                                  \
+	do {                                                                                       \
+		vec_reserve((v), (v)->count + (more));                                             \
+		memcpy((v)->data + (v)->count, (from), (more) * sizeof(*(v)->data));               \
+		(v)->count += (more);                                                              \
+	} while (0)
+
+static void samples_one_by_one(struct builder *b, const struct sample_columns *s)
+{
+	int64_t *weight = xcalloc(b->metrics.count, sizeof(*weight));
+
+	for (size_t i = 0; i < s->count; i++) {
+		for (size_t m = 0; m < b->metrics.count; m++)
+			weight[m] = s->weight[m][i];
+		builder_sample(b, s->stack[i], s->thread[i], s->time_ns[i], weight);
+		if (s->zone)
+			builder_sample_zone(b, s->zone[i]);
+		if (s->labels)
+			builder_sample_labels(b, s->labels[i]);
+	}
+	free(weight);
+}
+
+/* Gives rows to the stacks that have none; there is room for them. */
+static void rows_ensure(struct builder *b, const stack_id *stack, size_t count)
+{
+	uint32_t stacks = (uint32_t)stack_table_count(&b->stacks), before = b->row_count;
+
+	for (size_t i = 0; i < count; i++) {
+		assert(stack[i].i < stacks);
+		if (unlikely(!has_row(b, stack[i])))
+			(void)row_at(b, stack[i]);
+	}
+	budget_take(&b->budget, (b->row_count - before) * b->row_price);
+}
+
+void builder_samples(struct builder *b, const struct sample_columns *s)
+{
+	uint64_t price = BUDGET_SAMPLE_BYTES + 8 * b->metrics.count;
+
+	if (unlikely(!budget_has(&b->budget, s->count * (price + b->row_price)))) {
+		samples_one_by_one(b, s);
+		return;
+	}
+	assert(!b->has_weights && b->sample_thread.count == b->sample_stack.count &&
+		b->sample_time.count == b->sample_stack.count);
+	columns_ensure(b);
+	budget_take(&b->budget, s->count * price);
+	rows_ensure(b, s->stack, s->count);
+	for (size_t m = 0; m < b->metrics.count; m++) {
+		weight_bounds_add_all(&b->columns[m].bounds, s->weight[m], s->count);
+		vec_append(&b->columns[m].of_sample, s->weight[m], s->count);
+	}
+	if (s->zone) {
+		vec_extend(&b->sample_zone, b->sample_stack.count);
+		vec_append(&b->sample_zone, s->zone, s->count);
+	}
+	if (s->labels) {
+		vec_extend(&b->labels.of_sample, b->sample_stack.count);
+		vec_append(&b->labels.of_sample, s->labels, s->count);
+	}
+	vec_append(&b->sample_thread, s->thread, s->count);
+	vec_append(&b->sample_time, s->time_ns, s->count);
+	vec_append(&b->sample_stack, s->stack, s->count);
+	b->is_left_out = false;
+}
+
 /* ---- weights without a stack ---- */
 
 /* The last row takes the place of one that is of no stack any more. */

@@ -14,6 +14,8 @@
 #include "base/sort.h"
 #include "model/weight_rows.h"
 
+enum { SAMPLES_PART = 512 };
+
 #define BROKEN(...) error_new(ERROR_INPUT, "broken profile: " __VA_ARGS__)
 
 static bool has_string(const struct profile *p, string_id id)
@@ -348,8 +350,7 @@ static struct weight_bounds bounds_of(const int64_t *weight, size_t count)
 {
 	struct weight_bounds bounds = {0};
 
-	for (size_t i = 0; i < count; i++)
-		weight_bounds_add(&bounds, weight[i]);
+	weight_bounds_add_all(&bounds, weight, count);
 	return bounds;
 }
 
@@ -369,25 +370,78 @@ static struct error *check_sum(const struct profile *p, size_t metric)
 	return NULL;
 }
 
-/* Needs check_samples' ranges. */
-static struct error *check_sample_sum(const struct profile *p, size_t metric)
-{
-	const int64_t *of_sample = p->samples.weight[metric];
-	const stack_id *stack = p->samples.stack;
-	struct weight_bounds bounds = bounds_of(of_sample, p->samples.count);
+/* What samples come to. */
+struct sample_sums {
+	struct weight_bounds *bounds; /* [metric] */
+	int64_t **of_row;	      /* [metric][row], wrapped where the bounds do not fit */
+	uint64_t *count;	      /* [row] */
+};
 
-	if (!weight_bounds_fit(&bounds))
+/* The samples' weights in the metric that counts them, or NULL. */
+static const int64_t *sample_counts(const struct profile *p)
+{
+	for (size_t m = 0; m < p->metric_count; m++)
+		if (metric_counts_samples(profile_string(p, p->metrics[m].name),
+			    profile_string(p, p->metrics[m].unit)))
+			return p->samples.weight[m];
+	return NULL;
+}
+
+/* So many that their rows are found once for all metrics. */
+static void sums_add(const struct profile *p, struct sample_sums *sums, const int64_t *counts,
+	size_t from, size_t count)
+{
+	uint32_t row[SAMPLES_PART];
+
+	for (size_t i = 0; i < count; i++) {
+		row[i] = profile_row(p, p->samples.stack[from + i].i);
+		sums->count[row[i]] += sample_count(counts ? &counts[from + i] : NULL);
+	}
+	for (size_t m = 0; m < p->metric_count; m++) {
+		const int64_t *weight = p->samples.weight[m] + from;
+		uint64_t *of_row = (uint64_t *)sums->of_row[m];
+
+		weight_bounds_add_all(&sums->bounds[m], weight, count);
+		for (size_t i = 0; i < count; i++)
+			of_row[row[i]] += (uint64_t)weight[i];
+	}
+}
+
+/* Needs check_samples' ranges. */
+static struct sample_sums sums_make(const struct profile *p)
+{
+	struct sample_sums sums = {xcalloc(p->metric_count, sizeof(*sums.bounds)),
+		xcalloc(p->metric_count, sizeof(*sums.of_row)),
+		xcalloc(p->row_count, sizeof(*sums.count))};
+	const int64_t *counts = p->samples.count ? sample_counts(p) : NULL;
+
+	for (size_t m = 0; m < p->metric_count; m++)
+		sums.of_row[m] = xcalloc(p->row_count, sizeof(**sums.of_row));
+	for (size_t i = 0; i < p->samples.count; i += SAMPLES_PART)
+		sums_add(p, &sums, counts, i,
+			p->samples.count - i < SAMPLES_PART ? p->samples.count - i : SAMPLES_PART);
+	return sums;
+}
+
+static void sums_free(const struct profile *p, struct sample_sums *sums)
+{
+	for (size_t m = 0; m < p->metric_count; m++)
+		free(sums->of_row[m]);
+	free(sums->of_row);
+	free(sums->bounds);
+	free(sums->count);
+}
+
+static struct error *check_sample_sum(
+	const struct profile *p, const struct sample_sums *sums, size_t metric)
+{
+	if (!weight_bounds_fit(&sums->bounds[metric]))
 		return BROKEN("the sum of metric %zu exceeds 64 bits", metric);
-	int64_t *of_row = xcalloc(p->row_count, sizeof(*of_row));
-	for (size_t i = 0; i < p->samples.count; i++)
-		of_row[profile_row(p, stack[i].i)] += of_sample[i];
-	struct error *err = NULL;
-	for (size_t i = 0; i < p->row_count && err == NULL; i++)
-		if (of_row[i] != p->row_weight[metric][i])
-			err = BROKEN(
+	for (size_t i = 0; i < p->row_count; i++)
+		if (sums->of_row[metric][i] != p->row_weight[metric][i])
+			return BROKEN(
 				"row %zu: metric %zu is not the sum of its samples", i, metric);
-	free(of_row);
-	return err;
+	return NULL;
 }
 
 static struct error *check_rows(const struct profile *p)
@@ -400,20 +454,6 @@ static struct error *check_rows(const struct profile *p)
 		return BROKEN("it has %zu rows of weights for %u stacks", p->row_count - 1,
 			p->weighted.count);
 	return NULL;
-}
-
-static struct error *check_weights(const struct profile *p)
-{
-	struct error *err = check_rows(p);
-
-	if (err == NULL && (p->row_weight == NULL || p->total == NULL))
-		return BROKEN("it has no weights");
-	for (size_t m = 0; m < p->metric_count && err == NULL; m++) {
-		err = check_sum(p, m);
-		if (err == NULL && p->samples.count)
-			err = check_sample_sum(p, m);
-	}
-	return err;
 }
 
 static struct error *check_arc_costs(const struct profile *p)
@@ -431,17 +471,7 @@ static struct error *check_arc_costs(const struct profile *p)
 	return NULL;
 }
 
-/* The samples' weights in the metric that counts them, or NULL. */
-static const int64_t *sample_counts(const struct profile *p)
-{
-	for (size_t m = 0; m < p->metric_count; m++)
-		if (metric_counts_samples(profile_string(p, p->metrics[m].name),
-			    profile_string(p, p->metrics[m].unit)))
-			return p->samples.weight[m];
-	return NULL;
-}
-
-static struct error *check_sample_counts(const struct profile *p)
+static struct error *check_sample_counts(const struct profile *p, const struct sample_sums *sums)
 {
 	uint64_t sum = 0;
 
@@ -454,18 +484,37 @@ static struct error *check_sample_counts(const struct profile *p)
 			return BROKEN("the number of samples exceeds 64 bits");
 	if (p->stats.counted != sum)
 		return BROKEN("stats.counted is not the sum over stacks");
-	if (p->samples.count == 0)
-		return NULL;
-	uint64_t *count = xcalloc(p->row_count, sizeof(*count));
-	const int64_t *weight = sample_counts(p);
-	const stack_id *stack = p->samples.stack;
-	for (size_t i = 0; i < p->samples.count; i++)
-		count[profile_row(p, stack[i].i)] += sample_count(weight ? &weight[i] : NULL);
+	for (size_t i = 0; sums && i < p->row_count; i++)
+		if (sums->count[i] != p->row_samples[i])
+			return BROKEN("row %zu does not count its samples", i);
+	return NULL;
+}
+
+static struct error *check_weights_of(const struct profile *p, const struct sample_sums *sums)
+{
 	struct error *err = NULL;
-	for (size_t i = 0; i < p->row_count && err == NULL; i++)
-		if (count[i] != p->row_samples[i])
-			err = BROKEN("row %zu does not count its samples", i);
-	free(count);
+
+	for (size_t m = 0; m < p->metric_count && err == NULL; m++) {
+		err = check_sum(p, m);
+		if (err == NULL && sums)
+			err = check_sample_sum(p, sums, m);
+	}
+	if (err == NULL)
+		err = check_arc_costs(p);
+	return err ? err : check_sample_counts(p, sums);
+}
+
+static struct error *check_weights(const struct profile *p)
+{
+	struct error *err = check_rows(p);
+
+	if (err == NULL && (p->row_weight == NULL || p->total == NULL))
+		return BROKEN("it has no weights");
+	if (err || p->samples.count == 0)
+		return err ? err : check_weights_of(p, NULL);
+	struct sample_sums sums = sums_make(p);
+	err = check_weights_of(p, &sums);
+	sums_free(p, &sums);
 	return err;
 }
 
@@ -475,8 +524,7 @@ struct error *profile_check(const struct profile *p)
 	static struct error *(*const checks[])(const struct profile *) = {check_strings,
 		check_objects, check_functions, check_frames, check_tree, check_siblings,
 		check_arcs, check_metrics, check_tasks, check_notes, check_labels, check_label_sets,
-		check_samples, check_ticks, check_zone_events, check_weights, check_arc_costs,
-		check_sample_counts};
+		check_samples, check_ticks, check_zone_events, check_weights};
 
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
 		struct error *err = checks[i](p);

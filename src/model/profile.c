@@ -71,13 +71,6 @@ struct error *profile_needs_stacks(const struct profile *p, const char *what)
 		what, STR_ARG(source.size ? source : STR("this profile")));
 }
 
-uint64_t sample_count(const int64_t *weight)
-{
-	if (weight == NULL)
-		return 1;
-	return *weight > 0 ? (uint64_t)*weight : 0;
-}
-
 bool metric_counts_samples(struct str name, struct str unit)
 {
 	return str_equal(name, STR("samples")) && str_equal(unit, STR("count"));

@@ -308,7 +308,12 @@ must_use struct error *profile_needs_times(const struct profile *p);
 /* Whether it is the metric that says how many samples a sample counts as. */
 bool metric_counts_samples(struct str name, struct str unit);
 /* How many, by its weight in that metric; NULL: there is no such metric. */
-uint64_t sample_count(const int64_t *weight);
+static inline uint64_t sample_count(const int64_t *weight)
+{
+	if (weight == NULL)
+		return 1;
+	return *weight > 0 ? (uint64_t)*weight : 0;
+}
 
 /*
  * NULL if there are labels of that key (or no weight that could have any); else ERROR_UNSUPPORTED

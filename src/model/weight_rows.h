@@ -35,6 +35,32 @@ static inline void weight_bounds_join(struct weight_bounds *b, const struct weig
 		if (__builtin_add_overflow(b->of[i], more->of[i], &b->of[i]))
 			b->of[i] = UINT64_MAX;
 }
+/* Adds all; many at a time where they are so small that no sum of them can pass 64 bits. */
+static inline void weight_bounds_add_all(
+	struct weight_bounds *b, const int64_t *weight, size_t count)
+{
+	enum { PART = 1024, SMALL_BITS = 53 };
+
+	for (size_t end; count; weight += end, count -= end) {
+		struct weight_bounds part = {0};
+		uint64_t any = 0;
+
+		end = count < PART ? count : PART;
+		for (size_t i = 0; i < end; i++) {
+			uint64_t below = weight[i] < 0 ? 0 - (uint64_t)weight[i] : 0;
+			uint64_t above = weight[i] < 0 ? 0 : (uint64_t)weight[i];
+
+			any |= below | above;
+			part.of[0] += above;
+			part.of[1] += below;
+		}
+		if (likely(any >> SMALL_BITS == 0))
+			weight_bounds_join(b, &part);
+		else
+			for (size_t i = 0; i < end; i++)
+				weight_bounds_add(b, weight[i]);
+	}
+}
 static inline bool weight_bounds_fit(const struct weight_bounds *b)
 {
 	return b->of[0] <= INT64_MAX && b->of[1] <= INT64_MAX;

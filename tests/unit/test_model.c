@@ -517,6 +517,81 @@ static void samples_left_out_are_one(void **state)
 	profile_destroy(p);
 }
 
+enum { COLUMN = 100 };
+
+struct sample_rows {
+	stack_id stack[COLUMN], zone[COLUMN];
+	thread_id thread[COLUMN];
+	uint64_t time_ns[COLUMN];
+	int64_t weight[COLUMN];
+};
+
+static void fill_rows(struct builder *b, struct sample_rows *r)
+{
+	process_id process = builder_process(b, 1, 0, STR("p"));
+	thread_id thread = builder_thread(b, 1, process, 0, STR("t"));
+	stack_id stack = {0};
+
+	for (size_t i = 0; i < COLUMN; i++) {
+		if (i % 10 == 0)
+			stack = builder_stack(b, stack, frame(b, i % 20 ? "f" : "g"));
+		r->stack[i] = r->zone[i] = stack;
+		r->thread[i] = thread;
+		r->time_ns[i] = i;
+		r->weight[i] = (int64_t)(i % 7) - 2;
+	}
+	r->weight[5] = INT64_MIN / 4;
+	r->weight[50] = INT64_MAX / 4;
+}
+
+/* The same samples by columns or one by one, with room for `room` bytes of them. */
+static struct profile *profile_of_rows(bool by_columns, uint64_t room)
+{
+	struct builder *b = new_builder();
+	struct sample_rows r;
+	const int64_t *weight[] = {r.weight};
+
+	builder_answer_for(b, 0);
+	fill_rows(b, &r);
+	for (uint64_t left = (uint64_t)1 << 40; left; left /= 2)
+		if (builder_has_room(b, room + left))
+			builder_charge(b, left);
+	if (by_columns)
+		builder_samples(b, &(struct sample_columns){.count = COLUMN,
+					   .stack = r.stack,
+					   .thread = r.thread,
+					   .time_ns = r.time_ns,
+					   .weight = weight,
+					   .zone = r.zone});
+	for (size_t i = 0; !by_columns && i < COLUMN; i++) {
+		builder_sample(b, r.stack[i], r.thread[i], r.time_ns[i], &r.weight[i]);
+		builder_sample_zone(b, r.zone[i]);
+	}
+	return finish(b);
+}
+
+static void samples_may_come_as_columns(void **state)
+{
+	(void)state;
+	for (uint64_t room = 100; room <= 1000000; room *= 10) {
+		struct profile *a = profile_of_rows(true, room), *b = profile_of_rows(false, room);
+		size_t n = b->samples.count;
+
+		assert_int_equal(a->samples.count, n);
+		assert_int_equal(n == COLUMN, room >= 10000);
+		assert_memory_equal(a->samples.stack, b->samples.stack, n * sizeof(stack_id));
+		assert_memory_equal(a->samples.zone, b->samples.zone, n * sizeof(stack_id));
+		assert_memory_equal(a->samples.thread, b->samples.thread, n * sizeof(thread_id));
+		assert_memory_equal(a->samples.time_ns, b->samples.time_ns, n * sizeof(uint64_t));
+		assert_memory_equal(
+			a->samples.weight[0], b->samples.weight[0], n * sizeof(int64_t));
+		assert_int_equal(a->total[0], b->total[0]);
+		assert_int_equal(a->row_count, b->row_count);
+		profile_destroy(a);
+		profile_destroy(b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -537,6 +612,7 @@ int main(void)
 		cmocka_unit_test(an_input_answers_for_so_much),
 		cmocka_unit_test(without_an_input_there_is_no_bound),
 		cmocka_unit_test(samples_left_out_are_one),
+		cmocka_unit_test(samples_may_come_as_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

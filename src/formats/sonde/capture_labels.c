@@ -57,6 +57,23 @@ struct error *capture_labels_read_sets(struct capture_labels *l, struct cursor *
 	return cursor_error(payload);
 }
 
+size_t capture_labels_sets(const struct capture_labels *l, const uint32_t *sets, size_t count,
+	label_set_id *found, bool *is_any)
+{
+	size_t missing = 0;
+	uint32_t any = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		bool is_known = sets[i] < l->sets.count;
+
+		missing += !is_known;
+		found[i] = is_known ? l->sets.data[sets[i]] : (label_set_id){0};
+		any |= found[i].i;
+	}
+	*is_any = any != 0;
+	return missing;
+}
+
 bool capture_labels_sample(struct capture_labels *l, uint32_t set)
 {
 	if (set >= l->sets.count)

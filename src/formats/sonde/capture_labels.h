@@ -21,6 +21,12 @@ void capture_labels_deinit(struct capture_labels *l);
 /* The payloads of chunks: all labels first. */
 must_use struct error *capture_labels_read(struct capture_labels *l, struct cursor *payload);
 must_use struct error *capture_labels_read_sets(struct capture_labels *l, struct cursor *payload);
+/*
+ * The builder's sets of those; how many are missing, which get none.  is_any: whether one has
+ * labels.
+ */
+size_t capture_labels_sets(const struct capture_labels *l, const uint32_t *sets, size_t count,
+	label_set_id *found, bool *is_any);
 /* Of the sample that the builder got last; false if there is no such set. */
 bool capture_labels_sample(struct capture_labels *l, uint32_t set);
 

@@ -80,11 +80,14 @@ struct error *capture_tree_read_stacks(struct capture_tree *t, struct cursor *pa
 	}
 	id_runs_add(&t->frame_runs, s->first_frame, s->frames.count, t->frames.count);
 	id_runs_add(&t->node_runs, s->first_node, s->nodes.count, t->nodes.count);
-	vec_reserve(&t->nodes, t->nodes.count + s->nodes.count);
 	for (size_t i = 0; i < s->frames.count; i++)
 		vec_push(&t->frames, s->frames.data[i]);
-	for (size_t i = 0; i < s->nodes.count; i++)
-		add_node(t, s->nodes.data[i].parent, s->nodes.data[i].frame);
+	vec_reserve(&t->nodes, t->nodes.count + s->nodes.count);
+	struct stack *to = t->nodes.data + t->nodes.count;
+	const struct capture_node *from = s->nodes.data;
+	for (size_t i = 0, count = s->nodes.count; i < count; i++)
+		to[i] = (struct stack){.parent = {from[i].parent}, .frame = {from[i].frame}};
+	t->nodes.count += s->nodes.count;
 	return NULL;
 }
 
@@ -259,6 +262,27 @@ stack_id capture_tree_stack(struct capture_tree *t, uint32_t node, uint8_t *flag
 	uint32_t frame = capture_names_truncated(t->names)->first;
 
 	return builder_stack(t->builder, (stack_id){0}, t->names->frame_ids.data[frame]);
+}
+
+void capture_tree_stacks(struct capture_tree *t, const uint32_t *nodes, size_t count,
+	stack_id *stacks, uint8_t *flags)
+{
+	static const struct capture_id_run none;
+	/* Of a file that is whole, all are in the first run. */
+	const struct capture_id_run *run =
+		t->node_runs.runs.count ? &t->node_runs.runs.data[0] : &none;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t at = nodes[i] - run->first;
+
+		if (unlikely(at >= run->count)) {
+			stacks[i] = capture_tree_stack(t, nodes[i], &flags[i]);
+			continue;
+		}
+		size_t place = run->place + at;
+		flags[i] = t->flags ? t->flags[place] : 0;
+		stacks[i] = t->stacks ? t->stacks[place] : (stack_id){(uint32_t)place};
+	}
 }
 
 bool capture_tree_take(const struct capture_tree *t, struct capture_nodes *nodes)

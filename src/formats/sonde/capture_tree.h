@@ -65,6 +65,9 @@ void capture_tree_fill(struct capture_tree *t, const struct capture_frame *frame
 void capture_tree_build(struct capture_tree *t, struct capture_names *names, bool ask_local);
 /* The stack of a node. */
 stack_id capture_tree_stack(struct capture_tree *t, uint32_t node, uint8_t *flags);
+/* The same of many. */
+void capture_tree_stacks(struct capture_tree *t, const uint32_t *nodes, size_t count,
+	stack_id *stacks, uint8_t *flags);
 /* Hands over the stacks of all nodes, once built; false if some of these are missing. */
 bool capture_tree_take(const struct capture_tree *t, struct capture_nodes *nodes);
 

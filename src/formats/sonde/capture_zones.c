@@ -98,16 +98,6 @@ struct error *capture_zones_read_events(struct capture_zones_reader *z, struct c
 	return capture_samples_error(&d);
 }
 
-void capture_zones_sample(struct capture_zones_reader *z, uint32_t zone)
-{
-	uint8_t flags;
-
-	if (zone == 0)
-		return;
-	builder_sample_zone(z->builder, capture_tree_stack(z->tree, zone, &flags));
-	z->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
-}
-
 struct zone_trouble {
 	uint32_t counter;
 	enum note_kind kind;

@@ -30,8 +30,6 @@ must_use struct error *capture_zones_read_rows(
 	struct capture_zones_reader *z, struct cursor *payload);
 must_use struct error *capture_zones_read_events(
 	struct capture_zones_reader *z, struct cursor *payload);
-/* Of the sample that the builder got last. */
-void capture_zones_sample(struct capture_zones_reader *z, uint32_t zone);
 
 /* What programs did wrong with their zones, and what was lost of them. */
 void capture_zones_note(struct builder *b, const uint64_t *counters);

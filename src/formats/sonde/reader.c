@@ -184,52 +184,123 @@ static void add_off_cpu(struct capture *c, int64_t time_ns, uint8_t flags)
 		c->cut_ns = saturating_sum(c->cut_ns, time_ns);
 }
 
-static uint64_t cpu_time(const struct capture *c, const int64_t *weight)
+/* A block of samples on its way into the builder. */
+struct row_block {
+	struct capture_samples_block in;
+	stack_id stack[CAPTURE_SAMPLES_BLOCK], zone[CAPTURE_SAMPLES_BLOCK];
+	thread_id thread[CAPTURE_SAMPLES_BLOCK];
+	label_set_id labels[CAPTURE_SAMPLES_BLOCK];
+	uint8_t flags[CAPTURE_SAMPLES_BLOCK], zone_flags[CAPTURE_SAMPLES_BLOCK];
+	const int64_t *weight[CAPTURE_METRIC_MAX + 3]; /* by the builder's metric */
+	int64_t zeros[CAPTURE_SAMPLES_BLOCK], ones[CAPTURE_SAMPLES_BLOCK];
+};
+
+static struct row_block *row_block_create(void)
 {
-	return c->cpu_time.i == NO_ID ? 0 : (uint64_t)weight[c->cpu_time.i];
+	struct row_block *r = xalloc(sizeof(*r));
+
+	for (size_t i = 0; i < CAPTURE_SAMPLES_BLOCK; i++)
+		r->ones[i] = 1;
+	return r;
 }
 
-static void add_sample(struct capture *c, const struct capture_sample *sample, thread_id thread,
-	uint32_t metric_count)
+static void find_weights(struct capture *c, struct row_block *r, uint32_t metric_count)
 {
-	int64_t weight[CAPTURE_METRIC_MAX + 3] = {0};
-	uint8_t flags;
-	stack_id stack = capture_tree_stack(&c->tree, sample->node, &flags);
-
+	for (size_t m = 0; m < ARRAY_SIZE(r->weight); m++)
+		r->weight[m] = r->zeros;
 	/* Metrics of the same name and unit are one. */
-	for (uint32_t i = 0; i < metric_count; i++) {
-		weight[c->metric_ids[i].i] = sample->weight[i];
-		c->metric_sum[i] += (uint64_t)sample->weight[i];
+	for (uint32_t m = 0; m < metric_count; m++) {
+		r->weight[c->metric_ids[m].i] = r->in.weight[m];
+		for (size_t i = 0; i < r->in.count; i++)
+			c->metric_sum[m] += (uint64_t)r->in.weight[m][i];
 	}
 	if (c->counts_samples)
-		weight[c->samples_metric.i] = 1;
-	builder_sample(c->builder, stack, thread, sample->time_ns, weight);
-	capture_zones_sample(&c->zones, sample->zone);
-	c->lost_labels += !capture_labels_sample(&c->labels, sample->labels);
-	c->samples++;
-	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
-	if (weight[c->samples_metric.i] > 0) {
-		c->counted++;
-		c->counted_ns += cpu_time(c, weight);
-		c->truncated += (flags & CAPTURE_STACK_NOT_WHOLE) != 0;
-		c->foreign += (flags & CAPTURE_STACK_FOREIGN) != 0;
+		r->weight[c->samples_metric.i] = r->ones;
+}
+
+static void find_threads(struct capture *c, struct row_block *r)
+{
+	for (size_t i = 0; i < r->in.count; i++)
+		r->thread[i] = i && r->in.thread[i] == r->in.thread[i - 1]
+				       ? r->thread[i - 1]
+				       : capture_tasks_thread(&c->tasks, r->in.thread[i]);
+}
+
+/* Whether any sample was taken in a zone. */
+static bool find_zones(struct capture *c, struct row_block *r)
+{
+	uint32_t any = 0;
+
+	for (size_t i = 0; r->in.has_zones && i < r->in.count; i++)
+		any |= r->in.zone[i];
+	if (any == 0)
+		return false;
+	capture_tree_stacks(&c->tree, r->in.zone, r->in.count, r->zone, r->zone_flags);
+	for (size_t i = 0; i < r->in.count; i++)
+		c->zones.orphans += (r->zone_flags[i] & CAPTURE_STACK_ORPHAN) != 0;
+	return true;
+}
+
+static void count_samples(struct capture *c, const struct row_block *r)
+{
+	const int64_t *counts = r->weight[c->samples_metric.i];
+	const int64_t *cpu = c->cpu_time.i == NO_ID ? r->zeros : r->weight[c->cpu_time.i];
+
+	for (size_t i = 0; i < r->in.count; i++) {
+		uint8_t flags = r->flags[i];
+		bool is_counted = counts[i] > 0;
+
+		c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
+		c->counted += is_counted;
+		c->counted_ns += is_counted ? (uint64_t)cpu[i] : 0;
+		c->truncated += is_counted && (flags & CAPTURE_STACK_NOT_WHOLE);
+		c->foreign += is_counted && (flags & CAPTURE_STACK_FOREIGN);
+		if (r->in.time_ns[i] > c->last_ns)
+			c->last_ns = r->in.time_ns[i];
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(c->off_cpu); i++)
-		if (c->off_cpu[i].i != NO_ID)
-			add_off_cpu(c, weight[c->off_cpu[i].i], flags);
-	if (sample->time_ns > c->last_ns)
-		c->last_ns = sample->time_ns;
+	c->samples += r->in.count;
+}
+
+static void count_off_cpu(struct capture *c, const struct row_block *r)
+{
+	const int64_t *weight[ARRAY_SIZE(c->off_cpu)];
+
+	for (size_t k = 0; k < ARRAY_SIZE(weight); k++)
+		weight[k] = c->off_cpu[k].i == NO_ID ? r->zeros : r->weight[c->off_cpu[k].i];
+	for (size_t i = 0; i < r->in.count; i++)
+		if (weight[0][i] | weight[1][i] | weight[2][i])
+			for (size_t k = 0; k < ARRAY_SIZE(weight); k++)
+				add_off_cpu(c, weight[k][i], r->flags[i]);
+}
+
+static void add_samples(struct capture *c, struct row_block *r, uint32_t metric_count)
+{
+	bool has_labels = false;
+
+	capture_tree_stacks(&c->tree, r->in.node, r->in.count, r->stack, r->flags);
+	find_weights(c, r, metric_count);
+	find_threads(c, r);
+	bool has_zones = find_zones(c, r);
+	if (r->in.has_labels)
+		c->lost_labels += capture_labels_sets(
+			&c->labels, r->in.labels, r->in.count, r->labels, &has_labels);
+	builder_samples(c->builder, &(struct sample_columns){
+					    .count = r->in.count,
+					    .stack = r->stack,
+					    .thread = r->thread,
+					    .time_ns = r->in.time_ns,
+					    .weight = r->weight,
+					    .zone = has_zones ? r->zone : NULL,
+					    .labels = has_labels ? r->labels : NULL,
+				    });
+	count_samples(c, r);
+	count_off_cpu(c, r);
 }
 
 static void add_row(struct capture *c, const struct capture_sample *sample, thread_id thread,
 	uint32_t metric_count)
 {
 	uint8_t flags, zone_flags;
-
-	if (!c->is_profile) {
-		add_sample(c, sample, thread, metric_count);
-		return;
-	}
 	stack_id stack = capture_tree_stack(&c->tree, sample->node, &flags);
 
 	capture_profile_add_row(&c->profile, sample, stack,
@@ -240,16 +311,28 @@ static void add_row(struct capture *c, const struct capture_sample *sample, thre
 	c->orphans += (flags & CAPTURE_STACK_ORPHAN) != 0;
 }
 
-/* Of a profile whose samples have no threads, nobody asks for them. */
-static bool has_threads(const struct capture *c)
+/* Rows of a profile, which may be anything. */
+static void add_rows(struct capture *c, const struct capture_samples_block *block,
+	const struct capture_samples_decoder *d, uint32_t metric_count)
 {
-	return !c->is_profile || (c->profile.flags & CAPTURE_PROFILE_THREADS);
+	struct capture_sample sample = {0};
+	thread_id thread = {NO_ID};
+	uint32_t before = 0;
+
+	for (size_t i = 0; i < block->count; i++) {
+		capture_samples_of_block(block, i, d->metric_count, &sample);
+		/* Of samples without threads nobody asks for them. */
+		if ((c->profile.flags & CAPTURE_PROFILE_THREADS) &&
+			(thread.i == NO_ID || sample.thread != before))
+			thread = capture_tasks_thread(&c->tasks, sample.thread);
+		before = sample.thread;
+		add_row(c, &sample, thread, metric_count);
+	}
 }
 
 static struct error *read_samples(struct capture *c, struct cursor *payload)
 {
 	struct capture_samples_decoder d;
-	struct capture_sample sample = {0};
 	struct error *err = capture_samples_begin(&d, payload);
 
 	if (err)
@@ -257,16 +340,14 @@ static struct error *read_samples(struct capture *c, struct cursor *payload)
 	uint32_t metric_count = d.metric_count < c->metric_names.count
 					? d.metric_count
 					: (uint32_t)c->metric_names.count;
-	uint32_t before = 0;
-	thread_id thread = {NO_ID};
+	struct row_block *r = row_block_create();
 
-	builder_expect_samples(c->builder, d.left);
-	while (capture_samples_next(&d, &sample)) {
-		if (has_threads(c) && (thread.i == NO_ID || sample.thread != before))
-			thread = capture_tasks_thread(&c->tasks, sample.thread);
-		before = sample.thread;
-		add_row(c, &sample, thread, metric_count);
-	}
+	while (capture_samples_take(&d, &r->in))
+		if (c->is_profile)
+			add_rows(c, &r->in, &d, metric_count);
+		else
+			add_samples(c, r, metric_count);
+	free(r);
 	return capture_samples_error(&d);
 }
 
@@ -404,6 +485,23 @@ static bool is_damaged(const struct capture *c)
 	return c->scan.damaged_places > 0 || c->scan.missing_chunks > 0 || c->bad_chunks > 0;
 }
 
+/*
+ * Makes room for all samples at once: a column that grows is moved, a page of memory at a time.  A
+ * file says how many there are; no sample takes less than two bytes.
+ */
+static void expect_samples(struct capture *c)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < c->chunks.count; i++)
+		if (c->chunks.data[i].type == CAPTURE_CHUNK_SAMPLES)
+			most += c->chunks.data[i].raw_size / 2;
+	if (c->has_end && c->end_samples < most)
+		most = c->end_samples;
+	if (!c->is_profile || (c->profile.flags & CAPTURE_PROFILE_SAMPLES))
+		builder_expect_samples(c->builder, (size_t)most);
+}
+
 static void read_all(struct capture *c)
 {
 	read_chunks(c, CAPTURE_CHUNK_FACTS);
@@ -438,6 +536,7 @@ static void read_all(struct capture *c)
 	bool ask_local = !c->has_end || !c->has_symbols;
 	c->tree.stacks_left = 4000000 + 16 * (uint64_t)c->input->size;
 	capture_tree_build(&c->tree, &c->names, ask_local);
+	expect_samples(c);
 	read_chunks(c, CAPTURE_CHUNK_SAMPLES);
 	if (!c->is_profile)
 		read_chunks(c, CAPTURE_CHUNK_ZONE_ROWS);

@@ -1,28 +1,66 @@
 /*
- * Predicted frames: a hash table from a frame to its latest callees in move-to-front order.
+ * Predicted frames: arrays of the latest callees in move-to-front order, by the frame's number or
+ * in a hash table.
  */
 #include "formats/sonde/layout/capture_predictor.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"
 
+/* Frames that are found by their number however few nodes there are. */
+#define FRAMES_MIN ((size_t)16384)
+#define TURN_MAX   (UINT32_MAX >> PREDICTOR_KNOWN_BITS)
+
+struct predictor_slot {
+	uint32_t frame_plus_1; /* 0: free */
+	struct predictor_context context;
+};
+
 void predictor_deinit(struct predictor *p)
 {
+	free(p->by_frame);
 	free(p->slots);
 	*p = (struct predictor){0};
 }
 
-void predictor_clear(struct predictor *p)
+/* Contexts for that many frames at least, all unknown. */
+static void frames_grow(struct predictor *p, size_t frames)
 {
-	if (p->capacity)
+	size_t count = 64;
+
+	while (count < frames)
+		count *= 2;
+	free(p->by_frame);
+	p->by_frame = xcalloc(count, sizeof(*p->by_frame));
+	p->frame_count = count;
+}
+
+static void turn_next(struct predictor *p)
+{
+	if (p->turn == TURN_MAX) {
+		memset(p->by_frame, 0, p->frame_count * sizeof(*p->by_frame));
+		p->turn = 0;
+	}
+	p->turn++;
+}
+
+void predictor_begin(struct predictor *p, size_t frames, size_t nodes)
+{
+	size_t most = nodes < FRAMES_MIN ? FRAMES_MIN : nodes;
+
+	if (frames > most)
+		frames = most;
+	if (frames > p->frame_count)
+		frames_grow(p, frames);
+	turn_next(p);
+	if (p->count)
 		memset(p->slots, 0, p->capacity * sizeof(*p->slots));
 	p->count = 0;
 }
 
-static struct predictor_context *predictor_slot(const struct predictor *p, uint32_t frame_plus_1)
+static struct predictor_slot *slot_of(const struct predictor *p, uint32_t frame_plus_1)
 {
 	size_t mask = p->capacity - 1;
 	size_t i = hash_u64(frame_plus_1) & mask;
@@ -32,7 +70,7 @@ static struct predictor_context *predictor_slot(const struct predictor *p, uint3
 	return &p->slots[i];
 }
 
-static void predictor_grow(struct predictor *p)
+static void slots_grow(struct predictor *p)
 {
 	struct predictor old = *p;
 
@@ -40,39 +78,28 @@ static void predictor_grow(struct predictor *p)
 	p->slots = xcalloc(p->capacity, sizeof(*p->slots));
 	for (size_t i = 0; i < old.capacity; i++)
 		if (old.slots[i].frame_plus_1)
-			*predictor_slot(p, old.slots[i].frame_plus_1) = old.slots[i];
+			*slot_of(p, old.slots[i].frame_plus_1) = old.slots[i];
 	free(old.slots);
 }
 
-struct predictor_context *predictor_find(struct predictor *p, uint32_t caller)
+struct predictor_context *predictor_seek(struct predictor *p, uint32_t caller)
 {
 	if ((p->count + 1) * 2 > p->capacity)
-		predictor_grow(p);
-	struct predictor_context *context = predictor_slot(p, caller + 1);
-	if (context->frame_plus_1 == 0) {
-		context->frame_plus_1 = caller + 1;
+		slots_grow(p);
+	struct predictor_slot *slot = slot_of(p, caller + 1);
+	if (slot->frame_plus_1 == 0) {
+		slot->frame_plus_1 = caller + 1;
 		p->count++;
 	}
-	return context;
+	return &slot->context;
 }
 
 uint32_t predictor_way(const struct predictor_context *context, uint32_t child)
 {
-	for (uint32_t way = 0; way < context->child_count; way++)
+	uint32_t known = predictor_known(context);
+
+	for (uint32_t way = 0; way < known; way++)
 		if (context->child[way] == child)
 			return way;
 	return PREDICTOR_WAYS;
-}
-
-void predictor_learn(struct predictor_context *context, uint32_t way, uint32_t child)
-{
-	uint32_t last = way;
-
-	if (way == PREDICTOR_WAYS) {
-		if (context->child_count < PREDICTOR_WAYS)
-			context->child_count++;
-		last = context->child_count - 1;
-	}
-	memmove(&context->child[1], &context->child[0], last * sizeof(context->child[0]));
-	context->child[0] = child;
 }

@@ -5,32 +5,94 @@
  * Guesses the next frame of a stack from the frame that calls it: for each frame, the last few
  * frames seen below it, the latest first.  Encoder and decoder keep one each and tell both the
  * same, so that a frame that was guessed costs a small number instead of an id.
+ *
+ * Frames are numbered densely, so most are found by their number.  A file may give a frame any
+ * number; those too high for what the file has to say are found by a hash table.
  */
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-enum { PREDICTOR_WAYS = 7 };
+#include "base/compiler.h"
 
+enum { PREDICTOR_WAYS = 7, PREDICTOR_KNOWN_BITS = 3 };
+
+/* Half a cache line. */
 struct predictor_context {
-	uint32_t frame_plus_1;		/* 0: free */
 	uint32_t child[PREDICTOR_WAYS]; /* the latest first */
-	uint32_t child_count;
+	uint32_t state;			/* above PREDICTOR_KNOWN_BITS the turn; how many it knows */
 };
 
+struct predictor_slot;
+
+/* A zeroed one is empty. */
 struct predictor {
-	struct predictor_context *slots;
+	struct predictor_context *by_frame;
+	size_t frame_count;
+	uint32_t turn; /* contexts of an earlier one know nothing */
+	struct predictor_slot *slots;
 	size_t count, capacity;
 };
 
 void predictor_deinit(struct predictor *p);
-/* Forgets all, keeps the memory. */
-void predictor_clear(struct predictor *p);
-/* What is known of the frames below `caller`; good until the next call.  caller < UINT32_MAX. */
-struct predictor_context *predictor_find(struct predictor *p, uint32_t caller);
+/*
+ * Forgets all, before `nodes` nodes whose frames are mostly below `frames`.  The memory goes with
+ * the nodes, be frames as many as they like: two contexts a node at the most, or those of 16,384
+ * frames.
+ */
+void predictor_begin(struct predictor *p, size_t frames, size_t nodes);
+/* predictor_find of a frame that is not found by its number. */
+struct predictor_context *predictor_seek(struct predictor *p, uint32_t caller);
 /* The way that `child` is at, or PREDICTOR_WAYS. */
 uint32_t predictor_way(const struct predictor_context *context, uint32_t child);
+
+/* What is known of the frames below `caller`; good until the next call.  caller < UINT32_MAX. */
+static inline struct predictor_context *predictor_find(struct predictor *p, uint32_t caller)
+{
+	if (unlikely(caller >= p->frame_count))
+		return predictor_seek(p, caller);
+	struct predictor_context *context = &p->by_frame[caller];
+	if (context->state >> PREDICTOR_KNOWN_BITS != p->turn)
+		context->state = p->turn << PREDICTOR_KNOWN_BITS;
+	return context;
+}
+
+/* How many children are known. */
+static inline uint32_t predictor_known(const struct predictor_context *context)
+{
+	return context->state & ((1u << PREDICTOR_KNOWN_BITS) - 1);
+}
+
 /* Makes the child at `way` the latest; PREDICTOR_WAYS: a new one. */
-void predictor_learn(struct predictor_context *context, uint32_t way, uint32_t child);
+static inline void predictor_learn(struct predictor_context *context, uint32_t way, uint32_t child)
+{
+	uint32_t *c = context->child;
+	uint32_t last = way, moved[PREDICTOR_WAYS - 1];
+
+	if (way == PREDICTOR_WAYS) {
+		context->state += predictor_known(context) < PREDICTOR_WAYS;
+		last = predictor_known(context) - 1;
+	}
+	switch (last) {
+	case 6: /* most often, where guesses fail: without a call */
+		memcpy(moved, &c[0], sizeof(moved));
+		memcpy(&c[1], moved, sizeof(moved));
+		break;
+	case 5:
+		c[5] = c[4]; /* fallthrough */
+	case 4:
+		c[4] = c[3]; /* fallthrough */
+	case 3:
+		c[3] = c[2]; /* fallthrough */
+	case 2:
+		c[2] = c[1]; /* fallthrough */
+	case 1:
+		c[1] = c[0]; /* fallthrough */
+	default:
+		break;
+	}
+	c[0] = child;
+}
 
 #endif

@@ -302,6 +302,8 @@ static uint32_t zone_next(struct capture_samples_decoder *d)
 	uint32_t place = cursor_u8(&d->zone_places);
 	uint32_t zone;
 
+	if (place == 0 && d->zones.count)
+		return d->zones.recent[0];
 	if (place < d->zones.count) {
 		zone = d->zones.recent[place];
 	} else {
@@ -363,6 +365,147 @@ bool capture_samples_next(struct capture_samples_decoder *d, struct capture_samp
 	sample->zone = d->has_zones ? zone_next(d) : 0;
 	sample->labels = d->has_labels ? labels_next(d) : 0;
 	return samples_ok(d);
+}
+
+/* ---- by blocks ---- */
+
+/* Whole columns are read without a look at the others; what is wrong is seen at the end. */
+
+static void runs_take(struct capture_runs *r, int64_t *to, size_t count)
+{
+	for (size_t i = 0; i < count;) {
+		if (r->left == 0)
+			runs_open(r);
+		if (r->left == 0)
+			return;
+		size_t end = r->left < count - i ? i + (size_t)r->left : count;
+		r->left -= end - i;
+		for (int64_t value = r->value; i < end; i++)
+			to[i] = value;
+	}
+}
+
+/* The same of what has 32 bits; false: something else is there. */
+static bool runs_take_u32(struct capture_runs *r, uint32_t *to, size_t count)
+{
+	for (size_t i = 0; i < count;) {
+		if (r->left == 0)
+			runs_open(r);
+		if (r->left == 0 || r->value < 0 || r->value > UINT32_MAX)
+			return false;
+		size_t end = r->left < count - i ? i + (size_t)r->left : count;
+		r->left -= end - i;
+		for (uint32_t value = (uint32_t)r->value; i < end; i++)
+			to[i] = value;
+	}
+	return true;
+}
+
+static bool times_take(struct capture_samples_decoder *d, uint64_t *to, size_t count)
+{
+	struct cursor c = d->times;
+	uint64_t time = d->time;
+	bool is_good = true;
+
+	for (size_t i = 0; i < count; i++) {
+		time += d->usual + (uint64_t)wire_sleb(&c);
+		is_good &= !__builtin_mul_overflow(time, d->unit_ns, &to[i]) && to[i] != UINT64_MAX;
+	}
+	d->time = time;
+	d->times = c;
+	return is_good;
+}
+
+static void nodes_take(struct capture_samples_decoder *d, uint32_t *to, size_t count)
+{
+	struct cursor nodes = d->nodes, old = d->old_nodes;
+	uint32_t high = d->high;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t more = wire_uleb(&nodes);
+		uint64_t node = more ? high + more : wire_uleb(&old);
+
+		if (node > UINT32_MAX || node < more)
+			cursor_fail(&nodes, "a stack's number is out of range");
+		to[i] = (uint32_t)node;
+		high = more ? (uint32_t)node : high;
+	}
+	d->high = high;
+	d->nodes = nodes;
+	d->old_nodes = old;
+}
+
+static bool zones_take(struct capture_samples_decoder *d, uint32_t *to, size_t count)
+{
+	uint32_t any = 0;
+
+	for (size_t i = 0; i < count; i++)
+		any |= to[i] = zone_next(d);
+	return any != 0;
+}
+
+static bool columns_take(
+	struct capture_samples_decoder *d, struct capture_samples_block *block, size_t count)
+{
+	if (!times_take(d, block->time_ns, count))
+		return false;
+	nodes_take(d, block->node, count);
+	if (!runs_take_u32(&d->threads, block->thread, count))
+		return false;
+	for (uint32_t i = 0; i < d->metric_count; i++)
+		runs_take(&d->weights[i], block->weight[i], count);
+	block->has_zones = d->has_zones && zones_take(d, block->zone, count);
+	block->has_labels = d->has_labels;
+	if (d->has_labels && !runs_take_u32(&d->labels, block->labels, count))
+		return false;
+	d->left -= count;
+	block->count = count;
+	return samples_ok(d);
+}
+
+static void block_push(struct capture_samples_block *block, const struct capture_sample *sample,
+	uint32_t metric_count)
+{
+	size_t i = block->count++;
+
+	block->time_ns[i] = sample->time_ns;
+	block->thread[i] = sample->thread;
+	block->node[i] = sample->node;
+	block->zone[i] = sample->zone;
+	block->labels[i] = sample->labels;
+	for (uint32_t m = 0; m < metric_count; m++)
+		block->weight[m][i] = sample->weight[m];
+}
+
+bool capture_samples_take(struct capture_samples_decoder *d, struct capture_samples_block *block)
+{
+	struct capture_samples_decoder before = *d;
+	struct capture_sample sample;
+
+	if (d->left == 0 || !samples_ok(d))
+		return false;
+	if (columns_take(d, block,
+		    d->left < CAPTURE_SAMPLES_BLOCK ? (size_t)d->left : CAPTURE_SAMPLES_BLOCK))
+		return true;
+	/* One of them is bad: those before it are good. */
+	*d = before;
+	block->count = 0;
+	block->has_zones = block->has_labels = true;
+	while (block->count < CAPTURE_SAMPLES_BLOCK && capture_samples_next(d, &sample))
+		block_push(block, &sample, d->metric_count);
+	return block->count > 0;
+}
+
+void capture_samples_of_block(const struct capture_samples_block *block, size_t i,
+	uint32_t metric_count, struct capture_sample *sample)
+{
+	sample->time_ns = block->time_ns[i];
+	sample->thread = block->thread[i];
+	sample->node = block->node[i];
+	sample->zone = block->has_zones ? block->zone[i] : 0;
+	sample->labels = block->has_labels ? block->labels[i] : 0;
+	for (uint32_t m = 0; m < metric_count; m++)
+		sample->weight[m] = block->weight[m][i];
 }
 
 struct error *capture_samples_error(const struct capture_samples_decoder *d)

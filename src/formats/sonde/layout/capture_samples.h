@@ -71,6 +71,21 @@ must_use struct error *capture_samples_begin(
 	struct capture_samples_decoder *d, struct cursor *payload);
 /* False at the end and at a bad sample. */
 bool capture_samples_next(struct capture_samples_decoder *d, struct capture_sample *sample);
+/* Samples in a row, column by column. */
+enum { CAPTURE_SAMPLES_BLOCK = 256 };
+struct capture_samples_block {
+	size_t count;
+	uint64_t time_ns[CAPTURE_SAMPLES_BLOCK];
+	uint32_t thread[CAPTURE_SAMPLES_BLOCK], node[CAPTURE_SAMPLES_BLOCK];
+	bool has_zones, has_labels; /* any of them has; else those are not set */
+	uint32_t zone[CAPTURE_SAMPLES_BLOCK], labels[CAPTURE_SAMPLES_BLOCK];
+	int64_t weight[CAPTURE_METRIC_MAX][CAPTURE_SAMPLES_BLOCK];
+};
+/* The next samples, all that there are up to a block; false if there is none. */
+bool capture_samples_take(struct capture_samples_decoder *d, struct capture_samples_block *block);
+/* One of a block; its weights are metric_count. */
+void capture_samples_of_block(const struct capture_samples_block *block, size_t i,
+	uint32_t metric_count, struct capture_sample *sample);
 /* NULL if all samples so far were good. */
 must_use struct error *capture_samples_error(const struct capture_samples_decoder *d);
 

@@ -187,7 +187,7 @@ static uint32_t frame_encode(struct capture_stacks_encoder *e, uint32_t parent, 
 	uint32_t caller = e->nodes.data[parent - e->first_node].frame;
 	struct predictor_context *context = predictor_find(&e->predictor, caller);
 	uint32_t code = predictor_way(context, frame);
-	if (code == PREDICTOR_WAYS && context->child_count) {
+	if (code == PREDICTOR_WAYS && predictor_known(context)) {
 		wire_put_sleb(
 			&e->columns[COLUMN_NEAR], (int64_t)frame - (int64_t)context->child[0]);
 		code = CODE_NEAR;
@@ -222,13 +222,13 @@ void capture_stacks_encode(struct capture_stacks_encoder *e, struct strbuf *out)
 	wire_put_uleb(out, e->first_node);
 	wire_put_uleb(out, e->nodes.count);
 	frames_encode(e, out);
+	predictor_begin(&e->predictor, e->first_frame + e->frames.count, e->nodes.count);
 	for (uint32_t i = 0; i < e->nodes.count; i++)
 		node_encode(e, i);
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		wire_put_str(out, strbuf_str(&e->columns[i]));
 		strbuf_clear(&e->columns[i]);
 	}
-	predictor_clear(&e->predictor);
 	e->first_frame += (uint32_t)e->frames.count;
 	e->first_node += (uint32_t)e->nodes.count;
 	e->frames.count = 0;
@@ -239,12 +239,12 @@ void capture_stacks_deinit(struct capture_stacks *s)
 {
 	vec_deinit(&s->frames);
 	vec_deinit(&s->nodes);
+	predictor_deinit(&s->predictor);
 }
 
 struct stacks_decoder {
 	struct capture_stacks *s;
 	struct cursor columns[COLUMN_COUNT];
-	struct predictor predictor;
 };
 
 static void frames_decode(struct cursor *c, struct capture_stacks *s, uint64_t count)
@@ -297,7 +297,7 @@ static uint32_t near_decode(struct stacks_decoder *d, const struct predictor_con
 	int64_t distance = wire_sleb(&d->columns[COLUMN_NEAR]);
 	int64_t base = context->child[0];
 
-	if (context->child_count == 0 || distance < -base ||
+	if (predictor_known(context) == 0 || distance < -base ||
 		distance >= (int64_t)UINT32_MAX - base) {
 		cursor_fail(&d->columns[COLUMN_NEAR], "a frame's number is out of range");
 		return 0;
@@ -313,13 +313,13 @@ static uint32_t frame_decode(struct stacks_decoder *d, uint32_t parent, uint32_t
 		return whole_decode(d);
 	}
 	uint32_t caller = d->s->nodes.data[parent - d->s->first_node].frame;
-	struct predictor_context *context = predictor_find(&d->predictor, caller);
+	struct predictor_context *context = predictor_find(&d->s->predictor, caller);
 	uint32_t frame;
 	if (code == CODE_NEAR)
 		frame = near_decode(d, context);
 	else if (code == CODE_WHOLE)
 		frame = whole_decode(d);
-	else if (code < context->child_count)
+	else if (code < predictor_known(context))
 		frame = context->child[code];
 	else {
 		cursor_fail(&d->columns[COLUMN_CODE], "a frame is guessed from nothing");
@@ -356,14 +356,171 @@ static void node_decode(struct stacks_decoder *d)
 	vec_push(&d->s->nodes, n);
 }
 
+/*
+ * The same for node after node, as long as there is nothing to be wary of: columns are pointers,
+ * and a number has four bytes at the most, all of them before its column's end.  Where that does
+ * not hold the node is left to node_decode, which says what is wrong if something is.
+ */
+struct quick {
+	const uint8_t *at[COLUMN_COUNT], *most[COLUMN_COUNT]; /* most: less than four bytes left */
+	uint32_t chain; /* from the node behind that one on, each is the child of the one before */
+};
+
+enum { QUICK_BYTES = 4 };
+
+static inline struct quick quick_begin(const struct stacks_decoder *d)
+{
+	struct quick q = {.chain = d->s->first_node + (uint32_t)d->s->nodes.count - 1};
+
+	for (int i = 0; i < COLUMN_COUNT; i++) {
+		const struct cursor *c = &d->columns[i];
+		size_t left = cursor_left(c);
+
+		q.at[i] = c->at;
+		q.most[i] = c->at + (left < QUICK_BYTES ? 0 : left - QUICK_BYTES + 1);
+	}
+	return q;
+}
+
+/* A number of up to 28 bits; gives how many bytes it takes, 0: it is left. */
+static inline unsigned int quick_number(struct quick *q, enum column column, uint32_t *value)
+{
+	const uint8_t *at = q->at[column];
+	unsigned int size = 1;
+
+	if (unlikely(at >= q->most[column]))
+		return 0;
+	for (*value = at[0] & 0x7f; at[size - 1] & 0x80; size++) {
+		if (size == QUICK_BYTES)
+			return 0;
+		*value |= (uint32_t)(at[size] & 0x7f) << 7 * size;
+	}
+	q->at[column] = at + size;
+	return size;
+}
+
+static inline bool quick_parent(
+	const struct capture_stacks *s, struct quick *q, uint32_t node, uint32_t *parent)
+{
+	uint32_t up, at = node - 1;
+
+	if (!quick_number(q, COLUMN_CLIMB, &up) || up > CLIMB_MAX)
+		return false;
+	if (up == 0)
+		return quick_number(q, COLUMN_PARENT, parent) && *parent < node;
+	if (at < s->first_node)
+		return false;
+	if (up <= at - q->chain) {
+		*parent = at - up;
+		return true;
+	}
+	for (up -= at - q->chain, at = q->chain; up && at >= s->first_node; up--)
+		at = s->nodes.data[at - s->first_node].parent;
+	*parent = at;
+	return up == 0;
+}
+
+static inline bool quick_whole(struct quick *q, uint32_t *frame)
+{
+	const uint8_t *low = q->at[COLUMN_WHOLE_LOW];
+	uint32_t high;
+
+	if (low >= q->most[COLUMN_WHOLE_LOW] || !quick_number(q, COLUMN_WHOLE_HIGH, &high) ||
+		high >= UINT32_MAX >> 8)
+		return false;
+	*frame = high << 8 | *low;
+	q->at[COLUMN_WHOLE_LOW] = low + 1;
+	return true;
+}
+
+static inline bool quick_near(struct quick *q, uint32_t base, uint32_t *frame)
+{
+	uint32_t value;
+	unsigned int size = quick_number(q, COLUMN_NEAR, &value);
+
+	if (size == 0)
+		return false;
+	uint32_t sign = 1u << (7 * size - 1);
+	int64_t at = (int64_t)base + (int32_t)((value ^ sign) - sign);
+	*frame = (uint32_t)at;
+	return at >= 0 && at < UINT32_MAX;
+}
+
+/* caller: UINT32_MAX where the chunk does not know it. */
+static inline bool quick_frame(
+	struct predictor *p, struct quick *q, uint32_t caller, uint32_t code, uint32_t *frame)
+{
+	if (caller == UINT32_MAX)
+		return code == CODE_WHOLE && quick_whole(q, frame);
+	struct predictor_context *context = predictor_find(p, caller);
+	uint32_t known = predictor_known(context);
+	bool is_good;
+
+	if (code < known) {
+		*frame = context->child[code];
+		is_good = true;
+	} else if (code == CODE_NEAR && known) {
+		is_good = quick_near(q, context->child[0], frame);
+	} else {
+		is_good = code == CODE_WHOLE && quick_whole(q, frame);
+	}
+	if (is_good)
+		predictor_learn(context, code < PREDICTOR_WAYS ? code : PREDICTOR_WAYS, *frame);
+	return is_good;
+}
+
+/* Decodes one node; false: it is left, and nothing of it taken off the columns. */
+static inline bool quick_node(struct capture_stacks *s, struct quick *q, struct capture_node *n)
+{
+	struct quick before = *q;
+	uint32_t place = (uint32_t)(n - s->nodes.data), node = s->first_node + place;
+	uint32_t code = *q->at[COLUMN_CODE]++, caller = place ? n[-1].frame : UINT32_MAX;
+
+	n->parent = node - 1;
+	if (code >= CODE_CHAIN) {
+		code -= CODE_CHAIN;
+		if (!quick_parent(s, q, node, &n->parent))
+			goto left;
+		q->chain = node;
+		caller = n->parent >= s->first_node ? s->nodes.data[n->parent - s->first_node].frame
+						    : UINT32_MAX;
+	}
+	if (likely(quick_frame(&s->predictor, q, caller, code, &n->frame)))
+		return true;
+left:
+	*q = before;
+	return false;
+}
+
+/* Nodes up to `count`, or up to one that takes care. */
+static void nodes_decode_quickly(struct stacks_decoder *d, size_t count)
+{
+	struct capture_stacks *s = d->s;
+	struct quick q = quick_begin(d);
+
+	while (s->nodes.count < count && quick_node(s, &q, &s->nodes.data[s->nodes.count]))
+		s->nodes.count++;
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		d->columns[i].at = q.at[i];
+}
+
 static struct error *nodes_decode(struct stacks_decoder *d, struct cursor *c, uint64_t count)
 {
+	struct capture_stacks *s = d->s;
+
 	for (int i = 0; i < COLUMN_COUNT; i++)
 		d->columns[i] = wire_column(c);
 	if (count > cursor_left(&d->columns[COLUMN_CODE]))
 		cursor_fail(c, "more stacks than there are bytes for");
-	while (cursor_ok(c) && d->s->nodes.count < count && columns_ok(d))
-		node_decode(d);
+	if (cursor_ok(c)) {
+		vec_reserve(&s->nodes, count);
+		predictor_begin(&s->predictor, s->first_frame + s->frames.count, count);
+	}
+	while (cursor_ok(c) && s->nodes.count < count && columns_ok(d)) {
+		nodes_decode_quickly(d, count);
+		if (s->nodes.count < count)
+			node_decode(d);
+	}
 	struct error *err = cursor_error(c);
 	for (int i = 0; i < COLUMN_COUNT && err == NULL; i++)
 		err = cursor_error(&d->columns[i]);
@@ -382,7 +539,5 @@ struct error *capture_stacks_decode(struct cursor *payload, struct capture_stack
 	if (s->first_node == 0)
 		cursor_fail(payload, "a stack has the number of the empty stack");
 	frames_decode(payload, s, frame_count);
-	struct error *err = nodes_decode(&d, payload, node_count);
-	predictor_deinit(&d.predictor);
-	return err;
+	return nodes_decode(&d, payload, node_count);
 }

@@ -11,6 +11,7 @@
 #include "base/cursor.h"
 #include "base/vec.h"
 #include "formats/sonde/layout/capture.h"
+#include "formats/sonde/layout/capture_predictor.h"
 
 struct capture_frame {
 	uint32_t object;
@@ -41,6 +42,7 @@ struct capture_stacks {
 	uint32_t first_frame, first_node;
 	VEC(struct capture_frame) frames;
 	VEC(struct capture_node) nodes;
+	struct predictor predictor; /* of the decoder */
 };
 void capture_stacks_deinit(struct capture_stacks *s);
 /*
