@@ -2,18 +2,18 @@
 #define PROF_DEFINE_H
 
 /*
- * Prof_Define and Prof_Declare, which must be a declaration whatever stands before them: nothing,
- * `static`, `extern`, `extern "C"`.  Included by prof.h, for itself.
+ * Prof_Define and Prof_Declare, which must be declarations whatever precedes them: nothing,
+ * `static`, `extern`, `extern "C"`.  Included only by prof.h.
  *
- * Without Prof_ENABLED there must be neither code nor data.  In C for gcc they are the declaration
- * of a struct's name, which may carry any storage class; elsewhere, at file scope, that of a
- * function that is nowhere, and in a function, where no function could be static, that of an object
- * without size.  (Of that clang makes one byte at -O0.)  Compilers warn of these, and of what is
- * both `extern "C"` and initialized, but not in a system header.
+ * Without Prof_ENABLED they must produce neither code nor data.  In C with gcc, they declare a
+ * struct name, which may have any storage class.  Otherwise, they declare a function that is never
+ * defined, at file scope, or an object without size, in a function, where functions cannot be
+ * static.  (clang makes one byte of that object at -O0.) Compilers warn about these, and about
+ * initialized `extern "C"` objects, but not in a system header.
  */
 #pragma GCC system_header
 
-/* For prof_off.h: a value that need not be looked at. */
+/* For prof_off.h: a value that callers may ignore. */
 #define Prof_no_success_(...) ((void)sizeof(__VA_ARGS__), 1)
 
 #if defined(Prof_ENABLED)

@@ -1,7 +1,7 @@
 #ifndef PROF_GATHER_H
 #define PROF_GATHER_H
 
-/* For programs that include the header behind IProf's prof.h themselves. */
+/* For programs that include this header of IProf directly. */
 #include "prof.h"
 
 #endif

@@ -3,7 +3,8 @@
 
 /*
  * The displays of Prof_draw_gl and Prof_draw_graph_gl on other devices: OpenGL's core profile, and
- * whatever can fill a rectangle and draw a line.  In libsonde-zones-gl.
+ * any device that can fill rectangles and draw lines.  In libsonde-zones-gl.  Positions and sizes
+ * are in the device's coordinates, times in milliseconds.
  */
 
 #include "prof_internal.h"
@@ -15,60 +16,62 @@ extern "C" {
 /* ---- any device ---- */
 
 /*
- * What the displays are drawn with.  Colours are red, green, blue and alpha, 0 to 1, alpha not
- * multiplied in.  First come all rectangles, then all texts.
+ * The functions that draw the displays.  Colours are red, green, blue and alpha, from 0 to 1, not
+ * premultiplied.  All rectangles are drawn first, then all texts.  Arguments are valid only during
+ * the call.
  */
 typedef struct Prof_Device {
-	void *data; /* handed to the functions */
+	void *data; /* passed to the functions */
 	void (*rectangle)(void *data, float x0, float y0, float x1, float y1, const float rgba[4]);
 	/* Lines from each of num points (x, y) to the next; num is at least 2. */
 	void (*line_strip)(void *data, const float *xy, int num, const float rgba[4]);
-	/* The text's base line begins at (x, y).  NULL: a font made of rectangles. */
+	/* The text's baseline begins at (x, y).  NULL: a font made of rectangles. */
 	void (*text)(void *data, float x, float y, const char *text, const float rgba[4]);
-	/* How wide a text is; asked only where there is text. */
+	/* Returns a text's width; called only if text is not NULL. */
 	float (*text_width)(void *data, const char *text);
 } Prof_Device;
 
-/* Draws that report; the other parameters as in Prof_draw_gl. */
+/* Draws the report; the other parameters are as in Prof_draw_gl. */
 Prof_API_ void Prof_draw_report(const Prof_Device *device, const Prof_Report *report, float sx,
 	float sy, float width, float height, float line_spacing, int precision);
-/* The same for the report as mode, cursor and frame are set. */
+/* The same for the current report, with the current mode, cursor and frame. */
 Prof_API_ void Prof_draw_device(const Prof_Device *device, float sx, float sy, float width,
 	float height, float line_spacing, int precision);
 /*
- * The graph of the last num_frames frames: one line for each zone, in the colour that marks its
- * rows in the report.  y_per_ms negative: upwards where y grows downwards.
+ * Draws the graph of the last num_frames frames: one line for each zone, in the colour that marks
+ * its rows in the report.  Use a negative y_per_ms if y grows downwards.
  */
 Prof_API_ void Prof_draw_graph_device(const Prof_Device *device, float sx, float sy,
 	float x_per_frame, float y_per_ms, int num_frames);
 
-/* ---- OpenGL from 3.2 on, core profile ---- */
+/* ---- OpenGL 3.2 and later, core profile ---- */
 
 typedef struct Prof_Core Prof_Core;
 typedef void (*Prof_Proc)(void);
 
 /*
- * The program, buffer and vertex array to draw with, in the current context.  get_proc gives the
- * context's functions by name, as glXGetProcAddressARB, eglGetProcAddress, glfwGetProcAddress and
- * SDL_GL_GetProcAddress do.  NULL: the context cannot do it; *why (unless why is NULL) says what it
- * lacks, a text that stays.
+ * Creates the shader program, buffer and vertex array for drawing in the current context. get_proc
+ * returns the context's functions by name, as glXGetProcAddressARB, eglGetProcAddress,
+ * glfwGetProcAddress and SDL_GL_GetProcAddress do.  Returns NULL if the context does not support
+ * this; *why (unless why is NULL) is then a static text with the reason.  The caller owns the
+ * result.
  */
 Prof_API_ Prof_Core *Prof_core_create(Prof_Proc (*get_proc)(const char *name), const char **why);
-/* In the same context; core may be NULL. */
+/* Call it in the same context; core may be NULL. */
 Prof_API_ void Prof_core_destroy(Prof_Core *core);
 /*
- * The coordinates of the viewport's edges.  At first -1 to 1; for pixels from the top left corner
- * on: 0, width, height, 0.
+ * Sets the coordinates of the viewport's edges.  The default is -1 to 1; for pixels from the top
+ * left corner, pass 0, width, height, 0.
  */
 Prof_API_ void Prof_core_view(Prof_Core *core, float left, float right, float bottom, float top);
 /*
- * Text of the program's own: text and text_width as in Prof_Device, called with the context's state
- * as it was.  NULL (at first): the font made of rectangles.
+ * Sets the program's own text functions, as in Prof_Device, called with the program's own context
+ * state.  NULL (default): the font made of rectangles.
  */
 Prof_API_ void Prof_core_text(Prof_Core *core,
 	void (*text)(void *data, float x, float y, const char *text, const float rgba[4]),
 	float (*text_width)(void *data, const char *text), void *data);
-/* As Prof_draw_gl and Prof_draw_graph_gl; blends by alpha; leaves the context's state as it was. */
+/* Like Prof_draw_gl and Prof_draw_graph_gl; use alpha blending, and restore the context's state. */
 Prof_API_ void Prof_draw_core(Prof_Core *core, float sx, float sy, float width, float height,
 	float line_spacing, int precision);
 Prof_API_ void Prof_draw_graph_core(

@@ -17,15 +17,15 @@ extern "C" {
 enum { NUM_TITLE = 2, NUM_HEADER = 5, NUM_VALUES = 4 };
 
 typedef struct {
-	int indent; /* in units of a space */
+	int indent; /* in spaces */
 	char *name;
-	int number;  /* of recursion: shown as "name (n)" where it is not 0 */
+	int number;  /* depth of recursion: shown as "name (n)" if not 0 */
 	char prefix; /* '+' has more below it, '-' the focus, '!' mostly overhead, '~' recursion, 0
 		      */
-	char value_flag;	   /* bit n: values[n] is there */
+	char value_flag;	   /* bit n: values[n] is present */
 	double values[NUM_VALUES]; /* ms, ms, count */
 	double heat;		   /* 0 steady to 1 */
-	void *zone;		   /* Prof_Zone * where the zone is of this program, else NULL */
+	void *zone;		   /* a Prof_Zone * if the zone is in this program, else NULL */
 } Prof_Report_Record;
 
 typedef struct {
@@ -37,23 +37,24 @@ typedef struct {
 } Prof_Report;
 
 /*
- * The report as mode, cursor and frame are set; the caller's, freed by Prof_free_report.  NULL: no
- * memory, or a signal handler's call during another of its thread.
+ * Creates the current report, with the current mode, cursor and frame.  The caller owns it, and
+ * frees it with Prof_free_report.  Returns NULL if out of memory, or if a signal handler calls it
+ * during another call in its thread.
  */
 Prof_API_ Prof_Report *Prof_create_report(void);
 Prof_API_ void Prof_free_report(Prof_Report *report);
 
-/* The report as text, appended; 0: it could not be written (errno). */
+/* Appends the report as text; returns 0 if it could not be written (errno). */
 Prof_API_ int Prof_report_write(FILE *file);
 Prof_API_ int Prof_report_writefile(const char *path);
 
 /*
- * The graph of self times, for any device.  Calls back for each zone: values[i] is how many seconds
- * it took itself in frame x0 + i, for x0 to x1 - 1, oldest first; the newest frame is num_frames -
- * 1, and where fewer are kept x0 is greater than 0.  id is a hash of the zone's name, the same in
- * each run, and not 0: h = 0x55555555; for each char c: h = (h << 5) + (h >> 27) + c.  At last, if
- * an older frame than the newest is shown, once with id 0, and x0 = x1 = its place.  Units and id
- * are IProf's.
+ * Passes the graph of self times to the callback, for any device, with one call per zone. values[i]
+ * is the self time in seconds in frame x0 + i, for x0 to x1 - 1, oldest first; it is valid only
+ * during the call.  The newest frame is num_frames - 1; if fewer are kept, x0 is greater than 0. id
+ * is a hash of the zone's name, the same in each run, and never 0: h = 0x55555555; for each char c:
+ * h = (h << 5) + (h >> 27) + c.  If an older frame than the newest is shown, a last call has id 0
+ * and x0 = x1 = that frame.  Units and id are IProf's.
  */
 Prof_API_ void Prof_graph(int num_frames,
 	void (*callback)(int id, int x0, int x1, float *values, void *data), void *data);
@@ -63,7 +64,7 @@ Prof_API_ void Prof_graph(int num_frames,
 #endif
 
 #ifndef Prof_ENABLED
-/* Nothing, as in prof_off.h; but whoever looks into a report finds one, without rows. */
+/* Nothing, as in prof_off.h, except that a report exists, without rows. */
 Prof_INLINE_ Prof_Report *Prof_no_report_(void)
 {
 	static char empty[1];

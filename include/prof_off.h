@@ -2,9 +2,9 @@
 #define PROF_OFF_H
 
 /*
- * The names of prof.h where Prof_ENABLED is not defined: nothing, neither code nor data, and no
- * library is needed.  Arguments are not evaluated, but their variables count as used.  Included by
- * prof.h, for itself.
+ * The names of prof.h if Prof_ENABLED is not defined: they produce neither code nor data, and need
+ * no library.  Arguments are not evaluated, but their variables count as used.  Included only by
+ * prof.h.
  */
 
 /* ---- marking zones ---- */
@@ -29,7 +29,7 @@
 
 /* ---- everything else ---- */
 
-/* Of a number, which may be a bit-field; of anything else. */
+/* For a number, which may be a bit-field; for anything else. */
 #define Prof_no_number_(number) ((void)sizeof((number) + 0))
 #define Prof_no_value_(...)	((void)sizeof(__VA_ARGS__))
 

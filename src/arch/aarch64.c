@@ -1,9 +1,9 @@
 /*
- * aarch64, little-endian: what is needed to read its files and to unwind its stacks by rules.
- * Nothing is recorded on it yet, and no rules are read off its machine code.
+ * aarch64, little-endian: enough to read its files and to unwind its stacks with unwind rules.
+ * sonde does not record on it yet, and derives no rules from its machine code.
  *
- * Functions may sign their return address with sp (pointer authentication); what is a signature in
- * a 48-bit address space is cut off.
+ * Functions may sign their return address with sp (pointer authentication); the signature bits of a
+ * 48-bit address space are cut off.
  *
  * Sources: AADWARF64 section 4.1, AAPCS64 section 6.1; the kernel's asm/perf_regs.h,
  * asm/sigcontext.h and arch/arm64/kernel/signal.c; the Arm ARM for BL, BLR and their variants.

@@ -2,14 +2,14 @@
 #define SONDE_ARCH_ARCH_H
 
 /*
- * Processors: what the unwinder and the readers of unwind information must know about one.
+ * Processors: what the unwinder and the readers of unwind information need to know about one.
  *
- * A profiler meets two of them. Recording is done on the one that sonde was built for, arch_here();
- * a file that is read, an ELF file or a perf.data file, names its own.
+ * A profiler deals with two of them. It records on the one that sonde was built for, arch_here();
+ * an ELF or perf.data file names its own.
  *
  * The unwinder follows a fixed set of registers, in slots: the stack pointer, the frame pointer,
- * the program counter, and those that callers may keep a stack address in. Each processor maps its
- * DWARF numbers and perf's numbers to slots. On x86-64 a slot's number is the DWARF number.
+ * the program counter, and registers in which callers may keep a stack address. Each processor maps
+ * its DWARF numbers and perf's numbers to slots. On x86-64 a slot's number is the DWARF number.
  */
 
 #include <stdbool.h>
@@ -32,19 +32,19 @@ enum {
 struct arch_perf_register {
 	uint8_t reg; /* slot, or ARCH_REG_NONE */
 	/*
-	 * The kernel need not have saved it on entry to a system call; in samples taken in the
-	 * kernel, perf then reports -1, which is not its value.
+	 * The kernel may not have saved it on entry to a system call; in samples taken in the
+	 * kernel, perf then reports -1 instead of its value.
 	 */
 	bool unsaved_in_kernel;
 };
 
-/* What code names: an address, or the slot in memory that holds it. */
+/* The target of a call or jump: an address, or the slot in memory that holds it. */
 struct arch_target {
 	uint64_t addr;
 	bool is_slot;
 };
 
-/* What is looked at of a stub. */
+/* The number of bytes of a stub that are inspected. */
 #define ARCH_STUB_BYTES 16
 
 /*
@@ -54,7 +54,7 @@ struct arch_target {
  * 2. A row in the array of src/arch/arch.c, and the file in src/arch/meson.build.
  * 3. tests/unit/test_unwind_NAME.c: a stack that is walked by rules, after test_unwind_aarch64.c.
  *
- * docs/howto/port.md says what recording needs besides.
+ * docs/howto/port.md lists what recording needs in addition.
  */
 struct arch {
 	const char *name; /* as uname -m and perf.data files spell it */
@@ -66,15 +66,15 @@ struct arch {
 	/* By perf's number, [perf_count]: bit n of a sample's register mask is register n. */
 	const struct arch_perf_register *perf_regs;
 	size_t perf_count;
-	uint64_t perf_mask; /* those that are followed: what a sample is asked for */
+	uint64_t perf_mask; /* the registers that are followed, requested with each sample */
 	/* Slots of a system call's first three arguments, or ARCH_REG_NONE. */
 	uint8_t syscall_arguments[3];
-	/* Bit n: slot n is the same after a call as before it, unless a rule says otherwise. */
+	/* Bit n: slot n is the same after a call as before it, unless an unwind rule differs. */
 	uint32_t callee_saved;
 
 	/*
-	 * The slot whose rule gives the return address. If it is ARCH_REG_PC, calls push the return
-	 * address; otherwise they leave it in that register, the link register.
+	 * The slot whose rule yields the return address. If it is ARCH_REG_PC, calls push the
+	 * return address; otherwise they leave it in that register, the link register.
 	 */
 	uint8_t return_reg;
 	/* The address bits of a return address; the others may hold a signature. */
@@ -85,7 +85,7 @@ struct arch {
 	 * the kernel saved each slot, UINT16_MAX for none.
 	 */
 	uint16_t signal_offset[ARCH_REG_COUNT];
-	/* The code there, which calls rt_sigreturn, and its first instruction's size. */
+	/* The code at that address, which calls rt_sigreturn, and its first instruction's size. */
 	uint8_t signal_return[16];
 	uint8_t signal_return_size, signal_return_call;
 
@@ -93,27 +93,27 @@ struct arch {
 	bool (*is_call)(const uint8_t bytes[8]);
 
 	/*
-	 * The instruction at bytes[0 .. size), size > 0, which stands at addr; never longer than
-	 * size.  Rules are read off machine code by it (obj/code_frames.h and others).  NULL: they
-	 * are not, code without unwind information ends the walk, and the functions below are not
-	 * called.
+	 * Decodes the instruction at bytes[0 .. size), size > 0, at address addr; the result is
+	 * never longer than size. Used to derive rules from machine code (obj/code_frames.h and
+	 * others). If NULL, code without unwind information ends the walk, and the functions below
+	 * are not called.
 	 */
 	struct arch_instruction (*decode)(const uint8_t *bytes, size_t size, uint64_t addr);
-	/* What linkers and compilers fill the room between functions with, if it is no nop. */
+	/* The byte that linkers and compilers put between functions, if it is not a nop. */
 	uint8_t fill_byte;
 	/*
-	 * What the call that ends at the end of the bytes calls; it returns to return_addr.  False:
-	 * that can't be told from so many bytes, or there is no call.
+	 * The target of the call that ends at the end of the bytes and returns to return_addr.
+	 * False: these bytes do not show it, or there is no call.
 	 */
 	bool (*call_target)(const uint8_t *bytes, size_t size, uint64_t return_addr,
 		struct arch_target *target);
-	/* Where a jump at addr leads that is all a stub does.  False: there is none. */
+	/* The target of a stub at addr that consists of a jump. False: not such a stub. */
 	bool (*stub_target)(
 		const uint8_t bytes[ARCH_STUB_BYTES], uint64_t addr, struct arch_target *target);
 
 	/* Types of relocations: of a slot of the PLT or GOT, and of an address in the object. */
 	uint32_t jump_slot_relocation, data_slot_relocation, relative_relocation;
-	/* The slot that the stub of these bytes jumps through.  False: none. */
+	/* The slot that the stub with these bytes jumps through. False: none. */
 	bool (*plt_slot)(const uint8_t *bytes, size_t size, uint64_t addr, uint64_t *slot_addr);
 	/* The size of a stub in .plt.got, which begins with these bytes; others have 16. */
 	size_t (*plt_got_stub_size)(const uint8_t *bytes, size_t size);
@@ -123,7 +123,7 @@ extern const struct arch arch_x86_64, arch_aarch64;
 
 /* The processor that sonde was built for. */
 const struct arch *arch_here(void);
-/* By ELF machine or by name; NULL: not a known one. */
+/* By ELF machine or by name; NULL: unknown. */
 const struct arch *arch_of_machine(unsigned int machine);
 const struct arch *arch_of_name(struct str name);
 

@@ -42,7 +42,7 @@ static const struct arch_perf_register perf_regs[] = {
 	[23] = {15, true}, /* r15 */
 };
 
-/* How many bytes ModRM, SIB and displacement of an "FF /2" (call through memory) take. */
+/* The size in bytes of ModRM, SIB and displacement of an "FF /2" (call through memory). */
 static unsigned int call_operand_size(const uint8_t *modrm)
 {
 	unsigned int mod = modrm[0] >> 6, rm = modrm[0] & 7, size = 1;
@@ -63,8 +63,8 @@ static bool is_call(const uint8_t bytes[8])
 {
 	if (bytes[3] == 0xe8)
 		return true;
-	/* FF, ModRM with 2 in its middle, operand: 2 to 7 bytes; a prefix in front does not matter.
-	 */
+	/* FF, ModRM with 2 in its middle, operand: 2 to 7 bytes; a prefix before it does not
+	 * matter. */
 	for (unsigned int size = 2; size <= 7; size++) {
 		const uint8_t *op = bytes + 8 - size;
 		if (op[0] == 0xff && (op[1] >> 3 & 7) == 2 && 1 + call_operand_size(op + 1) == size)
@@ -73,7 +73,7 @@ static bool is_call(const uint8_t bytes[8])
 	return false;
 }
 
-/* ---- what calls and stubs name ---- */
+/* ---- targets of calls and stubs ---- */
 
 enum {
 	CALL_SIZE = 5,	    /* e8 and the distance */
@@ -110,7 +110,7 @@ static bool stub_target(
 	return true;
 }
 
-/* The hardware's number of the register that a call of one names; -1: it is none. */
+/* The hardware number of the register in a call through a register; -1: not such a call. */
 static int called_register(const uint8_t *end)
 {
 	if (end[-2] != 0xff || (end[-1] & 0xf8) != 0xd0)
@@ -118,14 +118,14 @@ static int called_register(const uint8_t *end)
 	return (end[-1] & 7) | (end[-3] == 0x41 ? 8 : 0);
 }
 
-/* Whether mov slot(%rip), or lea target(%rip), to that register stands there. */
+/* Whether the bytes are mov slot(%rip), or lea target(%rip), to that register. */
 static bool is_load(const uint8_t *bytes, int reg)
 {
 	return bytes[0] == (reg & 8 ? 0x4c : 0x48) && (bytes[1] == 0x8b || bytes[1] == 0x8d) &&
 	       bytes[2] == ((reg & 7) << 3 | 5);
 }
 
-/* Whether what the load has put into the register is there at the call, which is at the end. */
+/* Whether the register still has the loaded value at the call, which is at the end. */
 static bool comes_to_end(const uint8_t *bytes, size_t size, int reg)
 {
 	size_t at = LOAD_SIZE;
@@ -143,7 +143,7 @@ static bool comes_to_end(const uint8_t *bytes, size_t size, int reg)
 	return false;
 }
 
-/* A call of a register that was loaded just before. */
+/* A call through a register that was loaded just before. */
 static bool register_target(
 	const uint8_t *bytes, size_t size, uint64_t return_addr, struct arch_target *target)
 {

@@ -1,12 +1,12 @@
 /*
- * Lengths by the opcode maps: prefixes, opcode, ModRM, SIB, displacement, immediate; VEX and EVEX
- * code their prefixes and map in a fixed number of bytes.  What an instruction does is looked at
- * only for the few that compilers and assembly writers use on sp and bp.
+ * Instruction lengths come from the opcode maps: prefixes, opcode, ModRM, SIB, displacement,
+ * immediate; VEX and EVEX encode their prefixes and map in a fixed number of bytes.  Effects are
+ * decoded only for the few instructions that compilers and assembly programmers use on sp and bp.
  *
  * Why not capstone: over the 50 MB of libLLVM 15's .text, 12.7 million instructions, this decodes
  * 33.7 million a second and allocates nothing. capstone 4.0.2 decodes 3.8 million with operands,
- * which say what happens to sp and bp, and 4.9 million without, and rejects 652 bytes where this
- * rejects 10. It is optional besides, and what a walk meets must be read without it.
+ * which are needed for sp and bp, and 4.9 million without, and rejects 652 bytes where this rejects
+ * 10.  It is also optional, and stack walks must work without it.
  *
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2 and
  * appendix A.
@@ -19,10 +19,10 @@
 
 #include "base/compiler.h"
 
-/* Which opcodes there are: one byte, 0F, 0F 38, 0F 3A; VEX and EVEX number them likewise. */
+/* The opcode maps: one byte, 0F, 0F 38, 0F 3A; VEX and EVEX number them likewise. */
 enum opcode_map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A, MAP_NUMBERED };
 
-/* The hardware's numbers. */
+/* Hardware register numbers. */
 enum { HW_BX = 3, HW_SP = 4, HW_BP = 5 };
 
 struct decoder {
@@ -253,7 +253,7 @@ static bool is_memory_at(const struct decoder *d, uint8_t base)
 	return d->mod != 3 && d->has_base && !d->has_index && d->base == base;
 }
 
-/* What writing to a register comes to: if it is sp, the kind that is given. */
+/* The kind of an instruction that writes to a register: the given kind if it is sp. */
 static enum instruction_kind write_to(uint8_t hw_reg, enum instruction_kind if_sp)
 {
 	return hw_reg == HW_SP	 ? if_sp
@@ -484,7 +484,7 @@ bool x86_may_write(const uint8_t *bytes, size_t size, uint8_t hw_reg)
 		return true;
 	if (d.has_modrm)
 		return d.reg == hw_reg || (d.mod == 3 && d.rm == hw_reg);
-	/* Some write registers that they do not name. */
+	/* Some instructions write registers that they do not name. */
 	if (d.map != MAP_ONE || d.opcode < 0x50)
 		return true;
 	if (d.opcode < 0x60 || (d.opcode >= 0xb0 && d.opcode <= 0xbf))

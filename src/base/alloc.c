@@ -1,6 +1,4 @@
-/*
- * Heap allocation that ends the process when there is no memory.  See alloc.h for why.
- */
+/* Heap allocation that ends the process when memory runs out.  See alloc.h for why. */
 #include "base/alloc.h"
 
 #include <stdbool.h>
@@ -23,10 +21,10 @@ static void *check(void *p)
 	return p;
 }
 
-/* A block that is a mapping of its own begins so far behind the start of a page, at most. */
+/* A block with its own mapping begins at most this far after the start of a page. */
 #define HEADER_BYTES   32
 #define KEPT_PAD_BYTES (16 << 20)
-/* From here on a table has a mapping of its own. */
+/* Tables of at least this size have their own mapping. */
 #define APART_BYTES ((size_t)1 << 20)
 #define LARGE_BYTES ((size_t)64 << 10)
 /* A huge page. */
@@ -36,8 +34,8 @@ static void *check(void *p)
 #endif
 
 /*
- * Whole pages are asked for, so that all of a table's mapping is alike: one that was asked for in
- * part would be two to the kernel, which mremap does not move, and realloc would copy it.
+ * Advises whole pages, so that a table's mapping is uniform.  Otherwise the kernel splits it in
+ * two; mremap does not move these, and realloc would copy.
  */
 static void want_huge_pages(uintptr_t from, uintptr_t to)
 {
@@ -81,14 +79,14 @@ static void *gather(void *p, size_t bytes)
 	return p;
 }
 
-/* Where the heap ended when huge pages were last asked for; 0: its memory is not kept. */
+/* The end of the heap when huge pages were last requested; 0: freed memory is not kept. */
 static uintptr_t kept_until;
 
 /*
- * Asks for huge pages where a large allocation has room for them: a page fault for every 4 KiB of a
- * large table or input costs as much as filling it.  Where freed memory is kept, smaller tables lie
- * in one heap that grows by the pad or more; what is new of it is asked for at once, before any of
- * it is used in small pages.
+ * Requests huge pages for large allocations, because a page fault for every 4 KiB of a large table
+ * or input costs as much as filling it.  If freed memory is kept, smaller tables are in one heap
+ * that grows by at least the pad; its new part is requested at once, before any of it is used in
+ * small pages.
  */
 static void *advise(void *p, size_t size)
 {
@@ -111,7 +109,7 @@ static void *advise(void *p, size_t size)
 void alloc_keep_freed(void)
 {
 #ifdef __GLIBC__
-	/* They only ask; where they are refused nothing is lost but time. */
+	/* These are only requests; if they are refused, it just takes longer. */
 	(void)mallopt(M_MMAP_THRESHOLD, (int)APART_BYTES);
 	(void)mallopt(M_TRIM_THRESHOLD, -1);
 	(void)mallopt(M_TOP_PAD, KEPT_PAD_BYTES);
@@ -134,7 +132,10 @@ void *xcalloc(size_t count, size_t size)
 	return gather(advise(check(calloc(1, bytes)), bytes), bytes);
 }
 
-/* Whether realloc would have to: a mapping of its own is moved, and begins with malloc's header. */
+/*
+ * Whether realloc would have to copy: a block with its own mapping, which begins with malloc's
+ * header, is moved instead.
+ */
 static bool would_copy(void *old, size_t bytes)
 {
 #ifdef __GLIBC__

@@ -2,10 +2,9 @@
 #define SONDE_BASE_ALLOC_H
 
 /*
- * Heap allocation that does not return on failure: with overcommit an allocation that malloc
- * refuses is a size that no caller can do anything about, so the process says so in one line and
- * exits with status 125.  Sizes that come from input are checked by the parser before they get
- * here.  The zones runtime and the sampling path never come here at all.
+ * Heap allocation that does not return on failure.  With overcommit, malloc refuses only sizes that
+ * no caller can handle, so the process prints one line and exits with status 125.  Parsers check
+ * sizes from input before they allocate.  The zones runtime and the sampling path never use this.
  */
 
 #include <stdarg.h>
@@ -14,17 +13,17 @@
 #include "base/compiler.h"
 
 /*
- * From here on freed memory stays with the process and serves the next request without page faults;
- * what is new of it is asked for in huge pages.  Tables of 1 MiB and more are not part of that:
- * they grow by being mapped elsewhere, so that the old one and the new one are never there at once,
- * and go when they are freed.  For what makes one large table out of another, and ends.
+ * From now on, freed memory stays with the process and serves the next request without page faults;
+ * new memory is requested in huge pages.  Tables of at least 1 MiB are excluded: they grow by
+ * remapping, so that the old and the new table never exist at once, and are unmapped when freed.
+ * For commands that turn one large table into another, then exit.
  */
 void alloc_keep_freed(void);
 /* Zeroed memory, freed with free(). */
 must_use returns_owned void *xalloc(size_t size);
 /* Zeroed array of count elements; a product beyond SIZE_MAX counts as out of memory. */
 must_use returns_owned void *xcalloc(size_t count, size_t size);
-/* As reallocarray: the grown part is not zeroed. */
+/* Like reallocarray: the grown part is not zeroed. */
 must_use returns_owned void *xrealloc_array(void *old, size_t count, size_t size);
 must_use returns_owned char *xstrdup(const char *s);
 must_use returns_owned char *xstrndup(const char *s, size_t size);

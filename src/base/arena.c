@@ -1,6 +1,6 @@
 /*
- * Arena: a list of blocks, each filled from its start.  Large requests get a block of their own,
- * so that a block's unused rest is bounded.
+ * Arena: a list of blocks, each filled from its start.  Large requests get their own block, so that
+ * the unused rest of a block is bounded.
  */
 #include "base/arena.h"
 

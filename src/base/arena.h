@@ -2,7 +2,7 @@
 #define SONDE_BASE_ARENA_H
 
 /*
- * Arena: memory that is freed all at once.  A profile has one, an analysis result has one; a
+ * Arena: memory that is freed all at once.  A profile has one, and so does an analysis result.  A
  * function that takes an arena shows in its signature where its result lives.
  */
 
@@ -26,7 +26,7 @@ must_use returns_owned void *arena_calloc(struct arena *arena, size_t count, siz
 must_use struct str arena_str(struct arena *arena, struct str s);
 must_use returns_owned char *arena_printf(struct arena *arena, const char *format, ...)
 	printf_like(2, 3);
-/* Makes the arena the owner of malloc'ed memory of size bytes; NULL is fine. */
+/* Makes the arena the owner of size bytes of malloc'ed memory; NULL is fine. */
 void arena_adopt(struct arena *arena, void *memory, size_t size);
 /* Bytes handed out and adopted so far. */
 size_t arena_size_bytes(const struct arena *arena);

@@ -2,8 +2,8 @@
 #define SONDE_BASE_BYTES16_H
 
 /*
- * Sixteen bytes that are compared at once: vectors of gcc and clang, for machines of all kinds.
- * Comparing one (v == 'x') gives bytes of all ones where it holds.
+ * Sixteen bytes that are compared at once, with the portable vectors of gcc and clang. A comparison
+ * (v == 'x') gives bytes of all ones where it is true.
  */
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ static inline bytes16 load16(const uint8_t *p)
 	return v;
 }
 
-/* What a comparison found: bit i says so of byte i. */
+/* The result of a comparison as bits: bit i is byte i. */
 static inline uint64_t found_bits(bytes16 v)
 {
 #ifdef __SSE2__
@@ -29,7 +29,7 @@ static inline uint64_t found_bits(bytes16 v)
 	uint64_t half[2];
 
 	memcpy(half, &v, sizeof(v));
-	/* A bit of each byte is shifted to the highest byte, each by as much as it lacks. */
+	/* Shifts one bit of each byte into the highest byte, each to its own position. */
 	for (size_t i = 0; i < 2; i++)
 		half[i] = (half[i] & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >>
 			  56;

@@ -1,6 +1,6 @@
 /*
- * Control groups by name.  The group of a container ends in its id of 64 hexadecimal digits, with
- * what runs it before and ".scope" behind, or nothing: "docker-ID.scope", "cri-containerd:ID",
+ * Control groups by name.  The group of a container ends in its id of 64 hexadecimal digits,
+ * optionally between the name of the runtime and ".scope": "docker-ID.scope", "cri-containerd:ID",
  * "ID".
  */
 #include "base/cgroup.h"
@@ -51,7 +51,7 @@ static bool is_part(struct str part, struct str name)
 	return (str_starts_with(part, name) && is_unit(part, name)) || is_container(part, name);
 }
 
-/* The path from the root on, which itself may be written with a slash behind it. */
+/* The path from the root, which may end in a slash. */
 static bool is_below(struct str path, struct str name)
 {
 	while (name.size > 0 && name.data[name.size - 1] == '/')

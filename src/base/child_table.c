@@ -1,6 +1,6 @@
 /*
- * Children by (parent, key): the first in its parent, the others by open addressing with linear
- * probing, at most half full.
+ * Children by (parent, key): the first one is stored in its parent, the others in an
+ * open-addressing table with linear probing, at most half full.
  */
 #include "base/child_table.h"
 
@@ -24,7 +24,7 @@ void child_table_deinit(struct child_table *t)
 	*t = (struct child_table){0};
 }
 
-/* Keys that came together, and so are of like numbers, stand together. */
+/* Keys that came together have similar numbers, and should be close together. */
 static uint32_t child_hash(uint32_t parent, uint32_t key)
 {
 	uint64_t pair = (uint64_t)parent << 32 | key >> HASH_RUN_BITS;
@@ -60,7 +60,7 @@ uint32_t child_table_push(struct child_table *t, uint32_t parent, uint32_t key)
 	return node;
 }
 
-/* The slot that holds the child, or the free one where it belongs. */
+/* The slot that holds the child, or the free slot where it belongs. */
 static struct child_slot *child_slot(
 	const struct child_table *t, uint32_t parent, uint32_t key, uint32_t hash)
 {
@@ -108,7 +108,7 @@ uint32_t child_table_at(struct child_table *t, uint32_t parent, uint32_t key, bo
 	return first;
 }
 
-/* A chain of `count` new nodes; the first one's parent has none of them yet. */
+/* Adds a chain of `count` new nodes; the parent of the first has none of them yet. */
 static void child_table_chain(
 	struct child_table *t, uint32_t parent, const uint32_t *keys, size_t count, uint32_t *nodes)
 {
@@ -127,7 +127,7 @@ static void child_table_chain(
 	t->nodes.count = next;
 }
 
-/* Follows the path as far as there are nodes; *parent is the last of them. */
+/* Follows the path as far as nodes exist; *parent is the last of them. */
 static size_t child_table_follow(const struct child_table *t, uint32_t *parent,
 	const uint32_t *keys, size_t count, uint32_t *nodes)
 {

@@ -2,13 +2,14 @@
 #define SONDE_BASE_CHILD_TABLE_H
 
 /*
- * Numbers the nodes of a growing tree: the child of a node for a key gets the next free number at
- * first sight.  Node 0, the root, is there from the start; parent < own number.
+ * Numbers the nodes of a growing tree: a node's child for a key gets the next free number when it
+ * is first seen.  Node 0, the root, exists from the start; a parent's number is less than its
+ * child's.
  *
- * A node holds its first child; only further children are in a hash table.  Most nodes of a tree of
- * calls have one child, so most paths are walked, and made, from a node to its neighbour in memory,
- * where a hash table of all pairs would cost a cache miss or two a step.  A node takes 12 bytes,
- * and 16 to 32 more if it is no first child.
+ * A node holds its first child; only further children are in a hash table.  Most nodes of a call
+ * tree have one child, so most paths lead from a node to its neighbour in memory, while a hash
+ * table of all pairs would cost one or two cache misses per step.  A node takes 12 bytes, and 16 to
+ * 32 more if it is not a first child.
  */
 
 #include <stdbool.h>
@@ -18,12 +19,12 @@
 #include "base/vec.h"
 
 struct child {
-	uint32_t parent; /* of the root: 0 */
-	uint32_t key;	 /* of the root: UINT32_MAX */
-	uint32_t first;	 /* its own first child; 0: none yet */
+	uint32_t parent; /* 0 for the root */
+	uint32_t key;	 /* UINT32_MAX for the root */
+	uint32_t first;	 /* its first child; 0: none yet */
 };
 
-/* The hash is kept so that other keys are recognized, and the table grows, without the nodes. */
+/* The hash is stored so that comparing keys and growing the table need not read the nodes. */
 struct child_slot {
 	uint32_t node; /* 0: free */
 	uint32_t hash;
@@ -31,29 +32,32 @@ struct child_slot {
 
 struct child_table {
 	VEC(struct child) nodes;
-	struct child_slot *slots; /* the nodes that are no first child */
+	struct child_slot *slots; /* the nodes that are not first children */
 	size_t slot_count;	  /* 0 or a power of two, at least twice slots_used */
 	size_t slots_used;
 };
 
-/* nodes_expected: room is made for as many, the root included; memory is used as they come. */
+/*
+ * nodes_expected, including the root: reserves address space for them; memory is used as nodes are
+ * added.
+ */
 void child_table_init(struct child_table *t, size_t nodes_expected);
 void child_table_deinit(struct child_table *t);
 /*
- * The child of `parent`, a node of the table, for `key`; *added says whether it is new.  At most
- * 2^32 - 1 nodes.
+ * The child of `parent`, a node of the table, for `key`; *added is true if it is new.  At most 2^32
+ * - 1 nodes.
  */
 uint32_t child_table_at(struct child_table *t, uint32_t parent, uint32_t key, bool *added);
 /*
- * The path of keys[count] down from `parent`: the node of each into nodes[count].  Of the nodes
- * that are not there yet at most added_max are made; returns for how many keys there is a node
- * then.  What a path adds is a chain without any other children, so it is made without a lookup.
+ * Follows the path of keys[count] down from `parent`, and stores the nodes in nodes[count].  Adds
+ * at most added_max missing nodes; returns the number of keys that have a node then.  New nodes
+ * form a chain without other children, so they are added without a lookup.
  */
 size_t child_table_path(struct child_table *t, uint32_t parent, const uint32_t *keys, size_t count,
 	size_t added_max, uint32_t *nodes);
-/* A child of whom the caller knows that it is new, and for which child_table_at will not look. */
+/* Adds a child that the caller knows to be new; child_table_at must not look for it later. */
 uint32_t child_table_push(struct child_table *t, uint32_t parent, uint32_t key);
-/* The same, if it is there; else 0. */
+/* Like child_table_at, but returns 0 if the child does not exist. */
 uint32_t child_table_find(const struct child_table *t, uint32_t parent, uint32_t key);
 
 #endif

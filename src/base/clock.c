@@ -1,8 +1,8 @@
 /*
  * The system's clocks as one number each.
  *
- * In a time namespace the monotonic clock is shifted, for those in it: time_namespaces(7).  Perf
- * events know nothing of that, so the shift, which never changes for a process, is taken back.
+ * In a time namespace, processes see a shifted monotonic clock: time_namespaces(7).  Perf events
+ * use the unshifted clock, so the shift, which never changes for a process, is removed.
  */
 #include "base/clock.h"
 
@@ -15,7 +15,7 @@
 static pthread_once_t shift_once = PTHREAD_ONCE_INIT;
 static uint64_t shift_ns;
 
-/* Lines of a clock's name, seconds and nanoseconds, either of which may be negative. */
+/* Each line has a clock's name, seconds and nanoseconds; both numbers may be negative. */
 static void read_shift(void)
 {
 	FILE *f = fopen("/proc/self/timens_offsets", "re");

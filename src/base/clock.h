@@ -5,7 +5,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* CLOCK_MONOTONIC outside of all time namespaces, by which samples and all records are stamped. */
+/* CLOCK_MONOTONIC outside all time namespaces, the clock of samples and all records. */
 uint64_t clock_monotonic_ns(void);
 /* Since 1970, UTC. */
 uint64_t clock_unix_ns(void);

@@ -1,8 +1,8 @@
 /*
- * gzip and zstd written as streams, each into a growing buffer that its user empties.  See
+ * Writes gzip and zstd as streams, each into a growing buffer that the caller empties.  See
  * compress.h.
  *
- * The levels are those that the tools of these names have by default: gzip 6, zstd 3.
+ * The levels are the defaults of the tools gzip (6) and zstd (3).
  */
 #define ZLIB_CONST
 #include "base/compress.h"
@@ -44,7 +44,7 @@ enum packing packing_of_name(struct str name, struct str *stem)
 	return PACKING_NONE;
 }
 
-/* Both libraries fail to start, given levels that they have, for lack of memory alone. */
+/* With valid levels, starting either library fails only for lack of memory. */
 static void *started(void *memory)
 {
 	return memory ? memory : xalloc(SIZE_MAX / 2);
@@ -78,7 +78,7 @@ void compressor_destroy(struct compressor *c)
 	free(c);
 }
 
-/* One step: into what room there is; true: there is more to come, or to end. */
+/* One step, into the available room; true: there is more to do. */
 static bool gzip_step(z_stream *z, struct str *text, bool is_last, struct strbuf *out)
 {
 	uInt offered = text->size > STEP_BYTES ? (uInt)STEP_BYTES : (uInt)text->size;

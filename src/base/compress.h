@@ -2,9 +2,8 @@
 #define SONDE_BASE_COMPRESS_H
 
 /*
- * Output packed by gzip (RFC 1952) or zstd (RFC 8878) on its way out, as a stream.  What goes in
- * decides what comes out: gzip's header has no time and no name, so the same text gives the same
- * bytes.  decompress.h is the way back.
+ * Compresses output with gzip (RFC 1952) or zstd (RFC 8878), as a stream.  The same text always
+ * gives the same bytes: gzip's header has no time and no name. decompress.h is the inverse.
  */
 
 #include <stdbool.h>
@@ -18,17 +17,17 @@ enum packing {
 	PACKING_ZSTD,
 };
 
-/* By the end of a file's name, ".gz" or ".zst"; the name without it is put into *stem. */
+/* Determined by the suffix of a file name, ".gz" or ".zst"; *stem is the name without it. */
 enum packing packing_of_name(struct str name, struct str *stem);
 
 struct compressor;
 
-/* packing is not PACKING_NONE. */
+/* packing must not be PACKING_NONE. */
 must_use returns_owned struct compressor *compressor_create(enum packing packing);
 void compressor_destroy(struct compressor *c);
 /*
- * Appends to out what so much more text packs to, which may be nothing yet; is_last ends the
- * stream.  Does not fail: a lack of memory is treated as alloc.h says.
+ * Compresses more text and appends the output to out, which may be nothing yet; is_last ends the
+ * stream.  Does not fail; for lack of memory, see alloc.h.
  */
 void compressor_add(struct compressor *c, struct str text, bool is_last, struct strbuf *out);
 

@@ -1,8 +1,8 @@
 /*
  * Decimal numbers.  See decimal.h.
  *
- * Up to 19 digits are read as an integer; it becomes a double by one division or multiplication
- * where that is exact (W. Clinger, "How to read floating point numbers accurately", 1990), else
+ * Up to 19 digits are read as an integer.  If it is exact, one division or multiplication turns it
+ * into a double (W.  Clinger, "How to read floating point numbers accurately", 1990); otherwise
  * strtod does.
  */
 #include "base/decimal.h"
@@ -25,7 +25,7 @@ static inline void add_digit(struct decimal *n, char c, bool is_fraction)
 	n->exponent -= is_fraction;
 }
 
-/* The exponent at p, behind 'e'; NULL: there is none. */
+/* Reads the exponent at p, after 'e'; NULL: there is none. */
 static const char *read_exponent(struct decimal *n, const char *p, const char *end)
 {
 	bool is_negative = p < end && *p == '-';

@@ -1,7 +1,7 @@
 /*
- * gzip and zstd, each as a stream into one growing buffer.  The size that a file claims to unpack
- * to is never believed: memory grows with what has really come out, and the ratio of that to what
- * went in is watched all along, so that a bomb is refused before it has cost much.
+ * Decompresses gzip and zstd as streams into one growing buffer.  The claimed unpacked size is
+ * never trusted: memory grows with the actual output, and the ratio of output to input is checked
+ * all along, so that a decompression bomb is refused early.
  */
 #define ZLIB_CONST
 #include "base/decompress.h"
@@ -16,17 +16,17 @@
 
 #include "base/alloc.h"
 
-#define FREE_BYTES  ((uint64_t)64 << 20) /* any file may unpack to this much */
+#define FREE_BYTES  ((uint64_t)64 << 20) /* any file may unpack to this size */
 #define RATIO_MAX   256
 #define LIMIT_BYTES ((uint64_t)16 << 30)
-#define STEP_BYTES  ((size_t)1 << 20) /* of output between two looks at the ratio */
+#define STEP_BYTES  ((size_t)1 << 20) /* of output between two checks of the ratio */
 
 struct unpacked {
 	const char *name;
 	uint64_t limit;
 	uint8_t *data;
 	size_t size, capacity;
-	bool takes_cut; /* the beginning of cut off data will do */
+	bool takes_cut; /* accept truncated data */
 	bool is_cut;
 };
 
@@ -51,7 +51,7 @@ static struct error *unpacked_check(const struct unpacked *u, uint64_t consumed_
 	return NULL;
 }
 
-/* The data end too early; an error if that is none the caller can live with. */
+/* The data are truncated; an error unless the caller accepts that. */
 static struct error *cut_off(struct unpacked *u, const char *kind)
 {
 	u->is_cut = true;
@@ -82,9 +82,9 @@ static bool is_gzip(const struct file_bytes *in)
 }
 
 /*
- * One whole member, at once and at twice zlib's speed; false where it is not that, or not good,
- * which zlib then finds out.  The size that its end claims is believed as far as the data might
- * unpack to it: memory that nothing is written to costs nothing.
+ * Unpacks one whole member at once, at twice zlib's speed; false if it is not a single member or is
+ * damaged, which zlib then reports.  The claimed size is used if the data could unpack to it, as
+ * unwritten memory costs nothing.
  */
 static bool gzip_unpack_at_once(const struct file_bytes *packed, struct unpacked *u)
 {

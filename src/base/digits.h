@@ -2,8 +2,8 @@
 #define SONDE_BASE_DIGITS_H
 
 /*
- * Runs of decimal digits, eight at a time (the word tricks of H. Warren, Hacker's Delight, chapter
- * 6).  For machines whose lowest byte comes first.
+ * Runs of decimal digits, eight at a time (the word tricks of H.  Warren, Hacker's Delight, chapter
+ * 6).  For little-endian machines.
  */
 
 #include <stdint.h>
@@ -16,12 +16,15 @@ static const uint64_t powers_of_10[] = {
 
 #define DIGITS_EACH_BYTE UINT64_C(0x0101010101010101)
 
-/* The number of `count` digits, 1 to 8: their values, not letters, the first in the lowest byte. */
+/*
+ * The value of `count` digits, 1 to 8, given as values, not characters, the first in the lowest
+ * byte.
+ */
 static inline uint64_t digits_sum(uint64_t digits, unsigned int count)
 {
 	/*
-	 * As if zeros were before them; then ever two neighbours are made one: 10 times the first
-	 * and the second meet where the second was, as 1 + 10 * 2^8 times both.
+	 * Pads with leading zeros, then combines adjacent digits in pairs: 10 times the first plus
+	 * the second end up in the second's place, by multiplying both with 1 + 10 * 2^8.
 	 */
 	digits <<= 64 - 8 * count;
 	digits = digits * (1 + (10 << 8)) >> 8 & UINT64_C(0x00ff00ff00ff00ff);
@@ -29,7 +32,10 @@ static inline uint64_t digits_sum(uint64_t digits, unsigned int count)
 	return digits * (1 + (UINT64_C(10000) << 32)) >> 32;
 }
 
-/* The `count` digits at p, 1 to 8, of which 8 bytes can be read, for who knows that they are. */
+/*
+ * The value of the `count` bytes at p, 1 to 8, which are known to be digits; 8 bytes must be
+ * readable.
+ */
 static inline uint64_t digits_known(const uint8_t *p, unsigned int count)
 {
 	uint64_t w;
@@ -38,8 +44,10 @@ static inline uint64_t digits_known(const uint8_t *p, unsigned int count)
 	return digits_sum(w ^ DIGITS_EACH_BYTE * '0', count);
 }
 
-/* The digits at p, of which 8 bytes can be read: how many there are of these, at most 8; they are
- * added to *number. */
+/*
+ * Appends the digits at p to *number; returns how many there are, at most 8. 8 bytes must be
+ * readable.
+ */
 static inline unsigned int digit_run(const uint8_t *p, uint64_t *number)
 {
 	uint64_t w;
@@ -47,8 +55,9 @@ static inline unsigned int digit_run(const uint8_t *p, uint64_t *number)
 	memcpy(&w, p, sizeof(w));
 	w ^= DIGITS_EACH_BYTE * '0';
 	/*
-	 * Upper bits are in no digit now, nor in the sum of one and 6, and in either of all else.
-	 * What adding carries comes from a byte that has them, too, so the first one is right.
+	 * Neither a digit nor its sum with 6 now has upper bits, and any other byte has them in one
+	 * of the two.  A carry comes only from a byte that has them as well, so the first such byte
+	 * is correct.
 	 */
 	uint64_t others = ((w + DIGITS_EACH_BYTE * 6) | w) & DIGITS_EACH_BYTE * 0xf0;
 	unsigned int bits = others ? (unsigned int)__builtin_ctzll(others) & ~7u : 64;

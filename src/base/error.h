@@ -2,8 +2,8 @@
 #define SONDE_BASE_ERROR_H
 
 /*
- * Error objects.  A fallible function returns `struct error *`: NULL means success, anything else
- * is owned by the caller, who hands it on (with a prefix that says what was being done) or
+ * Error objects.  A fallible function returns `struct error *`: NULL means success; anything else
+ * is owned by the caller, which returns it in turn (with a prefix for what was being done) or
  * destroys it.  Results go through last parameters, which are untouched on failure.
  *
  * The shape follows drgn's libdrgn/error.h.
@@ -15,10 +15,10 @@
 #include "base/compiler.h"
 
 enum error_kind {
-	ERROR_INPUT,	   /* a file or stream is not what it should be */
+	ERROR_INPUT,	   /* a file or stream is invalid */
 	ERROR_SYSTEM,	   /* a system call failed; error->code is its errno */
-	ERROR_USAGE,	   /* the caller, in the end the user, asked for what makes no sense */
-	ERROR_UNSUPPORTED, /* well formed, but not something this build can do */
+	ERROR_USAGE,	   /* the caller, and finally the user, made an invalid request */
+	ERROR_UNSUPPORTED, /* valid, but this build cannot do it */
 };
 
 struct error {
@@ -35,14 +35,16 @@ must_use struct error *error_new(enum error_kind kind, const char *format, ...) 
 /* A new ERROR_SYSTEM: the message gets ": " and strerror(code) appended. */
 must_use struct error *error_system(int code, const char *format, ...) printf_like(2, 3);
 
-/* ERROR_INPUT at a byte offset of a named input: "NAME: at offset 0xOFF: MESSAGE". */
+/* ERROR_INPUT at a byte offset in a named input: "NAME: at offset 0xOFF: MESSAGE". */
 must_use struct error *error_input(const char *name, uint64_t offset, const char *format, ...)
 	printf_like(3, 4);
 
-/* Puts "PREFIX: " in front of the message of err and returns err.  err must not be NULL. */
+/* Prepends "PREFIX: " to the message of err and returns err. err must not be NULL. */
 must_use struct error *error_prefix(struct error *err, const char *format, ...) printf_like(2, 3);
 
-/* Gives err lines to print below its message, parted by newlines, none at the end; returns err. */
+/*
+ * Gives err lines to print below its message, separated by newlines, none at the end; returns err.
+ */
 must_use struct error *error_detail(struct error *err, const char *format, ...) printf_like(2, 3);
 
 /* Frees err; NULL is fine. */

@@ -1,9 +1,9 @@
 /*
- * Escaping of foreign bytes: one walk over UTF-8 that copies what is plain in runs and hands every
- * other character to the rule of the place where it is to be shown.
+ * Escaping of untrusted bytes: one pass over UTF-8 that copies runs of plain characters and passes
+ * every other character to the escape rule of the output.
  *
- * Everything escaped is written in ASCII, so that what comes out is valid UTF-8 without control,
- * bidirectional or invisible characters, whatever went in.
+ * Escapes are ASCII, so the output is always valid UTF-8 without control, bidirectional or
+ * invisible characters.
  */
 #include "base/escape.h"
 
@@ -55,7 +55,9 @@ static bool is_wide(int32_t c)
 	return in_ranges(c, ranges, ARRAY_SIZE(ranges));
 }
 
-/* How long the character is that begins with this byte, and the least code point of that length. */
+/*
+ * The length of a character that begins with this byte, and the lowest code point of that length.
+ */
 static size_t sequence_length(unsigned char lead, int32_t *least)
 {
 	if (lead >= 0xc2 && lead <= 0xdf) {
@@ -133,10 +135,10 @@ static size_t plain_run(struct str s, const char *special)
 	return i;
 }
 
-/* Puts out one character that is no plain ASCII; bytes are the ones it was decoded from. */
+/* Writes one character that is not plain ASCII; bytes are the ones it was decoded from. */
 typedef void escape_rule(struct strbuf *out, int32_t c, struct str bytes);
 
-/* special: two bytes (twice the same, or twice NUL) that the rule is to see too. */
+/* special: two bytes (possibly the same, or NUL) that are also passed to the rule. */
 static void escape(struct strbuf *out, struct str s, const char special[2], escape_rule *rule)
 {
 	while (s.size) {

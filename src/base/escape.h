@@ -2,8 +2,8 @@
 #define SONDE_BASE_ESCAPE_H
 
 /*
- * Makes foreign bytes (symbol names, paths, thread names) fit for where they are shown.  Everything
- * that a program under profile can choose passes through here, once, where it is put out.
+ * Escapes untrusted bytes (symbol names, paths, thread names) for output.  Everything that a
+ * profiled program can choose passes through here once, when it is written.
  */
 
 #include "base/str.h"
@@ -11,38 +11,42 @@
 /*
  * For people: UTF-8 as it is; bytes that are not UTF-8 become U+FFFD; control characters (C0, DEL,
  * C1) become \xNN, bidirectional and invisible format characters (U+061C, U+200B-200F, U+2028-202E,
- * U+2060-206F, U+FEFF, U+FFF9-FFFB, U+E0000-E007F) become \u{NNNN}.  What is escaped already stays.
+ * U+2060-206F, U+FEFF, U+FFF9-FFFB, U+E0000-E007F) become \u{NNNN}.  Existing escapes are
+ * unchanged.
  */
 void escape_text(struct strbuf *out, struct str s);
-/* The inside of a JSON string (RFC 8259 section 7), without the quotes; valid UTF-8 always. */
+/* The contents of a JSON string (RFC 8259 section 7), without the quotes; always valid UTF-8. */
 void escape_json(struct strbuf *out, struct str s);
 /*
- * One CSV field (RFC 4180), quoted where needed, passed through escape_text; a field that begins
- * with = + - @ and is not a number gets a leading apostrophe so that no spreadsheet runs it.
+ * One CSV field (RFC 4180), quoted if necessary, with escape_text applied; a field that begins with
+ * = + - @ and is not a number gets a leading apostrophe, so that no spreadsheet executes it.
  */
 void escape_csv(struct strbuf *out, struct str s);
 /*
  * One frame of folded text: the name as escape_text has it, with ';' as \x3b, "[unknown]" if it is
- * blank.  with_module: "module`name" if the module is not blank, and every other '`' up to there,
- * at which a reader would part the two, as \x60.
+ * blank. with_module: "module`name" if the module is not blank, with any earlier '`', at which a
+ * reader would split the two, as \x60.
  */
 void escape_folded(struct strbuf *out, struct str name, struct str module, bool with_module);
-/* A frame so escaped at the start of its line, where a '#' would make a comment: as \x23. */
+/*
+ * A frame escaped in this way at the start of its line, where '#' would begin a comment: as \x23.
+ */
 void escape_folded_first(struct strbuf *out, struct str frame);
 /*
- * The inside of a quoted string from which every byte can be had back: \" and \\, and \xNN for each
- * byte of what is not UTF-8 or what escape_text would escape.
+ * The contents of a quoted string from which every byte can be restored: \" and \\, and \xNN for
+ * each byte of invalid UTF-8 and of everything that escape_text would escape.
  */
 void escape_bytes(struct strbuf *out, struct str s);
 
 /*
- * Decodes one UTF-8 character at s (s.size > 0): its length in bytes, and the code point; length 1
- * and code point -1 where the bytes are not UTF-8 (overlong forms and surrogates are not).
+ * Decodes one UTF-8 character at s (s.size > 0) into its code point, and returns its length in
+ * bytes; length 1 and code point -1 if the bytes are invalid (including overlong forms and
+ * surrogates).
  */
 size_t utf8_decode(struct str s, int32_t *code_point);
-/* Adds a code point, which may be any below 2^21, in UTF-8. */
+/* Adds a code point, any number below 2^21, in UTF-8. */
 void utf8_add(struct strbuf *out, uint32_t code_point);
-/* Columns that escape_text's result takes on a terminal. */
+/* The number of terminal columns of escape_text's result. */
 size_t utf8_width(struct str s);
 
 #endif

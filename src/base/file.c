@@ -1,6 +1,6 @@
 /*
- * Whole files.  Input is read, not mapped: a file that another process cuts short under a
- * mapping would end us with SIGBUS, a read just comes back short.
+ * Whole files.  Input is read, not mapped: if another process truncated a mapped file, SIGBUS would
+ * kill this process, while a read just returns less.
  */
 #include "base/file.h"
 
@@ -24,9 +24,9 @@ static const char *file_kind(mode_t mode)
 }
 
 /*
- * The size that a file states is believed to this much, so that it is read into memory that never
- * moves: what nothing is written to costs nothing.  A sparse one may state more than there is
- * memory, and its size is believed only where that much may be had.
+ * The stated size of a file is trusted up to this much, so that it is read into memory that never
+ * moves; unwritten memory costs nothing.  A sparse file may state more than the available memory,
+ * so its size is trusted only if that much can be allocated.
  */
 #define HINT_MAX  ((uint64_t)1 << 36)
 #define HINT_SAFE ((uint64_t)1 << 30)
@@ -44,12 +44,12 @@ static size_t believed(uint64_t hint)
 
 struct file_terms {
 	uint64_t limit;	 /* 0: none */
-	size_t most;	 /* only so many from the start; 0: all */
+	size_t most;	 /* only this many bytes from the start; 0: all */
 	file_look *look; /* NULL: none */
 	const void *context;
 };
 
-/* What stands against an input of size bytes so far, `before` of them known already; or NULL. */
+/* Why an input of size bytes so far, `before` of them already checked, is refused; or NULL. */
 static struct error *objection(const struct file_terms *terms, const char *name,
 	const uint8_t *data, size_t before, size_t size)
 {
@@ -75,7 +75,7 @@ static struct error *read_fd(int fd, const char *name, const struct file_terms *
 			data = xrealloc_array(data, capacity, 1);
 		}
 		size_t room = capacity - size;
-		/* No more than is to be looked at first. */
+		/* At most the bytes to look at first. */
 		if (terms->look && size < FILE_LOOK_BYTES && room > FILE_LOOK_BYTES - size)
 			room = FILE_LOOK_BYTES - size;
 		ssize_t got = read(fd, data + size, room);

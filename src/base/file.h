@@ -1,9 +1,7 @@
 #ifndef SONDE_BASE_FILE_H
 #define SONDE_BASE_FILE_H
 
-/*
- * Whole files: reading input that may be anything, writing output that is whole or not there.
- */
+/* Whole files: reading untrusted input, and writing output that is complete or does not exist. */
 
 #include "base/error.h"
 #include "base/str.h"
@@ -21,26 +19,26 @@ struct file_bytes {
 must_use struct error *file_read(const char *path, uint64_t limit, struct file_bytes *bytes);
 void file_bytes_deinit(struct file_bytes *bytes);
 /*
- * The same of a file in the folder that fd is open on; a link is refused, too.  shown: its name for
+ * The same for a file in the folder that fd refers to; links are also refused. shown: its name for
  * messages.
  */
 must_use struct error *file_read_in(
 	int fd, const char *name, const char *shown, uint64_t limit, struct file_bytes *bytes);
-/* The same of no more than its first `most` bytes. */
+/* The same for at most its first `most` bytes. */
 must_use struct error *file_read_start_in(
 	int fd, const char *name, const char *shown, size_t most, struct file_bytes *bytes);
 
-/* Looks at how an input begins; a failure ends its reading. */
+/* Looks at the start of an input; a failure stops reading. */
 typedef struct error *file_look(const void *context, const uint8_t *data, size_t size);
 #define FILE_LOOK_BYTES ((size_t)1 << 20)
 /*
- * file_read that shows the first FILE_LOOK_BYTES of a longer input to look, so that a stream which
- * is not what it should be is refused before all of it, if it ever ends, is in memory.
+ * file_read that passes the first FILE_LOOK_BYTES of a longer input to look, so that a wrong stream
+ * is refused before all of it is in memory; it may never end.
  */
 must_use struct error *file_read_looking(
 	const char *path, file_look *look, const void *context, struct file_bytes *bytes);
 
-/* Writes all of data to fd; EINTR and short writes are seen to.  name is for the message. */
+/* Writes all of data to fd; Handles EINTR and short writes. name is for the message. */
 must_use struct error *file_write_all(int fd, const void *data, size_t size, const char *name);
 
 #endif

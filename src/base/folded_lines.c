@@ -1,5 +1,5 @@
 /*
- * Lines of folded stacks.  See folded_lines.h; docs/formats/folded.md says what exactly is written.
+ * Lines of folded stacks.  See folded_lines.h; docs/formats/folded.md defines the output exactly.
  */
 #include "base/folded_lines.h"
 

@@ -2,8 +2,7 @@
 #define SONDE_BASE_FOLDED_LINES_H
 
 /*
- * Folded stacks, "main;work 12", as text knows them: by what their frames read like.  Stacks that
- * read the same are one line.
+ * Folded stacks, "main;work 12", identified by their text: stacks with the same text are one line.
  */
 
 #include <stdint.h>
@@ -25,15 +24,14 @@ struct folded_lines {
 
 void folded_lines_init(struct folded_lines *l);
 void folded_lines_deinit(struct folded_lines *l);
-/* The number of a frame's text, which is copied. */
+/* Returns the number of a frame's text, which is copied. */
 uint32_t folded_lines_text(struct folded_lines *l, struct str text);
-/* The stack of that frame called from `parent`, which is another one or 0. */
+/* Returns the stack of that frame called from `parent`, which is another stack or 0. */
 uint32_t folded_lines_stack(struct folded_lines *l, uint32_t parent, uint32_t text);
 void folded_lines_add(struct folded_lines *l, uint32_t stack, int64_t weight);
 /*
- * The lines whose weights are not 0, in the order in which their stacks were first seen, which
- * keeps that order for who reads them.  The empty stack is "[unknown]".  Ends early where the sink
- * fails.
+ * Writes the lines with nonzero weight, in the order in which their stacks were first seen, so that
+ * readers restore that order.  The empty stack is "[unknown]".  Stops early if the sink fails.
  */
 void folded_lines_write(struct folded_lines *l, struct sink *sink);
 

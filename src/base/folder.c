@@ -1,5 +1,6 @@
 /*
- * Folders as input: opened once, and everything in them by openat from there, never through a link.
+ * Folders as input: opened once; everything inside is opened with openat from there, never through
+ * a link.
  */
 #include "base/folder.h"
 
@@ -30,7 +31,7 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Lists the folder; its descriptor stays. */
+/* Lists the folder; its descriptor stays open. */
 static struct error *list(struct folder *f)
 {
 	int copy = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
@@ -52,7 +53,7 @@ static struct error *list(struct folder *f)
 	return NULL;
 }
 
-/* Takes the path. */
+/* Takes ownership of the path. */
 static struct error *open_at(
 	int where, const char *name, int flags, char *path, struct folder **out)
 {
@@ -72,13 +73,13 @@ struct error *folder_open(const char *path, struct folder **folder)
 {
 	size_t size = strlen(path);
 
-	/* Messages join the names of its files to it. */
+	/* Messages append the names of its files to it. */
 	while (size > 1 && path[size - 1] == '/')
 		size--;
 	return open_at(AT_FDCWD, path, 0, xstrndup(path, size), folder);
 }
 
-/* NULL if it can be the name of something in a folder. */
+/* NULL if the name is valid for an entry of a folder. */
 static struct error *check_name(const struct folder *f, const char *name)
 {
 	if (name[0] && !strchr(name, '/') && !is_dots(name))

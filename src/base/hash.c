@@ -1,7 +1,7 @@
 /*
- * Hashes.  hash_bytes takes eight or sixteen bytes a step through a multiply-fold (the core step of
+ * Hashes. hash_bytes takes eight or sixteen bytes a step through a multiply-fold (the core step of
  * wyhash); crc32c is table-driven, eight bytes a step ("slicing by 8", Kounavis and Berry 2005), so
- * that it is the same on every machine and fast enough beside zstd.
+ * that it is the same on every machine, and fast compared with zstd.
  */
 #include "base/hash.h"
 
@@ -14,8 +14,7 @@ static uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-/* Two chains, as one would wait for each of its multiplications; each takes sixteen bytes a step.
- */
+/* Two chains of sixteen bytes per step, since one chain would wait for each multiplication. */
 static const unsigned char *hash_blocks(const unsigned char *p, size_t *size, uint64_t *h)
 {
 	uint64_t other = *h ^ 0x4b33a62ed433d4a3u;

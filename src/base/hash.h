@@ -24,8 +24,8 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 }
 
 /*
- * For keys that often come in runs (1, 2, 3 …), and are sought so: hash is that of all but the
- * low bits of `key`, which are added, so that a run's slots are next to one another in memory.
+ * For keys that are often added and looked up in runs (1, 2, 3 …): hash is that of all but the low
+ * bits of `key`, which are added, so that the slots of a run are adjacent in memory.
  */
 #define HASH_RUN_BITS 3
 static inline uint64_t hash_run(uint64_t hash, uint64_t key)

@@ -1,17 +1,18 @@
 /*
- * libsonde-zones-functions: a program compiled with -finstrument-functions becomes zoned whole.
+ * libsonde-zones-functions: makes every function of a program compiled with -finstrument-functions
+ * a zone.
  *
  * The compiler calls __cyg_profile_func_enter and _exit wherever a function begins and returns.
- * Each function becomes a zone that is known by its address; its name, unless the program exports
- * it, is left to readers, who know symbols.
+ * Each function becomes a zone identified by its address.  Unless the program exports the name,
+ * readers, which know symbols, find it later.
  *
- * Functions are found in a table of open addressing that is only ever added to: a key is claimed by
- * one atomic exchange, and what belongs to it follows from the key alone, so that nobody waits for
- * anybody, neither threads nor signal handlers.  Code of a library that was closed keeps its zones;
- * another one loaded at the same addresses goes on counting there.
+ * Functions are looked up in an open-addressing table that only grows.  One atomic exchange claims
+ * a key, and the rest of the row follows from the key alone, so neither threads nor signal handlers
+ * ever wait.  Code of a closed library keeps its zones; another library loaded at the same
+ * addresses continues counting in them.
  *
- * Functions that were left by longjmp, or by an exception through code without cleanups, are left
- * when a function further out returns: its zone is then not the innermost one.
+ * Functions left by longjmp, or by an exception through code without cleanups, end when a function
+ * further out returns and its zone is not the innermost one.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -24,7 +25,7 @@
 enum {
 	TABLE_BITS = 16,
 	TABLE_SIZE = 1 << TABLE_BITS,
-	/* A search that takes longer than that says that the table is full. */
+	/* A longer search means that the table is full. */
 	PROBES_MAX = 256,
 };
 
@@ -35,7 +36,7 @@ static Prof_Zone other = {"...other", NULL, 0, 0, NULL, NULL};
 void __cyg_profile_func_enter(void *function, void *caller);
 void __cyg_profile_func_exit(void *function, void *caller);
 
-/* Whoever comes by before it is done writes the same. */
+/* Any thread that gets here before it is done writes the same. */
 static __attribute__((noinline)) void describe(Prof_Zone *zone, void *function)
 {
 	Dl_info info;
@@ -67,8 +68,8 @@ static inline Prof_Zone *zone_of(void *function)
 }
 
 /*
- * The function's zone is not the innermost one: those inside it were left without a word.  If it
- * is not entered at all (zones were switched on inside it), there is nothing to leave.
+ * The function's zone is not the innermost one: those inside it were left without a call.  If it
+ * was not entered (zones were enabled inside it), there is nothing to leave.
  */
 static __attribute__((noinline)) void leave_outer(uint32_t id)
 {
@@ -100,7 +101,7 @@ HOOK void __cyg_profile_func_exit(void *function, void *caller)
 	uint32_t id;
 
 	(void)caller;
-	/* An entry that was not measured is undone by the next end, whose ever it is. */
+	/* The next end, of any function, undoes an entry that was not measured. */
 	if (Prof_UNLIKELY_(Prof_GET_(t->mode) & ~Prof_EVENTS_) &&
 		(Prof_GET_(t->skipped) || (Prof_GET_(t->mode) & (Prof_HELD_ | Prof_CALL_)))) {
 		Prof_leave_slow_();

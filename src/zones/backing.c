@@ -1,10 +1,10 @@
 /*
- * Where the memory of zones is from: a memfd that others of the same user can map and nobody else
- * can write, a file that outlives the program if the environment asks for one, or, where neither
- * is to be had, memory of the process alone.
+ * Allocates the zones memory: a memfd that other processes of the same user can map but not write;
+ * a file that outlives the program, if the environment asks for one; or private memory, if neither
+ * is available.
  *
- * The memfd stays open, since that is how it is found (/proc/PID/fd); above 255, out of the way of
- * programs that count on small numbers.  It is closed by number only while it is still the same
+ * The memfd stays open, since readers find it in /proc/PID/fd.  Its number is above 255, out of the
+ * way of programs that expect small numbers.  It is closed by number only if it is still the same
  * file: the program may have closed it and opened something else.
  */
 #include <errno.h>
@@ -45,7 +45,7 @@ static struct {
 	ino_t inode;
 } backing = {-1, 0, 0};
 
-/* A file's size beyond the limit would not just fail, but end the program with SIGXFSZ. */
+/* A file size beyond the limit would not just fail, but kill the program with SIGXFSZ. */
 static bool may_be_as_long(size_t bytes)
 {
 	struct rlimit limit;
@@ -72,7 +72,7 @@ static int memfd_open(size_t bytes)
 	return high;
 }
 
-/* The path with the process's number in place of "%p"; false: too long. */
+/* The path with "%p" replaced by the process ID; false: too long. */
 static bool file_path(char *path, size_t bytes)
 {
 	const char *from = zones_env.path, *mark = strstr(from, "%p");
@@ -87,9 +87,9 @@ static bool file_path(char *path, size_t bytes)
 }
 
 /*
- * A new file, never an old one made shorter: another program may have that mapped.  Its blocks are
- * there from the start, because a full disk is a fatal signal later.  NULL: *fd is it;
- * else why there is none.
+ * Creates a new file instead of truncating an old one, which another program may have mapped.
+ * Allocates its blocks now, because a full disk later means a fatal signal.  Returns NULL and *fd,
+ * or a text with the reason of the failure.
  */
 static const char *file_make(const char *path, size_t bytes, int *fd)
 {
@@ -115,7 +115,7 @@ static const char *file_make(const char *path, size_t bytes, int *fd)
 	return strerror(error);
 }
 
-/* -1: it cannot be had, which is said once. */
+/* -1: not available, which is reported once. */
 static int file_open(size_t bytes)
 {
 	static bool is_said;
@@ -224,7 +224,7 @@ void zones_backing_notify(void)
 	control.head.cmsg_type = SCM_RIGHTS;
 	control.head.cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(&control.head), &backing.fd, sizeof(int));
-	/* Nobody there, or nobody who reads: that is all right. */
+	/* It may fail: no reader exists, or it does not read. */
 	(void)sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	close(fd);
 }

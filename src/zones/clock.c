@@ -1,13 +1,13 @@
 /*
- * The clock of zones: the processor's counter where it runs at one rate whatever the processor does
- * and the kernel trusts it too; else clock_gettime, which costs twice as much.
+ * The clock of zones: the processor's counter, if its rate is constant and the kernel trusts it;
+ * else clock_gettime, which costs twice as much.
  *
- * The counter's rate is measured against CLOCK_MONOTONIC_RAW.  At the start there is time for a
- * quarter of a millisecond, good for some ten-thousandths; each time the program is found to have
- * run four times as long the rate is taken from the whole of its life, so that a later correction
- * is always of far less than a microsecond where the program has many zones or frames.  One word
- * of the header changes by that.  CLOCK_MONOTONIC_RAW stands still while the machine sleeps, so a
- * rate that is far from the last one is not taken.
+ * The counter's rate is measured against CLOCK_MONOTONIC_RAW.  At the start, this takes a quarter
+ * of a millisecond, for an accuracy of some ten-thousandths.  Each time the program has run four
+ * times as long, the rate is measured again over its whole life.  So if the program has many zones
+ * or frames, a later correction is always far below a microsecond.  Only one word of the header
+ * changes.  CLOCK_MONOTONIC_RAW stops while the machine sleeps, so a rate far from the last one is
+ * rejected.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static struct {
 	uint64_t (*program)(void); /* the program's own; NULL: none */
 	double program_hz;
 	bool may_refine;
-	uint64_t refine_at;	/* tick from which on it is worth it */
+	uint64_t refine_at;	/* tick from which a new measurement is worthwhile */
 	uint64_t raw_ns, ticks; /* at the start */
 } zone_clock;
 
@@ -65,7 +65,7 @@ uint64_t zones_now(void)
 	return now;
 }
 
-/* Both clocks at one moment: of some tries the one that took the shortest. */
+/* Reads both clocks at one moment: the shortest of several tries counts. */
 static void read_both(uint64_t *ticks, uint64_t *raw_ns)
 {
 	uint64_t least = UINT64_MAX;
@@ -106,8 +106,8 @@ static uint64_t mult_of(uint64_t ns, uint64_t ticks)
 }
 
 #if defined(__x86_64__)
-/* Says the kernel that its own time does not come from the counter, because that cannot be trusted?
- */
+/* Whether the kernel does not use the counter for its own time, because it considers it unreliable.
+ * */
 static bool kernel_distrusts(void)
 {
 	static const char *const others[] = {
@@ -154,7 +154,7 @@ static bool counter_is_good(void)
 	return true;
 }
 
-/* The counter tells its own rate. */
+/* A register holds the counter's rate. */
 static uint64_t counter_mult(void)
 {
 	uint64_t hz;
@@ -209,13 +209,16 @@ void zones_clock_refine(void)
 	if (!zone_clock.may_refine || Prof_ticks_() < at)
 		return;
 	read_both(&ticks, &raw_ns);
-	/* Of several threads one does it. */
+	/* Only one of several threads does it. */
 	if (!__atomic_compare_exchange_n(&zone_clock.refine_at, &at,
 		    zone_clock.ticks + (ticks - zone_clock.ticks) * 4, false, __ATOMIC_RELAXED,
 		    __ATOMIC_RELAXED))
 		return;
 	mult = mult_of(raw_ns - zone_clock.raw_ns, ticks - zone_clock.ticks);
-	/* The machine has slept, when the counter may go on or begin anew: that is no rate. */
+	/*
+	 * The machine has slept; the counter may have continued or restarted, so this is not a
+	 * rate.
+	 */
 	if (mult > known + known / FAR || mult < known - known / FAR)
 		return;
 	Prof_PUT_(zones_rt.memory.header->clock_mult, mult);

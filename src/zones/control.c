@@ -1,6 +1,6 @@
 /*
- * How the program's own displays look at its frames: each function changes the query and nothing
- * else, so what is drawn next is it.
+ * The settings of the program's own displays. Each function only changes the query, which takes
+ * effect at the next drawing.
  */
 #include <limits.h>
 

@@ -1,13 +1,13 @@
 /*
- * A Prof_End that is missing in what is done each frame makes the stack grow by the same zones from
- * one Prof_update to the next.  A program may well grow that way for a while, calling Prof_update
- * from deeper and deeper loops; after eight times in a row it is taken for the fault.
+ * Detects a missing Prof_End in code that runs every frame: it makes the stack grow by the same
+ * zones from one Prof_update to the next.  A correct program can also grow this way for a while, by
+ * calling Prof_update from deeper and deeper loops, so only eight times in a row count as an error.
  */
 #include "zones/runtime.h"
 
 enum { REPEATS = 8 };
 
-/* The last `size` zones down to a and down to b are the same. */
+/* Whether the last `size` zones of the stacks at a and at b are the same. */
 static bool is_same_tail(const Prof_Zone_Stack *a, const Prof_Zone_Stack *b, uint32_t size)
 {
 	for (; size; size--, a = a->up, b = b->up) {
@@ -49,7 +49,7 @@ static void stack_check(Prof_Thread_ *t, struct zones_slot *slot)
 	slot->update_repeats = 0;
 }
 
-/* The same while entries are skipped: what is missing there would keep them skipped for ever. */
+/* The same while entries are skipped: a missing end would keep them skipped for ever. */
 static uint32_t skipped_check(struct zones_slot *slot, uint32_t skipped)
 {
 	if (skipped <= slot->update_skipped || !slot->skipped_repeats) {
@@ -69,7 +69,7 @@ void zones_drift_check(void)
 	Prof_Thread_ *t = &Prof_thread_;
 	uint32_t skipped;
 
-	/* First: a child that no fork handler saw has no slot any more. */
+	/* First, because a child that no fork handler saw no longer has a slot. */
 	zones_look_home(t);
 	if (!zones_slot_of(t) || zones_is_amid(t) || !zones_hold(t, &skipped))
 		return;

@@ -1,7 +1,7 @@
 /*
- * Entering and leaving where the inline ways of prof.h do not do: the first time, without room,
- * without the processor's clock, switched off, by a signal handler during another entry, out of
- * balance; and out of line, for other languages.
+ * Entering and leaving in cases that the inline code of prof.h does not handle: the first entry, no
+ * room, another clock, disabled zones, a signal handler during another entry, unbalanced ends; and
+ * out of line, for other languages.
  */
 #include <errno.h>
 
@@ -28,7 +28,7 @@ Prof_Zone_Stack *zones_child(Prof_Thread_ *t, Prof_Zone *zone)
 
 	if (!zones_slot_of(t) && !zones_attach(t))
 		return NULL;
-	/* Perhaps the environment has just said so. */
+	/* The environment may have just disabled zones. */
 	if (Prof_GET_(zones_slow) & ZONES_OFF)
 		return NULL;
 	top = t->top;
@@ -113,14 +113,14 @@ void zones_recover(Prof_Thread_ *t)
 			zones_unlock();
 		zones_release(t, 0);
 	}
-	/* Entered and not begun, or ended and not left. */
+	/* Entered but not begun, or ended but not left. */
 	if (zones_is_amid(t))
 		t->top = t->top->up;
 }
 
 /*
- * An end while the thread is held and none of the handler's own entries is left to end: the handler
- * whose they were is gone.  True: go on.
+ * An end while the thread is held, without an entry of the handler left to end: the handler that
+ * made the entries is gone.  True: continue.
  */
 static bool skipped_end(Prof_Thread_ *t)
 {
@@ -155,7 +155,7 @@ static void leave_to(Prof_Zone_Stack *node)
 	uint32_t skipped, open;
 
 	zones_look_home(t);
-	/* What was measured is ended, so what was skipped above it is over, whoever has said so. */
+	/* A measured zone ends, so all skipped entries above it are over. */
 	zones_recover(t);
 	if (!zones_hold(t, &skipped))
 		return;
@@ -172,7 +172,7 @@ static void leave_to(Prof_Zone_Stack *node)
 	zones_release(t, skipped);
 }
 
-/* Of zones that end with their block: all that is special. */
+/* The slow path of zones that end with their block. */
 void Prof_leave_to_(Prof_Zone_Stack *node)
 {
 	if (node == &Prof_dummy || node == Prof_thread_.top)
@@ -215,7 +215,7 @@ void Prof_count(Prof_Zone *zone)
 	uint32_t id = Prof_GET_(zone->id);
 	Prof_Zone_Stack *top = Prof_thread_.top, *node = top->child[id & 7];
 
-	/* Where adding is not one instruction the thread must be held. */
+	/* If adding is not a single instruction, the thread must be held. */
 	if (Prof_ADD_IS_ONE_ && !(Prof_GET_(Prof_thread_.mode) & ~Prof_EVENTS_) &&
 		node->zone == id && top->ticks < 0 && Prof_IS_HOME_())
 		Prof_ADD_(node->entries, 1);

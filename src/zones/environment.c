@@ -1,9 +1,9 @@
 /*
- * What the environment says: SONDE_ZONES, a list of words with commas between them.  A program
- * with more rights than its caller (set-user-ID) does not listen to it.
+ * Reads SONDE_ZONES from the environment, a comma-separated list of words.  A program with more
+ * privileges than its caller (set-user-ID) ignores it.
  *
- * A file that was asked for and cannot be made is the one thing that the runtime ever prints:
- * whoever set the variable waits for that file.
+ * The runtime prints only one message ever: that a requested file cannot be created, because the
+ * user who set the variable waits for that file.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 struct zones_environment zones_env;
 
-/* To stderr, which may be a pipe that nobody reads: the signal of that is nobody's. */
+/* Prints to stderr.  It may be a pipe without a reader, so SIGPIPE must not reach the program. */
 static void print(const char *text, size_t size)
 {
 	const struct timespec at_once = {0, 0};

@@ -1,7 +1,7 @@
 /*
- * Event rings: for each thread, where it was at which tick.  They lie behind the nodes and are
- * taken from the memory's end, each from when its thread is first to have one; a slot keeps its
- * ring.  The fewer are left the smaller the next ones are, so that nearly every thread gets one.
+ * Event rings: where each thread was at which tick.  They are after the nodes, and are allocated
+ * from the memory's end when a thread first needs one; a slot keeps its ring.  The less memory is
+ * left, the smaller the next rings are, so that nearly every thread gets one.
  */
 #include "zones/runtime.h"
 

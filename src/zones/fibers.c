@@ -1,6 +1,6 @@
 /*
- * Fibers: stacks of zones that go from thread to thread.  What is not the current one of a thread
- * has all its zones closed, so that they take no time, and opened again when it goes on.
+ * Fibers: zone stacks that move between threads.  While a fiber is not current in any thread, all
+ * its zones are closed, so that they take no time; they are opened again when it continues.
  */
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ void zones_fiber_stop(Prof_Thread_ *t, uint32_t skipped, uint64_t now)
 	zones_slot_unbind(t);
 }
 
-/* How many entries are skipped on it. */
+/* Returns the number of skipped entries on it. */
 static uint32_t stack_start(Prof_Thread_ *t, Prof_Fiber *fiber, uint64_t now)
 {
 	struct zones_slot *slot = fiber ? fiber->slot : zones_own_slot_of(t);
@@ -75,7 +75,7 @@ void Prof_fiber_switch(Prof_Fiber *fiber)
 
 	if (t->fiber == fiber || !zones_hold(t, &skipped))
 		return;
-	/* Without a slot of its own nobody would be told when the thread ends. */
+	/* Without its own slot, the end of the thread would go unnoticed. */
 	if (zones_own_slot_of(t) || zones_attach(t)) {
 		zones_lock();
 		now = zones_now();
@@ -93,7 +93,7 @@ void Prof_fiber_destroy(Prof_Fiber *fiber)
 
 	if (!fiber || t->fiber == fiber)
 		return;
-	/* In a forked child for which there was no memory, what is mapped is the parent's. */
+	/* In a forked child without its own memory, the mapping is the parent's. */
 	if (fiber->slot && zones_header() && zones_hold(t, &skipped)) {
 		zones_lock();
 		zones_slot_give(fiber->slot);

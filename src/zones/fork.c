@@ -1,16 +1,16 @@
 /*
- * After a fork the child counts for itself: it gets memory of its own at its parent's address, with
- * the same tables of zones and nodes, all counters 0, and the zones that are open beginning now.
- * So all pointers and numbers that the program has stay good.
+ * After a fork, the child counts separately.  It gets its own memory at its parent's address, with
+ * the same tables of zones and nodes, all counters 0, and open zones beginning now.  So all
+ * pointers and numbers in the program stay valid.
  *
- * From before the fork until the child has its memory the forking thread is held, since other
- * libraries' handlers run in that time: what they enter is skipped and counted, and never
- * gets into the parent's counters.
+ * The forking thread is held from before the fork until the child has its memory, because other
+ * libraries' handlers run in that time: the zones that they enter are skipped and counted, and
+ * never reach the parent's counters.
  *
- * No handler runs for children of _Fork, or of clone itself, and their threads go on in their
- * parent's memory.  They are found out before they write there, by a page that the kernel wipes in
- * children: what is entered or left looks at it.  Such a child counts nothing, since nothing that
- * this takes is allowed in it; its parent counts it.
+ * No handler runs for children of _Fork, or of clone itself, and their threads continue in their
+ * parent's memory.  They are detected before they write there, through a page that the kernel
+ * clears in children and that every entry and exit checks.  Such a child measures nothing, since it
+ * may not call the functions needed for its own memory; its parent counts it.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,21 +24,22 @@
 #endif
 
 /*
- * The parent goes on at once, so what it counts, and which rows there are, is no longer to be read
- * in the child: what can change is taken from private memory, which is as it was.
+ * The parent continues at once, so the child can no longer read consistent counters and rows from
+ * it.  The child takes everything that can change from private memory, which is a copy from the
+ * moment of the fork.
  */
 static struct {
 	bool is_registered;
-	Prof_Thread_ *thread; /* that is forking, and has the lock; NULL: none */
+	Prof_Thread_ *thread; /* the forking thread, which holds the lock; NULL: none */
 	uint32_t skipped;
-	Prof_Zone_Stack *open;	       /* the innermost zone that is open */
+	Prof_Zone_Stack *open;	       /* the innermost open zone */
 	struct zonewire_header header; /* the tables' sizes before the fork */
 } forking;
 
-/* Of whatever type the header has there. */
+/* May alias any type in the header. */
 typedef uint64_t __attribute__((__may_alias__)) any_word;
 
-/* Other threads count in it meanwhile. */
+/* Other threads count in it meanwhile, so read word by word. */
 static void keep_header(const struct zonewire_header *header)
 {
 	const any_word *from = (const void *)header;
@@ -100,7 +101,7 @@ static void copy_header(struct zonewire_header *to, const struct zonewire_header
 	to->exit_ticks = 0;
 }
 
-/* Nodes as they are, without what was counted, and what of their children the parent has made. */
+/* Copies nodes without counters, and without children that the parent created since. */
 static void copy_nodes(struct zones_memory *to, const struct zones_memory *from)
 {
 	uint32_t number, i;
@@ -127,7 +128,7 @@ static void copy_nodes(struct zones_memory *to, const struct zones_memory *from)
 	}
 }
 
-/* The zones that were open at the fork are open since now. */
+/* Zones that were open at the fork begin now. */
 static void open_chain(struct zones_memory *to, const Prof_Zone_Stack *node)
 {
 	uint64_t now = zones_now();
@@ -140,7 +141,7 @@ static void open_chain(struct zones_memory *to, const Prof_Zone_Stack *node)
 	}
 }
 
-/* Other threads are gone.  Fibers that are nobody's current one may go on here, too. */
+/* Other threads are gone.  Fibers that are not current in any thread can continue here. */
 static void copy_slots(struct zones_memory *to, const struct zones_memory *from, uint32_t own)
 {
 	uint32_t i;
@@ -173,14 +174,14 @@ static void forget_private(const Prof_Thread_ *t)
 		if (slot == zones_slot_of(t) || slot == zones_own_slot_of(t))
 			continue;
 		zones_nodes_forget(slot);
-		/* A fiber that was another thread's current one stands where nobody knows. */
+		/* The position of a fiber that was current in another thread is unknown. */
 		if (slot->thread)
 			slot->top = slot->root;
 		slot->thread = NULL;
 	}
 }
 
-/* Memory of the child's own, in place of its parent's. */
+/* Replaces the parent's memory with the child's own. */
 static bool memory_replace(const Prof_Thread_ *t)
 {
 	struct zones_memory *old = &zones_rt.memory, new;
@@ -204,7 +205,7 @@ static bool memory_replace(const Prof_Thread_ *t)
 	       (void *)old->base;
 }
 
-/* No memory: nothing is measured in this child, and what is open here is skipped when it ends. */
+/* No memory: this child measures nothing, and the ends of its open zones are skipped. */
 static uint32_t give_up(Prof_Thread_ *t)
 {
 	uint32_t open = t->top->up ? t->top->depth : 0;
@@ -242,7 +243,10 @@ static void fork_child(void)
 	Prof_Thread_ *t = &Prof_thread_;
 	bool is_held = forking.thread == t;
 
-	/* From within a handler: another thread may have had the lock, and is not here. */
+	/*
+	 * Called within a handler: another thread, which does not exist in the child, may have held
+	 * the lock.
+	 */
 	if (!is_held && zones_rt.lock_holder != t) {
 		pthread_mutex_init(&zones_rt.lock, NULL);
 		zones_rt.lock_holder = NULL;
@@ -260,7 +264,7 @@ static void fork_child(void)
 enum { HOME_BYTES = sizeof(Prof_home_) };
 uint32_t Prof_home_[1024] __attribute__((aligned(sizeof(Prof_home_))));
 
-/* Where that cannot be, the word stays and such children are not found out. */
+/* If that is not possible, the word stays nonzero, and such children are not detected. */
 void zones_home_start(void)
 {
 	int saved_errno = errno;
@@ -270,7 +274,10 @@ void zones_home_start(void)
 	errno = saved_errno;
 }
 
-/* Who is held is in fork, whose handler is yet to come, or will be released and come again. */
+/*
+ * A held thread is in fork, and its handler will still run, or it will be released and get here
+ * again.
+ */
 void zones_home_lost(Prof_Thread_ *t)
 {
 	uint32_t skipped = Prof_GET_(t->skipped);
@@ -279,7 +286,7 @@ void zones_home_lost(Prof_Thread_ *t)
 		return;
 	Prof_PUT_(*zones_mode(t, ZONES_HELD), 1);
 	Prof_FENCE_();
-	/* Another thread may have had the lock, and is not here. */
+	/* Another thread, which does not exist here, may have held the lock. */
 	pthread_mutex_init(&zones_rt.lock, NULL);
 	zones_rt.lock_holder = NULL;
 	zones_update_forked();

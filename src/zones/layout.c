@@ -1,9 +1,8 @@
 /*
- * Where the tables lie in the memory of zones, for memory of any size from 1 MiB on.
+ * The layout of the tables in the zones memory, for memory of any size from 1 MiB.
  *
- * The rows are what one in 64 MiB needs; smaller memory has all tables smaller by the same factor.
- * Event rings take what is left behind the nodes.  See formats/sonde/layout/zonewire.h and
- * man/sonde-zones.5.
+ * Row counts are for 64 MiB; in smaller memory, all tables are smaller by the same factor.  Event
+ * rings use the space after the nodes.  See formats/sonde/layout/zonewire.h and man/sonde-zones.5.
  */
 #include "zones/runtime.h"
 
@@ -18,7 +17,9 @@ enum {
 	PAGE = 4096,
 };
 
-/* What clients of prof.h are compiled with, and what readers know; all of it for ever. */
+/*
+ * Clients of prof.h are compiled with these, and readers rely on them, so they must never change.
+ */
 #define SAME(a, b) __extension__ _Static_assert((a) == (b), "a layout that others know")
 #define SAME_PLACE(field)                                                                          \
 	SAME(offsetof(Prof_Zone_Stack, field), offsetof(struct zonewire_node, field))
@@ -97,6 +98,6 @@ void zones_layout_map(struct zones_memory *memory, void *base, size_t bytes)
 	memory->notes = (void *)(start + header->notes.offset);
 	memory->strings = (char *)start + header->strings_offset;
 	memory->nodes = (void *)(start + header->nodes.offset);
-	/* Last: who finds it finds the rest. */
+	/* Last, because readers that find it expect the rest. */
 	__atomic_store_n(&memory->header, header, __ATOMIC_RELEASE);
 }

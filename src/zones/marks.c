@@ -1,9 +1,9 @@
 /*
- * Where a stack of zones stands, to come back to; and notes on where it stands.
+ * Marks: positions of a zone stack to return to. Notes: a program's annotations of the open zone.
  */
 #include "zones/runtime.h"
 
-/* Of a mark: a signal handler made it during an entry, or while the thread was held. */
+/* Set in a mark that a signal handler made during an entry, or while the thread was held. */
 #define IN_HANDLER 0x80000000u
 
 Prof_Mark Prof_mark(void)
@@ -24,7 +24,10 @@ void Prof_return_to(Prof_Mark mark)
 	Prof_Zone_Stack *node;
 	uint32_t skipped;
 
-	/* Within a handler that interrupts an entry all is skipped, and nothing else to undo. */
+	/*
+	 * In a handler that interrupts an entry, everything is skipped, so there is nothing else to
+	 * undo.
+	 */
 	if (mark.skipped & IN_HANDLER) {
 		Prof_PUT_(t->skipped, mark.skipped & ~IN_HANDLER);
 		Prof_PUT_(*zones_mode(t, ZONES_SKIPS), 1);
@@ -63,7 +66,7 @@ static struct zonewire_note *note_of(Prof_Zone_Stack *node)
 	return &zones_rt.memory.notes[row];
 }
 
-/* The held thread's note, with readers told to wait; NULL: nothing is to be noted. */
+/* The held thread's note, marked as changing for readers; NULL: nothing to note. */
 static struct zonewire_note *note_begin(Prof_Thread_ *t, uint32_t *skipped)
 {
 	struct zonewire_note *note = NULL;

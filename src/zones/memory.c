@@ -1,6 +1,6 @@
 /*
- * The memory of zones is made when the first zone is entered: by whoever comes first, under the
- * lock.  Until then a program that has zones has nothing of them but a few static words.
+ * The first thread that enters a zone creates the zones memory, under the lock.  Until then, a
+ * program with zones has only a few static words.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct zones_runtime zones_rt = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 uint32_t zones_slow;
 
-/* Their zone is none that there is, so that no entry ever finds a child in them. */
+/* Their zone does not exist, so no entry ever finds a child in them. */
 #define NOWHERE(self)                                                                              \
 	{                                                                                          \
 		.zone = UINT32_MAX,                                                                \
@@ -47,7 +47,7 @@ void zones_private_free(void *memory, size_t bytes)
 		munmap(memory, bytes);
 }
 
-/* What the program alone has of slots and zones, in one piece. */
+/* The program's private data of slots and zones, in one allocation. */
 static bool private_make(const struct zonewire_header *header)
 {
 	size_t slots = sizeof(*zones_rt.slot) * header->slots.capacity;
@@ -79,7 +79,7 @@ static void header_start(struct zonewire_header *header)
 	header->header_bytes = sizeof(*header);
 	header->pid = (int32_t)getpid();
 	header->generation = 1;
-	header->strings_used = 1; /* offset 0: not known */
+	header->strings_used = 1; /* offset 0: unknown */
 	header->stream_count = 1;
 	memcpy(header->stream[0].name, "frame", sizeof("frame"));
 	zones_put_text(header->program, sizeof(header->program), program_invocation_short_name);
@@ -98,7 +98,7 @@ static void environment_apply(struct zonewire_header *header)
 	header->is_off = (Prof_GET_(zones_slow) & ZONES_OFF) != 0;
 }
 
-/* A process may be short of address space: less memory is better than none. */
+/* A process may be short of address space, and less memory is better than none. */
 static void *map_some(size_t *bytes)
 {
 	void *base = NULL;
@@ -110,7 +110,8 @@ static void *map_some(size_t *bytes)
 }
 
 /*
- * Before main, where there is one: both may allocate, which the first zone entered had better not.
+ * Runs before main, if there is one: both calls may allocate, which entering the first zone should
+ * not.
  */
 __attribute__((constructor)) static void runtime_start(void)
 {
@@ -119,9 +120,9 @@ __attribute__((constructor)) static void runtime_start(void)
 }
 
 /*
- * Behind the handlers of exit, though other objects' ends and other threads may still enter zones.
- * Not for the parent, in a child that shares its memory.  The program's own clock may not be called
- * any more; the header has what it said last.
+ * Runs after the handlers of exit, although destructors of other objects and other threads may
+ * still enter zones.  A child that shares its parent's memory must not do this.  The program's own
+ * clock may no longer be called; the header has its last value.
  */
 __attribute__((destructor)) static void runtime_end(void)
 {
@@ -159,7 +160,9 @@ static bool memory_make(void)
 	return true;
 }
 
-/* Files are opened: a thread that is to be cancelled must not end there, with the lock. */
+/*
+ * Opening files is a cancellation point, and a thread must not end there while it holds the lock.
+ */
 bool zones_memory_make(void)
 {
 	int saved_errno = errno, cancel;

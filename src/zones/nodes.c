@@ -1,10 +1,10 @@
 /*
- * Nodes: the zone stacks of a slot, a tree.  A node is never freed and never changes what it is, so
- * its number means the same for as long as the program lives.
+ * Nodes: the zone stacks of a slot, as a tree.  A node is never freed and never changes its zone or
+ * parent, so its number means the same as long as the program runs.
  *
- * Numbers are given by one counter for all slots; a tree is written by the thread that has the slot
- * and nobody else.  Children that are not in their parent's cache of eight are found by a hash
- * table in private memory, or, if there is none to be had, in the list of siblings.
+ * One counter for all slots assigns the numbers.  Only the thread that owns the slot writes its
+ * tree.  Children that are not in their parent's cache of eight are found through a hash table in
+ * private memory, or, without memory, in the list of siblings.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void children_put(uint32_t *children, uint32_t mask, const Prof_Zone_Stac
 	children[at] = node->number;
 }
 
-/* The next child from that number on that the slot has; 0: none. */
+/* The slot's next child, starting at that number; 0: none. */
 static uint32_t next_child(const struct zones_slot *slot, uint32_t number)
 {
 	uint32_t count = __atomic_load_n(&zones_rt.memory.header->nodes.count, __ATOMIC_ACQUIRE);
@@ -49,8 +49,8 @@ static uint32_t next_child(const struct zones_slot *slot, uint32_t number)
 }
 
 /*
- * All nodes of the slot into a table that is half empty even when it has twice as many.  They are
- * counted anew: after a fork nobody knows.
+ * Puts all nodes of the slot into a table that stays half empty for twice as many.  Counts them
+ * again, because the count is unknown after a fork.
  */
 static void children_grow(struct zones_slot *slot)
 {
@@ -106,7 +106,7 @@ static Prof_Zone_Stack *find_child(
 	return NULL;
 }
 
-/* A number nobody else has; 0: there are no more. */
+/* A new unique number; 0: there are no more. */
 static uint32_t number_take(void)
 {
 	struct zonewire_table *table = &zones_rt.memory.header->nodes;
@@ -122,7 +122,7 @@ static uint32_t number_take(void)
 
 /*
  * How often the zone is on the path from the root to node.  The counts of the last path are kept
- * and changed by what differs from it, since nodes are mostly made near each other.
+ * and updated by the difference, since nodes are usually created near each other.
  */
 static uint32_t times_on_path(struct zones_slot *slot, Prof_Zone_Stack *node, uint32_t id)
 {
@@ -152,7 +152,7 @@ static uint32_t times_on_path(struct zones_slot *slot, Prof_Zone_Stack *node, ui
 	return count[id];
 }
 
-/* The zone comes last: a node without one is not there yet. */
+/* The zone is written last: a node without one does not exist yet. */
 static Prof_Zone_Stack *node_make(
 	struct zones_slot *slot, Prof_Zone_Stack *parent, uint32_t id, uint32_t recursion)
 {

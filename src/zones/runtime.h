@@ -2,17 +2,18 @@
 #define SONDE_ZONES_RUNTIME_H
 
 /*
- * What the files of the runtime share.  The runtime is linked into other people's programs: libc
- * and pthreads only, no allocation and no lock where zones are entered and left, and whatever fails
- * leaves zones unmeasured, counted and balanced, never the program broken.
+ * Declarations shared by the files of the runtime.  The runtime is linked into users' programs.  So
+ * it uses only libc and pthreads, and entering and leaving zones neither allocates nor locks.  If
+ * something fails, zones are counted but not measured and stay balanced; the program is never
+ * affected.
  *
- * Two rules keep it right:
+ * Two rules keep it correct:
  *
- * - Whoever changes what belongs to a thread holds it (zones_hold): zones that a signal handler
- *   enters meanwhile are skipped and counted.  So nothing here is ever entered twice by one thread,
- *   and the lock is never waited for by who has it.
- * - What readers see is written with Prof_PUT_, single words, by one writer at a time; what is made
- *   of several is published by a count or between two odd and even generations.
+ * - Code that changes a thread's data holds the thread (zones_hold): zones that a signal handler
+ *   enters meanwhile are skipped and counted.  So a thread never enters this code twice, and never
+ *   waits for a lock that it holds.
+ * - Shared data is written with Prof_PUT_, in single words, by one writer at a time.  Data of
+ *   several words is published by a count, or between an odd and an even generation.
  */
 
 #include <pthread.h>
@@ -27,25 +28,27 @@
 
 #include "formats/sonde/layout/zonewire.h"
 
-/* What the program alone knows of a slot. */
+/* The program's private data of a slot. */
 struct zones_slot {
 	uint32_t index;
-	uint32_t state; /* of shared; in a forked child as it was */
+	uint32_t state; /* copy of shared->state; in a forked child, that at the fork */
 	struct zonewire_slot *shared;
 	Prof_Zone_Stack *root; /* NULL: never used yet */
-	/* The nodes by parent and zone: numbers, 0 is empty; NULL: look through the lists. */
+	/*
+	 * Hash table of node numbers by parent and zone, 0: empty; NULL: search the lists instead.
+	 */
 	uint32_t *children;
 	uint32_t children_mask, children_count;
-	/* How often each zone is on the path to path_at, which is where a node was made last. */
+	/* How often each zone is on the path to path_at, the node created last. */
 	uint32_t *path_count;
 	Prof_Zone_Stack *path_at;
 	struct Prof_Ring_ *ring; /* of events; NULL: none yet */
-	Prof_Thread_ *thread;	 /* that is at it and can be told of things; else NULL */
+	Prof_Thread_ *thread;	 /* the thread at this slot that can be notified; else NULL */
 	bool is_late;		 /* its thread's end was reported before it took the slot */
 	uint64_t given_ticks;	 /* when its last thread gave it back */
-	/* Where its stack of zones stands while it is not the current one of its thread. */
+	/* The top of its zone stack while it is not current in its thread. */
 	Prof_Zone_Stack *top;
-	/* How the stack stood at the last Prof_update; see drift.c. */
+	/* The top of the stack at the last Prof_update; see drift.c. */
 	Prof_Zone_Stack *update_top;
 	uint32_t update_growth, update_repeats;
 	uint32_t update_skipped, skipped_base, skipped_repeats;
@@ -64,44 +67,44 @@ struct zones_memory {
 };
 
 struct zones_runtime {
-	pthread_mutex_t lock;	   /* of all that follows, and of the tables' growth */
-	Prof_Thread_ *lock_holder; /* NULL: nobody */
+	pthread_mutex_t lock;	   /* protects all that follows, and the growth of the tables */
+	Prof_Thread_ *lock_holder; /* NULL: none */
 	struct zones_memory memory;
 	struct zones_slot *slot; /* [slots.capacity] */
 	Prof_Zone *object;	 /* [zones.capacity]: the program's view of each zone */
-	uint32_t *zone_hash;	 /* ids by what zones are; 0 is empty */
+	uint32_t *zone_hash;	 /* zone ids by name, file and line; 0: empty */
 	uint32_t zone_hash_mask;
-	uint64_t rings_used; /* bytes from the memory's end */
-	/* All slots are taken: until that tick, or until one is given back, none is looked for. */
+	uint64_t rings_used; /* in bytes, from the memory's end */
+	/* If all slots are taken: do not search before this tick, or until one is returned. */
 	uint64_t no_slot_before;
 	bool events_on;
-	bool has_failed;		  /* no memory was to be had */
+	bool has_failed;		  /* no memory was available */
 	bool must_switch;		  /* zones_switch_all was called where it could not */
 	uint64_t lost[ZONEWIRE_TROUBLES]; /* trouble before there was memory */
 };
 extern struct zones_runtime zones_rt;
 
-/* What is so for all threads: zones are switched off; the clock is not the processor's. */
+/* State of all threads: zones are disabled; the clock is not the processor's. */
 extern uint32_t zones_slow;
 enum { ZONES_OFF = 1, ZONES_CLOCK_CALL = 2 };
 
-/* The node of threads that have none: nothing is ever entered or left there. */
+/* The node of threads without one: nothing is ever entered or left there. */
 extern Prof_Zone_Stack zones_nowhere;
 
 /* ---- switch.c: zones off and on ---- */
 
-/* Tells all threads whether zones are off; now, or when this thread is no longer held. */
+/* Notifies all threads whether zones are disabled, now or when this thread is no longer held. */
 void zones_switch_all(void);
-/* Tells one; locked. */
+/* Notifies one thread; locked. */
 void zones_switch(Prof_Thread_ *thread);
-/* Takes Prof_WAS_OFF_ from the held thread, after whether entries are skipped is in Prof_SKIPS_. */
+/* Clears Prof_WAS_OFF_ in the held thread, after Prof_SKIPS_ shows whether entries are skipped. */
 void zones_is_on(Prof_Thread_ *thread);
 
 /* ---- a thread's mode ---- */
 
 /*
- * Its bytes, lowest first.  The thread alone writes the first three, the last one anybody who has
- * the lock.
+ * Its bytes, lowest first.  Only the thread writes the first three; any thread that holds the lock
+ * writes the last one.
  */
 enum zones_mode { ZONES_HELD, ZONES_SKIPS, ZONES_KIND, ZONES_ASKED };
 #define ZONES_IN(which, bits) ((uint8_t)((bits) >> 8 * (which)))
@@ -116,11 +119,11 @@ static inline bool zones_is_held(const Prof_Thread_ *thread)
 
 /* ---- fork.c: whose memory it is ---- */
 
-/* From now on it is this process's. */
+/* From now on, the memory belongs to this process. */
 void zones_home_start(void);
-/* In a child that no handler announced: nothing is measured from now on, and that is counted. */
+/* In a child that no handler announced: measures nothing from now on, and counts it. */
 void zones_home_lost(Prof_Thread_ *thread);
-/* To be called before anything is made of what the memory says. */
+/* Call it before using anything in the memory. */
 static inline void zones_look_home(Prof_Thread_ *thread)
 {
 	if (!Prof_GET_(Prof_home_[0]))
@@ -130,8 +133,8 @@ static inline void zones_look_home(Prof_Thread_ *thread)
 /* ---- holding the calling thread ---- */
 
 /*
- * False: it is held already, so a signal handler is running.  *skipped is how many entries are
- * skipped, and what is given back then.
+ * Holds the thread.  False: it is already held, so this is a signal handler. *skipped is the number
+ * of skipped entries, to pass to zones_release.
  */
 static inline bool zones_hold(Prof_Thread_ *thread, uint32_t *skipped)
 {
@@ -158,7 +161,7 @@ static inline void zones_release(Prof_Thread_ *thread, uint32_t skipped)
 	if (Prof_GET_(zones_rt.must_switch))
 		zones_switch_all();
 }
-/* One more entry is skipped, of a thread that need not be held. */
+/* Counts one more skipped entry, of a thread that need not be held. */
 static inline void zones_skip(Prof_Thread_ *thread)
 {
 	Prof_PUT_(thread->skipped, Prof_GET_(thread->skipped) + 1);
@@ -167,8 +170,8 @@ static inline void zones_skip(Prof_Thread_ *thread)
 }
 
 /*
- * The thread is being called by a signal handler that has interrupted an entry, or an end: while
- * these change the top it is closed.
+ * Whether this is a signal handler that interrupted an entry or an end: the top is closed while
+ * these change it.
  */
 static inline bool zones_is_amid(const Prof_Thread_ *thread)
 {
@@ -188,8 +191,7 @@ static inline void zones_unlock(void)
 }
 
 /*
- * Of a thread, the slot that it is at and its own, which are not the same while a fiber is its
- * current one; NULL: none yet.
+ * A thread's current slot, and its own slot, which differ while a fiber is current; NULL: none yet.
  */
 static inline struct zones_slot *zones_slot_of(const Prof_Thread_ *thread)
 {
@@ -202,32 +204,32 @@ static inline struct zones_slot *zones_own_slot_of(const Prof_Thread_ *thread)
 
 /* ---- memory.c: the region ---- */
 
-/* The header, or NULL while there is no memory; for who has not been at a slot yet. */
+/* The header, or NULL while there is no memory; for callers that have not used a slot yet. */
 struct zonewire_header *zones_header(void);
-/* Makes the memory, if there is none; locked.  False: there is none to be had. */
+/* Creates the memory, if there is none; locked.  False: no memory available. */
 bool zones_memory_make(void);
-/* Memory of the process alone, zeroed; NULL: none. */
+/* Private memory, zeroed; NULL: none available. */
 void *zones_private(size_t bytes);
 void zones_private_free(void *memory, size_t bytes);
 
 /* ---- layout.c ---- */
 
-/* Writes the places and sizes of all tables for a memory of that size. */
+/* Writes the offsets and sizes of all tables for a memory of that size. */
 void zones_layout(struct zonewire_header *header, size_t bytes);
-/* Where they are, with the memory at that address. */
+/* Sets the tables' addresses, for memory at base. */
 void zones_layout_map(struct zones_memory *memory, void *base, size_t bytes);
 size_t zones_rings_room(const struct zonewire_header *header);
 
 /* ---- backing.c: where the memory is from ---- */
 
 /*
- * Shared memory of that size, sealed, or a file if the environment asks for it, or else memory of
- * the process alone.  A forked child takes no file of its parent's name.  NULL: none to be had.
+ * Sealed shared memory of that size, a file if the environment asks for one, or else private
+ * memory.  A forked child does not use a file with its parent's name.  NULL: none available.
  */
 void *zones_backing_map(size_t bytes, bool is_child);
-/* Sends it to who has asked for it by the environment. */
+/* Sends it to the socket that the environment names. */
 void zones_backing_notify(void);
-/* In the child of a fork: the parent's is no longer ours. */
+/* In a forked child: forgets the parent's memory. */
 void zones_backing_forget(void);
 
 /* ---- environment.c ---- */
@@ -239,58 +241,60 @@ struct zones_environment {
 };
 extern struct zones_environment zones_env;
 void zones_environment_read(void);
-/* Says so, in one line on stderr: the file that was asked for cannot be had. */
+/* Prints one line on stderr: the requested file cannot be created. */
 void zones_environment_refused(const char *path, const char *why);
 
 /* ---- clock.c ---- */
 
 uint64_t zones_now(void);
-/* Chooses and calibrates it; writes what the header says of it.  Locked. */
+/* Chooses and calibrates the clock; writes its fields in the header.  Locked. */
 void zones_clock_start(struct zonewire_header *header);
-/* Makes the header's conversion better, now and then. */
+/* Improves the header's conversion from time to time. */
 void zones_clock_refine(void);
 
 /* ---- zone_table.c ---- */
 
-/* The zone's id, given if need be; of a held thread.  Never 0. */
+/* The zone's id, assigned if necessary; the thread must be held.  Never 0. */
 uint32_t zones_id(Prof_Zone *zone);
-/* The zones that are always there; locked. */
+/* Creates the predefined zones; locked. */
 void zones_table_start(void);
-/* The program's view of a zone: a Prof_Zone that stays; NULL: no such. */
+/* The program's view of a zone: a permanent Prof_Zone; NULL: no such zone. */
 Prof_Zone *zones_object(uint32_t id);
 
 /* ---- slots.c ---- */
 
-/* To be called once or more; locked or before any thread. */
+/* Can be called several times; locked, or before any thread exists. */
 void zones_slots_start(void);
-/* Frees the slots of threads that were in zones after their end was reported, and are gone now. */
+/*
+ * Frees the slots of threads that entered zones after their end was reported, and have ended now.
+ */
 void zones_slots_look(void);
-/* A slot for the calling thread; held, not locked.  False: none. */
+/* Gets a slot for the calling thread; held, not locked.  False: none. */
 bool zones_attach(Prof_Thread_ *thread);
-/* A free slot with a root that is open since now; locked.  NULL: none. */
+/* A free slot, with a root that is opened now; locked.  NULL: none. */
 struct zones_slot *zones_slot_take(enum zonewire_slot_state state, int32_t tid, const char *name);
-/* Gives it back: all its zones must be closed; locked. */
+/* Returns the slot: all its zones must be closed; locked. */
 void zones_slot_give(struct zones_slot *slot);
-/* Closes all that is open from node to the root, root included, and opens it again. */
+/* Closes all open zones from node to the root, inclusive; opens them again. */
 void zones_chain_close(Prof_Zone_Stack *node, uint64_t now);
 void zones_chain_open(Prof_Zone_Stack *node, uint64_t now);
-/* Words that readers may be looking at. */
+/* Writes text word by word, as readers may be reading it. */
 void zones_put_text(char *place, size_t bytes, const char *text);
 int32_t zones_tid(void);
-/* The thread is at that slot from now on, and its ring is the thread's; locked. */
+/* Puts the thread at that slot, with the slot's ring; locked. */
 void zones_slot_bind(Prof_Thread_ *thread, struct zones_slot *slot);
-/* From now on nobody tells the held thread anything; locked. */
+/* Ends notifications of the held thread; locked. */
 void zones_slot_unbind(Prof_Thread_ *thread);
 
 /* ---- nodes.c ---- */
 
-/* A root for a slot; NULL: no room. */
+/* Creates a root for a slot; NULL: no room. */
 Prof_Zone_Stack *zones_node_root(struct zones_slot *slot);
-/* The child of that zone, made if need be; NULL: no room, counted. */
+/* The child for that zone, created if necessary; NULL: no room, counted. */
 Prof_Zone_Stack *zones_node_child(struct zones_slot *slot, Prof_Zone_Stack *parent, uint32_t id);
 /*
- * In the child of a fork: forgets what another thread had in private memory of its tree, and may
- * have been changing just then; it is made again when it is needed.  The memory stays mapped.
+ * In a forked child: forgets the private data of another thread's tree, which that may have been
+ * changing at the fork; it is created again when needed.  The memory stays mapped.
  */
 void zones_nodes_forget(struct zones_slot *slot);
 
@@ -298,12 +302,12 @@ void zones_nodes_forget(struct zones_slot *slot);
 
 /* The child of the held thread's top; NULL: none, counted. */
 Prof_Zone_Stack *zones_child(Prof_Thread_ *thread, Prof_Zone *zone);
-/* Leaves zones until node is the top, all at the same tick; held; node is on the stack. */
+/* Leaves zones until node is the top, all at the same tick; held; node must be on the stack. */
 void zones_pop_to(Prof_Thread_ *thread, Prof_Zone_Stack *node);
 bool zones_is_on_stack(const Prof_Thread_ *thread, const Prof_Zone_Stack *node);
 /*
- * Of a thread that a signal handler left by longjmp during an entry, and that is held for ever
- * since: puts right what was half done.
+ * For a thread that a signal handler left by longjmp during an entry, and that is still held
+ * because of it: repairs the unfinished entry.
  */
 void zones_recover(Prof_Thread_ *thread);
 /* Adds to a closed or open node's ticks; never makes a closed one look open. */
@@ -319,39 +323,43 @@ static inline void zones_event(
 /* ---- trouble.c ---- */
 
 void zones_trouble(enum zonewire_trouble trouble, uint64_t times);
-/* A missing or extra end: which zone was open, and which was ended (0: not known). */
+/*
+ * Counts a missing or extra end: the zone that was open, and the zone that was ended (0: unknown).
+ */
 void zones_trouble_end(
 	enum zonewire_trouble trouble, uint64_t times, uint32_t open, uint32_t ended);
 
 /* ---- events.c ---- */
 
-/* The slot's ring is its thread's, made if need be, or no ring, as events are on or off; locked. */
+/*
+ * Gives the thread its slot's ring, created if necessary, if events are enabled; otherwise takes it
+ * away; locked.
+ */
 void zones_ring_switch(struct zones_slot *slot, Prof_Thread_ *thread);
 
 /* ---- drift.c ---- */
 
 /*
- * To be called by Prof_update, not held, before anything is gathered: the stack of the calling
- * thread that has grown by the same zones at each of many calls has missed their ends; they are
- * named and left.
+ * Called by Prof_update, not held, before gathering.  If the calling thread's stack has grown by
+ * the same zones at each of many calls, their ends are missing: names and leaves them.
  */
 void zones_drift_check(void);
 
 /* ---- fibers.c ---- */
 
-/* The thread's present stack stops, and is kept for when it goes on; locked. */
+/* Stops the thread's current stack, and keeps it until it continues; locked. */
 void zones_fiber_stop(Prof_Thread_ *thread, uint32_t skipped, uint64_t now);
 
 /* ---- fork.c ---- */
 
-/* To be called once or more; locked or before any thread. */
+/* Can be called several times; locked, or before any thread exists. */
 void zones_fork_start(void);
-/* Called in the child after fork, before it has memory of its own; locked.  The report's. */
+/* Resets the report in the child after fork, before it has its own memory; locked. */
 void zones_update_forked(void);
 
 /* ---- streams.c ---- */
 
-/* All zones of the slot are closed, and its thread leaves it; locked. */
+/* Called when all zones of the slot are closed and its thread leaves it; locked. */
 void zones_streams_slot_given(const struct zones_slot *slot);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * What the program's displays draw: the report by IProf's fields, as text, and the graph.
- */
+/* What the program's displays draw: the report with IProf's fields, its text, and the graph. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +6,7 @@
 #include "zones/shown.h"
 #include <prof_internal.h>
 
-/* Before there are zones: a report without rows. */
+/* A report without rows, before there are any zones. */
 static struct zone_report *empty_report(void)
 {
 	struct zone_report *report = calloc(1, sizeof(*report));
@@ -23,7 +21,7 @@ static struct zone_report *empty_report(void)
 	return report;
 }
 
-/* A report of what is shown; NULL: no memory. */
+/* Creates the current report; NULL: no memory. */
 static struct zone_report *make_report(void)
 {
 	return zones_shown_ready() ? zone_report_create(zones_shown.history, &zones_shown.query)
@@ -32,7 +30,7 @@ static struct zone_report *make_report(void)
 
 /* ---- the report's object: one piece of memory with all its strings ---- */
 
-/* Copies a string to *text, which moves behind it. */
+/* Copies a string to *text, and advances it. */
 static char *put_string(char **text, const char *string)
 {
 	size_t bytes = strlen(string) + 1;
@@ -118,7 +116,7 @@ void Prof_free_report(Prof_Report *report)
 
 /* ---- text ---- */
 
-/* Written without the lock: a file may make who writes it wait. */
+/* Written without the lock, because writing a file can block. */
 int Prof_report_write(FILE *file)
 {
 	struct zone_report *report;
@@ -148,7 +146,7 @@ int Prof_report_writefile(const char *path)
 
 /* ---- the graph ---- */
 
-/* A zone's part, the newest frame last. */
+/* A zone's part of the graph, the newest frame last. */
 struct graph_part {
 	struct graph_part *next;
 	int id, count;
@@ -213,7 +211,7 @@ void Prof_graph(int num_frames, void (*callback)(int id, int x0, int x1, float *
 	if (zones_shown_ready())
 		graph_all(&graph);
 	zones_shown_unlock();
-	/* Without the lock: who is called may ask for more, or never come back. */
+	/* Without the lock: the callback may call other functions, or never return. */
 	while ((part = graph.first) != NULL) {
 		callback(part->id, num_frames - part->count, num_frames, part->seconds, data);
 		graph.first = part->next;

@@ -2,13 +2,13 @@
 #define SONDE_ZONES_SHOWN_H
 
 /*
- * Frames of time, and what the program itself shows of them.  Two locks, taken in this order, and
- * never while the runtime's own is held:
+ * Frames, and what the program itself shows of them.  Two locks, taken in this order, and never
+ * while holding the runtime's own:
  *
- * - that of what is shown: the history and how it is looked at.  Whoever gathers or looks waits for
- *   it; not a signal handler that interrupts this on its own thread, which is turned away;
- * - that of the ring of ticks and the streams' names, held for as long as a record is copied: for
- *   streams of other threads, which wait for no gathering.
+ * - the lock of the history and the display settings.  Gathering and displays wait for it, except a
+ *   signal handler that interrupts its own thread here, which is refused;
+ * - the lock of the tick ring and the streams' names, held while a record is copied, so that
+ *   streams of other threads do not wait for gathering.
  */
 
 #include "zones/runtime.h"
@@ -20,10 +20,10 @@
 
 struct zones_shown {
 	pthread_mutex_t lock;
-	Prof_Thread_ *holder; /* NULL: nobody */
-	bool is_stale;	      /* made by a parent before fork: to be made again */
+	Prof_Thread_ *holder; /* NULL: none */
+	bool is_stale;	      /* created by the parent before fork, so it must be created again */
 	struct zone_region region;
-	struct zone_reader *reader; /* NULL: nothing is made yet */
+	struct zone_reader *reader; /* NULL: nothing exists yet */
 	struct zone_difference *difference;
 	struct zone_history *history;
 	double freeze_over_ms;
@@ -31,22 +31,24 @@ struct zones_shown {
 };
 extern struct zones_shown zones_shown;
 
-/* False: a handler asks while its thread is using it. */
+/* False: called by a handler whose thread holds the lock. */
 bool zones_shown_lock(void);
 void zones_shown_unlock(void);
-/* Makes what is NULL, and learns what the region now tells; locked.  False: there is no memory. */
+/*
+ * Creates what is NULL, and reads new zones and nodes from the region; locked.  False: no memory.
+ */
 bool zones_shown_ready(void);
 
 /* ---- tick_ring.c ---- */
 
-/* The stream's number, a new one if need be; 0: there is no room for it, counted. */
+/* The stream's number, assigned if necessary; 0: no room, counted. */
 uint32_t zones_stream(const char *name);
 /*
- * Puts a tick into the ring; its number is set here.  Nothing while frozen: false.  Larger ones
- * than half the ring are cut, and counted.
+ * Puts a tick into the ring and sets its number.  Does nothing while frozen: false.  Ticks larger
+ * than half the ring are truncated, and counted.
  */
 bool zones_tick_put(struct zonewire_tick *tick, const struct zonewire_delta *delta);
-/* The newest record is the last one until is_frozen is taken back. */
+/* With is_frozen, the newest record stays the last one until the next call with false. */
 void zones_ring_freeze(bool is_frozen);
 void zones_ring_forked(void);
 

@@ -1,13 +1,13 @@
 /*
- * Slots: who has a stack of zones of its own.  A thread gets one when it first enters a zone, and
- * leaves it, with its tree, to the next when it ends: what it has counted stays.
+ * Slots: one per zone stack.  A thread gets a slot when it first enters a zone.  When it ends,
+ * another thread can reuse the slot with its tree: the counters stay.
  *
- * A pthread key's destructor reports that a thread ends.  Others' destructors may run
- * after that and enter zones again; the thread then gets a slot again, and the destructor runs
- * again, as often as pthreads allow.  After that the C library frees what was the thread's, which
- * may be zones, too, of a program that marks free: such late slots are looked at whenever another
- * thread takes one, and by Prof_update.  Other threads whose end nobody reported are found
- * when slots are short.  The kernel is asked whether a thread is there.
+ * A pthread key's destructor reports that a thread ends.  Other destructors may run after it and
+ * enter zones again; the thread then gets a slot again, and the destructor runs again, as often as
+ * pthreads allow.  After that, the C library frees the thread's memory, which enters zones if the
+ * program marks free: such late slots are checked whenever another thread takes one, and by
+ * Prof_update.  Threads whose end was not reported are found when slots are scarce, by asking the
+ * kernel whether they exist.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,14 +18,14 @@
 #include "zones/runtime.h"
 
 enum {
-	SLOT_KEPT_MS = 250,  /* after its thread has ended, where events are kept … */
-	SLOTS_KEPT_MAX = 64, /* … of so many */
+	SLOT_KEPT_MS = 250,  /* after its thread has ended, if events are kept … */
+	SLOTS_KEPT_MAX = 64, /* … for so many slots */
 };
 
 static struct {
 	pthread_key_t key;
 	bool is_made;
-	uint32_t late_count; /* slots of threads whose end was reported before; at least so many */
+	uint32_t late_count; /* slots of threads whose end was reported before; an upper bound */
 } thread_end;
 
 int32_t zones_tid(void)
@@ -53,7 +53,7 @@ void zones_chain_open(Prof_Zone_Stack *node, uint64_t now)
 		Prof_PUT_(node->ticks, node->ticks - (int64_t)now);
 }
 
-/* The end of the open chain of a slot whose thread is gone: an open zone's ticks are negative. */
+/* The innermost open zone of a slot whose thread is gone: an open zone's ticks are negative. */
 static Prof_Zone_Stack *deepest_open(struct zones_slot *slot)
 {
 	Prof_Zone_Stack *node = slot->root, *found = NULL;
@@ -102,7 +102,7 @@ void zones_slot_give(struct zones_slot *slot)
 	state_change(slot, ZONEWIRE_SLOT_FREE, 0, "");
 }
 
-/* Slots whose threads have ended unheard of. */
+/* Frees slots of threads whose end was not reported. */
 static void reap(bool only_late)
 {
 	uint32_t i, late = 0, count = zones_rt.memory.header->slots.count;
@@ -138,7 +138,7 @@ void zones_slots_look(void)
 	zones_release(t, skipped);
 }
 
-/* Ticks in so many milliseconds; locked. */
+/* Converts milliseconds to ticks; locked. */
 static uint64_t ticks_of_ms(uint64_t ms)
 {
 	const struct zonewire_header *header = zones_rt.memory.header;
@@ -146,7 +146,7 @@ static uint64_t ticks_of_ms(uint64_t ms)
 	return (ms * 1000000 << header->clock_shift) / Prof_GET_(header->clock_mult);
 }
 
-/* One that nobody has had yet, or NULL. */
+/* A slot that was never used, or NULL. */
 static struct zones_slot *fresh_slot(void)
 {
 	struct zonewire_table *table = &zones_rt.memory.header->slots;
@@ -163,9 +163,9 @@ static struct zones_slot *fresh_slot(void)
 }
 
 /*
- * Who has events kept looks who did what, a few times a second.  The slot of a thread that has
- * ended is then left alone for as long as that, unless there are many or memory is half full:
- * what is in it is that thread's alone until it is given to another.
+ * A recorder of events reads slots a few times a second.  So the slot of an ended thread is not
+ * reused for that long, unless there are many such slots or memory is half full: until then, its
+ * contents belong to that thread alone.
  */
 static struct zones_slot *find_free(void)
 {
@@ -235,7 +235,7 @@ void zones_slot_unbind(Prof_Thread_ *thread)
 	Prof_PUT_(*zones_mode(thread, ZONES_ASKED), 0);
 }
 
-/* Called by pthreads when a thread ends, perhaps more than once. */
+/* Called by pthreads when a thread ends, possibly more than once. */
 static void thread_ended(void *unused)
 {
 	Prof_Thread_ *t = &Prof_thread_;
@@ -249,7 +249,7 @@ static void thread_ended(void *unused)
 	Prof_PUT_(*zones_mode(t, ZONES_HELD), 1);
 	Prof_FENCE_();
 	zones_lock();
-	/* A fiber that is current stays as it is, for another thread to go on with. */
+	/* A current fiber stays as it is, so that another thread can continue it. */
 	zones_event(t, zones_now(), &zones_nowhere);
 	zones_fiber_stop(t, 0, zones_now());
 	zones_slot_give(own);
@@ -275,8 +275,8 @@ __attribute__((destructor)) static void slots_end(void)
 }
 
 /*
- * To look for threads that have ended unheard of is to ask the kernel for each, with the lock: that
- * is not done at each zone of a thread for which there is no slot.
+ * Searching for ended threads asks the kernel about each one, with the lock.  A thread without a
+ * slot must not do this at each zone.
  */
 static bool is_hopeless(void)
 {
@@ -290,7 +290,7 @@ static bool is_hopeless(void)
 	return true;
 }
 
-/* A tenth of a second from now; locked. */
+/* Prevents searches for the next tenth of a second; locked. */
 static void lose_hope(void)
 {
 	Prof_PUT_(zones_rt.no_slot_before, zones_now() + ticks_of_ms(100));
@@ -312,8 +312,8 @@ bool zones_attach(Prof_Thread_ *t)
 	}
 	if (slot) {
 		/*
-		 * Others may write to what the thread has at hand only as long as its end will be
-		 * told, before that memory goes away.
+		 * Other threads may write to this thread's data only if its end will be reported
+		 * before that memory is freed.
 		 */
 		is_told = Prof_GET_(thread_end.is_made) && !pthread_setspecific(thread_end.key, t);
 		slot->thread = is_told && !t->has_ended ? t : NULL;

@@ -1,12 +1,12 @@
 /*
- * Streams of frames: what one thread's zones have done since its own last call is a frame.
+ * Streams of frames: a frame is what one thread's zones did since its last call.
  *
- * The thread walks its own tree, which nobody else changes, so the figures are exact and nobody is
- * waited for.  What the counters were at its last call is kept for each stream; a part of the tree
- * whose root is closed and still counts the same has not been entered, and is left out.
+ * The thread walks its own tree, which no other thread changes, so figures are exact and there is
+ * no waiting.  Each stream keeps the counters of its last call.  A subtree whose root is closed and
+ * has unchanged counters was not entered, and is skipped.
  *
- * A slot's tree goes on counting for the next thread that gets it.  So a thread's first frame
- * begins with what the counters were when the last thread left the slot.
+ * A slot's tree continues counting for the next thread that uses it.  So a thread's first frame
+ * begins with the counters at the moment when the last thread left the slot.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,21 +15,21 @@
 
 #include "zones/shown.h"
 
-enum { NO_INDEX = -1, STREAM_GIVEN = 0 /* no stream: counters as of when the slot was left */ };
+enum { NO_INDEX = -1, STREAM_GIVEN = 0 /* not a stream: the counters when the slot was left */ };
 
-/* What a node's counters were. */
+/* Saved counters of a node. */
 struct count {
 	uint64_t total, entries;
 };
 
-/* A slot's part in a stream. */
+/* A slot's state in a stream. */
 struct place {
 	uint32_t thread_count; /* of the slot at its last frame; 0: none yet */
 	bool is_after_gap;
 	uint64_t last_ticks;
 };
 
-/* What changed in a slot's tree; kept from call to call for its memory. */
+/* The changes in a slot's tree; kept between calls to reuse the memory. */
 struct changes {
 	struct zonewire_delta *delta;
 	int32_t *above; /* [count] index of the nearest change above it */
@@ -52,7 +52,7 @@ static size_t place_bytes(void)
 	return sizeof(struct place) * zones_rt.memory.header->slots.capacity;
 }
 
-/* Zeroed memory, if there is none; whoever comes first.  False: none to be had. */
+/* Allocates zeroed memory if it is NULL; the first caller wins.  False: none available. */
 static bool make(void *pointer, size_t bytes)
 {
 	void **place = pointer, *none = NULL, *memory;
@@ -78,7 +78,7 @@ void zones_streams_forked(void)
 {
 	uint32_t i;
 
-	/* Not unmapped: a handler may have forked during a walk. */
+	/* Do not unmap it: a handler may have forked during a walk. */
 	for (i = 0; zones_header() && i < ZONEWIRE_STREAMS; i++) {
 		if (streams.count[i])
 			madvise(streams.count[i], count_bytes(), MADV_DONTNEED);
@@ -91,8 +91,8 @@ void zones_streams_forked(void)
 
 struct walk {
 	const struct count *from;
-	struct count *to;	 /* NULL: just count what changed */
-	struct changes *changes; /* NULL: just remember what there is */
+	struct count *to;	 /* NULL: only count the changes */
+	struct changes *changes; /* NULL: only save the counters */
 	uint64_t now;
 	int32_t above;
 };
@@ -118,7 +118,9 @@ static void note_change(
 		changes->count++;
 		return;
 	}
-	/* A handler may have entered more since they were counted: that is its parent's then. */
+	/*
+	 * A handler may have entered more since they were counted: those then count for the parent.
+	 */
 	if (!changes || changes->count == changes->capacity)
 		return;
 	delta = &changes->delta[changes->count];
@@ -129,7 +131,7 @@ static void note_change(
 	walk->above = (int32_t)changes->count++;
 }
 
-/* True: there may be more below it. */
+/* True: there may be changes below it. */
 static bool visit(struct walk *walk, const Prof_Zone_Stack *node)
 {
 	struct count now = count_of(node, walk->now), then = walk->from[node->number];
@@ -173,8 +175,8 @@ static void walk_tree(struct walk *walk, const struct zones_slot *slot)
 /* ---- ticks ---- */
 
 /*
- * Room for as many rows; what was there may be lost.  Not from malloc, since leak detectors would
- * not find what points there.
+ * Grows the array; its contents may be lost.  Not from malloc, since leak detectors would not find
+ * the pointer.
  */
 static bool grow_array(void *pointer, size_t old_bytes, size_t bytes)
 {
@@ -205,7 +207,9 @@ static bool grow(struct changes *changes, uint32_t count)
 	return true;
 }
 
-/* Whole times to self times: each is taken off the one above, while it is still whole. */
+/*
+ * Turns total times into self times: each is subtracted from its parent's, which is still a total.
+ */
 static void make_self(struct changes *changes)
 {
 	uint32_t i;
@@ -221,7 +225,9 @@ static void make_self(struct changes *changes)
 	}
 }
 
-/* What the slot's zones have done since `from`; `to` is set to now.  False: no memory. */
+/*
+ * Collects the changes of the slot's zones since `from`, and sets `to` to now.  False: no memory.
+ */
 static bool take_changes(const struct zones_slot *slot, const struct count *from, struct count *to,
 	struct changes *changes, uint64_t now)
 {

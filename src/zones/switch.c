@@ -1,8 +1,7 @@
 /*
- * Zones off and on.  Where zones are entered and left the thread's own mode alone is looked at, so
- * each thread is notified.  That it was off goes from there only when the thread itself, held, has
- * looked whether entries are skipped: skipped entries and a mode that knows nothing of them never
- * come together.
+ * Enables and disables zones.  Entering and leaving check only the thread's own mode, so each
+ * thread is notified.  Only the thread itself, held, clears Prof_WAS_OFF_, after checking whether
+ * entries are skipped: so there are never skipped entries without a bit in the mode.
  */
 #include "zones/runtime.h"
 

@@ -1,7 +1,7 @@
 /*
- * The ring of ticks: what all readers take frames from.  A record is announced to be overwritten
- * (the tail moves past it) before it is, and a new one is written before the head moves over it; so
- * a reader that copies first and looks at the tail afterwards knows what it has.
+ * The tick ring, from which all readers take frames.  The tail moves past a record before it is
+ * overwritten, and a new record is complete before the head moves over it.  So a reader that copies
+ * first and checks the tail afterwards knows which records are valid.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@ static struct {
 	Prof_Thread_ *holder;
 } ring = {PTHREAD_MUTEX_INITIALIZER, NULL};
 
-/* False: a handler asks while its thread is writing. */
+/* False: called by a handler whose thread is writing. */
 static bool ring_lock(void)
 {
 	if (Prof_GET_(ring.holder) == &Prof_thread_)
@@ -30,7 +30,7 @@ static void ring_unlock(void)
 
 void zones_ring_forked(void)
 {
-	/* As for what is shown: who has the lock need not be known. */
+	/* As for the display lock, the holder may be unknown. */
 	if (ring.holder != &Prof_thread_) {
 		pthread_mutex_init(&ring.lock, NULL);
 		ring.holder = NULL;
@@ -77,7 +77,7 @@ static uint8_t *ring_at(const struct zonewire_header *header, uint64_t position)
 	return zones_rt.memory.base + header->ring_offset + position % header->ring_bytes;
 }
 
-/* 8 divides bytes; readers may be looking. */
+/* bytes is a multiple of 8; readers may be reading. */
 static void put_words(uint8_t *to, const void *from, size_t bytes)
 {
 	size_t i;
@@ -90,7 +90,7 @@ static void put_words(uint8_t *to, const void *from, size_t bytes)
 	}
 }
 
-/* Lets old records go until so many bytes behind the head are free. */
+/* Drops old records until this many bytes after the head are free. */
 static void free_bytes(struct zonewire_header *header, uint64_t bytes)
 {
 	uint64_t tail = header->ring_tail;
@@ -99,15 +99,17 @@ static void free_bytes(struct zonewire_header *header, uint64_t bytes)
 		uint32_t old;
 
 		memcpy(&old, ring_at(header, tail), sizeof(old));
-		/* A handler has forked while a record was written: the child's ring has nothing
-		 * there. */
+		/*
+		 * A handler forked while a record was being written: the child's ring has no record
+		 * there.
+		 */
 		tail = old ? tail + old : header->ring_head;
 	}
 	__atomic_store_n(&header->ring_tail, tail, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/* Records do not go over the ring's end: what is left there is filled. */
+/* Records do not wrap around the ring's end: fills the rest. */
 static void pad(struct zonewire_header *header, uint64_t bytes)
 {
 	uint64_t left = header->ring_bytes - header->ring_head % header->ring_bytes;

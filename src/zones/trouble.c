@@ -1,6 +1,4 @@
-/*
- * What went wrong, counted where readers see it.  Several threads may count at once.
- */
+/* Counts problems where readers can see them.  Several threads may count at once. */
 #include "zones/runtime.h"
 
 void zones_trouble(enum zonewire_trouble trouble, uint64_t times)

@@ -1,10 +1,10 @@
 /*
- * Prof_update: what all threads' zones have done since the last call is a frame.
+ * Prof_update: a frame is what all threads' zones did since the last call.
  *
- * Nobody is stopped for it and nothing is cleared: counters are read while they go on, and the
- * frame is the difference to the last reading.  It goes into the ring, for other programs, and into
- * the history of the program's own displays.  All of that is done in the zone "prof_update", whose
- * time is so in the frames like any other's: up to the reading in the one that ends, the rest in
+ * No thread is stopped and nothing is cleared: counters are read while they change, and the frame
+ * is the difference from the last reading.  It goes into the ring, for other programs, and into the
+ * history of the program's own displays.  This happens in the zone "prof_update", whose time is in
+ * the frames like any other zone's: the part up to the reading in the frame that ends, the rest in
  * the next.
  */
 #include <errno.h>
@@ -25,7 +25,7 @@ bool zones_shown_lock(void)
 		return false;
 	pthread_mutex_lock(&s->lock);
 	Prof_PUT_(s->holder, &Prof_thread_);
-	/* A forked child that sees something changed sees by whom. */
+	/* A forked child that sees a change also sees the holder. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	return true;
 }
@@ -48,9 +48,9 @@ static void forget(struct zones_shown *s)
 }
 
 /*
- * The child's frames begin anew.  What another thread was just changing is left where it is: it may
- * be in any state.  One that was about to, or had just been, is not known as the holder, and yet
- * may have the lock.
+ * The child's frames start from zero.  Data that another thread was changing is abandoned: it may
+ * be in any state.  A thread that was just taking or releasing the lock may hold it without being
+ * known as the holder.
  */
 void zones_update_forked(void)
 {
@@ -81,7 +81,7 @@ static bool make(struct zones_shown *s, const struct zonewire_header *header)
 		forget(s);
 		return false;
 	}
-	/* After a fork the stream begins with the child, the clock did not. */
+	/* After a fork, the stream begins with the child, but the clock began earlier. */
 	zone_difference_start(s->difference, header->stream[0].last_end_ticks);
 	zone_history_freeze_over(s->history, s->freeze_over_ms);
 	zone_history_set_frozen(s->history, Prof_GET_(header->is_frozen) != 0);
@@ -104,7 +104,7 @@ bool zones_shown_ready(void)
 	return zone_history_learn(s->history, &s->region);
 }
 
-/* The tick since the last reading into the ring and the history. */
+/* Puts the tick since the last reading into the ring and the history. */
 static void record_tick(struct zones_shown *s, const struct zone_reading *reading)
 {
 	const struct zones_slot *slot = zones_slot_of(&Prof_thread_);

@@ -1,13 +1,13 @@
 /*
  * Zones by name, file and line, each once.
  *
- * A program's Prof_Zone may go away with its shared object, and come back at another address with
- * it; what is in this table stays.  A zone that is a function is what is at its address, whatever
- * its name: names may be found later.
+ * A program's Prof_Zone may disappear with its shared object, and return with it at another
+ * address; rows of this table stay.  A zone that is a function is identified by its address,
+ * whatever its name, because names may be found later.
  *
- * Zones are added under the lock, and found without: a row and its object are complete before the
- * table of hashes has its id, by a release that the look-up acquires, and never change again.  So
- * a name that is known costs neither lock nor waiting, in signal handlers, too.
+ * Zones are added under the lock and looked up without it: a row and its object are complete before
+ * the hash table has its id (a release that the look-up acquires), and never change again.  So a
+ * known name needs neither a lock nor waiting, also in signal handlers.
  */
 #include <string.h>
 
@@ -30,7 +30,9 @@ static uint64_t hash_more(uint64_t hash, const void *data, size_t size)
 	return hash;
 }
 
-/* Of a file the length will do: names and lines of one length of path are seldom the same. */
+/*
+ * For the file, its length is enough: zones with paths of equal length seldom share name and line.
+ */
 static uint32_t zone_hash(const Prof_Zone *zone)
 {
 	uint64_t place = zone->line;
@@ -68,8 +70,8 @@ static uint32_t string_keep(const char *text)
 }
 
 /*
- * The last file's name is mostly the next one's, and zones come from few files: looked for among
- * the newest zones before it is copied again.
+ * Zones come from few files, and the next zone is usually in the same file, so the newest zones are
+ * searched for the name before it is copied again.
  */
 static uint32_t file_keep(const char *file, uint32_t count)
 {
@@ -84,7 +86,10 @@ static uint32_t file_keep(const char *file, uint32_t count)
 	return string_keep(file);
 }
 
-/* The new zone's id, which goes to `place` when all can be found by it; 0: no room.  Locked. */
+/*
+ * Adds a zone and returns its id, which is stored in `place` when the row is complete; 0: no room.
+ * Locked.
+ */
 static uint32_t zone_add(const Prof_Zone *zone, uint32_t *place)
 {
 	struct zonewire_table *table = &zones_rt.memory.header->zones;
@@ -111,8 +116,8 @@ static uint32_t zone_add(const Prof_Zone *zone, uint32_t *place)
 }
 
 /*
- * The id of the zone, if it is known, and else 0, and *place is where it would be if none is added
- * meanwhile.  There is memory; anybody may ask.
+ * The zone's id if it is known; else 0, and *place is where it belongs unless others are added
+ * meanwhile.  There must be memory; needs no lock.
  */
 static uint32_t zone_find(const Prof_Zone *zone, uint32_t **place)
 {
