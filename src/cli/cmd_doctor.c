@@ -9,7 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "record/event_ability.h"
+#include "record/events/event_ability.h"
 #include "record/recorder.h"
 
 enum verdict {

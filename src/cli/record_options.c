@@ -7,9 +7,9 @@
 
 #include "analysis/when.h"
 #include "session/values.h"
-#include "record/event_ability.h"
+#include "record/events/event_ability.h"
 #include "record/recorder.h"
-#include "record/task_scan.h"
+#include "record/processes/task_scan.h"
 
 enum {
 	OPTION_OUTPUT = 1,

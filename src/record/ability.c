@@ -15,11 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/preload_library.h"
-#include "record/exact.h"
-#include "record/perf_event.h"
+#include "record/engines/preload/preload_library.h"
+#include "record/engines/exact/exact.h"
+#include "record/engines/perf/perf_event.h"
 #include "record/recorder.h"
-#include "record/waking.h"
+#include "record/switches/waking.h"
 
 /* Docker's filter lets CAP_PERFMON through; Podman's since containers/container-libs#424. */
 const char recorder_container_cure[] =

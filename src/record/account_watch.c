@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "record/cpu_account.h"
-#include "record/proc_stat.h"
+#include "record/processes/proc_stat.h"
 
 /* So many are asked in a look: each takes some microseconds. */
 #define THREADS_MAX   64

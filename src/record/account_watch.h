@@ -6,7 +6,7 @@
  * samples weigh that (weights.h).
  */
 
-#include "record/engine.h"
+#include "record/engines/engine.h"
 #include "record/recording.h"
 #include "record/target.h"
 

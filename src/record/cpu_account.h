@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/engine.h"
+#include "record/engines/engine.h"
 #include "record/recording.h"
 #include "record/target.h"
 

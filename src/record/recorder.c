@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/vec.h"
 #include "record/recorder_state.h"
-#include "record/zones.h"
+#include "record/zones/zones.h"
 
 #define PROGRESS_NS (SECOND_NS / 10)
 /* At first we look sooner: a short run is over by then.  It doubles until it is that. */

@@ -19,8 +19,8 @@
 
 #include "base/error.h"
 #include "formats/sonde/layout/capture.h"
-#include "record/capture_writer.h"
-#include "record/perf_attr.h"
+#include "record/file/capture_writer.h"
+#include "record/events/perf_attr.h"
 #include "record/target.h"
 
 struct recorder;

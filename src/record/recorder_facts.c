@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "record/proc_stat.h"
+#include "record/processes/proc_stat.h"
 #include "record/recorder_state.h"
-#include "record/zones.h"
+#include "record/zones/zones.h"
 
 static void add_command(struct strbuf *out, char *const *command)
 {

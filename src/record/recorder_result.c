@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "record/cpu_account.h"
 #include "record/recorder_state.h"
-#include "record/zones.h"
+#include "record/zones/zones.h"
 
 static uint64_t timeval_ns(struct timeval t)
 {

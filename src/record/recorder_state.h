@@ -10,12 +10,12 @@
 #include "record/budget.h"
 #include "record/command_pipe.h"
 #include "record/control.h"
-#include "record/engine.h"
+#include "record/engines/engine.h"
 #include "record/flight.h"
 #include "record/launch.h"
 #include "record/recorder.h"
 #include "record/recording.h"
-#include "record/stack_tree.h"
+#include "record/stacks/stack_tree.h"
 #include "record/target.h"
 
 struct recorder {

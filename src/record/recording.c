@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "record/zones.h"
+#include "record/zones/zones.h"
 
 static uint32_t add_metric(struct recording *r, struct str name, struct str unit)
 {

@@ -11,15 +11,15 @@
 
 #include "formats/sonde/layout/capture_rows.h"
 #include "formats/sonde/layout/capture_samples.h"
-#include "record/capture_writer.h"
-#include "record/object_table.h"
+#include "record/file/capture_writer.h"
+#include "record/processes/object_table.h"
 #include "record/pauses.h"
-#include "record/perf_attr.h"
-#include "record/process_table.h"
+#include "record/events/perf_attr.h"
+#include "record/processes/process_table.h"
 #include "record/recent.h"
-#include "record/sample_labels.h"
-#include "record/snapshot.h"
-#include "record/weights.h"
+#include "record/samples/sample_labels.h"
+#include "record/stacks/snapshot.h"
+#include "record/samples/weights.h"
 
 /* Numbers of the metrics in the file; CAPTURE_NO_ID: not recorded. */
 struct recording_metrics {

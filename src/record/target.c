@@ -18,7 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "record/proc_stat.h"
+#include "record/processes/proc_stat.h"
 
 /* What a process has used is asked so often; the kernel adds up all its threads for that. */
 #define ASK_NS (SECOND_NS / 10)
