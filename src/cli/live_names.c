@@ -18,8 +18,8 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "obj/objfile.h"
-#include "record/processes/maps.h"
 #include "record/processes/object_table.h"
+#include "record/processes/proc.h"
 #include "symbolize/symbolize.h"
 
 struct live_names {

@@ -16,8 +16,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/message.h"
-#include "model/profile.h"
 #include "formats/sonde/capture_nodes.h"
+#include "model/profile.h"
 #include "record/file/capture_compact.h"
 
 /* shown[stack] after all patterns; the caller's. */

@@ -14,7 +14,6 @@
 
 #include "../fake_stack.h"
 #include "base/alloc.h"
-#include "record/engines/exact/exact_marks.h"
 #include "record/engines/exact/exact_tuning.h"
 #include "record/stacks/stack_memory.h"
 #include "unwind/step.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "preload/lane.h"
-#include "record/engines/preload/preload_weight.h"
+#include "record/engines/preload/preload_thread.h"
 
 struct fixture {
 	struct preload_memory memory;

@@ -18,13 +18,11 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "record/processes/kernel_map.h"
-#include "record/processes/maps.h"
-#include "record/processes/proc_stat.h"
-#include "record/stacks/stack_memory.h"
 #include "record/file/capture_compact.h"
+#include "record/processes/object_table.h"
+#include "record/processes/proc.h"
+#include "record/stacks/stack_memory.h"
 #include "record/stacks/stack_tree.h"
-#include "record/processes/task_scan.h"
 
 /* What all tables write to: a capture file that nobody reads. */
 struct fixture {

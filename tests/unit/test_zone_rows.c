@@ -18,7 +18,6 @@
 #include "formats/sonde/layout/capture_chunk.h"
 #include "formats/sonde/layout/capture_rows.h"
 #include "formats/sonde/layout/capture_samples.h"
-#include "record/zones/zone_moment.h"
 #include "record/zones/zone_rows.h"
 
 struct fixture {

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/ability.h"
 #include "record/engines/exact/exact.h"
 #include "record/engines/preload/preload_library.h"
 #include "record/engines/preload/preload_wake.h"
+#include "record/events/event_ability.h"
 
 /* What to say of a failure, unless it says so itself. */
 static struct error *refusal_of(const struct target *target, struct error *cause)

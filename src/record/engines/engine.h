@@ -23,7 +23,7 @@
 #include "base/vec.h"
 #include "formats/sonde/layout/capture_stray.h"
 #include "record/budget.h"
-#include "record/recorder.h"
+#include "record/options.h"
 #include "record/recording.h"
 #include "record/target.h"
 

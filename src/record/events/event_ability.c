@@ -1,17 +1,63 @@
 /*
- * What of events is allowed.
+ * Which perf events may be opened here, found out by trying, and what to say of a refusal.
  *
- * Events that happen in kernel code only need the right to sample there: without it perf_event_open
- * takes them, with exclude_kernel, and then counts nothing for ever.  So they are tried with the
- * kernel, others without.
+ * Events that happen in kernel code only need the right to sample there.  Without it
+ * perf_event_open accepts them, with exclude_kernel, and then counts nothing for ever.  So they are
+ * tried with the kernel, others without.
  */
 #include "record/events/event_ability.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <unistd.h>
 
-#include "record/ability.h"
 #include "record/events/perf_attr.h"
+
+/* ---- refusals ---- */
+
+/* Docker's filter lets CAP_PERFMON through; Podman's since containers/container-libs#424. */
+const char event_container_cure[] =
+	"start the container with --cap-add PERFMON, or on its host `sudo sonde record -p PID`; "
+	"where neither helps, with --security-opt seccomp=unconfined";
+
+struct error *ability_refusal(const struct error *cause)
+{
+	int paranoid = perf_event_paranoid();
+
+	if (cause->code == ENOSYS && !perf_event_is_filtered())
+		return error_new(
+			ERROR_UNSUPPORTED, "this kernel has no perf events (%s)", cause->message);
+	if (cause->code == EMFILE)
+		return error_new(ERROR_UNSUPPORTED,
+			"sampling could not be set up: %s: allow more with `ulimit -n`",
+			cause->message);
+	if (cause->code != EACCES && cause->code != EPERM && cause->code != ENOSYS)
+		return error_new(
+			ERROR_UNSUPPORTED, "sampling could not be set up: %s", cause->message);
+	if (paranoid > 2)
+		return error_new(ERROR_UNSUPPORTED,
+			"sampling is not allowed, as kernel.perf_event_paranoid is %d: allow it "
+			"with `sudo sysctl kernel.perf_event_paranoid=2`",
+			paranoid);
+	if (perf_event_is_filtered())
+		return error_new(ERROR_UNSUPPORTED,
+			"sampling is not allowed, as a seccomp filter refuses perf_event_open "
+			"(%s): %s",
+			cause->message, event_container_cure);
+	return error_new(ERROR_UNSUPPORTED, "sampling is not allowed: %s", cause->message);
+}
+
+struct error *ability_refusal_machine(const struct error *cause)
+{
+	if ((cause->code != EACCES && cause->code != EPERM) || geteuid() == 0)
+		return ability_refusal(cause);
+	return error_new(ERROR_UNSUPPORTED,
+		"the whole machine may be recorded by root, with `sudo sonde record -a`, or by "
+		"all after `sudo sysctl kernel.perf_event_paranoid=0`; it is %d",
+		perf_event_paranoid());
+}
+
+/* ---- events ---- */
 
 static enum event_verdict try_event(uint32_t type, uint64_t config, bool in_kernel)
 {

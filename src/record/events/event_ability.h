@@ -2,10 +2,21 @@
 #define SONDE_RECORD_EVENTS_EVENT_ABILITY_H
 
 /*
- * Which events this machine counts, and which of them for us: found out by trying.
+ * Which events this machine can count, and which of them we may count, found out by trying; and why
+ * perf events are refused, in words.
  */
 
 #include "record/events/event_list.h"
+
+/* How to allow sampling in a container whose filter of system calls forbids it. */
+extern const char event_container_cure[];
+/*
+ * An ERROR_UNSUPPORTED in words for a failure to set up sampling: the cause, and the command that
+ * would allow it.  cause stays the caller's.
+ */
+must_use struct error *ability_refusal(const struct error *cause);
+/* The same for the whole machine. */
+must_use struct error *ability_refusal_machine(const struct error *cause);
 
 enum event_verdict {
 	EVENT_POSSIBLE,

@@ -2,20 +2,64 @@
 #define SONDE_RECORD_EVENTS_EVENT_LIST_H
 
 /*
- * The events that are counted and sampled beside time, as `-e LIST` names them:
+ * The events that are counted and sampled in addition to time, as `-e LIST` names them:
  *
  *	LIST  = EVENT { , EVENT }
  *	EVENT = NAME { : period=N | : freq=HZ }
- *	NAME  = a name of event_names.h | rHEX | GROUP:TRACEPOINT
+ *	NAME  = a name of event_name_at() | rHEX | GROUP:TRACEPOINT
  *
  * Each becomes a metric of the recording, whose weights are numbers of events.
  */
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/str.h"
 #include "base/vec.h"
-#include "record/events/event_names.h"
 #include "record/events/perf_attr.h"
+
+/* ---- names ---- */
+
+/*
+ * The events that have names: those of the kernel's ABI (perf_event_open(2)), under the names that
+ * perf gives them.
+ */
+
+enum event_kind {
+	EVENT_SOFTWARE,	  /* counted by the kernel itself */
+	EVENT_HARDWARE,	  /* counted by the processor */
+	EVENT_CACHE,	  /* the processor's caches */
+	EVENT_RAW,	  /* of the processor, by its maker's number */
+	EVENT_TRACEPOINT, /* a place in the kernel */
+	EVENT_KIND_COUNT
+};
+
+#define EVENT_NAME_MAX 40
+
+struct event_name {
+	char name[EVENT_NAME_MAX];
+	const char *alias; /* or NULL */
+	const char *help;  /* what is counted; NULL where the name says it */
+	enum event_kind kind;
+	uint32_t type;	 /* PERF_TYPE_… */
+	uint64_t config; /* PERF_COUNT_… */
+	bool in_kernel;	 /* happens in kernel code only: takes the right to sample there */
+	bool is_rare;	 /* does not happen on most machines */
+};
+
+/* How many there are, the software events first. */
+size_t event_name_count(void);
+/* The i-th, i < event_name_count(). */
+struct event_name event_name_at(size_t i);
+/* The event of that name or alias, in whatever case; false: there is none. */
+bool event_name_find(struct str name, struct event_name *event);
+/* The nearest of all names, NULL: none is near.  Lives for ever or in scratch. */
+const char *event_name_nearest(struct str name, struct event_name *scratch);
+
+/* ---- lists ---- */
 
 /* Samples a second of an event, where nothing else is asked for. */
 #define EVENT_FREQUENCY_DEFAULT 1000u

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -231,4 +232,21 @@ int perf_event_sysctl(const char *name, int fallback)
 int perf_event_paranoid(void)
 {
 	return perf_event_sysctl("perf_event_paranoid", INT32_MIN);
+}
+
+bool perf_event_is_filtered(void)
+{
+	char *line = NULL;
+	size_t capacity = 0;
+	int mode = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	if (!f)
+		return false;
+	while (mode == 0 && getline(&line, &capacity, f) > 0)
+		if (sscanf(line, "Seccomp: %d", &mode) != 1)
+			continue;
+	free(line);
+	fclose(f);
+	return mode != 0;
 }

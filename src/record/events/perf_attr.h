@@ -87,5 +87,7 @@ int perf_attr_try(uint32_t type, uint64_t config, bool kernel, bool any_process)
 int perf_event_paranoid(void);
 /* A file in /proc/sys/kernel that holds a number; fallback where it can't be read. */
 int perf_event_sysctl(const char *name, int fallback);
+/* Whether a seccomp filter is on us, which may refuse perf_event_open. */
+bool perf_event_is_filtered(void);
 
 #endif

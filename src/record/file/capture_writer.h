@@ -2,15 +2,16 @@
 #define SONDE_RECORD_FILE_CAPTURE_WRITER_H
 
 /*
- * Writes a capture file (man/sonde-capture.5): append-only chunks, each whole in itself, written at
- * least every 100 ms while there is anything to write, so that a kill -9 loses little.
+ * Writes a capture file (man/sonde-capture.5): append-only chunks, each complete in itself, written
+ * at least every 100 ms while there is anything to write, so that a kill -9 loses little.
  *
- * Ids are dense and given by the caller in ascending order, from 0 (nodes from 1: node 0 is the
- * empty stack).  What refers to an id comes after the call that defines it; within a chunk the
- * writer puts definitions first.
+ * The caller chooses ids.  They are dense and ascending, from 0 (nodes from 1: node 0 is the empty
+ * stack).  Define an id before anything refers to it; within a chunk the writer puts definitions
+ * first.
  *
- * The first failed write (disk full, file size limit) is remembered: after it the writer accepts
- * and drops everything, and capture_writer_finish tells.  The file up to there stays good.
+ * The writer remembers the first failed write (disk full, file size limit).  After it, it accepts
+ * and drops everything, and capture_writer_finish returns the error.  The file stays good up to
+ * there.
  */
 
 #include <stdbool.h>

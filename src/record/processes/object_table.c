@@ -1,9 +1,9 @@
 /*
- * The registry of load objects.  Identity of a file: its path and its build-id; without a build-id,
- * path, inode and time of last change.  Files are opened through /proc/PID/root, so that the path
- * means what it means to the process, in its mount namespace; a deleted file through
- * /proc/PID/map_files, /proc/PID/exe or /proc/PID/fd.  What was opened must be what was mapped: the
- * build-id is compared, or the inode.
+ * The registry of load objects.  A file's identity is its path and its build ID; without a build
+ * ID, its path, inode and time of last change.  Files are opened through /proc/PID/root, so that
+ * the path means what it means to the process, in its mount namespace; a deleted file through
+ * /proc/PID/map_files, /proc/PID/exe or /proc/PID/fd.  What was opened must be what was mapped, so
+ * the build ID is compared, or the inode.
  */
 #include "record/processes/object_table.h"
 
@@ -19,11 +19,13 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "base/vec.h"
-#include "obj/jitdump.h"
 #include "obj/cfi.h"
+#include "obj/jitdump.h"
 #include "obj/objfile.h"
 #include "obj/vdso.h"
+#include "perfstream/jit.h"
 
 enum object_state {
 	OBJECT_UNTRIED,
@@ -459,4 +461,210 @@ struct object_info object_table_info(const struct object_table *t, uint32_t obje
 		.kind = o->kind,
 		.pid = o->pid,
 		.begin_ns = o->begin_ns};
+}
+
+/* ---- generations of code ---- */
+
+/*
+ * The jitdump is read as it grows, up to where and when code was put.  A generation ends when code
+ * takes the place of other code.  Some programs write the jitdump late; so that code at one address
+ * is kept apart even then, a generation lasts no longer than GENERATION_MAX.
+ *
+ * When a later sample reuses a stack's outer frames, these keep their objects: their code cannot
+ * have changed while it was on the stack.
+ */
+
+#define GENERATION_MAX UINT64_C(1000000000)
+#define GENERATION_MIN UINT64_C(5000000)
+/* A sample waits for so many records to be read, some 50 ms; the next one for the next. */
+enum { RECORDS_MAX = 1 << 16 };
+
+struct jit_code {
+	char path[32]; /* of the dump */
+	struct perfstream_jit jit;
+	uint64_t read_ns; /* up to when it was read */
+	uint64_t turns;	  /* of jit when somebody asked for them last */
+};
+
+void jit_table_init(struct jit_table *t, struct object_table *objects)
+{
+	*t = (struct jit_table){.objects = objects};
+}
+
+void jit_table_deinit(struct jit_table *t)
+{
+	for (size_t i = 0; i < t->code.count; i++) {
+		perfstream_jit_deinit(&t->code.data[i]->jit);
+		free(t->code.data[i]);
+	}
+	vec_deinit(&t->code);
+	map_deinit(&t->by_object);
+}
+
+static struct jit_code *code_of(struct jit_table *t, uint32_t object)
+{
+	bool added;
+	uint32_t *place = map_at(&t->by_object, object, 0, (uint32_t)t->code.count, &added);
+
+	if (added) {
+		struct jit_code *c = xalloc(sizeof(*c));
+		perfstream_jit_init(&c->jit);
+		vec_push(&t->code, c);
+	}
+	return t->code.data[*place];
+}
+
+/* Another file than last time: the process has become another program. */
+static void open_dump(struct jit_table *t, struct jit_code *c, struct str path)
+{
+	t->bad_before += perfstream_jit_bad_records(&c->jit);
+	perfstream_jit_deinit(&c->jit);
+	*c = (struct jit_code){0};
+	memcpy(c->path, path.data, path.size);
+	perfstream_jit_init(&c->jit);
+	perfstream_jit_open(&c->jit, c->path, GENERATION_MIN);
+}
+
+/* The code of an object as the dump has it up to a time; NULL: it has none. */
+static struct jit_code *code_at(struct jit_table *t, uint32_t object, uint64_t time_ns)
+{
+	struct str path = object_table_jitdump(t->objects, object);
+
+	if (path.size == 0 || path.size >= sizeof(((struct jit_code *)NULL)->path))
+		return NULL;
+	struct jit_code *c = code_of(t, object);
+
+	if (!str_equal(str_from(c->path), path))
+		open_dump(t, c, path);
+	if (c->jit.fd < 0)
+		return NULL;
+	if (time_ns != c->read_ns)
+		perfstream_jit_read(&c->jit, RECORDS_MAX);
+	c->read_ns = time_ns;
+	return c;
+}
+
+uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns)
+{
+	const struct jit_code *c = code_at(t, object, time_ns);
+
+	if (!c)
+		return object;
+	uint64_t begin_ns =
+		perfstream_jit_begin_ns(&c->jit, perfstream_jit_epoch(&c->jit, time_ns));
+	uint64_t slot_ns = time_ns - time_ns % GENERATION_MAX;
+
+	return object_table_generation(t->objects, object, begin_ns > slot_ns ? begin_ns : slot_ns);
+}
+
+bool jit_table_has_turned(struct jit_table *t, uint32_t object, uint64_t time_ns)
+{
+	struct jit_code *c = code_at(t, object, time_ns);
+
+	if (!c || c->turns == c->jit.turns)
+		return false;
+	c->turns = c->jit.turns;
+	return true;
+}
+
+bool jit_table_rule(
+	struct jit_table *t, uint32_t object, uint64_t va, uint64_t time_ns, struct cfi_rule *rule)
+{
+	struct jit_code *c = code_at(t, object, time_ns);
+
+	return c && perfstream_jit_rule(&c->jit, va, time_ns, rule);
+}
+
+uint64_t jit_table_bad_records(const struct jit_table *t)
+{
+	uint64_t bad = t->bad_before;
+
+	for (size_t i = 0; i < t->code.count; i++)
+		bad += perfstream_jit_bad_records(&t->code.data[i]->jit);
+	return bad;
+}
+
+/* ---- the kernel and its modules ---- */
+
+/*
+ * A line of /proc/modules is "name size users deps state 0xaddress".  Addresses are zero to those
+ * who may not see them, and then all is "[kernel]".
+ */
+
+void kernel_map_init(struct kernel_map *map, struct object_table *objects)
+{
+	*map = (struct kernel_map){
+		.objects = objects, .arena = arena_create(), .kernel = UINT32_MAX};
+}
+
+void kernel_map_deinit(struct kernel_map *map)
+{
+	vec_deinit(&map->modules);
+	arena_destroy(map->arena);
+	map->arena = NULL;
+}
+
+bool kernel_map_add_line(struct kernel_map *map, const char *line)
+{
+	char name[64];
+	uint64_t size, low_va;
+
+	if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s 0x%" SCNx64, name, &size, &low_va) != 3)
+		return false;
+	if (low_va == 0 || size == 0)
+		return false;
+	vec_push(&map->modules, (struct kernel_module){.low_va = low_va,
+					.high_va = low_va + size,
+					.object = UINT32_MAX,
+					.name = str_from(arena_printf(map->arena, "[%s]", name))});
+	return true;
+}
+
+static int compare_modules(const void *a, const void *b)
+{
+	const struct kernel_module *x = a, *y = b;
+
+	return (x->low_va > y->low_va) - (x->low_va < y->low_va);
+}
+
+static void read_modules(struct kernel_map *map)
+{
+	char *line = NULL;
+	size_t capacity = 0;
+	FILE *f = fopen("/proc/modules", "re");
+
+	map->kernel = object_table_named(map->objects, CAPTURE_OBJECT_KERNEL, STR("[kernel]"));
+	if (!f)
+		return;
+	while (getline(&line, &capacity, f) > 0)
+		if (!kernel_map_add_line(map, line))
+			continue;
+	free(line);
+	fclose(f);
+	if (map->modules.count > 0)
+		qsort(map->modules.data, map->modules.count, sizeof(*map->modules.data),
+			compare_modules);
+}
+
+static struct kernel_module *find_module(struct kernel_map *map, uint64_t va)
+{
+	size_t next = partition_point(i, 0, map->modules.count, map->modules.data[i].low_va <= va);
+
+	if (next == 0 || va >= map->modules.data[next - 1].high_va)
+		return NULL;
+	return &map->modules.data[next - 1];
+}
+
+uint32_t kernel_map_object(struct kernel_map *map, uint64_t va)
+{
+	if (map->kernel == UINT32_MAX)
+		read_modules(map);
+	struct kernel_module *module = find_module(map, va);
+
+	if (!module)
+		return map->kernel;
+	if (module->object == UINT32_MAX)
+		module->object =
+			object_table_named(map->objects, CAPTURE_OBJECT_KERNEL, module->name);
+	return module->object;
 }

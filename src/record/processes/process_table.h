@@ -2,15 +2,16 @@
 #define SONDE_RECORD_PROCESSES_PROCESS_TABLE_H
 
 /*
- * The processes and threads of a recording, living ones, by pid and tid.  A pid that is used again
- * is another process.  Each process has its address space, copied at a fork and cleared at an exec;
+ * The living processes and threads of a recording, by pid and tid.  A pid that is used again is
+ * another process.  Each process has its address space, copied at a fork and cleared at an exec;
  * each thread has its last stack.
  *
- * Opening a load object is put off until a stack goes through it, so a mapping is added with
- * UNWIND_PENDING set in its object number and with a slide that counts file offsets.
+ * A load object is opened only when a stack first goes through it.  So a mapping is added with
+ * UNWIND_PENDING set in its object number and with a slide that counts file offsets;
  * process_table_resolve gives it its unwind rules and its slide.
  */
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +21,6 @@
 #include "record/processes/object_table.h"
 #include "record/samples/offcpu.h"
 #include "record/samples/sample_labels.h"
-#include "record/samples/thinning.h"
 #include "record/samples/weights.h"
 #include "unwind/space.h"
 #include "unwind/walk.h"
@@ -176,5 +176,16 @@ void process_table_each_process(struct process_table *t,
 /* Processes, and threads, there have been. */
 size_t process_table_process_total(const struct process_table *t);
 uint64_t process_table_thread_total(const struct process_table *t);
+
+/* ---- the kernel's reports ---- */
+
+/*
+ * The kernel's records of mappings, names, forks and exits, applied to the table.
+ */
+
+/* Records of other types, and malformed ones, are passed over. */
+void sideband_apply(struct process_table *processes, const struct perf_event_header *header);
+/* Whether it is about a process of the table, or a child of one. */
+bool sideband_concerns(struct process_table *processes, const struct perf_event_header *header);
 
 #endif

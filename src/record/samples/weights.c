@@ -1,13 +1,13 @@
 /*
- * A slow control loop.  Samples weigh their period times what a nanosecond of it has been worth so
- * far, and a little more or less, so that what they are behind or ahead of the account is made up
- * for within some looks.  Samples whose account has not answered yet count with what they will
- * probably come to: or the same debt would be paid again until it has.
+ * A slow control loop.  A sample weighs its period times what a nanosecond of a period has been
+ * worth so far, corrected a little so that the samples' debt to the account, or their excess, is
+ * gone within a few looks.  Samples whose account has not been read since count with what they will
+ * probably come to; otherwise the same debt would be paid again until it is read.
  *
- * The account is asked at a time of our choosing, while samples up to then may still be in the
- * rings: so its answer is held against them when the first later sample comes.  Where the recorder
- * falls behind, that is late, and at the end many samples are left; but then the sum is known that
- * they have to come to.
+ * The account is read at a time of our choosing, when samples from before may still be in the
+ * rings.  So the reading is compared with them once the first later sample comes.  If the recorder
+ * falls behind, that is late, and at the end many samples are left; but then the sum that they have
+ * to come to is known.
  */
 #include "record/samples/weights.h"
 
@@ -142,4 +142,47 @@ void weights_end(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns, 
 	double lacks_ns = (double)accounted_ns - (double)w->weighed_ns - lost_ns * ratio;
 
 	w->factor = between(FACTOR_MIN, lacks_ns / left_ns, FACTOR_MAX);
+}
+
+/* ---- thinning ---- */
+
+/* From such a part of the backlog on, one sample in so many is kept. */
+static const struct {
+	double level;
+	uint32_t one_in;
+} steps[] = {{0.75, 16}, {0.625, 8}, {0.5, 4}, {0.25, 2}};
+
+static uint32_t one_in(double level)
+{
+	for (unsigned int i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (level >= steps[i].level)
+			return steps[i].one_in;
+	return 1;
+}
+
+bool thinning_drops(struct thinning *t, struct thinned *thread, double level, uint64_t period_ns)
+{
+	if (!thread->has_kept || thread->carried + 1 >= one_in(level))
+		return false;
+	thread->carried_ns += period_ns;
+	thread->carried++;
+	t->dropped++;
+	return true;
+}
+
+uint64_t thinned_take(struct thinned *thread)
+{
+	uint64_t carried_ns = thread->carried_ns;
+
+	thread->carried_ns = 0;
+	thread->carried = 0;
+	return carried_ns;
+}
+
+void thinned_keep(struct thinned *thread, uint32_t node, uint32_t cpu, uint64_t time_ns)
+{
+	thread->has_kept = true;
+	thread->node = node;
+	thread->cpu = cpu;
+	thread->time_ns = time_ns;
 }

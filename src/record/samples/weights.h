@@ -4,10 +4,10 @@
 /*
  * What samples of the clock weigh: the CPU time that the system accounts for each.  That is near
  * the clock's period, but not the same: the clock also runs while the host has taken the CPU away,
- * and is late where interrupts are off.  So the account of who is sampled is looked at again and
- * again, and samples weigh what makes their sum follow it.
+ * and is late where interrupts are off.  So the sampled threads' accounts are read again and again,
+ * and samples weigh what makes their sum follow them.
  *
- * What was lost, or never sampled, is not made up for by the weights of other samples.
+ * Lost time, and time that was never sampled, does not add to the weights of other samples.
  */
 
 #include <stdbool.h>
@@ -58,5 +58,35 @@ void weights_look(struct weights *w, uint64_t lost);
  * samples were lost.  If much is still to be taken, it weighs what the account lacks.
  */
 void weights_end(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns, uint64_t lost);
+
+/* ---- thinning ---- */
+
+/*
+ * While samples come faster than they can be walked, some are dropped: the more of the backlog is
+ * in use, the fewer samples of a thread are walked, and each of these also weighs what the dropped
+ * ones before it would have weighed.  So sums stay exact, and nothing is lost as long as that is
+ * enough.
+ */
+
+struct thinning {
+	uint64_t dropped; /* samples that others stand for */
+};
+
+/* Of a thread; zeroed at first. */
+struct thinned {
+	uint64_t carried_ns; /* what the samples dropped since the last one that was kept weigh */
+	uint32_t carried;    /* how many these are */
+	/* The last one that was kept. */
+	bool has_kept;
+	uint32_t node, cpu;
+	uint64_t time_ns;
+};
+
+/* Whether a sample is dropped, with that part of the backlog in use; it is counted then. */
+bool thinning_drops(struct thinning *t, struct thinned *thread, double level, uint64_t period_ns);
+/* What the next sample weighs besides its own period. */
+uint64_t thinned_take(struct thinned *thread);
+/* A sample was kept. */
+void thinned_keep(struct thinned *thread, uint32_t node, uint32_t cpu, uint64_t time_ns);
 
 #endif

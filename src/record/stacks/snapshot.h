@@ -9,15 +9,12 @@
 #include <stdint.h>
 
 #include "formats/sonde/layout/capture.h"
-#include "record/file/capture_writer.h"
 #include "record/engines/exact/exact.h"
-#include "record/processes/jit_table.h"
-#include "record/processes/kernel_map.h"
-#include "record/processes/object_table.h"
 #include "record/events/perf_record.h"
+#include "record/file/capture_writer.h"
+#include "record/processes/object_table.h"
 #include "record/processes/process_table.h"
 #include "record/stacks/stack_memory.h"
-#include "record/engines/exact/stack_rest.h"
 #include "record/stacks/stack_tree.h"
 #include "unwind/walk.h"
 

@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 
 #include "base/alloc.h"
-#include "record/processes/jit_table.h"
+#include "record/processes/object_table.h"
 #include "record/processes/process_table.h"
 
 #define PIECE_FIRST ((size_t)64 << 10)

@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/processes/object_table.h"
+#include "record/engines/exact/exact.h"
 #include "record/events/perf_record.h"
-#include "record/engines/exact/stack_rest.h"
+#include "record/processes/object_table.h"
 #include "unwind/walk.h"
 
 struct jit_table;

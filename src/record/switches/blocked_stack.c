@@ -18,7 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "record/processes/proc_stat.h"
+#include "record/processes/proc.h"
 
 /* What most sleeping stacks fit into; the rest is read where the walk needs it. */
 #define STACK_BYTES ((size_t)32 << 10)

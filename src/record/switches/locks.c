@@ -35,7 +35,7 @@
 #include "obj/demangle.h"
 #include "obj/kallsyms.h"
 #include "obj/objfile.h"
-#include "record/processes/maps.h"
+#include "record/processes/proc.h"
 
 /* How far out in the kernel's part of a stack the system call is, at most. */
 #define CALL_DEPTH 6

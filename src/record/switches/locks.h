@@ -12,10 +12,10 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "obj/data_symbols.h"
-#include "record/switches/blocked_stack.h"
 #include "record/events/perf_record.h"
 #include "record/processes/process_table.h"
 #include "record/samples/sample_labels.h"
+#include "record/switches/blocked_stack.h"
 
 struct kallsyms;
 struct objfile;

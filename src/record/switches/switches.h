@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/switches/blocked_stack.h"
-#include "record/switches/locks.h"
-#include "record/samples/offcpu.h"
 #include "record/events/perf_record.h"
 #include "record/recording.h"
+#include "record/samples/offcpu.h"
+#include "record/switches/blocked_stack.h"
+#include "record/switches/locks.h"
 
 struct switches {
 	struct recording *recording;

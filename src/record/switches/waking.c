@@ -16,11 +16,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "record/ability.h"
+#include "record/events/event_ability.h"
 #include "record/events/event_list.h"
 #include "record/events/perf_attr.h"
 #include "record/events/perf_record.h"
-#include "record/processes/proc_stat.h"
+#include "record/processes/proc.h"
 
 #define TRACEPOINT "sched:sched_waking"
 

@@ -1,19 +1,290 @@
 /*
- * A program with zones.  See zone_program.h.
+ * A program with zones.
  *
- * Threads are found in the process table while they live there; one that is no more, or that was
- * never sampled nor told of, gets a row of its own.  A zone that is a function is a frame of that
- * function's load object, as in a sample's stack; where the code cannot be found any more it is a
+ * Both clocks are read in turn: the ticks, the time, the ticks again.  If the two readings of the
+ * ticks are far apart the reading was interrupted; it is repeated, and the closest is used.
+ *
+ * Thread IDs of another pid namespace are in /proc/PID/status (proc_pid_status(5)): "NSpid" lists a
+ * thread's IDs from our namespace inwards, its own last.
+ *
+ * Threads are found in the process table while they live there.  One that has ended, or that was
+ * never sampled or reported, gets a row of its own.  A zone that is a function is a frame of that
+ * function's load object, as in a sample's stack; if its code cannot be found any more, it is a
  * zone like others.
  */
 #include "record/zones/zone_program.h"
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+
+/* ---- clocks ---- */
+
+/* Between readings. */
+#define LOOK_NS	    (SECOND_NS / 200)
+#define TRIES	    5
+#define GOOD_NS	    100 /* a reading as close as that need not be repeated */
+#define RECENT_KEEP 32	/* pairs that stay when there is no room */
+
+__extension__ typedef unsigned __int128 wide;
+
+void zone_clock_init(struct zone_clock *c, const struct zone_region *region)
+{
+	const struct zonewire_header *h = &region->header;
+
+	*c = (struct zone_clock){.region = region, .count = 1};
+	c->pairs[0] = (struct zone_clock_pair){h->start_ticks, h->start_monotonic_ns};
+}
+
+static struct zone_clock_pair read_both(const struct zone_region *region)
+{
+	struct zone_clock_pair best = {0};
+	uint64_t best_width = UINT64_MAX;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t before = zone_region_now(region);
+		uint64_t time_ns = clock_monotonic_ns();
+		uint64_t width = zone_region_now(region) - before;
+
+		if (width >= best_width)
+			continue;
+		best_width = width;
+		best = (struct zone_clock_pair){before + width / 2, time_ns};
+		if (zone_region_duration_ns(region, width) <= GOOD_NS)
+			break;
+	}
+	return best;
+}
+
+/* A clock of the program's own has nothing to do with time, and one that has ended stands still. */
+static bool goes_with_time(const struct zone_region *region)
+{
+	return region->header.clock != ZONEWIRE_CLOCK_CALLED && !region->ended_ticks;
+}
+
+void zone_clock_look(struct zone_clock *c)
+{
+	const struct zone_clock_pair *last = &c->pairs[c->count - 1];
+
+	if (!goes_with_time(c->region) ||
+		(c->count > 1 && clock_monotonic_ns() < last->time_ns + LOOK_NS))
+		return;
+	struct zone_clock_pair pair = read_both(c->region);
+
+	if (pair.ticks <= last->ticks || pair.time_ns <= last->time_ns)
+		return;
+	if (c->count == ZONE_CLOCK_PAIRS) {
+		/* The first tells the rate over all of the run. */
+		memmove(c->pairs + 1, c->pairs + ZONE_CLOCK_PAIRS - RECENT_KEEP,
+			RECENT_KEEP * sizeof(c->pairs[0]));
+		c->count = 1 + RECENT_KEEP;
+	}
+	c->pairs[c->count++] = pair;
+}
+
+/* value · to / from. */
+static uint64_t scale(uint64_t value, uint64_t to, uint64_t from)
+{
+	return from ? (uint64_t)((wide)value * to / from) : 0;
+}
+
+static uint64_t region_ticks(const struct zone_region *region, uint64_t duration_ns)
+{
+	struct zonewire_header h = zone_region_header(region);
+
+	if (h.clock_mult == 0)
+		return 0;
+	return (uint64_t)(((wide)duration_ns << region->header.clock_shift) / h.clock_mult);
+}
+
+/* The pair before it, and behind that another; at the ends the nearest one. */
+static uint32_t place_of(const struct zone_clock *c, uint64_t value, bool is_ticks)
+{
+	uint32_t i = c->count - 1;
+
+	while (i > 0 && (is_ticks ? c->pairs[i].ticks : c->pairs[i].time_ns) > value)
+		i--;
+	return i;
+}
+
+uint64_t zone_clock_time_ns(const struct zone_clock *c, uint64_t ticks)
+{
+	uint32_t i = place_of(c, ticks, true);
+	const struct zone_clock_pair *a = &c->pairs[i], *b = a + 1;
+
+	if (ticks < a->ticks) {
+		uint64_t before_ns = zone_region_duration_ns(c->region, a->ticks - ticks);
+
+		return before_ns < a->time_ns ? a->time_ns - before_ns : 0;
+	}
+	if (i + 1 == c->count)
+		return a->time_ns + zone_region_duration_ns(c->region, ticks - a->ticks);
+	return a->time_ns + scale(ticks - a->ticks, b->time_ns - a->time_ns, b->ticks - a->ticks);
+}
+
+uint64_t zone_clock_ticks(const struct zone_clock *c, uint64_t time_ns)
+{
+	uint32_t i = place_of(c, time_ns, false);
+	const struct zone_clock_pair *a = &c->pairs[i], *b = a + 1;
+
+	if (time_ns < a->time_ns) {
+		uint64_t before = region_ticks(c->region, a->time_ns - time_ns);
+
+		return before < a->ticks ? a->ticks - before : 0;
+	}
+	if (i + 1 == c->count)
+		return a->ticks + region_ticks(c->region, time_ns - a->time_ns);
+	return a->ticks + scale(time_ns - a->time_ns, b->ticks - a->ticks, b->time_ns - a->time_ns);
+}
+
+/* ---- names ---- */
+
+void zone_names_init(
+	struct zone_names *n, struct capture_writer *writer, struct object_table *objects)
+{
+	*n = (struct zone_names){.writer = writer, .objects = objects, .object = UINT32_MAX};
+	n->arena = arena_create();
+	str_table_init(&n->words, n->arena);
+}
+
+void zone_names_deinit(struct zone_names *n)
+{
+	map_deinit(&n->numbers);
+	map_deinit(&n->functions);
+	str_table_deinit(&n->words);
+	arena_destroy(n->arena);
+}
+
+uint32_t zone_names_object(struct zone_names *n)
+{
+	if (n->object == UINT32_MAX)
+		n->object = object_table_named(n->objects, CAPTURE_OBJECT_ZONE, STR("[zones]"));
+	return n->object;
+}
+
+static void write_name(
+	struct zone_names *n, uint32_t number, struct str name, struct str file, uint32_t line)
+{
+	struct capture_symbol_frame frame = {.function = name,
+		.file = file,
+		.function_file = file,
+		.line = line,
+		.function_line = line};
+
+	capture_writer_symbol(n->writer, zone_names_object(n), number, &frame, 1);
+}
+
+uint32_t zone_names_number(struct zone_names *n, struct str name, struct str file, uint32_t line)
+{
+	uint64_t words = (uint64_t)str_table_intern(&n->words, name) << 32 |
+			 str_table_intern(&n->words, file);
+	bool added;
+	uint32_t number = *map_at(&n->numbers, words, line, n->count + 1, &added);
+
+	if (added) {
+		n->count++;
+		write_name(n, number, name, file, line);
+	}
+	return number;
+}
+
+void zone_names_function(struct zone_names *n, uint32_t object, uint64_t address)
+{
+	bool added;
+
+	(void)map_at(&n->functions, object, address, 0, &added);
+	n->function_count += added;
+}
+
+uint32_t zone_names_unknown(struct zone_names *n)
+{
+	if (!n->has_unknown)
+		write_name(n, 0, STR("[unknown]"), STR(""), 0);
+	n->has_unknown = true;
+	return 0;
+}
+
+/* ---- thread IDs ---- */
+
+void zone_tids_init(struct zone_tids *t, int64_t pid, int64_t inner_pid)
+{
+	*t = (struct zone_tids){.pid = pid, .is_same = pid == inner_pid};
+}
+
+void zone_tids_deinit(struct zone_tids *t)
+{
+	map_deinit(&t->inner_of);
+	map_deinit(&t->outer_of);
+}
+
+/* The last number of that line; 0: there is none. */
+static int64_t inner_id(int64_t pid, int64_t tid)
+{
+	char path[64], line[256];
+	int64_t inner = 0;
+
+	snprintf(path, sizeof(path), "/proc/%lld/task/%lld/status", (long long)pid, (long long)tid);
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return 0;
+	while (inner == 0 && fgets(line, sizeof(line), f)) {
+		const char *last = strrchr(line, '\t');
+
+		if (strncmp(line, "NSpid:", 6) == 0 && last)
+			inner = strtoll(last, NULL, 10);
+	}
+	fclose(f);
+	return inner;
+}
+
+void zone_tids_learn(struct zone_tids *t)
+{
+	char path[64];
+	const struct dirent *entry;
+
+	if (t->is_same)
+		return;
+	snprintf(path, sizeof(path), "/proc/%lld/task", (long long)t->pid);
+	DIR *folder = opendir(path);
+
+	while (folder && (entry = readdir(folder))) {
+		int64_t tid = strtoll(entry->d_name, NULL, 10);
+		int64_t inner = tid > 0 ? inner_id(t->pid, tid) : 0;
+
+		if (inner <= 0)
+			continue;
+		map_put(&t->inner_of, (uint64_t)tid, 0, (uint32_t)inner);
+		map_put(&t->outer_of, (uint64_t)inner, 0, (uint32_t)tid);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static int64_t look_up(const struct map *map, int64_t id)
+{
+	uint32_t other;
+
+	return map_get(map, (uint64_t)id, 0, &other) ? (int64_t)other : 0;
+}
+
+int64_t zone_tids_inner(const struct zone_tids *t, int64_t tid)
+{
+	return t->is_same ? tid : look_up(&t->inner_of, tid);
+}
+
+int64_t zone_tids_outer(const struct zone_tids *t, int64_t inner_tid)
+{
+	return t->is_same ? inner_tid : look_up(&t->outer_of, inner_tid);
+}
+
+/* ---- programs ---- */
 
 /* Of names of zones and files that a program has. */
 #define NAME_BYTES 4096

@@ -3,7 +3,7 @@
 
 /*
  * One program with zones while it is recorded: its memory of zones, mapped, which stays ours when
- * the program is gone; what its slots and nodes are in the file.
+ * the program is gone; and what its slots and nodes are in the file.
  *
  * A process that calls exec has other memory after it, and is two programs here.
  */
@@ -11,13 +11,101 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/map.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "live/memory.h"
+#include "record/processes/object_table.h"
 #include "record/recording.h"
-#include "record/zones/zone_clock.h"
-#include "record/zones/zone_names.h"
-#include "record/zones/zone_tids.h"
+#include "zonereport/region.h"
+
+/* ---- clocks ---- */
+
+/*
+ * A program's zones have a clock, samples have CLOCK_MONOTONIC.  The clocks are read together now
+ * and then: which tick of the one was at which nanosecond of the other.
+ *
+ * The kernel offers its own conversion of the processor's clock (cap_user_time_zero) only for its
+ * own clock, and samples are taken by another.  So both clocks are read each time that rings are
+ * emptied, and times between two readings are interpolated.  They are exact to what it takes to
+ * read the clock, some tens of nanoseconds, whatever else corrects the one or the other.
+ */
+
+enum { ZONE_CLOCK_PAIRS = 64 };
+
+struct zone_clock_pair {
+	uint64_t ticks, time_ns;
+};
+
+struct zone_clock {
+	const struct zone_region *region;		/* the program's; stays as long */
+	struct zone_clock_pair pairs[ZONE_CLOCK_PAIRS]; /* ascending */
+	uint32_t count;
+};
+
+/* Begins with what the program itself says of its start. */
+void zone_clock_init(struct zone_clock *c, const struct zone_region *region);
+/* Reads both clocks, if that was not done in the last few milliseconds. */
+void zone_clock_look(struct zone_clock *c);
+uint64_t zone_clock_time_ns(const struct zone_clock *c, uint64_t ticks);
+uint64_t zone_clock_ticks(const struct zone_clock *c, uint64_t time_ns);
+
+/* ---- names ---- */
+
+/*
+ * Zones as frames of a capture file: each zone (name, file, line) is an address, from 1, of the one
+ * load object that is not code.  Names are written as soon as a zone is seen, so that a recording
+ * whose recorder was killed has them.
+ */
+
+struct zone_names {
+	struct capture_writer *writer;
+	struct object_table *objects;
+	struct arena *arena;
+	struct str_table words;
+	struct map numbers;   /* (name and file, line) → number */
+	uint32_t count;	      /* zones so far */
+	struct map functions; /* (object, its address): those that are zones */
+	uint32_t function_count;
+	uint32_t object; /* UINT32_MAX: none yet */
+	bool has_unknown;
+};
+
+void zone_names_init(
+	struct zone_names *n, struct capture_writer *writer, struct object_table *objects);
+void zone_names_deinit(struct zone_names *n);
+/* The zone's number in the object; file may be empty. */
+uint32_t zone_names_number(struct zone_names *n, struct str name, struct str file, uint32_t line);
+/* Counts a function that is a zone, by its load object and the address in that, once. */
+void zone_names_function(struct zone_names *n, uint32_t object, uint64_t address);
+/* The number of the zone that stands for those that are not known: 0. */
+uint32_t zone_names_unknown(struct zone_names *n);
+/* The load object of zones. */
+uint32_t zone_names_object(struct zone_names *n);
+
+/* ---- thread IDs ---- */
+
+/*
+ * In a pid namespace of its own (a container) a program's thread IDs differ from ours.
+ */
+
+struct zone_tids {
+	int64_t pid;
+	bool is_same; /* both are one */
+	struct map inner_of, outer_of;
+};
+
+/* inner_pid: what the program calls itself. */
+void zone_tids_init(struct zone_tids *t, int64_t pid, int64_t inner_pid);
+void zone_tids_deinit(struct zone_tids *t);
+/* Asks /proc for all threads that live, where that is needed. */
+void zone_tids_learn(struct zone_tids *t);
+/* The program's own id of a thread, and ours of one of its; 0: not known. */
+int64_t zone_tids_inner(const struct zone_tids *t, int64_t tid);
+int64_t zone_tids_outer(const struct zone_tids *t, int64_t inner_tid);
+
+/* ---- programs ---- */
 
 /* A slot: a thread or fiber, or whoever had it last. */
 struct zone_thread {

@@ -1,27 +1,154 @@
 /*
- * Zones of all programs that are recorded.  See zones.h.
+ * Zones of all programs that are recorded.
  *
- * Which program a sample is of is known by the time it is taken: a program tells of its memory
- * before it enters its first zone, and what it has told is taken before samples are, at the first
- * of each round.  What is left to do when a program has ended or called exec waits until all
- * samples up to then are taken, so for a round.
+ * Launched programs send us the descriptor of their memory, at their first zone and after each
+ * fork, to a socket whose name is in their environment (SONDE_ZONES=notify=NAME), unix(7).  So even
+ * the shortest program's memory is recorded, and stays when the program is gone.  Anybody on the
+ * machine who guesses the socket's name can send to it.  So the kernel reports who sent a message,
+ * and what comes with it is checked like any memory of zones.
+ *
+ * By the time a sample is taken out of its ring, its program is known: a program sends its memory
+ * before it enters its first zone, and messages are taken before samples, at the first sample of
+ * each round.  When a program has ended or called exec, the rest waits until all samples up to then
+ * are taken, so for a round.
  */
 #include "record/zones/zones.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "live/attach.h"
 #include "record/engines/preload/preload_library.h"
-#include "record/zones/zone_moment.h"
-#include "record/zones/zone_notice.h"
+#include "record/recording.h"
+#include "record/target.h"
 #include "record/zones/zone_rows.h"
 #include "zonereport/last_end.h"
+
+struct zone_notice {
+	pid_t pid; /* as we see it: the kernel tells */
+	uid_t uid;
+	int fd; /* the caller's */
+};
+
+struct zone_notices {
+	int fd;	       /* of the socket; -1: there is none */
+	char name[64]; /* in the abstract name space */
+};
+
+/* Opens the socket; without one nothing is announced. */
+static void zone_notices_open(struct zone_notices *n);
+static void zone_notices_close(struct zone_notices *n);
+/* The next one; false: there is none now. */
+static bool zone_notices_take(struct zone_notices *n, struct zone_notice *notice);
+
+/* ---- notices ---- */
+
+/* More descriptors than one are none of ours: all are taken, to be closed. */
+#define FDS_MAX 8
+
+union control {
+	char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(FDS_MAX * sizeof(int))];
+	struct cmsghdr align;
+};
+
+static void zone_notices_open(struct zone_notices *n)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	uint64_t nonce[2] = {0};
+	const int on = 1;
+
+	*n = (struct zone_notices){.fd = -1};
+	if (getrandom(nonce, sizeof(nonce), GRND_NONBLOCK) != sizeof(nonce))
+		return;
+	int size = snprintf(n->name, sizeof(n->name), "sonde-zones-%d-%016llx%016llx", getpid(),
+		(unsigned long long)nonce[0], (unsigned long long)nonce[1]);
+
+	n->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (n->fd < 0)
+		return;
+	memcpy(address.sun_path + 1, n->name, (size_t)size);
+	if (setsockopt(n->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) != 0 ||
+		bind(n->fd, (const struct sockaddr *)&address,
+			(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size)) !=
+			0)
+		zone_notices_close(n);
+}
+
+static void zone_notices_close(struct zone_notices *n)
+{
+	if (n->fd >= 0)
+		close(n->fd);
+	n->fd = -1;
+}
+
+/* The first descriptor stays open; those beyond it are closed. */
+static void take_fds(const struct cmsghdr *c, struct zone_notice *notice)
+{
+	size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+	for (size_t i = 0; i < count; i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+		if (notice->fd < 0)
+			notice->fd = fd;
+		else
+			close(fd);
+	}
+}
+
+static void take_control(struct msghdr *message, struct zone_notice *notice)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		struct ucred from;
+
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_RIGHTS)
+			take_fds(c, notice);
+		if (c->cmsg_type == SCM_CREDENTIALS && c->cmsg_len >= CMSG_LEN(sizeof(from))) {
+			memcpy(&from, CMSG_DATA(c), sizeof(from));
+			notice->pid = from.pid;
+			notice->uid = from.uid;
+		}
+	}
+}
+
+static bool zone_notices_take(struct zone_notices *n, struct zone_notice *notice)
+{
+	char bytes[256];
+	union control control;
+	struct iovec part = {bytes, sizeof(bytes)};
+
+	while (n->fd >= 0) {
+		struct msghdr message = {.msg_iov = &part,
+			.msg_iovlen = 1,
+			.msg_control = &control,
+			.msg_controllen = sizeof(control)};
+
+		if (recvmsg(n->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
+			return false;
+		*notice = (struct zone_notice){.fd = -1};
+		take_control(&message, notice);
+		if (notice->fd >= 0 && notice->pid > 0)
+			return true;
+		if (notice->fd >= 0)
+			close(notice->fd);
+	}
+	return false;
+}
+
+/* ---- programs ---- */
 
 /* Between looks at counters and ticks, and for programs that have come. */
 #define LOOK_NS (SECOND_NS / 10)

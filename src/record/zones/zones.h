@@ -5,7 +5,7 @@
  * The zones (prof.h) of the programs that are recorded: beside the samples a recording has what
  * they measure themselves, and each sample knows the zones that it was taken in.
  *
- * Programs that are launched tell us of themselves (zone_notice.h) and keep rings of events while
+ * Programs that are launched tell us of themselves and keep rings of events while
  * they are recorded; those that run already are looked for in /proc.  Their memory is mapped for
  * reading, and they take no notice.
  */
@@ -13,11 +13,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/recorder.h"
-#include "record/recording.h"
-#include "record/target.h"
+#include "base/error.h"
+#include "record/options.h"
 
+struct recording;
+struct target;
+struct thread;
 struct zones;
+
+/* What came of it. */
+struct zones_result {
+	uint32_t programs;
+	uint32_t zones;	    /* distinct ones, functions left out */
+	uint32_t functions; /* that are zones */
+	uint64_t ticks, lost_ticks;
+	uint64_t unknown;     /* samples, and times off the CPU, whose zone is not known */
+	uint64_t lost_events; /* that were to be stored */
+};
 
 /* NULL: with RECORDER_ZONES_NONE.  The recording's to end; it has begun. */
 struct zones *zones_create(struct recording *recording, enum recorder_zones mode);

@@ -2,7 +2,7 @@
 #define SONDE_RECORD_ENGINES_EXACT_EXACT_H
 
 /*
- * The exact engine's part beside perf events: a BPF program that is run at each sample, in the
+ * The exact engine's addition to perf events: a BPF program that runs at each sample, in the
  * interrupted thread, and copies the part of its stack that the sample itself will not hold.
  *
  *	exact_open(&options, &exact)
@@ -18,10 +18,35 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "record/engines/exact/exact_layout.h"
 #include "record/events/perf_record.h"
-#include "record/engines/exact/stack_rest.h"
 #include "unwind/walk.h"
+
+/*
+ * What was copied of a sample's stack besides its dump, at the moment of the sample: pieces of
+ * memory that stay unchanged for as long as whoever copied them says.
+ */
+
+struct stack_piece {
+	const uint8_t *bytes;
+	uint64_t low_va;
+	uint64_t size_bytes;
+};
+
+/* Why a rest ends where it does. */
+enum stack_rest_end {
+	STACK_REST_WHOLE,   /* at the end of the stack, so far as that could be told */
+	STACK_REST_MARKED,  /* where the stack is taken to be what it was at the last sample */
+	STACK_REST_LIMITED, /* at a limit of bytes */
+};
+
+struct stack_rest {
+	VEC(struct stack_piece) pieces; /* ascending; what is missing between was not to be had */
+	uint64_t low_va, high_va;	/* that were to be copied */
+	enum stack_rest_end end;
+	bool is_wanted; /* it was asked to be whole */
+};
 
 struct exact;
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "record/engines/exact/stack_rest.h"
+#include "record/engines/exact/exact.h"
 
 #define EXACT_KEPT_BYTES ((uint64_t)64 << 20)
 

@@ -1,7 +1,46 @@
 /*
- * The counters of a recording.  Periods and why they are ours to choose: see counter_pace.h.
+ * What perf events count.
+ *
+ * Rings report losses only when there is room again.  Events report them only when they are read,
+ * and not on all kernels.  So the larger of the two numbers holds.
+ *
+ * counter_pace.h says why we choose the periods of other events.
  */
 #include "record/engines/perf/counters.h"
+
+#include "base/clock.h"
+
+/* ---- CPU time and losses ---- */
+
+/* Such a part of the time, at most, goes into asking the events what they count. */
+#define COUNTS_PART 200
+
+struct perf_event_counts perf_tally_counts(struct perf_tally *t)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (now_ns < t->due_ns && !perf_event_set_is_stopped(t->events))
+		return t->counts;
+	t->counts = perf_event_set_counts(t->events);
+	t->asked_ns = now_ns;
+	uint64_t took_ns = clock_monotonic_ns() - now_ns;
+
+	t->due_ns = now_ns + took_ns * COUNTS_PART;
+	return t->counts;
+}
+
+uint64_t perf_tally_lost(struct perf_tally *t)
+{
+	uint64_t lost = perf_tally_counts(t).lost, samples = t->recording->samples;
+
+	if (lost < t->lost_records)
+		lost = t->lost_records;
+	if (lost == 0 || t->passed_over == 0)
+		return lost;
+	return (lost * samples + samples + t->passed_over - 1) / (samples + t->passed_over);
+}
+
+/* ---- other events ---- */
 
 void counters_init(struct counters *c, struct perf_event_set *events, struct recording *recording)
 {

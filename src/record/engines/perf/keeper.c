@@ -1,7 +1,7 @@
 /*
  * Waits on the anchors of the rings, which the kernel makes readable each time that a part of the
- * ring was written.  Of the rings of tracks only the time is a reason to look: a readable anchor
- * wakes one waiter, and that is the recorder, which opens the files of new programs at once.
+ * ring was written.  The rings of tracking records are only looked at by the clock: a readable
+ * anchor wakes one waiter, and that is the recorder, which opens the files of new programs at once.
  */
 #include "record/engines/perf/keeper.h"
 

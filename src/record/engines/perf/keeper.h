@@ -2,10 +2,10 @@
 #define SONDE_RECORD_ENGINES_PERF_KEEPER_H
 
 /*
- * The thread that keeps room in the kernel's rings: it moves records to the backlog whenever a ring
- * has filled up by a part, and at short intervals besides, whatever the recorder is busy with; and
- * it ends the sampling in time.  It does nothing that could wait for long: it opens no file and
- * reads no other process.
+ * The thread that keeps room in the kernel's rings, whatever the recorder is busy with: it moves
+ * records to the backlog whenever a ring is partly full, and at short intervals; and it ends the
+ * sampling in time.  It does nothing that could wait for long: it opens no file and reads no other
+ * process.
  */
 
 #include "record/engines/perf/perf_event.h"

@@ -17,9 +17,8 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "record/events/perf_record.h"
-#include "record/processes/proc_stat.h"
-#include "record/processes/sideband.h"
-#include "record/processes/task_scan.h"
+#include "record/processes/proc.h"
+#include "record/processes/process_table.h"
 
 /*
  * From so many on, events on the CPUs cost less than events on each thread: opening one takes some

@@ -8,8 +8,8 @@
  */
 
 #include "record/engines/perf/perf_event.h"
-#include "record/recording.h"
 #include "record/engines/perf/ring.h"
+#include "record/recording.h"
 #include "record/target.h"
 
 struct perf_attach_result {

@@ -17,8 +17,47 @@
 #include "base/vec.h"
 #include "formats/sonde/layout/capture.h"
 #include "record/engines/exact/exact.h"
+#include "record/engines/perf/ring.h"
 #include "record/events/perf_attr.h"
-#include "record/engines/perf/perf_rings.h"
+
+/* ---- rings ---- */
+
+/*
+ * Each CPU has rings for samples, for tracking records (maps, names, forks and exits), for
+ * switches, for the stacks at switches and for wakings, so that a flood of one loses nothing of
+ * another.  A ring belongs to an event of our own that does nothing else.  The ring of wakings is
+ * the exception: it belongs to the event on the CPU that reports all wakings there.  The events on
+ * the recorded tasks, inherited by every thread and process that these make, write to the ring of
+ * their CPU.  So tasks come and go, and the rings stay.
+ */
+
+struct perf_event_set;
+
+enum perf_stream {
+	PERF_STREAM_SAMPLES,
+	PERF_STREAM_TRACK,
+	PERF_STREAM_SWITCHES,
+	PERF_STREAM_SWITCH_STACKS,
+	PERF_STREAM_COUNTERS,
+	PERF_STREAM_WAKINGS,
+	PERF_STREAM_COUNT
+};
+
+struct perf_event_cpu {
+	int number;
+	int anchor_fd[PERF_STREAM_COUNT]; /* the rings' events; -1: no such stream */
+	struct ring ring[PERF_STREAM_COUNT];
+	/* For who takes switches: the task that left it last, and when. */
+	int64_t left_tid;
+	uint64_t left_ns;
+};
+
+/* The CPU that a ring is of. */
+struct perf_event_cpu *perf_event_set_cpu(struct perf_event_set *set, const struct ring *ring);
+/* Which stream a ring is. */
+enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring);
+
+/* ---- events ---- */
 
 struct waking_format;
 
@@ -185,8 +224,6 @@ void perf_event_set_thin(struct perf_event_set *set, double stacks_hz, double sw
 
 /* Asks each event, which interrupts the threads that run. */
 struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set);
-/* Keeps what the first `end` events have counted, as they are to be closed. */
-void perf_event_set_remember(struct perf_event_set *set, size_t end);
 /*
  * The gear that a sample in a ring of counters is of, by the event that it names, or NULL.  Of two
  * software events of one kind the kernel gives both samples the id of the first, so a counter of

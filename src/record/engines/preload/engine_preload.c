@@ -1,9 +1,8 @@
 /*
- * The preload engine: a library preloaded into the target writes down registers and stacks in a
- * signal handler, where perf events are not to be had.  What it writes is taken out of shared
- * memory in the order of time, and walked as any other sample.
- *
- * The threads' own timers have the rate (preload/timer.c).
+ * The preload engine: a library preloaded into the target writes registers and stacks to shared
+ * memory from a signal handler, where perf events are not available.  The engine takes its records
+ * in the order of time and walks their stacks as those of any other sample.  The timers of the
+ * target's threads set the rate (preload/timer.c).
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,15 +13,89 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "record/engines/preload/preload_looks.h"
-#include "record/engines/preload/preload_maps.h"
-#include "record/engines/preload/preload_memory.h"
-#include "record/engines/preload/preload_library.h"
-#include "record/engines/preload/preload_want.h"
-#include "record/engines/preload/preload_weight.h"
 #include "record/engines/engine.h"
+#include "record/engines/preload/preload_library.h"
+#include "record/engines/preload/preload_memory.h"
+#include "record/engines/preload/preload_offcpu.h"
 #include "record/engines/preload/preload_strays.h"
-#include "record/processes/proc_stat.h"
+#include "record/engines/preload/preload_thread.h"
+#include "record/processes/proc.h"
+
+/* ---- mappings ---- */
+
+/*
+ * The library reports mappings of code as lines of /proc/self/maps, ascending.
+ */
+
+/* The next line of the text that is one of code; false: there is none. */
+static bool next_line(struct str *text, struct maps_line *line)
+{
+	while (text->size > 0) {
+		const char *end = memchr(text->data, '\n', text->size);
+		size_t size = end ? (size_t)(end - text->data) : text->size;
+		struct str one = {text->data, size};
+
+		text->data += size + (end != NULL);
+		text->size -= size + (end != NULL);
+		if (maps_line_parse(one, line) && line->executable)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the process has code in [low, high). */
+static bool has_code(const struct process *p, uint64_t low_va, uint64_t high_va)
+{
+	for (size_t i = 0; i < p->space.count; i++)
+		if (p->space.mappings[i].low_va < high_va && p->space.mappings[i].high_va > low_va)
+			return true;
+	return false;
+}
+
+static void unmap(struct process *p, uint64_t low_va, uint64_t high_va)
+{
+	/* A removal makes the stacks that are remembered worthless. */
+	if (has_code(p, low_va, high_va))
+		unwind_space_remove(&p->space, low_va, high_va);
+}
+
+/* What lies between the lines is mapped no more. */
+static void unmap_others(struct process *p, struct str text)
+{
+	struct maps_line line;
+	uint64_t low_va = 0;
+
+	while (next_line(&text, &line)) {
+		if (line.low_va > low_va)
+			unmap(p, low_va, line.low_va);
+		if (line.high_va > low_va)
+			low_va = line.high_va;
+	}
+	unmap(p, low_va, UINT64_MAX);
+}
+
+static void preload_maps_take(
+	struct process_table *processes, struct process *p, struct str text, bool all)
+{
+	struct maps_line line;
+
+	if (all)
+		unmap_others(p, text);
+	while (next_line(&text, &line)) {
+		struct object_origin origin = {
+			.pid = p->pid,
+			.path = line.path,
+			.build_id = "",
+			.low_va = line.low_va,
+			.high_va = line.high_va,
+			.inode = line.inode,
+		};
+
+		process_table_map(processes, p, &origin, line.file_off);
+	}
+}
+
+/* ---- the engine ---- */
 
 /* Between looks at what the library has written, unless a thread could fill its slot by then. */
 #define TAKE_NS	     (SECOND_NS / 125)

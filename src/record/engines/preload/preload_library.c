@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "preload/shared.h"
 #include "base/alloc.h"
+#include "preload/shared.h"
 
 static char *format(const char *pattern, const char *a, const char *b)
 {

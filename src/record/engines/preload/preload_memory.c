@@ -21,8 +21,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "record/processes/maps.h"
-#include "record/processes/proc_stat.h"
+#include "record/processes/proc.h"
 
 /* Of a freed slot's data, so much keeps its memory, for the next thread. */
 #define KEPT_BYTES ((uint64_t)256 << 10)

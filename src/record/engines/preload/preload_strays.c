@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "preload/shared.h"
-#include "record/processes/proc_stat.h"
+#include "record/processes/proc.h"
 
 /* Such a part of the time, at most, goes into looks. */
 #define LOOK_PART     100

@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "formats/sonde/layout/capture_stray.h"
 #include "record/engines/preload/preload_memory.h"
-#include "record/processes/task_scan.h"
+#include "record/processes/proc.h"
 
 /* What is known of a thread that has a slot. */
 struct preload_told {

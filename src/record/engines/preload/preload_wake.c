@@ -26,7 +26,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "record/engines/preload/preload_memory.h"
-#include "record/engines/preload/preload_want.h"
+#include "record/engines/preload/preload_thread.h"
 
 /*
  * So many samples of perf's are passed over before one of the library's has come; what ticks in the

@@ -23,8 +23,8 @@
 
 #include "base/error.h"
 #include "record/engines/engine.h"
-#include "record/events/perf_record.h"
 #include "record/engines/preload/preload_memory.h"
+#include "record/events/perf_record.h"
 #include "record/recording.h"
 
 struct preload_wake;

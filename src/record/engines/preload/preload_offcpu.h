@@ -1,26 +1,35 @@
-#ifndef SONDE_RECORD_ENGINES_PRELOAD_PRELOAD_LIFE_H
-#define SONDE_RECORD_ENGINES_PRELOAD_PRELOAD_LIFE_H
+#ifndef SONDE_RECORD_ENGINES_PRELOAD_PRELOAD_OFFCPU_H
+#define SONDE_RECORD_ENGINES_PRELOAD_PRELOAD_OFFCPU_H
 
 /*
- * A thread's time off the CPU where nobody tells of its switches: what went by between two points
- * of its life less the CPU time that it used in between.  At a point time and CPU time are known:
- * the thread wrote a record, or was found asleep.  How long it has waited for a CPU, and how often
- * it was given one, the system tells at each look.
+ * Time off the CPU for the preload engine, which has no records of context switches.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "preload/shared.h"
+#include "record/processes/proc.h"
+#include "record/recording.h"
+#include "record/samples/offcpu.h"
+#include "record/switches/blocked_stack.h"
+
+/* ---- a thread's life ---- */
+
+/*
+ * A thread's time off the CPU is the time between two points of its life less the CPU time that it
+ * used in between.  At a point both are known: the thread wrote a record, or was found asleep.
+ * /proc tells at each look how long it has waited for a CPU, and how often it was given one.
  *
  *	preload_life_begin(&life, …)	its first record
  *	preload_life_ran(…), preload_life_slept(…), preload_life_sleeps_on(…),
  *	preload_life_waited(…)
  *	preload_life_end(…)		its end, or the recording's
  *
- * What is handed out and the CPU time between the first point and the last add up to the time
+ * The times handed out and the CPU time between the first point and the last add up to the time
  * between them.
  */
-
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "record/samples/offcpu.h"
-#include "record/processes/proc_stat.h"
 
 /* Off the CPU at one stack, not handed out yet. */
 struct preload_span {
@@ -74,5 +83,51 @@ void preload_life_waited(struct preload_lives *lives, struct preload_life *life,
 	uint64_t waited_ns);
 /* If it sleeps it did so until then; hands out all that is left. */
 void preload_life_end(struct preload_lives *lives, struct preload_life *life, uint64_t time_ns);
+
+/* ---- looks ---- */
+
+/*
+ * Looks from outside at threads that have written nothing for a while.  A sleeping thread is left
+ * alone, and its stack is read while it sleeps.
+ */
+
+struct preload_looks {
+	struct recording *recording;
+	struct preload_lives lives;
+	struct blocked_stack reader;
+	pid_t pid, tid; /* whose life is being told */
+	double looks_left, reads_left;
+	uint64_t granted_ns;
+};
+
+/* What a look has found. */
+enum preload_found {
+	PRELOAD_FOUND_NOTHING, /* new */
+	PRELOAD_FOUND_STACK, /* and walked it, as *sample: the thread's last stack is another now */
+	PRELOAD_FOUND_GONE,
+};
+
+/* Whether the system tells what looks need. */
+bool preload_looks_are_possible(void);
+/* The struct must stay where it is. */
+void preload_looks_init(struct preload_looks *l, struct recording *recording);
+/* A zeroed one is fine. */
+void preload_looks_deinit(struct preload_looks *l);
+
+/* To be called before a number of looks: whether there may be any now. */
+bool preload_looks_grant(struct preload_looks *l, uint64_t now_ns);
+
+/* The thread's first record. */
+void preload_looks_begin(struct preload_looks *l, struct preload_life *life, pid_t pid, pid_t tid,
+	uint64_t time_ns, uint64_t cpu_ns);
+/* It has written that record, with that stack or OFFCPU_NO_NODE; the next is due in interval_ns. */
+void preload_looks_ran(struct preload_life *life, pid_t tid, const struct preload_record *head,
+	uint32_t node, uint64_t interval_ns);
+/* A look, if life->due_ns has come. */
+enum preload_found preload_looks_look(struct preload_looks *l, struct preload_life *life, pid_t pid,
+	pid_t tid, uint64_t now_ns, struct perf_sample *sample);
+/* The thread's end, or the recording's. */
+void preload_looks_end(
+	struct preload_looks *l, struct preload_life *life, pid_t pid, pid_t tid, uint64_t time_ns);
 
 #endif
