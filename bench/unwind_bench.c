@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "obj/cfi.h"
 #include "obj/objfile.h"
-#include "record/maps.h"
+#include "record/processes/proc.h"
 #include "unwind/walk.h"
 
 struct own_space {

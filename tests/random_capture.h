@@ -12,7 +12,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "record/capture_writer.h"
+#include "record/file/capture_writer.h"
 
 struct random_capture_options {
 	uint64_t seed;

@@ -9,8 +9,8 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "record/event_ability.h"
-#include "record/recorder.h"
+#include "record/ability.h"
+#include "record/events/event_ability.h"
 
 enum verdict {
 	VERDICT_OK,
@@ -38,7 +38,7 @@ static enum verdict look_sampling(
 	if (a->paranoid > 2)
 		*remedy = "sudo sysctl kernel.perf_event_paranoid=2";
 	else if (a->seccomp)
-		*remedy = recorder_container_cure;
+		*remedy = event_container_cure;
 	return VERDICT_NO;
 }
 

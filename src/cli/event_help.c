@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/event_ability.h"
+#include "record/events/event_ability.h"
 
 /* Of the column of names. */
 #define NAME_WIDTH 26

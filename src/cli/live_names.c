@@ -2,10 +2,10 @@
  * Address in a process → the mapping that it is in → the file, its own address in there → the
  * symbolizer.
  *
- * Files are opened as recordings open them (record/object_table.h): as the process sees them, which
- * may be in another mount namespace, deleted ones, too; and only those that an asked function is
- * in.  Answers are kept by address, because a library can be closed while its zones go on being
- * shown.
+ * Files are opened as recordings open them (record/processes/object_table.h): as the process sees
+ * them, which may be in another mount namespace, deleted ones, too; and only those that an asked
+ * function is in.  Answers are kept by address, because a library can be closed while its zones go
+ * on being shown.
  */
 #include "cli/live_names.h"
 
@@ -18,8 +18,8 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "obj/objfile.h"
-#include "record/maps.h"
-#include "record/object_table.h"
+#include "record/processes/object_table.h"
+#include "record/processes/proc.h"
 #include "symbolize/symbolize.h"
 
 struct live_names {

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "analysis/when.h"
-#include "session/values.h"
-#include "record/event_ability.h"
+#include "record/events/event_ability.h"
+#include "record/processes/proc.h"
 #include "record/recorder.h"
-#include "record/task_scan.h"
+#include "session/values.h"
 
 enum {
 	OPTION_OUTPUT = 1,

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "record/event_list.h"
+#include "record/events/event_list.h"
 #include "record/recorder.h"
 
 #define RECORD_OUTPUT_DEFAULT "sonde.prof"

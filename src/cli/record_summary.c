@@ -12,7 +12,7 @@
 #include "cli/message.h"
 #include "cli/record_session.h"
 #include "formats/sonde/layout/capture_stray.h"
-#include "record/exact.h"
+#include "record/engines/exact/exact.h"
 #include "view/text/units.h"
 
 /* Less than the start of some programs takes. */

@@ -16,9 +16,9 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/message.h"
-#include "model/profile.h"
 #include "formats/sonde/capture_nodes.h"
-#include "record/capture_compact.h"
+#include "model/profile.h"
+#include "record/file/capture_compact.h"
 
 /* shown[stack] after all patterns; the caller's. */
 static uint32_t *apply(const struct profile *p, struct str patterns)

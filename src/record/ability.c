@@ -3,7 +3,6 @@
  */
 #include "record/ability.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
@@ -15,70 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/preload_library.h"
-#include "record/exact.h"
-#include "record/perf_event.h"
-#include "record/recorder.h"
-#include "record/waking.h"
-
-/* Docker's filter lets CAP_PERFMON through; Podman's since containers/container-libs#424. */
-const char recorder_container_cure[] =
-	"start the container with --cap-add PERFMON, or on its host `sudo sonde record -p PID`; "
-	"where neither helps, with --security-opt seccomp=unconfined";
-
-static bool under_seccomp(void)
-{
-	char *line = NULL;
-	size_t capacity = 0;
-	int mode = 0;
-	FILE *f = fopen("/proc/self/status", "re");
-
-	if (!f)
-		return false;
-	while (mode == 0 && getline(&line, &capacity, f) > 0)
-		if (sscanf(line, "Seccomp: %d", &mode) != 1)
-			continue;
-	free(line);
-	fclose(f);
-	return mode != 0;
-}
-
-struct error *ability_refusal(const struct error *cause)
-{
-	int paranoid = perf_event_paranoid();
-
-	if (cause->code == ENOSYS && !under_seccomp())
-		return error_new(
-			ERROR_UNSUPPORTED, "this kernel has no perf events (%s)", cause->message);
-	if (cause->code == EMFILE)
-		return error_new(ERROR_UNSUPPORTED,
-			"sampling could not be set up: %s: allow more with `ulimit -n`",
-			cause->message);
-	if (cause->code != EACCES && cause->code != EPERM && cause->code != ENOSYS)
-		return error_new(
-			ERROR_UNSUPPORTED, "sampling could not be set up: %s", cause->message);
-	if (paranoid > 2)
-		return error_new(ERROR_UNSUPPORTED,
-			"sampling is not allowed, as kernel.perf_event_paranoid is %d: allow it "
-			"with `sudo sysctl kernel.perf_event_paranoid=2`",
-			paranoid);
-	if (under_seccomp())
-		return error_new(ERROR_UNSUPPORTED,
-			"sampling is not allowed, as a seccomp filter refuses perf_event_open "
-			"(%s): %s",
-			cause->message, recorder_container_cure);
-	return error_new(ERROR_UNSUPPORTED, "sampling is not allowed: %s", cause->message);
-}
-
-struct error *ability_refusal_machine(const struct error *cause)
-{
-	if ((cause->code != EACCES && cause->code != EPERM) || geteuid() == 0)
-		return ability_refusal(cause);
-	return error_new(ERROR_UNSUPPORTED,
-		"the whole machine may be recorded by root, with `sudo sonde record -a`, or by "
-		"all after `sudo sysctl kernel.perf_event_paranoid=0`; it is %d",
-		perf_event_paranoid());
-}
+#include "record/engines/exact/exact.h"
+#include "record/engines/perf/perf_event.h"
+#include "record/engines/preload/preload_library.h"
+#include "record/events/perf_attr.h"
+#include "record/switches/waking.h"
 
 static bool kernel_symbols_readable(void)
 {
@@ -197,7 +137,7 @@ void recorder_probe(struct recorder_ability *ability)
 	ability->max_sample_rate = perf_event_sysctl("perf_event_max_sample_rate", 0);
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
 		ability->memlock_bytes = limit.rlim_cur;
-	ability->seccomp = under_seccomp();
+	ability->seccomp = perf_event_is_filtered();
 	ability->kallsyms = kernel_symbols_readable();
 	ability->remote_reads = child_readable();
 	ability->any_process = has_capability(CAP_SYS_PTRACE);

@@ -2,17 +2,36 @@
 #define SONDE_RECORD_ABILITY_H
 
 /*
- * What to tell somebody whom this machine does not let sample.
+ * What this machine allows us to record, for `sonde doctor`.
  */
 
-#include "base/error.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/*
- * An ERROR_UNSUPPORTED in words for a failure to set up sampling: the cause, and the command that
- * would allow it.  cause stays the caller's.
- */
-must_use struct error *ability_refusal(const struct error *cause);
-/* The same for the whole machine. */
-must_use struct error *ability_refusal_machine(const struct error *cause);
+struct recorder_ability {
+	bool perf_open;	  /* perf_event_open for our own processes works */
+	int perf_errno;	  /* if not */
+	bool kernel;	  /* kernel frames too */
+	bool system_wide; /* other users' processes and whole CPUs */
+	int paranoid;	  /* kernel.perf_event_paranoid, INT_MIN: unknown */
+	int mlock_kb;	  /* kernel.perf_event_mlock_kb */
+	uint64_t memlock_bytes;
+	bool hardware;	     /* a PMU with cycles */
+	bool seccomp;	     /* a seccomp filter is on us */
+	uint64_t ring_bytes; /* the largest ring buffer a CPU that mmap gave */
+	int max_stack;	     /* kernel.perf_event_max_stack */
+	int max_sample_rate;
+	bool kallsyms;	   /* kernel addresses readable */
+	bool remote_reads; /* process_vm_readv of a child works */
+	bool any_process;  /* may look into all processes: CAP_SYS_PTRACE */
+	bool is_root;	   /* which in a container lacks capabilities all the same */
+	int ptrace_scope;  /* kernel.yama.ptrace_scope; 0 also where there is no Yama */
+	bool preload;	   /* the library to preload where there are no perf events is there */
+	/* Why the exact engine can't be had, "": it can. */
+	char exact_refusal[256];
+	/* Why who wakes threads can't be recorded, "": it can. */
+	char waking_refusal[256];
+};
+void recorder_probe(struct recorder_ability *ability);
 
 #endif

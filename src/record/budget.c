@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "record/perf_event.h"
+#include "record/engines/perf/perf_event.h"
 
 #define LOOK_NS SECOND_NS
 /* Of target CPU time between looks: less says nothing. */

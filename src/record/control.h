@@ -2,17 +2,23 @@
 #define SONDE_RECORD_CONTROL_H
 
 /*
- * The signals that steer a recording, taken from a file descriptor rather than by handlers.
- *
- * Ctrl-C goes to a launched target too, from the terminal: the first is the target's alone, a
- * second one detaches from it.  Where nothing was launched it ends the recording.  SIGTERM, SIGHUP
- * and SIGQUIT detach at once.  Signals that we were started with ignored (nohup) stay ignored.
+ * What steers a recording from outside: signals, taken from a file descriptor rather than by
+ * handlers, and commands from a FIFO.
  */
 
 #include <signal.h>
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/str.h"
+
+/* ---- signals ---- */
+
+/*
+ * Ctrl-C goes to a launched target too, from the terminal: the first is the target's alone, a
+ * second one detaches from it.  Where nothing was launched it ends the recording.  SIGTERM, SIGHUP
+ * and SIGQUIT detach at once.  Signals that we were started with ignored (nohup) stay ignored.
+ */
 
 struct control {
 	int fd; /* readable when a signal is there, SIGCHLD too */
@@ -29,5 +35,40 @@ must_use struct error *control_init(struct control *c, bool dumps);
 void control_deinit(struct control *c);
 /* Takes all signals that are there. */
 void control_read(struct control *c);
+
+/* ---- commands ---- */
+
+/*
+ * A command a line:
+ *
+ *	disable   leave out what follows
+ *	enable    record again
+ *	dump      write what is kept to a file of its own, and go on (recorder.h)
+ *	stop      end the recording; the target goes on
+ */
+
+enum pipe_command {
+	PIPE_NOTHING, /* no whole line is there */
+	PIPE_ENABLE,
+	PIPE_DISABLE,
+	PIPE_DUMP,
+	PIPE_STOP,
+	PIPE_UNKNOWN, /* in text */
+};
+
+/* Zeroed: there is none, and nothing comes. */
+struct command_pipe {
+	int fd;		  /* readable when there is something */
+	const char *path; /* the caller's; NULL: none */
+	bool is_ours;	  /* made here, to be removed */
+	struct strbuf text;
+	struct strbuf unknown; /* what PIPE_UNKNOWN was; NUL-terminated */
+};
+
+/* Opens the FIFO, which is made if nothing is there. */
+must_use struct error *command_pipe_open(struct command_pipe *p, const char *path);
+void command_pipe_close(struct command_pipe *p);
+/* The next command, without waiting. */
+enum pipe_command command_pipe_next(struct command_pipe *p);
 
 #endif

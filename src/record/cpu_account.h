@@ -2,16 +2,18 @@
 #define SONDE_RECORD_CPU_ACCOUNT_H
 
 /*
- * How much CPU time the target of a recording has used by the system's account, and what of it is
- * in no sample.
+ * The CPU time that the system accounts to the target: what samples are to weigh while they are
+ * taken (weights.h), how much it is in the end, and how much of it is in no sample.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/engine.h"
+#include "record/engines/engine.h"
 #include "record/recording.h"
 #include "record/target.h"
+
+/* ---- in the end ---- */
 
 struct cpu_account {
 	uint64_t cpu_ns;       /* UINT64_MAX: not known */
@@ -29,11 +31,21 @@ struct cpu_account {
 struct cpu_account cpu_account(const struct recording *recording, const struct target *target,
 	const struct engine_counts *counts, bool gave_up);
 
-/*
- * cpu_ns of that alone.  If counts has the clocks of all, it does not depend on which samples have
- * been taken so far.
+/* ---- meanwhile ---- */
+
+struct account_watch {
+	uint64_t accounted_ns, clocked_ns; /* of all processes, at the last look */
+	size_t total, living;		   /* processes, likewise */
+	uint32_t first; /* thread to be asked first, so that all have their turn */
+};
+
+/* Zeroed at first. */
+void account_watch_look(struct account_watch *w, struct recording *recording,
+	const struct target *target, const struct engine_counts *counts);
+
+/* Sampling has stopped: if many samples are still to be taken, they weigh what the account lacks.
  */
-uint64_t cpu_account_used_ns(const struct recording *recording, const struct target *target,
-	const struct engine_counts *counts, bool gave_up);
+void account_watch_end(struct recording *recording, const struct target *target,
+	const struct engine_counts *counts);
 
 #endif

@@ -1,23 +1,707 @@
 /*
  * The recorder: has an engine take samples of the target until that ends, and keeps the file
- * flowing.
+ * flowing.  Counters are written again and again, so that a file whose recorder was killed has them
+ * too.
+ *
+ * The flight recorder, `sonde record --keep TIME`, keeps only the last stretch of a recording.  The
+ * stretch is written at the end, or before that to a file of its own, when that is asked for (a
+ * dump).  What comes waits in memory (recording.h); here is decided how long.  The recorder's
+ * figures count from its start.  So it notes them at some dozen moments in a stretch, and the
+ * stretch begins with one of them: its losses and CPU time are the difference.
+ *
+ * A dump is made by a child process, in which the recording ends, while the recorder goes on.  So
+ * the recorder waits for no file and no name, and a dump is what the recording would be if it ended
+ * now.  The child has one thread: it calls no engine.
  */
 #include "record/recorder.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/vec.h"
-#include "record/recorder_state.h"
-#include "record/zones.h"
+#include "record/budget.h"
+#include "record/control.h"
+#include "record/cpu_account.h"
+#include "record/engines/engine.h"
+#include "record/processes/proc.h"
+#include "record/recording.h"
+#include "record/stacks/stack_tree.h"
+#include "record/target.h"
+#include "record/zones/zones.h"
 
 #define PROGRESS_NS (SECOND_NS / 10)
 /* At first we look sooner: a short run is over by then.  It doubles until it is that. */
 #define PROGRESS_FIRST_NS (PROGRESS_NS / 32)
 #define LOOK_NS		  (SECOND_NS / 50)
+
+/* Moments in the length of what is kept, but not more often than every half second. */
+#define MOMENTS	    32
+#define STEP_NS_MIN (SECOND_NS / 2)
+/* A program whose ticks are all slow must not fill the disk. */
+#define SLOW_DUMPS_MAX 100
+
+/* The figures so far, at that time. */
+struct flight_moment {
+	uint64_t time_ns;
+	struct recorder_result result;
+};
+
+struct flight {
+	uint64_t keep_ns;		   /* 0: all is kept, and the calls below do nothing */
+	uint64_t next_ns;		   /* when to note the next moment */
+	VEC(struct flight_moment) moments; /* the stretch begins with the first */
+	bool is_short;			   /* there was no memory for more of it */
+	bool is_asked;			   /* a dump */
+	uint32_t dumps;
+	VEC(pid_t) children; /* that are making dumps */
+	uint64_t slow_ticks; /* as many had been slow at the last dump for it */
+	uint64_t slow_dump_ns;
+};
+
+/* As much may wait; in memory the queue takes up to twice as much. */
+#define FLIGHT_BYTES_MAX ((size_t)128 << 20)
+
+struct recorder {
+	struct recorder_options options;
+	struct launch_state launch_state;
+	struct control control;
+	struct command_pipe commands;
+	bool commanded_stop;
+	struct capture_writer *writer;
+	struct target target;
+	struct recording recording;
+	struct engine *engine;
+	pollfd_vec polled;		 /* the signals, then the engine's */
+	uint64_t progress_ns, target_ns; /* when to do these next */
+	uint64_t progress_step_ns;
+	uint64_t alive_ns; /* the target went on then */
+	uint64_t end_ns;   /* when sampling stopped */
+	struct budget budget;
+	struct account_watch account_watch;
+	uint32_t rate_changes;
+	struct flight flight;
+	bool stopped;			  /* the file can't be written: no more samples */
+	const uint8_t *fates;		  /* by node, the writer's; NULL: all are kept */
+	struct stack_addresses addresses; /* once asked for */
+};
+
+/* ---- what has come of it ---- */
+
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_usec * 1000;
+}
+
+static struct budget_use use_by(const struct recorder *r, const struct engine_counts *counts)
+{
+	struct rusage own;
+
+	getrusage(RUSAGE_SELF, &own);
+	return (struct budget_use){
+		.time_ns = clock_monotonic_ns(),
+		.own_cpu_ns = timeval_ns(own.ru_utime) + timeval_ns(own.ru_stime),
+		.stolen_ns = counts->stolen_ns,
+		.target_cpu_ns = r->recording.sampled_ns,
+	};
+}
+
+static struct budget_use recorder_use(const struct recorder *r)
+{
+	struct engine_counts counts;
+
+	r->engine->ops->counts(r->engine, &counts);
+	return use_by(r, &counts);
+}
+
+static double overhead(const struct budget_use *use, uint64_t cpu_ns)
+{
+	if (cpu_ns == 0 || cpu_ns == UINT64_MAX)
+		return 0;
+	return (double)(use->own_cpu_ns + use->stolen_ns) / (double)cpu_ns;
+}
+
+/* Whether the kernel has ended the sampling of a target that goes on. */
+static bool sampling_has_ended(const struct recorder *r)
+{
+	const struct target *t = &r->target;
+	const char *name;
+	bool any_lives = t->kind != TARGET_PROCESSES;
+
+	for (size_t i = 0; i < t->processes.count; i++)
+		any_lives |= t->processes.data[i].fd >= 0;
+	return any_lives && process_table_denied(r->recording.processes, &name) > 0 &&
+	       r->engine->ops->has_ended(r->engine, r->alive_ns);
+}
+
+/* Processes of a target that has ended.  Once stopped, we are not told of ends. */
+static size_t children_left(const struct recorder *r)
+{
+	if (!r->target.ended || r->stopped || r->target.kind == TARGET_MACHINE)
+		return 0;
+	return process_table_living(r->recording.processes);
+}
+
+static void fill_end(const struct recorder *r, struct recorder_result *result)
+{
+	bool detached = r->target.command && !r->target.ended;
+	const char *name;
+	uint64_t first_ns;
+
+	result->wait_status = r->target.wait_status;
+	result->is_attached = r->target.kind == TARGET_PROCESSES;
+	result->detached = detached;
+	result->detach_signal = detached ? r->control.detach_signal : 0;
+	result->duration_ns = r->end_ns - r->recording.start_ns;
+	result->off_ns = result->duration_ns - pauses_on_ns(&r->recording.pauses,
+						       r->recording.start_ns, r->end_ns, &first_ns);
+	result->stopped = r->stopped;
+	result->children_left = children_left(r);
+	result->sampling_ended = sampling_has_ended(r);
+	result->denied = process_table_denied(r->recording.processes, &name);
+	snprintf(result->denied_name, sizeof(result->denied_name), "%s", name);
+}
+
+static void fill_time(const struct recorder *r, const struct engine_counts *counts,
+	struct recorder_result *result)
+{
+	struct cpu_account account = cpu_account(&r->recording, &r->target, counts, r->stopped);
+	struct budget_use use = use_by(r, counts);
+
+	result->cpu_ns = account.cpu_ns;
+	result->kernel_cpu_ns = account.kernel_ns;
+	result->lost_cpu_ns = account.lost_ns;
+	result->unreached_cpu_ns = account.unreached_ns;
+	result->expected = account.expected;
+	result->overhead = overhead(&use, account.cpu_ns);
+}
+
+static void fill_samples(const struct recorder *r, const struct engine_counts *counts,
+	struct recorder_result *result)
+{
+	const struct recording *recording = &r->recording;
+
+	result->interval_ns = r->options.interval_ns;
+	result->samples = recording->samples;
+	result->sampled_ns = recording->sampled_ns;
+	result->walked = recording->snapshot.walks;
+	result->thinned = counts->thinned;
+	result->truncated = snapshot_truncated(&recording->snapshot);
+	result->threads = process_table_thread_total(recording->processes);
+	result->halvings = r->budget.halvings;
+	result->lowest_rate = r->budget.halvings == r->budget.halvings_most;
+	result->rate_changes = r->rate_changes;
+	result->rate_changed = counts->rate_changed;
+	result->is_machine = r->target.kind == TARGET_MACHINE;
+	result->kernel_frames = counts->kernel;
+	result->by_use = counts->by_use;
+	result->left_out = counts->left_out;
+	memcpy(result->counters, recording->snapshot.counters, sizeof(result->counters));
+}
+
+static uint64_t recorder_events(
+	const struct recorder *r, const struct engine_counts *counts, size_t counter)
+{
+	uint64_t events = counts->counters[counter].events, off = r->recording.counter_off[counter];
+
+	if (events == UINT64_MAX)
+		return events;
+	return events > off ? events - off : 0;
+}
+
+/* The events beside time. */
+static void fill_counted(const struct recorder *r, const struct engine_counts *counts,
+	struct recorder_result *result)
+{
+	result->counted_count = r->options.counter_count;
+	for (size_t i = 0; i < r->options.counter_count; i++)
+		result->counted[i] = (struct recorder_counted){
+			.name = r->options.counters[i].name,
+			.events = recorder_events(r, counts, i),
+			.weight = r->recording.counter_weight[i],
+			.samples = r->recording.counter_samples[i],
+			.lost = counts->counters[i].lost,
+		};
+}
+
+static void recorder_sum_up(const struct recorder *r, struct recorder_result *result)
+{
+	struct engine_counts counts;
+
+	r->engine->ops->counts(r->engine, &counts);
+	*result = (struct recorder_result){.engine = r->engine->ops->name};
+	fill_time(r, &counts, result);
+	fill_end(r, result);
+	fill_samples(r, &counts, result);
+	fill_counted(r, &counts, result);
+	if (r->recording.zones)
+		result->zones = zones_result(r->recording.zones);
+}
+
+/* ---- what the file says of the recording as a whole ---- */
+
+static void add_command(struct strbuf *out, char *const *command)
+{
+	for (size_t i = 0; command[i]; i++) {
+		strbuf_add(out, str_from(command[i]));
+		strbuf_add_char(out, '\0');
+	}
+}
+
+/* The command lines of the attached processes, with a "+" between them. */
+static void add_processes(struct strbuf *out, const struct target *t)
+{
+	for (size_t i = 0; i < t->pid_count; i++) {
+		if (i > 0)
+			strbuf_add(out, (struct str){"+", 2});
+		proc_command_line(t->pids[i], out);
+	}
+}
+
+static void write_command(struct recorder *r)
+{
+	struct strbuf command = {0};
+
+	switch (r->options.kind) {
+	case TARGET_COMMAND:
+		add_command(&command, r->options.command);
+		break;
+	case TARGET_PROCESSES:
+		add_processes(&command, &r->target);
+		break;
+	case TARGET_MACHINE:
+		strbuf_add(&command, STR("[whole machine]"));
+		break;
+	}
+	capture_writer_string(r->writer, CAPTURE_COMMAND, strbuf_str(&command));
+	strbuf_deinit(&command);
+}
+
+static const char *const clock_names[] = {
+	[RECORDER_CLOCK_BOTH] = "both",
+	[RECORDER_CLOCK_VIRTUAL] = "virtual",
+	[RECORDER_CLOCK_REAL] = "real",
+};
+
+static void recorder_write_facts(struct recorder *r)
+{
+	struct capture_writer *w = r->writer;
+	struct utsname host;
+
+	write_command(r);
+	if (uname(&host) == 0) {
+		capture_writer_string(w, CAPTURE_HOST, str_from(host.nodename));
+		capture_writer_string(w, CAPTURE_KERNEL, str_from(host.release));
+	}
+	capture_writer_string(w, CAPTURE_ENGINE, str_from(r->engine->ops->name));
+	capture_writer_string(w, CAPTURE_CLOCK,
+		str_from(r->engine->has_real_clock ? clock_names[r->options.clock] : "virtual"));
+	capture_writer_string(w, CAPTURE_VERSION, STR(SONDE_VERSION));
+	if (r->options.when.size > 0)
+		capture_writer_string(w, CAPTURE_WHEN, r->options.when);
+	capture_writer_number(w, CAPTURE_START_UNIX_NS, clock_unix_ns());
+	capture_writer_number(w, CAPTURE_START_MONOTONIC_NS, r->recording.start_ns);
+	capture_writer_number(w, CAPTURE_INTERVAL_NS, r->options.interval_ns);
+	capture_writer_number(w, CAPTURE_CPU_COUNT, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void recorder_write_counters(struct recorder *r)
+{
+	uint64_t *counters = r->recording.snapshot.counters;
+	struct unwind_counts walks = unwind_walker_counts(r->recording.snapshot.walker);
+	struct engine_counts counts;
+
+	r->engine->ops->counts(r->engine, &counts);
+	counters[CAPTURE_LOST_RING] = counts.lost;
+	counters[CAPTURE_THINNED] = counts.thinned;
+	counters[CAPTURE_LOST_RESTS] = counts.lost_rests;
+	counters[CAPTURE_LOST_THROTTLED] = r->recording.throttled;
+	counters[CAPTURE_LOST_SIDEBAND] = r->recording.lost_sideband;
+	counters[CAPTURE_BROKEN_RECORDS] = counts.broken_records;
+	counters[CAPTURE_REFUSED_THREADS] = counts.refused_threads;
+	counters[CAPTURE_SEALED_THREADS] = counts.sealed_threads;
+	memcpy(&counters[CAPTURE_STRAY_NS], counts.stray_ns, sizeof(counts.stray_ns));
+	counters[CAPTURE_LEFT_OUT_THREADS] = counts.left_out;
+	counters[CAPTURE_BAD_JITDUMPS] = jit_table_bad_records(&r->recording.snapshot.jit);
+	counters[CAPTURE_REUSE_CHECKED] = walks.reuse_checks;
+	counters[CAPTURE_REUSE_WRONG] = walks.reuse_mismatches;
+	if (r->recording.zones)
+		zones_count(r->recording.zones, counters);
+	for (uint32_t i = 0; i < CAPTURE_COUNTER_COUNT; i++)
+		capture_writer_counter(r->writer, (enum capture_counter)i, counters[i]);
+	for (uint32_t i = 0; i < r->options.counter_count; i++)
+		capture_writer_metric_counts(r->writer, r->recording.metrics.counters + i,
+			counts.counters[i].lost, recorder_events(r, &counts, i));
+}
+
+static void note_keep(struct recorder *r, const struct recorder_result *result)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "of %.3f s the last %.3f s were kept%s",
+		(double)result->duration_ns / 1e9,
+		(double)(result->duration_ns - result->off_ns) / 1e9,
+		result->kept_is_short ? ", which is what there was memory for" : "");
+	capture_writer_note(r->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
+}
+
+/* Figures are of what is left; those of zones are not. */
+static void note_pauses(struct recorder *r, const struct recorder_result *result)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "%.3f s of %.3f s were left out when recording%s",
+		(double)result->off_ns / 1e9, (double)result->duration_ns / 1e9,
+		result->zones.programs > 0 ? ", but not of the figures of zones" : "");
+	capture_writer_note(r->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
+}
+
+static void recorder_write_end(struct recorder *r, const struct recorder_result *result)
+{
+	capture_writer_number(r->writer, CAPTURE_DURATION_NS, result->duration_ns);
+	capture_writer_counter(r->writer, CAPTURE_UNSAMPLED_KERNEL_NS, result->kernel_cpu_ns);
+	capture_writer_counter(r->writer, CAPTURE_UNREACHED_NS, result->unreached_cpu_ns);
+	if (result->cpu_ns != UINT64_MAX)
+		capture_writer_number(
+			r->writer, CAPTURE_CPU_NS, result->cpu_ns - result->kernel_cpu_ns);
+	if (result->expected != UINT64_MAX)
+		capture_writer_number(r->writer, CAPTURE_EXPECTED, result->expected);
+	if (result->off_ns > 0 && result->keep_ns > 0)
+		note_keep(r, result);
+	else if (result->off_ns > 0)
+		note_pauses(r, result);
+	if (!result->detached && r->options.kind == TARGET_COMMAND)
+		capture_writer_number(
+			r->writer, CAPTURE_EXIT_STATUS, (uint32_t)result->wait_status);
+}
+
+/* ---- samples ---- */
+
+static void recorder_drain(struct recorder *r)
+{
+	if (r->stopped)
+		return;
+	if (r->recording.zones)
+		zones_expect_samples(r->recording.zones);
+	r->engine->ops->drain(r->engine);
+	if (r->recording.zones)
+		zones_look(r->recording.zones, &r->target);
+	capture_writer_flush(r->writer, clock_monotonic_ns());
+	if (capture_writer_failed(r->writer)) {
+		r->engine->ops->stop(r->engine);
+		r->stopped = true;
+	}
+}
+
+/* ---- the flight recorder: moments ---- */
+
+static void note_moment(struct recorder *r, uint64_t now_ns)
+{
+	struct flight_moment m = {.time_ns = now_ns};
+
+	r->end_ns = now_ns;
+	recorder_sum_up(r, &m.result);
+	vec_push(&r->flight.moments, m);
+}
+
+static uint64_t step_ns(const struct flight *f)
+{
+	uint64_t step = f->keep_ns / MOMENTS;
+
+	return step > STEP_NS_MIN ? step : STEP_NS_MIN;
+}
+
+static void drop_moment(struct flight *f)
+{
+	f->moments.count--;
+	memmove(f->moments.data, f->moments.data + 1, f->moments.count * sizeof(*f->moments.data));
+}
+
+/* Forgets what is too old, or too much. */
+static void forget(struct recorder *r, uint64_t now_ns)
+{
+	struct flight *f = &r->flight;
+
+	while (f->moments.count > 1 && f->moments.data[1].time_ns + f->keep_ns <= now_ns)
+		drop_moment(f);
+	recording_forget(&r->recording, f->moments.data[0].time_ns);
+	while (recent_size(&r->recording.recent) > FLIGHT_BYTES_MAX) {
+		if (f->moments.count == 1)
+			note_moment(r, now_ns);
+		drop_moment(f);
+		f->is_short = true;
+		recording_forget(&r->recording, f->moments.data[0].time_ns);
+	}
+}
+
+static void flight_begin(struct recorder *r)
+{
+	r->flight.keep_ns = r->options.keep_ns;
+	if (r->flight.keep_ns == 0)
+		return;
+	r->recording.keeps = true;
+	r->recording.slow_ns = r->options.tick_over_ns;
+	r->recording.slow_stream = r->options.tick_stream;
+	vec_push(&r->flight.moments, (struct flight_moment){.time_ns = r->recording.start_ns});
+}
+
+/* ---- the flight recorder: figures of what is kept ---- */
+
+/* Counters of samples and the like; the others are of the target, and hold as they are. */
+static const enum capture_counter counters_of_samples[] = {CAPTURE_LOST_RING,
+	CAPTURE_LOST_THROTTLED, CAPTURE_TRUNCATED_MEMORY, CAPTURE_TRUNCATED_RACE,
+	CAPTURE_TRUNCATED_RULE, CAPTURE_TRUNCATED_CORRUPT, CAPTURE_TRUNCATED_DEPTH,
+	CAPTURE_NO_USER_STACK, CAPTURE_ESTIMATED_BLOCKS, CAPTURE_ESTIMATED_NS,
+	CAPTURE_LOST_SWITCHES, CAPTURE_LOST_WAKINGS, CAPTURE_LOST_RESTS, CAPTURE_LOST_TICKS,
+	CAPTURE_CUT_TICKS, CAPTURE_UNKNOWN_ZONES, CAPTURE_GUESSED_STACKS, CAPTURE_THINNED};
+
+static void subtract(uint64_t *from, uint64_t value)
+{
+	*from -= value < *from ? value : *from;
+}
+
+/* What is UINT64_MAX is not known. */
+static void subtract_known(uint64_t *from, uint64_t value)
+{
+	if (*from != UINT64_MAX && value != UINT64_MAX)
+		subtract(from, value);
+}
+
+static void since_events(struct recorder *r, struct recorder_result *now)
+{
+	const struct recording *recording = &r->recording;
+
+	for (size_t i = 0; i < now->counted_count; i++) {
+		struct recorder_counted *c = &now->counted[i];
+		const struct recorder_counted *base = &r->flight.moments.data[0].result.counted[i];
+
+		subtract_known(&c->events, base->events);
+		subtract(&c->lost, base->lost);
+		c->samples = recording->counter_samples[i];
+		c->weight = recording->counter_weight[i];
+		capture_writer_metric_counts(
+			r->writer, recording->metrics.counters + (uint32_t)i, c->lost, c->events);
+	}
+}
+
+static void since(struct recorder *r, struct recorder_result *now)
+{
+	const struct recorder_result *base = &r->flight.moments.data[0].result;
+	uint64_t first_ns;
+
+	for (size_t i = 0; i < ARRAY_SIZE(counters_of_samples); i++) {
+		enum capture_counter counter = counters_of_samples[i];
+
+		subtract(&now->counters[counter], base->counters[counter]);
+		capture_writer_counter(r->writer, counter, now->counters[counter]);
+	}
+	/* Beyond the samples, those that are missing. */
+	subtract_known(&now->expected, now->samples);
+	if (base->expected != UINT64_MAX)
+		subtract_known(&now->expected,
+			base->expected > base->samples ? base->expected - base->samples : 0);
+	now->samples = r->recording.samples;
+	now->sampled_ns = r->recording.sampled_ns;
+	if (now->expected != UINT64_MAX)
+		now->expected += now->samples;
+	subtract_known(&now->cpu_ns, base->cpu_ns);
+	subtract(&now->kernel_cpu_ns, base->kernel_cpu_ns);
+	subtract(&now->lost_cpu_ns, base->lost_cpu_ns);
+	subtract(&now->unreached_cpu_ns, base->unreached_cpu_ns);
+	subtract(&now->thinned, base->thinned);
+	subtract(&now->walked, base->walked);
+	subtract(&now->truncated, base->truncated);
+	subtract(&now->zones.ticks, base->zones.ticks);
+	subtract(&now->zones.lost_ticks, base->zones.lost_ticks);
+	subtract(&now->zones.unknown, base->zones.unknown);
+	now->off_ns = now->duration_ns - pauses_on_ns(&r->recording.pauses, r->recording.start_ns,
+						 r->end_ns, &first_ns);
+	since_events(r, now);
+}
+
+/* The moments' own account of CPU time is without pauses, and so is the whole's: so is this. */
+static void flight_end(struct recorder *r, struct recorder_result *result)
+{
+	uint64_t from_ns;
+
+	if (r->flight.keep_ns == 0)
+		return;
+	from_ns = r->flight.moments.data[0].time_ns;
+	result->keep_ns = r->flight.keep_ns;
+	result->kept_is_short = r->flight.is_short;
+	recording_write_recent(&r->recording, from_ns);
+	if (from_ns > r->recording.start_ns)
+		pauses_leave_out(&r->recording.pauses, r->recording.start_ns, from_ns);
+	since(r, result);
+}
+
+static void flight_keep_nodes(struct recorder *r)
+{
+	const struct recording *recording = &r->recording;
+	const struct stack_tree *tree = &recording->snapshot.tree;
+
+	if (recording->wanted == NULL)
+		return;
+	uint8_t *fates = stack_tree_fates(tree, recording->wanted, recording->wanted_count);
+
+	if (capture_writer_keep_nodes(r->writer, fates, tree->nodes.count))
+		r->fates = fates;
+	else
+		free(fates);
+}
+
+/* ---- the end of the file ---- */
+
+/*
+ * Ends the file, except for names: writes what waits in it, what is in no sample, and what is known
+ * once it is over.  result is that of recorder_sum_up; it becomes that of what is kept.
+ */
+static void recorder_settle(struct recorder *r, struct recorder_result *result)
+{
+	flight_end(r, result);
+	recording_take_unsampled(
+		&r->recording, STR("[kernel, not permitted]"), result->kernel_cpu_ns);
+	recording_take_unsampled(&r->recording, STR("[lost]"), result->lost_cpu_ns);
+	recorder_write_end(r, result);
+	flight_keep_nodes(r);
+}
+
+/* ---- the flight recorder: dumps ---- */
+
+/* "app.prof" becomes "app.1.prof", or whatever number is free; the caller's. */
+static char *dump_path(struct recorder *r)
+{
+	struct str output = str_from(r->options.output);
+	struct str end = str_ends_with(output, STR(".prof")) ? STR(".prof") : STR("");
+	char *path;
+
+	do {
+		path = xasprintf("%.*s.%u%.*s", (int)(output.size - end.size), output.data,
+			++r->flight.dumps, STR_ARG(end));
+		if (access(path, F_OK) != 0 && errno == ENOENT)
+			return path;
+		free(path);
+	} while (r->flight.dumps < UINT32_MAX);
+	return NULL;
+}
+
+static void say(const struct recorder *r, const char *line)
+{
+	if (r->options.say)
+		r->options.say(line);
+}
+
+/* In the child: signals that end the recorder are for the recorder. */
+static void make_dump(struct recorder *r, const char *path, struct recorder_result *result)
+{
+	struct error *err;
+
+	(void)setpriority(PRIO_PROCESS, 0, 10);
+	err = capture_writer_divert(r->writer, path);
+	if (err) {
+		say(r, err->message);
+		_exit(1);
+	}
+	recorder_settle(r, result);
+	r->options.dump(r->options.dump_context, r, result, path);
+	_exit(0);
+}
+
+static void dump(struct recorder *r)
+{
+	struct recorder_result result;
+
+	if (strcmp(r->options.output, "-") == 0 || r->stopped) {
+		say(r, "dump: the recording does not go to a file, so a dump has no name");
+		return;
+	}
+	char *path = dump_path(r);
+	if (path == NULL)
+		return;
+	recorder_drain(r);
+	r->end_ns = clock_monotonic_ns();
+	recorder_write_counters(r);
+	recorder_sum_up(r, &result);
+	result.detached = false; /* as it goes on */
+	result.is_dump = true;
+	capture_writer_write(r->writer);
+	pid_t pid = fork();
+	if (pid == 0)
+		make_dump(r, path, &result);
+	if (pid > 0)
+		vec_push(&r->flight.children, pid);
+	else
+		say(r, "dump: no process can be made for it");
+	free(path);
+}
+
+/* One for all slow ticks in the time that a dump covers. */
+static bool slow_tick_is_due(struct recorder *r, uint64_t now_ns)
+{
+	struct flight *f = &r->flight;
+
+	if (r->recording.slow_ticks == f->slow_ticks)
+		return false;
+	if (f->slow_dump_ns && now_ns - f->slow_dump_ns < f->keep_ns)
+		return false;
+	f->slow_ticks = r->recording.slow_ticks;
+	f->slow_dump_ns = now_ns;
+	return f->dumps < SLOW_DUMPS_MAX;
+}
+
+static void reap(struct flight *f, int flags)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->children.count; i++) {
+		pid_t done;
+
+		do
+			done = waitpid(f->children.data[i], NULL, flags);
+		while (done < 0 && errno == EINTR);
+		if (done == 0)
+			f->children.data[kept++] = f->children.data[i];
+	}
+	f->children.count = kept;
+}
+
+static void flight_look(struct recorder *r, uint64_t now_ns)
+{
+	struct flight *f = &r->flight;
+
+	if (f->keep_ns == 0)
+		return;
+	if (now_ns >= f->next_ns) {
+		f->next_ns = now_ns + step_ns(f);
+		note_moment(r, now_ns);
+	}
+	forget(r, now_ns);
+	reap(f, WNOHANG);
+	if (f->is_asked || slow_tick_is_due(r, now_ns))
+		dump(r);
+	f->is_asked = false;
+}
+
+static void flight_deinit(struct flight *f)
+{
+	reap(f, 0);
+	vec_deinit(&f->children);
+	vec_deinit(&f->moments);
+}
+
+/* ---- the recorder ---- */
 
 struct error *recorder_create(const struct recorder_options *options, struct recorder **recorder)
 {
@@ -77,22 +761,6 @@ void recorder_abandon(struct recorder *r)
 }
 
 /* ---- the loop ---- */
-
-void recorder_drain(struct recorder *r)
-{
-	if (r->stopped)
-		return;
-	if (r->recording.zones)
-		zones_expect_samples(r->recording.zones);
-	r->engine->ops->drain(r->engine);
-	if (r->recording.zones)
-		zones_look(r->recording.zones, &r->target);
-	capture_writer_flush(r->writer, clock_monotonic_ns());
-	if (capture_writer_failed(r->writer)) {
-		r->engine->ops->stop(r->engine);
-		r->stopped = true;
-	}
-}
 
 static void poll_set(struct recorder *r)
 {
@@ -369,16 +1037,6 @@ struct error *recorder_run(struct recorder *r, struct recorder_result *result)
 	recorder_sum_up(r, result);
 	recorder_settle(r, result);
 	return NULL;
-}
-
-void recorder_settle(struct recorder *r, struct recorder_result *result)
-{
-	flight_end(r, result);
-	recording_take_unsampled(
-		&r->recording, STR("[kernel, not permitted]"), result->kernel_cpu_ns);
-	recording_take_unsampled(&r->recording, STR("[lost]"), result->lost_cpu_ns);
-	recorder_write_end(r, result);
-	flight_keep_nodes(r);
 }
 
 /* ---- what was sampled ---- */

@@ -19,52 +19,11 @@
 
 #include "base/error.h"
 #include "formats/sonde/layout/capture.h"
-#include "record/capture_writer.h"
-#include "record/perf_attr.h"
-#include "record/target.h"
+#include "record/file/capture_writer.h"
+#include "record/options.h"
+#include "record/zones/zones.h"
 
 struct recorder;
-
-struct recorder_progress {
-	uint64_t samples, lost, elapsed_ns;
-};
-
-enum recorder_engine {
-	RECORDER_ENGINE_AUTO, /* snapshot, which becomes exact if it may; or preload where it is
-				 refused */
-	RECORDER_ENGINE_SNAPSHOT,
-	RECORDER_ENGINE_PRELOAD,
-	RECORDER_ENGINE_EXACT, /* or snapshot, where it is not to be had */
-};
-
-/* Real time is CPU time, and all time off the CPU. */
-enum recorder_clock {
-	RECORDER_CLOCK_DEFAULT, /* both, but of the whole machine the virtual one */
-	RECORDER_CLOCK_BOTH,	/* the same as the real one, but CPU time is shown first */
-	RECORDER_CLOCK_VIRTUAL,
-	RECORDER_CLOCK_REAL,
-};
-
-/* What is recorded of programs that measure themselves (prof.h). */
-enum recorder_zones {
-	RECORDER_ZONES_AUTO,
-	RECORDER_ZONES_NONE,
-	RECORDER_ZONES_EVENTS,	  /* each entering and leaving of a zone, too */
-	RECORDER_ZONES_FUNCTIONS, /* functions compiled with -finstrument-functions are zones */
-};
-
-/* What came of it. */
-struct zones_result {
-	uint32_t programs;
-	uint32_t zones;	    /* distinct ones, functions left out */
-	uint32_t functions; /* that are zones */
-	uint64_t ticks, lost_ticks;
-	uint64_t unknown;     /* samples, and times off the CPU, whose zone is not known */
-	uint64_t lost_events; /* that were to be stored */
-};
-
-/* Events beside time, so that with the clocks' there are CAPTURE_METRIC_MAX metrics. */
-#define RECORDER_COUNTERS_MAX (CAPTURE_METRIC_MAX - 6)
 
 /* How one of the events beside time went. */
 struct recorder_counted {
@@ -73,45 +32,6 @@ struct recorder_counted {
 	uint64_t weight;  /* of them in samples */
 	uint64_t samples; /* kept */
 	uint64_t lost;	  /* samples */
-};
-
-struct recorder_result;
-
-struct recorder_options {
-	enum recorder_engine engine;
-	enum target_kind kind; /* what is recorded: record/target.h */
-	char *const *command;  /* NULL-terminated argv; NULL where others than it are recorded */
-	const pid_t *pids;     /* [pid_count] to attach to */
-	size_t pid_count;
-	uint64_t delay_ns;    /* that is left out at first */
-	uint64_t duration_ns; /* the recording ends after it, and the delay; 0: never */
-	uint64_t keep_ns;     /* the last stretch of the recording that is kept; 0: all */
-	uint64_t
-		tick_over_ns; /* with keep_ns: a tick that takes as long asks for a dump; 0: none */
-	struct str tick_stream; /* of that stream; data NULL: of any */
-	const char *control;	/* path of a FIFO of commands (record/command_pipe.h); NULL: none */
-	struct str when;      /* patterns for whoever reads the file, each ended by NUL; borrowed */
-	const char *output;   /* path, "-" for standard output */
-	uint64_t interval_ns; /* between samples of CPU time */
-	double overhead_most; /* share of the target's CPU time that it may cost; 0: no matter */
-	enum recorder_clock clock;
-	bool wakers; /* record who wakes threads that wait, too: takes the real clock and rights */
-	bool locks;  /* record which locks threads wait for, and who holds them, too */
-	enum recorder_zones zones;
-	const struct perf_counter *counters; /* [counter_count] events beside time; borrowed */
-	size_t counter_count;		     /* at most RECORDER_COUNTERS_MAX */
-	/* Called at most 10 times a second while the target runs; may be NULL. */
-	void (*progress)(void *context, const struct recorder_progress *progress);
-	void *progress_context;
-	/* Called with a line that the user must know while the target runs; may be NULL. */
-	void (*say)(const char *line);
-	/*
-	 * With keep_ns: called for each dump, in a process of its own that ends after it.  It names
-	 * what was sampled, and finishes the file by capture_writer_finish.
-	 */
-	void (*dump)(void *context, struct recorder *recorder, struct recorder_result *result,
-		const char *path);
-	void *dump_context;
 };
 
 struct recorder_result {
@@ -187,34 +107,5 @@ struct capture_writer *recorder_writer(struct recorder *r);
 
 /* Finishes the capture file and frees the recorder. *size_bytes: of the file, also on failure. */
 must_use struct error *recorder_finish(struct recorder *r, uint64_t *size_bytes);
-
-/* What this machine allows, for `sonde doctor` and for messages. */
-struct recorder_ability {
-	bool perf_open;	  /* perf_event_open for our own processes works */
-	int perf_errno;	  /* if not */
-	bool kernel;	  /* kernel frames too */
-	bool system_wide; /* other users' processes and whole CPUs */
-	int paranoid;	  /* kernel.perf_event_paranoid, INT_MIN: unknown */
-	int mlock_kb;	  /* kernel.perf_event_mlock_kb */
-	uint64_t memlock_bytes;
-	bool hardware;	     /* a PMU with cycles */
-	bool seccomp;	     /* a seccomp filter is on us */
-	uint64_t ring_bytes; /* the largest ring buffer a CPU that mmap gave */
-	int max_stack;	     /* kernel.perf_event_max_stack */
-	int max_sample_rate;
-	bool kallsyms;	   /* kernel addresses readable */
-	bool remote_reads; /* process_vm_readv of a child works */
-	bool any_process;  /* may look into all processes: CAP_SYS_PTRACE */
-	bool is_root;	   /* which in a container lacks capabilities all the same */
-	int ptrace_scope;  /* kernel.yama.ptrace_scope; 0 also where there is no Yama */
-	bool preload;	   /* the library to preload where there are no perf events is there */
-	/* Why the exact engine can't be had, "": it can. */
-	char exact_refusal[256];
-	/* Why who wakes threads can't be recorded, "": it can. */
-	char waking_refusal[256];
-};
-void recorder_probe(struct recorder_ability *ability);
-/* What lets a program sample in a container whose filter of system calls forbids it. */
-extern const char recorder_container_cure[];
 
 #endif

@@ -7,19 +7,44 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/vec.h"
 #include "formats/sonde/layout/capture_rows.h"
 #include "formats/sonde/layout/capture_samples.h"
-#include "record/capture_writer.h"
-#include "record/object_table.h"
-#include "record/pauses.h"
-#include "record/perf_attr.h"
-#include "record/process_table.h"
+#include "record/events/perf_attr.h"
+#include "record/file/capture_writer.h"
+#include "record/processes/object_table.h"
+#include "record/processes/process_table.h"
 #include "record/recent.h"
-#include "record/sample_labels.h"
-#include "record/snapshot.h"
-#include "record/weights.h"
+#include "record/samples/sample_labels.h"
+#include "record/samples/weights.h"
+#include "record/stacks/snapshot.h"
+
+/* ---- pauses ---- */
+
+/*
+ * When samples are wanted, and when not: a recording's delay, and the commands that it gets later.
+ * Sampling and tracking of processes go on all the while; samples in a pause are dropped when they
+ * come out of the rings, by their time.
+ */
+
+/* Zeroed at first: on for ever. */
+struct pauses {
+	VEC(uint64_t) changes; /* times, ascending: off from the first, on from the second, … */
+};
+
+void pauses_deinit(struct pauses *p);
+/* From that time on; what was to be later is forgotten. */
+void pauses_set(struct pauses *p, uint64_t time_ns, bool off);
+/* Before until_ns all is left out, from begin_ns on, which is before all changes. */
+void pauses_leave_out(struct pauses *p, uint64_t begin_ns, uint64_t until_ns);
+bool pauses_is_off(const struct pauses *p, uint64_t time_ns);
+/* How much of from_ns ≤ t < to_ns is wanted; *first_ns: the first of it, where there is any. */
+uint64_t pauses_on_ns(const struct pauses *p, uint64_t from_ns, uint64_t to_ns, uint64_t *first_ns);
+
+/* ---- the recording ---- */
 
 /* Numbers of the metrics in the file; CAPTURE_NO_ID: not recorded. */
 struct recording_metrics {
@@ -87,7 +112,7 @@ void recording_end(struct recording *r);
  */
 struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample);
 /*
- * Writes what the thread's samples that were dropped last weigh (thinning.h), as one sample more at
+ * Writes what the thread's samples that were dropped last weigh (weights.h), as one sample more at
  * the stack of the one before them.  False: there are none.
  */
 bool recording_take_dropped(struct recording *r, struct thread *thread);

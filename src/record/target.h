@@ -3,12 +3,13 @@
 
 /*
  * What is recorded, and when that is over: a command, as long as it runs; running processes with
- * their descendants, until they have all ended; or the whole machine.  The latter two may be given
- * a command too, which is not recorded for itself, and whose end is the recording's.
+ * their descendants, until they have all ended; or the whole machine.  The latter two may have a
+ * command too, which is not recorded for itself, and whose end is the recording's.
  *
- * Processes that are attached to are looked at and never touched: no ptrace, no signal.
+ * Attached processes are only observed: no ptrace, no signal.
  */
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -16,7 +17,44 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "record/launch.h"
+
+/* ---- launching ---- */
+
+/*
+ * A command is started as a child that waits until the events are set up on it, and only then calls
+ * exec.  It stays in our process group and on our terminal, so that Ctrl-C reaches it, and begins
+ * with the signal mask, dispositions and limits that we were started with.
+ */
+
+struct launch {
+	pid_t pid;
+	int go_fd;     /* a byte written to it lets the child call exec; closed: the child ends */
+	int status_fd; /* gives execve's errno, or end of file after a successful exec */
+};
+
+/* What the recorder changed for itself and the target must get as it was. */
+struct launch_state {
+	sigset_t mask;
+	struct sigaction pipe, file_size, child; /* SIGPIPE, SIGXFSZ, SIGCHLD */
+	struct rlimit files, locked_memory;
+	int niceness;
+	int timer_slack_ns;
+};
+/*
+ * Remembers all of launch_state as it was.  From here on SIGPIPE and SIGXFSZ are ignored, as a
+ * failed write tells, and SIGCHLD is not, as an ignored one would take the target's exit status
+ * away.
+ */
+void launch_state_save(struct launch_state *state);
+/* Sets back the signal mask and the dispositions. */
+void launch_state_restore(const struct launch_state *state);
+/*
+ * From here on we may have many files open and much memory locked, and are quick to empty the rings
+ * on a busy machine, all as far as it is allowed.
+ */
+void launch_raise_ourselves(void);
+
+/* ---- targets ---- */
 
 enum target_kind {
 	TARGET_COMMAND,

@@ -18,7 +18,7 @@
 #include "obj/cfi.h"
 #include "obj/objfile.h"
 #include "obj/vdso.h"
-#include "record/maps.h"
+#include "record/processes/proc.h"
 
 static void die(const char *what)
 {

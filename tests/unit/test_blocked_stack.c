@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
-#include "record/blocked_stack.h"
+#include "record/switches/blocked_stack.h"
 
 static void test_parse(void **state)
 {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "../capture_files.h"
-#include "record/sample_labels.h"
+#include "record/samples/sample_labels.h"
 
 static const struct random_capture_options small = {
 	.seed = 1,

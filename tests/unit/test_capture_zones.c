@@ -10,7 +10,7 @@
 
 #include "../capture_files.h"
 #include "base/alloc.h"
-#include "record/capture_compact.h"
+#include "record/file/capture_compact.h"
 
 enum { ZONES = 9, SAMPLES = 40000, ROWS = 5000, EVENTS = 5000, TICKS = 300 };
 

@@ -2,7 +2,7 @@
  * The choice of the copy's size: the small one is tried when it would have done, left when it does
  * not, and tried less and less often where it never does.
  */
-#include "record/clock_choice.h"
+#include "record/engines/perf/tuning.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

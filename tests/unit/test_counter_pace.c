@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
-#include "record/counter_pace.h"
+#include "record/events/counter_pace.h"
 
 #define START_NS (100 * SECOND_NS)
 

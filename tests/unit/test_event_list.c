@@ -11,7 +11,7 @@
 #include <linux/perf_event.h>
 
 #include "base/compiler.h"
-#include "record/event_list.h"
+#include "record/events/event_list.h"
 
 /* The list of that text, which must be good. */
 static struct event_list list_of(const char *text)

@@ -2,7 +2,7 @@
  * The exact engine's two ends: the ring of stack pieces, written here as the kernel would, and the
  * marks in a thread's last stack; and the memory that is put together of dump and pieces.
  */
-#include "record/exact_ring.h"
+#include "record/engines/exact/exact_ring.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,8 @@
 
 #include "../fake_stack.h"
 #include "base/alloc.h"
-#include "record/exact_marks.h"
-#include "record/exact_tuning.h"
-#include "record/stack_memory.h"
+#include "record/engines/exact/exact_tuning.h"
+#include "record/stacks/stack_memory.h"
 #include "unwind/step.h"
 
 /* ---- a ring ---- */

@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/vec.h"
-#include "record/offcpu.h"
+#include "record/samples/offcpu.h"
 
 #define MS UINT64_C(1000000)
 

@@ -1,7 +1,7 @@
 /*
  * Stretches of time that are left out of a recording.
  */
-#include "record/pauses.h"
+#include "record/recording.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * The preload engine's memory, written by the library's end and read by the recorder's, also where
  * somebody has written over it; and what samples weigh.
  */
-#include "record/preload_memory.h"
+#include "record/engines/preload/preload_memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "preload/lane.h"
-#include "record/preload_weight.h"
+#include "record/engines/preload/preload_thread.h"
 
 struct fixture {
 	struct preload_memory memory;

@@ -2,7 +2,7 @@
  * A thread's life out of looks and records: whatever is seen of it, running, blocked and preempted
  * add up to it; and what is given to each block comes near to what it was.
  */
-#include "record/preload_life.h"
+#include "record/engines/preload/preload_offcpu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

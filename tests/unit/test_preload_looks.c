@@ -2,7 +2,7 @@
  * When looks at a thread are due: of one that only runs, or waits for a CPU, hardly ever so that
  * the recorder wakes for them; soon again after a sleep.
  */
-#include "record/preload_looks.h"
+#include "record/engines/preload/preload_offcpu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /*
  * The backlog between two writers and a reader: order, the bound on its memory, ranks.
  */
-#include "record/backlog.h"
+#include "record/engines/perf/ring.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /*
  * Records of perf events, laid out by hand as perf_event_open(2) says, and cut off everywhere.
  */
-#include "record/perf_record.h"
-#include "record/waking.h"
+#include "record/events/perf_record.h"
+#include "record/switches/waking.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,14 +1,14 @@
 /*
  * Rings filled by hand as the kernel fills them: order, wrap-around, merge by time.
  */
-#include "record/ring.h"
+#include "record/engines/perf/ring.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 #include <cmocka.h>
 
-#include "record/perf_record.h"
+#include "record/events/perf_record.h"
 
 #define RING_BYTES 512u
 

@@ -2,7 +2,7 @@
  * The recorder's tables: stack tree, processes with their address spaces, kernel modules, the lines
  * of /proc/PID/maps, and stack memory read out of a live process (ourselves).
  */
-#include "record/process_table.h"
+#include "record/processes/process_table.h"
 
 #include <link.h>
 #include <malloc.h>
@@ -18,13 +18,11 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "record/kernel_map.h"
-#include "record/maps.h"
-#include "record/proc_stat.h"
-#include "record/stack_memory.h"
-#include "record/capture_compact.h"
-#include "record/stack_tree.h"
-#include "record/task_scan.h"
+#include "record/file/capture_compact.h"
+#include "record/processes/object_table.h"
+#include "record/processes/proc.h"
+#include "record/stacks/stack_memory.h"
+#include "record/stacks/stack_tree.h"
 
 /* What all tables write to: a capture file that nobody reads. */
 struct fixture {

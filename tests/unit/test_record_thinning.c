@@ -1,7 +1,7 @@
 /*
  * Samples dropped while the backlog is long: how many, and that nothing of their weight is lost.
  */
-#include "record/thinning.h"
+#include "record/samples/weights.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

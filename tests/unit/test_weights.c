@@ -2,7 +2,7 @@
  * What samples weigh: a clock that is fast or slow, what was lost, an account that is asked before
  * its samples are taken.
  */
-#include "record/weights.h"
+#include "record/samples/weights.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

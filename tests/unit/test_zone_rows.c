@@ -18,8 +18,7 @@
 #include "formats/sonde/layout/capture_chunk.h"
 #include "formats/sonde/layout/capture_rows.h"
 #include "formats/sonde/layout/capture_samples.h"
-#include "record/zone_moment.h"
-#include "record/zone_rows.h"
+#include "record/zones/zone_rows.h"
 
 struct fixture {
 	struct zone_maker maker;

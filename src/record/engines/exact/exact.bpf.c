@@ -1,0 +1,473 @@
+/*
+ * The BPF program of the exact engine.  It runs at each sample, in the interrupted thread, before
+ * the kernel writes the sample: while it runs the stack can't change.  If the stack goes on beyond
+ * the piece that the sample will hold, it copies the rest into a ring of its own, so that the
+ * recorder can walk a stack of any depth without reading a process that has run on.  Unwinding
+ * stays in the recorder: there is one unwinder, and nothing of its tables is in the kernel.
+ *
+ * Where a stack ends: a main thread's where the kernel put it at exec (mm->start_stack); a thread's
+ * at its control block, which both glibc and musl lay at the end of its stack (the base of fs); an
+ * alternate signal stack where the thread said.  Only for others, and where memory is missing, the
+ * mapping is looked up, which is dearer.
+ *
+ * A recursion that stays deep would be copied again and again.  So the recorder leaves marks
+ * (exact_layout.h), and what lies outside of an intact mark is not copied.
+ *
+ * The licence string: the kernel lends the functions that read user memory (bpf_probe_read_user)
+ * only to programs under the GPL or a licence compatible with it. This file may be used under the
+ * MIT licence, as all of sonde, or under the GPL version 2.
+ *
+ * Sources: the kernel's Documentation/bpf/ringbuf.rst, bpf_helpers' own descriptions in
+ * linux/bpf.h; a sample's user registers are those that perf itself dumps (perf_get_regs_user).
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "record/engines/exact/exact_layout.h"
+#include "unwind/print.h"
+
+char _license[] SEC("license") = "Dual MIT/GPL";
+
+#define PF_KTHREAD 0x00200000u
+#define USER_CS	   0x33u /* of 64-bit code */
+/* A stack is not larger: what is further away is another one. */
+#define FAR_BYTES ((uint64_t)128 << 20)
+/* The walker looks at some words beyond the outermost frame. */
+#define SLACK_BYTES 64u
+/* So much is copied without asking whether it is needed. */
+#define CHEAP_BYTES ((uint64_t)32 << 10)
+/* And this beyond what a mark asks for, lest the walker miss some frames of it. */
+#define MARGIN_BYTES ((uint64_t)8 << 10)
+#define PIECES_MAX   16384u
+/* Where nothing tells the mapping's end, so much is tried. */
+#define BLIND_BYTES ((uint64_t)64 << 10)
+
+/* Of the kernel's types what is needed here; the loader finds the members in the kernel's own. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct pt_regs {
+	unsigned long sp, cs;
+};
+
+struct mm_struct {
+	unsigned long start_stack;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+};
+
+struct thread_struct {
+	unsigned long fsbase;
+};
+
+struct task_struct {
+	unsigned int flags;
+	int tgid;
+	struct mm_struct *mm;
+	struct task_struct *real_parent;
+	unsigned long sas_ss_sp;
+	unsigned long sas_ss_size;
+	struct thread_struct thread;
+};
+
+struct perf_event_attr {
+	uint32_t sample_stack_user;
+};
+
+struct perf_event {
+	struct perf_event_attr attr;
+};
+
+struct perf_sample_data {
+	uint64_t time;
+	struct {
+		uint32_t pid, tid;
+	} tid_entry;
+};
+
+struct bpf_perf_event_data_kern {
+	struct perf_sample_data *data;
+	struct perf_event *event;
+};
+
+#pragma clang attribute pop
+
+/* From 6.2 on: the context with the sample's own fields, and the event's. */
+void *bpf_cast_to_kern_ctx(void *context) __ksym;
+
+const volatile struct exact_settings settings;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, EXACT_PAGE);
+} rests SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, EXACT_THREADS);
+	__type(key, uint32_t);
+	__type(value, struct exact_thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct exact_counts);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct exact_processes);
+} processes SEC(".maps");
+
+/* The sample at hand, and what of its thread tells where its stack ends. */
+struct sample {
+	uint64_t time_ns, sp;
+	uint32_t pid, tid, dump_bytes;
+	uint64_t start_stack_va, control_va, signal_va, signal_bytes;
+};
+
+/* The copying of a rest. */
+struct copying {
+	struct exact_piece piece; /* its va: where it goes on */
+	uint64_t paged_va;	  /* up to here page by page */
+	uint64_t bytes;		  /* copied */
+	uint32_t absent, looked_up, is_lost;
+};
+
+/*
+ * Functions that are not static are verified once, whatever their callers know; with them inline
+ * the verifier would walk through each as often as there are ways to it, and take three times as
+ * long.
+ */
+
+/* The entry of a thread; EXACT_THREADS: it has none. */
+__weak uint32_t find_thread(uint32_t tid)
+{
+	for (uint32_t i = 0; i < EXACT_PROBES; i++) {
+		uint32_t key = (exact_hash(tid) + i) % EXACT_THREADS;
+		struct exact_thread *thread = bpf_map_lookup_elem(&threads, &key);
+
+		if (thread && thread->tid == tid)
+			return key;
+	}
+	return EXACT_THREADS;
+}
+
+static int is_known(const struct exact_processes *known, uint32_t pid)
+{
+	uint32_t bit = pid % EXACT_PROCESSES;
+
+	return known->bits[bit / 64] >> bit % 64 & 1;
+}
+
+/* A young process is not told of yet; but its parent is, or that one's. */
+static int is_wanted_process(uint32_t pid, const struct task_struct *task)
+{
+	uint32_t zero = 0;
+	const struct exact_processes *known = bpf_map_lookup_elem(&processes, &zero);
+
+	if (!known || !known->is_on || is_known(known, pid))
+		return 1;
+	const struct task_struct *parent = task->real_parent;
+
+	return is_known(known, (uint32_t)parent->tgid) ||
+	       is_known(known, (uint32_t)parent->real_parent->tgid);
+}
+
+/* ---- marks ---- */
+
+__weak int is_intact(const struct exact_mark *mark)
+{
+	if (!mark)
+		return 0;
+	for (int i = 0; i < EXACT_MARK_SLOTS; i++) {
+		uint64_t word[4];
+
+		if (bpf_probe_read_user(word, sizeof(word), (const void *)mark->slot_va[i]) ||
+			word[0] != mark->pc[i] || unwind_print(word + 1) != mark->print[i])
+			return 0;
+	}
+	return 1;
+}
+
+/*
+ * Takes note of a sample.  A mark inside of the sp of some sample after its own is gone: the frames
+ * were left, and what is there now is not what the walker will remember, even if it looks the same.
+ */
+static void note_sample(struct exact_thread *thread, const struct sample *s)
+{
+	uint64_t marks_ns = *(volatile uint64_t *)&thread->marks_ns;
+
+	if (marks_ns != thread->popped_ns) {
+		thread->popped_ns = marks_ns;
+		/* Marks that came too late, after another sample: nothing is known of that one. */
+		thread->popped_va = marks_ns == thread->last_ns ? 0 : UINT64_MAX;
+	}
+	if (thread->popped_va < s->sp)
+		thread->popped_va = s->sp;
+	thread->last_ns = s->time_ns;
+}
+
+/* Up to where memory is needed for the innermost mark that is intact; 0: there is none. */
+static uint64_t marked_va(struct exact_thread *thread)
+{
+	uint64_t version = *(volatile uint64_t *)&thread->version, need_va = 0;
+
+	if (version & 1)
+		return 0;
+	for (uint32_t i = 0; i < EXACT_MARKS && i < thread->mark_count; i++) {
+		const struct exact_mark *mark = &thread->marks[i];
+
+		if (mark->slot_va[0] >= thread->popped_va && is_intact(mark)) {
+			need_va = mark->need_va;
+			break;
+		}
+	}
+	return *(volatile uint64_t *)&thread->version == version ? need_va : 0;
+}
+
+/* ---- the end of the stack ---- */
+
+static long take_mapping(struct task_struct *task, struct vm_area_struct *vma, uint64_t *end_va)
+{
+	*end_va = vma->vm_end;
+	return 0;
+}
+
+/* The end of the mapping that sp is in; 0: not to be had. */
+__weak uint64_t mapping_end(uint64_t sp)
+{
+	uint64_t end_va = 0;
+
+	bpf_find_vma(bpf_get_current_task_btf(), sp, take_mapping, &end_va, 0);
+	return end_va;
+}
+
+static int is_between(uint64_t va, uint64_t low_va, uint64_t high_va)
+{
+	return va >= low_va && va < high_va;
+}
+
+/* Sets where the rest ends, and why; thread_bytes: the limit of what is not the main stack. */
+__weak int find_end(const struct sample *s, struct copying *c, uint64_t thread_bytes)
+{
+	if (!s || !c)
+		return 0;
+	uint64_t sp = s->sp, limit = settings.main_bytes, end_va = s->start_stack_va;
+
+	if (!is_between(sp, end_va - FAR_BYTES, end_va)) {
+		limit = thread_bytes;
+		if (is_between(sp, s->signal_va, s->signal_va + s->signal_bytes)) {
+			end_va = s->signal_va + s->signal_bytes;
+		} else if (is_between(sp, s->control_va - FAR_BYTES, s->control_va)) {
+			end_va = s->control_va;
+		} else {
+			end_va = mapping_end(sp);
+			if (!end_va)
+				end_va = c->piece.low_va + BLIND_BYTES;
+			c->looked_up = 1;
+			if (limit == settings.main_bytes || limit == settings.thread_bytes)
+				limit = settings.mapped_bytes;
+		}
+	}
+	end_va += SLACK_BYTES;
+	c->piece.high_va = end_va;
+	c->piece.end = EXACT_END_STACK;
+	if (end_va > c->piece.low_va && end_va - c->piece.low_va > limit) {
+		c->piece.high_va = c->piece.low_va + limit;
+		c->piece.end = EXACT_END_LIMIT;
+	}
+	return 1;
+}
+
+/* ---- copying ---- */
+
+/* Memory is missing: from now on page by page, and no further than the mapping. */
+static void meet_gap(struct copying *c, uint32_t size)
+{
+	uint64_t va = c->piece.va, end_va;
+
+	c->paged_va = va + size;
+	if (c->looked_up)
+		return;
+	c->looked_up = 1;
+	end_va = mapping_end(c->piece.sp);
+	if (!end_va)
+		end_va = va + BLIND_BYTES;
+	if (end_va < c->piece.high_va)
+		c->piece.high_va = end_va;
+}
+
+static uint64_t wake_flag(const struct copying *c)
+{
+	if (c->piece.va + c->piece.size < c->piece.high_va ||
+		bpf_ringbuf_query(&rests, BPF_RB_AVAIL_DATA) < settings.wake_bytes)
+		return BPF_RB_NO_WAKEUP;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+/* Copies the next piece, which ends with a page, in a record with room for so much. 1: no room. */
+static __always_inline long copy_piece(struct copying *c, const uint64_t room)
+{
+	uint64_t va = c->piece.va, left = c->piece.high_va - va;
+	uint64_t size = room - va % EXACT_PAGE;
+	struct exact_piece *piece = bpf_ringbuf_reserve(&rests, sizeof(*piece) + room, 0);
+
+	if (!piece) {
+		c->is_lost = 1;
+		return 1;
+	}
+	if (left < size)
+		size = left;
+	if (size == 0 || size > room || bpf_probe_read_user(piece + 1, size, (const void *)va)) {
+		bpf_ringbuf_discard(piece, BPF_RB_NO_WAKEUP);
+		meet_gap(c, size);
+		if (room == EXACT_SHORT) {
+			c->piece.va += size;
+			c->absent++;
+		}
+		return 0;
+	}
+	c->piece.size = size;
+	*piece = c->piece;
+	bpf_ringbuf_submit(piece, wake_flag(c));
+	c->bytes += size;
+	c->piece.va += size;
+	return 0;
+}
+
+__weak long copy_long(struct copying *c)
+{
+	return c ? copy_piece(c, EXACT_LONG) : 1;
+}
+
+__weak long copy_short(struct copying *c)
+{
+	return c ? copy_piece(c, EXACT_SHORT) : 1;
+}
+
+static long copy_next(uint32_t i, struct copying *c)
+{
+	uint64_t va = c->piece.va;
+
+	if (va >= c->piece.high_va)
+		return 1;
+	if (va < c->paged_va || c->piece.high_va - va <= 2 * EXACT_SHORT)
+		return copy_short(c) != 0;
+	return copy_long(c) != 0;
+}
+
+static void copy_rest(struct copying *c, struct exact_counts *count)
+{
+	c->piece.va = c->piece.low_va;
+	bpf_loop(PIECES_MAX, copy_next, c, 0);
+	count->rests++;
+	count->bytes += c->bytes;
+	count->absent += c->absent;
+	count->limited += c->piece.end == EXACT_END_LIMIT;
+	count->lost += c->is_lost;
+}
+
+/* ---- samples ---- */
+
+/* Ends the rest at a mark that is intact, if nothing speaks against it. */
+static void apply_marks(struct exact_thread *thread, struct copying *c, struct exact_counts *count)
+{
+	uint64_t need_va = 0;
+
+	if (thread->wanted != thread->given) {
+		thread->given = thread->wanted;
+		c->piece.is_wanted = 1;
+	} else if (c->piece.high_va - c->piece.low_va > CHEAP_BYTES) {
+		need_va = marked_va(thread);
+	}
+	if (!need_va)
+		return;
+	count->marked++;
+	need_va += MARGIN_BYTES;
+	if (need_va >= c->piece.high_va)
+		return;
+	c->piece.high_va = need_va;
+	c->piece.end = EXACT_END_MARK;
+}
+
+static void take_sample(const struct sample *s)
+{
+	uint32_t zero = 0, key = find_thread(s->tid);
+	struct exact_thread *thread = bpf_map_lookup_elem(&threads, &key);
+	struct exact_counts *count = bpf_map_lookup_elem(&counts, &zero);
+	struct copying c = {
+		.piece = {.time_ns = s->time_ns, .sp = s->sp, .tid = s->tid},
+	};
+
+	if (!count)
+		return;
+	count->samples++;
+	if (thread)
+		note_sample(thread, s);
+	c.piece.low_va = s->sp + s->dump_bytes;
+	find_end(s, &c, thread ? thread->limit_bytes : settings.thread_bytes);
+	count->looked_up += c.looked_up;
+	if (c.piece.high_va <= c.piece.low_va)
+		return;
+	if (thread)
+		apply_marks(thread, &c, count);
+	if (c.piece.high_va > c.piece.low_va)
+		copy_rest(&c, count);
+}
+
+/* Sets who was sampled and where its stack is. 0: none that is wanted, or a 32-bit one. */
+static int find_stack(struct sample *s)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct mm_struct *mm = task->mm;
+
+	if (task->flags & PF_KTHREAD || !mm || regs->cs != USER_CS ||
+		!is_wanted_process(s->pid, task))
+		return 0;
+	s->sp = regs->sp;
+	s->start_stack_va = mm->start_stack;
+	s->control_va = task->thread.fsbase;
+	s->signal_va = task->sas_ss_sp;
+	s->signal_bytes = task->sas_ss_size;
+	return 1;
+}
+
+/* The kernel fills in the sample's fields before it runs the program: these tell all. */
+SEC("perf_event") int on_sample_told(void *context)
+{
+	struct bpf_perf_event_data_kern *told = bpf_cast_to_kern_ctx(context);
+	struct sample s = {
+		.time_ns = told->data->time,
+		.pid = told->data->tid_entry.pid,
+		.tid = told->data->tid_entry.tid,
+		.dump_bytes = told->event->attr.sample_stack_user,
+	};
+
+	if (find_stack(&s))
+		take_sample(&s);
+	return 1;
+}
+
+/* It fills them in afterwards: the copy's time is a little before the sample's. */
+SEC("perf_event") int on_sample(void *context)
+{
+	struct sample s = {
+		.time_ns = bpf_ktime_get_ns(),
+		.pid = (uint32_t)(bpf_get_current_pid_tgid() >> 32),
+		.tid = (uint32_t)bpf_get_current_pid_tgid(),
+		.dump_bytes = settings.dump_bytes,
+	};
+
+	if (find_stack(&s))
+		take_sample(&s);
+	return 1;
+}

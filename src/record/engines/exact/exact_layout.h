@@ -1,0 +1,107 @@
+#ifndef SONDE_RECORD_ENGINES_EXACT_EXACT_LAYOUT_H
+#define SONDE_RECORD_ENGINES_EXACT_EXACT_LAYOUT_H
+
+/*
+ * What the BPF program of the exact engine and the recorder tell each other: the program's
+ * settings, the pieces of stacks in its ring, and what it knows of each thread.  Read by both
+ * compilers.
+ */
+
+#include <stdint.h>
+
+enum {
+	EXACT_PAGE = 4096,
+	/* Bytes of stack in a record of the ring; both are whole pages. */
+	EXACT_LONG = 32768,
+	EXACT_SHORT = 4096,
+};
+
+/* The program's constants. */
+struct exact_settings {
+	uint32_t dump_bytes;   /* of stack in each sample, where the kernel does not tell */
+	uint32_t wake_bytes;   /* wake the recorder when the ring holds that much */
+	uint64_t main_bytes;   /* of a main thread's stack that are copied at most */
+	uint64_t thread_bytes; /* of another stack, of a thread about which nothing is known yet */
+	uint64_t mapped_bytes; /* likewise, of a stack that ends nobody knows where in a mapping */
+};
+
+/* Why a rest ends where it does. */
+enum exact_end {
+	EXACT_END_STACK, /* at the end of the stack, so far as that can be told */
+	EXACT_END_MARK,	 /* at a mark that was intact */
+	EXACT_END_LIMIT, /* at the limit of bytes */
+};
+
+/* A piece of the rest of one sample's stack, [va, va + size), and the record's size bytes. */
+struct exact_piece {
+	uint64_t time_ns; /* of the sample; in old kernels of the copy, shortly before it */
+	uint64_t sp;	  /* of the sample */
+	uint64_t va;
+	uint64_t low_va, high_va; /* of the rest: all that was to be copied */
+	uint32_t tid;		  /* of the sample */
+	uint32_t size;
+	uint32_t end;	    /* enum exact_end */
+	uint32_t is_wanted; /* the rest was wanted whole; see exact_thread */
+};
+
+enum { EXACT_MARKS = 16, EXACT_MARK_SLOTS = 16 };
+
+/*
+ * A run of frames of a thread's last stack, by a few of them: where the return address stands, that
+ * address, and the print (unwind/print.h) of the three words above it.  While these are as they
+ * were, the stack outside of them is taken to be as it was, as suffix reuse does; to see it for
+ * itself the walker needs memory up to need_va.
+ */
+struct exact_mark {
+	uint64_t need_va;
+	uint64_t slot_va[EXACT_MARK_SLOTS]; /* ascending */
+	uint64_t pc[EXACT_MARK_SLOTS], print[EXACT_MARK_SLOTS];
+};
+
+/* What the program gets to know of a thread, and what it keeps. */
+struct exact_thread {
+	uint64_t version;     /* odd while the recorder writes: nothing is taken from it then */
+	uint64_t limit_bytes; /* of a stack that is not the main thread's; main_bytes: not known */
+	uint64_t marks_ns;    /* the sample that the marks are from, by its last_ns */
+	uint32_t tid;	      /* 0: free */
+	uint32_t mark_count;
+	uint32_t wanted; /* raised by one: the next sample is wanted whole, whatever the marks */
+	uint32_t given;	 /* by the program: it is as far as that */
+	/* The program's: the time of the last sample, and of which marks popped_va is. */
+	uint64_t last_ns, popped_ns;
+	uint64_t popped_va; /* some sample since then had its sp here: inner marks are gone */
+	struct exact_mark marks[EXACT_MARKS]; /* innermost first */
+};
+
+/* A thread is in one of EXACT_PROBES entries from exact_hash(tid) on, round the end. */
+enum { EXACT_THREAD_BITS = 9, EXACT_THREADS = 1 << EXACT_THREAD_BITS, EXACT_PROBES = 8 };
+
+static inline uint32_t exact_hash(uint32_t tid)
+{
+	return tid * 2654435769u >> (32 - EXACT_THREAD_BITS);
+}
+
+/*
+ * The processes whose stacks are wanted, where the events sample others too: a bit for each, by the
+ * lower bits of its pid.  Several may share one, which costs a copy now and then.
+ */
+enum { EXACT_PROCESSES = 1 << 16 };
+
+struct exact_processes {
+	uint64_t is_on; /* 0: all are wanted */
+	uint64_t bits[EXACT_PROCESSES / 64];
+};
+
+/* Counted by the program, on each CPU. */
+struct exact_counts {
+	uint64_t samples;   /* that it was run for */
+	uint64_t rests;	    /* of which it copied a rest */
+	uint64_t bytes;	    /* of stack, in those */
+	uint64_t marked;    /* samples in which a mark was intact, with a rest or without */
+	uint64_t limited;   /* rests that ended at the limit of bytes */
+	uint64_t lost;	    /* rests for which the ring had no room, at least for a part */
+	uint64_t absent;    /* pages that were not in memory */
+	uint64_t looked_up; /* mappings */
+};
+
+#endif

@@ -1,0 +1,75 @@
+#ifndef SONDE_RECORD_ENGINES_EXACT_EXACT_TUNING_H
+#define SONDE_RECORD_ENGINES_EXACT_EXACT_TUNING_H
+
+/*
+ * How much of each thread's stack is copied, learned from earlier walks.  The BPF program has three
+ * things for each thread: marks, from which outwards the stack is what it was; a request for a
+ * whole stack, for the checks of suffix reuse; and a limit, for stacks whose end is unknown, such
+ * as a coroutine's within a large heap.  The preloaded library has marks, too.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/engines/exact/exact.h"
+#include "record/engines/exact/exact_layout.h"
+#include "record/events/perf_record.h"
+#include "unwind/walk.h"
+
+/* ---- marks ---- */
+
+/*
+ * Return addresses of frames that are gone can stay in the holes of new frames, where they look as
+ * if nothing had changed.  A thread in which that has misled us does without marks for a while, and
+ * each time twice as long.  Zero at the thread's start.
+ */
+struct marks_trust {
+	uint32_t samples_without; /* that are still to come */
+	uint32_t lately;	  /* how many there were the last time */
+};
+/* A mark has misled us. */
+void marks_trust_lose(struct marks_trust *trust);
+/* Counts a sample.  False: it is one to do without marks after. */
+bool marks_trust_ask(struct marks_trust *trust);
+
+/* Chooses marks in a thread's last stack, innermost first; returns how many. */
+uint32_t exact_marks_choose(
+	const struct unwind_history *history, struct exact_mark marks[EXACT_MARKS]);
+
+/* The entry of a thread in the table of EXACT_THREADS; NULL: it has none. */
+struct exact_thread *exact_threads_find(struct exact_thread *threads, uint32_t tid);
+/*
+ * The same, made if need be: with no marks, and no limit but limit_bytes.  When there is no room,
+ * another thread loses its entry, which costs it nothing but copies.
+ */
+struct exact_thread *exact_threads_add(
+	struct exact_thread *threads, uint32_t tid, uint64_t limit_bytes);
+/* Replaces a thread's marks, while the program may be reading them, with those of a sample. */
+void exact_thread_mark(struct exact_thread *thread, const struct exact_mark *marks,
+	uint32_t mark_count, uint64_t marks_ns);
+
+/* ---- learning ---- */
+
+/* A stack is not deeper, or is cut. */
+#define EXACT_STACK_BYTES_MAX ((uint64_t)64 << 20)
+
+/* What the recorder alone knows of the thread in the same entry of the table. */
+struct exact_request {
+	bool is_open;	     /* a whole stack was asked for */
+	uint32_t age;	     /* samples since then */
+	uint32_t limit_hold; /* so many samples the limit is held after it was too low */
+	uint32_t limit_held; /* how many of them are still to come */
+	struct marks_trust trust;
+};
+
+struct exact_tuning {
+	struct exact_thread *threads; /* [EXACT_THREADS], shared with the program */
+	struct exact_request requests[EXACT_THREADS];
+	uint64_t slack_ns; /* the program's time of a sample may be that much off the sample's */
+};
+
+/* As exact_learn, exact.h. */
+void exact_tuning_learn(struct exact_tuning *t, const struct perf_sample *sample,
+	const struct stack_rest *rest, const struct unwind_history *history, bool is_short);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * Waits on the anchors of the rings, which the kernel makes readable each time that a part of the
+ * ring was written.  The rings of tracking records are only looked at by the clock: a readable
+ * anchor wakes one waiter, and that is the recorder, which opens the files of new programs at once.
+ */
+#include "record/engines/perf/keeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "record/engines/perf/urgency.h"
+
+/* The smallest ring of tracks holds 60 maps; a program's start takes longer. */
+#define NAP_NS (SECOND_NS / 100)
+
+struct keeper {
+	struct perf_event_set *set;
+	int end_fds[2];	     /* of a pipe; it is over once the second is closed */
+	uint64_t stop_ns;    /* when to stop the sampling; 0: never */
+	struct exact *exact; /* NULL: none is there yet */
+	pthread_t thread;
+	VEC(struct pollfd) polled; /* end_fds[0] first */
+};
+
+static void move_all(struct perf_event_set *set)
+{
+	for (size_t i = 0; i < set->cpus.count; i++)
+		for (int s = 0; s < PERF_STREAM_COUNT; s++)
+			if (set->cpus.data[i].ring[s].page)
+				ring_move(&set->cpus.data[i].ring[s]);
+}
+
+static void keep_rests(struct keeper *k)
+{
+	struct exact *exact = __atomic_load_n(&k->exact, __ATOMIC_ACQUIRE);
+
+	if (exact)
+		exact_keep(exact);
+}
+
+/* Descriptors that hung up would wake us for ever. */
+static void drop_hung_up(struct keeper *k)
+{
+	for (size_t i = 1; i < k->polled.count; i++)
+		if (k->polled.data[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+			k->polled.data[i].fd = -1;
+}
+
+/* Stops the sampling if it is time. How long it may be until the next look. */
+static uint64_t watch_time(struct keeper *k)
+{
+	uint64_t stop_ns = __atomic_load_n(&k->stop_ns, __ATOMIC_RELAXED);
+
+	if (stop_ns == 0 || perf_event_set_is_stopped(k->set))
+		return NAP_NS;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (now_ns >= stop_ns)
+		perf_event_set_stop(k->set);
+	else if (stop_ns - now_ns < NAP_NS)
+		return stop_ns - now_ns;
+	return NAP_NS;
+}
+
+static void *keep(void *argument)
+{
+	struct keeper *k = argument;
+
+	urgency_raise_keeper();
+	while (!k->polled.data[0].revents) {
+		struct timespec nap = {.tv_nsec = (long)watch_time(k)};
+
+		move_all(k->set);
+		keep_rests(k);
+		(void)ppoll(k->polled.data, k->polled.count, &nap, NULL);
+		drop_hung_up(k);
+	}
+	return NULL;
+}
+
+static void poll_fd(struct keeper *k, int fd)
+{
+	vec_push(&k->polled, (struct pollfd){.fd = fd, .events = POLLIN});
+}
+
+static void poll_all(struct keeper *k)
+{
+	poll_fd(k, k->end_fds[0]);
+	for (size_t i = 0; i < k->set->cpus.count; i++)
+		for (int s = 0; s < PERF_STREAM_COUNT; s++)
+			if (s != PERF_STREAM_TRACK && k->set->cpus.data[i].anchor_fd[s] >= 0)
+				poll_fd(k, k->set->cpus.data[i].anchor_fd[s]);
+}
+
+/* The thread takes no signals: they are the recorder's. */
+static bool start(struct keeper *k)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int code = pthread_create(&k->thread, NULL, keep, k);
+
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return code == 0;
+}
+
+static void keeper_free(struct keeper *k)
+{
+	vec_deinit(&k->polled);
+	free(k);
+}
+
+struct keeper *keeper_create(struct perf_event_set *set)
+{
+	struct keeper *k = xalloc(sizeof(*k));
+
+	k->set = set;
+	if (pipe2(k->end_fds, O_CLOEXEC) == 0) {
+		poll_all(k);
+		if (start(k))
+			return k;
+		close(k->end_fds[0]);
+		close(k->end_fds[1]);
+	}
+	keeper_free(k);
+	return NULL;
+}
+
+void keeper_stop_at(struct keeper *k, uint64_t time_ns)
+{
+	__atomic_store_n(&k->stop_ns, time_ns, __ATOMIC_RELAXED);
+}
+
+void keeper_serve(struct keeper *k, struct exact *exact)
+{
+	__atomic_store_n(&k->exact, exact, __ATOMIC_RELEASE);
+}
+
+void keeper_destroy(struct keeper *k)
+{
+	if (!k)
+		return;
+	/* A write could be interrupted, and the thread would be left with what we free; this
+	 * cannot. */
+	close(k->end_fds[1]);
+	pthread_join(k->thread, NULL);
+	close(k->end_fds[0]);
+	keeper_free(k);
+}

@@ -1,0 +1,243 @@
+#ifndef SONDE_RECORD_ENGINES_PERF_PERF_EVENT_H
+#define SONDE_RECORD_ENGINES_PERF_PERF_EVENT_H
+
+/*
+ * The perf events of one recording and the rings that they write to.
+ *
+ * There are several clocks, and one of them runs at a time: the larger the copy of the stack in a
+ * sample, the more it costs the target.
+ */
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "formats/sonde/layout/capture.h"
+#include "record/engines/exact/exact.h"
+#include "record/engines/perf/ring.h"
+#include "record/events/perf_attr.h"
+
+/* ---- rings ---- */
+
+/*
+ * Each CPU has rings for samples, for tracking records (maps, names, forks and exits), for
+ * switches, for the stacks at switches and for wakings, so that a flood of one loses nothing of
+ * another.  A ring belongs to an event of our own that does nothing else.  The ring of wakings is
+ * the exception: it belongs to the event on the CPU that reports all wakings there.  The events on
+ * the recorded tasks, inherited by every thread and process that these make, write to the ring of
+ * their CPU.  So tasks come and go, and the rings stay.
+ */
+
+struct perf_event_set;
+
+enum perf_stream {
+	PERF_STREAM_SAMPLES,
+	PERF_STREAM_TRACK,
+	PERF_STREAM_SWITCHES,
+	PERF_STREAM_SWITCH_STACKS,
+	PERF_STREAM_COUNTERS,
+	PERF_STREAM_WAKINGS,
+	PERF_STREAM_COUNT
+};
+
+struct perf_event_cpu {
+	int number;
+	int anchor_fd[PERF_STREAM_COUNT]; /* the rings' events; -1: no such stream */
+	struct ring ring[PERF_STREAM_COUNT];
+	/* For who takes switches: the task that left it last, and when. */
+	int64_t left_tid;
+	uint64_t left_ns;
+};
+
+/* The CPU that a ring is of. */
+struct perf_event_cpu *perf_event_set_cpu(struct perf_event_set *set, const struct ring *ring);
+/* Which stream a ring is. */
+enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring);
+
+/* ---- events ---- */
+
+struct waking_format;
+
+/* What an event is there for. */
+enum perf_role {
+	PERF_ROLE_CLOCK, /* index: which */
+	PERF_ROLE_TRACK,
+	PERF_ROLE_SWITCH,	/* reports when tasks leave their CPU and come back */
+	PERF_ROLE_SWITCH_STACK, /* samples them when they leave; index: how thinly */
+	PERF_ROLE_COUNTER,	/* index: of the set's gears */
+};
+
+struct perf_source {
+	enum perf_role role;
+	uint32_t index;
+	uint32_t rank; /* counts the calls that opened events on a task */
+};
+
+struct perf_event {
+	struct perf_source source;
+	int cpu_number;
+	pid_t task; /* -1: everybody */
+	int fd;
+	uint64_t id; /* in the records; of all that have inherited it too */
+};
+
+/* One of the events that a counter is made of. */
+struct perf_gear {
+	uint32_t counter; /* which of the spec's */
+	uint32_t gear;
+	uint64_t period; /* 0: samples tell theirs */
+};
+
+#define PERF_CLOCK_MAX 9
+#define PERF_NO_CLOCK  UINT32_MAX
+
+/* What to open. */
+struct perf_event_spec {
+	uint64_t interval_ns;	   /* between samples of CPU time */
+	uint32_t halvings;	   /* clocks of half, a quarter … of that rate shall be there */
+	size_t ring_bytes_most;	   /* of samples, each CPU; 0: as many as are of use */
+	bool quick;		   /* and one of eight times the rate, for short threads */
+	uint32_t stack_bytes_most; /* of the user stack in a sample; 0: as much as there can be */
+	bool switches;		   /* report context switches */
+	bool switch_stacks;	   /* and sample them, where that is granted */
+	const struct waking_format *waking;  /* to report wakings; NULL: not */
+	const struct perf_counter *counters; /* [counter_count] */
+	size_t counter_count;
+	struct exact *exact; /* to be run at each sample; NULL: none is */
+};
+
+/* Of one of the counters. */
+struct perf_counted {
+	uint64_t events; /* that there were */
+	uint64_t lost;	 /* samples of them */
+};
+
+struct perf_event_counts {
+	uint64_t cpu_ns; /* of all processes, those still alive too; means nothing if wide */
+	uint64_t lost;	 /* samples, but for stacks at switches, that found no room; 0: not told */
+	struct perf_counted counters[CAPTURE_METRIC_MAX];
+};
+
+struct perf_event_set {
+	struct perf_event_spec spec;
+	struct perf_grant grant;
+	struct backlog backlog;			  /* what was moved out of the rings */
+	VEC(struct perf_event_cpu) cpus;	  /* the CPUs that are online */
+	VEC(struct perf_event) events;		  /* on the recorded tasks */
+	struct perf_clock clocks[PERF_CLOCK_MAX]; /* at each rate one for each size of copy */
+	uint32_t clock_count;
+	uint32_t size_count;		 /* of copies: the large one, perhaps a small one */
+	uint32_t quick;			 /* the quick one; PERF_NO_CLOCK: there is none */
+	uint32_t chosen;		 /* by perf_event_set_choose */
+	uint32_t clock;			 /* the one that runs */
+	uint32_t rank;			 /* of the last task */
+	size_t old;			 /* so many of the first events are to be dropped */
+	struct perf_event_counts before; /* of events that are closed */
+	uint32_t stack_rates;		 /* at how many rates stacks at switches can be taken */
+	uint32_t thinning;		 /* the one of them that holds; 0: each */
+	VEC(struct perf_gear) gears;	 /* of all counters */
+	uint32_t gear_of[CAPTURE_METRIC_MAX]; /* [counter] the gear that runs */
+	bool is_wide;	 /* the clocks are the CPUs', not the tasks': all processes are sampled */
+	bool tracks_all; /* and so are the trackers */
+	/*
+	 * The events change, and are switched on and off, under the lock; all that is done by the
+	 * recorder's thread, but for perf_event_set_stop.
+	 */
+	pthread_mutex_t lock;
+	bool is_stopped; /* no event samples */
+	bool is_held;	 /* nor does any that is opened report anything yet */
+};
+
+/*
+ * Opens the rings, and all events on first: a child that has not called exec yet (on_exec: sampling
+ * begins with its exec, tracking at once), a task, 0 for ourselves, or -1 for everybody.  Without
+ * on_exec sampling begins with perf_event_set_go_on.
+ */
+must_use struct error *perf_event_set_open(
+	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t first, bool on_exec);
+/*
+ * Opens the rings alone, for a set that grows by perf_event_set_add; sampling begins with
+ * perf_event_set_go_on.  tried_on: whom the kernel is asked about, 0 for ourselves, -1 for
+ * everybody.
+ */
+must_use struct error *perf_event_set_prepare(
+	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t tried_on);
+/* Before the first event: only one size of copy, as there are many tasks. */
+void perf_event_set_slim(struct perf_event_set *set);
+/* A zeroed set is fine. */
+void perf_event_set_close(struct perf_event_set *set);
+/*
+ * Opens the events on one more task, or with -1 on everybody on each CPU, in the state that the
+ * others are in. 0, or an errno with none left open on it: ESRCH, it is gone; EMFILE, too many.
+ */
+int perf_event_set_add(struct perf_event_set *set, pid_t task);
+/* How many descriptors a task takes. */
+size_t perf_event_set_task_fds(const struct perf_event_set *set);
+
+/* The event with that id in its records, or NULL. */
+const struct perf_source *perf_event_set_find(const struct perf_event_set *set, uint64_t id);
+
+/*
+ * Puts all events on the CPUs, whoever runs there, instead of on tasks: a new thread has no clock
+ * of its own then, which would first have to run for a whole interval, and a fork has no events to
+ * copy.  It takes privileges; what is of others must be passed over by the caller.  False: not
+ * allowed, nothing has changed.
+ */
+bool perf_event_set_widen(struct perf_event_set *set);
+/*
+ * Renewing: begins a set for the same rings, whose samples have less of the stack and run the
+ * program, at the same rate.  Events that are added to it stand still until it takes the place of
+ * the old one, which it does as a whole, or it is cancelled.
+ */
+void perf_event_set_renew(const struct perf_event_set *set, struct exact *exact,
+	uint32_t stack_bytes, struct perf_event_set *fresh);
+/*
+ * The fresh events start as the old ones stop.  What these have written can be told apart until
+ * they are dropped.
+ */
+void perf_event_set_replace(struct perf_event_set *set, struct perf_event_set *fresh);
+void perf_event_set_drop_old(struct perf_event_set *set);
+void perf_event_set_cancel(struct perf_event_set *fresh);
+/*
+ * Lets another of the clocks run: with the rate halved so many times, at most as the spec said, and
+ * with the small copy of the stack, of which perf_event_set_small_bytes tells the size; 0: there is
+ * no such clock, and the large copy is taken.
+ */
+void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool small);
+/*
+ * Lets the quick clock run instead, or the chosen one again. False: there is none, or the clocks
+ * are wide.
+ */
+bool perf_event_set_quicken(struct perf_event_set *set, bool quick);
+uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
+
+/* Whether stacks at switches are sampled. */
+bool perf_event_set_has_switch_stacks(const struct perf_event_set *set);
+/*
+ * Tells how many there are a second, and how many switches; of very many not each is sampled from
+ * then on.
+ */
+void perf_event_set_thin(struct perf_event_set *set, double stacks_hz, double switches_hz);
+
+/* Asks each event, which interrupts the threads that run. */
+struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set);
+/*
+ * The gear that a sample in a ring of counters is of, by the event that it names, or NULL.  Of two
+ * software events of one kind the kernel gives both samples the id of the first, so a counter of
+ * context switches may have that of the stacks at switches: it then is of the gear that runs.
+ */
+const struct perf_gear *perf_event_set_gear(
+	const struct perf_event_set *set, const struct perf_source *source);
+/* Lets another gear of the counter run. */
+void perf_event_set_shift(struct perf_event_set *set, uint32_t counter, uint32_t gear);
+/* Whether the kernel has taken all clocks off their tasks: these are gone, or more powerful now. */
+bool perf_event_set_hung_up(const struct perf_event_set *set);
+/* Stops the sampling, from any thread, or lets it go on. */
+void perf_event_set_stop(struct perf_event_set *set);
+bool perf_event_set_is_stopped(const struct perf_event_set *set);
+void perf_event_set_go_on(struct perf_event_set *set);
+
+#endif

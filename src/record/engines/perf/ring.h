@@ -1,0 +1,146 @@
+#ifndef SONDE_RECORD_ENGINES_PERF_RING_H
+#define SONDE_RECORD_ENGINES_PERF_RING_H
+
+/*
+ * The ring buffer that the kernel shares with us, one for each event and CPU: records of varying
+ * length, put in at the head by the kernel, taken out at the tail by us.  Whoever looks first moves
+ * all records to a backlog, from which they are processed.  So the kernel finds room, however long
+ * processing takes.
+ *
+ * struct ring_merge takes records out of many rings in the order of their times.
+ */
+
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+/* ---- the backlog ---- */
+
+/*
+ * Records that have left the kernel's rings and wait to be processed: a queue for each ring, made
+ * of blocks from one pool.
+ *
+ * Any thread that holds the lock may put records in.  One thread, always the same, takes them out,
+ * and needs the lock only once per block.
+ *
+ * Memory: at most BACKLOG_BYTES for all queues, and one more block for each queue.  Blocks are
+ * allocated when first needed and reused.
+ */
+
+#define BACKLOG_BYTES	    ((size_t)64 << 20)
+#define BACKLOG_BLOCK_BYTES ((size_t)128 << 10)
+
+/* How much of the pool a record may use up, so that floods of one kind leave room for others. */
+enum backlog_rank {
+	BACKLOG_SPARE, /* half: what can be estimated without it */
+	BACKLOG_USUAL, /* seven eighths */
+	BACKLOG_VITAL, /* all: what other records can't be understood without */
+	BACKLOG_RANKS
+};
+
+struct backlog_block;
+
+struct backlog {
+	pthread_mutex_t lock;
+	/* Under the lock. */
+	struct backlog_block *spare;
+	size_t most[BACKLOG_RANKS]; /* blocks */
+	size_t used;		    /* blocks, but for the last one of each queue */
+};
+
+struct backlog_queue {
+	struct backlog_block *first; /* the reader's */
+	struct backlog_block *last;  /* the writers', under the lock */
+	size_t taken_bytes;	     /* of the first block; the reader's */
+};
+
+/* bytes_most: of all queues, rounded down to blocks. */
+void backlog_init(struct backlog *b, size_t bytes_most);
+/* All queues have been cleared. */
+void backlog_deinit(struct backlog *b);
+void backlog_lock(struct backlog *b);
+void backlog_unlock(struct backlog *b);
+
+/*
+ * With the lock held: room for size bytes, a multiple of 8 and at most a block; NULL: what its
+ * rank may use of the pool is used up.
+ */
+void *backlog_room(struct backlog *b, struct backlog_queue *q, size_t size, enum backlog_rank rank);
+/* With the lock held: the room obtained last now holds so many bytes for the reader. */
+void backlog_put(struct backlog_queue *q, size_t size);
+
+/* The reader's: where the oldest bytes are, or NULL; valid until backlog_take. */
+const void *backlog_next(struct backlog *b, struct backlog_queue *q);
+/* The oldest bytes have been processed. */
+void backlog_take(struct backlog_queue *q, size_t size);
+/* Drops all that waits; a zeroed queue is fine.  Nobody else uses the queue any more. */
+void backlog_clear(struct backlog *b, struct backlog_queue *q);
+
+/* The part of the pool that is in use, from 0 to 1. */
+double backlog_level(const struct backlog *b);
+
+/* ---- rings ---- */
+
+struct ring {
+	struct perf_event_mmap_page *page; /* NULL: not mapped */
+	const uint8_t *data;
+	size_t size_bytes; /* of data; a power of two */
+	uint64_t tail;	   /* the position up to which records were moved; under the lock */
+	uint8_t *joined;   /* where a record that wraps is put together; NULL until the first */
+	struct backlog *backlog;
+	struct backlog_queue queue;
+	bool is_behind; /* what the reader looked for is not all in the queue */
+	enum backlog_rank rank;
+	/* What is known of the records in it; false unless set. */
+	bool has_stacks; /* samples have a period and end in a copy of the stack */
+	bool has_chain;	 /* and have call chains */
+};
+
+/* Maps the ring of an event. 0, or the errno of mmap. */
+int ring_map(struct ring *r, struct backlog *backlog, int fd, size_t size_bytes);
+/* Uses memory that somebody else filled: page's data_head and data_tail count. For tests. */
+void ring_attach(struct ring *r, struct backlog *backlog, struct perf_event_mmap_page *page,
+	const void *data, size_t size);
+/* Unmaps what ring_map mapped, frees the rest; a zeroed ring is fine. */
+void ring_unmap(struct ring *r);
+/*
+ * Moves all records that are in the ring now to the backlog, from any thread.  False: the backlog
+ * has no room for all.
+ */
+bool ring_move(struct ring *r);
+
+/* The rest is for the one thread that processes the records. */
+
+/* Looks up how far the kernel has written. */
+void ring_look(struct ring *r);
+/* The oldest record; NULL: none as far as ring_look saw.  Valid until ring_release. */
+const struct perf_event_header *ring_record(struct ring *r);
+/* The oldest record has been processed. */
+void ring_release(struct ring *r);
+
+struct ring_lane {
+	struct ring *ring;
+	const struct perf_event_header *record; /* the ring's oldest; NULL: none */
+	uint64_t time_ns;			/* of the record */
+};
+
+struct ring_merge {
+	VEC(struct ring_lane) lanes;
+	struct ring_lane *current; /* the lane of the record handed out last */
+};
+
+void ring_merge_add(struct ring_merge *merge, struct ring *ring);
+void ring_merge_deinit(struct ring_merge *merge);
+/* Begins a round: looks up how far the kernel has written to each ring. */
+void ring_merge_look(struct ring_merge *merge);
+/*
+ * The oldest record of all rings that is not younger than horizon_ns, or NULL.  It is valid until
+ * the next call, which gives its room back.
+ */
+const struct perf_event_header *ring_merge_next(struct ring_merge *merge, uint64_t horizon_ns);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * Three small controllers of the snapshot engine.
+ *
+ * The size of copies follows what walks have needed.
+ *
+ * A ring that is half full wakes us, so draining earlier matters only for stacks.  While they are
+ * deep, the rings are drained soon after each sample is due.
+ *
+ * Threads are short-lived if many samples are missing, and no more than the threads so far explain.
+ * The quick clock goes when threads are few again; clocks on the CPUs stay.
+ */
+#include "record/engines/perf/tuning.h"
+
+#include "base/clock.h"
+
+/* ---- the size of copies ---- */
+
+enum {
+	PATIENCE_FIRST = 1024,
+	PATIENCE_GROWTH = 4,
+	PATIENCE_MAX = 1 << 18,
+	/* Of so many walks, so many may need more than the small copy. */
+	LOOK_AFTER = 1024,
+	BEYOND_MAX = 1,
+};
+
+void clock_choice_init(struct clock_choice *c)
+{
+	*c = (struct clock_choice){.patience = PATIENCE_FIRST};
+}
+
+static void look_again(struct clock_choice *c)
+{
+	c->walks = c->beyond = 0;
+}
+
+static void choose(struct clock_choice *c, bool small)
+{
+	c->small = small;
+	look_again(c);
+}
+
+static void give_up_small(struct clock_choice *c)
+{
+	choose(c, false);
+	if (c->patience < PATIENCE_MAX)
+		c->patience *= PATIENCE_GROWTH;
+}
+
+void clock_choice_walked(struct clock_choice *c, bool beyond)
+{
+	c->walks++;
+	c->beyond += beyond;
+	if (c->small) {
+		if (c->beyond > BEYOND_MAX)
+			give_up_small(c);
+		else if (c->walks >= LOOK_AFTER)
+			look_again(c);
+	} else if (c->walks >= c->patience) {
+		if (c->beyond == 0)
+			choose(c, true);
+		else
+			look_again(c);
+	}
+}
+
+/* ---- how often the rings are drained ---- */
+
+/* Between looks at the rings. */
+#define POLL_NS (SECOND_NS / 50)
+/* While stacks are deep, no later than this where there are several threads. */
+#define POLL_DEEP_NS (SECOND_NS / 2000)
+#define POLL_DUE_NS  (SECOND_NS / 60000)
+/* The later a sample is the longer its thread will be off the CPU, but it may come back. */
+#define POLL_LATE_NS (SECOND_NS / 500)
+#define DEEP_NS	     (SECOND_NS / 2)
+/* While threads are off the CPU whose stacks are to be read from outside. */
+#define POLL_BLOCKED_NS (SECOND_NS / 500)
+
+void drain_pace_sampled(struct drain_pace *p, uint64_t time_ns, int64_t tid)
+{
+	p->sampled_ns = time_ns;
+	p->takes_turns = p->sampled_tid != tid;
+	p->sampled_tid = tid;
+}
+
+/* How long to sleep while stacks are deep. */
+static uint64_t deep_time_ns(const struct drain_pace *p, uint64_t now_ns, uint64_t interval_ns)
+{
+	uint64_t due_ns = p->sampled_ns + interval_ns + POLL_DUE_NS;
+	uint64_t most_ns = p->takes_turns ? POLL_DEEP_NS : POLL_LATE_NS;
+	/* One that is late is waited for as long again: looks become fewer. */
+	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : now_ns - due_ns;
+
+	if (wait_ns < POLL_DUE_NS)
+		return POLL_DUE_NS;
+	return wait_ns < most_ns ? wait_ns : most_ns;
+}
+
+uint64_t drain_pace_wait_ns(struct drain_pace *p, uint64_t now_ns, uint64_t interval_ns,
+	uint64_t reads, bool is_waiting)
+{
+	if (reads != p->reads)
+		p->deep_until_ns = now_ns + DEEP_NS;
+	p->reads = reads;
+	if (now_ns < p->deep_until_ns)
+		return deep_time_ns(p, now_ns, interval_ns);
+	return is_waiting ? POLL_BLOCKED_NS : POLL_NS;
+}
+
+/* ---- short-lived threads ---- */
+
+/* So many samples missing, and such a part of all, make the CPUs' clocks worth their price. */
+#define MISSING_MIN  12
+#define MISSING_PART 50
+/* So many threads from one look to the next are many; so many looks with fewer are calm. */
+#define QUICK_THREADS 4
+#define QUICK_CALM    10
+
+static uint64_t threads_so_far(const struct perf_tally *tally)
+{
+	return process_table_thread_total(tally->recording->processes);
+}
+
+/*
+ * What threads explain that may have been short: two samples each.  Those that sampling has met are
+ * not, and must not explain what is missing as ticks come late on a busy machine.
+ */
+static uint64_t explained(const struct short_lives *s, const struct perf_tally *tally)
+{
+	return 2 * (threads_so_far(tally) - s->old);
+}
+
+void short_lives_begin(struct short_lives *s, const struct perf_tally *tally)
+{
+	s->old = s->threads = threads_so_far(tally);
+}
+
+static bool are_short(
+	const struct short_lives *s, struct perf_tally *tally, uint64_t due, uint64_t interval_ns)
+{
+	uint64_t found =
+		tally->recording->sampled_ns / interval_ns + perf_tally_lost(tally) + s->forgiven;
+
+	if (found + MISSING_MIN > due || found > due - due / MISSING_PART)
+		return false;
+	return due - found <= explained(s, tally);
+}
+
+static void help(struct short_lives *s, struct perf_event_set *events)
+{
+	if (!s->widen_refused)
+		s->widen_refused = !perf_event_set_widen(events);
+	if (s->widen_refused)
+		s->is_quick = perf_event_set_quicken(events, true);
+}
+
+static void end_when_calm(struct short_lives *s, struct perf_event_set *events, uint64_t threads)
+{
+	s->calm = threads - s->threads > QUICK_THREADS ? 0 : s->calm + 1;
+	s->threads = threads;
+	if (!s->is_quick || s->calm < QUICK_CALM)
+		return;
+	perf_event_set_quicken(events, false);
+	s->is_quick = false;
+}
+
+uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_set *events,
+	struct perf_tally *tally, uint64_t interval_ns)
+{
+	/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
+	if (events->is_wide || s->is_quick || explained(s, tally) < MISSING_MIN)
+		return 0;
+	return perf_tally_counts(tally).cpu_ns / interval_ns;
+}
+
+void short_lives_forgive(struct short_lives *s, const struct perf_event_set *events,
+	const struct perf_tally *tally, uint64_t interval_ns)
+{
+	struct perf_event_counts counts = perf_event_set_counts(events);
+	uint64_t due = counts.cpu_ns / interval_ns;
+	uint64_t found = tally->recording->sampled_ns / interval_ns + counts.lost;
+
+	s->forgiven = due > found ? due - found : 0;
+}
+
+void short_lives_watch(struct short_lives *s, struct perf_event_set *events,
+	struct perf_tally *tally, uint64_t interval_ns, uint64_t due)
+{
+	if (due > 0 && are_short(s, tally, due, interval_ns))
+		help(s, events);
+	end_when_calm(s, events, threads_so_far(tally));
+}

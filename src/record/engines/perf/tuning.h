@@ -1,0 +1,97 @@
+#ifndef SONDE_RECORD_ENGINES_PERF_TUNING_H
+#define SONDE_RECORD_ENGINES_PERF_TUNING_H
+
+/*
+ * What the snapshot engine adapts while it records: how much of the stack a sample copies, how long
+ * the rings may be left alone, and whether threads are too short-lived for clocks of their own.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/engines/perf/counters.h"
+#include "record/engines/perf/perf_event.h"
+
+/* ---- the size of copies ---- */
+
+/*
+ * A copy costs the target some 0.2 us a KB, so the small one is used where it is enough: suffix
+ * reuse makes it enough for deep stacks that hardly change.  What a copy does not hold must be read
+ * from the live process, which may come too late.  So after very few such reads the large copy is
+ * used again, and each time it takes longer until the small one is tried once more.
+ */
+
+struct clock_choice {
+	bool small;		/* what is to be used now */
+	uint32_t walks, beyond; /* since that was looked at: all, and those that needed more */
+	uint32_t patience;	/* walks with the large copy before the small one is tried */
+};
+
+void clock_choice_init(struct clock_choice *c);
+/* A stack was walked; beyond: the small copy does not, or would not, hold what it took. */
+void clock_choice_walked(struct clock_choice *c, bool beyond);
+
+/* ---- how often the rings are drained ---- */
+
+/*
+ * A stack that is not whole in its sample has to be read from the process before it changes.
+ */
+
+/* Zeroed at first. */
+struct drain_pace {
+	uint64_t sampled_ns;	/* when the last sample was taken */
+	int64_t sampled_tid;	/* of whom */
+	bool takes_turns;	/* the sample before was another thread's */
+	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
+	uint64_t reads;		/* of the live process, at the last look */
+};
+
+/* A sample of the clock was taken. */
+void drain_pace_sampled(struct drain_pace *p, uint64_t time_ns, int64_t tid);
+/*
+ * How long to sleep.  interval_ns: between samples, as they are taken now; reads: of the memory of
+ * processes, so far; is_waiting: for threads off the CPU whose stacks are to be read from outside.
+ */
+uint64_t drain_pace_wait_ns(struct drain_pace *p, uint64_t now_ns, uint64_t interval_ns,
+	uint64_t reads, bool is_waiting);
+
+/* ---- short-lived threads ---- */
+
+/*
+ * A task's clock starts with a whole interval, so it misses threads that are shorter, and half a
+ * sample of all others.  Where that makes a difference the CPUs' clocks take over, or, where these
+ * are not allowed, a quicker clock, which ticks a few times even in short threads.
+ */
+
+/* Zeroed at first. */
+struct short_lives {
+	bool widen_refused;
+	bool is_quick;	   /* the quick clock runs, in place of wide ones */
+	uint64_t old;	   /* threads that were there when sampling began */
+	uint64_t threads;  /* so far, at the last look */
+	uint32_t calm;	   /* looks since many threads began */
+	uint64_t forgiven; /* samples that are missing for another reason */
+};
+
+/* Sampling begins, of the threads that are known so far and of those to come. */
+void short_lives_begin(struct short_lives *s, const struct perf_tally *tally);
+/*
+ * How many samples the tasks' clocks should have given so far; 0 where there is nothing to find
+ * out.  interval_ns: between samples, as it was asked for.
+ */
+uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_set *events,
+	struct perf_tally *tally, uint64_t interval_ns);
+/*
+ * The clocks were replaced, and the rings drained: what is missing now, half a sample of each
+ * thread, is so for that.
+ */
+void short_lives_forgive(struct short_lives *s, const struct perf_event_set *events,
+	const struct perf_tally *tally, uint64_t interval_ns);
+/*
+ * To be called every tenth of a second.  due: as it was when the rings were last drained, or
+ * what lies in them would be missing; 0 if nothing is to be changed.
+ */
+void short_lives_watch(struct short_lives *s, struct perf_event_set *events,
+	struct perf_tally *tally, uint64_t interval_ns, uint64_t due);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * Finds libsonde-preload.so by where our own program is: in a build beside it, installed in
+ * LIBDIR/sonde of the same prefix, wherever that has been moved to.
+ */
+#include "record/engines/preload/preload_library.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "preload/shared.h"
+
+static char *format(const char *pattern, const char *a, const char *b)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, pattern, a, b) < 0)
+		abort();
+	return text;
+}
+
+char *library_path(const char *room, const char *name)
+{
+	char self[PATH_MAX];
+	ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (size <= 0)
+		return NULL;
+	self[size] = '\0';
+	char *slash = strrchr(self, '/');
+
+	if (!slash)
+		return NULL;
+	*slash = '\0';
+	/* From the program's folder; the second is set by the build. */
+	static const char *const folders[] = {"src", SONDE_PRELOAD_FROM_BIN, "."};
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		char *path = i == 0 ? xasprintf("%s/%s/%s/%s", self, folders[i], room, name)
+				    : xasprintf("%s/%s/%s", self, folders[i], name);
+		char *real = realpath(path, NULL);
+
+		free(path);
+		if (real)
+			return real;
+	}
+	return NULL;
+}
+
+char *preload_library_path(void)
+{
+	return library_path("preload", "libsonde-preload.so");
+}
+
+struct error *preload_variables_init(
+	struct preload_variables *p, const struct preload_memory *memory, const char *before)
+{
+	char *library = preload_library_path();
+
+	if (!library)
+		return error_new(ERROR_UNSUPPORTED, "libsonde-preload.so is not installed");
+	/* The list's separators can't be quoted. */
+	if (strpbrk(library, " :")) {
+		struct error *err = error_new(ERROR_UNSUPPORTED,
+			"%s can't be preloaded, as its path has a blank or a colon", library);
+
+		free(library);
+		return err;
+	}
+	p->variables[0] = before && *before ? format("LD_PRELOAD=%s:%s", before, library)
+					    : format("LD_PRELOAD=%s%s", library, "");
+	p->variables[1] = format("%s=%s", PRELOAD_VARIABLE, preload_memory_address(memory).text);
+	free(library);
+	return NULL;
+}
+
+void preload_variables_deinit(struct preload_variables *p)
+{
+	free(p->variables[0]);
+	free(p->variables[1]);
+	*p = (struct preload_variables){0};
+}

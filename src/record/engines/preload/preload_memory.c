@@ -1,0 +1,339 @@
+/*
+ * The memory is a memfd, sealed so that nobody can make it smaller below our feet.  It is 32 GB of
+ * holes; pages come with the first write, and those that a thread with a deep stack has filled are
+ * given back when its slot is freed.
+ *
+ * Limits may be in the way.  One on the size of files that we can't raise holds for memfds, too,
+ * but not for segments of System V's.  Where there is no address space for all of it, only the
+ * slots are mapped, and their data is read as a file's.
+ */
+#include "record/engines/preload/preload_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "record/processes/proc.h"
+
+/* Of a freed slot's data, so much keeps its memory, for the next thread. */
+#define KEPT_BYTES ((uint64_t)256 << 10)
+
+/* Failures are ours, not the command's: no ERROR_SYSTEM, which would be its exec's. */
+static struct error *failure(int code, const char *what)
+{
+	return error_new(ERROR_UNSUPPORTED, "%s: %s", what, strerror(code));
+}
+
+/* ---- a file ---- */
+
+/* A page that the system can't give would end whoever touches it, so the slots get theirs now. */
+static int file_resize(int fd)
+{
+	struct rlimit limit, more = {RLIM_INFINITY, RLIM_INFINITY};
+	int code = 0;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	if (setrlimit(RLIMIT_FSIZE, &more) != 0) {
+		more = (struct rlimit){limit.rlim_max, limit.rlim_max};
+		setrlimit(RLIMIT_FSIZE, &more);
+	}
+	if (ftruncate(fd, (off_t)PRELOAD_FILE_BYTES) != 0 ||
+		fallocate(fd, 0, 0, (off_t)PRELOAD_DATA_OFF) != 0)
+		code = errno;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	return code;
+}
+
+static struct error *file_make(struct preload_memory *m)
+{
+	int code;
+
+	m->fd = memfd_create("sonde-preload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (m->fd < 0)
+		return failure(errno, "memory for the preloaded library");
+	code = file_resize(m->fd);
+	if (code == 0 && fcntl(m->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+		code = errno;
+	if (code == 0)
+		return NULL;
+	close(m->fd);
+	m->fd = -1;
+	return code == EFBIG ? NULL : failure(code, "memory for the preloaded library");
+}
+
+static struct error *file_map(struct preload_memory *m)
+{
+	size_t size = PRELOAD_FILE_BYTES;
+	void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+
+	if (base == MAP_FAILED && errno == ENOMEM) {
+		size = PRELOAD_DATA_OFF;
+		base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+	}
+	if (base == MAP_FAILED)
+		return failure(errno, "mapping memory for the preloaded library");
+	m->header = base;
+	if (size == PRELOAD_FILE_BYTES)
+		m->data = (uint8_t *)base + PRELOAD_DATA_OFF;
+	return NULL;
+}
+
+/* ---- a segment ---- */
+
+/* It is gone with the last who has it mapped, and until then others may map it. */
+static struct error *segment_make(struct preload_memory *m)
+{
+	m->shmid = shmget(IPC_PRIVATE, PRELOAD_FILE_BYTES, IPC_CREAT | SHM_NORESERVE | 0600);
+	if (m->shmid < 0)
+		return failure(errno, "memory for the preloaded library, beside `ulimit -f`");
+	void *base = shmat(m->shmid, NULL, 0);
+	int code = errno;
+
+	shmctl(m->shmid, IPC_RMID, NULL);
+	if ((intptr_t)base == -1)
+		return failure(code, "memory for the preloaded library, beside `ulimit -f`");
+	m->header = base;
+	m->data = (uint8_t *)base + PRELOAD_DATA_OFF;
+	return NULL;
+}
+
+/* ---- either ---- */
+
+struct error *preload_memory_init(struct preload_memory *m, uint64_t interval_ns)
+{
+	struct error *err = file_make(m);
+
+	if (!err)
+		err = m->fd >= 0 ? file_map(m) : segment_make(m);
+	if (err) {
+		if (m->fd >= 0)
+			close(m->fd);
+		*m = (struct preload_memory){0};
+		return err;
+	}
+	m->slots = (struct preload_slot *)(void *)((uint8_t *)m->header + PRELOAD_SLOTS_OFF);
+	atomic_store(&m->header->interval_ns, interval_ns);
+	m->header->recorder_pid = getpid();
+	m->header->filters = proc_seccomp_filters(getpid(), getpid());
+	atomic_store(&m->header->heartbeat_ns, clock_monotonic_ns());
+	m->header->magic = PRELOAD_MAGIC;
+	return NULL;
+}
+
+void preload_memory_deinit(struct preload_memory *m)
+{
+	if (!m->header)
+		return;
+	if (m->fd < 0)
+		shmdt(m->header);
+	else
+		munmap(m->header, m->data ? PRELOAD_FILE_BYTES : PRELOAD_DATA_OFF);
+	if (m->fd >= 0)
+		close(m->fd);
+	free(m->copy);
+	*m = (struct preload_memory){0};
+}
+
+struct preload_address preload_memory_address(const struct preload_memory *m)
+{
+	struct preload_address address;
+
+	if (m->fd >= 0)
+		snprintf(
+			address.text, sizeof(address.text), "/proc/%d/fd/%d", (int)getpid(), m->fd);
+	else
+		snprintf(address.text, sizeof(address.text), "%s%d", PRELOAD_SEGMENT, m->shmid);
+	return address;
+}
+
+struct sought {
+	const struct preload_memory *memory;
+	bool found;
+};
+
+/* Of a segment the inode is its id. */
+static void look_at_line(void *context, const struct maps_line *line)
+{
+	struct sought *sought = context;
+	const struct preload_memory *m = sought->memory;
+
+	if (m->fd >= 0 ? str_starts_with(line->path, STR("/memfd:sonde-preload"))
+		       : (str_starts_with(line->path, STR("/SYSV")) &&
+				 line->inode == (uint64_t)m->shmid))
+		sought->found = true;
+}
+
+bool preload_memory_is_mapped(const struct preload_memory *m, int64_t pid)
+{
+	struct sought sought = {m, false};
+
+	maps_read(pid, look_at_line, &sought);
+	return sought.found;
+}
+
+/* Bytes of the data, as far as they are there. */
+static bool data_read(const struct preload_memory *m, uint64_t at, void *bytes, size_t size)
+{
+	if (m->data)
+		memcpy(bytes, m->data + at, size);
+	else
+		return pread(m->fd, bytes, size, (off_t)(PRELOAD_DATA_OFF + at)) == (ssize_t)size;
+	return true;
+}
+
+uint64_t preload_memory_fresh(struct preload_memory *m, uint32_t word)
+{
+	_Atomic uint64_t *fresh = &m->header->fresh[word];
+
+	if (atomic_load_explicit(fresh, memory_order_relaxed) == 0)
+		return 0;
+	return atomic_exchange(fresh, 0);
+}
+
+uint32_t preload_memory_waiting(struct preload_memory *m, uint32_t slot)
+{
+	uint32_t head = atomic_load_explicit(&m->slots[slot].head, memory_order_acquire);
+	uint32_t waiting = head - m->tail[slot];
+
+	if (waiting <= PRELOAD_RECORDS)
+		return waiting;
+	/* Nobody writes more than there is room for: somebody has written over it. */
+	m->broken++;
+	m->tail[slot] = head;
+	atomic_store_explicit(&m->slots[slot].tail, head, memory_order_release);
+	return 0;
+}
+
+/* Where in the data a waiting record is.  False: it is none. */
+static bool record_place(
+	const struct preload_memory *m, uint32_t slot, uint32_t i, uint64_t *at, size_t *size)
+{
+	const volatile struct preload_place *shared =
+		&m->slots[slot].places[(m->tail[slot] + i) % PRELOAD_RECORDS];
+	struct preload_place place = {shared->offset, shared->size};
+
+	if (place.size < sizeof(struct preload_record) || place.size > PRELOAD_DATA_BYTES ||
+		place.offset > PRELOAD_DATA_BYTES - place.size)
+		return false;
+	*size = place.size;
+	*at = slot * PRELOAD_DATA_BYTES + place.offset;
+	return true;
+}
+
+bool preload_memory_peek(
+	const struct preload_memory *m, uint32_t slot, uint32_t i, struct preload_record *head)
+{
+	uint64_t at;
+	size_t size;
+
+	return record_place(m, slot, i, &at, &size) && data_read(m, at, head, sizeof(*head)) &&
+	       head->size == size;
+}
+
+const uint8_t *preload_memory_copy(struct preload_memory *m, uint32_t slot, uint32_t i)
+{
+	struct preload_record head;
+	uint64_t at;
+	size_t size;
+
+	if (!record_place(m, slot, i, &at, &size))
+		return NULL;
+	if (size > m->copy_size) {
+		free(m->copy);
+		m->copy = xalloc(size);
+		m->copy_size = size;
+	}
+	if (!data_read(m, at, m->copy, size))
+		return NULL;
+	memcpy(&head, m->copy, sizeof(head));
+	return head.size == size ? m->copy : NULL;
+}
+
+void preload_memory_release(struct preload_memory *m, uint32_t slot, uint32_t count)
+{
+	m->tail[slot] += count;
+	atomic_store_explicit(&m->slots[slot].tail, m->tail[slot], memory_order_release);
+}
+
+/* The thread sees an odd version, and none of what is written meanwhile. */
+static void mark_as_file(const struct preload_memory *m, uint32_t slot,
+	const struct preload_mark *marks, uint32_t count)
+{
+	off_t at = (off_t)(PRELOAD_DATA_OFF + slot * PRELOAD_DATA_BYTES);
+	uint32_t head[2] = {0, count};
+
+	if (pread(m->fd, head, sizeof(head[0]), at) != sizeof(head[0]))
+		return;
+	head[0] |= 1;
+	if (pwrite(m->fd, head, sizeof(head), at) != sizeof(head))
+		return;
+	if (count > 0 && pwrite(m->fd, marks, count * sizeof(*marks),
+				 at + (off_t)offsetof(struct preload_marks, marks)) < 0)
+		return;
+	head[0]++;
+	(void)!pwrite(m->fd, head, sizeof(head[0]), at);
+}
+
+void preload_memory_mark(
+	struct preload_memory *m, uint32_t slot, const struct preload_mark *marks, uint32_t count)
+{
+	if (!m->data) {
+		mark_as_file(m, slot, marks, count);
+		return;
+	}
+	struct preload_marks *shared =
+		(struct preload_marks *)(void *)(m->data + slot * PRELOAD_DATA_BYTES);
+	uint32_t version = atomic_load(&shared->version) | 1;
+
+	atomic_store(&shared->version, version);
+	atomic_thread_fence(memory_order_release);
+	shared->count = count;
+	if (count > 0)
+		memcpy(shared->marks, marks, count * sizeof(*marks));
+	atomic_store_explicit(&shared->version, version + 1, memory_order_release);
+}
+
+void preload_memory_count_lost(struct preload_memory *m, uint32_t slot)
+{
+	uint32_t lost = atomic_load_explicit(&m->slots[slot].lost, memory_order_relaxed);
+	uint32_t more = lost - m->lost[slot];
+
+	/* Of a counter that somebody has written over nothing is believed. */
+	if (more < UINT32_MAX / 2)
+		m->lost_total += more;
+	m->lost[slot] = lost;
+}
+
+uint32_t preload_memory_owner(const struct preload_memory *m, uint32_t slot)
+{
+	return atomic_load(&m->slots[slot].owner);
+}
+
+static void give_back(const struct preload_memory *m, uint32_t slot)
+{
+	uint64_t at = slot * PRELOAD_DATA_BYTES + KEPT_BYTES;
+	uint64_t size = PRELOAD_DATA_BYTES - KEPT_BYTES;
+
+	if (m->fd < 0)
+		madvise(m->data + at, size, MADV_REMOVE);
+	else
+		fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			(off_t)(PRELOAD_DATA_OFF + at), (off_t)size);
+}
+
+void preload_memory_free(struct preload_memory *m, uint32_t slot)
+{
+	preload_memory_count_lost(m, slot);
+	preload_memory_mark(m, slot, NULL, 0);
+	give_back(m, slot);
+	atomic_store(&m->slots[slot].pid, 0);
+	atomic_store(&m->slots[slot].owner, 0);
+}

@@ -1,0 +1,133 @@
+#ifndef SONDE_RECORD_ENGINES_PRELOAD_PRELOAD_OFFCPU_H
+#define SONDE_RECORD_ENGINES_PRELOAD_PRELOAD_OFFCPU_H
+
+/*
+ * Time off the CPU for the preload engine, which has no records of context switches.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "preload/shared.h"
+#include "record/processes/proc.h"
+#include "record/recording.h"
+#include "record/samples/offcpu.h"
+#include "record/switches/blocked_stack.h"
+
+/* ---- a thread's life ---- */
+
+/*
+ * A thread's time off the CPU is the time between two points of its life less the CPU time that it
+ * used in between.  At a point both are known: the thread wrote a record, or was found asleep.
+ * /proc tells at each look how long it has waited for a CPU, and how often it was given one.
+ *
+ *	preload_life_begin(&life, …)	its first record
+ *	preload_life_ran(…), preload_life_slept(…), preload_life_sleeps_on(…),
+ *	preload_life_waited(…)
+ *	preload_life_end(…)		its end, or the recording's
+ *
+ * The times handed out and the CPU time between the first point and the last add up to the time
+ * between them.
+ */
+
+/* Off the CPU at one stack, not handed out yet. */
+struct preload_span {
+	uint64_t begin_ns, end_ns;
+	uint64_t off_ns;
+	uint32_t node;
+};
+
+struct preload_life {
+	bool is_on;
+	uint64_t at_ns, cpu_ns; /* the last point */
+	uint64_t debt_ns;	/* more CPU time than time went by, as clocks are read in turn */
+	uint64_t waited_ns;	/* for a CPU, as far as that was handed out */
+	uint64_t turns;		/* when last found asleep */
+	bool is_asleep;		/* it was, and nothing is known of it since */
+	uint64_t asleep_ns;	/* since when at the latest */
+	/* The first and the last look since the last point that found it awake. */
+	uint64_t woke_ns, runs_ns;
+	uint64_t handed_ns; /* when time was last handed out */
+	/* The next look: not before the first, and the recorder wakes for it at the second. */
+	uint64_t due_ns, look_by_ns;
+	uint64_t awake_ns;	     /* from a record to the latter, while it does not sleep */
+	uint64_t seen_waited_ns;     /* for a CPU, at the last look */
+	uint32_t run_node;	     /* where it last ran; OFFCPU_NO_NODE: not known */
+	struct preload_span between; /* short times off the CPU, among those in which it ran */
+	struct preload_span block;   /* the block at hand, or the last one */
+};
+
+struct preload_lives {
+	void (*interval)(
+		void *context, struct preload_life *life, const struct offcpu_interval *interval);
+	void *context;
+	uint64_t estimated, estimated_ns; /* times whose stack is another one near them */
+};
+
+/* sched: at some time not long after. */
+void preload_life_begin(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns,
+	const struct proc_sched *sched);
+/* It ran then, with that stack, or one that is not known.  A point before the last is none. */
+void preload_life_ran(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns, uint32_t node);
+/* It was found awake: it runs, or waits for a CPU. */
+void preload_life_runs(struct preload_life *life, uint64_t time_ns);
+/* It was found asleep, in another block than before. */
+void preload_life_slept(struct preload_lives *lives, struct preload_life *life, uint64_t time_ns,
+	const struct proc_sched *sched, uint32_t node);
+/* It is still in the block in which it was found. */
+void preload_life_sleeps_on(
+	struct preload_lives *lives, struct preload_life *life, uint64_t time_ns);
+/* So long has it waited for a CPU by now: hands out what is known. */
+void preload_life_waited(struct preload_lives *lives, struct preload_life *life, uint64_t time_ns,
+	uint64_t waited_ns);
+/* If it sleeps it did so until then; hands out all that is left. */
+void preload_life_end(struct preload_lives *lives, struct preload_life *life, uint64_t time_ns);
+
+/* ---- looks ---- */
+
+/*
+ * Looks from outside at threads that have written nothing for a while.  A sleeping thread is left
+ * alone, and its stack is read while it sleeps.
+ */
+
+struct preload_looks {
+	struct recording *recording;
+	struct preload_lives lives;
+	struct blocked_stack reader;
+	pid_t pid, tid; /* whose life is being told */
+	double looks_left, reads_left;
+	uint64_t granted_ns;
+};
+
+/* What a look has found. */
+enum preload_found {
+	PRELOAD_FOUND_NOTHING, /* new */
+	PRELOAD_FOUND_STACK, /* and walked it, as *sample: the thread's last stack is another now */
+	PRELOAD_FOUND_GONE,
+};
+
+/* Whether the system tells what looks need. */
+bool preload_looks_are_possible(void);
+/* The struct must stay where it is. */
+void preload_looks_init(struct preload_looks *l, struct recording *recording);
+/* A zeroed one is fine. */
+void preload_looks_deinit(struct preload_looks *l);
+
+/* To be called before a number of looks: whether there may be any now. */
+bool preload_looks_grant(struct preload_looks *l, uint64_t now_ns);
+
+/* The thread's first record. */
+void preload_looks_begin(struct preload_looks *l, struct preload_life *life, pid_t pid, pid_t tid,
+	uint64_t time_ns, uint64_t cpu_ns);
+/* It has written that record, with that stack or OFFCPU_NO_NODE; the next is due in interval_ns. */
+void preload_looks_ran(struct preload_life *life, pid_t tid, const struct preload_record *head,
+	uint32_t node, uint64_t interval_ns);
+/* A look, if life->due_ns has come. */
+enum preload_found preload_looks_look(struct preload_looks *l, struct preload_life *life, pid_t pid,
+	pid_t tid, uint64_t now_ns, struct perf_sample *sample);
+/* The thread's end, or the recording's. */
+void preload_looks_end(
+	struct preload_looks *l, struct preload_life *life, pid_t pid, pid_t tid, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,42 @@
+#ifndef SONDE_RECORD_EVENTS_EVENT_ABILITY_H
+#define SONDE_RECORD_EVENTS_EVENT_ABILITY_H
+
+/*
+ * Which events this machine can count, and which of them we may count, found out by trying; and why
+ * perf events are refused, in words.
+ */
+
+#include "record/events/event_list.h"
+
+/* How to allow sampling in a container whose filter of system calls forbids it. */
+extern const char event_container_cure[];
+/*
+ * An ERROR_UNSUPPORTED in words for a failure to set up sampling: the cause, and the command that
+ * would allow it.  cause stays the caller's.
+ */
+must_use struct error *ability_refusal(const struct error *cause);
+/* The same for the whole machine. */
+must_use struct error *ability_refusal_machine(const struct error *cause);
+
+enum event_verdict {
+	EVENT_POSSIBLE,
+	EVENT_FORBIDDEN, /* to us */
+	EVENT_ABSENT,	 /* not on this machine */
+};
+
+enum event_verdict event_try(const struct event_spec *spec);
+/* Of an event that has a name. */
+enum event_verdict event_try_name(const struct event_name *name);
+
+/* Whether the processor's counters can be had: EVENT_ABSENT as in most virtual machines. */
+enum event_verdict event_try_hardware(void);
+
+/*
+ * NULL if the event can be counted, else ERROR_UNSUPPORTED in one line: what forbids it, and what
+ * would allow it, or what can be counted in its place.
+ */
+must_use struct error *event_refusal(const struct event_spec *spec);
+/* The names of the software events that can be counted here: "page-faults, minor-faults". */
+void event_put_possible(struct strbuf *out);
+
+#endif

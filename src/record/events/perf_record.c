@@ -1,0 +1,169 @@
+/*
+ * The records that our own events leave in their rings: perf_event_open(2), "MMAP layout".  They
+ * are decoded as those of files are, by the layout that our attributes give them.
+ */
+#include "record/events/perf_record.h"
+
+#include <string.h>
+
+#include "perfstream/format.h"
+#include "perfstream/regs.h"
+
+static uint64_t word_at(const struct perf_event_header *header, size_t offset)
+{
+	uint64_t value = 0;
+
+	if (offset + sizeof(value) <= header->size)
+		memcpy(&value, (const uint8_t *)header + offset, sizeof(value));
+	return value;
+}
+
+uint64_t perf_record_time_ns(const struct perf_event_header *header)
+{
+	/* A sample: header, id, ip, pid and tid, time.  All others end in pid and tid, time, id. */
+	if (header->type == PERF_RECORD_SAMPLE)
+		return word_at(header, 32);
+	return word_at(header, header->size - 2 * sizeof(uint64_t));
+}
+
+uint64_t perf_record_event_id(const struct perf_event_header *header)
+{
+	return word_at(header, sizeof(*header));
+}
+
+struct perfstream_record perf_record_of(const struct perf_event_header *header)
+{
+	struct perfstream_record record;
+
+	(void)perfstream_record_at((const uint8_t *)header, header->size, false, &record);
+	return record;
+}
+
+/* The chain without its markers, which are numbers just below 2^64. */
+static void take_chain(const struct perfstream_words *chain, struct perf_sample *sample)
+{
+	sample->kernel_chain = (const uint64_t *)(const void *)chain->bytes;
+	sample->kernel_count = chain->count;
+	while (sample->kernel_count > 0 && sample->kernel_chain[0] >= PERF_CONTEXT_MAX) {
+		sample->kernel_chain++;
+		sample->kernel_count--;
+	}
+}
+
+/* period: NULL: it is in the record. */
+static bool read_sample(const struct perf_event_header *header, bool has_chain,
+	const uint64_t *period, struct perf_sample *sample)
+{
+	struct perfstream_layout layout = {
+		.sample_type = PERF_RECORD_SAMPLE_FIELDS, .user_regs = arch_here()->perf_mask};
+	struct perfstream_record record = perf_record_of(header);
+	struct perfstream_sample fields;
+
+	if (has_chain)
+		layout.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (period)
+		layout.sample_type ^= PERF_SAMPLE_PERIOD;
+	bool is_good = perfstream_sample_decode(&record, &layout, &fields);
+
+	*sample = (struct perf_sample){
+		.event_id = perf_record_event_id(header),
+		.ip = fields.ip,
+		.time_ns = fields.time_ns,
+		.period = period ? *period : fields.period,
+		.pid = fields.pid,
+		.tid = fields.tid,
+		.cpu = fields.cpu,
+		.in_kernel = fields.mode == PERFSTREAM_MODE_KERNEL,
+		.has_user = fields.has_regs,
+		.stack = fields.stack,
+		.stack_size = fields.stack_size,
+	};
+	if (fields.chain.count > 0)
+		take_chain(&fields.chain, sample);
+	/* 32-bit code has other registers and another unwinding: its frames are not known. */
+	if (fields.regs.count > 0)
+		perfstream_regs(arch_here(), arch_here()->perf_mask, sample->in_kernel,
+			&fields.regs, &sample->regs);
+	return is_good;
+}
+
+bool perf_record_sample(
+	const struct perf_event_header *header, bool has_chain, struct perf_sample *sample)
+{
+	return read_sample(header, has_chain, NULL, sample);
+}
+
+bool perf_record_sample_of_period(const struct perf_event_header *header, bool has_chain,
+	uint64_t period, struct perf_sample *sample)
+{
+	return read_sample(header, has_chain, &period, sample);
+}
+
+/* Of a sample: header, id, ip, pid and tid, time, CPU, period. */
+#define AFTER_PERIOD 56
+
+/* Where the size of the copy of the stack stands. */
+static size_t room_offset(const struct perf_event_header *header, bool has_chain)
+{
+	size_t at = AFTER_PERIOD;
+
+	if (has_chain)
+		at += sizeof(uint64_t) * (1 + (word_at(header, at) & UINT16_MAX));
+	bool has_regs = word_at(header, at) != PERF_SAMPLE_REGS_ABI_NONE;
+
+	at += sizeof(uint64_t);
+	if (has_regs)
+		at += sizeof(uint64_t) * (size_t)__builtin_popcountll(arch_here()->perf_mask);
+	return at;
+}
+
+struct perf_record_spare perf_record_spare(const struct perf_event_header *header, bool has_chain)
+{
+	size_t word = sizeof(uint64_t), at = room_offset(header, has_chain);
+	uint64_t room = word_at(header, at);
+
+	if (room == 0 || room > header->size || at + word + room + word != header->size)
+		return (struct perf_record_spare){0};
+	uint64_t filled = (word_at(header, header->size - word) + 7) & ~UINT64_C(7);
+
+	if (filled >= room)
+		return (struct perf_record_spare){0};
+	return (struct perf_record_spare){room - filled, at};
+}
+
+void perf_record_copy(
+	void *to, const struct perf_event_header *header, struct perf_record_spare spare)
+{
+	size_t word = sizeof(uint64_t), size = header->size - spare.size;
+	uint16_t header_size = (uint16_t)size;
+	uint64_t room;
+
+	if (spare.size == 0) {
+		memcpy(to, header, size);
+		return;
+	}
+	memcpy(to, header, size - word);
+	memcpy((uint8_t *)to + size - word, (const uint8_t *)header + header->size - word, word);
+	room = word_at(header, spare.room_at) - spare.size;
+	memcpy((uint8_t *)to + spare.room_at, &room, word);
+	memcpy((uint8_t *)to + offsetof(struct perf_event_header, size), &header_size,
+		sizeof(header_size));
+}
+
+void perf_record_switch(const struct perf_event_header *header, struct perf_switch *s)
+{
+	const struct perfstream_layout layout = {
+		.sample_type = PERF_RECORD_OTHER_FIELDS, .has_trailer = true};
+	struct perfstream_record record = perf_record_of(header);
+	struct perfstream_switch fields = {0};
+
+	(void)perfstream_switch_decode(&record, &layout, &fields);
+	*s = (struct perf_switch){
+		.event_id = perfstream_record_id(&record, &layout),
+		.pid = fields.pid,
+		.tid = fields.tid,
+		.time_ns = perf_record_time_ns(header),
+		.out = fields.is_out,
+		.preempted = fields.is_preempted,
+	};
+}

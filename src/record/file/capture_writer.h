@@ -1,0 +1,135 @@
+#ifndef SONDE_RECORD_FILE_CAPTURE_WRITER_H
+#define SONDE_RECORD_FILE_CAPTURE_WRITER_H
+
+/*
+ * Writes a capture file (man/sonde-capture.5): append-only chunks, each complete in itself, written
+ * at least every 100 ms while there is anything to write, so that a kill -9 loses little.
+ *
+ * The caller chooses ids.  They are dense and ascending, from 0 (nodes from 1: node 0 is the empty
+ * stack).  Define an id before anything refers to it; within a chunk the writer puts definitions
+ * first.
+ *
+ * The writer remembers the first failed write (disk full, file size limit).  After it, it accepts
+ * and drops everything, and capture_writer_finish returns the error.  The file stays good up to
+ * there.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "formats/sonde/layout/capture.h"
+
+struct capture_writer;
+
+/*
+ * A new capture file at path ("-": standard output).  An existing regular file is kept as
+ * "PATH.old"; the new one is made with O_EXCL and O_NOFOLLOW, mode 0600.
+ */
+must_use struct error *capture_writer_create(const char *path, struct capture_writer **writer);
+
+/* Small facts about the recording: see enum capture_key. */
+void capture_writer_string(struct capture_writer *w, enum capture_key key, struct str value);
+void capture_writer_number(struct capture_writer *w, enum capture_key key, uint64_t value);
+
+void capture_writer_object(struct capture_writer *w, uint32_t object, struct str path,
+	struct str build_id, enum capture_object_kind kind);
+/*
+ * A process, known by (pid, start); also again, to give it a new name after an exec.
+ * parent_process: UINT32_MAX where not known.
+ */
+void capture_writer_process(struct capture_writer *w, uint32_t process, int64_t pid,
+	uint32_t parent_process, uint64_t start_ns, struct str name);
+void capture_writer_thread(struct capture_writer *w, uint32_t thread, uint32_t process, int64_t tid,
+	uint64_t start_ns, struct str name);
+void capture_writer_mapping(struct capture_writer *w, uint32_t process, uint64_t time_ns,
+	uint64_t low_va, uint64_t high_va, uint64_t slide, uint32_t object);
+/* A stack tree node: a frame (an address in an object) called from parent. */
+void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t parent, uint32_t object,
+	uint64_t obj_addr);
+/*
+ * time_ns since the recording's start, kept to the microsecond; weight[] has one value for each
+ * capture_writer_metric there was.  zone: the node of the zone stack that it was taken in; 0: none.
+ * labels: the set, of capture_writer_label_set; 0: none.
+ */
+void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t thread,
+	uint32_t node, uint32_t zone, uint32_t labels, const int64_t *weight);
+/* A label of samples, numbered from 0. */
+void capture_writer_label(struct capture_writer *w, struct str key, struct str value);
+/* A set of labels, numbered from 1: those of an earlier set, or 0, and one of a higher number. */
+void capture_writer_label_set(struct capture_writer *w, uint32_t rest, uint32_t label);
+/*
+ * What a thread has done at a zone stack in a while that ended at time_ns: time in it (and not in
+ * those below it), and entries.
+ */
+struct capture_zone_row {
+	uint64_t time_ns; /* since the recording's start, as in the two below */
+	uint32_t thread, node;
+	uint64_t self_ns, entries;
+};
+void capture_writer_zone_row(struct capture_writer *w, const struct capture_zone_row *row);
+/* From time_ns on the thread is at that zone stack; 0: at none. */
+void capture_writer_zone_event(
+	struct capture_writer *w, uint64_t time_ns, uint32_t thread, uint32_t node);
+void capture_writer_tick(struct capture_writer *w, uint32_t process, struct str stream,
+	uint64_t number, uint64_t start_ns, uint64_t end_ns);
+/*
+ * What samples weigh, numbered from 0; all before the first sample, at most CAPTURE_METRIC_MAX.
+ * Readers add "samples" (1 each) by themselves; the recorder has "cpu-time" in "ns".
+ */
+void capture_writer_metric(
+	struct capture_writer *w, uint32_t metric, struct str name, struct str unit);
+/*
+ * A loss or truncation counter's value so far, from 0; see enum capture_counter.  The same value
+ * again costs nothing.
+ */
+void capture_writer_counter(struct capture_writer *w, enum capture_counter counter, uint64_t value);
+/*
+ * The same of a metric whose weights are numbers of events: samples of it lost so far, and events
+ * that there were (UINT64_MAX: not known).
+ */
+void capture_writer_metric_counts(
+	struct capture_writer *w, uint32_t metric, uint64_t lost, uint64_t counted);
+/* What every report is to say of it: a sentence without full stop, of a count. */
+void capture_writer_note(
+	struct capture_writer *w, enum capture_note_kind kind, uint64_t count, struct str text);
+/* The frames at an address of an object, innermost first, count >= 1; count 0 is not written. */
+void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t obj_addr,
+	const struct capture_symbol_frame *frames, uint32_t count);
+
+/*
+ * Of the stack tree that is written, what is to stay when the file is finished, by node; enum
+ * capture_fate.  fates become the writer's.  Samples are at nodes that are kept alone.  False: all
+ * stays, as the file can't be rewritten, and fates are the caller's.
+ */
+bool capture_writer_keep_nodes(struct capture_writer *w, uint8_t *fates, size_t count);
+/* Writes what waits, now. */
+void capture_writer_write(struct capture_writer *w);
+/*
+ * What comes from now on goes to a new file at path, which begins with all that is written so far;
+ * for a child process, whose parent goes on with the file.
+ */
+must_use struct error *capture_writer_divert(struct capture_writer *w, const char *path);
+/*
+ * Writes a chunk if one is due at now_ns (CLOCK_MONOTONIC) or much is waiting.  To be called at
+ * least every 100 ms.
+ */
+void capture_writer_flush(struct capture_writer *w, uint64_t now_ns);
+/* Whether a write has failed: sampling is of no use any more. */
+bool capture_writer_failed(const struct capture_writer *w);
+uint64_t capture_writer_size_bytes(const struct capture_writer *w);
+/*
+ * Writes the rest and the end mark, closes, frees.  A regular file is rewritten more tightly on the
+ * way (see capture_compact.h).  *size_bytes, which may be NULL: the file's size in the end,
+ * also on failure; 0 if it is no more where it was.  Returns the first failure of any write, with
+ * the number of samples dropped, or that the file was moved away.
+ */
+must_use struct error *capture_writer_finish(struct capture_writer *w, uint64_t *size_bytes);
+/*
+ * Removes the file, puts an older one back that was kept as "PATH.old", frees: for a recording that
+ * never began.  NULL is fine.
+ */
+void capture_writer_abandon(struct capture_writer *w);
+
+#endif

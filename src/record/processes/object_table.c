@@ -1,0 +1,670 @@
+/*
+ * The registry of load objects.  A file's identity is its path and its build ID; without a build
+ * ID, its path, inode and time of last change.  Files are opened through /proc/PID/root, so that
+ * the path means what it means to the process, in its mount namespace; a deleted file through
+ * /proc/PID/map_files, /proc/PID/exe or /proc/PID/fd.  What was opened must be what was mapped, so
+ * the build ID is compared, or the inode.
+ */
+#include "record/processes/object_table.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/search.h"
+#include "base/vec.h"
+#include "obj/cfi.h"
+#include "obj/jitdump.h"
+#include "obj/objfile.h"
+#include "obj/vdso.h"
+#include "perfstream/jit.h"
+
+enum object_state {
+	OBJECT_UNTRIED,
+	OBJECT_OPEN,
+	OBJECT_CLOSED, /* it can't be opened, or is no file */
+};
+
+struct load_object {
+	enum capture_object_kind kind;
+	enum object_state state;
+	bool is_vdso;
+	int fd; /* -1: none */
+	int64_t pid;
+	struct str path, build_id; /* in the arena */
+	char fd_path[32];	   /* /proc/self/fd/N; empty: fd is -1 */
+	uint64_t begin_ns;	   /* of a generation; fd_path is its jitdump's */
+	struct objfile *file;
+	struct cfi_table *cfi;
+};
+
+struct object_table {
+	struct arena *arena;
+	struct str_table keys; /* an object's number is its key's */
+	VEC(struct load_object) objects;
+	struct map jitdumps; /* by pid: the file's object */
+	struct capture_writer *writer;
+};
+
+static const struct str deleted_mark = {" (deleted)", 10};
+
+struct object_table *object_table_create(struct capture_writer *writer)
+{
+	struct object_table *t = xalloc(sizeof(*t));
+
+	t->arena = arena_create();
+	t->writer = writer;
+	str_table_init(&t->keys, t->arena);
+	return t;
+}
+
+static void object_deinit(struct load_object *o)
+{
+	cfi_table_destroy(o->cfi);
+	objfile_close(o->file);
+	if (o->fd >= 0)
+		close(o->fd);
+}
+
+void object_table_destroy(struct object_table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->objects.count; i++)
+		object_deinit(&t->objects.data[i]);
+	vec_deinit(&t->objects);
+	str_table_deinit(&t->keys);
+	map_deinit(&t->jitdumps);
+	arena_destroy(t->arena);
+	free(t);
+}
+
+/* Numbers a new object and writes it to the file; key must be new. */
+static uint32_t object_add(struct object_table *t, struct str key, struct load_object o)
+{
+	uint32_t number = str_table_intern(&t->keys, key);
+
+	o.path = arena_str(t->arena, o.path);
+	o.build_id = arena_str(t->arena, o.build_id);
+	if (o.fd >= 0)
+		snprintf(o.fd_path, sizeof(o.fd_path), "/proc/self/fd/%d", o.fd);
+	vec_push(&t->objects, o);
+	if (t->writer)
+		capture_writer_object(t->writer, number, o.path, o.build_id, o.kind);
+	return number;
+}
+
+/* ---- opening the file that a process has mapped ---- */
+
+static int open_regular(const char *path, uint64_t inode)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (inode == 0 || st.st_ino == inode))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int open_by_path(const struct object_origin *origin)
+{
+	char *through_root =
+		xasprintf("/proc/%" PRId64 "/root%.*s", origin->pid, STR_ARG(origin->path));
+	int fd = open_regular(through_root, origin->inode);
+
+	/*
+	 * The process may be gone, or hide from us (prctl's PR_SET_DUMPABLE); then its root is most
+	 * likely ours, and the inode or the build-id tells if it is not.
+	 */
+	if (fd < 0 && (errno == ENOENT || errno == ESRCH || errno == EACCES))
+		fd = open_regular(
+			through_root + strlen(through_root) - origin->path.size, origin->inode);
+	free(through_root);
+	return fd;
+}
+
+static int open_by_mapping(const struct object_origin *origin)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/map_files/%" PRIx64 "-%" PRIx64,
+		origin->pid, origin->low_va, origin->high_va);
+	int fd = open_regular(path, origin->inode);
+
+	if (fd >= 0)
+		return fd;
+	/* For the program itself this works without privileges. */
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/exe", origin->pid);
+	return open_regular(path, origin->inode);
+}
+
+/* A file without a name, which the process may still have open: this works without privileges. */
+static int open_by_descriptor(const struct object_origin *origin)
+{
+	char *folder = xasprintf("/proc/%" PRId64 "/fd", origin->pid);
+	DIR *dir = origin->inode ? opendir(folder) : NULL;
+	const struct dirent *entry;
+	int fd = -1;
+
+	while (fd < 0 && dir && (entry = readdir(dir))) {
+		char *path = xasprintf("%s/%s", folder, entry->d_name);
+		struct stat st;
+		if (stat(path, &st) == 0 && st.st_ino == origin->inode)
+			fd = open_regular(path, origin->inode);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	free(folder);
+	return fd;
+}
+
+static int origin_open(const struct object_origin *origin)
+{
+	bool is_gone = str_ends_with(origin->path, deleted_mark);
+	int fd = is_gone ? -1 : open_by_path(origin);
+
+	if (fd < 0)
+		fd = open_by_mapping(origin);
+	return fd >= 0 || !is_gone ? fd : open_by_descriptor(origin);
+}
+
+/* ---- identity ---- */
+
+static char *key_by_build_id(const struct object_origin *origin)
+{
+	return xasprintf("%.*s\n%s", STR_ARG(origin->path), origin->build_id);
+}
+
+static char *key_by_file(const struct object_origin *origin, int fd)
+{
+	struct stat st = {0};
+
+	if (fd >= 0 && fstat(fd, &st) != 0)
+		st = (struct stat){0};
+	return xasprintf("%.*s\n%" PRIu64 " %lld.%ld", STR_ARG(origin->path), origin->inode,
+		(long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+static struct objfile *open_objfile(const char *path)
+{
+	struct objfile *file = NULL;
+
+	error_destroy(objfile_open(path, &file));
+	return file;
+}
+
+/* The kernel told the build-id: nothing needs to be read now. */
+static uint32_t mapped_with_build_id(struct object_table *t, const struct object_origin *origin)
+{
+	char *key = key_by_build_id(origin);
+	uint32_t number;
+
+	if (!str_table_find(&t->keys, str_from(key), &number))
+		number = object_add(t, str_from(key),
+			(struct load_object){.kind = CAPTURE_OBJECT_USER,
+				.pid = origin->pid,
+				.path = origin->path,
+				.build_id = str_from(origin->build_id),
+				.fd = origin_open(origin)});
+	free(key);
+	return number;
+}
+
+/* It may hold a library as well as made code. */
+static bool is_memfd(struct str path)
+{
+	return str_starts_with(path, STR("/memfd:"));
+}
+
+/* Code without a file: one object a process, as its addresses mean nothing elsewhere. */
+static uint32_t mapped_anonymous(struct object_table *t, const struct object_origin *origin)
+{
+	char key[48];
+	uint32_t number;
+
+	snprintf(key, sizeof(key), "[anon]\n%" PRId64, origin->pid);
+	if (str_table_find(&t->keys, str_from(key), &number))
+		return number;
+	return object_add(t, str_from(key),
+		(struct load_object){.kind = CAPTURE_OBJECT_JIT,
+			.state = OBJECT_CLOSED,
+			.pid = origin->pid,
+			.path = STR("[anon]"),
+			.fd = -1});
+}
+
+/* Without the kernel's word the file is opened to see whether it has a build-id. */
+static uint32_t mapped_without_build_id(struct object_table *t, const struct object_origin *origin)
+{
+	int fd = origin_open(origin);
+	char *key = key_by_file(origin, fd), fd_path[32] = "";
+	uint32_t number;
+
+	if (str_table_find(&t->keys, str_from(key), &number)) {
+		free(key);
+		if (fd >= 0)
+			close(fd);
+		return number;
+	}
+	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fd);
+	struct objfile *file = fd >= 0 ? open_objfile(fd_path) : NULL;
+
+	if (!file && is_memfd(origin->path)) {
+		free(key);
+		if (fd >= 0)
+			close(fd);
+		return mapped_anonymous(t, origin);
+	}
+	number = object_add(t, str_from(key),
+		(struct load_object){.kind = CAPTURE_OBJECT_USER,
+			.pid = origin->pid,
+			.path = origin->path,
+			.build_id = file ? objfile_build_id(file) : STR(""),
+			.file = file,
+			.fd = fd});
+	free(key);
+	return number;
+}
+
+static uint32_t mapped_vdso(struct object_table *t, const struct object_origin *origin)
+{
+	uint32_t number;
+
+	if (str_table_find(&t->keys, origin->path, &number))
+		return number;
+	return object_add(t, origin->path,
+		(struct load_object){.kind = CAPTURE_OBJECT_USER,
+			.path = origin->path,
+			.is_vdso = true,
+			.fd = -1});
+}
+
+static bool path_is_file(struct str path)
+{
+	return path.size > 1 && path.data[0] == '/' && path.data[1] != '/' &&
+	       !str_starts_with(path, STR("/dev/zero")) && !str_starts_with(path, STR("/SYSV"));
+}
+
+static uint32_t mapped_jitdump(struct object_table *t, const struct object_origin *origin)
+{
+	uint32_t object = mapped_without_build_id(t, origin);
+
+	map_put(&t->jitdumps, (uint64_t)origin->pid, 0, object);
+	return object;
+}
+
+uint32_t object_table_mapped(struct object_table *t, const struct object_origin *origin)
+{
+	if (str_equal(origin->path, STR("[vdso]")))
+		return mapped_vdso(t, origin);
+	if (origin->build_id[0])
+		return mapped_with_build_id(t, origin);
+	if (jitdump_is_path(origin->path))
+		return mapped_jitdump(t, origin);
+	if (path_is_file(origin->path))
+		return mapped_without_build_id(t, origin);
+	return mapped_anonymous(t, origin);
+}
+
+uint32_t object_table_named(struct object_table *t, enum capture_object_kind kind, struct str name)
+{
+	uint32_t number;
+
+	if (str_table_find(&t->keys, name, &number))
+		return number;
+	return object_add(t, name,
+		(struct load_object){.kind = kind, .state = OBJECT_CLOSED, .path = name, .fd = -1});
+}
+
+/* ---- code made at run time ---- */
+
+bool object_table_is_jit(const struct object_table *t, uint32_t object)
+{
+	return t->objects.data[object].kind == CAPTURE_OBJECT_JIT;
+}
+
+struct str object_table_jitdump(const struct object_table *t, uint32_t object)
+{
+	const struct load_object *o = &t->objects.data[object];
+	uint32_t dump;
+
+	if (o->kind != CAPTURE_OBJECT_JIT || !map_get(&t->jitdumps, (uint64_t)o->pid, 0, &dump))
+		return STR("");
+	return str_from(t->objects.data[dump].fd_path);
+}
+
+uint32_t object_table_generation(struct object_table *t, uint32_t object, uint64_t begin_ns)
+{
+	struct load_object o = t->objects.data[object];
+	struct str dump = object_table_jitdump(t, object);
+	char *key = xasprintf("[anon]\n%" PRId64 " %" PRIu64, o.pid, begin_ns);
+	uint32_t number;
+
+	if (!str_table_find(&t->keys, str_from(key), &number)) {
+		o.begin_ns = begin_ns;
+		snprintf(o.fd_path, sizeof(o.fd_path), "%.*s", STR_ARG(dump));
+		number = object_add(t, str_from(key), o);
+	}
+	free(key);
+	return number;
+}
+
+/* ---- looking into it ---- */
+
+/* All processes have the same vdso as we, so long as they are 64-bit programs. */
+static struct objfile *open_vdso(void)
+{
+	struct objfile *file = NULL;
+	struct str bytes;
+
+	if (vdso_bytes(&bytes))
+		error_destroy(objfile_open_memory(bytes.data, bytes.size, "[vdso]", &file));
+	return file;
+}
+
+static struct objfile *load_object_file(const struct load_object *o)
+{
+	if (o->is_vdso)
+		return open_vdso();
+	return o->fd >= 0 ? open_objfile(o->fd_path) : NULL;
+}
+
+static bool is_what_was_mapped(const struct load_object *o)
+{
+	return o->build_id.size == 0 || str_equal(o->build_id, objfile_build_id(o->file));
+}
+
+bool object_table_open(struct object_table *t, uint32_t object)
+{
+	struct load_object *o = &t->objects.data[object];
+
+	if (o->state != OBJECT_UNTRIED)
+		return o->state == OBJECT_OPEN;
+	o->state = OBJECT_CLOSED;
+	if (!o->file)
+		o->file = load_object_file(o);
+	if (!o->file || !is_what_was_mapped(o))
+		return false;
+	o->state = OBJECT_OPEN;
+	/* Without rules the walker still has its heuristics. */
+	o->cfi = objfile_open_cfi(o->file);
+	return true;
+}
+
+struct cfi_table *object_table_cfi(const struct object_table *t, uint32_t object)
+{
+	return t->objects.data[object].cfi;
+}
+
+uint64_t object_table_slide(
+	const struct object_table *t, uint32_t object, uint64_t va, uint64_t file_off)
+{
+	const struct load_object *o = &t->objects.data[object];
+	uint64_t slide;
+
+	if (o->kind == CAPTURE_OBJECT_JIT)
+		return 0;
+	if (o->state == OBJECT_OPEN && objfile_slide(o->file, va, file_off, &slide))
+		return slide;
+	return va - file_off;
+}
+
+bool object_table_read(const struct object_table *t, uint32_t object, uint64_t file_off,
+	uint8_t *bytes, size_t size)
+{
+	int fd = t->objects.data[object].fd;
+
+	return fd >= 0 && pread(fd, bytes, size, (off_t)file_off) == (ssize_t)size;
+}
+
+bool object_table_read_code(const struct object_table *t, uint32_t object, uint64_t obj_addr,
+	uint8_t *bytes, size_t size)
+{
+	const struct load_object *o = &t->objects.data[object];
+
+	if (o->state != OBJECT_OPEN)
+		return false;
+	for (size_t i = 0; i < objfile_segment_count(o->file); i++) {
+		struct objfile_segment segment = objfile_segment(o->file, i);
+		uint64_t off = obj_addr - segment.obj_addr;
+
+		if (off < segment.file_size && segment.file_size - off >= size)
+			return object_table_read(t, object, segment.file_off + off, bytes, size);
+	}
+	return false;
+}
+
+size_t object_table_count(const struct object_table *t)
+{
+	return t->objects.count;
+}
+
+struct object_info object_table_info(const struct object_table *t, uint32_t object)
+{
+	const struct load_object *o = &t->objects.data[object];
+
+	return (struct object_info){.path = o->path,
+		.open_path = str_from(o->fd_path),
+		.build_id = o->build_id,
+		.kind = o->kind,
+		.pid = o->pid,
+		.begin_ns = o->begin_ns};
+}
+
+/* ---- generations of code ---- */
+
+/*
+ * The jitdump is read as it grows, up to where and when code was put.  A generation ends when code
+ * takes the place of other code.  Some programs write the jitdump late; so that code at one address
+ * is kept apart even then, a generation lasts no longer than GENERATION_MAX.
+ *
+ * When a later sample reuses a stack's outer frames, these keep their objects: their code cannot
+ * have changed while it was on the stack.
+ */
+
+#define GENERATION_MAX UINT64_C(1000000000)
+#define GENERATION_MIN UINT64_C(5000000)
+/* A sample waits for so many records to be read, some 50 ms; the next one for the next. */
+enum { RECORDS_MAX = 1 << 16 };
+
+struct jit_code {
+	char path[32]; /* of the dump */
+	struct perfstream_jit jit;
+	uint64_t read_ns; /* up to when it was read */
+	uint64_t turns;	  /* of jit when somebody asked for them last */
+};
+
+void jit_table_init(struct jit_table *t, struct object_table *objects)
+{
+	*t = (struct jit_table){.objects = objects};
+}
+
+void jit_table_deinit(struct jit_table *t)
+{
+	for (size_t i = 0; i < t->code.count; i++) {
+		perfstream_jit_deinit(&t->code.data[i]->jit);
+		free(t->code.data[i]);
+	}
+	vec_deinit(&t->code);
+	map_deinit(&t->by_object);
+}
+
+static struct jit_code *code_of(struct jit_table *t, uint32_t object)
+{
+	bool added;
+	uint32_t *place = map_at(&t->by_object, object, 0, (uint32_t)t->code.count, &added);
+
+	if (added) {
+		struct jit_code *c = xalloc(sizeof(*c));
+		perfstream_jit_init(&c->jit);
+		vec_push(&t->code, c);
+	}
+	return t->code.data[*place];
+}
+
+/* Another file than last time: the process has become another program. */
+static void open_dump(struct jit_table *t, struct jit_code *c, struct str path)
+{
+	t->bad_before += perfstream_jit_bad_records(&c->jit);
+	perfstream_jit_deinit(&c->jit);
+	*c = (struct jit_code){0};
+	memcpy(c->path, path.data, path.size);
+	perfstream_jit_init(&c->jit);
+	perfstream_jit_open(&c->jit, c->path, GENERATION_MIN);
+}
+
+/* The code of an object as the dump has it up to a time; NULL: it has none. */
+static struct jit_code *code_at(struct jit_table *t, uint32_t object, uint64_t time_ns)
+{
+	struct str path = object_table_jitdump(t->objects, object);
+
+	if (path.size == 0 || path.size >= sizeof(((struct jit_code *)NULL)->path))
+		return NULL;
+	struct jit_code *c = code_of(t, object);
+
+	if (!str_equal(str_from(c->path), path))
+		open_dump(t, c, path);
+	if (c->jit.fd < 0)
+		return NULL;
+	if (time_ns != c->read_ns)
+		perfstream_jit_read(&c->jit, RECORDS_MAX);
+	c->read_ns = time_ns;
+	return c;
+}
+
+uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns)
+{
+	const struct jit_code *c = code_at(t, object, time_ns);
+
+	if (!c)
+		return object;
+	uint64_t begin_ns =
+		perfstream_jit_begin_ns(&c->jit, perfstream_jit_epoch(&c->jit, time_ns));
+	uint64_t slot_ns = time_ns - time_ns % GENERATION_MAX;
+
+	return object_table_generation(t->objects, object, begin_ns > slot_ns ? begin_ns : slot_ns);
+}
+
+bool jit_table_has_turned(struct jit_table *t, uint32_t object, uint64_t time_ns)
+{
+	struct jit_code *c = code_at(t, object, time_ns);
+
+	if (!c || c->turns == c->jit.turns)
+		return false;
+	c->turns = c->jit.turns;
+	return true;
+}
+
+bool jit_table_rule(
+	struct jit_table *t, uint32_t object, uint64_t va, uint64_t time_ns, struct cfi_rule *rule)
+{
+	struct jit_code *c = code_at(t, object, time_ns);
+
+	return c && perfstream_jit_rule(&c->jit, va, time_ns, rule);
+}
+
+uint64_t jit_table_bad_records(const struct jit_table *t)
+{
+	uint64_t bad = t->bad_before;
+
+	for (size_t i = 0; i < t->code.count; i++)
+		bad += perfstream_jit_bad_records(&t->code.data[i]->jit);
+	return bad;
+}
+
+/* ---- the kernel and its modules ---- */
+
+/*
+ * A line of /proc/modules is "name size users deps state 0xaddress".  Addresses are zero to those
+ * who may not see them, and then all is "[kernel]".
+ */
+
+void kernel_map_init(struct kernel_map *map, struct object_table *objects)
+{
+	*map = (struct kernel_map){
+		.objects = objects, .arena = arena_create(), .kernel = UINT32_MAX};
+}
+
+void kernel_map_deinit(struct kernel_map *map)
+{
+	vec_deinit(&map->modules);
+	arena_destroy(map->arena);
+	map->arena = NULL;
+}
+
+bool kernel_map_add_line(struct kernel_map *map, const char *line)
+{
+	char name[64];
+	uint64_t size, low_va;
+
+	if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s 0x%" SCNx64, name, &size, &low_va) != 3)
+		return false;
+	if (low_va == 0 || size == 0)
+		return false;
+	vec_push(&map->modules, (struct kernel_module){.low_va = low_va,
+					.high_va = low_va + size,
+					.object = UINT32_MAX,
+					.name = str_from(arena_printf(map->arena, "[%s]", name))});
+	return true;
+}
+
+static int compare_modules(const void *a, const void *b)
+{
+	const struct kernel_module *x = a, *y = b;
+
+	return (x->low_va > y->low_va) - (x->low_va < y->low_va);
+}
+
+static void read_modules(struct kernel_map *map)
+{
+	char *line = NULL;
+	size_t capacity = 0;
+	FILE *f = fopen("/proc/modules", "re");
+
+	map->kernel = object_table_named(map->objects, CAPTURE_OBJECT_KERNEL, STR("[kernel]"));
+	if (!f)
+		return;
+	while (getline(&line, &capacity, f) > 0)
+		if (!kernel_map_add_line(map, line))
+			continue;
+	free(line);
+	fclose(f);
+	if (map->modules.count > 0)
+		qsort(map->modules.data, map->modules.count, sizeof(*map->modules.data),
+			compare_modules);
+}
+
+static struct kernel_module *find_module(struct kernel_map *map, uint64_t va)
+{
+	size_t next = partition_point(i, 0, map->modules.count, map->modules.data[i].low_va <= va);
+
+	if (next == 0 || va >= map->modules.data[next - 1].high_va)
+		return NULL;
+	return &map->modules.data[next - 1];
+}
+
+uint32_t kernel_map_object(struct kernel_map *map, uint64_t va)
+{
+	if (map->kernel == UINT32_MAX)
+		read_modules(map);
+	struct kernel_module *module = find_module(map, va);
+
+	if (!module)
+		return map->kernel;
+	if (module->object == UINT32_MAX)
+		module->object =
+			object_table_named(map->objects, CAPTURE_OBJECT_KERNEL, module->name);
+	return module->object;
+}

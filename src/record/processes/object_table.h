@@ -1,0 +1,145 @@
+#ifndef SONDE_RECORD_PROCESSES_OBJECT_TABLE_H
+#define SONDE_RECORD_PROCESSES_OBJECT_TABLE_H
+
+/*
+ * The load objects of a recording: files that processes mapped as code, the vdso, code made at run
+ * time, the kernel and its modules.  Each has a number, which is its id in the capture file, and is
+ * there once, in however many processes it is mapped.
+ *
+ * A file is opened as soon as it is seen mapped, so that it can still be read when it has been
+ * deleted, or its mount namespace is gone.  It is parsed, and its unwind rules are compiled, only
+ * when a stack first goes through it: most are never needed.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "formats/sonde/layout/capture.h"
+#include "record/file/capture_writer.h"
+
+struct cfi_table;
+struct object_table;
+
+/* A mapping as the kernel reported it. */
+struct object_origin {
+	int64_t pid;
+	struct str path;
+	const char *build_id; /* hex; "" if not known */
+	uint64_t low_va, high_va;
+	uint64_t inode; /* 0: not known */
+};
+
+/* writer NULL: of no recording, objects are written nowhere. */
+must_use returns_owned struct object_table *object_table_create(struct capture_writer *writer);
+void object_table_destroy(struct object_table *t);
+
+/* The object that is mapped there; a new one is written to the file. */
+uint32_t object_table_mapped(struct object_table *t, const struct object_origin *origin);
+/* Objects that are no file. name: "[kernel]", "[truncated]", a module's name. */
+uint32_t object_table_named(struct object_table *t, enum capture_object_kind kind, struct str name);
+
+/*
+ * Code made at run time changes at its address.  From an object of such code that the process says
+ * more of in a file (jitdump), the object that stands for the code from begin_ns on until there is
+ * other code.
+ */
+bool object_table_is_jit(const struct object_table *t, uint32_t object);
+/* Where the file can be opened that tells of an object's code; empty: there is none. */
+struct str object_table_jitdump(const struct object_table *t, uint32_t object);
+uint32_t object_table_generation(struct object_table *t, uint32_t object, uint64_t begin_ns);
+
+/* Opens the object and compiles its unwind rules if that has not been tried. False: can't be. */
+bool object_table_open(struct object_table *t, uint32_t object);
+/* Its unwind rules; NULL: none, or not opened. */
+struct cfi_table *object_table_cfi(const struct object_table *t, uint32_t object);
+/*
+ * The slide (va - obj_addr) of a mapping of an opened object at va from file_off.  Objects that are
+ * no file, or can't be opened, count their addresses from file_off.
+ */
+uint64_t object_table_slide(
+	const struct object_table *t, uint32_t object, uint64_t va, uint64_t file_off);
+
+/* Copies bytes out of an object's file, at a file offset. False: they are not all there. */
+bool object_table_read(const struct object_table *t, uint32_t object, uint64_t file_off,
+	uint8_t *bytes, size_t size);
+/* The same at an obj_addr of an opened object. */
+bool object_table_read_code(const struct object_table *t, uint32_t object, uint64_t obj_addr,
+	uint8_t *bytes, size_t size);
+
+size_t object_table_count(const struct object_table *t);
+struct object_info {
+	struct str path, open_path, build_id; /* open_path: where to open it now; empty: at path */
+	enum capture_object_kind kind;
+	int64_t pid;	   /* that mapped it first; 0: none */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC: of a generation, whose open_path is its jitdump */
+};
+struct object_info object_table_info(const struct object_table *t, uint32_t object);
+
+/* ---- code made at run time ---- */
+
+/*
+ * Which generation of a process's run-time code a sample was in.  The function at an address
+ * changes, and names are resolved at the end, when the times of stacks are gone.  Also the unwind
+ * rules that the process gives for its code.
+ */
+
+struct jit_table {
+	struct object_table *objects;
+	struct map by_object; /* place in code */
+	VEC(struct jit_code *) code;
+	uint64_t bad_before; /* of programs that are no more */
+};
+
+struct cfi_rule;
+
+void jit_table_init(struct jit_table *t, struct object_table *objects);
+void jit_table_deinit(struct jit_table *t);
+/*
+ * The object that stands for the code of a time in place of the given one, which is itself if its
+ * process tells nothing of its code's times.
+ */
+uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns);
+/*
+ * Whether code of the object has taken the place of other code since this was asked last.  Only if
+ * there are unwind rules for it: what was read off code is better kept, as it could not be read
+ * again from a process that has ended by now.
+ */
+bool jit_table_has_turned(struct jit_table *t, uint32_t object, uint64_t time_ns);
+/* The unwind rule of the object's code at va, at that time; see jit_rules_find. */
+bool jit_table_rule(
+	struct jit_table *t, uint32_t object, uint64_t va, uint64_t time_ns, struct cfi_rule *rule);
+/* What was passed over in what processes tell: it can't be read, or there is no room for it. */
+uint64_t jit_table_bad_records(const struct jit_table *t);
+
+/* ---- the kernel ---- */
+
+/*
+ * Which load object a kernel address belongs to: a module, by the ranges of /proc/modules, or the
+ * kernel itself.  Kernel addresses are kept as they are; they have no slide.
+ */
+
+struct kernel_module {
+	uint64_t low_va, high_va;
+	uint32_t object;
+	struct str name; /* as the file will have it: "[ext4]" */
+};
+
+struct kernel_map {
+	struct object_table *objects;
+	VEC(struct kernel_module) modules; /* ascending */
+	struct arena *arena;		   /* of the names */
+	uint32_t kernel;		   /* the object "[kernel]"; UINT32_MAX: nothing read yet */
+};
+
+void kernel_map_init(struct kernel_map *map, struct object_table *objects);
+void kernel_map_deinit(struct kernel_map *map);
+/* The object at a kernel address; the first call reads /proc/modules. */
+uint32_t kernel_map_object(struct kernel_map *map, uint64_t va);
+/* One line of /proc/modules, read into the map. False: malformed, or its address is hidden. */
+bool kernel_map_add_line(struct kernel_map *map, const char *line);
+
+#endif

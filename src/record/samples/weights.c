@@ -1,0 +1,188 @@
+/*
+ * A slow control loop.  A sample weighs its period times what a nanosecond of a period has been
+ * worth so far, corrected a little so that the samples' debt to the account, or their excess, is
+ * gone within a few looks.  Samples whose account has not been read since count with what they will
+ * probably come to; otherwise the same debt would be paid again until it is read.
+ *
+ * The account is read at a time of our choosing, when samples from before may still be in the
+ * rings.  So the reading is compared with them once the first later sample comes.  If the recorder
+ * falls behind, that is late, and at the end many samples are left; but then the sum that they have
+ * to come to is known.
+ */
+#include "record/samples/weights.h"
+
+/* What a nanosecond can be worth: what is beyond is not the clock's fault, but loss. */
+#define RATIO_MIN  0.8
+#define RATIO_MAX  1.25
+#define FACTOR_MIN 0.7
+#define FACTOR_MAX 1.4
+/* Less was clocked: its worth is not known yet. */
+#define INTERVALS_MIN 50
+/* So many looks, and so many intervals at least, it takes to pay a debt. */
+#define LOOKS_TO_PAY	 5
+#define INTERVALS_TO_PAY 100
+/*
+ * What is left at the end is known from the clocks, which also go on where ticks come late and are
+ * none: so it has to be such a part of all before it tells more than the factor does.
+ */
+#define LEFT_PART 5
+
+void weights_init(struct weights *w, uint64_t interval_ns, bool is_exact)
+{
+	*w = (struct weights){.interval_ns = interval_ns, .is_exact = is_exact, .factor = 1};
+}
+
+static double between(double least, double x, double most)
+{
+	return x < least ? least : x > most ? most : x;
+}
+
+/* All samples up to when it was asked have been taken. */
+static void settle(struct weights *w, struct weights_account *a)
+{
+	if (a->is_known && a->asked_ran_ns >= a->ran_ns) {
+		double accounted_ns = (double)(a->asked_ran_ns - a->ran_ns);
+
+		w->accounted_ns += accounted_ns;
+		w->clocked_ns += (double)a->clocked_ns;
+		w->window_ns += (double)a->clocked_ns;
+		w->settled_ns += accounted_ns;
+		w->settled_clocked_ns += (double)a->clocked_ns;
+	}
+	*a = (struct weights_account){.ran_ns = a->asked_ran_ns, .is_known = true};
+}
+
+uint64_t weights_take(
+	struct weights *w, struct weights_account *a, uint64_t time_ns, uint64_t period_ns)
+{
+	if (w->is_exact)
+		return period_ns;
+	if (a->asked_ns && time_ns > a->asked_ns)
+		settle(w, a);
+	double weight_ns = (double)period_ns * w->factor + w->rest_ns;
+	uint64_t whole_ns = weight_ns > 0 ? (uint64_t)weight_ns : 0;
+
+	w->rest_ns = weight_ns - (double)whole_ns;
+	a->clocked_ns += period_ns;
+	w->taken_ns += period_ns;
+	w->weighed_ns += whole_ns;
+	return whole_ns;
+}
+
+bool weights_wants(const struct weights_account *a)
+{
+	return a->clocked_ns > 0 && a->asked_ns == 0;
+}
+
+void weights_ask(struct weights_account *a, uint64_t now_ns, uint64_t ran_ns)
+{
+	if (a->asked_ns)
+		return;
+	a->asked_ns = now_ns;
+	a->asked_ran_ns = ran_ns;
+}
+
+void weights_compare(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns)
+{
+	w->accounted_ns += (double)accounted_ns;
+	w->clocked_ns += (double)clocked_ns;
+}
+
+/* What was lost is accounted, too, and not for other samples to make up for. */
+static void take_lost(struct weights *w, uint64_t lost, double ratio)
+{
+	if (lost <= w->lost)
+		return;
+	double lost_ns = (double)(lost - w->lost) * (double)w->interval_ns;
+
+	w->lost = lost;
+	w->clocked_ns += lost_ns;
+	w->forgone_ns += lost_ns * ratio;
+}
+
+double weights_ratio(const struct weights *w)
+{
+	if (w->clocked_ns < INTERVALS_MIN * (double)w->interval_ns)
+		return 1;
+	return between(RATIO_MIN, w->accounted_ns / w->clocked_ns, RATIO_MAX);
+}
+
+/* What samples should have weighed more so far. */
+static double debt_ns(const struct weights *w, double ratio)
+{
+	double open_ns = (double)w->taken_ns - w->settled_clocked_ns;
+
+	return w->settled_ns - w->forgone_ns + open_ns * ratio - (double)w->weighed_ns;
+}
+
+void weights_look(struct weights *w, uint64_t lost)
+{
+	double interval_ns = (double)w->interval_ns, ratio = weights_ratio(w);
+
+	if (w->is_exact)
+		return;
+	take_lost(w, lost, ratio);
+	double pay_ns = LOOKS_TO_PAY * w->window_ns;
+
+	if (pay_ns < INTERVALS_TO_PAY * interval_ns)
+		pay_ns = INTERVALS_TO_PAY * interval_ns;
+	w->factor = between(FACTOR_MIN, ratio + debt_ns(w, ratio) / pay_ns, FACTOR_MAX);
+	w->window_ns = 0;
+}
+
+void weights_end(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns, uint64_t lost)
+{
+	double interval_ns = (double)w->interval_ns, lost_ns = (double)lost * interval_ns;
+	double left_ns = (double)clocked_ns - (double)w->taken_ns - lost_ns;
+
+	if (w->is_exact || left_ns < INTERVALS_TO_PAY * interval_ns ||
+		LEFT_PART * left_ns < (double)clocked_ns)
+		return;
+	double ratio = between(RATIO_MIN, (double)accounted_ns / (double)clocked_ns, RATIO_MAX);
+	double lacks_ns = (double)accounted_ns - (double)w->weighed_ns - lost_ns * ratio;
+
+	w->factor = between(FACTOR_MIN, lacks_ns / left_ns, FACTOR_MAX);
+}
+
+/* ---- thinning ---- */
+
+/* From such a part of the backlog on, one sample in so many is kept. */
+static const struct {
+	double level;
+	uint32_t one_in;
+} steps[] = {{0.75, 16}, {0.625, 8}, {0.5, 4}, {0.25, 2}};
+
+static uint32_t one_in(double level)
+{
+	for (unsigned int i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (level >= steps[i].level)
+			return steps[i].one_in;
+	return 1;
+}
+
+bool thinning_drops(struct thinning *t, struct thinned *thread, double level, uint64_t period_ns)
+{
+	if (!thread->has_kept || thread->carried + 1 >= one_in(level))
+		return false;
+	thread->carried_ns += period_ns;
+	thread->carried++;
+	t->dropped++;
+	return true;
+}
+
+uint64_t thinned_take(struct thinned *thread)
+{
+	uint64_t carried_ns = thread->carried_ns;
+
+	thread->carried_ns = 0;
+	thread->carried = 0;
+	return carried_ns;
+}
+
+void thinned_keep(struct thinned *thread, uint32_t node, uint32_t cpu, uint64_t time_ns)
+{
+	thread->has_kept = true;
+	thread->node = node;
+	thread->cpu = cpu;
+	thread->time_ns = time_ns;
+}

@@ -1,0 +1,304 @@
+/*
+ * One sample: walk the user stack, chain the kernel's frames leafward of it.
+ *
+ * A walk goes through load objects that nobody has opened yet.  Then these are opened and it is
+ * walked again; that happens once for each object in a process, so it costs nothing in the end, and
+ * a program that is never sampled has none of its objects read.
+ */
+#include "record/stacks/snapshot.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* DWARF's number of rax, in which system calls return. */
+enum { RETURN_REG = 0 };
+
+void snapshot_init(struct snapshot *s, struct capture_writer *writer, struct object_table *objects,
+	struct process_table *processes)
+{
+	*s = (struct snapshot){
+		.writer = writer,
+		.objects = objects,
+		.processes = processes,
+		.walker = unwind_walker_create(),
+	};
+	kernel_map_init(&s->kernel, objects);
+	jit_table_init(&s->jit, objects);
+	stack_tree_init(&s->tree, writer);
+	stack_memory_init(&s->memory, objects);
+	s->memory.jit = &s->jit;
+}
+
+void snapshot_deinit(struct snapshot *s)
+{
+	unwind_walker_destroy(s->walker);
+	vec_deinit(&s->rest.pieces);
+	stack_memory_deinit(&s->memory);
+	stack_tree_deinit(&s->tree);
+	jit_table_deinit(&s->jit);
+	kernel_map_deinit(&s->kernel);
+}
+
+uint64_t snapshot_truncated(const struct snapshot *s)
+{
+	return s->counters[CAPTURE_TRUNCATED_MEMORY] + s->counters[CAPTURE_TRUNCATED_RACE] +
+	       s->counters[CAPTURE_TRUNCATED_RULE] + s->counters[CAPTURE_TRUNCATED_CORRUPT] +
+	       s->counters[CAPTURE_TRUNCATED_DEPTH] + s->counters[CAPTURE_GUESSED_STACKS];
+}
+
+/* What the walker remembers of the process's code no longer holds where other code took its place.
+ */
+static bool learn_of_jit(struct snapshot *s, struct process *p, uint32_t object, uint64_t time_ns)
+{
+	if (!jit_table_has_turned(&s->jit, object, time_ns))
+		return false;
+	unwind_space_touch(&p->space);
+	return true;
+}
+
+/*
+ * Opens what the walk met unopened, asks for the mappings that it found missing. True: something
+ * has changed, the stack must be walked again.
+ */
+static bool learn_from_walk(struct snapshot *s, struct process *p, const struct perf_sample *sample,
+	const struct unwind_stack *stack)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < stack->count; i++) {
+		const struct unwind_frame *frame = &stack->frames[i];
+
+		if (frame->object == UINT32_MAX)
+			changed |= process_table_read_maps(s->processes, p, sample->time_ns) &&
+				   unwind_space_find(&p->space, frame->va) != NULL;
+		else if (frame->object & UNWIND_PENDING)
+			changed |=
+				process_table_resolve(s->processes, p, frame->va, sample->time_ns);
+		else if (object_table_is_jit(s->objects, frame->object))
+			changed |= learn_of_jit(s, p, frame->object, sample->time_ns);
+	}
+	return changed;
+}
+
+/*
+ * A walk that does not go on where it reads the live process most likely reads a stack that has
+ * been left since: popping it leaves the piece that is compared as it was.
+ */
+static enum capture_counter truncation_cause(
+	const struct snapshot *s, const struct unwind_stack *stack)
+{
+	bool is_remote = s->memory.asked && stack->outer_sp >= s->memory.dump_high_va;
+
+	switch (stack->end) {
+	case UNWIND_NO_MEMORY:
+		return s->memory.raced ? CAPTURE_TRUNCATED_RACE : CAPTURE_TRUNCATED_MEMORY;
+	case UNWIND_NO_RULE:
+		return is_remote ? CAPTURE_TRUNCATED_RACE : CAPTURE_TRUNCATED_RULE;
+	case UNWIND_TOO_DEEP:
+		return CAPTURE_TRUNCATED_DEPTH;
+	case UNWIND_NO_PROGRESS:
+		return is_remote ? CAPTURE_TRUNCATED_RACE : CAPTURE_TRUNCATED_CORRUPT;
+	case UNWIND_ROOT:
+	case UNWIND_REUSED:
+		break;
+	}
+	return CAPTURE_TRUNCATED_CORRUPT;
+}
+
+uint32_t snapshot_no_stack(struct snapshot *s)
+{
+	uint32_t object =
+		object_table_named(s->objects, CAPTURE_OBJECT_TRUNCATED, STR("[truncated]"));
+
+	return stack_tree_intern(&s->tree, 0, object, 0);
+}
+
+static uint32_t truncated_root(struct snapshot *s, enum capture_counter cause)
+{
+	s->counters[cause]++;
+	return snapshot_no_stack(s);
+}
+
+/* Stands between a frame and its caller, which is a guess. */
+static uint32_t guessed_node(struct snapshot *s, uint32_t node)
+{
+	uint32_t object = object_table_named(s->objects, CAPTURE_OBJECT_GUESSED, STR("[guessed]"));
+
+	s->counters[CAPTURE_GUESSED_STACKS]++;
+	return stack_tree_intern(&s->tree, node, object, 0);
+}
+
+/*
+ * The node of the walked stack; gives each frame its own.  A guess that leads to no root is worth
+ * nothing: the stack is cut there.
+ */
+static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack, uint64_t time_ns)
+{
+	bool whole = stack->end == UNWIND_ROOT || stack->end == UNWIND_REUSED;
+	uint32_t node = whole ? stack->reused_node : truncated_root(s, truncation_cause(s, stack));
+	size_t count = whole || !stack->guessed ? stack->count : stack->guess_at;
+
+	if (whole && stack->guessed && stack->guess_at == count)
+		node = guessed_node(s, node);
+	for (size_t i = count; i-- > 0;) {
+		struct unwind_frame *frame = &stack->frames[i];
+		uint32_t object = frame->object;
+		uint64_t obj_addr = frame->obj_addr;
+
+		if (object == UINT32_MAX) {
+			object = object_table_named(
+				s->objects, CAPTURE_OBJECT_UNKNOWN, STR("[unknown]"));
+			obj_addr = frame->va;
+		} else if (object_table_is_jit(s->objects, object)) {
+			object = jit_table_object(&s->jit, object, time_ns);
+		}
+		node = stack_tree_intern(&s->tree, node, object, obj_addr);
+		frame->node = node;
+		if (whole && stack->guessed && stack->guess_at == i)
+			node = guessed_node(s, node);
+	}
+	return node;
+}
+
+static void walk(struct snapshot *s, struct process *p, struct thread *thread,
+	const struct perf_sample *sample, struct unwind_stack *stack)
+{
+	do {
+		stack_memory_restart(&s->memory);
+		unwind_walk(s->walker, &p->space, thread->history, &sample->regs, &s->memory.memory,
+			stack);
+	} while (learn_from_walk(s, p, sample, stack));
+}
+
+/*
+ * A signal handler on a stack of its own, found in the dump; the interrupted stack is only in the
+ * live process.  It is believed if the handler's signal frame is still there, or, as handlers tend
+ * to be over by now, if the interrupted function's callers are now what they were in the thread's
+ * last stack: then they were so in between.
+ */
+static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct thread *thread,
+	const struct perf_sample *sample, size_t inner, struct unwind_stack *stack)
+{
+	stack_memory_check_frame(&s->memory, stack->frames[inner - 1].sp);
+	walk(s, p, thread, sample, stack);
+	if (!s->memory.raced)
+		return;
+	stack_memory_check_nothing(&s->memory);
+	walk(s, p, thread, sample, stack);
+	if (stack->end == UNWIND_REUSED ||
+		(stack->end == UNWIND_ROOT &&
+			unwind_history_ends_like(thread->history, stack, inner + 1)))
+		return;
+	s->memory.raced = true;
+	stack->end = UNWIND_NO_MEMORY;
+	stack->count = inner;
+}
+
+/*
+ * Where a stack was left and cleared since the sample, the live process has zeros: these are no end
+ * of the stack, unless the last one had the same.
+ */
+static void doubt_zero(struct snapshot *s, const struct thread *thread, struct unwind_stack *stack)
+{
+	if (!stack->returns_to_zero || !stack_memory_shows_live(&s->memory) ||
+		unwind_history_ends_like(thread->history, stack, stack->count - 1))
+		return;
+	s->memory.raced = true;
+	stack->end = UNWIND_NO_MEMORY;
+}
+
+/*
+ * A thread that has just been made comes out of clone's system call with 0, at a place that has no
+ * unwind rules because they would be wrong for one side or the other.  Nothing called it: its stack
+ * is whole.
+ */
+static bool is_new_thread(struct snapshot *s, const struct perf_sample *sample)
+{
+	static const uint8_t syscall_code[] = {0x0f, 0x05};
+	uint64_t pc = sample->regs.value[UNWIND_REG_PC];
+	uint8_t before[16];
+
+	return (sample->regs.known >> RETURN_REG & 1) && sample->regs.value[RETURN_REG] == 0 &&
+	       s->memory.memory.read_code(
+		       &s->memory.memory, pc - sizeof(before), before, sizeof(before)) &&
+	       memmem(before, sizeof(before), syscall_code, sizeof(syscall_code));
+}
+
+static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread *thread,
+	const struct perf_sample *sample)
+{
+	struct unwind_stack stack;
+	size_t inner;
+
+	s->walks++;
+	stack_memory_begin(&s->memory, &p->space, sample);
+	if (s->exact)
+		exact_rest(s->exact, sample, &s->rest);
+	if (s->exact || s->is_copied)
+		stack_memory_add_rest(&s->memory, &s->rest);
+	walk(s, p, thread, sample, &stack);
+	inner = stack_memory_other_stack(&s->memory, &stack);
+	if (inner > 0)
+		walk_interrupted_stack(s, p, thread, sample, inner, &stack);
+	doubt_zero(s, thread, &stack);
+	if (stack.end == UNWIND_NO_RULE && stack.count == 1 && is_new_thread(s, sample))
+		stack.end = UNWIND_ROOT;
+	s->reach_bytes = stack.outer_sp - sample->regs.value[UNWIND_REG_SP];
+	uint32_t node = intern_user(s, &stack, sample->time_ns);
+
+	unwind_history_keep(thread->history, &stack);
+	if (s->exact)
+		exact_learn(s->exact, sample, &s->rest, thread->history,
+			stack.end == UNWIND_NO_MEMORY || s->memory.asked);
+	return node;
+}
+
+/* A return address is looked up one before it: the call may be the last thing in its function. */
+static uint64_t kernel_frame_address(const struct perf_sample *sample, size_t i)
+{
+	return sample->kernel_chain[i] - (i > 0);
+}
+
+static uint32_t kernel_stack(struct snapshot *s, const struct perf_sample *sample, uint32_t node)
+{
+	for (size_t i = sample->kernel_count; i-- > 0;) {
+		uint64_t va = kernel_frame_address(sample, i);
+
+		if (sample->kernel_chain[i] >= PERF_CONTEXT_MAX)
+			continue;
+		node = stack_tree_intern(&s->tree, node, kernel_map_object(&s->kernel, va), va);
+	}
+	return node;
+}
+
+/*
+ * Whether the sample has a user stack worth a walk.  During an exec, in the kernel, the registers
+ * are still those of the program that is no more: their stack is gone, or their pc is in no
+ * mapping.
+ */
+static bool has_user_stack(struct snapshot *s, struct process *p, const struct perf_sample *sample)
+{
+	uint64_t pc = sample->regs.value[UNWIND_REG_PC];
+
+	if (!sample->has_user || (sample->in_kernel && sample->stack_size == 0))
+		return false;
+	if (!sample->in_kernel || unwind_space_find(&p->space, pc))
+		return true;
+	return process_table_read_maps(s->processes, p, sample->time_ns) &&
+	       unwind_space_find(&p->space, pc);
+}
+
+struct snapshot_place snapshot_walk(struct snapshot *s, const struct perf_sample *sample)
+{
+	struct process *p = process_table_get(s->processes, sample->pid, sample->time_ns);
+	struct thread *thread = process_table_thread(s->processes, p, sample->tid, sample->time_ns);
+	uint32_t node = 0;
+
+	if (has_user_stack(s, p, sample))
+		node = user_stack(s, p, thread, sample);
+	else if (sample->in_kernel)
+		s->counters[CAPTURE_NO_USER_STACK] += !p->is_kernel;
+	else /* a 32-bit program: only where it is can be told */
+		node = truncated_root(s, CAPTURE_TRUNCATED_RULE);
+	return (struct snapshot_place){thread, kernel_stack(s, sample, node)};
+}

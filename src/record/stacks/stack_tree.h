@@ -1,0 +1,53 @@
+#ifndef SONDE_RECORD_STACKS_STACK_TREE_H
+#define SONDE_RECORD_STACKS_STACK_TREE_H
+
+/*
+ * The prefix tree of all stacks seen: a stack is one node, its parent the stack of the caller. Each
+ * node is written to the capture file when it is new, so a sample needs only a node's number.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "base/vec.h"
+#include "record/file/capture_writer.h"
+
+struct stack_node {
+	uint64_t obj_addr;
+	uint32_t parent, object;
+};
+
+struct stack_tree {
+	VEC(struct stack_node) nodes; /* node 0 is the empty stack */
+	uint32_t *slots;	      /* open addressing; 0: free */
+	size_t slot_count;	      /* a power of two */
+	struct capture_writer *writer;
+};
+
+void stack_tree_init(struct stack_tree *t, struct capture_writer *writer);
+void stack_tree_deinit(struct stack_tree *t);
+/* The node of the frame (object, obj_addr) called from parent. */
+uint32_t stack_tree_intern(
+	struct stack_tree *t, uint32_t parent, uint32_t object, uint64_t obj_addr);
+
+/*
+ * The addresses that the tree's nodes have in each object, but for those that fates drops (by node,
+ * enum capture_fate; NULL: none): ascending, distinct.  Of object i: addresses[start[i] .. start[i
+ * + 1]).
+ */
+struct stack_addresses {
+	uint64_t *addresses;
+	size_t *start; /* [object_count + 1] */
+};
+void stack_tree_addresses(const struct stack_tree *t, const uint8_t *fates, size_t object_count,
+	struct stack_addresses *out);
+/*
+ * From whether a node is wanted (wanted[count]; those behind are), the fates of all: what is wanted
+ * is kept, and those on the way to it pass.  The caller frees them.
+ */
+must_use returns_owned uint8_t *stack_tree_fates(
+	const struct stack_tree *t, const bool *wanted, size_t count);
+void stack_addresses_deinit(struct stack_addresses *a);
+
+#endif

@@ -1,0 +1,73 @@
+#ifndef SONDE_RECORD_SWITCHES_LOCKS_H
+#define SONDE_RECORD_SWITCHES_LOCKS_H
+
+/*
+ * Which lock a thread waits for, and who holds it: futex(2), on which mutexes, condition variables,
+ * semaphores and the like of all languages wait.
+ */
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "obj/data_symbols.h"
+#include "record/events/perf_record.h"
+#include "record/processes/process_table.h"
+#include "record/samples/sample_labels.h"
+#include "record/switches/blocked_stack.h"
+
+struct kallsyms;
+struct objfile;
+
+/* A mapping of the process that was looked at last. */
+struct lock_region {
+	uint64_t low_va, high_va, file_off, inode;
+	uint32_t path; /* of struct locks' */
+};
+
+struct lock_object {
+	uint32_t path;
+	uint64_t inode;
+	struct objfile *file, *debug; /* NULL: can't be opened; there is none */
+	struct data_symbols symbols;
+};
+
+struct locks {
+	struct process_table *processes; /* the caller's, and so are the labels */
+	struct sample_labels *labels;
+	struct arena *arena;
+	struct str_table paths;
+	VEC(struct lock_object) objects;
+	VEC(struct lock_region) regions; /* by address */
+	uint32_t regions_of;		 /* the process's number */
+	uint64_t regions_ns;		 /* when they were read */
+	struct kallsyms *kernel;	 /* NULL: kernel addresses have no names here */
+	struct map calls;  /* kernel address → whether it is in the system call futex */
+	struct map names;  /* (process's number, address) → name of the labels */
+	struct map spaces; /* process's number → whether its ids of threads are ours */
+};
+
+struct lock_wait {
+	uint32_t lock, holder; /* of sample_labels_name; or SAMPLE_LABELS_NONE */
+	uint64_t read_ns;      /* when who holds it was read */
+};
+
+void locks_init(struct locks *l, struct process_table *processes, struct sample_labels *labels);
+/* A zeroed one is fine. */
+void locks_deinit(struct locks *l);
+/* Whether kernel frames tell of locks: their addresses have names here. */
+bool locks_know_kernel(const struct locks *l);
+/* A process has become another program, whose addresses mean something else. */
+void locks_forget(struct locks *l);
+/*
+ * What a thread is about to wait for, by the sample of it with which it leaves its CPU; no lock: it
+ * waits for something else, or it is not known.
+ */
+struct lock_wait locks_of_sample(
+	struct locks *l, const struct thread *thread, const struct perf_sample *sample);
+/* What it waits for, by the system call that it is in. */
+struct lock_wait locks_of_call(
+	struct locks *l, const struct thread *thread, const struct blocked_call *call);
+
+#endif
