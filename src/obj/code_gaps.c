@@ -11,8 +11,11 @@
 
 /* Smaller gaps between functions are fill. */
 #define GAP_MIN ((uint64_t)16)
-/* From here on it is worth to read the symbols for where functions begin. */
-#define SYMBOLS_FROM ((uint64_t)4096)
+/*
+ * From here on it is worth to read the symbols for where functions begin: what compilers add to each
+ * program is smaller, a few functions of assembly are not, and nothing else says where those begin.
+ */
+#define SYMBOLS_FROM ((uint64_t)256)
 /* What is looked through as a whole, without and with a need; how far a begin is looked for. */
 #define WHOLE_SMALL ((uint64_t)16 << 10)
 #define WHOLE_MAX   ((uint64_t)2 << 20)
