@@ -5,8 +5,8 @@
  *
  * Most lines of a large file repeat a stack that was seen, or share most of it with the line
  * before. So a line is looked up whole first; if it is new, the frames that it shares with the last
- * new line keep their stacks, and only the rest is taken apart.  Both tables hold pointers into the
- * input.
+ * new line keep their stacks, and only the rest is taken apart, many frames at a time.  Both tables
+ * hold pointers into the input, or to the names that are kept anyway.
  */
 #include "formats/readers.h"
 
@@ -34,6 +34,9 @@
 #define DIFFERENCE_LINES 1000
 /* The first ones, for which a bid is made. */
 #define BID_BYTES ((size_t)8192)
+/* Frames of a line that are looked up together. */
+#define FRAMES_AT_ONCE 64
+
 /* A frame of the last line that was taken apart. */
 struct step {
 	size_t end; /* where its text ends in the line */
@@ -202,10 +205,46 @@ static frame_id frame_of(struct folded *f, struct span text)
 		return (frame_id){id};
 	id = frame_new(f->builder, (struct str){text.data, text.size}).i;
 	if (builder_has_room(f->builder, SPAN_BYTES)) {
+		struct str name = builder_frame_name(f->builder, (frame_id){id});
+
 		builder_charge(f->builder, SPAN_BYTES);
+		/* Names stand close together, the lines of the input far apart. */
+		if (str_equal(name, (struct str){text.data, text.size}))
+			text.data = name.data;
 		span_intern(&f->frames, text)->id = id;
 	}
 	return (frame_id){id};
+}
+
+/* The frames of those texts, if all are known. */
+static bool frames_known(struct folded *f, const struct span *texts, size_t count, frame_id *frames)
+{
+	for (size_t i = 0; i < count; i++)
+		(void)row_table_warm_row(&f->frames, &span_rows, texts[i].hash);
+	for (size_t i = 0; i < count; i++) {
+		frames[i].i = span_find(&f->frames, texts[i]);
+		if (unlikely(frames[i].i == NO_ID))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The stacks of those frames below `stack`.  Where a frame is new, or no room for a stack, each is
+ * made before the next is looked at: what comes first has what room there is.
+ */
+static void stacks_below(
+	struct folded *f, stack_id stack, const struct span *texts, size_t count, stack_id *stacks)
+{
+	frame_id frames[FRAMES_AT_ONCE];
+	size_t done = 0;
+
+	if (likely(frames_known(f, texts, count, frames)))
+		done = builder_stack_path(f->builder, stack, frames, count, count, stacks);
+	if (done)
+		stack = stacks[done - 1];
+	for (; done < count; done++)
+		stacks[done] = stack = builder_stack(f->builder, stack, frame_of(f, texts[done]));
 }
 
 static size_t common_size(struct str a, struct str b)
@@ -250,11 +289,21 @@ static stack_id stack_new(struct folded *f, struct str text)
 		at = f->steps.data[f->steps.count - 1].end + 1;
 	}
 	while (at <= text.size) {
-		struct span frame = span_scan((struct str){text.data + at, text.size - at}, ';');
-		stack = builder_stack(f->builder, stack, frame_of(f, frame));
-		at += frame.size;
-		vec_push(&f->steps, (struct step){.end = at, .stack = stack});
-		at++;
+		struct span frames[FRAMES_AT_ONCE];
+		stack_id stacks[FRAMES_AT_ONCE];
+		size_t count = 0;
+
+		for (; at <= text.size && count < FRAMES_AT_ONCE; count++) {
+			frames[count] =
+				span_scan((struct str){text.data + at, text.size - at}, ';');
+			row_table_warm_slot(&f->frames, frames[count].hash);
+			at += frames[count].size;
+			vec_push(&f->steps, (struct step){.end = at++});
+		}
+		stacks_below(f, stack, frames, count, stacks);
+		for (size_t i = 0; i < count; i++)
+			f->steps.data[f->steps.count - count + i].stack = stacks[i];
+		stack = stacks[count - 1];
 	}
 	f->last = text;
 	return stack;
