@@ -9,7 +9,7 @@
 #include "base/bytes16.h"
 #include "base/compiler.h"
 
-/* What there is among 64 bytes: bit i of each is byte i's. */
+/* The special characters among 64 bytes: bit i of each mask is byte i. */
 struct signs {
 	uint64_t quotes, slashes, opens, closes;
 };
@@ -35,8 +35,10 @@ static inline struct signs signs_at(const uint8_t *p)
 	return s;
 }
 
-/* Whether there is none of the signs among 64 bytes, nor a letter: numbers and what parts them. All
- * signs but '"' have the bit that makes letters of them. */
+/*
+ * Whether 64 bytes hold only numbers and separators: no special character and no letter. All
+ * special characters except '"' have the bit that letters have.
+ */
 static inline bool are_numbers(const uint8_t *p)
 {
 	bytes16 a = load16(p), b = load16(p + 16), c = load16(p + 32), d = load16(p + 48);
@@ -46,8 +48,10 @@ static inline bool are_numbers(const uint8_t *p)
 	return found_bits(quotes | (bytes16)(((a | b | c | d) & 0x40) != 0)) == 0;
 }
 
-/* Which of 64 bytes are behind a '\\' that is not itself; *is_carried: the first byte is, or of the
- * next 64 the first. */
+/*
+ * Which of 64 bytes follow a '\\' that is not itself escaped; *is_carried: in, whether the first
+ * byte does; out, whether the first of the next 64 does.
+ */
 static uint64_t escaped_bits(uint64_t slashes, bool *is_carried)
 {
 	uint64_t escaped = *is_carried;
@@ -62,7 +66,7 @@ static uint64_t escaped_bits(uint64_t slashes, bool *is_carried)
 	return escaped;
 }
 
-/* Bit i: whether of the bits up to it an odd number is set. */
+/* Bit i: whether an odd number of bits up to it is set. */
 static inline uint64_t parity_up_to(uint64_t bits)
 {
 	bits ^= bits << 1;
@@ -74,7 +78,7 @@ static inline uint64_t parity_up_to(uint64_t bits)
 	return bits;
 }
 
-/* What there is at p, strings left out; zeros behind the end. */
+/* The special characters at p outside strings; zeros after the end. */
 static inline struct signs signs_outside(struct json_passing *at, const uint8_t *p, size_t left)
 {
 	struct signs s;

@@ -1,13 +1,13 @@
 #ifndef SONDE_BASE_JSON_BRACKETS_H
 #define SONDE_BASE_JSON_BRACKETS_H
 
-/* Where an object or array of JSON ends, found without looking at what is in it. */
+/* Finds the end of a JSON object or array without parsing its contents. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where among brackets it is, between one part of the text and the next; zeroed at the first. */
+/* The state between two parts of the text; zeroed before the first. */
 struct json_passing {
 	uint64_t in_string; /* all bits, if the last 64 bytes end in one */
 	size_t depth;
@@ -15,9 +15,9 @@ struct json_passing {
 };
 
 /*
- * Behind what closes the first bracket that was opened, from p on or in the parts before; NULL: it
- * is not before `limit`, which is the end of the text, or a whole number of 64 bytes from p.  Which
- * bracket closes which is not checked.
+ * Returns the position after the bracket that closes the first one opened, at p or in earlier
+ * parts; NULL: not before `limit`, which is the end of the text, or a multiple of 64 bytes from p.
+ * Does not check that brackets match in kind.
  */
 const uint8_t *json_find_close(struct json_passing *at, const uint8_t *p, const uint8_t *limit);
 

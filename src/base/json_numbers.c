@@ -1,14 +1,14 @@
 /*
- * Columns of numbers in JSON: as long as all is plain, or null, a loop needs nothing of the reader
- * but where it is.
+ * Columns of numbers in JSON: while all values are plain or null, the loop needs only the reader's
+ * position.
  */
 #include "base/json_plain.h"
 #include "base/json_reader.h"
 
-/* Of numbers and nulls with nothing but a comma between, up to what is otherwise. */
+/* Reads numbers and nulls separated only by commas, up to anything else. */
 static size_t read_plain(struct json_reader *r, unsigned int digits, int64_t *values, size_t most)
 {
-	enum { ROOM = 1 + 4 + 1 }; /* of null and what is around it */
+	enum { ROOM = 1 + 4 + 1 }; /* for null and the characters around it */
 	const uint8_t *p = r->at, *end = r->end;
 	bool is_first = r->is_first;
 	size_t count = 0;
@@ -45,7 +45,7 @@ size_t json_numbers(struct json_reader *r, unsigned int digits, int64_t *values,
 		if (kind != JSON_NUMBER)
 			values[count] = JSON_NO_NUMBER;
 		else if (values[count] == JSON_NO_NUMBER)
-			values[count]++; /* of what is beyond 64 bits */
+			values[count]++; /* saturated beyond 64 bits */
 		count++;
 	}
 	return count;

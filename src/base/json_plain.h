@@ -1,8 +1,10 @@
 #ifndef SONDE_BASE_JSON_PLAIN_H
 #define SONDE_BASE_JSON_PLAIN_H
 
-/* Numbers of JSON as nearly all are: some digits, a point and further digits or not.  Who finds
- * another one reads it by base/decimal.h.  Inline, for the loops over columns of numbers. */
+/*
+ * The common form of JSON numbers: digits, optionally with a point and more digits.  Other forms
+ * are read with base/decimal.h.  Inline, for loops over columns of numbers.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,22 +13,24 @@
 #include "base/compiler.h"
 #include "base/digits.h"
 
-/* A plain number: digits, with some behind a point or not. */
+/* A plain number: digits, optionally with more after a point. */
 struct plain {
 	uint64_t digits;
-	unsigned int whole, fraction; /* how many there are */
+	unsigned int whole, fraction; /* number of digits */
 	bool is_negative;
 };
 
-enum { PLAIN_NUMBER_ROOM = 1 + 17 + 1 + 17 }; /* bytes that are read at most */
+enum { PLAIN_NUMBER_ROOM = 1 + 17 + 1 + 17 }; /* the most bytes that are read */
 
 static inline bool parts_values(uint8_t c)
 {
 	return c == ',' || c == ']' || c == '}';
 }
 
-/* The plain number at p; where it ends, or NULL: it is not so plain, or not followed by what parts
- * values, or near the end of the input. */
+/*
+ * Reads the plain number at p; returns its end, or NULL if it is not plain, is not followed by a
+ * separator, or is near the end of the input.
+ */
 static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end, struct plain *n)
 {
 	if (end - p < PLAIN_NUMBER_ROOM)
@@ -46,14 +50,19 @@ static inline const uint8_t *scan_plain(const uint8_t *p, const uint8_t *end, st
 	return parts_values(*p) ? p : NULL;
 }
 
-/* As plain_number, of those with no sign and less than eight digits on either side of a point. */
+/*
+ * Like plain_number, for numbers without a sign and with less than eight digits on either side of
+ * the point.
+ */
 static inline const uint8_t *short_number(const uint8_t *p, unsigned int digits, int64_t *value)
 {
 	uint64_t number = 0;
 	unsigned int whole, fraction = 0;
 
-	/* Whole columns are of one digit: a branch that is foreseen, so that the next number need
-	 * not wait until it is known how long this one is. */
+	/*
+	 * Whole columns have one-digit numbers.  A predicted branch lets the next number start
+	 * before the length of this one is known.
+	 */
 	if (p[1] == ',' && *p >= '0' && *p <= '9') {
 		*value = (int64_t)((uint64_t)(*p - '0') * powers_of_10[digits]);
 		return p + 1;
@@ -72,8 +81,10 @@ static inline const uint8_t *short_number(const uint8_t *p, unsigned int digits,
 	return parts_values(*p) ? p : NULL;
 }
 
-/* As scan_plain, where it has at most 18 digits and not more of them behind the point than
- * `digits`: its value, times 10^digits. */
+/*
+ * Like scan_plain, for at most 18 digits, of which at most `digits` are after the point: returns
+ * the value times 10^digits.
+ */
 static inline const uint8_t *plain_number(
 	const uint8_t *p, const uint8_t *end, unsigned int digits, int64_t *value)
 {

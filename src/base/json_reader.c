@@ -1,10 +1,9 @@
 /*
  * A pull parser for JSON (RFC 8259).  See json_reader.h.
  *
- * Nothing recurses: which of the open brackets are objects is a bit each, and values that nobody
- * asks for are skipped by counting brackets (json_brackets.h).  Bytes of strings are compared
- * sixteen at a time.  Plain numbers are read eight digits at a time (json_plain.h), others by
- * base/decimal.h.
+ * Nothing recurses: one bit per open bracket marks objects, and unread values are skipped by
+ * counting brackets (json_brackets.h).  Bytes of strings are compared sixteen at a time.  Plain
+ * numbers are read eight digits at a time (json_plain.h), others by base/decimal.h.
  */
 #include "base/json_reader.h"
 
@@ -68,7 +67,7 @@ static inline void skip_blanks(struct json_reader *r)
 		r->at++;
 }
 
-/* The byte that comes next behind blanks; 0 and a fault at the end, or where it is a NUL. */
+/* The next byte after blanks; 0 and a fault at the end, or if it is NUL. */
 static inline uint8_t next_byte(struct json_reader *r)
 {
 	if (r->bad)
@@ -113,7 +112,7 @@ enum json_kind json_peek(struct json_reader *r)
 	}
 }
 
-/* Which of the 16 bytes at p end a run of plain ones in a string. */
+/* Which of the 16 bytes at p end a run of plain bytes in a string. */
 static inline uint64_t stop_bits(const uint8_t *p)
 {
 	bytes16 v = load16(p);
@@ -123,8 +122,10 @@ static inline uint64_t stop_bits(const uint8_t *p)
 
 enum { PLAIN_ROOM = 1 + 32 + 1 }; /* bytes that can be read at p */
 
-/* The string whose '"' is at p, if it is like most: of less than 32 bytes, all plain.  Where it
- * ends, or NULL. */
+/*
+ * Reads the string whose '"' is at p, if it has less than 32 bytes, all plain, as most do.  Returns
+ * its end, or NULL.
+ */
 static inline const uint8_t *plain_string(const uint8_t *p, struct str *s)
 {
 	uint64_t stops = stop_bits(++p);
@@ -180,7 +181,7 @@ static bool in_object(const struct json_reader *r)
 	return r->depth && (r->is_object[(r->depth - 1) / 64] >> (r->depth - 1) % 64 & 1);
 }
 
-/* Behind what was read last: whether another comes in the innermost bracket, else it is closed. */
+/* After the last value: whether the innermost bracket has another; otherwise closes it. */
 static bool next_member(struct json_reader *r, uint8_t close)
 {
 	if (r->at_value)
@@ -213,8 +214,10 @@ static bool next_member(struct json_reader *r, uint8_t close)
 
 static bool read_string(struct json_reader *r, struct strbuf *scratch, struct str *s);
 
-/* A name that is plain, behind the last value's comma and at most a blank, with its ':'.  Where
- * its value stands, or NULL: it is otherwise, or the object ends, or the input does. */
+/*
+ * Reads a plain name with its ':' after the last value's comma and at most one blank.  Returns the
+ * position of its value, or NULL: anything else, the end of the object, or the end of the input.
+ */
 static inline const uint8_t *plain_key(const struct json_reader *r, struct str *key)
 {
 	const uint8_t *p = r->at;
@@ -308,7 +311,7 @@ static bool read_hex(const uint8_t *p, uint32_t *value)
 	return true;
 }
 
-/* \uXXXX, of which r->at is the 'u', and its second half if it is a surrogate. */
+/* Reads \uXXXX, with r->at at the 'u', and the second half if it is a surrogate. */
 static bool read_unicode(struct json_reader *r, struct strbuf *out)
 {
 	uint32_t unit, second;
@@ -334,7 +337,7 @@ static bool read_unicode(struct json_reader *r, struct strbuf *out)
 	return true;
 }
 
-/* Behind a '\\'. */
+/* Reads an escape after its '\\'. */
 static bool read_escape(struct json_reader *r, struct strbuf *out)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -355,8 +358,10 @@ static bool read_escape(struct json_reader *r, struct strbuf *out)
 	return true;
 }
 
-/* r->at is the '"'.  Control characters, which JSON forbids, are taken as they are: some writers
- * forget to escape them. */
+/*
+ * r->at is the '"'.  Accepts control characters, although JSON forbids them: some writers forget to
+ * escape them.
+ */
 static bool read_string(struct json_reader *r, struct strbuf *scratch, struct str *s)
 {
 	const uint8_t *begin = ++r->at;
@@ -416,7 +421,7 @@ bool json_string(struct json_reader *r, struct str *s)
 
 /* Numbers. */
 
-/* The number that comes next, or that is in the string which comes next. */
+/* The next value, which is a number or a string that holds a number. */
 static bool take_number(struct json_reader *r, struct decimal *n)
 {
 	enum json_kind kind = json_peek(r);
@@ -559,9 +564,9 @@ static void skip_string(struct json_reader *r)
 }
 
 /*
- * From an opening bracket to behind its closing one.  Where a long one ends is remembered: who
- * looks twice at a file, for its shape and for what is in it, passes over its long arrays at once
- * the second time.
+ * Skips from an opening bracket past its closing one.  Remembers the ends of long ones: readers
+ * that read a file twice, first for its shape, then for its contents, skip long arrays at once the
+ * second time.
  */
 static void skip_brackets(struct json_reader *r)
 {

@@ -1,6 +1,4 @@
-/*
- * JSON, written.  See json_writer.h.
- */
+/* Writes JSON.  See json_writer.h. */
 #include "base/json_writer.h"
 
 #include <assert.h>
@@ -8,7 +6,7 @@
 
 #include "base/escape.h"
 
-/* What comes before a value or a key. */
+/* Writes the separator before a value or a key. */
 static void before(struct json_writer *w)
 {
 	if (w->needs_comma && !w->is_value)

@@ -2,8 +2,8 @@
 #define SONDE_BASE_JSON_WRITER_H
 
 /*
- * JSON (RFC 8259) put into a buffer value by value; commas and escapes are seen to.  Keys are
- * literals of ours and not escaped.
+ * Writes JSON (RFC 8259) into a buffer value by value, with commas and escapes.  Keys are sonde's
+ * own literals and not escaped.
  *
  *	struct json_writer w = json_writer(&sink->text);
  *	json_put_object(&w);
@@ -12,7 +12,8 @@
  *	…	json_put_int(&w, sample);
  *	json_put_end(&w), json_put_end(&w);
  *
- * The buffer may be emptied at any time (sink_settle), as commas come before what follows them.
+ * The buffer may be emptied at any time (sink_settle), because commas are written before the next
+ * value.
  */
 
 #include <stdbool.h>
@@ -24,7 +25,7 @@
 
 struct json_writer {
 	struct strbuf *out;	    /* borrowed */
-	bool needs_comma, is_value; /* something stands before; a key does */
+	bool needs_comma, is_value; /* follows a value; follows a key */
 	size_t depth;
 	bool is_object[JSON_WRITER_DEPTH_MAX];
 };
@@ -38,12 +39,12 @@ void json_put_object(struct json_writer *w);
 void json_put_array(struct json_writer *w);
 /* Ends the innermost object or array. */
 void json_put_end(struct json_writer *w);
-/* The next value begins a line; for people, and for line tools. */
+/* Starts a new line before the next value, for people and line-based tools. */
 void json_put_line(struct json_writer *w);
 void json_put_key(struct json_writer *w, const char *key);
-/* A key out of a profile, escaped. */
+/* A key from a profile, escaped. */
 void json_put_key_str(struct json_writer *w, struct str key);
-/* Valid UTF-8 always: other bytes become U+FFFD. */
+/* Always writes valid UTF-8: invalid bytes become U+FFFD. */
 void json_put_string(struct json_writer *w, struct str s);
 void json_put_int(struct json_writer *w, int64_t value);
 void json_put_unsigned(struct json_writer *w, uint64_t value);

@@ -2,16 +2,16 @@
 #define SONDE_BASE_LEB128_H
 
 /*
- * LEB128 (DWARF 5 section 7.6), which protocol buffers call varints: seven bits a byte, the lowest
- * first, and the eighth says that more follow.  The writing end; base/cursor.h reads it.
+ * LEB128 (DWARF 5 section 7.6), which protocol buffers call varints: seven bits per byte, the
+ * lowest first; the eighth means that more follow.  This writes them; base/cursor.h reads them.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define LEB128_BYTES_MAX 10 /* of 64 bits */
+#define LEB128_BYTES_MAX 10 /* for 64 bits */
 
-/* Writes the value at out, where there is room; gives how many bytes that took. */
+/* Writes the value at out, which must have room; returns the number of bytes. */
 static inline size_t uleb_encode(char *out, uint64_t value)
 {
 	size_t size = 0;

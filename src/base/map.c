@@ -71,8 +71,8 @@ void map_put(struct map *m, uint64_t a, uint64_t b, uint32_t value)
 }
 
 /*
- * Whoever was put off by the slot that becomes free moves up, so that no search ends too early
- * (Knuth, The Art of Computer Programming 3, 6.4, algorithm R).
+ * Entries that were displaced by the removed one move up, so that no search ends too early (Knuth,
+ * The Art of Computer Programming 3, 6.4, algorithm R).
  */
 void map_remove(struct map *m, uint64_t a, uint64_t b)
 {
@@ -111,7 +111,7 @@ void str_table_deinit(struct str_table *t)
 	*t = (struct str_table){0};
 }
 
-/* The slot that holds s, or the free one where it belongs. */
+/* The slot that holds s, or the free slot where it belongs. */
 static size_t str_slot(const struct str_table *t, struct str s, uint32_t hash)
 {
 	size_t mask = t->slot_count - 1;

@@ -4,8 +4,8 @@
 /*
  * Hash tables by open addressing with linear probing, at most half full.
  *
- * `struct map` takes a pair of 64-bit keys to a 32-bit value; `struct str_table` gives each
- * distinct byte string a dense index from 0, in the order of first sight.
+ * `struct map` maps a pair of 64-bit keys to a 32-bit value; `struct str_table` gives each distinct
+ * byte string a dense index from 0, in the order in which they are first seen.
  */
 
 #include <stdbool.h>
@@ -26,20 +26,20 @@ struct map {
 	size_t count, capacity; /* capacity is 0 or a power of two */
 };
 
-/* What an entry takes, at most: a table that has just grown is a quarter full. */
+/* The maximum size of an entry: a table that has just grown is a quarter full. */
 #define MAP_ENTRY_BYTES (4 * sizeof(struct map_slot))
 
 void map_deinit(struct map *m);
-/* True and *value set if the pair is there. */
+/* True, with *value set, if the pair is in the map. */
 bool map_get(const struct map *m, uint64_t a, uint64_t b, uint32_t *value);
 /* Adds the pair or replaces its value. */
 void map_put(struct map *m, uint64_t a, uint64_t b, uint32_t value);
 /*
- * Where the pair's value stands, added with `fallback` if it was not there (then *added is true).
+ * The address of the pair's value, which is added as `fallback` if missing (then *added is true).
  * Valid until the next call that may add.
  */
 uint32_t *map_at(struct map *m, uint64_t a, uint64_t b, uint32_t fallback, bool *added);
-/* Takes the pair out, if it is there; the table does not shrink, but its place is free again. */
+/* Removes the pair, if present; the table does not shrink, but the slot is free again. */
 void map_remove(struct map *m, uint64_t a, uint64_t b);
 
 struct str_table {
@@ -52,9 +52,9 @@ struct str_table {
 
 void str_table_init(struct str_table *t, struct arena *arena);
 void str_table_deinit(struct str_table *t);
-/* The index of s, which is copied at first sight.  At most 2^32 - 2 strings. */
+/* The index of s, which is copied when first seen.  At most 2^32 - 2 strings. */
 uint32_t str_table_intern(struct str_table *t, struct str s);
-/* True and *index set if s is there. */
+/* True, with *index set, if s is in the table. */
 bool str_table_find(const struct str_table *t, struct str s, uint32_t *index);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Nearest name, by the Damerau-Levenshtein distance in its restricted form ("optimal string
  * alignment"): F. J. Damerau, "A technique for computer detection and correction of spelling
- * errors", CACM 7(3), 1964, found that four in five misspellings are one letter wrong, missing or
- * too many, or two neighbours transposed; this counts exactly those.
+ * errors", CACM 7(3), 1964, found that four in five misspellings are one wrong, missing or extra
+ * letter, or two transposed neighbours; this counts exactly those edits.
  *
  * Only three rows of the usual table are kept, since a transposition looks two rows back.
  */
@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 
-/* Names beyond this are not typed by hand; they would only cost time. */
+/* Longer names are not typed by hand, and would only cost time. */
 #define NAME_SIZE_MAX 512
 
 static size_t min3(size_t a, size_t b, size_t c)
@@ -57,25 +57,25 @@ size_t nearest_distance(struct str a, struct str b)
 	return distance;
 }
 
-/* A distance that is too far: one edit in three letters is a slip; more is another word. */
+/* The distance that is too far: one edit in three letters is a typo; more is another word. */
 static size_t too_far(struct str wanted)
 {
 	return (wanted.size + 2) / 3 + 1;
 }
 
-/* How far the candidate is; SIZE_MAX where it is none. */
+/* The candidate's distance; SIZE_MAX if it is not a candidate. */
 static size_t distance_of(struct str wanted, struct str candidate)
 {
 	size_t distance;
 
 	if (wanted.size == 0 || wanted.size > NAME_SIZE_MAX || candidate.size > NAME_SIZE_MAX)
 		return SIZE_MAX;
-	/* A word that was not typed to its end is as near as one slip. */
+	/* An incomplete word is as near as one typo. */
 	if (wanted.size > 1 && str_starts_with(candidate, wanted))
 		distance = 1;
 	else
 		distance = nearest_distance(wanted, candidate);
-	/* As many edits as letters is no likeness at all. */
+	/* As many edits as letters is no similarity at all. */
 	return distance < candidate.size ? distance : SIZE_MAX;
 }
 

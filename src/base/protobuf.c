@@ -1,8 +1,8 @@
 /*
  * The wire format of protocol buffers.  See protobuf.h.
  *
- * A field is a varint of (number << 3 | type), then its value.  The deprecated groups (types 3 and
- * 4) are passed over by counting their starts and ends, so that nesting costs no stack.
+ * A field is a varint of (number << 3 | type), then its value.  Deprecated groups (types 3 and 4)
+ * are skipped by counting their starts and ends, so that nesting costs no stack.
  */
 #include "base/protobuf.h"
 
@@ -23,7 +23,7 @@ static inline uint64_t read_varint(struct cursor *c)
 	return cursor_uleb(c);
 }
 
-/* The value of a field of one of the four types; false: the type is no such. */
+/* Reads the value of a field of one of the four types; false: another type. */
 static bool read_value(struct cursor *c, struct proto_field *field)
 {
 	field->offset = cursor_offset(c);
@@ -168,7 +168,7 @@ void proto_put_string(struct strbuf *out, uint32_t number, struct str s)
 	proto_end(out, begun);
 }
 
-/* One byte is kept for the length, which is enough for most; proto_end makes room for more. */
+/* Reserves one byte for the length, which is usually enough; proto_end makes room for more. */
 size_t proto_begin(struct strbuf *out, uint32_t number)
 {
 	put_tag(out, number, PROTO_BYTES);

@@ -2,11 +2,12 @@
 #define SONDE_BASE_PROTOBUF_H
 
 /*
- * The wire format of protocol buffers (protobuf.dev/programming-guides/encoding), both ends: fields
- * pulled one by one out of a cursor, and put one by one into a buffer.  No message is ever built in
- * memory, so a file cannot ask for more of it than the reader of the format gives. protobuf-c 1.4.1
- * makes 586 MB of 10 MB of empty pprof samples, and takes 5.3 times the size of a good profile
- * before its reader has seen anything; unpacking it costs a third of what sonde takes to report it.
+ * The wire format of protocol buffers (protobuf.dev/programming-guides/encoding), for reading and
+ * writing: fields are pulled one by one from a cursor, and put one by one into a buffer.  No
+ * message is ever built in memory, so memory use depends only on the format's reader, not on the
+ * file.  From 10 MB of empty pprof samples, protobuf-c 1.4.1 builds 586 MB; for a valid profile, it
+ * takes 5.3 times the file's size before the reader sees anything, and unpacking takes a third of
+ * the time that sonde needs for its report.
  *
  *	while (proto_next(&c, &field))
  *		switch (field.number) {
@@ -30,20 +31,22 @@ enum proto_type {
 struct proto_field {
 	uint32_t number;
 	enum proto_type type;
-	uint64_t value;	  /* of the three kinds of numbers; 0 of PROTO_BYTES */
-	struct str bytes; /* of PROTO_BYTES, borrowed; empty of numbers */
-	uint64_t offset;  /* of the value, or of the bytes, in the input */
+	uint64_t value;	  /* for the three kinds of numbers; 0 for PROTO_BYTES */
+	struct str bytes; /* for PROTO_BYTES, borrowed; empty for numbers */
+	uint64_t offset;  /* of the value or bytes, in the input */
 };
 
-/* The next field.  False: the end, or a fault of the cursor.  Groups are passed over. */
+/* Reads the next field.  False: the end, or a fault of the cursor.  Skips groups. */
 bool proto_next(struct cursor *c, struct proto_field *field);
-/* The field's bytes, as a cursor of their own, whose offsets are those of the input.  A number
- * where a message should be is an empty one. */
+/*
+ * A cursor over the field's bytes, with offsets in the input.  If the field is a number instead of
+ * a message, the cursor is empty.
+ */
 struct cursor proto_message(const struct cursor *c, const struct proto_field *field);
 /*
- * The numbers of a repeated field, packed or not: proto_number gives one after the other.  type:
- * PROTO_VARINT, PROTO_FIXED64 or PROTO_FIXED32, what packed ones are.  A fault among packed ones is
- * one of `numbers`; hand it on with cursor_error.
+ * The numbers of a repeated field, packed or not: proto_number returns them one by one. type is
+ * that of packed numbers: PROTO_VARINT, PROTO_FIXED64 or PROTO_FIXED32.  A fault in packed numbers
+ * is a fault of `numbers`; report it with cursor_error.
  */
 struct proto_numbers {
 	struct cursor packed;
@@ -55,18 +58,20 @@ struct proto_numbers proto_numbers(
 	const struct cursor *c, const struct proto_field *field, enum proto_type type);
 bool proto_number(struct proto_numbers *numbers, uint64_t *value);
 
-static inline int64_t proto_sint(uint64_t value) /* zigzag, of sint32 and sint64 */
+static inline int64_t proto_sint(uint64_t value) /* zigzag, for sint32 and sint64 */
 {
 	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
 
-/* Fields put into a buffer.  Those of value 0 or no bytes are put, too: leave them out before. */
+/*
+ * Put fields into a buffer, including those with value 0 or without bytes: callers leave these out.
+ */
 void proto_put_varint(struct strbuf *out, uint32_t number, uint64_t value);
 void proto_put_fixed64(struct strbuf *out, uint32_t number, uint64_t value);
 void proto_put_bytes(struct strbuf *out, uint32_t number, struct str bytes);
-/* A string: bytes that are not UTF-8, which others refuse, become U+FFFD. */
+/* Puts a string: invalid UTF-8, which other readers refuse, becomes U+FFFD. */
 void proto_put_string(struct strbuf *out, uint32_t number, struct str s);
-/* Between these two all that is put is the message's; begin's result goes to end. */
+/* Everything put between these two calls is in the message; pass the result of begin to end. */
 size_t proto_begin(struct strbuf *out, uint32_t number);
 void proto_end(struct strbuf *out, size_t begun);
 /* An element of a packed field, between begin and end. */

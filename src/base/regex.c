@@ -1,9 +1,9 @@
 /*
- * Regular expressions over PCRE2.  RE2, the other library that was looked at, bounds time by
- * itself, but is C++, whose runtime would have to come with it into a page's WebAssembly.
+ * Regular expressions over PCRE2.  RE2, the other candidate, bounds time by itself, but is C++, and
+ * its runtime would have to be part of a page's WebAssembly.
  *
- * PCRE2 does not tell how many steps a match took, only that there were more than a limit.  So the
- * limit begins low and grows, and each that was too low is paid for.
+ * PCRE2 does not report how many steps a match took, only that a limit was exceeded.  So the limit
+ * starts low and grows, and each limit that was too low is charged in full.
  */
 #include "base/regex.h"
 
@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 
 #define PATTERN_BYTES_MAX ((size_t)64 << 10)
-/* Of what a match remembers of ways not tried yet. */
+/* The memory of a match for alternatives not tried yet. */
 #define HEAP_KB_MAX 16384u
 /* The first limit, and how it grows. */
 #define STEPS_FIRST 256u
@@ -85,7 +85,7 @@ enum regex_verdict regex_match(const struct regex *regex, struct str text, uint6
 			return REGEX_YES;
 		if (code == PCRE2_ERROR_NOMATCH)
 			return REGEX_NO;
-		/* The heap's limit does not grow. */
+		/* The heap limit does not grow. */
 		if (code != PCRE2_ERROR_MATCHLIMIT || limit > UINT32_MAX / STEPS_GROW)
 			*work = 0;
 	}

@@ -2,12 +2,11 @@
 #define SONDE_BASE_REGEX_H
 
 /*
- * Regular expressions as Perl has them, by PCRE2 (pcre2pattern(3)): one dialect for options and for
- * those that stand in files.  Letters are Unicode's; in text that is no UTF-8 what is none matches
- * nothing.  "$" is the end of the text alone.  Groups capture nothing, so there is nothing that
- * "\1" could mean.
+ * Perl-compatible regular expressions with PCRE2 (pcre2pattern(3)): one dialect for options and for
+ * expressions in files.  Letters are Unicode letters; invalid UTF-8 matches nothing.  "$" matches
+ * only at the end of the text.  Groups do not capture, so "\1" has no meaning.
  *
- * PCRE2 tries one way after the other, and some patterns have 2^n of them, so steps are counted.
+ * PCRE2 backtracks, and some patterns have 2^n alternatives, so steps are counted.
  */
 
 #include <stdbool.h>
@@ -18,11 +17,11 @@
 struct regex;
 
 enum regex_extent {
-	REGEX_ANYWHERE, /* it is to be found in the text */
-	REGEX_WHOLE,	/* it is to be the text */
+	REGEX_ANYWHERE, /* it must occur in the text */
+	REGEX_WHOLE,	/* it must match the whole text */
 };
 
-/* ERROR_INPUT where it is no regular expression: why, and where. */
+/* ERROR_INPUT for an invalid expression, with the reason and position. */
 must_use struct error *regex_create(
 	struct str pattern, enum regex_extent extent, struct regex **regex);
 void regex_destroy(struct regex *regex);
@@ -34,9 +33,8 @@ enum regex_verdict {
 };
 
 /*
- * Whether a text matches.  *work, how many steps may be taken, goes down by about those that were,
- * and a few hundred; to 0 where it gives up.  Not to be called by two threads at once for one
- * regex.
+ * Whether a text matches. *work, the number of steps allowed, decreases by about the steps taken
+ * plus a few hundred, and to 0 when it gives up.  Two threads must not use one regex at once.
  */
 enum regex_verdict regex_match(const struct regex *regex, struct str text, uint64_t *work);
 

@@ -33,7 +33,7 @@ uint32_t row_table_push_apart(struct row_table *t, const struct row_kind *kind, 
 	return row_table_push(t, kind, row);
 }
 
-/* Into the lookup; no row is the same as any before it. */
+/* Adds rows to the lookup; no row may be equal to an earlier one. */
 static void enter_rows(struct row_table *t, const struct row_kind *kind, size_t first)
 {
 	size_t mask = t->slot_count - 1;

@@ -2,12 +2,13 @@
 #define SONDE_BASE_ROW_TABLE_H
 
 /*
- * A growing array of rows of one type, in which equal rows are kept once ("interned"): what the
- * tables of a profile are built in.  The lookup is a table of row numbers by open addressing, at
- * most half full, so it costs 8 to 16 bytes a row beside the row itself; keys are not stored twice.
+ * A growing array of rows of one type, in which equal rows are stored once ("interned").  A
+ * profile's tables are built with it.  The lookup is an open-addressing table of row numbers, at
+ * most half full, so it costs 8 to 16 bytes per row in addition to the row itself; keys are not
+ * stored twice.
  *
- * row_table_intern is inline so that, called with a constant kind, hash and comparison become part
- * of the probe loop.
+ * row_table_intern is inline so that, with a constant kind, hash and comparison are inlined into
+ * the probe loop.
  */
 
 #include <stdbool.h>
@@ -25,23 +26,23 @@ struct row_kind {
 struct row_table {
 	void *rows;
 	size_t count, capacity;
-	size_t apart;	   /* of these, the last ones that the lookup has not been told of */
+	size_t apart;	   /* the last of these, which the lookup does not have yet */
 	uint32_t *slots;   /* row number + 1; 0 is free */
 	size_t slot_count; /* 0 or a power of two */
 };
 
 void row_table_deinit(struct row_table *t);
-/* Appends a copy of row without looking for an equal one; its number. */
+/* Appends a copy of row without looking for an equal one; returns its number. */
 uint32_t row_table_push(struct row_table *t, const struct row_kind *kind, const void *row);
-/* The same for a row that is known to be new, and that row_table_enter will tell the lookup of. */
+/* The same for a row that is known to be new, and that row_table_enter adds to the lookup later. */
 uint32_t row_table_push_apart(struct row_table *t, const struct row_kind *kind, const void *row);
-/* Tells the lookup of the rows that were pushed apart; goes before any other call that seeks. */
+/* Adds rows that were pushed apart to the lookup; must precede any call that searches. */
 void row_table_enter(struct row_table *t, const struct row_kind *kind);
-/* Makes the lookup larger, for another row at the least, and enters all rows again. */
+/* Grows the lookup for at least one more row, and enters all rows again. */
 void row_table_grow(struct row_table *t, const struct row_kind *kind);
 /*
- * Hands over the rows, shrunk to their count, to be freed with free(); NULL if there are none.  The
- * table is empty after.
+ * Returns the rows, shrunk to their count, to be freed with free(); NULL if there are none.  The
+ * table is empty afterwards.
  */
 must_use void *row_table_take(struct row_table *t, const struct row_kind *kind);
 
@@ -51,7 +52,7 @@ static inline const void *row_table_row(
 	return (const char *)t->rows + (size_t)row * kind->size;
 }
 
-/* True and *number set if a row that is the same is there. */
+/* True, with *number set, if the table has an equal row. */
 static inline bool row_table_find(
 	const struct row_table *t, const struct row_kind *kind, const void *row, uint32_t *number)
 {
@@ -67,8 +68,8 @@ static inline bool row_table_find(
 }
 
 /*
- * For who knows what it will look up next: has the place where the row of that hash is sought, and
- * then, in a second step, that row itself brought nearer.
+ * For callers that know their next lookup: the first prefetches the slot for that hash, the second
+ * the row itself.
  */
 static inline void row_table_warm_slot(const struct row_table *t, uint64_t hash)
 {
@@ -85,7 +86,7 @@ static inline const void *row_table_warm_row(
 	return row;
 }
 
-/* The number of the row that is the same as this one, appended if there is none. */
+/* The number of the row equal to this one, which is appended if there is none. */
 static inline uint32_t row_table_intern(
 	struct row_table *t, const struct row_kind *kind, const void *row)
 {
@@ -104,8 +105,8 @@ static inline uint32_t row_table_intern(
 }
 
 /*
- * The same for rows that may come again in the order in which they came first: the one behind
- * `before` (UINT32_MAX: the first) is looked at before any hash is taken.
+ * The same for rows that may recur in the order of their first appearance: the row after `before`
+ * (UINT32_MAX: the first row) is compared before hashing.
  */
 static inline uint32_t row_table_intern_after(
 	struct row_table *t, const struct row_kind *kind, const void *row, uint32_t before)

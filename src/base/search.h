@@ -2,9 +2,9 @@
 #define SONDE_BASE_SEARCH_H
 
 /*
- * Binary search, of anything that is found by its index: the first i of low … end-1 at which
- * `is_before`, an expression of i, is false; end if it is nowhere.  It must be true up to there,
- * and nowhere from there on.  The last that begins at addr or before, if there is one (at > 0), is
+ * Binary search over anything that has an index: the first i in low … end-1 for which `is_before`,
+ * an expression of i, is false; end if there is none.  It must be true for all smaller i, and false
+ * for all larger ones.  The last entry that begins at or before addr, if there is one (at > 0), is
  *
  *	size_t at = partition_point(i, 0, table->count, table->data[i].low <= addr);
  *	table->data[at - 1]

@@ -1,6 +1,6 @@
 /*
- * A buffered way out with one sticky error, so that code that draws rows need not look at every
- * write.  stdio would do the same but for one thing: it forgets which errno failed first.
+ * Buffered output with one sticky error, so that code that draws rows need not check every write.
+ * stdio would do the same, but it does not keep the errno of the first failure.
  */
 #include "base/sink.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 
-/* Large enough to make the cost of write(2) vanish, small enough to stay in the cache. */
+/* Large enough to make the cost of write(2) negligible, small enough to stay in the cache. */
 #define SINK_SETTLE_BYTES 65536u
 
 void sink_init(struct sink *sink, int fd, const char *name)

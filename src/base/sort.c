@@ -1,9 +1,10 @@
 /*
- * Radix sort, from the least significant digit: each pass distributes the items, in order, by one
- * digit.  Digits that are the same in all keys, as the upper ones of addresses are, take no pass.
+ * Radix sort from the least significant digit: each pass distributes the items, in order, by one
+ * digit.  Digits that are equal in all keys, such as the upper ones of addresses, need no pass.
  *
- * Items that come as ascending runs, as the buffers of a few CPUs do that are written in turn, are
- * merged instead: each run into the end of what is in order before it, as far as it reaches back.
+ * Items that come in ascending runs, such as the buffers of a few CPUs written one after the other,
+ * are merged instead: each run is merged into the end of the sorted items before it, as far back as
+ * it reaches.
  *
  * D. E. Knuth, The Art of Computer Programming, vol. 3, section 5.2.5 "Sorting by Distribution".
  */
@@ -16,7 +17,7 @@
 #include "base/alloc.h"
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
-/* Moves of an item that merging may take on average before all is left to digits. */
+/* The average number of moves per item that merging may take before falling back to digits. */
 enum { MOVES_MAX = 4 };
 
 static size_t digit_of(uint64_t key, unsigned int shift)
@@ -51,7 +52,7 @@ static uint64_t differing_bits(const struct sort_item *items, size_t count)
 	return bits;
 }
 
-/* Where the run that begins at i ends. */
+/* The end of the run that begins at i. */
 static size_t run_end(const struct sort_item *items, size_t count, size_t i)
 {
 	do
@@ -61,8 +62,8 @@ static size_t run_end(const struct sort_item *items, size_t count, size_t i)
 }
 
 /*
- * Merges the run from middle to end into what is in order before it, from the back; of equal keys
- * the run's are the last.  Returns how many items it moved.
+ * Merges the run from middle to end into the sorted items before it, from the back; among equal
+ * keys, the run's come last.  Returns the number of items moved.
  */
 static size_t merge_run(struct sort_item *items, size_t middle, size_t end, struct sort_item *room)
 {
@@ -76,7 +77,7 @@ static size_t merge_run(struct sort_item *items, size_t middle, size_t end, stru
 	return end - to + right;
 }
 
-/* False: the runs reach back so far that digits are quicker. */
+/* False: the runs reach back so far that digits are faster. */
 static bool sort_by_runs(struct sort_item *items, size_t count, struct sort_item *room)
 {
 	size_t moves = 0;

@@ -138,7 +138,7 @@ void strbuf_add_char(struct strbuf *b, char c)
 	strbuf_add(b, (struct str){&c, 1});
 }
 
-/* What a number or two take. */
+/* Enough for a number or two. */
 #define PRINT_ROOM_BYTES 48u
 
 void strbuf_printf(struct strbuf *b, const char *format, ...)
@@ -147,7 +147,7 @@ void strbuf_printf(struct strbuf *b, const char *format, ...)
 
 	va_start(args, format);
 	va_copy(again, args);
-	/* Most texts fit at once. */
+	/* Most texts fit at the first try. */
 	strbuf_reserve(b, PRINT_ROOM_BYTES);
 	size_t room = b->capacity - b->size;
 	int size = vsnprintf(b->data + b->size, room, format, args);

@@ -3,8 +3,8 @@
 
 /*
  * Strings: `struct str`, a borrowed run of bytes (not NUL-terminated unless its source says so),
- * and `struct strbuf`, a growing one.  Names out of profiled programs are bytes, not text: they may
- * hold anything, NUL included.  base/escape.h makes them fit to show.
+ * and `struct strbuf`, a growing one.  Names from profiled programs are bytes, not text: they can
+ * contain anything, including NUL. base/escape.h escapes them for output.
  */
 
 #include <stdarg.h>
@@ -34,19 +34,22 @@ static inline bool str_equal(struct str a, struct str b)
 	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* Order by bytes, the shorter first where one begins the other. */
+/* Compares by bytes; a prefix comes first. */
 int str_compare(struct str a, struct str b);
 bool str_starts_with(struct str s, struct str prefix);
 bool str_ends_with(struct str s, struct str suffix);
-/* The part behind the last '/', the whole where there is none. */
+/* The part after the last '/', or the whole string if there is none. */
 struct str str_base_name(struct str path);
 /* Without the blanks, tabs and carriage returns at either end. */
 struct str str_trim(struct str s);
-/* Takes the next line, up to '\n' or the end, off the start of rest; the '\n' goes too. */
+/*
+ * Removes the next line, up to '\n' or the end, from the start of rest, including the '\n'; returns
+ * it without.
+ */
 struct str str_take_line(struct str *rest);
-/* The same for an item of a list in which each is ended by NUL. */
+/* The same for a list whose items each end in NUL. */
 struct str str_take_item(struct str *rest);
-/* Two hexadecimal digits a byte, as hex.size / 2 bytes; false: they are none. */
+/* Decodes two hexadecimal digits per byte into hex.size / 2 bytes; false: invalid digits. */
 bool str_unhex(struct str hex, char *bytes);
 
 struct strbuf {

@@ -5,7 +5,7 @@
 
 #include "base/escape.h"
 
-/* Bytes that are looked at where there is no mark. */
+/* The number of bytes inspected if there is no mark. */
 #define LOOK_BYTES ((size_t)512)
 
 enum utf16_order utf16_order(struct str s)

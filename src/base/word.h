@@ -1,9 +1,7 @@
 #ifndef SONDE_BASE_WORD_H
 #define SONDE_BASE_WORD_H
 
-/*
- * Numbers in the byte order of whatever machine wrote them.
- */
+/* Numbers in the byte order of the machine that wrote them. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * One decompression context that is fed piece by piece.  Frames may follow each other; a damaged
- * piece costs what depends on it, up to where a new frame begins.
+ * One decompression context that is fed piece by piece.  There can be several frames in a row; a
+ * damaged piece loses everything that depends on it, up to the next frame.
  */
 #include "base/zstd_stream.h"
 
@@ -40,7 +40,7 @@ const char *zstd_stream_add(
 	ZSTD_inBuffer in = {.src = bytes, .size = size};
 	bool is_full = true;
 
-	/* What is left to come out when all is in shows by the room that was filled. */
+	/* After all input, a full output buffer means that there may be more output. */
 	while (in.pos < in.size || is_full) {
 		if (out->size >= limit)
 			return "it unpacks to more than it may";

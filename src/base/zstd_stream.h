@@ -2,8 +2,7 @@
 #define SONDE_BASE_ZSTD_STREAM_H
 
 /*
- * zstd data (RFC 8878) that come in pieces which only together are a stream, as in formats that
- * pack one record at a time.
+ * zstd data (RFC 8878) in pieces of one stream, as in formats that compress one record at a time.
  */
 
 #include <stdbool.h>
@@ -19,9 +18,9 @@ must_use returns_owned struct zstd_stream *zstd_stream_create(void);
 /* NULL is fine. */
 void zstd_stream_destroy(struct zstd_stream *s);
 /*
- * Appends to out what the next size bytes of the stream unpack to, so far as that can be told by
- * now; out grows to at most limit bytes.  NULL, or what is wrong, a literal: then the stream begins
- * anew with the next bytes.
+ * Unpacks the next size bytes of the stream as far as possible, and appends the result to out,
+ * which grows to at most limit bytes.  Returns NULL, or the problem as a literal; the stream then
+ * restarts with the next bytes.
  */
 const char *zstd_stream_add(
 	struct zstd_stream *s, const void *bytes, size_t size, uint64_t limit, struct strbuf *out);

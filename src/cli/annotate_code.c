@@ -1,7 +1,7 @@
 /*
- * Finding a function's code.  The profile says at which addresses of which load object the function
- * was seen; the object's symbols say where the function around them begins and ends, its debug
- * information which lines each of its instructions came from, and these name the files to read.
+ * Finds a function's code.  The profile has the sampled addresses of the function in a load object;
+ * the object's symbols give the start and end of the function around them; its debug information
+ * gives the source line of each instruction, and so the files to read.
  */
 #include "cli/annotate_code.h"
 

@@ -2,8 +2,8 @@
 #define SONDE_CLI_ANNOTATE_CODE_H
 
 /*
- * What this machine has of one function: its instructions, out of the load object, and its source.
- * What it does not have is a remark, and no error: figures are shown all the same.
+ * A function's code on this machine: its instructions, from the load object, and its source.
+ * Anything missing becomes a remark, not an error: figures are still shown.
  */
 
 #include "analysis/listing.h"

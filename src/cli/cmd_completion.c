@@ -1,10 +1,10 @@
 /*
- * sonde completion SHELL: prints a completion script made from the commands' option rows, so that
- * what a shell offers is what this very program understands.
+ * sonde completion SHELL: prints a completion script generated from the commands' option rows, so
+ * that the shell offers exactly what this program accepts.
  *
- * Each shell has its own notation: bash gets a function with one table of commands and one of the
- * options that take a value; zsh the specifications of its _arguments; fish a `complete` line for
- * each thing that can be typed.
+ * Each shell has its own notation: bash gets a function with a table of commands and a table of
+ * options that take a value; zsh gets specifications for _arguments; fish gets a `complete` line
+ * for each completion.
  */
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
  * sonde convert IN -o OUT: every reader to every writer.
  *
- * What is lost on the way, in the input or for want of room in the output's format, is said on
- * standard error.  Filters of samples make a profile of a part of them.
+ * Messages on standard error report what is lost, in the input or because the output format cannot
+ * hold it.  Sample filters write a profile of part of the samples.
  */
 
 #include <stdlib.h>

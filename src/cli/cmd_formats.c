@@ -1,6 +1,4 @@
-/*
- * sonde formats: what sonde reads and writes, out of the two tables.
- */
+/* sonde formats: lists what sonde reads and writes, from the two tables. */
 
 #include <stdio.h>
 #include <stdlib.h>

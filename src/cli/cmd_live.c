@@ -1,6 +1,4 @@
-/*
- * sonde live: the zones of programs that run, without stopping them.
- */
+/* sonde live: shows the zones of running programs, without stopping them. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,4 @@
-/*
- * sonde report [FILE]: what a profile says; of a running program with zones, again and again.
- */
+/* sonde report [FILE]: reports on a profile, or repeatedly on a running program with zones. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "base/error.h"
 
 /*
- * Whether execvp would find a program of that name, so that a typing error is reported before
- * anything is written.  An ERROR_SYSTEM with the errno that it would fail with.
+ * Checks whether execvp would find a program of that name, so that a typo is reported before
+ * anything is written.  ERROR_SYSTEM with the errno of execvp otherwise.
  */
 must_use struct error *command_path_check(const char *name);
 

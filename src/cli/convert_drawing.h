@@ -4,9 +4,8 @@
 #include "cli/convert_options.h"
 
 /*
- * Formats that are drawings of a report (view/formats.h) rather than of a profile, and that
- * `sonde convert` makes all the same: flame graphs and the like, as `sonde report` makes them where
- * no option says otherwise.
+ * Formats that draw a report (view/formats.h) instead of a profile, and that `sonde convert` can
+ * also write: flame graphs and the like, as `sonde report` draws them by default.
  */
 
 /* The one that --to names or else the output's name ends in, an index of formats[]; -1: none. */

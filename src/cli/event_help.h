@@ -1,7 +1,7 @@
 #ifndef SONDE_CLI_EVENT_HELP_H
 #define SONDE_CLI_EVENT_HELP_H
 
-/* What `-e list` prints: all events that have a name, and which of them this machine counts. */
+/* The output of `-e list`: all named events, and which of them this machine can count. */
 void event_help_print(void);
 
 #endif

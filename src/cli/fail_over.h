@@ -1,9 +1,7 @@
 #ifndef SONDE_CLI_FAIL_OVER_H
 #define SONDE_CLI_FAIL_OVER_H
 
-/*
- * A bound on what may become slower, for machines that watch: `sonde diff --fail-over 2%`.
- */
+/* A bound on slowdowns, for CI: `sonde diff --fail-over 2%`. */
 
 #include "view/report.h"
 

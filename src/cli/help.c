@@ -1,6 +1,6 @@
 /*
- * Help: one layout for every command, made from its option rows, so that no option can exist
- * without its line here.  Written for 80 columns: a column of names, a column of wrapped texts.
+ * Help: one layout for every command, generated from its option rows, so that every option has its
+ * line.  For 80 columns: a column of names, and a column of wrapped texts.
  */
 
 #include "cli/help.h"

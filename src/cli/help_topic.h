@@ -2,11 +2,11 @@
 #define SONDE_CLI_HELP_TOPIC_H
 
 /*
- * What `sonde help NAME` explains beside commands.
+ * The topics that `sonde help NAME` explains besides commands.
  *
  * To add one: a file help_NAME.c that ends in one `const struct help_topic`, a row in
- * help_topics.c; completion and the overview follow.  What its examples print is compared with what
- * sonde prints, by tests/e2e/cli_help.py.
+ * help_topics.c; completion and the overview follow. tests/e2e/cli_help.py compares its examples
+ * with sonde's output.
  */
 
 struct help_topic {

@@ -1,5 +1,5 @@
 /*
- * sonde help when: WHEN patterns, by a story.  The file of its examples is
+ * sonde help when: explains WHEN patterns with an example. The file of its examples is
  * tests/golden/in/array.folded.
  */
 #include "cli/help_topic.h"

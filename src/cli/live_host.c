@@ -1,6 +1,4 @@
-/*
- * What the terminal view asks of its host, answered by live/.  One program is attached at a time.
- */
+/* The host of the terminal view, implemented with live/. One program is attached at a time. */
 #include "cli/live_host.h"
 
 #include <errno.h>

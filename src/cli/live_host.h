@@ -1,7 +1,7 @@
 #ifndef SONDE_CLI_LIVE_HOST_H
 #define SONDE_CLI_LIVE_HOST_H
 
-/* The terminal view of zones (view/tui) on programs that run, and on files. */
+/* The terminal view of zones (view/tui), for running programs and files. */
 
 #include "live/attach.h"
 #include "view/tui/tui.h"

@@ -1,7 +1,6 @@
 /*
  * Zones of a running program as one JSON object.  Times since the start are integers in
- * nanoseconds, out of the counters; averages are numbers in milliseconds, as the displays have
- * them.
+ * nanoseconds, from the counters; averages are numbers in milliseconds, as in the displays.
  */
 #include "cli/live_json.h"
 

@@ -1,7 +1,7 @@
 #ifndef SONDE_CLI_LIVE_JSON_H
 #define SONDE_CLI_LIVE_JSON_H
 
-/* What `sonde live` says as JSON; man/sonde-live.1 lists the keys. */
+/* The JSON output of `sonde live`; man/sonde-live.1 lists the keys. */
 
 #include "base/str.h"
 #include "live/attach.h"

@@ -1,11 +1,9 @@
 /*
- * Address in a process → the mapping that it is in → the file, its own address in there → the
- * symbolizer.
+ * Address in a process → its mapping → the file, and the address in it → the symbolizer.
  *
- * Files are opened as recordings open them (record/processes/object_table.h): as the process sees
- * them, which may be in another mount namespace, deleted ones, too; and only those that an asked
- * function is in.  Answers are kept by address, because a library can be closed while its zones go
- * on being shown.
+ * Files are opened as in recordings (record/processes/object_table.h): as the process sees them, possibly in
+ * another mount namespace, also deleted ones; and only those that contain a requested function.
+ * Answers are cached by address, because a library can be closed while its zones are still shown.
  */
 #include "cli/live_names.h"
 

@@ -2,8 +2,8 @@
 #define SONDE_CLI_LIVE_NAMES_H
 
 /*
- * Names of the functions of a running program, for zones that are functions: from the files that it
- * has mapped, whatever it exports.
+ * Names of a running program's functions, for zones that are functions: from the symbols of the
+ * files it has mapped, not only exported names.
  */
 
 #include <sys/types.h>

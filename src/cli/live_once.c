@@ -1,6 +1,6 @@
 /*
- * One report of a program's zones.  A program with frames has its past in memory, and is looked at
- * once; of one without, what happens in a second is taken.
+ * One report of a program's zones.  A program with frames has its history in memory, so one look is
+ * enough; for one without, the report covers one second.
  */
 #include "cli/live_once.h"
 

@@ -1,6 +1,6 @@
 /*
- * The zones that threads of a program that stands still are in.  A node of zones is open while its
- * time has no end; the open nodes of a thread are one path from its root.
+ * The open zones of the threads of a stopped program.  A node is open while its time has no end;
+ * the open nodes of a thread are one path from its root.
  */
 #include "cli/live_open.h"
 

@@ -6,9 +6,9 @@
 #include "zonereport/follow.h"
 
 /*
- * Of a program that stands still (it has ended, it was saved, it is stopped) a line for each thread
- * that is in a zone: where it stands.  Of one that crashed, this is where.  Nothing of one that
- * runs.
+ * For a program that is not running (ended, saved or stopped), a line with the open zones of each
+ * thread that is in a zone.  For a crashed program, this is where it crashed.  Nothing for a
+ * running one.
  */
 void live_open_put(struct strbuf *out, const struct live *live, const struct zone_follow *follow);
 

@@ -1,7 +1,7 @@
 /*
- * Zones of a running program as a session: a copy of its memory, which stands still, goes through
- * the reader that reads such memory from files.  So a view, a filter or a format that recordings
- * have, running programs have too.
+ * A running program's zones as a session: the reader of zones memory in files reads a copy of the
+ * program's memory, which does not change.  So all views, filters and formats of recordings also
+ * work for running programs.
  */
 #include "cli/live_session.h"
 

@@ -1,6 +1,6 @@
 /*
- * From the operand of `sonde live` to a program's zones.  A number is a process; what is the path
- * of a file is that file; all else is a program's name, which must be that of one only.
+ * Resolves the operand of `sonde live` to a program's zones.  A number is a process; the path of a
+ * file is that file; anything else is a program's name, which must be unique.
  */
 #include "cli/live_target.h"
 

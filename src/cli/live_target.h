@@ -1,7 +1,7 @@
 #ifndef SONDE_CLI_LIVE_TARGET_H
 #define SONDE_CLI_LIVE_TARGET_H
 
-/* What `sonde live` was asked to look at: a process's number, a program's name, or a file. */
+/* The target of `sonde live`: a process id, a program's name, or a file. */
 
 #include "live/attach.h"
 

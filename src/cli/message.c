@@ -1,7 +1,7 @@
 /*
  * Messages: one write(2) each, so that lines of sonde and of the program it runs, which share a
- * terminal, do not mix within a line.  Nothing here can fail: where standard error is closed or
- * full there is no one left to tell.
+ * terminal, do not mix within a line.  Errors are ignored: if standard error is closed or full,
+ * there is nowhere to report them.
  */
 
 #include "cli/message.h"

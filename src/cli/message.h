@@ -2,9 +2,8 @@
 #define SONDE_CLI_MESSAGE_H
 
 /*
- * Everything sonde says to its user goes to standard error, one line at a time, begun with
- * "sonde: ".  What a message holds of foreign bytes (paths, symbol names) is escaped here, so
- * callers pass it raw.
+ * All messages to the user go to standard error, one line at a time, beginning with "sonde: ".
+ * Untrusted bytes in a message (paths, symbol names) are escaped here, so callers pass them raw.
  */
 
 #include "base/error.h"

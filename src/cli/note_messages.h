@@ -1,9 +1,7 @@
 #ifndef SONDE_CLI_NOTE_MESSAGES_H
 #define SONDE_CLI_NOTE_MESSAGES_H
 
-/*
- * Notes on standard error, one line each, where what is put out has no place for them.
- */
+/* Notes on standard error, one line each, for outputs that cannot hold them. */
 
 #include "view/report.h"
 

@@ -1,10 +1,10 @@
 /*
  * Options parser over the commands' tables.
  *
- * One pass over argv.  Operands are moved to its front as they are met, which is safe in place: the
- * place written never lies behind the place read.  getopt_long is not used, since its tables know
- * no help texts and no values, its messages no nearest name, and its abbreviations would turn every
- * option added later into a change of meaning for somebody's script.
+ * One pass over argv.  Operands are moved to its front in place, which is safe because the write
+ * position is never after the read position. getopt_long is not used: its tables have no help texts
+ * and values, its messages suggest no nearest name, and with its abbreviations, every new option
+ * could change the meaning of existing scripts.
  */
 
 #include "cli/options.h"

@@ -2,10 +2,10 @@
 #define SONDE_CLI_OPTIONS_H
 
 /*
- * The command line, read by a command's option rows (cli/command.h): `--name VALUE`,
- * `--name=VALUE`, `-n VALUE`, `-nVALUE`, flags bundled as `-abn VALUE`, `--` before operands.
- * Options and operands may stand in any order, unless the command stops at its first operand.  `-`
- * is an operand.
+ * Parses the command line with a command's option rows (cli/command.h): `--name VALUE`,
+ * `--name=VALUE`, `-n VALUE`, `-nVALUE`, combined flags as `-abn VALUE`, `--` before operands.
+ * Options and operands can be in any order, unless the command stops at its first operand.  `-` is
+ * an operand.
  *
  *	static struct error *report_set(void *context, int id, const char *value) …
  *

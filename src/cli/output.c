@@ -1,7 +1,7 @@
 /*
- * Output files are written under another name beside their own and renamed when whole, so that a
- * full disk or a Ctrl-C leaves an older file as it was.  What is no regular file (a device, a fifo)
- * is written in place.
+ * Output files are written under a temporary name in the same folder and renamed when complete, so
+ * that a full disk or a Ctrl-C leaves an older file unchanged.  Anything but a regular file (a
+ * device, a fifo) is written in place.
  */
 #include "cli/output.h"
 

@@ -2,7 +2,7 @@
 #define SONDE_CLI_OUTPUT_H
 
 /*
- * Where a command's result goes: standard output, or a file that appears whole or not at all.
+ * A command's output: standard output, or a file that appears complete or not at all.
  *
  *	output_open(&output, path)     path NULL or "-": standard output
  *	… write to output.fd, or to a sink that output_sink has made …

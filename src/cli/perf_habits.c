@@ -1,6 +1,6 @@
 /*
- * Habits from perf, in one table.  A row is looked at only where a command has no option of that
- * name, so nothing here can hide one.
+ * Options of perf, in one table.  A row is used only if a command has no option of that name, so it
+ * can never hide one.
  */
 #include "cli/perf_habits.h"
 

@@ -1,9 +1,7 @@
 #ifndef SONDE_CLI_PERF_HABITS_H
 #define SONDE_CLI_PERF_HABITS_H
 
-/*
- * Options that people know from perf and sonde does not have: what to write, or not, instead.
- */
+/* Options that users know from perf but sonde does not have, with sonde's equivalents. */
 
 #include "base/str.h"
 

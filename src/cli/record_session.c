@@ -1,6 +1,6 @@
 /*
- * A recording session.  The recorder knows addresses, the symbolizer names: here they meet, one
- * load object at a time.
+ * A recording session.  The recorder has addresses, the symbolizer has names; this brings them
+ * together, one load object at a time.
  */
 #include "cli/record_session.h"
 

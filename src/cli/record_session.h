@@ -2,8 +2,8 @@
 #define SONDE_CLI_RECORD_SESSION_H
 
 /*
- * One recording from start to end, as `sonde record` and `sonde run` make it: runs the target,
- * names what was sampled, finishes the file, says how it went.
+ * One recording from start to end, for `sonde record` and `sonde run`: runs the target, resolves
+ * names, finishes the file, and prints a summary.
  *
  *	record_session_run(&request, &outcome);
  *	if (outcome.recorded) … show the file …

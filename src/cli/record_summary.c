@@ -1,6 +1,4 @@
-/*
- * How a recording went, in a few lines.
- */
+/* The summary of a recording, in a few lines. */
 #include "cli/record_summary.h"
 
 #include <inttypes.h>

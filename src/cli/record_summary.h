@@ -2,8 +2,8 @@
 #define SONDE_CLI_RECORD_SUMMARY_H
 
 /*
- * The last lines of a recording: what was counted, what was lost, what is not known, where the file
- * is, what to type next.
+ * The last lines of a recording: what was counted, lost and unknown, where the file is, and what to
+ * type next.
  */
 
 #include <stdbool.h>

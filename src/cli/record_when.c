@@ -1,11 +1,11 @@
 /*
- * WHEN at record time.  Names are known only when all is recorded, so all is recorded; then the
- * file is read as a report would read it, and rewritten without the stacks that no pattern is to
- * match.  Their samples stay, at the empty stack, with time, thread and weights: totals, and so
- * percentages, are those of all samples, of each thread and each second.
+ * WHEN at record time.  Names are known only at the end, so everything is recorded.  Then the file
+ * is read like a report reads it, and rewritten without the stacks that no pattern matches.  Their
+ * samples remain, at the empty stack, with time, thread and weights, so that totals and percentages
+ * are those of all samples, also for each thread and each second.
  *
- * Whom a sample is charged to is decided when it is shown: stacks are kept whole, as the frames of
- * inlined calls, which share an address, cannot be cut apart in a recording.
+ * Reports decide which function a sample is charged to: stacks are kept complete, because the
+ * frames of inlined calls share an address, and cannot be separated in a recording.
  */
 #include "cli/record_when.h"
 

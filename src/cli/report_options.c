@@ -1,6 +1,4 @@
-/*
- * Options of input, output and looks; all others are the question's.
- */
+/* Options for input, output and appearance; all others are the question's. */
 #include "cli/report_options.h"
 
 #include <unistd.h>

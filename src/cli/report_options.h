@@ -2,9 +2,8 @@
 #define SONDE_CLI_REPORT_OPTIONS_H
 
 /*
- * The options with which a report is asked for, shared by the commands that print one: the question
- * (session/question.h), and on the command line where it comes from, where it goes, and how it
- * looks.
+ * The options of a report, shared by the commands that print one: the question
+ * (session/question.h), and on the command line also input, output and appearance.
  */
 
 #include "cli/command.h"

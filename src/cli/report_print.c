@@ -1,6 +1,6 @@
 /*
- * An answer on its way out: opens the file, standard output or the pager, and has it drawn as the
- * terminal likes it.
+ * Prints an answer: opens the file, standard output or the pager, and draws it to suit the
+ * terminal.
  */
 #include "cli/report_print.h"
 

@@ -4,10 +4,10 @@
 #include "cli/report_options.h"
 
 /*
- * Prints an answer where the options say: a file, standard output, or a pager on a terminal.  hint:
- * the last line of a text report, or NULL.
+ * Prints an answer to the output that the options select: a file, standard output, or a pager on a
+ * terminal. hint: the last line of a text report, or NULL.
  *
- * A reader of standard output that has seen enough (EPIPE) is no failure.
+ * It is not a failure if the reader of standard output stops reading (EPIPE).
  */
 must_use struct error *report_print(
 	const struct report_options *options, const struct answer *answer, const char *hint);

@@ -1,11 +1,11 @@
 /*
- * Attaching to a process: of all places where it may have memory of zones, the right one is found,
- * opened and checked.
+ * Attaches to a process: finds, opens and checks the right one among all places where it may have
+ * zones memory.
  *
  * A process can have several.  A child of fork has its parent's descriptor until its own memory is
- * made, and one that was forked without notice (clone(2), the time before an exec) keeps it: memory
- * tells whose it is by the pid that its program saw.  Two copies of the runtime in one process (two
- * libraries that were linked with it statically) have one each; the one with more zones is taken.
+ * created, and a child without fork handlers (clone(2), the time before an exec) keeps it; the pid
+ * in the memory identifies its owner.  Two copies of the runtime in one process (in two libraries
+ * that link it statically) have one memory each; the one with more zones is used.
  */
 #include "live/attach.h"
 
@@ -24,13 +24,13 @@
 #include "live/process_end.h"
 #include "zonereport/last_tick.h"
 
-/* What came of looking at the places of one process. */
+/* The result of checking the places of one process. */
 struct attaching {
 	struct live *live;
 	uint32_t zones;	     /* of the best so far */
-	pid_t owner;	     /* of memory that is another process's; 0: none */
-	const char *problem; /* of memory that is not as it should be; NULL: none */
-	int refused;	     /* errno of what could not be opened; 0: none */
+	pid_t owner;	     /* the owner, if memory belongs to another process; 0: none */
+	const char *problem; /* of invalid memory; NULL: none */
+	int refused;	     /* errno of a failed open; 0: none */
 };
 
 static int open_place(pid_t pid, const struct live_place *place)
@@ -91,7 +91,7 @@ static void try_place(struct attaching *a, const struct live_place *place)
 	}
 	const char *problem = open_memory(&memory, place, fd);
 	if (problem) {
-		/* /proc/PID/mem opens for more than may be read. */
+		/* /proc/PID/mem can be opened even where it cannot be read. */
 		if (!is_memory_only(place))
 			a->problem = problem;
 		close(fd);
@@ -210,7 +210,7 @@ void live_destroy(struct live *live)
 
 /* ---- afterwards ---- */
 
-/* Whether a place is that of the memory that is attached. */
+/* Whether a place is that of the attached memory. */
 static bool is_attached(const struct live *live, const struct live_place *place)
 {
 	char path[64];
@@ -242,14 +242,14 @@ bool live_is_replaced(const struct live *live)
 	return is;
 }
 
-/* Whether the memory is gone from the process, which goes on: exec has closed it. */
+/* Whether a running process no longer has the memory: exec has closed it. */
 static bool is_abandoned(const struct live *live)
 {
 	const struct live_place place = {.fd = live->place_fd};
 	live_places places = {0};
 	bool is;
 
-	/* Most often it is where it was, and nobody needs to look through all. */
+	/* It is usually where it was, so that a full search is not needed. */
 	if (place.fd >= 0 && is_attached(live, &place))
 		return false;
 	is = live_places_find(live->process.pid, &places) && !has_memory(live, &places);

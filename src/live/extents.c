@@ -1,6 +1,4 @@
-/*
- * The used parts of memory of zones, by its own counts, each checked against the table it is of.
- */
+/* The used parts of zones memory, by its own counts, each checked against its table. */
 #include "live/extents.h"
 
 static uint64_t least(uint64_t a, uint64_t b)

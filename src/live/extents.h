@@ -2,8 +2,8 @@
 #define SONDE_LIVE_EXTENTS_H
 
 /*
- * Which parts of memory of zones are in use.  It is sparse: of 64 MiB some hundred KiB are, and the
- * rest is not to be touched, since that would make it real.
+ * The parts of zones memory that are in use.  It is sparse: some hundred KiB of 64 MiB are used,
+ * and touching the rest would allocate it.
  */
 
 #include <stdbool.h>
@@ -11,17 +11,17 @@
 
 #include "zonereport/region.h"
 
-/* offset and bytes lie within the region.  False: no more are wanted. */
+/* offset and bytes lie within the region.  False: stop. */
 typedef bool live_extent(void *context, uint64_t offset, uint64_t bytes);
 
 /*
- * All but the header: tables up to their counts, strings, the ring of ticks, event rings.  Of event
- * rings it is seen from the slots, which come before them: who copies has those by then.  False if
- * `each` said so.
+ * Everything except the header: tables up to their counts, strings, the tick ring, event rings.
+ * The extents of event rings come from the slots, which precede them, so a caller that copies
+ * already has these.  False if `each` returned false.
  */
 bool live_extents(const struct zone_region *region, live_extent *each, void *context);
 
-/* The event ring of a slot as far as it lies in the region; false: it has none. */
+/* The event ring of a slot, if it is in the region; false: none. */
 struct live_ring {
 	uint64_t offset; /* in the region */
 	uint64_t count;	 /* of events; a power of two */

@@ -1,12 +1,10 @@
 /*
- * Programs with zones, found by going through /proc: for each process a readlink for each of its
- * descriptors, and its mappings.  Those that have something are attached for as long as it takes to
- * say what they have.
+ * Finds programs with zones by scanning /proc: a readlink for each descriptor of each process, and
+ * its mappings.  Candidates are attached only as long as it takes to summarize them.
  *
- * Who looks again and again remembers who had none.  A process that gets memory of zones maps it,
- * and so is larger than before: one that has started when it had, and is as large as it was, needs
- * no second look.  Since it may have unmapped just as much meanwhile, it gets one now and then all
- * the same.
+ * A repeated scan remembers which processes had none.  A process that gets zones memory maps it,
+ * and so becomes larger: one with the same start time and size need not be checked again.  As it
+ * may have unmapped just as much meanwhile, it is still checked from time to time.
  */
 #include "live/find.h"
 
@@ -20,20 +18,20 @@
 #include "base/map.h"
 #include "live/places.h"
 
-/* Each process is looked at anew in one of so many rounds, whatever it seems to be. */
+/* Every process is checked again in one of this many rounds. */
 enum { ROUNDS = 16 };
 
 enum seen_as {
 	SEEN_NONE,    /* it has no zones */
-	SEEN_HIDDEN,  /* we may not see whether it has */
-	SEEN_PROGRAM, /* it has, or has something that is another's */
+	SEEN_HIDDEN,  /* not allowed to inspect it */
+	SEEN_PROGRAM, /* it has zones, or memory of another process */
 };
 
 struct seen {
 	pid_t pid;
 	struct live_size size;
 	enum seen_as as;
-	struct live_past *past; /* of a program's frames; NULL: none */
+	struct live_past *past; /* a program's past frames; NULL: none */
 };
 
 struct live_finder {
@@ -57,7 +55,7 @@ static void add_program(struct live_list *list, struct seen *seen)
 
 	if (err == NULL && program.process.state != 'Z') {
 		program.problem = live_attach(seen->pid, &live);
-		/* Nothing of its own: a child that has its parent's for a moment. */
+		/* No memory of its own: a child that has its parent's for a moment. */
 		if (program.problem && program.problem->kind == ERROR_INPUT) {
 			error_destroy(program.problem);
 			return;
@@ -95,7 +93,7 @@ static bool is_same(const struct live_finder *finder, const struct seen *before,
 	       ((unsigned)pid + finder->round) % ROUNDS != 0;
 }
 
-/* What was known of it goes over to `now`. */
+/* Moves what was known of it to `now`. */
 static void find_in(
 	struct live_finder *finder, struct live_finder *now, struct live_list *list, pid_t pid)
 {

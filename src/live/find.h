@@ -1,9 +1,7 @@
 #ifndef SONDE_LIVE_FIND_H
 #define SONDE_LIVE_FIND_H
 
-/*
- * All programs with zones on this machine that we may see.
- */
+/* All programs with zones on this machine that this user may inspect. */
 
 #include "base/vec.h"
 #include "live/attach.h"
@@ -12,24 +10,24 @@
 struct live_program {
 	struct live_process process;
 	enum live_state state;
-	struct live_summary summary; /* zeros where it can't be attached */
-	struct error *problem;	     /* why it can't; NULL: it can */
+	struct live_summary summary; /* zeros if it cannot be attached */
+	struct error *problem;	     /* why not; NULL: it can be attached */
 };
 struct live_list {
 	VEC(struct live_program) programs; /* by pid */
-	size_t hidden;			   /* processes that we have no right to inspect */
+	size_t hidden;			   /* processes that this user may not inspect */
 };
 
 /*
- * For who lists them again and again: knows who had no zones, and costs then little more than a
- * read for each process, a tenth or less of what listing costs at first.
+ * For repeated lists: remembers which processes had no zones.  A repeated list costs little more
+ * than one read per process, at most a tenth of the first list.
  */
 struct live_finder;
 must_use returns_owned struct live_finder *live_finder_create(void);
 void live_finder_destroy(struct live_finder *finder);
 /*
- * The programs there are now.  One that got its zones just when it gave back as much memory may be
- * missing in some lists, 15 at most.  ERROR_SYSTEM where there is no /proc.
+ * Lists the current programs.  A program that got zones just when it released as much memory can be
+ * missing in up to 15 lists.  ERROR_SYSTEM without /proc.
  */
 must_use struct error *live_finder_find(struct live_finder *finder, struct live_list *list);
 

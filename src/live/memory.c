@@ -1,9 +1,9 @@
 /*
- * Mapping and copying memory of zones.
+ * Maps and copies zones memory.
  *
- * A copy is made while its program goes on writing.  Tables only grow, and a count is raised after
- * the row it counts is whole: so counts are copied first.  Rings are overwritten from their oldest
- * end: their end is that of before, their beginning that of after the copying.
+ * The program continues writing during a copy.  Tables only grow, and a count is increased after
+ * its row is complete, so counts are copied first.  Rings are overwritten from their oldest end, so
+ * a copied ring has the end from before the copy, and the beginning from after it.
  */
 #include "live/memory.h"
 
@@ -19,7 +19,7 @@
 
 #define CHUNK_BYTES ((size_t)64 << 10)
 
-/* Reads all of that; false: there is less of it. */
+/* Reads exactly that many bytes; false: there are fewer. */
 static bool source_read(const struct live_source *source, void *to, uint64_t offset, size_t bytes)
 {
 	if (offset > source->size || bytes > source->size - offset)
@@ -49,7 +49,7 @@ struct copying {
 	const struct live_source *source;
 	uint8_t *to;
 	uint8_t *chunk; /* [CHUNK_BYTES] */
-	bool is_fresh;	/* `to` is all zeros still: nothing is done for zeros */
+	bool is_fresh;	/* `to` is still all zeros, so zeros need not be written */
 };
 
 static bool copy_extent(void *context, uint64_t offset, uint64_t bytes)
@@ -68,7 +68,7 @@ static bool copy_extent(void *context, uint64_t offset, uint64_t bytes)
 	return true;
 }
 
-/* The ring of ticks begins where it did after the copying; nothing before that is whole. */
+/* The tick ring begins at the tail from after the copy; records before it may be torn. */
 static bool settle_ticks(const struct live_source *source, struct zonewire_header *header)
 {
 	struct zonewire_header after;
@@ -82,8 +82,8 @@ static bool settle_ticks(const struct live_source *source, struct zonewire_heade
 }
 
 /*
- * Of an event ring those that may have been overwritten meanwhile are replaced by the next one that
- * was not, which says the same twice; where there is none the slot has no ring.
+ * Replaces the events that may have been overwritten meanwhile by the next valid event, which just
+ * repeats it; without a valid event, the slot gets no ring.
  */
 static void settle_events(const struct zone_region *region, struct zonewire_slot *slot,
 	const struct live_ring *ring, uint64_t head_after)
@@ -119,7 +119,7 @@ static bool settle_event_rings(const struct live_source *source, const struct zo
 	return true;
 }
 
-/* Why not, or NULL.  The header comes first, and is there last. */
+/* Returns NULL, or the problem.  The header is read first, and written last. */
 static const char *copy_all(
 	const struct live_source *source, uint8_t *to, bool is_fresh, struct zone_region *region)
 {
@@ -140,7 +140,7 @@ static const char *copy_all(
 	return problem;
 }
 
-/* Zeros that take no memory until written to; NULL: no room. */
+/* Zeroed address space that takes no memory until written; NULL: no room. */
 static uint8_t *reserve(size_t size)
 {
 	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -149,7 +149,7 @@ static uint8_t *reserve(size_t size)
 	return data == MAP_FAILED ? NULL : data;
 }
 
-/* The size that the memory at a source states, within the source; 0: not even a header is there. */
+/* The size stated in the memory at a source, limited to the source; 0: not even a header. */
 static uint64_t stated_bytes(const struct live_source *source)
 {
 	struct zonewire_header header;
@@ -190,7 +190,7 @@ void live_memory_refresh(struct live_memory *memory)
 
 	if (!memory->is_copy || memory->source.fd < 0)
 		return;
-	/* Copied aside first: what fails halfway must not be seen. */
+	/* Copied elsewhere first, so that a copy that fails halfway is never visible. */
 	if (live_memory_copy(&fresh, &memory->source) != NULL)
 		return;
 	if (fresh.size != memory->size ||

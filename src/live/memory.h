@@ -2,11 +2,11 @@
 #define SONDE_LIVE_MEMORY_H
 
 /*
- * Memory of zones, in our own address space: either the program's own pages, mapped for reading, or
- * a private copy that is brought up to date on request.
+ * Zones memory in this address space: either the program's own pages, mapped read-only, or a
+ * private copy that is updated on request.
  *
- * What is mapped can be taken away by whoever owns the file, and reading it then is SIGBUS: so only
- * memory that is sealed against shrinking is mapped, and all other is copied with read(2).
+ * The owner of a mapped file can truncate it, and reading it is then SIGBUS.  So only memory that
+ * is sealed against shrinking is mapped; all other memory is copied with read(2).
  */
 
 #include <stdbool.h>
@@ -15,10 +15,10 @@
 
 #include "zonereport/region.h"
 
-/* More than any memory of zones has; a file that states more is none. */
+/* More than any zones memory has; a file that states more is invalid. */
 #define LIVE_BYTES_MAX ((uint64_t)1 << 30)
 
-/* Where bytes come from: size of them from `base` on of a file, or in memory. */
+/* A source of bytes: size bytes from offset `base` in a file, or in memory. */
 struct live_source {
 	int fd; /* -1: data */
 	uint64_t base, size;
@@ -33,17 +33,18 @@ struct live_memory {
 	struct zone_region region;
 };
 
-/* ---- opening; all of these return NULL, or why not, as zone_region_open does ---- */
+/* ---- opening; these return NULL or the problem, like zone_region_open ---- */
 
-/* Maps the memfd, or copies it where it is not sealed.  fd stays the caller's, and open. */
+/* Maps the memfd, or copies it if it is not sealed.  The caller keeps fd, which must stay open. */
 const char *live_memory_open(struct live_memory *memory, int fd);
-/* A copy of what is there. */
+/* Makes a copy of the source. */
 const char *live_memory_copy(struct live_memory *memory, const struct live_source *source);
-/* Brings a copy up to date; it stays as it was where that is not possible any more. */
+/* Updates a copy; leaves it unchanged if that is no longer possible. */
 void live_memory_refresh(struct live_memory *memory);
 /*
- * Nobody writes any more, the clock stands at this tick: `saved` says how that is known.  Pages
- * that were mapped become a copy at the same address.  Like saved memory from then on.
+ * Ends the memory: nothing writes to it any more, and the clock stops at this tick; `saved` is how
+ * that is known.  Mapped pages become a copy at the same address.  From then on, it is like saved
+ * memory.
  */
 void live_memory_end(struct live_memory *memory, uint64_t ticks, enum zonewire_saved saved);
 /* A zeroed one is fine. */

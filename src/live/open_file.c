@@ -1,11 +1,11 @@
 /*
- * Memory of zones out of a file: the memory itself, packed or not, or an ELF core dump that has it
- * among its segments.
+ * Opens zones memory in a file: the memory itself, compressed or not, or an ELF core dump that has
+ * it in a segment.
  *
  * Linux dumps shared memory without a name in any folder by default (bit 1 of
- * /proc/PID/coredump_filter), memfds included.  A dump is large and its program headers tell where
- * each piece of memory lies, so only the beginnings of pieces are looked at.  ELF's layout is that
- * of elf(5), 64 bits, in this machine's byte order: of another machine's memory nothing is known.
+ * /proc/PID/coredump_filter), memfds included.  A dump is large, and its program headers locate
+ * each segment, so only the beginnings of segments are read.  Only 64-bit ELF, as in elf(5), in
+ * this machine's byte order is supported, as the memory has this machine's layout.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ enum {
 	ELF_ORDER_LITTLE = 1,
 	ELF_TYPE_CORE = 4,
 	ELF_SEGMENT_LOAD = 1,
-	ELF_MANY_SEGMENTS = 0xffff, /* then their number is in the first section's header */
+	ELF_MANY_SEGMENTS = 0xffff, /* the number is in the first section's header */
 };
 struct elf_header {
 	uint8_t ident[16];
@@ -74,7 +74,7 @@ static uint32_t segment_count(int fd, const struct elf_header *elf)
 	return read_at(fd, &first, sizeof(first), elf->sections_offset) ? first.info : 0;
 }
 
-/* A segment that begins as memory of zones does; or why there is none. */
+/* Finds a segment that begins like zones memory; returns NULL or the problem. */
 static const char *find_segment(
 	int fd, uint64_t fd_bytes, const struct elf_header *elf, struct live_source *source)
 {
@@ -117,7 +117,7 @@ static const char *copy_core(
 	return problem ? problem : live_memory_copy(memory, &source);
 }
 
-/* What is neither may be packed. */
+/* Anything else may be compressed. */
 static struct error *copy_packed(struct live_memory *memory, const char *path)
 {
 	struct file_bytes bytes;

@@ -1,8 +1,8 @@
 /*
- * Memory of zones by its signs in /proc.  A memfd shows by its name in the link /proc/PID/fd/N,
- * which costs a readlink for each descriptor.  Only where there is none the mappings are read: a
- * program may have closed its descriptor, and a region in a file (SONDE_ZONES=file=) has none and
- * any name: of files that are mapped shared and writable, from their beginning, the first bytes are
+ * Finds zones memory in /proc.  A memfd is recognized by its name in the link /proc/PID/fd/N, which
+ * costs a readlink for each descriptor.  Only if there is none, the mappings are read: a program
+ * may have closed its descriptor, and memory in a file (SONDE_ZONES=file=) has no descriptor and
+ * any name.  Of files that are mapped shared and writable from their beginning, the first bytes are
  * read.
  */
 #include "live/places.h"
@@ -66,7 +66,7 @@ struct mapping {
 	bool is_shared;	  /* and may be written */
 };
 
-/* A line of /proc/PID/maps of something that is mapped from its beginning. */
+/* Parses a line of /proc/PID/maps of a file that is mapped from its beginning. */
 static bool parse_mapping(const char *line, struct mapping *m)
 {
 	char rights[8];
@@ -83,8 +83,8 @@ static bool parse_mapping(const char *line, struct mapping *m)
 }
 
 /*
- * The file, as the process sees it from its root, if it is the one that is mapped and begins with
- * the magic number; else NULL.  Opened so that what turns out to be no file makes nobody wait.
+ * The path through the process's root, if that is the mapped file and begins with the magic number;
+ * else NULL.  Opened without blocking, in case it is not a regular file.
  */
 static char *region_file(pid_t pid, const struct mapping *m)
 {
@@ -139,7 +139,7 @@ static bool add_mappings(pid_t pid, live_places *places)
 	if (maps == NULL)
 		return false;
 	while (getline(&line, &capacity, maps) > 0) {
-		/* Most are not shared, nor called as we look for. */
+		/* Most are not shared, and have other names. */
 		if (strstr(line, " rw-s ") == NULL && strstr(line, ZONEWIRE_NAME) == NULL)
 			continue;
 		line[strcspn(line, "\n")] = '\0';

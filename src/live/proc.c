@@ -1,6 +1,4 @@
-/*
- * Processes as /proc tells of them, proc(5).
- */
+/* Reads processes from /proc, see proc(5). */
 #include "live/proc.h"
 
 #include <dirent.h>
@@ -12,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The contents of /proc/PID/NAME, cut to size - 1 bytes; how many, or -1. */
+/* Reads /proc/PID/NAME, cut to size - 1 bytes; returns the size, or -1. */
 static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[64];
@@ -30,8 +28,10 @@ static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t size)
 	return got < 0 && used == 0 ? -1 : (ssize_t)used;
 }
 
-/* What stands behind "\nKEY:\t"; the name, which is the program's choice, stands in the first line,
- * with newlines escaped. */
+/*
+ * The text after "\nKEY:\t". The name, which the program chooses, is in the first line, with
+ * newlines escaped.
+ */
 static const char *status_field(const char *status, const char *key)
 {
 	const char *at = strstr(status, key);
@@ -78,7 +78,7 @@ struct error *live_process_look(pid_t pid, struct live_process *process)
 			ERROR_INPUT, "process %d: its /proc/%d/status makes no sense", pid, pid);
 	*process = (struct live_process){
 		.pid = (pid_t)strtol(tgid, NULL, 10), .state = *state, .uid = (uid_t)effective};
-	/* Of a thread NSpid tells the thread's. */
+	/* For a thread, NSpid has the thread's id. */
 	if (process->pid != pid)
 		return live_process_look(process->pid, process);
 	process->inner_pid = inner ? last_number(inner) : pid;
@@ -87,7 +87,9 @@ struct error *live_process_look(pid_t pid, struct live_process *process)
 	return NULL;
 }
 
-/* Of /proc/PID/stat the fields 22 and 23; the name in parentheses, field 2, may have anything. */
+/*
+ * Reads fields 22 and 23 of /proc/PID/stat; the name in parentheses, field 2, can contain anything.
+ */
 bool live_process_size(pid_t pid, struct live_size *size)
 {
 	char stat[1024];
@@ -114,7 +116,7 @@ void live_process_command(pid_t pid, char *text, size_t size)
 	text[got] = '\0';
 }
 
-/* The name of the thread of that number in our own pid namespace; false: there is none. */
+/* The name of the thread with that id in this PID namespace; false: no such thread. */
 static bool name_of_task(pid_t pid, int32_t tid, char *name, size_t size)
 {
 	char file[32];
@@ -126,7 +128,7 @@ static bool name_of_task(pid_t pid, int32_t tid, char *name, size_t size)
 	return true;
 }
 
-/* A thread's number out here; 0: there is none. */
+/* A thread's id in this PID namespace; 0: none. */
 static int32_t outer_tid(pid_t pid, int32_t tid)
 {
 	char path[64], file[sizeof("task/") + 256 + sizeof("/status")], status[4096];

@@ -1,7 +1,7 @@
 /*
- * Whether and how a process that is no child of ours has ended: by its pidfd, which becomes
- * readable then and cannot be another's; and, since Linux 6.15, tells the exit code
- * (PIDFD_GET_INFO), as soon as somebody has waited for it.
+ * Detects whether and how a process that is not a child has ended, by its pidfd, which then becomes
+ * readable and never refers to another process. Since Linux 6.15, it also has the exit code
+ * (PIDFD_GET_INFO), as soon as the parent has waited for it.
  */
 #include "live/process_end.h"
 
@@ -29,7 +29,7 @@ bool process_has_ended(const struct live_process *process, int pidfd, struct liv
 struct end_info {
 	uint64_t mask;
 	uint64_t cgroup;
-	uint32_t others[11]; /* numbers of the process, its users and groups */
+	uint32_t others[11]; /* ids of the process, its users and groups */
 	int32_t exit_code;
 };
 #define INFO_EXIT (UINT64_C(1) << 3)

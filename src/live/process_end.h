@@ -5,9 +5,9 @@
 
 #include "live/proc.h"
 
-/* Whether it has ended, be it waited for or not; else how it is now.  pidfd may be -1. */
+/* Whether it has ended, waited for or not; else its current state. pidfd may be -1. */
 bool process_has_ended(const struct live_process *process, int pidfd, struct live_process *now);
-/* "killed by SIGSEGV", "exited with 1"; "" where the kernel does not tell. */
+/* "killed by SIGSEGV", "exited with 1"; "" if the kernel does not report it. */
 void process_end_describe(int pidfd, char *text, size_t size);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Memory of zones as a file: the header and what is in use, at the places where it lies in memory,
- * the rest a hole.  Addresses of the program's, which are nobody else's business, are left out.
+ * Saves zones memory as a file: the header and the used parts, at the same offsets as in memory,
+ * with holes in between.  Addresses of the program are left out for privacy.
  *
- * Zones that are functions get the names that can be found now, appended to the copy's strings.
- * Each string is there once; where there is no room for more, a zone stays as it was.
+ * Zones that are functions get the names that can be resolved now, appended to the copy's strings.
+ * Each string is stored once; if there is no more room, a zone stays unchanged.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void clear_private_words(struct live_memory *copy)
 struct naming {
 	struct live_memory *copy;
 	struct arena *arena;
-	struct str_table words; /* that were appended */
+	struct str_table words; /* the appended strings */
 	VEC(uint32_t) offsets;	/* of words */
 };
 
@@ -73,7 +73,7 @@ static struct zonewire_zone *zone_row(const struct live_memory *copy, uint32_t i
 					(uint64_t)id * zones->row_bytes);
 }
 
-/* The string's offset; 0: there is none, or no room for it. */
+/* The string's offset; 0: no string, or no room. */
 static uint32_t append_string(struct naming *n, const char *text)
 {
 	const struct zonewire_header *checked = &n->copy->region.header;
@@ -145,7 +145,9 @@ static bool save_copy(const struct live_memory *copy, int fd)
 
 	return ftruncate(fd, (off_t)copy->region.header.region_bytes) == 0 &&
 	       live_extents(&copy->region, save_extent, &saving) &&
-	       /* Last: what was cut off begins with zeros, and is no memory of zones. */
+	       /*
+	        * Last, so that a truncated file begins with zeros, and is not valid zones memory.
+	        */
 	       write_at(fd, copy->data, ZONEWIRE_HEADER_BYTES, 0);
 }
 

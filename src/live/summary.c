@@ -1,11 +1,12 @@
 /*
- * A program with zones in one line, out of tables and the ring of ticks; no node is read.
+ * Summarizes a program with zones in one line, from tables and the tick ring, without reading
+ * nodes.
  */
 #include "live/summary.h"
 
 #include <stdio.h>
 
-/* Reads the ticks that have come since the last time, or all that there are of other memory. */
+/* Reads the ticks since the last call, or all of them if the memory is new. */
 static void read_frames(const struct live *live, struct live_past *past)
 {
 	const struct zone_region *region = &live->memory.region;

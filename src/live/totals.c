@@ -1,7 +1,6 @@
 /*
- * Sums over the nodes of a reading.  A node's time with what is below it is summed up from the
- * highest number down, as parents have lower ones; it counts for its zone unless the same zone is
- * above it.
+ * Sums over the nodes of a reading.  A node's total time is summed from the highest number down, as
+ * parents have lower numbers; it counts for its zone unless the same zone is above it.
  */
 #include "live/totals.h"
 
@@ -9,7 +8,7 @@
 
 #include "base/alloc.h"
 
-/* How many nodes above this one are of the same zone. */
+/* The number of nodes of the same zone above this one. */
 static uint32_t recursion_of(const struct zone_reading *reading, uint32_t node)
 {
 	uint32_t zone = reading->place[node].zone, count = 0;

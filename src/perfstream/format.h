@@ -2,10 +2,10 @@
 #define SONDE_PERFSTREAM_FORMAT_H
 
 /*
- * The numbers of the kernel's event stream: types of records, bits of what samples hold.
+ * The numbers of the kernel's event stream: record types, and bits for the contents of samples.
  *
- * Source: include/uapi/linux/perf_event.h.  They are written down here, rather than taken from the
- * system's header, so that files of later kernels and of other systems can be read wherever sonde
+ * Source: include/uapi/linux/perf_event.h.  They are defined here instead of taken from the
+ * system's header, so that files from later kernels and other systems can be read wherever sonde
  * runs.
  */
 
@@ -37,7 +37,7 @@ enum {
 	PERFSTREAM_MISC_COMM_EXEC = 1 << 13,	  /* COMM */
 	PERFSTREAM_MISC_MMAP_BUILD_ID = 1 << 14,  /* MMAP2 */
 	PERFSTREAM_MISC_SWITCH_OUT = 1 << 13,	  /* SWITCH, SWITCH_CPU_WIDE */
-	PERFSTREAM_MISC_SWITCH_PREEMPT = 1 << 14, /* likewise: it could have run on */
+	PERFSTREAM_MISC_SWITCH_PREEMPT = 1 << 14, /* likewise: it could have continued */
 };
 
 /* sample_type */
@@ -70,12 +70,15 @@ enum {
 
 /* branch_sample_type */
 enum {
-	PERFSTREAM_BRANCH_CALL_STACK = 1 << 11, /* calls that are under way, no others */
+	PERFSTREAM_BRANCH_CALL_STACK = 1 << 11, /* only active calls */
 	PERFSTREAM_BRANCH_HW_INDEX = 1 << 17,
 	PERFSTREAM_BRANCH_COUNTERS = 1 << 19,
 };
 
-/* Numbers in call chains that are no addresses: what follows is of the kernel, of the program … */
+/*
+ * Numbers in call chains that are not addresses: the following ones are in the kernel, in the
+ * program …
+ */
 #define PERFSTREAM_CONTEXT(n)		((uint64_t) - (n))
 #define PERFSTREAM_CONTEXT_HYPERVISOR	PERFSTREAM_CONTEXT(32)
 #define PERFSTREAM_CONTEXT_KERNEL	PERFSTREAM_CONTEXT(128)

@@ -1,6 +1,6 @@
 /*
- * Epochs of code made at run time.  What counts as the same place are blocks, to which functions
- * are aligned: where a dump puts code into a block that had some, an epoch begins.
+ * Epochs of code generated at run time.  Places are compared by blocks, to which functions are
+ * aligned: when a dump puts code into a block that already had some, a new epoch begins.
  */
 #include "perfstream/jit.h"
 
@@ -41,14 +41,14 @@ static bool read_dump(void *context, uint64_t offset, void *bytes, size_t size)
 
 bool perfstream_jit_open(struct perfstream_jit *jit, const char *path, uint64_t gap_ns)
 {
-	/* A hostile one may be a pipe, whose open waits. */
+	/* A hostile one may be a pipe, and opening it would block. */
 	jit->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	jit->reader = (struct jitdump_reader){.read = read_dump};
 	jit->gap_ns = gap_ns;
 	return jit->fd >= 0;
 }
 
-/* Whether code comes to where there was some. */
+/* Whether new code replaces old code. */
 static bool take_place(struct perfstream_jit *jit, uint64_t low, uint64_t size)
 {
 	bool was_taken = false, added;
@@ -62,7 +62,7 @@ static bool take_place(struct perfstream_jit *jit, uint64_t low, uint64_t size)
 	return was_taken;
 }
 
-/* From time_ns on there is other code.  A time before the last epoch's begins none. */
+/* From time_ns on, there is different code.  A time before the last epoch begins no new one. */
 static void begin_epoch(struct perfstream_jit *jit, uint64_t time_ns)
 {
 	size_t count = jit->begin_ns.count;
@@ -79,7 +79,7 @@ void perfstream_jit_read(struct perfstream_jit *jit, size_t most)
 {
 	struct jitdump_record record;
 
-	/* Here and where rules are asked for, as the struct may have been moved. */
+	/* Set here and where rules are looked up, as the struct may have been moved. */
 	jit->reader.context = jit;
 	for (size_t i = 0; jit->fd >= 0 && i < most && jitdump_next(&jit->reader, &record); i++) {
 		bool is_code = record.kind == JITDUMP_LOAD || record.kind == JITDUMP_MOVE;

@@ -2,9 +2,9 @@
 #define SONDE_PERFSTREAM_JIT_H
 
 /*
- * Code that a process makes at run time, as its jitdump tells of it: where code took the place of
- * other code a new epoch begins, within which an address means one thing; and the unwind rules of
- * the code.  The dump may still be being written: it is read as far as it is there.
+ * Code that a process generates at run time, from its jitdump: its epochs and its unwind rules.  A
+ * new epoch begins when code replaces other code; within one epoch, an address has one meaning.
+ * The dump may still be growing: it is read as far as it goes.
  */
 
 #include <stdbool.h>
@@ -17,38 +17,38 @@
 #include "obj/jitdump.h"
 
 struct perfstream_jit {
-	int fd; /* of the dump; -1: there is none, or it is no more needed */
+	int fd; /* of the dump; -1: none, or no longer needed */
 	struct jitdump_reader reader;
-	struct map blocks;	/* that have code */
-	VEC(uint64_t) begin_ns; /* of epochs but the first, ascending */
-	uint64_t gap_ns;	/* between two of them at least */
+	struct map blocks;	/* blocks that have code */
+	VEC(uint64_t) begin_ns; /* of all epochs except the first, ascending */
+	uint64_t gap_ns;	/* the minimum time between two epochs */
 	struct jit_rules rules;
-	uint64_t turns; /* how often code with unwind rules took the place of other code */
+	uint64_t turns; /* how often code with unwind rules replaced other code */
 };
 
-/* One without a dump. */
+/* Initializes one without a dump. */
 void perfstream_jit_init(struct perfstream_jit *jit);
 void perfstream_jit_deinit(struct perfstream_jit *jit);
 
 /*
- * Opens the dump at a path, of which nothing is read yet; jit must be without one.  False: it can't
- * be opened.  gap_ns: of epochs that would begin sooner after another only one does.
+ * Opens the dump at a path, without reading it yet; jit must not have one.  False: it cannot be
+ * opened. gap_ns: the minimum time between epochs; earlier ones are merged.
  */
 bool perfstream_jit_open(struct perfstream_jit *jit, const char *path, uint64_t gap_ns);
-/* Reads on, so many records at most. */
+/* Continues reading, at most this many records. */
 void perfstream_jit_read(struct perfstream_jit *jit, size_t most);
-/* Nothing more will be read: frees what was needed for that alone. */
+/* Ends reading, and frees everything needed only for that. */
 void perfstream_jit_finish(struct perfstream_jit *jit);
 
-/* The number of the epoch that a time is in; 0: the first. */
+/* The number of the epoch that contains a time; 0: the first. */
 size_t perfstream_jit_epoch(const struct perfstream_jit *jit, uint64_t time_ns);
-/* When an epoch began; the first one at 0. */
+/* The beginning of an epoch; the first one begins at 0. */
 uint64_t perfstream_jit_begin_ns(const struct perfstream_jit *jit, size_t epoch);
 
-/* The unwind rule at va, at that time; see jit_rules_find. */
+/* The unwind rule at va at that time; see jit_rules_find. */
 bool perfstream_jit_rule(
 	struct perfstream_jit *jit, uint64_t va, uint64_t time_ns, struct cfi_rule *rule);
-/* What was passed over in the dump: it can't be read, or there is no room for it. */
+/* The number of records skipped in the dump: unreadable, or without room. */
 uint64_t perfstream_jit_bad_records(const struct perfstream_jit *jit);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Decodes records.  What a sample holds, and in which order, is perf_event_open(2)'s; of what comes
- * behind the user stack nothing is needed.
+ * Decodes records. perf_event_open(2) defines the fields of a sample and their order; the fields
+ * after the user stack are not needed.
  */
 #include "perfstream/record.h"
 
@@ -22,13 +22,13 @@ struct cursor perfstream_body(const struct perfstream_record *record)
 	return c;
 }
 
-/* How many of these bits are set, in words. */
+/* The number of words of the fields for these bits. */
 static size_t words_of(uint64_t sample_type, uint64_t bits)
 {
 	return (size_t)__builtin_popcountll(sample_type & bits) * WORD;
 }
 
-/* The word that many bytes from the start of the body, or from its end; 0 if it is not there. */
+/* Reads the word at an offset from the start of the body, or from its end; 0 if there is none. */
 static bool word_in(
 	const struct perfstream_record *record, size_t offset, bool from_end, uint64_t *value)
 {
@@ -111,7 +111,7 @@ static void read_counters(
 		cursor_fail(c, "a count leads out of its record");
 		return;
 	}
-	/* Alone, the value is before the times. */
+	/* Without a group, the value precedes the times. */
 	sample->reads = *c;
 	if (is_group)
 		cursor_skip(&sample->reads, times * WORD);
@@ -305,7 +305,7 @@ bool perfstream_switch_decode(const struct perfstream_record *record,
 	if (!(layout->sample_type & PERFSTREAM_FIELD_TID) || !layout->has_trailer ||
 		!word_in(record, offset, true, &ids))
 		return false;
-	/* Two numbers of 32 bits, the lower one first in either order of bytes. */
+	/* Two 32-bit numbers, the lower one first in either byte order. */
 	if (record->is_swapped)
 		ids = ids << 32 | ids >> 32;
 	*s = (struct perfstream_switch){

@@ -12,9 +12,9 @@
 #include "unwind/walk.h"
 
 /*
- * mask: which registers there are, bit n perf's number n; words: their values, one by one.
- * in_kernel: taken in the kernel, where registers that it had no need to save are given as -1,
- * which is not their value.  What the walker has no use for is passed over.
+ * mask: the registers present, bit n is perf's number n; words: their values in order. in_kernel:
+ * the sample was taken in the kernel, which reports registers that it did not save as -1 instead of
+ * their value.  Skips registers that the walker does not use.
  */
 void perfstream_regs(const struct arch *arch, uint64_t mask, bool in_kernel,
 	const struct perfstream_words *words, struct unwind_regs *regs);

@@ -1,7 +1,7 @@
 /*
- * Waits that programs make through libc's `syscall`: made again where our signal has ended them,
- * for the time that is left.  The kernel tells of some what is left, and writes it where they say;
- * for others it is known when they end.
+ * Waits that programs make through libc's `syscall`: restarted for the remaining time if the
+ * library's signal interrupted them.  For some, the kernel writes the remaining time into an
+ * argument; for others, the end time is known.
  */
 #include "preload/calls.h"
 

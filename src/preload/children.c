@@ -1,6 +1,7 @@
 /*
- * Waits for children.  The kernel makes them again by itself when our signal comes (SA_RESTART);
- * but a parent that was found asleep rests, and is to be sampled again as soon as it goes on.
+ * Waits for children.  The kernel itself restarts them after the library's signal (SA_RESTART).
+ * But the timer of a parent that was found asleep is disabled, and sampling must resume as soon as
+ * the parent continues.
  */
 #include "preload/preload.h"
 

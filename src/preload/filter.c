@@ -1,8 +1,8 @@
 /*
- * Runs a seccomp filter as the kernel would, on each system call that the library makes, with the
- * arguments that it makes it with.  A filter is a program of the classic BPF that can only jump
- * forward, so it ends; the kernel accepts but the few instructions that are known here: see
- * seccomp_check_filter of kernel/seccomp.c.
+ * Runs a seccomp filter as the kernel would, on each system call that the library makes, with its
+ * arguments.  A filter is a classic BPF program that can only jump forward, so it terminates; the
+ * kernel accepts only the few instructions handled here: see seccomp_check_filter in
+ * kernel/seccomp.c.
  */
 #include "preload/filter.h"
 

@@ -1,9 +1,7 @@
 #ifndef SONDE_PRELOAD_FILTER_H
 #define SONDE_PRELOAD_FILTER_H
 
-/*
- * What a seccomp filter would answer to the system calls of the preloaded library.
- */
+/* How a seccomp filter would respond to the system calls of the preloaded library. */
 
 #include <linux/filter.h>
 #include <stdbool.h>

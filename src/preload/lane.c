@@ -1,10 +1,10 @@
 /*
- * Writing records.  As long as the recorder keeps up, every record goes to the beginning of the
- * data, so that only that part has memory and is in the caches; otherwise records follow one
- * another and begin again where the recorder has taken some out.
+ * Writes records.  As long as the recorder keeps up, every record goes to the beginning of the
+ * data, so that only that part needs memory and cache.  Otherwise records follow one another, and
+ * wrap around into space that the recorder has emptied.
  *
- * Memory for the data is asked for by madvise before it is written, as a page that the system can't
- * give would otherwise kill the program.
+ * Memory for the data is populated with madvise before it is written, because a page that the
+ * system cannot provide would otherwise kill the program.
  */
 #include "preload/lane.h"
 

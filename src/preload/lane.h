@@ -1,10 +1,7 @@
 #ifndef SONDE_PRELOAD_LANE_H
 #define SONDE_PRELOAD_LANE_H
 
-/*
- * A thread's end of its slot: puts records into it.  Safe in a signal handler; not to be entered
- * twice at a time.
- */
+/* The thread's side of its slot: writes records. Safe in a signal handler, but not reentrant. */
 
 #include <stdbool.h>
 #include <stddef.h>

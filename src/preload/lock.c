@@ -1,7 +1,7 @@
 /*
- * mlockall: a program that locks all that it has mapped would lock our 32 GB of holes too, and so
- * fill them.  Before that, all slots but those of its own threads are unmapped; threads that it
- * makes from then on are not sampled.
+ * mlockall: a program that locks all its mappings would also lock, and so allocate, the library's
+ * 32 GB of holes.  So before the call, all slots except those of its own threads are unmapped;
+ * threads created afterwards are not sampled.
  */
 #include "preload/preload.h"
 

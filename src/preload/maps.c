@@ -1,10 +1,10 @@
 /*
- * What code is mapped, told from inside: the recorder may look at /proc/PID/maps only after a
- * library that was sampled has been closed again, or the process has ended.
+ * Reports mapped code from inside the process, because the recorder may look at /proc/PID/maps only
+ * after a sampled library has been closed again, or the process has ended.
  *
- * It is reported at a program's start, before and after a dlclose, and when a sample's code is in
- * none of what was reported: that is how a dlopen is noticed.  (Calls of dlopen are left alone, as
- * it asks who its caller is.)
+ * Code is reported at a program's start, before and after a dlclose, and when a sample is in
+ * unreported code, which is how a dlopen is noticed.  (dlopen is not interposed, as it depends on
+ * its caller.)
  */
 #include "preload/preload.h"
 

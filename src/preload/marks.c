@@ -1,7 +1,7 @@
 /*
- * Marks: which part of a deep stack need not be copied, as the recorder knows it from the last
- * sample.  They are compared with the stack itself, in the thread whose stack it is, so what they
- * say holds at the moment of the sample.
+ * Marks: the part of a deep stack that need not be copied, because the recorder knows it from the
+ * last sample.  The thread compares them with its own stack, so they are valid at the moment of the
+ * sample.
  */
 #include "preload/preload.h"
 

@@ -1,6 +1,4 @@
-/*
- * Waits for descriptors that SA_RESTART does not restart: poll, select, epoll and their like.
- */
+/* Waits for descriptors that SA_RESTART does not restart: poll, select, epoll and the like. */
 #include "preload/preload.h"
 
 #include <dlfcn.h>

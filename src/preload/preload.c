@@ -1,9 +1,10 @@
 /*
- * The start: finds the recorder's memory by the environment, maps it, and registers the program's
- * first thread.  Whatever fails on the way leaves the library idle and the program as it was.
+ * Startup: finds the recorder's memory through the environment, maps it, and registers the
+ * program's first thread.  After any failure, the library stays idle and the program runs
+ * unchanged.
  *
- * The memory is opened by its path in /proc rather than by an inherited descriptor: programs close
- * descriptors that they don't know, and count on the numbers of those that they open.
+ * The memory is opened by its path in /proc instead of an inherited descriptor, because programs
+ * close unknown descriptors, and depend on the numbers of those that they open.
  */
 #include "preload/preload.h"
 

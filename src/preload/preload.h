@@ -2,12 +2,12 @@
 #define SONDE_PRELOAD_PRELOAD_H
 
 /*
- * The preloaded library: what its parts share.
+ * The preloaded library: declarations shared by its parts.
  *
- * It samples the program that it is loaded into.  A signal, from a timer of each thread or from the
- * recorder, has the thread write down its registers and a copy of its stack; everything else is the
- * recorder's work.  The program must not notice, so nothing here takes memory or locks, and what is
- * written is written between preload_enter and preload_leave, in which the signal does nothing.
+ * It samples the program that it is loaded into.  On a signal, from each thread's timer or from the
+ * recorder, the thread stores its registers and a copy of its stack; the recorder does everything
+ * else.  The program must not notice, so nothing here allocates memory or takes locks, and all
+ * writing happens between preload_enter and preload_leave, during which the signal does nothing.
  */
 
 #include <signal.h>

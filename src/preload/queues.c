@@ -1,6 +1,6 @@
 /*
  * Waits for semaphores and messages that SA_RESTART does not restart: futexes with a timeout, and
- * all of System V's.  What waits until a time is made again as it was.
+ * all System V waits.  Waits until an absolute time are restarted unchanged.
  */
 #include "preload/preload.h"
 

@@ -2,8 +2,8 @@
 #define SONDE_PRELOAD_RAW_H
 
 /*
- * System calls without libc: they leave errno alone, take no lock, and nobody has interposed them,
- * so they may be made in a signal handler.  They return -errno.
+ * System calls without libc: they do not change errno, take no lock and cannot be interposed, so
+ * they are safe in a signal handler.  They return -errno.
  */
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * One sample, in the signal handler.
  *
- * The stack is copied as memory where it is the thread's own and known to be there; any other by
- * the kernel, which fails where a copy would end the program.
+ * The thread's own stack, which is known to be mapped, is copied directly; any other memory is
+ * copied by the kernel, which returns an error where a direct copy would crash the program.
  */
 #include "preload/preload.h"
 

@@ -1,12 +1,12 @@
 /*
- * Seccomp.  A program that forbids itself system calls would be killed by ours, if only by the
- * return from a signal handler.  So its call is seen before the kernel sees it: where the filter
- * lets through what we need, all stays as it is; otherwise the threads that come under it are
- * sampled no more, and nothing of ours happens in them from then on.
+ * Seccomp.  If a program restricts its own system calls, the library's calls, even the return from
+ * a signal handler, would kill it.  So the library intercepts the installation of a filter.  If the
+ * filter allows everything that the library needs, nothing changes; otherwise the threads under it
+ * are no longer sampled, and the library does nothing in them from then on.
  *
- * It is seen in prctl and syscall of libc.  Of a system call that a program makes by itself nobody
- * tells us; and what a program's parents have imposed on it before its exec can't be read, so there
- * nothing is begun, unless it is what the recorder lives under itself.
+ * It intercepts libc's prctl and syscall.  A program's own system call instructions go unnoticed.
+ * Filters that a program's parents installed before its exec cannot be read, so the library does
+ * not start there, unless the recorder runs under the same filters.
  */
 #include "preload/preload.h"
 

@@ -2,16 +2,15 @@
 #define SONDE_PRELOAD_SHARED_H
 
 /*
- * The memory that the preloaded library and the recorder share: a memfd of the recorder's, whose
- * path /proc/PID/fd/N the target's environment tells.  It is sparse: what nobody touches costs
- * nothing.
+ * The memory shared by the preloaded library and the recorder: a memfd of the recorder, whose path
+ * /proc/PID/fd/N is in the target's environment.  It is sparse: untouched parts cost nothing.
  *
  *	struct preload_header, struct preload_slot [PRELOAD_SLOTS], then data [PRELOAD_SLOTS]
  *
- * A slot is one thread's: the thread alone writes records to it, the recorder alone takes them out,
- * so that neither ever waits for the other, and a thread that is killed in the middle of a record
- * harms nobody. A record lies anywhere in the slot's data; `places` says where, as a ring.  Each
- * side keeps its own account and believes of this memory only what it has checked.
+ * Each slot belongs to one thread: only the thread writes records to it, and only the recorder
+ * removes them.  So neither ever waits for the other, and a thread that is killed in the middle of
+ * a record does no harm.  A record can be anywhere in the slot's data; `places` is a ring of their
+ * positions.  Each side tracks its own state, and trusts only what it has checked in this memory.
  */
 
 #include <stdatomic.h>

@@ -1,11 +1,11 @@
 /*
- * Our signal is SIGURG: a program that has not asked for it ignores it, so one that arrives just
- * after an exec does no harm.  The program may use it all the same.  Its handler, its mask and its
- * waiting are kept for it here, and it gets every SIGURG that is not ours.
+ * The library's signal is SIGURG: programs ignore it by default, so one that arrives just after an
+ * exec does no harm.  The program may still use it.  Its handler, mask and waits are emulated here,
+ * and it gets every SIGURG that is not the library's.
  *
- * In truth the signal is never blocked, in no thread and no handler, as a thread must not be able
- * to hide from being sampled by blocking all signals, which many do.  A SIGURG for the program that
- * comes while the program believes it to be blocked is kept until it no longer is.
+ * The signal is never really blocked, in any thread or handler, because threads that block all
+ * signals, as many do, must still be sampled.  A SIGURG for the program that arrives while it
+ * believes the signal to be blocked stays pending until it unblocks it.
  */
 #include "preload/preload.h"
 

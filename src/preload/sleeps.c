@@ -1,7 +1,7 @@
 /*
- * Sleeps that SA_RESTART does not restart: when our signal comes just as a thread goes to sleep, or
- * as it wakes and waits for its CPU, they end with EINTR.  Where only our signal came, they are
- * made again, for the time that is left.
+ * Sleeps that SA_RESTART does not restart: if the library's signal arrives just as a thread goes to
+ * sleep, or as it wakes and waits for its CPU, they end with EINTR. If only this signal arrived,
+ * they are restarted for the remaining time.
  */
 #include "preload/preload.h"
 

@@ -1,7 +1,7 @@
 /*
- * Sockets with a timeout of their own (SO_RCVTIMEO, SO_SNDTIMEO), whose calls SA_RESTART does not
- * restart.  Where our signal ended one, the rest of its time is waited for in poll, and then it is
- * made again.  (Those without a timeout the kernel makes again.)
+ * Calls on sockets with their own timeout (SO_RCVTIMEO, SO_SNDTIMEO), which SA_RESTART does not
+ * restart.  If the library's signal interrupted one, poll waits for the rest of its time, then the
+ * call is repeated.  (The kernel restarts calls without a timeout.)
  */
 #include "preload/preload.h"
 

@@ -1,6 +1,6 @@
 /*
- * Threads: each has its slot of the shared memory, a timer, and a thread-local key whose destructor
- * tells its end.
+ * Threads: each has its slot in the shared memory, a timer, and a thread-local key whose destructor
+ * reports its end.
  */
 #include "preload/preload.h"
 

@@ -1,6 +1,6 @@
 /*
  * Clocks.  In a time namespace the monotonic clock is shifted: time_namespaces(7).  The recorder is
- * elsewhere, and its heartbeat and the times of samples are to agree, so the shift is taken back.
+ * outside, and its heartbeat and the times of samples must agree, so the shift is removed.
  */
 #include "preload/preload.h"
 

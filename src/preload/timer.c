@@ -1,16 +1,17 @@
 /*
- * When a thread is sampled: each time it has used an interval's CPU time.
+ * Decides when a thread is sampled: each time it has used one interval of CPU time.
  *
- * Timers of CPU time fire at the kernel's ticks only, 250 a second mostly, so the clock is a timer
- * of CLOCK_MONOTONIC, the thread's own.  It fires on the CPU that armed it, which is the one that
- * the thread runs on, and so the signal arrives where the thread is.  A signal from another CPU
- * comes by an interrupt that takes some 20 us on a virtual machine, and meanwhile the thread sees
- * it at the next return from a system call: programs with many calls would seem to do nothing else.
- * After a move to another CPU the timer is still on the one before, so what it finds is no sample.
+ * CPU-time timers fire only at the kernel's ticks, usually 250 a second, so each thread has its own
+ * CLOCK_MONOTONIC timer.  It fires on the CPU that armed it, which is the one that the thread runs
+ * on, so the signal arrives where the thread is.  A signal from another CPU needs an interrupt that
+ * takes some 20 us on a virtual machine; meanwhile, the thread gets it at the next return from a
+ * system call, so that programs with many calls would seem to do nothing else.  After the thread
+ * moves to another CPU, the timer is still on the old one, so such a signal does not count as a
+ * sample.
  *
- * Where the thread has used less by then, as it slept or waited for a CPU, the timer is set to what
- * is left.  A thread that it finds asleep is left alone until a wait of libc's returns, or until a
- * timer of CPU time tells, at a tick, that it runs again.
+ * If the thread has used less CPU time by then, because it slept or waited for a CPU, the timer is
+ * set to the rest.  For a thread that it finds asleep, the timer is disabled until a wait in libc
+ * returns, or until a CPU-time timer shows, at a tick, that the thread runs again.
  */
 #include "preload/preload.h"
 

@@ -1,6 +1,6 @@
 /*
- * From a profile and queries to reports, all in one arena: queries that look at the same tree of
- * entities share it.  What is kept and yet in no row is said as a remark.
+ * Turns a profile and queries into reports, all in one arena; queries that need the same entity
+ * tree share it.  A remark reports weight that is kept but in no row.
  */
 #include "session/answer.h"
 
@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "view/views.h"
 
-/* Whether the tree of entities that was made for a is the one that b looks at, too. */
+/* Whether b can use the entity tree that was made for a. */
 static bool shares_tree(const struct report_query *a, const struct report_query *b)
 {
 	return a->level == b->level && a->invert == b->invert &&
@@ -19,7 +19,7 @@ static bool shares_tree(const struct report_query *a, const struct report_query 
 	       a->view->adds_entries == b->view->adds_entries && a->metric.i == b->metric.i;
 }
 
-/* What --center asks for, in the tree of the query. */
+/* Finds the functions of --center in the query's tree. */
 static struct error *find_centre(
 	struct report_query *query, const struct entity_tree *tree, struct arena *arena)
 {
@@ -41,7 +41,7 @@ static void add_remark(struct report_query *query, const char *remark, struct ar
 	query->remarks = remarks;
 }
 
-/* "19.0% of the total" or, where shares mean nothing, "some weight". */
+/* "19.0% of the total" or, if shares have no meaning, "some weight". */
 static const char *share_text(const struct entity_tree *tree, int64_t weight, struct arena *arena)
 {
 	if (tree->has_negative || weight < 0 || tree->total <= 0)
@@ -50,7 +50,7 @@ static const char *share_text(const struct entity_tree *tree, int64_t weight, st
 		arena, "%.1f%% of the total", 100.0 * (double)weight / (double)tree->total);
 }
 
-/* What is kept and is in no row all the same is said: nothing is lost in silence. */
+/* Reports weight that is kept but in no row: nothing is lost silently. */
 static void remark_rowless(
 	struct report_query *query, const struct entity_tree *tree, struct arena *arena)
 {
@@ -73,7 +73,7 @@ static void remark_rowless(
 			arena);
 }
 
-/* Statistics say whether the recording is evidence. */
+/* Statistics report whether the recording is fit as evidence. */
 static void remark_unfit(
 	struct report_query *query, const struct profile *profile, struct arena *arena)
 {
@@ -85,7 +85,7 @@ static void remark_unfit(
 			arena);
 }
 
-/* A function's name without the dot in front of it is a module's, and then matches nothing. */
+/* A function's name without the leading dot names a module, and then matches nothing. */
 static void remark_mistaken(
 	struct report_query *query, const struct selection *selection, struct arena *arena)
 {
@@ -112,7 +112,7 @@ static const char *percent_text(int64_t weight, int64_t base, struct arena *aren
 	return percent < 0.05 ? "less than 0.1%" : arena_printf(arena, "%.1f%%", percent);
 }
 
-/* What happened in no tick is left out by filters of ticks, and not in silence. */
+/* Tick filters leave out weight outside all ticks, which this reports. */
 static void remark_outside(
 	struct report_query *query, const struct selection *selection, struct arena *arena)
 {
@@ -137,7 +137,7 @@ static void remark_outside(
 	}
 }
 
-/* Of patterns that gave up, what they would have put together is not known. */
+/* If patterns gave up, it is unknown which functions they would have merged. */
 static struct error *same_refusal(const struct report_query *query)
 {
 	struct error *err = NULL;
@@ -179,7 +179,7 @@ static struct error *make_reports(const struct selection *selection,
 	return NULL;
 }
 
-/* Whether a profile without stacks has what is asked for. */
+/* Checks whether a profile without stacks can answer the question. */
 static struct error *check_stacks(const struct question *question, const struct profile *profile,
 	const struct report_query *query)
 {

@@ -1,6 +1,6 @@
 /*
- * Filters and --same on the command line.  They are compiled when all options are known, as
- * --module-by says how WHEN patterns are to be read, but before any file is.
+ * Filters and --same on the command line.  They are compiled after all options are read, because
+ * --module-by changes the meaning of WHEN patterns, but before any file is read.
  */
 #include "session/filter_options.h"
 
@@ -11,14 +11,14 @@
 #include "session/values.h"
 
 enum {
-	/* Those of filters are FILTER_OPTION_FIRST + enum filter_kind. */
+	/* Ids of filters are FILTER_OPTION_FIRST + enum filter_kind. */
 	OPTION_MODULE_BY = FILTER_OPTION_FIRST + FILTER_COUNT,
 	OPTION_SAME,
 };
 
 #define ID(kind) (FILTER_OPTION_FIRST + (int)(kind))
 
-/* Those that look at samples alone are also those of convert. */
+/* Filters that only look at samples are also options of convert. */
 #define ROW_PID                                                                                    \
 	{                                                                                          \
 		ID(FILTER_PID), 0, "pid", VALUE_TEXT, "LIST", {0},                                 \
@@ -218,7 +218,7 @@ static struct error *compile_filter(
 	return filter_init(f, request->kind, request->text);
 }
 
-/* The last = divides, as names have none but operators', which are written before it. */
+/* The last = is the separator, as names contain none except in operators, which come before it. */
 static struct error *compile_same(struct filter_options *o, const char *text)
 {
 	const char *equals = strrchr(text, '=');
@@ -237,7 +237,7 @@ static struct error *compile_same(struct filter_options *o, const char *text)
 	return NULL;
 }
 
-/* What filter_options_compile has made. */
+/* Frees the result of filter_options_compile. */
 static void forget_compiled(struct filter_options *o)
 {
 	for (size_t i = 0; i < o->filters.count; i++)
@@ -331,7 +331,7 @@ struct error *filter_list_init(struct filter_list *list, const struct filter_opt
 	if (err == NULL && metric && wants_syscalls(o, profile, *metric)) {
 		struct filter f;
 
-		/* Last, so that others see all frames. */
+		/* Last, so that other filters see all frames. */
 		filter_init_kernel(&f, KERNEL_SYSCALLS);
 		vec_push(&list->filters, f);
 	}

@@ -2,8 +2,8 @@
 #define SONDE_SESSION_FILTER_OPTIONS_H
 
 /*
- * The options that choose samples and stacks, in the order in which they are given, and --same,
- * which says what functions are to be taken for one.
+ * The options that select samples and stacks, in the order given, and --same, which merges
+ * functions.
  */
 
 #include "analysis/entity_tree.h"
@@ -20,40 +20,43 @@ struct filter_options {
 	VEC(struct filter_request) requests;
 	VEC(const char *) same_texts;
 	enum when_modules when_modules;
-	bool names_kernel; /* what of it is shown was said */
-	/* By filter_options_compile. */
+	bool names_kernel; /* the request sets what is shown of it */
+	/* Set by filter_options_compile. */
 	VEC(struct filter) filters;
 	VEC(struct same_rule) same;
 };
 
-/* Ids of the rows below; ids from here on are theirs. */
+/* Ids of the rows below start here. */
 #define FILTER_OPTION_FIRST 2000
 
 extern const struct option_row filter_rows[];
-/* Those that choose samples and leave their stacks as they are. */
+/* Filters that select samples and do not change their stacks. */
 extern const struct option_row filter_sample_rows[];
-/* Those behind when, module-by, pid and cgroup, which mean something else to commands that record.
- */
+/* The rows after when, module-by, pid and cgroup, which have another meaning in commands that
+ * record. */
 #define FILTER_ROWS_OF_REPORTS (&filter_rows[4])
 
-/* An option_set's work for these ids. */
+/* Sets the option with one of these ids. */
 must_use struct error *filter_options_set(struct filter_options *o, int id, const char *value);
-/* Once all options are read: makes filters and rules of them.  ERROR_USAGE where one is none. */
+/*
+ * Compiles the options into filters and rules, after all have been read.  ERROR_USAGE for an
+ * invalid one.
+ */
 must_use struct error *filter_options_compile(struct filter_options *o);
 void filter_options_deinit(struct filter_options *o);
 
-/* The filters of a profile: the patterns it was recorded with, then those of the options. */
+/* The filters of a profile: the patterns it was recorded with, then those from the options. */
 struct filter_list {
 	VEC(struct filter) filters;
-	size_t recorded; /* the first ones, which are the list's own */
+	size_t recorded; /* the number of recorded patterns at the start, owned by the list */
 };
 
 /*
- * metric: of the report, or NULL.  In stacks of blocked time the leaf is always the kernel's
- * scheduler, so system calls are shown in its place, unless the options say what to show.
+ * metric: that of the report, or NULL.  The leaf of blocked time is always the kernel's scheduler,
+ * so system calls are shown instead, unless the options set what to show.
  *
- * After filter_options_compile; o and the profile must live as long.  ERROR_INPUT where a pattern
- * in the profile is none.
+ * Call it after filter_options_compile; o and the profile must outlive the list.  ERROR_INPUT for
+ * an invalid pattern in the profile.
  */
 must_use struct error *filter_list_init(struct filter_list *list, const struct filter_options *o,
 	const struct profile *profile, const metric_id *metric);

@@ -1,6 +1,4 @@
-/*
- * The choice of metrics by their names.
- */
+/* Selects metrics by name. */
 #include "session/metric.h"
 
 #include <string.h>
@@ -61,7 +59,7 @@ struct error *metric_list_choose(
 {
 	metric_id metric = profile->default_metric;
 
-	/* A file may call a metric anything, with commas too. */
+	/* The name of a metric in a file can be anything, including commas. */
 	if (names == NULL || profile_find_metric(profile, str_from(names), &metric)) {
 		add(list, metric);
 		return NULL;

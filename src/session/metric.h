@@ -5,19 +5,19 @@
 #include "model/profile.h"
 
 /*
- * What --metric NAME chooses; NULL: the profile's default.  ERROR_USAGE with the nearest name if
- * there is none of that name.
+ * The metric that --metric NAME selects; NULL: the profile's default.  ERROR_USAGE, with the
+ * nearest name, if there is no such metric.
  */
 must_use struct error *metric_choose(
 	const struct profile *profile, const char *name, metric_id *metric);
 
 struct metric_list {
-	VEC(metric_id) ids; /* none twice */
+	VEC(metric_id) ids; /* without duplicates */
 };
 
 /*
- * The same for a list with commas, or "all": the default one first, then the others as the file has
- * them.  *list is to be freed with vec_deinit, also on failure.
+ * The same for a comma-separated list, or "all": the default metric first, then the others in file
+ * order.  The caller frees *list with vec_deinit, also on failure.
  */
 must_use struct error *metric_list_choose(
 	const struct profile *profile, const char *names, struct metric_list *list);

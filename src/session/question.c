@@ -1,6 +1,6 @@
 /*
- * Questions: their options' rows, and how they combine.  Whatever makes no sense together is
- * refused rather than ignored, before any file is read.
+ * Questions: the rows of their options, and how they combine.  Contradicting options are refused,
+ * not ignored, before any file is read.
  */
 #include "session/question.h"
 
@@ -77,7 +77,7 @@ const struct option_row question_figure_rows[] = {
 	{0},
 };
 
-/* By their enum question_clock. */
+/* Indexed by enum question_clock. */
 static const char *const clock_names[] = {"virtual", "real", NULL};
 static const char *const clock_metrics[] = {"cpu-time", "real-time"};
 
@@ -192,7 +192,7 @@ struct error *question_set(struct question *question, int id, const char *value)
 	return NULL;
 }
 
-/* Where no view is named, an option that only one of them has names it. */
+/* Without --view, an option that only one view has selects that view. */
 static void choose_view(struct question *o)
 {
 	bool is_tree =
@@ -232,7 +232,7 @@ static bool view_is_callers(const struct view *view)
 	return view == &view_callers;
 }
 
-/* Options that no view asked for can honour. */
+/* Refuses options that none of the requested views supports. */
 static struct error *check_views(const struct question *o)
 {
 	const struct format *format = &formats[o->format];
@@ -267,7 +267,7 @@ static struct error *check_views(const struct question *o)
 	return NULL;
 }
 
-/* Whether a view's figures can have margins: parts of all samples. */
+/* Checks that the views' figures, as shares of all samples, can have margins. */
 static struct error *check_confidence(const struct question *o, const struct report_query *query)
 {
 	if (!view_has_column(query->view, COLUMN_EXCLUSIVE_MARGIN))
@@ -289,7 +289,7 @@ static bool offers_column(const struct question *o, const struct view *view, enu
 	return view_has_column(view, id) && (o->is_difference || !columns[id].of_difference);
 }
 
-/* For a name that is like none of them: all there are. */
+/* For a name that resembles no column: lists all columns. */
 static struct error *no_column(
 	const struct question *o, const struct view *view, struct str name, const char *option)
 {
@@ -351,7 +351,7 @@ static struct error *set_columns(const struct question *o, struct report_query *
 		more = list[size] == ',';
 		list += size + more;
 	}
-	/* The lists of views end like this, and so may this one. */
+	/* The lists of views end with this, and so must this one. */
 	query->columns[query->column_count] = COLUMN_END;
 	return NULL;
 }

@@ -2,9 +2,9 @@
 #define SONDE_SESSION_QUESTION_H
 
 /*
- * What is asked of a profile: views, metrics, filters, and how the answer is to be put.  Each part
- * is a row of a table, with a name and what it takes, so that an option of a command line and a
- * field of a request mean the same.
+ * A question to a profile: views, metrics, filters, and the form of the answer.  Each part is a
+ * table row, with a name and a value type, so that a command line option and a field of a request
+ * mean the same.
  *
  *	struct question question = question_default();
  *
@@ -27,38 +27,37 @@
 
 #define QUESTION_VIEWS_MAX 8
 
-/* What "clock" can be given. */
+/* The values of "clock". */
 enum question_clock { QUESTION_CLOCK_VIRTUAL, QUESTION_CLOCK_REAL };
 
-/* As given; -1 and NULL: not given.  Texts are borrowed. */
+/* The settings as given; -1 and NULL: not given.  Texts are borrowed. */
 struct question {
 	const struct view *views[QUESTION_VIEWS_MAX];
 	size_t view_count;
 	int level, collapse, order, percent, clock;
 	enum profile_roots roots;
-	const char *root_label; /* the key, of ROOTS_LABEL */
+	const char *root_label; /* the key, for ROOTS_LABEL */
 	bool spread, confidence, invert, brief, with_modules;
-	bool is_difference; /* set by who asks: columns of differences may be asked for */
+	bool is_difference; /* set by the caller: allows columns of differences */
 	const char *metric, *sort, *columns, *center;
 	int64_t limit;
-	int format; /* of formats[] */
+	int format; /* index into formats[] */
 	struct filter_options filters;
 
-	/* By question_settle: one for each view, all but their metrics. */
+	/* Set by question_settle: one for each view, without the metrics. */
 	struct report_query queries[QUESTION_VIEWS_MAX];
 	size_t query_count;
 };
 
-/* Ids of the rows below; smaller ones are free for who has rows of its own. */
+/* Ids of the rows below start here; callers can use smaller ones for their own rows. */
 #define QUESTION_OPTION_FIRST 1500
 enum { QUESTION_OPTION_FORMAT = QUESTION_OPTION_FIRST + 100, QUESTION_OPTION_MODULES };
 
-/* What to show, and which clock; together with question_drawing_rows and filter_rows all there are.
- */
+/* What to show, and the clock; with question_drawing_rows and filter_rows, these are all rows. */
 extern const struct option_row question_view_rows[], question_clock_rows[];
-/* Those of question_view_rows that are for any view, for commands with one. */
+/* The rows of question_view_rows that apply to any view, for commands with a single view. */
 extern const struct option_row question_figure_rows[];
-/* How the answer is drawn; the rows also apart, for tables in which they stand beside others. */
+/* How the answer is drawn; also as single rows, for tables that combine them with others. */
 extern const struct option_row question_drawing_rows[];
 #define QUESTION_FORMAT_ROW(help)                                                                  \
 	{                                                                                          \
@@ -74,34 +73,33 @@ extern const struct option_row question_drawing_rows[];
 struct question question_default(void);
 void question_deinit(struct question *question);
 /*
- * Sets what a row of the tables above, or of filter_rows, is about.  value: NULL for flags, one of
- * the row's choices where it has some; else any text, which is checked here (ERROR_USAGE).
+ * Sets the option of a row in the tables above, or in filter_rows. value: NULL for flags, one of
+ * the row's choices if it has any, else any text, which is checked here (ERROR_USAGE).
  */
 must_use struct error *question_set(struct question *question, int id, const char *value);
 /*
- * The same by the option's name, without dashes.  ERROR_USAGE, which begins with the name, where
- * there is no such option, where value is none of its choices, or is missing; the question is then
- * as it was.
+ * The same by the option's name, without dashes.  ERROR_USAGE, with the name as prefix, if there is
+ * no such option, or value is missing or not one of its choices; the question is then unchanged.
  */
 must_use struct error *question_put(struct question *question, const char *name, const char *value);
 /*
- * Makes queries of all that is set: compiles filters, chooses the view where none is named.
- * ERROR_USAGE where options contradict each other.  More may be set afterwards, and it be called
- * again.
+ * Turns the settings into queries: compiles filters, and chooses the view if none is named.
+ * ERROR_USAGE if options contradict each other.  More can be set afterwards, followed by another
+ * call.
  */
 must_use struct error *question_settle(struct question *question);
 
 /*
- * The name of the metric that a settled question is about: what it asks for, or else the first
- * view's own, or the profile's default one; lives as long as both.
+ * The name of a settled question's metric: the requested one, else the first view's own, else the
+ * profile's default; lives as long as the question and the profile.
  */
 struct str question_metric_name(const struct question *question, const struct profile *profile);
-/* The profile as "roots" asks for it, another than the one given: that must not be ROOTS_NONE. */
+/* Makes a new profile with the roots of the question, which must not be ROOTS_NONE. */
 must_use struct error *question_roots(
 	const struct question *question, const struct profile *profile, struct profile **rooted);
 /*
- * Sets the metrics of the question's queries, which live in *metrics: to be freed with vec_deinit,
- * also on failure.
+ * Sets the metrics of the question's queries, which live in *metrics; the caller frees it with
+ * vec_deinit, also on failure.
  */
 must_use struct error *question_metrics(
 	struct question *question, const struct profile *profile, struct metric_list *metrics);

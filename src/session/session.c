@@ -1,6 +1,4 @@
-/*
- * A session: a profile, and what was made of it for the last question's roots.
- */
+/* A session: a profile, and the profile derived from it for the last question's roots. */
 #include "session/session.h"
 
 #include <stdlib.h>
@@ -10,12 +8,14 @@
 
 struct session {
 	struct profile *profile;
-	/* The same with processes, threads or values of a label as roots; NULL: no question had
-	 * any. */
+	/*
+	 * The profile with processes, threads or values of a label as roots; NULL: no question
+	 * asked for roots.
+	 */
 	struct profile *rooted;
 	enum profile_roots roots;
 	char *root_label;
-	char *path; /* as the caller named it; NULL: there is none */
+	char *path; /* as the caller named it; NULL: none */
 };
 
 struct session *session_of(struct profile *profile)
@@ -89,7 +89,10 @@ static struct error *make_roots(struct session *session, const struct question *
 	return NULL;
 }
 
-/* A refusal names the profile's source; of a dump that is the file it was made of, not itself. */
+/*
+ * A refusal names the profile's source; for a dump, that is the original file, so this names the
+ * dump.
+ */
 static struct error *name_file(const struct session *session, struct error *err)
 {
 	const struct profile *p = session->profile;

@@ -2,10 +2,9 @@
 #define SONDE_SESSION_SESSION_H
 
 /*
- * The one way from a file, a folder, bytes or a profile to reports: loaded once, asked often.  No
- * command line, no terminal, no exit(), no environment, no state but a session's own; what is to be
- * said of an answer is in its reports.  The command line is one caller; a page, a server and tests
- * are others.
+ * The one way from a file, a folder, bytes or a profile to reports: loaded once, queried often.  No
+ * command line, terminal, exit(), environment or global state; messages about an answer are in its
+ * reports.  The command line is one caller; a page, a server and tests are others.
  *
  *	err = session_open("sonde.prof", NULL, &session);
  *	…
@@ -14,7 +13,7 @@
  *	answer_destroy(answer);
  *	session_close(session);
  *
- * A session is for one thread at a time.  An error leaves it as it was.
+ * Only one thread may use a session at a time.  An error leaves it unchanged.
  */
 
 #include "formats/readers.h"
@@ -28,16 +27,16 @@ must_use struct error *session_open(
 /* The same for bytes in memory, which may be freed afterwards; from: as in profile_read. */
 must_use struct error *session_open_bytes(
 	const struct reader_input *input, const char *from, struct session **session);
-/* Of a profile, which the session frees. */
+/* A session of a profile, which the session frees. */
 returns_owned struct session *session_of(struct profile *profile);
 void session_close(struct session *session);
 
-/* As it was read, whatever roots were asked for. */
+/* The profile as it was read, whatever roots questions asked for. */
 const struct profile *session_profile(const struct session *session);
 
 /*
- * Answers a settled question, which must outlive the answer, as must the session.  An answer is to
- * be destroyed before the next question with other roots.
+ * Answers a settled question.  The question and the session must outlive the answer.  Destroy an
+ * answer before asking a question with other roots.
  */
 must_use struct error *session_ask(
 	struct session *session, struct question *question, struct answer **answer);

@@ -1,6 +1,6 @@
 /*
- * Values with units.  Decimals are kept exact: digits are gathered in integers, never in floating
- * point, so that 0.1s is 100000000ns and the same text gives the same interval everywhere.
+ * Values with units.  Decimals are exact: digits are collected in integers, never in floating
+ * point, so that 0.1s is 100000000ns, and the same text gives the same interval everywhere.
  */
 
 #include "session/values.h"
@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 
-/* Digits after the point beyond these are below a nanosecond of an hour, and are dropped. */
+/* Further digits after the point are below a nanosecond even for hours, and are dropped. */
 #define FRACTION_DIGITS_MAX 12
 
 /* value / 10^fraction_digits, as typed. */
@@ -21,7 +21,7 @@ struct decimal {
 	unsigned int fraction_digits;
 };
 
-/* True, and *rest behind the number, if text begins with one that fits. */
+/* True, with *rest after the number, if text begins with a number that fits. */
 static bool decimal_read(const char *text, struct decimal *d, const char **rest)
 {
 	bool has_digit = false, has_point = false;

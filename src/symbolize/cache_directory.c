@@ -1,6 +1,6 @@
 /*
- * Files of the symbol cache.  Another process of ours may do the same at the same time: files are
- * only ever replaced by rename or deleted, never written to.
+ * Files of the symbol cache.  Other sonde processes may use it at the same time, so files are only
+ * replaced by rename or deleted, never written in place.
  */
 #include "symbolize/cache_directory.h"
 
@@ -21,7 +21,7 @@ char *cache_directory_path(const char *asked)
 
 	if (asked)
 		return asked[0] ? xstrdup(asked) : NULL;
-	/* The XDG base directory specification: a relative path is to be ignored. */
+	/* The XDG base directory specification requires ignoring relative paths. */
 	if (base && base[0] == '/')
 		return xasprintf("%s/sonde/sym", base);
 	base = getenv("HOME");
@@ -35,7 +35,7 @@ static bool is_our_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* Makes path and what is missing above it, but nothing in a folder that is not ours. */
+/* Creates path and its missing parents, but nothing in a folder of another user. */
 static bool make_directories(const char *path)
 {
 	struct stat st;

@@ -1,9 +1,7 @@
 #ifndef SONDE_SYMBOLIZE_CACHE_DIRECTORY_H
 #define SONDE_SYMBOLIZE_CACHE_DIRECTORY_H
 
-/*
- * The folder of the symbol cache: where it is, whole files into it, not too much in it.
- */
+/* The folder of the symbol cache: its location, writing complete files, and limiting its size. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,22 +11,22 @@
 
 /*
  * The folder to use: asked, if not NULL, else $XDG_CACHE_HOME/sonde/sym, else ~/.cache/sonde/sym.
- * The caller's; NULL for asked = "" or where the environment names none.  Nothing is made yet.
+ * The caller owns the result; NULL for asked = "" or if the environment names none. Does not create
+ * the folder.
  */
 char *cache_directory_path(const char *asked);
 
 /*
- * Reads a file of ours; false if it is not there, not a regular file, not our own, or larger than
- * size_max. It counts as used now. Release with file_bytes_deinit.
+ * Reads a file; false if it is missing, not a regular file, owned by another user, or larger than
+ * size_max. Marks it as used now. Release with file_bytes_deinit.
  */
 bool cache_directory_read(
 	const char *directory, const char *name, uint64_t size_max, struct file_bytes *bytes);
 
 /*
- * Puts a file there, whole or not at all (another reader sees the old one or the new one), mode
- * 0600. Makes the folder if need be, though not in somebody else's. Then deletes those files that
- * were not used for longest until total_max bytes are left. What cannot be done is not done: it is
- * but a cache.
+ * Writes a complete file or nothing (other readers see the old or the new one), with mode 0600.
+ * Creates the folder if necessary, but not inside another user's. Then deletes the least recently
+ * used files until total_max bytes are left. Ignores failures, as this is only a cache.
  */
 void cache_directory_write(
 	const char *directory, const char *name, struct str contents, uint64_t total_max);

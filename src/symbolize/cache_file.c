@@ -1,5 +1,5 @@
 /*
- * Encoding and decoding cache files.  Nobody vouches for the bytes: the checksum finds damage, not
+ * Encoding and decoding cache files.  The bytes are untrusted: the checksum detects damage, not
  * malice, so every number is checked.
  */
 #include "symbolize/cache_file.h"
@@ -16,7 +16,7 @@
 enum { FLAG_NAMES = 1, FLAG_LINES = 2 };
 enum { FRAME_INLINE = 1, FRAME_NAMELESS = 2 };
 
-/* What numbers in the file refer to. */
+/* The tables that numbers in the file refer to. */
 struct decoder {
 	struct cursor c;
 	struct arena *arena;
@@ -26,7 +26,10 @@ struct decoder {
 	uint32_t frame_count;
 };
 
-/* A number of entries of at least that many bytes each; 0 (and bad) if they cannot all be there. */
+/*
+ * A count of entries of at least that many bytes each; 0 (and bad) if the file is too short for
+ * them.
+ */
 static uint32_t take_count(struct cursor *c, size_t entry_bytes)
 {
 	uint32_t count = cursor_u32(c);
@@ -136,7 +139,7 @@ static uint32_t count_frames(const struct cache_contents *contents)
 	return count;
 }
 
-/* Frames, numbering their strings on the way. */
+/* Encodes frames, and numbers their strings on the way. */
 static void encode_frames(
 	const struct cache_contents *contents, struct str_table *strings, struct strbuf *out)
 {

@@ -2,7 +2,7 @@
 #define SONDE_SYMBOLIZE_CACHE_FILE_H
 
 /*
- * What the symbol cache keeps of one object: answers for the addresses that were asked so far.
+ * The contents of the symbol cache for one object: answers for the addresses requested so far.
  *
  * The file, "BUILD-ID.sym", all numbers little-endian:
  *
@@ -15,7 +15,7 @@
  *		 u32 number of places · for each u64 obj_addr (ascending) · u32 first frame · u32
  *		 number of frames, innermost first, 0: nothing is known there
  *
- * A file that differs from this in any way is as good as none.
+ * A file that differs from this in any way is ignored.
  */
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@
 #include "base/str.h"
 #include "symbolize/symbolize.h"
 
-/* To be raised when the layout, or what resolvers answer, changes. */
+/* Increase it when the layout, or the answers of resolvers, change. */
 #define CACHE_FILE_VERSION 5
 
 struct cache_contents {
@@ -36,7 +36,7 @@ struct cache_contents {
 	bool has_names, has_lines;
 };
 
-/* Reads a whole file into the arena (strings stay in bytes); false if it is not sound. */
+/* Reads a whole file into the arena (strings stay in bytes); false if it is invalid. */
 bool cache_file_decode(struct str bytes, struct arena *arena, struct cache_contents *contents);
 /* Appends the whole file to out. */
 void cache_file_encode(const struct cache_contents *contents, struct strbuf *out);

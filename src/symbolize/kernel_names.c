@@ -1,10 +1,10 @@
 /*
  * The kernel's names, from the cache or from /proc/kallsyms.
  *
- * A cached table is of this boot (addresses are random) and of these modules: both are in the
- * file's name.  Code that comes and goes without being a module, such as BPF programs, is not told
- * apart by that, so a cached answer is believed only for a function that is followed by another one
- * of the same module; for all else the kernel is asked again.
+ * A cached table is valid for one boot (addresses are random) and one set of modules; both are in
+ * the file's name.  They do not identify other code that comes and goes, such as BPF programs.  So
+ * a cached answer is used only for a function that is followed by another one of the same module;
+ * for everything else, the kernel is asked again.
  */
 #include "symbolize/kernel_names.h"
 
@@ -22,7 +22,7 @@
 #define MODULES_MAX    ((uint64_t)16 << 20)
 
 struct kernel_names {
-	char *directory;	  /* of the cache; NULL: none */
+	char *directory;	  /* of the cache; NULL: no cache */
 	struct kallsyms *cached;  /* NULL: none */
 	struct kallsyms *current; /* NULL: not read */
 	char *problem;
@@ -46,7 +46,7 @@ void kernel_names_destroy(struct kernel_names *names)
 	free(names);
 }
 
-/* The whole of a file in /proc; false: can't be read. */
+/* Reads a whole file in /proc; false: cannot be read. */
 static bool read_proc(const char *path, struct file_bytes *bytes)
 {
 	struct error *err = file_read(path, MODULES_MAX, bytes);
@@ -55,7 +55,7 @@ static bool read_proc(const char *path, struct file_bytes *bytes)
 	return err == NULL;
 }
 
-/* The name of this boot's and these modules' file; NULL if there can be none. */
+/* The file name for this boot and these modules; NULL if there can be none. */
 static char *cache_name(const struct kernel_names *names)
 {
 	struct file_bytes boot, modules;

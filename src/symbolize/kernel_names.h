@@ -13,13 +13,13 @@
 
 struct kernel_names;
 
-/* cache_directory NULL: none.  Nothing is read yet. */
+/* cache_directory NULL: no cache.  Reads nothing yet. */
 struct kernel_names *kernel_names_create(const char *cache_directory);
 void kernel_names_destroy(struct kernel_names *names);
 
-/* True and *name set if the function at va is known; the name lives in names. */
+/* True, with *name set, if the function at va is known; names owns the name. */
 bool kernel_names_find(struct kernel_names *names, uint64_t va, struct str *name);
-/* Why there are no names at all, a sentence; NULL: there are, or nothing was asked yet. */
+/* A sentence why there are no names at all; NULL: there are, or nothing was requested yet. */
 const char *kernel_names_problem(const struct kernel_names *names);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Resolver for what was asked before: answers by build-id from files in the user's cache folder, so
- * that debug information is read once for an address, not once for a report.
+ * Resolver for earlier answers: reads them by build ID from files in the user's cache folder, so
+ * that debug information is read once per address, not once per report.
  *
- * It is asked first.  At the end it adds what the others found to the object's file, if finding it
- * took long and nothing was amiss.
+ * It is asked first. At the end, it adds the other resolvers' answers to the object's file, if
+ * finding them took long and there was no problem.
  */
 #include "symbolize/resolver.h"
 
@@ -23,21 +23,21 @@ static bool cache_fits(enum object_kind kind)
 	return kind == OBJECT_USER;
 }
 
-/* The name of the object's file, the caller's; NULL if it is none that can be cached. */
+/* The name of the object's file, owned by the caller; NULL if the object cannot be cached. */
 static char *cache_name(const struct resolve_job *job)
 {
 	struct str id = job->object->build_id;
 
 	if (job->symbolizer->cache_directory == NULL || id.size < 16 || id.size > 128)
 		return NULL;
-	/* It comes from a file and becomes part of a path. */
+	/* The build ID comes from a file and becomes part of a path. */
 	for (size_t i = 0; i < id.size; i++)
 		if (!isxdigit((unsigned char)id.data[i]))
 			return NULL;
 	return xasprintf("%.*s.sym", STR_ARG(id));
 }
 
-/* What is cached of the object; false if nothing is. Release bytes. */
+/* Reads the cached answers for the object; false if there are none. Release bytes. */
 static bool cache_read(const struct resolve_job *job, const char *name, struct arena *arena,
 	struct cache_contents *contents, struct file_bytes *bytes)
 {
@@ -64,7 +64,7 @@ static struct symbol_place copy_place(struct resolve_job *job, const struct symb
 	return (struct symbol_place){.frames = frames, .count = place->count};
 }
 
-/* Both lists ascend: they are gone through side by side. */
+/* Both lists ascend, so one pass over both is enough. */
 static void take_answers(struct resolve_job *job, const struct cache_contents *contents)
 {
 	size_t k = 0;
@@ -99,7 +99,7 @@ static void cache_resolve(struct resolve_job *job)
 	free(name);
 }
 
-/* The job's answers and those cached for other addresses, in order. */
+/* Merges the job's answers with those cached for other addresses, in order. */
 static struct cache_contents merge(
 	const struct resolve_job *job, const struct cache_contents *old, struct arena *arena)
 {
@@ -129,7 +129,7 @@ static void cache_finish(struct resolve_job *job)
 	struct file_bytes bytes = {0};
 	struct strbuf out = {0};
 
-	/* A debug file that is installed later may know what has no name now. */
+	/* A debug file that is installed later may have the missing names. */
 	if (!job->is_costly || job->status->problem || !job->status->has_names)
 		return;
 	char *name = cache_name(job);

@@ -1,6 +1,6 @@
 /*
- * Resolver for ELF files: functions, lines and inlined calls from debug information, and where that
- * is missing names from the symbol table.
+ * Resolver for ELF files: functions, lines and inlined calls from debug information, or, without
+ * it, names from the symbol table.
  */
 #include "symbolize/resolver.h"
 
@@ -14,7 +14,7 @@
 #include "obj/objfile.h"
 #include "obj/symtab.h"
 
-/* The files of one object, and what was made of them. */
+/* The files of one object, and the tables read from them. */
 struct elf_source {
 	struct objfile *object, *debug;
 	struct debugfile_places places;
@@ -28,8 +28,8 @@ static bool elf_fits(enum object_kind kind)
 }
 
 /*
- * Where its companions may be beside it: where it is opened if that is its path below another root;
- * else (/proc/PID/map_files/…, a copy) where the program saw it.
+ * The path next to which debug files may be: the path at which the object is opened if that is its
+ * path below another root; else (/proc/PID/map_files/…, a copy) the path that the program saw.
  */
 static struct str object_home_path(const struct symbolize_object *object)
 {
@@ -75,7 +75,7 @@ static const struct symtab *symbols_of(struct elf_source *source)
 	return source->symtab;
 }
 
-/* The name in the symbol table, for people; empty if there is none. */
+/* The name in the symbol table, demangled; empty if there is none. */
 static struct str symbol_name(struct elf_source *source, struct resolve_job *job, uint64_t obj_addr)
 {
 	struct symbol symbol;
@@ -94,8 +94,8 @@ static struct str symbol_name(struct elf_source *source, struct resolve_job *job
 }
 
 /*
- * Debug information calls a function as its source does, and that may be a name that is kept for
- * the library itself, "__libc_malloc", where programs call another one of the same function.
+ * Debug information has the name from the source, which may be reserved for the library itself,
+ * such as "__libc_malloc", while programs call the function by another name.
  */
 static struct str public_name(struct elf_source *source, uint64_t obj_addr, struct str name)
 {
@@ -107,10 +107,10 @@ static struct str public_name(struct elf_source *source, uint64_t obj_addr, stru
 	return symbol.name;
 }
 
-/* Of code that a linker has folded there may be thousands of names. */
+/* Code that a linker folded can have thousands of names. */
 #define NAMES_MAX 64
 
-/* Whether the list, each item ended by NUL, has that one. */
+/* Whether the list, whose items each end in NUL, contains item. */
 static bool list_has(struct str list, struct str item)
 {
 	while (list.size)
@@ -120,8 +120,8 @@ static bool list_has(struct str list, struct str item)
 }
 
 /*
- * The names of the code at obj_addr beside `shown`, for people, each ended by NUL.  Empty if the
- * symbol tables do not know it by the linker's name `own`: then it is but a part of a function.
+ * The other names of the code at obj_addr besides `shown`, demangled, each ending in NUL. Empty if
+ * the symbol tables do not have the linker name `own` there: then it is only a part of a function.
  */
 static struct str aliases_of(struct elf_source *source, struct resolve_job *job, uint64_t obj_addr,
 	struct str own, struct str shown)
@@ -143,7 +143,10 @@ static struct str aliases_of(struct elf_source *source, struct resolve_job *job,
 	return aliases;
 }
 
-/* Answers place i from debug information; the outermost function's name may have to be found. */
+/*
+ * Answers place i from debug information; the outermost function's public name may have to be
+ * looked up.
+ */
 static void answer_from_debug_info(struct elf_source *source, struct resolve_job *job, size_t i,
 	const struct debug_place *place)
 {
@@ -174,7 +177,7 @@ static void answer_from_debug_info(struct elf_source *source, struct resolve_job
 	job->is_known[i] = true;
 }
 
-/* Answers place i from the symbol table; whether there was a name. */
+/* Answers place i from the symbol table; returns whether there was a name. */
 static bool answer_from_symtab(struct elf_source *source, struct resolve_job *job, size_t i)
 {
 	uint64_t obj_addr = job->obj_addrs[i];

@@ -1,6 +1,6 @@
 /*
- * Resolver for code made at run time whose process keeps a jitdump: what stood at an address when
- * the generation of code began that the object stands for.
+ * Resolver for code generated at run time by a process with a jitdump: finds the code at an address
+ * at the beginning of the generation that the object stands for.
  */
 #include "symbolize/resolver.h"
 
@@ -15,7 +15,7 @@ static bool jitdump_fits(enum object_kind kind)
 	return kind == OBJECT_JIT;
 }
 
-/* The object's file, read if the last object had another; NULL if it can't be. */
+/* The object's file, read unless the last object had the same; NULL if it cannot be read. */
 static struct jitdump *find_dump(struct resolve_job *job)
 {
 	struct symbolizer *s = job->symbolizer;

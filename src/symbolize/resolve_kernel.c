@@ -1,6 +1,4 @@
-/*
- * Resolver for kernel code: names alone.
- */
+/* Resolver for kernel code: only names. */
 #include "symbolize/kernel_names.h"
 #include "symbolize/resolver.h"
 

@@ -1,6 +1,4 @@
-/*
- * Opening the file of the object that is asked about, for the resolvers that read it.
- */
+/* Opens the file of the requested object, for the resolvers that read it. */
 #include "symbolize/resolver.h"
 
 #include "obj/object_open.h"

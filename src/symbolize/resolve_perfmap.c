@@ -1,6 +1,4 @@
-/*
- * Resolver for code made at run time: the perf map that the process wrote.
- */
+/* Resolver for code generated at run time: reads the perf map that the process wrote. */
 #include "symbolize/resolver.h"
 
 #include "obj/demangle.h"

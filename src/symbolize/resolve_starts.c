@@ -1,9 +1,9 @@
 /*
- * Resolver for functions without a known name: a function of a stripped object is named by
- * where it begins, "[MODULE+0xSTART]", so that it is one function in every view and recursion is
- * seen only where there is some.
+ * Resolver for functions without a known name: names a function of a stripped object by its start
+ * address, "[MODULE+0xSTART]", so that it is one function in every view, and only real recursion
+ * shows as recursion.
  *
- * What the status says of the object stays as it was: these are no names.
+ * Does not change the object's status, as these are not real names.
  */
 #include "symbolize/resolver.h"
 
@@ -31,12 +31,12 @@ static bool is_in_plt(const struct starts_source *source, uint64_t obj_addr)
 	return false;
 }
 
-/* What stands behind the '+'; false if nothing is known of the address. */
+/* Adds the part after the '+'; false if nothing is known about the address. */
 static bool add_place(const struct starts_source *source, uint64_t obj_addr, struct strbuf *name)
 {
 	struct function_extent function;
 
-	/* Unwind rules take all stubs of a section for one function. */
+	/* Unwind rules treat all stubs of a section as one function. */
 	if (is_in_plt(source, obj_addr)) {
 		strbuf_add(name, STR("plt"));
 		return true;

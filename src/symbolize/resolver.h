@@ -2,12 +2,12 @@
 #define SONDE_SYMBOLIZE_RESOLVER_H
 
 /*
- * A resolver answers for addresses from one kind of source.
+ * A resolver looks up addresses in one kind of source.
  *
  * To add one:
  *  1. write resolve_NAME.c, which ends in one `const struct resolver resolver_NAME`;
- *  2. declare it below, and give it its row in symbolize.c's array: the order there is the order in
- *     which they are asked;
+ *  2. declare it below, and add a row to the array in symbolize.c: resolvers are asked in its
+ *     order;
  *  3. add the file to this folder's meson.build, and a test.
  */
 
@@ -19,14 +19,14 @@ struct demangler;
 struct jitdump;
 struct kernel_names;
 
-/* What lasts from one batch to the next. */
+/* State kept between batches. */
 struct symbolizer {
 	struct symbolize_options options;
 	char *cache_directory; /* NULL: no cache */
 	char *debug_directory;
 	struct demangler *demangler;
 	struct kernel_names *kernel_names;
-	struct jitdump *jitdump; /* the last one read: its generations come one after the other */
+	struct jitdump *jitdump; /* the last one read; its generations follow one another */
 	char *jitdump_path;
 	struct objfile_store sections;
 };
@@ -37,21 +37,21 @@ struct resolve_job {
 	const struct symbolize_object *object;
 	const uint64_t *obj_addrs;
 	size_t count;
-	bool *is_known; /* [count]: places[i] is answered, if only with "nothing", for good */
+	bool *is_known; /* [count]: the answer places[i] is final, even if it is "nothing" */
 	struct symbol_place *places;
 	struct symbolize_status *status;
 	struct arena *arena;	  /* of the places */
-	struct str_table strings; /* in arena, each once */
-	bool is_costly; /* answering took long enough for the answers to be worth keeping */
+	struct str_table strings; /* in arena, without duplicates */
+	bool is_costly; /* answering took so long that the answers are worth caching */
 };
 
 struct resolver {
 	const char *name;
-	/* Whether it knows anything of objects of that kind. */
+	/* Whether it can resolve objects of that kind. */
 	bool (*fits)(enum object_kind kind);
-	/* Answers what it can of the places that are not known, and marks them so. */
+	/* Answers the unknown places that it can, and marks them as known. */
 	void (*resolve)(struct resolve_job *job);
-	/* Told at the end, if not NULL, when all have answered. */
+	/* Called at the end, if not NULL, after all resolvers. */
 	void (*finish)(struct resolve_job *job);
 };
 
@@ -62,15 +62,15 @@ extern const struct resolver resolver_kernel;
 extern const struct resolver resolver_perfmap;
 extern const struct resolver resolver_starts;
 
-/* The string, once in the job's arena. */
+/* Interns the string in the job's arena. */
 struct str resolve_string(struct resolve_job *job, struct str s);
-/* Answers place i with a name alone, and the others of the same code. */
+/* Answers place i with only a name, and other names of the same code. */
 void resolve_with_name(struct resolve_job *job, size_t i, struct str function, struct str aliases);
-/* Where the object is to be opened now. */
+/* The path at which to open the object now. */
 struct str resolve_open_path(const struct symbolize_object *object);
-/* Opens the object if it is the one that ran; else NULL, and the status says why. */
+/* Opens the object if it is the one that ran; else returns NULL, with the reason in the status. */
 struct objfile *resolve_open_object(struct resolve_job *job);
-/* Sets the status' problem, if there is none yet, to a copy of that sentence. */
+/* Sets the status's problem to a copy of the sentence, unless there is one already. */
 void resolve_problem(struct resolve_job *job, const char *format, ...) printf_like(2, 3);
 
 #endif

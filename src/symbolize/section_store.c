@@ -1,6 +1,6 @@
 /*
- * Unpacked sections as files of their own, "BUILD-ID-INDEX-SIZE.section": just the bytes.  A file
- * is put in place whole or not at all, so its size tells whether it is the one.
+ * Uncompressed sections as separate files, "BUILD-ID-INDEX-SIZE.section", which hold just the
+ * bytes.  Files are written completely or not at all, so the size shows whether a file is valid.
  */
 #include "symbolize/section_store.h"
 
@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "symbolize/cache_directory.h"
 
-/* Larger ones would crowd out all else. */
+/* Larger ones would displace everything else. */
 #define SECTION_SIZE_MAX ((uint64_t)64 << 20)
 #define TOTAL_SIZE_MAX	 ((uint64_t)256 << 20)
 

@@ -1,6 +1,4 @@
-/*
- * The chain of resolvers.  See symbolize.h for what it gives, resolver.h for how to add one.
- */
+/* The chain of resolvers.  See symbolize.h for the results, resolver.h for how to add one. */
 #include "symbolize/symbolize.h"
 
 #include <stdlib.h>
@@ -13,10 +11,10 @@
 #include "symbolize/section_store.h"
 #include "symbolize/resolver.h"
 
-/* Answers that take longer are worth a file in the cache. */
+/* Answers that take longer are cached. */
 #define COSTLY_NS 5000000
 
-/* Starts are for want of a name: they come last. */
+/* Starts come last, as they stand in for missing names. */
 static const struct resolver *const resolvers[] = {
 	&resolver_cache,
 	&resolver_elf,
@@ -93,7 +91,7 @@ static bool job_is_done(const struct resolve_job *job)
 	return true;
 }
 
-/* Leaves of each place only the function that the code belongs to. */
+/* Keeps only the function that the code belongs to, for each place. */
 static void drop_inlined(struct resolve_job *job)
 {
 	for (size_t i = 0; i < job->count; i++) {

@@ -3,11 +3,11 @@
 
 /*
  * Address → function, file, line, with the chain of inlined calls.  A chain of resolvers (one file
- * each, one row in symbolize.c's array): the first that knows an address gives the answer.  Where
- * none knows a name, but where the function begins, that stands for it.
+ * each, one row in symbolize.c's array): the first that knows an address answers.  If only the
+ * function's start is known, it stands in for the name.
  *
- * Addresses come in batches, one load object at a time, sorted: an object is opened once, and a
- * compilation unit's debug information is read once, if it holds a wanted address at all.
+ * Addresses come in batches, one load object at a time, sorted: each object is opened once, and a
+ * compilation unit's debug information is read at most once, only if it holds a requested address.
  */
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 struct symbolizer;
 
 struct symbolize_options {
-	bool no_inline;		     /* one frame an address, named after the outermost function */
+	bool no_inline;		     /* one frame per address, named after the outermost function */
 	const char *cache_directory; /* NULL: $XDG_CACHE_HOME/sonde/sym, "" : no cache */
 	const char *debug_directory; /* NULL: /usr/lib/debug */
 	uint64_t costly_ns; /* answers that take longer are cached; 0: those that take 5 ms */
@@ -36,44 +36,47 @@ struct symbolize_object {
 	struct str path; /* as the program saw it */
 	struct str
 		open_path; /* where to open it now, if elsewhere (/proc/PID/root/…); else empty */
-	struct str build_id; /* lower-case hex; if known, a file with another one is not used */
+	struct str build_id; /* lower-case hex; if known, a file with a different one is not used */
 	enum object_kind kind;
-	int64_t pid;	   /* OBJECT_JIT: whose perf map; 0: not known */
-	uint64_t begin_ns; /* OBJECT_JIT: if open_path is not empty, it is a jitdump, and what stood
-			      there then is asked for */
+	int64_t pid;	   /* OBJECT_JIT: the owner of the perf map; 0: unknown */
+	uint64_t begin_ns; /* OBJECT_JIT: if open_path is not empty, it is a jitdump, and this is
+			    * the time to look up code at */
 };
 
-/* One frame; strings live in the arena, empty where not known. */
+/* One frame; strings live in the arena, and are empty if unknown. */
 struct symbol_frame {
 	struct str function; /* demangled */
-	/* Of the outermost: other names of the same code, each ended by NUL (str_take_item). */
+	/*
+	 * For the outermost frame: other names of the same code, each ending in NUL
+	 * (str_take_item).
+	 */
 	struct str aliases;
 	struct str file; /* of the place */
-	uint32_t line;	 /* of the place, 0: not known */
+	uint32_t line;	 /* of the place; 0: unknown */
 	struct str function_file;
 	uint32_t function_line;
-	bool is_inline;	  /* inlined into the next one of the list */
-	bool is_nameless; /* function stands for a name that nobody knows: "[MODULE+0xSTART]" */
+	bool is_inline;	  /* inlined into the next frame of the list */
+	bool is_nameless; /* function stands in for an unknown name: "[MODULE+0xSTART]" */
 };
 
-/* The frames at one address, innermost first; count 0: nothing is known. */
+/* The frames at one address, innermost first; count 0: unknown. */
 struct symbol_place {
 	const struct symbol_frame *frames;
 	uint32_t count;
 };
 
 struct symbolize_status {
-	bool found_file; /* the object (or kallsyms, a perf map) could be read and fits the build-id
-			  */
+	bool found_file; /* the object (or kallsyms, a perf map) could be read and matches the build
+			  * ID */
 	bool has_names;	 /* it, or its debug file, has a symbol table */
 	bool has_lines;	 /* it, or its debug file, has line information */
-	const char *problem; /* in the arena: one sentence if found_file is false or data was bad,
-				else NULL */
+	const char *problem; /* in the arena: one sentence if found_file is false or data is
+			      * invalid, else NULL */
 };
 
 /*
- * Fills places[count] for obj_addrs[count] (ascending, distinct).  Nothing in an object's bytes
- * makes it fail: what cannot be read is unknown and told in *status.
+ * Fills places[count] for obj_addrs[count] (ascending, distinct).  Never fails, whatever an object
+ * contains: addresses that cannot be resolved are unknown, with the reason in *status.
  */
 void symbolize_addresses(struct symbolizer *s, const struct symbolize_object *object,
 	const uint64_t *obj_addrs, size_t count, struct arena *arena, struct symbol_place *places,

@@ -1,23 +1,23 @@
 /*
- * A direct call names its target. That may be a stub, which jumps on, to where a slot in memory
- * says: once the function is entered, the slot is bound. An indirect call may name such a slot
- * itself, or a register that was loaded from one just before; what the slot holds now is what it
- * held then, unless the program has changed it.
+ * A direct call names its target. The target may be a stub, which jumps to the address in a memory
+ * slot; the slot is bound once the function has been entered. An indirect call may name such a slot
+ * itself, or a register that was loaded from one just before. The slot still holds the same
+ * address, unless the program has changed it.
  */
 #include "unwind/callee.h"
 
 #include "arch/arch.h"
 
 enum {
-	/* How far before the return address the call is looked for; it itself, or what it calls. */
+	/* How far before the return address the call, and the load of its target, are searched. */
 	CALL_BYTES = 8,
 	LOAD_BYTES = 48,
 	READ_BYTES = 16,
-	/* From stub to stub. */
+	/* The maximum number of jumps from stub to stub. */
 	JUMPS_MAX = 4,
 };
 
-/* What a slot holds. It is in data, so that it comes the way that code does, which takes bytes. */
+/* The contents of a slot, read with read_code, which copies bytes of any memory. */
 static bool read_slot(struct unwind_memory *memory, uint64_t va, uint64_t *value)
 {
 	uint8_t bytes[sizeof(*value)];
@@ -28,7 +28,7 @@ static bool read_slot(struct unwind_memory *memory, uint64_t va, uint64_t *value
 	return true;
 }
 
-/* The address itself. False: its slot can't be read. */
+/* Resolves a target to its address. False: its slot cannot be read. */
 static bool resolve(
 	struct unwind_memory *memory, const struct arch_target *target, uint64_t *target_va)
 {
@@ -38,7 +38,7 @@ static bool resolve(
 	return true;
 }
 
-/* Where the stub at *va leads. False: it is none, or its slot can't be read. */
+/* Follows the stub at *va. False: not a stub, or its slot cannot be read. */
 static bool follow_stub(
 	const struct arch *arch, struct unwind_memory *memory, uint64_t *va, bool *is_unread)
 {
@@ -65,7 +65,7 @@ static enum callee compare(const struct arch *arch, struct unwind_memory *memory
 	return is_unread ? CALLEE_UNKNOWN : CALLEE_OTHER;
 }
 
-/* Most calls say themselves what they call; others were told some instructions before. */
+/* Most calls name their target; for others, earlier instructions loaded it. */
 static bool find_target(const struct arch *arch, struct unwind_memory *memory, uint64_t return_va,
 	struct arch_target *target)
 {

@@ -2,14 +2,14 @@
 #define SONDE_UNWIND_CALLEE_H
 
 /*
- * Which function a call entered, as far as the code before the return address says. Private to the
+ * Which function a call entered, as far as the code before the return address shows. Private to the
  * walker.
  */
 
 #include "unwind/step.h"
 
 enum callee {
-	CALLEE_UNKNOWN, /* the call is indirect, by what is not in memory any more */
+	CALLEE_UNKNOWN, /* the call is indirect, through a value that is no longer in memory */
 	CALLEE_OTHER,	/* another function, which may have ended in a jump to this one */
 	CALLEE_THIS,
 };

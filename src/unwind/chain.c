@@ -1,11 +1,11 @@
 /*
  * A stack is a chain of calls, and each link can be checked: the function that returns to an
- * address was entered by the call before it. Frames that have returned leave chains too, whose
- * inner links are as good as those of live ones. But where such a chain comes to live frames, there
- * is the return address of another function by now: a call that entered that one.
+ * address was entered by the call before it. Frames that have returned also leave chains, whose
+ * inner links look like those of live ones. But where such a chain reaches live frames, it now
+ * finds the return address of a different function, from a call that entered that function.
  *
- * Every program and thread begins with calls of what it was given. These are indirect, and say
- * nothing against the frames inside of them.
+ * Every program and thread begins with indirect calls of a given function. These are no evidence
+ * against the frames inside them.
  */
 #include "unwind/chain.h"
 
@@ -13,9 +13,9 @@
 #include "unwind/slow.h"
 
 enum {
-	/* A chain that is longer is taken to be whole. */
+	/* A longer chain is assumed to be complete. */
 	FRAMES_MAX = 512,
-	/* Of the outermost calls, so many may be those in which programs and threads begin. */
+	/* The number of outermost calls that may be those that start programs and threads. */
 	BEGIN_CALLS = 3,
 };
 
@@ -82,7 +82,7 @@ static enum step step_slow(
 	return step == STEP_CALLER && f->regs.value[UNWIND_REG_SP] <= sp ? STEP_NO_PROGRESS : step;
 }
 
-/* Out of code without rules: by its frame pointer, which is not certain. */
+/* Steps out of code without rules by its frame pointer, which is not certain. */
 static enum step step_bare(struct follower *f)
 {
 	static const struct cfi_rule rule = {.kind = CFI_BP, .cfa_offset = 16, .bp_offset = -16};
@@ -115,7 +115,7 @@ static enum step step_out(struct follower *f, const struct unwind_mapping *mappi
 	case CFI_SLOW:
 		return step_slow(f, mapping, rule);
 	case CFI_NONE:
-	case CFI_CODE_SAVED: /* are read off code only where a walk meets it */
+	case CFI_CODE_SAVED: /* derived from code only when a walk reaches it */
 	case CFI_CODE_REGISTER:
 		return step_bare(f);
 	case CFI_PLT: /* calls nothing */
@@ -137,7 +137,7 @@ static void count_unknown(struct follower *f)
 		f->first_foreign = f->frames;
 }
 
-/* The function that begins at start_va returns to where the follower is now. */
+/* Checks that the function that begins at start_va returns to the current position. */
 static void check_link(struct follower *f, bool has_start, uint64_t start_va)
 {
 	enum callee callee =
@@ -162,7 +162,7 @@ static enum step follow_frame(struct follower *f)
 
 	if (step != STEP_CALLER)
 		return step;
-	/* A return address of 0 ends a stack, too, but memory is full of zeros. */
+	/* A return address of 0 also ends a stack, but memory is full of zeros. */
 	if (!guess_is_return_address(f->place->cache, f->place->space, f->place->memory, pc_of(f)))
 		return STEP_NO_RULE;
 	f->frames++;

@@ -2,8 +2,8 @@
 #define SONDE_UNWIND_CHAIN_H
 
 /*
- * Whether a frame that was found somewhere on the stack can be the caller of the one at hand: where
- * it leads, and what the calls on the way say. Private to the walker.
+ * Whether a frame found somewhere on the stack can be the caller of the current one, by where it
+ * leads and by the calls on the way. Private to the walker.
  */
 
 #include "unwind/callee.h"
@@ -13,7 +13,7 @@ struct chain_place {
 	struct guess_cache *cache;
 	const struct unwind_space *space;
 	struct unwind_memory *memory;
-	/* The function that was entered, and its mapping. */
+	/* The entered function, and its mapping. */
 	const struct unwind_mapping *mapping;
 	bool has_start;
 	uint64_t start_va;
@@ -22,16 +22,17 @@ struct chain_place {
 struct chain {
 	enum callee first; /* whether the frame's own call entered the function */
 	bool is_whole;	   /* rules lead to the outermost frame */
-	bool recurs;	   /* the function is on the chain again */
-	size_t against;	   /* calls that entered other functions than those that return there */
-	/* Calls that any function may have been entered by, but for those in which programs and
-	 * threads begin. */
+	bool recurs;	   /* the function occurs in the chain again */
+	size_t against;	   /* calls that entered a function other than the one that returns there */
+	/*
+	 * Calls that may have entered any function, except those that start programs and threads.
+	 */
 	size_t unknown;
 };
 
 /*
- * Follows the frame that goes on at return_va, with sp and bp, outwards by rules alone. bp may be
- * any value: it counts once a rule hangs on it.
+ * Follows the frame that continues at return_va, with sp and bp, outwards by rules only. bp may be
+ * any value: it matters only if a rule depends on it.
  */
 struct chain chain_follow(
 	const struct chain_place *place, uint64_t return_va, uint64_t sp, uint64_t bp);

@@ -52,7 +52,7 @@ static void push_register(struct machine *m, uint64_t number, int64_t offset)
 		cursor_fail(&m->c, "a register that is not known");
 }
 
-/* Copies the value `from_top` places below the top to the top. */
+/* Copies the value `from_top` entries below the top to the top. */
 static void pick(struct machine *m, unsigned int from_top)
 {
 	if (from_top >= m->depth)
@@ -61,7 +61,7 @@ static void pick(struct machine *m, unsigned int from_top)
 		push(m, m->stack[m->depth - 1 - from_top]);
 }
 
-/* Moves the top value down by `places`, those above it up. */
+/* Moves the top value down by `places` entries, and those above it up. */
 static void rotate(struct machine *m, unsigned int places)
 {
 	if (places >= m->depth) {
@@ -285,7 +285,7 @@ static void run_register(struct machine *m, uint8_t op)
 static void run_other(struct machine *m, uint8_t op)
 {
 	switch (op) {
-	case DW_OP_addr: /* of the object, whose slide is not known here */
+	case DW_OP_addr: /* relative to the object, whose slide is unknown here */
 	default:
 		cursor_fail(&m->c, "an operation that has no place here");
 		break;

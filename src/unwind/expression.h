@@ -10,8 +10,8 @@
 
 enum expression_result {
 	EXPRESSION_GOOD,
-	EXPRESSION_NO_MEMORY, /* it reads memory that is not to be had */
-	EXPRESSION_BAD,	      /* it is not sound, or needs a register that is not known */
+	EXPRESSION_NO_MEMORY, /* it reads memory that is not available */
+	EXPRESSION_BAD,	      /* it is invalid, or needs an unknown register */
 };
 
 /*

@@ -1,15 +1,15 @@
 /*
- * Code without unwind rules: hand-written assembly, code made at run time, objects that could not
- * be read.  Three layouts are tried, each only taken if it gives an address that follows a call
- * instruction in an executable mapping:
+ * Code without unwind rules: hand-written assembly, code generated at run time, objects that could
+ * not be read.  Three layouts are tried; each is accepted only if it gives an address that follows
+ * a call instruction in an executable mapping:
  *
  * 1. A function that has not touched the stack yet, or never does: the return address is at sp.
  * 2. One that has just saved bp: bp is at sp, the return address above it.
  * 3. One with a frame pointer: both are at bp.
  *
- * All are guesses, and marked as such; rules that are read off the code (unwind/live_rules.h) come
- * first. A frame that made a call can only be of the third kind.  The psABI's convention that bp is
- * 0 in the outermost frame (section 3.4.1) ends the stack there, and nowhere else.
+ * All are guesses, and marked as such; rules derived from the code (unwind/live_rules.h) are tried
+ * first.  A frame that made a call can only be of the third kind.  The psABI's convention that bp
+ * is 0 in the outermost frame (section 3.4.1) ends the stack there, and nowhere else.
  */
 #include "unwind/guess.h"
 
@@ -99,7 +99,7 @@ enum step guess_step(struct guess_cache *cache, const struct unwind_space *space
 {
 	struct guess g = {cache, space, regs, memory};
 
-	/* All layouts are of calls that push the return address. */
+	/* All layouts assume calls that push the return address. */
 	if (arch_has_link_register(space->arch))
 		return STEP_NO_RULE;
 	if ((interrupted && step_by_sp(&g)) || step_by_bp(&g))

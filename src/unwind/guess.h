@@ -1,15 +1,13 @@
 #ifndef SONDE_UNWIND_GUESS_H
 #define SONDE_UNWIND_GUESS_H
 
-/*
- * Ways out of code that has no unwind rules.  Private to the walker.
- */
+/* Steps out of code without unwind rules.  Private to the walker. */
 
 #include "unwind/step.h"
 
 enum { GUESS_CACHE_SIZE = 1024 };
 
-/* Verdicts on return addresses, by address and space. */
+/* Cached checks of return addresses, by address and space. */
 struct guess_cache {
 	struct {
 		uint64_t va, generation;
@@ -18,16 +16,16 @@ struct guess_cache {
 };
 
 /*
- * Steps out of a frame without rules.  interrupted: its pc is where it was stopped, not a return
- * address, so that it may be at any point of a function.
+ * Steps out of a frame without rules. interrupted: its pc is not a return address, so it may be at
+ * any point of a function.
  */
 enum step guess_step(struct guess_cache *cache, const struct unwind_space *space, bool interrupted,
 	struct unwind_regs *regs, struct unwind_memory *memory);
 
-/* Whether the code at va is what signal handlers return to: it calls rt_sigreturn. */
+/* Whether signal handlers return to the code at va: it calls rt_sigreturn. */
 bool guess_is_signal_return(const struct arch *arch, struct unwind_memory *memory, uint64_t va);
 
-/* Whether a thread that is stopped at va is in that code, or in the system call that it makes. */
+/* Whether a thread stopped at va is in that code, or in its system call. */
 bool guess_is_in_signal_return(const struct arch *arch, struct unwind_memory *memory, uint64_t va);
 
 /* Whether va is executable and follows a call instruction. */

@@ -1,18 +1,18 @@
 /*
- * Suffix reuse: between two samples of a thread the outer part of its stack hardly ever changes,
- * and what has not changed need not be walked, looked up or interned again.  It makes the cost of a
- * sample independent of the depth of the stack.
+ * Suffix reuse: between two samples of a thread, the outer part of its stack hardly ever changes,
+ * and need not be walked, looked up or interned again.  This makes the cost of a sample independent
+ * of the depth of the stack.
  *
  * A frame is recognised by its pc, sp, bp and a hash of three words of its memory.  When
- * UNWIND_REUSE_RUN frames in a row are recognised, the frames outside of them are taken to be as
- * they were.  That is an inference: outer frames can only change while the inner ones are gone, and
- * the same inner frames with the same data come back at the same place only in programs that do the
- * same thing over and over, in which the outer frames are most likely the same too.  So one reuse
- * in CHECK_EVERY is verified against the return addresses in memory (of very deep stacks fewer, so
- * that checking costs at most CHECK_FRAMES frames a sample), and a thread in which that fails once
- * is walked in full from then on.
+ * UNWIND_REUSE_RUN frames in a row are recognised, the frames outside them are assumed to be
+ * unchanged.  This is an inference: outer frames can only change while the inner ones are gone.
+ * The same inner frames with the same data return to the same place only in programs that do the
+ * same thing over and over, where the outer frames are most likely the same as well.  So one reuse
+ * in CHECK_EVERY is verified against the return addresses in memory (fewer for very deep stacks, so
+ * that checking costs at most CHECK_FRAMES frames per sample).  If a check fails once, the thread
+ * is walked completely from then on.
  *
- * Frames are kept outermost first, so that keeping a stack rewrites only what is new.
+ * Frames are kept outermost first, so that keeping a stack rewrites only the new frames.
  */
 #include "unwind/history.h"
 
@@ -32,13 +32,13 @@ struct kept_frame {
 
 struct unwind_history {
 	VEC(struct kept_frame) frames; /* outermost first */
-	uint64_t generation;	       /* of the space in which they were walked */
-	uint64_t walk_generation;      /* of the space of the walk at hand */
-	size_t next;		       /* of frames, this many may still be met */
-	size_t run;		       /* of frames met in a row */
+	uint64_t generation;	       /* generation of the space in which they were walked */
+	uint64_t walk_generation;      /* generation of the space of the current walk */
+	size_t next;		       /* the number of frames that can still be recognised */
+	size_t run;		       /* the number of frames recognised in a row */
 	size_t unchecked;	       /* reuses since the last one that was checked */
 	bool checked;		       /* one was */
-	bool put_off;		       /* one was due, and could not be made */
+	bool put_off;		       /* a check was due, but not possible */
 	bool distrusted;
 };
 
@@ -108,7 +108,7 @@ bool history_meets(struct unwind_history *history, const struct unwind_frame *fr
 	return history->run == UNWIND_REUSE_RUN && next;
 }
 
-/* The first reuse is checked, and then one in CHECK_EVERY, or fewer of very deep stacks. */
+/* Checks the first reuse, then one in CHECK_EVERY, or fewer for very deep stacks. */
 static bool is_check_due(const struct unwind_history *history, size_t reused)
 {
 	size_t every = reused / CHECK_FRAMES > CHECK_EVERY ? reused / CHECK_FRAMES : CHECK_EVERY;

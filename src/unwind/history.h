@@ -7,34 +7,34 @@
 
 #include "unwind/walk.h"
 
-/* What unwind_frame.flags tells of a frame. */
+/* Bits of unwind_frame.flags. */
 enum {
 	FRAME_INTERRUPTED = 1, /* by a signal: its pc is not a return address */
 	FRAME_ODD = 2,	       /* its pc was not found right below its sp */
 };
 
-/* Begins a walk in the given state of a space. */
+/* Begins a walk in a space of this generation. */
 void history_begin(struct unwind_history *history, uint64_t generation);
 
 /*
- * Shows the walk's next frame, from the leaf outwards.  True: so many frames in a row are those of
- * the last stack that the rest is taken to be as well: history_reuse says which.
+ * Passes the walk's next frame, from the leaf outwards.  True: enough frames in a row match the
+ * last stack to assume the same for the rest; history_reuse returns it.
  */
 bool history_meets(struct unwind_history *history, const struct unwind_frame *frame);
 
 struct history_match {
-	size_t run;	/* frames of the walk that were recognised: its outermost ones so far */
+	size_t run;	/* recognised frames of the walk: its outermost ones so far */
 	size_t reused;	/* frames of the last stack from the innermost of those on */
-	uint32_t node;	/* of that innermost one */
-	bool check_due; /* this is one of the reuses that are to be verified */
+	uint32_t node;	/* the node of that innermost one */
+	bool check_due; /* this reuse must be verified */
 };
 struct history_match history_reuse(struct unwind_history *history);
 
 enum history_verdict { HISTORY_SAME, HISTORY_CHANGED, HISTORY_UNREADABLE };
-/* Compares the return addresses of all frames of the match with what memory holds. */
+/* Compares the return addresses of all matching frames with memory. */
 enum history_verdict history_verify(
 	const struct unwind_history *history, struct unwind_memory *memory);
-/* The check that was due could not be made: it is due again at the next reuse. */
+/* A due check was not possible: it is due again at the next reuse. */
 void history_put_off_check(struct unwind_history *history);
 /* The match was wrong: never reuse this thread's stacks again. */
 void history_distrust(struct unwind_history *history);

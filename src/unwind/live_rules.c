@@ -1,25 +1,25 @@
 /*
- * Most places are near a return: little code is read first, and more, in front of the place too,
- * where loops are left by jumps back, only if that did not do.
+ * Most places are near a return, so only a little code is read first. If that is not enough, more
+ * is read, also before the place, as some loops end with a backward jump.
  */
 #include "unwind/live_rules.h"
 
 #include "obj/code_exit.h"
 
 enum { PIECE = 16, FIRST_BYTES = 64, MOST_BYTES = 4096, GROWTH = 8 };
-/* Ways may lead through so many pieces of code. */
+/* The maximum number of pieces of code on a path. */
 enum { JUMPS_MAX = 16 };
 
 /* The code around a place. */
 struct window {
 	uint8_t code[2 * MOST_BYTES]; /* the place is in the middle */
-	size_t before, after;	      /* bytes that are there */
-	bool is_cut;		      /* there are no more behind it */
+	size_t before, after;	      /* available bytes */
+	bool is_cut;		      /* no more bytes follow */
 };
 
 /*
- * Reads on behind the code that is there, or in front of it, up to wanted bytes: in as few reads as
- * it takes, as each is a system call, and in whole pieces up to where the code ends.
+ * Extends the code after or before the window, up to wanted bytes: in as few reads as possible, as
+ * each is a system call, and in smaller pieces near the end of the code.
  */
 static void read_behind(struct window *w, struct unwind_memory *memory, uint64_t va, size_t wanted)
 {
@@ -66,7 +66,7 @@ static const struct cfi_rule *keep(struct live_rules *live, const struct cfi_rul
 	return &live->rules[live->count++];
 }
 
-/* Of a way that has come to va. */
+/* Continues a path that has reached va. */
 static bool find(const struct arch *arch, struct unwind_memory *memory, uint64_t va,
 	struct code_exit *exit, struct cfi_rule *rule)
 {

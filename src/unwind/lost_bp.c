@@ -1,19 +1,20 @@
 /*
- * A sleeping thread's stack pointer and pc can be read from outside, its frame pointer can't, and
- * it is not in memory either while only functions that leave it alone are inside of the one that
- * set it up.
+ * A sleeping thread's stack pointer and pc can be read from outside, but its frame pointer cannot.
+ * It is not in memory either, as long as only functions that do not change it are inside the one
+ * that set it up.
  *
- * The function's own instructions say how far its frame pointer is above its stack pointer, unless
- * it calls alloca. Then they say how far it is at the least, and from there on pairs are looked at:
- * the caller's saved frame pointer and a return address. Stack memory is full of old pairs that
- * were right once, so each is followed outwards (unwind/chain.h). One is certain if
+ * The function's own instructions show how far its frame pointer is above its stack pointer, unless
+ * it calls alloca. Then they give a minimum, and from there on, candidates are searched: pairs of
+ * the caller's saved frame pointer and a return address. Stack memory is full of stale pairs, so
+ * each is followed outwards (unwind/chain.h). A pair is certain if
  *
- * - rules lead from it to the outermost frame, each function on the way returns behind a call that
+ * - rules lead from it to the outermost frame, each function on the way returns after a call that
  *   entered it, and the call at the pair is known to have entered this function;
- * - this function is not on the way again: the inner frame of a recursion may be over;
- * - no other pair leads to the outermost frame without a call that entered another function.
+ * - this function does not occur again on the way: the inner frame of a recursion may have
+ *   returned;
+ * - no other pair leads to the outermost frame without a call that entered a different function.
  *
- * Else the best is a guess.
+ * Otherwise the best one is a guess.
  */
 #include "unwind/lost_bp.h"
 
@@ -21,18 +22,18 @@
 #include "obj/cfi.h"
 #include "unwind/chain.h"
 
-/* Frames larger than this are not searched through. */
+/* Larger frames are not searched. */
 #define SEARCH_BYTES ((uint64_t)256 << 10)
-/* How much further a certain pair is looked for once there is one that nothing speaks against. */
+/* How much further to search for a certain pair after finding one without evidence against it. */
 #define SEARCH_ON_BYTES ((uint64_t)4096)
-/* So many pairs are followed. */
+/* The maximum number of pairs followed. */
 #define CHAINS_MAX ((size_t)256)
 
-/* Code that is looked at, from the function's begin on, and behind the place at hand. */
+/* The bytes of code inspected, from the function's beginning, and after the current place. */
 enum { CODE_MAX = 1 << 15, CODE_BEHIND = 1 << 12, CODE_PIECE = 16 };
 
 struct pair {
-	uint64_t va; /* where the caller's bp is saved */
+	uint64_t va; /* the address where the caller's bp is saved */
 	uint64_t bp, return_va;
 };
 
@@ -40,13 +41,13 @@ struct search {
 	const struct lost_bp *frame;
 	struct chain_place place;
 	size_t chains; /* followed */
-	size_t rivals; /* pairs that nothing speaks against */
+	size_t rivals; /* pairs without evidence against them */
 	uint64_t best_va;
 	struct chain best;
 	bool has_best;
 };
 
-/* ---- what the code says ---- */
+/* ---- what the code shows ---- */
 
 static size_t read_function(const struct search *s, uint8_t *code)
 {
@@ -98,20 +99,20 @@ static bool is_return_slot(const struct search *s, uint64_t va)
 
 /* ---- the search ---- */
 
-/* Whether nothing speaks against a chain. */
+/* Whether there is no evidence against a chain. */
 static bool is_sound(const struct chain *c)
 {
 	return c->is_whole && c->against == 0;
 }
 
-/* Whether a pair that is further out than the best one is better than that. */
+/* Whether a pair further out than the best one is better. */
 static bool is_better(const struct chain *c, const struct chain *best)
 {
 	if (c->is_whole != best->is_whole)
 		return c->is_whole;
 	if (c->against != best->against)
 		return c->against < best->against;
-	/* A chain that has the function again comes by the pairs of its outer frames. */
+	/* A chain with the function again passes the pairs of its outer frames. */
 	return c->first == CALLEE_THIS && best->first != CALLEE_THIS && !best->recurs;
 }
 

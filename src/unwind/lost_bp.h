@@ -2,7 +2,7 @@
 #define SONDE_UNWIND_LOST_BP_H
 
 /*
- * The frame pointer of a frame that has one, where the register's value is not known.  Private to
+ * Finds the frame pointer of a frame that has one, if the register's value is unknown.  Private to
  * the walker.
  */
 
@@ -12,7 +12,7 @@
 
 enum { LOST_BP_CACHE_SIZE = 256 };
 
-/* What the code says of places, by address and space. */
+/* Cached results for places, by address and space. */
 struct lost_bp_cache {
 	struct {
 		uint64_t va, generation;
@@ -33,7 +33,8 @@ struct lost_bp {
 
 enum lost_bp_verdict {
 	LOST_BP_NOT_FOUND,
-	LOST_BP_GUESSED, /* a frame that may have called this function, but another may have too */
+	LOST_BP_GUESSED, /* a frame that may have called this function, but another may have as well
+			  * */
 	LOST_BP_FOUND,	 /* the code leaves no other place for it */
 };
 

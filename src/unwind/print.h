@@ -2,8 +2,8 @@
 #define SONDE_UNWIND_PRINT_H
 
 /*
- * By what else than its registers a frame is recognised: a hash of the three words at its sp.  A
- * header of its own, and free of others, as a BPF program computes it too.
+ * A frame's fingerprint besides its registers: a hash of the three words at its sp.  In a separate
+ * header without includes, because a BPF program also computes it.
  */
 
 #include <stdint.h>

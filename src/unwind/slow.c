@@ -1,8 +1,8 @@
 /*
- * Rows in full, and signal frames.
+ * Steps by complete rows, and out of signal frames.
  *
- * Registers that the sampler did not give, and those that a simple step did not follow, are
- * unknown; a rule that needs one gives up rather than guess.
+ * Registers that the sampler did not provide, and those that a simple step did not follow, are
+ * unknown; a rule that needs one gives up instead of guessing.
  *
  * Sources: DWARF 5 section 6.4.1; arch/arch.h for the signal frame.
  */
@@ -51,7 +51,7 @@ static enum expression_result evaluate(const struct slow *s, int32_t expression,
 		s->memory, &s->cfa, value);
 }
 
-/* The caller's value of a register; anything but EXPRESSION_GOOD: it is not known. */
+/* The caller's value of a register; unknown unless the result is EXPRESSION_GOOD. */
 static enum expression_result find_register(const struct slow *s, unsigned int reg, uint64_t *value)
 {
 	int32_t operand = s->rule->value[reg];
@@ -90,7 +90,7 @@ static enum step failed(enum expression_result result)
 	return result == EXPRESSION_NO_MEMORY ? STEP_NO_MEMORY : STEP_NO_RULE;
 }
 
-/* Whether the return address is not on the stack, as in a leaf where there is a link register. */
+/* Whether the return address is in a register, as in a leaf with a link register. */
 static bool returns_by_register(const struct slow *s)
 {
 	uint8_t how = s->rule->how[s->arch->return_reg];
@@ -98,7 +98,7 @@ static bool returns_by_register(const struct slow *s)
 	return how == CFI_REGISTER || (arch_has_link_register(s->arch) && how <= CFI_SAME);
 }
 
-/* The caller's value of a slot, the pc's by the rule for the return address. */
+/* The caller's value of a slot; for the pc, by the rule for the return address. */
 static enum expression_result find_slot(const struct slow *s, unsigned int reg, uint64_t *value)
 {
 	if (reg != UNWIND_REG_PC)
@@ -110,8 +110,8 @@ static enum expression_result find_slot(const struct slow *s, unsigned int reg, 
 }
 
 /*
- * Whether there is stack at the CFA.  Rules that find everything without reading the stack could
- * lead outwards for ever.
+ * Whether there is stack memory at the CFA. Rules that never read the stack could lead outwards for
+ * ever.
  */
 static bool has_stack(const struct slow *s)
 {
@@ -137,7 +137,7 @@ enum step slow_step(const struct arch *arch, const struct cfi_table *table,
 		return STEP_ROOT;
 	if (result != EXPRESSION_GOOD)
 		return failed(result);
-	/* Who made a call has its return address on the stack. */
+	/* A frame that made a call has its return address on the stack. */
 	if (returns_by_register(&s) && !interrupted)
 		return STEP_NO_RULE;
 	if (!has_stack(&s))

@@ -1,6 +1,6 @@
 /*
  * A process's executable mappings: a sorted array.  Processes have tens of them, seldom hundreds,
- * and change them seldom; look-ups are rare too, as the walker caches what it finds.
+ * and seldom change them; look-ups are rare as well, as the walker caches results.
  */
 #include "unwind/space.h"
 
@@ -59,7 +59,7 @@ static void insert(struct unwind_space *space, size_t at, const struct unwind_ma
 	space->count++;
 }
 
-/* Removes [low, high); returns the index where a mapping of it belongs. */
+/* Removes [low, high); returns the index where a mapping of that range belongs. */
 static size_t cut(struct unwind_space *space, uint64_t low_va, uint64_t high_va)
 {
 	size_t first = first_above(space, low_va), last = first;

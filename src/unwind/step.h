@@ -1,18 +1,16 @@
 #ifndef SONDE_UNWIND_STEP_H
 #define SONDE_UNWIND_STEP_H
 
-/*
- * What the ways out of a frame have in common.  Private to the walker.
- */
+/* Definitions shared by the steps out of a frame.  Private to the walker. */
 
 #include <string.h>
 
 #include "unwind/walk.h"
 
-/* Where a step out of a frame led; the registers are the caller's after the first two only. */
+/* The result of a step out of a frame; only after the first two, the registers are the caller's. */
 enum step {
 	STEP_CALLER,	  /* to a frame that made a call: pc is a return address */
-	STEP_INTERRUPTED, /* to a frame that a signal interrupted: pc is where it goes on */
+	STEP_INTERRUPTED, /* to a frame that a signal interrupted: pc is where it continues */
 	STEP_ROOT,
 	STEP_NO_MEMORY,
 	STEP_NO_RULE,
@@ -24,7 +22,7 @@ enum {
 	UNWIND_BIT_BP = 1u << UNWIND_REG_BP,
 	UNWIND_BIT_SP = 1u << UNWIND_REG_SP,
 	UNWIND_BIT_PC = 1u << UNWIND_REG_PC,
-	/* Those that every step follows. */
+	/* The registers that every step follows. */
 	UNWIND_BITS_FOLLOWED = UNWIND_BIT_BX | UNWIND_BIT_BP | UNWIND_BIT_SP | UNWIND_BIT_PC,
 };
 

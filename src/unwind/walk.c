@@ -1,12 +1,12 @@
 /*
- * The walk: look up the rule for a frame's pc, step out of it by the rule, until the outermost
- * frame.
+ * The stack walk: looks up the rule for a frame's pc and steps out of the frame by that rule, until
+ * the outermost frame.
  *
- * What a pc's rule is comes from a direct-mapped cache first: programs sample in few places, and
- * callers repeat even more.  A miss costs a search of the mappings and of the object's table.
+ * A direct-mapped cache holds the rules by pc: samples fall in few places, and callers repeat even
+ * more.  A miss costs a search of the mappings and of the object's table.
  *
  * A step must lead outwards: sp grows, except from a signal frame, which may leave an alternate
- * signal stack.  So a corrupt or hostile stack ends the walk rather than keep it going.
+ * signal stack.  So a corrupt or hostile stack ends the walk instead of continuing it for ever.
  */
 #include "unwind/walk.h"
 
@@ -23,16 +23,16 @@
 #include "unwind/slow.h"
 #include "unwind/step.h"
 
-/* CACHE_BITS: above 16 K entries nothing was gained on clang, the largest program tried. */
+/* CACHE_BITS: more than 16 K entries had no benefit on clang, the largest program tried. */
 enum { CACHE_BITS = 14, CACHE_SIZE = 1 << CACHE_BITS };
 
-/* Of the times that a signal frame may lead inwards, to another stack. */
+/* How often a signal frame may lead inwards, to another stack. */
 enum { STACK_SWITCHES_MAX = 64 };
 
-/* From the frame pointer to the return address, where there is nothing between them. */
+/* From the frame pointer to the return address, if there is nothing in between. */
 #define FRAME_RETURN_OFFSET ((uint64_t)8)
 
-/* What is known of a pc in a space. */
+/* The cached result for a pc in a space. */
 struct place {
 	uint64_t pc;
 	uint64_t slide;
@@ -44,7 +44,7 @@ struct place {
 struct unwind_walker {
 	VEC(struct unwind_frame) frames;
 	struct unwind_counts counts;
-	uint64_t epoch; /* upper bits of the generations in the cache */
+	uint64_t epoch; /* the upper bits of the generations in the cache */
 	struct place cache[CACHE_SIZE];
 	struct guess_cache guesses;
 	struct lost_bp_cache depths;
@@ -64,7 +64,7 @@ struct walk {
 
 static const struct cfi_rule no_rule = {.kind = CFI_NONE};
 static const struct cfi_rule signal_rule = {.kind = CFI_SIGNAL};
-/* The begin of a function that a coroutine is to return to at its end. */
+/* For the beginning of a function to which a coroutine returns at its end. */
 static const struct cfi_rule begin_rule = {.kind = CFI_END};
 
 struct unwind_walker *unwind_walker_create(void)
@@ -90,7 +90,7 @@ struct unwind_counts unwind_walker_counts(const struct unwind_walker *walker)
 
 /* ---- places ---- */
 
-/* A return address may belong to the next function already; the call before it does not. */
+/* A return address may already be in the next function; the call before it is not. */
 static uint64_t call_va(uint64_t return_va)
 {
 	return return_va - 1;
@@ -120,7 +120,7 @@ static bool is_signal_return(const struct walk *w, uint64_t pc)
 	return guess_is_signal_return(w->space->arch, w->memory, pc);
 }
 
-/* The program knows its code better than what comes after a place in it tells. */
+/* The program's own rule is better than one derived from the code after a place. */
 static const struct cfi_rule *find_live_rule(const struct walk *w, uint64_t pc, uint64_t va)
 {
 	const struct cfi_rule *rule = live_rules_made(&w->walker->live, w->memory, va);
@@ -131,10 +131,11 @@ static const struct cfi_rule *find_live_rule(const struct walk *w, uint64_t pc, 
 }
 
 /*
- * The rule for a pc in a mapping.  A pc where another function begins, or none, may be what a
- * signal handler returns to without ever having been called from the code before it.  Likewise the
- * first function of a coroutine is given somewhere to return to by who makes it (makecontext(3)):
- * nothing called it, so its stack is whole there.  Code without rules is looked at itself.
+ * The rule for a pc in a mapping.  A pc at the beginning of a function, or in none, may be the
+ * return address of a signal handler that was not called from the code before it.  Likewise, the
+ * creator of a coroutine sets the return address of its first function (makecontext(3)): nothing
+ * called it, so its stack is complete there.  For code without rules, rules are derived from the
+ * code.
  */
 static const struct cfi_rule *find_rule(
 	const struct walk *w, const struct unwind_mapping *mapping, uint64_t pc, uint64_t va)
@@ -192,7 +193,7 @@ static const struct place *find_place(const struct walk *w)
 
 /* ---- frames ---- */
 
-/* A hash of three words at sp; words that can't be read count as 0. */
+/* A hash of three words at sp; unreadable words count as 0. */
 static uint64_t fingerprint(struct unwind_memory *memory, uint64_t sp)
 {
 	uint64_t word[3] = {0};
@@ -209,8 +210,8 @@ static uint64_t fingerprint(struct unwind_memory *memory, uint64_t sp)
 }
 
 /*
- * The address that stands for the frame.  Signal handlers and coroutines return to the very start
- * of what was never called from before it.
+ * The address that represents the frame.  Signal handlers and coroutines return to the very start
+ * of code that was not called from the instruction before it.
  */
 static uint64_t frame_va(const struct walk *w, const struct place *place)
 {
@@ -242,9 +243,9 @@ static struct unwind_frame *add_frame(struct walk *w, const struct place *place)
 /* ---- steps ---- */
 
 /*
- * Follows a register that the frame at hand has saved at CFA + offset; 0: it has not.  In an
- * epilogue the rows still name slots that have been popped, below sp: then the register holds its
- * old value again, and the memory there is anybody's.
+ * Restores a register that the current frame saved at CFA + offset; 0: it did not.  In an epilogue,
+ * rows still name slots below sp that have been popped: the register then has its old value again,
+ * and the memory there may be overwritten.
  */
 static inline void restore_register(struct walk *w, unsigned int reg, uint64_t cfa, int32_t offset)
 {
@@ -264,7 +265,7 @@ static inline enum step simple_step(struct walk *w, const struct cfi_rule *rule,
 		return STEP_NO_PROGRESS;
 	if (unlikely(!unwind_memory_read(w->memory, cfa - 8, &return_va)))
 		return STEP_NO_MEMORY;
-	/* Assembly may hang its frame on a register that its innermost callee leaves alone. */
+	/* Assembly may base its frame on a register that its innermost callee does not change. */
 	if (!(w->flags & FRAME_INTERRUPTED))
 		regs->known &= UNWIND_BITS_FOLLOWED;
 	restore_register(w, UNWIND_REG_BP, cfa, rule->bp_offset);
@@ -275,7 +276,7 @@ static inline enum step simple_step(struct walk *w, const struct cfi_rule *rule,
 	return STEP_CALLER;
 }
 
-/* The caller of the frame at hand, if there is one, is a guess. */
+/* Notes that the caller of the current frame, if any, is a guess. */
 static void note_guess(struct walk *w)
 {
 	if (w->stack->guessed++ == 0)
@@ -283,8 +284,8 @@ static void note_guess(struct walk *w)
 }
 
 /*
- * Looks for the frame pointer where it is not known, as of threads that were seen asleep.
- * return_offset: from it to the return address.  False: it is known, and of no use, or not found.
+ * Searches for an unknown frame pointer, as of threads seen asleep. return_offset: from it to the
+ * return address.  False: it is known but useless, or not found.
  */
 static bool regain_bp(struct walk *w, const struct place *place, uint64_t return_offset)
 {
@@ -312,8 +313,7 @@ static bool regain_bp(struct walk *w, const struct place *place, uint64_t return
 	return true;
 }
 
-/* Goroutines return to where nothing was called: past the first byte of their outermost function.
- */
+/* Goroutines return to a place without a call: after the first byte of their outermost function. */
 static bool is_outermost_return(const struct walk *w, uint64_t return_va)
 {
 	const struct unwind_mapping *mapping = unwind_space_find(w->space, return_va - 1);
@@ -333,8 +333,8 @@ static bool is_return_address(struct walk *w, uint64_t va)
 }
 
 /*
- * Whether a rule hangs on a register that is not followed: the frame's callee, which was innermost,
- * need not have saved it, and whether it changed it is not known.
+ * Whether a rule depends on a register that is not followed: the frame's callee, which was
+ * innermost, may have changed it without saving it.
  */
 static bool is_loose(const struct cfi_slow_rule *rule, bool interrupted)
 {
@@ -366,7 +366,7 @@ static enum step step_by_guess(struct walk *w, const struct place *place)
 {
 	bool interrupted = w->flags & FRAME_INTERRUPTED;
 
-	/* A return address outside of all code is none. */
+	/* A return address outside all code is invalid. */
 	if (place->object == UINT32_MAX && !interrupted)
 		return STEP_NO_RULE;
 	w->walker->counts.heuristic_steps++;
@@ -381,13 +381,13 @@ static enum step step_by_guess(struct walk *w, const struct place *place)
 }
 
 /*
- * Checks what a step other than the simple ones gave, and notes what the frame now is. odd:
- * FRAME_ODD if the return address was perhaps not right below the caller's sp.
+ * Checks the result of a step other than the simple ones, and sets the flags of the new frame. odd:
+ * FRAME_ODD if the return address may not have been right below the caller's sp.
  */
 static enum step finish_step(struct walk *w, enum step step, uint64_t sp_before, uint32_t odd)
 {
 	uint64_t sp = w->regs.value[UNWIND_REG_SP];
-	/* longjmp has moved sp before it jumps. */
+	/* longjmp moves sp before it jumps. */
 	bool may_stay = step == STEP_CALLER && (w->flags & FRAME_INTERRUPTED);
 	bool progress = sp > sp_before || (sp == sp_before && may_stay);
 
@@ -410,7 +410,7 @@ static unsigned int base_register(const struct cfi_rule *rule)
 	return rule->kind == CFI_CODE_BP ? UNWIND_REG_BP : UNWIND_REG_SP;
 }
 
-/* What the CFA of a rule that was read off the code is counted from. False: it can't be read. */
+/* The base of the CFA of a rule derived from the code.  False: cannot be read. */
 static bool rule_base(const struct walk *w, const struct cfi_rule *rule, uint64_t *base)
 {
 	*base = w->regs.value[base_register(rule)];
@@ -418,10 +418,10 @@ static bool rule_base(const struct walk *w, const struct cfi_rule *rule, uint64_
 	       unwind_memory_read(w->memory, *base + (uint64_t)(int64_t)rule->origin, base);
 }
 
-/* What came of a rule that was read off the code. */
+/* The result of a rule derived from the code. */
 enum code_rule { CODE_RULE_HOLDS, CODE_RULE_FAILS, CODE_RULE_NO_MEMORY };
 
-/* It holds if what it finds is a return address. */
+/* The rule holds if it finds a return address. */
 static enum code_rule try_code_rule(struct walk *w, const struct cfi_rule *rule)
 {
 	uint64_t cfa, return_va;
@@ -438,7 +438,7 @@ static enum code_rule try_code_rule(struct walk *w, const struct cfi_rule *rule)
 	return is_return_address(w, return_va) ? CODE_RULE_HOLDS : CODE_RULE_FAILS;
 }
 
-/* Whether another rule than the place's holds; then it is the place's from now on. */
+/* Whether a different rule than the place's holds, which then becomes the place's. */
 static bool rule_holds(struct walk *w, const struct place *place, const struct cfi_rule *rule)
 {
 	if (!rule || rule == place->rule || rule->kind == CFI_END ||
@@ -448,7 +448,7 @@ static bool rule_holds(struct walk *w, const struct place *place, const struct c
 	return true;
 }
 
-/* What the program tells of its code may have come only now. */
+/* The program's information about its code may have arrived only now. */
 static bool made_rule_holds(struct walk *w, const struct place *place)
 {
 	uint64_t va = w->flags & FRAME_INTERRUPTED ? place->pc : call_va(place->pc);
@@ -457,8 +457,8 @@ static bool made_rule_holds(struct walk *w, const struct place *place)
 }
 
 /*
- * The rule that was read off the code from its begin does not hold: of a loop that pushes it knows
- * one turn. The way out may say more.
+ * A rule derived from the code's beginning does not hold: for a loop that pushes, it covers one
+ * iteration.  The path to the exit may show more.
  */
 static bool other_rule_holds(struct walk *w, const struct place *place)
 {
@@ -467,7 +467,7 @@ static bool other_rule_holds(struct walk *w, const struct place *place)
 		       live_rules_read(&w->walker->live, w->space->arch, w->memory, place->pc));
 }
 
-/* What was tried can be read. */
+/* The rule was tried, so its memory can be read. */
 static enum step step_by_held_rule(struct walk *w, const struct place *place)
 {
 	uint64_t base;
@@ -477,7 +477,7 @@ static enum step step_by_held_rule(struct walk *w, const struct place *place)
 	return simple_step(w, place->rule, base);
 }
 
-/* Without memory there is nothing to guess from either. */
+/* Without memory, guessing is not possible either. */
 static enum step step_by_code(struct walk *w, const struct place *place)
 {
 	enum code_rule result = try_code_rule(w, place->rule);
@@ -577,7 +577,7 @@ static enum history_verdict check_reuse(const struct walk *w)
 	return verdict;
 }
 
-/* Takes the rest of the stack from the history, if that stands up to a check when one is due. */
+/* Takes the rest of the stack from the history, if it passes a check when one is due. */
 static bool reuse_rest(struct walk *w)
 {
 	struct unwind_counts *counts = &w->walker->counts;
@@ -651,7 +651,7 @@ void unwind_walk(struct unwind_walker *walker, const struct unwind_space *space,
 	stack->outer_sp = w.regs.value[UNWIND_REG_SP];
 	stack->frames = walker->frames.data;
 	stack->count = walker->frames.count;
-	/* All frames from inside of it on are those of a stack that was certain. */
+	/* The reused frames are from a stack without guesses. */
 	if (stack->guess_at > stack->count)
 		stack->guessed = stack->guess_at = 0;
 	walker->counts.walks++;

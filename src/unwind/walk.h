@@ -2,12 +2,12 @@
 #define SONDE_UNWIND_WALK_H
 
 /*
- * From registers and a way to read memory to the frames of a stack.  No process, no symbols, no I/O
- * here: memory comes through struct unwind_memory.
+ * Walks a stack from registers and memory to its frames. Uses no process, symbols or I/O: struct
+ * unwind_memory provides the memory.
  *
- * A walker belongs to one thread of ours; it holds the pc cache and the frame buffer.  A
- * struct unwind_history belongs to one thread of the target; it holds that thread's last stack, so
- * that the part of it that has not changed is not walked again (suffix reuse):
+ * A walker belongs to one thread of sonde; it holds the pc cache and the frame buffer. A struct
+ * unwind_history belongs to one thread of the target; it holds that thread's last stack, so that
+ * the unchanged part is not walked again (suffix reuse):
  *
  *	unwind_walk(walker, space, history, &regs, &memory, &stack);
  *	... intern stack.frames[count-1 .. 0] below stack.reused_node, giving each its .node ...
@@ -36,49 +36,48 @@ struct cfi_rule;
 struct unwind_regs {
 	uint64_t value[UNWIND_REG_COUNT];
 	/*
-	 * Bit n: value[n] is known; SP and PC must be. Without BP, which a sleeping thread does not
-	 * show, it is searched for where a frame hangs on it. BX is worth having: lazy binding in
-	 * the dynamic loader keeps its CFA there. The others help in prologues that realign the
-	 * stack.
+	 * Bit n: value[n] is known; SP and PC must be. BP is unknown for a sleeping thread, and is
+	 * searched for if a frame depends on it. BX is useful: lazy binding in the dynamic loader
+	 * keeps its CFA there. The others help in prologues that realign the stack.
 	 */
 	uint32_t known;
 };
 
-/* Target memory: a window that is there, and a call for what lies outside it. */
+/* Target memory: an available window, and a callback for memory outside it. */
 struct unwind_memory {
 	const uint8_t *bytes; /* of [low_va, high_va) */
 	uint64_t low_va, high_va;
 	/*
-	 * Asked for the 8 bytes at va, outside the window. True with *value set, or false: they are
-	 * not to be had. May be NULL. It may also replace the window.
+	 * Reads the 8 bytes at va, outside the window. True with *value set, or false: not
+	 * available. May be NULL. It may also replace the window.
 	 */
 	bool (*read)(struct unwind_memory *memory, uint64_t va, uint64_t *value);
 	/*
-	 * Copies size (at most 16) bytes of code at va, all or none; asked seldom, and the answers
-	 * are remembered. It tells call instructions and signal trampolines where there are no
-	 * unwind rules. May be NULL: then any address in an executable mapping is taken for a
-	 * return address.
+	 * Copies size (at most 16) bytes of code at va, all or none; called seldom, and results are
+	 * cached. Used to recognize call instructions and signal trampolines without unwind rules.
+	 * May be NULL: then any address in an executable mapping counts as a return address.
 	 */
 	bool (*read_code)(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size);
 	/*
-	 * What the program itself says of the frame at va, in code that it made at run time
-	 * (obj/jit_rules.h). False: nothing. May be NULL. The answers are remembered for as long as
-	 * the space stays as it is; those that do not hold are asked for again.
+	 * The program's own rule for the frame at va, in code generated at run time
+	 * (obj/jit_rules.h). False: none. May be NULL. Results are cached as long as the space does
+	 * not change; rules that do not hold are requested again.
 	 */
 	bool (*made_rule)(struct unwind_memory *memory, uint64_t va, struct cfi_rule *rule);
 	/*
-	 * Set by who gives the memory: a check of a reuse that goes beyond what is at hand is put
-	 * off to a later reuse rather than given up.
+	 * Set by the provider of the memory: a check of a reuse that needs unavailable memory is
+	 * postponed to a later reuse instead of abandoned.
 	 */
 	bool checks_wait;
-	bool is_check; /* set by the walker: what is read now only checks a reuse */
-	void *context; /* for the calls */
+	bool is_check; /* set by the walker: this read only checks a reuse */
+	void *context; /* for the callbacks */
 };
 
 /* How a walk ended. */
 enum unwind_end {
-	UNWIND_ROOT,	    /* at the outermost frame: all there */
-	UNWIND_REUSED,	    /* at a frame of the thread's last stack, which was whole: all there */
+	UNWIND_ROOT,	    /* at the outermost frame: complete */
+	UNWIND_REUSED,	    /* at a frame of the thread's last stack, which was complete: complete
+			     * */
 	UNWIND_NO_MEMORY,   /* stack memory could not be read */
 	UNWIND_NO_RULE,	    /* no unwind rule, and no heuristic held */
 	UNWIND_NO_PROGRESS, /* the next frame would not be further out: corrupt */
@@ -88,25 +87,27 @@ enum unwind_end {
 #define UNWIND_DEPTH_MAX ((size_t)1 << 20)
 
 struct unwind_frame {
-	uint64_t va;	   /* of the instruction: for callers, one before the return address */
-	uint64_t obj_addr; /* the same in the load object's numbering */
-	uint32_t object;   /* the mapping's, or UINT32_MAX where va is in no mapping */
+	uint64_t va;	   /* the instruction's address; for callers, one before the return address
+			    * */
+	uint64_t obj_addr; /* the same relative to the load object */
+	uint32_t object;   /* the mapping's, or UINT32_MAX if va is in no mapping */
 	uint32_t node;	   /* for the caller: the stack tree node of the stack up to here */
 	uint64_t pc, sp, bp, print; /* the walk's own, to recognise the frame */
 	uint32_t flags;		    /* the walk's own */
 };
 
 struct unwind_stack {
-	struct unwind_frame *frames; /* [count], leaf first; the walker's, until its next walk */
+	struct unwind_frame *frames; /* [count], leaf first; owned by the walker, until its next
+				      * walk */
 	size_t count;
 	enum unwind_end end;
 	/*
-	 * Callers that may not be the right ones. frames[guess_at] is the innermost: it and all
-	 * outside of it are a guess. Where that is count, the innermost reused frame is it.
+	 * The number of guessed callers. frames[guess_at] is the innermost: it and everything
+	 * outside it are a guess. If guess_at is count, it is the innermost reused frame.
 	 */
 	size_t guessed, guess_at;
-	bool returns_to_zero; /* UNWIND_ROOT: as the return address is 0, by no rule */
-	uint64_t outer_sp;    /* how far out the walk itself came */
+	bool returns_to_zero; /* UNWIND_ROOT: because the return address is 0, not by a rule */
+	uint64_t outer_sp;    /* how far out the walk itself got */
 	size_t reused;	      /* UNWIND_REUSED: how many outer frames were taken from the history */
 	uint32_t reused_node; /* UNWIND_REUSED: the node of the innermost of these; else 0 */
 };
@@ -121,39 +122,38 @@ void unwind_history_destroy(struct unwind_history *history);
 /* Forgets the last stack. */
 void unwind_history_clear(struct unwind_history *history);
 /*
- * Whether a check of a reuse is due: then all of the stack's memory is of use to the next walk.
- * Never while nothing of the last stack could be reused.
+ * Whether a check of a reuse is due: the next walk can then use all of the stack's memory. Never
+ * while nothing of the last stack could be reused.
  */
 bool unwind_history_check_due(const struct unwind_history *history);
 
-/* So many frames in a row must be recognised for the rest of the stack to be reused. */
+/* The number of frames in a row that must be recognised to reuse the rest of the stack. */
 enum { UNWIND_REUSE_RUN = 24 };
 
 /* A frame of the last stack. */
 struct unwind_kept {
 	uint64_t pc, sp, print;
-	bool is_plain; /* pc is a return address and stands right below sp */
+	bool is_plain; /* pc is a return address, right below sp */
 };
 /* How many frames the next walk could reuse. */
 size_t unwind_history_count(const struct unwind_history *history);
-/* One of them, 0 being the innermost. */
+/* One of these, where 0 is the innermost. */
 struct unwind_kept unwind_history_frame(const struct unwind_history *history, size_t i);
 /*
- * Remembers a stack whose frames have their nodes, if its walk ended at the root or by reuse, and
- * nothing in it is a guess.
+ * Keeps a stack, whose frames must have their nodes, if its walk ended at the root or by reuse, and
+ * it has no guesses.
  */
 void unwind_history_keep(struct unwind_history *history, const struct unwind_stack *stack);
 /*
- * Whether the frames of a whole stack from frames[inner] outwards are, with their data, the
- * outermost frames of the thread's last stack: then they have not changed since that was taken.
+ * Whether the frames of a complete stack from frames[inner] outwards are, including their data, the
+ * outermost frames of the thread's last stack: then they have not changed since it was taken.
  */
 bool unwind_history_ends_like(
 	const struct unwind_history *history, const struct unwind_stack *stack, size_t inner);
 
 /*
- * Walks one stack. history may be NULL: no reuse. Never fails: stack->end says how far it got.
- * Where it is UNWIND_REUSED, stack->frames holds only the frames inside of the reused ones, perhaps
- * none.
+ * Walks one stack. history may be NULL: no reuse. Never fails: stack->end is how the walk ended. If
+ * it is UNWIND_REUSED, stack->frames holds only the frames inside the reused ones, possibly none.
  */
 void unwind_walk(struct unwind_walker *walker, const struct unwind_space *space,
 	struct unwind_history *history, const struct unwind_regs *regs,
@@ -162,9 +162,9 @@ void unwind_walk(struct unwind_walker *walker, const struct unwind_space *space,
 struct unwind_counts {
 	uint64_t walks, frames; /* frames walked, not reused */
 	uint64_t reuses, reused_frames;
-	uint64_t reuse_checks, reuse_mismatches; /* reuses walked in full to verify them */
+	uint64_t reuse_checks, reuse_mismatches; /* reuses verified by a complete walk */
 	uint64_t cache_hits, cache_misses;
-	uint64_t heuristic_steps; /* without a rule, or with a frame pointer that was looked for */
+	uint64_t heuristic_steps; /* steps without a rule, or with a searched frame pointer */
 	uint64_t slow_steps;
 };
 struct unwind_counts unwind_walker_counts(const struct unwind_walker *walker);

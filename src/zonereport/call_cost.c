@@ -1,6 +1,7 @@
 /*
- * What measuring a zone costs: two readings of the clock are 95 % of it (a few stores are the rest,
- * and mostly hide behind them).  The least of some tries, as anything else only makes it longer.
+ * Measures the cost of a zone: two clock readings are 95 % of it (the rest is a few stores, which
+ * mostly overlap with them).  Takes the minimum of several tries, as disturbances only make it
+ * longer.
  */
 #include <time.h>
 

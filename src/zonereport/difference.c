@@ -1,7 +1,7 @@
 /*
- * The tick between two readings.  Counters only grow, so what happened is their difference; nodes
- * that are the same in both are left out.  Of readings that follow each other just those nodes are
- * looked at that the reader says have changed: many stand still.
+ * Computes the tick between two readings.  Counters only grow, so a tick is their difference; nodes
+ * that are equal in both are left out.  For consecutive readings, only the nodes that the reader
+ * reports as changed are compared, as many do not change.
  */
 #include "zonereport/difference.h"
 

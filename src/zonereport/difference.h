@@ -1,7 +1,10 @@
 #ifndef SONDE_ZONEREPORT_DIFFERENCE_H
 #define SONDE_ZONEREPORT_DIFFERENCE_H
 
-/* What happened between two readings of a region: a tick, for programs' own and for readers'. */
+/*
+ * The difference of two readings of a region, which is a tick; for programs themselves and for
+ * readers.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
- * Powers and roots by the plainest ways: the power of two is taken out by hand and the rest summed
- * as a series; the root by Newton's iteration from a guess that halves the exponent.
+ * Powers and roots in the simplest way: the power of two is split off, and the rest summed as a
+ * series; the root uses Newton's iteration from a guess that halves the exponent.
  */
 #include "zonereport/figures.h"
 

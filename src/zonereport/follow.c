@@ -1,7 +1,7 @@
 /*
- * Region → ticks → history.  The ring of ticks is read from where the last look ended; a program
- * without ticks is made some of the differences of readings.  The first pass over a ring finds that
- * its oldest part is overwritten: that is the past, and no loss.
+ * Region → ticks → history.  The tick ring is read from the end of the last look; for a program
+ * without ticks, differences of readings take their place.  The first pass over a ring finds its
+ * oldest part overwritten: that is the past, not a loss.
  */
 #include "zonereport/follow.h"
 

@@ -2,16 +2,16 @@
 #define SONDE_ZONEREPORT_FOLLOW_H
 
 /*
- * Follows a program's zones from outside: looks at its memory now and then, and puts the frames
- * that it finds there into a history.
+ * Follows a program's zones from outside: looks at its memory from time to time, and puts the
+ * frames found there into a history.
  *
  *	follow = zone_follow_create(&region);
  *	every 100 ms: zone_follow_look(follow);
  *	report = zone_report_create(zone_follow_history(follow), &query);
  *
- * What a frame is can be chosen: the ticks of a stream, which the program's ring keeps for some
- * seconds, so that there is a past at once; what happened between two looks, for programs that have
- * no frames; or the whole run so far as one frame.
+ * The unit of a frame can be chosen: the ticks of a stream, which the program's ring keeps for some
+ * seconds, so that there is a history at once; the time between two looks, for programs without
+ * frames; or the whole run so far as one frame.
  *
  * No locks, one thread.  libc only.
  */

@@ -1,7 +1,7 @@
 /*
- * A ring of whole ticks: see frame_ring.h.  A record that has no room behind the last one begins at
- * the ring's start again, so that it can be looked at where it lies; whatever is in its way is
- * among the oldest and goes.
+ * A ring of complete ticks: see frame_ring.h.  A record that does not fit after the last one begins
+ * at the ring's start, so that it can be read in place; records in its way are among the oldest,
+ * and are dropped.
  */
 #include "zonereport/frame_ring.h"
 

@@ -2,7 +2,7 @@
 #define SONDE_ZONEREPORT_FRAME_RING_H
 
 /*
- * Ticks one behind the other in a ring of so many bytes, each whole and in one piece; the oldest
+ * Consecutive ticks in a ring of a fixed number of bytes, each complete and contiguous; the oldest
  * make room for new ones.
  */
 

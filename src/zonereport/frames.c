@@ -1,6 +1,4 @@
-/*
- * Lengths of frames: sorted, so that quantiles are frames that there were (the nearest rank).
- */
+/* Lengths of frames, sorted, so that quantiles are actual frames (nearest rank). */
 #include "zonereport/frames.h"
 
 #include <stdlib.h>

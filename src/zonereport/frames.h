@@ -1,7 +1,7 @@
 #ifndef SONDE_ZONEREPORT_FRAMES_H
 #define SONDE_ZONEREPORT_FRAMES_H
 
-/* How long frames (of time) take: of those that a history keeps, the last so many. */
+/* The lengths of the last frames that a history keeps. */
 
 #include <stdbool.h>
 #include <stddef.h>

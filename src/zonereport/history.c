@@ -1,12 +1,12 @@
 /*
  * Frames of zones and their averages: see history.h.
  *
- * Averages are exponential, v = v k + x (1 - k) with k = 0.1^(dt/T) for each frame, T the time of
- * which 90 % is the last; k depends on the frame's own duration, so they do not depend on how time
- * is cut into frames.  A node in which nothing is done only decays, and decays multiply: so that is
- * done when it is next looked at, by the time since then.  The first three frames, in which a
- * program still warms up, set averages directly (as IProf did; unlike there, that of the frame's
- * own duration too, which else is wrong for seconds).
+ * Averages are exponential, v = v k + x (1 - k) with k = 0.1^(dt/T) for each frame, where T is the
+ * time that holds 90 % of the weight. k depends on the frame's own duration, so averages do not
+ * depend on how time is divided into frames.  An inactive node only decays, and decays multiply, so
+ * the decay is applied when the node is next used, for all the time since.  The first three frames,
+ * during which a program warms up, set averages directly (as in IProf; unlike there, this includes
+ * the frame's own duration, which would otherwise be wrong for seconds).
  */
 #include "zonereport/history.h"
 

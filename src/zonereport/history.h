@@ -2,16 +2,17 @@
 #define SONDE_ZONEREPORT_HISTORY_H
 
 /*
- * What zones have done, frame by frame (frames of time: ticks of one stream), and averages of it.
+ * The work of zones, frame by frame (ticks of one stream), and averages of it.
  *
- * It is fed ticks: for each node that did anything, the time spent in it and not below it, and its
- * entries.  It keeps them whole, as many as fit into so many bytes, the oldest go first; and three
- * averages of each node: of nothing but the last frame, and exponential ones of which 90 % is the
- * last 0.8 s and 2.5 s, by k = 0.1^(dt/T), where the first three frames set them directly (IProf's
- * rules).  All figures of zones are sums over nodes, and averages of sums are sums of averages: so
- * the sums of averaged displays close as well.
+ * Its input is ticks: for each active node, the time spent in it but not below it, and its entries.
+ * It keeps as many complete ticks as fit into a fixed number of bytes, and drops the oldest first.
+ * It also keeps three averages of each node: the last frame only, and exponential ones with 90 % of
+ * the weight in the last 0.8 s and 2.5 s, by k = 0.1^(dt/T), where the first three frames set them
+ * directly (IProf's rules).  All figures of zones are sums over nodes, and averages of sums are
+ * sums of averages, so averaged displays also add up.
  *
- * It is its owner's alone: no locks.  libc only; nothing of the region is used after it was fed.
+ * It has no locks: only its owner uses it. libc only; uses nothing of the region after reading a
+ * tick.
  */
 
 #include <stdbool.h>

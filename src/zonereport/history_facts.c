@@ -1,4 +1,4 @@
-/* What a history has learnt of its region, and what it tells of itself. */
+/* What a history knows about its region, and its own properties. */
 #include <stdlib.h>
 #include <string.h>
 

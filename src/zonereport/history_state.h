@@ -1,7 +1,7 @@
 #ifndef SONDE_ZONEREPORT_HISTORY_STATE_H
 #define SONDE_ZONEREPORT_HISTORY_STATE_H
 
-/* What a history is made of, for the files that feed it and that read it. */
+/* The struct of a history, for the files that fill it and that read it. */
 
 #include "zonereport/frame_ring.h"
 #include "zonereport/history.h"

@@ -1,6 +1,4 @@
-/*
- * The last Prof_End that was missing or too many, of a region, in the words of the displays.
- */
+/* Describes a region's last missing or extra Prof_End, as displays show it. */
 #include "zonereport/last_end.h"
 
 #include <stdio.h>

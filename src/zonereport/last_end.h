@@ -6,9 +6,9 @@
 #include "zonereport/region.h"
 
 /*
- * Which zones the last Prof_End that was missing or too many was of, as a sentence for a note, with
- * the names as the program gave them: "the last Prof_End that was missing or too many: outer ended
- * where inner was open".  "" if there was none, or nothing is known of it.
+ * The zones of the last missing or extra Prof_End, as a sentence for a note, with names as the
+ * program gave them: "the last Prof_End that was missing or too many: outer ended where inner was
+ * open". "" if there was none, or it is unknown.
  */
 void zone_region_last_end(const struct zone_region *region, char *text, size_t bytes);
 

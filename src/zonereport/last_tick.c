@@ -1,11 +1,11 @@
 /*
- * When a program ended that left nothing but its memory.
+ * Estimates when a program ended, from its memory alone.
  *
- * An open zone's word is what it took in all its closed entries, less the tick at which the present
- * one began: the present cannot be before the negative of that.  Nor can a zone have taken less
- * time than the zones below it: so of the innermost open one, which has only closed ones below it,
- * the present is not before the sum of theirs less its own word.  Where it has no closed entries of
- * its own, nor time of its own in between, that is the very tick of the last zone's end.
+ * An open zone's word is the time of all its closed entries minus the tick at which the current one
+ * began, so the end is not before the negative of that.  A zone also cannot have taken less time
+ * than the zones below it.  So for the innermost open zone, which has only closed zones below it,
+ * the end is not before the sum of theirs minus its own word.  If it has no closed entries and no
+ * time of its own in between, this is exactly the tick at which the last zone ended.
  */
 #include "zonereport/last_tick.h"
 

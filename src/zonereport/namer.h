@@ -2,8 +2,9 @@
 #define SONDE_ZONEREPORT_NAMER_H
 
 /*
- * Who can name functions by their addresses: zones that are functions (-finstrument-functions) know
- * of themselves at most what their program exports.  Here nobody knows symbols; who does, says so.
+ * A callback that names functions by address: zones that are functions (-finstrument-functions)
+ * have at most the names that their program exports.  This room knows no symbols; callers that do
+ * can provide the callback.
  */
 
 #include <stddef.h>

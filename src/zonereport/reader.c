@@ -1,18 +1,18 @@
 /*
- * Counters of all nodes, while they change.
+ * Reads the counters of all nodes while they change.
  *
- * A node's time is one word that cannot be torn, but those of several nodes are read one after the
- * other.  They are read from the children to their parents: so a parent's time is read after those
- * of its children, and can only be too large beside them, by what reading took; what is left for
- * the parent itself is never negative.  From one reading to the next such an error might go away
- * again; then the parent's own time stands still until it is caught up with.
+ * A node's time is one word that cannot be torn, but the times of several nodes are read one after
+ * the other.  Children are read before their parents, so a parent's time can only be too large
+ * compared with theirs, by the time of the reading, and the parent's own time is never negative.
+ * In the next reading, such an error may disappear; the parent's own time then does not change
+ * until it has caught up.
  *
- * Programs have many zone stacks, and few of them do anything in a frame.  Below a node that is
- * closed and has not changed nothing has, as who enters a zone has entered those above it; so a
- * walk from the roots down finds what there is to read.  Whether a node has changed is decided by
- * what it was on that walk, before anything below it was read: whatever happens there later changes
- * it once more.  As stores may be seen in another order than they were made in, what has changed
- * once is looked below of once more.
+ * Programs have many zone stacks, and few are active in a frame.  Below a closed, unchanged node,
+ * nothing has changed, because entering a zone requires entering those above it.  So a walk from
+ * the roots down finds everything to read.  Whether a node has changed is decided on that walk,
+ * before anything below it is read: later activity there changes the node again.  As stores may
+ * become visible in a different order, the nodes below a changed node are read once more in the
+ * next reading.
  */
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * The memory of zones, opened and looked at: its header, clock and small tables.
+ * Opens zones memory and reads its header, clock and small tables.
  *
  * Whoever writes may be another program, which goes on while we read, may be broken and may be
  * hostile.  So what says where things lie is copied once and checked; rows are copied before they

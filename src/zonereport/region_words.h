@@ -1,7 +1,7 @@
 #ifndef SONDE_ZONEREPORT_REGION_WORDS_H
 #define SONDE_ZONEREPORT_REGION_WORDS_H
 
-/* How the files of region.h read memory that others write. */
+/* How the files of region.h read memory that other programs write. */
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,6 +1,4 @@
-/*
- * A report: the query is taken to what there is, rows are made by its mode, then titles.
- */
+/* Makes a report: adjusts the query to the available data, makes rows by its mode, then titles. */
 #include "zonereport/report.h"
 
 #include <stdlib.h>

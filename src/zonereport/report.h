@@ -2,29 +2,28 @@
 #define SONDE_ZONEREPORT_REPORT_H
 
 /*
- * The rows that are shown of zones: IProf's displays, right under recursion and with threads.  A
- * report is a function of a history and a query and of nothing else; the program's own displays,
- * `sonde live` and JSON all draw the same one.
+ * The rows of the zone displays: IProf's, but correct with recursion and threads.  A report depends
+ * only on a history and a query; the program's own displays, `sonde live` and JSON all draw the
+ * same one.
  *
- * Flat: each zone once.  self and count are sums over all its nodes, hier over those that have no
- * node of the same zone above: a recursive zone is counted once.
+ * Flat: each zone once. self and count are sums over all its nodes, hier over those without a node
+ * of the same zone above: a recursive zone counts once.
  *
  * Call graph around a zone Z, the focus.  What runs in or below Z is split by the zone that called
  * the outermost Z on its stack (parents, ascending), and by the zone that the innermost Z called
  * (children, descending).  A child's self and count are its zone's own in that part.  So, with
  * recursion of all kinds:
  *	sum of parents = Z, in self, hier and count	sum of children's hier = hier - self of Z
- * Recursion of Z is one row of its own, outside of these sums: what its inner nodes do.
- * Descendants: instead of the children all zones that have Z above, self, hier and count of what
- * they do there; the sum of their selfs = hier - self of Z.
+ * Recursion of Z is a separate row, not part of these sums: the work of its inner nodes.
+ * Descendants: instead of the children, all zones below Z, with self, hier and count of their work
+ * there; the sum of their self times = hier - self of Z.
  *
- * Threads that end no frames wait or work for others, and what they do outside of zones says
- * nothing of frames: 15 workers that sleep would be 94 % of all.  Where some thread ends frames and
- * all threads are shown, that time is in no row and no sum, but in one row at the end of flat
- * reports.
+ * Threads that end no frames wait or work for others, and their time outside zones is unrelated to
+ * frames: 15 sleeping workers would be 94 % of all time.  If some thread ends frames and all
+ * threads are shown, that time is in no row and no sum, but in one row at the end of flat reports.
  *
- * Spread recursion: "zone, with n of the same above" is then an entity of its own, named
- * "zone (n)", so that no stack has one twice.
+ * Spread recursion: "zone, with n of the same above" is then a separate entity, named "zone (n)",
+ * so that no stack has an entity twice.
  */
 
 #include <stdbool.h>

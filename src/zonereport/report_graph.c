@@ -1,10 +1,10 @@
 /*
- * The call graph around one entity, the focus: see report.h for what its figures mean.
+ * The call graph around one entity, the focus: see report.h for the meaning of its figures.
  *
  * All of them are sums of self times over sets of nodes, found in one walk from parents to
  * children: for each node which focus node is the outermost above it (or it itself), and which node
- * the innermost focus node above it called.  The first tells the parent, the second the child, each
- * node has one of each: that is why the sums close, whatever the recursion.
+ * the innermost focus node above it called.  The first determines the parent, the second the child.
+ * Each node has one of each, which is why the sums add up under any recursion.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
- * A report's words: titles, labels and the plain text.  What a program has named is written with
- * all but printable UTF-8 as \xNN, so that it cannot drive a terminal.
+ * The text of a report: titles, labels and the plain text form.  Names from the program have
+ * everything except printable UTF-8 as \xNN, so that they cannot control a terminal.
  */
 #include <stdarg.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * Values of nodes in what is shown, and their entities: see report_work.h.  Children have higher
- * numbers than their parents, so one walk upwards through the numbers sees parents first, and one
- * downwards has all that is below a node when it comes to it.
+ * The values of nodes in a report, and their entities: see report_work.h.  Children have higher
+ * numbers than their parents, so an ascending walk sees parents first, and a descending walk has
+ * everything below a node when it reaches the node.
  */
 #include "zonereport/report_work.h"
 

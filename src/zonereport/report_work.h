@@ -2,11 +2,11 @@
 #define SONDE_ZONEREPORT_REPORT_WORK_H
 
 /*
- * What rows are made of: for each node its values in what is shown, and of which entity it is.  An
- * entity is a zone, or, where recursion is spread, a zone with so many of the same above it.
+ * The input of rows: for each node, its values in the report, and its entity.  An entity is a zone,
+ * or, with spread recursion, a zone with a given number of the same zone above it.
  *
- * Frameless time: where all threads are shown and some of them end frames, what the others spend
- * outside of zones is no node's value but a sum of its own.
+ * Frameless time: if all threads are shown and some of them end frames, the time that the others
+ * spend outside zones is not the value of a node but a separate sum.
  */
 
 #include "zonereport/history_state.h"

@@ -1,8 +1,9 @@
 /*
  * The two kinds of rings: ticks of the whole program, events of each slot.
  *
- * Nobody waits for a reader.  It copies first and then looks whether what it copied may have been
- * overwritten meanwhile; if so it goes on where the ring now begins, and says how much it missed.
+ * Writers never wait for a reader.  It copies first, then checks whether the copy may have been
+ * overwritten meanwhile; if so, it continues at the ring's new beginning, and reports how much it
+ * missed.
  */
 
 #include <stdlib.h>

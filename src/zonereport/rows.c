@@ -1,6 +1,6 @@
 /*
- * Grown arrays are new ones: zeros from the allocator that nobody has touched take no memory, where
- * a larger piece that was cleared by hand takes all of it at once.
+ * Growing allocates a new array: untouched zeros from the allocator take no memory, while clearing
+ * a larger block by hand would take all of it at once.
  */
 #include "zonereport/rows.h"
 

@@ -2,8 +2,8 @@
 #define SONDE_ZONEREPORT_ROWS_H
 
 /*
- * Arrays of a row for each node, which grow with the nodes and are never made smaller.  Rows behind
- * those in use are zeros that take no memory: a program's own history may have 262,144 of each.
+ * Arrays with a row for each node, which grow with the nodes and never shrink.  Rows after the used
+ * ones are zeros that take no memory: a program's own history may have 262,144 of each.
  */
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Rows of notes, each of one node, summed up for a zone. */
+/* Sums the notes of nodes for a zone. */
 #include "zonereport/said.h"
 
 #include <stdio.h>

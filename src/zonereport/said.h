@@ -1,7 +1,7 @@
 #ifndef SONDE_ZONEREPORT_SAID_H
 #define SONDE_ZONEREPORT_SAID_H
 
-/* What a program has said of its zones: Prof_text, Prof_number. */
+/* A program's annotations of its zones: Prof_text, Prof_number. */
 
 #include <stdbool.h>
 #include <stdint.h>

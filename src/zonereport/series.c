@@ -1,7 +1,7 @@
 /*
- * Values of zones frame by frame, and their order statistics.  A frame holds self times of nodes;
- * a zone's hierarchical time in it is the sum over all nodes that are the zone's or have one of
- * them above, so each frame is gone through once.
+ * Values of zones frame by frame, and their order statistics.  A frame holds self times of nodes; a
+ * zone's hierarchical time in it is the sum over all its nodes and all nodes below these, so each
+ * frame is processed once.
  */
 #include <stdlib.h>
 #include <string.h>

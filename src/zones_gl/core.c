@@ -1,9 +1,9 @@
 /*
- * The displays in OpenGL's core profile, from 3.2 on.
+ * The displays in OpenGL's core profile, 3.2 and later.
  *
- * Rectangles and lines are gathered as triangles and pairs of points and go to the driver by the
- * thousand: a page of text is one or two calls.  The buffer's storage is a new one for each call,
- * so nothing waits for what is still being drawn.
+ * Rectangles and lines are batched as triangles and pairs of points, and sent to the driver by the
+ * thousand: a page of text is one or two calls.  Each call uses new buffer storage, so nothing
+ * waits for unfinished drawing.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * OpenGL's functions by name, and what must stand in a core-profile context while flat colours are
- * drawn.  Nothing here is linked with: the program knows how its context's functions are found.
+ * Looks up OpenGL functions by name, and sets the state of a core-profile context for drawing flat
+ * colours.  Links with no OpenGL library: the program provides the look-up of its context's
+ * functions.
  */
 #include "zones_gl/core_gl.h"
 

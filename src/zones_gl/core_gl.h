@@ -7,7 +7,7 @@
 
 #include <prof_gl.h>
 
-/* The functions of OpenGL that the core back end uses: the type's name and the function's. */
+/* The OpenGL functions that the core back end uses: type name and function name. */
 #define CORE_GL_FUNCTIONS(X)                                                                       \
 	X(ATTACHSHADER, AttachShader)                                                              \
 	X(BINDBUFFER, BindBuffer)                                                                  \

@@ -1,6 +1,6 @@
 /*
- * A font without textures: a glyph's dots are rectangles, those beside each other one.  So it can
- * be drawn with anything, leaves no state behind, and is sharp at whole sizes.
+ * A font without textures: a glyph's dots are rectangles, with adjacent dots merged.  So any device
+ * can draw it, it leaves no state behind, and is sharp at integer sizes.
  */
 #include "zones_gl/font.h"
 

@@ -3,7 +3,7 @@
 
 #include <prof_gl.h>
 
-/* How wide the text is, in dots; a sequence of UTF-8 is one glyph. */
+/* The width of the text in dots; a UTF-8 sequence is one glyph. */
 int font_width(const char *text);
 /*
  * Draws it with the device's rectangles.  A dot is `dot` wide and high; its sign is where rows go:

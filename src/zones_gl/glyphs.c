@@ -1,9 +1,8 @@
 /*
- * The glyphs of the font: ASCII, drawn for this program, for programs that have no text of their
- * own.
+ * The glyphs of the font: ASCII, drawn for sonde, for programs without their own text.
  *
- * A glyph is five columns wide; its rows are written from the top one, seven above the base line
- * and up to two below it, and # is a dot.  Empty rows at the end are left out.
+ * A glyph is five columns wide.  Its rows are written from the top, seven above the baseline and up
+ * to two below it; # is a dot.  Empty rows at the end are left out.
  */
 #include "zones_gl/glyphs.h"
 

@@ -1,13 +1,12 @@
 /*
- * The graph of self times on any device: a line for each zone, and a mark at the frame that is
- * shown.
+ * The graph of self times on any device: a line for each zone, and a mark at the current frame.
  *
- * A zone's line begins and ends where it took more than a fifth of a millisecond, for most zones
- * take next to nothing and would all lie on the base.  The one frame before and after stay, so that
- * a single slow frame is a spike, and not a point without a line.
+ * A zone's line covers the frames in which it took more than a fifth of a millisecond, as most
+ * zones take almost nothing, and their lines would all lie on the base.  One frame before and after
+ * is also drawn, so that a single slow frame is a spike, not a point without a line.
  *
- * The scale is the program's.  Where the picture's edge is known, a frame that is higher than it
- * runs along the edge: off the picture it would look as if it had not been.
+ * The program sets the scale.  If the picture's edge is known, a frame higher than that is drawn
+ * along the edge; outside the picture, it would be invisible.
  */
 #include "zones_gl/graph.h"
 

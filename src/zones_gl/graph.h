@@ -4,8 +4,8 @@
 #include <prof_gl.h>
 
 /*
- * Where the graph's base line is, and the edge of the picture that its lines grow towards: y as
- * drawn with.  What is higher is drawn along the edge, just inside of it.
+ * The position of the graph's base line, and of the picture's edge towards which its lines grow, in
+ * the y used for drawing.  Higher values are drawn along the edge, just inside it.
  */
 struct graph_place {
 	float x, y, edge; /* edge = y: no edge is known, so lines are as high as they are */

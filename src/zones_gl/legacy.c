@@ -1,10 +1,10 @@
 /*
  * The displays in a legacy or compatibility context: Prof_draw_gl and Prof_draw_graph_gl.
  *
- * glBegin and glEnd, for they alone depend on no buffer, array or pointer that the program may have
- * bound.  Coordinates and blending are the program's; all else that would colour or hide a
- * rectangle is put aside while they are drawn.  Its own text is called with its own state but for
- * the colour.
+ * Uses glBegin and glEnd, because only they do not depend on buffers, arrays or pointers that the
+ * program may have bound.  Coordinates and blending are the program's; all other state that would
+ * colour or hide a rectangle is disabled while drawing.  The program's own text function is called
+ * with its own state, except for the colour.
  */
 #define GL_GLEXT_PROTOTYPES
 #include <GL/gl.h>

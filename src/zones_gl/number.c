@@ -1,6 +1,6 @@
 /*
- * Numbers that fit into their column, rounded and never cut: a number that lost its last digits to
- * its neighbour is another number.
+ * Numbers that fit into their column, rounded and never cut: a number without its last digits is a
+ * different number.
  */
 #include "zones_gl/number.h"
 

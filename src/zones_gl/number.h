@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * Writes value, rounded to so many decimals; with fewer, then with a letter (k, M, G, T), where it
- * were longer than `most` characters.
+ * Writes value, rounded to the given decimals; if that is longer than `most` characters, with fewer
+ * decimals, then with a letter (k, M, G, T).
  */
 void number_text(char *text, size_t size, double value, int decimals, int most);
 

@@ -1,6 +1,6 @@
 /*
- * Text and colours, for report and graph.  The hash and what becomes of it are IProf's, so that a
- * zone has in each run, and in each program, the colour that it always had.
+ * Text and colours, for report and graph.  The hash and the colours are IProf's, so that a zone has
+ * the same colour in each run and in each program.
  */
 #include "zones_gl/paint.h"
 

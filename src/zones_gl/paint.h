@@ -3,7 +3,7 @@
 
 #include <prof_gl.h>
 
-/* A device, and the size of the font where it has no text. */
+/* A device, and the size of the font if it has no text function. */
 struct paint {
 	const Prof_Device *device;
 	float dot; /* of the font; its sign is where the next line is */

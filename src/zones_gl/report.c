@@ -1,8 +1,8 @@
 /*
  * The report on any device: title bars, a header, and a row for each zone, in IProf's arrangement.
  *
- * All boxes are drawn before all texts, so that a device changes between the two only once.  A line
- * is addressed by its base line; its box reaches DESCENT of a line below that.
+ * All boxes are drawn before all texts, so that a device changes between the two only once.  A
+ * line's position is its baseline; its box extends DESCENT of a line below that.
  */
 #include <math.h>
 #include <stdbool.h>
