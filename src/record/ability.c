@@ -1,5 +1,5 @@
 /*
- * Finds out what this machine allows, by trying it on ourselves and a child.
+ * Tries on ourselves and on a child what this machine allows.
  */
 #include "record/ability.h"
 
@@ -33,7 +33,7 @@ static bool kernel_symbols_readable(void)
 	return address != 0;
 }
 
-/* Whether a child's memory can be read, as it must be for stacks deeper than their dumps. */
+/* Whether a child's memory can be read, which stacks deeper than their dumps need. */
 static bool child_readable(void)
 {
 	uint64_t here = 0x736f6e6465, there = 0;

@@ -23,13 +23,13 @@ struct recorder_ability {
 	int max_sample_rate;
 	bool kallsyms;	   /* kernel addresses readable */
 	bool remote_reads; /* process_vm_readv of a child works */
-	bool any_process;  /* may look into all processes: CAP_SYS_PTRACE */
-	bool is_root;	   /* which in a container lacks capabilities all the same */
+	bool any_process;  /* may inspect all processes: CAP_SYS_PTRACE */
+	bool is_root;	   /* in a container it may still lack capabilities */
 	int ptrace_scope;  /* kernel.yama.ptrace_scope; 0 also where there is no Yama */
-	bool preload;	   /* the library to preload where there are no perf events is there */
-	/* Why the exact engine can't be had, "": it can. */
+	bool preload;	   /* the library to preload where perf events are refused is installed */
+	/* Why the exact engine is not available; "": it is. */
 	char exact_refusal[256];
-	/* Why who wakes threads can't be recorded, "": it can. */
+	/* Why wakers cannot be recorded; "": they can. */
 	char waking_refusal[256];
 };
 void recorder_probe(struct recorder_ability *ability);

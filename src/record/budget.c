@@ -1,7 +1,7 @@
 /*
- * The budget of a recording.  Looks at stretches of a second in which the target did work worth
- * looking at; two of them in a row over the limit halve the rate, several in a row of less than a
- * third of it double it again.
+ * The budget of a recording.  It looks at seconds in which the target has worked.  Two of them in a
+ * row over the limit halve the rate; several in a row at less than a third of the limit double it
+ * again.
  */
 #include "record/budget.h"
 
@@ -12,11 +12,11 @@
 #include "record/engines/perf/perf_event.h"
 
 #define LOOK_NS SECOND_NS
-/* Of target CPU time between looks: less says nothing. */
+/* CPU time of the target between looks; less says nothing about the cost. */
 #define WORK_LEAST_NS (SECOND_NS / 20)
 enum { OVER_LOOKS = 2, UNDER_LOOKS = 5 };
 
-/* For the price: the copies of the stack that are tried, how often, and how long we look. */
+/* For the price: how much of the stack is copied, how often, and how long we measure. */
 #define SMALL_BYTES	  1024
 #define LARGE_BYTES	  32768
 #define SMALL_INTERVAL_NS 20011
@@ -45,7 +45,7 @@ bool budget_look(struct budget *b, const struct budget_use *use)
 	if (b->most <= 0 || use->time_ns < last.time_ns + LOOK_NS)
 		return false;
 	b->last = *use;
-	/* The first look is at the start, with all that is done only once. */
+	/* The first look includes the cost of the start. */
 	if (last.time_ns == 0 || use->target_cpu_ns < last.target_cpu_ns + WORK_LEAST_NS)
 		return false;
 	double cost = cost_since(&last, use);
@@ -71,7 +71,7 @@ static int compare_gaps(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Looks at the clock for TRIED_NS; the median of the gaps in it. */
+/* Reads the clock for TRIED_NS; returns the median of the gaps between readings. */
 static uint64_t median_gap_ns(void)
 {
 	uint64_t gaps[GAPS_MAX];
@@ -91,7 +91,7 @@ static uint64_t median_gap_ns(void)
 	return gaps[count / 2];
 }
 
-/* The same with that much stack to be copied. */
+/* The same on a stack of more than LARGE_BYTES. */
 static uint64_t median_gap_deep_ns(void)
 {
 	volatile uint8_t stack[2 * LARGE_BYTES];
@@ -102,7 +102,7 @@ static uint64_t median_gap_deep_ns(void)
 	return gap_ns + stack[0];
 }
 
-/* What a sample of ourselves takes; 0: not allowed. */
+/* What a sample of ourselves costs; 0: not allowed. */
 static uint64_t try_samples(uint64_t interval_ns, uint32_t stack_bytes)
 {
 	struct perf_event_spec spec = {.interval_ns = interval_ns, .stack_bytes_most = stack_bytes};

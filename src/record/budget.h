@@ -2,12 +2,11 @@
 #define SONDE_RECORD_BUDGET_H
 
 /*
- * Keeps what a recording costs, the recorder's own CPU time and what sampling takes from the
- * target, within a share of the target's CPU time, by halving the rate of samples.  A sample weighs
- * its interval, so weights stay true.
+ * Keeps the cost of a recording within a share of the target's CPU time, by halving the sampling
+ * rate.  The cost is the recorder's own CPU time and what sampling takes from the target.  A sample
+ * weighs its interval, so weights stay true.
  *
- * What counts is the cost of a second of recording, not that of its start, which no lower rate
- * would change.
+ * The cost of the start does not count, as a lower rate would not change it.
  */
 
 #include <stdbool.h>
@@ -26,21 +25,21 @@ struct budget_use {
 };
 
 struct budget {
-	double most; /* share of the target's CPU time; 0: as much as it takes */
+	double most; /* share of the target's CPU time; 0: no limit */
 	uint32_t halvings, halvings_most;
 	struct budget_use last;
-	uint32_t over, under; /* looks in a row at which it was too much, and less than half */
+	uint32_t over, under; /* looks in a row at which it cost too much, and less than a third */
 };
 
 void budget_init(struct budget *b, double most, uint32_t halvings_most);
 /*
- * To be called every now and then. True: halvings has changed, up or down by one.
+ * Call it now and then.  True: halvings has changed, up or down by one.
  */
 bool budget_look(struct budget *b, const struct budget_use *use);
 
 /*
- * Finds out what a sample costs here: takes a few hundred of ourselves while we look at the clock,
- * as bench/gap.c does.  Takes some 10 ms.  False: no sampling is allowed.
+ * Measures what a sample costs on this machine: takes a few hundred samples of ourselves while we
+ * read the clock, as bench/gap.c does, for some 10 ms.  False: sampling is not allowed.
  */
 bool budget_measure_price(struct budget_price *price);
 

@@ -65,7 +65,7 @@ void control_read(struct control *c)
 
 /* ---- commands ---- */
 
-/* A line that is longer is none. */
+/* A longer line is dropped. */
 #define LINE_MAX 4096
 
 struct error *command_pipe_open(struct command_pipe *p, const char *path)
@@ -99,7 +99,7 @@ void command_pipe_close(struct command_pipe *p)
 	*p = (struct command_pipe){.fd = -1};
 }
 
-/* Takes a whole line out of the text.  False: there is none. */
+/* Takes a complete line out of the text.  False: there is none. */
 static bool take_line(struct command_pipe *p, struct strbuf *line)
 {
 	const char *end = p->text.size ? memchr(p->text.data, '\n', p->text.size) : NULL;

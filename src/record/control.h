@@ -21,19 +21,21 @@
  */
 
 struct control {
-	int fd; /* readable when a signal is there, SIGCHLD too */
+	int fd; /* readable when a signal has come, SIGCHLD too */
 	sigset_t blocked;
-	bool is_alone;	   /* there is nobody whom the first Ctrl-C is for */
+	bool is_alone;	   /* there is no command that the first Ctrl-C is for */
 	int interrupts;	   /* SIGINTs so far */
 	int detach_signal; /* 0: go on */
 	bool wants_dump;   /* a SIGUSR2 has come */
 };
 
-/* Blocks the signals and opens the descriptor; dumps: SIGUSR2 is one of them, and asks for one. */
+/*
+ * Blocks the signals and opens the descriptor.  dumps: SIGUSR2 is one of them, and asks for a dump.
+ */
 must_use struct error *control_init(struct control *c, bool dumps);
 /* Closes the descriptor; the signals stay blocked until the caller restores its mask. */
 void control_deinit(struct control *c);
-/* Takes all signals that are there. */
+/* Takes all pending signals. */
 void control_read(struct control *c);
 
 /* ---- commands ---- */
@@ -48,7 +50,7 @@ void control_read(struct control *c);
  */
 
 enum pipe_command {
-	PIPE_NOTHING, /* no whole line is there */
+	PIPE_NOTHING, /* no complete line yet */
 	PIPE_ENABLE,
 	PIPE_DISABLE,
 	PIPE_DUMP,
@@ -56,16 +58,16 @@ enum pipe_command {
 	PIPE_UNKNOWN, /* in text */
 };
 
-/* Zeroed: there is none, and nothing comes. */
+/* Zeroed: there is no FIFO, and no command comes. */
 struct command_pipe {
-	int fd;		  /* readable when there is something */
+	int fd;		  /* readable when something was written */
 	const char *path; /* the caller's; NULL: none */
-	bool is_ours;	  /* made here, to be removed */
+	bool is_ours;	  /* made here, so to be removed */
 	struct strbuf text;
 	struct strbuf unknown; /* what PIPE_UNKNOWN was; NUL-terminated */
 };
 
-/* Opens the FIFO, which is made if nothing is there. */
+/* Opens the FIFO, and makes it if the path does not exist. */
 must_use struct error *command_pipe_open(struct command_pipe *p, const char *path);
 void command_pipe_close(struct command_pipe *p);
 /* The next command, without waiting. */

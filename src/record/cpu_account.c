@@ -17,22 +17,26 @@
 
 /* ---- in the end ---- */
 
-/* Less is missing of most recordings: no thread ends with a tick, and none begins with one. */
+/* Less than this is missing in most recordings: threads do not begin and end with ticks. */
 #define MISSING_PART	  400
 #define MISSING_INTERVALS 10
-/* The system's account is as good as the clocks' if it has so much of that. */
+/* The system's account is as good as the clocks' if it has such a part of theirs. */
 #define WHOLE_SHARE 0.95
-/* What the system tells kernel code and the rest apart by; its ticks are rarely longer. */
+/*
+ * The tick by which the system divides time between the kernel and the rest; it is rarely longer.
+ */
 #define SYSTEM_TICK_NS 4e6
-/* Of the machine's account: user and system time, at the begin and at the end; and of what is more,
- * this part at most. */
+/*
+ * Rounding of the machine's account: user and system time, at the beginning and at the end.  Beyond
+ * that, at most such a part of it is chance.
+ */
 #define MACHINE_ROUNDING_NS 4e7
 #define MACHINE_CHANCE_MAX  0.01
 
 /*
- * What the engine's clocks say, by the system's measure; UINT64_MAX: nothing.  Clocks run ahead of
- * it where the host takes the CPU away, and never behind: where samples are worth more than their
- * period, ticks have not come, but the clocks went on.
+ * What the engine's clocks counted, by the system's measure; UINT64_MAX: unknown.  Clocks run ahead
+ * of the system's account where the host takes the CPU away, and never behind it: where samples are
+ * worth more than their period, ticks were missed, but the clocks went on.
  */
 static uint64_t counted_ns(const struct recording *recording, const struct engine_counts *counts)
 {
@@ -41,13 +45,13 @@ static uint64_t counted_ns(const struct recording *recording, const struct engin
 	return (uint64_t)((double)counts->cpu_ns * fmin(1, weights_ratio(&recording->weights)));
 }
 
-/* What samples weigh, with those that were left out in pauses. */
+/* What samples weigh, including those left out in pauses. */
 static uint64_t taken_ns(const struct recording *recording)
 {
 	return recording->sampled_ns + recording->off_ns;
 }
 
-/* Samples, and those that were lost, weighed as they would have been. */
+/* The weight of samples, and what lost ones would have weighed. */
 static uint64_t found_ns(const struct recording *recording, const struct engine_counts *counts)
 {
 	double mean_ns = recording->samples > 0
@@ -58,9 +62,9 @@ static uint64_t found_ns(const struct recording *recording, const struct engine_
 }
 
 /*
- * Of a command and all its children.  The system has only children that were waited for, and nobody
- * while the target lives.  The engine's clocks counted everybody, but for programs that the kernel
- * does not let them follow.
+ * Of a command and all its children.  The system has only children that were waited for, and
+ * nothing while the target lives.  The engine's clocks counted all of them, except for programs
+ * that the kernel does not let them follow.
  */
 static uint64_t command_cpu_ns(const struct recording *recording, const struct target *target,
 	uint64_t system_ns, uint64_t counted, uint64_t found)
@@ -74,14 +78,14 @@ static uint64_t command_cpu_ns(const struct recording *recording, const struct t
 	return counted;
 }
 
-/* Of attached ones; of their descendants that have ended the system has no account. */
+/* Of attached processes.  The system has no account of their descendants that have ended. */
 static uint64_t processes_cpu_ns(const struct recording *recording, const struct target *target,
 	uint64_t counted, uint64_t found)
 {
 	uint64_t own_ns = target_processes_cpu_ns(target);
 	bool is_all = process_table_process_total(recording->processes) <= target->processes.count;
 
-	/* The last of those that have ended was perhaps not seen. */
+	/* The last CPU time of those that have ended may have been missed. */
 	if (is_all && (counted == UINT64_MAX || (double)own_ns >= WHOLE_SHARE * (double)counted))
 		return own_ns;
 	if (counted != UINT64_MAX)
@@ -90,8 +94,8 @@ static uint64_t processes_cpu_ns(const struct recording *recording, const struct
 }
 
 /*
- * Of the whole machine.  The system tells it in hundredths of a second, and by its ticks, so that
- * what short tasks used is known by chance: a difference that this explains is none.
+ * Of the whole machine.  The system counts in hundredths of a second, and by its ticks, so the time
+ * of short tasks is known only by chance.  A difference that this explains is ignored.
  */
 static uint64_t machine_cpu_ns(uint64_t system_ns, uint64_t found)
 {
@@ -108,7 +112,7 @@ static uint64_t cpu_account_used_ns(const struct recording *recording, const str
 	uint64_t system_ns = used.user_ns + used.system_ns;
 	uint64_t counted = counted_ns(recording, counts), found = found_ns(recording, counts);
 
-	/* The system's has programs too that the engine can't reach. */
+	/* The system's account includes programs that the engine cannot reach. */
 	if (counts->by_use)
 		return system_ns > counted ? system_ns : counted;
 	switch (target->kind) {
@@ -119,16 +123,16 @@ static uint64_t cpu_account_used_ns(const struct recording *recording, const str
 	case TARGET_COMMAND:
 		break;
 	}
-	/* A stopped clock counts no more. */
+	/* The clocks have stopped before the end. */
 	if (gave_up && target->ended)
 		return system_ns;
 	return command_cpu_ns(recording, target, system_ns, counted, found);
 }
 
 /*
- * The kernel's part of what is missing.  How CPU time divides between the kernel and the rest, the
- * system tells by its ticks, and so by chance, and wrongly of threads that wake with ticks: what
- * that explains is all the kernel's.  Where programs are known that could not be sampled, it is
+ * The kernel's part of what is missing.  The system divides CPU time between the kernel and the
+ * rest by its ticks, so by chance, and wrongly for threads that wake with ticks.  A difference that
+ * this explains is all the kernel's.  If some programs are known that could not be sampled, that is
  * less likely, and only chance is allowed for.
  */
 static uint64_t kernel_part_ns(
@@ -152,7 +156,10 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* What is in no sample is lost as far as losses were counted, then the kernel's, then lost. */
+/*
+ * Time in no sample is lost as far as losses were counted; the next part is the kernel's, and the
+ * rest is lost.
+ */
 static void divide_missing(struct cpu_account *account, const struct recording *recording,
 	const struct engine_counts *counts, struct target_cpu used)
 {
@@ -173,7 +180,7 @@ static void divide_missing(struct cpu_account *account, const struct recording *
 		account->lost_ns = counted_lost;
 }
 
-/* Of the CPU time that was sampled or lost, at the mean weight of samples. */
+/* How many samples the sampled and lost CPU time has at the mean weight of samples. */
 static uint64_t expected_samples(const struct recording *recording,
 	const struct engine_counts *counts, const struct cpu_account *account)
 {
@@ -207,10 +214,12 @@ struct cpu_account cpu_account(const struct recording *recording, const struct t
 
 /* ---- meanwhile ---- */
 
-/* So many are asked in a look: each takes some microseconds. */
+/* How many are read in a look; each takes some microseconds. */
 #define THREADS_MAX   64
 #define PROCESSES_MAX 64
-/* Clocks and accounts go on between being asked: for so long, or such a part, it does not matter.
+/*
+ * Clocks and accounts go on between the two readings.  So much time, or such a part, does not
+ * matter.
  */
 #define APART_MOST_NS (SECOND_NS / 2000)
 #define APART_PART    200
@@ -238,7 +247,7 @@ static void ask_threads(struct account_watch *w, struct recording *recording)
 	struct asking asking = {.left = THREADS_MAX, .first = w->first};
 
 	process_table_each_thread(recording->processes, ask_thread, &asking);
-	/* If there are more, it goes on where it ended. */
+	/* If there are more, the next look goes on here. */
 	w->first = asking.left > 0 ? 0 : w->first + THREADS_MAX;
 }
 
@@ -255,7 +264,7 @@ static void ask_process(void *context, struct process *process)
 		weights_ask(&process->account, now_ns, ran_ns);
 }
 
-/* Whether clocks and accounts were asked at the same time, as far as it matters for that much. */
+/* Whether clocks and accounts were read at the same time, as far as it matters for clocked_ns. */
 static bool is_at_once(const struct engine_counts *counts, uint64_t clocked_ns)
 {
 	uint64_t apart_ns = clock_monotonic_ns() - counts->asked_ns;

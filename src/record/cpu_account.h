@@ -16,17 +16,17 @@
 /* ---- in the end ---- */
 
 struct cpu_account {
-	uint64_t cpu_ns;       /* UINT64_MAX: not known */
+	uint64_t cpu_ns;       /* UINT64_MAX: unknown */
 	uint64_t kernel_ns;    /* the part of it in the kernel, where that could not be sampled */
-	uint64_t lost_ns;      /* the part of it that is in no sample for any other reason */
-	uint64_t unreached_ns; /* the part of that of programs that the engine has not reached */
-	/* Samples of what is in samples or lost; UINT64_MAX: not known. */
+	uint64_t lost_ns;      /* the part of it in no sample for any other reason */
+	uint64_t unreached_ns; /* the part of lost_ns in programs that the engine did not reach */
+	/* How many samples the sampled and lost time should have; UINT64_MAX: unknown. */
 	uint64_t expected;
 };
 
 /*
- * Sampling has stopped.  counts: the engine's; gave_up: sampling stopped before the target's end,
- * and with it the engine's clocks.
+ * Call it once sampling has stopped.  counts: the engine's.  gave_up: sampling, and with it the
+ * engine's clocks, stopped before the target's end.
  */
 struct cpu_account cpu_account(const struct recording *recording, const struct target *target,
 	const struct engine_counts *counts, bool gave_up);
@@ -36,14 +36,18 @@ struct cpu_account cpu_account(const struct recording *recording, const struct t
 struct account_watch {
 	uint64_t accounted_ns, clocked_ns; /* of all processes, at the last look */
 	size_t total, living;		   /* processes, likewise */
-	uint32_t first; /* thread to be asked first, so that all have their turn */
+	uint32_t first;			   /* thread to ask first, so that all have their turn */
 };
 
-/* Zeroed at first. */
+/*
+ * Zeroed at first.  Reads the system's accounts, now and then, so that samples weigh what these
+ * say.
+ */
 void account_watch_look(struct account_watch *w, struct recording *recording,
 	const struct target *target, const struct engine_counts *counts);
 
-/* Sampling has stopped: if many samples are still to be taken, they weigh what the account lacks.
+/*
+ * Sampling has stopped.  If many samples are still in the rings, they weigh what the account lacks.
  */
 void account_watch_end(struct recording *recording, const struct target *target,
 	const struct engine_counts *counts);

@@ -27,10 +27,10 @@ enum recorder_engine {
 				 refused */
 	RECORDER_ENGINE_SNAPSHOT,
 	RECORDER_ENGINE_PRELOAD,
-	RECORDER_ENGINE_EXACT, /* or snapshot, where it is not to be had */
+	RECORDER_ENGINE_EXACT, /* or snapshot, where it is not available */
 };
 
-/* Real time is CPU time, and all time off the CPU. */
+/* Real time is CPU time and all time off the CPU. */
 enum recorder_clock {
 	RECORDER_CLOCK_DEFAULT, /* both, but of the whole machine the virtual one */
 	RECORDER_CLOCK_BOTH,	/* the same as the real one, but CPU time is shown first */
@@ -38,39 +38,38 @@ enum recorder_clock {
 	RECORDER_CLOCK_REAL,
 };
 
-/* What is recorded of programs that measure themselves (prof.h). */
+/* What is recorded of programs with zones (prof.h). */
 enum recorder_zones {
 	RECORDER_ZONES_AUTO,
 	RECORDER_ZONES_NONE,
-	RECORDER_ZONES_EVENTS,	  /* each entering and leaving of a zone, too */
+	RECORDER_ZONES_EVENTS,	  /* also each entry to and exit from a zone */
 	RECORDER_ZONES_FUNCTIONS, /* functions compiled with -finstrument-functions are zones */
 };
 
-/* Events beside time, so that with the clocks' there are CAPTURE_METRIC_MAX metrics. */
+/* The most events other than time: with the metrics of time there are CAPTURE_METRIC_MAX. */
 #define RECORDER_COUNTERS_MAX (CAPTURE_METRIC_MAX - 6)
 
 struct recorder_options {
 	enum recorder_engine engine;
-	enum target_kind kind; /* what is recorded: record/target.h */
+	enum target_kind kind; /* what is recorded: target.h */
 	char *const *command;  /* NULL-terminated argv; NULL where others than it are recorded */
 	const pid_t *pids;     /* [pid_count] to attach to */
 	size_t pid_count;
-	uint64_t delay_ns;    /* that is left out at first */
-	uint64_t duration_ns; /* the recording ends after it, and the delay; 0: never */
-	uint64_t keep_ns;     /* the last stretch of the recording that is kept; 0: all */
-	uint64_t
-		tick_over_ns; /* with keep_ns: a tick that takes as long asks for a dump; 0: none */
+	uint64_t delay_ns;	/* left out at the start */
+	uint64_t duration_ns;	/* the recording ends after it and the delay; 0: never */
+	uint64_t keep_ns;	/* the last stretch of the recording that is kept; 0: all */
+	uint64_t tick_over_ns;	/* with keep_ns: a tick as long asks for a dump; 0: none */
 	struct str tick_stream; /* of that stream; data NULL: of any */
-	const char *control;	/* path of a FIFO of commands (record/control.h); NULL: none */
-	struct str when;      /* patterns for whoever reads the file, each ended by NUL; borrowed */
+	const char *control;	/* path of a FIFO for commands (control.h); NULL: none */
+	struct str when; /* patterns for whoever reads the file, each terminated by NUL; borrowed */
 	const char *output;   /* path, "-" for standard output */
 	uint64_t interval_ns; /* between samples of CPU time */
-	double overhead_most; /* share of the target's CPU time that it may cost; 0: no matter */
+	double overhead_most; /* share of the target's CPU time that it may cost; 0: no limit */
 	enum recorder_clock clock;
-	bool wakers; /* record who wakes threads that wait, too: takes the real clock and rights */
-	bool locks;  /* record which locks threads wait for, and who holds them, too */
+	bool wakers; /* also record who wakes threads: needs the real clock and privileges */
+	bool locks;  /* also record which locks threads wait for, and who holds them */
 	enum recorder_zones zones;
-	const struct perf_counter *counters; /* [counter_count] events beside time; borrowed */
+	const struct perf_counter *counters; /* [counter_count] events other than time; borrowed */
 	size_t counter_count;		     /* at most RECORDER_COUNTERS_MAX */
 	/* Called at most 10 times a second while the target runs; may be NULL. */
 	void (*progress)(void *context, const struct recorder_progress *progress);
@@ -78,8 +77,8 @@ struct recorder_options {
 	/* Called with a line that the user must know while the target runs; may be NULL. */
 	void (*say)(const char *line);
 	/*
-	 * With keep_ns: called for each dump, in a process of its own that ends after it.  It names
-	 * what was sampled, and finishes the file by capture_writer_finish.
+	 * With keep_ns: called for each dump, in a child process that ends after it.  It resolves
+	 * the names of what was sampled, and finishes the file with capture_writer_finish.
 	 */
 	void (*dump)(void *context, struct recorder *recorder, struct recorder_result *result,
 		const char *path);

@@ -1,6 +1,6 @@
 /*
  * A queue of records of any size in one run of bytes, which is moved to its start when that is at
- * most half full: each byte is moved once for each time it is added, or less.
+ * most half full: so each byte is moved at most once for each time that it is added.
  */
 #include "record/recent.h"
 

@@ -2,9 +2,9 @@
 #define SONDE_RECORD_RECENT_H
 
 /*
- * What waits in memory while only the last stretch of a recording is wanted (--keep): samples and
- * what programs say of their zones, in the order in which they came.  The oldest are forgotten, and
- * the others are written in the end.
+ * What waits in memory while only the last stretch of a recording is wanted (--keep): samples, and
+ * rows and ticks of zones, in the order in which they came.  The oldest are forgotten, and the rest
+ * is written at the end.
  */
 
 #include <stdbool.h>
@@ -15,15 +15,15 @@
 #include "base/map.h"
 
 enum recent_kind {
-	RECENT_SAMPLE,	 /* struct capture_sample, as many weights of it as there are metrics */
+	RECENT_SAMPLE,	 /* struct capture_sample, with as many weights as there are metrics */
 	RECENT_ZONE_ROW, /* struct capture_zone_row */
-	RECENT_TICK,	 /* struct capture_tick, whose stream is one of recent_name's */
+	RECENT_TICK,	 /* struct capture_tick; recent_name has the name of its stream */
 };
 
 struct recent_entry {
 	uint64_t end_ns; /* since the recording's start */
 	enum recent_kind kind;
-	const void *data; /* in the queue; aligned for whatever it is */
+	const void *data; /* in the queue; aligned for its kind */
 	size_t size;
 };
 
@@ -38,7 +38,7 @@ struct recent {
 void recent_deinit(struct recent *r);
 /* Copies the entry to the end. */
 void recent_add(struct recent *r, const struct recent_entry *entry);
-/* A string that stays as long as the queue. */
+/* A copy of the string that lives as long as the queue. */
 struct str recent_name(struct recent *r, struct str name);
 /* The first entry, until the next call; false: there is none. */
 bool recent_first(const struct recent *r, struct recent_entry *entry);

@@ -43,35 +43,37 @@
 #include "record/zones/zones.h"
 
 #define PROGRESS_NS (SECOND_NS / 10)
-/* At first we look sooner: a short run is over by then.  It doubles until it is that. */
+/* The first looks come sooner, as a run may be short; the step doubles until it is PROGRESS_NS. */
 #define PROGRESS_FIRST_NS (PROGRESS_NS / 32)
 #define LOOK_NS		  (SECOND_NS / 50)
 
-/* Moments in the length of what is kept, but not more often than every half second. */
+/*
+ * How many moments there are in the time that is kept; but at least half a second lies between two.
+ */
 #define MOMENTS	    32
 #define STEP_NS_MIN (SECOND_NS / 2)
 /* A program whose ticks are all slow must not fill the disk. */
 #define SLOW_DUMPS_MAX 100
 
-/* The figures so far, at that time. */
+/* The figures up to that time. */
 struct flight_moment {
 	uint64_t time_ns;
 	struct recorder_result result;
 };
 
 struct flight {
-	uint64_t keep_ns;		   /* 0: all is kept, and the calls below do nothing */
-	uint64_t next_ns;		   /* when to note the next moment */
+	uint64_t keep_ns; /* 0: all is kept, and the flight recorder does nothing */
+	uint64_t next_ns; /* when to note the next moment */
 	VEC(struct flight_moment) moments; /* the stretch begins with the first */
-	bool is_short;			   /* there was no memory for more of it */
+	bool is_short;			   /* memory did not suffice for all of it */
 	bool is_asked;			   /* a dump */
 	uint32_t dumps;
 	VEC(pid_t) children; /* that are making dumps */
-	uint64_t slow_ticks; /* as many had been slow at the last dump for it */
+	uint64_t slow_ticks; /* slow ticks up to the last dump for them */
 	uint64_t slow_dump_ns;
 };
 
-/* As much may wait; in memory the queue takes up to twice as much. */
+/* How much may wait; the queue takes up to twice that in memory. */
 #define FLIGHT_BYTES_MAX ((size_t)128 << 20)
 
 struct recorder {
@@ -87,18 +89,18 @@ struct recorder {
 	pollfd_vec polled;		 /* the signals, then the engine's */
 	uint64_t progress_ns, target_ns; /* when to do these next */
 	uint64_t progress_step_ns;
-	uint64_t alive_ns; /* the target went on then */
+	uint64_t alive_ns; /* the target still ran then */
 	uint64_t end_ns;   /* when sampling stopped */
 	struct budget budget;
 	struct account_watch account_watch;
 	uint32_t rate_changes;
 	struct flight flight;
-	bool stopped;			  /* the file can't be written: no more samples */
+	bool stopped;			  /* the file cannot be written: no more samples */
 	const uint8_t *fates;		  /* by node, the writer's; NULL: all are kept */
 	struct stack_addresses addresses; /* once asked for */
 };
 
-/* ---- what has come of it ---- */
+/* ---- the result ---- */
 
 static uint64_t timeval_ns(struct timeval t)
 {
@@ -133,7 +135,7 @@ static double overhead(const struct budget_use *use, uint64_t cpu_ns)
 	return (double)(use->own_cpu_ns + use->stolen_ns) / (double)cpu_ns;
 }
 
-/* Whether the kernel has ended the sampling of a target that goes on. */
+/* Whether the kernel has ended the sampling of a target that still runs. */
 static bool sampling_has_ended(const struct recorder *r)
 {
 	const struct target *t = &r->target;
@@ -146,7 +148,7 @@ static bool sampling_has_ended(const struct recorder *r)
 	       r->engine->ops->has_ended(r->engine, r->alive_ns);
 }
 
-/* Processes of a target that has ended.  Once stopped, we are not told of ends. */
+/* Processes of a target that has ended.  Once sampling has stopped, ends are not reported. */
 static size_t children_left(const struct recorder *r)
 {
 	if (!r->target.ended || r->stopped || r->target.kind == TARGET_MACHINE)
@@ -221,7 +223,7 @@ static uint64_t recorder_events(
 	return events > off ? events - off : 0;
 }
 
-/* The events beside time. */
+/* The events other than time. */
 static void fill_counted(const struct recorder *r, const struct engine_counts *counts,
 	struct recorder_result *result)
 {
@@ -357,7 +359,7 @@ static void note_keep(struct recorder *r, const struct recorder_result *result)
 	capture_writer_note(r->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
 }
 
-/* Figures are of what is left; those of zones are not. */
+/* Figures are those of the recorded part, except for those of zones. */
 static void note_pauses(struct recorder *r, const struct recorder_result *result)
 {
 	char text[160];
@@ -459,7 +461,7 @@ static void flight_begin(struct recorder *r)
 
 /* ---- the flight recorder: figures of what is kept ---- */
 
-/* Counters of samples and the like; the others are of the target, and hold as they are. */
+/* Counters of samples and the like.  The others count the whole target, and stay as they are. */
 static const enum capture_counter counters_of_samples[] = {CAPTURE_LOST_RING,
 	CAPTURE_LOST_THROTTLED, CAPTURE_TRUNCATED_MEMORY, CAPTURE_TRUNCATED_RACE,
 	CAPTURE_TRUNCATED_RULE, CAPTURE_TRUNCATED_CORRUPT, CAPTURE_TRUNCATED_DEPTH,
@@ -472,7 +474,7 @@ static void subtract(uint64_t *from, uint64_t value)
 	*from -= value < *from ? value : *from;
 }
 
-/* What is UINT64_MAX is not known. */
+/* UINT64_MAX: unknown. */
 static void subtract_known(uint64_t *from, uint64_t value)
 {
 	if (*from != UINT64_MAX && value != UINT64_MAX)
@@ -507,7 +509,7 @@ static void since(struct recorder *r, struct recorder_result *now)
 		subtract(&now->counters[counter], base->counters[counter]);
 		capture_writer_counter(r->writer, counter, now->counters[counter]);
 	}
-	/* Beyond the samples, those that are missing. */
+	/* Beyond the samples taken, those that are missing. */
 	subtract_known(&now->expected, now->samples);
 	if (base->expected != UINT64_MAX)
 		subtract_known(&now->expected,
@@ -531,7 +533,10 @@ static void since(struct recorder *r, struct recorder_result *now)
 	since_events(r, now);
 }
 
-/* The moments' own account of CPU time is without pauses, and so is the whole's: so is this. */
+/*
+ * The CPU time of moments does not count pauses, nor does that of the whole recording; so neither
+ * does the difference.
+ */
 static void flight_end(struct recorder *r, struct recorder_result *result)
 {
 	uint64_t from_ns;
@@ -580,7 +585,7 @@ static void recorder_settle(struct recorder *r, struct recorder_result *result)
 
 /* ---- the flight recorder: dumps ---- */
 
-/* "app.prof" becomes "app.1.prof", or whatever number is free; the caller's. */
+/* "app.prof" becomes "app.1.prof", or has the next free number.  The caller frees it. */
 static char *dump_path(struct recorder *r)
 {
 	struct str output = str_from(r->options.output);
@@ -603,7 +608,9 @@ static void say(const struct recorder *r, const char *line)
 		r->options.say(line);
 }
 
-/* In the child: signals that end the recorder are for the recorder. */
+/*
+ * In the child.  Signals that end the recorder stay blocked here: they are for the recorder.
+ */
 static void make_dump(struct recorder *r, const char *path, struct recorder_result *result)
 {
 	struct error *err;
@@ -647,7 +654,7 @@ static void dump(struct recorder *r)
 	free(path);
 }
 
-/* One for all slow ticks in the time that a dump covers. */
+/* All slow ticks within the time that a dump covers share one dump. */
 static bool slow_tick_is_due(struct recorder *r, uint64_t now_ns)
 {
 	struct flight *f = &r->flight;
@@ -773,7 +780,7 @@ static void poll_set(struct recorder *r)
 	r->engine->ops->poll_fds(r->engine, &r->polled);
 }
 
-/* Descriptors that hung up are polled no more: they would wake us for ever. */
+/* Stops polling descriptors that hung up: they would wake us for ever. */
 static void drop_hung_up(struct recorder *r)
 {
 	size_t kept = 1;
@@ -784,7 +791,7 @@ static void drop_hung_up(struct recorder *r)
 	r->polled.count = kept;
 }
 
-/* When the recording is to end; UINT64_MAX: at no certain time. */
+/* When the recording is to end; UINT64_MAX: at no given time. */
 static uint64_t end_time_ns(const struct recorder *r)
 {
 	return r->options.duration_ns > 0
@@ -841,7 +848,7 @@ static void watch_budget(struct recorder *r)
 	r->engine->ops->slow_down(r->engine, r->budget.halvings);
 }
 
-/* What samples weigh is to follow the system's account. */
+/* Makes the weights of samples follow the system's account. */
 static void watch_account(struct recorder *r)
 {
 	struct engine_counts counts;
@@ -852,7 +859,10 @@ static void watch_account(struct recorder *r)
 	account_watch_look(&r->account_watch, &r->recording, &r->target, &counts);
 }
 
-/* The clocks and the system's accounts are at their end, while samples may be left in the rings. */
+/*
+ * The clocks have stopped and the system's accounts are final, but samples may be left in the
+ * rings.
+ */
 static void close_accounts(struct recorder *r)
 {
 	struct engine_counts counts;
@@ -864,7 +874,7 @@ static void close_accounts(struct recorder *r)
 	account_watch_end(&r->recording, &r->target, &counts);
 }
 
-/* What need not be done at every turn. */
+/* Work that is not needed at every turn of the loop. */
 static void look_around(struct recorder *r)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -926,7 +936,10 @@ static bool is_over(const struct recorder *r)
 	       clock_monotonic_ns() >= end_time_ns(r);
 }
 
-/* A command's end comes with a signal; the others', and what may have been missed, by asking. */
+/*
+ * A command's end comes with a signal.  Other targets, and ends that may have been missed, have to
+ * be polled.
+ */
 static void look_for_end(struct recorder *r, bool is_signal)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -961,7 +974,7 @@ static void record_to_the_end(struct recorder *r)
 		look_for_end(r, is_signal);
 		look_around(r);
 	}
-	/* First, so that what is counted then is what was taken. */
+	/* First, so that the counts match the samples taken. */
 	r->engine->ops->stop(r->engine);
 	r->end_ns = sampling_end_ns(r);
 	close_accounts(r);

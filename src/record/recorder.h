@@ -4,12 +4,13 @@
 /*
  * Records a launched program, running ones or the whole machine into a capture file.
  *
- * The recorder knows nothing of symbols or terminals: the caller gives a callback for progress and,
- * when the target has ended, asks for the sampled addresses, names them, and finishes the file:
+ * The recorder knows nothing of symbols or terminals.  The caller passes a callback for progress.
+ * When the target has ended, it asks for the sampled addresses, resolves their names, and finishes
+ * the file:
  *
  *	recorder_create(&options, &recorder)   opens the file, nothing runs yet
  *	recorder_run(recorder, &result)        runs the target to its end, or to a detach
- *	recorder_object(recorder, …)           what to name; capture_writer_symbol takes the names
+ *	recorder_object(recorder, …)           what to resolve; names go to capture_writer_symbol
  *	recorder_finish(recorder, …)           closes the file
  */
 
@@ -25,10 +26,10 @@
 
 struct recorder;
 
-/* How one of the events beside time went. */
+/* The figures of one event other than time. */
 struct recorder_counted {
 	struct str name;
-	uint64_t events;  /* that there were; UINT64_MAX: not known */
+	uint64_t events;  /* that happened; UINT64_MAX: unknown */
 	uint64_t weight;  /* of them in samples */
 	uint64_t samples; /* kept */
 	uint64_t lost;	  /* samples */
@@ -37,47 +38,46 @@ struct recorder_counted {
 struct recorder_result {
 	const char *engine; /* "snapshot", "preload", "exact" */
 	int wait_status;    /* of the command, as from wait4; 0: none; meaningless if detached */
-	bool detached;	    /* a second Ctrl-C, a SIGTERM, or its time's end let it go on alone */
+	bool detached;	    /* a second Ctrl-C, a SIGTERM or the end of its time left it running */
 	int detach_signal;  /* which signal, 0: none */
 	uint64_t duration_ns;
-	uint64_t cpu_ns;   /* without off_ns; UINT64_MAX: not known, and the same of expected */
+	uint64_t cpu_ns;   /* without off_ns; UINT64_MAX: unknown; the same for expected */
 	uint32_t left_out; /* threads of attached processes that could not be sampled */
 	uint64_t interval_ns;
 	uint64_t samples;
 	uint64_t sampled_ns; /* what they weigh */
-	uint64_t
-		expected; /* of the CPU time that could be sampled, at the mean weight of samples */
+	uint64_t expected;   /* samples of the CPU time that could be sampled, at the mean weight */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
-	uint64_t thinned;     /* samples that others stand for, as the recorder fell behind */
-	uint64_t walked;      /* stacks, of samples and of threads that wait */
-	uint64_t truncated;   /* of these, not walked whole */
-	uint64_t threads;     /* that ran, all told */
-	size_t children_left; /* processes that the target started and that went on after it */
-	bool stopped;	      /* sampling, as the file could not be written any more */
-	bool sampling_ended;  /* the kernel ended it before the target's end: a set-uid exec */
-	/* Programs that the kernel lets nobody sample who is not root, and the first's name. */
+	uint64_t thinned;   /* samples dropped as the recorder fell behind; others stand for them */
+	uint64_t walked;    /* stacks of samples and of waiting threads */
+	uint64_t truncated; /* truncated stacks among them */
+	uint64_t threads;   /* that ran, in all */
+	size_t children_left; /* processes of the target that still run after its end */
+	bool stopped;	      /* sampling stopped, as the file could no longer be written */
+	bool sampling_ended;  /* the kernel ended it before the target's end, at a set-uid exec */
+	/* Programs that only root may sample, and the name of the first. */
 	size_t denied;
 	char denied_name[16];
-	uint64_t kernel_cpu_ns; /* the part of cpu_ns that could not be sampled: kernel code */
-	uint64_t off_ns;	/* of the duration: left out by the delay and by commands */
-	uint64_t keep_ns;	/* of the duration, about so much was to be kept; 0: all */
-	bool kept_is_short;	/* there was no memory for it */
+	uint64_t kernel_cpu_ns; /* the part of cpu_ns in kernel code, which could not be sampled */
+	uint64_t off_ns;	/* the part of the duration left out by the delay and by commands */
+	uint64_t keep_ns;	/* about so much of the duration was to be kept; 0: all */
+	bool kept_is_short;	/* memory did not suffice for it */
 	bool is_dump;		/* the recording goes on */
 	uint64_t lost_cpu_ns;	/* the part of it that is in no sample for any other reason */
-	double overhead;	/* share of the target's CPU time that it cost in the end */
+	double overhead;	/* share of the target's CPU time that the recording cost */
 	uint32_t halvings;	/* of the rate, at the end */
-	bool lowest_rate;	/* it goes no lower */
-	bool rate_changed;	/* for whatever reason: samples weigh their intervals */
-	uint32_t rate_changes;	/* that it took to keep to overhead_most */
-	/* Of cpu_ns, used by programs that can't be sampled, or did not want to be. */
+	bool lowest_rate;	/* the rate goes no lower */
+	bool rate_changed;	/* for any reason: samples weigh their intervals */
+	uint32_t rate_changes;	/* made to keep to overhead_most */
+	/* The part of cpu_ns used by programs that cannot be sampled, or opted out. */
 	uint64_t unreached_cpu_ns;
 	bool by_use;	    /* samples weigh the CPU time that was used, not the interval */
-	bool is_machine;    /* the clocks were the CPUs', from the start */
-	bool is_attached;   /* to processes that ran before */
+	bool is_machine;    /* the clocks were those of the CPUs from the start */
+	bool is_attached;   /* to processes that were running already */
 	bool kernel_frames; /* whether kernel frames could be recorded */
 	struct recorder_counted counted[RECORDER_COUNTERS_MAX]; /* as many as asked for */
 	size_t counted_count;
-	struct zones_result zones; /* programs 0: there were none */
+	struct zones_result zones; /* programs 0: none */
 };
 
 must_use struct error *recorder_create(
@@ -93,10 +93,10 @@ void recorder_abandon(struct recorder *r);
 
 struct recorder_object {
 	struct str path, open_path,
-		build_id; /* open_path: /proc/PID/root/… or fd path, may be empty */
+		build_id; /* open_path: /proc/PID/root/… or a path of a descriptor; may be empty */
 	enum capture_object_kind kind;
-	int64_t pid;		   /* of the process that mapped it first; 0: not known */
-	uint64_t begin_ns;	   /* of code made at run time: since when it stood there; else 0 */
+	int64_t pid;		   /* of the process that mapped it first; 0: unknown */
+	uint64_t begin_ns;	   /* of code made at run time: when it was put there; else 0 */
 	const uint64_t *addresses; /* sampled obj_addrs, ascending, distinct; the recorder's */
 	size_t address_count;
 };

@@ -22,7 +22,7 @@ void pauses_deinit(struct pauses *p)
 	vec_deinit(&p->changes);
 }
 
-/* How many changes there were up to then: as many as are odd, and it is off. */
+/* How many changes there were up to then; if odd, it is off. */
 static size_t changes_until(const struct pauses *p, uint64_t time_ns)
 {
 	size_t count = p->changes.count;
@@ -174,14 +174,14 @@ static struct sample_labeling on_cpu(uint32_t cpu)
 		.holder = SAMPLE_LABELS_NONE};
 }
 
-/* Adds to a weight that may not be recorded. */
+/* Sets a weight, unless its metric is not recorded. */
 static void weigh(int64_t *weight, uint32_t metric, uint64_t value)
 {
 	if (metric != CAPTURE_NO_ID)
 		weight[metric] = (int64_t)value;
 }
 
-/* What a sample of that thread is held against. */
+/* The account that a sample of that thread follows. */
 static struct weights_account *account_of(struct recording *r, struct thread *thread)
 {
 	struct process *process =
@@ -192,7 +192,7 @@ static struct weights_account *account_of(struct recording *r, struct thread *th
 	return process ? &process->account : &thread->account;
 }
 
-/* A sample of the clock on that CPU, which stands for period_ns. */
+/* A sample of the clock on that CPU that stands for period_ns. */
 static void write_clock(struct recording *r, struct snapshot_place place, uint32_t cpu,
 	uint64_t time_ns, uint64_t period_ns)
 {
@@ -359,7 +359,7 @@ void recording_forget(struct recording *r, uint64_t until_ns)
 	}
 }
 
-/* Takes what was before that time from a time off the CPU, whose parts follow each other. */
+/* Removes the part before `until` from a time off the CPU, whose parts follow each other. */
 static void trim(const struct recording *r, struct capture_sample *sample, uint64_t until)
 {
 	const struct recording_metrics *m = &r->metrics;
@@ -410,7 +410,7 @@ static void put_entry(struct recording *r, const struct recent_entry *entry, uin
 	}
 }
 
-/* What is forgotten was left out, as in a pause. */
+/* What is forgotten counts as left out in a pause. */
 static void count_forgotten(struct recording *r)
 {
 	const struct recording_tally *f = &r->forgotten;
@@ -442,7 +442,7 @@ void recording_write_recent(struct recording *r, uint64_t until_ns)
 	r->keeps = false;
 }
 
-/* The thread that such a row is of. */
+/* The thread of a row of unsampled time. */
 static uint32_t unsampled_thread(struct recording *r, struct str name)
 {
 	uint32_t process = 0;

@@ -36,12 +36,15 @@ struct pauses {
 };
 
 void pauses_deinit(struct pauses *p);
-/* From that time on; what was to be later is forgotten. */
+/* Off or on from that time on; forgets later changes. */
 void pauses_set(struct pauses *p, uint64_t time_ns, bool off);
-/* Before until_ns all is left out, from begin_ns on, which is before all changes. */
+/* Leaves out all from begin_ns, which is before all changes, to until_ns. */
 void pauses_leave_out(struct pauses *p, uint64_t begin_ns, uint64_t until_ns);
 bool pauses_is_off(const struct pauses *p, uint64_t time_ns);
-/* How much of from_ns ≤ t < to_ns is wanted; *first_ns: the first of it, where there is any. */
+/*
+ * How much of from_ns ≤ t < to_ns is wanted.  *first_ns: where the first such part begins, if there
+ * is any.
+ */
 uint64_t pauses_on_ns(const struct pauses *p, uint64_t from_ns, uint64_t to_ns, uint64_t *first_ns);
 
 /* ---- the recording ---- */
@@ -50,12 +53,12 @@ uint64_t pauses_on_ns(const struct pauses *p, uint64_t from_ns, uint64_t to_ns, 
 struct recording_metrics {
 	uint32_t count;
 	uint32_t cpu_time;	 /* ns */
-	uint32_t samples;	 /* 1 for a sample of the clock, 0 for all else */
+	uint32_t samples;	 /* 1 for a sample of the clock, else 0 */
 	uint32_t real_time;	 /* ns: CPU time and all time off the CPU */
 	uint32_t blocked_time;	 /* ns: waiting for something */
-	uint32_t preempted_time; /* ns: ready to run on, but for a CPU */
-	uint32_t wakeup_delay;	 /* ns: woken, and ready to run but for a CPU */
-	uint32_t counters;	 /* the first of the events beside time, in their order */
+	uint32_t preempted_time; /* ns: could run on, but waits for a CPU */
+	uint32_t wakeup_delay;	 /* ns: woken, and waits for a CPU */
+	uint32_t counters;	 /* the first of the other events, in their order */
 };
 
 /* Samples, and what they weigh. */
@@ -73,24 +76,24 @@ struct recording {
 	struct weights weights;
 	struct sample_labels labels;
 	struct pauses pauses;
-	uint64_t off_ns;		/* of samples that were left out in pauses */
-	struct weights_account machine; /* of all samples, where that is the target */
+	uint64_t off_ns;		/* weight of samples left out in pauses */
+	struct weights_account machine; /* of all samples, if the machine is the target */
 	bool is_machine;
-	bool by_process;     /* samples are held against accounts of processes, not of threads */
+	bool by_process;     /* samples follow the accounts of processes, not of threads */
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */
 	uint64_t samples;    /* of the clock */
 	uint64_t sampled_ns; /* what they weigh */
-	struct zones *zones; /* the caller's; NULL: none are recorded */
+	struct zones *zones; /* the caller's; NULL: zones are not recorded */
 	uint64_t lost_sideband, throttled;
-	/* Of the events beside time: samples, and what they weigh. */
+	/* Of the events other than time: samples, and what they weigh. */
 	uint64_t counter_samples[CAPTURE_METRIC_MAX], counter_weight[CAPTURE_METRIC_MAX];
-	uint64_t counter_off[CAPTURE_METRIC_MAX]; /* what those weigh that were left out */
-	bool keeps;	      /* what comes waits until recording_write_recent */
-	struct recent recent; /* what waits */
+	uint64_t counter_off[CAPTURE_METRIC_MAX]; /* weight of those left out */
+	bool keeps;				  /* samples wait until recording_write_recent */
+	struct recent recent;			  /* what waits */
 	struct recording_tally forgotten;
-	bool *wanted; /* [wanted_count] by node: something that was kept is there; NULL: all are */
+	bool *wanted; /* [wanted_count] by node: something kept is there; NULL: all are wanted */
 	size_t wanted_count;
-	uint64_t slow_ns;	/* a tick that takes as long, or longer, is slow; 0: none is */
+	uint64_t slow_ns;	/* a tick that takes as long or longer is slow; 0: none is */
 	struct str slow_stream; /* of ticks of that stream; data NULL: of all; the caller's */
 	uint64_t slow_ticks;
 };
@@ -98,8 +101,8 @@ struct recording {
 /* Begins now. */
 void recording_begin(struct recording *r, struct capture_writer *writer);
 /*
- * Writes what samples weigh, before the first of them: time off the CPU too if real, of that
- * wake-up delays apart if wakers, and those counters.
+ * Writes the metrics, before the first sample: time off the CPU too if real, with wake-up delays
+ * separate if wakers, and those counters.
  */
 void recording_measure(struct recording *r, bool real, bool wakers,
 	const struct perf_counter *counters, size_t counter_count);
@@ -107,37 +110,37 @@ void recording_measure(struct recording *r, bool real, bool wakers,
 void recording_end(struct recording *r);
 
 /*
- * Walks and writes a sample of the clock; it weighs what the system accounts for its period and for
- * the thread's samples that were dropped before it.  Where it belongs.
+ * Walks and writes a sample of the clock.  It weighs what the system accounts for its period and
+ * for the thread's samples that were dropped before it.  Returns its place.
  */
 struct snapshot_place recording_take_clock(struct recording *r, const struct perf_sample *sample);
 /*
- * Writes what the thread's samples that were dropped last weigh (weights.h), as one sample more at
- * the stack of the one before them.  False: there are none.
+ * Writes the weight of the thread's last dropped samples (weights.h), as one more sample at the
+ * stack of the one before them.  False: there are none.
  */
 bool recording_take_dropped(struct recording *r, struct thread *thread);
-/* Walks and writes a sample of the event beside time of that number. */
+/* Walks and writes a sample of the other event with that number. */
 void recording_take_counter(
 	struct recording *r, const struct perf_sample *sample, uint32_t counter);
 /* Writes a time off the CPU; without a stack it is rooted at "[truncated]". */
 void recording_take_off_cpu(
 	struct recording *r, struct thread *thread, const struct offcpu_interval *interval);
-/* What programs with zones say of them; times since the recording's start. */
+/* Rows and ticks of zones; times since the recording's start. */
 void recording_take_zone_row(struct recording *r, const struct capture_zone_row *row);
 void recording_take_tick(struct recording *r, const struct capture_tick *tick);
 /*
- * Of what waits, forgets what had ended by then, which is a time of CLOCK_MONOTONIC.  The figures
- * above have it until recording_write_recent.
+ * Forgets what waits and had ended by until_ns, CLOCK_MONOTONIC.  The figures above include it
+ * until recording_write_recent.
  */
 void recording_forget(struct recording *r, uint64_t until_ns);
 /*
- * Leaves out what had ended by then, and of a time off the CPU what was before, as pauses do, and
- * writes the rest that waits.
+ * Writes what waits, without what had ended by until_ns, and without the part of a time off the CPU
+ * before it, as for pauses.
  */
 void recording_write_recent(struct recording *r, uint64_t until_ns);
 /*
- * Writes CPU time that is in no sample, in a row of its own: "[lost]", "[kernel, not permitted]".
- * Of the only process there was, or of one of that name.
+ * Writes CPU time that is in no sample as a row of its own: "[lost]", "[kernel, not permitted]".
+ * It belongs to the only process, or, if there were several, to a process of that name.
  */
 void recording_take_unsampled(struct recording *r, struct str name, uint64_t cpu_ns);
 

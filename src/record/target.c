@@ -68,7 +68,7 @@ void launch_raise_ourselves(void)
 	prctl(PR_SET_TIMERSLACK, 1000);
 }
 
-/* In the child, which is to be as if it had been started without us. */
+/* In the child: restores all that we changed, as if it had been started without us. */
 static void child_restore(const struct launch_state *state)
 {
 	setrlimit(RLIMIT_NOFILE, &state->files);
@@ -106,7 +106,7 @@ static void child_run(int go_fd, int status_fd, char *const *command, char *cons
 	_exit(written == sizeof(code) ? 127 : 125);
 }
 
-/* What is missing is ours, not the command's: no ERROR_SYSTEM, which is its exec's. */
+/* The failure is ours, not the command's: ERROR_SYSTEM is for its exec. */
 static struct error *start_error(int code, const char *call)
 {
 	return error_new(ERROR_UNSUPPORTED, "no process could be started for the command: %s: %s",
@@ -167,7 +167,7 @@ static void launch_cancel(struct launch *launch)
 	waitpid(launch->pid, NULL, 0);
 }
 
-/* What a process has used is asked so often; the kernel adds up all its threads for that. */
+/* How often the CPU time of a process is read, for which the kernel adds up all its threads. */
 #define ASK_NS (SECOND_NS / 10)
 
 /* ---- processes ---- */
@@ -195,7 +195,7 @@ struct error *target_refusal(pid_t pid, int code)
 		return error_new(ERROR_UNSUPPORTED, "process %d (%s) can't be attached to: %s", pid,
 			stat.name, strerror(code));
 	user_name(file.st_uid, owner, sizeof(owner));
-	/* What has more rights than its user belongs to root in /proc. */
+	/* In /proc a process with more privileges than its user belongs to root. */
 	if (file.st_uid != geteuid())
 		return error_new(ERROR_UNSUPPORTED,
 			"process %d (%s) is %s's, not ours: attach to it with `sudo sonde record "
@@ -254,7 +254,7 @@ static void process_look(struct target_process *p)
 	struct proc_stat stat;
 	uint64_t cpu_ns = proc_cpu_ns(p->pid);
 
-	/* Its pid may be another's already. */
+	/* Its pid may have been reused. */
 	if (!proc_stat_read(p->pid, 0, &stat) || stat.start_ns > p->attached_ns)
 		return;
 	if (cpu_ns > p->last_cpu_ns)
@@ -302,7 +302,7 @@ static bool look_at_processes(struct target *t)
 			continue;
 		bool ended = fd_is_readable(p->fd);
 
-		/* Before its parent has waited for it, it can still be asked. */
+		/* Until its parent has waited for it, its CPU time can still be read. */
 		if (ask || ended)
 			process_look(p);
 		all &= ended;
@@ -334,18 +334,18 @@ static struct target_cpu machine_cpu(void)
 
 /* ---- all ---- */
 
-/* What whoever starts it wants, and what the target is to have anyway. */
+/* The caller's environment, and what the target is to have in any case. */
 static struct error *launch_command(struct target *t, char *const *environment)
 {
 	VEC(char *) variables = {0};
 	char *preload = t->preload ? xasprintf("LD_PRELOAD=%s", t->preload) : NULL;
 
-	/* One that is there already has that list in it. */
+	/* LD_PRELOAD of environment, which comes later and wins, includes this list. */
 	if (preload)
 		vec_push(&variables, preload);
 	for (size_t i = 0; environment && environment[i]; i++)
 		vec_push(&variables, environment[i]);
-	/* putenv keeps what it is given, in the child alone. */
+	/* putenv keeps the pointer, but only in the child. */
 	if (t->variable)
 		vec_push(&variables, (char *)(uintptr_t)t->variable);
 	vec_push(&variables, NULL);
@@ -367,7 +367,7 @@ struct error *target_start(struct target *t, char *const *environment)
 	return err;
 }
 
-/* From now on it is sampled. */
+/* Sampling begins. */
 static void start_accounts(struct target *t)
 {
 	for (size_t i = 0; i < t->processes.count; i++) {

@@ -32,7 +32,7 @@ struct launch {
 	int status_fd; /* gives execve's errno, or end of file after a successful exec */
 };
 
-/* What the recorder changed for itself and the target must get as it was. */
+/* What the recorder changes for itself, as the target must get it. */
 struct launch_state {
 	sigset_t mask;
 	struct sigaction pipe, file_size, child; /* SIGPIPE, SIGXFSZ, SIGCHLD */
@@ -41,16 +41,15 @@ struct launch_state {
 	int timer_slack_ns;
 };
 /*
- * Remembers all of launch_state as it was.  From here on SIGPIPE and SIGXFSZ are ignored, as a
- * failed write tells, and SIGCHLD is not, as an ignored one would take the target's exit status
- * away.
+ * Saves all of launch_state.  From here on SIGPIPE and SIGXFSZ are ignored, as failed writes report
+ * the same.  SIGCHLD is not ignored: otherwise the target's exit status would be lost.
  */
 void launch_state_save(struct launch_state *state);
-/* Sets back the signal mask and the dispositions. */
+/* Restores the signal mask and the dispositions. */
 void launch_state_restore(const struct launch_state *state);
 /*
- * From here on we may have many files open and much memory locked, and are quick to empty the rings
- * on a busy machine, all as far as it is allowed.
+ * From here on we may open many files and lock much memory, and get a CPU quickly on a busy machine
+ * to empty the rings; all as far as it is allowed.
  */
 void launch_raise_ourselves(void);
 
@@ -69,7 +68,7 @@ struct target_cpu {
 
 struct target_process {
 	pid_t pid;
-	int fd; /* pidfd_open(2)'s, readable once it has ended; -1: it has */
+	int fd; /* from pidfd_open(2), readable once it has ended; -1: it has ended */
 	uint64_t attached_ns, first_cpu_ns, last_cpu_ns;
 	struct target_cpu first, last;
 };
@@ -77,7 +76,7 @@ struct target_process {
 struct target {
 	enum target_kind kind;
 	char *const *command;		  /* NULL-terminated argv; NULL: none */
-	const struct launch_state *state; /* that the command is to begin with */
+	const struct launch_state *state; /* which the command begins with */
 	const char *preload;		  /* LD_PRELOAD of the command, all of it; NULL: as it is */
 	const char *variable; /* "NAME=value" of its environment, whoever starts it; NULL: none */
 	const pid_t *pids;    /* [pid_count] of TARGET_PROCESSES */
@@ -85,9 +84,9 @@ struct target {
 
 	struct launch launch; /* of the command */
 	VEC(struct target_process) processes;
-	uint64_t ask_ns; /* when to ask next what they have used */
+	uint64_t ask_ns; /* when to ask next for their CPU time */
 	struct target_cpu machine_first, machine_last;
-	bool is_closed; /* the accounts are: machine_last holds */
+	bool is_closed; /* the accounts are closed: machine_last holds */
 	bool ended;
 	int wait_status;     /* if ended: of the command */
 	struct rusage usage; /* likewise: of the command and all its children waited for */
@@ -95,7 +94,7 @@ struct target {
 
 /*
  * Forks the command, which waits before its exec.  environment: NULL-terminated "NAME=value"s to
- * set in it, or NULL.  Finds the processes: ERROR_UNSUPPORTED for one that can't be attached to.
+ * set in it, or NULL.  Opens the processes: ERROR_UNSUPPORTED for one that cannot be attached to.
  */
 must_use struct error *target_start(struct target *t, char *const *environment);
 /*
@@ -106,23 +105,23 @@ must_use struct error *target_release(struct target *t);
 void target_cancel(struct target *t);
 /* Looks whether it has ended. */
 void target_look(struct target *t);
-/* What has been used is to be known up to now: sampling has stopped. */
+/* Sampling has stopped: reads the CPU time used up to now. */
 void target_close_accounts(struct target *t);
 /* A zeroed one is fine. */
 void target_deinit(struct target *t);
 
 /*
- * How much CPU time the target has used since its release, as the system accounts it: of a command
- * that has ended, with all children waited for; of the attached processes, without their children;
- * of the machine.
+ * The CPU time that the system accounts to the target since its release: of a command that has
+ * ended, with all children waited for; of attached processes, without their children; of the
+ * machine.
  */
 struct target_cpu target_cpu(const struct target *t);
 /* Of the attached processes, without their children, to the nanosecond while they live. */
 uint64_t target_processes_cpu_ns(const struct target *t);
 
 /*
- * Why a process that is there can't be attached to, in words: code is what perf_event_open said.
- * ERROR_UNSUPPORTED, with what would allow it.
+ * Why an existing process cannot be attached to: an ERROR_UNSUPPORTED with what would allow it.
+ * code is the errno of perf_event_open.
  */
 must_use struct error *target_refusal(pid_t pid, int code);
 

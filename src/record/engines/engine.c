@@ -1,5 +1,5 @@
 /*
- * Which engine records: perf events, or a preloaded library where these are refused.
+ * Chooses the engine: perf events, or a preloaded library where these are refused.
  */
 #include "record/engines/engine.h"
 
@@ -13,7 +13,7 @@
 #include "record/engines/preload/preload_wake.h"
 #include "record/events/event_ability.h"
 
-/* What to say of a failure, unless it says so itself. */
+/* The message for a failure, unless it has one. */
 static struct error *refusal_of(const struct target *target, struct error *cause)
 {
 	if (cause->kind == ERROR_UNSUPPORTED)
@@ -25,21 +25,24 @@ static struct error *refusal_of(const struct target *target, struct error *cause
 	return refusal;
 }
 
-/* As a policy refuses perf events: the kernel's, or a container's. */
+/* Whether a policy refuses perf events: the kernel's, or a container's. */
 static bool is_refusal(const struct error *err)
 {
 	return err->kind == ERROR_SYSTEM &&
 	       (err->code == EACCES || err->code == EPERM || err->code == ENOSYS);
 }
 
-/* Whether stacks may be cut that nothing but a library in the target could copy whole. */
+/* Whether stacks may be truncated that only a library in the target could copy whole. */
 static bool wants_library(const struct engine_setup *setup)
 {
 	return setup->options->engine == RECORDER_ENGINE_AUTO &&
 	       setup->target->kind == TARGET_COMMAND && exact_lacks();
 }
 
-/* The library for the target, and the environment that loads it; it is done without, too. */
+/*
+ * The library for the target, and the environment that loads it.  A failure only means to go
+ * without.
+ */
 static void prepare_library(struct engine_setup *setup, struct preload_variables *variables)
 {
 	struct error *err = preload_wake_open(setup->options->interval_ns, &setup->wake);
@@ -84,7 +87,7 @@ static struct error *open_perf(const struct engine_setup *given, struct engine *
 	return err;
 }
 
-/* Where the library can't be had either, what is said is how to allow perf events. */
+/* If the library fails too, the error says how to allow perf events. */
 static struct error *open_preload_instead(
 	const struct engine_setup *setup, struct error *cause, struct engine **engine)
 {
@@ -113,7 +116,7 @@ struct error *engine_open(const struct engine_setup *setup, struct engine **engi
 	err = open_perf(setup, engine);
 	if (!err)
 		return NULL;
-	/* The library samples time only, and knows of its own threads alone. */
+	/* The library samples only time, and knows only its own threads. */
 	if (setup->options->engine == RECORDER_ENGINE_AUTO && is_refusal(err) &&
 		setup->target->kind == TARGET_COMMAND && setup->options->counter_count == 0 &&
 		!setup->options->wakers && !setup->options->locks)

@@ -2,17 +2,18 @@
 #define SONDE_RECORD_ENGINES_ENGINE_H
 
 /*
- * An engine: where samples come from.  It finds the target's threads their time, takes their
- * registers and a piece of their stacks, and feeds a struct recording; how stacks are walked, named
- * and written is the same for all.
+ * An engine: where samples come from.  It samples the target's threads, takes their registers and a
+ * piece of their stacks, and feeds a struct recording.  How stacks are walked, named and written is
+ * the same for all engines.
  *
  * An engine is one file that ends in its table of calls; engine_open chooses.
  *
- * To add one: write engine_NAME.c, which ends in its engine_ops and a function that opens it.  It
- * hands samples to recording_take_clock and its like, what happens to processes and their code to
- * the process table, and counts in `counts` whatever it can't keep.  Add it to enum recorder_engine
- * (recorder.h), to engine_open with what is said where it is refused, to the choices of --engine
- * (cli/record_options.c), and to sonde-record(1) and sonde-capture(5), where its name is a fact.
+ * To add one: write a folder with engine_NAME.c, which ends in its engine_ops and a function that
+ * opens it.  It passes samples to recording_take_clock and the like, reports processes and their
+ * mappings to the process table, and counts in `counts` whatever it cannot keep.  Add it to enum
+ * recorder_engine (options.h), to engine_open with the message for a refusal, to the choices of
+ * --engine (cli/record_options.c), and to sonde-record(1) and sonde-capture(5), which list its
+ * name.
  */
 
 #include <poll.h>
@@ -30,23 +31,23 @@
 typedef VEC(struct pollfd) pollfd_vec;
 
 struct engine_counts {
-	uint64_t cpu_ns; /* that the target used, by the engine's own clocks; UINT64_MAX: unknown */
-	uint64_t asked_ns;   /* when they were asked for it: perhaps some time ago */
+	uint64_t cpu_ns;     /* of the target, by the engine's own clocks; UINT64_MAX: unknown */
+	uint64_t asked_ns;   /* when the clocks were read, perhaps some time ago */
 	uint64_t lost;	     /* samples */
-	uint64_t lost_rests; /* of stacks, that could not be copied with their samples */
-	uint64_t thinned;    /* samples that others of their thread stand for, as it fell behind */
-	uint64_t stolen_ns;  /* that sampling took from the target, by the setup's price */
-	bool rate_changed;   /* at some time, for whatever reason */
-	bool kernel;	     /* whether code in the kernel is sampled */
-	bool by_use; /* samples weigh the CPU time that was used, not the interval; cpu_ns in all */
-	uint64_t broken_records;	   /* of the preloaded library, that were none */
-	uint32_t refused_threads;	   /* that it had no room for */
-	uint32_t sealed_threads;	   /* that it had to leave, as seccomp holds for them */
-	uint64_t stray_ns[CAPTURE_STRAYS]; /* that went by where it was not, if that was seen */
+	uint64_t lost_rests; /* rests of stacks that could not be copied at their samples */
+	uint64_t thinned; /* samples dropped, as the recorder fell behind; others stand for them */
+	uint64_t stolen_ns; /* that sampling cost the target, by the setup's price */
+	bool rate_changed;  /* at some time, for any reason */
+	bool kernel;	    /* kernel code is sampled */
+	bool by_use; /* samples weigh the CPU time that was used, not the interval; in all cpu_ns */
+	uint64_t broken_records;	   /* invalid records of the preloaded library */
+	uint32_t refused_threads;	   /* threads that it had no room for */
+	uint32_t sealed_threads;	   /* threads that it had to leave, because of seccomp */
+	uint64_t stray_ns[CAPTURE_STRAYS]; /* CPU time seen where the library was not */
 	uint32_t left_out;		   /* threads of attached processes that are not sampled */
-	/* Of the events beside time. */
+	/* Of the events other than time. */
 	struct {
-		uint64_t events; /* that there were; UINT64_MAX: not known */
+		uint64_t events; /* that happened; UINT64_MAX: unknown */
 		uint64_t lost;	 /* samples of them */
 	} counters[CAPTURE_METRIC_MAX];
 };
@@ -57,30 +58,33 @@ struct engine_ops {
 	const char *name; /* "snapshot" */
 	/* Adds the descriptors that become readable when there is work. */
 	void (*poll_fds)(struct engine *e, pollfd_vec *fds);
-	/* Takes all that there is now, or what can be taken until the time of stop_at. */
+	/*
+	 * Takes all samples and reports that are there now, or what can be taken until the time of
+	 * stop_at.
+	 */
 	void (*drain)(struct engine *e);
 	/*
-	 * No sample is to be taken after that time, by clock_monotonic_ns, however busy we are.
-	 * NULL: it is enough to call stop then.
+	 * Take no sample after that time, by clock_monotonic_ns, however busy the recorder is.
+	 * NULL: calling stop then is enough.
 	 */
 	void (*stop_at)(struct engine *e, uint64_t time_ns);
-	/* How long it may be until the next drain, if no descriptor tells. */
+	/* How long the next drain may wait, if no descriptor becomes readable. */
 	uint64_t (*wait_ns)(struct engine *e);
-	/* Called every tenth of a second: looks whether things are as they should be. */
+	/* Called every tenth of a second, for checks and upkeep. */
 	void (*watch)(struct engine *e);
-	/* Takes samples at the rate that was asked for, halved so many times. */
+	/* Samples at the requested rate, halved so many times. */
 	void (*slow_down)(struct engine *e, uint32_t halvings);
 	void (*stop)(struct engine *e);
 	/* While the target lives, and after its end. */
 	void (*counts)(struct engine *e, struct engine_counts *counts);
-	/* Whether the kernel had ended the sampling of a target that went on at that time. */
+	/* Whether the kernel had ended the sampling while the target still ran, at alive_ns. */
 	bool (*has_ended)(struct engine *e, uint64_t alive_ns);
 	void (*close)(struct engine *e);
 };
 
 struct engine {
 	const struct engine_ops *ops;
-	bool has_real_clock; /* it tells of time off the CPU */
+	bool has_real_clock; /* it records time off the CPU */
 };
 
 /* How often the rate can be halved, if there is a limit to the overhead. */
@@ -92,19 +96,19 @@ struct engine_setup {
 	const struct recorder_options *options;
 	struct recording *recording;
 	struct target *target;
-	struct budget_price price; /* of a sample; zero: not known */
-	struct preload_wake *wake; /* the library, dormant in the target; NULL: it is not there */
+	struct budget_price price; /* of a sample; zero: unknown */
+	struct preload_wake *wake; /* the library, dormant in the target; NULL: without it */
 };
 
 /*
- * Starts the target, held before its first instruction if it is launched, and opens an engine on
- * it. On failure the target is gone: ERROR_UNSUPPORTED with what would allow it.
+ * Starts the target, held before its exec if it is launched, and opens an engine on it.  On failure
+ * the target is gone; ERROR_UNSUPPORTED says what would allow it.
  */
 must_use struct error *engine_open(const struct engine_setup *setup, struct engine **engine);
 
-/* The engines.  The target has been started (wake is the engine's, if that opens), */
+/* The engines.  engine_perf_open needs a started target; on success it owns setup->wake. */
 must_use struct error *engine_perf_open(const struct engine_setup *setup, struct engine **engine);
-/* or is started, with an environment of its own. */
+/* engine_preload_open starts the target, with an environment of its own. */
 must_use struct error *engine_preload_open(
 	const struct engine_setup *setup, struct engine **engine);
 

@@ -1,17 +1,20 @@
 /*
- * Changing up is for the samples to find out, quickly, as a storm fills the ring; changing down for
- * the clock, as there may be no samples.  Between the two thresholds lies a factor of 16, twice
- * what a change makes, so that a steady rate has one gear.
+ * Samples trigger a change up, quickly, as a storm fills the ring.  The clock triggers a change
+ * down, as there may be no samples.  The two thresholds differ by a factor of 16, twice that of a
+ * change, so that a steady rate keeps its gear.
  */
 #include "record/events/counter_pace.h"
 
 #include "base/clock.h"
 
-/* Each gear's period is about so many times that of the one below. */
+/* Each gear's period is about so many times that of the gear below. */
 #define GEAR_RATIO 8
-/* So many samples tell a rate. */
+/* So many samples give a rate. */
 #define WINDOW_SAMPLES 16
-/* So long tells that there are few, as after the burst that every program begins with. */
+/*
+ * After so long it is certain that samples are few, as after the burst at the start of every
+ * program.
+ */
 #define WINDOW_NS (SECOND_NS / 25)
 
 uint64_t counter_gear_period(uint32_t gear)
@@ -47,7 +50,7 @@ bool counter_pace_sample(struct counter_pace *p, uint64_t time_ns)
 		p->window_ns = time_ns;
 	if (++p->samples < WINDOW_SAMPLES)
 		return false;
-	/* A storm goes to where it belongs at once. */
+	/* In a storm it goes to the right gear at once. */
 	while (gear + 1 < COUNTER_GEARS && is_above(p, time_ns, most_hz)) {
 		most_hz *= GEAR_RATIO;
 		gear++;

@@ -21,14 +21,14 @@ must_use struct error *ability_refusal_machine(const struct error *cause);
 enum event_verdict {
 	EVENT_POSSIBLE,
 	EVENT_FORBIDDEN, /* to us */
-	EVENT_ABSENT,	 /* not on this machine */
+	EVENT_ABSENT,	 /* this machine does not count it */
 };
 
 enum event_verdict event_try(const struct event_spec *spec);
-/* Of an event that has a name. */
+/* The same of an event that has a name. */
 enum event_verdict event_try_name(const struct event_name *name);
 
-/* Whether the processor's counters can be had: EVENT_ABSENT as in most virtual machines. */
+/* Whether the processor's counters are available: EVENT_ABSENT as in most virtual machines. */
 enum event_verdict event_try_hardware(void);
 
 /*

@@ -99,7 +99,7 @@ static const char *const access_names[PERF_COUNT_HW_CACHE_OP_MAX][2] = {
 	{"prefetches", "prefetch-misses"},
 };
 
-/* The i-th event of the caches; false: there are only *count. */
+/* The i-th cache event; false: there are only *count. */
 static bool cache_event(size_t i, struct event_name *event, size_t *count)
 {
 	size_t n = 0;
@@ -221,7 +221,7 @@ const struct perf_counter *event_list_counters(const struct event_list *list)
 	return counters;
 }
 
-/* Takes what stands before the next `end` off the start of rest, and the `end` too. */
+/* Removes the part before the next `end` from the start of rest, and the `end` too. */
 static struct str take_until(struct str *rest, char end)
 {
 	const char *at = rest->size ? memchr(rest->data, end, rest->size) : NULL;
@@ -317,7 +317,7 @@ static bool read_number(const char *path, uint64_t *number)
 	return size > 0 && parse_number((struct str){text, (size_t)size}, 10, number);
 }
 
-/* GROUP:NAME, each of which is one name in tracefs and no path. */
+/* GROUP:NAME, where each is a name in tracefs and not a path. */
 static bool is_tracepoint(struct str name)
 {
 	struct str second = name, first = take_until(&second, ':');
@@ -354,7 +354,7 @@ static struct error *find_tracepoint(struct event_spec *spec)
 	return NULL;
 }
 
-/* What is always counted, under the names that perf has for it. */
+/* What is always counted, by the names that perf has for it. */
 static bool is_time(struct str name)
 {
 	static const char *const names[] = {

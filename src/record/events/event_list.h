@@ -42,11 +42,11 @@ enum event_kind {
 struct event_name {
 	char name[EVENT_NAME_MAX];
 	const char *alias; /* or NULL */
-	const char *help;  /* what is counted; NULL where the name says it */
+	const char *help;  /* what is counted; NULL if the name says it */
 	enum event_kind kind;
 	uint32_t type;	 /* PERF_TYPE_… */
 	uint64_t config; /* PERF_COUNT_… */
-	bool in_kernel;	 /* happens in kernel code only: takes the right to sample there */
+	bool in_kernel;	 /* happens only in kernel code: needs the right to sample it */
 	bool is_rare;	 /* does not happen on most machines */
 };
 
@@ -54,14 +54,14 @@ struct event_name {
 size_t event_name_count(void);
 /* The i-th, i < event_name_count(). */
 struct event_name event_name_at(size_t i);
-/* The event of that name or alias, in whatever case; false: there is none. */
+/* The event of that name or alias, ignoring case; false: there is none. */
 bool event_name_find(struct str name, struct event_name *event);
-/* The nearest of all names, NULL: none is near.  Lives for ever or in scratch. */
+/* The nearest name; NULL: none is near.  Static, or in scratch. */
 const char *event_name_nearest(struct str name, struct event_name *scratch);
 
 /* ---- lists ---- */
 
-/* Samples a second of an event, where nothing else is asked for. */
+/* Samples a second of an event, by default. */
 #define EVENT_FREQUENCY_DEFAULT 1000u
 
 struct event_spec {
@@ -72,7 +72,7 @@ struct event_spec {
 	bool in_kernel;	 /* happens in kernel code only */
 	/* One of the two is 0. */
 	uint64_t period;       /* a sample after so many of them */
-	uint64_t frequency_hz; /* as many between samples as come to this rate */
+	uint64_t frequency_hz; /* as many between samples as give this rate */
 };
 
 struct event_list {
@@ -84,9 +84,9 @@ struct event_list {
 void event_list_deinit(struct event_list *list);
 
 /*
- * Adds what text names.  Fails with ERROR_USAGE for what is no event, or is named twice with
- * different periods, and with ERROR_UNSUPPORTED where a tracepoint's number cannot be read.  The
- * list then has the events before that one.
+ * Adds the events that text names.  ERROR_USAGE: an unknown event, or one named twice with
+ * different periods.  ERROR_UNSUPPORTED: a tracepoint's number cannot be read.  The list then has
+ * the events before that one.
  */
 must_use struct error *event_list_add(struct event_list *list, const char *text);
 
@@ -94,8 +94,8 @@ must_use struct error *event_list_add(struct event_list *list, const char *text)
 const struct perf_counter *event_list_counters(const struct event_list *list);
 
 /*
- * Where the kernel tells about tracepoints, "/sys/kernel/tracing/events" or where it is mounted
- * otherwise; NULL: not readable.  Static.
+ * The directory of tracepoints, "/sys/kernel/tracing/events" or where else tracefs is mounted;
+ * NULL: not readable.  Static.
  */
 const char *event_tracepoint_directory(void);
 

@@ -2,10 +2,10 @@
  * Attributes of perf events.
  *
  * The clock is cpu-clock with a fixed period: an hrtimer, so it needs no hardware counters, and its
- * count is the CPU time of the target to the nanosecond.  What can be had differs with the kernel's
- * age and with who asks, so attributes are dropped one by one while the kernel refuses.
+ * count is the CPU time of the target to the nanosecond.  What the kernel grants depends on its
+ * version and our privileges, so attributes are dropped one by one while it refuses.
  *
- * All events have PERF_SAMPLE_IDENTIFIER: several write into one ring, and it tells which.
+ * All events have PERF_SAMPLE_IDENTIFIER, as several write into one ring.
  */
 #include "record/events/perf_attr.h"
 
@@ -19,7 +19,7 @@
 #include "record/events/counter_pace.h"
 #include "record/events/perf_record.h"
 
-/* Between the samples of the event that is only tried. */
+/* The period of an event that is only tried. */
 #define TRIED_PERIOD_NS 1000001
 
 static void attr_init(
@@ -58,7 +58,7 @@ void perf_attr_tracepoint(struct perf_event_attr *attr, const struct perf_grant 
 	attr->wakeup_watermark = wake_bytes;
 }
 
-/* Samples of it, with registers, stack, and the kernel's frames if there may be. */
+/* Samples with registers, stack, and kernel frames if granted. */
 static void attr_sample(
 	struct perf_event_attr *attr, const struct perf_grant *grant, uint32_t stack_bytes)
 {
@@ -97,9 +97,9 @@ void perf_attr_switch(struct perf_event_attr *attr, const struct perf_grant *gra
 }
 
 /*
- * With PERF_SAMPLE_PERIOD the kernel samples a software event each time, whatever its period is;
- * and a frequency goes by timer ticks, and threads that sleep see none.  So there are no CPU
- * and period in these samples, but an address and a stream, of no meaning, in their places.
+ * With PERF_SAMPLE_PERIOD the kernel samples a software event each time, whatever its period; and a
+ * frequency depends on timer ticks, which sleeping threads do not get.  So these samples have no
+ * CPU and period, but a meaningless address and stream id in their places.
  */
 void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_grant *grant,
 	uint32_t stack_bytes, uint64_t period)
@@ -138,7 +138,10 @@ void perf_attr_counter(struct perf_event_attr *attr, const struct perf_grant *gr
 	attr->type = counter->type;
 	attr->config1 = counter->config1;
 	attr->config2 = counter->config2;
-	/* More events than the processor has counters take turns: these tell for how long. */
+	/*
+	 * If there are more events than counters in the processor, they take turns; these fields
+	 * say for how long.
+	 */
 	attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (perf_counter_is_software(counter))
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
@@ -167,7 +170,7 @@ static int try_open(struct perf_event_attr *attr, pid_t pid)
 
 /*
  * Drops the newest or most privileged thing that the kernel may have refused with code.  False:
- * there is nothing left to drop.
+ * nothing is left to drop.
  */
 static bool grant_reduce(struct perf_grant *grant, int code)
 {

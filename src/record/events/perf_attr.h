@@ -2,9 +2,9 @@
 #define SONDE_RECORD_EVENTS_PERF_ATTR_H
 
 /*
- * The attributes of the perf events that a recording opens, perf_event_open(2), and what of them
- * the kernel grants.  What is in the records follows from here; perf_record.c is the other half of
- * that agreement.
+ * The attributes of the perf events that a recording opens, perf_event_open(2), and what the kernel
+ * grants of them.  They determine what the records hold; perf_record.h is the other half of that
+ * agreement.
  */
 
 #include <linux/perf_event.h>
@@ -20,52 +20,53 @@ struct perf_clock {
 	uint32_t stack_bytes;
 };
 
-/* An event that is counted and sampled beside time. */
+/* An event other than time that is counted and sampled. */
 struct perf_counter {
-	struct str name, unit; /* of its metric; they must live as long as the recording */
+	struct str name, unit; /* of its metric; must live as long as the recording */
 	uint32_t type;	       /* PERF_TYPE_… */
 	uint64_t config, config1, config2;
-	uint64_t period; /* a sample after so many; 0: as many as come to frequency_hz */
+	uint64_t period; /* a sample after so many; 0: at frequency_hz */
 	uint64_t frequency_hz;
 };
 
 /*
- * Whether the kernel counts the event itself.  It then has no say in its period: a frequency is
- * kept by the choice among COUNTER_GEARS events of fixed periods (see counter_pace.h), and samples
- * do not tell their period, as the kernel would then sample every single event.
+ * Whether the kernel counts the event itself.  Then the kernel does not choose its period: a
+ * frequency is kept by choosing among COUNTER_GEARS events with fixed periods (see counter_pace.h).
+ * Samples do not include their period, as the kernel would then sample every single event.
  */
 bool perf_counter_is_software(const struct perf_counter *counter);
-/* Of how many events, one running at a time, the counter is made. */
+/* How many events the counter is made of; one runs at a time. */
 uint32_t perf_counter_gears(const struct perf_counter *counter);
 /* The period in a gear; 0: the kernel chooses it. */
 uint64_t perf_counter_period(const struct perf_counter *counter, uint32_t gear);
 
 /* What the kernel granted. */
 struct perf_grant {
-	bool kernel;	      /* samples in the kernel, with its frames */
-	bool build_id;	      /* maps come with build-ids */
+	bool kernel;	      /* kernel code is sampled, with its frames */
+	bool build_id;	      /* mappings come with build IDs */
 	bool lost_counts;     /* PERF_FORMAT_LOST */
 	uint32_t stack_bytes; /* of user stack in a sample, at most */
-	size_t ring_bytes;    /* of samples, each CPU */
+	size_t ring_bytes;    /* for samples, on each CPU */
 };
 
-/* Owns a ring of others' records, and has none itself; it wakes us at wake_bytes. */
+/* Owns a ring for other events' records, and has none itself; wakes us at wake_bytes. */
 void perf_attr_anchor(
 	struct perf_event_attr *attr, const struct perf_grant *grant, uint32_t wake_bytes);
-/* Stopped. */
+/* Disabled. */
 void perf_attr_clock(struct perf_event_attr *attr, const struct perf_grant *grant,
 	const struct perf_clock *clock);
 /* Maps, names, forks and exits. */
 void perf_attr_track(struct perf_event_attr *attr, const struct perf_grant *grant);
-/* The tracepoint of that number, with its data, into a ring of its own; it wakes us as an anchor.
+/*
+ * The tracepoint of that number, with its data, into a ring of its own; wakes us as an anchor does.
  */
 void perf_attr_tracepoint(struct perf_event_attr *attr, const struct perf_grant *grant, uint64_t id,
 	uint32_t wake_bytes);
 /* When tasks leave their CPU and come back to it. */
 void perf_attr_switch(struct perf_event_attr *attr, const struct perf_grant *grant);
 /*
- * A sample each `period` times that a task leaves a CPU, without a period in it; takes
- * grant->kernel.  Stopped.
+ * A sample each `period` times that a task leaves a CPU, without a period in it; needs
+ * grant->kernel.  Disabled.
  */
 void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_grant *grant,
 	uint32_t stack_bytes, uint64_t period);
@@ -73,15 +74,18 @@ void perf_attr_switch_stack(struct perf_event_attr *attr, const struct perf_gran
 void perf_attr_counter(struct perf_event_attr *attr, const struct perf_grant *grant,
 	const struct perf_counter *counter, uint32_t gear, uint32_t stack_bytes);
 
-/* perf_event_open; cpu -1: any, pid 0: ourselves, -1: everybody. The fd, or -1 and errno. */
+/*
+ * perf_event_open.  cpu -1: any; pid 0: ourselves, -1: all tasks.  Returns the descriptor, or -1
+ * and errno.
+ */
 int perf_attr_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 /*
- * Finds out by trying what the kernel grants on that task, beginning with what *grant has. 0, or
+ * Finds out by trying what the kernel grants on that task, starting with what *grant has.  0, or
  * the errno of the last refusal.
  */
 int perf_grant_probe(struct perf_grant *grant, pid_t pid);
 
-/* One event on ourselves, or on any process, to try what is allowed: 0, or the errno. */
+/* Tries to open an event on ourselves, or on any process: 0, or the errno. */
 int perf_attr_try(uint32_t type, uint64_t config, bool kernel, bool any_process);
 /* kernel.perf_event_paranoid, or INT32_MIN. */
 int perf_event_paranoid(void);

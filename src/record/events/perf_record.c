@@ -1,6 +1,6 @@
 /*
  * The records that our own events leave in their rings: perf_event_open(2), "MMAP layout".  They
- * are decoded as those of files are, by the layout that our attributes give them.
+ * are decoded as those in files are, by the layout that our attributes give them.
  */
 #include "record/events/perf_record.h"
 
@@ -50,7 +50,7 @@ static void take_chain(const struct perfstream_words *chain, struct perf_sample 
 	}
 }
 
-/* period: NULL: it is in the record. */
+/* period NULL: it is in the record. */
 static bool read_sample(const struct perf_event_header *header, bool has_chain,
 	const uint64_t *period, struct perf_sample *sample)
 {
@@ -80,7 +80,7 @@ static bool read_sample(const struct perf_event_header *header, bool has_chain,
 	};
 	if (fields.chain.count > 0)
 		take_chain(&fields.chain, sample);
-	/* 32-bit code has other registers and another unwinding: its frames are not known. */
+	/* 32-bit code has other registers and unwind rules: its frames are unknown. */
 	if (fields.regs.count > 0)
 		perfstream_regs(arch_here(), arch_here()->perf_mask, sample->in_kernel,
 			&fields.regs, &sample->regs);
@@ -102,7 +102,7 @@ bool perf_record_sample_of_period(const struct perf_event_header *header, bool h
 /* Of a sample: header, id, ip, pid and tid, time, CPU, period. */
 #define AFTER_PERIOD 56
 
-/* Where the size of the copy of the stack stands. */
+/* Offset of the size of the copy of the stack. */
 static size_t room_offset(const struct perf_event_header *header, bool has_chain)
 {
 	size_t at = AFTER_PERIOD;

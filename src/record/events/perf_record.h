@@ -2,9 +2,8 @@
 #define SONDE_RECORD_EVENTS_PERF_RECORD_H
 
 /*
- * The records in a ring buffer.  What is in them follows from the attributes that perf_event.c
- * opens its events with; this is the other half of that agreement.  How they are decoded is
- * perfstream/record.h's business.
+ * The records in a ring buffer.  Their layout follows from the attributes of our events
+ * (perf_attr.h); this is the other half of that agreement.  perfstream/record.h decodes them.
  */
 
 #include <linux/perf_event.h>
@@ -15,7 +14,7 @@
 #include "perfstream/record.h"
 #include "unwind/walk.h"
 
-/* sample_type of the events that do not sample: it is the trailer of all records but samples. */
+/* sample_type of the events that do not sample: the trailer of all records except samples. */
 #define PERF_RECORD_OTHER_FIELDS (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 /* sample_type of the events that sample; PERF_SAMPLE_CALLCHAIN is added for kernel frames. */
 #define PERF_RECORD_SAMPLE_FIELDS                                                                  \
@@ -25,18 +24,18 @@
 #define PERF_RECORD_WAKING_FIELDS (PERF_RECORD_OTHER_FIELDS | PERF_SAMPLE_IP | PERF_SAMPLE_RAW)
 
 uint64_t perf_record_time_ns(const struct perf_event_header *header);
-/* The same record for the decoders of perfstream/record.h; lives as long as it does. */
+/* The same record for the decoders of perfstream/record.h; valid as long as the header is. */
 struct perfstream_record perf_record_of(const struct perf_event_header *header);
 
 struct perf_sample {
-	uint64_t event_id; /* of the event that it is of */
+	uint64_t event_id; /* of its event */
 	uint64_t ip, time_ns, period;
 	int64_t pid, tid;
-	uint32_t cpu; /* that it was taken on */
+	uint32_t cpu; /* where it was taken */
 	bool in_kernel;
 	const uint64_t *kernel_chain; /* addresses, innermost first; in the record */
 	size_t kernel_count;
-	bool has_user; /* whether regs and stack are there */
+	bool has_user; /* regs and stack are valid */
 	struct unwind_regs regs;
 	const uint8_t *stack; /* the bytes from the stack pointer on; in the record */
 	size_t stack_size;
@@ -45,22 +44,22 @@ struct perf_sample {
 /* has_chain: whether the event was opened with PERF_SAMPLE_CALLCHAIN.  False: malformed. */
 bool perf_record_sample(
 	const struct perf_event_header *header, bool has_chain, struct perf_sample *sample);
-/* The same of an event without PERF_SAMPLE_PERIOD; the sample's period is then that given. */
+/* The same for an event without PERF_SAMPLE_PERIOD; the sample gets the given period. */
 bool perf_record_sample_of_period(const struct perf_event_header *header, bool has_chain,
 	uint64_t period, struct perf_sample *sample);
 /*
- * The part of a sample with a period and a copy of the stack, the last thing in it, that the kernel
- * left unused: size bytes just before the last word.
+ * The unused part of the copy of the stack, which is the last thing in a sample with a period: size
+ * bytes just before the last word.
  */
 struct perf_record_spare {
-	size_t size;	/* 0: there is none, or the record is not of that kind */
-	size_t room_at; /* where in the record the size of the copy stands */
+	size_t size;	/* 0: none, or not such a record */
+	size_t room_at; /* offset in the record of the size of the copy */
 };
 struct perf_record_spare perf_record_spare(const struct perf_event_header *header, bool has_chain);
 /* Copies a record without its spare part. */
 void perf_record_copy(
 	void *to, const struct perf_event_header *header, struct perf_record_spare spare);
-/* The event that a sample is of. */
+/* The id of a sample's event. */
 uint64_t perf_record_event_id(const struct perf_event_header *header);
 
 /* SWITCH and SWITCH_CPU_WIDE. */
@@ -68,8 +67,8 @@ struct perf_switch {
 	uint64_t event_id; /* of the event that reported it */
 	int64_t pid, tid;
 	uint64_t time_ns;
-	bool out;	/* left its CPU, rather than came back */
-	bool preempted; /* out, though it could have run on */
+	bool out;	/* left its CPU; else came back */
+	bool preempted; /* out, although it could have run on */
 };
 void perf_record_switch(const struct perf_event_header *header, struct perf_switch *s);
 

@@ -1,7 +1,7 @@
 /*
- * Rewriting a finished capture file.  It is read piece by piece and written to a new file in the
- * same folder, which then takes its name; memory does not grow with the file but for the table of
- * distinct addresses.  Whatever goes wrong, the file stays as it was.
+ * Rewrites a finished capture file.  It is read piece by piece and written to a new file in the
+ * same folder, which is then renamed over it.  Only the tables of distinct frames and nodes grow
+ * with the file.  Whatever fails, the file stays as it was.
  */
 #include "record/file/capture_compact.h"
 
@@ -18,7 +18,9 @@
 
 enum {
 	COMPACT_LEVEL = 5,
-	/* Below this there is little to gain, above it takes too long for the end of a recording.
+	/*
+	 * Below the first there is little to gain; above the second it takes too long for the end
+	 * of a recording.
 	 */
 	COMPACT_SIZE_MIN = 8 << 10,
 	COMPACT_SIZE_MAX = 64 << 20,
@@ -31,12 +33,12 @@ struct compactor {
 	struct capture_unpacker *unpacker;
 	struct capture_scan scan;
 	struct capture_stacks stacks;
-	/* By the ids in the file that is read; of frames the encoder's handle, once used. */
+	/* By their ids in the old file; a frame's handle in the encoder, once used. */
 	VEC(struct capture_frame) frames;
 	VEC(uint32_t) handles;
 	const uint8_t *fates; /* [fate_count] enum capture_fate, by node; NULL: all are kept */
 	size_t fate_count;
-	VEC(uint32_t) nodes; /* the new numbers, but of those left out */
+	VEC(uint32_t) nodes; /* new numbers; 0: removed */
 	uint32_t nodes_kept;
 	uint8_t *piece;
 	size_t piece_capacity;
@@ -93,7 +95,7 @@ static bool compact_stacks(struct compactor *c, struct cursor *payload)
 	return true;
 }
 
-/* The node's new number; 0 where it is not kept. */
+/* The node's new number; 0: not kept. */
 static uint32_t kept_node(const struct compactor *c, uint32_t node)
 {
 	bool is_kept = fate_of(c, node) == CAPTURE_KEEPS && node < c->nodes.count;
@@ -160,7 +162,7 @@ static bool compact_chunk(struct compactor *c, const struct capture_chunk *chunk
 	return !capture_batch_is_full(&c->batch) || capture_batch_write(&c->batch);
 }
 
-/* Keeps what of the piece is not scanned yet and reads on behind it. */
+/* Moves the unscanned part of the piece to its start and reads on. */
 static bool piece_refill(struct compactor *c)
 {
 	struct capture_scan *s = &c->scan;
@@ -180,7 +182,7 @@ static bool piece_refill(struct compactor *c)
 	return got > 0;
 }
 
-/* All chunks that are whole in the present piece. */
+/* Rewrites all whole chunks in the piece. */
 static bool compact_piece(struct compactor *c)
 {
 	struct capture_chunk chunk;
@@ -193,7 +195,7 @@ static bool compact_piece(struct compactor *c)
 	}
 	if (c->scan.damaged_places || c->scan.missing_chunks)
 		return false;
-	c->scan = before; /* a chunk that is not all here is looked at again after the refill */
+	c->scan = before; /* an incomplete chunk is scanned again after the refill */
 	return true;
 }
 
@@ -219,7 +221,7 @@ bool capture_can_compact(const struct capture_output *o)
 	return fstatvfs(o->fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize > 2 * o->size;
 }
 
-/* The new file gets the old one's name once its bytes are on the disk. */
+/* Renames the new file over the old one once its bytes are on the disk. */
 static bool replace(struct capture_output *in, struct capture_output *out)
 {
 	if (fdatasync(out->fd) < 0 || !capture_output_is_in_place(in))
@@ -239,7 +241,7 @@ static void compactor_deinit(struct compactor *c)
 	free(c->piece);
 }
 
-/* fates: of compactor.fates, or NULL, and then only to a smaller file. */
+/* fates: as in struct compactor.  If NULL, only replaces the file by a smaller one. */
 static bool rewrite(struct capture_output *o, const uint8_t *fates, size_t fate_count)
 {
 	struct compactor c = {.in = o, .fates = fates, .fate_count = fate_count};

@@ -1,5 +1,6 @@
 /*
- * The file that a recording is written to.  See capture_output.h.
+ * The output of a capture file.  A copy to another file uses sendfile(2); writes block the signals
+ * that they may cause and take them away.
  */
 #include "record/file/capture_output.h"
 
@@ -16,7 +17,7 @@
 
 #include "base/alloc.h"
 
-/* Anything that is no regular file: written to if that makes sense. */
+/* Opens an existing file that is not a regular one, if writing to it makes sense. */
 static struct error *open_existing(struct capture_output *o, mode_t mode)
 {
 	if (S_ISDIR(mode))
@@ -27,7 +28,7 @@ static struct error *open_existing(struct capture_output *o, mode_t mode)
 			o->path);
 	if (!S_ISCHR(mode) && !S_ISFIFO(mode))
 		return error_new(ERROR_USAGE, "cannot write %s: not a regular file", o->path);
-	/* Not blocking, or the open of a pipe would wait for a reader. */
+	/* Non-blocking, or opening a pipe would wait for a reader. */
 	o->fd = open(o->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (o->fd < 0)
 		return error_system(errno, "cannot write %s", o->path);
@@ -163,7 +164,7 @@ bool capture_output_is_in_place(const struct capture_output *o)
 	       st.st_ino == o->inode;
 }
 
-/* All bytes of a file without a name, in a new one at its old path. */
+/* Copies all bytes of a removed file to a new one at its old path. */
 static struct error *make_again(struct capture_output *o)
 {
 	struct capture_output again = {.fd = -1, .path = o->path};

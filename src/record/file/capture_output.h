@@ -2,10 +2,10 @@
 #define SONDE_RECORD_FILE_CAPTURE_OUTPUT_H
 
 /*
- * Where a capture file's bytes go.  Every write is all or nothing where that is possible (a regular
- * file is cut back to its last whole chunk), the first failure is remembered and ends all writing.
- * SIGXFSZ and SIGPIPE that our own writes cause are swallowed; nobody's signal dispositions change,
- * since a child that is forked later would inherit them.
+ * The output of a capture file's bytes.  Each write is all or nothing if that is possible (a
+ * regular file is truncated to its last whole chunk).  The first failure is remembered and ends all
+ * writing.  SIGXFSZ and SIGPIPE that our own writes cause are discarded, without changing signal
+ * dispositions, which a later child would inherit.
  */
 
 #include <stdbool.h>
@@ -19,8 +19,8 @@ struct capture_output {
 	int fd;
 	char *path; /* "-": standard output */
 	bool is_regular;
-	bool kept_old; /* what was at path before is now at PATH.old */
-	dev_t device;  /* of the file that was made */
+	bool kept_old; /* the file that was at path before is now at PATH.old */
+	dev_t device;  /* of the new file */
 	ino_t inode;
 	uint64_t size; /* bytes written */
 	int failure;   /* errno of the first write that failed, 0: none */
@@ -28,32 +28,35 @@ struct capture_output {
 
 /*
  * Opens path for a new recording.  An existing regular file is renamed to PATH.old; the new one is
- * made with O_EXCL and O_NOFOLLOW, mode 0600.  Character devices and pipes are written to as they
- * are; directories, symbolic links and the rest are refused.
+ * made with O_EXCL and O_NOFOLLOW, mode 0600.  Character devices and pipes are written as they are;
+ * directories, symbolic links and others are refused.
  */
 must_use struct error *capture_output_open(struct capture_output *o, const char *path);
-/* The same for a copy of another one, which is a regular file and stays as it is. */
+/*
+ * The same, starting with a copy of another output, which must be a regular file and does not
+ * change.
+ */
 must_use struct error *capture_output_copy(
 	struct capture_output *o, const char *path, const struct capture_output *from);
-/* Closes; what close says last (a network file system's full disk) counts as a failed write. */
+/*
+ * Closes.  An error of close (as of a full disk on a network file system) counts as a failed write.
+ */
 void capture_output_close(struct capture_output *o);
 void capture_output_deinit(struct capture_output *o);
-/* Removes the file and puts back the old one; to be called before closing. */
+/* Removes the file and restores the old one.  Call it before closing. */
 void capture_output_remove(struct capture_output *o);
 
-/* False if it, or a write before it, failed. */
+/* False: this or an earlier write has failed. */
 bool capture_output_write(struct capture_output *o, struct str bytes);
-/* The same for struct capture_batch; context is the struct capture_output. */
+/* The same as a callback for struct capture_batch; context is the struct capture_output. */
 bool capture_output_put(void *context, struct str bytes);
-/* As capture_output_write, even after a failure: a small chunk may fit where a large one did not.
- */
+/* The same, even after a failure: a small chunk may fit where a large one did not. */
 bool capture_output_write_anyway(struct capture_output *o, struct str bytes);
-/* Whether the path still leads to the file that was made. */
+/* Whether the new file is still at its path. */
 bool capture_output_is_in_place(const struct capture_output *o);
 /*
- * At the end: sees to it that the path leads to what was written.  A file that somebody removed is
- * made anew; one that was moved stays where it is, which is an error, as the caller's path is
- * wrong.
+ * At the end: makes sure that the written file is at its path.  A removed file is made again.  A
+ * moved one stays where it is, which is an error, as the caller's path is wrong.
  */
 must_use struct error *capture_output_settle(struct capture_output *o);
 

@@ -30,7 +30,7 @@ static const uint64_t sync_interval_ns = 5000000000u;
 struct capture_sync {
 	int fd;
 	uint64_t last_ns;
-	bool running, refused; /* the thread; that there can be none */
+	bool running, refused; /* the thread runs; it could not be started */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -66,7 +66,7 @@ static void *sync_main(void *argument)
 	return NULL;
 }
 
-/* The thread takes no signals: they are the recorder's. */
+/* The thread takes no signals: they are for the recorder. */
 static void sync_start(struct capture_sync *s)
 {
 	sigset_t all, before;
@@ -116,8 +116,8 @@ enum {
 };
 
 /*
- * Callers look in every 100 ms, more or less: with a little less here, each visit writes, and what
- * a kill -9 takes is never older than two visits.
+ * Callers flush every 100 ms, more or less.  With a little less here, each flush writes, and a kill
+ * -9 loses at most what came since the flush before the last.
  */
 static const uint64_t write_interval_ns = 80000000;
 
@@ -128,7 +128,7 @@ struct capture_writer {
 	uint32_t metric_count;
 	uint64_t last_write_ns;
 	uint64_t samples, dropped;
-	/* As they are in the file, or 0. */
+	/* Their values in the file, or 0. */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 	uint64_t metric_lost[CAPTURE_METRIC_MAX], metric_counted[CAPTURE_METRIC_MAX];
 	uint8_t *fates; /* [fate_count] NULL: all nodes are kept */
@@ -170,7 +170,7 @@ static void writer_write(struct capture_writer *w)
 		w->dropped += samples;
 }
 
-/* Whether to take anything in; makes room where there is none. */
+/* Whether the writer accepts anything; makes room if the batch is full. */
 static bool writer_accepts(struct capture_writer *w)
 {
 	if (capture_writer_failed(w))
@@ -277,7 +277,7 @@ void capture_writer_label_set(struct capture_writer *w, uint32_t rest, uint32_t 
 			&(struct capture_label_set){rest, label});
 }
 
-/* What no sum of weights can hold is a broken counter's. */
+/* Larger values come only from a broken counter, and sums of weights could not hold them. */
 static int64_t zone_weight(uint64_t value)
 {
 	return value < INT64_MAX ? (int64_t)value : INT64_MAX;
@@ -365,7 +365,7 @@ void capture_writer_write(struct capture_writer *w)
 		writer_write(w);
 }
 
-/* The thread of capture_sync is the parent's. */
+/* The old thread of capture_sync is the parent's. */
 struct error *capture_writer_divert(struct capture_writer *w, const char *path)
 {
 	struct capture_output copy;
@@ -400,7 +400,7 @@ uint64_t capture_writer_size_bytes(const struct capture_writer *w)
 	return w->output.size;
 }
 
-/* Also after a failure: it tells readers how many samples were dropped. */
+/* Also after a failure, as it shows readers how many samples were dropped. */
 static void write_end(struct capture_writer *w)
 {
 	struct strbuf end = {0}, chunk = {0};

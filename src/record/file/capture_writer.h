@@ -24,7 +24,7 @@
 struct capture_writer;
 
 /*
- * A new capture file at path ("-": standard output).  An existing regular file is kept as
+ * Makes a capture file at path ("-": standard output).  An existing regular file is kept as
  * "PATH.old"; the new one is made with O_EXCL and O_NOFOLLOW, mode 0600.
  */
 must_use struct error *capture_writer_create(const char *path, struct capture_writer **writer);
@@ -36,8 +36,8 @@ void capture_writer_number(struct capture_writer *w, enum capture_key key, uint6
 void capture_writer_object(struct capture_writer *w, uint32_t object, struct str path,
 	struct str build_id, enum capture_object_kind kind);
 /*
- * A process, known by (pid, start); also again, to give it a new name after an exec.
- * parent_process: UINT32_MAX where not known.
+ * A process, identified by (pid, start).  Call it again to rename it after an exec.
+ * parent_process: UINT32_MAX if unknown.
  */
 void capture_writer_process(struct capture_writer *w, uint32_t process, int64_t pid,
 	uint32_t parent_process, uint64_t start_ns, struct str name);
@@ -49,49 +49,50 @@ void capture_writer_mapping(struct capture_writer *w, uint32_t process, uint64_t
 void capture_writer_node(struct capture_writer *w, uint32_t node, uint32_t parent, uint32_t object,
 	uint64_t obj_addr);
 /*
- * time_ns since the recording's start, kept to the microsecond; weight[] has one value for each
- * capture_writer_metric there was.  zone: the node of the zone stack that it was taken in; 0: none.
- * labels: the set, of capture_writer_label_set; 0: none.
+ * time_ns: since the recording's start, kept to the microsecond.  weight[] has one value for each
+ * capture_writer_metric.  zone: the node of its zone stack; 0: none.  labels: a set of
+ * capture_writer_label_set; 0: none.
  */
 void capture_writer_sample(struct capture_writer *w, uint64_t time_ns, uint32_t thread,
 	uint32_t node, uint32_t zone, uint32_t labels, const int64_t *weight);
 /* A label of samples, numbered from 0. */
 void capture_writer_label(struct capture_writer *w, struct str key, struct str value);
-/* A set of labels, numbered from 1: those of an earlier set, or 0, and one of a higher number. */
+/*
+ * A set of labels, numbered from 1: those of an earlier set, or 0, and one label with a higher
+ * number.
+ */
 void capture_writer_label_set(struct capture_writer *w, uint32_t rest, uint32_t label);
 /*
- * What a thread has done at a zone stack in a while that ended at time_ns: time in it (and not in
- * those below it), and entries.
+ * What a thread did at a zone stack in a period that ended at time_ns: exclusive time, and entries.
  */
 struct capture_zone_row {
-	uint64_t time_ns; /* since the recording's start, as in the two below */
+	uint64_t time_ns; /* since the recording's start, as in the next two functions */
 	uint32_t thread, node;
 	uint64_t self_ns, entries;
 };
 void capture_writer_zone_row(struct capture_writer *w, const struct capture_zone_row *row);
-/* From time_ns on the thread is at that zone stack; 0: at none. */
+/* From time_ns on the thread is at that zone stack; 0: in no zone. */
 void capture_writer_zone_event(
 	struct capture_writer *w, uint64_t time_ns, uint32_t thread, uint32_t node);
 void capture_writer_tick(struct capture_writer *w, uint32_t process, struct str stream,
 	uint64_t number, uint64_t start_ns, uint64_t end_ns);
 /*
- * What samples weigh, numbered from 0; all before the first sample, at most CAPTURE_METRIC_MAX.
- * Readers add "samples" (1 each) by themselves; the recorder has "cpu-time" in "ns".
+ * A metric of samples' weights, numbered from 0.  Add all before the first sample, at most
+ * CAPTURE_METRIC_MAX.
  */
 void capture_writer_metric(
 	struct capture_writer *w, uint32_t metric, struct str name, struct str unit);
 /*
- * A loss or truncation counter's value so far, from 0; see enum capture_counter.  The same value
- * again costs nothing.
+ * A counter's total so far, from 0; see enum capture_counter.  The same value again costs nothing.
  */
 void capture_writer_counter(struct capture_writer *w, enum capture_counter counter, uint64_t value);
 /*
- * The same of a metric whose weights are numbers of events: samples of it lost so far, and events
- * that there were (UINT64_MAX: not known).
+ * The same for a metric that counts events: its lost samples so far, and its events in all
+ * (UINT64_MAX: unknown).
  */
 void capture_writer_metric_counts(
 	struct capture_writer *w, uint32_t metric, uint64_t lost, uint64_t counted);
-/* What every report is to say of it: a sentence without full stop, of a count. */
+/* A note for every report: a sentence without full stop, with a count. */
 void capture_writer_note(
 	struct capture_writer *w, enum capture_note_kind kind, uint64_t count, struct str text);
 /* The frames at an address of an object, innermost first, count >= 1; count 0 is not written. */
@@ -99,36 +100,35 @@ void capture_writer_symbol(struct capture_writer *w, uint32_t object, uint64_t o
 	const struct capture_symbol_frame *frames, uint32_t count);
 
 /*
- * Of the stack tree that is written, what is to stay when the file is finished, by node; enum
- * capture_fate.  fates become the writer's.  Samples are at nodes that are kept alone.  False: all
- * stays, as the file can't be rewritten, and fates are the caller's.
+ * Which nodes of the stack tree stay in the finished file, by node; enum capture_fate.  Samples
+ * must only be at kept nodes.  Takes over fates.  False: the file cannot be rewritten, so all nodes
+ * stay, and fates remain the caller's.
  */
 bool capture_writer_keep_nodes(struct capture_writer *w, uint8_t *fates, size_t count);
-/* Writes what waits, now. */
+/* Writes now what waits. */
 void capture_writer_write(struct capture_writer *w);
 /*
- * What comes from now on goes to a new file at path, which begins with all that is written so far;
- * for a child process, whose parent goes on with the file.
+ * Diverts writing to a new file at path, which begins with a copy of all that is written so far.
+ * For a child process, while its parent goes on with the old file.
  */
 must_use struct error *capture_writer_divert(struct capture_writer *w, const char *path);
 /*
- * Writes a chunk if one is due at now_ns (CLOCK_MONOTONIC) or much is waiting.  To be called at
- * least every 100 ms.
+ * Writes a chunk if one is due at now_ns (CLOCK_MONOTONIC).  Call it at least every 100 ms.
  */
 void capture_writer_flush(struct capture_writer *w, uint64_t now_ns);
-/* Whether a write has failed: sampling is of no use any more. */
+/* Whether a write has failed, so that sampling is useless. */
 bool capture_writer_failed(const struct capture_writer *w);
 uint64_t capture_writer_size_bytes(const struct capture_writer *w);
 /*
- * Writes the rest and the end mark, closes, frees.  A regular file is rewritten more tightly on the
- * way (see capture_compact.h).  *size_bytes, which may be NULL: the file's size in the end,
- * also on failure; 0 if it is no more where it was.  Returns the first failure of any write, with
- * the number of samples dropped, or that the file was moved away.
+ * Writes the rest and the end mark, closes, frees.  A regular file is also compacted
+ * (capture_compact.h).  *size_bytes, which may be NULL: the file's final size, also on failure; 0
+ * if it was moved away.  Returns the first failed write, with the number of dropped samples, or
+ * that the file was moved away.
  */
 must_use struct error *capture_writer_finish(struct capture_writer *w, uint64_t *size_bytes);
 /*
- * Removes the file, puts an older one back that was kept as "PATH.old", frees: for a recording that
- * never began.  NULL is fine.
+ * For a recording that never began: removes the file, restores one that was kept as "PATH.old",
+ * frees.  NULL is fine.
  */
 void capture_writer_abandon(struct capture_writer *w);
 

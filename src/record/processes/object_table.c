@@ -30,7 +30,7 @@
 enum object_state {
 	OBJECT_UNTRIED,
 	OBJECT_OPEN,
-	OBJECT_CLOSED, /* it can't be opened, or is no file */
+	OBJECT_CLOSED, /* it cannot be opened, or is not a file */
 };
 
 struct load_object {
@@ -41,7 +41,7 @@ struct load_object {
 	int64_t pid;
 	struct str path, build_id; /* in the arena */
 	char fd_path[32];	   /* /proc/self/fd/N; empty: fd is -1 */
-	uint64_t begin_ns;	   /* of a generation; fd_path is its jitdump's */
+	uint64_t begin_ns;	   /* of a generation; fd_path is that of its jitdump */
 	struct objfile *file;
 	struct cfi_table *cfi;
 };
@@ -124,8 +124,8 @@ static int open_by_path(const struct object_origin *origin)
 	int fd = open_regular(through_root, origin->inode);
 
 	/*
-	 * The process may be gone, or hide from us (prctl's PR_SET_DUMPABLE); then its root is most
-	 * likely ours, and the inode or the build-id tells if it is not.
+	 * The process may be gone, or not dumpable (PR_SET_DUMPABLE).  Then its root is most likely
+	 * ours; if not, the inode or the build ID differs.
 	 */
 	if (fd < 0 && (errno == ENOENT || errno == ESRCH || errno == EACCES))
 		fd = open_regular(
@@ -144,12 +144,12 @@ static int open_by_mapping(const struct object_origin *origin)
 
 	if (fd >= 0)
 		return fd;
-	/* For the program itself this works without privileges. */
+	/* For the executable itself this works without privileges. */
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/exe", origin->pid);
 	return open_regular(path, origin->inode);
 }
 
-/* A file without a name, which the process may still have open: this works without privileges. */
+/* A deleted file that the process may still have open; this works without privileges. */
 static int open_by_descriptor(const struct object_origin *origin)
 {
 	char *folder = xasprintf("/proc/%" PRId64 "/fd", origin->pid);
@@ -205,7 +205,7 @@ static struct objfile *open_objfile(const char *path)
 	return file;
 }
 
-/* The kernel told the build-id: nothing needs to be read now. */
+/* The kernel reported the build ID, so the file need not be read now. */
 static uint32_t mapped_with_build_id(struct object_table *t, const struct object_origin *origin)
 {
 	char *key = key_by_build_id(origin);
@@ -222,13 +222,13 @@ static uint32_t mapped_with_build_id(struct object_table *t, const struct object
 	return number;
 }
 
-/* It may hold a library as well as made code. */
+/* A memfd may hold a library, or code made at run time. */
 static bool is_memfd(struct str path)
 {
 	return str_starts_with(path, STR("/memfd:"));
 }
 
-/* Code without a file: one object a process, as its addresses mean nothing elsewhere. */
+/* Code without a file: one object for each process, as its addresses mean nothing elsewhere. */
 static uint32_t mapped_anonymous(struct object_table *t, const struct object_origin *origin)
 {
 	char key[48];
@@ -245,7 +245,7 @@ static uint32_t mapped_anonymous(struct object_table *t, const struct object_ori
 			.fd = -1});
 }
 
-/* Without the kernel's word the file is opened to see whether it has a build-id. */
+/* Without a build ID from the kernel the file is opened to look for one. */
 static uint32_t mapped_without_build_id(struct object_table *t, const struct object_origin *origin)
 {
 	int fd = origin_open(origin);
@@ -361,9 +361,9 @@ uint32_t object_table_generation(struct object_table *t, uint32_t object, uint64
 	return number;
 }
 
-/* ---- looking into it ---- */
+/* ---- reading objects ---- */
 
-/* All processes have the same vdso as we, so long as they are 64-bit programs. */
+/* All 64-bit programs have the same vdso as ours. */
 static struct objfile *open_vdso(void)
 {
 	struct objfile *file = NULL;
@@ -476,14 +476,14 @@ struct object_info object_table_info(const struct object_table *t, uint32_t obje
 
 #define GENERATION_MAX UINT64_C(1000000000)
 #define GENERATION_MIN UINT64_C(5000000)
-/* A sample waits for so many records to be read, some 50 ms; the next one for the next. */
+/* A sample waits until so many records are read, some 50 ms; the next sample for the next ones. */
 enum { RECORDS_MAX = 1 << 16 };
 
 struct jit_code {
 	char path[32]; /* of the dump */
 	struct perfstream_jit jit;
-	uint64_t read_ns; /* up to when it was read */
-	uint64_t turns;	  /* of jit when somebody asked for them last */
+	uint64_t read_ns; /* the time up to which it was read */
+	uint64_t turns;	  /* of jit at the last call of jit_table_has_turned */
 };
 
 void jit_table_init(struct jit_table *t, struct object_table *objects)
@@ -514,7 +514,7 @@ static struct jit_code *code_of(struct jit_table *t, uint32_t object)
 	return t->code.data[*place];
 }
 
-/* Another file than last time: the process has become another program. */
+/* The file is another one: the process has become another program. */
 static void open_dump(struct jit_table *t, struct jit_code *c, struct str path)
 {
 	t->bad_before += perfstream_jit_bad_records(&c->jit);
@@ -525,7 +525,7 @@ static void open_dump(struct jit_table *t, struct jit_code *c, struct str path)
 	perfstream_jit_open(&c->jit, c->path, GENERATION_MIN);
 }
 
-/* The code of an object as the dump has it up to a time; NULL: it has none. */
+/* The code of an object as in the dump up to a time; NULL: no dump. */
 static struct jit_code *code_at(struct jit_table *t, uint32_t object, uint64_t time_ns)
 {
 	struct str path = object_table_jitdump(t->objects, object);

@@ -28,45 +28,48 @@ struct object_table;
 struct object_origin {
 	int64_t pid;
 	struct str path;
-	const char *build_id; /* hex; "" if not known */
+	const char *build_id; /* hex; "": unknown */
 	uint64_t low_va, high_va;
-	uint64_t inode; /* 0: not known */
+	uint64_t inode; /* 0: unknown */
 };
 
-/* writer NULL: of no recording, objects are written nowhere. */
+/* writer NULL: without a recording; objects are not written. */
 must_use returns_owned struct object_table *object_table_create(struct capture_writer *writer);
 void object_table_destroy(struct object_table *t);
 
-/* The object that is mapped there; a new one is written to the file. */
+/* The object of a mapping; a new one is written to the file. */
 uint32_t object_table_mapped(struct object_table *t, const struct object_origin *origin);
-/* Objects that are no file. name: "[kernel]", "[truncated]", a module's name. */
+/* An object that is not a file.  name: "[kernel]", "[truncated]", a module's name. */
 uint32_t object_table_named(struct object_table *t, enum capture_object_kind kind, struct str name);
 
 /*
- * Code made at run time changes at its address.  From an object of such code that the process says
- * more of in a file (jitdump), the object that stands for the code from begin_ns on until there is
- * other code.
+ * Code made at run time may be replaced at its address.  A process may describe its code in a file
+ * (jitdump).  Then object_table_generation makes, from the object of all such code, the object for
+ * the code from begin_ns until it is replaced.
  */
 bool object_table_is_jit(const struct object_table *t, uint32_t object);
-/* Where the file can be opened that tells of an object's code; empty: there is none. */
+/* Where the jitdump of an object can be opened; empty: there is none. */
 struct str object_table_jitdump(const struct object_table *t, uint32_t object);
 uint32_t object_table_generation(struct object_table *t, uint32_t object, uint64_t begin_ns);
 
-/* Opens the object and compiles its unwind rules if that has not been tried. False: can't be. */
+/*
+ * Opens the object and compiles its unwind rules, if that has not been tried.  False: it cannot be
+ * opened.
+ */
 bool object_table_open(struct object_table *t, uint32_t object);
-/* Its unwind rules; NULL: none, or not opened. */
+/* Its unwind rules; NULL: none, or not open. */
 struct cfi_table *object_table_cfi(const struct object_table *t, uint32_t object);
 /*
- * The slide (va - obj_addr) of a mapping of an opened object at va from file_off.  Objects that are
- * no file, or can't be opened, count their addresses from file_off.
+ * The slide (va - obj_addr) of a mapping of an open object at va from file_off.  If the object is
+ * not a file, or cannot be opened, its addresses are file offsets.
  */
 uint64_t object_table_slide(
 	const struct object_table *t, uint32_t object, uint64_t va, uint64_t file_off);
 
-/* Copies bytes out of an object's file, at a file offset. False: they are not all there. */
+/* Reads bytes of an object's file at a file offset.  False: not all could be read. */
 bool object_table_read(const struct object_table *t, uint32_t object, uint64_t file_off,
 	uint8_t *bytes, size_t size);
-/* The same at an obj_addr of an opened object. */
+/* The same at an obj_addr of an open object. */
 bool object_table_read_code(const struct object_table *t, uint32_t object, uint64_t obj_addr,
 	uint8_t *bytes, size_t size);
 
@@ -74,8 +77,8 @@ size_t object_table_count(const struct object_table *t);
 struct object_info {
 	struct str path, open_path, build_id; /* open_path: where to open it now; empty: at path */
 	enum capture_object_kind kind;
-	int64_t pid;	   /* that mapped it first; 0: none */
-	uint64_t begin_ns; /* CLOCK_MONOTONIC: of a generation, whose open_path is its jitdump */
+	int64_t pid;	   /* the first that mapped it; 0: none */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC: of a generation; its open_path is the jitdump */
 };
 struct object_info object_table_info(const struct object_table *t, uint32_t object);
 
@@ -89,9 +92,9 @@ struct object_info object_table_info(const struct object_table *t, uint32_t obje
 
 struct jit_table {
 	struct object_table *objects;
-	struct map by_object; /* place in code */
+	struct map by_object; /* index in code */
 	VEC(struct jit_code *) code;
-	uint64_t bad_before; /* of programs that are no more */
+	uint64_t bad_before; /* of programs that are gone */
 };
 
 struct cfi_rule;
@@ -99,20 +102,19 @@ struct cfi_rule;
 void jit_table_init(struct jit_table *t, struct object_table *objects);
 void jit_table_deinit(struct jit_table *t);
 /*
- * The object that stands for the code of a time in place of the given one, which is itself if its
- * process tells nothing of its code's times.
+ * The object for an object's code at that time; the given one if its process has no jitdump.
  */
 uint32_t jit_table_object(struct jit_table *t, uint32_t object, uint64_t time_ns);
 /*
- * Whether code of the object has taken the place of other code since this was asked last.  Only if
- * there are unwind rules for it: what was read off code is better kept, as it could not be read
- * again from a process that has ended by now.
+ * Whether code of the object has replaced other code since the last call.  Only if it has unwind
+ * rules: rules read off the code itself are better kept, as they could not be read again from a
+ * process that has ended by now.
  */
 bool jit_table_has_turned(struct jit_table *t, uint32_t object, uint64_t time_ns);
 /* The unwind rule of the object's code at va, at that time; see jit_rules_find. */
 bool jit_table_rule(
 	struct jit_table *t, uint32_t object, uint64_t va, uint64_t time_ns, struct cfi_rule *rule);
-/* What was passed over in what processes tell: it can't be read, or there is no room for it. */
+/* How many records of jitdumps were skipped: invalid, or beyond the room for them. */
 uint64_t jit_table_bad_records(const struct jit_table *t);
 
 /* ---- the kernel ---- */
@@ -125,21 +127,21 @@ uint64_t jit_table_bad_records(const struct jit_table *t);
 struct kernel_module {
 	uint64_t low_va, high_va;
 	uint32_t object;
-	struct str name; /* as the file will have it: "[ext4]" */
+	struct str name; /* as in the file: "[ext4]" */
 };
 
 struct kernel_map {
 	struct object_table *objects;
 	VEC(struct kernel_module) modules; /* ascending */
 	struct arena *arena;		   /* of the names */
-	uint32_t kernel;		   /* the object "[kernel]"; UINT32_MAX: nothing read yet */
+	uint32_t kernel;		   /* the object "[kernel]"; UINT32_MAX: not read yet */
 };
 
 void kernel_map_init(struct kernel_map *map, struct object_table *objects);
 void kernel_map_deinit(struct kernel_map *map);
 /* The object at a kernel address; the first call reads /proc/modules. */
 uint32_t kernel_map_object(struct kernel_map *map, uint64_t va);
-/* One line of /proc/modules, read into the map. False: malformed, or its address is hidden. */
+/* Adds a line of /proc/modules.  False: malformed, or its address is hidden. */
 bool kernel_map_add_line(struct kernel_map *map, const char *line);
 
 #endif

@@ -83,7 +83,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Start times are of the clock that continues while the machine sleeps. */
+/* Start times are by the clock that goes on while the machine is suspended. */
 static uint64_t monotonic_of_boot(uint64_t boot_ns)
 {
 	uint64_t now_ns = clock_monotonic_ns(), boot_now_ns = clock_ns(CLOCK_BOOTTIME);
@@ -149,7 +149,7 @@ uint32_t proc_seccomp_filters(int64_t pid, int64_t tid)
 		fclose(f);
 	if (mode == 1)
 		return UINT32_MAX;
-	/* Linux before 5.9 does not tell how many. */
+	/* Linux before 5.9 does not say how many. */
 	return mode == 2 && filters == 0 ? 1 : filters;
 }
 
@@ -173,7 +173,7 @@ void proc_command_line(int64_t pid, struct strbuf *out)
 	strbuf_add_char(out, '\0');
 }
 
-/* "HIERARCHY:CONTROLLERS:PATH"; the hierarchy of version 2 is 0. */
+/* "HIERARCHY:CONTROLLERS:PATH"; version 2 is hierarchy 0. */
 static void take_cgroup(char *line, bool *is_second, struct strbuf *path)
 {
 	char *controllers = strchr(line, ':');
@@ -290,7 +290,7 @@ static pid_t next_number(DIR *dir)
 	return 0;
 }
 
-/* All processes without the kernel's threads. */
+/* Calls `call` for all processes except kernel threads. */
 typedef void process_fn(void *context, const struct proc_stat *stat);
 
 static void each_process(process_fn *call, void *context)
@@ -309,7 +309,7 @@ static void each_process(process_fn *call, void *context)
 	closedir(dir);
 }
 
-/* Everybody's parents, by parent. */
+/* Sorts by parent. */
 static int compare_parents(const void *a, const void *b)
 {
 	const struct kin *x = a, *y = b;
@@ -333,7 +333,7 @@ static void read_kin(kin_vec *all)
 		qsort(all->data, all->count, sizeof(*all->data), compare_parents);
 }
 
-/* The first whose parent is not less. */
+/* The first entry with that parent, or a larger one. */
 static size_t first_child(const kin_vec *all, pid_t parent)
 {
 	return partition_point(i, 0, all->count, all->data[i].parent < parent);
@@ -400,7 +400,7 @@ struct search {
 	pid_vec *pids;
 };
 
-/* Its name, or the first word of its command line, without folders: that has any length. */
+/* By its name, or the base name of its command line's first word, which is not truncated. */
 static bool is_called(const struct proc_stat *stat, struct str name)
 {
 	struct strbuf line = {0};

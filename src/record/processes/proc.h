@@ -15,38 +15,37 @@
 #include "base/vec.h"
 
 struct proc_stat {
-	int64_t pid, parent; /* a thread's pid is its tid */
-	char state;	     /* 'Z': it has ended and nobody has waited for it yet */
+	int64_t pid, parent; /* of a thread, pid is its tid */
+	char state;	     /* 'Z': it has ended, and its parent has not waited for it yet */
 	char name[16];
-	bool is_kernel; /* a thread of the kernel: no user code, no maps */
+	bool is_kernel; /* a kernel thread: no user code, no mappings */
 	uint32_t threads;
 	uint64_t user_ns, system_ns; /* CPU time, in ticks of 10 ms */
-	uint64_t start_ns;	     /* CLOCK_MONOTONIC, to 10 ms; 0: before that clock began */
+	uint64_t start_ns;	     /* CLOCK_MONOTONIC, to 10 ms; 0: before that clock's start */
 };
 
-/* The contents of such a file.  start_ns is not made CLOCK_MONOTONIC's.  False: malformed. */
+/* Parses such a file; start_ns stays relative to boot.  False: malformed. */
 bool proc_stat_parse(struct str text, struct proc_stat *stat);
-/* tid 0: of the process, all its threads together. False: it is gone. */
+/* tid 0: the process, all its threads together.  False: it is gone. */
 bool proc_stat_read(int64_t pid, int64_t tid, struct proc_stat *stat);
 
-/* How the system has given a thread CPUs: its CPU time, up to the last switch or tick while it
- * runs. */
+/* How a thread was scheduled; its CPU time is up to the last switch or, while it runs, tick. */
 struct proc_sched {
-	uint64_t ran_ns, waited_ns; /* waited: ready to run, for a CPU */
-	uint64_t turns;		    /* times that it was given one */
+	uint64_t ran_ns, waited_ns; /* waited: for a CPU, ready to run */
+	uint64_t turns;		    /* how often it was given a CPU */
 };
-/* False: it is gone, or this system does not tell. */
+/* False: it is gone, or this kernel does not have the file. */
 bool proc_sched_read(int64_t tid, struct proc_sched *sched);
 
-/* How many seccomp filters hold for a thread; UINT32_MAX: it is in the strict mode. */
+/* How many seccomp filters a thread has; UINT32_MAX: it is in strict mode. */
 uint32_t proc_seccomp_filters(int64_t pid, int64_t tid);
 
 /* Adds the command line of a process, each argument followed by NUL, or its name in brackets. */
 void proc_command_line(int64_t pid, struct strbuf *out);
 
 /*
- * Sets path to the control group of a process: that of cgroups of version 2, or, where that says
- * nothing, the longest of version 1.  False: the process is gone.
+ * Sets path to the control group of a process: that of cgroups version 2 or, if that is the root,
+ * the longest one of version 1.  False: the process is gone.
  */
 bool proc_cgroup(int64_t pid, struct strbuf *path);
 
@@ -65,9 +64,9 @@ struct maps_line {
 	bool executable;
 	struct str path; /* in the line; empty for anonymous memory */
 };
-/* One line, without its line end.  False: malformed. */
+/* Parses a line without its newline.  False: malformed. */
 bool maps_line_parse(struct str line, struct maps_line *out);
-/* Calls visit for each line of the process's maps; no call where they can't be read. */
+/* Calls visit for each line of the process's maps; makes no call if they cannot be read. */
 void maps_read(
 	int64_t pid, void (*visit)(void *context, const struct maps_line *line), void *context);
 
@@ -85,15 +84,15 @@ typedef VEC(struct task) task_vec;
 
 /*
  * Adds the threads of roots[count] and of all their descendants to tasks, those of one process
- * together, ancestors before descendants.  Without ourselves, but with our children.
+ * together, ancestors before descendants.  Leaves out ourselves, but not our children.
  */
 void task_scan(const pid_t *roots, size_t count, task_vec *tasks);
 
 typedef VEC(pid_t) pid_vec;
 
 /*
- * Adds the processes of that name to pids, ascending.  The name is the kernel's (comm, cut to 15
- * bytes), or the base name of the first word of the command line.  Without ourselves, the kernel's
+ * Adds the processes of that name to pids, ascending.  The name is the kernel's (comm, truncated to
+ * 15 bytes), or the base name of the first word of the command line.  Leaves out ourselves, kernel
  * threads and processes that have ended.
  */
 void task_scan_named(struct str name, pid_vec *pids);

@@ -22,10 +22,10 @@
 #include "record/events/perf_record.h"
 #include "record/processes/proc.h"
 
-/* /proc tells starts by ticks of 10 ms: two that are so near are one. */
+/* /proc has start times in ticks of 10 ms: two so close are the same. */
 #define SAME_START_NS UINT64_C(20000000)
 
-/* A process that is over, and is kept for what is still to come of it. */
+/* A process that is over, kept for its last records. */
 struct grave {
 	int64_t pid, tid;
 	uint32_t number;
@@ -36,14 +36,14 @@ struct process_table {
 	struct capture_writer *writer;
 	struct object_table *objects;
 	uint64_t start_ns;
-	struct map pids, tids; /* to places in the vectors */
+	struct map pids, tids; /* to indices in the vectors */
 	VEC(struct process *) processes;
 	VEC(struct thread *) threads;
 	VEC(struct grave) graves;		  /* by time */
-	uint32_t process_numbers, thread_numbers; /* given so far */
+	uint32_t process_numbers, thread_numbers; /* numbers given so far */
 	uint64_t thread_total;
 	bool expects_old;
-	struct sample_labels *labels; /* NULL: control groups are not asked for */
+	struct sample_labels *labels; /* NULL: control groups are not recorded */
 	size_t denied;		      /* programs that may not be sampled */
 	char denied_name[16];	      /* the first of them */
 	VEC(struct process_hooks) hooks;
@@ -123,7 +123,7 @@ static struct process **process_place(struct process_table *t, int64_t pid)
 	return map_get(&t->pids, (uint64_t)pid, 0, &place) ? &t->processes.data[place] : NULL;
 }
 
-/* The last one takes its place, so that the table is as large as what lives. */
+/* The last process takes its place, so that the table is no larger than needed. */
 static void process_table_remove(struct process_table *t, int64_t pid, uint32_t number)
 {
 	struct process **place = process_place(t, pid);
@@ -171,7 +171,7 @@ static bool process_table_is_same(const struct proc_stat *stat, uint64_t time_ns
 	return stat->start_ns <= time_ns + SAME_START_NS;
 }
 
-/* What a process that was there before is. */
+/* Reads what a process is that is older than the recording. */
 static void process_look_up(struct process_table *t, struct process *p)
 {
 	const struct process *parent;
@@ -249,13 +249,16 @@ struct process *process_table_get(struct process_table *t, int64_t pid, uint64_t
 	if (p)
 		return p;
 	p = process_table_add(t, pid, NULL, time_ns);
-	/* Now, as its children are copies of it and may be gone before they can be asked. */
+	/* Now, as its children copy its mappings, and may be gone before theirs could be read. */
 	if (t->expects_old)
 		process_table_read_maps(t, p, time_ns);
 	return p;
 }
 
-/* Whether the system has it still: an end may have been lost, and samples can come after it. */
+/*
+ * Whether the system still has it: the report of its end may have been lost, and samples can come
+ * after it.
+ */
 static bool is_living(const struct process *p)
 {
 	struct proc_stat stat;
@@ -351,7 +354,7 @@ static struct thread *process_table_add_thread(
 	thread->start_ns = time_ns;
 	memcpy(thread->name, p->name, sizeof(thread->name));
 	t->thread_total++;
-	/* One whose end was not told does not count twice. */
+	/* A thread whose end was not reported does not count twice. */
 	p->threads += !(place && (*place)->process == p->number);
 	if (place) {
 		process_table_end_thread(t, *place, time_ns);
@@ -379,7 +382,7 @@ struct thread *process_table_find_tid(struct process_table *t, int64_t tid)
 	return place ? *place : NULL;
 }
 
-/* What a thread that was there before is. */
+/* Reads what a thread is that is older than the recording. */
 static void thread_look_up(struct thread *thread)
 {
 	struct proc_stat stat;
@@ -428,7 +431,7 @@ uint32_t process_table_number(struct process_table *t, struct thread *thread)
 	return thread->number;
 }
 
-/* The thread of the process that has that number in the file; NULL: there is none, or no more. */
+/* The thread of the process with that number in the file; NULL: it does not exist, or no longer. */
 static struct thread *find_of_process(
 	struct process_table *t, int64_t pid, uint32_t process, int64_t tid)
 {
@@ -495,7 +498,7 @@ uint64_t process_table_thread_total(const struct process_table *t)
 
 /* ---- mappings ---- */
 
-/* Between two readings of the maps of one process. */
+/* The least time between two readings of a process's mappings. */
 #define MAPS_PAUSE_NS UINT64_C(100000000)
 
 void process_table_map(struct process_table *t, struct process *p,
@@ -510,7 +513,7 @@ void process_table_map(struct process_table *t, struct process *p,
 	};
 
 	p->is_bare = false;
-	/* The same again changes nothing: what is cached of the space stays good. */
+	/* A mapping that exists already changes nothing, so that caches of the space stay valid. */
 	if (!unwind_space_has(&p->space, &mapping))
 		unwind_space_add(&p->space, mapping);
 }
@@ -582,8 +585,8 @@ void process_table_read_all_maps(struct process_table *t, uint64_t now_ns)
 #define GRACE_NS UINT64_C(50000000)
 
 /*
- * Whether a fork is of a thread that we know: of one that was there before and was found
- * first, or by a second tracker.
+ * Whether a fork is of a known thread: an older one that was found first, or one that another
+ * tracker has reported.
  */
 static bool is_known_fork(struct process_table *t, int64_t pid, int64_t tid, uint64_t time_ns)
 {
@@ -633,8 +636,8 @@ static void bury(struct process_table *t, uint64_t time_ns)
 }
 
 /*
- * A program that exits before any of its code is mapped has not ended: it has lost its events.
- * The kernel reports both alike.
+ * A program that exits before any of its code is mapped has not ended: the kernel took its events
+ * away, which it reports in the same way.
  */
 static void note_denied(struct process_table *t, struct process *p)
 {

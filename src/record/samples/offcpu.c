@@ -1,37 +1,36 @@
 /*
- * Off-CPU time, as a state machine of each thread.
+ * Off-CPU time, as a state machine for each thread.
  *
- * A program can be switched a hundred thousand times a second, so short blocks with one stack are
- * put together, and no thread is ever searched for: those off the CPU are in two lists, each in the
- * order in which its threads came in.  The young have just been switched out.  Those that stay are
- * asked for their stacks and become old; the old ones' time is handed out each second.
+ * A program can be switched a hundred thousand times a second.  So short blocks at one stack are
+ * merged, and threads are never searched for: those off the CPU are in two lists, each in the order
+ * in which its threads came in.  Young ones have just been switched out.  If they stay off, their
+ * stacks are read, and they become old; old ones' time is handed out each second.
  *
- * A block without a stack of its own is given another one of its thread.  A preempted thread gets
- * the last that was seen while it ran; one that waits the last of its waits if that is near, else
- * what was seen last; and where nothing was seen yet, both get what is seen next.
+ * A block without a stack of its own is attributed to another one of its thread: for a preempted
+ * thread, the last one seen while it ran; for a waiting thread, that of its last wait if it is
+ * near, else the last one seen.  If none was seen yet, both get the next one seen.
  *
- * Preemptions come at moments that have nothing to do with what the thread runs, as the clock's
- * ticks do.  So for most the clock's last stack may stand, and theirs need not be walked.
+ * Preemptions, like the clock's ticks, do not depend on what the thread runs.  So the clock's last
+ * stack may stand for most of them, and theirs need not be walked.
  */
 #include "record/samples/offcpu.h"
 
 #include <stddef.h>
 
 #define MILLISECOND_NS UINT64_C(1000000)
-/* A shorter block is put together with its like, within SHORT_SPAN_NS; so is one without a stack.
- */
+/* A shorter block is merged with others like it within SHORT_SPAN_NS; so is one without a stack. */
 #define SHORT_NS      MILLISECOND_NS
 #define SHORT_SPAN_NS (10 * MILLISECOND_NS)
-/* After so long off the CPU a stack is asked for. */
+/* After this long off the CPU a stack is read. */
 #define YOUNG_NS MILLISECOND_NS
-/* So many that are younger are looked at too. */
+/* So many younger threads are looked at, too. */
 #define YOUNG_LOOKS 16
-/* A block is divided into parts of this; where wakers are known, of that. */
+/* The length of a long block's parts; the second if wakers are recorded. */
 #define PART_NS	      (1000 * MILLISECOND_NS)
 #define WAKER_PART_NS (600 * 1000 * MILLISECOND_NS)
-/* The records of so short a time may not all be there yet. */
+/* Records of the last moment may not all have arrived yet. */
 #define MARGIN_NS MILLISECOND_NS
-/* So near, the stack of another block is nearer than what the clock saw. */
+/* Within this time, the stack of another block is preferred to the clock's. */
 #define NEAR_NS (10 * MILLISECOND_NS)
 
 /* ---- lists ---- */
@@ -65,7 +64,7 @@ static struct offcpu_thread *thread_of(struct offcpu_link *link)
 	return (void *)((char *)link - offsetof(struct offcpu_thread, link));
 }
 
-/* The list's first thread if it has been there for age_ns. */
+/* The list's first thread, if it has been in the list for age_ns. */
 static struct offcpu_thread *first_of_age(
 	const struct offcpu_link *list, uint64_t now_ns, uint64_t age_ns)
 {
@@ -115,7 +114,7 @@ static void flush_all(struct offcpu *o, struct offcpu_thread *t)
 		flush(o, t, &t->open[i]);
 }
 
-/* What still has a chance of a stack is kept. */
+/* Keeps what may still get a stack. */
 static void flush_known(struct offcpu *o, struct offcpu_thread *t)
 {
 	for (int i = 0; i < OFFCPU_OFF_COUNT; i++)
@@ -177,7 +176,7 @@ static void choose_stack(const struct offcpu_thread *t, struct offcpu_interval *
 		interval->holder = t->holder;
 }
 
-/* Blocks before the thread's first stack are given that. */
+/* Attributes blocks before the thread's first stack to that one. */
 static void learn(struct offcpu_thread *t, uint32_t node)
 {
 	for (int i = 0; i < OFFCPU_OFF_COUNT; i++)
@@ -205,7 +204,7 @@ static void forget_own_stack(struct offcpu_thread *t)
 	t->holder = OFFCPU_NOBODY;
 }
 
-/* What was read while the thread had gone on already is not its stack, or its lock's holder. */
+/* Drops a stack or holder that was read when the thread had already gone on. */
 static void check_outside_stack(struct offcpu_thread *t, uint64_t end_ns)
 {
 	if (t->holder_ns > end_ns)
@@ -221,7 +220,7 @@ static bool is_off(const struct offcpu_thread *t)
 	return t->state >= OFFCPU_BLOCKED;
 }
 
-/* Puts down the block at hand, or what is left of it, up to end_ns. */
+/* Records the current block, or the rest of it, up to end_ns. */
 static void put_block(struct offcpu *o, struct offcpu_thread *t, uint64_t end_ns, uint64_t blocks)
 {
 	struct offcpu_interval interval = {
@@ -245,7 +244,7 @@ static void end_block(struct offcpu *o, struct offcpu_thread *t, uint64_t end_ns
 	check_outside_stack(t, end_ns);
 	put_block(o, t, end_ns, 1);
 	if (t->is_borrowed) {
-		/* It grows no older while nothing is run. */
+		/* The stack does not age while the thread is off the CPU. */
 		if (end_ns > t->own.time_ns)
 			t->run.time_ns += end_ns - t->own.time_ns;
 	} else if (t->own.is_there) {
@@ -256,7 +255,7 @@ static void end_block(struct offcpu *o, struct offcpu_thread *t, uint64_t end_ns
 	forget_own_stack(t);
 }
 
-/* The time, or when the state began if that is later, as it should not be. */
+/* The time; or when the state began if that is later, which should not be. */
 static uint64_t in_order(struct offcpu *o, const struct offcpu_thread *t, uint64_t time_ns)
 {
 	if (time_ns >= t->since_ns)
@@ -265,7 +264,7 @@ static uint64_t in_order(struct offcpu *o, const struct offcpu_thread *t, uint64
 	return t->since_ns;
 }
 
-/* Ends the state at hand, and begins the next. */
+/* Ends the current state, and begins the next. */
 static void change_state(
 	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state)
 {
@@ -284,7 +283,7 @@ static void change_state(
 		link_thread(&o->young, t, end_ns);
 }
 
-/* What a thread did until its first record, by what that is. */
+/* Sets what a thread did until its first record, by the kind of that record. */
 static void settle(struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state)
 {
 	if (t->state == OFFCPU_UNSEEN)
@@ -295,7 +294,7 @@ static void settle(struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state 
 	}
 }
 
-/* It runs at that time.  If it was off the CPU, how it came in is missing. */
+/* It runs at that time.  If it was off the CPU, the record of its return is missing. */
 static void prove_running(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
 {
 	settle(t, time_ns, OFFCPU_RUNNING);
@@ -346,8 +345,7 @@ void offcpu_in(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns)
 	settle(t, time_ns, OFFCPU_BLOCKED);
 	if (t->state == OFFCPU_RUNNING) {
 		o->counts.missing++;
-		/* Its stack was taken when it went off, so the time of that is known all the same.
-		 */
+		/* Its stack was taken when it went off, so that time is known anyway. */
 		if (t->own.is_there)
 			change_state(o, t, t->own.time_ns, OFFCPU_BLOCKED);
 	}
@@ -397,7 +395,7 @@ void offcpu_outside_stack(
 void offcpu_sample(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node)
 {
 	prove_running(o, t, time_ns);
-	/* It would have gone off by now. */
+	/* It should have been switched out by now. */
 	if (t->own.is_there) {
 		o->counts.missing++;
 		forget_own_stack(t);
@@ -434,7 +432,7 @@ static bool ask_for_stack(struct offcpu *o, struct offcpu_thread *t)
 }
 
 /*
- * Looks at those who have just gone off as well, as a thread's blocks may all be short: a few of
+ * Also looks at threads that have just gone off, as a thread's blocks may all be short: a few of
  * them, the latest first, and each thread only now and then.
  */
 static void look_at_young(struct offcpu *o, uint64_t now_ns)

@@ -2,24 +2,24 @@
 #define SONDE_RECORD_SAMPLES_OFFCPU_H
 
 /*
- * Time that threads spend off the CPU, out of the kernel's records of who was switched in and out:
- * blocked (it waits for something), woken (what it waited for is there, and it waits for a CPU) or
- * preempted (it could run on, and another one does).  Where wakings are not reported, a block ends
- * when the thread runs again.
+ * Time that threads spend off the CPU, from the kernel's records of context switches: blocked (it
+ * waits for something), woken (what it waited for has come, and it waits for a CPU) or preempted
+ * (it could run on, but another thread runs).  Where wakings are not reported, a block ends when
+ * the thread runs again.
  *
- * Each thread's life is cut into running and these without gaps or overlaps, whatever records are
- * lost: where two that are known contradict each other, the span between them belongs to what the
- * first one said, and the contradiction is counted.
+ * Each thread's life is cut into running and these, without gaps or overlaps, whatever records are
+ * lost.  If two records contradict each other, the time between them belongs to the state that the
+ * first one began, and the contradiction is counted.
  *
  *	offcpu_init(&o, &hooks, wakers);
  *	offcpu_begin(&o, &thread->off, time_ns, OFFCPU_PREEMPTED);	a fork
  *	offcpu_in(…), offcpu_stack(…), offcpu_out(…), offcpu_wake(…), offcpu_sample(…)
  *		in the order of their times
  *	offcpu_tick(&o, now_ns);
- *		now and then; all records but the latest must have been given
+ *		now and then; all but the latest records must have been given
  *	offcpu_end(&o, &thread->off, time_ns);	its exit, or the recording's end
  *
- * No call allocates, and each is O(1) but the tick, which is O(1) for each thread that it handles.
+ * No call allocates.  Each is O(1), and the tick is O(1) for each thread that it handles.
  */
 
 #include <stdbool.h>
@@ -29,30 +29,29 @@
 
 enum offcpu_state {
 	OFFCPU_UNSEEN,	/* not begun */
-	OFFCPU_EXISTED, /* when the recording began; its first record will tell what it did */
+	OFFCPU_EXISTED, /* when the recording began; its first record will show what it did */
 	OFFCPU_RUNNING,
-	/* Off the CPU: the last ones. */
+	/* Off the CPU; these must come last. */
 	OFFCPU_BLOCKED,
 	OFFCPU_WOKEN,
-	OFFCPU_PREEMPTED, /* or made, and not run yet */
+	OFFCPU_PREEMPTED, /* or new, and has not run yet */
 	OFFCPU_STATE_COUNT
 };
 #define OFFCPU_OFF_COUNT (OFFCPU_STATE_COUNT - OFFCPU_BLOCKED)
-/* Of wakers, locks and holders, which are numbers of the caller's. */
+/* No waker, lock or holder; these are numbers of the caller's. */
 #define OFFCPU_NOBODY UINT32_MAX
 
 /*
- * What is to be written: one block, or several short ones of one stack that follow each other
- * closely.
+ * What to write: one block, or several short ones at one stack that follow each other closely.
  */
 struct offcpu_interval {
 	uint64_t begin_ns, end_ns; /* from the first block's beginning to the last one's end */
 	uint64_t blocked_ns, woken_ns, preempted_ns;
-	uint64_t blocks; /* 0: the next part of a block that goes on */
-	uint32_t node;	 /* of the stack tree; OFFCPU_NO_NODE: no stack of the thread is known */
-	uint32_t waker;	 /* who ended the block, or OFFCPU_NOBODY */
-	uint32_t lock, holder; /* what it waited for, and who had it; likewise */
-	bool estimated;	       /* the stack is another one of the thread's, near in time */
+	uint64_t blocks;       /* 0: the next part of a block that goes on */
+	uint32_t node;	       /* of the stack tree; OFFCPU_NO_NODE: no known stack of the thread */
+	uint32_t waker;	       /* who ended the block, or OFFCPU_NOBODY */
+	uint32_t lock, holder; /* what it waited for, and who held it; likewise */
+	bool estimated;	       /* the stack is another one of the thread, near in time */
 };
 
 struct offcpu_link {
@@ -62,28 +61,26 @@ struct offcpu_link {
 struct offcpu_known_stack {
 	uint64_t time_ns;
 	uint32_t node;
-	uint32_t lock; /* that is waited for with it */
+	uint32_t lock; /* waited for at this stack */
 	bool is_there;
 };
 
-/* To be zero at first; begins with offcpu_begin, or with whatever is first told of the thread. */
+/* Zeroed at first; begins with offcpu_begin, or with the first record of the thread. */
 struct offcpu_thread {
 	struct offcpu_link link;
 	uint64_t listed_ns;
 	enum offcpu_state state;
-	uint64_t since_ns; /* in the state, as far as not handed out yet */
-	struct offcpu_known_stack
-		own;	     /* of the block at hand, or of the one that is about to begin */
-	uint64_t outside_ns; /* when it had been read, if from outside; else 0 */
-	struct offcpu_known_stack block; /* the last that is known of waiting */
-	struct offcpu_known_stack
-		run;	    /* the last that is known of running, or of being preempted */
-	bool is_sampled;    /* run is what the clock saw, and it has not waited since */
-	bool is_borrowed;   /* own is a copy of run */
-	uint32_t waker;	    /* of the block at hand, once it is woken */
-	uint32_t holder;    /* of its lock, */
-	uint64_t holder_ns; /* and when that was read */
-	/* By state, from OFFCPU_BLOCKED on: short blocks, put together; 0 blocks: none. */
+	uint64_t since_ns;		 /* start of the state's part that is not handed out yet */
+	struct offcpu_known_stack own;	 /* of the current block, or the one about to begin */
+	uint64_t outside_ns;		 /* when it was read, if from outside; else 0 */
+	struct offcpu_known_stack block; /* the last known stack of waiting */
+	struct offcpu_known_stack run; /* the last known stack of running, or of being preempted */
+	bool is_sampled;	       /* run is from the clock, and it has not waited since */
+	bool is_borrowed;	       /* own is a copy of run */
+	uint32_t waker;		       /* of the current block, once it is woken */
+	uint32_t holder;	       /* of its lock */
+	uint64_t holder_ns;	       /* when that was read */
+	/* By state, from OFFCPU_BLOCKED on: merged short blocks; 0 blocks: none. */
 	struct offcpu_interval open[OFFCPU_OFF_COUNT];
 };
 
@@ -91,8 +88,8 @@ struct offcpu_hooks {
 	void (*interval)(void *context, struct offcpu_thread *thread,
 		const struct offcpu_interval *interval);
 	/*
-	 * The thread waits, has done so for some time, and its stack is not known: if it can be
-	 * read, call offcpu_outside_stack.  False: not now, ask again.  NULL: never.
+	 * The thread has been waiting for some time, and its stack is unknown.  If it can be read,
+	 * call offcpu_outside_stack.  False: not now, ask again.  NULL: never ask.
 	 */
 	bool (*read_stack)(void *context, struct offcpu_thread *thread);
 	void *context;
@@ -101,64 +98,62 @@ struct offcpu_hooks {
 struct offcpu_counts {
 	uint64_t running_ns, blocked_ns, woken_ns, preempted_ns;
 	uint64_t blocks;
-	uint64_t estimated, estimated_ns; /* blocks whose stack is another one */
+	uint64_t estimated, estimated_ns; /* blocks attributed to another stack */
 	uint64_t missing;		  /* records that must have been lost */
-	uint64_t misplaced; /* records that came with a time before that of the record before */
+	uint64_t misplaced;		  /* records older than the record before */
 };
 
 struct offcpu {
 	struct offcpu_hooks hooks;
-	uint64_t part_ns;	       /* a block that goes on is handed out in parts of this */
-	struct offcpu_link young, old; /* threads off the CPU, by when they came in */
+	uint64_t part_ns;	       /* a long block is handed out in parts of this length */
+	struct offcpu_link young, old; /* threads off the CPU, oldest entry first */
 	struct offcpu_counts counts;
 };
 
 /*
- * wakers: offcpu_wake will tell who ends blocks.  What is handed out of a block before it ends has
- * none, so parts are then long.
+ * wakers: offcpu_wake will report who ends blocks.  Parts that are handed out before a block ends
+ * have no waker, so parts are long then.
  */
 void offcpu_init(struct offcpu *o, const struct offcpu_hooks *hooks, bool wakers);
 
-/* A thread's life begins, in that state; once. */
+/* A thread's life begins in that state.  Call it once. */
 void offcpu_begin(
 	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, enum offcpu_state state);
-/* It is switched out; preempted: it could go on. */
+/* It is switched out.  preempted: it could run on. */
 void offcpu_out(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, bool preempted);
 /*
- * Right after offcpu_stack or offcpu_outside_stack: with that stack it waits for this lock, which
- * the holder had when that was read.
+ * Right after offcpu_stack or offcpu_outside_stack: at that stack it waits for this lock, which the
+ * holder had at read_ns.
  */
 void offcpu_lock(struct offcpu *o, struct offcpu_thread *t, uint32_t lock, uint32_t holder,
 	uint64_t read_ns);
-/* What it was blocked for is there, by that waker; of one that is not blocked it means nothing.
- */
+/* That waker ends its block.  Ignored if it is not blocked. */
 void offcpu_wake(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t waker);
 /* It is switched in. */
 void offcpu_in(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
 /* The stack with which it is about to be switched out. */
 void offcpu_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node);
 /*
- * The same of a thread that will be preempted in code of its own, which happens anywhere as the
- * clock's ticks do: the stack that the clock saw last will do.  False: it is too old, or the thread
- * has waited since; offcpu_stack has to be called.
+ * The same for a thread that will be preempted in its own code.  That happens anywhere, as the
+ * clock's ticks do, so the clock's last stack stands for it.  False: that is too old, or the thread
+ * has waited since; call offcpu_stack.
  */
 bool offcpu_borrow_stack(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
 /*
- * The stack of a thread off the CPU, read from outside up to time_ns: believed unless it turns out
- * that the thread was switched in before.
+ * The stack of a thread off the CPU, read from outside up to time_ns.  It is believed unless the
+ * thread turns out to have been switched in before.
  */
 void offcpu_outside_stack(
 	struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node);
-/* The clock found it running with that stack. */
+/* The clock found it running at that stack. */
 void offcpu_sample(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns, uint32_t node);
-/* It is known to run, as it calls exec: it may stand for another thread from now on. */
+/* It runs, as it calls exec.  It may be another thread under this id from now on. */
 void offcpu_run(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
-/* Its life, or the recording, ends; it may be freed then. */
+/* Its life, or the recording, ends.  It may be freed afterwards. */
 void offcpu_end(struct offcpu *o, struct offcpu_thread *t, uint64_t time_ns);
 /*
- * Asks for the stacks of threads that have been off the CPU for long, and hands out what has been
- * put together, and the parts so far of blocks that go on and on, so that a recording that is cut
- * off lacks little.
+ * Asks for the stacks of threads that have been off the CPU for long.  Hands out merged blocks, and
+ * the parts so far of long blocks, so that a recording that is cut off lacks little.
  */
 void offcpu_tick(struct offcpu *o, uint64_t now_ns);
 

@@ -1,6 +1,6 @@
 /*
- * Labels of samples.  In a set, labels are in the order of their numbers in the file, which is that
- * of first sight; there are as many sets as combinations that were seen.
+ * Labels of samples.  Labels are numbered when they are first seen, and sorted by number in a set;
+ * there are as many sets as combinations seen.
  */
 #include "record/samples/sample_labels.h"
 
@@ -41,7 +41,7 @@ uint32_t sample_labels_thread(
 	return sample_labels_name(l, str_from(text));
 }
 
-/* As text: a label of pprof whose number is 0 is none. */
+/* As text: in pprof a label with number 0 means no label. */
 static void write_cpu(struct sample_labels *l, uint32_t cpu)
 {
 	char text[16];
@@ -65,7 +65,7 @@ static uint32_t find_label(struct sample_labels *l, enum key key, uint32_t value
 	return *label;
 }
 
-/* That set with a label more, whose number is above theirs. */
+/* The set with one more label, whose number is above theirs. */
 static uint32_t find_set(struct sample_labels *l, uint32_t rest, uint32_t label)
 {
 	bool is_new;

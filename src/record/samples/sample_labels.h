@@ -2,10 +2,10 @@
 #define SONDE_RECORD_SAMPLES_SAMPLE_LABELS_H
 
 /*
- * The labels of samples: "cpu", the number of the CPU that it was taken on; "waker", who ended the
- * wait, where that was asked for; and "cgroup", the control group of its process (cgroups(7)),
- * likewise; "lock" and "holder", what it waited for and who had it (switches/locks.h), likewise.
- * Written to the file at their first sample.
+ * The labels of samples: "cpu", the number of the CPU; and, if requested, "waker", who ended the
+ * wait, "cgroup", the control group of the process (cgroups(7)), and "lock" and "holder", what the
+ * thread waited for and who held it (switches/locks.h).  A label is written to the file at its
+ * first sample.
  */
 
 #include <stdint.h>
@@ -17,10 +17,10 @@
 
 #define SAMPLE_LABELS_NONE UINT32_MAX
 
-/* Each is SAMPLE_LABELS_NONE where it is not known. */
+/* Each is SAMPLE_LABELS_NONE if unknown. */
 struct sample_labeling {
 	uint32_t cpu;
-	uint32_t group, waker, lock, holder; /* of sample_labels_name */
+	uint32_t group, waker, lock, holder; /* from sample_labels_name */
 };
 
 struct sample_labels {
@@ -28,18 +28,18 @@ struct sample_labels {
 	struct arena *arena;
 	struct str_table names;
 	struct map labels; /* (key, value) → number in the file, from 1 */
-	struct map sets;   /* (set, label more) → number in the file, from 1 */
+	struct map sets;   /* (set, added label) → number in the file, from 1 */
 };
 
 void sample_labels_init(struct sample_labels *l, struct capture_writer *writer);
 /* One that was not begun must be zeroed. */
 void sample_labels_deinit(struct sample_labels *l);
-/* The number of a control group, such as "/system.slice/nginx.service", or of a waker. */
+/* The number of a name: a control group, such as "/system.slice/nginx.service", a waker, a lock. */
 uint32_t sample_labels_name(struct sample_labels *l, struct str name);
-/* The number of a thread's name, as it is shown: "NAME (TID)", and what more says. */
+/* The number of a thread's name as reports show it: "NAME (TID)", then `more`. */
 uint32_t sample_labels_thread(
 	struct sample_labels *l, struct str name, int64_t tid, const char *more);
-/* The set that capture_writer_sample takes; 0: none is known. */
+/* The set for capture_writer_sample; 0: no labels are known. */
 uint32_t sample_labels_set(struct sample_labels *l, struct sample_labeling labeling);
 
 #endif

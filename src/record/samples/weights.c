@@ -11,19 +11,19 @@
  */
 #include "record/samples/weights.h"
 
-/* What a nanosecond can be worth: what is beyond is not the clock's fault, but loss. */
+/* The range of a nanosecond's worth: anything beyond is due to loss, not to the clock. */
 #define RATIO_MIN  0.8
 #define RATIO_MAX  1.25
 #define FACTOR_MIN 0.7
 #define FACTOR_MAX 1.4
-/* Less was clocked: its worth is not known yet. */
+/* If less was clocked, its worth is unknown. */
 #define INTERVALS_MIN 50
-/* So many looks, and so many intervals at least, it takes to pay a debt. */
+/* A debt is paid within so many looks, but at least so many intervals. */
 #define LOOKS_TO_PAY	 5
 #define INTERVALS_TO_PAY 100
 /*
- * What is left at the end is known from the clocks, which also go on where ticks come late and are
- * none: so it has to be such a part of all before it tells more than the factor does.
+ * The time left at the end is known from the clocks, which also go on when ticks are late or
+ * missing.  So it counts more than the factor only if it is such a part of all.
  */
 #define LEFT_PART 5
 
@@ -37,7 +37,7 @@ static double between(double least, double x, double most)
 	return x < least ? least : x > most ? most : x;
 }
 
-/* All samples up to when it was asked have been taken. */
+/* All samples from before the account was read have been taken. */
 static void settle(struct weights *w, struct weights_account *a)
 {
 	if (a->is_known && a->asked_ran_ns >= a->ran_ns) {
@@ -88,7 +88,7 @@ void weights_compare(struct weights *w, uint64_t accounted_ns, uint64_t clocked_
 	w->clocked_ns += (double)clocked_ns;
 }
 
-/* What was lost is accounted, too, and not for other samples to make up for. */
+/* Lost samples are in the account, but other samples must not make up for them. */
 static void take_lost(struct weights *w, uint64_t lost, double ratio)
 {
 	if (lost <= w->lost)
@@ -107,7 +107,7 @@ double weights_ratio(const struct weights *w)
 	return between(RATIO_MIN, w->accounted_ns / w->clocked_ns, RATIO_MAX);
 }
 
-/* What samples should have weighed more so far. */
+/* How much more samples should have weighed so far. */
 static double debt_ns(const struct weights *w, double ratio)
 {
 	double open_ns = (double)w->taken_ns - w->settled_clocked_ns;
@@ -146,7 +146,12 @@ void weights_end(struct weights *w, uint64_t accounted_ns, uint64_t clocked_ns, 
 
 /* ---- thinning ---- */
 
-/* From such a part of the backlog on, one sample in so many is kept. */
+/*
+ * A thread's first sample is always kept, so that dropped ones have a stack to go to even if no
+ * other sample follows.
+ */
+
+/* From such a level of the backlog on, one sample in so many is kept. */
 static const struct {
 	double level;
 	uint32_t one_in;

@@ -1,9 +1,9 @@
 /*
- * One sample: walk the user stack, chain the kernel's frames leafward of it.
+ * One sample: walks the user stack and appends the kernel's frames to it.
  *
- * A walk goes through load objects that nobody has opened yet.  Then these are opened and it is
- * walked again; that happens once for each object in a process, so it costs nothing in the end, and
- * a program that is never sampled has none of its objects read.
+ * A walk may go through load objects that are not open yet.  Then these are opened and the stack is
+ * walked again.  That happens once for each object in a process, so it costs little, and the
+ * objects of a program that is never sampled are never read.
  */
 #include "record/stacks/snapshot.h"
 
@@ -46,7 +46,8 @@ uint64_t snapshot_truncated(const struct snapshot *s)
 	       s->counters[CAPTURE_TRUNCATED_DEPTH] + s->counters[CAPTURE_GUESSED_STACKS];
 }
 
-/* What the walker remembers of the process's code no longer holds where other code took its place.
+/*
+ * Where other code took the place of a process's code, invalidates what the walker remembers of it.
  */
 static bool learn_of_jit(struct snapshot *s, struct process *p, uint32_t object, uint64_t time_ns)
 {
@@ -57,8 +58,8 @@ static bool learn_of_jit(struct snapshot *s, struct process *p, uint32_t object,
 }
 
 /*
- * Opens what the walk met unopened, asks for the mappings that it found missing. True: something
- * has changed, the stack must be walked again.
+ * Opens the unopened objects that the walk met, and reads mappings that it missed.  True: something
+ * has changed, walk the stack again.
  */
 static bool learn_from_walk(struct snapshot *s, struct process *p, const struct perf_sample *sample,
 	const struct unwind_stack *stack)
@@ -81,8 +82,8 @@ static bool learn_from_walk(struct snapshot *s, struct process *p, const struct 
 }
 
 /*
- * A walk that does not go on where it reads the live process most likely reads a stack that has
- * been left since: popping it leaves the piece that is compared as it was.
+ * A walk that fails while it reads the live process most likely reads frames that were left since:
+ * popping them does not change the piece that is compared.
  */
 static enum capture_counter truncation_cause(
 	const struct snapshot *s, const struct unwind_stack *stack)
@@ -119,7 +120,7 @@ static uint32_t truncated_root(struct snapshot *s, enum capture_counter cause)
 	return snapshot_no_stack(s);
 }
 
-/* Stands between a frame and its caller, which is a guess. */
+/* The node between a frame and its caller if the caller is a guess. */
 static uint32_t guessed_node(struct snapshot *s, uint32_t node)
 {
 	uint32_t object = object_table_named(s->objects, CAPTURE_OBJECT_GUESSED, STR("[guessed]"));
@@ -129,8 +130,8 @@ static uint32_t guessed_node(struct snapshot *s, uint32_t node)
 }
 
 /*
- * The node of the walked stack; gives each frame its own.  A guess that leads to no root is worth
- * nothing: the stack is cut there.
+ * The node of the walked stack; also sets each frame's own node.  A guess that leads to no root is
+ * worthless, so the stack is truncated there.
  */
 static uint32_t intern_user(struct snapshot *s, const struct unwind_stack *stack, uint64_t time_ns)
 {
@@ -171,10 +172,10 @@ static void walk(struct snapshot *s, struct process *p, struct thread *thread,
 }
 
 /*
- * A signal handler on a stack of its own, found in the dump; the interrupted stack is only in the
- * live process.  It is believed if the handler's signal frame is still there, or, as handlers tend
- * to be over by now, if the interrupted function's callers are now what they were in the thread's
- * last stack: then they were so in between.
+ * A signal handler runs on a stack of its own, which is in the dump; the interrupted stack is only
+ * in the live process.  It is believed if the handler's signal frame is still there.  Handlers have
+ * often returned by now, so it is also believed if the interrupted function's callers are the same
+ * as in the thread's last stack: then they did not change in between.
  */
 static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct thread *thread,
 	const struct perf_sample *sample, size_t inner, struct unwind_stack *stack)
@@ -195,8 +196,8 @@ static void walk_interrupted_stack(struct snapshot *s, struct process *p, struct
 }
 
 /*
- * Where a stack was left and cleared since the sample, the live process has zeros: these are no end
- * of the stack, unless the last one had the same.
+ * If frames were left and cleared since the sample, the live process has zeros there.  These do not
+ * end the stack, unless the last stack ended likewise.
  */
 static void doubt_zero(struct snapshot *s, const struct thread *thread, struct unwind_stack *stack)
 {
@@ -208,9 +209,8 @@ static void doubt_zero(struct snapshot *s, const struct thread *thread, struct u
 }
 
 /*
- * A thread that has just been made comes out of clone's system call with 0, at a place that has no
- * unwind rules because they would be wrong for one side or the other.  Nothing called it: its stack
- * is whole.
+ * A new thread returns 0 from clone's system call, at a place without unwind rules, as these would
+ * be wrong either for the parent or for the child.  Nothing called it: its stack is whole.
  */
 static bool is_new_thread(struct snapshot *s, const struct perf_sample *sample)
 {
@@ -253,7 +253,10 @@ static uint32_t user_stack(struct snapshot *s, struct process *p, struct thread 
 	return node;
 }
 
-/* A return address is looked up one before it: the call may be the last thing in its function. */
+/*
+ * A return address is looked up one byte before: the call may be the last instruction of its
+ * function.
+ */
 static uint64_t kernel_frame_address(const struct perf_sample *sample, size_t i)
 {
 	return sample->kernel_chain[i] - (i > 0);
@@ -272,9 +275,8 @@ static uint32_t kernel_stack(struct snapshot *s, const struct perf_sample *sampl
 }
 
 /*
- * Whether the sample has a user stack worth a walk.  During an exec, in the kernel, the registers
- * are still those of the program that is no more: their stack is gone, or their pc is in no
- * mapping.
+ * Whether the sample has a user stack worth walking.  During an exec, in the kernel, the registers
+ * are still those of the old program: their stack is gone, or their pc is in no mapping.
  */
 static bool has_user_stack(struct snapshot *s, struct process *p, const struct perf_sample *sample)
 {
@@ -298,7 +300,7 @@ struct snapshot_place snapshot_walk(struct snapshot *s, const struct perf_sample
 		node = user_stack(s, p, thread, sample);
 	else if (sample->in_kernel)
 		s->counters[CAPTURE_NO_USER_STACK] += !p->is_kernel;
-	else /* a 32-bit program: only where it is can be told */
+	else /* a 32-bit program, which cannot be walked */
 		node = truncated_root(s, CAPTURE_TRUNCATED_RULE);
 	return (struct snapshot_place){thread, kernel_stack(s, sample, node)};
 }

@@ -2,8 +2,8 @@
 #define SONDE_RECORD_STACKS_SNAPSHOT_H
 
 /*
- * The walk of one sample: turns user registers with a piece of the stack, and the kernel's own
- * frames, into one node of the stack tree.
+ * The walk of one sample: turns user registers with a piece of the stack, and the kernel's frames,
+ * into one node of the stack tree.
  */
 
 #include <stdint.h>
@@ -27,10 +27,10 @@ struct snapshot {
 	struct stack_tree tree;
 	struct stack_memory memory;
 	struct unwind_walker *walker;
-	struct exact *exact;	/* what copies the rests of stacks; NULL: nothing does */
-	struct stack_rest rest; /* of the sample at hand */
-	bool is_copied; /* dumps reach as far as what is known of the stack, so checks may wait */
-	uint64_t reach_bytes; /* of the stack, from its pointer on, that the last walk took */
+	struct exact *exact;	/* copies the rests of stacks; NULL: nothing does */
+	struct stack_rest rest; /* of the current sample */
+	bool is_copied; /* samples have all of the stack that is not known, so checks may wait */
+	uint64_t reach_bytes; /* bytes of the stack, from its pointer on, that the last walk read */
 	uint64_t walks;	      /* of user stacks */
 	uint64_t counters[CAPTURE_COUNTER_COUNT];
 };
@@ -41,13 +41,13 @@ void snapshot_deinit(struct snapshot *s);
 
 /* Where a sample belongs. */
 struct snapshot_place {
-	struct thread *thread; /* the process table's: until its thread ends */
+	struct thread *thread; /* the process table's; valid until the thread ends */
 	uint32_t node;	       /* of its stack */
 };
 struct snapshot_place snapshot_walk(struct snapshot *s, const struct perf_sample *sample);
-/* The node for where no stack is known at all: nothing but "[truncated]". */
+/* The node for an unknown stack: only "[truncated]". */
 uint32_t snapshot_no_stack(struct snapshot *s);
-/* Stacks that were not walked whole, whatever the cause. */
+/* Truncated stacks, whatever the cause. */
 uint64_t snapshot_truncated(const struct snapshot *s);
 
 #endif

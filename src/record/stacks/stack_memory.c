@@ -1,8 +1,9 @@
 /*
  * Stack memory of a sample.  It is a row of windows: the dump, the pieces of the rest, and one
- * piece of the live process.  The walker is given one at a time, and asks here when it leaves it.
+ * piece of the live process.  The walker has one window at a time, and calls memory_read when it
+ * leaves it.
  *
- * Pieces grow from 64 KB to 1 MB: most stacks that leave the dump do so by little, and a recursion
+ * Pieces grow from 64 KB to 1 MB: most stacks beyond the dump are a little longer, and a recursion
  * 65,536 deep has megabytes.
  */
 #include "record/stacks/stack_memory.h"
@@ -19,7 +20,7 @@
 #define PIECE_MAX   ((size_t)1 << 20)
 /* How much of the dump must be unchanged. */
 #define CHECK_BYTES ((size_t)2048)
-/* The caller's frame is further away than any frame is large: it is on another stack. */
+/* A caller's frame further away than this is on another stack, as no frame is so large. */
 #define OTHER_STACK_BYTES ((uint64_t)1 << 20)
 
 static bool memory_read(struct unwind_memory *memory, uint64_t va, uint64_t *value);
@@ -133,7 +134,7 @@ static size_t read_remote(const struct stack_memory *m, uint64_t va, void *bytes
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Whether the live stack still is what the dump's checked piece says. */
+/* Whether the live stack still equals the checked piece of the dump. */
 static bool stands_still(const struct stack_memory *m)
 {
 	uint8_t again[CHECK_BYTES];
@@ -145,14 +146,14 @@ static bool stands_still(const struct stack_memory *m)
 }
 
 /*
- * Reads a piece of the live process at va. False: not to be had.  The check comes after the read: a
- * stack that stands still at its end has done so since the sample.
+ * Reads a piece of the live process at va.  False: it cannot be read.  The check comes after the
+ * read: a stack that is unchanged then was so since the sample.
  */
 static bool fetch_piece(struct stack_memory *m, uint64_t va)
 {
 	size_t size = m->remote_size;
 
-	/* What the dump has is never taken from the process, which may be further on. */
+	/* What is in the dump is never read from the process, which may have run on. */
 	if (va < m->dump_low_va && m->dump_low_va - va < size)
 		size = m->dump_low_va - va;
 	m->asked = true;
@@ -178,7 +179,7 @@ static bool window_has(const struct unwind_memory *memory, uint64_t va)
 	return va >= memory->low_va && va < memory->high_va && memory->high_va - va >= 8;
 }
 
-/* Shows the piece of the rest that has va. False: none has. */
+/* Shows the piece of the rest that contains va.  False: none does. */
 static bool show_rest(struct stack_memory *m, uint64_t va)
 {
 	size_t low = 0, high = m->rest ? m->rest->pieces.count : 0;
@@ -201,7 +202,7 @@ static bool show_rest(struct stack_memory *m, uint64_t va)
 	return false;
 }
 
-/* Shows a piece of the live process that has va. False: it is not to be had. */
+/* Shows a piece of the live process that contains va.  False: it cannot be read. */
 static bool show_live(struct stack_memory *m, uint64_t va)
 {
 	show_remote(m);
@@ -240,7 +241,10 @@ static bool read_file(const struct stack_memory *m, uint64_t va, uint8_t *bytes,
 		m->objects, mapping->object, va - mapping->slide, bytes, size);
 }
 
-/* From the file, as the process may be gone by now; code that is in no file from the process. */
+/*
+ * Reads code from the file, as the process may be gone by now; code without a file from the
+ * process.
+ */
 static bool memory_read_code(struct unwind_memory *memory, uint64_t va, uint8_t *bytes, size_t size)
 {
 	const struct stack_memory *m = memory->context;

@@ -2,14 +2,14 @@
 #define SONDE_RECORD_STACKS_STACK_MEMORY_H
 
 /*
- * The memory that a stack is walked in: the dump that came with the sample, the rest of the stack
- * if somebody has copied that at the same moment, and, beyond these, the live process, read at
- * once.  The target has run on since the sample, so what is read is believed only if the end of the
- * dump, read again in the same call, is still what it was.
+ * The memory in which a stack is walked: the dump that came with the sample; the rest of the stack,
+ * if it was copied at the same moment; and beyond these the live process, read now.  The target has
+ * run on since the sample, so what is read is believed only if the end of the dump, read again
+ * after it, is unchanged.
  *
- * A handler on a signal stack of its own is different: what lies behind the dump has nothing to do
- * with the interrupted stack.  There the piece that must be unchanged is the signal frame; the
- * caller learns of it by stack_memory_other_stack.
+ * A handler on a signal stack of its own is different: memory after the dump has nothing to do with
+ * the interrupted stack.  There the signal frame must be unchanged; stack_memory_other_stack
+ * detects this case.
  */
 
 #include <stdbool.h>
@@ -31,39 +31,39 @@ struct stack_memory {
 	int64_t tid;
 	const uint8_t *dump; /* of [dump_low_va, dump_high_va) */
 	uint64_t dump_low_va, dump_high_va;
-	const struct stack_rest *rest; /* NULL: nobody copies such */
+	const struct stack_rest *rest; /* NULL: rests are not copied */
 	uint8_t *remote;	       /* of [remote_low_va, remote_high_va) */
 	uint64_t remote_low_va, remote_high_va;
-	size_t remote_size;	/* that the next read asks for */
-	uint64_t check_high_va; /* the end of the piece of the dump that must be unchanged */
-	bool unchecked;		/* nothing must be */
-	bool asked;		/* the live process was read for this walk, or tried to be */
-	bool raced;		/* and that was not believed */
-	uint64_t read_count;	/* of the live process, in all samples */
+	size_t remote_size;	/* of the next read */
+	uint64_t check_high_va; /* end of the piece of the dump that must be unchanged */
+	bool unchecked;		/* nothing must be unchanged */
+	bool asked;		/* this walk has read, or tried to read, the live process */
+	bool raced;		/* what it read was not believed */
+	uint64_t read_count;	/* reads of live processes, in all samples */
 };
 
 void stack_memory_init(struct stack_memory *m, const struct object_table *objects);
 void stack_memory_deinit(struct stack_memory *m);
-/* Makes it the memory of one sample, whose record must stay. */
+/* Makes it the memory of one sample, whose record must stay valid. */
 void stack_memory_begin(
 	struct stack_memory *m, const struct unwind_space *space, const struct perf_sample *sample);
 /*
- * Gives what was copied of the sample's stack besides its dump; it must stay.  Checks of reuse are
- * then not worth a read of the live process: they wait for a rest that is whole.
+ * Adds what was copied of the sample's stack in addition to its dump; it must stay valid.  Then
+ * checks of reuse do not read the live process: they wait for a whole rest.
  */
 void stack_memory_add_rest(struct stack_memory *m, const struct stack_rest *rest);
-/* Forgets what was read of the live process: to be called before each walk. */
+/* Forgets what was read of the live process.  Call it before each walk. */
 void stack_memory_restart(struct stack_memory *m);
 /*
- * After a walk that asked for the live process: how many of the stack's inner frames are in the
- * dump, if the next one is on another stack; else 0.
+ * After a walk that read the live process: how many of the stack's inner frames are in the dump, if
+ * the next one is on another stack; else 0.
  */
 size_t stack_memory_other_stack(const struct stack_memory *m, const struct unwind_stack *stack);
-/* Whether the last word that was read came from the live process. */
+/* Whether the last word read came from the live process. */
 bool stack_memory_shows_live(const struct stack_memory *m);
-/* From now on, what is behind frame_sp, in the dump, is what must be unchanged. */
+/* From now on the part of the dump from frame_sp on must be unchanged. */
 void stack_memory_check_frame(struct stack_memory *m, uint64_t frame_sp);
-/* From now on nothing is checked: the caller has other means. */
+/* From now on nothing is checked: the caller checks in another way. */
 void stack_memory_check_nothing(struct stack_memory *m);
 
 #endif

@@ -36,7 +36,7 @@ static bool node_equals(const struct stack_node *a, const struct stack_node *b)
 	return a->obj_addr == b->obj_addr && a->parent == b->parent && a->object == b->object;
 }
 
-/* The slot that holds an equal node, or the free one where it would go. */
+/* The slot of an equal node, or the free one where it would go. */
 static uint32_t *tree_slot(const struct stack_tree *t, const struct stack_node *wanted)
 {
 	size_t mask = t->slot_count - 1;
@@ -62,8 +62,7 @@ uint32_t stack_tree_intern(
 	struct stack_node wanted = {.obj_addr = obj_addr, .parent = parent, .object = object};
 	size_t first_child = (size_t)parent + 1;
 
-	/* A stack's nodes are made one after the other, so a node's first child often follows it.
-	 */
+	/* A stack's nodes are made one after another, so a node's first child often follows it. */
 	if (first_child < t->nodes.count && node_equals(&t->nodes.data[first_child], &wanted))
 		return (uint32_t)first_child;
 	uint32_t *slot = tree_slot(t, &wanted);
@@ -87,7 +86,7 @@ static int compare_addresses(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts and drops repetitions; the new count. */
+/* Sorts and removes duplicates; returns the new count. */
 static size_t make_distinct(uint64_t *addresses, size_t count)
 {
 	size_t kept = 0;

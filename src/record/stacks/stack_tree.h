@@ -32,9 +32,9 @@ uint32_t stack_tree_intern(
 	struct stack_tree *t, uint32_t parent, uint32_t object, uint64_t obj_addr);
 
 /*
- * The addresses that the tree's nodes have in each object, but for those that fates drops (by node,
- * enum capture_fate; NULL: none): ascending, distinct.  Of object i: addresses[start[i] .. start[i
- * + 1]).
+ * The addresses of the tree's nodes in each object, ascending and distinct, without those of nodes
+ * that fates drops (by node, enum capture_fate; NULL: none).  Those of object i are
+ * addresses[start[i] ..  start[i + 1]).
  */
 struct stack_addresses {
 	uint64_t *addresses;
@@ -43,8 +43,8 @@ struct stack_addresses {
 void stack_tree_addresses(const struct stack_tree *t, const uint8_t *fates, size_t object_count,
 	struct stack_addresses *out);
 /*
- * From whether a node is wanted (wanted[count]; those behind are), the fates of all: what is wanted
- * is kept, and those on the way to it pass.  The caller frees them.
+ * The fates of all nodes, from whether each is wanted (wanted[count]; later nodes are): wanted ones
+ * are kept, and those on the way to them pass.  The caller frees them.
  */
 must_use returns_owned uint8_t *stack_tree_fates(
 	const struct stack_tree *t, const bool *wanted, size_t count);

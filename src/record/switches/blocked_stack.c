@@ -1,10 +1,10 @@
 /*
- * The system tells where a thread is that is off the CPU: proc(5), /proc/PID/syscall.  Its stack is
- * read by process_vm_readv(2), which neither stops nor wakes it.  Both take the right to trace it,
- * which a process has of its children and of others of its user.
+ * /proc/PID/syscall, proc(5), shows where a thread off the CPU is.  process_vm_readv(2) reads its
+ * stack and neither stops nor wakes it.  Both need the right to trace it, which a process has for
+ * its children and other processes of its user.
  *
- * What was read is a stack only if the thread slept all along: it is still where it was, and has
- * been given the CPU as many times as before (the third number of /proc/PID/schedstat).
+ * The result is a stack only if the thread slept all the time: it is still in the same place, and
+ * was not given the CPU meanwhile (the third number of /proc/PID/schedstat).
  */
 #include "record/switches/blocked_stack.h"
 
@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "record/processes/proc.h"
 
-/* What most sleeping stacks fit into; the rest is read where the walk needs it. */
+/* Most sleeping stacks fit into this; the rest is read when the walk needs it. */
 #define STACK_BYTES ((size_t)32 << 10)
 
 /* Room for the file. */
@@ -37,7 +37,7 @@ void blocked_stack_deinit(struct blocked_stack *b)
 	b->bytes = NULL;
 }
 
-/* The file of a thread as text; empty if there is none. */
+/* Reads a file of a thread as text.  False: nothing could be read. */
 static bool read_text(int64_t tid, const char *name, char *text)
 {
 	char path[64];
@@ -70,7 +70,7 @@ bool blocked_stack_parse(const char *text, struct blocked_call *call)
 			return false;
 		numbers[count++] = number;
 	}
-	/* A number and sp and pc, or six arguments between them. */
+	/* A number, sp and pc, perhaps with six arguments in between. */
 	if (count != 3 && count != 9)
 		return false;
 	*call = (struct blocked_call){
@@ -80,7 +80,7 @@ bool blocked_stack_parse(const char *text, struct blocked_call *call)
 	return true;
 }
 
-/* How many times the thread was given the CPU; 0: not told, so that only its place is compared. */
+/* How many times the thread was given the CPU; 0: unknown, then only its place is compared. */
 static uint64_t turns(int64_t tid)
 {
 	struct proc_sched sched;

@@ -11,7 +11,7 @@
 
 /* The system call that a thread sleeps in. */
 struct blocked_call {
-	int64_t number; /* -1: none, as after a fault */
+	int64_t number; /* -1: none, as in a page fault */
 	uint64_t arguments[6];
 	uint64_t sp, pc;
 };
@@ -25,22 +25,22 @@ void blocked_stack_init(struct blocked_stack *b);
 void blocked_stack_deinit(struct blocked_stack *b);
 
 enum blocked_state {
-	BLOCKED_ASLEEP,	 /* here it is */
+	BLOCKED_ASLEEP,	 /* its stack was read */
 	BLOCKED_RUNNING, /* it runs, or has run meanwhile */
-	BLOCKED_REFUSED, /* gone, or not ours to read */
+	BLOCKED_REFUSED, /* gone, or we may not read it */
 };
 
 /*
- * Reads it into *sample, as if it had been sampled at the time at which it had been read: user
- * registers, of which only sp and pc are known, and the innermost part of the stack, which is b's
- * until the next call.  Else *sample is not touched.
+ * BLOCKED_ASLEEP: has read the stack into *sample, as if it was sampled when it was read: the
+ * registers sp and pc, and the innermost part of the stack, in b's memory until the next call.
+ * Else *sample is unchanged.
  */
 enum blocked_state blocked_stack_read(
 	struct blocked_stack *b, int64_t pid, int64_t tid, struct perf_sample *sample);
 
 /*
- * Reads what /proc/TID/syscall says: "running", or a system call's number and arguments, or -1, and
- * then sp and pc.  False: it runs.
+ * Parses /proc/TID/syscall: "running"; or a system call's number and arguments, or -1; then sp and
+ * pc.  False: it runs.
  */
 bool blocked_stack_parse(const char *text, struct blocked_call *call);
 

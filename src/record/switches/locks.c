@@ -1,18 +1,18 @@
 /*
  * Locks.  A futex is a word of the process's memory, so its address is the lock's, or that of the
- * part of it that threads wait on.  It is named after the variable that it is in; memory that is
- * none's is named by address and kind.  Load objects are opened once, and a process's mappings read
- * at most twice a second: a server may have a lock for each of its connections.
+ * part of it that threads wait on.  Its name is that of the variable that contains it; other memory
+ * is named by address and kind.  Load objects are opened once, and a process's mappings are read at
+ * most twice a second: a server may have a lock for each of its connections.
  *
- * Who holds it is read from the memory a moment after the thread began to wait, and counts if it
- * was still waiting then.  Where it is depends on whose lock it is:
+ * The holder is read from memory a moment after the thread began to wait, and counts if the thread
+ * was still waiting then.  Its place depends on the kind of lock:
  *
  *	PI and robust mutexes, musl's	in the word itself, with two flags (futex(2),
  *					FUTEX_TID_MASK)
  *	glibc's other mutexes		two words after it, which is 2 while somebody waits
  *					(struct __pthread_mutex_s: __lock, __count, __owner)
  *
- * What is read must be the id of a thread of the process.  Other locks don't hold it: reader-writer
+ * The value must be the id of a thread of the process.  Other locks do not have it: reader-writer
  * locks have many holders, condition variables none.
  */
 #include "record/switches/locks.h"
@@ -37,11 +37,11 @@
 #include "obj/objfile.h"
 #include "record/processes/proc.h"
 
-/* How far out in the kernel's part of a stack the system call is, at most. */
+/* How many frames from the outer end of the kernel stack the system call may be. */
 #define CALL_DEPTH 6
-/* What is mapped where is asked for again after this. */
+/* Mappings are read again after this. */
 #define REGIONS_NS (SECOND_NS / 2)
-/* The state of glibc's mutexes on which there is a waiter. */
+/* The state of a glibc mutex with waiters. */
 #define GLIBC_WAITED 2
 
 static const struct lock_wait no_lock = {SAMPLE_LABELS_NONE, SAMPLE_LABELS_NONE, 0};
@@ -126,7 +126,7 @@ void locks_deinit(struct locks *l)
 	arena_destroy(l->arena);
 }
 
-/* Whether the object's data, the zeroed part too, holds the address. */
+/* Whether the address is in the object's segments, including zeroed data. */
 static bool is_in_data(const struct objfile *file, uint64_t obj_addr)
 {
 	for (size_t i = 0; i < objfile_segment_count(file); i++) {
@@ -151,7 +151,7 @@ static void add_region(void *context, const struct maps_line *line)
 				      .path = str_table_intern(&l->paths, line->path)});
 }
 
-/* Those of a process, as they are now, or were a moment ago. */
+/* Reads a process's regions, unless that was done a moment ago. */
 static void look_at_regions(struct locks *l, const struct thread *thread)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -188,7 +188,7 @@ static void put_variable(struct strbuf *out, const struct lock_object *object, u
 		strbuf_printf(out, "+0x%" PRIx64, obj_addr - symbol->low);
 }
 
-/* "NAME [MODULE]" if it is a variable of the load object that is mapped there. */
+/* Puts "NAME [MODULE]" if va is in the data of the load object mapped there. */
 static bool put_static(struct locks *l, struct strbuf *out, int64_t pid,
 	const struct lock_region *region, uint64_t va)
 {
@@ -210,8 +210,7 @@ static void put_name(struct locks *l, struct strbuf *out, const struct thread *t
 	size_t after = partition_point(i, 0, l->regions.count, l->regions.data[i].low_va <= va);
 	const struct lock_region *at = after ? &l->regions.data[after - 1] : NULL, *file = at;
 
-	/* Variables that are zero at first are behind the file's last mapping, in memory of no
-	 * file. */
+	/* Zero-initialised variables are after the file's last mapping, in anonymous memory. */
 	if (file && !is_file(l, file) && after > 1)
 		file--;
 	if (file && is_file(l, file) && put_static(l, out, thread->pid, file, va))
@@ -238,7 +237,7 @@ static uint32_t name_of(struct locks *l, const struct thread *thread, uint64_t v
 
 /* ---- who holds it ---- */
 
-/* In a container threads know themselves by other ids. */
+/* In a container threads have other ids. */
 static bool has_our_ids(struct locks *l, const struct thread *thread)
 {
 	char path[64], theirs[64], ours[64];
@@ -255,7 +254,7 @@ static bool has_our_ids(struct locks *l, const struct thread *thread)
 	return *is_ours;
 }
 
-/* The id of the holder by the words from the futex on; 0: they do not tell. */
+/* The id of the holder, by the words from the futex on; 0: unknown. */
 static uint32_t holder_in(const uint32_t words[3], uint32_t operation, uint32_t expected)
 {
 	bool is_pi = operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2;
@@ -314,7 +313,7 @@ static bool is_in_futex(struct locks *l, uint64_t va)
 	return *is_it;
 }
 
-/* Those of the system call that a thread is in. */
+/* Reads the arguments of the system call that a thread is in. */
 static bool take_arguments(const struct unwind_regs *regs, uint64_t arguments[3])
 {
 	for (size_t i = 0; i < 3; i++) {

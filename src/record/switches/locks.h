@@ -2,8 +2,8 @@
 #define SONDE_RECORD_SWITCHES_LOCKS_H
 
 /*
- * Which lock a thread waits for, and who holds it: futex(2), on which mutexes, condition variables,
- * semaphores and the like of all languages wait.
+ * Which lock a thread waits for, and who holds it: futex(2), on which the mutexes, condition
+ * variables, semaphores and the like of all languages wait.
  */
 
 #include <stdint.h>
@@ -20,16 +20,16 @@
 struct kallsyms;
 struct objfile;
 
-/* A mapping of the process that was looked at last. */
+/* A mapping of the last process that was looked at. */
 struct lock_region {
 	uint64_t low_va, high_va, file_off, inode;
-	uint32_t path; /* of struct locks' */
+	uint32_t path; /* index in paths of struct locks */
 };
 
 struct lock_object {
 	uint32_t path;
 	uint64_t inode;
-	struct objfile *file, *debug; /* NULL: can't be opened; there is none */
+	struct objfile *file, *debug; /* NULL: cannot be opened; does not exist */
 	struct data_symbols symbols;
 };
 
@@ -42,31 +42,31 @@ struct locks {
 	VEC(struct lock_region) regions; /* by address */
 	uint32_t regions_of;		 /* the process's number */
 	uint64_t regions_ns;		 /* when they were read */
-	struct kallsyms *kernel;	 /* NULL: kernel addresses have no names here */
+	struct kallsyms *kernel;	 /* NULL: kernel symbols are not readable */
 	struct map calls;  /* kernel address → whether it is in the system call futex */
 	struct map names;  /* (process's number, address) → name of the labels */
-	struct map spaces; /* process's number → whether its ids of threads are ours */
+	struct map spaces; /* process's number → whether its thread ids are ours */
 };
 
 struct lock_wait {
-	uint32_t lock, holder; /* of sample_labels_name; or SAMPLE_LABELS_NONE */
-	uint64_t read_ns;      /* when who holds it was read */
+	uint32_t lock, holder; /* from sample_labels_name, or SAMPLE_LABELS_NONE */
+	uint64_t read_ns;      /* when the holder was read */
 };
 
 void locks_init(struct locks *l, struct process_table *processes, struct sample_labels *labels);
 /* A zeroed one is fine. */
 void locks_deinit(struct locks *l);
-/* Whether kernel frames tell of locks: their addresses have names here. */
+/* Whether kernel symbols are readable, so that kernel frames show waits for locks. */
 bool locks_know_kernel(const struct locks *l);
-/* A process has become another program, whose addresses mean something else. */
+/* Forgets names: a process has become another program, whose addresses mean something else. */
 void locks_forget(struct locks *l);
 /*
- * What a thread is about to wait for, by the sample of it with which it leaves its CPU; no lock: it
- * waits for something else, or it is not known.
+ * What a thread is about to wait for, by its sample when it leaves its CPU.  No lock: it waits for
+ * something else, or for an unknown thing.
  */
 struct lock_wait locks_of_sample(
 	struct locks *l, const struct thread *thread, const struct perf_sample *sample);
-/* What it waits for, by the system call that it is in. */
+/* What a thread waits for, by the system call that it is in. */
 struct lock_wait locks_of_call(
 	struct locks *l, const struct thread *thread, const struct blocked_call *call);
 

@@ -1,19 +1,19 @@
 /*
- * Context switches to time off the CPU.  What is counted is offcpu.c's business, what stacks are
- * the snapshot's; here they meet the threads of the process table.
+ * From context switches to time off the CPU.  samples/offcpu.c cuts the time, stacks/snapshot.c
+ * walks the stacks; here they meet the threads of the process table.
  *
- * A look from outside meets a thread in a block with a chance that grows with the block's length,
- * so the stacks that were read stand for those that were not, as samples of the clock do.  Reading
- * one costs us some 30 us; what the target loses is a reader of its memory map.
+ * The longer a block, the likelier a look from outside finds the thread in it.  So the stacks that
+ * were read stand for those that were not, as samples of the clock do.  Reading one costs us some
+ * 30 us, and the target only a read lock of its memory map.
  */
 #include "record/switches/switches.h"
 
 #include "base/clock.h"
 
-/* Stacks that may be read from outside: at once, and a second. */
+/* Stacks that may be read from outside: at once, and per nanosecond. */
 #define READS_MAX    1000u
 #define READS_PER_NS (1000.0 / (double)SECOND_NS)
-/* Over which switches are counted. */
+/* The window in which switches are counted. */
 #define WINDOW_NS (SECOND_NS / 20)
 
 /* DWARF's number of rcx. */
@@ -126,7 +126,7 @@ void switches_deinit(struct switches *s)
 
 void switches_take(struct switches *s, const struct perf_switch *record)
 {
-	/* Thread 0 is whoever idles. */
+	/* Thread 0 is the idle task. */
 	if (!s->on || record->tid <= 0 || record->time_ns < s->begin_ns)
 		return;
 	struct thread *thread = process_table_meet(
@@ -160,7 +160,7 @@ void switches_take_stack(struct switches *s, const struct perf_sample *sample)
 }
 
 /*
- * In a system call a thread may be preempted by what it does itself: it yields, or wakes another.
+ * In a system call a thread may be preempted because of what it does: it yields, or wakes another.
  * There the processor has put the user's pc into rcx.
  */
 static bool is_in_system_call(const struct perf_sample *sample)

@@ -1,13 +1,13 @@
 /*
- * Wakings.  sched_waking is reported where and when a thread is woken; the others that there are,
- * sched_wakeup and sched_wakeup_new, are reported where it will run, or of threads that are new.
- * The data's first fields are the same for all tracepoints (Documentation/trace/events.rst); the
- * flags among them tell whether an interrupt was being served: include/linux/trace_events.h.
+ * Wakings.  sched_waking is reported where and when a thread is woken.  The other tracepoints,
+ * sched_wakeup and sched_wakeup_new, are reported where it will run, or for new threads.  The
+ * data's first fields are the same for all tracepoints (Documentation/trace/events.rst).  Their
+ * flags show whether an interrupt was being served (include/linux/trace_events.h).
  *
- * A device or a timer wakes in an interrupt, which has met whatever ran on that CPU, so that is not
- * named.  The kernel puts work off into softirqs, which run at the end of an interrupt, but also
- * when a thread itself has caused them: a message to the same machine is delivered so.  The kernel
- * does not tell these apart, so the thread is named with a mark.
+ * A device or a timer wakes in an interrupt, whatever runs on that CPU, so that thread is not
+ * named.  The kernel defers work to softirqs, which run at the end of an interrupt, but also when a
+ * thread itself has caused them, as when it sends a message to the same machine.  The kernel does
+ * not distinguish these, so the thread is named with a mark.
  */
 #include "record/switches/waking.h"
 
@@ -24,16 +24,16 @@
 
 #define TRACEPOINT "sched:sched_waking"
 
-/* trace_flag_type. */
+/* Of enum trace_flag_type. */
 #define FLAG_HARDIRQ 0x08
 #define FLAG_SOFTIRQ 0x10
-/* Of the common fields: type, flags, preempt_count, pid. */
+/* In the common fields: type, flags, preempt_count, pid. */
 #define FLAGS_OFFSET 2
 /* In a record with PERF_RECORD_WAKING_FIELDS: after header, id, ip, pid and tid, and time. */
 #define RAW_OFFSET 40
-/* The description of a tracepoint has some 500. */
+/* Such a description has some 500. */
 #define FORMAT_BYTES_MAX 65536
-/* A name is asked for again after this. */
+/* A name is read again after this. */
 #define NAME_NS (SECOND_NS / 2)
 
 /* ---- the format ---- */
@@ -71,7 +71,7 @@ static struct error *read_format(const char *directory, struct waking_format *fo
 }
 
 /*
- * Tracepoints tell the ids that threads have on the host.  The number of the host's namespace is
+ * Tracepoints report the ids that threads have on the host.  The number of the host's namespace is
  * the kernel's PROC_PID_INIT_INO.
  */
 static bool is_on_host(void)
@@ -83,7 +83,7 @@ static bool is_on_host(void)
 	return size == sizeof(host) - 1 && memcmp(link, host, sizeof(host) - 1) == 0;
 }
 
-/* NULL if it is allowed to be opened for everybody. */
+/* NULL if it may be opened for all tasks. */
 static struct error *try_tracepoint(uint64_t id)
 {
 	int code = perf_attr_try(PERF_TYPE_TRACEPOINT, id, true, true);
@@ -168,7 +168,7 @@ static uint32_t put_name(struct wakers *w, const struct waking *waking, struct s
 		w->labels, name, waking->waker_tid, waking->in_softirq ? ", softirq" : "");
 }
 
-/* The name of a thread that is not recorded, or one that has gone. */
+/* The name of a thread that is not recorded, or that has ended. */
 static uint32_t ask_name(struct wakers *w, const struct waking *waking)
 {
 	struct proc_stat stat;

@@ -2,8 +2,8 @@
 #define SONDE_RECORD_SWITCHES_WAKING_H
 
 /*
- * Who wakes threads that wait: the kernel's tracepoint sched:sched_waking, on each CPU, in the
- * context of whoever does it.
+ * Who wakes waiting threads: the kernel's tracepoint sched:sched_waking, on each CPU, in the
+ * waker's context.
  */
 
 #include <linux/perf_event.h>
@@ -17,7 +17,7 @@
 #include "record/processes/process_table.h"
 #include "record/samples/sample_labels.h"
 
-/* Of the tracepoint: its number, and where in its data the id of the woken thread is. */
+/* The tracepoint's number, and the offset of the woken thread's id in its data. */
 struct waking_format {
 	uint64_t id;
 	uint32_t tid_offset;
@@ -25,16 +25,16 @@ struct waking_format {
 
 /*
  * Reads it from tracefs.  ERROR_UNSUPPORTED, in one line with what would allow it: the tracepoint
- * is not to be had, or its ids are not those by which we know threads, as in a container.
+ * is not available, or its thread ids differ from ours, as in a container.
  */
 must_use struct error *waking_format_read(struct waking_format *format);
-/* The text of the tracepoint's `format` file; false: it is not as expected. */
+/* Parses the tracepoint's `format` file; false: it is not as expected. */
 bool waking_format_parse(struct str text, struct waking_format *format);
 
 struct waking {
 	uint64_t time_ns;
-	int64_t tid;		      /* who is woken */
-	int64_t waker_pid, waker_tid; /* who ran there; 0: nobody */
+	int64_t tid;		      /* the woken thread */
+	int64_t waker_pid, waker_tid; /* the running thread; 0: none */
 	bool in_interrupt, in_softirq;
 };
 
@@ -44,14 +44,14 @@ bool waking_read(const struct perf_event_header *header, const struct waking_for
 
 struct waker_name {
 	uint64_t read_ns;
-	uint32_t name; /* of sample_labels_name */
+	uint32_t name; /* from sample_labels_name */
 };
 
-/* The names of wakers, as they are shown. */
+/* The names of wakers, as reports show them. */
 struct wakers {
 	struct process_table *processes; /* the caller's, and so are the labels */
 	struct sample_labels *labels;
-	struct map found; /* (tid, whether in a softirq) → place in names; of who is not recorded */
+	struct map found; /* (tid, whether in a softirq) → place in names; of unrecorded threads */
 	VEC(struct waker_name) names;
 };
 
@@ -59,8 +59,8 @@ void wakers_init(struct wakers *w, struct process_table *processes, struct sampl
 /* A zeroed one is fine. */
 void wakers_deinit(struct wakers *w);
 /*
- * A name of sample_labels_name: "NAME (TID)" of a thread, that with ", softirq" where the kernel
- * woke in its context, perhaps for others, and "[interrupt]".
+ * The number from sample_labels_name: "NAME (TID)" of a thread; with ", softirq" if the kernel woke
+ * in its context, perhaps for others; or "[interrupt]".
  */
 uint32_t wakers_name(struct wakers *w, const struct waking *waking);
 

@@ -29,8 +29,8 @@
 /* Between readings. */
 #define LOOK_NS	    (SECOND_NS / 200)
 #define TRIES	    5
-#define GOOD_NS	    100 /* a reading as close as that need not be repeated */
-#define RECENT_KEEP 32	/* pairs that stay when there is no room */
+#define GOOD_NS	    100 /* a reading as close as this need not be repeated */
+#define RECENT_KEEP 32	/* recent pairs that are kept when there is no room */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -62,7 +62,10 @@ static struct zone_clock_pair read_both(const struct zone_region *region)
 	return best;
 }
 
-/* A clock of the program's own has nothing to do with time, and one that has ended stands still. */
+/*
+ * A clock that the program provides is not related to time, and that of an ended program stands
+ * still.
+ */
 static bool goes_with_time(const struct zone_region *region)
 {
 	return region->header.clock != ZONEWIRE_CLOCK_CALLED && !region->ended_ticks;
@@ -80,7 +83,7 @@ void zone_clock_look(struct zone_clock *c)
 	if (pair.ticks <= last->ticks || pair.time_ns <= last->time_ns)
 		return;
 	if (c->count == ZONE_CLOCK_PAIRS) {
-		/* The first tells the rate over all of the run. */
+		/* The first pair is kept for the rate over the whole run. */
 		memmove(c->pairs + 1, c->pairs + ZONE_CLOCK_PAIRS - RECENT_KEEP,
 			RECENT_KEEP * sizeof(c->pairs[0]));
 		c->count = 1 + RECENT_KEEP;
@@ -103,7 +106,7 @@ static uint64_t region_ticks(const struct zone_region *region, uint64_t duration
 	return (uint64_t)(((wide)duration_ns << region->header.clock_shift) / h.clock_mult);
 }
 
-/* The pair before it, and behind that another; at the ends the nearest one. */
+/* The last pair that is not later; before the first pair, the first. */
 static uint32_t place_of(const struct zone_clock *c, uint64_t value, bool is_ticks)
 {
 	uint32_t i = c->count - 1;
@@ -223,7 +226,7 @@ void zone_tids_deinit(struct zone_tids *t)
 	map_deinit(&t->outer_of);
 }
 
-/* The last number of that line; 0: there is none. */
+/* The last number of the NSpid line; 0: there is none. */
 static int64_t inner_id(int64_t pid, int64_t tid)
 {
 	char path[64], line[256];
@@ -286,7 +289,7 @@ int64_t zone_tids_outer(const struct zone_tids *t, int64_t inner_tid)
 
 /* ---- programs ---- */
 
-/* Of names of zones and files that a program has. */
+/* The longest name of a zone or file. */
 #define NAME_BYTES 4096
 
 struct zone_program *zone_program_create(
@@ -371,7 +374,7 @@ void zone_program_look_at_slots(struct zone_program *p)
 		t->state = slot.state;
 		p->has_fibers |= slot.state == ZONEWIRE_SLOT_FIBER;
 		if (slot.state == ZONEWIRE_SLOT_FIBER)
-			t->tid = slot.tid; /* whose current one it is, or was */
+			t->tid = slot.tid; /* whose current fiber it is, or was */
 		if (memcmp(t->name, slot.name, sizeof(t->name)) != 0) {
 			memcpy(t->name, slot.name, sizeof(t->name));
 			t->is_named = false;
@@ -403,12 +406,12 @@ uint32_t zone_program_slot(struct zone_program *p, int64_t tid)
 	return UINT32_MAX;
 }
 
-/* One that the process table does not know. */
+/* A thread that is not in the process table. */
 static uint32_t past_thread(
 	const struct zone_program *p, struct zone_context *c, const struct zone_thread *t)
 {
 	int64_t tid = zone_tids_outer(&p->tids, t->tid);
-	/* The kernel would have called it as its program, too. */
+	/* The kernel, too, would have named it after its program. */
 	const char *name = t->name[0] ? t->name : p->memory.region.header.program;
 
 	return process_table_past_thread(c->recording->processes, p->process,
@@ -416,7 +419,7 @@ static uint32_t past_thread(
 		str_from(name));
 }
 
-/* A thread that the kernel knows, too, has in the file the name that its program gave it. */
+/* Finds a thread in the process table; in the file it gets the name that its program gave it. */
 static void find_thread(struct zone_program *p, struct zone_context *c, struct zone_thread *t)
 {
 	struct process_table *processes = c->recording->processes;
@@ -456,7 +459,7 @@ uint32_t zone_unknown_stack(struct zone_context *c)
 		&c->recording->snapshot.tree, 0, zone_names_object(&c->names), number);
 }
 
-/* The load object's address of a function that is a zone. */
+/* The frame of a function that is a zone. */
 static bool function_frame(
 	struct zone_program *p, struct zone_context *c, uint64_t code_va, struct zone_frame *frame)
 {
@@ -467,7 +470,7 @@ static bool function_frame(
 
 	if (process == NULL || process->number != p->process || p->has_execed)
 		return false;
-	/* Of one that has ended, what was known of its memory is what there is. */
+	/* If it has ended, only mappings that are known already count. */
 	m = unwind_space_find(&process->space, code_va);
 	if (m == NULL && !p->ended_ns && process_table_read_maps(table, process, now_ns))
 		m = unwind_space_find(&process->space, code_va);
@@ -498,7 +501,10 @@ static struct zone_frame find_frame(struct zone_program *p, struct zone_context 
 	return (struct zone_frame){zone_names_object(&c->names), number};
 }
 
-/* A zone has one frame, whatever can be found out of its code later: it is not to be two rows. */
+/*
+ * A zone keeps its first frame, whatever is learned about its code later, so that it is not two
+ * rows.
+ */
 static struct zone_frame zone_frame(struct zone_program *p, struct zone_context *c, uint32_t id)
 {
 	while (p->frames.count <= id)
@@ -511,7 +517,7 @@ static struct zone_frame zone_frame(struct zone_program *p, struct zone_context 
 	return p->frames.data[id];
 }
 
-/* The node as it was last seen, or after another look. */
+/* The node as last read, or after another reading. */
 static const struct zone_place *find_place(struct zone_program *p, uint32_t node)
 {
 	if (node >= p->reading.node_count || p->reading.place[node].zone == ZONEWIRE_ZONE_NONE)
@@ -533,7 +539,7 @@ uint32_t zone_program_stack(struct zone_program *p, struct zone_context *c, uint
 		return 0;
 	while (p->stacks.count < p->reading.node_count)
 		vec_push(&p->stacks, 0);
-	/* Outwards to one that is known, or the root; parents have smaller numbers. */
+	/* Goes outwards to a known node, or the root; parents have smaller numbers. */
 	for (uint32_t at = node;; at = p->reading.place[at].parent) {
 		stack = p->stacks.data[at];
 		if (stack)

@@ -20,7 +20,7 @@
 
 /* ---- rows ---- */
 
-/* So long without a tick, and the rest goes into rows. */
+/* After this long without a tick, the rest goes into rows. */
 #define REST_NS (SECOND_NS / 10)
 
 static uint64_t file_time(const struct zone_context *c, uint64_t time_ns)
@@ -37,7 +37,7 @@ static struct zone_given *given_at(struct zone_program *p, uint32_t node)
 	return &p->given.data[node];
 }
 
-/* Brings the rows of a node up to these counters. */
+/* Adds a row that brings a node up to these counters. */
 static void give(struct zone_program *p, struct zone_context *c, uint32_t node,
 	const struct zone_sums *sums, uint64_t time_ns)
 {
@@ -66,7 +66,7 @@ static void give(struct zone_program *p, struct zone_context *c, uint32_t node,
 	recording_take_zone_row(c->recording, &row);
 }
 
-/* All that the counters have beyond the rows. */
+/* Writes all that counters have beyond rows. */
 static void give_rest(struct zone_program *p, struct zone_context *c)
 {
 	if (!zone_program_read(p))
@@ -84,8 +84,8 @@ static void give_rest(struct zone_program *p, struct zone_context *c)
 }
 
 /*
- * Threads that have ended since the last look, and whose slots are others' by now: what they did
- * since then looks as if these had done it.
+ * Counts threads that have ended since the last look, with slots that belong to other threads by
+ * now: what they did since then is attributed to these.
  */
 static void count_merged(struct zone_program *p)
 {
@@ -131,7 +131,7 @@ static struct zone_sums *sums_at(struct zone_stream *s, uint32_t node)
 	return &s->sums.data[node];
 }
 
-/* Not beyond the counters. */
+/* Limits the sums to the counters. */
 static void cut_sums(const struct zone_program *p, uint32_t node, struct zone_sums *sums)
 {
 	if (node >= p->reading.node_count)
@@ -146,7 +146,7 @@ static void cut_sums(const struct zone_program *p, uint32_t node, struct zone_su
 
 /* ---- streams with missed records ---- */
 
-/* What the ring has of a stream from the present position on, up to the last look. */
+/* Sums a stream's ticks in the ring from the present position on, up to the last look. */
 static void sum_ahead(struct zone_program *p, uint32_t stream, struct zone_stream *ahead)
 {
 	uint64_t position = p->ring_position, lost;
@@ -172,9 +172,9 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /*
- * The counters when the stream's next tick began: what they were at the last look, less what the
- * ring says has happened since then.  It is too much by what had happened since the last tick, so
- * by less than a tick.  What that leaves beyond the rows is in no tick.
+ * Computes the counters when the stream's next tick began: those of the last look, less what the
+ * ring says has happened since.  They are too large by what happened since the last tick, so by
+ * less than a tick.  What they have beyond the rows is in no tick.
  */
 static void settle(struct zone_program *p, struct zone_context *c, uint32_t stream)
 {
@@ -231,7 +231,7 @@ static void take_deltas(struct zone_program *p, struct zone_context *c,
 	}
 }
 
-/* Ticks are numbered as they are put into the ring: where some were lost, numbers are missing. */
+/* Ticks are numbered as they are put into the ring, so lost ones leave gaps in the numbers. */
 static void count_lost(struct zone_stream *s, struct zone_context *c, uint64_t number)
 {
 	if (s->has_lost && number > s->next_number)
@@ -241,8 +241,8 @@ static void count_lost(struct zone_stream *s, struct zone_context *c, uint64_t n
 }
 
 /*
- * When a tick began: where the last one ended, if it did, though by now the clocks beside each
- * other may tell that time better.
+ * When a tick began: where the last one ended, if the two are adjacent, even if a later pair of
+ * clock readings gives a better time.
  */
 static uint64_t start_time_ns(const struct zone_program *p, const struct zonewire_tick *head)
 {
@@ -252,7 +252,7 @@ static uint64_t start_time_ns(const struct zone_program *p, const struct zonewir
 						 : zone_clock_time_ns(&p->clock, head->start_ticks);
 }
 
-/* A tick that began before the recording is not whole: what it holds is in no tick. */
+/* A tick that began before the recording is not whole, so its rows are in no tick. */
 static void take_tick(struct zone_program *p, struct zone_context *c, const struct zone_tick *tick)
 {
 	const struct zonewire_tick *head = &tick->head;
@@ -280,7 +280,7 @@ static void take_tick(struct zone_program *p, struct zone_context *c, const stru
 			.duration_ns = file_time(c, end_ns) - file_time(c, start_ns)});
 }
 
-/* The next tick that had ended when the counters were last looked at. */
+/* The next tick that had ended when the counters were last read. */
 static bool next_tick(struct zone_program *p, struct zone_tick *tick)
 {
 	uint64_t position = p->ring_position, lost;
@@ -305,7 +305,7 @@ static void take_ticks(struct zone_program *p, struct zone_context *c)
 		struct zone_stream *s = &p->streams[tick.head.stream];
 
 		if (!s->is_settled || (tick.head.flags & ZONEWIRE_TICK_AFTER_GAP)) {
-			/* Over it again, as the reader has but one place for a record. */
+			/* Reads it again, as the reader holds only one record. */
 			p->ring_position = position;
 			settle(p, c, tick.head.stream);
 			if (!next_tick(p, &tick))
@@ -327,7 +327,7 @@ void zone_rows_look(struct zone_program *p, struct zone_context *c)
 		give_rest(p, c);
 }
 
-/* Of those that were lost and after which none of their stream came. */
+/* Counts lost ticks after which no tick of their stream came. */
 static void count_last_lost(struct zone_program *p, struct zone_context *c)
 {
 	struct zonewire_header header = zone_region_header(&p->memory.region);
@@ -350,7 +350,7 @@ void zone_rows_end(struct zone_program *p, struct zone_context *c)
 /* ---- moments ---- */
 
 #define TRIES 3
-/* Clocks of CPUs may differ by so many ticks. */
+/* CPUs' clocks may differ by so many ticks. */
 #define SKEW_TICKS  (UINT64_C(1) << 20)
 #define STORE_COUNT 4096
 #define ROUNDS_MAX  64
@@ -368,7 +368,7 @@ static uint64_t read_event(const struct zone_program *p, const struct live_ring 
 	return __atomic_load_n(&events[i & (ring->count - 1)], __ATOMIC_RELAXED);
 }
 
-/* Of the events before `end`, how many are no later; low: the oldest that is there. */
+/* How many of the ring's events are not later than ticks.  low: the oldest event in it. */
 static uint64_t count_until(const struct zone_program *p, const struct live_ring *ring,
 	uint64_t low, uint64_t ticks, uint64_t not_after)
 {
@@ -376,7 +376,7 @@ static uint64_t count_until(const struct zone_program *p, const struct live_ring
 		zonewire_event_ticks(read_event(p, ring, i), not_after) <= ticks);
 }
 
-/* The oldest event that cannot be being written over. */
+/* The oldest event that is not being overwritten. */
 static uint64_t oldest(const struct live_ring *ring)
 {
 	return ring->head >= ring->count ? ring->head + 1 - ring->count : 0;
@@ -406,8 +406,7 @@ static struct found find_in_slot(const struct zone_program *p, uint32_t slot, ui
 	return unknown;
 }
 
-/* The slot has been another thread's before, which that event may be of; or the thread has ended.
- */
+/* The event may be that of the slot's thread before; or the thread has ended. */
 static void check_owner(const struct zone_thread *t, struct found *found)
 {
 	if (found->moment == ZONE_MOMENT_IN && (found->ticks < t->start_ticks || found->node == 0))
@@ -466,7 +465,7 @@ static void store_slot(struct zone_program *p, struct zone_context *c, uint32_t 
 	size_t count;
 	int rounds = 0;
 
-	/* A program may write as fast as we read. */
+	/* A program may write as fast as we read, so the rounds are limited. */
 	do {
 		count = zone_region_events(&p->memory.region, slot, &t->event_position, not_after,
 			events, STORE_COUNT, &lost);

@@ -18,11 +18,11 @@
  * the nanosecond, however many streams of ticks there are and whatever was lost.
  */
 
-/* Sets the beginning: of a program that ran before, what it has done is not recorded. */
+/* Begins.  What a program did before it was attached to is not recorded. */
 void zone_rows_begin(struct zone_program *p);
-/* Puts the ticks that have ended into the file, and the rest if no tick has ended for a while. */
+/* Writes ended ticks to the file, and the rest if no tick has ended for a while. */
 void zone_rows_look(struct zone_program *p, struct zone_context *c);
-/* The rest up to now, or to the program's end. */
+/* Writes the rest up to now, or to the program's end. */
 void zone_rows_end(struct zone_program *p, struct zone_context *c);
 
 /* ---- moments ---- */
@@ -32,16 +32,16 @@ void zone_rows_end(struct zone_program *p, struct zone_context *c);
  */
 
 enum zone_moment {
-	ZONE_MOMENT_IN,	     /* in the zones of that node */
+	ZONE_MOMENT_IN,	     /* in the zones of *node */
 	ZONE_MOMENT_OUTSIDE, /* it had not entered any yet */
-	ZONE_MOMENT_UNKNOWN, /* there is no ring, or it has been written over */
+	ZONE_MOMENT_UNKNOWN, /* no ring, or overwritten */
 };
 
-/* Of the thread with that tid; *node is of the program's memory. */
+/* Where the thread with that tid was; *node is of the program's memory. */
 enum zone_moment zone_moment_find(
 	struct zone_program *p, int64_t tid, uint64_t time_ns, uint32_t *node);
 
-/* Puts all events since the last call into the file. */
+/* Writes all events since the last call to the file. */
 void zone_moment_store(struct zone_program *p, struct zone_context *c);
 
 #endif

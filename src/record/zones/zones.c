@@ -35,14 +35,14 @@
 #include "zonereport/last_end.h"
 
 struct zone_notice {
-	pid_t pid; /* as we see it: the kernel tells */
+	pid_t pid; /* as we see it, from the kernel */
 	uid_t uid;
 	int fd; /* the caller's */
 };
 
 struct zone_notices {
-	int fd;	       /* of the socket; -1: there is none */
-	char name[64]; /* in the abstract name space */
+	int fd;	       /* of the socket; -1: none */
+	char name[64]; /* in the abstract namespace */
 };
 
 /* Opens the socket; without one nothing is announced. */
@@ -53,7 +53,7 @@ static bool zone_notices_take(struct zone_notices *n, struct zone_notice *notice
 
 /* ---- notices ---- */
 
-/* More descriptors than one are none of ours: all are taken, to be closed. */
+/* We expect one descriptor.  All are received, so that the others can be closed. */
 #define FDS_MAX 8
 
 union control {
@@ -150,13 +150,13 @@ static bool zone_notices_take(struct zone_notices *n, struct zone_notice *notice
 
 /* ---- programs ---- */
 
-/* Between looks at counters and ticks, and for programs that have come. */
+/* Between looks at counters and ticks, and between searches for new programs. */
 #define LOOK_NS (SECOND_NS / 10)
 #define FIND_NS SECOND_NS
-/* After this long nobody will say any more which process it was. */
+/* After this long its process will not be reported any more. */
 #define GRACE_NS (SECOND_NS / 4)
 
-/* Of a zone's name, in notes. */
+/* The library that makes functions zones. */
 #define FUNCTIONS_LIBRARY "libsonde-zones-functions.so"
 
 struct zones {
@@ -166,9 +166,9 @@ struct zones {
 	char *variable, *preload;
 	VEC(struct zone_program *) programs;
 	struct map program_of; /* pid → its newest program */
-	struct map asked;      /* pid → how often /proc was asked for its zones */
+	struct map asked;      /* pid → how often it was searched for zones */
 	uint64_t look_ns, find_ns;
-	bool has_taken; /* notices, in this round */
+	bool has_taken; /* notices were taken in this round */
 };
 
 static struct zone_program *find_program(const struct zones *z, int64_t pid, uint64_t time_ns)
@@ -201,9 +201,9 @@ static void add_program(
 	z->context.counts.programs++;
 }
 
-/* ---- programs that tell of themselves ---- */
+/* ---- programs that report themselves ---- */
 
-/* Whether who tells may be one of those that are recorded. */
+/* Whether the sender may be a recorded process. */
 static bool is_ours(const struct zones *z, const struct zone_notice *notice)
 {
 	return notice->uid == geteuid() ||
@@ -250,7 +250,7 @@ static void attach(struct zones *z, int64_t pid)
 	live_destroy(live);
 }
 
-/* Whether it is the turn of that process: the 1st, 2nd, 4th, … time it is looked at. */
+/* Whether to search that process now: the 1st, 2nd, 4th, … time that it is met. */
 static bool is_due(struct zones *z, int64_t pid)
 {
 	bool added;
@@ -270,7 +270,7 @@ static void look_for(void *context, struct thread *thread)
 		attach(z, thread->pid);
 }
 
-/* Those that were launched tell of themselves. */
+/* Launched programs report themselves. */
 static void find_programs(struct zones *z, const struct target *target)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -324,7 +324,7 @@ static void thread_execed(void *context, struct thread *thread, uint64_t time_ns
 	}
 }
 
-/* Zones without end, and ends without zone: the last of them has names. */
+/* Notes zones without end, and ends without zone; the last one has names. */
 static void note_ends(struct zones *z, const struct zone_program *p)
 {
 	char text[1024];
@@ -342,7 +342,8 @@ static void note_off(struct zones *z, const struct zone_program *p)
 			STR("zones of a program were switched off when it was last looked at"));
 }
 
-/* Writes the last of it.  False: its process is not known yet, and may come to be if not is_last.
+/*
+ * Writes the rest.  False: its process is unknown yet, and may still be reported; not if is_last.
  */
 static bool close_program(struct zones *z, struct zone_program *p, bool is_last)
 {
@@ -376,7 +377,7 @@ static void forget_program(struct zones *z, size_t i)
 	z->programs.data[i] = NULL;
 }
 
-/* Its end was not told: not by an engine that cannot, or it was lost. */
+/* Whether it has ended without a report: the engine cannot report it, or the report was lost. */
 static bool has_ended(const struct zone_program *p)
 {
 	struct pollfd polled = {.fd = p->pidfd, .events = POLLIN};
@@ -411,7 +412,7 @@ void zones_look(struct zones *z, const struct target *target)
 	uint64_t now_ns = clock_monotonic_ns();
 
 	take_notices(z);
-	/* Engines may take samples at any time from here on. */
+	/* From here on engines may take samples at any time. */
 	z->has_taken = false;
 	for (size_t i = 0; z->mode == RECORDER_ZONES_EVENTS && i < z->programs.count; i++)
 		if (z->programs.data[i])
@@ -470,7 +471,7 @@ uint32_t zones_at(struct zones *z, const struct thread *thread, uint64_t time_ns
 
 /* ---- the whole ---- */
 
-/* Behind what is preloaded anyway. */
+/* After what is preloaded anyway. */
 static void preload_functions(struct zones *z)
 {
 	char *library = library_path("zonehook", FUNCTIONS_LIBRARY);

@@ -2,12 +2,12 @@
 #define SONDE_RECORD_ZONES_ZONES_H
 
 /*
- * The zones (prof.h) of the programs that are recorded: beside the samples a recording has what
- * they measure themselves, and each sample knows the zones that it was taken in.
+ * The zones (prof.h) of recorded programs.  A recording has what the programs measure themselves in
+ * addition to samples, and each sample has the zones in which it was taken.
  *
- * Programs that are launched tell us of themselves and keep rings of events while
- * they are recorded; those that run already are looked for in /proc.  Their memory is mapped for
- * reading, and they take no notice.
+ * Launched programs report themselves to us, and keep rings of events while they are recorded.
+ * Programs that run already are looked for in /proc.  Their memory is mapped for reading, and they
+ * do not notice.
  */
 
 #include <stdbool.h>
@@ -21,39 +21,39 @@ struct target;
 struct thread;
 struct zones;
 
-/* What came of it. */
+/* Figures of the recorded zones. */
 struct zones_result {
 	uint32_t programs;
-	uint32_t zones;	    /* distinct ones, functions left out */
-	uint32_t functions; /* that are zones */
+	uint32_t zones;	    /* distinct ones, without functions */
+	uint32_t functions; /* functions that are zones */
 	uint64_t ticks, lost_ticks;
-	uint64_t unknown;     /* samples, and times off the CPU, whose zone is not known */
-	uint64_t lost_events; /* that were to be stored */
+	uint64_t unknown;     /* samples and times off the CPU with unknown zones */
+	uint64_t lost_events; /* events that should have been stored */
 };
 
-/* NULL: with RECORDER_ZONES_NONE.  The recording's to end; it has begun. */
+/* NULL: with RECORDER_ZONES_NONE.  The recording has begun, and must outlive it. */
 struct zones *zones_create(struct recording *recording, enum recorder_zones mode);
 void zones_destroy(struct zones *z);
 
 /*
- * What a command is to have in its environment, "NAME=value"; NULL: nothing.  Good as long as z.
+ * A variable for a command's environment, "NAME=value"; NULL: none.  Valid as long as z.
  */
 const char *zones_variable(const struct zones *z);
-/* What it is to preload, all of it; NULL: as it would.  The same. */
+/* The command's whole LD_PRELOAD; NULL: unchanged.  Valid as long as z. */
 const char *zones_preload(const struct zones *z);
-/* ERROR_UNSUPPORTED: there is no library that makes functions zones. */
+/* ERROR_UNSUPPORTED: the library that makes functions zones is not installed. */
 must_use struct error *zones_check_functions(void);
-/* Becomes readable when a program tells of itself; -1: none will. */
+/* Becomes readable when a program reports itself; -1: none will. */
 int zones_fd(const struct zones *z);
 
-/* Samples that are older than now are going to be taken. */
+/* Call it before samples are taken: reads the clocks, so that their times can be converted. */
 void zones_expect_samples(struct zones *z);
-/* The node of the zone stack the thread was at, at that time (CLOCK_MONOTONIC); 0: in none. */
+/* The node of the thread's zone stack at that time (CLOCK_MONOTONIC); 0: in no zone. */
 uint32_t zones_at(struct zones *z, const struct thread *thread, uint64_t time_ns);
 
-/* After samples were taken, at least each tenth of a second: writes what has come. */
+/* Call it after samples were taken, at least each tenth of a second: writes new rows and ticks. */
 void zones_look(struct zones *z, const struct target *target);
-/* The last look; sampling has stopped. */
+/* The last look, once sampling has stopped. */
 void zones_end(struct zones *z);
 
 void zones_count(const struct zones *z, uint64_t *counters); /* [CAPTURE_COUNTER_COUNT] */

@@ -30,19 +30,22 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 
 #define PF_KTHREAD 0x00200000u
 #define USER_CS	   0x33u /* of 64-bit code */
-/* A stack is not larger: what is further away is another one. */
+/* No stack is larger: an address further away is in another one. */
 #define FAR_BYTES ((uint64_t)128 << 20)
-/* The walker looks at some words beyond the outermost frame. */
+/* The walker reads some words beyond the outermost frame. */
 #define SLACK_BYTES 64u
-/* So much is copied without asking whether it is needed. */
+/* So much is copied without checking marks. */
 #define CHEAP_BYTES ((uint64_t)32 << 10)
-/* And this beyond what a mark asks for, lest the walker miss some frames of it. */
+/* Copied beyond what a mark needs, in case the walker does not recognise some of its frames. */
 #define MARGIN_BYTES ((uint64_t)8 << 10)
 #define PIECES_MAX   16384u
-/* Where nothing tells the mapping's end, so much is tried. */
+/* So much is tried if the mapping's end is unknown. */
 #define BLIND_BYTES ((uint64_t)64 << 10)
 
-/* Of the kernel's types what is needed here; the loader finds the members in the kernel's own. */
+/*
+ * The parts of the kernel's types that are needed here; the loader finds the members in the
+ * kernel's own types.
+ */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct pt_regs {
@@ -93,7 +96,7 @@ struct bpf_perf_event_data_kern {
 
 #pragma clang attribute pop
 
-/* From 6.2 on: the context with the sample's own fields, and the event's. */
+/* From 6.2 on: the context with the fields of the sample and of the event. */
 void *bpf_cast_to_kern_ctx(void *context) __ksym;
 
 const volatile struct exact_settings settings;
@@ -126,7 +129,7 @@ struct {
 	__type(value, struct exact_processes);
 } processes SEC(".maps");
 
-/* The sample at hand, and what of its thread tells where its stack ends. */
+/* The current sample, and what its thread says about the end of its stack. */
 struct sample {
 	uint64_t time_ns, sp;
 	uint32_t pid, tid, dump_bytes;
@@ -135,16 +138,15 @@ struct sample {
 
 /* The copying of a rest. */
 struct copying {
-	struct exact_piece piece; /* its va: where it goes on */
-	uint64_t paged_va;	  /* up to here page by page */
+	struct exact_piece piece; /* its va: where copying goes on */
+	uint64_t paged_va;	  /* up to here it is copied page by page */
 	uint64_t bytes;		  /* copied */
 	uint32_t absent, looked_up, is_lost;
 };
 
 /*
- * Functions that are not static are verified once, whatever their callers know; with them inline
- * the verifier would walk through each as often as there are ways to it, and take three times as
- * long.
+ * The verifier checks a global function once, independently of its callers.  With these functions
+ * inline it would check them once for each path to them, and take three times as long.
  */
 
 /* The entry of a thread; EXACT_THREADS: it has none. */
@@ -167,7 +169,7 @@ static int is_known(const struct exact_processes *known, uint32_t pid)
 	return known->bits[bit / 64] >> bit % 64 & 1;
 }
 
-/* A young process is not told of yet; but its parent is, or that one's. */
+/* A new process may be unknown yet, but its parent or grandparent is known. */
 static int is_wanted_process(uint32_t pid, const struct task_struct *task)
 {
 	uint32_t zero = 0;
@@ -198,8 +200,8 @@ __weak int is_intact(const struct exact_mark *mark)
 }
 
 /*
- * Takes note of a sample.  A mark inside of the sp of some sample after its own is gone: the frames
- * were left, and what is there now is not what the walker will remember, even if it looks the same.
+ * Notes a sample.  A mark below the sp of any sample after its own is gone: its frames were left,
+ * and what is there now is not what the walker remembers, even if it looks the same.
  */
 static void note_sample(struct exact_thread *thread, const struct sample *s)
 {
@@ -207,7 +209,7 @@ static void note_sample(struct exact_thread *thread, const struct sample *s)
 
 	if (marks_ns != thread->popped_ns) {
 		thread->popped_ns = marks_ns;
-		/* Marks that came too late, after another sample: nothing is known of that one. */
+		/* The marks came too late, after another sample, whose sp is unknown to them. */
 		thread->popped_va = marks_ns == thread->last_ns ? 0 : UINT64_MAX;
 	}
 	if (thread->popped_va < s->sp)
@@ -215,7 +217,7 @@ static void note_sample(struct exact_thread *thread, const struct sample *s)
 	thread->last_ns = s->time_ns;
 }
 
-/* Up to where memory is needed for the innermost mark that is intact; 0: there is none. */
+/* The need_va of the innermost intact mark; 0: there is none. */
 static uint64_t marked_va(struct exact_thread *thread)
 {
 	uint64_t version = *(volatile uint64_t *)&thread->version, need_va = 0;
@@ -241,7 +243,7 @@ static long take_mapping(struct task_struct *task, struct vm_area_struct *vma, u
 	return 0;
 }
 
-/* The end of the mapping that sp is in; 0: not to be had. */
+/* The end of the mapping of sp; 0: unknown. */
 __weak uint64_t mapping_end(uint64_t sp)
 {
 	uint64_t end_va = 0;
@@ -255,7 +257,9 @@ static int is_between(uint64_t va, uint64_t low_va, uint64_t high_va)
 	return va >= low_va && va < high_va;
 }
 
-/* Sets where the rest ends, and why; thread_bytes: the limit of what is not the main stack. */
+/*
+ * Sets where the rest ends, and why.  thread_bytes: the limit for other stacks than the main one.
+ */
 __weak int find_end(const struct sample *s, struct copying *c, uint64_t thread_bytes)
 {
 	if (!s || !c)
@@ -289,7 +293,7 @@ __weak int find_end(const struct sample *s, struct copying *c, uint64_t thread_b
 
 /* ---- copying ---- */
 
-/* Memory is missing: from now on page by page, and no further than the mapping. */
+/* Memory is missing: goes on page by page, and no further than the mapping. */
 static void meet_gap(struct copying *c, uint32_t size)
 {
 	uint64_t va = c->piece.va, end_va;
@@ -313,7 +317,10 @@ static uint64_t wake_flag(const struct copying *c)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
-/* Copies the next piece, which ends with a page, in a record with room for so much. 1: no room. */
+/*
+ * Copies the next piece, which ends at the end of a page, into a record with this much room.  1: no
+ * room.
+ */
 static __always_inline long copy_piece(struct copying *c, const uint64_t room)
 {
 	uint64_t va = c->piece.va, left = c->piece.high_va - va;
@@ -377,7 +384,7 @@ static void copy_rest(struct copying *c, struct exact_counts *count)
 
 /* ---- samples ---- */
 
-/* Ends the rest at a mark that is intact, if nothing speaks against it. */
+/* Ends the rest at an intact mark, unless a whole stack was requested. */
 static void apply_marks(struct exact_thread *thread, struct copying *c, struct exact_counts *count)
 {
 	uint64_t need_va = 0;
@@ -423,7 +430,7 @@ static void take_sample(const struct sample *s)
 		copy_rest(&c, count);
 }
 
-/* Sets who was sampled and where its stack is. 0: none that is wanted, or a 32-bit one. */
+/* Finds the sampled thread's stack.  0: it is not wanted, or the code is 32-bit. */
 static int find_stack(struct sample *s)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -441,7 +448,7 @@ static int find_stack(struct sample *s)
 	return 1;
 }
 
-/* The kernel fills in the sample's fields before it runs the program: these tell all. */
+/* This kernel fills in the sample's fields before it runs the program. */
 SEC("perf_event") int on_sample_told(void *context)
 {
 	struct bpf_perf_event_data_kern *told = bpf_cast_to_kern_ctx(context);
@@ -457,7 +464,7 @@ SEC("perf_event") int on_sample_told(void *context)
 	return 1;
 }
 
-/* It fills them in afterwards: the copy's time is a little before the sample's. */
+/* An older kernel fills them in afterwards: the copy's time is a little before the sample's. */
 SEC("perf_event") int on_sample(void *context)
 {
 	struct sample s = {

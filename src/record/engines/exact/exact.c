@@ -37,14 +37,14 @@ struct exact_program {
 	struct bpf_object *object;
 	int fd;
 	size_t ring_bytes; /* of the map "rests", as granted */
-	bool is_plain;	   /* the one for kernels before 6.2, which is not told a sample's time */
+	bool is_plain;	   /* the one for kernels before 6.2, without the sample's time */
 };
 
 /* ---- the program ---- */
 
 #define RING_MIN ((size_t)1 << 20)
 
-/* The last line that libbpf or the verifier had to say; libbpf has one printer for all. */
+/* The first warning of libbpf or the verifier; libbpf has one printer for all objects. */
 static char last_words[256];
 
 static int keep_words(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -55,7 +55,7 @@ static int keep_words(enum libbpf_print_level level, const char *format, va_list
 		return 0;
 	vsnprintf(words, sizeof(words), format, arguments);
 	words[strcspn(words, "\n")] = '\0';
-	/* The first is the cause, the others tell who gave up for it. */
+	/* The first is the cause; the others say what failed because of it. */
 	if (last_words[0] == '\0')
 		memcpy(last_words, words, sizeof(words));
 	return 0;
@@ -151,16 +151,17 @@ static int exact_program_map(const struct exact_program *p, const char *name)
 
 /* ---- the engine ---- */
 
-/* Of a thread that has not been seen yet: one deeper than that is cut once. */
+/* The limit for a new thread.  A deeper stack is truncated once. */
 #define THREAD_BYTES_FIRST ((uint64_t)4 << 20)
-/* Coroutines' stacks stand in large heaps, and few are as deep as that. */
+/* The limit for stacks in large mappings: coroutines' are in heaps, and few are as deep as that. */
 #define MAPPED_BYTES_FIRST ((uint64_t)256 << 10)
-/* A copy of that much costs the target more than waking the recorder, which then moves the marks.
+/*
+ * A copy of this size costs the target more than waking the recorder, which then moves the marks.
  */
 #define WAKE_BYTES ((uint32_t)256 << 10)
-/* A rest so much older than what has been drained belongs to no sample: that was lost. */
+/* A rest so much older than what has been drained belongs to a lost sample. */
 #define LATE_NS UINT64_C(50000000)
-/* Where the program is not told a sample's time, its own is that much off at most. */
+/* If the program does not get a sample's time, its own differs by at most this. */
 #define SLACK_NS UINT64_C(250000)
 
 struct exact {
@@ -224,8 +225,8 @@ static struct error *map_shared(struct exact *x)
 }
 
 /*
- * The ring itself is readable while there is anything in it, and would wake us for every sample;
- * what must wake us is only that the program says so.
+ * The ring itself is readable while there is anything in it, and would wake us for every sample.
+ * So an edge-triggered epoll wakes us only when the program asks for it.
  */
 static struct error *watch_ring(struct exact *x)
 {
@@ -323,7 +324,7 @@ void exact_rest(struct exact *x, const struct perf_sample *sample, struct stack_
 		.slack_ns = x->tuning.slack_ns,
 	};
 
-	/* A round may have many samples: what was copied for the last one makes room at once. */
+	/* A round may have many samples: gives back the room of the last one's rest at once. */
 	exact_ring_release(&x->ring, 0);
 	exact_ring_find(&x->ring, &key, rest);
 }

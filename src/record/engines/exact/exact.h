@@ -24,8 +24,8 @@
 #include "unwind/walk.h"
 
 /*
- * What was copied of a sample's stack besides its dump, at the moment of the sample: pieces of
- * memory that stay unchanged for as long as whoever copied them says.
+ * What was copied of a sample's stack in addition to its dump, at the moment of the sample: pieces
+ * of memory that stay unchanged for as long as whoever copied them says.
  */
 
 struct stack_piece {
@@ -36,64 +36,67 @@ struct stack_piece {
 
 /* Why a rest ends where it does. */
 enum stack_rest_end {
-	STACK_REST_WHOLE,   /* at the end of the stack, so far as that could be told */
-	STACK_REST_MARKED,  /* where the stack is taken to be what it was at the last sample */
+	STACK_REST_WHOLE,   /* at the end of the stack, as far as it is known */
+	STACK_REST_MARKED,  /* where the stack is assumed to be what it was at the last sample */
 	STACK_REST_LIMITED, /* at a limit of bytes */
 };
 
 struct stack_rest {
-	VEC(struct stack_piece) pieces; /* ascending; what is missing between was not to be had */
-	uint64_t low_va, high_va;	/* that were to be copied */
+	VEC(struct stack_piece) pieces; /* ascending; gaps could not be read */
+	uint64_t low_va, high_va;	/* what was to be copied */
 	enum stack_rest_end end;
-	bool is_wanted; /* it was asked to be whole */
+	bool is_wanted; /* a whole stack was requested */
 };
 
 struct exact;
 
 struct exact_options {
-	uint32_t dump_bytes; /* of stack in each sample; newer kernels tell it themselves */
-	size_t ring_bytes;   /* of the ring for rests, a power of two; halved while refused */
+	uint32_t dump_bytes; /* of stack in each sample; newer kernels report it themselves */
+	size_t ring_bytes;   /* of the ring for rests, a power of two; halved while it is refused */
 	bool is_plain;	     /* use the program for kernels before 6.2, for tests */
 };
 
-/* What the machine lacks for it, in words (static); NULL: nothing as far as can be told cheaply. */
+/* What the machine lacks for it, in words (static); NULL: nothing that can be found out cheaply. */
 const char *exact_lacks(void);
 
 /*
- * Loads the program: some 50 ms.  ERROR_UNSUPPORTED with the cause in one line if this build, the
- * kernel or our privileges don't allow it.
+ * Loads the program, which takes some 50 ms.  ERROR_UNSUPPORTED with the cause in one line if this
+ * build, the kernel or our privileges do not allow it.
  */
 must_use struct error *exact_open(const struct exact_options *options, struct exact **exact);
 /* NULL is fine. */
 void exact_close(struct exact *x);
 /* Lets a perf event run the program. 0, or an errno. */
 int exact_attach(struct exact *x, int perf_fd);
-/* Readable when much has been copied: the sooner it is taken, the less will be copied next. */
+/* Readable when much has been copied.  The sooner it is taken, the less is copied next. */
 int exact_fd(const struct exact *x);
-/* Bytes of the ring that was granted. */
+/* The size of the granted ring. */
 size_t exact_ring_bytes(const struct exact *x);
 
 /*
- * Sets *rest to what was copied for a sample, with no pieces if nothing was.  Good until the next
- * call, or exact_release; its memory is the caller's to free with vec_deinit(&rest->pieces).
+ * Sets *rest to what was copied for a sample, with no pieces if nothing was.  Valid until the next
+ * call or exact_release.  The caller frees the list with vec_deinit(&rest->pieces).
  */
 void exact_rest(struct exact *x, const struct perf_sample *sample, struct stack_rest *rest);
 /*
- * Tells what came of a sample's walk, so that less, or more, is copied next time.  history: of the
- * thread, with the stack in it if it was whole; is_short: the stack was not, for want of memory.
+ * Learns from a sample's walk, so that less, or more, is copied next time.  history: the thread's,
+ * with the stack in it if it was whole.  is_short: the walk lacked memory.
  */
 void exact_learn(struct exact *x, const struct perf_sample *sample, const struct stack_rest *rest,
 	const struct unwind_history *history, bool is_short);
-/* From any thread: makes room for more while the recorder is busy, if that is needed. */
+/* From any thread: makes room for more while the recorder is busy, if needed. */
 void exact_keep(struct exact *x);
-/* Gives back the room of all rests that were asked for, and of those before horizon_ns. */
+/* Gives back the room of all rests that exact_rest returned, and of those before horizon_ns. */
 void exact_release(struct exact *x, uint64_t horizon_ns);
 
-/* From now on the events sample others too: rests are only wanted of processes that are known. */
+/*
+ * From now on the events sample other processes, too: only copies rests of processes given to
+ * exact_know.
+ */
 void exact_only_known(struct exact *x);
 void exact_know(struct exact *x, int64_t pid);
 
-/* What the program has counted, on all CPUs. */
+/* What the program has counted on all CPUs. */
 struct exact_counts exact_counts(const struct exact *x);
 
 #endif

@@ -2,9 +2,8 @@
 #define SONDE_RECORD_ENGINES_EXACT_EXACT_LAYOUT_H
 
 /*
- * What the BPF program of the exact engine and the recorder tell each other: the program's
- * settings, the pieces of stacks in its ring, and what it knows of each thread.  Read by both
- * compilers.
+ * What the BPF program of the exact engine and the recorder exchange: the program's settings, the
+ * pieces of stacks in its ring, and its table of threads.  Both compilers read this.
  */
 
 #include <stdint.h>
@@ -18,17 +17,17 @@ enum {
 
 /* The program's constants. */
 struct exact_settings {
-	uint32_t dump_bytes;   /* of stack in each sample, where the kernel does not tell */
+	uint32_t dump_bytes;   /* of stack in each sample, if the kernel does not report it */
 	uint32_t wake_bytes;   /* wake the recorder when the ring holds that much */
-	uint64_t main_bytes;   /* of a main thread's stack that are copied at most */
-	uint64_t thread_bytes; /* of another stack, of a thread about which nothing is known yet */
-	uint64_t mapped_bytes; /* likewise, of a stack that ends nobody knows where in a mapping */
+	uint64_t main_bytes;   /* the most to copy of a main thread's stack */
+	uint64_t thread_bytes; /* of another stack, of a thread without an entry */
+	uint64_t mapped_bytes; /* likewise, of a stack that ends somewhere in a mapping */
 };
 
 /* Why a rest ends where it does. */
 enum exact_end {
-	EXACT_END_STACK, /* at the end of the stack, so far as that can be told */
-	EXACT_END_MARK,	 /* at a mark that was intact */
+	EXACT_END_STACK, /* at the end of the stack, as far as it is known */
+	EXACT_END_MARK,	 /* at an intact mark */
 	EXACT_END_LIMIT, /* at the limit of bytes */
 };
 
@@ -37,7 +36,7 @@ struct exact_piece {
 	uint64_t time_ns; /* of the sample; in old kernels of the copy, shortly before it */
 	uint64_t sp;	  /* of the sample */
 	uint64_t va;
-	uint64_t low_va, high_va; /* of the rest: all that was to be copied */
+	uint64_t low_va, high_va; /* of the rest: all that should be copied */
 	uint32_t tid;		  /* of the sample */
 	uint32_t size;
 	uint32_t end;	    /* enum exact_end */
@@ -47,10 +46,10 @@ struct exact_piece {
 enum { EXACT_MARKS = 16, EXACT_MARK_SLOTS = 16 };
 
 /*
- * A run of frames of a thread's last stack, by a few of them: where the return address stands, that
- * address, and the print (unwind/print.h) of the three words above it.  While these are as they
- * were, the stack outside of them is taken to be as it was, as suffix reuse does; to see it for
- * itself the walker needs memory up to need_va.
+ * A run of frames of a thread's last stack, represented by a few of them: where the return address
+ * is, its value, and the print (unwind/print.h) of the three words above it.  While these are
+ * unchanged, the stack outside of them is assumed to be unchanged, as in suffix reuse.  To
+ * recognise it, the walker needs memory up to need_va.
  */
 struct exact_mark {
 	uint64_t need_va;
@@ -58,22 +57,22 @@ struct exact_mark {
 	uint64_t pc[EXACT_MARK_SLOTS], print[EXACT_MARK_SLOTS];
 };
 
-/* What the program gets to know of a thread, and what it keeps. */
+/* A thread: what the recorder tells the program, and what the program keeps. */
 struct exact_thread {
-	uint64_t version;     /* odd while the recorder writes: nothing is taken from it then */
-	uint64_t limit_bytes; /* of a stack that is not the main thread's; main_bytes: not known */
-	uint64_t marks_ns;    /* the sample that the marks are from, by its last_ns */
+	uint64_t version;     /* odd while the recorder writes: do not read */
+	uint64_t limit_bytes; /* of a stack that is not the main thread's; main_bytes: unknown */
+	uint64_t marks_ns;    /* the sample of the marks, by its last_ns */
 	uint32_t tid;	      /* 0: free */
 	uint32_t mark_count;
-	uint32_t wanted; /* raised by one: the next sample is wanted whole, whatever the marks */
-	uint32_t given;	 /* by the program: it is as far as that */
-	/* The program's: the time of the last sample, and of which marks popped_va is. */
+	uint32_t wanted; /* incremented: the next sample should be whole, whatever the marks */
+	uint32_t given;	 /* by the program: wanted at the last whole sample */
+	/* The program's: the time of the last sample, and the marks that popped_va is for. */
 	uint64_t last_ns, popped_ns;
-	uint64_t popped_va; /* some sample since then had its sp here: inner marks are gone */
+	uint64_t popped_va; /* the highest sp of the samples since then: inner marks are gone */
 	struct exact_mark marks[EXACT_MARKS]; /* innermost first */
 };
 
-/* A thread is in one of EXACT_PROBES entries from exact_hash(tid) on, round the end. */
+/* A thread is in one of EXACT_PROBES entries from exact_hash(tid) on, wrapping at the end. */
 enum { EXACT_THREAD_BITS = 9, EXACT_THREADS = 1 << EXACT_THREAD_BITS, EXACT_PROBES = 8 };
 
 static inline uint32_t exact_hash(uint32_t tid)
@@ -82,8 +81,8 @@ static inline uint32_t exact_hash(uint32_t tid)
 }
 
 /*
- * The processes whose stacks are wanted, where the events sample others too: a bit for each, by the
- * lower bits of its pid.  Several may share one, which costs a copy now and then.
+ * The processes whose stacks are wanted, if the events sample others, too: a bit for each, by the
+ * lower bits of its pid.  Several may share a bit, which costs a copy now and then.
  */
 enum { EXACT_PROCESSES = 1 << 16 };
 
@@ -95,7 +94,7 @@ struct exact_processes {
 /* Counted by the program, on each CPU. */
 struct exact_counts {
 	uint64_t samples;   /* that it was run for */
-	uint64_t rests;	    /* of which it copied a rest */
+	uint64_t rests;	    /* samples for which it copied a rest */
 	uint64_t bytes;	    /* of stack, in those */
 	uint64_t marked;    /* samples in which a mark was intact, with a rest or without */
 	uint64_t limited;   /* rests that ended at the limit of bytes */

@@ -1,6 +1,6 @@
 /*
- * The thread and its starter share the loader; whoever leaves last frees it, so a recording that is
- * over before the program is loaded does not wait for it.
+ * The thread and its starter share the loader, and the last to leave frees it.  So a recording that
+ * ends before the program is loaded does not wait for it.
  */
 #include "record/engines/exact/exact_loader.h"
 
@@ -54,7 +54,7 @@ static void *loader_main(void *argument)
 	return NULL;
 }
 
-/* The thread takes no signals: they are the recorder's, and would make the verifier give up. */
+/* The thread takes no signals: they are for the recorder, and would make the verifier give up. */
 static bool start_thread(struct exact_loader *l)
 {
 	sigset_t all, before;

@@ -1,6 +1,6 @@
 /*
- * The exact engine where the build has no libbpf or no compiler for BPF: it can't be opened, so
- * nothing else is ever called.
+ * The exact engine in a build without libbpf or a compiler for BPF: it cannot be opened, so nothing
+ * else is ever called.
  */
 #include "record/engines/exact/exact.h"
 

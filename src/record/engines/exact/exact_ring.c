@@ -1,8 +1,8 @@
 /*
- * The protocol is that of the kernel's Documentation/bpf/ringbuf.rst: each record has a header of
- * two words, of which the first is its size, and two flags in it: the writer is still at it, or has
- * thought better of it.  The size is there from the moment that the producer's position includes
- * the record, so a record that is still being written does not keep us from those behind it.
+ * The protocol is that of the kernel's Documentation/bpf/ringbuf.rst.  Each record has a header of
+ * two words.  The first has its size and two flags: the record is still being written, or was
+ * discarded.  The size is valid as soon as the producer's position includes the record, so we can
+ * go past a record that is still being written.
  */
 #include "record/engines/exact/exact_ring.h"
 
@@ -17,12 +17,12 @@ _Static_assert((int)STACK_REST_WHOLE == EXACT_END_STACK, "one numbering");
 _Static_assert((int)STACK_REST_MARKED == EXACT_END_MARK, "one numbering");
 _Static_assert((int)STACK_REST_LIMITED == EXACT_END_LIMIT, "one numbering");
 
-/* From such a part of the ring on what waits is moved out of it. */
+/* If such a part of the ring waits, it is moved out. */
 #define KEEP_PART 4
-/* What the reader holds of a rest no larger than that does not keep the ring from moving on. */
+/* A rest no larger than this is copied when it is read, so that the ring can move on. */
 #define COPIED_BYTES ((uint64_t)64 << 10)
 
-/* Records are in the order of their times, but for what a CPU may take to write one. */
+/* Records are ordered by time, except for the time that a CPU may take to write one. */
 #define LATER_NS UINT64_C(100000000)
 
 static uint32_t header_word(const struct exact_ring *r, uint64_t position)
@@ -32,7 +32,10 @@ static uint32_t header_word(const struct exact_ring *r, uint64_t position)
 	return __atomic_load_n((const uint32_t *)(const void *)header, __ATOMIC_ACQUIRE);
 }
 
-/* A record's bytes behind its header, which is never torn; there is one such record in a ring. */
+/*
+ * A record's bytes after its header, put together if they wrap; at most one record in a ring does.
+ * A header never wraps.
+ */
 static const uint8_t *record_bytes(struct exact_ring *r, const struct exact_record *record)
 {
 	uint64_t at = (record->position + BPF_RINGBUF_HDR_SZ) & (r->size_bytes - 1);
@@ -72,7 +75,7 @@ void exact_ring_deinit(struct exact_ring *r)
 	r->joined = NULL;
 }
 
-/* Takes note of the records that have come. */
+/* Adds new records to the list. */
 static void look(struct exact_ring *r)
 {
 	uint64_t head = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
@@ -87,7 +90,7 @@ static void look(struct exact_ring *r)
 	}
 }
 
-/* The record's piece; NULL: it is not there yet, has been thrown away, or is done with. */
+/* The record's piece; NULL: it is not complete yet, was discarded, or is done. */
 static const struct exact_piece *piece_at(struct exact_ring *r, struct exact_record *record)
 {
 	if (record->is_done)
@@ -137,7 +140,7 @@ static void add_piece(
 }
 
 /*
- * The time of the sample's rest: of several, which only times that don't agree allow, the nearest.
+ * The time of the sample's rest; the nearest of several, which there can only be if times differ.
  * UINT64_MAX: there is none.
  */
 static uint64_t nearest_time(struct exact_ring *r, const struct exact_key *key)
@@ -181,7 +184,7 @@ static void drop_kept(struct exact_ring *r, struct exact_record *record)
 	record->kept = NULL;
 }
 
-/* Gives back the ring up to the first record that is needed there. */
+/* Gives back the ring up to the first record that is still needed in it. */
 static void move_on(struct exact_ring *r)
 {
 	size_t i = r->gone > r->first ? r->gone : r->first;
@@ -217,7 +220,7 @@ void exact_ring_keep(struct exact_ring *r)
 
 /* ---- the reader ---- */
 
-/* The reader has the piece until the next release. */
+/* The reader keeps the piece until the next release. */
 static void hold(struct exact_ring *r, struct exact_record *record, size_t i)
 {
 	record->is_done = record->is_held = true;

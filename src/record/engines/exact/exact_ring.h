@@ -4,10 +4,10 @@
 /*
  * The reading end of the ring that the BPF program copies stacks into.
  *
- * Pieces of several samples lie in it interleaved, as several CPUs write at once; a sample takes
- * its own out of the middle, and they are read where they lie.  Room is given back in the order of
- * the ring, once all that lies before it is done with, or has been moved out of it: another thread
- * does that while the reader is busy, up to EXACT_KEPT_BYTES.
+ * Pieces of several samples are interleaved in it, as several CPUs write at once.  A sample takes
+ * its own from the middle, and they are read in place.  Room is given back in the order of the
+ * ring, once everything before it is done, or has been moved out of the ring: another thread does
+ * that while the reader is busy, up to EXACT_KEPT_BYTES.
  */
 
 #include <pthread.h>
@@ -21,11 +21,11 @@
 #define EXACT_KEPT_BYTES ((uint64_t)64 << 20)
 
 struct exact_record {
-	uint64_t position; /* counted from the start of time */
-	uint32_t size;	   /* with its header, as the ring counts */
+	uint64_t position; /* since the ring was made */
+	uint32_t size;	   /* with its header, padded as in the ring */
 	bool is_done;
-	bool is_held;  /* its piece is the reader's until the next release */
-	uint8_t *kept; /* its piece, moved out of the ring; NULL: it is there yet */
+	bool is_held;  /* the reader uses its piece until the next release */
+	uint8_t *kept; /* its piece, moved out of the ring; NULL: still in the ring */
 };
 
 struct exact_ring {
@@ -34,13 +34,13 @@ struct exact_ring {
 	const uint64_t *producer; /* the kernel's */
 	const uint8_t *data;
 	uint64_t size_bytes; /* a power of two */
-	uint64_t seen;	     /* up to here records are known */
+	uint64_t seen;	     /* up to here records are in `records` */
 	VEC(struct exact_record) records;
-	size_t first;		     /* of records; those before it are over */
-	size_t held_begin, held_end; /* of records: those that are held are among these */
-	size_t gone;		     /* of records; those before it take no room in the ring */
+	size_t first;		     /* index in records; those before it are done */
+	size_t held_begin, held_end; /* indices in records: held ones are between these */
+	size_t gone; /* index in records; those before it take no room in the ring */
 	uint64_t kept_bytes;
-	/* The one record that wraps round the end, put together; 0: none is. */
+	/* The one record that wraps at the end, put together. */
 	uint8_t *joined;
 	uint64_t joined_position;
 };
@@ -54,22 +54,22 @@ void exact_ring_deinit(struct exact_ring *r);
 struct exact_key {
 	uint64_t time_ns, sp;
 	uint32_t tid;
-	uint64_t slack_ns; /* the rest's time may be that much off the sample's; 0: they agree */
+	uint64_t slack_ns; /* the rest's time may differ by this from the sample's */
 };
 
 /*
- * Sets *rest to that of a sample, with no pieces if there is none; false then.  The pieces are in
- * the ring until exact_ring_release.
+ * Sets *rest to that of a sample.  False: there is none, and *rest has no pieces.  The pieces stay
+ * in the ring until exact_ring_release.
  */
 bool exact_ring_find(struct exact_ring *r, const struct exact_key *key, struct stack_rest *rest);
 /*
- * Gives back what was found since the last call, and what is older than before_ns: its sample was
- * lost.
+ * Gives back what was found since the last call, and what is older than before_ns, as its sample
+ * was lost.
  */
 void exact_ring_release(struct exact_ring *r, uint64_t before_ns);
 
 /*
- * From any thread: moves out of the ring what waits in it, if that is much.
+ * From any thread: moves what waits out of the ring, if it is much.
  */
 void exact_ring_keep(struct exact_ring *r);
 

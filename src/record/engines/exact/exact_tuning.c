@@ -19,10 +19,10 @@ enum {
 	SPAN = UNWIND_REUSE_RUN + 8, /* frames of a mark */
 	STEP = SPAN / EXACT_MARK_SLOTS,
 	FIRST = 8,	  /* the second mark's frame; the first is the innermost */
-	PRINT_BYTES = 24, /* of a frame, from its sp on, that the walker looks at to recognise it */
+	PRINT_BYTES = 24, /* of a frame from its sp on, by which the walker recognises it */
 };
 
-/* So many samples without marks where they have misled us. */
+/* For so many samples a thread does without marks after they have misled us. */
 #define WITHOUT_MIN 256u
 #define WITHOUT_MAX (1u << 16)
 
@@ -44,7 +44,9 @@ bool marks_trust_ask(struct marks_trust *trust)
 	return false;
 }
 
-/* Fills in the mark whose innermost frame is the given one. False: the stack is not as deep. */
+/*
+ * Fills in the mark whose innermost frame is the given one.  False: the stack is not deep enough.
+ */
 static bool fill_mark(
 	const struct unwind_history *history, size_t innermost, struct exact_mark *mark)
 {
@@ -98,7 +100,7 @@ struct exact_thread *exact_threads_find(struct exact_thread *threads, uint32_t t
 	return find(threads, tid, tid);
 }
 
-/* Between these the program takes nothing from the entry. */
+/* Between these two the program does not read the entry. */
 static void begin_write(struct exact_thread *thread)
 {
 	__atomic_store_n(&thread->version, thread->version | 1, __ATOMIC_SEQ_CST);
@@ -117,7 +119,7 @@ struct exact_thread *exact_threads_add(
 	if (thread)
 		return thread;
 	thread = find(threads, tid, 0);
-	if (!thread) /* which of them is of no matter, if it is not always the same */
+	if (!thread) /* any will do, if it is not always the same */
 		thread = probe(threads, tid, tid % EXACT_PROBES);
 	begin_write(thread);
 	thread->tid = tid;
@@ -141,17 +143,17 @@ void exact_thread_mark(struct exact_thread *thread, const struct exact_mark *mar
 
 /* ---- learning ---- */
 
-/* So much copied for nothing makes the limit of the thread sink. */
+/* So much copied in vain lowers the thread's limit. */
 #define WASTE_BYTES ((uint64_t)64 << 10)
 #define LIMIT_MIN   ((uint64_t)8 << 10)
-/* So many samples a limit that was raised is held, if it is not higher than that. */
+/* A raised limit is held for so many samples, unless it is higher than HELD_MAX. */
 #define HELD_MAX   ((uint64_t)256 << 10)
 #define HOLD_FIRST 1024u
 #define HOLD_MAX   (1u << 16)
-/* After so many samples a request for a whole stack is taken to be lost. */
+/* After so many samples a request for a whole stack counts as lost. */
 #define WANTED_SAMPLES 256
 
-/* It was too low: for a while, and each time twice as long, it does not sink again. */
+/* The limit was too low: holds it for a while, each time twice as long. */
 static void hold_limit(struct exact_request *request)
 {
 	request->limit_hold = request->limit_hold ? 2 * request->limit_hold : HOLD_FIRST;
@@ -161,9 +163,9 @@ static void hold_limit(struct exact_request *request)
 }
 
 /*
- * The limit matters only for stacks whose end is not known: what was copied beyond the outermost
- * frame was in vain, and what the limit cut off was missed.  A thread may run many stacks in turn,
- * as of coroutines, shallow and deep ones.
+ * The limit matters only for stacks with an unknown end: what was copied beyond the outermost frame
+ * was in vain, and what the limit cut off was missing.  A thread may run many stacks in turn,
+ * shallow and deep ones, such as those of coroutines.
  */
 static void adapt_limit(struct exact_thread *thread, struct exact_request *request,
 	const struct stack_rest *rest, uint64_t root_va, bool is_short)
@@ -186,7 +188,7 @@ static void adapt_limit(struct exact_thread *thread, struct exact_request *reque
 	thread->limit_bytes = limit < EXACT_STACK_BYTES_MAX ? limit : EXACT_STACK_BYTES_MAX;
 }
 
-/* A whole stack is wanted for a check that is due, once. */
+/* Requests one whole stack for a check that is due. */
 static void want_whole(struct exact_thread *thread, struct exact_request *request,
 	const struct unwind_history *history, bool is_served)
 {
@@ -200,8 +202,8 @@ static void want_whole(struct exact_thread *thread, struct exact_request *reques
 }
 
 /*
- * Lays marks in the stack of the thread's last sample.  Those of an earlier one would come too
- * late: there will be others when the last one has been walked.
+ * Sets marks in the stack of the thread's last sample.  Marks of an earlier sample would come too
+ * late: new ones will be set when the last one has been walked.
  */
 static void mark_anew(const struct exact_tuning *t, struct exact_thread *thread,
 	const struct unwind_history *history, uint64_t sample_ns)
@@ -223,7 +225,7 @@ static bool is_misled(
 	return is_short && is_marked;
 }
 
-/* The outermost frame of the last whole stack; 0: there is none. */
+/* The sp of the outermost frame of the last whole stack; 0: there is none. */
 static uint64_t outermost_sp(const struct unwind_history *history)
 {
 	size_t count = unwind_history_count(history);
@@ -232,7 +234,7 @@ static uint64_t outermost_sp(const struct unwind_history *history)
 }
 
 /*
- * The thread's entry, NULL if it has none and needs none: its whole stack stands in the dump.
+ * The thread's entry; NULL if it has none and needs none, as its whole stack is in the dump.
  */
 static struct exact_thread *entry_of(struct exact_tuning *t, const struct perf_sample *sample,
 	const struct unwind_history *history, bool needs_one)

@@ -19,28 +19,28 @@
 /* ---- marks ---- */
 
 /*
- * Return addresses of frames that are gone can stay in the holes of new frames, where they look as
- * if nothing had changed.  A thread in which that has misled us does without marks for a while, and
- * each time twice as long.  Zero at the thread's start.
+ * Return addresses of frames that are gone may remain in unused parts of new frames, where they
+ * look as if nothing had changed.  A thread for which this has misled us does without marks for a
+ * while, each time twice as long.  Zero at the thread's start.
  */
 struct marks_trust {
-	uint32_t samples_without; /* that are still to come */
-	uint32_t lately;	  /* how many there were the last time */
+	uint32_t samples_without; /* samples without marks still to come */
+	uint32_t lately;	  /* how many there were last time */
 };
 /* A mark has misled us. */
 void marks_trust_lose(struct marks_trust *trust);
-/* Counts a sample.  False: it is one to do without marks after. */
+/* Counts a sample.  False: set no marks after it. */
 bool marks_trust_ask(struct marks_trust *trust);
 
 /* Chooses marks in a thread's last stack, innermost first; returns how many. */
 uint32_t exact_marks_choose(
 	const struct unwind_history *history, struct exact_mark marks[EXACT_MARKS]);
 
-/* The entry of a thread in the table of EXACT_THREADS; NULL: it has none. */
+/* The entry of a thread in the table of EXACT_THREADS; NULL: none. */
 struct exact_thread *exact_threads_find(struct exact_thread *threads, uint32_t tid);
 /*
- * The same, made if need be: with no marks, and no limit but limit_bytes.  When there is no room,
- * another thread loses its entry, which costs it nothing but copies.
+ * The same, made if it has none: without marks, and with limit_bytes.  If there is no room, another
+ * thread loses its entry, which costs it only larger copies.
  */
 struct exact_thread *exact_threads_add(
 	struct exact_thread *threads, uint32_t tid, uint64_t limit_bytes);
@@ -50,14 +50,14 @@ void exact_thread_mark(struct exact_thread *thread, const struct exact_mark *mar
 
 /* ---- learning ---- */
 
-/* A stack is not deeper, or is cut. */
+/* A deeper stack is truncated. */
 #define EXACT_STACK_BYTES_MAX ((uint64_t)64 << 20)
 
-/* What the recorder alone knows of the thread in the same entry of the table. */
+/* What only the recorder knows of the thread in the same entry of the table. */
 struct exact_request {
-	bool is_open;	     /* a whole stack was asked for */
+	bool is_open;	     /* a whole stack was requested */
 	uint32_t age;	     /* samples since then */
-	uint32_t limit_hold; /* so many samples the limit is held after it was too low */
+	uint32_t limit_hold; /* for so many samples the limit is held after it was too low */
 	uint32_t limit_held; /* how many of them are still to come */
 	struct marks_trust trust;
 };
@@ -65,7 +65,7 @@ struct exact_request {
 struct exact_tuning {
 	struct exact_thread *threads; /* [EXACT_THREADS], shared with the program */
 	struct exact_request requests[EXACT_THREADS];
-	uint64_t slack_ns; /* the program's time of a sample may be that much off the sample's */
+	uint64_t slack_ns; /* the program's time of a sample may differ by this from the sample's */
 };
 
 /* As exact_learn, exact.h. */

@@ -12,7 +12,7 @@
 
 /* ---- CPU time and losses ---- */
 
-/* Such a part of the time, at most, goes into asking the events what they count. */
+/* At most such a part of the time is spent on reading the events. */
 #define COUNTS_PART 200
 
 struct perf_event_counts perf_tally_counts(struct perf_tally *t)
@@ -68,7 +68,7 @@ void counters_take(struct counters *c, const struct counted_sample *counted)
 	struct counter_pace *pace = &c->paces[gear->counter];
 
 	recording_take_counter(c->recording, &counted->sample, gear->counter);
-	/* Others are from before the last change. */
+	/* Other samples are from before the last change. */
 	if (gear->period && gear->gear == pace->gear &&
 		counter_pace_sample(pace, counted->sample.time_ns))
 		perf_event_set_shift(c->events, gear->counter, pace->gear);

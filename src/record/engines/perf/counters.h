@@ -18,21 +18,21 @@
 struct perf_tally {
 	const struct perf_event_set *events;
 	const struct recording *recording;
-	struct perf_event_counts counts; /* when last asked */
-	uint64_t asked_ns;		 /* that was then */
-	uint64_t due_ns;		 /* not to be asked before */
-	uint64_t lost_records;		 /* of samples, as the rings told */
-	uint64_t passed_over;		 /* samples of others, by wide clocks */
+	struct perf_event_counts counts; /* at the last reading */
+	uint64_t asked_ns;		 /* when that was */
+	uint64_t due_ns;		 /* not to be read before */
+	uint64_t lost_records;		 /* lost samples, as the rings report */
+	uint64_t passed_over;		 /* samples of other processes, by wide clocks */
 };
 
 /*
- * What the events count.  Asking them interrupts the target: where they are many they are asked
- * less often than it is wanted, but once sampling has stopped it is exact.
+ * What the events have counted.  Reading them interrupts the target, so if they are many they are
+ * read less often than this is called.  Once sampling has stopped it is exact.
  */
 struct perf_event_counts perf_tally_counts(struct perf_tally *t);
 /*
- * Samples of the target that were lost so far.  Of what wide clocks have lost it is taken to have
- * the part that it has of all samples, rounded up.
+ * Lost samples of the target so far.  Its part of what wide clocks have lost is assumed to be its
+ * part of all samples, rounded up.
  */
 uint64_t perf_tally_lost(struct perf_tally *t);
 
@@ -48,7 +48,7 @@ struct counters {
 	struct counter_pace paces[CAPTURE_METRIC_MAX];
 };
 
-/* events: opened, with counters or without; it and the recording must outlive the counters. */
+/* events: opened, with counters or without.  It and the recording must outlive the counters. */
 void counters_init(struct counters *c, struct perf_event_set *events, struct recording *recording);
 
 /* A sample of one of them. */
@@ -62,11 +62,11 @@ bool counters_read(const struct counters *c, const struct perf_event_header *hea
 /* Walks and writes it. */
 void counters_take(struct counters *c, const struct counted_sample *counted);
 
-/* To be called after each drain: what has become rare is sampled more often. */
+/* Call it after each drain: events that have become rare are sampled more often. */
 void counters_look(struct counters *c, uint64_t now_ns);
-/* Takes samples at the frequencies that were asked for, halved so many times. */
+/* Samples at the requested frequencies, halved so many times. */
 void counters_slow_down(struct counters *c, uint32_t halvings);
-/* What the kernel has counted; is_whole: of all that is recorded, and nothing else. */
+/* Adds what the kernel has counted.  is_whole: of all that is recorded, and of nothing else. */
 void counters_tell(const struct counters *c, const struct perf_event_counts *counted, bool is_whole,
 	struct engine_counts *counts);
 

@@ -51,16 +51,16 @@ struct engine_perf {
 	struct recording *recording;
 	const struct recorder_options *options;
 	struct perf_event_set events;
-	struct keeper *keeper;	   /* NULL: the recorder has to look at the rings in time itself */
+	struct keeper *keeper;	   /* NULL: the recorder itself must drain the rings in time */
 	struct preload_wake *wake; /* NULL: the library is not in the target */
 	struct perf_tally tally;
 	struct exact *exact;	     /* NULL: no program is at the events */
 	struct exact_loader *loader; /* NULL: none is loading */
-	struct exact *ready;	     /* loaded, and not needed so far */
-	int exact_poll_fd;	     /* an epoll: the loader's, then the program's; -1: no such */
-	bool is_joining;	     /* threads may have fresh events beside those in the set */
+	struct exact *ready;	     /* loaded, but not needed so far */
+	int exact_poll_fd; /* an epoll of the loader's descriptor, then the program's; -1: none */
+	bool is_joining;   /* threads may have fresh events in addition to those in the set */
 	struct perf_attach_result attached;
-	bool everybody; /* is the target */
+	bool everybody; /* the target is the whole machine */
 	struct ring_merge merge;
 	struct clock_choice choice;
 	struct budget_price price;
@@ -74,8 +74,8 @@ struct engine_perf {
 	struct drain_pace pace;
 	struct thinning thinning;
 	struct short_lives lives;
-	uint64_t hung_up_ns; /* when the events were first seen hung up; 0: they are not */
-	uint64_t stop_ns;    /* when to stop sampling; 0: when told, or it has stopped */
+	uint64_t hung_up_ns; /* when the events were first seen hung up; 0: they have not */
+	uint64_t stop_ns;    /* when to stop sampling; 0: at no given time, or it has stopped */
 	uint64_t stopped_ns; /* when it stopped; 0: it has not */
 	bool rate_changed;
 };
@@ -92,8 +92,8 @@ static const struct engine_ops engine_perf_ops, engine_perf_exact_ops;
 
 /*
  * Whether a stack went on beyond what the kernel had copied of it.  Where none does, events that
- * threads have inherited are better: the kernel swaps them as a whole at a switch, and fresh ones
- * of each thread one by one, which costs a program that switches all the time a third of its
+ * threads have inherited are better.  The kernel swaps these as a whole at a switch, but fresh
+ * events of each thread one by one, which costs a program that switches all the time a third of its
  * samples.
  */
 static bool is_needed(const struct snapshot *s)
@@ -111,7 +111,7 @@ static bool engine_perf_exact_is_due(const struct engine_perf *e)
 
 /* Longer than the kernel takes to switch from one task to the next. */
 #define SWITCH_NS 3000
-/* With so much of the backlog in use, stacks at switches are not walked. */
+/* From this level of the backlog on, stacks at switches are not walked. */
 #define STACKS_LEVEL 0.25
 /* What the record of a switch costs the target. */
 #define SWITCH_PRICE_NS 300
@@ -131,15 +131,15 @@ static void take_loss(struct engine_perf *e, const struct perf_event_header *hea
 	case PERF_STREAM_WAKINGS:
 		e->recording->snapshot.counters[CAPTURE_LOST_WAKINGS] += count;
 		break;
-	case PERF_STREAM_SWITCHES:	/* each is noticed by itself */
+	case PERF_STREAM_SWITCHES:	/* each loss is noticed by itself */
 	case PERF_STREAM_SWITCH_STACKS: /* blocks without one are estimated */
-	case PERF_STREAM_COUNTERS:	/* the events tell */
+	case PERF_STREAM_COUNTERS:	/* the events count them */
 	case PERF_STREAM_COUNT:
 		break;
 	}
 }
 
-/* Wide clocks sample everybody. */
+/* Wide clocks sample all processes. */
 static bool is_ours(const struct engine_perf *e, const struct perf_sample *sample)
 {
 	if (e->everybody)
@@ -151,7 +151,7 @@ static bool is_ours(const struct engine_perf *e, const struct perf_sample *sampl
 	return true;
 }
 
-/* Whether it is about a process that has ended: how it leaves its CPU is no more of interest. */
+/* Whether the process has ended: how it leaves its CPU does not matter any more. */
 static bool is_over(const struct engine_perf *e, int64_t pid)
 {
 	const struct process *p = process_table_find_late(e->recording->processes, pid);
@@ -173,7 +173,7 @@ static bool is_double(const struct engine_perf *e, const struct perf_source *sou
 	return false;
 }
 
-/* What the walk of a sample has told of how much of the stack is worth its copy. */
+/* Learns from the walk of a sample how much of the stack is worth copying. */
 static void learn_reach(struct engine_perf *e)
 {
 	uint32_t small_bytes = perf_event_set_small_bytes(&e->events);
@@ -184,7 +184,7 @@ static void learn_reach(struct engine_perf *e)
 	perf_event_set_choose(&e->events, e->halvings, e->choice.small);
 }
 
-/* Stacks that were cut so far, as their memory was not to be had at the moment of the sample. */
+/* Stacks truncated so far because their memory was missing at the moment of the sample. */
 static uint64_t cut_stacks(const struct engine_perf *e)
 {
 	const uint64_t *counters = e->recording->snapshot.counters;
@@ -198,21 +198,23 @@ static void engine_perf_woke(void *context, struct snapshot_place place,
 	struct engine_perf *e = context;
 	const struct offcpu_thread *off = &place.thread->off;
 
-	/* Its thread may have lost its CPU in the handler, and what followed be known already. */
+	/*
+	 * Its thread may have lost its CPU in the handler, and later switches may be known already.
+	 */
 	if (!place.thread->is_over && off->state == OFFCPU_RUNNING &&
 		sample->time_ns >= off->since_ns)
 		switches_take_clock(&e->switches, place, sample->time_ns);
 	e->stolen_ns += e->price.sample_ns + took_ns;
 }
 
-/* A sample that is not walked: what was copied for it takes no room any more. */
+/* A sample that is not walked: gives back the room of what was copied for it. */
 static void pass_over(struct engine_perf *e, const struct perf_sample *sample)
 {
 	if (e->exact)
 		exact_rest(e->exact, sample, &e->recording->snapshot.rest);
 }
 
-/* Whether we are behind, and others have to stand for the sample. */
+/* Whether the sample is dropped, and others stand for it, because we are behind. */
 static bool is_dropped(struct engine_perf *e, const struct perf_sample *sample)
 {
 	double level = backlog_level(&e->events.backlog);
@@ -225,7 +227,7 @@ static bool is_dropped(struct engine_perf *e, const struct perf_sample *sample)
 	return thinning_drops(&e->thinning, &thread->thinned, level, sample->period);
 }
 
-/* No sample follows that could weigh what was dropped. */
+/* Writes what was dropped, as no later sample can weigh it. */
 static void take_dropped(void *context, struct thread *thread)
 {
 	struct engine_perf *e = context;
@@ -269,7 +271,10 @@ static void take_clock(struct engine_perf *e, const struct perf_sample *sample)
 	drain_pace_sampled(&e->pace, sample->time_ns, sample->tid);
 }
 
-/* Whether a stack is of a preemption, as far as the record of that, which comes next, is there. */
+/*
+ * Whether a stack is that of a preemption, if the record of the switch, which comes next, is there
+ * already.
+ */
 static bool is_preemption(const struct engine_perf *e, const struct perf_sample *sample)
 {
 	struct ring *stacks = e->merge.current->ring;
@@ -304,7 +309,7 @@ static void take_switch_stack(struct engine_perf *e, const struct perf_sample *s
 		e->pace.reads += e->recording->snapshot.memory.read_count - reads;
 }
 
-/* That were copied for the last sample besides what is in it. */
+/* Bytes copied for the last sample in addition to its own copy. */
 static uint64_t rest_bytes(const struct engine_perf *e)
 {
 	const struct stack_rest *rest = &e->recording->snapshot.rest;
@@ -335,11 +340,14 @@ static void take_counter(struct engine_perf *e, const struct perf_event_header *
 	uint64_t reads = e->recording->snapshot.memory.read_count;
 
 	counters_take(&e->counters, &counted);
-	/* Whether stacks are deep is for the clock to say: these come from odd places, too. */
+	/*
+	 * Only samples of the clock decide whether stacks are deep: these come from odd places,
+	 * too.
+	 */
 	e->pace.reads += e->recording->snapshot.memory.read_count - reads;
 }
 
-/* Of whatever thread of the machine. */
+/* It may be of any thread of the machine. */
 static void take_waking(struct engine_perf *e, const struct perf_event_header *header)
 {
 	struct waking waking;
@@ -385,8 +393,8 @@ static void take_sample(struct engine_perf *e, const struct perf_event_header *h
 }
 
 /*
- * Between the records of a task that leaves a CPU and of the one that follows it there, the kernel
- * switches.  It accounts that to the latter's CPU time, as clocks do; so the latter is back from
+ * Between the record of a task that leaves a CPU and that of the next task there, the kernel
+ * switches.  It accounts this time to the next task, as clocks do.  So the next task is back from
  * when the former left, or the time would count twice.
  */
 static void join_switches(struct engine_perf *e, struct perf_switch *record)
@@ -407,7 +415,7 @@ static void take_switch(struct engine_perf *e, const struct perf_event_header *h
 	struct perf_switch record;
 
 	perf_record_switch(header, &record);
-	/* Fresh events report the switches that those in the set report. */
+	/* Fresh events report the same switches as those in the set. */
 	if (e->is_joining && !perf_event_set_find(&e->events, record.event_id))
 		return;
 	join_switches(e, &record);
@@ -453,14 +461,14 @@ static void take_record(struct engine_perf *e, const struct perf_event_header *h
 	}
 }
 
-/* Whether something comes first: the end, or the program that copies stacks whole. */
+/* Whether something else comes first: the end, or the program that copies stacks whole. */
 static bool is_time(const struct engine_perf *e)
 {
 	return (e->stop_ns != 0 && clock_monotonic_ns() >= e->stop_ns) ||
 	       engine_perf_exact_is_due(e);
 }
 
-/* False: something comes first. */
+/* False: something else comes first. */
 static bool take_records(struct engine_perf *e, uint64_t horizon_ns)
 {
 	while (!is_time(e)) {
@@ -501,13 +509,16 @@ static void engine_perf_drain(struct engine_perf *e)
 /* ---- the program ---- */
 
 #define RESTS_BYTES ((size_t)16 << 20)
-/* Between a new thread's inheriting its events and the report of its fork so much may go by. */
+/* The time between a new thread's inheriting its events and the report of its fork. */
 #define FORK_NS (SECOND_NS / 1000)
-/* The program's files, and what loading takes: with fewer to be had they are the recorder's. */
+/*
+ * Descriptors for the program and for loading it.  If fewer are allowed, the recorder needs them
+ * itself.
+ */
 #define FILES_MIN 256
-/* From so many events on those on the CPUs are quicker to be had. */
+/* From so many events on, events on the CPUs are opened more quickly. */
 #define EVENTS_MAX 2048
-/* So often threads may be made while events are being opened. */
+/* How often threads may be made while events are being opened. */
 #define ROUNDS_MAX 8
 
 static const struct exact_options exact_options = {
@@ -536,9 +547,9 @@ static void drop(struct engine_perf *e)
 	e->engine.ops = &engine_perf_ops;
 }
 
-/* ---- at once ---- */
+/* ---- loading it first ---- */
 
-/* The rest is as without it; err says why. */
+/* Goes on without the program; err, which it frees, says why. */
 static void engine_perf_exact_give_up(struct engine_perf *e, struct error *err)
 {
 	char line[320];
@@ -562,7 +573,7 @@ static void engine_perf_exact_open(struct engine_perf *e)
 		use(e, exact);
 }
 
-/* ---- beside ---- */
+/* ---- in the background ---- */
 
 static bool has_files(void)
 {
@@ -598,11 +609,11 @@ static void engine_perf_exact_widened(struct engine_perf *e)
 struct join {
 	struct engine_perf *e;
 	struct perf_event_set fresh;
-	struct map tids;   /* of the threads that have fresh events, or are gone */
-	uint64_t begin_ns; /* nobody had any */
-	uint64_t end_ns;   /* all who lived then have */
+	struct map tids;   /* of threads that have fresh events, or are gone */
+	uint64_t begin_ns; /* no thread had fresh events then */
+	uint64_t end_ns;   /* all threads that lived then have them */
 	int code;
-	bool is_mixed; /* somebody may have inherited some */
+	bool is_mixed; /* a thread may have inherited only some */
 };
 
 static bool is_added(const struct join *j, const struct thread *thread)
@@ -634,7 +645,7 @@ static void look_for_mixed(void *context, struct thread *thread)
 	j->is_mixed |= thread->start_ns >= j->begin_ns && thread->start_ns <= j->end_ns;
 }
 
-/* Until all forks that began before now have been reported. */
+/* Waits until all forks that began before now have been reported. */
 static void await_forks(struct engine_perf *e)
 {
 	const struct timespec pause = {.tv_nsec = (long)FORK_NS};
@@ -643,7 +654,7 @@ static void await_forks(struct engine_perf *e)
 	engine_perf_drain(e);
 }
 
-/* Whoever made a thread that is found late may have made others, too. */
+/* The maker of a thread that is found late may have made others, too. */
 static void add_threads(struct join *j)
 {
 	size_t before;
@@ -714,7 +725,7 @@ static void join(struct engine_perf *e)
 		short_lives_forgive(&e->lives, &e->events, &e->tally, e->options->interval_ns);
 }
 
-/* That the kernel refuses it is for `sonde doctor` to say: nobody has asked for it. */
+/* A refusal is not reported here, as the user did not ask for it; `sonde doctor` reports it. */
 static void take_loaded(struct engine_perf *e)
 {
 	struct error *err = NULL;
@@ -768,7 +779,7 @@ static void drain(struct engine *engine)
 
 /* ---- waiting ---- */
 
-/* Whether it is ours to look when a ring of that stream fills up. */
+/* Whether we, not the keeper, watch the rings of that stream. */
 static bool is_polled(const struct engine_perf *e, enum perf_stream stream)
 {
 	return !e->keeper || stream == PERF_STREAM_TRACK;
@@ -791,7 +802,7 @@ static void poll_fds(struct engine *engine, pollfd_vec *fds)
 static uint64_t wait_ns(struct engine *engine)
 {
 	struct engine_perf *e = self(engine);
-	/* Who waits is looked at from outside: at its stack, and at who holds its lock. */
+	/* Waiting threads are inspected from outside: their stacks, and who holds their locks. */
 	bool is_looking = e->options->locks || !perf_event_set_has_switch_stacks(&e->events);
 	bool is_waiting = is_looking && switches_are_waiting(&e->switches);
 
@@ -878,7 +889,9 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.rate_changed = e->rate_changed || e->thinning.dropped > 0,
 		.kernel = e->events.grant.kernel,
 	};
-	/* Where a thread has the events twice, or others have them too, they count more. */
+	/*
+	 * Where a thread has the events twice, or other processes have them too, they count more.
+	 */
 	if (e->wake)
 		preload_wake_tell(e->wake, counts);
 	bool is_whole = !e->attached.doubles && (!e->events.is_wide || e->everybody);
@@ -923,10 +936,13 @@ static void merge_rings(struct engine_perf *e)
 	for (size_t i = 0; i < e->events.cpus.count; i++) {
 		struct perf_event_cpu *cpu = &e->events.cpus.data[i];
 
-		/* Of records of one time the tracks go first: what they tell is then known. */
+		/*
+		 * Of records with the same time tracking records go first, so that the table is up
+		 * to date.
+		 */
 		ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_TRACK]);
 		ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_SAMPLES]);
-		/* A stack is that of the switch which comes next. */
+		/* A stack belongs to the next switch. */
 		if (cpu->anchor_fd[PERF_STREAM_SWITCH_STACKS] >= 0)
 			ring_merge_add(&e->merge, &cpu->ring[PERF_STREAM_SWITCH_STACKS]);
 		if (cpu->anchor_fd[PERF_STREAM_COUNTERS] >= 0)
@@ -955,7 +971,7 @@ static struct error *open_plain_events(
 	return code ? error_system(code, "perf_event_open") : NULL;
 }
 
-/* What a running target needs beyond them: sampling of a launched one begins with its exec. */
+/* What a running target needs in addition; sampling of a launched one begins with its exec. */
 static struct error *begin(struct engine_perf *e, const struct target *target)
 {
 	struct error *err = NULL;

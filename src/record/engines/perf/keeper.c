@@ -21,9 +21,9 @@
 
 struct keeper {
 	struct perf_event_set *set;
-	int end_fds[2];	     /* of a pipe; it is over once the second is closed */
-	uint64_t stop_ns;    /* when to stop the sampling; 0: never */
-	struct exact *exact; /* NULL: none is there yet */
+	int end_fds[2];	     /* of a pipe; the thread ends once the second is closed */
+	uint64_t stop_ns;    /* when to stop sampling; 0: never */
+	struct exact *exact; /* NULL: none yet */
 	pthread_t thread;
 	VEC(struct pollfd) polled; /* end_fds[0] first */
 };
@@ -52,7 +52,7 @@ static void drop_hung_up(struct keeper *k)
 			k->polled.data[i].fd = -1;
 }
 
-/* Stops the sampling if it is time. How long it may be until the next look. */
+/* Stops sampling if it is time.  Returns how long the next look may wait. */
 static uint64_t watch_time(struct keeper *k)
 {
 	uint64_t stop_ns = __atomic_load_n(&k->stop_ns, __ATOMIC_RELAXED);
@@ -98,7 +98,7 @@ static void poll_all(struct keeper *k)
 				poll_fd(k, k->set->cpus.data[i].anchor_fd[s]);
 }
 
-/* The thread takes no signals: they are the recorder's. */
+/* The thread takes no signals: they are for the recorder. */
 static bool start(struct keeper *k)
 {
 	sigset_t all, before;
@@ -147,8 +147,10 @@ void keeper_destroy(struct keeper *k)
 {
 	if (!k)
 		return;
-	/* A write could be interrupted, and the thread would be left with what we free; this
-	 * cannot. */
+	/*
+	 * A write could be interrupted, and the thread would go on using what we free.  A close
+	 * cannot.
+	 */
 	close(k->end_fds[1]);
 	pthread_join(k->thread, NULL);
 	close(k->end_fds[0]);

@@ -12,11 +12,11 @@
 
 struct keeper;
 
-/* Watches the rings of set, which must outlive it.  NULL: no thread can be started. */
+/* Watches the rings of set, which must outlive it.  NULL: no thread could be started. */
 struct keeper *keeper_create(struct perf_event_set *set);
-/* Sampling is to stop at that time, by clock_monotonic_ns. */
+/* Stops sampling at that time, by clock_monotonic_ns. */
 void keeper_stop_at(struct keeper *k, uint64_t time_ns);
-/* It makes room for what the program copies, too, from now on. */
+/* From now on also makes room for what the program copies. */
 void keeper_serve(struct keeper *k, struct exact *exact);
 /* NULL is fine. */
 void keeper_destroy(struct keeper *k);

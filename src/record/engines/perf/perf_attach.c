@@ -1,12 +1,12 @@
 /*
- * Attaching.  Nothing holds the processes still, so threads and children come into being while
- * events are opened; /proc is scanned again until there is nobody new.
+ * Attaching.  The processes run on, so threads and children are made while events are opened; /proc
+ * is scanned again until nothing is new.
  *
- * Who is new may have inherited its maker's events, all, none, or, if it was made while these were
- * being opened, some.  The trackers tell: a fork that was reported after the last event on its
- * maker was opened has given all.  In all other cases the new one gets events of its own; what it
- * has twice then is sorted out by the ranks of the events (perf_event.h), as those that were opened
- * later are complete.
+ * A new task may have inherited all of its maker's events, none, or, if it was made while these
+ * were being opened, some.  The tracking records decide: a fork that was reported after the last
+ * event on its maker was opened has inherited all.  In all other cases the new task gets events of
+ * its own.  What it then has twice is sorted out by the ranks of the events (perf_event.h), as
+ * those that were opened later are complete.
  */
 #include "record/engines/perf/perf_attach.h"
 
@@ -21,17 +21,17 @@
 #include "record/processes/process_table.h"
 
 /*
- * From so many on, events on the CPUs cost less than events on each thread: opening one takes some
- * 10 us.
+ * From so many events on, events on the CPUs cost less than events on each thread: opening one
+ * takes some 10 us.
  */
 #define WIDE_EVENTS 8192
-/* Descriptors that are left for load objects and files. */
+/* Descriptors reserved for load objects and files. */
 #define RESERVED_FDS 192
-/* Scans at most; each but the first finds only what was made in the one before. */
+/* Scans at most.  Each but the first finds only what was made during the one before. */
 #define ROUNDS_MAX 20
-/* Between a new thread's inheriting and its report a call of the kernel goes by. */
+/* The time between a new thread's inheriting events and its report. */
 #define FORK_NS (SECOND_NS / 1000)
-/* Makers of makers. */
+/* How many makers of makers are followed. */
 #define LINEAGE_MAX 64
 
 struct fork_note {
@@ -48,9 +48,9 @@ struct attach {
 	task_vec tasks;		   /* of the last scan */
 	struct map seen;	   /* tid → place in complete_ns */
 	struct map forks;	   /* tid → place in notes */
-	VEC(uint64_t) complete_ns; /* since when it has all events; UINT64_MAX: it never will */
+	VEC(uint64_t) complete_ns; /* since when it has all events; UINT64_MAX: never */
 	VEC(struct fork_note) notes;
-	size_t room; /* tasks that there still are descriptors for */
+	size_t room; /* tasks that descriptors are left for */
 };
 
 /* ---- reports ---- */
@@ -66,7 +66,7 @@ static void note_fork(struct attach *a, const struct perf_event_header *header)
 	vec_push(&a->notes, (struct fork_note){task.parent_tid, perf_record_time_ns(header)});
 }
 
-/* Takes what the trackers have reported; nobody is sampled yet. */
+/* Takes the tracking records; sampling has not begun. */
 static void take_reports(struct attach *a)
 {
 	struct process_table *processes = a->recording->processes;
@@ -88,7 +88,7 @@ static const struct fork_note *find_fork(const struct attach *a, int64_t tid)
 	return map_get(&a->forks, (uint64_t)tid, 0, &place) ? &a->notes.data[place] : NULL;
 }
 
-/* Whether a thread got all events from its maker, who may have them from its own. */
+/* Whether a thread inherited all events from its maker, which may have inherited them, too. */
 static bool has_inherited(const struct attach *a, int64_t tid)
 {
 	for (int depth = 0; depth < LINEAGE_MAX; depth++) {
@@ -139,7 +139,7 @@ static struct error *leave_out(struct attach *a, struct task task, int code)
 	return NULL;
 }
 
-/* Events of its own for a thread, unless those on the CPUs are there. */
+/* Opens events on a thread, unless there are events on the CPUs. */
 static struct error *take_in(struct attach *a, struct task task)
 {
 	int code = 0;
@@ -157,7 +157,7 @@ static struct error *take_in(struct attach *a, struct task task)
 	return NULL;
 }
 
-/* Looks at all of the last scan. *fresh: whether anybody had to be taken in. */
+/* Looks at all tasks of the last scan.  *fresh: whether any was new. */
 static struct error *take_round(struct attach *a, bool *fresh)
 {
 	struct error *err = NULL;
@@ -194,7 +194,10 @@ static struct error *take_all(struct attach *a)
 			return err;
 		a->result->doubles |= round > 0 && !a->set->tracks_all;
 		scan(a);
-		/* The CPUs' trackers tell of everybody: of whom, is known after the last scan. */
+		/*
+		 * The CPUs' trackers report all tasks; which of them count is known after the last
+		 * scan.
+		 */
 		if (!a->set->tracks_all)
 			take_reports(a);
 	}
@@ -210,7 +213,7 @@ static size_t free_fds(const struct perf_event_set *set)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return 0;
-	/* Where there are few, the load objects get a third. */
+	/* If few are allowed, load objects get a third. */
 	if (limit.rlim_cur < 3 * RESERVED_FDS)
 		used -= RESERVED_FDS - limit.rlim_cur / 3;
 	return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
@@ -228,7 +231,7 @@ static int compare_busy(const void *a, const void *b)
 	return (x->cpu_ns < y->cpu_ns) - (x->cpu_ns > y->cpu_ns);
 }
 
-/* If there is no room for all, it is for those that have used most CPU time so far. */
+/* If descriptors do not suffice for all, threads with the most CPU time so far come first. */
 static void busiest_first(task_vec *tasks)
 {
 	struct busy_task *busy = xcalloc(tasks->count + 1, sizeof(*busy));
@@ -267,13 +270,13 @@ static void choose_events(struct attach *a)
 		busiest_first(&a->tasks);
 }
 
-/* The right to look into all that were named is there or not, whatever events are chosen. */
+/* Whether we may inspect all named processes does not depend on the events that are chosen. */
 static struct error *attach(struct attach *a)
 {
 	process_table_expect_old(a->recording->processes);
 	scan(a);
 	choose_events(a);
-	/* Since the first scan the CPUs' trackers have begun. */
+	/* The CPUs' trackers have begun since the first scan. */
 	if (a->set->tracks_all)
 		scan(a);
 	struct error *err = take_all(a);

@@ -2,9 +2,9 @@
 #define SONDE_RECORD_ENGINES_PERF_PERF_ATTACH_H
 
 /*
- * Puts a set of perf events on running processes: on all their threads and descendants, so that
- * what these make later inherits them; or, where threads are many and it is allowed, on all CPUs
- * instead, whoever runs there.
+ * Opens a set of perf events on running processes: on all their threads and descendants, so that
+ * later threads and children inherit them; or, where threads are many and it is allowed, on all
+ * CPUs instead.
  */
 
 #include "record/engines/perf/perf_event.h"
@@ -15,16 +15,16 @@
 struct perf_attach_result {
 	uint32_t left_out; /* threads that have no events */
 	/*
-	 * Some may have events twice, inherited and their own: of those of a thread only the
-	 * samples of the highest rank count.
+	 * Some threads may have events twice, inherited and their own.  Of a thread's samples only
+	 * those of the highest rank count.
 	 */
 	bool doubles;
 };
 
 /*
- * set is prepared, and merge has its rings; the processes found, with their threads and maps, go to
- * the recording's table.  Sampling is not begun.  Targets that are gone by now are no error, those
- * that may not be looked into are: ERROR_UNSUPPORTED.
+ * set is prepared, and merge has its rings.  Adds the processes found, with their threads and
+ * mappings, to the recording's table.  Sampling has not begun.  Targets that are gone by now are
+ * ignored; those that we may not inspect are an ERROR_UNSUPPORTED.
  */
 must_use struct error *perf_attach(struct perf_event_set *set, struct ring_merge *merge,
 	struct recording *recording, const struct target *target,

@@ -26,7 +26,7 @@
 #include "base/search.h"
 #include "record/switches/waking.h"
 
-/* The least of the user stack that a sample is to have; the kernel is asked whether it gives it. */
+/* The smallest copy of the user stack in a sample; the kernel is asked whether it grants it. */
 #define PERF_STACK_BYTES_MIN 1024u
 
 #define PERF_ROLE_COUNT 5
@@ -38,14 +38,20 @@ struct perf_role_count {
 
 /* ---- rings ---- */
 
-/* All rings together, where that much may be locked; beyond RING_BYTES_MAX nothing is gained. */
+/*
+ * For all rings together, if that much may be locked; a ring larger than RING_BYTES_MAX is of no
+ * use.
+ */
 #define RINGS_BYTES    ((size_t)64 << 20)
 #define RING_BYTES_MAX ((size_t)8 << 20)
-/* A dozen of the smallest samples: little, but one user's recordings share what they may lock. */
+/*
+ * A dozen of the smallest samples.  That is little, but all recordings of a user share what may be
+ * locked.
+ */
 #define RING_BYTES_MIN ((size_t)16 << 10)
 /* The other rings are a sixteenth of it: a map is about 130 bytes, a thread's life 150. */
 #define OTHER_BYTES_MIN ((size_t)8 << 10)
-/* About what a new program reports: its files are best opened while it lives. */
+/* About what a new program reports.  Its files are best opened while it lives. */
 #define TRACK_WAKE_BYTES 1024u
 
 static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream stream)
@@ -68,7 +74,7 @@ static size_t stream_bytes(const struct perf_event_set *set, enum perf_stream st
 	return size / 16 > OTHER_BYTES_MIN ? size / 16 : OTHER_BYTES_MIN;
 }
 
-/* Half of the ring at least is empty then, for the time until the keeper gets a CPU. */
+/* Leaves room for the time until the keeper gets a CPU. */
 static uint32_t wake_bytes(const struct perf_event_set *set, enum perf_stream stream)
 {
 	if (stream == PERF_STREAM_TRACK)
@@ -96,7 +102,7 @@ static void cpu_close(struct perf_event_cpu *cpu)
 	}
 }
 
-/* What may be known of the records in a ring. */
+/* Describes the records in a ring. */
 static void describe_ring(
 	const struct perf_event_set *set, struct ring *ring, enum perf_stream stream)
 {
@@ -114,7 +120,7 @@ static void describe_ring(
 	ring->has_chain = set->grant.kernel;
 }
 
-/* The event that a ring belongs to; -1 with errno. */
+/* The event that owns a ring; -1 with errno. */
 static int open_anchor(const struct perf_event_set *set, enum perf_stream stream, int number)
 {
 	struct perf_event_attr attr;
@@ -128,7 +134,7 @@ static int open_anchor(const struct perf_event_set *set, enum perf_stream stream
 	return perf_attr_open(&attr, 0, number);
 }
 
-/* 0, or an errno; ENODEV: the CPU is not there. */
+/* 0, or an errno; ENODEV: no such CPU. */
 static int cpu_open(struct perf_event_set *set, struct perf_event_cpu *cpu, int number)
 {
 	*cpu = (struct perf_event_cpu){.number = number, .anchor_fd = {-1, -1, -1, -1, -1, -1}};
@@ -239,27 +245,27 @@ enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const s
 
 /* A record is at most 65,535 bytes, its other fields included; the kernel cuts the stack to fit. */
 #define STACK_BYTES_MAX 65528u
-/* What most stacks of most programs fit into. */
+/* Most stacks of most programs fit into this. */
 #define STACK_BYTES_SMALL 16384u
-/* One in so many switches' stacks is taken: primes, so as not to be in step with a program. */
+/* One in so many switches is sampled: primes, so as not to be in step with a program. */
 static const uint64_t stack_periods[] = {1, 31, 499};
-/* So many a second and CPU are too many; so few are fine. */
+/* So many stacks a second and CPU are too many; so few are fine. */
 #define STACKS_MANY_HZ 2500
 #define STACKS_FEW_HZ  1500
-/* Where there is one event for it only. */
+/* The period where there is only one event for switches. */
 #define STACK_PERIOD_SLIM 31
 /*
- * A new thread inherits each event of each CPU, whether it runs or not.  Where there are many CPUs,
- * clocks that may never run are not worth that.
+ * A new thread inherits each event of each CPU, enabled or not.  With more CPUs than this, clocks
+ * that may never run are not worth it.
  */
 #define SPARE_CPUS_MAX 16
 /* How much quicker the quick clock is, and how quick at most. */
 #define QUICK	       8
 #define QUICK_LEAST_NS 50000u
-/* A ring holds the samples of this time, so that a late wake-up loses none. */
+/* A ring holds the samples of this much time, so that a late wake-up loses none. */
 #define RING_TIME_NS UINT64_C(80000000)
 
-/* The largest copy of which the ring holds RING_TIME_NS, and never fewer than 32. */
+/* The largest copy with which the ring holds the samples of RING_TIME_NS, at least 32. */
 static uint32_t stack_bytes_for(const struct perf_event_set *set)
 {
 	uint64_t records = RING_TIME_NS / set->spec.interval_ns;
@@ -276,7 +282,9 @@ static uint32_t stack_bytes_for(const struct perf_event_set *set)
 	return (uint32_t)bytes & ~7u;
 }
 
-/* At each rate one with the large copy and, where that makes a difference, one with a small one. */
+/*
+ * For each rate one with the large copy and, where that makes a difference, one with the small one.
+ */
 static void plan_clocks(struct perf_event_set *set)
 {
 	uint32_t large = stack_bytes_for(set);
@@ -436,7 +444,7 @@ static uint32_t perf_plan_thinning(
 
 /* ---- counts ---- */
 
-/* What read(2) of an event gives with our read_format. */
+/* What read(2) returns for an event with our read_format. */
 struct event_count {
 	uint64_t value, lost;
 };
@@ -445,13 +453,13 @@ static struct event_count read_count(int fd)
 {
 	struct event_count count = {0};
 
-	/* Without PERF_FORMAT_LOST it is the first number alone. */
+	/* Without PERF_FORMAT_LOST it is only the first number. */
 	if (read(fd, &count, sizeof(count)) < (ssize_t)sizeof(count.value))
 		count = (struct event_count){0};
 	return count;
 }
 
-/* The same of a counter's. */
+/* The same for a counter. */
 struct counter_count {
 	uint64_t value, enabled_ns, running_ns, lost;
 };
@@ -469,9 +477,9 @@ static void add_count(struct counter_count *sum, int fd)
 }
 
 /*
- * Where there are more hardware events than counters they take turns, and the part of the time that
- * one had its turn tells how many there were.  A task's events, one for each CPU, are enabled all
- * the time, and run where the task does.
+ * If there are more hardware events than counters, they take turns; the share of time in which one
+ * was counted tells how many there were.  A task's events, one for each CPU, are enabled all the
+ * time, and run where the task does.
  */
 static double turns(
 	const struct perf_event_set *set, const struct counter_count *sum, bool of_tasks)
@@ -480,7 +488,7 @@ static double turns(
 
 	if (of_tasks)
 		enabled_ns /= (double)set->cpus.count;
-	/* Reading takes its time, too. */
+	/* Reading takes time, too. */
 	if (sum->running_ns == 0 || enabled_ns < 1.01 * (double)sum->running_ns)
 		return 1;
 	return enabled_ns / (double)sum->running_ns;
@@ -652,7 +660,7 @@ static void switch_event(const struct perf_event *event, bool on)
 	ioctl(event->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-/* Brings the samplers from `from` on into the state that they are to be in; old ones stay off. */
+/* Enables or disables the samplers from `from` on as they should be; old ones stay disabled. */
 static void switch_samplers(struct perf_event_set *set, size_t from)
 {
 	for (size_t i = from < set->old ? set->old : from; i < set->events.count; i++) {
@@ -734,7 +742,7 @@ void perf_event_set_close(struct perf_event_set *set)
 
 const struct perf_source *perf_event_set_find(const struct perf_event_set *set, uint64_t id)
 {
-	/* The kernel counts its ids upwards, so the events are in their order. */
+	/* The kernel's ids ascend, so the events are sorted by them. */
 	size_t at = partition_point(i, 0, set->events.count, set->events.data[i].id < id);
 	if (at < set->events.count && set->events.data[at].id == id)
 		return &set->events.data[at].source;
@@ -759,7 +767,7 @@ static bool widen(struct perf_event_set *set)
 	size_t before = set->events.count;
 	bool was_stopped = set->is_stopped;
 
-	/* Nobody shall be sampled twice; to be tracked twice does no harm. */
+	/* No task may be sampled twice; tracking twice does no harm. */
 	set->is_stopped = true;
 	int code = add_task(set, -1);
 
@@ -830,7 +838,7 @@ static void take_events(struct perf_event_set *set, struct perf_event_set *fresh
 	vec_deinit(&fresh->events);
 }
 
-/* Who is tracked twice for a moment takes no harm; who is sampled twice does. */
+/* Tracking a task twice for a moment does no harm; sampling it twice does. */
 void perf_event_set_replace(struct perf_event_set *set, struct perf_event_set *fresh)
 {
 	pthread_mutex_lock(&set->lock);
@@ -862,7 +870,7 @@ void perf_event_set_cancel(struct perf_event_set *fresh)
 
 /* ---- which clock ---- */
 
-/* Changes which events are to run. */
+/* Changes which events run. */
 static void change(struct perf_event_set *set, uint32_t *choice, uint32_t value)
 {
 	if (*choice == value)

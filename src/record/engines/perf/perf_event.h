@@ -47,25 +47,25 @@ struct perf_event_cpu {
 	int number;
 	int anchor_fd[PERF_STREAM_COUNT]; /* the rings' events; -1: no such stream */
 	struct ring ring[PERF_STREAM_COUNT];
-	/* For who takes switches: the task that left it last, and when. */
+	/* For switches: the task that left this CPU last, and when. */
 	int64_t left_tid;
 	uint64_t left_ns;
 };
 
-/* The CPU that a ring is of. */
+/* The CPU of a ring. */
 struct perf_event_cpu *perf_event_set_cpu(struct perf_event_set *set, const struct ring *ring);
-/* Which stream a ring is. */
+/* The stream of a ring. */
 enum perf_stream perf_event_set_stream(const struct perf_event_set *set, const struct ring *ring);
 
 /* ---- events ---- */
 
 struct waking_format;
 
-/* What an event is there for. */
+/* The purpose of an event. */
 enum perf_role {
 	PERF_ROLE_CLOCK, /* index: which */
 	PERF_ROLE_TRACK,
-	PERF_ROLE_SWITCH,	/* reports when tasks leave their CPU and come back */
+	PERF_ROLE_SWITCH,	/* reports tasks that leave their CPU or come back */
 	PERF_ROLE_SWITCH_STACK, /* samples them when they leave; index: how thinly */
 	PERF_ROLE_COUNTER,	/* index: of the set's gears */
 };
@@ -73,22 +73,22 @@ enum perf_role {
 struct perf_source {
 	enum perf_role role;
 	uint32_t index;
-	uint32_t rank; /* counts the calls that opened events on a task */
+	uint32_t rank; /* number of the call that opened events on its task */
 };
 
 struct perf_event {
 	struct perf_source source;
 	int cpu_number;
-	pid_t task; /* -1: everybody */
+	pid_t task; /* -1: all tasks */
 	int fd;
-	uint64_t id; /* in the records; of all that have inherited it too */
+	uint64_t id; /* in the records; also in those of events that inherited it */
 };
 
 /* One of the events that a counter is made of. */
 struct perf_gear {
-	uint32_t counter; /* which of the spec's */
+	uint32_t counter; /* its index in the spec */
 	uint32_t gear;
-	uint64_t period; /* 0: samples tell theirs */
+	uint64_t period; /* 0: samples have their own */
 };
 
 #define PERF_CLOCK_MAX 9
@@ -97,27 +97,27 @@ struct perf_gear {
 /* What to open. */
 struct perf_event_spec {
 	uint64_t interval_ns;	   /* between samples of CPU time */
-	uint32_t halvings;	   /* clocks of half, a quarter … of that rate shall be there */
-	size_t ring_bytes_most;	   /* of samples, each CPU; 0: as many as are of use */
-	bool quick;		   /* and one of eight times the rate, for short threads */
-	uint32_t stack_bytes_most; /* of the user stack in a sample; 0: as much as there can be */
+	uint32_t halvings;	   /* also open clocks of half, a quarter … of that rate */
+	size_t ring_bytes_most;	   /* for samples, on each CPU; 0: as many as are useful */
+	bool quick;		   /* also open one of eight times the rate, for short threads */
+	uint32_t stack_bytes_most; /* of user stack in a sample; 0: as much as possible */
 	bool switches;		   /* report context switches */
-	bool switch_stacks;	   /* and sample them, where that is granted */
-	const struct waking_format *waking;  /* to report wakings; NULL: not */
+	bool switch_stacks;	   /* also sample them, if that is granted */
+	const struct waking_format *waking;  /* report wakings; NULL: do not */
 	const struct perf_counter *counters; /* [counter_count] */
 	size_t counter_count;
-	struct exact *exact; /* to be run at each sample; NULL: none is */
+	struct exact *exact; /* program to run at each sample; NULL: none */
 };
 
 /* Of one of the counters. */
 struct perf_counted {
-	uint64_t events; /* that there were */
+	uint64_t events; /* that happened */
 	uint64_t lost;	 /* samples of them */
 };
 
 struct perf_event_counts {
-	uint64_t cpu_ns; /* of all processes, those still alive too; means nothing if wide */
-	uint64_t lost;	 /* samples, but for stacks at switches, that found no room; 0: not told */
+	uint64_t cpu_ns; /* of all processes, living ones too; meaningless if wide */
+	uint64_t lost;	 /* samples without room, except stacks at switches; 0: or not reported */
 	struct perf_counted counters[CAPTURE_METRIC_MAX];
 };
 
@@ -127,89 +127,91 @@ struct perf_event_set {
 	struct backlog backlog;			  /* what was moved out of the rings */
 	VEC(struct perf_event_cpu) cpus;	  /* the CPUs that are online */
 	VEC(struct perf_event) events;		  /* on the recorded tasks */
-	struct perf_clock clocks[PERF_CLOCK_MAX]; /* at each rate one for each size of copy */
+	struct perf_clock clocks[PERF_CLOCK_MAX]; /* for each rate one of each size of copy */
 	uint32_t clock_count;
-	uint32_t size_count;		 /* of copies: the large one, perhaps a small one */
-	uint32_t quick;			 /* the quick one; PERF_NO_CLOCK: there is none */
+	uint32_t size_count;		 /* sizes of copies: the large one, perhaps a small one */
+	uint32_t quick;			 /* the quick one; PERF_NO_CLOCK: none */
 	uint32_t chosen;		 /* by perf_event_set_choose */
 	uint32_t clock;			 /* the one that runs */
 	uint32_t rank;			 /* of the last task */
-	size_t old;			 /* so many of the first events are to be dropped */
+	size_t old;			 /* how many of the first events are to be dropped */
 	struct perf_event_counts before; /* of events that are closed */
-	uint32_t stack_rates;		 /* at how many rates stacks at switches can be taken */
-	uint32_t thinning;		 /* the one of them that holds; 0: each */
-	VEC(struct perf_gear) gears;	 /* of all counters */
+	uint32_t stack_rates; /* number of rates at which stacks at switches can be sampled */
+	uint32_t thinning;    /* the rate that holds; 0: each switch */
+	VEC(struct perf_gear) gears;	      /* of all counters */
 	uint32_t gear_of[CAPTURE_METRIC_MAX]; /* [counter] the gear that runs */
-	bool is_wide;	 /* the clocks are the CPUs', not the tasks': all processes are sampled */
-	bool tracks_all; /* and so are the trackers */
+	bool is_wide;	 /* clocks are on CPUs, not tasks: all processes are sampled */
+	bool tracks_all; /* trackers are on CPUs, too */
 	/*
-	 * The events change, and are switched on and off, under the lock; all that is done by the
-	 * recorder's thread, but for perf_event_set_stop.
+	 * The lock is held while events are added, removed, enabled or disabled.  Only the
+	 * recorder's thread does that, except for perf_event_set_stop.
 	 */
 	pthread_mutex_t lock;
 	bool is_stopped; /* no event samples */
-	bool is_held;	 /* nor does any that is opened report anything yet */
+	bool is_held;	 /* new events report nothing yet */
 };
 
 /*
- * Opens the rings, and all events on first: a child that has not called exec yet (on_exec: sampling
- * begins with its exec, tracking at once), a task, 0 for ourselves, or -1 for everybody.  Without
- * on_exec sampling begins with perf_event_set_go_on.
+ * Opens the rings, and all events on `first`: a child that has not called exec yet (on_exec:
+ * sampling begins with its exec, tracking at once), a task, 0 for ourselves, or -1 for all tasks.
+ * Without on_exec sampling begins with perf_event_set_go_on.
  */
 must_use struct error *perf_event_set_open(
 	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t first, bool on_exec);
 /*
- * Opens the rings alone, for a set that grows by perf_event_set_add; sampling begins with
- * perf_event_set_go_on.  tried_on: whom the kernel is asked about, 0 for ourselves, -1 for
- * everybody.
+ * Opens only the rings, for a set to which perf_event_set_add adds events; sampling begins with
+ * perf_event_set_go_on.  tried_on: the task on which the kernel's grants are tried, 0 for
+ * ourselves, -1 for all tasks.
  */
 must_use struct error *perf_event_set_prepare(
 	struct perf_event_set *set, const struct perf_event_spec *spec, pid_t tried_on);
-/* Before the first event: only one size of copy, as there are many tasks. */
+/*
+ * Call it before the first event is opened: plans only one size of copy, as there are many tasks.
+ */
 void perf_event_set_slim(struct perf_event_set *set);
 /* A zeroed set is fine. */
 void perf_event_set_close(struct perf_event_set *set);
 /*
- * Opens the events on one more task, or with -1 on everybody on each CPU, in the state that the
- * others are in. 0, or an errno with none left open on it: ESRCH, it is gone; EMFILE, too many.
+ * Opens the events on one more task, or with -1 for all tasks on each CPU, enabled as the others
+ * are.  0, or an errno, with none of them left open: ESRCH, the task is gone; EMFILE, too many.
  */
 int perf_event_set_add(struct perf_event_set *set, pid_t task);
-/* How many descriptors a task takes. */
+/* How many descriptors a task needs. */
 size_t perf_event_set_task_fds(const struct perf_event_set *set);
 
-/* The event with that id in its records, or NULL. */
+/* The source of the event with that id in its records, or NULL. */
 const struct perf_source *perf_event_set_find(const struct perf_event_set *set, uint64_t id);
 
 /*
- * Puts all events on the CPUs, whoever runs there, instead of on tasks: a new thread has no clock
- * of its own then, which would first have to run for a whole interval, and a fork has no events to
- * copy.  It takes privileges; what is of others must be passed over by the caller.  False: not
- * allowed, nothing has changed.
+ * Moves all events from tasks to the CPUs.  Then a new thread has no clock of its own, which would
+ * first have to run for a whole interval, and a fork has no events to copy.  It needs privileges,
+ * and the caller must pass over samples of other processes.  False: not allowed, nothing has
+ * changed.
  */
 bool perf_event_set_widen(struct perf_event_set *set);
 /*
- * Renewing: begins a set for the same rings, whose samples have less of the stack and run the
- * program, at the same rate.  Events that are added to it stand still until it takes the place of
- * the old one, which it does as a whole, or it is cancelled.
+ * Renewing: begins a set for the same rings, at the same rate, with smaller copies of the stack and
+ * the program.  Events that are added to it are disabled until perf_event_set_replace makes it take
+ * the place of the old set, or it is cancelled.
  */
 void perf_event_set_renew(const struct perf_event_set *set, struct exact *exact,
 	uint32_t stack_bytes, struct perf_event_set *fresh);
 /*
- * The fresh events start as the old ones stop.  What these have written can be told apart until
- * they are dropped.
+ * The fresh events start as the old ones stop.  The old ones' records can be distinguished until
+ * perf_event_set_drop_old.
  */
 void perf_event_set_replace(struct perf_event_set *set, struct perf_event_set *fresh);
 void perf_event_set_drop_old(struct perf_event_set *set);
 void perf_event_set_cancel(struct perf_event_set *fresh);
 /*
- * Lets another of the clocks run: with the rate halved so many times, at most as the spec said, and
- * with the small copy of the stack, of which perf_event_set_small_bytes tells the size; 0: there is
- * no such clock, and the large copy is taken.
+ * Lets another clock run: with the rate halved so many times, at most as the spec says, and with
+ * the small copy of the stack, of perf_event_set_small_bytes.  If that is 0, the large copy is
+ * used.
  */
 void perf_event_set_choose(struct perf_event_set *set, uint32_t halvings, bool small);
 /*
- * Lets the quick clock run instead, or the chosen one again. False: there is none, or the clocks
- * are wide.
+ * Lets the quick clock run instead, or the chosen one again.  False: there is no quick clock, or
+ * clocks are wide.
  */
 bool perf_event_set_quicken(struct perf_event_set *set, bool quick);
 uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
@@ -217,23 +219,26 @@ uint32_t perf_event_set_small_bytes(const struct perf_event_set *set);
 /* Whether stacks at switches are sampled. */
 bool perf_event_set_has_switch_stacks(const struct perf_event_set *set);
 /*
- * Tells how many there are a second, and how many switches; of very many not each is sampled from
- * then on.
+ * Chooses how many stacks at switches are sampled, by their number a second and that of switches:
+ * if these are very many, not each switch.
  */
 void perf_event_set_thin(struct perf_event_set *set, double stacks_hz, double switches_hz);
 
-/* Asks each event, which interrupts the threads that run. */
+/* Reads each event, which interrupts running threads. */
 struct perf_event_counts perf_event_set_counts(const struct perf_event_set *set);
 /*
- * The gear that a sample in a ring of counters is of, by the event that it names, or NULL.  Of two
- * software events of one kind the kernel gives both samples the id of the first, so a counter of
- * context switches may have that of the stacks at switches: it then is of the gear that runs.
+ * The gear of a sample in a ring of counters, by the event that it names, or NULL.  The kernel
+ * gives samples of two software events of one kind the id of the first, so a counter of context
+ * switches may have that of the stacks at switches.  It then belongs to the running gear.
  */
 const struct perf_gear *perf_event_set_gear(
 	const struct perf_event_set *set, const struct perf_source *source);
 /* Lets another gear of the counter run. */
 void perf_event_set_shift(struct perf_event_set *set, uint32_t counter, uint32_t gear);
-/* Whether the kernel has taken all clocks off their tasks: these are gone, or more powerful now. */
+/*
+ * Whether the kernel has taken all clocks off their tasks: the tasks are gone, or have more
+ * privileges now.
+ */
 bool perf_event_set_hung_up(const struct perf_event_set *set);
 /* Stops the sampling, from any thread, or lets it go on. */
 void perf_event_set_stop(struct perf_event_set *set);

@@ -35,7 +35,7 @@ struct backlog_block {
 	_Alignas(8) uint8_t bytes[BACKLOG_BLOCK_BYTES];
 };
 
-/* The holder of the lock inherits the priority of whoever waits for it. */
+/* The holder of the lock inherits the priority of the threads that wait for it. */
 static void init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t attr;
@@ -78,7 +78,7 @@ void backlog_unlock(struct backlog *b)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* A queue without a block gets one in any case: each ring must move on. */
+/* A queue without a block always gets one: each ring must make progress. */
 static bool may_grow(const struct backlog *b, const struct backlog_queue *q, enum backlog_rank rank)
 {
 	return !q->last || b->used < b->most[rank];
@@ -135,7 +135,7 @@ void backlog_put(struct backlog_queue *q, size_t size)
 	__atomic_store_n(&q->last->filled_bytes, filled_bytes, __ATOMIC_RELEASE);
 }
 
-/* The reader has read all of its block: on to the next one. False: there is none. */
+/* The reader has read all of its block and goes on to the next one.  False: there is none. */
 static bool leave_block(struct backlog *b, struct backlog_queue *q, struct backlog_block *block)
 {
 	struct backlog_block *next;
@@ -279,7 +279,10 @@ static bool move_record(struct ring *r, const struct perf_event_header *header)
 	return true;
 }
 
-/* Also makes sure that who finds the tail at the head finds the records in the backlog. */
+/*
+ * With release order: a thread that finds the tail at the head also finds the records in the
+ * backlog.
+ */
 static void set_tail(struct ring *r, uint64_t tail)
 {
 	__atomic_store_n(&r->tail, tail, __ATOMIC_RELEASE);
@@ -326,7 +329,7 @@ const struct perf_event_header *ring_record(struct ring *r)
 
 	if (header || !r->is_behind)
 		return header;
-	/* It is older than what other rings have, so it must be waited for; now there is room. */
+	/* It is older than the records of other rings, so it must come first; now there is room. */
 	ring_look(r);
 	return backlog_next(r->backlog, &r->queue);
 }

@@ -34,11 +34,11 @@
 #define BACKLOG_BYTES	    ((size_t)64 << 20)
 #define BACKLOG_BLOCK_BYTES ((size_t)128 << 10)
 
-/* How much of the pool a record may use up, so that floods of one kind leave room for others. */
+/* How much of the pool a record may use, so that floods of one kind leave room for others. */
 enum backlog_rank {
-	BACKLOG_SPARE, /* half: what can be estimated without it */
+	BACKLOG_SPARE, /* half: what it reports can be estimated */
 	BACKLOG_USUAL, /* seven eighths */
-	BACKLOG_VITAL, /* all: what other records can't be understood without */
+	BACKLOG_VITAL, /* all: other records make no sense without it */
 	BACKLOG_RANKS
 };
 
@@ -49,7 +49,7 @@ struct backlog {
 	/* Under the lock. */
 	struct backlog_block *spare;
 	size_t most[BACKLOG_RANKS]; /* blocks */
-	size_t used;		    /* blocks, but for the last one of each queue */
+	size_t used;		    /* blocks, without the last one of each queue */
 };
 
 struct backlog_queue {
@@ -58,26 +58,26 @@ struct backlog_queue {
 	size_t taken_bytes;	     /* of the first block; the reader's */
 };
 
-/* bytes_most: of all queues, rounded down to blocks. */
+/* bytes_most: for all queues, rounded down to blocks. */
 void backlog_init(struct backlog *b, size_t bytes_most);
-/* All queues have been cleared. */
+/* All queues must have been cleared. */
 void backlog_deinit(struct backlog *b);
 void backlog_lock(struct backlog *b);
 void backlog_unlock(struct backlog *b);
 
 /*
- * With the lock held: room for size bytes, a multiple of 8 and at most a block; NULL: what its
- * rank may use of the pool is used up.
+ * With the lock held: room for size bytes, a multiple of 8 and at most a block.  NULL: the part of
+ * the pool for this rank is used up.
  */
 void *backlog_room(struct backlog *b, struct backlog_queue *q, size_t size, enum backlog_rank rank);
-/* With the lock held: the room obtained last now holds so many bytes for the reader. */
+/* With the lock held: makes so many bytes of the last room visible to the reader. */
 void backlog_put(struct backlog_queue *q, size_t size);
 
-/* The reader's: where the oldest bytes are, or NULL; valid until backlog_take. */
+/* For the reader: the oldest bytes, or NULL; valid until backlog_take. */
 const void *backlog_next(struct backlog *b, struct backlog_queue *q);
 /* The oldest bytes have been processed. */
 void backlog_take(struct backlog_queue *q, size_t size);
-/* Drops all that waits; a zeroed queue is fine.  Nobody else uses the queue any more. */
+/* Drops all that waits; a zeroed queue is fine.  The queue must not be in use any more. */
 void backlog_clear(struct backlog *b, struct backlog_queue *q);
 
 /* The part of the pool that is in use, from 0 to 1. */
@@ -89,35 +89,35 @@ struct ring {
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	const uint8_t *data;
 	size_t size_bytes; /* of data; a power of two */
-	uint64_t tail;	   /* the position up to which records were moved; under the lock */
-	uint8_t *joined;   /* where a record that wraps is put together; NULL until the first */
+	uint64_t tail;	   /* up to here records were moved; under the lock */
+	uint8_t *joined;   /* holds a record that wraps, put together; NULL until the first */
 	struct backlog *backlog;
 	struct backlog_queue queue;
-	bool is_behind; /* what the reader looked for is not all in the queue */
+	bool is_behind; /* not all that ring_look saw is in the queue */
 	enum backlog_rank rank;
-	/* What is known of the records in it; false unless set. */
+	/* The form of its records; false unless set. */
 	bool has_stacks; /* samples have a period and end in a copy of the stack */
 	bool has_chain;	 /* and have call chains */
 };
 
 /* Maps the ring of an event. 0, or the errno of mmap. */
 int ring_map(struct ring *r, struct backlog *backlog, int fd, size_t size_bytes);
-/* Uses memory that somebody else filled: page's data_head and data_tail count. For tests. */
+/* Uses memory that the caller fills, by page's data_head and data_tail.  For tests. */
 void ring_attach(struct ring *r, struct backlog *backlog, struct perf_event_mmap_page *page,
 	const void *data, size_t size);
 /* Unmaps what ring_map mapped, frees the rest; a zeroed ring is fine. */
 void ring_unmap(struct ring *r);
 /*
- * Moves all records that are in the ring now to the backlog, from any thread.  False: the backlog
+ * From any thread: moves all records that are in the ring now to the backlog.  False: the backlog
  * has no room for all.
  */
 bool ring_move(struct ring *r);
 
-/* The rest is for the one thread that processes the records. */
+/* The rest is only for the thread that processes the records. */
 
 /* Looks up how far the kernel has written. */
 void ring_look(struct ring *r);
-/* The oldest record; NULL: none as far as ring_look saw.  Valid until ring_release. */
+/* The oldest record; NULL: none that ring_look saw.  Valid until ring_release. */
 const struct perf_event_header *ring_record(struct ring *r);
 /* The oldest record has been processed. */
 void ring_release(struct ring *r);

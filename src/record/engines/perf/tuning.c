@@ -19,7 +19,7 @@ enum {
 	PATIENCE_FIRST = 1024,
 	PATIENCE_GROWTH = 4,
 	PATIENCE_MAX = 1 << 18,
-	/* Of so many walks, so many may need more than the small copy. */
+	/* Of LOOK_AFTER walks BEYOND_MAX may need more than the small copy. */
 	LOOK_AFTER = 1024,
 	BEYOND_MAX = 1,
 };
@@ -68,13 +68,15 @@ void clock_choice_walked(struct clock_choice *c, bool beyond)
 
 /* Between looks at the rings. */
 #define POLL_NS (SECOND_NS / 50)
-/* While stacks are deep, no later than this where there are several threads. */
+/* While stacks are deep and several threads run, no later than this. */
 #define POLL_DEEP_NS (SECOND_NS / 2000)
 #define POLL_DUE_NS  (SECOND_NS / 60000)
-/* The later a sample is the longer its thread will be off the CPU, but it may come back. */
+/*
+ * The later a sample is, the longer its thread will probably be off the CPU; but it may come back.
+ */
 #define POLL_LATE_NS (SECOND_NS / 500)
 #define DEEP_NS	     (SECOND_NS / 2)
-/* While threads are off the CPU whose stacks are to be read from outside. */
+/* While the stacks of threads off the CPU should be read from outside. */
 #define POLL_BLOCKED_NS (SECOND_NS / 500)
 
 void drain_pace_sampled(struct drain_pace *p, uint64_t time_ns, int64_t tid)
@@ -89,7 +91,7 @@ static uint64_t deep_time_ns(const struct drain_pace *p, uint64_t now_ns, uint64
 {
 	uint64_t due_ns = p->sampled_ns + interval_ns + POLL_DUE_NS;
 	uint64_t most_ns = p->takes_turns ? POLL_DEEP_NS : POLL_LATE_NS;
-	/* One that is late is waited for as long again: looks become fewer. */
+	/* If it is late, wait as long again, so that looks become fewer. */
 	uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : now_ns - due_ns;
 
 	if (wait_ns < POLL_DUE_NS)
@@ -110,10 +112,10 @@ uint64_t drain_pace_wait_ns(struct drain_pace *p, uint64_t now_ns, uint64_t inte
 
 /* ---- short-lived threads ---- */
 
-/* So many samples missing, and such a part of all, make the CPUs' clocks worth their price. */
+/* So many missing samples, and such a part of all, make the CPUs' clocks worth their price. */
 #define MISSING_MIN  12
 #define MISSING_PART 50
-/* So many threads from one look to the next are many; so many looks with fewer are calm. */
+/* More new threads than this in a look are many; so many looks with fewer are calm. */
 #define QUICK_THREADS 4
 #define QUICK_CALM    10
 
@@ -123,8 +125,9 @@ static uint64_t threads_so_far(const struct perf_tally *tally)
 }
 
 /*
- * What threads explain that may have been short: two samples each.  Those that sampling has met are
- * not, and must not explain what is missing as ticks come late on a busy machine.
+ * How many missing samples new threads explain, as they may have been short: two each.  Threads
+ * from before are not short, and must not explain samples that are missing because ticks come late
+ * on a busy machine.
  */
 static uint64_t explained(const struct short_lives *s, const struct perf_tally *tally)
 {
@@ -168,7 +171,7 @@ static void end_when_calm(struct short_lives *s, struct perf_event_set *events, 
 uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_set *events,
 	struct perf_tally *tally, uint64_t interval_ns)
 {
-	/* Reading the clocks interrupts the target, so it is not done for the usual few threads. */
+	/* Reading the clocks interrupts the target, so it is not done for a few threads. */
 	if (events->is_wide || s->is_quick || explained(s, tally) < MISSING_MIN)
 		return 0;
 	return perf_tally_counts(tally).cpu_ns / interval_ns;

@@ -22,13 +22,13 @@
  */
 
 struct clock_choice {
-	bool small;		/* what is to be used now */
-	uint32_t walks, beyond; /* since that was looked at: all, and those that needed more */
+	bool small;		/* whether to use the small copy now */
+	uint32_t walks, beyond; /* since the last look: all walks, and those that needed more */
 	uint32_t patience;	/* walks with the large copy before the small one is tried */
 };
 
 void clock_choice_init(struct clock_choice *c);
-/* A stack was walked; beyond: the small copy does not, or would not, hold what it took. */
+/* A stack was walked.  beyond: the small copy does not, or would not, hold what the walk read. */
 void clock_choice_walked(struct clock_choice *c, bool beyond);
 
 /* ---- how often the rings are drained ---- */
@@ -40,17 +40,18 @@ void clock_choice_walked(struct clock_choice *c, bool beyond);
 /* Zeroed at first. */
 struct drain_pace {
 	uint64_t sampled_ns;	/* when the last sample was taken */
-	int64_t sampled_tid;	/* of whom */
+	int64_t sampled_tid;	/* its thread */
 	bool takes_turns;	/* the sample before was another thread's */
-	uint64_t deep_until_ns; /* a stack was deeper than its dump, so look often until then */
-	uint64_t reads;		/* of the live process, at the last look */
+	uint64_t deep_until_ns; /* drain often until then, as a stack was deeper than its copy */
+	uint64_t reads;		/* reads of live processes, at the last look */
 };
 
 /* A sample of the clock was taken. */
 void drain_pace_sampled(struct drain_pace *p, uint64_t time_ns, int64_t tid);
 /*
- * How long to sleep.  interval_ns: between samples, as they are taken now; reads: of the memory of
- * processes, so far; is_waiting: for threads off the CPU whose stacks are to be read from outside.
+ * How long to sleep.  interval_ns: between samples, at the present rate.  reads: of the memory of
+ * live processes, so far.  is_waiting: there are threads off the CPU whose stacks should be read
+ * from outside.
  */
 uint64_t drain_pace_wait_ns(struct drain_pace *p, uint64_t now_ns, uint64_t interval_ns,
 	uint64_t reads, bool is_waiting);
@@ -66,30 +67,30 @@ uint64_t drain_pace_wait_ns(struct drain_pace *p, uint64_t now_ns, uint64_t inte
 /* Zeroed at first. */
 struct short_lives {
 	bool widen_refused;
-	bool is_quick;	   /* the quick clock runs, in place of wide ones */
-	uint64_t old;	   /* threads that were there when sampling began */
+	bool is_quick;	   /* the quick clock runs, instead of wide ones */
+	uint64_t old;	   /* threads at the beginning of sampling */
 	uint64_t threads;  /* so far, at the last look */
 	uint32_t calm;	   /* looks since many threads began */
-	uint64_t forgiven; /* samples that are missing for another reason */
+	uint64_t forgiven; /* samples missing for another reason */
 };
 
-/* Sampling begins, of the threads that are known so far and of those to come. */
+/* Sampling begins.  The threads known so far are not new. */
 void short_lives_begin(struct short_lives *s, const struct perf_tally *tally);
 /*
- * How many samples the tasks' clocks should have given so far; 0 where there is nothing to find
- * out.  interval_ns: between samples, as it was asked for.
+ * How many samples the tasks' clocks should have given so far; 0 if there is nothing to find out.
+ * interval_ns: between samples, as requested.
  */
 uint64_t short_lives_due(const struct short_lives *s, const struct perf_event_set *events,
 	struct perf_tally *tally, uint64_t interval_ns);
 /*
- * The clocks were replaced, and the rings drained: what is missing now, half a sample of each
- * thread, is so for that.
+ * The clocks were replaced, and the rings drained.  Half a sample of each thread is missing for
+ * that reason, and is not counted as missing later.
  */
 void short_lives_forgive(struct short_lives *s, const struct perf_event_set *events,
 	const struct perf_tally *tally, uint64_t interval_ns);
 /*
- * To be called every tenth of a second.  due: as it was when the rings were last drained, or
- * what lies in them would be missing; 0 if nothing is to be changed.
+ * Call it every tenth of a second.  due: of short_lives_due before the last drain, as samples still
+ * in the rings would count as missing; 0: change nothing.
  */
 void short_lives_watch(struct short_lives *s, struct perf_event_set *events,
 	struct perf_tally *tally, uint64_t interval_ns, uint64_t due);

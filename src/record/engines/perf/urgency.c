@@ -1,6 +1,6 @@
 /*
  * The fair scheduler runs the eligible thread with the earliest deadline, and a thread's deadline
- * is its slice away: who asks for less at a time gets it sooner, and no more in all.
+ * is its slice away: a thread that asks for less at a time gets it sooner, and no more in all.
  */
 #include "record/engines/perf/urgency.h"
 
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The least that the scheduler takes. */
+/* The shortest that the scheduler accepts. */
 #define SLICE_NS 100000u
 /* The lowest real-time priority still precedes all ordinary threads. */
 #define KEEPER_PRIORITY 1

@@ -27,7 +27,7 @@
  * The library reports mappings of code as lines of /proc/self/maps, ascending.
  */
 
-/* The next line of the text that is one of code; false: there is none. */
+/* The next line that is a mapping of code; false: there is none. */
 static bool next_line(struct str *text, struct maps_line *line)
 {
 	while (text->size > 0) {
@@ -54,12 +54,12 @@ static bool has_code(const struct process *p, uint64_t low_va, uint64_t high_va)
 
 static void unmap(struct process *p, uint64_t low_va, uint64_t high_va)
 {
-	/* A removal makes the stacks that are remembered worthless. */
+	/* Removing code invalidates the remembered stacks, so only do it if there is any. */
 	if (has_code(p, low_va, high_va))
 		unwind_space_remove(&p->space, low_va, high_va);
 }
 
-/* What lies between the lines is mapped no more. */
+/* What lies between the lines is no longer mapped. */
 static void unmap_others(struct process *p, struct str text)
 {
 	struct maps_line line;
@@ -97,26 +97,26 @@ static void preload_maps_take(
 
 /* ---- the engine ---- */
 
-/* Between looks at what the library has written, unless a thread could fill its slot by then. */
+/* Between looks for new records, unless a thread could fill its slot before. */
 #define TAKE_NS	     (SECOND_NS / 125)
 #define TAKE_RECORDS (PRELOAD_RECORDS / 2)
-/* And between looks at threads at least. */
+/* The least time between looks at threads. */
 #define WAIT_LEAST_NS (SECOND_NS / 2000)
-/* The first thread to be looked at is another one each time. */
+/* The first thread to look at is another one each time. */
 #define LOOK_STEP 61
-/* A signal's delivery and return, beside what the library's handler takes. */
+/* A signal's delivery and return, in addition to the library's handler. */
 #define SIGNAL_NS 3000
 
 /* The thread that has a slot. */
 struct peer {
 	bool known;  /* its start is known */
 	bool ended;  /* its slot is to be freed */
-	bool sealed; /* it writes no more */
+	bool sealed; /* it has stopped writing */
 	pid_t pid, tid;
 	struct preload_account account;
-	uint64_t exit_ns; /* when its process began to exit; 0: it did not */
+	uint64_t exit_ns; /* when its process began to exit; 0: it has not */
 	struct preload_life life;
-	uint32_t looks; /* at it, so far */
+	uint32_t looks; /* how often it was looked at */
 	struct preload_want want;
 };
 
@@ -130,7 +130,7 @@ struct engine_preload {
 	struct engine engine;
 	struct recording *recording;
 	struct target *target;
-	uint64_t interval_ns; /* between samples, as asked */
+	uint64_t interval_ns; /* between samples, as requested */
 	bool rate_changed;
 	uint64_t stolen_ns;
 	struct preload_memory memory;
@@ -138,7 +138,7 @@ struct engine_preload {
 	struct preload_looks looks;
 	struct preload_strays strays;
 	uint64_t look_ns;    /* the next look at a thread */
-	uint32_t first_look; /* slot to look at first, so that all are in turn */
+	uint32_t first_look; /* slot to look at first, so that all have their turn */
 	struct peer peers[PRELOAD_SLOTS];
 	uint32_t waiting_count[PRELOAD_SLOTS]; /* of the records being taken */
 	VEC(uint32_t) fresh;
@@ -152,7 +152,7 @@ static struct engine_preload *self(struct engine *e)
 
 /* ---- threads ---- */
 
-/* A record without a stack: only how much CPU time was used by then. */
+/* A record without a stack, only with the CPU time used so far. */
 static void use(struct engine_preload *e, struct peer *peer, const struct preload_record *head)
 {
 	preload_pool_use(&e->pool, &peer->account, head->cpu_ns);
@@ -175,7 +175,7 @@ static void end_peer(struct engine_preload *e, uint32_t slot, uint64_t time_ns, 
 	peer->ended = true;
 }
 
-/* An exec ends all threads but its first one, which goes on with what it has used. */
+/* An exec ends all threads except the first, which keeps the CPU time that it has used. */
 static struct preload_account end_others(
 	struct engine_preload *e, const struct peer *now, const struct preload_record *head)
 {
@@ -202,7 +202,7 @@ static void start_process(
 	struct process_table *processes = e->recording->processes;
 
 	if (!process_table_find(processes, start->pid) || start->kind == PRELOAD_START_FORK) {
-		/* A parent that we know nothing of is not ours. */
+		/* An unknown parent is not part of the target. */
 		bool has_parent = process_table_find(processes, start->parent_pid) != NULL;
 
 		process_table_fork(processes, start->pid,
@@ -234,7 +234,7 @@ static void take_start(struct engine_preload *e, uint32_t slot, const struct pre
 			&e->looks, &peer->life, peer->pid, peer->tid, head->time_ns, head->cpu_ns);
 }
 
-/* An exit ends all threads of the process, and the others say nothing. */
+/* An exit ends all threads of the process, and the others write no record. */
 static void note_exit(struct engine_preload *e, const struct peer *exiting, uint64_t time_ns)
 {
 	uint32_t used = atomic_load(&e->memory.header->slots_used);
@@ -247,8 +247,8 @@ static void note_exit(struct engine_preload *e, const struct peer *exiting, uint
 /* ---- records ---- */
 
 /*
- * Tells the thread what of its stack is wanted next.  other: the stack that is known is none of its
- * samples'.
+ * Tells the thread how much of its stack is wanted next.  other: the stack was read from outside,
+ * and is not that of a sample.
  */
 static void tell_wants(
 	struct engine_preload *e, uint32_t slot, const struct perf_sample *sample, bool other)
@@ -315,7 +315,7 @@ static void take_name(struct engine_preload *e, const struct peer *peer,
 		e->recording->processes, peer->pid, peer->tid, false, name, head->time_ns);
 }
 
-/* What a record must have behind its head. */
+/* The least size of a record's body. */
 static size_t body_least(uint32_t type)
 {
 	switch (type) {
@@ -427,7 +427,7 @@ static void collect_slot(struct engine_preload *e, uint32_t slot)
 		}
 		if (head.type == PRELOAD_MAPS_ADDED)
 			take_maps_early(e, slot, i);
-		/* A thread's own order holds. */
+		/* The records of one thread stay in their order. */
 		if (head.time_ns > time_ns)
 			time_ns = head.time_ns;
 		vec_push(&e->waiting, (struct waiting){time_ns, slot, i});
@@ -470,7 +470,7 @@ static void take_all(struct engine_preload *e)
 		free_ended(e, e->fresh.data[i]);
 }
 
-/* ---- threads that are no more, and said nothing ---- */
+/* ---- threads that ended without a record ---- */
 
 static bool is_gone(const struct peer *peer)
 {
@@ -498,7 +498,7 @@ static void sweep(struct engine_preload *e)
 	}
 }
 
-/* What a thread has told of itself.  False: it has no slot. */
+/* What is known of a thread with a slot.  False: it has none. */
 static bool told_by(void *context, pid_t tid, struct preload_told *told)
 {
 	const struct engine_preload *e = context;
@@ -517,7 +517,10 @@ static bool told_by(void *context, pid_t tid, struct preload_told *told)
 
 /* ---- looks at threads that write nothing ---- */
 
-/* Threads tell their names with samples: of one that sleeps it is asked, at looks 1, 2, 4, ... */
+/*
+ * Threads report their names with samples.  The name of a sleeping thread is read at looks 1, 2, 4,
+ * ...
+ */
 static void look_for_name(struct engine_preload *e, struct peer *peer, uint64_t now_ns)
 {
 	struct proc_stat stat;
@@ -560,7 +563,7 @@ static void look_at_all(struct engine_preload *e)
 	e->first_look = (e->first_look + LOOK_STEP) % used;
 }
 
-/* The recording ends, and with it the lives of threads that go on. */
+/* The recording ends, and with it the time of all threads that still live. */
 static void end_lives(struct engine_preload *e)
 {
 	for (uint32_t slot = 0; slot < PRELOAD_SLOTS; slot++) {
@@ -651,7 +654,7 @@ static void counts(struct engine *engine, struct engine_counts *counts)
 		.broken_records = e->memory.broken,
 		.refused_threads = atomic_load(&e->memory.header->refused),
 		.sealed_threads = atomic_load(&e->memory.header->sealed),
-		.kernel = true, /* its time; the library knows no frames of it */
+		.kernel = true, /* only its time; the library has no kernel frames */
 	};
 	memcpy(counts->stray_ns, e->strays.ns, sizeof(counts->stray_ns));
 }

@@ -1,5 +1,5 @@
 /*
- * Finds libsonde-preload.so by where our own program is: in a build beside it, installed in
+ * Finds libsonde-preload.so relative to our own program: in a build next to it; installed, in
  * LIBDIR/sonde of the same prefix, wherever that has been moved to.
  */
 #include "record/engines/preload/preload_library.h"
@@ -62,7 +62,7 @@ struct error *preload_variables_init(
 
 	if (!library)
 		return error_new(ERROR_UNSUPPORTED, "libsonde-preload.so is not installed");
-	/* The list's separators can't be quoted. */
+	/* The list's separators cannot be quoted. */
 	if (strpbrk(library, " :")) {
 		struct error *err = error_new(ERROR_UNSUPPORTED,
 			"%s can't be preloaded, as its path has a blank or a colon", library);

@@ -1,11 +1,11 @@
 /*
- * The memory is a memfd, sealed so that nobody can make it smaller below our feet.  It is 32 GB of
- * holes; pages come with the first write, and those that a thread with a deep stack has filled are
+ * The memory is a memfd, sealed so that nobody can shrink it while we use it.  It is 32 GB of
+ * holes.  Pages come with the first write, and those that a thread with a deep stack has filled are
  * given back when its slot is freed.
  *
- * Limits may be in the way.  One on the size of files that we can't raise holds for memfds, too,
- * but not for segments of System V's.  Where there is no address space for all of it, only the
- * slots are mapped, and their data is read as a file's.
+ * Limits may prevent that.  A limit on file sizes that we cannot raise also holds for memfds, but
+ * not for System V segments.  If there is not enough address space for all of it, only the slots
+ * are mapped, and their data is read as from a file.
  */
 #include "record/engines/preload/preload_memory.h"
 
@@ -23,10 +23,10 @@
 #include "base/clock.h"
 #include "record/processes/proc.h"
 
-/* Of a freed slot's data, so much keeps its memory, for the next thread. */
+/* A freed slot keeps so much of its data's memory for the next thread. */
 #define KEPT_BYTES ((uint64_t)256 << 10)
 
-/* Failures are ours, not the command's: no ERROR_SYSTEM, which would be its exec's. */
+/* Failures are ours, not the command's: ERROR_SYSTEM is for its exec. */
 static struct error *failure(int code, const char *what)
 {
 	return error_new(ERROR_UNSUPPORTED, "%s: %s", what, strerror(code));
@@ -34,7 +34,10 @@ static struct error *failure(int code, const char *what)
 
 /* ---- a file ---- */
 
-/* A page that the system can't give would end whoever touches it, so the slots get theirs now. */
+/*
+ * If the system has no page left, touching one would kill the process.  So the slots get their
+ * pages now.
+ */
 static int file_resize(int fd)
 {
 	struct rlimit limit, more = {RLIM_INFINITY, RLIM_INFINITY};
@@ -88,7 +91,10 @@ static struct error *file_map(struct preload_memory *m)
 
 /* ---- a segment ---- */
 
-/* It is gone with the last who has it mapped, and until then others may map it. */
+/*
+ * Already marked for removal, it lives until the last process unmaps it; until then others may map
+ * it.
+ */
 static struct error *segment_make(struct preload_memory *m)
 {
 	m->shmid = shmget(IPC_PRIVATE, PRELOAD_FILE_BYTES, IPC_CREAT | SHM_NORESERVE | 0600);
@@ -159,7 +165,7 @@ struct sought {
 	bool found;
 };
 
-/* Of a segment the inode is its id. */
+/* A segment's inode is its id. */
 static void look_at_line(void *context, const struct maps_line *line)
 {
 	struct sought *sought = context;
@@ -179,7 +185,7 @@ bool preload_memory_is_mapped(const struct preload_memory *m, int64_t pid)
 	return sought.found;
 }
 
-/* Bytes of the data, as far as they are there. */
+/* Reads bytes of the data.  False: not all could be read. */
 static bool data_read(const struct preload_memory *m, uint64_t at, void *bytes, size_t size)
 {
 	if (m->data)
@@ -205,14 +211,14 @@ uint32_t preload_memory_waiting(struct preload_memory *m, uint32_t slot)
 
 	if (waiting <= PRELOAD_RECORDS)
 		return waiting;
-	/* Nobody writes more than there is room for: somebody has written over it. */
+	/* The library never writes more than there is room for: something has overwritten it. */
 	m->broken++;
 	m->tail[slot] = head;
 	atomic_store_explicit(&m->slots[slot].tail, head, memory_order_release);
 	return 0;
 }
 
-/* Where in the data a waiting record is.  False: it is none. */
+/* Where in the data a waiting record is.  False: invalid. */
 static bool record_place(
 	const struct preload_memory *m, uint32_t slot, uint32_t i, uint64_t *at, size_t *size)
 {
@@ -263,7 +269,7 @@ void preload_memory_release(struct preload_memory *m, uint32_t slot, uint32_t co
 	atomic_store_explicit(&m->slots[slot].tail, m->tail[slot], memory_order_release);
 }
 
-/* The thread sees an odd version, and none of what is written meanwhile. */
+/* While this writes, the thread sees an odd version and reads nothing. */
 static void mark_as_file(const struct preload_memory *m, uint32_t slot,
 	const struct preload_mark *marks, uint32_t count)
 {
@@ -306,7 +312,7 @@ void preload_memory_count_lost(struct preload_memory *m, uint32_t slot)
 	uint32_t lost = atomic_load_explicit(&m->slots[slot].lost, memory_order_relaxed);
 	uint32_t more = lost - m->lost[slot];
 
-	/* Of a counter that somebody has written over nothing is believed. */
+	/* A counter that was overwritten is not believed. */
 	if (more < UINT32_MAX / 2)
 		m->lost_total += more;
 	m->lost[slot] = lost;

@@ -29,7 +29,7 @@
 
 /* ---- a thread's life ---- */
 
-/* A block that goes on is handed out in parts of this. */
+/* A block that goes on is handed out in parts of this length. */
 #define PART_NS SECOND_NS
 
 void preload_life_begin(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns,
@@ -47,7 +47,7 @@ void preload_life_begin(struct preload_life *life, uint64_t time_ns, uint64_t cp
 	};
 }
 
-/* Goes on to another point: how long it was off the CPU until there. */
+/* Goes on to another point.  Returns how long the thread was off the CPU until then. */
 static uint64_t advance(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns)
 {
 	uint64_t wall_ns = time_ns > life->at_ns ? time_ns - life->at_ns : 0;
@@ -74,7 +74,7 @@ static void count_estimated(struct preload_lives *lives, uint64_t count, uint64_
 	lives->estimated_ns += ns;
 }
 
-/* Hands out the span; of *waited_ns as much as it can have been. */
+/* Hands out the span.  It takes from *waited_ns as much as fits into it. */
 static void hand_out(struct preload_lives *lives, struct preload_life *life,
 	struct preload_span *span, uint32_t node, uint64_t *waited_ns)
 {
@@ -106,7 +106,7 @@ static uint32_t first_known(uint32_t a, uint32_t b)
 	return a != OFFCPU_NO_NODE ? a : b;
 }
 
-/* What is over: the times between, and the block if it has ended. */
+/* Hands out what is over: the times between, and the block if it has ended. */
 static void hand_out_all(struct preload_lives *lives, struct preload_life *life, uint64_t waited_ns)
 {
 	uint64_t more_ns = waited_ns > life->waited_ns ? waited_ns - life->waited_ns : 0;
@@ -117,7 +117,7 @@ static void hand_out_all(struct preload_lives *lives, struct preload_life *life,
 		&left_ns);
 	hand_out(
 		lives, life, &life->block, first_known(life->block.node, life->run_node), &left_ns);
-	/* What found no place yet is in times that end at a later point. */
+	/* The rest of the wait belongs to times that end at a later point. */
 	life->waited_ns += more_ns - left_ns;
 	life->handed_ns = life->at_ns;
 }
@@ -128,8 +128,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Divides the time off the CPU up to another point among the block that was, the times between, and
- * the block that has begun, if it sleeps there: how much is the latter's.
+ * Divides the time off the CPU up to another point among the last block, the times between, and, if
+ * the thread sleeps there, the new block.  Returns how much is the new block's.
  */
 static uint64_t divide(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns, bool sleeps)
 {
@@ -175,7 +175,7 @@ void preload_life_slept(struct preload_lives *lives, struct preload_life *life, 
 	bool is_unseen = life->is_asleep && turns > 1 && life->woke_ns == 0;
 	uint64_t off_ns = divide(life, time_ns, sched->ran_ns, true);
 
-	/* It was in other blocks in between. */
+	/* There were other blocks in between. */
 	if (is_unseen)
 		count_estimated(lives, turns - 1, wall_ns - wall_ns / turns);
 	hand_out_all(lives, life, sched->waited_ns);
@@ -202,7 +202,7 @@ void preload_life_sleeps_on(
 void preload_life_waited(struct preload_lives *lives, struct preload_life *life, uint64_t time_ns,
 	uint64_t waited_ns)
 {
-	/* A block that goes on may have the wait for its end still to come. */
+	/* The wait at the end of a block that goes on may still come. */
 	if (life->is_asleep || first_known(life->run_node, life->block.node) == OFFCPU_NO_NODE)
 		return;
 	hand_out_all(lives, life, waited_ns);
@@ -221,19 +221,21 @@ void preload_life_end(struct preload_lives *lives, struct preload_life *life, ui
 
 /* ---- looks ---- */
 
-/* Of a sleep so far, the time to the next look. */
+/* The next look comes after such a part of the sleep so far. */
 #define SLEEP_PART    16
 #define LOOK_LEAST_NS (SECOND_NS / 1000)
 #define LOOK_MOST_NS  SECOND_NS
-/* A thread that should have written a record is looked at after this at the latest. */
+/* The latest look at a thread that should have written a record. */
 #define SILENT_MOST_NS (2 * LOOK_LEAST_NS)
-/* Of one that does not sleep, looks wait so long for another reason to wake; with each record that
- * grows by that part. */
+/*
+ * Looks at a thread that does not sleep wait at most so long for another reason to wake; that grows
+ * by such a part with each record.
+ */
 #define AWAKE_MOST_NS (10 * LOOK_LEAST_NS)
 #define AWAKE_PART    32
-/* How long one that runs has waited for CPUs is asked so often. */
+/* How often the CPU wait of a running thread is read. */
 #define ASK_NS (SECOND_NS / 20)
-/* A second, and at once a tenth of that. */
+/* Looks and reads a second; at most a tenth of that at once. */
 #define LOOKS_HZ 8000.0
 #define READS_HZ 1000.0
 
@@ -305,14 +307,14 @@ static void grow(struct preload_life *life, uint64_t part)
 		life->awake_ns = AWAKE_MOST_NS;
 }
 
-/* Whether it has slept since its last point, and did not only wait for a CPU. */
+/* Whether it has slept since its last point, and not only waited for a CPU. */
 static bool has_slept(struct preload_life *life, pid_t tid, uint64_t time_ns, uint64_t cpu_ns)
 {
 	uint64_t used_ns = cpu_ns > life->cpu_ns ? cpu_ns - life->cpu_ns : 0;
 	uint64_t waited_ns = life->seen_waited_ns;
 	struct proc_sched sched;
 
-	/* A look found it awake meanwhile, or there was no such time. */
+	/* A look found it awake meanwhile, or there was no time for a sleep. */
 	if (life->woke_ns > life->at_ns || time_ns < life->at_ns + used_ns + LOOK_LEAST_NS / 2)
 		return false;
 	if (!proc_sched_read(tid, &sched))
@@ -362,7 +364,7 @@ static uint64_t next_ns(struct preload_life *life, uint64_t now_ns)
 	return pause_ns(life, now_ns);
 }
 
-/* Whether it has slept since, though its stack is not to be read. */
+/* Whether it sleeps, although its stack may not be read. */
 static bool is_asleep(pid_t pid, pid_t tid)
 {
 	struct proc_stat stat;
@@ -370,7 +372,7 @@ static bool is_asleep(pid_t pid, pid_t tid)
 	return proc_stat_read(pid, tid, &stat) && stat.state != 'R';
 }
 
-/* It has been given a CPU since it was looked at; is it asleep again? */
+/* It has been given a CPU since the last look.  Is it asleep again? */
 static bool look_closely(struct preload_looks *l, struct preload_life *life, uint64_t now_ns,
 	const struct proc_sched *before, struct perf_sample *sample)
 {

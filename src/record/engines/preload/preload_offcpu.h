@@ -31,7 +31,7 @@
  * between them.
  */
 
-/* Off the CPU at one stack, not handed out yet. */
+/* Time off the CPU at one stack, not handed out yet. */
 struct preload_span {
 	uint64_t begin_ns, end_ns;
 	uint64_t off_ns;
@@ -41,34 +41,34 @@ struct preload_span {
 struct preload_life {
 	bool is_on;
 	uint64_t at_ns, cpu_ns; /* the last point */
-	uint64_t debt_ns;	/* more CPU time than time went by, as clocks are read in turn */
-	uint64_t waited_ns;	/* for a CPU, as far as that was handed out */
-	uint64_t turns;		/* when last found asleep */
-	bool is_asleep;		/* it was, and nothing is known of it since */
-	uint64_t asleep_ns;	/* since when at the latest */
+	uint64_t debt_ns;	/* CPU time beyond the elapsed time, as clocks are read in turn */
+	uint64_t waited_ns;	/* waiting for a CPU, as far as that was handed out */
+	uint64_t turns;		/* how often it had got a CPU when last found asleep */
+	bool is_asleep;		/* it was when last seen */
+	uint64_t asleep_ns;	/* asleep since then at the latest */
 	/* The first and the last look since the last point that found it awake. */
 	uint64_t woke_ns, runs_ns;
 	uint64_t handed_ns; /* when time was last handed out */
-	/* The next look: not before the first, and the recorder wakes for it at the second. */
+	/* The next look: not before due_ns; the recorder wakes for it at look_by_ns. */
 	uint64_t due_ns, look_by_ns;
-	uint64_t awake_ns;	     /* from a record to the latter, while it does not sleep */
+	uint64_t awake_ns;	     /* from a record to look_by_ns, while it does not sleep */
 	uint64_t seen_waited_ns;     /* for a CPU, at the last look */
-	uint32_t run_node;	     /* where it last ran; OFFCPU_NO_NODE: not known */
-	struct preload_span between; /* short times off the CPU, among those in which it ran */
-	struct preload_span block;   /* the block at hand, or the last one */
+	uint32_t run_node;	     /* where it last ran; OFFCPU_NO_NODE: unknown */
+	struct preload_span between; /* short times off the CPU between times in which it ran */
+	struct preload_span block;   /* the current block, or the last one */
 };
 
 struct preload_lives {
 	void (*interval)(
 		void *context, struct preload_life *life, const struct offcpu_interval *interval);
 	void *context;
-	uint64_t estimated, estimated_ns; /* times whose stack is another one near them */
+	uint64_t estimated, estimated_ns; /* times attributed to a nearby stack */
 };
 
-/* sched: at some time not long after. */
+/* sched: read a moment later. */
 void preload_life_begin(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns,
 	const struct proc_sched *sched);
-/* It ran then, with that stack, or one that is not known.  A point before the last is none. */
+/* It ran then, with that stack, or an unknown one.  A time before the last point is ignored. */
 void preload_life_ran(struct preload_life *life, uint64_t time_ns, uint64_t cpu_ns, uint32_t node);
 /* It was found awake: it runs, or waits for a CPU. */
 void preload_life_runs(struct preload_life *life, uint64_t time_ns);
@@ -78,10 +78,10 @@ void preload_life_slept(struct preload_lives *lives, struct preload_life *life, 
 /* It is still in the block in which it was found. */
 void preload_life_sleeps_on(
 	struct preload_lives *lives, struct preload_life *life, uint64_t time_ns);
-/* So long has it waited for a CPU by now: hands out what is known. */
+/* It has waited so long for a CPU in all: hands out what is known. */
 void preload_life_waited(struct preload_lives *lives, struct preload_life *life, uint64_t time_ns,
 	uint64_t waited_ns);
-/* If it sleeps it did so until then; hands out all that is left. */
+/* If it sleeps, it slept until then.  Hands out the rest. */
 void preload_life_end(struct preload_lives *lives, struct preload_life *life, uint64_t time_ns);
 
 /* ---- looks ---- */
@@ -95,35 +95,38 @@ struct preload_looks {
 	struct recording *recording;
 	struct preload_lives lives;
 	struct blocked_stack reader;
-	pid_t pid, tid; /* whose life is being told */
+	pid_t pid, tid; /* the thread being looked at */
 	double looks_left, reads_left;
 	uint64_t granted_ns;
 };
 
-/* What a look has found. */
+/* The result of a look. */
 enum preload_found {
 	PRELOAD_FOUND_NOTHING, /* new */
-	PRELOAD_FOUND_STACK, /* and walked it, as *sample: the thread's last stack is another now */
+	PRELOAD_FOUND_STACK,   /* a stack, in *sample; it was walked, and is the last one */
 	PRELOAD_FOUND_GONE,
 };
 
-/* Whether the system tells what looks need. */
+/* Whether /proc has what looks need. */
 bool preload_looks_are_possible(void);
 /* The struct must stay where it is. */
 void preload_looks_init(struct preload_looks *l, struct recording *recording);
 /* A zeroed one is fine. */
 void preload_looks_deinit(struct preload_looks *l);
 
-/* To be called before a number of looks: whether there may be any now. */
+/* Call it before a number of looks.  False: no look is allowed now. */
 bool preload_looks_grant(struct preload_looks *l, uint64_t now_ns);
 
 /* The thread's first record. */
 void preload_looks_begin(struct preload_looks *l, struct preload_life *life, pid_t pid, pid_t tid,
 	uint64_t time_ns, uint64_t cpu_ns);
-/* It has written that record, with that stack or OFFCPU_NO_NODE; the next is due in interval_ns. */
+/*
+ * The thread has written that record, with that stack or OFFCPU_NO_NODE.  The next is due in
+ * interval_ns.
+ */
 void preload_looks_ran(struct preload_life *life, pid_t tid, const struct preload_record *head,
 	uint32_t node, uint64_t interval_ns);
-/* A look, if life->due_ns has come. */
+/* Looks at the thread; life->due_ns has come. */
 enum preload_found preload_looks_look(struct preload_looks *l, struct preload_life *life, pid_t pid,
 	pid_t tid, uint64_t now_ns, struct perf_sample *sample);
 /* The thread's end, or the recording's. */

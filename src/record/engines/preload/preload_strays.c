@@ -1,7 +1,7 @@
 /*
- * A thread without a slot in the shared memory, one that has said that it writes no more, and one
- * whose program is another now, is a stray: what it uses from look to look counts for its cause.
- * What was met at no look stays unexplained, so that nothing is said that was not seen.
+ * A stray is a thread without a slot in the shared memory, one that has stopped writing, or one
+ * whose program is another now.  The CPU time that it uses between looks counts for its cause.
+ * What no look has seen stays unexplained, so that nothing is reported that was not seen.
  */
 #include "record/engines/preload/preload_strays.h"
 
@@ -18,12 +18,12 @@
 #include "preload/shared.h"
 #include "record/processes/proc.h"
 
-/* Such a part of the time, at most, goes into looks. */
+/* At most such a part of the time is spent on looks. */
 #define LOOK_PART     100
 #define LOOK_LEAST_NS (SECOND_NS / 50)
-/* A program's start is shorter; of what has used less nothing is asked. */
+/* A program's start is shorter.  The cause of less CPU time than this is not looked for. */
 #define LEAST_NS (SECOND_NS / 100)
-/* A thread with a slot that has used so much since it last wrote is looked at. */
+/* A thread with a slot is looked at once it has used so much since its last record. */
 #define SILENT_NS	(SECOND_NS / 20)
 #define ENVIRONMENT_MAX ((size_t)256 << 10)
 
@@ -37,7 +37,7 @@ static int open_of(pid_t pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Of an ELF file of 64 bits, elf(5), what tells whether it is linked statically. */
+/* The parts of a 64-bit ELF file, elf(5), that show whether it is linked statically. */
 #define ELF_MAGIC	"\177ELF\2"
 #define ELF_INTERPRETER 3u
 struct elf_head {
@@ -46,7 +46,7 @@ struct elf_head {
 	uint16_t unused[3], segment_size, segment_count, rest[3];
 };
 
-/* Whether it names no interpreter, which would load libraries. */
+/* Whether it has no interpreter, which would load libraries. */
 static bool is_static(int exe)
 {
 	struct elf_head head;
@@ -64,7 +64,7 @@ static bool is_static(int exe)
 	return true;
 }
 
-/* Whether the program's file gives it rights that its caller has not. */
+/* Whether the program's file gives it privileges that its caller lacks. */
 static bool gives_rights(int exe)
 {
 	struct stat st;
@@ -86,14 +86,14 @@ static bool environment_names_us(pid_t pid)
 		size += (size_t)got;
 	if (fd >= 0)
 		close(fd);
-	/* One that can't be read, or is longer, may name it. */
+	/* An environment that cannot be read, or is longer, may name us. */
 	bool found = !text || size == ENVIRONMENT_MAX || memmem(text, size, name, strlen(name));
 
 	free(text);
 	return found;
 }
 
-/* Of one without the library; CAPTURE_STRAYS: it can't be told. */
+/* The cause for a process without the library; CAPTURE_STRAYS: unknown. */
 static enum capture_stray cause_outside(pid_t pid)
 {
 	int exe = open_of(pid, "exe");
@@ -113,7 +113,7 @@ static enum capture_stray cause_outside(pid_t pid)
 
 /* ---- threads ---- */
 
-/* One that has just begun may not have been told of. */
+/* A thread that has just begun may have a slot but no record yet. */
 static bool owns_slot(const struct preload_memory *m, pid_t tid)
 {
 	uint32_t used = atomic_load(&m->header->slots_used);
@@ -149,12 +149,12 @@ static void count(struct preload_strays *s, const struct task *task, uint64_t ba
 		vec_push(&s->counted_ns, base_ns);
 	uint64_t *counted_ns = &s->counted_ns.data[*place];
 
-	/* A tid that is used again; a thread that is. */
+	/* The tid, or the thread, is a new one. */
 	if (*counted_ns > ran_ns || *counted_ns < base_ns)
 		*counted_ns = base_ns;
 	if (ran_ns < *counted_ns + LEAST_NS)
 		return;
-	/* Each time, as it may be another program by now. */
+	/* Looked up each time, as it may be another program by now. */
 	enum capture_stray cause = cause_of(s, task->pid, task->tid, is_sealed);
 
 	if (cause != CAPTURE_STRAYS)
@@ -163,8 +163,8 @@ static void count(struct preload_strays *s, const struct task *task, uint64_t ba
 }
 
 /*
- * Whether a thread with a slot that is silent writes no more.  One that has the library, and hides,
- * is found again by its next sample.
+ * Whether a silent thread with a slot has stopped writing.  One that still has the library will be
+ * found again by its next sample.
  */
 static bool is_left(const struct preload_strays *s, const struct task *task)
 {
@@ -189,8 +189,8 @@ static void look_at(struct preload_strays *s, const struct task *task)
 }
 
 /*
- * The id that was last given to a thread, by /proc/loadavg: as long as it stays, none was added,
- * and a search of all of /proc would find nothing new.  0: not told.
+ * The id last given to a thread, by /proc/loadavg.  As long as it stays the same, no thread was
+ * added, and a search of /proc would find nothing new.  0: unknown.
  */
 static uint64_t last_tid(void)
 {
@@ -210,7 +210,7 @@ static uint64_t last_tid(void)
 
 static void search(struct preload_strays *s)
 {
-	/* First, so that what is added meanwhile is searched for next time. */
+	/* Read first, so that threads added meanwhile are searched for next time. */
 	uint64_t tid = last_tid();
 
 	if (tid != 0 && tid == s->last_tid)

@@ -2,8 +2,8 @@
 #define SONDE_RECORD_ENGINES_PRELOAD_PRELOAD_STRAYS_H
 
 /*
- * Threads of the target that the preloaded library does not sample, how much CPU time they use, and
- * why: as far as a look at them, now and then while they live, has shown it.
+ * Threads of the target that the preloaded library does not sample: how much CPU time they use, and
+ * why they are not sampled, as far as looks at them now and then have shown it.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 struct preload_told {
 	pid_t pid;
 	uint64_t used_ns; /* by its last record */
-	bool is_sealed;	  /* and it said that it writes no more */
+	bool is_sealed;	  /* it has reported that it stops writing */
 };
 
 struct preload_strays {
@@ -30,18 +30,18 @@ struct preload_strays {
 	void *context;
 	uint64_t due_ns;	     /* the next look */
 	task_vec tasks;		     /* as found by the last search of /proc, ... */
-	uint64_t last_tid;	     /* ... before which this was the latest thread of all */
-	uint64_t ns[CAPTURE_STRAYS]; /* found so far */
+	uint64_t last_tid;	     /* ... the newest thread of the system before that */
+	uint64_t ns[CAPTURE_STRAYS]; /* CPU time found so far */
 	struct map tids;	     /* to places in counted_ns */
-	VEC(uint64_t) counted_ns;    /* of the CPU time of each stray */
+	VEC(uint64_t) counted_ns;    /* CPU time of each stray counted so far */
 };
 
-/* told is asked for each thread at each look. */
+/* told is called for each thread at each look. */
 void preload_strays_init(struct preload_strays *s, pid_t root, const struct preload_memory *memory,
 	bool (*told)(void *context, pid_t tid, struct preload_told *told), void *context);
 /* A zeroed one is fine. */
 void preload_strays_deinit(struct preload_strays *s);
-/* Looks at all threads, unless it was done a short time ago. */
+/* Looks at all threads, unless that was done a short time ago. */
 void preload_strays_look(struct preload_strays *s, uint64_t now_ns);
 
 #endif

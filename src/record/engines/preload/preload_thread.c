@@ -11,9 +11,12 @@
 
 /* ---- weights ---- */
 
-/* A first sample is paid this part of a pool that holds more intervals than this. */
+/* A pool of more intervals than this pays such a part of itself to a first sample. */
 #define POOL_PART 16
-/* Time before a first sample that no clock can have missed by chance: the thread hid itself. */
+/*
+ * Intervals before a first sample that no clock can have missed by chance: the thread blocked the
+ * signal.
+ */
 #define FIRST_MAX 4
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -61,7 +64,7 @@ void preload_pool_end(struct preload_pool *pool, struct preload_account *account
 
 /* ---- how much of the stack ---- */
 
-/* Stacks no deeper than this are copied whole, whatever is known of them. */
+/* Stacks no deeper than this are always copied whole. */
 #define SHALLOW_BYTES ((size_t)16 << 10)
 #define CHECK_BYTES   ((size_t)2048)
 

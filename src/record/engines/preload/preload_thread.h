@@ -28,8 +28,8 @@
 
 struct preload_pool {
 	uint64_t interval_ns;
-	uint64_t owed_ns;  /* used, and in no sample yet */
-	uint64_t total_ns; /* used, by all threads */
+	uint64_t owed_ns;  /* used, but in no sample yet */
+	uint64_t total_ns; /* used by all threads */
 };
 
 /* Of a thread; zero at its start. */
@@ -38,7 +38,7 @@ struct preload_account {
 	bool was_sampled;
 };
 
-/* The thread had used cpu_ns when it was sampled: the sample's weight. */
+/* The thread had used cpu_ns when it was sampled.  Returns the sample's weight. */
 uint64_t preload_pool_sample(
 	struct preload_pool *pool, struct preload_account *account, uint64_t cpu_ns);
 /* It has used cpu_ns by now. */
@@ -55,7 +55,7 @@ void preload_pool_end(struct preload_pool *pool, struct preload_account *account
 
 /* Of a thread; zero at its start. */
 struct preload_want {
-	bool was_whole; /* it was wanted whole */
+	bool was_whole; /* a whole stack was requested */
 	/* Since then: samples, and the largest copy of the stack. */
 	uint32_t samples;
 	size_t largest_bytes;
@@ -63,15 +63,15 @@ struct preload_want {
 	struct marks_trust trust;
 };
 
-/* A sample of the thread's was walked, which left that history. */
+/* A sample of the thread was walked, which left this history. */
 struct preload_walked {
 	const struct unwind_history *history;
-	size_t stack_bytes; /* that the sample had of the stack */
+	size_t stack_bytes; /* of stack in the sample */
 	bool was_short;	    /* the walk needed more */
 };
 void preload_want_next(struct preload_want *want, struct preload_memory *memory, uint32_t slot,
 	const struct preload_walked *walked);
-/* The history is that of another stack, which was read from outside. */
+/* The same after a stack that was read from outside. */
 void preload_want_other(struct preload_memory *memory, uint32_t slot,
 	const struct unwind_history *history, size_t stack_bytes);
 

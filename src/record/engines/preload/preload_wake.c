@@ -1,10 +1,9 @@
 /*
- * The clocks are perf events without rings: they need no memory that may be locked, a descriptor
- * each, and wake nobody but the thread.  As they tick in user code alone, their signals end no
- * system call early.
+ * The clocks are perf events without rings: they need a descriptor each but no locked memory, and
+ * wake only the thread.  They tick only in user code, so their signals interrupt no system call.
  *
- * Records of the library and of perf are merged by time, as what the kernel tells of processes must
- * hold at each sample.
+ * Records of the library and of perf are merged by time, so that at each sample the process table
+ * is what the system was.
  */
 #include "record/engines/preload/preload_wake.h"
 
@@ -29,13 +28,13 @@
 #include "record/engines/preload/preload_thread.h"
 
 /*
- * So many samples of perf's are passed over before one of the library's has come; what ticks in the
- * kernel divides the two clocks by chance.
+ * So many of perf's samples are passed over without one of the library's; ticks in the kernel
+ * separate the two clocks by chance.
  */
 #define AHEAD_MAX 16
-/* Programs that had to be woken are known again. */
+/* How many programs that had to be woken are remembered. */
 #define PROGRAMS_MAX 1024
-/* Between looks at what is written, which finds new threads. */
+/* Between collections, which find new threads. */
 #define TAKE_NS (SECOND_NS / 125)
 
 /* The thread that has a slot. */
@@ -43,7 +42,7 @@ struct sleeper {
 	bool known, ended;
 	pid_t pid, tid;
 	int clock_fd;	  /* -1: it sleeps */
-	int64_t ahead_ns; /* weight of perf's samples passed over, less the library's */
+	int64_t ahead_ns; /* weight of perf's samples passed over, minus the library's */
 	struct preload_want want;
 };
 
@@ -61,7 +60,7 @@ struct preload_wake {
 	uint64_t interval_ns;
 	bool is_stopped;
 	uint32_t awake;	      /* threads */
-	size_t largest_bytes; /* of the records of late */
+	size_t largest_bytes; /* of recent records */
 	struct sleeper sleepers[PRELOAD_SLOTS];
 	uint32_t waiting_count[PRELOAD_SLOTS]; /* of the records collected */
 	struct map tids;		       /* to slots */
@@ -88,8 +87,8 @@ static int open_clock(pid_t tid, uint64_t interval_ns)
 }
 
 /*
- * The library tells our signals from the program's by the descriptor's number, which is far beyond
- * those of programs.
+ * The library distinguishes our signals from the program's by the descriptor's number, which is far
+ * beyond those of programs.
  */
 static int move_up(int fd, uint32_t least)
 {
@@ -225,7 +224,7 @@ static void take_start(struct preload_wake *w, uint32_t slot, const struct prelo
 
 	if (sleeper->known || start->pid <= 0 || start->tid <= 0)
 		return;
-	/* An exec leaves the slot of the program that was. */
+	/* An exec leaves the slot of the old program. */
 	if (map_get(&w->tids, (uint64_t)start->tid, 0, &before))
 		end_sleeper(w, before);
 	if (start->kind == PRELOAD_START_EXEC)
@@ -354,7 +353,7 @@ static void collect_slot(struct preload_wake *w, uint32_t slot)
 			w->memory.broken++;
 			continue;
 		}
-		/* A thread's own order holds. */
+		/* The records of one thread stay in their order. */
 		if (head.time_ns > time_ns)
 			time_ns = head.time_ns;
 		vec_push(&w->waiting, (struct waiting){time_ns, slot, i});
@@ -375,7 +374,7 @@ static int by_time(const void *a, const void *b)
 void preload_wake_collect(struct preload_wake *w)
 {
 	atomic_store(&w->memory.header->heartbeat_ns, clock_monotonic_ns());
-	/* A round that was broken off goes on. */
+	/* An interrupted round goes on. */
 	if (w->fresh.count > 0)
 		return;
 	w->fresh.count = w->waiting.count = w->next = 0;

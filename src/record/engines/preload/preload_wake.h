@@ -2,20 +2,20 @@
 #define SONDE_RECORD_ENGINES_PRELOAD_PRELOAD_WAKE_H
 
 /*
- * The preloaded library beside perf events, where no BPF program may copy what the kernel's own
- * copy of a stack lacks.  The library lies dormant in the target's processes.  Once perf brings a
- * stack of a process that is cut, the threads of that process are woken: each gets a clock of its
- * own, a perf event of ours whose ticks send it the library's signal, and from then on it writes
- * its whole stack down at each tick.  What perf's own clock samples of it is passed over.
+ * The preloaded library together with perf events, where no BPF program may copy what the kernel's
+ * own copy of a stack lacks.  The library lies dormant in the target's processes.  Once perf
+ * delivers a truncated stack of a process, the threads of that process are woken: each gets a clock
+ * of its own, a perf event of ours whose ticks send it the library's signal, and writes its whole
+ * stack at each tick.  Samples of perf's own clock in it are passed over.
  *
- * Both clocks tick alike, so a sample of the library weighs what one of perf's does.  They are held
- * against each other for each thread: where the library's do not come, as in a thread that has
- * blocked all signals by itself, perf's samples are taken again.
+ * Both clocks have the same rate, so a sample of the library weighs what one of perf's does.  The
+ * two are compared for each thread: if the library's samples do not come, as in a thread that has
+ * blocked all signals itself, perf's samples are used again.
  *
  *	preload_wake_open(…)				the memory; then the target is started
  *	preload_wake_begin(w, recording, …)		before the first record
- *	preload_wake_collect(w)				what the library has written by now, then
- *	preload_wake_take_until(w, time_ns)		those samples, in their order among perf's
+ *	preload_wake_collect(w)				finds what the library has written, then
+ *	preload_wake_take_until(w, time_ns)		takes those samples, in order with perf's
  */
 
 #include <stdbool.h>
@@ -41,25 +41,25 @@ void preload_wake_begin(struct preload_wake *w, struct recording *recording,
 /* NULL is fine. */
 void preload_wake_close(struct preload_wake *w);
 
-/* What was written up to now is there to be taken, unless some of what was before still is. */
+/* Finds what was written up to now, unless earlier records still wait to be taken. */
 void preload_wake_collect(struct preload_wake *w);
-/* Takes what was written until then; UINT64_MAX: all that was collected. */
+/* Takes what was written up to time_ns; UINT64_MAX: all that was collected. */
 void preload_wake_take_until(struct preload_wake *w, uint64_t time_ns);
 
-/* A sample of perf's clock: whether one of the library's is there in its place. */
+/* Whether a sample of the library stands for this sample of perf's clock. */
 bool preload_wake_replaces(struct preload_wake *w, const struct perf_sample *sample);
-/* A stack of that process was cut: its threads are woken, if the library is there. */
+/* A stack of that process was truncated: wakes its threads, if they have the library. */
 void preload_wake_cut(struct preload_wake *w, int64_t pid);
-/* How long it may be until the next look at what was written; UINT64_MAX: nobody writes. */
+/* How long the next collection may wait; UINT64_MAX: no thread writes. */
 uint64_t preload_wake_wait_ns(const struct preload_wake *w);
 
-/* Ticks are to be so far apart from now on. */
+/* Sets the time between ticks. */
 void preload_wake_set_interval(struct preload_wake *w, uint64_t interval_ns);
-/* Forgets threads that are gone. */
+/* Forgets threads that have ended. */
 void preload_wake_sweep(struct preload_wake *w);
-/* No more ticks. */
+/* Stops the clocks. */
 void preload_wake_stop(struct preload_wake *w);
-/* Adds records that were none.  Samples that found no room are perf's again, and not lost. */
+/* Adds invalid records.  Samples that found no room are not lost: perf's are used instead. */
 void preload_wake_tell(const struct preload_wake *w, struct engine_counts *counts);
 
 #endif
