@@ -109,8 +109,8 @@ struct entity_tree {
 	/* Of samples that WHEN charges to the caller of a root frame: in no node. */
 	int64_t spontaneous;
 	/*
-	 * Of an inverted tree whose stacks are cut so that it has no more nodes than there is room for:
-	 * the levels that are shown of them, below which is an entity "[left out]"; else 0.
+	 * Of an inverted tree whose stacks are cut so that it has no more nodes than there is room
+	 * for: the levels that are shown of them, below which is an entity "[left out]"; else 0.
 	 */
 	uint32_t levels_left_out;
 	bool has_negative;  /* some node's weight is: it is a difference, and has no means */
@@ -239,8 +239,8 @@ must_use struct entity_tree *entity_tree_invert(
 	const struct entity_tree *tree, struct arena *arena);
 
 /*
- * [node] Ascends in the order in which the profile's stacks first got there, those of one stack from
- * the root on; to be freed with free().
+ * [node] Ascends in the order in which the profile's stacks first got there, those of one stack
+ * from the root on; to be freed with free().
  */
 must_use returns_owned uint32_t *entity_tree_first_seen(const struct entity_tree *tree);
 

@@ -1,8 +1,9 @@
 /*
  * Address in a process → its mapping → the file, and the address in it → the symbolizer.
  *
- * Files are opened as in recordings (record/processes/object_table.h): as the process sees them, possibly in
- * another mount namespace, also deleted ones; and only those that contain a requested function.
+ * Files are opened as in recordings (record/processes/object_table.h): as the process sees them,
+ * possibly in another mount namespace, also deleted ones; and only those that contain a requested
+ * function.
  * Answers are cached by address, because a library can be closed while its zones are still shown.
  */
 #include "cli/live_names.h"

@@ -10,8 +10,8 @@
 #include "base/vec.h"
 
 struct live_place {
-	int fd;	    /* its number in the process; -1: it is only mapped */
-	char *path; /* for mapped files (SONDE_ZONES=file=), a path to open; else NULL */
+	int fd;		       /* its number in the process; -1: it is only mapped */
+	char *path;	       /* for mapped files (SONDE_ZONES=file=), a path to open; else NULL */
 	uint64_t va, va_bytes; /* the mapping, if there is no descriptor */
 	uint64_t inode;	       /* of the mapped file; 0 for descriptors */
 };

@@ -139,8 +139,8 @@ static void freeze_samples(struct builder *b, struct profile *p)
 }
 
 /*
- * The stacks that have rows, whose rows in the profile stand in their order.  The builder's stand as
- * they came: [row of the profile] that of the builder, to be freed; NULL: they are the same.
+ * The stacks that have rows, whose rows in the profile stand in their order.  The builder's stand
+ * as they came: [row of the profile] that of the builder, to be freed; NULL: they are the same.
  */
 static uint32_t *freeze_weighted(const struct builder *b, struct profile *p)
 {

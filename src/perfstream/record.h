@@ -27,7 +27,7 @@ struct perfstream_layout {
 /* A record's own header, and its bytes. */
 struct perfstream_record {
 	const uint8_t *bytes; /* [size], the header first */
-	uint32_t type; /* enum perfstream_type, one of perf's own, or an unknown one */
+	uint32_t type;	      /* enum perfstream_type, one of perf's own, or an unknown one */
 	uint16_t misc;
 	size_t size;
 	bool is_swapped;

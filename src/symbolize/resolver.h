@@ -42,7 +42,7 @@ struct resolve_job {
 	struct symbolize_status *status;
 	struct arena *arena;	  /* of the places */
 	struct str_table strings; /* in arena, without duplicates */
-	bool is_costly; /* answering took so long that the answers are worth caching */
+	bool is_costly;		  /* answering took so long that the answers are worth caching */
 };
 
 struct resolver {
