@@ -224,8 +224,8 @@ struct profile {
 	const struct frame *frames;
 	size_t frame_count;
 	/*
-	 * The stack tree: [stack] its frame, of the empty stack, which is stack 0, NO_ID.  Parents come
-	 * before their children and stand by run; profile_stack_parent looks them up.
+	 * The stack tree: [stack] its frame, of the empty stack, which is stack 0, NO_ID.  Parents
+	 * come before their children and stand by run; profile_stack_parent looks them up.
 	 */
 	const frame_id *stack_frame;
 	size_t stack_count; /* at least 1 */

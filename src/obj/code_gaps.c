@@ -12,8 +12,9 @@
 /* Smaller gaps between functions are fill. */
 #define GAP_MIN ((uint64_t)16)
 /*
- * From here on it is worth to read the symbols for where functions begin: what compilers add to each
- * program is smaller, a few functions of assembly are not, and nothing else says where those begin.
+ * A gap of at least this size is worth reading symbols for, to find where functions begin.  What
+ * compilers add to each program is smaller; a few assembly functions are larger, and only symbols
+ * say where those begin.
  */
 #define SYMBOLS_FROM ((uint64_t)256)
 /* What is looked through as a whole, without and with a need; how far a begin is looked for. */

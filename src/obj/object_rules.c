@@ -256,7 +256,7 @@ struct distrusted {
 	size_t start_count;
 };
 
-/* Whether execution of a Go program begins there: not what a thread of C calls in a library of Go. */
+/* Whether a Go program starts there, rather than what a C thread calls in a Go library. */
 static bool is_go_start(const char *name)
 {
 	return strcmp(name, "runtime.rt0_go") == 0 ||

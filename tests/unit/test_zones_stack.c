@@ -346,7 +346,7 @@ static int64_t raw_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What lies before and after the zone is measured, too: it may take long, and it may be preempted there. */
+/* What comes before and after the zone is measured, too: it may be preempted there. */
 static void real_clock_body(void)
 {
 	struct zone_region *region = &seen.region;
