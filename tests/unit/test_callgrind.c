@@ -81,7 +81,7 @@ static int64_t own(const struct profile *p, const char *name, size_t metric)
 {
 	int64_t sum = 0;
 
-	for (size_t i = 1; i < p->stack_count; i++)
+	for (uint32_t i = 1; i < p->stack_count; i++)
 		if (is_named(p, p->frames[p->stack_frame[i].i].function, name))
 			sum += profile_weight(p, metric, i);
 	return sum;
@@ -183,7 +183,7 @@ static void random_places(struct random *r, struct strbuf *text, int64_t sum[3][
 /* Takes what the profile's places have off the sums; each place is there once. */
 static void take_places(const struct profile *p, int64_t sum[3][2][PLACES])
 {
-	for (size_t i = 1; i < p->stack_count; i++) {
+	for (uint32_t i = 1; i < p->stack_count; i++) {
 		const struct frame *f = &p->frames[p->stack_frame[i].i];
 		struct str name = profile_string(p, p->functions[f->function.i].name);
 		struct str file = profile_string(p, f->file);

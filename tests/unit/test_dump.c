@@ -53,7 +53,7 @@ static void assert_same_columns(const struct profile *p, const struct profile *q
 	assert_int_equal(p->stack_count, q->stack_count);
 	assert_int_equal(p->depth_max, q->depth_max);
 	assert_int_equal(p->samples.count, q->samples.count);
-	for (size_t i = 0; i < p->stack_count; i++) {
+	for (uint32_t i = 0; i < p->stack_count; i++) {
 		assert_int_equal(profile_stack_parent(p, i), profile_stack_parent(q, i));
 		for (size_t m = 0; m < p->metric_count; m++)
 			assert_true(profile_weight(p, m, i) == profile_weight(q, m, i));

@@ -135,7 +135,7 @@ static int64_t exclusive(const struct profile *p, const char *name, uint64_t *ti
 	int64_t sum = 0;
 	uint64_t samples = 0;
 
-	for (size_t i = 1; i < p->stack_count; i++) {
+	for (uint32_t i = 1; i < p->stack_count; i++) {
 		function_id f = p->frames[p->stack_frame[i].i].function;
 		if (!str_equal(profile_string(p, p->functions[f.i].name), str_from(name)))
 			continue;

@@ -301,7 +301,7 @@ static bool is_negative(const struct profile *p)
 		for (size_t i = 0; i < p->samples.count; i++)
 			if (p->samples.weight[m][i] < 0)
 				return true;
-		for (size_t i = 0; i < p->stack_count && p->samples.count == 0; i++)
+		for (uint32_t i = 0; i < p->stack_count && p->samples.count == 0; i++)
 			if (profile_weight(p, m, i) < 0)
 				return true;
 	}
