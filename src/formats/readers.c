@@ -1,6 +1,6 @@
 /*
- * The table of readers, and what is common to reading any of them: bytes, compression, the choice
- * of the reader, finishing what it built.
+ * The table of readers, and the steps common to all: getting the bytes, decompression, choosing the
+ * reader, finishing the profile.
  */
 #include "formats/readers.h"
 

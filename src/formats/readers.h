@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_READERS_H
 
 /*
- * The formats that sonde reads, in one table.  A reader only builds: it is given the bytes of one
- * file, uncompressed, or the path of a folder, and a builder, and puts into it what it finds.
+ * The formats that sonde reads, in one table.  A reader only builds: it gets the uncompressed bytes
+ * of one file, or the path of a folder, and a builder, which it fills.
  *
  * To add one:
  *  1. Make a folder formats/NAME with a reader.c around one `const struct reader reader_NAME`; open

@@ -2,13 +2,14 @@
  * Start-up code without unwind rules.
  *
  * - Execution begins at the entry address: of an executable (_start, in musl and in old glibc
- * without rules) and of the dynamic loader (_start, running on into _dl_start_user).  Nothing
- * called it.
- * - What Go's execution begins in has rules, but they are wrong: whoever opens the object names it.
+ *   without rules) and of the dynamic loader (_start, which continues into _dl_start_user).
+ *   Nothing called it.
+ * - The code where Go's execution begins has rules, but they are wrong: the code that opens the
+ *   object names it.
  * - _init and _fini are pieced together by the linker from crti.o and crtn.o, which align the stack
  *   around whatever stands in between.
  *
- * Rules from sections take precedence, so that only what has none is described.
+ * Rules from sections take precedence, so this covers only code without rules.
  */
 #include "obj/bare_code.h"
 

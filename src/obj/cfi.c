@@ -1,17 +1,17 @@
 /*
- * Call frame information: look-ups, and what they have compiled.
+ * Call frame information: look-ups, and the rows compiled so far.
  *
  * cfi_index.c finds the function's entry, cfi_program.c runs its program, cfi_rows.c and
- * cfi_rules.c make rows and rules of what comes out, cfi_pages.c keeps them.  Code that no entry
- * covers is the business of code_gaps.c.
+ * cfi_rules.c turn the result into rows and rules, and cfi_pages.c stores them. code_gaps.c handles
+ * code that no entry covers.
  *
- * All of it is lazy.  To compile everything at once takes some 25 ms for the 95,000 functions of
- * libLLVM, and more than a second for the 230 MB of chromium's code without entries, which must be
- * decoded; meanwhile samples wait.  To open a table takes 0.1 ms, whatever the size of the file.
- * Then a look-up of a new address, in random order over all of libLLVM, takes 2 us, reading the
- * file included; in chromium's code without entries 80 us; and one in a function that was met
- * before 60 ns (bench/unwind_bench.c, on a busy machine).  That is why nothing is compiled ahead,
- * and nothing is kept on disk.
+ * Everything is lazy.  Compiling all rules at once would take some 25 ms for the 95,000 functions
+ * of libLLVM, and more than a second for chromium's 230 MB of code without entries, which must be
+ * decoded; meanwhile samples would wait.  Opening a table takes 0.1 ms, whatever the size of the
+ * file.  A look-up of a new address then takes 2 us, in random order over all of libLLVM, including
+ * reading the file; 80 us in chromium's code without entries; and 60 ns in a function seen before
+ * (bench/unwind_bench.c, on a busy machine).  So nothing is compiled in advance, and nothing is
+ * cached on disk.
  */
 #include "obj/cfi.h"
 

@@ -2,14 +2,14 @@
 #define SONDE_OBJ_CFI_H
 
 /*
- * Call frame information of one load object, from .eh_frame and .debug_frame, and for code that
- * neither covers from that code, as rules out of a small dictionary.
+ * Call frame information of one load object, from .eh_frame and .debug_frame, or, for code that
+ * neither covers, derived from that code; stored as rules in a small dictionary.
  *
- * Nothing is read until an address is asked for, and then what is needed for the function that it
- * is in; its rules are kept in rows that are fast to look up.
+ * Nothing is read until an address is looked up, and then only what its function needs; its rules
+ * are stored in rows that are fast to look up.
  *
- * A table is for one thread at a time: a look-up may read and compile.  The rules that it gives
- * stay where they are, and what they are, until the table is destroyed.
+ * Only one thread may use a table at a time, because a look-up may read and compile.  Returned
+ * rules stay valid and unchanged until the table is destroyed.
  *
  * Sources: DWARF 5 section 6.4, the LSB's chapter on .eh_frame, the x86-64 psABI.
  */

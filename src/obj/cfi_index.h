@@ -2,15 +2,15 @@
 #define SONDE_OBJ_CFI_INDEX_H
 
 /*
- * Which entry (FDE) of a section is for an address.  Private to the compiler of CFI tables.
+ * Finds the entry (FDE) of a section for an address.  Private to the compiler of CFI tables.
  *
- * .eh_frame_hdr has a table of (start, entry) that is sorted, so that an entry is found by
- * bisection, and only what is looked at is read.  A table is distrusted as soon as it turns out to
- * be out of order, or an entry is not for the function that the table says it is for.  Then, and
- * where there is none, all entries of the section are collected once; their programs are not run.
+ * .eh_frame_hdr has a sorted table of (start, entry), so an entry is found by bisection, and only
+ * the parts needed are read.  A table is rejected as soon as it is found to be unsorted, or an
+ * entry is for a different function than the table claims.  Then, and if there is no table, all
+ * entries of the section are collected once, without running their programs.
  *
- * Entries that overlap are faulty: the one that begins later wins, and of those that begin at the
- * same address the last one.
+ * Overlapping entries are invalid: the one that begins later wins, and among those that begin at
+ * the same address, the last one.
  *
  * Sources: LSB Core 5.0 section 10.6.2 (.eh_frame_hdr); the encoding of the table is the one that
  * all linkers write, the only one that can be bisected.

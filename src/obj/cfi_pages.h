@@ -4,12 +4,12 @@
 /*
  * The rows that a table has compiled so far.  Private to the compiler of CFI tables.
  *
- * A row is 32 bits: the low half of its address, above the rule's number.  Rows stand in pages of
- * 64 KiB of addresses; each page begins with a row for its first address, so that a look-up never
- * leaves its page.  What is not compiled yet has rows of CFI_RULE_UNKNOWN.
+ * A row is 32 bits: the low half of its address, above the rule's number.  Rows are in pages of 64
+ * KiB of addresses; each page begins with a row for its first address, so that a look-up never
+ * leaves its page.  Code that is not compiled yet has rows of CFI_RULE_UNKNOWN.
  *
- * The pages take no more memory than CFI_CACHE_MAX: what would go beyond it makes all pages go
- * first.  All of libLLVM's rows, which are more than most programs ever come to, are 5 MB.
+ * The pages take at most CFI_CACHE_MAX bytes of memory: before exceeding it, all pages are dropped.
+ * All of libLLVM's rows, more than most programs ever use, take 5 MB.
  */
 
 #include "base/map.h"

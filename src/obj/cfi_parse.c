@@ -1,10 +1,9 @@
 /*
  * CIEs and FDEs.
  *
- * Two passes over a section, each linear: the first takes the CIEs and notes where the FDEs are,
- * the second reads the FDEs' addresses.  A CIE is looked up by its offset through a hash; only
- * offsets where an entry really begins count, so that FDEs cannot make one byte be parsed over and
- * over.
+ * Two passes over a section, each linear: the first reads the CIEs and the positions of the FDEs,
+ * the second reads the FDEs' addresses.  A CIE is looked up by its offset in a hash table; only
+ * real entry offsets are valid, so that FDEs cannot cause the same byte to be parsed over and over.
  *
  * Sources: DWARF 5 section 6.4.1; LSB Core 5.0 section 10.6 (.eh_frame); the "eh" augmentation of
  * gcc 2 is not supported.

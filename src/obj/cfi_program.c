@@ -1,8 +1,8 @@
 /*
  * Call frame instructions.
  *
- * One struct cfi_slow_rule is the state: where the CFA and each register are.  A row is added each
- * time that the location moves on.  Expressions are noted by their offset in the section.
+ * The state is one struct cfi_slow_rule: where the CFA and each register are.  A row is added each
+ * time the location advances.  Expressions are stored as offsets in the section.
  *
  * Sources: DWARF 5 section 6.4.2; LSB Core 5.0, table 10-3 for the GNU ones.
  */

@@ -1,9 +1,7 @@
 #ifndef SONDE_OBJ_CFI_READ_H
 #define SONDE_OBJ_CFI_READ_H
 
-/*
- * The two reads that a CFI program does all the time, inline; the rest is base/cursor.h's.
- */
+/* The two most frequent reads of a CFI program, inline; base/cursor.h has the others. */
 
 #include "base/compiler.h"
 #include "base/cursor.h"

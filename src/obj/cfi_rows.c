@@ -1,6 +1,4 @@
-/*
- * Rows in the making.  See cfi_rows.h.
- */
+/* Builds the rows of a function.  See cfi_rows.h. */
 #include "obj/cfi_rows.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
 #define SONDE_OBJ_CFI_ROWS_H
 
 /*
- * The rows of one function, in the making: they are added in the order of their addresses, and each
- * one's registers are turned into a rule of the dictionary.  Private to the compiler of CFI tables.
+ * Builds the rows of one function: they are added in address order, and each row's registers become
+ * a rule of the dictionary.  Private to the compiler of CFI tables.
  */
 
 #include "base/vec.h"

@@ -1,9 +1,9 @@
 /*
  * The dictionary of rules.  See cfi_rules.h.
  *
- * Nearly all rows have one of a few hundred rules of the simple kinds; such a rule packs into 64
- * bits, which a small direct-mapped memo takes to its number.  The others are compared in full,
- * their expressions by content.
+ * Nearly all rows have one of a few hundred simple rules.  Such a rule packs into 64 bits, which a
+ * small direct-mapped cache maps to its number.  The others are compared completely, and their
+ * expressions by content.
  */
 #include "obj/cfi_rules.h"
 

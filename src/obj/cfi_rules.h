@@ -2,8 +2,8 @@
 #define SONDE_OBJ_CFI_RULES_H
 
 /*
- * The dictionary of rules of one table: what a row says, in full, becomes a number.  Rules never
- * move.  Private to the compiler of CFI tables.
+ * The dictionary of rules of one table: the complete contents of a row become a number.  Rules
+ * never move.  Private to the compiler of CFI tables.
  */
 
 #include "base/arena.h"

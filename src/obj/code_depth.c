@@ -1,10 +1,10 @@
 /*
  * The distance between sp and bp is followed along all direct jumps from the function's first
- * instruction.  Where paths with different distances meet, and behind alloca, the least one stands,
- * and is not exact: room that is made by a register's value only ever moves sp further down.
+ * instruction.  Where paths with different distances meet, and after alloca, the smallest distance
+ * is kept, and is not exact: allocating by a register's value only moves sp further down.
  *
- * States only ever get less definite, but a loop that pops could lower the least distance for long,
- * so the work is bounded.
+ * States only become less definite, but a loop that pops could lower the smallest distance many
+ * times, so the work is bounded.
  */
 #include "obj/code_depth.h"
 

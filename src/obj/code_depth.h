@@ -2,8 +2,8 @@
 #define SONDE_OBJ_CODE_DEPTH_H
 
 /*
- * How far the stack pointer of a function is below its frame pointer, by the function's own
- * instructions.
+ * The distance of a function's stack pointer below its frame pointer, derived from the function's
+ * own instructions.
  */
 
 #include "obj/code_frames.h"

@@ -1,10 +1,10 @@
 /*
- * At a function's return instruction sp is at the return address. So what the instructions from a
- * place up to there add to sp is how far the return address is from sp at that place; where they
- * take sp from bp, it is how far it is from bp; where they take it from where an aligned frame has
- * saved it, or from the register that has kept it, how far from that. Branches are tried both ways
- * until one comes to a return: they all find the same return address. Calls on the way leave sp as
- * it was, but for those that do not return: these are the last of their function, and fill follows.
+ * At a function's return instruction, sp is at the return address. So the amount that the
+ * instructions up to there add to sp is the distance of the return address from sp. If they set sp
+ * from bp, it is the distance from bp; if they restore it from a slot of an aligned frame, or from
+ * a register, it is the distance from that. Branches are followed both ways until one reaches a
+ * return: all paths find the same return address. Calls on the way do not change sp, except those
+ * that do not return: these are the last in their function, and padding follows.
  */
 #include "obj/code_exit.h"
 

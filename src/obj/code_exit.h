@@ -2,8 +2,8 @@
 #define SONDE_OBJ_CODE_EXIT_H
 
 /*
- * The unwind rule of a place in code whose rules and function begin are not known: read
- * off the way from there to where the function returns.
+ * The unwind rule of a place in code whose rules and function start are unknown: derived from the
+ * path from there to the function's return.
  */
 
 #include "obj/cfi.h"

@@ -1,15 +1,15 @@
 /*
- * Rules from code.
+ * Derives unwind rules from code.
  *
  * From a function's first instruction, where the return address is at sp, each instruction's effect
- * on sp and bp is followed along all direct jumps.  What that does not reach (the cases of a
- * switch, landing pads) is in the function's body, behind its prologue and before any epilogue: it
- * is given the state at the last jump by a table, or
- * the one that most instructions so far had.  Code that the ABI's mark of the outermost
- * frame, a bp of zero that was not saved before, leads to has no caller.
+ * on sp and bp is followed along all direct jumps.  Code that this does not reach (the cases of a
+ * switch, landing pads) is in the function's body, after its prologue and before any epilogue: it
+ * gets the state at the last table jump, or the state that most instructions so far had.  Code
+ * after the ABI's mark of the outermost frame, a zeroed bp that was not saved before, has no
+ * caller.
  *
- * It is wrong where a function does what compilers don't: so what these rules find is checked by
- * the unwinder, a return address follows a call, and they are marked for that.
+ * The rules are wrong if a function does what compilers do not do.  So they are marked, and the
+ * unwinder checks that the return address they find follows a call.
  *
  * The idea of reading frames off code is gprof's successors': HPCToolkit (Tallent, Mellor-Crummey,
  * Fagan, "Binary analysis for measurement and attribution of program performance", PLDI 2009).

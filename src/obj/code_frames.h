@@ -2,9 +2,9 @@
 #define SONDE_OBJ_CODE_FRAMES_H
 
 /*
- * Unwind rules for machine code that comes with none: hand-written assembly, the whole of musl, Go
- * programs and others that were stripped of theirs.  They are read off the instructions: what each
- * function has pushed, reserved and saved at each of them.
+ * Unwind rules for machine code without any: hand-written assembly, all of musl, Go programs and
+ * others whose rules were stripped.  They are derived from the instructions: what the function has
+ * pushed, reserved and saved at each of them.
  */
 
 #include <stdbool.h>

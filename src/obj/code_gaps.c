@@ -1,5 +1,6 @@
 /*
- * Code without rules: which there is, what of it is more than fill, where its functions begin.
+ * Finds code without rules: its ranges, the parts that are not padding, and the starts of its
+ * functions.
  */
 #include "obj/code_gaps.h"
 

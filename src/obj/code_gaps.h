@@ -2,18 +2,18 @@
 #define SONDE_OBJ_CODE_GAPS_H
 
 /*
- * The code of an object that has no unwind rules in its sections, and rules for it.  Private to the
+ * The code of an object without unwind rules in its sections, and rules for it.  Private to the
  * compiler of CFI tables.
  *
- * Only the code around an address is read and decoded.  How much of it is decided by what is known
- * of where functions begin, since that cannot be told from one function alone:
+ * Only the code around an address is read and decoded.  The amount depends on what is known about
+ * the starts of functions, since these cannot be determined from one function alone:
  *
- * - A gap of up to 16 KiB is looked through as a whole.
- * - In a longer one, from the last begin of a function before the address to the next behind it, as
- *   far as fill made of int3 tells, which nothing but the end of a function goes before.
- * - Where there is no such fill near, a gap of up to 2 MiB is looked through as a whole, which
- * takes some 10 ms a MiB, once.
- * - In a longer one, what is between symbols; and where none is near, 64 KiB.
+ * - A gap of up to 16 KiB is decoded completely.
+ * - In a longer one, from the last function start before the address to the next one after it, as
+ *   shown by int3 padding, which only follows the end of a function.
+ * - Without such padding nearby, a gap of up to 2 MiB is decoded completely, which takes some 10 ms
+ *   per MiB, once.
+ * - In a longer one, the code between symbols; or, without any nearby, 64 KiB.
  */
 
 #include "obj/cfi.h"

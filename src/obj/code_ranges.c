@@ -1,6 +1,6 @@
 /*
- * Which stretches of code hold given addresses: a function's range, by its symbol if that says
- * where it ends, else by the unwind table; a split function has several.
+ * Finds the ranges of code that contain given addresses: a function's range, by its symbol if that
+ * has a size, else by the unwind table; a split function has several.
  */
 #include "obj/disassemble.h"
 #include "obj/function_starts.h"

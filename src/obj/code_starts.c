@@ -1,6 +1,4 @@
-/*
- * Where functions begin: a sorted list of addresses.
- */
+/* The starts of functions: a sorted list of addresses. */
 #include <stdlib.h>
 
 #include "base/search.h"

@@ -1,9 +1,9 @@
 /*
- * Symbols of type STT_OBJECT: gABI, "Symbol Table".  Thread-local ones (STT_TLS) count in another
- * way and are not looked at.
+ * Symbols of type STT_OBJECT: gABI, "Symbol Table". Thread-local ones (STT_TLS) use different
+ * addresses and are ignored.
  *
- * Variables hardly ever hold others, so the one that holds an address is looked for among the few
- * that begin right before it.
+ * Variables hardly ever nest, so the one that contains an address is among the few that begin right
+ * before it.
  */
 #include "obj/data_symbols.h"
 

@@ -1,9 +1,7 @@
 #ifndef SONDE_OBJ_DATA_SYMBOLS_H
 #define SONDE_OBJ_DATA_SYMBOLS_H
 
-/*
- * Names of variables by address, out of an object's symbol tables.
- */
+/* Names of variables by address, from an object's symbol tables. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,9 +2,9 @@
 #define SONDE_OBJ_DEBUG_INFO_H
 
 /*
- * DWARF debug information of one object: address → lines, functions and inlined calls.  Only the
- * units that hold wanted addresses are read, each once.  DWARF 2 to 5, split (.dwo, .dwp), with a
- * dwz file, in the object itself or in its debug file.
+ * DWARF debug information of one object: address → lines, functions and inlined calls. Only the
+ * units that contain requested addresses are read, each once. DWARF 2 to 5, split (.dwo, .dwp),
+ * with a dwz file, in the object itself or in its debug file.
  *
  * See dwarf_file.h for the parts.
  */

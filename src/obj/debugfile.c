@@ -1,7 +1,7 @@
 /*
- * Looking for debug files where GDB's manual, "Debugging Information in Separate Files", says they
- * are.  A file is believed if its build-id is the object's; only where one of the two has none does
- * the CRC of .gnu_debuglink decide.
+ * Looks for debug files in the places that GDB's manual, "Debugging Information in Separate Files",
+ * lists. A file is used if its build ID matches the object's; only if one of the two has none, the
+ * CRC of .gnu_debuglink decides.
  */
 #include "obj/debugfile.h"
 

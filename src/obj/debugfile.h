@@ -2,9 +2,9 @@
 #define SONDE_OBJ_DEBUGFILE_H
 
 /*
- * Separate debug files: where distributions put what they strip from programs.  Found by build-id,
- * then by .gnu_debuglink; what such a file has split off once more (dwz) by .gnu_debugaltlink.
- * Nothing is ever fetched over a network.
+ * Separate debug files, where distributions put the information stripped from programs.  Found by
+ * build ID, then by .gnu_debuglink; a part split off again (dwz) by .gnu_debugaltlink.  Nothing is
+ * ever fetched over a network.
  */
 
 #include "base/str.h"

@@ -1,10 +1,10 @@
 /*
  * Demangling with libiberty, bounded.
  *
- * libiberty hands its output to a callback piece by piece; when that has had enough it leaves by
- * longjmp, which libiberty's printers allow: they keep no state, and no memory but (for Rust names
- * in other scripts) one identifier's.  The D demangler has no callback, so there names with many
- * back references, the only way for it to grow fast, are left alone.
+ * libiberty passes its output to a callback piece by piece.  At the limit, the callback leaves by
+ * longjmp, which libiberty's printers allow: they keep no state, and no memory except one
+ * identifier's (for Rust names in other scripts).  The D demangler has no callback, so names with
+ * many back references, the only way for output to grow fast, are not demangled.
  */
 #include "obj/demangle.h"
 

@@ -2,11 +2,11 @@
 #define SONDE_OBJ_DEMANGLE_H
 
 /*
- * Linker names to the names that people wrote: C++ (Itanium ABI), Rust (legacy and v0) and D,
- * through libiberty.  A demangler remembers what it has done.
+ * Demangles linker names of C++ (Itanium ABI), Rust (legacy and v0) and D with libiberty.  A
+ * demangler caches its results.
  *
- * Mangled names can be made to print as far more text than there are atoms to write it with, so
- * both what goes in and what comes out are capped.
+ * A mangled name can demangle to an exponential amount of text, so input and output are both
+ * limited.
  */
 
 #include <stdbool.h>

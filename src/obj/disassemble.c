@@ -1,9 +1,9 @@
 /*
- * Disassembly through capstone.  Its texts of direct calls, jumps and addresses near the program
- * counter are numbers; what they stand for is put in from the symbol table.
+ * Disassembly with capstone.  It prints direct calls, jumps and pc-relative addresses as numbers;
+ * their symbols are added from the symbol table.
  *
- * The bytes may be anything: capstone stops at what is no instruction, which is then shown as one
- * bad byte (aarch64: word) and passed over.
+ * The bytes may be anything: capstone stops at an invalid instruction, which is then shown as one
+ * bad byte (aarch64: word) and skipped.
  */
 #include "obj/disassemble.h"
 

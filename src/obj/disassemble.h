@@ -2,8 +2,8 @@
 #define SONDE_OBJ_DISASSEMBLE_H
 
 /*
- * Machine code as text, one instruction at a time, for x86-64 and aarch64, through capstone where
- * the build has it.  Calls and jumps show whom they go to by name.
+ * Machine code as text, one instruction at a time, for x86-64 and aarch64, with capstone if the
+ * build has it.  Calls and jumps show the name of their target.
  */
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /*
- * Abbreviation tables.  A file's units often share one, so tables are kept by their offset (and the
- * sizes that forms have in the unit, as the table says in advance how long an entry is).
+ * Abbreviation tables.  A file's units often share one, so tables are cached by offset (and by the
+ * form sizes of the unit, as a table precomputes the size of entries).
  */
 #include "obj/dwarf_abbrev.h"
 

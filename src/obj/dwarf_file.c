@@ -1,5 +1,6 @@
 /*
- * DWARF sections by name, read when first wanted: decompressing what nobody asks for costs most.
+ * DWARF sections by name, read on first use, because decompressing unused sections would be the
+ * largest cost.
  */
 #include "obj/dwarf_file.h"
 

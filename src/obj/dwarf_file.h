@@ -4,13 +4,13 @@
 /*
  * The DWARF sections of one file: an object, its debug file, a dwz file, a .dwo or a .dwp.
  *
- * dwarf_*.[ch] together are a reader for just what a profile needs: lines, functions and inlined
- * calls, of DWARF 2 to 5.  debug_info.h is its front door; the others are its parts, each for one
- * section of the standard.  Constants (DW_TAG_…) are from elfutils' <dwarf.h>.
+ * dwarf_*.[ch] together read exactly what a profile needs: lines, functions and inlined calls, from
+ * DWARF 2 to 5. debug_info.h is the interface; the others are its parts, each for one section of
+ * the standard.  Constants (DW_TAG_…) are from elfutils' <dwarf.h>.
  *
- * Nobody vouches for the bytes.  All reading is through bounded cursors, and all work is paid from
- * one budget in proportion to the size of the sections, so that no arrangement of bytes, however
- * often one part refers to another, takes longer than reading them a few times.
+ * The bytes are untrusted.  All reading goes through bounded cursors, and all work is charged to
+ * one budget in proportion to the size of the sections.  So no input, however often one part refers
+ * to another, takes longer than reading it a few times.
  */
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 #define SONDE_OBJ_DWARF_FORM_H
 
 /*
- * Attribute values (DWARF 5 section 7.5.6).  Reading one takes its bytes off a cursor; what they
- * mean, which may be found in another section, is asked for only where it is wanted.
+ * Attribute values (DWARF 5 section 7.5.6).  Reading one consumes its bytes from a cursor; its
+ * value, which may be in another section, is resolved only when needed.
  */
 
 #include <stdbool.h>

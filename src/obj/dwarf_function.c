@@ -1,6 +1,4 @@
-/*
- * Names of functions, along chains of references that are followed only so far.
- */
+/* Names of functions, found through chains of references of bounded length. */
 #include "obj/dwarf_function.h"
 
 #include <dwarf.h>

@@ -2,9 +2,9 @@
 #define SONDE_OBJ_DWARF_FUNCTION_H
 
 /*
- * What a function is called and where it is defined.  An entry that stands for code mostly says
- * only "see there": from the inlined call to the abstract function, from a definition to its
- * declaration in a class, possibly in another unit or file.
+ * A function's name and definition.  An entry for code usually just refers to another entry: an
+ * inlined call to the abstract function, a definition to its declaration in a class, possibly in
+ * another unit or file.
  */
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /*
- * Homes: one walk over a unit's entries, of which those are kept that may stand before a function's
- * name and have one in them, with the bytes that they cover.  The home of an entry is the innermost
- * one around it.  The table is made when first asked for; most units are never asked.
+ * Homes: one walk over a unit's entries keeps those that can qualify a function's name and contain
+ * a function, with the bytes that they cover.  The home of an entry is the innermost one around it.
+ * The table is built on first use; most units never need it.
  */
 #include "obj/dwarf_home.h"
 

@@ -2,9 +2,9 @@
 #define SONDE_OBJ_DWARF_HOME_H
 
 /*
- * Where in the source an entry stands: in which namespaces, classes and functions.  Compilers give
- * no linkage name to functions that only their own file can call (those of anonymous namespaces,
- * of local classes, lambdas), and without it `run` may be any of many.
+ * The namespaces, classes and functions that contain an entry in the source.  Compilers give no
+ * linkage name to functions that only their own file can call (in anonymous namespaces or local
+ * classes, lambdas), and without it, `run` is ambiguous.
  */
 
 #include <stdint.h>

@@ -1,10 +1,9 @@
 /*
  * Units by address.
  *
- * The ranges of all units are collected but not sorted by address: they are gone through once, in
- * order of units, and each takes those wanted addresses in it that nobody has.  A list of "the next
- * address that nobody has", shortened as it is followed, keeps that cheap however much they
- * overlap.
+ * The ranges of all units are collected but not sorted by address: they are processed once, in unit
+ * order, and each takes the requested addresses in it that are still unassigned.  A list of "the
+ * next unassigned address", with path compression, keeps this cheap however much ranges overlap.
  */
 #include "obj/dwarf_index.h"
 

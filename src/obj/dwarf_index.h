@@ -2,8 +2,8 @@
 #define SONDE_OBJ_DWARF_INDEX_H
 
 /*
- * Which unit's code stands at an address: from .debug_aranges (DWARF 5 section 6.1.2) for units
- * that it speaks of, from their root entries for the others.
+ * The unit whose code is at an address: from .debug_aranges (DWARF 5 section 6.1.2) for units
+ * listed there, from their root entries for the others.
  */
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
  * Line tables: the header with its files, and the program.
  *
- * The rows are never stored.  As the program runs in order of address through a sequence, a finger
- * goes along the wanted addresses: those between two rows belong to the first of the two.
+ * The rows are never stored. As the program runs through a sequence in address order, an index
+ * advances along the requested addresses: those between two rows belong to the first of the two.
  */
 #include "obj/dwarf_line.h"
 

@@ -2,9 +2,9 @@
 #define SONDE_OBJ_DWARF_LINE_H
 
 /*
- * Line tables (DWARF 5 section 6.2): a program for a small machine that writes, in order of
- * address, which line of which file each instruction came from; and before it the list of files,
- * which entries of .debug_info count by, too.
+ * Line tables (DWARF 5 section 6.2): a program for a small machine that produces, in address order,
+ * the file and line of each instruction; before it, a list of files, whose numbers entries of
+ * .debug_info also use.
  */
 
 #include <stdbool.h>

@@ -1,12 +1,12 @@
 /*
- * Scopes: one walk over a unit's entries, without recursion and without a tree of them.
+ * Scopes: one walk over a unit's entries, without recursion or a tree of entries.
  *
- * On the way down each wanted address knows the deepest scope found for it so far; an entry that
- * covers it becomes the new one if that one is its parent.  So an entry outside its parent's
- * ranges, or two that claim the same address, cannot make a chain that is not one in the tree.
+ * On the way down, each requested address has the deepest scope found so far; an entry that covers
+ * it becomes the new scope if its parent is the old one.  So an entry outside its parent's ranges,
+ * or two that claim the same address, cannot form a chain that does not exist in the tree.
  *
- * Most of a unit is types.  What DW_AT_sibling allows to leave out is left out; if then an address
- * has no function, a second, thorough pass looks into everything (functions within functions).
+ * Most of a unit is types.  Entries that DW_AT_sibling allows to skip are skipped; if an address
+ * then has no function, a second pass visits everything (functions within functions).
  */
 #include "obj/dwarf_scope.h"
 

@@ -1,6 +1,4 @@
-/*
- * Finding a skeleton's contents: by its id in the package, then in the .dwo file that it names.
- */
+/* Finds a skeleton's contents: by its id in the package, then in the .dwo file that it names. */
 #include "obj/dwarf_split.h"
 
 #include <dwarf.h>

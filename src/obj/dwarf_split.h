@@ -2,9 +2,9 @@
 #define SONDE_OBJ_DWARF_SPLIT_H
 
 /*
- * Split DWARF (DWARF 5 sections 3.1.2, 3.1.3 and 7.3): the linked file has skeleton units only, the
- * contents are in a .dwo file each, or all in one .dwp beside the program.  GNU's form of it for
- * DWARF 4 is read too.
+ * Split DWARF (DWARF 5 sections 3.1.2, 3.1.3 and 7.3): the linked file has only skeleton units; the
+ * contents are in one .dwo file each, or all in one .dwp next to the program.  GNU's form for DWARF
+ * 4 is also supported.
  */
 
 #include "obj/dwarf_file.h"

@@ -2,9 +2,9 @@
 #define SONDE_OBJ_DWARF_UNIT_H
 
 /*
- * Units of .debug_info (DWARF 5 sections 3.1 and 7.5.1): one for each translated source file,
- * mostly.  A unit's header is read when the file's units are listed; its root entry, which says
- * what code it has and where the rest of its data is, when first needed.
+ * Units of .debug_info (DWARF 5 sections 3.1 and 7.5.1): usually one for each compiled source file.
+ * A unit's header is read when the file's units are listed; its root entry, which has its code
+ * ranges and the location of its other data, is read on first use.
  */
 
 #include <stdbool.h>

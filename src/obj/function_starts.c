@@ -1,10 +1,10 @@
 /*
- * Function boundaries from unwind entries; of objects that hardly have any, from the code.
+ * Function boundaries from unwind entries; for objects with hardly any, from the code.
  *
- * .eh_frame_hdr holds a table of (start, entry) that is sorted, so that a function is found by
- * bisection and one entry read for where it ends.  A table is believed only if it is sorted as a
- * whole and fits its section; without one, all entries are read and sorted.  Of what the table says
- * of a function, only what the entry itself confirms counts.
+ * .eh_frame_hdr has a sorted table of (start, entry), so a function is found by bisection, and one
+ * entry is read for its end.  A table is used only if it is completely sorted and fits its section;
+ * without one, all entries are read and sorted.  The table's data of a function counts only if the
+ * entry itself confirms it.
  *
  * Sources: LSB Core 5.0 section 10.6.2 (.eh_frame_hdr); the encoding of the table is the one that
  * all linkers write, the only one that can be bisected.

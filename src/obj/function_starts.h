@@ -2,12 +2,12 @@
 #define SONDE_OBJ_FUNCTION_STARTS_H
 
 /*
- * Where functions begin and end, for objects whose symbols do not say: unwind rules come in one
- * entry a function, and stripping leaves them, since exceptions need them.  Where there are hardly
- * any, the code is looked through for what is called, pointed to, or begins like a function.
+ * The starts and ends of functions, for objects without symbols: unwind rules have one entry per
+ * function, and stripping keeps them, since exceptions need them.  If there are hardly any, the
+ * code is searched for addresses that are called, pointed to, or begin like a function.
  *
- * What a compiler splits off a function (its cold part) has an entry of its own and so looks like a
- * function of its own.
+ * A part that the compiler splits off a function (its cold part) has its own entry, and so looks
+ * like a separate function.
  */
 
 #include <stdbool.h>

@@ -1,19 +1,19 @@
 /*
  * Symbol tables as gprof reads them.
  *
- * Every symbol in an executable section is a function, untyped ones too; ifuncs are not, their
- * resolver is no place where time is spent under that name.  Of several at one address a strong
- * global one is taken before local and weak ones, then one without underscore in front, then one
- * without a second one, then a typed one, then the first.  A function ends where the next begins,
- * so that code without a symbol (PLT stubs, padding) counts to what stands before it; the last one
- * ends with its section.
+ * Every symbol in an executable section is a function, including untyped ones, but not ifuncs, as
+ * no time is spent in their resolver under that name.  Among several at one address, a strong
+ * global one is preferred to local and weak ones, then one without a leading underscore, then one
+ * without a second underscore, then a typed one, then the first.  A function ends where the next
+ * begins, so that code without a symbol (PLT stubs, padding) belongs to the function before it; the
+ * last one ends with its section.
  *
- * gprof leaves out local symbols with a dot and a word in their name, so that to it what GCC
- * splits off a function (f.part.0, f.isra.0, f.cold) belongs to whatever stands in front of it.
- * Here they are functions.
+ * gprof ignores local symbols with a dot and a word in their name, so parts that GCC splits off a
+ * function (f.part.0, f.isra.0, f.cold) belong to the function before them.  Here they are
+ * functions.
  *
- * Sources: the System V gABI, chapter 4; the gprof manual, "Implementation"; what GNU gprof 2.40
- * prints.
+ * Sources: the System V gABI, chapter 4; the gprof manual, "Implementation"; the output of GNU
+ * gprof 2.40.
  */
 #include "obj/function_symbols.h"
 

@@ -2,10 +2,10 @@
 #define SONDE_OBJ_FUNCTION_SYMBOLS_H
 
 /*
- * The functions of a program as gprof counts them: by its symbol table alone, one name an address,
- * each function reaching to the next.  For programs of any class and byte order.
+ * The functions of a program as gprof sees them: by its symbol table alone, one name per address,
+ * each function extending to the next.  For programs of any class and byte order.
  *
- * For names by address everywhere else there is symtab.h, which goes by sizes and knows PLT stubs.
+ * All other code uses symtab.h for names by address, which uses sizes and knows PLT stubs.
  */
 
 #include "base/error.h"

@@ -1,9 +1,9 @@
 /*
- * Go's function table, ".gopclntab": a header, a table of functions by address, for each an entry
- * that says, among other things, where its name stands.
+ * Go's function table, ".gopclntab": a header, and a table of functions by address, each with an
+ * entry that has the position of its name, among other things.
  *
- * Three layouts are in use, by the header's first word: of Go 1.2, of 1.16, and of 1.18 and 1.20,
- * which differ in nothing that matters here.
+ * The header's first word shows which of three layouts is used: Go 1.2, 1.16, or 1.18 and 1.20,
+ * which do not differ in anything relevant here.
  *
  * Sources: the Go project's src/internal/abi and src/debug/gosym (pclntab.go), and Russ Cox,
  * "Go 1.2 Runtime Symbol Information".

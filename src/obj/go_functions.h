@@ -2,8 +2,8 @@
 #define SONDE_OBJ_GO_FUNCTIONS_H
 
 /*
- * The functions of a program written in Go, out of the table that its runtime uses for tracebacks:
- * it stays when the program is stripped.
+ * The functions of a Go program, from the table that its runtime uses for tracebacks, which
+ * stripping keeps.
  */
 
 #include <stdbool.h>

@@ -1,12 +1,11 @@
 /*
- * Only where code is and where its information lies in the file is kept; rules are compiled when an
- * address is asked for, and forgotten: the walker keeps those that it meets.
+ * Only the position of code and of its unwind information in the file is stored; rules are compiled
+ * when an address is looked up, and not kept: the walker caches the rules that it uses.
  *
- * Code comes while rules are asked for, so what is sorted must stay so at little cost.  New code
- * waits at the end until somebody asks.  Then it becomes a run, which is sorted, together with
- * those before it that are not more than twice as long.  So there are few runs, and each piece of
- * code is sorted again only a few times (Bentley and Saxe, "Decomposable searching problems",
- * 1980).
+ * Code arrives between look-ups, so keeping it sorted must be cheap.  New code is appended unsorted
+ * until the next look-up.  Then it becomes a run, which is sorted together with earlier runs that
+ * are at most twice as long.  So there are few runs, and each piece of code is sorted again only a
+ * few times (Bentley and Saxe, "Decomposable searching problems", 1980).
  */
 #include "obj/jit_rules.h"
 

@@ -2,12 +2,12 @@
 #define SONDE_OBJ_JIT_RULES_H
 
 /*
- * The unwind rules that a jitdump has for code made at run time, by where the code stood in the
- * process and when.  They are fed with the dump's records, which may still be being written.
+ * The unwind rules in a jitdump for code generated at run time, by the code's address and time.
+ * They are fed with the dump's records, while the dump may still be growing.
  *
  * Source: the kernel's tools/perf/Documentation/jitdump-specification.txt, and tools/perf/util/
- * genelf.c for where .eh_frame is thought to be: behind the code, rounded up to 8 bytes.  That is
- * what pointers in it are relative to (V8's eh-frame.cc, CPython's perf_jit_trampoline.c).
+ * genelf.c for the assumed address of .eh_frame: after the code, rounded up to 8 bytes.  Pointers
+ * in it are relative to that (V8's eh-frame.cc, CPython's perf_jit_trampoline.c).
  */
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /*
- * A file is read through once for where functions were put and when; names and lines are read only
- * of those that are asked for.  Functions are sorted by address; as they overlap, over time, each
- * knows how far those before it reach, which bounds the search backwards.
+ * A file is read once for the addresses and times of functions; names and lines are read only for
+ * requested functions.  Functions are sorted by address.  As they overlap over time, each stores
+ * how far the earlier ones extend, which bounds the backward search.
  *
- * The file is written by the program under profile: sizes are checked against the file, and what is
- * not there ends it.
+ * The profiled program writes the file: sizes are checked against the file, and missing data ends
+ * it.
  */
 #include "obj/jitdump.h"
 

@@ -2,8 +2,8 @@
 #define SONDE_OBJ_JITDUMP_H
 
 /*
- * Jitdump files (jit-PID.dump), in which programs that make code at run time say which function
- * they put where and when: later code may stand where other code stood.
+ * Jitdump files (jit-PID.dump), in which programs that generate code at run time record the address
+ * and time of each function: later code may replace earlier code.
  *
  * Source: the kernel's tools/perf/Documentation/jitdump-specification.txt.
  */

@@ -5,8 +5,8 @@
  * Source: the kernel's kernel/kallsyms.c and proc(5).  With kernel.kptr_restrict all addresses read
  * as 0 to those without CAP_SYSLOG.
  *
- * The table is one block of bytes, so that it can be kept in a file: a header, the addresses, where
- * each line ends in the text, and the text, lines of "NAME[\t[MODULE]]".
+ * The table is one block of bytes, so that it can be stored in a file: a header, the addresses, the
+ * end of each line in the text, and the text, lines of "NAME[\t[MODULE]]".
  */
 #include "obj/kallsyms.h"
 

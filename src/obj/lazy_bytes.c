@@ -1,6 +1,6 @@
 /*
- * Bytes on demand.  The memory is a private mapping of nothing, which has pages only where it was
- * written; the file itself is not mapped, so that one which is cut short cannot raise SIGBUS.
+ * Bytes on demand.  The memory is a private anonymous mapping, which has pages only where it was
+ * written; the file itself is not mapped, so that truncating it cannot raise SIGBUS.
  */
 #include "obj/lazy_bytes.h"
 

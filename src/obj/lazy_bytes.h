@@ -2,11 +2,11 @@
 #define SONDE_OBJ_LAZY_BYTES_H
 
 /*
- * Bytes of a file that are read when they are first needed, a page at a time, and stand in memory
- * as if all of them were there.  What was not asked for, or could not be read, is zero; so a file
- * that is cut short, or a wrong offset, gives nonsense at worst.
+ * Bytes of a file that are read on first use, a page at a time, at their place in one block of
+ * memory.  Bytes that were not requested, or could not be read, are zero, so a truncated file or a
+ * wrong offset gives wrong data at worst.
  *
- * Making it costs the same for any size.
+ * Creating it costs the same for any size.
  */
 
 #include <stdbool.h>

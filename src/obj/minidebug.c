@@ -1,6 +1,4 @@
-/*
- * .gnu_debugdata through liblzma, with bounds on what it may grow to.
- */
+/* Unpacks .gnu_debugdata with liblzma, with a bound on the size. */
 #include "obj/minidebug.h"
 
 #include <stdlib.h>

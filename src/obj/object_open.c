@@ -1,6 +1,6 @@
 /*
- * Opening the file of a load object, if it is still the one that ran: build-ids tell, for what
- * distributions and most linkers make.
+ * Opens the file of a load object, if it is still the one that ran, as shown by build IDs, which
+ * distributions and most linkers add.
  */
 #include "obj/object_open.h"
 

@@ -1,6 +1,6 @@
 /*
- * Where an ELF file has unwind rules, and what rules are made of where it has none: code, and where
- * functions begin in it.
+ * Locates the unwind rules in an ELF file, and the input for deriving rules where it has none:
+ * code, and the starts of functions.
  */
 #include <elf.h>
 #include <string.h>

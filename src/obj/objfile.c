@@ -1,10 +1,10 @@
 /*
- * ELF files through libelf.
+ * Reads ELF files with libelf.
  *
- * Everything is read with pread on demand, nothing is mapped: a file that is cut short while it is
- * open makes a read fail instead of raising SIGBUS, and opening a library of 100 MB costs no more
- * than opening a small one.  Sizes that the file states are bounded before anything is allocated;
- * sections are decompressed here rather than by libelf, so that the bound is ours and zstd works.
+ * Everything is read with pread on demand; nothing is mapped.  So if a file is truncated while it
+ * is open, a read fails instead of raising SIGBUS, and opening a library of 100 MB costs no more
+ * than opening a small one.  Sizes in the file are bounded before anything is allocated; sections
+ * are decompressed here instead of by libelf, to control the bound and to support zstd.
  *
  * Sources: the System V gABI (chapters 4 and 5, "Section Compression"), the LSB on notes.
  */

@@ -2,8 +2,8 @@
 #define SONDE_OBJ_OBJFILE_H
 
 /*
- * One ELF file: its segments, sections, build-id.  The container is libelf's business; this is the
- * only place that opens it.  Addresses are the file's own ("obj_addr": what p_vaddr counts in).
+ * One ELF file: its segments, sections, build ID. libelf reads the container; only this file uses
+ * it.  Addresses are the file's own ("obj_addr", as in p_vaddr).
  */
 
 #include <stdbool.h>

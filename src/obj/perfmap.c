@@ -1,7 +1,7 @@
 /*
- * Perf maps.  The file is in a folder that anybody may write to and is written by the program under
- * profile, so neither its place nor its contents are trusted.  A function that is compiled anew, or
- * over code that was thrown away, comes again further down: later lines win.
+ * Perf maps.  The file is in a world-writable folder and written by the profiled program, so
+ * neither its place nor its contents are trusted.  A function that is compiled again, or replaces
+ * discarded code, appears again later: later lines win.
  *
  * Source: the kernel's tools/perf/Documentation/jit-interface.txt.
  */

@@ -2,8 +2,8 @@
 #define SONDE_OBJ_PERFMAP_H
 
 /*
- * Perf maps: /tmp/perf-PID.map, where programs that make code at run time (node, the JVM, Python)
- * say which function stands where: lines of "START SIZE NAME", both numbers hexadecimal.
+ * Perf maps: /tmp/perf-PID.map, where programs that generate code at run time (node, the JVM,
+ * Python) list their functions: lines of "START SIZE NAME", both numbers hexadecimal.
  */
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /*
- * PLT stubs, by decoding.  Counting entries of .rela.plt goes wrong with the second tables that
- * linkers make (.plt.sec, .plt.got); every stub though jumps through one slot, and that has a
- * relocation with a symbol.  What a stub looks like the processor says (arch/arch.h).
+ * Finds PLT stubs by decoding.  Counting entries of .rela.plt fails with linkers' secondary tables
+ * (.plt.sec, .plt.got).  But every stub jumps through one slot, and the slot has a relocation with
+ * a symbol.  The form of stubs depends on the processor (arch/arch.h).
  */
 #include "obj/plt.h"
 

@@ -1,7 +1,8 @@
 /*
- * Disjoint ranges out of overlapping ones, by a sweep: ranges are taken in order of their start; a
- * heap holds those that have begun, the highest rank on top; whenever one begins or the top ends,
- * the stretch since then belongs to what was on top.  O(n log n) whatever the overlaps.
+ * Makes disjoint ranges from overlapping ones with a sweep: ranges are processed by start; a heap
+ * holds those that have begun, the highest rank on top.  Whenever one begins or the top ends, the
+ * part since the last such event belongs to the range that was on top.  O(n log n) with any
+ * overlaps.
  */
 #include "obj/range_table.h"
 

@@ -3,8 +3,8 @@
 
 /*
  * Address ranges with a value each, for names by address.  Ranges are added in any order and may
- * overlap; flattening leaves sorted, disjoint ones, where of several that cover an address the one
- * of the highest rank has it.
+ * overlap; flattening makes them sorted and disjoint: among several that cover an address, the one
+ * with the highest rank wins.
  */
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * Compressed sections.  They are unpacked here rather than by libelf, so that the bounds are ours
- * and zstd works with any libelf.
+ * Decompresses sections here instead of in libelf, to control the bounds and to support zstd with
+ * any libelf.
  *
  * Sources: the System V gABI, "Section Compression"; binutils' documentation of .zdebug_ sections.
  */

@@ -1,9 +1,7 @@
 #ifndef SONDE_OBJ_SECTION_UNPACK_H
 #define SONDE_OBJ_SECTION_UNPACK_H
 
-/*
- * Unpacks compressed sections.
- */
+/* Decompresses sections. */
 
 #include <stdbool.h>
 #include <stddef.h>

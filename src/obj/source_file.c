@@ -1,6 +1,6 @@
 /*
- * Finding and reading source files.  Nobody vouches for what is at those paths: it is read only if
- * it is a regular file of sensible size, and shown only if it is text.
+ * Finds and reads source files.  The paths are untrusted: a file is read only if it is a regular
+ * file of reasonable size, and shown only if it is text.
  */
 #include "obj/source_file.h"
 

@@ -1,9 +1,7 @@
 #ifndef SONDE_OBJ_SOURCE_PATH_H
 #define SONDE_OBJ_SOURCE_PATH_H
 
-/*
- * Paths of source files as debug information gives them, in pieces, and as people know them.
- */
+/* Paths of source files: in pieces, as in debug information, and joined, as people write them. */
 
 #include "base/arena.h"
 #include "base/str.h"

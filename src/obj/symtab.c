@@ -1,13 +1,13 @@
 /*
- * Symbol tables to a flat table of names by address.
+ * Turns symbol tables into a flat table of names by address.
  *
  * Which symbols count: functions (STT_FUNC, STT_GNU_IFUNC), and untyped ones in executable sections
- * (hand-written assembly).  Of several at one address the best name is kept, by symbol_better.  A
- * symbol of size 0 reaches to the next one, but is dropped inside a sized one: there it is a label.
- * Where only some functions have symbols, it ends before the next function that unwind rules know:
- * the nameless ones behind it are not its own.
+ * (hand-written assembly).  Among several at one address, the best name is kept, by symbol_better.
+ * A symbol of size 0 extends to the next one, but is dropped inside a sized one, where it is a
+ * label.  If only some functions have symbols, it ends before the next function in the unwind
+ * rules, as the nameless functions after it are separate.
  *
- * A Go program that was stripped still has the table of its runtime.
+ * A stripped Go program still has the table of its runtime.
  *
  * Sources: the System V gABI, chapter 4 "Symbol Table"; the x86-64 psABI for PLT relocations.
  */

@@ -2,9 +2,8 @@
 #define SONDE_OBJ_SYMTAB_H
 
 /*
- * The names of an object's functions by address, out of its symbol tables: .symtab, or where it was
- * stripped .dynsym and the table in .gnu_debugdata, or Go's own; and PLT stubs, named after what
- * they jump to.
+ * The names of an object's functions by address, from its symbol tables: .symtab, or if stripped,
+ * .dynsym and the table in .gnu_debugdata, or Go's own; and PLT stubs, named after their targets.
  */
 
 #include <stdbool.h>

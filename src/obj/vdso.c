@@ -1,6 +1,6 @@
 /*
- * The vdso by getauxval.  Its size is not told; it ends, as linkers write ELF files, with the
- * section headers, or with its last segment.
+ * Finds the vdso with getauxval.  Its size is not available; like all ELF files that linkers write,
+ * it ends with the section headers, or with its last segment.
  */
 #include "obj/vdso.h"
 

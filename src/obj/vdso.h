@@ -2,8 +2,8 @@
 #define SONDE_OBJ_VDSO_H
 
 /*
- * The vdso: code that the kernel maps into every process.  It is no file on disk; ours is the same
- * as that of any other process of this kernel.
+ * The vdso: code that the kernel maps into every process.  It is not a file on disk; sonde's own is
+ * the same as that of any other process of this kernel.
  */
 
 #include <stdbool.h>

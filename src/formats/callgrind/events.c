@@ -1,9 +1,9 @@
 /*
- * Events of callgrind files.  Metrics must be known before the first cost, so all `events:` lines
- * are looked for first; most files have one.
+ * Events of callgrind files.  Metrics must be known before the first cost, so a first pass finds
+ * all `events:` lines; most files have one.
  *
- * Writers that measure something else than valgrind's counts say so in the name: xdebug writes
- * "Time_(10ns)" and "Memory_(bytes)", pprof "cpu(ms)".  Those become a metric without the
+ * Writers that measure anything but valgrind's counts put the unit into the name: xdebug writes
+ * "Time_(10ns)" and "Memory_(bytes)", pprof "cpu(ms)".  These become a metric without the
  * parenthesis, in sonde's unit.
  */
 #include "formats/callgrind/events.h"

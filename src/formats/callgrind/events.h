@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_CALLGRIND_EVENTS_H
 
 /*
- * What the numbers of a callgrind file count: its `events:` lines, each column of which becomes a
- * metric, and its `event:` lines, whose formulas become metrics of their own.
+ * The events of a callgrind file: each column of its `events:` lines becomes a metric, and so does
+ * each formula of its `event:` lines.
  */
 
 #include "base/str.h"

@@ -1,7 +1,4 @@
-/*
- * Cost lines of callgrind files, of whatever kind.  What they mostly are has a reader of its own,
- * callgrind_line_quick.
- */
+/* Cost lines of callgrind files of any kind. callgrind_line_quick reads the common form. */
 #include "formats/callgrind/line.h"
 
 #include "formats/common/text_field.h"

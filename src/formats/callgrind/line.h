@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_CALLGRIND_LINE_H
 
 /*
- * A cost line of a callgrind file: a position, then numbers.  Both may be told relative to the line
- * before ("Subposition Compression" in the format's manual), which is what is kept here.
+ * A cost line of a callgrind file: a position, then numbers.  Both may be relative to the previous
+ * line ("Subposition Compression" in the format's manual), which is kept here.
  */
 
 #include "base/bytes16.h"

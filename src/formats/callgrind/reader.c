@@ -1,10 +1,11 @@
 /*
- * callgrind.out, what valgrind's callgrind and cachegrind write, and others for KCachegrind: costs
- * by function and line, and calls with what they cost.  The valgrind manual, "Callgrind Format
- * Specification" (cl-format.xml), version 1; docs/formats/callgrind.md says what exactly is read.
+ * callgrind.out, written by valgrind's callgrind and cachegrind, and by other tools for
+ * KCachegrind: costs by function and line, and calls with their costs.  The valgrind manual,
+ * "Callgrind Format Specification" (cl-format.xml), version 1; docs/formats/callgrind.md defines
+ * exactly what is read.
  *
- * There are no stacks in it: each place with costs is a stack of one frame; who called whom, and
- * what that took, is in arcs.
+ * It has no stacks: each location with costs is a stack of one frame; arcs have calls and their
+ * costs.
  */
 #include "formats/readers.h"
 

@@ -1,9 +1,9 @@
 /*
- * callgrind.out, for KCachegrind and callgrind_annotate: the costs of each function by place, and
- * what its calls cost.  The valgrind manual, "Callgrind Format Specification", version 1;
- * docs/formats/callgrind.md says what is where.
+ * callgrind.out, for KCachegrind and callgrind_annotate: the costs of each function by location,
+ * and the costs of its calls.  The valgrind manual, "Callgrind Format Specification", version 1;
+ * docs/formats/callgrind.md defines the output.
  *
- * Names are written out where they come first, "(ID) NAME", and as "(ID)" after.
+ * Names are written in full at first, "(ID) NAME", and as "(ID)" afterwards.
  */
 #include "formats/writers.h"
 

@@ -1,9 +1,9 @@
 /*
- * Traces of Chrome and of all who write its trace events, and CPU profiles of V8.  docs/formats/
- * chrome.md says what becomes of what.
+ * Reads traces of Chrome and of other tools that write its trace events, and CPU profiles of V8.
+ * docs/formats/chrome.md defines the mapping.
  *
- * Source: "Trace Event Format" (Chromium project): the JSON array form, which may be cut off, and
- * the object form.  The order of events at one time is speedscope's (slices.c).
+ * Source: "Trace Event Format" (Chromium project): the JSON array form, which may be truncated, and
+ * the object form.  Events at the same time are ordered as in speedscope (slices.c).
  */
 #include "formats/chrome/reader.h"
 

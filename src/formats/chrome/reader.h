@@ -2,10 +2,10 @@
 #define SONDE_FORMATS_CHROME_READER_H
 
 /*
- * What the parts of the reader of Chrome's traces share; nobody else includes it.
+ * Shared by the parts of the reader of Chrome traces; private to them and to the Perfetto reader.
  *
- * reader.c reads the file, event by event, into the tables here; when all are read slices.c and
- * samples.c make stacks of them.
+ * reader.c reads the file, event by event, into the tables here; then slices.c and samples.c make
+ * stacks from them.
  */
 
 #include "base/json_reader.h"

@@ -1,15 +1,16 @@
 /*
- * Samples of a trace, whose stacks are a tree of frames: `samples` and `stackFrames`, and our own.
+ * Samples of a trace, whose stacks are a tree of frames: `samples` and `stackFrames`, and sonde's
+ * own.
  *
- * A sample says nothing of how long: its thread was there until the thread's next sample.  Our own
- * have weights.
+ * A sample has no duration: its thread was there until the thread's next sample. sonde's own have
+ * weights.
  *
- * V8's CPU profiles: a .cpuprofile file, or in the events of a trace, whole or in chunks.  A tree
- * of calls, the node that each sample was in, and the time from each to the next.
+ * V8's CPU profiles: a .cpuprofile file, or in the events of a trace, whole or in chunks.  A call
+ * tree, the node of each sample, and the time between samples.
  *
- * Source: the DevTools protocol's domain Profiler.  What V8 itself did stands at the tree's root,
- * not where it happened: as in DevTools "(program)" and "(garbage collector)" are put on the stack
- * that was there before.
+ * Source: the DevTools protocol's domain Profiler.  V8's own work is at the tree's root, not where
+ * it happened: as in DevTools, "(program)" and "(garbage collector)" go on top of the previous
+ * stack.
  */
 #include "formats/chrome/reader.h"
 

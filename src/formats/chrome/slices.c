@@ -1,13 +1,13 @@
 /*
  * Slices of a trace, beginnings and ends, as zones: each slice a zone, entered and left.
  *
- * A trace may have its events in any order, but for those of one time.  As speedscope's importer
- * does (src/import/trace-event.ts), the beginnings of a thread and its ends are two queues by time:
- * at each step the earlier front is taken.  Of ends of one time the one goes first that ends the
- * innermost slice.  An end that fits nothing ends nothing.
+ * A trace may have its events in any order, except those with the same time.  As in speedscope's
+ * importer (src/import/trace-event.ts), a thread's beginnings and ends are two queues by time, and
+ * each step takes the earlier front.  Among ends with the same time, the one that closes the
+ * innermost slice goes first.  An end without a matching slice is ignored.
  *
- * A zone's time becomes rows, one for each stack, thread and tick; without ticks stretches of
- * the trace, a thousandth each, take their place, so that what is seen by time stays so.
+ * A zone's time becomes rows, one for each stack, thread and tick; without ticks, each thousandth
+ * of the trace takes their place, so that views by time still work.
  */
 #include "formats/chrome/reader.h"
 

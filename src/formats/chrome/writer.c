@@ -1,12 +1,12 @@
 /*
- * The trace event format of chrome://tracing and Perfetto: what happened when.  docs/formats/
- * chrome.md says what exactly is written.
+ * Writes the trace event format of chrome://tracing and Perfetto. docs/formats/chrome.md defines
+ * the output exactly.
  *
  * Source: "Trace Event Format" (Chromium project), the JSON object form; duration, complete,
  * counter, instant and metadata events, and its dictionary of stack frames.
  *
- * Everything is written in one pass over each table, event by event.  What is kept meanwhile is a
- * number per function and per stack.
+ * Everything is written in one pass over each table, event by event, keeping one number per
+ * function and per stack.
  */
 #include "formats/writers.h"
 

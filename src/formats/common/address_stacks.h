@@ -2,9 +2,8 @@
 #define SONDE_FORMATS_COMMON_ADDRESS_STACKS_H
 
 /*
- * Stacks that are given as addresses, leaf first, with the mappings of the process behind them:
- * what pprof calls legacy formats.  Most are texts, "0x55f4e445d1d8 0x7fdc8c84524a".  Their rows
- * are read twice:
+ * Stacks given as addresses, leaf first, followed by the mappings of the process: pprof's legacy
+ * formats.  Most are text, "0x55f4e445d1d8 0x7fdc8c84524a".  Their rows are read twice:
  *
  *	address_stacks_init, address_stacks_maps or maps_text_read
  *	address_stacks_take, address_stacks_want     for each row
@@ -12,7 +11,8 @@
  *	address_stacks_take, address_stacks_stack    for each row
  *	address_stacks_finish
  *
- * Whoever has no text adds its addresses itself, to vas emptied, in place of address_stacks_take.
+ * Readers without text empty vas and add the addresses themselves, instead of calling
+ * address_stacks_take.
  */
 
 #include "formats/common/maps_text.h"

@@ -1,6 +1,4 @@
-/*
- * What writers share before they write.  See exporter.h.
- */
+/* Code shared by writers, for use before writing.  See exporter.h. */
 #include "formats/common/exporter.h"
 
 #include <stdlib.h>

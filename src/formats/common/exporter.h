@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_COMMON_EXPORTER_H
 
 /*
- * What several writers do with a profile before they write: check what a format needs, and find the
- * places in code that its stacks go through.
+ * Code shared by writers, for use before writing: checks what a format needs, and finds the code
+ * locations in the stacks.
  */
 
 #include "base/child_table.h"

@@ -1,6 +1,4 @@
-/*
- * What readers share between their own tables and the builder.  See importer.h.
- */
+/* Code shared by readers, between their own tables and the builder.  See importer.h. */
 #include "formats/common/importer.h"
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_COMMON_IMPORTER_H
 
 /*
- * What every reader does between its own tables and the builder: it counts what is wrong with the
- * input and reports it, tells processes and threads apart, and makes frames of names.
+ * Code shared by readers, between their own tables and the builder: counts and reports faults of
+ * the input, distinguishes processes and threads, and makes frames from names.
  */
 
 #include "base/json_reader.h"

@@ -1,6 +1,4 @@
-/*
- * Scanning of one line.  See line_scan.h.
- */
+/* Scans one line.  See line_scan.h. */
 #include "formats/common/line_scan.h"
 
 #include "formats/common/text_field.h"

@@ -2,9 +2,9 @@
 #define SONDE_FORMATS_COMMON_LINE_SCAN_H
 
 /*
- * Scans one line of text made of words, numbers and quoted strings, parted by blanks.  As with
- * struct cursor the first thing that is not there is remembered and makes every further scan give
- * nothing, so that a line can be scanned whole and asked about once.
+ * Scans one line of text made of words, numbers and quoted strings, separated by blanks.  As with
+ * struct cursor, the first missing item is remembered, and every further scan returns nothing, so
+ * that a line can be scanned completely and checked once.
  */
 
 #include "base/str.h"

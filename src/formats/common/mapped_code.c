@@ -1,10 +1,10 @@
 /*
- * Addresses of mapped load objects to frames.  See mapped_code.h.
+ * Turns addresses in mapped load objects into frames.  See mapped_code.h.
  *
- * What is wanted is collected first, since the symbolizer takes the addresses of an object in one
- * ascending batch, and an object may be mapped in several pieces.  A file is opened, for the slide
- * of its mappings, when the first address in it is wanted: who has names for all never touches a
- * file.
+ * Requested addresses are collected first, because the symbolizer takes the addresses of an object
+ * in one ascending batch, and an object may be mapped in several pieces.  A file is opened, for the
+ * slide of its mappings, when the first address in it is requested: a profile with all names never
+ * opens a file.
  */
 #include "formats/common/mapped_code.h"
 

@@ -2,18 +2,18 @@
 #define SONDE_FORMATS_COMMON_MAPPED_CODE_H
 
 /*
- * Code that a profile tells by address alone, and where in memory its load objects were mapped: to
- * frames, through the objects' files where they are on this machine.  For formats whose profiles
- * are not, or not wholly, symbolized.
+ * Turns code known only by address, with the mappings of its load objects, into frames, using the
+ * objects' files if they are on this machine.  For formats whose profiles are not, or not
+ * completely, symbolized.
  *
  *	mapping = mapped_code_add(m, …)      for each
  *	mapped_code_want(m, mapping, va)     for each address
  *	mapped_code_resolve(m)               once
  *	mapped_code_frames(m, mapping, va)   of the wanted ones
  *
- * Names are taken from user code's files only, and only by absolute path.  Where the mapping tells
- * a build-id, the file must have it; where it does not, the names are noted as guessed.  An address
- * without a name is the function "[MODULE+0xADDRESS]".
+ * Names come only from files of user code, and only by absolute path.  If the mapping has a build
+ * ID, the file's must match; otherwise the names are noted as guessed.  An address without a name
+ * becomes the function "[MODULE+0xADDRESS]".
  */
 
 #include "model/builder.h"

@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_COMMON_MAPS_TEXT_H
 
 /*
- * Lists of a process's mappings in text, as profiles of gperftools' kind end in: proc(5)'s
- * /proc/PID/maps, or the short form "START-END: PATH (@OFFSET) BUILD-ID".
+ * Text lists of a process's mappings at the end of gperftools-style profiles: /proc/PID/maps as in
+ * proc(5), or the short form "START-END: PATH (@OFFSET) BUILD-ID".
  */
 
 #include "base/vec.h"

@@ -2,9 +2,9 @@
 #define SONDE_FORMATS_COMMON_SPANS_H
 
 /*
- * Runs of the input's bytes that come again and again (frames, lines), kept once each: a row is a
- * pointer into the input with its hash, and an id that the reader gives it.  Inline, for these
- * loops are what reading text costs.
+ * Interns runs of input bytes that recur (frames, lines): a row is a pointer into the input with
+ * its hash, and an id from the reader.  Inline, because these loops dominate the cost of reading
+ * text.
  */
 
 #include <string.h>

@@ -2,9 +2,8 @@
 #define SONDE_FORMATS_COMMON_STACK_BUDGET_H
 
 /*
- * How many stacks an input may have made.  A few bytes of a file can name a stack that takes a
- * hundred, so there are as many as its size can answer for; further ones are cut short, and
- * counted.
+ * Limits the number of stacks of an input.  A few bytes of a file can name a stack that takes a
+ * hundred bytes, so the limit depends on the file's size; further stacks are truncated and counted.
  */
 
 #include "model/builder.h"

@@ -1,7 +1,7 @@
 /*
  * A pre-order of the stack tree by two counting sorts, by frame and then by parent, and one walk.
- * The walk keeps its place in the tree itself, not on a stack of its own: trees may be a million
- * deep.
+ * The walk keeps its position in the tree itself instead of on a stack: trees can be a million
+ * levels deep.
  */
 #include "formats/common/stack_order.h"
 

@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_COMMON_TEXT_FIELD_H
 
 /*
- * Pieces of text formats whose lines are words and numbers without a fixed order: taken off the
- * start of what is left, or found by a key.
+ * Fields of text formats whose lines have words and numbers in no fixed order: taken from the start
+ * of the rest, or found by a key.
  */
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #ifndef SONDE_FORMATS_COMMON_TEXT_INPUT_H
 #define SONDE_FORMATS_COMMON_TEXT_INPUT_H
 
-/* The text in the bytes of a file, whatever it was written with. */
+/* The text of a file, in any supported encoding. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,4 @@
-/*
- * Stacks out of entries and exits.  See traced_stack.h.
- */
+/* Makes stacks from entries and exits.  See traced_stack.h. */
 #include "formats/common/traced_stack.h"
 
 void traced_stack_metrics(struct builder *builder)

@@ -2,13 +2,13 @@
 #define SONDE_FORMATS_COMMON_TRACED_STACK_H
 
 /*
- * A thread whose entries into functions, and exits, are known with their times: what it spent in
- * which stack, as samples, and how often who called whom, as arcs.
+ * A thread with known times of function entries and exits: turns them into the time spent in each
+ * stack, as samples, and call counts, as arcs.
  *
- * The time between two events is a sample of the stack that stood there, at the time of its end;
- * so exclusive time is exact, and a filter by time cuts where something happened.  The first
- * sample of a call carries the call.  Nobody has taken these samples by a clock, so they are 0 each
- * in the metric "samples", as those of zones are.
+ * The time between two events is a sample of the stack at that time, with the time of its end.  So
+ * exclusive time is exact, and a time filter cuts at events.  The first sample of a call carries
+ * the call.  These samples do not come from a clock, so each is 0 in the metric "samples", like
+ * those of zones.
  */
 
 #include "base/vec.h"

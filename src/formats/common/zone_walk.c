@@ -1,8 +1,8 @@
 /*
- * Zones that threads enter and leave.  See zone_walk.h.
+ * Walks the zones that threads enter and leave.  See zone_walk.h.
  *
- * Events say at which zone stack a thread is from then on; between two of them the zones are left
- * that are only in the first stack, and entered that are only in the second.
+ * An event has a thread's zone stack from that time on.  Between two events, the zones that are
+ * only in the first stack are left, and those only in the second are entered.
  */
 #include "formats/common/zone_walk.h"
 

@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_COMMON_ZONE_WALK_H
 
 /*
- * What threads did in their zones, by the events of a profile: entered and left, properly nested,
- * for formats of what happened when.
+ * Turns a profile's zone events into entries and exits, properly nested, for formats with a
+ * timeline.
  */
 
 #include "model/profile.h"

@@ -1,10 +1,10 @@
 /*
- * The canonical text dump, back into a profile.  docs/formats/dump.md describes it;
+ * Reads the canonical text dump back into a profile. docs/formats/dump.md describes it;
  * formats/dump/writer.c writes it.
  *
- * A dump is exact, so nothing in it is passed over: the first line that is not right is an error.
- * Stacks are gathered as rows first, since lines behind them ("order") tell in which order they
- * were first seen, and that is the order in which they have to be built.
+ * A dump is exact, so nothing in it is skipped: the first invalid line is an error. Stacks are
+ * collected as rows first, because later lines ("order") give the order in which they were first
+ * seen, and stacks must be built in that order.
  */
 #include "formats/readers.h"
 

@@ -1,10 +1,10 @@
 /*
- * The canonical text dump: everything that is in a profile, so that reading it gives the profile
- * back and two profiles can be compared as text.  docs/formats/dump.md describes it.
+ * Writes the canonical text dump: everything in a profile, so that reading it restores the profile,
+ * and two profiles can be compared as text. docs/formats/dump.md describes it.
  *
  * Tables are sorted by contents and refer to each other by name, so that the text does not depend
- * on the order in which a profile was built and a change shows in few lines.  The one thing that is
- * order, which stack was seen first, has lines of its own ("order").
+ * on the order in which a profile was built, and a change affects few lines.  The order in which
+ * stacks were first seen is in separate lines ("order").
  */
 #include "formats/writers.h"
 

@@ -1,9 +1,8 @@
 /*
  * Functions, frames and stacks of Firefox profiles.  See reader.h.
  *
- * Only what samples refer to goes into the profile: each row of a table is looked at when it is
- * first needed, and remembered.  Stacks are followed up to one that is known already, so each is
- * followed once; one that leads back to itself is cut there.
+ * Only rows that samples refer to go into the profile: each is converted on first use, and cached.
+ * A stack is followed up to a known one, so each is followed once; a cyclic stack is cut.
  */
 #include "formats/firefox/reader.h"
 

@@ -1,15 +1,15 @@
 /*
  * Profiles of the Firefox Profiler (profiler.firefox.com): those that Firefox captures ("gecko"
  * format) and those that the profiler saves and samply and others write ("processed" format).
- * docs/formats/firefox.md says what is read.
+ * docs/formats/firefox.md defines what is read.
  *
  * Source: docs-developer/CHANGELOG-formats.md, gecko-profile-format.md and src/types/profile.ts of
- * firefox-devtools/profiler; what versions before the documented ones have differently is in its
+ * firefox-devtools/profiler; differences in versions before the documented ones are in its
  * src/profile-logic/processed-profile-versioning.ts and gecko-profile-versioning.ts.
  *
- * No version is asked for its shape: a table is read by the names of the columns that it has.  The
- * text is gone through twice: at first for where its parts are and what metrics there are, then
- * part by part, in the order in which they need each other.
+ * The layout does not depend on the version: a table is read by the names of its columns.  The text
+ * is read twice: first for the positions of its parts and the metrics, then part by part, in
+ * dependency order.
  */
 #include "formats/firefox/reader.h"
 

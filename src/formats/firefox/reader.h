@@ -1,7 +1,7 @@
 #ifndef SONDE_FORMATS_FIREFOX_READER_H
 #define SONDE_FORMATS_FIREFOX_READER_H
 
-/* What reader.c, scan.c and code.c share; nobody else includes it. */
+/* Shared by reader.c, scan.c and code.c; private to them. */
 
 #include "base/json_reader.h"
 #include "base/map.h"

@@ -1,7 +1,7 @@
 /*
- * A first look at a Firefox profile, in which all is passed over but the shape: where the parts of
- * each process are, which may stand in any order, and what its samples are weighed by, as a
- * profile's metrics come before all else.
+ * The first pass over a Firefox profile reads only its structure: the positions of each process's
+ * parts, which may be in any order, and the weights of its samples, because a profile's metrics
+ * must come first.
  */
 #include "formats/firefox/reader.h"
 

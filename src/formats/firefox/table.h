@@ -2,10 +2,10 @@
 #define SONDE_FORMATS_FIREFOX_TABLE_H
 
 /*
- * The tables of Firefox profiles, of which there are two shapes: an object of columns ({"frame":
- * [0, 1], "prefix": [null, 0]}) in processed profiles, and rows with a schema ({"schema":
- * {"prefix": 0, "frame": 1}, "data": [[null, 0], [0, 1]]}) in those of the browser.  Columns of
- * indices are kept as 32-bit numbers; of strings only the places.
+ * The tables of Firefox profiles.  There are two layouts: an object of columns ({"frame": [0, 1],
+ * "prefix": [null, 0]}) in processed profiles, and rows with a schema ({"schema": {"prefix": 0,
+ * "frame": 1}, "data": [[null, 0], [0, 1]]}) in those of the browser.  Columns of indices are kept
+ * as 32-bit numbers; for strings, only positions are kept.
  */
 
 #include "base/json_reader.h"

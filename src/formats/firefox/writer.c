@@ -1,14 +1,13 @@
 /*
- * Profiles for profiler.firefox.com, in its processed format; docs/formats/firefox.md says what
- * exactly is written.
+ * Writes profiles for profiler.firefox.com, in its processed format; docs/formats/firefox.md
+ * defines the output exactly.
  *
  * Source: src/types/profile.ts and docs-developer/CHANGELOG-formats.md of
- * firefox-devtools/profiler. The version is 66, which its front end brings up to date; the next
- * ones need binary containers or are about the browser alone.
+ * firefox-devtools/profiler. The version is 66, which its front end upgrades; later ones need
+ * binary containers or concern only the browser.
  *
- * The stacks that samples end in are marked first, then all that they refer to is numbered, then
- * each table is written column by column.  What is kept meanwhile is some numbers a stack, frame
- * and sample.
+ * First the stacks of samples are marked, then everything that they refer to is numbered, then each
+ * table is written column by column. This keeps a few numbers per stack, frame and sample.
  */
 #include "formats/firefox/writer.h"
 

@@ -1,7 +1,7 @@
 #ifndef SONDE_FORMATS_FIREFOX_WRITER_H
 #define SONDE_FORMATS_FIREFOX_WRITER_H
 
-/* What writer.c, writer_tables.c and writer_threads.c share; nobody else includes it. */
+/* Shared by writer.c, writer_tables.c and writer_threads.c; private to them. */
 
 #include "base/json_writer.h"
 #include "base/map.h"

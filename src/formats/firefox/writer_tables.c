@@ -2,10 +2,9 @@
  * The shared tables of a Firefox profile: strings, libraries, functions, native symbols, frames,
  * stacks.
  *
- * Everything gets its number when it is first needed, going through the stacks in the profile's
- * order, in which callers come first, as the format wants it.  A stack in which a thread was off
- * the CPU ends in a frame of that category and is a row of its own, so one stack of the profile may
- * be up to three rows.
+ * Everything is numbered on first use, in the profile's order of stacks, where callers come first,
+ * as the format requires.  An off-CPU stack ends in a frame of that category and is a separate row,
+ * so one stack of the profile may become up to three rows.
  */
 #include "formats/firefox/writer.h"
 

@@ -1,6 +1,4 @@
-/*
- * What a Firefox profile says of each thread: its samples, and its markers.
- */
+/* The threads of a Firefox profile: their samples and markers. */
 #include "formats/firefox/writer.h"
 
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /*
- * Folded stacks, the text that Brendan Gregg's stackcollapse programs write: one stack a line, root
- * first, frames parted by ';', the last blank before the weight.  docs/formats/folded.md says what
- * exactly is read.
+ * Reads folded stacks, the text that Brendan Gregg's stackcollapse programs write: one stack per
+ * line, root first, frames separated by ';', with the last blank before the weight.
+ * docs/formats/folded.md defines exactly what is read.
  *
- * Most lines of a large file repeat a stack that was seen, or share most of it with the line
- * before. So a line is looked up whole first; if it is new, the frames that it shares with the last
- * new line keep their stacks, and only the rest is taken apart, many frames at a time.  Both tables
+ * Most lines of a large file repeat an earlier stack, or share most of it with the previous line.
+ * So a line is first looked up as a whole; if it is new, the frames that it shares with the last
+ * new line keep their stacks, and only the rest is parsed, many frames at a time.  Both tables
  * hold pointers into the input, or to the names that are kept anyway.
  */
 #include "formats/readers.h"

@@ -1,6 +1,6 @@
 /*
- * Folded stacks, as formats/folded/reader.c reads them; docs/formats/folded.md says what exactly is
- * written.  The text knows frames by their names only, so stacks that read the same are summed.
+ * Writes folded stacks, as formats/folded/reader.c reads them; docs/formats/folded.md defines the
+ * output exactly.  Frames are only names, so stacks with the same text are summed.
  */
 #include "base/folded_lines.h"
 

@@ -2,10 +2,10 @@
 #define SONDE_FORMATS_GPROF_GMON_FILE_H
 
 /*
- * The records of a gmon.out file (docs/formats/gmon.md).  What size and order its numbers have the
- * file does not say: they are those of the program that wrote it.
+ * The records of a gmon.out file (docs/formats/gmon.md).  The file does not record the size and
+ * byte order of its numbers: they are those of the program that wrote it.
  *
- * From the ticks of histogram bins to those of functions, in whole numbers that add up.
+ * Converts the ticks of histogram bins to ticks of functions, in integers that add up.
  */
 
 #include <stdbool.h>

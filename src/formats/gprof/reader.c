@@ -1,10 +1,10 @@
 /*
- * gmon.out, what programs compiled with -pg leave behind: ticks by address and counts of calls.
+ * Reads gmon.out, which programs compiled with -pg write: ticks by address and call counts.
  * docs/formats/gmon.md describes it.
  *
- * Addresses are all there is, so the program must be at hand.  It is read for the names of its
- * functions as gprof reads it (obj/function_symbols.h), so that the figures are gprof's.  There are
- * no stacks: each place with ticks is a stack of one frame; who called whom is in the arcs.
+ * The file has only addresses, so the program is needed.  Its functions are read as in gprof
+ * (obj/function_symbols.h), so that figures equal gprof's.  There are no stacks: each location with
+ * ticks is a stack of one frame; arcs have the calls.
  */
 #include "formats/readers.h"
 

@@ -1,6 +1,6 @@
 /*
- * The files of a gprofng experiment that say how to read the others, and the packets that all data
- * files hold.  See experiment.h.
+ * The files of a gprofng experiment that describe the others, and the packets in all data files.
+ * See experiment.h.
  *
  * Source: gprofng/src/data_pckts.h and Experiment::readPacket of binutils, as read.
  */

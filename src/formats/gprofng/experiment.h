@@ -2,9 +2,9 @@
 #define SONDE_FORMATS_GPROFNG_EXPERIMENT_H
 
 /*
- * The files of a gprofng experiment, a folder: log.xml (who ran, when, and how its packets are laid
- * out), map.xml (what stood where in the process), and data files, which are packets, each with its
- * size and kind, in blocks that end in an empty one.
+ * The files of a gprofng experiment, a folder: log.xml (command, time, and layout of its packets),
+ * map.xml (mappings of the process), and data files, which consist of packets, each with its size
+ * and kind, in blocks that end in an empty packet.
  */
 
 #include "base/arena.h"

@@ -1,8 +1,8 @@
 /*
  * Names of addresses.  The experiment has copies of the objects in archives/, NAME_CODE, where CODE
- * is made from the object's path; so the copy is found by the name if no other object is called
- * the same.  Objects that were not copied are not looked for elsewhere: what stands there now need
- * not be what ran, and nothing in the experiment could tell.
+ * is made from the object's path; so the copy is found by name if no other object has the same
+ * name.  Objects without a copy are not searched elsewhere: the file at the path now may not be the
+ * one that ran, and the experiment has nothing to check this.
  */
 #include "formats/gprofng/names.h"
 

@@ -1,9 +1,7 @@
 #ifndef SONDE_FORMATS_GPROFNG_NAMES_H
 #define SONDE_FORMATS_GPROFNG_NAMES_H
 
-/*
- * Frames of the addresses of a gprofng experiment, by its map and the objects in its archive.
- */
+/* Frames for the addresses of a gprofng experiment, from its map and the objects in its archive. */
 
 #include "base/folder.h"
 #include "model/builder.h"

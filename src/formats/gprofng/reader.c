@@ -1,12 +1,13 @@
 /*
- * An experiment of gprofng (`gprofng collect app`), a folder NAME.er: what its packets say, as
- * samples with threads and times.  docs/formats/gprofng.md says what becomes of what.
+ * Reads an experiment of gprofng (`gprofng collect app`), a folder NAME.er: turns its packets into
+ * samples with threads and times. docs/formats/gprofng.md defines the mapping.
  *
- * Experiments of processes that the program started lie in the folder, named _f1.er, _x1.er …: they
- * are read, too, each a process.
+ * Experiments of processes that the program started are in the folder, named _f1.er, _x1.er …; each
+ * of these is also read, as a process.
  *
- * There is no written specification; this is by gprofng/src/Experiment.cc, ExpXML and data_pckts.h
- * of binutils 2.40 and later, as read: format 12.4, which Oracle Developer Studio 12.5 writes, too.
+ * There is no written specification; this follows gprofng/src/Experiment.cc, ExpXML and
+ * data_pckts.h of binutils 2.40 and later: format 12.4, which Oracle Developer Studio 12.5 also
+ * writes.
  */
 #include "formats/readers.h"
 

@@ -1,10 +1,10 @@
 /*
- * Stacks.  A frame packet (11) gives a number to several descriptions of a stack, of which the one
- * of machine code is read: a run of addresses, leaf first, with a number of its own.  A run may be
- * compressed, and then ends in the number of another one, which goes on from there; it may be left
- * out where it came before.  A packet 17 is a run alone.
+ * Stacks.  A frame packet (11) gives a number to several descriptions of a stack.  The one for
+ * machine code is read: a run of addresses, leaf first, with its own number.  A run may be
+ * compressed, and then ends in the number of another run, which continues it; it may be omitted if
+ * it occurred before.  A packet 17 is just a run.
  *
- * So runs are a forest, and each is made a stack below that of the run it links to, once.
+ * So runs form a forest, and each is added once, below the stack of the run it links to.
  *
  * Source: gprofng/src/data_pckts.h and Experiment::readPacket of binutils, as read.
  */

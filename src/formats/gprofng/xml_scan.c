@@ -1,6 +1,4 @@
-/*
- * Scanning XML.  See xml_scan.h; the grammar is that of XML 1.0, sections 2.3, 2.4, 3.1 and 4.6.
- */
+/* Scans XML. See xml_scan.h; the grammar is that of XML 1.0, sections 2.3, 2.4, 3.1 and 4.6. */
 #include "formats/gprofng/xml_scan.h"
 
 #include "base/escape.h"

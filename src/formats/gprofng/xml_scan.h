@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_GPROFNG_XML_SCAN_H
 
 /*
- * XML as programs write logs in it: elements with attributes, one after the other, no matter how
- * they nest.  Reads what is there up to where it is no XML any more; makes no tree.
+ * Scans XML logs: elements with attributes, one after the other, regardless of nesting.  Reads up
+ * to the first invalid XML; builds no tree.
  */
 
 #include "base/str.h"

@@ -1,17 +1,17 @@
 /*
  * Heap profiles in text: those of gperftools (HEAPPROFILE, docs/heapprofile.html there), of
  * tcmalloc's growth and fragmentation, of Go's runtime (/debug/pprof/heap?debug=1), of jemalloc
- * (MALLOC_CONF=prof:true).  What they mean is by pprof (profile/legacy_profile.go there) and, of
- * jemalloc's, by jeprof.
+ * (MALLOC_CONF=prof:true).  Their meaning follows pprof (profile/legacy_profile.go there) and, for
+ * jemalloc, jeprof.
  *
  *	heap profile:   4000:  2648000 [  6013: 10905528] @ heapprofile
  *	  2000:  2048000 [  2000:  2048000] @ 0x55f4e445d1d8 0x55f4e445d1f6
  *	MAPPED_LIBRARIES:
  *
- * In brackets is what was ever allocated.  Kinds with a rate (heap_v2/524288) hold samples: one
- * byte in so many draws one, so a row of n objects of s bytes each stands for
- * n / (1 - e^(-s/rate)).  jemalloc's header is "heap_v2/524288", and its rows stand below their
- * stacks, those of all threads ("t*:") and of each.
+ * The figures in brackets are everything ever allocated.  Kinds with a rate (heap_v2/524288) hold
+ * samples, one per that many bytes on average, so a row of n objects of s bytes each stands for n /
+ * (1 - e^(-s/rate)). jemalloc's header is "heap_v2/524288", and its rows follow their stacks: one
+ * for all threads ("t*:") and one for each.
  */
 #include "formats/readers.h"
 

@@ -1,15 +1,15 @@
 /*
- * What heaptrack records of a program's heap, interpreted: text, a letter and numbers in hex on
- * each line.  docs/formats/heaptrack.md describes it.
+ * Reads heaptrack's interpreted recordings of a program's heap: text, with a letter and hexadecimal
+ * numbers on each line. docs/formats/heaptrack.md describes it.
  *
- * Tables come as they are needed, each row numbered by its place: strings (s), instruction pointers
- * with their functions (i), traces, which are places called from other traces (t), allocations of
- * one size by one trace (a).  Between them stands what happened: + and - of an allocation, the time
- * (c).  So all is known by one pass, but what was allocated when the heap was largest: that takes
- * another over + and - up to that moment.
+ * Table rows come when they are first needed, numbered by position: strings (s), instruction
+ * pointers with their functions (i), traces, which are locations called from other traces (t),
+ * allocations of one size by one trace (a).  Between them are the events: + and - of an allocation,
+ * the time (c).  So one pass is enough, except for what was allocated when the heap was largest:
+ * that takes a second pass over + and - up to that moment.
  *
- * There is no written specification; this is by src/analyze/accumulatedtracedata.cpp and
- * src/util/linereader.h of heaptrack as of July 2026, versions 1 to 3 of the format, as read.
+ * There is no written specification; this follows src/analyze/accumulatedtracedata.cpp and
+ * src/util/linereader.h of heaptrack as of July 2026, for versions 1 to 3 of the format.
  */
 #include "formats/readers.h"
 

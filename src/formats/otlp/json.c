@@ -1,9 +1,9 @@
 /*
- * OTLP in JSON, turned into protocol buffers: the fields of the schema, by their names in
- * lowerCamelCase or as in the .proto, so that there is one reader of both encodings.
+ * Converts OTLP in JSON to protocol buffers: the fields of the schema, named in lowerCamelCase or
+ * as in the .proto, so that one reader handles both encodings.
  *
- * As OTLP has it: 64-bit numbers are strings (or numbers), ids are hexadecimal, and all other bytes
- * are base64, which nothing here has a use for.
+ * As defined by OTLP, 64-bit numbers are strings (or numbers), ids are hexadecimal, and all other
+ * bytes are base64, which is not needed here.
  */
 #include <inttypes.h>
 #include <stdlib.h>

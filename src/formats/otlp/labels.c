@@ -1,10 +1,9 @@
 /*
- * What OTLP says of samples beside their stacks: attributes, links, and the resource they are of.
- * See reader.h.
+ * The additional data of OTLP samples: attributes, links, and their resource.  See reader.h.
  *
- * Attributes whose keys the semantic conventions give to threads and processes go into the tables
- * of those; all others become labels, an array's values one each.  Samples have the same few lists
- * of attributes over and over, so what becomes of a list is kept by its bytes.
+ * Attributes with the semantic conventions' keys for threads and processes go into those tables;
+ * all others become labels, one for each value of an array.  Samples repeat the same few lists of
+ * attributes, so the result of a list is cached by its bytes.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /*
  * OpenTelemetry profiles, opentelemetry/proto/profiles/v1development/profiles.proto of
- * github.com/open-telemetry/opentelemetry-proto, as of its version 1.11.
- * docs/formats/otlp.md says what becomes of each field.
+ * github.com/open-telemetry/opentelemetry-proto, as of its version 1.11. docs/formats/otlp.md
+ * defines the mapping of each field.
  *
  * ProfilesData and ExportProfilesServiceRequest are the same bytes.  A file is one of them, or
- * several, each behind its length in four bytes, big end first, as the collector's file exporter
- * writes them; or all that in JSON.  The signal is not stable: 1.8 and 1.9 gave other numbers
- * to the fields of samples, which is seen by their types, and layouts before those are refused.
+ * several, each preceded by its length in four big-endian bytes, as the collector's file exporter
+ * writes them; or the same in JSON.  The signal is not stable: 1.8 and 1.9 had different field
+ * numbers in samples, which are recognized by their types; earlier layouts are refused.
  *
- * This file has the file as a whole.  Dictionaries are in otlp_tables.c, attributes in
+ * This file handles the file as a whole.  Dictionaries are in tables.c, attributes in
  * labels.c, samples in samples.c, JSON in json.c.
  */
 #include "formats/otlp/reader.h"

@@ -2,10 +2,10 @@
 #define SONDE_FORMATS_OTLP_READER_H
 
 /*
- * What the parts of the OTLP reader share; for its files alone.
+ * Shared by the parts of the OTLP reader; private to them.
  *
- * A file is messages, each with a dictionary of its own.  Of a dictionary's rows it is noted where
- * they stand, four bytes each; a row is taken apart when a sample first needs it.
+ * A file consists of messages, each with its own dictionary.  Only the positions of a dictionary's
+ * rows are stored, four bytes each; a row is decoded when a sample first needs it.
  */
 
 #include "base/map.h"
@@ -100,7 +100,7 @@ bool otlp_is_json(const uint8_t *data, size_t size);
 must_use struct error *otlp_json_convert(
 	struct str *text, const char *name, struct strbuf *out, bool *is_cut);
 
-/* ---- otlp_tables.c ---- */
+/* ---- tables.c ---- */
 
 /* Notes where the rows of the dictionary stand. */
 void otlp_tables_read(struct otlp *o, struct otlp_message *m);

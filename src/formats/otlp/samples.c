@@ -1,10 +1,10 @@
 /*
  * The samples of OTLP profiles.  See reader.h.
  *
- * A Profile has one figure of each sample.  Profiles of one scope and one stretch of time that
- * follow each other, each of another metric, may tell several figures of the same samples, as they
- * do where a pprof profile was turned into OTLP: so they are gone through side by side, and rows
- * that are of the same stack, thread, labels and time become one sample.
+ * A Profile has one figure for each sample.  Consecutive Profiles with the same scope and time but
+ * different metrics may hold several figures of the same samples, for example after conversion from
+ * pprof.  So they are read in parallel, and rows with the same stack, thread, labels and time
+ * become one sample.
  */
 #include <inttypes.h>
 

@@ -2,9 +2,9 @@
 #define SONDE_FORMATS_OTLP_SCHEMA_H
 
 /*
- * The messages of OTLP profiles, once for the reader, the writer and JSON: the field's constant,
- * its number, its name in the .proto, its kind, and the list of a message's own fields.  The enum
- * below takes the constants and numbers of them; json.c makes tables of the whole.
+ * The messages of OTLP profiles, defined once for the reader, the writer and JSON: the field's
+ * constant, its number, its name in the .proto, its kind, and, for a message, the list of its
+ * fields.  The enum below uses the constants and numbers; json.c makes tables from everything.
  *
  * Source: profiles.proto, common.proto and resource.proto of opentelemetry-proto, version 1.11.
  */

@@ -2,9 +2,9 @@
  * The dictionary of an OTLP message: strings, functions, locations, mappings and stacks.  See
  * reader.h.
  *
- * A location's lines are frames, the innermost first; only the last is no inlined call.  A stack
- * lists its locations from the leaf on.  One byte of a file may stand for a frame of a new stack,
- * so there is a bound to how many frames are made, by the file's size.
+ * A location's lines are frames, the innermost first; all except the last are inlined calls.  A
+ * stack lists its locations from the leaf.  One byte of a file may add a frame of a new stack, so
+ * the number of frames is bounded by the file's size.
  */
 #include "formats/otlp/reader.h"
 

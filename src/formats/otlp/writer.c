@@ -1,11 +1,11 @@
 /*
- * OpenTelemetry profiles, a ProfilesData message of opentelemetry-proto 1.11, as
- * formats/otlp/reader.c reads it; docs/formats/otlp.md says what exactly is written.
+ * Writes OpenTelemetry profiles, a ProfilesData message of opentelemetry-proto 1.11, as
+ * formats/otlp/reader.c reads it; docs/formats/otlp.md defines the output exactly.
  *
- * A Profile holds one figure, so each metric is one, and all have the same samples in the same
- * order: what is of one stack, thread and set of labels, with all its times.  A message says how
- * long it is before it begins, and these stand in each other; so profiles are made twice, first to
- * count their bytes, and nothing but a sample is ever in memory.
+ * A Profile holds one figure, so there is one per metric.  All have the same samples in the same
+ * order: one for each stack, thread and set of labels, with all its times.  A message is preceded
+ * by its length, and messages nest.  So profiles are generated twice, first to count their bytes,
+ * and only one sample is in memory at a time.
  */
 #include "formats/otlp/writer.h"
 

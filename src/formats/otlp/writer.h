@@ -2,10 +2,10 @@
 #define SONDE_FORMATS_OTLP_WRITER_H
 
 /*
- * What the parts of the OTLP writer share; for its files alone.
+ * Shared by the parts of the OTLP writer; private to them.
  *
- * A row of a dictionary's table is its message's bytes; so the same row is there once, and its
- * number is known when something first refers to it.  Row 0 is the empty message.
+ * A row of a dictionary's table is the bytes of its message, so equal rows are stored once, and a
+ * row's number is known when something first refers to it.  Row 0 is the empty message.
  */
 
 #include "base/map.h"

@@ -1,8 +1,8 @@
 /*
- * What an OTLP sample is of: its stack, its attributes and its link.  See writer.h.
+ * The identity of an OTLP sample: its stack, its attributes and its link.  See writer.h.
  *
- * No key may come twice among the attributes of a sample, so labels of one key are one attribute,
- * whose value is a list.
+ * A key must be unique among the attributes of a sample, so labels with the same key become one
+ * attribute, whose value is a list.
  */
 #include "formats/otlp/writer.h"
 

@@ -1,9 +1,9 @@
 /*
- * The dictionary of OTLP profiles that are written.  See writer.h.
+ * The dictionary of written OTLP profiles.  See writer.h.
  *
- * It goes out in pieces, each a field of the same number: the parts of a message that come in
- * several fields are merged by whoever reads it (protobuf.dev/programming-guides/encoding, "Last
- * One Wins").  So no more than a piece is in memory a second time.
+ * It is written in pieces, each a field with the same number: readers merge a message that is split
+ * into several fields (protobuf.dev/programming-guides/encoding, "Last One Wins").  So only one
+ * piece is in memory a second time.
  */
 #include "formats/otlp/writer.h"
 

@@ -1,6 +1,6 @@
 /*
- * Events, from attributes of any version of struct perf_event_attr: each says how long it is, so
- * later ones are longer and older ones shorter than what is read here.
+ * Events, from attributes of any version of struct perf_event_attr: each has its size, so newer
+ * ones can be longer, and older ones shorter, than the struct read here.
  *
  * Sources: perf_event_open(2); for names tools/perf/util/evsel.c and parse-events.l.
  */

@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_PERF_DATA_EVENTS_H
 
 /*
- * The events of a perf.data file: what each counts, what its samples hold, and which ids tell that
- * a record is of it.
+ * The events of a perf.data file: what each counts, the contents of its samples, and the ids of its
+ * records.
  */
 
 #include <stdbool.h>

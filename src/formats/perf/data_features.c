@@ -1,6 +1,6 @@
 /*
- * What the features of a perf.data file tell: strings are stored with their length, padded, and
- * ended by a NUL.
+ * The features of a perf.data file: strings are stored with their length, padded, and
+ * NUL-terminated.
  *
  * Source: tools/perf/Documentation/perf.data-file-format.txt.
  */

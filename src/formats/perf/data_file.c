@@ -1,7 +1,7 @@
 /*
- * The container.  A file begins with a header that says where events and records are; behind the
- * records stands, for each feature whose bit is set, where that is.  What a pipe was given has a
- * header of 16 bytes, and the rest as records.  The magic number tells the byte order.
+ * The container.  A file begins with a header with the positions of events and records; after the
+ * records is the position of each feature whose bit is set.  Piped output has a header of 16 bytes,
+ * and everything else as records.  The magic number shows the byte order.
  *
  * Sources: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.c.
  */

@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_PERF_DATA_FILE_H
 
 /*
- * A perf.data file as a container: its header, its events, what its features say, and its records
- * in the order of time, those of packed records among them.
+ * A perf.data file as a container: its header, its events, its features, and its records by time,
+ * including those in compressed records.
  */
 
 #include "base/file.h"

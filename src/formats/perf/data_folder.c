@@ -1,7 +1,7 @@
 /*
- * What perf record --threads writes: a folder with a file "data", which is a perf.data file but for
- * most of its records, and files "data.0", "data.1" … of records alone, those that one thread of
- * perf's took.  perf record --kcore makes a folder, too, where "data" has all.
+ * Output of perf record --threads: a folder with a file "data", which is a perf.data file without
+ * most of its records, and files "data.0", "data.1" … with only records, those from one of perf's
+ * threads. perf record --kcore also makes a folder, where "data" has everything.
  *
  * Source: tools/perf/util/data.c.
  */

@@ -1,6 +1,4 @@
-/*
- * Code made at run time.  See data_jit.h.
- */
+/* Code generated at run time.  See data_jit.h. */
 #include "formats/perf/data_jit.h"
 
 #include <inttypes.h>

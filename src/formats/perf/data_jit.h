@@ -2,12 +2,12 @@
 #define SONDE_FORMATS_PERF_DATA_JIT_H
 
 /*
- * Code that programs made at run time, as their own files tell of it: jitdumps (jit-PID.dump),
- * which say when code was put where, and perf maps (perf-PID.map), which do not.  Both are looked
- * for where the program wrote them and beside the perf.data file, the latter first.
+ * Code that programs generated at run time, from their own files: jitdumps (jit-PID.dump), which
+ * have the times of code, and perf maps (perf-PID.map), which do not.  Both are searched next to
+ * the perf.data file first, then where the program wrote them.
  *
- * Where code takes the place of other code a new epoch of its process begins; within one, an
- * address means one thing.
+ * When code replaces other code, a new epoch of its process begins; within one epoch, an address
+ * has one meaning.
  */
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
- * What is to be known of a profile from perf.data besides its samples: what was lost, cut short,
- * damaged, guessed or passed over, and the statistics.
+ * Notes and statistics of a profile from perf.data: what was lost, truncated, damaged, guessed or
+ * skipped.
  */
 #include "formats/perf/data_reader.h"
 

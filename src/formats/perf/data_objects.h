@@ -3,13 +3,13 @@
 
 /*
  * The load objects of a perf.data file: where they can be opened on this machine, if at all, and
- * what the code in them is called.
+ * the names of their code.
  *
- * A file is looked for at the path that the program saw, beside the perf.data file, in perf's own
- * cache (~/.debug/.build-id) and among debug files (/usr/lib/debug/.build-id).  One with another
- * build-id is not used.  Where none is known, as perf notes it only of objects in which samples
- * were taken, the path is believed if the recording was made on this machine or does not say where;
- * else if its code is mapped as this file's would be, which is a guess.
+ * A file is searched at the path that the program saw, next to the perf.data file, in perf's own
+ * cache (~/.debug/.build-id) and among debug files (/usr/lib/debug/.build-id).  One with a
+ * different build ID is not used.  If no build ID is known (perf records it only for objects in
+ * which samples were taken), the path is used if the recording was made on this machine or has no
+ * host name; else if its code is mapped as this file's would be, which is a guess.
  */
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /*
- * perf.data, what Linux's perf record writes: what is in it becomes samples of a profile.
+ * Reads perf.data, which Linux's perf record writes, into samples of a profile.
  *
- * The file is gone through once for events and where records are, then its records are taken by
- * time: mappings, names and lives of tasks change what addresses mean, samples become nodes of a
- * tree of addresses.  When all are taken the addresses are named, each once, and what was samples
- * with nodes becomes samples with stacks.
+ * A first pass finds events and the positions of records.  Then records are processed by time:
+ * mappings, names, starts and ends of tasks change the meaning of addresses, and samples become
+ * nodes of a tree of addresses.  At the end, each address is named once, and nodes of samples
+ * become stacks.
  *
  * Sources: tools/perf/Documentation/perf.data-file-format.txt, perf_event_open(2).
  */

@@ -2,9 +2,8 @@
 #define SONDE_FORMATS_PERF_DATA_READER_H
 
 /*
- * The reader of perf.data within, for the files that it consists of: data_reader.c takes the
- * records and builds the profile, data_samples.c takes samples, data_notes.c says what is to be
- * known of it.
+ * The internals of the perf.data reader, for its own files: data_reader.c processes the records and
+ * builds the profile, data_samples.c processes samples, data_notes.c adds notes.
  */
 
 #include "formats/sonde/capture_tree.h"

@@ -1,10 +1,10 @@
 /*
- * All records of a perf.data file, once: which there are, and when each was.  The rings of CPUs are
- * written one after the other, so records are in order within pieces only; they are sorted by time
- * as a whole, which takes no work where they are in order already.
+ * One pass over all records of a perf.data file, for their positions and times.  The ring buffers
+ * of the CPUs are written one after the other, so records are in order only within pieces; they are
+ * sorted by time as a whole, which takes no work if they are already in order.
  *
- * Records without a time (of kernels before 2.6.38) belong to the round of writing in which they
- * are: perf handles them before the samples of that round and of the one before.
+ * Records without a time (from kernels before 2.6.38) belong to their round of writing: perf
+ * handles them before the samples of that round and of the previous one.
  */
 #include "formats/perf/data_file.h"
 

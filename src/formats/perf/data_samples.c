@@ -1,9 +1,9 @@
 /*
- * Samples: each becomes a row of its weight and its stack's node.
+ * Samples: each becomes a row with its weight and its stack's node.
  *
- * Most stacks are known, and to find one takes two reads of memory that is not at hand: the slot,
- * and the chain that it names, somewhere in the file.  So samples are taken some at a time, and
- * what one waits for is fetched while others are decoded.
+ * Most stacks are known, and finding one takes two cache misses: the hash slot, and the chain that
+ * it refers to, somewhere in the file.  So samples are processed in batches, and memory for one is
+ * prefetched while others are decoded.
  */
 #include "formats/perf/data_reader.h"
 

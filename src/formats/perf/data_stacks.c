@@ -1,8 +1,8 @@
 /*
  * Stacks from call chains.  See data_stacks.h.
  *
- * Contexts in a chain, numbers that are no addresses, say of what the addresses behind them are: of
- * the kernel, of the program, of a guest.
+ * Contexts in a chain, numbers that are not addresses, mark the addresses after them as those of
+ * the kernel, the program or a guest.
  */
 #include "formats/perf/data_stacks.h"
 

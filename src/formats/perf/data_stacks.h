@@ -3,8 +3,8 @@
 
 /*
  * The stacks of a perf.data file's samples: each becomes one node of a tree of frames, and a frame
- * is an address of a load object.  Most chains of addresses were seen before, in the same address
- * space: they are known by their bytes, and nothing of them is looked at again.
+ * is an address of a load object.  Most chains of addresses occurred before in the same address
+ * space: they are recognized by their bytes, and not decoded again.
  */
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
- * Processes and threads.  What a hostile file could make large is bounded by the file's size: how
- * many tasks are kept apart, and how much work the changes of address spaces take in all.
+ * Processes and threads.  The file's size bounds what a hostile file could make large: the number
+ * of distinct tasks, and the total work for changes of address spaces.
  */
 #include "formats/perf/data_tasks.h"
 

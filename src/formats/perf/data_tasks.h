@@ -2,9 +2,9 @@
 #define SONDE_FORMATS_PERF_DATA_TASKS_H
 
 /*
- * The processes and threads of a perf.data file as they come, change and go, and the code that each
- * process has mapped.  A process that was forked shares its parent's address space until either
- * changes; one that executes a program begins an empty one.
+ * The processes and threads of a perf.data file over time, and the code that each process has
+ * mapped.  A forked process shares its parent's address space until either changes; an exec starts
+ * an empty one.
  */
 
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /*
- * Stacks from a copy of the user stack: walked by the rules of the code's load objects, as
- * recordings of our own are.  What the copy does not hold is not to be had any more.
+ * Stacks from a copy of the user stack, walked with the unwind rules of the code's load objects, as
+ * in sonde's own recordings.  Memory outside the copy is no longer available.
  *
- * A walk goes through load objects that nobody has opened yet.  Then these are opened and it is
- * walked again, which happens once for each object in an address space.
+ * If a walk reaches load objects that are not open yet, they are opened and the walk is repeated,
+ * which happens once for each object in an address space.
  */
 #include "formats/perf/data_stacks.h"
 

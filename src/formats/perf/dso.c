@@ -1,6 +1,7 @@
 /*
- * perf names what is no file (tools/perf/util/dso.c, machine.c, map.c of Linux): the kernel and its
- * modules in brackets, memory of programs with two slashes or in brackets, too.
+ * perf's names for load objects that are not files (tools/perf/util/dso.c, machine.c, map.c of
+ * Linux): the kernel and its modules are in brackets; memory of programs begins with two slashes or
+ * is also in brackets.
  */
 #include "formats/perf/dso.h"
 

@@ -1,13 +1,13 @@
 /*
- * The text that `perf script` prints: samples one after the other, each a line that says who, when
- * and what, then its frames, leaf first, then an empty line.  There is no specification but
- * perf-script(1), and no file says which fields were asked for; script_text.c knows what a line
- * may be.  docs/formats/perf-script.md says what becomes of it.
+ * Reads the text that `perf script` prints: samples one after the other, each with a line for
+ * thread, time and event, then its frames, leaf first, then an empty line.  There is no
+ * specification except perf-script(1), and the text does not list its fields; script_text.c knows
+ * the possible lines. docs/formats/perf-script.md defines the mapping.
  *
- * Most of a large text was seen before: the first lines of samples but for thread and time, the
- * frames below them, all at once, and if not, each by itself.  Those are looked up by a hash that
- * is made while the end is sought.  Samples are kept in rows until the end,
- * for only then it is known which events there are and whether all samples have a time.
+ * Most of a large text repeats: the first lines of samples except thread and time, and the frames
+ * below them, either as a whole or singly.  These are looked up by a hash that is computed while
+ * searching for their end.  Samples are kept in rows until the end, because only then it is known
+ * which events exist and whether all samples have a time.
  */
 #include "formats/readers.h"
 

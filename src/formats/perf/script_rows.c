@@ -1,7 +1,4 @@
-/*
- * What the samples of `perf script` text are of: threads, stacks, and rows until the end.  See
- * script_rows.h.
- */
+/* The threads, stacks and rows of samples of `perf script` text.  See script_rows.h. */
 #include "formats/perf/script_rows.h"
 
 #include <stdio.h>

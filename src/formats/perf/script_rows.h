@@ -1,9 +1,7 @@
 #ifndef SONDE_FORMATS_PERF_SCRIPT_ROWS_H
 #define SONDE_FORMATS_PERF_SCRIPT_ROWS_H
 
-/*
- * What the samples of `perf script` text are of: threads, stacks, and the samples themselves.
- */
+/* The threads and stacks of `perf script` text, and the samples themselves. */
 
 #include "base/map.h"
 #include "base/row_table.h"

@@ -1,11 +1,11 @@
 /*
- * The text of `perf script`, as formats/perf/script_reader.c reads it and as the tools that take it
- * do: stackcollapse-perf.pl, inferno, speedscope, the Firefox Profiler, Perfetto.  Each has its own
- * idea of the grammar, so what is written is what all of them understand;
- * docs/formats/perf-script.md says what that means.
+ * Writes the text of `perf script`, as read by formats/perf/script_reader.c and other tools:
+ * stackcollapse-perf.pl, inferno, speedscope, the Firefox Profiler, Perfetto.  Each has its own
+ * idea of the grammar, so the output is what all of them understand; docs/formats/perf-script.md
+ * has the details.
  *
- * One sample is written after the other, in one metric; of a profile without samples each stack is
- * one.  What comes again in each of them, the names of frames and threads, is made once.
+ * Samples are written one after the other, in one metric; in a profile without samples, each stack
+ * is one.  Recurring parts, the names of frames and threads, are formatted once.
  */
 #include "formats/writers.h"
 

@@ -1,13 +1,13 @@
 /*
- * What the sequences of a Perfetto trace intern: strings, mappings, frames, callstacks and
+ * The interned data of a Perfetto trace's sequences: strings, mappings, frames, callstacks and
  * counters, by kind, sequence and id.
  *
  * Source: interned_data.proto, profile_common.proto and their like in protos/perfetto/trace of
  * Perfetto.
  *
- * Of an entry only its place in the file is kept: most are never asked for, and an entry of five
- * bytes cannot ask for a row of fifty.  A sequence that clears its state gets a new scope, so that
- * samples which were read before find what they meant.
+ * Only an entry's position in the file is stored: most entries are never used, and an entry of five
+ * bytes must not cost a row of fifty.  A sequence that clears its state gets a new scope, so that
+ * earlier samples still find their entries.
  */
 #include "base/hash.h"
 #include "formats/perfetto/reader.h"

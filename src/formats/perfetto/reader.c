@@ -1,12 +1,12 @@
 /*
- * Perfetto's own traces: track events as slices, on the tracks of threads and others, and samples.
- * docs/formats/perfetto.md says what becomes of what.
+ * Reads Perfetto's own traces: track events as slices, on tracks of threads and others, and
+ * samples. docs/formats/perfetto.md defines the mapping.
  *
  * Source: trace.proto, trace_packet.proto, track_event.proto, clock_snapshot.proto and their like
  * in protos/perfetto/trace of Perfetto.
  *
- * Packets are read one by one into the tables of the reader of Chrome's traces, which makes stacks
- * of slices: both formats have the same.
+ * Packets are read one by one into the tables of the Chrome trace reader, which makes stacks from
+ * slices: slices are the same in both formats.
  */
 #include "formats/perfetto/reader.h"
 #include "formats/common/text_input.h"

@@ -2,11 +2,11 @@
 #define SONDE_FORMATS_PERFETTO_READER_H
 
 /*
- * What the parts of the reader of Perfetto's traces share; nobody else includes it.
+ * Shared by the parts of the Perfetto reader; private to them.
  *
- * perfetto.c reads packets one by one; tracks.c keeps the tracks, threads and processes
- * that they tell of, interned.c what sequences intern, and perfetto_samples.c makes stacks
- * of samples.  Slices, ticks and samples are put into the tables of the reader of Chrome's traces.
+ * reader.c reads packets one by one; tracks.c keeps the tracks, threads and processes, interned.c
+ * keeps interned data, and samples.c makes stacks of samples.  Slices, ticks and samples
+ * are put into the tables of the reader of Chrome's traces.
  */
 
 #include "base/protobuf.h"

@@ -1,12 +1,12 @@
 /*
- * Samples of a Perfetto trace: PerfSample, which traced_perf writes, and StackSample, which anybody
- * may; their callstacks, of frames that are interned or stand in the sample itself.
+ * Samples of a Perfetto trace: PerfSample, which traced_perf writes, and StackSample, which any
+ * program may write; their callstacks have frames that are interned or inline in the sample.
  *
  * Source: profile_packet.proto, stack_sample.proto, inline_callstack.proto, profile_common.proto
  * and perf_events.proto in protos/perfetto of Perfetto.
  *
- * A sample keeps the number of its callstack's entry; the stack is made when all is read, as names
- * that were looked up afterwards (ModuleSymbols) stand at the end of a trace.
+ * A sample keeps the number of its callstack's entry; the stack is made after reading everything,
+ * because names that were resolved later (ModuleSymbols) are at the end of a trace.
  */
 #include "base/hash.h"
 #include "formats/common/importer.h"

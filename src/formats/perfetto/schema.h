@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_PERFETTO_SCHEMA_H
 
 /*
- * The messages of a Perfetto trace by the numbers of their fields, and what numbers in them mean,
- * for the reader and the writer.
+ * The field numbers of a Perfetto trace's messages, and the enum values in them, for the reader and
+ * the writer.
  *
  * Source: protos/perfetto/trace of github.com/google/perfetto: trace.proto, trace_packet.proto and
  * what they include.

@@ -1,5 +1,5 @@
 /*
- * Tracks of a Perfetto trace, and the threads and processes that it tells of.
+ * The tracks, threads and processes of a Perfetto trace.
  *
  * Source: track_descriptor.proto, process_tree.proto and their like in protos/perfetto/trace of
  * Perfetto.

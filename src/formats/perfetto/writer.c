@@ -1,13 +1,13 @@
 /*
- * Perfetto's own trace: zones and ticks as slices on tracks, and samples.  docs/formats/perfetto.md
- * says what exactly is written.
+ * Writes Perfetto's own trace: zones and ticks as slices on tracks, and samples.
+ * docs/formats/perfetto.md defines the output exactly.
  *
  * Source: trace_packet.proto, track_event.proto and their like in protos/perfetto/trace of
  * Perfetto, and its rules for made-up traces (docs/reference/synthetic-track-event.md).
  *
- * Everything is of one sequence, whose first packet clears its state; names of zones are interned
- * at first use.  Packets are of a thread one after the other: Perfetto sorts them by time, and
- * keeps the order of those at one time.
+ * Everything is in one sequence, whose first packet clears its state; zone names are interned on
+ * first use.  Packets are written thread by thread: Perfetto sorts them by time, and keeps the
+ * order of those with the same time.
  */
 #include "formats/perfetto/writer.h"
 

@@ -1,7 +1,7 @@
 #ifndef SONDE_FORMATS_PERFETTO_WRITER_H
 #define SONDE_FORMATS_PERFETTO_WRITER_H
 
-/* What perfetto.c and perfetto_samples.c share; nobody else includes it. */
+/* Shared by writer.c and writer_samples.c; private to them. */
 
 #include "base/protobuf.h"
 #include "formats/perfetto/schema.h"

@@ -1,19 +1,19 @@
 /*
- * Samples in Perfetto's trace: PerfSample, which all its versions since 2020 know, and what they
- * refer to.
+ * Samples in Perfetto's trace: PerfSample, which all its versions since 2020 support, and their
+ * interned data.
  *
  * Source: profile_packet.proto, profile_common.proto, interned_data.proto and perf_events.proto in
- * protos/perfetto of Perfetto; what must be there for a sample to be shown, its trace processor
+ * protos/perfetto of Perfetto; for what is required to show a sample, its trace processor
  * (stack_profile_sequence_state.cc): each frame has a mapping, each callstack a frame.
  *
- * A PerfSample has no weight: it stands for a period of its sequence's timebase, and Perfetto
- * counts samples.  So a sample is written as often as its weight is worth, by systematic sampling:
- * one for each `unit` of all weights in the order of samples.  The first of a sample's tells its
- * weight, as the period; the others have the period 0, and follow one another while a time off the
- * CPU lasts.  One that is worth none is out of scope, which Perfetto does not count.
+ * A PerfSample has no weight: it stands for one period of its sequence's timebase, and Perfetto
+ * counts samples.  So a sample is repeated in proportion to its weight, by systematic sampling:
+ * once for each `unit` of accumulated weight in sample order.  The first repetition has the weight,
+ * as the period; the others have the period 0, and are spread over an off-CPU period.  A sample
+ * that gets none is out of scope, which Perfetto does not count.
  *
- * Where the period is another than that of the sample before, its packet tells it: defaults hold
- * from the packet on that tells them.
+ * If the period differs from the previous sample's, its packet sets it: defaults apply from the
+ * packet that sets them.
  */
 #include "formats/perfetto/writer.h"
 

@@ -1,14 +1,14 @@
 /*
  * Profiles of contention in text: /contentionz of gperftools' kind, and Go's /debug/pprof/mutex and
- * /debug/pprof/block with debug=1.  What they mean is by pprof (profile/legacy_profile.go there).
+ * /debug/pprof/block with debug=1. Their meaning follows pprof (profile/legacy_profile.go there).
  *
  *	--- contention:
  *	cycles/second=2494000000
  *	sampling period=100
  *	4245160 12 @ 0x46e7d1 0x49e2f0
  *
- * A row has the cycles waited, how often, and the stack that waited (block) or let go (mutex); one
- * of so many waits, the sampling period, is in it.
+ * A row has the cycles waited, the number of waits, and the stack that waited (block) or released
+ * (mutex); only one wait per sampling period is recorded.
  */
 #include "formats/readers.h"
 

@@ -1,10 +1,10 @@
 /*
- * Frames that a pprof profile wants left out (drop_frames, keep_frames): those of the allocator or
- * of the profiler, with all that they called.  See reader.h.
+ * Frames that a pprof profile asks to remove (drop_frames, keep_frames): those of the allocator or
+ * the profiler, with everything they called.  See reader.h.
  *
- * As in pprof (profile/prune.go there): a function is dropped if its name, without arguments,
- * matches drop_frames whole, and keep_frames not; a location of calls inlined into each other is
- * cut below the outermost dropped one, or left out with all below it if that is its own function.
+ * As in pprof (profile/prune.go there): a function is dropped if its complete name, without
+ * arguments, matches drop_frames but not keep_frames; a location of inlined calls is cut below the
+ * outermost dropped one, or removed with everything below it if that is its own function.
  */
 #include "formats/pprof/reader.h"
 

@@ -1,12 +1,12 @@
 /*
  * CPU profiles of gperftools (docs/cpuprofile-fileformat.html there; pprof's "legacy" format):
- * words of the machine that wrote it, of 4 or 8 bytes and either byte order.  A header of five, 0 3
- * 0 PERIOD 0; then for each stack its count, its depth and its addresses, leaf first; 0 1 0 ends
- * them. Behind it is /proc/self/maps, by which addresses are taken to names.
+ * words of the machine that wrote it, of 4 or 8 bytes and either byte order.  A header of five
+ * words, 0 3 0 PERIOD 0; then for each stack its count, its depth and its addresses, leaf first; 0
+ * 1 0 ends them. /proc/self/maps follows, for resolving names.
  *
- * Addresses behind the first are return addresses: the call is one byte before.  As pprof does, the
- * frame that the signal handler left behind the leaf, the same in (almost) all stacks, is taken
- * out, and a leaf that is there twice is once.
+ * Addresses after the first are return addresses: the call is one byte before.  As in pprof, the
+ * frame that the signal handler left after the leaf, the same in (almost) all stacks, is removed,
+ * and a duplicate leaf is kept once.
  */
 #include "formats/readers.h"
 

@@ -1,12 +1,12 @@
 /*
  * The labels of pprof samples.  See reader.h.
  *
- * pprof has no threads and no times; writers of such profiles say them in labels, by names that
- * perf_to_profile, Datadog's tools and sonde's own writer agree upon more or less.  Where every
- * sample has a label of a thread's id, threads and processes are made of them; where every sample
- * has one of a time, that becomes the sample's.  All others stay labels.
+ * pprof has no threads and times; writers put them into labels, with names that perf_to_profile,
+ * Datadog's tools and sonde's own writer more or less agree on.  If every sample has a label with a
+ * thread id, these become threads and processes; if every sample has one with a time, it becomes
+ * the sample's time.  All others remain labels.
  *
- * Samples have the same few labels over and over: sets are looked up by their bytes.
+ * Samples repeat the same few labels, so sets are looked up by their bytes.
  */
 #include "formats/pprof/reader.h"
 

@@ -1,9 +1,9 @@
 /*
- * pprof profiles, profile.proto of github.com/google/pprof (proto/profile.proto; what it means is
- * in doc/README.md there): what Go programs, gperftools' and many other profilers write.
- * docs/formats/pprof.md says what becomes of each field.
+ * Reads pprof profiles, profile.proto of github.com/google/pprof (proto/profile.proto, explained in
+ * doc/README.md there), which Go programs, gperftools and many other profilers write.
+ * docs/formats/pprof.md defines the mapping of each field.
  *
- * This file has the profile as a whole: metrics, period, time, comments.  Tables are in
+ * This file handles the profile as a whole: metrics, period, time, comments.  Tables are in
  * tables.c, samples in samples.c, labels in labels.c.
  */
 #include "formats/pprof/reader.h"

@@ -2,12 +2,12 @@
 #define SONDE_FORMATS_PPROF_READER_H
 
 /*
- * What the parts of the pprof reader share; for its files alone.
+ * Shared by the parts of the pprof reader; private to them.
  *
  * A profile is a message whose tables (strings, functions, locations, mappings) come in any order,
- * before or after the samples that refer to them.  So it is gone through three times: once to count
- * and to find the largest ids, once to note where each row stands, once for the samples.  A row is
- * taken apart when a sample first needs it; of the others there are four bytes.
+ * before or after the samples that refer to them.  So it is read three times: once to count rows
+ * and find the largest ids, once for the position of each row, once for the samples.  A row is
+ * decoded when a sample first needs it; others take only four bytes.
  */
 
 #include "base/map.h"

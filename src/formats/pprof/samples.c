@@ -1,10 +1,10 @@
 /*
  * The samples of a pprof profile.  See reader.h.
  *
- * A sample's locations go from the leaf out, and the stack tree is built from the root in; so the
- * list is read backwards.  That works on the bytes themselves: the last byte of each number is the
- * one without its high bit.  Samples beside each other share most of their callers, and so the ends
- * of their lists: what is equal there, byte by byte, is a stack that is known.
+ * A sample's locations are listed from the leaf, but the stack tree is built from the root, so the
+ * list is read backwards.  That works on the encoded bytes: the last byte of each number is the one
+ * without the high bit.  Neighbouring samples share most of their callers, and so the ends of their
+ * lists: bytes that are equal there are a known stack.
  */
 #include "formats/pprof/reader.h"
 

@@ -2,7 +2,7 @@
 #define SONDE_FORMATS_PPROF_SCHEMA_H
 
 /*
- * The messages of profile.proto by the numbers of their fields, for the reader and the writer.
+ * The field numbers of the messages of profile.proto, for the reader and the writer.
  *
  * Source: proto/profile.proto of github.com/google/pprof.
  */

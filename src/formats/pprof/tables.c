@@ -1,8 +1,8 @@
 /*
  * The tables of a pprof profile: strings, mappings, functions and locations.  See reader.h.
  *
- * Ids are any numbers but zero.  Most writers count from 1, and then a row's id is its number; ids
- * of other kinds (hashes, addresses) are sorted.
+ * Ids are any numbers except zero.  Most writers count from 1, and a row's id is then its number;
+ * other ids (hashes, addresses) are sorted.
  */
 #include "formats/pprof/reader.h"
 

@@ -1,9 +1,9 @@
 /*
- * pprof profiles (profile.proto), as formats/pprof/reader.c reads them; docs/formats/pprof.md says
- * what exactly is written.
+ * Writes pprof profiles (profile.proto), as formats/pprof/reader.c reads them;
+ * docs/formats/pprof.md defines the output exactly.
  *
- * A profile of pprof is a sum: samples of one stack, thread and set of labels are one.  Threads and
- * processes are labels, by the names that perf_to_profile gives them.
+ * A pprof profile is a sum: samples with the same stack, thread and labels become one.  Threads and
+ * processes are labels, named as by perf_to_profile.
  */
 #include "formats/pprof/writer.h"
 

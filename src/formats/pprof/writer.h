@@ -2,10 +2,10 @@
 #define SONDE_FORMATS_PPROF_WRITER_H
 
 /*
- * What the parts of the pprof writer share; for its files alone.
+ * Shared by the parts of the pprof writer; private to them.
  *
- * Rows are numbered when something first refers to them, and put out behind all that does: samples,
- * then locations, functions, mappings, and last the strings.
+ * Rows are numbered when something first refers to them, and written after everything that does:
+ * samples, then locations, functions, mappings, and finally the strings.
  */
 
 #include "base/map.h"

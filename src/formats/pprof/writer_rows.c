@@ -1,9 +1,10 @@
 /*
- * The tables of a pprof profile that is written.  See writer.h.
+ * The tables of a written pprof profile.  See writer.h.
  *
- * Load objects are mapped from 0 to the end of all addresses, which says that addresses are the
- * object's own (pprof's elfexec.GetBase takes it so).  The flags of mappings are true where names,
- * files, lines and inlined calls are known, so that pprof does not look for them again.
+ * Load objects are mapped from 0 to the end of all addresses, which means that addresses are
+ * relative to the object (pprof's elfexec.GetBase interprets it this way).  The flags of mappings
+ * are true if names, files, lines and inlined calls are known, so that pprof does not look them up
+ * again.
  */
 #include "formats/pprof/writer.h"
 

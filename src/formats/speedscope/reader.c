@@ -1,11 +1,11 @@
 /*
- * speedscope's own JSON, of all versions since 0.0.1, from which the layout has only grown.
- * docs/formats/speedscope.md says what becomes of what.
+ * Reads speedscope's own JSON, of all versions since 0.0.1; the layout has only grown.
+ * docs/formats/speedscope.md defines the mapping.
  *
  * Source: speedscope's src/lib/file-format-spec.ts, which is the format's definition.
  *
- * Members may come in any order, and metrics must be known before the first stack: so the file is
- * passed over first, for the frames and for what the profiles are of, then each profile is read.
+ * Members may be in any order, and metrics must be known before the first stack.  So a first pass
+ * reads the frames and the types of profiles, then each profile is read.
  */
 #include "formats/readers.h"
 

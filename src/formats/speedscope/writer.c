@@ -1,12 +1,12 @@
 /*
- * speedscope's own JSON: a profile of it for each metric and thread; docs/formats/speedscope.md
- * says what exactly is written.
+ * Writes speedscope's own JSON: one of its profiles for each metric and thread;
+ * docs/formats/speedscope.md defines the output exactly.
  *
  * Source: speedscope's src/lib/file-format-spec.ts, which is the format's definition.
  *
- * Frames there are what functions are here: two frames with other lines would be two functions. A
- * profile is written in the shorter of the two forms that there are: as a list of stacks, or, where
- * stacks are deep and neighbours share most of it, as frames that are opened and closed.
+ * Its frames are what sonde calls functions: two frames with different lines would be two
+ * functions. A profile is written in the shorter of two forms: as a list of stacks, or, if stacks
+ * are deep and share most frames with their neighbours, as frames that are opened and closed.
  */
 #include "formats/writers.h"
 

@@ -1,11 +1,11 @@
 /*
- * Names of uftrace's addresses.  Maps and symbol files are read when they are needed first, each
- * once, however many sessions and objects name them.
+ * Names for uftrace's addresses.  Maps and symbol files are read on first use, each once, however
+ * many sessions and objects refer to them.
  *
- * In a map the first line of an object says where it begins, which is what its symbols count from,
- * and lines of the same object that follow make it longer.  Two objects of the same base name have
- * NAME.sym and NAME-XXXX.sym, XXXX the first digits of the build-id; which is whose is said in the
- * file.  Source: uftrace, utils/session.c and utils/symbol.c, as read.
+ * In a map, the first line of an object has its start address, to which its symbols are relative;
+ * further lines of the same object extend it.  Two objects with the same base name have NAME.sym
+ * and NAME-XXXX.sym, where XXXX is the beginning of the build ID; the files name their object.
+ * Source: uftrace, utils/session.c and utils/symbol.c, as read.
  */
 #include "formats/uftrace/names.h"
 

@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_UFTRACE_NAMES_H
 
 /*
- * Names of uftrace's addresses: which object of a session's map has one (sid-ID.map), and which of
- * its symbols (OBJECT.sym, or the object itself where that is missing).
+ * Names for uftrace's addresses: finds the object in a session's map (sid-ID.map), then the symbol
+ * (in OBJECT.sym, or without it, in the object itself).
  */
 
 #include "base/folder.h"

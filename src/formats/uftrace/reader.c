@@ -1,10 +1,10 @@
 /*
- * A folder that uftrace recorded: each call of each thread, with its times. docs/formats/uftrace.md
- * says what becomes of what.
+ * Reads a folder that uftrace recorded: each call of each thread, with its times.
+ * docs/formats/uftrace.md defines the mapping.
  *
- * There is no written specification; this is by uftrace.h, utils/data-file.c, utils/fstack.c,
- * utils/session.c, utils/symbol.c and cmds/info.c of uftrace as of July 2026, versions 3 and 4 of
- * the format.
+ * There is no written specification; this follows uftrace.h, utils/data-file.c, utils/fstack.c,
+ * utils/session.c, utils/symbol.c and cmds/info.c of uftrace as of July 2026, for versions 3 and 4
+ * of the format.
  */
 #include "formats/readers.h"
 

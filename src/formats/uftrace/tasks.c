@@ -1,6 +1,4 @@
-/*
- * Who ran in a folder of uftrace, and when.  See tasks.h.
- */
+/* The tasks in a uftrace folder.  See tasks.h. */
 #include "formats/uftrace/tasks.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #define SONDE_FORMATS_UFTRACE_TASKS_H
 
 /*
- * Who ran, and when: task.txt of a folder of uftrace, and what the kernel told of threads while it
- * was recorded (perf-cpuN.dat).
+ * The tasks of a uftrace folder and their times, from task.txt and the kernel's thread events
+ * during recording (perf-cpuN.dat).
  */
 
 #include "base/folder.h"
