@@ -24,9 +24,9 @@ static const struct option_row annotate_rows[] = {
 	{OPTION_SOURCE, 0, "source", VALUE_NONE, NULL, {0}, "source lines only"},
 	{OPTION_ASM, 0, "asm", VALUE_NONE, NULL, {0}, "instructions only"},
 	{OPTION_SOURCE_MAP, 0, "source-map", VALUE_TEXT, "OLD=NEW", {0},
-		"look for sources below OLD below NEW; may be repeated"},
+		"replace the prefix OLD of source paths with NEW; can be repeated"},
 	{OPTION_SYNTAX, 0, "syntax", VALUE_CHOICE, "SYNTAX", CHOICES(disassemble_syntax_names),
-		"of x86 instructions; default att"},
+		"syntax of x86 instructions; default att"},
 	{0},
 };
 
@@ -274,15 +274,12 @@ const struct command cmd_annotate = {
 	.name = "annotate",
 	.summary = "show one function's lines and instructions",
 	.usage = "[FILE] FUNCTION [OPTIONS]",
-	.details =
-		"FILE is sonde.prof where none is named. FUNCTION is a name as `sonde report` "
-		"shows "
-		"it,\nor its last part; module`name and file`name tell functions of one name "
-		"apart.\n\n"
-		"Each line, and each instruction, has what was spent there itself (exclusive) and "
-		"there\nand in what was called from there (inclusive). What the compiler inlined "
-		"stands below\nthe line of the call, with figures of its own; an instruction's "
-		"figures hold it.",
+	.details = "FILE is sonde.prof by default. FUNCTION is a name as `sonde report` shows it, "
+		   "or its last part; module`name and file`name select one of several functions of "
+		   "the same name.\n\nEach line and each instruction shows what was spent at it "
+		   "(exclusive), and at it and in everything called from it (inclusive). Inlined "
+		   "code is shown below the line of the call, with its own figures; the figures of "
+		   "instructions include it.",
 	.groups = groups,
 	.operand = OPERAND_FILE,
 	.run = annotate_run,

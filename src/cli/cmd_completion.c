@@ -380,7 +380,7 @@ static int completion_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_completion = {
 	.name = "completion",
-	.summary = "print what makes a shell complete sonde's options",
+	.summary = "print a completion script for a shell",
 	.usage = "bash|zsh|fish",
 	.details = "  bash: sonde completion bash > "
 		   "~/.local/share/bash-completion/completions/sonde\n"

@@ -25,7 +25,7 @@ enum { OPTION_COLLAPSE = 100 };
 
 static const struct option_row drawing_rows[] = {
 	{OPTION_COLLAPSE, 0, "collapse", VALUE_CHOICE, "DEGREE", CHOICES(collapse_names),
-		"which recursive calls are folded; default none"},
+		"which recursive calls are collapsed; default none"},
 	{0},
 };
 
@@ -189,17 +189,17 @@ static int convert_run(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_group groups[] = {{"Options", convert_rows},
-	{"Folded stacks and flame graphs", drawing_rows}, {"A part of it", filter_sample_rows},
-	{0}};
+	{"Folded stacks and flame graphs", drawing_rows}, {"Filters", filter_sample_rows}, {0}};
 
 const struct command cmd_convert = {
 	.name = "convert",
-	.summary = "turn a profile of one format into one of another",
+	.summary = "convert a profile to another format",
 	.usage = "IN -o OUT [OPTIONS]",
 	.details =
-		"sonde recognizes IN by its contents; the name of OUT chooses its format; `sonde "
-		"formats` lists\nthem. - is standard input or output; input may be packed by "
-		"gzip or zstd,\noutput is if its name ends in .gz or .zst.",
+		"sonde recognizes the format of IN by its contents, and that of OUT by its name; "
+		"`sonde formats` lists them. - is standard input or output. Input can be "
+		"compressed with gzip or zstd; output is compressed if its name ends in .gz or "
+		".zst.",
 	.groups = groups,
 	.run = convert_run,
 };

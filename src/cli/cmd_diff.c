@@ -32,7 +32,7 @@ static const struct option_row diff_rows[] = {
 	{OPTION_FAIL_OVER, 0, "fail-over", VALUE_TEXT, "PERCENT", {0},
 		"exit with 3 if a row grew by more of the old total"},
 	{OPTION_UNFIT_OK, 0, "unfit-ok", VALUE_NONE, NULL, {0},
-		"--fail-over: also with recordings that lost or cut too much"},
+		"--fail-over: also with recordings that lost or truncated too much"},
 	{0},
 };
 
@@ -359,13 +359,12 @@ const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "show what changed between two recordings",
 	.usage = "OLD NEW | --old FILE... --new FILE... [OPTIONS]",
-	.details =
-		"Every figure is NEW less OLD; beside it stand both, and the change in percent of "
-		"OLD. Rows\nare sorted by how much changed, whichever way. A * marks changes that "
-		"are more than the\nchance of sampling; of what else varies between two runs only "
-		"several runs a side tell, with\n--old and --new: a * then is more than the spread "
-		"between these, too.\n\n"
-		"Views, levels, filters and formats are those of `sonde report`.",
+	.details = "Every figure is NEW minus OLD; next to it are both, and the change in percent "
+		   "of OLD. Rows are sorted by the size of the change. A * marks changes that "
+		   "sampling noise does not explain. Runs also vary for other reasons, which only "
+		   "several runs per side show, with --old and --new: a * then also exceeds the "
+		   "spread between runs.\n\nViews, levels, filters and formats are those of `sonde "
+		   "report`.",
 	.groups = diff_groups,
 	.operand = OPERAND_FILE,
 	.run = diff_run,

@@ -269,7 +269,7 @@ static int doctor_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_doctor = {
 	.name = "doctor",
-	.summary = "say what this machine allows, and what would allow more",
+	.summary = "report what this machine allows, and how to allow more",
 	.usage = "",
 	.operand = OPERAND_NONE,
 	.run = doctor_run,

@@ -39,7 +39,7 @@ static int help_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_help = {
 	.name = "help",
-	.summary = "say what a command does, and its options",
+	.summary = "describe a command and its options",
 	.usage = "[COMMAND|TOPIC]",
 	.operand = OPERAND_COMMAND,
 	.run = help_run,

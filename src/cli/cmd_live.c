@@ -50,23 +50,23 @@ static const char *const format_names[] = {"text", "json", NULL};
 static const char *const color_names[] = {"auto", "always", "never", NULL};
 
 static const struct option_row what_rows[] = {
-	{OPTION_ONCE, '1', "once", VALUE_NONE, NULL, {0}, "print one report, and end"},
+	{OPTION_ONCE, '1', "once", VALUE_NONE, NULL, {0}, "print one report, and exit"},
 	{OPTION_FORMAT, 0, "format", VALUE_CHOICE, "FORMAT", CHOICES(format_names),
-		"of --once and of the list: text or json"},
+		"format of --once and of the list"},
 	{OPTION_SAVE, 0, "save", VALUE_FILE, "FILE", {0},
-		"write the zones to FILE, for later looks and 'sonde report'"},
+		"save the zones to FILE, for 'sonde live' and 'sonde report'"},
 	{0},
 };
 
 static const struct option_row shown_rows[] = {
 	{OPTION_MODE, 0, "mode", VALUE_CHOICE, "MODE", CHOICES(live_mode_names),
-		"self, hier, graph, descendants or name"},
+		"what to show; default self"},
 	{OPTION_ZONE, 0, "zone", VALUE_TEXT, "NAME", {0},
 		"the call graph around this zone; default mode: graph"},
 	{OPTION_THREAD, 0, "thread", VALUE_TEXT, "NAME", {0},
-		"only the thread of this name or number"},
+		"only the thread with this name or number"},
 	{OPTION_RECURSION, 0, "recursion", VALUE_CHOICE, "HOW", CHOICES(live_recursion_names),
-		"flatten: a recursive zone is one row; spread: one a depth"},
+		"flatten: one row per recursive zone; spread: one per depth"},
 	{OPTION_AVERAGE, 0, "average", VALUE_CHOICE, "HOW", CHOICES(live_average_names),
 		"none: the last frame; short: 0.8 s (default); long: 2.5 s"},
 	{0},
@@ -74,19 +74,18 @@ static const struct option_row shown_rows[] = {
 
 static const struct option_row report_rows[] = {
 	{OPTION_FRAMES, 0, "frames", VALUE_TEXT, "WHAT", {0},
-		"what a frame is: auto, run, looks, or a stream's name"},
-	{OPTION_FOR, 0, "for", VALUE_TEXT, "TIME", {0},
-		"watch for that long, and report only that"},
+		"the unit of a frame: auto, run, looks, or a stream's name"},
+	{OPTION_FOR, 0, "for", VALUE_TEXT, "TIME", {0}, "watch for TIME, and report only that"},
 	{0},
 };
 
 static const struct option_row view_rows[] = {
 	{OPTION_INTERVAL, 0, "interval", VALUE_TEXT, "TIME", {0},
-		"between two looks (default 100ms)"},
+		"time between two refreshes (default 100ms)"},
 	{OPTION_FREEZE, 0, "freeze-over", VALUE_TEXT, "TIME", {0},
-		"keep the frames when one takes longer"},
+		"freeze when a frame takes longer"},
 	{OPTION_COLOR, 0, "color", VALUE_CHOICE, "WHEN", CHOICES(color_names),
-		"auto, always or never"},
+		"when to use colour; default auto"},
 	{0},
 };
 
@@ -94,7 +93,7 @@ static const struct option_group groups[] = {
 	{"What to do", what_rows},
 	{"What is shown", shown_rows},
 	{"The report of --once", report_rows},
-	{"The view on a terminal", view_rows},
+	{"The terminal view", view_rows},
 	{0},
 };
 
@@ -350,17 +349,14 @@ static int live_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_live = {
 	.name = "live",
-	.summary = "look at the zones of running programs",
+	.summary = "watch the zones of running programs",
 	.usage = "[PID | NAME | FILE] [OPTIONS]",
-	.details =
-		"Programs that mark zones with prof.h measure them always; this shows exact times "
-		"and\n"
-		"counts for each zone, caller and frame, without stopping or slowing the program. "
-		"Without\nan operand it lists the programs with zones. FILE is what --save wrote, "
-		"a program's own\n(SONDE_ZONES=file=PATH), or a core dump.\n\n"
-		"On a terminal it is a view that is brought up to date, and that keys steer: ? "
-		"lists "
-		"them.\nFor scripts there is --once.",
+	.details = "Programs that mark zones with prof.h always measure them. This shows exact "
+		   "times and counts for each zone, caller and frame, without stopping or slowing "
+		   "the program. Without an operand, it lists the programs with zones. FILE is a "
+		   "file written by --save, a program's own (SONDE_ZONES=file=PATH), or a core "
+		   "dump.\n\nOn a terminal, it is an interactive view; ? lists the keys. For "
+		   "scripts, use --once.",
 	.groups = groups,
 	.run = live_run,
 };

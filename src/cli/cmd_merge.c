@@ -93,13 +93,12 @@ static const struct option_group groups[] = {{"Options", convert_rows}, {0}};
 
 const struct command cmd_merge = {
 	.name = "merge",
-	.summary = "make one profile out of many",
+	.summary = "add several profiles into one",
 	.usage = "-o OUT FILE... [OPTIONS]",
-	.details =
-		"Weights are added up; functions that say the same are one, processes and "
-		"threads stay\napart. OUT is in the format of recordings where its name tells no "
-		"other. - is standard\ninput or output; each FILE may be in any format that "
-		"sonde reads.",
+	.details = "Adds the weights of all profiles. Functions with the same name, module, file "
+		   "and line become one; processes and threads stay separate. OUT is a recording "
+		   "unless its name selects another format. - is standard input or output; each "
+		   "FILE can be in any format that sonde reads.",
 	.groups = groups,
 	.run = merge_run,
 };

@@ -53,19 +53,18 @@ const struct command cmd_record = {
 	.summary = "run a program and record where its time goes",
 	.usage = "[OPTIONS] [-p PID|NAME | -a] [--] [COMMAND [ARG...]]",
 	.details =
-		"Runs COMMAND and samples the stacks of all its threads and child processes, each "
-		"time\nthat one of them has used so much CPU time. Nothing needs to be compiled "
-		"anew, and no\nprivileges are needed; with them, kernel code is seen too.\n\n"
-		"-p attaches to processes that run already, with all their threads, their children "
-		"and\nthose that they still make, until they have ended, -a to all there are; with "
-		"COMMAND, as\nlong as that runs. Ctrl-C or --duration end it before; those that "
-		"are "
-		"recorded go on.\n\n"
-		"The recording goes to sonde.prof, an older one is kept as sonde.prof.old. It is "
-		"good at\nany time: after Ctrl-C, which goes to COMMAND (a second one leaves "
-		"COMMAND running and\nends the recording), after a crash, on a full disk.\n\n"
-		"The exit status is COMMAND's; 125 is a failure of sonde's own, 126 a COMMAND that "
-		"can't\nbe run, 127 a COMMAND that was not found.",
+		"Runs COMMAND and samples the stacks of all its threads and child processes, "
+		"each time one of them has used a given amount of CPU time. Programs need not be "
+		"recompiled. No privileges are needed; with privileges, sonde also records "
+		"kernel code.\n\n-p attaches to running processes, with all their threads and "
+		"descendants, until they end; -a records all processes on the machine. With "
+		"COMMAND, either lasts as long as COMMAND runs. Ctrl-C or --duration end the "
+		"recording earlier; the recorded processes continue.\n\nThe recording goes to "
+		"sonde.prof; an existing one is kept as sonde.prof.old. It is valid at any time: "
+		"after Ctrl-C, which goes to COMMAND (a second one leaves COMMAND running and "
+		"ends the recording), after a crash, and on a full disk.\n\nThe exit status is "
+		"COMMAND's own; 125 if sonde failed, 126 if COMMAND cannot be run, 127 if it was "
+		"not found.",
 	.groups = groups,
 	.operand = OPERAND_FILE,
 	.stops_at_operand = true,

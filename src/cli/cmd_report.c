@@ -26,9 +26,9 @@ enum { OPTION_LIVE, OPTION_EVERY };
 
 static const struct option_row live_rows[] = {
 	{OPTION_LIVE, 0, "live", VALUE_TEXT, "PROGRAM", {0},
-		"a running program's zones, by its pid or name, in place of FILE"},
+		"report a running program's zones, by pid or name, instead of FILE"},
 	{OPTION_EVERY, 0, "every", VALUE_TEXT, "TIME", {0},
-		"with --live: report again and again, until it ends"},
+		"with --live: repeat the report until the program ends"},
 	{0},
 };
 
@@ -216,27 +216,23 @@ static int report_run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_report = {
 	.name = "report",
-	.summary = "show where the time of a recording went",
+	.summary = "show where a recorded program spent its time",
 	.usage = "[FILE] [OPTIONS]",
 	.details =
-		"FILE is sonde.prof where none is named, and - is standard input; `sonde formats` "
-		"lists\nwhat can be read.\n\n"
-		"Views: functions lists each function with what was spent in it itself (exclusive) "
-		"and in\nit and all that it called (inclusive); modules, lines and threads do the "
-		"same for program\nfiles and libraries, source lines and threads; deep does it "
-		"twice, by each, with the\nstatistics. callers shows each function between its "
-		"callers and what it called; graph\ndoes, too, as gprof lays it out, with "
-		"functions that call each other as one; tree\nshows who called whom; zones "
-		"what the program says of its zones; heat when it was\nspent; stats how the "
-		"recording went.\n\n"
-		"In the tree, a recursive call does not open a new branch: a stub `f...` stands "
-		"for "
-		"the\nrow f above it, and f's figures include it. Figures read direct (indirect), "
-		"the part in\nparentheses having come by way of such a stub. --collapse none shows "
-		"every call as it\nwas; direct collapses only functions that call themselves; "
-		"conservative collapses\nwherever no name is lost. A [module] stands behind the "
-		"rows "
-		"that enter it.",
+		"FILE is sonde.prof by default, and - is standard input; `sonde formats` lists "
+		"the formats that can be read.\n\nViews: functions lists each function with what "
+		"was spent in the function itself (exclusive), and in it and everything it "
+		"called (inclusive); modules, lines and threads do the same for program files "
+		"and libraries, source lines and threads; deep lists both, sorted by each, with "
+		"the statistics. callers shows each function with its callers and callees; graph "
+		"does the same in gprof's layout, with functions that call each other as one; "
+		"tree shows the call tree; zones the program's own zones; heat when time was "
+		"spent; stats how good the recording is.\n\nIn the tree, a recursive call does "
+		"not open a new branch: a stub `f...` points at the row f above it, and f's "
+		"figures include it. Figures read direct (indirect); the part in parentheses "
+		"arrived through a stub. --collapse none shows every call separately; direct "
+		"collapses only functions that call themselves; conservative collapses only if "
+		"no name is lost. A [module] follows the rows that enter it.",
 	.groups = groups,
 	.operand = OPERAND_FILE,
 	.run = report_run,

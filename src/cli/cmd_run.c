@@ -138,11 +138,10 @@ const struct command cmd_run = {
 	.summary = "record a program, then show where its time went",
 	.usage = "[OPTIONS] [-p PID | -a] [--] [COMMAND [ARG...]]",
 	.details =
-		"Records COMMAND as `sonde record` does and then shows the functions and the call "
-		"tree, as\n`sonde report` does. The recording stays in sonde.prof, to be looked at "
-		"again.\n\n"
-		"The exit status is COMMAND's; 125 is a failure of sonde's own, 126 a COMMAND that "
-		"can't\nbe run, 127 a COMMAND that was not found.",
+		"Records COMMAND as `sonde record` does, then shows the functions and the call "
+		"tree, as `sonde report` does. The recording remains in sonde.prof.\n\nThe exit "
+		"status is COMMAND's own; 125 if sonde failed, 126 if COMMAND cannot be run, 127 "
+		"if it was not found.",
 	.groups = groups,
 	.operand = OPERAND_FILE,
 	.stops_at_operand = true,

@@ -25,13 +25,13 @@ enum {
 const struct option_row convert_rows[] = {
 	{OPTION_OUTPUT, 'o', "output", VALUE_FILE, "FILE", {0}, "write to FILE"},
 	{OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", {0},
-		"what the input is, where its contents do not tell"},
+		"input format, if the contents do not show it"},
 	{OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", {0},
-		"the program that the input is a profile of, for gmon.out"},
+		"the program that was profiled, for gmon.out"},
 	{OPTION_TO, 't', "to", VALUE_WRITER, "FORMAT", {0},
-		"what to write, where FILE's name does not tell"},
+		"output format, if FILE's name does not show it"},
 	{OPTION_METRIC, 'm', "metric", VALUE_TEXT, "NAME", {0},
-		"the figure to write, for formats that hold one"},
+		"the metric to write, for formats that hold only one"},
 	{OPTION_MODULES, 0, "modules", VALUE_NONE, NULL, {0},
 		"folded: write frames as module`function"},
 	{0},
@@ -81,8 +81,8 @@ static struct error *no_writer(const struct convert_options *options)
 			options->to, names.data);
 	else if (options->output && strcmp(options->output, "-") != 0)
 		err = error_new(ERROR_USAGE,
-			"the name '%s' tells no format; choose one with --to: %s", options->output,
-			names.data);
+			"no format known for the name '%s'; choose one with --to: %s",
+			options->output, names.data);
 	else
 		err = error_new(ERROR_USAGE, "choose a format with --to: %s", names.data);
 	strbuf_deinit(&names);

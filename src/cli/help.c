@@ -109,7 +109,7 @@ void help_overview(void)
 {
 	printf("usage: sonde COMMAND [ARG...]\n\n"
 	       "A profiler for native programs: records a program as it is, unchanged, and\n"
-	       "reports where it spends its time, recursion and all.\n\n");
+	       "reports where it spends its time, recursion included.\n\n");
 	for (const struct command *const *c = commands; *c; c++)
 		printf("  %-12s%s\n", (*c)->name, (*c)->summary);
 	printf("\n");

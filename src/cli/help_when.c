@@ -105,6 +105,6 @@ static const char text[] =
 
 const struct help_topic help_topic_when = {
 	.name = "when",
-	.summary = "the patterns of --when: which stacks count, and who pays",
+	.summary = "the patterns of --when: which stacks count, and for which function",
 	.text = text,
 };

@@ -56,6 +56,6 @@ static const char text[] =
 
 const struct help_topic help_topic_zones = {
 	.name = "zones",
-	.summary = "prof.h, live and recorded: what a program says of itself",
+	.summary = "prof.h, live and recorded: programs that measure themselves",
 	.text = text,
 };

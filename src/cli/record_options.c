@@ -49,35 +49,35 @@ const struct option_row record_option_rows[] = {
 	{OPTION_INTERVAL, 0, "interval", VALUE_TEXT, "TIME", {0},
 		"take a sample each TIME of CPU time, such as 500us or 10ms"},
 	{OPTION_CLOCK, 0, "clock", VALUE_CHOICE, "CLOCK", CHOICES(clock_choices),
-		"what is counted: CPU time, blocked time too, or both; default both, but "
-		"virtual with -a"},
+		"the clock: CPU time, CPU and blocked time, or both; default both, virtual with "
+		"-a"},
 	{OPTION_ENGINE, 0, "engine", VALUE_CHOICE, "ENGINE", CHOICES(engine_choices),
-		"what takes the samples: perf events, a preloaded library, or perf events "
-		"and BPF; default auto"},
+		"the sampling engine: perf events, a preloaded library, or perf events and BPF; "
+		"default auto"},
 	{OPTION_EVENT, 'e', "event", VALUE_TEXT, "LIST", {0},
-		"count and sample these events too, such as page-faults,cycles; list shows them"},
+		"also count and sample these events, such as page-faults,cycles; list prints all"},
 	{OPTION_WAKERS, 0, "wakers", VALUE_NONE, NULL, {0},
-		"record who wakes threads that wait, and how long they then wait for a CPU; takes "
-		"rights"},
+		"record which thread wakes a waiting thread, and how long that then waits for a "
+		"CPU; needs privileges"},
 	{OPTION_LOCKS, 0, "locks", VALUE_NONE, NULL, {0},
-		"record which locks threads wait for, and who holds them"},
+		"record which locks threads wait for, and which threads hold them"},
 	{OPTION_ZONES, 0, "zones", VALUE_CHOICE, "WHAT", CHOICES(zones_choices),
-		"what of programs that measure themselves with prof.h: their zones and frames, "
-		"nothing, each event too, or functions as zones; default auto"},
+		"what to record of programs with zones (prof.h): zones and frames, nothing, also "
+		"each event, or functions as zones; default auto"},
 	{OPTION_MAX_OVERHEAD, 0, "max-overhead", VALUE_TEXT, "PERCENT", {0},
 		"sample less often if recording costs more than PERCENT of the program's CPU time"},
 	{OPTION_PID, 'p', "pid", VALUE_TEXT, "LIST", {0},
-		"attach to running processes, by id or name, their children included"},
+		"attach to running processes, by id or name, and their descendants"},
 	{OPTION_CGROUP, 0, "cgroup", VALUE_TEXT, "LIST", {0},
-		"attach to the processes of these control groups, units or containers"},
+		"attach to the processes in these control groups, units or containers"},
 	{OPTION_ALL, 'a', "all", VALUE_NONE, NULL, {0},
-		"record all processes of the machine; takes rights"},
+		"record all processes on the machine; needs privileges"},
 	{OPTION_DURATION, 0, "duration", VALUE_TEXT, "TIME", {0},
-		"end the recording after TIME, such as 10s; what is recorded goes on"},
+		"end the recording after TIME, such as 10s; the recorded programs continue"},
 	{OPTION_DELAY, 0, "delay", VALUE_TEXT, "TIME", {0},
 		"leave out the first TIME, such as a program's start"},
 	{OPTION_CONTROL, 0, "control", VALUE_FILE, "FIFO", {0},
-		"do what comes through FIFO: disable, enable, dump, stop"},
+		"execute commands from FIFO: disable, enable, dump, stop"},
 	{OPTION_QUIET, 'q', "quiet", VALUE_NONE, NULL, {0},
 		"print no progress and no summary; problems are still reported"},
 	{0},
@@ -85,11 +85,12 @@ const struct option_row record_option_rows[] = {
 
 const struct option_row record_alone_rows[] = {
 	{OPTION_KEEP, 0, "keep", VALUE_TEXT, "TIME", {0},
-		"keep the last TIME only; dump or SIGUSR2 writes it to FILE.N and goes on"},
+		"keep only the last TIME; dump or SIGUSR2 writes it to FILE.N and continues"},
 	{OPTION_TICK_OVER, 0, "tick-over", VALUE_TEXT, "[STREAM=]TIME", {0},
-		"with --keep: do so when a frame of a program with zones takes TIME or more"},
+		"with --keep: also write it when a frame of a program with zones takes TIME or "
+		"more"},
 	{OPTION_WHEN, 0, "when", VALUE_TEXT, "PATTERN", {0},
-		"keep only the stacks that match, count the others; 'sonde help when' tells more"},
+		"keep only the stacks that match, count the others; see 'sonde help when'"},
 	{0},
 };
 
@@ -107,7 +108,7 @@ static struct error *set_interval(struct record_request *request, uint64_t inter
 {
 	if (interval_ns < RECORD_INTERVAL_MIN)
 		return error_new(ERROR_USAGE,
-			"more often than the kernel can; 100 kHz, or 10 us, is the most");
+			"more often than the kernel can sample; the maximum is 100 kHz, or 10 us");
 	request->interval_ns = interval_ns | 1;
 	return NULL;
 }
@@ -117,8 +118,8 @@ static struct error *check_keep(const struct record_request *request)
 	if (request->tick_over_ns > 0 && request->keep_ns == 0)
 		return error_new(ERROR_USAGE, "--tick-over is for --keep");
 	if (request->keep_ns > 0 && request->zones == RECORDER_ZONES_EVENTS)
-		return error_new(ERROR_USAGE, "--keep has no place for each event of zones; "
-					      "--zones=auto has their times");
+		return error_new(ERROR_USAGE, "--keep cannot record each zone event; "
+					      "--zones=auto records their times");
 	return NULL;
 }
 
@@ -130,7 +131,7 @@ static struct error *check_waits(const struct record_request *request, const cha
 			"%s is about time off the CPU, which --clock virtual leaves out", option);
 	if (request->engine == RECORDER_ENGINE_PRELOAD)
 		return error_new(ERROR_USAGE,
-			"%s takes perf events, which --engine preload is without", option);
+			"%s needs perf events, which --engine preload does not use", option);
 	return NULL;
 }
 

@@ -24,12 +24,12 @@ static const char *const color_names[] = {"auto", "always", "never", NULL};
 #define ROW_FROM                                                                                   \
 	{                                                                                          \
 		OPTION_FROM, 0, "from", VALUE_READER, "FORMAT", {0},                               \
-			"what the input is, where its contents do not tell"                        \
+			"input format, if the contents do not show it"                             \
 	}
 #define ROW_EXE                                                                                    \
 	{                                                                                          \
 		OPTION_EXE, 0, "exe", VALUE_FILE, "PROGRAM", {0},                                  \
-			"the program that the input is a profile of, for gmon.out"                 \
+			"the program that was profiled, for gmon.out"                              \
 	}
 
 const struct option_row report_file_rows[] = {QUESTION_FORMAT_ROW("default text"), ROW_OUTPUT,
@@ -41,13 +41,12 @@ const struct option_row report_one_view_rows[] = {
 
 const struct option_row report_look_rows[] = {
 	{OPTION_NOTES, 0, "notes", VALUE_NONE, NULL, {0},
-		"show all notes, also those that are not of losses"},
+		"show all notes, not only those on losses"},
 	{OPTION_COLOR, 0, "color", VALUE_CHOICE, "WHEN", CHOICES(color_names),
 		"default auto: on a terminal"},
 	{OPTION_WIDTH, 0, "width", VALUE_NUMBER, "COLUMNS", {0},
-		"cut names to fit, 0 for never (default: the terminal's width)"},
-	{OPTION_NO_PAGER, 0, "no-pager", VALUE_NONE, NULL, {0},
-		"print at once, also more than the terminal holds"},
+		"shorten names to fit; 0 for never (default: the terminal's width)"},
+	{OPTION_NO_PAGER, 0, "no-pager", VALUE_NONE, NULL, {0}, "do not use a pager"},
 	{0},
 };
 

@@ -22,12 +22,12 @@ enum {
 #define ROW_PID                                                                                    \
 	{                                                                                          \
 		ID(FILTER_PID), 0, "pid", VALUE_TEXT, "LIST", {0},                                 \
-			"only these processes, by number or name"                                  \
+			"only samples of these processes, by number or name"                       \
 	}
 #define ROW_THREAD                                                                                 \
 	{                                                                                          \
 		ID(FILTER_THREAD), 0, "thread", VALUE_TEXT, "LIST", {0},                           \
-			"only these threads, by number or name, with commas"                       \
+			"only samples of these threads: comma-separated numbers or names"          \
 	}
 #define ROW_TIME                                                                                   \
 	{                                                                                          \
@@ -37,7 +37,7 @@ enum {
 #define ROW_LABEL                                                                                  \
 	{                                                                                          \
 		ID(FILTER_LABEL), 0, "label", VALUE_TEXT, "KEY[=REGEX]", {0},                      \
-			"only samples with such a label: cpu, cgroup, and those of other files"    \
+			"only samples with this label: cpu, cgroup, or another file's labels"      \
 	}
 #define ROW_CGROUP                                                                                 \
 	{                                                                                          \
@@ -46,43 +46,45 @@ enum {
 	}
 #define ROWS_OF_ZONES                                                                              \
 	{ID(FILTER_ZONE), 0, "zone", VALUE_TEXT, "REGEX", {0},                                     \
-		"only what was in a zone that matches, or below it"},                              \
+		"only samples taken in a matching zone, or below it"},                             \
 		{ID(FILTER_TICK), 0, "tick", VALUE_TEXT, "[STREAM=]FROM:TO", {0},                  \
 			"only these ticks (frames), by number: 100:200, 7, -10:"},                 \
 		{ID(FILTER_TICK_OVER), 0, "tick-over", VALUE_TEXT, "[STREAM=]TIME", {0},           \
-			"only ticks that took as long, or longer: 20ms"},                          \
+			"only ticks that took at least TIME: 20ms"},                               \
 	{                                                                                          \
 		ID(FILTER_TICK_UNDER), 0, "tick-under", VALUE_TEXT, "[STREAM=]TIME", {0},          \
-			"only ticks that took less"                                                \
+			"only ticks that took less than TIME"                                      \
 	}
 
 static const char *const yes_no[] = {"yes", "no", NULL};
 
 const struct option_row filter_rows[] = {
 	{ID(FILTER_WHEN), 0, "when", VALUE_TEXT, "PATTERN", {0},
-		"only stacks that end as it says (sonde help when)"},
+		"only stacks that match the pattern (sonde help when)"},
 	{OPTION_MODULE_BY, 0, "module-by", VALUE_CHOICE, "WHAT", CHOICES(when_modules_names),
-		"what its modules are: load objects or source files"},
+		"what modules in patterns are: load objects or source files"},
 	ROW_PID,
 	ROW_CGROUP,
 	{ID(FILTER_FOCUS), 0, "focus", VALUE_TEXT, "REGEX", {0},
-		"only stacks with a function that matches"},
-	{ID(FILTER_IGNORE), 0, "ignore", VALUE_TEXT, "REGEX", {0}, "no such stacks"},
+		"only stacks that contain a matching function"},
+	{ID(FILTER_IGNORE), 0, "ignore", VALUE_TEXT, "REGEX", {0},
+		"only stacks without a "
+		"matching function"},
 	{ID(FILTER_HIDE), 0, "hide", VALUE_TEXT, "REGEX", {0},
-		"leave such functions out; their time is their callers'"},
+		"remove matching functions; their time counts for their callers"},
 	{ID(FILTER_KERNEL), 0, "kernel", VALUE_CHOICE, "WHAT", CHOICES(filter_kernel_names),
-		"all of its frames, system calls alone (default of blocked-time and wakeup-delay), "
-		"or none"},
+		"kernel frames: all, only system calls (default for blocked-time and "
+		"wakeup-delay), or none"},
 	{ID(FILTER_FOLD), 0, "fold", VALUE_TEXT, "LIST", {0},
-		"leave the functions of these namespaces out: std,boost"},
+		"remove functions in these namespaces: std,boost"},
 	{ID(FILTER_INLINE), 0, "inline", VALUE_CHOICE, "WHETHER", CHOICES(yes_no),
-		"no: leave inlined calls out, as if they were their callers' code"},
+		"no: treat inlined calls as code of their callers"},
 	ROW_THREAD,
 	ROW_TIME,
 	ROW_LABEL,
 	ROWS_OF_ZONES,
 	{OPTION_SAME, 0, "same", VALUE_TEXT, "REGEX=NAME", {0},
-		"take functions that match for one, called NAME"},
+		"treat functions that match as one, called NAME"},
 	{0},
 };
 
