@@ -50,8 +50,11 @@ void when_destroy(struct when *when);
  * hidden; < own index, 0: the empty stack; parent[0] is not looked at.  shown[profile->stack_count]
  * holds only such stacks as parent leads to.
  *
- * Takes time proportional to the stacks that parent has, times the pattern's length; never more
- * than times the pattern's length squared.
+ * However many threads the pattern stands for: with S stacks and a pattern of length L this takes
+ * time S * L, and at most S * L * L, where lists of choices are alike for long.  Memory: a few
+ * words a stack; at most L ways for each stack that waits while others are visited; and some times
+ * as many lists of choices as these ways have.  That is at most L for each of the ways, and at most
+ * L for each stack of the chain that is visited.  In a chain one stack waits: L * L at most.
  */
 void when_apply(const struct when *when, const struct profile *profile, const uint32_t *parent,
 	uint32_t *shown);

@@ -14,7 +14,7 @@
  * keeps that one): there an early star outranks a later alternative, here the alternatives of the
  * whole pattern outrank all stars.  So a way has two keys:
  *
- * - choices: the alternatives that it went through, a node of a tree of all that ever were taken.
+ * - choices: the list of the alternatives that it went through, of groups that have more than one.
  *   Ways at one position chose among the same groups up to where they differ, so neither's list
  *   begins the other's, and the first difference decides, now as well as at the end.
  * - rank, among ways of the same choices: at the first frame at which two ways differ, that which
@@ -28,37 +28,48 @@
  * The steps of a pattern stand in the order of its text.  One pass over them (`advance`) takes the
  * ways at a stack to all positions that can take the next frame, and to the end, where the best is
  * the stack's result; a child takes from these what its frame fits (`enter`).  So a stack is gone
- * through once, whatever stands above and below it.  A pass takes one comparison a step; comparing
- * two lists of choices takes at most as many steps as the pattern has groups, most often one.
+ * through once, whatever stands above and below it.  A pass takes one comparison a step, and passes
+ * over groups where nothing goes on; comparing two lists of choices takes at most as many steps as
+ * the pattern has groups, most often one.
+ *
+ * A visit makes at most one list for each alternative of the pattern.  Of all that were made, those
+ * are kept of which a way that stands has some part, and a few times as many, until they are
+ * collected (when_choices.h): what there is does not grow with what has been tried.
  *
  * Below a stack whose best way stands at a star with which its thread ends, and has gone through
  * leftmost alternatives only, there is nothing to decide: no other way gets better.
  *
  * The stack tree is walked with what is still to be visited, and its ways, on a stack of its own: a
- * chain, however deep, needs the room of one node.
+ * chain, however deep, needs the room of one node.  when.h has the bounds.
  */
+#include "analysis/when_choices.h"
 #include "analysis/when_pattern.h"
 
-#include "base/child_table.h"
-
 /* Charges beside stacks and SHOWN_SPONTANEOUS, while no colon was passed or where it stands. */
-#define CHARGE_LEAF   (NO_ID - 3) /* no colon yet */
-#define CHARGE_HERE   (NO_ID - 4) /* the last frame that the way's position takes */
-#define CHARGE_CALLER (NO_ID - 5) /* the stack before the next frame */
-
-#define NO_WAY UINT32_MAX
-
-struct way {
-	uint32_t choices; /* node of match.choices; NO_WAY: there is none */
-	uint32_t rank;	  /* 0 is the best */
-	uint32_t charge;
-};
+#define CHARGE_LEAF (NO_ID - 3) /* no colon yet */
+#define CHARGE_HERE (NO_ID - 4) /* the last frame that the way's position takes */
 
 /* A way and where it stands; those of a stack are kept in the order of their ranks. */
 struct standing {
 	uint32_t position;
-	uint32_t choices, charge;
+	uint32_t choices; /* a list of match.choices */
+	uint32_t charge;
 };
+
+/* What becomes of a way's charge behind the stack that is visited. */
+enum charge_change {
+	CHARGE_STAYS,
+	CHARGE_BECOMES_HERE,
+	CHARGE_BECOMES_CALLER, /* the stack before the next frame */
+	CHARGE_BECOMES_VISITED /* CHARGE_HERE, and its position was left */
+};
+
+/*
+ * During a visit a way is a number: choices << 32 | rank << 2 | enum charge_change.  Of rank 0 is
+ * the best, and what charge a way had at the stack is known by its rank.
+ */
+#define NO_WAY	UINT64_MAX
+#define NOTHING UINT32_MAX /* in lists of numbers: their end */
 
 /* A stack to visit, with the last of the ways in match.standing. */
 struct visit {
@@ -69,10 +80,12 @@ struct visit {
 };
 
 struct group {
-	struct way entry; /* that came to the group */
-	struct way exit;  /* best of those through the alternatives so far */
+	uint64_t entry;	 /* that came to the group; with the leftmost choice */
+	uint64_t exit;	 /* best of those through the alternatives so far */
+	uint64_t choice; /* what one alternative further adds to entry */
 };
 
+/* A set has word_count words, in which positions are as in when_fits. */
 struct match {
 	const struct when *when;
 	const struct profile *profile;
@@ -83,195 +96,254 @@ struct match {
 	uint64_t *fits;			    /* of when_fits */
 	size_t word_count;
 	bool *ends_thread; /* [position] a star behind which there is nothing */
-	struct child_table choices;
+	struct choices choices;
 	VEC(struct standing) standing;
 	VEC(struct visit) visits;
 	struct group *groups; /* that are open */
-	struct way *here;     /* [position] ways of the stack being visited */
-	struct way *next;     /* [position] ways that could take one more frame there */
+	uint64_t *here;	      /* [position] ways of the stack being visited */
+	uint64_t *here_set;   /* those that there are */
+	uint32_t *charge;     /* [rank] of these, and of the way that begins behind the stack */
+	uint64_t *busy;	      /* these, and the positions that a child of the stack fits */
+	uint64_t *next;	      /* [position] ways that could take one more frame there */
 	uint64_t *next_set;   /* those that there are */
 	/* Whether m->next is what `advance` makes where there are no ways, and then its result. */
 	bool next_is_first;
-	struct way first_end;
-	uint32_t *first_ranked; /* [rank] positions to enter, chained by next_ranked; NO_WAY: end */
+	uint64_t first_end;
+	uint32_t *first_ranked; /* [rank] positions to enter, chained; NOTHING: end */
 	uint32_t *next_ranked;	/* [position] */
+	struct when_work work;
 };
 
-static const struct way no_way = {.choices = NO_WAY};
-
-/* < 0: a is better. */
-static int compare_choices(const struct child_table *t, uint32_t a, uint32_t b)
+static uint64_t way_at(uint32_t choices, uint32_t rank)
 {
-	const struct child *nodes = t->nodes.data;
-
-	if (a == b)
-		return 0;
-	/* The larger of two different parents lies below where the lists part. */
-	while (nodes[a].parent != nodes[b].parent) {
-		if (nodes[a].parent > nodes[b].parent)
-			a = nodes[a].parent;
-		else
-			b = nodes[b].parent;
-	}
-	return nodes[a].key < nodes[b].key ? -1 : 1;
+	return (uint64_t)choices << 32 | rank << 2;
 }
 
-static struct way better(const struct match *m, struct way a, struct way b)
+static uint32_t way_choices(uint64_t way)
 {
-	if (a.choices == NO_WAY)
-		return b;
-	if (b.choices == NO_WAY)
-		return a;
-	int order = compare_choices(&m->choices, a.choices, b.choices);
+	return (uint32_t)(way >> 32);
+}
+
+static uint32_t way_rank(uint64_t way)
+{
+	return (uint32_t)way >> 2;
+}
+
+static uint64_t better_of_two(struct match *m, uint64_t a, uint64_t b)
+{
+	int order = choices_compare(&m->choices, way_choices(a), way_choices(b));
 
 	if (order != 0)
 		return order < 0 ? a : b;
-	return a.rank < b.rank ? a : b;
+	return a < b ? a : b;
 }
 
-static struct way with_choice(struct match *m, struct way way, uint32_t alternative)
+/* Most often one of them is missing. */
+static inline uint64_t better(struct match *m, uint64_t a, uint64_t b)
 {
-	bool added;
+	return a == NO_WAY ? b : b == NO_WAY ? a : better_of_two(m, a, b);
+}
 
-	if (way.choices != NO_WAY)
-		way.choices = child_table_at(&m->choices, way.choices, alternative, &added);
-	return way;
+static struct group open_group(struct match *m, const struct when_step *step, uint64_t way)
+{
+	struct group group = {.entry = way, .exit = NO_WAY};
+
+	if (way != NO_WAY && step->alternatives > 1) {
+		uint32_t first = choices_add(&m->choices, way_choices(way), step->alternatives);
+
+		group.entry = (uint64_t)first << 32 | (uint32_t)way;
+		group.choice = UINT64_C(1) << 32;
+	}
+	return group;
 }
 
 /* A way that comes to a step that takes frames; past its first colon its charge is settled. */
-static struct way with_colons(struct way way, const struct when_step *step)
+static inline uint64_t with_colons(
+	const struct match *m, uint64_t way, const struct when_step *step)
 {
-	if (way.charge != CHARGE_LEAF)
+	if (!step->charges || way == NO_WAY || way & 3 || m->charge[way_rank(way)] != CHARGE_LEAF)
 		return way;
-	if (step->charges_caller)
-		way.charge = CHARGE_CALLER;
-	else if (step->charges_own)
-		way.charge = CHARGE_HERE;
-	return way;
+	return way | (step->charges & WHEN_CALLER ? CHARGE_BECOMES_CALLER : CHARGE_BECOMES_HERE);
+}
+
+/* Whether the set has one of the positions from first to before last. */
+static bool has_some(const uint64_t *set, uint32_t first, uint32_t last)
+{
+	size_t w = first / 64, last_word = (last - 1) / 64;
+	uint64_t bits = set[w] & UINT64_MAX << first % 64;
+
+	while (w < last_word && bits == 0)
+		bits = set[++w];
+	if (w == last_word)
+		bits &= UINT64_MAX >> (63 - (last - 1) % 64);
+	return bits != 0;
+}
+
+/*
+ * Whether nothing goes on in a group to which the way comes: no way stands there, and this one can
+ * neither go on there with a child's frame nor leave it without one.
+ */
+static bool is_idle(const struct match *m, const struct when_step *group, uint64_t way)
+{
+	if (way != NO_WAY && group->is_passable)
+		return false;
+	return !has_some(way != NO_WAY ? m->busy : m->here_set, group->first_position, group->last);
 }
 
 /* The way at the position that comes to the step for the next frame; what leaves it for others. */
-static struct way advance_position(
-	struct match *m, const struct when_step *step, uint32_t stack, struct way in)
+static inline uint64_t advance_position(struct match *m, const struct when_step *step, uint64_t in)
 {
 	uint32_t p = step->number;
-	struct way here = m->here[p], out = here, next = with_colons(in, step);
+	uint64_t out = m->here[p], next = with_colons(m, in, step);
 
 	if (step->kind != WHEN_FRAME)
-		next = better(m, here, next);
+		next = better(m, out, next);
 	m->next[p] = next;
-	if (next.choices != NO_WAY)
+	if (next != NO_WAY)
 		m->next_set[p / 64] |= UINT64_C(1) << p % 64;
-	if (out.charge == CHARGE_HERE)
-		out.charge = stack;
+	if (step->charges & WHEN_OWN && out != NO_WAY && m->charge[way_rank(out)] == CHARGE_HERE)
+		out |= CHARGE_BECOMES_VISITED;
 	return step->kind == WHEN_STAR ? better(m, out, in) : out;
 }
 
 /*
- * From the ways at the stack, m->here, of which there are `count`, to m->next; the best that comes
- * to the pattern's end.  One way more begins behind each stack.
+ * From the ways at the stack, m->here, of which there are `count`, to m->next, at least where a
+ * child fits; the best that comes to the pattern's end.  One way more begins behind each stack.
  */
-static struct way advance(struct match *m, uint32_t stack, uint32_t count)
+static uint64_t advance(struct match *m, uint32_t count)
 {
-	struct way way = {.choices = 0, .rank = count, .charge = CHARGE_LEAF};
+	uint64_t way = way_at(CHOICES_NONE, count);
+	const struct when_step *steps = m->when->steps.data, *end = steps + m->when->steps.count;
 	struct group *group = m->groups;
+	size_t gone_through = 0;
 
 	memset(m->next_set, 0, m->word_count * sizeof(*m->next_set));
-	for (size_t i = 0; i < m->when->steps.count; i++) {
-		const struct when_step *step = &m->when->steps.data[i];
-
-		switch (step->kind) {
-		case WHEN_GROUP:
-			*group++ = (struct group){way, no_way};
-			break;
-		case WHEN_ALTERNATIVE:
+	for (const struct when_step *step = steps; step < end; step++, gone_through++) {
+		if (step->kind >= WHEN_STAR) {
+			way = advance_position(m, step, way);
+		} else if (step->kind == WHEN_ALTERNATIVE) {
 			if (step->number > 0)
 				group[-1].exit = better(m, group[-1].exit, way);
-			way = with_choice(m, group[-1].entry, step->number);
-			break;
-		case WHEN_GROUP_END:
+			way = group[-1].entry;
+			if (way != NO_WAY)
+				way += group[-1].choice * step->number;
+		} else if (step->kind == WHEN_GROUP_END) {
 			group--;
 			way = better(m, group->exit, way);
-			break;
-		case WHEN_STAR:
-		case WHEN_FRAME:
-		case WHEN_RUN:
-			way = advance_position(m, step, stack, way);
-			break;
+		} else if (is_idle(m, step, way)) {
+			way = NO_WAY;
+			step = steps + step->behind - 1;
+		} else {
+			*group++ = open_group(m, step, way);
 		}
 	}
+	m->work.steps += gone_through;
 	return way;
 }
 
-/* Where no way stands at the stack, as at most there are, m->next is the same for all these. */
-static struct way advance_from(struct match *m, uint32_t stack, uint32_t count)
+static const uint64_t *fits_of(const struct match *m, uint32_t stack)
 {
-	if (count == 0 && m->next_is_first)
-		return m->first_end;
-	struct way end = advance(m, stack, count);
+	uint32_t function = m->profile->frames[m->profile->stack_frame[stack].i].function.i;
 
-	m->next_is_first = count == 0;
+	return m->fits + function * m->word_count;
+}
+
+/*
+ * Where no way stands at the stack, as at most there are, what this makes is the same for all
+ * these, so it is made of all positions, and kept.
+ */
+static uint64_t advance_first(struct match *m)
+{
+	if (!m->next_is_first) {
+		memset(m->busy, 0xff, m->word_count * sizeof(*m->busy));
+		m->first_end = advance(m, 0);
+		m->next_is_first = true;
+	}
+	return m->first_end;
+}
+
+static uint64_t advance_from(struct match *m, uint32_t stack, uint32_t count)
+{
 	if (count == 0)
-		m->first_end = end;
-	return end;
+		return advance_first(m);
+	memcpy(m->busy, m->here_set, m->word_count * sizeof(*m->busy));
+	for (uint32_t c = m->first_child[stack]; c; c = m->next_child[c]) {
+		const uint64_t *fits = fits_of(m, c);
+
+		for (size_t w = 0; w < m->word_count; w++)
+			m->busy[w] |= fits[w];
+	}
+	m->next_is_first = false;
+	return advance(m, count);
 }
 
-static uint32_t charge_at(const struct match *m, uint32_t stack, uint32_t charge)
+/*
+ * Chains the positions at which a way takes a frame that fits, later ones first, by the ranks of
+ * the ways that come to them; how many there are.
+ */
+static uint32_t rank_fitting(struct match *m, const uint64_t *fits)
 {
-	if (charge != CHARGE_CALLER)
-		return charge;
-	return m->parent[stack] == 0 ? SHOWN_SPONTANEOUS : m->parent[stack];
-}
+	uint32_t count = 0;
 
-/* Chains the positions that fit, later ones first, by the ranks of the ways that come to them. */
-static void rank_fitting(struct match *m, const uint64_t *fits)
-{
 	for (size_t w = 0; w < m->word_count; w++) {
 		for (uint64_t set = m->next_set[w] & fits[w]; set; set &= set - 1) {
 			uint32_t p = (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(set);
-			uint32_t *first = &m->first_ranked[m->next[p].rank];
+			uint32_t *first = &m->first_ranked[way_rank(m->next[p])];
 
 			m->next_ranked[p] = *first;
 			*first = p;
+			count++;
 		}
 	}
+	return count;
 }
 
-/* A stack below that whose m->next there is, for a later visit; that one has `count` ways. */
-static void enter(struct match *m, uint32_t stack, uint32_t count)
+/* What is charged for a way that takes a frame behind the stack `visited`. */
+static inline uint32_t charge_below(const struct match *m, uint32_t visited, uint64_t way)
 {
-	uint32_t function = m->profile->frames[m->profile->stack_frame[stack].i].function.i;
-	size_t before = m->standing.count;
-
-	rank_fitting(m, m->fits + function * m->word_count);
-	for (uint32_t rank = 0; rank <= count; rank++) {
-		for (uint32_t p = m->first_ranked[rank]; p != NO_WAY; p = m->next_ranked[p])
-			vec_push(&m->standing, (struct standing){p, m->next[p].choices,
-						       charge_at(m, stack, m->next[p].charge)});
-		m->first_ranked[rank] = NO_WAY;
+	switch ((enum charge_change)(way & 3)) {
+	case CHARGE_STAYS:
+		break;
+	case CHARGE_BECOMES_HERE:
+		return CHARGE_HERE;
+	case CHARGE_BECOMES_CALLER:
+		return visited == 0 ? SHOWN_SPONTANEOUS : visited;
+	case CHARGE_BECOMES_VISITED:
+		return visited;
 	}
-	vec_push(&m->visits,
-		(struct visit){.stack = stack, .count = (uint32_t)(m->standing.count - before)});
+	return m->charge[way_rank(way)];
 }
 
-static uint32_t result_of(uint32_t stack, struct way way)
+/* A child of `visited`, whose m->next there is, for a later visit. */
+static void enter(struct match *m, uint32_t stack, uint32_t visited)
 {
-	if (way.choices == NO_WAY)
+	uint32_t entering = rank_fitting(m, fits_of(m, stack));
+
+	vec_reserve(&m->standing, m->standing.count + entering);
+	for (uint32_t rank = 0, k = 0; k < entering; rank++) {
+		for (uint32_t p = m->first_ranked[rank]; p != NOTHING; p = m->next_ranked[p], k++)
+			m->standing.data[m->standing.count + k] = (struct standing){
+				p, way_choices(m->next[p]), charge_below(m, visited, m->next[p])};
+		m->first_ranked[rank] = NOTHING;
+	}
+	m->standing.count += entering;
+	vec_push(&m->visits, (struct visit){.stack = stack, .count = entering});
+	m->work.steps += entering;
+}
+
+static uint32_t result_of(const struct match *m, uint32_t stack, uint64_t way)
+{
+	if (way == NO_WAY)
 		return SHOWN_UNMATCHED;
-	return way.charge == CHARGE_LEAF ? stack : way.charge;
-}
-
-static bool is_leftmost(const struct child_table *t, uint32_t choices)
-{
-	while (choices > 0 && t->nodes.data[choices].key == 0)
-		choices = t->nodes.data[choices].parent;
-	return choices == 0;
+	if (way & 3 || m->charge[way_rank(way)] == CHARGE_LEAF)
+		return stack;
+	return m->charge[way_rank(way)];
 }
 
 /* Whether the stack's best way is that of all stacks below. */
 static bool settles(const struct match *m, const struct standing *best)
 {
-	return m->ends_thread[best->position] && is_leftmost(&m->choices, best->choices);
+	return m->ends_thread[best->position] && choices_are_leftmost(&m->choices, best->choices);
 }
 
 static void visit_settled(struct match *m, uint32_t stack, uint32_t charge)
@@ -288,14 +360,36 @@ static void visit(struct match *m, struct visit v)
 
 	for (uint32_t rank = 0; rank < v.count; rank++) {
 		const struct standing *s = &m->standing.data[begin + rank];
-		m->here[s->position] = (struct way){s->choices, rank, s->charge};
+
+		m->here[s->position] = way_at(s->choices, rank);
+		m->here_set[s->position / 64] |= UINT64_C(1) << s->position % 64;
+		m->charge[rank] = s->charge;
 	}
-	m->result[v.stack] = result_of(v.stack, advance_from(m, v.stack, v.count));
-	for (uint32_t rank = 0; rank < v.count; rank++)
-		m->here[m->standing.data[begin + rank].position] = no_way;
+	m->charge[v.count] = CHARGE_LEAF;
 	m->standing.count = begin;
+	m->result[v.stack] = result_of(m, v.stack, advance_from(m, v.stack, v.count));
+	for (uint32_t rank = 0; rank < v.count; rank++) {
+		uint32_t position = m->standing.data[begin + rank].position;
+
+		m->here[position] = NO_WAY;
+		m->here_set[position / 64] = 0;
+	}
 	for (uint32_t c = m->first_child[v.stack]; c; c = m->next_child[c])
-		enter(m, c, v.count);
+		enter(m, c, v.stack);
+}
+
+/* Gives the lists of choices back that no way has any more. */
+static void collect_choices(struct match *m)
+{
+	struct choices *c = &m->choices;
+
+	choices_mark_begin(c);
+	for (size_t i = 0; i < m->standing.count; i++)
+		choices_mark(c, m->standing.data[i].choices);
+	choices_collect(c);
+	for (size_t i = 0; i < m->standing.count; i++)
+		m->standing.data[i].choices = choices_moved(c, m->standing.data[i].choices);
+	m->next_is_first = false;
 }
 
 static void visit_last(struct match *m)
@@ -326,7 +420,7 @@ static void find_ends(struct match *m)
 	for (size_t i = m->when->steps.count; i-- > 0;) {
 		const struct when_step *step = &m->when->steps.data[i];
 
-		switch (step->kind) {
+		switch ((enum when_step_kind)step->kind) {
 		case WHEN_GROUP_END:
 			group_ends[nesting++] = at_end;
 			break;
@@ -371,25 +465,28 @@ static void match_tree(struct match *m, const uint32_t *shown)
 static void match_init(struct match *m, const struct when *when, const struct profile *profile,
 	const uint32_t *parent, const uint32_t *shown)
 {
-	size_t positions = when->position_count;
+	size_t positions = when->positions.count, words = when_word_count(when);
 
-	*m = (struct match){.when = when, .profile = profile, .parent = parent};
+	*m = (struct match){
+		.when = when, .profile = profile, .parent = parent, .word_count = words};
 	match_tree(m, shown);
 	m->result = xcalloc(profile->stack_count, sizeof(*m->result));
-	m->fits = when_fits(when, profile, &m->word_count);
-	child_table_init(&m->choices, 0);
+	m->fits = when_fits(when, profile);
 	m->groups = xcalloc(when->nesting_max, sizeof(*m->groups));
 	m->here = xcalloc(positions, sizeof(*m->here));
+	m->charge = xcalloc(positions + 1, sizeof(*m->charge));
 	m->next = xcalloc(positions, sizeof(*m->next));
-	m->next_set = xcalloc(m->word_count, sizeof(*m->next_set));
+	m->here_set = xcalloc(words, sizeof(*m->here_set));
+	m->next_set = xcalloc(words, sizeof(*m->next_set));
+	m->busy = xcalloc(words, sizeof(*m->busy));
 	m->first_ranked = xcalloc(positions + 1, sizeof(*m->first_ranked));
 	m->next_ranked = xcalloc(positions, sizeof(*m->next_ranked));
 	m->ends_thread = xcalloc(positions, sizeof(*m->ends_thread));
 	find_ends(m);
 	for (size_t i = 0; i < positions; i++)
-		m->here[i] = no_way;
+		m->here[i] = NO_WAY;
 	for (size_t i = 0; i <= positions; i++)
-		m->first_ranked[i] = NO_WAY;
+		m->first_ranked[i] = NOTHING;
 }
 
 static void match_deinit(struct match *m)
@@ -399,32 +496,51 @@ static void match_deinit(struct match *m)
 	free(m->matters);
 	free(m->result);
 	free(m->fits);
-	child_table_deinit(&m->choices);
+	free(m->ends_thread);
+	choices_deinit(&m->choices);
 	vec_deinit(&m->standing);
 	vec_deinit(&m->visits);
-	free(m->ends_thread);
 	free(m->groups);
 	free(m->here);
+	free(m->here_set);
+	free(m->charge);
+	free(m->busy);
 	free(m->next);
 	free(m->next_set);
 	free(m->first_ranked);
 	free(m->next_ranked);
 }
 
-void when_apply(const struct when *when, const struct profile *profile, const uint32_t *parent,
-	uint32_t *shown)
+void when_apply_counted(const struct when *when, const struct profile *profile,
+	const uint32_t *parent, uint32_t *shown, size_t few_choices, struct when_work *work)
 {
 	struct match m;
 
 	match_init(&m, when, profile, parent, shown);
+	choices_init(&m.choices, few_choices);
 	vec_push(&m.visits, (struct visit){.stack = 0});
-	while (m.visits.count > 0)
+	while (m.visits.count > 0) {
+		if (choices_are_many(&m.choices))
+			collect_choices(&m);
 		visit_last(&m);
+	}
 	for (size_t i = 0; i < profile->stack_count; i++) {
 		if (SHOWN_IS_STACK(shown[i]))
 			shown[i] = m.result[shown[i]];
 		else if (shown[i] == SHOWN_SPONTANEOUS && m.result[0] == SHOWN_UNMATCHED)
 			shown[i] = SHOWN_UNMATCHED;
 	}
+	*work = m.work;
+	work->steps += m.choices.steps;
+	work->choices_max = m.choices.lists_max;
+	work->standing_max = m.standing.capacity;
 	match_deinit(&m);
+}
+
+void when_apply(const struct when *when, const struct profile *profile, const uint32_t *parent,
+	uint32_t *shown)
+{
+	struct when_work work;
+
+	when_apply_counted(when, profile, parent, shown, CHOICES_FEW, &work);
 }

@@ -43,11 +43,6 @@ static struct str module_of(
 	return profile_module(p, f->object);
 }
 
-static bool takes_frames(const struct when_step *step)
-{
-	return step->kind == WHEN_STAR || step->kind == WHEN_FRAME || step->kind == WHEN_RUN;
-}
-
 /* Whether it is the name of that function, or one of its aliases. */
 static bool name_fits_function(
 	const struct when_name *name, const struct profile *p, const struct function *f)
@@ -59,25 +54,23 @@ static bool name_fits_function(
 	return fits;
 }
 
-uint64_t *when_fits(const struct when *when, const struct profile *profile, size_t *word_count)
+uint64_t *when_fits(const struct when *when, const struct profile *profile)
 {
-	size_t words = (when->position_count + 63) / 64;
+	size_t words = when_word_count(when);
 	uint64_t *fits = xcalloc(profile->function_count * words + 1, sizeof(*fits));
 
 	for (size_t i = 0; i < profile->function_count; i++) {
 		const struct function *f = &profile->functions[i];
 		struct str module = module_of(when, profile, f);
 
-		for (size_t k = 0; k < when->steps.count; k++) {
-			const struct when_step *step = &when->steps.data[k];
+		for (size_t k = 0; k < when->positions.count; k++) {
+			const struct when_names *names = &when->positions.data[k];
 
-			if (takes_frames(step) && name_fits(&step->module, module) &&
-				name_fits_function(&step->procedure, profile, f))
-				fits[i * words + step->number / 64] |= UINT64_C(1)
-								       << step->number % 64;
+			if (name_fits(&names->module, module) &&
+				name_fits_function(&names->procedure, profile, f))
+				fits[i * words + k / 64] |= UINT64_C(1) << k % 64;
 		}
 	}
-	*word_count = words;
 	return fits;
 }
 
@@ -98,11 +91,10 @@ static bool some_function(const struct when *when, const struct profile *p,
 bool when_mistaken_module(const struct when *when, const struct profile *profile,
 	struct arena *arena, const char **name)
 {
-	for (size_t k = 0; k < when->steps.count; k++) {
-		const struct when_step *step = &when->steps.data[k];
-		const struct when_name *module = &step->module;
+	for (size_t k = 0; k < when->positions.count; k++) {
+		const struct when_name *module = &when->positions.data[k].module;
 
-		if (step->kind != WHEN_RUN || module->text.data == NULL ||
+		if (module->text.data == NULL || when->positions.data[k].procedure.text.data ||
 			some_function(when, profile, module, true) ||
 			!some_function(when, profile, module, false))
 			continue;

@@ -84,13 +84,15 @@ static void add_step(struct when_parser *p, struct when_step step)
 	vec_push(&p->when->steps, step);
 }
 
-static void add_position(struct when_parser *p, struct when_step step, size_t place)
+static void add_position(
+	struct when_parser *p, struct when_step step, struct when_names names, size_t place)
 {
-	if (p->when->position_count == WHEN_NAMES_MAX) {
+	if (p->when->positions.count == WHEN_NAMES_MAX) {
 		fail_at(p, place, "the pattern has more than 1000 names");
 		return;
 	}
-	step.number = p->when->position_count++;
+	step.number = (uint16_t)p->when->positions.count;
+	vec_push(&p->when->positions, names);
 	add_step(p, step);
 }
 
@@ -147,50 +149,58 @@ static struct when_name parse_name(struct when_parser *p, const char *missing)
 static void parse_frames(struct when_parser *p)
 {
 	size_t place = p->at;
-	struct when_step step = {.kind = WHEN_FRAME, .charges_caller = take(p, ':')};
+	struct when_step step = {.kind = WHEN_FRAME, .charges = take(p, ':') ? WHEN_CALLER : 0};
+	struct when_names names = {0};
 
 	if (next(p) == '(' || next(p) == '*')
 		fail_at(p, place, "a ':' goes beside a name");
 	else if (next(p) != '.')
-		step.module = parse_name(p, "a name is missing");
+		names.module = parse_name(p, "a name is missing");
 	if (take(p, '.'))
-		step.procedure = parse_name(p, "the name of a procedure is missing");
+		names.procedure = parse_name(p, "the name of a procedure is missing");
 	else
 		step.kind = WHEN_RUN;
-	step.charges_own = take(p, ':');
-	add_position(p, step, place);
+	if (take(p, ':'))
+		step.charges |= WHEN_OWN;
+	add_position(p, step, names, place);
 }
 
-static void parse_pattern(struct when_parser *p);
+/* These return whether what they have read can be passed without a frame. */
+static bool parse_pattern(struct when_parser *p);
 
-static void parse_group(struct when_parser *p)
+static bool parse_group(struct when_parser *p)
 {
 	size_t place = p->at - 1;
 
 	if (p->nesting == WHEN_NESTING_MAX) {
 		fail_at(p, place, "parentheses are nested more than 100 deep");
-		return;
+		return false;
 	}
-	parse_pattern(p);
+	bool is_passable = parse_pattern(p);
 	if (!p->err && at_end(p))
 		fail_at(p, place, "the '(' has no ')'");
 	take(p, ')');
+	return is_passable;
 }
 
-static void parse_primary(struct when_parser *p)
+static bool parse_primary(struct when_parser *p)
 {
 	char c = next(p);
 
 	if (take(p, '('))
-		parse_group(p);
-	else if (take(p, '*'))
-		add_position(p, (struct when_step){.kind = WHEN_STAR}, p->at - 1);
-	else if (c == ':' || c == '.' || c == '\'' || is_bare(c))
+		return parse_group(p);
+	if (take(p, '*')) {
+		add_position(p, (struct when_step){.kind = WHEN_STAR}, (struct when_names){0},
+			p->at - 1);
+		return true;
+	}
+	if (c == ':' || c == '.' || c == '\'' || is_bare(c))
 		parse_frames(p);
 	else if (at_end(p) || c == ')' || c == '|' || c == '-')
 		fail_at(p, p->at, "a name, '*' or '(' is missing");
 	else
 		fail_at(p, p->at, "no name begins so; " QUOTING);
+	return false;
 }
 
 /* What stands behind a primary and is none of what may. */
@@ -208,21 +218,25 @@ static void fail_behind_primary(struct when_parser *p, char last)
 		fail_at(p, p->at, "no part of a name; " QUOTING);
 }
 
-static void parse_thread(struct when_parser *p)
+static bool parse_thread(struct when_parser *p)
 {
+	bool is_passable = true;
 	char last;
 
 	do {
-		parse_primary(p);
+		is_passable &= parse_primary(p);
 		last = p->at > 0 ? p->text.data[p->at - 1] : '\0';
 	} while (take_arrow(p));
 	if (!at_end(p) && next(p) != '|' && next(p) != ')')
 		fail_behind_primary(p, last);
+	return is_passable;
 }
 
-static void parse_pattern(struct when_parser *p)
+static bool parse_pattern(struct when_parser *p)
 {
-	uint32_t number = 0;
+	size_t begin = p->when->steps.count, first = p->when->positions.count;
+	uint16_t number = 0;
+	bool is_passable = false;
 
 	p->nesting++;
 	if (p->nesting > p->when->nesting_max)
@@ -230,10 +244,17 @@ static void parse_pattern(struct when_parser *p)
 	add_step(p, (struct when_step){.kind = WHEN_GROUP});
 	do {
 		add_step(p, (struct when_step){.kind = WHEN_ALTERNATIVE, .number = number++});
-		parse_thread(p);
+		is_passable |= parse_thread(p);
 	} while (take(p, '|'));
 	add_step(p, (struct when_step){.kind = WHEN_GROUP_END});
 	p->nesting--;
+	struct when_step *group = &p->when->steps.data[begin];
+	group->is_passable = is_passable;
+	group->first_position = (uint16_t)first;
+	group->last = (uint16_t)p->when->positions.count;
+	group->behind = (uint32_t)p->when->steps.count;
+	group->alternatives = number;
+	return is_passable;
 }
 
 struct error *when_compile(struct str pattern, enum when_modules modules, struct when **out)
@@ -258,6 +279,7 @@ void when_destroy(struct when *when)
 	if (when == NULL)
 		return;
 	vec_deinit(&when->steps);
+	vec_deinit(&when->positions);
 	arena_destroy(when->arena);
 	free(when);
 }

@@ -249,4 +249,17 @@ def test_bombs(folder):
 	assert not problems, "\n".join(problems)
 
 
+@harness.takes_long
+def test_pattern_of_many_threads(folder):
+	"""A WHEN pattern that stands for 3^80 threads, on stacks that never decide between them for long."""
+	rng = random.Random(7)
+	lines = 200 if SANITIZED else 2000
+	path = folder / "stacks.folded"
+	path.write_text("".join(";".join(rng.choice("ab") for _ in range(300)) + " 1\n" for _ in range(lines)))
+	group = "(.a|.b|:.a->.b:)"
+	for pattern in ("->".join([group] * 80), "->".join([group] * 80) + "->*", "->*->".join([group] * 80)):
+		problem = run_on(path, path.stat().st_size, ["--when", pattern])
+		assert problem is None, f"{pattern[-30:]}: {problem}"
+
+
 harness.main()

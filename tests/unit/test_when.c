@@ -1,6 +1,6 @@
 /*
  * WHEN: the examples of its definition, patterns in error, random patterns on random stacks against
- * a plain implementation, and that no pattern takes long.
+ * a plain implementation, and that no pattern takes long or much memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "../random_profile.h"
 #include "../slow/slow_when.h"
 #include "../slow/text_profile.h"
-#include "analysis/when.h"
+#include "analysis/when_pattern.h"
 #include "base/alloc.h"
 
 static struct when *compile(const char *pattern)
@@ -403,12 +403,17 @@ static size_t compare_with_slow(struct random *r, const char *pattern)
 	struct profile *p = random_stacks(r);
 	struct stacks s = stacks_of(p);
 	struct when *when = compile(pattern);
+	struct when_work work;
 	size_t matched = 0;
 
 	random_filters(r, p, &s);
 	uint32_t *before = xcalloc(p->stack_count, sizeof(*before));
 	memcpy(before, s.shown, p->stack_count * sizeof(*before));
-	when_apply(when, p, s.parent, s.shown);
+	/* Half of them collect lists of choices as often as can be. */
+	if (random_below(r, 2))
+		when_apply(when, p, s.parent, s.shown);
+	else
+		when_apply_counted(when, p, s.parent, s.shown, 0, &work);
 	for (uint32_t i = 0; i < p->stack_count; i++) {
 		uint32_t expected = slow_shown(p, s.parent, before[i], pattern);
 
@@ -427,9 +432,10 @@ static void test_as_defined(void **state)
 {
 	struct random r = random_from(17);
 	size_t matched = 0, unusual = 0;
+	int rounds = getenv("SONDE_LONG") ? 200000 : 6000;
 
 	(void)state;
-	for (int round = 0; round < 6000; round++) {
+	for (int round = 0; round < rounds; round++) {
 		struct strbuf pattern = {0};
 
 		random_pattern(&r, &pattern, 2);
@@ -500,6 +506,92 @@ static void test_no_pattern_takes_long(void **state)
 	profile_destroy(large);
 }
 
+static struct when_work work_for(const struct profile *p, const char *pattern)
+{
+	struct when *when = compile(pattern);
+	struct stacks s = stacks_of(p);
+	struct when_work work;
+
+	when_apply_counted(when, p, s.parent, s.shown, 0, &work);
+	stacks_free(s);
+	when_destroy(when);
+	return work;
+}
+
+/* Stacks of a and b that say the same nowhere for long. */
+static struct profile *letters(uint32_t stacks, uint32_t depth)
+{
+	struct random r = random_from(5);
+	struct strbuf text = {0};
+
+	for (uint32_t i = 0; i < stacks; i++) {
+		for (uint32_t k = 0; k < depth; k++)
+			strbuf_add(&text, random_below(&r, 2) ? STR("a ") : STR("b "));
+		strbuf_add(&text, STR("1\n"));
+	}
+	struct profile *p = text_profile(text.data);
+	strbuf_deinit(&text);
+	return p;
+}
+
+/* A pattern that stands for 3^count threads, as many as possible alive everywhere. */
+#define MANY_THREADS "(.a|.b|:.a->.b:)->"
+
+static void expect_bounded(const char *what, struct when_work least, struct when_work most,
+	size_t times_steps, size_t times_lists)
+{
+	print_message("%s: %zu, %zu steps; %zu, %zu lists; %zu, %zu ways\n", what, least.steps,
+		most.steps, least.choices_max, most.choices_max, least.standing_max,
+		most.standing_max);
+	assert_true(least.steps > 10000);
+	assert_true(most.steps < least.steps * times_steps * 3 / 2);
+	assert_true(most.choices_max < least.choices_max * times_lists * 3 / 2);
+}
+
+/* Sixteen times the depth, or the stacks: as many times the steps, but no more lists of choices. */
+static void test_work_grows_with_stacks(void **state)
+{
+	static const char *const ends[] = {".a|.b", "*", "*->.a->.b->.a->.b"};
+	struct profile *p[] = {
+		letters(1, 1000), letters(1, 16000), letters(10, 300), letters(160, 300)};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		char *pattern = repeated(MANY_THREADS, 40, ends[i]);
+		struct when_work deep = work_for(p[1], pattern);
+
+		expect_bounded("depth", work_for(p[0], pattern), deep, 16, 1);
+		expect_bounded("stacks", work_for(p[2], pattern), work_for(p[3], pattern), 16, 1);
+		assert_true(deep.standing_max < 200);
+		free(pattern);
+	}
+	for (size_t i = 0; i < sizeof(p) / sizeof(p[0]); i++)
+		profile_destroy(p[i]);
+}
+
+/* Four times the pattern: comparisons that go through long lists make it sixteen times as much. */
+static void test_work_grows_with_pattern(void **state)
+{
+	static const char *const pieces[] = {
+		MANY_THREADS, "(*|*)->", "(.a|*)->", "(*->(.a|*)|.b:)->"};
+	struct profile *p = letters(1, 3000);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		char *few = repeated(pieces[i], 10, "*->.a"),
+		     *more = repeated(pieces[i], 40, "*->.a"),
+		     *many = repeated(pieces[i], 160, "*->.a");
+		struct when_work least = work_for(p, few), between = work_for(p, more);
+
+		expect_bounded(pieces[i], least, between, 16, 16);
+		expect_bounded(pieces[i], between, work_for(p, many), 16, 16);
+		free(few);
+		free(more);
+		free(many);
+	}
+	profile_destroy(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -515,6 +607,8 @@ int main(void)
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_as_defined),
 		cmocka_unit_test(test_no_pattern_takes_long),
+		cmocka_unit_test(test_work_grows_with_stacks),
+		cmocka_unit_test(test_work_grows_with_pattern),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
