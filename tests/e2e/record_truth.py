@@ -72,7 +72,9 @@ def test_threads_shorter_than_the_interval(folder):
 		raise harness.Skip("the clocks of the CPUs are not allowed here")
 	program = recording.program(folder, "churn")
 	r = recording.record(folder, program, harness.work(1800))
-	assert r.share("brief") > 0.8
+	# The rest is the kernel's: making and ending them.
+	truth = float(r.done.out.split()[1])
+	assert r.share("brief") > 0.9 * truth, (r.share("brief"), truth)
 	r.check_whole()
 	# Until that is noticed, some tens of milliseconds go by.
 	assert r.stats["counted"] >= 0.95 * r.stats["expected"] - 50, r.stats
