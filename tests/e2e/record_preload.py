@@ -64,9 +64,16 @@ def test_system_calls_draw_no_samples(folder):
 		program = recording.program(folder, name, *flags, source="calls")
 		for kind in range(5):
 			def attempt():
-				r = record(folder, program, kind, 1500, options=["-F", "4000", "--clock", "virtual"])
+				options = ["-F", "4000", "--clock", "virtual"]
+				r = record(folder, program, kind, 1500, options=options)
 				found, truth = share(r, "arithmetic"), float(r.done.out)
-				assert abs(found - truth) < 0.01, (name, kind, found, truth)
+				if abs(found - truth) < 0.01 or recording.refusal():
+					assert abs(found - truth) < 0.01, (name, kind, found, truth)
+					return
+				# On some virtual machines calls take longer than it seems to the program: as the kernel sees it.
+				seen = recording.record(folder, program, kind, 1500, options=[*options, "--engine", "snapshot"],
+					name="seen.prof").share("arithmetic")
+				assert min(seen, truth) - 0.01 < found < max(seen, truth) + 0.01, (name, kind, found, truth, seen)
 			# Interrupts of others on the machine are charged to what they interrupt.
 			recording.patiently(attempt)
 
