@@ -139,9 +139,13 @@ def test_a_reader_that_reads_not_holds_up_nobody_but_sonde(folder):
 	with open(read, "rb") as pipe:
 		copy.write_bytes(pipe.read())
 	assert recorder.wait(timeout=60) == 0
-	stats = recording.Recording(copy).stats
-	assert stats["counted"] > 0, stats
-	assert stats["counted"] + stats["lost"] >= 0.9 * stats["expected"], stats
+	r = recording.Recording(copy)
+	assert r.stats["counted"] > 0, r.stats
+	# All that were due are there, or what is missing is told: thinned, or time when so fast a clock was late.
+	thinned = sum(note["count"] for note in r.notes if "fell behind" in note["text"])
+	late_ns = sum(row["exclusive"] for row in r.json("--limit", "0")["rows"] if row["name"] == "[lost]")
+	taken, due = r.stats["counted"] + r.stats["lost"] + thinned, r.stats["cpu_ns"] / 50000
+	assert taken >= 0.5 * due and taken + late_ns / 50000 >= 0.9 * due, (taken, due, r.stats, r.notes)
 
 
 def test_a_link_that_is_planted_while_we_open(folder):
