@@ -32,7 +32,7 @@ CLOCK = {"cpu_time_is_left", "cpu_time_from_now", "cpu_time_of_thread", "cpu_tim
 LOADER = {"dlopen", "dlclose", "dlsym"}
 ENTRY = {"_start", "_start_c", "__libc_start_main", "__libc_start_call_main", "libc_start_main_stage2"}
 # Where programs and threads begin.
-ROOTS = {"_start", "_dlstart", "clone", "__clone", "__clone3", "clone3"}
+ROOTS = {"_start", "_dl_start_user", "_dlstart", "clone", "__clone", "__clone3", "clone3"}
 # A stack with one of these is not known to its root.
 UNSURE = {"[truncated]", "[guessed]", "[unknown]"}
 # Between samples of CPU time where none is asked for.
