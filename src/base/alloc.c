@@ -29,6 +29,8 @@ static void *check(void *p)
 #define LARGE_BYTES ((size_t)64 << 10)
 /* A huge page. */
 #define HUGE_BYTES ((size_t)2 << 20)
+/* Blocks from this size on take whole huge pages: what these are larger is a small part of them. */
+#define WHOLE_BYTES ((size_t)16 << 20)
 #if defined(MADV_HUGEPAGE) && !defined(MADV_COLLAPSE)
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
@@ -57,7 +59,7 @@ static void want_huge_pages(uintptr_t from, uintptr_t to)
  */
 static size_t whole_pages(size_t bytes)
 {
-	if (bytes < HUGE_BYTES || bytes > SIZE_MAX / 2)
+	if (bytes < WHOLE_BYTES || bytes > SIZE_MAX / 2)
 		return bytes;
 	return ((bytes + HEADER_BYTES + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1)) - HEADER_BYTES;
 }
@@ -71,7 +73,7 @@ static void *gather(void *p, size_t bytes)
 #ifdef MADV_COLLAPSE
 	uintptr_t start = (uintptr_t)p & ~(HUGE_BYTES - 1);
 
-	if (bytes >= HUGE_BYTES && (uintptr_t)p - start <= HEADER_BYTES)
+	if (bytes >= WHOLE_BYTES - HEADER_BYTES && (uintptr_t)p - start <= HEADER_BYTES)
 		(void)madvise((void *)start, HUGE_BYTES, MADV_COLLAPSE);
 #else
 	(void)bytes;
@@ -151,7 +153,7 @@ static bool would_copy(void *old, size_t bytes)
 static bool is_large(void *p)
 {
 #ifdef __GLIBC__
-	return p && malloc_usable_size(p) >= HUGE_BYTES - HEADER_BYTES;
+	return p && malloc_usable_size(p) >= WHOLE_BYTES - HEADER_BYTES;
 #else
 	return p != NULL;
 #endif
