@@ -10,6 +10,8 @@ import harness
 import recording
 
 NOBODY = recording.NOBODY
+# What programs use meanwhile, in seconds, until a recorder with sanitizers has begun.
+BEGINNING = 1 if harness.SANITIZED else 0
 
 
 def process_seconds(pid):
@@ -80,7 +82,7 @@ def attach(folder, pid, options=(), seconds=0.5, name="test.prof", status=0, use
 
 	def used():
 		return sum(map(process_seconds, used_by))
-	least = used() + seconds
+	least = used() + BEGINNING + seconds
 	try:
 		wait_until(lambda: process.poll() is not None or used() >= least, 120)
 		if process.poll() is None:

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -248,10 +249,12 @@ static void fork__body(void)
 }
 
 static bool is_over;
+static int working;
 
 static void *works_on(void *unused)
 {
 	(void)unused;
+	__atomic_fetch_add(&working, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&is_over, __ATOMIC_RELAXED)) {
 		char name[] = "dynamic0";
 
@@ -272,6 +275,9 @@ static void fork_amid_body(void)
 
 	for (int i = 0; i < 3; i++)
 		NEED(!pthread_create(&thread[i], NULL, works_on, NULL));
+	/* A thread that begins may hold a lock of AddressSanitizer's allocator, which a child finds held for ever. */
+	while (__atomic_load_n(&working, __ATOMIC_ACQUIRE) < 3)
+		sched_yield();
 	for (int i = 0; i < 60; i++) {
 		pid_t child;
 
