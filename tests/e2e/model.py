@@ -70,8 +70,43 @@ def summed(samples):
 	return [(stack, weights) for stack, weights in sums.of.items() if any(weights)]
 
 
+def renamed_modules(old, new):
+	"""{a module of old: its name in new}, of frames: where only the names differ."""
+	def names(frames, others):
+		own = {f.module for f in frames} - {f.module for f in others} - {None}
+		return {module: {f.name for f in frames if f.module == module and not f.name.startswith("[")}
+			for module in own}
+
+	sides = names(old, new), names(new, old)
+	votes = {(a, b): len(sides[0][a] & sides[1][b]) for a in sides[0] for b in sides[1]}
+	return {a: b for (a, b), count in votes.items()
+		if count and 2 * count >= min(len(sides[0][a]), len(sides[1][b]))
+		and all(v < count for pair, v in votes.items() if pair != (a, b) and (pair[0] == a or pair[1] == b))}
+
+
+def matched(old, new):
+	"""{a frame of either: as it is shown}, where it is the other side's of another module or of none told."""
+	def possible(frame, others):
+		return [o for o in others if o.name == frame.name and None in (o.module, frame.module)]
+
+	alone = [f for f in old if f not in new], [f for f in new if f not in old]
+	shown = {}
+	for frame in alone[0]:
+		choices = possible(frame, alone[1])
+		if len(choices) == 1 and possible(choices[0], alone[0]) == [frame]:
+			known = frame if frame.module else choices[0]
+			shown[frame] = shown[choices[0]] = known
+	return shown
+
+
 def difference(old, new):
 	"""The samples of two profiles as one, with three metrics: new - old, old, new."""
+	frames = [dict.fromkeys(f for stack, _ in side for f in stack) for side in (old, new)]
+	modules = renamed_modules(*frames)
+	named = {f: Frame(f.name, modules.get(f.module, f.module)) for f in frames[0]}
+	shown = matched(dict.fromkeys(named.values()), frames[1])
+	old = [(tuple(shown.get(named[f], named[f]) for f in stack), w) for stack, w in old]
+	new = [(tuple(shown.get(f, f) for f in stack), w) for stack, w in new]
 	return summed([(s, (-w[0], w[0], 0)) for s, w in old] + [(s, (w[0], 0, w[0])) for s, w in new])
 
 
