@@ -3,6 +3,7 @@
 
   make_folded.py wide FILE [LINES [DISTINCT]]   500,000 lines of 100,000 distinct stacks, 239 MB
   make_folded.py deep FILE [SAMPLES [DEPTH]]    a recursion: 1,000,000 samples, up to 2,000 deep
+  make_folded.py chain FILE [DEPTH]             functions that call the next, a sample in each: 8,000, 188 MB
   make_folded.py unique FILE [LINES]            every stack once, in random order
   make_folded.py broad FILE [LINES]             every stack once, 8 to 60 deep, of 20,000 functions
 """
@@ -53,6 +54,14 @@ def write_deep(out, samples=1_000_000, depth=2_000):
         out.write("main;%s %d\n" % (";".join((["eval", "apply"] * depth)[: i + 1]), count))
 
 
+def write_chain(out, depth=8_000):
+    text = "f0"
+    for i in range(1, depth):
+        out.write("%s 1\n" % text)
+        text += ";f%d" % i
+    out.write("%s 1\n" % text)
+
+
 def write_unique(out, lines=100_000):
     rng = random.Random(3)
     stacks = list(random_stacks(rng, lines, 9, 32))
@@ -67,7 +76,7 @@ def write_broad(out, lines=100_000):
         out.write("%s %d\n" % (text, rng.randint(1, 100)))
 
 
-KINDS = {"wide": write_wide, "deep": write_deep, "unique": write_unique, "broad": write_broad}
+KINDS = {"wide": write_wide, "deep": write_deep, "chain": write_chain, "unique": write_unique, "broad": write_broad}
 
 
 def main(args):

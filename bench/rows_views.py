@@ -264,6 +264,63 @@ def callgrind_tree(bench):
 	return callgrind(bench, ["--inclusive=yes", "--tree=both"], ["-v", "callers"])
 
 
+# --- a million distinct stacks: what a browser, a compiler or a fleet leaves ---
+
+def million_recording(bench, folded):
+	def make():
+		path = folded.removesuffix(".folded") + ".sonde"
+		run([SONDE, "convert", folded, "-o", path, "--to", "sonde"])
+		return path
+	return bench.keep(("recording", folded), make)
+
+
+def million(bench, pprof_option, *view):
+	"""The first rows of a view, as they are shown, of a recording; beside pprof's of the same stacks."""
+	folded = bench.folded("wide", 1000000, 1000000)
+	path = million_recording(bench, folded)
+
+	def packed():
+		packed = bench.path("million.pb.gz")
+		run([sys.executable, os.path.join(HERE, "make_pprof.py"), folded, packed])
+		return packed
+
+	def job():
+		need("go", "golang-go")
+		return ["go", "tool", "pprof", pprof_option, bench.keep("million.pb.gz", packed)]
+	return [("sonde", [SONDE, "report", path, *view]), try_job("go pprof", job)], \
+		f"1,000,000 distinct stacks; recording {os.path.getsize(path) / 1e6:.1f} MB", path
+
+
+def million_functions(bench):
+	return million(bench, "-top", "-v", "functions")
+
+
+def million_tree(bench):
+	return million(bench, "-tree", "-v", "tree", "--collapse", "none")
+
+
+def million_callers(bench):
+	return million(bench, "-peek=.", "-v", "callers", "--limit", "20")
+
+
+def million_inverted(bench):
+	return million(bench, "-tree", "-v", "tree", "--collapse", "none", "--invert")
+
+
+def million_text(bench):
+	folded = bench.folded("wide", 1000000, 1000000)
+	return [("sonde", [SONDE, "report", folded, "-v", "functions"])], \
+		f"1,000,000 distinct stacks; text {os.path.getsize(folded) / 1e6:.0f} MB", folded
+
+
+def chain_inverted(bench):
+	"""Stacks whose inverted tree would have 32 million nodes."""
+	folded = bench.folded("chain", 8000)
+	path = million_recording(bench, folded)
+	return [("sonde", [SONDE, "report", path, "-v", "tree", "--collapse", "none", "--invert"])], \
+		f"8,000 functions that call the next, samples at each; recording {os.path.getsize(path) / 1e3:.0f} KB", path
+
+
 ROWS = [
 	("views-tcc-flat", "flat, tcc", tcc_flat),
 	("views-tcc-callers", "callers and callees (perf: callers alone), tcc", tcc_callers),
@@ -279,6 +336,12 @@ ROWS = [
 	("views-pprof-tree", "pprof -tree: graph", pprof_tree),
 	("views-callgrind-flat", "callgrind_annotate: functions", callgrind_flat),
 	("views-callgrind-tree", "callgrind_annotate --tree=both: callers", callgrind_tree),
+	("views-million-functions", "a million stacks: functions", million_functions),
+	("views-million-tree", "a million stacks: call tree, not collapsed, first rows", million_tree),
+	("views-million-callers", "a million stacks: callers, 20 rows", million_callers),
+	("views-million-inverted", "a million stacks: inverted tree, first rows", million_inverted),
+	("views-million-text", "a million stacks of folded text: functions", million_text),
+	("views-chain-inverted", "a chain of 8,000 levels: inverted tree", chain_inverted),
 ]
 # Where its timer does not fire, what gprofng prints is next to nothing.
 NEVER_BEST = ("sonde", "gprofng")
