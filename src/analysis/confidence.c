@@ -30,7 +30,7 @@ struct error *confidence_check(const struct profile *profile)
 	if (profile->samples.count > 0 && profile->samples.time_ns)
 		return NULL;
 	return error_new(ERROR_UNSUPPORTED,
-		"--confidence: %.*s does not tell when its samples were taken",
+		"--confidence: %.*s does not say when its samples were taken",
 		STR_ARG(profile_string(profile, profile->source)));
 }
 

@@ -31,7 +31,7 @@ struct error *cursor_error(const struct cursor *c)
 const uint8_t *cursor_bytes(struct cursor *c, uint64_t size)
 {
 	if (size > cursor_left(c)) {
-		cursor_fail(c, "the data ends here, too early");
+		cursor_fail(c, "the data is truncated here");
 		return NULL;
 	}
 	const uint8_t *p = c->at;
@@ -65,7 +65,7 @@ struct cursor cursor_sub(struct cursor *c, uint64_t size)
 	if (p == NULL) {
 		sub.base = c->base + (uint64_t)(c->end - c->start);
 		sub.bad = sub.start;
-		sub.problem = "the data ends here, too early";
+		sub.problem = "the data is truncated here";
 	}
 	return sub;
 }

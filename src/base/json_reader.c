@@ -39,7 +39,7 @@ void json_fail(struct json_reader *r, const char *problem)
 static void fail_cut(struct json_reader *r)
 {
 	r->at = r->end;
-	json_fail(r, "the JSON text ends here, too early");
+	json_fail(r, "the JSON text is truncated here");
 }
 
 bool json_is_cut(const struct json_reader *r)

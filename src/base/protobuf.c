@@ -79,7 +79,7 @@ bool proto_next(struct cursor *c, struct proto_field *field)
 		}
 	}
 	if (groups && cursor_ok(c))
-		cursor_fail(c, "the data ends here, too early");
+		cursor_fail(c, "the data is truncated here");
 	return false;
 }
 

@@ -264,7 +264,7 @@ static void find_source(struct code_search *s, const struct annotation *annotati
 	if (s->missing)
 		remark(s->remarks, s->arena,
 			"%zu source file%s of inlined functions %s not found; --source-map OLD=NEW "
-			"tells where to look",
+			"says where to look",
 			s->missing, s->missing == 1 ? "" : "s", s->missing == 1 ? "was" : "were");
 	remark_costs(s, annotation);
 }

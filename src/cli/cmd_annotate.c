@@ -90,7 +90,7 @@ static void remark_others(const struct profile *p, const struct function_matches
 	if (list.size)
 		remark(remarks, arena,
 			"%zu functions have this name, and this is the heaviest; also "
-			"%s%s: module`name or file`name tells them apart",
+			"%s%s: module`name or file`name distinguishes them",
 			matches->count, list.data, matches->count > OTHERS_NAMED + 1 ? ", …" : "");
 	strbuf_deinit(&list);
 }

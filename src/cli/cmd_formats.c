@@ -36,8 +36,9 @@ static void print_table(void)
 	for (size_t i = 0; formats[i].name; i++)
 		if (formats[i].extension)
 			print_row(formats[i].name, false, formats[i].extension, formats[i].summary);
-	printf("\nThe contents of a file tell its format, not its name. Files may be packed by "
-	       "gzip or\nzstd. sonde convert IN -o OUT turns one into another.\n");
+	printf("\nA file's contents determine its format, not its name. Files may be compressed "
+	       "by\n"
+	       "gzip or zstd. sonde convert IN -o OUT turns one into another.\n");
 }
 
 static int formats_run(const struct command *self, int argc, char **argv)

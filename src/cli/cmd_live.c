@@ -330,7 +330,7 @@ static int live_run(const struct command *self, int argc, char **argv)
 			self, "what a report is of (--frames, --for) goes with --once");
 	if (options.asks && !is_report && !shows)
 		return options_usage_error(self,
-			"what is to be shown (--mode, --zone …) goes with --once or a terminal");
+			"options of what is shown (--mode, --zone …) need --once or a terminal");
 	/* Beyond the limit of a file's size writing is to fail, not to end us: the file is removed.
 	 */
 	signal(SIGXFSZ, SIG_IGN);

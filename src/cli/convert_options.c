@@ -133,8 +133,7 @@ static void tell_loss(
 			profile_string(p, p->metrics[p->default_metric.i].name).data);
 	if (writer->is_of_times && p->samples.time_ns == NULL && p->stats.counted != 0 &&
 		p->stats.counted != UINT64_MAX)
-		message_print("note: %s is of what happened when: %llu samples, whose times are "
-			      "not known, are left out",
+		message_print("note: %s needs times: %llu samples without a time are left out",
 			writer->name, (unsigned long long)p->stats.counted);
 	if (p->arc_count > 0 && !writer->holds_arcs)
 		message_print("note: %s has no place for counts of calls, which are left out",

@@ -143,7 +143,7 @@ struct error *record_request_target(struct record_request *request, const struct
 		return error_new(ERROR_USAGE, "-p and --cgroup are for some processes, -a for all");
 	if (operands->count == 0 && !others)
 		return error_new(
-			ERROR_USAGE, "nothing to record: neither a command nor -p, --cgroup or -a");
+			ERROR_USAGE, "nothing to record: give a command, -p, --cgroup or -a");
 	if (request->events.specs.count > 0 && request->engine == RECORDER_ENGINE_PRELOAD)
 		return error_new(
 			ERROR_USAGE, "-e takes perf events, which --engine preload is without");

@@ -80,7 +80,7 @@ static void say_pauses(const struct recorder_result *r, struct strbuf *line)
 		time_put(line, r->duration_ns);
 		strbuf_add(line, STR(" are kept"));
 		if (r->kept_is_short)
-			strbuf_add(line, STR(", which is what there was memory for"));
+			strbuf_add(line, STR(", limited by memory"));
 		say(line);
 		return;
 	}
@@ -260,7 +260,7 @@ static void say_cure(const struct recorder_result *r, struct strbuf *line)
 		return;
 	percent_put(line, (int64_t)cut, (int64_t)r->walked);
 	strbuf_add(line,
-		STR(" of the stacks are cut, as the kernel's copy of them ends too early; whole "));
+		STR(" of the stacks are cut, as the kernel's copy of them is too short; whole "));
 	strbuf_add(line, geteuid() == 0
 				 ? STR("in a container with --cap-add BPF --cap-add PERFMON")
 				 : STR("as root or after `sudo setcap cap_bpf,cap_perfmon+ep "
@@ -427,7 +427,7 @@ static void say_trouble(const struct recorder_result *r, struct strbuf *line)
 			"the kernel ended the sampling early: the target has run a program that "
 			"is set-uid or set-gid, or that you may not read");
 	if (r->detached)
-		message_print("detached; the target goes on without us");
+		message_print("detached; the target continues unrecorded");
 	if (r->left_out > 0)
 		message_print(
 			"%u thread%s not sampled: too few descriptors; more with `ulimit -n`, or "

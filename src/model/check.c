@@ -44,7 +44,7 @@ static struct error *check_objects(const struct profile *p)
 		if (!has_string(p, o->path) || !has_string(p, o->build_id))
 			return BROKEN("object %zu has a string out of range", i);
 		if ((unsigned int)o->kind >= OBJECT_KIND_COUNT)
-			return BROKEN("object %zu is of no known kind", i);
+			return BROKEN("object %zu has an unknown kind", i);
 	}
 	return NULL;
 }
@@ -231,7 +231,7 @@ static struct error *check_notes(const struct profile *p)
 {
 	for (size_t i = 0; i < p->note_count; i++) {
 		if ((unsigned int)p->notes[i].kind >= NOTE_KIND_COUNT)
-			return BROKEN("note %zu is of no known kind", i);
+			return BROKEN("note %zu has an unknown kind", i);
 		if (!has_string(p, p->notes[i].text))
 			return BROKEN("note %zu has a string out of range", i);
 	}

@@ -267,7 +267,7 @@ static void note_samples(struct merge *m)
 					   "are not in all files");
 	if (times && m->with_times && m->input_count > 1 && merge_start_unix_ns(m) == 0)
 		builder_note(m->to, NOTE_INFO, 1,
-			"not all files tell when they began, so times count from each one's start");
+			"not all files say when they began, so times count from each one's start");
 }
 
 static bool is_first_of_its_name(const struct profile *p, uint32_t object)

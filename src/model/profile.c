@@ -101,7 +101,7 @@ struct error *profile_needs_threads(const struct profile *p)
 	if (p->samples.count > 0 ? p->samples.thread != NULL : profile_is_empty(p))
 		return NULL;
 	return error_new(ERROR_UNSUPPORTED,
-		"%.*s does not tell which processes and threads were sampled",
+		"%.*s does not say which processes and threads were sampled",
 		STR_ARG(profile_string(p, p->source)));
 }
 
@@ -109,7 +109,7 @@ struct error *profile_needs_times(const struct profile *p)
 {
 	if (p->samples.count > 0 ? p->samples.time_ns != NULL : profile_is_empty(p))
 		return NULL;
-	return error_new(ERROR_UNSUPPORTED, "%.*s does not tell when samples were taken",
+	return error_new(ERROR_UNSUPPORTED, "%.*s does not say when samples were taken",
 		STR_ARG(profile_string(p, p->source)));
 }
 

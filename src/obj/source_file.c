@@ -140,7 +140,7 @@ struct source_file source_file_read(
 		read_lines(&file, arena);
 	} else {
 		file.problem = arena_printf(arena,
-			"%.*s: not found; --source-map OLD=NEW tells where it is now",
+			"%.*s: not found; --source-map OLD=NEW says where it is now",
 			STR_ARG(mapped));
 	}
 	return file;

@@ -355,7 +355,7 @@ static void note_keep(struct recorder *r, const struct recorder_result *result)
 	snprintf(text, sizeof(text), "of %.3f s the last %.3f s were kept%s",
 		(double)result->duration_ns / 1e9,
 		(double)(result->duration_ns - result->off_ns) / 1e9,
-		result->kept_is_short ? ", which is what there was memory for" : "");
+		result->kept_is_short ? ", limited by memory" : "");
 	capture_writer_note(r->writer, CAPTURE_NOTE_INFO, 1, str_from(text));
 }
 

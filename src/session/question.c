@@ -366,7 +366,7 @@ static struct error *set_level(const struct question *o, struct report_query *qu
 			level_names[view->level]);
 	if (o->roots != ROOTS_NONE && query->level != LEVEL_FUNCTION)
 		return error_new(ERROR_USAGE,
-			"--roots: processes, threads and labels are functions, of no %s",
+			"--roots: processes, threads and labels are functions and have no %s",
 			level_names[query->level]);
 	if (o->filters.same_texts.count > 0 && query->level != LEVEL_FUNCTION)
 		return error_new(ERROR_USAGE, "--same is for --level function");

@@ -202,7 +202,7 @@ const struct column columns[COLUMN_COUNT] = {
 		.get = cells_lost},
 	[COLUMN_FOREIGN] = {.key = "foreign",
 		.heading = "in foreign code",
-		.help = "of no known function",
+		.help = "in no known function",
 		.kind = COLUMN_KIND_NUMBER,
 		.get = cells_foreign},
 	[COLUMN_CRITICAL] = {.key = "critical",

@@ -41,7 +41,7 @@ static void note_alike(struct report *report, struct arena *arena)
 
 	if (c->times <= 1)
 		return;
-	strbuf_printf(&line, "%.*s and %.*s can't be told apart: ",
+	strbuf_printf(&line, "%.*s and %.*s can't be distinguished: ",
 		STR_ARG(entity_label(functions_view_entity(report, c->alike), &one)),
 		STR_ARG(entity_label(functions_view_entity(report, c->alike + 1), &two)));
 	if (isinf(c->times))

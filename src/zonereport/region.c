@@ -54,7 +54,7 @@ const char *zone_region_open(struct zone_region *region, const void *data, size_
 		return "is too short to be memory of zones";
 	region_copy(h, data, sizeof(*h));
 	if (h->magic != ZONEWIRE_MAGIC)
-		return "is no memory of zones";
+		return "is not a zones memory file";
 	if (h->version != ZONEWIRE_VERSION)
 		return "is memory of zones of a version that is not known here";
 	/* What came later reads as zeros. */

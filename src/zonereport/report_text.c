@@ -272,8 +272,8 @@ void report_titles(struct zone_report *report, const struct report_work *work)
 
 	put_title(report);
 	if (work->history->end_is_proven)
-		add_trouble(report,
-			"not told when it ended: open zones took at least as long as shown");
+		add_trouble(
+			report, "its end is not known: open zones took at least as long as shown");
 	put_ends(report, work->history);
 	put_troubles(report, work->history->trouble);
 	put_losses(report, work->history);

@@ -249,12 +249,12 @@ def test_file_of_a_killed_program(folder):
 		assert report["state"] == "saved" and entries_of(report) == program.told
 		assert zones_of(report)["waiting"]["open"] == 1
 		assert report["is_lower_bound"] and "took at least as long" in report["trouble"]
-		assert "not told when it ended: open zones took at least as long as shown" in check(sonde("live", path, "-1")).out
-		assert "has not told when it ended" in check(sonde("report", path)).out
+		assert "its end is not known: open zones took at least as long as shown" in check(sonde("live", path, "-1")).out
+		assert "it is not known when the program ended" in check(sonde("report", path)).out
 		# Saved, it says the same.
 		check(sonde("live", path, "--save", folder / "saved.zones"))
 		assert look(folder / "saved.zones")["is_lower_bound"]
-		assert "has not told when it ended" in check(sonde("report", folder / "saved.zones")).out
+		assert "it is not known when the program ended" in check(sonde("report", folder / "saved.zones")).out
 
 
 RETURNS = """
@@ -305,7 +305,7 @@ def test_file_of_a_program_that_has_ended(folder):
 		check(run(program, how, env={"SONDE_ZONES": f"file={path}"}))
 		told, report = how != "_exits", look(path)
 		assert report["is_lower_bound"] == (not told), (how, report)
-		assert ("has not told when it ended" in check(sonde("report", path)).out) == (not told), how
+		assert ("it is not known when the program ended" in check(sonde("report", path)).out) == (not told), how
 		# What was open at the end took until then: 60 ms and more, and nothing else in memory tells.
 		zones = zones_of(report)
 		assert zones["sleeping"]["open"] == 1 and zones["whole"]["open"] == (how != "returns"), zones

@@ -294,7 +294,7 @@ def test_profiles_without_zones_say_so(folder):
 		done = sonde("report", path, *args)
 		assert done.status == 1 and words in done.err and done.err.count("\n") == 1, done
 	done = sonde("convert", path, "--to", "chrome")
-	assert done.status == 1 and "a trace tells when things happened" in done.err, done
+	assert done.status == 1 and "a trace needs times" in done.err, done
 
 
 def test_words_that_are_no_ticks(folder):

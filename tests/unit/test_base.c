@@ -359,7 +359,7 @@ static void cursor_remembers_the_first_failure(void **state)
 	struct error *err = cursor_error(&c);
 	assert_non_null(err);
 	assert_int_equal(err->kind, ERROR_INPUT);
-	assert_string_equal(err->message, "test: at offset 0x11: the data ends here, too early");
+	assert_string_equal(err->message, "test: at offset 0x11: the data is truncated here");
 	error_destroy(err);
 	cursor_seek(&c, 0);
 	assert_int_equal(cursor_u8(&c), 0);

@@ -74,7 +74,7 @@ static void test_bad_slices(void **state)
 	expect_note(p, NOTE_BAD_RECORD, 2, "fit none");
 	expect_note(p, NOTE_BAD_RECORD, 2, "no time or no kind");
 	expect_note(p, NOTE_INCOMPLETE, 1, "not ended");
-	expect_note(p, NOTE_INFO, 2, "no stacks");
+	expect_note(p, NOTE_INFO, 2, "not stacks");
 	assert_int_equal(p->note_count, 4);
 	profile_destroy(p);
 }

@@ -283,9 +283,9 @@ static void expect_error(const char *text, const char *part)
 static void errors(void **state)
 {
 	(void)state;
-	expect_error("[1]", "is no JSON object");
-	expect_error("{}", "there are no threads");
-	expect_error("{\"meta\":{", "too early");
+	expect_error("[1]", "is not a JSON object");
+	expect_error("{}", "no threads, which");
+	expect_error("{\"meta\":{", "truncated");
 	expect_error("?", "at byte 0");
 }
 

@@ -350,7 +350,7 @@ static void bad_files_are_errors(void **state)
 	expect_error(*state, &file, "impossible number of ticks a second");
 	file = file_begin();
 	add_histogram(&file, GMON_F, GMON_F, 100, "seconds", &bin, 1);
-	expect_error(*state, &file, "no addresses");
+	expect_error(*state, &file, "without addresses");
 	file = file_begin();
 	add_histogram(&file, 0x555555555000, 0x555555556000, 100, "seconds", &bin, 1);
 	expect_error(*state, &file, "has no functions; is it the program that wrote");

@@ -188,16 +188,16 @@ static void test_strings(void **state)
 static void test_faults(void **state)
 {
 	(void)state;
-	expect_fault(STR(""), 0, true, "too early");
-	expect_fault(STR("  "), 2, true, "too early");
+	expect_fault(STR(""), 0, true, "truncated");
+	expect_fault(STR("  "), 2, true, "truncated");
 	expect_fault(STR("[1,"), 3, true, "test.json: at byte 3");
-	expect_fault(STR("[1"), 2, true, "too early");
-	expect_fault(STR("{\"a\""), 4, true, "too early");
-	expect_fault(STR("\"abc"), 4, true, "too early");
-	expect_fault(STR("\"abc\\"), 5, true, "too early");
-	expect_fault(STR("\"abc\\u12"), 8, true, "too early");
-	expect_fault(STR("tru"), 3, true, "too early");
-	expect_fault(STR("[-"), 2, true, "too early");
+	expect_fault(STR("[1"), 2, true, "truncated");
+	expect_fault(STR("{\"a\""), 4, true, "truncated");
+	expect_fault(STR("\"abc"), 4, true, "truncated");
+	expect_fault(STR("\"abc\\"), 5, true, "truncated");
+	expect_fault(STR("\"abc\\u12"), 8, true, "truncated");
+	expect_fault(STR("tru"), 3, true, "truncated");
+	expect_fault(STR("[-"), 2, true, "truncated");
 	expect_fault(STR("[1 2]"), 3, false, "neither ',' nor ']'");
 	expect_fault(STR("{\"a\":1 \"b\":2}"), 7, false, "neither ',' nor '}'");
 	expect_fault(STR("[1,]"), 3, false, "a comma, and nothing");

@@ -482,7 +482,7 @@ static void refusals(void **state)
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	expect_error(&b, "before any name");
 	put_strings(&b);
-	expect_error(&b, "no type of samples");
+	expect_error(&b, "no sample types");
 	put_type(&b, 1, S_SAMPLES, S_COUNT);
 	proto_put_bytes(&b, 2, STR("\x0a\1\1"));
 	put_strings(&b);

@@ -247,7 +247,7 @@ static void test_bad_samples(void **state)
 	expect_sorted(p, "weight", "a;[unknown] 1\nb 3\n");
 	expect_note(p, NOTE_BAD_RECORD, 2, "negative, or no numbers");
 	expect_note(p, NOTE_BAD_RECORD, 1, "as many weights");
-	expect_note(p, NOTE_BAD_RECORD, 1, "no kind");
+	expect_note(p, NOTE_BAD_RECORD, 1, "unknown kind");
 	profile_destroy(p);
 }
 

@@ -37,7 +37,7 @@ struct damage {
 static void test_refused(void **state)
 {
 	static const struct damage damages[] = {
-		DAMAGE(magic, 0, "no memory of zones"),
+		DAMAGE(magic, 0, "not a zones memory file"),
 		DAMAGE(version, 2, "version"),
 		DAMAGE(header_bytes, 100, "cut off"),
 		DAMAGE(region_bytes, UINT64_MAX, "cut off"),

@@ -191,11 +191,11 @@ static void test_troubles(void **state)
 	struct profile *p = read_memory(&m);
 	assert_true(has_note(p, "zones were left without Prof_End"));
 	assert_true(has_note(p, "missing or too many: outer ended where inner was open"));
-	assert_true(has_note(p, "has not told when it ended"));
+	assert_true(has_note(p, "not known when the program ended"));
 	profile_destroy(p);
 	m.header->exit_ticks = 200;
 	p = read_memory(&m);
-	assert_false(has_note(p, "has not told when it ended"));
+	assert_false(has_note(p, "not known when the program ended"));
 	profile_destroy(p);
 	m.header->trouble_open = ZONEWIRE_ZONE_GLOBAL;
 	m.header->trouble_ended = 0;

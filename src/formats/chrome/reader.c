@@ -540,7 +540,7 @@ static void add_notes(struct chrome *c)
 		[CHROME_OTHER] = {NOTE_INFO,
 			"an event without a stack (instant, counter, flow, asynchronous) is left "
 			"out",
-			"events that are no stacks (instants, counters, flows, asynchronous ones) "
+			"events that are not stacks (instants, counters, flows, asynchronous ones) "
 			"are left out",
 			FAULT_NOWHERE},
 	};
@@ -557,7 +557,7 @@ struct error *chrome_build(struct chrome *c)
 		struct error *err = json_error(&c->json);
 		return err ? err
 			   : error_new(ERROR_INPUT,
-				     "%s: there are no slices and no samples in this trace",
+				     "%s: the trace contains no slices and no samples",
 				     c->input->name);
 	}
 	find_base(c);

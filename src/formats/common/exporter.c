@@ -9,8 +9,7 @@ struct error *exporter_check_times(const struct profile *p)
 {
 	if (p->samples.time_ns || p->tick_count || p->zone_events.count)
 		return NULL;
-	return error_new(
-		ERROR_UNSUPPORTED, "a trace tells when things happened, and this does not");
+	return error_new(ERROR_UNSUPPORTED, "a trace needs times, and this profile has none");
 }
 
 void code_places_init(struct code_places *places, const struct profile *p)

@@ -43,7 +43,7 @@ struct str line_scan_word(struct line_scan *s)
 	struct str word = peek_word(s);
 
 	if (word.size == 0)
-		line_scan_fail(s, "the line ends too early");
+		line_scan_fail(s, "the line is truncated");
 	skip(s, word.size);
 	return word;
 }

@@ -290,8 +290,8 @@ static void resolve_object(struct mapped_code *m, struct symbolizer *symbolizer,
 				       : NULL);
 	if (nameless < count && o->build_id.size == 0)
 		builder_note(m->builder, NOTE_GUESSED, 1,
-			"names in %.*s are by the file that is there now; the profile does not "
-			"tell which build it was",
+			"names in %.*s are from the file that is there now; the profile does "
+			"not identify the build",
 			STR_ARG(o->path));
 	arena_destroy(arena);
 }
@@ -307,7 +307,7 @@ static void forget_rest(struct mapped_code *m)
 		m->places.data[i].count = 1;
 	}
 	builder_note(m->builder, NOTE_NO_SYMBOLS, 1,
-		"%zu addresses are not told apart: there are too many in a file of this size",
+		"%zu addresses are not distinguished: there are too many in a file of this size",
 		rest);
 }
 

@@ -84,7 +84,7 @@ static uint32_t scan_reference(struct dump *d, const struct map *places)
 
 	if (d->line.problem == NULL && !map_get(places, name.i, nth, &place) &&
 		(builder_has_room(d->builder, PLACE_BYTES) || !map_get(places, name.i, 1, &place)))
-		line_scan_fail(&d->line, "a name that no line before has told of");
+		line_scan_fail(&d->line, "a name that no earlier line defines");
 	return place;
 }
 
@@ -313,7 +313,7 @@ static void read_thread(struct dump *d)
 		start_ns = line_scan_number(&d->line, UINT64_MAX);
 	struct str name = line_scan_string(&d->line, &d->buffer);
 	if (process >= d->processes.count)
-		line_scan_fail(&d->line, "a process that no line before has told of");
+		line_scan_fail(&d->line, "a process that no earlier line defines");
 	if (d->line.problem == NULL)
 		vec_push(&d->threads, builder_thread(d->builder, tid, d->processes.data[process],
 					      start_ns, name));
@@ -432,7 +432,7 @@ static thread_id dump_thread_of(struct dump *d)
 
 	if (number < d->threads.count)
 		return d->threads.data[number];
-	line_scan_fail(&d->line, "a thread that no line before has told of");
+	line_scan_fail(&d->line, "a thread that no earlier line defines");
 	return (thread_id){NO_ID};
 }
 
@@ -443,7 +443,7 @@ static stack_id dump_stack_of(struct dump *d)
 
 	if (row < d->rows.count && d->stacks.count)
 		return d->stacks.data[row];
-	line_scan_fail(&d->line, "a stack that no line before has told of");
+	line_scan_fail(&d->line, "a stack that no earlier line defines");
 	return (stack_id){0};
 }
 
@@ -504,7 +504,7 @@ static label_set_id scan_labels(struct dump *d)
 		uint64_t number = line_scan_number(&d->line, UINT32_MAX);
 
 		if (d->line.problem == NULL && number >= d->labels.count)
-			line_scan_fail(&d->line, "a label that no line before has told of");
+			line_scan_fail(&d->line, "a label that no earlier line defines");
 		if (d->line.problem)
 			return (label_set_id){0};
 		vec_push(&d->sample_labels, d->labels.data[number]);
@@ -557,7 +557,7 @@ static void dump_read_tick(struct dump *d)
 	uint64_t end_ns = scan_named_number(d, "end");
 
 	if (process >= d->processes.count)
-		line_scan_fail(&d->line, "a process that no line before has told of");
+		line_scan_fail(&d->line, "a process that no earlier line defines");
 	else if (end_ns < start_ns)
 		line_scan_fail(&d->line, "a tick that ends before it starts");
 	if (d->line.problem == NULL)

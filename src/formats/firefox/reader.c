@@ -638,10 +638,10 @@ static void add_notes(struct firefox *f)
 	int64_t known = f->is_processed ? FIREFOX_PROCESSED_MAX : FIREFOX_GECKO_MAX;
 
 	if (f->is_cut)
-		builder_note(b, NOTE_INCOMPLETE, 1, "the file ends too early");
+		builder_note(b, NOTE_INCOMPLETE, 1, "the file ends early");
 	if (f->faults)
 		builder_note(b, NOTE_BAD_RECORD, f->faults,
-			"parts are no JSON, the first at byte %zu: %s", f->fault_offset,
+			"parts are not JSON, the first at byte %zu: %s", f->fault_offset,
 			f->problem);
 	if (f->version > known)
 		builder_note(b, NOTE_GUESSED, 1,
@@ -674,7 +674,7 @@ static struct error *not_a_profile(struct firefox *f)
 	if (!json_ok(&f->json))
 		return json_error(&f->json);
 	return error_new(ERROR_INPUT,
-		"%s: at byte %zu: there are no threads, as a profile of the Firefox Profiler has",
+		"%s: at byte %zu: no threads, which a profile of the Firefox Profiler must have",
 		f->input->name, f->scan.processes.count ? f->scan.processes.data[0].at : 0);
 }
 
@@ -701,7 +701,7 @@ static struct error *read_all(struct firefox *f)
 
 	if (!find_root(f, &root))
 		return json_ok(&f->json) ? error_new(ERROR_INPUT,
-						   "%s: is no JSON object, as a profile of the "
+						   "%s: is not a JSON object, as a profile of the "
 						   "Firefox Profiler is",
 						   f->input->name)
 					 : json_error(&f->json);

@@ -61,7 +61,7 @@ static void read_histogram(struct gmon_cursor *c, struct gmon_file *file)
 	if (cursor_ok(&c->bytes) && (h.rate == 0 || h.rate > RATE_MAX))
 		cursor_fail(&c->bytes, "a histogram with an impossible number of ticks a second");
 	if (h.low > h.high || (h.low == h.high && h.bin_count))
-		cursor_fail(&c->bytes, "a histogram of no addresses");
+		cursor_fail(&c->bytes, "a histogram without addresses");
 	h.ticks = cursor_bytes(&c->bytes, (uint64_t)h.bin_count * BIN_SIZE);
 	if (!cursor_ok(&c->bytes) || h.bin_count == 0)
 		return;

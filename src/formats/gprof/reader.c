@@ -75,7 +75,7 @@ static struct error *check_fit(const struct gmon *g)
 
 	if (f->histograms.count == 0 && f->arcs.count == 0)
 		return error_new(
-			ERROR_INPUT, "%s: there are no ticks and no calls in it", g->input->name);
+			ERROR_INPUT, "%s: it contains no ticks and no calls", g->input->name);
 	for (size_t i = 0; i < f->histograms.count; i++) {
 		const struct gmon_histogram *h = &f->histograms.data[i];
 		if (!str_equal(h->dimension, f->histograms.data[0].dimension))

@@ -574,7 +574,7 @@ static void add_notes(struct gprofng *g)
 
 	counted_note(b, NOTE_TRUNCATED, g->truncated, NULL, "stacks were not walked to their root");
 	counted_note(b, NOTE_TRUNCATED, g->stackless, NULL,
-		"packets have no stack, or one that is not told of");
+		"packets have no stack, or an undefined one");
 	counted_note(b, NOTE_NO_SYMBOLS, g->missing, NULL,
 		"objects have no copy in the experiment's archive; gp-archive makes them");
 	counted_note(b, NOTE_BAD_RECORD, g->bad, NULL, "places in the data hold no packet");
@@ -595,7 +595,7 @@ static struct error *build(struct gprofng *g)
 	add_descendants(g);
 	look_at_packets(g);
 	if (g->packets == 0)
-		return error_new(ERROR_INPUT, "%s: there are no packets with figures in it",
+		return error_new(ERROR_INPUT, "%s: it contains no packets with figures",
 			folder_path(g->experiments.data[0].folder));
 	add_header(g);
 	open_archive(g);

@@ -257,7 +257,7 @@ static struct error *read_all(
 			"drew a sample",
 			(unsigned long long)h->rate);
 	if (h->rows == 0 && h->bad.count)
-		return error_input(input->name, 0, "no line of it tells of allocations");
+		return error_input(input->name, 0, "it has no line about allocations");
 	return NULL;
 }
 

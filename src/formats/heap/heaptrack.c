@@ -599,8 +599,8 @@ static struct error *check_version(const struct heaptrack *h)
 {
 	if (h->version == 0)
 		return error_new(ERROR_UNSUPPORTED,
-			"%s: tells no version, so it is of a heaptrack before 1.0, or nothing of "
-			"heaptrack",
+			"%s: it has no version, so it is from heaptrack before 1.0 or another "
+			"program",
 			h->input->name);
 	if (h->version > VERSION_MAX)
 		return error_new(ERROR_UNSUPPORTED,

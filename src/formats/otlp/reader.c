@@ -349,10 +349,10 @@ static void note_faults(struct otlp *o)
 			"attributes that are maps, or lists of such, were left out",
 			FAULT_OFFSET_DEC},
 		[FAULT_PROFILE] = {NOTE_BAD_RECORD, NULL,
-			"profiles were left out: of more metrics than the 16 that there may be",
+			"profiles were left out: more metrics than the 16 that sonde supports",
 			FAULT_OFFSET_DEC},
 		[FAULT_OVERFLOW] = {NOTE_BAD_RECORD, NULL,
-			"values are too large in ns or bytes, and taken for 0", FAULT_OFFSET_DEC},
+			"values are too large in ns or bytes, and read as 0", FAULT_OFFSET_DEC},
 	};
 
 	fault_notes(o->builder, o->faults, notes, FAULT_COUNT);

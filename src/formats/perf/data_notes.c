@@ -63,8 +63,8 @@ static void note_losses(struct perf_data *p)
 		"a mapping was left out: there are more than are kept apart",
 		"mappings were left out: there are more than are kept apart"};
 	static const struct trouble unkept = {NOTE_LOST,
-		"a task was not told from another: there are more than are kept apart",
-		"tasks were not told from another: there are more than are kept apart"};
+		"a task was not distinguished from another: there are too many",
+		"tasks were not distinguished from others: there are too many"};
 
 	static const struct trouble guesses = {NOTE_GUESSED,
 		"a stack contains a guessed caller: who is outside of [guessed] is likely, not "
@@ -187,7 +187,7 @@ static void note_hardware(struct perf_data *p)
 	counted_note(p->builder, NOTE_INFO, p->plain_branches,
 		"the branch stack of a sample (perf record -b), no calls under way, was passed "
 		"over",
-		"samples have branch stacks (perf record -b), which are no calls under way, and "
+		"samples have branch stacks (perf record -b), which are not active calls, and "
 		"were passed over");
 }
 

@@ -252,7 +252,7 @@ static struct error *check_weights(const struct profile *p, metric_id metric)
 	if (!writer_has_negative(p, metric))
 		return NULL;
 	return error_new(ERROR_UNSUPPORTED,
-		"weights below zero, of a difference, cannot be told as text of perf script");
+		"perf script's text has no weights below zero, as this difference has");
 }
 
 static struct error *perf_script_write(

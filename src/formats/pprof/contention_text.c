@@ -161,10 +161,10 @@ static struct error *read_all(
 	bad_lines_note(&c->bad, c->builder);
 	if (c->cycles_a_second == 0)
 		builder_note(c->builder, NOTE_INFO, 1,
-			"the profile does not tell how many cycles a second has: delays are taken "
+			"the profile does not say how many cycles a second has: delays are taken "
 			"for ns");
 	if (c->rows == 0 && c->bad.count)
-		return error_input(input->name, 0, "no line of it tells of waiting");
+		return error_input(input->name, 0, "it has no line about waiting");
 	return NULL;
 }
 

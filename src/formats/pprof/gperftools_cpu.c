@@ -241,7 +241,7 @@ static struct error *read_all(struct cpu_file *f)
 	read_stacks(f, f->is_cut ? input->size : f->end * f->words.width);
 	if (f->is_cut)
 		builder_note(f->builder, NOTE_INCOMPLETE, 1,
-			"the file ends early, at offset 0x%llx: there is no mark of the end",
+			"the file ends early, at offset 0x%llx: it has no end marker",
 			(unsigned long long)(f->end * f->words.width));
 	return NULL;
 }

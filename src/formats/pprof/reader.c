@@ -186,7 +186,7 @@ static struct error *add_metrics(struct pprof *p)
 			p->input->name, PPROF_METRICS_MAX);
 	if (p->facts.types == 0)
 		return error_new(ERROR_INPUT,
-			"%s: there is no type of samples in it: the profile is empty, or no pprof "
+			"%s: it has no sample types: the profile is empty, or not a pprof "
 			"profile",
 			p->input->name);
 	p->samples_metric = SIZE_MAX;

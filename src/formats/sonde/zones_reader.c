@@ -285,12 +285,12 @@ static void add_notes(struct zones *z)
 			"zones of a program were switched off when it was last looked at");
 	if (z->reading.broken)
 		builder_note(z->builder, NOTE_BAD_RECORD, z->reading.broken,
-			z->reading.broken == 1 ? "zone stack made no sense, and was passed over"
-					       : "zone stacks made no sense, and were passed over");
+			z->reading.broken == 1 ? "zone stack made no sense and was skipped"
+					       : "zone stacks made no sense and were skipped");
 	if (!zone_region_tells_end(&z->region))
 		builder_note(z->builder, NOTE_INCOMPLETE, 1,
-			"the program has not told when it ended: zones that were open took at "
-			"least as long as shown");
+			"it is not known when the program ended: open zones took at least as "
+			"long as shown");
 }
 
 /* ---- */

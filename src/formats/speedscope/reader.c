@@ -689,15 +689,11 @@ static void add_notes(struct speedscope *s)
 		[FAULT_WEIGHT] = {NOTE_BAD_RECORD,
 			"weight is negative, or no number, and was passed over",
 			"weights are negative, or no numbers, and were passed over", FAULT_NOWHERE},
-		[FAULT_PROFILE] = {NOTE_BAD_RECORD,
-			"profile is of no kind that is known, and was passed over",
-			"profiles are of no kind that is known, and were passed over",
-			FAULT_NOWHERE},
+		[FAULT_PROFILE] = {NOTE_BAD_RECORD, "profile is of an unknown kind and was skipped",
+			"profiles are of an unknown kind and were skipped", FAULT_NOWHERE},
 		[FAULT_METRIC] = {NOTE_BAD_RECORD,
-			"profile is of a metric beyond the 16 that there may be, and was passed "
-			"over",
-			"profiles are of metrics beyond the 16 that there may be, and were passed "
-			"over",
+			"profile has a metric beyond the 16 that sonde supports and was skipped",
+			"profiles have metrics beyond the 16 that sonde supports and were skipped",
 			FAULT_NOWHERE},
 	};
 

@@ -680,8 +680,8 @@ static struct error *play(struct uftrace *u, const struct uftrace_tasks *tasks)
 	p.switches = &switches;
 	err = uftrace_threads_play(&p);
 	if (err == NULL && p.records == 0)
-		err = error_new(ERROR_INPUT, "%s: there are no records of calls in it",
-			folder_path(u->folder));
+		err = error_new(
+			ERROR_INPUT, "%s: it contains no records of calls", folder_path(u->folder));
 	if (err == NULL)
 		add_notes(u, &p, tasks, &switches);
 	uftrace_switches_deinit(&switches);
@@ -704,8 +704,8 @@ static struct error *read_folder(struct uftrace *u)
 		return err;
 	uftrace_tasks_init(&tasks, (struct str){(const char *)u->task.data, u->task.size});
 	if (tasks.sessions.count == 0)
-		err = error_new(ERROR_INPUT, "%s: its task.txt tells of no program",
-			folder_path(u->folder));
+		err = error_new(
+			ERROR_INPUT, "%s: its task.txt names no program", folder_path(u->folder));
 	else
 		err = play(u, &tasks);
 	uftrace_tasks_deinit(&tasks);

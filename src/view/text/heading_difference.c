@@ -118,8 +118,8 @@ static void draw_marks(struct text *text, const struct report *report)
 
 	if (report->query.hidden_count == 0)
 		strbuf_add(out,
-			STR("which changes are more than chance is not told: this figure is not "
-			    "counted in samples\n"));
+			STR("changes beyond chance are not marked: this figure is not counted in "
+			    "samples\n"));
 	else if (report->marks && report->query.difference->old_runs)
 		strbuf_add(out, STR("* more than chance and the spread between runs: at most 5% of "
 				    "the rows so marked should be wrong\n"));

@@ -173,7 +173,7 @@ struct error *terminal_open(bool no_color)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
 		tcgetattr(STDIN_FILENO, &rescue.modes) != 0)
-		return error_new(ERROR_UNSUPPORTED, "standard input and output are no terminal; "
+		return error_new(ERROR_UNSUPPORTED, "standard input and output are not a terminal; "
 						    "`--once` prints what it would show");
 	choose_locale();
 	terminal.screen = newterm(NULL, stdout, stdin);
