@@ -1,5 +1,5 @@
 /*
- * Callers and callees where there are no stacks, from what calls were measured to cost.
+ * Callers and callees of profiles without stacks, from measured costs of calls.
  *
  * Seen from a centre outside all cycles, each line is what was measured.  In a cycle costs of calls
  * from member to member overlap; what the centre's inclusive weight (measured.h) leaves for them,
@@ -158,7 +158,7 @@ static void subtract(struct callers_walk *w)
 	}
 }
 
-/* All entities of a centre are taken for the first of them, *first. */
+/* All entities of a centre count as the first of them, *first. */
 static uint32_t *taken_for_first(const struct callers_walk *w, uint32_t *first)
 {
 	size_t count = w->tree->entity_count;

@@ -1,5 +1,5 @@
 /*
- * What a recording says of itself, judged.  See certificate.h.
+ * Judges a recording by its own statistics.  See certificate.h.
  */
 #include "analysis/certificate.h"
 

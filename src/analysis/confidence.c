@@ -1,5 +1,5 @@
 /*
- * Chance in shares.
+ * Margins of error of shares.
  *
  * Each stretch of time is a metric of a profile that is otherwise the same, so that one entity tree
  * and functions_analyse give the parts of all entities in all stretches.

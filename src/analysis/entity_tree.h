@@ -27,14 +27,14 @@
 
 enum level {
 	LEVEL_FUNCTION,	   /* one that has the same name, module, file and line is the same */
-	LEVEL_MODULE,	   /* load objects, told apart by base name */
+	LEVEL_MODULE,	   /* load objects, distinguished by base name */
 	LEVEL_FILE,	   /* source files; where they are not known, load objects */
 	LEVEL_LINE,	   /* a source line within a function */
 	LEVEL_INSTRUCTION, /* an address within a load object */
 	LEVEL_THREAD,
 	LEVEL_PROCESS,
 	LEVEL_CPU,  /* that it was sampled on: the label "cpu" */
-	LEVEL_ZONE, /* zones, told apart as functions are: a sample's stack is its zone stack */
+	LEVEL_ZONE, /* zones, distinguished as functions are: a sample's stack is its zone stack */
 	LEVEL_COUNT
 };
 /* "function", "module", "file", "line", "instruction", "thread", "process", "cpu", "zone". */
@@ -183,7 +183,7 @@ static inline const struct entity *entity_tree_entity(
 	return entity < tree->entity_count ? &tree->entities[entity] : &entity_spontaneous;
 }
 
-/* Functions that are to be taken for one, `--same 'REGEX=NAME'`: virtual overrides, versions. */
+/* Functions that count as one, `--same 'REGEX=NAME'`: virtual overrides, versions. */
 struct same_rule {
 	const char *text; /* as given, to be shown; borrowed */
 	struct name_pattern *pattern;

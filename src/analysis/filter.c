@@ -1,5 +1,5 @@
 /*
- * Filters as they are asked for.  Each function's name is matched once, however many frames it has.
+ * Parses filters.  Each function's name is matched once, however many frames it has.
  */
 #include "analysis/filter.h"
 

@@ -1,5 +1,5 @@
 /*
- * Functions by what people type: by the strictest reading that finds any.
+ * Finds functions by a typed name, by the strictest reading that finds any.
  */
 #include "analysis/function_find.h"
 

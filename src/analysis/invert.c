@@ -1,5 +1,5 @@
 /*
- * The tree turned round: stacks from their leaves to their roots.
+ * Inverts a tree: stacks run from their leaves to their roots.
  *
  * A stack is a cursor that begins at the node where the stack ends and climbs to the root.  A node
  * of the inverted tree is the list of cursors that went the same way so far; its children differ

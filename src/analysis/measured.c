@@ -1,5 +1,5 @@
 /*
- * What calls cost, and what follows from it for whom they are of.
+ * Measured costs of calls, and the inclusive figures that follow from them.
  */
 #include "analysis/measured.h"
 

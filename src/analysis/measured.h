@@ -35,7 +35,7 @@ struct measured {
 };
 
 /*
- * tree->arc_cost must be there.  same[entity]: the entity that it is taken for, which has its
+ * tree->arc_cost must be there.  same[entity]: the entity that it counts as, which has its
  * weight and its calls then; NULL: each is itself.  Of a difference the first metric is the third
  * less the second.  Linear in entities and arcs, but for sorting.
  */

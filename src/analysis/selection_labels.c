@@ -1,6 +1,6 @@
 /*
- * The filters that look at samples' labels.  What they ask is asked once of each label and once of
- * each set of labels, however many samples have it.
+ * Filters by labels of samples.  What they ask is asked once of each label and once of each set of
+ * labels, however many samples have it.
  */
 #include "analysis/selection_state.h"
 

@@ -1,7 +1,7 @@
 /*
- * Ticks by thread, where they overlap: a row of zones has the time of its tick's end, to the
- * nanosecond, and its thread, so that tells whose tick it is.  The ticks of one thread come one
- * after the other, and are found by halving.
+ * Ticks by thread, where they overlap: a row of zones has its thread and the end of its tick, to
+ * the nanosecond, which identifies the tick.  The ticks of one thread come one after the other, and
+ * are found by halving.
  */
 #include "analysis/tick_threads.h"
 

@@ -2,8 +2,8 @@
 #define SONDE_ANALYSIS_WHEN_PATTERN_H
 
 /*
- * A compiled WHEN pattern: its steps in the order of its text, which is an order in which a matcher
- * that goes through them once has, at each step, been at all that can come before it.
+ * A compiled WHEN pattern: its steps in the order of its text. A matcher that goes through them
+ * once has visited, at each step, all steps that can come before it.
  */
 
 #include <assert.h>

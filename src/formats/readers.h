@@ -95,7 +95,7 @@ must_use struct error *profile_read(const char *path, const char *from, struct p
 /* What the user may say of an input. */
 struct read_options {
 	const char *from; /* as in profile_read */
-	const char *exe;  /* the program it is a profile of (gmon.out); NULL: not told */
+	const char *exe;  /* the program it is a profile of (gmon.out); NULL: unknown */
 };
 /* profile_read with options; ERROR_USAGE where the input's format takes no program. */
 must_use struct error *profile_read_with(

@@ -1,5 +1,5 @@
 /*
- * Arcs in the making.
+ * Arcs of a profile under construction.
  */
 #include "model/arc_table.h"
 

@@ -1,5 +1,5 @@
 /*
- * What is said of what an input had no room for.  See budget.h.
+ * Notes on rows that exceeded an input's budget.  See budget.h.
  */
 #include "model/budget.h"
 

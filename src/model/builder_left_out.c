@@ -1,7 +1,6 @@
 /*
- * What stands for the rows that there is no room for in a profile's budget: one row of each kind,
- * by the name "[left out]", and notes of how many it stands for.  And what stands for stacks that a
- * source does not know: "[no stack]".
+ * Rows beyond a profile's budget: one row of each kind, named "[left out]", replaces them, and
+ * notes count them.  And what stands for stacks that a source does not know: "[no stack]".
  */
 #include "model/builder_state.h"
 

@@ -2,7 +2,7 @@
 #define SONDE_MODEL_BUILDER_STATE_H
 
 /*
- * What a builder holds while a profile comes in; for builder*.c alone.
+ * The builder's state while it reads a profile; private to builder*.c.
  */
 
 #include "model/builder.h"

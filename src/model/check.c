@@ -1,6 +1,6 @@
 /*
- * Whether a profile is what profile.h says.  Linear in its size: children of one parent are looked
- * at together (sorted by parent), with one mark per frame to see a frame that comes twice.
+ * Checks the invariants that profile.h states.  Linear in its size: children of one parent are
+ * looked at together (sorted by parent), with one mark per frame to see a frame that comes twice.
  *
  * A failure here means that a reader is wrong or that its input got past it; so the message names
  * table and row, in the words of profile.h.

@@ -1,6 +1,6 @@
 /*
- * Taking over the tables of a profile into a builder.  The builder interns, so that rows which
- * several profiles have in common become one; here are only the maps from old ids to new ones.
+ * Copies the tables of a profile into a builder.  The builder interns, so that rows which several
+ * profiles have in common become one; here are only the maps from old ids to new ones.
  */
 #include "model/import.h"
 

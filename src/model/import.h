@@ -20,7 +20,7 @@ struct import_function {
 	uint32_t row;
 };
 
-/* Load objects of one profile that are to be taken for those of another. */
+/* Load objects of one profile that count as those of another. */
 struct import_objects {
 	const struct profile *from, *to;
 	const uint32_t *as; /* [object of from]: object of to, or NO_ID: itself */
@@ -31,7 +31,7 @@ struct import {
 	struct builder *to;
 	struct arena *scratch;
 	uint64_t shift_ns; /* added to times; 0 at first */
-	/* [row of from]: which function it is to be taken for; NULL at first: for what it is. */
+	/* [row of from]: which function it counts as; NULL at first: for what it is. */
 	const struct import_function *functions_as;
 	/* Applies wherever its profile's objects are taken over; NULL at first: none. */
 	const struct import_objects *objects_as;

@@ -20,7 +20,7 @@ uint32_t *match_objects(const struct profile *old_profile, const struct profile 
 	struct arena *scratch);
 
 /*
- * For each function of either profile which one it is to be taken for: itself, or the one of the
+ * For each function of either profile which one it counts as: itself, or the one of the
  * other profile that it is, if that is known better or, known as well, is of new_profile. Functions
  * that agree in name, load object (by base name), file and line are left as they are.  The others
  * are matched by name, if exactly one of each profile comes into question: with the same load

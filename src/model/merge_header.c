@@ -1,6 +1,5 @@
 /*
- * What is said of a merged profile as a whole: where it is from, how much was counted, and what was
- * lost in any of its parts.
+ * A merged profile's header: its sources, how much was counted, and what was lost in each part.
  */
 #include "model/merge.h"
 #include "model/merge_state.h"

@@ -11,7 +11,7 @@
 struct merge_input {
 	const struct profile *profile;
 	struct import import;
-	/* [its function]: what it is taken for in a difference; else NULL. */
+	/* [its function]: what it counts as in a difference; else NULL. */
 	const struct import_function *functions_as;
 	uint32_t *column; /* [its metric]: the column of the union */
 	/* It knows how many samples there were, and no metric of it tells. */

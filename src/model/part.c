@@ -1,5 +1,5 @@
 /*
- * A part of a profile, built once more from the samples that are in it.
+ * A part of a profile, rebuilt from its samples.
  */
 #include "model/part.h"
 

@@ -16,7 +16,7 @@
 #include "arch/arch.h"
 #include "obj/objfile.h"
 
-/* How much code at the entry is taken for start-up code; the loader's has some 80 bytes. */
+/* How much code at the entry counts as start-up code; the loader's has some 80 bytes. */
 #define ENTRY_SIZE ((uint64_t)256)
 
 /* At the first instruction the return address alone is between sp and the CFA. */

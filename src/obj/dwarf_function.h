@@ -15,9 +15,9 @@ struct dwarf_unit;
 
 struct function_facts {
 	struct str name;	 /* as in the source */
-	struct str linkage_name; /* mangled; empty: none told */
+	struct str linkage_name; /* mangled; empty: none */
 	struct str file;	 /* whole path */
-	uint32_t line;		 /* 0: not told */
+	uint32_t line;		 /* 0: unknown */
 	/* Where the chain of references ends: the declaration, in its namespace and class. */
 	struct dwarf_unit *unit;
 	uint64_t entry;

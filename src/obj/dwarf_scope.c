@@ -23,7 +23,7 @@
 /* What an entry says of itself. */
 struct scope_facts {
 	struct form_value low_pc, high_pc, ranges, call_file, call_line;
-	uint64_t sibling; /* offset in .debug_info, 0: not told */
+	uint64_t sibling; /* offset in .debug_info, 0: unknown */
 };
 
 struct scope_reader {

@@ -33,7 +33,7 @@ struct dwarf_unit {
 	bool root_is_read;
 	struct form_value name, comp_dir, dwo_name, low_pc, high_pc, ranges, stmt_list;
 	uint64_t base_addr; /* low_pc's address, 0 if there is none */
-	uint64_t language;  /* DW_LANG_…, 0: not told */
+	uint64_t language;  /* DW_LANG_…, 0: unknown */
 	uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
 
 	struct dwarf_unit *skeleton; /* of a split unit: its place in the linked file */

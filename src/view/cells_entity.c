@@ -1,5 +1,5 @@
 /*
- * Cells of what all rows of entities have: whose they are.
+ * Cells that all rows of entities have: name, module, place.
  */
 #include "view/cells.h"
 

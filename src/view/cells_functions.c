@@ -1,5 +1,5 @@
 /*
- * Cells of exclusive and inclusive weight, in whatever view, and of what chance does to them.
+ * Cells of exclusive and inclusive weight in any view, with their margins of error.
  */
 #include "view/callers_rows.h"
 #include "view/cells.h"

@@ -1,5 +1,5 @@
 /*
- * What the recording itself was like: how many samples, how many were expected, what was lost.
+ * Statistics of the recording: how many samples, how many were expected, what was lost.
  */
 #include "analysis/stats.h"
 

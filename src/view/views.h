@@ -112,7 +112,7 @@ bool column_list_has(const enum column_id *list, enum column_id id);
 bool view_shows_column(const struct report *report, enum column_id id);
 /*
  * What JSON and CSV have of a row behind the columns of its view, so that rows of one function can
- * be told apart: its place, at the levels of lines and instructions.  Ends with COLUMN_END.
+ * be distinguished: its place, at the levels of lines and instructions.  Ends with COLUMN_END.
  */
 const enum column_id *level_columns(enum level level);
 /* Whether the view has that column. */

@@ -452,8 +452,8 @@ static stack_id dump_stack_of(struct dump *d)
 /* Samples with their labels, ticks, and events of zones. */
 
 struct dump_sample {
-	thread_id thread; /* NO_ID: not told */
-	uint64_t time_ns; /* UINT64_MAX: not told */
+	thread_id thread; /* NO_ID: unknown */
+	uint64_t time_ns; /* UINT64_MAX: unknown */
 	bool has_zone;
 	stack_id zone;
 };

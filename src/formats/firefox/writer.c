@@ -360,7 +360,7 @@ static void write_thread(struct firefox_writer *w, uint32_t thread, struct map *
 	end_thread(w, thread, is_main);
 }
 
-/* All there is, where threads are not told apart. */
+/* All there is, where threads are not distinguished. */
 static void write_only_thread(struct firefox_writer *w)
 {
 	begin_thread(w, product_name(w->profile), true);

@@ -49,8 +49,8 @@ enum { KIND_SYNC = 2, KIND_HWC = 3, KIND_HEAP = 5, KIND_MHWC = 7, KIND_CLOCK = 8
 /* Texts live in the arena. */
 struct gprofng_log {
 	struct str version, host, command;
-	uint64_t pid, word_size; /* in bits; 0: not told */
-	uint64_t start_ns;	 /* by the clock of the packets; 0: not told */
+	uint64_t pid, word_size; /* in bits; 0: unknown */
+	uint64_t start_ns;	 /* by the clock of the packets; 0: unknown */
 	uint64_t start_unix_ns, duration_ns;
 	uint64_t interval_ns; /* of the clock that samples; 0: none does */
 	VEC(struct gprofng_kind) kinds;

@@ -420,7 +420,7 @@ struct played {
 	process_id process;
 	struct str name; /* of the process */
 	struct map thread_of;
-	stack_id unknown; /* of packets whose stack is not told; 0: not made yet */
+	stack_id unknown; /* of packets whose stack is unknown; 0: not made yet */
 };
 
 static uint64_t since_start(const struct gprofng *g, uint64_t time_ns)

@@ -30,7 +30,7 @@ static const struct {
 struct who {
 	bool has_tid, has_pid;
 	int64_t tid, pid;
-	string_id thread, process; /* names; empty: not told */
+	string_id thread, process; /* names; empty: unknown */
 };
 
 struct otlp_labels {

@@ -23,7 +23,7 @@ struct perf_data_event {
 	uint64_t period;    /* between samples, or with is_freq how many a second */
 	uint16_t max_stack; /* addresses of a chain; 0: the kernel's default */
 	bool is_freq;
-	struct str name;  /* in the arena; empty: not told */
+	struct str name;  /* in the arena; empty: unknown */
 	struct str unit;  /* "ns" or "count" */
 	uint64_t samples; /* that are of it */
 	uint32_t metric;  /* the reader's */

@@ -22,7 +22,7 @@ struct zstd_stream;
 struct perf_data_facts {
 	struct str host, os_release, arch, command; /* in the arena */
 	uint64_t folder_version;		    /* of a folder's layout; 0: there is one file */
-	uint32_t branch_depth; /* calls that the processor remembers; 0: not told */
+	uint32_t branch_depth; /* calls that the processor remembers; 0: unknown */
 	/* The time of day and that of the recording's clock at one moment. */
 	uint64_t wall_ns, clock_ns;
 };

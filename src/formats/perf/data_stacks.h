@@ -61,7 +61,7 @@ struct perf_data_stacks {
 	VEC(struct capture_frame) frames;
 	struct child_table nodes;
 	size_t frames_most, nodes_most;
-	uint32_t branch_depth; /* calls that the processor remembers; 0: not told */
+	uint32_t branch_depth; /* calls that the processor remembers; 0: unknown */
 	VEC(uint32_t) scratch; /* frames of one stack, leaf first */
 
 	struct perf_data_chain *chains;

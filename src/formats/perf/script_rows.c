@@ -17,7 +17,7 @@
 
 struct perf_task {
 	string_id comm;
-	int64_t pid, tid, cpu; /* -1: not told */
+	int64_t pid, tid, cpu; /* -1: unknown */
 };
 
 /*
@@ -511,7 +511,7 @@ static metric_id *add_metrics(struct perf_rows *r, metric_id samples, size_t cou
 
 struct finishing {
 	const struct perf_rows *rows;
-	const struct perf_task_ids *tasks; /* NULL: not told */
+	const struct perf_task_ids *tasks; /* NULL: unknown */
 	uint32_t task_count;
 	bool has_times;
 	metric_id samples;

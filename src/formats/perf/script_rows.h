@@ -40,7 +40,7 @@ uint32_t perf_tasks_find(struct perf_tasks *t, struct perf_head *head);
 struct perf_line {
 	string_id name, file;
 	uint32_t line;
-	object_id object; /* NO_ID: not told */
+	object_id object; /* NO_ID: unknown */
 	uint64_t address;
 	bool is_inline;
 	bool is_nested; /* names several functions, "outer->inlined->…" */
@@ -98,14 +98,14 @@ stack_id perf_stacks_take(struct perf_stacks *s);
 
 struct perf_sample {
 	stack_id stack;
-	uint32_t thread;  /* of struct perf_tasks; NO_ID: not told */
+	uint32_t thread;  /* of struct perf_tasks; NO_ID: unknown */
 	uint32_t event;	  /* of perf_rows_event */
-	uint64_t time_ns; /* UINT64_MAX: not told */
+	uint64_t time_ns; /* UINT64_MAX: unknown */
 	uint64_t period;  /* the same */
 };
 
 struct perf_event {
-	string_id name; /* empty: not told */
+	string_id name; /* empty: unknown */
 	bool has_period;
 	uint64_t samples;
 };

@@ -25,11 +25,11 @@ enum perf_head_kind {
 struct perf_head {
 	struct str who; /* comm, pid, tid and CPU as they stand; what to know a thread again by */
 	struct str comm;
-	int64_t pid, tid;  /* -1: not told */
+	int64_t pid, tid;  /* -1: unknown */
 	int64_t cpu;	   /* the same */
-	uint64_t time_ns;  /* UINT64_MAX: not told */
-	uint64_t period;   /* UINT64_MAX: not told */
-	struct str event;  /* empty: not told */
+	uint64_t time_ns;  /* UINT64_MAX: unknown */
+	uint64_t period;   /* UINT64_MAX: unknown */
+	struct str event;  /* empty: unknown */
 	struct str record; /* of a PERF_HEAD_RECORD: what begins with PERF_RECORD_ */
 	struct str rest;   /* what follows on the line */
 };
@@ -50,10 +50,10 @@ void perf_head_who(struct perf_head *head);
 struct perf_frame {
 	uint64_t address;
 	struct str name;   /* without its offset; empty or "[unknown]": not known */
-	struct str object; /* empty: not told, or "[unknown]" */
+	struct str object; /* empty: unknown, or "[unknown]" */
 	bool is_inline;
-	struct str file; /* empty: not told */
-	uint32_t line;	 /* 0: not told */
+	struct str file; /* empty: unknown */
+	uint32_t line;	 /* 0: unknown */
 };
 
 /* False if the line, without its end, is no frame. */

@@ -1,5 +1,5 @@
 /*
- * Which columns a flat view has, by how wide the terminal is and how many metrics there are.
+ * Chooses a flat view's columns by the terminal's width and the number of metrics.
  */
 #include "view/text/flat.h"
 

@@ -1,7 +1,7 @@
 /*
- * A function that calls dozens of others has most of its lines of next to nothing, in gprof's
- * layout between it and the next entry.  They are drawn as one line with what they have together,
- * so that a part still adds up; data formats have them all.
+ * Folds the call graph's small lines: a function that calls dozens of others has mostly lines of
+ * almost no weight, which in gprof's layout separate it from the next entry.  They are drawn as one
+ * line with what they have together, so that a part still adds up; data formats have them all.
  */
 #include "view/text/graph_fold.h"
 

@@ -1,6 +1,6 @@
 /*
- * Source and instructions for people.  Figures stand in front, in columns as in every table; the
- * code is cut at its end where the terminal is narrow, unlike names.
+ * Source and instructions as text.  Figures stand in front, in columns as in every table; the code
+ * is cut at its end where the terminal is narrow, unlike names.
  */
 #include "view/text/listing_text.h"
 

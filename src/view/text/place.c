@@ -1,5 +1,5 @@
 /*
- * Where in a function a row is.  At the levels of lines and instructions rows of one function
+ * A row's place in its function.  At the levels of lines and instructions rows of one function
  * differ in nothing else, so whatever shows names shows this behind them.
  */
 #include "view/text/place.h"

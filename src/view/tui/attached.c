@@ -1,7 +1,7 @@
 /*
- * The program that is looked at.  While anything is held (paused, an old frame shown, frozen) its
- * memory is not read, so that nothing that is shown can change; the program's ring holds what goes
- * on meanwhile, as long as it has room.
+ * The attached program.  While anything is held (paused, an old frame shown, frozen) its memory is
+ * not read, so that nothing that is shown can change; the program's ring holds what goes on
+ * meanwhile, as long as it has room.
  *
  * Of a program that stands still no looks are taken where they would become frames: its open zones
  * would seem to run.  When it has ended, the ring is read for a last time.

@@ -1,7 +1,7 @@
 #ifndef SONDE_VIEW_TUI_KEY_H
 #define SONDE_VIEW_TUI_KEY_H
 
-/* What the user does, as the model gets it. */
+/* Input events as the model receives them. */
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /*
- * Line editing, of the smallest kind: characters are added and taken off at the end, words and all
- * of it too, as in a terminal's own line.
+ * Minimal line editing: characters are added and removed at the end, also whole words or the whole
+ * line, as terminals do it.
  */
 #include "view/tui/line.h"
 

@@ -1,5 +1,5 @@
 /*
- * The model's frame: its life, what happens when, and who gets keys and mouse.
+ * The model's core: creation, timing, and dispatch of keys and mouse.
  *
  * Three clocks: the memory is looked at each interval, the program's state comes with it, the list
  * of programs once a second.  Nothing else happens by itself.

@@ -1,5 +1,5 @@
 /*
- * What lies over the screen for a while: help, the list of threads, all there is to say of a zone.
+ * Overlays: help, the list of threads, and all details of a zone.
  */
 #include <stdio.h>
 #include <string.h>

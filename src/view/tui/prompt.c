@@ -1,6 +1,6 @@
 /*
- * What is asked for in the last line: a text to search, milliseconds to freeze at, a file to save
- * to. A search moves the cursor while it is typed, and back where it was when it is given up.
+ * The prompt in the last line: a text to search, milliseconds to freeze at, a file to save to. A
+ * search moves the cursor while it is typed, and back where it was when it is given up.
  */
 #include <stdio.h>
 #include <stdlib.h>

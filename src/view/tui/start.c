@@ -1,6 +1,6 @@
 /*
- * What the command line asked to see: a zone, a thread.  It may come to be only later, and is
- * waited for until then, or until the user has chosen something else.
+ * The zone or thread chosen on the command line.  It may come to be only later, and is waited for
+ * until then, or until the user has chosen something else.
  */
 #include <stdio.h>
 #include <string.h>
