@@ -2,9 +2,9 @@
 #define SONDE_VIEW_CELLS_H
 
 /*
- * Cells of the column registry (columns.c): how a figure of an analysis result becomes a cell.  They
- * look things up and compute nothing, but for a tree node's direct and indirect visits, whose sum
- * is the definition of "in or under".
+ * Cells of the column registry (columns.c): how a figure of an analysis result becomes a cell.
+ * They look things up and compute nothing, but for a tree node's direct and indirect visits, whose
+ * sum is the definition of "in or under".
  *
  * row: of the report's analysis result, not of the shown selection.
  */
