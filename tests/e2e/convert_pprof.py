@@ -219,7 +219,7 @@ def test_addresses_are_named(folder):
 		path = gperftools(folder, program, base, ["leaf", "caller", "main"])
 		result = check(sonde("convert", path, "-o", "-", "--to", "folded"))
 		assert result.out == "main;caller;leaf 70000000\nmain;leaf 10000000\n", result
-		assert "by the file that is there now" in result.err, result
+		assert "from the file that is there now" in result.err, result
 		packed = folder / "out.pb.gz"
 		check(sonde("convert", path, "-o", packed))
 		assert check(sonde("convert", packed, "-o", "-", "--to", "folded")).out == result.out
