@@ -109,7 +109,7 @@ struct label {
 /*
  * A set of labels: `label` and those of `rest`, rest < own index, whose labels have lower ids than
  * `label`.  So sets share their common labels, and one pass computes a property of all sets, each
- * after its rest.  In set 0 both are NO_ID.
+ * after its rest.  The label of set 0 is NO_ID.
  */
 struct label_set {
 	label_set_id rest;
