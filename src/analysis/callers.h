@@ -3,13 +3,13 @@
 
 /*
  * Who calls an entity and whom it calls, and how much of its weight is on whose behalf: Sun's
- * attributed metrics (semantics.md section 1).  A stack is attributed once for each centre that it
- * holds, at the centre's innermost occurrence: to the frame before it and to the one after it. So
- * the sum of the callers is the inclusive weight, and so is the exclusive weight with the sum of
- * the callees; in integers, under any recursion.
+ * attributed metrics (semantics.md section 1).  A stack is attributed once for each centre in it,
+ * at the centre's innermost occurrence: to the frame before it and to the one after it.  So the
+ * callers' weights sum to the inclusive weight, and so do the exclusive weight and the callees'; in
+ * integers, under any recursion.
  *
- * Without stacks lines are what calls were measured to cost (measured.h); between members of a
- * cycle, where costs overlap, their shares of what is left.
+ * Without stacks, lines are the measured costs of calls (measured.h); between members of a cycle,
+ * where costs overlap, they are shares of what is left.
  */
 
 #include "analysis/centre.h"
@@ -18,19 +18,19 @@
 
 /* A caller or a callee of a centre. */
 struct callers_line {
-	uint32_t entity; /* NO_ID: of a caller, <Total>: the centre stands at the root */
+	uint32_t entity; /* NO_ID, for a caller only, <Total>: the centre is at the root */
 	/*
-	 * Stacks go this way, but each of them comes to the centre again further in: the weight is
-	 * shown there, and is 0 here.
+	 * Stacks pass here, but each of them reaches the centre again further in: the weight is
+	 * counted there, and is 0 here.
 	 */
 	bool is_recursive;
 	int64_t attributed;
 };
 
 struct callers_row {
-	uint32_t entity; /* the centre; NO_ID: the analysis' own centre */
+	uint32_t entity; /* the centre; NO_ID: the analysis's own centre */
 	int64_t exclusive, inclusive;
-	uint32_t first_line; /* in lines: its callers, and behind them its callees */
+	uint32_t first_line; /* in lines: its callers, then its callees */
 	uint32_t caller_count, callee_count;
 };
 
@@ -38,18 +38,17 @@ struct callers {
 	const struct entity_tree *tree;
 	const struct centre *centre; /* the only one; NULL: every entity is one */
 	/*
-	 * By exclusive, then inclusive weight, descending (of a difference, by how much they are,
-	 * whichever way), ties by those of the tree's others in turn, then by name.  Left out are
-	 * rows that are zero in all figures of all metrics.
+	 * By exclusive, then inclusive weight, descending (in a difference, by absolute value),
+	 * ties by those of the tree's others in turn, then by name.  Rows that are zero in all
+	 * figures of all metrics are left out.
 	 */
 	const struct callers_row *rows;
 	size_t count;
-	size_t left_out; /* rows behind these, that a limit left out */
+	size_t left_out; /* further rows, left out by a limit */
 	/*
-	 * Of one row and side: by attributed weight, descending, likewise, ties by that of the
-	 * others, then by name; recursive ones last.  Lines that are zero in all metrics are left
-	 * out, but for recursive ones, which a stack of any metric makes and one of any metric
-	 * takes away.
+	 * Within a row's callers or callees: by attributed weight, in the same way; recursive ones
+	 * last.  Lines that are zero in all metrics are left out, except recursive ones, which a
+	 * stack of any metric makes and one of any metric takes away.
 	 */
 	const struct callers_line *lines;
 	size_t line_count;
@@ -58,17 +57,16 @@ struct callers {
 };
 
 /*
- * centre: NULL for each entity of the tree by itself.  Near-linear in tree->node_count, whatever
- * the depth and however many centres there are.  Lives in the arena; tree and centre must live as
- * long.
+ * centre: NULL for each entity of the tree separately.  Near-linear in tree->node_count, whatever
+ * the depth and the number of centres.  Lives in the arena; tree and centre must live as long.
  */
 must_use struct callers *callers_analyse(
 	const struct entity_tree *tree, const struct centre *centre, struct arena *arena);
 /*
- * The first `limit` of the rows for each entity, 0: all.  functions: the tree's.  Where these tell
- * which rows they are, what others call and are called by is not looked at: a tree of millions of
- * different calls is not held for a screenful.  Where weights are negative or no stacks are known
- * they don't, and all rows are made.
+ * The first `limit` of the rows for each entity, 0: all.  functions: the tree's.  If these
+ * determine which rows come first, the callers and callees of others are not computed, so a
+ * screenful does not need millions of different calls in memory.  If weights are negative or no
+ * stacks are known they do not, and all rows are made.
  */
 must_use struct callers *callers_analyse_first(const struct entity_tree *tree,
 	const struct functions *functions, size_t limit, struct arena *arena);
@@ -76,7 +74,7 @@ must_use struct callers *callers_analyse_first(const struct entity_tree *tree,
 /* The sums over a row's lines. */
 int64_t callers_sum_callers(const struct callers *callers, const struct callers_row *row);
 int64_t callers_sum_callees(const struct callers *callers, const struct callers_row *row);
-/* Whether sum callers = inclusive = exclusive + sum callees, of each row and metric. */
+/* Whether sum callers = inclusive = exclusive + sum callees, for each row and metric. */
 bool callers_check(const struct callers *callers);
 
 #endif

@@ -5,23 +5,23 @@
  * From arcs with figures to the call graph's entries and lines: numbering, order and sums, which
  * are the same whether the figures are exact (callgraph.c) or estimated.
  *
- * Whoever has arcs first finds the units, then works out what flows along each arc, then lays out:
+ * A caller with arcs first finds the units, then computes the times of each arc, then lays out:
  *
- *	call_units_init(&units, &arcs);
- *	... arc_times from units ...
- *	graph = callgraph_layout(&arcs, &units, figures, metric_count, arena);
- *	call_units_deinit(&units);
+ * 	call_units_init(&units, &arcs);
+ * 	... arc_times from units ...
+ * 	graph = callgraph_layout(&arcs, &units, figures, metric_count, arena);
+ * 	call_units_deinit(&units);
  *
- * All else follows from an entity's self and the times of the arcs between units: an entity's
- * children are the sum over the arcs that leave its unit from it, a cycle's figures the sums over
- * its members.
+ * Everything else follows from entities' self and the times of the arcs between units: an entity's
+ * children are the sum over the arcs that leave its unit from it, a cycle's figures are the sums
+ * over its members.
  */
 
 #include "analysis/callgraph.h"
 
 struct call_arc {
 	uint32_t caller; /* entity; NO_ID: <spontaneous> */
-	uint32_t callee; /* entity, the caller's too */
+	uint32_t callee; /* entity, perhaps the caller itself */
 	struct callgraph_calls calls;
 };
 
@@ -30,10 +30,10 @@ struct call_arcs {
 	size_t entity_count;
 	const struct call_arc *arcs; /* in any order, each pair once */
 	size_t count;
-	bool is_difference; /* as the tree's: by how much they differ from 0, whichever way */
+	bool is_difference; /* as the tree's: rows are ordered by absolute value */
 };
 
-/* Strongly connected components of the arcs.  An entity without arcs is one by itself. */
+/* Strongly connected components of the arcs.  An entity without arcs is a unit of its own. */
 struct call_units {
 	uint32_t *of;	/* [entity]: its unit */
 	uint32_t *size; /* [unit]: members; a cycle has more than one */
@@ -59,8 +59,8 @@ struct call_figures {
 };
 
 /*
- * figures[count], count ≥ 1: the first one's graph, with others.  The graph lives in the arena and
- * keeps arcs->entities, nothing else of what is passed in.  is_estimated is left false.
+ * figures[count], count ≥ 1: the graph is of the first; the rest make its others.  The graph lives
+ * in the arena and keeps no arguments but arcs->entities.  is_estimated is left false.
  */
 must_use struct callgraph *callgraph_layout(const struct call_arcs *arcs,
 	const struct call_units *units, const struct call_figures *figures, size_t count,

@@ -9,7 +9,7 @@
 
 /* A line in the making. */
 struct draft {
-	uint32_t slot; /* in whose entry it stands */
+	uint32_t slot; /* the slot whose entry it is in */
 	enum callgraph_part part;
 	uint32_t entity; /* as struct callgraph_line's */
 	bool has_times;
@@ -17,16 +17,16 @@ struct draft {
 };
 
 /*
- * What may become an entry is a slot: slot e < entity_count is entity e's, those behind are the
- * cycles'.  Times are [slot * metric_count + metric], and likewise of drafts.
+ * A slot is what may become an entry: slot e < entity_count is entity e's, those after it are the
+ * cycles'.  Times are [slot * metric_count + metric], and likewise for drafts.
  */
 struct layout {
 	const struct call_arcs *arcs;
 	const struct call_units *units;
 	const struct call_figures *figures;
 	size_t metric_count;
-	uint32_t *cycle_of_unit; /* [unit]: its slot; NO_ID: is no cycle */
-	/* [slot]: the entity by whose name it is ordered; of a cycle, the first member by name. */
+	uint32_t *cycle_of_unit; /* [unit]: its slot; NO_ID: not a cycle */
+	/* [slot]: the entity whose name orders it; for a cycle, the first member by name. */
 	uint32_t *entity;
 	size_t slot_count;
 	struct call_times *times;
@@ -64,11 +64,14 @@ static inline bool times_are_zero(const struct call_times *times, size_t count)
 	return true;
 }
 
-/* The slot of the cycle that a slot is a member of; NO_ID: of none. */
+/* The slot of the cycle that a slot is a member of; NO_ID: none. */
 uint32_t layout_cycle_of(const struct layout *l, uint32_t slot);
-/* What times are ordered by, descending: self + children, of a difference whatever their sign. */
+/*
+ * The key that times are ordered by, descending: self + children, in a difference its absolute
+ * value.
+ */
 int64_t layout_order_weight(const struct layout *l, const struct call_times *times);
-/* Makes the drafts: all lines that the graph will have, in no order. */
+/* Makes the drafts: all lines that the graph will have, in no particular order. */
 void layout_draft(struct layout *l);
 /* Orders the kept slots: sets order, entry_count and entry. */
 void layout_order(struct layout *l);

@@ -3,8 +3,8 @@
 
 /*
  * Puma's call tree with recursion collapsed (semantics.md section 2): stacks are played into a
- * tree; a frame that recurs becomes a stub that points at the node where it stood before, and the
- * play goes on from there.
+ * tree; a frame that recurs becomes a stub that points at the node of its earlier occurrence, and
+ * the play continues from there.
  */
 
 #include "analysis/entity_tree.h"
@@ -25,8 +25,8 @@ enum calltree_order {
 	 * stubs last, by name.
 	 */
 	CALLTREE_BY_WEIGHT,
-	CALLTREE_FIRST_SEEN, /* every row, stubs too, where it was first seen */
-	CALLTREE_BY_CHANGE,  /* as by weight, whatever the weights' signs: for differences */
+	CALLTREE_FIRST_SEEN, /* every row, stubs included, where it was first seen */
+	CALLTREE_BY_CHANGE,  /* by absolute weight: for differences */
 };
 
 struct calltree_row {
@@ -37,12 +37,12 @@ struct calltree_row {
 	uint32_t target; /* a stub's: the row it points at, its parent or one above; else NO_ID */
 	uint32_t stub;	 /* a stub's index in calltree.stubs; else NO_ID */
 	/* Zero for stubs. */
-	int64_t direct;	  /* stacks that came here before any jump */
-	int64_t indirect; /* stacks that came here first after a jump */
+	int64_t direct;	  /* stacks that reached the row before any jump */
+	int64_t indirect; /* stacks that first reached it after a jump */
 	int64_t in_only;  /* stacks that end here */
 };
 
-/* What is shown of a stub on request. */
+/* What is shown about a stub on request. */
 struct calltree_stub {
 	int64_t weight;	    /* stacks that jumped here, once each */
 	uint32_t jumps_max; /* most jumps here in one stack: the depth of the recursion */
@@ -50,12 +50,12 @@ struct calltree_stub {
 };
 
 /*
- * Which rows are wanted: the heaviest, by direct + indirect, with all that they lie below; of
- * equals the first in pre-order.
+ * Which rows are wanted: the heaviest, by direct + indirect, with all their ancestors; of equals
+ * the first in pre-order.
  */
 struct calltree_limit {
 	size_t rows; /* 0: all */
-	/* Whether the others are made all the same, for who asks for something of all of them. */
+	/* Whether the others are still made, for callers that need something from all of them. */
 	bool keeps_others;
 };
 
@@ -63,7 +63,7 @@ struct calltree {
 	const struct entity_tree *tree;
 	enum collapse collapse;
 	/*
-	 * Pre-order.  Nodes and stubs whose figures are all zero, in the tree's others too, are
+	 * Pre-order.  Nodes and stubs whose figures are all zero, also in the tree's others, are
 	 * left out unless a row below stays.  Sum of in_only = tree->total - tree->nodes[0].weight,
 	 * the weight of empty stacks.
 	 */
@@ -72,7 +72,7 @@ struct calltree {
 	size_t whole_count;    /* rows of the whole tree */
 	const uint32_t *shown; /* [shown_count] rows that the limit chose, ascending; NULL: all */
 	size_t shown_count;
-	uint32_t level_max; /* of the rows that are there */
+	uint32_t level_max; /* of the rows made */
 	const struct calltree_stub *stubs;
 	size_t stub_count;
 	/* [tree->other_count] The same rows with the others' figures; they have no others. */

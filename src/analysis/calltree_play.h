@@ -2,8 +2,8 @@
 #define SONDE_ANALYSIS_CALLTREE_PLAY_H
 
 /*
- * The call tree as it is made, before it is laid out in rows: nodes and stubs in the order of their
- * making, with their weights.
+ * The call tree as it is made, before it is laid out in rows: nodes and stubs in the order in which
+ * they are made, with their weights.
  */
 
 #include "analysis/calltree.h"
@@ -14,12 +14,11 @@
 struct play_node {
 	uint32_t depth;
 	uint32_t stub;	      /* a stub's index in play.stubs; else NO_ID */
-	uint32_t first_seen;  /* least of the entity nodes that arrived here */
-	uint32_t fresh_depth; /* of the deepest node on the path whose name stands nowhere above it
-			       */
+	uint32_t first_seen;  /* lowest of the entity nodes that arrived here */
+	uint32_t fresh_depth; /* of the deepest node on the path whose name is nowhere above it */
 
 	/* While stacks are played. */
-	uint32_t pending;	/* first entity node to go on from here; chained by play.next */
+	uint32_t pending;	/* first entity node to continue from here; chained by play.next */
 	uint32_t pending_child; /* first child with pending entity nodes */
 	uint32_t link; /* pending: the next such sibling; entered: the outer node of its entity */
 };
@@ -28,18 +27,18 @@ struct play_stub {
 	uint32_t target; /* node */
 };
 
-/* What the stacks come to at a node. */
+/* The stacks' figures at a node. */
 struct play_figures {
 	int64_t direct, indirect, in_only;
 	uint32_t reached_end; /* end of the entity subtree that was last counted here */
 };
 
-/* What they come to at a stub. */
+/* The stacks' figures at a stub. */
 struct play_jumps {
 	uint32_t last_jump; /* the entity node that last arrived; 0: none */
 	uint32_t jumps_max;
 	int64_t weight;
-	__int128 jumps; /* weight × jumps, may pass 64 bits */
+	__int128 jumps; /* weight × jumps, may exceed 64 bits */
 };
 
 /* The figures by one metric. */

@@ -33,7 +33,7 @@ enum filter_kind {
 	FILTER_IGNORE,
 	FILTER_HIDE,
 	FILTER_FOLD,
-	FILTER_INLINE, /* is there only where inlined calls are left out */
+	FILTER_INLINE, /* present only if inlined calls are left out */
 	FILTER_KERNEL,
 	FILTER_THREAD,
 	FILTER_PID,
@@ -53,22 +53,22 @@ extern const char *const filter_names[FILTER_COUNT + 1]; /* NULL at the end */
 struct name_pattern {
 	char *text; /* as given */
 	struct regex *regex;
-	bool with_module; /* to be matched with "module`name", as the expression has a ` itself */
+	bool with_module; /* match "module`name", as the expression contains a ` */
 	bool gave_up;	  /* a match took too many steps; nothing matches from then on */
 };
 
-/* Which ticks. */
+/* The ticks that a filter keeps. */
 struct filter_ticks {
 	struct str stream; /* borrowed; data NULL: the default one (analysis/ticks.h) */
 	/*
-	 * FILTER_TICK: from ≤ number < to; a negative end counts from the end of the process's
-	 * ticks: -1 is the last one.  INT64_MIN and INT64_MAX: there is no such end.
+	 * FILTER_TICK: from ≤ number < to; a negative number counts from the end of the process's
+	 * ticks: -1 is the last one.  INT64_MIN and INT64_MAX: unbounded.
 	 */
 	int64_t from, to;
-	uint64_t duration_ns; /* over: those that took as long or longer; under: all others */
+	uint64_t duration_ns; /* over: those that took at least this; under: all others */
 };
 
-/* What is left of the kernel's frames where the program's own call them. */
+/* What is kept of the kernel's frames that are called by the program's own. */
 enum filter_kernel {
 	KERNEL_ALL,
 	KERNEL_SYSCALLS,
@@ -79,7 +79,7 @@ extern const char *const filter_kernel_names[]; /* NULL at the end */
 
 struct filter {
 	enum filter_kind kind;
-	const char *text;	    /* as given, to be shown; borrowed */
+	const char *text;	    /* as given, for display; borrowed */
 	struct when *when;	    /* FILTER_WHEN */
 	struct name_pattern *names; /* focus, ignore, hide, zone; label: NULL, any value */
 	enum filter_kernel kernel;  /* FILTER_KERNEL; text is its name */
@@ -92,13 +92,13 @@ struct filter {
 };
 
 /*
- * A regular expression (base/regex.h), to be found anywhere in a function's whole name, or in one
- * of its aliases; one that holds a backquote, in "module`name".  ERROR_USAGE if it is none.
+ * Compiles a regular expression (base/regex.h), which matches anywhere in a function's whole name,
+ * or in one of its aliases; one with a backquote, in "module`name".  ERROR_USAGE if it is invalid.
  */
 must_use struct error *name_pattern_create(const char *text, struct name_pattern **pattern);
-/* Whether it matches that text alone, NUL-terminated. */
+/* Whether it matches just that text, NUL-terminated. */
 bool name_pattern_matches_text(struct name_pattern *pattern, const char *text);
-/* NULL, or ERROR_USAGE if it gave up, so that what it says is not to be believed. */
+/* NULL, or ERROR_USAGE if it gave up, so that its matches are not reliable. */
 must_use struct error *name_pattern_refusal(const struct name_pattern *pattern);
 void name_pattern_destroy(struct name_pattern *pattern);
 /* [function]: whether it matches.  Lives in the arena. */
@@ -109,13 +109,13 @@ void filter_init_kernel(struct filter *f, enum filter_kernel kernel);
 /*
  * text is borrowed.  For focus, ignore, hide and zone it is a regular expression, for thread and
  * pid numbers or names with commas, for cgroup names with commas, for label KEY or KEY=REGEX.
- * ERROR_USAGE where it is not.
+ * ERROR_USAGE if it is not.
  */
 must_use struct error *filter_init(struct filter *f, enum filter_kind kind, const char *text);
 must_use struct error *filter_init_when(struct filter *f, const char *text, enum when_modules by);
-/* The one whose text the caller has read. */
+/* For a time filter, whose text the caller has parsed. */
 void filter_init_time(struct filter *f, const char *text, uint64_t from_ns, uint64_t to_ns);
-/* The same, of one of the kinds that look at ticks. */
+/* The same for a kind that looks at ticks. */
 void filter_init_ticks(struct filter *f, enum filter_kind kind, const char *text,
 	const struct filter_ticks *ticks);
 void filter_deinit(struct filter *f);

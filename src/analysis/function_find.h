@@ -5,9 +5,9 @@
  * The functions that a person means by a name: "eval", "lisp`eval" for one module's, "eval.c`eval"
  * for one file's.
  *
- * Taken as meant are the functions whose whole name, or whole alias, it is; if there is none, those
- * whose name it is without arguments (`parse` for `parse(int)`); if there is none, without the
- * scope, too (`parse` for `json::reader<char>::parse(int)`).
+ * These are the functions with that whole name or whole alias; if there are none, those with that
+ * name without arguments (`parse` for `parse(int)`); if there are none, without arguments and scope
+ * (`parse` for `json::reader<char>::parse(int)`).
  */
 
 #include "analysis/stack_walk.h"
@@ -23,7 +23,7 @@ struct function_matches {
 	/* By exclusive, then inclusive, both descending, then as the profile has them. */
 	const struct function_match *items;
 	size_t count;
-	struct str nearest; /* where count is 0: a name that is much like it, or empty */
+	struct str nearest; /* if count is 0: a similar name, or empty */
 };
 
 /* Lives in the arena; names are the profile's. */

@@ -2,16 +2,16 @@
 #define SONDE_ANALYSIS_HEAT_H
 
 /*
- * A heat map over time: the weight of a selection by slices of time.  HEAT_ROWS of them stand in a
- * column, so that what happens every second, say, or stops for some milliseconds, is a pattern.
- * (B. Gregg, "Subsecond Offset Heat Maps", 2017.)
+ * A heat map over time: the weight of a selection by slices of time.  Each column has HEAT_ROWS
+ * slices, so that events every second, say, or pauses of some milliseconds, form a pattern.  (B.
+ * Gregg, "Subsecond Offset Heat Maps", 2017.)
  */
 
 #include "analysis/selection.h"
 
 /* Slices in a column. */
 #define HEAT_ROWS 20u
-/* Columns at most. */
+/* Most columns. */
 #define HEAT_COLUMNS_MAX 60u
 
 struct heat {
@@ -20,9 +20,9 @@ struct heat {
 	uint32_t slices;       /* a multiple of HEAT_ROWS; 0: nothing is shown */
 	const int64_t *weight; /* [slice] */
 	/*
-	 * What counts as much, without sign: 98 in 100 of the slices that are not empty have that
-	 * or less (nearest rank).  So a few outliers, as "[lost]" at the end, leave the others
-	 * their shades.
+	 * The weight that counts as heavy, without sign: 98 % of the non-empty slices have that or
+	 * less (nearest rank).  So a few outliers, such as "[lost]" at the end, do not pale the
+	 * others.
 	 */
 	int64_t much;
 	/* The same slices by the other metrics. */
@@ -30,10 +30,10 @@ struct heat {
 };
 
 /*
- * By metrics[count]; the first is the result's own, the rest its others.  Time is from the column
- * of the first sample that is shown to that of the last.  A sample is at its time; a time off the
- * CPU is spread over the time that it took. The profile must know times (profile_needs_times).
- * Lives in the arena.
+ * By metrics[count]; the first is the result's own, the rest its others.  The map runs from the
+ * column of the first shown sample to that of the last.  A sample counts at its time; off-CPU time
+ * is spread over its duration.  The profile must know times (profile_needs_times).  Lives in the
+ * arena.
  */
 must_use struct heat *heat_analyse(const struct selection *selection, const metric_id *metrics,
 	size_t count, struct arena *arena);

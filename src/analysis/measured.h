@@ -5,18 +5,18 @@
  * Inclusive weight of a profile that has no stacks, and knows of each call what it cost from call
  * to return (callgrind; semantics.md, "Calls without stacks").
  *
- * An entity's inclusive weight is its own and what its calls of others cost.  That is exact, calls
- * to itself left out, for whatever is in no cycle; and for a cycle as a whole, by the calls that
- * leave it.  Within a cycle a call's cost has that of calls further in, so it counts some stretches
- * several times: there a member's inclusive weight is a bound.  It is the least of what is known to
- * be no less than it:
+ * An entity's inclusive weight is its own plus the cost of its calls to others.  That is exact,
+ * without calls to itself, for an entity outside cycles; and for a cycle as a whole, by the calls
+ * that leave it.  Within a cycle a call's cost includes that of calls further in, so it counts some
+ * work several times: there a member's inclusive weight is a bound.  It is the least of these upper
+ * bounds:
  *
- *	the cycle's inclusive weight,
- *	its own and all its calls of others,
- *	all calls of it, and what of the cycle's nobody called for,
+ * 	the cycle's inclusive weight,
+ * 	its own and all its calls of others,
+ * 	all calls of it, and what of the cycle's nobody called for,
  *
- * and no less than its own and its calls out of the cycle.  Where calls into the cycle come to it
- * for as much, as they do to a cycle's only entry, the bound is the weight itself.
+ * and at least its own plus its calls out of the cycle.  If calls into the cycle at this member
+ * cost as much, as they do at a cycle's only entry, the bound is the weight itself.
  */
 
 #include "analysis/callgraph_layout.h"
@@ -24,9 +24,9 @@
 
 struct measured {
 	const struct entity_tree *tree;
-	size_t metric_count;	   /* the others' included */
+	size_t metric_count;	   /* including the others' */
 	VEC(struct call_arc) arcs; /* each pair once, by callee and caller */
-	struct call_arcs view;	   /* of arcs, for who shares the layout */
+	struct call_arcs view;	   /* of arcs, for users of the shared layout */
 	struct call_units units;
 	int64_t **cost;		     /* [metric][arc] */
 	int64_t **self, **inclusive; /* [metric][entity] */
@@ -35,9 +35,9 @@ struct measured {
 };
 
 /*
- * tree->arc_cost must be there.  same[entity]: the entity that it counts as, which has its
- * weight and its calls then; NULL: each is itself.  Of a difference the first metric is the third
- * less the second.  Linear in entities and arcs, but for sorting.
+ * tree->arc_cost must be set.  same[entity]: the entity that it counts as, which then gets its
+ * weight and its calls; NULL: each is itself.  In a difference the first metric is the third less
+ * the second.  Linear in entities and arcs, except for sorting.
  */
 void measured_init(struct measured *m, const struct entity_tree *tree, const uint32_t *same);
 void measured_deinit(struct measured *m);
@@ -51,13 +51,13 @@ static inline bool measured_is_difference(const struct measured *m)
 {
 	return m->tree->is_difference && m->metric_count == 3;
 }
-/* What of weight belongs to the part of a whole between done and done + part. */
+/* The share of weight for the part of a whole between done and done + part. */
 static inline int64_t measured_share(int64_t weight, __int128 done, int64_t part, __int128 whole)
 {
 	return whole == 0 ? 0 : (int64_t)(weight * (done + part) / whole - weight * done / whole);
 }
 
-/* The call graph by measured costs; as callgraph_analyse, and is_measured. */
+/* The call graph by measured costs; as callgraph_analyse, with is_measured set. */
 must_use struct callgraph *callgraph_measured(const struct entity_tree *tree, struct arena *arena);
 
 #endif

@@ -6,7 +6,7 @@
 #include "analysis/selection.h"
 #include "base/vec.h"
 
-/* The selection in the making. */
+/* A selection under construction. */
 struct selecting {
 	const struct profile *profile;
 	struct arena *arena;
@@ -16,7 +16,7 @@ struct selecting {
 	bool *sample_kept; /* NULL: all */
 	bool *tick_kept;   /* the same */
 	struct str tick_stream;
-	int64_t *outside; /* of the last filter, if that is one of ticks */
+	int64_t *outside; /* of the last filter, if that looks at ticks */
 	VEC(struct selection_step) steps;
 };
 
@@ -27,19 +27,19 @@ static inline function_id selecting_function(const struct profile *p, uint32_t s
 }
 
 /*
- * Filters that look at samples: which of them, and of ticks, are still kept.  Errors are those of
+ * Filters of samples: they update which samples and ticks are kept.  Errors are those of
  * selection_create.
  */
 must_use struct error *selecting_keep_threads(struct selecting *s, const struct filter *f);
 must_use struct error *selecting_keep_times(struct selecting *s, const struct filter *f);
 must_use struct error *selecting_keep_zones(struct selecting *s, const struct filter *f);
-/* Sets outside, too. */
+/* Also sets outside. */
 must_use struct error *selecting_keep_ticks(struct selecting *s, const struct filter *f);
 /* In selection_labels.c. */
 must_use struct error *selecting_keep_labels(struct selecting *s, const struct filter *f);
-/* All samples, if none were dropped so far. */
+/* Marks all samples as kept, if none were dropped so far. */
 void selecting_keep_all_samples(struct selecting *s);
-/* After any of these: the weights of the samples that are kept. */
+/* After any of these: sums the weights of the kept samples. */
 void selecting_sum_samples(struct selecting *s);
 
 #endif

@@ -12,10 +12,10 @@
 #define SHOWN_DROPPED NO_ID
 /* Not matched by WHEN: in no view, but in the total. */
 #define SHOWN_UNMATCHED (NO_ID - 1)
-/* Charged by WHEN to the caller of the program's entry, which is nobody: "<spontaneous>". */
+/* Charged by WHEN to the caller of the program's entry, which has none: "<spontaneous>". */
 #define SHOWN_SPONTANEOUS (NO_ID - 2)
 
-/* Whether it is one of a profile's stacks. */
+/* Whether the value is one of a profile's stacks. */
 #define SHOWN_IS_STACK(shown) ((shown) < SHOWN_SPONTANEOUS)
 
 #endif

@@ -3,17 +3,17 @@
 
 /*
  * Which tick a sample was taken in.  A tick is a frame of time, from one Prof_update to the next;
- * each process has its own, in one or several streams.  A sample belongs to the tick that it was
- * taken after the start of and not after the end of: (start, end].  What a zone did in a tick is
- * told at the tick's end, and a sample stands for the time before it, so both are where they
- * belong.  Where ticks of a stream are at once, it is one of the sample's own thread.
+ * each process has its own, in one or several streams.  A sample belongs to the tick with start <
+ * time ≤ end: (start, end].  A zone's activity in a tick is reported at the tick's end, and a
+ * sample represents the time before it, so both are assigned correctly.  If ticks of a stream
+ * overlap, the tick is one of the sample's own thread.
  */
 
 #include "analysis/tick_threads.h"
 #include "base/arena.h"
 #include "model/profile.h"
 
-/* The stream that is meant where none is named: "frame", that of Prof_update. */
+/* The stream used if none is named: "frame", that of Prof_update. */
 #define TICK_STREAM_DEFAULT STR("frame")
 
 /* The ticks of one stream, for each process. */
@@ -26,9 +26,9 @@ struct tick_runs {
 };
 
 /*
- * stream: its name; data NULL: of each process the default one, or where it has no ticks there, the
- * first one that it has by name.  Lives in the arena.  ERROR_UNSUPPORTED where the profile has no
- * ticks, ERROR_INPUT where no process has a stream of that name.
+ * stream: its name; data NULL: each process's default one, or if that has no ticks, the process's
+ * first stream by name.  Lives in the arena.  ERROR_UNSUPPORTED if the profile has no ticks,
+ * ERROR_INPUT if no process has a stream of that name.
  */
 must_use struct error *tick_runs_init(struct tick_runs *runs, const struct profile *profile,
 	struct str stream, struct arena *arena);

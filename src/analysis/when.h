@@ -5,11 +5,11 @@
  * WHEN patterns (semantics.md section 4): which samples count, by how their stacks ended, and whom
  * each is charged to.
  *
- *	pattern = thread { | thread }       thread = primary { -> primary }
- *	primary = ( pattern ) | * | [:] module [ . procedure ] [:] | [:] . procedure [:]
+ * 	pattern = thread { | thread }       thread = primary { -> primary }
+ * 	primary = ( pattern ) | * | [:] module [ . procedure ] [:] | [:] . procedure [:]
  *
- * The grammar, and what the colons mean, is that of MAINPM's WHEN; what its manual leaves open is
- * decided in semantics.md.
+ * The grammar and the meaning of the colons are those of MAINPM's WHEN; semantics.md decides what
+ * its manual leaves open.
  */
 
 #include "analysis/shown.h"
@@ -26,15 +26,15 @@ enum when_modules {
 /* "object", "source". */
 extern const char *const when_modules_names[WHEN_MODULES_COUNT + 1]; /* NULL at the end */
 
-/* Names and parentheses that a pattern may have at most. */
+/* Most names and nested parentheses in a pattern. */
 #define WHEN_NAMES_MAX	 1000
 #define WHEN_NESTING_MAX 100
 
 struct when;
 
 /*
- * ERROR_USAGE for a bad pattern; the error's detail is the pattern, fit to show, and a caret below
- * the place.  *out does not keep pattern.
+ * ERROR_USAGE for a bad pattern; the error's detail is the pattern, printable, with a caret below
+ * the error.  *out does not keep pattern.
  */
 must_use struct error *when_compile(
 	struct str pattern, enum when_modules modules, struct when **out);
@@ -42,26 +42,28 @@ must_use struct error *when_compile(
 void when_destroy(struct when *when);
 
 /*
- * Decides for each stack s for which shown[s] is a stack or SHOWN_SPONTANEOUS, which is as good as
+ * Decides for each stack s for which shown[s] is a stack or SHOWN_SPONTANEOUS, which is treated as
  * the empty stack: shown[s] becomes the stack whose last frame is charged, itself or an ancestor,
- * or SHOWN_SPONTANEOUS, or, if the pattern does not match, SHOWN_UNMATCHED.  The others stay.
+ * or SHOWN_SPONTANEOUS, or, if the pattern does not match, SHOWN_UNMATCHED. The others stay
+ * unchanged.
  *
- * parent[profile->stack_count]: the stack without its last frame, or without more, if these are
- * hidden; < own index, 0: the empty stack; parent[0] is not looked at.  shown[profile->stack_count]
- * holds only such stacks as parent leads to.
+ * parent[profile->stack_count]: the stack without its last frame, or without several, if these are
+ * hidden; < own index, 0: the empty stack; parent[0] is not used.  shown[profile->stack_count]
+ * contains only stacks that parent leads to.
  *
- * However many threads the pattern stands for: with S stacks and a pattern of length L this takes
- * time S * L, and at most S * L * L, where lists of choices are alike for long.  Memory: a few
- * words a stack; at most L ways for each stack that waits while others are visited; and some times
- * as many lists of choices as these ways have.  That is at most L for each of the ways, and at most
- * L for each stack of the chain that is visited.  In a chain one stack waits: L * L at most.
+ * However many threads the pattern expands to, S stacks and a pattern of length L take time S * L,
+ * and at most S * L * L, if lists of choices have long common parts.  Memory: a few words a stack;
+ * at most L ways for each stack that waits while others are visited; and a few times as many lists
+ * of choices as these ways have.  That is at most L for each way, and at most L for each stack of
+ * the visited chain.  In a chain one stack waits: at most L * L.
  */
 void when_apply(const struct when *when, const struct profile *profile, const uint32_t *parent,
 	uint32_t *shown);
 
 /*
- * Whether the pattern has a module that no function is in, but whose name a function has, for which
- * it was taken: then *name is the first of these, as a pattern has it, and lives in the arena.
+ * Whether the pattern names a module that no function is in, but that is the name of a function:
+ * probably the function was meant.  Then *name is the first such name, written as in a pattern, and
+ * lives in the arena.
  */
 bool when_mistaken_module(const struct when *when, const struct profile *profile,
 	struct arena *arena, const char **name);

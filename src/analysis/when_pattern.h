@@ -2,8 +2,8 @@
 #define SONDE_ANALYSIS_WHEN_PATTERN_H
 
 /*
- * A compiled WHEN pattern: its steps in the order of its text. A matcher that goes through them
- * once has visited, at each step, all steps that can come before it.
+ * A compiled WHEN pattern: its steps in the order of its text.  A matcher that visits them once in
+ * order has visited, at each step, all steps that can precede it.
  */
 
 #include <assert.h>
@@ -15,7 +15,7 @@ enum when_step_kind {
 	WHEN_GROUP,	  /* alternatives begin: '(', or the pattern itself */
 	WHEN_ALTERNATIVE, /* one of them begins */
 	WHEN_GROUP_END,
-	/* Those that take frames, each with a number of its own, its position. */
+	/* Steps that take frames; each has its own number, its position. */
 	WHEN_STAR,  /* zero or more frames */
 	WHEN_FRAME, /* one frame of the procedure */
 	WHEN_RUN,   /* one or more frames of the module */
@@ -33,19 +33,19 @@ struct when_name {
 struct when_step {
 	uint8_t kind;	 /* enum when_step_kind */
 	uint8_t charges; /* WHEN_CALLER, WHEN_OWN, or both */
-	uint16_t number; /* of an alternative: in its group; of what takes frames: its position */
-	/* Of a group. */
-	uint16_t first_position, last; /* those in it, without `last`; there is one at least */
+	uint16_t number; /* of an alternative: in its group; if it takes frames: its position */
+	/* For a group. */
+	uint16_t first_position, last; /* those in it, excluding `last`; at least one */
 	uint16_t alternatives;
-	bool is_passable; /* without a frame */
-	uint32_t behind;  /* the step behind its end */
+	bool is_passable; /* can match zero frames */
+	uint32_t behind;  /* the step after its end */
 };
 
 static_assert(WHEN_NAMES_MAX <= UINT16_MAX, "positions and alternatives are numbered in 16 bits");
 
 /* Which frames a position takes; a star: any. */
 struct when_names {
-	struct when_name module, procedure; /* of a module's run without a procedure */
+	struct when_name module, procedure; /* a module's run has no procedure */
 };
 
 struct when {
@@ -53,7 +53,7 @@ struct when {
 	enum when_modules modules;
 	VEC(struct when_step) steps;
 	VEC(struct when_names) positions;
-	uint32_t nesting_max; /* groups that are open at once */
+	uint32_t nesting_max; /* most groups open at once */
 };
 
 /*
@@ -67,9 +67,9 @@ static inline size_t when_word_count(const struct when *when)
 	return (when->positions.count + 63) / 64;
 }
 
-/* For tests: what when_apply did, and from how many lists of choices on it collects them. */
+/* For tests: what when_apply did, and at how many lists of choices it collects them. */
 struct when_work {
-	size_t steps;	     /* of the pattern, of lists compared and collected, and ways kept */
+	size_t steps;	     /* of the pattern, lists compared and collected, ways kept */
 	size_t choices_max;  /* lists of choices at once */
 	size_t standing_max; /* ways at once */
 };

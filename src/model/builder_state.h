@@ -30,18 +30,18 @@ struct column {
 
 struct builder {
 	struct arena *arena;
-	struct budget budget; /* as much as there is, unless there is an input */
+	struct budget budget; /* unlimited, unless there is an input */
 	bool has_input;
 	struct str_table strings;
 	struct row_table objects, functions, frames, metrics, processes, threads, notes;
-	uint32_t frame_before; /* what builder_frame gave last */
+	uint32_t frame_before; /* what builder_frame returned last */
 	struct arc_table arcs;
 	struct stack_table stacks;
 	VEC(uint32_t) row_of_stack; /* as long as the last stack that has one needs, or longer */
-	uint32_t row_count;	    /* row 0, which is none, included */
+	uint32_t row_count;	    /* including row 0, which no stack has */
 	uint64_t row_price;
-	struct weight_rows weights;   /* [row] what came without samples; of frame i row i + 1 */
-	struct place_runs place_runs; /* of builder_place; frames that it knows are apart */
+	struct weight_rows weights;   /* [row] added without samples; frame i has row i + 1 */
+	struct place_runs place_runs; /* of builder_place; frames it knows are not in the lookup */
 	VEC(uint64_t) samples_of_row; /* as long as the last row that has one needs */
 	struct column *columns;	      /* [metric], made with the first sample */
 	bool samples_unknown, has_weights, has_places;
@@ -53,24 +53,23 @@ struct builder {
 	struct label_tables labels;
 	VEC(label_id) label_ids; /* of one set, while it is made */
 	struct zone_tables zones;
-	/* What stands for all that there was no room for; NO_ID, SIZE_MAX: none so far. */
+	/* Replacements for everything there was no room for; NO_ID, SIZE_MAX: none so far. */
 	process_id process_left_out;
 	thread_id thread_left_out;
 	size_t sample_left_out;
-	bool is_left_out; /* the sample that came last */
+	bool is_left_out; /* the last added sample */
 	struct builder_header header;
 };
 
-/* Frees the columns of weights; goes by the metric table. */
+/* Frees the columns of weights, as many as the metric table has rows. */
 void builder_columns_destroy(struct builder *b);
 
 /* Interns a name that there is always room for. */
 string_id builder_string_of_ours(struct builder *b, struct str s);
 
-/* The frame's number, which is paid for if it is new; the one of all that is left out without room.
- */
+/* The frame's number; a new frame is paid for.  Without room, that of the left-out frame. */
 frame_id builder_frame_seek(struct builder *b, const struct frame *f, uint64_t price);
-/* The same; frames mostly come again in the order in which they came first: the next is tried. */
+/* The same; frames mostly recur in the order in which they first came, so the next one is tried. */
 static inline frame_id builder_frame_intern(
 	struct builder *b, const struct frame *f, uint64_t price)
 {
@@ -89,13 +88,12 @@ static inline void builder_frames_enter(struct builder *b)
 		row_table_enter(&b->frames, &frame_rows);
 }
 
-/* The number of a place's frame, which builder_place has not found right behind the one before. */
+/* The number of a place's frame, when builder_place has not found it right after the last one. */
 frame_id builder_place_seek(struct builder *b, const struct frame *f);
 /* Makes each place's stack, and puts its weights into the columns of stacks. */
 void builder_places_end(struct builder *b);
 
-/* The rows that stand for all of their kind that there is no room for; made when first asked for.
- */
+/* The rows that replace all of their kind without room; made when first asked for. */
 string_id builder_name_left_out(struct builder *b);
 /* An object of that name. */
 object_id builder_object_left_out(struct builder *b);
@@ -113,12 +111,12 @@ thread_id builder_thread_left_out(struct builder *b);
 /* The stack of the function "[no stack]" alone, in no object. */
 stack_id builder_stack_of_none(struct builder *b);
 /*
- * Gives weights at the empty stack to that one, so that what functions have exclusively comes to
- * the total.  Where the header has WHEN patterns they stay: reports account for what these left.
+ * Moves weights from the empty stack to that one, so that functions' exclusive weights sum to the
+ * total.  If the header has WHEN patterns, the weights stay: reports account for what these left.
  */
 void builder_name_no_stack(struct builder *b);
 
-/* Notes what there was no room for; ends the bound on notes. */
+/* Adds notes on what there was no room for; lifts the limit on notes. */
 void builder_note_refused(struct builder *b);
 
 static inline bool refuse(struct builder *b, enum budget_row row)
@@ -127,7 +125,7 @@ static inline bool refuse(struct builder *b, enum budget_row row)
 	return false;
 }
 
-/* Whether there is room for one row more, which is paid for then, or counted. */
+/* Whether there is room for one more row; pays for it if so, else counts the refusal. */
 static inline bool pay(struct builder *b, enum budget_row row, uint64_t price)
 {
 	if (!budget_has(&b->budget, price))
@@ -142,7 +140,7 @@ static inline void add_saturating(uint64_t *sum, uint64_t more)
 		*sum = UINT64_MAX;
 }
 
-/* Wraps where the sums are past 63 bits; builder_finish refuses that profile. */
+/* Wraps if the sum exceeds 63 bits; builder_finish refuses that profile. */
 static inline void add_wrapping(int64_t *sum, int64_t more)
 {
 	*sum = (int64_t)((uint64_t)*sum + (uint64_t)more);

@@ -31,9 +31,9 @@ struct import {
 	struct builder *to;
 	struct arena *scratch;
 	uint64_t shift_ns; /* added to times; 0 at first */
-	/* [row of from]: which function it counts as; NULL at first: for what it is. */
+	/* [row of from]: which function it counts as; NULL at first: itself. */
 	const struct import_function *functions_as;
-	/* Applies wherever its profile's objects are taken over; NULL at first: none. */
+	/* Applies wherever objects of its profile are imported; NULL at first: none. */
 	const struct import_objects *objects_as;
 	/* [row of from]: the builder's id; NULL before the call that fills it. */
 	function_id *functions;
@@ -44,14 +44,14 @@ struct import {
 	label_set_id *label_sets;
 };
 
-/* All that is pointed to must live as long as the import, which lives in scratch. */
+/* Everything pointed to must live as long as the import, which lives in scratch. */
 void import_init(
 	struct import *im, const struct profile *from, struct builder *to, struct arena *scratch);
 
 string_id import_string(struct import *im, string_id id);
 /* All metrics, in their order; the builder's first. */
 void import_metrics(struct import *im);
-/* Load objects, functions and frames; what is the same as a row that is there becomes that row. */
+/* Load objects, functions and frames; one that equals an existing row becomes that row. */
 void import_frames(struct import *im);
 /* After import_frames. */
 void import_stacks(struct import *im);
@@ -67,15 +67,15 @@ void import_arcs(struct import *im);
 void import_threads(struct import *im);
 /* Labels, and the sets of them that samples have. */
 void import_labels(struct import *im);
-/* Of a sample's labels, the builder's; after import_labels. */
+/* The builder's set of a sample's labels; after import_labels. */
 label_set_id import_sample_labels(const struct import *im, size_t sample);
-/* After import_threads, and with stacks; the times are shifted. */
+/* After import_threads and import_stacks; the times are shifted. */
 void import_ticks(struct import *im);
 void import_zone_events(struct import *im);
 /* A time, shifted; at most UINT64_MAX - 1, as UINT64_MAX stands for "not known". */
 uint64_t import_time(const struct import *im, uint64_t time_ns);
 void import_notes(struct import *im);
-/* What stands in no table, of a profile that is to have the same metrics. */
+/* The fields outside tables, for a profile that will have the same metrics. */
 void import_header(struct import *im);
 
 #endif

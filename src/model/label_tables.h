@@ -21,12 +21,12 @@ struct label_tables {
 void label_tables_init(struct label_tables *t, struct budget *budget);
 void label_tables_deinit(struct label_tables *t);
 label_id label_tables_label(struct label_tables *t, const struct label *label);
-/* Whether that one is there, or there is room for it. */
+/* Whether the label exists, or there is room for it. */
 bool label_tables_takes(const struct label_tables *t, const struct label *label);
 /* A set that there is no room for is made without its last labels. */
 label_set_id label_tables_set(struct label_tables *t, const label_id *labels, size_t count);
 label_set_id label_tables_with(struct label_tables *t, label_set_id set, label_id label);
-/* Into the profile, whose arena owns them; its number of samples is known. */
+/* Moves the labels into the profile, whose arena owns them; its number of samples is known. */
 void label_tables_freeze(struct label_tables *t, struct profile *p);
 
 #endif

@@ -14,9 +14,9 @@ struct merge_input {
 	/* [its function]: what it counts as in a difference; else NULL. */
 	const struct import_function *functions_as;
 	uint32_t *column; /* [its metric]: the column of the union */
-	/* It knows how many samples there were, and no metric of it tells. */
+	/* Its number of samples is known, but not from one of its metrics. */
 	bool fills_samples;
-	/* Where there are shares: of what; how much has been taken over, and the share of that. */
+	/* For shares: the whole; how much has been imported, and the share of that. */
 	int64_t whole, seen, share;
 };
 
@@ -38,17 +38,17 @@ struct merge {
 	struct map column_of;	/* (name, unit) → column */
 	VEC(struct merge_column) columns;
 	uint32_t samples_column; /* NO_ID: there is none */
-	struct str run_metric;	 /* wanted for each input by itself; or empty */
+	struct str run_metric;	 /* wanted separately for each input; or empty */
 	size_t run_count;
 	uint32_t run_of, first_run;	      /* columns; first_run NO_ID: there are none */
-	struct str shared_metric;	      /* of whose weights shares are asked for; or empty */
+	struct str shared_metric;	      /* whose shares are wanted; or empty */
 	uint32_t shared_column, share_column; /* share_column NO_ID: there are none */
 	bool with_samples, with_threads, with_times, with_zones, with_arc_costs;
 	int64_t *sum; /* [column]: of one row */
 	int64_t *row; /* [builder's metric] */
 };
 
-/* Whether ticks and zone events are taken over: those of two programs are not compared. */
+/* Whether ticks and zone events are imported: those of two programs are not compared. */
 static inline bool merge_has_ticks(const struct merge *m)
 {
 	return m->with_threads && m->with_times && !m->is_difference;
@@ -56,13 +56,13 @@ static inline bool merge_has_ticks(const struct merge *m)
 
 /* merge_metrics.c: which metrics there are, and what a row of an input weighs in them. */
 must_use struct error *merge_plan_metrics(struct merge *m);
-/* Once m->to is there. */
+/* After m->to is created. */
 must_use struct error *merge_add_metrics(struct merge *m);
-/* of[metric of input][i]; samples: how many the row counts as, UINT64_MAX: not known. */
+/* of[metric of input][i]; samples: how many the row counts as; UINT64_MAX: not known. */
 const int64_t *merge_row(
 	struct merge *m, size_t input, const int64_t *const *of, size_t i, uint64_t samples);
 
-/* merge_header.c: what is said of the whole. */
+/* merge_header.c: the fields outside tables. */
 void merge_add_header(struct merge *m);
 /* When the inputs' times begin in the merged profile, or 0 where that is not known. */
 uint64_t merge_start_unix_ns(const struct merge *m);

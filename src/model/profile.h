@@ -3,10 +3,10 @@
 
 /*
  * A profile: what every reader builds and every analysis reads.  It is a multiset of (stack,
- * weights), kept as one prefix tree of frames with weights, and beside it the samples with time and
- * thread where the source has them.
+ * weights), kept as one prefix tree of frames with weights, along with the samples and their times
+ * and threads if the source has them.
  *
- * A profile is built through model/builder.h, checked and then frozen: nothing writes to it after.
+ * A profile is built through model/builder.h, checked and then frozen: nothing writes to it later.
  * Everything in it lives in its arena.  Index 0 of strings is the empty string; stack 0 is the
  * empty stack.  The other tables begin with their first real row.
  */
@@ -45,12 +45,13 @@ struct function {
 	uint32_t line;	  /* of its definition; 0: not known */
 	/*
 	 * Other names of the same code, each ended by NUL (str_take_item): of malloc,
-	 * __libc_malloc. Not a part of what the function is; who asks for one of them means it.
+	 * __libc_malloc.  Not part of the function's identity; asking for one of them means this
+	 * function.
 	 */
 	string_id aliases;
 };
 
-/* A stack frame: a place in a function.  An inlined call is a frame of its own. */
+/* A stack frame: a place in a function.  Each inlined call has its own frame. */
 struct frame {
 	function_id function;
 	string_id file;	   /* of the place; empty: not known */
@@ -66,9 +67,9 @@ struct stack {
 };
 
 /*
- * How often one function called another, where the source counted it (gmon.out does).  Arcs may
- * stand beside stacks or, where the source knows no stacks, in their place.  What the source
- * measured along each is in the profile's arc_cost.
+ * How often one function called another, where the source counted it (gmon.out does).  A profile
+ * may have arcs along with stacks or, if the source knows no stacks, instead of them.  What the
+ * source measured along each is in the profile's arc_cost.
  */
 struct arc {
 	function_id caller; /* NO_ID: not known, "spontaneous" */
@@ -95,8 +96,8 @@ struct thread {
 };
 
 /*
- * What the source says of samples beside their stacks: of pprof its labels, of OTLP attributes and
- * links.  A set may have several labels of one key.
+ * What the source records about samples besides their stacks: pprof's labels, OTLP's attributes and
+ * links.  A set may have several labels with the same key.
  */
 struct label {
 	string_id key;
@@ -106,9 +107,9 @@ struct label {
 };
 
 /*
- * A set of labels: this one and those of `rest`, rest < own index, whose labels have lower ids than
- * this one.  So sets share what they have in common, and what is to be known of all sets is found
- * in one pass over them, each after its rest.  Of set 0: NO_ID.
+ * A set of labels: `label` and those of `rest`, rest < own index, whose labels have lower ids than
+ * `label`.  So sets share their common labels, and one pass computes a property of all sets, each
+ * after its rest.  The label of set 0 is NO_ID.
  */
 struct label_set {
 	label_set_id rest;
@@ -118,13 +119,13 @@ struct label_set {
 /*
  * Columns of equal length.  Empty if the source has totals only, no samples.
  *
- * Zones are stretches of a program that it has marked itself (prof.h), and a stack of zones is a
- * stack like others: each zone is a function (name, file, line) of the load object ZONE_OBJECT, of
- * kind OBJECT_ZONE, or an ordinary function where the zone is one; the root is the zone "_global".
- * What a program says of its zones are samples, too, zone rows: one for each thread, zone stack and
- * tick in which anything was done there, with its own zone stack as stack and as zone, the end of
- * the tick as time, and weights in ZONE_TIME and ZONE_ENTRIES alone.  They are 0 samples each, so a
- * source of them has the metric "samples".
+ * Zones are regions of a program that it has marked itself (prof.h), and a zone stack is a stack
+ * like others: each zone is a function (name, file, line) of the load object ZONE_OBJECT, of kind
+ * OBJECT_ZONE, or an ordinary function if the zone is one; the root is the zone "_global".  What a
+ * program records about its zones is also kept as samples, zone rows: one for each thread, zone
+ * stack and tick with any activity, with its zone stack as both stack and zone, the end of the tick
+ * as time, and weights in ZONE_TIME and ZONE_ENTRIES only.  Each counts as 0 samples, so a source
+ * of zone rows has the metric "samples".
  */
 struct samples {
 	size_t count;
@@ -132,8 +133,8 @@ struct samples {
 	thread_id *thread; /* NULL: not known */
 	uint64_t *time_ns; /* since the profile's start; NULL: not known */
 	/*
-	 * The zone stack each was taken in; stack 0: in no zone, the stack of the one frame
-	 * "[unknown]" of ZONE_OBJECT: not known of this one.  NULL: not known of any.
+	 * The zone stack each sample was taken in.  Stack 0: in no zone; the stack of the single
+	 * frame "[unknown]" of ZONE_OBJECT: not known for this sample.  NULL: not known for any.
 	 */
 	stack_id *zone;
 	label_set_id *labels; /* NULL: no sample has any */
@@ -141,12 +142,12 @@ struct samples {
 };
 
 #define ZONE_OBJECT  "[zones]"
-#define ZONE_TIME    "zone-time"    /* the metric, in ns: in the zone and not in those below it */
+#define ZONE_TIME    "zone-time"    /* the metric, in ns: in the zone but not in those below it */
 #define ZONE_ENTRIES "zone-entries" /* the metric, a count: how often the zone was entered */
 
 /*
- * A tick, or frame of time: a stretch that a program has marked, of a stream of them ("frame",
- * "audio").  What has a time in (start_ns, end_ns] is of it.
+ * A tick, or frame of time: a period that a program has marked, in a stream of them ("frame",
+ * "audio").  Whatever has a time in (start_ns, end_ns] belongs to it.
  */
 struct tick {
 	process_id process;
@@ -156,8 +157,8 @@ struct tick {
 };
 
 /*
- * Columns of equal length: from that time on the thread is at that zone stack (0: it is in none any
- * more, or nobody knows).  By thread, and of each by time.
+ * Columns of equal length: from that time on the thread is at that zone stack (0: no longer in any
+ * zone, or not known).  By thread, then by time.
  */
 struct zone_events {
 	size_t count;
@@ -170,7 +171,7 @@ enum note_kind {
 	NOTE_LOST,	 /* samples that were taken and not kept */
 	NOTE_TRUNCATED,	 /* stacks not walked to their root */
 	NOTE_NO_SYMBOLS, /* load objects without symbols */
-	NOTE_BAD_RECORD, /* parts of the input that could not be read and were passed over */
+	NOTE_BAD_RECORD, /* parts of the input that could not be read and were skipped */
 	NOTE_INCOMPLETE, /* the recording was cut off */
 	NOTE_GUESSED,	 /* figures that are estimates */
 	NOTE_INFO,
@@ -186,8 +187,8 @@ struct note {
 	string_id text; /* a whole sentence without full stop */
 };
 /*
- * Whether the count stands before the text, "8 samples were lost …".  The others' is that of what
- * the text lists, or one.
+ * Whether the count is shown before the text, "8 samples were lost …".  In other notes it counts
+ * what the text lists, or is one.
  */
 bool note_shows_count(const struct note *note);
 
@@ -205,7 +206,7 @@ struct profile_stats {
 	uint64_t interval_asked_ns; /* the same as it was asked for */
 };
 
-/* The figures of struct profile_stats by name, for whoever treats all alike. */
+/* The figures of struct profile_stats by name, for code that treats all alike. */
 struct stat_field {
 	const char *name; /* as in JSON; NULL at the end */
 	size_t offset;	  /* of an uint64_t in struct profile_stats */
@@ -224,27 +225,28 @@ struct profile {
 	const struct frame *frames;
 	size_t frame_count;
 	/*
-	 * The stack tree: [stack] its frame, of the empty stack, which is stack 0, NO_ID.  Parents
-	 * come before their children and stand by run; profile_stack_parent looks them up.
+	 * The stack tree: [stack] its frame; NO_ID for stack 0, the empty stack.  Parents come
+	 * before their children and are stored by run; profile_stack_parent looks them up.
 	 */
 	const frame_id *stack_frame;
 	size_t stack_count; /* at least 1 */
 	struct tree_runs runs;
-	/* Deepest stack, in frames; and those of all stacks that have a row of weights. */
+	/*
+	 * Depth of the deepest stack, in frames; and the sum over all stacks with a row of weights.
+	 */
 	uint32_t depth_max;
 	uint64_t depth_sum;
 	/*
-	 * False: the source tells in which functions time was spent and not who had called them.
-	 * Then no stack has more than one frame, and that frame's callers are known from the arcs
-	 * alone.
+	 * False: the source reports in which functions time was spent, but not who called them.
+	 * Then no stack has more than one frame, and only the arcs give that frame's callers.
 	 */
 	bool has_stacks;
 	const struct arc *arcs; /* one for each pair of functions, in the order of first sight */
 	size_t arc_count;
 	/*
 	 * [metric][arc]: what all these calls cost, from call to return: the callee's own weight
-	 * and that of all it called.  In a recursion a stretch counts once for each call that is
-	 * under way, so these do not add up there (analysis/measured.h).  NULL: not measured.
+	 * and that of all it called.  In a recursion the same cost counts once for each active
+	 * call, so costs do not add up there (analysis/measured.h).  NULL: not measured.
 	 */
 	const int64_t *const *arc_cost;
 	const struct metric *metrics;
@@ -263,16 +265,16 @@ struct profile {
 	size_t tick_count;
 	struct zone_events zone_events;
 	/*
-	 * What ends at a stack stands by row, as most stacks are only passed: the stacks that have
-	 * one, whose rows are 1, 2 … in their order; row 0 is all zero.  See profile_row.
+	 * The stacks that have a row of weights: 1, 2 … in the order of the stacks; row 0 is all
+	 * zero.  Other stacks have no row, as at most stacks nothing ends.  See profile_row.
 	 */
 	struct rank_set weighted;
 	size_t row_count; /* at least 1 */
-	/* [metric][row]: the weight of the stacks that end here; the sum over samples if any. */
+	/* [metric][row]: the weight that ends at the stack; the sum over its samples, if any. */
 	const int64_t *const *row_weight;
 	/*
-	 * [row]: how many samples ended here; NULL: not known.  A sample counts as much as it
-	 * weighs in the metric "samples", of unit "count", or 1 where there is none.
+	 * [row]: how many samples ended here; NULL: not known.  A sample counts as its weight in
+	 * the metric "samples", of unit "count", or as 1 if there is none.
 	 */
 	const uint64_t *row_samples;
 	/* [metric] */
@@ -286,28 +288,28 @@ struct profile {
 	string_id command; /* that was profiled */
 	string_id host;
 	/*
-	 * WHEN patterns that its recording was asked for, each ended by NUL; empty: none.  Samples
-	 * that they do not match may be at the empty stack.  Whoever shows the profile applies
-	 * them, before all else.
+	 * WHEN patterns that the recording was made with, each ended by NUL; empty: none.  Samples
+	 * that they do not match may be at the empty stack.  Every view applies them before all
+	 * other filters.
 	 */
 	string_id when;
 	uint64_t start_unix_ns; /* 0: not known */
 };
 
-/* Frees the profile and all in it; NULL is fine. */
+/* Frees the profile and everything in it; NULL is fine. */
 void profile_destroy(struct profile *p);
 
-/* NULL if the profile tells which threads its samples were taken in, else an ERROR_UNSUPPORTED. */
+/* NULL if the profile knows which threads its samples were taken in, else an ERROR_UNSUPPORTED. */
 must_use struct error *profile_needs_threads(const struct profile *p);
-/* NULL if it tells which zones they were taken in, else the same. */
+/* NULL if it knows which zones they were taken in, else an ERROR_UNSUPPORTED. */
 must_use struct error *profile_needs_zones(const struct profile *p);
 
-/* NULL if it tells when they were taken, else the same. */
+/* NULL if it knows when they were taken, else an ERROR_UNSUPPORTED. */
 must_use struct error *profile_needs_times(const struct profile *p);
 
-/* Whether it is the metric that says how many samples a sample counts as. */
+/* Whether this is the metric that gives how many samples a sample counts as. */
 bool metric_counts_samples(struct str name, struct str unit);
-/* How many, by its weight in that metric; NULL: there is no such metric. */
+/* That number, from the sample's weight in that metric; NULL: there is no such metric. */
 static inline uint64_t sample_count(const int64_t *weight)
 {
 	if (weight == NULL)
@@ -317,17 +319,17 @@ static inline uint64_t sample_count(const int64_t *weight)
 
 /*
  * NULL if there are labels of that key (or no weight that could have any); else ERROR_UNSUPPORTED
- * where samples have no labels, ERROR_INPUT where they have others.
+ * if samples have no labels, ERROR_INPUT if they have others.
  */
 must_use struct error *profile_needs_label(const struct profile *p, struct str key);
-/* Whether nothing in it weighs anything. */
+/* Whether all its weights are zero. */
 bool profile_is_empty(const struct profile *p);
 
 static inline struct str profile_string(const struct profile *p, string_id id)
 {
 	return p->strings[id.i];
 }
-/* What a stack was called from; of the empty stack: itself. */
+/* The stack that a stack was called from; the empty stack for itself. */
 static inline uint32_t profile_stack_parent(const struct profile *p, uint32_t stack)
 {
 	return tree_runs_parent(&p->runs, stack);
@@ -336,12 +338,12 @@ static inline stack_id profile_parent(const struct profile *p, stack_id stack)
 {
 	return (stack_id){profile_stack_parent(p, stack.i)};
 }
-/* The row of what ends at a stack; 0: nothing does. */
+/* A stack's row of weights; 0: nothing ends at it. */
 static inline uint32_t profile_row(const struct profile *p, uint32_t stack)
 {
 	return rank_set_has(&p->weighted, stack) ? 1 + rank_set_below(&p->weighted, stack) : 0;
 }
-/* What ends at a stack, in one metric; and how many samples, where that is known. */
+/* The weight that ends at a stack, in one metric; and how many samples do, if that is known. */
 static inline int64_t profile_weight(const struct profile *p, size_t metric, uint32_t stack)
 {
 	return p->row_weight[metric][profile_row(p, stack)];
@@ -355,22 +357,22 @@ struct str profile_module(const struct profile *p, object_id id);
 /* How many labels are in a set; profile_label_ids writes as many, in the order of their ids. */
 size_t profile_label_count(const struct profile *p, label_set_id set);
 void profile_label_ids(const struct profile *p, label_set_id set, label_id *labels);
-/* A label's value as it is shown: its text, or "4096", or "4096 bytes"; it lives as long as b. */
+/* A label's value as shown: its text, or "4096", or "4096 bytes"; lives as long as b. */
 struct str profile_label_value(const struct profile *p, label_id label, struct strbuf *b);
 /* The metric of that name; false if there is none. */
 bool profile_find_metric(const struct profile *p, struct str name, metric_id *id);
 
 /*
- * NULL if the profile has stacks, else an ERROR_UNSUPPORTED that says that what the user asked for
- * ("--view tree") needs them.
+ * NULL if the profile has stacks, else an ERROR_UNSUPPORTED: `what`, as the user asked for it
+ * ("--view tree"), needs them.
  */
 must_use struct error *profile_needs_stacks(const struct profile *p, const char *what);
 
 /*
  * Whether every invariant holds: ids in range, parent < child, no frame twice under one parent, one
- * weight per metric and sample, sum of exclusive = sum of weights = total, no sum of weights of
- * one sign, calls or their costs beyond 63 bits, one arc per pair, no deep stack where there are no
- * stacks, label sets in their order and each once, ticks and zone events in their order. NULL if
+ * weight per metric and sample, sum of exclusive = sum of weights = total, no sum of weights of one
+ * sign, calls or their costs beyond 63 bits, one arc per pair, no stack of several frames without
+ * has_stacks, label sets in order and each once, ticks and zone events in order.  Returns NULL if
  * so, else an ERROR_INPUT that names the first broken one.  Runs after every read and in every fuzz
  * run.
  */

@@ -10,21 +10,21 @@ enum profile_roots {
 	ROOTS_LABEL,
 	ROOTS_COUNT
 };
-/* "none", "process", "thread", "label:", which a key follows. */
+/* "none", "process", "thread", "label:"; a key follows the last. */
 extern const char *const roots_names[ROOTS_COUNT + 1]; /* NULL at the end */
 
 /*
  * A profile like p in which each stack begins with a frame for the process that it was sampled in,
  * "NAME (PID)", and one for the thread, "NAME (thread TID)"; these have no load object, and without
- * a name begin at the parenthesis.  So do its zone stacks.  It is the caller's, as p stays.
- * ERROR_UNSUPPORTED if p does not tell which threads were sampled.
+ * a name begin at the parenthesis.  So do its zone stacks.  The caller owns the result; p stays.
+ * ERROR_UNSUPPORTED if p does not know which threads were sampled.
  */
 must_use struct error *profile_with_roots(
 	const struct profile *p, enum profile_roots roots, struct profile **rooted);
 
 /*
- * The same with a frame for each sample's label of that key, "KEY=VALUE"; where it has several,
- * "KEY=VALUE,VALUE", and where it has none, "[no KEY]".  Errors are those of profile_needs_label.
+ * The same with a frame for each sample's label of that key, "KEY=VALUE"; if it has several,
+ * "KEY=VALUE,VALUE", and if it has none, "[no KEY]".  Errors are those of profile_needs_label.
  */
 must_use struct error *profile_with_label_roots(
 	const struct profile *p, struct str key, struct profile **rooted);

@@ -45,9 +45,10 @@ static bool function_same(const void *a, const void *b)
 }
 
 /*
- * Neighbours in a function, which mostly come together, are neighbours in the lookup: only what is
- * above the low bits of line and address is mixed, those are added.  Each part has an odd factor of
- * its own (the first digits of the square roots of 2, 3, 5, 7), and the sum is mixed once.
+ * Neighbours in a function, which mostly come together, are neighbours in the lookup: only the part
+ * above the low bits of line and address is mixed; the low bits are added.  Each part has an odd
+ * factor of its own (the first digits of the square roots of 2, 3, 5, 7), and the sum is mixed
+ * once.
  */
 static uint64_t frame_hash(const void *row)
 {
@@ -82,7 +83,7 @@ static bool metric_same(const void *a, const void *b)
 	return x->name.i == y->name.i && x->unit.i == y->unit.i;
 }
 
-/* A note's count is not part of what it is. */
+/* A note's count is not part of its identity. */
 static uint64_t note_hash(const void *row)
 {
 	const struct note *n = row;

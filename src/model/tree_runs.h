@@ -6,11 +6,11 @@
  * them, kept by run: nodes with consecutive numbers, each the child of the one before it.  A
  * profile's stacks are numbered as they are first seen, and an entity tree's nodes in pre-order; in
  * both, a new stack is one run of new callees below a node that was there, and a tree has about a
- * tenth as many runs as nodes.  A parent takes two bits and a comparison, and what changes along a
- * run in steps of one, such as the depth, is kept by run.
+ * tenth as many runs as nodes.  Finding a parent takes two bits and a comparison, and a value that
+ * changes along a run in steps of one, such as the depth, is kept by run.
  *
- * Which run a node is in follows from the set of nodes that begin one (base/rank_set.h): 1.5 bits a
- * node, and 8 bytes a run.
+ * The set of nodes that begin a run gives the run of any node (base/rank_set.h): 1.5 bits a node,
+ * and 8 bytes a run.
  */
 
 #include <stddef.h>
@@ -24,12 +24,12 @@ struct tree_runs {
 	const uint32_t *first; /* [count + 1] ascending; the last is the number of nodes */
 	const uint32_t
 		*parent; /* [count] of its first node, never the node before it; of run 0: 0 */
-	struct rank_set begins; /* of the nodes: those that begin a run */
+	struct rank_set begins; /* the nodes that begin a run */
 };
 
 /*
- * parent(context, i) is the parent of node i, less than i, for i from 1 to count - 1, asked in this
- * order, twice.  Lives in the arena.
+ * parent(context, i) returns the parent of node i, less than i.  It is called for i from 1 to count
+ * - 1, in this order, twice.  Lives in the arena.
  */
 void tree_runs_make(struct tree_runs *runs, size_t count,
 	uint32_t (*parent)(const void *context, uint32_t i), const void *context,

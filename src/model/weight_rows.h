@@ -3,11 +3,11 @@
 
 /*
  * Sums in the making that stand by row, since what comes in adds to all metrics of one: those of an
- * arc, or of a stack.  A profile has a column of each metric.  For model/ alone.
+ * arc, or of a stack.  A profile has a column for each metric instead.  For model/ alone.
  *
- * What sums up to more than 63 bits is refused, by the sums of what is above and what is below
- * zero, each for itself: so no figure, which is the sum of some of the weights, can pass 63 bits,
- * in whatever order they are added.  Changes between two profiles are then as large as either.
+ * Sums beyond 63 bits are refused, of the positive and of the negative weights separately: so no
+ * figure, being a sum of some of the weights, can exceed 63 bits, in whatever order they are
+ * added.  Changes between two profiles are then as large as either.
  */
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #include "base/compiler.h"
 #include "base/vec.h"
 
-/* What weights above and below zero sum up to, without sign; stays at UINT64_MAX. */
+/* The sums of the positive and of the negative weights, without sign; saturate at UINT64_MAX. */
 struct weight_bounds {
 	uint64_t of[2]; /* [weight < 0] */
 };
@@ -35,7 +35,7 @@ static inline void weight_bounds_join(struct weight_bounds *b, const struct weig
 		if (__builtin_add_overflow(b->of[i], more->of[i], &b->of[i]))
 			b->of[i] = UINT64_MAX;
 }
-/* Adds all; many at a time where they are so small that no sum of them can pass 64 bits. */
+/* Adds all; many at a time if they are so small that no sum of them can exceed 64 bits. */
 static inline void weight_bounds_add_all(
 	struct weight_bounds *b, const int64_t *weight, size_t count)
 {
@@ -67,12 +67,12 @@ static inline bool weight_bounds_fit(const struct weight_bounds *b)
 }
 
 struct weight_rows {
-	VEC(int64_t) sums; /* [row * metric_count + metric], 0 behind the last that came */
-	struct weight_bounds *bounds; /* [metric] of all that came; NULL: none did */
+	VEC(int64_t) sums;	      /* [row * metric_count + metric], 0 after the last added */
+	struct weight_bounds *bounds; /* [metric] of all added weights; NULL: none */
 	size_t metric_count;
 };
 
-/* Before the first row; of one that has been begun, nothing. */
+/* To be called before the first row; later calls do nothing. */
 void weight_rows_begin(struct weight_rows *w, size_t metric_count);
 void weight_rows_deinit(struct weight_rows *w);
 /* Makes room for the rows up to that one, the new ones zero. */
@@ -81,16 +81,16 @@ void weight_rows_extend(struct weight_rows *w, size_t row);
 bool weight_rows_any(const struct weight_rows *w, size_t row);
 /* Adds the sums of a row to those of another; both stay. */
 void weight_rows_join(struct weight_rows *w, size_t from, size_t to);
-/* Moves the last row there is, `last`, to another's place. */
+/* Moves the last row, `last`, to another row's place. */
 void weight_rows_move(struct weight_rows *w, size_t last, size_t to);
 /*
- * Hands over the sums of the first count rows as a column for each metric, columns[metric][count],
- * each to be freed with free().  The rows go while the columns come, so that memory holds them
+ * Returns the sums of the first count rows as a column for each metric, columns[metric][count],
+ * each to be freed with free().  Rows are freed while columns are made, so memory holds the sums
  * once.
  */
 void weight_rows_take(struct weight_rows *w, int64_t **columns, size_t count);
 
-/* weight[metric_count], to that row; it wraps where its bounds do not fit. */
+/* Adds weight[metric_count] to that row; the sum wraps if its bounds do not fit. */
 static inline void weight_rows_add(struct weight_rows *w, size_t row, const int64_t *weight)
 {
 	size_t metrics = w->metric_count, begin = row * metrics;
