@@ -25,8 +25,7 @@ struct text;
 
 /* One of the kinds of rows that an entry has. */
 struct view_part {
-	const char
-		*key; /* key of their array in the entry's JSON object; NULL: the entry's own row */
+	const char *key; /* of their array in the entry's JSON; NULL: the entry's own row */
 	/*
 	 * The columns of such a row in JSON, and those among them that differ between metrics; each
 	 * ends with COLUMN_END.

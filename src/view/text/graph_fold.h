@@ -15,8 +15,7 @@ struct graph_rest {
 struct graph_fold {
 	struct report drawn; /* the rows that are drawn, in the order of entries_rows() */
 	uint32_t *rows;
-	struct graph_rest
-		*rests; /* [place] what is left out next to that row; for callers, above it */
+	struct graph_rest *rests; /* [place] what is left out next to that row (callers: above) */
 };
 
 /*

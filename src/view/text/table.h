@@ -14,9 +14,8 @@
 
 struct table_column {
 	const struct column *column;
-	const struct report
-		*report; /* the source of the figures: the table's report, or one of its others */
-	const struct scale *scale; /* for that report's metric */
+	const struct report *report; /* of the figures: the table's report, or one of its others */
+	const struct scale *scale;   /* for that report's metric */
 	const char *heading;
 	size_t width;	       /* of the figure, or of the text */
 	size_t indirect_width; /* of a pair's " (indirect)" */
