@@ -32,12 +32,15 @@ struct reader_input {
 	const uint8_t *data; /* borrowed; not NUL-terminated */
 	size_t size;
 	/*
-	 * Where it was read from, for formats whose other files lie beside it; NULL: nowhere
-	 * (standard input, memory).  Of a folder there is this alone, and no data.
+	 * The path it was read from, for formats with other files next to it; NULL: none (standard
+	 * input, memory).  A folder has only this, and no data.
 	 */
 	const char *path;
 	const char *exe; /* the program it is a profile of, for readers that take one; NULL: none */
-	/* It was compressed, and cut off: data are what was left of it.  Readers need not care. */
+	/*
+	 * The input was compressed and truncated: data is the part that could be decompressed.
+	 * Readers can ignore this.
+	 */
 	bool is_cut;
 };
 
@@ -48,13 +51,13 @@ struct reader {
 	/* How sure it is that these bytes are its format: 0 (not) to 100 (a magic number). */
 	int (*bid)(const uint8_t *data, size_t size);
 	/*
-	 * The same of a folder, by what is in it; NULL: the format is a file.  A format that is a
-	 * folder has a bid, too, if one of its files, named in the folder's place, stands for it.
+	 * The same for a folder, by its contents; NULL: the format is a file.  A folder format also
+	 * has a bid if one of its files can be named instead of the folder.
 	 */
 	int (*bid_folder)(const char *path);
 	/*
-	 * Builds the profile, metrics first.  The builder's header has source and format already;
-	 * the caller finishes the builder, or destroys it after an error.
+	 * Builds the profile, metrics first.  Source and format are already in the builder's
+	 * header; the caller finishes the builder, or destroys it after an error.
 	 */
 	struct error *(*read)(const struct reader_input *input, struct builder *builder);
 };
@@ -82,26 +85,26 @@ extern const struct reader reader_zones;
 
 extern const struct reader *const readers[]; /* NULL-terminated */
 
-/* NULL if there is none of that name. */
+/* NULL if no reader has that name. */
 const struct reader *reader_find(const char *name);
 
 /*
- * Reads the profile in a file ("-": standard input), gzip and zstd undone first, or in a folder.
- * from names the reader; NULL: the content decides.  The profile has passed profile_check; it is
- * the caller's, to be freed with profile_destroy.
+ * Reads the profile in a file ("-": standard input), decompressing gzip and zstd, or in a folder.
+ * from names the reader; NULL: the content decides.  The profile has passed profile_check; the
+ * caller frees it with profile_destroy.
  */
 must_use struct error *profile_read(const char *path, const char *from, struct profile **profile);
 
-/* What the user may say of an input. */
+/* What the user may specify about an input. */
 struct read_options {
 	const char *from; /* as in profile_read */
 	const char *exe;  /* the program it is a profile of (gmon.out); NULL: unknown */
 };
-/* profile_read with options; ERROR_USAGE where the input's format takes no program. */
+/* profile_read with options; ERROR_USAGE if exe is set but the input's format takes no program. */
 must_use struct error *profile_read_with(
 	const char *path, const struct read_options *options, struct profile **profile);
 
-/* The same for bytes in memory; name is the source. */
+/* The same for bytes in memory; name: the source. */
 must_use struct error *profile_read_bytes(
 	const struct reader_input *input, const char *from, struct profile **profile);
 

@@ -20,24 +20,23 @@
 
 struct writer_options {
 	metric_id metric;  /* for formats that hold one */
-	bool with_modules; /* frames name their load object, where the format leaves the choice */
+	bool with_modules; /* frames name their load object, if the format leaves the choice */
 };
 
 struct writer {
 	const char *name;      /* for --to and `sonde formats` */
 	const char *extension; /* of file names, with the dot */
-	const char *other;     /* one more extension that is known; NULL: none */
-	const char *beginning; /* of file names that tell by how they begin; NULL: none do */
+	const char *other;     /* another known extension; NULL: none */
+	const char *beginning; /* of file names in this format; NULL: none */
 	const char *summary;   /* one line */
-	bool holds_all;	       /* the format keeps everything in a profile, notes too */
-	bool holds_metrics;    /* all of them, not one that is chosen; --metric comes first */
+	bool holds_all;	       /* the format keeps everything in a profile, including notes */
+	bool holds_metrics;    /* all of them, not just a chosen one; --metric comes first */
 	bool holds_arcs;       /* counts of calls */
 	bool holds_notes;
-	bool is_of_times;     /* samples whose time is not known are left out */
-	enum packing packing; /* what its files are always packed by, by the caller; else none */
+	bool is_of_times;     /* samples without a time are left out */
+	enum packing packing; /* compression that the caller applies to all its files */
 	/*
-	 * Puts the profile into the sink.  Errors are those of the profile; the sink's own are
-	 * left in it.
+	 * Writes the profile to the sink.  Returns errors of the profile; the sink keeps its own.
 	 */
 	struct error *(*write)(struct sink *sink, const struct profile *profile,
 		const struct writer_options *options);
@@ -59,16 +58,15 @@ extern const struct writer writer_speedscope;
 
 extern const struct writer *const writers[]; /* NULL-terminated */
 
-/* NULL if there is none of that name. */
+/* NULL if no writer has that name. */
 const struct writer *writer_find(const char *name);
 /*
- * The one whose extension the file's name ends in, the longest of several, with ".gz" or ".zst"
- * behind it or not; else the one that the file's name, without folders, begins with; NULL: there
- * is none.
+ * The writer with the longest extension that the file's name ends in, not counting ".gz" or ".zst";
+ * else the one whose beginning matches the file's name without folders; NULL: none.
  */
 const struct writer *writer_for_file(const char *path);
 
-/* For formats that have no such weights: whether a sample or a stack weighs less than 0. */
+/* For formats without negative weights: whether a sample or a stack weighs less than 0. */
 bool writer_has_negative(const struct profile *p, metric_id metric);
 
 #endif

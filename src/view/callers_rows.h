@@ -10,24 +10,24 @@
 
 enum { CALLERS_OWN, CALLERS_CALLERS, CALLERS_CALLEES, CALLERS_PARTS };
 
-/* What finds a row's things at once, made with the report. */
+/* Looks up what belongs to a row in constant time; built with the report. */
 struct callers_rows {
 	uint32_t *entry;    /* [row] the centre's row in report->callers */
 	uint32_t *function; /* [entity] its row in report->functions; NO_ID: it has none */
 };
 
-/* For a report that has its callers and functions; lives in the arena. */
+/* The report must have its callers and functions; the result lives in the arena. */
 const struct callers_rows *callers_rows_create(const struct report *report, struct arena *arena);
 
-/* One of CALLERS_OWN, …: a struct view's part. */
+/* The row's part of struct view: one of CALLERS_OWN, …. */
 size_t callers_rows_part(const struct report *report, size_t row);
-/* A struct view's entity. */
+/* The row's entity, as in struct view. */
 const struct entity *callers_rows_entity(const struct report *report, size_t row);
 /* The centre that the row belongs to. */
 const struct callers_row *callers_rows_centre(const struct report *report, size_t row);
-/* The caller or callee that it is; NULL for the centre's own. */
+/* The row's caller or callee; NULL for the centre's own row. */
 const struct callers_line *callers_rows_line(const struct report *report, size_t row);
-/* Exclusive and inclusive weight of the row's entity, whoever called it. */
+/* Exclusive and inclusive weight of the row's entity, from all its callers. */
 struct function_row callers_rows_figures(const struct report *report, size_t row);
 
 #endif

@@ -7,9 +7,9 @@
  *
  * To add one (docs/howto/add-a-column.md goes through it):
  * 1. give it an id in enum column_id;
- * 2. write the function that reads it out of a report's row (view/cells.h);
+ * 2. write the function that reads it from a report's row (view/cells.h);
  * 3. give it a row in columns.c: its key, its heading, its kind and that function;
- * 4. name the id in the column lists of the views that have it (src/view/view_*.c).
+ * 4. add the id to the column lists of the views that have it (src/view/view_*.c).
  * Sorting, --columns, text, CSV and JSON follow from the row.
  */
 
@@ -126,32 +126,32 @@ enum column_id {
 enum column_kind {
 	COLUMN_KIND_TEXT,
 	COLUMN_KIND_NUMBER,  /* a plain count or index */
-	COLUMN_KIND_COUNT,   /* how many, whatever the metric; of a difference how many more */
+	COLUMN_KIND_COUNT,   /* a count, the same for all metrics; in a difference, its change */
 	COLUMN_KIND_TIME,    /* nanoseconds */
 	COLUMN_KIND_WEIGHT,  /* in the metric's unit */
-	COLUMN_KIND_PERCENT, /* a weight as part of a base */
+	COLUMN_KIND_PERCENT, /* a weight as a share of a base */
 	COLUMN_KIND_MEAN,    /* of counts, not negative */
-	COLUMN_KIND_FLAG,    /* true or false; text has the heading's word, or nothing */
-	COLUMN_KIND_CALLS,   /* a number of calls, and another beside it */
-	COLUMN_KIND_CHANGE,  /* a difference as part of what was there before, its base */
+	COLUMN_KIND_FLAG,    /* true or false; text shows the heading's word, or nothing */
+	COLUMN_KIND_CALLS,   /* a number of calls, possibly with a second number */
+	COLUMN_KIND_CHANGE,  /* a change as a share of the old value, its base */
 };
 
-/* What stands behind a number of calls. */
+/* What follows a number of calls. */
 enum cell_calls {
 	CALLS_ALONE,  /* nothing */
-	CALLS_INSIDE, /* beside these, from outside, there are so many from within: "5+2" */
-	CALLS_OF,     /* of so many these are some: "5/7" */
+	CALLS_INSIDE, /* these calls come from outside; the second number, from within: "5+2" */
+	CALLS_OF,     /* these are a part of the second number: "5/7" */
 };
 
-/* What stands in one row of one column. */
+/* The contents of one row in one column. */
 struct cell {
-	bool is_null;		     /* nothing to show: not known, or a stub's */
-	bool flag;		     /* COLUMN_KIND_FLAG; COLUMN_KIND_CHANGE: more than chance */
-	bool is_blank;		     /* a zero that is not worth showing in text */
-	bool is_reference;	     /* COLUMN_KIND_NUMBER: text has brackets around it */
-	bool is_address;	     /* the same: text has it in hexadecimal */
+	bool is_null;  /* nothing to show: unknown, or a stub's */
+	bool flag;     /* COLUMN_KIND_FLAG; COLUMN_KIND_CHANGE: the change is more than chance */
+	bool is_blank; /* a zero that is not worth showing in text */
+	bool is_reference;	     /* COLUMN_KIND_NUMBER: shown in brackets in text */
+	bool is_address;	     /* COLUMN_KIND_NUMBER: hexadecimal in text */
 	struct str text;	     /* COLUMN_KIND_TEXT, unless it is an entity's name */
-	const struct entity *entity; /* whose name is meant; else NULL */
+	const struct entity *entity; /* the entity whose name is shown; else NULL */
 	uint64_t number;	     /* COLUMN_KIND_NUMBER, COLUMN_KIND_TIME, COLUMN_KIND_CALLS */
 	enum cell_calls calls;	     /* COLUMN_KIND_CALLS */
 	uint64_t more_calls;
@@ -165,31 +165,33 @@ struct cell {
 struct column {
 	const char *key;     /* JSON key, CSV header, name for --sort and --columns */
 	const char *heading; /* of a text table */
-	const char *help;    /* what it means, a few words */
+	const char *help;    /* its meaning in a few words */
 	enum column_kind kind;
-	/* row: of the analysis result, not of the shown selection. */
+	/* row: a row of the analysis result, not of the shown selection. */
 	struct cell (*get)(const struct report *report, size_t row);
 	bool is_pair;	    /* shown as `weight (indirect)` */
-	bool is_own;	    /* what was spent in the row itself: much of it deserves a colour */
+	bool is_own;	    /* what was spent in the row itself; large values are coloured */
 	bool is_per_metric; /* differs with the report's metric: shown once for each of several */
-	bool of_difference; /* only reports of differences have it */
-	bool is_per_tick;   /* a part of the total so small that a scale of its own reads better */
+	bool of_difference; /* only in reports of differences */
+	bool is_per_tick;   /* such a small part of the total that it has a scale of its own */
 };
 
 /* Indexed by enum column_id. */
 extern const struct column columns[COLUMN_COUNT];
 
 /*
- * Weight and indirect part as percentage of the base, which must not be 0; to be shown with up to
- * four decimals, which 64-bit arithmetic on doubles has to spare.
+ * Weight and indirect part as a percentage of the base, which must not be 0.  Show it with at most
+ * four decimals; doubles are precise enough for these.
  */
 double cell_percent(const struct cell *cell);
 /* A text cell's text, whole and unescaped; lives in scratch or as long as the cell's sources. */
 struct str cell_text(const struct cell *cell, struct strbuf *scratch);
 /* A COLUMN_KIND_CALLS cell's text, for text and CSV. */
 void cell_calls_put(struct strbuf *out, const struct cell *cell);
-/* Order for sorting: weights, times, means and calls descending, texts and numbers ascending, flags
- * that are set first, null last. */
+/*
+ * Order for sorting: weights, times, means and calls descending, texts and numbers ascending, set
+ * flags first, null last.
+ */
 int cell_compare(enum column_kind kind, const struct cell *a, const struct cell *b);
 
 #endif

@@ -6,9 +6,9 @@
 
 /*
  * The call graph in the language of Graphviz, for `dot -Tsvg`: a box for each function of the
- * report, with what was spent in it and below it, redder for more; an arrow for each pair that
- * calls, with what was spent on its behalf, as thick as that is.  Arrows within a cycle are dashed,
- * as nobody can say how much of the cycle's time is theirs.
+ * report, with what was spent in it and below it, redder for more; an arrow for each caller and
+ * callee, labelled with what was spent on its behalf, and as thick as that is large.  Arrows within
+ * a cycle are dashed, because the cycle's time cannot be divided among them.
  */
 void dot_draw(struct sink *sink, const struct report *report);
 

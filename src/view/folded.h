@@ -6,7 +6,7 @@
 
 /*
  * A tree report as folded stacks: each path of the tree, collapsed or not, in which time was spent,
- * with its in-only weight.  Stubs are no paths.
+ * with its in-only weight.  Stubs are not paths.
  */
 void folded_draw(struct sink *sink, const struct report *report);
 

@@ -15,25 +15,25 @@
 struct format {
 	const char *name;
 	/*
-	 * Of what `sonde convert` can make, too: what it is, in a line, and how names of files end,
-	 * with the dot; else NULL.
+	 * For formats that `sonde convert` can also write: a description of one line, and the file
+	 * name extension with the dot; else NULL.
 	 */
 	const char *summary, *extension;
-	size_t default_limit;	 /* rows, where --limit does not say; 0: all */
-	bool draws_all;		 /* whatever the limit */
+	size_t default_limit;	 /* rows without --limit; 0: all */
+	bool draws_all;		 /* ignores the limit */
 	bool several;		 /* whether it can hold more than one report */
 	bool takes_columns;	 /* whether --columns makes sense */
-	const struct view *only; /* the one view that it draws; NULL: any */
-	bool notes_apart;	 /* notes go to standard error, whether it draws some or not */
+	const struct view *only; /* the only view that it draws; NULL: any */
+	bool notes_apart;	 /* notes go to standard error, even if it also draws some */
 	bool takes_modules;	 /* whether --modules makes sense */
-	enum collapse collapse;	 /* of a tree, where --collapse does not say */
-	const struct view *view; /* where --view does not say */
-	/* reports: of one profile, count ≥ 1. style: means nothing to formats but text. */
+	enum collapse collapse;	 /* of a tree, without --collapse */
+	const struct view *view; /* without --view */
+	/* reports: of one profile, count ≥ 1.  style: used by text only. */
 	void (*draw)(struct sink *sink, const struct text_style *style,
 		const struct report *const *reports, size_t count);
 };
 
-/* "text", "json", "csv", "folded", "svg", "dot"; ends with one without a name. */
+/* "text", "json", "csv", "folded", "svg", "dot"; the last one has no name. */
 extern const struct format formats[];
 
 #endif

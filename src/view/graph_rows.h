@@ -6,8 +6,8 @@
 #include "view/report.h"
 
 struct graph_row {
-	const struct callgraph_entry *entry; /* that it stands in */
-	size_t index;			     /* of that entry */
+	const struct callgraph_entry *entry; /* the entry that contains it */
+	size_t index;			     /* the entry's index */
 	const struct callgraph_line *line;   /* NULL: the entry's own row */
 	enum callgraph_part part;	     /* of a line */
 };

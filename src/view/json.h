@@ -5,9 +5,10 @@
 #include "base/sink.h"
 
 /*
- * A report as one JSON object: sonde, view, level, metric, total, filters, notes, rows; of several
- * metrics, "metrics" too, and in each row "metrics" with each one's figures, in that order. Figures
- * are exact integers in the metric's unit, names whole, what is not known is null.
+ * A report as one JSON object: sonde, view, level, metric, total, filters, notes, rows; with
+ * several metrics, also "metrics", and in each row "metrics" with the figures of each, in the same
+ * order.  Figures are exact integers in the metric's unit, names are not shortened, unknown values
+ * are null.
  */
 void json_draw(struct sink *sink, const struct report *report);
 

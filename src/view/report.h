@@ -33,44 +33,47 @@ enum percent {
 /* "raw", "total", "parent". */
 extern const char *const percent_names[PERCENT_COUNT + 1]; /* NULL at the end */
 
-/* What was asked for; the tree's fields mean nothing to the other views. */
+/* What was asked for.  Other views ignore the tree's fields. */
 struct report_query {
 	const struct view *view;
 	metric_id metric;
-	/* Further metrics, shown beside that one; borrowed, none twice. */
+	/* Further metrics, shown next to that one; borrowed, distinct. */
 	const metric_id *others;
 	size_t other_count;
-	/* Those are of the difference that the profile is, or NULL: see view/difference.h. */
+	/*
+	 * If the profile is a difference, the difference that these metrics belong to; else NULL.
+	 * See view/difference.h.
+	 */
 	const struct difference *difference;
-	size_t hidden_count; /* of others behind the other_count: not shown */
+	size_t hidden_count; /* of others, after the first other_count: not shown */
 	enum level level;
 	const struct same_rule *same; /* borrowed */
 	size_t same_count;
-	const char *center;	     /* as asked for; NULL: each entity is one; borrowed */
-	const struct centre *centre; /* what that is in the tree (report_find_centre) */
+	const char *center;	     /* as asked for; NULL: each entity is a centre; borrowed */
+	const struct centre *centre; /* center's entities in the tree (report_find_centre) */
 	bool spread;
-	bool confidence; /* of functions: how far figures may be off by chance */
+	bool confidence; /* of functions: how much figures may be off by chance */
 	bool invert;	 /* stacks are shown from their leaves */
 	enum collapse collapse;
 	enum calltree_order order;
 	enum percent percent;
 	const struct column *sort;     /* NULL: the view's own order */
-	bool brief;		       /* of the graph: no explanation of its fields */
+	bool brief;		       /* of the graph: do not explain its fields */
 	size_t limit;		       /* entries at most; 0: all */
 	bool with_modules;	       /* folded: frames name their load object */
 	const struct listing *listing; /* view annotate: the function's, borrowed; else NULL */
-	/* What could not be had for this report alone, sentences; borrowed. */
+	/* What is missing in this report only, as sentences; borrowed. */
 	const char *const *remarks;
 	size_t remark_count;
-	/* What to show instead of the view's own columns; count 0: those. */
+	/* Columns to show instead of the view's own; count 0: the view's own. */
 	enum column_id columns[COLUMN_COUNT + 1]; /* with a COLUMN_COUNT at the end */
 	size_t column_count;
 };
 
 /*
- * A row is what one line of text or CSV shows.  In most views each is an entry, a thing that the
- * report is a list of; in some (struct view's parts) an entry has several rows, one behind the
- * other: its own first.
+ * A row is one line of text or CSV.  In most views each row is an entry, one of the things that the
+ * report lists.  In some (struct view's parts) an entry has several consecutive rows, its own
+ * first.
  */
 struct report {
 	const struct profile *profile;
@@ -78,7 +81,7 @@ struct report {
 	struct report_query query;
 	const struct entity_tree *tree;
 	const struct functions *functions; /* views functions, modules … and callers, else NULL */
-	const struct confidence *confidence;	 /* of those, where it was asked for, else NULL */
+	const struct confidence *confidence;	 /* of those, if it was asked for, else NULL */
 	const struct callers *callers;		 /* view callers, else NULL */
 	const struct callers_rows *callers_rows; /* the same */
 	const struct calltree *calltree;	 /* view tree, else NULL */
@@ -86,49 +89,48 @@ struct report {
 	const struct zones *zones;		 /* view zones, else NULL */
 	const struct heat *heat;		 /* view heat, else NULL */
 	const struct stats *stats;		 /* views stats and deep, else NULL */
-	/* View annotate, else NULL; the listing's, or of another metric. */
+	/* View annotate, else NULL.  annotation: the listing's own, or one of another metric. */
 	const struct listing *listing;
 	const struct annotation *annotation;
 	size_t row_count;     /* rows of the analysis result */
 	const uint32_t *rows; /* [count] the rows to show, in order; NULL: the first count */
 	size_t count;
-	size_t left_out;	     /* entries behind its rows, that it left out by the limit */
-	size_t entry_count;	     /* entries of the analysis result, and those left out */
-	size_t entries_shown;	     /* of those */
+	size_t left_out;      /* entries that the analysis dropped at the limit, after its rows */
+	size_t entry_count;   /* entries of the analysis result, including those left out */
+	size_t entries_shown; /* of those */
 	const struct report *second; /* the same by the view's second_sort; else NULL */
-	/* What its analysis has to say of the figures, sentences without full stop (report_note).
-	 */
+	/* The analysis's remarks on the figures, sentences without full stop (report_note). */
 	const char *const *notes;
 	size_t note_count;
-	/* [row]: whether it changed by more than chance; NULL: not known. */
+	/* [row]: whether it changed by more than chance; NULL: unknown. */
 	const bool *marks;
 	/*
 	 * [query.other_count] The same rows with the figures of the other metrics, so that columns
-	 * read them as they read this report; they have no others themselves.  Behind them, the
-	 * hidden ones.
+	 * read them as they read this report; they have no others themselves.  The hidden ones come
+	 * last.
 	 */
 	const struct report *const *others;
 };
 
 /*
- * The report of a query.  tree: the selection's at the query's level and metrics, spread and
- * inverted if the query says so (report_tree makes it; reports that are alike in all that, in
- * joins_metrics and in what report_wants_sums says may share one).  Lives in the arena; selection
- * and tree must live as long.
+ * Creates the report of a query.  tree: the selection's tree at the query's level, with its
+ * metrics, spread and inverted if the query says so.  report_tree makes it; reports may share a
+ * tree if they agree in all of these, in joins_metrics and in report_wants_sums.  The report lives
+ * in the arena; selection and tree must live as long.
  */
 struct report *report_create(const struct selection *selection, const struct entity_tree *tree,
 	const struct report_query *query, struct arena *arena);
-/* What that tree is to be of; its metrics live in the arena. */
+/* The specification of that tree; its metrics live in the arena. */
 struct entity_spec report_spec(
 	const struct profile *profile, const struct report_query *query, struct arena *arena);
 const struct entity_tree *report_tree(
 	const struct selection *selection, const struct report_query *query, struct arena *arena);
-/* Adds a note that lives as long as the report; for a view's analyse. */
+/* Adds a note, which must live as long as the report; called by a view's analyse. */
 void report_note(struct report *report, const char *note, struct arena *arena);
-/* Whether sums by entity are all that it is for (struct entity_spec), as the view says. */
+/* Whether the report needs only sums by entity (struct entity_spec); the view decides. */
 bool report_wants_sums(const struct report_query *query);
 
-/* The metrics of that tree, in the order of its others: the query's, and what its view adds. */
+/* The metrics of that tree, in the order of its others: the query's, then those its view adds. */
 const metric_id *report_tree_metrics(const struct profile *profile,
 	const struct report_query *query, struct arena *arena, size_t *count);
 
@@ -138,14 +140,14 @@ static inline const struct report *report_of_metric(const struct report *report,
 	return m == 0 ? report : report->others[m - 1];
 }
 
-/* The analysis result's row that stands in place `place` (< count) of the shown ones. */
+/* The row of the analysis result that is shown at position `place` (< count). */
 static inline size_t report_row(const struct report *report, size_t place)
 {
 	return report->rows ? report->rows[place] : place;
 }
 /*
- * The place in which a row of the tree view is shown, which must be one of those shown.  For it
- * rows are always ascending.
+ * The position of a row of the tree view among the shown rows; the row must be shown.  In the tree
+ * view, rows are always ascending.
  */
 size_t report_place(const struct report *report, size_t row);
 

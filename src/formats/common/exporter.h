@@ -10,14 +10,14 @@
 #include "base/error.h"
 #include "model/profile.h"
 
-/* For formats of what happened when: ERROR_UNSUPPORTED where the profile knows no times. */
+/* For formats with a timeline: ERROR_UNSUPPORTED if the profile has no times. */
 must_use struct error *exporter_check_times(const struct profile *p);
 
 /*
- * Places, for formats in which a stack is a list of addresses: a frame that is not inlined, or a
- * run of inlined frames with the one that they were inlined into.  Each is known by its innermost
- * frame: a node of `tree`, whose key is that frame and whose parent is the frame it was inlined
- * into; 0: none.
+ * Places, for formats in which a stack is a list of addresses.  A place is a frame that is not
+ * inlined, or a run of inlined frames with the frame that they were inlined into.  It is identified
+ * by its innermost frame, as a node of `tree`: the node's key is that frame, its parent the frame
+ * it was inlined into; 0: none.
  */
 struct code_places {
 	struct child_table tree;
@@ -37,13 +37,13 @@ static inline const struct frame *code_places_frame(
 	return &p->frames[places->tree.nodes.data[place].key];
 }
 
-/* What a place was inlined into; 0: nothing. */
+/* The frame that a place's innermost frame was inlined into; 0: none. */
 static inline uint32_t code_places_outer(const struct code_places *places, uint32_t place)
 {
 	return places->tree.nodes.data[place].parent;
 }
 
-/* The stack from which the leaf place of a stack was called; 0: from none. */
+/* The stack that called the leaf place of a stack; 0: none. */
 static inline stack_id code_places_caller(
 	const struct code_places *places, const struct profile *p, stack_id stack)
 {

@@ -14,21 +14,21 @@
 /* ---- Notes */
 
 /*
- * Adds nothing where count is 0; `one` is the sentence for 1, `many` goes behind a number, which is
- * added here for kinds whose number views do not show (note_shows_count).  Where `one` is NULL,
- * `many` is the whole sentence, whatever the count.
+ * Adds nothing if count is 0.  `one` is the sentence for 1; `many` follows a number, which is added
+ * here unless views show the number of such notes (note_shows_count).  If `one` is NULL, `many` is
+ * the whole sentence for any count.
  */
 void counted_note(
 	struct builder *b, enum note_kind kind, uint64_t count, const char *one, const char *many);
 
-/* What may be wrong with an input: a format has an enum of its faults and an array of these. */
+/* A possible fault of an input.  A format has an enum of its faults and an array of these. */
 struct fault {
 	uint64_t count;
-	uint64_t first; /* where: an offset in the input, or a line's number */
+	uint64_t first; /* its place: an offset in the input, or a line number */
 };
 
 enum fault_place {
-	FAULT_NOWHERE,	 /* not said */
+	FAULT_NOWHERE,	 /* the place is not shown */
 	FAULT_OFFSET,	 /* ", the first at offset 0x1f" */
 	FAULT_OFFSET_DEC /* ", the first at offset 31" */
 };
@@ -46,11 +46,11 @@ static inline void fault_add(struct fault *fault, uint64_t where)
 		fault->first = where;
 }
 
-/* The notes of faults[count] in the words of notes[count]. */
+/* Adds the notes of faults[count], worded by notes[count]. */
 void fault_notes(struct builder *b, const struct fault *faults, const struct fault_note *notes,
 	size_t count);
 
-/* Lines of a text that are not what they should be: counted, the first of them by number. */
+/* Invalid lines of a text: their count, and the numbers of the first ones. */
 #define BAD_LINES_TOLD 8
 struct bad_lines {
 	uint64_t count;
@@ -58,18 +58,18 @@ struct bad_lines {
 };
 
 void bad_lines_add(struct bad_lines *lines, uint64_t line_number);
-/* Makes the note of them, if there are any. */
+/* Adds a note of them, if there are any. */
 void bad_lines_note(const struct bad_lines *lines, struct builder *b);
 
-/* The note of JSON that ends early or is broken; nothing where it is whole. */
+/* Adds a note if the JSON is truncated or damaged. */
 void json_damage_note(const struct json_reader *r, struct builder *b);
 
 /* ---- Processes and threads */
 
 /*
- * Those of an input by what it tells them apart by: a number, and a string for what else it is, or
- * 0.  All zero at first.  They are given to the builder at first sight, with the name they have
- * then.
+ * The processes and threads of an input, by what distinguishes them there: a number, and a string
+ * for anything else, or 0.  All zero at first.  They are added to the builder when first seen, with
+ * the name they have then.
  */
 struct task_ids {
 	struct map processes; /* (pid, apart) → process_id */
@@ -87,16 +87,16 @@ thread_id task_thread(struct task_ids *t, struct builder *b, process_id process,
 /* A frame without a line, of a function known only by name; object.i may be NO_ID. */
 frame_id frame_of_name(struct builder *b, string_id name, object_id object, uint64_t obj_addr);
 /*
- * The load object that a name stands for where nothing else is known of it: "[kernel…" is the
- * kernel's; NO_ID of the empty name.
+ * The load object of a name, if nothing else is known about it: "[kernel…" is the kernel; NO_ID for
+ * the empty name.
  */
 object_id object_of_module(struct builder *b, struct str module);
-/* "[unknown]", of no object. */
+/* "[unknown]", without an object. */
 frame_id frame_unknown(struct builder *b);
-/* A frame of what the symbolizer found. */
+/* A frame for a symbolizer's result. */
 frame_id frame_of_symbol(
 	struct builder *b, const struct symbol_frame *symbol, object_id object, uint64_t obj_addr);
-/* What code without a name is called: "[MODULE+0xADDRESS]", "[0xADDRESS]" where path is empty. */
+/* The name of code without a symbol: "[MODULE+0xADDRESS]", or "[0xADDRESS]" if path is empty. */
 string_id nameless_code(struct builder *b, struct str path, uint64_t addr);
 
 #endif

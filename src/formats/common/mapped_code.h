@@ -21,40 +21,43 @@
 struct mapped_code;
 
 struct code_mapping {
-	struct str path;     /* borrowed for the call; empty: not known */
+	struct str path;     /* borrowed for the call; empty: unknown */
 	struct str build_id; /* the same; lower-case hex */
 	uint64_t start;	     /* the va of its first byte */
-	uint64_t file_off;   /* which is this one of the file */
+	uint64_t file_off;   /* the offset of that byte in the file */
 };
 
-/* An address in no mapping that is known. */
+/* An address in no known mapping. */
 #define MAPPING_NONE UINT32_MAX
 
-/* input_size bounds the names: of addresses beyond 131,072 + input_size / 128 there are none. */
+/* input_size limits the names: at most 131,072 + input_size / 128 addresses get one. */
 must_use returns_owned struct mapped_code *mapped_code_create(struct builder *b, size_t input_size);
 void mapped_code_destroy(struct mapped_code *m);
-/* The mapping's number, counted up from 0. */
+/* Returns the mapping's number, counting from 0. */
 uint32_t mapped_code_add(struct mapped_code *m, const struct code_mapping *mapping);
-/* By its path, as struct object has it; NO_ID of MAPPING_NONE or without a path. */
+/* The object with the mapping's path; NO_ID for MAPPING_NONE or without a path. */
 object_id mapped_code_object(const struct mapped_code *m, uint32_t mapping);
 void mapped_code_want(struct mapped_code *m, uint32_t mapping, uint64_t va);
-/* Finds the names of all that was wanted; adds notes of what has none. */
+/* Finds the names of all wanted addresses; adds notes about those without one. */
 void mapped_code_resolve(struct mapped_code *m);
 /*
- * In the load object's numbering, as far as it is known: by its file's segments where that was
- * opened, else as if it were mapped as it lies in the file, or at its own addresses.
+ * The address in the load object's numbering, as far as known: by the segments of its file if that
+ * was opened, else assuming that addresses equal file offsets, or that it is mapped at its own
+ * addresses.
  */
 uint64_t mapped_code_obj_addr(const struct mapped_code *m, uint32_t mapping, uint64_t va);
-/* The frames of a wanted address, innermost first, at least one; m's until it is destroyed. */
+/*
+ * The frames of a wanted address, innermost first, at least one; owned by m until it is destroyed.
+ */
 struct mapped_frames {
 	const frame_id *frames;
 	uint32_t count;
 };
 struct mapped_frames mapped_code_frames(const struct mapped_code *m, uint32_t mapping, uint64_t va);
 
-/* What a mapping's file name says of its kind: "[kernel.kallsyms]", "/x.ko", "[heap]", a path. */
+/* The kind of a mapping by its file name: "[kernel.kallsyms]", "/x.ko", "[heap]", a path. */
 enum object_kind object_kind_of_path(struct str path);
-/* A build-id in lower-case hex, into out; nothing where it is none (Go's own ids are not). */
+/* Adds a build ID to out in lower-case hex; nothing if it is invalid (as Go's own ids are). */
 void build_id_normalize(struct str text, struct strbuf *out);
 
 #endif

@@ -18,7 +18,7 @@ struct maps_text {
 	VEC(struct maps_range) ranges; /* ascending once read */
 };
 
-/* Adds the executable mappings that text tells of; lines of other kinds are passed over. */
+/* Adds the executable mappings in text; other lines are skipped. */
 void maps_text_read(struct maps_text *maps, struct str text, struct mapped_code *code);
 /* The mapping of an address, MAPPING_NONE if there is none. */
 uint32_t maps_text_find(const struct maps_text *maps, uint64_t va);

@@ -55,7 +55,7 @@ static inline uint32_t span_find(const struct row_table *t, struct span span)
 	return ((const struct span *)t->rows)[row].id;
 }
 
-/* s as a span of its own. */
+/* s as a span. */
 static inline struct span span_of(struct str s)
 {
 	return (struct span){.data = s.data,
@@ -63,13 +63,13 @@ static inline struct span span_of(struct str s)
 		.hash = (uint32_t)hash_bytes(s.data, s.size)};
 }
 
-/* Eight times the byte. */
+/* The byte repeated eight times. */
 static inline uint64_t span_eight(char c)
 {
 	return (unsigned char)c * (uint64_t)0x0101010101010101u;
 }
 
-/* The next 8 bytes, filled up with those of `end` behind the last. */
+/* The next 8 bytes; bytes of `end` fill up what is past the last. */
 static inline uint64_t span_load(const char *p, size_t left, uint64_t end)
 {
 	uint64_t word = end;
@@ -81,7 +81,7 @@ static inline uint64_t span_load(const char *p, size_t left, uint64_t end)
 	return word;
 }
 
-/* The lowest set bit is in the byte of the word that is the first to equal those of `end`. */
+/* The lowest set bit is in the first byte of the word that equals those of `end`. */
 static inline uint64_t span_find_byte(uint64_t word, uint64_t end)
 {
 	uint64_t x = word ^ end;
@@ -97,8 +97,8 @@ static inline uint64_t span_hash_step(uint64_t hash, uint64_t word)
 }
 
 /*
- * What stands at the start of s, up to the byte `end` or to where s ends (less than 4 GiB): its end
- * and its hash are found in one go.
+ * The start of s (less than 4 GiB) up to the byte `end` or to the end of s; finds the span's end
+ * and hash in one pass.
  */
 static inline struct span span_scan(struct str s, char end)
 {

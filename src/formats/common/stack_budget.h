@@ -10,14 +10,17 @@
 
 struct stack_budget {
 	uint64_t left;
-	uint32_t newest; /* stack that was made last */
+	uint32_t newest; /* the stack that was made last */
 	uint64_t cut;	 /* frames that were left out */
 };
 
-/* Any input may have as many. */
+/* Any input may have this many. */
 #define STACK_BUDGET_ANY 200000u
 
-/* The stack below parent, or parent itself where there are to be no more; false then. */
+/*
+ * Adds the stack below parent; if the budget is used up, parent itself is the result, and false is
+ * returned.
+ */
 static inline bool stack_budget_take(struct stack_budget *budget, struct builder *builder,
 	stack_id parent, frame_id frame, stack_id *stack)
 {

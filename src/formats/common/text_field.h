@@ -22,7 +22,7 @@ static inline bool text_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The value of a hexadecimal digit, in lower case; 16: it is none. */
+/* The value of a lower-case hexadecimal digit; 16: not one. */
 static inline int text_hex_value(char c)
 {
 	if (text_is_digit(c))
@@ -30,7 +30,7 @@ static inline int text_hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-/* Passes the blanks and tabs at the start. */
+/* Skips the blanks and tabs at the start. */
 static inline void text_skip_blanks(struct str *rest)
 {
 	while (rest->size && text_is_blank(rest->data[0]))
@@ -42,22 +42,24 @@ static inline bool text_contains(struct str s, const char *text)
 	return memmem(s.data, s.size, text, strlen(text)) != NULL;
 }
 
-/* Takes hexadecimal digits (no 0x) off the start; false, and nothing taken: none, or over 64 bits.
+/*
+ * Takes hexadecimal digits (no 0x) off the start.  False, and takes nothing, if there are none or
+ * the number exceeds 64 bits.
  */
 bool text_take_hex(struct str *rest, uint64_t *number);
-/* The same of decimal digits. */
+/* The same for decimal digits. */
 bool text_take_number(struct str *rest, uint64_t *number);
-/* True, and it is taken, if the rest begins with it. */
+/* If the rest begins with prefix, takes it and returns true. */
 bool text_take(struct str *rest, struct str prefix);
 /* The same at the end. */
 bool text_take_end(struct str *rest, struct str suffix);
-/* The next word, up to a blank or the end, with the blanks before it; empty at the end. */
+/* Takes the next word, up to a blank or the end, and the blanks before it; empty at the end. */
 struct str text_take_word(struct str *rest);
-/* What follows key ("tid=") in a line, up to its end; false: the key is not there. */
+/* What follows key ("tid=") in a line, up to its end; false: no such key. */
 bool text_find(struct str line, struct str key, struct str *rest);
-/* The number behind key; false: there is none. */
+/* The number after key; false: there is none. */
 bool text_number(struct str line, struct str key, uint64_t *number);
-/* Seconds with a fraction behind key, in ns. */
+/* The seconds with a fraction after key, in ns. */
 bool text_seconds(struct str line, struct str key, uint64_t *ns);
 
 #endif

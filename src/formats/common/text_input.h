@@ -10,18 +10,18 @@
 #include "base/str.h"
 
 /*
- * Without a byte order mark, and as UTF-8, in buffer, where it is UTF-16; else the bytes
- * themselves.  buffer must outlive the text.
+ * Drops a byte order mark.  UTF-16 is converted to UTF-8 in buffer, which must outlive the text;
+ * other bytes are returned as they are.
  */
 struct str text_input(const uint8_t *data, size_t size, struct strbuf *buffer);
 /*
- * The same of the beginning of an input, of at most `most` bytes, for who bids; empty where it is
- * no text.  What of it is whole lines; a line that is longer is cut.
+ * The same for the beginning of an input, at most `most` bytes, for bids; empty if it is not text.
+ * Has whole lines only, unless the first line is longer: that is cut.
  */
 struct str text_input_start(const uint8_t *data, size_t size, size_t most, struct strbuf *buffer);
 /*
- * Whether the beginning of an input is surely text: no control characters but blanks and line ends.
- * Messages of protocol buffers have some in each field, and no magic number to be known by.
+ * Whether the beginning of an input is certainly text: no control characters except blanks and line
+ * ends.  Protocol buffer messages have some in each field, and no magic number.
  */
 bool text_input_is_plain(const uint8_t *data, size_t size);
 

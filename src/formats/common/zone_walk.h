@@ -8,17 +8,21 @@
 
 #include "model/profile.h"
 
-/* stack: the zone stack whose innermost zone is entered or left. */
+/* stack: the zone stack; its innermost zone is entered or left. */
 typedef void zone_visit(void *context, uint32_t thread, uint32_t stack, uint64_t time_ns);
 
 /*
- * Thread by thread, and of each in the order of time.  Zones that are open at a thread's last event
- * are left when all its time in zones is used up, which is known from the zone rows, and not after
- * the last of these; where that cannot be, as events are missing, at the last event.
+ * Visits thread by thread, each in time order.  Zones that are open at a thread's last event are
+ * left when the thread's time in zones, known from the zone rows, is used up, but not after the
+ * last zone row.  If events are missing so that this is impossible, they are left at the last
+ * event.
  */
 void zone_walk(const struct profile *p, void *context, zone_visit *enter, zone_visit *leave);
 
-/* Whether a metric is of zone rows, which are no samples: they have weights in no other. */
+/*
+ * Whether a metric belongs to zone rows, which are not samples and have weights only in such
+ * metrics.
+ */
 bool is_of_zones(const struct profile *p, metric_id metric);
 
 #endif

@@ -6,8 +6,8 @@
 
 /*
  * A tree report as a flame graph: one SVG file that any browser shows, with a script for zooming
- * and searching.  Of a difference, boxes are as wide as the new profile's weights, red where it has
- * more than the old one and blue where it has less.
+ * and searching.  For a difference, the width of a box is the new profile's weight; it is red if
+ * the new weight is larger than the old one and blue if it is smaller.
  */
 void svg_draw(struct sink *sink, const struct report *report);
 

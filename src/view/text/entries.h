@@ -6,9 +6,9 @@
 #include "view/report.h"
 
 /*
- * The shown rows as they are drawn: of each entry part 1, its callers, from the last to the first,
- * so that the heaviest is next to what it calls; then its own row; then the others.  The caller's,
- * to be freed.
+ * The shown rows in the order in which they are drawn.  For each entry: part 1, its callers, from
+ * last to first, so that the heaviest is next to the entry; then the entry's own row; then the
+ * others.  The caller frees the result.
  */
 must_use uint32_t *entries_rows(const struct report *report);
 

@@ -5,13 +5,13 @@
 
 #include "view/text/table.h"
 
-/* What the two figures are called. */
+/* The columns of the two figures. */
 struct flat_columns {
 	enum column_id own, own_percent, own_change;
 	enum column_id all, all_percent, all_change;
 };
 
-/* Adds the columns for which there is room.  report: of a view that has report->functions. */
+/* Adds the columns that fit.  The report's view must have report->functions. */
 void flat_add_columns(
 	const struct report *report, struct table *table, const struct flat_columns *c);
 

@@ -2,9 +2,9 @@
 #define SONDE_VIEW_TEXT_HIGHLIGHT_H
 
 /*
- * Source text told apart into words, strings, comments, for colours.  Made for C and its kin (C++,
- * Rust, Go, D, Java, JavaScript …), by their spelling alone: what it takes for something else has
- * the wrong colour and nothing worse.
+ * Source text told apart into words, strings, comments, for colours.  Made for C and similar
+ * languages (C++, Rust, Go, D, Java, JavaScript …), by their spelling only.  A misread token gets
+ * the wrong colour, nothing worse.
  */
 
 #include <stdbool.h>
@@ -26,15 +26,15 @@ struct syntax_span {
 	enum source_syntax syntax;
 };
 
-/* Zeroed: at the start of a file.  Lines must come in order, all of them. */
+/* All zero at the start of a file.  All lines must come, in order. */
 struct highlight {
-	bool in_comment;	       /* the line before left a block comment open */
-	bool in_directive;	       /* it ended in a backslash */
+	bool in_comment;   /* the previous line left a block comment open */
+	bool in_directive; /* the previous line was a directive that ended in a backslash */
 	VEC(struct syntax_span) spans; /* of the last line; their sizes add up to the line's */
 };
 
 void highlight_deinit(struct highlight *h);
-/* Tells a line, without its end, apart into h->spans. */
+/* Splits a line, given without its line end, into h->spans. */
 void highlight_line(struct highlight *h, struct str line);
 
 #endif

@@ -5,8 +5,8 @@
 #include "view/text/text.h"
 
 /*
- * Draws a report of the annotate view: the function and its figures; its source, what is inlined
- * below the line of the call; its instructions, below the lines that they came from.
+ * Draws a report of the annotate view: the function and its figures; its source, with inlined code
+ * below the line of the call; its instructions, below their source lines.
  */
 void listing_text_draw(struct text *text, const struct report *report);
 

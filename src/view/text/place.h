@@ -6,8 +6,8 @@
 #include "analysis/entity_tree.h"
 
 /*
- * Adds " lvm.c:1130", and at the level of instructions " 0x1f3a0 lvm.c:1130", so far as that is
- * known; nothing at other levels.  The file's whole path is for JSON and CSV.
+ * Adds " lvm.c:1130", and at the level of instructions " 0x1f3a0 lvm.c:1130", as far as known;
+ * nothing at other levels.  Only JSON and CSV have the file's whole path.
  */
 void place_put(struct strbuf *out, enum level level, const struct entity *entity);
 

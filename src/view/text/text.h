@@ -3,19 +3,19 @@
 
 /*
  * Reports for people to read, in a terminal or a file: a heading that says what was measured, one
- * or more views, and at the end every note of the profile.  Whatever a profiled program could have
- * chosen passes through escape_text on its way here.
+ * or more views, and at the end every note of the profile.  All text that a profiled program could
+ * have chosen has already been through escape_text.
  */
 
 #include "view/report.h"
 #include "base/sink.h"
 
 struct text_style {
-	size_t width;	/* columns to keep to, by cutting names; 0: as wide as it comes */
+	size_t width;	/* maximum columns, names are cut to fit; 0: unlimited */
 	bool color;	/* ECMA-48 colours */
-	bool utf8;	/* lines and dots outside ASCII */
-	bool all_notes; /* of the profile; else those of losses, or the first, and how many more */
-	/* Said at the very end, may be NULL. */
+	bool utf8;	/* use non-ASCII lines and dots */
+	bool all_notes; /* of the profile; else those of losses, or the first, and a count */
+	/* Printed at the very end, may be NULL. */
 	const char *hint;
 };
 
@@ -27,7 +27,7 @@ enum ink {
 	INK_WARM, /* one percent and more */
 	INK_STUB,
 	INK_NOTE,
-	/* Of source text, beside INK_DIM and INK_STUB. */
+	/* Of source text, besides INK_DIM and INK_STUB. */
 	INK_KEYWORD,
 	INK_STRING,
 	INK_NUMBER,
@@ -36,7 +36,7 @@ enum ink {
 struct text {
 	struct sink *sink;
 	const struct text_style *style;
-	enum ink ink; /* in force */
+	enum ink ink; /* current */
 };
 
 /* Draws reports of one profile below each other, count ≥ 1. */
@@ -45,17 +45,17 @@ void text_draw(struct sink *sink, const struct text_style *style,
 
 /* For views (struct view's draw). */
 
-/* Switches colour from here on; views switch back to INK_PLAIN. */
+/* Switches the colour of what follows; views switch back to INK_PLAIN. */
 void text_ink(struct text *text, enum ink ink);
-/* Whether lines are to be shorter than that, so that a table must do with its main columns. */
+/* Whether lines must be shorter than width, so that a table shows only its main columns. */
 bool text_is_narrower(const struct text *text, size_t width);
 /* A blank line and the view's title. */
 void text_title(struct text *text, const char *format, ...) printf_like(2, 3);
-/* A line of its own, or several, for what one needs to know of what is above. */
+/* Adds one or more separate lines with a remark on what is above. */
 void text_note(struct text *text, struct str words);
-/* What the report's analysis has to say of its figures. */
+/* Adds the notes of the report's analysis. */
 void text_report_notes(struct text *text, const struct report *report);
-/* Says how many rows --limit left out, if any. */
+/* Prints how many rows --limit left out, if any. */
 void text_more_rows(struct text *text, const struct report *report);
 
 #endif

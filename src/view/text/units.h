@@ -5,9 +5,8 @@
  * Figures for people: "1.234 s", "12.34 MiB", "1,234,567", "25.3%".
  *
  * A table shows all weights of a metric on one scale, chosen by its total, so that figures compare
- * by eye; only one too small for that scale goes down to a finer one rather than to zero.  Columns
- * of figures per tick are no parts of the total to compare with it: each has a scale for its
- * largest.
+ * by eye; only a figure too small for that scale is shown on a finer one, rather than as zero.
+ * Figures per tick are not parts of the total: each such column has a scale for its largest figure.
  */
 
 #include <stdint.h>
@@ -25,7 +24,7 @@ struct scale {
 const struct scale *scale_for(struct str unit, uint64_t largest);
 /* Zero is a plain "0". */
 void scale_put(struct strbuf *out, const struct scale *scale, int64_t value);
-/* The same of a size, which may need all 64 bits. */
+/* The same for a size, which may need all 64 bits. */
 void scale_put_size(struct strbuf *out, const struct scale *scale, uint64_t size);
 /* A time on a scale of its own. */
 void time_put(struct strbuf *out, uint64_t time_ns);
@@ -34,11 +33,11 @@ void number_put(struct strbuf *out, uint64_t value);
 /* A mean, below 2^56 and not negative, to a hundredth: "1,234.50". */
 void mean_put(struct strbuf *out, double mean);
 /*
- * value as percent of base, to a tenth, "<0.1%" for what rounds to nothing; exact zero is "0", and
- * "-" where base is zero.
+ * value as percent of base, to a tenth, "<0.1%" if it would round to zero; "0" for exact zero; "-"
+ * if base is zero.
  */
 void percent_put(struct strbuf *out, int64_t value, int64_t base);
-/* The same of sizes. */
+/* The same for sizes. */
 void percent_put_size(struct strbuf *out, uint64_t size, uint64_t base);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* A key is a character's code point, or one of these, which lie above all of them. */
+/* A key is a character's code point, or one of these, which are above all code points. */
 enum tui_key {
 	TUI_KEY_NONE = 0,
 	TUI_KEY_FIRST = 0x110000,
@@ -28,7 +28,7 @@ enum tui_key {
 	TUI_KEY_QUIT, /* F10 */
 };
 
-/* A character that the control key makes. */
+/* The character that a letter makes with the control key. */
 #define TUI_CONTROL(letter) ((uint32_t)(letter)&0x1f)
 
 enum tui_click {

@@ -14,9 +14,9 @@ struct tui_line {
 };
 
 void tui_line_set(struct tui_line *line, struct str text);
-/* Adds the character, or takes some away; whether the key was one that edits. */
+/* Adds the character, or removes some; returns whether the key was an editing key. */
 bool tui_line_key(struct tui_line *line, uint32_t key);
-/* Draws label and line, of a long one the end, with the terminal's cursor behind it. */
+/* Draws the label and the line, or the end of a long line, followed by the terminal's cursor. */
 void tui_line_draw(
 	const struct tui_line *line, struct tui_canvas *canvas, unsigned y, const char *label);
 

@@ -20,7 +20,7 @@ enum tui_column {
 	TUI_COLUMN_SELF,
 	TUI_COLUMN_HIER,
 	TUI_COLUMN_COUNT,
-	TUI_COLUMN_SHARE, /* of all zones' time, of the first time column */
+	TUI_COLUMN_SHARE, /* share of all zones' time, for the first time column */
 	TUI_COLUMN_HEAT,
 	TUI_COLUMN_PLACE, /* file and line */
 	TUI_COLUMN_BAR,	  /* share, drawn */
@@ -36,20 +36,20 @@ struct tui_list {
 
 struct tui_seen_program {
 	struct tui_program program;
-	bool is_gone; /* no longer in the list of the host */
+	bool is_gone; /* no longer in the host's list */
 	uint64_t gone_ms;
 };
 
 struct tui_programs {
-	VEC(struct tui_seen_program) all; /* by pid, then those that are gone */
-	VEC(size_t) shown;		  /* rows of all that the filter leaves */
+	VEC(struct tui_seen_program) all; /* by pid, those that are gone last */
+	VEC(size_t) shown;		  /* the rows of `all` that match the filter */
 	struct tui_list list;
 	pid_t cursor_pid;
 	struct tui_line filter;
 	bool is_filtering; /* typing goes to the filter */
 };
 
-/* The program that is looked at. */
+/* The attached program. */
 struct tui_attached {
 	bool is_attached;
 	pid_t pid;
@@ -58,9 +58,9 @@ struct tui_attached {
 	enum tui_state state;
 	char detail[128];
 	uint64_t last_frames,
-		last_frame_ms;	 /* frames added, and when that was last seen to change */
-	struct zone_stats stats; /* of the last frames; frames 0: there are none */
-	uint64_t replaced_ms;	 /* when it was last asked whether it called exec */
+		last_frame_ms;	 /* frames added, and when this was last seen to change */
+	struct zone_stats stats; /* of the last frames; frames is 0 if there are none */
+	uint64_t replaced_ms;	 /* when the host was last asked whether it called exec */
 };
 
 /* The table of zones. */
@@ -74,7 +74,7 @@ struct tui_table {
 	uint32_t cursor_zone, cursor_depth;
 	enum tui_column sort; /* or TUI_SORT_MODE */
 	bool is_reverse;
-	/* Columns as they were drawn last, and where each ends. */
+	/* The columns as last drawn, and where each ends. */
 	enum tui_column column[TUI_COLUMNS];
 	unsigned column_end[TUI_COLUMNS];
 	size_t column_count;
@@ -83,28 +83,28 @@ struct tui_table {
 
 struct tui_graph {
 	bool is_hidden;
-	size_t per_column;   /* frames that one column stands for: the longest of them is shown */
+	size_t per_column;   /* frames per column; the longest of them is shown */
 	size_t first_ago;    /* of the rightmost column */
 	unsigned x, columns; /* where it was drawn last */
-	unsigned y, height;  /* height 0: it was not */
+	unsigned y, height;  /* height 0: it was not drawn */
 };
 
-/* What was asked for, and is waited for; NULL: nothing (more). */
+/* What was asked for and has not appeared yet; NULL: nothing, or no longer. */
 struct tui_start {
 	const char *zone, *thread;
-	bool is_said; /* that it is not there yet */
+	bool is_said; /* the user was told that it is not there yet */
 };
 
 struct tui_model {
 	const struct tui_host *host;
 	struct tui_options options;
-	uint64_t now_ms, look_ms, list_ms, state_ms; /* now, and when these were done last */
+	uint64_t now_ms, look_ms, list_ms, state_ms; /* now, and when these were last done */
 	bool is_done;
 	enum tui_screen screen;
 	enum tui_overlay overlay;
 	size_t help_top;
 	unsigned help_page;
-	unsigned tabs_y, tabs_width; /* where modes were drawn last */
+	unsigned tabs_y, tabs_width; /* where the modes were last drawn */
 
 	struct tui_programs programs;
 	struct tui_attached attached;
@@ -112,19 +112,19 @@ struct tui_model {
 	struct tui_table table;
 	struct tui_graph graph;
 	struct tui_list threads;
-	VEC(uint32_t) thread_slots; /* of rows of threads; row 0 is all */
+	VEC(uint32_t) thread_slots; /* the slots of the rows of threads; row 0 is all threads */
 
 	bool is_paused;	     /* by the user */
 	bool is_held;	     /* because an old frame is shown */
 	double freeze_ms;    /* 0: never */
-	bool was_frozen;     /* when it was looked last */
-	bool is_raw;	     /* the last frame is shown as it was, no average */
-	unsigned raw_before; /* the average to go back to then */
+	bool was_frozen;     /* at the last look */
+	bool is_raw;	     /* the last frame is shown as it was, not averaged */
+	unsigned raw_before; /* the average to return to afterwards */
 
 	enum tui_prompt prompt;
 	struct tui_line line;
-	struct tui_line search;	       /* what is looked for; empty: nothing */
-	struct tui_line search_before; /* when the prompt was opened */
+	struct tui_line search;	       /* the text searched for; empty: none */
+	struct tui_line search_before; /* its value when the prompt was opened */
 	uint32_t search_from_zone, search_from_depth;
 	enum zone_row_kind search_from_kind;
 
@@ -133,20 +133,20 @@ struct tui_model {
 	uint64_t message_until_ms;
 };
 
-/* Says something in the last line for some seconds.  Foreign bytes are escaped. */
+/* Shows a message in the last line for some seconds.  Foreign bytes are escaped. */
 void tui_say(struct tui_model *m, enum tui_style style, const char *format, ...) printf_like(3, 4);
-/* Says what failed, and destroys it. */
+/* Shows the error, and destroys it. */
 void tui_say_error(struct tui_model *m, struct error *err);
 
-/* Keeps cursor and top within count and height, the cursor in sight. */
+/* Keeps cursor and top within count and height, and the cursor visible. */
 void tui_list_settle(struct tui_list *list);
-/* By so many rows, clamped. */
+/* Moves the cursor by that many rows, clamped. */
 void tui_list_move(struct tui_list *list, long by);
-/* Keys that move in lists; whether it was one. */
+/* Handles keys that move in lists; returns whether the key was one. */
 bool tui_list_key(struct tui_list *list, uint32_t key);
-/* The row of the list at a row of the screen; false: none. */
+/* Finds the row of the list at a row of the screen; false: none. */
 bool tui_list_at(const struct tui_list *list, unsigned y, size_t *row);
-/* A bar at the right that tells which part is shown, where not all is. */
+/* If only a part is shown, draws a bar at the right that shows which. */
 void tui_list_draw_bar(const struct tui_list *list, struct tui_canvas *canvas, unsigned x);
 
 /* ---- programs.c ---- */
@@ -154,8 +154,8 @@ void tui_list_draw_bar(const struct tui_list *list, struct tui_canvas *canvas, u
 /* Asks the host which programs there are. */
 struct error *tui_programs_refresh(struct tui_model *m);
 /*
- * The list takes the place of a program that is looked at and has ended: its row tells how it was
- * last, and leads back to it, so it is not to be detached.  false: it goes on, or is a file.
+ * If the attached program has ended, shows the list instead.  Its row shows its last state and
+ * leads back to it, so it must not be detached.  False: it still runs, or is a file.
  */
 bool tui_programs_keep(struct tui_model *m);
 void tui_programs_deinit(struct tui_programs *programs);
@@ -165,39 +165,39 @@ void tui_programs_mouse(struct tui_model *m, struct tui_mouse mouse);
 
 /* ---- attached.c ---- */
 
-/* Attaches, instead of what is; on failure nothing is attached. */
+/* Attaches the program in place of the current one; on failure nothing is attached. */
 struct error *tui_attach(struct tui_model *m, pid_t pid);
 void tui_detach(struct tui_model *m);
-/* Looks at the program's state, and at its memory if nothing is held. */
+/* Reads the program's state, and its memory unless the display is still. */
 void tui_attached_look(struct tui_model *m);
-/* Whether what is shown stays as it is, and why. */
+/* Whether the display stays as it is. */
 bool tui_is_still(const struct tui_model *m);
 /* Shows the last frame as it was. */
 void tui_show_raw(struct tui_model *m);
-/* Shows the present again, and goes on. */
+/* Shows current data again, and continues. */
 void tui_resume(struct tui_model *m);
 void tui_set_base(struct tui_model *m, uint32_t base);
 void tui_set_freeze(struct tui_model *m, double ms);
-/* The name of a slot's thread: given, or the kernel's; raw bytes. */
+/* The name of a slot's thread: the one it was given, or the kernel's; raw bytes. */
 void tui_thread_name(struct tui_model *m, const struct zonewire_slot *slot, char name[64]);
 
 /* ---- start.c ---- */
 
-/* Chooses what the command line asked for, once it is there; after each look. */
+/* Selects what the command line asked for, once it is there; called after each look. */
 void tui_start_look(struct tui_model *m);
 
 /* ---- table.c, table_draw.c ---- */
 
-/* From x to end, with as many decimals, at most `decimals`, as there is room for. */
+/* Writes a figure between x and end, with at most `decimals` decimals, as many as fit. */
 void tui_put_figure(struct tui_canvas *canvas, unsigned y, unsigned x, unsigned end,
 	enum tui_style style, double value, int decimals);
 
-/* Makes the report anew, after whatever changed. */
+/* Rebuilds the report after a change. */
 void tui_table_update(struct tui_model *m);
 void tui_table_deinit(struct tui_table *table);
 /* The row at the cursor; NULL: none. */
 const struct zone_row *tui_table_row(const struct tui_model *m, size_t row);
-/* The cursor was moved: remembers the zone it is on. */
+/* Call it after moving the cursor: remembers the cursor's zone. */
 void tui_table_mark(struct tui_model *m);
 void tui_table_set_mode(struct tui_model *m, enum zone_mode mode);
 void tui_table_select(struct tui_model *m);
@@ -211,9 +211,9 @@ bool tui_mode_has_focus(enum zone_mode mode);
 
 /* ---- search.c ---- */
 
-/* Where `needle` first stands in the escaped text, small and large letters alike; -1: nowhere. */
+/* Where `needle` first occurs in the escaped text, ignoring case; -1: nowhere. */
 long tui_search_find(struct str text, const char *needle);
-/* Moves the cursor to the next row, from the cursor's on or behind it, that has it. */
+/* Moves the cursor to the next match; from_here: which may be the cursor's own row. */
 bool tui_search_move(struct tui_model *m, int direction, bool from_here);
 
 /* ---- zones_keys.c, zones_draw.c ---- */
@@ -221,11 +221,11 @@ bool tui_search_move(struct tui_model *m, int direction, bool from_here);
 void tui_zones_key(struct tui_model *m, uint32_t key);
 void tui_zones_mouse(struct tui_model *m, struct tui_mouse mouse);
 void tui_zones_draw(struct tui_model *m, struct tui_canvas *canvas);
-/* The mode whose tab is there; false: none. */
+/* Finds the mode whose tab is there; false: none. */
 bool tui_tab_at(const struct tui_model *m, unsigned x, unsigned y, enum zone_mode *mode);
-/* By so many frames: negative is older. */
+/* Moves by that many frames; negative: to older ones. */
 void tui_move_frame(struct tui_model *m, long by);
-/* Shows the frame so many before the last one, and holds it. */
+/* Shows the frame that many before the last one, and holds it. */
 void tui_show_frame(struct tui_model *m, size_t ago);
 
 /* ---- prompt.c ---- */
@@ -237,17 +237,17 @@ void tui_prompt_draw(struct tui_model *m, struct tui_canvas *canvas, unsigned y)
 /* ---- graph.c ---- */
 
 void tui_graph_draw(struct tui_model *m, struct tui_canvas *canvas, unsigned y, unsigned height);
-/* The frame at a column of the screen; false: none. */
+/* Finds the frame at a column of the screen; false: none. */
 bool tui_graph_at(const struct tui_model *m, unsigned x, unsigned y, size_t *ago);
 
 /* ---- header.c ---- */
 
-/* Lines that it took. */
+/* Returns the number of lines it took. */
 unsigned tui_header_draw(struct tui_model *m, struct tui_canvas *canvas);
 
 /* ---- overlays.c ---- */
 
-/* Draws what lies over the screen, if anything does. */
+/* Draws the open overlay, if any. */
 void tui_overlay_draw(struct tui_model *m, struct tui_canvas *canvas);
 void tui_overlay_key(struct tui_model *m, uint32_t key);
 void tui_overlay_mouse(struct tui_model *m, struct tui_mouse mouse);
