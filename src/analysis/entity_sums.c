@@ -2,8 +2,8 @@
  * Sums by entity without a tree: from each stack in which samples end a walk to its root, on which
  * every entity counts once.
  *
- * Where stacks share few of their callers that is about a step a node, as laying them out is, and
- * takes no memory but the sums, where a tree has 20 bytes a node; where they share most of them a
+ * If stacks share few of their callers, that is about a step a node, like laying them out, but
+ * takes memory only for the sums, while a tree takes 20 bytes a node; if they share most of them, a
  * tree is less work.
  */
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
  * The stack tree at one level of aggregation.
  *
- * Made in three steps: entity_map.c says which frames are the same, entity_growth.c which stacks
- * meet in one node, and entity_layout.c puts these in pre-order.
+ * Made in three steps: entity_map.c decides which frames are the same, entity_growth.c which stacks
+ * share a node, and entity_layout.c puts these in pre-order.
  *
- * Siblings stand in order of first sight: by the least stack with weight that is shown in their
- * subtree.
+ * Siblings are in the order in which they are first seen: by the lowest stack with weight that is
+ * shown in their subtree.
  */
 #include "analysis/entity_tree.h"
 
@@ -99,7 +99,10 @@ bool entity_nodes_sum(int64_t *before, size_t count)
 	return has_negative;
 }
 
-/* [node] the lowest `seen` in it or below. */
+/*
+ * [node] the lowest `seen` in it or below; *most, the highest, if there is none, as in an empty
+ * tree.
+ */
 static uint32_t *seen_below(const struct entity_tree *tree, uint32_t *most)
 {
 	uint32_t *seen = xcalloc(tree->node_count, sizeof(*seen)), end = tree->ends.count;
