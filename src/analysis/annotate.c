@@ -15,10 +15,10 @@
 #include "base/map.h"
 #include "base/search.h"
 
-/* What is so of a stack's innermost frame. */
+/* Properties of a stack's innermost frame. */
 enum {
 	IS_OWN = 1,	       /* the function's own frame */
-	IS_CODE = 2,	       /* in the function's own code, inlined functions' there too */
+	IS_CODE = 2,	       /* in the function's own code, with functions inlined there */
 	FIRST_OWN = 4,	       /* the outermost of the function's in its stack */
 	FIRST_CODE = 8,	       /* … of those that are not inlined */
 	FIRST_INLINED = 16,    /* … of those that are */
@@ -43,7 +43,7 @@ struct annotator {
 	struct map place_index, address_index;
 	VEC(struct annotate_place) places;
 	VEC(uint64_t) addresses;
-	/* How many frames of the path are there. */
+	/* How many frames of the path are at each. */
 	VEC(uint32_t) on_place, on_address;
 	uint32_t on_own, on_code, on_inlined;
 };
@@ -114,7 +114,7 @@ static struct spot spot_own(struct annotator *a, const struct frame *frame, stru
 	return spot;
 }
 
-/* outer: the next outer frame's. */
+/* outer: the spot of the next outer frame. */
 static struct spot spot_of(struct annotator *a, const struct frame *frame, struct spot outer)
 {
 	struct spot spot = {.place = NO_ID, .address = NO_ID};
@@ -131,7 +131,7 @@ static struct spot spot_of(struct annotator *a, const struct frame *frame, struc
 	return spot;
 }
 
-/* Counts a frame that comes onto the path, or leaves it. */
+/* Counts a frame that enters or leaves the path. */
 static void count_frame(struct annotator *a, uint32_t stack, uint32_t by)
 {
 	const struct spot *spot = &a->spots[stack];
@@ -298,7 +298,7 @@ static void list_in_preorder(const struct annotator *a, const uint32_t *sorted, 
 	free(sibling);
 }
 
-/* order[i]: which of the places found comes i-th; the caller's. */
+/* order[i]: the i-th place in reading order; freed by the caller. */
 static uint32_t *place_order(const struct annotator *a, const struct annotation *first)
 {
 	struct place_sort sort = {a, first->place_figures};

@@ -14,13 +14,13 @@
 #define TOTAL_NAME STR("<Total>")
 
 /*
- * What is to be shown of a walk, in which order.  A line is one side of an edge: number
- * edge * SIDE_COUNT + side.
+ * The rows and lines of a walk to show, in order.  A line is one side of an edge: number edge *
+ * SIDE_COUNT + side.
  */
 struct callers_order {
 	const struct callers_walk *walk;
 	uint32_t *rank;		 /* [entity] by name; <Total>'s at the end */
-	struct sort_item *lines; /* those of a centre and side together, each by its number */
+	struct sort_item *lines; /* grouped by centre and side, each by its number */
 	size_t line_count;
 	uint32_t *first;   /* [centre * SIDE_COUNT + side]: its first line; one more at the end */
 	uint32_t *centres; /* those that are rows */
@@ -121,7 +121,7 @@ static void order_collect(struct callers_order *o)
 		o->first[s + 1] += o->first[s];
 }
 
-/* Differences are ordered by how much they are, whichever way. */
+/* Differences are ordered by absolute value. */
 static int64_t order_figure(const struct callers_walk *w, uint64_t figure)
 {
 	int64_t value = (int64_t)figure;
@@ -129,7 +129,7 @@ static int64_t order_figure(const struct callers_walk *w, uint64_t figure)
 	return w->tree->is_difference && value < 0 ? -value : value;
 }
 
-/* From the least significant criterion to the most, as each sort keeps the order before it. */
+/* From the least significant criterion to the most, as each sort is stable. */
 static void order_sort(struct callers_order *o)
 {
 	const struct callers_walk *w = o->walk;
@@ -265,7 +265,7 @@ static struct callers *callers_of(const struct callers_order *o, size_t metric, 
 	return c;
 }
 
-/* chosen: NULL, or the centres that are wanted. */
+/* chosen: the wanted centres, or NULL for all. */
 static struct callers *analyse(const struct entity_tree *tree, const struct centre *centre,
 	const bool *chosen, struct arena *arena)
 {
@@ -306,7 +306,7 @@ static bool has_negative(const struct entity_tree *tree)
 	return found;
 }
 
-/* Whether the function's row is one of a centre, too. */
+/* Whether the function's row is also that of a centre. */
 static bool is_centre(const struct functions *f, size_t row)
 {
 	bool any = f->rows[row].exclusive != 0 || f->rows[row].inclusive != 0;
@@ -325,7 +325,7 @@ struct callers *callers_analyse_first(const struct entity_tree *tree,
 	if (limit == 0 || !tree->has_stacks || tree->is_difference || has_negative(tree))
 		return analyse(tree, NULL, NULL, arena);
 	bool *chosen = xcalloc(tree->entity_count, sizeof(*chosen));
-	/* Functions are in the order of centres. */
+	/* Functions are in the same order as centres. */
 	for (size_t i = 0; i < functions->count; i++)
 		if (is_centre(functions, i) && count++ < limit)
 			chosen[functions->rows[i].entity] = true;

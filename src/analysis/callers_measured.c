@@ -1,10 +1,10 @@
 /*
  * Callers and callees of profiles without stacks, from measured costs of calls.
  *
- * Seen from a centre outside all cycles, each line is what was measured.  In a cycle costs of calls
- * from member to member overlap; what the centre's inclusive weight (measured.h) leaves for them,
- * once the measured ones are taken off, is shared out among them as they cost.  <Total> stands for
- * callers that nobody knows.  So both equations hold, in integers.
+ * For a centre outside all cycles, each line is the measured cost.  In a cycle, costs of calls
+ * between members overlap; what remains of the centre's inclusive weight (measured.h) without the
+ * other lines is shared among them in proportion to their costs.  <Total> has what unknown callers
+ * cost.  So both equations hold, in integers.
  */
 #include "analysis/callers_walk.h"
 
@@ -13,9 +13,9 @@
 #include "analysis/measured.h"
 #include "base/alloc.h"
 
-/* What lines between members of a cycle get, of one centre and side. */
+/* The weight for lines between members of a cycle, for one centre and side. */
 struct pool {
-	int64_t weight; /* that is left for them */
+	int64_t weight; /* left for these lines */
 	__int128 cost, done;
 };
 
@@ -31,7 +31,7 @@ static bool is_inner(const struct fill *f, const struct call_arc *a)
 	return !call_units_crosses(&f->m->units, a);
 }
 
-/* Of one metric: what is left of each entity's inclusive weight for its cycle. */
+/* For one metric: what is left of each entity's inclusive weight for its cycle. */
 static void pools_init(struct fill *f, size_t metric)
 {
 	const struct measured *m = f->m;
@@ -63,7 +63,7 @@ static void pools_init(struct fill *f, size_t metric)
 /* What a line between members shows. */
 static int64_t pool_take(struct pool *p, int64_t cost, bool may_leave)
 {
-	/* Callers may cost less than there is: <Total> has the rest. */
+	/* Callers may cost less than is left: <Total> has the rest. */
 	int64_t weight = may_leave && p->cost < p->weight ? (int64_t)p->cost : p->weight;
 	int64_t share = measured_share(weight, p->done, cost, p->cost);
 
@@ -84,7 +84,7 @@ static uint32_t as_centre(const struct fill *f, uint32_t entity)
 	return entity == f->centre ? EDGE_CENTRE : entity;
 }
 
-/* A line, which is not recursive: as if one stack went along it. */
+/* A line, not recursive: as if one stack passed along it. */
 static void put(struct fill *f, uint32_t from, uint32_t to, enum callers_side side, size_t metric,
 	int64_t weight)
 {
@@ -100,7 +100,7 @@ static void put_arc(struct fill *f, const struct call_arc *a, size_t metric, int
 	int64_t of_callee = cost, of_caller = cost;
 
 	if (a->caller == a->callee) {
-		/* To itself, in both lists: of no weight, and marked. */
+		/* A call to itself, in both lists: without weight, and marked. */
 		(void)line_at(f, a->caller, to, SIDE_CALLERS);
 		(void)line_at(f, from, a->callee, SIDE_CALLEES);
 		return;
@@ -114,7 +114,7 @@ static void put_arc(struct fill *f, const struct call_arc *a, size_t metric, int
 	put(f, from, a->callee, SIDE_CALLEES, metric, of_caller);
 }
 
-/* <Total>'s line of each entity: what no caller has. */
+/* Each entity's line from <Total>: what no caller has. */
 static void put_total(struct fill *f, size_t metric)
 {
 	for (uint32_t i = 0; i < f->m->tree->entity_count; i++) {

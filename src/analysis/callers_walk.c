@@ -22,10 +22,10 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-/* A node of the path from the root to where the walk is. */
+/* A node of the path from the root to the walk's current node. */
 struct callers_step {
 	uint32_t node;
-	uint32_t centre;      /* whose occurrence ends here; NO_ID: none's */
+	uint32_t centre;      /* whose occurrence ends here; NO_ID: none */
 	uint32_t outer;	      /* depth of the same centre's next occurrence up the path; 0: none */
 	uint32_t from_caller; /* edge to the occurrence that ends here; NO_ID: there is none */
 	uint32_t to_callee;   /* edge to this node from the occurrence that ends above it */
@@ -155,7 +155,7 @@ static void find_edge(struct callers_walk *w, uint32_t depth)
 		step->to_callee = edge;
 }
 
-/* What is before the run, and what behind it. */
+/* The edges before and after the run. */
 static void find_edges_of_centre(struct callers_walk *w, uint32_t depth)
 {
 	struct callers_step *step = &w->path[depth];

@@ -85,7 +85,7 @@ static void layout_sum_times(struct layout *l, size_t k)
 	}
 }
 
-/* Both counts are known as soon as one arc's is. */
+/* Both counts are known if any arc's count is. */
 static void layout_sum_calls(struct layout *l)
 {
 	for (size_t i = 0; i < l->arcs->count; i++) {
@@ -207,7 +207,7 @@ static void layout_copy_lines(const struct layout *l, const struct sort_item *or
 	}
 }
 
-/* Numbers cycles as they come. */
+/* Numbers cycles in the order of their entries. */
 static void layout_copy_entries(
 	const struct layout *l, size_t k, struct callgraph *g, struct callgraph_entry *entries)
 {

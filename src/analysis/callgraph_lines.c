@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-/* A draft without times; its number. */
+/* Adds a draft without times; returns its number. */
 static size_t layout_add_draft(struct layout *l, const struct draft *draft)
 {
 	vec_push(&l->drafts, *draft);
@@ -23,7 +23,7 @@ static size_t layout_add_draft(struct layout *l, const struct draft *draft)
 	return l->drafts.count - 1;
 }
 
-/* The drafts of cycles' lines: where several arcs meet. */
+/* The drafts of cycles' lines, in which several arcs merge. */
 struct merge {
 	struct layout *l;
 	struct map drafts; /* by slot and part, and entity */
@@ -86,7 +86,7 @@ static void layout_add_inner(struct layout *l, const struct call_arc *a)
 				    .calls = a->calls});
 }
 
-/* Calls from members are those that a member has beside the ones from outside. */
+/* Calls from members are a member's calls other than those from outside. */
 static void layout_add_members(struct layout *l)
 {
 	struct callgraph_calls *calls = xcalloc(l->arcs->entity_count, sizeof(*calls));
@@ -114,7 +114,7 @@ static void layout_add_members(struct layout *l)
 	free(calls);
 }
 
-/* Leaves out lines that are all zero, but those of members and between members. */
+/* Drops lines that are all zero, except those of members and between members. */
 static void layout_drop_zero(struct layout *l)
 {
 	size_t count = 0, times_size = l->metric_count * sizeof(struct call_times);
@@ -134,7 +134,7 @@ static void layout_drop_zero(struct layout *l)
 	l->draft_times.count = count * l->metric_count;
 }
 
-/* "Of" is of the whole unit's calls. */
+/* `of` counts the whole unit's calls. */
 static void layout_add_of(struct layout *l)
 {
 	for (size_t i = 0; i < l->drafts.count; i++) {

@@ -1,9 +1,10 @@
 /*
  * The call graph of a profile whose calls have measured costs.
  *
- * An arc's cost is what the callee's unit spent on its behalf, in itself and below it; how it parts
- * into the two nobody measured, so it is shared out as the unit's whole is.  What of a unit's
- * weight no call accounts for is <spontaneous>'s: so callers sum to self + children, exactly.
+ * An arc's cost is what the callee's unit spent on its behalf, in itself and below it; how it
+ * divides between the two was not measured, so it is split in the proportion of the unit's whole.
+ * Weight of a unit that no call accounts for goes to <spontaneous>: so callers sum to self +
+ * children, exactly.
  */
 #include "analysis/measured.h"
 
@@ -16,7 +17,7 @@ struct graph {
 	VEC(struct call_arc) arcs; /* the measured ones, then one from <spontaneous> to each unit */
 };
 
-/* [unit]: the member to which calls from nobody lead, the one that its others called for least. */
+/* [unit]: the member that spontaneous calls enter: the one that the others called for least. */
 static uint32_t *find_entries(const struct measured *m)
 {
 	uint32_t *entry = xcalloc(m->units.count, sizeof(*entry));
@@ -52,7 +53,7 @@ static void graph_init(struct graph *g, const struct measured *m)
 	free(entry);
 }
 
-/* A unit's figures, while they are shared out. */
+/* A unit's figures, while they are distributed. */
 struct unit_sum {
 	struct call_times whole, left;
 	__int128 done;

@@ -3,10 +3,10 @@
  * cycle before its members.
  *
  * Equals are common: in a program without much to its main function, a dozen entries at the top
- * have all of the time.  "Callers first, then by name" is no order that a comparison could tell,
- * so after sorting by weight and name each run of equals is ordered once more: of those whose
- * callers among the equals have all been taken, the first by name is taken next (Kahn, "Topological
- * sorting of large networks", CACM 1962).  Arcs between units make no cycles, so that never stalls.
+ * have all of the time.  "Callers first, then by name" cannot be decided by comparing pairs, so
+ * after sorting by weight and name each run of equals is ordered once more: of those whose callers
+ * among the equals have all been taken, the first by name is taken next (Kahn, "Topological sorting
+ * of large networks", CACM 1962).  Arcs between units make no cycles, so that never stalls.
  */
 #include "analysis/callgraph_layout_state.h"
 
@@ -45,7 +45,7 @@ static const struct call_times *slot_times(const struct layout *l, uint32_t slot
 	return &l->times[slot * l->metric_count];
 }
 
-/* By which a slot is sorted: where weights are negative a member may have more than its cycle. */
+/* The times that sort a slot: with negative weights a member may have more than its cycle. */
 static const struct call_times *sort_times(const struct layout *l, uint32_t slot)
 {
 	uint32_t cycle = layout_cycle_of(l, slot);
@@ -70,7 +70,7 @@ static int slots_compare(const void *a, const void *b, void *layout)
 
 struct edge {
 	uint32_t to;   /* place */
-	uint32_t next; /* of the edges from the same place; NO_ID: none */
+	uint32_t next; /* next edge from the same place; NO_ID: none */
 };
 
 /* The sorted slots, as a graph: an edge goes from one that must come first to its equal. */
@@ -163,8 +163,8 @@ static uint32_t heap_pop(struct ties *t)
 }
 
 /*
- * Takes places as they may be taken, the least first.  A run is taken whole before the next one
- * begins, as places of it never wait for others.
+ * Takes places as they become free, the least first.  A run is taken whole before the next one
+ * begins, as its places never wait for other runs.
  */
 static void ties_resolve(struct ties *t)
 {

@@ -84,7 +84,7 @@ static void search_enter(struct search *s, uint32_t entity)
 	s->units->of[entity] = NO_ID;
 }
 
-/* All that was opened since the entity was is one unit. */
+/* Everything opened since the entity was opened is one unit. */
 static void search_close(struct search *s, uint32_t entity)
 {
 	struct call_units *units = s->units;

@@ -2,14 +2,14 @@
  * The call tree in rows: what calltree_play.c made, ordered among siblings and laid out in
  * pre-order.  A tree that is not collapsed is the entity tree itself, and is not played.
  *
- * Numbers of nodes ascend from parent to child.  So one backward loop tells how many rows each
- * subtree takes, and one forward loop gives each its place: siblings in order, each behind the
- * whole subtree of the one before.
+ * Numbers of nodes ascend from parent to child.  So one backward loop computes how many rows each
+ * subtree takes, and one forward loop gives each its place: siblings in order, each after the whole
+ * subtree of the one before.
  *
  * Where a limit chooses rows, these are found first: a node ranks no lower than those below it, so
- * taking the highest from a heap, and putting its children there, finds the limit's rank in as
- * many steps as there are rows to show; then a walk in order takes all above that rank and as many
- * of those that have it as there is room for.  Nothing else is ordered.
+ * taking the highest from a heap, and putting its children there, finds the limit's rank in as many
+ * steps as there are rows to show; then a walk in order takes all above that rank and as many of
+ * those that have it as there is room for.  Nothing else is ordered.
  */
 #include "analysis/calltree.h"
 
@@ -39,12 +39,12 @@ struct layout {
 	size_t metric_count;
 	size_t count; /* nodes; 0 is the nameless root */
 	/*
-	 * All nodes are rows, which rank by weight, and only some are to be shown: then what stands
-	 * below here is not made, but for `row`, as the entity tree tells it.
+	 * All nodes are rows, which rank by weight, and only some are shown: then the members below
+	 * are not made, except `row`, as the entity tree has them.
 	 */
 	bool is_plain;
 	uint32_t *size;	     /* [node]: rows of its subtree, itself included; 0: left out */
-	uint64_t *rank;	     /* [node]: how much it deserves to be shown; NULL: nobody asks */
+	uint64_t *rank;	     /* [node]: priority for being shown; NULL: not needed */
 	uint32_t *begin;     /* [node + 1]: where its children begin in `children` */
 	uint32_t *children;  /* kept ones; in order, once sorted */
 	uint32_t *row;	     /* [node]; the root has none */
@@ -73,7 +73,8 @@ static uint32_t node_stub(const struct layout *l, uint32_t node)
 
 static uint32_t node_first_seen(const struct layout *l, uint32_t node)
 {
-	return l->play ? l->play->nodes.data[node].first_seen : node; /* siblings stand so */
+	return l->play ? l->play->nodes.data[node].first_seen
+		       : node; /* siblings are in that order */
 }
 
 static const struct entity_tree *metric_tree(const struct layout *l, size_t metric)
@@ -141,7 +142,7 @@ static void layout_measure(struct layout *l)
 	}
 }
 
-/* Groups kept children by parent, in order of making: a counting sort. */
+/* Groups kept children by parent, in the order in which they were made: a counting sort. */
 static void layout_group(struct layout *l)
 {
 	l->begin = xcalloc(l->count + 2, sizeof(*l->begin));
@@ -167,7 +168,7 @@ static int by_first_seen(const void *a, const void *b, void *layout)
 	return (x > y) - (x < y);
 }
 
-/* What counts of it in the order asked for. */
+/* The node's weight in the order asked for. */
 static int64_t weight_of(const struct layout *l, const struct play_figures *f)
 {
 	int64_t weight = f->direct + f->indirect;
@@ -204,9 +205,8 @@ static void layout_sort(struct layout *l, uint32_t *nodes, size_t count)
 /* ---- those that a limit chooses ---- */
 
 /*
- * How much nodes deserve to be shown: by their weight, but never less than one below (that differs
- * where weights are negative), so that what is shown is always a whole tree.  A stub ranks as the
- * node that it belongs to.
+ * Ranks nodes for being shown: by weight, but never below a descendant (this matters if weights are
+ * negative), so that what is shown is always a whole tree.  A stub ranks as the node it belongs to.
  */
 static void layout_rank(struct layout *l)
 {
@@ -236,7 +236,7 @@ static void heap_push(struct layout *l, struct place place)
 	l->places.data[at] = place;
 }
 
-/* Of a heap that is not empty. */
+/* The heap must not be empty. */
 static struct place heap_pop(struct layout *l)
 {
 	struct place *heap = l->places.data, top = heap[0], last = heap[--l->places.count];
@@ -314,7 +314,7 @@ static void walk_push_children(struct layout *l, uint32_t node, uint64_t least)
 	}
 }
 
-/* The limit keeps the highest, not the first: a tree would be cut in its first branch otherwise. */
+/* The limit keeps the highest, not the first: otherwise a tree would be cut in its first branch. */
 static void layout_choose(struct layout *l, size_t limit)
 {
 	size_t above;
@@ -419,7 +419,7 @@ static struct calltree *layout_emit(const struct layout *l, size_t metric, enum 
 	return out;
 }
 
-/* Where all rows are kept: which of them the limit chooses. */
+/* If all rows are kept: which of them the limit chooses. */
 static const uint32_t *layout_shown_rows(const struct layout *l, struct arena *arena)
 {
 	uint32_t *rows = ARENA_ARRAY(arena, uint32_t, l->shown.count);

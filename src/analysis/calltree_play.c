@@ -79,7 +79,7 @@ static void play_push(struct play *p, uint32_t at, uint32_t entity_node)
 	p->nodes.data[at].pending = entity_node;
 }
 
-/* One frame further: from cur, the end of the walk's path. */
+/* Plays one more frame: from cur, the end of the walk's path. */
 static void play_frame(struct play *p, uint32_t cur, uint32_t entity_node)
 {
 	const struct entity_tree *tree = p->tree;
@@ -94,7 +94,7 @@ static void play_frame(struct play *p, uint32_t cur, uint32_t entity_node)
 	if (first_seen < node->first_seen)
 		node->first_seen = first_seen;
 	if (entity_tree_end(tree, entity_node) == entity_node + 1)
-		return; /* no stack goes on from here */
+		return; /* no stack continues from here */
 	if (node->stub != NO_ID) {
 		play_push(p, p->stubs.data[node->stub].target, entity_node);
 		return;
@@ -151,7 +151,7 @@ static void play_all(struct play *p)
 	}
 }
 
-/* A jump on the way of all stacks through entity node i. */
+/* A jump in all stacks through entity node i. */
 static void weigh_jump(
 	struct play *p, const struct entity_tree *tree, struct play_jumps *stub, uint32_t i)
 {
@@ -197,7 +197,7 @@ static void weigh_all(struct play *p, const struct play_weights *w)
 		if (stub != NO_ID) {
 			weigh_jump(p, w->tree, &w->stubs[stub], i);
 			at = p->stubs.data[stub].target;
-			/* What stands above a node was reached before it. */
+			/* Nodes above a node were reached before it. */
 			assert(i < w->nodes[at].reached_end);
 		} else {
 			weigh_node(p, w->tree, &w->nodes[at], i);

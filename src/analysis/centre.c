@@ -1,6 +1,6 @@
 /*
- * A centre by its name.  Each name of the run is looked for among the entities that stand in a
- * stack; what a report shows of an entity is what it is asked for by.
+ * A centre by its name.  Each name of the run is looked up among the entities in stacks; an entity
+ * is found by the name that reports show.
  */
 #include "analysis/centre.h"
 
@@ -16,8 +16,8 @@ struct search {
 	enum level level;
 	bool *is_there;	     /* [entity]: some stack has it */
 	uint64_t *places;    /* of the centre */
-	struct strbuf name;  /* of the centre, as far as it is known */
-	struct strbuf label; /* of the entity that is looked at */
+	struct strbuf name;  /* of the centre, as far as known */
+	struct strbuf label; /* of the current entity */
 };
 
 static void search_init(
@@ -87,7 +87,7 @@ static struct error *mark(
 	return err;
 }
 
-/* The same for a name as it is typed, maybe behind a module; *found: whether there is any. */
+/* The same for a name as typed, perhaps after a module; *found: whether there is any. */
 static struct error *mark_wanted(
 	struct search *s, struct str wanted, uint32_t place, bool *is_found)
 {
@@ -138,7 +138,7 @@ static struct error *not_there(struct search *s, struct str wanted)
 	return err;
 }
 
-/* Marks the whole of what is wanted, or its parts between ';'. */
+/* Marks the whole wanted name, or its parts between ';'. */
 static struct error *mark_run(struct search *s, struct str wanted, uint32_t *length)
 {
 	struct str rest = wanted;
@@ -168,7 +168,7 @@ static struct error *mark_run(struct search *s, struct str wanted, uint32_t *len
 	}
 }
 
-/* Whether some path of the tree holds the run. */
+/* Whether any path of the tree contains the run. */
 static bool occurs(const struct entity_tree *tree, const struct centre *centre)
 {
 	uint64_t *matched = xcalloc(tree->node_count, sizeof(*matched));

@@ -16,7 +16,7 @@ static double part_of(uint64_t some, uint64_t all)
 	return some == UINT64_MAX || all == UINT64_MAX || all == 0 ? 0 : (double)some / (double)all;
 }
 
-/* Those that are counted as lost, or those that were due and are not there. */
+/* The samples counted as lost, or those that were due and are missing. */
 static double lost_part(const struct profile_stats *s)
 {
 	uint64_t due =
@@ -28,7 +28,7 @@ static double lost_part(const struct profile_stats *s)
 	return part_of(missing, due);
 }
 
-/* What its samples weigh, against the system's account. */
+/* The samples' weight compared with the system's CPU time. */
 static double account_part(const struct profile *p)
 {
 	double used_ns = (double)p->stats.cpu_ns;

@@ -2,7 +2,7 @@
  * Margins of error of shares.
  *
  * Each stretch of time is a metric of a profile that is otherwise the same, so that one entity tree
- * and functions_analyse give the parts of all entities in all stretches.
+ * and functions_analyse give all entities' shares in all stretches.
  */
 #include "analysis/confidence.h"
 
@@ -17,10 +17,10 @@ enum {
 	SAMPLES_MIN = 4, /* in a stretch */
 };
 
-/* Rows of less than that part of the total are not worth telling apart. */
+/* Rows below this fraction of the total are not worth distinguishing. */
 #define ALIKE_MIN 0.01
 
-/* Student's t for 95 % both ways, by degrees of freedom; behind the last, that of the last. */
+/* Student's t for two-sided 95 %, by degrees of freedom; beyond the last, the last applies. */
 static const double student[] = {0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262,
 	2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
 #define NORMAL 1.960
@@ -165,7 +165,7 @@ static const struct functions *analyse_stretches(
 
 /* ---- what chance does ---- */
 
-/* Of a figure in each stretch, whose share of the total is `share`: the share's standard error. */
+/* The standard error of `share`, a figure's share of the total, from its values by stretch. */
 static double standard_error(const struct cut *c, const double *figures, double share)
 {
 	double total = c->total[0], squares = 0, before = figures[0] - share * c->total[0];
@@ -183,7 +183,7 @@ static double standard_error(const struct cut *c, const double *figures, double 
 	       fabs(total);
 }
 
-/* Differences of neighbours tell two thirds of what as many figures would. */
+/* Differences of neighbours carry two thirds of the information of as many figures. */
 static double student_of(const struct cut *c)
 {
 	size_t degrees = c->stretches ? 2 * (c->stretches - 1) / 3 : 0,
@@ -205,7 +205,7 @@ static int64_t margin(const struct cut *c, const double *figures, int64_t weight
 {
 	double share = total ? (double)weight / (double)total : 0, most = 0;
 
-	/* Shares of differences and of costs that overlap are beyond what samples tell. */
+	/* Samples give no interval for shares of differences or of overlapping costs. */
 	if (c->independent <= 0 || share < 0 || share > 1)
 		return 0;
 	if (c->stretches)
@@ -253,7 +253,7 @@ static void rows_init(struct rows *r, const struct cut *cut, const struct functi
 		(void *)(uintptr_t)parts);
 }
 
-/* What a row has in each stretch. */
+/* A row's figures in each stretch. */
 static void find_parts(const struct rows *r, size_t row, double *exclusive, double *inclusive)
 {
 	const struct entity *entity = entity_of(r->functions, row);
@@ -273,7 +273,9 @@ static void find_parts(const struct rows *r, size_t row, double *exclusive, doub
 	}
 }
 
-/* How many times as many samples would tell a row from the next; at most 1: these do. */
+/*
+ * How many times as many samples would distinguish a row from the next; at most 1: these suffice.
+ */
 static double times_to_tell(const struct rows *r, size_t row)
 {
 	const struct functions *f = r->functions;

@@ -1,10 +1,10 @@
 /*
  * The groups of stacks that become the nodes of an entity tree, and what they weigh.
  *
- * The profile's stacks are a prefix tree of frames already; what remains is to let nodes meet that
- * differ in frames only, or at coarse levels in repeated neighbours only.  They are found in the
- * order of stack ids, where a parent comes before its children and most often right before.  Where
- * no two can meet, or it does not matter whether they do, the stacks are the groups: nothing is
+ * The profile's stacks are a prefix tree of frames already; what remains is to merge nodes that
+ * differ only in frames, or at coarse levels only in repeated neighbours.  They are found in the
+ * order of stack ids, where a parent comes before its children and most often right before.  If no
+ * two can merge, or it does not matter whether they do, the stacks are the groups: nothing is
  * looked up, and their weights are the profile's.
  */
 #include "analysis/entity_growth.h"
@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 
-/* Room for what is known of groups, when all are there. */
+/* Allocates the groups' columns, once all groups exist. */
 static void growth_ready(struct growth *g)
 {
 	size_t metrics = g->spec->metric_count;
@@ -25,7 +25,7 @@ static void growth_ready(struct growth *g)
 		g->first[i] = NO_ID;
 	g->is_by_row = false;
 	g->sums = xcalloc(metrics, sizeof(*g->sums));
-	/* Of one metric, what has weight is what has first. */
+	/* With one metric, a group has weight if it has `first`. */
 	g->passed = metrics > 1 ? xcalloc(metrics, sizeof(*g->passed)) : NULL;
 	for (size_t k = 0; k < metrics; k++) {
 		g->sums[k] = xcalloc(g->count, sizeof(**g->sums));
@@ -71,14 +71,14 @@ static bool level_joins(enum level level)
 	return level == LEVEL_MODULE || level == LEVEL_FILE || level == LEVEL_INSTRUCTION;
 }
 
-/* Whether a frame is a part of what its caller's node stands for, if that is of its entity. */
+/* Whether a frame joins its caller's node, if that has the same entity. */
 static bool joins_parent(const struct entity_map *map, const struct frame *frame)
 {
 	return level_joins(map->level) &&
 	       (map->level != LEVEL_INSTRUCTION || (frame->is_inline && frame->obj_addr != 0));
 }
 
-/* [stack]: the group of each one that is used, itself or below; takes `used`. */
+/* [stack]: its group, for stacks used themselves or below; takes over `used`. */
 static uint32_t *growth_group(struct growth *g, bool *used)
 {
 	const struct selection *s = g->selection;
@@ -110,7 +110,7 @@ static uint32_t *growth_group(struct growth *g, bool *used)
 	return group;
 }
 
-/* No two stacks under one parent have the same frame; where some are hidden they may. */
+/* No two stacks under one parent have the same frame, unless some are hidden. */
 static bool stacks_are_groups(const struct growth *g)
 {
 	return g->spec->sums_only || (g->map->is_one_to_one && !level_joins(g->map->level) &&
@@ -148,7 +148,7 @@ static void growth_run(struct growth *g)
 	free(group);
 }
 
-/* The thread or CPU of a sample that is shown, or NO_ID. */
+/* The thread or CPU of a shown sample, or NO_ID. */
 static uint32_t sample_entity(const struct growth *g, size_t sample)
 {
 	const struct samples *samples = &g->selection->profile->samples;
@@ -197,7 +197,7 @@ static void growth_run_samples(struct growth *g)
 	}
 }
 
-/* [stack]: whether samples that are shown were taken in that zone stack; [0]: in none at all. */
+/* [stack]: whether shown samples were taken in that zone stack; [0]: in no zone. */
 static bool *zones_used(const struct growth *g)
 {
 	const struct selection *s = g->selection;
@@ -210,7 +210,7 @@ static bool *zones_used(const struct growth *g)
 	return used;
 }
 
-/* Zones that are all hidden have left their samples at the root. */
+/* If all of a sample's zones are hidden, the sample is at the root. */
 static uint32_t sample_zone_group(const struct growth *g, size_t sample)
 {
 	const struct selection *s = g->selection;
@@ -219,7 +219,7 @@ static uint32_t sample_zone_group(const struct growth *g, size_t sample)
 	return zone == 0 && selection_whole_zone(s, sample) != 0 ? 0 : g->zone_group[zone];
 }
 
-/* Samples by their zone stacks; what was taken in none is an entity, too. */
+/* Samples by their zone stacks; those in no zone get an entity of their own. */
 static void growth_run_zones(struct growth *g)
 {
 	const struct selection *s = g->selection;

@@ -1,16 +1,16 @@
 /*
  * The groups of an entity tree in pre-order.
  *
- * Most groups have one child, which is the next one, so that all of the work is done by *piece*: a
- * longest row of groups with consecutive numbers, each the only child of the one before it.  A tree
+ * Most groups have one child, which is the next one, so all the work is done by *piece*: a maximal
+ * sequence of groups with consecutive numbers, each the only child of the one before it.  A tree
  * has five to ten times as many groups as pieces.  A piece begins where a run of groups does
- * (model/tree_runs.h), and behind each group from which another run begins.  Groups with no weight
+ * (model/tree_runs.h), and after each group from which another run begins.  Groups with no weight
  * in or below them are in no piece.
  *
- * A subtree takes as many places as it has nodes.  One backward loop over the pieces, which stand
- * behind their parents, finds the sizes; and as one forward loop passes them in the order of first
- * sight, each gets the next place that its parent has left.  Pieces are numbered in that order
- * mostly, as stacks are when samples make them; where they are not, they are sorted.
+ * A subtree takes as many places as it has nodes.  One backward loop over the pieces, which come
+ * after their parents, finds the sizes; one forward loop, in the order in which they are first
+ * seen, gives each the next free place of its parent.  Pieces are mostly numbered in that order, as
+ * stacks are when samples make them; otherwise they are sorted.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -23,9 +23,9 @@
 struct piece {
 	uint32_t first;	 /* group */
 	uint32_t count;	 /* groups, and so nodes */
-	uint32_t parent; /* piece, of whose last group its first is a child; of piece 0: 0 */
+	uint32_t parent; /* piece whose last group is its first group's parent; of piece 0: 0 */
 	uint32_t seen;	 /* the first stack or sample in it or below */
-	uint32_t size;	 /* nodes, those below included */
+	uint32_t size;	 /* nodes, including those below */
 	uint32_t place;	 /* node of its first group */
 	uint32_t next;	 /* node of the next piece below it */
 };
@@ -41,7 +41,7 @@ struct layout {
 	struct piece *pieces;
 	size_t count;
 	size_t node_count;
-	struct sort_item *order; /* pieces by first sight; NULL: as they are numbered */
+	struct sort_item *order; /* pieces in the order first seen; NULL: as numbered */
 };
 
 /* ---- groups ---- */
@@ -139,7 +139,7 @@ static uint32_t find_piece(const struct layout *l, uint32_t group)
 	return rank_set_below(&l->begins, group) + rank_set_has(&l->begins, group) - 1;
 }
 
-/* Which groups they hold. */
+/* Sets the pieces' groups. */
 static void make_pieces(struct layout *l)
 {
 	const struct tree_runs *r = l->runs;
@@ -161,7 +161,7 @@ static void make_pieces(struct layout *l)
 	}
 }
 
-/* What is in them and below. */
+/* Measures the pieces with what is below them. */
 static void measure_pieces(struct layout *l)
 {
 	const uint32_t *first = l->g->first;
@@ -189,7 +189,9 @@ static void measure_pieces(struct layout *l)
 	l->node_count = pieces[0].size;
 }
 
-/* Where pieces are not numbered in the order of first sight.  Those above others have it no later.
+/*
+ * For pieces not numbered in the order in which they are first seen.  A piece is seen no later than
+ * those below it.
  */
 static void order_pieces(struct layout *l)
 {
@@ -278,7 +280,7 @@ static void emit_entities(const struct layout *l, struct entity_tree *tree, stru
 	for (size_t k = 0; k < l->count; k++) {
 		const struct piece *p = &l->pieces[k];
 
-		/* The root is no entity. */
+		/* The root has no entity. */
 		for (uint32_t i = k == 0; i < p->count; i++)
 			entity[p->place + i] = growth_entity(l->g, p->first + i);
 	}
@@ -305,7 +307,7 @@ static uint32_t *emit_ends(const struct layout *l, struct entity_tree *tree, str
 	return node;
 }
 
-/* When stacks first got to each end: numbers from 0 on. */
+/* When stacks first reached each end: numbers from 0. */
 static const uint32_t *emit_seen(const struct layout *l, const uint32_t *rank, struct arena *arena)
 {
 	const uint32_t *first = l->g->first;
@@ -342,7 +344,7 @@ static void emit_weights(const struct layout *l, const uint32_t *rank, size_t me
 	tree->before = before;
 }
 
-/* Where stacks with weight in one of several metrics end, and all that they pass. */
+/* Marks where stacks with weight in one of several metrics end, and all nodes they pass. */
 static void emit_passed(const struct layout *l, const uint32_t *rank, size_t metric,
 	struct entity_tree *tree, struct arena *arena)
 {

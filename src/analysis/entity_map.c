@@ -1,7 +1,7 @@
 /*
- * Frames to entities.  A function is known by what a reader of a report can see of it: name, load
+ * Frames to entities.  A function is identified by what a reader of a report can see: name, load
  * object, file and line; so is a place in it.  The profile's strings are interned, so their ids
- * stand for their contents; load objects are interned here by base name.
+ * represent their contents; load objects are interned here by base name.
  */
 #include "analysis/entity_map.h"
 
@@ -137,12 +137,12 @@ static struct entity show_line(const struct entity_map *m, const struct frame *f
 	return e;
 }
 
-/* In the second word of an instruction's identity; there are not so many strings. */
+/* In the second word of an instruction's identity; there are never that many strings. */
 #define IS_ADDRESS (UINT64_C(1) << 63)
 
 /*
- * An inlined call's frame is at the address of the function that it is a part of.  Where addresses
- * are not known, lines are as near as it gets.
+ * An inlined call's frame is at the address of the function that it is part of.  If addresses are
+ * not known, lines are the closest substitute.
  */
 static struct identity identify_instruction(const struct entity_map *m, const struct frame *frame)
 {
@@ -164,7 +164,7 @@ static struct entity show_instruction(const struct entity_map *m, const struct f
 struct kind {
 	struct identity (*identify)(const struct entity_map *m, const struct frame *frame);
 	struct entity (*show)(const struct entity_map *m, const struct frame *frame);
-	bool is_of_function; /* nothing else of a frame is looked at */
+	bool is_of_function; /* only a frame's function matters */
 };
 
 static const struct kind kinds[LEVEL_COUNT] = {
@@ -174,7 +174,7 @@ static const struct kind kinds[LEVEL_COUNT] = {
 	[LEVEL_LINE] = {identify_line, show_line, false},
 	[LEVEL_INSTRUCTION] = {identify_instruction, show_instruction, false},
 	[LEVEL_ZONE] = {identify_function, show_function, true},
-	/* Those of tasks have no frames. */
+	/* Levels of tasks have no frames. */
 };
 
 /* Load objects by base name, so that two copies of a library are one module. */
@@ -216,16 +216,16 @@ static uint32_t entity_map_add(struct entity_map *m, const struct frame *frame)
 	return index;
 }
 
-/* What no frame is, and nobody looks for. */
+/* An identity that no frame has, and nobody looks up. */
 static const struct identity nobody = {UINT64_MAX, UINT64_MAX};
 
-/* The entity that a rule makes; a function of which no more than that name is known is it, too. */
+/* The entity that a rule makes; a function known only by that name is the same entity. */
 static uint32_t entity_map_rule(struct entity_map *m, struct str name)
 {
 	uint32_t string = find_string(m->profile, name), index = (uint32_t)m->entities.count;
 	struct identity id = {(uint64_t)string << 32 | m->unknown_module, 0};
 
-	/* Two rules of one name are one rule. */
+	/* Two rules with the same name share an entity. */
 	for (uint32_t e = 0; e < m->entities.count; e++)
 		if (str_equal(m->entities.data[e].name, name))
 			return e;
@@ -317,8 +317,8 @@ static struct str sampled_name(
 }
 
 /*
- * Threads and processes are no functions; their names say what they are, as --roots says it.  Of a
- * difference they are matched by name.
+ * Threads and processes are not functions; they are named as by --roots.  In a difference they are
+ * matched by name.
  */
 static void entity_map_threads(struct entity_map *m, const struct entity_spec *spec,
 	struct arena *scratch, struct arena *arena)
@@ -347,7 +347,7 @@ static void entity_map_threads(struct entity_map *m, const struct entity_spec *s
 	}
 }
 
-/* A set is on the CPU of its own label or of one of the rest's. */
+/* A set's CPU is in its own label or in one of its rest. */
 static void entity_map_cpus(struct entity_map *m, struct arena *scratch, struct arena *arena)
 {
 	const struct profile *p = m->profile;
@@ -377,7 +377,7 @@ static void entity_map_cpus(struct entity_map *m, struct arena *scratch, struct 
 	strbuf_deinit(&value);
 }
 
-/* Where no zone was open: an entity of its own, whatever functions are called. */
+/* For samples without an open zone: a separate entity, whatever functions are named. */
 static void entity_map_no_zone(struct entity_map *m)
 {
 	m->no_zone = (uint32_t)m->entities.count;
@@ -385,7 +385,7 @@ static void entity_map_no_zone(struct entity_map *m)
 	vec_push(&m->is_inline, false);
 }
 
-/* Frees what only the making needed, and hands the entities over. */
+/* Frees what only the construction needed, and hands over the entities. */
 static void entity_map_finish(struct entity_map *m, struct arena *arena)
 {
 	str_table_deinit(&m->modules);

@@ -2,8 +2,8 @@
  * Sums by entity without a tree: from each stack in which samples end a walk to its root, on which
  * every entity counts once.
  *
- * Where stacks share few of their callers that is about a step a node, as laying them out is, and
- * takes no memory but the sums, where a tree has 20 bytes a node; where they share most of them a
+ * If stacks share few of their callers, that is about a step a node, like laying them out, but
+ * takes memory only for the sums, while a tree takes 20 bytes a node; if they share most of them, a
  * tree is less work.
  */
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "analysis/entity_growth.h"
 #include "base/alloc.h"
 
-/* Steps of such walks that a node may cost; a node of a tree takes about as long. */
+/* Most steps of such walks per node; a node of a tree takes about as long. */
 #define STEPS_A_NODE 2
 
 struct summing {
 	const struct growth *g;
 	uint32_t *seen;		  /* [entity]: the stack whose walk was there last; 0: none */
 	struct entity_sum **sums; /* [metric of the spec][entity] */
-	int64_t *weight;	  /* [metric of the spec], of the stack in hand */
+	int64_t *weight;	  /* [metric of the spec], of the current stack */
 };
 
 static bool sums_are_cheap(const struct growth *g)

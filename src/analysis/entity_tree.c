@@ -1,11 +1,11 @@
 /*
  * The stack tree at one level of aggregation.
  *
- * Made in three steps: entity_map.c says which frames are the same, entity_growth.c which stacks
- * meet in one node, and entity_layout.c puts these in pre-order.
+ * Made in three steps: entity_map.c decides which frames are the same, entity_growth.c which stacks
+ * share a node, and entity_layout.c puts these in pre-order.
  *
- * Siblings stand in order of first sight: by the least stack with weight that is shown in their
- * subtree.
+ * Siblings are in the order in which they are first seen: by the lowest stack with weight that is
+ * shown in their subtree.
  */
 #include "analysis/entity_tree.h"
 
@@ -99,7 +99,10 @@ bool entity_nodes_sum(int64_t *before, size_t count)
 	return has_negative;
 }
 
-/* [node] the least that is seen in it or below; most of a tree of nothing, too. */
+/*
+ * [node] the lowest `seen` in it or below; *most, the highest, if there is none, as in an empty
+ * tree.
+ */
 static uint32_t *seen_below(const struct entity_tree *tree, uint32_t *most)
 {
 	uint32_t *seen = xcalloc(tree->node_count, sizeof(*seen)), end = tree->ends.count;
@@ -120,7 +123,7 @@ static uint32_t *seen_below(const struct entity_tree *tree, uint32_t *most)
 	return seen;
 }
 
-/* Nodes of the same first sight lie on one path, so that they stay in the order of numbers. */
+/* Nodes first seen together lie on one path, so they stay in the order of numbers. */
 uint32_t *entity_tree_first_seen(const struct entity_tree *tree)
 {
 	uint32_t most, *seen = seen_below(tree, &most);
@@ -179,7 +182,7 @@ static bool *tree_entities(const struct entity_tree *tree)
 	return has_node;
 }
 
-/* Code runs in zones, and its profile is none of theirs: they are in it where they have weight. */
+/* Code runs in zones, and its profile is not about them: they are in it if they have weight. */
 static bool is_zone(const struct profile *p, function_id function)
 {
 	object_id object = p->functions[function.i].object;
@@ -187,7 +190,7 @@ static bool is_zone(const struct profile *p, function_id function)
 	return object.i != NO_ID && p->objects[object.i].kind == OBJECT_ZONE;
 }
 
-/* A function that is a zone may have been called from one that is none, which is nobody here. */
+/* A function that is a zone may have been called from one that is not, which is unknown here. */
 static uint32_t arc_caller(const struct profile *p, const struct entity_map *map,
 	const struct arc *a, const bool *has_node)
 {
@@ -196,7 +199,7 @@ static uint32_t arc_caller(const struct profile *p, const struct entity_map *map
 	return caller != NO_ID && is_zone(p, a->caller) && !has_node[caller] ? NO_ID : caller;
 }
 
-/* Filters leave stacks that are not those whose calls were counted. */
+/* After filtering, the remaining stacks no longer match the call counts. */
 static void tree_add_arcs(struct entity_tree *tree, const struct selection *selection,
 	const struct entity_map *map, struct arena *arena)
 {
@@ -223,7 +226,7 @@ static void tree_add_arcs(struct entity_tree *tree, const struct selection *sele
 	tree->arc_count = count;
 }
 
-/* Of a profile without stacks, in which no arc was left out for being a zone's. */
+/* For a profile without stacks, in which no arc was left out for belonging to a zone. */
 static void tree_add_costs(
 	struct entity_tree *tree, const struct profile *p, const struct entity_spec *spec)
 {

@@ -18,7 +18,7 @@ struct flame_work {
 	struct flame *flame;
 };
 
-/* Weights of each sign sum up to 63 bits at most (profile_check), so that these do to 64. */
+/* Weights of each sign sum to at most 63 bits (profile_check), so these sum to at most 64. */
 static uint64_t size_of(int64_t weight)
 {
 	return weight < 0 ? 0 - (uint64_t)weight : (uint64_t)weight;

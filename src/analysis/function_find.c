@@ -10,7 +10,7 @@
 #include "base/nearest.h"
 #include "base/vec.h"
 
-/* A name, and the module or file that is in front of it, empty if none. */
+/* A name, and the module or file before it, empty if none. */
 struct wanted {
 	struct str scope, name;
 };
@@ -96,7 +96,7 @@ static int compare_matches(const void *px, const void *py)
 	return (x->function.i > y->function.i) - (x->function.i < y->function.i);
 }
 
-/* A function's name up to its arguments is what one mistypes. */
+/* Typing errors are in a function's name, before its arguments. */
 static struct str find_nearest(const struct profile *p, struct str name)
 {
 	struct nearest n;

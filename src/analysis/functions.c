@@ -1,10 +1,10 @@
 /*
  * Exclusive and inclusive weight.
  *
- * A stack holds an entity if it ends below one of the entity's nodes; it is counted once if only
- * the outermost of them counts.  In pre-order a node has another of the same entity above it
- * exactly if the last outermost one's subtree has not ended yet, so remembering that end is all it
- * takes.
+ * A stack contains an entity if it ends at or below one of the entity's nodes; it is counted once
+ * if only the outermost of them counts.  In pre-order a node has another of the same entity above
+ * it exactly if the last outermost one's subtree has not ended yet, so remembering that end
+ * suffices.
  */
 #include "analysis/functions.h"
 
@@ -18,14 +18,14 @@
 /* The figures of all metrics, before they are rows. */
 struct sums {
 	const struct entity_tree *tree;
-	struct entity_sum **of; /* [metric][entity]; behind the last entity, entity_spontaneous */
+	struct entity_sum **of; /* [metric][entity]; after the last entity, entity_spontaneous */
 	size_t metric_count;
 	uint64_t *calls; /* [entity]; NULL: none were counted */
 	bool *is_bound;	 /* [entity]; NULL: none is */
 	bool has_calls;
 };
 
-/* Calls from others, of those that were counted. */
+/* Counted calls from other entities. */
 static uint64_t *count_calls(const struct entity_tree *tree)
 {
 	uint64_t *calls = xcalloc(tree->entity_count, sizeof(*calls));
@@ -56,7 +56,7 @@ static struct entity_sum *sum_nodes(const struct entity_tree *tree)
 		uint32_t entity = tree->entity[i];
 		int64_t weight = entity_tree_weight(tree, i);
 
-		/* Most nodes are only passed; what is not there need not be fetched. */
+		/* At most nodes nothing ends; skipping them avoids memory accesses. */
 		if (weight != 0)
 			sums[entity].exclusive += weight;
 		if (i >= outermost_end[entity]) {
@@ -177,7 +177,7 @@ static uint32_t *sums_order(struct sums *s, size_t *count)
 	return order;
 }
 
-/* What was counted is said beside the first metric. */
+/* Counts of calls are given with the first metric. */
 static struct function_row *sums_rows(const struct sums *s, size_t metric, const uint32_t *order,
 	size_t count, struct arena *arena)
 {

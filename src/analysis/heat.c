@@ -1,7 +1,7 @@
 /*
- * Weights by time.  What a slice has of a time off the CPU is the difference of two shares of it,
- * rounded down, those until the slice's end and until its beginning: so the slices of one come to
- * its whole weight, and all to the weight of the selection.
+ * Weights by time.  A slice's part of an off-CPU time is the difference of two shares, rounded
+ * down: up to the slice's end and up to its beginning.  So the parts sum to its whole weight, and
+ * all slices to the weight of the selection.
  */
 #include "analysis/heat.h"
 
@@ -9,7 +9,7 @@
 
 /* A column of the shortest map. */
 #define COLUMN_NS_MIN 1000000u
-/* In a slice there is room for so many samples, or one more or less would look like a pattern. */
+/* Samples that fit in a slice; with fewer, one more or less would look like a pattern. */
 #define SAMPLES_MIN 5u
 
 struct heating {
@@ -25,7 +25,10 @@ static const int64_t *weights_of(const struct profile *p, struct str name)
 	return profile_find_metric(p, name, &metric) ? p->samples.weight[metric.i] : NULL;
 }
 
-/* How long a sample lasted, until the end of time at most: times off the CPU begin at theirs. */
+/*
+ * How long a sample lasted, at most until the end of time: off-CPU times begin at the sample's
+ * time.
+ */
 static uint64_t duration_ns(const struct heating *h, size_t sample)
 {
 	bool is_off = h->cpu && h->real && h->cpu[sample] == 0 && h->real[sample] > 0;
@@ -35,7 +38,7 @@ static uint64_t duration_ns(const struct heating *h, size_t sample)
 	return lasts_ns < most_ns ? lasts_ns : most_ns;
 }
 
-/* The first and the last moment of what is shown; false: nothing is. */
+/* The first and the last moment shown; false: nothing is shown. */
 static bool find_span(const struct heating *h, uint64_t *begin_ns, uint64_t *last_ns)
 {
 	*begin_ns = UINT64_MAX;
@@ -52,7 +55,7 @@ static bool find_span(const struct heating *h, uint64_t *begin_ns, uint64_t *las
 	return *begin_ns <= *last_ns;
 }
 
-/* The next of 1, 2, 5, 10, 20 … times a power of ten.  There is no need for one beyond 2^62. */
+/* The next of 1, 2, 5, 10, 20 … times a power of ten.  None beyond 2^62 is needed. */
 static uint64_t next_step(uint64_t step)
 {
 	uint64_t digit = step;
@@ -97,7 +100,7 @@ static void spread(const struct heat *heat, int64_t *weights, uint64_t time_ns, 
 	int64_t weight)
 {
 	uint64_t since_ns = time_ns - heat->begin_ns, at = since_ns / heat->slice_ns;
-	/* How much of it is until the slice's end. */
+	/* How much of it lies before the slice's end. */
 	uint64_t until_ns = heat->slice_ns - since_ns % heat->slice_ns;
 	int64_t given = 0;
 

@@ -2,15 +2,15 @@
  * Inverts a tree: stacks run from their leaves to their roots.
  *
  * A stack is a cursor that begins at the node where the stack ends and climbs to the root.  A node
- * of the inverted tree is the list of cursors that went the same way so far; its children differ
- * by the entity that each cursor stands on.  Most cursors are soon alone, and what they have still
- * to climb is a chain of only children, made at once.
+ * of the inverted tree is the list of cursors that went the same way so far; its children differ by
+ * the entity that each cursor stands on.  Most cursors are soon alone, and the rest of their climb
+ * is a chain of only children, made at once.
  *
  * That takes a step for each frame of each distinct stack, which may be far more than the tree has
- * nodes: a chain of n nodes, at each of which a stack ends, has n²/2 of them.  So where they are
- * more than INVERTED_PER_NODE for each node, beyond INVERTED_ALWAYS, stacks are cut at the same
- * number of levels, the greatest for which there is room; what they go on to is one entity,
- * "[left out]".  Weights are those of the whole stacks.
+ * nodes: a chain of n nodes, at each of which a stack ends, has n²/2 of them.  So if there are more
+ * than INVERTED_PER_NODE frames for each node, beyond INVERTED_ALWAYS, stacks are cut at the same
+ * number of levels, the greatest that fits; the rest of each is one entity, "[left out]".  Weights
+ * are those of the whole stacks.
  */
 #include "analysis/entity_tree.h"
 
@@ -23,9 +23,9 @@
 #define INVERTED_PER_NODE 4
 #define INVERTED_ALWAYS	  ((uint64_t)1 << 20)
 
-/* The end that a cursor came from has its number. */
+/* A cursor has the number of the end it came from. */
 struct cursor {
-	uint32_t at;   /* the node on which it stands; 0: it has arrived at the root */
+	uint32_t at;   /* the node it is at; 0: it has reached the root */
 	uint32_t next; /* in its list; NO_ID: none */
 };
 
@@ -39,7 +39,7 @@ struct branch {
 
 struct inverting {
 	const struct entity_tree *tree;
-	uint32_t levels_max;	     /* of the inverted tree, that of "[left out]" not counted */
+	uint32_t levels_max;	     /* of the inverted tree, without that of "[left out]" */
 	uint32_t left_out;	     /* its entity */
 	struct cursor *cursors;	     /* [end of tree] */
 	uint32_t *stamp, *branch_of; /* [entity]: its branch among the children of node `stamp` */
@@ -108,7 +108,7 @@ static uint32_t push_node(struct inverting *v, uint32_t entity, uint32_t parent,
 	return node;
 }
 
-/* Where a cursor stands there is a node of that entity; NO_ID: it is at the root. */
+/* The entity of the node that a cursor is at; NO_ID: it is at the root. */
 static uint32_t entity_under(const struct inverting *v, uint32_t cursor, uint32_t depth)
 {
 	if (v->cursors[cursor].at == 0)
@@ -135,7 +135,7 @@ static void branch_append(struct inverting *v, struct branch *b, uint32_t cursor
 		b->first = v->seen[cursor];
 }
 
-/* To the child of node `index` for what the cursor stands on. */
+/* Moves a cursor to the child of node `index` for the entity it is at. */
 static void sort_cursor(
 	struct inverting *v, const struct branch *parent, uint32_t index, uint32_t c)
 {
@@ -162,7 +162,7 @@ static int branches_compare(const void *a, const void *b)
 	return (x->first < y->first) - (x->first > y->first);
 }
 
-/* All the rest of a cursor that is alone. */
+/* Adds the rest of a cursor that is alone. */
 static void add_chain(struct inverting *v, uint32_t index, uint32_t depth, uint32_t c)
 {
 	for (uint32_t entity; (entity = entity_under(v, c, ++depth)) != NO_ID;) {
@@ -200,7 +200,7 @@ static void add_node(struct inverting *v, const struct branch *b)
 	v->fresh.count = 0;
 }
 
-/* Whether the end has weight, by any metric: those of several stacks may cancel. */
+/* Whether the end has weight in any metric: several stacks' weights may cancel. */
 static bool has_weight(const struct entity_tree *tree, uint32_t end)
 {
 	bool has = tree->before[end + 1] != tree->before[end];
@@ -346,7 +346,7 @@ static struct entity_tree *invert_tree(const struct inverting *v, const struct e
 	return tree;
 }
 
-/* With one more, for what is left out. */
+/* The entities plus one for what is left out. */
 static const struct entity *more_entities(const struct entity_tree *tree, struct arena *arena)
 {
 	struct entity *entities = ARENA_ARRAY(arena, struct entity, tree->entity_count + 1);

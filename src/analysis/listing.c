@@ -1,10 +1,9 @@
 /*
  * Rows of source and of instructions.
  *
- * Which lines are the function's: those that its instructions came from, where they are known, and
- * those at which it was seen; from the first of them to the last there is nothing else in its own
- * file, nearly always.  What it has of other files (tables that are included, macros' lines) are
- * islands.
+ * The function's lines are those that its instructions came from, if known, and those at which it
+ * was seen; between the first and the last its own file nearly always has nothing else.  Its lines
+ * in other files (included tables, macros) are islands.
  */
 #include "analysis/listing.h"
 
@@ -45,7 +44,7 @@ static struct str line_text(const struct listing_code *code, uint32_t file, uint
 		return (struct str){NULL, 0};
 	struct str text = code->files[file].lines[line - 1];
 
-	/* Not known is something else than empty. */
+	/* Unknown is different from empty. */
 	return text.data ? text : STR("");
 }
 
@@ -130,7 +129,7 @@ static struct line_range own_range(const struct lister *l, uint32_t file)
 	return range;
 }
 
-/* Where the places of the next line begin, from one that is a line. */
+/* Given a line's place, where the places of the next line begin. */
 static size_t next_line(const struct annotation *a, size_t i)
 {
 	do
@@ -158,7 +157,7 @@ static void push_lines(
 		push_line(l, file, line);
 }
 
-/* The same where there are only islands: lines with figures and some around them. */
+/* The same for islands: lines with figures and some around them. */
 static void push_islands(struct lister *l, uint32_t file, size_t from, size_t to)
 {
 	const struct annotation *a = l->annotation;
@@ -322,7 +321,7 @@ static int compare_ranks(const void *px, const void *py)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-/* The heaviest figures of any metric would mix units: the first one's rank. */
+/* Comparing figures of all metrics would mix units: only the first metric's rank. */
 static size_t rank_rows(
 	const struct listing *listing, size_t from, size_t to, struct ranked_row *ranked)
 {
@@ -377,7 +376,7 @@ static void mark_heaviest(
 
 	for (size_t i = 0; i < count && shown < limit; i++)
 		shown += mark_around(listing, from, to, ranked[i].row, is_shown);
-	/* To say that one row is left out takes one, too. */
+	/* Saying that one row is left out would also take a row. */
 	for (size_t i = from + 1; i + 1 < to; i++)
 		is_shown[i] |= is_shown[i - 1] && is_shown[i + 1];
 	free(ranked);

@@ -21,7 +21,7 @@ static int compare_ranked(const void *a, const void *b, void *entities)
 	return entity_compare(&e[*(const uint32_t *)a], &e[*(const uint32_t *)b]);
 }
 
-/* [entity]: which one it is by entity_compare, from 1; nobody comes before all. */
+/* [entity]: its rank by entity_compare, from 1; an unknown caller comes before all. */
 static uint32_t *ranks(const struct entity_tree *tree)
 {
 	uint32_t *order = xcalloc(tree->entity_count, sizeof(*order));
@@ -43,7 +43,7 @@ static uint64_t rank_of(const uint32_t *rank, uint32_t entity)
 	return entity == NO_ID ? 0 : rank[entity];
 }
 
-/* Shares are rounded from arc to arc: in an order that equal profiles have in common. */
+/* Shares are rounded from arc to arc, so the order must be the same for equal profiles. */
 static struct sort_item *sorted_places(const struct entity_tree *tree)
 {
 	struct sort_item *places = xcalloc(tree->arc_count, sizeof(*places));
@@ -100,7 +100,7 @@ static void add_self(struct measured *m, size_t metric, const uint32_t *same)
 		m->self[metric][taken_for(same, tree->entity[i])] += entity_tree_weight(tree, i);
 }
 
-/* What is known of an entity by the arcs at it, those to itself left out. */
+/* Sums over an entity's arcs, without those to itself. */
 struct around {
 	int64_t out, out_of_unit, in, into_unit;
 };
@@ -171,7 +171,7 @@ static void add_inclusive(struct measured *m, size_t metric)
 	free(called_for);
 }
 
-/* Both sides have their bounds, and the change is what lies between. */
+/* Each side has its bound, and the change is their difference. */
 static void subtract(struct measured *m)
 {
 	for (size_t i = 0; i < m->tree->entity_count; i++)

@@ -1,5 +1,6 @@
 /*
- * Readings of names.  Behind a scope means behind "::", or behind the blank after a return type.
+ * Readings of names.  After a scope means after "::", or after the blank that follows a return
+ * type.
  */
 #include "analysis/name_reading.h"
 
@@ -9,7 +10,7 @@ static bool ends_at(struct str name, size_t at)
 	return at == name.size || name.data[at] == '(' || name.data[at] == '<';
 }
 
-/* Whether the name proper begins there: behind a scope, or behind the type that it returns. */
+/* Whether the name proper begins there: after a scope, or after the return type. */
 static bool begins_at(struct str name, size_t at)
 {
 	return name.data[at - 1] == ' ' ||
@@ -70,7 +71,7 @@ static bool is_word(char c)
 	       c == '_' || c == '$';
 }
 
-/* Whether the keyword stands there, as a word. */
+/* Whether the keyword is there, as a word. */
 static bool has_keyword(struct str name, size_t at, struct str keyword)
 {
 	struct str rest = {name.data + at, name.size - at};
@@ -79,7 +80,7 @@ static bool has_keyword(struct str name, size_t at, struct str keyword)
 	       (rest.size == keyword.size || !is_word(rest.data[keyword.size]));
 }
 
-/* Behind the parenthesis that closes the one there, perhaps behind a blank. */
+/* The position after the parenthesis that closes the one there, perhaps preceded by a blank. */
 static size_t skip_parentheses(struct str name, size_t at)
 {
 	int depth = 0;
@@ -95,8 +96,8 @@ static size_t skip_parentheses(struct str name, size_t at)
 }
 
 /*
- * Where the name proper begins, scopes included: behind the last blank that stands in no brackets,
- * before the arguments, or before "operator", whose own name may have anything in it.
+ * Where the name proper begins, including scopes: after the last blank outside brackets before the
+ * arguments, or before "operator", whose own name may contain anything.
  */
 static size_t proper_at(struct str name)
 {

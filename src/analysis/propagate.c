@@ -16,23 +16,26 @@
 struct propagation {
 	const struct entity_tree *tree;
 	VEC(struct call_arc) arcs;
-	struct call_arcs view; /* of arcs, for who shares the layout */
+	struct call_arcs view; /* of arcs, for the shared layout */
 	struct call_units units;
 	uint32_t *begin;       /* [unit]: where its arcs begin in incoming, and one more */
 	uint32_t *incoming;    /* arcs from outside, by the callee's unit */
-	uint64_t *unit_calls;  /* [unit]: along those */
-	uint64_t *inner_calls; /* [entity]: from its own unit, without those to itself */
+	uint64_t *unit_calls;  /* [unit]: calls along these */
+	uint64_t *inner_calls; /* [entity]: from its own unit, except from itself */
 	uint32_t *unit_entry;  /* [unit]: the member by which it is entered if nobody called it */
 };
 
-/* The arcs that were counted, each pair once. */
+/* The counted arcs, each pair once. */
 static void add_counted(struct propagation *p, const struct entity_arc *counted, size_t count)
 {
 	struct map arcs = {0};
 	bool added;
 
 	for (size_t i = 0; i < count; i++) {
-		/* That nobody never called is nothing, and would meet who did (add_spontaneous). */
+		/*
+		 * Zero calls from an unknown caller mean nothing, and would merge with the arcs of
+		 * add_spontaneous.
+		 */
 		if (counted[i].caller == NO_ID && counted[i].calls == 0)
 			continue;
 		uint32_t at = *map_at(&arcs, counted[i].caller, counted[i].callee,
@@ -61,7 +64,7 @@ static int compare_arcs(const void *a, const void *b, void *entities)
 	return order ? order : compare_entities(entities, x->caller, y->caller);
 }
 
-/* Shares are rounded from arc to arc: in an order that equal profiles have in common. */
+/* Shares are rounded from arc to arc, so the order must be the same for equal profiles. */
 static void sort_arcs(struct propagation *p)
 {
 	if (p->arcs.count)
@@ -92,7 +95,7 @@ static void count_calls(struct propagation *p)
 	}
 }
 
-/* Of a cycle that nobody called, the member that its others called least: main, it may be. */
+/* In a cycle that nobody called, the member that the others called least: perhaps main. */
 static void find_entries(struct propagation *p)
 {
 	p->unit_entry = xcalloc(p->units.count, sizeof(*p->unit_entry));
@@ -109,7 +112,7 @@ static void find_entries(struct propagation *p)
 	}
 }
 
-/* Whoever was not called from outside came about by itself. */
+/* A unit that was not called from outside is called by <spontaneous>. */
 static void add_spontaneous(struct propagation *p)
 {
 	for (size_t unit = 0; unit < p->units.count; unit++)
@@ -140,7 +143,7 @@ static int64_t portion(int64_t weight, uint64_t part, uint64_t parts)
 	return (int64_t)((__int128)weight * part / parts);
 }
 
-/* Shares a unit's figures out among the arcs to it; adds them up at their callers' units. */
+/* Distributes a unit's figures among the arcs to it; adds them up at their callers' units. */
 static void share_out(const struct propagation *p, uint32_t unit, struct call_times *sums,
 	struct call_times *times)
 {
@@ -150,7 +153,7 @@ static void share_out(const struct propagation *p, uint32_t unit, struct call_ti
 
 	for (uint32_t i = p->begin[unit]; i < p->begin[unit + 1]; i++) {
 		const struct call_arc *a = &p->arcs.data[p->incoming[i]];
-		/* The arc from nobody has all of it, those that no call went along nothing. */
+		/* An arc from <spontaneous> gets everything, arcs without calls get nothing. */
 		uint64_t until = done + (was_called ? a->calls.count : !a->calls.is_known);
 		struct call_times *t = &times[p->incoming[i]];
 
@@ -163,7 +166,7 @@ static void share_out(const struct propagation *p, uint32_t unit, struct call_ti
 	}
 }
 
-/* One metric's; the caller's, in two arrays. */
+/* One metric's figures; the caller frees their two arrays. */
 static struct call_figures propagate(const struct propagation *p, const struct entity_tree *tree)
 {
 	int64_t *self = xcalloc(tree->entity_count, sizeof(*self));

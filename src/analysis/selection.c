@@ -1,10 +1,10 @@
 /*
  * What filters leave of a profile.
  *
- * Every table is an array by stack.  As a stack's parent has a smaller number, whether a stack
- * holds a function, or which frame is the next one shown, follows from its parent in one forward
- * loop.  Filters that look at samples only change which samples count; their weights are summed
- * once, when the last such filter has been seen to.
+ * Every table is an array by stack.  As a stack's parent has a smaller number, one forward loop
+ * derives from the parent whether a stack contains a function, or which frame is the next one
+ * shown.  Filters of samples only change which samples count; their weights are summed once, after
+ * the last such filter.
  */
 #include "analysis/selection.h"
 
@@ -23,7 +23,7 @@ static void selecting_init(struct selecting *s, const struct profile *profile, s
 		.row_samples = profile->row_samples};
 }
 
-/* Every stack as what it is, for filters to change. */
+/* Shows every stack as itself, for filters to change. */
 static void selecting_begin(struct selecting *s)
 {
 	const struct profile *profile = s->profile;
@@ -36,7 +36,7 @@ static void selecting_begin(struct selecting *s)
 	}
 }
 
-/* Drops the stacks that hold such a function, or those that do not. */
+/* Drops the stacks that contain such a function, or those that do not. */
 static void keep_holding(struct selecting *s, struct name_pattern *names, bool wanted)
 {
 	const struct profile *p = s->profile;
@@ -49,7 +49,7 @@ static void keep_holding(struct selecting *s, struct name_pattern *names, bool w
 		uint32_t shown = s->shown[i];
 		bool held = SHOWN_IS_STACK(shown) && holds[shown];
 
-		/* What WHEN left out stays so: it is in the total, to which it belongs no less. */
+		/* Stacks that WHEN left out stay so: they still belong to the total. */
 		if (shown != SHOWN_UNMATCHED && held != wanted)
 			s->shown[i] = SHOWN_DROPPED;
 	}
@@ -84,11 +84,11 @@ static bool *frames_without(struct selecting *s, const struct filter *f)
 	return without;
 }
 
-/* parent[i] becomes the next stack outwards that is not hidden, as that of its parent is known. */
+/* parent[i] becomes the nearest caller that is not hidden, as its parent's is already known. */
 static void hide_stacks(struct selecting *s, const bool *is_hidden)
 {
 	const struct profile *p = s->profile;
-	/* [stack]: itself, or the next outwards that is not hidden. */
+	/* [stack]: itself, or its nearest caller that is not hidden. */
 	uint32_t *standing = ARENA_ARRAY(s->arena, uint32_t, p->stack_count);
 
 	for (uint32_t i = 1; i < p->stack_count; i++) {
@@ -131,14 +131,14 @@ static bool is_entry(const struct profile *p, uint32_t stack)
 	if (str_starts_with(name, STR("sys_")) || str_starts_with(name, STR("ksys_")) ||
 		str_starts_with(name, STR("exc_")))
 		return true;
-	/* Behind two underscores and the name of a processor. */
+	/* After two underscores and the name of a processor. */
 	return str_starts_with(name, STR("__")) &&
 	       memmem(name.data, name.size < 16 ? name.size : 16, sys.data, sys.size) != NULL;
 }
 
 /*
- * Of the kernel's frames that the program's own have called, those that do the work of a system
- * call are not what was asked of it.  What the kernel does by itself stays.
+ * Among the kernel's frames called from the program's own, those that do the work of a system call
+ * are not what the program asked for.  What the kernel does on its own stays.
  */
 static void hide_kernel(struct selecting *s, enum filter_kernel kernel)
 {
@@ -165,7 +165,7 @@ static void hide_kernel(struct selecting *s, enum filter_kernel kernel)
 	free(is_entered);
 }
 
-/* [metric]: the weight that is shown, and with_unmatched that which WHEN leaves out, too. */
+/* [metric]: the shown weight; with_unmatched: plus the weight that WHEN leaves out. */
 static int64_t *kept_weight(const struct selecting *s, bool with_unmatched)
 {
 	const struct profile *p = s->profile;

@@ -1,6 +1,6 @@
 /*
- * Filters by labels of samples.  What they ask is asked once of each label and once of each set of
- * labels, however many samples have it.
+ * Filters by labels of samples.  Each label and each set of labels is tested once, however many
+ * samples have it.
  */
 #include "analysis/selection_state.h"
 

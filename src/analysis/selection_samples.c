@@ -32,10 +32,12 @@ static bool thread_is_meant(const struct profile *p, const struct filter *f, uin
 	return id_means(f->ids.data[id], process->pid, profile_string(p, process->name));
 }
 
-/* How many of a profile's threads or processes an error lists where none is like the one wanted. */
+/*
+ * How many of a profile's threads or processes an error lists if none is similar to the one wanted.
+ */
 #define LISTED_MAX 8
 
-/* "name (number)" of those that there are, each once. */
+/* "name (number)" of the existing ones, each once. */
 static void list_meant(const struct profile *p, enum filter_kind kind, struct strbuf *out)
 {
 	size_t count = kind == FILTER_THREAD ? p->thread_count : p->process_count;
@@ -53,7 +55,7 @@ static void list_meant(const struct profile *p, enum filter_kind kind, struct st
 		strbuf_printf(out, " and %zu more", count - LISTED_MAX);
 }
 
-/* No such thread or process: the names that are like it, else what there is. */
+/* No such thread or process: lists similar names, else the existing ones. */
 static struct error *nobody_meant(const struct profile *p, enum filter_kind kind, struct str id)
 {
 	size_t count = kind == FILTER_THREAD ? p->thread_count : p->process_count;
@@ -159,7 +161,7 @@ struct error *selecting_keep_times(struct selecting *s, const struct filter *f)
 	return NULL;
 }
 
-/* Samples taken in a zone whose stack, as far as it is not hidden, holds such a name. */
+/* Samples taken in a zone whose stack, apart from hidden frames, contains such a name. */
 struct error *selecting_keep_zones(struct selecting *s, const struct filter *f)
 {
 	const struct profile *p = s->profile;
@@ -182,7 +184,7 @@ struct error *selecting_keep_zones(struct selecting *s, const struct filter *f)
 	return NULL;
 }
 
-/* The tick's number from which, or before which: negative ones are from the end. */
+/* Whether a tick's number is at or after a bound; negative bounds count from the end. */
 static bool number_is_from(int64_t number, int64_t bound, int64_t end)
 {
 	if (bound == INT64_MIN || bound == INT64_MAX)

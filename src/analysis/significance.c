@@ -53,7 +53,7 @@ static double incomplete_beta(double a, double b, double x)
 {
 	double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
 
-	/* The fraction is quick on the near side of the mean only. */
+	/* The fraction converges quickly only on the near side of the mean. */
 	if (x < (a + 1) / (a + b + 2))
 		return front * beta_fraction(a, b, x) / a;
 	return 1 - front * beta_fraction(b, a, 1 - x) / b;

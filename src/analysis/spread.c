@@ -2,9 +2,8 @@
  * Spread: the k-th occurrence of an entity in a stack as an entity of its own.
  *
  * Children of one node stay different when renamed, so the tree keeps its shape and only entities
- * change.  Per entity the nodes that hold it on the current path form a chain, innermost first;
- * nodes whose subtree has ended are dropped from it when they are next met, so each is dropped
- * once.
+ * change.  For each entity, its nodes on the current path form a chain, innermost first; nodes
+ * whose subtree has ended are dropped from it when they are next met, so each is dropped once.
  */
 #include "analysis/entity_tree.h"
 
@@ -16,7 +15,7 @@
 struct spread {
 	VEC(struct entity) entities;
 	VEC(uint32_t) next;  /* [entity]: the next occurrence's; NO_ID: not met yet */
-	uint32_t *innermost; /* [entity before]: the last node met that holds it, or NO_ID */
+	uint32_t *innermost; /* [entity before]: the last node met that has it, or NO_ID */
 	uint32_t *outer;     /* [node]: the next node up the path that holds the same one */
 	const struct entity_tree *tree;
 	uint32_t *entity; /* [node]: the entity after */
@@ -103,7 +102,7 @@ struct entity_tree *entity_tree_spread(const struct entity_tree *tree, struct ar
 	out->entities = entities;
 	out->entity_count = s.entities.count;
 	out->entity = s.entity;
-	out->arcs = NULL; /* nobody counted which f' was called */
+	out->arcs = NULL; /* calls are not counted for each f' */
 	out->arc_count = 0;
 	spread_others(out, arena);
 	spread_deinit(&s);

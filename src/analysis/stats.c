@@ -90,13 +90,13 @@ static struct stats_metric *stats_metrics(const struct selection *s, struct aren
 	return metrics;
 }
 
-/* What a sample's own stack tells of how it was taken, whatever filters make of it. */
+/* What a sample's own stack shows about how it was taken, regardless of filters. */
 struct quality {
-	bool is_foreign;  /* its leaf is of no known function */
+	bool is_foreign;  /* its leaf is in no known function */
 	bool is_critical; /* it was not walked whole, or some of its callers are a guess */
 };
 
-/* Readers call what they cannot name so. */
+/* Readers use this name for what they cannot name. */
 static struct quality frame_quality(const struct profile *p, uint32_t stack)
 {
 	const struct frame *frame = &p->frames[p->stack_frame[stack].i];
@@ -121,13 +121,13 @@ static void judged_add(struct judged *j, const struct selection *selection, uint
 		j->shown += selection_samples(selection, stack);
 }
 
-/* Stacks tell it only where they tell of all samples what the source has counted. */
+/* Stacks determine it only if, for all samples, they give the number that the source counted. */
 static uint64_t judged_shown(const struct judged *j, uint64_t counted)
 {
 	return j->all == counted ? j->shown : UNKNOWN;
 }
 
-/* Counts anew, among the samples that are shown, what the source has counted among all. */
+/* Recounts, among the shown samples, what the source has counted among all. */
 static void sampling_judge(struct profile_stats *s, const struct selection *selection)
 {
 	const struct profile *p = selection->profile;

@@ -1,7 +1,7 @@
 /*
  * Ticks by thread, where they overlap: a row of zones has its thread and the end of its tick, to
- * the nanosecond, which identifies the tick.  The ticks of one thread come one after the other, and
- * are found by halving.
+ * the nanosecond, which identifies the tick.  The ticks of one thread do not overlap, and are found
+ * by binary search.
  */
 #include "analysis/tick_threads.h"
 
@@ -44,7 +44,10 @@ static int by_thread(const void *a, const void *b)
 	return (x->tick > y->tick) - (x->tick < y->tick);
 }
 
-/* The tick that ended just then is the thread's, unless it is another's that ended then, too. */
+/*
+ * The tick that ended exactly then is the thread's, unless it belongs to another that also ended
+ * then.
+ */
 static void own(uint32_t *owner, const struct ended *ended, size_t count, uint32_t process,
 	uint64_t time_ns, uint32_t thread)
 {

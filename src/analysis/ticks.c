@@ -1,6 +1,6 @@
 /*
  * Ticks by time.  The profile has them sorted by process, stream and start, so those of a process
- * in one stream are a run, in which a time is found by halving.
+ * in one stream are a run, in which a time is found by binary search.
  */
 #include "analysis/ticks.h"
 
@@ -49,7 +49,7 @@ static struct error *no_stream(const struct profile *p, struct str stream)
 	return err;
 }
 
-/* Whether a run that is met takes the place of the one that its process has. */
+/* Whether a newly found run replaces the one that its process has. */
 static bool is_better(const struct profile *p, uint32_t run, uint32_t before, struct str wanted)
 {
 	struct str name = tick_stream(p, run), other = tick_stream(p, before);

@@ -6,18 +6,18 @@
  * Most comparisons are of two labels: a node's label stands for a range of numbers around it, up to
  * its lowest set bit on both sides, and its children share that range in their order (P. Dietz,
  * "Maintaining order in a linked list", 1982; that nothing is ever put between siblings makes it
- * easy).  Where a range is used up, children and all below have the same label, and lists that do
- * are compared by climbing to where they part.
+ * easy).  When a range is used up, children and everything below have the same label, and such
+ * lists are compared by climbing to where they part.
  *
- * A collection copies the tree, as far as there are marks, from the root, breadth first, with the
- * copies as the queue (C. Cheney, "A nonrecursive list compacting algorithm", 1970).
+ * A collection copies the marked part of the tree from the root, breadth first, with the copies as
+ * the queue (C. Cheney, "A nonrecursive list compacting algorithm", 1970).
  */
 #include "analysis/when_choices.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Lists are many at so many times those that were kept. */
+/* There are too many lists at this many times those that were kept. */
 #define GROWTH 3
 
 void choices_init(struct choices *c, size_t few)
@@ -113,7 +113,7 @@ void choices_mark(struct choices *c, uint32_t list)
 	}
 }
 
-/* Copies the children of a list, of which the copy is `parent`, if one of them is marked. */
+/* Copies the children of a list if one of them is marked; `parent` is the list's copy. */
 static void copy_children(struct choices *c, uint32_t list, uint32_t parent)
 {
 	const struct choice *lists = c->lists.data;
@@ -127,7 +127,7 @@ static void copy_children(struct choices *c, uint32_t list, uint32_t parent)
 	c->spare.data[parent].first = to;
 	for (uint32_t i = first; i < last; i++) {
 		c->moved.data[i] = to++;
-		/* A copy has the list it is of as `first` until its own children are copied. */
+		/* A copy has its original list in `first` until its own children are copied. */
 		vec_push(&c->spare, (struct choice){parent, i, lists[i].label});
 	}
 }

@@ -45,18 +45,18 @@
 #include "analysis/when_choices.h"
 #include "analysis/when_pattern.h"
 
-/* Charges beside stacks and SHOWN_SPONTANEOUS, while no colon was passed or where it stands. */
+/* Charges other than stacks and SHOWN_SPONTANEOUS, before or at the first colon. */
 #define CHARGE_LEAF (NO_ID - 3) /* no colon yet */
 #define CHARGE_HERE (NO_ID - 4) /* the last frame that the way's position takes */
 
-/* A way and where it stands; those of a stack are kept in the order of their ranks. */
+/* A way and its position; a stack's ways are kept in the order of their ranks. */
 struct standing {
 	uint32_t position;
 	uint32_t choices; /* a list of match.choices */
 	uint32_t charge;
 };
 
-/* What becomes of a way's charge behind the stack that is visited. */
+/* What becomes of a way's charge after the visited stack. */
 enum charge_change {
 	CHARGE_STAYS,
 	CHARGE_BECOMES_HERE,
@@ -65,8 +65,8 @@ enum charge_change {
 };
 
 /*
- * During a visit a way is a number: choices << 32 | rank << 2 | enum charge_change.  Of rank 0 is
- * the best, and what charge a way had at the stack is known by its rank.
+ * During a visit a way is a number: choices << 32 | rank << 2 | enum charge_change.  Rank 0 is the
+ * best, and a way's rank gives its charge at the stack.
  */
 #define NO_WAY	UINT64_MAX
 #define NOTHING UINT32_MAX /* in lists of numbers: their end */
@@ -90,23 +90,23 @@ struct match {
 	const struct when *when;
 	const struct profile *profile;
 	const uint32_t *parent;
-	uint32_t *first_child, *next_child; /* [stack] that matter; 0: none */
+	uint32_t *first_child, *next_child; /* [stack] those that matter; 0: none */
 	bool *matters;			    /* [stack] it, or one below, is shown */
-	uint32_t *result;		    /* [stack] what becomes of it */
+	uint32_t *result;		    /* [stack] its result */
 	uint64_t *fits;			    /* of when_fits */
 	size_t word_count;
-	bool *ends_thread; /* [position] a star behind which there is nothing */
+	bool *ends_thread; /* [position] a star at the end of its thread */
 	struct choices choices;
 	VEC(struct standing) standing;
 	VEC(struct visit) visits;
-	struct group *groups; /* that are open */
+	struct group *groups; /* the open ones */
 	uint64_t *here;	      /* [position] ways of the stack being visited */
 	uint64_t *here_set;   /* those that there are */
-	uint32_t *charge;     /* [rank] of these, and of the way that begins behind the stack */
+	uint32_t *charge;     /* [rank] of these, and of the way that begins after the stack */
 	uint64_t *busy;	      /* these, and the positions that a child of the stack fits */
 	uint64_t *next;	      /* [position] ways that could take one more frame there */
 	uint64_t *next_set;   /* those that there are */
-	/* Whether m->next is what `advance` makes where there are no ways, and then its result. */
+	/* Whether m->next is what `advance` makes without ways, and then its result. */
 	bool next_is_first;
 	uint64_t first_end;
 	uint32_t *first_ranked; /* [rank] positions to enter, chained; NOTHING: end */
@@ -138,7 +138,7 @@ static uint64_t better_of_two(struct match *m, uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Most often one of them is missing. */
+/* Usually one of them is missing. */
 static inline uint64_t better(struct match *m, uint64_t a, uint64_t b)
 {
 	return a == NO_WAY ? b : b == NO_WAY ? a : better_of_two(m, a, b);
@@ -157,7 +157,7 @@ static struct group open_group(struct match *m, const struct when_step *step, ui
 	return group;
 }
 
-/* A way that comes to a step that takes frames; past its first colon its charge is settled. */
+/* A way that reaches a step that takes frames; after its first colon its charge is settled. */
 static inline uint64_t with_colons(
 	const struct match *m, uint64_t way, const struct when_step *step)
 {
@@ -180,8 +180,8 @@ static bool has_some(const uint64_t *set, uint32_t first, uint32_t last)
 }
 
 /*
- * Whether nothing goes on in a group to which the way comes: no way stands there, and this one can
- * neither go on there with a child's frame nor leave it without one.
+ * Whether a group that the way reaches can be skipped: no way is in it, and this one can neither
+ * continue there with a child's frame nor leave it without one.
  */
 static bool is_idle(const struct match *m, const struct when_step *group, uint64_t way)
 {
@@ -190,7 +190,7 @@ static bool is_idle(const struct match *m, const struct when_step *group, uint64
 	return !has_some(way != NO_WAY ? m->busy : m->here_set, group->first_position, group->last);
 }
 
-/* The way at the position that comes to the step for the next frame; what leaves it for others. */
+/* Sets m->next at the position that a way reaches; returns the way that leaves the position. */
 static inline uint64_t advance_position(struct match *m, const struct when_step *step, uint64_t in)
 {
 	uint32_t p = step->number;
@@ -208,7 +208,7 @@ static inline uint64_t advance_position(struct match *m, const struct when_step 
 
 /*
  * From the ways at the stack, m->here, of which there are `count`, to m->next, at least where a
- * child fits; the best that comes to the pattern's end.  One way more begins behind each stack.
+ * child fits; the best that comes to the pattern's end.  One more way begins after each stack.
  */
 static uint64_t advance(struct match *m, uint32_t count)
 {
@@ -249,8 +249,8 @@ static const uint64_t *fits_of(const struct match *m, uint32_t stack)
 }
 
 /*
- * Where no way stands at the stack, as at most there are, what this makes is the same for all
- * these, so it is made of all positions, and kept.
+ * At most stacks there are no ways; then the result is always the same, so it is made for all
+ * positions, and kept.
  */
 static uint64_t advance_first(struct match *m)
 {
@@ -279,7 +279,7 @@ static uint64_t advance_from(struct match *m, uint32_t stack, uint32_t count)
 
 /*
  * Chains the positions at which a way takes a frame that fits, later ones first, by the ranks of
- * the ways that come to them; how many there are.
+ * the ways that reach them; returns how many there are.
  */
 static uint32_t rank_fitting(struct match *m, const uint64_t *fits)
 {
@@ -298,7 +298,7 @@ static uint32_t rank_fitting(struct match *m, const uint64_t *fits)
 	return count;
 }
 
-/* What is charged for a way that takes a frame behind the stack `visited`. */
+/* The charge of a way that takes a frame after the stack `visited`. */
 static inline uint32_t charge_below(const struct match *m, uint32_t visited, uint64_t way)
 {
 	switch ((enum charge_change)(way & 3)) {
@@ -314,7 +314,7 @@ static inline uint32_t charge_below(const struct match *m, uint32_t visited, uin
 	return m->charge[way_rank(way)];
 }
 
-/* A child of `visited`, whose m->next there is, for a later visit. */
+/* Queues a child of `visited`, whose m->next is ready, for a later visit. */
 static void enter(struct match *m, uint32_t stack, uint32_t visited)
 {
 	uint32_t entering = rank_fitting(m, fits_of(m, stack));
@@ -378,7 +378,7 @@ static void visit(struct match *m, struct visit v)
 		enter(m, c, v.stack);
 }
 
-/* Gives the lists of choices back that no way has any more. */
+/* Frees the lists of choices that no way has any more. */
 static void collect_choices(struct match *m)
 {
 	struct choices *c = &m->choices;
@@ -410,7 +410,7 @@ static void visit_last(struct match *m)
 	}
 }
 
-/* Goes through the steps from the end: what is behind a group is behind its alternatives, too. */
+/* Goes through the steps from the end: what follows a group also follows its alternatives. */
 static void find_ends(struct match *m)
 {
 	bool *group_ends = xcalloc(m->when->nesting_max + 1, sizeof(*group_ends));
@@ -442,7 +442,7 @@ static void find_ends(struct match *m)
 	free(group_ends);
 }
 
-/* The tree of the stacks that are shown, and of their parents. */
+/* The tree of the shown stacks and their parents. */
 static void match_tree(struct match *m, const uint32_t *shown)
 {
 	size_t count = m->profile->stack_count;

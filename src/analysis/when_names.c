@@ -20,7 +20,7 @@ static bool same_in_any_case(struct str a, struct str b)
 	return true;
 }
 
-/* What is not known has the name that reports show in its place. */
+/* An unknown name is matched by the one that reports show instead. */
 static bool name_fits(const struct when_name *name, struct str s)
 {
 	if (name->text.data == NULL)

@@ -1,6 +1,6 @@
 /*
  * WHEN patterns, read: recursive descent, one function a rule of the grammar in when.h.  The depth
- * is bounded, and what is wrong is said at the place where it is.
+ * is bounded, and errors are reported with their place.
  */
 #include "analysis/when_pattern.h"
 
@@ -17,10 +17,10 @@ struct when_parser {
 	size_t at;
 	struct when *when;
 	uint32_t nesting;
-	struct error *err; /* the first one; then text ends where it is */
+	struct error *err; /* the first error; text then ends there */
 };
 
-/* The pattern as it can be shown, and below it the caret. */
+/* The printable pattern, and the caret below it. */
 static struct error *with_place(struct error *err, struct str text, size_t place)
 {
 	struct strbuf shown = {0}, before = {0};
@@ -48,7 +48,7 @@ static void skip_blanks(struct when_parser *p)
 		p->at++;
 }
 
-/* The next character that is no blank, 0: the end. */
+/* The next non-blank character; 0: the end. */
 static char next(struct when_parser *p)
 {
 	skip_blanks(p);
@@ -128,7 +128,7 @@ static struct when_name parse_quoted(struct when_parser *p)
 	return result;
 }
 
-/* missing: what to say where no name is. */
+/* missing: the message if there is no name. */
 static struct when_name parse_name(struct when_parser *p, const char *missing)
 {
 	char c = next(p);
@@ -203,7 +203,7 @@ static bool parse_primary(struct when_parser *p)
 	return false;
 }
 
-/* What stands behind a primary and is none of what may. */
+/* Reports what follows a primary and may not. */
 static void fail_behind_primary(struct when_parser *p, char last)
 {
 	char c = next(p);

@@ -1,11 +1,11 @@
 /*
  * Zones over ticks.
  *
- * Samples are put in the order of their ticks; each tick is then a small profile of its own, whose
- * sums are made on the nodes of the whole's tree that its samples are at, and on those above them:
- * each node hands its sum to its parent, inner ones first, and an entity's inclusive weight is what
- * its outermost nodes have (functions.c).  So a tick costs what was active in it, however large the
- * tree.
+ * Samples are put in the order of their ticks; each tick is then a small profile of its own, summed
+ * on the nodes of the whole tree that its samples are at, and on those above them: each node adds
+ * its sum to its parent, inner ones first, and an entity's inclusive weight is that of its
+ * outermost nodes (functions.c).  So a tick's cost depends on what was active in it, however large
+ * the tree.
  */
 #include "analysis/zones.h"
 
@@ -21,7 +21,7 @@ struct share {
 	int64_t exclusive, inclusive;
 };
 
-/* What all metrics have in common. */
+/* What all metrics share. */
 struct ticking {
 	const struct selection *selection;
 	const struct entity_tree *tree;
@@ -43,7 +43,7 @@ struct summing {
 	VEC(struct share) shares;
 };
 
-/* The node that a sample's zone stack is; 0: of none, as all its zones are hidden. */
+/* The node of a sample's zone stack; 0: none, as all its zones are hidden. */
 static uint32_t sample_node(const struct ticking *t, size_t sample)
 {
 	uint32_t zone = selection_zone(t->selection, sample);
@@ -102,7 +102,7 @@ static size_t count_kept(const struct selection *s, const struct tick_runs *runs
 	return count;
 }
 
-/* Which nodes have none of their entity above them. */
+/* Finds the nodes without another of their entity above them. */
 static void find_outermost(struct ticking *t)
 {
 	const struct entity_tree *tree = t->tree;
@@ -119,7 +119,7 @@ static void find_outermost(struct ticking *t)
 	free(end);
 }
 
-/* Of differences there are ticks of two recordings, and nothing is the average of both. */
+/* A difference has ticks of two recordings, and no average of both makes sense. */
 static void ticking_init(struct ticking *t, const struct selection *selection,
 	const struct entity_tree *tree, struct arena *arena)
 {
@@ -173,7 +173,7 @@ static void summing_deinit(struct summing *s)
 	vec_deinit(&s->shares);
 }
 
-/* The node and those above it that were not yet. */
+/* Marks the node and those above it that are not marked yet. */
 static void touch(struct summing *s, uint32_t node)
 {
 	const struct entity_tree *tree = s->ticking->tree;
@@ -200,7 +200,7 @@ static int inner_first(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* The sums of the nodes that are touched go to their entities. */
+/* Adds the touched nodes' sums to their entities. */
 static void end_tick(struct summing *s, uint32_t tick)
 {
 	const struct entity_tree *tree = s->ticking->tree;
@@ -310,7 +310,7 @@ static void row_finish(
 	free(inclusive);
 }
 
-/* [entity]: what the ticks say of one metric. */
+/* [entity]: one metric's figures over the ticks. */
 static struct zone_row *tick_rows(const struct ticking *t, metric_id metric)
 {
 	struct zone_row *rows = xcalloc(t->tree->entity_count + 1, sizeof(*rows));
@@ -335,7 +335,7 @@ static struct zone_row *tick_rows(const struct ticking *t, metric_id metric)
 	return rows;
 }
 
-/* [entity]: how often it stands below itself, at most. */
+/* [entity]: how often it occurs below itself, at most. */
 static uint32_t *find_depths(const struct entity_tree *tree)
 {
 	uint32_t *depth = xcalloc(tree->entity_count + 1, sizeof(*depth));
@@ -357,7 +357,7 @@ static uint32_t *find_depths(const struct entity_tree *tree)
 	return depth;
 }
 
-/* By entity, but for what metrics have of their own. */
+/* By entity: what all metrics share. */
 struct common {
 	uint32_t *depth;
 	int64_t *entries, *entries_in_ticks;

@@ -16,7 +16,7 @@ static uint64_t arc_hash(const void *row)
 	return hash_u64((uint64_t)a->caller.i << 32 | a->callee.i);
 }
 
-/* Calls are not part of what an arc is. */
+/* Calls are not part of an arc's identity. */
 static bool arc_same(const void *a, const void *b)
 {
 	const struct arc *x = a, *y = b;

@@ -78,7 +78,7 @@ metric_id builder_metric(struct builder *b, struct str name, struct str unit)
 	return id;
 }
 
-/* One that there is always room for. */
+/* An interned string that there is always room for. */
 string_id builder_string_of_ours(struct builder *b, struct str s)
 {
 	return (string_id){str_table_intern(&b->strings, s)};
@@ -132,7 +132,7 @@ struct str builder_string_bytes(const struct builder *b, string_id id)
 	return b->strings.strings[id.i];
 }
 
-/* The number of the row, which is paid for if it is new; false: there is no room for it. */
+/* Interns a row, and pays for it if it is new; false: there is no room for it. */
 static inline bool intern(struct builder *b, enum budget_row kind_of_row, uint64_t price,
 	struct row_table *t, const struct row_kind *kind, const void *row, uint32_t *number)
 {
@@ -165,7 +165,7 @@ function_id builder_function(
 	return builder_function_called(b, name, STR(""), object, file, line);
 }
 
-/* Without room for them the function gets none; builder_string counts that as a name left out. */
+/* Without room the function gets no aliases; builder_string counts that as a name left out. */
 static void add_aliases(struct builder *b, struct function *f, struct str aliases)
 {
 	string_id id = builder_string(b, aliases);
@@ -212,7 +212,7 @@ frame_id builder_frame(struct builder *b, function_id function, string_id file, 
 	return builder_frame_intern(b, &f, BUDGET_FRAME_BYTES);
 }
 
-/* Where there is no room for a new one. */
+/* The stack if it exists, when there is no room for a new one. */
 static stack_id stack_known(struct builder *b, stack_id parent, frame_id frame)
 {
 	stack_id known = stack_table_find(&b->stacks, parent, frame);
@@ -410,7 +410,7 @@ void builder_expect_zone_events(struct builder *b, size_t count)
 	vec_reserve(&b->zones.events, b->zones.events.count + count);
 }
 
-/* Whether there may be a further note, of that text. */
+/* Whether another note with that text is allowed. */
 static bool takes_note(const struct builder *b, struct str text)
 {
 	uint32_t known;

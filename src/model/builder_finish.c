@@ -47,7 +47,7 @@ static const int64_t *sample_counts(const struct builder *b)
 	return NULL;
 }
 
-/* How many samples there are by row. */
+/* Counts the samples by row. */
 static void count_samples(struct builder *b)
 {
 	const stack_id *stack = b->sample_stack.data;
@@ -139,8 +139,9 @@ static void freeze_samples(struct builder *b, struct profile *p)
 }
 
 /*
- * The stacks that have rows, whose rows in the profile stand in their order.  The builder's stand
- * as they came: [row of the profile] that of the builder, to be freed; NULL: they are the same.
+ * Sets the stacks that have rows; in the profile, rows are in the order of stacks, in the builder
+ * in that of arrival.  Returns [row of the profile] the builder's row, to be freed; NULL: they are
+ * the same.
  */
 static uint32_t *freeze_weighted(const struct builder *b, struct profile *p)
 {
@@ -167,7 +168,7 @@ static uint32_t *freeze_weighted(const struct builder *b, struct profile *p)
 	return NULL;
 }
 
-/* Eight bytes a row, put into the profile's order. */
+/* Puts rows of eight bytes into the profile's order. */
 static void *order_rows(struct builder *b, void *column, const uint32_t *rows)
 {
 	uint64_t *from = column, *to;
@@ -242,7 +243,7 @@ static uint32_t parent_of(const void *stacks, uint32_t i)
 	return ((const struct stack *)stacks)[i].parent.i;
 }
 
-/* Once their parents stand by run, frames are moved together. */
+/* Stores parents by run, then packs the frames. */
 static void freeze_stacks(struct builder *b, struct profile *p)
 {
 	struct stack *stacks = stack_table_take(&b->stacks);
@@ -256,7 +257,9 @@ static void freeze_stacks(struct builder *b, struct profile *p)
 	p->stack_frame = adopt(p->arena, words, p->stack_count, sizeof(*p->stack_frame));
 }
 
-/* Columns of builder_destroy's loop go by the metric table, so that one is taken last. */
+/*
+ * builder_destroy frees as many columns as the metric table has rows, so that table is taken last.
+ */
 static void freeze_tables(struct builder *b, struct profile *p)
 {
 	p->objects = adopt_table(p, &b->objects, &object_rows, &p->object_count);

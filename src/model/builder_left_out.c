@@ -1,6 +1,6 @@
 /*
  * Rows beyond a profile's budget: one row of each kind, named "[left out]", replaces them, and
- * notes count them.  And what stands for stacks that a source does not know: "[no stack]".
+ * notes count them.  Also "[no stack]", which replaces stacks that a source does not know.
  */
 #include "model/builder_state.h"
 
@@ -74,7 +74,7 @@ thread_id builder_thread_left_out(struct builder *b)
 	return b->thread_left_out;
 }
 
-/* What there was no room for. */
+/* Notes on rows that there was no room for. */
 void builder_note_refused(struct builder *b)
 {
 	b->has_input = false;

@@ -14,7 +14,7 @@ static void places_begin(struct builder *b)
 	weight_rows_begin(&b->weights, b->metrics.count);
 }
 
-/* The frame's number, as far as the order tells. */
+/* The frame's number, if the order of places gives it. */
 static frame_id seek_in_order(struct builder *b, const struct frame *f, uint64_t price)
 {
 	const struct place_run *run = place_runs_of(&b->place_runs, f->function);
@@ -37,7 +37,7 @@ frame_id builder_place_seek(struct builder *b, const struct frame *f)
 
 	if (!b->has_places)
 		places_begin(b);
-	/* Other frames are there once something is left out: they stand for that. */
+	/* There are more frames once something is left out: those that replace it. */
 	if (b->place_runs.count != b->frames.count)
 		return builder_frame_seek(b, f, price);
 	return seek_in_order(b, f, price);

@@ -1,8 +1,8 @@
 /*
  * Weights and samples as they come in: weights are summed onto stacks, samples are kept as columns.
  *
- * Whether sums fit is decided on those of each sign (weight_rows.h), so it does not depend on the
- * order of calls and no partial sum can overflow either; builder_finish judges.
+ * Whether sums fit is decided by the sums of each sign (weight_rows.h), so it does not depend on
+ * the order of calls and no partial sum can overflow; builder_finish checks it.
  */
 #include "model/builder.h"
 
@@ -10,7 +10,7 @@
 
 #include "model/builder_state.h"
 
-/* Stacks that their rows grow by at the least, so that not every new one makes them grow. */
+/* How far row_of_stack extends past a new stack, so that not every new one makes it grow. */
 #define STACKS_MORE 64
 
 static inline bool has_row(const struct builder *b, stack_id stack)
@@ -29,7 +29,7 @@ static uint32_t row_at(struct builder *b, stack_id stack)
 	return *row;
 }
 
-/* The same, paid for if it is new; that of the stack [left out] where there is no room. */
+/* The same, paid for if it is new; without room, the row of the stack "[left out]". */
 static uint32_t row_paid(struct builder *b, stack_id stack)
 {
 	if (!pay(b, BUDGET_SAMPLE, b->row_price))
@@ -74,7 +74,7 @@ frame_id builder_place(struct builder *b, const struct frame *frame, const int64
 {
 	frame_id id = {b->frame_before + 1};
 
-	/* Places mostly come again in the order in which they came first. */
+	/* Places mostly recur in the order in which they first came. */
 	if (id.i >= b->frames.count ||
 		!frame_same(row_table_row(&b->frames, &frame_rows, id.i), frame))
 		id = builder_place_seek(b, frame);
@@ -109,7 +109,7 @@ static void push_sample(struct builder *b, stack_id stack, thread_id thread, uin
 	vec_push(&b->sample_stack, stack);
 }
 
-/* Into the one sample that stands for all that there is no room for. */
+/* Adds to the one sample that replaces all that there is no room for. */
 static void sum_sample(struct builder *b, thread_id thread, uint64_t time_ns, const int64_t *weight)
 {
 	size_t i = b->sample_left_out;
@@ -235,7 +235,7 @@ void builder_samples(struct builder *b, const struct sample_columns *s)
 
 /* ---- weights without a stack ---- */
 
-/* The last row takes the place of one that is of no stack any more. */
+/* The last row replaces one that no longer belongs to a stack. */
 static void drop_row(struct builder *b, uint32_t row)
 {
 	uint32_t last = --b->row_count;
@@ -260,7 +260,7 @@ static void join_rows(struct builder *b, uint32_t from, uint32_t to)
 	add_saturating(&b->samples_of_row.data[to], b->samples_of_row.data[from]);
 }
 
-/* Whether samples without a stack weigh anything. */
+/* Whether samples without a stack have any weight. */
 static bool has_weight_of_none(const struct builder *b)
 {
 	if (!has_row(b, (stack_id){0}))

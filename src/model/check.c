@@ -1,9 +1,9 @@
 /*
  * Checks the invariants that profile.h states.  Linear in its size: children of one parent are
- * looked at together (sorted by parent), with one mark per frame to see a frame that comes twice.
+ * checked together (sorted by parent), with one mark per frame to detect duplicates.
  *
- * A failure here means that a reader is wrong or that its input got past it; so the message names
- * table and row, in the words of profile.h.
+ * A failure here means that a reader has a bug or let bad input pass; so the message names table
+ * and row, in the words of profile.h.
  */
 #include "model/profile.h"
 
@@ -74,7 +74,7 @@ static struct error *check_frames(const struct profile *p)
 	return NULL;
 }
 
-/* Whether the counts are those of the bits, for numbers up to `size`. */
+/* Whether the counts match the bits, for numbers up to `size`. */
 static bool ranks_hold(const struct rank_set *s, size_t size)
 {
 	uint32_t count = 0;
@@ -175,7 +175,7 @@ static struct sort_item *runs_by_parent(const struct tree_runs *r)
 }
 
 /*
- * Stacks with siblings begin a run, or go on from the parent of one.  Needs check_tree's ranges.
+ * Stacks with siblings begin a run, or continue from the parent of one.  Needs check_tree's ranges.
  */
 static struct error *check_siblings(const struct profile *p)
 {
@@ -370,7 +370,7 @@ static struct error *check_sum(const struct profile *p, size_t metric)
 	return NULL;
 }
 
-/* What samples come to. */
+/* Sums over samples. */
 struct sample_sums {
 	struct weight_bounds *bounds; /* [metric] */
 	int64_t **of_row;	      /* [metric][row], wrapped where the bounds do not fit */
@@ -387,7 +387,7 @@ static const int64_t *sample_counts(const struct profile *p)
 	return NULL;
 }
 
-/* So many that their rows are found once for all metrics. */
+/* Adds a block of samples, whose rows are looked up once for all metrics. */
 static void sums_add(const struct profile *p, struct sample_sums *sums, const int64_t *counts,
 	size_t from, size_t count)
 {
@@ -520,7 +520,7 @@ static struct error *check_weights(const struct profile *p)
 
 struct error *profile_check(const struct profile *p)
 {
-	/* In the order in which one needs the ranges that another has checked. */
+	/* In order: some need ranges that an earlier one has checked. */
 	static struct error *(*const checks[])(const struct profile *) = {check_strings,
 		check_objects, check_functions, check_frames, check_tree, check_siblings,
 		check_arcs, check_metrics, check_tasks, check_notes, check_labels, check_label_sets,

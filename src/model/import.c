@@ -1,6 +1,6 @@
 /*
- * Copies the tables of a profile into a builder.  The builder interns, so that rows which several
- * profiles have in common become one; here are only the maps from old ids to new ones.
+ * Copies the tables of a profile into a builder.  The builder interns, so rows that several
+ * profiles share become one; this file only keeps the maps from old ids to new ones.
  */
 #include "model/import.h"
 
@@ -44,7 +44,7 @@ static void import_functions(struct import *im)
 {
 	const struct profile *from = im->from;
 
-	/* In their order, those that no function is of, too. */
+	/* In their order, including those without functions. */
 	for (uint32_t i = 0; i < from->object_count; i++)
 		(void)import_object(im, from, (object_id){i});
 	im->functions = ARENA_ARRAY(im->scratch, function_id, from->function_count);
@@ -133,7 +133,7 @@ void import_threads(struct import *im)
 	}
 }
 
-/* Each as one label more than its rest: where the labels have the order that they had. */
+/* Each as its rest with one more label: for labels that keep their order. */
 static void import_sets_in_order(struct import *im, const label_id *labels)
 {
 	const struct profile *p = im->from;
@@ -143,7 +143,7 @@ static void import_sets_in_order(struct import *im, const label_id *labels)
 			im->label_sets[p->label_sets[i].rest.i], labels[p->label_sets[i].label.i]);
 }
 
-/* Those of samples alone: in another order each may need a chain of its own. */
+/* Only sets that samples have: in another order each may need a chain of its own. */
 static void import_sets_of_samples(struct import *im, const label_id *labels)
 {
 	const struct profile *p = im->from;

@@ -1,7 +1,7 @@
 /*
  * Labels of samples while a profile is built.  A set is a chain of interned pairs, the highest
- * label first: that is one form for each set, whatever order its labels come in, and labels that
- * are on many samples, which were seen early, are the part that chains share.
+ * label first: so each set has one form, whatever order its labels come in, and chains share the
+ * labels seen early, which are on many samples.
  */
 #include "model/label_tables.h"
 
@@ -114,7 +114,7 @@ static label_set_id set_add(struct label_tables *t, label_set_id rest, label_id 
 	return (label_set_id){intern_paid(t, &t->sets, &set_rows, &set)};
 }
 
-/* Of labels that ascend, but for those that come twice. */
+/* Makes the set of ascending labels, perhaps with duplicates. */
 static label_set_id set_of_sorted(struct label_tables *t, const label_id *labels, size_t count)
 {
 	label_set_id set = {0};

@@ -34,7 +34,7 @@ struct str profile_label_value(const struct profile *p, label_id label, struct s
 	return strbuf_str(b);
 }
 
-/* No such key: those that are like it, else one that there is. */
+/* No such key: suggests similar ones, else one that exists. */
 static struct error *no_such_key(const struct profile *p, struct str key)
 {
 	struct strbuf rest = {0};

@@ -1,9 +1,9 @@
 /*
  * The same function in two profiles.  See match.h.
  *
- * Functions of either side become keys, of what is known of each; a key that both sides have needs
- * nothing.  The others are looked at name by name, in rounds from strict to lax; in each a key is
- * matched if it and its partner have no other choice.
+ * Functions of either side become keys, from what is known of each; a key that both sides have
+ * needs no match.  The others are processed name by name, in rounds from strict to lax; in each a
+ * key is matched if it and its partner have no other choice.
  */
 #include "model/match.h"
 
@@ -13,10 +13,10 @@
 #include "base/vec.h"
 
 enum { SIDES = 2 };
-/* With this many of one name on one side, they are not distinguished. */
+/* If a side has this many with the same name, they are not matched. */
 enum { NAMESAKES_MAX = 16 };
 
-/* Strings are numbers of a table that both sides share; 0 is the empty one. */
+/* Strings are indices into a table that both sides share; 0 is the empty string. */
 struct key {
 	uint32_t name, module, file, file_base, line;
 	uint32_t function; /* the first that has this key */
@@ -42,7 +42,7 @@ static struct str base_name(struct str path)
 	return (struct str){path.data + skip, path.size - skip};
 }
 
-/* The base name of a function's load object, as the new profile has it. */
+/* The base name of a function's load object in the new profile. */
 static struct str module_name(const struct matcher *m, const struct profile *p, object_id object)
 {
 	if (p == m->profiles[0] && object.i != NO_ID && m->objects_as[object.i] != NO_ID)
@@ -145,7 +145,7 @@ static void match_namesakes(struct matcher *m, const struct namesakes *n)
 		}
 }
 
-/* From begin on, in order of names: the keys of one name; returns where the next begin. */
+/* Takes the keys of one name, from begin on in order of names; returns where the next begin. */
 static size_t take_name(struct matcher *m, const uint32_t *order, size_t count, size_t begin)
 {
 	struct namesakes n = {0};
@@ -168,7 +168,7 @@ static size_t take_name(struct matcher *m, const uint32_t *order, size_t count, 
 	return i;
 }
 
-/* Keys by their names, which are counted: dense numbers. */
+/* Keys by name: a counting sort, as names are dense numbers. */
 static uint32_t *order_by_name(struct matcher *m)
 {
 	size_t count = m->keys.count;

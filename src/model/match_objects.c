@@ -1,8 +1,8 @@
 /*
  * Load objects of two profiles that differ in name only.  See match.h.
  *
- * A load object that only one side has may be one of the other side's under another name.  Whether
- * it is, the names of the functions in it tell: each name that both have is a vote for the pair.
+ * A load object that only one side has may be one of the other side's under another name.  The
+ * names of its functions decide: each name that both have is a vote for the pair.
  */
 #include "model/match.h"
 
@@ -10,7 +10,7 @@
 #include "base/vec.h"
 
 enum { SIDES = 2 };
-/* A name in more load objects than that on one side ("main") tells nothing of any. */
+/* A name in more load objects than this on one side ("main") is no evidence. */
 enum { HOMES_MAX = 16 };
 
 /* A side's load objects of one base name. */
@@ -18,15 +18,15 @@ struct module {
 	uint32_t word;	 /* the name */
 	uint32_t object; /* the first of them */
 	int side;
-	bool is_common; /* the other side has some of that name, too: no candidate */
+	bool is_common; /* the other side has the name too: not a candidate */
 	uint32_t names; /* how many different function names are in it */
-	uint32_t best;	/* the module of the other side with which it has most names in common */
+	uint32_t best;	/* the other side's module that shares the most names with it */
 	uint32_t votes; /* how many these are */
 	bool is_tied;	/* another one has as many */
 	bool is_same;	/* as the best one */
 };
 
-/* A function's name, and in which modules of each side it stands. */
+/* A function's name, and the modules of each side that have it. */
 struct homes {
 	uint32_t modules[SIDES][HOMES_MAX];
 	uint32_t count[SIDES];

@@ -1,10 +1,10 @@
 /*
- * Several profiles as one.  Each is imported into the same builder, whose interning makes one row
- * of what is the same; then its weights are added, sample by sample or stack by stack.  So the cost
- * is that of reading all inputs once.
+ * Several profiles as one.  Each is imported into the same builder, which interns equal rows as
+ * one; then its weights are added, sample by sample or stack by stack.  So the cost is that of
+ * reading all inputs once.
  *
- * A difference is a merger in which every weight goes into two of three metrics: with its sign into
- * M, as it is into M of the side that it is from.
+ * A difference is a merger in which every weight goes into two of three metrics: into M, negated
+ * for the old side, and unchanged into its side's "M (old)" or "M (new)".
  */
 #include "model/merge.h"
 
@@ -23,7 +23,7 @@ static bool is_empty(const struct profile *p)
 	return true;
 }
 
-/* What is in all inputs that have anything. */
+/* Keeps the properties that all non-empty inputs have. */
 static void plan_samples(struct merge *m)
 {
 	m->with_samples = m->with_threads = m->with_times = m->with_zones = true;
@@ -39,7 +39,7 @@ static void plan_samples(struct merge *m)
 	}
 }
 
-/* What calls cost is known of the whole if it is of all calls. */
+/* Costs of calls are known for the whole if they are known for all calls. */
 static void plan_arc_costs(struct merge *m)
 {
 	bool all = true, any = false;
@@ -70,7 +70,7 @@ static void add_samples(struct merge *m, size_t input)
 	}
 }
 
-/* Of a difference the samples are the new ones. */
+/* In a difference, the samples are the new side's. */
 static uint64_t samples_to_count(const struct merge *m, size_t input, uint64_t samples)
 {
 	return m->is_difference && input == 0 && samples != UINT64_MAX ? 0 : samples;
@@ -85,7 +85,7 @@ static void add_totals(struct merge *m, size_t input)
 		uint32_t row = profile_row(p, i);
 		uint64_t samples = p->row_samples ? p->row_samples[row] : UINT64_MAX;
 
-		/* An input of nothing, too, says whether samples are known. */
+		/* Even an empty input says whether samples are known. */
 		if (row == 0 && i > 0)
 			continue;
 		builder_weight(m->to, im->stacks[i],
@@ -94,7 +94,7 @@ static void add_totals(struct merge *m, size_t input)
 	}
 }
 
-/* Calls, with what they cost; of a difference what they cost alone. */
+/* Adds calls with their costs; in a difference, only the costs. */
 static void add_arcs(struct merge *m, size_t input)
 {
 	const struct import *im = &m->inputs[input].import;
@@ -116,7 +116,7 @@ static void add_arcs(struct merge *m, size_t input)
 	}
 }
 
-/* In a difference what was a function, and is one still, is one row. */
+/* In a difference, a function that both sides have is one row. */
 static void match_sides(struct merge *m)
 {
 	struct import_function *as_old, *as_new;
@@ -180,7 +180,7 @@ static void merge_deinit(struct merge *m)
 	arena_destroy(m->scratch);
 }
 
-/* Samples that the one leaves out are there in the other. */
+/* Samples that one profile leaves out would be in the other. */
 static struct error *check_when(const struct merge *m)
 {
 	const struct profile *first = m->inputs[0].profile;
@@ -198,7 +198,7 @@ static struct error *check_when(const struct merge *m)
 	return NULL;
 }
 
-/* Whether its metrics are those of a difference, as difffolded.pl's lines have it. */
+/* Whether its metrics are those of a difference, as in difffolded.pl's output. */
 static bool is_of_changes(const struct profile *p)
 {
 	struct strbuf old = {0};
@@ -212,7 +212,7 @@ static bool is_of_changes(const struct profile *p)
 	return has_old;
 }
 
-/* Changes and counts go by the same name, and their sum would be neither. */
+/* Changes and counts have the same name, and their sum would be neither. */
 static struct error *check_changes(const struct merge *m)
 {
 	const struct profile *first = m->inputs[0].profile;
@@ -232,7 +232,7 @@ static struct error *check_changes(const struct merge *m)
 	return NULL;
 }
 
-/* Profiles with stacks and without: what is missing in the one would be wrong in the sum. */
+/* Profiles with stacks and without: the data that one lacks would make the sum wrong. */
 static struct error *check_stacks(const struct merge *m)
 {
 	const struct profile *first = m->inputs[0].profile;

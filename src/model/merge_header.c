@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* Of more values than these a header's string has an ellipsis. */
+/* With more values than this, a header's string ends in an ellipsis. */
 enum { VALUES_SHOWN = 4 };
 
 uint64_t merge_start_unix_ns(const struct merge *m)
@@ -61,7 +61,7 @@ static uint64_t stat_of(const struct merge *m, size_t input, size_t offset)
 	return value;
 }
 
-/* UINT64_MAX where one is not known. */
+/* UINT64_MAX if one is not known. */
 static uint64_t sum_stat(const struct merge *m, size_t offset)
 {
 	uint64_t sum = 0;
@@ -75,7 +75,7 @@ static uint64_t sum_stat(const struct merge *m, size_t offset)
 	return sum;
 }
 
-/* Between any two samples of all: the mean, each sample counting once. */
+/* The mean over all inputs, in which each sample counts once. */
 static uint64_t mean_interval(const struct merge *m)
 {
 	const size_t at = offsetof(struct profile_stats, interval_ns);
@@ -98,7 +98,7 @@ static uint64_t mean_interval(const struct merge *m)
 	return count == 0 || count == UINT64_MAX ? UINT64_MAX : (uint64_t)(sum / count);
 }
 
-/* Of all, if they agree. */
+/* The value that all share, if they agree. */
 static uint64_t common_stat(const struct merge *m, size_t offset)
 {
 	for (size_t k = 1; k < m->input_count; k++)
@@ -168,9 +168,8 @@ static void collect_note(
 }
 
 /*
- * A count that is shown is the sum.  A text without one is that of a single thing, "a sample was
- * lost", so that several of them cannot be counted in front; and where the count is only that of
- * what the text lists, it stays.
+ * A shown count is the sum.  A text without a count is about a single thing, "a sample was lost",
+ * so no count can be put before it; and a count of what the text lists stays.
  */
 static void put_note(struct merge *m, const struct common_note *row)
 {
@@ -195,7 +194,7 @@ static bool has_note(const struct profile *p, enum note_kind kind, uint64_t coun
 	return false;
 }
 
-/* Of a difference it matters which file a note is of. */
+/* In a difference it matters which file a note is about. */
 static void add_notes_of_sides(struct merge *m)
 {
 	const struct profile *old_profile = m->inputs[0].profile;
@@ -233,7 +232,7 @@ static void add_notes(struct merge *m)
 	vec_deinit(&notes.rows);
 }
 
-/* What of the samples could not be kept, as not all have it. */
+/* Notes the properties of samples that were dropped, as not all inputs have them. */
 static void note_samples(struct merge *m)
 {
 	bool samples = false, threads = false, times = false, zones = false, ticks = false;
@@ -278,7 +277,7 @@ static bool is_first_of_its_name(const struct profile *p, uint32_t object)
 	return true;
 }
 
-/* Each pair of names that a difference takes for one load object. */
+/* Notes each pair of names that a difference treats as one load object. */
 static void note_objects(struct merge *m)
 {
 	const struct import_objects *o = &m->objects_as;
@@ -315,7 +314,7 @@ void merge_add_header(struct merge *m)
 	header->format = join_strings(m, offsetof(struct profile, format));
 	header->command = join_strings(m, offsetof(struct profile, command));
 	header->host = join_strings(m, offsetof(struct profile, host));
-	/* The same in all. */
+	/* All inputs have the same. */
 	header->when = builder_string(
 		m->to, profile_string(m->inputs[0].profile, m->inputs[0].profile->when));
 	header->start_unix_ns = merge_start_unix_ns(m);

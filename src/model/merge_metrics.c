@@ -1,6 +1,7 @@
 /*
  * The metrics of a merger: those of all inputs, in the order in which they are first seen, matched
- * by name.  A name that has two units in two files means two things, and then there is no sum.
+ * by name.  A name with different units in two files means different things, which cannot be
+ * summed.
  */
 #include "model/merge_state.h"
 
@@ -26,7 +27,7 @@ static struct str source_of(const struct merge *m, size_t input)
 	return source.size ? source : STR("another file");
 }
 
-/* Whether another input than this one has given the name another unit. */
+/* Checks that no other input has given the name another unit. */
 static struct error *check_unit(
 	const struct merge *m, size_t input, struct str name, struct str unit)
 {
@@ -110,7 +111,7 @@ static void plan_samples_column(struct merge *m)
 	}
 }
 
-/* All that an input has of a column. */
+/* An input's total in a column. */
 static int64_t total_of(const struct merge *m, size_t input, uint32_t column)
 {
 	const struct merge_input *in = &m->inputs[input];
@@ -214,7 +215,7 @@ struct error *merge_plan_metrics(struct merge *m)
 	return NULL;
 }
 
-/* The names of an input's metrics, so that one of them can be asked for. */
+/* The names of an input's metrics, for the user to choose from. */
 static const char *names_of(const struct merge *m, size_t input)
 {
 	const struct profile *p = m->inputs[input].profile;
@@ -226,7 +227,7 @@ static const char *names_of(const struct merge *m, size_t input)
 	return list;
 }
 
-/* Where it is what a side is about, all that there is to compare it with. */
+/* If the metric is a side's default, also lists what it can be compared with. */
 static void note_one_sided(struct merge *m, const struct merge_column *c)
 {
 	size_t side = c->first_input, other = 1 - side;
@@ -284,7 +285,7 @@ static void split_sum(struct merge *m, size_t input)
 	for (size_t i = 0; i < m->columns.count; i++) {
 		int64_t *row = &m->row[DIFFERENCE_METRICS * i];
 
-		/* INT64_MIN is in no profile: no sum of weights below zero is beyond 63 bits. */
+		/* No profile contains INT64_MIN: no sum of negative weights exceeds 63 bits. */
 		row[0] = input == 0 ? -m->sum[i] : m->sum[i];
 		row[1] = input == 0 ? m->sum[i] : 0;
 		row[2] = input == 0 ? 0 : m->sum[i];
@@ -292,8 +293,8 @@ static void split_sum(struct merge *m, size_t input)
 }
 
 /*
- * The share of a weight.  What has been handed out so far is always the share of what has been
- * seen, rounded: so all shares come to the whole.
+ * The share of a weight.  The shares so far always sum to the rounded share of the weights so far,
+ * so all shares sum to the whole.
  */
 static int64_t take_share(struct merge_input *in, int64_t weight)
 {

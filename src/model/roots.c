@@ -1,6 +1,6 @@
 /*
- * Processes, threads and labels as frames.  The profile is built once more, sample by sample; a
- * stack is made anew once for each root that it is seen under.
+ * Processes, threads and labels as frames.  The profile is rebuilt, sample by sample; a stack is
+ * made once for each root that it is seen under.
  */
 #include "model/roots.h"
 
@@ -17,7 +17,7 @@ const char *const roots_names[ROOTS_COUNT + 1] = {"none", "process", "thread", "
 struct rooting {
 	struct import import;
 	enum profile_roots roots;
-	/* [of from]: the stack of its root frames alone; one of the two is NULL. */
+	/* [of from]: the stack of its root frames only; one of the two is NULL. */
 	stack_id *thread_top, *label_top;
 	struct map stacks;  /* (top, stack of from) → stack */
 	VEC(stack_id) path; /* of from, innermost first: still to be made */
@@ -88,7 +88,7 @@ static struct str label_name(
 	return strbuf_str(text);
 }
 
-/* Of the sets that samples have. */
+/* For the sets that samples have. */
 static void make_label_tops(struct rooting *r, struct str key)
 {
 	const struct profile *p = r->import.from;

@@ -29,7 +29,7 @@ void stack_table_adopt(struct stack_table *t, struct stack *stacks, size_t count
 	t->adopted_count = count;
 }
 
-/* A pair that is there twice, against the promise, keeps its number, for profile_check to find. */
+/* A duplicate pair, which breaks the contract, keeps its number, for profile_check to find. */
 static void enter(struct stack_table *t, struct stack stack)
 {
 	bool added;

@@ -8,9 +8,9 @@
 
 #include "base/alloc.h"
 
-/* Rows that are made at once, so that not every new one is some work of its own. */
+/* Rows made at once, so that not every new row needs an allocation. */
 #define ROWS_MORE 64
-/* Bytes of rows that are made columns before their memory is given back. */
+/* Bytes of rows to turn into columns before their memory is freed. */
 #define TAKEN_AT_ONCE ((size_t)4 << 20)
 
 void weight_rows_begin(struct weight_rows *w, size_t metric_count)
@@ -75,7 +75,7 @@ void weight_rows_move(struct weight_rows *w, size_t last, size_t to)
 	w->sums.count = metrics * last;
 }
 
-/* The rows from `from` on into the columns, which are as long. */
+/* Copies rows [from, count) into the columns. */
 static void rows_put(const struct weight_rows *w, size_t from, int64_t **columns, size_t count)
 {
 	size_t metrics = w->metric_count;
@@ -97,10 +97,10 @@ void weight_rows_take(struct weight_rows *w, int64_t **columns, size_t count)
 		weight_rows_deinit(w);
 		return;
 	}
-	/* Pages that are not written yet are not in memory. */
+	/* Pages that are not yet written take no memory. */
 	for (size_t m = 0; m < metrics; m++)
 		columns[m] = xcalloc(count, sizeof(int64_t));
-	/* From the end, as memory is given back there. */
+	/* From the end, as that is where memory can be freed. */
 	for (; count > step; count -= step) {
 		rows_put(w, count - step, columns, count);
 		w->sums.data =

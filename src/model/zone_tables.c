@@ -51,7 +51,7 @@ static int event_compare(const void *a, const void *b)
 	return order ? order : compare(x->place, y->place);
 }
 
-/* Most come in order already. */
+/* Most are already in order. */
 static void sort(
 	void *rows, size_t count, size_t size, int (*compare_rows)(const void *a, const void *b))
 {
