@@ -67,7 +67,7 @@ enum cfi_how {
 	CFI_AT_CFA,	   /* in memory at CFA + value */
 	CFI_CFA_PLUS,	   /* is CFA + value */
 	CFI_REGISTER,	   /* in register number value */
-	CFI_AT_EXPRESSION, /* in memory at the result of expression number value (CFA on its stack) */
+	CFI_AT_EXPRESSION, /* in memory at what expression number value gives (CFA on its stack) */
 	CFI_EXPRESSION,	   /* the result of expression number value (the CFA on its stack) */
 };
 
